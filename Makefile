@@ -1,0 +1,207 @@
+# pstat. `make` alone is enough; ./configure is optional and only writes config.mk, read here.
+#
+#   make                        ./pstat
+#   make deps demo              all the set-up, then the main job on a real command
+#   make deps check             all the set-up, then the tests
+#   make install PREFIX=/usr    also DESTDIR=..., and uninstall
+#   make lint | fuzz | bench    parts of the tests by themselves
+#
+#   CC=clang  CFLAGS=...  DEVELOPER=1 (strict warnings are errors)  SANITIZE=address,undefined
+#   WITH_LIBPFM4=0 (no vendor event names)  V=1 (show commands)  FUZZ_SECONDS=20
+#
+# Each compiler and sanitizer builds into its own folder under build/, so that they do not undo each
+# other's work; ./pstat is a copy of the one built last. Sources are found by wildcard: a new file
+# needs no line here.
+
+# What is asked for beside `deps` is made by a second make, which then finds what deps installed.
+AFTER_DEPS := $(if $(filter deps,$(MAKECMDGOALS)),$(filter-out deps,$(MAKECMDGOALS)))
+ifneq ($(AFTER_DEPS),)
+.NOTPARALLEL:
+.PHONY: deps $(AFTER_DEPS)
+deps:
+	@.ci/deps
+$(AFTER_DEPS): deps
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) $@
+else
+
+-include config.mk
+
+ifeq ($(origin CC),default)
+CC := cc
+endif
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
+COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
+PKG_CONFIG ?= pkg-config
+INSTALL ?= install
+FUZZ_SECONDS ?= 20
+
+# ---- where: build/cc, build/clang-address-undefined, ... ----
+comma := ,
+BUILD ?= build/$(notdir $(firstword $(CC)))$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+
+# ---- libraries ----
+# Headers of these must be there to build. None is linked: start-up time is a promise, so what
+# counting may need from them is loaded when it is first needed.
+NEEDED_LIBS := libelf libdw libunwind
+LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(NEEDED_LIBS) 2>/dev/null)
+
+ifndef WITH_LIBPFM4
+WITH_LIBPFM4 := $(if $(shell echo '\#include <perfmon/pfmlib_perf_event.h>' | \
+	$(CC) $(CPPFLAGS) -E -o /dev/null - 2>/dev/null && echo yes),1,0)
+endif
+
+# ---- flags ----
+STRICT_WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla \
+	-Wformat=2 -Wno-format-nonliteral -Werror
+WARNINGS := $(if $(filter 1,$(DEVELOPER)),$(STRICT_WARNINGS),-Wall -Wextra)
+SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+# What the code relies on, whatever CFLAGS says. No errno from sqrt(): then no libm is loaded.
+BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -fno-math-errno -Isrc $(LIBS_CFLAGS) $(SANITIZE_FLAGS) $(WARNINGS)
+COMPILE = $(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+LINK = $(CC) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
+LDLIBS := -Wl,--as-needed -ldl
+Q := $(if $(V),,@)
+
+# ---- files ----
+# One of pfm.c and pfm_none.c defines the libpfm4 source; no caller knows which.
+LEFT_OUT := $(if $(filter 0 no,$(WITH_LIBPFM4)),src/event/pfm.c,src/event/pfm_none.c)
+SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+FAKE_OBJECTS := $(patsubst tests/fake/%.c,$(BUILD)/tests/fake/%.o,$(sort $(wildcard tests/fake/*.c)))
+WORKLOADS := $(patsubst tests/work/%.c,$(BUILD)/tests/work/%,$(sort $(wildcard tests/work/*.c)))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+MAN_PAGES := $(sort $(wildcard man/*.1))
+
+all: pstat
+
+# A copy, and only when it differs: another variant may have been built before.
+pstat: $(BUILD)/pstat force
+	@cmp -s $< $@ || cp $< $@
+
+$(BUILD)/pstat: $(BUILD)/src/main.o $(BUILD)/libpstat.a
+	@echo "  LINK    $@"
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/libpstat.a: $(OBJECTS) $(BUILD)/sources
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $(OBJECTS)
+
+# Functions without a bound are compile errors in the program itself: see src/util/banned.h.
+$(BUILD)/src/%.o: src/%.c $(BUILD)/flags | $(BUILD)/libs
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(COMPILE) -include src/util/banned.h -c -o $@ $<
+
+# These change when the flags or the list of sources do, so that nothing stale is linked.
+quote = '$(subst ','\'',$1)'
+write_if_new = printf '%s\n' $(call quote,$1) | cmp -s - $@ || printf '%s\n' $(call quote,$1) > $@
+$(BUILD)/flags: force
+	@mkdir -p $(@D)
+	@$(call write_if_new,$(COMPILE) $(LINK))
+$(BUILD)/sources: force
+	@mkdir -p $(@D)
+	@$(call write_if_new,$(SOURCES))
+
+$(BUILD)/libs:
+	@mkdir -p $(@D)
+	@$(PKG_CONFIG) --version >/dev/null 2>&1 || \
+		{ echo "make: $(PKG_CONFIG) is not installed. What to do: make deps" >&2; exit 1; }
+	@for lib in $(NEEDED_LIBS); do $(PKG_CONFIG) --exists $$lib || \
+		{ echo "make: the library $$lib is not installed. What to do: make deps" >&2; exit 1; }; done
+	@touch $@
+
+# ---- tests ----
+# cmocka.h wants these before it.
+BEFORE_CMOCKA := -include stdarg.h -include stddef.h -include setjmp.h -include stdint.h
+$(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/libs
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(COMPILE) -Itests $(if $(filter unit/%,$*),$(BEFORE_CMOCKA)) -c -o $@ $<
+
+$(UNIT_TESTS): %: %.o $(BUILD)/libpstat.a
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS) -lcmocka
+
+# pstat on a scripted kernel: the same program with another main(), see tests/fake/.
+$(BUILD)/pstat-fake: $(FAKE_OBJECTS) $(BUILD)/tests/fake/renamed_main.o $(BUILD)/libpstat.a
+	@echo "  LINK    $@"
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/tests/fake/renamed_main.o: src/main.c $(BUILD)/flags | $(BUILD)/libs
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -Wno-missing-prototypes -Dmain=pstat_unused_main -c -o $@ $<
+
+# Small programs that know what they do: neither optimised nor sanitized, so that they do what
+# their text says and no more.
+$(WORKLOADS): $(BUILD)/tests/work/%: tests/work/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CPPFLAGS) -O0 -g -MMD -MP -o $@ $< $(LDFLAGS) -lpthread
+
+$(FUZZERS): %: %.o $(BUILD)/libpstat.a
+	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+test-programs: $(BUILD)/pstat $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS)
+
+# TESTS='unit cli/stat*' runs only those.
+check: all test-programs
+	@BUILD='$(BUILD)' CC='$(CC)' tests/run $(TESTS)
+
+lint: all test-programs
+	@BUILD='$(BUILD)' CC='$(CC)' tests/run lint
+
+# libFuzzer comes with clang, whatever CC is.
+fuzz:
+	@$(MAKE) --no-print-directory CC=clang SANITIZE=fuzzer-no-link,address,undefined fuzz-run
+
+fuzz-run: $(FUZZERS)
+	@BUILD='$(BUILD)' FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/run fuzz
+
+bench: all test-programs
+	@BUILD='$(BUILD)' PSTAT='$(abspath $(BUILD)/pstat)' tests/bench/run
+
+# ---- set-up and show ----
+deps:
+	@.ci/deps
+
+DEMO_JOB := $(CC) -std=gnu11 -D_GNU_SOURCE -Isrc -O2 -c src/util/str.c -o $(BUILD)/demo.o
+demo: all
+	@echo; echo "How much work is it to compile one file of pstat?"
+	@echo "\$$ ./pstat stat -- $(DEMO_JOB)"
+	@./pstat stat -- $(DEMO_JOB)
+	@echo "\$$ ./pstat stat -j -e task-clock,page-faults,context-switches -- $(DEMO_JOB)"
+	@./pstat stat -j -e task-clock,page-faults,context-switches -- $(DEMO_JOB)
+
+install: $(BUILD)/pstat
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(COMPLETIONDIR)'
+	$(INSTALL) -m 755 $(BUILD)/pstat '$(DESTDIR)$(BINDIR)/pstat'
+	$(if $(MAN_PAGES),$(INSTALL) -m 644 $(MAN_PAGES) '$(DESTDIR)$(MANDIR)/man1')
+	@if $(BUILD)/pstat completion bash > $(BUILD)/completion.bash; then \
+		echo "$(INSTALL) -m 644 $(BUILD)/completion.bash '$(DESTDIR)$(COMPLETIONDIR)/pstat'"; \
+		$(INSTALL) -m 644 $(BUILD)/completion.bash '$(DESTDIR)$(COMPLETIONDIR)/pstat'; \
+	else echo "bash completion is left out: $(BUILD)/pstat does not run here" >&2; fi
+
+uninstall:
+	rm -f '$(DESTDIR)$(BINDIR)/pstat' '$(DESTDIR)$(COMPLETIONDIR)/pstat'
+	rm -f $(MAN_PAGES:man/%='$(DESTDIR)$(MANDIR)/man1/%')
+
+clean:
+	rm -rf build pstat
+
+# For tests/run and the lints when they are started by hand.
+print-%:
+	@echo '$($*)'
+
+force:
+.PHONY: all check lint fuzz fuzz-run bench deps demo install uninstall clean test-programs force
+.DELETE_ON_ERROR:
+# Objects of test programs are kept: they would be rebuilt each time.
+.SECONDARY:
+
+-include $(OBJECTS:.o=.d) $(BUILD)/src/main.d $(FAKE_OBJECTS:.o=.d) $(UNIT_TESTS:=.d) \
+	$(WORKLOADS:=.d) $(FUZZERS:=.d) $(BUILD)/tests/fake/renamed_main.d
+
+endif # no AFTER_DEPS

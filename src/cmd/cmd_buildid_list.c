@@ -1,0 +1,80 @@
+/*
+ * pstat buildid-list: which files a recording needs to be read with: their build-ids and paths. The
+ * header has them, and, of newer recorders, the records of the mappings.
+ */
+#include "cmd/command.h"
+#include "cmd/input.h"
+#include "cmd/message.h"
+#include "record/record.h"
+
+struct buildid_words {
+	const char *input;
+	bool kernel;
+};
+
+#define FIELD(name) .offset = offsetof(struct buildid_words, name)
+
+const struct option_row buildid_list_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to read" },
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (perf.data); - is standard input",
+	  FIELD(input), .words = WORDS_FILE },
+	{ OPTION_FLAG, 'k', "kernel", NULL, "only the build-id of the kernel that runs", FIELD(kernel) },
+	{ .kind = OPTION_END },
+};
+
+static void read_build_ids(struct input *in)
+{
+	struct record record;
+	struct record_body body;
+
+	while (input_next(in, &record))
+		if (record.type == RECORD_MMAP2 && record.misc & MISC_MMAP_BUILD_ID &&
+		    input_decode(in, &record, &body))
+			build_ids_add(&in->reader.info, &body);
+	build_ids_print(&in->reader.info, &in->out);
+}
+
+static int print_kernel(const struct kern *kern)
+{
+	struct buildid_set *set = buildid_set_new(kern);
+	struct str text = STR_INIT;
+	struct info info;
+	int status = EXIT_PSTAT_FAILED;
+
+	info_init(&info);
+	/* Nothing was taken into the set, so the kernel's is the only one. */
+	buildid_set_write(set, &info);
+	for (unsigned k = 0; info.build_ids.n && k < info.build_ids.v[0].size; k++)
+		str_addf(&text, "%02x", info.build_ids.v[0].bytes[k]);
+	if (text.len)
+		str_addc(&text, '\n');
+	if (text.len)
+		status = message_stdout(&text);
+	else
+		message_error("buildid-list: this kernel does not tell its build-id: "
+			      "/sys/kernel/notes has none that may be read");
+	buildid_set_free(set);
+	info_release(&info);
+	str_release(&text);
+	return status;
+}
+
+int cmd_buildid_list(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct buildid_words words = { 0 };
+	struct input in;
+	int first, status = command_parse(self, argc, argv, &words, &first);
+
+	if (status >= 0)
+		return status;
+	if (first < argc)
+		return bad_usage("buildid-list: '%s' is not an option; the recording is named with -i",
+				 argv[first]);
+	if (words.kernel && words.input)
+		return bad_usage("buildid-list: -k is about this machine, -i about a recording");
+	if (words.kernel)
+		return print_kernel(kern);
+	if (!input_open(&in, words.input))
+		read_build_ids(&in);
+	return input_close(&in);
+}

@@ -1,0 +1,310 @@
+/*
+ * pstat list: the events and metrics that can be named here, one line each. Words are topics, or
+ * patterns over all topics. Whether hardware and cache events count is tried on this machine, for this
+ * user (list_try.c); everything else is read from where the event sources have it.
+ */
+#include "cmd/command.h"
+#include "cmd/list_try.h"
+#include "cmd/message.h"
+#include "stat/stat.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAME_COLUMN = 46 };
+
+struct list_words {
+	bool json, names, counters;
+};
+
+struct listing {
+	const struct list_words *words;
+	const struct kern *kern;
+	struct event_trial trial;
+	struct str line; /* scratch */
+	size_t n; /* lines printed for the current word */
+};
+
+const struct option_row list_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to print" },
+	{ .kind = OPTION_FLAG, .letter = 'j', .name = "json", .help = "one JSON object per line",
+	  .offset = offsetof(struct list_words, json) },
+	{ .kind = OPTION_FLAG, .name = "names", .help = "names only",
+	  .offset = offsetof(struct list_words, names) },
+	{ .kind = OPTION_FLAG, .name = "counters",
+	  .help = "per counter unit, how many counters are free for general events",
+	  .offset = offsetof(struct list_words, counters) },
+	{ .kind = OPTION_END },
+};
+
+/* ---- one line ---- */
+
+static void add_printable(struct str *out, const char *text)
+{
+	str_add_printable(out, text, strlen(text));
+}
+
+/* "cpu/.../" stands for any terms: its name is what a user types first. */
+static void add_names(struct str *line, const struct event_info *info)
+{
+	const char *dots = strstr(info->name, "...");
+
+	str_add_printable(line, info->name, dots ? (size_t)(dots - info->name) : strlen(info->name));
+	str_addc(line, '\n');
+	if (!info->alias[0])
+		return;
+	add_printable(line, info->alias);
+	str_addc(line, '\n');
+}
+
+/* verdict: why the event does not count here, "" if it does, NULL if that was not tried. */
+static void add_text(struct str *line, const struct event_info *info, const char *verdict)
+{
+	add_printable(line, info->name);
+	if (info->alias[0]) {
+		str_add(line, " or ");
+		add_printable(line, info->alias);
+	}
+	if (line->len < NAME_COLUMN)
+		str_pad(line, ' ', NAME_COLUMN - line->len);
+	str_addf(line, "  [%s]%s", info->topic, info->desc[0] ? " " : "");
+	add_printable(line, info->desc);
+	if (info->unit[0])
+		str_addf(line, ", in %s", info->unit);
+	if (verdict)
+		str_addf(line, " (%s%s)", verdict[0] ? "no: " : "counts", verdict);
+	str_addc(line, '\n');
+}
+
+static void add_json_text(struct str *line, const char *key, const char *text)
+{
+	str_addf(line, ", \"%s\" : ", key);
+	str_add_json(line, text);
+}
+
+static void add_json(struct str *line, const struct event_info *info, const char *verdict)
+{
+	str_add(line, "{\"topic\" : ");
+	str_add_json(line, info->topic);
+	add_json_text(line, "name", info->name);
+	if (info->alias[0])
+		add_json_text(line, "alias", info->alias);
+	add_json_text(line, "description", info->desc);
+	if (info->unit_name[0])
+		add_json_text(line, "counter-unit", info->unit_name);
+	if (info->unit[0])
+		add_json_text(line, "unit", info->unit);
+	if (info->scale != 1.0 && info->scale != 0.0)
+		str_addf(line, ", \"scale\" : %.17g", info->scale);
+	if (verdict)
+		str_addf(line, ", \"counts\" : %s", verdict[0] ? "false" : "true");
+	if (verdict && verdict[0])
+		add_json_text(line, "reason", verdict);
+	str_add(line, "}\n");
+}
+
+static bool worth_trying(const struct event_info *info)
+{
+	return !strcmp(info->topic, "hw") || !strcmp(info->topic, "cache");
+}
+
+/* A reader that has gone away ends the walk. */
+static int print_event(const struct event_info *info, void *data)
+{
+	struct listing *listing = data;
+	struct str *line = &listing->line;
+	const char *verdict = NULL;
+
+	listing->n++;
+	str_reset(line);
+	if (listing->words->names) {
+		add_names(line, info);
+	} else {
+		if (worth_trying(info))
+			verdict = event_trial_verdict(&listing->trial, info->name);
+		(listing->words->json ? add_json : add_text)(line, info, verdict);
+	}
+	return fwrite(line->s, 1, line->len, stdout) != line->len;
+}
+
+/* ---- words ---- */
+
+static int walk_metrics(struct listing *listing, const char *pattern)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n_metrics && !rc; i++) {
+		const struct event_info info = {
+			.topic = "metric",
+			.name = metrics[i].name,
+			.alias = "",
+			.desc = metrics[i].desc,
+			.unit_name = "",
+			.unit = "",
+			.scale = 1.0,
+		};
+
+		if (!pattern || glob_match(pattern, info.name) ||
+		    (metrics[i].group && glob_match(pattern, metrics[i].group)))
+			rc = print_event(&info, listing);
+	}
+	return rc;
+}
+
+static int consider(const struct event_info *info, void *near)
+{
+	near_consider(near, info->name);
+	near_consider(near, info->alias);
+	near_consider(near, info->topic);
+	return 0;
+}
+
+static int nothing_found(const struct listing *listing, const char *word)
+{
+	struct str text = STR_INIT, ignored = STR_INIT;
+	struct near_name near;
+
+	near_init(&near, word, strlen(word));
+	event_walk(NULL, NULL, &listing->kern->host, consider, &near, &ignored);
+	for (size_t i = 0; i < n_metrics; i++)
+		near_consider(&near, metrics[i].name);
+	str_addf(&text, "list: there is no topic, event or metric '%s'", word);
+	if (near_best(&near))
+		str_addf(&text, "\ndid you mean %s?", near_best(&near));
+	message_error(text.s);
+	str_release(&text);
+	str_release(&ignored);
+	return EXIT_PSTAT_FAILED;
+}
+
+/* A topic that was asked for by name and can't be read is an error; else it only is missing. */
+static int list_topic(struct listing *listing, const char *topic, bool *known)
+{
+	struct str err = STR_INIT;
+	int rc;
+
+	*known = true;
+	if (!strcmp(topic, "metric")) {
+		walk_metrics(listing, NULL);
+		return 0;
+	}
+	rc = event_walk(topic, NULL, &listing->kern->host, print_event, listing, &err);
+	*known = rc != -EINVAL;
+	if (*known && rc < 0)
+		message_error(err.s);
+	str_release(&err);
+	return *known && rc < 0 ? EXIT_PSTAT_FAILED : 0;
+}
+
+static int list_pattern(struct listing *listing, const char *pattern)
+{
+	struct str err = STR_INIT;
+	char *inside = NULL;
+	int rc = event_walk(NULL, pattern, &listing->kern->host, print_event, listing, &err);
+
+	if (pattern && !has_glob_chars(pattern))
+		inside = xasprintf("*%s*", pattern);
+	if (rc <= 0)
+		rc = walk_metrics(listing, inside ? inside : pattern);
+	if (err.len && !listing->words->names)
+		message_error(err.s);
+	free(inside);
+	str_release(&err);
+	return rc < 0 ? EXIT_PSTAT_FAILED : 0;
+}
+
+static int list_word(struct listing *listing, const char *word)
+{
+	bool known;
+	int status;
+
+	listing->n = 0;
+	status = list_topic(listing, word, &known);
+	if (!known)
+		status = list_pattern(listing, word);
+	if (!known && !status && !listing->n)
+		status = nothing_found(listing, word);
+	return status;
+}
+
+/* ---- --counters ---- */
+
+static void add_counters_json(struct str *out, const struct event_unit *unit, int rc,
+			      const struct unit_counters *counters)
+{
+	str_add(out, "{\"counter-unit\" : ");
+	str_add_json(out, unit->name);
+	if (rc)
+		str_addf(out, ", \"reason\" : \"%s\"", strerror(-rc));
+	else
+		str_addf(out, ", \"free-counters\" : %d", counters->general);
+	for (int i = 0; i < counters->own; i++)
+		str_addf(out, "%s\"%s\"%s", i ? ", " : ", \"own-counters\" : [",
+			 counters->own_names[i], i + 1 == counters->own ? "]" : "");
+	str_add(out, "}\n");
+}
+
+static void add_counters(struct str *out, const struct event_unit *unit, int rc,
+			 const struct unit_counters *counters)
+{
+	str_addf(out, "%-24s ", unit->name);
+	if (rc)
+		str_addf(out, "cannot be opened: %s", strerror(-rc));
+	else
+		unit_counters_format(counters, "free", out);
+	str_add(out, "\n");
+}
+
+static int list_counters(const struct list_words *words, const struct kern *kern)
+{
+	struct event_unit_list units = { 0 };
+	struct str out = STR_INIT;
+	int rc = event_units_read(&units, &kern->host), status;
+
+	if (rc)
+		return bad_usage("list: the counter units cannot be read: %s", strerror(-rc));
+	for (size_t i = 0; i < units.n; i++) {
+		struct unit_counters counters;
+		int found = unit_counters_find(&units.v[i], kern, &counters);
+
+		if (found == -ENOTSUP || found == -EOPNOTSUPP)
+			continue;
+		if (words->json)
+			add_counters_json(&out, &units.v[i], found, &counters);
+		else
+			add_counters(&out, &units.v[i], found, &counters);
+	}
+	if (!out.len && !words->json)
+		str_add(&out, "no counter unit on this machine has counters to share\n");
+	status = message_stdout(&out);
+	event_unit_list_release(&units);
+	str_release(&out);
+	return status;
+}
+
+int cmd_list(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct list_words words = { 0 };
+	struct listing listing = { .words = &words, .kern = kern, .line = STR_INIT };
+	int first, status = command_parse(self, argc, argv, &words, &first);
+
+	if (status >= 0)
+		return status;
+	if (words.counters && (words.names || first < argc))
+		return bad_usage("list: --counters stands alone");
+	if (words.names && words.json)
+		return bad_usage("list: --names and --json: give one of them");
+	if (words.counters)
+		return list_counters(&words, kern);
+	event_trial_init(&listing.trial, kern);
+	status = first < argc ? 0 : list_pattern(&listing, NULL);
+	for (int i = first; i < argc; i++) {
+		int failed = list_word(&listing, argv[i]);
+
+		status = status ? status : failed;
+	}
+	event_trial_release(&listing.trial);
+	str_release(&listing.line);
+	return status;
+}

@@ -1,0 +1,197 @@
+/*
+ * pstat record: the wiring. Words become a plan, the plan runs (record/record_run.c), its notes and
+ * totals go to stderr. Nothing is computed here.
+ */
+#include "cmd/command.h"
+#include "cmd/counter_message.h"
+#include "cmd/message.h"
+#include "cmd/record_summary.h"
+#include "cmd/record_words.h"
+#include "cmd/stat_control.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PROGRESS_AFTER_S = 2 };
+
+/* What the callbacks of a run need. */
+struct record_session {
+	const struct recording_words *words;
+	struct note_list notes;
+	size_t n_noted; /* notes that were printed */
+	bool progress; /* stderr is a terminal */
+	bool progress_shown;
+};
+
+/* ---- signals ---- */
+
+/* The one state outside structs: a handler has no other way to tell. */
+static struct record_stop stop;
+
+static void on_stop(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (!stop.signal)
+		stop.signal = sig;
+	stop.count++;
+	stop.from_terminal = info->si_code == SI_KERNEL;
+}
+
+static void on_snapshot(int sig)
+{
+	(void)sig;
+	stop.snapshot = 1;
+}
+
+/* Writing to a pipe that no one reads is an error that is told, not the end of pstat. */
+static void on_pipe(int sig)
+{
+	(void)sig;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction on = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO }, old;
+	struct sigaction snapshot = { .sa_handler = on_snapshot };
+	struct sigaction pipe_action = { .sa_handler = on_pipe };
+
+	stop = (struct record_stop){ 0 };
+	sigaction(SIGINT, &on, NULL);
+	sigaction(SIGTERM, &on, NULL);
+	sigaction(SIGUSR2, &snapshot, NULL);
+	sigaction(SIGPIPE, &pipe_action, NULL);
+	/* nohup(1) means it. */
+	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &on, NULL);
+}
+
+/* ---- what a run tells ---- */
+
+static void to_stderr(struct str *text)
+{
+	/* Nothing is left to do if this fails. */
+	(void)!write_all(STDERR_FILENO, text->s, text->len);
+	str_release(text);
+}
+
+static void print_notes(struct record_session *session)
+{
+	if (!session->words->quiet)
+		session->n_noted = message_notes(&session->notes, session->n_noted,
+						 session->words->verbose > 0);
+}
+
+static void on_opened(void *data, const struct counter_set *set)
+{
+	struct record_session *session = data;
+
+	print_notes(session);
+	for (size_t i = 0; i < set->n && session->words->verbose && !session->words->quiet; i++)
+		message_counter(&set->v[i]);
+}
+
+static void on_list_events(void *data, const struct events *events, const char *words)
+{
+	const struct evlist_options options = {
+		.verbose = strstr(words, "-v") != NULL,
+		.group = strstr(words, "-g") != NULL,
+		.freq = strstr(words, "-F") != NULL,
+	};
+	struct str text = STR_INIT;
+
+	(void)data;
+	events_print(events, &options, &text);
+	to_stderr(&text);
+}
+
+static void on_progress(void *data, const struct record_totals *totals)
+{
+	struct record_session *session = data;
+	struct str text = STR_INIT;
+
+	if (!session->progress || totals->elapsed_ns < PROGRESS_AFTER_S * 1000000000ull)
+		return;
+	record_progress_add(&text, totals);
+	session->progress_shown = true;
+	to_stderr(&text);
+}
+
+static void print_summary(struct record_session *session, const struct record_totals *totals)
+{
+	struct str text = STR_INIT;
+
+	if (session->progress_shown)
+		str_add(&text, "\r\033[K");
+	if (totals->path && !session->words->quiet)
+		record_summary_add(&text, totals);
+	to_stderr(&text);
+}
+
+/* ---- words -> plan ---- */
+
+static int run_plan(struct recording_words *words, struct record_session *session)
+{
+	struct stat_control control = STAT_CONTROL_INIT;
+	struct record_plan *plan = &words->plan;
+	struct record_totals totals = { 0 };
+	struct str err = STR_INIT;
+	int status = EXIT_BAD_USAGE;
+
+	if (!stat_control_open(&control, words->control, &err)) {
+		plan->control_fd = control.fd;
+		plan->ack_fd = control.ack_fd;
+		plan->notes = &session->notes;
+		plan->stop = &stop;
+		plan->opened = on_opened;
+		plan->list_events = on_list_events;
+		plan->progress = session->progress ? on_progress : NULL;
+		plan->data = session;
+		catch_signals();
+		record_run(plan, &totals, &status, &err);
+	}
+	print_summary(session, &totals);
+	print_notes(session);
+	if (err.len)
+		message_error(err.s);
+	record_totals_release(&totals);
+	stat_control_close(&control);
+	str_release(&err);
+	return status;
+}
+
+int cmd_record(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct recording_words words;
+	struct record_session session = { .words = &words };
+	char program[] = "pstat", **own_argv = NULL;
+	struct str err = STR_INIT;
+	int first, status;
+
+	record_words_init(&words, kern);
+	status = command_parse(self, argc, argv, &words, &first);
+	if (status >= 0)
+		goto out;
+	if (first < argc)
+		words.plan.argv = argv + first;
+	/* For the header: the words as they were typed, argv[0] being the subcommand. */
+	words.plan.argc = argc + 1;
+	own_argv = xcalloc((size_t)argc + 2, sizeof(*own_argv));
+	memcpy(own_argv + 1, argv, (size_t)argc * sizeof(*own_argv));
+	own_argv[0] = program;
+	words.plan.own_argv = own_argv;
+	if (record_words_complete(&words, &err)) {
+		status = bad_usage("%s", err.s);
+		goto out;
+	}
+	session.progress = !words.quiet && isatty(STDERR_FILENO);
+	if (!words.quiet)
+		message_notes(&words.what.events.notes, 0, words.verbose > 0);
+	status = run_plan(&words, &session);
+out:
+	note_list_release(&session.notes);
+	record_words_release(&words);
+	free(own_argv);
+	str_release(&err);
+	return status;
+}

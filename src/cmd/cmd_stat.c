@@ -1,0 +1,253 @@
+/*
+ * pstat stat: the wiring. Words become a plan, the plan runs (stat/run.c), its reports go to the output,
+ * its notes to stderr. Nothing is computed here.
+ *
+ * `pstat stat record` is the same with a tap on the readings (stat_record.c); `pstat stat report` is in
+ * stat_report.c.
+ */
+#include "cmd/command.h"
+#include "cmd/counter_message.h"
+#include "cmd/message.h"
+#include "cmd/stat_control.h"
+#include "cmd/stat_output.h"
+#include "cmd/stat_record.h"
+#include "cmd/stat_report.h"
+#include "cmd/stat_words.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What the callbacks of a run need. */
+struct session {
+	const struct stat_words *words;
+	struct stat_output output;
+	struct stat_record record;
+	struct stat_tap tap;
+	struct note_list notes;
+	size_t n_noted; /* notes that were printed */
+};
+
+/* ---- signals ---- */
+
+/* The one state outside structs: a handler has no other way to tell. */
+static struct stat_stop stop;
+
+static void on_stop(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (!stop.signal)
+		stop.signal = sig;
+	stop.count++;
+	stop.from_terminal = info->si_code == SI_KERNEL;
+}
+
+/* Writing to a pipe that no one reads is an error that is told, not the end of pstat. */
+static void on_pipe(int sig)
+{
+	(void)sig;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction on = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO }, old;
+	struct sigaction pipe_action = { .sa_handler = on_pipe };
+
+	stop = (struct stat_stop){ 0 };
+	sigaction(SIGINT, &on, NULL);
+	sigaction(SIGTERM, &on, NULL);
+	sigaction(SIGPIPE, &pipe_action, NULL);
+	/* nohup(1) means it. */
+	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &on, NULL);
+}
+
+/* ---- what a run tells ---- */
+
+/*
+ * Programs read CSV and JSON from stderr too: a note between the rows would break them. What a note
+ * says of an event stands in its row as well, by ":u" in its name or by a reason.
+ */
+static bool notes_are_wanted(const struct session *session)
+{
+	const struct stat_words *words = session->words;
+	bool machine_on_stderr = session->output.fd == STDERR_FILENO && (words->json || words->separator);
+
+	return !words->quiet && (words->verbose > 0 || !machine_on_stderr);
+}
+
+static void print_notes(struct session *session)
+{
+	if (notes_are_wanted(session))
+		session->n_noted = message_notes(&session->notes, session->n_noted,
+						 session->words->verbose > 0);
+}
+
+static void on_opened(void *data, const struct counter_set *set)
+{
+	struct session *session = data;
+
+	print_notes(session);
+	for (size_t i = 0; i < set->n && session->words->verbose && !session->words->quiet; i++)
+		message_counter(&set->v[i]);
+}
+
+static int on_report(void *data, const struct stat_report *report)
+{
+	struct session *session = data;
+
+	return stat_output_report(&session->output, report);
+}
+
+/* ---- words -> plan ---- */
+
+static struct stat_plan make_plan(struct stat_words *words, struct session *session)
+{
+	return (struct stat_plan){
+		.events = &words->what.events,
+		.target = {
+			.pids = words->pids,
+			.tids = words->tids,
+			.cpus = words->cpus,
+			.all_cpus = words->all_cpus,
+			.per_thread = words->aggr[AGGR_THREAD],
+		},
+		.argv = words->argv,
+		.open = { .inherit = words->inherit },
+		.metrics = words->metrics,
+		.n_metrics = words->n_metrics,
+		.aggr = stat_words_aggr(words),
+		.scale = words->scale,
+		.merge = words->merge,
+		.metric_only = words->metric_only,
+		.null_run = words->null_run,
+		.repeat = (unsigned)words->repeat,
+		.sync = words->sync,
+		.pre = words->pre,
+		.post = words->post,
+		.delay_ms = words->delay_ms,
+		.interval_ms = (unsigned)words->interval_ms,
+		.interval_count = (unsigned)words->interval_count,
+		.timeout_ms = (unsigned)words->timeout_ms,
+		.summary = words->summary,
+		.control_fd = -1,
+		.ack_fd = -1,
+		.kern = words->what.kern,
+		.tap = words->recording ? &session->tap : NULL,
+		.notes = &session->notes,
+		.stop = &stop,
+		.emit = on_report,
+		.emit_data = session,
+		.opened = on_opened,
+	};
+}
+
+static int run_plan(struct stat_words *words, struct session *session)
+{
+	struct stat_plan plan = make_plan(words, session);
+	struct stat_control control = STAT_CONTROL_INIT;
+	struct str err = STR_INIT;
+	int status = EXIT_PSTAT_FAILED, rc = stat_control_open(&control, words->control, &err);
+
+	if (rc)
+		status = EXIT_BAD_USAGE;
+	else
+		rc = stat_output_open(&session->output, words, &err);
+	if (!rc) {
+		plan.control_fd = control.fd;
+		plan.ack_fd = control.ack_fd;
+		if (notes_are_wanted(session))
+			message_notes(&words->what.events.notes, 0, words->verbose > 0);
+		catch_signals();
+		stat_run(&plan, &status, &err);
+	}
+	print_notes(session);
+	if (err.len)
+		message_error(err.s);
+	str_reset(&err);
+	rc = stat_record_end(&session->record, &err);
+	if (stat_output_close(&session->output, &err) || rc)
+		status = EXIT_PSTAT_FAILED;
+	if (err.len)
+		message_error(err.s);
+	stat_control_close(&control);
+	str_release(&err);
+	return status;
+}
+
+/* pstat's own words, for the header of a recording. The caller frees. */
+static char **command_line(int argc, char **argv)
+{
+	static char name[] = "pstat", stat[] = "stat";
+	char **line = xcalloc((size_t)argc + 2, sizeof(*line));
+
+	line[0] = name;
+	memcpy(line + 1, argv, (size_t)argc * sizeof(*line));
+	line[1] = stat; /* also where it was left out */
+	return line;
+}
+
+static int count(struct stat_words *words, int argc, char **argv)
+{
+	struct session session = { .words = words, .output = { .fd = -1, .text = STR_INIT } };
+	char **own_argv = command_line(argc, argv);
+	struct str err = STR_INIT;
+	int status;
+
+	stat_record_init(&session.record, words, argc + 1, own_argv);
+	session.tap = stat_record_tap(&session.record);
+	if (stat_words_complete(words, &err))
+		status = bad_usage("%s", err.s);
+	else if (words->recording && !strcmp(words->recording, "-") && isatty(STDOUT_FILENO))
+		status = bad_usage("--output: standard output is a terminal; a recording is for "
+				   "a file or a program");
+	else
+		status = run_plan(words, &session);
+	note_list_release(&session.notes);
+	str_release(&err);
+	free(own_argv);
+	return status;
+}
+
+/* Behind "--" is a program, whatever it is called. */
+static bool is_word(const char *word, int at, int argc, char **argv)
+{
+	return at < argc && !strcmp(argv[at], word) && strcmp(argv[at - 1], "--");
+}
+
+/* The words of `pstat stat record` and `pstat stat report` may stand on both sides of it. */
+static const struct command record_command = {
+	"stat record", "[<options>] [<command>]", "count events, and keep the counts in a file",
+	stat_options, "", cmd_stat,
+};
+static const struct command report_command = {
+	"stat report", "[<options>]", "print the counts that pstat stat record kept",
+	stat_report_options, "", cmd_stat,
+};
+
+int cmd_stat(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct stat_words words;
+	int first, more, status;
+
+	stat_words_init(&words, kern);
+	status = command_parse(self, argc, argv, &words, &first);
+	if (status < 0 && is_word("report", first, argc, argv)) {
+		status = command_parse(&report_command, argc - first, argv + first, &words, &more);
+		if (status < 0)
+			status = stat_report(&words, first + more < argc ? argv[first + more] : NULL);
+		goto out;
+	}
+	if (status < 0 && is_word("record", first, argc, argv)) {
+		words.record = true;
+		status = command_parse(&record_command, argc - first, argv + first, &words, &more);
+		first += more;
+	}
+	if (status < 0) {
+		words.argv = first < argc ? argv + first : NULL;
+		status = count(&words, argc, argv);
+	}
+out:
+	stat_words_release(&words);
+	return status;
+}

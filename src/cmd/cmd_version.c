@@ -1,0 +1,73 @@
+/*
+ * pstat version: the version, and with --build-options what this build can use. An optional library is
+ * asked about by using it, so that the answer is right for a build without it and for a machine
+ * that lacks it.
+ */
+#include "cmd/command.h"
+#include "cmd/message.h"
+
+#include <errno.h>
+
+struct version_words {
+	bool build_options;
+};
+
+const struct option_row version_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to print" },
+	{ .kind = OPTION_FLAG, .name = "build-options", .help = "which optional libraries this build uses",
+	  .offset = offsetof(struct version_words, build_options) },
+	{ .kind = OPTION_END },
+};
+
+static int stop_at_once(const struct event_info *info, void *data)
+{
+	(void)info;
+	(void)data;
+	return 1;
+}
+
+static int try_libpfm4(const struct kern *kern, struct str *err)
+{
+	return event_walk("pfm", NULL, &kern->host, stop_at_once, NULL, err);
+}
+
+/* To add an optional library: a row here, its choice in the Makefile and in configure.ac. */
+static const struct build_option {
+	const char *name;
+	const char *what;
+	/* -ENOSYS: built without it; another negative errno: it can't be used here, with a sentence. */
+	int (*try)(const struct kern *kern, struct str *err);
+} build_options[] = {
+	{ "libpfm4", "names of vendors' events", try_libpfm4 },
+};
+
+static void add_build_option(struct str *out, const struct build_option *option, const struct kern *kern)
+{
+	struct str err = STR_INIT;
+	int rc = option->try(kern, &err);
+
+	str_addf(out, "    %-12s [ %-3s ]  %s", option->name, rc == -ENOSYS ? "OFF" : "on",
+		 option->what);
+	if (rc < 0 && rc != -ENOSYS)
+		str_addf(out, "; not usable here: %s", err.s);
+	str_addc(out, '\n');
+	str_release(&err);
+}
+
+int cmd_version(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct version_words words = { 0 };
+	struct str out = STR_INIT;
+	int first, status = command_parse(self, argc, argv, &words, &first);
+
+	if (status >= 0)
+		return status;
+	if (first < argc)
+		return bad_usage("version: it takes no argument, but '%s' was given", argv[first]);
+	str_addf(&out, "pstat version %s\n", PSTAT_VERSION);
+	for (size_t i = 0; words.build_options && i < ARRAY_SIZE(build_options); i++)
+		add_build_option(&out, &build_options[i], kern);
+	status = message_stdout(&out);
+	str_release(&out);
+	return status;
+}

@@ -1,0 +1,64 @@
+/*
+ * What all subcommands share: finding one, parsing its options, printing its help and usage errors.
+ */
+#include "cmd/command.h"
+#include "cmd/message.h"
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+void command_add_help(struct str *out, const struct command *command)
+{
+	str_addf(out, "Usage: pstat %s%s%s\n\n%s\n", command->name, command->synopsis[0] ? " " : "",
+		 command->synopsis, command->summary);
+	options_add_help(out, command->options);
+}
+
+void commands_add_help(struct str *out)
+{
+	str_add(out, "Usage: pstat [<options>] <command> [<arguments>]\n"
+		     "       pstat stat [<options>] [<command>]    (\"stat\" may be left out)\n\n"
+		     "Commands of pstat\n");
+	for (const struct command *c = commands; c->name; c++)
+		str_addf(out, "    %-12s %s\n", c->name, c->summary);
+	str_add(out, "\nOptions\n"
+		     "    -h, --help   this list; behind a command, its options\n"
+		     "    --version    the version of pstat\n");
+}
+
+int command_parse(const struct command *self, int argc, char **argv, void *target, int *first)
+{
+	struct str text = STR_INIT;
+	int rc = options_parse(self->options, argc, argv, target, first, &text);
+
+	if (!rc) {
+		rc = -1;
+	} else if (rc == OPTIONS_HELP) {
+		str_reset(&text);
+		command_add_help(&text, self);
+		rc = message_stdout(&text);
+	} else {
+		message_error(text.s);
+		rc = EXIT_BAD_USAGE;
+	}
+	str_release(&text);
+	return rc;
+}
+
+int bad_usage(const char *fmt, ...)
+{
+	struct str text = STR_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	message_error(text.s);
+	str_release(&text);
+	return EXIT_BAD_USAGE;
+}

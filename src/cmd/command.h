@@ -1,0 +1,56 @@
+/*
+ * command: what a subcommand is to main.c, to help and to shell completion. Private to cmd/ and main.c.
+ */
+#ifndef PSTAT_COMMAND_H
+#define PSTAT_COMMAND_H
+
+#include "cmd/options.h"
+#include "kern/kern.h"
+
+struct command {
+	const char *name;
+	const char *synopsis; /* what follows the name: "[<options>] [<command>]" */
+	const char *summary; /* one line */
+	const struct option_row *options; /* never NULL; may be just OPTION_END */
+	/* What an argument may be, separated by spaces, for completion; NULL: a command's name. */
+	const char *words;
+	/* argv[0] is the name. Returns the exit status; prints its own errors. */
+	int (*run)(const struct command *self, int argc, char **argv, const struct kern *kern);
+};
+
+/* All subcommands, in the order of `pstat -h`; a NULL name ends the table. Defined in main.c. */
+extern const struct command commands[];
+/* NULL if there is none of that name. */
+const struct command *command_find(const char *name);
+
+/*
+ * Parses the command's options into target. -1: go on, *first is the first word that is no option; else
+ * the exit status to return at once: help was printed, or an error was.
+ */
+int command_parse(const struct command *self, int argc, char **argv, void *target, int *first);
+
+/* Usage, summary and options of one command, as -h prints them. */
+void command_add_help(struct str *out, const struct command *command);
+/* The head of `pstat -h`: usage, subcommands, common options. */
+void commands_add_help(struct str *out);
+
+/* Prints an error and returns EXIT_BAD_USAGE. */
+int bad_usage(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+int cmd_record(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_stat(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_report(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_script(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_evlist(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_buildid_list(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_list(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_doctor(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_help(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_version(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_completion(const struct command *self, int argc, char **argv, const struct kern *kern);
+
+extern const struct option_row record_options[], stat_options[], list_options[], doctor_options[], help_options[],
+	version_options[], completion_options[], report_options[], script_options[],
+	evlist_options[], buildid_list_options[], stat_report_options[];
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * event_words: the options that name events, the same for all commands that open some: -e, --filter,
+ * --pfm-events, -G. The functions are for option rows (OPTION_CALL): the struct that such rows fill
+ * has a struct event_words as its first member. Private to cmd/.
+ */
+#ifndef PSTAT_EVENT_WORDS_H
+#define PSTAT_EVENT_WORDS_H
+
+#include "event/event.h"
+#include "kern/kern.h"
+
+struct event_words {
+	const struct kern *kern;
+	struct event_list events;
+	struct str early_cgroups; /* -G before any -e */
+	bool has_cgroups;
+};
+void event_words_init(struct event_words *words, const struct kern *kern);
+void event_words_release(struct event_words *words);
+/* When all events are known: the names of an early -G are given to them. */
+int event_words_add_cgroups(struct event_words *words, struct str *err);
+
+int take_events(void *target, const char *argument, struct str *err);
+int take_pfm_events(void *target, const char *argument, struct str *err);
+int take_filter(void *target, const char *argument, struct str *err);
+int take_cgroups(void *target, const char *argument, struct str *err);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * message: the only place that prints errors, notes and warnings: "pstat: <what>: <why>" and, where
+ * there is something to do about it, one indented line more. Each goes to stderr in one write.
+ */
+#ifndef PSTAT_MESSAGE_H
+#define PSTAT_MESSAGE_H
+
+#include "util/util.h"
+
+/* text may have several lines; each is made printable. */
+void message_error(const char *text);
+
+/* Notes from `from` on, verbose ones only if asked for. Returns how many there are in the list now. */
+size_t message_notes(const struct note_list *notes, size_t from, bool verbose);
+
+/* All of text to stdout; 0, or EXIT_PSTAT_FAILED with a message. Buffered output goes first. */
+int message_stdout(const struct str *text);
+
+/* Flushes stdout at the end of pstat: `status`, or a failure with a message where it could not be written. */
+int message_flush_stdout(int status);
+
+#endif

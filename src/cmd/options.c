@@ -1,0 +1,272 @@
+/*
+ * The option parser: words -> fields of a struct, by the rows of a table. It knows no option by name
+ * but --help. Each error names the option as its row has it, so that a message reads the same for
+ * -I and --interval-print.
+ */
+#include "cmd/options.h"
+
+#include <errno.h>
+#include <limits.h>
+
+struct parse {
+	const struct option_row *rows;
+	void *target;
+	struct str *err;
+	char *const *argv;
+	int argc;
+	int next; /* the word behind the one being looked at */
+};
+
+/* ---- names ---- */
+
+static void add_name(struct str *out, const struct option_row *row)
+{
+	if (row->name)
+		str_addf(out, "--%s", row->name);
+	else
+		str_addf(out, "-%c", row->letter);
+}
+
+static bool is_option(const struct option_row *row)
+{
+	return row->kind != OPTION_GROUP && row->kind != OPTION_END;
+}
+
+static bool may_be_negated(const struct option_row *row)
+{
+	return row->kind == OPTION_FLAG || row->kind == OPTION_COUNT;
+}
+
+static int PRINTF_LIKE(3, 4)
+	option_fail(struct parse *p, const struct option_row *row, const char *fmt, ...)
+{
+	va_list ap;
+
+	add_name(p->err, row);
+	str_add(p->err, ": ");
+	va_start(ap, fmt);
+	str_vaddf(p->err, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/* ---- values ---- */
+
+static void add_limits(struct str *out, const struct option_row *row)
+{
+	if (row->max == LONG_MAX)
+		str_addf(out, " (%ld or more", row->min);
+	else
+		str_addf(out, " (%ld to %ld", row->min, row->max);
+	str_addf(out, "%s%s)", row->unit ? " " : "", row->unit ? row->unit : "");
+}
+
+static int set_number(struct parse *p, const struct option_row *row, const char *text, long *field)
+{
+	int rc = parse_int(text, row->min, row->max, field);
+
+	if (!rc)
+		return 0;
+	option_fail(p, row, "'%s' is %s", text, rc == -ERANGE ? "out of range" : "not a number");
+	add_limits(p->err, row);
+	return -EINVAL;
+}
+
+/* argument is NULL for options without one, and where an optional one is missing. */
+static int set_value(struct parse *p, const struct option_row *row, const char *argument, bool negated)
+{
+	void *field = (char *)p->target + row->offset;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		*(bool *)field = row->off == negated;
+		return 0;
+	case OPTION_COUNT:
+		*(int *)field = negated ? 0 : *(int *)field + 1;
+		return 0;
+	case OPTION_NUMBER:
+		return argument ? set_number(p, row, argument, field) : 0;
+	case OPTION_TEXT:
+		*(const char **)field = argument;
+		return 0;
+	case OPTION_CALL:
+		return row->call(p->target, argument, p->err);
+	case OPTION_GROUP:
+	case OPTION_END:
+		break;
+	}
+	return 0;
+}
+
+/* The argument that a row needs: `attached` (may be NULL), or the next word. */
+static int take_value(struct parse *p, const struct option_row *row, const char *attached)
+{
+	if (!attached && !row->argument_optional) {
+		if (p->next >= p->argc)
+			return option_fail(p, row, "an argument is missing: <%s>", row->argument);
+		attached = p->argv[p->next++];
+	}
+	return set_value(p, row, attached, false);
+}
+
+/* ---- -abc ---- */
+
+static const struct option_row *find_letter(const struct option_row *rows, char letter)
+{
+	for (; rows->kind != OPTION_END; rows = option_next(rows))
+		if (is_option(rows) && rows->letter == letter)
+			return rows;
+	return NULL;
+}
+
+static int parse_letters(struct parse *p, const char *letters)
+{
+	int rc = 0;
+
+	for (; *letters && !rc; letters++) {
+		const struct option_row *row = find_letter(p->rows, *letters);
+
+		if (!row && *letters == 'h')
+			return OPTIONS_HELP;
+		if (!row)
+			return fail(p->err, -EINVAL, "-%.*s: there is no such option",
+				    (signed char)*letters < 0 ? (int)strlen(letters) : 1, letters);
+		if (row->argument)
+			return take_value(p, row, letters[1] ? letters + 1 : NULL);
+		rc = set_value(p, row, NULL, false);
+	}
+	return rc;
+}
+
+/* ---- --name ---- */
+
+/* What a long word can mean: a row, and whether it is its negation. */
+struct match {
+	const struct option_row *row;
+	bool negated, exact;
+	unsigned n; /* how many it could be */
+};
+
+/* The row's name as typed when it is negated: "no-scale", and "inherit" for "no-inherit". */
+static const char *negated_name(const struct option_row *row, struct str *room)
+{
+	if (!strncmp(row->name, "no-", 3))
+		return row->name + 3;
+	str_reset(room);
+	str_addf(room, "no-%s", row->name);
+	return room->s;
+}
+
+static void match_name(struct match *match, const char *name, const char *word, size_t len,
+		       const struct option_row *row, bool negated)
+{
+	bool exact = strlen(name) == len;
+
+	if (strncmp(name, word, len) || (match->exact && !exact))
+		return;
+	if (exact && !match->exact)
+		match->n = 0;
+	match->exact = exact;
+	match->row = row;
+	match->negated = negated;
+	match->n++;
+}
+
+static struct match find_name(const struct option_row *rows, const char *word, size_t len)
+{
+	struct match match = { 0 };
+	struct str room = STR_INIT;
+
+	for (const struct option_row *row = rows; row->kind != OPTION_END; row = option_next(row)) {
+		if (!is_option(row) || !row->name)
+			continue;
+		match_name(&match, row->name, word, len, row, false);
+		if (may_be_negated(row))
+			match_name(&match, negated_name(row, &room), word, len, row, true);
+	}
+	str_release(&room);
+	return match;
+}
+
+static int ambiguous(struct parse *p, const char *word, size_t len)
+{
+	const char *before = "";
+	struct str room = STR_INIT;
+
+	fail(p->err, 0, "--%.*s: this could be ", (int)len, word);
+	for (const struct option_row *row = p->rows; row->kind != OPTION_END; row = option_next(row)) {
+		if (!is_option(row) || !row->name)
+			continue;
+		if (!strncmp(row->name, word, len)) {
+			str_addf(p->err, "%s--%s", before, row->name);
+			before = ", ";
+		}
+		if (may_be_negated(row) && !strncmp(negated_name(row, &room), word, len)) {
+			str_addf(p->err, "%s--%s", before, negated_name(row, &room));
+			before = ", ";
+		}
+	}
+	str_release(&room);
+	return -EINVAL;
+}
+
+static int unknown_name(struct parse *p, const char *word, size_t len)
+{
+	struct near_name near;
+	struct str room = STR_INIT;
+
+	near_init(&near, word, len);
+	for (const struct option_row *row = p->rows; row->kind != OPTION_END; row = option_next(row)) {
+		if (!is_option(row) || !row->name)
+			continue;
+		near_consider(&near, row->name);
+		if (may_be_negated(row))
+			near_consider(&near, negated_name(row, &room));
+	}
+	str_release(&room);
+	fail(p->err, 0, "--%.*s: there is no such option", (int)len, word);
+	if (near_best(&near))
+		str_addf(p->err, "\ndid you mean --%s?", near_best(&near));
+	return -EINVAL;
+}
+
+static int parse_long(struct parse *p, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	size_t len = equals ? (size_t)(equals - word) : strlen(word);
+	struct match match = find_name(p->rows, word, len);
+
+	if (!match.exact && len && !strncmp("help", word, len) && !match.n)
+		return OPTIONS_HELP;
+	if (!match.n || !len)
+		return unknown_name(p, word, len);
+	if (match.n > 1)
+		return ambiguous(p, word, len);
+	if (match.row->argument)
+		return take_value(p, match.row, equals ? equals + 1 : NULL);
+	if (equals)
+		return option_fail(p, match.row, "it takes no argument, but '%s' was given", equals + 1);
+	return set_value(p, match.row, NULL, match.negated);
+}
+
+int options_parse(const struct option_row *rows, int argc, char *const *argv, void *target, int *first,
+		  struct str *err)
+{
+	struct parse p = {
+		.rows = rows, .target = target, .err = err, .argv = argv, .argc = argc, .next = 1,
+	};
+	int rc = 0;
+
+	while (!rc && p.next < argc) {
+		const char *word = argv[p.next];
+
+		if (word[0] != '-' || !word[1])
+			break;
+		p.next++;
+		if (!strcmp(word, "--"))
+			break;
+		rc = word[1] == '-' ? parse_long(&p, word + 2) : parse_letters(&p, word + 1);
+	}
+	*first = p.next;
+	return rc;
+}

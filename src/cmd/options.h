@@ -1,0 +1,70 @@
+/*
+ * options: the table-driven option parser. One row per option; the same rows are parsed, print -h
+ * (options_help.c), feed shell completion (cmd_completion.c) and are compared with the manual by a lint.
+ *
+ * What is understood: -ae cs, -e cs, -ecs, --event cs, --event=cs, unique beginnings of long names,
+ * --no-X for flags and counts. Parsing stops at the first word that is no option, and behind "--".
+ */
+#ifndef PSTAT_OPTIONS_H
+#define PSTAT_OPTIONS_H
+
+#include "util/util.h"
+
+enum option_kind {
+	OPTION_END, /* the last row; `more` leads on to rows that several commands share */
+	OPTION_GROUP, /* no option: `help` is a heading of -h */
+	OPTION_FLAG, /* bool */
+	OPTION_COUNT, /* int: each time it is given adds 1; --no-X makes it 0 */
+	OPTION_NUMBER, /* long, from min to max */
+	OPTION_TEXT, /* const char *, borrowed from argv */
+	OPTION_CALL, /* call() takes the argument, at once, in the order of the command line */
+};
+
+/* What an argument names, so that the shell can complete it. */
+enum option_words { WORDS_ANY, WORDS_FILE, WORDS_EVENT, WORDS_METRIC, WORDS_PID, WORDS_COMMAND };
+
+/*
+ * To add an option: a row here in the group where a user looks for it, a field of the struct that it
+ * fills, a test, an entry in OPTIONS of the command's man page (a lint compares).
+ */
+struct option_row {
+	enum option_kind kind;
+	char letter; /* 0: none */
+	const char *name; /* the long name without its dashes, or NULL */
+	const char *argument; /* how -h names the argument; NULL: the option takes none */
+	const char *help; /* one line, without a full stop */
+	size_t offset; /* of the field, in the struct given to options_parse */
+	long min, max; /* OPTION_NUMBER */
+	const char *unit; /* OPTION_NUMBER: "ms"; NULL: none */
+	bool off; /* OPTION_FLAG: being given makes the field false (--no-inherit) */
+	bool both; /* OPTION_FLAG: -h shows --no-X too */
+	bool argument_optional; /* only as -xARG or --name=ARG; NULL is passed on where it is missing */
+	enum option_words words;
+	const struct option_row *more; /* OPTION_END: the table goes on there; or NULL */
+	/* OPTION_CALL: 0, or -EINVAL with a finished sentence that names the option. */
+	int (*call)(void *target, const char *argument, struct str *err);
+};
+
+/* The row behind this one: `for (row = rows; row->kind != OPTION_END; row = option_next(row))`. */
+static inline const struct option_row *option_next(const struct option_row *row)
+{
+	row++;
+	return row->kind == OPTION_END && row->more ? row->more : row;
+}
+
+enum { OPTIONS_HELP = 1 }; /* -h or --help was met; nothing after it was looked at */
+
+/*
+ * argv[0] is the command's name. Fills the fields of target; *first is the index in argv of the first
+ * word that is no option (argc if there is none). 0, OPTIONS_HELP, or -EINVAL with a sentence and, where
+ * a known option is near, a second line that names it. Fields of options not given are left alone.
+ */
+int options_parse(const struct option_row *rows, int argc, char *const *argv, void *target, int *first,
+		  struct str *err);
+
+/* "-e, --event <list>": how -h shows a row. */
+void option_add_synopsis(struct str *out, const struct option_row *row);
+/* The groups and options, aligned. */
+void options_add_help(struct str *out, const struct option_row *rows);
+
+#endif

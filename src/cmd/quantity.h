@@ -1,0 +1,14 @@
+/*
+ * quantity: "512K" and "90s" as numbers, for options that take sizes and times. Private to cmd/.
+ */
+#ifndef PSTAT_QUANTITY_H
+#define PSTAT_QUANTITY_H
+
+#include "util/util.h"
+
+/* "4096B", "512K", "2M", "1G" -> bytes. -EINVAL without a sentence; a plain number is none. */
+int parse_bytes(const char *text, uint64_t *bytes);
+/* "500ms", "30s", "5m", "1h", "1d" -> ns. -EINVAL without a sentence; a plain number is none. */
+int parse_duration(const char *text, uint64_t *ns);
+
+#endif

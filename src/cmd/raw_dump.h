@@ -1,0 +1,23 @@
+/*
+ * raw_dump: a recording as it lies in the file: its header, its records in the file's order, how many
+ * there are of each type. What `pstat script` and `pstat report` have in common. Private to cmd/.
+ */
+#ifndef PSTAT_RAW_DUMP_H
+#define PSTAT_RAW_DUMP_H
+
+#include "cmd/command.h"
+
+struct raw_dump_words {
+	const char *input; /* NULL: perf.data */
+	bool records; /* -D */
+	bool header, header_only;
+	bool full_header; /* -I: with the machine's topology */
+	bool stats; /* --stats */
+};
+
+/* Anything that asks for a dump? */
+bool raw_dump_wanted(const struct raw_dump_words *words);
+/* Prints what the words ask for; the exit status. */
+int raw_dump(const struct raw_dump_words *words);
+
+#endif

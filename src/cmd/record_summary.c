@@ -1,0 +1,100 @@
+/*
+ * The closing lines. Each loss is a number, also when it is 0: nobody should have to guess whether the
+ * recording is whole.
+ */
+#include "cmd/record_summary.h"
+
+#include <inttypes.h>
+
+static void add_bytes(struct str *out, uint64_t bytes)
+{
+	str_addf(out, "%.3f MB", (double)bytes / (1024 * 1024));
+}
+
+static void add_plural(struct str *out, uint64_t n, const char *what)
+{
+	str_addf(out, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+}
+
+static void add_rate(struct str *out, const struct record_event_totals *event)
+{
+	if (event->asked_hz > 0 && event->running_ns)
+		str_addf(out, ", %.0f of %.0f Hz", event->achieved_hz, event->asked_hz);
+}
+
+static void add_losses(struct str *out, uint64_t lost, uint64_t throttled)
+{
+	str_addf(out, ", %" PRIu64 " lost, %" PRIu64 " throttled", lost, throttled);
+}
+
+static size_t n_sampled(const struct record_totals *totals)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < totals->n_events; i++)
+		n += !totals->events[i].tracking;
+	return n;
+}
+
+static void add_events(struct str *out, const struct record_totals *totals)
+{
+	size_t n_silent = 0;
+
+	for (size_t i = 0; i < totals->n_events; i++) {
+		const struct record_event_totals *event = &totals->events[i];
+
+		if (event->tracking)
+			continue;
+		if (!event->samples && !event->lost && !event->throttled) {
+			n_silent++;
+			continue;
+		}
+		str_add(out, "[   ");
+		str_add_printable(out, event->name, strlen(event->name));
+		str_add(out, ": ");
+		add_plural(out, event->samples, "sample");
+		add_rate(out, event);
+		add_losses(out, event->lost, event->throttled);
+		str_add(out, " ]\n");
+	}
+	if (n_silent) {
+		str_add(out, "[   ");
+		add_plural(out, n_silent, "event");
+		str_add(out, " without samples ]\n");
+	}
+}
+
+void record_progress_add(struct str *out, const struct record_totals *totals)
+{
+	str_addf(out, "\r[ pstat record: %" PRIu64 " s, ", totals->elapsed_ns / 1000000000);
+	add_plural(out, totals->samples, "sample");
+	str_add(out, ", ");
+	add_bytes(out, totals->bytes);
+	if (totals->lost)
+		str_addf(out, ", %" PRIu64 " lost", totals->lost);
+	str_add(out, " ]\033[K");
+}
+
+void record_summary_add(struct str *out, const struct record_totals *totals)
+{
+	size_t n = n_sampled(totals);
+
+	str_add(out, "[ pstat record: wrote ");
+	add_bytes(out, totals->bytes);
+	str_add(out, " to ");
+	str_add_printable(out, totals->path, strlen(totals->path));
+	if (totals->files > 1)
+		str_addf(out, " and %u more", totals->files - 1);
+	str_add(out, ": ");
+	add_plural(out, totals->samples, "sample");
+	for (size_t i = 0; n == 1 && i < totals->n_events; i++) {
+		if (!totals->events[i].tracking)
+			add_rate(out, &totals->events[i]);
+	}
+	add_losses(out, totals->lost, totals->throttled);
+	str_add(out, " ]\n");
+	if (n > 1)
+		add_events(out, totals);
+	if (totals->lost)
+		str_add(out, "  larger rings (-m 4M), a lower rate (-F) or shorter callchains lose less\n");
+}

@@ -1,0 +1,127 @@
+/*
+ * The options of `pstat stat`: one row each, under the headings of its man page. What an option does
+ * beyond filling a field is a function above the table.
+ */
+#include "cmd/command.h"
+#include "cmd/stat_words.h"
+
+#include <errno.h>
+#include <limits.h>
+
+static int take_metrics(void *target, const char *argument, struct str *err)
+{
+	struct stat_words *words = target;
+
+	(void)err;
+	str_addf(&words->metric_names, "%s%s", words->metric_names.len ? "," : "", argument);
+	return 0;
+}
+
+static int take_separator(void *target, const char *argument, struct str *err)
+{
+	struct stat_words *words = target;
+
+	if (!argument[0])
+		return fail(err, -EINVAL, "--field-separator: it is empty, fields could not be told apart");
+	words->separator = strcmp(argument, "\\t") ? argument : "\t";
+	return 0;
+}
+
+#define FIELD(name) .offset = offsetof(struct stat_words, name)
+#define LIMITS(low, high, what) .min = (low), .max = (high), .unit = (what)
+
+enum { DAY_MS = 24 * 60 * 60 * 1000 };
+
+/* What counts and recorded counts have in common: the rest of the two tables below. */
+static const struct option_row report_rows[] = {
+	{ OPTION_FLAG, 'A', "no-aggr", NULL, "a row per CPU", FIELD(aggr[AGGR_CPU]) },
+	{ OPTION_FLAG, 0, "per-core", NULL, "a row per core", FIELD(aggr[AGGR_CORE]) },
+	{ OPTION_FLAG, 0, "per-die", NULL, "a row per die", FIELD(aggr[AGGR_DIE]) },
+	{ OPTION_FLAG, 0, "per-socket", NULL, "a row per socket", FIELD(aggr[AGGR_SOCKET]) },
+	{ OPTION_FLAG, 0, "per-node", NULL, "a row per memory node", FIELD(aggr[AGGR_NODE]) },
+	{ OPTION_FLAG, 0, "per-thread", NULL, "a row per thread", FIELD(aggr[AGGR_THREAD]) },
+	{ OPTION_FLAG, 0, "scale", NULL, "scale counts of events that shared a counter (default)",
+	  FIELD(scale), .both = true },
+
+	{ .kind = OPTION_GROUP, .help = "How to print" },
+	{ OPTION_CALL, 'x', "field-separator", "text", "fields with a separator; \\t is a tab",
+	  .call = take_separator },
+	{ OPTION_FLAG, 'j', "json-output", NULL, "one JSON object per line", FIELD(json) },
+	{ OPTION_TEXT, 'o', "output", "file", "print to a file; stat record: the recording", FIELD(output), .words = WORDS_FILE },
+	{ OPTION_FLAG, 0, "append", NULL, "append to that file", FIELD(append) },
+	{ OPTION_NUMBER, 0, "log-fd", "fd", "print to an open descriptor", FIELD(log_fd),
+	  LIMITS(0, INT_MAX, NULL) },
+	{ OPTION_FLAG, 'B', "big-num", NULL, "group digits of large numbers (default)", FIELD(big_num),
+	  .both = true },
+	{ OPTION_FLAG, 0, "metric-only", NULL, "only the metrics", FIELD(metric_only) },
+	{ OPTION_FLAG, 0, "quiet", NULL, "print nothing", FIELD(quiet) },
+	{ OPTION_COUNT, 'v', "verbose", NULL, "say what was opened, and what call failed", FIELD(verbose) },
+	{ .kind = OPTION_END },
+};
+
+const struct option_row stat_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to count" },
+	{ OPTION_CALL, 'e', "event", "list", "events, see pstat list; may be given several times",
+	  .words = WORDS_EVENT, .call = take_events },
+	{ OPTION_CALL, 0, "pfm-events", "list", "events by their names in libpfm4",
+	  .call = take_pfm_events },
+	{ OPTION_CALL, 'M', "metrics", "list", "metrics or groups of metrics, see pstat list metric",
+	  .words = WORDS_METRIC, .call = take_metrics },
+	{ OPTION_CALL, 0, "filter", "expression", "filter for the tracepoints of the -e before it",
+	  .call = take_filter },
+	{ OPTION_COUNT, 'd', "detailed", NULL, "more default events: caches; -dd TLBs; -ddd prefetches",
+	  FIELD(detailed) },
+	{ OPTION_FLAG, 'n', "null", NULL, "no events: only the times", FIELD(null_run) },
+	{ OPTION_FLAG, 0, "all-user", NULL, "count in user mode only", FIELD(all_user) },
+	{ OPTION_FLAG, 0, "all-kernel", NULL, "count in the kernel only", FIELD(all_kernel) },
+
+	{ .kind = OPTION_GROUP, .help = "What to measure" },
+	{ OPTION_FLAG, 'a', "all-cpus", NULL, "everything that runs on all CPUs", FIELD(all_cpus) },
+	{ OPTION_TEXT, 'C', "cpu", "cpus", "everything that runs on these CPUs: 0-3,7", FIELD(cpus) },
+	{ OPTION_TEXT, 'p', "pid", "pids", "running processes", FIELD(pids), .words = WORDS_PID },
+	{ OPTION_TEXT, 't', "tid", "tids", "running threads", FIELD(tids), .words = WORDS_PID },
+	{ OPTION_CALL, 'G', "cgroup", "names", "the n-th cgroup for the n-th event; a single one for all",
+	  .call = take_cgroups },
+	{ OPTION_TEXT, 0, "for-each-cgroup", "names", "all events once for each of these cgroups",
+	  FIELD(each_cgroup) },
+	{ OPTION_FLAG, 'i', "no-inherit", NULL, "do not count in children", FIELD(inherit), .off = true },
+
+	{ .kind = OPTION_GROUP, .help = "How often" },
+	{ OPTION_NUMBER, 'r', "repeat", "n", "run the command n times: mean and deviation; 0: for ever",
+	  FIELD(repeat), LIMITS(0, 1000000, NULL) },
+	{ OPTION_FLAG, 0, "table", NULL, "with -r: every run's elapsed time", FIELD(table) },
+	{ OPTION_NUMBER, 'I', "interval-print", "ms", "print the counts of every interval of n ms",
+	  FIELD(interval_ms), LIMITS(1, DAY_MS, "ms") },
+	{ OPTION_NUMBER, 0, "interval-count", "n", "with -I: print n intervals",
+	  FIELD(interval_count), LIMITS(1, INT_MAX, NULL) },
+	{ OPTION_FLAG, 0, "interval-clear", NULL, "with -I: clear the screen before each interval",
+	  FIELD(interval_clear) },
+	{ OPTION_FLAG, 0, "summary", NULL, "with -I: the counts of the whole run at its end",
+	  FIELD(summary) },
+	{ OPTION_FLAG, 0, "no-csv-summary", NULL, "no word summary at the rows of --summary with -x",
+	  FIELD(csv_summary), .off = true },
+	{ OPTION_NUMBER, 0, "timeout", "ms", "end the measurement after n ms; at least 10",
+	  FIELD(timeout_ms), LIMITS(10, INT_MAX, "ms") },
+	{ OPTION_NUMBER, 'D', "delay", "ms", "start counting n ms after the start; -1: by --control only",
+	  FIELD(delay_ms), LIMITS(-1, INT_MAX, "ms") },
+	{ OPTION_TEXT, 0, "control", "fd:n[,n] | fifo:path[,path]",
+	  "read enable and disable from there, answer ack there", FIELD(control), .words = WORDS_FILE },
+	{ OPTION_TEXT, 0, "pre", "command", "shell command before each run", FIELD(pre),
+	  .words = WORDS_COMMAND },
+	{ OPTION_TEXT, 0, "post", "command", "shell command after each run", FIELD(post),
+	  .words = WORDS_COMMAND },
+	{ OPTION_FLAG, 'S', "sync", NULL, "call sync() before each run", FIELD(sync) },
+
+	{ .kind = OPTION_GROUP, .help = "How to add up" },
+	{ OPTION_FLAG, 0, "no-merge", NULL, "a row for each of several units that count one event",
+	  FIELD(merge), .off = true },
+	{ .kind = OPTION_END, .more = report_rows },
+};
+
+const struct option_row stat_report_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to read" },
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (perf.data); - is standard input",
+	  FIELD(input), .words = WORDS_FILE },
+	{ .kind = OPTION_GROUP, .help = "How to add up" },
+	{ .kind = OPTION_END, .more = report_rows },
+};

@@ -1,0 +1,193 @@
+/*
+ * Formatted reports -> a file descriptor. Descriptors are kept from the measured command.
+ */
+#include "cmd/stat_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char clear_screen[] = "\033[H\033[2J";
+
+/* ---- where ---- */
+
+static int open_file(struct stat_output *out, const struct stat_words *words, struct str *err)
+{
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (words->append ? O_APPEND : O_TRUNC);
+
+	out->place = words->output;
+	out->fd = open(words->output, flags, 0666);
+	out->close_fd = out->fd >= 0;
+	if (out->fd < 0)
+		return fail(err, -errno, "%s: cannot be opened for writing: %s", words->output,
+			    strerror(errno));
+	return 0;
+}
+
+static int open_log_fd(struct stat_output *out, const struct stat_words *words, struct str *err)
+{
+	int fd = (int)words->log_fd, flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return fail(err, -EBADF, "--log-fd: %d is not a descriptor that is open for writing", fd);
+	/* The standard ones are the command's too. */
+	if (fd > STDERR_FILENO)
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+	out->place = "--log-fd";
+	out->fd = fd;
+	return 0;
+}
+
+static int open_place(struct stat_output *out, const struct stat_words *words, struct str *err)
+{
+	if (words->output)
+		return open_file(out, words, err);
+	if (words->log_fd >= 0)
+		return open_log_fd(out, words, err);
+	out->place = "standard error";
+	out->fd = STDERR_FILENO;
+	return 0;
+}
+
+/* ---- as what ---- */
+
+static const struct stat_format *choose_format(const struct stat_words *words)
+{
+	if (words->json)
+		return &stat_format_json;
+	return words->separator ? &stat_format_csv : &stat_format_text;
+}
+
+static void add_quoted(struct str *title, const char *before, const char *text)
+{
+	str_addf(title, "%s'", before);
+	str_add_printable(title, text, strlen(text));
+	str_addc(title, '\'');
+}
+
+static void add_cpus(struct str *title, const char *cpus)
+{
+	str_add(title, "'CPU(s) ");
+	str_add_printable(title, cpus, strlen(cpus));
+	str_addc(title, '\'');
+}
+
+static char *make_title(const struct stat_words *words)
+{
+	struct str title = STR_INIT, command = STR_INIT;
+
+	for (char *const *arg = words->argv; arg && *arg; arg++)
+		str_addf(&command, "%s%s", arg == words->argv ? "" : " ", *arg);
+	if (words->cpus)
+		add_cpus(&title, words->cpus);
+	else if (words->all_cpus)
+		str_add(&title, "'system wide'");
+	else if (words->pids)
+		add_quoted(&title, "process id ", words->pids);
+	else if (words->tids)
+		add_quoted(&title, "thread id ", words->tids);
+	else
+		add_quoted(&title, "", command.s);
+	str_release(&command);
+	return str_detach(&title);
+}
+
+/* As ctime(3) has it, in every locale: pstat never calls setlocale. */
+static char *date_now(void)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char text[64] = "";
+
+	if (localtime_r(&now, &tm))
+		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &tm);
+	return xstrdup(text);
+}
+
+static bool wants_colour(int fd)
+{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fd) && !(no_colour && no_colour[0]) && term && strcmp(term, "dumb");
+}
+
+static void choose_style(struct stat_output *out, const struct stat_words *words)
+{
+	bool text = out->format == &stat_format_text;
+
+	out->title = words->title ? xstrdup(words->title) : make_title(words);
+	if (words->output && !words->json)
+		out->started_on = date_now();
+	out->clear_screen = words->interval_clear && text && isatty(out->fd);
+	out->style = (struct stat_style){
+		.aggr = stat_words_aggr(words),
+		.title = out->title,
+		.runs = words->repeat ? (unsigned)words->repeat : 1,
+		.interval = words->interval_ms > 0,
+		.interval_clear = out->clear_screen,
+		.big_num = words->big_num,
+		.metric_only = words->metric_only,
+		.table = words->table,
+		.csv_summary_tag = words->csv_summary,
+		.colour = text && wants_colour(out->fd),
+		.has_cgroups = words->what.has_cgroups || words->each_cgroup,
+		.null_run = words->null_run,
+		.explain = text,
+		.separator = words->separator,
+		.started_on = out->started_on,
+	};
+}
+
+int stat_output_open(struct stat_output *out, const struct stat_words *words, struct str *err)
+{
+	bool prints = !words->quiet;
+	int rc = 0;
+
+	*out = (struct stat_output){ .fd = -1, .text = STR_INIT, .format = choose_format(words) };
+	/* Whoever reads a recording from stdout prints the counts. */
+	if (words->recording && !strcmp(words->recording, "-") && words->log_fd < 0)
+		prints = false;
+	if (prints)
+		rc = open_place(out, words, err);
+	choose_style(out, words);
+	return rc;
+}
+
+/* ---- reports ---- */
+
+int stat_output_report(struct stat_output *out, const struct stat_report *report)
+{
+	int rc;
+
+	if (out->fd < 0)
+		return 0;
+	str_reset(&out->text);
+	if (!out->begun)
+		out->format->begin(&out->text, &out->style);
+	out->begun = true;
+	if (out->clear_screen)
+		str_add(&out->text, clear_screen);
+	out->format->report(&out->text, &out->style, report);
+	rc = write_all(out->fd, out->text.s, out->text.len);
+	if (rc && !out->failure)
+		out->failure = rc;
+	return rc;
+}
+
+int stat_output_close(struct stat_output *out, struct str *err)
+{
+	int rc = out->failure;
+
+	/* Some file systems tell only now that the disk is full. */
+	if (out->close_fd && close(out->fd) && !rc)
+		rc = -errno;
+	if (rc)
+		fail(err, rc, "%s: the counts could not be written: %s", out->place, strerror(-rc));
+	str_release(&out->text);
+	free(out->title);
+	free(out->started_on);
+	*out = (struct stat_output){ .fd = -1, .text = STR_INIT };
+	return rc;
+}

@@ -1,0 +1,31 @@
+/*
+ * stat_output: where reports go, and as what. A report leaves in one write, whole rows only; any
+ * failure to write is kept and told at the end. Private to cmd/.
+ */
+#ifndef PSTAT_STAT_OUTPUT_H
+#define PSTAT_STAT_OUTPUT_H
+
+#include "cmd/stat_words.h"
+#include "stat/stat.h"
+
+struct stat_output {
+	int fd; /* -1: nothing is printed */
+	bool close_fd;
+	const char *place; /* for messages; borrowed */
+	const struct stat_format *format;
+	struct stat_style style;
+	char *title, *started_on; /* style borrows them */
+	bool begun;
+	bool clear_screen; /* before each report */
+	int failure; /* of the first write that failed */
+	struct str text; /* scratch */
+};
+
+/* Opens before anything runs. 0, or -errno with a sentence. */
+int stat_output_open(struct stat_output *out, const struct stat_words *words, struct str *err);
+/* 0, or -errno; the sentence comes from stat_output_close. */
+int stat_output_report(struct stat_output *out, const struct stat_report *report);
+/* Closes and releases: 0, or -errno with a sentence if not everything could be written. Safe to repeat. */
+int stat_output_close(struct stat_output *out, struct str *err);
+
+#endif

@@ -1,0 +1,324 @@
+/*
+ * What goes together on the command line of `pstat stat`, and what it means where it says nothing.
+ * Which words name one target is checked where targets are made (kern/target.c); here is the rest.
+ */
+#include "cmd/stat_words.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void stat_words_init(struct stat_words *words, const struct kern *kern)
+{
+	*words = (struct stat_words){
+		.inherit = true,
+		.repeat = 1,
+		.merge = true,
+		.scale = true,
+		.big_num = true,
+		.csv_summary = true,
+		.log_fd = -1,
+		.metric_names = STR_INIT,
+	};
+	event_words_init(&words->what, kern);
+}
+
+void stat_words_release(struct stat_words *words)
+{
+	event_words_release(&words->what);
+	str_release(&words->metric_names);
+	free(words->metrics);
+	words->metrics = NULL;
+}
+
+/* ---- what is said ---- */
+
+static bool names_tasks(const struct stat_words *w)
+{
+	return w->pids || w->tids;
+}
+
+static bool names_cpus(const struct stat_words *w)
+{
+	return w->all_cpus || w->cpus;
+}
+
+static bool names_cgroups(const struct stat_words *w)
+{
+	return w->what.has_cgroups || w->each_cgroup;
+}
+
+static bool adds_up_by_cpu(const struct stat_words *w)
+{
+	for (int aggr = AGGR_CPU; aggr <= AGGR_NODE; aggr++)
+		if (w->aggr[aggr])
+			return true;
+	return false;
+}
+
+static bool adds_up_by_thread(const struct stat_words *w)
+{
+	return w->aggr[AGGR_THREAD];
+}
+
+enum stat_aggr stat_words_aggr(const struct stat_words *words)
+{
+	for (int aggr = AGGR_CPU; aggr < N_AGGR; aggr++)
+		if (words->aggr[aggr])
+			return (enum stat_aggr)aggr;
+	return AGGR_TOTAL;
+}
+
+/* ---- what does not go together ---- */
+
+static bool two_outputs(const struct stat_words *w)
+{
+	return w->output && w->log_fd >= 0;
+}
+
+static bool append_to_nothing(const struct stat_words *w)
+{
+	return w->append && !w->output;
+}
+
+static bool two_formats(const struct stat_words *w)
+{
+	return w->json && w->separator;
+}
+
+static bool null_with_events(const struct stat_words *w)
+{
+	return w->null_run && (w->what.events.n || w->metric_names.len || w->detailed);
+}
+
+static bool neither_user_nor_kernel(const struct stat_words *w)
+{
+	return w->all_user && w->all_kernel;
+}
+
+static bool two_ways_to_add_up(const struct stat_words *w)
+{
+	int n = 0;
+
+	for (int aggr = AGGR_CPU; aggr < N_AGGR; aggr++)
+		n += w->aggr[aggr];
+	return n > 1;
+}
+
+static bool by_cpu_without_cpus(const struct stat_words *w)
+{
+	return adds_up_by_cpu(w) && !names_cpus(w);
+}
+
+static bool by_thread_of_command(const struct stat_words *w)
+{
+	return adds_up_by_thread(w) && !names_cpus(w) && !names_tasks(w);
+}
+
+static bool cgroups_of_tasks(const struct stat_words *w)
+{
+	return names_cgroups(w) && names_tasks(w);
+}
+
+static bool cgroups_twice(const struct stat_words *w)
+{
+	return w->what.has_cgroups && w->each_cgroup;
+}
+
+static bool no_intervals(const struct stat_words *w)
+{
+	return !w->interval_ms && (w->interval_count || w->interval_clear);
+}
+
+static bool repeated_intervals(const struct stat_words *w)
+{
+	return w->interval_ms && w->repeat != 1;
+}
+
+static bool repeat_without_command(const struct stat_words *w)
+{
+	return w->repeat != 1 && !w->argv;
+}
+
+static bool nothing_to_measure(const struct stat_words *w)
+{
+	return !w->argv && !names_tasks(w) && !names_cpus(w);
+}
+
+static bool recording_of_nothing(const struct stat_words *w)
+{
+	return w->record && w->null_run;
+}
+
+static bool recording_of_repeats(const struct stat_words *w)
+{
+	return w->record && w->repeat != 1;
+}
+
+/*
+ * To add one: a function above, a row here, tests/cli/options.sh. The first that holds is told. First
+ * those about printing, which are also those of `stat report`.
+ */
+struct contradiction {
+	bool (*holds)(const struct stat_words *words);
+	const char *text;
+};
+static const struct contradiction of_printing[] = {
+	{ two_outputs, "--output and --log-fd: give one place to print to" },
+	{ append_to_nothing, "--append: there is no --output to append to" },
+	{ two_formats, "--json-output and --field-separator: give one format" },
+	{ two_ways_to_add_up, "--no-aggr and the --per-X options: give one way to add up" },
+};
+static const struct contradiction of_counting[] = {
+	{ null_with_events, "--null: it counts nothing, but events are given" },
+	{ neither_user_nor_kernel, "--all-user and --all-kernel: nothing is left to count" },
+	{ cgroups_twice, "--cgroup and --for-each-cgroup: give one of them" },
+	{ cgroups_of_tasks, "--cgroup: cgroups are measured on CPUs, not with --pid or --tid" },
+	{ by_cpu_without_cpus, "--no-aggr, --per-core and wider: they need -a or -C" },
+	{ by_thread_of_command, "--per-thread: it needs -p, -t or -a" },
+	{ no_intervals, "--interval-count and --interval-clear: they need -I" },
+	{ repeated_intervals, "--repeat and --interval-print: give one of them" },
+	{ recording_of_nothing, "--null: there would be no counts to record" },
+	{ recording_of_repeats, "--repeat: a recording holds one run" },
+	{ repeat_without_command, "--repeat: there is no command to repeat" },
+	{ nothing_to_measure, "no command is given: what is to be measured?\n"
+			      "give a command, -p pid, -t tid, or -a for the whole system" },
+};
+
+/* -a goes without saying where CPUs are added up and nothing else is named, and for cgroups. */
+static void imply_all_cpus(struct stat_words *w)
+{
+	bool nothing_named = !w->argv && !names_tasks(w) && !names_cpus(w);
+
+	if (nothing_named && (adds_up_by_cpu(w) || adds_up_by_thread(w)))
+		w->all_cpus = true;
+	if (names_cgroups(w) && !names_cpus(w) && !names_tasks(w))
+		w->all_cpus = true;
+}
+
+static int check(const struct stat_words *words, const struct contradiction *rows, size_t n,
+		 struct str *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].holds(words))
+			return fail(err, -EINVAL, "%s", rows[i].text);
+	return 0;
+}
+
+int stat_words_check_report(const struct stat_words *words, struct str *err)
+{
+	return check(words, of_printing, ARRAY_SIZE(of_printing), err);
+}
+
+/* ---- events ---- */
+
+/* Does the core unit offer this event by name? Few do, and "not supported" on all others helps no one. */
+static bool core_unit_has(const struct stat_words *words, const char *event)
+{
+	char *path = xasprintf("%s/bus/event_source/devices/cpu/events/%s", words->what.kern->host.sysfs,
+			       event);
+	bool found = access(path, R_OK) == 0;
+
+	free(path);
+	return found;
+}
+
+static bool on_cpus(const struct stat_words *words)
+{
+	return names_cpus(words);
+}
+
+static bool on_tasks(const struct stat_words *words)
+{
+	return !names_cpus(words);
+}
+
+static bool has_stalled_frontend(const struct stat_words *words)
+{
+	return core_unit_has(words, "stalled-cycles-frontend");
+}
+
+static bool has_stalled_backend(const struct stat_words *words)
+{
+	return core_unit_has(words, "stalled-cycles-backend");
+}
+
+/* The events of a plain `pstat stat`, in their order, and those that -d adds. */
+static const struct default_event {
+	int level; /* how many -d it takes; 0: only where no other event is given */
+	const char *names;
+	bool (*wanted)(const struct stat_words *words); /* NULL: always */
+} default_events[] = {
+	{ 0, "task-clock", on_tasks },
+	{ 0, "cpu-clock", on_cpus },
+	{ 0, "context-switches,cpu-migrations,page-faults,cycles", NULL },
+	{ 0, "stalled-cycles-frontend", has_stalled_frontend },
+	{ 0, "stalled-cycles-backend", has_stalled_backend },
+	{ 0, "instructions,branches,branch-misses", NULL },
+	{ 1, "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses", NULL },
+	{ 2, "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"
+	     "iTLB-load-misses", NULL },
+	{ 3, "L1-dcache-prefetches,L1-dcache-prefetch-misses", NULL },
+};
+
+static int add_default_events(struct stat_words *words, struct str *err)
+{
+	bool others = words->what.events.n || words->metric_names.len;
+	struct str list = STR_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(default_events) && !words->null_run; i++) {
+		const struct default_event *event = &default_events[i];
+
+		if (event->level == 0 ? others : event->level > words->detailed)
+			continue;
+		if (!event->wanted || event->wanted(words))
+			str_addf(&list, "%s%s", list.len ? "," : "", event->names);
+	}
+	if (list.len)
+		rc = event_list_parse(&words->what.events, list.s, &words->what.kern->host, err);
+	str_release(&list);
+	return rc;
+}
+
+static int add_metrics(struct stat_words *words, struct str *err)
+{
+	if (!words->metric_names.len)
+		return 0;
+	return metrics_select(words->metric_names.s, &words->what.events, &words->metrics,
+			      &words->n_metrics, &words->what.kern->host, err);
+}
+
+static int add_cgroups(struct stat_words *words, struct str *err)
+{
+	if (words->each_cgroup)
+		return event_list_for_each_cgroup(&words->what.events, words->each_cgroup, err);
+	return event_words_add_cgroups(&words->what, err);
+}
+
+int stat_words_complete(struct stat_words *words, struct str *err)
+{
+	int rc;
+
+	if (words->record) {
+		words->recording = words->output ? words->output : "perf.data";
+		words->output = NULL;
+	}
+	imply_all_cpus(words);
+	rc = check(words, of_printing, ARRAY_SIZE(of_printing), err);
+	if (!rc)
+		rc = check(words, of_counting, ARRAY_SIZE(of_counting), err);
+	if (!rc)
+		rc = add_default_events(words, err);
+	if (!rc)
+		rc = add_metrics(words, err);
+	if (!rc)
+		rc = add_cgroups(words, err);
+	if (rc)
+		return rc;
+	if (words->all_user)
+		event_list_only_user(&words->what.events);
+	if (words->all_kernel)
+		event_list_only_kernel(&words->what.events);
+	return 0;
+}

@@ -1,0 +1,430 @@
+/*
+ * data: the perf.data file, read and written. Knows neither the perf system calls nor ELF, so files
+ * from other machines and of the other byte order are read as well as one's own.
+ *
+ *   file or pipe -> struct reader -> struct record (bytes) -> record_decode -> struct record_body
+ *   struct record_body -> record_encode -> bytes -> struct writer -> file or pipe
+ *
+ * What a recording says about itself lives in two structs that both sides share: `struct events`
+ * (what was measured, with the kernel's ids) and `struct info` (the header's features).
+ *
+ * Everything read is hostile: each length is checked against what is there, each error names the
+ * place: "at offset 0x1f40: MMAP2 (10): ...".
+ *
+ * Sources: perf_event_open(2), include/uapi/linux/perf_event.h,
+ * tools/perf/Documentation/perf.data-file-format.txt.
+ */
+#ifndef PSTAT_DATA_H
+#define PSTAT_DATA_H
+
+#include "data/records.h"
+#include "util/util.h"
+
+#include <linux/perf_event.h>
+
+/* ---- events.c: what was measured ---- */
+
+enum { DATA_ATTR_MAX = 256 }; /* bytes of an attr kept; larger ones are cut, with a note */
+
+struct data_event {
+	/* Native byte order; fields newer than the file's attr are 0. */
+	union {
+		struct perf_event_attr attr;
+		uint8_t attr_bytes[DATA_ATTR_MAX];
+	};
+	uint32_t attr_size; /* bytes of attr_bytes that the file holds */
+	uint64_t *ids; /* the kernel's ids, one per opened counter */
+	size_t n_ids;
+	char *name; /* NULL: the file has none; data_event_add_name describes the attr */
+	char *unit; /* from EVENT_UPDATE, or NULL */
+	double scale; /* from EVENT_UPDATE, or 1.0 */
+	struct intset cpus; /* CPUs of the event's unit from EVENT_UPDATE; n 0: not said */
+	size_t index; /* place in events.v */
+	size_t leader; /* index of the group's leader; its own outside groups */
+	size_t n_members; /* leader only: events of the group; 1 outside groups */
+	char *group_name; /* leader only, or NULL */
+};
+
+struct event_slot; /* private: the hash from id to event */
+
+struct events {
+	struct data_event **v; /* pointers stay valid while events are added */
+	size_t n, cap;
+	size_t n_ids;
+	struct event_slot *slots;
+	size_t n_slots;
+	/* How a record names its event; kept by events_add. In 8-byte words. */
+	bool same_layout; /* all events have one sample_type, read_format and sample_id_all */
+	int sample_id_word; /* of a SAMPLE, from the start of its payload; -1: no common place */
+	int trailer_id_word; /* of any other record, from its end, 1 is the last; -1: none */
+};
+
+void events_init(struct events *events);
+void events_release(struct events *events);
+/* A new event with this attr (native order, attr.size is its length) and these ids (copied). */
+struct data_event *events_add(struct events *events, const void *attr, size_t attr_size,
+			      const uint64_t *ids, size_t n_ids);
+void events_add_ids(struct events *events, struct data_event *event, const uint64_t *ids, size_t n);
+/* The event of a kernel id, or NULL. */
+struct data_event *events_find(const struct events *events, uint64_t id);
+/* A deep copy; `to` must be initialized and empty. */
+void events_copy(struct events *to, const struct events *from);
+/* The event's name made printable; where the file has none, from its type and config. */
+void data_event_add_name(const struct data_event *event, struct str *out);
+
+/*
+ * The non-zero fields of an attr. With separators ": " and ", " as `evlist -v` has them, with
+ * " = " and ", " as the header has them.
+ */
+void attr_print(const struct data_event *event, const char *equals, struct str *out);
+
+/* ---- info.h, feature.c: what the header says about the recording ---- */
+
+enum feature_id {
+	FEATURE_TRACING_DATA = 1,
+	FEATURE_BUILD_ID,
+	FEATURE_HOSTNAME,
+	FEATURE_OSRELEASE,
+	FEATURE_VERSION,
+	FEATURE_ARCH,
+	FEATURE_NRCPUS,
+	FEATURE_CPUDESC,
+	FEATURE_CPUID,
+	FEATURE_TOTAL_MEM,
+	FEATURE_CMDLINE,
+	FEATURE_EVENT_DESC,
+	FEATURE_CPU_TOPOLOGY,
+	FEATURE_NUMA_TOPOLOGY,
+	FEATURE_BRANCH_STACK,
+	FEATURE_PMU_MAPPINGS,
+	FEATURE_GROUP_DESC,
+	FEATURE_AUXTRACE,
+	FEATURE_STAT,
+	FEATURE_CACHE,
+	FEATURE_SAMPLE_TIME,
+	FEATURE_MEM_TOPOLOGY,
+	FEATURE_CLOCKID,
+	FEATURE_DIR_FORMAT,
+	FEATURE_BPF_PROG_INFO,
+	FEATURE_BPF_BTF,
+	FEATURE_COMPRESSED,
+	FEATURE_CPU_PMU_CAPS,
+	FEATURE_CLOCK_DATA,
+	FEATURE_HYBRID_TOPOLOGY,
+	FEATURE_PMU_CAPS,
+	FEATURE_LAST_KNOWN = FEATURE_PMU_CAPS,
+	FEATURE_PSTAT = 200, /* pstat's own features have this and higher bits */
+	FEATURE_BITS = 256,
+};
+
+struct text_list {
+	char **v;
+	size_t n, cap;
+};
+void text_list_add(struct text_list *list, const char *text, size_t len);
+
+struct info_cpu {
+	uint32_t core, socket, die;
+};
+struct info_node { /* NUMA node */
+	uint32_t node;
+	uint64_t total_kb, free_kb;
+	char *cpus; /* "0-3" */
+};
+struct info_pmu {
+	uint32_t type;
+	char *name;
+};
+struct info_group {
+	char *name;
+	uint32_t leader, n_members; /* leader: index of the event */
+};
+struct info_cache {
+	uint32_t level, line_bytes, sets, ways;
+	char *type, *size, *cpus; /* "Data", "32K", "0-3" */
+};
+struct info_mem_node {
+	uint64_t node, n_blocks; /* n_blocks: bits in the set below, as the file has it */
+	uint64_t *blocks; /* bit set of the memory blocks that are there */
+};
+struct info_build_id {
+	int32_t pid; /* -1: the host; else the guest's process */
+	uint16_t misc; /* cpumode: kernel or user, as in record headers */
+	uint8_t size; /* bytes, at most 20 */
+	uint8_t bytes[20];
+	char *path;
+};
+struct info_caps { /* of a counter unit */
+	char *pmu; /* NULL in CPU_PMU_CAPS: the core unit */
+	struct text_list names, values;
+};
+struct info_hybrid {
+	char *pmu, *cpus;
+};
+struct info_blob { /* BPF_PROG_INFO: a program; BPF_BTF: types */
+	uint32_t id; /* BTF id; program: bytes of its info struct */
+	uint64_t arrays; /* programs only: which arrays follow the info struct */
+	uint8_t *bytes;
+	uint32_t size;
+};
+struct info_section { /* AUXTRACE: where trace data lies in the file */
+	uint64_t offset, size;
+};
+struct info_raw { /* a feature that pstat does not know: kept as it is */
+	unsigned id;
+	uint8_t *bytes;
+	size_t size;
+};
+
+/* A vector of each kind, as { v, n, cap }. */
+#define INFO_VEC(type)                                                                             \
+	struct {                                                                                   \
+		type *v;                                                                           \
+		size_t n, cap;                                                                     \
+	}
+
+struct info {
+	uint64_t present[FEATURE_BITS / 64]; /* what is filled below; info_has, info_set */
+	char *hostname, *os_release, *version, *arch, *cpu_desc, *cpuid;
+	uint32_t cpus_online, cpus_available;
+	uint64_t total_mem_kb;
+	struct text_list cmdline;
+	struct text_list core_siblings, die_siblings, thread_siblings; /* CPU lists */
+	INFO_VEC(struct info_cpu) cpus;
+	bool has_dies; /* the file's CPU_TOPOLOGY is new enough to have them */
+	INFO_VEC(struct info_node) nodes;
+	INFO_VEC(struct info_pmu) pmus;
+	INFO_VEC(struct info_group) groups;
+	INFO_VEC(struct info_section) auxtrace;
+	INFO_VEC(struct info_cache) caches;
+	uint64_t first_sample_ns, last_sample_ns;
+	uint64_t mem_block_bytes;
+	INFO_VEC(struct info_mem_node) mem_nodes;
+	uint64_t clock_res_ns;
+	uint64_t dir_version;
+	INFO_VEC(struct info_blob) bpf_progs;
+	INFO_VEC(struct info_blob) btfs;
+	uint32_t comp_version, comp_type, comp_level, comp_ratio, comp_chunk_bytes;
+	uint32_t clockid;
+	uint64_t wall_clock_ns, clockid_time_ns; /* one moment on both clocks */
+	INFO_VEC(struct info_caps) cpu_caps; /* at most one element */
+	INFO_VEC(struct info_caps) pmu_caps;
+	INFO_VEC(struct info_hybrid) hybrid;
+	INFO_VEC(struct info_build_id) build_ids;
+	uint8_t *tracing_data; /* tracepoint formats, as the recorder stored them */
+	size_t tracing_data_size;
+	INFO_VEC(struct info_raw) raw;
+};
+
+void info_init(struct info *info);
+void info_release(struct info *info);
+bool info_has(const struct info *info, unsigned feature);
+void info_set(struct info *info, unsigned feature); /* its fields are filled: it will be written */
+void info_clear(struct info *info, unsigned feature);
+
+const char *feature_name(unsigned feature); /* "HOSTNAME"; NULL: not known to pstat */
+/*
+ * One feature's bytes into info and, for EVENT_DESC and GROUP_DESC, into events. swap: the bytes
+ * are of the other byte order. -EINVAL with a sentence without the place; info is then without it.
+ */
+int feature_read(unsigned feature, const void *bytes, size_t size, bool swap, struct info *info,
+		 struct events *events, struct str *err);
+/* The feature's bytes appended to out. False: there is nothing of it in info. */
+bool feature_write(unsigned feature, const struct info *info, const struct events *events,
+		   struct str *out);
+/* The "# hostname : x" lines of one feature. full: topologies too (-I). */
+void feature_print(unsigned feature, const struct info *info, const struct events *events,
+		   bool full, struct str *out);
+/* All features' lines in ascending order, and "# missing features: ..." */
+void info_print(const struct info *info, const struct events *events, bool full, struct str *out);
+
+/* ---- record.c: decoding and encoding ---- */
+
+/* What decoding needs to know; the reader has one, and a recorder may make its own. */
+struct decoder {
+	const struct events *events;
+	bool swap; /* records are of the other byte order */
+	uint64_t unknown_ids; /* records whose id matches no event (counted by record_decode) */
+	uint64_t *scratch; /* arrays that had to be copied; see decoder_init */
+	size_t scratch_used; /* in words */
+};
+void decoder_init(struct decoder *decoder, const struct events *events, bool swap);
+void decoder_release(struct decoder *decoder);
+
+/*
+ * Bytes into fields. Pointers in body point into the record, or, where byte order or alignment ask
+ * for a copy, into the decoder: valid until the next decode and as long as the record is. No memory
+ * is allocated. -EINVAL with the place and reason; the next record can still be read.
+ * An id that matches no event is counted; body->event is then NULL and the record is decoded where
+ * the layout is known all the same.
+ */
+int record_decode(struct decoder *decoder, const struct record *record, struct record_body *body,
+		  struct str *err);
+
+/*
+ * Fields into bytes, appended to out: header, payload and, where event has sample_id_all, its
+ * trailer from body->id. event: whose layout to use; NULL for user-space records (type >= 64).
+ * -E2BIG where the record would be over 65,535 bytes.
+ */
+int record_encode(const struct record_body *body, const struct data_event *event, struct str *out,
+		  struct str *err);
+/* Bytes that record_encode would append for this SAMPLE. */
+size_t sample_size(const struct sample *sample, const struct data_event *event);
+
+const char *record_name(uint32_t type); /* "MMAP2"; "UNKNOWN" */
+/* Adds "at offset 0x1f40: MMAP2 (10): " and the sentence. Returns code. */
+int record_fail(const struct record *record, struct str *err, int code, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
+
+/* The value, id and lost count of one event in a sample's or READ record's counter values. */
+uint64_t read_values_value(const struct read_values *values, size_t i);
+/* False: not stored. */
+bool read_values_id(const struct read_values *values, size_t i, uint64_t *id);
+bool read_values_lost(const struct read_values *values, size_t i, uint64_t *lost);
+
+/* ---- reader.c, stream.c: the reading side ---- */
+
+struct stream; /* private: one file's or pipe's records */
+
+enum { READER_NOTES_MAX = 64 };
+
+struct reader {
+	char *path; /* as given; "-": standard input */
+	bool pipe; /* pipe layout: attrs and features come as records */
+	bool swap; /* the file is of the other byte order */
+	/*
+	 * True where record bytes stay valid until reader_close (a mapped file). Else, and always for
+	 * records with record.compressed, until the next call of reader_next.
+	 */
+	bool stable;
+	uint64_t header_size, data_offset, data_size, feature_offset; /* 0 for pipes */
+	uint64_t file_size; /* 0 for pipes */
+	int64_t mtime_s; /* when the file was last written; 0 for pipes */
+	struct events events;
+	struct info info;
+	struct decoder decoder;
+	struct stream **streams; /* [0] the file; a folder's data.0, data.1 ... behind it */
+	size_t n_streams;
+	size_t current; /* the stream that reader_next reads */
+	struct note_list notes; /* features that could not be read, attrs that were cut, ... */
+	/* At the end of the data: what is missing, as one sentence; empty: nothing. */
+	struct str missing;
+};
+
+/*
+ * Opens a file, a folder (`perf record --threads`) or "-". For a file the header, events and features
+ * are read now, for a pipe while the records go by. A broken feature is a note, a broken header or
+ * attr an error. Close the reader in every case; it must not be moved while it is open.
+ */
+int reader_open(struct reader *reader, const char *path, struct str *err);
+/* The same on an open descriptor, which the reader takes over. */
+int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *err);
+void reader_close(struct reader *reader);
+/*
+ * The next record: 1, 0 at the end (see reader->missing), or a negative errno with a sentence where
+ * what follows cannot be read; every later call then returns 0. A folder's files follow one another;
+ * reader_next_of reads one of them, for callers that merge by time.
+ * COMPRESSED records are handed out, and then the records in them. What HEADER_ATTR, EVENT_UPDATE,
+ * HEADER_FEATURE, HEADER_TRACING_DATA and HEADER_BUILD_ID say is in events and info already.
+ */
+int reader_next(struct reader *reader, struct record *record, struct str *err);
+int reader_next_of(struct reader *reader, size_t stream, struct record *record, struct str *err);
+/* Decodes with the reader's own decoder. */
+int reader_decode(struct reader *reader, const struct record *record, struct record_body *body,
+		  struct str *err);
+
+/* ---- writer.c: the writing side ---- */
+
+struct writer_options {
+	const char *path; /* "-": standard output, as a pipe */
+	bool pipe; /* pipe layout also in a file */
+	int zstd_level; /* 0: not compressed; 1 .. 22 */
+	size_t flush_bytes; /* written at once; 0: 1 MiB */
+};
+
+struct writer {
+	char *path;
+	int fd;
+	bool pipe;
+	uint64_t data_offset, data_size; /* of what is in the file */
+	uint64_t bytes_in; /* taken by writer_add so far, before compression */
+	uint64_t bytes_dropped; /* of these not in the file, because a write failed */
+	size_t flush_bytes;
+	struct str buf; /* records not yet written */
+	struct zstd_out *zstd; /* NULL: not compressed */
+	int zstd_level;
+	int failed; /* the first write error, a negative errno; 0 */
+	struct str why; /* its sentence */
+	uint64_t attrs_size; /* bytes of the attr entries */
+	size_t attr_entry; /* bytes of one */
+};
+
+/*
+ * Begins a recording: the new file is created beside `path` (mode 0600, never through a link), its
+ * header and attrs written, and only then put in place; what was at `path` becomes `path`.old. The
+ * features that info has now (but build-ids and those over 64 KiB) and the events' units come first as
+ * records, so that a recording without its end has them; in pipe layout the attrs and tracepoint formats
+ * too.
+ * A path that is a fifo or a device is written to as a pipe. SIGPIPE is the caller's to ignore.
+ * Close the writer in every case.
+ */
+int writer_open(struct writer *writer, const struct writer_options *options,
+		const struct events *events, const struct info *info, struct str *err);
+/* Whole records, copied; written when flush_bytes have come together. After an error the same code. */
+int writer_add(struct writer *writer, const void *records, size_t bytes, struct str *err);
+/* record_encode and writer_add. */
+int writer_add_body(struct writer *writer, const struct record_body *body,
+		    const struct data_event *event, struct str *err);
+int writer_add_round(struct writer *writer, struct str *err); /* FINISHED_ROUND */
+/*
+ * Everything so far into the file, and its data size into the header: what a reader sees after a
+ * kill. On ENOSPC the file is cut back to the last whole flush and stays readable.
+ */
+int writer_flush(struct writer *writer, struct str *err);
+/*
+ * The end: flush, then the features that info has behind the data (in a pipe: the build-ids), then
+ * the header. The file is a valid recording whatever this returns.
+ */
+int writer_finish(struct writer *writer, const struct events *events, const struct info *info,
+		  struct str *err);
+/* Frees and closes; safe on a half-built writer and after writer_finish. */
+void writer_close(struct writer *writer);
+
+/* ---- dump.c, listing.c: recordings as text ---- */
+
+/* One record as `script -D` shows it: its line with offset, size, name and fields, then details. */
+void record_dump(const struct decoder *decoder, const struct record *record,
+		 const struct record_body *body, struct str *out);
+
+struct record_stats {
+	uint64_t total;
+	uint64_t by_type[128]; /* the last element holds all higher types */
+	uint64_t *samples; /* per event, by index */
+	size_t n_samples;
+	uint64_t unknown_samples; /* of no known event */
+	uint64_t lost_events, lost_samples; /* sums of the LOST and LOST_SAMPLES records */
+	uint64_t broken; /* records that could not be decoded */
+};
+/* body NULL: could not be decoded. */
+void record_stats_add(struct record_stats *stats, const struct record *record,
+		      const struct record_body *body);
+void record_stats_print(const struct record_stats *stats, const struct events *events,
+			struct str *out);
+void record_stats_release(struct record_stats *stats);
+
+/* `--header`: the file's own lines and all features. */
+void reader_print_header(const struct reader *reader, bool full, struct str *out);
+
+struct evlist_options {
+	bool verbose; /* -v: attr fields */
+	bool freq; /* -F */
+	bool group; /* -g */
+};
+void events_print(const struct events *events, const struct evlist_options *options,
+		  struct str *out);
+/* `buildid-list`: those of the header; reading MMAP2 records adds theirs with build_ids_add. */
+void build_ids_print(const struct info *info, struct str *out);
+/* Keeps a build-id that an MMAP2 record carries, once per path. */
+void build_ids_add(struct info *info, const struct record_body *body);
+
+#endif

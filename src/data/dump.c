@@ -1,0 +1,183 @@
+/*
+ * dump.c: records as `script -D` shows them. The first line is what perf's users search for:
+ *
+ *   CPU TIME 0xOFFSET [0xSIZE]: PERF_RECORD_MMAP2 PID/TID: [0xADDR(0xLEN) @ 0xPGOFF ...]: r-xp NAME
+ *
+ * Types without a print function of their own show every field as "name value" in record order.
+ */
+#include "data/decode.h"
+
+typedef unsigned long long ull;
+
+static void text_print(const char *text, struct str *out)
+{
+	if (text)
+		str_add_printable(out, text, strlen(text));
+}
+
+void mmap_print(const struct record_body *body, struct str *out)
+{
+	const struct record_mmap *m = &body->mmap;
+
+	str_addf(out, " %d/%d: [%#llx(%#llx) @ ", (int)m->pid, (int)m->tid, (ull)m->start,
+		 (ull)m->len);
+	str_addf(out, m->pgoff ? "%#llx" : "%llu", (ull)m->pgoff);
+	if (body->type == RECORD_MMAP) {
+		str_addf(out, "]: %c ", body->misc & MISC_MMAP_DATA ? 'r' : 'x');
+		text_print(m->path, out);
+		return;
+	}
+	if (body->misc & MISC_MMAP_BUILD_ID) {
+		str_add(out, " <");
+		for (unsigned i = 0; i < m->build_id_size; i++)
+			str_addf(out, "%02x", m->build_id[i]);
+		str_addc(out, '>');
+	} else {
+		str_addf(out, " %02x:%02x %llu %llu", m->major, m->minor, (ull)m->inode,
+			 (ull)m->inode_generation);
+	}
+	/* PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4; MAP_SHARED 1 */
+	str_addf(out, "]: %c%c%c%c ", m->prot & 1 ? 'r' : '-', m->prot & 2 ? 'w' : '-',
+		 m->prot & 4 ? 'x' : '-', m->flags & 1 ? 's' : 'p');
+	text_print(m->path, out);
+}
+
+void comm_print(const struct record_body *body, struct str *out)
+{
+	str_add(out, body->misc & MISC_COMM_EXEC ? " exec: " : ": ");
+	text_print(body->comm.comm, out);
+	str_addf(out, ":%d/%d", (int)body->comm.pid, (int)body->comm.tid);
+}
+
+void task_print(const struct record_body *body, struct str *out)
+{
+	const struct record_task *t = &body->task;
+
+	str_addf(out, "(%d:%d):(%d:%d)", (int)t->pid, (int)t->tid, (int)t->ppid, (int)t->ptid);
+}
+
+void sample_line_print(const struct record_body *body, struct str *out)
+{
+	const struct sample *s = &body->sample;
+
+	str_addf(out, "(IP, %#x): %d/%d: %#llx period: %llu addr: %#llx", body->misc, (int)s->pid,
+		 (int)s->tid, (ull)s->ip, (ull)s->period, (ull)s->addr);
+	sample_print(s, out);
+}
+
+void switch_print(const struct record_body *body, struct str *out)
+{
+	bool out_of_cpu = body->misc & MISC_SWITCH_OUT;
+
+	str_add(out, out_of_cpu ? " OUT" : " IN");
+	if (body->misc & MISC_SWITCH_OUT_PREEMPT)
+		str_add(out, " preempt");
+	if (body->type == RECORD_SWITCH_CPU_WIDE)
+		str_addf(out, " %s pid/tid: %d/%d", out_of_cpu ? "next" : "prev",
+			 (int)body->sched.other_pid, (int)body->sched.other_tid);
+}
+
+void namespaces_print(const struct record_body *body, struct str *out)
+{
+	static const char *const names[] = { "net", "uts", "ipc", "pid", "user", "mnt", "cgroup" };
+	const struct record_words *links = &body->namespaces.links;
+
+	str_addf(out, " %d/%d - nr_namespaces: %llu [", (int)body->namespaces.pid,
+		 (int)body->namespaces.tid, (ull)links->n);
+	for (uint64_t i = 0; i < links->n; i++)
+		str_addf(out, "%s%llu/%s: %#llx/%#llx", i ? ", " : "", (ull)i,
+			 i < ARRAY_SIZE(names) ? names[i] : "unknown", (ull)links->v[2 * i],
+			 (ull)links->v[2 * i + 1]);
+	str_addc(out, ']');
+}
+
+void id_index_print(const struct record_body *body, struct str *out)
+{
+	const struct record_words *rows = &body->id_index;
+
+	str_addf(out, " nr: %llu", (ull)rows->n);
+	for (uint64_t i = 0; i < rows->n; i++)
+		str_addf(out, "\n ... id: %llu  idx: %llu  cpu: %lld  tid: %lld",
+			 (ull)rows->v[4 * i], (ull)rows->v[4 * i + 1],
+			 (long long)rows->v[4 * i + 2], (long long)rows->v[4 * i + 3]);
+}
+
+void stat_config_print(const struct record_body *body, struct str *out)
+{
+	static const char *const tags[] = { "aggr_mode", "interval", "scale", "aggr_level" };
+	const struct record_words *rows = &body->stat_config;
+
+	for (uint64_t i = 0; i < rows->n; i++) {
+		uint64_t tag = rows->v[2 * i];
+
+		if (tag < ARRAY_SIZE(tags))
+			str_addf(out, "\n... %s ", tags[tag]);
+		else
+			str_addf(out, "\n... tag %llu ", (ull)tag);
+		str_addf(out, "%llu", (ull)rows->v[2 * i + 1]);
+	}
+}
+
+void feature_record_print(const struct record_body *body, struct str *out)
+{
+	uint64_t id = body->feature.feature;
+	const char *name = id < FEATURE_BITS ? feature_name((unsigned)id) : NULL;
+
+	str_addf(out, " %s (%llu), %llu bytes", name ? name : "unknown", (ull)id,
+		 (ull)body->feature.bytes.n);
+}
+
+static void fields_print(const struct record_row *row, const struct record_body *body,
+			 struct str *out)
+{
+	const char *between = " ";
+
+	for (const struct record_field *f = record_row_fields(row, body->misc); f->name; f++) {
+		if (!f->kind->print)
+			continue;
+		str_addf(out, "%s%s%s", between, f->name, *f->name ? " " : "");
+		f->kind->print(out, f, body, (const char *)body + f->at);
+		between = *f->name && f->name[strlen(f->name) - 1] == ':' ? " " : ", ";
+	}
+}
+
+/* Which columns stand in front of the offset: what any event samples, as perf has it. */
+static void columns_print(const struct decoder *decoder, const struct record_body *body,
+			  struct str *out)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < decoder->events->n; i++)
+		any |= decoder->events->v[i]->attr.sample_type;
+	if (any & PERF_SAMPLE_CPU)
+		str_addf(out, "%d ", body->id.has & PERF_SAMPLE_CPU ? (int)body->id.cpu : -1);
+	if (any & PERF_SAMPLE_TIME)
+		str_addf(out, "%llu ", (ull)body->id.time_ns);
+}
+
+void record_dump(const struct decoder *decoder, const struct record *record,
+		 const struct record_body *body, struct str *out)
+{
+	const struct record_row *row = record_row(record->type);
+
+	columns_print(decoder, body, out);
+	str_addf(out, "%#llx", (ull)record->offset);
+	if (record->compressed)
+		str_addf(out, "+%#llx", (ull)record->inner_offset);
+	str_addf(out, " [%#x]: ", record->size);
+	if (!row) {
+		str_addf(out, "type %u: not known, %llu bytes\n", record->type,
+			 (ull)body->unknown.n);
+		return;
+	}
+	str_addf(out, "PERF_RECORD_%s", row->name);
+	if (row->print)
+		row->print(body, out);
+	else
+		fields_print(row, body, out);
+	if (body->event && body->type == RECORD_SAMPLE) {
+		str_add(out, "\n ... event: ");
+		data_event_add_name(body->event, out);
+	}
+	str_addc(out, '\n');
+}

@@ -1,0 +1,243 @@
+/*
+ * reader.c: opens recordings and hands out their records: sets up the streams that records come from (a
+ * mapped file, a folder of them, a pipe) and lets reader_take.c have those about the recording itself.
+ *
+ * A file is mapped whole; pages that were passed are given back (stream.c). As with every mapping, a
+ * file that somebody cuts while it is read ends the program.
+ */
+#include "data/reader.h"
+
+#include "data/format.h"
+#include "data/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { STREAMS_MAX = 8192 /* data.N files of a folder */ };
+
+static void stream_add(struct reader *reader, struct stream *stream)
+{
+	reader->streams =
+		xreallocarray(reader->streams, reader->n_streams + 1, sizeof(*reader->streams));
+	reader->streams[reader->n_streams++] = stream;
+}
+
+/* Takes over the mapping; it is freed with the reader whatever is returned. */
+static int open_file(struct reader *reader, uint8_t *map, struct str *err)
+{
+	uint64_t end = 0;
+	int rc = header_read(reader, map, &end, err);
+
+	reader->stable = true;
+	stream_add(reader, stream_new_map(map, reader->file_size, reader->data_offset, end));
+	return rc;
+}
+
+static uint8_t *map_fd(int fd, uint64_t size)
+{
+	void *map = MAP_FAILED;
+
+	if (size <= SIZE_MAX)
+		map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return NULL;
+	madvise(map, size, MADV_SEQUENTIAL);
+	return map;
+}
+
+static int open_regular(struct reader *reader, int fd, const struct stat *st, struct str *err)
+{
+	uint8_t *map;
+	int rc;
+
+	reader->file_size = (uint64_t)st->st_size;
+	reader->mtime_s = st->st_mtime;
+	if (!reader->file_size)
+		return header_check_magic(reader, NULL, 0, err);
+	map = map_fd(fd, reader->file_size);
+	if (!map)
+		return fail(err, -errno, "%s: %s", reader->path, strerror(errno));
+	rc = header_check_magic(reader, map, reader->file_size, err);
+	if (!rc && reader->header_size != FORMAT_PIPE_HEADER)
+		return open_file(reader, map, err);
+	/* A pipe's output in a file: the same records, read from the mapping. */
+	reader->pipe = true;
+	reader->stable = true;
+	stream_add(reader,
+		   stream_new_map(map, reader->file_size,
+				  rc ? reader->file_size : FORMAT_PIPE_HEADER, reader->file_size));
+	return rc;
+}
+
+static int open_pipe(struct reader *reader, int fd, struct str *err)
+{
+	uint8_t head[FORMAT_PIPE_HEADER];
+	size_t have = 0;
+	int rc;
+
+	reader->pipe = true;
+	while (have < sizeof(head)) {
+		ssize_t got = read(fd, head + have, sizeof(head) - have);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return fail(err, -errno, "%s: %s", reader->path, strerror(errno));
+		if (!got)
+			break;
+		have += (size_t)got;
+	}
+	rc = header_check_magic(reader, head, have, err);
+	if (!rc && reader->header_size != FORMAT_PIPE_HEADER)
+		rc = fail(err, -EINVAL,
+			  "%s: a recording in file layout cannot be read from a pipe: "
+			  "give its file name with -i",
+			  reader->path);
+	return rc;
+}
+
+static void reader_init(struct reader *reader, const char *path)
+{
+	memset(reader, 0, sizeof(*reader));
+	reader->path = xstrdup(path);
+	str_init(&reader->missing);
+	events_init(&reader->events);
+	info_init(&reader->info);
+}
+
+static int open_fd(struct reader *reader, int fd, struct str *err)
+{
+	struct stat st;
+	int rc;
+
+	if (fstat(fd, &st)) {
+		rc = fail(err, -errno, "%s: %s", reader->path, strerror(errno));
+	} else if (S_ISREG(st.st_mode)) {
+		rc = open_regular(reader, fd, &st, err);
+	} else {
+		rc = open_pipe(reader, fd, err);
+		if (!rc) {
+			stream_add(reader, stream_new_pipe(fd, FORMAT_PIPE_HEADER));
+			fd = -1;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	decoder_init(&reader->decoder, &reader->events, reader->swap);
+	return rc;
+}
+
+int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *err)
+{
+	reader_init(reader, path);
+	return open_fd(reader, fd, err);
+}
+
+/* The data.0, data.1, ... of a folder: records without a header. */
+static int open_folder_rest(struct reader *reader, struct str *err)
+{
+	for (unsigned i = 0; i < STREAMS_MAX; i++) {
+		char *path = xasprintf("%s/data.%u", reader->path, i);
+		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		uint8_t *map = NULL;
+		struct stat st;
+		int rc = 0;
+
+		if (fd < 0 && errno == ENOENT) {
+			free(path);
+			return 0;
+		}
+		if (fd < 0 || fstat(fd, &st))
+			rc = fail(err, -errno, "%s: %s", path, strerror(errno));
+		else if (!S_ISREG(st.st_mode))
+			rc = fail(err, -EINVAL, "%s: is not a regular file", path);
+		else if (st.st_size && !(map = map_fd(fd, (uint64_t)st.st_size)))
+			rc = fail(err, -errno, "%s: %s", path, strerror(errno));
+		if (map)
+			stream_add(reader, stream_new_map(map, (size_t)st.st_size, 0,
+							  (uint64_t)st.st_size));
+		if (fd >= 0)
+			close(fd);
+		free(path);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int reader_open(struct reader *reader, const char *path, struct str *err)
+{
+	struct stat st;
+	char *file;
+	int fd, rc;
+	bool folder;
+
+	reader_init(reader, path);
+	if (!strcmp(path, "-"))
+		return open_fd(reader, dup(STDIN_FILENO), err);
+	folder = !stat(path, &st) && S_ISDIR(st.st_mode);
+	file = folder ? xasprintf("%s/data", path) : xstrdup(path);
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0) {
+		rc = fail(err, -errno, "%s: %s", file, strerror(errno));
+	} else {
+		rc = open_fd(reader, fd, err);
+		if (!rc && folder)
+			rc = open_folder_rest(reader, err);
+	}
+	free(file);
+	return rc;
+}
+
+void reader_close(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->n_streams; i++)
+		stream_free(reader->streams[i]);
+	free(reader->streams);
+	free(reader->path);
+	decoder_release(&reader->decoder);
+	events_release(&reader->events);
+	info_release(&reader->info);
+	note_list_release(&reader->notes);
+	str_release(&reader->missing);
+	memset(reader, 0, sizeof(*reader));
+	str_init(&reader->missing);
+}
+
+int reader_next_of(struct reader *reader, size_t stream, struct record *record, struct str *err)
+{
+	struct str missing = STR_INIT;
+	int rc = stream_next(reader->streams[stream], reader->swap, record, &missing, err);
+
+	if (missing.len) {
+		if (reader->missing.len)
+			str_add(&reader->missing, "; ");
+		str_addn(&reader->missing, missing.s, missing.len);
+	}
+	str_release(&missing);
+	if (rc > 0 && reader_takes(record->type))
+		reader_take(reader, reader->streams[stream], record);
+	return rc;
+}
+
+int reader_next(struct reader *reader, struct record *record, struct str *err)
+{
+	while (reader->current < reader->n_streams) {
+		int rc = reader_next_of(reader, reader->current, record, err);
+
+		if (rc)
+			return rc;
+		reader->current++;
+	}
+	return 0;
+}
+
+int reader_decode(struct reader *reader, const struct record *record, struct record_body *body,
+		  struct str *err)
+{
+	return record_decode(&reader->decoder, record, body, err);
+}

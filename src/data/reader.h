@@ -1,0 +1,33 @@
+/*
+ * reader.h: between reader.c (opening, records), reader_header.c (what stands in front of and behind the
+ * records) and reader_take.c (records about the recording itself). Private to data/.
+ */
+#ifndef PSTAT_DATA_READER_H
+#define PSTAT_DATA_READER_H
+
+#include "data/data.h"
+
+struct stream;
+
+enum { READER_FEATURE_MAX = 256 << 20 /* bytes of one feature */ };
+
+void reader_note(struct reader *reader, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* ---- reader_header.c ---- */
+/* The first 16 bytes (n: as many as there are): sets swap and header_size. */
+int header_check_magic(struct reader *reader, const uint8_t *bytes, size_t n, struct str *err);
+/* A whole file's header, attrs, ids and features; *data_end is where its records end. */
+int header_read(struct reader *reader, const uint8_t *map, uint64_t *data_end, struct str *err);
+/* An attr of the file's byte order becomes an event. */
+void reader_add_event(struct reader *reader, const uint8_t *attr, size_t size, const uint64_t *ids,
+		      size_t n_ids);
+/* A feature's bytes; a note where they cannot be read. */
+void reader_add_feature(struct reader *reader, unsigned feature, const uint8_t *bytes, size_t size,
+			uint64_t offset);
+
+/* ---- reader_take.c ---- */
+/* Whether a record of this type describes the recording. */
+bool reader_takes(uint32_t type);
+void reader_take(struct reader *reader, struct stream *stream, struct record *record);
+
+#endif

@@ -1,0 +1,352 @@
+/*
+ * record.c: the record types. One row of records[] says all about a type: number, name, least size and
+ * the fields of its payload in order; record_decode and record_encode walk over them.
+ *
+ *   | u32 type | u16 misc | u16 size | fields ... | trailer (kernel records of sample_id_all events) |
+ *
+ * To add a record type: its number in records.h, a member in struct record_body, a row here, and a case
+ * in tests/unit/test_data_record.c; a print function in dump.c where "name value" is not enough.
+ *
+ * Source: include/uapi/linux/perf_event.h, perf.data-file-format.txt.
+ */
+#include "data/decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define AT(member) offsetof(struct record_body, member)
+#define F(name, kind, member)                                                                      \
+	{                                                                                          \
+		name, &field_##kind, AT(member), 0                                                 \
+	}
+#define N(name, kind, member, n)                                                                   \
+	{                                                                                          \
+		name, &field_##kind, AT(member), n                                                 \
+	}
+#define PAD(n)                                                                                     \
+	{                                                                                          \
+		"", &field_zeros, 0, n                                                             \
+	}
+#define FIELDS(...)                                                                                \
+	(const struct record_field[])                                                              \
+	{                                                                                          \
+		__VA_ARGS__,                                                                       \
+		{                                                                                  \
+			NULL, NULL, 0, 0                                                           \
+		}                                                                                  \
+	}
+#define NONE ((const struct record_field[]){ { NULL, NULL, 0, 0 } })
+
+#define MAP_START                                                                                  \
+	F("pid", s32, mmap.pid), F("tid", s32, mmap.tid), F("addr", hex64, mmap.start),            \
+		F("len", hex64, mmap.len), F("pgoff", hex64, mmap.pgoff)
+#define MAP_END                                                                                    \
+	F("prot", hex32, mmap.prot), F("flags", hex32, mmap.flags), F("filename", text, mmap.path)
+#define TASK                                                                                       \
+	FIELDS(F("pid", s32, task.pid), F("ppid", s32, task.ppid), F("tid", s32, task.tid),        \
+	       F("ptid", s32, task.ptid), F("time", u64, task.time_ns))
+#define THROTTLE                                                                                   \
+	FIELDS(F("time", u64, throttle.time_ns), F("id", u64, throttle.id),                        \
+	       F("stream_id", u64, throttle.stream_id))
+
+#define ROW(type, size, fields)                                                                    \
+	{                                                                                          \
+		RECORD_##type, #type, size, fields, 0, NULL, NULL                                  \
+	}
+#define SHOWN(type, size, fields, print)                                                           \
+	{                                                                                          \
+		RECORD_##type, #type, size, fields, 0, NULL, print                                 \
+	}
+
+static const struct record_row records[] = {
+	SHOWN(MMAP, 40, FIELDS(MAP_START, F("filename", text, mmap.path)), mmap_print),
+	ROW(LOST, 24, FIELDS(F("id", u64, lost.id), F("lost", u64, lost.lost))),
+	SHOWN(COMM, 16,
+	      FIELDS(F("pid", s32, comm.pid), F("tid", s32, comm.tid), F("comm", text, comm.comm)),
+	      comm_print),
+	SHOWN(EXIT, 32, TASK, task_print),
+	ROW(THROTTLE, 32, THROTTLE),
+	ROW(UNTHROTTLE, 32, THROTTLE),
+	SHOWN(FORK, 32, TASK, task_print),
+	ROW(READ, 24,
+	    FIELDS(F("pid", s32, read.pid), F("tid", s32, read.tid),
+		   F("values", read, read.values))),
+	SHOWN(SAMPLE, 8, NONE, sample_line_print),
+	{ RECORD_MMAP2, "MMAP2", 72,
+	  FIELDS(MAP_START, F("maj", u32, mmap.major), F("min", u32, mmap.minor),
+		 F("ino", u64, mmap.inode), F("ino_generation", u64, mmap.inode_generation),
+		 MAP_END),
+	  MISC_MMAP_BUILD_ID,
+	  FIELDS(MAP_START, F("build_id_size", u8, mmap.build_id_size), PAD(3),
+		 N("build_id", hexes, mmap.build_id, 20), MAP_END),
+	  mmap_print },
+	ROW(AUX, 32,
+	    FIELDS(F("offset", hex64, aux.offset), F("size", hex64, aux.size),
+		   F("flags", hex64, aux.flags))),
+	ROW(ITRACE_START, 16,
+	    FIELDS(F("pid", s32, itrace_start.pid), F("tid", s32, itrace_start.tid))),
+	ROW(LOST_SAMPLES, 16, FIELDS(F("lost", u64, lost.lost))),
+	SHOWN(SWITCH, 8, NONE, switch_print),
+	SHOWN(SWITCH_CPU_WIDE, 16,
+	      FIELDS(F("pid", s32, sched.other_pid), F("tid", s32, sched.other_tid)), switch_print),
+	SHOWN(NAMESPACES, 24,
+	      FIELDS(F("pid", s32, namespaces.pid), F("tid", s32, namespaces.tid),
+		     N("links", words, namespaces.links, 2)),
+	      namespaces_print),
+	ROW(KSYMBOL, 24,
+	    FIELDS(F("addr", hex64, ksymbol.addr), F("len", hex32, ksymbol.len),
+		   F("type", u16, ksymbol.kind), F("flags", u16, ksymbol.flags),
+		   F("name", text, ksymbol.name))),
+	ROW(BPF_EVENT, 24,
+	    FIELDS(F("type", u16, bpf.kind), F("flags", u16, bpf.flags), F("id", u32, bpf.id),
+		   N("tag", hexes, bpf.tag, 8))),
+	ROW(CGROUP, 16, FIELDS(F("cgroup:", u64, cgroup.id), F("", text, cgroup.path))),
+	ROW(TEXT_POKE, 20,
+	    FIELDS(F("addr", hex64, text_poke.addr), F("old len", u16, text_poke.old_len),
+		   F("new len", u16, text_poke.new_len), F("", code, text_poke.code))),
+	ROW(AUX_OUTPUT_HW_ID, 16, FIELDS(F("hw_id:", hex64, hw_id))),
+	ROW(CALLCHAIN_DEFERRED, 24,
+	    FIELDS(F("cookie", hex64, deferred.cookie), N("", words, deferred.ips, 1))),
+	ROW(HEADER_ATTR, 8 + 64,
+	    FIELDS(F("attr", attr, header_attr.attr), N("ids", rest_words, header_attr.ids, 1))),
+	ROW(HEADER_EVENT_TYPE, 8, NONE),
+	ROW(HEADER_TRACING_DATA, 12, FIELDS(F("size", u32, tracing_data.size))),
+	ROW(HEADER_BUILD_ID, 36,
+	    FIELDS(F("pid", s32, build_id.pid), N("build_id", hexes, build_id.build_id, 20),
+		   F("size", u8, build_id.build_id_size), PAD(3),
+		   F("filename", text, build_id.path))),
+	ROW(FINISHED_ROUND, 8, NONE),
+	SHOWN(ID_INDEX, 16, FIELDS(N("", words, id_index, 4)), id_index_print),
+	ROW(AUXTRACE_INFO, 16,
+	    FIELDS(F("type:", u32, auxtrace_info.kind), F("reserved", u32, auxtrace_info.reserved),
+		   N("priv", rest_words, auxtrace_info.priv, 1))),
+	ROW(AUXTRACE, 48,
+	    FIELDS(F("size:", hex64, auxtrace.size), F("offset:", hex64, auxtrace.offset),
+		   F("ref:", hex64, auxtrace.reference), F("idx:", u32, auxtrace.index),
+		   F("tid:", s32, auxtrace.tid), F("cpu:", s32, auxtrace.cpu), PAD(4))),
+	ROW(AUXTRACE_ERROR, 112,
+	    FIELDS(F("type", u32, auxtrace_error.kind), F("code", u32, auxtrace_error.code),
+		   F("cpu", s32, auxtrace_error.cpu), F("pid", s32, auxtrace_error.pid),
+		   F("tid", s32, auxtrace_error.tid), F("fmt", u32, auxtrace_error.format),
+		   F("ip", hex64, auxtrace_error.ip), F("time", u64, auxtrace_error.time_ns),
+		   N("msg", chars, auxtrace_error.message, 64))),
+	ROW(THREAD_MAP, 16, FIELDS(F("", threads, threads))),
+	ROW(CPU_MAP, 12, FIELDS(F("", cpus, cpus))),
+	SHOWN(STAT_CONFIG, 16, FIELDS(N("", words, stat_config, 2)), stat_config_print),
+	ROW(STAT, 48,
+	    FIELDS(F("id", u64, stat.id), F("cpu", s32, stat.cpu), F("thread", s32, stat.thread),
+		   F("value", u64, stat.value), F("enabled", u64, stat.enabled_ns),
+		   F("running", u64, stat.running_ns))),
+	ROW(STAT_ROUND, 24,
+	    FIELDS(F("type", u64, stat_round.kind), F("time", u64, stat_round.time_ns))),
+	ROW(EVENT_UPDATE, 24,
+	    FIELDS(F("type", u64, update.kind), F("id", u64, update.id), F("", update, update))),
+	ROW(TIME_CONV, 32,
+	    FIELDS(F("time_shift", u64, time_conv.shift), F("time_mult", u64, time_conv.mult),
+		   F("time_zero", u64, time_conv.zero), F("newer", rest_bytes, time_conv.newer))),
+	SHOWN(HEADER_FEATURE, 16,
+	      FIELDS(F("feat_id", u64, feature.feature), F("", rest_bytes, feature.bytes)),
+	      feature_record_print),
+	ROW(COMPRESSED, 8, FIELDS(F("", rest_bytes, packed))),
+	ROW(FINISHED_INIT, 8, NONE),
+	/* The reader needs no more of its payload than this; see stream.c for the size inside. */
+	ROW(COMPRESSED2, 16, FIELDS(F("", rest_bytes, packed))),
+};
+
+const struct record_row *record_row(uint32_t type)
+{
+	size_t n_kernel = RECORD_CALLCHAIN_DEFERRED;
+	size_t i = type < RECORD_USER_FIRST ? type - 1 : n_kernel + type - RECORD_USER_FIRST;
+
+	/* The table is in order of type, with one gap between the kernel's and the others. */
+	return i < ARRAY_SIZE(records) && records[i].type == type ? &records[i] : NULL;
+}
+
+const struct record_field *record_row_fields(const struct record_row *row, uint16_t misc)
+{
+	return row->alt_misc & misc ? row->alt_fields : row->fields;
+}
+
+const char *record_name(uint32_t type)
+{
+	const struct record_row *row = record_row(type);
+
+	return row ? row->name : "UNKNOWN";
+}
+
+int record_fail(const struct record *record, struct str *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	str_addf(err, "at offset %#llx: ", (unsigned long long)record->offset);
+	if (record->compressed)
+		str_addf(err, "unpacked %#llx: ", (unsigned long long)record->inner_offset);
+	str_addf(err, "%s (%u): ", record_name(record->type), record->type);
+	va_start(ap, fmt);
+	str_vaddf(err, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+void decoder_init(struct decoder *decoder, const struct events *events, bool swap)
+{
+	*decoder = (struct decoder){ .events = events, .swap = swap };
+	decoder->scratch = xmalloc(RECORD_BYTES_MAX + 1);
+}
+
+void decoder_release(struct decoder *decoder)
+{
+	free(decoder->scratch);
+	decoder->scratch = NULL;
+}
+
+const uint64_t *decoder_words(struct decoder *decoder, struct cursor *c, uint64_t n)
+{
+	const uint8_t *p;
+	uint64_t *copy = decoder->scratch + decoder->scratch_used;
+
+	/* All copies together are bytes of one record, so scratch is large enough; see record_decode. */
+	if (n > cursor_left(c) / 8) {
+		cursor_bytes(c, UINT64_MAX);
+		return NULL;
+	}
+	p = cursor_bytes(c, n * 8);
+	if (!c->swap && (uintptr_t)p % _Alignof(uint64_t) == 0)
+		return (const uint64_t *)(const void *)p;
+	for (uint64_t i = 0; i < n; i++)
+		copy[i] = load_u64(p + i * 8, c->swap);
+	decoder->scratch_used += n;
+	return copy;
+}
+
+/* The event that an id word names; *layout is an event whose layout the record has, or NULL. */
+static const struct data_event *event_of(struct decoder *d, uint64_t id, bool has_id, uint32_t type,
+					 const struct data_event **layout)
+{
+	const struct events *events = d->events;
+	const struct data_event *first = events->n ? events->v[0] : NULL;
+	const struct data_event *found = has_id ? events_find(events, id) : NULL;
+
+	*layout = found;
+	if (found)
+		return found;
+	if (events->n == 1 || events->same_layout)
+		*layout = first;
+	/* Synthesized records carry id 0: they belong to the recording, not to an event. */
+	if (has_id && (id || type == RECORD_SAMPLE) && events->n_ids)
+		d->unknown_ids++;
+	return events->n == 1 && (!has_id || !events->n_ids) ? first : NULL;
+}
+
+static int decode_sample(struct decoder *d, const struct record *record, struct record_body *body,
+			 struct cursor *c, struct str *err)
+{
+	int word = d->events->sample_id_word;
+	bool has_id = word >= 0 && cursor_left(c) >= 8 * ((size_t)word + 1);
+	uint64_t id = has_id ? load_u64(c->p + 8 * (size_t)word, c->swap) : 0;
+	const struct data_event *layout;
+	struct sample *sample = &body->sample;
+	const char *why;
+
+	body->event = event_of(d, id, has_id, body->type, &layout);
+	if (!layout && !d->events->n)
+		return record_fail(record, err, -EINVAL, "no event has been described before it");
+	if (!layout)
+		return record_fail(record, err, -EINVAL, "id %llu belongs to no event",
+				   (unsigned long long)id);
+	why = sample_decode(d, layout, c, sample);
+	if (why)
+		return record_fail(record, err, -EINVAL, "%s", why);
+	body->id = (struct sample_id){ sample->has, sample->pid,       sample->tid, sample->time_ns,
+				       sample->id,  sample->stream_id, sample->cpu };
+	return 0;
+}
+
+/* Takes the trailer off the cursor's end. Records too short for one have none. */
+static void decode_trailer(struct decoder *d, struct record_body *body, struct cursor *c)
+{
+	int word = d->events->trailer_id_word;
+	bool has_id = word > 0 && cursor_left(c) >= 8 * (size_t)word;
+	uint64_t id = has_id ? load_u64(c->end - 8 * (size_t)word, c->swap) : 0;
+	const struct data_event *layout;
+	struct cursor trailer = *c;
+	size_t size;
+
+	body->event = event_of(d, id, has_id, body->type, &layout);
+	if (!layout && d->events->n && id == 0)
+		layout = d->events->v[0];
+	size = layout ? trailer_size(&layout->attr) : 0;
+	if (!size || size > cursor_left(c))
+		return;
+	c->end -= size;
+	trailer.p = c->end;
+	trailer_decode(&layout->attr, &trailer, &body->id);
+}
+
+int record_decode(struct decoder *decoder, const struct record *record, struct record_body *body,
+		  struct str *err)
+{
+	const struct record_row *row = record_row(record->type);
+	struct decode_state s = { .decoder = decoder, .body = body };
+
+	memset(body, 0, sizeof(*body));
+	body->type = record->type;
+	body->misc = record->misc;
+	decoder->scratch_used = 0;
+	s.c = cursor_on(record->bytes + RECORD_HEADER_BYTES,
+			(size_t)record->size - RECORD_HEADER_BYTES, decoder->swap);
+	if (!row) {
+		body->unknown = (struct record_bytes){ cursor_left(&s.c), s.c.p };
+		return 0;
+	}
+	if (record->size < row->min_size)
+		return record_fail(record, err, -EINVAL, "has %u bytes, at least %u are needed",
+				   record->size, row->min_size);
+	if (record->type == RECORD_SAMPLE)
+		return decode_sample(decoder, record, body, &s.c, err);
+	if (record->type < RECORD_USER_FIRST)
+		decode_trailer(decoder, body, &s.c);
+	for (const struct record_field *f = record_row_fields(row, record->misc); f->name; f++) {
+		f->kind->decode(&s, f, (char *)body + f->at);
+		if (s.why)
+			return record_fail(record, err, -EINVAL, "%s", s.why);
+		if (s.c.bad)
+			return record_fail(record, err, -EINVAL, "ends before its field '%s'",
+					   f->name);
+	}
+	if (record->type == RECORD_MMAP2 && body->mmap.build_id_size > sizeof(body->mmap.build_id))
+		return record_fail(record, err, -EINVAL, "a build-id of %u bytes",
+				   body->mmap.build_id_size);
+	return 0;
+}
+
+int record_encode(const struct record_body *body, const struct data_event *event, struct str *out,
+		  struct str *err)
+{
+	const struct record_row *row = record_row(body->type);
+	size_t start = out->len, size;
+	uint16_t size16;
+
+	if (!row)
+		return fail(err, -EINVAL, "record type %u: not known", body->type);
+	put_u32(out, body->type);
+	put_u16(out, body->misc);
+	put_u16(out, 0);
+	if (body->type == RECORD_SAMPLE)
+		sample_encode(&body->sample, event, out);
+	for (const struct record_field *f = record_row_fields(row, body->misc); f->name; f++)
+		f->kind->encode(out, start, f, body, event, (const char *)body + f->at);
+	if (event && body->type < RECORD_USER_FIRST && body->type != RECORD_SAMPLE &&
+	    event->attr.sample_id_all)
+		trailer_encode(&event->attr, &body->id, out);
+	size = out->len - start;
+	if (size > RECORD_BYTES_MAX) {
+		out->len = start;
+		out->s[start] = '\0';
+		return fail(err, -E2BIG, "%s record: %zu bytes, at most %d are possible", row->name,
+			    size, RECORD_BYTES_MAX);
+	}
+	size16 = (uint16_t)size;
+	memcpy(out->s + start + 6, &size16, sizeof(size16));
+	return 0;
+}

@@ -1,0 +1,407 @@
+/*
+ * sample.c: the payload of SAMPLE records. One table in the order of the bytes; a row whose bit is in the
+ * event's sample_type is there. Plain 8-byte fields need no code: the row says where they go.
+ *
+ * To add a field: one row (bit, name, where or functions), its member in struct sample, and the field in
+ * tests/unit/test_data_sample.c.
+ *
+ * Source: perf_event_open(2), PERF_RECORD_SAMPLE in include/uapi/linux/perf_event.h.
+ */
+#include "data/decode.h"
+
+/* Words per event in a counter value row: value, id, lost. */
+static unsigned values_stride(uint64_t format)
+{
+	return 1 + !!(format & PERF_FORMAT_ID) + !!(format & DATA_FORMAT_LOST);
+}
+
+static const uint64_t *values_row(const struct read_values *values, size_t i)
+{
+	return values->words ? values->words + i * values_stride(values->format) : values->single;
+}
+
+uint64_t read_values_value(const struct read_values *values, size_t i)
+{
+	return i < values->n ? values_row(values, i)[0] : 0;
+}
+
+bool read_values_id(const struct read_values *values, size_t i, uint64_t *id)
+{
+	if (!(values->format & PERF_FORMAT_ID) || i >= values->n)
+		return false;
+	*id = values_row(values, i)[1];
+	return true;
+}
+
+bool read_values_lost(const struct read_values *values, size_t i, uint64_t *lost)
+{
+	if (!(values->format & DATA_FORMAT_LOST) || i >= values->n)
+		return false;
+	*lost = values_row(values, i)[values_stride(values->format) - 1];
+	return true;
+}
+
+const char *read_values_decode(struct decoder *decoder, uint64_t format, struct cursor *c,
+			       struct read_values *values)
+{
+	bool group = format & PERF_FORMAT_GROUP;
+	unsigned stride = values_stride(format);
+
+	memset(values, 0, sizeof(*values));
+	values->format = format;
+	values->n = 1;
+	if (group)
+		values->n = cursor_u64(c);
+	else
+		values->single[0] = cursor_u64(c);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		values->enabled_ns = cursor_u64(c);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		values->running_ns = cursor_u64(c);
+	if (!group) {
+		for (unsigned i = 1; i < stride; i++)
+			values->single[i] = cursor_u64(c);
+	} else if (values->n > cursor_left(c) / 8 / stride) {
+		return "more counter values than the record has room for";
+	} else {
+		values->words = decoder_words(decoder, c, values->n * stride);
+	}
+	return c->bad ? "counter values are cut off" : NULL;
+}
+
+/* In the layout of `format`, whichever the values came in: what they lack is 0. */
+void read_values_encode(const struct read_values *values, uint64_t format, struct str *out)
+{
+	bool group = format & PERF_FORMAT_GROUP;
+
+	put_u64(out, group ? values->n : read_values_value(values, 0));
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		put_u64(out, values->enabled_ns);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		put_u64(out, values->running_ns);
+	for (uint64_t i = 0; i < (group ? values->n : 1); i++) {
+		uint64_t id = 0, lost = 0;
+
+		read_values_id(values, i, &id);
+		read_values_lost(values, i, &lost);
+		if (group)
+			put_u64(out, read_values_value(values, i));
+		if (format & PERF_FORMAT_ID)
+			put_u64(out, id);
+		if (format & DATA_FORMAT_LOST)
+			put_u64(out, lost);
+	}
+}
+
+/* ---- one function pair per field that is more than a word ---- */
+
+struct sample_field {
+	uint64_t bits; /* any of them */
+	const char *name;
+	uint16_t at; /* 8-byte member of struct sample, where decode is NULL */
+	const char *(*decode)(struct decoder *d, const struct data_event *e, struct cursor *c,
+			      struct sample *s);
+	void (*encode)(const struct sample *s, const struct data_event *e, struct str *out);
+};
+
+static const char *tid_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
+			      struct sample *s)
+{
+	(void)d, (void)e;
+	s->pid = cursor_u32(c);
+	s->tid = cursor_u32(c);
+	return NULL;
+}
+
+static void tid_encode(const struct sample *s, const struct data_event *e, struct str *out)
+{
+	(void)e;
+	put_u32(out, s->pid);
+	put_u32(out, s->tid);
+}
+
+static const char *cpu_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
+			      struct sample *s)
+{
+	(void)d, (void)e;
+	s->cpu = cursor_u32(c);
+	cursor_u32(c);
+	return NULL;
+}
+
+static void cpu_encode(const struct sample *s, const struct data_event *e, struct str *out)
+{
+	(void)e;
+	put_u32(out, s->cpu);
+	put_u32(out, 0);
+}
+
+static const char *read_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
+			       struct sample *s)
+{
+	return read_values_decode(d, e->attr.read_format, c, &s->read);
+}
+
+static void read_encode(const struct sample *s, const struct data_event *e, struct str *out)
+{
+	read_values_encode(&s->read, e->attr.read_format, out);
+}
+
+static void words_encode(struct str *out, const uint64_t *v, uint64_t n)
+{
+	if (n)
+		str_addn(out, (const char *)v, n * sizeof(*v));
+}
+
+static const char *callchain_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
+				    struct sample *s)
+{
+	(void)e;
+	s->n_ips = cursor_u64(c);
+	s->ips = decoder_words(d, c, s->n_ips);
+	return s->ips ? NULL : "callchain is longer than the record";
+}
+
+static void callchain_encode(const struct sample *s, const struct data_event *e, struct str *out)
+{
+	(void)e;
+	put_u64(out, s->n_ips);
+	words_encode(out, s->ips, s->n_ips);
+}
+
+static const char *raw_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
+			      struct sample *s)
+{
+	(void)d, (void)e;
+	s->raw_size = cursor_u32(c);
+	s->raw = cursor_bytes(c, s->raw_size);
+	return s->raw ? NULL : "raw data is longer than the record";
+}
+
+static void raw_encode(const struct sample *s, const struct data_event *e, struct str *out)
+{
+	/* The size field counts its padding: the kernel keeps what follows aligned this way. */
+	size_t padded = round_up(s->raw_size + sizeof(uint32_t), 8) - sizeof(uint32_t);
+
+	(void)e;
+	put_u32(out, (uint32_t)padded);
+	if (s->raw_size)
+		str_addn(out, (const char *)s->raw, s->raw_size);
+	str_pad(out, '\0', padded - s->raw_size);
+}
+
+/* mispred, predicted, in_tx, abort, cycles, type, spec, new_type, priv, reserved */
+static const uint8_t branch_flag_widths[] = { 1, 1, 1, 1, 16, 4, 2, 4, 3, 31, 0 };
+
+static const char *branches_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
+				   struct sample *s)
+{
+	const uint64_t *words;
+
+	s->n_branches = cursor_u64(c);
+	s->branch_hw_index = ~0ULL;
+	if (e->attr.branch_sample_type & DATA_BRANCH_HW_INDEX)
+		s->branch_hw_index = cursor_u64(c);
+	if (s->n_branches > cursor_left(c) / sizeof(struct sample_branch))
+		return "branch stack is longer than the record";
+	words = decoder_words(d, c, s->n_branches * 3);
+	s->branches = (const struct sample_branch *)(const void *)words;
+	for (uint64_t i = 0; words && c->swap && i < s->n_branches; i++) {
+		/* With swap the words are the decoder's own copy, at the end of what it used. */
+		uint64_t *flags = d->scratch + d->scratch_used - 3 * (s->n_branches - i) + 2;
+
+		*flags = bits_from_big(*flags, branch_flag_widths);
+	}
+	if (e->attr.branch_sample_type & DATA_BRANCH_COUNTERS)
+		s->branch_counters = decoder_words(d, c, s->n_branches);
+	return c->bad ? "branch stack is cut off" : NULL;
+}
+
+static void branches_encode(const struct sample *s, const struct data_event *e, struct str *out)
+{
+	put_u64(out, s->n_branches);
+	if (e->attr.branch_sample_type & DATA_BRANCH_HW_INDEX)
+		put_u64(out, s->branch_hw_index);
+	words_encode(out, (const uint64_t *)(const void *)s->branches, s->n_branches * 3);
+	if (!(e->attr.branch_sample_type & DATA_BRANCH_COUNTERS))
+		return;
+	for (uint64_t i = 0; i < s->n_branches; i++)
+		put_u64(out, s->branch_counters ? s->branch_counters[i] : 0);
+}
+
+static const char *regs_decode(struct decoder *d, uint64_t mask, struct cursor *c,
+			       struct sample_regs *regs)
+{
+	regs->abi = cursor_u64(c);
+	if (!regs->abi)
+		return NULL;
+	regs->mask = mask;
+	regs->n = (unsigned)__builtin_popcountll(mask);
+	regs->v = decoder_words(d, c, regs->n);
+	return regs->v ? NULL : "registers are cut off";
+}
+
+static void regs_encode(const struct sample_regs *regs, uint64_t mask, struct str *out)
+{
+	uint64_t abi = regs->mask == mask ? regs->abi : 0;
+
+	put_u64(out, abi);
+	if (abi)
+		words_encode(out, regs->v, regs->n);
+}
+
+static const char *user_regs_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
+				    struct sample *s)
+{
+	return regs_decode(d, e->attr.sample_regs_user, c, &s->user_regs);
+}
+
+static void user_regs_encode(const struct sample *s, const struct data_event *e, struct str *out)
+{
+	regs_encode(&s->user_regs, e->attr.sample_regs_user, out);
+}
+
+static const char *intr_regs_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
+				    struct sample *s)
+{
+	return regs_decode(d, e->attr.sample_regs_intr, c, &s->intr_regs);
+}
+
+static void intr_regs_encode(const struct sample *s, const struct data_event *e, struct str *out)
+{
+	regs_encode(&s->intr_regs, e->attr.sample_regs_intr, out);
+}
+
+static const char *stack_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
+				struct sample *s)
+{
+	(void)d, (void)e;
+	s->stack_size = cursor_u64(c);
+	if (!s->stack_size)
+		return NULL; /* then dyn_size is not there either */
+	s->stack = cursor_bytes(c, s->stack_size);
+	s->stack_dyn_size = cursor_u64(c);
+	if (c->bad)
+		return "stack copy is longer than the record";
+	return s->stack_dyn_size <= s->stack_size ? NULL
+						  : "stack copy has more in use than it has bytes";
+}
+
+static void stack_encode(const struct sample *s, const struct data_event *e, struct str *out)
+{
+	uint64_t padded = round_up(s->stack_size, 8);
+
+	(void)e;
+	put_u64(out, padded);
+	if (!padded)
+		return;
+	str_addn(out, (const char *)s->stack, s->stack_size);
+	str_pad(out, '\0', padded - s->stack_size);
+	put_u64(out, s->stack_dyn_size);
+}
+
+static const char *aux_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
+			      struct sample *s)
+{
+	(void)d, (void)e;
+	s->aux_size = cursor_u64(c);
+	s->aux = cursor_bytes(c, s->aux_size);
+	return s->aux ? NULL : "trace data is longer than the record";
+}
+
+static void aux_encode(const struct sample *s, const struct data_event *e, struct str *out)
+{
+	uint64_t padded = round_up(s->aux_size, 8);
+
+	(void)e;
+	put_u64(out, padded);
+	if (s->aux_size)
+		str_addn(out, (const char *)s->aux, s->aux_size);
+	str_pad(out, '\0', padded - s->aux_size);
+}
+
+#define WORD(bit, name, member)                                                                    \
+	{                                                                                          \
+		bit, name, offsetof(struct sample, member), NULL, NULL                             \
+	}
+#define PART(bit, name, fn)                                                                        \
+	{                                                                                          \
+		bit, name, 0, fn##_decode, fn##_encode                                             \
+	}
+static const struct sample_field fields[] = {
+	WORD(PERF_SAMPLE_IDENTIFIER, "identifier", id),
+	WORD(PERF_SAMPLE_IP, "ip", ip),
+	PART(PERF_SAMPLE_TID, "tid", tid),
+	WORD(PERF_SAMPLE_TIME, "time", time_ns),
+	WORD(PERF_SAMPLE_ADDR, "addr", addr),
+	WORD(PERF_SAMPLE_ID, "id", id),
+	WORD(PERF_SAMPLE_STREAM_ID, "stream id", stream_id),
+	PART(PERF_SAMPLE_CPU, "cpu", cpu),
+	WORD(PERF_SAMPLE_PERIOD, "period", period),
+	PART(PERF_SAMPLE_READ, "read", read),
+	PART(PERF_SAMPLE_CALLCHAIN, "callchain", callchain),
+	PART(PERF_SAMPLE_RAW, "raw", raw),
+	PART(PERF_SAMPLE_BRANCH_STACK, "branch stack", branches),
+	PART(PERF_SAMPLE_REGS_USER, "user registers", user_regs),
+	PART(PERF_SAMPLE_STACK_USER, "user stack", stack),
+	WORD(PERF_SAMPLE_WEIGHT | DATA_SAMPLE_WEIGHT_STRUCT, "weight", weight),
+	WORD(PERF_SAMPLE_DATA_SRC, "data source", data_src),
+	WORD(PERF_SAMPLE_TRANSACTION, "transaction", transaction),
+	PART(PERF_SAMPLE_REGS_INTR, "registers", intr_regs),
+	WORD(PERF_SAMPLE_PHYS_ADDR, "phys addr", phys_addr),
+	WORD(PERF_SAMPLE_CGROUP, "cgroup", cgroup),
+	WORD(PERF_SAMPLE_DATA_PAGE_SIZE, "data page size", data_page_size),
+	WORD(PERF_SAMPLE_CODE_PAGE_SIZE, "code page size", code_page_size),
+	PART(PERF_SAMPLE_AUX, "trace data", aux),
+};
+
+const char *sample_decode(struct decoder *decoder, const struct data_event *event, struct cursor *c,
+			  struct sample *sample)
+{
+	uint64_t has = event->attr.sample_type;
+
+	memset(sample, 0, sizeof(*sample));
+	sample->has = has;
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		const struct sample_field *f = &fields[i];
+		const char *why;
+		uint64_t word;
+
+		if (!(has & f->bits))
+			continue;
+		if (f->decode) {
+			why = f->decode(decoder, event, c, sample);
+			if (why)
+				return why;
+			continue;
+		}
+		word = cursor_u64(c);
+		memcpy((char *)sample + f->at, &word, sizeof(word));
+	}
+	return c->bad ? "shorter than its event's sample_type asks for" : NULL;
+}
+
+void sample_encode(const struct sample *sample, const struct data_event *event, struct str *out)
+{
+	uint64_t has = event->attr.sample_type;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (!(has & fields[i].bits))
+			continue;
+		if (fields[i].encode)
+			fields[i].encode(sample, event, out);
+		else
+			str_addn(out, (const char *)sample + fields[i].at, sizeof(uint64_t));
+	}
+}
+
+size_t sample_size(const struct sample *sample, const struct data_event *event)
+{
+	struct str bytes = STR_INIT;
+	size_t size;
+
+	sample_encode(sample, event, &bytes);
+	size = RECORD_HEADER_BYTES + bytes.len;
+	str_release(&bytes);
+	return size;
+}

@@ -1,0 +1,401 @@
+/*
+ * stream.c: bytes -> records, from a mapped file or from a pipe, plain or packed with zstd.
+ *
+ * Below is the source: `source_peek` gives the next n bytes in one piece, in place for a mapping and from
+ * a buffer for a pipe. Above it the unpacker: while a COMPRESSED record has bytes left, records
+ * come out of its window, which holds at most WINDOW_BYTES however much the packed data would grow to;
+ * a record may begin in one COMPRESSED record and end in the next.
+ *
+ *   source -> record -> COMPRESSED? -> window -> record
+ *
+ * Memory: the window, a pipe's buffer, and of a mapping the pages that were passed are given back.
+ */
+#include "data/stream.h"
+
+#include "data/bytes.h"
+#include "data/zstd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+	BUFFER_BYTES = 512 << 10,
+	WINDOW_BYTES = 512 << 10,
+	KEEP_BYTES = 8 << 20, /* of a mapping behind the position */
+	UNPACK_MAX = 256 << 20, /* from one COMPRESSED record: more than 4000 times its size */
+};
+
+struct stream {
+	uint64_t pos; /* of the next byte, in the file or pipe */
+	uint64_t skip; /* extra bytes of the last record, not yet passed */
+	bool ended;
+
+	uint8_t *map; /* NULL: a pipe */
+	size_t map_bytes;
+	uint64_t end; /* of the records */
+	uint64_t dropped; /* pages below this were given back */
+
+	int fd;
+	uint8_t *buf;
+	size_t buf_at, buf_have; /* bytes from buf + buf_at */
+	int read_error; /* errno of the pipe */
+	uint8_t small[64]; /* a short record whose extra bytes are being read */
+
+	struct zstd_in *zstd;
+	const uint8_t *packed; /* what is left of the present COMPRESSED record */
+	size_t packed_left;
+	bool window_full; /* the unpacker may have more without more input */
+	uint64_t packed_offset; /* of that record */
+	uint64_t unpacked; /* bytes that came out of it */
+	uint8_t *window;
+	size_t win_at, win_have;
+	uint64_t inner_offset; /* of window + win_at in all unpacked bytes */
+};
+
+static struct stream *stream_new(void)
+{
+	struct stream *s = xcalloc(1, sizeof(*s));
+
+	s->fd = -1;
+	return s;
+}
+
+struct stream *stream_new_map(uint8_t *map, size_t bytes, uint64_t start, uint64_t end)
+{
+	struct stream *s = stream_new();
+
+	s->map = map;
+	s->map_bytes = bytes;
+	s->pos = start;
+	s->end = end;
+	return s;
+}
+
+struct stream *stream_new_pipe(int fd, uint64_t offset)
+{
+	struct stream *s = stream_new();
+
+	s->fd = fd;
+	s->pos = offset;
+	s->buf = xmalloc(BUFFER_BYTES);
+	return s;
+}
+
+void stream_free(struct stream *s)
+{
+	if (!s)
+		return;
+	if (s->map)
+		munmap(s->map, s->map_bytes);
+	if (s->fd >= 0)
+		close(s->fd);
+	zstd_in_free(s->zstd);
+	free(s->buf);
+	free(s->window);
+	free(s);
+}
+
+/* Reads until n bytes are in the buffer or the pipe ends. */
+static void buffer_fill(struct stream *s, size_t n)
+{
+	if (s->buf_have >= n)
+		return;
+	memmove(s->buf, s->buf + s->buf_at, s->buf_have);
+	s->buf_at = 0;
+	while (s->buf_have < n && !s->read_error) {
+		ssize_t got = read(s->fd, s->buf + s->buf_have, BUFFER_BYTES - s->buf_have);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			s->read_error = errno;
+		if (got <= 0)
+			return;
+		s->buf_have += (size_t)got;
+	}
+}
+
+/* Bytes that are there in one piece, at most `want` of them. */
+static uint64_t source_left(struct stream *s, size_t want)
+{
+	if (s->map)
+		return s->pos < s->end ? s->end - s->pos : 0;
+	buffer_fill(s, want < BUFFER_BYTES ? want : BUFFER_BYTES);
+	return s->buf_have;
+}
+
+static const uint8_t *source_peek(struct stream *s, size_t n)
+{
+	if (source_left(s, n) < n)
+		return NULL;
+	return s->map ? s->map + s->pos : s->buf + s->buf_at;
+}
+
+/* Gives back pages that were passed. The mapping stays: a look back reads them again. */
+static void map_drop(struct stream *s)
+{
+	uint64_t to;
+
+	if (s->pos < s->dropped + 2ULL * KEEP_BYTES)
+		return;
+	to = (s->pos - KEEP_BYTES) / KEEP_BYTES * KEEP_BYTES;
+	madvise(s->map + s->dropped, to - s->dropped, MADV_DONTNEED);
+	s->dropped = to;
+}
+
+/* Passes n bytes; false: there are fewer. */
+static bool source_pass(struct stream *s, uint64_t n)
+{
+	if (s->map) {
+		bool enough = n <= s->end - s->pos;
+
+		s->pos = enough ? s->pos + n : s->end;
+		map_drop(s);
+		return enough;
+	}
+	while (n) {
+		uint64_t now;
+
+		buffer_fill(s, 1);
+		if (!s->buf_have)
+			return false;
+		now = n < s->buf_have ? n : s->buf_have;
+		s->buf_at += (size_t)now;
+		s->buf_have -= (size_t)now;
+		s->pos += now;
+		n -= now;
+	}
+	return true;
+}
+
+static int stream_end(struct stream *s, int rc)
+{
+	s->ended = true;
+	return rc;
+}
+
+static void record_load(struct record *r, const uint8_t *bytes, bool swap)
+{
+	memset(r, 0, sizeof(*r));
+	r->bytes = bytes;
+	r->type = load_u32(bytes, swap);
+	r->misc = load_u16(bytes + 4, swap);
+	r->size = load_u16(bytes + 6, swap);
+}
+
+static int size_fail(struct stream *s, const struct record *r, struct str *err)
+{
+	return stream_end(s, record_fail(r, err, -EINVAL,
+					 "its size is %u, at least %d is possible; what follows "
+					 "cannot be read",
+					 r->size, RECORD_HEADER_BYTES));
+}
+
+/* ---- records out of packed data ---- */
+
+/* Bytes that follow some records and belong to them. */
+static uint64_t extra_of(const struct record *r, bool swap)
+{
+	if (r->type == RECORD_AUXTRACE && r->size >= 16)
+		return load_u64(r->bytes + 8, swap);
+	if (r->type == RECORD_HEADER_TRACING_DATA && r->size >= 12)
+		return load_u32(r->bytes + 8, swap);
+	return 0;
+}
+
+static int unpack_begin(struct stream *s, const struct record *r, bool swap, struct str *err)
+{
+	size_t head = r->type == RECORD_COMPRESSED2 ? 16 : 8;
+	size_t n = r->size - (r->size < head ? r->size : head);
+
+	if (r->type == RECORD_COMPRESSED2) {
+		uint64_t said = r->size < head ? UINT64_MAX : load_u64(r->bytes + 8, swap);
+
+		if (said > n)
+			return stream_end(s, record_fail(r, err, -EINVAL,
+							 "its data is longer than the record"));
+		n = said;
+	}
+	if (!s->zstd) {
+		struct str why = STR_INIT;
+		int rc = zstd_in_new(&s->zstd, &why);
+
+		if (rc)
+			record_fail(r, err, rc, "%s", why.s);
+		str_release(&why);
+		if (rc)
+			return stream_end(s, rc);
+		s->window = xmalloc(WINDOW_BYTES);
+	}
+	s->packed = r->bytes + head;
+	s->packed_left = n;
+	s->packed_offset = r->offset;
+	s->unpacked = 0;
+	return 0;
+}
+
+static int packed_fail(struct stream *s, struct str *err, const char *why)
+{
+	struct record r = { .offset = s->packed_offset, .type = RECORD_COMPRESSED };
+
+	return stream_end(s, record_fail(&r, err, -EINVAL, "%s", why));
+}
+
+/* Makes n bytes of the window readable; 0: the present packed record has no more. */
+static int window_fill(struct stream *s, size_t n, struct str *err)
+{
+	while (s->win_have < n && (s->packed_left || s->window_full)) {
+		struct str why = STR_INIT;
+		int64_t got;
+
+		memmove(s->window, s->window + s->win_at, s->win_have);
+		s->win_at = 0;
+		got = zstd_in_take(s->zstd, &s->packed, &s->packed_left, s->window + s->win_have,
+				   WINDOW_BYTES - s->win_have, &why);
+		if (got < 0) {
+			packed_fail(s, err, why.s);
+			str_release(&why);
+			return (int)got;
+		}
+		s->win_have += (size_t)got;
+		s->unpacked += (uint64_t)got;
+		s->window_full = s->win_have == WINDOW_BYTES;
+		if (s->unpacked > UNPACK_MAX)
+			return packed_fail(s, err, "it would unpack to more than 256 MiB: refused");
+	}
+	return s->win_have >= n;
+}
+
+/* 1: a record, 0: the next one is not complete in what has been packed so far. */
+static int unpack_next(struct stream *s, bool swap, struct record *r, struct str *err)
+{
+	int rc = window_fill(s, RECORD_HEADER_BYTES, err);
+
+	if (rc <= 0)
+		return rc;
+	record_load(r, s->window + s->win_at, swap);
+	r->offset = s->packed_offset;
+	r->inner_offset = s->inner_offset;
+	r->compressed = true;
+	if (r->size < RECORD_HEADER_BYTES)
+		return size_fail(s, r, err);
+	rc = window_fill(s, r->size, err);
+	if (rc <= 0)
+		return rc;
+	r->bytes = s->window + s->win_at; /* it may have moved */
+	if (extra_of(r, swap) || r->type == RECORD_COMPRESSED || r->type == RECORD_COMPRESSED2)
+		return stream_end(s,
+				  record_fail(r, err, -EINVAL, "must not be inside a packed one"));
+	s->win_at += r->size;
+	s->win_have -= r->size;
+	s->inner_offset += r->size;
+	return 1;
+}
+
+/* ---- records from the source ---- */
+
+static int cut_off(struct stream *s, const struct record *r, uint64_t there, struct str *missing)
+{
+	record_fail(r, missing, 0, "cut off: it needs %llu bytes, %llu are there",
+		    (unsigned long long)(r->size + r->extra_size), (unsigned long long)there);
+	return stream_end(s, 0);
+}
+
+static int end_reached(struct stream *s, struct str *missing, struct str *err)
+{
+	if (s->read_error)
+		return stream_end(s, fail(err, -s->read_error, "at offset %#llx: %s",
+					  (unsigned long long)s->pos, strerror(s->read_error)));
+	if (s->win_have)
+		str_addf(missing,
+			 "at offset %#llx: %zu unpacked bytes are the beginning of a record "
+			 "whose end is missing",
+			 (unsigned long long)s->packed_offset, s->win_have);
+	return stream_end(s, 0);
+}
+
+static int source_next(struct stream *s, bool swap, struct record *r, struct str *missing,
+		       struct str *err)
+{
+	uint64_t left = source_left(s, RECORD_HEADER_BYTES);
+	const uint8_t *bytes;
+
+	if (!left || s->read_error)
+		return end_reached(s, missing, err);
+	if (left < RECORD_HEADER_BYTES) {
+		str_addf(missing,
+			 "at offset %#llx: %llu bytes are the beginning of a record whose "
+			 "end is missing",
+			 (unsigned long long)s->pos, (unsigned long long)left);
+		return stream_end(s, 0);
+	}
+	record_load(r, source_peek(s, RECORD_HEADER_BYTES), swap);
+	r->offset = s->pos;
+	if (r->size < RECORD_HEADER_BYTES)
+		return size_fail(s, r, err);
+	bytes = source_peek(s, r->size);
+	if (!bytes)
+		return cut_off(s, r, source_left(s, r->size), missing);
+	r->bytes = bytes;
+	r->extra_size = extra_of(r, swap);
+	source_pass(s, r->size);
+	if (s->map && r->extra_size > s->end - s->pos) {
+		/* The record itself is whole: it is handed out, and the next call ends. */
+		cut_off(s, r, s->end - r->offset, missing);
+		return 1;
+	}
+	s->skip = r->extra_size;
+	return 1;
+}
+
+int stream_next(struct stream *s, bool swap, struct record *r, struct str *missing, struct str *err)
+{
+	int rc;
+
+	if (s->ended)
+		return 0;
+	if (s->packed_left || s->window_full || s->win_have) {
+		rc = unpack_next(s, swap, r, err);
+		if (rc)
+			return rc;
+	}
+	if (s->skip && !source_pass(s, s->skip)) {
+		str_addf(missing,
+			 "at offset %#llx: data that belongs to the record before is cut off",
+			 (unsigned long long)s->pos);
+		return stream_end(s, 0);
+	}
+	s->skip = 0;
+	rc = source_next(s, swap, r, missing, err);
+	if (rc > 0 && (r->type == RECORD_COMPRESSED || r->type == RECORD_COMPRESSED2)) {
+		int begun = unpack_begin(s, r, swap, err);
+
+		return begun ? begun : rc;
+	}
+	return rc;
+}
+
+bool stream_extra(struct stream *s, struct record *r, uint64_t max, struct str *out)
+{
+	uint64_t n = s->skip;
+
+	if (s->ended || n > max || r->size > sizeof(s->small))
+		return false;
+	/* The buffer is about to move. */
+	memcpy(s->small, r->bytes, r->size);
+	r->bytes = s->small;
+	while (n) {
+		uint64_t now = source_left(s, 1);
+
+		now = now < n ? now : n;
+		if (!now)
+			break;
+		str_addn(out, (const char *)source_peek(s, 1), (size_t)now);
+		source_pass(s, now);
+		n -= now;
+	}
+	s->skip = n;
+	return !n;
+}

@@ -1,0 +1,30 @@
+/*
+ * stream.h: one file's or pipe's bytes as records. Private to data/; the reader owns streams.
+ */
+#ifndef PSTAT_DATA_STREAM_H
+#define PSTAT_DATA_STREAM_H
+
+#include "data/data.h"
+
+/*
+ * A mapped part of a file: records from `start` to `end` (offsets in the file). Takes over the mapping of
+ * `bytes` bytes at `map`.
+ */
+struct stream *stream_new_map(uint8_t *map, size_t bytes, uint64_t start, uint64_t end);
+/* A pipe from its present position on, which counts as `offset`. Takes over fd. */
+struct stream *stream_new_pipe(int fd, uint64_t offset);
+void stream_free(struct stream *stream);
+
+/*
+ * The next record: 1; 0 at the end, with a sentence in `missing` where it came too early; or a negative
+ * errno with a sentence: later calls return 0.
+ */
+int stream_next(struct stream *stream, bool swap, struct record *record, struct str *missing,
+		struct str *err);
+/*
+ * Appends the record's extra bytes to out and passes them; the record stays readable. False where they
+ * are more than max or are not all there (the next stream_next says so).
+ */
+bool stream_extra(struct stream *stream, struct record *record, uint64_t max, struct str *out);
+
+#endif

@@ -1,0 +1,299 @@
+/*
+ * writer.c: records into a recording. They are collected and written in large pieces; after each piece the
+ * data size in the header is brought up to date, so that the file is valid whenever the program ends.
+ * Features come last, behind the data, and the header's feature bits after them.
+ *
+ *   | header | attrs, ids | data: piece, piece, ... | feature table, features |
+ *     ^--------- data size after each piece          ^--- at the end, then the bits
+ *
+ * When a piece cannot be written (no space) the file is cut back to the pieces before it.
+ */
+#include "data/writer.h"
+
+#include "data/bytes.h"
+#include "data/format.h"
+#include "data/zstd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PACKED_MAX = 65528 - RECORD_HEADER_BYTES };
+
+int writer_fail(struct writer *writer, int code, struct str *err)
+{
+	if (!writer->failed) {
+		writer->failed = code;
+		str_addf(&writer->why, "%s: %s", writer->path, strerror(-code));
+	}
+	return fail(err, writer->failed, "%s", writer->why.s);
+}
+
+static int pwrite_all(int fd, const char *bytes, size_t n, off_t at)
+{
+	while (n) {
+		ssize_t done = pwrite(fd, bytes, n, at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		bytes += done;
+		at += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+static void put_section(struct str *out, uint64_t offset, uint64_t size)
+{
+	put_u64(out, offset);
+	put_u64(out, size);
+}
+
+int writer_put_header(struct writer *writer, const uint64_t *bits, struct str *err)
+{
+	static const uint64_t none[FEATURE_BITS / 64];
+	struct str head = STR_INIT;
+	int rc;
+
+	str_addn(&head, FORMAT_MAGIC, FORMAT_MAGIC_BYTES);
+	put_u64(&head, FORMAT_HEADER);
+	put_u64(&head, writer->attr_entry);
+	put_section(&head, FORMAT_HEADER, writer->attrs_size);
+	put_section(&head, writer->data_offset, writer->data_size);
+	put_section(&head, 0, 0);
+	for (size_t i = 0; i < FEATURE_BITS / 64; i++)
+		put_u64(&head, bits ? bits[i] : none[i]);
+	rc = pwrite_all(writer->fd, head.s, head.len, 0);
+	str_release(&head);
+	return rc ? writer_fail(writer, rc, err) : 0;
+}
+
+static int put_data_size(struct writer *writer, struct str *err)
+{
+	char size[8];
+	int rc;
+
+	memcpy(size, &writer->data_size, sizeof(size));
+	rc = pwrite_all(writer->fd, size, sizeof(size), FORMAT_DATA_SECTION_AT + 8);
+	return rc ? writer_fail(writer, rc, err) : 0;
+}
+
+static uint64_t file_end(const struct writer *writer)
+{
+	return writer->data_offset + writer->data_size;
+}
+
+/* Where this fails, what lies behind the data size is not read as data as long as it isn't whole. */
+static void cut_back(const struct writer *writer)
+{
+	if (!writer->pipe && ftruncate(writer->fd, (off_t)file_end(writer)))
+		return;
+}
+
+/* Bytes behind what is in the file; after a failure the file is as before. */
+static int append(struct writer *writer, const char *bytes, size_t n, struct str *err)
+{
+	int rc = writer->pipe ? write_all(writer->fd, bytes, n)
+			      : pwrite_all(writer->fd, bytes, n, (off_t)file_end(writer));
+
+	if (rc) {
+		cut_back(writer);
+		return writer_fail(writer, rc, err);
+	}
+	writer->data_size += n;
+	return writer->pipe ? 0 : put_data_size(writer, err);
+}
+
+/* The bytes as COMPRESSED records. */
+static int pack(struct writer *writer, const char *bytes, size_t n, struct str *out,
+		struct str *err)
+{
+	struct str packed = STR_INIT;
+	int rc = 0;
+
+	for (size_t at = 0; at < n && !rc; at += WRITER_CHUNK_BYTES) {
+		size_t chunk = n - at < WRITER_CHUNK_BYTES ? n - at : WRITER_CHUNK_BYTES;
+
+		str_reset(&packed);
+		rc = zstd_out_add(writer->zstd, bytes + at, chunk, &packed, err);
+		for (size_t k = 0; k < packed.len && !rc; k += PACKED_MAX) {
+			size_t part = packed.len - k < PACKED_MAX ? packed.len - k : PACKED_MAX;
+
+			put_u32(out, RECORD_COMPRESSED);
+			put_u16(out, 0);
+			put_u16(out, (uint16_t)(RECORD_HEADER_BYTES + part));
+			str_addn(out, packed.s + k, part);
+		}
+	}
+	str_release(&packed);
+	return rc;
+}
+
+/* One piece of records, packed if asked for. */
+static int put_piece(struct writer *writer, const char *bytes, size_t n, struct str *err)
+{
+	struct str records = STR_INIT;
+	int rc = 0;
+
+	if (!n)
+		return 0;
+	if (writer->zstd) {
+		rc = pack(writer, bytes, n, &records, err);
+		if (!rc)
+			rc = append(writer, records.s, records.len, err);
+	} else {
+		rc = append(writer, bytes, n, err);
+	}
+	if (rc)
+		writer->bytes_dropped += n;
+	str_release(&records);
+	return rc;
+}
+
+int writer_flush(struct writer *writer, struct str *err)
+{
+	int rc = writer->failed;
+
+	if (rc)
+		writer->bytes_dropped += writer->buf.len;
+	else
+		rc = put_piece(writer, writer->buf.s, writer->buf.len, err);
+	str_reset(&writer->buf);
+	return rc;
+}
+
+int writer_add(struct writer *writer, const void *records, size_t bytes, struct str *err)
+{
+	int rc = 0;
+
+	writer->bytes_in += bytes;
+	if (writer->failed) {
+		writer->bytes_dropped += bytes;
+		return writer_fail(writer, writer->failed, err);
+	}
+	if (writer->buf.len + bytes >= writer->flush_bytes)
+		rc = writer_flush(writer, err);
+	if (!rc && bytes >= writer->flush_bytes)
+		return put_piece(writer, records, bytes, err); /* large enough: without a copy */
+	if (rc)
+		writer->bytes_dropped += bytes;
+	else
+		str_addn(&writer->buf, records, bytes);
+	return rc;
+}
+
+int writer_add_body(struct writer *writer, const struct record_body *body,
+		    const struct data_event *event, struct str *err)
+{
+	struct str bytes = STR_INIT;
+	int rc = record_encode(body, event, &bytes, err);
+
+	if (!rc)
+		rc = writer_add(writer, bytes.s, bytes.len, err);
+	str_release(&bytes);
+	return rc;
+}
+
+int writer_add_round(struct writer *writer, struct str *err)
+{
+	struct record_body body = { .type = RECORD_FINISHED_ROUND };
+
+	return writer_add_body(writer, &body, NULL, err);
+}
+
+struct info writer_info(const struct writer *writer, const struct info *info)
+{
+	struct info full = *info;
+
+	if (!writer->zstd) {
+		info_clear(&full, FEATURE_COMPRESSED);
+		return full;
+	}
+	full.comp_version = 1;
+	full.comp_type = 1; /* zstd */
+	full.comp_level = (uint32_t)writer->zstd_level;
+	full.comp_ratio = (uint32_t)(writer->data_size ? writer->bytes_in / writer->data_size : 0);
+	full.comp_chunk_bytes = WRITER_CHUNK_BYTES;
+	info_set(&full, FEATURE_COMPRESSED);
+	return full;
+}
+
+/* The feature table and the features behind the data; the bits that were written. */
+static int put_features(struct writer *writer, const struct events *events, const struct info *info,
+			uint64_t bits[FEATURE_BITS / 64], struct str *err)
+{
+	struct info full = writer_info(writer, info);
+	struct str table = STR_INIT, bytes = STR_INIT;
+	uint64_t at = file_end(writer);
+	size_t n = 0;
+	int rc;
+
+	for (unsigned i = 0; i < FEATURE_BITS; i++)
+		n += info_has(&full, i);
+	at += n * FORMAT_SECTION;
+	for (unsigned i = 0; i < FEATURE_BITS; i++) {
+		size_t start = bytes.len;
+
+		if (!info_has(&full, i))
+			continue;
+		feature_write(i, &full, events, &bytes);
+		put_section(&table, at + start, bytes.len - start);
+		bits[i / 64] |= 1ULL << (i % 64);
+	}
+	rc = pwrite_all(writer->fd, table.s, table.len, (off_t)file_end(writer));
+	if (!rc)
+		rc = pwrite_all(writer->fd, bytes.s, bytes.len, (off_t)at);
+	if (rc)
+		cut_back(writer);
+	str_release(&table);
+	str_release(&bytes);
+	return rc ? writer_fail(writer, rc, err) : 0;
+}
+
+static int put_build_id_records(struct writer *writer, const struct info *info, struct str *err)
+{
+	struct str bytes = STR_INIT;
+	int rc = 0;
+
+	if (feature_write(FEATURE_BUILD_ID, info, NULL, &bytes) && bytes.len)
+		rc = writer_add(writer, bytes.s, bytes.len, err);
+	str_release(&bytes);
+	return rc;
+}
+
+int writer_finish(struct writer *writer, const struct events *events, const struct info *info,
+		  struct str *err)
+{
+	uint64_t bits[FEATURE_BITS / 64] = { 0 };
+	struct str again = STR_INIT;
+	int rc = 0, first = writer->failed;
+
+	if (writer->pipe && !first)
+		rc = put_build_id_records(writer, info, err);
+	if (!rc)
+		rc = writer_flush(writer, err);
+	if (writer->pipe)
+		return rc;
+	/* After a failure there may still be room for them; the first error is the one to report. */
+	if (!put_features(writer, events, info, bits, rc ? &again : err))
+		writer_put_header(writer, bits, rc ? &again : err);
+	str_release(&again);
+	if (first && !rc)
+		rc = writer_fail(writer, first, err);
+	return writer->failed;
+}
+
+void writer_close(struct writer *writer)
+{
+	if (writer->fd >= 0)
+		close(writer->fd);
+	writer->fd = -1;
+	zstd_out_free(writer->zstd);
+	writer->zstd = NULL;
+	free(writer->path);
+	writer->path = NULL;
+	str_release(&writer->buf);
+	str_release(&writer->why);
+}

@@ -1,0 +1,327 @@
+/*
+ * writer_open.c: the beginning of a recording. The new file is complete up to its first record before it
+ * takes its place, so that whatever fails earlier leaves the previous recording where it was:
+ *
+ *   create PATH.PID.new (only if there is none, 0600) -> header, attrs, ids -> PATH becomes PATH.old ->
+ *   PATH.PID.new becomes PATH
+ *
+ * Renaming never follows a link, so nothing that somebody else left at PATH is written to.
+ */
+#include "data/writer.h"
+
+#include "data/bytes.h"
+#include "data/format.h"
+#include "data/zstd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FLUSH_BYTES = 1 << 20 };
+
+/* ---- where it goes ---- */
+
+/* A fifo or a terminal-like device: written to as it is. Through a link only if it is ours or root's. */
+static bool is_pipe_place(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st))
+		return false;
+	if (S_ISLNK(st.st_mode) && ((st.st_uid && st.st_uid != geteuid()) || stat(path, &st)))
+		return false;
+	return S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode);
+}
+
+static int create_beside(const char *path, char **created, struct str *err)
+{
+	for (unsigned i = 0; i < 16; i++) {
+		char *name = xasprintf("%s.%d%s.new", path, (int)getpid(), i ? "+" : "");
+		int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+		if (fd >= 0) {
+			*created = name;
+			return fd;
+		}
+		if (errno != EEXIST || unlink(name)) {
+			int rc = -errno;
+
+			free(name);
+			return fail(err, rc, "%s: cannot be created: %s", path, strerror(-rc));
+		}
+		free(name); /* left behind by a process that had this number before */
+	}
+	return fail(err, -EEXIST, "%s: cannot be created beside what is there", path);
+}
+
+/* The new file into its place; what is there becomes .old unless it is an empty file. */
+static int put_in_place(const char *created, const char *path, struct str *err)
+{
+	struct stat st;
+	int rc = 0;
+
+	if (!lstat(path, &st) && !(S_ISREG(st.st_mode) && !st.st_size)) {
+		char *old = xasprintf("%s.old", path);
+
+		if (rename(path, old))
+			rc = fail(err, -errno, "%s: cannot be kept as %s: %s", path, old,
+				  strerror(errno));
+		free(old);
+	}
+	if (!rc && rename(created, path))
+		rc = fail(err, -errno, "%s: %s", path, strerror(errno));
+	return rc;
+}
+
+/* ---- file layout ---- */
+
+/* Attr bytes of an event at the file's common size, with that size in them. */
+static void put_attr(struct str *out, const struct data_event *event, size_t size)
+{
+	uint32_t size32 = (uint32_t)size;
+	size_t start = out->len;
+
+	str_addn(out, (const char *)event->attr_bytes, size);
+	memcpy(out->s + start + offsetof(struct perf_event_attr, size), &size32, sizeof(size32));
+}
+
+static size_t common_attr_size(const struct events *events)
+{
+	size_t size = PERF_ATTR_SIZE_VER0;
+
+	for (size_t i = 0; i < events->n; i++)
+		if (events->v[i]->attr_size > size)
+			size = events->v[i]->attr_size;
+	return round_up(size, 8);
+}
+
+static int put_beginning(struct writer *writer, const struct events *events, struct str *err)
+{
+	size_t attr_size = common_attr_size(events);
+	struct str bytes = STR_INIT;
+	uint64_t ids_at;
+	int rc;
+
+	writer->attr_entry = attr_size + FORMAT_SECTION;
+	writer->attrs_size = writer->attr_entry * events->n;
+	ids_at = FORMAT_HEADER + writer->attrs_size;
+	for (size_t i = 0; i < events->n; i++) {
+		put_attr(&bytes, events->v[i], attr_size);
+		put_u64(&bytes, ids_at);
+		put_u64(&bytes, events->v[i]->n_ids * sizeof(uint64_t));
+		ids_at += events->v[i]->n_ids * sizeof(uint64_t);
+	}
+	for (size_t i = 0; i < events->n; i++)
+		for (size_t k = 0; k < events->v[i]->n_ids; k++)
+			put_u64(&bytes, events->v[i]->ids[k]);
+	writer->data_offset = ids_at;
+	rc = writer_put_header(writer, NULL, err);
+	if (!rc && lseek(writer->fd, FORMAT_HEADER, SEEK_SET) < 0)
+		rc = writer_fail(writer, -errno, err);
+	if (!rc) {
+		rc = write_all(writer->fd, bytes.s, bytes.len);
+		rc = rc ? writer_fail(writer, rc, err) : 0;
+	}
+	str_release(&bytes);
+	return rc;
+}
+
+static int open_file(struct writer *writer, const struct events *events, struct str *err)
+{
+	char *created = NULL;
+	int rc = create_beside(writer->path, &created, err);
+
+	if (rc < 0)
+		return rc;
+	writer->fd = rc;
+	rc = put_beginning(writer, events, err);
+	if (!rc)
+		rc = put_in_place(created, writer->path, err);
+	if (rc)
+		unlink(created);
+	free(created);
+	return rc;
+}
+
+/* ---- pipe layout ---- */
+
+/* A record whose payload is put together here; those that are too large are left out. */
+static void add_record(struct str *out, uint32_t type, const struct str *payload)
+{
+	size_t size = RECORD_HEADER_BYTES + round_up(payload->len, 8);
+
+	if (size > RECORD_BYTES_MAX)
+		return;
+	put_u32(out, type);
+	put_u16(out, 0);
+	put_u16(out, (uint16_t)size);
+	str_addn(out, payload->s, payload->len);
+	str_pad(out, '\0', size - RECORD_HEADER_BYTES - payload->len);
+}
+
+static void add_attrs(const struct events *events, struct str *out)
+{
+	size_t attr_size = common_attr_size(events);
+
+	for (size_t i = 0; i < events->n; i++) {
+		const struct data_event *event = events->v[i];
+		struct str payload = STR_INIT;
+
+		put_attr(&payload, event, attr_size);
+		for (size_t k = 0; k < event->n_ids; k++)
+			put_u64(&payload, event->ids[k]);
+		add_record(out, RECORD_HEADER_ATTR, &payload);
+		str_release(&payload);
+	}
+}
+
+static void add_feature(unsigned feature, const struct info *info, const struct events *events,
+			struct str *out)
+{
+	struct str payload = STR_INIT;
+
+	put_u64(&payload, feature);
+	if (feature == FORMAT_FEATURE_END || feature_write(feature, info, events, &payload))
+		add_record(out, RECORD_HEADER_FEATURE, &payload);
+	str_release(&payload);
+}
+
+/* All that fit into a record but the build-ids and the tracepoint formats, which have their own. */
+static void add_features(const struct info *info, const struct events *events, struct str *out)
+{
+	for (unsigned i = 1; i <= FEATURE_LAST_KNOWN; i++)
+		if (i != FEATURE_TRACING_DATA && i != FEATURE_BUILD_ID)
+			add_feature(i, info, events, out);
+}
+
+static void add_tracing_data(const struct info *info, struct str *out)
+{
+	size_t size = round_up(info->tracing_data_size, 8);
+
+	if (!info_has(info, FEATURE_TRACING_DATA) || size > UINT32_MAX)
+		return;
+	put_u32(out, RECORD_HEADER_TRACING_DATA);
+	put_u16(out, 0);
+	put_u16(out, RECORD_HEADER_BYTES + sizeof(uint32_t));
+	put_u32(out, (uint32_t)size);
+	str_addn(out, (const char *)info->tracing_data, info->tracing_data_size);
+	str_pad(out, '\0', size - info->tracing_data_size);
+}
+
+static int open_pipe(struct writer *writer, const struct events *events, const struct info *info,
+		     struct str *err)
+{
+	struct info full = writer_info(writer, info);
+	struct str bytes = STR_INIT;
+	int rc;
+
+	str_addn(&bytes, FORMAT_MAGIC, FORMAT_MAGIC_BYTES);
+	put_u64(&bytes, FORMAT_PIPE_HEADER);
+	add_attrs(events, &bytes);
+	add_features(&full, events, &bytes);
+	add_feature(FORMAT_FEATURE_END, &full, events, &bytes);
+	add_tracing_data(&full, &bytes);
+	rc = write_all(writer->fd, bytes.s, bytes.len);
+	str_release(&bytes);
+	return rc ? writer_fail(writer, rc, err) : 0;
+}
+
+/* ---- both ---- */
+
+static int add_update(struct writer *writer, const struct data_event *event, uint64_t kind,
+		      const char *text, struct str *err)
+{
+	struct record_body body = { .type = RECORD_EVENT_UPDATE };
+
+	body.update.kind = kind;
+	body.update.id = event->ids[0];
+	body.update.text = text;
+	body.update.scale = event->scale;
+	return writer_add_body(writer, &body, NULL, err);
+}
+
+/* Names (where EVENT_DESC does not have them), units and scales of the events. */
+static int add_updates(struct writer *writer, const struct events *events, const struct info *info,
+		       struct str *err)
+{
+	bool names = !info_has(info, FEATURE_EVENT_DESC);
+	int rc = 0;
+
+	for (size_t i = 0; i < events->n && !rc; i++) {
+		const struct data_event *event = events->v[i];
+
+		if (!event->n_ids)
+			continue;
+		if (names && event->name)
+			rc = add_update(writer, event, EVENT_UPDATE_NAME, event->name, err);
+		if (!rc && event->unit && *event->unit)
+			rc = add_update(writer, event, EVENT_UPDATE_UNIT, event->unit, err);
+		if (!rc && event->scale != 1.0)
+			rc = add_update(writer, event, EVENT_UPDATE_SCALE, NULL, err);
+	}
+	return rc;
+}
+
+/*
+ * A file gets its features as records, too, as the first of its data: one that is never finished, and so
+ * has no features at its end, still says where it comes from and what its events are called.
+ */
+static int add_early_features(struct writer *writer, const struct events *events,
+			      const struct info *info, struct str *err)
+{
+	struct info full = writer_info(writer, info);
+	struct str bytes = STR_INIT;
+	int rc;
+
+	add_features(&full, events, &bytes);
+	rc = writer_add(writer, bytes.s, bytes.len, err);
+	str_release(&bytes);
+	return rc;
+}
+
+static int open_place(struct writer *writer, const struct writer_options *options,
+		      const struct events *events, const struct info *info, struct str *err)
+{
+	bool out = !strcmp(options->path, "-");
+
+	if (!out && !is_pipe_place(options->path) && !options->pipe)
+		return open_file(writer, events, err);
+	writer->pipe = true;
+	writer->fd = out ? dup(STDOUT_FILENO)
+			 : open(options->path,
+				O_WRONLY | O_CLOEXEC | O_NOCTTY |
+					(is_pipe_place(options->path) ? 0 : O_CREAT | O_EXCL),
+				0600);
+	if (writer->fd < 0)
+		return writer_fail(writer, -errno, err);
+	return open_pipe(writer, events, info, err);
+}
+
+int writer_open(struct writer *writer, const struct writer_options *options,
+		const struct events *events, const struct info *info, struct str *err)
+{
+	int rc = 0;
+
+	memset(writer, 0, sizeof(*writer));
+	str_init(&writer->buf);
+	str_init(&writer->why);
+	writer->fd = -1;
+	writer->path = xstrdup(options->path);
+	writer->flush_bytes = options->flush_bytes ? options->flush_bytes : FLUSH_BYTES;
+	writer->zstd_level = options->zstd_level;
+	if (options->zstd_level) {
+		if (writer->flush_bytes > WRITER_CHUNK_BYTES)
+			writer->flush_bytes = WRITER_CHUNK_BYTES;
+		rc = zstd_out_new(&writer->zstd, options->zstd_level, err);
+	}
+	if (!rc)
+		rc = open_place(writer, options, events, info, err);
+	if (!rc && !writer->pipe)
+		rc = add_early_features(writer, events, info, err);
+	if (!rc)
+		rc = add_updates(writer, events, info, err);
+	return rc;
+}

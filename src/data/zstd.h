@@ -1,0 +1,32 @@
+/*
+ * zstd.h: packing and unpacking through libzstd, which is loaded when a recording first needs it, so
+ * that nothing else pays for it. Private to data/.
+ *
+ * One stream of each kind is one zstd stream over a whole file: the pieces given follow each other.
+ */
+#ifndef PSTAT_DATA_ZSTD_H
+#define PSTAT_DATA_ZSTD_H
+
+#include "util/util.h"
+
+struct zstd_in;
+struct zstd_out;
+
+/* -ENOSYS with a sentence where the library is not installed. */
+int zstd_in_new(struct zstd_in **in, struct str *err);
+void zstd_in_free(struct zstd_in *in); /* NULL is fine */
+/*
+ * Unpacks from *bytes (moved on, *n made smaller) into room; returns the bytes filled or a negative
+ * errno. All that the input holds is out when *n is 0 and room was not filled.
+ */
+int64_t zstd_in_take(struct zstd_in *in, const uint8_t **bytes, size_t *n, void *room,
+		     size_t room_bytes, struct str *err);
+
+/* level 1 .. 22 */
+int zstd_out_new(struct zstd_out **out, int level, struct str *err);
+void zstd_out_free(struct zstd_out *out);
+/* Packs all bytes and flushes, so that what is packed can be unpacked at once; appended to packed. */
+int zstd_out_add(struct zstd_out *out, const void *bytes, size_t n, struct str *packed,
+		 struct str *err);
+
+#endif

@@ -1,0 +1,243 @@
+/*
+ * Text -> events: the sources by priority, and the way of one -e argument through them.
+ *
+ *   text --spec.c--> tree --sources--> events --modifier.c--> --group.c--> list
+ *
+ * Parsing is all or nothing: on failure everything that was added is taken back, so that the list,
+ * its notes and its numbering are as before.
+ */
+#include "event/event.h"
+
+#include "event/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * By priority: the first source that knows a name has it. To add a source: see source.h.
+ */
+const struct event_source *const event_sources[] = {
+	&hw_source,
+	&sw_source,
+	&cache_source,
+	&raw_source,
+	&tool_source,
+	&breakpoint_source,
+	&probe_source,
+	&tracepoint_source,
+	&unit_source,
+	&pfm_source,
+};
+const size_t n_event_sources = ARRAY_SIZE(event_sources);
+
+struct event *event_new(struct event_parse *p, const struct spec_event *spec,
+			const struct event_source *source)
+{
+	struct event_list *list = p->list;
+	struct event *event;
+
+	VEC_GROW(list->v, list->n, list->cap);
+	event = &list->v[list->n];
+	*event = (struct event){
+		.kind = EVENT_KERNEL,
+		.source = source->name,
+		.name = xstrndup(p->text + spec->pos, spec->len),
+		.unit_name = xstrdup(""),
+		.unit = xstrdup(""),
+		.scale = 1.0,
+		.leader = list->n,
+		.n_members = 1,
+	};
+	event->attr.exclude_guest = 1;
+	list->n++;
+	return event;
+}
+
+/* 1 found, 0 nobody knows it, negative errno. */
+static int ask_sources(struct event_parse *p, const struct spec_event *spec)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n_event_sources && !rc; i++)
+		rc = event_sources[i]->lookup(p, spec);
+	return rc;
+}
+
+/* Would `word` alone be an event? Found out aside, without a trace in p. */
+static bool word_is_event(struct event_parse *p, const struct spec_event *pair)
+{
+	struct event_list *list = p->list, scratch;
+	struct spec_error *error = p->error, ignored = { .code = 0, .reason = STR_INIT,
+							 .hint = STR_INIT };
+	struct spec_event word = *pair;
+	int rc;
+
+	word.kind = SPEC_WORD;
+	word.second = NULL;
+	word.n_terms = 0;
+	event_list_init(&scratch);
+	p->list = &scratch;
+	p->error = &ignored;
+	rc = ask_sources(p, &word);
+	p->list = list;
+	p->error = error;
+	event_list_release(&scratch);
+	spec_error_release(&ignored);
+	return rc == 1;
+}
+
+/*
+ * cycles:x was read as a pair, as sched:sched_switch is. Where nobody knows the pair, but its first
+ * word alone is an event, the second was meant as modifiers.
+ */
+static int explain_pair(struct event_parse *p, const struct spec_event *spec)
+{
+	struct event unused = { .name = spec->word };
+	int rc;
+
+	spec_error_release(p->error);
+	rc = event_apply_modifiers(p, spec->second, spec->second_pos, &unused);
+	if (rc)
+		return rc;
+	return spec_fail(p->error, -EINVAL, spec->second_pos,
+			 "the modifiers of '%s' stand behind one colon, in one word", spec->word);
+}
+
+static int unknown_event(struct event_parse *p, const struct spec_event *spec)
+{
+	event_suggest(p, spec->word);
+	if (spec->kind == SPEC_UNIT)
+		return spec_fail(p->error, -ENOENT, spec->word_pos,
+				 "'%s' is neither a counter unit of this machine nor an event",
+				 spec->word);
+	return spec_fail(p->error, -ENOENT, spec->word_pos, "unknown event '%s%s%s'", spec->word,
+			 spec->second ? ":" : "", spec->second ? spec->second : "");
+}
+
+/* The clocks count ns and are printed in msec, by whatever name they came. */
+static void set_clock_unit(struct event *event)
+{
+	if (event->attr.type != PERF_TYPE_SOFTWARE || *event->unit || event->kind != EVENT_KERNEL)
+		return;
+	if (event->attr.config != PERF_COUNT_SW_CPU_CLOCK &&
+	    event->attr.config != PERF_COUNT_SW_TASK_CLOCK)
+		return;
+	free(event->unit);
+	event->unit = xstrdup("msec");
+	event->scale = 1e-6;
+}
+
+/* What all sources have in common: own modifiers, spread ids, units of value. */
+static int finish_events(struct event_parse *p, const struct spec_event *spec, size_t first)
+{
+	struct event_list *list = p->list;
+	unsigned spread_id = 0;
+
+	for (size_t i = first; i < list->n; i++) {
+		struct event *event = &list->v[i];
+		int rc = event_apply_modifiers(p, spec->modifiers, spec->modifiers_pos, event);
+
+		if (rc)
+			return rc;
+		set_clock_unit(event);
+		if (event->spread == SPREAD_NONE || event->spread_id)
+			continue;
+		if (!spread_id)
+			spread_id = ++list->n_spreads;
+		event->spread_id = spread_id;
+	}
+	return 0;
+}
+
+static int add_spec_event(struct event_parse *p, const struct spec_event *spec)
+{
+	size_t first = p->list->n;
+	int rc = ask_sources(p, spec);
+
+	if (rc == 1)
+		return finish_events(p, spec, first);
+	if (spec->kind == SPEC_PAIR && word_is_event(p, spec))
+		return explain_pair(p, spec);
+	return rc ? rc : unknown_event(p, spec);
+}
+
+static int add_group(struct event_parse *p, const struct spec_group *group)
+{
+	size_t first = p->list->n;
+
+	for (size_t i = 0; i < group->n; i++) {
+		int rc = add_spec_event(p, &group->events[i]);
+
+		if (rc)
+			return rc;
+	}
+	return group->braces ? event_make_group(p, first, group) : 0;
+}
+
+static int add_specs(struct event_parse *p)
+{
+	struct spec spec = { .text = NULL };
+	int rc = spec_parse(&spec, p->text, p->error);
+
+	for (size_t i = 0; i < spec.n && !rc; i++)
+		rc = add_group(p, &spec.groups[i]);
+	spec_release(&spec);
+	return rc;
+}
+
+/* Where a list stood before a parse. */
+struct list_mark {
+	size_t n, n_notes;
+	unsigned n_spreads;
+};
+
+static void roll_back(struct event_list *list, const struct list_mark *mark)
+{
+	while (list->n > mark->n)
+		event_release(&list->v[--list->n]);
+	while (list->notes.n > mark->n_notes) {
+		struct note *note = &list->notes.v[--list->notes.n];
+
+		free(note->text);
+		free(note->remedy);
+	}
+	list->n_spreads = mark->n_spreads;
+}
+
+static int parse_with(int (*parse)(struct event_parse *p), struct event_list *list, const char *text,
+		      const struct host_paths *host, struct str *err)
+{
+	struct spec_error error = { .code = 0, .reason = STR_INIT, .hint = STR_INIT };
+	struct event_parse p = { .list = list, .host = host, .error = &error, .text = text };
+	const struct list_mark mark = { list->n, list->notes.n, list->n_spreads };
+	int rc = parse(&p);
+
+	if (rc < 0) {
+		roll_back(list, &mark);
+		spec_error_format(&error, text, err);
+		rc = rc == -ERANGE ? -EINVAL : rc;
+	} else {
+		list->last_spec = mark.n;
+		rc = 0;
+	}
+	unit_catalog_free(p.catalog);
+	spec_error_release(&error);
+	return rc;
+}
+
+int event_list_parse(struct event_list *list, const char *spec, const struct host_paths *host,
+		     struct str *err)
+{
+	return parse_with(add_specs, list, spec, host, err);
+}
+
+static int add_pfm_names(struct event_parse *p)
+{
+	return pfm_parse_list(p, p->text);
+}
+
+int event_list_parse_pfm(struct event_list *list, const char *names, const struct host_paths *host,
+			 struct str *err)
+{
+	return parse_with(add_pfm_names, list, names, host, err);
+}

@@ -1,0 +1,178 @@
+/*
+ * event: text -> events with a filled perf_event_attr. Opens nothing, makes no perf system call;
+ * it reads sysfs, procfs and tracefs only as far as the words on the command line need it.
+ *
+ * The struct that crosses the arrow to kern/ is `struct event_list`: an ordered list of events,
+ * in which a group is a leader followed directly by its members.
+ *
+ * Sources: perf_event_open(2), include/uapi/linux/perf_event.h.
+ */
+#ifndef PSTAT_EVENT_H
+#define PSTAT_EVENT_H
+
+#include "util/util.h"
+
+#include <linux/perf_event.h>
+
+/* What an event is counted by. */
+enum event_kind {
+	EVENT_KERNEL, /* attr is opened with perf_event_open */
+	EVENT_DURATION_TIME, /* the rest is counted by pstat itself, in ns */
+	EVENT_USER_TIME,
+	EVENT_SYSTEM_TIME,
+};
+
+/* How an event came to the machine's units, and whether their counts belong together. */
+enum event_spread {
+	SPREAD_NONE, /* one event */
+	SPREAD_UNITS, /* one spec on several units of a kind (uncore_imc_0, _1): summed by default */
+	SPREAD_CORE_TYPES, /* one generic name on each core unit of a hybrid machine: kept apart */
+};
+
+/*
+ * attr.type of an event whose counter unit (unit_name) this machine does not have: the kernel answers
+ * ENOENT to it. pstat knows the name, but its code would count something else here.
+ */
+#define EVENT_TYPE_ABSENT UINT32_MAX
+
+enum term_switch { TERM_UNSET = 0, TERM_OFF, TERM_ON };
+
+/* Terms that say how to sample or open, kept as given; counting uses `inherit` and `percore`. */
+struct event_terms {
+	char *call_graph; /* "fp", "dwarf", "lbr", "no"; NULL: not given */
+	char *branch_type;
+	char *metric_id;
+	enum term_switch time, inherit, overwrite, percore, aux_output;
+	uint32_t stack_size_bytes, max_stack, nr, aux_sample_size; /* 0: not given */
+	bool has_period, has_freq; /* attr.sample_period or attr.sample_freq was set by a term */
+	double ratio_to_prev; /* 0: not given */
+};
+
+struct event {
+	/*
+	 * Type, config*, exclude_*, precise_ip, pinned, exclusive, bp_*, sample_period/freq.
+	 * kern/ sets size, read_format, inherit, disabled, enable_on_exec when it opens.
+	 */
+	struct perf_event_attr attr;
+	enum event_kind kind;
+	const char *source; /* the source's name: "hw", "sw", "cache", ...; static text */
+
+	char *name; /* what is printed: as typed without list and group syntax, or name=... */
+	char *unit_name; /* the counter unit (sysfs device) it opens on, "" where the kernel chooses */
+	char *unit; /* unit of the printed value: "Joules", "msec", ""; never NULL */
+	double scale; /* printed value = count x scale; 1.0 where none is given */
+	bool per_pkg; /* counts once per package: sysfs NAME.per-pkg */
+	bool snapshot; /* a level, not a sum: an interval shows the value itself */
+
+	struct intset cpus; /* CPUs this event may be opened on (cpumask, or a core type's CPUs); n 0: any */
+	bool unit_is_core; /* opens on a core unit: may follow a task (cpus is a core type, not a mask) */
+
+	size_t leader; /* index of the group's leader in the list; its own index outside groups */
+	size_t n_members; /* leader only: events in the group including itself; 1 outside groups */
+	char *group_name; /* leader only; NULL where the group has no name */
+	bool weak; /* leader only, :W: the group may be broken up */
+	bool read_group; /* :S */
+	bool precise_max; /* :P: the highest precise_ip that opens */
+	bool bpf; /* :b */
+	bool user_excludes; /* the text itself chose among u, k, h */
+	bool user_guest; /* the text itself chose among G, H */
+
+	unsigned spread_id; /* events made from one spec have the same id (from 1); 0: none */
+	enum event_spread spread;
+
+	bool tracking; /* a dummy for what tasks do (maps, names, forks): runs also where others wait */
+
+	char *filter; /* tracepoint filter, or NULL */
+	char *cgroup; /* cgroup name as given with -G or --for-each-cgroup, or NULL */
+	char *probe_path; /* owned text that attr.config1 (uprobe path, kprobe function) points to */
+	struct event_terms terms;
+};
+
+struct event_list {
+	struct event *v;
+	size_t n;
+	size_t cap;
+	size_t last_spec; /* index of the first event that the last -e added: --filter means these */
+	size_t n_cgroups; /* how many -G names have been taken so far */
+	unsigned n_spreads; /* spread ids given so far */
+	struct note_list notes; /* e.g. "group split: its events are on two units" */
+};
+
+void event_list_init(struct event_list *list);
+void event_list_release(struct event_list *list);
+
+/*
+ * Parses one -e argument and appends its events. On failure the list is as before and err holds the
+ * message in several lines, ready to print: reason, then the spec, a caret under the place, and,
+ * where a known name is near, "did you mean ...?".
+ * -EINVAL wrong text, -ENOENT an unknown name, -EACCES a place that may not be read (tracefs).
+ */
+int event_list_parse(struct event_list *list, const char *spec, const struct host_paths *host,
+		     struct str *err);
+
+/* libpfm4 names only, separated by commas, groups in braces: --pfm-events. */
+int event_list_parse_pfm(struct event_list *list, const char *names, const struct host_paths *host,
+			 struct str *err);
+
+/* --filter: for all events of the last -e; each must be a tracepoint. */
+int event_list_set_filter(struct event_list *list, const char *filter, struct str *err);
+
+/*
+ * -G a,b: the n-th name belongs to the n-th event given so far; an empty name skips one; when fewer
+ * names than events are given in one -G with a single name, it belongs to all events so far.
+ */
+int event_list_set_cgroups(struct event_list *list, const char *names, struct str *err);
+/* --for-each-cgroup a,b: the whole list once per cgroup, in that order. */
+int event_list_for_each_cgroup(struct event_list *list, const char *names, struct str *err);
+
+/* --all-user, --all-kernel: exclude the other side on every event that has one. */
+void event_list_only_user(struct event_list *list);
+void event_list_only_kernel(struct event_list *list);
+
+/* Takes one event out; the next member of a group leads in place of a leader. */
+void event_list_remove(struct event_list *list, size_t index);
+
+/* A deep copy of the events (leader indexes too); notes are not copied. */
+void event_list_copy(struct event_list *to, const struct event_list *from);
+
+/* ---- what there is: pstat list ---- */
+struct event_info {
+	const char *topic; /* the word of `pstat list`: "hw", "sw", "cache", "pmu", "tracepoint", ... */
+	const char *name; /* as -e takes it */
+	const char *alias; /* a second name, or "" */
+	const char *desc; /* one line, or "" */
+	const char *unit_name; /* the counter unit, or "" */
+	const char *unit; /* unit of the value, or "" */
+	double scale;
+};
+/* Return non-zero to stop the walk. */
+typedef int (*event_info_fn)(const struct event_info *info, void *data);
+
+/*
+ * Walks over all events of one topic (NULL: all) whose name or alias matches glob (NULL: all).
+ * Returns 0, what fn returned, or a negative errno with a sentence (a topic that cannot be read here).
+ * A glob without * ? [ finds what contains it. With topic NULL, topics that cannot be read are left
+ * out: 0 is returned, and their reasons stand in err, a line each.
+ */
+int event_walk(const char *topic, const char *glob, const struct host_paths *host, event_info_fn fn,
+	       void *data, struct str *err);
+
+/* ---- counter units of this machine (sysfs) ---- */
+struct event_unit {
+	char *name; /* "cpu", "armv8_pmuv3_0", "software" */
+	uint32_t type; /* attr.type */
+	bool is_core; /* counts what a CPU core does, for tasks too */
+	struct intset cpus; /* cpumask or cpus file; empty: all */
+};
+struct event_unit_list {
+	struct event_unit *v;
+	size_t n;
+	size_t cap;
+};
+/* All units, sorted by name. -errno where sysfs cannot be read. */
+int event_units_read(struct event_unit_list *units, const struct host_paths *host);
+/* The core units alone, without a look into the others; none where sysfs cannot be read. */
+void event_core_units_read(struct event_unit_list *units, const struct host_paths *host);
+void event_unit_list_release(struct event_unit_list *units);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * The event list as a whole: life and death, copies, and what options say about all of its events.
+ * An event owns its texts; `source` alone is static. A copy shares nothing with the original but that.
+ */
+#include "event/event.h"
+
+#include "event/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void event_list_init(struct event_list *list)
+{
+	*list = (struct event_list){ .v = NULL };
+}
+
+void event_release(struct event *event)
+{
+	free(event->name);
+	free(event->unit_name);
+	free(event->unit);
+	free(event->group_name);
+	free(event->filter);
+	free(event->cgroup);
+	free(event->probe_path);
+	free(event->terms.call_graph);
+	free(event->terms.branch_type);
+	free(event->terms.metric_id);
+	intset_release(&event->cpus);
+}
+
+void event_list_release(struct event_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		event_release(&list->v[i]);
+	free(list->v);
+	note_list_release(&list->notes);
+	event_list_init(list);
+}
+
+static char *copy_text(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+static void copy_event(struct event *to, const struct event *from)
+{
+	*to = *from;
+	to->name = copy_text(from->name);
+	to->unit_name = copy_text(from->unit_name);
+	to->unit = copy_text(from->unit);
+	to->group_name = copy_text(from->group_name);
+	to->filter = copy_text(from->filter);
+	to->cgroup = copy_text(from->cgroup);
+	to->terms.call_graph = copy_text(from->terms.call_graph);
+	to->terms.branch_type = copy_text(from->terms.branch_type);
+	to->terms.metric_id = copy_text(from->terms.metric_id);
+	to->cpus = (struct intset)INTSET_INIT;
+	intset_copy(&to->cpus, &from->cpus);
+	to->probe_path = copy_text(from->probe_path);
+	if (from->probe_path && from->attr.config1 == (uintptr_t)from->probe_path)
+		to->attr.config1 = (uintptr_t)to->probe_path;
+}
+
+void event_list_copy(struct event_list *to, const struct event_list *from)
+{
+	event_list_init(to);
+	to->v = from->n ? xcalloc(from->n, sizeof(*to->v)) : NULL;
+	to->n = from->n;
+	to->cap = from->n;
+	to->last_spec = from->last_spec;
+	to->n_cgroups = from->n_cgroups;
+	to->n_spreads = from->n_spreads;
+	for (size_t i = 0; i < from->n; i++)
+		copy_event(&to->v[i], &from->v[i]);
+}
+
+/* The new leader takes over what only leaders have. */
+static void lead_instead(struct event *heir, struct event *leader)
+{
+	heir->n_members = leader->n_members - 1;
+	heir->group_name = leader->group_name;
+	leader->group_name = NULL;
+	heir->weak = leader->weak;
+	heir->attr.pinned = leader->attr.pinned;
+	heir->attr.exclusive = leader->attr.exclusive;
+}
+
+void event_list_remove(struct event_list *list, size_t index)
+{
+	struct event *gone = &list->v[index];
+	size_t leader = gone->leader;
+
+	if (leader != index)
+		list->v[leader].n_members--;
+	else if (gone->n_members > 1)
+		lead_instead(gone + 1, gone);
+	event_release(gone);
+	list->n--;
+	memmove(gone, gone + 1, (list->n - index) * sizeof(*gone));
+	for (size_t i = index; i < list->n; i++) {
+		/* Where a leader is gone, its first member is now at its index. */
+		if (list->v[i].leader > index)
+			list->v[i].leader--;
+	}
+	if (list->last_spec > index)
+		list->last_spec--;
+}
+
+void event_list_only_user(struct event_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		list->v[i].attr.exclude_kernel = 1;
+		list->v[i].attr.exclude_user = 0;
+		list->v[i].user_excludes = true;
+	}
+}
+
+void event_list_only_kernel(struct event_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		list->v[i].attr.exclude_user = 1;
+		list->v[i].attr.exclude_kernel = 0;
+		list->v[i].user_excludes = true;
+	}
+}
+
+int event_list_set_filter(struct event_list *list, const char *filter, struct str *err)
+{
+	if (list->last_spec >= list->n)
+		return fail(err, -EINVAL, "--filter: there is no -e before it");
+	if (!filter[strspn(filter, " \t\n")])
+		return fail(err, -EINVAL, "--filter: the filter is empty");
+	for (size_t i = list->last_spec; i < list->n; i++)
+		if (list->v[i].attr.type != PERF_TYPE_TRACEPOINT)
+			return fail(err, -EINVAL,
+				    "--filter: '%s' is not a tracepoint, only these have fields to filter by",
+				    list->v[i].name);
+	for (size_t i = list->last_spec; i < list->n; i++) {
+		struct event *event = &list->v[i];
+		char *both = event->filter ? xasprintf("(%s) && (%s)", event->filter, filter) :
+					     xstrdup(filter);
+
+		free(event->filter);
+		event->filter = both;
+	}
+	return 0;
+}

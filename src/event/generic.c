@@ -1,0 +1,298 @@
+/*
+ * The events that need nothing from the machine but their name or number: hardware and software
+ * events, raw codes (r1a), and TYPE:CONFIG. Caches are in cache.c.
+ *
+ * On a machine with several core units (hybrid) a hardware event opens once on each of them: the
+ * unit's type goes into config bits 32-63 (PERF_PMU_TYPE_SHIFT, include/uapi/linux/perf_event.h);
+ * raw codes get it as attr.type. With one core unit, or none, the kernel chooses.
+ */
+#include "event/generic.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+struct named_event {
+	const char *name;
+	const char *alias;
+	uint64_t config;
+	const char *desc;
+};
+
+/* To add one: a row, a row in tests/unit/test_event.c. The configs are enum perf_hw_id. */
+static const struct named_event hw_events[] = {
+	{ "cpu-cycles", "cycles", PERF_COUNT_HW_CPU_CYCLES,
+	  "core clock cycles, at whatever speed the core runs" },
+	{ "instructions", "", PERF_COUNT_HW_INSTRUCTIONS, "instructions retired" },
+	{ "cache-references", "", PERF_COUNT_HW_CACHE_REFERENCES,
+	  "accesses that reached the last-level cache" },
+	{ "cache-misses", "", PERF_COUNT_HW_CACHE_MISSES, "accesses that the last-level cache missed" },
+	{ "branch-instructions", "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, "branches retired" },
+	{ "branch-misses", "", PERF_COUNT_HW_BRANCH_MISSES, "branches that were predicted wrongly" },
+	{ "bus-cycles", "", PERF_COUNT_HW_BUS_CYCLES, "bus clock cycles" },
+	{ "stalled-cycles-frontend", "idle-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
+	  "cycles in which no instruction could be fetched or issued" },
+	{ "stalled-cycles-backend", "idle-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND,
+	  "cycles in which nothing could retire for want of resources" },
+	{ "ref-cycles", "", PERF_COUNT_HW_REF_CPU_CYCLES, "cycles of a clock of constant speed" },
+};
+
+/* As above; the configs are enum perf_sw_ids. */
+static const struct named_event sw_events[] = {
+	{ "cpu-clock", "", PERF_COUNT_SW_CPU_CLOCK, "time on the CPU, by its clock" },
+	{ "task-clock", "", PERF_COUNT_SW_TASK_CLOCK, "time that the task ran" },
+	{ "page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, "page faults, minor and major" },
+	{ "minor-faults", "", PERF_COUNT_SW_PAGE_FAULTS_MIN, "page faults without disk I/O" },
+	{ "major-faults", "", PERF_COUNT_SW_PAGE_FAULTS_MAJ, "page faults that waited for disk I/O" },
+	{ "context-switches", "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, "switches to another task" },
+	{ "cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, "moves to another CPU" },
+	{ "alignment-faults", "", PERF_COUNT_SW_ALIGNMENT_FAULTS,
+	  "unaligned accesses that the kernel mended" },
+	{ "emulation-faults", "", PERF_COUNT_SW_EMULATION_FAULTS,
+	  "instructions that the kernel emulated" },
+	{ "dummy", "", PERF_COUNT_SW_DUMMY, "counts nothing; carries side-band records" },
+	{ "bpf-output", "", PERF_COUNT_SW_BPF_OUTPUT, "records written by BPF programs" },
+	{ "cgroup-switches", "", PERF_COUNT_SW_CGROUP_SWITCHES, "switches to a task of another cgroup" },
+};
+
+static const struct named_event *find_named(const struct named_event *v, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(v[i].name, name) == 0 || (*v[i].alias && strcmp(v[i].alias, name) == 0))
+			return &v[i];
+	return NULL;
+}
+
+bool generic_config(const char *name, uint32_t *type, uint64_t *config)
+{
+	const struct named_event *row = find_named(hw_events, ARRAY_SIZE(hw_events), name);
+
+	*type = PERF_TYPE_HARDWARE;
+	if (!row) {
+		row = find_named(sw_events, ARRAY_SIZE(sw_events), name);
+		*type = PERF_TYPE_SOFTWARE;
+	}
+	if (row) {
+		*config = row->config;
+		return true;
+	}
+	*type = PERF_TYPE_HW_CACHE;
+	return cache_config(name, config, NULL) == 1;
+}
+
+/* ---- making the events ---- */
+
+static bool has_name_term(const struct spec_event *spec)
+{
+	for (size_t i = 0; i < spec->n_terms; i++)
+		if (strcmp(spec->terms[i].name, "name") == 0)
+			return true;
+	return false;
+}
+
+/* cycles/period=5/u on cpu_core -> cpu_core/cycles,period=5/u */
+static char *name_on_unit(const struct spec_event *spec, const struct event_unit *unit)
+{
+	struct str s = STR_INIT;
+
+	str_addf(&s, "%s/%s", unit->name, spec->word);
+	if (spec->second)
+		str_addf(&s, ":%s", spec->second);
+	for (size_t i = 0; i < spec->n_terms; i++) {
+		str_addf(&s, ",%s", spec->terms[i].name);
+		if (spec->terms[i].value)
+			str_addf(&s, "=%s", spec->terms[i].value);
+	}
+	str_addf(&s, "/%s", spec->modifiers);
+	return str_detach(&s);
+}
+
+static void put_on_unit(struct event *event, const struct spec_event *spec,
+			const struct event_unit *unit)
+{
+	if (event->attr.type == PERF_TYPE_RAW)
+		event->attr.type = unit->type;
+	else if (!(event->attr.config >> PERF_PMU_TYPE_SHIFT))
+		event->attr.config |= (uint64_t)unit->type << PERF_PMU_TYPE_SHIFT;
+	if (!has_name_term(spec)) {
+		free(event->name);
+		event->name = name_on_unit(spec, unit);
+	}
+	free(event->unit_name);
+	event->unit_name = xstrdup(unit->name);
+	intset_copy(&event->cpus, &unit->cpus);
+	event->spread = SPREAD_CORE_TYPES;
+}
+
+static bool counted_by_core(uint32_t type)
+{
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;
+}
+
+static int add_event(struct event_parse *p, const struct spec_event *spec,
+		     const struct event_source *source, const struct event_unit *unit, uint32_t type,
+		     uint64_t config)
+{
+	struct event *event = event_new(p, spec, source);
+	int rc;
+
+	event->attr.type = type;
+	event->attr.config = config;
+	event->unit_is_core = counted_by_core(type);
+	rc = event_apply_terms(p, spec, event, NULL, NULL, NULL);
+	if (rc)
+		return rc;
+	if (unit)
+		put_on_unit(event, spec, unit);
+	return 1;
+}
+
+int generic_add(struct event_parse *p, const struct spec_event *spec,
+		const struct event_source *source, uint32_t type, uint64_t config)
+{
+	const struct event_unit_list *cores = NULL;
+	bool extended = type != PERF_TYPE_RAW && config >> PERF_PMU_TYPE_SHIFT;
+
+	if (counted_by_core(type) && !extended)
+		cores = unit_core_units(p);
+	if (!cores || cores->n < 2)
+		return add_event(p, spec, source, NULL, type, config);
+	for (size_t i = 0; i < cores->n; i++) {
+		int rc = add_event(p, spec, source, &cores->v[i], type, config);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 1;
+}
+
+bool generic_is_name(const struct spec_event *spec)
+{
+	return spec->kind == SPEC_WORD || spec->kind == SPEC_UNIT;
+}
+
+/* ---- hardware and software ---- */
+
+static int hw_lookup(struct event_parse *p, const struct spec_event *spec)
+{
+	const struct named_event *row = find_named(hw_events, ARRAY_SIZE(hw_events), spec->word);
+
+	if (!row || !generic_is_name(spec))
+		return 0;
+	return generic_add(p, spec, &hw_source, PERF_TYPE_HARDWARE, row->config);
+}
+
+static int sw_lookup(struct event_parse *p, const struct spec_event *spec)
+{
+	const struct named_event *row = find_named(sw_events, ARRAY_SIZE(sw_events), spec->word);
+
+	if (!row || !generic_is_name(spec))
+		return 0;
+	return generic_add(p, spec, &sw_source, PERF_TYPE_SOFTWARE, row->config);
+}
+
+static int list_named(const struct named_event *v, size_t n, const char *topic, event_info_fn fn,
+		      void *data)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct event_info info = {
+			.topic = topic, .name = v[i].name, .alias = v[i].alias, .desc = v[i].desc,
+			.unit_name = "", .unit = "", .scale = 1.0,
+		};
+
+		rc = fn(&info, data);
+	}
+	return rc;
+}
+
+static int hw_list(const struct host_paths *host, event_info_fn fn, void *data, struct str *err)
+{
+	(void)host;
+	(void)err;
+	return list_named(hw_events, ARRAY_SIZE(hw_events), hw_source.name, fn, data);
+}
+
+static int sw_list(const struct host_paths *host, event_info_fn fn, void *data, struct str *err)
+{
+	(void)host;
+	(void)err;
+	return list_named(sw_events, ARRAY_SIZE(sw_events), sw_source.name, fn, data);
+}
+
+/* ---- raw codes and numbers ---- */
+
+static bool all_digits(const char *s)
+{
+	return *s && !s[strspn(s, "0123456789")];
+}
+
+/* "r1a", "r0x1a": the digits, or NULL. */
+static const char *raw_digits(const char *word)
+{
+	if (word[0] != 'r')
+		return NULL;
+	word++;
+	if (word[0] == '0' && word[1] == 'x')
+		word += 2;
+	if (!*word || word[strspn(word, "0123456789abcdefABCDEF")])
+		return NULL;
+	return word;
+}
+
+static int add_numeric(struct event_parse *p, const struct spec_event *spec)
+{
+	bool hex = strncmp(spec->second, "0x", 2) == 0;
+	const char *digits = hex ? spec->second + 2 : spec->second;
+	uint64_t type, config;
+	int rc;
+
+	if (parse_u64(spec->word, 10, &type) || type > UINT32_MAX)
+		return spec_fail(p->error, -EINVAL, spec->word_pos,
+				 "'%s' is too big for a type, at most %u fits", spec->word,
+				 UINT32_MAX);
+	rc = hex || all_digits(digits) ? parse_u64(digits, hex ? 16 : 10, &config) : -EINVAL;
+	if (rc == -ERANGE)
+		return spec_fail(p->error, -EINVAL, spec->second_pos, "'%s' has more than 64 bits",
+				 spec->second);
+	if (rc)
+		return spec_fail(p->error, -EINVAL, spec->second_pos,
+				 "a number is needed behind the type '%s:', '%s' is none",
+				 spec->word, spec->second);
+	return generic_add(p, spec, &raw_source, (uint32_t)type, config);
+}
+
+static int raw_lookup(struct event_parse *p, const struct spec_event *spec)
+{
+	const char *digits;
+	uint64_t config;
+
+	if (spec->kind == SPEC_PAIR && all_digits(spec->word))
+		return add_numeric(p, spec);
+	if (!generic_is_name(spec))
+		return 0;
+	digits = raw_digits(spec->word);
+	if (!digits)
+		return 0;
+	if (parse_u64(digits, 16, &config))
+		return spec_fail(p->error, -EINVAL, spec->word_pos, "'%s' has more than 64 bits",
+				 spec->word);
+	return generic_add(p, spec, &raw_source, PERF_TYPE_RAW, config);
+}
+
+static int raw_list(const struct host_paths *host, event_info_fn fn, void *data, struct str *err)
+{
+	static const struct named_event forms[] = {
+		{ "rNNN", "r0xNNN", 0, "raw code of the core unit, in hexadecimal" },
+		{ "TYPE:CONFIG", "", 0, "attr.type and attr.config as numbers" },
+	};
+
+	(void)host;
+	(void)err;
+	return list_named(forms, ARRAY_SIZE(forms), raw_source.name, fn, data);
+}
+
+const struct event_source hw_source = { .name = "hw", .lookup = hw_lookup, .list = hw_list };
+const struct event_source sw_source = { .name = "sw", .lookup = sw_lookup, .list = sw_list };
+const struct event_source raw_source = { .name = "raw", .lookup = raw_lookup, .list = raw_list };

@@ -1,0 +1,298 @@
+/*
+ * probe: events on a place in a program (uprobe) or in the kernel (kprobe), without setting one
+ * up in tracefs first:
+ *
+ *	uprobe/path=/bin/bash,func=readline/            each call of a function of a file
+ *	uprobe/path=/bin/bash,func=readline,retprobe/   each return from it
+ *	uprobe/path=/bin/bash,offset=0x8d3a0/           a place by its offset in the file
+ *	kprobe/func=do_sys_openat2+0x10/                kernel function, with an offset into it
+ *	kprobe/addr=0xffffffff81000000/                 kernel address
+ *
+ * attr.config1 points to the path or the kernel function's name, which the event owns as
+ * probe_path; config2 is the offset or address. The flags (retprobe, ref_ctr_offset) are fields
+ * that the units describe in sysfs.
+ *
+ * Source: perf_event_open(2), Documentation/trace/uprobetracer.rst for offsets.
+ */
+#include "event/elf_symbol.h"
+#include "event/unit.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* To add a kind of probe: a row, its finish function, a line in pstat-list(1). */
+struct probe;
+static int finish_uprobe(struct event_parse *p, struct probe *probe, struct event *event);
+static int finish_kprobe(struct event_parse *p, struct probe *probe, struct event *event);
+static const struct probe_kind {
+	const char *unit;
+	const char *absent; /* why the unit may be missing */
+	const char *terms; /* own terms, for messages */
+	const char *example;
+	const char *desc;
+	int (*finish)(struct event_parse *p, struct probe *probe, struct event *event);
+} probe_kinds[] = {
+	{ "uprobe", "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)", "path, func, offset",
+	  "uprobe/path=FILE,func=NAME/", "calls of a function of a program or library",
+	  finish_uprobe },
+	{ "kprobe", "this kernel has no kprobes (CONFIG_KPROBE_EVENTS)", "func, offset, addr",
+	  "kprobe/func=NAME/", "calls of a kernel function", finish_kprobe },
+};
+
+/* What the terms say, before it is put together. Terms are NULL where not given. */
+struct probe {
+	const struct probe_kind *kind;
+	const struct spec_event *spec;
+	const struct unit *unit;
+	const struct spec_term *path, *func, *offset, *addr;
+};
+
+struct place {
+	char *name; /* function */
+	uint64_t offset;
+};
+
+/* ---- terms ---- */
+
+static bool is_own_term(const struct probe_kind *kind, const char *name)
+{
+	const char *at = strstr(kind->terms, name);
+	size_t len = strlen(name);
+
+	return at && (at == kind->terms || at[-1] == ' ') && (!at[len] || at[len] == ',');
+}
+
+static const struct spec_term **own_term(struct probe *probe, const char *name)
+{
+	const struct {
+		const char *name;
+		const struct spec_term **place;
+	} rows[] = {
+		{ "path", &probe->path },
+		{ "func", &probe->func },
+		{ "offset", &probe->offset },
+		{ "addr", &probe->addr },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (strcmp(rows[i].name, name) == 0 && is_own_term(probe->kind, name))
+			return rows[i].place;
+	return NULL;
+}
+
+static int probe_term(struct event_parse *p, const struct spec_term *term, struct event *event,
+		      void *data)
+{
+	struct probe *probe = data;
+	const struct spec_term **own = own_term(probe, term->name);
+	struct unit_format format = { 0 };
+	uint64_t value;
+	int ret;
+
+	if (own) {
+		if (!term->value || !*term->value)
+			return spec_fail(p->error, -EINVAL, term->name_pos,
+					 "%s needs a value: %s=...", term->name, term->name);
+		*own = term;
+		return 1;
+	}
+	ret = unit_format_read(&format, probe->unit, term->name);
+	if (ret == 0) {
+		ret = term_number(p, term, unit_format_max(&format), &value);
+		if (ret == 0)
+			ret = unit_format_set(&format, &event->attr, value);
+		if (ret == 0)
+			ret = 1;
+		else
+			spec_fail(p->error, ret, term->name_pos, "%s: %s", term->name,
+				  strerror(-ret));
+	} else {
+		ret = 0;
+	}
+	unit_format_release(&format);
+	return ret;
+}
+
+static void add_probe_names(void *data, struct near_name *near, struct str *names)
+{
+	const struct probe *probe = data;
+	struct name_list formats = { 0 };
+	char *dir = xasprintf("%s/format", probe->unit->dir);
+	char *words = xstrdup(probe->kind->terms), *rest = words, *word;
+
+	str_addf(names, "%s%s", names->len ? ", " : "", probe->kind->terms);
+	while ((word = strsep(&rest, ", ")))
+		near_consider(near, word);
+	name_list_read(&formats, dir);
+	for (size_t i = 0; i < formats.n; i++) {
+		near_consider(near, formats.v[i]);
+		str_addf(names, ", %s", formats.v[i]);
+	}
+	name_list_release(&formats);
+	free(words);
+	free(dir);
+}
+
+/* ---- the place ---- */
+
+/* "main+0x10": a plus sign with a number behind it; others belong to the name. */
+static int split_place(struct event_parse *p, const struct probe *probe, struct place *place)
+{
+	const char *text = probe->func->value, *plus = strrchr(text, '+');
+	uint64_t more = 0;
+	struct spec_term number = *probe->func;
+
+	*place = (struct place){ .name = xstrdup(text) };
+	if (plus && isdigit((unsigned char)plus[1])) {
+		place->name[plus - text] = '\0';
+		number.value = place->name + (plus - text) + 1;
+		number.value_pos += (size_t)(plus - text) + 1;
+		if (term_number(p, &number, INT64_MAX, &place->offset))
+			return p->error->code;
+	}
+	if (probe->offset && term_number(p, probe->offset, INT64_MAX, &more))
+		return p->error->code;
+	place->offset += more; /* both are at most INT64_MAX */
+	if (!*place->name)
+		return spec_fail(p->error, -EINVAL, probe->func->value_pos,
+				 "a function's name is missing");
+	return 0;
+}
+
+static int find_in_file(struct event_parse *p, const struct probe *probe, uint64_t *out)
+{
+	struct elf_function function = { 0 };
+	struct place place;
+	struct str err = STR_INIT;
+	struct near_name near;
+	int ret = split_place(p, probe, &place);
+
+	if (ret)
+		goto out;
+	near_init(&near, place.name, strlen(place.name));
+	ret = elf_find_function(probe->path->value, place.name, &function, &near, &err);
+	if (ret == -ENOENT && near_best(&near) && !p->error->code)
+		str_addf(&p->error->hint, "did you mean 'func=%s'?", near_best(&near));
+	if (ret) {
+		spec_fail(p->error, ret, probe->func->value_pos, "%s", err.s);
+	} else if (place.offset && function.size_bytes && place.offset >= function.size_bytes) {
+		ret = spec_fail(p->error, -EINVAL, probe->func->value_pos,
+				"'%s' has %llu bytes: +0x%llx is outside", place.name,
+				(unsigned long long)function.size_bytes,
+				(unsigned long long)place.offset);
+	}
+	*out = function.offset + place.offset;
+out:
+	free(place.name);
+	str_release(&err);
+	return ret;
+}
+
+static int finish_uprobe(struct event_parse *p, struct probe *probe, struct event *event)
+{
+	uint64_t offset = 0;
+	int ret;
+
+	if (!probe->path)
+		return spec_fail(p->error, -EINVAL, probe->spec->word_pos,
+				 "uprobe needs the file: uprobe/path=FILE,func=NAME/");
+	if (!probe->func && !probe->offset)
+		return spec_fail(p->error, -EINVAL, probe->spec->word_pos,
+				 "uprobe needs the place in the file: func=NAME or offset=N");
+	if (access(probe->path->value, F_OK))
+		return spec_fail(p->error, -errno, probe->path->value_pos, "%s: %s",
+				 probe->path->value, strerror(errno));
+	if (probe->func)
+		ret = find_in_file(p, probe, &offset);
+	else
+		ret = term_number(p, probe->offset, INT64_MAX, &offset);
+	event->probe_path = xstrdup(probe->path->value);
+	event->attr.config1 = (uintptr_t)event->probe_path;
+	event->attr.config2 = offset;
+	return ret;
+}
+
+static int finish_kprobe(struct event_parse *p, struct probe *probe, struct event *event)
+{
+	struct place place;
+	uint64_t addr;
+	int ret;
+
+	if (!probe->func == !probe->addr)
+		return spec_fail(p->error, -EINVAL, probe->spec->word_pos,
+				 "kprobe needs either func=NAME or addr=N");
+	if (probe->addr && probe->offset)
+		return spec_fail(p->error, -EINVAL, probe->offset->name_pos,
+				 "offset= belongs to a function, not to addr=");
+	if (probe->addr) {
+		ret = term_number(p, probe->addr, UINT64_MAX, &addr);
+		event->attr.config1 = 0;
+		event->attr.config2 = addr;
+		return ret;
+	}
+	ret = split_place(p, probe, &place);
+	event->probe_path = place.name;
+	event->attr.config1 = (uintptr_t)event->probe_path;
+	event->attr.config2 = place.offset;
+	return ret;
+}
+
+/* ---- the source ---- */
+
+static const struct probe_kind *find_kind(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(probe_kinds); i++)
+		if (strcmp(probe_kinds[i].unit, word) == 0)
+			return &probe_kinds[i];
+	return NULL;
+}
+
+static int probe_lookup(struct event_parse *p, const struct spec_event *spec)
+{
+	struct probe probe = { .spec = spec };
+	struct event *event;
+	int ret;
+
+	if (spec->kind != SPEC_UNIT || !(probe.kind = find_kind(spec->word)))
+		return 0;
+	probe.unit = unit_get(p, spec->word);
+	if (!probe.unit)
+		return spec_fail(p->error, -ENOENT, spec->word_pos, "%s", probe.kind->absent);
+	event = event_new(p, spec, &probe_source);
+	event->attr.type = probe.unit->info.type;
+	free(event->unit_name);
+	event->unit_name = xstrdup(probe.unit->info.name);
+	ret = event_apply_terms(p, spec, event, probe_term, add_probe_names, &probe);
+	if (!ret)
+		ret = probe.kind->finish(p, &probe, event);
+	return ret ? ret : 1;
+}
+
+static int probe_list(const struct host_paths *host, event_info_fn fn, void *data, struct str *err)
+{
+	struct event_parse p = { .host = host };
+	int ret = 0;
+
+	(void)err;
+	for (size_t i = 0; i < ARRAY_SIZE(probe_kinds) && !ret; i++) {
+		const struct event_info info = { .topic = probe_source.name,
+						 .name = probe_kinds[i].example, .alias = "",
+						 .desc = probe_kinds[i].desc,
+						 .unit_name = probe_kinds[i].unit, .unit = "",
+						 .scale = 1.0 };
+
+		if (unit_find(&p, probe_kinds[i].unit))
+			ret = fn(&info, data);
+	}
+	unit_catalog_free(p.catalog);
+	return ret;
+}
+
+const struct event_source probe_source = {
+	.name = "probe",
+	.lookup = probe_lookup,
+	.list = probe_list,
+};

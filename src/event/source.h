@@ -1,0 +1,111 @@
+/*
+ * source: what an event source is to event.c. One file and one row in sources[] (event.c) each.
+ * Private to event/.
+ *
+ * To add a source: a file event/X.c that ends in one `const struct event_source X_source`, a row in
+ * sources[] (the order is the priority), a test in tests/unit, a line in pstat-list(1).
+ */
+#ifndef PSTAT_SOURCE_H
+#define PSTAT_SOURCE_H
+
+#include "event/event.h"
+#include "event/spec.h"
+
+/*
+ * One parse: the list being built, and what was read from the machine so far. catalog is owned by
+ * unit.c: units and their folders, read on first use, freed by unit_catalog_free().
+ */
+struct event_parse {
+	struct event_list *list;
+	const struct host_paths *host;
+	struct spec_error *error;
+	struct unit_catalog *catalog; /* NULL until unit.c needs it */
+	const char *text; /* the whole spec: what spec_event.pos and the carets count in */
+};
+
+struct event_source {
+	const char *name; /* the word of `pstat list`, and event.source */
+	/*
+	 * Appends the event or events that spec names (event_new), applies spec's terms
+	 * (event_apply_terms), but not its modifiers: event.c does that for all alike.
+	 * 1 found, 0 not mine, negative errno: mine but wrong (error filled with place and reason).
+	 */
+	int (*lookup)(struct event_parse *p, const struct spec_event *spec);
+	/* Calls fn for each event; near-miss suggestions use it too. 0, fn's value, or -errno. */
+	int (*list)(const struct host_paths *host, event_info_fn fn, void *data, struct str *err);
+	/* Listing reads many files (tracefs, libpfm): not asked for suggestions unless it is cheap. */
+	bool list_is_slow;
+};
+
+extern const struct event_source hw_source, sw_source, cache_source, raw_source; /* generic.c */
+extern const struct event_source tool_source; /* tool.c */
+extern const struct event_source unit_source; /* pmu.c: "pmu" */
+extern const struct event_source tracepoint_source; /* tracepoint.c */
+extern const struct event_source breakpoint_source; /* breakpoint.c */
+extern const struct event_source probe_source; /* probe.c: kprobe/ and uprobe/ */
+extern const struct event_source pfm_source; /* pfm.c */
+
+/* All of them by priority: the table in event.c. */
+extern const struct event_source *const event_sources[];
+extern const size_t n_event_sources;
+
+/*
+ * Appends a blank event (scale 1, unit "", leader itself) whose name is spec's own text without
+ * modifiers-only differences: the text as typed, modifiers included. The pointer is good until
+ * the next event_new.
+ */
+struct event *event_new(struct event_parse *p, const struct spec_event *spec,
+			const struct event_source *source);
+
+/*
+ * Applies the terms that every event understands (name, period, freq, config, config1..3, time,
+ * call-graph, ...: one table in terms.c) and hands the others to `other` (may be NULL): 1 taken,
+ * 0 unknown, negative errno wrong. Unknown terms fail with the list of valid ones, to which
+ * `add_names` (may be NULL) adds the source's own.
+ */
+int event_apply_terms(struct event_parse *p, const struct spec_event *spec, struct event *event,
+		      int (*other)(struct event_parse *p, const struct spec_term *term,
+				   struct event *event, void *data),
+		      void (*add_names)(void *data, struct near_name *near, struct str *names),
+		      void *data);
+
+/* A term's value as a number: -EINVAL or -ERANGE with the place and the reason. */
+int term_number(struct event_parse *p, const struct spec_term *term, uint64_t max, uint64_t *out);
+
+/* ---- unit.c, for the others ---- */
+void unit_catalog_free(struct unit_catalog *catalog); /* NULL is allowed */
+/* Core units of this machine in sysfs order; n 0 on a machine without one. Borrowed. */
+const struct event_unit_list *unit_core_units(struct event_parse *p);
+/* NULL if there is no unit of that name. */
+const struct event_unit *unit_find(struct event_parse *p, const char *name);
+/*
+ * "default_core/cycles/": generic.c's names as terms of a core unit. Fills type and config of a
+ * hardware, cache or software event called `name`; false if there is none. (generic.c)
+ */
+bool generic_config(const char *name, uint32_t *type, uint64_t *config);
+/* -EINVAL unless text consists of modifier letters that are valid together; applies them. (modifier.c) */
+int event_apply_modifiers(struct event_parse *p, const char *letters, size_t pos, struct event *event);
+/*
+ * The same for the letters behind a group's brace: u k h are OR-ed into the event's own, its own G H
+ * win, p adds up, D e and W are for the leader only. (modifier.c)
+ */
+int event_apply_group_modifiers(struct event_parse *p, const char *letters, size_t pos, bool leader,
+				struct event *event);
+/* Frees what the event owns. (event_list.c) */
+void event_release(struct event *event);
+/*
+ * Makes the events from `first` on the members of `group`: one group per counter unit, with a note
+ * where that splits what was written; applies the group's modifiers and name. (group.c)
+ */
+int event_make_group(struct event_parse *p, size_t first, const struct spec_group *group);
+/* Known names near `word` become error->hint ("did you mean ...?"). (suggest.c) */
+void event_suggest(struct event_parse *p, const char *word);
+/*
+ * libpfm4 names separated by commas, groups in braces (p->text is `names`): appends the events.
+ * 0, or negative errno with p->error filled. (pfm.c)
+ */
+int pfm_parse_list(struct event_parse *p, const char *names);
+/* The tracefs in use: host->tracefs if it has events/, else sysfs/kernel/debug/tracing; into out. */
+int tracefs_root(const struct host_paths *host, struct str *out);
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * The measured command: forked at once, held until all counters are open, then let go to exec.
+ *
+ *   parent                         child
+ *   child_fork    --- fork --->    reads hold: waits
+ *   (opens counters on it)
+ *   child_release --- 1 byte ->    execvp
+ *                 <-- end-of-file  exec worked (the pipe closes on exec)
+ *                 <-- errno        exec failed, the child is gone
+ *
+ * Invariants: a parent that dies closes `hold`, and the held child leaves without having run
+ * anything. The child is reaped exactly once, with wait4(2) for its resource usage. `hold` is a
+ * socket so that a child that was killed while held gives EPIPE and no SIGPIPE.
+ */
+#include "kern/kern.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A handler of the parent must not run in the child, between its fork and its exec. */
+static void default_signals(void)
+{
+	struct sigaction action;
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++) {
+		if (sigaction(sig, NULL, &action) || action.sa_handler == SIG_DFL ||
+		    action.sa_handler == SIG_IGN)
+			continue;
+		action = (struct sigaction){ .sa_handler = SIG_DFL };
+		sigaction(sig, &action, NULL);
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* A file of this name somewhere in PATH, executable or not. */
+static bool is_in_path(const char *name)
+{
+	const char *path = getenv("PATH");
+	bool found = false;
+
+	for (const char *at = path; at && !found; at = *at ? at + 1 : NULL) {
+		size_t len = strcspn(at, ":");
+		char *file = len ? xasprintf("%.*s/%s", (int)len, at, name) : xstrdup(name);
+
+		found = !access(file, F_OK);
+		free(file);
+		at += len;
+	}
+	return found;
+}
+
+bool command_exists(const char *name)
+{
+	if (strchr(name, '/'))
+		return !access(name, F_OK);
+	/* execvp(3) has a path of its own where there is none. */
+	return !getenv("PATH") || is_in_path(name);
+}
+
+/* execvp(3) also says EACCES for a folder in PATH that may not be searched; a shell does not. */
+static int exec_error(const char *name, int code)
+{
+	bool searched = *name && !strchr(name, '/');
+
+	return code == EACCES && searched && !is_in_path(name) ? ENOENT : code;
+}
+
+static void __attribute__((noreturn)) run_child(char *const argv[], int hold, int exec_fd)
+{
+	ssize_t n;
+	char byte;
+	int code;
+
+	default_signals();
+	do {
+		n = read(hold, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(EXIT_PSTAT_FAILED);
+	execvp(argv[0], argv);
+	code = exec_error(argv[0], errno);
+	/* Nothing can be done here if the parent is gone. */
+	_exit(write_all(exec_fd, &code, sizeof(code)) ? EXIT_PSTAT_FAILED : EXIT_NOT_FOUND);
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static int fork_failed(struct str *err, const char *what)
+{
+	int code = -errno;
+
+	return fail(err, code, "cannot start the command: %s: %s", what, strerror(-code));
+}
+
+int child_fork(struct child *child, char *const argv[], struct str *err)
+{
+	int hold[2], exec_fds[2], rc = 0;
+	sigset_t all, old;
+
+	*child = (struct child){ .hold_fd = -1, .exec_fd = -1 };
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, hold))
+		return fork_failed(err, "socketpair");
+	if (pipe2(exec_fds, O_CLOEXEC)) {
+		rc = fork_failed(err, "pipe");
+		goto close_hold;
+	}
+	/* Signals wait until the child has its own dispositions. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	child->pid = fork();
+	if (child->pid == 0) {
+		close(hold[1]);
+		run_child(argv, hold[0], exec_fds[1]);
+	}
+	if (child->pid < 0) {
+		rc = fork_failed(err, "fork");
+		child->pid = 0;
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	close(exec_fds[1]);
+	if (!rc) {
+		child->hold_fd = hold[1];
+		child->exec_fd = exec_fds[0];
+		close(hold[0]);
+		return 0;
+	}
+	close(exec_fds[0]);
+close_hold:
+	close(hold[0]);
+	close(hold[1]);
+	return rc;
+}
+
+int child_release(struct child *child)
+{
+	ssize_t n;
+	int code = 0;
+
+	/* EPIPE: it was killed while it was held; child_poll() will tell. */
+	do {
+		n = send(child->hold_fd, "", 1, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	close_fd(&child->hold_fd);
+	do {
+		n = read(child->exec_fd, &code, sizeof(code));
+	} while (n < 0 && errno == EINTR);
+	close_fd(&child->exec_fd);
+	if (n != (ssize_t)sizeof(code) || code <= 0)
+		return 0;
+	child_wait(child);
+	return -code;
+}
+
+static bool reap(struct child *child, int options)
+{
+	pid_t pid;
+
+	if (child->reaped || child->pid <= 0)
+		return true;
+	do {
+		pid = wait4(child->pid, &child->status, options, &child->usage);
+	} while (pid < 0 && errno == EINTR);
+	if (pid == 0)
+		return false;
+	/* ECHILD: SIGCHLD is ignored, its status is lost. */
+	if (pid < 0)
+		child->status = 0;
+	child->reaped = true;
+	child->pid = 0;
+	close_fd(&child->hold_fd);
+	close_fd(&child->exec_fd);
+	return true;
+}
+
+bool child_poll(struct child *child)
+{
+	return reap(child, WNOHANG);
+}
+
+void child_wait(struct child *child)
+{
+	reap(child, 0);
+}
+
+void child_end(struct child *child)
+{
+	if (!child_poll(child)) {
+		kill(child->pid, child->hold_fd >= 0 ? SIGKILL : SIGTERM);
+		/* A stopped process takes no SIGTERM before it goes on. */
+		kill(child->pid, SIGCONT);
+		child_wait(child);
+	}
+	close_fd(&child->hold_fd);
+	close_fd(&child->exec_fd);
+}
+
+int child_exit_status(const struct child *child)
+{
+	if (WIFSIGNALED(child->status))
+		return 128 + WTERMSIG(child->status);
+	return WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 0;
+}

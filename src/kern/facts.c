@@ -1,0 +1,455 @@
+/*
+ * What this machine and this user can measure: what `pstat doctor` prints. Every fact is read or
+ * tried here and now; a limited or missing one carries the one command that mends it, if there is
+ * one.
+ *
+ * Sources: perf_event_open(2), proc(5), Documentation/admin-guide/sysctl/kernel.rst,
+ * Documentation/admin-guide/perf-security.rst.
+ */
+#include "kern/cells.h"
+#include "kern/kern.h"
+#include "kern/machine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* What the rows share while they are collected. */
+struct collector {
+	struct fact_list *facts;
+	const struct kern *kern;
+	struct machine machine;
+	const char *name; /* of the row at work */
+};
+
+static void PRINTF_LIKE(4, 5) add(struct collector *c, enum fact_state state, const char *remedy,
+				  const char *fmt, ...)
+{
+	struct str value = STR_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&value, fmt, ap);
+	va_end(ap);
+	VEC_GROW(c->facts->v, c->facts->n, c->facts->cap);
+	c->facts->v[c->facts->n++] = (struct fact){
+		.name = c->name,
+		.value = str_detach(&value),
+		.state = state,
+		.remedy = state != FACT_GOOD && remedy ? xstrdup(remedy) : NULL,
+	};
+}
+
+static bool may_all(struct collector *c)
+{
+	const struct privilege *p = machine_privilege(&c->machine);
+
+	return privilege_has(p, CAP_PERFMON) || privilege_has(p, CAP_SYS_ADMIN);
+}
+
+/* A number below procfs/sys/kernel; false if it is not there. */
+static bool kernel_setting(struct collector *c, const char *file, uint64_t *value)
+{
+	char *path = xasprintf("%s/sys/kernel/%s", c->kern->host.procfs, file);
+	int rc = read_u64_file(path, value);
+
+	free(path);
+	return !rc;
+}
+
+static bool exists(const char *root, const char *below, int mode)
+{
+	char *path = xasprintf("%s/%s", root, below);
+	bool there = !access(path, mode);
+
+	free(path);
+	return there;
+}
+
+/* ---- the machine ---- */
+
+static void kernel(struct collector *c)
+{
+	struct utsname name;
+
+	if (!uname(&name))
+		add(c, FACT_GOOD, NULL, "%s %s", name.release, name.machine);
+}
+
+static void virtual_machine(struct collector *c)
+{
+	add(c, FACT_GOOD, NULL, "%s", machine_is_virtual(&c->machine) ? "yes" : "not seen");
+}
+
+/* ---- the user ---- */
+
+static const struct {
+	int number;
+	const char *name;
+} capability_names[] = {
+	{ CAP_PERFMON, "CAP_PERFMON" }, { CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" }, { CAP_BPF, "CAP_BPF" }, { CAP_SYSLOG, "CAP_SYSLOG" },
+};
+
+static void user(struct collector *c)
+{
+	const struct privilege *p = machine_privilege(&c->machine);
+	struct str text = STR_INIT;
+
+	str_addf(&text, "uid %u", p->uid);
+	for (size_t i = 0; i < ARRAY_SIZE(capability_names); i++) {
+		if (privilege_has(p, capability_names[i].number))
+			str_addf(&text, ", %s", capability_names[i].name);
+	}
+	add(c, may_all(c) ? FACT_GOOD : FACT_LIMITED,
+	    "sudo setcap cap_perfmon+ep \"$(command -v pstat)\"", "%s", text.s);
+	str_release(&text);
+}
+
+/* What each level leaves to users without CAP_PERFMON; from the lowest level on. */
+static const struct {
+	int level; /* this one and lower ones that no earlier row took */
+	enum fact_state state;
+	const char *allows;
+} paranoid_levels[] = {
+	{ -1, FACT_GOOD, "everything" },
+	{ 0, FACT_GOOD, "everything but raw tracepoint data" },
+	{ 1, FACT_LIMITED, "own tasks, user and kernel mode" },
+	{ 2, FACT_LIMITED, "own tasks, user mode only" },
+};
+
+static void paranoid(struct collector *c)
+{
+	const char *remedy = "sudo sysctl kernel.perf_event_paranoid=0", *allows = "nothing";
+	enum fact_state state = FACT_MISSING;
+	int level = machine_paranoid(&c->machine);
+
+	if (may_all(c)) {
+		add(c, FACT_GOOD, NULL, "%d, which does not limit this user", level);
+		return;
+	}
+	for (size_t i = ARRAY_SIZE(paranoid_levels); i-- && level <= paranoid_levels[i].level;) {
+		state = paranoid_levels[i].state;
+		allows = paranoid_levels[i].allows;
+	}
+	add(c, state, remedy, "%d, which allows %s", level, allows);
+}
+
+static void system_call(struct collector *c)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	bool filter = machine_privilege(&c->machine)->seccomp == SECCOMP_FILTER;
+	int rc = open_once(c->kern, &attr, 0, -1, 0);
+
+	if (!rc)
+		add(c, FACT_GOOD, NULL, "works%s", filter ? ", under a seccomp filter" : "");
+	else if (filter && (rc == -EPERM || rc == -ENOSYS))
+		add(c, FACT_MISSING, "start the container with --cap-add PERFMON",
+		    "refused, probably by the seccomp filter: %s", strerror(-rc));
+	else if (rc == -ENOSYS)
+		add(c, FACT_MISSING, NULL, "this kernel is built without perf events");
+	else
+		add(c, FACT_MISSING, "sudo sysctl kernel.perf_event_paranoid=0", "refused: %s",
+		    strerror(-rc));
+}
+
+/* ---- counters ---- */
+
+static void core_units(struct collector *c)
+{
+	const struct event_unit_list *units = machine_units(&c->machine);
+	struct str name = STR_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < units->n; i++) {
+		struct unit_counters counters;
+		int rc;
+
+		if (!units->v[i].is_core)
+			continue;
+		n++;
+		str_reset(&name);
+		str_add_printable(&name, units->v[i].name, strlen(units->v[i].name));
+		str_add(&name, ", ");
+		rc = unit_counters_find(&units->v[i], c->kern, &counters);
+		if (!rc && counters.general) {
+			unit_counters_format(&counters, counters.own ? "counters free" :
+					     "counters free for general events", &name);
+			add(c, FACT_GOOD, NULL, "%s", name.s);
+		} else {
+			add(c, FACT_LIMITED, NULL, "%s%s", name.s,
+			    rc ? strerror(-rc) : "all counters are in use");
+		}
+	}
+	if (!n)
+		add(c, FACT_MISSING, NULL, "none%s",
+		    machine_is_virtual(&c->machine) ? ": the virtual machine has no counters" : "");
+	str_release(&name);
+}
+
+static void other_units(struct collector *c)
+{
+	const struct event_unit_list *units = machine_units(&c->machine);
+	struct str names = STR_INIT;
+
+	for (size_t i = 0; i < units->n; i++) {
+		if (units->v[i].is_core)
+			continue;
+		str_add(&names, names.len ? ", " : "");
+		str_add_printable(&names, units->v[i].name, strlen(units->v[i].name));
+	}
+	add(c, names.len ? FACT_GOOD : FACT_LIMITED, NULL, "%s", names.len ? names.s : "none");
+	str_release(&names);
+}
+
+static void breakpoints(struct collector *c)
+{
+	char name[] = "breakpoint";
+	const struct event_unit unit = { .name = name, .type = PERF_TYPE_BREAKPOINT };
+	int n = unit_free_counters(&unit, c->kern);
+
+	if (n > 0)
+		add(c, FACT_GOOD, NULL, "%d free for data", n);
+	else
+		add(c, FACT_MISSING, NULL, "none: %s", n ? strerror(-n) : "all are in use");
+}
+
+static void watchdog(struct collector *c)
+{
+	uint64_t on = 0;
+
+	if (!kernel_setting(c, "nmi_watchdog", &on) || !on)
+		add(c, FACT_GOOD, NULL, "off");
+	else
+		add(c, FACT_LIMITED, "sudo sysctl kernel.nmi_watchdog=0",
+		    "on: it holds one counter");
+}
+
+/* ---- tracing ---- */
+
+static void tracepoints(struct collector *c)
+{
+	const struct host_paths *host = &c->kern->host;
+
+	if (exists(host->tracefs, "events", R_OK | X_OK))
+		add(c, FACT_GOOD, NULL, "%s", host->tracefs);
+	else if (exists(host->sysfs, "kernel/debug/tracing/events", R_OK | X_OK))
+		add(c, FACT_GOOD, NULL, "%s/kernel/debug/tracing", host->sysfs);
+	else if (!exists(host->tracefs, "", F_OK) && errno == ENOENT)
+		add(c, FACT_MISSING, NULL, "this kernel has no tracefs");
+	else if (exists(host->tracefs, "", X_OK))
+		add(c, FACT_MISSING, "sudo mount -t tracefs nodev /sys/kernel/tracing",
+		    "tracefs is not mounted");
+	else
+		add(c, FACT_MISSING, "sudo mount -o remount,mode=755 /sys/kernel/tracing",
+		    "%s may not be read by this user", host->tracefs);
+}
+
+static void probes(struct collector *c, const char *unit)
+{
+	char *path = xasprintf("%s/bus/event_source/devices/%s", c->kern->host.sysfs, unit);
+	bool there = !access(path, F_OK);
+
+	free(path);
+	if (!there)
+		add(c, FACT_MISSING, NULL, "this kernel has none");
+	else if (!privilege_has(machine_privilege(&c->machine), CAP_SYS_ADMIN))
+		add(c, FACT_LIMITED, "sudo pstat ...", "root only");
+	else
+		add(c, FACT_GOOD, NULL, "yes");
+}
+
+static void kprobes(struct collector *c)
+{
+	probes(c, "kprobe");
+}
+
+static void uprobes(struct collector *c)
+{
+	probes(c, "uprobe");
+}
+
+static void bpf(struct collector *c)
+{
+	const struct privilege *p = machine_privilege(&c->machine);
+	bool btf = exists(c->kern->host.sysfs, "kernel/btf/vmlinux", R_OK);
+	bool may = privilege_has(p, CAP_BPF) || privilege_has(p, CAP_SYS_ADMIN);
+	uint64_t disabled;
+
+	if (!kernel_setting(c, "unprivileged_bpf_disabled", &disabled)) {
+		add(c, FACT_MISSING, NULL, "this kernel has none");
+		return;
+	}
+	add(c, !may ? FACT_LIMITED : btf ? FACT_GOOD : FACT_LIMITED,
+	    may ? NULL : "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v pstat)\"", "%s, %s",
+	    may ? "allowed" : disabled ? "root only" : "socket filters only",
+	    btf ? "with BTF" : "without BTF");
+}
+
+static void cgroups(struct collector *c)
+{
+	struct str err = STR_INIT;
+	int fd = cgroup_open("", &c->kern->host, &err);
+
+	if (fd >= 0)
+		close(fd);
+	add(c, fd >= 0 ? FACT_GOOD : FACT_MISSING, "sudo mount -t cgroup2 none /sys/fs/cgroup",
+	    "%s", fd >= 0 ? "mounted" : "neither cgroup v2 nor a perf_event hierarchy is mounted");
+	str_release(&err);
+}
+
+/* ---- limits ---- */
+
+static void limit_text(struct str *text, rlim_t limit, unsigned divisor)
+{
+	if (limit == RLIM_INFINITY)
+		str_add(text, "unlimited");
+	else
+		str_addf(text, "%llu", (unsigned long long)limit / divisor);
+}
+
+static void locked_memory(struct collector *c)
+{
+	struct rlimit limit = { 0 };
+	struct str text = STR_INIT;
+	uint64_t ring_kib = 0;
+
+	if (c->kern->sys->rlimit(RLIMIT_MEMLOCK, NULL, &limit) < 0 ||
+	    !kernel_setting(c, "perf_event_mlock_kb", &ring_kib)) {
+		add(c, FACT_LIMITED, NULL, "not known");
+		return;
+	}
+	limit_text(&text, limit.rlim_cur, 1024);
+	add(c, FACT_GOOD, NULL, "%llu KiB per user and CPU, then RLIMIT_MEMLOCK: %s%s",
+	    (unsigned long long)ring_kib, text.s, limit.rlim_cur == RLIM_INFINITY ? "" : " KiB");
+	str_release(&text);
+}
+
+/* The hard limit counts: pstat raises the soft one itself. */
+static void open_files(struct collector *c)
+{
+	enum { EVENTS_WANTED = 100 };
+	struct rlimit limit = { 0 };
+	struct intset cpus = INTSET_INIT;
+	struct str soft = STR_INIT, hard = STR_INIT;
+	size_t n;
+
+	cpus_online(&c->kern->host, &cpus);
+	n = cpus.n ? cpus.n : 1;
+	if (c->kern->sys->rlimit(RLIMIT_NOFILE, NULL, &limit) >= 0) {
+		limit_text(&soft, limit.rlim_cur, 1);
+		limit_text(&hard, limit.rlim_max, 1);
+		add(c, limit.rlim_max / n >= EVENTS_WANTED ? FACT_GOOD : FACT_LIMITED,
+		    "sudo prlimit --pid $$ --nofile=1048576",
+		    "soft %s, hard %s: %llu events on all %zu CPUs", soft.s, hard.s,
+		    (unsigned long long)limit.rlim_max / n, n);
+	}
+	intset_release(&cpus);
+	str_release(&soft);
+	str_release(&hard);
+}
+
+static void sample_rate(struct collector *c)
+{
+	enum { DEFAULT_HZ = 100000 };
+	uint64_t hz;
+
+	if (!kernel_setting(c, "perf_event_max_sample_rate", &hz))
+		add(c, FACT_LIMITED, NULL, "not known");
+	else
+		add(c, hz >= DEFAULT_HZ ? FACT_GOOD : FACT_LIMITED,
+		    "sudo sysctl kernel.perf_event_max_sample_rate=100000",
+		    "%llu samples per second", (unsigned long long)hz);
+}
+
+static void sample_time(struct collector *c)
+{
+	uint64_t pct;
+
+	if (!kernel_setting(c, "perf_cpu_time_max_percent", &pct))
+		add(c, FACT_LIMITED, NULL, "not known");
+	else
+		add(c, FACT_GOOD, NULL, pct && pct < 100 ? "%llu %% of a CPU" : "no limit (%llu)",
+		    (unsigned long long)pct);
+}
+
+/* kallsyms has zeros for addresses where this user may not see them; its first line shows that. */
+static void kernel_symbols(struct collector *c)
+{
+	char *path = xasprintf("%s/kallsyms", c->kern->host.procfs), line[64];
+	FILE *file = fopen(path, "re");
+	bool there = file && fgets(line, sizeof(line), file);
+	uint64_t restricted = 0;
+
+	if (file)
+		fclose(file);
+	free(path);
+	kernel_setting(c, "kptr_restrict", &restricted);
+	if (!there)
+		add(c, FACT_MISSING, NULL, "%s/kallsyms cannot be read", c->kern->host.procfs);
+	else if (line[strspn(line, "0")] != ' ')
+		add(c, FACT_GOOD, NULL, "readable");
+	else
+		add(c, FACT_MISSING,
+		    restricted ? "sudo sysctl kernel.kptr_restrict=0" :
+				 "sudo sysctl kernel.perf_event_paranoid=1",
+		    "addresses are hidden (kptr_restrict %llu)", (unsigned long long)restricted);
+}
+
+/*
+ * To add a fact: a row where its topic is, a function that adds at least one line by trying, a case
+ * in tests/unit/test_facts.c, a line in pstat-doctor(1).
+ */
+static const struct fact_row {
+	const char *name;
+	void (*collect)(struct collector *c);
+} fact_rows[] = {
+	{ "kernel", kernel },
+	{ "virtual machine", virtual_machine },
+	{ "user", user },
+	{ "paranoid level", paranoid },
+	{ "perf_event_open", system_call },
+	{ "core counter unit", core_units },
+	{ "other counter units", other_units },
+	{ "NMI watchdog", watchdog },
+	{ "hardware breakpoints", breakpoints },
+	{ "tracepoints", tracepoints },
+	{ "kprobes", kprobes },
+	{ "uprobes", uprobes },
+	{ "BPF", bpf },
+	{ "cgroups", cgroups },
+	{ "locked memory", locked_memory },
+	{ "open files", open_files },
+	{ "sample rate limit", sample_rate },
+	{ "sampling time limit", sample_time },
+	{ "kernel symbols", kernel_symbols },
+};
+
+void facts_collect(struct fact_list *facts, const struct kern *kern)
+{
+	struct collector c = { .facts = facts, .kern = kern };
+
+	machine_init(&c.machine, kern);
+	for (size_t i = 0; i < ARRAY_SIZE(fact_rows); i++) {
+		c.name = fact_rows[i].name;
+		fact_rows[i].collect(&c);
+	}
+	machine_release(&c.machine);
+}
+
+void fact_list_release(struct fact_list *facts)
+{
+	for (size_t i = 0; i < facts->n; i++) {
+		free(facts->v[i].value);
+		free(facts->v[i].remedy);
+	}
+	free(facts->v);
+	*facts = (struct fact_list){ 0 };
+}

@@ -1,0 +1,246 @@
+/*
+ * The ladder: what pstat gives up, step by step, to count what this kernel, this unit and this user
+ * allow. A step is only taken if the number keeps its meaning or its name says what changed, and
+ * every step that helped leaves a note.
+ *
+ * An event that only the kernel causes (a context switch, a tracepoint) is never reduced to user
+ * mode: it would open and count 0, which is wrong.
+ */
+#include "kern/fallback.h"
+
+#include "kern/cells.h"
+#include "kern/reason.h"
+
+#include <errno.h>
+
+/* ---- user mode only ---- */
+
+static bool kernel_refused(const struct attempt *a)
+{
+	return !a->attr.exclude_kernel && !a->attr.exclude_user && !a->event->user_excludes &&
+	       a->pid >= 0 && !(a->flags & PERF_FLAG_PID_CGROUP) && !event_is_kernel_only(a->event);
+}
+
+static void drop_kernel(struct attempt *a)
+{
+	a->attr.exclude_kernel = 1;
+	a->attr.exclude_hv = 1;
+}
+
+static void note_drop_kernel(const struct attempt *a, struct note_list *notes)
+{
+	note_add(notes, false,
+		 privilege_remedy(machine_privilege(a->machine), machine_paranoid(a->machine), 1),
+		 "events marked :u count user mode only: the kernel's side needs "
+		 "perf_event_paranoid 1 or CAP_PERFMON");
+}
+
+/* ---- precise levels: they are about samples, a count is the same without ---- */
+
+static bool precise_set(const struct attempt *a)
+{
+	return a->attr.precise_ip > 0;
+}
+
+static void lower_precise(struct attempt *a)
+{
+	a->attr.precise_ip--;
+}
+
+static void note_precise(const struct attempt *a, struct note_list *notes)
+{
+	note_add(notes, a->event->precise_max, NULL,
+		 "%s: counted at precise level %u: the unit has no higher one for counting",
+		 a->event->name, (unsigned)a->attr.precise_ip);
+}
+
+/* ---- guest and host ---- */
+
+static bool guest_by_default(const struct attempt *a)
+{
+	return (a->attr.exclude_guest || a->attr.exclude_host) && !a->event->user_guest;
+}
+
+static void take_guest(struct attempt *a)
+{
+	a->attr.exclude_guest = a->attr.exclude_host = 0;
+}
+
+static void note_guest(const struct attempt *a, struct note_list *notes)
+{
+	note_add(notes, true, NULL, "%s: guests count too: the unit cannot leave them out",
+		 a->event->name);
+}
+
+/* ---- the count of lost records: LOST records say most of it, too ---- */
+
+/* Only a kernel that does not know the bit is cured by leaving it out. */
+static bool lost_unknown(const struct attempt *a)
+{
+	const struct perf_event_attr plain = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	struct perf_event_attr asks = plain;
+
+	asks.read_format = FORMAT_LOST;
+	return (a->attr.read_format & FORMAT_LOST) &&
+	       open_once(a->machine->kern, &asks, 0, -1, 0) == -EINVAL &&
+	       !open_once(a->machine->kern, &plain, 0, -1, 0);
+}
+
+static void drop_lost(struct attempt *a)
+{
+	a->attr.read_format &= ~FORMAT_LOST;
+}
+
+static void note_lost(const struct attempt *a, struct note_list *notes)
+{
+	(void)a;
+	note_add(notes, true, NULL, "losses at the very end may go unseen: this kernel does not count "
+		 "them per event (6.0 and later do)");
+}
+
+/* ---- groups ---- */
+
+static bool weak_group_fails(const struct attempt *a)
+{
+	return a->is_member && a->weak &&
+	       !open_once(a->machine->kern, &a->attr, a->pid, a->cpu, a->flags);
+}
+
+static void break_group(struct attempt *a)
+{
+	a->break_group = true;
+}
+
+static bool inherited_group_read(const struct attempt *a)
+{
+	return !a->is_member && a->attr.inherit && (a->attr.read_format & PERF_FORMAT_GROUP);
+}
+
+static void read_one_by_one(struct attempt *a)
+{
+	a->attr.read_format &= ~(uint64_t)(PERF_FORMAT_GROUP | PERF_FORMAT_ID);
+}
+
+static void note_read_one_by_one(const struct attempt *a, struct note_list *notes)
+{
+	note_add(
+		notes, true, NULL,
+		"%s: its group is read event by event: this kernel has no group reads for children",
+		a->event->name);
+}
+
+/* ---- children ---- */
+
+static bool inherits(const struct attempt *a)
+{
+	return !a->is_member && a->attr.inherit;
+}
+
+static void drop_inherit(struct attempt *a)
+{
+	a->attr.inherit = 0;
+}
+
+/* Where all tasks are measured, children are tasks like others. */
+static void note_inherit(const struct attempt *a, struct note_list *notes)
+{
+	note_add(notes, a->pid < 0 || (a->flags & PERF_FLAG_PID_CGROUP), NULL,
+		 "%s: child processes and new threads are not counted: the unit cannot follow them",
+		 a->event->name);
+}
+
+/*
+ * To add a step: a row where its loss fits (the least loss first), a condition under which it may
+ * help, a note that says what the number no longer has; a case in tests/unit/test_fallback.c; a
+ * line in pstat-stat(1). Rows stay applied while later ones are tried.
+ */
+static const struct step {
+	const char *name;
+	int errs[4]; /* errnos that the step may cure, 0 ends them */
+	bool repeats; /* may be taken again: it lowers a number */
+	bool (*applies)(const struct attempt *attempt);
+	void (*apply)(struct attempt *attempt);
+	/* NULL: the caller leaves it. */
+	void (*note)(const struct attempt *attempt, struct note_list *notes);
+} ladder[] = {
+	{ "user mode only",
+	  { EACCES, EPERM },
+	  false,
+	  kernel_refused,
+	  drop_kernel,
+	  note_drop_kernel },
+	{ "lost counts", { EINVAL }, false, lost_unknown, drop_lost, note_lost },
+	{ "weak group",
+	  { EINVAL, ENOSPC, EOPNOTSUPP },
+	  false,
+	  weak_group_fails,
+	  break_group,
+	  NULL },
+	{ "precise level",
+	  { EINVAL, EOPNOTSUPP, ENOENT },
+	  true,
+	  precise_set,
+	  lower_precise,
+	  note_precise },
+	{ "guest", { EINVAL, EOPNOTSUPP }, false, guest_by_default, take_guest, note_guest },
+	{ "single reads",
+	  { EINVAL },
+	  false,
+	  inherited_group_read,
+	  read_one_by_one,
+	  note_read_one_by_one },
+	{ "no inherit", { EINVAL, EOPNOTSUPP }, false, inherits, drop_inherit, note_inherit },
+};
+
+static bool cures(const struct step *step, int err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(step->errs) && step->errs[i]; i++) {
+		if (step->errs[i] == err)
+			return true;
+	}
+	return false;
+}
+
+bool fallback_next(struct attempt *attempt, int err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ladder); i++) {
+		const struct step *step = &ladder[i];
+
+		if (!cures(step, err) || (!step->repeats && attempt->applied >> i & 1) ||
+		    !step->applies(attempt))
+			continue;
+		step->apply(attempt);
+		attempt->applied |= 1u << i;
+		return true;
+	}
+	return false;
+}
+
+void fallback_notes(const struct attempt *attempt, struct note_list *notes)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ladder); i++) {
+		if ((attempt->applied >> i & 1) && ladder[i].note)
+			ladder[i].note(attempt, notes);
+	}
+}
+
+char *fallback_name(const struct attempt *attempt)
+{
+	static const char letters[] = "ukhGHpPISDWeb";
+	const char *name = attempt->event->name, *tail;
+
+	if (!attempt->attr.exclude_kernel || attempt->event->attr.exclude_kernel)
+		return xstrdup(name);
+	/* "cycles:D" takes the u among its modifiers, so does "cpu/cycles/". */
+	tail = strpbrk(name, ":/");
+	while (tail && strpbrk(tail + 1, ":/"))
+		tail = strpbrk(tail + 1, ":/");
+	if (tail && strspn(tail + 1, letters) == strlen(tail + 1) && (tail[1] || *tail == '/'))
+		return xasprintf("%su", name);
+	return xasprintf("%s:u", name);
+}

@@ -1,0 +1,195 @@
+/*
+ * Why a counter that was open never ran. Unlike reason.c there is no errno: the evidence is the
+ * enabled and running time, the set itself, and how many counters the unit has free.
+ */
+#include "kern/kern.h"
+#include "kern/machine.h"
+#include "kern/reason.h"
+
+#include <stdlib.h>
+
+struct idle {
+	const struct counter_set *set;
+	const struct counter *counter; /* that never ran */
+	const struct reading *sum;
+	struct machine machine;
+	size_t competing; /* events of the set on the same unit */
+	int counters; /* free counters of that unit; <= 0: not known */
+	bool others_ran; /* it was never enabled, and others of the set were: the target was there */
+};
+
+/* Events that the same unit counts. The generic types go to whichever core unit there is. */
+static bool same_unit(const struct event *a, const struct event *b)
+{
+	if (!event_needs_counter(a) || !event_needs_counter(b))
+		return false;
+	return !strcmp(a->unit_name, b->unit_name) || !a->unit_name[0] || !b->unit_name[0];
+}
+
+/* True, and text is wanted, if more events compete than the unit has counters. */
+static bool too_many(const struct idle *idle)
+{
+	return idle->counters > 0 && idle->competing > (size_t)idle->counters;
+}
+
+static bool is_pinned(const struct idle *idle)
+{
+	return idle->set->v[idle->counter->leader].attr.pinned;
+}
+
+/* Once its task has ended, a pinned event without a counter reads as zeros and no longer as the end. */
+static bool lost_pin(const struct idle *idle)
+{
+	return idle->sum->state == READING_LOST_PIN ||
+	       (is_pinned(idle) && !idle->sum->enabled_ns && idle->others_ran);
+}
+
+static bool lost_pin_to_many(const struct idle *idle)
+{
+	return lost_pin(idle) && too_many(idle);
+}
+
+static bool never_enabled(const struct idle *idle)
+{
+	return idle->sum->enabled_ns == 0;
+}
+
+static bool cgroup_never_ran(const struct idle *idle)
+{
+	return never_enabled(idle) && idle->counter->event->cgroup;
+}
+
+static bool task_never_ran(const struct idle *idle)
+{
+	return never_enabled(idle) && !idle->counter->cpus.n;
+}
+
+static bool watchdog_holds_one(const struct idle *idle)
+{
+	char *path = xasprintf("%s/sys/kernel/nmi_watchdog", idle->machine.kern->host.procfs);
+	uint64_t on = 0;
+	int rc = read_u64_file(path, &on);
+
+	free(path);
+	return !rc && on && too_many(idle);
+}
+
+static bool task_ran_elsewhere(const struct idle *idle)
+{
+	return idle->counter->event->unit_is_core && idle->counter->event->cpus.n &&
+	       !idle->counter->cpus.n && !too_many(idle);
+}
+
+/* ---- texts ---- */
+
+static char *say_numbers(const struct idle *idle)
+{
+	return xasprintf("%zu events for %d counters", idle->competing, idle->counters);
+}
+
+static char *say_pinned_numbers(const struct idle *idle)
+{
+	return xasprintf("pinned, and no counter was left: %zu events for %d counters",
+			 idle->competing, idle->counters);
+}
+
+static char *say_watchdog(const struct idle *idle)
+{
+	return xasprintf("%zu events for %d counters, the NMI watchdog holds one", idle->competing,
+			 idle->counters);
+}
+
+static char *say_elsewhere(const struct idle *idle)
+{
+	struct str text = STR_INIT;
+
+	str_add(&text, "the task never ran on CPU ");
+	intset_format(&idle->counter->event->cpus, &text);
+	return str_detach(&text);
+}
+
+/*
+ * The first that holds is the answer. To add a cause: a row, and a case in tests/unit/test_facts.c.
+ */
+static const struct idle_cause {
+	bool (*holds)(const struct idle *idle);
+	const char *text; /* or NULL: */
+	char *(*describe)(const struct idle *idle);
+} idle_causes[] = {
+	{ lost_pin_to_many, NULL, say_pinned_numbers },
+	{ lost_pin, "pinned, and no counter was free", NULL },
+	{ cgroup_never_ran, "nothing in the cgroup ran while counting", NULL },
+	{ task_never_ran, "the task never ran while counting", NULL },
+	{ never_enabled, "never enabled", NULL },
+	{ watchdog_holds_one, NULL, say_watchdog },
+	{ too_many, NULL, say_numbers },
+	{ task_ran_elsewhere, NULL, say_elsewhere },
+};
+
+/* The unit that counts the event, as sysfs has it; NULL if it is not there. */
+static const struct event_unit *unit_of(struct idle *idle, const struct event *event)
+{
+	const struct event_unit_list *units = machine_units(&idle->machine);
+
+	for (size_t i = 0; i < units->n; i++) {
+		if (event->unit_name[0] && !strcmp(units->v[i].name, event->unit_name))
+			return &units->v[i];
+	}
+	return event_needs_counter(event) ? machine_core_unit(&idle->machine) : NULL;
+}
+
+struct presence {
+	size_t index; /* of the counter in question */
+	bool it_was, others_were; /* enabled */
+};
+
+static void see_presence(void *data, size_t index, int cpu, size_t thread,
+			 const struct reading *reading)
+{
+	struct presence *seen = data;
+
+	(void)cpu, (void)thread;
+	if (reading->state != READING_OK || !reading->enabled_ns)
+		return;
+	seen->it_was = seen->it_was || index == seen->index;
+	seen->others_were = seen->others_were || index != seen->index;
+}
+
+static bool only_others_ran(const struct counter_set *set, size_t index)
+{
+	struct presence seen = { .index = index };
+
+	if (set->v[index].event->cgroup)
+		return false;
+	counters_read(set, see_presence, &seen);
+	return seen.others_were && !seen.it_was;
+}
+
+char *counter_idle_reason(const struct counter_set *set, size_t index, const struct reading *sum)
+{
+	struct idle idle = {
+		.set = set,
+		.counter = &set->v[index],
+		.sum = sum,
+	};
+	const struct event_unit *unit;
+	struct unit_counters found;
+	char *reason = NULL;
+
+	machine_init(&idle.machine, set->kern);
+	for (size_t i = 0; i < set->n; i++)
+		idle.competing += set->v[i].state == COUNTER_OPEN &&
+				  same_unit(set->v[i].event, idle.counter->event);
+	idle.others_ran = is_pinned(&idle) && only_others_ran(set, index);
+	unit = idle.competing ? unit_of(&idle, idle.counter->event) : NULL;
+	if (unit && !unit_counters_find(unit, set->kern, &found))
+		idle.counters = unit_counters_short_for(&found, idle.competing);
+	for (size_t i = 0; !reason && i < ARRAY_SIZE(idle_causes); i++) {
+		const struct idle_cause *cause = &idle_causes[i];
+
+		if (cause->holds(&idle))
+			reason = cause->text ? xstrdup(cause->text) : cause->describe(&idle);
+	}
+	machine_release(&idle.machine);
+	return reason;
+}

@@ -1,0 +1,434 @@
+/*
+ * kern: the only folder that makes perf system calls. Events x CPUs x tasks become file descriptors
+ * here, and file descriptors become readings.
+ *
+ * The struct that crosses the arrow to stat/ is `struct reading`, one per event, CPU and task.
+ *
+ * Sources: perf_event_open(2), include/uapi/linux/perf_event.h, Documentation/admin-guide/perf-security.rst,
+ * proc(5), cgroups(7).
+ */
+#ifndef PSTAT_KERN_H
+#define PSTAT_KERN_H
+
+#include "event/event.h"
+#include "util/util.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+/* ---- sys.c: the seam ---- */
+
+/* Every one returns a value >= 0 or a negative errno; a test replaces the whole table. */
+struct sys_ops {
+	int (*perf_event_open)(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+			       unsigned long flags);
+	int (*ioctl)(int fd, unsigned long request, unsigned long arg);
+	ssize_t (*read)(int fd, void *buf, size_t bytes);
+	int (*close)(int fd);
+	int (*rlimit)(int resource, const struct rlimit *set, struct rlimit *old);
+	/* The perf ring of fd, bytes long in all; NULL and a negative errno in *err. */
+	void *(*map)(int fd, size_t bytes, bool writable, int *err);
+	void (*unmap)(void *addr, size_t bytes);
+};
+extern const struct sys_ops sys_linux;
+
+/* The machine as this run sees it: the seam and the places of the pseudo file systems. */
+struct kern {
+	const struct sys_ops *sys;
+	struct host_paths host;
+};
+
+/* ---- target.c: what is measured ---- */
+
+enum target_kind {
+	TARGET_COMMAND, /* a program that pstat starts, with its children unless told otherwise */
+	TARGET_TASKS, /* processes or threads that run already */
+	TARGET_CPUS, /* everything that runs on some CPUs (-a, -C, -G) */
+};
+
+struct target_thread {
+	pid_t tid; /* -1: all tasks, on the CPUs of the target */
+	pid_t pid; /* its process, -1 if not known */
+	char comm[16]; /* raw bytes as the kernel has them; "" if not known */
+};
+
+struct target {
+	enum target_kind kind;
+	struct intset cpus; /* TARGET_CPUS: the CPUs; else, or with all threads as tasks, empty: any CPU */
+	struct target_thread *threads; /* TARGET_CPUS: one with tid -1, or all threads for --per-thread */
+	size_t n_threads, threads_cap;
+	struct intset pids; /* as given with -p or -t, for the title */
+	bool by_process; /* pids are processes (-p): threads they start later belong to them */
+	const char *procfs; /* borrowed from the kern given to target_resolve */
+};
+
+/* What the command line says; all text is borrowed. */
+struct target_words {
+	const char *pids, *tids; /* lists, or NULL */
+	const char *cpus; /* list, or NULL */
+	bool all_cpus;
+	const char *user; /* a name or a number: all processes of this user; or NULL */
+	bool per_thread; /* with all_cpus: every thread of the system is a target */
+	pid_t command; /* the held child, or 0 */
+};
+
+/*
+ * -EINVAL contradictory or wrong words, -ESRCH no such process, -ENODEV a CPU that is not online; a
+ * sentence each. A process that ends while its threads are listed is left out without an error as
+ * long as one is left. Release the target in every case.
+ */
+int target_resolve(struct target *target, const struct target_words *words, const struct kern *kern,
+		   struct str *err);
+void target_release(struct target *target);
+/* True while one of the tasks is alive (TARGET_TASKS). */
+bool target_alive(const struct target *target);
+
+/* The online CPUs. -errno where sysfs cannot be read. */
+int cpus_online(const struct host_paths *host, struct intset *cpus);
+
+/* ---- cgroup_dir.c ---- */
+/* Where the cgroup hierarchy that perf events follow is mounted, into root; false if nowhere. */
+bool cgroup_root(const struct host_paths *host, struct str *root);
+
+/* ---- topology.c: where a CPU sits; read only for the modes that print it ---- */
+struct cpu_place {
+	int cpu, core, die, socket, node; /* -1: not known (then printed as 0, as perf does) */
+};
+struct topology {
+	struct cpu_place *v; /* by cpu, ascending */
+	size_t n;
+};
+int topology_read(struct topology *topology, const struct host_paths *host, struct str *err);
+const struct cpu_place *topology_find(const struct topology *topology, int cpu); /* NULL: not online */
+void topology_release(struct topology *topology);
+
+/* ---- child.c: the measured command ---- */
+struct child {
+	pid_t pid; /* 0: none, or reaped */
+	int hold_fd; /* write end: one byte lets the child exec; -1 when done */
+	int exec_fd; /* read end: the errno of a failed exec, end-of-file on success; -1 when done */
+	int status; /* as waitpid(2) has it, once reaped */
+	bool reaped;
+	struct rusage usage; /* of the child and what it waited for; valid once reaped */
+};
+/*
+ * Forks; the child waits for child_release() before it execs argv. Signals that pstat handles have
+ * their default action again in the child. Files are pstat's own business: open them with O_CLOEXEC.
+ */
+int child_fork(struct child *child, char *const argv[], struct str *err);
+/* Lets the child exec and waits for that: 0, or the negative errno of exec (the child is reaped). */
+int child_release(struct child *child);
+/* False where child_release() could only fail with ENOENT: neither a path to a file nor found in PATH. */
+bool command_exists(const char *name);
+/* Non-blocking: true once the child has ended and status and usage are set. */
+bool child_poll(struct child *child);
+void child_wait(struct child *child);
+/* SIGTERM to a child that has not ended; one that was never released is killed. Reaps it. */
+void child_end(struct child *child);
+/* The exit status pstat ends with: the child's own, 128 + signal if it was killed by one. */
+int child_exit_status(const struct child *child);
+
+/* ---- open.c: events x CPUs x tasks ---- */
+enum counter_state {
+	COUNTER_OPEN,
+	COUNTER_NOT_SUPPORTED, /* opened nowhere: err and reason say why */
+	COUNTER_SOFTWARE, /* counted by pstat itself (event kind), has no fds */
+};
+
+struct counter {
+	const struct event *event; /* borrowed from the list given to counters_open */
+	struct perf_event_attr attr; /* as opened */
+	char *name; /* event->name, or with ":u" added where only user mode could be had */
+	enum counter_state state;
+	int err; /* errno of the failure, 0 */
+	char *call; /* the system call that failed, with its arguments as text for -v; or NULL */
+	char *reason; /* a few words: "no counter unit on this machine"; NULL while there is none */
+	char *remedy; /* one line, what to do; or NULL */
+	struct intset cpus; /* CPUs opened on, in cell order; n 0: any CPU (one column of cells) */
+	bool follows_tasks; /* cpus is not empty, and the cells are the target's threads on them */
+	size_t n_cpus, n_threads; /* the shape of fds; n_cpus 1 where cpus is empty */
+	int *fds; /* [n_cpus * n_threads], -1 where not open (a task that was gone already) */
+	size_t leader; /* index of the leader as opened: differs from the event's if a weak group broke */
+	size_t n_members; /* leader only, as opened */
+};
+
+struct counter_set {
+	struct counter *v; /* as many as events, same order */
+	size_t n;
+	const struct kern *kern;
+	bool group_reads; /* PERF_FORMAT_GROUP is in use for leaders with members */
+	struct note_list *notes; /* borrowed */
+};
+
+struct open_options {
+	bool inherit; /* children count too */
+	bool enable_on_exec; /* for a held command: counting starts with its exec */
+	bool start_disabled; /* counters_enable() starts them; with neither they start when opened */
+	bool single_reads; /* no PERF_FORMAT_GROUP, as --per-thread and older kernels need */
+	/*
+	 * For samples: period, sample_type and read_format are the attr's own. Events for tracking
+	 * (event.tracking) run from the moment they are opened, whatever the others wait for.
+	 */
+	bool sample;
+	/* Tasks are opened on every online CPU: a ring that children write to belongs to one CPU. */
+	bool per_cpu;
+};
+
+/*
+ * Opens what can be opened. An event that cannot is COUNTER_NOT_SUPPORTED with its reason: that is
+ * no error. Errors are what ends the run: no file descriptors left (after the soft limit was raised
+ * to what is needed), no event could be opened because the user may not, the target is gone.
+ * Fallbacks (fallback.c) leave a note each.
+ */
+int counters_open(struct counter_set *set, const struct event_list *events,
+		  const struct target *target, const struct open_options *options,
+		  const struct kern *kern, struct note_list *notes, struct str *err);
+void counters_close(struct counter_set *set);
+/* All groups but tracking events, which run on; -errno of the first that failed, after all were tried. */
+int counters_enable(struct counter_set *set);
+int counters_disable(struct counter_set *set);
+/* The kernel's id of each open cell, appended to *ids; records name their event by it. */
+int counter_add_ids(const struct counter_set *set, size_t index, uint64_t **ids, size_t *n);
+
+/* ---- read.c ---- */
+enum reading_state {
+	READING_OK,
+	READING_NOT_OPEN, /* this CPU or task has no counter: it was gone when the event was opened */
+	READING_LOST_PIN, /* end-of-file: a pinned event that found no counter */
+	READING_FAILED, /* err says why: the CPU went offline, a short read, ... */
+};
+struct reading {
+	uint64_t value; /* raw count */
+	uint64_t enabled_ns, running_ns; /* running < enabled: the counter was shared (multiplexed) */
+	enum reading_state state;
+	int err;
+	uint64_t lost; /* records that found no room in the ring; 0 where the kernel does not say (before 6.0) */
+};
+/* index into the set, cell's CPU (-1: any), index of the target's thread. */
+typedef void (*reading_fn)(void *data, size_t index, int cpu, size_t thread,
+			   const struct reading *reading);
+/* Reads every cell of every open counter, groups in one read each, and hands them over. */
+void counters_read(const struct counter_set *set, reading_fn fn, void *data);
+
+/* ---- ring.c: one mmap ring ---- */
+
+/*
+ * Layout: one page with the kernel's head and our tail, then a power of two of data pages. A record
+ * may wrap. Read-only (overwrite) rings run backwards and are read once, as a snapshot.
+ * Sources: perf_event_open(2) "MMAP layout", include/uapi/linux/perf_event.h.
+ */
+struct ring {
+	struct perf_event_mmap_page *page; /* NULL while not mapped */
+	unsigned char *data;
+	uint64_t data_bytes; /* a power of two */
+	size_t mapped_bytes;
+	uint64_t tail; /* bytes below are released */
+	int fd; /* of the event that owns the ring: poll it; borrowed */
+	int cpu; /* -1: a task on any CPU */
+	bool overwrite; /* tail is then where the newest record began at the last snapshot */
+	const struct sys_ops *sys;
+};
+struct ring_span {
+	const unsigned char *bytes;
+	size_t n;
+};
+/* data_pages: a power of two. -EPERM: over the mlock limit; try a smaller one. */
+int ring_map(struct ring *ring, const struct sys_ops *sys, int fd, int cpu, size_t data_pages,
+	     bool overwrite);
+void ring_unmap(struct ring *ring);
+/*
+ * The bytes that are ready, whole records only, in one or two spans (the second after the wrap);
+ * returns their sum, 0 where head is at or below tail. Not for overwrite rings.
+ */
+size_t ring_ready(const struct ring *ring, struct ring_span span[2]);
+/* Gives the first n ready bytes back to the kernel, after they were copied. */
+void ring_release(struct ring *ring, size_t n);
+/*
+ * Overwrite rings, while paused: whole records that came since the last snapshot and are still there,
+ * in one or two spans, newest first; returns their sum.
+ */
+size_t ring_snapshot(struct ring *ring, struct ring_span span[2]);
+/* An overwrite ring takes no records while it is paused: they are lost, and counted as lost. */
+int ring_pause(const struct ring *ring, bool pause);
+
+/* ---- rings.c: the rings of a counter set ---- */
+
+/*
+ * One ring per CPU (per thread where counters have no CPU, and one more for overwrite events): the
+ * first event's descriptor is mapped, all others write into it (PERF_EVENT_IOC_SET_OUTPUT).
+ */
+struct ring_set {
+	struct ring *v;
+	size_t n, cap;
+	struct ring_fds *fds; /* private, one per ring: who writes into it */
+	uint64_t data_bytes; /* of each ring, as obtained */
+};
+struct ring_options {
+	uint64_t data_bytes; /* of each ring, rounded up to a power of two pages */
+	uint64_t enough_bytes; /* less than data_bytes, but so much or more, is not worth a note */
+};
+/*
+ * Maps all rings, all of one size: where the limit of locked memory does not allow it, half of it, and
+ * so on, with a note. Negative errno and a sentence where not even one page each can be had.
+ */
+int rings_open(struct ring_set *rings, const struct counter_set *set,
+	       const struct ring_options *options, struct str *err);
+void rings_close(struct ring_set *rings);
+/*
+ * A descriptor to poll for this ring; after POLLHUP (the task behind it and all its children have ended)
+ * the next one that writes into it; -1 when there is no other.
+ */
+int rings_next_fd(struct ring_set *rings, size_t index);
+/* What attr.wakeup_watermark has to be for rings of this size to tell in time. */
+uint32_t rings_watermark(uint64_t data_bytes);
+/* 2 MiB for each ring; on machines with many CPUs less, but at least 512 KiB. */
+uint64_t rings_default_bytes(const struct kern *kern);
+
+/* ---- ticker.c: the clock of -I ---- */
+
+#define NEVER_NS UINT64_MAX
+
+/*
+ * Ticks are multiples of the interval since the start, so that being late once does not move those
+ * that follow; ticks that were missed altogether are left out. Times in ns.
+ */
+struct ticker {
+	uint64_t interval_ns; /* 0: never ticks */
+	uint64_t next_ns; /* NEVER_NS: does not tick */
+};
+/* The first tick is one interval after now_ns. */
+void ticker_start(struct ticker *ticker, uint64_t now_ns, uint64_t interval_ns);
+void ticker_stop(struct ticker *ticker);
+/* Has a tick been reached? Then the next one lies behind now_ns. */
+bool ticker_due(struct ticker *ticker, uint64_t now_ns);
+
+/* ---- watch.c: waiting for what moves a run on ---- */
+
+/*
+ * A signal, the end of the child or of the measured tasks, a line on the control descriptor, a ring, a
+ * point in time.
+ *
+ * Signals are blocked while a run works and let in only while it waits, so that none is lost between a
+ * look at a flag and the wait. The end of a task is seen at once through a pidfd, where the kernel
+ * has them.
+ *
+ * Sources: pidfd_open(2), ppoll(2).
+ */
+struct watch {
+	struct pollfd *fds; /* [0] is the control descriptor, or -1; then one pidfd per task; then others */
+	size_t n, cap;
+	size_t n_tasks; /* pidfds */
+	size_t n_alive; /* tasks whose pidfd has not yet told their end */
+	bool ask; /* some task has no pidfd: ask target_alive() now and then */
+	sigset_t outside; /* the signal mask of the caller */
+	struct sigaction old_child; /* SIGCHLD's disposition outside */
+};
+/* Blocks SIGINT, SIGTERM, SIGHUP, SIGUSR2 and SIGCHLD (which ends a wait). */
+void watch_begin(struct watch *watch, int control_fd);
+/* From now on the end of these tasks is watched too. */
+void watch_tasks(struct watch *watch, const struct target *target);
+/* Restores signals, closes pidfds. Safe on a zeroed watch that was never begun. */
+void watch_end(struct watch *watch);
+/* Waits for anything, at most until until_ns (CLOCK_MONOTONIC; UINT64_MAX: no limit). */
+void watch_wait(struct watch *watch, uint64_t until_ns);
+/* The last wait saw something on the control descriptor. */
+bool watch_control_ready(const struct watch *watch);
+/* Stops looking at the control descriptor: its other end is gone. */
+void watch_forget_control(struct watch *watch);
+/* All tasks given to watch_tasks have ended. */
+bool watch_tasks_ended(const struct watch *watch, const struct target *target);
+/* After watch_tasks: one more descriptor to read from (borrowed; -1: none yet). Returns its slot. */
+size_t watch_fd(struct watch *watch, int fd);
+/* What the last wait saw on it: POLLIN, POLLHUP, ... or 0. */
+short watch_seen(const struct watch *watch, size_t slot);
+void watch_replace_fd(struct watch *watch, size_t slot, int fd);
+
+/* ---- control.c: the lines that --control brings ---- */
+
+/*
+ * A line may come in pieces. Each that was carried out is answered with "ack" and a newline on the
+ * second descriptor, if there is one.
+ */
+struct control {
+	int fd, ack_fd; /* -1: none; borrowed */
+	struct str line; /* what has come of an unfinished line */
+};
+#define CONTROL_INIT { -1, -1, STR_INIT }
+
+/* What to do for a line: 0: done, answer it; negative errno: not done. */
+struct control_command {
+	const char *name; /* NULL ends the table */
+	bool takes_words; /* more may follow the name, after a space */
+	int (*run)(void *data, const char *words); /* words: what follows, or "" */
+};
+/*
+ * Reads once (the descriptor must be readable) and carries out all finished lines. False when the
+ * other end is gone. Lines that are no command leave a note.
+ */
+bool control_read(struct control *control, const struct control_command *commands, void *data,
+		  struct note_list *notes);
+void control_release(struct control *control);
+
+/* ---- reason.c: errno -> words, the only place that knows them ---- */
+/*
+ * Why an open counter never ran or why a group could not be scheduled, found by asking the machine
+ * ("9 events for 7 counters"). Heap string; NULL where nothing better than the state is known.
+ */
+char *counter_idle_reason(const struct counter_set *set, size_t index, const struct reading *sum);
+
+/* ---- facts.c: what this machine and this user can measure ---- */
+enum fact_state { FACT_GOOD, FACT_LIMITED, FACT_MISSING };
+struct fact {
+	const char *name; /* "paranoid level", "core counter unit", ...; static text */
+	char *value; /* one line */
+	enum fact_state state;
+	char *remedy; /* the one command that mends it, or NULL: none is needed or none is known */
+};
+struct fact_list {
+	struct fact *v;
+	size_t n, cap;
+};
+/* Everything `pstat doctor` prints, in its order. Tries, does not guess. */
+void facts_collect(struct fact_list *facts, const struct kern *kern);
+void fact_list_release(struct fact_list *facts);
+
+/* perf_event_paranoid, or 2 where it cannot be read. */
+int perf_paranoid(const struct host_paths *host);
+/* CAP_PERFMON or CAP_SYS_ADMIN in the effective set (/proc/self/status). */
+bool may_profile_all(const struct host_paths *host);
+
+/* ---- probe by opening: pstat list ---- */
+/* 0 if this machine counts the event for this user, else the negative errno of the attempt. */
+int event_try(const struct event *event, const struct kern *kern);
+/*
+ * The same for samples: some units count and cannot interrupt (EOPNOTSUPP). On failure *reason is a few
+ * words, on the heap.
+ */
+int event_try_sample(const struct event *event, const struct kern *kern, char **reason);
+/*
+ * How many counters of the unit are free for general events, found by opening pinned events and
+ * reading them; -errno where nothing can be opened on it, -ENOTSUP where a unit has no such notion
+ * (software, tracepoint, ...).
+ */
+int unit_free_counters(const struct event_unit *unit, const struct kern *kern);
+/*
+ * Besides these a core unit may have counters that take one event only (x86: instructions, cycles,
+ * ref-cycles; Arm: cycles). A unit may name its counters otherwise: what counts is what opens.
+ */
+struct unit_counters {
+	int general; /* for any event; as unit_free_counters() */
+	int own; /* for one event each */
+	const char *own_names[3]; /* static */
+};
+/* 0, or negative as unit_free_counters(). */
+int unit_counters_find(const struct event_unit *unit, const struct kern *kern,
+		       struct unit_counters *counters);
+/* How many counters `n` events did not find: with the own ones where even these are too few. */
+int unit_counters_short_for(const struct unit_counters *counters, size_t n);
+/* "4 free", "7 free: 6 for any event, 1 for cycles" */
+void unit_counters_format(const struct unit_counters *counters, const char *free_word,
+			  struct str *out);
+
+#endif

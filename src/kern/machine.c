@@ -1,0 +1,118 @@
+/*
+ * Answers about the machine, each read once and only when asked for.
+ *
+ * Virtual: x86 kernels show the flag "hypervisor" in cpuinfo; others leave /sys/hypervisor or a
+ * device-tree node of that name.
+ */
+#include "kern/machine.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void machine_init(struct machine *machine, const struct kern *kern)
+{
+	*machine = (struct machine){ .kern = kern };
+}
+
+void machine_release(struct machine *machine)
+{
+	event_unit_list_release(&machine->units);
+	event_unit_list_release(&machine->core_units);
+	machine_init(machine, machine->kern);
+}
+
+const struct event_unit_list *machine_units(struct machine *machine)
+{
+	if (!machine->has_units) {
+		machine->has_units = true;
+		/* Without sysfs there are no units: the empty list is the answer. */
+		event_units_read(&machine->units, &machine->kern->host);
+	}
+	return &machine->units;
+}
+
+const struct event_unit *machine_core_unit(struct machine *machine)
+{
+	if (!machine->has_core_units) {
+		machine->has_core_units = true;
+		event_core_units_read(&machine->core_units, &machine->kern->host);
+	}
+	return machine->core_units.n ? &machine->core_units.v[0] : NULL;
+}
+
+/* The first CPU's flags: cpuinfo of a big machine is long, and slow to make. */
+static bool cpuinfo_says_virtual(const char *procfs)
+{
+	char *path = xasprintf("%s/cpuinfo", procfs), buf[4096], *line;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, buf, sizeof(buf) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	if (n <= 0)
+		return false;
+	buf[n] = '\0';
+	line = strstr(buf, "\nflags");
+	if (!line)
+		return false;
+	line[1 + strcspn(line + 1, "\n")] = '\0';
+	return strstr(line, " hypervisor") != NULL;
+}
+
+bool machine_is_virtual(struct machine *machine)
+{
+	const struct host_paths *host = &machine->kern->host;
+	char *type, *node;
+
+	if (machine->has_virtual)
+		return machine->is_virtual;
+	machine->has_virtual = true;
+	type = xasprintf("%s/hypervisor/type", host->sysfs);
+	node = xasprintf("%s/device-tree/hypervisor", host->procfs);
+	machine->is_virtual = cpuinfo_says_virtual(host->procfs) || !access(type, F_OK) ||
+			      !access(node, F_OK);
+	free(type);
+	free(node);
+	return machine->is_virtual;
+}
+
+const struct privilege *machine_privilege(struct machine *machine)
+{
+	if (!machine->has_privilege) {
+		machine->has_privilege = true;
+		privilege_read(&machine->privilege, &machine->kern->host);
+	}
+	return &machine->privilege;
+}
+
+int machine_paranoid(struct machine *machine)
+{
+	if (!machine->has_paranoid) {
+		machine->has_paranoid = true;
+		machine->paranoid = perf_paranoid(&machine->kern->host);
+	}
+	return machine->paranoid;
+}
+
+int open_once(const struct kern *kern, const struct perf_event_attr *attr, pid_t pid, int cpu,
+	      unsigned long flags)
+{
+	struct perf_event_attr trial = *attr;
+	int fd;
+
+	trial.size = sizeof(trial);
+	trial.disabled = 1;
+	trial.enable_on_exec = 0;
+	fd = kern->sys->perf_event_open(&trial, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	kern->sys->close(fd);
+	return 0;
+}
+
+bool is_generic_type(uint32_t type)
+{
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;
+}

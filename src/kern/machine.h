@@ -1,0 +1,37 @@
+/*
+ * machine: what reasons, fallbacks and the doctor ask about the machine, each answer read when it
+ * is first asked for and kept, so that ten refused events cost one look. Private to kern/.
+ */
+#ifndef PSTAT_MACHINE_H
+#define PSTAT_MACHINE_H
+
+#include "kern/kern.h"
+#include "kern/privilege.h"
+
+struct machine {
+	const struct kern *kern;
+	bool has_units, has_core_units, has_virtual, has_privilege, has_paranoid; /* already asked */
+	struct event_unit_list units, core_units;
+	bool is_virtual;
+	struct privilege privilege;
+	int paranoid;
+};
+void machine_init(struct machine *machine, const struct kern *kern);
+void machine_release(struct machine *machine);
+
+const struct event_unit_list *machine_units(struct machine *machine);
+/* The core unit that an event of a generic type (hardware, cache, raw) opens on; NULL: none. */
+const struct event_unit *machine_core_unit(struct machine *machine);
+/* True where the machine says that it is virtual; a hypervisor may hide that. */
+bool machine_is_virtual(struct machine *machine);
+const struct privilege *machine_privilege(struct machine *machine);
+int machine_paranoid(struct machine *machine);
+
+/* Opens and closes attr, disabled: 0 or the negative errno. */
+int open_once(const struct kern *kern, const struct perf_event_attr *attr, pid_t pid, int cpu,
+	      unsigned long flags);
+
+/* True for event types that a core unit counts by generic names: hardware, cache, raw. */
+bool is_generic_type(uint32_t type);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * privilege: what this process may do: capabilities, paranoid level, seccomp, and the one command
+ * that would help where something is refused. Private to kern/.
+ *
+ * Sources: capabilities(7), proc(5), Documentation/admin-guide/perf-security.rst.
+ */
+#ifndef PSTAT_PRIVILEGE_H
+#define PSTAT_PRIVILEGE_H
+
+#include "kern/kern.h"
+
+#include <linux/capability.h>
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38 /* Linux 5.8; older headers lack these two */
+#define CAP_BPF 39
+#endif
+
+enum { SECCOMP_FILTER = 2 };
+
+/* From /proc/self/status; all zero where it cannot be read. */
+struct privilege {
+	uint64_t effective; /* capability bits, 1 << CAP_x */
+	unsigned uid; /* effective user id */
+	int seccomp; /* 0 off, 1 strict, SECCOMP_FILTER */
+};
+void privilege_read(struct privilege *privilege, const struct host_paths *host);
+bool privilege_has(const struct privilege *privilege, int capability);
+
+/* The user id that owns a task, or -1 where it cannot be known. */
+long task_owner(const struct host_paths *host, pid_t tid);
+
+/*
+ * The command that lets this user do what paranoid level `level` allows: the sysctl where lowering
+ * it would help, else the way to CAP_PERFMON. Static text.
+ */
+const char *privilege_remedy(const struct privilege *privilege, int paranoid, int level);
+
+#endif

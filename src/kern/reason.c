@@ -1,0 +1,334 @@
+/*
+ * errno -> words, the only place that knows them. One errno of perf_event_open(2) has many causes;
+ * each row asks the machine whether its cause holds, if need be by opening a variant of the event.
+ *
+ * The order of the rows is the order of the questions: the first that holds is the answer, and the
+ * last row of an errno has no condition.
+ */
+#include "kern/reason.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int open_variant(const struct failure *f, const struct perf_event_attr *attr)
+{
+	return open_once(f->machine->kern, attr, f->pid, f->cpu, f->flags);
+}
+
+bool event_is_kernel_only(const struct event *event)
+{
+	uint64_t config = event->attr.config;
+
+	if (event->attr.type == PERF_TYPE_TRACEPOINT || !strcmp(event->unit_name, "kprobe"))
+		return true;
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       (config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		config == PERF_COUNT_SW_CPU_MIGRATIONS || config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+bool event_needs_counter(const struct event *event)
+{
+	return event->kind == EVENT_KERNEL &&
+	       (is_generic_type(event->attr.type) ||
+		(event->attr.type >= PERF_TYPE_MAX && event->unit_is_core));
+}
+
+static bool is_probe(const struct event *event)
+{
+	return !strcmp(event->unit_name, "kprobe") || !strcmp(event->unit_name, "uprobe");
+}
+
+/* ---- conditions ---- */
+
+static bool generic_in_virtual(const struct failure *f)
+{
+	return is_generic_type(f->attr->type) && !machine_core_unit(f->machine) &&
+	       machine_is_virtual(f->machine);
+}
+
+static bool generic_without_unit(const struct failure *f)
+{
+	return is_generic_type(f->attr->type) && !machine_core_unit(f->machine);
+}
+
+static bool on_core_unit(const struct failure *f)
+{
+	return event_needs_counter(f->event);
+}
+
+/* A name of libpfm4 for a unit of other machines (event.h, EVENT_TYPE_ABSENT). */
+static bool unit_is_absent(const struct failure *f)
+{
+	return f->attr->type == EVENT_TYPE_ABSENT;
+}
+
+static bool on_named_unit(const struct failure *f)
+{
+	return f->event->unit_name[0] != '\0';
+}
+
+static bool refuses_exclude_idle(const struct failure *f)
+{
+	struct perf_event_attr attr = *f->attr;
+
+	attr.exclude_idle = 0;
+	return f->attr->exclude_idle && !open_variant(f, &attr);
+}
+
+static bool refuses_excludes(const struct failure *f)
+{
+	struct perf_event_attr attr = *f->attr;
+
+	attr.exclude_user = attr.exclude_kernel = attr.exclude_hv = 0;
+	attr.exclude_guest = attr.exclude_host = 0;
+	return memcmp(&attr, f->attr, sizeof(attr)) && !open_variant(f, &attr);
+}
+
+static bool refuses_tasks(const struct failure *f)
+{
+	struct perf_event_attr attr = *f->attr;
+
+	attr.inherit = 0;
+	return f->pid >= 0 && f->attr->type >= PERF_TYPE_MAX && !f->event->unit_is_core &&
+	       !open_once(f->machine->kern, &attr, -1, 0, 0);
+}
+
+static bool only_in_group(const struct failure *f)
+{
+	return f->only_in_group;
+}
+
+static bool is_breakpoint(const struct failure *f)
+{
+	return f->attr->type == PERF_TYPE_BREAKPOINT;
+}
+
+static bool on_one_cpu(const struct failure *f)
+{
+	return f->cpu >= 0;
+}
+
+/* A filter refuses every call alike, also one that the kernel would always allow. */
+static bool seccomp_refuses(const struct failure *f)
+{
+	const struct perf_event_attr harmless = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	return machine_privilege(f->machine)->seccomp == SECCOMP_FILTER &&
+	       open_once(f->machine->kern, &harmless, 0, -1, 0) == -f->err;
+}
+
+static bool task_of_other_user(const struct failure *f)
+{
+	long owner;
+
+	if (f->pid <= 0 || (f->flags & PERF_FLAG_PID_CGROUP))
+		return false;
+	owner = task_owner(&f->machine->kern->host, f->pid);
+	return owner >= 0 && (unsigned long)owner != machine_privilege(f->machine)->uid;
+}
+
+static bool probe_refused(const struct failure *f)
+{
+	return is_probe(f->event);
+}
+
+static bool whole_cpus_refused(const struct failure *f)
+{
+	return (f->pid < 0 || (f->flags & PERF_FLAG_PID_CGROUP)) &&
+	       machine_paranoid(f->machine) > 0;
+}
+
+static bool kernel_only_refused(const struct failure *f)
+{
+	return event_is_kernel_only(f->event) && machine_paranoid(f->machine) > 1;
+}
+
+static bool kernel_side_refused(const struct failure *f)
+{
+	return !f->attr->exclude_kernel && machine_paranoid(f->machine) > 1;
+}
+
+static bool all_refused(const struct failure *f)
+{
+	return machine_paranoid(f->machine) > 2;
+}
+
+/* ---- texts that need a number or a name ---- */
+
+static char *group_too_big(const struct failure *f)
+{
+	struct event_unit unit = {
+		.name = f->event->unit_name,
+		.type = f->attr->type,
+		.is_core = true,
+		.cpus = f->event->cpus,
+	};
+	const struct event_unit *core = machine_core_unit(f->machine);
+	struct unit_counters found;
+	int counters = -ENOTSUP;
+
+	if (on_core_unit(f) && !unit_counters_find(is_generic_type(unit.type) && core ? core : &unit,
+						   f->machine->kern, &found))
+		counters = unit_counters_short_for(&found, f->group_events);
+	if (counters > 0 && f->group_events > (size_t)counters)
+		return xasprintf("%zu events for %d counters in its group", f->group_events,
+				 counters);
+	return xstrdup("does not fit into its group");
+}
+
+static char *unit_lacks_event(const struct failure *f)
+{
+	struct str text = STR_INIT;
+
+	str_add(&text, "unit ");
+	str_add_printable(&text, f->event->unit_name, strlen(f->event->unit_name));
+	str_add(&text, " does not have the event");
+	return str_detach(&text);
+}
+
+static char *machine_lacks_unit(const struct failure *f)
+{
+	struct str text = STR_INIT;
+
+	str_add(&text, "this machine has no unit ");
+	str_add_printable(&text, f->event->unit_name, strlen(f->event->unit_name));
+	return str_detach(&text);
+}
+
+static char *kernel_words(const struct failure *f)
+{
+	return xasprintf("the kernel refuses it: %s", strerror(f->err));
+}
+
+/* ---- remedies ---- */
+
+static char *remedy_level(const struct failure *f)
+{
+	int level = whole_cpus_refused(f) ? 0 : kernel_side_refused(f) ? 1 : 2;
+
+	return xstrdup(privilege_remedy(machine_privilege(f->machine), machine_paranoid(f->machine),
+					level));
+}
+
+static char *remedy_capability(const struct failure *f)
+{
+	(void)f;
+	return xstrdup("sudo setcap cap_perfmon+ep \"$(command -v pstat)\"");
+}
+
+static char *remedy_root(const struct failure *f)
+{
+	(void)f;
+	return xstrdup("sudo pstat ...");
+}
+
+static char *remedy_container(const struct failure *f)
+{
+	(void)f;
+	return xstrdup("start the container with --cap-add PERFMON");
+}
+
+static char *remedy_split_group(const struct failure *f)
+{
+	(void)f;
+	return xstrdup("add :W after the group's brace: it is then counted in parts");
+}
+
+static char *remedy_all_cpus(const struct failure *f)
+{
+	(void)f;
+	return xstrdup("pstat stat -a ...");
+}
+
+/*
+ * To add a cause: a row before the errno's unconditional one, with a condition that asks the
+ * machine and does not guess; a case in tests/unit/test_fallback.c.
+ */
+static const struct cause {
+	int err;
+	bool (*holds)(const struct failure *failure); /* NULL: always */
+	const char *text; /* a few words, or NULL: */
+	char *(*describe)(const struct failure *failure);
+	char *(*remedy)(const struct failure *failure); /* NULL: none known */
+} causes[] = {
+	{ ENOENT, unit_is_absent, NULL, machine_lacks_unit, NULL },
+	{ ENOENT, generic_in_virtual, "no counter unit in this virtual machine", NULL, NULL },
+	{ ENOENT, generic_without_unit, "no counter unit on this machine", NULL, NULL },
+	{ ENOENT, on_core_unit, "this counter unit does not have the event", NULL, NULL },
+	{ ENOENT, on_named_unit, NULL, unit_lacks_event, NULL },
+	{ ENOENT, NULL, "this kernel does not have the event", NULL, NULL },
+
+	{ EOPNOTSUPP, generic_in_virtual, "no counter unit in this virtual machine", NULL, NULL },
+	{ EOPNOTSUPP, generic_without_unit, "no counter unit on this machine", NULL, NULL },
+	{ EOPNOTSUPP, refuses_exclude_idle, "the unit cannot leave out idle time (:I)", NULL,
+	  NULL },
+	{ EOPNOTSUPP, refuses_excludes, "the unit cannot tell these modes (:u :k :h :G :H) apart",
+	  NULL, NULL },
+	{ EOPNOTSUPP, NULL, "the unit does not support these settings", NULL, NULL },
+
+	{ EINVAL, only_in_group, NULL, group_too_big, remedy_split_group },
+	{ EINVAL, is_breakpoint,
+	  "the machine cannot watch this address with this length and access", NULL, NULL },
+	{ EINVAL, refuses_tasks, "the unit counts whole CPUs only", NULL, remedy_all_cpus },
+	{ EINVAL, refuses_exclude_idle, "the unit cannot leave out idle time (:I)", NULL, NULL },
+	{ EINVAL, refuses_excludes, "the unit cannot tell these modes (:u :k :h :G :H) apart", NULL,
+	  NULL },
+	{ EINVAL, NULL, "the kernel refuses these settings", NULL, NULL },
+
+	{ ENOSPC, is_breakpoint, "all hardware breakpoints are in use", NULL, NULL },
+	{ ENOSPC, NULL, "the unit has no counter left", NULL, NULL },
+	{ EBUSY, NULL, "another user holds the unit exclusively", NULL, NULL },
+	{ ENODEV, on_one_cpu, "the CPU is not online", NULL, NULL },
+	{ ENODEV, NULL, "the unit's device is not there", NULL, NULL },
+	{ ENXIO, generic_in_virtual, "no counter unit in this virtual machine", NULL, NULL },
+	{ ENXIO, NULL, "no counter unit for this event", NULL, NULL },
+	{ ESRCH, NULL, "the task has ended", NULL, NULL },
+	{ E2BIG, NULL, "this kernel is too old for these settings", NULL, NULL },
+	{ EMFILE, NULL, "too many open files", NULL, NULL },
+	{ EBADF, NULL, "not a cgroup that perf events can follow", NULL, NULL },
+
+	{ EPERM, seccomp_refuses, "a seccomp filter refuses perf_event_open", NULL,
+	  remedy_container },
+	{ EPERM, probe_refused, "probes need root (CAP_SYS_ADMIN)", NULL, remedy_root },
+	{ EPERM, whole_cpus_refused, "needs perf_event_paranoid 0 or CAP_PERFMON", NULL,
+	  remedy_level },
+	{ EPERM, NULL, "needs root or CAP_PERFMON", NULL, remedy_capability },
+	{ EACCES, probe_refused, "probes need root (CAP_SYS_ADMIN)", NULL, remedy_root },
+	{ EACCES, task_of_other_user, "the task belongs to another user: needs CAP_PERFMON", NULL,
+	  remedy_capability },
+	{ EACCES, whole_cpus_refused, "needs perf_event_paranoid 0 or CAP_PERFMON", NULL,
+	  remedy_level },
+	{ EACCES, kernel_only_refused,
+	  "happens in the kernel: needs perf_event_paranoid 1 or CAP_PERFMON", NULL, remedy_level },
+	{ EACCES, kernel_side_refused, "needs perf_event_paranoid 1 or CAP_PERFMON", NULL,
+	  remedy_level },
+	{ EACCES, all_refused, "needs perf_event_paranoid 2 or CAP_PERFMON", NULL, remedy_level },
+	{ EACCES, NULL, "needs CAP_PERFMON", NULL, remedy_capability },
+	{ ENOSYS, seccomp_refuses, "a seccomp filter refuses perf_event_open", NULL,
+	  remedy_container },
+	{ ENOSYS, NULL, "this kernel is built without perf events", NULL, NULL },
+
+	{ 0, NULL, NULL, kernel_words, NULL }, /* the end: any other errno */
+};
+
+void reason_find(const struct failure *failure, char **reason, char **remedy)
+{
+	const struct cause *cause = causes;
+
+	while (cause->err &&
+	       (cause->err != failure->err || (cause->holds && !cause->holds(failure))))
+		cause++;
+	*reason = cause->text ? xstrdup(cause->text) : cause->describe(failure);
+	*remedy = cause->remedy ? cause->remedy(failure) : NULL;
+}
+
+bool is_refusal(const struct failure *failure)
+{
+	return failure->err == EACCES || failure->err == EPERM ||
+	       (failure->err == ENOSYS && seccomp_refuses(failure));
+}

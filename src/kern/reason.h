@@ -1,0 +1,37 @@
+/*
+ * reason: why an event could not be opened, in a few words, and what to do about it. Private to
+ * kern/.
+ */
+#ifndef PSTAT_REASON_H
+#define PSTAT_REASON_H
+
+#include "kern/machine.h"
+
+struct failure {
+	struct machine *machine;
+	const struct event *event;
+	const struct perf_event_attr *attr; /* as first tried, before any fallback */
+	int err; /* positive errno */
+	pid_t pid; /* as given to perf_event_open; -1: all tasks */
+	int cpu;
+	unsigned long flags;
+	bool only_in_group; /* it opens alone, but not as a member of its group */
+	size_t group_events; /* the group's events on a counter unit, this one included */
+};
+
+/*
+ * Heap strings. *reason is never NULL after the call; *remedy is NULL where none is known. May open
+ * and close events to find out.
+ */
+void reason_find(const struct failure *failure, char **reason, char **remedy);
+
+/* The errno means "not allowed" and not "not possible". */
+bool is_refusal(const struct failure *failure);
+
+/* The kernel alone causes what this event counts: without the kernel's side it would count 0. */
+bool event_is_kernel_only(const struct event *event);
+
+/* Events that take a counter of a unit each: neither software nor tracepoints nor breakpoints. */
+bool event_needs_counter(const struct event *event);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * Where each online CPU sits: core, die, socket, node. Read from sysfs, once, and only for the
+ * modes that print it. A file that is missing (old kernels have no die_id, small machines no nodes)
+ * leaves -1.
+ *
+ * Source: Documentation/ABI/stable/sysfs-devices-system-cpu, sysfs-devices-node.
+ */
+#include "kern/kern.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+enum { CPU_MAX = 1 << 16, NODE_MAX = 1 << 16 };
+
+int cpus_online(const struct host_paths *host, struct intset *cpus)
+{
+	struct str text = STR_INIT, err = STR_INIT;
+	char *path = xasprintf("%s/devices/system/cpu/online", host->sysfs);
+	int rc = read_line_file(path, &text);
+
+	if (!rc)
+		rc = intset_parse(cpus, text.s, CPU_MAX, &err);
+	free(path);
+	str_release(&text);
+	str_release(&err);
+	return rc;
+}
+
+/* One field of a CPU: its file below cpuN/topology/, and where the number goes. */
+static const struct place_field {
+	const char *file;
+	size_t offset;
+} place_fields[] = {
+	{ "core_id", offsetof(struct cpu_place, core) },
+	{ "die_id", offsetof(struct cpu_place, die) },
+	{ "physical_package_id", offsetof(struct cpu_place, socket) },
+};
+
+static void place_read(struct cpu_place *place, const char *sysfs)
+{
+	struct str text = STR_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(place_fields); i++) {
+		const struct place_field *field = &place_fields[i];
+		char *path = xasprintf("%s/devices/system/cpu/cpu%d/topology/%s", sysfs, place->cpu,
+				       field->file);
+		long value;
+
+		/* The kernel itself writes -1 or 65535 where it does not know. */
+		if (!read_line_file(path, &text) && !parse_int(text.s, 0, INT_MAX, &value) &&
+		    value != 65535)
+			*(int *)((char *)place + field->offset) = (int)value;
+		free(path);
+	}
+	str_release(&text);
+}
+
+static struct cpu_place *place_of(const struct topology *topology, int cpu)
+{
+	size_t low = 0, high = topology->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (topology->v[mid].cpu == cpu)
+			return &topology->v[mid];
+		if (topology->v[mid].cpu < cpu)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+static void nodes_read(struct topology *topology, const char *sysfs)
+{
+	struct intset nodes = INTSET_INIT, cpus = INTSET_INIT;
+	struct str text = STR_INIT, err = STR_INIT;
+	char *path = xasprintf("%s/devices/system/node/online", sysfs);
+
+	if (!read_line_file(path, &text) && text.len)
+		intset_parse(&nodes, text.s, NODE_MAX, &err);
+	free(path);
+	for (size_t i = 0; i < nodes.n; i++) {
+		path = xasprintf("%s/devices/system/node/node%d/cpulist", sysfs, nodes.v[i]);
+		cpus.n = 0;
+		/* A node of memory only has an empty list. */
+		if (!read_line_file(path, &text) && text.len)
+			intset_parse(&cpus, text.s, CPU_MAX, &err);
+		for (size_t k = 0; k < cpus.n; k++) {
+			struct cpu_place *place = place_of(topology, cpus.v[k]);
+
+			if (place)
+				place->node = nodes.v[i];
+		}
+		free(path);
+	}
+	intset_release(&nodes);
+	intset_release(&cpus);
+	str_release(&text);
+	str_release(&err);
+}
+
+int topology_read(struct topology *topology, const struct host_paths *host, struct str *err)
+{
+	struct intset cpus = INTSET_INIT;
+	int rc = cpus_online(host, &cpus);
+
+	*topology = (struct topology){ 0 };
+	if (rc || !cpus.n) {
+		rc = rc ? rc : -ENODEV;
+		fail(err, rc, "%s/devices/system/cpu/online: %s", host->sysfs, strerror(-rc));
+	} else {
+		topology->v = xcalloc(cpus.n, sizeof(*topology->v));
+		topology->n = cpus.n;
+		for (size_t i = 0; i < cpus.n; i++) {
+			topology->v[i] = (struct cpu_place){ cpus.v[i], -1, -1, -1, -1 };
+			place_read(&topology->v[i], host->sysfs);
+		}
+		nodes_read(topology, host->sysfs);
+	}
+	intset_release(&cpus);
+	return rc;
+}
+
+const struct cpu_place *topology_find(const struct topology *topology, int cpu)
+{
+	return place_of(topology, cpu);
+}
+
+void topology_release(struct topology *topology)
+{
+	free(topology->v);
+	*topology = (struct topology){ 0 };
+}

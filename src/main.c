@@ -1,0 +1,139 @@
+/*
+ * pstat: which subcommand is meant, and the exit status.
+ *
+ * The first word decides: a subcommand; an option, then it is "stat" that was left out; else it is
+ * a program to count, and "stat" was left out too. A word that is neither, but near to a
+ * subcommand, is taken for a slip.
+ */
+#include "cmd/cmd.h"
+#include "cmd/command.h"
+#include "cmd/message.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/*
+ * To add a subcommand: cmd/cmd_X.c with its option rows and a function, a line for both in command.h,
+ * a row here, man/pstat-X.1, a test in tests/cli.
+ */
+const struct command commands[] = {
+	{ "stat", "[<options>] [record | report] [<command>]",
+	  "count events while a command, a process or a machine runs",
+	  stat_options, "", cmd_stat },
+	{ "record", "[<options>] [<command>]", "sample events into a file", record_options, "", cmd_record },
+	{ "report", "[<options>]", "the header and the records of a recording, and how many there are",
+	  report_options, "", cmd_report },
+	{ "script", "[<options>]", "the header and the records of a recording", script_options, "",
+	  cmd_script },
+	{ "evlist", "[<options>]", "the events of a recording", evlist_options, "", cmd_evlist },
+	{ "buildid-list", "[<options>]", "the files of a recording and their build-ids",
+	  buildid_list_options, "", cmd_buildid_list },
+	{ "list",
+	  "[<options>] [hw|sw|cache|tool|raw|pmu|tracepoint|breakpoint|probe|pfm|metric|<pattern>]...",
+	  "the events and metrics that can be named here", list_options,
+	  "hw sw cache tool raw pmu tracepoint breakpoint probe pfm metric", cmd_list },
+	{ "doctor", "[<options>]", "what this machine and this user can measure, and how to get the rest",
+	  doctor_options, "", cmd_doctor },
+	{ "completion", "bash", "a script that completes pstat's words in the shell", completion_options,
+	  "bash", cmd_completion },
+	{ "version", "[<options>]", "the version of pstat", version_options, "", cmd_version },
+	{ "help", "[<command>]", "the manual page of a command", help_options, NULL, cmd_help },
+	{ .name = NULL },
+};
+
+/* Is there a program of that name, where the shell would look? */
+static bool is_program(const char *word)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(word, '/'))
+		return true;
+	for (path = path ? path : "/bin:/usr/bin"; *path; path += strspn(path, ":")) {
+		size_t n = strcspn(path, ":");
+		char *file = xasprintf("%.*s/%s", (int)n, path, word);
+		bool found = access(file, X_OK) == 0;
+
+		free(file);
+		if (found)
+			return true;
+		path += n;
+	}
+	return false;
+}
+
+static const char *near_command(const char *word)
+{
+	struct near_name near;
+
+	near_init(&near, word, strlen(word));
+	for (const struct command *c = commands; c->name; c++)
+		near_consider(&near, c->name);
+	for (const struct command *c = commands; c->name && near_best(&near); c++)
+		if (!strcmp(c->name, near_best(&near)))
+			return c->name;
+	return NULL;
+}
+
+static int no_words(void)
+{
+	struct str text = STR_INIT;
+
+	commands_add_help(&text);
+	(void)!write_all(STDERR_FILENO, text.s, text.len);
+	str_release(&text);
+	return EXIT_BAD_USAGE;
+}
+
+/* "stat" was left out: argv[0], the name of pstat itself, stands for it. */
+static int dispatch(int argc, char **argv, const struct kern *kern)
+{
+	const struct command *command, *stat = command_find("stat");
+	const char *near;
+
+	if (argc < 2)
+		return no_words();
+	if (!strcmp(argv[1], "--version"))
+		command = command_find("version");
+	else if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))
+		command = command_find("help");
+	else
+		command = command_find(argv[1]);
+	if (command)
+		return command->run(command, argv[1][0] == '-' ? 1 : argc - 1, argv + 1, kern);
+	if (argv[1][0] != '-' && !is_program(argv[1]) && (near = near_command(argv[1])) != NULL)
+		return bad_usage("'%s' is neither a command of pstat nor a program\ndid you mean pstat %s?",
+				 argv[1], near);
+	return stat->run(stat, argc, argv, kern);
+}
+
+int pstat_main(int argc, char **argv, const struct kern *kern)
+{
+	return message_flush_stdout(dispatch(argc, argv, kern));
+}
+
+/*
+ * A closed 0, 1 or 2 would be given to the next file that is opened, a counter say. Each gets a
+ * descriptor that can't be used for its purpose, so that the error comes where it is used; it is closed
+ * again for the measured command.
+ */
+static void hold_standard_fds(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
+			return;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct kern kern = {
+		.sys = &sys_linux,
+		.host = { .sysfs = "/sys", .procfs = "/proc", .tracefs = "/sys/kernel/tracing" },
+	};
+
+	hold_standard_fds();
+	return pstat_main(argc, argv, &kern);
+}

@@ -1,0 +1,206 @@
+/*
+ * record: events -> rings -> perf.data. The recorder copies whole records from the rings to the
+ * writer, adds what ran before it began, and accounts for every loss.
+ *
+ *   plan --sampling.c--> attrs --kern--> rings --drain.c--> struct writer (data/)
+ *        --synth.c, host_info.c----------------------------^
+ *
+ * run.c drives it: one wait, no work per sample beyond a copy and a look at its header.
+ */
+#ifndef PSTAT_RECORD_H
+#define PSTAT_RECORD_H
+
+#include "data/data.h"
+#include "kern/kern.h"
+
+#include <signal.h>
+
+enum callchain_kind { CALLCHAIN_NONE, CALLCHAIN_FP, CALLCHAIN_DWARF, CALLCHAIN_LBR };
+
+/* How to sample: the options of the command line that end in attr fields. */
+struct sampling {
+	uint64_t period; /* -c; 0: by frequency */
+	uint64_t freq_hz; /* -F; 0: not given (4000) */
+	bool freq_max; /* -F max */
+	bool strict_freq; /* --strict-freq: over the limit is an error, not a note */
+	enum callchain_kind callchain;
+	uint32_t stack_dump_bytes; /* dwarf: multiple of 8, at most 65528 */
+	uint32_t max_stack; /* 0: the kernel's own limit */
+	bool addr; /* -d */
+	bool weight; /* -W */
+	bool phys_addr; /* --phys-data */
+	bool data_page_size, code_page_size;
+	bool period_field; /* -P; part of every sample anyway */
+	bool time_off; /* -T given as --no-timestamp; timestamps are on by default */
+	bool cpu_field; /* --sample-cpu; part of every sample anyway */
+	bool raw; /* -R */
+	bool id_field; /* --sample-identifier; part of every sample anyway */
+	bool inherit_stat; /* -s */
+	bool no_samples; /* -n */
+	bool inherit; /* off with -i */
+	bool namespaces, switch_events, all_cgroups, exclude_perf;
+	uint64_t branch_filter; /* PERF_SAMPLE_BRANCH_*; 0: no branch stacks */
+	uint64_t user_regs, intr_regs; /* masks; 0: none (dwarf callchains add what they need) */
+	bool has_clockid;
+	int32_t clockid;
+	bool all_user, all_kernel;
+	bool overwrite;
+	bool starts_late; /* -D, --control: events wait, but what tasks do is recorded from the start */
+};
+
+/*
+ * Fills the sampling fields of every event's attr (also inherit and read_format) and drops what
+ * cannot be sampled (tool events), with a note.
+ *
+ *   - Every event has IDENTIFIER, IP, TID, TIME, CPU and PERIOD, so that ids and record trailers lie
+ *     at the same place for all; only what an event adds (RAW of tracepoints, READ of :S groups,
+ *     callchains by term) is its own.
+ *   - One event also records what tasks do (attr.mmap and so on): the first, where it sees all that the
+ *     others see, else a dummy at the end of the list (event.tracking). The dummy runs from the start.
+ *   - In a :S group only the leader samples, with the values of all; children are not followed.
+ *   - Frequencies are lowered to kernel.perf_event_max_sample_rate and stack depths to
+ *     kernel.perf_event_max_stack, with a note.
+ *
+ * -EINVAL and a sentence where the options contradict, -ENOTSUP where this architecture lacks what is
+ * asked for.
+ */
+int sampling_apply(const struct sampling *sampling, const struct target *target,
+		   struct event_list *events, const struct kern *kern, struct note_list *notes,
+		   struct str *err);
+/* "any_call,u" -> PERF_SAMPLE_BRANCH_*; -EINVAL with a sentence that quotes the wrong word. */
+int branch_filter_parse(const char *text, uint64_t *filter, struct str *err);
+/* "ip,sp" -> a mask of registers, in any case; -EINVAL with a sentence that lists them all. */
+int sample_regs_parse(const char *text, uint64_t *mask, struct str *err);
+
+/* ---- synth.c: what runs already, as records ---- */
+
+/* Non-zero ends the walk and is what the walk returns. Texts in body are valid during the call. */
+typedef int (*synth_fn)(void *data, const struct record_body *body);
+
+enum synth_what {
+	SYNTH_TASKS = 1, /* FORK and COMM of every thread */
+	SYNTH_MMAPS = 2, /* MMAP2 of what a process may execute */
+	SYNTH_CGROUPS = 4, /* CGROUP of every cgroup there is: of use with PERF_SAMPLE_CGROUP only */
+	SYNTH_ALL = 7,
+	SYNTH_DATA_MMAPS = 8, /* with SYNTH_MMAPS: what it may only read, too (-d) */
+};
+/*
+ * Calls fn with records of the target's tasks, or of all tasks for TARGET_CPUS: for each process FORK,
+ * NAMESPACES (if asked for) and COMM of its main thread, the MMAP2 records, then the same for its other
+ * threads. CGROUP records come first. A task that ends meanwhile is left out. A held command has FORK
+ * and COMM only: its maps begin with its exec. Times and event ids are 0: fn fills body->id.
+ * what: enum synth_what. -errno with a sentence where procfs itself cannot be read.
+ */
+int synth_tasks(const struct target *target, unsigned what, bool namespaces, const struct kern *kern,
+		synth_fn fn, void *data, struct str *err);
+/*
+ * MMAPs of the kernel ("[kernel.kallsyms]_text", start and pgoff are the address of _text) and of its
+ * modules (the file's path where modules.dep of this kernel knows one, else "[name]"). Where
+ * kptr_restrict hides the addresses there are none: no call, and 0.
+ * Programs loaded by BPF before the recording are not among them.
+ */
+int synth_kernel(const struct kern *kern, synth_fn fn, void *data, struct str *err);
+
+/* ---- host_info.c, buildid.c: the header's features ---- */
+
+/* HOSTNAME to CPU_TOPOLOGY, PMU_MAPPINGS, ... of this machine; argv: the command line of pstat. */
+void host_info_collect(struct info *info, const struct event_list *events, int argc,
+		       char *const *argv, const struct kern *kern);
+
+/* Build-ids of what was mapped: collected while recording, each file once. For one thread. */
+struct buildid_set;
+struct buildid_set *buildid_set_new(const struct kern *kern);
+void buildid_set_free(struct buildid_set *set);
+/*
+ * A mapping was seen (synthesized or from a ring): MMAP2 of files and [vdso], MMAP of modules; others
+ * are passed over. The file is looked for under procfs/PID/root/PATH at once, since the process may be
+ * gone later, and read once per (dev, inode); it counts only if it still is that inode. A look-up in a
+ * hash for what is known.
+ */
+void buildid_set_take(struct buildid_set *set, const struct record_body *mmap2);
+/* Adds the kernel, modules and all files that were taken to info->build_ids (FEATURE_BUILD_ID). */
+void buildid_set_write(struct buildid_set *set, struct info *info);
+
+/* ---- run.c ---- */
+
+/* Set by signal handlers. */
+struct record_stop {
+	volatile sig_atomic_t signal; /* the first SIGINT, SIGTERM, ...: end with a whole file; 0: none */
+	volatile sig_atomic_t count; /* how many came: a command that does not end is killed by the second */
+	volatile sig_atomic_t from_terminal; /* the command has had it too */
+	volatile sig_atomic_t snapshot; /* SIGUSR2; put back to 0 when it was seen */
+};
+
+enum reader_split { READERS_ONE, READERS_CPU, READERS_CORE, READERS_NODE };
+
+struct record_totals; /* below */
+
+struct record_plan {
+	/* what */
+	struct event_list *events;
+	struct target_words target;
+	char *const *argv; /* the command, or NULL */
+	struct sampling sampling;
+	/* rings */
+	uint64_t ring_bytes; /* -m; 0: the default */
+	enum reader_split readers; /* --threads */
+	bool affinity; /* --affinity: readers run where their rings are */
+	/* the file */
+	const char *path; /* -o; "-": pipe */
+	int zstd_level;
+	bool build_ids, build_ids_all; /* --no-buildid, --buildid-all */
+	bool timestamp_name; /* --timestamp-filename */
+	unsigned synth; /* --synth: enum synth_what */
+	bool tail_synthesize;
+	uint64_t max_bytes; /* --max-size; 0: none */
+	bool switch_on_signal; /* --switch-output */
+	uint64_t switch_bytes, switch_ns;
+	unsigned switch_max_files; /* --switch-max-files; 0: all are kept */
+	/* how long */
+	long delay_ms; /* -D; -1: start disabled */
+	int control_fd, ack_fd; /* -1: none */
+	bool dry_run;
+	int argc; /* pstat's own words, for the header */
+	char *const *own_argv;
+	/* where it goes */
+	const struct kern *kern;
+	struct note_list *notes;
+	struct record_stop *stop;
+	void (*opened)(void *data, const struct counter_set *set); /* notes are final */
+	/* --control "evlist": the events, as the words behind it ask ("-v", "-g", "-F" or ""). */
+	void (*list_events)(void *data, const struct events *events, const char *words);
+	void (*progress)(void *data, const struct record_totals *totals); /* about once a second */
+	void *data;
+};
+
+/* What the closing lines say: each loss is a number. */
+struct record_event_totals {
+	char *name;
+	bool tracking; /* a dummy: what it says is not about samples */
+	uint64_t samples, lost, throttled;
+	uint64_t enabled_ns, running_ns;
+	double achieved_hz; /* samples per second of running time */
+	double asked_hz; /* 0: by period */
+};
+struct record_totals {
+	uint64_t samples;
+	uint64_t bytes; /* in the file */
+	uint64_t lost; /* the greater of LOST records and PERF_FORMAT_LOST, per event, summed */
+	uint64_t throttled, unthrottled; /* records */
+	uint64_t rounds, wakeups;
+	uint64_t elapsed_ns;
+	unsigned files; /* --switch-output */
+	struct record_event_totals *events;
+	size_t n_events;
+	char *path; /* of the last file */
+};
+void record_totals_release(struct record_totals *totals);
+
+/*
+ * Records to the end. 0 and *status = the exit status for pstat. Negative errno and a sentence where
+ * pstat itself failed; what was recorded until then is readable all the same.
+ */
+int record_run(const struct record_plan *plan, struct record_totals *totals, int *status,
+	       struct str *err);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * The end of a recording: events stop, what is left in the rings goes into the file, the kernel is
+ * asked what it lost, and all that is known becomes totals.
+ */
+#include "record/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- what the kernel says at the end ---- */
+
+struct last_read {
+	struct recording *rec;
+	struct event_end *v; /* by event index */
+};
+
+struct event_end {
+	uint64_t lost, enabled_ns, running_ns;
+};
+
+static void take_reading(void *data, size_t index, int cpu, size_t thread,
+			 const struct reading *reading)
+{
+	struct last_read *last = data;
+
+	(void)cpu;
+	(void)thread;
+	for (size_t i = 0; i < last->rec->events.n; i++) {
+		if (last->rec->counter_of[i] != index || reading->state != READING_OK)
+			continue;
+		last->v[i].lost += reading->lost;
+		last->v[i].enabled_ns += reading->enabled_ns;
+		last->v[i].running_ns += reading->running_ns;
+	}
+}
+
+static bool says_lost(const struct data_event *event)
+{
+	return event->attr.read_format & DATA_FORMAT_LOST;
+}
+
+/* Of what was overwritten nobody knows how much it was. */
+static bool has_rate(const struct data_event *event)
+{
+	return event->attr.freq && !event->attr.write_backward;
+}
+
+/* ---- totals ---- */
+
+static void sum_up(struct record_totals *totals, const struct tally *tally)
+{
+	totals->samples = totals->lost = totals->throttled = totals->unthrottled = 0;
+	for (size_t i = 0; i <= tally->events->n; i++) {
+		totals->samples += tally->v[i].samples;
+		totals->lost += tally->v[i].lost + tally->v[i].lost_samples;
+		totals->throttled += tally->v[i].throttled;
+		totals->unthrottled += tally->v[i].unthrottled;
+	}
+}
+
+void recording_count(struct recording *rec)
+{
+	struct record_totals *totals = rec->totals, before = { 0 };
+	struct outfile *out = &rec->out;
+
+	pthread_mutex_lock(&out->lock);
+	sum_up(&before, &out->total);
+	sum_up(totals, &out->file);
+	totals->samples += before.samples;
+	totals->lost += before.lost;
+	totals->throttled += before.throttled;
+	totals->unthrottled += before.unthrottled;
+	totals->bytes = out->bytes_before;
+	if (out->is_open)
+		totals->bytes += out->writer.data_offset + out->writer.data_size + out->writer.buf.len;
+	totals->rounds = out->round;
+	totals->files = out->n_files;
+	pthread_mutex_unlock(&out->lock);
+	totals->elapsed_ns = rec->start_ns == NEVER_NS ? 0 : now_ns() - rec->start_ns;
+}
+
+/* Each ring's LOST records say whose record came next, not whose were lost: per event the kernel's
+ * own count is better, and only their sum is compared with it. */
+static void count_events(struct recording *rec, const struct event_end *ends)
+{
+	struct record_totals *totals = rec->totals;
+	uint64_t told = 0, read = 0, by_unit = 0;
+
+	totals->n_events = rec->events.n;
+	totals->events = xcalloc(rec->events.n + 1, sizeof(*totals->events));
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct event_tally *tally = &rec->out.total.v[i];
+		const struct data_event *event = rec->events.v[i];
+		struct record_event_totals *to = &totals->events[i];
+
+		*to = (struct record_event_totals){
+			.name = xstrdup(event->name),
+			.tracking = rec->set.v[rec->counter_of[i]].event->tracking,
+			.samples = tally->samples,
+			.lost = (says_lost(event) ? ends[i].lost : tally->lost) + tally->lost_samples,
+			.throttled = tally->throttled,
+			.enabled_ns = ends[i].enabled_ns,
+			.running_ns = ends[i].running_ns,
+			.asked_hz = has_rate(event) ? (double)event->attr.sample_freq : 0,
+		};
+		if (to->running_ns && has_rate(event))
+			to->achieved_hz = (double)to->samples * 1e9 / (double)to->running_ns;
+		read += ends[i].lost;
+		told += tally->lost;
+		by_unit += tally->lost_samples;
+	}
+	told += rec->out.total.v[rec->events.n].lost;
+	totals->lost = (told > read ? told : read) + by_unit;
+}
+
+void record_totals_release(struct record_totals *totals)
+{
+	for (size_t i = 0; i < totals->n_events; i++)
+		free(totals->events[i].name);
+	free(totals->events);
+	free(totals->path);
+	*totals = (struct record_totals){ 0 };
+}
+
+/* ---- the end ---- */
+
+static int take_the_rest(struct recording *rec)
+{
+	ssize_t n;
+
+	rec->totals->wakeups += crew_stop(&rec->crew);
+	if (!rec->out.drains)
+		outfile_add_drain(&rec->out, &rec->drain_side, &rec->drain);
+	n = drain_pass(&rec->drain, rec->err);
+	return n < 0 ? (int)n : recording_snapshot(rec);
+}
+
+static int add_losses(struct recording *rec, const struct event_end *ends)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < rec->events.n; i++) {
+		if (ends[i].lost)
+			rc = outfile_add_lost(&rec->out, i, ends[i].lost, rec->err);
+	}
+	return rc;
+}
+
+int recording_end(struct recording *rec)
+{
+	struct last_read last = { .rec = rec };
+	struct str again = STR_INIT;
+	uint64_t elapsed_ns = 0;
+	int rc, finish_rc;
+
+	last.v = xcalloc(rec->events.n + 1, sizeof(*last.v));
+	counters_disable(&rec->set);
+	if (rec->start_ns != NEVER_NS)
+		elapsed_ns = now_ns() - rec->start_ns;
+	rc = take_the_rest(rec);
+	counters_read(&rec->set, take_reading, &last);
+	if (!rc)
+		rc = add_losses(rec, last.v);
+	finish_rc = outfile_finish(&rec->out, rc ? &again : rec->err);
+	recording_count(rec);
+	count_events(rec, last.v);
+	rec->totals->elapsed_ns = elapsed_ns;
+	rec->totals->path = rec->out.last_path ? xstrdup(rec->out.last_path) : NULL;
+	free(last.v);
+	str_release(&again);
+	return rc ? rc : finish_rc;
+}

@@ -1,0 +1,308 @@
+/*
+ * The beginning of a recording, in this order, so that each step can fail without harm to what was
+ * there before: command held -> target -> attrs -> events open -> rings -> file -> what runs already
+ * -> go.
+ *
+ * A command that is itself the target samples from its exec on, by the kernel (enable_on_exec). Tasks
+ * that run already are sampled before their maps are listed: a map made between the two is then in
+ * the rings.
+ */
+#include "record/recording.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Rings of this size are what everyone may have: getting no more by default is nothing to tell. */
+enum { ENOUGH_BYTES = 512 << 10 };
+
+/* The kernel's own least. */
+enum { SHORT_SLICE_NS = 100000 };
+
+static bool words_name_target(const struct target_words *words)
+{
+	return words->pids || words->tids || words->user || words->cpus || words->all_cpus;
+}
+
+static int start_child(struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+	int rc;
+
+	if (!plan->argv)
+		return 0;
+	/* Seen now and not at its exec: the recording of before keeps its name. */
+	if (!command_exists(plan->argv[0])) {
+		rec->failed_status = EXIT_NOT_FOUND;
+		return fail(rec->err, -ENOENT, "%s: command not found", plan->argv[0]);
+	}
+	rc = child_fork(&rec->child, plan->argv, rec->err);
+	rec->has_child = !rc;
+	rec->child_is_target = !rc && !words_name_target(&plan->target);
+	return rc;
+}
+
+/*
+ * On a busy machine a woken recorder waits for others to use up their slices, and a ring can fill in a
+ * few ms. Tasks that ask for short slices get the CPU sooner, for less time (Linux 6.12 and later;
+ * older kernels ignore it, and a refusal costs nothing). sched_setattr(2)
+ */
+static void ask_for_short_slices(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime_ns, deadline_ns, period_ns;
+	} attr = {
+		.size = sizeof(attr),
+		.flags = SCHED_FLAG_KEEP_POLICY,
+		.nice = getpriority(PRIO_PROCESS, 0),
+		.runtime_ns = SHORT_SLICE_NS,
+	};
+
+	(void)!syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+static int resolve(struct recording *rec)
+{
+	struct target_words words = rec->plan->target;
+	int rc;
+
+	words.command = rec->child_is_target ? rec->child.pid : 0;
+	rc = target_resolve(&rec->target, &words, rec->plan->kern, rec->err);
+	if (rc == -EINVAL)
+		rec->failed_status = EXIT_BAD_USAGE;
+	return rc;
+}
+
+/* ---- events and rings ---- */
+
+static bool waits(const struct recording *rec)
+{
+	return rec->plan->delay_ms != 0;
+}
+
+static bool starts_with_exec(const struct recording *rec)
+{
+	return rec->child_is_target && !waits(rec);
+}
+
+static int choose_samples(struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+	struct sampling sampling = plan->sampling;
+	int rc;
+
+	/* What can be switched off must not take with it what is known about tasks. */
+	sampling.starts_late = waits(rec) || plan->control_fd >= 0;
+	/* A ring of its own for each thread has no CPU, and then no children. */
+	sampling.inherit = sampling.inherit && !plan->target.per_thread;
+	replace_cycles(plan->events, plan->kern, plan->notes);
+	rc = sampling_apply(&sampling, &rec->target, plan->events, plan->kern, plan->notes, rec->err);
+	if (rc == -EINVAL)
+		rec->failed_status = EXIT_BAD_USAGE;
+	return rc;
+}
+
+/* What is not open is a note, as long as anything to sample is. */
+static int check_open(struct recording *rec)
+{
+	const struct counter *why = NULL;
+	size_t n_open = 0;
+
+	for (size_t i = 0; i < rec->set.n; i++) {
+		const struct counter *c = &rec->set.v[i];
+
+		if (c->state == COUNTER_OPEN) {
+			n_open += !c->event->tracking;
+			continue;
+		}
+		why = why ? why : c;
+		note_add(rec->plan->notes, false, c->remedy, "%s: not sampled: %s", c->name,
+			 c->reason ? c->reason : "it is not an event of the kernel");
+	}
+	if (n_open)
+		return 0;
+	return fail(rec->err, why && why->err ? -why->err : -ENODEV, "nothing can be sampled");
+}
+
+static int open_with_rings(struct recording *rec, uint64_t ring_bytes)
+{
+	const struct record_plan *plan = rec->plan;
+	const struct open_options options = {
+		.inherit = plan->sampling.inherit && !plan->target.per_thread,
+		.enable_on_exec = starts_with_exec(rec),
+		.start_disabled = !starts_with_exec(rec),
+		.sample = true,
+		.per_cpu = !plan->target.per_thread,
+	};
+	const struct ring_options ring_options = {
+		.data_bytes = ring_bytes,
+		.enough_bytes = plan->ring_bytes ? plan->ring_bytes : ENOUGH_BYTES,
+	};
+	int rc;
+
+	for (size_t i = 0; i < plan->events->n; i++) {
+		plan->events->v[i].attr.watermark = 1;
+		plan->events->v[i].attr.wakeup_watermark = rings_watermark(ring_bytes);
+	}
+	rc = counters_open(&rec->set, plan->events, &rec->target, &options, plan->kern, plan->notes,
+			   rec->err);
+	rec->set_open = !rc;
+	if (!rc)
+		rc = check_open(rec);
+	return rc ? rc : rings_open(&rec->rings, &rec->set, &ring_options, rec->err);
+}
+
+/*
+ * Where the rings had to be smaller than asked for, the level at which they wake pstat is too high:
+ * only opening again can change it.
+ */
+static int open_events(struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+	uint64_t asked = plan->ring_bytes ? plan->ring_bytes : rings_default_bytes(plan->kern);
+	int rc = open_with_rings(rec, asked);
+
+	if (rc || rec->rings.data_bytes > rings_watermark(asked))
+		return rc;
+	asked = rec->rings.data_bytes;
+	rings_close(&rec->rings);
+	counters_close(&rec->set);
+	rec->set_open = false;
+	return open_with_rings(rec, asked);
+}
+
+static void assign_rings(struct recording *rec)
+{
+	drain_init(&rec->drain, &rec->events);
+	drain_init(&rec->snapshots, &rec->events);
+	for (size_t i = 0; i < rec->rings.n; i++) {
+		struct ring *ring = &rec->rings.v[i];
+
+		drain_add_ring(ring->overwrite ? &rec->snapshots : &rec->drain, ring);
+	}
+	if (rec->plan->readers == READERS_ONE)
+		outfile_add_drain(&rec->out, &rec->drain_side, &rec->drain);
+	if (rec->snapshots.n)
+		outfile_add_snapshots(&rec->out, &rec->snapshots_side, &rec->snapshots);
+}
+
+/* ---- the header ---- */
+
+static uint64_t ns_of(clockid_t id)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Only a clock that user space can read can be set beside the time of day. */
+static void describe_clock(struct recording *rec)
+{
+	const struct sampling *sampling = &rec->plan->sampling;
+	struct info *info = &rec->info;
+	struct timespec res = { 0 };
+
+	if (!sampling->has_clockid || clock_getres(sampling->clockid, &res))
+		return;
+	info->clock_res_ns = (uint64_t)res.tv_sec * NS_PER_S + (uint64_t)res.tv_nsec;
+	info_set(info, FEATURE_CLOCKID);
+	info->clockid = (uint32_t)sampling->clockid;
+	info->clockid_time_ns = ns_of(sampling->clockid);
+	info->wall_clock_ns = ns_of(CLOCK_REALTIME);
+	info_set(info, FEATURE_CLOCK_DATA);
+}
+
+static void describe(struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+
+	host_info_collect(&rec->info, plan->events, plan->argc, plan->own_argv, plan->kern);
+	info_set(&rec->info, FEATURE_EVENT_DESC);
+	tracing_data_collect(&rec->info, plan->events, plan->kern);
+	for (size_t i = 0; i < rec->events.n; i++) {
+		if (rec->events.v[i]->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)
+			info_set(&rec->info, FEATURE_BRANCH_STACK);
+	}
+	describe_clock(rec);
+}
+
+/* ---- going ---- */
+
+int recording_begin(struct recording *rec)
+{
+	int rc = 0;
+
+	rec->delay_until_ns = NEVER_NS;
+	if (!starts_with_exec(rec) && rec->plan->delay_ms >= 0)
+		rc = counters_enable(&rec->set);
+	rec->start_ns = now_ns();
+	if (rc)
+		return fail(rec->err, rc, "the events cannot be started: %s", strerror(-rc));
+	return 0;
+}
+
+static int release_child(struct recording *rec)
+{
+	int rc = rec->has_child ? child_release(&rec->child) : 0;
+
+	if (!rc)
+		return 0;
+	rec->failed_status = rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	return fail(rec->err, rc, "%s: cannot be executed: %s", rec->plan->argv[0], strerror(-rc));
+}
+
+static int open_file_and_begin(struct recording *rec)
+{
+	bool tasks_run = rec->target.kind == TARGET_TASKS;
+	int rc = 0;
+
+	if (rec->plan->delay_ms > 0)
+		rec->delay_until_ns = now_ns() + (uint64_t)rec->plan->delay_ms * NS_PER_MS;
+	if (tasks_run && !waits(rec))
+		rc = recording_begin(rec);
+	if (!rc)
+		rc = outfile_open(&rec->out, rec->err);
+	if (!rc && !tasks_run && !waits(rec))
+		rc = recording_begin(rec);
+	if (!rc && rec->plan->readers != READERS_ONE)
+		rc = crew_start(&rec->crew, &rec->rings, &rec->out, rec->plan->readers,
+				rec->plan->affinity, rec->err);
+	return rc;
+}
+
+int recording_start(struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+	int rc = start_child(rec);
+
+	/* The command is not to have them. */
+	ask_for_short_slices();
+	if (!rc)
+		rc = resolve(rec);
+	if (!rc)
+		rc = choose_samples(rec);
+	if (!rc)
+		rc = open_events(rec);
+	if (!rc)
+		rc = recording_list_events(rec);
+	if (rc)
+		return rc;
+	plan->opened(plan->data, &rec->set);
+	describe(rec);
+	outfile_init(&rec->out, plan, &rec->target, &rec->events, &rec->info);
+	assign_rings(rec);
+	if (rec->target.kind == TARGET_TASKS)
+		watch_tasks(&rec->watch, &rec->target);
+	if (plan->dry_run)
+		return 0;
+	rc = open_file_and_begin(rec);
+	return rc ? rc : release_child(rec);
+}

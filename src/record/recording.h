@@ -1,0 +1,91 @@
+/*
+ * recording: the state of a recording, shared by record_run.c (its course), record_start.c (its
+ * beginning) and record_end.c (its end). Private to record/.
+ */
+#ifndef PSTAT_RECORDING_H
+#define PSTAT_RECORDING_H
+
+#include "record/crew.h"
+#include "record/outfile.h"
+#include "record/record.h"
+
+#define NS_PER_S 1000000000ull
+#define NS_PER_MS 1000000ull
+
+struct recording {
+	const struct record_plan *plan;
+	struct record_totals *totals;
+	struct str *err;
+	int failed_status; /* for pstat, when it has failed */
+
+	/* what is measured, and by what */
+	struct child child;
+	bool has_child, child_is_target;
+	struct target target;
+	struct counter_set set;
+	bool set_open;
+	struct ring_set rings;
+	struct events events; /* those that are open, as the file has them */
+	size_t *counter_of; /* by event index: the counter's index in the set */
+	struct info info;
+
+	/* the way of the records */
+	struct outfile out;
+	struct drain drain; /* all rings but those of a crew and those that are overwritten */
+	struct outfile_drain drain_side;
+	struct drain snapshots; /* the overwrite rings */
+	struct outfile_drain snapshots_side;
+	struct crew crew; /* --threads; no members: the main thread drains */
+	size_t first_slot, news_slot; /* in the watch: of the first ring, of the crew's news */
+
+	/* its course */
+	struct watch watch;
+	struct control control;
+	uint64_t start_ns; /* sampling began; NEVER_NS: not yet */
+	uint64_t delay_until_ns;
+	struct ticker second; /* flush and progress */
+	int signals_seen;
+	bool told_to_end; /* by --control */
+	int rc; /* of the first failure while recording */
+};
+
+/* record_start.c */
+
+/*
+ * Starts the command (held), opens events, rings and file, and lets all go: 0, or a negative errno
+ * with a sentence and failed_status set.
+ */
+int recording_start(struct recording *rec);
+/* Sampling begins, by now or by the exec that follows. */
+int recording_begin(struct recording *rec);
+
+/* file_events.c: the open counters as events of the file: attrs, ids, names, units, groups */
+int recording_list_events(struct recording *rec);
+
+/* record_run.c */
+
+/* What came into the overwrite rings since the last snapshot, into the file. */
+int recording_snapshot(struct recording *rec);
+
+/* record_end.c */
+
+/* Stops, drains what is left, finishes the file. 0 or the first failure. */
+int recording_end(struct recording *rec);
+/* What is known so far, without the losses that only the end tells. */
+void recording_count(struct recording *rec);
+
+/* tracing_data.c */
+
+/* The formats of the tracepoints among the events, into info; nothing where there are none. */
+void tracing_data_collect(struct info *info, const struct event_list *events,
+			  const struct kern *kern);
+
+/* clock_fallback.c */
+
+/*
+ * Cycles where no counter counts them become cpu-clock, with a note that says why; other events are
+ * left as they are.
+ */
+void replace_cycles(struct event_list *events, const struct kern *kern, struct note_list *notes);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * The registers that samples can hold: one table per architecture, chosen here and nowhere else. Bits
+ * are those of attr.sample_regs_user and sample_regs_intr.
+ *
+ * Source: arch/x86/include/uapi/asm/perf_regs.h, arch/arm64/include/uapi/asm/perf_regs.h.
+ */
+#include "record/sample_regs.h"
+
+#include "record/record.h"
+
+#include <errno.h>
+#include <strings.h>
+
+struct reg_name {
+	const char *name;
+	unsigned bit;
+};
+
+#if defined(__x86_64__)
+/* Without the segment registers (bits 12 to 15): the kernel refuses them for 64-bit tasks. */
+const uint64_t dwarf_regs = 0xff0fff;
+static const struct reg_name reg_names[] = {
+	{ "AX", 0 },   { "BX", 1 },   { "CX", 2 },   { "DX", 3 },   { "SI", 4 },
+	{ "DI", 5 },   { "BP", 6 },   { "SP", 7 },   { "IP", 8 },   { "FLAGS", 9 },
+	{ "CS", 10 },  { "SS", 11 },  { "R8", 16 },  { "R9", 17 },  { "R10", 18 },
+	{ "R11", 19 }, { "R12", 20 }, { "R13", 21 }, { "R14", 22 }, { "R15", 23 },
+};
+#elif defined(__aarch64__)
+const uint64_t dwarf_regs = (1ULL << 33) - 1;
+static const struct reg_name reg_names[] = {
+	{ "x0", 0 },   { "x1", 1 },   { "x2", 2 },   { "x3", 3 },   { "x4", 4 },
+	{ "x5", 5 },   { "x6", 6 },   { "x7", 7 },   { "x8", 8 },   { "x9", 9 },
+	{ "x10", 10 }, { "x11", 11 }, { "x12", 12 }, { "x13", 13 }, { "x14", 14 },
+	{ "x15", 15 }, { "x16", 16 }, { "x17", 17 }, { "x18", 18 }, { "x19", 19 },
+	{ "x20", 20 }, { "x21", 21 }, { "x22", 22 }, { "x23", 23 }, { "x24", 24 },
+	{ "x25", 25 }, { "x26", 26 }, { "x27", 27 }, { "x28", 28 }, { "x29", 29 },
+	{ "lr", 30 },  { "sp", 31 },  { "pc", 32 },
+};
+#else
+const uint64_t dwarf_regs = 0;
+static const struct reg_name reg_names[] = { { "", 0 } };
+#endif
+
+static int unknown_register(const char *word, size_t len, struct str *err)
+{
+	str_add(err, "register '");
+	str_add_printable(err, word, len);
+	str_add(err, "': this architecture has none of this name\nregisters:");
+	for (size_t i = 0; i < ARRAY_SIZE(reg_names); i++)
+		str_addf(err, " %s", reg_names[i].name);
+	return -EINVAL;
+}
+
+int sample_regs_parse(const char *text, uint64_t *mask, struct str *err)
+{
+	uint64_t all = 0;
+
+	for (const char *at = text;; at++) {
+		size_t len = strcspn(at, ","), i = 0;
+
+		while (i < ARRAY_SIZE(reg_names) && (strlen(reg_names[i].name) != len || !len ||
+						     strncasecmp(reg_names[i].name, at, len)))
+			i++;
+		if (i == ARRAY_SIZE(reg_names))
+			return unknown_register(at, len, err);
+		all |= 1ULL << reg_names[i].bit;
+		at += len;
+		if (!*at)
+			break;
+	}
+	*mask = all;
+	return 0;
+}

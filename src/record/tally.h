@@ -1,0 +1,43 @@
+/*
+ * tally: what went by, counted from the records' headers: samples, losses and throttles per event,
+ * and the time of the first and the last sample. Private to record/.
+ *
+ * The kernel says losses in two ways that overlap: LOST records, which come when there is room again
+ * and count every lost record of a ring, and the count that each event gives when it is read at the end
+ * (PERF_FORMAT_LOST). LOST_SAMPLES are the unit's own losses and in neither of the two.
+ */
+#ifndef PSTAT_TALLY_H
+#define PSTAT_TALLY_H
+
+#include "data/data.h"
+
+struct event_tally {
+	uint64_t samples;
+	uint64_t lost; /* of LOST records; their id is that of whoever wrote next into the ring */
+	uint64_t lost_samples; /* of LOST_SAMPLES records */
+	uint64_t throttled, unthrottled; /* records */
+};
+
+struct tally {
+	const struct events *events;
+	struct event_tally *v; /* by event index, and one more: ids that match no event */
+	int *time_words; /* by event index: where a sample's time is, in words of its payload; -1: nowhere */
+	uint64_t first_ns, last_ns; /* of samples; first_ns > last_ns: none seen */
+	uint64_t records;
+};
+
+void tally_init(struct tally *tally, const struct events *events);
+void tally_release(struct tally *tally);
+/* Adds all of `from` and empties it. */
+void tally_merge(struct tally *tally, struct tally *from);
+
+/* Called for MMAP and MMAP2 records, whose bytes are whole and aligned to 8. */
+typedef void (*tally_mmap_fn)(void *data, const struct record *record);
+/*
+ * Walks over n bytes of whole records. Returns how many bytes were understood: less than n where a
+ * header makes no sense, which a kernel never writes.
+ */
+size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_mmap_fn on_mmap,
+		  void *data);
+
+#endif

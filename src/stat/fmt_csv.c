@@ -1,0 +1,201 @@
+/*
+ * CSV, as `perf stat -x`: the same number of fields on every line of a run, in any locale.
+ *
+ *   [time] [place [CPUs]] value unit event [cgroup] [variance] run-time % metric-value metric-unit
+ *
+ * A field that holds the separator or a quote is quoted as RFC 4180 has it, so that names such as
+ * cpu/event=1,umask=2/ don't break a line. A second metric of an event has a line of its own, on
+ * which the fields between place and metric are empty.
+ */
+#include "fmt.h"
+
+struct csv_line {
+	struct str *out;
+	const struct stat_style *style;
+	const struct stat_report *report;
+	bool started; /* a field is there: the next one needs a separator before it */
+	struct str field; /* the field that is being made */
+};
+
+static void end_field(struct csv_line *line)
+{
+	const char *sep = line->style->separator ? line->style->separator : ",";
+	bool quote = strchr(line->field.s, '"') || (*sep && strstr(line->field.s, sep));
+
+	if (line->started)
+		str_add(line->out, sep);
+	line->started = true;
+	if (quote)
+		str_addc(line->out, '"');
+	for (const char *p = line->field.s; *p; p++) {
+		if (quote && *p == '"')
+			str_addc(line->out, '"');
+		str_addc(line->out, *p);
+	}
+	if (quote)
+		str_addc(line->out, '"');
+	str_reset(&line->field);
+}
+
+static void name_field(struct csv_line *line, const char *name)
+{
+	fmt_name(&line->field, name);
+	end_field(line);
+}
+
+static void u64_field(struct csv_line *line, uint64_t value)
+{
+	str_addf(&line->field, "%llu", (unsigned long long)value);
+	end_field(line);
+}
+
+static void empty_fields(struct csv_line *line, unsigned n)
+{
+	while (n--)
+		end_field(line);
+}
+
+static void end_line(struct csv_line *line)
+{
+	str_addc(line->out, '\n');
+	line->started = false;
+}
+
+static bool has_tag(const struct csv_line *line)
+{
+	return line->report->kind == REPORT_SUMMARY && line->style->csv_summary_tag;
+}
+
+static void where_fields(struct csv_line *line, const struct stat_row *row, unsigned n_folded)
+{
+	const struct place_look *look = fmt_place(row->aggr);
+
+	if (line->report->kind == REPORT_INTERVAL) {
+		fmt_time(&line->field, line->report->time_ns, 6);
+		end_field(line);
+	} else if (has_tag(line)) {
+		str_addf(&line->field, "%16s", "summary");
+		end_field(line);
+	}
+	if (look->json_key)
+		name_field(line, row->place);
+	if (look->folded)
+		u64_field(line, n_folded);
+}
+
+static void value_fields(struct csv_line *line, const struct stat_row *row)
+{
+	fmt_value(&line->field, row);
+	end_field(line);
+	name_field(line, row->unit);
+	name_field(line, row->name);
+	if (line->style->has_cgroups)
+		name_field(line, row->cgroup);
+	if (line->style->runs > 1) {
+		fmt_fixed(&line->field, row->has_stdev ? row->stdev_pct : 0.0, 2);
+		str_addc(&line->field, '%');
+		end_field(line);
+	}
+	u64_field(line, row->running_ns);
+	fmt_fixed(&line->field, row->running_pct, 2);
+	end_field(line);
+}
+
+static void metric_fields(struct csv_line *line, const struct stat_metric *m)
+{
+	bool pct;
+
+	fmt_fixed(&line->field, m->value, m->decimals);
+	end_field(line);
+	name_field(line, fmt_metric_unit(m, &pct));
+}
+
+static void add_row(struct csv_line *line, const struct stat_row *row)
+{
+	size_t first = fmt_row_metric(row);
+
+	where_fields(line, row, row->n_folded);
+	value_fields(line, row);
+	if (first < row->n_metrics)
+		metric_fields(line, &row->metrics[first]);
+	else
+		empty_fields(line, 2);
+	end_line(line);
+	for (size_t i = first + 1; i < row->n_metrics; i++) {
+		if (!fmt_metric_ok(&row->metrics[i]))
+			continue;
+		where_fields(line, row, row->n_folded);
+		empty_fields(line, 5u + line->style->has_cgroups + (line->style->runs > 1));
+		metric_fields(line, &row->metrics[i]);
+		end_line(line);
+	}
+}
+
+static void add_grid_header(struct csv_line *line, const struct grid *g)
+{
+	const struct place_look *look = fmt_place(line->style->aggr);
+
+	if (line->style->interval)
+		name_field(line, " time");
+	if (look->json_key)
+		name_field(line, look->csv_title);
+	if (look->folded)
+		name_field(line, "cpus");
+	if (line->style->has_cgroups)
+		name_field(line, "cgroup");
+	for (size_t c = 0; c < g->n_columns; c++)
+		name_field(line, g->columns[c].title);
+	end_field(line); /* perf's lines end with a separator here */
+	end_line(line);
+}
+
+static void add_grid(struct csv_line *line)
+{
+	struct grid g;
+
+	grid_init(&g, line->report);
+	if (fmt_header_due(line->style, line->report))
+		add_grid_header(line, &g);
+	for (size_t i = 0; i < g.n_lines; i++) {
+		where_fields(line, g.lines[i].row, g.lines[i].n_folded);
+		if (line->style->has_cgroups)
+			name_field(line, g.lines[i].row->cgroup);
+		for (size_t c = 0; c < g.n_columns; c++) {
+			const struct stat_metric *m = grid_cell(&g.lines[i], c);
+
+			if (m)
+				grid_add_number(&line->field, m);
+			end_field(line);
+		}
+		end_field(line);
+		end_line(line);
+	}
+	grid_release(&g);
+}
+
+static void csv_begin(struct str *out, const struct stat_style *style)
+{
+	if (style->started_on)
+		str_addf(out, "# started on %s\n\n", style->started_on);
+}
+
+static void csv_report(struct str *out, const struct stat_style *style,
+		       const struct stat_report *report)
+{
+	struct csv_line line = {
+		.out = out, .style = style, .report = report, .field = STR_INIT
+	};
+
+	if (style->metric_only && !style->null_run)
+		add_grid(&line);
+	else
+		for (size_t i = 0; i < report->n_rows; i++)
+			add_row(&line, &report->rows[i]);
+	str_release(&line.field);
+}
+
+const struct stat_format stat_format_csv = {
+	.name = "csv",
+	.begin = csv_begin,
+	.report = csv_report,
+};

@@ -1,0 +1,197 @@
+/*
+ * JSON, as `perf stat -j`: one object per line, and nothing else: no comment, no header. Every line
+ * is valid JSON in every locale, whatever bytes a name holds.
+ *
+ * perf's keys come first and in its order; what pstat adds stands behind them: "reason", "scaled",
+ * "partial", "mixed". With --metric-only the keys are the metrics' names.
+ */
+#include "fmt.h"
+
+#include <math.h>
+
+/* Above this a double no longer holds every integer. */
+#define DOUBLE_EXACT (UINT64_C(1) << 53)
+
+struct json_line {
+	struct str *out;
+	const struct stat_style *style;
+	const struct stat_report *report;
+	bool started; /* a key is there: the next one needs a comma before it */
+};
+
+static void start_line(struct json_line *line)
+{
+	str_addc(line->out, '{');
+	line->started = false;
+}
+
+static void end_line(struct json_line *line)
+{
+	str_add(line->out, "}\n");
+}
+
+static void add_key(struct json_line *line, const char *key)
+{
+	if (line->started)
+		str_add(line->out, ", ");
+	line->started = true;
+	str_add_json(line->out, key);
+	str_add(line->out, " : ");
+}
+
+static void add_text(struct json_line *line, const char *key, const char *text)
+{
+	add_key(line, key);
+	str_add_json(line->out, text ? text : "");
+}
+
+static void add_number(struct json_line *line, const char *key, double value, int decimals)
+{
+	add_key(line, key);
+	if (isfinite(value))
+		fmt_fixed(line->out, value, decimals);
+	else
+		str_add(line->out, "null"); /* JSON has no infinity */
+}
+
+static void add_u64(struct json_line *line, const char *key, uint64_t value)
+{
+	add_key(line, key);
+	str_addf(line->out, "%llu", (unsigned long long)value);
+}
+
+/* Only said where it is so: absent means false. */
+static void add_flag(struct json_line *line, const char *key, bool on)
+{
+	if (!on)
+		return;
+	add_key(line, key);
+	str_add(line->out, "true");
+}
+
+static void add_where(struct json_line *line, const struct stat_row *row, unsigned n_folded)
+{
+	const struct place_look *look = fmt_place(row->aggr);
+	const char *place = row->place ? row->place : "";
+
+	if (line->report->kind == REPORT_INTERVAL) {
+		add_key(line, "interval");
+		fmt_time(line->out, line->report->time_ns, 1);
+	}
+	if (look->json_key) {
+		if (row->aggr == AGGR_CPU && !strncmp(place, "CPU", 3))
+			place += 3; /* perf has the bare number here */
+		add_text(line, look->json_key, place);
+	}
+	if (look->folded)
+		add_u64(line, "aggregate-number", n_folded);
+}
+
+static void add_value(struct json_line *line, const struct stat_row *row)
+{
+	add_key(line, "counter-value");
+	str_addc(line->out, '"');
+	if (row->state != COUNT_OK)
+		fmt_value(line->out, row);
+	else if (row->integral && row->count >= DOUBLE_EXACT)
+		str_addf(line->out, "%llu.000000", (unsigned long long)row->count);
+	else
+		fmt_fixed(line->out, row->value, 6);
+	str_addc(line->out, '"');
+}
+
+static void add_metric(struct json_line *line, const struct stat_metric *m)
+{
+	bool pct;
+
+	add_number(line, "metric-value", m ? m->value : 0.0, 6);
+	add_text(line, "metric-unit", m ? fmt_metric_unit(m, &pct) : "");
+}
+
+static void add_row(struct json_line *line, const struct stat_row *row)
+{
+	size_t first = fmt_row_metric(row);
+	const struct stat_metric *m = first < row->n_metrics ? &row->metrics[first] : NULL;
+
+	start_line(line);
+	add_where(line, row, row->n_folded);
+	add_value(line, row);
+	add_text(line, "unit", row->unit);
+	add_text(line, "event", row->name);
+	if (line->style->has_cgroups)
+		add_text(line, "cgroup", row->cgroup);
+	if (line->style->runs > 1)
+		add_number(line, "variance", row->has_stdev ? row->stdev_pct : 0.0, 2);
+	add_u64(line, "event-runtime", row->running_ns);
+	add_number(line, "pcnt-running", row->running_pct, 2);
+	add_metric(line, m);
+	if (row->reason)
+		add_text(line, "reason", row->reason);
+	add_flag(line, "scaled", row->scaled);
+	add_flag(line, "partial", row->partial);
+	add_flag(line, "mixed", m && m->mixed);
+	end_line(line);
+	for (size_t i = first + 1; i < row->n_metrics; i++) {
+		if (!fmt_metric_ok(&row->metrics[i]))
+			continue;
+		start_line(line);
+		add_where(line, row, row->n_folded);
+		add_metric(line, &row->metrics[i]);
+		add_flag(line, "mixed", row->metrics[i].mixed);
+		end_line(line);
+	}
+}
+
+static void add_grid_line(struct json_line *line, const struct grid *g, const struct grid_line *at)
+{
+	bool mixed = false;
+
+	start_line(line);
+	add_where(line, at->row, at->n_folded);
+	if (line->style->has_cgroups)
+		add_text(line, "cgroup", at->row->cgroup);
+	for (size_t c = 0; c < g->n_columns; c++) {
+		const struct stat_metric *m = grid_cell(at, c);
+
+		add_key(line, g->columns[c].title);
+		if (!m) {
+			str_add(line->out, "null");
+			continue;
+		}
+		str_addc(line->out, '"');
+		grid_add_number(line->out, m);
+		str_addc(line->out, '"');
+		mixed |= m->mixed;
+	}
+	add_flag(line, "mixed", mixed);
+	end_line(line);
+}
+
+static void json_begin(struct str *out, const struct stat_style *style)
+{
+	(void)out; /* the date of -o would be a line that is not JSON */
+	(void)style;
+}
+
+static void json_report(struct str *out, const struct stat_style *style,
+			const struct stat_report *report)
+{
+	struct json_line line = { .out = out, .style = style, .report = report };
+	struct grid g;
+
+	if (!style->metric_only || style->null_run) {
+		for (size_t i = 0; i < report->n_rows; i++)
+			add_row(&line, &report->rows[i]);
+		return;
+	}
+	grid_init(&g, report);
+	for (size_t i = 0; i < g.n_lines; i++)
+		add_grid_line(&line, &g, &g.lines[i]);
+	grid_release(&g);
+}
+
+const struct stat_format stat_format_json = {
+	.name = "json",
+	.begin = json_begin,
+	.report = json_report,
+};

@@ -1,0 +1,350 @@
+/*
+ * Text for people, in perf's columns, which many scripts cut by place:
+ *
+ *   [time ][place [CPUs] ]             value unit name                  # metric  ( +- x% )  (x%)
+ *                                   18 right   4    32             35 wide
+ *
+ * A row without a number leaves the metric's place for the reason. Marks: "*" behind a metric whose
+ * events were not counted together, "(at least)" where a value is a lower bound, "(x%)" where it is
+ * scaled. fmt_total.c writes what stands above and below the rows.
+ */
+#include "fmt.h"
+
+#define VALUE_COLS 18
+#define UNIT_COLS 4 /* at least */
+#define NAME_COLS 32 /* before a metric or a reason */
+#define NAME_COLS_BARE 25 /* of a row without a number, as perf has it */
+#define METRIC_COLS 35
+#define THREAD_COMM_COLS 16
+#define FOLDED_COLS 4
+#define TIME_COLS 16 /* "     1.000000000" */
+#define GRID_COLS 20
+
+struct text_page {
+	struct str *out;
+	const struct stat_style *style;
+	const struct stat_report *report;
+	size_t unit_cols;
+};
+
+/* ---- pieces of a line ---- */
+
+/* "1234567.89" -> "1,234,567.89", right-aligned. */
+static void add_number(struct text_page *page, const char *number)
+{
+	size_t digits = strspn(number, "-0123456789"), sign = number[0] == '-';
+	struct str text = STR_INIT;
+
+	for (size_t i = 0; number[i]; i++) {
+		if (page->style->big_num && i > sign && i < digits && (digits - i) % 3 == 0)
+			str_addc(&text, ',');
+		str_addc(&text, number[i]);
+	}
+	fmt_right(page->out, text.s, VALUE_COLS);
+	str_release(&text);
+}
+
+/* comm-tid: the command's name ends, and the number begins, at the same column on all rows. */
+static void add_thread(struct str *out, const char *place)
+{
+	const char *dash = strrchr(place, '-');
+	struct str comm = STR_INIT;
+
+	fmt_name(&comm, place);
+	if (dash) {
+		str_reset(&comm);
+		str_add_printable(&comm, place, (size_t)(dash - place));
+	}
+	fmt_right(out, comm.s, THREAD_COMM_COLS);
+	fmt_name(out, dash);
+	str_release(&comm);
+}
+
+static void add_place(struct str *out, const struct stat_row *row, unsigned n_folded)
+{
+	const struct place_look *look = fmt_place(row->aggr);
+	const char *place = row->place ? row->place : "";
+	size_t start = out->len;
+
+	if (!look->json_key)
+		return;
+	if (row->aggr == AGGR_THREAD)
+		add_thread(out, place);
+	else
+		fmt_name(out, place);
+	if (look->folded) {
+		fmt_pad_from(out, start, look->cols - FOLDED_COLS - 1);
+		str_addf(out, "%*u", FOLDED_COLS, n_folded);
+	}
+	fmt_pad_from(out, start, look->cols - 1);
+	str_addc(out, ' ');
+}
+
+static void add_where(struct text_page *page, const struct stat_row *row, unsigned n_folded)
+{
+	if (page->report->kind == REPORT_INTERVAL) {
+		fmt_time(page->out, page->report->time_ns, 6);
+		str_addc(page->out, ' ');
+	}
+	add_place(page->out, row, n_folded);
+}
+
+static void add_value(struct text_page *page, const struct stat_row *row)
+{
+	struct str value = STR_INIT;
+	size_t start;
+
+	fmt_value(&value, row);
+	if (row->state == COUNT_OK)
+		add_number(page, value.s);
+	else
+		fmt_right(page->out, value.s, VALUE_COLS);
+	str_addc(page->out, ' ');
+	start = page->out->len;
+	fmt_name(page->out, row->unit);
+	fmt_pad_from(page->out, start, page->unit_cols);
+	str_addc(page->out, ' ');
+	str_release(&value);
+}
+
+static void add_name(struct text_page *page, const struct stat_row *row, size_t cols)
+{
+	size_t start = page->out->len;
+
+	fmt_name(page->out, row->name);
+	fmt_pad_from(page->out, start, cols);
+	if (page->style->has_cgroups) {
+		str_addc(page->out, ' ');
+		fmt_name(page->out, row->cgroup);
+	}
+}
+
+/* text in the colour of its level; colour takes no columns. */
+static void add_coloured(struct text_page *page, const char *text, int level)
+{
+	static const char *const colours[] = { "", "\033[33m", "\033[31m" };
+
+	if (!page->style->colour || level < 1 || level >= (int)ARRAY_SIZE(colours)) {
+		str_add(page->out, text);
+		return;
+	}
+	str_addf(page->out, "%s%s\033[m", colours[level], text);
+}
+
+static void add_metric(struct text_page *page, const struct stat_metric *m)
+{
+	struct str number = STR_INIT, padded = STR_INIT;
+	bool pct;
+	const char *unit = fmt_metric_unit(m, &pct);
+	size_t start, number_cols;
+
+	fmt_fixed(&number, m->value, m->decimals);
+	if (pct)
+		str_addc(&number, '%');
+	else if (m->decimals == 2) /* so that these stand under percentages */
+		str_addc(&number, ' ');
+	fmt_right(&padded, number.s, 8);
+	number_cols = padded.len;
+	str_add(page->out, " # ");
+	add_coloured(page, padded.s, m->level);
+	start = page->out->len;
+	str_addc(page->out, ' ');
+	fmt_name(page->out, unit);
+	if (m->mixed)
+		str_add(page->out, " *");
+	if (number_cols + 3 < METRIC_COLS)
+		fmt_pad_from(page->out, start, METRIC_COLS - 3 - number_cols);
+	str_release(&number);
+	str_release(&padded);
+}
+
+static void add_reason(struct text_page *page, const char *reason)
+{
+	size_t start = page->out->len;
+
+	str_add(page->out, " #  ");
+	fmt_name(page->out, reason);
+	fmt_pad_from(page->out, start, METRIC_COLS);
+}
+
+/* What is to be said of the value itself, at the end of its last line. */
+static void add_marks(struct text_page *page, const struct stat_row *row)
+{
+	struct str *out = page->out;
+	bool never_ran = row->state == COUNT_NOT_COUNTED && row->running_pct < 100.0;
+
+	if (row->state == COUNT_OK && row->has_stdev)
+		fmt_text_noise(out, row->stdev_pct);
+	if (row->scaled || never_ran) {
+		str_add(out, "  (");
+		fmt_fixed(out, row->running_pct, 2);
+		str_add(out, "%)");
+	}
+	if (row->state != COUNT_OK || !row->partial)
+		return;
+	str_add(out, "  (at least");
+	if (page->style->explain && row->reason) {
+		str_add(out, ": ");
+		fmt_name(out, row->reason);
+	}
+	str_addc(out, ')');
+}
+
+/* ---- rows ---- */
+
+/* A further metric: on a line of its own, under the first. */
+static void add_metric_line(struct text_page *page, const struct stat_row *row,
+			    const struct stat_metric *m)
+{
+	struct str name = STR_INIT;
+	struct text_page blank = *page;
+
+	blank.out = &name;
+	add_name(&blank, row, NAME_COLS);
+	str_addc(page->out, '\n');
+	add_where(page, row, row->n_folded);
+	str_pad(page->out, ' ',
+		VALUE_COLS + 1 + page->unit_cols + 1 + fmt_cols(name.s, name.len));
+	add_metric(page, m);
+	str_release(&name);
+}
+
+static void add_row(struct text_page *page, const struct stat_row *row)
+{
+	bool explained = page->style->explain && row->reason && row->state != COUNT_OK;
+	bool bare = row->state != COUNT_OK && !explained;
+	size_t first = fmt_row_metric(row);
+
+	add_where(page, row, row->n_folded);
+	add_value(page, row);
+	add_name(page, row, bare ? NAME_COLS_BARE : NAME_COLS);
+	if (explained)
+		add_reason(page, row->reason);
+	else if (first < row->n_metrics)
+		add_metric(page, &row->metrics[first]);
+	else
+		str_pad(page->out, ' ', METRIC_COLS);
+	for (size_t i = first + 1; i < row->n_metrics; i++)
+		if (fmt_metric_ok(&row->metrics[i]))
+			add_metric_line(page, row, &row->metrics[i]);
+	add_marks(page, row);
+	str_addc(page->out, '\n');
+}
+
+/* ---- --metric-only ---- */
+
+static size_t grid_cols(const struct grid_column *column)
+{
+	size_t cols = fmt_cols(column->title, strlen(column->title));
+
+	return cols > GRID_COLS ? cols : GRID_COLS;
+}
+
+static void add_grid_header(struct text_page *page, const struct grid *g)
+{
+	const struct place_look *look = fmt_place(page->style->aggr);
+	size_t start = page->out->len, cols = look->cols;
+
+	if (page->report->kind == REPORT_INTERVAL) {
+		str_addf(page->out, "#%*s %s", TIME_COLS - 1, "time", look->text_title);
+		cols += TIME_COLS + 1;
+	}
+	fmt_pad_from(page->out, start, cols);
+	for (size_t c = 0; c < g->n_columns; c++) {
+		fmt_right(page->out, g->columns[c].title, grid_cols(&g->columns[c]));
+		str_addc(page->out, ' ');
+	}
+	if (page->style->has_cgroups)
+		str_add(page->out, "cgroup");
+	str_addc(page->out, '\n');
+}
+
+static void add_grid_cell(struct text_page *page, const struct grid_column *column,
+			  const struct stat_metric *m)
+{
+	struct str number = STR_INIT;
+	bool pct = false;
+
+	if (m) {
+		grid_add_number(&number, m);
+		fmt_metric_unit(m, &pct);
+	}
+	if (pct)
+		str_addc(&number, '%');
+	if (number.len < grid_cols(column))
+		str_pad(page->out, ' ', grid_cols(column) - number.len);
+	add_coloured(page, number.s, m ? m->level : 0);
+	str_addc(page->out, m && m->mixed ? '*' : ' ');
+	str_release(&number);
+}
+
+static void add_grid(struct text_page *page)
+{
+	struct grid g;
+
+	grid_init(&g, page->report);
+	if (page->report->kind != REPORT_INTERVAL || fmt_header_due(page->style, page->report))
+		add_grid_header(page, &g);
+	for (size_t i = 0; i < g.n_lines; i++) {
+		const struct grid_line *line = &g.lines[i];
+
+		add_where(page, line->row, line->n_folded);
+		for (size_t c = 0; c < g.n_columns; c++)
+			add_grid_cell(page, &g.columns[c], grid_cell(line, c));
+		if (page->style->has_cgroups)
+			fmt_name(page->out, line->row->cgroup);
+		str_addc(page->out, '\n');
+	}
+	grid_release(&g);
+}
+
+/* ---- whole reports ---- */
+
+static void add_interval_header(struct text_page *page)
+{
+	const struct place_look *look = fmt_place(page->style->aggr);
+	size_t start = page->out->len;
+
+	str_addf(page->out, "#%*s %s", TIME_COLS - 1, "time", look->text_title);
+	fmt_pad_from(page->out, start, TIME_COLS + 1 + look->cols);
+	str_addf(page->out, "%*s %*s events\n", VALUE_COLS, "counts", (int)page->unit_cols, "unit");
+}
+
+static void text_begin(struct str *out, const struct stat_style *style)
+{
+	if (style->started_on)
+		str_addf(out, "# started on %s\n\n", style->started_on);
+}
+
+static void text_report(struct str *out, const struct stat_style *style,
+			const struct stat_report *report)
+{
+	struct text_page page = {
+		.out = out, .style = style, .report = report, .unit_cols = UNIT_COLS
+	};
+	bool grid = style->metric_only && !style->null_run;
+
+	for (size_t i = 0; i < report->n_rows; i++) {
+		const char *unit = report->rows[i].unit ? report->rows[i].unit : "";
+
+		if (strlen(unit) > page.unit_cols)
+			page.unit_cols = strlen(unit);
+	}
+	if (report->kind != REPORT_INTERVAL)
+		fmt_text_title(out, style, report);
+	else if (!grid && fmt_header_due(style, report))
+		add_interval_header(&page);
+	if (grid)
+		add_grid(&page);
+	else
+		for (size_t i = 0; i < report->n_rows; i++)
+			add_row(&page, &report->rows[i]);
+	if (report->kind != REPORT_INTERVAL)
+		fmt_text_footer(out, style, report);
+}
+
+const struct stat_format stat_format_text = {
+	.name = "text",
+	.begin = text_begin,
+	.report = text_report,
+};

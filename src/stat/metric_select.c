@@ -1,0 +1,164 @@
+/*
+ * -M: from the names of metrics to events. Each metric's events join the list as one weak group, so
+ * that a ratio is of counts of the same time wherever the counter unit can hold them together.
+ *
+ * Events that are there together already, from -e or an earlier metric, are not added again.
+ */
+#include "stat/metric.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <strings.h>
+
+struct choice {
+	const struct metric ***v;
+	size_t *n;
+};
+
+static void choose(struct choice *choice, const struct metric *metric)
+{
+	for (size_t i = 0; i < *choice->n; i++)
+		if ((*choice->v)[i] == metric)
+			return;
+	*choice->v = xreallocarray(*choice->v, *choice->n + 1, sizeof(**choice->v));
+	(*choice->v)[(*choice->n)++] = metric;
+}
+
+static bool is_called(const struct metric *metric, const char *word)
+{
+	if (has_glob_chars(word))
+		return glob_match(word, metric->name) || glob_match(word, metric->group);
+	return !strcasecmp(word, metric->name) || !strcasecmp(word, metric->group);
+}
+
+static int unknown(const char *word, struct str *err)
+{
+	struct near_name near;
+	struct str name = STR_INIT;
+
+	near_init(&near, word, strlen(word));
+	for (size_t i = 0; i < n_metrics; i++) {
+		near_consider(&near, metrics[i].name);
+		near_consider(&near, metrics[i].group);
+	}
+	str_add_printable(&name, word, strlen(word));
+	fail(err, -ENOENT, "metric '%s': no metric or group of metrics has this name", name.s);
+	if (near_best(&near))
+		str_addf(err, "\n  did you mean '%s'?", near_best(&near));
+	else
+		str_add(err, "\n  pstat list metric shows them all");
+	str_release(&name);
+	return -ENOENT;
+}
+
+static int choose_word(struct choice *choice, const char *word, struct str *err)
+{
+	bool found = false;
+
+	if (!*word)
+		return fail(err, -EINVAL, "metrics: a name is missing before or after a comma");
+	for (size_t i = 0; i < n_metrics; i++) {
+		if (!is_called(&metrics[i], word))
+			continue;
+		choose(choice, &metrics[i]);
+		found = true;
+	}
+	return found ? 0 : unknown(word, err);
+}
+
+static int choose_words(struct choice *choice, const char *names, struct str *err)
+{
+	char *text = xstrdup(names), *rest = text, *word;
+	int rc = 0;
+
+	while (!rc && (word = strsep(&rest, ",")))
+		rc = choose_word(choice, word + strspn(word, " "), err);
+	free(text);
+	return rc;
+}
+
+/* Would -e NAME have given this event? */
+static bool is_event_named(const struct event *event, const struct metric_input *name)
+{
+	bool modes = memchr(name->name, ':', name->len);
+
+	return event->kind == EVENT_KERNEL && event->user_excludes == modes && !event->cgroup &&
+	       metric_attr_is(&event->attr, name);
+}
+
+static bool group_has(const struct event_list *events, size_t leader,
+		      const struct metric_input *name)
+{
+	for (size_t i = leader; i < leader + events->v[leader].n_members; i++)
+		if (is_event_named(&events->v[i], name))
+			return true;
+	return false;
+}
+
+static bool has_together(const struct event_list *events, const struct metric_names *names)
+{
+	for (size_t i = 0; i < events->n; i++) {
+		size_t k = 0;
+
+		if (events->v[i].leader != i)
+			continue;
+		while (k < names->n && group_has(events, i, &names->v[k]))
+			k++;
+		if (k == names->n)
+			return true;
+	}
+	return false;
+}
+
+/* Software counts all the time: one event serves every metric, in whatever group it is. */
+static bool is_served(const struct event_list *events, const struct metric_input *name)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (events->v[i].attr.type == PERF_TYPE_SOFTWARE &&
+		    is_event_named(&events->v[i], name))
+			return true;
+	return false;
+}
+
+static void drop_served(const struct event_list *events, struct metric_names *names)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < names->n; i++)
+		if (!is_served(events, &names->v[i]))
+			names->v[kept++] = names->v[i];
+	names->n = kept;
+}
+
+static int add_events(const struct metric *metric, struct event_list *events,
+		      const struct host_paths *host, struct str *err)
+{
+	struct metric_names names;
+	struct str spec = STR_INIT;
+	int rc;
+
+	metric_names(metric, &names);
+	drop_served(events, &names);
+	if (!names.n || has_together(events, &names))
+		return 0;
+	for (size_t i = 0; i < names.n; i++) {
+		str_add(&spec, i ? "," : names.n > 1 ? "{" : "");
+		str_addn(&spec, names.v[i].name, names.v[i].len);
+	}
+	if (names.n > 1)
+		str_add(&spec, "}:W");
+	rc = event_list_parse(events, spec.s, host, err);
+	str_release(&spec);
+	return rc;
+}
+
+int metrics_select(const char *names, struct event_list *events, const struct metric ***chosen,
+		   size_t *n_chosen, const struct host_paths *host, struct str *err)
+{
+	size_t before = *n_chosen;
+	int rc = choose_words(&(struct choice){ chosen, n_chosen }, names, err);
+
+	for (size_t i = before; !rc && i < *n_chosen; i++)
+		rc = add_events((*chosen)[i], events, host, err);
+	return rc;
+}

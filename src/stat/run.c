@@ -1,0 +1,401 @@
+/*
+ * The course of a run: start the command, open, count, wait, read, report; as often as -r says.
+ *
+ *   pre -> fork, held -> open -> enable, release -> [ tick: read, report ]... -> end -> read -> post
+ *
+ * One loop (run_loop) waits for everything that can happen, by watch.c; between two waits each
+ * cause is looked at in a fixed order, the end of the command first, so that its end is the moment
+ * that counts. Counters of the last run stay open until the final report: it may ask them for reasons.
+ *
+ * How a run ends early: a command is told to end and then waited for, so that what it does while it
+ * shuts down is counted and its exit status is known; without a command the run ends at once.
+ */
+#include "stat/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool stopped(const struct run *run)
+{
+	return run->plan->stop->signal != 0;
+}
+
+/* ---- times ---- */
+
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * NS_PER_US;
+}
+
+/* User and system time are the command's: known when it is the target and has been reaped. */
+static struct stat_clock clock_since(const struct run *run, uint64_t since_ns, uint64_t now_ns_value)
+{
+	struct stat_clock clock = { .elapsed_ns = now_ns_value - since_ns };
+
+	if (!run->child_is_target || !run->child.reaped)
+		return clock;
+	clock.has_usage = true;
+	clock.user_ns = timeval_ns(run->child.usage.ru_utime);
+	clock.system_ns = timeval_ns(run->child.usage.ru_stime);
+	return clock;
+}
+
+/* ---- reports ---- */
+
+static int read_counters(struct run *run, enum stat_report_kind kind, uint64_t now)
+{
+	const struct stat_tap *tap = run->plan->tap;
+	struct stat_clock since_start = clock_since(run, run->start_ns, now);
+	struct stat_clock since_last = clock_since(run, run->last_ns, now);
+
+	book_read(run->book, &since_start, &since_last);
+	run->last_ns = now;
+	return tap ? tap->round(tap->data, kind, since_start.elapsed_ns, run->err) : 0;
+}
+
+static int emit(struct run *run, enum stat_report_kind kind, uint64_t time_ns)
+{
+	const struct stat_report *report = book_report(run->book, kind, time_ns);
+
+	return run->plan->emit(run->plan->emit_data, report);
+}
+
+static bool intervals_left(const struct run *run)
+{
+	return run->plan->interval_ms &&
+	       (!run->plan->interval_count || run->n_intervals < run->plan->interval_count);
+}
+
+static int emit_interval(struct run *run, uint64_t now)
+{
+	int rc = read_counters(run, REPORT_INTERVAL, now);
+
+	run->n_intervals++;
+	if (!intervals_left(run))
+		ticker_stop(&run->ticker);
+	return rc ? rc : emit(run, REPORT_INTERVAL, now - run->start_ns);
+}
+
+/* ---- ending ---- */
+
+/* pstat itself ends the run: the first reason counts. */
+static void tell_to_end(struct run *run)
+{
+	if (run->told_to_end)
+		return;
+	run->told_to_end = true;
+	ticker_stop(&run->ticker);
+	if (run->has_child && !run->child.reaped)
+		kill(run->child.pid, SIGTERM);
+}
+
+static void run_failed(struct run *run, int rc)
+{
+	if (!run->rc)
+		run->rc = rc;
+	tell_to_end(run);
+}
+
+/*
+ * A signal from the terminal reached the command as well; what it does about it is its own affair.
+ * Others are passed on, and each further one is harder to ignore.
+ */
+static void pass_signals(struct run *run)
+{
+	const struct stat_stop *stop = run->plan->stop;
+	int sig = stop->count == 1 ? stop->signal : stop->count == 2 ? SIGTERM : SIGKILL;
+
+	if (stop->count == run->signals_seen)
+		return;
+	run->signals_seen = stop->count;
+	if (run->has_child && !run->child.reaped && !stop->from_terminal)
+		kill(run->child.pid, sig);
+}
+
+/* ---- control commands ---- */
+
+static int control_enable(void *data, const char *words)
+{
+	struct run *run = data;
+
+	(void)words;
+	return counters_enable(&run->set);
+}
+
+static int control_disable(void *data, const char *words)
+{
+	struct run *run = data;
+
+	(void)words;
+	return counters_disable(&run->set);
+}
+
+static int control_ping(void *data, const char *words)
+{
+	(void)data;
+	(void)words;
+	return 0;
+}
+
+static int control_stop(void *data, const char *words)
+{
+	(void)words;
+	tell_to_end(data);
+	return 0;
+}
+
+/* To add one: a row here, tests/cli/control.sh, pstat-stat(1). */
+static const struct control_command control_commands[] = {
+	{ "enable", false, control_enable },
+	{ "disable", false, control_disable },
+	{ "ping", false, control_ping },
+	{ "stop", false, control_stop },
+	{ .name = NULL },
+};
+
+static void take_control(struct run *run)
+{
+	if (watch_control_ready(&run->watch) &&
+	    !control_read(&run->control, control_commands, run, run->plan->notes))
+		watch_forget_control(&run->watch);
+}
+
+/* ---- the loop ---- */
+
+static bool run_is_over(struct run *run)
+{
+	const struct stat_plan *plan = run->plan;
+
+	if (run->has_child)
+		return child_poll(&run->child);
+	if (stopped(run) || run->told_to_end)
+		return true;
+	if (plan->interval_ms && !intervals_left(run))
+		return true;
+	return run->target.kind == TARGET_TASKS && watch_tasks_ended(&run->watch, &run->target);
+}
+
+static void do_what_is_due(struct run *run)
+{
+	uint64_t now = now_ns();
+	int rc = 0;
+
+	if (now >= run->delay_until_ns)
+		rc = run_begin_counting(run);
+	if (!rc && ticker_due(&run->ticker, now))
+		rc = emit_interval(run, now);
+	if (rc)
+		run_failed(run, rc);
+	if (now >= run->timeout_at_ns) {
+		run->timeout_at_ns = NEVER_NS;
+		tell_to_end(run);
+	}
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void run_loop(struct run *run)
+{
+	while (!run_is_over(run)) {
+		pass_signals(run);
+		do_what_is_due(run);
+		if (!run->has_child && run_is_over(run))
+			break;
+		watch_wait(&run->watch,
+			   earliest(run->ticker.next_ns,
+				    earliest(run->delay_until_ns, run->timeout_at_ns)));
+		take_control(run);
+	}
+}
+
+/* ---- the end of one repeat ---- */
+
+static int read_at_end(struct run *run, uint64_t now)
+{
+	/* It ended before -D let counting begin. */
+	if (run->start_ns == NEVER_NS)
+		run->start_ns = run->last_ns = now;
+	/* Others than the command go on running: all counters have to stop together. */
+	if (!run->child_is_target)
+		counters_disable(&run->set);
+	if (intervals_left(run))
+		return emit_interval(run, now);
+	return read_counters(run, REPORT_FINAL, now);
+}
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+/* A repeat that was cut short by a signal would spoil the mean, unless it is all there is. */
+static bool spoils_the_mean(const struct run *run)
+{
+	return run->index > 0 && run->plan->repeat && stopped(run);
+}
+
+static void close_repeat(struct run *run, uint64_t now)
+{
+	struct stat_clock clock = clock_since(run, run->start_ns, now);
+
+	if (spoils_the_mean(run)) {
+		note_add(run->plan->notes, false, NULL,
+			 "-r: run %u of %u was interrupted and is left out", run->index + 1,
+			 run->plan->repeat);
+		return;
+	}
+	book_end_run(run->book, seconds(clock.elapsed_ns), seconds(clock.user_ns),
+		     seconds(clock.system_ns), clock.has_usage);
+}
+
+static void note_signal(struct run *run)
+{
+	int status = run->child.status;
+
+	if (!run->has_child || !WIFSIGNALED(status) || stopped(run) || run->told_to_end)
+		return;
+	note_add(run->plan->notes, false, NULL, "%s: ended by signal %d (%s)", run->plan->argv[0],
+		 WTERMSIG(status), strsignal(WTERMSIG(status)));
+}
+
+static int exit_status(const struct run *run)
+{
+	/* Of many runs, the one that happened to be on when the signal came says nothing. */
+	if (stopped(run) && (!run->has_child || run->plan->repeat != 1))
+		return 128 + run->plan->stop->signal;
+	if (!run->has_child)
+		return 0;
+	/* Ended as pstat was asked to end it: no failure. */
+	if (run->told_to_end && !stopped(run) && WIFSIGNALED(run->child.status) &&
+	    WTERMSIG(run->child.status) == SIGTERM)
+		return 0;
+	return child_exit_status(&run->child);
+}
+
+static void release_repeat(struct run *run)
+{
+	if (run->has_child)
+		child_end(&run->child);
+	run->has_child = false;
+	if (run->set_open)
+		counters_close(&run->set);
+	run->set_open = false;
+	run->reportable = false;
+	target_release(&run->target);
+	memset(&run->target, 0, sizeof(run->target));
+}
+
+static int run_repeat(struct run *run)
+{
+	uint64_t now;
+	int rc;
+
+	run->ticker = (struct ticker){ .next_ns = NEVER_NS };
+	run->start_ns = run->delay_until_ns = run->timeout_at_ns = NEVER_NS;
+	run->told_to_end = false;
+	run->child_is_target = false;
+	run->child = (struct child){ .hold_fd = -1, .exec_fd = -1 };
+	watch_begin(&run->watch, run->control.fd);
+	rc = run_start(run);
+	if (!rc) {
+		run_loop(run);
+		now = now_ns();
+		rc = read_at_end(run, now);
+		close_repeat(run, now);
+		note_signal(run);
+		run->status = exit_status(run);
+		run->reportable = !rc;
+		if (run->rc)
+			rc = run->rc;
+	}
+	watch_end(&run->watch);
+	return rc;
+}
+
+/* ---- all repeats ---- */
+
+static int shell(const char *command, const char *option, struct str *err)
+{
+	int status;
+
+	if (!command)
+		return 0;
+	status = system(command);
+	if (status == 0)
+		return 0;
+	if (status < 0)
+		return fail(err, -errno, "%s: cannot run '%s': %s", option, command, strerror(errno));
+	if (WIFSIGNALED(status))
+		return fail(err, -ECANCELED, "%s: '%s' was ended by signal %d", option, command,
+			    WTERMSIG(status));
+	return fail(err, -ECANCELED, "%s: '%s' ended with status %d", option, command,
+		    WEXITSTATUS(status));
+}
+
+static int final_report(struct run *run)
+{
+	if (!run->plan->interval_ms)
+		return emit(run, REPORT_FINAL, 0);
+	return run->plan->summary ? emit(run, REPORT_SUMMARY, 0) : 0;
+}
+
+static int new_repeat(struct run *run)
+{
+	release_repeat(run);
+	/* -r 0: each run has a report of its own. */
+	if (!run->plan->repeat) {
+		book_free(run->book);
+		run->book = NULL;
+	}
+	if (!run->book)
+		run->book = book_new(run->plan, run->err);
+	return run->book ? 0 : -EINVAL;
+}
+
+static int one_of_many(struct run *run)
+{
+	int rc = shell(run->plan->pre, "--pre", run->err);
+
+	if (!rc && stopped(run))
+		run->status = 128 + run->plan->stop->signal;
+	if (rc || stopped(run))
+		return rc;
+	if (run->plan->sync)
+		sync();
+	rc = new_repeat(run);
+	if (!rc)
+		rc = run_repeat(run);
+	if (!rc && !run->plan->repeat)
+		rc = final_report(run);
+	return rc ? rc : shell(run->plan->post, "--post", run->err);
+}
+
+int stat_run(const struct stat_plan *plan, int *status, struct str *err)
+{
+	struct run run = {
+		.plan = plan, .err = err, .failed_status = EXIT_PSTAT_FAILED,
+		.control = CONTROL_INIT,
+	};
+	int rc = 0, report_rc = 0;
+
+	run.control.fd = plan->control_fd;
+	run.control.ack_fd = plan->ack_fd;
+	do {
+		rc = one_of_many(&run);
+		run.index++;
+	} while (!rc && !stopped(&run) && (!plan->repeat || run.index < plan->repeat));
+	/* What was counted is reported, also where --pre or --post failed since. */
+	if (plan->repeat && run.reportable && !run.rc)
+		report_rc = final_report(&run);
+	rc = rc ? rc : report_rc;
+	*status = rc ? run.failed_status : run.status;
+	release_repeat(&run);
+	book_free(run.book);
+	control_release(&run.control);
+	return rc;
+}

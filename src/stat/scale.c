@@ -1,0 +1,44 @@
+/*
+ * Arithmetic of counting: multiplex scaling, mean and deviation. Pure functions, no state.
+ *
+ * A counter that shared its hardware ran for a part of the time it was enabled; the estimate for
+ * the whole time is value * enabled / running (perf_event_open(2)). The product needs 128 bits: a
+ * few hours of nanoseconds times a few billion counts do not fit into 64.
+ */
+#include "stat/stat.h"
+
+#include <math.h>
+
+uint64_t scale_count(uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
+{
+	unsigned __int128 product = (unsigned __int128)value * enabled_ns;
+
+	/* The largest product is 2^128 - 2^65 + 1: half of running_ns more still fits. */
+	product = (product + running_ns / 2) / running_ns;
+	return product > UINT64_MAX ? UINT64_MAX : (uint64_t)product;
+}
+
+void series_add(struct series *s, double x)
+{
+	double before = x - s->mean;
+
+	s->n++;
+	s->mean += before / (double)s->n;
+	s->m2 += before * (x - s->mean);
+	if (s->n == 1 || x < s->min)
+		s->min = x;
+	if (s->n == 1 || x > s->max)
+		s->max = x;
+}
+
+double series_stdev_of_mean(const struct series *s)
+{
+	double n = (double)s->n;
+
+	return s->n < 2 ? 0 : sqrt(s->m2 / (n - 1) / n);
+}
+
+double series_rel_stdev_pct(const struct series *s)
+{
+	return s->mean == 0 ? 0 : fabs(100 * series_stdev_of_mean(s) / s->mean);
+}

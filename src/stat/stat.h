@@ -1,0 +1,255 @@
+/*
+ * stat: readings -> rows -> text. Counting has no file format and no symbols.
+ *
+ *   readings --count.c--> tallies --rows.c--> struct stat_report --fmt_*.c--> struct str
+ *
+ * A format never computes; the code that computes never prints. run.c drives it all: repeats,
+ * intervals, delay, timeout, control commands, signals.
+ */
+#ifndef PSTAT_STAT_H
+#define PSTAT_STAT_H
+
+#include "kern/kern.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+enum stat_aggr {
+	AGGR_TOTAL, /* one row per event */
+	AGGR_CPU, /* -A */
+	AGGR_CORE,
+	AGGR_DIE,
+	AGGR_SOCKET,
+	AGGR_NODE,
+	AGGR_THREAD,
+};
+
+/* ---- scale.c: pure arithmetic (perf_event_open(2), "multiplexing") ---- */
+
+/* value * enabled / running, rounded to nearest, in 128 bits; saturates. running must not be 0. */
+uint64_t scale_count(uint64_t value, uint64_t enabled_ns, uint64_t running_ns);
+
+/* Mean and deviation of a series by Welford's method; zeroed is empty. */
+struct series {
+	uint64_t n;
+	double mean, m2, min, max;
+};
+void series_add(struct series *s, double x);
+double series_stdev_of_mean(const struct series *s); /* sqrt(variance / n); 0 for n < 2 */
+double series_rel_stdev_pct(const struct series *s); /* of the mean, in % of the mean; 0 if mean is 0 */
+
+/* ---- count.c: one tally per event and place ---- */
+enum count_state {
+	COUNT_OK,
+	COUNT_NOT_COUNTED, /* it was open and never ran */
+	COUNT_NOT_SUPPORTED, /* it could not be opened */
+};
+
+struct tally { /* of one event at one place: a CPU, a core, a thread, or all */
+	uint64_t value; /* scaled per cell, then summed (or raw with --no-scale) */
+	uint64_t enabled_ns, running_ns; /* sums over the cells */
+	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin;
+};
+
+/* ---- rows.c: what is printed, complete ---- */
+
+struct stat_metric {
+	const char *name; /* static: "insn per cycle" */
+	/*
+	 * What stands behind the value: "GHz", "K/sec". A percentage begins with "% ": "% of all branches";
+	 * text writes the sign at the value, CSV and JSON leave it out, as perf has them.
+	 */
+	const char *unit;
+	double value;
+	int decimals; /* as perf prints this metric in text */
+	bool valid; /* false: an input was not counted, or a division by 0 */
+	bool mixed; /* from events that were not counted together: marked in text and JSON */
+	int level; /* 0 normal, 1 worth a look, 2 bad: colour */
+};
+
+struct stat_row {
+	/* where */
+	enum stat_aggr aggr;
+	char *place; /* "CPU0", "S0-D0-C0", "S0-D0", "S0", "N0", "comm-tid"; "" for AGGR_TOTAL. Printable. */
+	unsigned n_folded; /* CPUs in this place that count the event */
+	/* what */
+	const char *name; /* event's name; borrowed from counter or event */
+	const char *cgroup; /* or NULL */
+	const char *unit; /* "msec", "Joules", "" */
+	/* how much */
+	enum count_state state;
+	double value; /* count x scale */
+	uint64_t count; /* exact, before a scale that has a fraction */
+	bool integral; /* value is a plain count: print count's digits */
+	uint64_t running_ns; /* CSV and JSON: run time of the counter */
+	double running_pct; /* 100.0 when it ran all the time; 0 for never ran */
+	bool scaled; /* it ran for less than the whole enabled time */
+	bool partial; /* some cells never ran or failed: the value is a lower bound */
+	bool has_stdev; /* -r */
+	double stdev_pct;
+	const char *reason; /* a few words beside not counted / not supported / partial; or NULL */
+	/* derived */
+	struct stat_metric *metrics; /* the first stands on the row, others on rows of their own */
+	size_t n_metrics;
+};
+
+struct stat_times { /* seconds */
+	struct series elapsed, user, sys;
+	bool has_usage; /* a command's own user and sys times are known */
+};
+
+enum stat_report_kind { REPORT_FINAL, REPORT_INTERVAL, REPORT_SUMMARY };
+
+struct stat_report {
+	enum stat_report_kind kind;
+	uint64_t time_ns; /* REPORT_INTERVAL: since counting began */
+	bool first; /* the first report of this run of pstat: header lines go before it */
+	unsigned n_before; /* interval reports before this one: header lines come again every 25 */
+	struct stat_row *rows;
+	size_t n_rows;
+	const struct stat_times *times;
+	const double *run_seconds; /* --table: each run's elapsed seconds */
+	size_t n_runs;
+	double least_running_pct; /* of all rows that were scaled; 100 if none was */
+};
+
+/* What formats need to know of the command line; fixed for the whole run. */
+struct stat_style {
+	enum stat_aggr aggr;
+	/* Printable, with its quotes: "'sleep 1'", "'system wide'", "'CPU(s) 0-1'", "process id '1,2'". */
+	const char *title;
+	unsigned runs; /* -r */
+	bool interval; /* -I */
+	bool interval_clear; /* the screen is cleared before each interval: each has its header */
+	bool big_num;
+	bool metric_only;
+	bool table;
+	bool csv_summary_tag; /* --summary's rows begin with "summary" (off: --no-csv-summary) */
+	bool colour;
+	bool has_cgroups;
+	bool null_run; /* -n */
+	bool explain; /* print reasons (text) */
+	const char *separator; /* -x */
+	const char *started_on; /* date for "# started on" (CSV and text with -o), or NULL */
+};
+
+/* One row in formats[] (formats.c) each; a format appends to out, and never computes or prints. */
+struct stat_format {
+	const char *name; /* "text", "csv", "json" */
+	void (*begin)(struct str *out, const struct stat_style *style); /* once, at the very start */
+	void (*report)(struct str *out, const struct stat_style *style, const struct stat_report *report);
+};
+extern const struct stat_format stat_format_text, stat_format_csv, stat_format_json;
+extern const struct stat_format *const stat_formats[]; /* NULL ends it */
+const struct stat_format *stat_format_find(const char *name); /* NULL: there is none */
+
+/* ---- metric.c: metrics[] = { name, group, events, formula, unit } ---- */
+struct metric {
+	const char *name; /* as -M takes it: "ipc" */
+	const char *group; /* -M takes this too: all metrics of the group */
+	const char *desc; /* one line */
+	const char *formula; /* over event names, elapsed (s), + - * / ( ) and numbers; see expr.h */
+	const char *unit; /* printed behind the value; see struct stat_metric */
+	const char *beside; /* event beside which it is printed by default when all inputs are there; or NULL */
+	int decimals;
+	bool per_second; /* a rate: K, M or G goes before the unit as its size asks for */
+	double look, bad; /* above these: colour level 1 and 2; 0: none */
+};
+extern const struct metric metrics[];
+extern const size_t n_metrics;
+/*
+ * -M a,b: names, groups or patterns. Adds to *chosen (NULL at first; the caller frees it) and adds the
+ * events that are needed and not there yet, each metric's in one weak group. -ENOENT, -EINVAL.
+ */
+int metrics_select(const char *names, struct event_list *events, const struct metric ***chosen,
+		   size_t *n_chosen, const struct host_paths *host, struct str *err);
+
+/* ---- run.c ---- */
+
+/*
+ * Set by the handlers of SIGINT, SIGTERM and SIGHUP: the run ends, with its full output. A command is
+ * given the signal and counted until it ends; a second signal makes that SIGTERM, a third SIGKILL.
+ */
+struct stat_stop {
+	volatile sig_atomic_t signal; /* the first one's number, 0 while none came */
+	volatile sig_atomic_t count; /* how many came */
+	volatile sig_atomic_t from_terminal; /* the last one's sender: the command has had it too */
+};
+
+/*
+ * Takes every reading as the kernel gave it, for a recording. Each function returns 0, or a negative
+ * errno with a sentence, which ends the run.
+ */
+struct stat_tap {
+	void *data;
+	/* All counters are open and nothing runs yet. Both stay as they are until the run's end. */
+	int (*begin)(void *data, const struct counter_set *set, const struct target *target,
+		     struct str *err);
+	/* Each cell of one read; what pstat counts itself comes as one cell, on no CPU, of thread 0. */
+	reading_fn reading;
+	/* The read is over: kind REPORT_INTERVAL or REPORT_FINAL. */
+	int (*round)(void *data, enum stat_report_kind kind, uint64_t since_start_ns,
+		     struct str *err);
+};
+
+struct stat_plan {
+	/* what */
+	struct event_list *events;
+	struct target_words target;
+	char *const *argv; /* the command, or NULL */
+	struct open_options open; /* inherit from -i; run.c sets the rest */
+	const struct metric **metrics; /* -M, or NULL: the default ones */
+	size_t n_metrics;
+	/* how */
+	enum stat_aggr aggr;
+	bool scale; /* --scale (default) */
+	bool merge; /* false: --no-merge */
+	bool hybrid_merge;
+	bool metric_only;
+	bool null_run;
+	unsigned repeat; /* -r; 1 default, 0 forever */
+	bool sync; /* -S */
+	const char *pre, *post; /* shell commands around each run */
+	long delay_ms; /* -D; -1: start disabled */
+	unsigned interval_ms, interval_count; /* 0: none */
+	unsigned timeout_ms; /* 0: none */
+	bool summary;
+	int control_fd, ack_fd; /* --control; -1: none */
+	/* where it goes */
+	const struct kern *kern; /* NULL for a replay: no machine is asked for reasons */
+	const struct stat_tap *tap; /* or NULL */
+	struct note_list *notes;
+	struct stat_stop *stop;
+	int (*emit)(void *data, const struct stat_report *report); /* 0 or negative errno: stop */
+	void *emit_data;
+	/* called once when all counters are open and before the first report: notes are final */
+	void (*opened)(void *data, const struct counter_set *set);
+};
+
+/*
+ * Runs the plan to its end. *status is the exit status for pstat, in every case: the command's own (the
+ * last run's), 128 + signal for a run without a command that a signal ended, 127 or 126 for a command
+ * that could not be executed. 0, or a negative errno and a sentence where pstat itself failed; the
+ * sentence is empty where emit() failed, which knows why.
+ */
+int stat_run(const struct stat_plan *plan, int *status, struct str *err);
+
+/* ---- replay.c: readings from a recording instead of counters ---- */
+
+/*
+ * Of the plan: events, aggr, scale, merge, metrics and emit. set, target and plan are borrowed until
+ * stat_replay_free; the set's counters need no descriptors. Takes over the topology. NULL on failure.
+ */
+struct stat_replay;
+struct stat_replay *stat_replay_new(const struct stat_plan *plan, struct counter_set *set,
+				    const struct target *target, struct topology *topology,
+				    struct str *err);
+/* A round: its time in ns since counting began, then all its readings, then its report. */
+void stat_replay_begin_round(struct stat_replay *replay, uint64_t since_start_ns);
+void stat_replay_reading(struct stat_replay *replay, size_t index, int cpu, size_t thread,
+			 const struct reading *reading);
+/* What emit() returned. */
+int stat_replay_end_round(struct stat_replay *replay, enum stat_report_kind kind);
+void stat_replay_free(struct stat_replay *replay);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Notes: what pstat did differently from what was asked, each with its reason. The layers below
+ * cmd/ collect them here; cmd/ decides when and where they are printed.
+ */
+#include "util.h"
+
+#include <stdlib.h>
+
+void note_add(struct note_list *notes, bool verbose, const char *remedy, const char *fmt, ...)
+{
+	struct str text = STR_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < notes->n; i++) {
+		if (!strcmp(notes->v[i].text, text.s)) {
+			str_release(&text);
+			return;
+		}
+	}
+	VEC_GROW(notes->v, notes->n, notes->cap);
+	notes->v[notes->n++] = (struct note){
+		.text = str_detach(&text),
+		.remedy = remedy ? xstrdup(remedy) : NULL,
+		.verbose = verbose,
+	};
+}
+
+void note_list_release(struct note_list *notes)
+{
+	for (size_t i = 0; i < notes->n; i++) {
+		free(notes->v[i].text);
+		free(notes->v[i].remedy);
+	}
+	free(notes->v);
+	*notes = (struct note_list){ 0 };
+}

@@ -1,0 +1,109 @@
+/*
+ * Text from outside, made safe for where it goes. One UTF-8 decoder decides what is a character;
+ * a terminal gets \xNN for what is not printable, JSON gets escapes and U+FFFD.
+ */
+#include "util.h"
+
+/*
+ * Length in bytes of the character at p, 0 if the bytes are not UTF-8 (RFC 3629: no overlong forms,
+ * no surrogates, nothing over U+10FFFF). *code receives the code point.
+ */
+static size_t utf8_char(const unsigned char *p, size_t n, uint32_t *code)
+{
+	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len;
+	uint32_t c;
+
+	if (p[0] < 0x80) {
+		*code = p[0];
+		return 1;
+	}
+	if ((p[0] & 0xe0) == 0xc0)
+		len = 2, c = p[0] & 0x1f;
+	else if ((p[0] & 0xf0) == 0xe0)
+		len = 3, c = p[0] & 0x0f;
+	else if ((p[0] & 0xf8) == 0xf0)
+		len = 4, c = p[0] & 0x07;
+	else
+		return 0;
+	if (len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*code = c;
+	return len;
+}
+
+/* Controls, and the characters that reorder or hide text on a terminal. */
+static bool is_hidden(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+}
+
+void str_add_printable(struct str *s, const char *bytes, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+
+	for (size_t i = 0; i < n;) {
+		uint32_t code = 0;
+		size_t len = utf8_char(p + i, n - i, &code);
+
+		if (len && !is_hidden(code)) {
+			str_addn(s, bytes + i, len);
+			i += len;
+			continue;
+		}
+		for (size_t end = i + (len ? len : 1); i < end; i++)
+			str_addf(s, "\\x%02x", p[i]);
+	}
+}
+
+static void add_json_escape(struct str *s, uint32_t code)
+{
+	switch (code) {
+	case '"':
+		str_add(s, "\\\"");
+		break;
+	case '\\':
+		str_add(s, "\\\\");
+		break;
+	case '\n':
+		str_add(s, "\\n");
+		break;
+	case '\t':
+		str_add(s, "\\t");
+		break;
+	default:
+		str_addf(s, "\\u%04x", code);
+	}
+}
+
+void str_add_json(struct str *s, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n = strlen(text);
+
+	str_addc(s, '"');
+	for (size_t i = 0; i < n;) {
+		uint32_t code = 0;
+		size_t len = utf8_char(p + i, n - i, &code);
+
+		if (!len) {
+			str_add(s, "\\ufffd");
+			i++;
+			continue;
+		}
+		if (is_hidden(code) || code == '"' || code == '\\')
+			add_json_escape(s, code);
+		else
+			str_addn(s, text + i, len);
+		i += len;
+	}
+	str_addc(s, '"');
+}

@@ -1,0 +1,168 @@
+/*
+ * util: what every folder may use. Memory that does not fail, growing strings, strict numbers,
+ * small sorted sets of integers, notes for the user, names made printable, near-miss suggestions.
+ *
+ * Conventions of the whole tree:
+ *   - A function that can fail returns 0 (or a count) or a negative errno, and adds one finished
+ *     sentence to its `struct str *err` (no "pstat: " in front, no newline at the end).
+ *   - Nothing here prints, except xmalloc and friends when memory is gone: they end the program.
+ */
+#ifndef PSTAT_UTIL_H
+#define PSTAT_UTIL_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PSTAT_VERSION "0.1"
+
+/* Exit statuses of pstat itself; a measured command's own status is passed on unchanged. */
+enum {
+	EXIT_PSTAT_FAILED = 125, /* pstat could not do its work */
+	EXIT_NOT_EXECUTABLE = 126, /* as the shell has it */
+	EXIT_NOT_FOUND = 127,
+	EXIT_BAD_USAGE = 129, /* as perf and git have it */
+};
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* ---- memory: never NULL; the caller frees with free() ---- */
+void *xmalloc(size_t bytes);
+void *xcalloc(size_t n, size_t bytes);
+void *xreallocarray(void *old, size_t n, size_t bytes);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
+char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* Room for one more element at v[n]: grows by half, starts at 8. */
+#define VEC_GROW(v, n, cap)                                                       \
+	do {                                                                      \
+		if ((n) >= (cap)) {                                               \
+			(cap) = (cap) ? (cap) + (cap) / 2 : 8;                    \
+			(v) = xreallocarray((v), (cap), sizeof(*(v)));            \
+		}                                                                 \
+	} while (0)
+
+/* ---- struct str: a growing string, always NUL-terminated, may hold any bytes ---- */
+struct str {
+	char *s; /* never NULL; "" (not on the heap) while cap is 0 */
+	size_t len;
+	size_t cap;
+};
+extern char str_empty[1];
+#define STR_INIT { .s = str_empty }
+
+void str_init(struct str *s);
+void str_release(struct str *s); /* back to the initial state; safe to call twice */
+void str_reset(struct str *s); /* length 0, memory kept */
+void str_add(struct str *s, const char *text);
+void str_addn(struct str *s, const char *bytes, size_t n);
+void str_addc(struct str *s, char c);
+void str_addf(struct str *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void str_vaddf(struct str *s, const char *fmt, va_list ap);
+void str_pad(struct str *s, char c, size_t n); /* n times c */
+char *str_detach(struct str *s); /* heap string, the caller frees; s is initial again */
+
+/*
+ * Text from outside (names of processes, files, events) for a terminal: control characters,
+ * DEL, C1 controls, bidirectional overrides and bytes that are not UTF-8 become \xNN.
+ */
+void str_add_printable(struct str *s, const char *bytes, size_t n);
+/* The same bytes as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+void str_add_json(struct str *s, const char *text);
+/* 1234567 -> "1,234,567"; the separator does not depend on the locale. */
+void str_add_grouped(struct str *s, uint64_t value);
+
+/* Adds a sentence to err and returns `code`, so that `return fail(err, -EINVAL, "...")` reads well. */
+int fail(struct str *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* ---- numbers: the whole text must be the number; -EINVAL or -ERANGE otherwise ---- */
+int parse_u64(const char *text, int base, uint64_t *out); /* base 0: 0x.. is hexadecimal; no sign */
+int parse_int(const char *text, long min, long max, long *out);
+int parse_double(const char *text, double *out);
+
+/* ---- struct intset: sorted distinct ints (CPUs, pids), usually few ---- */
+struct intset {
+	int *v;
+	size_t n;
+	size_t cap;
+};
+#define INTSET_INIT { NULL, 0, 0 }
+void intset_add(struct intset *set, int value);
+bool intset_has(const struct intset *set, int value);
+void intset_copy(struct intset *to, const struct intset *from); /* `to` is replaced */
+void intset_release(struct intset *set);
+/*
+ * "0-3,7" and, for sysfs, a trailing newline. Ranges need low <= high; at most `max` is allowed as a
+ * value. -EINVAL with a sentence that quotes the wrong part. Adds to what is in the set.
+ */
+int intset_parse(struct intset *set, const char *text, int max, struct str *err);
+/* The set as "0-3,7". */
+void intset_format(const struct intset *set, struct str *out);
+
+/* ---- files ---- */
+/* Whole small text file (sysfs, procfs) appended to out, at most 16 MiB; -errno on failure. */
+int read_text_file(const char *path, struct str *out);
+/* The same, with trailing white space removed and out emptied first. */
+int read_line_file(const char *path, struct str *out);
+int read_u64_file(const char *path, uint64_t *out);
+/* All bytes or -errno; retries EINTR and short writes. */
+int write_all(int fd, const void *bytes, size_t n);
+
+/* Where the kernel's pseudo file systems are. Tests point these at trees of their own. */
+struct host_paths {
+	const char *sysfs; /* "/sys" */
+	const char *procfs; /* "/proc" */
+	const char *tracefs; /* "/sys/kernel/tracing"; sources fall back to sysfs/kernel/debug/tracing */
+};
+
+/* ---- notes: what pstat did differently from what was asked; collected below, printed by cmd/ ---- */
+struct note {
+	char *text; /* one line: "<what>: <why>" */
+	char *remedy; /* one line with what to do, or NULL */
+	bool verbose; /* only worth saying with -v */
+};
+struct note_list {
+	struct note *v;
+	size_t n;
+	size_t cap;
+};
+/* Takes copies; the same text is kept once. remedy may be NULL. */
+void note_add(struct note_list *notes, bool verbose, const char *remedy, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
+void note_list_release(struct note_list *notes);
+
+/* ---- near misses: which known name did the user mean? ---- */
+struct near_name {
+	const char *word; /* borrowed */
+	size_t word_len;
+	char best[128]; /* copy of the closest name so far, "" if none is close enough */
+	unsigned best_distance;
+};
+void near_init(struct near_name *near, const char *word, size_t len);
+void near_consider(struct near_name *near, const char *candidate);
+/* The closest name, at most a third of its letters away; NULL if none. */
+const char *near_best(const struct near_name *near);
+
+/* Shell-style pattern with * ? [..]; no special treatment of / or leading dots. */
+bool glob_match(const char *pattern, const char *text);
+bool has_glob_chars(const char *text);
+
+uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+
+/* ---- libraries that are loaded when they are first needed ---- */
+struct library_symbol {
+	const char *name;
+	size_t offset; /* of its function pointer in the caller's struct */
+};
+/*
+ * Opens the library and fills the n function pointers in `functions`. The handle for dlclose(3), or
+ * NULL with a sentence: it is not installed, or too old to have one of them.
+ */
+void *library_load(const char *soname, const struct library_symbol *symbols, size_t n,
+		   void *functions, struct str *err);
+
+#endif
