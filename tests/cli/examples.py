@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""The examples of README and of the manual pages, for examples.sh.
+
+examples.py list FILE FOLDER    each example becomes FOLDER/NNN/ with three files: command, expected
+                                (what is printed below it) and needs (one line each); their numbers and
+                                commands are listed on stdout
+examples.py same FILE FILE      the same output, but for numbers? Shows the difference, exit status 1
+
+An example begins with a line `$ COMMAND`, in a manual page between .EX and .EE, in README in a block
+that is indented by four spaces; a backslash at its end goes on to the next line. Its output goes on to
+the next example or to the end of the block. A line `# needs: WORDS` before it says what it takes to get
+that output (in a manual page the comment `.\\" needs: WORDS`).
+
+Numbers differ from run to run and from machine to machine: a number of any length, with its commas and
+point, is the same as any other, and so are any number of spaces. A machine may have more CPUs than the
+one that printed the example: rows that differ in their CPU, core or socket only are one.
+"""
+import difflib
+import os
+import re
+import sys
+
+PROMPT = "$ "
+NEEDS = re.compile(r"^(?:\.\\\"|#) needs: (.*)$")
+PLACE = re.compile(r"^(?:N )?(?:CPUN|SN(?:-DN)?(?:-CN)?|NN)[, ]")
+ESCAPES = {"\\-": "-", "\\e": "\\", "\\(aq": "'", "\\(dq": '"', "\\(ga": "`", "\\(ha": "^", "\\(ti": "~", "\\&": ""}
+
+
+def from_roff(line):
+    """A line between .EX and .EE as it is printed."""
+    line = re.sub(r"\\f.", "", line)
+    return re.sub(r"\\\(..|\\.", lambda m: ESCAPES.get(m.group(), m.group()), line)
+
+
+def blocks(path):
+    """Lists of lines, each the whole of one block of examples."""
+    roff = not path.endswith("README")
+    block = None
+    with open(path, encoding="utf-8") as f:
+        for line in f.read().split("\n"):
+            if roff and line in (".EX", ".EE"):
+                if block is not None:
+                    yield block
+                block = [] if line == ".EX" else None
+            elif roff and block is not None:
+                block.append(line if NEEDS.match(line) else from_roff(line))
+            elif not roff and line.startswith("    "):
+                block = (block or []) + [line[4:]]
+            elif not roff and not line and block is not None:
+                block.append("")
+            elif not roff and block is not None:
+                yield block
+                block = None
+    if block is not None:
+        yield block
+
+
+def joined(block):
+    """The lines of a block, with commands that go on on the next line put together."""
+    whole = ""
+    for line in block:
+        whole += line.strip() if whole else line
+        if whole.startswith(PROMPT) and whole.endswith("\\"):
+            whole = whole[:-1]
+            continue
+        yield whole
+        whole = ""
+    if whole:
+        yield whole
+
+
+def examples(path):
+    """(command, output, needs) of each."""
+    for block in blocks(path):
+        needs, command, output = [], None, []
+        for line in list(joined(block)) + [PROMPT]:
+            words = NEEDS.match(line)
+            if not words and not line.startswith(PROMPT):
+                output.append(line)
+                continue
+            if command is not None:
+                yield command, output, needs
+                needs, command = [], None
+            if words:
+                needs.append(words.group(1))
+            else:
+                command, output = line[len(PROMPT):], []
+
+
+def write(path, lines):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("".join(line + "\n" for line in lines))
+
+
+def list_examples(path, folder):
+    for number, (command, output, needs) in enumerate(examples(path), 1):
+        at = os.path.join(folder, "%03d" % number)
+        os.makedirs(at)
+        write(os.path.join(at, "command"), [command])
+        write(os.path.join(at, "expected"), output)
+        write(os.path.join(at, "needs"), needs)
+        print("%03d %s" % (number, command))
+
+
+def normal(path):
+    """The lines of a file with all numbers alike; empty lines at both ends don't count."""
+    lines = []
+    with open(path, encoding="utf-8", errors="replace") as f:
+        for line in f.read().strip("\n").split("\n"):
+            line = re.sub(r"\d[\d.,]*\d|\d", "N", line.strip())
+            line = re.sub(r"[ \t]+", " ", line)
+            if not (lines and line == lines[-1] and PLACE.match(line)):
+                lines.append(line)
+    return lines
+
+
+def same(expected, actual):
+    diff = list(difflib.unified_diff(normal(expected), normal(actual), "printed in the text",
+                                     "printed by the command", lineterm=""))
+    print("\n".join(diff))
+    return 1 if diff else 0
+
+
+def main(argv):
+    if len(argv) == 4 and argv[1] == "list":
+        list_examples(argv[2], argv[3])
+        return 0
+    if len(argv) == 4 and argv[1] == "same":
+        return same(argv[2], argv[3])
+    sys.stderr.write(__doc__)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

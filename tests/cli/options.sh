@@ -1,0 +1,165 @@
+#!/bin/bash
+# The command line: subcommands, ways to write options, help, and every contradiction.
+. "${0%/*}/../lib.sh"
+
+test_stat_may_be_left_out()
+{
+	run "$PSTAT" -x, -e page-faults -- true
+	has "options first" '^[0-9]+,,page-faults(:u)?,' "$err"
+	run "$PSTAT" sh -c 'exit 7'
+	same "a program first: its status" 7 "$status"
+	has "a program first: it is counted" 'task-clock' "$err"
+	has "a program first: it is the title" "'sh -c exit 7'" "$err"
+	run "$PSTAT" stat -x, -e page-faults true
+	has "with the word" '^[0-9]+,,page-faults(:u)?,' "$err"
+}
+
+test_options_end_at_the_command()
+{
+	run "$PSTAT" -x, -e page-faults sh -c 'echo "$1"' name -e
+	same "options of the command are its own" "-e" "$out"
+	run "$PSTAT" -x, -e page-faults -- echo -- -x
+	same "only the first -- is pstat's" "-- -x" "$out"
+}
+
+test_ways_to_write()
+{
+	for words in "-e page-faults" "-epage-faults" "--event page-faults" "--event=page-faults" "--ev=page-faults"; do
+		# shellcheck disable=SC2086 # words are to be split
+		run "$PSTAT" stat -x, $words true
+		has "$words" '^[0-9]+,,page-faults(:u)?,' "$err"
+	done
+	run "$PSTAT" stat -ix, -e page-faults true
+	has "bundled" '^[0-9]+,,page-faults(:u)?,' "$err"
+	run "$PSTAT" stat -x, -e page-faults -e context-switches true
+	same "several -e are one list" "page-faults context-switches" \
+		"$(printf '%s\n' "$err" | cut -d, -f3 | sed 's/:u$//' | xargs)"
+	run "$PSTAT" stat -x '\t' -e page-faults true
+	has "\\t is a tab" "^[0-9]+"$'\t\t'"page-faults" "$err"
+}
+
+test_help()
+{
+	run "$PSTAT" -h
+	same "pstat -h: status" 0 "$status"
+	has "pstat -h: lists subcommands" '^ +stat +count' "$out"
+	run "$PSTAT" stat -h
+	same "pstat stat -h: status" 0 "$status"
+	has "pstat stat -h: usage" '^Usage: pstat stat ' "$out"
+	has "pstat stat -h: options" '^ +-e, --event <list> ' "$out"
+	same "pstat stat -h: nothing on stderr" "" "$err"
+	run "$PSTAT" stat -e cs --help nonsense
+	same "--help wins over what follows" 0 "$status"
+	run "$PSTAT" help stat
+	has "pstat help stat, not on a terminal" '^Usage: pstat stat ' "$out"
+	fails_with 129 "help: 'stta' is no command" "$PSTAT" help stta
+	run "$PSTAT" --version
+	has "--version" '^pstat version [0-9]' "$out"
+	run "$PSTAT" version --build-options
+	has "version --build-options" 'libpfm4 +\[ (on |OFF) \]' "$out"
+}
+
+test_wrong_words()
+{
+	fails_with 129 '^Usage: pstat ' "$PSTAT"
+	fails_with 129 "^pstat: 'sta' is neither a command of pstat nor a program" "$PSTAT" sta
+	has "suggests" 'did you mean pstat stat' "$err"
+	fails_with 129 '^pstat: --outptu: there is no such option' "$PSTAT" stat --outptu x true
+	has "suggests" 'did you mean --output' "$err"
+	fails_with 129 '^pstat: --per: this could be --per-core, ' "$PSTAT" stat --per true
+	fails_with 129 "^pstat: --interval-print: 'abc' is not a number \(1 to [0-9]+ ms\)" \
+		"$PSTAT" stat -I abc true
+	fails_with 129 "^pstat: --timeout: '9' is out of range" "$PSTAT" stat --timeout 9 true
+	fails_with 129 "^pstat: --delay: '-2' is out of range" "$PSTAT" stat -D -2 true
+	fails_with 129 "^pstat: --repeat: '-1' is out of range" "$PSTAT" stat -r -1 true
+	fails_with 129 '^pstat: --event: an argument is missing' "$PSTAT" stat -e
+	fails_with 129 '^pstat: --field-separator: it is empty' "$PSTAT" stat -x '' true
+	fails_with 129 "^pstat: unknown event 'nosuch'" "$PSTAT" stat -e cs,nosuch true
+	fails_with 129 '\\x1b' "$PSTAT" stat -e $'\e[31mred' true
+	has_not "control characters do not reach the terminal" $'\e' "$err"
+	fails_with 129 '^pstat: completion: name the shell' "$PSTAT" completion
+	fails_with 125 "^pstat: list: there is no topic, event or metric 'cahce'" "$PSTAT" list cahce
+	has "suggests" 'did you mean cache' "$err"
+}
+
+test_contradictions()
+{
+	fails_with 129 'no command is given' "$PSTAT" stat
+	fails_with 129 'no command is given' "$PSTAT" -e cs
+	fails_with 129 '--output and --log-fd' "$PSTAT" stat -o x --log-fd 2 true
+	fails_with 129 '--append: there is no --output' "$PSTAT" stat --append true
+	fails_with 129 '--json-output and --field-separator' "$PSTAT" stat -j -x, true
+	fails_with 129 '--null: it counts nothing' "$PSTAT" stat -n -e cs true
+	fails_with 129 '--all-user and --all-kernel' "$PSTAT" stat --all-user --all-kernel true
+	fails_with 129 'one way to add up' "$PSTAT" stat -a -A --per-core true
+	fails_with 129 'they need -a or -C' "$PSTAT" stat -A true
+	fails_with 129 'they need -a or -C' "$PSTAT" stat --per-socket -p 1 true
+	fails_with 129 '--per-thread: it needs' "$PSTAT" stat --per-thread true
+	fails_with 129 '--cgroup and --for-each-cgroup' "$PSTAT" stat -e cs -G a --for-each-cgroup b true
+	fails_with 129 'cgroups are measured on CPUs' "$PSTAT" stat -p 1 --for-each-cgroup b true
+	fails_with 129 'they need -I' "$PSTAT" stat --interval-count 2 true
+	fails_with 129 'they need -I' "$PSTAT" stat --interval-clear true
+	fails_with 129 '--repeat and --interval-print' "$PSTAT" stat -r 2 -I 100 true
+	fails_with 129 'no command to repeat' "$PSTAT" stat -r 2 -p 1
+	fails_with 129 'not both' "$PSTAT" stat -p 1 -t 1
+	fails_with 129 'not both' "$PSTAT" stat -p 1 -a
+}
+
+test_default_events()
+{
+	run "$PSTAT" stat -x, true
+	same "of a command" \
+		"task-clock context-switches cpu-migrations page-faults cycles instructions branches branch-misses" \
+		"$(printf '%s\n' "$err" | cut -d, -f3 | sed 's/:u$//; /^stalled/d' | xargs)"
+	run "$PSTAT" stat -x, -dd -e page-faults true
+	same "-dd adds to -e" "page-faults L1-dcache-loads L1-dcache-load-misses LLC-loads LLC-load-misses \
+L1-icache-loads L1-icache-load-misses dTLB-loads dTLB-load-misses iTLB-loads iTLB-load-misses" \
+		"$(printf '%s\n' "$err" | grep -v '^,' | cut -d, -f3 | sed 's/:u$//' | xargs)"
+	run "$PSTAT" stat -n true
+	has_not "-n counts nothing" 'task-clock|page-faults' "$err"
+	has "-n has the time" 'seconds time elapsed' "$err"
+}
+
+test_as_perf()
+{
+	need_perf
+	for options in "" -d -dd -ddd; do
+		# shellcheck disable=SC2086 # none or one word
+		mine=$("$PSTAT" stat -x, $options true 2>&1 | grep -v '^,' | cut -d, -f3 | sed 's/:u$//')
+		# shellcheck disable=SC2086
+		perfs=$(perf stat -x, $options true 2>&1 | grep -v '^,' | cut -d, -f3 | sed 's/:u$//')
+		same "default events ${options:-without -d}" "$perfs" "$mine"
+	done
+}
+
+test_default_events_of_cpus()
+{
+	need_paranoid 0
+	run "$PSTAT" stat -x, -a true
+	has "cpu-clock on CPUs" 'cpu-clock' "$err"
+	has_not "no task-clock" 'task-clock' "$err"
+}
+
+test_completion()
+{
+	"$PSTAT" completion bash >script || fail "prints a script"
+	check "is bash" bash -n script
+	complete_line()
+	{
+		PATH=${PSTAT%/*}:$PATH bash -c '
+			. ./script
+			COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+			compopt() { :; }
+			_pstat
+			printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
+	}
+	has "subcommands" '^doctor$' "$(complete_line pstat doc)"
+	has "options" '^--interval-print$' "$(complete_line pstat stat --inter)"
+	has "options without the word stat" '^--interval-print$' "$(complete_line pstat --inter)"
+	has "events" '^page-faults$' "$(complete_line pstat stat -e page)"
+	has "events behind a comma" '^cs,page-faults$' "$(complete_line pstat stat -e cs,page)"
+	has "metrics" '^ipc$' "$(complete_line pstat stat -M ip)"
+	has "topics" '^tracepoint$' "$(complete_line pstat list trace)"
+}
+
+run_tests

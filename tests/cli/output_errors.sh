@@ -1,0 +1,131 @@
+#!/bin/bash
+# Where reports go, and what happens where they can't be written.
+. "${0%/*}/../lib.sh"
+
+test_to_stderr_by_default()
+{
+	run "$PSTAT" stat -e page-faults echo hello
+	same "stdout is the command's" hello "$out"
+	has "stderr has the counts" 'page-faults' "$err"
+}
+
+test_to_a_file()
+{
+	run "$PSTAT" stat -e page-faults:u -o out echo hello
+	same "stderr is empty" "" "$err"
+	has "begins with the date" \
+		'^# started on [A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [0-9]{4}$' "$(head -1 out)"
+	has "has the counts" 'page-faults' "$(cat out)"
+	echo "much longer than any report$(printf '%5000d' 1)" >out
+	run "$PSTAT" stat -x, -e page-faults -o out true
+	has_not "is written anew" 'much longer' "$(cat out)"
+	run "$PSTAT" stat -x, -e page-faults -o out --append true
+	same "--append keeps what is there" 2 "$(grep -c page-faults out)"
+	run "$PSTAT" stat -j -e page-faults -o out.json true
+	same "JSON has no date line" 1 "$(wc -l <out.json)"
+	check "JSON is JSON" "$PYTHON" -c 'import json; json.loads(open("out.json").read())'
+}
+
+test_to_a_descriptor()
+{
+	run "$PSTAT" stat -x, -e page-faults --log-fd 1 true
+	has "--log-fd 1" 'page-faults' "$out"
+	run "$PSTAT" stat -x, -e page-faults --log-fd 7 ls /proc/self/fd 7>log
+	has "--log-fd 7" 'page-faults' "$(cat log)"
+	has_not "the command does not have it" '^7$' "$out"
+	fails_with 125 '^pstat: --log-fd: 88 is not a descriptor' "$PSTAT" stat -n --log-fd 88 true
+	fails_with 125 '^pstat: --log-fd: 0 is not a descriptor' "$PSTAT" stat -n --log-fd 0 true
+}
+
+test_places_that_cannot_be_opened()
+{
+	fails_with 125 '^pstat: /nowhere/out: cannot be opened for writing: No such file' \
+		"$PSTAT" stat -n -o /nowhere/out touch ran
+	check_not "the command did not run" test -e ran
+	fails_with 125 '^pstat: \.: cannot be opened for writing: Is a directory' "$PSTAT" stat -n -o . true
+	if ! is_root; then
+		touch readonly
+		chmod 444 readonly
+		fails_with 125 'readonly: cannot be opened for writing: Permission denied' \
+			"$PSTAT" stat -n -o readonly true
+	fi
+}
+
+test_a_full_place()
+{
+	fails_with 125 '^pstat: /dev/full: the counts could not be written: No space left on device$' \
+		"$PSTAT" stat -e page-faults -o /dev/full true
+	fails_with 125 'No space left' "$PSTAT" stat -j -e page-faults -o /dev/full sh -c 'exit 3'
+	fails_with 125 'No space left' "$PSTAT" stat -I 20 -x, -e page-faults -o /dev/full sleep 60
+}
+
+test_a_closed_place()
+{
+	"$PSTAT" stat -e page-faults true 2>&-
+	same "stderr closed" 125 $?
+	"$PSTAT" list sw >&- 2>err
+	same "stdout closed: status" 125 $?
+	has "stdout closed: message" '^pstat: standard output: cannot write: Bad file' "$(cat err)"
+	"$PSTAT" list sw >/dev/full 2>err
+	same "stdout full: status" 125 $?
+	has "stdout full: message" 'cannot write: No space left' "$(cat err)"
+	"$PSTAT" stat -h >/dev/full 2>err
+	same "-h to a full place" 125 $?
+	"$PSTAT" doctor >/dev/full 2>err
+	same "doctor to a full place" 125 $?
+	run sh -c '"$0" stat -e page-faults -o out cat </dev/null <&- >&- 2>&-' "$PSTAT"
+	same "all three closed, -o" "page-faults" "$(grep -o 'page-faults' out)"
+}
+
+test_nothing_is_printed_to_a_command_without_stdout()
+{
+	# The counters must not become the command's descriptors 0 to 2.
+	"$PSTAT" stat -e page-faults -o out sh -c 'ls /proc/$$/fd >list' <&-
+	has_not "stdin stays closed" '^0$' "$(cat list)"
+}
+
+test_a_pipe_without_reader()
+{
+	run bash -c '"$0" stat -I 20 -x, -e page-faults sleep 60 2> >(exec head -1 >first); echo $?' "$PSTAT"
+	same "ends, and not by SIGPIPE" 125 "$out"
+}
+
+test_quiet()
+{
+	run "$PSTAT" stat --quiet -e page-faults,cycles true
+	same "--quiet prints nothing" "" "$out$err"
+	fails_with 127 'command not found' "$PSTAT" stat --quiet no-such-program
+}
+
+test_notes()
+{
+	need_restricted 2
+	run "$PSTAT" stat -e page-faults true
+	has "a note stands before text" '^pstat: .*:u' "$err"
+	for option in -j -x,; do
+		run "$PSTAT" stat $option -e page-faults true
+		same "$option on stderr: no note between rows" 1 "$(printf '%s\n' "$err" | wc -l)"
+		run "$PSTAT" stat $option -e page-faults -o out true
+		has "$option to a file: a note on stderr" '^pstat: .*:u' "$err"
+	done
+}
+
+test_whole_rows()
+{
+	need_cmd strace
+	strace -f -e trace=write -e write=all -o trace "$PSTAT" stat -x, -e page-faults:u,task-clock:u -o out true
+	same "a report is one write" 1 "$(grep -c 'write(.*started on' trace)"
+	has "with all its rows" 'task-clock' "$(cat out)"
+	same "and there is no other" 1 "$(grep -c 'write(' trace)"
+}
+
+test_verbose()
+{
+	need_no_counter_unit
+	run "$PSTAT" stat -v -e cycles,page-faults true
+	has "-v says the call and the errno" '^pstat: cycles: perf_event_open\(.*errno 2' "$err"
+	has "-v says what was opened" '^pstat: page-faults(:u)?: perf_event_open worked' "$err"
+	has "the reason is beside the row" '<not supported> +cycles(:u)? +# +no counter unit' "$err"
+}
+
+run_tests

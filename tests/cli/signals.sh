@@ -1,0 +1,110 @@
+#!/bin/bash
+# Signals end a run with its full output.
+. "${0%/*}/../lib.sh"
+
+# begin OPTIONS... -- COMMAND: pstat in the background; returns when the command has made the file "up".
+begin()
+{
+	rm -f up out
+	"$PSTAT" stat -o out "$@" &
+	pid=$!
+	until [ -e up ] || ! kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
+}
+
+end_with() { kill -s "$1" "$pid"; }
+
+works='touch up; exec sleep 60'
+
+test_the_command_gets_it()
+{
+	begin -e page-faults sh -c "$works"
+	end_with INT
+	wait "$pid"
+	same "SIGINT" 130 $?
+	has "SIGINT: counts" '^ +[0-9,]+ +page-faults' "$(cat out)"
+	has "SIGINT: the whole report" 'seconds sys' "$(cat out)"
+	begin -e page-faults sh -c "$works"
+	end_with TERM
+	wait "$pid"
+	same "SIGTERM" 143 $?
+	has "SIGTERM: the whole report" 'seconds sys' "$(cat out)"
+	begin -e page-faults sh -c "$works"
+	end_with HUP
+	wait "$pid"
+	same "SIGHUP" 129 $?
+	has "SIGHUP: the whole report" 'seconds sys' "$(cat out)"
+}
+
+test_the_command_may_shut_down()
+{
+	begin -e page-faults sh -c 'trap "echo bye >bye; exit 3" TERM; touch up; sleep 60 & wait'
+	end_with TERM
+	wait "$pid"
+	same "its own status" 3 $?
+	same "it was waited for" bye "$(cat bye)"
+}
+
+test_a_command_that_will_not_end()
+{
+	begin -e page-faults sh -c 'trap "" INT TERM; touch up; while :; do sleep 0.05; done'
+	# Each is waited for until it was taken: signals that wait are one.
+	for signal in INT INT INT; do
+		end_with $signal
+		sleep 0.1
+	done
+	wait "$pid"
+	same "the third signal kills it" 137 $?
+	has "and there is a report" 'page-faults' "$(cat out)"
+}
+
+test_repeats()
+{
+	begin -r 0 -x, -e page-faults sh -c 'touch up; exit 0'
+	until [ "$(grep -c page-faults out)" -ge 2 ]; do sleep 0.01; done
+	end_with INT
+	wait "$pid"
+	same "-r 0: status" 130 $?
+	begin -r 100000 -x, -e page-faults sh -c 'touch up; echo >>runs'
+	until [ "$(wc -l <runs)" -ge 3 ]; do sleep 0.01; done
+	end_with INT
+	wait "$pid"
+	same "-r N: status" 130 $?
+	same "-r N: one report of what was run" 1 "$(grep -c page-faults out)"
+}
+
+test_without_command()
+{
+	need_paranoid 0
+	"$PSTAT" stat -a -I 20 -x, -e page-faults -o out &
+	pid=$!
+	until grep -q page-faults out 2>/dev/null; do sleep 0.01; done
+	end_with INT
+	wait "$pid"
+	same "-a: status" 130 $?
+	before=$(wc -l <out)
+	check "-a: the last interval is whole" test "$before" -ge 2
+	has "-a: no broken row" '^ *[0-9.]+,[0-9]+,,page-faults,[0-9]+,100.00,.*$' "$(tail -1 out)"
+}
+
+test_a_running_process()
+{
+	sleep 60 &
+	target=$!
+	"$PSTAT" stat -I 20 -x, -e page-faults -o out -p $target &
+	pid=$!
+	until grep -q page-faults out 2>/dev/null; do sleep 0.01; done
+	end_with TERM
+	wait "$pid"
+	same "-p: status" 143 $?
+	check "-p: the process is left alone" kill -0 $target
+	kill $target
+}
+
+test_the_command_has_default_signals()
+{
+	run "$PSTAT" stat -n cat /proc/self/status
+	same "nothing blocked, nothing caught" "0000000000000000 0000000000000000" \
+		"$(printf '%s\n' "$out" | awk '/^Sig(Blk|Cgt)/ { printf "%s%s", sep, $2; sep = " " }')"
+}
+
+run_tests

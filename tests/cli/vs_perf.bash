@@ -1,0 +1,91 @@
+#!/bin/bash
+# For vs_perf_*.sh: perf and pstat on the same work, which knows what it does (tests/work/exact.c).
+#
+# Everything runs under setarch -R: addresses, and with them page faults, are the same in each run.
+. "${BASH_SOURCE[0]%/*}/../lib.sh"
+need_perf
+need_cmd setarch
+EXACT=$WORK/exact
+read -r cell called called_offset < <(setarch -R "$EXACT" where)
+[ "${called_offset:-}" ] || fail "$EXACT tells where its parts are"
+# Stores to a variable, exact for root and anybody else.
+stores=mem:$cell:w:u
+
+# Writes of nothing to this descriptor: no other program does these, nor another test.
+own_fd=$((100 + $$ % 900))
+own_writes="fd == $own_fd && count == 0"
+eval "exec $own_fd>/dev/null"
+
+need_breakpoints()
+{
+	local value
+
+	value=$(counted "$PSTAT" -e "$stores" -- "$EXACT" stores:1)
+	[[ $value == [0-9]* ]] || skip "needs hardware breakpoints"
+}
+
+# rows PROGRAM ARGUMENT...: of stat; its rows, separated by |, without the comment line.
+rows()
+{
+	local program=$1
+
+	shift
+	: >"$tmp/rows"
+	setarch -R "$program" stat -x '|' -o "$tmp/rows" "$@" >"$tmp/said" 2>&1 </dev/null ||
+		echo "status $?: $(<"$tmp/said")"
+	grep -v -e '^#' -e '^$' "$tmp/rows"
+}
+
+# counted PROGRAM ARGUMENT...: only the values, one line each.
+counted() { rows "$@" | cut -d '|' -f 1; }
+
+# exactly NAME VALUES ARGUMENT...: pstat counts these values, and perf does.
+exactly()
+{
+	local name=$1 want=${2// /$'\n'}
+
+	shift 2
+	ran=
+	same "$name, perf" "$want" "$(counted perf "$@")"
+	same "$name, pstat" "$want" "$(counted "$PSTAT" "$@")"
+}
+
+# Waits until N tasks of process PID are in their `wait`: they catch SIGUSR1, and don't block it.
+await_waiting()
+{
+	local tries=0 ready
+
+	while [ $((tries += 1)) -le 1000 ]; do
+		ready=$(cat /proc/"$1"/task/*/status 2>/dev/null | awk '
+			$1 == "SigBlk:" { free = substr($2, length($2) - 2, 1) !~ /[2367abef]/ }
+			$1 == "SigCgt:" && free && substr($2, length($2) - 2, 1) ~ /[2367abef]/ { n++ }
+			END { print n + 0 }')
+		[ "$ready" -ge "$2" ] && return
+		sleep 0.01
+	done
+	echo "# process $1 does not come to its wait"
+	return 1
+}
+
+# waiting N ARGUMENT...: $EXACT ARGUMENT... in the background, $pid, with N tasks at their wait.
+waiting()
+{
+	local n=$1
+
+	shift
+	setarch -R "$EXACT" "$@" >/dev/null 2>&1 &
+	pid=$!
+	await_waiting $pid "$n" || fail "the work is ready"
+}
+
+# The command that lets process PID go on, and returns when it has ended.
+cat >"$tmp/release" <<'END'
+#!/bin/bash
+while [ -e "/proc/$1" ] && [ "$(awk '$1 == "State:" { print $2 }' "/proc/$1/status" 2>/dev/null)" != Z ]; do
+	kill -USR1 "$1" 2>/dev/null
+	read -r -t 0.002 <> <(:)
+done
+exit 0
+END
+chmod +x "$tmp/release"
+release=$tmp/release

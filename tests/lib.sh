@@ -1,0 +1,273 @@
+# For tests/cli/*.sh and tests/lint/*: results as TAP, requirements, a folder that goes away.
+#
+#	#!/bin/bash
+#	. "${0%/*}/../lib.sh"
+#
+#	test_counts_page_faults()
+#	{
+#		need_paranoid 2                    # else: skipped with that reason
+#		run "$PSTAT" stat -x, -e page-faults -- true
+#		same "exit status" 0 "$status"
+#		has "one row" "^[0-9]+,,page-faults" "$err"
+#	}
+#	run_tests
+#
+# run_tests runs each test_* function in a process of its own, in the order of the file. Short files
+# may do without functions: checks at top level, done_testing (or run_tests) at the end; a need_*
+# at top level skips the rest of the file.
+#
+# Given by the runner: $PSTAT the program, $PSTAT_FAKE the same on a scripted kernel, $WORK the folder of
+# the programs made from tests/work/*.c, $ROOT the repository. $tmp is an empty folder of this test file.
+
+set -u
+export LC_ALL=C
+: "${ROOT:=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}"
+: "${PSTAT:=$ROOT/pstat}"
+: "${PSTAT_FAKE:=$ROOT/pstat-fake}"
+: "${WORK:=$ROOT/work}"
+: "${PYTHON:=python3}"
+command -v "$PYTHON" >/dev/null || PYTHON=python3 # the runner's may be out of this user's reach
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/test-XXXXXX") || exit 1
+tests_main_pid=$BASHPID
+tests_name=${0##*/}
+echo 0 >"$tmp/.count"
+status=0 out='' err=''
+
+tests_end()
+{
+	local exit_status=$?
+	[ "$BASHPID" = "$tests_main_pid" ] || return
+	if [ -e "$tmp/.done" ]; then
+		echo "1..$(<"$tmp/.count")"
+	else
+		echo "# $tests_name ended before done_testing or run_tests (status $exit_status)"
+	fi
+	rm -rf "$tmp"
+}
+trap tests_end EXIT
+
+# ---- results ----
+
+# point ok|"not ok" NAME [# SKIP reason]
+point()
+{
+	local n=$(($(<"$tmp/.count") + 1))
+
+	echo $n >"$tmp/.count"
+	echo "$1 $n - ${test_now:+$test_now: }${2//#/\\#}${3:+ # SKIP $3}"
+	[ "$1" = ok ]
+}
+
+pass() { point ok "$1"; }
+
+# fail NAME [explanation, any number of lines]
+fail()
+{
+	point "not ok" "$1"
+	[ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/# /'
+	return 1
+}
+
+# Ends the test function, or at top level the file, as skipped.
+skip()
+{
+	point ok "${2:-requirements}" "$1"
+	[ "$BASHPID" = "$tests_main_pid" ] && touch "$tmp/.done"
+	exit 0
+}
+
+done_testing()
+{
+	touch "$tmp/.done"
+	exit 0
+}
+
+# Runs the functions test_*, in the order of the file.
+run_tests()
+{
+	local before status_now
+
+	shopt -s extdebug # declare -F then tells the line
+	for test_now in $(declare -F | awk '$3 ~ /^test_/ { print $3 }' | while read -r name; do
+		declare -F "$name"; done | sort -k2,2n | awk '{ print $1 }'); do
+		before=$(<"$tmp/.count")
+		shopt -u extdebug
+		(
+			name=$test_now
+			test_now=${test_now#test_}
+			mkdir -p "$tmp/$name"
+			tmp_file=$tmp
+			cd "$tmp/$name" || exit 1
+			"$name"
+			[ "$(<"$tmp_file/.count")" -gt "$before" ] || fail "checks something" "no check ran"
+		)
+		status_now=$?
+		if [ $status_now -gt 1 ]; then
+			fail "runs to its end" "status $status_now"
+		fi
+	done
+	done_testing
+}
+
+# ---- checks ----
+
+# run CMD...: $status, $out (stdout), $err (stderr); the runs' texts are shown when a check fails.
+run()
+{
+	ran="$*"
+	"$@" >"$tmp/.out" 2>"$tmp/.err" </dev/null
+	status=$?
+	out=$(tr -d '\000' <"$tmp/.out")
+	err=$(tr -d '\000' <"$tmp/.err")
+	return 0
+}
+
+# check NAME CMD...: passes when CMD exits with 0.
+check()
+{
+	local name=$1 text
+
+	shift
+	if text=$("$@" 2>&1 </dev/null); then
+		pass "$name"
+	else
+		fail "$name" "status $? of: $*
+$text"
+	fi
+}
+
+# check_not NAME CMD...: passes when CMD exits with 1 to 124 (a crash or a missing program is no success).
+check_not()
+{
+	local name=$1 text got
+
+	shift
+	text=$("$@" 2>&1 </dev/null)
+	got=$?
+	if [ $got -gt 0 ] && [ $got -lt 125 ]; then
+		pass "$name"
+	else
+		fail "$name" "status $got of: $*
+$text"
+	fi
+}
+
+# same NAME EXPECTED ACTUAL
+same()
+{
+	[ "$2" = "$3" ] && { pass "$1"; return; }
+	fail "$1" "$(diff -u --label expected --label actual <(printf '%s\n' "$2") <(printf '%s\n' "$3"))
+${ran:+last run: $ran
+status $status
+stderr: $(head -c 2000 "$tmp/.err" 2>/dev/null)}"
+}
+
+# has NAME REGEX TEXT: some line matches the extended regular expression.
+has()
+{
+	printf '%s\n' "$3" | grep -Eq -e "$2" && { pass "$1"; return; }
+	fail "$1" "no line matches: $2
+in:
+$3
+${ran:+last run: $ran (status $status)}"
+}
+
+# has_not NAME REGEX TEXT
+has_not()
+{
+	printf '%s\n' "$3" | grep -Eq -e "$2" || { pass "$1"; return; }
+	fail "$1" "a line matches: $2
+in:
+$3"
+}
+
+# fails_with STATUS REGEX CMD...: the exit status, a line on stderr that matches, and no crash.
+fails_with()
+{
+	local want=$1 regex=$2 name
+
+	shift 2
+	run "$@"
+	name="${*/#"$PSTAT"/pstat}: $want, $regex"
+	name=${name//$'\n'/ }
+	if [ "$status" -ne "$want" ]; then
+		fail "$name" "status $status, expected $want
+stderr: $err"
+	elif ! printf '%s\n' "$err" | grep -Eq -e "$regex"; then
+		fail "$name" "no line of stderr matches: $regex
+stderr: $err"
+	else
+		pass "$name"
+	fi
+}
+
+# ---- requirements: each skips with its reason ----
+
+is_root() { [ "$(id -u)" -eq 0 ]; }
+paranoid_level() { cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo 2; }
+
+# The bits of linux/capability.h that tests ask for.
+declare -A cap_bits=([kill]=5 [net_admin]=12 [sys_ptrace]=19 [sys_admin]=21 [sys_nice]=23
+	[sys_resource]=24 [syslog]=34 [perfmon]=38 [bpf]=39 [checkpoint_restore]=40)
+has_cap()
+{
+	local mask
+
+	mask=$(awk '$1 == "CapEff:" { print $2 }' /proc/self/status)
+	[ $(((16#$mask >> cap_bits[$1]) & 1)) -eq 1 ]
+}
+
+has_counter_unit()
+{
+	local unit
+
+	for unit in /sys/bus/event_source/devices/{cpu,cpu_*,armv[789]*,arm_*core*,*_pmuv3*}; do
+		[ -e "$unit/type" ] && return 0
+	done
+	return 1
+}
+
+tracefs_events()
+{
+	local root
+
+	for root in /sys/kernel/tracing /sys/kernel/debug/tracing; do
+		[ -r "$root/events/sched/sched_switch/id" ] && return 0
+	done
+	return 1
+}
+
+need_root() { is_root || skip "needs root"; }
+need_unprivileged() { is_root && skip "needs a user without rights"; return 0; }
+# What perf_event_paranoid N allows: by that level or a lower one, or by capability.
+need_paranoid()
+{
+	[ "$(paranoid_level)" -le "$1" ] || has_cap perfmon || has_cap sys_admin ||
+		skip "needs perf_event_paranoid $1 or CAP_PERFMON"
+}
+# perf_event_paranoid forbids what level N forbids: it is N or higher, and the user has no capability.
+need_restricted()
+{
+	[ "$(paranoid_level)" -ge "$1" ] && ! has_cap perfmon && ! has_cap sys_admin ||
+		skip "needs perf_event_paranoid $1 or more and no CAP_PERFMON"
+}
+need_cap() { has_cap "$1" || skip "needs CAP_${1^^}"; }
+need_cmd() { command -v "$1" >/dev/null || skip "needs $1, which is not installed"; }
+need_perf() { command -v perf >/dev/null && perf version >/dev/null 2>&1 || skip "needs perf (linux-perf)"; }
+need_tracefs() { tracefs_events || skip "needs tracefs, mounted and readable by this user"; }
+need_no_tracefs() { tracefs_events && skip "needs tracefs to be out of reach"; return 0; }
+need_counter_unit() { has_counter_unit || skip "needs a CPU counter unit"; }
+need_no_counter_unit() { has_counter_unit && skip "needs a machine without CPU counter unit"; return 0; }
+need_uprobes()
+{
+	[ -e /sys/bus/event_source/devices/uprobe/type ] || skip "needs uprobes in the kernel"
+	has_cap perfmon || has_cap sys_admin || skip "needs CAP_PERFMON for uprobes"
+}
+need_cpus() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 CPUs"; }
+# Counts and memory of a program with sanitizers are not its own.
+need_plain_build()
+{
+	grep -qa -e __asan_init -e __ubsan_handle "$PSTAT" && skip "needs a build without sanitizers"
+	return 0
+}
+need_fake() { [ -x "$PSTAT_FAKE" ] || skip "needs pstat-fake, which is not built"; }

@@ -1,0 +1,190 @@
+/* Packed recordings: 81 as the writer makes it, 83 put together here, records that straddle, bombs. */
+#include "data_fixture.h"
+
+#include "data/zstd.h"
+
+static bool have_zstd(void)
+{
+	struct zstd_out *out = NULL;
+	struct str err = STR_INIT;
+	int rc = zstd_out_new(&out, 1, &err);
+
+	zstd_out_free(out);
+	str_release(&err);
+	return !rc;
+}
+
+#define NEED_ZSTD()                                                                                \
+	do {                                                                                       \
+		(void)state;                                                                       \
+		if (!have_zstd()) {                                                                \
+			print_message("needs libzstd.so.1\n");                                     \
+			skip();                                                                    \
+		}                                                                                  \
+	} while (0)
+
+/* flush_bytes of 1 makes a COMPRESSED record for each record. */
+static void test_round_trip(void **state)
+{
+	struct fix_result plain, packed;
+	struct str bytes;
+
+	NEED_ZSTD();
+	fix_recording((struct writer_options){ 0 }, &bytes);
+	fix_read(bytes.s, bytes.len, &plain);
+	str_release(&bytes);
+	for (size_t flush = 0; flush < 2; flush++) {
+		fix_recording((struct writer_options){ .zstd_level = 3, .flush_bytes = flush },
+			      &bytes);
+		fix_read(bytes.s, bytes.len, &packed);
+		assert_int_equal(packed.next_rc, 0);
+		assert_int_equal(packed.broken, 0);
+		assert_int_equal(packed.samples, plain.samples);
+		assert_int_equal(packed.rounds, plain.rounds);
+		assert_has(packed.dump.s, "+0x");
+		assert_has(packed.dump.s, "r-xp /bin/spin\n");
+		assert_has(packed.dump.s, "PERF_RECORD_COMPRESSED");
+		fix_result_release(&packed);
+		str_release(&bytes);
+	}
+	fix_result_release(&plain);
+}
+
+/* A pipe recording whose data are the given packed bytes, cut into records at `cut`. */
+static void packed_pipe(struct str *out, const struct str *packed, size_t cut, uint32_t type)
+{
+	struct str head;
+	size_t at;
+
+	fix_recording((struct writer_options){ .pipe = true }, &head);
+	at = fix_find(&head, RECORD_COMM, 0);
+	str_addn(out, head.s, at);
+	for (size_t k = 0; k < packed->len; k += cut) {
+		size_t n = packed->len - k < cut ? packed->len - k : cut;
+		size_t size = type == RECORD_COMPRESSED ? 8 + n : (16 + n + 7) / 8 * 8;
+		uint64_t head_words[2] = { type | (uint64_t)size << 48, n };
+		size_t head_bytes = type == RECORD_COMPRESSED ? 8 : 16;
+
+		str_addn(out, (const char *)head_words, head_bytes);
+		str_addn(out, packed->s + k, n);
+		str_pad(out, '\0', size - head_bytes - n);
+	}
+	str_release(&head);
+}
+
+static void pack(const struct str *bytes, struct str *packed)
+{
+	struct zstd_out *out;
+	struct str err = STR_INIT;
+
+	assert_int_equal(zstd_out_new(&out, 3, &err), 0);
+	assert_int_equal(zstd_out_add(out, bytes->s, bytes->len, packed, &err), 0);
+	zstd_out_free(out);
+	str_release(&err);
+}
+
+/* Cut at every length, both record types, through files and pipes. */
+static void test_straddling(void **state)
+{
+	static const uint32_t types[] = { RECORD_COMPRESSED, RECORD_COMPRESSED2 };
+	struct str records, packed = STR_INIT;
+	struct str plain;
+	size_t at;
+
+	NEED_ZSTD();
+	fix_recording((struct writer_options){ .pipe = true }, &plain);
+	at = fix_find(&plain, RECORD_COMM, 0);
+	str_init(&records);
+	str_addn(&records, plain.s + at, plain.len - at);
+	pack(&records, &packed);
+	for (size_t cut = 1; cut < packed.len + 1; cut += 7) {
+		struct fix_result r;
+		struct str bytes = STR_INIT;
+
+		packed_pipe(&bytes, &packed, cut, types[cut % 2]);
+		if (cut % 3)
+			fix_read(bytes.s, bytes.len, &r);
+		else
+			fix_read_pipe(bytes.s, bytes.len, &r);
+		assert_string_equal(r.err.s, "");
+		assert_int_equal(r.samples, FIX_SAMPLES);
+		assert_int_equal(r.rounds, 1);
+		assert_string_equal(r.missing.s, "");
+		fix_result_release(&r);
+		/* Without its last byte: a sentence. */
+		fix_read(bytes.s, bytes.len - 1, &r);
+		assert_true(r.missing.len > 0);
+		fix_result_release(&r);
+		str_release(&bytes);
+	}
+	str_release(&packed);
+	str_release(&records);
+	str_release(&plain);
+}
+
+/* Zeros end at once (a record of size 0); 300 MiB of true records are refused at 256. */
+static void test_bombs(void **state)
+{
+	struct str zeros = STR_INIT, many = STR_INIT, packed = STR_INIT, bytes = STR_INIT;
+	struct record_body round = { .type = RECORD_FINISHED_ROUND };
+	struct fix_result r;
+
+	NEED_ZSTD();
+	str_pad(&zeros, '\0', 1 << 20);
+	pack(&zeros, &packed);
+	packed_pipe(&bytes, &packed, 60000, RECORD_COMPRESSED);
+	fix_read(bytes.s, bytes.len, &r);
+	assert_int_equal(r.next_rc, -EINVAL);
+	assert_has(r.err.s, "its size is 0");
+	fix_result_release(&r);
+
+	/* One large record, many times. */
+	str_reset(&packed);
+	str_reset(&bytes);
+	str_reset(&zeros);
+	record_encode(&round, NULL, &zeros, &bytes);
+	memcpy(zeros.s + 6, "\xf8\xff", 2);
+	str_pad(&zeros, 'x', 0xfff8 - 8);
+	while (many.len < 300u << 20)
+		str_addn(&many, zeros.s, zeros.len);
+	pack(&many, &packed);
+	assert_true(packed.len < 60000);
+	packed_pipe(&bytes, &packed, 60000, RECORD_COMPRESSED);
+	str_release(&many);
+	fix_read(bytes.s, bytes.len, &r);
+	assert_int_equal(r.next_rc, -EINVAL);
+	assert_has(r.err.s, "COMPRESSED (81): it would unpack to more than 256 MiB: refused");
+	fix_result_release(&r);
+	str_release(&zeros);
+	str_release(&packed);
+	str_release(&bytes);
+}
+
+static void test_damaged(void **state)
+{
+	struct str bytes;
+	struct fix_result r;
+	size_t at;
+
+	NEED_ZSTD();
+	fix_recording((struct writer_options){ .zstd_level = 3 }, &bytes);
+	at = fix_find(&bytes, RECORD_COMPRESSED, 0);
+	bytes.s[at + 8] ^= 0x55;
+	fix_read(bytes.s, bytes.len, &r);
+	assert_int_equal(r.next_rc, -EINVAL);
+	assert_has(r.err.s, "COMPRESSED (81): zstd: ");
+	fix_result_release(&r);
+	str_release(&bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_straddling),
+		cmocka_unit_test(test_bombs),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

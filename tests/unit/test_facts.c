@@ -1,0 +1,290 @@
+/*
+ * The doctor's facts, and what is found by opening: free counters, events that count here, and why
+ * a counter never ran. Machines are made of files and of a played kernel.
+ */
+#include "fake_machine.h"
+#include "fake_sys.h"
+
+#include <sys/resource.h>
+
+static struct fake_machine machine;
+static struct kern kern;
+static struct fact_list facts;
+
+static void put(const char *path, const char *text)
+{
+	fake_machine_file(&machine, path, text);
+}
+
+static void unprivileged(void)
+{
+	put("proc/self/status",
+	    "Uid:\t500\t500\t500\t500\nCapEff:\t0000000000000000\nSeccomp:\t0\n");
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_reset();
+	fake_machine_init(&machine);
+	kern = (struct kern){ &fake_ops, machine.host };
+	put("sys/devices/system/cpu/online", "0-1\n");
+	put("sys/bus/event_source/devices/software/type", "1\n");
+	put("proc/sys/kernel/perf_event_paranoid", "2\n");
+	put("proc/sys/kernel/kptr_restrict", "1\n");
+	put("proc/kallsyms", "0000000000000000 T _text\n");
+	unprivileged();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fact_list_release(&facts);
+	assert_int_equal(fake.n_open, 0);
+	fake_machine_release(&machine);
+	return 0;
+}
+
+static const struct fact *fact(const char *name)
+{
+	const struct fact *found = NULL;
+
+	for (size_t i = 0; i < facts.n && !found; i++) {
+		if (!strcmp(facts.v[i].name, name))
+			found = &facts.v[i];
+	}
+	assert_non_null(found);
+	return found;
+}
+
+static void assert_fact(const char *name, enum fact_state state, const char *value,
+			const char *remedy)
+{
+	const struct fact *f = fact(name);
+
+	if (!strstr(f->value, value))
+		fail_msg("%s: '%s' is not in '%s'", name, value, f->value);
+	assert_int_equal(f->state, state);
+	if (!remedy)
+		assert_null(f->remedy);
+	else
+		assert_string_equal(f->remedy, remedy);
+}
+
+static int no_generic_events(const struct fake_call *call)
+{
+	return call->attr.type == PERF_TYPE_HARDWARE ? -ENOENT : 0;
+}
+
+static void poor_machine(void **state)
+{
+	(void)state;
+	put("proc/cpuinfo", "processor : 0\nflags : fpu hypervisor\n");
+	put("tracing/x", "");
+	fake.answer = no_generic_events;
+	facts_collect(&facts, &kern);
+	assert_fact("virtual machine", FACT_GOOD, "yes", NULL);
+	assert_fact("user", FACT_LIMITED, "uid 500",
+		    "sudo setcap cap_perfmon+ep \"$(command -v pstat)\"");
+	assert_fact("paranoid level", FACT_LIMITED, "2, which allows own tasks, user mode only",
+		    "sudo sysctl kernel.perf_event_paranoid=0");
+	assert_fact("perf_event_open", FACT_GOOD, "works", NULL);
+	assert_fact("core counter unit", FACT_MISSING, "none: the virtual machine has no counters",
+		    NULL);
+	assert_fact("other counter units", FACT_GOOD, "software", NULL);
+	assert_fact("tracepoints", FACT_MISSING, "tracefs is not mounted",
+		    "sudo mount -t tracefs nodev /sys/kernel/tracing");
+	assert_fact("kprobes", FACT_MISSING, "none", NULL);
+	assert_fact("BPF", FACT_MISSING, "none", NULL);
+	assert_fact("cgroups", FACT_MISSING, "neither",
+		    "sudo mount -t cgroup2 none /sys/fs/cgroup");
+	assert_fact("kernel symbols", FACT_MISSING, "addresses are hidden",
+		    "sudo sysctl kernel.kptr_restrict=0");
+	assert_fact("open files", FACT_GOOD, "soft 1024, hard 4096: 2048 events on all 2 CPUs",
+		    NULL);
+}
+
+static ssize_t four_pinned(int fd, uint64_t *words, size_t bytes)
+{
+	size_t pinned = 0;
+
+	(void)words;
+	for (int i = 0; i < fd - FAKE_FD; i++)
+		pinned += fake.open[i] && fake.calls[i].attr.pinned;
+	return pinned < 4 ? (ssize_t)bytes : 0;
+}
+
+static void rich_machine(void **state)
+{
+	char *mounts = xasprintf("none %s/cg cgroup2 rw 0 0\n", machine.root);
+
+	(void)state;
+	put("proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\nSeccomp:\t0\n");
+	put("proc/cpuinfo", "processor : 0\nflags : fpu\n");
+	put("proc/mounts", mounts);
+	free(mounts);
+	put("cg/cgroup.procs", "");
+	put("sys/bus/event_source/devices/cpu/type", "4\n");
+	put("sys/bus/event_source/devices/cpu/format/event", "config:0-7\n");
+	put("sys/bus/event_source/devices/kprobe/type", "8\n");
+	put("sys/bus/event_source/devices/uprobe/type", "9\n");
+	put("sys/kernel/btf/vmlinux", "");
+	put("tracing/events/sched/sched_switch/id", "300\n");
+	put("proc/kallsyms", "ffffffff81000000 T _text\n");
+	put("proc/sys/kernel/nmi_watchdog", "1\n");
+	put("proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
+	put("proc/sys/kernel/perf_event_max_sample_rate", "25000\n");
+	put("proc/sys/kernel/perf_cpu_time_max_percent", "25\n");
+	put("proc/sys/kernel/perf_event_mlock_kb", "516\n");
+	fake.read = four_pinned;
+	facts_collect(&facts, &kern);
+	assert_fact("virtual machine", FACT_GOOD, "not seen", NULL);
+	assert_fact("user", FACT_GOOD, "uid 0, CAP_PERFMON, CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_BPF",
+		    NULL);
+	assert_fact("paranoid level", FACT_GOOD, "2, which does not limit this user", NULL);
+	assert_fact("core counter unit", FACT_GOOD, "cpu, 4 counters free for general events",
+		    NULL);
+	assert_fact("hardware breakpoints", FACT_GOOD, "4 free", NULL);
+	assert_fact("NMI watchdog", FACT_LIMITED, "on", "sudo sysctl kernel.nmi_watchdog=0");
+	assert_fact("tracepoints", FACT_GOOD, "tracing", NULL);
+	assert_fact("kprobes", FACT_GOOD, "yes", NULL);
+	assert_fact("uprobes", FACT_GOOD, "yes", NULL);
+	assert_fact("BPF", FACT_GOOD, "allowed, with BTF", NULL);
+	assert_fact("cgroups", FACT_GOOD, "mounted", NULL);
+	assert_fact("locked memory", FACT_GOOD, "516 KiB per user and CPU", NULL);
+	assert_fact("sample rate limit", FACT_LIMITED, "25000 samples per second",
+		    "sudo sysctl kernel.perf_event_max_sample_rate=100000");
+	assert_fact("sampling time limit", FACT_GOOD, "25 % of a CPU", NULL);
+	assert_fact("kernel symbols", FACT_GOOD, "readable", NULL);
+}
+
+static int refuse_all(const struct fake_call *call)
+{
+	(void)call;
+	return -EPERM;
+}
+
+static void locked_machine(void **state)
+{
+	(void)state;
+	put("proc/self/status", "Uid:\t500\t500\t500\t500\nCapEff:\t0\nSeccomp:\t2\n");
+	put("proc/sys/kernel/perf_event_paranoid", "4\n");
+	fake.answer = refuse_all;
+	fake.limit = (struct rlimit){ 64, 64 };
+	facts_collect(&facts, &kern);
+	assert_fact("paranoid level", FACT_MISSING, "4, which allows nothing",
+		    "sudo sysctl kernel.perf_event_paranoid=0");
+	assert_fact("perf_event_open", FACT_MISSING, "seccomp",
+		    "start the container with --cap-add PERFMON");
+	assert_fact("open files", FACT_LIMITED, "32 events",
+		    "sudo prlimit --pid $$ --nofile=1048576");
+}
+
+static void every_fact_has_a_value_here(void **state)
+{
+	struct kern here = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing" } };
+
+	(void)state;
+	facts_collect(&facts, &here);
+	assert_true(facts.n >= 19);
+	for (size_t i = 0; i < facts.n; i++) {
+		assert_true(facts.v[i].value[0]);
+		assert_null(strchr(facts.v[i].value, '\n'));
+		assert_true(facts.v[i].state != FACT_GOOD || !facts.v[i].remedy);
+	}
+}
+
+/* ---- by opening ---- */
+
+static void free_counters(void **state)
+{
+	char name[] = "cpu";
+	struct event_unit unit = { .name = name, .type = 4, .is_core = true };
+
+	(void)state;
+	fake.read = four_pinned;
+	assert_int_equal(unit_free_counters(&unit, &kern), 4);
+	/* No limit is no number. */
+	fake.read = NULL;
+	assert_int_equal(unit_free_counters(&unit, &kern), -ENOTSUP);
+	fake.answer = no_generic_events;
+	assert_int_equal(unit_free_counters(&unit, &kern), -ENOENT);
+	unit.type = PERF_TYPE_SOFTWARE;
+	unit.is_core = false;
+	assert_int_equal(unit_free_counters(&unit, &kern), -ENOTSUP);
+}
+
+static int user_mode_only(const struct fake_call *call)
+{
+	return call->attr.type == PERF_TYPE_RAW ? -ENOENT : call->attr.exclude_kernel ? 0 : -EACCES;
+}
+
+static void events_are_tried_as_they_would_be_opened(void **state)
+{
+	struct event faults =
+		make_event("page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	struct event raw = make_event("r1", PERF_TYPE_RAW, 1);
+	struct event switches =
+		make_event("cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
+
+	(void)state;
+	fake.answer = user_mode_only;
+	assert_int_equal(event_try(&faults, &kern), 0);
+	assert_int_equal(event_try(&raw, &kern), -ENOENT);
+	assert_int_equal(event_try(&switches, &kern), -EACCES);
+	free(faults.name);
+	free(raw.name);
+	free(switches.name);
+}
+
+/* ---- why it never ran ---- */
+
+static void idle_reason_is(size_t n, const struct reading *sum, const char *expected)
+{
+	struct counter counters[8] = { 0 };
+	struct counter_set set = { .v = counters, .n = n, .kern = &kern };
+	struct event event = make_event("cycles", PERF_TYPE_HARDWARE, 0);
+	char *reason;
+
+	put("sys/bus/event_source/devices/cpu/type", "4\n");
+	put("sys/bus/event_source/devices/cpu/format/event", "config:0-7\n");
+	for (size_t i = 0; i < n; i++)
+		counters[i] =
+			(struct counter){ .event = &event, .state = COUNTER_OPEN, .leader = i };
+	reason = counter_idle_reason(&set, 0, sum);
+	if (expected)
+		assert_string_equal(reason, expected);
+	else
+		assert_null(reason);
+	free(reason);
+	free(event.name);
+}
+
+static void idle_reasons(void **state)
+{
+	const struct reading shared = { .enabled_ns = 10 }, asleep = { 0 };
+	const struct reading lost = { .state = READING_LOST_PIN };
+
+	(void)state;
+	fake.read = four_pinned;
+	idle_reason_is(6, &shared, "6 events for 4 counters");
+	idle_reason_is(4, &shared, NULL);
+	idle_reason_is(1, &asleep, "the task never ran while counting");
+	idle_reason_is(6, &lost, "pinned, and no counter was left: 6 events for 4 counters");
+	idle_reason_is(1, &lost, "pinned, and no counter was free");
+	put("proc/sys/kernel/nmi_watchdog", "1\n");
+	idle_reason_is(6, &shared, "6 events for 4 counters, the NMI watchdog holds one");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		T(poor_machine), T(rich_machine), T(locked_machine), T(every_fact_has_a_value_here),
+		T(free_counters), T(events_are_tried_as_they_would_be_opened), T(idle_reasons),
+#undef T
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

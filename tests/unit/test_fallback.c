@@ -1,0 +1,321 @@
+/*
+ * Opening, against a kernel that refuses: every fallback with its note, and a reason for every
+ * errno.
+ */
+#include "open_fixture.h"
+
+/* ---- permission ---- */
+
+static int user_mode_only(const struct fake_call *call)
+{
+	return call->attr.exclude_kernel ? 0 : -EACCES;
+}
+
+static void falls_back_to_user_mode(void **state)
+{
+	static const char *const names[][2] = {
+		{ "page-faults", "page-faults:u" },   { "cpu/cycles/", "cpu/cycles/u" },
+		{ "cycles:D", "cycles:Du" },	      { "mem:0x10:w", "mem:0x10:w:u" },
+		{ "skl::INST:ANY", "skl::INST:ANY:u" },
+	};
+	size_t n = ARRAY_SIZE(names), printed = 0;
+
+	(void)state;
+	for (size_t i = 0; i < n; i++)
+		add(names[i][0], PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	fake.answer = user_mode_only;
+	open_all();
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(set.v[i].name, names[i][1]);
+		assert_int_equal(set.v[i].attr.exclude_kernel, 1);
+		assert_int_equal(set.v[i].attr.exclude_hv, 1);
+		assert_int_equal(set.v[i].attr.exclude_user, 0);
+	}
+	for (size_t i = 0; i < notes.n; i++)
+		printed += !notes.v[i].verbose;
+	assert_int_equal(printed, 1);
+	assert_string_equal(notes.v[0].remedy, "sudo sysctl kernel.perf_event_paranoid=1");
+}
+
+static void user_choice_is_kept(void **state)
+{
+	struct event *event;
+
+	(void)state;
+	add("ok", PERF_TYPE_SOFTWARE, 2)->attr.exclude_kernel = 1;
+	event = add("page-faults:k", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	event->attr.exclude_user = 1;
+	event->user_excludes = true;
+	fake.answer = user_mode_only;
+	open_all();
+	assert_int_equal(set.v[1].state, COUNTER_NOT_SUPPORTED);
+	assert_string_equal(set.v[1].name, "page-faults:k");
+	assert_string_equal(set.v[1].reason, "needs perf_event_paranoid 1 or CAP_PERFMON");
+	assert_string_equal(set.v[1].remedy, "sudo sysctl kernel.perf_event_paranoid=1");
+}
+
+/* In user mode they would count 0, which would be a lie. */
+static void kernel_events_do_not_fall_back(void **state)
+{
+	(void)state;
+	add("page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	add("cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	add("sched:sched_switch", PERF_TYPE_TRACEPOINT, 300);
+	fake.answer = user_mode_only;
+	open_all();
+	for (size_t i = 1; i < 3; i++) {
+		assert_int_equal(set.v[i].state, COUNTER_NOT_SUPPORTED);
+		assert_string_equal(
+			set.v[i].reason,
+			"happens in the kernel: needs perf_event_paranoid 1 or CAP_PERFMON");
+	}
+}
+
+static int hidden_missing_unit(const struct fake_call *call)
+{
+	return !call->attr.exclude_kernel ? -EACCES :
+	       call->attr.type == PERF_TYPE_HARDWARE ? -ENOENT : 0;
+}
+
+static void permission_does_not_hide_the_reason(void **state)
+{
+	(void)state;
+	add("cycles", PERF_TYPE_HARDWARE, 0);
+	add("page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	put("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor sse\n");
+	fake.answer = hidden_missing_unit;
+	open_all();
+	assert_string_equal(set.v[0].reason, "no counter unit in this virtual machine");
+}
+
+static void refused_run_says_one_remedy(const char *reason, const char *remedy)
+{
+	add("page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	fake.answer = always;
+	assert_int_equal(do_open(), -EACCES);
+	assert_non_null(strstr(err.s, reason));
+	assert_non_null(strchr(err.s, '\n'));
+	assert_string_equal(strchr(err.s, '\n') + 1, remedy);
+	assert_int_equal(fake.n_open, 0);
+}
+
+static void refused_on_whole_cpus(void **state)
+{
+	(void)state;
+	all_cpus(1);
+	answer_errno = EACCES;
+	refused_run_says_one_remedy("needs perf_event_paranoid 0 or CAP_PERFMON",
+				    "sudo sysctl kernel.perf_event_paranoid=0");
+	assert_int_equal(fake.n, 1);
+}
+
+static void refused_altogether(void **state)
+{
+	(void)state;
+	put("proc/sys/kernel/perf_event_paranoid", "4\n");
+	answer_errno = EACCES;
+	refused_run_says_one_remedy("needs perf_event_paranoid 1 or CAP_PERFMON",
+				    "sudo sysctl kernel.perf_event_paranoid=1");
+}
+
+static void refused_by_seccomp(void **state)
+{
+	(void)state;
+	put("proc/self/status", "Name:\tx\nCapEff:\t0\nSeccomp:\t2\n");
+	answer_errno = EPERM;
+	refused_run_says_one_remedy("seccomp filter", "start the container with --cap-add PERFMON");
+}
+
+static void refused_task_of_another_user(void **state)
+{
+	(void)state;
+	put("proc/100/status", "Name:\tx\nUid:\t0\t7\t0\t0\n");
+	answer_errno = EACCES;
+	refused_run_says_one_remedy("belongs to another user",
+				    "sudo setcap cap_perfmon+ep \"$(command -v pstat)\"");
+}
+
+static void refused_though_the_level_allows(void **state)
+{
+	(void)state;
+	put("proc/sys/kernel/perf_event_paranoid", "-1\n");
+	answer_errno = EACCES;
+	refused_run_says_one_remedy("needs CAP_PERFMON",
+				    "sudo setcap cap_perfmon+ep \"$(command -v pstat)\"");
+}
+
+/* ---- other fallbacks ---- */
+
+static int no_precise_counts(const struct fake_call *call)
+{
+	return call->attr.precise_ip > 1 ? -EOPNOTSUPP : call->attr.precise_ip ? -EINVAL : 0;
+}
+
+static void precise_level_is_lowered(void **state)
+{
+	(void)state;
+	add("cycles:P", PERF_TYPE_HARDWARE, 0)->precise_max = true;
+	add("cycles:pp", PERF_TYPE_HARDWARE, 0)->attr.precise_ip = 2;
+	fake.answer = no_precise_counts;
+	open_all();
+	assert_int_equal(fake.calls[0].attr.precise_ip, 3);
+	assert_int_equal(set.v[0].attr.precise_ip, 0);
+	assert_int_equal(set.v[1].attr.precise_ip, 0);
+	assert_true(noted("cycles:pp: counted at precise level 0"));
+}
+
+static int only_level_two(const struct fake_call *call)
+{
+	return call->attr.precise_ip > 2 ? -EOPNOTSUPP : 0;
+}
+
+static void precise_level_is_the_highest_that_opens(void **state)
+{
+	(void)state;
+	add("cycles:P", PERF_TYPE_HARDWARE, 0)->precise_max = true;
+	fake.answer = only_level_two;
+	open_all();
+	assert_int_equal(set.v[0].attr.precise_ip, 2);
+}
+
+static int no_excludes(const struct fake_call *call)
+{
+	const struct perf_event_attr *a = &call->attr;
+
+	return a->exclude_guest || a->exclude_host || a->exclude_user || a->exclude_kernel ||
+	       a->exclude_hv || a->exclude_idle ? -EINVAL : 0;
+}
+
+static void guest_is_taken_where_it_must(void **state)
+{
+	struct event *event;
+
+	(void)state;
+	add("unit/x/", UNCORE_TYPE, 1);
+	event = add("unit/x/H", UNCORE_TYPE, 1);
+	event->user_guest = true;
+	event = add("unit/x/u", UNCORE_TYPE, 1);
+	event->attr.exclude_kernel = 1;
+	event->user_excludes = true;
+	event = add("unit/x/I", UNCORE_TYPE, 1);
+	event->attr.exclude_idle = 1;
+	fake.answer = no_excludes;
+	open_all();
+	assert_int_equal(set.v[0].state, COUNTER_OPEN);
+	assert_int_equal(set.v[0].attr.exclude_guest, 0);
+	assert_int_equal(set.v[0].attr.inherit, 1);
+	assert_string_equal(set.v[1].reason,
+			    "the unit cannot tell these modes (:u :k :h :G :H) apart");
+	assert_string_equal(set.v[2].reason,
+			    "the unit cannot tell these modes (:u :k :h :G :H) apart");
+	assert_string_equal(set.v[3].reason, "the unit cannot leave out idle time (:I)");
+}
+
+static int no_inherit(const struct fake_call *call)
+{
+	return call->attr.inherit ? -EINVAL : 0;
+}
+
+static void children_are_given_up_with_a_note(void **state)
+{
+	(void)state;
+	add("unit/x/", UNCORE_TYPE, 1);
+	fake.answer = no_inherit;
+	open_all();
+	assert_int_equal(set.v[0].attr.inherit, 0);
+	assert_true(noted("unit/x/: child processes and new threads are not counted"));
+}
+
+/* ---- reasons ---- */
+
+static void whole_cpu_unit_says_so(void **state)
+{
+	(void)state;
+	add("a", PERF_TYPE_SOFTWARE, 1);
+	add("msr/tsc/", UNCORE_TYPE, 0);
+	answer_errno = EINVAL;
+	fake.answer = always;
+	open_all();
+	assert_string_equal(set.v[1].reason, "the kernel refuses these settings");
+}
+
+static int cpus_only(const struct fake_call *call)
+{
+	return call->pid >= 0 && call->attr.type == UNCORE_TYPE ? -EINVAL : 0;
+}
+
+static void task_on_whole_cpu_unit(void **state)
+{
+	(void)state;
+	add("power/x/", UNCORE_TYPE, 0);
+	fake.answer = cpus_only;
+	open_all();
+	assert_string_equal(set.v[0].reason, "the unit counts whole CPUs only");
+	assert_string_equal(set.v[0].remedy, "pstat stat -a ...");
+}
+
+static void every_errno_has_words(void **state)
+{
+	static const struct {
+		int err;
+		uint32_t type;
+		const char *reason;
+	} cases[] = {
+		{ ENOENT, PERF_TYPE_RAW, "this counter unit does not have the event" },
+		{ ENOENT, PERF_TYPE_SOFTWARE, "this kernel does not have the event" },
+		{ ENOSPC, PERF_TYPE_BREAKPOINT, "all hardware breakpoints are in use" },
+		{ ENOSPC, PERF_TYPE_RAW, "the unit has no counter left" },
+		{ EINVAL, PERF_TYPE_BREAKPOINT,
+		  "the machine cannot watch this address with this length and access" },
+		{ EBUSY, PERF_TYPE_RAW, "another user holds the unit exclusively" },
+		{ ENODEV, PERF_TYPE_RAW, "the unit's device is not there" },
+		{ ENXIO, PERF_TYPE_RAW, "no counter unit for this event" },
+		{ EOPNOTSUPP, PERF_TYPE_RAW, "the unit does not support these settings" },
+		{ E2BIG, PERF_TYPE_RAW, "this kernel is too old for these settings" },
+		{ EOVERFLOW, PERF_TYPE_RAW, "the kernel refuses it: Value too large" },
+	};
+
+	core_unit();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		add("x", cases[i].type, 1);
+		answer_errno = cases[i].err;
+		fake.answer = always;
+		open_all();
+		assert_int_equal(set.v[0].state, COUNTER_NOT_SUPPORTED);
+		assert_int_equal(set.v[0].err, cases[i].err);
+		assert_memory_equal(set.v[0].reason, cases[i].reason, strlen(cases[i].reason));
+		teardown(state);
+		setup(state);
+		core_unit();
+	}
+}
+
+static void named_unit_lacks_the_event(void **state)
+{
+	static char name[] = "un\x1bit";
+
+	(void)state;
+	add("x", UNCORE_TYPE, 1)->unit_name = name;
+	answer_errno = ENOENT;
+	fake.answer = always;
+	open_all();
+	assert_string_equal(set.v[0].reason, "unit un\\x1bit does not have the event");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		T(falls_back_to_user_mode), T(user_choice_is_kept),
+		T(kernel_events_do_not_fall_back), T(permission_does_not_hide_the_reason),
+		T(refused_on_whole_cpus), T(refused_altogether), T(refused_by_seccomp),
+		T(refused_task_of_another_user), T(refused_though_the_level_allows),
+		T(precise_level_is_lowered), T(precise_level_is_the_highest_that_opens),
+		T(guest_is_taken_where_it_must), T(children_are_given_up_with_a_note),
+		T(whole_cpu_unit_says_so), T(task_on_whole_cpu_unit), T(every_errno_has_words),
+		T(named_unit_lacks_the_event),
+#undef T
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* The option parser: every way to write an option, every way to get it wrong, and -h. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#undef fail /* cmocka has one too */
+#include "cmd/options.h"
+
+#include <errno.h>
+
+struct words {
+	bool all, inherit, scale;
+	int verbose;
+	long interval, repeat;
+	const char *output, *graph;
+	struct str events;
+};
+
+static int take_event(void *target, const char *argument, struct str *err)
+{
+	struct words *words = target;
+
+	if (!strcmp(argument, "bad"))
+		return fail(err, -EINVAL, "--event: 'bad' is not an event");
+	str_addf(&words->events, "%s;", argument);
+	return 0;
+}
+
+#define FIELD(name) .offset = offsetof(struct words, name)
+
+static const struct option_row rows[] = {
+	{ .kind = OPTION_GROUP, .help = "What" },
+	{ OPTION_CALL, 'e', "event", "list", "events", .call = take_event },
+	{ OPTION_FLAG, 'a', "all-cpus", NULL, "all CPUs", FIELD(all) },
+	{ OPTION_FLAG, 'i', "no-inherit", NULL, "no children", FIELD(inherit), .off = true },
+	{ OPTION_FLAG, 0, "scale", NULL, "scale", FIELD(scale), .both = true },
+	{ .kind = OPTION_GROUP, .help = "How" },
+	{ OPTION_COUNT, 'v', "verbose", NULL, "say more", FIELD(verbose) },
+	{ OPTION_NUMBER, 'I', "interval-print", "ms", "intervals", FIELD(interval), .min = 1, .max = 1000,
+	  .unit = "ms" },
+	{ OPTION_FLAG, 0, "interval-clear", NULL, "clear", FIELD(all) },
+	{ OPTION_NUMBER, 'r', "repeat", "n", "repeat", FIELD(repeat), .min = 0, .max = LONG_MAX },
+	{ OPTION_TEXT, 'o', "output", "file", "file", FIELD(output) },
+	{ OPTION_TEXT, 'g', "call-graph", "mode", "graph", FIELD(graph), .argument_optional = true },
+	{ OPTION_FLAG, 0, "a-name-that-fills-the-whole-column", NULL, "long", FIELD(all) },
+	{ .kind = OPTION_END },
+};
+
+struct result {
+	struct words words;
+	int rc, first, argc;
+	struct str err;
+};
+
+static struct result parse(const char *const *argv)
+{
+	struct result r = { .words = { .inherit = true, .scale = true, .events = STR_INIT }, .err = STR_INIT };
+	char *copy[32];
+
+	while (argv[r.argc]) {
+		copy[r.argc] = xstrdup(argv[r.argc]);
+		r.argc++;
+	}
+	copy[r.argc] = NULL;
+	/* Texts point into argv: leak it, as a process does. */
+	r.rc = options_parse(rows, r.argc, copy, &r.words, &r.first, &r.err);
+	return r;
+}
+
+#define PARSE(...) parse((const char *const[]){ "pstat", __VA_ARGS__, NULL })
+
+static void fails(struct result r, const char *message)
+{
+	assert_int_equal(r.rc, -EINVAL);
+	assert_string_equal(r.err.s, message);
+	str_release(&r.err);
+	str_release(&r.words.events);
+}
+
+static void events_are(struct result r, const char *events, int first)
+{
+	assert_string_equal(r.err.s, "");
+	assert_int_equal(r.rc, 0);
+	assert_string_equal(r.words.events.s, events);
+	assert_int_equal(r.first, first);
+	str_release(&r.words.events);
+}
+
+static void test_ways_to_give_an_argument(void **state)
+{
+	(void)state;
+	events_are(PARSE("-e", "cs"), "cs;", 3);
+	events_are(PARSE("-ecs"), "cs;", 2);
+	events_are(PARSE("--event=cs"), "cs;", 2);
+	events_are(PARSE("--event", "cs"), "cs;", 3);
+	events_are(PARSE("--ev=cs", "--even", "faults"), "cs;faults;", 4);
+	events_are(PARSE("-e", "cs", "-e", "faults"), "cs;faults;", 5);
+	events_are(PARSE("--event="), ";", 2);
+	events_are(PARSE("-e", "-a"), "-a;", 3);
+}
+
+static void test_bundles(void **state)
+{
+	struct result r = PARSE("-avve", "cs", "-iI100");
+
+	(void)state;
+	assert_true(r.words.all);
+	assert_false(r.words.inherit);
+	assert_int_equal(r.words.verbose, 2);
+	assert_int_equal(r.words.interval, 100);
+	events_are(r, "cs;", 4);
+}
+
+static void test_negation(void **state)
+{
+	(void)state;
+	assert_false(PARSE("--no-scale").words.scale);
+	assert_true(PARSE("--no-scale", "--scale").words.scale);
+	assert_false(PARSE("--no-inherit").words.inherit);
+	assert_true(PARSE("-i", "--inherit").words.inherit);
+	assert_int_equal(PARSE("-vv", "--no-verbose").words.verbose, 0);
+	assert_false(PARSE("-a", "--no-all").words.all);
+	fails(PARSE("--no-output"), "--no-output: there is no such option");
+}
+
+static void test_where_options_end(void **state)
+{
+	(void)state;
+	events_are(PARSE("-e", "cs", "ls", "-l"), "cs;", 3);
+	events_are(PARSE("-e", "cs", "--", "-l"), "cs;", 4);
+	events_are(PARSE("-e", "cs", "-", "-e", "x"), "cs;", 3);
+	events_are(PARSE("--"), "", 2);
+	assert_int_equal(PARSE("-a", "-h", "--bogus").rc, OPTIONS_HELP);
+	assert_int_equal(PARSE("--help").rc, OPTIONS_HELP);
+	assert_int_equal(PARSE("--he").rc, OPTIONS_HELP);
+}
+
+static void test_optional_arguments(void **state)
+{
+	struct result r = PARSE("-g", "dwarf");
+
+	(void)state;
+	assert_null(r.words.graph);
+	assert_int_equal(r.first, 2);
+	assert_string_equal(PARSE("-gdwarf").words.graph, "dwarf");
+	assert_string_equal(PARSE("--call-graph=fp").words.graph, "fp");
+	assert_null(PARSE("--call-graph", "fp").words.graph);
+}
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("-r", "0").words.repeat, 0);
+	assert_int_equal(PARSE("-I", "1000").words.interval, 1000);
+	fails(PARSE("-I", "abc"), "--interval-print: 'abc' is not a number (1 to 1000 ms)");
+	fails(PARSE("--interval-print="), "--interval-print: '' is not a number (1 to 1000 ms)");
+	fails(PARSE("-I", "5x"), "--interval-print: '5x' is not a number (1 to 1000 ms)");
+	fails(PARSE("-I", "0"), "--interval-print: '0' is out of range (1 to 1000 ms)");
+	fails(PARSE("-I", "1001"), "--interval-print: '1001' is out of range (1 to 1000 ms)");
+	fails(PARSE("-r", "-1"), "--repeat: '-1' is out of range (0 or more)");
+	fails(PARSE("-r", "99999999999999999999"),
+	      "--repeat: '99999999999999999999' is out of range (0 or more)");
+}
+
+static void test_wrong_words(void **state)
+{
+	(void)state;
+	fails(PARSE("-q"), "-q: there is no such option");
+	fails(PARSE("-aq"), "-q: there is no such option");
+	fails(PARSE("--bogus"), "--bogus: there is no such option");
+	fails(PARSE("--outptu", "x"), "--outptu: there is no such option\ndid you mean --output?");
+	fails(PARSE("--interval"), "--interval: this could be --interval-print, --interval-clear");
+	fails(PARSE("-o"), "--output: an argument is missing: <file>");
+	fails(PARSE("--output"), "--output: an argument is missing: <file>");
+	fails(PARSE("--all-cpus=1"), "--all-cpus: it takes no argument, but '1' was given");
+	fails(PARSE("-e", "bad"), "--event: 'bad' is not an event");
+	fails(PARSE("--=x"), "--: there is no such option");
+}
+
+static void test_help(void **state)
+{
+	struct str out = STR_INIT;
+
+	(void)state;
+	options_add_help(&out, rows);
+	assert_string_equal(out.s,
+			    "\nWhat\n"
+			    "    -e, --event <list>            events\n"
+			    "    -a, --all-cpus                all CPUs\n"
+			    "    -i, --no-inherit              no children\n"
+			    "    --scale, --no-scale           scale\n"
+			    "\nHow\n"
+			    "    -v, --verbose                 say more\n"
+			    "    -I, --interval-print <ms>     intervals\n"
+			    "    --interval-clear              clear\n"
+			    "    -r, --repeat <n>              repeat\n"
+			    "    -o, --output <file>           file\n"
+			    "    -g, --call-graph[=<mode>]     graph\n"
+			    "    --a-name-that-fills-the-whole-column\n"
+			    "                                  long\n");
+	str_release(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ways_to_give_an_argument),
+		cmocka_unit_test(test_bundles),
+		cmocka_unit_test(test_negation),
+		cmocka_unit_test(test_where_options_end),
+		cmocka_unit_test(test_optional_arguments),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_wrong_words),
+		cmocka_unit_test(test_help),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

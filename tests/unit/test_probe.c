@@ -1,0 +1,288 @@
+/*
+ * kprobe/ and uprobe/: terms to attr on a tree of files, functions found in ELF files, good and
+ * bad, and, where the machine has uprobes, the exact number of calls of a function of this program.
+ */
+#include "fake_machine.h"
+#include "source_case.h"
+
+#include "event/elf_symbol.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+static struct fake_machine machine;
+static char self[4096]; /* the path of this program */
+
+/* Known to the linker by its name; each call of it is one count. */
+int probed_function(int i);
+__attribute__((noinline)) int probed_function(int i)
+{
+	__asm__ volatile("" : "+r"(i));
+	return i;
+}
+
+static int make_machine(void **state)
+{
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	(void)state;
+	if (n < 0)
+		return -1;
+	fake_machine_init(&machine);
+	fake_machine_unit(&machine, "uprobe", "type", "8\n");
+	fake_machine_unit(&machine, "uprobe", "format/retprobe", "config:0\n");
+	fake_machine_unit(&machine, "uprobe", "format/ref_ctr_offset", "config:32-63\n");
+	fake_machine_unit(&machine, "kprobe", "type", "7\n");
+	fake_machine_unit(&machine, "kprobe", "format/retprobe", "config:0\n");
+	return 0;
+}
+
+static int remove_machine(void **state)
+{
+	(void)state;
+	fake_machine_release(&machine);
+	return 0;
+}
+
+/* ---- terms ---- */
+
+static void expect_probe(const char *spec, uint32_t type, uint64_t config, const char *text,
+			 uint64_t place)
+{
+	struct event_list list;
+	struct str err = STR_INIT;
+	const struct perf_event_attr *attr;
+
+	event_list_init(&list);
+	if (event_list_parse(&list, spec, &machine.host, &err))
+		fail_msg("%s", err.s);
+	attr = &list.v[0].attr;
+	assert_int_equal(attr->type, type);
+	assert_true(attr->config == config);
+	assert_true(attr->config2 == place);
+	if (text) {
+		assert_true(attr->config1 == (uintptr_t)list.v[0].probe_path);
+		assert_string_equal(list.v[0].probe_path, text);
+	} else {
+		assert_true(attr->config1 == 0);
+	}
+	event_list_release(&list);
+	str_release(&err);
+}
+
+static void test_terms(void **state)
+{
+	(void)state;
+	expect_probe("uprobe/path=/bin/sh,offset=0x100/", 8, 0, "/bin/sh", 0x100);
+	expect_probe("uprobe/offset=16,retprobe,path=/bin/sh/", 8, 1, "/bin/sh", 16);
+	expect_probe("uprobe/path=/bin/sh,offset=1,ref_ctr_offset=0x20/u", 8, 0x2000000000,
+		     "/bin/sh", 1);
+	expect_probe("kprobe/func=do_exit/", 7, 0, "do_exit", 0);
+	expect_probe("kprobe/func=do_exit+0x10,retprobe=1/", 7, 1, "do_exit", 0x10);
+	expect_probe("kprobe/func=do_exit+1,offset=2/", 7, 0, "do_exit", 3);
+	expect_probe("kprobe/addr=0xffffffff81000000/", 7, 0, NULL, 0xffffffff81000000);
+}
+
+static void test_refused(void **state)
+{
+	const struct host_paths *host = &machine.host;
+
+	(void)state;
+	expect_error("uprobe/func=main/", host, -EINVAL, "uprobe needs the file");
+	expect_error("uprobe/path=/bin/sh/", host, -EINVAL, "needs the place in the file");
+	expect_error("uprobe//", host, -EINVAL, "uprobe needs the file");
+	expect_error("uprobe/path=/nonexistent,offset=1/", host, -ENOENT, "/nonexistent: ");
+	expect_error("uprobe/path=/bin/sh,addr=1/", host, -EINVAL, "unknown term 'addr'");
+	expect_error("uprobe/path=/bin/sh,offst=1/", host, -EINVAL, "did you mean 'offset'?");
+	expect_error("uprobe/path=/bin/sh,offset=x/", host, -EINVAL, "offset needs a number");
+	expect_error("uprobe/path=/bin/sh,offset=1,retprobe=2/", host, -EINVAL, "at most 1");
+	expect_error("kprobe/path=/bin/sh,func=x/", host, -EINVAL, "unknown term 'path'");
+	expect_error("kprobe//", host, -EINVAL, "either func=NAME or addr=N");
+	expect_error("kprobe/func=x,addr=1/", host, -EINVAL, "either func=NAME or addr=N");
+	expect_error("kprobe/addr=1,offset=1/", host, -EINVAL, "belongs to a function");
+	expect_error("kprobe/func=+1/", host, -EINVAL, "name is missing");
+	expect_error("kprobe/func/", host, -EINVAL, "func needs a value");
+}
+
+static void test_units_that_the_kernel_lacks(void **state)
+{
+	const struct host_paths nowhere = { "/nonexistent", "/proc", "/nonexistent" };
+
+	(void)state;
+	expect_error("kprobe/func=x/", &nowhere, -ENOENT, "this kernel has no kprobes");
+	expect_error("uprobe/path=/bin/sh,offset=1/", &nowhere, -ENOENT,
+		     "this kernel has no uprobes");
+}
+
+static void test_copies_own_their_text(void **state)
+{
+	struct event_list list, copy;
+	struct str err = STR_INIT;
+
+	(void)state;
+	event_list_init(&list);
+	assert_int_equal(event_list_parse(&list, "kprobe/func=do_exit/", &machine.host, &err), 0);
+	event_list_copy(&copy, &list);
+	event_list_release(&list);
+	assert_true(copy.v[0].attr.config1 == (uintptr_t)copy.v[0].probe_path);
+	assert_string_equal(copy.v[0].probe_path, "do_exit");
+	event_list_release(&copy);
+	str_release(&err);
+}
+
+/* ---- functions in files ---- */
+
+static int find(const char *path, const char *name, struct elf_function *function, struct str *err)
+{
+	struct near_name near;
+
+	str_reset(err);
+	near_init(&near, name, strlen(name));
+	return elf_find_function(path, name, function, &near, err);
+}
+
+/* The bytes at the offset found are the bytes of the function in memory. */
+static void test_function_of_this_program(void **state)
+{
+	struct elf_function function;
+	struct str err = STR_INIT;
+	unsigned char bytes[16];
+	size_t n = sizeof(bytes);
+	int fd = open(self, O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	if (find(self, "probed_function", &function, &err))
+		fail_msg("%s", err.s);
+	assert_true(function.size_bytes > 0);
+	if (n > function.size_bytes)
+		n = function.size_bytes;
+	assert_int_equal(pread(fd, bytes, n, (off_t)function.offset), n);
+	assert_memory_equal(bytes, (void *)(uintptr_t)probed_function, n);
+	assert_int_equal(find(self, "probed_functio", &function, &err), -ENOENT);
+	assert_non_null(strstr(err.s, "has no function 'probed_functio'"));
+	close(fd);
+	str_release(&err);
+}
+
+static void test_function_in_a_spec(void **state)
+{
+	struct elf_function function;
+	struct str err = STR_INIT;
+	char *spec = xasprintf("uprobe/path=%s,func=probed_function+1/", self);
+	char *wrong = xasprintf("uprobe/path=%s,func=probed_functoin/", self);
+	char *beyond = xasprintf("uprobe/path=%s,func=probed_function+0x10000/", self);
+
+	(void)state;
+	assert_int_equal(find(self, "probed_function", &function, &err), 0);
+	expect_probe(spec, 8, 0, self, function.offset + 1);
+	expect_error(wrong, &machine.host, -ENOENT, "did you mean 'func=probed_function'?");
+	expect_error(beyond, &machine.host, -EINVAL, "+0x10000 is outside");
+	free(spec);
+	free(wrong);
+	free(beyond);
+	str_release(&err);
+}
+
+/*
+ * Each byte of the header changed in turn, and the file cut: an error or an answer, never a crash.
+ */
+static void test_damaged_files(void **state)
+{
+	enum { KEPT_BYTES = 1 << 16 };
+	struct str file = STR_INIT, err = STR_INIT;
+	struct elf_function function;
+	char *path = xasprintf("%s/damaged", machine.root);
+	static const size_t cuts[] = { 0, 3, 16, 63, 64, 100, 1000, 5000 };
+
+	(void)state;
+	assert_int_equal(read_text_file(self, &file), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cuts); i++) {
+		int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+		assert_int_equal(write_all(fd, file.s, cuts[i]), 0);
+		close(fd);
+		assert_true(find(path, "probed_function", &function, &err) < 0);
+		assert_true(err.len > 0);
+	}
+	for (size_t at = 0; at < sizeof(Elf64_Ehdr); at++) {
+		size_t kept = file.len < KEPT_BYTES ? file.len : KEPT_BYTES;
+		int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+		char was = file.s[at];
+
+		file.s[at] = (char)0xff;
+		assert_int_equal(write_all(fd, file.s, kept), 0);
+		file.s[at] = was;
+		close(fd);
+		find(path, "probed_function", &function, &err);
+	}
+	assert_int_equal(find("/dev/null", "x", &function, &err), -ENOEXEC);
+	assert_int_equal(find("/nonexistent", "x", &function, &err), -ENOENT);
+	str_release(&file);
+	str_release(&err);
+	free(path);
+}
+
+/* ---- counting ---- */
+
+static void count_calls(const char *terms)
+{
+	enum { CALLS = 4321 };
+	const struct host_paths host = { "/sys", "/proc", "/sys/kernel/tracing" };
+	char *spec = xasprintf("uprobe/path=%s,func=probed_function%s/u", self, terms);
+	struct event_list list;
+	struct str err = STR_INIT;
+	struct perf_event_attr attr;
+	uint64_t count = 0;
+	int fd;
+
+	event_list_init(&list);
+	if (event_list_parse(&list, spec, &host, &err)) {
+		if (strstr(err.s, "has no uprobes"))
+			skip_because("this kernel has no uprobes");
+		fail_msg("%s", err.s);
+	}
+	attr = list.v[0].attr;
+	attr.size = sizeof(attr);
+	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		skip_because("uprobes cannot be opened: %s", strerror(errno));
+	for (int i = 0; i < CALLS; i++)
+		probed_function(i);
+	assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
+	close(fd);
+	assert_int_equal(count, CALLS);
+	event_list_release(&list);
+	str_release(&err);
+	free(spec);
+}
+
+static void test_counts_calls(void **state)
+{
+	(void)state;
+	count_calls("");
+}
+
+static void test_counts_returns(void **state)
+{
+	(void)state;
+	count_calls(",retprobe");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_terms),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_units_that_the_kernel_lacks),
+		cmocka_unit_test(test_copies_own_their_text),
+		cmocka_unit_test(test_function_of_this_program),
+		cmocka_unit_test(test_function_in_a_spec),
+		cmocka_unit_test(test_damaged_files),
+		cmocka_unit_test(test_counts_calls),
+		cmocka_unit_test(test_counts_returns),
+	};
+
+	return cmocka_run_group_tests(tests, make_machine, remove_machine);
+}

@@ -1,0 +1,105 @@
+/* Events that share a row or must not: several units, core types, cgroups. */
+#include "book_sample.h"
+
+static void start_spread(struct world *w, enum event_spread spread, bool merge, bool hybrid_merge)
+{
+	static char units[3][8] = { "unit_0", "unit_1", "unit_2" };
+
+	world_init(w, AGGR_TOTAL, TARGET_CPUS, "0");
+	w->plan.merge = merge;
+	w->plan.hybrid_merge = hybrid_merge;
+	for (size_t i = 0; i < 3; i++) {
+		struct event *event = world_event(w, "reads", 20 + (uint32_t)i, 1);
+
+		event->unit_name = units[i];
+		event->spread = spread;
+		event->spread_id = 1;
+	}
+	world_cs(w);
+	world_start(w);
+	world_read(w, 1, 1);
+	for (size_t i = 0; i < 4; i++)
+		feed(w, i, 0, 0, 10 + i, 100, 100);
+}
+
+static void expect_spread(enum event_spread spread, bool merge, bool hybrid_merge, const char *want)
+{
+	struct world w;
+
+	start_spread(&w, spread, merge, hybrid_merge);
+	expect_rows(book_report(w.book, REPORT_FINAL, 0), want);
+	world_release(&w);
+}
+
+static void test_merge(void **state)
+{
+	static const char merged[] = " reads 33;  cs 13";
+	static const char by_unit[] =
+		" reads [unit_0] 10;  reads [unit_1] 11;  reads [unit_2] 12;  cs 13";
+	static const char by_core[] =
+		" unit_0/reads/ 10;  unit_1/reads/ 11;  unit_2/reads/ 12;  cs 13";
+
+	(void)state;
+	expect_spread(SPREAD_UNITS, true, false, merged);
+	expect_spread(SPREAD_UNITS, false, false, by_unit);
+	expect_spread(SPREAD_UNITS, false, true, by_unit);
+	expect_spread(SPREAD_CORE_TYPES, true, false, by_core);
+	expect_spread(SPREAD_CORE_TYPES, true, true, merged);
+}
+
+static void test_merge_with_a_unit_missing(void **state)
+{
+	const struct stat_row *row;
+	struct world w;
+
+	(void)state;
+	world_init(&w, AGGR_TOTAL, TARGET_CPUS, "0");
+	world_cs(&w)->spread_id = 1;
+	world_cs(&w)->spread_id = 1;
+	w.events[0].spread = w.events[1].spread = SPREAD_UNITS;
+	world_unsupported(&w, 0);
+	world_start(&w);
+	world_read(&w, 1, 1);
+	feed(&w, 1, 0, 0, 5, 100, 100);
+	expect_rows(book_report(w.book, REPORT_FINAL, 0), " cs 5");
+	row = &w.book->report.rows[0];
+	assert_true(row->partial);
+	assert_string_equal(row->reason, "1 of 2 counters could not be opened");
+	world_release(&w);
+}
+
+/* One list per cgroup: the same spread in two cgroups is not summed. */
+static void test_cgroups(void **state)
+{
+	static char a[] = "a", b[] = "b";
+	struct world w;
+
+	(void)state;
+	world_init(&w, AGGR_TOTAL, TARGET_CPUS, "0");
+	for (size_t i = 0; i < 2; i++) {
+		struct event *event = world_cs(&w);
+
+		event->cgroup = i ? b : a;
+		event->spread = SPREAD_UNITS;
+		event->spread_id = 1;
+	}
+	world_start(&w);
+	world_read(&w, 1, 1);
+	feed(&w, 0, 0, 0, 5, 100, 100);
+	feed(&w, 1, 0, 0, 6, 100, 100);
+	expect_rows(book_report(w.book, REPORT_FINAL, 0), " cs 5;  cs 6");
+	assert_string_equal(w.book->report.rows[0].cgroup, "a");
+	assert_string_equal(w.book->report.rows[1].cgroup, "b");
+	world_release(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_merge_with_a_unit_missing),
+		cmocka_unit_test(test_cgroups),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

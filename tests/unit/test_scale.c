@@ -1,0 +1,128 @@
+/* Multiplex scaling against long double and exact cases; mean and deviation against two passes. */
+#include "stat/stat.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void test_identity(void **state)
+{
+	(void)state;
+	assert_int_equal(scale_count(0, 5, 3), 0);
+	assert_int_equal(scale_count(7, 0, 3), 0);
+	assert_int_equal(scale_count(123456789, 1000, 1000), 123456789);
+	assert_true(scale_count(UINT64_MAX, 77, 77) == UINT64_MAX);
+	assert_true(scale_count(UINT64_MAX, UINT64_MAX, UINT64_MAX) == UINT64_MAX);
+}
+
+static void test_rounds_to_nearest(void **state)
+{
+	(void)state;
+	assert_int_equal(scale_count(1, 4, 3), 1); /* 1.33 */
+	assert_int_equal(scale_count(1, 5, 3), 2); /* 1.67 */
+	assert_int_equal(scale_count(1, 3, 2), 2); /* 1.5 goes up */
+	assert_int_equal(scale_count(10, 1000, 333), 30); /* 30.03 */
+}
+
+static void test_saturates(void **state)
+{
+	(void)state;
+	assert_true(scale_count(UINT64_MAX, 2, 1) == UINT64_MAX);
+	assert_true(scale_count(UINT64_MAX, UINT64_MAX, 1) == UINT64_MAX);
+	assert_true(scale_count(UINT64_C(1) << 63, 2, 1) == UINT64_MAX);
+	assert_true(scale_count((UINT64_C(1) << 63) - 1, 2, 1) == UINT64_MAX - 1);
+	/* Rounding up must not wrap around either. */
+	assert_true(scale_count(UINT64_MAX, UINT64_MAX, UINT64_MAX - 1) == UINT64_MAX);
+}
+
+/* A day of nanoseconds times a day of cycles: the product has 96 bits. */
+static void test_long_runs(void **state)
+{
+	const uint64_t day_ns = UINT64_C(86400000000000);
+	const uint64_t cycles = UINT64_C(259200000000000);
+
+	(void)state;
+	assert_true(scale_count(cycles, day_ns, day_ns / 3) == cycles * 3);
+	assert_true(scale_count(cycles, day_ns, day_ns - 1) == cycles + 3);
+}
+
+/* Every fraction is within half a count of the exact quotient, by an independent route. */
+static void test_against_long_double(void **state)
+{
+	uint64_t x = 88172645463325252u;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		uint64_t v, e, r, got;
+		long double exact;
+
+		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+		v = x >> 34;
+		e = (x & 0xffffff) + 1;
+		r = (x >> 24 & 0xffff) % e + 1;
+		got = scale_count(v, e, r);
+		exact = (long double)v * (long double)e / (long double)r;
+		assert_true(fabsl((long double)got - exact) <= 0.5L + exact * 1e-15L);
+	}
+}
+
+static void test_series(void **state)
+{
+	const double x[] = { 4, 7, 13, 16 };
+	struct series s = { 0 };
+
+	(void)state;
+	assert_true(series_stdev_of_mean(&s) == 0);
+	assert_true(series_rel_stdev_pct(&s) == 0);
+	for (size_t i = 0; i < 4; i++)
+		series_add(&s, x[i]);
+	assert_int_equal(s.n, 4);
+	assert_true(s.mean == 10 && s.min == 4 && s.max == 16);
+	/* variance 30, of the mean 30 / 4 */
+	assert_true(fabs(series_stdev_of_mean(&s) - sqrt(7.5)) < 1e-12);
+	assert_true(fabs(series_rel_stdev_pct(&s) - 10 * sqrt(7.5)) < 1e-12);
+}
+
+static void test_series_one_and_negative(void **state)
+{
+	struct series s = { 0 };
+
+	(void)state;
+	series_add(&s, -3);
+	assert_true(s.mean == -3 && s.min == -3 && s.max == -3);
+	assert_true(series_stdev_of_mean(&s) == 0);
+	series_add(&s, -5);
+	assert_true(series_rel_stdev_pct(&s) == 25);
+	series_add(&s, 8); /* the mean is 0: a share of it means nothing */
+	assert_true(series_rel_stdev_pct(&s) == 0);
+}
+
+/* Big numbers that differ little: sums of squares would lose all digits. */
+static void test_series_is_stable(void **state)
+{
+	struct series s = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		series_add(&s, 1e15 + (i % 2 ? 1 : -1));
+	assert_true(fabs(series_stdev_of_mean(&s) - sqrt(1000.0 / 999 / 1000)) < 1e-6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_rounds_to_nearest),
+		cmocka_unit_test(test_saturates),
+		cmocka_unit_test(test_long_runs),
+		cmocka_unit_test(test_against_long_double),
+		cmocka_unit_test(test_series),
+		cmocka_unit_test(test_series_one_and_negative),
+		cmocka_unit_test(test_series_is_stable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
