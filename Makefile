@@ -5,6 +5,7 @@
 #   make deps check             all the set-up, then the tests
 #   make install PREFIX=/usr    also DESTDIR=..., and uninstall
 #   make lint | fuzz | bench    parts of the tests by themselves
+#   make check-lab              tests on an emulated arm64 machine with a real counter unit
 #
 #   CC=clang  CFLAGS=...  DEVELOPER=1 (strict warnings are errors)  SANITIZE=address,undefined
 #   WITH_LIBPFM4=0 (no vendor event names)  V=1 (show commands)  FUZZ_SECONDS=20
@@ -74,8 +75,10 @@ OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 FAKE_OBJECTS := $(patsubst tests/fake/%.c,$(BUILD)/tests/fake/%.o,$(sort $(wildcard tests/fake/*.c)))
 WORKLOADS := $(patsubst tests/work/%.c,$(BUILD)/tests/work/%,$(sort $(wildcard tests/work/*.c)))
+BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(sort $(wildcard tests/bench/*.c)))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 MAN_PAGES := $(sort $(wildcard man/*.1))
+MAN5_PAGES := $(sort $(wildcard man/*.5))
 
 all: pstat
 
@@ -126,6 +129,9 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/libs
 $(UNIT_TESTS): %: %.o $(BUILD)/libpstat.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS) -lcmocka
 
+$(BENCHES): %: %.o $(BUILD)/libpstat.a
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+
 # pstat on a scripted kernel: the same program with another main(), see tests/fake/.
 $(BUILD)/pstat-fake: $(FAKE_OBJECTS) $(BUILD)/tests/fake/renamed_main.o $(BUILD)/libpstat.a
 	@echo "  LINK    $@"
@@ -153,6 +159,11 @@ check: all test-programs
 lint: all test-programs
 	@BUILD='$(BUILD)' CC='$(CC)' tests/run lint
 
+# Builds pstat once more, for arm64, into build/lab. Skipped where QEMU or the packages can't be had.
+check-lab:
+	+@MAKE='$(MAKE)' tests/lab/prepare build/lab
+	@tests/run lab
+
 # libFuzzer comes with clang, whatever CC is.
 fuzz:
 	@$(MAKE) --no-print-directory CC=clang SANITIZE=fuzzer-no-link,address,undefined fuzz-run
@@ -160,7 +171,7 @@ fuzz:
 fuzz-run: $(FUZZERS)
 	@BUILD='$(BUILD)' FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/run fuzz
 
-bench: all test-programs
+bench: all test-programs $(BENCHES)
 	@BUILD='$(BUILD)' PSTAT='$(abspath $(BUILD)/pstat)' tests/bench/run
 
 # ---- set-up and show ----
@@ -176,9 +187,11 @@ demo: all
 	@./pstat stat -j -e task-clock,page-faults,context-switches -- $(DEMO_JOB)
 
 install: $(BUILD)/pstat
-	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(COMPLETIONDIR)'
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(MANDIR)/man5' \
+		'$(DESTDIR)$(COMPLETIONDIR)'
 	$(INSTALL) -m 755 $(BUILD)/pstat '$(DESTDIR)$(BINDIR)/pstat'
 	$(if $(MAN_PAGES),$(INSTALL) -m 644 $(MAN_PAGES) '$(DESTDIR)$(MANDIR)/man1')
+	$(if $(MAN5_PAGES),$(INSTALL) -m 644 $(MAN5_PAGES) '$(DESTDIR)$(MANDIR)/man5')
 	@if $(BUILD)/pstat completion bash > $(BUILD)/completion.bash; then \
 		echo "$(INSTALL) -m 644 $(BUILD)/completion.bash '$(DESTDIR)$(COMPLETIONDIR)/pstat'"; \
 		$(INSTALL) -m 644 $(BUILD)/completion.bash '$(DESTDIR)$(COMPLETIONDIR)/pstat'; \
@@ -186,7 +199,7 @@ install: $(BUILD)/pstat
 
 uninstall:
 	rm -f '$(DESTDIR)$(BINDIR)/pstat' '$(DESTDIR)$(COMPLETIONDIR)/pstat'
-	rm -f $(MAN_PAGES:man/%='$(DESTDIR)$(MANDIR)/man1/%')
+	rm -f $(MAN_PAGES:man/%='$(DESTDIR)$(MANDIR)/man1/%') $(MAN5_PAGES:man/%='$(DESTDIR)$(MANDIR)/man5/%')
 
 clean:
 	rm -rf build pstat
@@ -196,12 +209,12 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all check lint fuzz fuzz-run bench deps demo install uninstall clean test-programs force
+.PHONY: all check check-lab lint fuzz fuzz-run bench deps demo install uninstall clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:
 
 -include $(OBJECTS:.o=.d) $(BUILD)/src/main.d $(FAKE_OBJECTS:.o=.d) $(UNIT_TESTS:=.d) \
-	$(WORKLOADS:=.d) $(FUZZERS:=.d) $(BUILD)/tests/fake/renamed_main.d
+	$(WORKLOADS:=.d) $(BENCHES:=.d) $(FUZZERS:=.d) $(BUILD)/tests/fake/renamed_main.d
 
 endif # no AFTER_DEPS

@@ -7,9 +7,9 @@
 #include "cmd/message.h"
 #include "cmd/record_summary.h"
 #include "cmd/record_words.h"
-#include "cmd/stat_control.h"
+#include "cmd/signals.h"
+#include "cmd/control_place.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,48 +23,6 @@ struct record_session {
 	bool progress; /* stderr is a terminal */
 	bool progress_shown;
 };
-
-/* ---- signals ---- */
-
-/* The one state outside structs: a handler has no other way to tell. */
-static struct record_stop stop;
-
-static void on_stop(int sig, siginfo_t *info, void *context)
-{
-	(void)context;
-	if (!stop.signal)
-		stop.signal = sig;
-	stop.count++;
-	stop.from_terminal = info->si_code == SI_KERNEL;
-}
-
-static void on_snapshot(int sig)
-{
-	(void)sig;
-	stop.snapshot = 1;
-}
-
-/* Writing to a pipe that no one reads is an error that is told, not the end of pstat. */
-static void on_pipe(int sig)
-{
-	(void)sig;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction on = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO }, old;
-	struct sigaction snapshot = { .sa_handler = on_snapshot };
-	struct sigaction pipe_action = { .sa_handler = on_pipe };
-
-	stop = (struct record_stop){ 0 };
-	sigaction(SIGINT, &on, NULL);
-	sigaction(SIGTERM, &on, NULL);
-	sigaction(SIGUSR2, &snapshot, NULL);
-	sigaction(SIGPIPE, &pipe_action, NULL);
-	/* nohup(1) means it. */
-	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &on, NULL);
-}
 
 /* ---- what a run tells ---- */
 
@@ -132,22 +90,21 @@ static void print_summary(struct record_session *session, const struct record_to
 
 static int run_plan(struct recording_words *words, struct record_session *session)
 {
-	struct stat_control control = STAT_CONTROL_INIT;
+	struct control_place control = CONTROL_PLACE_INIT;
 	struct record_plan *plan = &words->plan;
 	struct record_totals totals = { 0 };
 	struct str err = STR_INIT;
 	int status = EXIT_BAD_USAGE;
 
-	if (!stat_control_open(&control, words->control, &err)) {
+	if (!control_place_open(&control, words->control, &err)) {
 		plan->control_fd = control.fd;
 		plan->ack_fd = control.ack_fd;
 		plan->notes = &session->notes;
-		plan->stop = &stop;
+		plan->stop = signals_catch(true);
 		plan->opened = on_opened;
 		plan->list_events = on_list_events;
 		plan->progress = session->progress ? on_progress : NULL;
 		plan->data = session;
-		catch_signals();
 		record_run(plan, &totals, &status, &err);
 	}
 	print_summary(session, &totals);
@@ -155,7 +112,7 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 	if (err.len)
 		message_error(err.s);
 	record_totals_release(&totals);
-	stat_control_close(&control);
+	control_place_close(&control);
 	str_release(&err);
 	return status;
 }

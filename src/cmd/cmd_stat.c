@@ -8,13 +8,13 @@
 #include "cmd/command.h"
 #include "cmd/counter_message.h"
 #include "cmd/message.h"
-#include "cmd/stat_control.h"
+#include "cmd/signals.h"
+#include "cmd/control_place.h"
 #include "cmd/stat_output.h"
 #include "cmd/stat_record.h"
 #include "cmd/stat_report.h"
 #include "cmd/stat_words.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -27,40 +27,6 @@ struct session {
 	struct note_list notes;
 	size_t n_noted; /* notes that were printed */
 };
-
-/* ---- signals ---- */
-
-/* The one state outside structs: a handler has no other way to tell. */
-static struct stat_stop stop;
-
-static void on_stop(int sig, siginfo_t *info, void *context)
-{
-	(void)context;
-	if (!stop.signal)
-		stop.signal = sig;
-	stop.count++;
-	stop.from_terminal = info->si_code == SI_KERNEL;
-}
-
-/* Writing to a pipe that no one reads is an error that is told, not the end of pstat. */
-static void on_pipe(int sig)
-{
-	(void)sig;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction on = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO }, old;
-	struct sigaction pipe_action = { .sa_handler = on_pipe };
-
-	stop = (struct stat_stop){ 0 };
-	sigaction(SIGINT, &on, NULL);
-	sigaction(SIGTERM, &on, NULL);
-	sigaction(SIGPIPE, &pipe_action, NULL);
-	/* nohup(1) means it. */
-	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &on, NULL);
-}
 
 /* ---- what a run tells ---- */
 
@@ -122,6 +88,7 @@ static struct stat_plan make_plan(struct stat_words *words, struct session *sess
 		.metric_only = words->metric_only,
 		.null_run = words->null_run,
 		.repeat = (unsigned)words->repeat,
+		.passes = words->passes,
 		.sync = words->sync,
 		.pre = words->pre,
 		.post = words->post,
@@ -135,7 +102,6 @@ static struct stat_plan make_plan(struct stat_words *words, struct session *sess
 		.kern = words->what.kern,
 		.tap = words->recording ? &session->tap : NULL,
 		.notes = &session->notes,
-		.stop = &stop,
 		.emit = on_report,
 		.emit_data = session,
 		.opened = on_opened,
@@ -145,9 +111,9 @@ static struct stat_plan make_plan(struct stat_words *words, struct session *sess
 static int run_plan(struct stat_words *words, struct session *session)
 {
 	struct stat_plan plan = make_plan(words, session);
-	struct stat_control control = STAT_CONTROL_INIT;
+	struct control_place control = CONTROL_PLACE_INIT;
 	struct str err = STR_INIT;
-	int status = EXIT_PSTAT_FAILED, rc = stat_control_open(&control, words->control, &err);
+	int status = EXIT_PSTAT_FAILED, rc = control_place_open(&control, words->control, &err);
 
 	if (rc)
 		status = EXIT_BAD_USAGE;
@@ -158,7 +124,7 @@ static int run_plan(struct stat_words *words, struct session *session)
 		plan.ack_fd = control.ack_fd;
 		if (notes_are_wanted(session))
 			message_notes(&words->what.events.notes, 0, words->verbose > 0);
-		catch_signals();
+		plan.stop = signals_catch(false);
 		stat_run(&plan, &status, &err);
 	}
 	print_notes(session);
@@ -170,7 +136,7 @@ static int run_plan(struct stat_words *words, struct session *session)
 		status = EXIT_PSTAT_FAILED;
 	if (err.len)
 		message_error(err.s);
-	stat_control_close(&control);
+	control_place_close(&control);
 	str_release(&err);
 	return status;
 }

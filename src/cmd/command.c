@@ -25,10 +25,10 @@ void commands_add_help(struct str *out)
 		     "       pstat stat [<options>] [<command>]    (\"stat\" may be left out)\n\n"
 		     "Commands of pstat\n");
 	for (const struct command *c = commands; c->name; c++)
-		str_addf(out, "    %-12s %s\n", c->name, c->summary);
+		str_addf(out, "    %-13s %s\n", c->name, c->summary);
 	str_add(out, "\nOptions\n"
-		     "    -h, --help   this list; behind a command, its options\n"
-		     "    --version    the version of pstat\n");
+		     "    -h, --help    this list; behind a command, its options\n"
+		     "    --version     the version of pstat\n");
 }
 
 int command_parse(const struct command *self, int argc, char **argv, void *target, int *first)

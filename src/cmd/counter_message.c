@@ -40,6 +40,9 @@ void message_counter(const struct counter *counter)
 		if (counter->remedy)
 			str_addf(&text, "\n%s", counter->remedy);
 		break;
+	case COUNTER_LEFT_OUT:
+		str_add(&text, "not tried");
+		break;
 	}
 	message_error(text.s);
 	str_release(&text);

@@ -34,10 +34,9 @@ static void tell_notes(struct input *in)
 {
 	const struct note_list *notes = &in->reader.notes;
 
-	if (in->n_noted == notes->n)
-		return;
-	flush_text(in);
-	in->n_noted = message_notes(notes, in->n_noted, false);
+	for (; in->n_noted < notes->n; in->n_noted++)
+		if (!notes->v[in->n_noted].verbose)
+			input_message(in, notes->v[in->n_noted].text);
 }
 
 int input_open(struct input *in, const char *path)

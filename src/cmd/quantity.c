@@ -1,5 +1,5 @@
 /*
- * A whole number and a unit behind it. The units are tables; the longest name that fits is meant.
+ * A whole number and a unit behind it: nothing is written where it is anything else.
  */
 #include "cmd/quantity.h"
 
@@ -8,9 +8,12 @@
 #include <strings.h>
 
 struct unit {
-	const char *name; /* in any case */
+	const char *name;
 	uint64_t factor;
 };
+
+/* strcmp, or strcasecmp where no unit of the other kind is meant by the other case. */
+typedef int (*compare_fn)(const char *a, const char *b);
 
 static const struct unit byte_units[] = {
 	{ "B", 1 }, { "K", 1ull << 10 }, { "M", 1ull << 20 }, { "G", 1ull << 30 },
@@ -24,19 +27,21 @@ static const struct unit time_units[] = {
 	{ "d", 86400 * 1000000000ull },
 };
 
-static int parse_with_unit(const char *text, const struct unit *units, size_t n_units, uint64_t *out)
+static int parse_with_unit(const char *text, const struct unit *units, size_t n_units,
+			   compare_fn compare, uint64_t *out)
 {
 	size_t digits = strspn(text, "0123456789");
 	char *number = xstrndup(text, digits);
-	int rc = parse_u64(number, 10, out);
+	uint64_t n;
+	int rc = parse_u64(number, 10, &n);
 
 	free(number);
 	for (size_t i = 0; !rc && i < n_units; i++) {
-		if (strcasecmp(text + digits, units[i].name))
+		if (compare(text + digits, units[i].name))
 			continue;
-		if (*out > UINT64_MAX / units[i].factor)
+		if (n > UINT64_MAX / units[i].factor)
 			return -ERANGE;
-		*out *= units[i].factor;
+		*out = n * units[i].factor;
 		return 0;
 	}
 	return -EINVAL;
@@ -44,10 +49,11 @@ static int parse_with_unit(const char *text, const struct unit *units, size_t n_
 
 int parse_bytes(const char *text, uint64_t *bytes)
 {
-	return parse_with_unit(text, byte_units, ARRAY_SIZE(byte_units), bytes);
+	return parse_with_unit(text, byte_units, ARRAY_SIZE(byte_units), strcasecmp, bytes);
 }
 
+/* 100M is a size, 100m a time. */
 int parse_duration(const char *text, uint64_t *ns)
 {
-	return parse_with_unit(text, time_units, ARRAY_SIZE(time_units), ns);
+	return parse_with_unit(text, time_units, ARRAY_SIZE(time_units), strcmp, ns);
 }

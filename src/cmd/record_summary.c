@@ -92,6 +92,8 @@ void record_summary_add(struct str *out, const struct record_totals *totals)
 			add_rate(out, &totals->events[i]);
 	}
 	add_losses(out, totals->lost, totals->throttled);
+	if (totals->not_written)
+		str_addf(out, ", %" PRIu64 " not written", totals->not_written);
 	str_add(out, " ]\n");
 	if (n > 1)
 		add_events(out, totals);

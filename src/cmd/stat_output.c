@@ -118,7 +118,8 @@ static void choose_style(struct stat_output *out, const struct stat_words *words
 	bool text = out->format == &stat_format_text;
 
 	out->title = words->title ? xstrdup(words->title) : make_title(words);
-	if (words->output && !words->json)
+	/* A report of recorded counts: they did not start now. */
+	if (words->output && !words->json && !words->title)
 		out->started_on = date_now();
 	out->clear_screen = words->interval_clear && text && isatty(out->fd);
 	out->style = (struct stat_style){

@@ -78,7 +78,14 @@ static struct perf_event_attr attr_of(const struct counter *counter)
 	return attr;
 }
 
-static void describe(struct data_event *to, const struct counter *counter)
+/* Readers look for a count where the counter is: what pstat counts itself is on the first CPU. */
+static int own_cpu(const struct stat_record *record)
+{
+	return record->target->cpus.n ? record->target->cpus.v[0] : -1;
+}
+
+static void describe(const struct stat_record *record, struct data_event *to,
+		     const struct counter *counter)
 {
 	const struct event *event = counter->event;
 	const char *name = counter->name ? counter->name : event->name;
@@ -87,6 +94,8 @@ static void describe(struct data_event *to, const struct counter *counter)
 	to->unit = event->unit[0] ? xstrdup(event->unit) : NULL;
 	to->scale = event->scale;
 	intset_copy(&to->cpus, &event->cpus);
+	if (counter->state == COUNTER_SOFTWARE && own_cpu(record) >= 0)
+		intset_add(&to->cpus, own_cpu(record));
 	to->leader = counter->leader;
 	to->n_members = counter->leader == to->index && counter->n_members ? counter->n_members : 1;
 	to->group_name = event->group_name ? xstrdup(event->group_name) : NULL;
@@ -104,7 +113,7 @@ static void add_event(struct stat_record *record, size_t index, uint64_t *next_i
 	for (size_t cell = 0; cell < n_cells(counter); cell++)
 		if (ids[cell])
 			events_add_ids(&record->events, event, &ids[cell], 1);
-	describe(event, counter);
+	describe(record, event, counter);
 }
 
 static void add_groups(struct stat_record *record)
@@ -151,7 +160,7 @@ static int list_events(struct stat_record *record, struct str *err)
 
 /* ---- what is measured ---- */
 
-/* As in /usr/include/linux: what all readers know is a list of 16-bit numbers, -1 for any CPU. */
+/* What all readers know is a list of 16-bit numbers, -1 for any CPU. */
 static int add_cpus(struct stat_record *record, struct record_body *body,
 		    struct record_cpus *cpus, const struct intset *set, struct str *err)
 {
@@ -170,7 +179,26 @@ static int add_cpus(struct stat_record *record, struct record_body *body,
 	return rc;
 }
 
-/* Events of units that count on CPUs of their own. */
+/* Of a pipe's features perf's stat report takes none, so it would name events by their numbers. */
+static int add_names(struct stat_record *record, struct str *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < record->events.n && !rc; i++) {
+		const struct data_event *event = record->events.v[i];
+		struct record_body body = { .type = RECORD_EVENT_UPDATE };
+
+		if (!event->n_ids)
+			continue;
+		body.update.kind = EVENT_UPDATE_NAME;
+		body.update.id = event->ids[0];
+		body.update.text = event->name;
+		rc = writer_add_body(&record->writer, &body, NULL, err);
+	}
+	return rc;
+}
+
+/* Events that are counted on CPUs of their own. */
 static int add_own_cpus(struct stat_record *record, struct str *err)
 {
 	int rc = 0;
@@ -242,8 +270,11 @@ static int begin(void *data, const struct counter_set *set, const struct target 
 	rc = list_events(record, err);
 	if (rc)
 		return rc;
-	record->opened = true;
 	rc = writer_open(&record->writer, &options, &record->events, &record->info, err);
+	record->opened = true;
+	record->failed = rc;
+	if (!rc && record->writer.pipe)
+		rc = add_names(record, err);
 	if (!rc)
 		rc = add_own_cpus(record, err);
 	if (!rc)
@@ -265,14 +296,6 @@ static size_t column_of(const struct counter *counter, int cpu)
 	return 0;
 }
 
-/* Readers look for a count where the counters are: what pstat counts itself is on the first CPU. */
-static int cpu_of(const struct stat_record *record, const struct counter *counter, int cpu)
-{
-	if (counter->state == COUNTER_SOFTWARE && record->target->cpus.n)
-		return record->target->cpus.v[0];
-	return cpu;
-}
-
 /* A counter that cannot be read (any more) has no record: what was read before stands. */
 static void take_reading(void *data, size_t index, int cpu, size_t thread,
 			 const struct reading *reading)
@@ -287,7 +310,7 @@ static void take_reading(void *data, size_t index, int cpu, size_t thread,
 	cell = counter->state == COUNTER_OPEN ?
 		       column_of(counter, cpu) * counter->n_threads + thread : 0;
 	body.stat.id = record->ids[index][cell];
-	body.stat.cpu = (uint32_t)cpu_of(record, counter, cpu);
+	body.stat.cpu = (uint32_t)(counter->state == COUNTER_SOFTWARE ? own_cpu(record) : cpu);
 	body.stat.thread = (uint32_t)thread;
 	body.stat.value = reading->value;
 	body.stat.enabled_ns = reading->enabled_ns;
@@ -340,13 +363,14 @@ int stat_record_end(struct stat_record *record, struct str *err)
 	int rc = 0;
 
 	if (record->opened) {
-		struct str ignored = STR_INIT;
-		bool told = record->failed || record->writer.failed;
+		struct str told = STR_INIT; /* what failed before was */
+		bool failed = record->failed || record->writer.failed;
 
-		rc = writer_finish(&record->writer, &record->events, &record->info,
-				   told ? &ignored : err);
+		if (record->writer.fd >= 0)
+			rc = writer_finish(&record->writer, &record->events, &record->info,
+					   failed ? &told : err);
 		writer_close(&record->writer);
-		str_release(&ignored);
+		str_release(&told);
 	}
 	for (size_t i = 0; i < record->n_counters; i++)
 		free(record->ids[i]);

@@ -218,7 +218,8 @@ static void tell_what_was_not_there(struct session *session)
 	else if (!session->replay && session->cells.fixed)
 		str_add(&text, "the end is missing: no round of counts is complete");
 	else if (!session->replay)
-		str_add(&text, "there are no counts in it: it is not of stat record");
+		str_addf(&text, "there are no counts in it%s",
+			 in->reader.missing.len ? "" : ": it is not of stat record");
 	if (text.len)
 		input_message(in, text.s);
 	str_release(&text);

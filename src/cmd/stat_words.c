@@ -140,6 +140,41 @@ static bool repeat_without_command(const struct stat_words *w)
 	return w->repeat != 1 && !w->argv;
 }
 
+static bool passes_of_tasks(const struct stat_words *w)
+{
+	return w->passes && names_tasks(w);
+}
+
+static bool passes_of_cpus(const struct stat_words *w)
+{
+	return w->passes && (names_cpus(w) || names_cgroups(w) || adds_up_by_cpu(w));
+}
+
+static bool passes_of_intervals(const struct stat_words *w)
+{
+	return w->passes && w->interval_ms;
+}
+
+static bool passes_for_ever(const struct stat_words *w)
+{
+	return w->passes && !w->repeat;
+}
+
+static bool passes_of_recording(const struct stat_words *w)
+{
+	return w->passes && w->record;
+}
+
+static bool passes_of_nothing(const struct stat_words *w)
+{
+	return w->passes && w->null_run;
+}
+
+static bool passes_without_command(const struct stat_words *w)
+{
+	return w->passes && !w->argv;
+}
+
 static bool nothing_to_measure(const struct stat_words *w)
 {
 	return !w->argv && !names_tasks(w) && !names_cpus(w);
@@ -180,6 +215,17 @@ static const struct contradiction of_counting[] = {
 	{ repeated_intervals, "--repeat and --interval-print: give one of them" },
 	{ recording_of_nothing, "--null: there would be no counts to record" },
 	{ recording_of_repeats, "--repeat: a recording holds one run" },
+	{ passes_of_nothing, "--passes and --null: there are no events to count in passes" },
+	{ passes_of_tasks, "--passes: each pass runs a command anew; what runs already, as with --pid and "
+			   "--tid, cannot be run again" },
+	{ passes_of_cpus, "--passes: each pass runs a command anew; what else runs on CPUs or in cgroups "
+			  "is not the same in each pass" },
+	{ passes_of_intervals, "--passes and --interval-print: intervals of different runs are not the "
+			       "same time" },
+	{ passes_for_ever, "--passes: --repeat 0 never ends, and has a report for each run, but a run "
+			   "counts a part of the events" },
+	{ passes_of_recording, "--passes: a recording holds one run" },
+	{ passes_without_command, "--passes: there is no command to run" },
 	{ repeat_without_command, "--repeat: there is no command to repeat" },
 	{ nothing_to_measure, "no command is given: what is to be measured?\n"
 			      "give a command, -p pid, -t tid, or -a for the whole system" },

@@ -361,10 +361,10 @@ struct writer {
 
 /*
  * Begins a recording: the new file is created beside `path` (mode 0600, never through a link), its
- * header and attrs written, and only then put in place; what was at `path` becomes `path`.old. The
- * features that info has now (but build-ids and those over 64 KiB) and the events' units come first as
- * records, so that a recording without its end has them; in pipe layout the attrs and tracepoint formats
- * too.
+ * header, attrs and first records written, and only then put in place; what was at `path` becomes
+ * `path`.old. These records are the features that info has now (but build-ids and those over 64 KiB)
+ * and the events' units, so that a recording without its end has them; in pipe layout the attrs and
+ * tracepoint formats too.
  * A path that is a fifo or a device is written to as a pipe. SIGPIPE is the caller's to ignore.
  * Close the writer in every case.
  */

@@ -10,8 +10,10 @@ typedef unsigned long long ull;
 
 /*
  * core sibling lists | thread sibling lists | per CPU: core, socket | die sibling lists | per CPU: die
- * Older recorders end before the third or the fourth part.
+ * Older recorders end before the third or the fourth part; less than the shortest fourth is padding.
  */
+enum { DIES_MIN_BYTES = 8 };
+
 FEATURE_READ(cpu_topology)
 {
 	FEATURE_UNUSED;
@@ -27,17 +29,23 @@ FEATURE_READ(cpu_topology)
 		cpu->core = cursor_u32(c);
 		cpu->socket = cursor_u32(c);
 	}
-	if (!cursor_left(c))
+	if (cursor_left(c) < DIES_MIN_BYTES)
 		return NULL;
-	info->has_dies = true;
 	text_list_read(&info->die_siblings, c);
+	info->has_dies = info->die_siblings.n != 0;
 	for (size_t i = 0; i < info->cpus.n; i++)
 		info->cpus.v[i].die = cursor_u32(c);
 	return NULL;
 }
 
+/*
+ * A record pads it to 8 bytes, and readers take padding for dies of which the rest is missing. So no
+ * dies are left out only where nothing is padded, and else said in full.
+ */
 FEATURE_WRITE(cpu_topology)
 {
+	size_t start = out->len;
+
 	FEATURE_UNUSED;
 	text_list_write(&info->core_siblings, out);
 	text_list_write(&info->thread_siblings, out);
@@ -45,7 +53,7 @@ FEATURE_WRITE(cpu_topology)
 		put_u32(out, info->cpus.v[i].core);
 		put_u32(out, info->cpus.v[i].socket);
 	}
-	if (!info->has_dies)
+	if (!info->has_dies && (out->len - start) % 8 == 0)
 		return;
 	text_list_write(&info->die_siblings, out);
 	for (size_t i = 0; i < info->cpus.n; i++)

@@ -24,7 +24,9 @@ int writer_fail(struct writer *writer, int code, struct str *err)
 {
 	if (!writer->failed) {
 		writer->failed = code;
-		str_addf(&writer->why, "%s: %s", writer->path, strerror(-code));
+		str_addf(&writer->why, "%s: %s",
+			 strcmp(writer->path, "-") ? writer->path : "standard output",
+			 strerror(-code));
 	}
 	return fail(err, writer->failed, "%s", writer->why.s);
 }

@@ -2,8 +2,8 @@
  * writer_open.c: the beginning of a recording. The new file is complete up to its first record before it
  * takes its place, so that whatever fails earlier leaves the previous recording where it was:
  *
- *   create PATH.PID.new (only if there is none, 0600) -> header, attrs, ids -> PATH becomes PATH.old ->
- *   PATH.PID.new becomes PATH
+ *   create PATH.PID.new (only if there is none, 0600) -> header, attrs, ids, first records -> PATH
+ *   becomes PATH.old -> PATH.PID.new becomes PATH
  *
  * Renaming never follows a link, so nothing that somebody else left at PATH is written to.
  */
@@ -57,13 +57,30 @@ static int create_beside(const char *path, char **created, struct str *err)
 	return fail(err, -EEXIST, "%s: cannot be created beside what is there", path);
 }
 
-/* The new file into its place; what is there becomes .old unless it is an empty file. */
+/* A folder that perf record --threads made. */
+static bool is_recording_folder(const char *path)
+{
+	char *data = xasprintf("%s/data", path);
+	bool is = access(data, F_OK) == 0;
+
+	free(data);
+	return is;
+}
+
+/*
+ * The new file into its place; what is there becomes .old unless it is an empty file. A folder of other
+ * things is nobody's old recording.
+ */
 static int put_in_place(const char *created, const char *path, struct str *err)
 {
 	struct stat st;
 	int rc = 0;
 
-	if (!lstat(path, &st) && !(S_ISREG(st.st_mode) && !st.st_size)) {
+	if (lstat(path, &st))
+		st = (struct stat){ .st_mode = S_IFREG };
+	if (S_ISDIR(st.st_mode) && !is_recording_folder(path))
+		return fail(err, -EISDIR, "%s: %s", path, strerror(EISDIR));
+	if (!S_ISREG(st.st_mode) || st.st_size) {
 		char *old = xasprintf("%s.old", path);
 
 		if (rename(path, old))
@@ -126,23 +143,6 @@ static int put_beginning(struct writer *writer, const struct events *events, str
 		rc = rc ? writer_fail(writer, rc, err) : 0;
 	}
 	str_release(&bytes);
-	return rc;
-}
-
-static int open_file(struct writer *writer, const struct events *events, struct str *err)
-{
-	char *created = NULL;
-	int rc = create_beside(writer->path, &created, err);
-
-	if (rc < 0)
-		return rc;
-	writer->fd = rc;
-	rc = put_beginning(writer, events, err);
-	if (!rc)
-		rc = put_in_place(created, writer->path, err);
-	if (rc)
-		unlink(created);
-	free(created);
 	return rc;
 }
 
@@ -282,13 +282,38 @@ static int add_early_features(struct writer *writer, const struct events *events
 	return rc;
 }
 
+static int open_file(struct writer *writer, const struct events *events, const struct info *info,
+		     struct str *err)
+{
+	char *created = NULL;
+	int rc = create_beside(writer->path, &created, err);
+
+	if (rc < 0)
+		return rc;
+	writer->fd = rc;
+	rc = put_beginning(writer, events, err);
+	if (!rc)
+		rc = add_early_features(writer, events, info, err);
+	if (!rc)
+		rc = add_updates(writer, events, info, err);
+	if (!rc)
+		rc = writer_flush(writer, err);
+	if (!rc)
+		rc = put_in_place(created, writer->path, err);
+	if (rc)
+		unlink(created);
+	free(created);
+	return rc;
+}
+
 static int open_place(struct writer *writer, const struct writer_options *options,
 		      const struct events *events, const struct info *info, struct str *err)
 {
 	bool out = !strcmp(options->path, "-");
+	int rc;
 
 	if (!out && !is_pipe_place(options->path) && !options->pipe)
-		return open_file(writer, events, err);
+		return open_file(writer, events, info, err);
 	writer->pipe = true;
 	writer->fd = out ? dup(STDOUT_FILENO)
 			 : open(options->path,
@@ -297,7 +322,8 @@ static int open_place(struct writer *writer, const struct writer_options *option
 				0600);
 	if (writer->fd < 0)
 		return writer_fail(writer, -errno, err);
-	return open_pipe(writer, events, info, err);
+	rc = open_pipe(writer, events, info, err);
+	return rc ? rc : add_updates(writer, events, info, err);
 }
 
 int writer_open(struct writer *writer, const struct writer_options *options,
@@ -317,11 +343,5 @@ int writer_open(struct writer *writer, const struct writer_options *options,
 			writer->flush_bytes = WRITER_CHUNK_BYTES;
 		rc = zstd_out_new(&writer->zstd, options->zstd_level, err);
 	}
-	if (!rc)
-		rc = open_place(writer, options, events, info, err);
-	if (!rc && !writer->pipe)
-		rc = add_early_features(writer, events, info, err);
-	if (!rc)
-		rc = add_updates(writer, events, info, err);
-	return rc;
+	return rc ? rc : open_place(writer, options, events, info, err);
 }

@@ -134,6 +134,8 @@ void event_list_remove(struct event_list *list, size_t index);
 
 /* A deep copy of the events (leader indexes too); notes are not copied. */
 void event_list_copy(struct event_list *to, const struct event_list *from);
+/* Appends a copy of one of its events, in no group and made from no spec. */
+void event_list_repeat(struct event_list *list, size_t index);
 
 /* ---- what there is: pstat list ---- */
 struct event_info {

@@ -75,6 +75,22 @@ void event_list_copy(struct event_list *to, const struct event_list *from)
 		copy_event(&to->v[i], &from->v[i]);
 }
 
+void event_list_repeat(struct event_list *list, size_t index)
+{
+	struct event *copy;
+
+	VEC_GROW(list->v, list->n, list->cap);
+	copy = &list->v[list->n];
+	copy_event(copy, &list->v[index]);
+	free(copy->group_name);
+	copy->group_name = NULL;
+	copy->leader = list->n++;
+	copy->n_members = 1;
+	copy->weak = false;
+	copy->spread_id = 0;
+	copy->spread = SPREAD_NONE;
+}
+
 /* The new leader takes over what only leaders have. */
 static void lead_instead(struct event *heir, struct event *leader)
 {

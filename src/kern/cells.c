@@ -5,7 +5,6 @@
 #include "kern/cells.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 
 static void intersect(struct intset *to, const struct intset *a, const struct intset *b)
@@ -121,42 +120,6 @@ int cells_open(struct counter *counter, const struct counter *leader, const stru
 		return rc;
 	}
 	return open ? 0 : rc;
-}
-
-static void run_on(int cpu)
-{
-	cpu_set_t only;
-
-	CPU_ZERO(&only);
-	CPU_SET((size_t)cpu, &only);
-	sched_setaffinity(0, sizeof(only), &only);
-}
-
-/*
- * Events of a cgroup are switched on and off on the CPU they count on. From another one, Linux (6.18 seen)
- * now and then adds the time since the last cgroup event there to the time enabled, but not to the time
- * running: the count would be scaled up many times.
- */
-int cells_ioctl(const struct counter *counter, const struct sys_ops *sys, unsigned long request)
-{
-	cpu_set_t before;
-	bool goes_there = counter->event->cgroup && counter->cpus.n &&
-			  !sched_getaffinity(0, sizeof(before), &before);
-	int rc = 0;
-
-	for (size_t cell = 0; cell < cells_count(counter); cell++) {
-		int one;
-
-		if (counter->fds[cell] < 0)
-			continue;
-		if (goes_there)
-			run_on(counter->cpus.v[cell / counter->n_threads]);
-		one = sys->ioctl(counter->fds[cell], request, 0);
-		rc = !rc && one < 0 ? one : rc;
-	}
-	if (goes_there)
-		sched_setaffinity(0, sizeof(before), &before);
-	return rc;
 }
 
 void cells_close(struct counter *counter, const struct sys_ops *sys)

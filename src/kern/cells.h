@@ -45,8 +45,6 @@ bool cells_match(const struct counter *a, const struct counter *b);
  */
 int cells_open(struct counter *counter, const struct counter *leader, const struct target *target,
 	       int cgroup_fd, const struct sys_ops *sys, struct failed_call *failed);
-/* An ioctl without argument on every open cell: -errno of the first that failed, after all were tried. */
-int cells_ioctl(const struct counter *counter, const struct sys_ops *sys, unsigned long request);
 void cells_close(struct counter *counter, const struct sys_ops *sys);
 
 /* cgroup_dir.c: the cgroup's folder, opened; -errno with a sentence. The caller closes it. */

@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,37 +40,50 @@ static void default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* A file of this name somewhere in PATH, executable or not. */
-static bool is_in_path(const char *name)
+static int check_file(const char *file)
 {
-	const char *path = getenv("PATH");
-	bool found = false;
+	struct stat st;
 
-	for (const char *at = path; at && !found; at = *at ? at + 1 : NULL) {
+	if (stat(file, &st))
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	return S_ISREG(st.st_mode) && !access(file, X_OK) ? 0 : -EACCES;
+}
+
+/* The first file of this name in PATH that may be executed; else one that may not. */
+static int check_path(const char *name, const char *path)
+{
+	int rc = -ENOENT;
+
+	for (const char *at = path; at && rc; at = *at ? at + 1 : NULL) {
 		size_t len = strcspn(at, ":");
 		char *file = len ? xasprintf("%.*s/%s", (int)len, at, name) : xstrdup(name);
+		int one = access(file, F_OK) ? -ENOENT : check_file(file);
 
-		found = !access(file, F_OK);
+		if (one != -ENOENT)
+			rc = one;
 		free(file);
 		at += len;
 	}
-	return found;
+	return rc;
 }
 
-bool command_exists(const char *name)
+int command_check(const char *name)
 {
+	const char *path = getenv("PATH");
+
 	if (strchr(name, '/'))
-		return !access(name, F_OK);
+		return check_file(name);
 	/* execvp(3) has a path of its own where there is none. */
-	return !getenv("PATH") || is_in_path(name);
+	return path ? check_path(name, path) : 0;
 }
 
 /* execvp(3) also says EACCES for a folder in PATH that may not be searched; a shell does not. */
 static int exec_error(const char *name, int code)
 {
-	bool searched = *name && !strchr(name, '/');
+	const char *path = getenv("PATH");
+	bool searched = *name && path && !strchr(name, '/');
 
-	return code == EACCES && searched && !is_in_path(name) ? ENOENT : code;
+	return code == EACCES && searched && check_path(name, path) == -ENOENT ? ENOENT : code;
 }
 
 static void __attribute__((noreturn)) run_child(char *const argv[], int hold, int exec_fd)

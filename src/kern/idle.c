@@ -179,6 +179,7 @@ char *counter_idle_reason(const struct counter_set *set, size_t index, const str
 	machine_init(&idle.machine, set->kern);
 	for (size_t i = 0; i < set->n; i++)
 		idle.competing += set->v[i].state == COUNTER_OPEN &&
+				  set->v[i].pass == set->v[index].pass &&
 				  same_unit(set->v[i].event, idle.counter->event);
 	idle.others_ran = is_pinned(&idle) && only_others_ran(set, index);
 	unit = idle.competing ? unit_of(&idle, idle.counter->event) : NULL;

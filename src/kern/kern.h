@@ -120,8 +120,11 @@ struct child {
 int child_fork(struct child *child, char *const argv[], struct str *err);
 /* Lets the child exec and waits for that: 0, or the negative errno of exec (the child is reaped). */
 int child_release(struct child *child);
-/* False where child_release() could only fail with ENOENT: neither a path to a file nor found in PATH. */
-bool command_exists(const char *name);
+/*
+ * Looks for the command as its exec will: 0, -ENOENT, or -EACCES where it is not a file that may be
+ * executed. For those who have something to lose before child_release() can tell.
+ */
+int command_check(const char *name);
 /* Non-blocking: true once the child has ended and status and usage are set. */
 bool child_poll(struct child *child);
 void child_wait(struct child *child);
@@ -135,6 +138,7 @@ enum counter_state {
 	COUNTER_OPEN,
 	COUNTER_NOT_SUPPORTED, /* opened nowhere: err and reason say why */
 	COUNTER_SOFTWARE, /* counted by pstat itself (event kind), has no fds */
+	COUNTER_LEFT_OUT, /* never tried: the run was over before its turn came (stat --passes) */
 };
 
 struct counter {
@@ -152,6 +156,7 @@ struct counter {
 	int *fds; /* [n_cpus * n_threads], -1 where not open (a task that was gone already) */
 	size_t leader; /* index of the leader as opened: differs from the event's if a weak group broke */
 	size_t n_members; /* leader only, as opened */
+	unsigned pass; /* counters of different passes never want the unit at the same time; else 0 */
 };
 
 struct counter_set {
@@ -211,6 +216,11 @@ typedef void (*reading_fn)(void *data, size_t index, int cpu, size_t thread,
 			   const struct reading *reading);
 /* Reads every cell of every open counter, groups in one read each, and hands them over. */
 void counters_read(const struct counter_set *set, reading_fn fn, void *data);
+/*
+ * Adds the CPUs on which counters of whole CPUs have stopped: a CPU that goes offline ends them for
+ * good, also when it comes back. To be asked while the counters are enabled.
+ */
+void counters_stopped_cpus(const struct counter_set *set, struct intset *cpus);
 
 /* ---- ring.c: one mmap ring ---- */
 
@@ -303,6 +313,14 @@ void ticker_start(struct ticker *ticker, uint64_t now_ns, uint64_t interval_ns);
 void ticker_stop(struct ticker *ticker);
 /* Has a tick been reached? Then the next one lies behind now_ns. */
 bool ticker_due(struct ticker *ticker, uint64_t now_ns);
+
+/* What signal handlers note while a run goes on. A run without handlers has one that stays 0. */
+struct run_stop {
+	volatile sig_atomic_t signal; /* the first that asks for the end; 0 while none came */
+	volatile sig_atomic_t count; /* how many came */
+	volatile sig_atomic_t from_terminal; /* the last one's sender: the command has had it too */
+	volatile sig_atomic_t snapshot; /* SIGUSR2 came; put back to 0 by who saw it */
+};
 
 /* ---- watch.c: waiting for what moves a run on ---- */
 
@@ -398,6 +416,18 @@ void fact_list_release(struct fact_list *facts);
 int perf_paranoid(const struct host_paths *host);
 /* CAP_PERFMON or CAP_SYS_ADMIN in the effective set (/proc/self/status). */
 bool may_profile_all(const struct host_paths *host);
+
+/* ---- fit.c: what can be counted at the same time ---- */
+/* Do both take counters of one unit, or both breakpoints? Of one event: does it take one at all? */
+bool events_share_counters(const struct event *a, const struct event *b);
+/*
+ * Can these events, which share counters, run at the same time now and for this user? Tried by opening
+ * them as one pinned group on pstat itself, or on the CPU of a unit that counts for CPUs. What does not
+ * open even by itself is left out.
+ */
+bool events_fit(const struct event *const *events, size_t n, const struct kern *kern);
+/* How many counters n events find on the unit of this one; 0 where that is not known. */
+int event_counters(const struct event *event, size_t n, const struct kern *kern);
 
 /* ---- probe by opening: pstat list ---- */
 /* 0 if this machine counts the event for this user, else the negative errno of the attempt. */

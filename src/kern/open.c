@@ -91,9 +91,14 @@ static int set_filter(struct opening *o, const struct counter *c)
 /* What no exec can start, where the others wait for one. */
 static int enable_cpu_wide(struct opening *o, const struct counter *c)
 {
-	int rc = cells_ioctl(c, o->set->kern->sys, PERF_EVENT_IOC_ENABLE);
+	for (size_t cell = 0; cell < cells_count(c); cell++) {
+		int rc = c->fds[cell] < 0 ? 0 :
+			 o->set->kern->sys->ioctl(c->fds[cell], PERF_EVENT_IOC_ENABLE, 0);
 
-	return rc ? fail(o->err, rc, "cannot enable %s: %s", c->name, strerror(-rc)) : 0;
+		if (rc < 0)
+			return fail(o->err, rc, "cannot enable %s: %s", c->name, strerror(-rc));
+	}
+	return 0;
 }
 
 static int finish(struct opening *o)
@@ -201,12 +206,15 @@ static int all_leaders(struct counter_set *set, unsigned long request)
 
 	for (size_t i = 0; i < set->n; i++) {
 		const struct counter *c = &set->v[i];
-		int one;
 
 		if (c->state != COUNTER_OPEN || c->leader != i || c->event->tracking)
 			continue;
-		one = cells_ioctl(c, set->kern->sys, request);
-		rc = rc ? rc : one;
+		for (size_t cell = 0; cell < cells_count(c); cell++) {
+			int one = c->fds[cell] < 0 ? 0 :
+				  set->kern->sys->ioctl(c->fds[cell], request, 0);
+
+			rc = rc ? rc : one < 0 ? one : 0;
+		}
 	}
 	return rc;
 }

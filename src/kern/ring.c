@@ -61,7 +61,8 @@ size_t ring_ready(const struct ring *ring, struct ring_span span[2])
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t n = head - ring->tail;
 
-	if ((int64_t)n <= 0 || n > ring->data_bytes)
+	/* A head below tail is a huge n. */
+	if (n > ring->data_bytes)
 		n = 0;
 	return spans_of(ring, ring->tail, n, span);
 }

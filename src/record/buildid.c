@@ -375,6 +375,10 @@ void buildid_set_write(struct buildid_set *set, struct info *info)
 	char *notes = xasprintf("%s/kernel/notes", set->kern->host.sysfs);
 	struct build_id kernel = { 0 };
 
+	/* The next of several files: all come again. */
+	for (size_t i = 0; i < info->build_ids.n; i++)
+		free(info->build_ids.v[i].path);
+	info->build_ids.n = 0;
 	if (read_notes(notes, &kernel))
 		write_id(info, MISC_KERNEL, "[kernel.kallsyms]", &kernel);
 	free(notes);

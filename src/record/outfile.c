@@ -42,6 +42,8 @@ void outfile_init(struct outfile *out, const struct record_plan *plan, const str
 		out->build_ids = buildid_set_new(plan->kern);
 	decoder_init(&out->decoder, events, false);
 	tally_init(&out->file, events);
+	tally_init(&out->pending, events);
+	tally_init(&out->dropped, events);
 	tally_init(&out->total, events);
 }
 
@@ -54,6 +56,8 @@ void outfile_release(struct outfile *out)
 		buildid_set_free(out->build_ids);
 	decoder_release(&out->decoder);
 	tally_release(&out->file);
+	tally_release(&out->pending);
+	tally_release(&out->dropped);
 	tally_release(&out->total);
 	for (size_t i = 0; i < out->n_kept; i++)
 		free(out->kept[i]);
@@ -124,15 +128,38 @@ static int put(struct outfile *out, const void *bytes, size_t n, struct str *err
 	return rc;
 }
 
+/*
+ * What was pending is in the file if the writer's buffer holds no more than the n bytes that were added
+ * last, and gone if more than these were dropped.
+ */
+static void settle(struct outfile *out, uint64_t dropped, size_t n)
+{
+	if (dropped > n)
+		tally_merge(&out->dropped, &out->pending);
+	else if (out->writer.buf.len <= n)
+		tally_merge(&out->file, &out->pending);
+}
+
 static int take(struct outfile_drain *side, struct drain *drain, bool mark, struct str *err)
 {
 	struct outfile *out = side->out;
 
+	uint64_t dropped = out->writer.bytes_dropped;
+	bool was_full = out->full;
+	int rc;
+
 	out->unmarked |= drain->buf.len > 0;
 	if (mark)
 		add_mark(out, &drain->buf);
-	tally_merge(&out->file, &drain->tally);
-	return put(out, drain->buf.s, drain->buf.len, err);
+	rc = put(out, drain->buf.s, drain->buf.len, err);
+	settle(out, out->writer.bytes_dropped - dropped, drain->buf.len);
+	if (rc || was_full)
+		tally_merge(&out->dropped, &drain->tally);
+	else if (out->writer.buf.len)
+		tally_merge(&out->pending, &drain->tally);
+	else
+		tally_merge(&out->file, &drain->tally);
+	return rc;
 }
 
 static int take_ready(void *data, struct drain *drain, bool round_ends, struct str *err)
@@ -276,7 +303,8 @@ static int open_file(struct outfile *out, struct str *err)
 	out->n_files += !rc;
 	if (!rc && !plan->tail_synthesize)
 		rc = synthesize(out, err);
-	return rc;
+	/* From now on a kill leaves a recording that says what it is and what ran. */
+	return rc ? rc : writer_flush(&out->writer, err);
 }
 
 int outfile_open(struct outfile *out, struct str *err)
@@ -294,8 +322,10 @@ int outfile_flush(struct outfile *out, struct str *err)
 	int rc = 0;
 
 	pthread_mutex_lock(&out->lock);
-	if (out->is_open && !out->failed)
+	if (out->is_open && !out->failed) {
 		rc = writer_flush(&out->writer, err);
+		tally_merge(rc ? &out->dropped : &out->file, &out->pending);
+	}
 	pthread_mutex_unlock(&out->lock);
 	return rc;
 }
@@ -380,23 +410,29 @@ static void complete_info(struct outfile *out)
 static int finish_file(struct outfile *out, struct str *err)
 {
 	bool dated = out->plan->timestamp_name || is_switching(out->plan);
-	int rc = 0;
+	struct str again = STR_INIT;
+	int rc = out->failed, finish_rc;
 
 	if (!out->is_open)
 		return 0;
+	if (rc)
+		fail(err, rc, "%s", out->why.s);
 	/* --max-size ends the samples; what names them still goes in. */
 	out->full = false;
-	if (out->plan->tail_synthesize && !out->failed)
+	if (!rc && out->plan->tail_synthesize)
 		rc = synthesize(out, err);
-	complete_info(out);
 	if (!rc)
-		rc = writer_finish(&out->writer, out->events, out->info, err);
+		rc = writer_flush(&out->writer, err);
+	tally_merge(rc ? &out->dropped : &out->file, &out->pending);
+	complete_info(out);
+	/* Also after a failure: there may be room for the little that makes the file whole. */
+	finish_rc = writer_finish(&out->writer, out->events, out->info, rc ? &again : err);
+	rc = rc ? rc : finish_rc;
+	str_release(&again);
 	out->bytes_before += out->writer.data_offset + out->writer.data_size;
 	writer_close(&out->writer);
 	out->is_open = false;
 	tally_merge(&out->total, &out->file);
-	out->file.first_ns = UINT64_MAX;
-	out->file.last_ns = 0;
 	if (!out->last_path)
 		out->last_path = xstrdup(out->plan->path);
 	if (!rc && dated && !out->writer.pipe)

@@ -33,7 +33,10 @@ struct outfile {
 	struct decoder decoder;
 	struct writer writer;
 	bool is_open;
-	struct tally file, total; /* total: of the files before this one, and of all at the end */
+	struct tally file; /* what is in the file */
+	struct tally pending; /* what is in the writer's buffer */
+	struct tally dropped; /* what could not be written */
+	struct tally total; /* of the files before this one, and of all at the end */
 	uint64_t bytes_before; /* in the files before this one */
 	uint64_t opened_ns; /* when this file began */
 	unsigned n_files;

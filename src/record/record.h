@@ -52,9 +52,9 @@ struct sampling {
  * Fills the sampling fields of every event's attr (also inherit and read_format) and drops what
  * cannot be sampled (tool events), with a note.
  *
- *   - Every event has IDENTIFIER, IP, TID, TIME, CPU and PERIOD, so that ids and record trailers lie
- *     at the same place for all; only what an event adds (RAW of tracepoints, READ of :S groups,
- *     callchains by term) is its own.
+ *   - Every event has IDENTIFIER, IP, TID, TIME and CPU, so that ids and record trailers lie at the
+ *     same place for all; only what an event adds (PERIOD where it is not fixed, RAW of tracepoints,
+ *     READ of :S groups, callchains by term) is its own.
  *   - One event also records what tasks do (attr.mmap and so on): the first, where it sees all that the
  *     others see, else a dummy at the end of the list (event.tracking). The dummy runs from the start.
  *   - In a :S group only the leader samples, with the values of all; children are not followed.
@@ -123,14 +123,6 @@ void buildid_set_write(struct buildid_set *set, struct info *info);
 
 /* ---- run.c ---- */
 
-/* Set by signal handlers. */
-struct record_stop {
-	volatile sig_atomic_t signal; /* the first SIGINT, SIGTERM, ...: end with a whole file; 0: none */
-	volatile sig_atomic_t count; /* how many came: a command that does not end is killed by the second */
-	volatile sig_atomic_t from_terminal; /* the command has had it too */
-	volatile sig_atomic_t snapshot; /* SIGUSR2; put back to 0 when it was seen */
-};
-
 enum reader_split { READERS_ONE, READERS_CPU, READERS_CORE, READERS_NODE };
 
 struct record_totals; /* below */
@@ -165,7 +157,11 @@ struct record_plan {
 	/* where it goes */
 	const struct kern *kern;
 	struct note_list *notes;
-	struct record_stop *stop;
+	/*
+	 * signal: the recording ends with a whole file; a command that runs on is given the signal, and
+	 * killed by a second one. snapshot: see switch_on_signal.
+	 */
+	struct run_stop *stop;
 	void (*opened)(void *data, const struct counter_set *set); /* notes are final */
 	/* --control "evlist": the events, as the words behind it ask ("-v", "-g", "-F" or ""). */
 	void (*list_events)(void *data, const struct events *events, const char *words);
@@ -186,6 +182,7 @@ struct record_totals {
 	uint64_t samples;
 	uint64_t bytes; /* in the file */
 	uint64_t lost; /* the greater of LOST records and PERF_FORMAT_LOST, per event, summed */
+	uint64_t not_written; /* samples that came and did not fit: the disk or --max-size was full */
 	uint64_t throttled, unthrottled; /* records */
 	uint64_t rounds, wakeups;
 	uint64_t elapsed_ns;

@@ -9,22 +9,60 @@
 
 /* ---- what the kernel says at the end ---- */
 
-struct last_read {
-	struct recording *rec;
-	struct event_end *v; /* by event index */
-};
-
 struct event_end {
 	uint64_t lost, enabled_ns, running_ns;
 };
+
+struct cpu_end {
+	int cpu;
+	uint64_t enabled_ns;
+};
+
+struct last_read {
+	struct recording *rec;
+	struct event_end *v; /* by event index */
+	struct cpu_end *cpus; /* of the first event, where whole CPUs are recorded */
+	size_t n_cpus, cpus_cap;
+};
+
+static void take_cpu(struct last_read *last, size_t index, int cpu, uint64_t enabled_ns)
+{
+	const struct recording *rec = last->rec;
+
+	if (rec->target.kind != TARGET_CPUS || index != rec->counter_of[0] ||
+	    rec->set.v[index].event->cgroup)
+		return;
+	VEC_GROW(last->cpus, last->n_cpus, last->cpus_cap);
+	last->cpus[last->n_cpus++] = (struct cpu_end){ cpu, enabled_ns };
+}
+
+/* The kernel ends the events of a CPU that goes offline, and does not begin them again. */
+static void note_offline_cpus(const struct last_read *last)
+{
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < last->n_cpus; i++) {
+		if (last->cpus[i].enabled_ns > longest_ns)
+			longest_ns = last->cpus[i].enabled_ns;
+	}
+	for (size_t i = 0; i < last->n_cpus; i++) {
+		const struct cpu_end *end = &last->cpus[i];
+
+		if (longest_ns - end->enabled_ns > NS_PER_S / 100 + longest_ns / 100)
+			note_add(last->rec->plan->notes, false, NULL,
+				 "CPU %d was recorded for %.3f s of %.3f s: it went offline", end->cpu,
+				 (double)end->enabled_ns / NS_PER_S, (double)longest_ns / NS_PER_S);
+	}
+}
 
 static void take_reading(void *data, size_t index, int cpu, size_t thread,
 			 const struct reading *reading)
 {
 	struct last_read *last = data;
 
-	(void)cpu;
 	(void)thread;
+	if (reading->state == READING_OK)
+		take_cpu(last, index, cpu, reading->enabled_ns);
 	for (size_t i = 0; i < last->rec->events.n; i++) {
 		if (last->rec->counter_of[i] != index || reading->state != READING_OK)
 			continue;
@@ -47,9 +85,14 @@ static bool has_rate(const struct data_event *event)
 
 /* ---- totals ---- */
 
-static void sum_up(struct record_totals *totals, const struct tally *tally)
+static void clear_sums(struct record_totals *totals)
 {
 	totals->samples = totals->lost = totals->throttled = totals->unthrottled = 0;
+}
+
+/* Adds to what is there. */
+static void sum_up(struct record_totals *totals, const struct tally *tally)
+{
 	for (size_t i = 0; i <= tally->events->n; i++) {
 		totals->samples += tally->v[i].samples;
 		totals->lost += tally->v[i].lost + tally->v[i].lost_samples;
@@ -60,16 +103,19 @@ static void sum_up(struct record_totals *totals, const struct tally *tally)
 
 void recording_count(struct recording *rec)
 {
-	struct record_totals *totals = rec->totals, before = { 0 };
+	struct record_totals *totals = rec->totals;
 	struct outfile *out = &rec->out;
+	uint64_t samples;
 
 	pthread_mutex_lock(&out->lock);
-	sum_up(&before, &out->total);
+	clear_sums(totals);
+	sum_up(totals, &out->total);
 	sum_up(totals, &out->file);
-	totals->samples += before.samples;
-	totals->lost += before.lost;
-	totals->throttled += before.throttled;
-	totals->unthrottled += before.unthrottled;
+	sum_up(totals, &out->pending);
+	samples = totals->samples;
+	sum_up(totals, &out->dropped);
+	totals->not_written = totals->samples - samples;
+	totals->samples = samples;
 	totals->bytes = out->bytes_before;
 	if (out->is_open)
 		totals->bytes += out->writer.data_offset + out->writer.data_size + out->writer.buf.len;
@@ -90,6 +136,7 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 	totals->events = xcalloc(rec->events.n + 1, sizeof(*totals->events));
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct event_tally *tally = &rec->out.total.v[i];
+		const struct event_tally *dropped = &rec->out.dropped.v[i];
 		const struct data_event *event = rec->events.v[i];
 		struct record_event_totals *to = &totals->events[i];
 
@@ -104,7 +151,8 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 			.asked_hz = has_rate(event) ? (double)event->attr.sample_freq : 0,
 		};
 		if (to->running_ns && has_rate(event))
-			to->achieved_hz = (double)to->samples * 1e9 / (double)to->running_ns;
+			to->achieved_hz = (double)(tally->samples + dropped->samples) * 1e9 /
+					  (double)to->running_ns;
 		read += ends[i].lost;
 		told += tally->lost;
 		by_unit += tally->lost_samples;
@@ -149,7 +197,7 @@ static int add_losses(struct recording *rec, const struct event_end *ends)
 int recording_end(struct recording *rec)
 {
 	struct last_read last = { .rec = rec };
-	struct str again = STR_INIT;
+	struct str again = STR_INIT, *first = rec->err;
 	uint64_t elapsed_ns = 0;
 	int rc, finish_rc;
 
@@ -157,8 +205,12 @@ int recording_end(struct recording *rec)
 	counters_disable(&rec->set);
 	if (rec->start_ns != NEVER_NS)
 		elapsed_ns = now_ns() - rec->start_ns;
+	/* What failed already has been told. */
+	if (rec->rc)
+		rec->err = &again;
 	rc = take_the_rest(rec);
 	counters_read(&rec->set, take_reading, &last);
+	note_offline_cpus(&last);
 	if (!rc)
 		rc = add_losses(rec, last.v);
 	finish_rc = outfile_finish(&rec->out, rc ? &again : rec->err);
@@ -167,6 +219,8 @@ int recording_end(struct recording *rec)
 	rec->totals->elapsed_ns = elapsed_ns;
 	rec->totals->path = rec->out.last_path ? xstrdup(rec->out.last_path) : NULL;
 	free(last.v);
+	free(last.cpus);
+	rec->err = first;
 	str_release(&again);
 	return rc ? rc : finish_rc;
 }

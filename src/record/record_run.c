@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- snapshots and files ---- */
@@ -163,7 +164,7 @@ static int each_second(struct recording *rec)
 
 static int do_what_is_due(struct recording *rec)
 {
-	struct record_stop *stop = rec->plan->stop;
+	struct run_stop *stop = rec->plan->stop;
 	uint64_t now = now_ns();
 	int rc = 0;
 
@@ -237,12 +238,13 @@ static void run_loop(struct recording *rec)
  */
 static void end_child(struct recording *rec)
 {
-	const struct record_stop *stop = rec->plan->stop;
+	const struct run_stop *stop = rec->plan->stop;
 	int seen = stop->count;
 
 	if (!rec->has_child || child_poll(&rec->child))
 		return;
-	if (rec->child.hold_fd < 0 && !(stop->signal && stop->from_terminal))
+	rec->child_told = rec->child.hold_fd < 0;
+	if (rec->child_told && !(stop->signal && stop->from_terminal))
 		kill(rec->child.pid, stop->signal ? stop->signal : SIGTERM);
 	while (rec->child.hold_fd < 0 && !child_poll(&rec->child)) {
 		if (stop->count != seen)
@@ -254,12 +256,15 @@ static void end_child(struct recording *rec)
 
 static int exit_status(const struct recording *rec)
 {
-	const struct record_stop *stop = rec->plan->stop;
+	const struct run_stop *stop = rec->plan->stop;
 
 	if (stop->signal)
 		return 128 + stop->signal;
-	/* Ended as pstat was asked to end it: no failure. */
-	if (!rec->has_child || rec->told_to_end || rec->out.full)
+	if (!rec->has_child)
+		return 0;
+	/* Ended as pstat told it to: no failure. */
+	if (rec->child_told && WIFSIGNALED(rec->child.status) &&
+	    WTERMSIG(rec->child.status) == SIGTERM)
 		return 0;
 	return child_exit_status(&rec->child);
 }

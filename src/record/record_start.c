@@ -10,6 +10,7 @@
 #include "record/recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -22,9 +23,37 @@ enum { ENOUGH_BYTES = 512 << 10 };
 /* The kernel's own least. */
 enum { SHORT_SLICE_NS = 100000 };
 
+enum { SIZE_PARTS = 16, LEAST_WATERMARK = 4096 };
+
 static bool words_name_target(const struct target_words *words)
 {
 	return words->pids || words->tids || words->user || words->cpus || words->all_cpus;
+}
+
+static int exec_failed(struct recording *rec, int rc)
+{
+	const char *name = rec->plan->argv[0];
+
+	rec->failed_status = rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	return rc == -ENOENT ? fail(rec->err, rc, "%s: command not found", name) :
+			       fail(rec->err, rc, "%s: cannot be executed: %s", name, strerror(-rc));
+}
+
+/* A recording that goes to standard output has it for itself: what the command prints goes to stderr. */
+static int fork_child(struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+	int out, rc;
+
+	if (strcmp(plan->path, "-"))
+		return child_fork(&rec->child, plan->argv, rec->err);
+	out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return fail(rec->err, -errno, "standard output: %s", strerror(errno));
+	rc = child_fork(&rec->child, plan->argv, rec->err);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	return rc;
 }
 
 static int start_child(struct recording *rec)
@@ -35,11 +64,10 @@ static int start_child(struct recording *rec)
 	if (!plan->argv)
 		return 0;
 	/* Seen now and not at its exec: the recording of before keeps its name. */
-	if (!command_exists(plan->argv[0])) {
-		rec->failed_status = EXIT_NOT_FOUND;
-		return fail(rec->err, -ENOENT, "%s: command not found", plan->argv[0]);
-	}
-	rc = child_fork(&rec->child, plan->argv, rec->err);
+	rc = command_check(plan->argv[0]);
+	if (rc)
+		return exec_failed(rec, rc);
+	rc = fork_child(rec);
 	rec->has_child = !rc;
 	rec->child_is_target = !rc && !words_name_target(&plan->target);
 	return rc;
@@ -109,26 +137,55 @@ static int choose_samples(struct recording *rec)
 	return rc;
 }
 
+static bool is_sampled(const struct counter *c)
+{
+	return c->state == COUNTER_OPEN && !c->event->tracking;
+}
+
+static const char *reason_of(const struct counter *c)
+{
+	return c->reason ? c->reason : "it is not an event of the kernel";
+}
+
 /* What is not open is a note, as long as anything to sample is. */
 static int check_open(struct recording *rec)
 {
-	const struct counter *why = NULL;
-	size_t n_open = 0;
+	const struct counter *first = NULL;
+	bool any = false;
 
+	for (size_t i = 0; i < rec->set.n; i++)
+		any |= is_sampled(&rec->set.v[i]);
 	for (size_t i = 0; i < rec->set.n; i++) {
 		const struct counter *c = &rec->set.v[i];
 
-		if (c->state == COUNTER_OPEN) {
-			n_open += !c->event->tracking;
+		if (c->state == COUNTER_OPEN)
 			continue;
-		}
-		why = why ? why : c;
-		note_add(rec->plan->notes, false, c->remedy, "%s: not sampled: %s", c->name,
-			 c->reason ? c->reason : "it is not an event of the kernel");
+		if (any)
+			note_add(rec->plan->notes, false, c->remedy, "%s: not sampled: %s", c->name,
+				 reason_of(c));
+		first = first ? first : c;
 	}
-	if (n_open)
+	if (any)
 		return 0;
-	return fail(rec->err, why && why->err ? -why->err : -ENODEV, "nothing can be sampled");
+	if (!first)
+		return fail(rec->err, -EINVAL, "there is no event to sample");
+	return fail(rec->err, first->err ? -first->err : -ENODEV, "%s cannot be sampled: %s%s%s",
+		    first->name, reason_of(first), first->remedy ? "\n" : "",
+		    first->remedy ? first->remedy : "");
+}
+
+/* A file that is to end at a size is looked at well before. */
+static uint32_t watermark(const struct record_plan *plan, uint64_t ring_bytes)
+{
+	uint64_t limit = plan->max_bytes ? plan->max_bytes : plan->switch_bytes;
+	uint32_t bytes = rings_watermark(ring_bytes);
+
+	if (plan->switch_bytes && plan->switch_bytes < limit)
+		limit = plan->switch_bytes;
+	limit /= SIZE_PARTS;
+	if (limit && limit < LEAST_WATERMARK)
+		limit = LEAST_WATERMARK;
+	return limit && limit < bytes ? (uint32_t)limit : bytes;
 }
 
 static int open_with_rings(struct recording *rec, uint64_t ring_bytes)
@@ -149,7 +206,7 @@ static int open_with_rings(struct recording *rec, uint64_t ring_bytes)
 
 	for (size_t i = 0; i < plan->events->n; i++) {
 		plan->events->v[i].attr.watermark = 1;
-		plan->events->v[i].attr.wakeup_watermark = rings_watermark(ring_bytes);
+		plan->events->v[i].attr.wakeup_watermark = watermark(plan, ring_bytes);
 	}
 	rc = counters_open(&rec->set, plan->events, &rec->target, &options, plan->kern, plan->notes,
 			   rec->err);
@@ -253,10 +310,7 @@ static int release_child(struct recording *rec)
 {
 	int rc = rec->has_child ? child_release(&rec->child) : 0;
 
-	if (!rc)
-		return 0;
-	rec->failed_status = rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-	return fail(rec->err, rc, "%s: cannot be executed: %s", rec->plan->argv[0], strerror(-rc));
+	return rc ? exec_failed(rec, rc) : 0;
 }
 
 static int open_file_and_begin(struct recording *rec)

@@ -46,6 +46,7 @@ struct recording {
 	struct ticker second; /* flush and progress */
 	int signals_seen;
 	bool told_to_end; /* by --control */
+	bool child_told; /* it was running when the recording ended, and was sent a signal */
 	int rc; /* of the first failure while recording */
 };
 

@@ -232,6 +232,12 @@ static int set_event(const struct pass *p, struct event *event)
 	if (event->attr.type == PERF_TYPE_TRACEPOINT)
 		event->attr.sample_type |= PERF_SAMPLE_RAW;
 	rc = rate_set(p->sampling, p->limit, event, p->notes, p->err);
+	/*
+	 * With the field the kernel takes a fixed period for an answer and samples each hit of a tracepoint
+	 * or software event, whatever the period. Where it is fixed, the attr says what it is.
+	 */
+	if (!event->attr.freq && event->attr.sample_period > 1 && !p->sampling->period_field)
+		event->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	if (!rc)
 		rc = set_branches(p, event);
 	return rc ? rc : set_callchain(p, event);

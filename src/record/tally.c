@@ -53,6 +53,8 @@ void tally_merge(struct tally *tally, struct tally *from)
 	if (from->last_ns > tally->last_ns)
 		tally->last_ns = from->last_ns;
 	tally->records += from->records;
+	from->first_ns = UINT64_MAX;
+	from->last_ns = 0;
 	from->records = 0;
 }
 

@@ -6,6 +6,7 @@
  * the slots say of the counters (struct slot), belong to the current run.
  */
 #include "stat/book.h"
+#include "stat/passes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -53,6 +54,8 @@ static void make_lines(struct tally_book *book)
 
 		if (at == book->n_lines) {
 			book->lines[at].first = i;
+			book->lines[at].again = book->plan->pass_plan &&
+						i >= book->plan->pass_plan->n_given;
 			book->lines[at].core_level = book->plan->aggr == AGGR_CPU &&
 						     events->v[i].terms.percore == TERM_ON;
 			book->n_lines++;
@@ -202,14 +205,17 @@ static void lay_out(struct tally_book *book, const struct target *target)
 		n += n_cells(&book->set->v[i]);
 	}
 	free(book->cells);
+	free(book->slices);
 	book->cells = xcalloc(n + 1, sizeof(*book->cells));
+	book->slices = NULL;
+	book->n_cells = n;
 	for (size_t i = 0; i < book_n_slots(book); i++)
 		book->slots[i] = (struct slot){ 0 };
 	for (size_t i = 0; i < book->set->n; i++) {
 		if (book->set->v[i].state == COUNTER_OPEN)
 			lay_out_open(book, i);
-		else if (book->set->v[i].state == COUNTER_SOFTWARE)
-			lay_out_clock(book, i);
+		else if (book->set->v[i].state != COUNTER_NOT_SUPPORTED)
+			lay_out_clock(book, i); /* also what was left out: its row says so */
 		else
 			lay_out_unsupported(book, i, target);
 	}
@@ -229,6 +235,8 @@ static void bind_metrics(struct tally_book *book)
 			.cgroup = counter->event->cgroup,
 			.group = counter->event->leader,
 			.leader = counter->leader,
+			.pass = counter->pass,
+			.again = line->again,
 			.supported = line->n_unsupported < line->n_events,
 		};
 	}
@@ -256,6 +264,8 @@ struct tally_book *book_new(const struct stat_plan *plan, struct str *err)
 	make_lines(book);
 	book->metric_lines = xcalloc(book->n_lines + 1, sizeof(*book->metric_lines));
 	book->uses_base = xcalloc(book->n_lines + 1, sizeof(*book->uses_base));
+	if (plan->pass_plan)
+		book->pass_elapsed = xcalloc(plan->pass_plan->n_passes, sizeof(*book->pass_elapsed));
 	return book;
 }
 
@@ -308,6 +318,7 @@ void book_free(struct tally_book *book)
 	free(book->line_of);
 	free(book->lines);
 	free(book->cells);
+	free(book->slices);
 	free(book->cell_base);
 	free(book->slots);
 	free(book->repeats);
@@ -315,5 +326,6 @@ void book_free(struct tally_book *book)
 	free(book->metric_lines);
 	free(book->uses_base);
 	free(book->run_seconds);
+	free(book->pass_elapsed);
 	free(book);
 }

@@ -12,6 +12,7 @@
 #ifndef PSTAT_BOOK_H
 #define PSTAT_BOOK_H
 
+#include "stat/estimate.h"
 #include "stat/metric.h"
 #include "stat/rows.h"
 
@@ -26,6 +27,7 @@ struct line {
 	size_t n_events;
 	size_t n_unsupported; /* of its events */
 	bool core_level; /* percore: with -A its rows are cores */
+	bool again; /* counted once more for the metrics of its pass: it has no row */
 	const char *name; /* of the row */
 	char *own_name; /* where name had to be made: "x [unit]"; else NULL */
 	char *idle_reason[2]; /* from counter_idle_reason(): never enabled; enabled and never run */
@@ -46,8 +48,15 @@ struct place {
 	bool rest; /* for what belongs to no CPU or thread; without a target of CPUs: for all */
 };
 
+/* How sure the scaled values of a slot's cells are: nothing, unless all of them have an estimate. */
+struct doubt {
+	uint32_t cells_scaled, cells_estimated;
+	struct estimate sum;
+};
+
 struct slot {
 	struct tally total, delta; /* since counting began; since the read before */
+	struct doubt total_doubt, delta_doubt;
 	bool is_open; /* a counter of the current run is read into it */
 	unsigned n_unsupported; /* counters that should be, and could not be opened */
 	unsigned n_folded; /* CPUs of the line's first event here */
@@ -58,8 +67,9 @@ struct repeat {
 	struct series value; /* of runs in which it was counted */
 	unsigned __int128 value_sum;
 	uint64_t enabled_ns, running_ns; /* sums over all runs */
-	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin; /* sums over all runs */
+	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin, cells_stopped; /* sums over all runs */
 	uint32_t runs; /* all runs in which it had cells */
+	struct doubt doubt; /* sums over all runs */
 };
 
 struct row_list {
@@ -84,6 +94,7 @@ struct tally_book {
 	struct place *places; /* places[0] is the rest */
 	size_t n_places, places_cap;
 	size_t *place_order; /* as printed; the rest comes last */
+	struct intset stopped_cpus; /* see counters_stopped_cpus() */
 	struct intset cpus; /* of the target and of units with CPUs of their own */
 	size_t *cpu_places, *core_places; /* by index into cpus; NULL where not needed */
 	size_t *thread_places; /* by thread of the current run's target */
@@ -92,7 +103,9 @@ struct tally_book {
 	bool has_topology;
 
 	struct cell *cells;
+	size_t n_cells;
 	size_t *cell_base; /* by event: index of its first cell */
+	struct slices *slices; /* by cell; NULL until book_keep_slices() */
 	struct slot *slots;
 	struct repeat *repeats; /* by slot; NULL unless runs are repeated */
 	struct amount *amounts; /* by slot: what the report shows */
@@ -105,6 +118,7 @@ struct tally_book {
 	struct stat_times times; /* over the runs that ended */
 	double *run_seconds;
 	size_t n_runs, runs_cap;
+	struct series *pass_elapsed; /* seconds, by pass; NULL without passes */
 
 	struct row_list rows;
 	struct stat_times shown_times;
@@ -126,6 +140,11 @@ size_t place_of_clock(const struct tally_book *book);
 size_t cpu_index(const struct intset *cpus, int cpu);
 /* The same for all CPUs of a package; -1 where the topology is not known. */
 int64_t package_of_cpu(const struct tally_book *book, int cpu);
+
+/* ---- doubt.c ---- */
+/* A cell has been read for a report: as it is now, and the difference to the report before. */
+void doubt_take(struct slot *slot, struct slices *slices, const struct cell *now, const struct cell *delta);
+void doubt_add(struct doubt *sum, const struct doubt *doubt);
 
 /* ---- rows.c ---- */
 /* After book_attach() laid out lines, places and slots. */

@@ -47,9 +47,11 @@ static void take_value(struct tally_book *book, struct slot *slot, struct cell *
 		delta.enabled_ns = positive_difference(now.enabled_ns, cell->enabled_ns);
 		delta.running_ns = positive_difference(now.running_ns, cell->running_ns);
 	}
-	*cell = now;
 	fold(&slot->total, &now, book->plan->scale);
 	fold(&slot->delta, &delta, book->plan->scale);
+	if (book->slices && !snapshot)
+		doubt_take(slot, &book->slices[cell - book->cells], &now, &delta);
+	*cell = now;
 }
 
 /* What a cell counted before it could not be read any more remains: the total is a lower bound. */
@@ -79,6 +81,10 @@ void book_take_reading(void *data, size_t index, int cpu, size_t thread,
 	if (cell->slot == SLOT_NONE)
 		return;
 	slot = &book->slots[cell->slot];
+	if (intset_has(&book->stopped_cpus, cpu)) {
+		slot->total.cells_stopped++;
+		slot->delta.cells_stopped++;
+	}
 	switch (reading->state) {
 	case READING_OK:
 		take_value(book, slot, cell, reading, counter->event->snapshot);
@@ -98,12 +104,19 @@ void book_take_reading(void *data, size_t index, int cpu, size_t thread,
 	}
 }
 
+void book_find_stopped(struct tally_book *book)
+{
+	book->stopped_cpus.n = 0;
+	counters_stopped_cpus(book->set, &book->stopped_cpus);
+}
+
 void book_begin_read(struct tally_book *book, const struct stat_clock *since_start,
 		     const struct stat_clock *since_last)
 {
 	for (size_t i = 0; i < book_n_slots(book); i++) {
 		book->slots[i].total = (struct tally){ 0 };
 		book->slots[i].delta = (struct tally){ 0 };
+		book->slots[i].total_doubt = book->slots[i].delta_doubt = (struct doubt){ 0 };
 	}
 	for (size_t i = 0; i < book->n_lines; i++)
 		book->lines[i].read_err = 0;
@@ -149,25 +162,32 @@ static void tap_clock(const struct tally_book *book, size_t index, const struct 
 		tap->reading(tap->data, index, -1, 0, &reading);
 }
 
-void book_read(struct tally_book *book, const struct stat_clock *since_start,
-	       const struct stat_clock *since_last)
+void book_take_clocks(struct tally_book *book)
 {
-	book_begin_read(book, since_start, since_last);
-	counters_read(book->set, book->plan->tap ? take_tapped : book_take_reading, book);
 	for (size_t i = 0; i < book->set->n; i++) {
 		const struct counter *counter = &book->set->v[i];
 		size_t at = place_of_clock(book) * book->n_lines + book->line_of[i];
 
 		if (counter->state != COUNTER_SOFTWARE)
 			continue;
-		book->slots[at].total = clock_tally(since_start, counter->event->kind);
-		book->slots[at].delta = clock_tally(since_last, counter->event->kind);
+		book->slots[at].total = clock_tally(&book->since_start, counter->event->kind);
+		book->slots[at].delta = clock_tally(&book->since_last, counter->event->kind);
 		tap_clock(book, i, &book->slots[at].total);
 	}
 }
 
-static void repeat_add(struct repeat *repeat, const struct tally *tally)
+void book_read(struct tally_book *book, const struct stat_clock *since_start,
+	       const struct stat_clock *since_last)
 {
+	book_begin_read(book, since_start, since_last);
+	counters_read(book->set, book->plan->tap ? take_tapped : book_take_reading, book);
+	book_take_clocks(book);
+}
+
+static void repeat_add(struct repeat *repeat, const struct slot *slot)
+{
+	const struct tally *tally = &slot->total;
+
 	if (!tally->cells)
 		return;
 	repeat->runs++;
@@ -177,17 +197,23 @@ static void repeat_add(struct repeat *repeat, const struct tally *tally)
 	repeat->cells_never_ran += tally->cells_never_ran;
 	repeat->cells_failed += tally->cells_failed;
 	repeat->cells_lost_pin += tally->cells_lost_pin;
+	repeat->cells_stopped += tally->cells_stopped;
+	doubt_add(&repeat->doubt, &slot->total_doubt);
 	if (!tally->running_ns)
 		return;
 	series_add(&repeat->value, (double)tally->value);
 	repeat->value_sum += tally->value;
 }
 
-void book_end_run(struct tally_book *book, double elapsed_s, double user_s, double sys_s,
-		  bool has_usage)
+void book_end_repeat(struct tally_book *book)
 {
 	for (size_t i = 0; book->repeats && i < book_n_slots(book); i++)
-		repeat_add(&book->repeats[i], &book->slots[i].total);
+		repeat_add(&book->repeats[i], &book->slots[i]);
+}
+
+static void add_times(struct tally_book *book, double elapsed_s, double user_s, double sys_s,
+		      bool has_usage)
+{
 	series_add(&book->times.elapsed, elapsed_s);
 	book->times.has_usage = has_usage;
 	if (has_usage) {
@@ -196,4 +222,20 @@ void book_end_run(struct tally_book *book, double elapsed_s, double user_s, doub
 	}
 	VEC_GROW(book->run_seconds, book->n_runs, book->runs_cap);
 	book->run_seconds[book->n_runs++] = elapsed_s;
+}
+
+void book_end_run(struct tally_book *book, double elapsed_s, double user_s, double sys_s,
+		  bool has_usage)
+{
+	book_end_repeat(book);
+	add_times(book, elapsed_s, user_s, sys_s, has_usage);
+}
+
+void book_end_pass(struct tally_book *book, unsigned pass, const struct stat_clock *clock)
+{
+	double elapsed_s = (double)clock->elapsed_ns / 1e9;
+
+	series_add(&book->pass_elapsed[pass], elapsed_s);
+	add_times(book, elapsed_s, (double)clock->user_ns / 1e9, (double)clock->system_ns / 1e9,
+		  clock->has_usage);
 }

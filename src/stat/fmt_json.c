@@ -2,8 +2,8 @@
  * JSON, as `perf stat -j`: one object per line, and nothing else: no comment, no header. Every line
  * is valid JSON in every locale, whatever bytes a name holds.
  *
- * perf's keys come first and in its order; what pstat adds stands behind them: "reason", "scaled",
- * "partial", "mixed". With --metric-only the keys are the metrics' names.
+ * perf's keys come first and in its order; what pstat adds stands behind them: "pass", "reason", "scaled",
+ * "scale-error-pct", "partial", "mixed". With --metric-only the keys are the metrics' names.
  */
 #include "fmt.h"
 
@@ -125,9 +125,13 @@ static void add_row(struct json_line *line, const struct stat_row *row)
 	add_u64(line, "event-runtime", row->running_ns);
 	add_number(line, "pcnt-running", row->running_pct, 2);
 	add_metric(line, m);
+	if (row->pass)
+		add_u64(line, "pass", row->pass);
 	if (row->reason)
 		add_text(line, "reason", row->reason);
 	add_flag(line, "scaled", row->scaled);
+	if (row->has_scale_error)
+		add_number(line, "scale-error-pct", row->scale_error_pct, 4);
 	add_flag(line, "partial", row->partial);
 	add_flag(line, "mixed", m && m->mixed);
 	end_line(line);

@@ -6,7 +6,7 @@
  *
  * A row without a number leaves the metric's place for the reason. Marks: "*" behind a metric whose
  * events were not counted together, "(at least)" where a value is a lower bound, "(x%)" where it is
- * scaled. fmt_total.c writes what stands above and below the rows.
+ * scaled, "(x% +- y%)" where it is known how sure it is. fmt_total.c writes what stands above and below the rows.
  */
 #include "fmt.h"
 
@@ -178,7 +178,13 @@ static void add_marks(struct text_page *page, const struct stat_row *row)
 	if (row->scaled || never_ran) {
 		str_add(out, "  (");
 		fmt_fixed(out, row->running_pct, 2);
-		str_add(out, "%)");
+		str_addc(out, '%');
+		if (row->has_scale_error) {
+			str_add(out, " +- ");
+			fmt_fixed(out, row->scale_error_pct, 2);
+			str_addc(out, '%');
+		}
+		str_addc(out, ')');
 	}
 	if (row->state != COUNT_OK || !row->partial)
 		return;

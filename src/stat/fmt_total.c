@@ -21,22 +21,37 @@ void fmt_text_noise(struct str *out, double pct)
 	str_release(&number);
 }
 
-static bool is_repeated(const struct stat_style *style)
+/* Its times are those of several runs. */
+static bool is_repeated(const struct stat_style *style, const struct stat_report *report)
 {
-	return style->runs > 1;
+	return style->runs > 1 || report->n_passes > 1;
+}
+
+/* " (5 runs)", " (3 passes)", " (5 runs, 3 passes each)" */
+static void add_runs(struct str *out, const struct stat_style *style, const struct stat_report *report)
+{
+	const struct stat_times *times = report->times;
+	unsigned passes = report->n_passes;
+	uint64_t runs = times && times->elapsed.n ? times->elapsed.n : style->runs;
+
+	if (style->runs <= 1 && !passes)
+		return;
+	if (style->runs <= 1)
+		str_addf(out, " (%u pass%s)", passes, passes == 1 ? "" : "es");
+	else if (passes > 1)
+		str_addf(out, " (%llu runs, %u passes each)", (unsigned long long)(runs / passes),
+			 passes);
+	else
+		str_addf(out, " (%llu runs%s)", (unsigned long long)runs,
+			 passes ? ", 1 pass each" : "");
 }
 
 void fmt_text_title(struct str *out, const struct stat_style *style,
 		    const struct stat_report *report)
 {
-	const struct stat_times *times = report->times;
-
 	str_add(out, "\n Performance counter stats for ");
 	fmt_name(out, style->title);
-	if (is_repeated(style))
-		str_addf(out, " (%llu runs)",
-			 (unsigned long long)(times && times->elapsed.n ? times->elapsed.n :
-									  style->runs));
+	add_runs(out, style, report);
 	str_add(out, ":\n\n");
 }
 
@@ -123,13 +138,18 @@ static void add_notes(struct str *out, const struct stat_report *report)
 	for (size_t i = 0; i < report->n_rows && !mixed; i++)
 		mixed = has_mixed_metric(&report->rows[i]);
 	if (report->least_running_pct < 100.0) {
-		str_add(out, " counters were shared: values are scaled, the least ran ");
+		str_add(out, report->n_passes ? " counters were shared with others than this run: " :
+						" counters were shared: ");
+		str_add(out, "values are scaled, the least ran ");
 		fmt_fixed(out, report->least_running_pct, 2);
 		str_add(out, "% of the time\n");
 	}
 	if (mixed)
-		str_add(out, " * its events were not counted at the same time; "
-			     "in one group they are: -e '{a,b}'\n");
+		str_add(out, " * its events were not counted at the same time");
+	if (mixed && !report->n_passes)
+		str_add(out, "; in one group they are: -e '{a,b}'");
+	if (mixed)
+		str_addc(out, '\n');
 	if (out->len > start)
 		str_addc(out, '\n');
 }
@@ -138,11 +158,11 @@ void fmt_text_footer(struct str *out, const struct stat_style *style,
 		     const struct stat_report *report)
 {
 	const struct stat_times *times = report->times;
-	bool usage = times && times->has_usage && !is_repeated(style);
+	bool repeated = is_repeated(style, report), usage = times && times->has_usage && !repeated;
 
 	if (!style->null_run)
 		str_addc(out, '\n');
-	if (times && is_repeated(style)) {
+	if (times && repeated) {
 		add_repeated_times(out, style, report);
 	} else if (times) {
 		add_seconds(out, times->elapsed.mean, 9);

@@ -11,6 +11,7 @@
  */
 #include "stat/metric.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 /* Generic events of hybrid machines have the core unit's type in the upper half of config. */
@@ -93,22 +94,35 @@ bool metric_attr_is(const struct perf_event_attr *attr, const struct metric_inpu
 	return false;
 }
 
+#define ANY_PASS UINT_MAX
+
+static bool in_pass(const struct metric_line *line, unsigned pass)
+{
+	return pass == ANY_PASS || line->pass == pass;
+}
+
 static bool line_is(const struct metric_line *line, const struct metric_input *input)
 {
 	return line->kind == EVENT_KERNEL && metric_attr_is(line->attr, input);
 }
 
+/* In one pass, or in ANY_PASS. */
 static size_t find_input(const struct metric_input *input, const struct metric_line *lines,
-			 size_t n_lines, size_t anchor)
+			 size_t n_lines, size_t anchor, unsigned pass)
 {
 	bool modes = memchr(input->name, ':', input->len);
 	size_t found = SIZE_MAX;
 
-	if (is_name(input, "self") || line_is(&lines[anchor], input))
-		return anchor;
+	if (is_name(input, "self") || line_is(&lines[anchor], input)) {
+		if (in_pass(&lines[anchor], pass))
+			return anchor;
+		if (is_name(input, "self"))
+			return SIZE_MAX;
+	}
 	for (size_t e = 0; e < n_metric_events && found == SIZE_MAX; e++) {
 		for (size_t i = 0; i < n_lines; i++) {
 			if (lines[i].kind != EVENT_KERNEL ||
+			    !in_pass(&lines[i], pass) ||
 			    !answers(&metric_events[e], input, lines[i].attr) ||
 			    !fits_beside(&lines[i], &lines[anchor], modes))
 				continue;
@@ -168,6 +182,34 @@ static bool has_line(void *data, const char *name, size_t len, double *value)
 
 /* ---- binding ---- */
 
+static size_t find_inputs(struct metric_use *use, const struct metric_line *lines, size_t n_lines,
+			  unsigned pass)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < use->n_inputs; i++) {
+		use->inputs[i].line = find_input(&use->inputs[i], lines, n_lines, use->line, pass);
+		found += use->inputs[i].line != SIZE_MAX;
+	}
+	return found;
+}
+
+/* Those that there are all in one pass, if there is such a one: at best the event's own. */
+static void choose_pass(struct metric_use *use, const struct metric_line *lines, size_t n_lines)
+{
+	size_t all = find_inputs(use, lines, n_lines, ANY_PASS);
+	unsigned last = 0;
+
+	if (find_inputs(use, lines, n_lines, lines[use->line].pass) == all)
+		return;
+	for (size_t i = 0; i < n_lines; i++)
+		last = lines[i].pass > last ? lines[i].pass : last;
+	for (unsigned pass = 0; pass <= last; pass++)
+		if (find_inputs(use, lines, n_lines, pass) == all)
+			return;
+	find_inputs(use, lines, n_lines, ANY_PASS);
+}
+
 static struct metric_use make_use(const struct metric *metric, const struct metric_names *names,
 				  const struct metric_line *lines, size_t n_lines, size_t anchor)
 {
@@ -175,10 +217,10 @@ static struct metric_use make_use(const struct metric *metric, const struct metr
 
 	memcpy(use.inputs, names->v, sizeof(use.inputs));
 	use.n_inputs = names->n;
+	choose_pass(&use, lines, n_lines);
 	for (size_t i = 0; i < use.n_inputs; i++) {
-		size_t line = find_input(&use.inputs[i], lines, n_lines, anchor);
+		size_t line = use.inputs[i].line;
 
-		use.inputs[i].line = line;
 		if (line == SIZE_MAX || lines[line].group != lines[anchor].group)
 			use.together = false;
 	}
@@ -264,7 +306,7 @@ static void bind_chosen(struct metric_uses *uses, const struct metric_line *line
 	for (size_t i = 0; i < n_lines; i++) {
 		struct metric_use use, *rival;
 
-		if (!line_is(&lines[i], &anchor))
+		if (lines[i].again || !line_is(&lines[i], &anchor))
 			continue;
 		use = make_use(metric, &names, lines, n_lines, i);
 		rival = find_rival(uses, &use, lines);
@@ -291,7 +333,8 @@ void metrics_bind(struct metric_uses *uses, const struct metric_line *lines, siz
 	for (size_t i = 0; chosen && i < n_chosen; i++)
 		bind_chosen(uses, lines, n_lines, chosen[i]);
 	for (size_t i = 0; !chosen && i < n_lines; i++)
-		bind_default(uses, lines, n_lines, i);
+		if (!lines[i].again)
+			bind_default(uses, lines, n_lines, i);
 	if (uses->n)
 		qsort(uses->v, uses->n, sizeof(*uses->v), compare_uses);
 }
@@ -307,13 +350,33 @@ void metric_uses_release(struct metric_uses *uses)
 bool amount_is_whole(const struct amount *amount)
 {
 	return amount->state == COUNT_OK && amount->running_ns == amount->enabled_ns &&
-	       !amount->cells_never_ran && !amount->cells_failed && !amount->cells_lost_pin;
+	       !amount->cells_never_ran && !amount->cells_failed && !amount->cells_lost_pin &&
+	       !amount->cells_stopped;
 }
 
-/* Counted at different times: an input has gaps that one of another group does not share. */
+static bool is_of_passes(const struct metric_use *use, const struct metric_line *lines)
+{
+	size_t first = SIZE_MAX;
+
+	for (size_t i = 0; i < use->n_inputs; i++) {
+		size_t line = use->inputs[i].line;
+
+		first = first == SIZE_MAX ? line : first;
+		if (line != SIZE_MAX && lines[line].pass != lines[first].pass)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Counted at different times: in different passes, or an input has gaps that one of another group does
+ * not share.
+ */
 static bool is_mixed(const struct metric_use *use, const struct metric_line *lines,
 		     const struct amount *amounts)
 {
+	if (is_of_passes(use, lines))
+		return true;
 	for (size_t i = 0; i < use->n_inputs; i++) {
 		size_t a = use->inputs[i].line;
 

@@ -30,6 +30,8 @@ struct metric_line {
 	const char *cgroup; /* or NULL */
 	size_t group; /* index of the leader as asked for */
 	size_t leader; /* index of the leader as opened */
+	unsigned pass; /* the run of the command that it is counted in; 0 for all without --passes */
+	bool again; /* counted once more for the metrics of its pass: none stands beside it */
 	bool supported;
 };
 
@@ -42,7 +44,8 @@ struct amount {
 	double value; /* mean x the event's scale */
 	uint64_t enabled_ns, running_ns;
 	double stdev_pct;
-	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin;
+	double scale_error; /* of mean, see struct stat_row; negative: not known */
+	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin, cells_stopped;
 };
 /* Counted everywhere and all the time: nothing of it is an estimate. */
 bool amount_is_whole(const struct amount *amount);

@@ -276,6 +276,7 @@ void places_release(struct tally_book *book)
 	free(book->core_places);
 	free(book->thread_places);
 	intset_release(&book->cpus);
+	intset_release(&book->stopped_cpus);
 	topology_release(&book->topology);
 }
 

@@ -23,8 +23,11 @@ struct stat_replay *stat_replay_new(const struct stat_plan *plan, struct counter
 	replay->book = book_new(plan, err);
 	if (replay->book) {
 		book_set_topology(replay->book, topology);
-		if (!book_attach(replay->book, set, target, err))
+		if (!book_attach(replay->book, set, target, err)) {
+			if (plan->scale)
+				book_keep_slices(replay->book); /* from round to round */
 			return replay;
+		}
 	}
 	stat_replay_free(replay);
 	return NULL;

@@ -6,6 +6,7 @@
  * reason. The room for rows was laid out with the slots.
  */
 #include "stat/book.h"
+#include "stat/passes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,18 +23,28 @@ static void set_state(struct amount *amount, const struct slot *slot)
 		amount->state = COUNT_NOT_SUPPORTED;
 }
 
-static struct amount amount_of_tally(const struct tally *t)
+/* Of a sum of `runs` values; negative: not known. */
+static double error_of(const struct doubt *doubt, uint64_t runs)
+{
+	if (!doubt->cells_scaled || doubt->cells_estimated < doubt->cells_scaled)
+		return -1;
+	return estimate_error(&doubt->sum) / (double)runs;
+}
+
+static struct amount amount_of_tally(const struct tally *t, const struct doubt *doubt)
 {
 	return (struct amount){
 		.there = t->cells > 0,
 		.count = t->value,
 		.mean = (double)t->value,
+		.scale_error = error_of(doubt, 1),
 		.enabled_ns = t->enabled_ns,
 		.running_ns = t->running_ns,
 		.cells = t->cells,
 		.cells_never_ran = t->cells_never_ran,
 		.cells_failed = t->cells_failed,
 		.cells_lost_pin = t->cells_lost_pin,
+		.cells_stopped = t->cells_stopped,
 	};
 }
 
@@ -41,10 +52,12 @@ static struct amount amount_of_repeat(const struct repeat *r)
 {
 	struct amount amount = {
 		.there = r->runs > 0,
+		.scale_error = -1,
 		.cells = r->cells,
 		.cells_never_ran = r->cells_never_ran,
 		.cells_failed = r->cells_failed,
 		.cells_lost_pin = r->cells_lost_pin,
+		.cells_stopped = r->cells_stopped,
 	};
 
 	if (r->runs) {
@@ -55,6 +68,7 @@ static struct amount amount_of_repeat(const struct repeat *r)
 		amount.count = (uint64_t)((r->value_sum + r->value.n / 2) / r->value.n);
 		amount.mean = r->value.mean;
 		amount.stdev_pct = series_rel_stdev_pct(&r->value);
+		amount.scale_error = error_of(&r->doubt, r->value.n);
 	}
 	return amount;
 }
@@ -70,9 +84,10 @@ static void set_amounts(struct tally_book *book, enum stat_report_kind kind)
 
 		if (means)
 			*amount = amount_of_repeat(&book->repeats[i]);
+		else if (kind == REPORT_INTERVAL)
+			*amount = amount_of_tally(&slot->delta, &slot->delta_doubt);
 		else
-			*amount = amount_of_tally(kind == REPORT_INTERVAL ? &slot->delta
-									  : &slot->total);
+			*amount = amount_of_tally(&slot->total, &slot->total_doubt);
 		amount->there = amount->there || slot->is_open || slot->n_unsupported;
 		amount->value = amount->mean * book->plan->events->v[line->first].scale;
 		set_state(amount, slot);
@@ -123,12 +138,16 @@ static const char *idle_reason(struct tally_book *book, size_t line, const struc
 {
 	const char *asked;
 
+	if (book->set->v[book->lines[line].first].state == COUNTER_LEFT_OUT)
+		return "its pass was not run";
 	if (book->plan->events->v[book->lines[line].first].kind != EVENT_KERNEL)
 		return "known once a command has ended";
 	if (!amount->cells)
 		return "the target was gone before it was opened";
 	if (amount->cells_failed && book->lines[line].read_err)
 		return strerror(book->lines[line].read_err);
+	if (amount->cells_stopped)
+		return "the CPU went offline";
 	asked = book->plan->kern ? ask_idle_reason(book, line, amount) : NULL;
 	if (asked)
 		return asked;
@@ -145,6 +164,7 @@ static const char *partial_reason(struct row_list *rows, const struct amount *am
 	} parts[] = {
 		{ amount->cells_never_ran, "never ran" },
 		{ amount->cells_lost_pin, "lost the pin" },
+		{ amount->cells_stopped, "stopped when the CPU went offline" },
 		{ amount->cells_failed, "could not be read" },
 		{ n_unsupported, "could not be opened" },
 	};
@@ -199,7 +219,24 @@ static void set_state_and_reason(struct tally_book *book, struct stat_row *row, 
 		row->scaled = amount->running_ns < amount->enabled_ns;
 		row->reason = partial_reason(&book->rows, amount, slot->n_unsupported);
 		row->partial = row->reason;
+		row->has_scale_error = row->scaled && !row->partial &&
+				       amount->scale_error >= 0 && amount->mean > 0;
+		if (row->has_scale_error)
+			row->scale_error_pct = 100 * amount->scale_error / amount->mean;
 	}
+}
+
+/* A metric's own: where it is of one pass, that pass's. */
+static double elapsed_of(const struct tally_book *book, const struct metric_use *use,
+			 double elapsed_s)
+{
+	for (size_t i = 0; i < use->n_inputs && book->pass_elapsed; i++) {
+		size_t line = use->inputs[i].line;
+
+		if (line != SIZE_MAX)
+			return book->pass_elapsed[book->metric_lines[line].pass].mean;
+	}
+	return elapsed_s;
 }
 
 static void add_metrics(struct tally_book *book, struct stat_row *row, size_t place, size_t line,
@@ -208,7 +245,8 @@ static void add_metrics(struct tally_book *book, struct stat_row *row, size_t pl
 	row->metrics = book->rows.metrics + book->rows.n_metrics;
 	for (size_t u = book->uses_base[line]; u < book->uses_base[line + 1]; u++)
 		metric_eval(&book->uses.v[u], book->metric_lines,
-			    &book->amounts[place * book->n_lines], elapsed_s,
+			    &book->amounts[place * book->n_lines],
+			    elapsed_of(book, &book->uses.v[u], elapsed_s),
 			    &row->metrics[row->n_metrics++]);
 	book->rows.n_metrics += row->n_metrics;
 }
@@ -231,7 +269,7 @@ static void add_row(struct tally_book *book, size_t place, size_t line, double e
 	const struct event *event = &book->plan->events->v[book->lines[line].first];
 	struct stat_row *row;
 
-	if (!is_shown(book, &book->places[place], amount))
+	if (book->lines[line].again || !is_shown(book, &book->places[place], amount))
 		return;
 	row = &book->rows.v[book->rows.n++];
 	*row = (struct stat_row){
@@ -244,6 +282,7 @@ static void add_row(struct tally_book *book, size_t place, size_t line, double e
 		.running_ns = amount->running_ns,
 		.running_pct = running_pct(amount),
 		.stdev_pct = amount->stdev_pct,
+		.pass = book->pass_elapsed ? book->metric_lines[line].pass + 1 : 0,
 	};
 	set_value(row, amount, event->scale);
 	set_state_and_reason(book, row, line, amount, slot);
@@ -369,6 +408,7 @@ const struct stat_report *book_report(struct tally_book *book, enum stat_report_
 		.run_seconds = book->run_seconds,
 		.n_runs = book->n_runs,
 		.least_running_pct = 100,
+		.n_passes = book->plan->pass_plan ? book->plan->pass_plan->n_passes : 0,
 	};
 	elapsed_s = kind == REPORT_INTERVAL ? (double)book->since_last.elapsed_ns / 1e9
 					    : book->shown_times.elapsed.mean;

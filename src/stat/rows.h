@@ -36,11 +36,28 @@ void book_free(struct tally_book *book);
 void book_read(struct tally_book *book, const struct stat_clock *since_start,
 	       const struct stat_clock *since_last);
 /*
+ * From now on reads are kept as slices, from which the error of scaled values is estimated. The counters
+ * have been read at most by book_read_slices() before.
+ */
+void book_keep_slices(struct tally_book *book);
+/* Reads all counters for nothing but the slices. True if one of them has been taking turns. */
+bool book_read_slices(struct tally_book *book);
+/*
+ * Asks which CPUs went offline, so that the reads that follow mark what stopped with them. To be called
+ * while the counters are enabled.
+ */
+void book_find_stopped(struct tally_book *book);
+/*
  * One repeat is over: its totals enter the series, from which a final report takes means. Repeats
  * without end (plan->repeat 0) are reported one by one: each takes a new book.
  */
 void book_end_run(struct tally_book *book, double elapsed_s, double user_s, double sys_s,
 		  bool has_usage);
+/* The two halves of it, for repeats that are several runs: one run is over, then all of a repeat are. */
+void book_end_pass(struct tally_book *book, unsigned pass, const struct stat_clock *clock);
+void book_end_repeat(struct tally_book *book);
+/* What book_read() takes from the clocks and not from counters; after book_begin_read(). */
+void book_take_clocks(struct tally_book *book);
 
 /*
  * The rows of a report, in print order: events in list order within a place for CPU, core, die,

@@ -50,7 +50,10 @@ static int read_counters(struct run *run, enum stat_report_kind kind, uint64_t n
 	struct stat_clock since_start = clock_since(run, run->start_ns, now);
 	struct stat_clock since_last = clock_since(run, run->last_ns, now);
 
-	book_read(run->book, &since_start, &since_last);
+	if (run->passes)
+		passes_read(run, &since_start);
+	else
+		book_read(run->book, &since_start, &since_last);
 	run->last_ns = now;
 	return tap ? tap->round(tap->data, kind, since_start.elapsed_ns, run->err) : 0;
 }
@@ -104,7 +107,7 @@ static void run_failed(struct run *run, int rc)
  */
 static void pass_signals(struct run *run)
 {
-	const struct stat_stop *stop = run->plan->stop;
+	const struct run_stop *stop = run->plan->stop;
 	int sig = stop->count == 1 ? stop->signal : stop->count == 2 ? SIGTERM : SIGKILL;
 
 	if (stop->count == run->signals_seen)
@@ -186,6 +189,7 @@ static void do_what_is_due(struct run *run)
 		rc = run_begin_counting(run);
 	if (!rc && ticker_due(&run->ticker, now))
 		rc = emit_interval(run, now);
+	slicing_go_on(run, now);
 	if (rc)
 		run_failed(run, rc);
 	if (now >= run->timeout_at_ns) {
@@ -207,7 +211,7 @@ static void run_loop(struct run *run)
 		if (!run->has_child && run_is_over(run))
 			break;
 		watch_wait(&run->watch,
-			   earliest(run->ticker.next_ns,
+			   earliest(earliest(run->ticker.next_ns, run->slicing.next_ns),
 				    earliest(run->delay_until_ns, run->timeout_at_ns)));
 		take_control(run);
 	}
@@ -221,8 +225,10 @@ static int read_at_end(struct run *run, uint64_t now)
 	if (run->start_ns == NEVER_NS)
 		run->start_ns = run->last_ns = now;
 	/* Others than the command go on running: all counters have to stop together. */
-	if (!run->child_is_target)
+	if (!run->child_is_target) {
+		book_find_stopped(run->book);
 		counters_disable(&run->set);
+	}
 	if (intervals_left(run))
 		return emit_interval(run, now);
 	return read_counters(run, REPORT_FINAL, now);
@@ -243,6 +249,8 @@ static void close_repeat(struct run *run, uint64_t now)
 {
 	struct stat_clock clock = clock_since(run, run->start_ns, now);
 
+	if (run->passes)
+		return; /* passes_end_repeat() */
 	if (spoils_the_mean(run)) {
 		note_add(run->plan->notes, false, NULL,
 			 "-r: run %u of %u was interrupted and is left out", run->index + 1,
@@ -266,7 +274,7 @@ static void note_signal(struct run *run)
 static int exit_status(const struct run *run)
 {
 	/* Of many runs, the one that happened to be on when the signal came says nothing. */
-	if (stopped(run) && (!run->has_child || run->plan->repeat != 1))
+	if (stopped(run) && (!run->has_child || run->plan->repeat != 1 || run->n_passes > 1))
 		return 128 + run->plan->stop->signal;
 	if (!run->has_child)
 		return 0;
@@ -296,6 +304,7 @@ static int run_repeat(struct run *run)
 	int rc;
 
 	run->ticker = (struct ticker){ .next_ns = NEVER_NS };
+	run->slicing = (struct slicing){ .next_ns = NEVER_NS };
 	run->start_ns = run->delay_until_ns = run->timeout_at_ns = NEVER_NS;
 	run->told_to_end = false;
 	run->child_is_target = false;
@@ -347,6 +356,8 @@ static int final_report(struct run *run)
 static int new_repeat(struct run *run)
 {
 	release_repeat(run);
+	if (run->passes && !run->pass)
+		passes_forget(run);
 	/* -r 0: each run has a report of its own. */
 	if (!run->plan->repeat) {
 		book_free(run->book);
@@ -375,20 +386,36 @@ static int one_of_many(struct run *run)
 	return rc ? rc : shell(run->plan->post, "--post", run->err);
 }
 
+static int one_repeat(struct run *run)
+{
+	int rc, end_rc;
+
+	run->pass = 0;
+	do {
+		rc = one_of_many(run);
+	} while (!rc && !stopped(run) && ++run->pass < run->n_passes);
+	end_rc = run->passes ? passes_end_repeat(run) : 0;
+	run->index++;
+	return rc ? rc : end_rc;
+}
+
 int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 {
 	struct run run = {
-		.plan = plan, .err = err, .failed_status = EXIT_PSTAT_FAILED,
+		.plan = plan, .err = err, .failed_status = EXIT_PSTAT_FAILED, .n_passes = 1,
 		.control = CONTROL_INIT,
 	};
 	int rc = 0, report_rc = 0;
 
 	run.control.fd = plan->control_fd;
 	run.control.ack_fd = plan->ack_fd;
-	do {
-		rc = one_of_many(&run);
-		run.index++;
-	} while (!rc && !stopped(&run) && (!plan->repeat || run.index < plan->repeat));
+	if (plan->passes)
+		rc = passes_begin(&run);
+	if (!rc) {
+		do {
+			rc = one_repeat(&run);
+		} while (!rc && !stopped(&run) && (!plan->repeat || run.index < plan->repeat));
+	}
 	/* What was counted is reported, also where --pre or --post failed since. */
 	if (plan->repeat && run.reportable && !run.rc)
 		report_rc = final_report(&run);
@@ -396,6 +423,7 @@ int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 	*status = rc ? run.failed_status : run.status;
 	release_repeat(&run);
 	book_free(run.book);
+	passes_end(&run);
 	control_release(&run.control);
 	return rc;
 }

@@ -10,12 +10,21 @@
 #define NS_PER_US 1000ull
 #define NS_PER_S 1000000000ull
 
+/* Reads between reports, which tell how sure a scaled value is: see slicing.c. */
+struct slicing {
+	uint64_t next_ns; /* NEVER_NS: none */
+	uint64_t interval_ns;
+	unsigned n; /* reads at this interval */
+	bool takes_turns; /* a counter was seen to */
+};
+
 struct run {
 	const struct stat_plan *plan;
 	struct str *err;
 	struct tally_book *book;
 	unsigned index; /* of this repeat */
-	bool opened; /* plan->opened was called */
+	struct pass_runs *passes; /* --passes; or NULL */
+	unsigned pass, n_passes; /* runs of the command make a repeat; 1 without --passes */
 	int status; /* for pstat, when it has not failed */
 	int failed_status; /* and when it has */
 
@@ -30,6 +39,7 @@ struct run {
 	struct control control;
 
 	struct ticker ticker;
+	struct slicing slicing;
 	uint64_t start_ns; /* counting began; NEVER_NS: not yet */
 	uint64_t last_ns; /* the last interval ended */
 	uint64_t delay_until_ns, timeout_at_ns;
@@ -46,5 +56,30 @@ struct run {
 int run_start(struct run *run);
 /* Counting begins, by now or by the exec that follows. */
 int run_begin_counting(struct run *run);
+
+/* ---- pass_run.c ---- */
+/*
+ * Decides what is counted in which pass; run->plan is then one with the events of all. -E2BIG with a
+ * sentence: a group is too big for its unit.
+ */
+int passes_begin(struct run *run);
+/* Of run->pass. */
+const struct event_list *passes_events(const struct run *run);
+/* The pass is over: its counters are read, stopped and kept. */
+void passes_read(struct run *run, const struct stat_clock *clock);
+/*
+ * All are over, or no more will be run: what they counted is handed to the book. Of a repeat that was
+ * cut short and would spoil the mean, only the names are.
+ */
+int passes_end_repeat(struct run *run);
+/* Before the next repeat: counters are closed. The book must not be asked for a report any more. */
+void passes_forget(struct run *run);
+void passes_end(struct run *run);
+
+/* ---- slicing.c ---- */
+/* Counting has begun. */
+void slicing_begin(struct run *run);
+/* Reads, if it is time to. */
+void slicing_go_on(struct run *run, uint64_t now);
 
 #endif

@@ -46,6 +46,7 @@ static bool starts_with_exec(const struct run *run)
 static int open_counters(struct run *run)
 {
 	const struct stat_plan *plan = run->plan;
+	const struct event_list *events = run->passes ? passes_events(run) : plan->events;
 	struct open_options options = plan->open;
 	int rc = 0;
 
@@ -54,14 +55,15 @@ static int open_counters(struct run *run)
 	options.single_reads = plan->aggr == AGGR_THREAD;
 	run->set = (struct counter_set){ .kern = plan->kern, .notes = plan->notes };
 	if (!plan->null_run)
-		rc = counters_open(&run->set, plan->events, &run->target, &options, plan->kern,
+		rc = counters_open(&run->set, events, &run->target, &options, plan->kern,
 				   plan->notes, run->err);
 	run->set_open = !rc && !plan->null_run;
 	if (rc)
 		return rc;
-	if (!run->opened)
+	if (!run->index)
 		plan->opened(plan->emit_data, &run->set);
-	run->opened = true;
+	if (run->passes)
+		return 0;
 	rc = book_attach(run->book, &run->set, &run->target, run->err);
 	if (!rc && plan->tap)
 		rc = plan->tap->begin(plan->tap->data, &run->set, &run->target, run->err);
@@ -86,6 +88,7 @@ int run_begin_counting(struct run *run)
 	ticker_start(&run->ticker, run->start_ns, (uint64_t)plan->interval_ms * NS_PER_MS);
 	if (rc)
 		return fail(run->err, rc, "the counters cannot be started: %s", strerror(-rc));
+	slicing_begin(run);
 	return 0;
 }
 

@@ -49,6 +49,7 @@ struct tally { /* of one event at one place: a CPU, a core, a thread, or all */
 	uint64_t value; /* scaled per cell, then summed (or raw with --no-scale) */
 	uint64_t enabled_ns, running_ns; /* sums over the cells */
 	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin;
+	uint32_t cells_stopped; /* with their CPU, which went offline: what came before is counted */
 };
 
 /* ---- rows.c: what is printed, complete ---- */
@@ -84,6 +85,9 @@ struct stat_row {
 	uint64_t running_ns; /* CSV and JSON: run time of the counter */
 	double running_pct; /* 100.0 when it ran all the time; 0 for never ran */
 	bool scaled; /* it ran for less than the whole enabled time */
+	bool has_scale_error; /* scaled, and seen in slices enough to tell how sure the value is */
+	double scale_error_pct; /* of the value: with 95 % confidence the truth is not further away */
+	unsigned pass; /* --passes: the run of the command that it was counted in, from 1; else 0 */
 	bool partial; /* some cells never ran or failed: the value is a lower bound */
 	bool has_stdev; /* -r */
 	double stdev_pct;
@@ -111,6 +115,7 @@ struct stat_report {
 	const double *run_seconds; /* --table: each run's elapsed seconds */
 	size_t n_runs;
 	double least_running_pct; /* of all rows that were scaled; 100 if none was */
+	unsigned n_passes; /* --passes: runs of the command for each repeat; else 0 */
 };
 
 /* What formats need to know of the command line; fixed for the whole run. */
@@ -166,15 +171,7 @@ int metrics_select(const char *names, struct event_list *events, const struct me
 
 /* ---- run.c ---- */
 
-/*
- * Set by the handlers of SIGINT, SIGTERM and SIGHUP: the run ends, with its full output. A command is
- * given the signal and counted until it ends; a second signal makes that SIGTERM, a third SIGKILL.
- */
-struct stat_stop {
-	volatile sig_atomic_t signal; /* the first one's number, 0 while none came */
-	volatile sig_atomic_t count; /* how many came */
-	volatile sig_atomic_t from_terminal; /* the last one's sender: the command has had it too */
-};
+struct pass_plan; /* passes.h */
 
 /*
  * Takes every reading as the kernel gave it, for a recording. Each function returns 0, or a negative
@@ -208,6 +205,8 @@ struct stat_plan {
 	bool metric_only;
 	bool null_run;
 	unsigned repeat; /* -r; 1 default, 0 forever */
+	bool passes; /* the command runs so often that no event has to share a counter */
+	const struct pass_plan *pass_plan; /* run.c's own: NULL */
 	bool sync; /* -S */
 	const char *pre, *post; /* shell commands around each run */
 	long delay_ms; /* -D; -1: start disabled */
@@ -219,10 +218,17 @@ struct stat_plan {
 	const struct kern *kern; /* NULL for a replay: no machine is asked for reasons */
 	const struct stat_tap *tap; /* or NULL */
 	struct note_list *notes;
-	struct stat_stop *stop;
+	/*
+	 * SIGINT, SIGTERM and SIGHUP: the run ends, with its full output. A command is given the signal and
+	 * counted until it ends; a second signal makes that SIGTERM, a third SIGKILL.
+	 */
+	struct run_stop *stop;
 	int (*emit)(void *data, const struct stat_report *report); /* 0 or negative errno: stop */
 	void *emit_data;
-	/* called once when all counters are open and before the first report: notes are final */
+	/*
+	 * Called once when all counters are open and before the first report: notes are final. With
+	 * passes, once for the counters of each.
+	 */
 	void (*opened)(void *data, const struct counter_set *set);
 };
 

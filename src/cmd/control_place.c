@@ -2,7 +2,7 @@
  * The descriptors of --control. Pipes are opened for reading and writing at once, so that opening waits
  * for no one and the other side may come and go.
  */
-#include "cmd/stat_control.h"
+#include "cmd/control_place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static const struct place_kind {
 	{ "fifo:", open_fifo, true },
 };
 
-int stat_control_open(struct stat_control *control, const char *words, struct str *err)
+int control_place_open(struct control_place *control, const char *words, struct str *err)
 {
 	const struct place_kind *kind = NULL;
 	char *first, *second;
@@ -67,11 +67,11 @@ int stat_control_open(struct stat_control *control, const char *words, struct st
 	return rc;
 }
 
-void stat_control_close(struct stat_control *control)
+void control_place_close(struct control_place *control)
 {
 	if (control->close_fds && control->fd >= 0)
 		close(control->fd);
 	if (control->close_fds && control->ack_fd >= 0)
 		close(control->ack_fd);
-	*control = (struct stat_control)STAT_CONTROL_INIT;
+	*control = (struct control_place)CONTROL_PLACE_INIT;
 }

@@ -1,0 +1,16 @@
+/*
+ * signals: what stops a run, for the commands that run until something ends them. Private to cmd/.
+ */
+#ifndef PSTAT_SIGNALS_H
+#define PSTAT_SIGNALS_H
+
+#include "kern/kern.h"
+
+/*
+ * SIGINT, SIGTERM and SIGHUP are noted in the struct that is returned, which is the only one there is.
+ * Failing to write to a pipe or over the limit of file size becomes an error that is told. snapshots:
+ * SIGUSR2 is noted too.
+ */
+struct run_stop *signals_catch(bool snapshots);
+
+#endif

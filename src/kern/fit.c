@@ -1,0 +1,198 @@
+/*
+ * What can be counted at the same time: which events want counters of one unit, and whether the unit
+ * has enough of them, found out by opening.
+ *
+ * The kernel's own check of a group, when a member joins, asks whether the unit could hold it at all.
+ * What somebody else holds right now (the NMI watchdog, another user of the machine) shows only when
+ * the group is to run: a pinned group that finds no room then reads as end-of-file.
+ */
+#include "kern/fallback.h"
+#include "kern/kern.h"
+#include "kern/machine.h"
+#include "kern/reason.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+/* ---- one unit ---- */
+
+/* The kernel counts for these itself, as often as it is asked to. */
+static bool is_unlimited(const struct event *event)
+{
+	static const char *const units[] = { "msr", "kprobe", "uprobe", "tracepoint", "software" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (!strcmp(event->unit_name, units[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The unit of an event that takes a counter, "" for a core unit that the kernel chooses; or NULL. */
+static const char *unit_of(const struct event *event)
+{
+	if (event->kind != EVENT_KERNEL)
+		return NULL;
+	if (event->attr.type == PERF_TYPE_BREAKPOINT)
+		return "breakpoint";
+	if (event_needs_counter(event))
+		return event->unit_name;
+	if (event->attr.type < PERF_TYPE_MAX || !event->unit_name[0] || is_unlimited(event))
+		return NULL;
+	return event->unit_name;
+}
+
+bool events_share_counters(const struct event *a, const struct event *b)
+{
+	const char *unit_a = unit_of(a), *unit_b = unit_of(b);
+
+	if (!unit_a || !unit_b)
+		return false;
+	if (!strcmp(unit_a, unit_b))
+		return true;
+	return event_needs_counter(a) && event_needs_counter(b) && (!*unit_a || !*unit_b);
+}
+
+/* ---- opening together ---- */
+
+struct fit {
+	const struct kern *kern;
+	struct machine machine;
+	pid_t pid;
+	int cpu;
+	int *fds;
+	size_t n;
+	cpu_set_t old_cpus;
+	bool moved;
+};
+
+/* What opens alone, after the steps that counters_open() would take: 0, or the negative errno. */
+static int opening_attr(struct fit *fit, const struct event *event, struct perf_event_attr *attr)
+{
+	struct attempt a = {
+		.machine = &fit->machine,
+		.event = event,
+		.attr = event->attr,
+		.pid = fit->pid,
+		.cpu = fit->cpu,
+	};
+	int rc;
+
+	a.attr.size = sizeof(a.attr);
+	a.attr.sample_period = a.attr.sample_type = 0;
+	a.attr.freq = a.attr.pinned = a.attr.exclusive = 0;
+	if (event->precise_max && event_needs_counter(event))
+		a.attr.precise_ip = 3;
+	do {
+		rc = open_once(fit->kern, &a.attr, fit->pid, fit->cpu, 0);
+	} while (rc < 0 && fallback_next(&a, -rc));
+	*attr = a.attr;
+	return rc;
+}
+
+/* Adds one event to the group; the first leads it. */
+static bool joins(struct fit *fit, struct perf_event_attr *attr)
+{
+	int fd;
+
+	attr->pinned = attr->disabled = fit->n == 0;
+	fd = fit->kern->sys->perf_event_open(attr, fit->pid, fit->cpu, fit->n ? fit->fds[0] : -1,
+					     PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return false;
+	fit->fds[fit->n++] = fd;
+	return true;
+}
+
+static bool runs(const struct fit *fit)
+{
+	const struct sys_ops *sys = fit->kern->sys;
+	uint64_t value;
+	ssize_t n;
+
+	if (sys->ioctl(fit->fds[0], PERF_EVENT_IOC_ENABLE, 0) < 0)
+		return false;
+	do {
+		n = sys->read(fit->fds[0], &value, sizeof(value));
+	} while (n == -EINTR);
+	return n > 0;
+}
+
+/* A core type's events run on its CPUs only: go there. */
+static void go_to(struct fit *fit, const struct event *event)
+{
+	cpu_set_t own;
+
+	if (!event->unit_is_core || !event->cpus.n ||
+	    sched_getaffinity(0, sizeof(fit->old_cpus), &fit->old_cpus))
+		return;
+	CPU_ZERO(&own);
+	for (size_t i = 0; i < event->cpus.n; i++) {
+		if (event->cpus.v[i] >= 0 && event->cpus.v[i] < CPU_SETSIZE)
+			CPU_SET(event->cpus.v[i], &own);
+	}
+	fit->moved = !sched_setaffinity(0, sizeof(own), &own);
+}
+
+static bool opens_and_runs(struct fit *fit, struct perf_event_attr *attrs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!joins(fit, &attrs[i]))
+			return false;
+	return !n || runs(fit);
+}
+
+bool events_fit(const struct event *const *events, size_t n, const struct kern *kern)
+{
+	bool whole_cpus = n && events[0]->cpus.n && !events[0]->unit_is_core;
+	struct fit fit = {
+		.kern = kern,
+		.pid = whole_cpus ? -1 : 0,
+		.cpu = whole_cpus ? events[0]->cpus.v[0] : -1,
+		.fds = xcalloc(n + 1, sizeof(*fit.fds)),
+	};
+	struct perf_event_attr *attrs = xcalloc(n + 1, sizeof(*attrs));
+	size_t n_opening = 0;
+	bool fits;
+
+	machine_init(&fit.machine, kern);
+	if (n)
+		go_to(&fit, events[0]);
+	/* All of them first: while others are held, one that opens alone may not. */
+	for (size_t i = 0; i < n; i++)
+		n_opening += opening_attr(&fit, events[i], &attrs[n_opening]) >= 0;
+	fits = opens_and_runs(&fit, attrs, n_opening);
+	while (fit.n)
+		kern->sys->close(fit.fds[--fit.n]);
+	if (fit.moved)
+		sched_setaffinity(0, sizeof(fit.old_cpus), &fit.old_cpus);
+	machine_release(&fit.machine);
+	free(fit.fds);
+	free(attrs);
+	return fits;
+}
+
+int event_counters(const struct event *event, size_t n, const struct kern *kern)
+{
+	const char *name = unit_of(event);
+	const struct event_unit *unit = NULL;
+	struct unit_counters counters;
+	struct machine machine;
+	int found = 0;
+
+	machine_init(&machine, kern);
+	if (name && *name) {
+		const struct event_unit_list *units = machine_units(&machine);
+
+		for (size_t i = 0; i < units->n && !unit; i++)
+			unit = strcmp(units->v[i].name, name) ? NULL : &units->v[i];
+	} else if (name) {
+		unit = machine_core_unit(&machine);
+	}
+	if (unit && !unit_counters_find(unit, kern, &counters))
+		found = unit_counters_short_for(&counters, n);
+	machine_release(&machine);
+	return found;
+}

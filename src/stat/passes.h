@@ -1,0 +1,44 @@
+/*
+ * passes: which events are counted in which run of the command, so that none has to share a counter
+ * (--passes). Private to stat/: passes.c decides, and opens nothing; pass_run.c asks and carries out.
+ */
+#ifndef PSTAT_PASSES_H
+#define PSTAT_PASSES_H
+
+#include "stat/metric.h"
+#include "stat/run.h"
+
+/* ---- passes.c ---- */
+
+#define NO_UNIT SIZE_MAX
+
+/* What the plan depends on. */
+struct pass_question {
+	const struct event_list *events;
+	const size_t *unit; /* by event: whose counters it takes, any number; NO_UNIT: none */
+	const struct metric_use *uses; /* lines are indexes of events */
+	size_t n_uses;
+	/* Can these events of one unit, ascending, be counted at the same time? */
+	bool (*fits)(void *data, const size_t *events, size_t n);
+	void *data;
+};
+
+struct pass_plan {
+	/*
+	 * The events as given, in their order, then those that are counted again: for the metrics of
+	 * another pass. A weak group that does not fit is broken up.
+	 */
+	struct event_list events;
+	size_t n_given;
+	unsigned *pass; /* by event, from 0 */
+	unsigned n_passes; /* at least 1 */
+};
+
+/*
+ * -E2BIG: a group does not fit by itself; *too_big is the index of its leader. Release the plan in every
+ * case.
+ */
+int pass_plan_make(struct pass_plan *plan, const struct pass_question *question, size_t *too_big);
+void pass_plan_release(struct pass_plan *plan);
+
+#endif
