@@ -77,6 +77,7 @@ assert len(rows) > 1 and all("interval" in row for row in rows), rows' "$err"
 test_no_polling()
 {
 	need_cmd strace
+	need_plain_build
 	strace -o trace "$PSTAT" stat -e page-faults -o /dev/null sleep 0.3
 	check "waiting takes few calls" test "$(grep -c -E 'poll|nanosleep|select' trace)" -le 4
 	sleep 0.5 &

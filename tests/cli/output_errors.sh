@@ -113,6 +113,7 @@ test_notes()
 test_whole_rows()
 {
 	need_cmd strace
+	need_plain_build
 	strace -f -e trace=write -e write=all -o trace "$PSTAT" stat -x, -e page-faults:u,task-clock:u -o out true
 	same "a report is one write" 1 "$(grep -c 'write(.*started on' trace)"
 	has "with all its rows" 'task-clock' "$(cat out)"

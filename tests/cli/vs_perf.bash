@@ -89,3 +89,62 @@ exit 0
 END
 chmod +x "$tmp/release"
 release=$tmp/release
+
+# ---- formats ----
+
+# show FORMAT PROGRAM ARGUMENT...: what goes to stderr, or into the file named file, into PROGRAM.FORMAT.
+show()
+{
+	local format=$1 program=$2 words=(--no-big-num) to=${2##*/}.$1
+
+	shift 2
+	case $format in
+	csv) words=(-x '|') ;;
+	json) words=(-j) ;;
+	esac
+	setarch -R "$program" stat "${words[@]}" "$@" >said 2>"$to" </dev/null || echo "status $?" >>"$to"
+	[ ! -e file ] || mv file "$to"
+}
+
+# same_shape NAME FORMAT...: of what show() has left. JSON that is none makes a difference. With order=sort
+# the order of lines does not.
+same_shape()
+{
+	local name=$1 format files=()
+
+	shift
+	for format in "$@"; do
+		files+=("perf.$format" "${PSTAT##*/}.$format")
+	done
+	"$PYTHON" "$ROOT/tests/cli/shape.py" "${files[@]}" -- "${exact_events[@]}" ~task-clock:u ~cycles:u
+	ran=
+	for format in "$@"; do
+		same "$name: $format" "$(${order:-cat} "perf.$format.shape")" \
+			"$(${order:-cat} "${PSTAT##*/}.$format.shape")"
+	done
+}
+
+# alike NAME ARGUMENT...: in all formats, or those in $formats.
+alike()
+{
+	local name=$1 format
+
+	shift
+	for format in ${formats:-text csv json}; do
+		show "$format" perf "$@"
+		show "$format" "$PSTAT" "$@"
+	done
+	same_shape "$name" ${formats:-text csv json}
+}
+
+# What measures whole CPUs: events that only this test causes, work on CPU 0.
+whole_cpus()
+{
+	need_tracefs
+	need_paranoid -1
+	events=(-e dummy -e syscalls:sys_enter_write --filter "$own_writes" -e task-clock)
+	exact_events=(dummy syscalls:sys_enter_write "~task-clock" "~cycles")
+	work=(taskset -c 0 "$EXACT" writes:20:$own_fd)
+	need_cmd taskset
+	taskset -c 0 true || skip "needs CPU 0"
+}

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Who is counted: commands with children and threads, running processes and threads, CPUs, cgroups.
+# Who is counted: commands with children and threads, running processes and threads, CPUs.
 . "${0%/*}/vs_perf.bash"
 
 # beside NAME VALUES WAITING WORK... -- ARGUMENT...: as exactly(), on a process that waits with WAITING
@@ -179,47 +179,4 @@ test_pid_filter()
 		-- -C 0-"$(($(nproc --all) - 1))" -e syscalls:sys_enter_write --filter "common_pid == PID"
 }
 
-# A folder below the hierarchy that knows perf events: its own in v1, any in v2.
-make_cgroup()
-{
-	local mount name=pstat_test_$$
-
-	mount=$(awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2; exit }' /proc/mounts)
-	[ "$mount" ] || mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	[ "$mount" ] || skip "needs a mounted cgroup hierarchy with perf events"
-	cgroup=$mount/$name
-	mkdir "$cgroup" 2>/dev/null && mkdir "$cgroup/in" "$cgroup/out" || skip "needs leave to make a cgroup"
-	trap 'rmdir "$cgroup/in" "$cgroup/out" "$cgroup"' EXIT
-	in=$name/in out=$name/out
-}
-
-test_cgroups()
-{
-	need_root
-	need_tracefs
-	make_cgroup
-	local p event=syscalls:sys_enter_write
-
-	for p in perf "$PSTAT"; do
-		waiting 1 wait writes:20 forks:2 writes:5
-		echo $pid >"$cgroup/in/cgroup.procs" || skip "needs a cgroup that takes processes"
-		ran=
-		same "-G, ${p##*/}" "30|$event|$in <not counted>|$event|$out" "$(rows "$p" -a -e $event -G "$in" -e $event -G "$out" \
-			-- "$release" $pid | cut -d '|' -f 1,3,4 | paste -sd ' ')"
-		wait $pid
-		waiting 1 wait writes:20
-		echo $pid >"$cgroup/out/cgroup.procs"
-		same "-G, several names, ${p##*/}" "<not counted>|$event|$in 20|$event|$out" "$(rows "$p" -a -e $event,$event -G "$in,$out" \
-			-- "$release" $pid | cut -d '|' -f 1,3,4 | paste -sd ' ')"
-		wait $pid
-		waiting 1 wait writes:20
-		echo $pid >"$cgroup/out/cgroup.procs"
-		same "--for-each-cgroup, ${p##*/}" \
-			"<not counted>|$event|$in <not counted>|dummy|$in 20|$event|$out 0|dummy|$out" \
-			"$(rows "$p" -a -e $event,dummy --for-each-cgroup "$in,$out" -- "$release" $pid |
-				cut -d '|' -f 1,3,4 | paste -sd ' ')"
-		wait $pid
-	done
-	fails_with 125 "no such cgroup|cgroup" "$PSTAT" stat -a -e dummy -G no/such/cgroup -- true
-}
 run_tests

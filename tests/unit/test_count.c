@@ -184,6 +184,27 @@ static void test_failed_cell_keeps_its_count(void **state)
 	world_release(&w);
 }
 
+/* The counter can be read, but it ended with its CPU. */
+static void test_stopped_with_its_cpu(void **state)
+{
+	const struct stat_row *row;
+	struct world w;
+
+	(void)state;
+	world_init(&w, AGGR_TOTAL, TARGET_CPUS, "0-1");
+	world_cs(&w);
+	world_start(&w);
+	intset_add(&w.book->stopped_cpus, 1);
+	world_read(&w, 1, 1);
+	feed(&w, 0, 0, 0, 10, 100, 100);
+	feed(&w, 0, 1, 0, 20, 50, 50);
+	row = only_row(&w, REPORT_FINAL);
+	assert_int_equal(row->count, 30);
+	assert_true(row->partial);
+	assert_string_equal(row->reason, "1 of 2 counters stopped when the CPU went offline");
+	world_release(&w);
+}
+
 static void test_all_failed(void **state)
 {
 	const struct stat_row *row;
@@ -378,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_ran_and_zero),
 		cmocka_unit_test(test_partial),
 		cmocka_unit_test(test_failed_cell_keeps_its_count),
+		cmocka_unit_test(test_stopped_with_its_cpu),
 		cmocka_unit_test(test_all_failed),
 		cmocka_unit_test(test_lost_pin),
 		cmocka_unit_test(test_not_open),

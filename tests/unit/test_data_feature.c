@@ -229,6 +229,43 @@ static void test_cut(void **state)
 	events_release(&events);
 }
 
+/* Arm has no dies. In a record the bytes are padded to 8, and must read as no dies all the same. */
+static void test_no_dies(void **state)
+{
+	struct events events;
+
+	(void)state;
+	fix_events(&events);
+	for (size_t cpus = 1; cpus <= 3; cpus++) {
+		struct str bytes = STR_INIT, err = STR_INIT;
+		struct info info, back;
+
+		info_init(&info);
+		info_init(&back);
+		info.cpus_available = back.cpus_available = (uint32_t)cpus;
+		info.cpus.v = xcalloc(cpus, sizeof(*info.cpus.v));
+		info.cpus.n = cpus;
+		text_list_add(&info.core_siblings, "0-2", 3);
+		for (size_t i = 0; i < cpus; i++)
+			text_list_add(&info.thread_siblings, "0", 1);
+		info_set(&info, FEATURE_CPU_TOPOLOGY);
+		assert_true(feature_write(FEATURE_CPU_TOPOLOGY, &info, &events, &bytes));
+		/* Dies are told with an id for each CPU, or there is no room that looks like them. */
+		assert_true(bytes.len % 8 == 0 ||
+			    bytes.len >= 4 + 68 + 4 + 68 * cpus + 8 * cpus + 4 + 4 * cpus);
+		while (bytes.len % 8)
+			str_addc(&bytes, '\0');
+		assert_int_equal(feature_read(FEATURE_CPU_TOPOLOGY, bytes.s, bytes.len, false, &back,
+					      &events, &err), 0);
+		assert_false(back.has_dies);
+		str_release(&bytes);
+		str_release(&err);
+		info_release(&info);
+		info_release(&back);
+	}
+	events_release(&events);
+}
+
 static void test_unknown_is_kept(void **state)
 {
 	struct str err = STR_INIT, out = STR_INIT;
@@ -307,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),         cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_no_dies),
 		cmocka_unit_test(test_cut),          cmocka_unit_test(test_unknown_is_kept),
 		cmocka_unit_test(test_wrong_groups), cmocka_unit_test(test_too_many_blocks),
 	};

@@ -215,6 +215,46 @@ static void free_counters(void **state)
 	assert_int_equal(unit_free_counters(&unit, &kern), -ENOTSUP);
 }
 
+/* Six for any event, and one that only cycles can have. */
+static ssize_t six_and_cycles(int fd, uint64_t *words, size_t bytes)
+{
+	size_t general = 0, cycles = 0;
+
+	(void)words;
+	for (int i = 0; i <= fd - FAKE_FD; i++) {
+		bool is_cycles = (uint32_t)fake.calls[i].attr.config == PERF_COUNT_HW_CPU_CYCLES;
+
+		if (!fake.open[i] || !fake.calls[i].attr.pinned)
+			continue;
+		cycles += is_cycles && !cycles;
+		general += !is_cycles || cycles > 1;
+	}
+	return general <= 6 ? (ssize_t)bytes : 0;
+}
+
+static void counters_of_their_own(void **state)
+{
+	char name[] = "armv8_pmuv3";
+	struct event_unit unit = { .name = name, .type = 8, .is_core = true };
+	struct unit_counters found;
+	struct str text = STR_INIT;
+
+	(void)state;
+	fake.read = six_and_cycles;
+	assert_int_equal(unit_counters_find(&unit, &kern, &found), 0);
+	assert_int_equal(found.general, 6);
+	assert_int_equal(found.own, 1);
+	unit_counters_format(&found, "free", &text);
+	assert_string_equal(text.s, "7 free: 6 for any event, 1 for cycles");
+	str_release(&text);
+	assert_int_equal(unit_counters_short_for(&found, 8), 7);
+	assert_int_equal(unit_counters_short_for(&found, 7), 6);
+	fake.read = four_pinned;
+	assert_int_equal(unit_counters_find(&unit, &kern, &found), 0);
+	assert_int_equal(found.own, 0);
+	assert_int_equal(unit_counters_short_for(&found, 9), 4);
+}
+
 static int user_mode_only(const struct fake_call *call)
 {
 	return call->attr.type == PERF_TYPE_RAW ? -ENOENT : call->attr.exclude_kernel ? 0 : -EACCES;
@@ -277,12 +317,63 @@ static void idle_reasons(void **state)
 	idle_reason_is(6, &shared, "6 events for 4 counters, the NMI watchdog holds one");
 }
 
+static uint64_t other_ran_ns;
+
+/* Descriptor FAKE_FD is the pinned event's; what is opened later asks for free counters. */
+static ssize_t pinned_reads_zeros(int fd, uint64_t *words, size_t bytes)
+{
+	if (fd > FAKE_FD + 1)
+		return fd < FAKE_FD + 5 ? (ssize_t)bytes : 0;
+	words[0] = words[1] = words[2] = fd == FAKE_FD ? 0 : other_ran_ns;
+	return (ssize_t)bytes;
+}
+
+static void pinned_reason_is(const char *expected)
+{
+	struct event event = make_event("cycles", PERF_TYPE_HARDWARE, 0);
+	struct counter counters[2];
+	struct counter_set set = { .v = counters, .n = 2, .kern = &kern };
+	const struct reading zeros = { .enabled_ns = 0 };
+	int fds[2];
+	char *reason;
+
+	fake_reset();
+	fake.read = pinned_reads_zeros;
+	for (size_t i = 0; i < 2; i++) {
+		struct perf_event_attr attr = { .size = sizeof(attr) };
+
+		fds[i] = fake_ops.perf_event_open(&attr, 1, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		counters[i] = (struct counter){
+			.event = &event, .state = COUNTER_OPEN, .leader = i,
+			.fds = &fds[i], .n_cpus = 1, .n_threads = 1, .n_members = 1,
+		};
+	}
+	counters[0].attr.pinned = 1;
+	reason = counter_idle_reason(&set, 0, &zeros);
+	assert_string_equal(reason, expected);
+	free(reason);
+	for (size_t i = 0; i < 2; i++)
+		fake_ops.close(fds[i]);
+	free(event.name);
+}
+
+/* A pinned event that lost reads as zeros once its task has ended, like one whose task never ran. */
+static void pinned_or_asleep(void **state)
+{
+	(void)state;
+	other_ran_ns = 100;
+	pinned_reason_is("pinned, and no counter was free");
+	other_ran_ns = 0;
+	pinned_reason_is("the task never ran while counting");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(poor_machine), T(rich_machine), T(locked_machine), T(every_fact_has_a_value_here),
-		T(free_counters), T(events_are_tried_as_they_would_be_opened), T(idle_reasons),
+		T(free_counters), T(counters_of_their_own), T(pinned_or_asleep),
+		T(events_are_tried_as_they_would_be_opened), T(idle_reasons),
 #undef T
 	};
 

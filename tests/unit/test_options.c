@@ -61,12 +61,11 @@ static struct result parse(const char *const *argv)
 	struct result r = { .words = { .inherit = true, .scale = true, .events = STR_INIT }, .err = STR_INIT };
 	char *copy[32];
 
-	while (argv[r.argc]) {
-		copy[r.argc] = xstrdup(argv[r.argc]);
+	while (argv[r.argc])
 		r.argc++;
-	}
-	copy[r.argc] = NULL;
-	/* Texts point into argv: leak it, as a process does. */
+	assert_true((size_t)r.argc < ARRAY_SIZE(copy));
+	/* main()'s argv is not const, but the parser only reads it. */
+	memcpy(copy, argv, ((size_t)r.argc + 1) * sizeof(*copy));
 	r.rc = options_parse(rows, r.argc, copy, &r.words, &r.first, &r.err);
 	return r;
 }

@@ -184,6 +184,89 @@ static void closed_cells_shift_nothing(void **state)
 	close_events();
 }
 
+/* A CPU went offline: the kernel took its groups apart, and each event reads as a group of itself. */
+static ssize_t each_for_itself(int fd, uint64_t *words, size_t bytes)
+{
+	assert_true(bytes >= 40);
+	words[0] = 1;
+	words[1] = 1000;
+	words[2] = 500;
+	words[3] = value_of(fake_call_of(fd));
+	words[4] = 7; /* id */
+	return 40;
+}
+
+static void group_that_fell_apart(void **state)
+{
+	(void)state;
+	assert_int_equal(open_events(3, 3, NULL), 0);
+	fake.read = each_for_itself;
+	counters_read(&set, take, &n_got);
+	assert_values(9);
+	close_events();
+}
+
+/* On each CPU time passes from read to read, but not on `standing_cpu`; -1: on all. */
+static int standing_cpu;
+
+static ssize_t time_passes(int fd, uint64_t *words, size_t bytes)
+{
+	static uint64_t now = 1000;
+
+	(void)bytes;
+	words[0] = 5;
+	words[1] = words[2] = fake_call_of(fd)->cpu == standing_cpu ? 700 : now++;
+	return 24;
+}
+
+static ssize_t all_stand(int fd, uint64_t *words, size_t bytes)
+{
+	(void)fd, (void)bytes;
+	words[0] = words[1] = words[2] = 700;
+	return 24;
+}
+
+static void stopped_are(const char *expected)
+{
+	struct intset cpus = INTSET_INIT;
+	struct str text = STR_INIT;
+
+	counters_stopped_cpus(&set, &cpus);
+	intset_format(&cpus, &text);
+	assert_string_equal(text.len ? text.s : "", expected);
+	str_release(&text);
+	intset_release(&cpus);
+}
+
+static void cpus_that_went_offline(void **state)
+{
+	static struct target_thread all = { .tid = -1 };
+	struct target target = { .kind = TARGET_CPUS, .threads = &all, .n_threads = 1 };
+	struct event_list list = { .v = events, .n = 1 };
+	struct open_options options = { .start_disabled = true };
+	struct note_list notes = { 0 };
+	struct str err = STR_INIT;
+
+	(void)state;
+	fake_reset();
+	kern = (struct kern){ &fake_ops, { "/none", "/none", "/none" } };
+	events[0] = make_event("x", PERF_TYPE_SOFTWARE, 0);
+	assert_int_equal(intset_parse(&target.cpus, "0-3", 7, &err), 0);
+	assert_int_equal(counters_open(&set, &list, &target, &options, &kern, &notes, &err), 0);
+	fake.read = time_passes;
+	standing_cpu = -1;
+	stopped_are("");
+	standing_cpu = 2;
+	stopped_are("2");
+	/* Disabled is not offline. */
+	fake.read = all_stand;
+	stopped_are("");
+	close_events();
+	intset_release(&target.cpus);
+	note_list_release(&notes);
+	str_release(&err);
+}
+
 static ssize_t end_of_file(int fd, uint64_t *words, size_t bytes)
 {
 	(void)fd;
@@ -266,6 +349,8 @@ int main(void)
 		cmocka_unit_test(group_in_one_read),
 		cmocka_unit_test(missing_member_shifts_nothing),
 		cmocka_unit_test(closed_cells_shift_nothing),
+		cmocka_unit_test(group_that_fell_apart),
+		cmocka_unit_test(cpus_that_went_offline),
 		cmocka_unit_test(failures_reach_every_member),
 		cmocka_unit_test(interrupted_reads_go_on),
 	};

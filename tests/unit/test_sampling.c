@@ -72,6 +72,7 @@ static char *attr_text(const struct event *event)
 #define FREQ(n) "{ sample_period, sample_freq }: " #n ", "
 #define TYPE(fields) "sample_type: " fields "|IDENTIFIER, "
 #define TYPE_AND(more) "sample_type: IP|TID|TIME|CPU|PERIOD|IDENTIFIER|" more ", "
+#define FIXED TYPE("IP|TID|TIME|CPU")
 #define USUAL TYPE("IP|TID|TIME|CPU|PERIOD")
 #define CLOCK "type: 1, "
 #define FAULTS "type: 1, config: 0x2, "
@@ -102,6 +103,8 @@ static const struct row {
 	{ "cpu-clock", { .freq_max = true }, TARGET_COMMAND,
 	  { CLOCK FREQ(100000) USUAL READ "inherit: 1, " TASKS } },
 	{ "cpu-clock", { .period = 1000 }, TARGET_COMMAND,
+	  { CLOCK FREQ(1000) FIXED READ "inherit: 1, " TASKS_BY_PERIOD } },
+	{ "cpu-clock", { .period = 1000, .period_field = true }, TARGET_COMMAND,
 	  { CLOCK FREQ(1000) USUAL READ "inherit: 1, " TASKS_BY_PERIOD } },
 	{ "cpu-clock", { .no_samples = true }, TARGET_COMMAND,
 	  { CLOCK USUAL READ "inherit: 1, " TASKS_BY_PERIOD } },
@@ -199,7 +202,7 @@ static const struct row {
 	{ "sched:sched_switch", { 0 }, TARGET_COMMAND,
 	  { SWITCHES FREQ(1) TYPE("IP|TID|TIME|CPU|PERIOD|RAW") READ "inherit: 1, " TASKS_BY_PERIOD } },
 	{ "sched:sched_switch", { .period = 7 }, TARGET_COMMAND,
-	  { SWITCHES FREQ(7) TYPE("IP|TID|TIME|CPU|PERIOD|RAW") READ "inherit: 1, " TASKS_BY_PERIOD } },
+	  { SWITCHES FREQ(7) TYPE("IP|TID|TIME|CPU|RAW") READ "inherit: 1, " TASKS_BY_PERIOD } },
 	{ "sched:sched_switch", { .freq_hz = 100 }, TARGET_COMMAND,
 	  { SWITCHES FREQ(100) TYPE("IP|TID|TIME|CPU|PERIOD|RAW") READ "inherit: 1, " TASKS } },
 	{ "mem:0x1000:w", { 0 }, TARGET_COMMAND,
@@ -207,7 +210,7 @@ static const struct row {
 	    ", bp_type: 2, { bp_addr, config1 }: 0x1000, { bp_len, config2 }: 0x4" } },
 	{ "cpu-clock/freq=77/,page-faults/period=5/", { .period = 9 }, TARGET_COMMAND,
 	  { CLOCK FREQ(77) USUAL READ "inherit: 1, " TASKS,
-	    FAULTS FREQ(5) USUAL READ "inherit: 1, sample_id_all: 1, exclude_guest: 1" } },
+	    FAULTS FREQ(5) FIXED READ "inherit: 1, sample_id_all: 1, exclude_guest: 1" } },
 };
 
 static int apply(const char *text, struct sampling options, enum target_kind kind)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 enum { CONTROL_FD = 10, ACK_FD = 11 };
+enum { LONGEST_S = 60 }; /* a test that failed leaves nobody who waits for ever */
 
 void called(void);
 volatile unsigned int cell;
@@ -94,6 +95,65 @@ static void calls(long n, const char *text)
 	(void)text;
 	for (long i = 0; i < n; i++)
 		called();
+}
+
+static long cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* n ms of CPU time, in calls within calls. */
+static void deep_calls(int depth)
+{
+	if (depth)
+		deep_calls(depth - 1);
+	called();
+}
+
+static void spins(long n, const char *text)
+{
+	long end = cpu_ms() + n;
+
+	(void)text;
+	while (cpu_ms() < end)
+		for (int i = 0; i < 10000; i++)
+			deep_calls(5);
+}
+
+/* One after the other, each this program again, with nothing to do. */
+static void execs(long n, const char *text)
+{
+	(void)text;
+	for (long i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			err(2, "fork");
+		if (!pid) {
+			execl("/proc/self/exe", "exact", NULL);
+			_exit(127);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* Whatever the parent dies of. */
+static void mortal(long n, const char *text)
+{
+	(void)n, (void)text;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == 1) /* it did so already */
+		_exit(1);
+}
+
+static void pauses(long n, const char *text)
+{
+	(void)n, (void)text;
+	for (;;)
+		pause();
 }
 
 static void on_signal(int number)
@@ -188,6 +248,10 @@ static const struct work {
 	{ "migrations", migrations },
 	{ "stores", stores },	    /* to the variable that `where` tells first */
 	{ "calls", calls },	    /* of the function that `where` tells then, with its file offset */
+	{ "spins", spins },	    /* ms of CPU time */
+	{ "execs", execs },	    /* processes that fork, exec and end */
+	{ "mortal", mortal },	    /* ends when the parent does */
+	{ "pauses", pauses },	    /* for ever */
 	{ "wait", wait_signal },
 	{ "name", name },	    /* of the thread: TEXT */
 	{ "where", where },
@@ -266,6 +330,7 @@ int main(int argc, char **argv)
 	sigaddset(&usr1, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &usr1, NULL);
 	sigaction(SIGUSR1, &act, NULL);
+	alarm(LONGEST_S);
 	do_works(argv + 1);
 	return 0;
 }

@@ -1,0 +1,162 @@
+/*
+ * What draining costs as rings and events become more: rings that are plain memory, filled with samples
+ * as the kernel fills them, and the recorder's own passes over them. Copying and counting are in it, the
+ * write to the file and the wait in poll(2) are not.
+ *
+ * Prints one row for each case, the fastest of several passes: other programs only make it slower.
+ */
+#include "record/drain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RING_BYTES = 512 << 10, MAX_RINGS = 256, PASSES = 30, MAX_WORDS = 64 };
+
+/* To add a case: a row here. */
+static const struct cost_case {
+	size_t n_rings, n_events, n_samples; /* samples: in each ring at each pass */
+	size_t n_frames; /* of their callchains; 0: none */
+} cases[] = {
+	{ 1, 1, 0, 0 },	    { 16, 1, 0, 0 },	{ 256, 1, 0, 0 },
+	{ 1, 1, 1000, 0 },  { 16, 1, 1000, 0 }, { 256, 1, 1000, 0 },
+	{ 1, 1, 500, 20 },  { 16, 1, 500, 20 }, { 256, 1, 500, 20 },
+	{ 256, 1, 10, 20 }, { 256, 4, 500, 20 }, { 256, 16, 500, 20 }, { 256, 64, 500, 20 },
+};
+
+static struct ring rings[MAX_RINGS];
+
+static uint64_t id_of(size_t event, size_t ring)
+{
+	return 1 + event * MAX_RINGS + ring;
+}
+
+static void add_events(struct events *events, const struct cost_case *c)
+{
+	const struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			       (c->n_frames ? PERF_SAMPLE_CALLCHAIN : 0),
+		.sample_id_all = 1,
+	};
+
+	for (size_t i = 0; i < c->n_events; i++) {
+		struct data_event *event = events_add(events, &attr, sizeof(attr), NULL, 0);
+
+		for (size_t k = 0; k < c->n_rings; k++)
+			events_add_ids(events, event, (const uint64_t[]){ id_of(i, k) }, 1);
+	}
+}
+
+/* IDENTIFIER, IP, TID, TIME, CPU, PERIOD and the callchain. Returns its size. */
+static size_t make_sample(uint64_t *record, const struct cost_case *c, size_t ring, size_t number)
+{
+	size_t n = 7 + (c->n_frames ? 1 + c->n_frames : 0);
+	const struct perf_event_header header = { .type = RECORD_SAMPLE, .size = (uint16_t)(8 * n) };
+
+	memset(record, 0, 8 * n);
+	memcpy(record, &header, sizeof(header));
+	record[1] = id_of(number % c->n_events, ring);
+	record[4] = number;
+	if (c->n_frames)
+		record[7] = c->n_frames;
+	return header.size;
+}
+
+static void fill(const struct cost_case *c)
+{
+	for (size_t i = 0; i < c->n_rings; i++) {
+		struct ring *ring = &rings[i];
+		uint64_t head = ring->page->data_head, record[MAX_WORDS];
+
+		for (size_t k = 0; k < c->n_samples; k++) {
+			size_t n = make_sample(record, c, i, k);
+
+			for (size_t w = 0; w < n; w += 8, head += 8)
+				memcpy(ring->data + (head & (RING_BYTES - 1)), (char *)record + w, 8);
+		}
+		ring->page->data_head = head;
+	}
+}
+
+static int take(void *data, struct drain *drain, bool round_ends, struct str *err)
+{
+	struct tally *total = data;
+
+	(void)round_ends, (void)err;
+	tally_merge(total, &drain->tally);
+	return 0;
+}
+
+static void on_mmap(void *data, const struct record *record)
+{
+	(void)data, (void)record;
+}
+
+/* ns of the fastest pass; *bytes: taken by it. */
+static uint64_t fastest_pass(struct drain *drain, const struct cost_case *c, ssize_t *bytes)
+{
+	struct str err = STR_INIT;
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < PASSES; i++) {
+		uint64_t start, took;
+
+		fill(c);
+		start = now_ns();
+		*bytes = drain_pass(drain, &err);
+		took = now_ns() - start;
+		if (took < best)
+			best = took;
+	}
+	return best;
+}
+
+static void measure(const struct cost_case *c)
+{
+	size_t n = c->n_rings * c->n_samples;
+	struct events events;
+	struct drain drain;
+	struct tally total;
+	ssize_t bytes;
+	double ns;
+
+	events_init(&events);
+	add_events(&events, c);
+	tally_init(&total, &events);
+	drain_init(&drain, &events);
+	drain.take = take;
+	drain.on_mmap = on_mmap;
+	drain.data = &total;
+	for (size_t i = 0; i < c->n_rings; i++)
+		drain_add_ring(&drain, &rings[i]);
+	ns = (double)fastest_pass(&drain, c, &bytes);
+	printf("%5zu %6zu %8zu %7zu %10.1f", c->n_rings, c->n_events, n, n ? (size_t)bytes / n : 0,
+	       ns / 1e3);
+	if (n)
+		printf(" %9.1f", ns / (double)n);
+	printf("\n");
+	drain_release(&drain);
+	tally_release(&total);
+	events_release(&events);
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < MAX_RINGS; i++)
+		rings[i] = (struct ring){
+			.page = calloc(1, sizeof(*rings[i].page)),
+			.data = calloc(1, RING_BYTES),
+			.data_bytes = RING_BYTES,
+			.cpu = (int)i,
+		};
+	printf("%5s %6s %8s %7s %10s %9s\n", "rings", "events", "samples", "bytes", "us a pass",
+	       "ns each");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		measure(&cases[i]);
+	for (size_t i = 0; i < MAX_RINGS; i++) {
+		free(rings[i].page);
+		free(rings[i].data);
+	}
+	return 0;
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""bad_recordings.py PSTAT cut|header|records|pipe FILE COMMAND...: spoils a recording and reads it with
+each COMMAND (words, without -i), in turn. What must hold, whatever is in the file: pstat ends by itself,
+soon, with 0 or 125; it is 125 only with a message, and with a message about the file; no sanitizer
+report. Prints what does not hold; exit 1 if anything."""
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+HEADER, MAX_RECORD_BYTES = 104, 48
+
+
+def whole(data):
+    """(offset, type, size) of each record in a file's data section."""
+    at, size = struct.unpack_from("<QQ", data, 40)
+    end = at + size
+    while at < end:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        yield at, kind, length
+        at += length
+
+
+def cuts(data):
+    """At each of the first lengths, at the edges of the first records, and in steps."""
+    lengths = set(range(0, HEADER + 8, 5)) | set(range(0, len(data), max(1, len(data) // 60)))
+    for at, _, size in list(whole(data))[:40]:
+        lengths |= {at, at + 1, at + size - 1}
+    for length in sorted(n for n in lengths if n < len(data)):
+        yield "cut after %d bytes" % length, data[:length]
+
+
+def flips(data, places):
+    for at in places:
+        yield "byte %#x flipped" % at, data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:]
+
+
+def record_bytes(data):
+    seen = set()
+    for at, kind, size in whole(data):
+        if kind not in seen:
+            seen.add(kind)
+            yield from range(at, at + min(size, MAX_RECORD_BYTES))
+
+
+def pipe_cuts(data):
+    for length in sorted(set(range(0, 40)) | set(range(0, len(data), max(1, len(data) // 60)))):
+        yield "cut after %d bytes" % length, data[:length]
+
+
+VARIANTS = {
+    "cut": cuts,
+    "header": lambda data: flips(data, range(HEADER)),
+    "records": lambda data: flips(data, record_bytes(data)),
+    "pipe": pipe_cuts,
+}
+
+
+def complaint(done, name):
+    if done.returncode not in (0, 125):
+        return "status %d" % done.returncode
+    if re.search(r"runtime error|Sanitizer", done.stderr):
+        return "sanitizer"
+    if done.returncode and not re.search(r"^pstat: .*%s" % re.escape(name), done.stderr, re.M):
+        return "fails without a message about the file"
+    return None
+
+
+def main():
+    pstat, kind, path = sys.argv[1:4]
+    commands = [words.split() for words in sys.argv[4:]]
+    n, n_failed = 0, 0
+    with open(path, "rb") as file:
+        data = file.read()
+    with tempfile.TemporaryDirectory() as folder:
+        spoilt = os.path.join(folder, "spoilt.data")
+        for what, variant in VARIANTS[kind](data):
+            with open(spoilt, "wb") as file:
+                file.write(variant)
+            words, n = commands[n % len(commands)], n + 1
+            try:
+                done = subprocess.run([pstat, *words, "-i", spoilt], stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60,
+                                      errors="replace")
+            except subprocess.TimeoutExpired:
+                print("%s: pstat %s does not end" % (what, " ".join(words)))
+                n_failed += 1
+                continue
+            wrong = complaint(done, "spoilt.data")
+            if wrong:
+                print("%s: pstat %s: %s\n%s" % (what, " ".join(words), wrong, done.stderr[:2000]))
+                n_failed += 1
+    print("%d variants, %d wrong" % (n, n_failed))
+    sys.exit(1 if n_failed or not n else 0)
+
+
+main()

@@ -1,0 +1,149 @@
+#!/bin/bash
+# How pstat record ends: with the command's status, by a signal, or because it cannot do its work.
+. "${0%/*}/../lib.sh"
+need_paranoid 2
+
+record() { "$PSTAT" record -o x -e cpu-clock:u "$@"; }
+
+test_the_command()
+{
+	run record -- true
+	same "true" 0 "$status"
+	run record -- sh -c 'exit 7'
+	same "exit 7" 7 "$status"
+	run record -- sh -c 'kill -TERM $$'
+	same "killed" 143 "$status"
+	fails_with 127 '^pstat: no-such-program: command not found$' record -- no-such-program
+	fails_with 127 '^pstat: ./nothing: command not found$' record -- ./nothing
+	touch plain
+	fails_with 126 '^pstat: ./plain: cannot be executed: Permission denied$' record -- ./plain
+	fails_with 126 '^pstat: .: cannot be executed: Permission denied$' record -- /
+	printf '\177ELF nothing' >broken
+	chmod +x broken
+	fails_with 126 '^pstat: ./broken: cannot be executed: ' record -- ./broken
+}
+
+# A recording that never began does not take the place of the one before.
+test_the_recording_of_before()
+{
+	run record -- true
+	touch -d @1000000000 x
+	run record -- no-such-program
+	run record -p 999999999
+	run "$PSTAT" record -o x -e no-such-event -- true
+	same "it is still there" 1000000000 "$(stat -c %Y x)"
+	check_not "and was not moved" test -e x.old
+}
+
+# begin ARGUMENT...: a recording in the background, $pid, that has begun.
+begin()
+{
+	rm -f up
+	record "$@" 2>err &
+	pid=$!
+	until [ -e up ]; do sleep 0.01; done
+}
+
+test_signals()
+{
+	local signal number
+
+	for signal in INT TERM HUP; do
+		number=$(kill -l $signal)
+		begin -- sh -c 'touch up; exec sleep 60'
+		kill -$signal $pid
+		wait $pid
+		same "$signal: status" $((128 + number)) $?
+		has "$signal: the file is told of" '^\[ pstat record: wrote' "$(<err)"
+		check "$signal: it can be read" "$PSTAT" evlist -i x
+	done
+}
+
+test_a_command_that_goes_on()
+{
+	begin -- sh -c 'trap "" INT TERM; touch up; while :; do sleep 0.05; done'
+	kill -INT $pid
+	# The file is whole before the command has ended.
+	until grep -q FINISHED <("$PSTAT" script -D -i x 2>/dev/null) ||
+		"$PSTAT" report --header-only -i x 2>/dev/null | grep -q 'time of last sample'; do sleep 0.01; done
+	check "it waits for the command" kill -0 $pid
+	kill -INT $pid
+	wait $pid
+	same "the second one ends it" 130 $?
+}
+
+test_a_running_process()
+{
+	sleep 60 &
+	target=$!
+	disown
+	"$PSTAT" record -o x -e page-faults:u -p $target 2>err &
+	pid=$!
+	until [ -s x ]; do sleep 0.01; done
+	kill -INT $pid
+	wait $pid
+	same "a signal: status" 130 $?
+	check "the process is left alone" kill -0 $target
+	"$PSTAT" record -o x -e page-faults:u -p $target 2>err &
+	pid=$!
+	until [ -s x ]; do sleep 0.01; done
+	kill $target
+	wait $pid
+	same "its end: status" 0 $?
+}
+
+test_bad_words()
+{
+	fails_with 129 'no command is given' "$PSTAT" record
+	fails_with 129 'no such option' "$PSTAT" record --nonsense
+	fails_with 129 "unknown event 'nonsense'" "$PSTAT" record -e nonsense true
+	fails_with 129 "-c and -F" "$PSTAT" record -c 1 -F 1 -- true
+	fails_with 129 "--freq: '0' is neither" record -F 0 -- true
+	fails_with 129 "--count: '0' is not" record -c 0 -- true
+	fails_with 129 "--mmap-pages: '7X' is neither" record -m 7X -- true
+	fails_with 129 "--call-graph: 'x' is none of" record --call-graph x -- true
+	fails_with 129 "--call-graph: 99999999 bytes" record --call-graph dwarf,99999999 -- true
+	fails_with 129 "--clockid: 'noon'" record -k noon -- true
+	fails_with 129 "--max-size: '5' is not" record --max-size 5 -- true
+	fails_with 129 "--switch-output: '5' is neither" record --switch-output=5 -- true
+	fails_with 129 "--switch-max-files: it needs" record --switch-max-files 2 -- true
+	fails_with 129 "--compression-level: '99'" record -z99 -- true
+	fails_with 129 "--threads: 'pairs'" record --threads=pairs -- true
+	fails_with 129 "--affinity: it needs --threads" record --affinity -- true
+	fails_with 129 "--synth: 'some'" record --synth some -- true
+	fails_with 129 "--output -: a pipe has no name" "$PSTAT" record -o - --timestamp-filename -- true
+	fails_with 129 "-p and -t" record -p 1 -t 1
+	fails_with 129 "-u with" record -u 0 -a
+	fails_with 129 "user 'nobody-at-all'" record -u nobody-at-all
+	fails_with 125 'process 999999999: there is none' record -p 999999999
+	fails_with 125 'cgroup' record -G no-such-group -a
+}
+
+test_nothing_to_sample()
+{
+	fails_with 125 '^pstat: cpu-clock:u cannot be sampled: ' record -b -- true
+	fails_with 129 'no event to sample' "$PSTAT" record -o x -e duration_time -- true
+	check_not "no file is begun" test -e x
+}
+
+test_dry_run()
+{
+	run record --dry-run -- touch ran
+	same "status" 0 "$status"
+	check_not "the command does not run" test -e ran
+	check_not "no file" test -e x
+}
+
+test_the_default_event()
+{
+	need_no_counter_unit
+	run "$PSTAT" record -o x -- true
+	same "one line says why" 1 "$(printf '%s\n' "$err" | grep -c ^pstat)"
+	has "what is sampled instead" '^pstat: cycles:P: no counter unit .*: sampling cpu-clock instead$' "$err"
+	same "its name" cpu-clock "$("$PSTAT" evlist -i x | grep -v dummy)"
+	run "$PSTAT" record -o x -e cycles:u -- true
+	same "with its modifiers" cpu-clock:u "$("$PSTAT" evlist -i x)"
+	run "$PSTAT" record -q -o x -- true
+	same "-q says nothing" "" "$err"
+}
+run_tests

@@ -1,0 +1,328 @@
+#!/bin/bash
+# Whatever goes wrong while recording: what was recorded until then can be read by pstat and by perf, and
+# what is missing is a number.
+. "${0%/*}/../lib.sh"
+
+exact=$WORK/exact
+# A program that would run for long, and doesn't outlive pstat.
+endless=("$exact" mortal spins:20000)
+
+# ---- what a file holds, and what pstat said of it ----
+
+# stats FILE TYPE: how many records of that type.
+stats() { "$PSTAT" report --stats -i "$1" 2>/dev/null | awk -v t="$2" '$1 == t && $2 == "events:" && !n { n = $3 } END { print n + 0 }'; }
+
+# said WORD: the number before it in the last run's closing lines.
+said() { printf '%s\n' "$err" | sed -n "/^\[ pstat record:/ s/.*[ :]\([0-9]*\) $1.*/\1/p" | tail -1; }
+
+can_be_read() # NAME FILE
+{
+	check "$1: pstat evlist" "$PSTAT" evlist -i "$2"
+	check "$1: pstat script -D" "$PSTAT" script -D -i "$2"
+	! command -v perf >/dev/null || check "$1: perf script" perf script -i "$2"
+}
+
+# What was said is what is there.
+is_told() # NAME FILE
+{
+	can_be_read "$1" "$2"
+	same "$1: the samples that are in the file" "$(stats "$2" SAMPLE)" "$(said samples)"
+}
+
+# in_mount OPTIONS COMMAND...: with a tmpfs on ./m that goes away with the command.
+in_mount()
+{
+	local options=$1
+
+	shift
+	mkdir -p m
+	run unshare -m bash -c 'mount -t tmpfs -o "$0" none m && "$@"
+		status=$?; cp m/x . 2>/dev/null; exit $status' "$options" "$@"
+}
+
+need_mount()
+{
+	need_root
+	unshare -m mount -t tmpfs none "$tmp" 2>/dev/null || skip "needs the right to mount"
+}
+
+# ---- the place of the file ----
+
+test_the_disk_is_full()
+{
+	need_mount
+	in_mount size=1m "$PSTAT" record -o m/x -e cpu-clock -F 10000 -g -m 64K -- "${endless[@]}"
+	same "status" 125 "$status"
+	has "the reason" '^pstat: m/x: No space left on device$' "$err"
+	is_told "what fits" x
+	check "it is most of the room" test "$(stats x SAMPLE)" -gt 2000
+	has "the rest is a number" '[1-9][0-9]* not written' "$err"
+}
+
+test_the_disk_is_full_at_once()
+{
+	need_mount
+	in_mount size=4k bash -c 'echo >m/other; "$@"' - "$PSTAT" record -o m/x -e cpu-clock -- echo ran
+	same "status" 125 "$status"
+	has "the reason" '^pstat: m/x: No space left on device$' "$err"
+	same "the command was not begun" "" "$out"
+}
+
+test_a_limit_of_file_size()
+{
+	need_paranoid 2
+	run bash -c 'ulimit -f 300; exec "$@"' - "$PSTAT" record -o x -e cpu-clock -F 10000 -g -m 64K -- \
+		"${endless[@]}"
+	same "status" 125 "$status"
+	has "the reason" '^pstat: x: File too large$' "$err"
+	is_told "what fits" x
+}
+
+test_the_reader_of_a_pipe_goes()
+{
+	need_paranoid 2
+	"$PSTAT" record -o - -e cpu-clock -F 10000 -m 64K -- "${endless[@]}" 2>err | head -c 100000 >/dev/null
+	same "status" 125 "${PIPESTATUS[0]}"
+	has "the reason" '^pstat: standard output: Broken pipe$' "$(cat err)"
+	has "what nobody took is a number" '[1-9][0-9]* not written' "$(cat err)"
+	"$PSTAT" record -o /dev/full -e cpu-clock -- true 2>err
+	same "/dev/full: status" 125 $?
+	has "/dev/full: the reason" '^pstat: /dev/full: No space left on device$' "$(cat err)"
+}
+
+test_a_command_that_prints_into_the_pipe()
+{
+	need_paranoid 2
+	"$PSTAT" record -q -o - -e cpu-clock -- sh -c 'echo first; echo second >&2' >x 2>err
+	same "its output comes beside it" $'first\nsecond' "$(cat err)"
+	can_be_read "the pipe" x
+}
+
+test_a_place_where_nothing_can_be_written()
+{
+	need_paranoid 2
+	mkdir folder
+	touch folder/other
+	for place in /proc/x nowhere/x x/; do
+		run "$PSTAT" record -o $place -e cpu-clock -- echo ran
+		same "$place: status" 125 "$status"
+		has "$place: the reason" "^pstat: $place: " "$err"
+		same "$place: the command was not begun" "" "$out"
+	done
+	fails_with 125 '^pstat: folder: Is a directory$' "$PSTAT" record -o folder -e cpu-clock -- true
+	same "a folder stays where it is" "folder/other" "$(echo folder*/*)"
+	same "nothing is left behind" folder "$(echo *)"
+	need_mount
+	in_mount ro,size=1m "$PSTAT" record -o m/x -e cpu-clock -- echo ran
+	same "read-only: status" 125 "$status"
+	has "read-only: the reason" '^pstat: m/x: cannot be created: Read-only file system$' "$err"
+}
+
+test_a_link_planted_by_another_user()
+{
+	need_root
+	command -v setpriv >/dev/null || skip "needs setpriv"
+	chmod 755 "$tmp" .
+	mkdir open
+	chmod 1777 open
+	echo precious >victim
+	setpriv --reuid 65534 --regid 65534 --clear-groups ln -s "$PWD/victim" open/perf.data
+	run "$PSTAT" record -o open/perf.data -e cpu-clock -- true
+	same "status" 0 "$status"
+	same "what it points to" precious "$(cat victim)"
+	check_not "the recording is no link" test -L open/perf.data
+	is_told "the recording" open/perf.data
+}
+
+test_the_previous_recording()
+{
+	need_paranoid 2
+	umask 0
+	echo first >x
+	chmod 644 x
+	run "$PSTAT" record -o x -e cpu-clock -- true
+	same "it is kept" first "$(cat x.old)"
+	same "the new one is for its owner only" 600 "$(stat -c %a x)"
+	run "$PSTAT" record -o x -e no-such-event -- true
+	same "no such event: kept" first "$(cat x.old)"
+	run "$PSTAT" record -o x -e cpu-clock -- /nowhere/program
+	same "no such program: status" 127 "$status"
+	same "no such program: kept" first "$(cat x.old)"
+	run "$PSTAT" record -o x -e cpu-clock -p 999999999 -- true
+	same "no such process: kept" first "$(cat x.old)"
+	can_be_read "and the newer one" x
+	same "nothing else is left behind" "x x.old" "$(echo *)"
+}
+
+# ---- ends ----
+
+test_the_target_is_killed()
+{
+	need_paranoid 2
+	run "$PSTAT" record -o x -e cpu-clock -- sh -c 'kill -9 $$'
+	same "the command: status" 137 "$status"
+	is_told "the command" x
+	"$exact" pauses &
+	target=$!
+	disown
+	"$PSTAT" record -o y -e page-faults -p $target 2>err &
+	pid=$!
+	until [ -e y ]; do sleep 0.01; done
+	kill -9 $target
+	wait $pid
+	same "a process: status" 0 $?
+	err=$(cat err)
+	is_told "a process" y
+}
+
+# One recording after the other at the same place, each killed at a random moment: there is always one.
+test_the_recorder_is_killed()
+{
+	local readable='' unreadable='' i file
+
+	need_paranoid 2
+	"$PSTAT" record -q -o x -e cpu-clock -- true
+	for ((i = 0; i < 50; i++)); do
+		"$PSTAT" record -q -o x -e cpu-clock -F 5000 -g -m 8K -- "${endless[@]}" >/dev/null 2>err &
+		pid=$!
+		sleep "0.$(printf %03d $((RANDOM % 100)))"
+		kill -9 $pid
+		wait $pid 2>/dev/null
+		file=x
+		[ -e x ] || file=x.old # between the two renames
+		if "$PSTAT" evlist -i $file 2>err >names && grep -q cpu-clock names &&
+			"$PSTAT" script -D -i $file 2>err >records &&
+			{ ! command -v perf >/dev/null || perf script -i $file 2>err >script; }; then
+			readable+=.
+		else
+			unreadable+="$(stat -c %s $file): $(cat err)"$'\n'
+		fi
+	done
+	same "all can be read" "" "$unreadable"
+	same "so many" 50 ${#readable}
+	rm -f x.*.new
+}
+
+test_the_file_is_large_enough()
+{
+	need_paranoid 2
+	run "$PSTAT" record -o x --max-size 300K -e cpu-clock -F 10000 -g -- "${endless[@]}"
+	same "status" 0 "$status"
+	is_told "the recording" x
+	check "its size: at least" test "$(stat -c %s x)" -ge 307200
+	check "its size: not much more" test "$(stat -c %s x)" -le 400000
+}
+
+test_several_files()
+{
+	local sum=0 file
+
+	need_paranoid 2
+	run "$PSTAT" record -o x --switch-output=100K -e cpu-clock -F 10000 -g -- "$exact" spins:400
+	same "status" 0 "$status"
+	check "there are several" test "$(ls x.* | wc -l)" -ge 2
+	for file in x.*; do
+		can_be_read "$file" "$file" >results || cat results
+		sum=$((sum + $(stats "$file" SAMPLE)))
+	done
+	same "no sample is lost between them" "$(said samples)" $sum
+	rm x.*
+	run "$PSTAT" record -o x --switch-output=50K --switch-max-files 2 -e cpu-clock -F 10000 -g -- \
+		"$exact" spins:400
+	same "the last two are kept" 2 "$(ls x.* | wc -l)"
+}
+
+# ---- limits ----
+
+# Faults are counted one by one: those that have no room are as many as are missing.
+test_a_ring_is_overrun()
+{
+	need_paranoid 2
+	run "$PSTAT" record -o x -m 4K -c 1 -e page-faults:u -- "$exact" pages:100000
+	can_be_read "a tiny ring" x
+	check "some are lost" test "$(said lost)" -gt 0
+	check "none is forgotten" test $(($(said samples) + $(said lost))) -ge 100000
+	check "none is counted twice" test $(($(said samples) + $(said lost))) -le 101000
+	same "the file says so too" "$(said lost)" "$("$PSTAT" report --stats -i x |
+		awk '/lost samples events:/ { print $4 }')"
+	run "$PSTAT" record -o x -c 1 -e page-faults:u -- "$exact" pages:10000
+	same "the default ring" 0 "$(said lost)"
+}
+
+test_file_descriptors()
+{
+	local many=cpu-clock,task-clock,page-faults,minor-faults,major-faults,cpu-migrations,context-switches
+
+	need_paranoid 2
+	run bash -c 'ulimit -n 12; exec "$@"' - "$PSTAT" record -o x -e $many -- true
+	same "the hard limit: status" 125 "$status"
+	has "the hard limit: the reason" '[0-9]+ file descriptors are needed, the limit is 12$' "$err"
+	check_not "the hard limit: no file" test -e x
+	run bash -c 'ulimit -Sn 12; exec "$@"' - "$PSTAT" record -o x -e $many -- true
+	same "the soft limit: status" 0 "$status"
+	is_told "the soft limit" x
+}
+
+test_locked_memory()
+{
+	need_restricted 0
+	run bash -c 'ulimit -l 0; exec "$@"' - "$PSTAT" record -o x -m 64M -e cpu-clock -- "$exact" pages:100
+	same "status" 0 "$status"
+	has "a note" '^pstat: rings of [0-9]+ KiB instead of 65536 KiB' "$err"
+	has "what to do" '^  sudo sysctl kernel.perf_event_mlock_kb=' "$err"
+	is_told "the recording" x
+}
+
+# ---- targets ----
+
+test_a_target_that_forks_and_execs_all_the_time()
+{
+	need_paranoid 2
+	run "$PSTAT" record -o x -F 10000 -e cpu-clock -- "$exact" execs:300
+	same "nothing is lost" 0 "$(said lost)"
+	same "FORK, EXIT and COMM of each" "301 301 302" \
+		"$(stats x FORK) $(stats x EXIT) $(stats x COMM)"
+	is_told "the recording" x
+}
+
+# As many as this user may have.
+most_threads()
+{
+	local n=10000
+
+	until [ $n -le 100 ] || "$exact" threads:$n sleeps:1 2>/dev/null; do n=$((n / 2)); done
+	echo $n
+}
+
+test_very_many_threads()
+{
+	local n
+
+	need_paranoid 2
+	n=$(most_threads)
+	run "$PSTAT" record -o x -e cpu-clock -- "$exact" threads:$n sleeps:1
+	same "nothing is lost" 0 "$(said lost)"
+	same "$n that come and go: FORK and EXIT" "$((n + 1)) $((n + 1))" "$(stats x FORK) $(stats x EXIT)"
+	is_told "$n that come and go" x
+}
+
+test_very_many_threads_that_are_there()
+{
+	local most n
+
+	need_paranoid 2
+	n=$(most_threads)
+	most=$((($(ulimit -Hn) - 100) / $(getconf _NPROCESSORS_CONF)))
+	[ $n -le $most ] || n=$most
+	"$exact" threads:$n pauses &
+	target=$!
+	disown
+	until [ "$(ls /proc/$target/task | wc -l)" -gt $n ]; do sleep 0.05; done
+	run "$PSTAT" record -o x -e cpu-clock -p $target -- true
+	kill -9 $target
+	same "$n: status" 0 "$status"
+	same "$n: each has its name" $((n + 1)) "$(stats x COMM)"
+	is_told "$n" x
+}
+
+run_tests

@@ -1,0 +1,215 @@
+#!/bin/bash
+# Counts in a file: pstat stat record and pstat stat report, each also with perf at the other end. What is
+# recorded is what was printed, so every comparison is exact.
+. "${0%/*}/../lib.sh"
+
+events=page-faults:u,minor-faults:u,context-switches:u
+HAVE_PERF=
+command -v perf >/dev/null && perf version >/dev/null 2>&1 && HAVE_PERF=1
+
+# report PROGRAM FILE OPTION...: its rows, as CSV.
+report()
+{
+	local program=$1 file=$2
+
+	shift 2
+	"$program" stat -x '|' report "$@" -i "$file" 2>&1
+}
+
+# same_reports NAME FILE OPTION...: perf and pstat print the same of it. -I: perf's rates are another's.
+same_reports()
+{
+	local name=$1
+
+	shift
+	[ "$HAVE_PERF" ] || return 0
+	same "$name: perf prints the same" "$(report perf "$@" | cut -d '|' -f "${fields:-1-}")" \
+		"$(report "$PSTAT" "$@" | cut -d '|' -f "${fields:-1-}")"
+}
+
+# Recorded by pstat: printed at once, by pstat later, by perf.
+recorded()
+{
+	local name=$1
+
+	shift
+	run "$PSTAT" stat record -x '|' "$@"
+	same "$name: status" 0 "$status"
+	has "$name: counts are printed" '^' "$err"
+	same "$name: report prints them again" "$err" "$(report "$PSTAT" perf.data)"
+	same_reports "$name" perf.data
+}
+
+test_a_command()
+{
+	need_paranoid 2
+	recorded "a command" -e "$events" true
+	has "by its words" "stats for '.*pstat stat record " "$("$PSTAT" stat report 2>&1)"
+	same "only its owner may read it" 600 "$(stat -c %a perf.data)"
+	recorded "again" -e "$events" true
+	check "the recording before is kept" test -s perf.data.old
+	recorded "a group and what pstat counts itself" \
+		-e '{page-faults:u,minor-faults:u},duration_time,user_time' true
+	recorded "what this machine cannot count" -e 'page-faults:u,L1-dcache-loads:u' true
+	run "$PSTAT" stat -e page-faults:u record -o other.data sh -c 'exit 7'
+	same "options stand on both sides; the command's status is passed on" 7 "$status"
+	has "-o names the recording" '^PERFILE2' "$(head -c 8 other.data)"
+}
+
+test_cpus()
+{
+	need_paranoid 0
+	recorded "what pstat counts itself" -a -e context-switches,duration_time sleep 0.01
+	same_reports "added up later: by CPU" perf.data -A
+	recorded "all CPUs" -a -e context-switches,page-faults sleep 0.01
+	cp perf.data all.data
+	for by in -A --per-core --per-die --per-socket --per-node; do
+		same_reports "added up later: $by" all.data $by
+		recorded "$by" -a $by -e context-switches sleep 0.01
+	done
+	recorded "one CPU" -C 0 -e context-switches sleep 0.01
+}
+
+test_threads()
+{
+	local pids
+
+	need_paranoid 2
+	# One runs all the time, one sleeps: a row in the place of another is seen.
+	sh -c 'while :; do :; done' & pids=$!
+	sleep 60 & pids=$pids,$!
+	recorded "processes" -p "$pids" -e "$events" -- sleep 0.01
+	recorded "by thread" --per-thread -p "$pids" -e "$events" -- sleep 0.01
+	same "a row for each" 6 "$(report "$PSTAT" perf.data | wc -l)"
+	has "one ran" "^ *sh-${pids%,*}\|[0-9]+\|\|page-faults:u\|[1-9]" "$(report "$PSTAT" perf.data)"
+	has "one slept" "^ *sleep-${pids#*,}\|<not counted>\|\|page-faults:u" "$(report "$PSTAT" perf.data)"
+	kill ${pids//,/ }
+}
+
+test_intervals()
+{
+	local fields=1-4
+
+	need_paranoid 2
+	recorded "intervals" -I 20 -e "$events" sleep 0.07
+	check "there are several" test "$(grep -c page-faults <<<"$err")" -gt 2
+}
+
+test_pipes()
+{
+	need_paranoid 2
+	"$PSTAT" stat record -o - -e "$events" true >pipe 2>said
+	same "the counts are left to the reader" "" "$(cat said)"
+	has "read from the pipe" 'page-faults' "$(cat pipe | report "$PSTAT" -)"
+	same "read from a file" "$(report "$PSTAT" - <pipe)" "$(report "$PSTAT" pipe)"
+	[ "$HAVE_PERF" ] || skip "needs perf (linux-perf)"
+	same "pstat | perf" "$(report "$PSTAT" pipe)" "$(perf stat -x '|' report -i - <pipe 2>&1)"
+	perf stat record -o - -e "$events" true >theirs 2>/dev/null
+	same "perf | pstat" "$(perf stat -x '|' report -i - <theirs 2>&1)" \
+		"$(cat theirs | report "$PSTAT" -)"
+}
+
+test_of_perf()
+{
+	need_perf
+	need_paranoid 0
+	perf stat record -o one -e "$events" true 2>/dev/null
+	same_reports "a command" one
+	perf stat record -o default true 2>/dev/null
+	same_reports "events that could not be counted" default
+	perf stat record -a -e context-switches,duration_time -o all sleep 0.01 2>/dev/null
+	same_reports "all CPUs" all
+	same_reports "all CPUs, by CPU" all -A
+	for by in -A --per-core --per-socket --per-node; do
+		perf stat record -a $by -e context-switches -o by sleep 0.01 2>/dev/null
+		same_reports "recorded with $by" by
+	done
+	sh -c 'while :; do :; done' &
+	perf stat record --per-thread -p $!,$$ -e "$events" -o threads sleep 0.01 2>/dev/null
+	same_reports "by thread" threads
+	kill $!
+	perf stat record -I 20 -e "$events" -o intervals sleep 0.07 2>/dev/null
+	fields=1-4 same_reports "intervals" intervals
+}
+
+# The counters of this file ran for a third of the time: 1 us of 3.
+test_scaling()
+{
+	need_paranoid 2
+	"$PSTAT" stat record -e page-faults:u,minor-faults:u true 2>/dev/null
+	"$PYTHON" - perf.data <<-END
+		import struct, sys
+		data = bytearray(open(sys.argv[1], "rb").read())
+		at, size = struct.unpack_from("<QQ", data, 40)
+		end = at + size
+		while at < end:
+		    kind, _, length = struct.unpack_from("<IHH", data, at)
+		    if kind == 76:
+		        struct.pack_into("<QQQ", data, at + 24, 100, 3000, 1000)
+		    at += length
+		open("scaled.data", "wb").write(data)
+	END
+	same "scaled" "300||page-faults:u|1000|33.33|" \
+		"$(report "$PSTAT" scaled.data | head -1 | cut -d '|' -f -6)"
+	same "--no-scale" "100||page-faults:u|1000|33.33|" \
+		"$(report "$PSTAT" scaled.data --no-scale | head -1 | cut -d '|' -f -6)"
+	fields=1-4 same_reports "scaled" scaled.data # perf's percentage is whole
+}
+
+# What was counted up to the kill is there, whole intervals.
+test_killed()
+{
+	local tries=0
+
+	need_paranoid 2
+	"$PSTAT" stat record -I 10 -e page-faults:u sleep 60 2>/dev/null &
+	disown # the shell would tell of its end
+	until [ "$(report "$PSTAT" perf.data 2>/dev/null | grep -c page-faults)" -gt 2 ] ||
+		[ $((tries += 1)) -gt 200 ]; do
+		sleep 0.02
+	done
+	command=$(pgrep -P $!)
+	kill -KILL $! "$command"
+	while [ -d /proc/$! ]; do sleep 0.01; done
+	run "$PSTAT" stat report -x '|'
+	same "status" 0 "$status"
+	check "intervals are there" test "$(grep -c '|page-faults:u|' <<<"$err")" -gt 2
+	has "one line says that it did not end" '^pstat: perf.data: the recorder did not finish' "$err"
+}
+
+test_wrong_words()
+{
+	need_paranoid 2
+	"$PSTAT" stat record -e page-faults:u true 2>/dev/null
+	fails_with 129 '^pstat: --repeat: a recording holds one run' "$PSTAT" stat record -r 2 true
+	fails_with 129 '^pstat: --null: there would be no counts' "$PSTAT" stat record -n true
+	fails_with 129 '^pstat: stat report: .x. is not an option' "$PSTAT" stat report x
+	fails_with 129 '^pstat: --no-aggr and the --per-X' "$PSTAT" stat report -A --per-core
+	fails_with 125 '^pstat: perf.data: its counts are not by CPU' "$PSTAT" stat report -A
+	fails_with 125 '^pstat: none: No such file' "$PSTAT" stat report -i none
+	fails_with 125 '^pstat: nowhere/x: cannot be created: No such file' \
+		"$PSTAT" stat record -o nowhere/x true
+	fails_with 125 '^pstat: /dev/full: No space left' "$PSTAT" stat record -o /dev/full true
+	run "$PSTAT" stat record -e page-faults:u -- report
+	same "behind -- stands a program" 127 "$status"
+	"$PSTAT" stat record -o - -e page-faults:u true 2>said | true
+	same "no one reads: status" 125 "${PIPESTATUS[0]}"
+	has "no one reads" '^pstat: standard output: Broken pipe' "$(cat said)"
+}
+
+test_cut()
+{
+	need_paranoid 2
+	"$PSTAT" stat record -e page-faults:u true 2>/dev/null
+	size=$(stat -c %s perf.data)
+	at=$("$PSTAT" script -D | sed -n 's/^0x\([0-9a-f]*\) .*PERF_RECORD_STAT_ROUND.*/\1/p')
+	head -c $((16#$at + 12)) perf.data >cut.data
+	fails_with 125 "at offset 0x$at: STAT_ROUND \(77\): cut off" "$PSTAT" stat report -i cut.data
+	has "no round is whole" 'no round of counts is complete' "$err"
+	head -c $((size - 10)) perf.data >cut.data
+	run "$PSTAT" stat report -i cut.data
+	same "only features are missing: status" 0 "$status"
+	has "only features are missing" ' page-faults:u ' "$err"
+}
+
+run_tests

@@ -1,0 +1,3 @@
+#!/bin/bash
+# What needs more than one CPU: who is counted where, and CPUs that come and go.
+exec "$PYTHON" "$ROOT/tests/lab/boot" two_cpus cpus record_cpus

@@ -1,0 +1,281 @@
+/* Records of counts -> cells -> a replay: what `pstat stat report` does, without a file. */
+#include "cmd/stat_cells.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct fixture {
+	struct events events;
+	struct stat_cells cells;
+	struct stat_replay_set of;
+	struct stat_plan plan;
+	struct stat_replay *replay;
+	struct str rows; /* one line for each row of each report */
+};
+
+static const uint64_t ids[] = { 11, 12, 21 };
+
+static void add_event(struct fixture *f, uint64_t config, const uint64_t *of, size_t n,
+		      const char *name)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr) };
+
+	attr.config = config;
+	events_add(&f->events, &attr, sizeof(attr), of, n)->name = xstrdup(name);
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+
+	events_init(&f->events);
+	stat_cells_init(&f->cells);
+	str_init(&f->rows);
+	add_event(f, PERF_COUNT_SW_CONTEXT_SWITCHES, ids, 2, "cs");
+	add_event(f, PERF_COUNT_SW_PAGE_FAULTS, ids + 2, 1, "faults");
+	add_event(f, PERF_COUNT_HW_CPU_CYCLES, NULL, 0, "unopened");
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	stat_replay_free(f->replay);
+	stat_replay_set_release(&f->of);
+	stat_cells_release(&f->cells);
+	events_release(&f->events);
+	str_release(&f->rows);
+	free(f);
+	return 0;
+}
+
+static int take(struct fixture *f, const struct record_body *body)
+{
+	struct str err = STR_INIT;
+	int rc = stat_cells_take(&f->cells, &f->events, body, &err);
+
+	assert_true(!rc == !err.len);
+	str_release(&err);
+	return rc;
+}
+
+static int take_cpus(struct fixture *f, uint16_t first, uint16_t last)
+{
+	struct record_body body = { .type = RECORD_CPU_MAP };
+
+	body.cpus = (struct record_cpus){ .kind = CPU_MAP_RANGE, .first = first, .last = last };
+	return take(f, &body);
+}
+
+static int take_count(struct fixture *f, uint64_t id, uint32_t cpu, uint32_t thread, uint64_t value)
+{
+	struct record_body body = { .type = RECORD_STAT };
+
+	body.stat.id = id;
+	body.stat.cpu = cpu;
+	body.stat.thread = thread;
+	body.stat.value = value;
+	body.stat.enabled_ns = body.stat.running_ns = 1000;
+	return take(f, &body);
+}
+
+static int take_aggr_mode(struct fixture *f, uint64_t mode)
+{
+	const uint64_t rows[] = { 0, mode, 1, 0, 2, 1, 99, 5 };
+	struct record_body body = { .type = RECORD_STAT_CONFIG };
+
+	body.stat_config = (struct record_words){ 4, rows };
+	return take(f, &body);
+}
+
+static int emit(void *data, const struct stat_report *report)
+{
+	struct fixture *f = data;
+
+	for (size_t i = 0; i < report->n_rows; i++) {
+		const struct stat_row *row = &report->rows[i];
+
+		str_addf(&f->rows, "%s %s ", row->place, row->name);
+		if (row->state == COUNT_OK)
+			str_addf(&f->rows, "%llu\n", (unsigned long long)row->count);
+		else
+			str_addf(&f->rows, "%s\n",
+				 row->state == COUNT_NOT_COUNTED ? "not counted" : "not supported");
+	}
+	return 0;
+}
+
+static void round_at(struct fixture *f, enum stat_aggr aggr, uint64_t time_ns,
+		     enum stat_report_kind kind)
+{
+	struct topology topology = { 0 };
+	struct str err = STR_INIT;
+
+	if (!f->replay) {
+		stat_cells_describe(&f->cells, &f->events, &f->of);
+		f->plan = (struct stat_plan){
+			.events = &f->of.events, .aggr = aggr, .scale = true, .repeat = 1,
+			.emit = emit, .emit_data = f,
+		};
+		f->replay = stat_replay_new(&f->plan, &f->of.set, &f->of.target, &topology, &err);
+		assert_non_null(f->replay);
+	}
+	stat_replay_begin_round(f->replay, time_ns);
+	stat_cells_replay(&f->cells, f->replay);
+	assert_int_equal(stat_replay_end_round(f->replay, kind), 0);
+	str_release(&err);
+}
+
+static void test_total(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(take_cpus(f, 0, 1), 0);
+	assert_int_equal(take_count(f, 11, 0, 0, 5), 0);
+	assert_int_equal(take_count(f, 12, 1, 0, 7), 0);
+	round_at(f, AGGR_TOTAL, 2000, REPORT_FINAL);
+	assert_string_equal(f->rows.s, " cs 12\n faults not counted\n unopened not supported\n");
+	assert_int_equal(f->cells.n_strays, 0);
+}
+
+/* An event has rows where it was counted; one that was never read, everywhere. */
+static void test_by_cpu(void **state)
+{
+	struct fixture *f = *state;
+
+	take_cpus(f, 0, 1);
+	take_count(f, 11, 0, 0, 5);
+	take_count(f, 12, 1, 0, 7);
+	take_count(f, 21, 1, 0, 9);
+	round_at(f, AGGR_CPU, 2000, REPORT_FINAL);
+	assert_string_equal(f->rows.s, "CPU0 cs 5\nCPU1 cs 7\nCPU1 faults 9\n"
+				       "CPU0 unopened not supported\nCPU1 unopened not supported\n");
+}
+
+static void test_never_read(void **state)
+{
+	struct fixture *f = *state;
+
+	take_cpus(f, 0, 1);
+	take_count(f, 11, 1, 0, 5);
+	round_at(f, AGGR_CPU, 2000, REPORT_FINAL);
+	assert_string_equal(f->rows.s, "CPU1 cs 5\nCPU0 faults not counted\nCPU1 faults not counted\n"
+				       "CPU0 unopened not supported\nCPU1 unopened not supported\n");
+}
+
+/* Readings are totals; intervals are differences. A cell without a new reading has its last. */
+static void test_intervals(void **state)
+{
+	struct fixture *f = *state;
+
+	take_count(f, 11, UINT32_MAX, 0, 5);
+	take_count(f, 21, UINT32_MAX, 0, 1);
+	round_at(f, AGGR_TOTAL, 1000, REPORT_INTERVAL);
+	str_reset(&f->rows);
+	take_count(f, 11, UINT32_MAX, 0, 8);
+	f->cells.v[0].enabled_ns = f->cells.v[0].running_ns = 2000;
+	round_at(f, AGGR_TOTAL, 2000, REPORT_INTERVAL);
+	assert_string_equal(f->rows.s, " cs 3\n faults not counted\n unopened not supported\n");
+	str_reset(&f->rows);
+	round_at(f, AGGR_TOTAL, 2000, REPORT_FINAL);
+	assert_string_equal(f->rows.s, " cs 8\n faults 1\n unopened not supported\n");
+}
+
+static void test_threads(void **state)
+{
+	struct fixture *f = *state;
+	struct {
+		uint64_t tid;
+		char comm[16];
+	} rows[] = { { 70, "first" }, { 71, "second\x1b" } };
+	struct record_body body = { .type = RECORD_THREAD_MAP };
+
+	body.threads.n = 2;
+	body.threads.data = (const uint8_t *)rows;
+	assert_int_equal(take(f, &body), 0);
+	take_count(f, 11, UINT32_MAX, 0, 5);
+	take_count(f, 11, UINT32_MAX, 1, 9);
+	take_count(f, 11, UINT32_MAX, 2, 100);
+	round_at(f, AGGR_THREAD, 2000, REPORT_FINAL);
+	assert_non_null(strstr(f->rows.s, "second\\x1b-71 cs 9\nfirst-70 cs 5\n"));
+	assert_int_equal(f->cells.n_strays, 1);
+}
+
+static void test_strays(void **state)
+{
+	struct fixture *f = *state;
+
+	take_cpus(f, 2, 3);
+	assert_int_equal(take_count(f, 11, 1, 0, 5), 0);
+	assert_int_equal(take_count(f, 99, 2, 0, 5), 0);
+	assert_int_equal(take_count(f, 11, 2, 7, 5), 0);
+	assert_int_equal(f->cells.n_strays, 3);
+	assert_int_equal(take_count(f, 11, 2, 0, 5), 0);
+	assert_int_equal(f->cells.n_strays, 3);
+}
+
+static void test_too_large(void **state)
+{
+	struct fixture *f = *state;
+
+	take_cpus(f, 0, 65535);
+	assert_int_equal(take_count(f, 11, 0, 0, 5), -E2BIG);
+}
+
+/* Maps that come after counts do not change the shape under them. */
+static void test_late_maps(void **state)
+{
+	struct fixture *f = *state;
+
+	take_count(f, 11, UINT32_MAX, 0, 5);
+	assert_int_equal(take_cpus(f, 0, 4000), 0);
+	assert_int_equal(f->cells.cpus.n, 0);
+	take_count(f, 11, 17, 0, 5);
+	assert_int_equal(f->cells.n_strays, 1);
+}
+
+static void test_modes(void **state)
+{
+	static const struct {
+		uint64_t mode;
+		const char *version;
+		enum stat_aggr aggr;
+	} cases[] = {
+		{ 0, "6.1.187", AGGR_CPU },     { 1, "6.1.187", AGGR_TOTAL },
+		{ 4, "6.1.187", AGGR_CORE },    { 5, "6.1.187", AGGR_THREAD },
+		{ 7, "6.1.187", AGGR_NODE },    { 5, "pstat 0.1", AGGR_THREAD },
+		{ 5, NULL, AGGR_THREAD },       { 5, "6.5.g12ab", AGGR_CORE },
+		{ 6, "6.8", AGGR_THREAD },      { 7, "6.10.0", AGGR_THREAD },
+		{ 6, "7.0", AGGR_CORE },        { 9, "6.9", AGGR_NODE },
+		{ 3, "5.2", AGGR_CORE },        { 4, "4.19", AGGR_THREAD },
+		{ 5, "6.9", AGGR_TOTAL },       { UINT64_MAX, "6.1", AGGR_TOTAL },
+	};
+	struct fixture *f = *state;
+
+	assert_int_equal(stat_cells_aggr(&f->cells, "6.1"), AGGR_TOTAL);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		f->cells.has_config = false;
+		assert_int_equal(take_aggr_mode(f, cases[i].mode), 0);
+		assert_int_equal(stat_cells_aggr(&f->cells, cases[i].version), cases[i].aggr);
+	}
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		CASE(total),  CASE(by_cpu),    CASE(intervals), CASE(threads),
+		CASE(strays), CASE(too_large), CASE(late_maps), CASE(modes), CASE(never_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
