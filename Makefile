@@ -64,7 +64,7 @@ SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=
 BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -fno-math-errno -Isrc $(LIBS_CFLAGS) $(SANITIZE_FLAGS) $(WARNINGS)
 COMPILE = $(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
-LDLIBS := -Wl,--as-needed -ldl
+LDLIBS := -Wl,--as-needed -ldl -lpthread
 Q := $(if $(V),,@)
 
 # ---- files ----

@@ -101,6 +101,7 @@ static struct stat_plan make_plan(struct stat_words *words, struct session *sess
 		.ack_fd = -1,
 		.kern = words->what.kern,
 		.tap = words->recording ? &session->tap : NULL,
+		.stdout_taken = words->recording && !strcmp(words->recording, "-"),
 		.notes = &session->notes,
 		.emit = on_report,
 		.emit_data = session,

@@ -143,8 +143,6 @@ static void complete_plan(struct recording_words *words)
 	plan->switch_max_files = (unsigned)words->switch_max_files;
 	if (!words->has_synth && sampling->all_cgroups)
 		plan->synth |= SYNTH_CGROUPS;
-	if (sampling->addr && (plan->synth & SYNTH_MMAPS))
-		plan->synth |= SYNTH_DATA_MMAPS;
 	if (sampling->all_user)
 		event_list_only_user(&words->what.events);
 	if (sampling->all_kernel)

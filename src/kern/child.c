@@ -157,6 +157,18 @@ close_hold:
 	return rc;
 }
 
+int child_fork_off_stdout(struct child *child, char *const argv[], struct str *err)
+{
+	int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), rc;
+
+	if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return fail(err, -errno, "standard output: %s", strerror(errno));
+	rc = child_fork(child, argv, err);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	return rc;
+}
+
 int child_release(struct child *child)
 {
 	ssize_t n;

@@ -118,6 +118,8 @@ struct child {
  * their default action again in the child. Files are pstat's own business: open them with O_CLOEXEC.
  */
 int child_fork(struct child *child, char *const argv[], struct str *err);
+/* The same where pstat's own standard output is a recording: the command's goes to standard error. */
+int child_fork_off_stdout(struct child *child, char *const argv[], struct str *err);
 /* Lets the child exec and waits for that: 0, or the negative errno of exec (the child is reaped). */
 int child_release(struct child *child);
 /*

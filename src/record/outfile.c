@@ -251,6 +251,16 @@ static int put_synth(void *data, const struct record_body *body)
 	return rc;
 }
 
+/* What runs already is described as what starts later will be. */
+static unsigned what_to_synthesize(const struct record_plan *plan)
+{
+	bool data = false;
+
+	for (size_t i = 0; i < plan->events->n; i++)
+		data |= plan->events->v[i].attr.mmap_data;
+	return plan->synth | (data && (plan->synth & SYNTH_MMAPS) ? SYNTH_DATA_MMAPS : 0);
+}
+
 /* With the lock held. */
 static int synthesize(struct outfile *out, struct str *err)
 {
@@ -261,8 +271,8 @@ static int synthesize(struct outfile *out, struct str *err)
 	if (plan->synth & (SYNTH_TASKS | SYNTH_MMAPS))
 		rc = synth_kernel(plan->kern, put_synth, &synth, err);
 	if (!rc && plan->synth)
-		rc = synth_tasks(out->target, plan->synth, plan->sampling.namespaces, plan->kern,
-				 put_synth, &synth, err);
+		rc = synth_tasks(out->target, what_to_synthesize(plan), plan->sampling.namespaces,
+				 plan->kern, put_synth, &synth, err);
 	if (!rc)
 		rc = put(out, synth.bytes.s, synth.bytes.len, err);
 	str_release(&synth.bytes);

@@ -82,7 +82,7 @@ enum synth_what {
 	SYNTH_MMAPS = 2, /* MMAP2 of what a process may execute */
 	SYNTH_CGROUPS = 4, /* CGROUP of every cgroup there is: of use with PERF_SAMPLE_CGROUP only */
 	SYNTH_ALL = 7,
-	SYNTH_DATA_MMAPS = 8, /* with SYNTH_MMAPS: what it may only read, too (-d) */
+	SYNTH_DATA_MMAPS = 8, /* with SYNTH_MMAPS: what it may only read, too (where attr.mmap_data is) */
 };
 /*
  * Calls fn with records of the target's tasks, or of all tasks for TARGET_CPUS: for each process FORK,

@@ -50,8 +50,15 @@ static int switch_file(struct recording *rec)
 static int do_snapshot(struct recording *rec)
 {
 	const struct record_plan *plan = rec->plan;
+	int rc;
 
-	return plan->switch_on_signal ? switch_file(rec) : recording_snapshot(rec);
+	if (plan->switch_on_signal)
+		return switch_file(rec);
+	rc = drain_all(rec);
+	if (!rc)
+		rc = recording_snapshot(rec);
+	/* Who asked for it may look at it now. */
+	return rc ? rc : outfile_flush(&rec->out, rec->err);
 }
 
 /* ---- control commands ---- */

@@ -10,7 +10,6 @@
 #include "record/recording.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -39,23 +38,6 @@ static int exec_failed(struct recording *rec, int rc)
 			       fail(rec->err, rc, "%s: cannot be executed: %s", name, strerror(-rc));
 }
 
-/* A recording that goes to standard output has it for itself: what the command prints goes to stderr. */
-static int fork_child(struct recording *rec)
-{
-	const struct record_plan *plan = rec->plan;
-	int out, rc;
-
-	if (strcmp(plan->path, "-"))
-		return child_fork(&rec->child, plan->argv, rec->err);
-	out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-		return fail(rec->err, -errno, "standard output: %s", strerror(errno));
-	rc = child_fork(&rec->child, plan->argv, rec->err);
-	dup2(out, STDOUT_FILENO);
-	close(out);
-	return rc;
-}
-
 static int start_child(struct recording *rec)
 {
 	const struct record_plan *plan = rec->plan;
@@ -67,7 +49,8 @@ static int start_child(struct recording *rec)
 	rc = command_check(plan->argv[0]);
 	if (rc)
 		return exec_failed(rec, rc);
-	rc = fork_child(rec);
+	rc = strcmp(plan->path, "-") ? child_fork(&rec->child, plan->argv, rec->err) :
+				       child_fork_off_stdout(&rec->child, plan->argv, rec->err);
 	rec->has_child = !rc;
 	rec->child_is_target = !rc && !words_name_target(&plan->target);
 	return rc;

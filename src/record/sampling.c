@@ -287,14 +287,24 @@ static void set_read_group(const struct pass *p, struct event *leader)
 
 /* ---- what tasks do ---- */
 
-static void set_tracking(const struct pass *p, struct event *event)
+/* To walk a stack is to look into the tables of its program, and linkers put these beside the code. */
+static bool dumps_stacks(const struct event_list *events)
+{
+	for (size_t i = 0; i < events->n; i++) {
+		if (events->v[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
+			return true;
+	}
+	return false;
+}
+
+static void set_tracking(const struct pass *p, const struct event_list *events, struct event *event)
 {
 	const struct sampling *s = p->sampling;
 	struct perf_event_attr *attr = &event->attr;
 
 	attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
 	attr->ksymbol = attr->bpf_event = 1;
-	attr->mmap_data = s->addr;
+	attr->mmap_data = s->addr || dumps_stacks(events);
 	attr->namespaces = s->namespaces;
 	attr->context_switch = s->switch_events;
 	attr->cgroup = s->all_cgroups;
@@ -327,7 +337,7 @@ static int choose_tracking(const struct pass *p, struct event_list *events, cons
 	int rc;
 
 	if (sees_all(p, events)) {
-		set_tracking(p, &events->v[0]);
+		set_tracking(p, events, &events->v[0]);
 		return 0;
 	}
 	rc = event_list_parse(events, "dummy:HG", &kern->host, p->err);
@@ -341,7 +351,7 @@ static int choose_tracking(const struct pass *p, struct event_list *events, cons
 	dummy->attr.sample_period = 1;
 	/* The values of a dummy belong to no group, and nobody asks for its children's. */
 	dummy->attr.inherit_stat = 0;
-	set_tracking(p, dummy);
+	set_tracking(p, events, dummy);
 	return 0;
 }
 

@@ -8,8 +8,10 @@
  *   noise    The rate q = v / r jumps about from slice to slice. Its variance per unit of time is
  *            s2 = sum (q' - q)^2 r r' / (r + r') w / sum w, over neighbouring slices, w = (r + r') / 2.
  *            Differences between neighbours leave out what changes slowly, as is right for samples
- *            that are spread over the whole time. The variance of the estimate is then
- *            s2 R (1 - f) / f^2, f = R / E: with the correction for a finite population, 1 - f.
+ *            that are spread over the whole time. What changes about as fast as turns are taken may
+ *            look slow, though: so the same is done for every second and every fourth slice, and
+ *            the largest s2 counts. The variance of the estimate is then s2 R (1 - f) / f^2,
+ *            f = R / E: with the correction for a finite population, 1 - f.
  *   offset   Where the share r / e is not the same in slow and fast slices, the estimate leans to
  *            one side: by V E / R - sum v e / r. The square that noise alone would make of it,
  *            s2 (sum e^2 / r - E^2 / R), is taken off.
@@ -38,12 +40,27 @@ static double positive(double x)
 	return x > 0 ? x : 0;
 }
 
+static const uint32_t distances[SLICE_LAGS] = { 1, 2, SLICE_LAG_MAX };
+
 /* ---- slices ---- */
+
+/* With a slice so many before; returns the difference of the rates. */
+static double compare(struct slices *s, size_t lag, uint32_t distance, const struct slice_rate *now)
+{
+	const struct slice_rate *then = &s->last[(s->n_last - distance) % SLICE_LAG_MAX];
+	double jump = now->rate - then->rate, weight = (now->running + then->running) / 2;
+
+	s->sums.differences[lag] += jump * jump * now->running * then->running /
+				    (now->running + then->running) * weight;
+	s->sums.weights[lag] += weight;
+	return jump;
+}
 
 static void add_slice(struct slices *s)
 {
 	struct slice_sums *sums = &s->sums;
-	double r = s->open_running, last = s->last_running;
+	double r = s->open_running;
+	const struct slice_rate now = { s->open_value / r, r };
 
 	sums->n++;
 	sums->enabled_ns += s->open_enabled;
@@ -51,28 +68,26 @@ static void add_slice(struct slices *s)
 	sums->value += s->open_value;
 	sums->local += s->open_value * s->open_enabled / r;
 	sums->square += s->open_enabled * s->open_enabled / r;
-	if (last > 0) {
-		double jump = s->open_value / r - s->last_value / last;
-		double weight = (r + last) / 2;
+	for (size_t lag = 0; lag < SLICE_LAGS && distances[lag] <= s->n_last; lag++) {
+		double jump = compare(s, lag, distances[lag], &now);
 
-		sums->differences += jump * jump * r * last / (r + last) * weight;
-		sums->weights += weight;
-		sums->drift += jump;
+		if (distances[lag] == 1)
+			sums->drift += jump;
 	}
-	s->last_value = s->open_value;
+	s->last[s->n_last++ % SLICE_LAG_MAX] = now;
 	s->last_enabled = s->open_enabled;
-	s->last_running = r;
 }
 
 /* Time in which the counter did not run at all belongs to the slice before. */
 static void extend_last(struct slices *s)
 {
+	const struct slice_rate *last = &s->last[(s->n_last - 1) % SLICE_LAG_MAX];
 	struct slice_sums *sums = &s->sums;
 	double before = s->last_enabled, now = before + s->open_enabled;
 
 	sums->enabled_ns += s->open_enabled;
-	sums->local += s->last_value * s->open_enabled / s->last_running;
-	sums->square += (now * now - before * before) / s->last_running;
+	sums->local += last->rate * s->open_enabled;
+	sums->square += (now * now - before * before) / last->running;
 	s->last_enabled = now;
 }
 
@@ -80,7 +95,7 @@ void slices_close(struct slices *s)
 {
 	if (s->open_running > 0)
 		add_slice(s);
-	else if (s->open_enabled > 0 && s->last_running > 0)
+	else if (s->open_enabled > 0 && s->n_last)
 		extend_last(s);
 	else
 		return;
@@ -107,29 +122,48 @@ void slices_add(struct slices *s, uint64_t value, uint64_t enabled_ns, uint64_t 
 
 struct slice_sums slice_sums_since(const struct slice_sums *now, const struct slice_sums *before)
 {
-	return (struct slice_sums){
+	struct slice_sums since = {
 		.n = now->n - before->n,
 		.enabled_ns = now->enabled_ns - before->enabled_ns,
 		.running_ns = now->running_ns - before->running_ns,
 		.value = now->value - before->value,
 		.local = now->local - before->local,
 		.square = now->square - before->square,
-		.differences = now->differences - before->differences,
-		.weights = now->weights - before->weights,
 		.drift = now->drift - before->drift,
 	};
+
+	for (size_t lag = 0; lag < SLICE_LAGS; lag++) {
+		since.differences[lag] = now->differences[lag] - before->differences[lag];
+		since.weights[lag] = now->weights[lag] - before->weights[lag];
+	}
+	return since;
 }
 
 /* ---- estimates ---- */
 
+/* The largest of all distances that enough slices have; negative: there is none. */
+static double variance_of_rate(const struct slice_sums *sums)
+{
+	double most = -1;
+
+	for (size_t lag = 0; lag < SLICE_LAGS; lag++) {
+		double s2;
+
+		if (sums->n < 2 * distances[lag] + 4 || !(sums->weights[lag] > 0))
+			continue;
+		s2 = positive(sums->differences[lag]) / sums->weights[lag];
+		most = s2 > most ? s2 : most;
+	}
+	return most;
+}
+
 bool estimate_make(const struct slice_sums *sums, struct estimate *estimate)
 {
 	double e = sums->enabled_ns, r = sums->running_ns, n = sums->n;
-	double s2, lag, freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
+	double s2 = variance_of_rate(sums), lag, freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
 
-	if (sums->n < SLICES_MIN || !(sums->weights > 0) || !(r > 0))
+	if (sums->n < SLICES_MIN || s2 < 0 || !(r > 0))
 		return false;
-	s2 = positive(sums->differences) / sums->weights;
 	estimate->variance = s2 * positive(e - r) * e / r;
 	estimate->variance_doubt = estimate->variance * estimate->variance / freedom;
 	estimate->offset = sums->value * e / r - sums->local;

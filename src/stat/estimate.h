@@ -14,6 +14,9 @@
 /* Fewer slices give no estimate: a variance of so few numbers is a guess. */
 enum { SLICES_MIN = 8 };
 
+/* Slices are compared with the next one, that after it, and the fourth. */
+enum { SLICE_LAGS = 3, SLICE_LAG_MAX = 4 };
+
 /* Sums over the slices of one counter, so that the difference of two is that of the slices between. */
 struct slice_sums {
 	uint32_t n;
@@ -21,7 +24,7 @@ struct slice_sums {
 	double value; /* as read */
 	double local; /* each slice scaled by itself */
 	double square; /* of enabled, divided by running */
-	double differences, weights; /* between neighbours: see estimate.c */
+	double differences[SLICE_LAGS], weights[SLICE_LAGS]; /* of rates: see estimate.c */
 	double drift; /* the last rate less the first */
 };
 
@@ -31,7 +34,11 @@ struct slices {
 	uint64_t value, enabled_ns, running_ns; /* as last read */
 	unsigned reads; /* of the slice that is not closed yet */
 	double open_value, open_enabled, open_running; /* that slice so far */
-	double last_value, last_enabled, last_running; /* the one before; 0 while there is none */
+	double last_enabled; /* of the slice before */
+	struct slice_rate {
+		double rate, running;
+	} last[SLICE_LAG_MAX]; /* slice i at i % SLICE_LAG_MAX */
+	uint32_t n_last;
 };
 
 /* The next read of the counter, as the kernel gives it: totals. */

@@ -20,7 +20,9 @@ static int start_child(struct run *run)
 
 	if (!run->plan->argv)
 		return 0;
-	rc = child_fork(&run->child, run->plan->argv, run->err);
+	rc = run->plan->stdout_taken ?
+		     child_fork_off_stdout(&run->child, run->plan->argv, run->err) :
+		     child_fork(&run->child, run->plan->argv, run->err);
 	run->has_child = !rc;
 	run->child_is_target = !rc && !words_name_target(&run->plan->target);
 	return rc;

@@ -217,6 +217,7 @@ struct stat_plan {
 	/* where it goes */
 	const struct kern *kern; /* NULL for a replay: no machine is asked for reasons */
 	const struct stat_tap *tap; /* or NULL */
+	bool stdout_taken; /* by a recording: the command's output goes to standard error */
 	struct note_list *notes;
 	/*
 	 * SIGINT, SIGTERM and SIGHUP: the run ends, with its full output. A command is given the signal and
