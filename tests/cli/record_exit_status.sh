@@ -18,9 +18,9 @@ test_the_command()
 	touch plain
 	fails_with 126 '^pstat: ./plain: cannot be executed: Permission denied$' record -- ./plain
 	fails_with 126 '^pstat: .: cannot be executed: Permission denied$' record -- /
-	printf '\177ELF nothing' >broken
+	printf '#!/no/such/interpreter\n' >broken
 	chmod +x broken
-	fails_with 126 '^pstat: ./broken: cannot be executed: ' record -- ./broken
+	fails_with 127 '^pstat: ./broken: command not found$' record -- ./broken
 }
 
 # A recording that never began does not take the place of the one before.
@@ -39,7 +39,7 @@ test_the_recording_of_before()
 begin()
 {
 	rm -f up
-	record "$@" 2>err &
+	"$PSTAT" record -o x -e cpu-clock:u "$@" 2>err &
 	pid=$!
 	until [ -e up ]; do sleep 0.01; done
 }
@@ -84,6 +84,7 @@ test_a_running_process()
 	wait $pid
 	same "a signal: status" 130 $?
 	check "the process is left alone" kill -0 $target
+	rm x
 	"$PSTAT" record -o x -e page-faults:u -p $target 2>err &
 	pid=$!
 	until [ -s x ]; do sleep 0.01; done

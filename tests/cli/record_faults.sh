@@ -13,7 +13,7 @@ endless=("$exact" mortal spins:20000)
 stats() { "$PSTAT" report --stats -i "$1" 2>/dev/null | awk -v t="$2" '$1 == t && $2 == "events:" && !n { n = $3 } END { print n + 0 }'; }
 
 # said WORD: the number before it in the last run's closing lines.
-said() { printf '%s\n' "$err" | sed -n "/^\[ pstat record:/ s/.*[ :]\([0-9]*\) $1.*/\1/p" | tail -1; }
+said() { local one=${1%s}; printf "%s\n" "$err" | sed -n "/^\[ pstat record:/ s/.*[ :]\([0-9]*\) ${one}s\{0,1\}[ ,].*/\1/p" | tail -1; }
 
 can_be_read() # NAME FILE
 {

@@ -1,5 +1,9 @@
-"""strace -f -v -e trace=perf_event_open,ioctl,close on stdin -> what a recorder opened, one normal line per
-event and place, sorted, on stdout. With an argument: the calls that failed, with fields of that name only.
+"""What recorders opened, from strace -f -v -e trace=perf_event_open,ioctl.
+
+    record_opens.py opened|refused TRACE...
+
+Into TRACE.normal goes a normal line per event and place, sorted; of what was refused (EOPNOTSUPP), only the
+event and its branches.
 
 An event that is recorded is asked for its id. What is not was opened to learn what the kernel can, and is
 no part of the recording; nor is an event without samples that sees BPF programs come and go, which perf
@@ -14,13 +18,31 @@ import sys
 SAMPLE_TYPE_FREE = {"PERF_SAMPLE_IDENTIFIER", "PERF_SAMPLE_ID", "PERF_SAMPLE_CPU", "PERF_SAMPLE_PERIOD"}
 # The values read at the end have their times and losses.
 READ_FORMAT_FREE = {"PERF_FORMAT_TOTAL_TIME_ENABLED", "PERF_FORMAT_TOTAL_TIME_RUNNING", "PERF_FORMAT_LOST"}
-# pstat is woken when a part of the ring is full, perf by a poll after each event and each second.
+# pstat is woken when a part of the ring is full, perf by each event where it has no watermark.
 FREE = {"watermark", "wakeup_watermark", "wakeup_events"}
-# No meaning: descriptors, what no event here has.
+# No meaning: what strace shows of all attrs.
 FREE |= {"size", "sig_data"}
 
+
+def set_free(fields):
+    kind = fields.get("type"), fields.get("config")
+    # perf leaves it in place when it takes cpu-clock for cycles; software events don't look at it.
+    if kind[0] == "PERF_TYPE_SOFTWARE":
+        fields.pop("precise_ip", None)
+    # With -n: a frequency of nothing.
+    if "sample_freq" not in fields:
+        fields.pop("freq", None)
+    # The event that only sees what tasks do: pstat's does from the start, also when sampling starts later,
+    # and has of the sample fields those that are in the records of tasks.
+    if kind == ("PERF_TYPE_SOFTWARE", "PERF_COUNT_SW_DUMMY"):
+        for name in ("disabled", "enable_on_exec"):
+            fields.pop(name, None)
+        fields["sample_type"] = "|".join(sorted({"PERF_SAMPLE_TID", "PERF_SAMPLE_TIME"} &
+                                                set(fields.get("sample_type", "").split("|"))))
+
+
 CALL = re.compile(r"perf_event_open\(\{(.*)\}, (-?\d+), (-?\d+), (-?\d+), (\S+)\)\s*=\s*(-?\d+)(?: (\w+))?")
-ON_FD = re.compile(r"(ioctl|close)\((\d+)(?:, (\w+)(?:\(.*?\))?, (.*))?\)\s*=\s*-?\d+")
+IOCTL = re.compile(r"ioctl\((\d+), (\w+)(?:\(.*?\))?, (.*)\)\s*=\s*-?\d+")
 BITS = {"sample_type": SAMPLE_TYPE_FREE, "read_format": READ_FORMAT_FREE}
 
 
@@ -51,44 +73,40 @@ class Opened:
 
 
 def normal(text):
-    fields = []
+    fields = {}
     for field in re.sub(r" /\*.*?\*/", "", text).split(", "):
         name, _, value = field.partition("=")
         if name in BITS:
             value = "|".join(sorted(set(value.split("|")) - BITS[name]))
         if value and name not in FREE and value not in ("0", "0x0"):
-            fields.append("%s=%s" % (name, value))
-    # perf leaves it in place when it takes cpu-clock for cycles; software events don't look at it.
-    if "type=PERF_TYPE_SOFTWARE" in fields:
-        fields = [f for f in fields if not f.startswith("precise_ip")]
-    return fields
+            fields[name] = value
+    set_free(fields)
+    return ["%s=%s" % field for field in fields.items() if field[1]]
 
 
-def main():
-    opened, all_opened, failed = {}, [], set()
-    wanted = sys.argv[1:]
-    for pid, call in whole_calls(sys.stdin):
+def opened_and_refused(trace):
+    by_fd, opened, refused = {}, [], set()
+    for pid, call in whole_calls(trace):
         match = CALL.match(call)
         if match:
             text, task, cpu, group, flags, result, errno = match.groups()
             fields = normal(text)
-            if errno:
-                failed.add("%s: %s" % (errno, " ".join(f for f in fields if f.split("=")[0] in wanted)))
-                continue
-            opened[pid, result] = Opened(task, cpu, opened.get((pid, group)), flags, fields)
-            all_opened.append(opened[pid, result])
+            if errno == "EOPNOTSUPP":
+                refused.add(" ".join(f for f in fields if f.startswith(("config=", "branch_sample_type="))))
+            if not errno:
+                by_fd[pid, result] = Opened(task, cpu, by_fd.get((pid, group)), flags, fields)
+                opened.append(by_fd[pid, result])
             continue
-        match = ON_FD.match(call)
-        if not match or (pid, match[2]) not in opened:
-            continue
-        event = opened[pid, match[2]]
-        if match[1] == "close":
-            del opened[pid, match[2]]
-        elif match[3] == "PERF_EVENT_IOC_ID":
+        match = IOCTL.match(call)
+        event = match and by_fd.get((pid, match[1]))
+        if event and match[2] == "PERF_EVENT_IOC_ID":
             event.kept = event.samples
-        elif match[3] == "PERF_EVENT_IOC_SET_FILTER":
-            event.filter = " filter " + re.sub(r"common_pid != \d+", "common_pid != ITS", match[4])
-    print("\n".join(sorted(failed if wanted else [e.line + e.filter for e in all_opened if e.kept])))
+        elif event and match[2] == "PERF_EVENT_IOC_SET_FILTER":
+            event.filter = " filter " + re.sub(r"common_pid != \d+", "common_pid != ITS", match[3])
+    return {"opened": [e.line + e.filter for e in opened if e.kept], "refused": list(refused)}
 
 
-main()
+for path in sys.argv[2:]:
+    with open(path) as trace_file, open(path + ".normal", "w") as out:
+        for line in sorted(opened_and_refused(trace_file)[sys.argv[1]]):
+            print(line, file=out)

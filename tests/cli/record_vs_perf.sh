@@ -51,7 +51,10 @@ test_a_program()
 	# Each CPU counts for itself how far it is from the next sample.
 	recorded "every tenth" 100 -c 10 -e "$stores" -- taskset -c 0 "$EXACT" stores:1000
 	recorded "compressed" 1000 -z -c 1 -e "$stores" -- "$EXACT" stores:1000
-	recorded "small rings" 1000 -m 4K -c 1000 -e "$stores" -- taskset -c 0 "$EXACT" stores:1000000
+	run setarch -R "$PSTAT" record -o x -m 4K -c 100 -e "$stores" -- taskset -c 0 \
+		"$EXACT" stores:100000
+	same "small rings: what is not there is lost" 1000 $(($(said samples) + $(said lost)))
+	same "small rings: samples that perf reads" "$(said samples)" "$(samples x | grep -c .)"
 	recorded "periods that are told in each sample" 1000 -P -c 1 -e "$stores" -- "$EXACT" stores:1000
 }
 
@@ -107,19 +110,21 @@ test_what_runs_already()
 	attached "-t" 20 1 wait stores:20 threads:3 stores:20 -- -c 1 -e "$stores" -t PID
 }
 
+# Of all that runs on this machine, only this test does these writes.
 test_whole_cpus()
 {
+	need_tracefs
 	need_paranoid -1
-	need_breakpoints
-	recorded "-a" 50 -a -c 1 -e "$stores" -- "$EXACT" stores:20 forks:3 stores:10
-	in_functions "-a" stores
-	recorded "-a, several readers" 50 --threads -a -c 1 -e "$stores" -- "$EXACT" stores:20 forks:3 stores:10
-	recorded "-a, readers by core, in their places" 50 --threads=core --affinity -a -c 1 -e "$stores" -- \
-		"$EXACT" stores:20 forks:3 stores:10
-	recorded "-C" 20 -C 0 -c 1 -e "$stores" -- taskset -c 0 "$EXACT" stores:20
-	waiting 1 wait stores:20
-	recorded "-a, of a process that runs already" 20 -a -c 1 -e "$stores" -- "$release" $pid
-	in_functions "-a, of a process that runs already" stores
+	events=(-c 1 -e syscalls:sys_enter_write --filter "$own_writes")
+	recorded "-a" 50 -a "${events[@]}" -- "$EXACT" writes:20:$own_fd forks:3 writes:10:$own_fd
+	recorded "-a, several readers" 50 --threads -a "${events[@]}" -- \
+		"$EXACT" writes:20:$own_fd forks:3 writes:10:$own_fd
+	recorded "-a, readers by core, in their places" 50 --threads=core --affinity -a "${events[@]}" -- \
+		"$EXACT" writes:20:$own_fd forks:3 writes:10:$own_fd
+	recorded "-C" 20 -C 0 "${events[@]}" -- taskset -c 0 "$EXACT" writes:20:$own_fd
+	waiting 1 wait writes:20:$own_fd
+	recorded "-a, of a process that runs already" 20 -a "${events[@]}" -- "$release" $pid
+	same "its name" exact "$(perf script -i x -F comm 2>/dev/null | sed 's/ //g' | sort -u)"
 }
 
 test_tracepoints()
@@ -128,12 +133,12 @@ test_tracepoints()
 	need_paranoid -1
 	recorded "a tracepoint" 500 -c 1 -e syscalls:sys_enter_write --filter "$own_writes" -- \
 		"$EXACT" writes:500:$own_fd
-	has "its fields" "fd: 0x0*$(printf %x $own_fd), .*count: 0x0*$" "$(perf script -i x -F trace | head -1)"
+	has "its fields" "fd: 0x0*$(printf %x $own_fd), .*count: 0x0*$" "$(perf script -i x -F trace 2>/dev/null | head -1)"
 	recorded "by another name" 500 -c 1 -e syscalls:sys_enter_write/name=mine/ --filter "$own_writes" -- \
 		"$EXACT" writes:500:$own_fd
-	has "its fields" "fd: 0x0*$(printf %x $own_fd)" "$(perf script -i x -F trace | head -1)"
-	recorded "many" 200000 -c 1 -e syscalls:sys_enter_write --filter "$own_writes" -- \
-		"$EXACT" writes:200000:$own_fd
+	has "its fields" "fd: 0x0*$(printf %x $own_fd)" "$(perf script -i x -F trace 2>/dev/null | head -1)"
+	recorded "many" 20000 -c 1 -e syscalls:sys_enter_write --filter "$own_writes" -- \
+		"$EXACT" writes:20000:$own_fd
 }
 
 test_a_pipe()
@@ -145,6 +150,68 @@ test_a_pipe()
 	"$PSTAT" record -o - -c 1 -e "$stores" -- setarch -R "$EXACT" stores:300 2>err |
 		"$PSTAT" report --stats -i - >stats
 	has "pstat reads it" 'SAMPLE events: *300$' "$(<stats)"
+}
+
+test_what_other_readers_need()
+{
+	need_paranoid 2
+	need_cmd "$PYTHON"
+	"$PSTAT" record -q -e cpu-clock:u,page-faults:u -F 5000 -g -o program "$EXACT" forks:3 spins:20
+	"$PSTAT" record -q -e cpu-clock:u -d -o one "$EXACT" threads:2 spins:20
+	sleep 60 &
+	"$PSTAT" record -q -e page-faults:u -o running -p $! -- true
+	kill $!
+	[ "$(paranoid_level)" -gt -1 ] && ! has_cap perfmon && ! has_cap sys_admin ||
+		"$PSTAT" record -q -a -F 5000 -e cpu-clock -o machine "$EXACT" forks:3 spins:20
+	for file in program one running machine; do
+		[ ! -e $file ] || same "$file" "" "$("$PYTHON" "$ROOT/tests/cli/record_layout.py" $file 2>&1)"
+	done
+}
+
+# What perf says of pstat's recording of the same work is what it says of its own: on stderr nothing else,
+# the same names, programs and functions.
+like_perfs()
+{
+	local name=$1 of
+
+	shift
+	setarch -R perf record -q -B -o perfs "$@" >/dev/null 2>&1
+	setarch -R "$PSTAT" record -q -o ours "$@" >/dev/null 2>&1
+	for of in perfs ours; do
+		perf report -i $of --no-inline --stdio -q --sort comm,dso,sym >$of.report 2>$of.report_err
+		perf script -i $of --no-inline -F comm,event,ip,sym,dso >$of.script 2>$of.script_err
+	done
+	same "$name: perf script" "$(<perfs.script)" "$(<ours.script)"
+	same "$name: perf report" "$(grep -v '^#' perfs.report)" "$(grep -v '^#' ours.report)"
+	same "$name: nothing else on stderr" "$(cat perfs.*_err | sed 's/perfs/FILE/')" \
+		"$(cat ours.*_err | sed 's/ours/FILE/')"
+	same "$name: what pstat reads in perf's" "$(perf_records perfs)" "$(our_records perfs)"
+	same "$name: --stats" "$(stats_of perf perfs)" "$(stats_of "$PSTAT" perfs)"
+	same "$name: --stats of pstat's" "$(stats_of perf ours)" "$(stats_of "$PSTAT" ours)"
+}
+
+# stats_of PROGRAM FILE: how many of each type of record, of all and by event. perf leaves HEADER_ out.
+stats_of()
+{
+	"$1" report --stats -i "$2" 2>/dev/null | sed -nE 's/^ *(HEADER_)?([A-Z_0-9]+) events: +([0-9]+).*/\2 \3/p'
+}
+
+test_like_perfs_own()
+{
+	need_breakpoints
+	like_perfs "stores" -c 1 -e "$stores" -- "$EXACT" stores:20
+	like_perfs "callchains" -g -c 1 -e "mem:$called:x:u" -- "$EXACT" calls:20
+	like_perfs "stacks" --call-graph dwarf,4096 -c 1 -e "mem:$called:x:u" -- "$EXACT" calls:5
+	like_perfs "exec after exec, thread after thread" -c 1 -e "$stores" -- sh -c \
+		"'$EXACT' name:1:other stores:3; '$EXACT' threads:1 stores:3; exec '$EXACT' forks:1 stores:3"
+}
+
+test_like_perfs_own_tracepoints()
+{
+	need_tracefs
+	need_paranoid -1
+	like_perfs "a tracepoint" -c 1 -e syscalls:sys_enter_write --filter "$own_writes" -- \
+		"$EXACT" writes:20:$own_fd
 }
 
 # One file says what all others do: order by time across CPUs, as perf sorts it by the round marks.

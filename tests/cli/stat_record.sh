@@ -197,6 +197,13 @@ test_wrong_words()
 	has "no one reads" '^pstat: standard output: Broken pipe' "$(cat said)"
 }
 
+test_output_of_the_command()
+{
+	"$PSTAT" stat record -o - -e page-faults:u -- echo hello 2>said | "$PSTAT" stat report -i - 2>counts
+	same "a pipe: the command's output goes to stderr" 1 "$(grep -c '^hello$' said)"
+	has "a pipe: and the recording is whole" ' page-faults:u ' "$(cat counts)"
+}
+
 test_cut()
 {
 	need_paranoid 2

@@ -86,6 +86,22 @@ static void test_second_metric(void **state)
 		"\"metric-value\" : 0.333784, \"metric-unit\" : \"of all branches\"}\n");
 }
 
+static void test_scale_error_and_pass(void **state)
+{
+	struct stat_row rows[] = { scaled_row(plain_row("cycles", 1000), 57.92) };
+	struct stat_report report = REPORT(rows, NULL);
+
+	(void)state;
+	rows[0].has_scale_error = true;
+	rows[0].scale_error_pct = 0.31416;
+	rows[0].pass = 2;
+	expect_report(&stat_format_json, &json, &report,
+		"{\"counter-value\" : \"1000.000000\", \"unit\" : \"\", \"event\" : \"cycles\", "
+		"\"event-runtime\" : 1000000, \"pcnt-running\" : 57.92, "
+		"\"metric-value\" : 0.000000, \"metric-unit\" : \"\", "
+		"\"pass\" : 2, \"scaled\" : true, \"scale-error-pct\" : 0.3142}\n");
+}
+
 static void test_reasons(void **state)
 {
 	struct stat_row rows[] = {
@@ -198,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_second_metric),
+		cmocka_unit_test(test_scale_error_and_pass),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_numbers),

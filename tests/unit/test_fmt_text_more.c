@@ -57,6 +57,50 @@ static void test_reasons(void **state)
 		"  (at least)\n");
 }
 
+/* Behind the share, how sure the value is; the title and the lines below know of passes. */
+static void test_scale_error_and_passes(void **state)
+{
+	static const struct {
+		unsigned runs, n_passes;
+		size_t n_elapsed;
+		const char *title;
+	} cases[] = {
+		{ 1, 1, 1, " (1 pass)" },
+		{ 1, 3, 3, " (3 passes)" },
+		{ 5, 1, 5, " (5 runs, 1 pass each)" },
+		{ 5, 2, 10, " (5 runs, 2 passes each)" },
+	};
+	struct stat_row rows[] = { scaled_row(plain_row("cycles", 1000), 57.92) };
+	struct str want = STR_INIT;
+
+	(void)state;
+	rows[0].has_scale_error = true;
+	rows[0].scale_error_pct = 0.31416;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct stat_style style = as_perf;
+		struct stat_times times = { .has_usage = false };
+		struct stat_report report = REPORT(rows, &times);
+		bool one = cases[i].runs * cases[i].n_passes == 1;
+
+		style.runs = cases[i].runs;
+		report.n_passes = cases[i].n_passes;
+		report.least_running_pct = 57.92;
+		for (size_t k = 0; k < cases[i].n_elapsed; k++)
+			series_add(&times.elapsed, 0.5);
+		str_reset(&want);
+		str_addf(&want, "\n Performance counter stats for 'true'%s:\n\n"
+			 "             1,000      cycles                         " BLANK35
+			 "   (57.92%% +- 0.31%%)\n\n", cases[i].title);
+		str_add(&want, one ? "       0.500000000 seconds time elapsed\n\n"
+				   : "       0.500000000 +- 0.000000000 seconds time elapsed\n\n");
+		str_add(&want, " counters were shared with others than this run: values are scaled, "
+			       "the least ran 57.92% of the time\n\n");
+		style.big_num = true;
+		expect_report(&stat_format_text, &style, &report, want.s);
+	}
+	str_release(&want);
+}
+
 static void test_closing_lines(void **state)
 {
 	struct stat_metric ipc[] = { METRIC("insn per cycle", 2.7, 2) };
@@ -197,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grouped_digits),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_scale_error_and_passes),
 		cmocka_unit_test(test_closing_lines),
 		cmocka_unit_test(test_colours),
 		cmocka_unit_test(test_hostile_names),

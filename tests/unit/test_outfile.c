@@ -46,7 +46,7 @@ static int setup(void **state)
 	uint64_t id = ID;
 
 	(void)state;
-	strcpy(folder + sizeof(folder) - 7, "XXXXXX");
+	memcpy(folder + sizeof(folder) - 7, "XXXXXX", 7);
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/p.data", folder);
 	plan = (struct record_plan){ .path = path, .kern = &kern };

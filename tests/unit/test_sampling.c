@@ -82,7 +82,7 @@ static char *attr_text(const struct event *event)
 	"sample_id_all: 1, mmap2: 1, comm_exec: 1, ksymbol: 1, bpf_event: 1"
 #define QUIET "inherit: 1, freq: 1, sample_id_all: 1, exclude_guest: 1"
 #define DWARF_TAIL(bytes)                                                                    \
-	READ "inherit: 1, mmap: 1, comm: 1, freq: 1, task: 1, sample_id_all: 1, "           \
+	READ "inherit: 1, mmap: 1, comm: 1, freq: 1, task: 1, mmap_data: 1, sample_id_all: 1, " \
 	"exclude_guest: 1, exclude_callchain_user: 1, mmap2: 1, comm_exec: 1, ksymbol: 1, " \
 	"bpf_event: 1, sample_regs_user: " DWARF_REGS ", sample_stack_user: " #bytes
 #if defined(__x86_64__)

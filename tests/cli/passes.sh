@@ -1,0 +1,136 @@
+#!/bin/bash
+# --passes: where it makes no sense; and runs of a command whose truth is known, with more breakpoints than a
+# machine has.
+. "${0%/*}/vs_perf.bash"
+
+# N events that count the stores to one variable.
+stores_times() { seq "$1" | sed "s|.*|$stores|" | paste -sd, -; }
+
+need_few_breakpoints()
+{
+	need_breakpoints
+	[ "$(counted "$PSTAT" -e "$(stores_times 8)" -- "$EXACT" stores:3 | grep -c '^3$')" = 4 ] ||
+		skip "needs a machine with 4 breakpoints, all free"
+}
+
+test_refusals()
+{
+	local anew='--passes: each pass runs a command anew'
+
+	fails_with 129 "$anew; what runs already" "$PSTAT" stat --passes -p 1
+	fails_with 129 "$anew; what runs already" "$PSTAT" stat --passes -t 1 true
+	fails_with 129 "$anew; what else runs" "$PSTAT" stat --passes -a true
+	fails_with 129 "$anew; what else runs" "$PSTAT" stat --passes -C 0 true
+	fails_with 129 "$anew; what else runs" "$PSTAT" stat --passes -e cs -G x true
+	fails_with 129 "$anew; what else runs" "$PSTAT" stat --passes --for-each-cgroup x true
+	fails_with 129 "$anew; what else runs" "$PSTAT" stat --passes -A -a true
+	fails_with 129 '--passes and --interval-print: ' "$PSTAT" stat --passes -I 100 true
+	fails_with 129 '--passes: --repeat 0 never ends' "$PSTAT" stat --passes -r 0 true
+	fails_with 129 '--passes and --null: ' "$PSTAT" stat --passes -n true
+	fails_with 129 '--passes: a recording holds one run' "$PSTAT" stat --passes record -o x true
+	fails_with 129 '--passes: there is no command' "$PSTAT" stat --passes
+	fails_with 127 'command not found' "$PSTAT" stat --passes -e page-faults -- ./no-such-command
+}
+
+test_one_pass()
+{
+	run "$PSTAT" stat --passes -e page-faults:u -- "$EXACT" pages:10
+	has "the title says so" " \(1 pass\):" "$err"
+	has "the times are those of one run" '^ +[0-9.]+ seconds user' "$err"
+	run "$PSTAT" stat --passes -e page-faults:u -r 3 -- "$EXACT" pages:10
+	has "with -r" " \(3 runs, 1 pass each\):" "$err"
+	run "$PSTAT" stat --passes -j -e page-faults:u -- "$EXACT" pages:10
+	has "JSON has its number" '"pass" : 1}' "$err"
+	run "$PSTAT" stat -j -e page-faults:u -- "$EXACT" pages:10
+	has_not "but only then" '"pass"' "$err"
+	run "$PSTAT" stat --passes -x, -e page-faults:u -- "$EXACT" pages:10
+	has "CSV is as ever" '^[0-9]+,,page-faults:u,[0-9]+,100.00,,$' "$err"
+	run "$PSTAT" stat --passes -e page-faults:u -- sh -c 'exit 3'
+	same "the command's status" 3 "$status"
+}
+
+test_passes()
+{
+	need_few_breakpoints
+	exactly_ours=$(counted "$PSTAT" --passes -e "$(stores_times 10)" -- "$EXACT" stores:1234 | paste -sd ' ')
+	same "ten events, each of them exact" "1234 1234 1234 1234 1234 1234 1234 1234 1234 1234" "$exactly_ours"
+	run setarch -R "$PSTAT" stat --passes -e "$(stores_times 10)" -- "$EXACT" stores:5
+	has "the title says how many passes" " \(3 passes\):" "$err"
+	has "the time is the mean of their runs" '^ +[0-9.]+ \+- [0-9.]+ seconds time elapsed' "$err"
+	has_not "and no run's own" 'seconds user' "$err"
+	run setarch -R "$PSTAT" stat --passes -r 2 -e "$(stores_times 5)" -- sh -c 'echo run >>runs; exec "$@"' sh \
+		"$EXACT" stores:5
+	has "with -r" " \(2 runs, 2 passes each\):" "$err"
+	same "so often the command was run" 4 "$(wc -l <runs)"
+	run setarch -R "$PSTAT" stat --passes -j -e "$(stores_times 5),task-clock:u" -- "$EXACT" stores:5
+	same "JSON says which pass" "1 1 1 1 2 1" \
+		"$(printf '%s\n' "$err" | sed 's/.*"pass" : \([0-9]*\).*/\1/' | paste -sd ' ')"
+	has "the clock is counted with each" '"pass" : 2' "$(grep sec <<<"$err")"
+}
+
+test_groups()
+{
+	need_few_breakpoints
+	run setarch -R "$PSTAT" stat --passes -j -e "$stores,{$(stores_times 3)},{$(stores_times 3)}" -- "$EXACT" stores:5
+	same "each is in one pass" "1 1 1 1 2 2 2" \
+		"$(printf '%s\n' "$err" | sed 's/.*"pass" : \([0-9]*\).*/\1/' | paste -sd ' ')"
+	fails_with 125 '--passes: the group of mem:.*: 5 events for 4 counters' setarch -R "$PSTAT" stat --passes \
+		-e "{$(stores_times 5)}" -- touch ran
+	check "and nothing was run" [ ! -e ran ]
+	same "a weak one is broken up" "5 5 5 5 5" \
+		"$(counted "$PSTAT" --passes -e "{$(stores_times 5)}:W" -- "$EXACT" stores:5 | paste -sd ' ')"
+}
+
+test_left_running()
+{
+	need_few_breakpoints
+	run setarch -R "$PSTAT" stat --passes -x, -e "$(stores_times 8)" -- sh -c \
+		'sleep 2 & exec "$@"' sh "$EXACT" stores:5
+	same "what a pass leaves behind takes no counter from the next" 8 "$(grep -c '^5,' <<<"$err")"
+}
+
+# A signal in the second of three passes.
+test_interrupted()
+{
+	need_few_breakpoints
+	setarch -R "$PSTAT" stat --passes -o out "$@" -e "$(stores_times 12)" -- sh -c \
+		'echo >>up; "$@"; [ "$(wc -l <up)" = 2 ] || exit 0; touch second; exec sleep 60' sh \
+		"$EXACT" stores:5 2>said &
+	pid=$!
+	until [ -e second ] || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+	kill -s INT $pid
+	wait $pid
+	same "status" 130 $?
+	same "two passes are counted" 8 "$(grep -c '^ *5 .*mem:' out)"
+	same "the third is not" 4 "$(grep -c '<not counted> .*its pass was not run' out)"
+	has "a note tells" '--passes: interrupted in pass 2 of 3' "$(<said)"
+}
+
+test_interrupted_repeat()
+{
+	need_few_breakpoints
+	setarch -R "$PSTAT" stat --passes -r 3 -o out "$@" -e "$(stores_times 8)" -- sh -c \
+		'echo >>up; "$@"; [ "$(wc -l <up)" = 3 ] || exit 0; touch third; exec sleep 60' sh \
+		"$EXACT" stores:5 2>said &
+	pid=$!
+	until [ -e third ] || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+	kill -s INT $pid
+	wait $pid
+	same "status" 130 $?
+	same "what the first run counted stands" 8 "$(grep -c '^ *5 .*mem:' out)"
+	has "of one run" '\(1 runs, 2 passes each\)' "$(<out)"
+	has "a note tells" '-r: run 2 of 3 was interrupted in pass 1 of 2 and is left out' "$(<said)"
+}
+
+test_a_command_for_each_pass()
+{
+	need_few_breakpoints
+	run setarch -R "$PSTAT" stat --passes --pre 'echo pre >>log' --post 'echo post >>log' \
+		-e "$(stores_times 5)" -- sh -c 'echo run >>log'
+	same "--pre and --post are around each run" "pre run post pre run post" "$(paste -sd ' ' log)"
+	fails_with 125 "--post: 'false' ended" setarch -R "$PSTAT" stat --passes --post false \
+		-e "$(stores_times 5)" -- "$EXACT" stores:5
+	has "what was counted before is reported" 'its pass was not run' "$err"
+}
+
+run_tests

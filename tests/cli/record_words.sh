@@ -1,0 +1,126 @@
+#!/bin/bash
+# What options of pstat record do to the file and to the closing lines. Work is counted, not timed: each of
+# these faults is a sample.
+. "${0%/*}/../lib.sh"
+need_paranoid 2
+exact=$WORK/exact
+
+record() { "$PSTAT" record -c 1 -e page-faults:u "$@"; }
+count() { "$PSTAT" report --stats -i "$1" 2>/dev/null | awk -v t="$2" '$1 == t && $2 == "events:" && !n { n = $3 } END { print n + 0 }'; }
+samples() { for file; do count "$file" SAMPLE; done | awk '{ n += $1 } END { print n + 0 }'; }
+told() { printf '%s\n' "$err" | sed -nE 's/^\[ pstat record: .*[ :]([0-9]+) samples.*/\1/p'; }
+
+test_closing_line()
+{
+	run record -o x -- "$exact" pages:500
+	has "the last line" '^\[ pstat record: wrote [0-9]+\.[0-9]{3} MB to x: [0-9]+ samples, 0 lost, 0 throttled \]$' "$err"
+	same "it is the only one" 1 "$(printf '%s\n' "$err" | wc -l)"
+	check "what it did is in there" test "$(told)" -ge 500
+	same "what was told is in the file" "$(told)" "$(samples x)"
+	run "$PSTAT" record -o x -F 200 -e task-clock:u -- "$exact" spins:100
+	has "the rate that was reached" ': [0-9]+ samples, [0-9]+ of 200 Hz, 0 lost, 0 throttled \]$' "$err"
+	run record -q -o x -- true
+	same "-q: nothing" "" "$err"
+}
+
+test_frequency()
+{
+	local limit
+
+	limit=$(</proc/sys/kernel/perf_event_max_sample_rate)
+	run "$PSTAT" record -o x -F $((limit + 1)) -e task-clock:u -- true
+	same "over the limit: status" 0 "$status"
+	has "a note" "^pstat: -F: $((limit + 1)) Hz lowered to $limit, the limit kernel.perf_event_max_sample_rate$" "$err"
+	has "the file has what was asked of the kernel" "sample_freq(_hz)?[^0-9]*$limit" "$("$PSTAT" evlist -v -i x)"
+	run "$PSTAT" record -o x -F max -e task-clock:u -- true
+	has_not "max is no surprise" 'lowered' "$err"
+	has "max is the limit" "sample_freq[^0-9]*$limit" "$("$PSTAT" evlist -v -i x)"
+	rm x
+	fails_with 129 "$((limit + 1)) Hz is over the limit of $limit" "$PSTAT" record -o x -F $((limit + 1)) \
+		--strict-freq -e task-clock:u -- true
+	check_not "nothing is begun" test -e x
+}
+
+test_files_by_size()
+{
+	run record -o x -m 4K --switch-output=20K -- "$exact" pages:3000
+	same "status" 0 "$status"
+	check "there are several" test "$(ls x.2* | wc -l)" -ge 2
+	same "together they have all" "$(told)" "$(samples x.2*)"
+	for file in x.2*; do
+		check "$file can be read" "$PSTAT" script -D -i "$file"
+	done
+	rm x.2*
+	run record -o x -m 4K --switch-output=20K --switch-max-files 2 -- "$exact" pages:3000
+	same "--switch-max-files: the last ones" 2 "$(ls x.2* | wc -l)"
+}
+
+test_the_largest_size()
+{
+	run record -o x -m 4K --max-size 40K -- "$exact" mortal pages:3000 spins:30000
+	same "it is kept to" 0 "$status"
+	check "about so large" test "$(stat -c %s x)" -gt 20000 -a "$(stat -c %s x)" -lt 100000
+	same "what was told is in the file" "$(told)" "$(samples x)"
+}
+
+test_names_of_files()
+{
+	run record -o x --timestamp-filename -- true
+	check "date and time" test -s "$(echo x.2[0-9][0-9][0-9][01][0-9][0-3][0-9]*)"
+	check_not "no other file" test -e x
+}
+
+# A running process: what is known of it, when, and from where.
+test_what_runs_already()
+{
+	local kind
+
+	sleep 60 &
+	pid=$!
+	for kind in no task mmap all; do
+		record -q -o $kind --synth $kind -p $pid -- true
+	done
+	record -q -o tail --tail-synthesize -p $pid -- true
+	kill $pid
+	same "no" "0 0" "$(count no COMM) $(count no MMAP2)"
+	same "task" "1 0" "$(count task COMM) $(count task MMAP2)"
+	check "mmap" test "$(count mmap MMAP2)" -ge 3
+	same "all has that too" "$(count mmap MMAP2)" "$(count all MMAP2)"
+	same "at the end as at the start" "$(count mmap COMM) $(count mmap MMAP2)" \
+		"$(count tail COMM) $(count tail MMAP2)"
+}
+
+# Tables for walking stacks are beside the code, in maps that cannot be executed.
+test_maps_for_stacks()
+{
+	local words
+
+	sleep 60 &
+	pid=$!
+	record -q -o plain -p $pid -- true
+	for words in "--call-graph dwarf" "-d"; do
+		record -q -o more $words -p $pid -- true
+		check "record $words: more maps" test "$(count more MMAP2)" -gt "$(count plain MMAP2)"
+	done
+	"$PSTAT" record -q -o term -e faults/call-graph=dwarf/u -p $pid -- true
+	kill $pid
+	same "as a term of an event" "$(count more MMAP2)" "$(count term MMAP2)"
+}
+
+test_readers()
+{
+	local kind
+
+	for kind in cpu core node; do
+		run record -o x --threads=$kind -- "$exact" forks:4 pages:200
+		same "--threads=$kind: status" 0 "$status"
+		same "--threads=$kind: what was told is in the file" "$(told)" "$(samples x)"
+		check "--threads=$kind: nothing is missing" test "$(told)" -ge 800
+	done
+	for kind in cpu node sys; do
+		run record -o x --threads --affinity=$kind -- "$exact" pages:200
+		same "--affinity=$kind" 0 "$status"
+	done
+}
+
+run_tests

@@ -1,0 +1,286 @@
+/*
+ * Opening for samples: one cell per task and CPU, attrs as they come, events for tracking that wait for
+ * nothing, ids, and the losses that reading tells; on kernels that know of losses and on those that don't.
+ */
+#include "open_fixture.h"
+
+#define LOST (1ull << 4)
+#define FORMAT                                                                                  \
+	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID | LOST)
+
+static int sample_setup(void **state)
+{
+	setup(state);
+	options = (struct open_options){
+		.sample = true, .per_cpu = true, .inherit = true, .enable_on_exec = true,
+	};
+	return 0;
+}
+
+static struct event *add_sampled(const char *name, uint64_t config)
+{
+	struct event *event = add(name, PERF_TYPE_SOFTWARE, config);
+
+	event->attr.sample_freq = 4000;
+	event->attr.freq = 1;
+	event->attr.sample_type = PERF_SAMPLE_IP;
+	event->attr.read_format = FORMAT;
+	return event;
+}
+
+static void a_task_on_each_cpu(void **state)
+{
+	(void)state;
+	add_sampled("a", 0);
+	open_all();
+	assert_int_equal(fake.n, 4);
+	for (int i = 0; i < 4; i++) {
+		const struct fake_call *call = &fake.calls[i];
+
+		assert_int_equal(call->pid, 100);
+		assert_int_equal(call->cpu, i);
+		assert_int_equal(call->attr.sample_freq, 4000);
+		assert_int_equal(call->attr.freq, 1);
+		assert_int_equal(call->attr.sample_type, PERF_SAMPLE_IP);
+		assert_int_equal(call->attr.read_format, FORMAT);
+		assert_int_equal(call->attr.inherit, 1);
+		assert_int_equal(call->attr.disabled, 1);
+		assert_int_equal(call->attr.enable_on_exec, 1);
+	}
+	assert_int_equal(set.v[0].cpus.n, 4);
+	assert_true(set.v[0].follows_tasks);
+	/* The exec starts it, nothing else. */
+	assert_int_equal(fake.n_ioctls, 0);
+}
+
+static void a_core_type_on_its_cpus(void **state)
+{
+	(void)state;
+	on_cpu(add("cpu_atom/cycles/", 10, 0), 2, true);
+	open_all();
+	assert_int_equal(fake.n, 1);
+	assert_int_equal(fake.calls[0].pid, 100);
+	assert_int_equal(fake.calls[0].cpu, 2);
+}
+
+static void a_unit_with_cpus_of_its_own(void **state)
+{
+	(void)state;
+	on_cpu(add("uncore/x/", UNCORE_TYPE, 1), 2, false);
+	open_all();
+	assert_int_equal(fake.n, 1);
+	assert_int_equal(fake.calls[0].pid, -1);
+	assert_false(set.v[0].follows_tasks);
+}
+
+static void whole_cpus_as_ever(void **state)
+{
+	(void)state;
+	all_cpus(2);
+	add_sampled("a", 0);
+	add_sampled("b", 2);
+	open_all();
+	assert_int_equal(fake.n, 4);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(fake.calls[i].pid, -1);
+		/* Not the group that counting makes of lone software events. */
+		assert_int_equal(fake.calls[i].group_fd, -1);
+		assert_int_equal(fake.calls[i].attr.read_format, FORMAT);
+	}
+	assert_false(set.v[0].follows_tasks);
+}
+
+static int second_is_gone(const struct fake_call *call)
+{
+	return call->pid == 101 ? -ESRCH : call->cpu == 3 ? -ENODEV : 0;
+}
+
+static void threads_and_cpus_that_are_gone(void **state)
+{
+	(void)state;
+	threads[1] = (struct target_thread){ .tid = 101, .pid = 100 };
+	target.n_threads = 2;
+	fake.answer = second_is_gone;
+	add_sampled("a", 0);
+	open_all();
+	assert_int_equal(set.v[0].state, COUNTER_OPEN);
+	assert_int_equal(fake.n, 8);
+	assert_int_equal(fake.n_open, 3);
+}
+
+static void tracking_waits_for_nothing(void **state)
+{
+	(void)state;
+	options.enable_on_exec = false;
+	options.start_disabled = true;
+	add_sampled("a", 0);
+	add_sampled("dummy", PERF_COUNT_SW_DUMMY)->tracking = true;
+	open_all();
+	assert_int_equal(fake.calls[0].attr.disabled, 1);
+	assert_int_equal(fake.calls[4].attr.disabled, 0);
+	assert_int_equal(fake.calls[4].attr.enable_on_exec, 0);
+	/* Nor is it switched with the others. */
+	assert_int_equal(counters_enable(&set), 0);
+	assert_int_equal(counters_disable(&set), 0);
+	assert_int_equal(fake.n_ioctls, 8);
+	for (size_t i = 0; i < fake.n_ioctls; i++)
+		assert_true(fake.ioctls[i].fd < FAKE_FD + 4);
+}
+
+static void a_group(void **state)
+{
+	(void)state;
+	add_sampled("a", 0);
+	add_sampled("b", 2);
+	group_from(0);
+	open_all();
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(fake.calls[4 + i].group_fd, FAKE_FD + i);
+		assert_int_equal(fake.calls[4 + i].attr.disabled, 0);
+	}
+}
+
+/* ---- kernels before 6.0 ---- */
+
+static int knows_no_lost(const struct fake_call *call)
+{
+	return call->attr.read_format & LOST ? -EINVAL : 0;
+}
+
+static void lost_is_left_out(void **state)
+{
+	(void)state;
+	fake.answer = knows_no_lost;
+	add_sampled("a", 0);
+	open_all();
+	assert_int_equal(set.v[0].state, COUNTER_OPEN);
+	assert_int_equal(set.v[0].attr.read_format, FORMAT & ~LOST);
+	assert_true(noted("losses"));
+	assert_true(notes.v[0].verbose);
+}
+
+static int refuses_all_but_dummies(const struct fake_call *call)
+{
+	return call->attr.config == PERF_COUNT_SW_DUMMY ? 0 : -EINVAL;
+}
+
+/* A kernel that knows it refuses for another reason. */
+static void lost_is_not_to_blame(void **state)
+{
+	(void)state;
+	fake.answer = refuses_all_but_dummies;
+	add_sampled("a", 0);
+	open_all();
+	assert_int_equal(set.v[0].state, COUNTER_NOT_SUPPORTED);
+	assert_true(set.v[0].attr.read_format & LOST);
+}
+
+/* ---- ids and losses ---- */
+
+static ssize_t read_with_lost(int fd, uint64_t *words, size_t bytes)
+{
+	const uint64_t values[] = { 10, 20, 30, 40, (uint64_t)(fd - FAKE_FD) };
+	const uint64_t group[] = { 2, 20, 30, 10, 1, 5, 11, 2, 6 };
+
+	if (fake_call_of(fd)->attr.read_format & PERF_FORMAT_GROUP) {
+		assert_true(bytes >= sizeof(group));
+		memcpy(words, group, sizeof(group));
+		return sizeof(group);
+	}
+	assert_int_equal(bytes, sizeof(values));
+	memcpy(words, values, sizeof(values));
+	return sizeof(values);
+}
+
+static uint64_t lost_sum[2], running_sum;
+
+static void take_lost(void *data, size_t index, int cpu, size_t thread,
+		      const struct reading *reading)
+{
+	(void)data;
+	(void)cpu;
+	(void)thread;
+	assert_int_equal(reading->state, READING_OK);
+	lost_sum[index] += reading->lost;
+	running_sum += reading->running_ns;
+}
+
+static void reading_tells_losses(void **state)
+{
+	(void)state;
+	add_sampled("a", 0);
+	open_all();
+	fake.read = read_with_lost;
+	memset(lost_sum, 0, sizeof(lost_sum));
+	running_sum = 0;
+	counters_read(&set, take_lost, NULL);
+	assert_int_equal(lost_sum[0], 0 + 1 + 2 + 3);
+	assert_int_equal(running_sum, 4 * 30);
+}
+
+static void groups_tell_losses(void **state)
+{
+	(void)state;
+	add_sampled("a", 0)->attr.read_format |= PERF_FORMAT_GROUP;
+	add_sampled("b", 2)->attr.read_format |= PERF_FORMAT_GROUP;
+	group_from(0);
+	open_all();
+	fake.read = read_with_lost;
+	memset(lost_sum, 0, sizeof(lost_sum));
+	counters_read(&set, take_lost, NULL);
+	assert_int_equal(lost_sum[0], 4 * 5);
+	assert_int_equal(lost_sum[1], 4 * 6);
+}
+
+static int ioctl_ids(int fd, unsigned long request, unsigned long arg)
+{
+	assert_int_equal(request, PERF_EVENT_IOC_ID);
+	*(uint64_t *)arg = (uint64_t)fd * 10;
+	return 0;
+}
+
+static void ids(void **state)
+{
+	static struct sys_ops ops;
+	uint64_t *v = NULL;
+	size_t n = 0;
+
+	(void)state;
+	ops = fake_ops;
+	ops.ioctl = ioctl_ids;
+	kern.sys = &ops;
+	threads[1] = (struct target_thread){ .tid = 101, .pid = 100 };
+	target.n_threads = 2;
+	fake.answer = second_is_gone;
+	add_sampled("a", 0);
+	add_sampled("b", 2);
+	open_all();
+	assert_int_equal(counter_add_ids(&set, 0, &v, &n), 0);
+	/* One for each cell that is open. */
+	assert_int_equal(n, 3);
+	assert_int_equal(v[0], FAKE_FD * 10);
+	assert_int_equal(counter_add_ids(&set, 1, &v, &n), 0);
+	assert_int_equal(n, 6);
+	free(v);
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, sample_setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(a_task_on_each_cpu),
+		CASE(a_core_type_on_its_cpus),
+		CASE(a_unit_with_cpus_of_its_own),
+		CASE(whole_cpus_as_ever),
+		CASE(threads_and_cpus_that_are_gone),
+		CASE(tracking_waits_for_nothing),
+		CASE(a_group),
+		CASE(lost_is_left_out),
+		CASE(lost_is_not_to_blame),
+		CASE(reading_tells_losses),
+		CASE(groups_tell_losses),
+		CASE(ids),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
