@@ -60,13 +60,31 @@ static enum reading_state state_of(ssize_t n, size_t expected, int *err)
 	return READING_FAILED;
 }
 
+static bool takes_no_counter(const struct counter *c)
+{
+	return c->attr.type == PERF_TYPE_SOFTWARE || c->attr.type == PERF_TYPE_TRACEPOINT;
+}
+
+/*
+ * A software event on its own never waits for a counter: whenever its cgroup runs, it counts. What its
+ * enabled time has beyond that is the kernel's mistake (see read_cgroups), and no reason to scale.
+ */
+static bool enabled_is_running(const struct counter *c, const struct reading *reading)
+{
+	return c->event->cgroup && c->n_members == 1 && takes_no_counter(c) &&
+	       !(c->attr.read_format & PERF_FORMAT_GROUP) && reading->running_ns;
+}
+
 static void hand_over(const struct reader *r, size_t index, size_t cell,
 		      const struct reading *reading)
 {
 	const struct counter *c = &r->set->v[index];
 	int cpu = c->cpus.n ? c->cpus.v[cell / c->n_threads] : -1;
+	struct reading mended = *reading;
 
-	r->fn(r->data, index, cpu, cell % c->n_threads, reading);
+	if (enabled_is_running(c, reading))
+		mended.enabled_ns = reading->running_ns;
+	r->fn(r->data, index, cpu, cell % c->n_threads, &mended);
 }
 
 /* Also a group that has but one event. */

@@ -138,6 +138,7 @@ test_dry_run()
 test_the_default_event()
 {
 	need_no_counter_unit
+	need_paranoid 1
 	run "$PSTAT" record -o x -- true
 	same "one line says why" 1 "$(printf '%s\n' "$err" | grep -c ^pstat)"
 	has "what is sampled instead" '^pstat: cycles:P: no counter unit .*: sampling cpu-clock instead$' "$err"

@@ -222,7 +222,7 @@ test_several_files()
 	same "status" 0 "$status"
 	check "there are several" test "$(ls x.* | wc -l)" -ge 2
 	for file in x.*; do
-		can_be_read "$file" "$file" >results || cat results
+		can_be_read "one of them" "$file"
 		sum=$((sum + $(stats "$file" SAMPLE)))
 	done
 	same "no sample is lost between them" "$(said samples)" $sum

@@ -196,6 +196,54 @@ static void a_rising_rate_is_inside(void **state)
 	expect_inside(rise, 1, 4000, 95, 100);
 }
 
+/* The turn comes first in each slice, so a rate that rises all the time is always seen too early. */
+static void a_long_rise_is_inside(void **state)
+{
+	struct slices slices = { 0 };
+	struct estimate estimate;
+	double value = 0, truth = 0, rate = 1;
+	uint64_t enabled = 0, running = 0;
+
+	(void)state;
+	for (int slice = 0; slice < 2000; slice++) {
+		for (int ms = 0; ms < 40; ms++, rate += 1) {
+			enabled += NS;
+			truth += rate;
+			running += ms < 20 ? NS : 0;
+			value += ms < 20 ? rate : 0;
+		}
+		slices_add(&slices, (uint64_t)value, enabled, running);
+	}
+	assert_true(estimate_make(&slices.sums, &estimate));
+	assert_true(fabs(2 * value - truth) <= estimate_error(&estimate));
+	assert_true(estimate_error(&estimate) < truth / 1000);
+}
+
+/* Another user comes for the second half, in which the rate is higher: the value leans to the first. */
+static void a_share_that_changes_with_the_rate(void **state)
+{
+	struct slices slices = { 0 };
+	struct estimate estimate;
+	double value = 0, truth = 0, off;
+	uint64_t enabled = 0, running = 0;
+
+	(void)state;
+	for (int slice = 0; slice < 400; slice++) {
+		double rate = slice < 200 ? 1000 : 3000;
+		int share = slice < 200 ? 36 : 8;
+
+		truth += 40 * rate;
+		value += share * rate;
+		enabled += 40 * NS;
+		running += (uint64_t)share * NS;
+		slices_add(&slices, (uint64_t)value, enabled, running);
+	}
+	assert_true(estimate_make(&slices.sums, &estimate));
+	off = fabs(value * (double)enabled / (double)running - truth);
+	assert_true(off > truth / 4);
+	assert_true(off <= estimate_error(&estimate) + 1 && estimate_error(&estimate) < 1.2 * off);
+}
+
 static void single_events_are_inside_as_often_as_claimed(void **state)
 {
 	(void)state;
@@ -398,6 +446,8 @@ int main(void)
 		cmocka_unit_test(phases_are_inside_at_least_as_often),
 		cmocka_unit_test(bursts_are_inside_as_often_as_claimed),
 		cmocka_unit_test(a_rising_rate_is_inside),
+		cmocka_unit_test(a_long_rise_is_inside),
+		cmocka_unit_test(a_share_that_changes_with_the_rate),
 		cmocka_unit_test(single_events_are_inside_as_often_as_claimed),
 		cmocka_unit_test(intervals_are_not_too_wide),
 		cmocka_unit_test(what_slices_cannot_tell),
