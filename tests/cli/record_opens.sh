@@ -175,6 +175,7 @@ test_tasks_of_a_user()
 	getent passwd games >/dev/null || skip "needs the user games, who runs nothing"
 	setpriv --reuid games --clear-groups sleep 60 &
 	pid=$!
+	until [ "$(stat -c %U /proc/$pid)" = games ]; do sleep 0.01; done
 	beside_perf -u games -e cpu-clock,faults -- true
 	compare
 	kill $pid

@@ -50,7 +50,8 @@ static void put_words(size_t index, uint32_t type, const uint64_t *words, size_t
 	const struct perf_event_header header = { .type = type, .size = (uint16_t)(8 + 8 * n) };
 
 	memcpy(record, &header, sizeof(header));
-	memcpy(record + 1, words, n * sizeof(*words));
+	if (n)
+		memcpy(record + 1, words, n * sizeof(*words));
 	put(index, record, header.size);
 }
 
