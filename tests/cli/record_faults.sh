@@ -2,6 +2,9 @@
 # Whatever goes wrong while recording: what was recorded until then can be read by pstat and by perf, and
 # what is missing is a number.
 . "${0%/*}/../lib.sh"
+#
+# run: alone
+# Rings of one user share a budget of locked memory: what another test of the same user holds is missing here.
 
 exact=$WORK/exact
 # A program that would run for long, and doesn't outlive pstat.
