@@ -8,7 +8,9 @@
 #   make check-lab              tests on an emulated arm64 machine with a real counter unit
 #
 #   CC=clang  CFLAGS=...  DEVELOPER=1 (strict warnings are errors)  SANITIZE=address,undefined
-#   WITH_LIBPFM4=0 (no vendor event names)  V=1 (show commands)  FUZZ_SECONDS=20
+#   WITH_LIBPFM4=0 (no vendor event names)  WITH_LIBIBERTY=0 (no demangling)
+#   WITH_LIBTRACEEVENT=0 (no fields of tracepoints)  WITH_LIBLZMA=0 (no packed symbols)
+#   WITH_LIBUNWIND=0 (libdw unwinds)  V=1 (show commands)  FUZZ_SECONDS=20
 #
 # Each compiler and sanitizer builds into its own folder under build/, so that they do not undo each
 # other's work; ./pstat is a copy of the one built last. Sources are found by wildcard: a new file
@@ -46,13 +48,24 @@ BUILD ?= build/$(notdir $(firstword $(CC)))$(if $(SANITIZE),-$(subst $(comma),-,
 # ---- libraries ----
 # Headers of these must be there to build. None is linked: start-up time is a promise, so what
 # counting may need from them is loaded when it is first needed.
-NEEDED_LIBS := libelf libdw libunwind
-LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(NEEDED_LIBS) 2>/dev/null)
+NEEDED_LIBS := libelf libdw
+LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(NEEDED_LIBS) 2>/dev/null) \
+	$(shell $(PKG_CONFIG) --cflags libtraceevent 2>/dev/null)
 
-ifndef WITH_LIBPFM4
-WITH_LIBPFM4 := $(if $(shell echo '\#include <perfmon/pfmlib_perf_event.h>' | \
-	$(CC) $(CPPFLAGS) -E -o /dev/null - 2>/dev/null && echo yes),1,0)
-endif
+# has_header(NAME, LIBRARY): 1 or 0. What can be left out is looked for by its header.
+has_header = $(if $(shell echo '\#include <$1>' | $(CC) $(CPPFLAGS) $(LIBS_CFLAGS) -E -o /dev/null - 2>/dev/null && \
+	echo yes),1,0)
+WITH_LIBPFM4 ?= $(call has_header,perfmon/pfmlib_perf_event.h)
+WITH_LIBIBERTY ?= $(call has_header,libiberty/demangle.h)
+WITH_LIBTRACEEVENT ?= $(call has_header,traceevent/event-parse.h)
+WITH_LIBLZMA ?= $(call has_header,lzma.h)
+WITH_LIBUNWIND ?= $(call has_header,libunwind.h)
+# Asked once, not each time that they are used.
+WITH_LIBPFM4 := $(WITH_LIBPFM4)
+WITH_LIBIBERTY := $(WITH_LIBIBERTY)
+WITH_LIBTRACEEVENT := $(WITH_LIBTRACEEVENT)
+WITH_LIBLZMA := $(WITH_LIBLZMA)
+WITH_LIBUNWIND := $(WITH_LIBUNWIND)
 
 # ---- flags ----
 STRICT_WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -64,12 +77,18 @@ SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=
 BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -fno-math-errno -Isrc $(LIBS_CFLAGS) $(SANITIZE_FLAGS) $(WARNINGS)
 COMPILE = $(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
-LDLIBS := -Wl,--as-needed -ldl -lpthread
+# libiberty is a static library: it costs nothing at start-up.
+LDLIBS := -Wl,--as-needed -ldl -lpthread $(if $(filter 1 yes,$(WITH_LIBIBERTY)),-liberty)
 Q := $(if $(V),,@)
 
 # ---- files ----
-# One of pfm.c and pfm_none.c defines the libpfm4 source; no caller knows which.
-LEFT_OUT := $(if $(filter 0 no,$(WITH_LIBPFM4)),src/event/pfm.c,src/event/pfm_none.c)
+# One of pfm.c and pfm_none.c defines the libpfm4 source, and so on; no caller knows which.
+with_or_none = $(if $(filter 0 no,$1),$2.c,$2_none.c)
+LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
+	$(call with_or_none,$(WITH_LIBIBERTY),sym/demangle) \
+	$(call with_or_none,$(WITH_LIBTRACEEVENT),report/tracepoint) \
+	$(call with_or_none,$(WITH_LIBLZMA),sym/elf_xz) \
+	$(call with_or_none,$(WITH_LIBUNWIND),unwind/unwind_libunwind))
 SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))

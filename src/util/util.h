@@ -16,6 +16,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "util/arena.h"
+#include "util/hash.h"
+
 #define PSTAT_VERSION "0.1"
 
 /* Exit statuses of pstat itself; a measured command's own status is passed on unchanged. */

@@ -1,0 +1,198 @@
+/*
+ * replay: bytes -> an ordered story of processes. Takes the records of one recording from data/, puts
+ * them in the order of time, keeps what they say about processes, threads, names and maps, and hands
+ * each sample on together with the thread that it belongs to.
+ *
+ *   struct reader -> order.c (rounds) -> story.c (handlers[] by record type) -> struct replay_handlers
+ *                                           |
+ *                                           +-> threads, spaces, maps, dsos, comms
+ *
+ * Memory grows with what is alive and distinct (threads, maps, files, names), not with the recording's
+ * length: records wait for two rounds at most, a thread goes with its EXIT.
+ *
+ * Nothing here knows ELF, symbols or the machine it runs on. All input is hostile; text is kept as raw
+ * bytes, to be made printable where it is printed.
+ */
+#ifndef PSTAT_REPLAY_H
+#define PSTAT_REPLAY_H
+
+#include "data/data.h"
+#include "util/util.h"
+
+/* ---- files and other places where code lies ---- */
+
+enum dso_kind {
+	DSO_FILE, /* an ELF file */
+	DSO_VDSO, /* [vdso]; [vdso32], ... */
+	DSO_KERNEL, /* [kernel.kallsyms] */
+	DSO_MODULE, /* a loaded kernel module */
+	DSO_GUEST_KERNEL,
+	DSO_GUEST_MODULE,
+	DSO_BPF, /* what a KSYMBOL record named: a BPF program, or out-of-line code of the kernel */
+	DSO_ANON, /* executable memory without a file: code made at run time; one per process */
+	DSO_OTHER, /* [vsyscall], [stack], [heap] as data, ...: never has symbols */
+};
+
+struct build_id {
+	uint8_t size; /* 0: not known */
+	uint8_t bytes[20];
+};
+
+struct dso {
+	uint32_t index; /* place in replay.dsos */
+	enum dso_kind kind;
+	char *path; /* raw bytes, as recorded: "/usr/bin/x", "[kernel.kallsyms]", KSYMBOL's name */
+	char *name; /* for people: base name, printable; "[JIT] tid 12" for DSO_ANON, "[vdso]", ... */
+	struct build_id build_id; /* from MMAP2, or BUILD_ID feature/record for this path */
+	int32_t pid; /* DSO_ANON: the process; else -1 */
+	int32_t jit_pid; /* DSO_FILE "jitted-PID-N.so" made by inject: PID; else -1 */
+	uint32_t major, minor; /* from MMAP2 without build-id; 0: not known */
+	uint64_t inode;
+	uint64_t start, end; /* DSO_KERNEL, _MODULE, _BPF: where it was loaded; else 0 */
+	uint64_t ref_addr; /* DSO_KERNEL: the recorded address of ref_symbol (MMAP's pgoff) */
+	char *ref_symbol; /* DSO_KERNEL: "_text" or "_stext", or NULL */
+};
+
+/* Two dsos are the same when path, build-id (where both have one), kind and pid are. */
+
+/* ---- address spaces ---- */
+
+struct map {
+	uint64_t start, end; /* [start, end) */
+	uint64_t pgoff; /* of start in the file, bytes */
+	struct dso *dso;
+	uint32_t prot, flags; /* mmap(2); 0: not recorded */
+};
+
+/*
+ * Sorted maps that don't overlap: a newer map cuts holes into older ones. One per process (its threads
+ * share it; a fork shares it until either side changes it), one for the kernel, one per guest kernel.
+ */
+struct space {
+	struct map *v;
+	size_t n, cap;
+	uint64_t version; /* changes with each change, never used twice in a replay */
+	uint32_t refs;
+};
+
+/* ---- processes ---- */
+
+struct thread {
+	int32_t pid, tid;
+	int32_t ppid; /* -1: not known */
+	uint32_t comm; /* index of its present name, for replay_comm */
+	bool comm_known; /* false: it is called ":TID", because no COMM was seen */
+	bool exited;
+	struct space *space; /* of its process */
+	uint64_t start_ns; /* FORK's time; 0: not known */
+	uint64_t cgroup_dev, cgroup_ino; /* cgroup namespace, from NAMESPACES; 0: not known */
+	void *user; /* for the caller, who clears it in handlers.thread_gone */
+};
+
+/* Where an address lies. */
+struct place {
+	struct dso *dso; /* NULL: no map was there */
+	uint64_t
+		addr; /* DSO_FILE, DSO_VDSO: offset in the file; all others and NULL: the address */
+	uint64_t map_start, map_end; /* of the map, for `-v` and for unwinding; 0 without dso */
+	uint8_t mode; /* MISC_KERNEL, MISC_USER, MISC_HYPERVISOR, MISC_GUEST_KERNEL, _GUEST_USER */
+};
+
+/* ---- the story ---- */
+
+struct replay_sample {
+	const struct record *record;
+	const struct record_body *body; /* body->sample; its ips are those below */
+	const struct sample *sample;
+	const struct data_event *event; /* NULL: of no known event */
+	struct thread *thread; /* never NULL; tid -1 where the sample has none */
+	uint8_t mode; /* cpumode of the record */
+	/* The callchain, with deferred user frames put in where their record has arrived. */
+	const uint64_t *ips;
+	uint64_t n_ips;
+	bool user_frames_missing; /* deferred frames never arrived */
+};
+
+struct replay;
+
+/* Each may be NULL. A negative errno (with a sentence in err) ends the replay with that code. */
+struct replay_handlers {
+	void *context;
+	int (*sample)(void *context, struct replay *replay, const struct replay_sample *sample,
+		      struct str *err);
+	/* Any other record, after it took effect (EXIT: before its thread is gone). thread: whose; or NULL. */
+	int (*other)(void *context, struct replay *replay, const struct record *record,
+		     const struct record_body *body, struct thread *thread, struct str *err);
+	void (*thread_gone)(void *context, struct thread *thread);
+	/* Called now and then with the part of the file that was read, 0 to 1; -1 in a pipe. */
+	void (*progress)(void *context, double part);
+};
+
+struct replay_options {
+	bool file_order; /* don't sort by time */
+	bool keep_exited; /* threads stay, for listings (--tasks, --mmaps) */
+	bool data_maps; /* keep maps that are not executable too: for data addresses */
+	size_t queue_bytes; /* most that may wait for its round; 0: 256 MiB. Then the oldest half goes, and is counted */
+};
+
+struct replay_counts {
+	uint64_t records, samples;
+	uint64_t lost_events, lost_samples; /* LOST, LOST_SAMPLES */
+	uint64_t throttles;
+	uint64_t out_of_order; /* records delivered behind a newer one */
+	uint64_t unknown_ids; /* samples of no known event */
+	uint64_t broken; /* records that could not be decoded; the first few are in reader->notes */
+	uint64_t deferred_missing;
+	uint64_t forced; /* delivered early because queue_bytes was reached */
+};
+
+struct replay_private;
+
+struct replay {
+	struct reader *reader; /* borrowed */
+	struct replay_options options;
+	struct replay_counts counts;
+	struct dso **dsos; /* by index; pointers stay valid */
+	size_t n_dsos, cap_dsos;
+	struct space *kernel; /* kernel, modules, KSYMBOLs */
+	struct space *guest_kernel;
+	struct thread **threads; /* alive (and, with keep_exited, gone) in order of appearance */
+	size_t n_threads, cap_threads;
+	uint64_t first_ns, last_ns; /* time of the first and last sample so far */
+	struct replay_private *private;
+};
+
+void replay_init(struct replay *replay, struct reader *reader,
+		 const struct replay_options *options);
+void replay_release(struct replay *replay);
+/*
+ * The whole recording. 0, also where its end is missing (reader->missing says so); a negative errno with a
+ * sentence where reading had to end early (what came before has been delivered) or a handler said so.
+ */
+int replay_run(struct replay *replay, const struct replay_handlers *handlers, struct str *err);
+
+/* The living thread of this id, or NULL. */
+struct thread *replay_find_thread(const struct replay *replay, int32_t tid);
+/* Names of threads and cgroups: one index per distinct text, raw bytes. */
+const char *replay_comm(const struct replay *replay, uint32_t comm);
+uint32_t replay_n_comms(const struct replay *replay);
+/* The path of a cgroup id of samples, or NULL. */
+const char *replay_cgroup(const struct replay *replay, uint64_t id);
+
+/*
+ * Where this address of this thread lies in this mode (MISC_*). Fast: remembers the last map. A user
+ * address in a thread without maps has no dso. Kernel addresses are the same for all threads.
+ */
+void replay_place(struct replay *replay, struct thread *thread, uint8_t mode, uint64_t ip,
+		  struct place *place);
+/* The map of an address in the thread's own space, or NULL. Valid until the space changes. */
+const struct map *space_find(const struct space *space, uint64_t addr);
+
+/* PERF_CONTEXT_* in a chain: the mode that follows it, 0: no frames (DEFERRED); false: not a mark. */
+bool context_mode(uint64_t ip, uint8_t *mode);
+
+/* ---- listing.c of replay: report --tasks and --mmaps; needs keep_exited ---- */
+void replay_print_tasks(const struct replay *replay, struct str *out);
+void replay_print_mmaps(const struct replay *replay, struct str *out);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * sym: addresses -> names. For each file of a recording: find it (or its debug file), read its symbols
+ * once into a sorted array, and, where inlined functions or lines are asked for, its DWARF once into
+ * sorted ranges. Look-ups are binary searches, and each distinct address is looked up once.
+ *
+ *   struct dso --find--> file, debug file --elf/kallsyms/perf map--> struct symbol_table
+ *                                          --libdw--> struct dwarf_ranges (inlines, lines)
+ *
+ * Only files that are asked about are touched. What could not be named is kept with its reason.
+ * ELF and DWARF are parsed by libelf and libdw, which are loaded when first needed. All files are
+ * hostile: cut, lying, replaced since the recording, owned by somebody else.
+ */
+#ifndef PSTAT_SYM_H
+#define PSTAT_SYM_H
+
+#include "replay/replay.h"
+
+struct sym_options {
+	const char *symfs; /* every path is looked up below it; NULL: / */
+	const char *vmlinux; /* -k: the kernel's ELF file, or NULL */
+	const char *kallsyms; /* --kallsyms: a copy of /proc/kallsyms, or NULL */
+	bool ignore_vmlinux; /* don't look for one */
+	const char *const *debug_dirs; /* --debug-dir, in order; ended by NULL; NULL: none */
+	const char *buildid_dir; /* perf's cache of files by build-id; NULL: $HOME/.debug */
+	const char *map_dir; /* of perf-PID.map files; NULL: /tmp */
+	const char *procfs; /* NULL: /proc */
+	const char *sysfs; /* NULL: /sys */
+	bool debuginfod; /* ask the servers of $DEBUGINFOD_URLS */
+	unsigned debuginfod_seconds; /* for all files together; 0: 30 */
+	bool no_demangle; /* --no-demangle */
+	bool no_inlines; /* frames have one element */
+	bool verbose; /* demangled with parameters as -v has it; see perf */
+	/* A step of long work: "reading symbols of x", and how far, 0 to 1, or -1. May be NULL. */
+	void (*progress)(void *context, const char *what, double part);
+	void *progress_context;
+};
+
+struct symbol { /* lives as long as its struct symbols; one per function: compare pointers */
+	const struct dso *dso;
+	uint64_t start, end; /* in the terms of place.addr; [start, end) */
+	const char *name; /* for people: demangled and printable */
+	const char *raw; /* as the file has it */
+	char binding; /* 'g' global, 'l' local, 'w' weak, ' ' not known */
+	bool inlined; /* start and end are then those of the function it was inlined into */
+};
+
+struct source_line {
+	const char *file; /* as DWARF has it, with directory; raw bytes; NULL: not known */
+	unsigned line; /* 0: not known */
+};
+
+struct frame {
+	const struct symbol *symbol; /* NULL: not known */
+	struct source_line line; /* only with SYM_LINES */
+};
+
+/* Innermost first: functions inlined there, and last the one of the symbol table, never none. */
+struct frame_list {
+	const struct frame *v;
+	size_t n; /* at least 1 */
+};
+
+enum sym_state {
+	SYM_UNTRIED,
+	SYM_FOUND,
+	SYM_NONE, /* looked for, none found: why says it */
+};
+
+struct symbols;
+
+/* options and info (the recording's header; for arch, hostname, os_release) are borrowed. */
+struct symbols *symbols_new(const struct sym_options *options, const struct reader *reader);
+void symbols_free(struct symbols *symbols);
+
+/* The function at an address (place.addr), or NULL. The file's table is read when it is first asked. */
+const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr);
+
+enum { SYM_LINES = 1 }; /* want lines */
+/*
+ * All frames at an address, remembered per distinct address: the same answer is the same list. With
+ * options.no_inlines, or where there is no DWARF, just the symbol. Pass the address of the call for
+ * return addresses, that is ip - 1.
+ */
+struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso, uint64_t addr,
+				 unsigned want);
+
+/*
+ * A file to read the code and unwind tables of a dso from: its path in `path`, and true; false with the
+ * reason. Never a file of another build-id.
+ */
+bool symbols_elf_path(struct symbols *symbols, const struct dso *dso, struct str *path,
+		      struct str *why);
+
+enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso);
+/*
+ * Why a dso's addresses have no names, one clause without a full stop ("no such file", "replaced since the
+ * recording: its build-id is now 12ab..", "kernel addresses are hidden: sysctl kernel.kptr_restrict=0",
+ * "owned by user 1000, not by you or root"), or "" where nothing is wrong. Printable.
+ */
+const char *symbols_why(const struct symbols *symbols, const struct dso *dso);
+/* What to do about it ("install its debug package", "kernel.kptr_restrict=0"), or NULL. */
+const char *symbols_remedy(const struct symbols *symbols, const struct dso *dso);
+/* Where the names came from ("/usr/lib/debug/.build-id/..", "/proc/kallsyms"), for -v; or NULL. */
+const char *symbols_source(const struct symbols *symbols, const struct dso *dso);
+
+/* ---- demangle: C++, Rust and D by a library; demangle_none.c where it was left out ---- */
+/* Adds the name for people; false, and nothing added: it is not mangled. parameters: with their types. */
+bool demangle(const char *raw, bool parameters, struct str *out);
+
+#endif

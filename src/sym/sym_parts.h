@@ -1,0 +1,143 @@
+/*
+ * sym_parts: what the files of sym/ hand each other. Private to sym/.
+ *
+ *   dso_file.c      which file (build-id, debuglink, symfs, debug dirs, cache, debuginfod)
+ *   elf_file.c      one ELF file, opened through libelf: sections, segments, build-id
+ *   elf_symbols.c elf_plt.c elf_minidebug.c            its symbols
+ *   kallsyms.c perf_map.c jitdump.c                    symbols of other kinds of text
+ *   symbol_table.c  the sorted array that all of them fill
+ *   dwarf_*.c       inlined functions and lines
+ *   symbols.c       the front: one state per dso, answers remembered
+ */
+#ifndef PSTAT_SYM_PARTS_H
+#define PSTAT_SYM_PARTS_H
+
+#include "sym/sym.h"
+
+/* ---- symbol_table.c ---- */
+
+enum symbol_rank_bits { /* which of two at one address is shown: the greater rank; see symbol_table.c */
+			SYMBOL_LOCAL,
+			SYMBOL_WEAK,
+			SYMBOL_GLOBAL,
+};
+struct symbol_row {
+	uint64_t start;
+	uint64_t size; /* 0 until finish: up to the next symbol */
+	uint32_t name; /* offset in names */
+	uint8_t binding; /* enum above */
+};
+struct symbol_table {
+	struct symbol_row *v; /* after symbol_table_finish: ascending by start, one row per start */
+	size_t n, cap;
+	struct str names; /* each ended by NUL */
+};
+void symbol_table_init(struct symbol_table *table);
+void symbol_table_release(struct symbol_table *table);
+/* name is copied; it need not end in NUL. At most 100 million symbols; more are left out. */
+void symbol_table_add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
+		      size_t name_len, uint8_t binding);
+/*
+ * Sorts, keeps the best of the names of one address (perf's choice: with a size before without, global
+ * before weak before local, fewer leading underscores, the longer name), and ends symbols without a size
+ * at the next one; page_end: the last one, without a size, at the end of its 4 KiB page.
+ */
+void symbol_table_finish(struct symbol_table *table);
+/* The row that covers addr, or NULL. */
+const struct symbol_row *symbol_table_find(const struct symbol_table *table, uint64_t addr);
+
+/* ---- elf_file.c ---- */
+
+struct elf_segment {
+	uint64_t offset, vaddr, file_size, mem_size;
+	bool executable;
+};
+struct elf_file {
+	int fd;
+	void *elf; /* Elf * of libelf */
+	char *path;
+	uint16_t machine; /* EM_* */
+	bool is_64, swapped;
+	bool relocatable; /* ET_REL: modules; addresses are within sections */
+	struct elf_segment *segments; /* PT_LOAD */
+	size_t n_segments;
+	struct build_id build_id;
+};
+/* -errno with a sentence (not naming the path). Read, not mapped: a file cut meanwhile gives an error. */
+int elf_file_open(struct elf_file *file, const char *path, struct str *err);
+/* The same on bytes in memory that stay valid until close (.gnu_debugdata). */
+int elf_file_open_memory(struct elf_file *file, void *bytes, size_t n, const char *path,
+			 struct str *err);
+void elf_file_close(struct elf_file *file);
+/* Contents of a section (decompressed where it is compressed), or NULL; valid until close. */
+const void *elf_file_section(struct elf_file *file, const char *name, size_t *bytes);
+/* Offset in the file -> virtual address by the segments; false: in none. And back. */
+bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vaddr);
+bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *offset);
+/* .gnu_debuglink: file name and crc; .gnu_debugaltlink not needed. false: none. */
+bool elf_file_debuglink(struct elf_file *file, struct str *name, uint32_t *crc);
+
+/* ---- elf_symbols.c, elf_plt.c, elf_minidebug.c ---- */
+/*
+ * Function symbols of .symtab (else .dynsym), at virtual addresses. *had: which tables there were.
+ * Labels without a type count in executable sections, as in the kernel's assembly.
+ */
+enum { ELF_HAD_SYMTAB = 1, ELF_HAD_DYNSYM = 2 };
+int elf_symbols_read(struct elf_file *file, struct symbol_table *table, unsigned *had,
+		     struct str *err);
+/* "puts@plt" for .plt, .plt.sec, .plt.got by their relocations. */
+int elf_plt_read(struct elf_file *file, struct symbol_table *table, struct str *err);
+/* Symbols of the packed .gnu_debugdata, if there is one. 1 read, 0 none, negative broken. */
+int elf_minidebug_read(struct elf_file *file, struct symbol_table *table, struct str *err);
+
+/* ---- dso_file.c ---- */
+struct dso_files {
+	char *runtime; /* the file itself, with the right build-id as far as known; NULL: not there */
+	char *debug; /* the file with .symtab or DWARF, may be the same; NULL: none */
+	struct str why; /* why runtime, or a better debug file, is missing */
+	const char *remedy;
+};
+void dso_files_find(const struct sym_options *options, const struct reader *reader,
+		    const struct dso *dso, struct dso_files *files);
+void dso_files_release(struct dso_files *files);
+void build_id_text(const struct build_id *id, struct str *out);
+bool build_id_same(const struct build_id *a, const struct build_id *b);
+
+/* ---- kallsyms.c, perf_map.c, jitdump.c ---- */
+/* What /proc/kallsyms says, kernel and modules, at absolute addresses. */
+struct kallsyms_result {
+	size_t n;
+	bool zeroed; /* all addresses 0: kptr_restrict */
+};
+/* only_module: NULL: all text of the kernel itself; "ext4": that module's. */
+int kallsyms_read(const char *path, const char *only_module, struct symbol_table *table,
+		  struct kallsyms_result *result, struct str *err);
+/*
+ * perf-PID.map lines "START SIZE name" in hexadecimal. Refused (-EPERM, with the reason) where it belongs
+ * to neither root, this user nor the process's; lines that are none are counted.
+ */
+int perf_map_read(const char *path, struct symbol_table *table, uint64_t *bad_lines,
+		  struct str *err);
+/* jit-PID.dump: code load, move; the latest wins, by address. */
+int jitdump_read(const char *path, struct symbol_table *table, struct str *err);
+
+/* ---- dwarf_*.c: one file's DWARF ---- */
+struct dwarf_file;
+/* NULL with a sentence: no DWARF, or broken. vaddr: addresses below are the ELF file's own. */
+struct dwarf_file *dwarf_file_open(const char *path, const char *const *debug_dirs,
+				   struct str *err);
+void dwarf_file_close(struct dwarf_file *file);
+struct dwarf_inline {
+	const char *name; /* linkage name where there is one, else the plain name; raw */
+	struct source_line line; /* [0]: the address's own; [i]: where [i-1] was called from */
+};
+/*
+ * Functions inlined at an address, innermost first, and last the real one (its name may be NULL).
+ * 0: not covered. At most max; the outermost are kept. Texts live as long as the file.
+ */
+size_t dwarf_file_inlines(struct dwarf_file *file, uint64_t vaddr, struct dwarf_inline *out,
+			  size_t max);
+/* Only the line of an address; false: none. */
+bool dwarf_file_line(struct dwarf_file *file, uint64_t vaddr, struct source_line *out);
+
+#endif

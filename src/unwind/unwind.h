@@ -1,0 +1,62 @@
+/*
+ * unwind: registers + stack bytes + maps -> return addresses. `perf record --call-graph dwarf` stores a
+ * copy of the user registers and of the top of the stack in each sample; here the frames are found from
+ * them with the unwind tables (.eh_frame, .debug_frame) of the files that were mapped.
+ *
+ * One struct unwinder per library; unwind_open takes the first that can do the recording's
+ * architecture. Files are named by the caller, because finding them is the work of sym/.
+ */
+#ifndef PSTAT_UNWIND_H
+#define PSTAT_UNWIND_H
+
+#include "replay/replay.h"
+
+enum { UNWIND_FRAMES_MAX = 127 }; /* as perf has it */
+
+/* Fills path with the ELF file of a dso: true; false: there is none. */
+typedef bool unwind_path_fn(void *context, const struct dso *dso, struct str *path);
+
+enum unwind_end {
+	UNWIND_COMPLETE, /* the outermost frame was reached */
+	UNWIND_TRUNCATED, /* the copied stack ended: dump more (--call-graph dwarf,SIZE) */
+	UNWIND_NO_INFO, /* a file, or its unwind tables, could not be had */
+	UNWIND_BROKEN, /* registers or tables that lead nowhere */
+	UNWIND_ENDS,
+};
+
+struct unwind_counts {
+	uint64_t samples, ends[UNWIND_ENDS];
+};
+
+struct unwind {
+	const struct unwinder *unwinder;
+	void *state; /* of the unwinder */
+	struct replay *replay;
+	const char *arch;
+	unwind_path_fn *path_of;
+	void *path_context;
+	struct unwind_counts counts;
+};
+
+struct unwinder {
+	const char *name; /* "libunwind", "libdw" */
+	/* "x86_64", "aarch64", as the header's ARCH has it. false: not this one, or not built in. */
+	bool (*handles)(const char *arch);
+	int (*open)(struct unwind *unwind, struct str *err); /* sets state */
+	void (*close)(struct unwind *unwind);
+	/* Innermost first, as instruction pointers of the frames (return addresses, unchanged). */
+	size_t (*frames)(struct unwind *unwind, struct thread *thread, const struct sample *sample,
+			 uint64_t *ips, size_t max, enum unwind_end *end);
+};
+/* Each in its own file; the build may leave libunwind out (unwind_libunwind_none.c). */
+extern const struct unwinder unwind_libunwind, unwind_libdw;
+
+/* -ENOSYS with a sentence: no unwinder for this architecture. */
+int unwind_open(struct unwind *unwind, struct replay *replay, const char *arch,
+		unwind_path_fn *path_of, void *path_context, struct str *err);
+void unwind_close(struct unwind *unwind);
+/* The user frames of a sample with PERF_SAMPLE_REGS_USER and STACK_USER. Counts how it ended. */
+size_t unwind_frames(struct unwind *unwind, struct thread *thread, const struct sample *sample,
+		     uint64_t *ips, size_t max);
+
+#endif
