@@ -25,6 +25,7 @@
 /* ---- events.c: what was measured ---- */
 
 enum { DATA_ATTR_MAX = 256 }; /* bytes of an attr kept; larger ones are cut, with a note */
+enum { SAMPLE_ROWS_MAX = 24 }; /* fields that a sample may have */
 
 struct data_event {
 	/* Native byte order; fields newer than the file's attr are 0. */
@@ -43,6 +44,8 @@ struct data_event {
 	size_t leader; /* index of the group's leader; its own outside groups */
 	size_t n_members; /* leader only: events of the group; 1 outside groups */
 	char *group_name; /* leader only, or NULL */
+	/* Which fields its samples have, in order: rows of the table in sample.c; kept by events_add. */
+	uint8_t n_sample_rows, sample_rows[SAMPLE_ROWS_MAX];
 };
 
 struct event_slot; /* private: the hash from id to event */
@@ -57,6 +60,8 @@ struct events {
 	bool same_layout; /* all events have one sample_type, read_format and sample_id_all */
 	int sample_id_word; /* of a SAMPLE, from the start of its payload; -1: no common place */
 	int trailer_id_word; /* of any other record, from its end, 1 is the last; -1: none */
+	/* Where TIME lies, counted in the same way; -1: no common place, or none at all. */
+	int sample_time_word, trailer_time_word;
 };
 
 void events_init(struct events *events);
@@ -262,6 +267,17 @@ int record_decode(struct decoder *decoder, const struct record *record, struct r
 		  struct str *err);
 
 /*
+ * The time of a kernel's record (type < 64) without decoding it: a load where all events agree on the
+ * place. False: it has none, or nobody knows where.
+ */
+bool record_time(const struct decoder *decoder, const struct record *record, uint64_t *time_ns);
+/*
+ * The record whose bytes (all of them) were kept after reader_next; without inner_offset, compressed and
+ * extra_size, which are 0.
+ */
+void record_from_bytes(struct record *record, const uint8_t *bytes, uint64_t offset, bool swap);
+
+/*
  * Fields into bytes, appended to out: header, payload and, where event has sample_id_all, its
  * trailer from body->id. event: whose layout to use; NULL for user-space records (type >= 64).
  * -E2BIG where the record would be over 65,535 bytes.
@@ -395,6 +411,9 @@ void writer_close(struct writer *writer);
 /* One record as `script -D` shows it: its line with offset, size, name and fields, then details. */
 void record_dump(const struct decoder *decoder, const struct record *record,
 		 const struct record_body *body, struct str *out);
+
+/* "PERF_RECORD_COMM exec: sh:12/12": a record's name and fields, without a line's end. */
+void record_print(const struct record_body *body, struct str *out);
 
 struct record_stats {
 	uint64_t total;

@@ -13,8 +13,15 @@
  */
 const uint64_t *decoder_words(struct decoder *decoder, struct cursor *c, uint64_t n);
 
+/* ---- events.c ---- */
+/* Where TIME lies: words from the start of a SAMPLE's payload; from the end of another's, 1 is the last. */
+int sample_time_word(const struct perf_event_attr *attr); /* -1: it has none */
+int trailer_time_word(const struct perf_event_attr *attr);
+
 /* ---- sample.c ---- */
-/* Why a sample cannot be decoded: static text, NULL where all is well. */
+/* Fills event->sample_rows from its attr. */
+void sample_rows_find(struct data_event *event);
+/* Why a sample cannot be decoded: static text, NULL where all is well. *sample is all zeros before. */
 const char *sample_decode(struct decoder *decoder, const struct data_event *event, struct cursor *c,
 			  struct sample *sample);
 /* The payload, appended. */
@@ -35,6 +42,9 @@ void trailer_encode(const struct perf_event_attr *attr, const struct sample_id *
 		    struct str *out);
 
 /* ---- record.c ---- */
+/* The event that an id word names, or NULL; *layout is an event whose layout the record has, or NULL. */
+const struct data_event *event_of(const struct decoder *decoder, uint64_t id, bool has_id,
+				  const struct data_event **layout);
 /* How one part of a record's payload is decoded, encoded and printed; rows in record_fields.c. */
 struct field_kind;
 struct record_field {

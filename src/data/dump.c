@@ -155,6 +155,21 @@ static void columns_print(const struct decoder *decoder, const struct record_bod
 		str_addf(out, "%llu ", (ull)body->id.time_ns);
 }
 
+void record_print(const struct record_body *body, struct str *out)
+{
+	const struct record_row *row = record_row(body->type);
+
+	if (!row) {
+		str_addf(out, "type %u", body->type);
+		return;
+	}
+	str_addf(out, "PERF_RECORD_%s", row->name);
+	if (row->print)
+		row->print(body, out);
+	else
+		fields_print(row, body, out);
+}
+
 void record_dump(const struct decoder *decoder, const struct record *record,
 		 const struct record_body *body, struct str *out)
 {
@@ -170,11 +185,7 @@ void record_dump(const struct decoder *decoder, const struct record *record,
 			 (ull)body->unknown.n);
 		return;
 	}
-	str_addf(out, "PERF_RECORD_%s", row->name);
-	if (row->print)
-		row->print(body, out);
-	else
-		fields_print(row, body, out);
+	record_print(body, out);
 	if (body->event && body->type == RECORD_SAMPLE) {
 		str_add(out, "\n ... event: ");
 		data_event_add_name(body->event, out);

@@ -4,9 +4,10 @@
  *
  * Records name their event by an id at a place that depends on sample_type. The place is worked out
  * whenever an event is added, so that decoding only loads a word: IDENTIFIER is first in samples and
- * last elsewhere; ID lies behind the fields that precede it, if all events agree on those.
+ * last elsewhere; ID lies behind the fields that precede it, if all events agree on those. The same
+ * holds for a record's time.
  */
-#include "data/data.h"
+#include "data/decode.h"
 
 #include <stdlib.h>
 
@@ -20,6 +21,8 @@ void events_init(struct events *events)
 	memset(events, 0, sizeof(*events));
 	events->sample_id_word = -1;
 	events->trailer_id_word = -1;
+	events->sample_time_word = -1;
+	events->trailer_time_word = -1;
 	events->same_layout = true;
 }
 
@@ -114,6 +117,25 @@ static int trailer_id_word(const struct perf_event_attr *attr)
 	return 1 + __builtin_popcountll(attr->sample_type & after);
 }
 
+int sample_time_word(const struct perf_event_attr *attr)
+{
+	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+
+	if (!(attr->sample_type & PERF_SAMPLE_TIME))
+		return -1;
+	return __builtin_popcountll(attr->sample_type & before);
+}
+
+int trailer_time_word(const struct perf_event_attr *attr)
+{
+	const uint64_t after = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+			       PERF_SAMPLE_IDENTIFIER;
+
+	if (!attr->sample_id_all || !(attr->sample_type & PERF_SAMPLE_TIME))
+		return -1;
+	return 1 + __builtin_popcountll(attr->sample_type & after);
+}
+
 static void update_layout(struct events *events, const struct perf_event_attr *attr)
 {
 	const struct perf_event_attr *first = &events->v[0]->attr;
@@ -121,6 +143,8 @@ static void update_layout(struct events *events, const struct perf_event_attr *a
 	if (events->n == 1) {
 		events->sample_id_word = sample_id_word(attr);
 		events->trailer_id_word = trailer_id_word(attr);
+		events->sample_time_word = sample_time_word(attr);
+		events->trailer_time_word = trailer_time_word(attr);
 		return;
 	}
 	if (attr->sample_type != first->sample_type || attr->read_format != first->read_format ||
@@ -130,6 +154,10 @@ static void update_layout(struct events *events, const struct perf_event_attr *a
 		events->sample_id_word = -1;
 	if (trailer_id_word(attr) != events->trailer_id_word)
 		events->trailer_id_word = -1;
+	if (sample_time_word(attr) != events->sample_time_word)
+		events->sample_time_word = -1;
+	if (trailer_time_word(attr) != events->trailer_time_word)
+		events->trailer_time_word = -1;
 }
 
 void events_add_ids(struct events *events, struct data_event *event, const uint64_t *ids, size_t n)
@@ -156,6 +184,7 @@ struct data_event *events_add(struct events *events, const void *attr, size_t at
 	event->index = events->n;
 	event->leader = events->n;
 	event->n_members = 1;
+	sample_rows_find(event);
 	VEC_GROW(events->v, events->n, events->cap);
 	events->v[events->n++] = event;
 	update_layout(events, &event->attr);

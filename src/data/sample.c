@@ -355,20 +355,25 @@ static const struct sample_field fields[] = {
 	PART(PERF_SAMPLE_AUX, "trace data", aux),
 };
 
+_Static_assert(ARRAY_SIZE(fields) <= SAMPLE_ROWS_MAX, "data_event.sample_rows has room for all");
+
+void sample_rows_find(struct data_event *event)
+{
+	event->n_sample_rows = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (event->attr.sample_type & fields[i].bits)
+			event->sample_rows[event->n_sample_rows++] = (uint8_t)i;
+}
+
 const char *sample_decode(struct decoder *decoder, const struct data_event *event, struct cursor *c,
 			  struct sample *sample)
 {
-	uint64_t has = event->attr.sample_type;
-
-	memset(sample, 0, sizeof(*sample));
-	sample->has = has;
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		const struct sample_field *f = &fields[i];
+	sample->has = event->attr.sample_type;
+	for (unsigned i = 0; i < event->n_sample_rows; i++) {
+		const struct sample_field *f = &fields[event->sample_rows[i]];
 		const char *why;
 		uint64_t word;
 
-		if (!(has & f->bits))
-			continue;
 		if (f->decode) {
 			why = f->decode(decoder, event, c, sample);
 			if (why)

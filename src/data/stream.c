@@ -176,15 +176,6 @@ static int stream_end(struct stream *s, int rc)
 	return rc;
 }
 
-static void record_load(struct record *r, const uint8_t *bytes, bool swap)
-{
-	memset(r, 0, sizeof(*r));
-	r->bytes = bytes;
-	r->type = load_u32(bytes, swap);
-	r->misc = load_u16(bytes + 4, swap);
-	r->size = load_u16(bytes + 6, swap);
-}
-
 static int size_fail(struct stream *s, const struct record *r, struct str *err)
 {
 	return stream_end(s, record_fail(r, err, -EINVAL,
@@ -275,8 +266,7 @@ static int unpack_next(struct stream *s, bool swap, struct record *r, struct str
 
 	if (rc <= 0)
 		return rc;
-	record_load(r, s->window + s->win_at, swap);
-	r->offset = s->packed_offset;
+	record_from_bytes(r, s->window + s->win_at, s->packed_offset, swap);
 	r->inner_offset = s->inner_offset;
 	r->compressed = true;
 	if (r->size < RECORD_HEADER_BYTES)
@@ -331,8 +321,7 @@ static int source_next(struct stream *s, bool swap, struct record *r, struct str
 			 (unsigned long long)s->pos, (unsigned long long)left);
 		return stream_end(s, 0);
 	}
-	record_load(r, source_peek(s, RECORD_HEADER_BYTES), swap);
-	r->offset = s->pos;
+	record_from_bytes(r, source_peek(s, RECORD_HEADER_BYTES), s->pos, swap);
 	if (r->size < RECORD_HEADER_BYTES)
 		return size_fail(s, r, err);
 	bytes = source_peek(s, r->size);

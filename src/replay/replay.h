@@ -65,14 +65,18 @@ struct map {
 };
 
 /*
- * Sorted maps that don't overlap: a newer map cuts holes into older ones. One per process (its threads
- * share it; a fork shares it until either side changes it), one for the kernel, one per guest kernel.
+ * Maps in order that don't overlap: a newer map cuts holes into older ones. One per process (its threads
+ * share it), one for the kernel, one for guest kernels. After a fork both sides share the chunks of
+ * maps until either changes one. Read with space_find and space_next.
  */
+struct map_chunk; /* space.h */
 struct space {
-	struct map *v;
-	size_t n, cap;
-	uint64_t version; /* changes with each change, never used twice in a replay */
-	uint32_t refs;
+	struct map_chunk **chunks;
+	size_t n_chunks, cap_chunks;
+	size_t n; /* maps */
+	/* Changes with each change, and is never used twice in a replay: equal ones have equal maps. */
+	uint64_t version;
+	uint32_t refs; /* threads that have it */
 };
 
 /* ---- processes ---- */
@@ -86,7 +90,7 @@ struct thread {
 	struct space *space; /* of its process */
 	uint64_t start_ns; /* FORK's time; 0: not known */
 	uint64_t cgroup_dev, cgroup_ino; /* cgroup namespace, from NAMESPACES; 0: not known */
-	void *user; /* for the caller, who clears it in handlers.thread_gone */
+	void *user; /* for the caller, who clears it in handlers.thread_gone, and at the end in replay.threads */
 };
 
 /* Where an address lies. */
@@ -132,7 +136,8 @@ struct replay_options {
 	bool file_order; /* don't sort by time */
 	bool keep_exited; /* threads stay, for listings (--tasks, --mmaps) */
 	bool data_maps; /* keep maps that are not executable too: for data addresses */
-	size_t queue_bytes; /* most that may wait for its round; 0: 256 MiB. Then the oldest half goes, and is counted */
+	/* Most that may wait for its round; 0: 256 MiB. Then the oldest half goes, and is counted. */
+	size_t queue_bytes;
 };
 
 struct replay_counts {
@@ -187,6 +192,8 @@ void replay_place(struct replay *replay, struct thread *thread, uint8_t mode, ui
 		  struct place *place);
 /* The map of an address in the thread's own space, or NULL. Valid until the space changes. */
 const struct map *space_find(const struct space *space, uint64_t addr);
+/* The first map that begins at or after the end of `after` (NULL: the first of all), or NULL. */
+const struct map *space_next(const struct space *space, const struct map *after);
 
 /* PERF_CONTEXT_* in a chain: the mode that follows it, 0: no frames (DEFERRED); false: not a mark. */
 bool context_mode(uint64_t ip, uint8_t *mode);

@@ -1,0 +1,172 @@
+/*
+ * dso_table.c: see dso_table.h. Looked up by path and kind where a map has no build-id, and with the
+ * build-id where it has one, so that a path that had many files costs no more than one.
+ */
+#include "replay/dso_table.h"
+
+#include "replay/map_kind.h"
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+static uint64_t hash_path(const char *path, size_t n)
+{
+	return hash_bytes(path, n);
+}
+
+static uint64_t hash_key(const struct dso_key *key)
+{
+	return key->kind == DSO_ANON ? hash_word((uint32_t)key->pid)
+				     : hash_path(key->path, key->path_bytes);
+}
+
+static uint64_t hash_with_build_id(uint64_t hash, const struct build_id *id)
+{
+	uint64_t words[2] = { hash, hash_bytes(id->bytes, id->size) };
+
+	return hash_words(words, ARRAY_SIZE(words));
+}
+
+static bool same_build_id(const struct build_id *a, const struct build_id *b)
+{
+	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
+}
+
+/* All of a process's code without a file is one dso, whatever the kernel calls it. */
+static bool matches(const struct dso *dso, const struct dso_key *key)
+{
+	if (dso->kind != key->kind || dso->pid != key->pid)
+		return false;
+	return key->kind == DSO_ANON ||
+	       (!strncmp(dso->path, key->path, key->path_bytes) && !dso->path[key->path_bytes]);
+}
+
+static struct dso *find(const struct replay *replay, const struct index *ix, uint64_t hash,
+			const struct dso_key *key, const struct build_id *id)
+{
+	uint32_t i;
+
+	for (size_t at = index_first(ix, hash); index_next(ix, hash, &at, &i);)
+		if (matches(replay->dsos[i], key) &&
+		    (!id || same_build_id(&replay->dsos[i]->build_id, id)))
+			return replay->dsos[i];
+	return NULL;
+}
+
+static void set_build_id(struct dso_table *table, struct dso *dso, uint64_t hash,
+			 const struct build_id *id)
+{
+	dso->build_id = *id;
+	index_add(&table->by_build_id, hash_with_build_id(hash, id), dso->index);
+}
+
+/* The build-id that the header's list has for a path. */
+static bool listed_build_id(const struct replay *replay, uint64_t hash, const struct dso_key *key,
+			    struct build_id *id)
+{
+	const struct info *info = &replay->reader->info;
+	const struct index *ix = &replay->private->dsos.ids;
+	uint32_t i;
+
+	for (size_t at = index_first(ix, hash); index_next(ix, hash, &at, &i);) {
+		const struct info_build_id *row = &info->build_ids.v[i];
+
+		if (strncmp(row->path, key->path, key->path_bytes) || row->path[key->path_bytes])
+			continue;
+		*id = (struct build_id){ .size = row->size };
+		memcpy(id->bytes, row->bytes, sizeof(id->bytes));
+		return row->size;
+	}
+	return false;
+}
+
+static struct dso *dso_new(struct replay *replay, const struct dso_key *key)
+{
+	struct dso *dso = xcalloc(1, sizeof(*dso));
+
+	dso->index = (uint32_t)replay->n_dsos;
+	dso->kind = key->kind;
+	dso->path = xstrndup(key->path, key->path_bytes);
+	dso->name = dso_name_new(key->kind, dso->path, key->pid);
+	dso->pid = key->pid;
+	dso->jit_pid = key->kind == DSO_FILE ? jitted_pid(dso->path) : -1;
+	VEC_GROW(replay->dsos, replay->n_dsos, replay->cap_dsos);
+	replay->dsos[replay->n_dsos++] = dso;
+	return dso;
+}
+
+struct dso *dso_table_get(struct replay *replay, const struct dso_key *key)
+{
+	struct dso_table *table = &replay->private->dsos;
+	uint64_t hash = hash_key(key);
+	struct dso *first = find(replay, &table->by_path, hash, key, NULL), *dso;
+	struct build_id id = key->build_id;
+
+	if (first && (!id.size || same_build_id(&first->build_id, &id)))
+		return first;
+	if (first && !first->build_id.size) {
+		set_build_id(table, first, hash, &id);
+		return first;
+	}
+	dso = first ? find(replay, &table->by_build_id, hash_with_build_id(hash, &id), key, &id)
+		    : NULL;
+	if (dso)
+		return dso;
+	dso = dso_new(replay, key);
+	if (!first)
+		index_add(&table->by_path, hash, dso->index);
+	if (id.size || (key->kind != DSO_ANON && listed_build_id(replay, hash, key, &id)))
+		set_build_id(table, dso, hash, &id);
+	return dso;
+}
+
+/* To the first dso of each kind that has this path. */
+static void give(struct replay *replay, const struct info_build_id *row, uint64_t hash)
+{
+	struct dso_table *table = &replay->private->dsos;
+	struct build_id id = { .size = row->size };
+	uint32_t i;
+
+	memcpy(id.bytes, row->bytes, sizeof(id.bytes));
+	for (size_t at = index_first(&table->by_path, hash);
+	     index_next(&table->by_path, hash, &at, &i);) {
+		struct dso *dso = replay->dsos[i];
+
+		if (!dso->build_id.size && dso->kind != DSO_ANON && !strcmp(dso->path, row->path))
+			set_build_id(table, dso, hash, &id);
+	}
+}
+
+void dso_table_take_build_ids(struct replay *replay)
+{
+	struct dso_table *table = &replay->private->dsos;
+	const struct info *info = &replay->reader->info;
+
+	for (; table->ids_taken < info->build_ids.n; table->ids_taken++) {
+		const struct info_build_id *row = &info->build_ids.v[table->ids_taken];
+		uint64_t hash = hash_path(row->path, strlen(row->path));
+
+		if (!row->size || row->size > sizeof(((struct build_id *)NULL)->bytes))
+			continue;
+		index_add(&table->ids, hash, (uint32_t)table->ids_taken);
+		give(replay, row, hash);
+	}
+}
+
+void dso_table_release(struct replay *replay)
+{
+	struct dso_table *table = &replay->private->dsos;
+
+	for (size_t i = 0; i < replay->n_dsos; i++) {
+		free(replay->dsos[i]->path);
+		free(replay->dsos[i]->name);
+		free(replay->dsos[i]->ref_symbol);
+		free(replay->dsos[i]);
+	}
+	free(replay->dsos);
+	replay->dsos = NULL;
+	replay->n_dsos = replay->cap_dsos = 0;
+	index_release(&table->by_path);
+	index_release(&table->by_build_id);
+	index_release(&table->ids);
+}

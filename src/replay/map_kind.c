@@ -1,0 +1,114 @@
+/*
+ * map_kind.c: see map_kind.h. Executable memory without a file is where a run-time compiler puts its code;
+ * the same memory without code, and what the kernel maps by itself, never has symbols. A memfd that is
+ * mapped twice, once to write and once to execute, is such memory; one that is private is a program
+ * that was run from it.
+ *
+ * To add a name: a row in names[], a case in tests/unit/test_replay_dso.c.
+ * Source: mm/shmem.c, mm/mmap.c, ipc/shm.c (names in MMAP records), proc_pid_maps(5).
+ */
+#include "replay/map_kind.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static const struct {
+	const char *start;
+	bool whole; /* nothing may follow */
+	bool shared; /* only where it is mapped MAP_SHARED */
+	enum dso_kind code, data;
+} names[] = {
+	{ "", true, false, DSO_ANON, DSO_OTHER },
+	{ "//anon", true, false, DSO_ANON, DSO_OTHER },
+	{ "/dev/zero", false, false, DSO_ANON, DSO_OTHER },
+	{ "/anon_hugepage", false, false, DSO_ANON, DSO_OTHER },
+	{ "/memfd:", false, true, DSO_ANON, DSO_OTHER },
+	{ "/SYSV", false, false, DSO_ANON, DSO_OTHER },
+	{ "[heap]", true, false, DSO_ANON, DSO_OTHER },
+	{ "[stack", false, false, DSO_ANON, DSO_OTHER },
+	{ "[anon", false, false, DSO_ANON, DSO_OTHER },
+	{ "[vdso", false, false, DSO_VDSO, DSO_VDSO },
+	{ "[", false, false, DSO_OTHER, DSO_OTHER },
+};
+
+static bool begins(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+enum dso_kind map_kind_user(const char *path, bool executable, uint32_t flags)
+{
+	if (flags & MAP_HUGETLB)
+		return executable ? DSO_ANON : DSO_OTHER;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (names[i].shared && !(flags & MAP_SHARED))
+			continue;
+		if (names[i].whole ? !strcmp(path, names[i].start) : begins(path, names[i].start))
+			return executable ? names[i].code : names[i].data;
+	}
+	return DSO_FILE;
+}
+
+enum dso_kind map_kind_kernel(const char *path, bool guest, size_t *name_bytes)
+{
+	const char *end = strchr(path, ']');
+
+	*name_bytes = strlen(path);
+	if (!end || !(begins(path, "[kernel.") || begins(path, "[guest.kernel.")))
+		return guest ? DSO_GUEST_MODULE : DSO_MODULE;
+	*name_bytes = (size_t)(end - path) + 1;
+	return guest ? DSO_GUEST_KERNEL : DSO_KERNEL;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "/lib/modules/6.1/kernel/fs/ext4/jbd2-x.ko.xz" -> "[jbd2_x]", as /proc/modules has it. */
+static void add_module(struct str *name, const char *path)
+{
+	const char *base = base_name(path), *ko = strstr(base, ".ko");
+	size_t len = ko ? (size_t)(ko - base) : strlen(base);
+
+	if (*base == '[' || !ko) {
+		str_add_printable(name, base, strlen(base));
+		return;
+	}
+	str_addc(name, '[');
+	str_add_printable(name, base, len);
+	str_addc(name, ']');
+	for (char *at = name->s; (at = strchr(at, '-')) != NULL;)
+		*at = '_';
+}
+
+char *dso_name_new(enum dso_kind kind, const char *path, int32_t pid)
+{
+	struct str name = STR_INIT;
+	const char *base = kind == DSO_FILE || kind == DSO_OTHER ? base_name(path) : path;
+
+	if (kind == DSO_ANON)
+		str_addf(&name, "[JIT] tid %d", pid);
+	else if (kind == DSO_MODULE || kind == DSO_GUEST_MODULE)
+		add_module(&name, path);
+	else
+		str_add_printable(&name, base, strlen(base));
+	return str_detach(&name);
+}
+
+int32_t jitted_pid(const char *path)
+{
+	const char *base = base_name(path), *end;
+	long pid = 0;
+
+	if (!begins(base, "jitted-"))
+		return -1;
+	for (end = base + strlen("jitted-"); *end >= '0' && *end <= '9' && pid <= INT_MAX / 10;
+	     end++)
+		pid = pid * 10 + (*end - '0');
+	return end[-1] != '-' && *end == '-' && strstr(end, ".so") && pid <= INT_MAX ? (int32_t)pid
+										     : -1;
+}

@@ -1,0 +1,61 @@
+/*
+ * process.h: who runs. Threads by tid; processes by pid, each with the address space that its threads share.
+ * Private to replay/.
+ *
+ * A thread that has exited stays for a while, because samples of it may still come: it goes when a few
+ * hundred others have exited after it, never with keep_exited. A tid that is used again belongs to the
+ * new thread at once.
+ */
+#ifndef PSTAT_REPLAY_PROCESS_H
+#define PSTAT_REPLAY_PROCESS_H
+
+#include "replay/id_table.h"
+#include "replay/replay.h"
+
+struct held_sample; /* deferred.h */
+
+struct process {
+	/* First, so that a link is a process; not linked: its pid is not known, or was reused. */
+	struct id_link by_pid;
+	struct space space;
+	/*
+	 * What was mapped before the last exec: its own system call's frames lie there. Until a
+	 * sample in user mode shows that the new program runs.
+	 */
+	struct space before_exec;
+};
+
+/* What replay.h shows as struct thread. */
+struct task {
+	struct id_link by_tid; /* first, as above; not linked: the tid was reused */
+	struct thread thread;
+	struct process *process;
+	int32_t ptid; /* -1: not known */
+	struct task *next_gone;
+	bool gone; /* it is in the list of those that exited or were replaced */
+	/* Samples that wait for their user frames, in order. */
+	struct held_sample *held, **held_end;
+};
+
+struct process_table {
+	struct id_table pids, tids;
+	struct task *last; /* that was looked up, or NULL */
+	struct task *gone, **gone_end; /* oldest first */
+	size_t n_gone, gone_limit; /* at the limit some go */
+};
+
+struct task *task_of(const struct thread *thread);
+void process_table_init(struct replay *replay);
+void process_table_release(struct replay *replay);
+/* The thread, made if there is none; -1: not known. */
+struct task *process_table_get(struct replay *replay, int32_t pid, int32_t tid);
+struct task *process_table_find(const struct replay *replay, int32_t tid); /* or NULL */
+struct task *process_table_fork(struct replay *replay, const struct record_body *body);
+/* To be called when its EXIT has been handed on. */
+void process_table_exit(struct replay *replay, struct task *task);
+/* A new program: what was mapped is gone. */
+void process_exec(struct replay *replay, struct process *process);
+/* A sample in user mode: see before_exec. */
+void process_runs(struct process *process);
+
+#endif

@@ -1,0 +1,322 @@
+/*
+ * space.c: see space.h and replay.h. All changes are made of two steps at a position (chunk, index):
+ * putting a map in where no other is, and taking one out.
+ */
+#include "replay/space.h"
+
+#include <stdlib.h>
+
+struct position {
+	size_t chunk, i;
+};
+
+static size_t chunk_bytes(size_t cap)
+{
+	return sizeof(struct map_chunk) + cap * sizeof(struct map);
+}
+
+static void chunk_unref(struct map_chunk *chunk)
+{
+	if (!--chunk->refs)
+		free(chunk);
+}
+
+/* A copy of maps [from, to) with room for more. */
+static struct map_chunk *chunk_copy(const struct map_chunk *old, size_t from, size_t to)
+{
+	size_t n = to - from, cap = n < 6 ? 8 : n + n / 3;
+	struct map_chunk *chunk;
+
+	if (cap > SPACE_CHUNK_MAX)
+		cap = SPACE_CHUNK_MAX;
+	chunk = xmalloc(chunk_bytes(cap));
+	*chunk = (struct map_chunk){ .refs = 1, .n = (uint16_t)n, .cap = (uint16_t)cap };
+	if (n)
+		memcpy(chunk->v, old->v + from, n * sizeof(*chunk->v));
+	return chunk;
+}
+
+static void chunks_insert(struct space *space, size_t at, struct map_chunk *chunk)
+{
+	VEC_GROW(space->chunks, space->n_chunks, space->cap_chunks);
+	memmove(space->chunks + at + 1, space->chunks + at,
+		(space->n_chunks - at) * sizeof(*space->chunks));
+	space->chunks[at] = chunk;
+	space->n_chunks++;
+}
+
+/* The chunk, not shared, with room for another map unless it is full. */
+static struct map_chunk *chunk_own(struct space *space, size_t at)
+{
+	struct map_chunk *chunk = space->chunks[at];
+
+	if (chunk->refs > 1) {
+		space->chunks[at] = chunk_copy(chunk, 0, chunk->n);
+		chunk_unref(chunk);
+	} else if (chunk->n == chunk->cap && chunk->cap < SPACE_CHUNK_MAX) {
+		size_t cap = chunk->cap * 2 < SPACE_CHUNK_MAX ? chunk->cap * 2 : SPACE_CHUNK_MAX;
+
+		chunk = xreallocarray(chunk, 1, chunk_bytes(cap));
+		chunk->cap = (uint16_t)cap;
+		space->chunks[at] = chunk;
+	}
+	return space->chunks[at];
+}
+
+static void chunk_split(struct space *space, size_t at)
+{
+	struct map_chunk *low = space->chunks[at];
+	size_t half = low->n / 2;
+
+	chunks_insert(space, at + 1, chunk_copy(low, half, low->n));
+	low->n = (uint16_t)half;
+}
+
+static bool valid(const struct space *space, struct position p)
+{
+	return p.chunk < space->n_chunks;
+}
+
+static const struct map *map_at(const struct space *space, struct position p)
+{
+	return &space->chunks[p.chunk]->v[p.i];
+}
+
+/* How many of n ascending starts are not above addr. */
+static size_t maps_up_to(const struct map *v, size_t n, uint64_t addr)
+{
+	size_t low = 0;
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (v[low + half].start <= addr) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return low;
+}
+
+/* The last map that begins at or below addr; false: none does. */
+static bool find_below(const struct space *space, uint64_t addr, struct position *p)
+{
+	size_t low = 0, n = space->n_chunks;
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (space->chunks[low + half]->v[0].start <= addr) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	if (!low)
+		return false;
+	p->chunk = low - 1;
+	p->i = maps_up_to(space->chunks[p->chunk]->v, space->chunks[p->chunk]->n, addr) - 1;
+	return true;
+}
+
+static struct position next_of(const struct space *space, struct position p)
+{
+	if (++p.i == space->chunks[p.chunk]->n)
+		p = (struct position){ p.chunk + 1, 0 };
+	return p;
+}
+
+/* The first map that ends above addr; not valid: none does. */
+static struct position first_above(const struct space *space, uint64_t addr)
+{
+	struct position p = { 0, 0 };
+
+	if (find_below(space, addr, &p) && map_at(space, p)->end <= addr)
+		p = next_of(space, p);
+	return p;
+}
+
+const struct map *space_find(const struct space *space, uint64_t addr)
+{
+	struct position p;
+	const struct map *map;
+
+	if (!find_below(space, addr, &p))
+		return NULL;
+	map = map_at(space, p);
+	return addr < map->end ? map : NULL;
+}
+
+const struct map *space_below(const struct space *space, uint64_t addr)
+{
+	struct position p;
+
+	return find_below(space, addr, &p) ? map_at(space, p) : NULL;
+}
+
+const struct map *space_next(const struct space *space, const struct map *after)
+{
+	struct position p = { 0, 0 };
+
+	if (after && find_below(space, after->start, &p))
+		p = next_of(space, p);
+	return valid(space, p) ? map_at(space, p) : NULL;
+}
+
+/* No map of the space overlaps it. */
+static void put(struct space *space, const struct map *map)
+{
+	struct position p = { 0, 0 };
+	struct map_chunk *chunk;
+
+	if (!space->n_chunks)
+		chunks_insert(space, 0, chunk_copy(NULL, 0, 0));
+	else if (find_below(space, map->start, &p))
+		p.i++;
+	chunk = chunk_own(space, p.chunk);
+	if (chunk->n == SPACE_CHUNK_MAX) {
+		chunk_split(space, p.chunk);
+		if (p.i > chunk->n) {
+			p = (struct position){ p.chunk + 1, p.i - chunk->n };
+			chunk = space->chunks[p.chunk];
+		}
+	}
+	memmove(chunk->v + p.i + 1, chunk->v + p.i, (chunk->n - p.i) * sizeof(*chunk->v));
+	chunk->v[p.i] = *map;
+	chunk->n++;
+	space->n++;
+}
+
+/* p is then the place of the map behind it. */
+static void take_out(struct space *space, struct position *p)
+{
+	struct map_chunk *chunk = chunk_own(space, p->chunk);
+
+	space->n--;
+	chunk->n--;
+	memmove(chunk->v + p->i, chunk->v + p->i + 1, (chunk->n - p->i) * sizeof(*chunk->v));
+	if (!chunk->n) {
+		free(chunk);
+		space->n_chunks--;
+		memmove(space->chunks + p->chunk, space->chunks + p->chunk + 1,
+			(space->n_chunks - p->chunk) * sizeof(*space->chunks));
+	} else if (p->i == chunk->n) {
+		*p = (struct position){ p->chunk + 1, 0 };
+	}
+}
+
+/* Whether anything was there. */
+static bool cut(struct space *space, uint64_t start, uint64_t end)
+{
+	struct position p = first_above(space, start);
+	bool any = false;
+
+	while (valid(space, p) && map_at(space, p)->start < end) {
+		struct map old = *map_at(space, p);
+		struct map *map;
+
+		any = true;
+		if (old.start >= start && old.end <= end) {
+			take_out(space, &p);
+			continue;
+		}
+		map = &chunk_own(space, p.chunk)->v[p.i];
+		if (old.start < start)
+			map->end = start;
+		if (old.end <= end) {
+			p = next_of(space, p);
+			continue;
+		}
+		old.pgoff += end - old.start;
+		old.start = end;
+		if (map->start < start)
+			put(space, &old);
+		else
+			*map = old;
+		break;
+	}
+	return any;
+}
+
+static bool same(const struct map *a, const struct map *b)
+{
+	return a->start == b->start && a->end == b->end && a->pgoff == b->pgoff &&
+	       a->dso == b->dso && a->prot == b->prot && a->flags == b->flags;
+}
+
+void space_add(struct space *space, const struct map *map, uint64_t *clock)
+{
+	const struct map *there = space_find(space, map->start);
+
+	if (map->start >= map->end || (there && same(there, map)))
+		return;
+	cut(space, map->start, map->end);
+	put(space, map);
+	space->version = ++*clock;
+}
+
+void space_fill(struct space *space, const struct map *map, uint64_t *clock)
+{
+	struct map piece = *map;
+
+	while (piece.start < map->end) {
+		struct position p = first_above(space, piece.start);
+		uint64_t next = valid(space, p) ? map_at(space, p)->end : map->end;
+
+		piece.end = valid(space, p) && map_at(space, p)->start < map->end
+				    ? map_at(space, p)->start
+				    : map->end;
+		if (piece.start < piece.end) {
+			put(space, &piece);
+			space->version = ++*clock;
+		}
+		if (piece.end == map->end)
+			return;
+		piece.pgoff += next - piece.start;
+		piece.start = next;
+	}
+}
+
+void space_cut(struct space *space, uint64_t start, uint64_t end, uint64_t *clock)
+{
+	if (start < end && cut(space, start, end))
+		space->version = ++*clock;
+}
+
+static void drop_chunks(struct space *space)
+{
+	for (size_t i = 0; i < space->n_chunks; i++)
+		chunk_unref(space->chunks[i]);
+	space->n_chunks = 0;
+	space->n = 0;
+}
+
+void space_release(struct space *space)
+{
+	drop_chunks(space);
+	free(space->chunks);
+	space->chunks = NULL;
+	space->cap_chunks = 0;
+}
+
+void space_clear(struct space *space, uint64_t *clock)
+{
+	if (!space->n)
+		return;
+	drop_chunks(space);
+	space->version = ++*clock;
+}
+
+void space_share(struct space *to, const struct space *from)
+{
+	for (size_t i = 0; i < from->n_chunks; i++) {
+		VEC_GROW(to->chunks, to->n_chunks, to->cap_chunks);
+		to->chunks[to->n_chunks++] = from->chunks[i];
+		from->chunks[i]->refs++;
+	}
+	to->n = from->n;
+	to->version = from->version;
+}

@@ -1,0 +1,38 @@
+/*
+ * state.h: what a replay keeps beside what replay.h shows, and who owns which part. Private to replay/.
+ */
+#ifndef PSTAT_REPLAY_STATE_H
+#define PSTAT_REPLAY_STATE_H
+
+#include "replay/deferred.h"
+#include "replay/dso_table.h"
+#include "replay/order.h"
+#include "replay/process.h"
+#include "replay/space.h"
+#include "replay/text_table.h"
+
+/* replay_place.c: a map that was found for an address near by; good as long as the version is. */
+struct place_memo {
+	uint64_t version; /* 0: empty */
+	uint64_t start, end, pgoff;
+	struct dso *dso;
+};
+enum { PLACE_MEMOS = 256 };
+
+struct replay_private {
+	struct replay_handlers handlers; /* while replay_run runs; then zeros */
+	struct order order;
+	uint64_t clock; /* of space versions */
+	struct process_table processes;
+	struct dso_table dsos;
+	struct text_table comms;
+	struct text_table cgroups;
+	struct cgroup_id *cgroup_ids; /* story.c */
+	size_t n_cgroup_ids, cap_cgroup_ids;
+	struct index cgroup_index; /* of ids */
+	struct deferred deferred;
+	struct place_memo memos[PLACE_MEMOS];
+	uint64_t delivered_ns; /* newest time that was delivered */
+};
+
+#endif

@@ -1,0 +1,355 @@
+/*
+ * story.c: what each type of record does to the processes, and handing it on. rows[] says it per type:
+ * `apply` changes the state before the caller hears of the record and names its thread, `after` comes
+ * behind it (a thread's EXIT is told while the thread is still there).
+ *
+ * To add a type: a row in rows[], its function, a case in tests/unit/test_replay_story.c.
+ */
+#include "replay/story.h"
+
+#include "replay/map_kind.h"
+#include "replay/state.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { BROKEN_NOTES = 8 }; /* records that could not be decoded and are described */
+
+/* One CGROUP record: what samples call by number. */
+struct cgroup_id {
+	uint64_t id;
+	uint32_t path; /* in cgroups */
+};
+
+static struct task *apply_comm(struct replay *replay, const struct record_body *body)
+{
+	struct task *task =
+		process_table_get(replay, (int32_t)body->comm.pid, (int32_t)body->comm.tid);
+
+	if (body->misc & MISC_COMM_EXEC)
+		process_exec(replay, task->process);
+	task->thread.comm = text_table_add(&replay->private->comms, body->comm.comm);
+	task->thread.comm_known = true;
+	return task;
+}
+
+/* The map without its dso; whether it is executable. */
+static bool map_fields(const struct record_body *body, struct map *map)
+{
+	const struct record_mmap *mmap = &body->mmap;
+	bool old = body->type == RECORD_MMAP; /* tells only whether it is executable */
+
+	*map = (struct map){ .start = mmap->start, .pgoff = mmap->pgoff, .flags = mmap->flags };
+	map->end = mmap->len > UINT64_MAX - mmap->start ? UINT64_MAX : mmap->start + mmap->len;
+	map->prot = mmap->prot;
+	if (old && !(body->misc & MISC_MMAP_DATA))
+		map->prot = PROT_EXEC;
+	return map->prot & PROT_EXEC;
+}
+
+static struct dso *dso_of_map(struct replay *replay, const struct record_body *body,
+			      enum dso_kind kind, const struct thread *thread)
+{
+	const struct record_mmap *mmap = &body->mmap;
+	struct dso_key key = { .kind = kind, .path = mmap->path, .pid = -1 };
+	struct dso *dso;
+
+	key.path_bytes = strlen(key.path);
+	if (kind == DSO_ANON)
+		key.pid = thread->pid;
+	key.build_id.size = mmap->build_id_size;
+	memcpy(key.build_id.bytes, mmap->build_id, sizeof(key.build_id.bytes));
+	dso = dso_table_get(replay, &key);
+	if (!dso->inode) {
+		dso->major = mmap->major;
+		dso->minor = mmap->minor;
+		dso->inode = mmap->inode;
+	}
+	return dso;
+}
+
+static struct task *apply_mmap(struct replay *replay, const struct record_body *body)
+{
+	uint8_t mode = body->misc & MISC_CPUMODE_MASK;
+	uint64_t *clock = &replay->private->clock;
+	enum dso_kind kind;
+	struct task *task;
+	struct map map;
+	bool executable;
+
+	if (mode == MISC_KERNEL || mode == MISC_GUEST_KERNEL) {
+		kernel_maps_add(replay, body, mode == MISC_GUEST_KERNEL);
+		return NULL;
+	}
+	if (mode == MISC_GUEST_USER || mode == MISC_HYPERVISOR)
+		return NULL;
+	task = process_table_get(replay, (int32_t)body->mmap.pid, (int32_t)body->mmap.tid);
+	executable = map_fields(body, &map);
+	if (!executable && !replay->options.data_maps) {
+		space_cut(&task->process->space, map.start, map.end, clock);
+		return task;
+	}
+	kind = map_kind_user(body->mmap.path, executable, map.flags);
+	if (kind == DSO_VDSO)
+		map.pgoff = 0;
+	map.dso = dso_of_map(replay, body, kind, &task->thread);
+	space_add(&task->process->space, &map, clock);
+	return task;
+}
+
+static struct task *apply_exit(struct replay *replay, const struct record_body *body)
+{
+	return process_table_find(replay, (int32_t)body->task.tid);
+}
+
+static int after_exit(struct replay *replay, const struct record_body *body, struct task *task,
+		      struct str *err)
+{
+	int rc = 0;
+
+	(void)body;
+	if (task) {
+		rc = deferred_give_up(replay, task, err);
+		process_table_exit(replay, task);
+	}
+	return rc;
+}
+
+static struct task *apply_throttle(struct replay *replay, const struct record_body *body)
+{
+	(void)body;
+	replay->counts.throttles++;
+	return NULL;
+}
+
+static struct task *apply_lost(struct replay *replay, const struct record_body *body)
+{
+	replay->counts.lost_events += body->lost.lost;
+	return NULL;
+}
+
+static struct task *apply_lost_samples(struct replay *replay, const struct record_body *body)
+{
+	replay->counts.lost_samples += body->lost.lost;
+	return NULL;
+}
+
+static struct task *apply_namespaces(struct replay *replay, const struct record_body *body)
+{
+	enum { CGROUP_NAMESPACE = 6 };
+	const struct record_words *links = &body->namespaces.links;
+	struct task *task = process_table_get(replay, (int32_t)body->namespaces.pid,
+					      (int32_t)body->namespaces.tid);
+
+	if (links->n > CGROUP_NAMESPACE) {
+		task->thread.cgroup_dev = links->v[2 * CGROUP_NAMESPACE];
+		task->thread.cgroup_ino = links->v[2 * CGROUP_NAMESPACE + 1];
+	}
+	return task;
+}
+
+static struct task *apply_ksymbol(struct replay *replay, const struct record_body *body)
+{
+	kernel_maps_ksymbol(replay, body);
+	return NULL;
+}
+
+static struct cgroup_id *find_cgroup(const struct replay_private *p, uint64_t id)
+{
+	uint64_t hash = hash_word(id);
+	uint32_t i;
+
+	for (size_t at = index_first(&p->cgroup_index, hash);
+	     index_next(&p->cgroup_index, hash, &at, &i);)
+		if (p->cgroup_ids[i].id == id)
+			return &p->cgroup_ids[i];
+	return NULL;
+}
+
+static struct task *apply_cgroup(struct replay *replay, const struct record_body *body)
+{
+	struct replay_private *p = replay->private;
+	uint32_t path = text_table_add(&p->cgroups, body->cgroup.path);
+	struct cgroup_id *known = find_cgroup(p, body->cgroup.id);
+
+	if (known) {
+		known->path = path;
+		return NULL;
+	}
+	VEC_GROW(p->cgroup_ids, p->n_cgroup_ids, p->cap_cgroup_ids);
+	p->cgroup_ids[p->n_cgroup_ids] = (struct cgroup_id){ body->cgroup.id, path };
+	index_add(&p->cgroup_index, hash_word(body->cgroup.id), (uint32_t)p->n_cgroup_ids++);
+	return NULL;
+}
+
+static struct task *apply_deferred(struct replay *replay, const struct record_body *body)
+{
+	deferred_take(replay, body);
+	return body->id.has & PERF_SAMPLE_TID ? process_table_find(replay, (int32_t)body->id.tid)
+					      : NULL;
+}
+
+static int after_deferred(struct replay *replay, const struct record_body *body, struct task *task,
+			  struct str *err)
+{
+	return task ? deferred_arrived(replay, task, body->deferred.cookie, err) : 0;
+}
+
+static struct task *apply_build_id(struct replay *replay, const struct record_body *body)
+{
+	(void)body;
+	dso_table_take_build_ids(replay);
+	return NULL;
+}
+
+static const struct story_row {
+	struct task *(*apply)(struct replay *replay, const struct record_body *body);
+	int (*after)(struct replay *replay, const struct record_body *body, struct task *task,
+		     struct str *err);
+} rows[] = {
+	[RECORD_MMAP] = { apply_mmap, NULL },
+	[RECORD_LOST] = { apply_lost, NULL },
+	[RECORD_COMM] = { apply_comm, NULL },
+	[RECORD_EXIT] = { apply_exit, after_exit },
+	[RECORD_THROTTLE] = { apply_throttle, NULL },
+	[RECORD_FORK] = { process_table_fork, NULL },
+	[RECORD_MMAP2] = { apply_mmap, NULL },
+	[RECORD_LOST_SAMPLES] = { apply_lost_samples, NULL },
+	[RECORD_NAMESPACES] = { apply_namespaces, NULL },
+	[RECORD_KSYMBOL] = { apply_ksymbol, NULL },
+	[RECORD_CGROUP] = { apply_cgroup, NULL },
+	[RECORD_CALLCHAIN_DEFERRED] = { apply_deferred, after_deferred },
+	[RECORD_HEADER_FEATURE] = { apply_build_id, NULL },
+	[RECORD_HEADER_BUILD_ID] = { apply_build_id, NULL },
+};
+
+/* ---- samples ---- */
+
+void story_fill_sample(struct replay_sample *sample, const struct record *record,
+		       const struct record_body *body, struct thread *thread)
+{
+	*sample = (struct replay_sample){ .record = record,
+					  .body = body,
+					  .sample = &body->sample,
+					  .event = body->event,
+					  .thread = thread,
+					  .mode = record->misc & MISC_CPUMODE_MASK,
+					  .ips = body->sample.ips,
+					  .n_ips = body->sample.n_ips };
+}
+
+int story_emit(struct replay *replay, const struct replay_sample *sample, struct str *err)
+{
+	const struct replay_handlers *handlers = &replay->private->handlers;
+
+	return handlers->sample ? handlers->sample(handlers->context, replay, sample, err) : 0;
+}
+
+static void note_time(struct replay *replay, uint64_t time_ns)
+{
+	if (!replay->first_ns || time_ns < replay->first_ns)
+		replay->first_ns = time_ns;
+	if (time_ns > replay->last_ns)
+		replay->last_ns = time_ns;
+}
+
+static int take_sample(struct replay *replay, const struct record *record,
+		       const struct record_body *body, struct str *err)
+{
+	const struct sample *sample = &body->sample;
+	bool known = sample->has & PERF_SAMPLE_TID;
+	struct task *task = process_table_get(replay, known ? (int32_t)sample->pid : -1,
+					      known ? (int32_t)sample->tid : -1);
+	struct replay_sample out;
+	uint64_t cookie;
+
+	replay->counts.samples++;
+	replay->counts.unknown_ids += !body->event;
+	if (sample->has & PERF_SAMPLE_TIME)
+		note_time(replay, sample->time_ns);
+	story_fill_sample(&out, record, body, &task->thread);
+	if (out.mode == MISC_USER)
+		process_runs(task->process);
+	if (deferred_cookie(sample, &cookie)) {
+		if (!task->thread.exited)
+			return deferred_hold(replay, task, record, cookie, err);
+		out.n_ips -= 2;
+		out.user_frames_missing = true;
+		replay->counts.deferred_missing++;
+	}
+	return story_emit(replay, &out, err);
+}
+
+/* ---- all other records ---- */
+
+static int take_other(struct replay *replay, const struct record *record,
+		      const struct record_body *body, struct str *err)
+{
+	const struct replay_handlers *handlers = &replay->private->handlers;
+	static const struct story_row none;
+	const struct story_row *row = record->type < ARRAY_SIZE(rows) ? &rows[record->type] : &none;
+	struct task *task = NULL;
+	int rc = 0;
+
+	if (row->apply)
+		task = row->apply(replay, body);
+	if (!task && body->id.has & PERF_SAMPLE_TID)
+		task = process_table_find(replay, (int32_t)body->id.tid);
+	if (handlers->other)
+		rc = handlers->other(handlers->context, replay, record, body,
+				     task ? &task->thread : NULL, err);
+	if (!rc && row->after)
+		rc = row->after(replay, body, task, err);
+	return rc;
+}
+
+static void broken(struct replay *replay, const struct str *why)
+{
+	struct note_list *notes = &replay->reader->notes;
+
+	if (replay->counts.broken++ < BROKEN_NOTES && notes->n < READER_NOTES_MAX)
+		note_add(notes, false, NULL, "%s", why->s);
+}
+
+int story_take(struct replay *replay, const struct record *record, bool timed, uint64_t time_ns,
+	       struct str *err)
+{
+	struct replay_private *p = replay->private;
+	struct str why = STR_INIT;
+	struct record_body body;
+
+	replay->counts.records++;
+	if (timed && time_ns < p->delivered_ns)
+		replay->counts.out_of_order++;
+	else if (timed)
+		p->delivered_ns = time_ns;
+	if (reader_decode(replay->reader, record, &body, &why)) {
+		broken(replay, &why);
+		str_release(&why);
+		return 0;
+	}
+	if (record->type == RECORD_SAMPLE)
+		return take_sample(replay, record, &body, err);
+	return take_other(replay, record, &body, err);
+}
+
+int story_end(struct replay *replay, struct str *err)
+{
+	dso_table_take_build_ids(replay);
+	return deferred_give_up(replay, NULL, err);
+}
+
+void story_release(struct replay *replay)
+{
+	struct replay_private *p = replay->private;
+
+	free(p->cgroup_ids);
+	index_release(&p->cgroup_index);
+}
+
+const char *replay_cgroup(const struct replay *replay, uint64_t id)
+{
+	const struct cgroup_id *known = find_cgroup(replay->private, id);
+
+	return known ? replay->private->cgroups.v[known->path] : NULL;
+}

@@ -1,0 +1,25 @@
+/*
+ * story.h: one record at a time takes effect and is handed to the caller. Private to replay/.
+ */
+#ifndef PSTAT_REPLAY_STORY_H
+#define PSTAT_REPLAY_STORY_H
+
+#include "replay/replay.h"
+
+/* timed: time_ns is when it was written. 0, or what a handler returned. */
+int story_take(struct replay *replay, const struct record *record, bool timed, uint64_t time_ns,
+	       struct str *err);
+/* After the last record: what still waits is delivered. */
+int story_end(struct replay *replay, struct str *err);
+void story_release(struct replay *replay);
+
+/* For samples that were held (deferred.c). */
+void story_fill_sample(struct replay_sample *sample, const struct record *record,
+		       const struct record_body *body, struct thread *thread);
+int story_emit(struct replay *replay, const struct replay_sample *sample, struct str *err);
+
+/* kernel_maps.c: MMAP records of the kernel's own code; KSYMBOL. */
+void kernel_maps_add(struct replay *replay, const struct record_body *body, bool guest);
+void kernel_maps_ksymbol(struct replay *replay, const struct record_body *body);
+
+#endif

@@ -1,0 +1,199 @@
+/*
+ * The queue that puts records in the order of time: what may go at the end of a round, equal times, copies of
+ * records that don't stay, and, against a plain stable sort, any order of arrival.
+ */
+#include "data_fixture.h"
+
+#include "replay/order.h"
+
+/* A record whose offset is its number of arrival; its payload, too, where it is read back. */
+struct small {
+	uint8_t bytes[16];
+};
+
+static void add(struct order *order, uint64_t number, uint64_t time_ns, bool stable,
+		struct small *kept)
+{
+	struct small mine, *at = stable ? kept : &mine;
+	struct record record;
+	const uint16_t head[4] = { RECORD_LOST_SAMPLES, 0, 0, sizeof(mine.bytes) };
+
+	memcpy(at->bytes, head, sizeof(head));
+	memcpy(at->bytes + 8, &number, sizeof(number));
+	record_from_bytes(&record, at->bytes, number, false);
+	order_add(order, &record, time_ns, stable);
+	if (!stable)
+		memset(&mine, 0xee, sizeof(mine)); /* as the reader's buffer is used again */
+}
+
+/* The next record's number and time as "number@time ", or the end. */
+static void drain(struct order *order, struct str *out)
+{
+	struct record record;
+	uint64_t time_ns, number;
+
+	while (order_next(order, &record, &time_ns)) {
+		memcpy(&number, record.bytes + 8, sizeof(number));
+		assert_int_equal(record.type, RECORD_LOST_SAMPLES);
+		assert_int_equal(record.size, 16);
+		assert_int_equal(record.offset, number);
+		str_addf(out, "%u@%u ", (unsigned)number, (unsigned)time_ns);
+	}
+}
+
+static void expect(struct order *order, const char *text)
+{
+	struct str out = STR_INIT;
+
+	drain(order, &out);
+	assert_string_equal(out.s, text);
+	str_release(&out);
+}
+
+/* Up to the newest of the round before: what came later may still be preceded by another ring's. */
+static void test_rounds(void **state)
+{
+	struct small kept[16];
+	struct order order;
+
+	(void)state;
+	order_init(&order, false);
+	add(&order, 1, 10, true, &kept[0]);
+	add(&order, 2, 30, true, &kept[1]);
+	add(&order, 3, 20, true, &kept[2]); /* the second ring */
+	order_round(&order);
+	expect(&order, "");
+	add(&order, 4, 40, true, &kept[3]);
+	add(&order, 5, 25, true, &kept[4]);
+	add(&order, 6, 31, true, &kept[5]);
+	order_round(&order);
+	expect(&order, "1@10 3@20 5@25 2@30 ");
+	add(&order, 8, 5, true, &kept[6]); /* too late, but it comes */
+	add(&order, 7, 50, true, &kept[7]);
+	order_round(&order);
+	expect(&order, "8@5 6@31 4@40 ");
+	order_all(&order);
+	expect(&order, "7@50 ");
+	assert_int_equal(order.bytes, 0);
+	order_release(&order);
+}
+
+static void test_equal_times_stay(void **state)
+{
+	struct small kept[8];
+	struct order order;
+
+	(void)state;
+	order_init(&order, false);
+	for (unsigned i = 0; i < 6; i++)
+		add(&order, i, i % 2 ? 7 : 3, i < 3, &kept[i]);
+	order_all(&order);
+	expect(&order, "0@3 2@3 4@3 1@7 3@7 5@7 ");
+	order_release(&order);
+}
+
+static void test_half(void **state)
+{
+	struct order order;
+
+	(void)state;
+	order_init(&order, false);
+	for (unsigned i = 0; i < 5; i++)
+		add(&order, i, 50 - i, false, NULL);
+	assert_true(order.bytes > 5 * sizeof(struct order_item));
+	order_half(&order);
+	expect(&order, "4@46 3@47 2@48 ");
+	order_all(&order);
+	expect(&order, "1@49 0@50 ");
+	assert_int_equal(order.bytes, 0);
+	order_release(&order);
+}
+
+/* More copies than fit into one block, some of them never handed out. */
+static void test_copies(void **state)
+{
+	struct order order;
+	struct str out = STR_INIT;
+
+	(void)state;
+	order_init(&order, false);
+	for (unsigned round = 0; round < 4; round++) {
+		for (unsigned i = 0; i < 20000; i++)
+			add(&order, round * 20000 + i, round * 100000 + (i * 7919) % 20000, false,
+			    NULL);
+		order_round(&order);
+		drain(&order, &out);
+		str_reset(&out);
+	}
+	order_all(&order);
+	for (unsigned i = 0; i < 100; i++) {
+		struct record record;
+		uint64_t time_ns;
+
+		assert_true(order_next(&order, &record, &time_ns));
+	}
+	str_release(&out);
+	order_release(&order);
+}
+
+struct ref {
+	uint64_t time_ns, number;
+};
+
+static int ref_compare(const void *a, const void *b)
+{
+	const struct ref *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+/* Rings as runs, with disorder in between; nothing goes before the end. */
+static void test_any_order(void **state)
+{
+	enum { N = 5000 };
+	static struct small kept[N];
+	static struct ref refs[N];
+	uint64_t seed = 1;
+	struct order order;
+
+	(void)state;
+	for (unsigned rings = 1; rings < 40; rings += 6) {
+		struct str got = STR_INIT, want = STR_INIT;
+		uint64_t time_ns = 0;
+
+		order_init(&order, false);
+		for (unsigned i = 0; i < N; i++) {
+			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+			if (i % (N / rings) == 0)
+				time_ns = 1000;
+			time_ns += (seed >> 33) % 5;
+			if ((seed >> 40) % 50 == 0)
+				time_ns -= 9;
+			refs[i] = (struct ref){ time_ns, i };
+			add(&order, i, time_ns, (seed >> 50) % 2, &kept[i]);
+		}
+		order_all(&order);
+		drain(&order, &got);
+		qsort(refs, N, sizeof(*refs), ref_compare);
+		for (unsigned i = 0; i < N; i++)
+			str_addf(&want, "%u@%u ", (unsigned)refs[i].number,
+				 (unsigned)refs[i].time_ns);
+		assert_string_equal(got.s, want.s);
+		str_release(&got);
+		str_release(&want);
+		order_release(&order);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rounds),    cmocka_unit_test(test_equal_times_stay),
+		cmocka_unit_test(test_half),      cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_any_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
