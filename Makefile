@@ -86,7 +86,7 @@ Q := $(if $(V),,@)
 with_or_none = $(if $(filter 0 no,$1),$2.c,$2_none.c)
 LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
 	$(call with_or_none,$(WITH_LIBIBERTY),sym/demangle) \
-	$(call with_or_none,$(WITH_LIBTRACEEVENT),report/tracepoint) \
+	$(call with_or_none,$(WITH_LIBTRACEEVENT),report/trace_fields) \
 	$(call with_or_none,$(WITH_LIBLZMA),sym/elf_xz) \
 	$(call with_or_none,$(WITH_LIBUNWIND),unwind/unwind_libunwind))
 SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))
@@ -95,6 +95,8 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard 
 FAKE_OBJECTS := $(patsubst tests/fake/%.c,$(BUILD)/tests/fake/%.o,$(sort $(wildcard tests/fake/*.c)))
 WORKLOADS := $(patsubst tests/work/%.c,$(BUILD)/tests/work/%,$(sort $(wildcard tests/work/*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(sort $(wildcard tests/bench/*.c)))
+GOLDEN := $(BUILD)/tests/golden/make_recordings
+GOLDEN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/golden/*.c)))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 MAN_PAGES := $(sort $(wildcard man/*.1))
 MAN5_PAGES := $(sort $(wildcard man/*.5))
@@ -151,6 +153,9 @@ $(UNIT_TESTS): %: %.o $(BUILD)/libpstat.a
 $(BENCHES): %: %.o $(BUILD)/libpstat.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 
+$(GOLDEN): $(GOLDEN_OBJECTS) $(BUILD)/libpstat.a
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+
 # pstat on a scripted kernel: the same program with another main(), see tests/fake/.
 $(BUILD)/pstat-fake: $(FAKE_OBJECTS) $(BUILD)/tests/fake/renamed_main.o $(BUILD)/libpstat.a
 	@echo "  LINK    $@"
@@ -182,6 +187,10 @@ lint: all test-programs
 check-lab:
 	+@MAKE='$(MAKE)' tests/lab/prepare build/lab
 	@tests/run lab
+
+# Writes the recordings in tests/golden anew, see tests/golden/make_recordings.c.
+golden: $(GOLDEN)
+	$(GOLDEN) tests/golden
 
 # libFuzzer comes with clang, whatever CC is.
 fuzz:
@@ -228,12 +237,12 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all check check-lab lint fuzz fuzz-run bench deps demo install uninstall clean test-programs force
+.PHONY: all check check-lab lint golden fuzz fuzz-run bench deps demo install uninstall clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:
 
 -include $(OBJECTS:.o=.d) $(BUILD)/src/main.d $(FAKE_OBJECTS:.o=.d) $(UNIT_TESTS:=.d) \
-	$(WORKLOADS:=.d) $(BENCHES:=.d) $(FUZZERS:=.d) $(BUILD)/tests/fake/renamed_main.d
+	$(WORKLOADS:=.d) $(BENCHES:=.d) $(GOLDEN_OBJECTS:.o=.d) $(FUZZERS:=.d) $(BUILD)/tests/fake/renamed_main.d
 
 endif # no AFTER_DEPS

@@ -1,9 +1,9 @@
 /*
  * sym_parts: what the files of sym/ hand each other. Private to sym/.
  *
- *   dso_file.c      which file (build-id, debuglink, symfs, debug dirs, cache, debuginfod)
- *   elf_file.c      one ELF file, opened through libelf: sections, segments, build-id
- *   elf_symbols.c elf_plt.c elf_minidebug.c            its symbols
+ *   dso_file.c debug_file.c debuginfod.c vdso_file.c   which file (symfs, cache, build-id, debuglink)
+ *   elf_file.c elf_lib.c   one ELF file, opened through libelf: sections, segments, build-id
+ *   elf_symbols.c elf_plt.c elf_minidebug.c elf_xz.c   its symbols
  *   kallsyms.c perf_map.c jitdump.c                    symbols of other kinds of text
  *   symbol_table.c  the sorted array that all of them fill
  *   dwarf_*.c       inlined functions and lines
@@ -16,21 +16,29 @@
 
 /* ---- symbol_table.c ---- */
 
-enum symbol_rank_bits { /* which of two at one address is shown: the greater rank; see symbol_table.c */
+enum symbol_rank_bits { /* also which of two at one address is shown: global, local, weak */
 			SYMBOL_LOCAL,
 			SYMBOL_WEAK,
 			SYMBOL_GLOBAL,
 };
+enum { SYMBOL_OUTER_MAX = (1 << 29) - 1 };
 struct symbol_row {
 	uint64_t start;
 	uint64_t size; /* 0 until finish: up to the next symbol */
 	uint32_t name; /* offset in names */
-	uint8_t binding; /* enum above */
+	uint32_t binding : 3; /* enum above */
+	uint32_t outer1 : 29; /* 1 + index of the nearest row before that reaches over start; 0: none */
 };
 struct symbol_table {
 	struct symbol_row *v; /* after symbol_table_finish: ascending by start, one row per start */
 	size_t n, cap;
 	struct str names; /* each ended by NUL */
+	/*
+	 * After finish: other names of rows' starts that only the rule of names put behind, where demangling may
+	 * turn that round; ascending by start.
+	 */
+	struct symbol_row *aliases;
+	size_t n_aliases, cap_aliases;
 };
 void symbol_table_init(struct symbol_table *table);
 void symbol_table_release(struct symbol_table *table);
@@ -39,10 +47,15 @@ void symbol_table_add(struct symbol_table *table, uint64_t start, uint64_t size,
 		      size_t name_len, uint8_t binding);
 /*
  * Sorts, keeps the best of the names of one address (perf's choice: with a size before without, global
- * before weak before local, fewer leading underscores, the longer name), and ends symbols without a size
- * at the next one; page_end: the last one, without a size, at the end of its 4 KiB page.
+ * before local before weak, fewer leading underscores, the longer name), and ends symbols without a size
+ * at the next one; the last one, without a size, a 4 KiB page after its page's end, as perf does.
  */
 void symbol_table_finish(struct symbol_table *table);
+/* Whether b is to be shown instead of a, by their names alone. */
+bool symbol_name_is_better(const char *b, const char *a);
+/* The n aliases of a row's start. */
+const struct symbol_row *symbol_table_aliases(const struct symbol_table *table, uint64_t start,
+					      size_t *n);
 /* The row that covers addr, or NULL. */
 const struct symbol_row *symbol_table_find(const struct symbol_table *table, uint64_t addr);
 
@@ -50,11 +63,13 @@ const struct symbol_row *symbol_table_find(const struct symbol_table *table, uin
 
 struct elf_segment {
 	uint64_t offset, vaddr, file_size, mem_size;
+	uint64_t align; /* offset and vaddr agree modulo this; 0 and 1: need not */
 	bool executable;
 };
 struct elf_file {
 	int fd;
 	void *elf; /* Elf * of libelf */
+	char *unpacked; /* the contents of a packed module, or NULL */
 	char *path;
 	uint16_t machine; /* EM_* */
 	bool is_64, swapped;
@@ -80,7 +95,8 @@ bool elf_file_debuglink(struct elf_file *file, struct str *name, uint32_t *crc);
 /* ---- elf_symbols.c, elf_plt.c, elf_minidebug.c ---- */
 /*
  * Function symbols of .symtab (else .dynsym), at virtual addresses. *had: which tables there were.
- * Labels without a type count in executable sections, as in the kernel's assembly.
+ * Labels without a type count in executable sections, as in the kernel's assembly; objects are there for
+ * data addresses. Modules (relocatable): counted from the start of .text, see elf_symbols.c.
  */
 enum { ELF_HAD_SYMTAB = 1, ELF_HAD_DYNSYM = 2 };
 int elf_symbols_read(struct elf_file *file, struct symbol_table *table, unsigned *had,
@@ -90,11 +106,17 @@ int elf_plt_read(struct elf_file *file, struct symbol_table *table, struct str *
 /* Symbols of the packed .gnu_debugdata, if there is one. 1 read, 0 none, negative broken. */
 int elf_minidebug_read(struct elf_file *file, struct symbol_table *table, struct str *err);
 
+/* ---- elf_xz.c; elf_xz_none.c where it was left out ---- */
+/* .xz bytes unpacked and appended to out; -EFBIG: more than 256 MiB. Negative with a sentence. */
+int elf_xz_unpack(const void *bytes, size_t n, struct str *out, struct str *err);
+
 /* ---- dso_file.c ---- */
 struct dso_files {
 	char *runtime; /* the file itself, with the right build-id as far as known; NULL: not there */
 	char *debug; /* the file with .symtab or DWARF, may be the same; NULL: none */
-	struct str why; /* why runtime, or a better debug file, is missing */
+	/* For the vdso both can be "/proc/self/fd/N", which stays valid until the program ends. */
+	/* Why runtime, or a better debug file, is missing; or, with runtime: what speaks against it. Printable. */
+	struct str why;
 	const char *remedy;
 };
 void dso_files_find(const struct sym_options *options, const struct reader *reader,
@@ -128,7 +150,8 @@ struct dwarf_file *dwarf_file_open(const char *path, const char *const *debug_di
 				   struct str *err);
 void dwarf_file_close(struct dwarf_file *file);
 struct dwarf_inline {
-	const char *name; /* linkage name where there is one, else the plain name; raw */
+	/* Linkage name where there is one, else the plain name; raw. NULL: not known, as in a file that is missing. */
+	const char *name;
 	struct source_line line; /* [0]: the address's own; [i]: where [i-1] was called from */
 };
 /*

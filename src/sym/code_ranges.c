@@ -1,0 +1,170 @@
+/*
+ * code_ranges: a run-time compiler uses its memory again and again, so that one address is of several
+ * functions in turn. The latest one wins, address by address:
+ *
+ *	time |    +--c--+              start and end of c cut b in two
+ *	     |  +---b-----+
+ *	     |     +---a----+
+ *	     +-------------------> address:   b b c c c c c b b a
+ *
+ * One sweep over the starts, with the ranges that are open kept in a heap, latest first.
+ */
+#include "sym/code_ranges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_trusted(const struct stat *st)
+{
+	return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
+int code_file_open(const char *path, struct str *err)
+{
+	struct stat st, link;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return fail(err, -errno, "%s: %s", path, strerror(errno));
+	if (fstat(fd, &st) || lstat(path, &link)) {
+		int code = -errno;
+
+		close(fd);
+		return fail(err, code, "%s: %s", path, strerror(-code));
+	}
+	if (is_trusted(&st) && !is_trusted(&link))
+		st = link;
+	if (S_ISREG(st.st_mode) && is_trusted(&st))
+		return fd;
+	close(fd);
+	if (is_trusted(&st))
+		return fail(err, -EINVAL, "%s: not a regular file", path);
+	return fail(err, -EPERM, "%s: owned by user %u, not by you (user %u) or root", path,
+		    (unsigned)st.st_uid, (unsigned)geteuid());
+}
+
+void code_ranges_release(struct code_ranges *ranges)
+{
+	free(ranges->v);
+	str_release(&ranges->names);
+	*ranges = (struct code_ranges)CODE_RANGES_INIT;
+}
+
+bool code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size, const char *name,
+		     size_t name_len)
+{
+	size_t len = strnlen(name, name_len);
+
+	if (!size || size > UINT64_MAX - start || !len || ranges->n >= UINT32_MAX ||
+	    len >= UINT32_MAX - ranges->names.len)
+		return false;
+	VEC_GROW(ranges->v, ranges->n, ranges->cap);
+	ranges->v[ranges->n++] = (struct code_range){
+		.start = start,
+		.end = start + size,
+		.name = (uint32_t)ranges->names.len,
+	};
+	str_addn(&ranges->names, name, len);
+	str_addc(&ranges->names, '\0');
+	return true;
+}
+
+/* ---- the sweep; an index is also the time: greater is later ---- */
+
+struct heap { /* the greatest index at v[0] */
+	uint32_t *v;
+	size_t n;
+};
+
+static void heap_push(struct heap *heap, uint32_t value)
+{
+	size_t i = heap->n++;
+
+	for (; i && heap->v[(i - 1) / 2] < value; i = (i - 1) / 2)
+		heap->v[i] = heap->v[(i - 1) / 2];
+	heap->v[i] = value;
+}
+
+static void heap_pop(struct heap *heap)
+{
+	uint32_t value = heap->v[--heap->n];
+	size_t i = 0;
+
+	for (size_t child = 1; child < heap->n; child = 2 * i + 1) {
+		if (child + 1 < heap->n && heap->v[child + 1] > heap->v[child])
+			child++;
+		if (heap->v[child] <= value)
+			break;
+		heap->v[i] = heap->v[child];
+		i = child;
+	}
+	heap->v[i] = value;
+}
+
+struct start {
+	uint64_t start;
+	uint32_t index;
+};
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct start *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static struct start *sorted_starts(const struct code_ranges *ranges)
+{
+	struct start *starts = xreallocarray(NULL, ranges->n, sizeof(*starts));
+
+	for (size_t i = 0; i < ranges->n; i++)
+		starts[i] = (struct start){ ranges->v[i].start, (uint32_t)i };
+	qsort(starts, ranges->n, sizeof(*starts), compare_starts);
+	return starts;
+}
+
+static void add_piece(const struct code_ranges *ranges, uint32_t index, uint64_t start,
+		      uint64_t end, struct symbol_table *table)
+{
+	const char *name = ranges->names.s + ranges->v[index].name;
+
+	symbol_table_add(table, start, end - start, name, strlen(name), SYMBOL_GLOBAL);
+}
+
+void code_ranges_flatten(const struct code_ranges *ranges, struct symbol_table *table)
+{
+	struct start *starts = sorted_starts(ranges);
+	struct heap open = { .v = xreallocarray(NULL, ranges->n, sizeof(*open.v)) };
+	uint64_t at = 0;
+	size_t next = 0;
+
+	while (open.n || next < ranges->n) {
+		uint32_t top;
+		uint64_t end;
+
+		if (!open.n) {
+			at = starts[next].start;
+			heap_push(&open, starts[next++].index);
+		}
+		top = open.v[0];
+		end = ranges->v[top].end;
+		if (end <= at) {
+			heap_pop(&open);
+			continue;
+		}
+		while (next < ranges->n && open.v[0] == top && starts[next].start < end)
+			heap_push(&open, starts[next++].index);
+		if (open.v[0] != top) /* a later one begins within: the last one pushed */
+			end = starts[next - 1].start;
+		if (end > at)
+			add_piece(ranges, top, at, end, table);
+		at = end;
+	}
+	free(open.v);
+	free(starts);
+}

@@ -1,0 +1,37 @@
+/*
+ * code_ranges: what maps and dumps of code made at run time have in common. Private to sym/.
+ */
+#ifndef PSTAT_CODE_RANGES_H
+#define PSTAT_CODE_RANGES_H
+
+#include "sym/sym_parts.h"
+
+/*
+ * A file that whoever runs pstat may believe: regular, and it and a link that leads to it belong to this user
+ * or to root. The descriptor, or -errno with a sentence: -EPERM names the owner.
+ */
+int code_file_open(const char *path, struct str *err);
+
+struct code_range {
+	uint64_t start, end;
+	uint32_t name; /* offset in names */
+};
+
+/* Ranges in the order in which they came to be: a later one lies over earlier ones. */
+struct code_ranges {
+	struct code_range *v;
+	size_t n, cap;
+	struct str names; /* each ended by NUL */
+};
+#define CODE_RANGES_INIT                                                                           \
+	{                                                                                          \
+		NULL, 0, 0, STR_INIT                                                               \
+	}
+void code_ranges_release(struct code_ranges *ranges);
+/* false, and nothing added: it is empty, wraps around, has no name, or there are too many. */
+bool code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size, const char *name,
+		     size_t name_len);
+/* What of each is not covered by a later one, into the table (not finished). */
+void code_ranges_flatten(const struct code_ranges *ranges, struct symbol_table *table);
+
+#endif

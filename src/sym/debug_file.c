@@ -1,0 +1,278 @@
+/*
+ * debug_file: the file with a dso's names and lines, where the dso itself was stripped of them.
+ *
+ * In the order of how sure one can be: the file itself; files named by the build-id; the file that
+ * .gnu_debuglink names, whose checksum must be the one it says; files of the same name in a folder of debug
+ * files, which must have the same build-id, or where there is none, be in a folder that the user named.
+ * Servers are asked last. The first file that fits is taken; one that would fit by its name and does not is
+ * told of where none is found.
+ *
+ * Source: gdb manual, "Separate Debug Files".
+ */
+#include "sym/dso_search.h"
+#include "sym/elf_lib.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DEBUG_DIR "/usr/lib/debug"
+
+enum { CRC_STEP = 8, CRC_CHUNK_BYTES = 1 << 18, CRC_SHOWN_BYTES = 64 << 20 };
+
+/* How a candidate proves that it belongs to the file. */
+enum proof {
+	PROOF_BUILD_ID, /* it must have the same one */
+	PROOF_CRC, /* the checksum of the debuglink, and the build-id where both have one */
+	PROOF_USER, /* the user says so; but the build-id where both have one */
+};
+
+/* ---- checksum of .gnu_debuglink: CRC-32 as in zlib, 8 bytes per step ---- */
+
+static void crc_tables(uint32_t tables[CRC_STEP][256])
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t crc = i;
+
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+		tables[0][i] = crc;
+	}
+	for (int step = 1; step < CRC_STEP; step++)
+		for (uint32_t i = 0; i < 256; i++)
+			tables[step][i] = tables[step - 1][i] >> 8 ^
+					  tables[0][tables[step - 1][i] & 255];
+}
+
+static uint32_t crc_add(uint32_t tables[CRC_STEP][256], uint32_t crc, const uint8_t *bytes, size_t n)
+{
+	for (; n >= CRC_STEP; n -= CRC_STEP, bytes += CRC_STEP) {
+		crc = tables[7][(crc ^ bytes[0]) & 255] ^
+		      tables[6][(crc >> 8 ^ bytes[1]) & 255] ^
+		      tables[5][(crc >> 16 ^ bytes[2]) & 255] ^
+		      tables[4][(crc >> 24 ^ bytes[3]) & 255] ^ tables[3][bytes[4]] ^
+		      tables[2][bytes[5]] ^ tables[1][bytes[6]] ^ tables[0][bytes[7]];
+	}
+	while (n--)
+		crc = crc >> 8 ^ tables[0][(crc ^ *bytes++) & 255];
+	return crc;
+}
+
+/* Says how far it is, where the file is long. */
+static void crc_progress(const struct dso_search *search, off_t done, off_t all)
+{
+	const struct sym_options *options = search->options;
+	char *what;
+
+	if (!options->progress || done % CRC_SHOWN_BYTES || all < CRC_SHOWN_BYTES)
+		return;
+	what = xasprintf("checking the debug file of %s", search->dso->name);
+	options->progress(options->progress_context, what, (double)done / (double)all);
+	free(what);
+}
+
+static bool crc_is(const struct dso_search *search, int fd, uint32_t expected)
+{
+	uint32_t tables[CRC_STEP][256];
+	uint32_t crc = ~0u;
+	uint8_t *chunk = xmalloc(CRC_CHUNK_BYTES);
+	struct stat st;
+	off_t at = 0;
+	ssize_t got = 0;
+
+	crc_tables(tables);
+	if (!fstat(fd, &st))
+		while (at < st.st_size && (got = pread(fd, chunk, CRC_CHUNK_BYTES, at)) > 0) {
+			crc_progress(search, at, st.st_size);
+			crc = crc_add(tables, crc, chunk, (size_t)got);
+			at += got;
+		}
+	free(chunk);
+	return got > 0 && ~crc == expected;
+}
+
+/* ---- one candidate ---- */
+
+static bool has_names(const struct elf_file *file)
+{
+	struct elf_section section;
+
+	return elf_section_of_type(file, SHT_SYMTAB, &section) ||
+	       elf_section_named(file, ".debug_info", &section) ||
+	       elf_section_named(file, ".zdebug_info", &section);
+}
+
+static bool is_proven(struct dso_search *search, const struct elf_file *file, enum proof proof)
+{
+	const struct build_id *id = &search->build_id;
+	struct str found = STR_INIT;
+
+	if (id->size && file->build_id.size && !build_id_same(id, &file->build_id)) {
+		build_id_brief(&file->build_id, &found);
+		dso_search_why(search, "install the debug package of its version", file->path,
+			       "of another build, with build-id %s", found.s);
+		str_release(&found);
+		return false;
+	}
+	if (proof == PROOF_BUILD_ID)
+		return id->size && file->build_id.size;
+	if (proof == PROOF_CRC && !crc_is(search, file->fd, search->link_crc)) {
+		dso_search_why(search, "install the debug package of its version", file->path,
+			       "of another build: not the checksum in .gnu_debuglink");
+		return false;
+	}
+	return true;
+}
+
+/* Takes the path, which may be NULL. True: this is it. */
+static bool try_debug(struct dso_search *search, char *path, enum proof proof)
+{
+	struct elf_file file;
+	struct stat st;
+	struct str err = STR_INIT;
+	bool fits = false;
+	int rc;
+
+	if (!path)
+		return false;
+	/* The stripped file may itself lie where a debug file is looked for. */
+	if (search->files->runtime && !stat(path, &st) && st.st_dev == search->stat.st_dev &&
+	    st.st_ino == search->stat.st_ino) {
+		free(path);
+		return false;
+	}
+	rc = elf_file_open(&file, path, &err);
+	if (!rc) {
+		fits = has_names(&file) && is_proven(search, &file, proof);
+		elf_file_close(&file);
+	} else if (rc != -ENOENT && rc != -ENOTDIR) {
+		dso_search_why(search, NULL, path, "%s", err.s);
+	}
+	str_release(&err);
+	if (fits)
+		search->files->debug = path;
+	else
+		free(path);
+	return fits;
+}
+
+/* ---- where candidates are ---- */
+
+struct debug_dir {
+	char *path;
+	enum proof proof; /* of a file there that only its name speaks for */
+};
+struct debug_dirs {
+	struct debug_dir *v;
+	size_t n, cap;
+};
+
+static void add_dir(struct debug_dirs *dirs, char *path, enum proof proof)
+{
+	VEC_GROW(dirs->v, dirs->n, dirs->cap);
+	dirs->v[dirs->n++] = (struct debug_dir){ path, proof };
+}
+
+static bool try_build_id(struct dso_search *search, const struct debug_dirs *dirs)
+{
+	for (size_t i = 0; i < dirs->n; i++)
+		if (try_debug(search, build_id_path(dirs->v[i].path, &search->build_id, ".debug"),
+			      PROOF_BUILD_ID))
+			return true;
+	return false;
+}
+
+static bool try_link(struct dso_search *search, const struct debug_dirs *dirs)
+{
+	const char *name = search->link.s;
+	char *path, *dir, *recorded, *recorded_dir;
+	bool found;
+
+	if (!name[0] || !search->files->runtime)
+		return false;
+	path = xstrdup(search->files->runtime);
+	dir = dirname(path);
+	recorded = xstrdup(search->dso->path);
+	recorded_dir = dirname(recorded);
+	found = try_debug(search, xasprintf("%s/%s", dir, name), PROOF_CRC) ||
+		try_debug(search, xasprintf("%s/.debug/%s", dir, name), PROOF_CRC);
+	for (size_t i = 0; !found && recorded_dir[0] == '/' && i < dirs->n; i++)
+		found = try_debug(search, xasprintf("%s%s/%s", dirs->v[i].path, recorded_dir, name),
+				  PROOF_CRC);
+	free(path);
+	free(recorded);
+	return found;
+}
+
+static bool try_name(struct dso_search *search, const struct debug_dirs *dirs)
+{
+	const char *path = search->dso->path;
+
+	if (path[0] != '/')
+		return false;
+	for (size_t i = 0; i < dirs->n; i++) {
+		const struct debug_dir *dir = &dirs->v[i];
+
+		if (try_debug(search, xasprintf("%s%s.debug", dir->path, path), dir->proof) ||
+		    try_debug(search, xasprintf("%s%s", dir->path, path), dir->proof))
+			return true;
+	}
+	return false;
+}
+
+static bool try_servers(struct dso_search *search)
+{
+	struct str err = STR_INIT;
+	char *path;
+	bool found = false;
+
+	if (!search->options->debuginfod)
+		return false;
+	if (debuginfod_fetch(search->options, &search->build_id, search->dso->name, true, &path, &err))
+		dso_search_why(search, NULL, NULL, "stripped, and %s", err.s);
+	else
+		found = try_debug(search, path, PROOF_BUILD_ID);
+	str_release(&err);
+	return found;
+}
+
+static bool try_folders(struct dso_search *search)
+{
+	const char *const *user = search->options->debug_dirs;
+	struct debug_dirs dirs = { 0 };
+	bool found;
+
+	add_dir(&dirs, xasprintf("%s" DEBUG_DIR, search->symfs), PROOF_BUILD_ID);
+	for (; user && *user; user++)
+		add_dir(&dirs, xstrdup(*user), PROOF_USER);
+	found = try_build_id(search, &dirs) || try_link(search, &dirs) || try_name(search, &dirs);
+	for (size_t i = 0; i < dirs.n; i++)
+		free(dirs.v[i].path);
+	free(dirs.v);
+	return found;
+}
+
+void debug_file_find(struct dso_search *search)
+{
+	struct dso_files *files = search->files;
+	const char *remedy = search->options->debuginfod ?
+				     "install its debug package" :
+				     "install its debug package, or use --debuginfod";
+
+	if (files->runtime && search->has_symtab && search->has_dwarf) {
+		files->debug = xstrdup(files->runtime);
+		return;
+	}
+	if (try_folders(search))
+		return;
+	if (files->runtime && (search->has_symtab || search->has_dwarf)) {
+		files->debug = xstrdup(files->runtime);
+		return;
+	}
+	if (try_servers(search) || !files->runtime || search->has_minidebug ||
+	    search->dso->kind == DSO_VDSO) /* the vdso's .dynsym has all there is */
+		return;
+	dso_search_why(search, remedy, NULL, "stripped, and no debug file was found");
+}

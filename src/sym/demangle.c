@@ -1,0 +1,154 @@
+/*
+ * demangle: names of C++, Rust and D as people wrote them, by libiberty.
+ *
+ * Without parameters what is printed for C++ and Rust is, letter by letter, what perf prints: "ns::Box<int>::sum",
+ * without Rust's hash. What follows the mangled part ("foo.cold") is left out then, as there.
+ *
+ * Mangled names can be made that need more stack than there is, or whose text doubles with each of
+ * their letters. libiberty bounds the depth of C++ and Rust, text is given up after OUTPUT_BYTES_MAX, and D,
+ * where it bounds nothing, is looked at before. Such names stay as they are in the file.
+ *
+ * Source: D's ABI specification, "Name Mangling", for the back references of D.
+ */
+#include "sym/sym.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+
+/* libiberty.h declares functions that banned.h forbids; demangle.h needs nothing of it. */
+#define LIBIBERTY_H
+#include <libiberty/demangle.h>
+
+enum { RAW_BYTES_MAX = 64 << 10, OUTPUT_BYTES_MAX = 64 << 10, D_EXPANDED_BYTES_MAX = 8 << 10 };
+
+/*
+ * libiberty's D calls xmalloc and xrealloc. Its own lie in one object file, whose xmalloc would collide with
+ * that of util/; so this one is here.
+ */
+void *xrealloc(void *old, size_t bytes);
+
+void *xrealloc(void *old, size_t bytes)
+{
+	return xreallocarray(old, bytes, 1);
+}
+
+struct output {
+	struct str *out;
+	size_t begin;
+	jmp_buf too_long; /* the library has no other way to be stopped */
+};
+
+static void take_text(const char *text, size_t n, void *context)
+{
+	struct output *output = context;
+
+	if (n > OUTPUT_BYTES_MAX - (output->out->len - output->begin))
+		longjmp(output->too_long, 1);
+	str_addn(output->out, text, n);
+}
+
+typedef int demangler(const char *mangled, int options, demangle_callbackref callback,
+		      void *context);
+
+static void cut_back(struct str *out, size_t len)
+{
+	out->len = len;
+	if (out->cap)
+		out->s[len] = '\0';
+}
+
+static bool by_callback(demangler *function, const char *raw, int options, struct str *out)
+{
+	struct output output = { .out = out, .begin = out->len };
+
+	if (!setjmp(output.too_long) && function(raw, options, take_text, &output) &&
+	    out->len > output.begin)
+		return true;
+	cut_back(out, output.begin);
+	return false;
+}
+
+/* Where a back reference at `at` ("Q", then the distance to base 26, its last digit small) leads to, or at. */
+static size_t d_target(const char *raw, size_t at)
+{
+	size_t distance = 0;
+
+	for (size_t i = at + 1; distance < RAW_BYTES_MAX; i++) {
+		bool last = raw[i] >= 'a' && raw[i] <= 'z';
+
+		if (!last && !(raw[i] >= 'A' && raw[i] <= 'Z'))
+			return at;
+		distance = distance * 26 + (size_t)(raw[i] - (last ? 'a' : 'A'));
+		if (last)
+			return distance <= at ? at - distance : at;
+	}
+	return at;
+}
+
+/*
+ * No more than this many bytes are read when back references are followed: one leads to a name, which has
+ * no more of them, or to a type, which ends before it and has those in between.
+ */
+static bool d_is_small(const char *raw, size_t len)
+{
+	uint32_t sums[D_EXPANDED_BYTES_MAX + 1]; /* [i]: bytes read for raw[0 .. i) */
+
+	if (len > D_EXPANDED_BYTES_MAX)
+		return false;
+	sums[0] = 0;
+	for (size_t i = 0; i < len; i++) {
+		size_t target = raw[i] == 'Q' ? d_target(raw, i) : i;
+		bool to_name = raw[target] >= '0' && raw[target] <= '9';
+
+		sums[i + 1] = sums[i] + 1;
+		if (!to_name)
+			sums[i + 1] += sums[i] - sums[target];
+		if (sums[i + 1] > D_EXPANDED_BYTES_MAX)
+			return false;
+	}
+	return true;
+}
+
+static bool by_d(const char *raw, struct str *out)
+{
+	char *text;
+	bool any;
+
+	if (strncmp(raw, "_D", 2) || !d_is_small(raw, strlen(raw)))
+		return false;
+	text = dlang_demangle(raw, DMGL_DLANG);
+	any = text && text[0];
+	if (any)
+		str_add(out, text);
+	free(text);
+	return any;
+}
+
+static bool by_any(const char *raw, bool parameters, struct str *out)
+{
+	int options = parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;
+
+	return by_callback(rust_demangle_callback, raw, options, out) ||
+	       by_callback(cplus_demangle_v3_callback, raw, options, out) || by_d(raw, out);
+}
+
+/* "_Zxyz@plt", "_Zxyz@@VERSION": what follows the @ is no part of the mangled name. */
+bool demangle(const char *raw, bool parameters, struct str *out)
+{
+	size_t len = strnlen(raw, RAW_BYTES_MAX + 1);
+	const char *at;
+	char *front;
+	bool done;
+
+	if (raw[0] != '_' || len > RAW_BYTES_MAX)
+		return false;
+	at = strchr(raw, '@');
+	if (!at)
+		return by_any(raw, parameters, out);
+	front = xstrndup(raw, (size_t)(at - raw));
+	done = by_any(front, parameters, out);
+	if (done && !strcmp(at, "@plt"))
+		str_add(out, at);
+	free(front);
+	return done;
+}

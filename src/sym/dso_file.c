@@ -1,0 +1,291 @@
+/*
+ * dso_file: which files there are now for what was recorded then.
+ *
+ *   the recorded path below symfs -> perf's cache of files -> the vdso at hand -> a server
+ *
+ * A build-id says whether a file is still the one that ran: where the recording has it, a file with another
+ * one, or that has lost it, was replaced, and names out of it would be wrong. Where the recording has none,
+ * the file is used, and what speaks against it (written since, another inode) is told.
+ *
+ * Paths are those of the recorded process's mount namespace. One in a container is not known here, so its
+ * files are found by the cache, or below --symfs.
+ */
+#include "sym/dso_search.h"
+#include "sym/elf_lib.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- reasons ---- */
+
+void dso_search_why(struct dso_search *search, const char *remedy, const char *path, const char *fmt,
+		    ...)
+{
+	struct str text = STR_INIT;
+	va_list ap;
+
+	if (search->files->why.len)
+		return;
+	if (path) {
+		str_add_printable(&search->files->why, path, strlen(path));
+		str_add(&search->files->why, ": ");
+	}
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	str_add_printable(&search->files->why, text.s, text.len);
+	str_release(&text);
+	search->files->remedy = remedy;
+}
+
+static void why_replaced(struct dso_search *search, const struct build_id *now)
+{
+	struct str now_text = STR_INIT, then = STR_INIT;
+
+	build_id_brief(now, &now_text);
+	build_id_brief(&search->build_id, &then);
+	if (search->dso->kind == DSO_KERNEL)
+		dso_search_why(search, "-k with the vmlinux of that kernel", NULL,
+			       "of another kernel: its build-id is %s, the recording has %s",
+			       now->size ? now_text.s : "missing", then.s);
+	else
+		dso_search_why(search, "record again", NULL,
+			       "replaced since the recording: its build-id is now %s, the recording has %s",
+			       now->size ? now_text.s : "missing", then.s);
+	str_release(&now_text);
+	str_release(&then);
+}
+
+/* What can be done where a file could not be opened. One row per error that something is known for. */
+static const char *open_remedy(int code)
+{
+	static const struct {
+		int code;
+		const char *remedy;
+	} rows[] = {
+		{ -EACCES, "sudo, or make it readable" },
+		{ -EPERM, "sudo, or make it readable" },
+		{ -ENOENT, "--symfs with the folder it is below, if it is of a container" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].code == code)
+			return rows[i].remedy;
+	return NULL;
+}
+
+/* ---- the file itself ---- */
+
+static void take_runtime(struct dso_search *search, struct elf_file *file)
+{
+	struct elf_section section;
+
+	if (!search->build_id.size)
+		search->build_id = file->build_id;
+	elf_file_debuglink(file, &search->link, &search->link_crc);
+	search->has_symtab = elf_section_of_type(file, SHT_SYMTAB, &section);
+	search->has_dwarf = elf_section_named(file, ".debug_info", &section) ||
+			    elf_section_named(file, ".zdebug_info", &section);
+	search->has_minidebug = elf_section_named(file, ".gnu_debugdata", &section);
+	search->files->runtime = xstrdup(file->path);
+}
+
+/* Nothing but the build-id tells for sure; these two are told, since the names may be of another program. */
+static void why_doubtful(struct dso_search *search)
+{
+	const struct dso *dso = search->dso;
+
+	if (search->build_id.size)
+		return;
+	if (search->reader->mtime_s && search->stat.st_mtime > search->reader->mtime_s)
+		dso_search_why(search, "record again", NULL, "it was changed after the recording");
+	else if (dso->inode && !search->symfs[0] && dso->inode != search->stat.st_ino)
+		dso_search_why(search, "record again", NULL,
+			       "it may be another file than the one recorded: its inode is now %llu, not %llu",
+			       (unsigned long long)search->stat.st_ino,
+			       (unsigned long long)dso->inode);
+}
+
+enum acceptance {
+	ACCEPT_PATH, /* the recorded path: doubts are told */
+	ACCEPT_BUILD_ID, /* any place where it might be: only with the same build-id, and silent */
+};
+
+/* Takes the path, which may be NULL. True: this is the file. */
+static bool try_runtime(struct dso_search *search, char *path, enum acceptance acceptance)
+{
+	struct elf_file file;
+	struct str err = STR_INIT;
+	bool fits = false;
+	int rc;
+
+	if (!path)
+		return false;
+	rc = elf_file_open(&file, path, &err);
+	if (!rc) {
+		fits = build_id_same(&search->build_id, &file.build_id) ||
+		       (acceptance == ACCEPT_PATH && !search->build_id.size);
+		if (!fits && acceptance == ACCEPT_PATH)
+			why_replaced(search, &file.build_id);
+		if (fits && !stat(path, &search->stat)) {
+			why_doubtful(search);
+			take_runtime(search, &file);
+		}
+		elf_file_close(&file);
+	} else if (acceptance == ACCEPT_PATH) {
+		dso_search_why(search, open_remedy(rc), NULL, "%s", err.s);
+	}
+	str_release(&err);
+	free(path);
+	return fits;
+}
+
+/* ---- where it may be ---- */
+
+/* "/usr/lib/x.so (deleted)": the kernel's mark of a file that had no name any more. */
+static bool try_recorded(struct dso_search *search)
+{
+	static const char mark[] = " (deleted)";
+	const char *path = search->dso->path;
+	size_t n = strlen(path), mark_len = strlen(mark);
+
+	if (path[0] != '/') {
+		if (search->dso->kind != DSO_VDSO)
+			dso_search_why(search, NULL, NULL, "it has no path in the recording");
+		return false;
+	}
+	if (n < mark_len || strcmp(path + n - mark_len, mark) != 0)
+		return try_runtime(search, xasprintf("%s%s", search->symfs, path), ACCEPT_PATH);
+	/* What bears the name now is another file, unless the build-id says otherwise. */
+	if (try_runtime(search, xasprintf("%s%s", search->symfs, path), ACCEPT_BUILD_ID) ||
+	    try_runtime(search, xasprintf("%s%.*s", search->symfs, (int)(n - mark_len), path),
+			ACCEPT_BUILD_ID))
+		return true;
+	dso_search_why(search, "keep the file until the recording was reported", NULL,
+		       "deleted before or while it was recorded");
+	return false;
+}
+
+/* A kernel's file is not where the recording says, but in one of a few places. */
+static bool try_vmlinux(struct dso_search *search)
+{
+	static const char *const patterns[][2] = {
+		{ "/boot/vmlinux-", "" },
+		{ "/usr/lib/debug/boot/vmlinux-", "" },
+		{ "/usr/lib/debug/boot/vmlinux-", ".debug" },
+		{ "/lib/modules/", "/build/vmlinux" },
+		{ "/usr/lib/debug/lib/modules/", "/vmlinux" },
+	};
+	const char *release = search->reader->info.os_release;
+
+	if (search->options->vmlinux)
+		return try_runtime(search, xstrdup(search->options->vmlinux), ACCEPT_PATH);
+	if (search->options->ignore_vmlinux || !release || strchr(release, '/'))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+		if (try_runtime(search,
+				xasprintf("%s%s%s%s", search->symfs, patterns[i][0], release,
+					  patterns[i][1]),
+				ACCEPT_BUILD_ID))
+			return true;
+	dso_search_why(search, "-k with the kernel's vmlinux", NULL, "no vmlinux was found");
+	return false;
+}
+
+/* perf's cache; since perf 4.10 a folder per build-id, before that a file. */
+static bool try_cache(struct dso_search *search)
+{
+	static const char *const names[] = { "/elf", "/vdso", "" };
+	const char *home = getenv("HOME"), *named = search->options->buildid_dir;
+	char *dir;
+	bool found = false;
+
+	if (!named && (!home || !home[0]))
+		return false;
+	dir = named ? xstrdup(named) : xasprintf("%s/.debug", home);
+	for (size_t i = 0; !found && i < ARRAY_SIZE(names); i++)
+		found = try_runtime(search, build_id_path(dir, &search->build_id, names[i]),
+				    ACCEPT_BUILD_ID);
+	free(dir);
+	return found;
+}
+
+static bool try_own_vdso(struct dso_search *search)
+{
+	const char *path = search->dso->kind == DSO_VDSO ? vdso_file_path() : NULL;
+
+	if (!path)
+		return false;
+	if (try_runtime(search, xstrdup(path), ACCEPT_BUILD_ID))
+		return true;
+	dso_search_why(search, "record again", NULL,
+		       search->build_id.size ? "it is of another kernel than the running one" :
+					       "its build-id is not in the recording");
+	return false;
+}
+
+static bool try_server(struct dso_search *search)
+{
+	struct str err = STR_INIT;
+	char *path;
+	bool found = false;
+
+	if (!search->options->debuginfod || search->dso->kind == DSO_VDSO)
+		return false;
+	if (debuginfod_fetch(search->options, &search->build_id, search->dso->name, false, &path, &err)) {
+		if (search->files->why.len)
+			str_add(&search->files->why, "; ");
+		str_add(&search->files->why, err.s);
+	} else {
+		found = try_runtime(search, path, ACCEPT_BUILD_ID);
+	}
+	str_release(&err);
+	return found;
+}
+
+static bool find_runtime(struct dso_search *search)
+{
+	bool kernel = search->dso->kind == DSO_KERNEL;
+
+	return (kernel ? try_vmlinux(search) : try_recorded(search)) || try_cache(search) ||
+	       try_own_vdso(search) || try_server(search);
+}
+
+/* What was found makes up for what was in the way; but doubts about the file that is used stay. */
+static void forget_why(struct dso_search *search)
+{
+	if (search->build_id.size && build_id_same(&search->build_id, &search->dso->build_id)) {
+		str_reset(&search->files->why);
+		search->files->remedy = NULL;
+	}
+}
+
+void dso_files_find(const struct sym_options *options, const struct reader *reader,
+		    const struct dso *dso, struct dso_files *files)
+{
+	struct dso_search search = {
+		.options = options,
+		.reader = reader,
+		.dso = dso,
+		.files = files,
+		.symfs = options->symfs && strcmp(options->symfs, "/") != 0 ? options->symfs : "",
+		.build_id = dso->build_id,
+		.link = STR_INIT,
+	};
+
+	*files = (struct dso_files){ .why = STR_INIT };
+	if (dso->kind == DSO_ANON || dso->kind == DSO_BPF || dso->kind == DSO_OTHER)
+		return;
+	if (find_runtime(&search))
+		forget_why(&search);
+	debug_file_find(&search);
+	str_release(&search.link);
+}
+
+void dso_files_release(struct dso_files *files)
+{
+	free(files->runtime);
+	free(files->debug);
+	str_release(&files->why);
+	*files = (struct dso_files){ .why = STR_INIT };
+}

@@ -1,0 +1,116 @@
+/*
+ * dso_frames: the functions that were inlined at an address, and its lines, from the file's DWARF.
+ *
+ * The last frame is always the symbol of the table, whatever DWARF calls the function: what was counted for
+ * an address with and without --inline stays under one name. DWARF is opened only for a dso whose frames are
+ * asked for, in the debug file first, and in the file itself where that has none.
+ *
+ * An inlined function is one object per name and function around it, so that pointers can be compared.
+ */
+#include "sym/dso_state.h"
+
+enum { INLINES_MAX = 128 };
+
+/* ---- DWARF ---- */
+
+static struct dwarf_file *dwarf_of(struct symbols *symbols, struct dso_state *state)
+{
+	const char *const *dirs = symbols->options.debug_dirs;
+	struct str err = STR_INIT;
+	const char *paths[2];
+
+	if (state->dwarf_tried)
+		return state->dwarf;
+	state->dwarf_tried = true;
+	if (!state->from_elf)
+		return NULL;
+	paths[0] = state->files.debug;
+	paths[1] = state->files.runtime;
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && !state->dwarf; i++) {
+		if (!paths[i] || (i && paths[0] && !strcmp(paths[0], paths[1])))
+			continue;
+		symbols_progress(symbols, "reading debug information of", state->dso->name);
+		state->dwarf = dwarf_file_open(paths[i], dirs, &err);
+	}
+	str_release(&err);
+	return state->dwarf;
+}
+
+/* ---- frames ---- */
+
+static const struct symbol *hold_inlined(struct symbols *symbols, struct dso_state *state,
+					 const char *raw, const struct symbol *in)
+{
+	uint64_t hash = hash_bytes(raw, strlen(raw)) ^ hash_word((uintptr_t)in);
+	struct symbol *symbol;
+	uint32_t i;
+
+	for (size_t at = index_first(&state->inlined_index, hash);
+	     index_next(&state->inlined_index, hash, &at, &i);)
+		if (state->inlined_in[i] == in && !strcmp(state->inlined[i]->raw, raw))
+			return state->inlined[i];
+	symbol = arena_alloc(&symbols->arena, sizeof(*symbol));
+	*symbol = *in;
+	symbol->raw = raw;
+	symbol->name = symbols_display_name(symbols, raw, true);
+	symbol->binding = ' ';
+	symbol->inlined = true;
+	index_add(&state->inlined_index, hash, (uint32_t)state->n_inlined);
+	VEC_GROW(state->inlined_in, state->n_inlined, state->cap_inlined_in);
+	state->inlined_in[state->n_inlined] = in;
+	VEC_GROW(state->inlined, state->n_inlined, state->cap_inlined);
+	state->inlined[state->n_inlined++] = symbol;
+	return symbol;
+}
+
+/* Just the symbol: a frame that lies beside it, so that most addresses need none of their own. */
+static void fill_alone(struct symbols *symbols, struct answer *answer)
+{
+	const struct frame *alone = &symbols->unknown;
+
+	if (answer->symbol)
+		alone = &((const struct held_symbol *)(const void *)answer->symbol)->alone;
+	answer->frames = alone;
+	answer->n_frames = 1;
+}
+
+static void fill_frames(struct symbols *symbols, struct dso_state *state, struct answer *answer,
+			const struct dwarf_inline *inlines, size_t n)
+{
+	struct frame *frames = arena_alloc(&symbols->arena, n * sizeof(*frames));
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = inlines[i].name ? inlines[i].name : "[inlined]";
+		bool last = i + 1 == n;
+
+		frames[i].line = inlines[i].line;
+		frames[i].symbol =
+			last ? answer->symbol : hold_inlined(symbols, state, name, answer->symbol);
+	}
+	answer->frames = frames;
+	answer->n_frames = (uint32_t)n;
+}
+
+void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct answer *answer,
+		     bool lines)
+{
+	struct dwarf_inline inlines[INLINES_MAX];
+	bool inlined = !symbols->options.no_inlines && answer->symbol;
+	struct dwarf_file *dwarf = inlined || lines ? dwarf_of(symbols, state) : NULL;
+	uint64_t vaddr;
+	size_t n = 0;
+
+	answer->has_lines = lines;
+	fill_alone(symbols, answer);
+	if (!dwarf || !dso_state_vaddr(state, answer->addr, &vaddr))
+		return;
+	if (inlined)
+		n = dwarf_file_inlines(dwarf, vaddr, inlines, INLINES_MAX);
+	if (n <= 1) {
+		inlines[0] = (struct dwarf_inline){ 0 };
+		if (!lines || !dwarf_file_line(dwarf, vaddr, &inlines[0].line))
+			return;
+		n = 1;
+	}
+	fill_frames(symbols, state, answer, inlines, n);
+}

@@ -1,0 +1,52 @@
+/*
+ * dso_search: one search for the files of a dso, as its parts hand it on. Private to the files that search:
+ * dso_file.c (the file itself), debug_file.c (the one with its names), vdso_file.c, debuginfod.c.
+ */
+#ifndef PSTAT_DSO_SEARCH_H
+#define PSTAT_DSO_SEARCH_H
+
+#include "sym/sym_parts.h"
+
+#include <sys/stat.h>
+
+struct dso_search {
+	const struct sym_options *options;
+	const struct reader *reader;
+	const struct dso *dso;
+	struct dso_files *files;
+	const char *symfs; /* "" or a folder */
+	/* The recording's, or where it has none, that of the file that was found. size 0: neither. */
+	struct build_id build_id;
+	/* Of files->runtime, once it was found: */
+	struct stat stat;
+	struct str link; /* .gnu_debuglink; "": none */
+	uint32_t link_crc;
+	bool has_symtab, has_dwarf, has_minidebug;
+};
+
+/* Said of what is missing: the first reason stays. path: whose it is, or NULL: the dso's own. */
+void dso_search_why(struct dso_search *search, const char *remedy, const char *path, const char *fmt,
+		    ...) PRINTF_LIKE(4, 5);
+
+/* ".build-id/12/34ab.." below a folder, then end; the caller frees. NULL: the build-id is not known. */
+char *build_id_path(const char *dir, const struct build_id *id, const char *end);
+/* "12ab34cd56ef...", long enough to tell two apart. */
+void build_id_brief(const struct build_id *id, struct str *out);
+
+/* Looks for files->debug, once files->runtime and what comes with it is known. */
+void debug_file_find(struct dso_search *search);
+
+/*
+ * A path to this process's own vdso, as an ELF file in memory. It stays open until the program ends, since
+ * there is just one; NULL: it can't be had.
+ */
+const char *vdso_file_path(void);
+
+/*
+ * Asks the servers of $DEBUGINFOD_URLS for the file, or for its debug file. 0 and a path that the caller
+ * frees; a negative errno with a sentence. -ETIME: the time for all files is used up.
+ */
+int debuginfod_fetch(const struct sym_options *options, const struct build_id *id, const char *name,
+		     bool debug, char **path, struct str *err);
+
+#endif

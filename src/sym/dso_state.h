@@ -1,0 +1,131 @@
+/*
+ * dso_state: what is known of one dso's names, and how the files of the front fill it. Private to sym/.
+ *
+ *   symbols.c        look-ups, answers remembered
+ *   dso_frames.c     inlined functions and lines of an address
+ *   dso_load.c       which kind of dso is read from where; ELF files, code made at run time
+ *   kernel_names.c   the kernel
+ *   module_names.c   its modules
+ *   kernel_here.c    whether the running kernel is the recorded one
+ */
+#ifndef PSTAT_DSO_STATE_H
+#define PSTAT_DSO_STATE_H
+
+#include "sym/sym_parts.h"
+
+/* What was found for one address. */
+struct answer {
+	uint64_t addr;
+	const struct symbol *symbol; /* NULL: none */
+	const struct frame *frames; /* NULL: not asked for yet */
+	uint32_t n_frames;
+	bool has_lines;
+};
+
+/* A symbol that somebody got, and the list with nothing but it. */
+struct held_symbol {
+	struct symbol symbol;
+	struct frame alone;
+};
+
+struct dso_state {
+	const struct dso *dso;
+	enum sym_state state;
+	struct symbol_table table;
+	bool raw_names; /* never demangled: the kernel's, and those of code made at run time */
+	/*
+	 * place.addr -> the table's addresses: by the segments of the file that ran, else by subtracting slide,
+	 * modulo 2^64.
+	 */
+	struct elf_segment *segments;
+	size_t n_segments;
+	uint64_t slide;
+	bool from_elf; /* the table's addresses are those of the ELF files found, so DWARF's as well */
+	bool only_exported; /* of a stripped file */
+	bool missed; /* an address was asked for that no symbol covers */
+	struct str why; /* printable */
+	const char *remedy;
+	char *source; /* printable, or NULL */
+	struct dso_files files;
+	bool files_known;
+	struct dwarf_file *dwarf; /* see dso_frames.c */
+	bool dwarf_tried;
+	struct index answer_index, held_index, inlined_index;
+	struct answer *answers; /* by address */
+	size_t n_answers, cap_answers;
+	struct held_symbol **held; /* by row of the table; row of [i] is held_rows[i] */
+	uint32_t *held_rows;
+	size_t n_held, cap_held, cap_held_rows;
+	struct symbol *
+		*inlined; /* by raw name and the function around; that of [i] is inlined_in[i] */
+	const struct symbol **inlined_in;
+	size_t n_inlined, cap_inlined, cap_inlined_in;
+};
+
+struct kernel_here; /* kernel_here.c */
+struct module_names; /* module_names.c */
+
+struct symbols {
+	struct sym_options options;
+	const struct reader *reader;
+	struct dso_state **states; /* by dso.index; NULL: not asked for yet */
+	size_t n_states, cap_states;
+	struct arena arena; /* names, symbols, frames */
+	struct frame unknown;
+	struct kernel_here *here;
+	struct module_names *modules;
+};
+
+/* ---- symbols.c ---- */
+/* The dso's state, its table read. */
+struct dso_state *symbols_loaded(struct symbols *symbols, const struct dso *dso);
+/* The remembered answer of an address, its symbol looked up; valid until the next one is asked for. */
+struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr);
+/* place.addr as the table has it; false: it lies in no segment. */
+bool dso_state_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vaddr);
+/* raw for people: demangled where that is wanted, printable; raw itself where nothing changes. */
+const char *symbols_display_name(struct symbols *symbols, const char *raw, bool demangled);
+/* The dso's files, looked for when first asked. */
+const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state);
+void symbols_progress(const struct symbols *symbols, const char *what, const char *name);
+
+/* ---- dso_frames.c ---- */
+/* Fills frames of an answer whose symbol is known. */
+void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct answer *answer,
+		     bool lines);
+
+/* ---- dso_load.c: fill state->table and state->state, or say why not ---- */
+void dso_state_load(struct symbols *symbols, struct dso_state *state);
+/* The state of a dso that has no names. Takes over why's text, made printable. remedy may be NULL. */
+void dso_state_none(struct dso_state *state, struct str *why, const char *remedy);
+/* Sorts the table; its names are from `source`. */
+void dso_state_found(struct dso_state *state, const char *source);
+/* The table out of the ELF files that were found, at their virtual addresses; false, with a sentence. */
+bool dso_state_read_elf(struct dso_state *state, const char **source, struct str *err);
+
+/* ---- kernel_names.c ---- */
+void kernel_names_load(struct symbols *symbols, struct dso_state *state);
+/* The build-id of the recorded kernel, also for one of its modules. size 0: not known. */
+struct build_id recorded_kernel_id(const struct symbols *symbols, const struct dso *dso);
+/* Where perf keeps a copy of that kernel's list, made while recording; the caller frees. NULL: not known. */
+char *cached_kallsyms_path(const struct symbols *symbols, const struct build_id *id);
+
+/* ---- module_names.c ---- */
+void module_names_load(struct symbols *symbols, struct dso_state *state);
+void module_names_free(struct module_names *modules);
+
+/* ---- kernel_here.c ---- */
+/*
+ * Whether the recording was made by the kernel that runs now, as far as can be told: by the build-id, else by
+ * release and host name. false, with a sentence. id: of the recorded kernel, size 0: not known.
+ */
+bool kernel_is_here(struct symbols *symbols, const struct build_id *id, struct str *why);
+/* Where the running kernel loaded a module; 0: not known. */
+uint64_t module_here(const struct symbols *symbols, const char *name);
+void kernel_here_free(struct kernel_here *here);
+/* "PROCFS/kallsyms" and the like: a path of options, else of the usual place; the caller frees. */
+char *procfs_path(const struct symbols *symbols, const char *name);
+/* What makes /proc/kallsyms show its addresses, by the settings of now. */
+const char *kallsyms_remedy(const struct symbols *symbols);
+
+#endif

@@ -1,0 +1,210 @@
+/*
+ * dwarf_file: one file's DWARF, asked by address. libdw parses; the answers come out of tables that are
+ * made once: units when the file is opened, functions and lines of a unit when one of its addresses is
+ * first asked for. So a huge file costs its list of units, and what was touched.
+ *
+ * Files are read, not mapped: one that is cut meanwhile gives an error. All that libdw may want of a file
+ * is read by dwarf_begin_elf, so no descriptor stays open: a report may have a thousand files. Names are
+ * libdw's memory (of functions) or kept once here (of source files); both live as long as the file.
+ *
+ * Only the .dwo files of split DWARF are opened by libdw itself, and mapped.
+ */
+#include "sym/dwarf_parts.h"
+
+#include <stdlib.h>
+
+bool dwarf_file_spend(struct dwarf_file *file, uint64_t work)
+{
+	if (work > file->budget)
+		return false;
+	file->budget -= work;
+	return true;
+}
+
+static bool in_code(const struct dwarf_range *section, uint64_t addr)
+{
+	return addr >= section->start && addr < section->end;
+}
+
+bool dwarf_file_is_code(struct dwarf_file *file, uint64_t addr)
+{
+	if (!file->n_code || in_code(&file->code[file->last_code], addr))
+		return true;
+	for (size_t i = 0; i < file->n_code; i++)
+		if (in_code(&file->code[i], addr)) {
+			file->last_code = i;
+			return true;
+		}
+	return false;
+}
+
+size_t dwarf_file_ranges(struct dwarf_file *file, Dwarf_Die *die, uint64_t rank, uint32_t id,
+			 struct dwarf_range_list *out)
+{
+	Dwarf_Addr base = 0, start, end;
+	ptrdiff_t at = 0;
+	size_t n = 0;
+
+	while ((at = file->lib->dwarf_ranges(die, at, &base, &start, &end)) > 0 &&
+	       dwarf_file_spend(file, 1)) {
+		n++;
+		if (start >= end || !dwarf_file_is_code(file, start))
+			continue;
+		VEC_GROW(out->v, out->n, out->cap);
+		out->v[out->n++] = (struct dwarf_range){
+			.start = start, .end = end, .rank = rank, .id = id
+		};
+	}
+	return n;
+}
+
+static bool is_alternative(const Dwarf_Attribute *attribute)
+{
+	return attribute->form == DW_FORM_GNU_strp_alt || attribute->form == DW_FORM_strp_sup ||
+	       attribute->form == DW_FORM_GNU_ref_alt || attribute->form == DW_FORM_ref_sup4 ||
+	       attribute->form == DW_FORM_ref_sup8;
+}
+
+bool dwarf_file_has(const struct dwarf_file *file, const Dwarf_Attribute *attribute)
+{
+	return file->alt || !is_alternative(attribute);
+}
+
+/* Whether a text ends within a section that it begins in. */
+static bool is_within(const struct dwarf_cursor *section, const char *text)
+{
+	const uint8_t *at = (const uint8_t *)text;
+
+	return section->at && at >= section->at && at < section->end &&
+	       memchr(at, 0, (size_t)(section->end - at));
+}
+
+const char *dwarf_file_text(struct dwarf_file *file, Dwarf_Die *die, unsigned attribute)
+{
+	const struct dwarf_sections *sections;
+	Dwarf_Attribute found;
+	const char *text;
+
+	if (!file->lib->dwarf_attr(die, attribute, &found) || !dwarf_file_has(file, &found))
+		return NULL;
+	text = file->lib->dwarf_formstring(&found);
+	if (!text)
+		return NULL;
+	if (is_alternative(&found))
+		return is_within(&file->alt_sections.str, text) ? text : NULL;
+	sections = dwarf_elf_sections(file, found.cu);
+	if (is_within(&sections->str, text) || is_within(&sections->info, text) ||
+	    is_within(&sections->types, text) || is_within(&sections->line_str, text))
+		return text;
+	return NULL;
+}
+
+/* What comes before an absolute path does not count. */
+static void add_path(struct str *path, const char *part)
+{
+	if (!part || !part[0])
+		return;
+	if (part[0] == '/')
+		str_reset(path);
+	else if (path->len && path->s[path->len - 1] != '/')
+		str_addc(path, '/');
+	str_add(path, part);
+}
+
+uint32_t dwarf_file_name(struct dwarf_file *file, const char *base, const char *directory,
+			 const char *name)
+{
+	struct str *path = &file->path_buffer;
+	uint64_t hash;
+	size_t at;
+	uint32_t i;
+
+	if (!name || !name[0])
+		return 0;
+	str_reset(path);
+	add_path(path, base);
+	add_path(path, directory);
+	add_path(path, name);
+	hash = hash_bytes(path->s, path->len);
+	for (at = index_first(&file->name_index, hash); index_next(&file->name_index, hash, &at, &i);)
+		if (strcmp(file->names[i], path->s) == 0)
+			return i;
+	index_add(&file->name_index, hash, (uint32_t)file->n_names);
+	VEC_GROW(file->names, file->n_names, file->cap_names);
+	file->names[file->n_names] = arena_strndup(&file->name_bytes, path->s, path->len);
+	return (uint32_t)file->n_names++;
+}
+
+struct dwarf_file *dwarf_file_open(const char *path, const char *const *debug_dirs, struct str *err)
+{
+	const struct dw_lib *lib = dw_lib_get(err);
+	struct dwarf_file *file;
+
+	if (!lib)
+		return NULL;
+	file = xcalloc(1, sizeof(*file));
+	file->lib = lib;
+	file->path = xstrdup(path);
+	str_init(&file->path_buffer);
+	VEC_GROW(file->names, file->n_names, file->cap_names);
+	file->names[file->n_names++] = NULL;
+	if (dwarf_elf_open(file, debug_dirs, err) || dwarf_units_read(file, err)) {
+		dwarf_file_close(file);
+		return NULL;
+	}
+	return file;
+}
+
+void dwarf_file_close(struct dwarf_file *file)
+{
+	if (!file)
+		return;
+	dwarf_units_release(file);
+	dwarf_elf_close(file);
+	free(file->code);
+	free(file->abbrevs.v);
+	free(file->abbrevs.steps);
+	str_release(&file->path_buffer);
+	free(file->names);
+	index_release(&file->name_index);
+	arena_release(&file->name_bytes);
+	free(file->path);
+	free(file);
+}
+
+bool dwarf_file_line(struct dwarf_file *file, uint64_t vaddr, struct source_line *out)
+{
+	struct dwarf_unit *unit = dwarf_units_find(file, vaddr);
+
+	*out = (struct source_line){ NULL, 0 };
+	return unit && dwarf_line_find(file, unit, vaddr, out);
+}
+
+size_t dwarf_file_inlines(struct dwarf_file *file, uint64_t vaddr, struct dwarf_inline *out, size_t max)
+{
+	struct dwarf_unit *unit = dwarf_units_find(file, vaddr);
+	struct source_line line;
+	bool has_line;
+	size_t depth = 0, n = 0;
+	uint32_t innermost;
+
+	if (!unit || !max)
+		return 0;
+	has_line = dwarf_line_find(file, unit, vaddr, &line);
+	innermost = dwarf_inline_find(file, unit, vaddr);
+	if (innermost == SPAN_NONE) {
+		out[0] = (struct dwarf_inline){ .name = NULL, .line = line };
+		return has_line;
+	}
+	for (uint32_t i = innermost; i != SPAN_NONE; i = unit->functions[i].parent)
+		depth++;
+	for (uint32_t i = innermost; i != SPAN_NONE; i = unit->functions[i].parent) {
+		const struct dwarf_function *function = dwarf_inline_resolve(file, unit, i);
+
+		if (depth-- <= max)
+			out[n++] = (struct dwarf_inline){ function->name, line };
+		line = (struct source_line){ file->names[function->call_file],
+					     function->call_line };
+	}
+	return n;
+}

@@ -1,0 +1,250 @@
+/*
+ * dwarf_parts: what the files dwarf_*.c hand each other; nobody else includes it.
+ *
+ *   dwarf_file.c    the front: names, ranges, answers
+ *   dwarf_elf.c     the ELF file, its code sections, its alternative file
+ *   dwarf_module.c  the same of kernel modules, which nobody has linked
+ *   dwarf_units.c   which unit covers an address: one table per file
+ *   dwarf_scan.c    steps over the DIEs of a unit
+ *   dwarf_inline.c  which function, inlined or not, covers it: one table per unit, when first asked
+ *   dwarf_line.c    which line it belongs to: likewise; dwarf_line_header.c: the files it names
+ *   dwarf_spans.c   overlapping ranges -> the disjoint sorted spans that all of them search
+ */
+#ifndef PSTAT_DWARF_PARTS_H
+#define PSTAT_DWARF_PARTS_H
+
+#include "sym/dw_lib.h"
+#include "sym/dwarf_cursor.h"
+#include "sym/sym_parts.h"
+
+/* ---- dwarf_spans.c ---- */
+
+#define SPAN_NONE UINT32_MAX
+struct dwarf_range { /* as the file has it: they overlap, nest, and repeat */
+	uint64_t start, end; /* [start, end) */
+	uint64_t rank; /* where several cover an address, the greatest rank is found */
+	uint32_t id;
+};
+struct dwarf_range_list {
+	struct dwarf_range *v;
+	size_t n, cap;
+};
+struct dwarf_span { /* up to the start of the next one; the last one's id is SPAN_NONE */
+	uint64_t start;
+	uint32_t id;
+};
+struct dwarf_spans {
+	struct dwarf_span *v; /* ascending, no two neighbours with the same id */
+	size_t n, cap;
+};
+/* Fills spans (which were empty) and releases the list. */
+void dwarf_spans_build(struct dwarf_spans *spans, struct dwarf_range_list *ranges);
+/* The id at addr, or SPAN_NONE. */
+uint32_t dwarf_spans_find(const struct dwarf_spans *spans, uint64_t addr);
+void dwarf_spans_release(struct dwarf_spans *spans);
+
+/* ---- a unit and its tables ---- */
+
+struct dwarf_function {
+	const char *name; /* libdw's memory; NULL: not resolved, or none */
+	uint64_t die; /* offset, to resolve it when it is first asked for */
+	uint32_t parent; /* SPAN_NONE: this is a real function, not an inlined one */
+	uint32_t call_file; /* id of dwarf_file.names */
+	uint32_t call_line;
+	bool resolved;
+};
+struct dwarf_row { /* up to the start of the next one, or to the end of its sequence */
+	uint64_t start;
+	uint32_t file; /* number in dwarf_unit.sources */
+	uint32_t line;
+};
+struct dwarf_sequence { /* code in one piece */
+	size_t first, n; /* of dwarf_unit.rows, ascending, one per start */
+};
+struct dwarf_source {
+	const char *name;
+	uint32_t directory; /* index of dwarf_sources.directories */
+	uint32_t id; /* of dwarf_file.names, or SPAN_NONE: not asked for yet */
+};
+struct dwarf_sources { /* what a line table names by number */
+	const char **directories; /* [0]: the one it was compiled in; may be NULL */
+	size_t n_directories, cap_directories;
+	struct dwarf_source *v;
+	size_t n, cap;
+};
+struct dwarf_unit {
+	Dwarf_CU *cu; /* for split DWARF, the skeleton */
+	bool functions_read, lines_read;
+
+	Dwarf_Die code; /* the DIE that has the functions, maybe in a .dwo file; see functions_read */
+	struct dwarf_function *functions;
+	size_t n_functions, cap_functions;
+	struct dwarf_spans spans; /* ids are indexes of functions; the innermost one */
+
+	struct dwarf_sources sources; /* of the rows, and of calls where there is no .dwo file */
+	struct dwarf_sources split_sources;
+	struct dwarf_row *rows;
+	size_t n_rows, cap_rows;
+	struct dwarf_sequence *sequences;
+	size_t n_sequences, cap_sequences;
+	struct dwarf_spans row_spans; /* ids are indexes of sequences */
+};
+
+struct dwarf_step {
+	uint32_t bytes;
+	uint8_t kind;
+};
+struct dwarf_abbrev {
+	uint32_t first_step, n_steps;
+	uint16_t tag;
+	bool known, children;
+	bool has_code; /* with low_pc or ranges */
+};
+struct dwarf_abbrevs { /* a table that one unit, or several, use; made by dwarf_scan.c */
+	const uint8_t *bytes; /* where it begins; NULL: none yet */
+	uint16_t version;
+	uint8_t address_bytes, offset_bytes;
+	struct dwarf_abbrev *v; /* by code */
+	size_t n, cap;
+	struct dwarf_step *steps;
+	size_t n_steps, cap_steps;
+};
+
+struct dwarf_sections { /* of one ELF file; empty where there is none */
+	Elf *elf;
+	struct dwarf_cursor info, types, abbrev, str, line, line_str;
+};
+
+struct dwarf_file {
+	const struct dw_lib *lib;
+	char *path;
+	Elf *elf, *alt_elf;
+	Dwarf *dwarf, *alt; /* alt: NULL: there is none, or it was not found */
+	struct dwarf_sections sections, alt_sections;
+	struct dwarf_sections split_sections; /* of the .dwo file used last */
+	/*
+	 * What is read costs one for each byte or element. A file has room for each byte of DWARF to be
+	 * used a few times, which is plenty for a true one, and ends one in which a million units share
+	 * a list.
+	 */
+	uint64_t budget;
+
+	struct dwarf_range *code; /* executable sections, ascending; id and rank unused */
+	size_t n_code, cap_code;
+	size_t last_code; /* found last: the next address is likely there too */
+
+	struct dwarf_unit *units;
+	size_t n_units, cap_units;
+	struct dwarf_spans spans; /* ids are indexes of units */
+	struct dwarf_abbrevs abbrevs; /* of the unit read last */
+
+	const char **names; /* source files, each once; [0] is NULL */
+	size_t n_names, cap_names;
+	struct index name_index;
+	struct arena name_bytes;
+	struct str path_buffer;
+};
+
+/* Takes so much work off the budget; false: the file has used up its share. */
+bool dwarf_file_spend(struct dwarf_file *file, uint64_t work);
+/*
+ * Whether addr lies in an executable section. What the linker threw away keeps its DWARF, at address 0 or so:
+ * no section is there. A file without any executable section: everything is code.
+ */
+bool dwarf_file_is_code(struct dwarf_file *file, uint64_t addr);
+/* Id of the name of a source file in a directory, which is relative to a base; each may be NULL. 0: none. */
+uint32_t dwarf_file_name(struct dwarf_file *file, const char *base, const char *directory,
+			 const char *name);
+/* Adds the ranges of a DIE that are code. How many it had, code or not. */
+size_t dwarf_file_ranges(struct dwarf_file *file, Dwarf_Die *die, uint64_t rank, uint32_t id,
+			 struct dwarf_range_list *out);
+/*
+ * Whether what an attribute refers to is there. Where it is in an alternative file that was not found, libdw
+ * must not be asked: it would take any file that lies at the place.
+ */
+bool dwarf_file_has(const struct dwarf_file *file, const Dwarf_Attribute *attribute);
+/* Text of an attribute, or NULL; it ends within its section, which libdw does not always check. */
+const char *dwarf_file_text(struct dwarf_file *file, Dwarf_Die *die, unsigned attribute);
+
+/* ---- dwarf_elf.c ---- */
+/* Fills elf, dwarf, alt, their sections, code and budget. dwarf_elf_close also after a failure. */
+int dwarf_elf_open(struct dwarf_file *file, const char *const *debug_dirs, struct str *err);
+void dwarf_elf_close(struct dwarf_file *file);
+/* The sections of the file that a unit is in: this one, the alternative one, or a .dwo file. */
+const struct dwarf_sections *dwarf_elf_sections(struct dwarf_file *file, Dwarf_CU *cu);
+/* bytes of executable code are at start. */
+void dwarf_elf_add_code(struct dwarf_file *file, uint64_t start, uint64_t bytes);
+/* A .dwo file is used: what is in it may be read, too. */
+void dwarf_elf_split_used(struct dwarf_file *file, Dwarf_CU *cu);
+
+/* ---- dwarf_module.c ---- */
+/* Where the file is a kernel module: puts its sections somewhere, and links its DWARF, before libdw reads it. */
+void dwarf_module_link(struct dwarf_file *file);
+
+/* ---- dwarf_units.c ---- */
+int dwarf_units_read(struct dwarf_file *file, struct str *err);
+/* The unit that has addr's code, or NULL. */
+struct dwarf_unit *dwarf_units_find(struct dwarf_file *file, uint64_t addr);
+/* The unit's DIE with the functions, which may be in a .dwo file. */
+void dwarf_unit_code_die(struct dwarf_file *file, struct dwarf_unit *unit);
+/* The directory that the unit was compiled in, or NULL. */
+const char *dwarf_unit_directory(struct dwarf_file *file, const struct dwarf_unit *unit);
+void dwarf_units_release(struct dwarf_file *file);
+
+/* ---- dwarf_scan.c ---- */
+
+struct dwarf_scan {
+	const struct dwarf_abbrevs *abbrevs;
+	const uint8_t *unit; /* its header */
+	struct dwarf_cursor at;
+	size_t n_levels; /* that are open */
+
+	/* The DIE that dwarf_scan_next came to. */
+	const uint8_t *die;
+	const struct dwarf_abbrev *abbrev;
+	size_t depth; /* 0: the unit's own */
+	const uint8_t *sibling; /* NULL: not said */
+};
+/* Before the unit's own DIE. false: the unit can't be read. */
+bool dwarf_scan_begin(struct dwarf_scan *scan, struct dwarf_file *file, Dwarf_Die *unit);
+/* To the next DIE; enter: also into the one that it stands on. false: the end. */
+bool dwarf_scan_next(struct dwarf_scan *scan, bool enter);
+
+/* ---- dwarf_inline.c ---- */
+/* The innermost function at addr: index of unit->functions, or SPAN_NONE. Reads the unit when first asked. */
+uint32_t dwarf_inline_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t addr);
+/* The same with its name and its place of call known. */
+const struct dwarf_function *dwarf_inline_resolve(struct dwarf_file *file, struct dwarf_unit *unit,
+						  uint32_t index);
+
+/* ---- dwarf_line.c ---- */
+/* false: no line is known there. Reads the unit's rows when first asked. */
+bool dwarf_line_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t addr,
+		     struct source_line *out);
+/* Id of the name of a file that a call, or a row, has the number of; 0: not known. */
+uint32_t dwarf_line_call_source(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t number);
+
+/* ---- dwarf_line_header.c ---- */
+
+struct dwarf_line_header {
+	uint16_t version;
+	uint8_t address_bytes, offset_bytes;
+	uint8_t instruction_bytes; /* the smallest instruction */
+	uint8_t operations; /* in one instruction, at most; 1 but on VLIW machines */
+	int8_t line_base;
+	uint8_t line_range;
+	uint8_t opcode_base;
+	const uint8_t *opcode_lengths; /* [opcode - 1]: operands of the standard ones */
+};
+/*
+ * Reads the header at `cursor` and the directories and files after it into `sources`; then the cursor stands
+ * at the program and ends with it. directory: of compilation, or NULL. false: it can't be read.
+ */
+bool dwarf_line_header_read(struct dwarf_file *file, const struct dwarf_sections *sections,
+			    const char *directory, struct dwarf_cursor *cursor,
+			    struct dwarf_line_header *header, struct dwarf_sources *sources);
+/* One more file, whose directory and so on stand at the cursor. */
+void dwarf_sources_add(struct dwarf_sources *sources, struct dwarf_cursor *cursor, const char *name);
+void dwarf_sources_release(struct dwarf_sources *sources);
+
+#endif

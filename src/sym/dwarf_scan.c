@@ -1,0 +1,302 @@
+/*
+ * dwarf_scan: steps over the DIEs of a unit, fast. Of a hundred DIEs one is a function; libdw looks at each
+ * several times (its tag, its children, its sibling), which is most of the time that an answer takes. Here
+ * each abbreviation is turned once into a short list of steps, usually one: "skip 17 bytes".
+ *
+ *	abbreviation  subprogram: name strp, decl_line data1, type ref4, location exprloc, sibling ref4
+ *	steps         skip 9 | skip a block | sibling, 4 bytes
+ *
+ * Values that matter (ranges, names) are still decoded by libdw, at the DIEs found here.
+ *
+ * Source: DWARF 5, 7.5.3 (abbreviations), 7.5.6 (forms).
+ */
+#include "sym/dwarf_parts.h"
+
+enum {
+	CODES_MAX = 1 << 20, /* abbreviations are numbered from 1 */
+	STEPS_MAX = 1 << 20,
+};
+
+enum step_kind {
+	STEP_UNKNOWN, /* a form that nobody knows the size of */
+	STEP_SKIP, /* bytes */
+	STEP_OFFSET, /* 4 or 8, as the unit has it */
+	STEP_ADDRESS,
+	STEP_REFERENCE, /* DW_FORM_ref_addr: was an address in DWARF 2 */
+	STEP_LEB,
+	STEP_TEXT,
+	STEP_BLOCK, /* after a length of so many bytes; 0: LEB */
+	STEP_SIBLING, /* of 4 bytes: where the next DIE of this level is, from the unit's start */
+	STEP_INDIRECT, /* the form is in the DIE */
+};
+
+/* How to step over a form. To add one: a row. */
+static const struct form {
+	uint8_t kind, bytes;
+} forms[] = {
+	[DW_FORM_addr] = { STEP_ADDRESS, 0 },
+	[DW_FORM_block1] = { STEP_BLOCK, 1 },
+	[DW_FORM_block2] = { STEP_BLOCK, 2 },
+	[DW_FORM_block4] = { STEP_BLOCK, 4 },
+	[DW_FORM_block] = { STEP_BLOCK, 0 },
+	[DW_FORM_exprloc] = { STEP_BLOCK, 0 },
+	[DW_FORM_data1] = { STEP_SKIP, 1 },
+	[DW_FORM_data2] = { STEP_SKIP, 2 },
+	[DW_FORM_data4] = { STEP_SKIP, 4 },
+	[DW_FORM_data8] = { STEP_SKIP, 8 },
+	[DW_FORM_data16] = { STEP_SKIP, 16 },
+	[DW_FORM_string] = { STEP_TEXT, 0 },
+	[DW_FORM_flag] = { STEP_SKIP, 1 },
+	[DW_FORM_flag_present] = { STEP_SKIP, 0 },
+	[DW_FORM_implicit_const] = { STEP_SKIP, 0 },
+	[DW_FORM_sdata] = { STEP_LEB, 0 },
+	[DW_FORM_udata] = { STEP_LEB, 0 },
+	[DW_FORM_strp] = { STEP_OFFSET, 0 },
+	[DW_FORM_line_strp] = { STEP_OFFSET, 0 },
+	[DW_FORM_strp_sup] = { STEP_OFFSET, 0 },
+	[DW_FORM_sec_offset] = { STEP_OFFSET, 0 },
+	[DW_FORM_ref_addr] = { STEP_REFERENCE, 0 },
+	[DW_FORM_ref1] = { STEP_SKIP, 1 },
+	[DW_FORM_ref2] = { STEP_SKIP, 2 },
+	[DW_FORM_ref4] = { STEP_SKIP, 4 },
+	[DW_FORM_ref8] = { STEP_SKIP, 8 },
+	[DW_FORM_ref_udata] = { STEP_LEB, 0 },
+	[DW_FORM_ref_sig8] = { STEP_SKIP, 8 },
+	[DW_FORM_ref_sup4] = { STEP_SKIP, 4 },
+	[DW_FORM_ref_sup8] = { STEP_SKIP, 8 },
+	[DW_FORM_strx] = { STEP_LEB, 0 },
+	[DW_FORM_strx1] = { STEP_SKIP, 1 },
+	[DW_FORM_strx2] = { STEP_SKIP, 2 },
+	[DW_FORM_strx3] = { STEP_SKIP, 3 },
+	[DW_FORM_strx4] = { STEP_SKIP, 4 },
+	[DW_FORM_addrx] = { STEP_LEB, 0 },
+	[DW_FORM_addrx1] = { STEP_SKIP, 1 },
+	[DW_FORM_addrx2] = { STEP_SKIP, 2 },
+	[DW_FORM_addrx3] = { STEP_SKIP, 3 },
+	[DW_FORM_addrx4] = { STEP_SKIP, 4 },
+	[DW_FORM_loclistx] = { STEP_LEB, 0 },
+	[DW_FORM_rnglistx] = { STEP_LEB, 0 },
+	[DW_FORM_indirect] = { STEP_INDIRECT, 0 },
+};
+
+static struct form form_of(uint64_t number)
+{
+	if (number == DW_FORM_GNU_addr_index || number == DW_FORM_GNU_str_index)
+		return (struct form){ STEP_LEB, 0 };
+	if (number == DW_FORM_GNU_ref_alt || number == DW_FORM_GNU_strp_alt)
+		return (struct form){ STEP_OFFSET, 0 };
+	return number < ARRAY_SIZE(forms) ? forms[number] : (struct form){ STEP_UNKNOWN, 0 };
+}
+
+/* Forms whose size depends on the unit become a number of bytes. */
+static struct form settle(const struct dwarf_abbrevs *table, struct form form)
+{
+	switch (form.kind) {
+	case STEP_OFFSET:
+		return (struct form){ STEP_SKIP, table->offset_bytes };
+	case STEP_ADDRESS:
+		return (struct form){ STEP_SKIP, table->address_bytes };
+	case STEP_REFERENCE:
+		return (struct form){ STEP_SKIP, table->version == 2 ? table->address_bytes :
+								       table->offset_bytes };
+	default:
+		return form;
+	}
+}
+
+static void add_step(struct dwarf_abbrevs *table, struct dwarf_abbrev *abbrev, struct form form)
+{
+	if (form.kind == STEP_SKIP && abbrev->n_steps &&
+	    table->steps[table->n_steps - 1].kind == STEP_SKIP) {
+		table->steps[table->n_steps - 1].bytes += form.bytes;
+		return;
+	}
+	if (form.kind == STEP_SKIP && !form.bytes)
+		return;
+	VEC_GROW(table->steps, table->n_steps, table->cap_steps);
+	table->steps[table->n_steps++] = (struct dwarf_step){ .bytes = form.bytes, .kind = form.kind };
+	abbrev->n_steps++;
+}
+
+static bool read_attributes(struct dwarf_file *file, struct dwarf_cursor *cursor,
+			    struct dwarf_abbrev *abbrev)
+{
+	struct dwarf_abbrevs *table = &file->abbrevs;
+
+	while (!cursor->bad && table->n_steps < STEPS_MAX && dwarf_file_spend(file, 1)) {
+		uint64_t attribute = cursor_uleb(cursor), number = cursor_uleb(cursor);
+		struct form form = settle(table, form_of(number));
+
+		if (!attribute && !number)
+			return !cursor->bad;
+		if (number == DW_FORM_implicit_const)
+			cursor_sleb(cursor);
+		abbrev->has_code |= attribute == DW_AT_low_pc || attribute == DW_AT_ranges;
+		if (attribute == DW_AT_sibling && number == DW_FORM_ref4)
+			form = (struct form){ STEP_SIBLING, 4 };
+		add_step(table, abbrev, form);
+	}
+	return false;
+}
+
+static void read_abbrevs(struct dwarf_file *file, struct dwarf_cursor cursor)
+{
+	struct dwarf_abbrevs *table = &file->abbrevs;
+
+	while (!cursor.bad) {
+		uint64_t code = cursor_uleb(&cursor);
+		struct dwarf_abbrev abbrev = { .first_step = (uint32_t)table->n_steps };
+		uint64_t tag;
+
+		if (!code || code >= CODES_MAX)
+			return;
+		tag = cursor_uleb(&cursor);
+		abbrev.tag = tag <= UINT16_MAX ? (uint16_t)tag : DW_TAG_invalid;
+		abbrev.children = cursor_u8(&cursor) != 0;
+		if (!read_attributes(file, &cursor, &abbrev))
+			return;
+		abbrev.known = true;
+		if (code >= table->n && !dwarf_file_spend(file, code - table->n))
+			return;
+		while (table->n <= code) {
+			VEC_GROW(table->v, table->n, table->cap);
+			table->v[table->n++] = (struct dwarf_abbrev){ .known = false };
+		}
+		if (!table->v[code].known)
+			table->v[code] = abbrev;
+	}
+}
+
+/* The table of a unit; units that follow each other often share one. */
+static void get_abbrevs(struct dwarf_file *file, const struct dwarf_cursor *cursor, uint16_t version,
+			uint8_t address_bytes, uint8_t offset_bytes)
+{
+	struct dwarf_abbrevs *table = &file->abbrevs;
+
+	if (table->bytes == cursor->at && table->version == version &&
+	    table->address_bytes == address_bytes && table->offset_bytes == offset_bytes)
+		return;
+	table->bytes = cursor->at;
+	table->version = version;
+	table->address_bytes = address_bytes;
+	table->offset_bytes = offset_bytes;
+	table->n = table->n_steps = 0;
+	read_abbrevs(file, *cursor);
+}
+
+bool dwarf_scan_begin(struct dwarf_scan *scan, struct dwarf_file *file, Dwarf_Die *unit)
+{
+	const struct dw_lib *lib = file->lib;
+	Dwarf_Off start = lib->dwarf_dieoffset(unit) - lib->dwarf_cuoffset(unit), next, abbrevs;
+	const struct dwarf_sections *sections = dwarf_elf_sections(file, unit->cu);
+	struct dwarf_cursor info = sections->info, abbrev = sections->abbrev;
+	uint8_t address_bytes, offset_bytes;
+	Dwarf_Half version;
+	size_t header;
+
+	if (lib->dwarf_next_unit(lib->dwarf_cu_getdwarf(unit->cu), start, &next, &header, &version,
+				 &abbrevs, &address_bytes, &offset_bytes, NULL, NULL))
+		return false;
+	if (start > cursor_left(&info) || next < start || header > next - start ||
+	    unit->addr != info.at + start + header)
+		return false;
+	cursor_skip(&abbrev, abbrevs);
+	get_abbrevs(file, &abbrev, version, address_bytes, offset_bytes);
+	*scan = (struct dwarf_scan){
+		.abbrevs = &file->abbrevs, .unit = info.at + start, .at = info
+	};
+	if (next - start < cursor_left(&info) - start)
+		scan->at.end = scan->unit + (next - start);
+	scan->at.at = scan->unit + header;
+	return dwarf_file_spend(file, cursor_left(&scan->at));
+}
+
+static void step_over(struct dwarf_scan *scan, struct form form)
+{
+	struct dwarf_cursor *at = &scan->at;
+	uint64_t sibling;
+
+	switch (form.kind) {
+	case STEP_SKIP:
+		cursor_skip(at, form.bytes);
+		break;
+	case STEP_LEB:
+		cursor_uleb(at);
+		break;
+	case STEP_TEXT:
+		cursor_text(at);
+		break;
+	case STEP_BLOCK:
+		cursor_skip(at, form.bytes ? cursor_number(at, form.bytes) : cursor_uleb(at));
+		break;
+	case STEP_SIBLING:
+		sibling = cursor_number(at, form.bytes);
+		if (sibling <= (size_t)(at->end - scan->unit))
+			scan->sibling = scan->unit + sibling;
+		break;
+	default:
+		cursor_spoil(at);
+	}
+}
+
+static void step_over_all(struct dwarf_scan *scan, const struct dwarf_abbrev *abbrev)
+{
+	const struct dwarf_step *step = &scan->abbrevs->steps[abbrev->first_step];
+
+	scan->sibling = NULL;
+	for (uint32_t i = 0; i < abbrev->n_steps; i++, step++) {
+		if (step->kind == STEP_SKIP)
+			cursor_skip(&scan->at, step->bytes);
+		else if (step->kind == STEP_INDIRECT)
+			step_over(scan, settle(scan->abbrevs, form_of(cursor_uleb(&scan->at))));
+		else
+			step_over(scan, (struct form){ step->kind, (uint8_t)step->bytes });
+	}
+}
+
+/* Past what is in the DIE just stepped over, where the file says how far that is. */
+static bool jump(struct dwarf_scan *scan)
+{
+	if (!scan->sibling || scan->sibling < scan->at.at)
+		return false;
+	scan->at.at = scan->sibling;
+	return true;
+}
+
+bool dwarf_scan_next(struct dwarf_scan *scan, bool enter)
+{
+	/* Levels deeper than this are passed over. */
+	size_t wanted = scan->n_levels;
+
+	if (!enter && scan->die && scan->abbrev->children) {
+		wanted = scan->n_levels - 1;
+		if (jump(scan))
+			scan->n_levels--;
+	}
+	while (cursor_left(&scan->at)) {
+		const uint8_t *start = scan->at.at;
+		uint64_t code = cursor_uleb(&scan->at);
+
+		if (!code) {
+			if (scan->n_levels <= 1)
+				return false;
+			if (--scan->n_levels < wanted)
+				wanted = scan->n_levels;
+			continue;
+		}
+		scan->abbrev = code < scan->abbrevs->n ? &scan->abbrevs->v[code] : NULL;
+		if (!scan->abbrev || !scan->abbrev->known)
+			return false;
+		step_over_all(scan, scan->abbrev);
+		if (scan->at.bad)
+			return false;
+		scan->die = start;
+		scan->depth = scan->n_levels;
+		if (scan->depth > wanted && scan->abbrev->children && jump(scan))
+			continue;
+		scan->n_levels += scan->abbrev->children;
+		if (scan->depth <= wanted)
+			return true;
+	}
+	return false;
+}

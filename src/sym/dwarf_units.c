@@ -1,0 +1,206 @@
+/*
+ * dwarf_units: which compilation unit has the code at an address. One table per file, made when it is
+ * opened, from the ranges that each unit's own DIE states. .debug_aranges is asked only for units that
+ * state none: gcc writes that section, clang does not, and unit DIEs are right in both.
+ *
+ * Type units and partial units have no code. The unit of split DWARF (.dwo) is found through its skeleton
+ * here, and opened only when one of its addresses is asked for.
+ */
+#include "sym/dwarf_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct rangeless { /* a unit whose DIE says nothing of where its code is */
+	uint64_t die;
+	Dwarf_CU *cu;
+	uint32_t id; /* SPAN_NONE: .debug_aranges has not named it yet */
+};
+struct reading {
+	struct dwarf_file *file;
+	struct dwarf_range_list ranges;
+	struct rangeless *rangeless; /* ascending by die, as the section has them */
+	size_t n_rangeless, cap_rangeless;
+};
+
+static uint32_t add_unit(struct dwarf_file *file, Dwarf_CU *cu)
+{
+	VEC_GROW(file->units, file->n_units, file->cap_units);
+	file->units[file->n_units] = (struct dwarf_unit){ .cu = cu };
+	return (uint32_t)file->n_units++;
+}
+
+static void take_unit(struct reading *reading, Dwarf_CU *cu, Dwarf_Die *die)
+{
+	struct dwarf_file *file = reading->file;
+	int tag = file->lib->dwarf_tag(die);
+	size_t before = reading->ranges.n;
+
+	if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit)
+		return;
+	if (!dwarf_file_ranges(file, die, 0, (uint32_t)file->n_units, &reading->ranges)) {
+		VEC_GROW(reading->rangeless, reading->n_rangeless, reading->cap_rangeless);
+		reading->rangeless[reading->n_rangeless++] = (struct rangeless){
+			.die = file->lib->dwarf_dieoffset(die), .cu = cu, .id = SPAN_NONE
+		};
+		return;
+	}
+	if (reading->ranges.n == before)
+		return; /* all of it was thrown away by the linker */
+	/* Identical functions may have been folded: the unit that claims less is more likely right. */
+	for (size_t i = before; i < reading->ranges.n; i++)
+		reading->ranges.v[i].rank = ~(reading->ranges.v[i].end - reading->ranges.v[i].start);
+	add_unit(file, cu);
+}
+
+static struct rangeless *find_rangeless(const struct reading *reading, uint64_t die)
+{
+	size_t low = 0, high = reading->n_rangeless;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (reading->rangeless[middle].die < die)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < reading->n_rangeless && reading->rangeless[low].die == die ?
+		       &reading->rangeless[low] :
+		       NULL;
+}
+
+static void take_aranges(struct reading *reading)
+{
+	struct dwarf_file *file = reading->file;
+	Dwarf_Aranges *list;
+	size_t n;
+
+	if (!reading->n_rangeless || file->lib->dwarf_getaranges(file->dwarf, &list, &n))
+		return;
+	for (size_t i = 0; i < n && dwarf_file_spend(file, 1); i++) {
+		Dwarf_Addr start;
+		Dwarf_Word bytes;
+		Dwarf_Off die;
+		struct rangeless *unit;
+		struct dwarf_range_list *ranges = &reading->ranges;
+
+		if (file->lib->dwarf_getarangeinfo(file->lib->dwarf_onearange(list, i), &start,
+						   &bytes, &die))
+			continue;
+		unit = find_rangeless(reading, die);
+		if (!unit || bytes > UINT64_MAX - start || !dwarf_file_is_code(file, start))
+			continue;
+		if (unit->id == SPAN_NONE)
+			unit->id = add_unit(file, unit->cu);
+		VEC_GROW(ranges->v, ranges->n, ranges->cap);
+		ranges->v[ranges->n++] = (struct dwarf_range){
+			.start = start, .end = start + bytes, .rank = ~bytes, .id = unit->id
+		};
+	}
+}
+
+int dwarf_units_read(struct dwarf_file *file, struct str *err)
+{
+	struct reading reading = { .file = file };
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+	bool any = false;
+
+	while (file->n_units < SPAN_NONE - 1 && dwarf_file_spend(file, 1) &&
+	       !file->lib->dwarf_get_units(file->dwarf, cu, &cu, NULL, &type, &die, NULL)) {
+		any = true;
+		if (die.cu)
+			take_unit(&reading, cu, &die);
+	}
+	take_aranges(&reading);
+	dwarf_spans_build(&file->spans, &reading.ranges);
+	free(reading.rangeless);
+	return any ? 0 : fail(err, -ENODATA, "it has no DWARF");
+}
+
+struct dwarf_unit *dwarf_units_find(struct dwarf_file *file, uint64_t addr)
+{
+	uint32_t id = dwarf_spans_find(&file->spans, addr);
+
+	return id == SPAN_NONE ? NULL : &file->units[id];
+}
+
+/*
+ * libdw opens whatever file the skeleton names. Where that is no regular file (a pipe would block for
+ * ever), it is not asked to.
+ */
+static bool may_open(const char *directory, size_t n, const char *name)
+{
+	struct str path = STR_INIT;
+	struct stat status;
+	bool may;
+
+	if (name[0] != '/') {
+		str_addn(&path, directory, n);
+		str_addc(&path, '/');
+	}
+	str_add(&path, name);
+	may = stat(path.s, &status) || S_ISREG(status.st_mode);
+	str_release(&path);
+	return may;
+}
+
+static bool may_open_split(struct dwarf_file *file, Dwarf_Die *skeleton)
+{
+	const char *name = dwarf_file_text(file, skeleton, DW_AT_dwo_name);
+	const char *directory = dwarf_file_text(file, skeleton, DW_AT_comp_dir);
+	const char *slash = strrchr(file->path, '/');
+	Dwarf_Attribute attribute;
+
+	if (!name)
+		name = dwarf_file_text(file, skeleton, DW_AT_GNU_dwo_name);
+	if (!name || !may_open(file->path, slash ? (size_t)(slash - file->path) : 0, name))
+		return false;
+	if (!directory) /* one that can't be read is not for libdw either */
+		return !file->lib->dwarf_attr(skeleton, DW_AT_comp_dir, &attribute);
+	return may_open(directory, strlen(directory), name);
+}
+
+void dwarf_unit_code_die(struct dwarf_file *file, struct dwarf_unit *unit)
+{
+	const struct dw_lib *lib = file->lib;
+	Dwarf_Die split;
+	uint8_t type;
+
+	if (lib->dwarf_cu_info(unit->cu, NULL, &type, &unit->code, NULL, NULL, NULL, NULL) ||
+	    type != DW_UT_skeleton || !may_open_split(file, &unit->code))
+		return;
+	if (!lib->dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) && split.cu)
+		unit->code = split;
+	if (unit->code.cu != unit->cu)
+		dwarf_elf_split_used(file, unit->code.cu);
+}
+
+const char *dwarf_unit_directory(struct dwarf_file *file, const struct dwarf_unit *unit)
+{
+	Dwarf_Die die;
+
+	if (file->lib->dwarf_cu_info(unit->cu, NULL, NULL, &die, NULL, NULL, NULL, NULL) || !die.cu)
+		return NULL;
+	return dwarf_file_text(file, &die, DW_AT_comp_dir);
+}
+
+void dwarf_units_release(struct dwarf_file *file)
+{
+	for (size_t i = 0; i < file->n_units; i++) {
+		struct dwarf_unit *unit = &file->units[i];
+
+		free(unit->functions);
+		dwarf_spans_release(&unit->spans);
+		dwarf_sources_release(&unit->sources);
+		dwarf_sources_release(&unit->split_sources);
+		free(unit->rows);
+		free(unit->sequences);
+		dwarf_spans_release(&unit->row_spans);
+	}
+	free(file->units);
+	dwarf_spans_release(&file->spans);
+}

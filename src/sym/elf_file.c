@@ -1,0 +1,322 @@
+/*
+ * elf_file: one ELF file, open through libelf: what it is, where its segments and its build-id are.
+ *
+ * Files are read in pieces as they are asked for, not mapped: of a file of 1 GB the headers and symbols are
+ * read, and one that is cut meanwhile gives an error, not SIGBUS. Only regular files are opened, so that no
+ * path of a recording makes a device or a fifo do something.
+ *
+ * A kernel module may be packed with xz: it is unpacked into memory first.
+ *
+ * Sources: elf(5); ELF specification, "Note Section"; gdb manual, "Separate Debug Files" (.gnu_debuglink).
+ */
+#include "sym/elf_lib.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SEGMENTS_MAX = 1 << 16, NOTES_BYTES_MAX = 1 << 20, PACKED_BYTES_MAX = 256 << 20 };
+
+/* ---- build-id ---- */
+
+static bool note_build_id(Elf_Data *data, struct build_id *id)
+{
+	GElf_Nhdr note;
+	size_t at = 0, next, name, desc;
+
+	while ((next = libelf()->gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+		const char *bytes = data->d_buf;
+
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
+		    !memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) && note.n_descsz) {
+			id->size = note.n_descsz < sizeof(id->bytes) ? (uint8_t)note.n_descsz :
+								       (uint8_t)sizeof(id->bytes);
+			memcpy(id->bytes, bytes + desc, id->size);
+			return true;
+		}
+		at = next;
+	}
+	return false;
+}
+
+/* A debug file's segments may lie where they were in the file that it was taken from: sections first. */
+static void read_build_id(struct elf_file *file)
+{
+	struct elf_section section = { 0 };
+
+	while (elf_section_next(file, &section)) {
+		Elf_Data *data;
+
+		if (section.header.sh_type != SHT_NOTE || section.header.sh_size > NOTES_BYTES_MAX)
+			continue;
+		data = elf_section_data(&section);
+		if (data && note_build_id(data, &file->build_id))
+			return;
+	}
+	for (int i = 0; i < SEGMENTS_MAX; i++) {
+		GElf_Phdr header;
+		Elf_Data *data;
+
+		if (!libelf()->gelf_getphdr(file->elf, i, &header))
+			return;
+		if (header.p_type != PT_NOTE || header.p_filesz > NOTES_BYTES_MAX ||
+		    header.p_offset > INT64_MAX)
+			continue;
+		data = libelf()->elf_getdata_rawchunk(file->elf, (int64_t)header.p_offset,
+						      header.p_filesz,
+						      header.p_align == 8 ? ELF_T_NHDR8 :
+									    ELF_T_NHDR);
+		if (data && data->d_buf && note_build_id(data, &file->build_id))
+			return;
+	}
+}
+
+/* ---- open and close ---- */
+
+static void read_segments(struct elf_file *file)
+{
+	size_t cap = 0;
+
+	for (int i = 0; i < SEGMENTS_MAX; i++) {
+		GElf_Phdr header;
+
+		if (!libelf()->gelf_getphdr(file->elf, i, &header))
+			return;
+		if (header.p_type != PT_LOAD)
+			continue;
+		VEC_GROW(file->segments, file->n_segments, cap);
+		file->segments[file->n_segments++] = (struct elf_segment){
+			.offset = header.p_offset,
+			.vaddr = header.p_vaddr,
+			.file_size = header.p_filesz,
+			.mem_size = header.p_memsz,
+			.align = header.p_align,
+			.executable = header.p_flags & PF_X,
+		};
+	}
+}
+
+static int read_headers(struct elf_file *file, struct str *err)
+{
+	const bool native_is_little = BYTE_ORDER == LITTLE_ENDIAN;
+	GElf_Ehdr header;
+
+	if (!file->elf || libelf()->elf_kind(file->elf) != ELF_K_ELF ||
+	    !libelf()->gelf_getehdr(file->elf, &header))
+		return fail(err, -ENOEXEC, "not an ELF file");
+	if (header.e_type != ET_EXEC && header.e_type != ET_DYN && header.e_type != ET_REL)
+		return fail(err, -ENOEXEC, "an ELF file, but neither program, library nor module");
+	file->machine = header.e_machine;
+	file->is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
+	file->swapped = (header.e_ident[EI_DATA] == ELFDATA2LSB) != native_is_little;
+	file->relocatable = header.e_type == ET_REL;
+	read_segments(file);
+	read_build_id(file);
+	return 0;
+}
+
+static int open_regular(const char *path, struct stat *st, struct str *err)
+{
+	int fd;
+
+	/* Opening a device can have effects by itself: it is looked at before, and again once open. */
+	if (stat(path, st))
+		return fail(err, -errno, "%s", errno == ENOENT ? "no such file" : strerror(errno));
+	if (!S_ISREG(st->st_mode))
+		return fail(err, -EINVAL, "not a regular file");
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return fail(err, -errno, "permission denied: it belongs to user %u",
+			    (unsigned)st->st_uid);
+	if (fd < 0)
+		return fail(err, -errno, "%s", strerror(errno));
+	if (fstat(fd, st) || !S_ISREG(st->st_mode)) {
+		close(fd);
+		return fail(err, -EINVAL, "not a regular file");
+	}
+	return fd;
+}
+
+/* All of a packed file; files of this kind are small. */
+static int read_packed(int fd, off_t bytes, struct str *packed, struct str *err)
+{
+	char chunk[16384];
+	ssize_t got = 1;
+
+	if (bytes > PACKED_BYTES_MAX)
+		return fail(err, -EFBIG, "packed with xz, and larger than 256 MiB");
+	for (off_t at = 0; got > 0 && at < bytes; at += got) {
+		got = pread(fd, chunk, sizeof(chunk), at);
+		if (got > 0)
+			str_addn(packed, chunk, (size_t)got);
+	}
+	return got < 0 ? fail(err, -errno, "%s", strerror(errno)) : 0;
+}
+
+static int open_unpacked(struct elf_file *file, off_t bytes, struct str *err)
+{
+	struct str packed = STR_INIT, unpacked = STR_INIT;
+	int rc = read_packed(file->fd, bytes, &packed, err);
+
+	if (!rc)
+		rc = elf_xz_unpack(packed.s, packed.len, &unpacked, err);
+	str_release(&packed);
+	if (!rc) {
+		size_t n = unpacked.len;
+
+		file->unpacked = str_detach(&unpacked);
+		file->elf = libelf()->elf_memory(file->unpacked, n);
+		rc = read_headers(file, err);
+	}
+	str_release(&unpacked);
+	return rc;
+}
+
+/*
+ * How a packed file begins. A row for each kind that modules come in: its first bytes, its name, and how it
+ * is opened; NULL: it is not read.
+ */
+static const struct packing {
+	uint8_t magic_bytes;
+	uint8_t magic[6];
+	const char *name;
+	int (*open)(struct elf_file *file, off_t bytes, struct str *err);
+} packings[] = {
+	{ 6, { 0xfd, '7', 'z', 'X', 'Z', 0 }, "xz", open_unpacked },
+	{ 4, { 0x28, 0xb5, 0x2f, 0xfd }, "zstd", NULL },
+	{ 2, { 0x1f, 0x8b }, "gzip", NULL },
+};
+
+static int open_contents(struct elf_file *file, off_t bytes, struct str *err)
+{
+	uint8_t start[8] = { 0 };
+	ssize_t got = pread(file->fd, start, sizeof(start), 0);
+
+	if (got < 0)
+		return fail(err, -errno, "%s", strerror(errno));
+	for (size_t i = 0; i < ARRAY_SIZE(packings); i++) {
+		const struct packing *packing = &packings[i];
+
+		if (memcmp(start, packing->magic, packing->magic_bytes) != 0)
+			continue;
+		if (packing->open)
+			return packing->open(file, bytes, err);
+		return fail(err, -ENOEXEC, "compressed with %s, and not read", packing->name);
+	}
+	file->elf = libelf()->elf_begin(file->fd, ELF_C_READ, NULL);
+	return read_headers(file, err);
+}
+
+int elf_file_open(struct elf_file *file, const char *path, struct str *err)
+{
+	struct stat st;
+	int rc;
+
+	*file = (struct elf_file){ .fd = -1 };
+	if (!libelf_load(err))
+		return -ENOSYS;
+	rc = open_regular(path, &st, err);
+	if (rc < 0)
+		return rc;
+	file->fd = rc;
+	file->path = xstrdup(path);
+	rc = open_contents(file, st.st_size, err);
+	if (rc)
+		elf_file_close(file);
+	return rc;
+}
+
+int elf_file_open_memory(struct elf_file *file, void *bytes, size_t n, const char *path,
+			 struct str *err)
+{
+	int rc;
+
+	*file = (struct elf_file){ .fd = -1 };
+	if (!libelf_load(err))
+		return -ENOSYS;
+	file->path = xstrdup(path);
+	file->elf = libelf()->elf_memory(bytes, n);
+	rc = read_headers(file, err);
+	if (rc)
+		elf_file_close(file);
+	return rc;
+}
+
+void elf_file_close(struct elf_file *file)
+{
+	if (file->elf)
+		libelf()->elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->unpacked);
+	free(file->path);
+	free(file->segments);
+	*file = (struct elf_file){ .fd = -1 };
+}
+
+/* ---- questions ---- */
+
+const void *elf_file_section(struct elf_file *file, const char *name, size_t *bytes)
+{
+	struct elf_section section;
+	Elf_Data *data;
+
+	if (!elf_section_named(file, name, &section) || !(data = elf_section_data(&section)))
+		return NULL;
+	*bytes = data->d_size;
+	return data->d_buf;
+}
+
+/* A part of the file may be mapped twice: code is meant then. */
+bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vaddr)
+{
+	const struct elf_segment *found = NULL;
+
+	for (size_t i = 0; i < file->n_segments; i++) {
+		const struct elf_segment *segment = &file->segments[i];
+
+		if (offset >= segment->offset && offset - segment->offset < segment->file_size &&
+		    (!found || (segment->executable && !found->executable)))
+			found = segment;
+	}
+	if (found)
+		*vaddr = found->vaddr + (offset - found->offset);
+	return found;
+}
+
+bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *offset)
+{
+	for (size_t i = 0; i < file->n_segments; i++) {
+		const struct elf_segment *segment = &file->segments[i];
+
+		if (vaddr < segment->vaddr || vaddr - segment->vaddr >= segment->file_size)
+			continue;
+		*offset = segment->offset + (vaddr - segment->vaddr);
+		return true;
+	}
+	return false;
+}
+
+/* name, NUL, zeros up to a multiple of 4, crc in the file's byte order */
+bool elf_file_debuglink(struct elf_file *file, struct str *name, uint32_t *crc)
+{
+	size_t n, len, at;
+	const char *bytes = elf_file_section(file, ".gnu_debuglink", &n);
+
+	if (!bytes)
+		return false;
+	len = strnlen(bytes, n);
+	if (!len || len >= n || memchr(bytes, '/', len))
+		return false;
+	at = (len + 4) & ~(size_t)3;
+	if (at > n || n - at < sizeof(*crc))
+		return false;
+	memcpy(crc, bytes + at, sizeof(*crc));
+	if (file->swapped)
+		*crc = __builtin_bswap32(*crc);
+	str_addn(name, bytes, len);
+	return true;
+}

@@ -1,0 +1,190 @@
+/*
+ * elf_symbols: a symbol section of an ELF file -> rows of a symbol table, at the file's virtual addresses.
+ *
+ * Taken are functions and objects that are defined in a section that is loaded, and labels without a type
+ * in executable ones; not what assemblers leave behind ("$x", ".L12"). Names keep their "@VERSION", where
+ * .symtab has one: perf shows it, and it tells apart what a library keeps for old programs.
+ *
+ * Modules (ET_REL) have no addresses yet. The kernel puts their executable sections, but those of .init,
+ * after one another in the order of the file, each aligned as it asks for; kallsyms and the recording's
+ * map begin at the first one. Symbols get that place, counted from the start of .text: add the address that
+ * .text was loaded at, which is the module's where .text comes first. Sections in front of .text and data
+ * are left out. Padding that the kernel adds for itself (arm64's branch veneers) comes before .text.
+ *
+ * Source: elf(5); ELF for the Arm Architecture, "Mapping symbols"; kernel/module/main.c, layout_sections().
+ */
+#include "sym/elf_lib.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What has to be known of a symbol's section. */
+struct place_in {
+	bool executable, loaded;
+	uint64_t add; /* to its symbols' values */
+};
+
+struct symbol_reader {
+	const struct elf_file *file;
+	struct symbol_table *table;
+	const Elf_Data *names;
+	struct place_in *sections; /* by index; [0] is none */
+	size_t n_sections;
+	uint64_t name_bytes_left; /* names may overlap: a small file must not have endless ones */
+};
+
+static void module_places(struct symbol_reader *reader)
+{
+	struct elf_section section = { 0 };
+	uint64_t end = 0, text = 0;
+	bool text_seen = false;
+
+	for (size_t i = 1; elf_section_next(reader->file, &section) && i < reader->n_sections; i++) {
+		const GElf_Shdr *header = &section.header;
+		struct place_in *place = &reader->sections[i];
+		uint64_t align = header->sh_addralign ? header->sh_addralign : 1;
+
+		place->loaded = false;
+		if (!place->executable || !strncmp(section.name, ".init", strlen(".init")) ||
+		    header->sh_size > UINT32_MAX || align > UINT32_MAX)
+			continue;
+		end = (end + align - 1) / align * align;
+		if (!strcmp(section.name, ".text")) {
+			text = end;
+			text_seen = true;
+		}
+		place->loaded = text_seen;
+		place->add = end - text;
+		end += header->sh_size;
+	}
+}
+
+static void read_places(struct symbol_reader *reader)
+{
+	struct elf_section section = { 0 };
+	size_t n;
+
+	if (libelf()->elf_getshdrnum(reader->file->elf, &n))
+		return;
+	reader->sections = xcalloc(n + 1, sizeof(*reader->sections));
+	reader->n_sections = n;
+	for (size_t i = 1; i < n && elf_section_next(reader->file, &section); i++) {
+		uint64_t flags = section.header.sh_flags;
+
+		reader->sections[i].loaded = flags & SHF_ALLOC && !(flags & SHF_TLS);
+		reader->sections[i].executable = reader->sections[i].loaded && flags & SHF_EXECINSTR;
+	}
+	if (reader->file->relocatable)
+		module_places(reader);
+}
+
+static bool is_mapping_symbol(const char *name)
+{
+	if (name[0] == '.' && name[1] == 'L')
+		return true;
+	return name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
+	       (!name[2] || name[2] == '.');
+}
+
+static bool is_wanted(const GElf_Sym *sym, const struct place_in *place, const char *name)
+{
+	switch (GELF_ST_TYPE(sym->st_info)) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+	case STT_OBJECT:
+		return place->loaded;
+	case STT_NOTYPE:
+		return place->loaded && place->executable && !is_mapping_symbol(name);
+	default:
+		return false;
+	}
+}
+
+static uint8_t binding_of(const GElf_Sym *sym)
+{
+	switch (GELF_ST_BIND(sym->st_info)) {
+	case STB_LOCAL:
+		return SYMBOL_LOCAL;
+	case STB_WEAK:
+		return SYMBOL_WEAK;
+	default:
+		return SYMBOL_GLOBAL;
+	}
+}
+
+/* The lowest bit of a function's address says on these machines which instruction set it is in. */
+static uint64_t code_address(const struct elf_file *file, const GElf_Sym *sym)
+{
+	bool marked = (file->machine == EM_ARM || file->machine == EM_MIPS) &&
+		      GELF_ST_TYPE(sym->st_info) == STT_FUNC;
+
+	return marked ? sym->st_value & ~(uint64_t)1 : sym->st_value;
+}
+
+/* False: names have become too many to go on. */
+static bool take_symbol(struct symbol_reader *reader, const GElf_Sym *sym)
+{
+	const struct place_in *place;
+	const char *name;
+	size_t len;
+
+	/* Reserved indexes are at 0xff00 and above; behind SHN_XINDEX is more than 65,280 sections. */
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= reader->n_sections ||
+	    sym->st_shndx >= SHN_LORESERVE || !sym->st_name)
+		return true;
+	place = &reader->sections[sym->st_shndx];
+	if (!place->loaded)
+		return true;
+	name = elf_text(reader->names, sym->st_name);
+	if (!name || !name[0] || !is_wanted(sym, place, name))
+		return true;
+	len = strlen(name);
+	if (len > reader->name_bytes_left)
+		return false;
+	reader->name_bytes_left -= len;
+	symbol_table_add(reader->table, code_address(reader->file, sym) + place->add, sym->st_size,
+			 name, len, binding_of(sym));
+	return true;
+}
+
+static int read_table(struct symbol_reader *reader, const struct elf_section *symbols,
+		      struct str *err)
+{
+	Elf_Data *data = elf_section_data(symbols);
+	struct elf_section strings = { 0 };
+	size_t n;
+
+	strings.scn = libelf()->elf_getscn(reader->file->elf, symbols->header.sh_link);
+	if (strings.scn && libelf()->gelf_getshdr(strings.scn, &strings.header))
+		reader->names = elf_section_data(&strings);
+	if (!data || !reader->names || !symbols->header.sh_entsize)
+		return fail(err, -ENOEXEC, "cut or damaged: its symbols can't be read");
+	n = data->d_size / symbols->header.sh_entsize;
+	reader->name_bytes_left = 4 * (uint64_t)reader->names->d_size + 65536;
+	read_places(reader);
+	for (size_t i = 0; i < n && i <= INT32_MAX; i++) {
+		GElf_Sym sym;
+
+		if (!libelf()->gelf_getsym(data, (int)i, &sym) || !take_symbol(reader, &sym))
+			break;
+	}
+	free(reader->sections);
+	return 0;
+}
+
+int elf_symbols_read(struct elf_file *file, struct symbol_table *table, unsigned *had,
+		     struct str *err)
+{
+	struct symbol_reader reader = { .file = file, .table = table };
+	struct elf_section full, dynamic;
+	bool has_full = elf_section_of_type(file, SHT_SYMTAB, &full);
+	bool has_dynamic = elf_section_of_type(file, SHT_DYNSYM, &dynamic);
+
+	/* In a debug file the tables of the program itself are headers without contents. */
+	has_full = has_full && full.header.sh_size > full.header.sh_entsize;
+	has_dynamic = has_dynamic && dynamic.header.sh_size > dynamic.header.sh_entsize;
+	*had = (has_full ? ELF_HAD_SYMTAB : 0u) | (has_dynamic ? ELF_HAD_DYNSYM : 0u);
+	if (has_full)
+		return read_table(&reader, &full, err);
+	return has_dynamic ? read_table(&reader, &dynamic, err) : 0;
+}

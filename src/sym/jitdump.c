@@ -1,0 +1,197 @@
+/*
+ * jitdump: jit-PID.dump, which run-time compilers write with their code in it. Numbers are of the writer's
+ * byte order:
+ *
+ *	header  u32 "JiTD" | u32 version | u32 size | u32 machine | u32 0 | u32 pid | u64 time | u64 flags
+ *	record  u32 id | u32 size | u64 time | body
+ *	 0 load  u32 pid | u32 tid | u64 vma | u64 addr | u64 code size | u64 index | name, NUL | code
+ *	 1 move  u32 pid | u32 tid | u64 vma | u64 old addr | u64 new addr | u64 code size | u64 index
+ *
+ * Other records are passed over. Records lie in the order of time, so a later one lies over earlier ones. A file
+ * that ends within a record is a program that was killed: what came before counts.
+ *
+ * Source: tools/perf/Documentation/jitdump-specification.txt.
+ */
+#include "sym/code_ranges.h"
+
+#include <byteswap.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	MAGIC = 0x4a695444,
+	VERSION = 1,
+	HEADER_BYTES = 40,
+	RECORD_BYTES = 16,
+	LOAD_BYTES = 40,
+	MOVE_BYTES = 48,
+	NAME_BYTES_MAX = 64 << 10,
+	CODE_LOAD = 0,
+	CODE_MOVE = 1,
+};
+
+struct jit_code {
+	uint64_t code; /* the compiler's index */
+	uint32_t latest; /* its latest range */
+};
+
+struct jitdump {
+	FILE *in;
+	bool swap;
+	struct code_ranges ranges;
+	struct index by_code; /* of the codes below */
+	struct jit_code *codes;
+	size_t n_codes, cap_codes;
+	char *name; /* room for one */
+};
+
+static uint32_t get_u32(const struct jitdump *dump, const unsigned char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return dump->swap ? bswap_32(value) : value;
+}
+
+static uint64_t get_u64(const struct jitdump *dump, const unsigned char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return dump->swap ? bswap_64(value) : value;
+}
+
+static struct jit_code *find_code(struct jitdump *dump, uint64_t code)
+{
+	uint64_t hash = hash_word(code);
+	uint32_t i;
+
+	for (size_t at = index_first(&dump->by_code, hash);
+	     index_next(&dump->by_code, hash, &at, &i);)
+		if (dump->codes[i].code == code)
+			return &dump->codes[i];
+	return NULL;
+}
+
+static void add_code(struct jitdump *dump, uint64_t addr, uint64_t size, const char *name,
+		     size_t len, uint64_t code)
+{
+	struct jit_code *known = find_code(dump, code);
+
+	if (!code_ranges_add(&dump->ranges, addr, size, name, len))
+		return;
+	if (!known) {
+		VEC_GROW(dump->codes, dump->n_codes, dump->cap_codes);
+		index_add(&dump->by_code, hash_word(code), (uint32_t)dump->n_codes);
+		known = &dump->codes[dump->n_codes++];
+		known->code = code;
+	}
+	known->latest = (uint32_t)(dump->ranges.n - 1);
+}
+
+/* left: bytes of the record behind its head. */
+static bool read_load(struct jitdump *dump, uint64_t left)
+{
+	unsigned char body[LOAD_BYTES];
+	uint64_t size;
+	size_t n;
+
+	if (left < LOAD_BYTES || fread(body, LOAD_BYTES, 1, dump->in) != 1)
+		return false;
+	left -= LOAD_BYTES;
+	size = get_u64(dump, body + 24);
+	if (size > left)
+		return false;
+	n = left - size < NAME_BYTES_MAX ? (size_t)(left - size) : NAME_BYTES_MAX;
+	if (fread(dump->name, 1, n, dump->in) != n)
+		return false;
+	add_code(dump, get_u64(dump, body + 16), size, dump->name, n, get_u64(dump, body + 32));
+	return true;
+}
+
+static bool read_move(struct jitdump *dump, uint64_t left)
+{
+	unsigned char body[MOVE_BYTES];
+	const struct jit_code *known;
+
+	if (left < MOVE_BYTES || fread(body, MOVE_BYTES, 1, dump->in) != 1)
+		return false;
+	known = find_code(dump, get_u64(dump, body + 40));
+	if (known) {
+		/* A copy: adding a name may move all names. */
+		char *name = xstrdup(dump->ranges.names.s + dump->ranges.v[known->latest].name);
+
+		add_code(dump, get_u64(dump, body + 24), get_u64(dump, body + 32), name,
+			 strlen(name), known->code);
+		free(name);
+	}
+	return true;
+}
+
+/* false: the end, or what follows can't be read. */
+static bool read_record(struct jitdump *dump)
+{
+	unsigned char head[RECORD_BYTES];
+	off_t start = ftello(dump->in);
+	uint32_t id, size;
+	bool good = true;
+
+	if (start < 0 || fread(head, RECORD_BYTES, 1, dump->in) != 1)
+		return false;
+	id = get_u32(dump, head);
+	size = get_u32(dump, head + 4);
+	if (size < RECORD_BYTES)
+		return false;
+	if (id == CODE_LOAD)
+		good = read_load(dump, size - RECORD_BYTES);
+	else if (id == CODE_MOVE)
+		good = read_move(dump, size - RECORD_BYTES);
+	return good && !fseeko(dump->in, start + (off_t)size, SEEK_SET);
+}
+
+static int read_header(struct jitdump *dump, const char *path, struct str *err)
+{
+	unsigned char head[HEADER_BYTES];
+	uint32_t size;
+
+	if (fread(head, HEADER_BYTES, 1, dump->in) != 1)
+		return fail(err, -EINVAL, "%s: too short for a jitdump file", path);
+	dump->swap = get_u32(dump, head) == bswap_32(MAGIC);
+	size = get_u32(dump, head + 8);
+	if (get_u32(dump, head) != MAGIC || size < HEADER_BYTES)
+		return fail(err, -EINVAL, "%s: not a jitdump file", path);
+	if (get_u32(dump, head + 4) != VERSION)
+		return fail(err, -ENOTSUP, "%s: jitdump version %u is not known", path,
+			    get_u32(dump, head + 4));
+	if (fseeko(dump->in, (off_t)size, SEEK_SET))
+		return fail(err, -errno, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+int jitdump_read(const char *path, struct symbol_table *table, struct str *err)
+{
+	struct jitdump dump = { .ranges = CODE_RANGES_INIT };
+	int rc, fd = code_file_open(path, err);
+
+	if (fd < 0)
+		return fd;
+	dump.in = fdopen(fd, "r");
+	if (!dump.in) {
+		rc = fail(err, -errno, "%s: %s", path, strerror(errno));
+		close(fd);
+		return rc;
+	}
+	dump.name = xmalloc(NAME_BYTES_MAX);
+	rc = read_header(&dump, path, err);
+	while (!rc && read_record(&dump))
+		continue;
+	fclose(dump.in);
+	code_ranges_flatten(&dump.ranges, table);
+	code_ranges_release(&dump.ranges);
+	index_release(&dump.by_code);
+	free(dump.codes);
+	free(dump.name);
+	return rc;
+}

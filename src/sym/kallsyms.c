@@ -1,0 +1,124 @@
+/*
+ * kallsyms: the kernel's own list of its symbols, as text:
+ *
+ *	ffffffff81000000 T _stext
+ *	ffffffffc0201000 t ext4_read	[ext4]
+ *
+ * Taken are the letters t, w, d and b in both cases: text and, because data addresses are asked for as well and
+ * because they end the text before them, data. A capital letter is a global symbol, W a weak one.
+ *
+ * Who may not see addresses reads zeros. Source: proc(5), nm(1), kernel/kallsyms.c of Linux.
+ */
+#include "sym/kallsyms.h"
+
+#include "sym/text_lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+static uint8_t binding_of(char letter)
+{
+	if (letter == 'W')
+		return SYMBOL_WEAK;
+	return letter >= 'A' && letter <= 'Z' ? SYMBOL_GLOBAL : SYMBOL_LOCAL;
+}
+
+/* One line; false: it names nothing that is wanted. Names that begin with $ mark data within ARM code. */
+static bool parse_line(const char *line, size_t len, struct kallsyms_symbol *symbol)
+{
+	const char *at = line, *end = line + len;
+	size_t name_len;
+	char letter;
+
+	if (!text_hex(&at, &symbol->addr) || end - at < 4 || at[0] != ' ' || at[2] != ' ')
+		return false;
+	letter = at[1];
+	at += 3;
+	name_len = strcspn(at, "\t");
+	if (!strchr("tTwWdDbB", letter) || !letter || !name_len || at[0] == '$')
+		return false;
+	symbol->name = at;
+	symbol->name_len = name_len;
+	symbol->binding = binding_of(letter);
+	symbol->text = strchr("tTwW", letter) != NULL;
+	symbol->module = NULL;
+	symbol->module_len = 0;
+	at += name_len;
+	if (end - at > 3 && at[1] == '[' && end[-1] == ']') {
+		symbol->module = at + 2;
+		symbol->module_len = (size_t)(end - 1 - symbol->module);
+	}
+	return true;
+}
+
+int kallsyms_each(const char *path,
+		  void (*take)(void *context, const struct kallsyms_symbol *symbol), void *context,
+		  struct kallsyms_result *result, struct str *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct text_lines lines;
+	struct kallsyms_symbol symbol;
+	bool any_zero = false;
+	const char *line;
+	size_t len;
+	int rc;
+
+	*result = (struct kallsyms_result){ 0 };
+	if (fd < 0)
+		return fail(err, -errno, "%s: %s", path, strerror(errno));
+	text_lines_init(&lines, fd);
+	while ((line = text_lines_next(&lines, &len))) {
+		if (!parse_line(line, len, &symbol))
+			continue;
+		if (!symbol.addr) { /* a symbol of per-CPU data, or all of them are hidden */
+			any_zero = true;
+			continue;
+		}
+		take(context, &symbol);
+		result->n++;
+	}
+	result->zeroed = any_zero && !result->n;
+	rc = lines.error;
+	text_lines_release(&lines);
+	if (rc)
+		return fail(err, rc, "%s: %s", path, strerror(-rc));
+	return 0;
+}
+
+void kallsyms_add(struct symbol_table *table, const struct kallsyms_symbol *symbol)
+{
+	if (table->n && table->v[table->n - 1].start == symbol->addr)
+		table->n--;
+	symbol_table_add(table, symbol->addr, 0, symbol->name, symbol->name_len, symbol->binding);
+}
+
+struct one_module {
+	struct symbol_table *table;
+	const char *name;
+	size_t name_len, n;
+};
+
+static void take_one(void *context, const struct kallsyms_symbol *symbol)
+{
+	struct one_module *one = context;
+
+	if (symbol->module_len != one->name_len ||
+	    (one->name && memcmp(symbol->module, one->name, one->name_len)))
+		return;
+	kallsyms_add(one->table, symbol);
+	one->n++;
+}
+
+int kallsyms_read(const char *path, const char *only_module, struct symbol_table *table,
+		  struct kallsyms_result *result, struct str *err)
+{
+	struct one_module one = {
+		.table = table,
+		.name = only_module,
+		.name_len = only_module ? strlen(only_module) : 0,
+	};
+	int rc = kallsyms_each(path, take_one, &one, result, err);
+
+	result->n = one.n;
+	return rc;
+}

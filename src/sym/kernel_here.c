@@ -1,0 +1,182 @@
+/*
+ * kernel_here: is the kernel that runs now the one that was recorded? Then its /proc/kallsyms has the names.
+ *
+ * The build-id decides where the recording has it: it is in a note that the kernel shows in /sys/kernel/notes.
+ * Without it, release and host name have to be the same.
+ *
+ * Sources: proc(5), sysfs(5), elf(5) on notes; kernel/kallsyms.c of Linux on who sees addresses.
+ */
+#include "sym/dso_state.h"
+#include "sym/text_lines.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct kernel_here {
+	struct build_id id;
+	struct str release, hostname; /* empty: not known */
+};
+
+char *procfs_path(const struct symbols *symbols, const char *name)
+{
+	const char *procfs = symbols->options.procfs ? symbols->options.procfs : "/proc";
+
+	return xasprintf("%s/%s", procfs, name);
+}
+
+static uint64_t padded(uint32_t bytes)
+{
+	return ((uint64_t)bytes + 3) & ~(uint64_t)3;
+}
+
+/* The notes are this machine's own: in its byte order, padded to 4 bytes. */
+static void find_build_id(const char *at, size_t left, struct build_id *id)
+{
+	Elf32_Nhdr note;
+
+	while (left >= sizeof(note)) {
+		uint64_t name, desc;
+
+		memcpy(&note, at, sizeof(note));
+		name = padded(note.n_namesz);
+		desc = padded(note.n_descsz);
+		at += sizeof(note);
+		left -= sizeof(note);
+		if (name > left || desc > left - name)
+			return;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
+		    !memcmp(at, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) && note.n_descsz &&
+		    note.n_descsz <= sizeof(id->bytes)) {
+			id->size = (uint8_t)note.n_descsz;
+			memcpy(id->bytes, at + name, id->size);
+			return;
+		}
+		at += name + desc;
+		left -= name + desc;
+	}
+}
+
+static void read_line(const struct symbols *symbols, const char *name, struct str *out)
+{
+	char *path = procfs_path(symbols, name);
+
+	read_line_file(path, out);
+	free(path);
+}
+
+static const struct kernel_here *kernel_here(struct symbols *symbols)
+{
+	const char *sysfs = symbols->options.sysfs ? symbols->options.sysfs : "/sys";
+	struct kernel_here *here = symbols->here;
+	struct str notes = STR_INIT;
+	char *path;
+
+	if (here)
+		return here;
+	here = symbols->here = xcalloc(1, sizeof(*here));
+	str_init(&here->release);
+	str_init(&here->hostname);
+	read_line(symbols, "sys/kernel/osrelease", &here->release);
+	read_line(symbols, "sys/kernel/hostname", &here->hostname);
+	path = xasprintf("%s/kernel/notes", sysfs);
+	if (!read_text_file(path, &notes))
+		find_build_id(notes.s, notes.len, &here->id);
+	free(path);
+	str_release(&notes);
+	return here;
+}
+
+void kernel_here_free(struct kernel_here *here)
+{
+	if (!here)
+		return;
+	str_release(&here->release);
+	str_release(&here->hostname);
+	free(here);
+}
+
+static bool differ(const char *recorded, const struct str *now)
+{
+	return recorded && now->len && strcmp(recorded, now->s) != 0;
+}
+
+bool kernel_is_here(struct symbols *symbols, const struct build_id *id, struct str *why)
+{
+	const struct kernel_here *here = kernel_here(symbols);
+	const struct info *info = &symbols->reader->info;
+	const char *symfs = symbols->options.symfs;
+
+	/* A tree that stands for another machine has no kernel that runs. */
+	if (symfs && symfs[0] && strcmp(symfs, "/") != 0) {
+		str_add(why, "with --symfs the running kernel's names are not used");
+		return false;
+	}
+	if (id->size && here->id.size) {
+		if (build_id_same(id, &here->id))
+			return true;
+		str_add(why, "of another kernel than the running one: the recording has build-id ");
+		build_id_text(id, why);
+		return false;
+	}
+	if (differ(info->os_release, &here->release)) {
+		str_addf(why, "of another kernel than the running one: it was recorded on Linux %s",
+			 info->os_release);
+		return false;
+	}
+	if (differ(info->hostname, &here->hostname)) {
+		str_addf(why, "of another machine's kernel: it was recorded on %s", info->hostname);
+		return false;
+	}
+	return true;
+}
+
+/* Lines of modules: "ext4 1081344 1 - Live 0xffffffffc0201000". Who may not see addresses reads 0. */
+uint64_t module_here(const struct symbols *symbols, const char *name)
+{
+	struct str text = STR_INIT;
+	size_t len = strlen(name);
+	uint64_t addr = 0;
+
+	read_line(symbols, "modules", &text);
+	for (const char *line = text.s; line && *line; line = strchr(line, '\n')) {
+		size_t n;
+		const char *hex;
+
+		line += *line == '\n';
+		n = strcspn(line, "\n");
+		hex = memmem(line, n, " 0x", 3);
+		if (hex && !strncmp(line, name, len) && line[len] == ' ') {
+			hex += 3;
+			if (!text_hex(&hex, &addr))
+				addr = 0;
+			break;
+		}
+	}
+	str_release(&text);
+	return addr;
+}
+
+/* What decides who sees addresses; unreadable counts as the strictest. */
+static long setting(const struct symbols *symbols, const char *name)
+{
+	struct str text = STR_INIT;
+	long value;
+
+	read_line(symbols, name, &text);
+	if (parse_int(text.s, -1, 4, &value))
+		value = 4;
+	str_release(&text);
+	return value;
+}
+
+const char *kallsyms_remedy(const struct symbols *symbols)
+{
+	long restricted = setting(symbols, "sys/kernel/kptr_restrict");
+
+	if (restricted >= 2 || geteuid() == 0)
+		return "sysctl kernel.kptr_restrict=0";
+	if (restricted == 1)
+		return "sudo, or sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1";
+	return "sudo, or sysctl kernel.perf_event_paranoid=1";
+}

@@ -1,0 +1,206 @@
+/*
+ * kernel_names: names of the kernel's addresses, which recordings have as they were: absolute.
+ *
+ *   --kallsyms FILE | vmlinux (-k, or found with the same build-id) | /proc/kallsyms | perf's copy of it
+ *
+ * A kernel lies elsewhere after each start (KASLR). The recording says where one symbol was (ref_symbol, ref_addr);
+ * all of the kernel's text moves together, so that this symbol's distance from where a list has it is that of all.
+ */
+#include "sym/dso_state.h"
+#include "sym/kallsyms.h"
+
+#include <stdlib.h>
+
+/* ---- which list ---- */
+
+char *cached_kallsyms_path(const struct symbols *symbols, const struct build_id *id)
+{
+	const char *home = getenv("HOME"), *named = symbols->options.buildid_dir;
+	struct str text = STR_INIT;
+	char *path = NULL;
+
+	if (id->size && (named || (home && home[0]))) {
+		build_id_text(id, &text);
+		path = named ? xasprintf("%s/[kernel.kallsyms]/%s/kallsyms", named, text.s)
+			     : xasprintf("%s/.debug/[kernel.kallsyms]/%s/kallsyms", home, text.s);
+	}
+	str_release(&text);
+	return path;
+}
+
+struct build_id recorded_kernel_id(const struct symbols *symbols, const struct dso *dso)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	const struct info *info = &symbols->reader->info;
+	struct build_id id = { 0 };
+
+	if (dso->kind == DSO_KERNEL && dso->build_id.size)
+		return dso->build_id;
+	for (size_t i = 0; i < info->build_ids.n; i++) {
+		const struct info_build_id *row = &info->build_ids.v[i];
+
+		if (strncmp(row->path, kernel, sizeof(kernel) - 1) || row->size > sizeof(id.bytes))
+			continue;
+		id.size = row->size;
+		memcpy(id.bytes, row->bytes, row->size);
+		break;
+	}
+	return id;
+}
+
+/* ---- reading one ---- */
+
+struct kernel_pass {
+	struct symbol_table *table;
+	const char *ref_symbol; /* or NULL */
+	uint64_t ref_addr; /* 0: not met */
+};
+
+static void take_kernel(void *context, const struct kallsyms_symbol *symbol)
+{
+	struct kernel_pass *pass = context;
+
+	if (symbol->module)
+		return;
+	kallsyms_add(pass->table, symbol);
+	if (pass->ref_symbol && !pass->ref_addr && strlen(pass->ref_symbol) == symbol->name_len &&
+	    !memcmp(pass->ref_symbol, symbol->name, symbol->name_len))
+		pass->ref_addr = symbol->addr;
+}
+
+/* By how much the recorded kernel was moved against a list in which ref_symbol is at `listed`, 0: not in it. */
+static bool slide_of(const struct dso *dso, uint64_t listed, const char *path, uint64_t *slide,
+		     struct str *why)
+{
+	*slide = 0;
+	if (!dso->ref_symbol || !dso->ref_addr)
+		return true;
+	if (!listed) {
+		fail(why, 0, "%s: it has no %s, which tells where the kernel lay", path,
+		     dso->ref_symbol);
+		return false;
+	}
+	*slide = dso->ref_addr - listed;
+	return true;
+}
+
+/* true: the table is filled from the list at path. */
+static bool read_kernel(struct symbols *symbols, struct dso_state *state, const char *path,
+			struct str *why)
+{
+	struct kernel_pass pass = { &state->table, state->dso->ref_symbol, 0 };
+	struct kallsyms_result result;
+
+	if (kallsyms_each(path, take_kernel, &pass, &result, why)) {
+		symbol_table_release(&state->table);
+		return false;
+	}
+	if (!state->table.n) {
+		if (result.zeroed) {
+			str_add(why, "kernel addresses are hidden");
+			state->remedy = kallsyms_remedy(symbols);
+		} else {
+			str_addf(why, "%s: it has no names", path);
+		}
+		return false;
+	}
+	if (!slide_of(state->dso, pass.ref_addr, path, &state->slide, why)) {
+		symbol_table_release(&state->table);
+		return false;
+	}
+	dso_state_found(state, path);
+	return true;
+}
+
+/* ---- the kernel ---- */
+
+/* Where an ELF file's table (not finished) has a symbol; 0: nowhere. */
+static uint64_t address_of(const struct symbol_table *table, const char *name)
+{
+	for (size_t i = 0; name && i < table->n; i++)
+		if (!strcmp(table->names.s + table->v[i].name, name))
+			return table->v[i].start;
+	return 0;
+}
+
+static bool try_vmlinux(struct symbols *symbols, struct dso_state *state, struct str *why)
+{
+	const struct dso_files *files;
+	const char *source;
+
+	if (symbols->options.ignore_vmlinux && !symbols->options.vmlinux)
+		return false;
+	files = dso_state_files(symbols, state);
+	if (!files->runtime && !files->debug) {
+		if (symbols->options.vmlinux) /* else nobody asked for one */
+			str_add(why, files->why.s);
+		return false;
+	}
+	if (!dso_state_read_elf(state, &source, why) ||
+	    !slide_of(state->dso, address_of(&state->table, state->dso->ref_symbol), source,
+		      &state->slide, why)) {
+		symbol_table_release(&state->table);
+		return false;
+	}
+	/* Addresses are absolute: its segments' offsets play no part. */
+	state->n_segments = 0;
+	state->from_elf = true;
+	dso_state_found(state, source);
+	return true;
+}
+
+static bool try_running(struct symbols *symbols, struct dso_state *state, const struct build_id *id,
+			struct str *why)
+{
+	char *path;
+	bool found;
+
+	if (!kernel_is_here(symbols, id, why))
+		return false;
+	path = procfs_path(symbols, "kallsyms");
+	found = read_kernel(symbols, state, path, why);
+	free(path);
+	return found;
+}
+
+static bool try_cached(struct symbols *symbols, struct dso_state *state, const struct build_id *id)
+{
+	char *path = cached_kallsyms_path(symbols, id);
+	struct str why = STR_INIT;
+	bool found = path && read_kernel(symbols, state, path, &why);
+
+	free(path);
+	str_release(&why);
+	return found;
+}
+
+void kernel_names_load(struct symbols *symbols, struct dso_state *state)
+{
+	struct build_id id = recorded_kernel_id(symbols, state->dso);
+	const char *named = symbols->options.kallsyms;
+	struct str asked = STR_INIT, why = STR_INIT;
+	bool found;
+
+	state->raw_names = true;
+	if (named)
+		found = read_kernel(symbols, state, named, &why);
+	else
+		found = try_vmlinux(symbols, state, &asked) ||
+			try_running(symbols, state, &id, &why) || try_cached(symbols, state, &id);
+	/* What was asked for with -k and could not be used is said all the same. */
+	if (asked.len && (found || why.len)) {
+		str_add(&asked, found ? "" : "; ");
+		str_add(&asked, found ? "" : why.s);
+	} else if (!asked.len && !found) {
+		str_add(&asked, why.s);
+	}
+	if (!found && !state->remedy)
+		state->remedy =
+			"-k with that kernel's vmlinux, or --kallsyms with a copy of its list";
+	if (found)
+		str_add_printable(&state->why, asked.s, asked.len);
+	else
+		dso_state_none(state, &asked, state->remedy);
+	str_release(&asked);
+	str_release(&why);
+}

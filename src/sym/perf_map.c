@@ -1,0 +1,56 @@
+/*
+ * perf_map: /tmp/perf-PID.map, which run-time compilers write so that profilers can name their code:
+ *
+ *	7f3c5c000a40 1c0 LazyCompile:~main /srv/app.js:12
+ *	START        SIZE name up to the end of the line
+ *
+ * Anyone may put such a file into /tmp, so it has to be this user's or root's. A line that is none is counted
+ * and left out; compilers append, so a later line lies over earlier ones.
+ */
+#include "sym/code_ranges.h"
+#include "sym/text_lines.h"
+
+static const char *past_0x(const char *at)
+{
+	return at[0] == '0' && (at[1] | 0x20) == 'x' ? at + 2 : at;
+}
+
+static bool take_line(struct code_ranges *ranges, const char *line, size_t len)
+{
+	const char *at = past_0x(line);
+	uint64_t start, size;
+
+	if (!text_hex(&at, &start) || *at != ' ')
+		return false;
+	at = past_0x(at + 1);
+	if (!text_hex(&at, &size) || *at != ' ')
+		return false;
+	at++;
+	if (len && line[len - 1] == '\r')
+		len--;
+	return at < line + len &&
+	       code_ranges_add(ranges, start, size, at, (size_t)(line + len - at));
+}
+
+int perf_map_read(const char *path, struct symbol_table *table, uint64_t *bad_lines,
+		  struct str *err)
+{
+	struct code_ranges ranges = CODE_RANGES_INIT;
+	struct text_lines lines;
+	const char *line;
+	size_t len;
+	int rc = code_file_open(path, err);
+
+	*bad_lines = 0;
+	if (rc < 0)
+		return rc;
+	text_lines_init(&lines, rc);
+	while ((line = text_lines_next(&lines, &len)))
+		*bad_lines += len && !take_line(&ranges, line, len);
+	*bad_lines += lines.too_long;
+	rc = lines.error;
+	text_lines_release(&lines);
+	code_ranges_flatten(&ranges, table);
+	code_ranges_release(&ranges);
+	return rc ? fail(err, rc, "%s: %s", path, strerror(-rc)) : 0;
+}

@@ -1,0 +1,273 @@
+/*
+ * symbol_table: symbols of one file, gathered in any order, then sorted once into an array that binary
+ * searches answer from.
+ *
+ *   add add add ... -> finish: sort by start -> one row per start -> ends -> links outwards -> find
+ *
+ * Of several names of one address the first of these differences decides, as in perf: a size before none;
+ * global, local, weak, in this order; fewer leading underscores; the longer name; the one added first.
+ *
+ * Symbols may lie in one another (a label in a function, code put into a function's middle). Each row
+ * therefore links to the nearest row before it that reaches over its start. An address is the row's that
+ * starts last at or below it, or, where that row has ended, the first row's of these links that has not.
+ */
+#include "sym/sym_parts.h"
+
+#include <stdlib.h>
+
+enum {
+	SYMBOLS_MAX = 100000000,
+	OUTER_STEPS_MAX = 64, /* rows deeper in one another than that are nobody's code */
+	PAGE_BYTES = 4096,
+	DIGITS = 8,
+	DIGIT_VALUES = 256,
+};
+
+void symbol_table_init(struct symbol_table *table)
+{
+	*table = (struct symbol_table){ .names = STR_INIT };
+}
+
+void symbol_table_release(struct symbol_table *table)
+{
+	free(table->v);
+	free(table->aliases);
+	str_release(&table->names);
+	symbol_table_init(table);
+}
+
+void symbol_table_add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
+		      size_t name_len, uint8_t binding)
+{
+	size_t len = strnlen(name, name_len);
+
+	if (table->n >= SYMBOLS_MAX || len >= UINT32_MAX - table->names.len)
+		return;
+	VEC_GROW(table->v, table->n, table->cap);
+	table->v[table->n++] = (struct symbol_row){
+		.start = start,
+		.size = size <= UINT64_MAX - start ? size : UINT64_MAX - start,
+		.name = (uint32_t)table->names.len,
+		.binding = binding,
+	};
+	str_addn(&table->names, name, len);
+	str_addc(&table->names, '\0');
+}
+
+/* ---- finish ---- */
+
+static bool is_sorted(const struct symbol_table *table)
+{
+	for (size_t i = 1; i < table->n; i++)
+		if (table->v[i - 1].start > table->v[i].start)
+			return false;
+	return true;
+}
+
+static unsigned digit_of(const struct symbol_row *row, unsigned digit)
+{
+	return row->start >> (8 * digit) & (DIGIT_VALUES - 1);
+}
+
+/* One pass of the sort below; false: all rows agree in this digit, nothing was moved. */
+static bool sort_digit(const struct symbol_row *from, struct symbol_row *to, size_t n, unsigned digit)
+{
+	size_t place[DIGIT_VALUES] = { 0 };
+	size_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		place[digit_of(&from[i], digit)]++;
+	if (place[digit_of(&from[0], digit)] == n)
+		return false;
+	for (size_t i = 0; i < DIGIT_VALUES; i++) {
+		size_t count = place[i];
+
+		place[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[place[digit_of(&from[i], digit)]++] = from[i];
+	return true;
+}
+
+/* By digits, the lowest first: stable, and half of an address's digits are the same in all of a file. */
+static void sort_rows(struct symbol_table *table)
+{
+	struct symbol_row *spare;
+
+	if (is_sorted(table))
+		return;
+	spare = xreallocarray(NULL, table->n, sizeof(*spare));
+	for (unsigned digit = 0; digit < DIGITS; digit++) {
+		struct symbol_row *from = table->v;
+
+		if (!sort_digit(from, spare, table->n, digit))
+			continue;
+		table->v = spare;
+		spare = from;
+	}
+	table->cap = table->n;
+	free(spare);
+}
+
+static const char *name_of(const struct symbol_table *table, const struct symbol_row *row)
+{
+	return table->names.s + row->name;
+}
+
+/* Of two rows of one address: positive where b is to be shown, negative where a, whatever they are called. */
+static int compare_facts(const struct symbol_row *b, const struct symbol_row *a)
+{
+	static const uint8_t rank[1 << 3] = {
+		[SYMBOL_WEAK] = 0,
+		[SYMBOL_LOCAL] = 1,
+		[SYMBOL_GLOBAL] = 2,
+	};
+
+	if (!a->size != !b->size)
+		return a->size ? -1 : 1;
+	return rank[b->binding] - rank[a->binding];
+}
+
+bool symbol_name_is_better(const char *b, const char *a)
+{
+	size_t a_lead = strspn(a, "_"), b_lead = strspn(b, "_");
+
+	if (a_lead != b_lead)
+		return b_lead < a_lead;
+	return strlen(b) > strlen(a);
+}
+
+static bool may_be_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
+}
+
+/* Two rows of one address that only their names tell apart: *best is the better one as they are in the file. */
+static void keep_alias(struct symbol_table *table, struct symbol_row *best, const struct symbol_row *row)
+{
+	const char *best_name = name_of(table, best), *name = name_of(table, row);
+	struct symbol_row alias = *row;
+
+	if (symbol_name_is_better(name, best_name)) {
+		alias = *best;
+		*best = *row;
+	}
+	if (may_be_mangled(best_name) || may_be_mangled(name)) {
+		VEC_GROW(table->aliases, table->n_aliases, table->cap_aliases);
+		table->aliases[table->n_aliases++] = alias;
+	}
+}
+
+static void drop_aliases(struct symbol_table *table, uint64_t start)
+{
+	while (table->n_aliases && table->aliases[table->n_aliases - 1].start == start)
+		table->n_aliases--;
+}
+
+static void keep_one_per_start(struct symbol_table *table)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < table->n; i++) {
+		const struct symbol_row row = table->v[i];
+		int better;
+
+		if (!n || table->v[n - 1].start != row.start) {
+			table->v[n++] = row;
+			continue;
+		}
+		better = compare_facts(&row, &table->v[n - 1]);
+		if (better > 0) {
+			drop_aliases(table, row.start);
+			table->v[n - 1] = row;
+		} else if (!better) {
+			keep_alias(table, &table->v[n - 1], &row);
+		}
+	}
+	table->n = n;
+}
+
+static void end_rows(struct symbol_table *table)
+{
+	struct symbol_row *last = &table->v[table->n - 1];
+
+	for (struct symbol_row *row = table->v; row < last; row++)
+		if (!row->size)
+			row->size = row[1].start - row->start;
+	if (!last->size) {
+		uint64_t into_page = last->start % PAGE_BYTES;
+		uint64_t size = PAGE_BYTES + (into_page ? PAGE_BYTES - into_page : 0);
+
+		last->size = size <= UINT64_MAX - last->start ? size : UINT64_MAX - last->start;
+	}
+}
+
+/* The links are a stack while rows are passed: what has ended before a row is taken from its top. */
+static void link_outwards(struct symbol_table *table)
+{
+	for (size_t i = 1; i < table->n; i++) {
+		struct symbol_row *row = &table->v[i];
+		size_t outer1 = i;
+
+		while (outer1) {
+			const struct symbol_row *outer = &table->v[outer1 - 1];
+
+			if (outer->size > row->start - outer->start)
+				break;
+			outer1 = outer->outer1;
+		}
+		row->outer1 = outer1 & SYMBOL_OUTER_MAX;
+	}
+}
+
+void symbol_table_finish(struct symbol_table *table)
+{
+	if (!table->n)
+		return;
+	sort_rows(table);
+	keep_one_per_start(table);
+	end_rows(table);
+	link_outwards(table);
+}
+
+/* ---- find ---- */
+
+const struct symbol_row *symbol_table_aliases(const struct symbol_table *table, uint64_t start, size_t *n)
+{
+	size_t low = 0, high = table->n_aliases;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->aliases[middle].start < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (*n = 0; low + *n < table->n_aliases && table->aliases[low + *n].start == start;)
+		++*n;
+	return table->aliases + low;
+}
+
+const struct symbol_row *symbol_table_find(const struct symbol_table *table, uint64_t addr)
+{
+	size_t low = 0, high = table->n; /* rows before low start at or below addr, from high on above */
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->v[middle].start <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t row1 = low, steps = 0; row1 && steps < OUTER_STEPS_MAX; steps++) {
+		const struct symbol_row *row = &table->v[row1 - 1];
+
+		if (addr - row->start < row->size)
+			return row;
+		row1 = row->outer1;
+	}
+	return NULL;
+}

@@ -1,0 +1,318 @@
+/*
+ * symbols: the front of sym/. One state per dso, its names read when the first address of it is asked for;
+ * one answer per distinct address, which is remembered.
+ *
+ *   dso, addr -> answers (hash) -> symbol            asked before: one probe
+ *                    | new
+ *                    +-> vaddr -> symbol_table_find -> row -> held symbol (one per row)
+ *
+ * Symbols are made only for rows that were hit, so that names are demangled and made printable once each,
+ * and a file with a million functions costs what its few hot ones do.
+ */
+#include "sym/dso_state.h"
+
+#include <stdlib.h>
+
+enum { ALIASES_MAX = 64 };
+
+struct symbols *symbols_new(const struct sym_options *options, const struct reader *reader)
+{
+	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
+
+	symbols->options = *options;
+	symbols->reader = reader;
+	return symbols;
+}
+
+static void state_free(struct dso_state *state)
+{
+	if (state->dwarf)
+		dwarf_file_close(state->dwarf);
+	if (state->files_known)
+		dso_files_release(&state->files);
+	symbol_table_release(&state->table);
+	str_release(&state->why);
+	index_release(&state->answer_index);
+	index_release(&state->held_index);
+	index_release(&state->inlined_index);
+	free(state->segments);
+	free(state->source);
+	free(state->answers);
+	free(state->held);
+	free(state->held_rows);
+	free(state->inlined);
+	free(state->inlined_in);
+	free(state);
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (size_t i = 0; i < symbols->n_states; i++)
+		if (symbols->states[i])
+			state_free(symbols->states[i]);
+	free(symbols->states);
+	module_names_free(symbols->modules);
+	kernel_here_free(symbols->here);
+	arena_release(&symbols->arena);
+	free(symbols);
+}
+
+/* ---- states ---- */
+
+static struct dso_state *state_of(struct symbols *symbols, const struct dso *dso)
+{
+	struct dso_state *state;
+
+	while (symbols->n_states <= dso->index) {
+		VEC_GROW(symbols->states, symbols->n_states, symbols->cap_states);
+		symbols->states[symbols->n_states++] = NULL;
+	}
+	state = symbols->states[dso->index];
+	if (!state) {
+		state = xcalloc(1, sizeof(*state));
+		state->dso = dso;
+		symbol_table_init(&state->table);
+		str_init(&state->why);
+		symbols->states[dso->index] = state;
+	}
+	return state;
+}
+
+struct dso_state *symbols_loaded(struct symbols *symbols, const struct dso *dso)
+{
+	struct dso_state *state = state_of(symbols, dso);
+
+	if (state->state == SYM_UNTRIED) {
+		symbols_progress(symbols, "reading symbols of", dso->name);
+		dso_state_load(symbols, state);
+	}
+	return state;
+}
+
+static const struct dso_state *state_peek(const struct symbols *symbols, const struct dso *dso)
+{
+	return dso->index < symbols->n_states ? symbols->states[dso->index] : NULL;
+}
+
+const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state)
+{
+	if (!state->files_known)
+		dso_files_find(&symbols->options, symbols->reader, state->dso, &state->files);
+	state->files_known = true;
+	return &state->files;
+}
+
+void symbols_progress(const struct symbols *symbols, const char *what, const char *name)
+{
+	struct str text = STR_INIT;
+
+	if (!symbols->options.progress)
+		return;
+	str_addf(&text, "%s ", what);
+	str_add_printable(&text, name, strlen(name));
+	symbols->options.progress(symbols->options.progress_context, text.s, -1);
+	str_release(&text);
+}
+
+/* ---- symbols ---- */
+
+bool dso_state_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vaddr)
+{
+	const struct elf_file file = {
+		.segments = state->segments,
+		.n_segments = state->n_segments,
+	};
+
+	if (state->n_segments)
+		return elf_file_vaddr(&file, addr, vaddr);
+	*vaddr = addr - state->slide;
+	return true;
+}
+
+const char *symbols_display_name(struct symbols *symbols, const char *raw, bool demangled)
+{
+	struct str text = STR_INIT, name = STR_INIT;
+	const char *kept = raw;
+
+	if (demangled && !symbols->options.no_demangle &&
+	    demangle(raw, symbols->options.verbose, &text))
+		str_add_printable(&name, text.s, text.len);
+	else
+		str_add_printable(&name, raw, strlen(raw));
+	if (strcmp(name.s, raw) != 0)
+		kept = arena_strndup(&symbols->arena, name.s, name.len);
+	str_release(&text);
+	str_release(&name);
+	return kept;
+}
+
+/*
+ * Of the names of one address the best is shown (see symbol_table.c), as people read them, and of equals the
+ * file's first. Aliases come from equal functions that were merged, and from names in several languages.
+ */
+static const struct symbol_row *best_alias(struct symbols *symbols, const struct dso_state *state,
+					   const struct symbol_row *row, const char **name)
+{
+	const char *names = state->table.names.s;
+	const struct symbol_row *aliases, *best = row;
+	size_t n;
+
+	*name = symbols_display_name(symbols, names + row->name, !state->raw_names);
+	if (state->raw_names || !state->table.n_aliases)
+		return row;
+	aliases = symbol_table_aliases(&state->table, row->start, &n);
+	for (size_t i = 0; i < n && i < ALIASES_MAX; i++) {
+		const char *other = symbols_display_name(symbols, names + aliases[i].name, true);
+		bool first = aliases[i].name < best->name;
+
+		if (symbol_name_is_better(other, *name) ||
+		    (first && !symbol_name_is_better(*name, other))) {
+			best = &aliases[i];
+			*name = other;
+		}
+	}
+	return best;
+}
+
+/* The symbol of a row; addr and vaddr: one and the same place in it. */
+static const struct symbol *hold_row(struct symbols *symbols, struct dso_state *state,
+				     const struct symbol_row *row, uint64_t addr, uint64_t vaddr)
+{
+	static const char bindings[] = {
+		[SYMBOL_LOCAL] = 'l',
+		[SYMBOL_WEAK] = 'w',
+		[SYMBOL_GLOBAL] = 'g',
+	};
+	uint32_t i, number = (uint32_t)(row - state->table.v);
+	uint64_t hash = hash_word(number);
+	const struct symbol_row *named;
+	struct held_symbol *held;
+	const char *name;
+
+	for (size_t at = index_first(&state->held_index, hash);
+	     index_next(&state->held_index, hash, &at, &i);)
+		if (state->held_rows[i] == number)
+			return &state->held[i]->symbol;
+	named = best_alias(symbols, state, row, &name);
+	held = arena_alloc(&symbols->arena, sizeof(*held));
+	*held = (struct held_symbol){ .symbol = {
+					      .dso = state->dso,
+					      .start = addr - (vaddr - row->start),
+					      .end = addr - (vaddr - row->start) + row->size,
+					      .name = name,
+					      .raw = state->table.names.s + named->name,
+					      .binding = named->binding < sizeof(bindings)
+								 ? bindings[named->binding]
+								 : ' ',
+				      } };
+	held->alone.symbol = &held->symbol;
+	index_add(&state->held_index, hash, (uint32_t)state->n_held);
+	VEC_GROW(state->held_rows, state->n_held, state->cap_held_rows);
+	state->held_rows[state->n_held] = number;
+	VEC_GROW(state->held, state->n_held, state->cap_held);
+	state->held[state->n_held++] = held;
+	return &held->symbol;
+}
+
+static const struct symbol *look_up(struct symbols *symbols, struct dso_state *state, uint64_t addr)
+{
+	const struct symbol_row *row = NULL;
+	uint64_t vaddr;
+
+	if (state->state != SYM_FOUND)
+		return NULL;
+	if (dso_state_vaddr(state, addr, &vaddr))
+		row = symbol_table_find(&state->table, vaddr);
+	if (row)
+		return hold_row(symbols, state, row, addr, vaddr);
+	state->missed = true;
+	return NULL;
+}
+
+struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr)
+{
+	uint64_t hash = hash_word(addr);
+	const struct symbol *symbol;
+	uint32_t i;
+
+	for (size_t at = index_first(&state->answer_index, hash);
+	     index_next(&state->answer_index, hash, &at, &i);)
+		if (state->answers[i].addr == addr)
+			return &state->answers[i];
+	symbol = look_up(symbols, state, addr);
+	index_add(&state->answer_index, hash, (uint32_t)state->n_answers);
+	VEC_GROW(state->answers, state->n_answers, state->cap_answers);
+	state->answers[state->n_answers] = (struct answer){ .addr = addr, .symbol = symbol };
+	return &state->answers[state->n_answers++];
+}
+
+const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr)
+{
+	return symbols_answer(symbols, symbols_loaded(symbols, dso), addr)->symbol;
+}
+
+struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso, uint64_t addr,
+				 unsigned want)
+{
+	struct dso_state *state = symbols_loaded(symbols, dso);
+	struct answer *answer = symbols_answer(symbols, state, addr);
+	bool lines = want & SYM_LINES;
+
+	if (!answer->frames || (lines && !answer->has_lines))
+		dso_frames_fill(symbols, state, answer, lines);
+	return (struct frame_list){ answer->frames, answer->n_frames };
+}
+
+/* ---- what is known of a dso ---- */
+
+bool symbols_elf_path(struct symbols *symbols, const struct dso *dso, struct str *path,
+		      struct str *why)
+{
+	const struct dso_files *files = dso_state_files(symbols, state_of(symbols, dso));
+
+	if (files->runtime) {
+		str_add(path, files->runtime);
+		return true;
+	}
+	str_add(why, files->why.len ? files->why.s : "there is no file of it");
+	return false;
+}
+
+enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	return state ? state->state : SYM_UNTRIED;
+}
+
+static bool lacks_names(const struct dso_state *state)
+{
+	return state->only_exported && state->missed;
+}
+
+const char *symbols_why(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	if (state && !state->why.len && lacks_names(state))
+		return state->files.why.len ? state->files.why.s : "stripped: only exported names";
+	return state ? state->why.s : "";
+}
+
+const char *symbols_remedy(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	if (state && !state->remedy && lacks_names(state))
+		return state->files.remedy ? state->files.remedy : "install its debug package";
+	return state ? state->remedy : NULL;
+}
+
+const char *symbols_source(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	return state ? state->source : NULL;
+}

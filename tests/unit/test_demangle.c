@@ -1,0 +1,193 @@
+/*
+ * Names made readable: C++, Rust (both manglings) and D, with and without parameters, and names that were made
+ * to exhaust a demangler, which stay as they are.
+ */
+#include "sym/sym.h"
+
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct str out;
+
+/* Built without libiberty nothing is demangled: nothing to be seen here. */
+static int set_up(void **state)
+{
+	(void)state;
+	str_init(&out);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	str_release(&out);
+	return 0;
+}
+
+static bool is_left_out(void)
+{
+	struct str text = STR_INIT;
+	bool none = !demangle("_Z1fv", false, &text);
+
+	str_release(&text);
+	return none;
+}
+
+#define NEED_DEMANGLER()                                                                           \
+	do {                                                                                       \
+		if (is_left_out()) {                                                               \
+			printf("# skip: built without libiberty\n");                               \
+			skip();                                                                    \
+		}                                                                                  \
+	} while (0)
+
+static const char *name_of(const char *raw, bool parameters)
+{
+	str_reset(&out);
+	return demangle(raw, parameters, &out) ? out.s : NULL;
+}
+
+/* Seen in `perf report` (6.1) of C++ and Rust programs. */
+static void names_are_those_of_perf(void **state)
+{
+	static const struct {
+		const char *raw, *plain, *with_parameters;
+	} rows[] = {
+		{ "_ZNK2ns3BoxIdLi16EE3sumERKd", "ns::Box<double, 16>::sum",
+		  "ns::Box<double, 16>::sum(double const&) const" },
+		{ "_ZNSt17_Function_handlerIFdiEZ4mainEUliE0_E9_M_invokeERKSt9_Any_dataOi",
+		  "std::_Function_handler<double (int), main::{lambda(int)#2}>::_M_invoke",
+		  "std::_Function_handler<double (int), main::{lambda(int)#2}>::_M_invoke"
+		  "(std::_Any_data const&, int&&)" },
+		{ "_ZN3foo3barEv.cold", "foo::bar", "foo::bar() [clone .cold]" },
+		{ "_ZN2rs5inner7generic17h4269de05907c57d1E", "rs::inner::generic",
+		  "rs::inner::generic" },
+		{ "_RNvCs1234_7mycrate3foo", "mycrate::foo", "mycrate::foo" },
+		{ "_D3std5stdio7writelnFAyaZv", "std.stdio.writeln(immutable(char)[])",
+		  "std.stdio.writeln(immutable(char)[])" },
+		{ "_Dmain", "D main", "D main" },
+		{ "_ZN1a1bEv@plt", "a::b@plt", "a::b()@plt" },
+		{ "_ZN1a1bEv@@LIB_1", "a::b", "a::b()" },
+	};
+
+	(void)state;
+	NEED_DEMANGLER();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_non_null(name_of(rows[i].raw, false));
+		assert_string_equal(out.s, rows[i].plain);
+		assert_non_null(name_of(rows[i].raw, true));
+		assert_string_equal(out.s, rows[i].with_parameters);
+	}
+}
+
+static void other_names_are_left(void **state)
+{
+	static const char *const rows[] = {
+		"main", "_DYNAMIC", "_start",   "__libc_start_main",    "_Z", "_R", "_D", "", "_",
+		"@plt", "_Zfoo",    "puts@plt", "_GLOBAL_OFFSET_TABLE_"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		str_reset(&out);
+		str_add(&out, "before ");
+		assert_false(demangle(rows[i], false, &out));
+		assert_false(demangle(rows[i], true, &out));
+		assert_string_equal(out.s, "before ");
+	}
+}
+
+static void add_times(struct str *text, const char *part, unsigned n)
+{
+	while (n--)
+		str_add(text, part);
+}
+
+/* "S<number>_" of the i-th substitution. */
+static void add_substitution(struct str *text, unsigned i)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	str_add(text, "S");
+	if (i > 36)
+		str_addc(text, digits[(i - 1) / 36]);
+	if (i)
+		str_addc(text, digits[(i - 1) % 36]);
+	str_add(text, "_");
+}
+
+/* Each level has the one before twice: 2^59 times "int". */
+static void text_that_doubles_is_given_up(void **state)
+{
+	struct str raw = STR_INIT;
+
+	(void)state;
+	NEED_DEMANGLER();
+	str_add(&raw, "_Z1f1aIiiE");
+	for (unsigned i = 1; i < 60; i++) {
+		str_add(&raw, "S_I");
+		add_substitution(&raw, i - 1 + (i == 1));
+		add_substitution(&raw, i - 1 + (i == 1));
+		str_add(&raw, "E");
+	}
+	str_add(&out, "kept");
+	assert_false(demangle(raw.s, true, &out));
+	assert_string_equal(out.s, "kept");
+	str_reset(&raw);
+	str_add(&raw, "_D1aFAi");
+	add_times(&raw, "HQdQf", 300);
+	str_add(&raw, "Zv");
+	assert_false(demangle(raw.s, false, &out));
+	str_release(&raw);
+}
+
+static void deep_and_long_names_end(void **state)
+{
+	static const struct {
+		const char *begin, *part;
+		unsigned n;
+		const char *end;
+	} rows[] = {
+		{ "_Z1f", "P", 60000, "i" },    { "_Z1f", "P", 70000, "i" },
+		{ "_Z", "N1a", 20000, "" },     { "_RINvC1a1b", "T", 60000, "E" },
+		{ "_R", "NvC1a", 12000, "1b" }, { "_D1aF", "P", 60000, "iZv" },
+		{ "_D1aF", "A", 8000, "iZv" },  { "_D", "1b", 30000, "FZv" },
+		{ "_D1a", "Q", 8000, "FZv" },
+	};
+	struct str raw = STR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		str_reset(&raw);
+		str_add(&raw, rows[i].begin);
+		add_times(&raw, rows[i].part, rows[i].n);
+		str_add(&raw, rows[i].end);
+		str_reset(&out);
+		demangle(raw.s, true, &out);
+		demangle(raw.s, false, &out);
+		assert_true(out.len <= 2 * (64 << 10));
+	}
+	str_release(&raw);
+}
+
+/* Back references of D are followed where they are few: Q and a distance, here to "1a" and to "Ai". */
+static void back_references_of_d_are_read(void **state)
+{
+	(void)state;
+	NEED_DEMANGLER();
+	assert_non_null(name_of("_D1aQcFAiQcZv", false));
+	assert_string_equal(out.s, "a.a(int[], int[])");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(names_are_those_of_perf),       TEST(other_names_are_left),
+		TEST(text_that_doubles_is_given_up), TEST(deep_and_long_names_end),
+		TEST(back_references_of_d_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

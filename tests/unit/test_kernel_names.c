@@ -1,0 +1,310 @@
+/*
+ * Names of kernel and modules on a machine of files: which list is believed, what a kernel that lies elsewhere
+ * needs, and which reason is given where there are no names.
+ */
+#include "sym/sym.h"
+
+#include "unit/fake_machine.h"
+
+#include <cmocka.h>
+
+enum { ID_BYTES = 20, KERNEL_SIZE = 0x1000000 };
+#define KERNEL_START 0xffffffff81000000
+#define MODULE_START 0xffffffffc0201000
+
+static const char list[] = "ffffffff81000000 T _text\n"
+			   "ffffffff81000100 T schedule\n"
+			   "ffffffff81000200 T _Z1fv\n"
+			   "ffffffffc0201040 t snd_read\t[snd_hda]\n"
+			   "ffffffffc0201080 t snd_write\t[snd_hda]\n"
+			   "ffffffffc0201010 T snd_first\t[snd_hda]\n"
+			   "ffffffffc0100000 d snd_data\t[snd_hda]\n";
+static const char hidden[] = "0000000000000000 T _text\n0000000000000000 t snd_read\t[snd_hda]\n";
+
+static struct fake_machine machine;
+static struct reader reader;
+static struct sym_options options;
+static struct symbols *symbols;
+static struct dso kernel, module;
+static char *cache;
+
+static void add_notes(uint8_t first_byte)
+{
+	char *path = xasprintf("%s/sys/kernel/notes", machine.root);
+	const uint32_t head[3] = { 4, ID_BYTES, 3 };
+	uint8_t id[ID_BYTES] = { first_byte };
+	FILE *f;
+
+	fake_machine_file(&machine, "sys/kernel/notes", "");
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fwrite(head, sizeof(head), 1, f);
+	fwrite("GNU", 4, 1, f);
+	fwrite(id, sizeof(id), 1, f);
+	fclose(f);
+	free(path);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	fake_machine_init(&machine);
+	cache = xasprintf("%s/cache", machine.root);
+	fake_machine_file(&machine, "proc/sys/kernel/osrelease", "6.1.0-test\n");
+	fake_machine_file(&machine, "proc/sys/kernel/hostname", "here\n");
+	fake_machine_file(&machine, "proc/sys/kernel/kptr_restrict", "1\n");
+	fake_machine_file(&machine, "proc/kallsyms", list);
+	options = (struct sym_options){
+		.procfs = machine.procfs,
+		.sysfs = machine.sysfs,
+		.buildid_dir = cache,
+		.ignore_vmlinux = true,
+	};
+	memset(&reader, 0, sizeof(reader));
+	info_init(&reader.info);
+	reader.info.os_release = xstrdup("6.1.0-test");
+	reader.info.hostname = xstrdup("here");
+	kernel = (struct dso){
+		.index = 0,
+		.kind = DSO_KERNEL,
+		.path = xstrdup("[kernel.kallsyms]"),
+		.name = xstrdup("[kernel.kallsyms]"),
+		.pid = -1,
+		.start = KERNEL_START,
+		.end = KERNEL_START + KERNEL_SIZE,
+		.ref_addr = KERNEL_START,
+		.ref_symbol = xstrdup("_text"),
+	};
+	module = (struct dso){
+		.index = 1,
+		.kind = DSO_MODULE,
+		.path = xstrdup("/lib/modules/6.1.0-test/kernel/sound/snd-hda.ko.xz"),
+		.name = xstrdup("[snd_hda]"),
+		.pid = -1,
+		.start = MODULE_START,
+		.end = MODULE_START + 0x1000,
+	};
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	symbols_free(symbols);
+	symbols = NULL;
+	free(kernel.path);
+	free(kernel.name);
+	free(kernel.ref_symbol);
+	free(module.path);
+	free(module.name);
+	info_release(&reader.info);
+	free(cache);
+	fake_machine_release(&machine);
+	return 0;
+}
+
+static const char *at(const struct dso *dso, uint64_t addr)
+{
+	const struct symbol *symbol;
+
+	if (!symbols)
+		symbols = symbols_new(&options, &reader);
+	symbol = symbols_find(symbols, dso, addr);
+	return symbol ? symbol->name : "none";
+}
+
+static void assert_none(const struct dso *dso, const char *why, const char *remedy)
+{
+	assert_string_equal(at(dso, dso->start + 0x100), "none");
+	assert_int_equal(symbols_state(symbols, dso), SYM_NONE);
+	assert_string_equal(symbols_why(symbols, dso), why);
+	if (remedy)
+		assert_string_equal(symbols_remedy(symbols, dso), remedy);
+	else
+		assert_null(symbols_remedy(symbols, dso));
+}
+
+static void the_running_kernel_by_its_build_id(void **state)
+{
+	const struct symbol *symbol;
+
+	(void)state;
+	add_notes(0xab);
+	kernel.build_id = (struct build_id){ ID_BYTES, { 0xab } };
+	reader.info.os_release[0] = 'x'; /* the build-id is enough */
+	assert_string_equal(at(&kernel, KERNEL_START + 0x180), "schedule");
+	symbol = symbols_find(symbols, &kernel, KERNEL_START + 0x180);
+	assert_int_equal(symbol->start, KERNEL_START + 0x100);
+	assert_int_equal(symbol->end, KERNEL_START + 0x200);
+	assert_int_equal(symbol->binding, 'g');
+	assert_ptr_equal(symbol, symbols_find(symbols, &kernel, KERNEL_START + 0x101));
+	assert_string_equal(at(&kernel, KERNEL_START + 0x200), "_Z1fv"); /* never demangled */
+	assert_string_equal(at(&kernel, KERNEL_START - 1), "none");
+	assert_int_equal(symbols_state(symbols, &kernel), SYM_FOUND);
+	assert_string_equal(symbols_why(symbols, &kernel), "");
+	assert_non_null(strstr(symbols_source(symbols, &kernel), "/proc/kallsyms"));
+}
+
+static void another_kernel_is_refused(void **state)
+{
+	(void)state;
+	add_notes(0xab);
+	kernel.build_id = (struct build_id){ ID_BYTES, { 0xcd } };
+	assert_none(&kernel,
+		    "of another kernel than the running one: the recording has build-id "
+		    "cd00000000000000000000000000000000000000",
+		    "-k with that kernel's vmlinux, or --kallsyms with a copy of its list");
+}
+
+static void another_release_or_host_is_refused(void **state)
+{
+	(void)state;
+	free(reader.info.os_release);
+	reader.info.os_release = xstrdup("5.4\033[31m");
+	assert_none(&kernel,
+		    "of another kernel than the running one: it was recorded on Linux 5.4\\x1b[31m",
+		    "-k with that kernel's vmlinux, or --kallsyms with a copy of its list");
+	symbols_free(symbols);
+	symbols = NULL;
+	free(reader.info.os_release);
+	reader.info.os_release = NULL;
+	free(reader.info.hostname);
+	reader.info.hostname = xstrdup("there");
+	assert_none(&kernel, "of another machine's kernel: it was recorded on there",
+		    "-k with that kernel's vmlinux, or --kallsyms with a copy of its list");
+}
+
+static void the_copy_of_another_kernel_is_used(void **state)
+{
+	(void)state;
+	add_notes(0xab);
+	kernel.build_id = (struct build_id){ ID_BYTES, { 0xcd } };
+	fake_machine_file(
+		&machine,
+		"cache/[kernel.kallsyms]/cd00000000000000000000000000000000000000/kallsyms",
+		"ffffffff81000000 T _text\nffffffff81000100 T of_the_copy\n");
+	assert_string_equal(at(&kernel, KERNEL_START + 0x100), "of_the_copy");
+	assert_string_equal(symbols_why(symbols, &kernel), "");
+}
+
+static void hidden_addresses_name_the_setting(void **state)
+{
+	(void)state;
+	fake_machine_file(&machine, "proc/kallsyms", hidden);
+	fake_machine_file(&machine, "proc/sys/kernel/kptr_restrict", "2\n");
+	assert_none(&kernel, "kernel addresses are hidden", "sysctl kernel.kptr_restrict=0");
+	assert_none(&module, "kernel addresses are hidden", "sysctl kernel.kptr_restrict=0");
+}
+
+/* The list has _text 0x200000 lower than the recording: all of the kernel was there. */
+static void a_kernel_that_lies_elsewhere(void **state)
+{
+	const uint64_t moved = 0x200000;
+
+	(void)state;
+	kernel.ref_addr += moved;
+	assert_string_equal(at(&kernel, KERNEL_START + moved + 0x180), "schedule");
+	assert_string_equal(at(&kernel, KERNEL_START + 0x180), "none");
+	assert_int_equal(symbols_find(symbols, &kernel, KERNEL_START + moved + 0x180)->start,
+			 KERNEL_START + moved + 0x100);
+}
+
+static void a_list_without_the_reference_is_refused(void **state)
+{
+	(void)state;
+	fake_machine_file(&machine, "proc/kallsyms", "ffffffff81000100 T schedule\n");
+	assert_string_equal(at(&kernel, KERNEL_START + 0x180), "none");
+	assert_non_null(strstr(symbols_why(symbols, &kernel),
+			       "it has no _text, which tells where the kernel lay"));
+}
+
+static void a_list_that_was_named_is_used(void **state)
+{
+	char *path = xasprintf("%s/copy", machine.root);
+
+	(void)state;
+	add_notes(0xab);
+	kernel.build_id = (struct build_id){ ID_BYTES, { 0xcd } };
+	fake_machine_file(&machine, "copy", list);
+	options.kallsyms = path;
+	assert_string_equal(at(&kernel, KERNEL_START + 0x100), "schedule");
+	assert_string_equal(at(&module, MODULE_START + 0x40), "snd_read");
+	free(path);
+}
+
+static void with_symfs_the_running_kernel_is_not_asked(void **state)
+{
+	(void)state;
+	options.symfs = machine.root;
+	assert_none(&kernel, "with --symfs the running kernel's names are not used",
+		    "-k with that kernel's vmlinux, or --kallsyms with a copy of its list");
+}
+
+/* ---- modules ---- */
+
+static void functions_of_a_module(void **state)
+{
+	(void)state;
+	assert_string_equal(at(&module, MODULE_START + 0x10), "snd_first");
+	assert_string_equal(at(&module, MODULE_START + 0x40), "snd_read");
+	assert_string_equal(at(&module, MODULE_START + 0x7f), "snd_read");
+	assert_string_equal(at(&module, MODULE_START + 0x80), "snd_write");
+	assert_string_equal(at(&module, MODULE_START), "none");
+	assert_string_equal(at(&kernel, MODULE_START + 0x40), "none");
+}
+
+static void a_module_by_the_name_in_brackets(void **state)
+{
+	(void)state;
+	free(module.path);
+	module.path = xstrdup("[snd_hda]");
+	assert_string_equal(at(&module, MODULE_START + 0x40), "snd_read");
+}
+
+static void a_module_that_was_loaded_again(void **state)
+{
+	(void)state;
+	module.start += 0x10000;
+	module.end += 0x10000;
+	assert_none(&module, "loaded at another address since the recording", NULL);
+}
+
+static void modules_by_the_list_of_modules(void **state)
+{
+	(void)state;
+	fake_machine_file(&machine, "proc/modules",
+			  "snd 1 0 - Live 0xffffffffc0300000\n"
+			  "snd_hda 81920 1 - Live 0xffffffffc0202000\n");
+	assert_none(&module, "loaded at another address since the recording", NULL);
+}
+
+static void a_module_that_is_gone(void **state)
+{
+	(void)state;
+	free(module.path);
+	module.path = xstrdup("[gone]");
+	assert_none(&module, "not loaded any more", NULL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(the_running_kernel_by_its_build_id),
+		TEST(another_kernel_is_refused),
+		TEST(another_release_or_host_is_refused),
+		TEST(the_copy_of_another_kernel_is_used),
+		TEST(hidden_addresses_name_the_setting),
+		TEST(a_kernel_that_lies_elsewhere),
+		TEST(a_list_without_the_reference_is_refused),
+		TEST(a_list_that_was_named_is_used),
+		TEST(with_symfs_the_running_kernel_is_not_asked),
+		TEST(functions_of_a_module),
+		TEST(a_module_by_the_name_in_brackets),
+		TEST(a_module_that_was_loaded_again),
+		TEST(modules_by_the_list_of_modules),
+		TEST(a_module_that_is_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,342 @@
+/*
+ * Names of code made at run time: perf maps and jitdump files, whose they must be, what counts as a line, and
+ * that of ranges that lie over one another the latest is named: compared with painting them one by one.
+ */
+#include "sym/code_ranges.h"
+
+#include "unit/fake_machine.h"
+
+#include <byteswap.h>
+#include <errno.h>
+
+#include <cmocka.h>
+
+static struct fake_machine machine;
+static struct symbol_table table;
+static struct str err, bytes;
+static char *path;
+
+static int set_up(void **state)
+{
+	(void)state;
+	fake_machine_init(&machine);
+	symbol_table_init(&table);
+	str_init(&err);
+	str_init(&bytes);
+	path = xasprintf("%s/perf-7.map", machine.root);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	free(path);
+	str_release(&err);
+	str_release(&bytes);
+	symbol_table_release(&table);
+	fake_machine_release(&machine);
+	return 0;
+}
+
+static const char *at(uint64_t addr)
+{
+	const struct symbol_row *row = symbol_table_find(&table, addr);
+
+	return row ? table.names.s + row->name : "none";
+}
+
+static uint64_t read_map(const char *text)
+{
+	uint64_t bad_lines;
+
+	fake_machine_file(&machine, "perf-7.map", text);
+	assert_int_equal(perf_map_read(path, &table, &bad_lines, &err), 0);
+	symbol_table_finish(&table);
+	return bad_lines;
+}
+
+static void lines_name_ranges(void **state)
+{
+	(void)state;
+	assert_int_equal(read_map("7f0000001000 20 LazyCompile:~main /srv/app.js:12\n"
+				  "0x7f0000002000 0x10 with 0x\r\n"
+				  "7F0000003000 10 capitals"),
+			 0);
+	assert_int_equal(table.n, 3);
+	assert_string_equal(at(0x7f0000001000), "LazyCompile:~main /srv/app.js:12");
+	assert_string_equal(at(0x7f000000101f), "LazyCompile:~main /srv/app.js:12");
+	assert_string_equal(at(0x7f0000001020), "none");
+	assert_string_equal(at(0x7f0000002000), "with 0x");
+	assert_string_equal(at(0x7f0000003001), "capitals");
+}
+
+static void garbage_is_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(read_map("hello world\n"
+				  "1000\n"
+				  "1000 10\n"
+				  "1000 10 \n"
+				  "1000 0 empty\n"
+				  "ffffffffffffffff 10 wraps\n"
+				  "11112222333344445 10 too_many_digits\n"
+				  "\n"
+				  "1000 10 good\n"),
+			 7);
+	assert_int_equal(table.n, 1);
+	assert_string_equal(at(0x1000), "good");
+}
+
+static void a_later_line_wins(void **state)
+{
+	(void)state;
+	read_map("1000 100 a\n1020 20 b\n1030 100 c\n1000 100 d\n1000 8 e\n");
+	assert_string_equal(at(0x1000), "e");
+	assert_string_equal(at(0x1008), "d");
+	assert_string_equal(at(0x10ff), "d");
+	assert_string_equal(at(0x1100), "c");
+	assert_string_equal(at(0x112f), "c");
+	assert_string_equal(at(0x1130), "none");
+}
+
+static void random_ranges_are_as_painted(void **state)
+{
+	enum { PLACES = 200, RANGES = 60, ROUNDS = 200 };
+	uint32_t seed = 12345;
+
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct code_ranges ranges = CODE_RANGES_INIT;
+		char painted[PLACES][8];
+
+		memset(painted, 0, sizeof(painted));
+		for (int i = 0; i < RANGES; i++) {
+			uint64_t start, size;
+			char name[8];
+
+			seed = seed * 1664525 + 1013904223;
+			start = 1 + (seed >> 16) % (PLACES - 1);
+			seed = seed * 1664525 + 1013904223;
+			size = 1 + (seed >> 16) % (i % 3 ? 10 : 80);
+			snprintf(name, sizeof(name), "n%d", i);
+			assert_true(code_ranges_add(&ranges, start, size, name, strlen(name)));
+			for (uint64_t p = start; p < start + size && p < PLACES; p++)
+				memcpy(painted[p], name, sizeof(name));
+		}
+		code_ranges_flatten(&ranges, &table);
+		symbol_table_finish(&table);
+		for (uint64_t p = 0; p < PLACES; p++)
+			assert_string_equal(at(p), painted[p][0] ? painted[p] : "none");
+		code_ranges_release(&ranges);
+		symbol_table_release(&table);
+	}
+}
+
+/* ---- whose file it is ---- */
+
+static void the_file_of_another_user_is_refused(void **state)
+{
+	uint64_t bad_lines;
+
+	(void)state;
+	if (geteuid() != 0) {
+		printf("# skip: only root can give files away\n");
+		skip();
+	}
+	fake_machine_file(&machine, "perf-7.map", "1000 10 a\n");
+	assert_int_equal(chown(path, 12345, 12345), 0);
+	assert_int_equal(perf_map_read(path, &table, &bad_lines, &err), -EPERM);
+	assert_non_null(strstr(err.s, "owned by user 12345, not by you (user 0) or root"));
+	assert_int_equal(table.n, 0);
+}
+
+static void a_link_of_another_user_is_refused(void **state)
+{
+	char *link = xasprintf("%s/link.map", machine.root);
+	uint64_t bad_lines;
+
+	(void)state;
+	fake_machine_file(&machine, "perf-7.map", "1000 10 a\n");
+	assert_int_equal(symlink(path, link), 0);
+	assert_int_equal(perf_map_read(link, &table, &bad_lines, &err), 0);
+	if (geteuid() == 0) {
+		assert_int_equal(lchown(link, 12345, 12345), 0);
+		assert_int_equal(perf_map_read(link, &table, &bad_lines, &err), -EPERM);
+	}
+	free(link);
+}
+
+static void what_is_no_file_is_refused(void **state)
+{
+	uint64_t bad_lines;
+
+	(void)state;
+	assert_int_equal(perf_map_read(path, &table, &bad_lines, &err), -ENOENT);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(perf_map_read(path, &table, &bad_lines, &err), -EINVAL);
+	assert_int_equal(jitdump_read(path, &table, &err), -EINVAL);
+}
+
+/* ---- jitdump ---- */
+
+static bool swapped;
+
+static void add_u32(uint32_t value)
+{
+	value = swapped ? bswap_32(value) : value;
+	str_addn(&bytes, (const char *)&value, sizeof(value));
+}
+
+static void add_u64(uint64_t value)
+{
+	value = swapped ? bswap_64(value) : value;
+	str_addn(&bytes, (const char *)&value, sizeof(value));
+}
+
+static void begin_dump(bool swap)
+{
+	swapped = swap;
+	str_reset(&bytes);
+	add_u32(0x4a695444);
+	add_u32(1);
+	add_u32(40);
+	add_u32(62);
+	add_u32(0);
+	add_u32(7);
+	add_u64(1);
+	add_u64(0);
+}
+
+static void add_load(uint64_t addr, uint64_t size, uint64_t code, const char *name)
+{
+	add_u32(0);
+	add_u32((uint32_t)(16 + 40 + strlen(name) + 1 + size));
+	add_u64(2);
+	add_u32(7);
+	add_u32(7);
+	add_u64(addr);
+	add_u64(addr);
+	add_u64(size);
+	add_u64(code);
+	str_addn(&bytes, name, strlen(name) + 1);
+	str_pad(&bytes, (char)0x90, size);
+}
+
+static void add_move(uint64_t from, uint64_t to, uint64_t size, uint64_t code)
+{
+	add_u32(1);
+	add_u32(16 + 48);
+	add_u64(3);
+	add_u32(7);
+	add_u32(7);
+	add_u64(to);
+	add_u64(from);
+	add_u64(to);
+	add_u64(size);
+	add_u64(code);
+}
+
+static void add_other(void)
+{
+	add_u32(2);
+	add_u32(16 + 5);
+	add_u64(3);
+	str_addn(&bytes, "12345", 5);
+}
+
+static int read_dump(size_t n)
+{
+	FILE *f = fopen(path, "w");
+	int rc;
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes.s, 1, n, f), n);
+	fclose(f);
+	symbol_table_release(&table);
+	rc = jitdump_read(path, &table, &err);
+	symbol_table_finish(&table);
+	return rc;
+}
+
+static void write_story(bool swap)
+{
+	begin_dump(swap);
+	add_load(0x1000, 0x20, 1, "first");
+	add_other();
+	add_load(0x2000, 0x20, 2, "second");
+	add_move(0x1000, 0x3000, 0x20, 1);
+	add_move(0x2000, 0x4000, 0x20, 2);
+	add_move(0x9000, 0x9100, 0x20, 99); /* of code that was never loaded */
+	add_load(0x1010, 0x10, 3, "third");
+}
+
+static void loads_and_moves_of_a_dump(void **state)
+{
+	(void)state;
+	for (int swap = 0; swap < 2; swap++) {
+		write_story(swap);
+		assert_int_equal(read_dump(bytes.len), 0);
+		assert_string_equal(at(0x1000), "first");
+		assert_string_equal(at(0x1010), "third");
+		assert_string_equal(at(0x2000), "second");
+		assert_string_equal(at(0x301f), "first");
+		assert_string_equal(at(0x3020), "none");
+		assert_string_equal(at(0x4000), "second");
+		assert_string_equal(at(0x9100), "none");
+	}
+}
+
+static void a_dump_cut_anywhere_is_read(void **state)
+{
+	(void)state;
+	write_story(false);
+	for (size_t n = 0; n <= bytes.len; n++) {
+		int rc = read_dump(n);
+
+		assert_int_equal(rc, n < 40 ? -EINVAL : 0);
+	}
+}
+
+static void lying_sizes_end_a_dump(void **state)
+{
+	(void)state;
+	begin_dump(false);
+	add_load(0x1000, 0x20, 1, "first");
+	add_u32(0);
+	add_u32(15); /* less than its own head */
+	add_u64(0);
+	add_load(0x2000, 0x20, 2, "second");
+	assert_int_equal(read_dump(bytes.len), 0);
+	assert_int_equal(table.n, 1);
+
+	begin_dump(false);
+	add_load(UINT64_MAX - 4, 0x20, 1, "wraps");
+	add_load(0x2000, 0x20, 2, "");
+	add_load(0x3000, 0, 2, "empty");
+	assert_int_equal(read_dump(bytes.len), 0);
+	assert_int_equal(table.n, 0);
+
+	bytes.s[4] = 9;
+	assert_int_equal(read_dump(bytes.len), -ENOTSUP);
+	bytes.s[0] = 'x';
+	assert_int_equal(read_dump(bytes.len), -EINVAL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(lines_name_ranges),
+		TEST(garbage_is_counted),
+		TEST(a_later_line_wins),
+		TEST(random_ranges_are_as_painted),
+		TEST(the_file_of_another_user_is_refused),
+		TEST(a_link_of_another_user_is_refused),
+		TEST(what_is_no_file_is_refused),
+		TEST(loads_and_moves_of_a_dump),
+		TEST(a_dump_cut_anywhere_is_read),
+		TEST(lying_sizes_end_a_dump),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
