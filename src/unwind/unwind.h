@@ -18,9 +18,10 @@ typedef bool unwind_path_fn(void *context, const struct dso *dso, struct str *pa
 
 enum unwind_end {
 	UNWIND_COMPLETE, /* the outermost frame was reached */
-	UNWIND_TRUNCATED, /* the copied stack ended: dump more (--call-graph dwarf,SIZE) */
+	UNWIND_TRUNCATED, /* the copied stack ended: dump more (--call-graph dwarf,SIZE), or it is another one */
 	UNWIND_NO_INFO, /* a file, or its unwind tables, could not be had */
 	UNWIND_BROKEN, /* registers or tables that lead nowhere */
+	UNWIND_LIMIT, /* more frames than asked for: the outermost are left out */
 	UNWIND_ENDS,
 };
 
@@ -36,6 +37,18 @@ struct unwind {
 	unwind_path_fn *path_of;
 	void *path_context;
 	struct unwind_counts counts;
+	/*
+	 * The next unwinder that handles arch, opened when this one first finds no way on, and asked then: its
+	 * chain is taken where it is longer. NULL: not opened yet, or there is none.
+	 */
+	struct unwind *second;
+	bool second_tried;
+	/*
+	 * Of the last unwind_frames: bit i is set where frame i is an instruction about to run (the sampled
+	 * one, one that a signal interrupted, the code that a handler returns to). All others are return
+	 * addresses: the call lies before them, so names and lines are those of ip - 1.
+	 */
+	uint64_t exact[(UNWIND_FRAMES_MAX + 63) / 64];
 };
 
 struct unwinder {
@@ -44,7 +57,7 @@ struct unwinder {
 	bool (*handles)(const char *arch);
 	int (*open)(struct unwind *unwind, struct str *err); /* sets state */
 	void (*close)(struct unwind *unwind);
-	/* Innermost first, as instruction pointers of the frames (return addresses, unchanged). */
+	/* Innermost first, as instruction pointers of the frames (return addresses, unchanged). Sets exact. */
 	size_t (*frames)(struct unwind *unwind, struct thread *thread, const struct sample *sample,
 			 uint64_t *ips, size_t max, enum unwind_end *end);
 };
@@ -55,7 +68,12 @@ extern const struct unwinder unwind_libunwind, unwind_libdw;
 int unwind_open(struct unwind *unwind, struct replay *replay, const char *arch,
 		unwind_path_fn *path_of, void *path_context, struct str *err);
 void unwind_close(struct unwind *unwind);
-/* The user frames of a sample with PERF_SAMPLE_REGS_USER and STACK_USER. Counts how it ended. */
+/*
+ * The user frames of a sample with PERF_SAMPLE_REGS_USER and STACK_USER: first the sampled ip of the user
+ * registers, then return addresses as they are in memory (without the signature that arm64 puts into
+ * them). At most max and UNWIND_FRAMES_MAX. Counts how it ended. 0, and not counted: the sample has no
+ * user registers, as those of kernel threads. Lookup addresses are the caller's work, see exact.
+ */
 size_t unwind_frames(struct unwind *unwind, struct thread *thread, const struct sample *sample,
 		     uint64_t *ips, size_t max);
 

@@ -1,0 +1,125 @@
+/*
+ * unwind: the choice of the unwinder, and the checks that none of them needs to repeat: a sample gets as
+ * far as an unwinder only with 64-bit registers. Where the first unwinder finds no way on, the second is
+ * asked: libunwind needs a search table, which static programs lack, and .debug_frame it has not.
+ */
+#include "unwind/unwind.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* To add an unwinder: a file that ends in its struct, its declaration in unwind.h, a row. First come, first asked. */
+static const struct unwinder *const unwinders[] = { &unwind_libunwind, &unwind_libdw };
+
+enum { ABI_NONE = 0, ABI_64 = 2 }; /* PERF_SAMPLE_REGS_ABI_* */
+
+/* Opens the first unwinder from unwinders[at] on that can do the architecture: true; false with why. */
+static bool open_from(struct unwind *unwind, size_t at, struct str *why)
+{
+	for (; at < ARRAY_SIZE(unwinders); at++) {
+		if (!unwinders[at]->handles(unwind->arch))
+			continue;
+		str_reset(why);
+		unwind->unwinder = unwinders[at];
+		if (!unwinders[at]->open(unwind, why))
+			return true;
+		unwinders[at]->close(unwind);
+		unwind->unwinder = NULL;
+	}
+	return false;
+}
+
+int unwind_open(struct unwind *unwind, struct replay *replay, const char *arch,
+		unwind_path_fn *path_of, void *path_context, struct str *err)
+{
+	struct str why = STR_INIT;
+	int code = 0;
+
+	*unwind = (struct unwind){ .replay = replay,
+				   .arch = arch ? arch : "",
+				   .path_of = path_of,
+				   .path_context = path_context };
+	str_add(&why, "no unwinder for the architecture '");
+	str_add_printable(&why, unwind->arch, strlen(unwind->arch));
+	str_addc(&why, '\'');
+	if (!open_from(unwind, 0, &why))
+		code = fail(err, -ENOSYS, "sampled stacks can't be unwound: %s", why.s);
+	str_release(&why);
+	return code;
+}
+
+void unwind_close(struct unwind *unwind)
+{
+	if (unwind->second)
+		unwind_close(unwind->second);
+	free(unwind->second);
+	unwind->second = NULL;
+	if (unwind->unwinder)
+		unwind->unwinder->close(unwind);
+	unwind->unwinder = NULL;
+}
+
+static struct unwind *second(struct unwind *unwind)
+{
+	struct str why = STR_INIT;
+	size_t at = 0;
+
+	if (unwind->second_tried)
+		return unwind->second;
+	unwind->second_tried = true;
+	while (unwinders[at++] != unwind->unwinder)
+		;
+	unwind->second = xcalloc(1, sizeof(*unwind->second));
+	unwind->second->arch = unwind->arch;
+	unwind->second->path_of = unwind->path_of;
+	unwind->second->path_context = unwind->path_context;
+	if (!open_from(unwind->second, at, &why)) {
+		free(unwind->second);
+		unwind->second = NULL;
+	}
+	str_release(&why);
+	return unwind->second;
+}
+
+/* The chain of the first unwinder (n frames), or that of the second one where it comes further. */
+static size_t better_chain(struct unwind *unwind, struct thread *thread,
+			   const struct sample *sample, uint64_t *ips, size_t n, size_t max,
+			   enum unwind_end *end)
+{
+	struct unwind *other = second(unwind);
+	uint64_t other_ips[UNWIND_FRAMES_MAX];
+	enum unwind_end other_end = UNWIND_NO_INFO;
+	size_t other_n;
+
+	if (!other)
+		return n;
+	other_n = other->unwinder->frames(other, thread, sample, other_ips, max, &other_end);
+	if (other_n < n || (other_n == n && other_end != UNWIND_COMPLETE))
+		return n;
+	memcpy(ips, other_ips, other_n * sizeof(*ips));
+	memcpy(unwind->exact, other->exact, sizeof(unwind->exact));
+	*end = other_end;
+	return other_n;
+}
+
+size_t unwind_frames(struct unwind *unwind, struct thread *thread, const struct sample *sample,
+		     uint64_t *ips, size_t max)
+{
+	const struct sample_regs *regs = &sample->user_regs;
+	enum unwind_end end = UNWIND_NO_INFO;
+	size_t n = 0;
+
+	if (!unwind->unwinder || !max || !(sample->has & PERF_SAMPLE_REGS_USER) ||
+	    regs->abi == ABI_NONE || !regs->v)
+		return 0;
+	if (max > UNWIND_FRAMES_MAX)
+		max = UNWIND_FRAMES_MAX;
+	if (regs->abi == ABI_64) {
+		n = unwind->unwinder->frames(unwind, thread, sample, ips, max, &end);
+		if (end == UNWIND_NO_INFO || end == UNWIND_BROKEN)
+			n = better_chain(unwind, thread, sample, ips, n, max, &end);
+	}
+	unwind->counts.samples++;
+	unwind->counts.ends[end]++;
+	return n;
+}

@@ -1,0 +1,66 @@
+/*
+ * unwind_frames: the chain that an unwinder builds, with what is the same for all of them: where it must
+ * stop, and which frames are exact. Private to unwind/.
+ */
+#ifndef PSTAT_UNWIND_FRAMES_H
+#define PSTAT_UNWIND_FRAMES_H
+
+#include "unwind/unwind_memory.h"
+
+struct unwind_chain {
+	struct unwind *unwind;
+	uint64_t *ips;
+	size_t n, max;
+	uint64_t cfa; /* of the frame before the last */
+	enum unwind_end end;
+	bool next_exact; /* the frame to come was interrupted, it did not call */
+};
+
+static inline void unwind_chain_mark_exact(struct unwind_chain *chain, size_t frame)
+{
+	chain->unwind->exact[frame / 64] |= 1ULL << (frame % 64);
+}
+
+/* The first frame, the sampled one. max is at least 1. */
+static inline void unwind_chain_start(struct unwind_chain *chain, uint64_t ip, uint64_t sp)
+{
+	memset(chain->unwind->exact, 0, sizeof(chain->unwind->exact));
+	unwind_chain_mark_exact(chain, 0);
+	chain->ips[0] = ip;
+	chain->n = 1;
+	chain->cfa = sp;
+	chain->next_exact = false;
+}
+
+/* The last frame is the code that a signal handler returns to. */
+static inline void unwind_chain_signal(struct unwind_chain *chain, struct unwind_memory *memory)
+{
+	memory->other_stack = true;
+	unwind_chain_mark_exact(chain, chain->n - 1);
+	chain->next_exact = true;
+}
+
+/* One more frame, with the stack pointer that it has; false, and the end is set: it is the last, or none. */
+static inline bool unwind_chain_add(struct unwind_chain *chain, uint64_t ip, uint64_t sp)
+{
+	if (!ip) {
+		chain->end = UNWIND_COMPLETE;
+		return false;
+	}
+	if (ip == chain->ips[chain->n - 1] && sp == chain->cfa) {
+		chain->end = UNWIND_BROKEN;
+		return false;
+	}
+	if (chain->n == chain->max) {
+		chain->end = UNWIND_LIMIT;
+		return false;
+	}
+	if (chain->next_exact)
+		unwind_chain_mark_exact(chain, chain->n);
+	chain->next_exact = false;
+	chain->cfa = sp;
+	chain->ips[chain->n++] = ip;
+	return true;
+}
+
+#endif

@@ -1,0 +1,447 @@
+/*
+ * unwind_libdw: chains by libdw, for all architectures that it knows, whatever this machine is. libdw
+ * reads a file's tables and says for an address which rule each register has; the rules are applied
+ * here:
+ *
+ *	ip -> module -> row (CFA rule, register rules) -> registers of the caller -> ip ...
+ *
+ * libdwfl is not used, because its sessions hold one process each and open each file anew for it, map
+ * files into memory, and may look for debug files elsewhere. Tables here belong to files, and are
+ * shared by all processes.
+ *
+ * Rows are kept in a table of fixed size, by address; .debug_frame is read only where .eh_frame has
+ * nothing for an address.
+ */
+#include "unwind/unwind.h"
+#include "unwind/unwind_expr.h"
+#include "unwind/unwind_frames.h"
+#include "unwind/unwind_memory.h"
+
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LIBELF_FUNCTIONS(FN)                                                                       \
+	FN(elf_version)                                                                            \
+	FN(elf_begin)                                                                              \
+	FN(elf_end) FN(elf_cntl) FN(elf_kind) FN(elf_nextscn) FN(elf_getshdrstrndx) FN(elf_strptr) \
+		FN(gelf_getshdr)
+#define LIBDW_FUNCTIONS(FN)                                                                        \
+	FN(dwarf_begin_elf)                                                                        \
+	FN(dwarf_end)                                                                              \
+	FN(dwarf_getcfi) FN(dwarf_getcfi_elf) FN(dwarf_cfi_end) FN(dwarf_cfi_addrframe)            \
+		FN(dwarf_frame_info) FN(dwarf_frame_cfa) FN(dwarf_frame_register)
+
+enum { ROWS = 4096 }; /* a power of 2; a row is about 600 bytes */
+
+/* What libdw has read of one image. */
+struct tables {
+	const struct image *image;
+	Elf *elf, *debug_elf;
+	Dwarf *debug;
+	Dwarf_CFI *eh, *frame; /* .eh_frame, .debug_frame */
+	bool tried_frame;
+};
+
+struct row {
+	struct tables *tables;
+	uint64_t vaddr;
+	Dwarf_Frame *rules; /* NULL: there are none for this address */
+	int return_register;
+	bool signal; /* its caller was interrupted, it did not call */
+};
+
+struct libdw {
+	void *elf_handle, *dw_handle;
+	struct unwind_memory memory;
+	struct index by_image;
+	struct tables **tables;
+	size_t n_tables, cap_tables;
+	struct row *rows;
+#define MEMBER(name) __typeof__(name) *name;
+	LIBELF_FUNCTIONS(MEMBER)
+	LIBDW_FUNCTIONS(MEMBER)
+#undef MEMBER
+};
+
+/* One step of a chain. */
+struct step {
+	struct libdw *lib;
+	const struct row *row;
+	struct unwind_expr expr;
+	const struct unwind_regs *from;
+	uint64_t ip;
+	bool exact; /* ip is about to run: it is not a return address */
+	bool signal; /* ip is where a signal handler returns to: its caller's ip will be exact */
+	struct unwind_regs to;
+};
+
+/* ---- tables of a file ---- */
+
+static Elf *begin(const struct libdw *lib, const struct image *image, int *fd)
+{
+	Elf *elf;
+
+	*fd = image_reopen(image);
+	if (*fd < 0)
+		return NULL;
+	elf = lib->elf_begin(*fd, ELF_C_READ, NULL);
+	if (elf && lib->elf_kind(elf) == ELF_K_ELF)
+		return elf;
+	if (elf)
+		lib->elf_end(elf);
+	close(*fd);
+	return NULL;
+}
+
+/* What is needed has been read: the descriptor goes. */
+static void done_reading(const struct libdw *lib, Elf *elf, int fd)
+{
+	lib->elf_cntl(elf, ELF_C_FDDONE);
+	close(fd);
+}
+
+static struct tables *tables_of(struct libdw *lib, const struct image *image)
+{
+	uint64_t hash = hash_word((uintptr_t)image);
+	size_t at = index_first(&lib->by_image, hash);
+	struct tables *tables;
+	uint32_t i;
+	int fd;
+
+	while (index_next(&lib->by_image, hash, &at, &i))
+		if (lib->tables[i]->image == image)
+			return lib->tables[i];
+	tables = xcalloc(1, sizeof(*tables));
+	tables->image = image;
+	index_add(&lib->by_image, hash, (uint32_t)lib->n_tables);
+	VEC_GROW(lib->tables, lib->n_tables, lib->cap_tables);
+	lib->tables[lib->n_tables++] = tables;
+	tables->elf = begin(lib, image, &fd);
+	if (tables->elf) {
+		tables->eh = lib->dwarf_getcfi_elf(tables->elf);
+		done_reading(lib, tables->elf, fd);
+	}
+	return tables;
+}
+
+static bool has_debug_frame(const struct libdw *lib, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (lib->elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = lib->elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = lib->gelf_getshdr(section, &header)
+					   ? lib->elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		if (name && (!strcmp(name, ".debug_frame") || !strcmp(name, ".zdebug_frame")) &&
+		    header.sh_type != SHT_NOBITS)
+			return true;
+	}
+	return false;
+}
+
+/* libdw reads all debug sections for it, so not before it is needed. */
+static Dwarf_CFI *debug_frame(struct libdw *lib, struct tables *tables)
+{
+	int fd;
+
+	if (tables->tried_frame)
+		return tables->frame;
+	tables->tried_frame = true;
+	tables->debug_elf = begin(lib, tables->image, &fd);
+	if (!tables->debug_elf)
+		return NULL;
+	if (has_debug_frame(lib, tables->debug_elf))
+		tables->debug = lib->dwarf_begin_elf(tables->debug_elf, DWARF_C_READ, NULL);
+	if (tables->debug)
+		tables->frame = lib->dwarf_getcfi(tables->debug);
+	done_reading(lib, tables->debug_elf, fd);
+	return tables->frame;
+}
+
+static void tables_free(const struct libdw *lib, struct tables *tables)
+{
+	if (tables->eh)
+		lib->dwarf_cfi_end(tables->eh);
+	if (tables->debug)
+		lib->dwarf_end(tables->debug);
+	if (tables->elf)
+		lib->elf_end(tables->elf);
+	if (tables->debug_elf)
+		lib->elf_end(tables->debug_elf);
+	free(tables);
+}
+
+/* ---- rows ---- */
+
+static void row_fill(struct libdw *lib, struct row *row)
+{
+	Dwarf_CFI *frame;
+
+	if (row->tables->eh && lib->dwarf_cfi_addrframe(row->tables->eh, row->vaddr, &row->rules))
+		row->rules = NULL;
+	frame = row->rules ? NULL : debug_frame(lib, row->tables);
+	if (frame && lib->dwarf_cfi_addrframe(frame, row->vaddr, &row->rules))
+		row->rules = NULL;
+	if (row->rules)
+		row->return_register = lib->dwarf_frame_info(row->rules, NULL, NULL, &row->signal);
+}
+
+static const struct row *row_at(struct libdw *lib, const struct module *module, uint64_t ip)
+{
+	struct tables *tables = tables_of(lib, module->image);
+	uint64_t key[2] = { (uintptr_t)tables, ip - module->bias };
+	struct row *row = &lib->rows[hash_words(key, 2) % ROWS];
+
+	if (row->tables == tables && row->vaddr == key[1])
+		return row;
+	free(row->rules);
+	*row = (struct row){ .tables = tables, .vaddr = key[1] };
+	row_fill(lib, row);
+	return row;
+}
+
+/* ---- steps ---- */
+
+static bool step_cfa(struct step *step)
+{
+	Dwarf_Op *ops;
+	size_t n;
+	bool is_value;
+
+	step->lib->memory.why = UNWIND_BROKEN;
+	if (step->lib->dwarf_frame_cfa(step->row->rules, &ops, &n) || !n ||
+	    !unwind_expr_eval(&step->expr, ops, n, &step->expr.cfa, &is_value))
+		return false;
+	step->expr.has_cfa = true;
+	return true;
+}
+
+enum rule_result { RULE_KNOWN, RULE_UNDEFINED, RULE_FAILED };
+
+static bool same_value(struct step *step, unsigned number, uint64_t *value)
+{
+	if (unwind_regs_get(step->from, number, value))
+		return true;
+	step->lib->memory.why = UNWIND_NO_INFO;
+	return false;
+}
+
+/* What a register was saved as. Below SP only of a function that has restored it already. */
+static bool saved_value(struct step *step, unsigned number, uint64_t address, uint64_t *value)
+{
+	struct unwind_memory *memory = &step->lib->memory;
+
+	if (address < step->from->v[memory->arch->sp] && step->exact &&
+	    unwind_memory_returning(memory, step->ip))
+		return same_value(step, number, value);
+	return unwind_memory_read(memory, address, sizeof(*value), value);
+}
+
+static enum rule_result step_register(struct step *step, unsigned number)
+{
+	Dwarf_Op memory[3], *ops;
+	uint64_t result, value;
+	size_t n;
+	bool is_value;
+
+	if (step->lib->dwarf_frame_register(step->row->rules, (int)number, memory, &ops, &n))
+		return RULE_FAILED;
+	if (!n && ops == memory)
+		return RULE_UNDEFINED;
+	if (!n) {
+		if (!same_value(step, number, &value))
+			return RULE_FAILED;
+	} else {
+		if (!unwind_expr_eval(&step->expr, ops, n, &result, &is_value))
+			return RULE_FAILED;
+		value = result;
+		if (!is_value && !saved_value(step, number, result, &value))
+			return RULE_FAILED;
+	}
+	unwind_regs_set(&step->to, number, value);
+	return RULE_KNOWN;
+}
+
+/* By the tables: the caller's registers into step->to, its ip. */
+static bool step_by_row(struct step *step, uint64_t *ip, enum unwind_end *end)
+{
+	const struct unwind_arch *arch = step->lib->memory.arch;
+	unsigned last = (unsigned)step->row->return_register;
+
+	*end = UNWIND_BROKEN;
+	if (last >= arch->n_regs)
+		return false;
+	if (!step_cfa(step)) {
+		*end = step->lib->memory.why;
+		return false;
+	}
+	for (unsigned i = 0; i < arch->n_regs; i++)
+		if (i != last && i != arch->sp)
+			step_register(step, i);
+	if (step_register(step, arch->sp) != RULE_KNOWN)
+		unwind_regs_set(&step->to, arch->sp, step->expr.cfa);
+	switch (step_register(step, last)) {
+	case RULE_UNDEFINED:
+		*end = UNWIND_COMPLETE;
+		return false;
+	case RULE_FAILED:
+		*end = step->lib->memory.why;
+		return false;
+	case RULE_KNOWN:
+		break;
+	}
+	*ip = unwind_memory_strip(&step->lib->memory, step->to.v[last]);
+	return true;
+}
+
+/* Back from a signal without tables: everything is where the kernel saved it. */
+static bool step_by_signal(struct step *step, uint64_t *ip, enum unwind_end *end)
+{
+	struct unwind_memory *memory = &step->lib->memory;
+	const struct unwind_arch *arch = memory->arch;
+	uint64_t value;
+
+	for (unsigned i = 0; i < arch->n_regs; i++)
+		if (arch->saved_at[i]) {
+			if (!unwind_memory_read(memory, step->from->v[arch->sp] + arch->saved_at[i],
+						sizeof(value), &value)) {
+				*end = memory->why;
+				return false;
+			}
+			unwind_regs_set(&step->to, i, value);
+		}
+	*ip = step->to.v[arch->pc];
+	return true;
+}
+
+/* To the caller's registers and ip; false, and the reason in *end: there is no way. */
+static bool step_once(struct step *step, const struct module *module, struct unwind_chain *chain,
+		      uint64_t *ip)
+{
+	struct unwind_memory *memory = &step->lib->memory;
+	bool tables;
+
+	/* A return address may lie behind the function that made the call. */
+	step->row = row_at(step->lib, module, step->exact ? *ip : *ip - 1);
+	step->expr =
+		(struct unwind_expr){ .memory = memory, .regs = step->from, .bias = module->bias };
+	tables = step->row->rules;
+	step->signal = tables ? step->row->signal : unwind_memory_trampoline(memory, *ip);
+	if (step->signal)
+		unwind_chain_signal(chain, memory);
+	if (tables)
+		return step_by_row(step, ip, &chain->end);
+	if (step->signal)
+		return step_by_signal(step, ip, &chain->end);
+	chain->end = unwind_memory_entry(memory, module, *ip) ? UNWIND_COMPLETE : UNWIND_NO_INFO;
+	return false;
+}
+
+static void step_all(struct libdw *lib, struct unwind_chain *chain, struct unwind_regs *regs)
+{
+	unsigned sp = lib->memory.arch->sp;
+	bool exact = true;
+	uint64_t ip = chain->ips[0];
+
+	do {
+		struct step step = { .lib = lib, .from = regs, .ip = ip, .exact = exact };
+		const struct module *module =
+			unwind_memory_module(&lib->memory, exact ? ip : ip - 1);
+
+		chain->end = lib->memory.why;
+		if (!module || !step_once(&step, module, chain, &ip))
+			return;
+		exact = step.signal;
+		*regs = step.to;
+	} while (unwind_chain_add(chain, ip, regs->v[sp]));
+}
+
+/* ---- the unwinder ---- */
+
+static bool libdw_handles(const char *arch)
+{
+	return unwind_arch_find(arch);
+}
+
+static int libdw_open(struct unwind *unwind, struct str *err)
+{
+	static const struct library_symbol elf_symbols[] = {
+#define ROW(name) { #name, offsetof(struct libdw, name) },
+		LIBELF_FUNCTIONS(ROW)
+	};
+	static const struct library_symbol dw_symbols[] = { LIBDW_FUNCTIONS(ROW)
+#undef ROW
+	};
+	struct libdw *lib = xcalloc(1, sizeof(*lib));
+
+	unwind->state = lib;
+	unwind_memory_init(&lib->memory, unwind);
+	lib->elf_handle =
+		library_load("libelf.so.1", elf_symbols, ARRAY_SIZE(elf_symbols), lib, err);
+	if (!lib->elf_handle)
+		return -ENOSYS;
+	lib->dw_handle = library_load("libdw.so.1", dw_symbols, ARRAY_SIZE(dw_symbols), lib, err);
+	if (!lib->dw_handle)
+		return -ENOSYS;
+	if (lib->elf_version(EV_CURRENT) == EV_NONE)
+		return fail(err, -ENOSYS, "libelf.so.1 is of another ELF version");
+	lib->rows = xcalloc(ROWS, sizeof(*lib->rows));
+	return 0;
+}
+
+static void libdw_close(struct unwind *unwind)
+{
+	struct libdw *lib = unwind->state;
+
+	if (!lib)
+		return;
+	for (size_t i = 0; lib->rows && i < ROWS; i++)
+		free(lib->rows[i].rules);
+	free(lib->rows);
+	for (size_t i = 0; i < lib->n_tables; i++)
+		tables_free(lib, lib->tables[i]);
+	free(lib->tables);
+	index_release(&lib->by_image);
+	unwind_memory_release(&lib->memory);
+	if (lib->dw_handle)
+		dlclose(lib->dw_handle);
+	if (lib->elf_handle)
+		dlclose(lib->elf_handle);
+	free(lib);
+	unwind->state = NULL;
+}
+
+static size_t libdw_frames(struct unwind *unwind, struct thread *thread,
+			   const struct sample *sample, uint64_t *ips, size_t max,
+			   enum unwind_end *end)
+{
+	struct libdw *lib = unwind->state;
+	const struct unwind_arch *arch = lib->memory.arch;
+	struct unwind_chain chain = { .unwind = unwind, .ips = ips, .max = max };
+	struct unwind_regs regs;
+
+	if (!unwind_regs_take(arch, &sample->user_regs, &regs))
+		return 0;
+	unwind_memory_start(&lib->memory, thread, sample, regs.v[arch->sp]);
+	unwind_chain_start(&chain, regs.v[arch->pc], regs.v[arch->sp]);
+	step_all(lib, &chain, &regs);
+	*end = chain.end;
+	return chain.n;
+}
+
+const struct unwinder unwind_libdw = {
+	.name = "libdw",
+	.handles = libdw_handles,
+	.open = libdw_open,
+	.close = libdw_close,
+	.frames = libdw_frames,
+};

@@ -1,0 +1,238 @@
+/*
+ * unwind_memory: an address is looked for in the copy of the stack first, then in the files. Unwind tables
+ * lie in parts of the file that no executable map shows, so a module answers for all of its file: the
+ * map tells the bias, the bias and the program headers where everything else is.
+ */
+#include "unwind/unwind_memory.h"
+
+#include <stdlib.h>
+
+enum {
+	SAMPLE_BUDGET = 1 << 18, /* real chains of 127 frames need a tenth */
+	/* A read this far above the copy is still taken for stack. Threads have 8 MiB, limits may be raised. */
+	STACK_BYTES_MAX = 1 << 30,
+	ENTRY_BYTES = 64, /* _start is a handful of instructions */
+};
+
+void unwind_memory_init(struct unwind_memory *memory, struct unwind *unwind)
+{
+	memset(memory, 0, sizeof(*memory));
+	memory->unwind = unwind;
+	memory->arch = unwind_arch_find(unwind->arch);
+}
+
+void unwind_memory_release(struct unwind_memory *memory)
+{
+	for (size_t i = 0; i < memory->n_images; i++)
+		image_free(memory->images[i].image);
+	free(memory->images);
+	free(memory->modules);
+}
+
+bool unwind_memory_start(struct unwind_memory *memory, const struct thread *thread,
+			 const struct sample *sample, uint64_t sp)
+{
+	const struct space *space = thread->space;
+	bool other = !space || !memory->space_known || memory->space_version != space->version;
+
+	memory->space = space;
+	memory->space_known = space;
+	if (space)
+		memory->space_version = space->version;
+	if (other)
+		memory->n_modules = memory->last_module = 0;
+	memory->sp = sp;
+	memory->stack = sample->stack;
+	memory->stack_size = sample->stack_dyn_size < sample->stack_size ? sample->stack_dyn_size
+									 : sample->stack_size;
+	if (!memory->stack)
+		memory->stack_size = 0;
+	memory->budget = SAMPLE_BUDGET;
+	memory->why = UNWIND_BROKEN;
+	memory->other_stack = false;
+	return other;
+}
+
+static struct image *image_of(struct unwind_memory *memory, const struct dso *dso)
+{
+	struct unwind *unwind = memory->unwind;
+	struct str path = STR_INIT;
+
+	if (dso->kind != DSO_FILE && dso->kind != DSO_VDSO)
+		return NULL;
+	if (dso->index >= memory->n_images) {
+		size_t n = memory->n_images;
+
+		memory->n_images = dso->index + 1 + (size_t)dso->index / 2;
+		memory->images =
+			xreallocarray(memory->images, memory->n_images, sizeof(*memory->images));
+		memset(memory->images + n, 0, (memory->n_images - n) * sizeof(*memory->images));
+	}
+	if (!memory->images[dso->index].tried) {
+		memory->images[dso->index].tried = true;
+		if (unwind->path_of(unwind->path_context, dso, &path))
+			memory->images[dso->index].image =
+				image_open(path.s, memory->arch->machine);
+		str_release(&path);
+	}
+	return memory->images[dso->index].image;
+}
+
+/* The first module that ends above the address. */
+static size_t module_place(const struct unwind_memory *memory, uint64_t addr)
+{
+	size_t low = 0, high = memory->n_modules;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (memory->modules[middle].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool has(const struct unwind_memory *memory, size_t i, uint64_t addr)
+{
+	return i < memory->n_modules && addr >= memory->modules[i].start &&
+	       addr < memory->modules[i].end;
+}
+
+static const struct module *add_module(struct unwind_memory *memory, size_t at, uint64_t ip)
+{
+	const struct map *map = memory->space ? space_find(memory->space, ip) : NULL;
+	struct module module;
+	uint64_t offset, vaddr;
+
+	if (!map)
+		return NULL;
+	module = (struct module){ map->start, map->end, 0, image_of(memory, map->dso) };
+	offset = ip - map->start + map->pgoff;
+	if (module.image && image_vaddr(module.image, offset, &vaddr))
+		module.bias = ip - vaddr;
+	else
+		module.image = NULL;
+	VEC_GROW(memory->modules, memory->n_modules, memory->cap_modules);
+	memmove(&memory->modules[at + 1], &memory->modules[at],
+		(memory->n_modules - at) * sizeof(module));
+	memory->modules[at] = module;
+	memory->n_modules++;
+	memory->last_module = at;
+	return &memory->modules[at];
+}
+
+const struct module *unwind_memory_module(struct unwind_memory *memory, uint64_t ip)
+{
+	const struct module *module = NULL;
+
+	if (!has(memory, memory->last_module, ip))
+		memory->last_module = module_place(memory, ip);
+	if (has(memory, memory->last_module, ip))
+		module = &memory->modules[memory->last_module];
+	else
+		module = add_module(memory, memory->last_module, ip);
+	if (module && module->image)
+		return module;
+	memory->why = module ? UNWIND_NO_INFO : UNWIND_BROKEN;
+	return NULL;
+}
+
+static bool read_module(const struct module *module, uint64_t addr, void *bytes, size_t n)
+{
+	uint64_t vaddr = addr - module->bias;
+
+	return module->image && vaddr >= module->image->start && vaddr < module->image->end &&
+	       image_read(module->image, vaddr, bytes, n);
+}
+
+static bool read_files(struct unwind_memory *memory, uint64_t addr, void *bytes, size_t n)
+{
+	if (memory->last_module < memory->n_modules &&
+	    read_module(&memory->modules[memory->last_module], addr, bytes, n))
+		return true;
+	for (size_t i = 0; i < memory->n_modules; i++)
+		if (i != memory->last_module && read_module(&memory->modules[i], addr, bytes, n)) {
+			memory->last_module = i;
+			return true;
+		}
+	return false;
+}
+
+bool unwind_memory_spend(struct unwind_memory *memory)
+{
+	if (memory->budget) {
+		memory->budget--;
+		return true;
+	}
+	memory->why = UNWIND_BROKEN;
+	return false;
+}
+
+bool unwind_memory_read(struct unwind_memory *memory, uint64_t addr, unsigned size, uint64_t *value)
+{
+	uint64_t within = addr - memory->sp;
+
+	if (!unwind_memory_spend(memory))
+		return false;
+	*value = 0;
+	if (within < memory->stack_size && size <= memory->stack_size - within) {
+		memcpy(value, memory->stack + within, size);
+		return true;
+	}
+	if (read_files(memory, addr, value, size))
+		return true;
+	memory->why =
+		within < STACK_BYTES_MAX || memory->other_stack ? UNWIND_TRUNCATED : UNWIND_BROKEN;
+	return false;
+}
+
+bool unwind_memory_trampoline(struct unwind_memory *memory, uint64_t ip)
+{
+	const struct unwind_arch *arch = memory->arch;
+	enum unwind_end why = memory->why;
+	const struct module *module = unwind_memory_module(memory, ip);
+	uint8_t code[sizeof(arch->trampoline)];
+
+	memory->why = why;
+	return module && read_module(module, ip, code, arch->trampoline_size) &&
+	       !memcmp(code, arch->trampoline, arch->trampoline_size);
+}
+
+bool unwind_memory_entry(struct unwind_memory *memory, const struct module *module, uint64_t ip)
+{
+	uint64_t within = ip - module->bias - module->image->entry;
+
+	if (!module->image->entry || within >= ENTRY_BYTES)
+		return false;
+	memory->why = UNWIND_COMPLETE;
+	return true;
+}
+
+bool unwind_memory_returning(struct unwind_memory *memory, uint64_t ip)
+{
+	const struct unwind_arch *arch = memory->arch;
+	const struct module *module = unwind_memory_module(memory, ip);
+	uint8_t code[2];
+
+	if (!module || !read_module(module, ip, code, sizeof(code)))
+		return false;
+	for (size_t i = 0; i < arch->n_returning; i++) {
+		const struct unwind_code *known = &arch->returning[i];
+
+		if ((code[0] & known->mask[0]) == known->bytes[0] &&
+		    (code[1] & known->mask[1]) == known->bytes[1])
+			return true;
+	}
+	return false;
+}
+
+uint64_t unwind_memory_strip(const struct unwind_memory *memory, uint64_t ip)
+{
+	unsigned bits = memory->arch->address_bits;
+
+	if (bits == 64 || !(ip >> bits) || (memory->space && space_find(memory->space, ip)))
+		return ip;
+	return ip & ((1ULL << bits) - 1);
+}

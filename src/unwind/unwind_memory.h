@@ -1,0 +1,72 @@
+/*
+ * unwind_memory: the memory of a sampled thread as far as it is known: the copied part of its stack, and
+ * what its files hold (code, constants, unwind tables). What can't be read has a reason, which says at
+ * the end how a chain ended.
+ *
+ * Private to unwind/; one per unwinder.
+ */
+#ifndef PSTAT_UNWIND_MEMORY_H
+#define PSTAT_UNWIND_MEMORY_H
+
+#include "unwind/unwind.h"
+#include "unwind/unwind_image.h"
+#include "unwind/unwind_regs.h"
+
+/* A mapped part of a file in the present space. */
+struct module {
+	uint64_t start, end; /* of the map */
+	uint64_t bias; /* add to an address as linked: an address as sampled */
+	struct image *image; /* NULL: there is none */
+};
+
+struct unwind_memory {
+	struct unwind *unwind;
+	const struct unwind_arch *arch;
+	/* By dso; tried: also where there is no image. */
+	struct {
+		struct image *image;
+		bool tried;
+	} * images;
+	size_t n_images;
+	/* Of the space with this version, sorted by start; found as they are asked for. */
+	struct module *modules;
+	size_t n_modules, cap_modules, last_module;
+	uint64_t space_version;
+	bool space_known;
+	/* The sample. */
+	const struct space *space;
+	const uint8_t *stack;
+	uint64_t sp, stack_size;
+	bool other_stack; /* a signal was handled: what it interrupted may have run on another stack */
+	unsigned budget; /* reads and operations left: tables may hold endless loops */
+	enum unwind_end why; /* of the last failure */
+};
+
+void unwind_memory_init(struct unwind_memory *memory, struct unwind *unwind);
+void unwind_memory_release(struct unwind_memory *memory);
+/* A new sample. true: it has other maps than the one before. */
+bool unwind_memory_start(struct unwind_memory *memory, const struct thread *thread,
+			 const struct sample *sample, uint64_t sp);
+/* The module of an ip, with an image; NULL, and the reason in why. */
+const struct module *unwind_memory_module(struct unwind_memory *memory, uint64_t ip);
+/* size 1 to 8 bytes as a number; false, and the reason in why. */
+bool unwind_memory_read(struct unwind_memory *memory, uint64_t addr, unsigned size,
+			uint64_t *value);
+/* One of the budget; false: there is none left. */
+bool unwind_memory_spend(struct unwind_memory *memory);
+/* The code that a signal handler returns to is at ip. Changes why only where it says true. */
+bool unwind_memory_trampoline(struct unwind_memory *memory, uint64_t ip);
+/*
+ * ip, which has no tables, lies in the few instructions that a process begins with. The dynamic linker's
+ * are such: nothing called them.
+ */
+bool unwind_memory_entry(struct unwind_memory *memory, const struct module *module, uint64_t ip);
+/*
+ * The instruction at ip is one of those that end a function, behind which registers have been restored, but
+ * tables still name the places below SP that they were restored from.
+ */
+bool unwind_memory_returning(struct unwind_memory *memory, uint64_t ip);
+/* The return address without its signature. */
+uint64_t unwind_memory_strip(const struct unwind_memory *memory, uint64_t ip);
+
+#endif

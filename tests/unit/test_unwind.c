@@ -1,0 +1,317 @@
+/*
+ * Chains of the test program itself: each function of a nest notes its return address, the innermost takes
+ * a sample of registers and stack, and both unwinders must find exactly what was noted.
+ */
+#include "unwind_fixture.h"
+
+#include <signal.h>
+
+#if defined(__x86_64__)
+#define NATIVE "x86_64"
+#else
+#define NATIVE "aarch64"
+#endif
+
+enum { DEPTH = 20 };
+
+static struct own own;
+/* The nest, innermost first. */
+static uint64_t returns[DEPTH + 1];
+static volatile int keep;
+
+__attribute__((noinline)) static void innermost(void)
+{
+	ucontext_t context;
+
+	returns[0] = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	assert_int_equal(getcontext(&context), 0);
+	own_take(&own, &context);
+	keep++;
+}
+
+/* A frame of a size that is known only when it runs: its CFA hangs on the frame pointer. */
+__attribute__((noinline)) static void nest(int depth)
+{
+	uint8_t *room = __builtin_alloca((size_t)depth * 16 + 16);
+
+	returns[depth] = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	room[0] = (uint8_t)depth;
+	if (depth > 1)
+		nest(depth - 1);
+	else
+		innermost();
+	keep += room[0];
+}
+
+static int set_up(void **state)
+{
+	own_init(&own);
+	nest(DEPTH);
+	*state = NULL;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	own_release(&own);
+	return 0;
+}
+
+/* The unwinder alone, without a second one behind it. */
+static bool open_only(struct unwind *unwind, const struct unwinder *unwinder)
+{
+	struct str err = STR_INIT;
+
+	*unwind = (struct unwind){ .unwinder = unwinder,
+				   .arch = NATIVE,
+				   .path_of = own_path,
+				   .path_context = &own,
+				   .second_tried = true };
+	if (!unwinder->handles(NATIVE))
+		return false;
+	assert_int_equal(unwinder->open(unwind, &err), 0);
+	str_release(&err);
+	return true;
+}
+
+static const struct unwinder *const both[] = { &unwind_libunwind, &unwind_libdw };
+
+/* Unwinds with each; checks the number of frames of the nest (-1: all and more) and the end. */
+static void expect(const struct sample *sample, int frames, enum unwind_end end)
+{
+	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
+		uint64_t ips[UNWIND_FRAMES_MAX];
+		struct unwind unwind;
+		size_t n;
+
+		if (!open_only(&unwind, both[u]))
+			continue;
+		n = unwind_frames(&unwind, &own.thread, sample, ips, UNWIND_FRAMES_MAX);
+		assert_int_equal(unwind.counts.samples, 1);
+		assert_int_equal(unwind.counts.ends[end], 1);
+		if (frames >= 0)
+			assert_int_equal(n, frames);
+		else
+			assert_true(n > DEPTH + 1);
+		assert_int_equal(unwind.exact[0], n ? 1 : 0);
+		for (size_t i = 1; i < n && i <= DEPTH; i++)
+			assert_int_equal(ips[i], returns[i - 1]);
+		unwind_close(&unwind);
+	}
+}
+
+static void test_own_chain(void **state)
+{
+	(void)state;
+	expect(&own.sample, -1, UNWIND_COMPLETE);
+}
+
+static void test_stack_that_was_cut(void **state)
+{
+	struct sample sample = own.sample;
+
+	(void)state;
+	sample.stack_dyn_size = 0;
+	expect(&sample, 1, UNWIND_TRUNCATED);
+	/* A length that lies is not believed. */
+	sample.stack_size = 8;
+	sample.stack_dyn_size = UINT64_MAX;
+	expect(&sample, 1, UNWIND_TRUNCATED);
+	sample.stack = NULL;
+	sample.stack_size = UINT64_MAX;
+	expect(&sample, 1, UNWIND_TRUNCATED);
+}
+
+static void test_nothing_known_of_the_code(void **state)
+{
+	uint64_t ip = own.regs[own.sample.user_regs.n == 33 ? 32 : 8];
+
+	(void)state;
+	own.no_files = true;
+	expect(&own.sample, 1, UNWIND_NO_INFO);
+	own.no_files = false;
+	own_map(&own, DSO_ANON, "//anon", ip & ~4095ULL, (ip & ~4095ULL) + 4096, 0);
+	expect(&own.sample, 1, UNWIND_NO_INFO);
+	space_cut(&own.space, ip & ~4095ULL, (ip & ~4095ULL) + 4096, &own.clock);
+	expect(&own.sample, 1, UNWIND_BROKEN);
+}
+
+static void test_registers_that_lead_nowhere(void **state)
+{
+	static const uint64_t values[] = { 0,          1,          4096,
+					   1ULL << 47, 1ULL << 63, UINT64_MAX - 7,
+					   UINT64_MAX };
+	struct sample sample = own.sample;
+	uint64_t regs[OWN_REGS_MAX];
+
+	(void)state;
+	sample.user_regs.v = regs;
+	for (size_t i = 0; i < ARRAY_SIZE(values) * sample.user_regs.n; i++) {
+		memcpy(regs, own.regs, sizeof(regs));
+		regs[i % sample.user_regs.n] = values[i / sample.user_regs.n];
+		for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
+			uint64_t ips[UNWIND_FRAMES_MAX];
+			struct unwind unwind;
+
+			if (!open_only(&unwind, both[u]))
+				continue;
+			assert_in_range(unwind_frames(&unwind, &own.thread, &sample, ips,
+						      UNWIND_FRAMES_MAX),
+					1, UNWIND_FRAMES_MAX);
+			unwind_close(&unwind);
+		}
+	}
+}
+
+static void test_samples_without_64_bit_registers(void **state)
+{
+	struct sample sample = own.sample;
+	uint64_t ips[UNWIND_FRAMES_MAX];
+	struct unwind unwind;
+	struct str err = STR_INIT;
+
+	(void)state;
+	assert_int_equal(unwind_open(&unwind, NULL, NATIVE, own_path, &own, &err), 0);
+	sample.user_regs.abi = 0;
+	assert_int_equal(unwind_frames(&unwind, &own.thread, &sample, ips, 8), 0);
+	sample.user_regs.abi = 2;
+	sample.has = 0;
+	assert_int_equal(unwind_frames(&unwind, &own.thread, &sample, ips, 8), 0);
+	assert_int_equal(unwind.counts.samples, 0);
+	sample.has = own.sample.has;
+	sample.user_regs.abi = 1;
+	assert_int_equal(unwind_frames(&unwind, &own.thread, &sample, ips, 8), 0);
+	sample.user_regs.abi = 2;
+	sample.user_regs.n = 3; /* neither ip nor sp */
+	assert_int_equal(unwind_frames(&unwind, &own.thread, &sample, ips, 8), 0);
+	assert_int_equal(unwind.counts.ends[UNWIND_NO_INFO], 2);
+	unwind_close(&unwind);
+	str_release(&err);
+}
+
+static void test_limit(void **state)
+{
+	uint64_t ips[8] = { 0 };
+	struct unwind unwind;
+	struct str err = STR_INIT;
+
+	(void)state;
+	assert_int_equal(unwind_open(&unwind, NULL, NATIVE, own_path, &own, &err), 0);
+	assert_int_equal(unwind_frames(&unwind, &own.thread, &own.sample, ips, 5), 5);
+	assert_int_equal(ips[4], returns[3]);
+	assert_int_equal(ips[5], 0);
+	assert_int_equal(unwind.counts.ends[UNWIND_LIMIT], 1);
+	unwind_close(&unwind);
+	str_release(&err);
+}
+
+/* Another process has other code at the same addresses: nothing remembered may be used. */
+static void test_maps_that_change(void **state)
+{
+	(void)state;
+	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
+		uint64_t ips[UNWIND_FRAMES_MAX];
+		struct unwind unwind;
+		struct space nothing = { .version = UINT64_MAX };
+		struct thread other = { .space = &nothing };
+		size_t n;
+
+		if (!open_only(&unwind, both[u]))
+			continue;
+		n = unwind_frames(&unwind, &own.thread, &own.sample, ips, UNWIND_FRAMES_MAX);
+		assert_true(n > DEPTH);
+		assert_int_equal(
+			unwind_frames(&unwind, &other, &own.sample, ips, UNWIND_FRAMES_MAX), 1);
+		other.space = NULL;
+		assert_int_equal(
+			unwind_frames(&unwind, &other, &own.sample, ips, UNWIND_FRAMES_MAX), 1);
+		assert_int_equal(unwind_frames(&unwind, &own.thread, &own.sample, ips,
+					       UNWIND_FRAMES_MAX),
+				 n);
+		unwind_close(&unwind);
+	}
+}
+
+static volatile uint64_t interrupted;
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	const ucontext_t *from = context;
+
+	(void)number;
+	(void)info;
+#if defined(__x86_64__)
+	interrupted = (uint64_t)from->uc_mcontext.gregs[REG_RIP];
+#else
+	interrupted = from->uc_mcontext.pc;
+#endif
+	nest(3);
+	keep++;
+}
+
+static void test_signal_handler(void **state)
+{
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, old;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGUSR1, &action, &old), 0);
+	assert_int_equal(raise(SIGUSR1), 0);
+	sigaction(SIGUSR1, &old, NULL);
+#if !defined(__x86_64__)
+	printf("# skip: the code that handlers return to is in [vdso], which has no file here\n");
+	skip();
+#endif
+	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
+		uint64_t ips[UNWIND_FRAMES_MAX];
+		struct unwind unwind;
+		size_t n, at = 0;
+
+		if (!open_only(&unwind, both[u]))
+			continue;
+		n = unwind_frames(&unwind, &own.thread, &own.sample, ips, UNWIND_FRAMES_MAX);
+		assert_int_equal(unwind.counts.ends[UNWIND_COMPLETE], 1);
+		while (at < n && ips[at] != interrupted)
+			at++;
+		/* innermost, 3 of the nest, the handler, the trampoline, what it interrupted */
+		assert_int_equal(at, 6);
+		assert_int_equal(unwind.exact[0], 1 << 0 | 1 << 5 | 1 << 6);
+		unwind_close(&unwind);
+	}
+}
+
+static void test_unknown_architecture(void **state)
+{
+	struct unwind unwind;
+	struct str err = STR_INIT;
+	uint64_t ip;
+
+	(void)state;
+	assert_int_equal(unwind_open(&unwind, NULL, "vax\33[2J", own_path, &own, &err), -ENOSYS);
+	assert_non_null(strstr(err.s, "'vax\\x1b[2J'"));
+	assert_int_equal(unwind_frames(&unwind, &own.thread, &own.sample, &ip, 1), 0);
+	unwind_close(&unwind);
+	str_reset(&err);
+	assert_int_equal(unwind_open(&unwind, NULL, NULL, own_path, &own, &err), -ENOSYS);
+	unwind_close(&unwind);
+	str_release(&err);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(test_own_chain),
+		CASE(test_stack_that_was_cut),
+		CASE(test_nothing_known_of_the_code),
+		CASE(test_registers_that_lead_nowhere),
+		CASE(test_samples_without_64_bit_registers),
+		CASE(test_limit),
+		CASE(test_maps_that_change),
+		CASE(test_signal_handler),
+		CASE(test_unknown_architecture),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

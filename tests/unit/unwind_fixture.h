@@ -1,0 +1,126 @@
+/*
+ * unwind_fixture.h: a thread with the maps of the test program itself, as a replay would have them, and
+ * samples of the test's own registers and stack.
+ */
+#ifndef UNWIND_FIXTURE_H
+#define UNWIND_FIXTURE_H
+
+#include "replay/space.h"
+#include "unwind/unwind.h"
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { OWN_STACK_BYTES = 65536, OWN_DSOS_MAX = 64, OWN_REGS_MAX = 33 };
+
+struct own {
+	struct space space;
+	uint64_t clock;
+	struct dso dsos[OWN_DSOS_MAX];
+	struct thread thread;
+	struct sample sample;
+	uint64_t regs[OWN_REGS_MAX];
+	uint8_t stack[OWN_STACK_BYTES];
+	uint64_t stack_end;
+	bool no_files; /* path_of finds nothing */
+};
+
+/* One more dso and its map. Paths live as long as the program. */
+static inline void own_map(struct own *own, enum dso_kind kind, const char *path, uint64_t start,
+			   uint64_t end, uint64_t pgoff)
+{
+	uint32_t index = 0;
+	struct map map = { .start = start, .end = end, .pgoff = pgoff };
+
+	while (own->dsos[index].path && strcmp(own->dsos[index].path, path))
+		index++;
+	assert_in_range(index, 0, OWN_DSOS_MAX - 1);
+	if (!own->dsos[index].path)
+		own->dsos[index] =
+			(struct dso){ .index = index, .kind = kind, .path = xstrdup(path) };
+	map.dso = &own->dsos[index];
+	space_add(&own->space, &map, &own->clock);
+}
+
+/* Executable maps of files, as records would tell of them. */
+static inline void own_init(struct own *own)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[4400], path[4200], prot[8];
+	unsigned long long start, end, pgoff;
+
+	memset(own, 0, sizeof(*own));
+	own->thread = (struct thread){ .pid = 1, .tid = 1, .space = &own->space };
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %4199s", &start, &end, prot, &pgoff,
+			   path) != 5)
+			continue;
+		if (prot[2] == 'x' && path[0] == '/')
+			own_map(own, DSO_FILE, path, start, end, pgoff);
+		if (!strcmp(path, "[stack]"))
+			own->stack_end = end;
+	}
+	fclose(maps);
+}
+
+static inline void own_release(struct own *own)
+{
+	for (size_t i = 0; i < OWN_DSOS_MAX; i++)
+		free(own->dsos[i].path);
+	space_release(&own->space);
+}
+
+static inline bool own_path(void *context, const struct dso *dso, struct str *path)
+{
+	const struct own *own = context;
+
+	if (!own->no_files)
+		str_add(path, dso->path);
+	return !own->no_files;
+}
+
+/* Registers by the kernel's bits, and the stack from its pointer on. */
+static inline void own_take(struct own *own, const ucontext_t *context)
+{
+	struct sample *sample = &own->sample;
+	uint64_t sp;
+	int memory;
+
+#if defined(__x86_64__)
+	static const int by_bit[] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
+				      REG_RBP, REG_RSP, REG_RIP, REG_R8,  REG_R9,  REG_R10,
+				      REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(by_bit); i++)
+		own->regs[i] = (uint64_t)context->uc_mcontext.gregs[by_bit[i]];
+	sp = own->regs[7];
+	sample->user_regs = (struct sample_regs){ .mask = 0xff01ff, .n = ARRAY_SIZE(by_bit) };
+#else
+	for (size_t i = 0; i < 31; i++)
+		own->regs[i] = context->uc_mcontext.regs[i];
+	own->regs[31] = sp = context->uc_mcontext.sp;
+	own->regs[32] = context->uc_mcontext.pc;
+	sample->user_regs = (struct sample_regs){ .mask = (1ULL << 33) - 1, .n = 33 };
+#endif
+	sample->user_regs.abi = 2;
+	sample->user_regs.v = own->regs;
+	sample->has = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	sample->stack = own->stack;
+	sample->stack_size = OWN_STACK_BYTES;
+	sample->stack_dyn_size = OWN_STACK_BYTES;
+	if (own->stack_end - sp < OWN_STACK_BYTES)
+		sample->stack_dyn_size = own->stack_end - sp;
+	/* Not by memcpy: sanitizers keep it out of other functions' frames. */
+	memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(pread(memory, own->stack, sample->stack_dyn_size, (off_t)sp),
+			 sample->stack_dyn_size);
+	close(memory);
+}
+
+#endif
