@@ -75,7 +75,8 @@ static void add_arguments(struct str *out, const struct command *command)
 {
 	for (const struct option_row *row = command->options; row->kind != OPTION_END;
 	     row = option_next(row)) {
-		if (!is_option(row) || !row->argument || row->argument_optional)
+		if (!is_option(row) || !row->argument || row->argument_optional ||
+		    row->argument_may_follow)
 			continue;
 		str_add(out, "\t");
 		if (row->letter)

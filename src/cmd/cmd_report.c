@@ -1,39 +1,119 @@
 /*
- * pstat report: what a recording adds up to. So far its records and header as `pstat script` has them,
- * and how many records there are of each type.
+ * pstat report: what a recording adds up to. The rows are in report_options.c; here is what runs: a dump,
+ * a listing of tasks, or the histograms.
  */
 #include "cmd/command.h"
-#include "cmd/raw_dump.h"
+#include "cmd/message.h"
+#include "cmd/report_words.h"
 
-#define FIELD(name) .offset = offsetof(struct raw_dump_words, name)
+#include <unistd.h>
 
-const struct option_row report_options[] = {
-	{ .kind = OPTION_GROUP, .help = "What to read" },
-	{ OPTION_TEXT, 'i', "input", "file", "the recording (perf.data); - is standard input",
-	  FIELD(input), .words = WORDS_FILE },
-	{ .kind = OPTION_GROUP, .help = "What to print" },
-	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "every record with its place, name and fields",
-	  FIELD(records) },
-	{ OPTION_FLAG, 0, "stats", NULL, "how many records there are of each type", FIELD(stats) },
-	{ OPTION_FLAG, 0, "header", NULL, "the header, before anything else", FIELD(header) },
-	{ OPTION_FLAG, 0, "header-only", NULL, "the header and nothing else", FIELD(header_only) },
-	{ OPTION_FLAG, 'I', "show-info", NULL, "the header with the machine's topology",
-	  FIELD(full_header) },
-	{ .kind = OPTION_END },
-};
+/* A header on a terminal, or --header: in front of the text, as perf has it. */
+static void print_header(struct sample_run *run, const struct raw_dump_words *dump)
+{
+	if (dump->header || dump->full_header)
+		reader_print_header(&run->reader, dump->full_header, &run->output.text);
+}
+
+static int ignore_sample(void *context, struct replay *replay, const struct replay_sample *sample,
+			 struct str *err)
+{
+	(void)context, (void)replay, (void)sample, (void)err;
+	return 0;
+}
+
+/* --tasks and --mmaps need no names and no samples. */
+static void list_tasks(struct sample_run *run, const struct report_words *words)
+{
+	struct replay_options options = words->report.session.replay;
+	struct replay_handlers handlers = {
+		.context = run, .sample = ignore_sample, .progress = sample_run_progress,
+	};
+	struct replay replay;
+	struct str err = STR_INIT;
+
+	options.keep_exited = true;
+	replay_init(&replay, &run->reader, &options);
+	if (replay_run(&replay, &handlers, &err))
+		sample_run_fail(run, err.s);
+	progress_end(&run->progress);
+	if (words->mmaps)
+		replay_print_mmaps(&replay, &run->output.text);
+	else
+		replay_print_tasks(&replay, &run->output.text);
+	replay_release(&replay);
+	str_release(&err);
+}
+
+static void print_report(struct sample_run *run, const struct report_words *words, struct report *report)
+{
+	struct pager pager;
+
+	pager_open(&pager, !words->sample.no_pager);
+	print_header(run, &words->sample.dump);
+	report_print(report, &run->output);
+	output_end(&run->output);
+	pager_close(&pager);
+}
+
+static void run_report(struct sample_run *run, const struct report_words *words)
+{
+	struct report *report = NULL;
+	struct str err = STR_INIT;
+
+	if (report_new(&report, &words->report, &run->reader, &err)) {
+		message_error(err.s);
+		run->status = EXIT_BAD_USAGE;
+	} else {
+		/* What could be read is shown, also where reading had to end early. */
+		if (report_run(report, sample_run_progress, run, &err))
+			sample_run_fail(run, err.s);
+		progress_end(&run->progress);
+		print_report(run, words, report);
+		sample_run_notes(run, report_session(report), &words->sample);
+	}
+	report_free(report);
+	str_release(&err);
+}
+
+/* perf takes a word that is no option as part of a symbol's name; users mean their recording by it. */
+static int take_rest(struct report_words *words, int argc, char **argv, int first)
+{
+	if (first == argc)
+		return 0;
+	if (argc - first > 1 || !access(argv[first], F_OK))
+		return bad_usage("report: '%s' is not an option; the recording is named with -i",
+				 argv[first]);
+	words->sample.filters.symbol_filter = argv[first];
+	return 0;
+}
 
 int cmd_report(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
-	struct raw_dump_words words = { 0 };
-	int first, status = command_parse(self, argc, argv, &words, &first);
+	struct report_words words;
+	struct sample_run run;
+	int first, status;
 
 	(void)kern;
+	report_words_init(&words);
+	status = command_parse(self, argc, argv, &words, &first);
 	if (status >= 0)
 		return status;
-	if (first < argc)
-		return bad_usage("report: '%s' is not an option; the recording is named with -i",
-				 argv[first]);
-	if (!raw_dump_wanted(&words))
-		return bad_usage("report: give -D, --stats, --header, --header-only or -I");
-	return raw_dump(&words);
+	status = take_rest(&words, argc, argv, first);
+	if (status)
+		return status;
+	status = report_words_finish(&words);
+	if (status)
+		return status;
+	if (raw_dump_only(&words.sample.dump))
+		return raw_dump(&words.sample.dump);
+	words.report.session.sym.progress = sample_run_symbol_progress;
+	words.report.session.sym.progress_context = &run;
+	if (sample_run_open(&run, &words.sample)) {
+		if (words.tasks || words.mmaps)
+			list_tasks(&run, &words);
+		else
+			run_report(&run, &words);
+	}
+	return sample_run_close(&run);
 }

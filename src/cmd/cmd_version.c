@@ -5,8 +5,10 @@
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "report/report.h"
 
 #include <errno.h>
+#include <sys/utsname.h>
 
 struct version_words {
 	bool build_options;
@@ -31,6 +33,42 @@ static int try_libpfm4(const struct kern *kern, struct str *err)
 	return event_walk("pfm", NULL, &kern->host, stop_at_once, NULL, err);
 }
 
+static int try_libiberty(const struct kern *kern, struct str *err)
+{
+	struct str name = STR_INIT;
+	bool there = demangle("_Z1fv", true, &name);
+
+	(void)kern, (void)err;
+	str_release(&name);
+	return there ? 0 : -ENOSYS;
+}
+
+static int try_libtraceevent(const struct kern *kern, struct str *err)
+{
+	(void)kern;
+	return trace_fields_try(err);
+}
+
+static int try_liblzma(const struct kern *kern, struct str *err)
+{
+	(void)kern;
+	return elf_xz_try(err);
+}
+
+static int try_debuginfod(const struct kern *kern, struct str *err)
+{
+	(void)kern;
+	return debuginfod_try(err);
+}
+
+static int try_libunwind(const struct kern *kern, struct str *err)
+{
+	struct utsname machine;
+
+	(void)kern, (void)err;
+	return !uname(&machine) && unwind_libunwind.handles(machine.machine) ? 0 : -ENOSYS;
+}
+
 /* To add an optional library: a row here, its choice in the Makefile and in configure.ac. */
 static const struct build_option {
 	const char *name;
@@ -39,6 +77,11 @@ static const struct build_option {
 	int (*try)(const struct kern *kern, struct str *err);
 } build_options[] = {
 	{ "libpfm4", "names of vendors' events", try_libpfm4 },
+	{ "libiberty", "names of C++, Rust and D functions for people", try_libiberty },
+	{ "libtraceevent", "fields of tracepoints", try_libtraceevent },
+	{ "liblzma", "symbols packed with xz", try_liblzma },
+	{ "libunwind", "stacks of dwarf recordings; else libdw", try_libunwind },
+	{ "libdebuginfod", "debug files from servers", try_debuginfod },
 };
 
 static void add_build_option(struct str *out, const struct build_option *option, const struct kern *kern)
@@ -46,7 +89,7 @@ static void add_build_option(struct str *out, const struct build_option *option,
 	struct str err = STR_INIT;
 	int rc = option->try(kern, &err);
 
-	str_addf(out, "    %-12s [ %-3s ]  %s", option->name, rc == -ENOSYS ? "OFF" : "on",
+	str_addf(out, "    %-14s [ %-3s ]  %s", option->name, rc == -ENOSYS ? "OFF" : "on",
 		 option->what);
 	if (rc < 0 && rc != -ENOSYS)
 		str_addf(out, "; not usable here: %s", err.s);

@@ -34,7 +34,7 @@ static bool is_option(const struct option_row *row)
 
 static bool may_be_negated(const struct option_row *row)
 {
-	return row->kind == OPTION_FLAG || row->kind == OPTION_COUNT;
+	return row->kind == OPTION_FLAG || row->kind == OPTION_SWITCH || row->kind == OPTION_COUNT;
 }
 
 static int PRINTF_LIKE(3, 4)
@@ -81,6 +81,9 @@ static int set_value(struct parse *p, const struct option_row *row, const char *
 	case OPTION_FLAG:
 		*(bool *)field = row->off == negated;
 		return 0;
+	case OPTION_SWITCH:
+		*(int *)field = !negated;
+		return 0;
 	case OPTION_COUNT:
 		*(int *)field = negated ? 0 : *(int *)field + 1;
 		return 0;
@@ -101,7 +104,9 @@ static int set_value(struct parse *p, const struct option_row *row, const char *
 /* The argument that a row needs: `attached` (may be NULL), or the next word. */
 static int take_value(struct parse *p, const struct option_row *row, const char *attached)
 {
-	if (!attached && !row->argument_optional) {
+	if (!attached && row->argument_may_follow && p->next < p->argc && p->argv[p->next][0] != '-') {
+		attached = p->argv[p->next++];
+	} else if (!attached && !row->argument_optional && !row->argument_may_follow) {
 		if (p->next >= p->argc)
 			return option_fail(p, row, "an argument is missing: <%s>", row->argument);
 		attached = p->argv[p->next++];

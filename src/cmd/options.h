@@ -14,6 +14,7 @@ enum option_kind {
 	OPTION_END, /* the last row; `more` leads on to rows that several commands share */
 	OPTION_GROUP, /* no option: `help` is a heading of -h */
 	OPTION_FLAG, /* bool */
+	OPTION_SWITCH, /* int: 1, and 0 as --no-X; left alone where it is not given */
 	OPTION_COUNT, /* int: each time it is given adds 1; --no-X makes it 0 */
 	OPTION_NUMBER, /* long, from min to max */
 	OPTION_TEXT, /* const char *, borrowed from argv */
@@ -39,6 +40,7 @@ struct option_row {
 	bool off; /* OPTION_FLAG: being given makes the field false (--no-inherit) */
 	bool both; /* OPTION_FLAG: -h shows --no-X too */
 	bool argument_optional; /* only as -xARG or --name=ARG; NULL is passed on where it is missing */
+	bool argument_may_follow; /* optional, and also the next word unless that begins with a dash */
 	enum option_words words;
 	const struct option_row *more; /* OPTION_END: the table goes on there; or NULL */
 	/* OPTION_CALL: 0, or -EINVAL with a finished sentence that names the option. */

@@ -22,6 +22,8 @@ void option_add_synopsis(struct str *out, const struct option_row *row)
 		return;
 	if (row->argument_optional)
 		str_addf(out, "%s<%s>]", row->name ? "[=" : "[", row->argument);
+	else if (row->argument_may_follow)
+		str_addf(out, " [<%s>]", row->argument);
 	else
 		str_addf(out, " <%s>", row->argument);
 }

@@ -16,10 +16,9 @@ struct dump {
 	bool header_due;
 };
 
-bool raw_dump_wanted(const struct raw_dump_words *words)
+bool raw_dump_only(const struct raw_dump_words *words)
 {
-	return words->records || words->header || words->header_only || words->full_header ||
-	       words->stats;
+	return words->records || words->header_only || words->stats;
 }
 
 /* What recorders put before everything else: from here the header is known. */

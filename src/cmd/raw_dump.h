@@ -15,8 +15,8 @@ struct raw_dump_words {
 	bool stats; /* --stats */
 };
 
-/* Anything that asks for a dump? */
-bool raw_dump_wanted(const struct raw_dump_words *words);
+/* Is a dump all that is asked for? A header alone stands in front of something else. */
+bool raw_dump_only(const struct raw_dump_words *words);
 /* Prints what the words ask for; the exit status. */
 int raw_dump(const struct raw_dump_words *words);
 

@@ -10,8 +10,9 @@
 #define PSTAT_HIST_H
 
 #include "report/session.h"
+#include "report/thread_counts.h"
 
-/* ---- cells.c ---- */
+/* ---- sample_cells.c ---- */
 
 enum fact {
 	FACT_COMM,
@@ -44,9 +45,11 @@ enum fact {
 };
 struct cell_values {
 	uint64_t n_samples, period, weight;
+	int32_t tid; /* of the first sample: orders ties of overhead_children */
 };
 struct cells { /* of one event */
 	uint8_t at[FACTS]; /* index of a fact in a cell's words; UINT8_MAX: not kept */
+	uint8_t kept[FACTS]; /* the fact of each word */
 	unsigned n_facts;
 	uint64_t *facts; /* n * n_facts */
 	struct cell_values *values;
@@ -82,12 +85,18 @@ struct key_source {
 	const struct cells *cells;
 	size_t cell;
 	const struct view_frame *frame;
+	const struct sort_key *key; /* whose value is asked for */
 };
 enum key_flags {
 	KEY_FRAME = 1, /* differs by frame: dso, symbol, srcline, ... */
 	KEY_BRANCH = 2, /* needs the branch view */
 	KEY_MEM = 4, /* memory samples */
 	KEY_NO_CSV = 8,
+	KEY_TIMES_SAMPLES = 16, /* what is shown is the value times the entry's samples */
+	KEY_FIXED_WIDTH = 64, /* min_width, however long its texts */
+	KEY_POWERPC = 256, /* only shown of recordings from such a machine */
+	KEY_HEAD_RIGHT = 128, /* the head is aligned to the right too */
+	KEY_RAGGED = 32, /* as the last column not filled up with blanks, as perf has it: symbols, lines */
 };
 /*
  * To add a sort key: one row in keys.c, an entry in pstat-report(1), a line in tests/cli/report_keys.sh.
@@ -104,6 +113,10 @@ struct sort_key {
 	uint64_t (*value)(const struct key_source *source);
 	int (*compare)(struct report *report, uint64_t a, uint64_t b); /* order of ties, perf's */
 	void (*text)(struct report *report, uint64_t value, struct str *out); /* printable */
+	/* The order in which perf finds them, for what is still equal. NULL: as compare. */
+	int (*find_order)(struct report *report, uint64_t a, uint64_t b);
+	/* Least width of the column for this value, beside its text's; perf's. NULL: none. */
+	unsigned (*width)(struct report *report, uint64_t value);
 };
 extern const struct sort_key sort_keys[];
 extern const size_t n_sort_keys;
@@ -112,9 +125,13 @@ const struct sort_key *sort_key_find(const char *name, size_t len);
 /* Overhead columns: numbers of an entry's stats. */
 struct field_row {
 	const char *
-		name; /* "overhead", "overhead_sys", "overhead_us", "overhead_children", "sample", "period", "weight1".. */
+		name; /* "overhead", "overhead_sys", "overhead_children", "sample", "period", .. */
 	const char *header;
 	const char *help;
+	size_t stat; /* offset in struct entry_stats */
+	bool percent; /* shown as a part of the period of all; else as it is */
+	bool total; /* of entry.total, not entry.self */
+	unsigned width; /* perf's */
 };
 
 /* ---- entries ---- */
@@ -134,6 +151,9 @@ struct entry {
 	struct call_tree *tree; /* NULL: none, or below the limit */
 	uint32_t place; /* one that it came from, for addresses and -v; PLACE_NONE */
 	char level; /* '.', 'k', ... of that place */
+	uint32_t number; /* in order of appearance, within its hist */
+	int32_t tid; /* of its first sample */
+	uint32_t chain_depth; /* frames of its longest chain: orders ties of overhead_children */
 	/* --hierarchy */
 	struct entry *parent;
 	struct entry **children; /* sorted */
@@ -159,6 +179,7 @@ struct column {
 	const struct field_row *field;
 	const struct sort_key *key;
 	size_t key_index; /* in entry.values */
+	unsigned level; /* --hierarchy: depth of the entries that show it (keys); braces share one */
 	unsigned width; /* worked out after folding; as wide as its widest text */
 };
 
@@ -176,9 +197,18 @@ struct report {
 	struct hist *hists;
 	size_t n_hists;
 	struct text_index *texts; /* distinct texts made while reading: FACT_TRACE */
-	struct str sort_text; /* for "# Sort order" like notes */
+	struct str sort_text; /* the sort keys, for "# Sort order" */
+	struct str elided; /* "# dso: two\n": columns that a filter leaves out; before all else */
+	struct thread_counts thread_counts; /* -T */
 	struct report_private *private;
 };
+
+/*
+ * keys_trace.c: the text of FACT_TRACE for a sample, from report->tracepoints: what the keys `trace` and
+ * those of single fields need, in one piece.
+ */
+void report_trace_text(struct report *report, const struct data_event *event,
+		       const struct sample *sample, struct str *out);
 
 /* fold.c: cells into entries, sorts and limits; then builds the trees of entries that are shown. */
 void hist_fold(struct report *report, struct hist *hist);
@@ -189,7 +219,14 @@ double entry_percent(const struct report *report, const struct hist *hist,
 bool entry_is_shown(const struct report *report, const struct hist *hist,
 		    const struct entry *entry);
 
-/* ---- fmt_*.c: one row each in formats.c ---- */
+/*
+ * Sets report->columns to those that this hist has (a tracepoint's field is only a column of events that
+ * have it), as wide as its entries need, also those below the limit. To be called before its heads are
+ * printed; after report_run columns are those of all hists.
+ */
+void report_columns_for(struct report *report, const struct hist *hist);
+
+/* ---- fmt_*.c: one row each in report_formats.c ---- */
 struct report_format {
 	const char *name;
 	const char *help;

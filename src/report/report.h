@@ -4,7 +4,7 @@
  *   replay -> session (place of each address, callchain)  -> script.c -> one text per sample
  *                 |
  *                 v
- *             cells.c    one cell per distinct raw sample (event, comm, stack, ...): counts and periods
+ *             sample_cells.c  one cell per distinct raw sample (event, comm, stack, ...): counts and periods
  *                 v          the file has been read; from here on costs grow with what is distinct
  *             fold.c     names; cells -> entries of a histogram by the sort keys; children; filters
  *                 v
@@ -130,6 +130,7 @@ struct report_options {
 	bool folded_annotate; /* --folded -a: _[k], _[i] */
 	bool folded_delimiter; /* a "-" frame between user and kernel */
 	bool quiet;
+	bool header_shown; /* the caller has put the recording's header in front of the text */
 };
 
 struct report;
@@ -148,12 +149,13 @@ int report_print(struct report *report, struct output *output);
 struct script_options {
 	struct session_options session;
 	struct filter_options filters;
-	const char *fields; /* -F, as typed; NULL: the default of each event type */
+	const char *fields; /* -F, as typed, several one on a line; NULL: the default of each event type */
 	bool json; /* -j */
 	bool no_chains; /* -G */
-	bool inlines; /* --inline, on by default; --no-inline */
+	bool full_source_path;
 	bool ns; /* --ns: nine digits */
 	bool reltime, deltatime;
+	bool header, full_header; /* the recording's header in front */
 	bool show_tasks, show_mmaps, show_switches, show_lost, show_namespaces, show_cgroups,
 		show_bpf, show_text_poke;
 	unsigned max_stack;
@@ -166,6 +168,9 @@ void script_free(struct script *script);
 int script_run(struct script *script, struct output *output,
 	       void (*progress)(void *context, double part), void *context, struct str *err);
 struct session *script_session(struct script *script);
+
+/* Can fields of tracepoints be had? 0, -ENOSYS: built without libtraceevent, or why it can't be loaded. */
+int trace_fields_try(struct str *err);
 
 /* Rows for -h and the man pages: name and help of each, in order. false: no more. */
 bool report_key_row(size_t i, const char **name, const char **help);

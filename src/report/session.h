@@ -13,9 +13,11 @@ struct place_row {
 	struct dso *dso; /* NULL: no map */
 	uint64_t addr; /* as place.addr */
 	uint64_t ip; /* the address when it was first seen: without names, this tells most */
+	uint64_t map_bytes; /* of the map it was first seen in */
 	uint8_t mode; /* MISC_* */
 	bool is_return; /* a return address: names are looked up at addr - 1 */
 	bool framed; /* frames is filled */
+	uint8_t want; /* with these, SYM_LINES */
 	struct frame_list frames;
 	uint64_t n_samples; /* counted by the callers that want notes about missing symbols */
 };
@@ -74,8 +76,21 @@ uint32_t session_data_place(struct session *session, const struct replay_sample 
 uint32_t session_address_place(struct session *session, const struct replay_sample *sample,
 			       uint64_t ip);
 
+/* ---- read_values.c ---- */
+/*
+ * Which events a sample stands for, and with what period. One, as a rule; a leader that was sampled with its
+ * group's counter values (PERF_SAMPLE_READ): each event whose value grew since the last sample. To be
+ * called once per sample, in order. Valid until the next call; 0: the sample counts for nothing.
+ */
+struct sample_share {
+	const struct data_event *event;
+	uint64_t period;
+};
+size_t session_shares(struct session *session, const struct replay_sample *sample,
+		      const struct sample_share **shares);
+
 /* ---- filters.c ---- */
-/* By pid, tid, cpu, time, comm and, where symbols need not be known, dso: before anything is looked up. */
+/* By pid, tid, cpu, time and comm: before anything is looked up. */
 bool filters_take_sample(const struct filters *filters, const struct replay_sample *sample);
 /* By dso and symbol. symbol NULL: not known. */
 bool filters_take_place(const struct filters *filters, const struct place_row *row,
@@ -83,15 +98,18 @@ bool filters_take_place(const struct filters *filters, const struct place_row *r
 /* A filter by comm, dso or symbol is in force: perf shows then percentages of all, unless relative. */
 bool filters_any(const struct filters *filters);
 
-/* ---- tracepoint.c / tracepoint_none.c: fields by libtraceevent ---- */
+/* ---- trace_fields.c / trace_fields_none.c: fields by libtraceevent ---- */
 struct tracepoints;
 struct tracepoint_field {
 	const char *name;
 	bool is_string, is_array, is_signed;
+	unsigned size; /* bytes in the format; of the reference where the field is dynamic */
 };
 /* From the recording's TRACING_DATA; NULL with a sentence: it has none, or the library is left out. */
 struct tracepoints *tracepoints_new(const struct reader *reader, struct str *err);
 void tracepoints_free(struct tracepoints *tracepoints);
+/* Pointers to functions of the kernel are printed as the session names them, as perf does. */
+void tracepoints_name_functions(struct tracepoints *tracepoints, struct session *session);
 /* The text perf prints for a sample's raw data ("prev_comm=x ..."). false: no such format. */
 bool tracepoint_print(struct tracepoints *tracepoints, const struct data_event *event,
 		      const struct sample *sample, struct str *out);

@@ -93,11 +93,54 @@ static void open_elf(const struct dw_lib *lib, int fd, Elf **elf, struct str *er
 	fail(err, 0, "it is not an ELF file");
 }
 
-/* Reads all debug sections; NULL and a sentence: not to be had. */
+/* ".debug_info", ".zdebug_info" and ".debug_info.dwo" are debug_info. */
+static bool is_named(const char *section, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (section[0] != '.')
+		return false;
+	section += section[1] == 'z' ? 2 : 1;
+	return strncmp(section, name, len) == 0 &&
+	       (!section[len] || strcmp(section + len, ".dwo") == 0);
+}
+
+/* What libdw would read at once, a quarter of all, and nobody here asks for. */
+static const char *const unused[] = {
+	"debug_loc",   "debug_loclists", "debug_frame",
+	"debug_macro", "debug_macinfo",	 "debug_pubnames",
+};
+
+/* In memory they become sections without contents, which libdw passes over. */
+static void leave_out_unused(const struct dw_lib *lib, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (lib->elf_getshdrstrndx(elf, &names))
+		return;
+	while ((section = lib->elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+
+		if (!lib->gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = lib->elf_strptr(elf, names, header.sh_name);
+		for (size_t i = 0; name && i < ARRAY_SIZE(unused); i++)
+			if (is_named(name, unused[i])) {
+				header.sh_type = SHT_NOBITS;
+				lib->gelf_update_shdr(section, &header);
+			}
+	}
+}
+
+/* Reads all debug sections that are used; NULL and a sentence: not to be had. */
 static Dwarf *begin(const struct dw_lib *lib, Elf *elf, struct str *err)
 {
-	Dwarf *dwarf = lib->dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	Dwarf *dwarf;
 
+	leave_out_unused(lib, elf);
+	dwarf = lib->dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (!dwarf)
 		fail(err, 0, "it has no DWARF that can be read: %s", lib->dwarf_errmsg(-1));
 	lib->elf_cntl(elf, ELF_C_FDDONE);
@@ -111,7 +154,7 @@ static bool has_build_id(const struct dw_lib *lib, Elf *elf, const void *id, siz
 	return lib->dwelf_elf_gnu_build_id(elf, &found) == (ssize_t)n && memcmp(found, id, n) == 0;
 }
 
-/* Which sections are kept, by the part of the name that ".debug_info", ".zdebug_info" and ".debug_info.dwo" share. */
+/* Which sections are looked at here, too. */
 static const struct {
 	const char *name;
 	size_t offset; /* in struct dwarf_sections */
@@ -123,17 +166,6 @@ static const struct {
 	{ "debug_line", offsetof(struct dwarf_sections, line) },
 	{ "debug_line_str", offsetof(struct dwarf_sections, line_str) },
 };
-
-static bool is_named(const char *section, const char *name)
-{
-	size_t len = strlen(name);
-
-	if (section[0] != '.')
-		return false;
-	section += section[1] == 'z' ? 2 : 1;
-	return strncmp(section, name, len) == 0 &&
-	       (!section[len] || strcmp(section + len, ".dwo") == 0);
-}
 
 /* Of two sections of one name, libdw takes the first. */
 static void find_sections(const struct dw_lib *lib, Elf *elf, struct dwarf_sections *sections)

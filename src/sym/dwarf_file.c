@@ -1,11 +1,11 @@
 /*
  * dwarf_file: one file's DWARF, asked by address. libdw parses; the answers come out of tables that are
  * made once: units when the file is opened, functions and lines of a unit when one of its addresses is
- * first asked for. So a huge file costs its list of units, and what was touched.
+ * first asked for. So a huge file costs its bytes, its list of units, and what was touched.
  *
- * Files are read, not mapped: one that is cut meanwhile gives an error. All that libdw may want of a file
- * is read by dwarf_begin_elf, so no descriptor stays open: a report may have a thousand files. Names are
- * libdw's memory (of functions) or kept once here (of source files); both live as long as the file.
+ * Files are read, not mapped: one that is cut meanwhile gives an error. All that may be wanted of a file is
+ * read when it is opened, so no descriptor stays open: a report may have a thousand files. Names are libdw's
+ * memory (of functions) or kept once here (of source files); both live as long as the file.
  *
  * Only the .dwo files of split DWARF are opened by libdw itself, and mapped.
  */

@@ -1,0 +1,163 @@
+/*
+ * The option rows of `pstat report`, and how they become a struct report_options.
+ */
+#include "cmd/command.h"
+#include "cmd/message.h"
+#include "cmd/quantity.h"
+#include "cmd/report_words.h"
+
+#include <errno.h>
+
+static struct report_words *of(void *target)
+{
+	return target;
+}
+
+static int take_chains(void *target, const char *argument, struct str *err)
+{
+	struct report_options *report = &of(target)->report;
+
+	report->no_chains = false;
+	return argument ? chain_options_parse(&report->chain, argument, err) : 0;
+}
+
+static int take_percent_limit(void *target, const char *argument, struct str *err)
+{
+	double *limit = &of(target)->report.percent_limit;
+
+	if (parse_double(argument, limit) || !(*limit >= 0 && *limit <= 100))
+		return fail(err, -EINVAL, "--percent-limit: '%s' is not a number from 0 to 100", argument);
+	/* Of chains, too; a -g behind it may say otherwise. */
+	of(target)->report.chain.min_percent = *limit;
+	return 0;
+}
+
+static int take_percentage(void *target, const char *argument, struct str *err)
+{
+	bool relative = !strcmp(argument, "relative");
+
+	if (!relative && strcmp(argument, "absolute") != 0)
+		return fail(err, -EINVAL, "--percentage: '%s' is not relative or absolute", argument);
+	of(target)->report.percentage_relative = relative;
+	return 0;
+}
+
+static int take_quantum(void *target, const char *argument, struct str *err)
+{
+	if (parse_duration(argument, &of(target)->report.time_quantum_ns) ||
+	    !of(target)->report.time_quantum_ns)
+		return fail(err, -EINVAL, "--time-quantum: '%s' is not a time such as 10ms or 1s", argument);
+	return 0;
+}
+
+#define WORD(name) .offset = offsetof(struct report_words, name)
+#define REPORT(name) .offset = offsetof(struct report_words, report.name)
+#define DUMP(name) .offset = offsetof(struct report_words, sample.dump.name)
+
+const struct option_row report_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to print" },
+	{ OPTION_TEXT, 's', "sort", "keys", "what makes a row: comm,dso,symbol and others, see the manual",
+	  REPORT(sort) },
+	{ OPTION_TEXT, 'F', "fields", "fields", "the columns: overhead, sample, period and sort keys",
+	  REPORT(fields) },
+	{ OPTION_SWITCH, 0, "children", NULL, "a column with what a function called, too (where there are chains)",
+	  WORD(children), .both = true },
+	{ OPTION_CALL, 'g', "call-graph", "style", "chains: graph,0.5,caller,function,percent or a part of it",
+	  .argument_may_follow = true, .call = take_chains },
+	{ OPTION_FLAG, 0, "no-call-graph", NULL, "no chains", REPORT(no_chains) },
+	{ OPTION_FLAG, 'G', "inverted", NULL, "chains from the outermost caller in (-g caller)",
+	  WORD(inverted) },
+	{ OPTION_CALL, 0, "percent-limit", "percent", "leave out rows below it", .call = take_percent_limit },
+	{ OPTION_CALL, 0, "percentage", "how", "relative (to what the filters left) or absolute",
+	  .call = take_percentage },
+	{ OPTION_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples",
+	  REPORT(n_samples) },
+	{ OPTION_FLAG, 0, "show-total-period", NULL, "a column with the sum of the periods",
+	  REPORT(total_period) },
+	{ OPTION_FLAG, 0, "show-cpu-utilization", NULL, "columns for kernel and user mode",
+	  REPORT(cpu_utilization) },
+	{ OPTION_SWITCH, 0, "group", NULL, "all events beside each other; --no-group: one after the other", WORD(group),
+	  .both = true },
+	{ OPTION_FLAG, 0, "hierarchy", NULL, "rows within rows, one level a sort key", WORD(hierarchy) },
+	{ OPTION_SWITCH, 'b', "branch-stack", NULL, "a row for each branch taken (where they were recorded)",
+	  WORD(branch_stack), .both = true },
+	{ OPTION_FLAG, 0, "mem-mode", NULL, "a row for each kind of memory access", REPORT(mem_mode) },
+	{ OPTION_FLAG, 'T', "threads", NULL, "the counts of each thread, where they were recorded",
+	  REPORT(threads_counted) },
+	{ OPTION_TEXT, 'p', "parent", "regex", "what a caller of interest is called, for the key parent",
+	  REPORT(parent) },
+	{ OPTION_FLAG, 'x', "exclude-other", NULL, "only rows with such a caller", REPORT(exclude_other) },
+	{ OPTION_FLAG, 'U', "hide-unresolved", NULL, "only rows with a function's name",
+	  REPORT(hide_unresolved) },
+	{ OPTION_TEXT, 0, "symbol-filter", "text", "only functions with this in their names",
+	  WORD(sample.filters.symbol_filter) },
+	{ OPTION_CALL, 0, "time-quantum", "time", "unit of the sort key time (100ms)", .call = take_quantum },
+	{ OPTION_FLAG, 0, "full-source-path", NULL, "files of source lines with their folders",
+	  REPORT(full_source_path) },
+	{ .kind = OPTION_GROUP, .help = "How to print it" },
+	{ OPTION_FLAG, 0, "stdio", NULL, "a table with trees, as perf prints it (the default)", WORD(stdio) },
+	{ OPTION_TEXT, 't', "field-separator", "text", "columns separated by this, not aligned",
+	  REPORT(separator) },
+	{ OPTION_TEXT, 'w', "column-widths", "list", "these widths", REPORT(field_widths) },
+	{ OPTION_FLAG, 0, "folded", NULL, "a line for each stack, for flame graphs", WORD(folded) },
+	{ OPTION_FLAG, 'a', "annotate-frames", NULL, "--folded: mark kernel and inlined frames: _[k], _[i]",
+	  REPORT(folded_annotate) },
+	{ OPTION_FLAG, 0, "delimiter", NULL, "--folded: a frame - between user and kernel",
+	  REPORT(folded_delimiter) },
+	{ OPTION_FLAG, 'j', "json", NULL, "one JSON document", WORD(json) },
+	{ OPTION_FLAG, 0, "tui", NULL, "accepted: there is none, --stdio is printed", WORD(tui) },
+	{ .kind = OPTION_GROUP, .help = "Something else to print" },
+	{ OPTION_FLAG, 0, "tasks", NULL, "the recorded processes and threads as a tree", WORD(tasks) },
+	{ OPTION_FLAG, 0, "mmaps", NULL, "the same with their maps", WORD(mmaps) },
+	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "every record with its place, name and fields",
+	  DUMP(records) },
+	{ OPTION_FLAG, 0, "stats", NULL, "how many records there are of each type", DUMP(stats) },
+	{ OPTION_FLAG, 0, "header", NULL, "the header, before anything else", DUMP(header) },
+	{ OPTION_FLAG, 0, "header-only", NULL, "the header and nothing else", DUMP(header_only) },
+	{ OPTION_FLAG, 'I', "show-info", NULL, "the header with the machine's topology, before anything else",
+	  DUMP(full_header) },
+	{ .kind = OPTION_END, .more = sample_options },
+};
+
+void report_words_init(struct report_words *words)
+{
+	*words = (struct report_words){ .children = -1, .group = -1, .branch_stack = -1 };
+	words->report.chain = (struct chain_options){
+		.kind = CHAIN_GRAPH, .min_percent = 0.5, .order = CHAIN_CALLER,
+	};
+}
+
+static int choose_format(struct report_words *words)
+{
+	if (words->folded && words->json)
+		return bad_usage("report: --folded and --json are two formats; give one");
+	words->report.format = words->folded ? "folded" : words->json ? "json" : "stdio";
+	return 0;
+}
+
+int report_words_finish(struct report_words *words)
+{
+	struct report_options *report = &words->report;
+	struct str err = STR_INIT;
+
+	sample_words_finish(&words->sample, &err);
+	str_release(&err);
+	report->session = words->sample.session;
+	report->filters = words->sample.filters;
+	report->verbose = (unsigned)words->sample.verbose;
+	report->quiet = words->sample.quiet;
+	report->header_shown = words->sample.dump.header || words->sample.dump.full_header;
+	report->children = words->children;
+	report->group = words->group == 1;
+	report->group_off = !words->group;
+	report->branch_stack = words->branch_stack == 1;
+	report->branch_stack_off = !words->branch_stack;
+	report->view = words->hierarchy ? VIEW_HIERARCHY : VIEW_FLAT_ENTRIES;
+	if (words->inverted) {
+		report->chain.order = CHAIN_CALLER;
+		report->chain.order_set = true;
+	}
+	if (words->tui)
+		message_error("--tui: there is no such view yet: printed as with --stdio");
+	return choose_format(words);
+}

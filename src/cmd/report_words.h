@@ -1,0 +1,24 @@
+/*
+ * report_words: what the options of `pstat report` fill. Private to cmd/.
+ */
+#ifndef PSTAT_REPORT_WORDS_H
+#define PSTAT_REPORT_WORDS_H
+
+#include "cmd/sample_words.h"
+
+struct report_words {
+	struct sample_words sample; /* first: sample_options[] fills it */
+	struct report_options report;
+	bool stdio, tui; /* --stdio is what pstat does; --tui is accepted with a note */
+	bool folded, json;
+	bool tasks, mmaps;
+	int children, group, branch_stack; /* 1, 0 with --no-X; -1: not given */
+	bool inverted; /* -G */
+	bool hierarchy;
+};
+
+void report_words_init(struct report_words *words);
+/* Brings the words into words->report. 0, or an exit status after a message. */
+int report_words_finish(struct report_words *words);
+
+#endif

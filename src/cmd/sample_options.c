@@ -1,0 +1,175 @@
+/*
+ * The options of report and script that mean the same in both, and what running both has in common.
+ */
+#include "cmd/message.h"
+#include "cmd/sample_words.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int take_debug_dir(void *target, const char *argument, struct str *err)
+{
+	struct sample_words *words = target;
+
+	for (size_t i = 0; i < DEBUG_DIRS_MAX; i++) {
+		if (words->debug_dirs[i])
+			continue;
+		words->debug_dirs[i] = argument;
+		return 0;
+	}
+	return fail(err, -EINVAL, "--debug-dir: at most %d can be given", DEBUG_DIRS_MAX);
+}
+
+static int take_color(void *target, const char *argument, struct str *err)
+{
+	struct sample_words *words = target;
+
+	if (strcmp(argument, "always") && strcmp(argument, "never") && strcmp(argument, "auto"))
+		return fail(err, -EINVAL, "--color: '%s' is not always, never or auto", argument);
+	words->color = argument;
+	return 0;
+}
+
+#define FIELD(name) .offset = offsetof(struct sample_words, name)
+#define SYM(name) .offset = offsetof(struct sample_words, session.sym.name)
+#define FILTER(name) .offset = offsetof(struct sample_words, filters.name)
+
+const struct option_row sample_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to read, and which samples" },
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (perf.data); - is standard input",
+	  FIELD(dump.input), .words = WORDS_FILE },
+	{ OPTION_TEXT, 'c', "comms", "names", "only samples of tasks with these names", FILTER(comms) },
+	{ OPTION_TEXT, 'C', "cpu", "list", "only samples on these CPUs", FILTER(cpus) },
+	{ OPTION_TEXT, 0, "dsos", "names", "only samples in these files", FILTER(dsos) },
+	{ OPTION_TEXT, 'S', "symbols", "names", "only samples in these functions", FILTER(symbols) },
+	{ OPTION_TEXT, 0, "pid", "list", "only samples of these processes", FILTER(pids),
+	  .words = WORDS_PID },
+	{ OPTION_TEXT, 0, "tid", "list", "only samples of these threads", FILTER(tids) },
+	{ OPTION_TEXT, 0, "time", "spans",
+	  "only samples in these spans: start,stop in seconds, or 10%/2, 0%-10%", FILTER(time) },
+	{ OPTION_NUMBER, 0, "max-stack", "n", "frames taken of each callchain (127)", FIELD(max_stack),
+	  .min = 1, .max = 65535 },
+	{ OPTION_FLAG, 0, "disable-order", NULL, "take the records in the file's order, not by time",
+	  FIELD(session.replay.file_order) },
+	{ .kind = OPTION_GROUP, .help = "Where names come from" },
+	{ OPTION_TEXT, 0, "symfs", "directory", "look up all files below it", SYM(symfs),
+	  .words = WORDS_FILE },
+	{ OPTION_TEXT, 'k', "vmlinux", "file", "the kernel's ELF file", SYM(vmlinux),
+	  .words = WORDS_FILE },
+	{ OPTION_TEXT, 0, "kallsyms", "file", "a copy of the kernel's /proc/kallsyms", SYM(kallsyms),
+	  .words = WORDS_FILE },
+	{ OPTION_FLAG, 0, "ignore-vmlinux", NULL, "don't look for a kernel's ELF file",
+	  SYM(ignore_vmlinux) },
+	{ OPTION_CALL, 0, "debug-dir", "directory", "look for debug files there too; may be repeated",
+	  .call = take_debug_dir, .words = WORDS_FILE },
+	{ OPTION_TEXT, 0, "buildid-dir", "directory", "files by build-id ($HOME/.debug)", SYM(buildid_dir),
+	  .words = WORDS_FILE },
+	{ OPTION_FLAG, 0, "debuginfod", NULL, "ask the servers of $DEBUGINFOD_URLS for debug files",
+	  SYM(debuginfod) },
+	{ OPTION_NUMBER, 0, "debuginfod-timeout", "seconds", "for all files together (30)",
+	  FIELD(debuginfod_seconds), .min = 1, .max = 86400, .unit = "s" },
+	{ OPTION_FLAG, 0, "no-demangle", NULL, "names as the compiler made them", SYM(no_demangle),
+	  .both = false },
+	{ OPTION_FLAG, 0, "no-inline", NULL, "no frames of inlined functions", SYM(no_inlines) },
+	{ .kind = OPTION_GROUP, .help = "Common" },
+	{ OPTION_COUNT, 'v', "verbose", NULL, "more columns, all notes; twice: even more", FIELD(verbose) },
+	{ OPTION_FLAG, 'q', "quiet", NULL, "no notes", FIELD(quiet) },
+	{ OPTION_CALL, 0, "color", "when", "always, never or auto (on terminals, unless NO_COLOR is set)",
+	  .call = take_color },
+	{ OPTION_FLAG, 0, "no-pager", NULL, "straight to the terminal", FIELD(no_pager) },
+	{ OPTION_FLAG, 'f', "force", NULL, "accepted, without effect", FIELD(ignored) },
+	{ .kind = OPTION_END },
+};
+
+int sample_words_finish(struct sample_words *words, struct str *err)
+{
+	(void)err;
+	words->session.max_stack = (unsigned)words->max_stack;
+	words->session.sym.debuginfod_seconds = (unsigned)words->debuginfod_seconds;
+	words->session.sym.verbose = words->verbose > 0;
+	words->session.sym.debug_dirs = words->debug_dirs[0] ? words->debug_dirs : NULL;
+	return 0;
+}
+
+static int write_stdout(void *context, struct str *text)
+{
+	(void)context;
+	if (fwrite(text->s, 1, text->len, stdout) != text->len)
+		return errno ? -errno : -EIO;
+	str_reset(text);
+	return 0;
+}
+
+bool sample_run_open(struct sample_run *run, const struct sample_words *words)
+{
+	const char *path = words->dump.input ? words->dump.input : "perf.data";
+	struct str err = STR_INIT;
+	struct winsize size = { 0 };
+	int rc;
+
+	*run = (struct sample_run){ .output = { .text = STR_INIT, .write = write_stdout } };
+	run->output.color = color_wanted(words->color);
+	if (stdout_is_terminal() && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		run->output.columns = size.ws_col;
+	progress_init(&run->progress, "reading the recording", !words->quiet);
+	rc = reader_open(&run->reader, path, &err);
+	run->reader_open = true;
+	if (rc) {
+		message_error(err.s);
+		run->status = EXIT_PSTAT_FAILED;
+	}
+	str_release(&err);
+	return !rc;
+}
+
+void sample_run_progress(void *context, double part)
+{
+	struct sample_run *run = context;
+
+	progress_step(&run->progress, NULL, part);
+}
+
+void sample_run_symbol_progress(void *context, const char *what, double part)
+{
+	struct sample_run *run = context;
+
+	progress_step(&run->progress, what, part);
+}
+
+void sample_run_fail(struct sample_run *run, const char *text)
+{
+	struct str line = STR_INIT;
+
+	progress_end(&run->progress);
+	str_addf(&line, "%s: %s", run->reader.path, text);
+	message_error(line.s);
+	str_release(&line);
+	run->status = EXIT_PSTAT_FAILED;
+}
+
+void sample_run_notes(struct sample_run *run, struct session *session, const struct sample_words *words)
+{
+	progress_end(&run->progress);
+	if (words->quiet)
+		return;
+	session_add_notes(session);
+	message_notes(&session->notes, 0, words->verbose > 0);
+}
+
+int sample_run_close(struct sample_run *run)
+{
+	progress_end(&run->progress);
+	if (output_end(&run->output) && run->output.failed != -EPIPE && !run->status) {
+		struct str line = STR_INIT;
+
+		str_addf(&line, "standard output: cannot write: %s", strerror(-run->output.failed));
+		message_error(line.s);
+		str_release(&line);
+		run->status = EXIT_PSTAT_FAILED;
+	}
+	str_release(&run->output.text);
+	if (run->reader_open)
+		reader_close(&run->reader);
+	return run->status;
+}

@@ -1,0 +1,59 @@
+/*
+ * sample_words: the options that report and script share: which recording, whose samples, where names
+ * come from, how it is shown on a terminal. Private to cmd/.
+ */
+#ifndef PSTAT_SAMPLE_WORDS_H
+#define PSTAT_SAMPLE_WORDS_H
+
+#include "cmd/options.h"
+#include "cmd/pager.h"
+#include "cmd/progress.h"
+#include "cmd/raw_dump.h"
+#include "report/report.h"
+
+enum { DEBUG_DIRS_MAX = 16 };
+
+/* The first member of the commands' own words, so that the shared rows fit both. */
+struct sample_words {
+	struct raw_dump_words dump; /* its input is the recording of all else, too */
+	struct session_options session;
+	struct filter_options filters;
+	const char *debug_dirs[DEBUG_DIRS_MAX + 1];
+	long max_stack;
+	long debuginfod_seconds;
+	int verbose;
+	bool quiet;
+	bool no_pager;
+	const char *color; /* "always", "never", "auto" or NULL */
+	const char *prefix; /* accepted without effect, see sample_options.c */
+	bool ignored;
+};
+
+/* What to read and whose samples; where names come from: the tail of a command's table. */
+extern const struct option_row sample_options[];
+
+/* What the rows filled, brought into the options that report/ takes. 0 or a sentence. */
+int sample_words_finish(struct sample_words *words, struct str *err);
+
+/* A command that prints samples: what it owns while it runs. */
+struct sample_run {
+	struct reader reader;
+	bool reader_open;
+	struct output output;
+	struct progress progress;
+	const char *input;
+	int status;
+};
+/* Opens the recording; false after a message, and the status is set. */
+bool sample_run_open(struct sample_run *run, const struct sample_words *words);
+/* For replay and for the reading of symbols. */
+void sample_run_progress(void *context, double part);
+void sample_run_symbol_progress(void *context, const char *what, double part);
+/* "<file>: <text>" and status EXIT_PSTAT_FAILED. */
+void sample_run_fail(struct sample_run *run, const char *text);
+/* The notes of a session, behind the text. */
+void sample_run_notes(struct sample_run *run, struct session *session, const struct sample_words *words);
+/* Closes; the exit status. */
+int sample_run_close(struct sample_run *run);
+
+#endif

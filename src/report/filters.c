@@ -1,0 +1,253 @@
+/*
+ * Which samples take part. What only needs the record is asked first; names of threads, files and functions
+ * are compared once per distinct name, thread names by their number.
+ */
+#include "report/filters.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CPUS_MAX = 1 << 20 };
+
+/* What is known of a numbered name. */
+enum verdict { VERDICT_UNKNOWN, VERDICT_TAKE, VERDICT_LEAVE };
+struct verdicts {
+	uint8_t *v;
+	size_t n;
+};
+
+struct filters {
+	const struct replay *replay;
+	bool by_comm, by_dso, by_symbol, by_pid, by_tid, by_cpu, by_time;
+	struct name_set comms, dsos, symbols;
+	char *symbol_filter;
+	struct intset pids, tids, cpus;
+	struct time_ranges times;
+	struct verdicts *comm_verdicts, *dso_verdicts; /* filled while asking */
+};
+
+static int parse_ids(struct intset *set, const char *option, const char *text, struct str *err)
+{
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		char *part = xstrndup(text, len);
+		long id = 0;
+		int code = parse_int(part, 0, INT_MAX, &id);
+
+		if (code)
+			fail(err, -EINVAL, "%s: '%s' is not a number such as 1234", option, part);
+		free(part);
+		if (code)
+			return -EINVAL;
+		intset_add(set, (int)id);
+		text += len + (text[len] == ',');
+	}
+	return 0;
+}
+
+static int parse_cpus(struct filters *filters, const struct events *events, const char *text,
+		      struct str *err)
+{
+	struct str why = STR_INIT;
+	int code = intset_parse(&filters->cpus, text, CPUS_MAX, &why);
+
+	if (code)
+		code = fail(err, -EINVAL, "--cpu: %s", why.s);
+	str_release(&why);
+	for (size_t i = 0; i < events->n && !code; i++)
+		if (!(events->v[i]->attr.sample_type & PERF_SAMPLE_CPU)) {
+			struct str name = STR_INIT;
+
+			data_event_add_name(events->v[i], &name);
+			code = fail(err, -EINVAL, "--cpu: the samples of '%s' don't say their CPU",
+				    name.s);
+			str_release(&name);
+		}
+	return code;
+}
+
+static int parse_time(struct filters *filters, const struct reader *reader, const char *text,
+		      struct str *err)
+{
+	uint64_t first_ns = 0, last_ns = 0;
+
+	if (time_ranges_need_bounds(text)) {
+		int code = time_bounds(reader, &first_ns, &last_ns, err);
+
+		if (code)
+			return code;
+	}
+	return time_ranges_parse(&filters->times, text, first_ns, last_ns, err);
+}
+
+/* An empty list is none. */
+static bool given(const char *text)
+{
+	return text && *text;
+}
+
+static int parse_all(struct filters *filters, const struct filter_options *options,
+		     const struct reader *reader, struct str *err)
+{
+	int code = 0;
+
+	if (given(options->comms))
+		code = name_set_parse(&filters->comms, "--comms", options->comms, err);
+	if (given(options->dsos) && !code)
+		code = name_set_parse(&filters->dsos, "--dsos", options->dsos, err);
+	if (given(options->symbols) && !code)
+		code = name_set_parse(&filters->symbols, "--symbols", options->symbols, err);
+	if (given(options->pids) && !code)
+		code = parse_ids(&filters->pids, "--pid", options->pids, err);
+	if (given(options->tids) && !code)
+		code = parse_ids(&filters->tids, "--tid", options->tids, err);
+	if (given(options->cpus) && !code)
+		code = parse_cpus(filters, &reader->events, options->cpus, err);
+	if (options->time && !code)
+		code = parse_time(filters, reader, options->time, err);
+	return code;
+}
+
+int filters_new(struct filters **filters, const struct filter_options *options,
+		struct session *session, struct str *err)
+{
+	struct filters *made = xcalloc(1, sizeof(*made));
+	int code;
+
+	made->replay = &session->replay;
+	made->comms.bytes = made->dsos.bytes = made->symbols.bytes = (struct str)STR_INIT;
+	made->by_comm = given(options->comms);
+	made->by_dso = given(options->dsos);
+	made->by_symbol = given(options->symbols);
+	made->by_pid = given(options->pids);
+	made->by_tid = given(options->tids);
+	made->by_cpu = given(options->cpus);
+	made->by_time = options->time;
+	made->comm_verdicts = xcalloc(1, sizeof(*made->comm_verdicts));
+	made->dso_verdicts = xcalloc(1, sizeof(*made->dso_verdicts));
+	if (options->symbol_filter)
+		made->symbol_filter = xstrdup(options->symbol_filter);
+	code = parse_all(made, options, session->reader, err);
+	*filters = made;
+	if (code) {
+		filters_free(made);
+		*filters = NULL;
+	}
+	return code;
+}
+
+void filters_free(struct filters *filters)
+{
+	if (!filters)
+		return;
+	name_set_release(&filters->comms);
+	name_set_release(&filters->dsos);
+	name_set_release(&filters->symbols);
+	intset_release(&filters->pids);
+	intset_release(&filters->tids);
+	intset_release(&filters->cpus);
+	time_ranges_release(&filters->times);
+	free(filters->symbol_filter);
+	free(filters->comm_verdicts->v);
+	free(filters->dso_verdicts->v);
+	free(filters->comm_verdicts);
+	free(filters->dso_verdicts);
+	free(filters);
+}
+
+static uint8_t *verdict_of(struct verdicts *verdicts, size_t number)
+{
+	if (number >= verdicts->n) {
+		size_t n = number + number / 2 + 64;
+
+		verdicts->v = xreallocarray(verdicts->v, n, 1);
+		memset(verdicts->v + verdicts->n, VERDICT_UNKNOWN, n - verdicts->n);
+		verdicts->n = n;
+	}
+	return &verdicts->v[number];
+}
+
+static bool take_comm(const struct filters *filters, uint32_t comm)
+{
+	uint8_t *verdict = verdict_of(filters->comm_verdicts, comm);
+
+	if (*verdict == VERDICT_UNKNOWN)
+		*verdict = name_set_has(&filters->comms, replay_comm(filters->replay, comm))
+				   ? VERDICT_TAKE
+				   : VERDICT_LEAVE;
+	return *verdict == VERDICT_TAKE;
+}
+
+static bool take_dso(const struct filters *filters, const struct dso *dso)
+{
+	uint8_t *verdict;
+
+	if (!dso)
+		return false;
+	verdict = verdict_of(filters->dso_verdicts, dso->index);
+	if (*verdict == VERDICT_UNKNOWN)
+		*verdict = name_set_has(&filters->dsos, dso->name) ||
+					   name_set_has(&filters->dsos, dso->path)
+				   ? VERDICT_TAKE
+				   : VERDICT_LEAVE;
+	return *verdict == VERDICT_TAKE;
+}
+
+bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample)
+{
+	const struct sample *s = sample->sample;
+
+	if (filters->by_time && (s->has & PERF_SAMPLE_TIME) && s->time_ns &&
+	    !time_ranges_have(&filters->times, s->time_ns))
+		return true;
+	return filters->by_cpu && (!(s->has & PERF_SAMPLE_CPU) || s->cpu > CPUS_MAX ||
+				   !intset_has(&filters->cpus, (int)s->cpu));
+}
+
+bool filters_take_task(const struct filters *filters, const struct replay_sample *sample)
+{
+	if (filters->by_pid && !intset_has(&filters->pids, sample->thread->pid))
+		return false;
+	if (filters->by_tid && !intset_has(&filters->tids, sample->thread->tid))
+		return false;
+	return !filters->by_comm || take_comm(filters, sample->thread->comm);
+}
+
+bool filters_take_sample(const struct filters *filters, const struct replay_sample *sample)
+{
+	return !filters_drop_sample(filters, sample) && filters_take_task(filters, sample);
+}
+
+/* As it is shown, as the file has it, or "0x" and the address where it was loaded. */
+static bool take_symbol(const struct filters *filters, const struct place_row *row,
+			const struct symbol *symbol)
+{
+	char address[sizeof("0x") + 16];
+
+	if (!symbol)
+		return false;
+	if (name_set_has(&filters->symbols, symbol->name) ||
+	    (symbol->raw && name_set_has(&filters->symbols, symbol->raw)))
+		return true;
+	snprintf(address, sizeof(address), "0x%llx",
+		 (unsigned long long)(row->ip - (row->addr - symbol->start)));
+	return name_set_has(&filters->symbols, address);
+}
+
+bool filters_take_place(const struct filters *filters, const struct place_row *row,
+			const struct symbol *symbol)
+{
+	if (filters->by_dso && !take_dso(filters, row->dso))
+		return false;
+	if (filters->by_symbol && !take_symbol(filters, row, symbol))
+		return false;
+	return !filters->symbol_filter || (symbol && strstr(symbol->name, filters->symbol_filter));
+}
+
+bool filters_any(const struct filters *filters)
+{
+	return filters->by_comm || filters->by_dso || filters->by_symbol || filters->by_pid ||
+	       filters->by_tid || filters->symbol_filter;
+}

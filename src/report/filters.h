@@ -1,0 +1,52 @@
+/*
+ * filters: what filters.c and time_filter.c share, and the part of a filter that report treats apart.
+ * Private to report/.
+ */
+#ifndef PSTAT_FILTERS_H
+#define PSTAT_FILTERS_H
+
+#include "report/session.h"
+
+/*
+ * --time and --cpu leave samples out as if they were not in the recording; all other filters leave
+ * them in the totals that percentages are of. True: left out. (filters_take_sample asks both.)
+ */
+bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample);
+/* By pid, tid and comm alone. */
+bool filters_take_task(const struct filters *filters, const struct replay_sample *sample);
+
+/* ---- time_filter.c ---- */
+struct time_range { /* both ends belong to it */
+	uint64_t start_ns, end_ns;
+};
+struct time_ranges {
+	struct time_range *v;
+	size_t n, cap;
+};
+/* The text has percentages: first_ns and last_ns are needed. */
+bool time_ranges_need_bounds(const char *text);
+/*
+ * "START,STOP" in seconds, either may be empty; or "A%-B%", "A%/N" (the Nth part of that size), "A%" (the
+ * first). Several with spaces between, percentages also with commas. -EINVAL with a sentence.
+ */
+int time_ranges_parse(struct time_ranges *ranges, const char *text, uint64_t first_ns,
+		      uint64_t last_ns, struct str *err);
+void time_ranges_release(struct time_ranges *ranges);
+bool time_ranges_have(const struct time_ranges *ranges, uint64_t time_ns);
+/* First and last sample's time: of the header, else of a pass over the file. -EINVAL for a pipe. */
+int time_bounds(const struct reader *reader, uint64_t *first_ns, uint64_t *last_ns,
+		struct str *err);
+
+/* ---- name_set.c ---- */
+struct name_set { /* names of one option */
+	struct str bytes; /* each ended by NUL */
+	size_t *at; /* of each name */
+	size_t n, cap;
+	struct index ix;
+};
+/* Names separated by commas; "file:PATH" stands for the lines of a file. */
+int name_set_parse(struct name_set *set, const char *option, const char *text, struct str *err);
+void name_set_release(struct name_set *set);
+bool name_set_has(const struct name_set *set, const char *name);
+
+#endif

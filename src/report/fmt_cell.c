@@ -1,0 +1,193 @@
+/*
+ * fmt_cell.c: one value of one entry as text, in the width of its column.
+ *
+ * Numbers are aligned to the right, texts to the left. With a separator (-t) numbers lose their
+ * alignment but columns stay filled up, as perf prints them; a text that holds the separator or a quote
+ * is put in quotes as RFC 4180 has it, so that it stays one field.
+ */
+#include "report/fmt_report.h"
+#include "report/fold.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_USER_WIDTH = 4096, SYMBOL_PREFIX = 4 };
+
+/* Above these a percentage is red, or green. */
+#define RED_PERCENT 5.0
+#define GREEN_PERCENT 0.5
+
+void fmt_add_colored(struct output *output, double percent, const char *text)
+{
+	const char *color = fabs(percent) >= RED_PERCENT    ? "\033[31m"
+			    : fabs(percent) > GREEN_PERCENT ? "\033[32m"
+							    : NULL;
+
+	if (!output->color || !color) {
+		str_add(&output->text, text);
+		return;
+	}
+	str_add(&output->text, color);
+	str_add(&output->text, text);
+	str_add(&output->text, "\033[m");
+}
+
+const char *fmt_between(const struct report *report)
+{
+	return report->options.separator ? report->options.separator : "  ";
+}
+
+/* What -w says of a column; 0: nothing, as always in a hierarchy. */
+static unsigned user_width(const struct report *report, const struct column *column)
+{
+	const char *widths = report->options.field_widths;
+	unsigned long width;
+
+	if (report->options.view == VIEW_HIERARCHY)
+		return 0;
+	for (ptrdiff_t i = column - report->columns; widths && i; i--) {
+		widths = strchr(widths, ',');
+		widths = widths ? widths + 1 : NULL;
+	}
+	width = widths ? strtoul(widths, NULL, 10) : 0;
+	return width < MAX_USER_WIDTH ? (unsigned)width : MAX_USER_WIDTH;
+}
+
+unsigned fmt_width(const struct report *report, const struct hist *hist,
+		   const struct column *column)
+{
+	unsigned user = user_width(report, column), width, least;
+
+	if (column->kind == COLUMN_KEY)
+		return user ? user : column->width;
+	width = user ? user : column->field->width;
+	least = hist->n_members > 1 ? (unsigned)hist->n_members * column->field->width : 0;
+	if (least < strlen(column->field->header))
+		least = (unsigned)strlen(column->field->header);
+	return width > least ? width : least;
+}
+
+/* width: columns of the number with the blank before it; 0: as short as it gets. */
+static void add_percent(const struct report *report, double percent, int width,
+			struct output *output)
+{
+	char text[64];
+
+	/* The blank, the sign. */
+	snprintf(text, sizeof(text), " %*.2f%%", width > 2 ? width - 2 : 0, percent);
+	if (report->options.separator)
+		str_add(&output->text, text);
+	else
+		fmt_add_colored(output, percent, text);
+}
+
+static void add_number(const struct report *report, const struct hist *hist,
+		       const struct entry *entry, const struct column *column,
+		       struct output *output)
+{
+	const struct field_row *field = column->field;
+	unsigned user = user_width(report, column);
+	int width = (int)(user ? user : field->width);
+
+	if (report->options.separator)
+		width = 0;
+	for (size_t i = 0; i < hist->n_members; i++) {
+		if (field->percent)
+			add_percent(report, entry_percent(report, hist, entry, field, i), width,
+				    output);
+		else
+			str_addf(&output->text, " %*llu", width > 1 ? width - 1 : 0,
+				 (unsigned long long)entry_number(entry, field, i));
+	}
+}
+
+void fmt_add_key(struct report *report, const struct entry *entry, const struct column *column,
+		 struct str *out)
+{
+	uint64_t value = entry->values[column->key_index];
+
+	if (column->key->flags & KEY_TIMES_SAMPLES)
+		value *= entry->self.n_samples;
+	column->key->text(report, value, out);
+}
+
+/* Quotes what was added since `start`, if it has to be. */
+static void quote(struct str *out, size_t start, const char *separator)
+{
+	struct str field = STR_INIT;
+
+	if (!strchr(out->s + start, '"') && !(*separator && strstr(out->s + start, separator)))
+		return;
+	str_addn(&field, out->s + start, out->len - start);
+	out->len = start;
+	str_addc(out, '"');
+	for (size_t i = 0; i < field.len; i++) {
+		if (field.s[i] == '"')
+			str_addc(out, '"');
+		str_addc(out, field.s[i]);
+	}
+	str_addc(out, '"');
+	str_release(&field);
+}
+
+/* Moves what was added since `start` to the right end of the column. */
+static void align_right(struct str *out, size_t start, size_t width)
+{
+	size_t len = out->len - start, blanks = width > len ? width - len : 0;
+
+	str_pad(out, ' ', blanks);
+	memmove(out->s + start + blanks, out->s + start, len);
+	memset(out->s + start, ' ', blanks);
+}
+
+/* With -w, at the end of a letter; a symbol's "[.] " does not count where there is no room for more. */
+static void cut(const struct column *column, size_t width, struct str *out, size_t start)
+{
+	size_t len = out->len - start;
+
+	if (len <= width || (!strncmp(column->key->name, "sym", 3) && width <= SYMBOL_PREFIX))
+		return;
+	while (width && (out->s[start + width] & 0xc0) == 0x80)
+		width--;
+	out->len = start + width;
+	out->s[out->len] = '\0';
+}
+
+void fmt_add_cell(struct report *report, const struct hist *hist, const struct entry *entry,
+		  const struct column *column, bool last, struct output *output)
+{
+	struct str *out = &output->text;
+	size_t start = out->len, len, width = fmt_width(report, hist, column);
+	bool fill = !last;
+
+	if (column->kind == COLUMN_NUMBER) {
+		add_number(report, hist, entry, column, output);
+	} else {
+		fmt_add_key(report, entry, column, out);
+		if (user_width(report, column))
+			cut(column, width, out, start);
+		if (report->options.separator)
+			quote(out, start, report->options.separator);
+		if (column->key->right)
+			align_right(out, start, width);
+		fill = fill || !(column->key->flags & KEY_RAGGED);
+	}
+	len = out->len - start;
+	if (fill && len < width)
+		str_pad(out, ' ', width - len);
+}
+
+void fmt_add_head(const struct report *report, const struct hist *hist, const struct column *column,
+		  struct str *out)
+{
+	int width = (int)fmt_width(report, hist, column);
+
+	if (column->kind == COLUMN_NUMBER)
+		str_addf(out, "%*s", width, column->field->header);
+	else if (column->key->flags & KEY_HEAD_RIGHT)
+		str_addf(out, "%*.*s", width, width, column->key->header);
+	else
+		str_addf(out, "%-*.*s", width, width, column->key->header);
+}

@@ -1,0 +1,356 @@
+/*
+ * The report as a whole: what is asked for becomes facts to collect, one reading of the recording fills each
+ * event's cells, and these are folded. In a pipe the events come with the records: what depends on them
+ * (default keys, chains, branches) is decided when the first sample asks for its target.
+ */
+#include "report/collect.h"
+#include "report/fold.h"
+#include "report/keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- what the recording allows ---- */
+
+static uint64_t all_sample_types(const struct events *events)
+{
+	uint64_t types = 0;
+
+	for (size_t i = 0; i < events->n; i++)
+		types |= events->v[i]->attr.sample_type;
+	return types;
+}
+
+/* Branch stacks that were recorded for themselves, not as a way to find callchains. */
+static bool has_branches(const struct reader *reader)
+{
+	uint64_t types = all_sample_types(&reader->events);
+
+	if (types & PERF_SAMPLE_STACK_USER)
+		return false;
+	for (size_t i = 0; i < reader->events.n; i++) {
+		const struct perf_event_attr *attr = &reader->events.v[i]->attr;
+
+		if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+		    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+			return true;
+	}
+	return info_has(&reader->info, FEATURE_BRANCH_STACK) && types & PERF_SAMPLE_BRANCH_STACK;
+}
+
+static int check_branches(struct report *report, struct str *err)
+{
+	const struct report_options *options = &report->options;
+	bool has = has_branches(report->session.reader);
+
+	if (options->branch_stack && !has)
+		return fail(err, -EINVAL,
+			    "--branch-stack: the recording has no branches; record "
+			    "them with -b");
+	if (options->branch_stack && options->mem_mode)
+		return fail(err, -EINVAL, "--branch-stack and --mem-mode: one or the other");
+	report->branch_view =
+		options->branch_stack || (has && !options->branch_stack_off && !options->mem_mode);
+	return 0;
+}
+
+static void choose_chains(struct report *report)
+{
+	const struct report_options *options = &report->options;
+	bool has = all_sample_types(&report->session.reader->events) & PERF_SAMPLE_CALLCHAIN &&
+		   !options->no_chains && !report->branch_view;
+
+	report->chains = has && options->chain.kind != CHAIN_NONE;
+	report->children = has && options->children != 0 && !options->mem_mode &&
+			   options->view != VIEW_HIERARCHY;
+	report->order = options->chain.order_set ? options->chain.order
+			: options->children      ? CHAIN_CALLER
+						 : CHAIN_CALLEE;
+}
+
+static bool has_key(const struct report *report, const char *name)
+{
+	for (size_t i = 0; i < report->n_keys; i++)
+		if (!strcmp(report->keys[i]->name, name))
+			return true;
+	return false;
+}
+
+static int choose_parent(struct report *report, struct str *err)
+{
+	const struct report_options *options = &report->options;
+
+	if (!has_key(report, "parent") && !options->exclude_other)
+		return 0;
+	if (!(all_sample_types(&report->session.reader->events) & PERF_SAMPLE_CALLCHAIN))
+		return fail(err, -EINVAL,
+			    "parents are looked for in callchains, and the recording has none; "
+			    "record them with -g");
+	return parent_pattern_new(&report->private->parent, options->parent, err);
+}
+
+/* ---- what is to be collected ---- */
+
+static void choose_facts(struct report *report)
+{
+	const struct report_options *options = &report->options;
+	struct report_private *private = report->private;
+	bool folded = !strcmp(options->format, "folded");
+
+	for (size_t i = 0; i < report->n_keys; i++)
+	private->facts |= report->keys[i]->facts;
+	if (options->filters.dsos || options->filters.symbols || options->filters.symbol_filter ||
+	    options->hide_unresolved || folded)
+	private->facts |= FACT(PLACE);
+	if (options->hide_unresolved && report->branch_view)
+	private->facts |= FACT(FROM) | FACT(TO);
+	if (report->chains || report->children || private->parent || folded)
+	private->facts |= FACT(STACK);
+	if (folded)
+	private->facts |= FACT(COMM);
+	if (report_has_field(report, "overhead_sys") || report_has_field(report, "overhead_us") ||
+	    report_has_field(report, "overhead_guest_sys") ||
+	    report_has_field(report, "overhead_guest_us"))
+	private->facts |= FACT(MISC);
+	if (has_key(report, "srcline") || has_key(report, "srcfile") ||
+	    (report->chains && options->chain.key != CHAIN_BY_FUNCTION))
+	private->want |= SYM_LINES;
+}
+
+/* A text for each sample: of the fields or of the whole, in the order of report_trace_text. */
+static int prepare_trace(struct report *report, struct str *err)
+{
+	struct str why = STR_INIT;
+
+	(void)err;
+	if (!(report->private->facts & FACT(TRACE)))
+		return 0;
+	report->private->trace_text = has_key(report, "trace");
+	report->texts = texts_new();
+	if (!report_open_tracepoints(report, &why) &&
+	    all_sample_types(&report->session.reader->events) & PERF_SAMPLE_RAW)
+		note_add(&report->session.notes, false, NULL, "tracepoints: %s", why.s);
+	str_release(&why);
+	return 0;
+}
+
+static int decide(struct report *report, struct str *err)
+{
+	struct report_private *private = report->private;
+	int code = check_branches(report, err);
+
+	if (code)
+		return code;
+	private->columns_made = true;
+	choose_chains(report);
+	code = report_make_columns(report, err);
+	if (!code)
+		code = choose_parent(report, err);
+	if (code)
+		return code;
+	choose_facts(report);
+	row_set_init(&private->frames.ids, 2);
+	row_set_init(&private->frames.values, private->n_frame_keys);
+	row_set_init(&private->codes.ids, 3);
+	row_set_init(&private->cgroup_ids, 2);
+	return prepare_trace(report, err);
+}
+
+/* ---- hists ---- */
+
+static bool recording_has_groups(const struct events *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (events->v[i]->leader == i && events->v[i]->n_members > 1)
+			return true;
+	return false;
+}
+
+static const struct data_event *leader_of(const struct report *report,
+					  const struct data_event *event, size_t *n_members)
+{
+	const struct events *events = &report->session.reader->events;
+	bool own = recording_has_groups(events);
+	size_t n;
+
+	*n_members = 1;
+	if (report->options.group_off || (!own && !report->options.group))
+		return event;
+	if (!own) {
+		*n_members = events->n;
+		return events->v[0];
+	}
+	/* A file may say anything; members stand behind their leader. */
+	if (event->leader > event->index || event->leader >= events->n)
+		return event;
+	n = events->v[event->leader]->n_members;
+	if (n > events->n - event->leader)
+		n = events->n - event->leader;
+	if (event->index - event->leader >= n)
+		return event;
+	*n_members = n;
+	return events->v[event->leader];
+}
+
+static struct hist *find_hist(struct report *report, const struct data_event *leader)
+{
+	for (size_t i = 0; i < report->n_hists; i++)
+		if (report->hists[i].event == leader)
+			return &report->hists[i];
+	report->hists = xreallocarray(report->hists, report->n_hists + 1, sizeof(*report->hists));
+	report->hists[report->n_hists] = (struct hist){ .event = leader };
+	cells_init(&report->hists[report->n_hists].cells, report->private->facts);
+	return &report->hists[report->n_hists++];
+}
+
+static void grow_members(struct report *report, struct hist *hist, size_t n)
+{
+	size_t old = hist->n_members ? hist->n_members : 1;
+
+	if (n <= hist->n_members)
+		return;
+	hist->n_members = n;
+	if (n == 1)
+		return;
+	hist->member_cells = xreallocarray(hist->member_cells, n - 1, sizeof(*hist->member_cells));
+	hist->member_totals = xreallocarray(hist->member_totals, n, sizeof(*hist->member_totals));
+	hist->member_shown = xreallocarray(hist->member_shown, n, sizeof(*hist->member_shown));
+	if (old == 1)
+		hist->member_totals[0] = hist->member_shown[0] = (struct entry_stats){ 0 };
+	for (size_t i = old; i < n; i++) {
+		cells_init(&hist->member_cells[i - 1], report->private->facts);
+		hist->member_totals[i] = hist->member_shown[i] = (struct entry_stats){ 0 };
+	}
+}
+
+/* collect_target_fn */
+static int find_target(struct report *report, const struct data_event *event,
+		       struct collect_target *target, struct str *err)
+{
+	int code = report->private->columns_made ? 0 : decide(report, err);
+	const struct data_event *leader;
+	struct hist *hist;
+	size_t n_members, member;
+
+	if (code)
+		return code;
+	leader = leader_of(report, event, &n_members);
+	hist = find_hist(report, leader);
+	grow_members(report, hist, n_members);
+	member = event->index - leader->index;
+	target->cells = member ? &hist->member_cells[member - 1] : &hist->cells;
+	target->totals = member ? &hist->member_totals[member] : &hist->totals;
+	return 0;
+}
+
+static void hist_release(struct hist *hist)
+{
+	for (size_t i = 0; i < hist->n; i++)
+		entry_free(hist->entries[i]);
+	free(hist->entries);
+	cells_release(&hist->cells);
+	for (size_t i = 1; i < hist->n_members; i++)
+		cells_release(&hist->member_cells[i - 1]);
+	free(hist->member_cells);
+	free(hist->member_totals);
+	free(hist->member_shown);
+}
+
+/* ---- contract ---- */
+
+int report_new(struct report **report, const struct report_options *options, struct reader *reader,
+	       struct str *err)
+{
+	struct report *made = xcalloc(1, sizeof(*made));
+	struct filter_options filters = options->filters;
+	int code;
+
+	*report = made;
+	made->options = *options;
+	if (!made->options.format)
+		made->options.format = "stdio";
+	made->options.session.replay.data_maps |= options->mem_mode;
+	made->private = xcalloc(1, sizeof(*made->private));
+	made->private->names = texts_new();
+	str_init(&made->sort_text);
+	str_init(&made->elided);
+	made->private->format = report_format_find(made->options.format);
+	code = session_init(&made->session, reader, &made->options.session, err);
+	if (!code && !made->private->format)
+		code = fail(err, -EINVAL, "--format: '%s': no such format", made->options.format);
+	/* This one is for entries, not for samples: with children, of callers too. */
+	if (strcmp(made->options.format, "folded"))
+		filters.symbol_filter = NULL;
+	if (!code)
+		code = filters_new(&made->filters, &filters, &made->session, err);
+	if (!code && reader->events.n)
+		code = decide(made, err);
+	if (code) {
+		report_free(made);
+		*report = NULL;
+	}
+	return code;
+}
+
+static void private_free(struct report *report)
+{
+	struct report_private *private = report->private;
+
+	frames_release(&private->frames);
+	free(private->codes.v);
+	row_set_release(&private->codes.ids);
+	row_set_release(&private->cgroup_ids);
+	texts_free(private->names);
+	free(private->dso_names);
+	task_names_free(private->tasks);
+	field_keys_free(report);
+	free(private->slots);
+	free(private->order);
+	free(private->columns);
+	parent_pattern_free(private->parent);
+	free(private);
+}
+
+void report_free(struct report *report)
+{
+	if (!report)
+		return;
+	for (size_t i = 0; i < report->n_hists; i++)
+		hist_release(&report->hists[i]);
+	free(report->hists);
+	free(report->columns);
+	free(report->keys);
+	private_free(report);
+	texts_free(report->texts);
+	tracepoints_free(report->tracepoints);
+	thread_counts_release(&report->thread_counts);
+	filters_free(report->filters);
+	session_release(&report->session);
+	str_release(&report->sort_text);
+	str_release(&report->elided);
+	free(report);
+}
+
+int report_run(struct report *report, void (*progress)(void *context, double part), void *context,
+	       struct str *err)
+{
+	int code = collect_run(report, find_target, progress, context, err);
+
+	/* Without samples nobody has asked; a wrong word is said all the same. */
+	if (!code && !report->private->columns_made)
+		code = decide(report, err);
+	for (size_t i = 0; i < report->n_hists; i++)
+		hist_fold(report, &report->hists[i]);
+	report_columns_for(report, NULL);
+	return code;
+}
+
+struct session *report_session(struct report *report)
+{
+	return &report->session;
+}
+
+int report_print(struct report *report, struct output *output)
+{
+	return report->private->format->print(report, output);
+}

@@ -1,0 +1,152 @@
+/*
+ * script_frame: a frame as text. What follows the address depends on the place only, so it is made once
+ * for each distinct place, and a sample is mostly copying.
+ */
+#include "report/script_parts.h"
+
+/* Between the texts of an address's frames: names are printable, so it is in none. */
+enum { FRAME_END = '\1' };
+
+void script_add_hex16(struct str *out, uint64_t value)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[16];
+	int at = sizeof(text);
+
+	do
+		text[--at] = digits[value & 15];
+	while (value >>= 4);
+	memset(text, ' ', (size_t)at);
+	str_addn(out, text, sizeof(text));
+}
+
+static void add_symbol(const struct place_row *row, const struct symbol *symbol, uint64_t fields, bool inlined,
+		       struct str *out)
+{
+	str_addc(out, ' ');
+	str_add(out, symbol ? symbol->name : "[unknown]");
+	if (symbol && !inlined && (fields & FIELD_BIT(FIELD_SYMOFF)))
+		str_addf(out, "+0x%llx", (unsigned long long)(row->addr - symbol->start));
+}
+
+void script_add_dso(const struct dso *dso, struct str *out)
+{
+	if (!dso)
+		str_add(out, "[unknown]");
+	else if (dso->kind == DSO_FILE)
+		str_add_printable(out, dso->path, strlen(dso->path));
+	else
+		str_add(out, dso->name);
+}
+
+static void add_dso(const struct place_row *row, struct str *out)
+{
+	str_add(out, " (");
+	script_add_dso(row->dso, out);
+	str_addc(out, ')');
+}
+
+/* Below the frame: "  file.c:12"; where no line is known the address in its file, as perf has it. */
+static void add_line(const struct script *script, const struct place_row *row, const struct source_line *line,
+		     struct str *out)
+{
+	const char *file = line->file, *slash = file ? strrchr(file, '/') : NULL;
+
+	if (!file && row->dso)
+		str_addf(out, "\n  %s[%llx]", row->dso->name, (unsigned long long)row->addr);
+	if (!file)
+		return;
+	if (slash && !script->options.full_source_path)
+		file = slash + 1;
+	str_add(out, "\n  ");
+	str_add_printable(out, file, strlen(file));
+	str_addf(out, ":%u", line->line);
+}
+
+static void add_fields(struct script *script, uint64_t fields, const struct place_row *row,
+		       const struct frame *frame, bool inlined, struct str *out)
+{
+	if (fields & FIELD_BIT(FIELD_SYM))
+		add_symbol(row, frame->symbol, fields, inlined, out);
+	if ((fields & FIELD_BIT(FIELD_DSO)) && !inlined)
+		add_dso(row, out);
+	if (inlined)
+		str_add(out, " (inlined)");
+	if (fields & FIELD_BIT(FIELD_SRCLINE))
+		add_line(script, row, &frame->line, out);
+}
+
+void script_add_place(struct script *script, uint64_t fields, uint32_t place, struct str *out)
+{
+	const struct place_row *row = &script->session.places->v[place];
+	struct frame frame = { .symbol = place_symbol(&script->session, place) };
+
+	add_fields(script, fields & ~FIELD_BIT(FIELD_SRCLINE), row, &frame, false, out);
+}
+
+/* The text behind the address, and for a chain the lines of the functions inlined there, in front. */
+static void make_text(struct script *script, const struct script_event *event, uint32_t place, bool chain,
+		      struct str *out)
+{
+	unsigned want = script_prints(event, FIELD_SRCLINE) ? SYM_LINES : 0;
+	struct frame_list frames = *place_frames(&script->session, place, want);
+	const struct place_row *row = &script->session.places->v[place];
+
+	for (size_t i = chain ? 0 : frames.n - 1; i < frames.n; i++) {
+		bool inlined = i + 1 < frames.n;
+
+		add_fields(script, event->fields, row, &frames.v[i], inlined, out);
+		if (inlined)
+			str_addc(out, FRAME_END);
+	}
+}
+
+static const struct frame_text *text_of(struct script *script, struct script_event *event, uint32_t place,
+					bool chain)
+{
+	struct frame_text *text;
+
+	if (place >= event->n_frames) {
+		size_t n = script->session.places->n * 3 / 2 + 64;
+
+		event->frames = xreallocarray(event->frames, n, sizeof(*event->frames));
+		memset(event->frames + event->n_frames, 0,
+		       (n - event->n_frames) * sizeof(*event->frames));
+		event->n_frames = n;
+	}
+	text = &event->frames[place];
+	if (!text->text) {
+		str_reset(&script->scratch);
+		make_text(script, event, place, chain, &script->scratch);
+		text->text = arena_strndup(&script->texts, script->scratch.s, script->scratch.len);
+		text->len = (uint32_t)script->scratch.len;
+	}
+	return text;
+}
+
+void script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
+{
+	const struct frame_text *text = text_of(script, event, place, event->chain);
+	const struct place_row *row = &script->session.places->v[place];
+	struct str *out = &script->output->text;
+	const char *line = text->text, *end = text->text + text->len;
+
+	/* perf's way: frames of a chain in user space by their place in the file, all else by address. */
+	if (event->chain && row->dso && (row->mode == MISC_USER || row->mode == MISC_GUEST_USER))
+		ip = row->addr;
+	/* Each function inlined at the address has a line of its own with the same address. */
+	for (;;) {
+		const char *stop = memchr(line, FRAME_END, (size_t)(end - line));
+
+		stop = stop ? stop : end;
+		if (event->chain)
+			str_addc(out, '\t');
+		script_add_hex16(out, ip);
+		str_addn(out, line, (size_t)(stop - line));
+		if (event->chain)
+			str_addc(out, '\n');
+		if (stop == end)
+			return;
+		line = stop + 1;
+	}
+}

@@ -1,0 +1,180 @@
+/*
+ * A report on a recording without records, with files, functions, places and stacks made by hand, so that the
+ * truth about what a histogram has to show is known by construction. For test_fold.c and its like.
+ */
+#ifndef REPORT_FIXTURE_H
+#define REPORT_FIXTURE_H
+
+#include "data_fixture.h"
+
+#include "report/calltree.h"
+#include "report/fold.h"
+#include "report/texts.h"
+
+enum { MADE_FRAMES = 16 };
+
+struct made_report {
+	struct str bytes, err;
+	struct reader reader;
+	struct report *report;
+	struct hist hist;
+	struct frame frames[MADE_FRAMES * 4];
+	size_t n_frames;
+};
+
+/* Two files of one name, one of another. */
+static char made_paths[][16] = { "/a/app", "/b/app", "/lib/z.so" };
+static struct dso made_dsos[] = {
+	{ .index = 0, .kind = DSO_FILE, .path = made_paths[0], .name = made_paths[0] + 3, .pid = -1 },
+	{ .index = 1, .kind = DSO_FILE, .path = made_paths[1], .name = made_paths[1] + 3, .pid = -1 },
+	{ .index = 2, .kind = DSO_FILE, .path = made_paths[2], .name = made_paths[2] + 5, .pid = -1 },
+};
+static const struct symbol made_main = { &made_dsos[0], 0x100, 0x200, "main", "main", 'g', false };
+static const struct symbol made_work = { &made_dsos[0], 0x200, 0x300, "work", "work", 'g', false };
+static const struct symbol made_leaf = { &made_dsos[0], 0x300, 0x400, "leaf", "leaf", 'g', false };
+static const struct symbol made_small = { &made_dsos[0], 0x300, 0x400, "small", "small", 'l', true };
+static const struct symbol made_work_z = { &made_dsos[2], 0x200, 0x300, "work", "work", 'g', false };
+
+static inline int made_open(struct made_report *m, const struct report_options *options)
+{
+	struct writer_options writing = { .flush_bytes = 0 };
+	int code;
+
+	*m = (struct made_report){ .err = STR_INIT };
+	fix_recording(writing, &m->bytes);
+	assert_int_equal(reader_open_fd(&m->reader, fix_memory_file(m->bytes.s, m->bytes.len), "made",
+					&m->err),
+			 0);
+	code = report_new(&m->report, options, &m->reader, &m->err);
+	if (code)
+		return code;
+	m->hist = (struct hist){ .event = m->reader.events.v[0], .n_members = 1 };
+	cells_init(&m->hist.cells, m->report->private->facts);
+	return 0;
+}
+
+static inline void made_close(struct made_report *m)
+{
+	for (size_t i = 0; i < m->hist.n; i++)
+		entry_free(m->hist.entries[i]);
+	free(m->hist.entries);
+	cells_release(&m->hist.cells);
+	for (size_t i = 1; i < m->hist.n_members; i++)
+		cells_release(&m->hist.member_cells[i - 1]);
+	free(m->hist.member_cells);
+	free(m->hist.member_totals);
+	free(m->hist.member_shown);
+	report_free(m->report);
+	reader_close(&m->reader);
+	str_release(&m->bytes);
+	str_release(&m->err);
+}
+
+/* An address `offset` into a function; inlined: what is inlined there, or NULL. */
+static inline uint32_t made_place(struct made_report *m, const struct symbol *symbol, uint64_t offset,
+				  const struct symbol *inlined)
+{
+	struct place place = { .addr = symbol->start + offset, .mode = MISC_USER };
+	struct place_row *row;
+	uint32_t number;
+
+	for (size_t i = 0; i < ARRAY_SIZE(made_dsos); i++)
+		if (symbol->dso == &made_dsos[i])
+			place.dso = &made_dsos[i];
+	number = places_intern(m->report->session.places, &place, 0x7f0000 + place.addr, false);
+	row = &m->report->session.places->v[number];
+	if (row->framed)
+		return number;
+	row->frames = (struct frame_list){ &m->frames[m->n_frames], inlined ? 2 : 1 };
+	if (inlined)
+		m->frames[m->n_frames++] = (struct frame){ inlined, { "/src/small.h", 7 } };
+	m->frames[m->n_frames++] =
+		(struct frame){ symbol, { "/src/app.c", (unsigned)(symbol->start / 16) } };
+	row->framed = true;
+	row->want = SYM_LINES;
+	return number;
+}
+
+/* An address that nothing is known of. dso NULL: not even a map. */
+static inline uint32_t made_unknown(struct made_report *m, struct dso *dso, uint64_t addr)
+{
+	static const struct frame nothing;
+	struct place place = { .dso = dso, .addr = addr, .mode = MISC_USER };
+	uint32_t number = places_intern(m->report->session.places, &place, addr, false);
+	struct place_row *row = &m->report->session.places->v[number];
+
+	row->frames = (struct frame_list){ &nothing, 1 };
+	row->framed = true;
+	row->want = SYM_LINES;
+	return number;
+}
+
+/* Places from the outermost on, ended by PLACE_NONE. */
+static inline uint32_t made_stack(struct made_report *m, const uint32_t *places)
+{
+	uint32_t stack = 0;
+
+	for (; *places != PLACE_NONE; places++)
+		stack = stacks_child(m->report->session.stacks, stack, *places);
+	return stack;
+}
+
+static inline void made_sample_in(struct cells *cells, struct entry_stats *totals, uint64_t cpu,
+				  uint32_t place, uint32_t stack, uint64_t period)
+{
+	uint64_t facts[FACTS] = { 0 };
+	struct cell_values values = { .n_samples = 1, .period = period, .tid = 42 };
+
+	facts[FACT_CPU] = cpu;
+	facts[FACT_PLACE] = place;
+	facts[FACT_STACK] = stack;
+	facts[FACT_MISC] = MISC_USER;
+	cells_add(cells, facts, &values);
+	totals->n_samples++;
+	totals->period += period;
+}
+
+static inline void made_sample(struct made_report *m, uint64_t cpu, uint32_t place, uint32_t stack,
+			       uint64_t period)
+{
+	made_sample_in(&m->hist.cells, &m->hist.totals, cpu, place, stack, period);
+}
+
+/* An entry's keys as one text, "app|[.] main". */
+static inline const char *made_text(struct made_report *m, const struct entry *entry)
+{
+	static char line[256];
+	struct str text = STR_INIT;
+
+	for (size_t i = 0; i < m->report->n_keys; i++) {
+		str_add(&text, i ? "|" : "");
+		m->report->keys[i]->text(m->report, entry->values[i], &text);
+	}
+	snprintf(line, sizeof(line), "%s", text.s);
+	str_release(&text);
+	return line;
+}
+
+/* All entries as "total/self/samples text" lines. */
+static inline char *made_entries(struct made_report *m)
+{
+	struct str out = STR_INIT;
+
+	for (size_t i = 0; i < m->hist.n; i++) {
+		const struct entry *entry = m->hist.entries[i];
+
+		str_addf(&out, "%d/%d/%d %s\n", (int)entry->total.period, (int)entry->self.period,
+			 (int)entry->self.n_samples, made_text(m, entry));
+	}
+	return str_detach(&out);
+}
+
+static inline void assert_entries(struct made_report *m, const char *expected)
+{
+	char *entries = made_entries(m);
+
+	assert_string_equal(entries, expected);
+	free(entries);
+}
+
+#endif

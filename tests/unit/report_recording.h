@@ -1,0 +1,264 @@
+/*
+ * A recording whose every name is known: process 100 ("prog") runs code without a file, named by a
+ * perf-100.map; the kernel's names are in a kallsyms file. Samples are words, outermost caller first:
+ * "main a k:read" was sampled in the kernel. Then the report of it as text.
+ */
+#ifndef REPORT_RECORDING_H
+#define REPORT_RECORDING_H
+
+#include "report/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct recorded_samples {
+	const char *comm; /* NULL: "prog" */
+	const char *chain; /* "": the sample has no chain, and is at main */
+	unsigned count, event; /* event: 0 or 1 */
+	uint64_t period; /* 0: 1000 */
+};
+
+#define USER_CODE 0x10000000ULL
+#define KERNEL_CODE 0xffffffff81000000ULL
+enum { FUNCTION_BYTES = 0x100, MAX_FRAMES = 64 };
+
+/* A name's number is its place here; its code is FUNCTION_BYTES behind that of the one before. */
+static const char *const user_names[] = { "main", "a", "b",          "c",
+					  "d",    "e", "semi;colon", "com,ma \"q\"" };
+static const char *const kernel_names[] = { "_text", "entry", "read", "write" };
+
+struct recorded {
+	char folder[256], data[300], map[300], kallsyms[300];
+};
+
+static inline uint64_t code_of(const char *word, bool *kernel)
+{
+	const char *const *names = user_names;
+	size_t n = ARRAY_SIZE(user_names);
+
+	*kernel = !strncmp(word, "k:", 2);
+	if (*kernel) {
+		word += 2;
+		names = kernel_names;
+		n = ARRAY_SIZE(kernel_names);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], word))
+			return (*kernel ? KERNEL_CODE : USER_CODE) + i * FUNCTION_BYTES + 8;
+	return strtoull(word, NULL, 16); /* "0x77" */
+}
+
+static inline void write_file(const char *path, const struct str *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write_all(fd, text->s, text->len), 0);
+	close(fd);
+}
+
+static inline void write_names(const struct recorded *recorded)
+{
+	struct str text = STR_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(user_names); i++)
+		str_addf(&text, "%llx %x %s\n", USER_CODE + i * FUNCTION_BYTES, FUNCTION_BYTES,
+			 user_names[i]);
+	write_file(recorded->map, &text);
+	str_reset(&text);
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_names); i++)
+		str_addf(&text, "%llx T %s\n", KERNEL_CODE + i * FUNCTION_BYTES, kernel_names[i]);
+	str_addf(&text, "%llx T _etext\n", KERNEL_CODE + 0x100000);
+	write_file(recorded->kallsyms, &text);
+	str_release(&text);
+}
+
+static inline void add_body(struct writer *writer, const struct events *events,
+			    struct record_body *body, unsigned event)
+{
+	struct str err = STR_INIT;
+
+	body->id.id = 11 + event;
+	if (body->type == RECORD_SAMPLE)
+		body->sample.id = 11 + event;
+	assert_int_equal(writer_add_body(writer, body, events->v[event], &err), 0);
+	str_release(&err);
+}
+
+static inline void add_maps(struct writer *writer, const struct events *events)
+{
+	struct record_body kernel = { .type = RECORD_MMAP, .misc = MISC_KERNEL };
+	struct record_body user = { .type = RECORD_MMAP2, .misc = MISC_USER };
+
+	kernel.mmap = (struct record_mmap){ .pid = UINT32_MAX,
+					    .start = KERNEL_CODE,
+					    .len = 0x100000,
+					    .pgoff = KERNEL_CODE,
+					    .path = "[kernel.kallsyms]_text" };
+	user.mmap = (struct record_mmap){ .pid = 100,
+					  .tid = 100,
+					  .start = USER_CODE,
+					  .len = 0x10000,
+					  .prot = 5,
+					  .flags = 2,
+					  .path = "//anon" };
+	add_body(writer, events, &kernel, 0);
+	add_body(writer, events, &user, 0);
+}
+
+/* The chain innermost first, with the marks that the kernel puts between its parts. */
+static inline size_t chain_ips(const char *chain, uint64_t *ips)
+{
+	const char *words[MAX_FRAMES];
+	char *copy = xstrdup(chain), *rest = copy, *word;
+	size_t n_words = 0, n = 0;
+	uint64_t mark = 0;
+
+	while ((word = strsep(&rest, "|"))) {
+		assert_true(n_words < MAX_FRAMES);
+		words[n_words++] = word;
+	}
+	while (n_words) {
+		bool kernel;
+		uint64_t ip = code_of(words[--n_words], &kernel);
+
+		if (mark != (kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER)) {
+			mark = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
+			ips[n++] = mark;
+		}
+		ips[n++] = ip;
+	}
+	free(copy);
+	return n;
+}
+
+static inline void add_samples(struct writer *writer, const struct events *events,
+			       const struct recorded_samples *samples, uint64_t *time_ns)
+{
+	struct record_body comm = { .type = RECORD_COMM };
+	struct record_body body = { .type = RECORD_SAMPLE, .misc = MISC_USER };
+	uint64_t ips[2 * MAX_FRAMES];
+
+	comm.id.time_ns = ++*time_ns;
+	comm.comm.pid = comm.comm.tid = 100;
+	comm.comm.comm = samples->comm ? samples->comm : "prog";
+	add_body(writer, events, &comm, 0);
+	body.sample.ips = ips;
+	body.sample.ip = USER_CODE + 8;
+	if (*samples->chain) {
+		body.sample.n_ips = chain_ips(samples->chain, ips);
+		body.sample.ip = ips[1];
+		body.misc = ips[0] == PERF_CONTEXT_KERNEL ? MISC_KERNEL : MISC_USER;
+	}
+	body.sample.pid = body.sample.tid = 100;
+	body.sample.period = samples->period ? samples->period : 1000;
+	for (unsigned i = 0; i < samples->count; i++) {
+		body.sample.time_ns = ++*time_ns;
+		add_body(writer, events, &body, samples->event);
+	}
+}
+
+static inline void init_events(struct events *events, unsigned n)
+{
+	static const char *const names[] = { "cycles", "faults" };
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr) };
+
+	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			   PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			   PERF_SAMPLE_CALLCHAIN;
+	attr.sample_id_all = 1;
+	events_init(events);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t id = 11 + i;
+
+		attr.config = i;
+		events_add(events, &attr, sizeof(attr), &id, 1)->name = xstrdup(names[i]);
+	}
+}
+
+static inline void record_samples(struct recorded *recorded, const struct recorded_samples *samples,
+				  size_t n, unsigned n_events)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct writer_options options = { .path = recorded->data };
+	struct writer writer;
+	struct events events;
+	struct info info;
+	struct str err = STR_INIT;
+	uint64_t time_ns = 1000;
+
+	snprintf(recorded->folder, sizeof(recorded->folder), "%s/pstat-report-XXXXXX",
+		 tmp ? tmp : "/tmp");
+	assert_non_null(mkdtemp(recorded->folder));
+	snprintf(recorded->data, sizeof(recorded->data), "%s/data", recorded->folder);
+	snprintf(recorded->map, sizeof(recorded->map), "%s/perf-100.map", recorded->folder);
+	snprintf(recorded->kallsyms, sizeof(recorded->kallsyms), "%s/kallsyms", recorded->folder);
+	write_names(recorded);
+	init_events(&events, n_events);
+	info_init(&info);
+	info.hostname = xstrdup("host");
+	info_set(&info, FEATURE_HOSTNAME);
+	info_set(&info, FEATURE_EVENT_DESC);
+	assert_int_equal(writer_open(&writer, &options, &events, &info, &err), 0);
+	add_maps(&writer, &events);
+	for (size_t i = 0; i < n; i++)
+		add_samples(&writer, &events, &samples[i], &time_ns);
+	assert_int_equal(writer_finish(&writer, &events, &info, &err), 0);
+	writer_close(&writer);
+	events_release(&events);
+	info_release(&info);
+	str_release(&err);
+}
+
+static inline void recorded_remove(const struct recorded *recorded)
+{
+	unlink(recorded->data);
+	unlink(recorded->map);
+	unlink(recorded->kallsyms);
+	rmdir(recorded->folder);
+}
+
+/* What perf does by default, with the recording's own names. */
+static inline struct report_options recorded_options(const struct recorded *recorded)
+{
+	struct report_options options = { .children = -1 };
+
+	options.chain = (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5 };
+	options.session.sym.map_dir = recorded->folder;
+	options.session.sym.kallsyms = recorded->kallsyms;
+	options.session.sym.ignore_vmlinux = true;
+	return options;
+}
+
+/* The report's text, and its notes where they are asked for. The caller releases text. */
+static inline void recorded_report(const struct recorded *recorded,
+				   const struct report_options *options, bool color,
+				   struct str *text, struct str *notes)
+{
+	struct output output = { .text = STR_INIT, .color = color };
+	struct report *report = NULL;
+	struct reader reader;
+	struct str err = STR_INIT;
+
+	assert_int_equal(reader_open(&reader, recorded->data, &err), 0);
+	if (report_new(&report, options, &reader, &err) || report_run(report, NULL, NULL, &err))
+		fail_msg("%s", err.s);
+	assert_int_equal(report_print(report, &output), 0);
+	if (notes)
+		for (size_t i = 0; i < report_session(report)->notes.n; i++)
+			str_addf(notes, "%s\n", report_session(report)->notes.v[i].text);
+	report_free(report);
+	reader_close(&reader);
+	str_release(&err);
+	*text = output.text;
+}
+
+#endif

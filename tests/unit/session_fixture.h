@@ -1,0 +1,82 @@
+/*
+ * A session on a recording made in memory, for test_chain.c, test_filters.c and their like: the stories of
+ * replay_fixture.h, whose samples go to a function of the test.
+ */
+#ifndef SESSION_FIXTURE_H
+#define SESSION_FIXTURE_H
+
+#include "replay_fixture.h"
+
+#include "report/collect.h"
+#include "report/filters.h"
+#include "report/session.h"
+
+struct fix_session {
+	struct reader reader;
+	struct session session;
+	struct str err;
+};
+
+/* A story whose one event has further PERF_SAMPLE_* bits and kinds of branches. */
+static inline void session_story(struct fix_story *s, uint64_t more_bits, uint64_t branches)
+{
+	const uint64_t id = 101;
+	struct perf_event_attr attr;
+
+	story_init(s);
+	attr = s->events.v[0]->attr;
+	attr.sample_type |= more_bits;
+	attr.branch_sample_type = branches;
+	events_release(&s->events);
+	events_init(&s->events);
+	events_add(&s->events, &attr, sizeof(attr), &id, 1)->name = xstrdup("cycles");
+}
+
+/* The story is over: its recording is opened. */
+static inline void session_open(struct fix_session *f, struct fix_story *s,
+				const struct session_options *options)
+{
+	struct str bytes;
+
+	memset(f, 0, sizeof(*f));
+	str_init(&f->err);
+	story_bytes(s, false, &bytes);
+	if (reader_open_fd(&f->reader, fix_memory_file(bytes.s, bytes.len), "story", &f->err))
+		fail_msg("%s", f->err.s);
+	if (session_init(&f->session, &f->reader, options, &f->err))
+		fail_msg("%s", f->err.s);
+	str_release(&bytes);
+}
+
+typedef int session_sample_fn(void *context, struct replay *replay,
+			      const struct replay_sample *sample, struct str *err);
+
+static inline void session_replay(struct fix_session *f, session_sample_fn *take, void *context)
+{
+	const struct replay_handlers handlers = { .context = context, .sample = take };
+
+	if (replay_run(&f->session.replay, &handlers, &f->err))
+		fail_msg("%s", f->err.s);
+}
+
+static inline void session_close(struct fix_session *f, struct fix_story *s)
+{
+	session_release(&f->session);
+	reader_close(&f->reader);
+	str_release(&f->err);
+	story_release(s);
+}
+
+/* "410000 412345r": user addresses as they were in the file, "r" a return address, "k" kernel. */
+static inline void session_add_places(const struct session *session, const uint32_t *places,
+				      size_t n, struct str *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct place_row *row = &session->places->v[places[i]];
+
+		str_addf(out, "%s%llx%s%s", out->len ? " " : "", (unsigned long long)row->addr,
+			 row->mode == MISC_KERNEL ? "k" : "", row->is_return ? "r" : "");
+	}
+}
+
+#endif

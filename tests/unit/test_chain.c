@@ -1,0 +1,352 @@
+/*
+ * Chains: which addresses are return addresses and in what mode, how many are kept, and that a stack that
+ * is remembered is the one that would be found without remembering. What frames become of sampled stacks is
+ * tested with the unwinder.
+ */
+#include "session_fixture.h"
+
+#define KERNEL_IP 0xffffffff81000100ULL
+
+struct chains {
+	struct session *session;
+	struct str text[16];
+	uint32_t stacks[16];
+	size_t n;
+};
+
+/* Takes a sample's chain twice: as frames, and as a stack; they must be the same. */
+static int take(void *context, struct replay *replay, const struct replay_sample *sample,
+		struct str *err)
+{
+	struct chains *chains = context;
+	uint32_t places[256], stack = session_stack(chains->session, sample);
+	size_t n = stacks_walk(chains->session->stacks, stack, places, ARRAY_SIZE(places));
+	struct chain chain;
+
+	(void)replay, (void)err;
+	session_chain(chains->session, sample, &chain);
+	assert_int_equal(chain.n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(chain.v[i].place, places[i]);
+	assert_int_equal(session_stack(chains->session, sample), stack);
+	if (chains->n < ARRAY_SIZE(chains->text)) {
+		session_add_places(chains->session, places, n, &chains->text[chains->n]);
+		chains->stacks[chains->n] = stack;
+	}
+	chains->n++;
+	return 0;
+}
+
+static void run(struct fix_story *story, struct fix_session *f, struct chains *chains,
+		const struct session_options *options)
+{
+	session_open(f, story, options);
+	memset(chains, 0, sizeof(*chains));
+	for (size_t i = 0; i < ARRAY_SIZE(chains->text); i++)
+		str_init(&chains->text[i]);
+	chains->session = &f->session;
+	session_replay(f, take, chains);
+}
+
+static void end(struct fix_story *story, struct fix_session *f, struct chains *chains)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(chains->text); i++)
+		str_release(&chains->text[i]);
+	session_close(f, story);
+}
+
+/* Process 42 has /bin/x at 0x400000. */
+static void program(struct fix_story *story)
+{
+	story_comm(story, 1, PID, PID, true, "prog");
+	story_map(story, 2, PID, 0x400000, 0x10000, 0, "/bin/x");
+}
+
+static void marks_and_returns(void **state)
+{
+	static const uint64_t both[] = { PERF_CONTEXT_KERNEL,
+					 KERNEL_IP,
+					 KERNEL_IP + 8,
+					 PERF_CONTEXT_USER,
+					 0x400010,
+					 0x400020,
+					 0x400030 };
+	static const uint64_t plain[] = { 0x400010, 0x400020 };
+	static const uint64_t none_known[] = { PERF_CONTEXT_USER, 0x400010, (uint64_t)-640, 0x7777,
+					       PERF_CONTEXT_USER, 0x400020 };
+	struct session_options options = { .max_stack = 0 };
+	struct fix_session f;
+	struct fix_story story;
+	struct chains chains;
+
+	(void)state;
+	story_init(&story);
+	program(&story);
+	story_chain(&story, 10, PID, PID, MISC_KERNEL, both, ARRAY_SIZE(both));
+	story_chain(&story, 11, PID, PID, MISC_USER, plain, ARRAY_SIZE(plain));
+	story_chain(&story, 12, PID, PID, MISC_USER, none_known, ARRAY_SIZE(none_known));
+	story_chain(&story, 13, PID, PID, MISC_USER, plain, 0);
+	run(&story, &f, &chains, &options);
+	assert_string_equal(chains.text[0].s, "ffffffff81000100k ffffffff81000108kr 10 20r 30r");
+	assert_string_equal(chains.text[1].s, "10 20r");
+	assert_string_equal(chains.text[2].s, "10 20");
+	assert_string_equal(chains.text[3].s, "");
+	assert_int_equal(chains.stacks[3], 0);
+	end(&story, &f, &chains);
+}
+
+static void innermost_are_kept(void **state)
+{
+	static const uint64_t ips[] = {
+		PERF_CONTEXT_KERNEL, KERNEL_IP, PERF_CONTEXT_USER, 0x400010, 0x400020, 0x400030
+	};
+	struct session_options options = { .max_stack = 3 };
+	struct fix_session f;
+	struct fix_story story;
+	struct chains chains;
+
+	(void)state;
+	story_init(&story);
+	program(&story);
+	story_chain(&story, 10, PID, PID, MISC_KERNEL, ips, ARRAY_SIZE(ips));
+	run(&story, &f, &chains, &options);
+	assert_string_equal(chains.text[0].s, "ffffffff81000100k 10 20r");
+	end(&story, &f, &chains);
+	options.max_stack = UINT32_MAX;
+	assert_int_equal(session_init(&f.session, &f.reader, &options, &f.err), -EINVAL);
+	assert_non_null(strstr(f.err.s, "--max-stack"));
+	session_release(&f.session);
+	str_release(&f.err);
+}
+
+/* The same addresses, but other maps: of another process, and of the same one after it mapped anew. */
+static void maps_decide(void **state)
+{
+	static const uint64_t ips[] = { PERF_CONTEXT_USER, 0x400010, 0x400020 };
+	struct session_options options = { .max_stack = 0 };
+	struct fix_session f;
+	struct fix_story story;
+	struct chains chains;
+
+	(void)state;
+	story_init(&story);
+	program(&story);
+	story_map(&story, 3, OTHER_PID, 0x400000, 0x10000, 0x1000, "/bin/x");
+	story_chain(&story, 10, PID, PID, MISC_USER, ips, 3);
+	story_chain(&story, 11, OTHER_PID, OTHER_PID, MISC_USER, ips, 3);
+	story_chain(&story, 12, PID, PID, MISC_USER, ips, 3);
+	story_map(&story, 20, PID, 0x400000, 0x1000, 0x5000, "/bin/x");
+	story_chain(&story, 21, PID, PID, MISC_USER, ips, 3);
+	story_kernel_map(&story, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
+			 "[kernel.kallsyms]_text");
+	story_chain(&story, 31, PID, PID, MISC_USER, ips, 3);
+	run(&story, &f, &chains, &options);
+	assert_string_equal(chains.text[0].s, "10 20r");
+	assert_string_equal(chains.text[1].s, "1010 1020r");
+	assert_int_equal(chains.stacks[2], chains.stacks[0]);
+	assert_string_equal(chains.text[3].s, "5010 5020r");
+	assert_int_equal(chains.stacks[4], chains.stacks[3]);
+	end(&story, &f, &chains);
+}
+
+static int take_moving(void *context, struct replay *replay, const struct replay_sample *sample,
+		       struct str *err)
+{
+	struct session *session = context;
+	uint32_t place = session_ip_place(session, sample);
+
+	(void)replay, (void)err;
+	/* The map is moved once before each sample, by its time. */
+	assert_int_equal(session->places->v[place].addr, sample->sample->time_ns * 0x1000 + 0x10);
+	return 0;
+}
+
+/* One address, mapped anew again and again: no place of before is remembered. */
+static void maps_that_move(void **state)
+{
+	enum { MOVES = 8000 };
+	struct session_options options = { .max_stack = 0 };
+	struct fix_session f;
+	struct fix_story story;
+
+	(void)state;
+	story_init(&story);
+	for (uint64_t i = 1; i <= MOVES; i++) {
+		story_map(&story, i, PID, 0x400000, 0x1000, i * 0x1000, "/bin/x");
+		story_sample(&story, i, PID, PID, 0x400010);
+	}
+	session_open(&f, &story, &options);
+	session_replay(&f, take_moving, &f.session);
+	assert_int_equal(f.session.places->n, MOVES);
+	session_close(&f, &story);
+}
+
+/* More distinct chains than are remembered at a time, in an order that brings all of them again. */
+static void more_than_are_remembered(void **state)
+{
+	enum { DISTINCT = 9000, ROUNDS = 2, DEPTH = 64 };
+	struct session_options options = { .max_stack = 0 };
+	struct fix_session f;
+	struct fix_story story;
+	struct chains chains;
+	uint64_t time_ns = 10;
+
+	(void)state;
+	story_init(&story);
+	program(&story);
+	for (unsigned round = 0; round < ROUNDS; round++)
+		for (unsigned i = 0; i < DISTINCT; i++) {
+			uint64_t ips[DEPTH] = { PERF_CONTEXT_USER, 0x400000 + i };
+
+			for (unsigned d = 2; d < DEPTH; d++)
+				ips[d] = 0x408000 + d;
+			story_chain(&story, time_ns++, PID, PID, MISC_USER, ips, DEPTH);
+		}
+	run(&story, &f, &chains, &options);
+	assert_int_equal(chains.n, DISTINCT * ROUNDS);
+	/* The root, what all chains share, and one node for each. */
+	assert_int_equal(f.session.stacks->n, 1 + (DEPTH - 2) + DISTINCT);
+	end(&story, &f, &chains);
+}
+
+static void calls_in_the_branch_stack(void **state)
+{
+	static const uint64_t ips[] = { PERF_CONTEXT_KERNEL, KERNEL_IP, PERF_CONTEXT_USER, 0x400010,
+					0x400020 };
+	static const struct sample_branch branches[] = { { 0x401000, 0x402000, 0 },
+							 { 0x403000, 0x404000, 0 } };
+	struct session_options options = { .max_stack = 0 };
+	struct record_body body = fix_sample(101, 10);
+	struct fix_session f;
+	struct fix_story story;
+	struct chains chains;
+
+	(void)state;
+	session_story(&story, PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_BRANCH_CALL_STACK);
+	program(&story);
+	body.sample.ips = ips;
+	body.sample.n_ips = ARRAY_SIZE(ips);
+	body.sample.branches = branches;
+	body.sample.n_branches = 2;
+	story_add(&story, &body);
+	body.sample.n_branches = 0;
+	body.sample.time_ns = 11;
+	story_add(&story, &body);
+	run(&story, &f, &chains, &options);
+	assert_string_equal(chains.text[0].s, "ffffffff81000100k 2000 1000 3000");
+	assert_string_equal(chains.text[1].s, "ffffffff81000100k 10 20r");
+	end(&story, &f, &chains);
+}
+
+static int take_places(void *context, struct replay *replay, const struct replay_sample *sample,
+		       struct str *err)
+{
+	struct session *session = context;
+	uint32_t place = session_data_place(session, sample);
+
+	(void)replay, (void)err;
+	assert_int_equal(session->places->v[place].addr, 0x30);
+	assert_int_equal(session->places->v[session_ip_place(session, sample)].mode, MISC_KERNEL);
+	assert_int_equal(session_data_place(session, sample), place);
+	place = session_address_place(session, sample, KERNEL_IP);
+	assert_int_equal(session->places->v[place].mode, MISC_KERNEL);
+	place = session_address_place(session, sample, 0x400010);
+	assert_int_equal(session->places->v[place].mode, MISC_USER);
+	assert_non_null(session->places->v[place].dso);
+	return 0;
+}
+
+/* A kernel sample's address may be the user's. */
+static void other_addresses(void **state)
+{
+	struct session_options options = { .max_stack = 0 };
+	struct record_body body = fix_sample(101, 10);
+	struct fix_session f;
+	struct fix_story story;
+
+	(void)state;
+	session_story(&story, PERF_SAMPLE_ADDR, 0);
+	program(&story);
+	body.misc = MISC_KERNEL;
+	body.sample.ip = KERNEL_IP;
+	body.sample.addr = 0x400030;
+	story_add(&story, &body);
+	session_open(&f, &story, &options);
+	session_replay(&f, take_places, &f.session);
+	session_close(&f, &story);
+}
+
+struct shares {
+	struct session *session;
+	struct str text;
+};
+
+static int take_shares(void *context, struct replay *replay, const struct replay_sample *sample,
+		       struct str *err)
+{
+	struct shares *shares = context;
+	const struct sample_share *v;
+	size_t n = session_shares(shares->session, sample, &v);
+
+	(void)replay, (void)err;
+	for (size_t i = 0; i < n; i++)
+		str_addf(&shares->text, "%zu:%llu ", v[i].event->index,
+			 (unsigned long long)v[i].period);
+	str_add(&shares->text, "| ");
+	return 0;
+}
+
+/* A group's values stand as they are; each sample is worth what was added. */
+static void shares_of_a_group(void **state)
+{
+	static const uint64_t values[][4] = { { 1000, 101, 50, 102 },
+					      { 1500, 101, 50, 102 },
+					      { 1500, 101, 90, 102 },
+					      { 1500, 101, 90, 102 },
+					      { 7, 101, 91, 999 } };
+	struct session_options options = { .max_stack = 0 };
+	struct fix_session f;
+	struct fix_story story;
+	struct shares shares = { &f.session, STR_INIT };
+	struct perf_event_attr attr;
+	const uint64_t ids[] = { 101, 102 };
+
+	(void)state;
+	story_init(&story);
+	attr = story.events.v[0]->attr;
+	attr.sample_type |= PERF_SAMPLE_READ;
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	events_release(&story.events);
+	events_init(&story.events);
+	for (size_t i = 0; i < 2; i++)
+		events_add(&story.events, &attr, sizeof(attr), &ids[i], 1)->name = xstrdup("e");
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		struct record_body body = fix_sample(101, 10 + i);
+
+		body.sample.read.format = attr.read_format;
+		body.sample.read.n = 2;
+		body.sample.read.words = values[i];
+		story_add(&story, &body);
+	}
+	session_open(&f, &story, &options);
+	session_replay(&f, take_shares, &shares);
+	assert_string_equal(shares.text.s, "0:1000 1:50 | 0:500 | 1:40 | | 0:7 | ");
+	str_release(&shares.text);
+	session_close(&f, &story);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(marks_and_returns),
+		cmocka_unit_test(innermost_are_kept),
+		cmocka_unit_test(maps_decide),
+		cmocka_unit_test(maps_that_move),
+		cmocka_unit_test(more_than_are_remembered),
+		cmocka_unit_test(calls_in_the_branch_stack),
+		cmocka_unit_test(other_addresses),
+		cmocka_unit_test(shares_of_a_group),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

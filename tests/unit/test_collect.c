@@ -1,0 +1,310 @@
+/*
+ * The pass over a recording: each sample is in one cell of its event, filters leave the totals whole or
+ * not as perf has it, branches are cells of their own; and what is said at the end.
+ */
+#include "session_fixture.h"
+
+enum { EVENTS_MOST = 2 };
+
+struct targets {
+	struct report report; /* first: the target function is given it */
+	struct reader reader;
+	struct cells cells[EVENTS_MOST];
+	struct entry_stats totals[EVENTS_MOST];
+	bool made[EVENTS_MOST];
+	uint64_t facts;
+	struct str err;
+};
+
+static int target(struct report *report, const struct data_event *event,
+		  struct collect_target *target, struct str *err)
+{
+	struct targets *t = (struct targets *)report;
+
+	(void)err;
+	assert_true(event->index < EVENTS_MOST);
+	if (!t->made[event->index])
+		cells_init(&t->cells[event->index], t->facts);
+	t->made[event->index] = true;
+	target->cells = &t->cells[event->index];
+	target->totals = &t->totals[event->index];
+	return 0;
+}
+
+static void collect(struct targets *t, struct fix_story *story, uint64_t facts,
+		    const struct filter_options *filters)
+{
+	struct str bytes;
+
+	t->facts = facts;
+	str_init(&t->err);
+	story_bytes(story, false, &bytes);
+	if (reader_open_fd(&t->reader, fix_memory_file(bytes.s, bytes.len), "story", &t->err) ||
+	    session_init(&t->report.session, &t->reader, &t->report.options.session, &t->err) ||
+	    filters_new(&t->report.filters, filters, &t->report.session, &t->err) ||
+	    collect_run(&t->report, target, NULL, NULL, &t->err))
+		fail_msg("%s", t->err.s);
+	str_release(&bytes);
+}
+
+static void release(struct targets *t, struct fix_story *story)
+{
+	filters_free(t->report.filters);
+	session_release(&t->report.session);
+	reader_close(&t->reader);
+	for (size_t i = 0; i < EVENTS_MOST; i++)
+		if (t->made[i])
+			cells_release(&t->cells[i]);
+	str_release(&t->err);
+	story_release(story);
+}
+
+/* Four samples of the first event, two in the kernel, each with period 1000; one of the second. */
+static void make_story(struct fix_story *story)
+{
+	struct record_body other = fix_sample(201, 50);
+
+	story_init(story);
+	story->info.hostname = xstrdup("host");
+	info_set(&story->info, FEATURE_HOSTNAME);
+	story_comm(story, 1, PID, PID, true, "one");
+	story_comm(story, 1, OTHER_PID, OTHER_PID, true, "two");
+	story_sample(story, 10, PID, PID, 0x400000);
+	story_sample(story, 11, PID, PID, 0xffffffff81000000);
+	story_sample(story, 12, OTHER_PID, OTHER_PID, 0x400000);
+	story_sample(story, 13, OTHER_PID, OTHER_PID, 0xffffffff81000000);
+	story_add(story, &other);
+}
+
+static void each_event_has_its_cells(void **state)
+{
+	static struct targets t;
+	struct fix_story story;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	make_story(&story);
+	collect(&t, &story, 1ULL << FACT_COMM | 1ULL << FACT_MISC, &(struct filter_options){ 0 });
+	assert_int_equal(t.cells[0].n, 4);
+	assert_int_equal(t.totals[0].n_samples, 4);
+	assert_int_equal(t.totals[0].period, 4000);
+	assert_int_equal(t.totals[0].period_sys, 2000);
+	assert_int_equal(t.totals[0].period_us, 2000);
+	assert_int_equal(t.cells[1].n, 1);
+	assert_int_equal(t.totals[1].n_samples, 1);
+	release(&t, &story);
+}
+
+/* A comm that is left out counts in the totals, a time that is left out does not. */
+static void filters_and_totals(void **state)
+{
+	static struct targets t;
+	struct fix_story story;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	make_story(&story);
+	collect(&t, &story, 1ULL << FACT_COMM, &(struct filter_options){ .comms = "one" });
+	assert_int_equal(t.cells[0].n, 1);
+	assert_int_equal(t.cells[0].values[0].n_samples, 2);
+	assert_int_equal(t.totals[0].n_samples, 4);
+	release(&t, &story);
+
+	memset(&t, 0, sizeof(t));
+	make_story(&story);
+	collect(&t, &story, 1ULL << FACT_COMM,
+		&(struct filter_options){ .time = "0.000000011,0.000000012" });
+	assert_int_equal(t.cells[0].n, 2);
+	assert_int_equal(t.totals[0].n_samples, 2);
+	release(&t, &story);
+}
+
+static void sample_facts(void **state)
+{
+	static const enum fact kept[] = { FACT_PID,         FACT_TID,       FACT_CPU,
+					  FACT_TIME,        FACT_WEIGHT,    FACT_INS_LAT,
+					  FACT_P_STAGE_CYC, FACT_DATA_ADDR, FACT_CGROUP };
+	static const uint64_t expected[] = { PID, 43, 1, 50, 0x01020304, 0x0506, 0x0708, 0xabc, 0 };
+	static struct targets t;
+	struct fix_story story;
+	struct record_body body = fix_sample(101, 50009);
+	uint64_t facts = 0;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	session_story(&story, DATA_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_ADDR, 0);
+	body.sample.tid = 43;
+	body.sample.addr = 0xabc;
+	body.sample.weight = 0x0708050601020304;
+	story_add(&story, &body);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		facts |= 1ULL << kept[i];
+	t.report.options.time_quantum_ns = 1000;
+	collect(&t, &story, facts, &(struct filter_options){ 0 });
+	assert_int_equal(t.cells[0].n, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		assert_int_equal(cell_fact(&t.cells[0], 0, kept[i]), expected[i]);
+	release(&t, &story);
+}
+
+static void branches(void **state)
+{
+	static const struct sample_branch stack[] = {
+		{ 0x401000, 0x402000, 1 | 12 << 4 },
+		{ 0x401000, 0x402000, 1 },
+		{ 0x401000, 0x403000, 2 | 7 << 4 },
+	};
+	static struct targets t;
+	struct fix_story story;
+	struct record_body body = fix_sample(101, 10);
+	struct cells *cells = &t.cells[0];
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	session_story(&story, PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_BRANCH_ANY);
+	body.sample.branches = stack;
+	body.sample.n_branches = ARRAY_SIZE(stack);
+	story_add(&story, &body);
+	t.report.branch_view = true;
+	collect(&t, &story,
+		1ULL << FACT_FROM | 1ULL << FACT_TO | 1ULL << FACT_PLACE |
+			1ULL << FACT_BRANCH_FLAGS,
+		&(struct filter_options){ 0 });
+	assert_int_equal(cells->n, 2);
+	assert_int_equal(cells->values[0].n_samples, 2);
+	assert_int_equal(cells->values[0].period, 2);
+	assert_int_equal(cells->values[0].weight, 12 + 1);
+	assert_int_equal(cell_fact(cells, 0, FACT_PLACE), cell_fact(cells, 0, FACT_TO));
+	assert_int_equal(cell_fact(cells, 0, FACT_FROM), cell_fact(cells, 1, FACT_FROM));
+	assert_int_equal(cell_fact(cells, 1, FACT_BRANCH_FLAGS), 2);
+	assert_int_equal(t.totals[0].n_samples, 3);
+	release(&t, &story);
+}
+
+/* In mem mode a sample is worth its latency, at least 1. */
+static void memory_mode(void **state)
+{
+	static struct targets t;
+	struct fix_story story;
+	struct record_body body = fix_sample(101, 10);
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	session_story(&story, PERF_SAMPLE_WEIGHT, 0);
+	body.sample.weight = 30;
+	story_add(&story, &body);
+	body.sample.weight = 0;
+	story_add(&story, &body);
+	t.report.options.mem_mode = true;
+	collect(&t, &story, 0, &(struct filter_options){ 0 });
+	assert_int_equal(t.totals[0].n_samples, 2);
+	assert_int_equal(t.totals[0].period, 31);
+	release(&t, &story);
+}
+
+/* ---- notes ---- */
+
+static const struct note *find_note(const struct session *session, const char *beginning)
+{
+	for (size_t i = 0; i < session->notes.n; i++)
+		if (!strncmp(session->notes.v[i].text, beginning, strlen(beginning)))
+			return &session->notes.v[i];
+	return NULL;
+}
+
+static void nothing_to_say(void **state)
+{
+	static struct targets t;
+	struct fix_story story;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	make_story(&story);
+	collect(&t, &story, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
+	session_add_notes(&t.report.session);
+	for (size_t i = 0; i < t.report.session.notes.n; i++)
+		fail_msg("%s", t.report.session.notes.v[i].text);
+	release(&t, &story);
+}
+
+static void losses_are_numbers(void **state)
+{
+	static struct targets t;
+	struct session *session = &t.report.session;
+	struct fix_story story;
+	const struct note *note;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	make_story(&story);
+	collect(&t, &story, 0, &(struct filter_options){ 0 });
+	session->replay.counts.samples = 300;
+	session->replay.counts.lost_samples = 100;
+	session->replay.counts.throttles = 7;
+	session->unwind.counts.samples = 10;
+	session->unwind.counts.ends[UNWIND_COMPLETE] = 6;
+	session->unwind.counts.ends[UNWIND_TRUNCATED] = 3;
+	session->unwind.counts.ends[UNWIND_BROKEN] = 1;
+	session_add_notes(session);
+	note = find_note(session, "lost: 100 samples (25.00 %");
+	assert_non_null(note);
+	assert_non_null(strstr(note->remedy, "-m"));
+	assert_non_null(find_note(session, "sampling throttled: 7 times"));
+	note = find_note(session, "unwinding: 40.0 % of 10 stacks are incomplete (30.0 %");
+	assert_non_null(note);
+	assert_non_null(strstr(note->remedy, "--call-graph dwarf"));
+	assert_int_equal(session->notes.n, 3);
+	release(&t, &story);
+}
+
+/* Eight files that are not there, with 1 to 8 samples: five are listed, most first. */
+static void files_without_symbols(void **state)
+{
+	static struct targets t;
+	struct session *session = &t.report.session;
+	struct fix_story story;
+	const struct note *note;
+	char path[64];
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	story_init(&story);
+	for (unsigned i = 1; i <= 8; i++) {
+		snprintf(path, sizeof(path), "/nonexistent/lib%u\033.so", i);
+		story_map(&story, 1, PID, i * 0x100000ULL, 0x1000, 0, path);
+		for (unsigned k = 0; k < i; k++)
+			story_sample(&story, 10 + i, PID, PID, i * 0x100000ULL + k);
+	}
+	collect(&t, &story, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
+	for (uint32_t i = 0; i < session->places->n; i++)
+		assert_null(place_symbol(session, i));
+	session_add_notes(session);
+	note = find_note(session, "no symbols: /nonexistent/lib8\\x1b.so (22.2 %: ");
+	assert_non_null(note);
+	assert_non_null(strstr(note->text, "lib4\\x1b.so (11.1 %: "));
+	assert_null(strstr(note->text, "lib3"));
+	assert_non_null(strstr(note->text, "and 3 more"));
+	note = find_note(session, "no symbols either: ");
+	assert_non_null(note);
+	assert_true(note->verbose);
+	assert_non_null(strstr(note->text, "lib1"));
+	/* What the reader had to say is passed on: this recording has no features. */
+	assert_non_null(find_note(session, "the recorder did not finish"));
+	release(&t, &story);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_event_has_its_cells),
+		cmocka_unit_test(filters_and_totals),
+		cmocka_unit_test(sample_facts),
+		cmocka_unit_test(branches),
+		cmocka_unit_test(memory_mode),
+		cmocka_unit_test(nothing_to_say),
+		cmocka_unit_test(losses_are_numbers),
+		cmocka_unit_test(files_without_symbols),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

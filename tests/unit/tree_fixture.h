@@ -1,0 +1,102 @@
+/*
+ * Call trees made by hand for test_calltree*.c: functions a to h of one file, places without a name, and
+ * chains written as words: "main b c" is c called by b called by main.
+ */
+#ifndef TREE_FIXTURE_H
+#define TREE_FIXTURE_H
+
+#include "report/calltree.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { TREE_WORDS = 64 };
+
+struct tree_fixture {
+	struct dso dso;
+	struct symbol symbols[10]; /* main, a .. h at 0x1000, 0x1100, ...; "b" again, inlined */
+	struct place_row rows[12]; /* of the symbols, in order; [10] 0x1234, [11] 0x77: no file */
+	struct places places;
+	struct report report;
+	struct hist hist;
+	struct entry entry;
+	struct output output;
+};
+
+static inline void tree_init(struct tree_fixture *t)
+{
+	static const char *const names[] = { "main", "a", "b", "c", "d", "e", "f", "g", "h", "b" };
+
+	*t = (struct tree_fixture){ .dso = { .kind = DSO_FILE } };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		t->symbols[i] = (struct symbol){ .dso = &t->dso,
+						 .start = 0x1000 + 0x100 * i,
+						 .end = 0x1100 + 0x100 * i,
+						 .name = names[i],
+						 .raw = names[i] };
+		t->rows[i] = (struct place_row){ .dso = &t->dso,
+						 .addr = 0x1008 + 0x100 * i,
+						 .ip = 0x401008 + 0x100 * i,
+						 .mode = MISC_USER };
+	}
+	t->symbols[9].inlined = true;
+	t->rows[10] = (struct place_row){ .addr = 0x1234, .ip = 0x1234, .mode = MISC_USER };
+	t->rows[11] = (struct place_row){ .addr = 0x77, .ip = 0x77, .mode = MISC_USER };
+	t->places = (struct places){ .v = t->rows, .n = ARRAY_SIZE(t->rows) };
+	t->report.session.places = &t->places;
+	t->report.children = true;
+	t->report.options.chain = (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5 };
+	t->hist.n_members = 1;
+	str_init(&t->output.text);
+	t->entry.tree = calltree_new();
+}
+
+static inline void tree_release(struct tree_fixture *t)
+{
+	calltree_free(t->entry.tree);
+	str_release(&t->output.text);
+}
+
+/* "main", "a", ...; "b'" is b inlined; "0x1234", "0x77". */
+static inline struct view_frame tree_frame(const struct tree_fixture *t, const char *word)
+{
+	for (uint32_t i = 0; i < 9; i++)
+		if (!strcmp(t->symbols[i].name, word))
+			return (struct view_frame){ .symbol = &t->symbols[i], .place = i };
+	if (!strcmp(word, "b'"))
+		return (struct view_frame){ .symbol = &t->symbols[9], .place = 9, .inlined = true };
+	assert_int_equal(strncmp(word, "0x", 2), 0);
+	return (struct view_frame){ .place = strcmp(word, "0x77") ? 10 : 11 };
+}
+
+/* Adds the chain as it stands and its period to the entry's total and the hist's. */
+static inline void tree_add(struct tree_fixture *t, const char *chain, uint64_t period,
+			    uint64_t count)
+{
+	struct view_frame frames[TREE_WORDS];
+	char *copy = xstrdup(chain), *rest = copy, *word;
+	size_t n = 0;
+
+	while ((word = strsep(&rest, " "))) {
+		assert_true(n < TREE_WORDS);
+		frames[n++] = tree_frame(t, word);
+	}
+	calltree_add(t->entry.tree, t->report.options.chain.key, frames, n, period, count);
+	free(copy);
+	t->entry.total.period += period;
+	t->hist.totals.period += period;
+}
+
+/* The tree as calltree_print draws it. */
+static inline const char *tree_text(struct tree_fixture *t, unsigned left_margin)
+{
+	calltree_finish(t->entry.tree);
+	str_reset(&t->output.text);
+	calltree_print(&t->report, &t->hist, &t->entry, left_margin, &t->output);
+	return t->output.text.s;
+}
+
+#endif
