@@ -9,15 +9,26 @@
 struct script_words {
 	struct sample_words sample; /* first: sample_options[] fills it */
 	struct script_options script;
+	struct str fields; /* each -F on a line */
 };
+
+static int take_fields(void *target, const char *argument, struct str *err)
+{
+	struct script_words *words = target;
+
+	(void)err;
+	str_addf(&words->fields, "%s%s", words->script.fields ? "\n" : "", argument);
+	words->script.fields = words->fields.s;
+	return 0;
+}
 
 #define SCRIPT(name) .offset = offsetof(struct script_words, script.name)
 #define DUMP(name) .offset = offsetof(struct script_words, sample.dump.name)
 
 const struct option_row script_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to print" },
-	{ OPTION_TEXT, 'F', "fields", "list", "these fields; +name adds one, -name leaves one out",
-	  SCRIPT(fields) },
+	{ OPTION_CALL, 'F', "fields", "list",
+	  "these fields; +name adds one, -name leaves one out; may be repeated", .call = take_fields },
 	{ OPTION_FLAG, 'G', "hide-call-graph", NULL, "no chains", SCRIPT(no_chains) },
 	{ OPTION_FLAG, 'j', "json", NULL, "a JSON object for each sample", SCRIPT(json) },
 	{ OPTION_FLAG, 0, "ns", NULL, "times with nine digits behind the point", SCRIPT(ns) },
@@ -45,7 +56,6 @@ const struct option_row script_options[] = {
 
 static void run_script(struct sample_run *run, const struct script_words *words)
 {
-	const struct raw_dump_words *dump = &words->sample.dump;
 	struct script *script = NULL;
 	struct str err = STR_INIT;
 	struct pager pager;
@@ -55,8 +65,6 @@ static void run_script(struct sample_run *run, const struct script_words *words)
 		run->status = EXIT_BAD_USAGE;
 	} else {
 		pager_open(&pager, !words->sample.no_pager);
-		if (dump->header || dump->full_header)
-			reader_print_header(&run->reader, dump->full_header, &run->output.text);
 		if (script_run(script, &run->output, sample_run_progress, run, &err) &&
 		    !run->output.failed)
 			sample_run_fail(run, err.s);
@@ -68,29 +76,43 @@ static void run_script(struct sample_run *run, const struct script_words *words)
 	str_release(&err);
 }
 
-int cmd_script(const struct command *self, int argc, char **argv, const struct kern *kern)
+static int print(struct script_words *words)
 {
-	struct script_words words = { 0 };
+	const struct raw_dump_words *dump = &words->sample.dump;
 	struct sample_run run;
 	struct str err = STR_INIT;
+
+	if (words->script.json && (dump->records || dump->header || dump->header_only || dump->full_header))
+		return bad_usage("script: -j prints samples; -D and the header are text: ask for them by "
+				 "themselves");
+	if (words->script.reltime && words->script.deltatime)
+		return bad_usage("script: --reltime and --deltatime: one of them");
+	if (raw_dump_only(dump))
+		return raw_dump(dump);
+	sample_words_finish(&words->sample, &err);
+	str_release(&err);
+	words->script.session = words->sample.session;
+	words->script.filters = words->sample.filters;
+	words->script.verbose = (unsigned)words->sample.verbose;
+	words->script.header = dump->header || dump->full_header;
+	words->script.full_header = dump->full_header;
+	words->script.session.sym.progress = sample_run_symbol_progress;
+	words->script.session.sym.progress_context = &run;
+	if (sample_run_open(&run, &words->sample))
+		run_script(&run, words);
+	return sample_run_close(&run);
+}
+
+int cmd_script(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct script_words words = { .fields = STR_INIT };
 	int first, status = command_parse(self, argc, argv, &words, &first);
 
 	(void)kern;
-	if (status >= 0)
-		return status;
-	if (first < argc)
-		return bad_usage("script: '%s' is not an option; the recording is named with -i",
-				 argv[first]);
-	if (raw_dump_only(&words.sample.dump))
-		return raw_dump(&words.sample.dump);
-	sample_words_finish(&words.sample, &err);
-	str_release(&err);
-	words.script.session = words.sample.session;
-	words.script.filters = words.sample.filters;
-	words.script.verbose = (unsigned)words.sample.verbose;
-	words.script.session.sym.progress = sample_run_symbol_progress;
-	words.script.session.sym.progress_context = &run;
-	if (sample_run_open(&run, &words.sample))
-		run_script(&run, &words);
-	return sample_run_close(&run);
+	if (status < 0)
+		status = first < argc ? bad_usage("script: '%s' is not an option; the recording is named with -i",
+						  argv[first])
+				      : print(&words);
+	str_release(&words.fields);
+	return status;
 }

@@ -68,12 +68,11 @@ void sample_line_print(const struct record_body *body, struct str *out)
 void switch_print(const struct record_body *body, struct str *out)
 {
 	bool out_of_cpu = body->misc & MISC_SWITCH_OUT;
+	bool preempted = body->misc & MISC_SWITCH_OUT_PREEMPT;
 
-	str_add(out, out_of_cpu ? " OUT" : " IN");
-	if (body->misc & MISC_SWITCH_OUT_PREEMPT)
-		str_add(out, " preempt");
+	str_addf(out, " %-11s", !out_of_cpu ? "IN" : preempted ? "OUT preempt" : "OUT");
 	if (body->type == RECORD_SWITCH_CPU_WIDE)
-		str_addf(out, " %s pid/tid: %d/%d", out_of_cpu ? "next" : "prev",
+		str_addf(out, "  %s pid/tid: %5d/%-5d", out_of_cpu ? "next" : "prev",
 			 (int)body->sched.other_pid, (int)body->sched.other_tid);
 }
 

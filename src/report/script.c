@@ -108,27 +108,36 @@ static void print_header(struct script *script)
 	script->header_printed = true;
 }
 
+/* Events of a pipe are known when their records have gone by. */
+static int know_event(struct script *script, size_t index, struct str *err)
+{
+	if (index < script->n_events)
+		return 0;
+	forget_events(script);
+	return script_choose_fields(script, err);
+}
+
 static int print_sample(struct script *script, const struct replay_sample *sample, struct str *err)
 {
+	const struct sample *s = sample->sample;
+	struct script_start start = {
+		.thread = sample->thread,   .pid = (int32_t)s->pid, .tid = (int32_t)s->tid,
+		.cpu = s->cpu,              .time_ns = s->time_ns,  .has = s->has,
+		.misc = sample->body->misc, .type = RECORD_SAMPLE,
+	};
 	struct script_event *event;
+	int rc = know_event(script, sample->event->index, err);
 
-	/* Events of a pipe are known as their records have gone by. */
-	if (sample->event->index >= script->n_events) {
-		int rc;
-
-		forget_events(script);
-		rc = script_choose_fields(script, err);
-		if (rc)
-			return rc;
-	}
+	if (rc)
+		return rc;
 	event = &script->events[sample->event->index];
 	if (!event->fields || !takes_symbol(script, sample))
 		return 0;
 	print_header(script);
 	if (script->options.json)
-		script_json_sample(script, event, sample);
+		script_json_sample(script, event, sample, &start);
 	else
-		script_text_sample(script, event, sample);
+		script_text_sample(script, event, sample, &start);
 	return output_step(script->output);
 }
 
@@ -171,9 +180,12 @@ static int on_other(void *context, struct replay *replay, const struct record *r
 		    const struct record_body *body, struct thread *thread, struct str *err)
 {
 	struct script *script = context;
+	int rc = know_event(script, body->event ? body->event->index : 0, err);
 
 	(void)replay;
-	(void)err;
+	if (rc)
+		return rc;
+	print_header(script);
 	script_other_record(script, record, body, thread);
 	return output_step(script->output);
 }

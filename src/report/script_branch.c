@@ -61,7 +61,7 @@ void script_add_branches(struct script *script, const struct script_event *event
 		str_addc(out, '/');
 		add_end(script, event, sample, how, s->branches[i].to, out);
 		str_addf(out, "/%c/%c/%c/%llu/%s ",
-			 flags & MISPREDICTED ? 'M' : flags & PREDICTED ? 'P' : '-',
+			 flags & PREDICTED ? 'P' : flags & MISPREDICTED ? 'M' : '-',
 			 flags & IN_TX ? 'X' : '-', flags & ABORT ? 'A' : '-', (ull)(flags >> 4 & 0xffff),
 			 script_branch_type(flags));
 	}

@@ -187,7 +187,6 @@ static int take_field(struct script_choice *choice, const struct field_list *lis
 	for (size_t i = list->first; i <= list->last; i++) {
 		int rc = check_type(list, i, field, err);
 
-		choice->touched[i] = true;
 		if (rc < 0)
 			return rc;
 		if (rc)
@@ -195,6 +194,7 @@ static int take_field(struct script_choice *choice, const struct field_list *lis
 		if (sign == '-') {
 			choice->fields[i] &= ~FIELD_BIT(field);
 			choice->asked[i] &= ~FIELD_BIT(field);
+			choice->frames[i] &= ~FIELD_BIT(field);
 		} else {
 			choice->fields[i] |= FIELD_BIT(field);
 			choice->asked[i] |= FIELD_BIT(field);
@@ -216,9 +216,9 @@ static int take_list(struct script_choice *choice, const char *text, size_t len,
 
 	if (!rc && list.at == list.end && list.first != list.last)
 		return fail(err, -EINVAL, "-F: an empty list leaves nothing to print");
-	for (size_t i = list.first; i <= list.last && !rc && !signs; i++) {
-		choice->fields[i] = choice->asked[i] = 0;
-		choice->touched[i] = true;
+	for (size_t i = list.first; i <= list.last && !rc; i++) {
+		if (!signs)
+			choice->fields[i] = choice->asked[i] = choice->frames[i] = 0;
 	}
 	for (size_t n; !rc && list.at < list.end; list.at += n + (list.at + n < list.end)) {
 		const char *comma = memchr(list.at, ',', (size_t)(list.end - list.at));
@@ -251,12 +251,19 @@ static int check_pairs(const struct script_choice *choice, struct str *err)
 		  "it is printed behind an address: add ip or addr" },
 	};
 
-	for (size_t type = 0; type < SCRIPT_TYPES; type++)
-		for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
-			if ((choice->asked[type] & FIELD_BIT(pairs[i].field)) &&
-			    !(choice->fields[type] & pairs[i].with))
-				return fail(err, -EINVAL, "-F %s: %s",
-					    script_field_rows[pairs[i].field].name, pairs[i].what);
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		bool asked = false, visible = false;
+
+		for (size_t type = 0; type < SCRIPT_TYPES; type++) {
+			if (!(choice->asked[type] & FIELD_BIT(pairs[i].field)))
+				continue;
+			asked = true;
+			visible |= choice->fields[type] & pairs[i].with;
+		}
+		if (asked && !visible)
+			return fail(err, -EINVAL, "-F %s: %s", script_field_rows[pairs[i].field].name,
+				    pairs[i].what);
+	}
 	return 0;
 }
 
@@ -265,8 +272,10 @@ int script_read_choice(struct script_choice *choice, const char *lists, struct s
 	int rc = 0;
 
 	*choice = (struct script_choice){ .fields = { 0 } };
-	for (size_t i = 0; i < SCRIPT_TYPES; i++)
+	for (size_t i = 0; i < SCRIPT_TYPES; i++) {
 		choice->fields[i] = types[i].fields;
+		choice->frames[i] = CODE_FIELDS;
+	}
 	while (lists && !rc) {
 		size_t len = strcspn(lists, "\n");
 
@@ -333,9 +342,8 @@ static void choose_event(struct script *script, const struct data_event *event, 
 	struct str name = STR_INIT;
 
 	out->fields = script->choice.fields[type];
-	if (event->attr.type == PERF_TYPE_TRACEPOINT && has_chain && !script->choice.touched[type] &&
-	    !script->options.no_chains)
-		out->fields |= CODE_FIELDS;
+	if (has_chain && !script->options.no_chains)
+		out->fields |= script->choice.frames[type];
 	if (event->attr.type != PERF_TYPE_SOFTWARE || event->attr.config != PERF_COUNT_SW_BPF_OUTPUT)
 		out->fields &= ~BIT(BPF_OUTPUT);
 	for (int i = 0; i < SCRIPT_FIELDS; i++)

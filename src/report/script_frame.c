@@ -7,16 +7,33 @@
 /* Between the texts of an address's frames: names are printable, so it is in none. */
 enum { FRAME_END = '\1' };
 
-void script_add_hex16(struct str *out, uint64_t value)
+enum { HEX_DIGITS = 16 };
+
+/* Its digits at the end of text; where they begin. */
+static size_t hex_digits(uint64_t value, char text[HEX_DIGITS])
 {
 	static const char digits[] = "0123456789abcdef";
-	char text[16];
-	int at = sizeof(text);
+	size_t at = HEX_DIGITS;
 
 	do
 		text[--at] = digits[value & 15];
 	while (value >>= 4);
-	memset(text, ' ', (size_t)at);
+	return at;
+}
+
+void script_add_hex(struct str *out, uint64_t value)
+{
+	char text[HEX_DIGITS];
+	size_t at = hex_digits(value, text);
+
+	str_addn(out, text + at, sizeof(text) - at);
+}
+
+void script_add_hex16(struct str *out, uint64_t value)
+{
+	char text[HEX_DIGITS];
+
+	memset(text, ' ', hex_digits(value, text));
 	str_addn(out, text, sizeof(text));
 }
 
@@ -84,25 +101,26 @@ void script_add_place(struct script *script, uint64_t fields, uint32_t place, st
 	add_fields(script, fields & ~FIELD_BIT(FIELD_SRCLINE), row, &frame, false, out);
 }
 
-/* The text behind the address, and for a chain the lines of the functions inlined there, in front. */
-static void make_text(struct script *script, const struct script_event *event, uint32_t place, bool chain,
-		      struct str *out)
+/* The text behind the address, and for a chain those of the functions inlined there, in front. */
+static void make_text(struct script *script, const struct script_event *event, uint32_t place, struct str *out)
 {
 	unsigned want = script_prints(event, FIELD_SRCLINE) ? SYM_LINES : 0;
 	struct frame_list frames = *place_frames(&script->session, place, want);
 	const struct place_row *row = &script->session.places->v[place];
 
-	for (size_t i = chain ? 0 : frames.n - 1; i < frames.n; i++) {
+	for (size_t i = event->chain || script->options.json ? 0 : frames.n - 1; i < frames.n; i++) {
 		bool inlined = i + 1 < frames.n;
 
-		add_fields(script, event->fields, row, &frames.v[i], inlined, out);
+		if (script->options.json)
+			script_json_frame(row, &frames.v[i], inlined, out);
+		else
+			add_fields(script, event->fields, row, &frames.v[i], inlined, out);
 		if (inlined)
 			str_addc(out, FRAME_END);
 	}
 }
 
-static const struct frame_text *text_of(struct script *script, struct script_event *event, uint32_t place,
-					bool chain)
+static const struct frame_text *text_of(struct script *script, struct script_event *event, uint32_t place)
 {
 	struct frame_text *text;
 
@@ -117,7 +135,7 @@ static const struct frame_text *text_of(struct script *script, struct script_eve
 	text = &event->frames[place];
 	if (!text->text) {
 		str_reset(&script->scratch);
-		make_text(script, event, place, chain, &script->scratch);
+		make_text(script, event, place, &script->scratch);
 		text->text = arena_strndup(&script->texts, script->scratch.s, script->scratch.len);
 		text->len = (uint32_t)script->scratch.len;
 	}
@@ -126,7 +144,7 @@ static const struct frame_text *text_of(struct script *script, struct script_eve
 
 void script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
 {
-	const struct frame_text *text = text_of(script, event, place, event->chain);
+	const struct frame_text *text = text_of(script, event, place);
 	const struct place_row *row = &script->session.places->v[place];
 	struct str *out = &script->output->text;
 	const char *line = text->text, *end = text->text + text->len;
@@ -147,6 +165,28 @@ void script_add_frame(struct script *script, struct script_event *event, uint64_
 			str_addc(out, '\n');
 		if (stop == end)
 			return;
+		line = stop + 1;
+	}
+}
+
+void script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
+{
+	const struct frame_text *text = text_of(script, event, place);
+	struct str *out = &script->output->text;
+	const char *line = text->text, *end = text->text + text->len;
+
+	for (;;) {
+		const char *stop = memchr(line, FRAME_END, (size_t)(end - line));
+
+		stop = stop ? stop : end;
+		str_add(out, "{\"ip\":\"0x");
+		script_add_hex(out, ip);
+		str_addc(out, '"');
+		str_addn(out, line, (size_t)(stop - line));
+		str_addc(out, '}');
+		if (stop == end)
+			return;
+		str_addc(out, ',');
 		line = stop + 1;
 	}
 }

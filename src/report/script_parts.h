@@ -54,7 +54,7 @@ enum { SCRIPT_TYPES = 7 };
 struct script_choice {
 	uint64_t fields[SCRIPT_TYPES]; /* FIELD_BIT; 0: samples of the type are not printed */
 	uint64_t asked[SCRIPT_TYPES]; /* those of them that were asked for by name */
-	bool touched[SCRIPT_TYPES]; /* not the default any more */
+	uint64_t frames[SCRIPT_TYPES]; /* added where samples have chains: tracepoints have no code else */
 };
 
 /* What is printed of an event's samples. */
@@ -129,15 +129,41 @@ void script_add_frame(struct script *script, struct script_event *event, uint64_
 void script_add_place(struct script *script, uint64_t fields, uint32_t place, struct str *out);
 /* A file by its path, all else by its name. */
 void script_add_dso(const struct dso *dso, struct str *out);
+/* The same as JSON: an object, behind those of the functions inlined there. */
+void script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);
+void script_add_hex(struct str *out, uint64_t value);
 /* 16 digits at least, right-aligned with spaces. */
 void script_add_hex16(struct str *out, uint64_t value);
 
 /* ---- script_text.c, script_json.c, script_more.c, script_other.c ---- */
 
+/* What stands in front of every line: of a sample or of another record. */
+struct script_start {
+	const struct thread *thread; /* NULL: not known */
+	int32_t pid, tid;
+	uint32_t cpu;
+	uint64_t time_ns;
+	uint64_t has; /* PERF_SAMPLE_* bits: which of them are known */
+	uint16_t misc;
+	uint32_t type; /* RECORD_* */
+};
+/* At least `width` characters, filled from the left. */
+void script_add_number(struct str *out, uint64_t value, unsigned width, char fill);
+/* What a sample stands for: its own period, or the event's where all are the same. */
+static inline uint64_t script_period(const struct replay_sample *sample)
+{
+	return sample->sample->has & PERF_SAMPLE_PERIOD ? sample->sample->period
+							: sample->event->attr.sample_period;
+}
+/* "comm  tid [cpu] seconds.microseconds: " */
+void script_add_start(struct script *script, const struct script_event *event,
+		      const struct script_start *start);
 void script_text_sample(struct script *script, struct script_event *event,
-			const struct replay_sample *sample);
+			const struct replay_sample *sample, const struct script_start *start);
 void script_json_sample(struct script *script, struct script_event *event,
-			const struct replay_sample *sample);
+			const struct replay_sample *sample, const struct script_start *start);
+/* A frame's members behind "ip". */
+void script_json_frame(const struct place_row *row, const struct frame *frame, bool inlined, struct str *out);
 /* The fields between the event's name and the address, and those behind the frames. */
 void script_more_before(struct script *script, const struct script_event *event,
 			const struct replay_sample *sample);
@@ -160,23 +186,9 @@ void script_add_registers(const struct reader *reader, const struct sample_regs 
 bool script_shows_others(const struct script_options *options);
 void script_other_record(struct script *script, const struct record *record, const struct record_body *body,
 			 const struct thread *thread);
-/* The same in JSON, with its text; start as for its line. */
-struct script_start;
+/* The same in JSON, with its text. */
 void script_json_record(struct script *script, const struct script_start *start,
 			const struct record_body *body);
-/* What stands in front of every line: of a sample or of another record. */
-struct script_start {
-	const struct thread *thread; /* NULL: not known */
-	int32_t pid, tid;
-	uint32_t cpu;
-	uint64_t time_ns;
-	uint64_t has; /* PERF_SAMPLE_* bits: which of them are known */
-	uint16_t misc;
-	uint32_t type; /* RECORD_* */
-};
-/* "comm  tid [cpu] seconds.microseconds: " */
-void script_add_start(struct script *script, const struct script_event *event,
-		      const struct script_start *start);
 /* NULL where the recording has no formats, or the library is left out: then a note says so. */
 struct tracepoints *script_tracepoints(struct script *script);
 

@@ -15,8 +15,7 @@
 /* Only decoders of hardware traces know what kind of branch a sample was. */
 enum { FLAGS_COLUMNS = 24 };
 
-/* At least `width` characters, filled from the left. */
-static void add_number(struct str *out, uint64_t value, unsigned width, char fill)
+void script_add_number(struct str *out, uint64_t value, unsigned width, char fill)
 {
 	char text[32];
 	unsigned at = sizeof(text);
@@ -35,7 +34,7 @@ static void add_left(struct str *out, int64_t value, unsigned width)
 
 	if (value < 0)
 		str_addc(out, '-');
-	add_number(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, ' ');
+	script_add_number(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, ' ');
 	if (out->len - start < width)
 		str_pad(out, ' ', width - (out->len - start));
 }
@@ -43,7 +42,7 @@ static void add_left(struct str *out, int64_t value, unsigned width)
 static void add_right(struct str *out, int64_t value, unsigned width)
 {
 	if (value >= 0)
-		add_number(out, (uint64_t)value, width, ' ');
+		script_add_number(out, (uint64_t)value, width, ' ');
 	else
 		str_addf(out, "%*lld", (int)width, (long long)value);
 }
@@ -62,16 +61,16 @@ static void add_time(struct script *script, uint64_t time_ns, struct str *out)
 	script->last_ns = time_ns;
 	start = out->len;
 	if (script->options.ns) {
-		add_number(out, shown / NS_PER_S, 5, ' ');
+		script_add_number(out, shown / NS_PER_S, 5, ' ');
 		str_addc(out, '.');
-		add_number(out, shown % NS_PER_S, 9, '0');
+		script_add_number(out, shown % NS_PER_S, 9, '0');
 	} else {
 		char text[40];
 		unsigned len;
 
-		add_number(out, shown / NS_PER_S, 1, ' ');
+		script_add_number(out, shown / NS_PER_S, 1, ' ');
 		str_addc(out, '.');
-		add_number(out, shown % NS_PER_S / 1000, 6, '0');
+		script_add_number(out, shown % NS_PER_S / 1000, 6, '0');
 		len = (unsigned)(out->len - start);
 		if (len < 12) {
 			memcpy(text, out->s + start, len);
@@ -99,7 +98,7 @@ static void add_time_of_day(struct script *script, uint64_t time_ns, struct str 
 	}
 	str_add(out, script->tod);
 	str_addc(out, '.');
-	add_number(out, script->options.ns ? ns : ns / 1000, script->options.ns ? 9 : 6, '0');
+	script_add_number(out, script->options.ns ? ns : ns / 1000, script->options.ns ? 9 : 6, '0');
 	str_addc(out, ' ');
 }
 
@@ -131,13 +130,16 @@ static void add_misc(uint16_t misc, uint32_t type, struct str *out)
 }
 
 static void add_comm(struct script *script, const struct script_event *event, const struct thread *thread,
-		     struct str *out)
+		     int32_t tid, struct str *out)
 {
-	const char *comm = thread ? replay_comm(&script->session.replay, thread->comm) : ":-1";
+	const char *comm = thread ? replay_comm(&script->session.replay, thread->comm) : NULL;
 	size_t start, len;
 
 	str_reset(&script->scratch);
-	str_add_printable(&script->scratch, comm, strlen(comm));
+	if (comm)
+		str_add_printable(&script->scratch, comm, strlen(comm));
+	else
+		str_addf(&script->scratch, ":%d", tid);
 	len = script->scratch.len;
 	start = !event->chain && len < 16 ? 16 - len : 0;
 	str_pad(out, ' ', start);
@@ -151,7 +153,8 @@ void script_add_start(struct script *script, const struct script_event *event, c
 	bool pid = script_prints(event, FIELD_PID), tid = script_prints(event, FIELD_TID);
 
 	if (script_prints(event, FIELD_COMM))
-		add_comm(script, event, start->thread, out);
+		add_comm(script, event, start->thread,
+			 start->has & PERF_SAMPLE_TID ? start->tid : -1, out);
 	if (pid)
 		add_right(out, start->pid, 5);
 	if (pid && tid)
@@ -164,7 +167,7 @@ void script_add_start(struct script *script, const struct script_event *event, c
 		str_addc(out, ' ');
 	if (script_prints(event, FIELD_CPU) && (start->has & PERF_SAMPLE_CPU)) {
 		str_addc(out, '[');
-		add_number(out, start->cpu, 3, '0');
+		script_add_number(out, start->cpu, 3, '0');
 		str_addn(out, "] ", 2);
 	}
 	if (script_prints(event, FIELD_MISC))
@@ -201,20 +204,14 @@ static void add_code(struct script *script, struct script_event *event, const st
 		script_add_frame(script, event, chain.v[i].ip, chain.v[i].place);
 }
 
-void script_text_sample(struct script *script, struct script_event *event, const struct replay_sample *sample)
+void script_text_sample(struct script *script, struct script_event *event, const struct replay_sample *sample,
+			const struct script_start *start)
 {
-	const struct sample *s = sample->sample;
 	struct str *out = &script->output->text;
-	struct script_start start = {
-		.thread = sample->thread, .pid = (int32_t)s->pid, .tid = (int32_t)s->tid,
-		.cpu = s->cpu,            .time_ns = s->time_ns,  .has = s->has,
-		.misc = sample->body->misc, .type = RECORD_SAMPLE,
-	};
 
-	script_add_start(script, event, &start);
+	script_add_start(script, event, start);
 	if (script_prints(event, FIELD_PERIOD)) {
-		add_number(out, s->has & PERF_SAMPLE_PERIOD ? s->period : sample->event->attr.sample_period,
-			   10, ' ');
+		script_add_number(out, script_period(sample), 10, ' ');
 		str_addc(out, ' ');
 	}
 	if (script_prints(event, FIELD_EVENT)) {

@@ -130,8 +130,12 @@ static int most_samples_first(const void *a, const void *b)
 	return x->dso->index < y->dso->index ? -1 : x->dso->index > y->dso->index;
 }
 
-/* The files that were looked at and have no symbols, most samples first; *all: samples in all. */
-static size_t nameless_files(const struct session *session, struct nameless *files, uint64_t *all)
+/*
+ * The files that were looked at and are in this state, with SYM_FOUND those about which there is something to
+ * say; most samples first. *all: samples in all.
+ */
+static size_t files_of_state(const struct session *session, enum sym_state state, struct nameless *files,
+			     uint64_t *all)
 {
 	const struct replay *replay = &session->replay;
 	uint64_t *samples = xcalloc(replay->n_dsos + 1, sizeof(*samples));
@@ -146,7 +150,8 @@ static size_t nameless_files(const struct session *session, struct nameless *fil
 			samples[row->dso->index] += row->n_samples;
 	}
 	for (size_t i = 0; i < replay->n_dsos; i++)
-		if (symbols_state(session->symbols, replay->dsos[i]) == SYM_NONE)
+		if (symbols_state(session->symbols, replay->dsos[i]) == state &&
+		    (state == SYM_NONE || *symbols_why(session->symbols, replay->dsos[i])))
 			files[n++] = (struct nameless){ replay->dsos[i], samples[i] };
 	free(samples);
 	qsort(files, n, sizeof(*files), most_samples_first);
@@ -167,12 +172,12 @@ static void add_file(const struct session *session, const struct nameless *file,
 	str_addf(out, " (%.1f %%%s%s)", share_pct(file->n_samples, all), *why ? ": " : "", why);
 }
 
-static void add_nameless(struct session *session)
+static void add_files(struct session *session, enum sym_state state, const char *what)
 {
 	struct nameless *files = xcalloc(session->replay.n_dsos + 1, sizeof(*files));
 	struct str most = STR_INIT, rest = STR_INIT;
 	uint64_t all;
-	size_t n = nameless_files(session, files, &all), listed = 0, more = 0;
+	size_t n = files_of_state(session, state, files, &all), listed = 0, more = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		bool worth = files[i].n_samples && share_pct(files[i].n_samples, all) >= listed_pct;
@@ -189,9 +194,9 @@ static void add_nameless(struct session *session)
 		str_addf(&most, ", and %zu more", more);
 	if (listed)
 		note_add(&session->notes, false, symbols_remedy(session->symbols, files[0].dso),
-			 "no symbols: %s", most.s);
+			 "%s: %s", what, most.s);
 	if (rest.len)
-		note_add(&session->notes, true, NULL, "no symbols either: %s", rest.s);
+		note_add(&session->notes, true, NULL, "%s, less often: %s", what, rest.s);
 	str_release(&most);
 	str_release(&rest);
 	free(files);
@@ -209,5 +214,6 @@ void session_add_notes(struct session *session)
 	add_losses(session);
 	add_counts(session);
 	add_unwinding(session);
-	add_nameless(session);
+	add_files(session, SYM_NONE, "no symbols");
+	add_files(session, SYM_FOUND, "names missing or in doubt");
 }

@@ -59,6 +59,7 @@ run_example() # FOLDER NAME
 # What stands there is pstat, not the path of the program that is tested.
 mkdir "$tmp/bin"
 ln -s "$PSTAT" "$tmp/bin/pstat"
+ln -s "$WORK/callers" "$tmp/bin/callers"
 export PATH=$tmp/bin:$PATH PYTHONDONTWRITEBYTECODE=1
 
 for file in "$ROOT/README" "$ROOT"/man/*.1; do
