@@ -18,6 +18,7 @@ static int take_chains(void *target, const char *argument, struct str *err)
 	struct report_options *report = &of(target)->report;
 
 	report->no_chains = false;
+	report->chains_asked = true;
 	return argument ? chain_options_parse(&report->chain, argument, err) : 0;
 }
 
@@ -89,9 +90,11 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 'x', "exclude-other", NULL, "only rows with such a caller", REPORT(exclude_other) },
 	{ OPTION_FLAG, 'U', "hide-unresolved", NULL, "only rows with a function's name",
 	  REPORT(hide_unresolved) },
+	{ OPTION_TEXT, 'd', "dsos", "names", "only samples in these files", WORD(sample.filters.dsos) },
 	{ OPTION_TEXT, 0, "symbol-filter", "text", "only functions with this in their names",
 	  WORD(sample.filters.symbol_filter) },
 	{ OPTION_CALL, 0, "time-quantum", "time", "unit of the sort key time (100ms)", .call = take_quantum },
+	{ OPTION_FLAG, 0, "ns", NULL, "times of the key time with nine digits behind the point", REPORT(ns) },
 	{ OPTION_FLAG, 0, "full-source-path", NULL, "files of source lines with their folders",
 	  REPORT(full_source_path) },
 	{ .kind = OPTION_GROUP, .help = "How to print it" },
@@ -105,7 +108,14 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 0, "delimiter", NULL, "--folded: a frame - between user and kernel",
 	  REPORT(folded_delimiter) },
 	{ OPTION_FLAG, 'j', "json", NULL, "one JSON document", WORD(json) },
+	{ OPTION_TEXT, 'M', "disassembler-style", "style", "accepted, without effect",
+	  WORD(sample.ignored_text) },
+	{ OPTION_FLAG, 'm', "modules", NULL, "accepted, without effect: symbols of modules are always read",
+	  WORD(sample.ignored) },
 	{ OPTION_FLAG, 0, "tui", NULL, "accepted: there is none, --stdio is printed", WORD(tui) },
+	{ OPTION_FLAG, 'm', "modules", NULL, "accepted: modules are always looked up", WORD(sample.ignored) },
+	{ OPTION_TEXT, 'M', "disassembler-style", "style", "accepted: report shows no machine code",
+	  WORD(sample.ignored_text) },
 	{ .kind = OPTION_GROUP, .help = "Something else to print" },
 	{ OPTION_FLAG, 0, "tasks", NULL, "the recorded processes and threads as a tree", WORD(tasks) },
 	{ OPTION_FLAG, 0, "mmaps", NULL, "the same with their maps", WORD(mmaps) },

@@ -25,7 +25,7 @@ struct sample_words {
 	bool quiet;
 	bool no_pager;
 	const char *color; /* "always", "never", "auto" or NULL */
-	const char *prefix; /* accepted without effect, see sample_options.c */
+	const char *ignored_text; /* of options that are accepted without effect */
 	bool ignored;
 };
 

@@ -25,6 +25,7 @@ struct filters {
 	char *symbol_filter;
 	struct intset pids, tids, cpus;
 	struct time_ranges times;
+	struct event_switch *event_switch; /* NULL: none; moves while asking */
 	struct verdicts *comm_verdicts, *dso_verdicts; /* filled while asking */
 };
 
@@ -107,6 +108,8 @@ static int parse_all(struct filters *filters, const struct filter_options *optio
 		code = parse_cpus(filters, &reader->events, options->cpus, err);
 	if (options->time && !code)
 		code = parse_time(filters, reader, options->time, err);
+	if (!code)
+		code = event_switch_new(&filters->event_switch, options, reader, err);
 	return code;
 }
 
@@ -149,6 +152,7 @@ void filters_free(struct filters *filters)
 	intset_release(&filters->tids);
 	intset_release(&filters->cpus);
 	time_ranges_release(&filters->times);
+	event_switch_free(filters->event_switch);
 	free(filters->symbol_filter);
 	free(filters->comm_verdicts->v);
 	free(filters->dso_verdicts->v);
@@ -201,6 +205,8 @@ bool filters_drop_sample(const struct filters *filters, const struct replay_samp
 
 	if (filters->by_time && (s->has & PERF_SAMPLE_TIME) && s->time_ns &&
 	    !time_ranges_have(&filters->times, s->time_ns))
+		return true;
+	if (filters->event_switch && event_switch_drops(filters->event_switch, sample->event))
 		return true;
 	return filters->by_cpu && (!(s->has & PERF_SAMPLE_CPU) || s->cpu > CPUS_MAX ||
 				   !intset_has(&filters->cpus, (int)s->cpu));

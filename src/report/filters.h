@@ -8,7 +8,7 @@
 #include "report/session.h"
 
 /*
- * --time and --cpu leave samples out as if they were not in the recording; all other filters leave
+ * --time, --cpu and --switch-on leave samples out as if they were not in the recording; all other filters leave
  * them in the totals that percentages are of. True: left out. (filters_take_sample asks both.)
  */
 bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample);
@@ -36,6 +36,15 @@ bool time_ranges_have(const struct time_ranges *ranges, uint64_t time_ns);
 /* First and last sample's time: of the header, else of a pass over the file. -EINVAL for a pipe. */
 int time_bounds(const struct reader *reader, uint64_t *first_ns, uint64_t *last_ns,
 		struct str *err);
+
+/* ---- event_switch.c ---- */
+struct event_switch;
+/* --switch-on, --switch-off; *made NULL: neither was given. -EINVAL: no such event, with a sentence. */
+int event_switch_new(struct event_switch **made, const struct filter_options *options, const struct reader *reader,
+		     struct str *err);
+void event_switch_free(struct event_switch *the);
+/* To be called once for each sample, in the order of time. */
+bool event_switch_drops(struct event_switch *the, const struct data_event *event);
 
 /* ---- name_set.c ---- */
 struct name_set { /* names of one option */

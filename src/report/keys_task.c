@@ -125,7 +125,10 @@ KEY_TEXT(text_time)
 	uint64_t quantum_ns = report->options.time_quantum_ns;
 	uint64_t ns = value * (quantum_ns ? quantum_ns : 100000000);
 
-	str_addf(out, "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000);
+	if (report->options.ns)
+		str_addf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+	else
+		str_addf(out, "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000);
 }
 
 KEY_VALUE(value_cgroup)

@@ -73,6 +73,8 @@ struct filter_options { /* texts as typed; NULL: all. Lists are separated by com
 	const char *pids, *tids, *cpus;
 	const char *
 		time; /* "1.5,2.5", "1.5,", ",2.5", "10%/2", "0%-10%,30%-40%", several by space or comma as perf */
+	const char *switch_on, *switch_off; /* names of events: only what was sampled between them */
+	bool switches_shown; /* samples of these events too */
 };
 struct filters;
 /* first_ns, last_ns of the recording are needed for percentages: from the header, else a first pass. */
@@ -110,6 +112,7 @@ struct report_options {
 	bool exclude_other; /* -x: only entries with a parent */
 	int children; /* 1, 0; -1: on where there are chains */
 	bool no_chains; /* --no-call-graph: as if there were none */
+	bool chains_asked; /* -g was given: a recording without chains is worth a note */
 	struct chain_options chain;
 	bool branch_stack; /* -b; --no-branch-stack: branch_stack_off */
 	bool branch_stack_off;
@@ -122,11 +125,11 @@ struct report_options {
 	double percent_limit; /* --percent-limit */
 	bool percentage_relative; /* --percentage relative: of what the filters left; default absolute */
 	const char *field_widths; /* -w */
-	const char *column_separator_unused; /* reserved */
 	unsigned verbose; /* -v */
 	bool hide_unresolved; /* -U */
-	bool full_source_path, raw_ip;
+	bool full_source_path;
 	uint64_t time_quantum_ns; /* 0: 100 ms */
+	bool ns; /* nine digits for the sort key time */
 	bool folded_annotate; /* --folded -a: _[k], _[i] */
 	bool folded_delimiter; /* a "-" frame between user and kernel */
 	bool quiet;
