@@ -25,14 +25,20 @@ static const char script_head[] =
 	"_pstat_files() { COMPREPLY=($(compgen -f -- \"$cur\")); compopt -o filenames; }\n"
 	"_pstat_programs() { COMPREPLY=($(compgen -c -- \"$cur\")); }\n"
 	"_pstat_pids() { COMPREPLY=($(cd /proc && compgen -W \"$(echo [0-9]*)\" -- \"$cur\")); }\n"
-	"# A list separated by commas: the last part is completed. A colon divides words for bash, which\n"
-	"# then wants only what follows it.\n"
+	"# A list separated by commas: the last part is completed, behind its sign.\n"
+	"_pstat_list()\n"
+	"{\n"
+	"\tlocal before= part=$cur\n"
+	"\tcase $cur in *,*) before=${cur%,*}, part=${cur##*,} ;; esac\n"
+	"\tcase $part in [+-]*) before+=${part:0:1} part=${part:1} ;; esac\n"
+	"\tCOMPREPLY=($(compgen -P \"$before\" -W \"$*\" -- \"$part\"))\n"
+	"\tcompopt -o nospace\n"
+	"}\n"
+	"# A colon divides words for bash, which then wants only what follows it.\n"
 	"_pstat_listed()\n"
 	"{\n"
-	"\tlocal before= part=$cur i\n"
-	"\tcase $cur in *,*) before=${cur%,*}, part=${cur##*,} ;; esac\n"
-	"\tCOMPREPLY=($(compgen -P \"$before\" -W \"$(pstat list --names \"$@\" 2>/dev/null)\" -- \"$part\"))\n"
-	"\tcompopt -o nospace\n"
+	"\tlocal i\n"
+	"\t_pstat_list \"$(pstat list --names \"$@\" 2>/dev/null)\"\n"
 	"\t[[ $cur == *:* && $COMP_WORDBREAKS == *:* ]] || return\n"
 	"\tfor i in \"${!COMPREPLY[@]}\"; do COMPREPLY[i]=${COMPREPLY[i]#\"${cur%\"${cur##*:}\"}\"}; done\n"
 	"}\n"
@@ -44,6 +50,8 @@ static const char script_head[] =
 	"\t\t[[ ${COMP_WORDS[i]} == : || ${COMP_WORDS[i-1]} == : ]] || break\n"
 	"\t\tcur=${COMP_WORDS[i-1]}$cur prev=${COMP_WORDS[i-2]}\n"
 	"\tdone\n"
+	"\t# so is --input=file\n"
+	"\tif [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
 	"\tCOMPREPLY=()\n"
 	"\tcase ${COMP_WORDS[1]} in\n";
 
@@ -70,6 +78,30 @@ static void add_option_names(struct str *out, const struct command *command)
 	str_add(out, "--help");
 }
 
+/* "fp|dwarf[,bytes]": the words in it. */
+static void add_choices(struct str *out, const char *argument)
+{
+	for (; *argument; argument += *argument == '|') {
+		str_addf(out, " %.*s", (int)strcspn(argument, "|["), argument);
+		argument += strcspn(argument, "|");
+	}
+}
+
+/* The function that completes a row's argument, with its words. */
+static void add_source(struct str *out, const struct option_row *row)
+{
+	const char *name, *help;
+
+	if (strchr(row->argument, '|') && !strchr(row->argument, ' ')) {
+		str_add(out, "_pstat_words");
+		add_choices(out, row->argument);
+		return;
+	}
+	str_add(out, row->list ? "_pstat_list" : word_sources[row->words]);
+	for (size_t i = 0; row->list && row->list(i, &name, &help); i++)
+		str_addf(out, " %s", name);
+}
+
 /* "	stat:-e|stat:--event) ...; return ;;" for each option that takes an argument */
 static void add_arguments(struct str *out, const struct command *command)
 {
@@ -83,7 +115,9 @@ static void add_arguments(struct str *out, const struct command *command)
 			str_addf(out, "%s:-%c", command->name, row->letter);
 		if (row->name)
 			str_addf(out, "%s%s:--%s", row->letter ? "|" : "", command->name, row->name);
-		str_addf(out, ") %s; return ;;\n", word_sources[row->words]);
+		str_add(out, ") ");
+		add_source(out, row);
+		str_add(out, "; return ;;\n");
 	}
 }
 

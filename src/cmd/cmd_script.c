@@ -28,7 +28,8 @@ static int take_fields(void *target, const char *argument, struct str *err)
 const struct option_row script_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to print" },
 	{ OPTION_CALL, 'F', "fields", "list",
-	  "these fields; +name adds one, -name leaves one out; may be repeated", .call = take_fields },
+	  "these fields; +name adds one, -name leaves one out; may be repeated", .call = take_fields,
+	  .list = script_field_row },
 	{ OPTION_FLAG, 'G', "hide-call-graph", NULL, "no chains", SCRIPT(no_chains) },
 	{ OPTION_FLAG, 'j', "json", NULL, "a JSON object for each sample", SCRIPT(json) },
 	{ OPTION_FLAG, 0, "ns", NULL, "times with nine digits behind the point", SCRIPT(ns) },
@@ -45,6 +46,8 @@ const struct option_row script_options[] = {
 	{ OPTION_FLAG, 0, "show-bpf-events", NULL, "BPF programs and kernel symbols too", SCRIPT(show_bpf) },
 	{ OPTION_FLAG, 0, "show-text-poke-events", NULL, "changes of the kernel's code too",
 	  SCRIPT(show_text_poke) },
+	{ OPTION_TEXT, 0, "dsos", "names", "only samples in these files",
+	  .offset = offsetof(struct script_words, sample.filters.dsos) },
 	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "every record with its place, name and fields",
 	  DUMP(records) },
 	{ OPTION_FLAG, 0, "header", NULL, "the header, before anything else", DUMP(header) },

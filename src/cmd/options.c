@@ -162,6 +162,22 @@ static const char *negated_name(const struct option_row *row, struct str *room)
 	return room->s;
 }
 
+static bool has_name(const struct option_row *rows, const char *name)
+{
+	for (; rows->kind != OPTION_END; rows = option_next(rows))
+		if (is_option(rows) && rows->name && !strcmp(rows->name, name))
+			return true;
+	return false;
+}
+
+/* NULL: it cannot be negated, or the word is another row's: --call-graph is more than no --no-call-graph. */
+static const char *negation(const struct option_row *rows, const struct option_row *row, struct str *room)
+{
+	const char *name = may_be_negated(row) ? negated_name(row, room) : NULL;
+
+	return name && !has_name(rows, name) ? name : NULL;
+}
+
 static void match_name(struct match *match, const char *name, const char *word, size_t len,
 		       const struct option_row *row, bool negated)
 {
@@ -181,13 +197,15 @@ static struct match find_name(const struct option_row *rows, const char *word, s
 {
 	struct match match = { 0 };
 	struct str room = STR_INIT;
+	const char *negated;
 
 	for (const struct option_row *row = rows; row->kind != OPTION_END; row = option_next(row)) {
 		if (!is_option(row) || !row->name)
 			continue;
 		match_name(&match, row->name, word, len, row, false);
-		if (may_be_negated(row))
-			match_name(&match, negated_name(row, &room), word, len, row, true);
+		negated = negation(rows, row, &room);
+		if (negated)
+			match_name(&match, negated, word, len, row, true);
 	}
 	str_release(&room);
 	return match;
@@ -195,7 +213,7 @@ static struct match find_name(const struct option_row *rows, const char *word, s
 
 static int ambiguous(struct parse *p, const char *word, size_t len)
 {
-	const char *before = "";
+	const char *before = "", *negated;
 	struct str room = STR_INIT;
 
 	fail(p->err, 0, "--%.*s: this could be ", (int)len, word);
@@ -206,8 +224,9 @@ static int ambiguous(struct parse *p, const char *word, size_t len)
 			str_addf(p->err, "%s--%s", before, row->name);
 			before = ", ";
 		}
-		if (may_be_negated(row) && !strncmp(negated_name(row, &room), word, len)) {
-			str_addf(p->err, "%s--%s", before, negated_name(row, &room));
+		negated = negation(p->rows, row, &room);
+		if (negated && !strncmp(negated, word, len)) {
+			str_addf(p->err, "%s--%s", before, negated);
 			before = ", ";
 		}
 	}

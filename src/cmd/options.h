@@ -32,7 +32,7 @@ struct option_row {
 	enum option_kind kind;
 	char letter; /* 0: none */
 	const char *name; /* the long name without its dashes, or NULL */
-	const char *argument; /* how -h names the argument; NULL: the option takes none */
+	const char *argument; /* how -h names the argument, "a|b": all it can be; NULL: it takes none */
 	const char *help; /* one line, without a full stop */
 	size_t offset; /* of the field, in the struct given to options_parse */
 	long min, max; /* OPTION_NUMBER */
@@ -43,6 +43,8 @@ struct option_row {
 	bool argument_may_follow; /* optional, and also the next word unless that begins with a dash */
 	enum option_words words;
 	const struct option_row *more; /* OPTION_END: the table goes on there; or NULL */
+	/* The words of an argument that is a list, in order; false: no more. NULL: it is none. */
+	bool (*list)(size_t i, const char **name, const char **help);
 	/* OPTION_CALL: 0, or -EINVAL with a finished sentence that names the option. */
 	int (*call)(void *target, const char *argument, struct str *err);
 };

@@ -20,6 +20,8 @@ static const struct unit byte_units[] = {
 };
 
 static const struct unit time_units[] = {
+	{ "ns", 1 },
+	{ "us", 1000 },
 	{ "ms", 1000000ull },
 	{ "s", 1000000000ull },
 	{ "m", 60 * 1000000000ull },

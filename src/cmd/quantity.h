@@ -8,7 +8,7 @@
 
 /* "4096B", "512K", "2M", "1G" -> bytes. -EINVAL without a sentence; a plain number is none. */
 int parse_bytes(const char *text, uint64_t *bytes);
-/* "500ms", "30s", "5m", "1h", "1d" -> ns. -EINVAL without a sentence; a plain number is none. */
+/* "500ns", "500us", "500ms", "30s", "5m", "1h", "1d" -> ns. -EINVAL without a sentence; a plain number is none. */
 int parse_duration(const char *text, uint64_t *ns);
 
 #endif

@@ -112,7 +112,7 @@ const struct option_row record_options[] = {
 	  SAMPLING(overwrite) },
 
 	{ .kind = OPTION_GROUP, .help = "How to drain" },
-	{ OPTION_CALL, 'm', "mmap-pages", "pages|size", "room for each CPU's records (default 2M or less)",
+	{ OPTION_CALL, 'm', "mmap-pages", "pages or size", "room for each CPU's records (default 2M or less)",
 	  .call = take_ring_size },
 	{ OPTION_CALL, 0, "threads", "cpu|core|node", "several threads that drain (default one)",
 	  .argument_optional = true, .call = take_threads },

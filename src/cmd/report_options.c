@@ -43,6 +43,14 @@ static int take_percentage(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
+static int take_widths(void *target, const char *argument, struct str *err)
+{
+	if (argument[strspn(argument, "0123456789,")])
+		return fail(err, -EINVAL, "--column-widths: '%s' is not a list of numbers such as 9,16", argument);
+	of(target)->report.field_widths = argument;
+	return 0;
+}
+
 static int take_quantum(void *target, const char *argument, struct str *err)
 {
 	if (parse_duration(argument, &of(target)->report.time_quantum_ns) ||
@@ -58,9 +66,9 @@ static int take_quantum(void *target, const char *argument, struct str *err)
 const struct option_row report_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to print" },
 	{ OPTION_TEXT, 's', "sort", "keys", "what makes a row: comm,dso,symbol and others, see the manual",
-	  REPORT(sort) },
+	  REPORT(sort), .list = report_key_row },
 	{ OPTION_TEXT, 'F', "fields", "fields", "the columns: overhead, sample, period and sort keys",
-	  REPORT(fields) },
+	  REPORT(fields), .list = report_key_row },
 	{ OPTION_SWITCH, 0, "children", NULL, "a column with what a function called, too (where there are chains)",
 	  WORD(children), .both = true },
 	{ OPTION_CALL, 'g', "call-graph", "style", "chains: graph,0.5,caller,function,percent or a part of it",
@@ -69,7 +77,7 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 'G', "inverted", NULL, "chains from the outermost caller in (-g caller)",
 	  WORD(inverted) },
 	{ OPTION_CALL, 0, "percent-limit", "percent", "leave out rows below it", .call = take_percent_limit },
-	{ OPTION_CALL, 0, "percentage", "how", "relative (to what the filters left) or absolute",
+	{ OPTION_CALL, 0, "percentage", "relative|absolute", "of what the filters left, or of all (the default)",
 	  .call = take_percentage },
 	{ OPTION_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples",
 	  REPORT(n_samples) },
@@ -101,17 +109,13 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 0, "stdio", NULL, "a table with trees, as perf prints it (the default)", WORD(stdio) },
 	{ OPTION_TEXT, 't', "field-separator", "text", "columns separated by this, not aligned",
 	  REPORT(separator) },
-	{ OPTION_TEXT, 'w', "column-widths", "list", "these widths", REPORT(field_widths) },
+	{ OPTION_CALL, 'w', "column-widths", "list", "these widths", .call = take_widths },
 	{ OPTION_FLAG, 0, "folded", NULL, "a line for each stack, for flame graphs", WORD(folded) },
 	{ OPTION_FLAG, 'a', "annotate-frames", NULL, "--folded: mark kernel and inlined frames: _[k], _[i]",
 	  REPORT(folded_annotate) },
 	{ OPTION_FLAG, 0, "delimiter", NULL, "--folded: a frame - between user and kernel",
 	  REPORT(folded_delimiter) },
 	{ OPTION_FLAG, 'j', "json", NULL, "one JSON document", WORD(json) },
-	{ OPTION_TEXT, 'M', "disassembler-style", "style", "accepted, without effect",
-	  WORD(sample.ignored_text) },
-	{ OPTION_FLAG, 'm', "modules", NULL, "accepted, without effect: symbols of modules are always read",
-	  WORD(sample.ignored) },
 	{ OPTION_FLAG, 0, "tui", NULL, "accepted: there is none, --stdio is printed", WORD(tui) },
 	{ OPTION_FLAG, 'm', "modules", NULL, "accepted: modules are always looked up", WORD(sample.ignored) },
 	{ OPTION_TEXT, 'M', "disassembler-style", "style", "accepted: report shows no machine code",
@@ -141,6 +145,8 @@ static int choose_format(struct report_words *words)
 {
 	if (words->folded && words->json)
 		return bad_usage("report: --folded and --json are two formats; give one");
+	if ((words->folded || words->json) && (words->sample.dump.header || words->sample.dump.full_header))
+		return bad_usage("report: --header goes before a table; --header-only prints it by itself");
 	words->report.format = words->folded ? "folded" : words->json ? "json" : "stdio";
 	return 0;
 }

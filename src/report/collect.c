@@ -6,6 +6,7 @@
 #include "report/collect.h"
 
 #include "report/filters.h"
+#include "report/keys.h"
 #include "report/texts.h"
 
 #include <errno.h>
@@ -197,9 +198,7 @@ static void open_trace(struct report *report)
 
 	if (!report->texts)
 		report->texts = texts_new();
-	if (!report->tracepoints)
-		report->tracepoints = tracepoints_new(report->session.reader, &why);
-	if (!report->tracepoints)
+	if (!report_open_tracepoints(report, &why))
 		note_add(&report->session.notes, false, NULL, "tracepoint fields: %s", why.s);
 	str_release(&why);
 }

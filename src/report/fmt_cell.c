@@ -94,7 +94,9 @@ static void add_number(const struct report *report, const struct hist *hist,
 	if (report->options.separator)
 		width = 0;
 	for (size_t i = 0; i < hist->n_members; i++) {
-		if (field->percent)
+		if (field->total && !report->children)
+			str_addf(&output->text, " %*s", width > 1 ? width - 1 : 0, "N/A");
+		else if (field->percent)
 			add_percent(report, entry_percent(report, hist, entry, field, i), width,
 				    output);
 		else
@@ -113,13 +115,16 @@ void fmt_add_key(struct report *report, const struct entry *entry, const struct 
 	column->key->text(report, value, out);
 }
 
-/* Quotes what was added since `start`, if it has to be. */
-static void quote(struct str *out, size_t start, const char *separator)
+static bool needs_quotes(const char *text, const char *separator)
+{
+	return separator && (strchr(text, '"') || (*separator && strstr(text, separator)));
+}
+
+/* Quotes what was added since `start`. */
+static void quote(struct str *out, size_t start)
 {
 	struct str field = STR_INIT;
 
-	if (!strchr(out->s + start, '"') && !(*separator && strstr(out->s + start, separator)))
-		return;
 	str_addn(&field, out->s + start, out->len - start);
 	out->len = start;
 	str_addc(out, '"');
@@ -160,7 +165,7 @@ void fmt_add_cell(struct report *report, const struct hist *hist, const struct e
 {
 	struct str *out = &output->text;
 	size_t start = out->len, len, width = fmt_width(report, hist, column);
-	bool fill = !last;
+	bool fill = !last, quoted = false;
 
 	if (column->kind == COLUMN_NUMBER) {
 		add_number(report, hist, entry, column, output);
@@ -168,8 +173,7 @@ void fmt_add_cell(struct report *report, const struct hist *hist, const struct e
 		fmt_add_key(report, entry, column, out);
 		if (user_width(report, column))
 			cut(column, width, out, start);
-		if (report->options.separator)
-			quote(out, start, report->options.separator);
+		quoted = needs_quotes(out->s + start, report->options.separator);
 		if (column->key->right)
 			align_right(out, start, width);
 		fill = fill || !(column->key->flags & KEY_RAGGED);
@@ -177,6 +181,9 @@ void fmt_add_cell(struct report *report, const struct hist *hist, const struct e
 	len = out->len - start;
 	if (fill && len < width)
 		str_pad(out, ' ', width - len);
+	/* The blanks too: behind a closing quote only the separator may stand. */
+	if (quoted)
+		quote(out, start);
 }
 
 void fmt_add_head(const struct report *report, const struct hist *hist, const struct column *column,

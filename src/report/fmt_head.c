@@ -105,7 +105,8 @@ static void add_event(struct report *report, const struct hist *hist, struct str
 
 	str_add(out, "# Samples: ");
 	add_short_count(out, totals.n_samples);
-	str_addf(out, " of event%s '", hist->n_members > 1 ? "s" : "");
+	/* perf says so of a group's leader also where it stands alone (--no-group). */
+	str_addf(out, " of event%s '", hist->n_members > 1 || hist->event->n_members > 1 ? "s" : "");
 	head_add_event_name(report, hist, out);
 	str_addc(out, '\'');
 	if (slices) {

@@ -240,7 +240,9 @@ static void add_numbers(struct report *report, const struct hist *hist, const st
 
 		if (column->kind != COLUMN_NUMBER)
 			continue;
-		if (column->field->percent)
+		if (column->field->total && !report->children)
+			add_text(out, column->field->name, NULL);
+		else if (column->field->percent)
 			add_double(out, column->field->name,
 				   entry_percent(report, hist, entry, column->field, member));
 		else

@@ -156,6 +156,7 @@ const struct field_row *field_find(const char *name, size_t len);
 struct code {
 	const struct symbol *symbol; /* NULL: not known */
 	uint64_t addr; /* in its file, or as it is */
+	uint64_t ip; /* as it was in memory, for keys that show that where no symbol is known; or 0 */
 	uint64_t file; /* report_dso_name */
 	char level;
 	bool data; /* an address of data: printed with its distance from the symbol */

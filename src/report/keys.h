@@ -34,22 +34,30 @@ static inline uint32_t source_place(const struct key_source *source, enum fact f
 uint64_t report_place_code(struct report *report, uint32_t place);
 /* The value of an address of data, cut to a multiple of `align`. */
 uint64_t report_data_code(struct report *report, uint32_t place, uint64_t align);
+/*
+ * The value of an address in memory, each of them one of its own: of data, or of an instruction, which is
+ * shown as its function.
+ */
+uint64_t report_memory_code(struct report *report, uint32_t place, bool data);
 uint64_t report_dso_name(struct report *report, uint32_t place); /* 0: not known, else its name + 1 */
 uint64_t report_line(struct report *report, uint32_t place, const struct symbol *symbol,
 		     const struct source_line *line);
 KEY_VALUE(value_dso);
 KEY_VALUE(value_symbol);
+KEY_VALUE(value_addr);
 KEY_VALUE(value_srcline);
 KEY_VALUE(value_srcfile);
 KEY_VALUE(value_symbol_size);
 KEY_VALUE(value_dso_size);
 KEY_TEXT(text_dso);
 KEY_TEXT(text_code);
+KEY_TEXT(text_addr);
 KEY_TEXT(text_size);
 KEY_COMPARE(compare_dso);
 KEY_COMPARE(compare_code); /* by name */
 KEY_COMPARE(compare_code_address);
 KEY_COMPARE(compare_code_found); /* by file and address */
+KEY_COMPARE(compare_memory);
 
 /* ---- keys_task.c ---- */
 struct task_names;
@@ -79,6 +87,8 @@ KEY_VALUE(value_dso_from);
 KEY_VALUE(value_dso_to);
 KEY_VALUE(value_symbol_from);
 KEY_VALUE(value_symbol_to);
+KEY_VALUE(value_addr_from);
+KEY_VALUE(value_addr_to);
 KEY_VALUE(value_srcline_from);
 KEY_VALUE(value_srcline_to);
 KEY_VALUE(value_mispredict);
@@ -101,6 +111,7 @@ KEY_VALUE(value_tlb);
 KEY_VALUE(value_locked);
 KEY_VALUE(value_blocked);
 KEY_VALUE(value_symbol_daddr);
+KEY_VALUE(value_symbol_iaddr);
 KEY_VALUE(value_dso_daddr);
 KEY_VALUE(value_dcacheline);
 KEY_VALUE(value_phys_daddr);

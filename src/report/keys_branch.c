@@ -42,6 +42,16 @@ KEY_VALUE(value_symbol_to)
 	return report_place_code(source->report, source_place(source, FACT_TO));
 }
 
+KEY_VALUE(value_addr_from)
+{
+	return report_data_code(source->report, source_place(source, FACT_FROM), 1);
+}
+
+KEY_VALUE(value_addr_to)
+{
+	return report_data_code(source->report, source_place(source, FACT_TO), 1);
+}
+
 KEY_VALUE(value_srcline_from)
 {
 	return branch_line(source, FACT_FROM);

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-enum code_kind { CODE_ADDRESS, CODE_SYMBOL, CODE_DATA };
+enum code_kind { CODE_ADDRESS, CODE_SYMBOL, CODE_DATA, CODE_MEMORY, CODE_INSTRUCTION };
 
 static const struct place_row *place_row(struct report *report, uint32_t place)
 {
@@ -97,6 +97,19 @@ uint64_t report_data_code(struct report *report, uint32_t place, uint64_t align)
 	return code_intern(report, CODE_DATA, code.file, code.addr, &code);
 }
 
+uint64_t report_memory_code(struct report *report, uint32_t place, bool data)
+{
+	const struct place_row *row = place_row(report, place);
+	const struct code code = { .symbol = place_symbol(&report->session, place),
+				   .addr = row->addr,
+				   .ip = row->ip,
+				   .file = report_dso_name(report, place),
+				   .level = place_level(row),
+				   .data = data };
+
+	return code_intern(report, data ? CODE_MEMORY : CODE_INSTRUCTION, code.file, code.addr, &code);
+}
+
 KEY_VALUE(value_dso)
 {
 	return report_dso_name(source->report, source->frame->place);
@@ -130,7 +143,7 @@ KEY_TEXT(text_code)
 		str_addf(out, "%#-18" PRIx64 " ", code->addr);
 	str_addf(out, "[%c] ", code->level);
 	if (!code->symbol) {
-		str_addf(out, "%#.16" PRIx64, code->addr);
+		str_addf(out, "%#.16" PRIx64, code->ip ? code->ip : code->addr);
 		return;
 	}
 	str_add(out, code->symbol->name);
@@ -174,6 +187,23 @@ KEY_COMPARE(compare_code_found)
 	if (x->symbol || y->symbol)
 		order = compare_dso(report, x->file, y->file);
 	return order ? order : compare_code_address(report, a, b);
+}
+
+KEY_COMPARE(compare_memory)
+{
+	return compare_ascending(report, report->private->codes.v[a].ip, report->private->codes.v[b].ip);
+}
+
+/* As it was in memory when it was first seen: an address of a file has no other. */
+KEY_VALUE(value_addr)
+{
+	return place_row(source->report, source->frame->place)->ip;
+}
+
+KEY_TEXT(text_addr)
+{
+	(void)report;
+	str_addf(out, "%#" PRIx64, value);
 }
 
 static const char *base_name(const struct report *report, const char *path)

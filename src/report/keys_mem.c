@@ -103,7 +103,7 @@ KEY_TEXT(text_blocked)
 
 KEY_VALUE(value_symbol_daddr)
 {
-	return report_data_code(source->report, source_place(source, FACT_DATA_PLACE), 1);
+	return report_memory_code(source->report, source_place(source, FACT_DATA_PLACE), true);
 }
 
 KEY_WIDTH(width_data)
@@ -111,6 +111,11 @@ KEY_WIDTH(width_data)
 	const struct symbol *symbol = report->private->codes.v[value].symbol;
 
 	return LEVEL_WIDTH + ADDRESS_WIDTH + (unsigned)(symbol ? strlen(symbol->name) : 0);
+}
+
+KEY_VALUE(value_symbol_iaddr)
+{
+	return report_memory_code(source->report, source_place(source, FACT_PLACE), false);
 }
 
 KEY_VALUE(value_dso_daddr)
@@ -160,7 +165,7 @@ KEY_TEXT(text_page_size)
 		str_add(out, "N/A");
 		return;
 	}
-	for (; value >= 1024 && value % 1024 == 0; value /= 1024)
+	for (; value / 1024 > 1 && value % 1024 == 0; value /= 1024) /* 1 GiB is "1024M" in script, too */
 		unit++;
 	str_addf(out, "%" PRIu64, value);
 	if (unit)

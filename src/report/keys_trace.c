@@ -22,8 +22,11 @@ struct field_key {
 
 bool report_open_tracepoints(struct report *report, struct str *err)
 {
-	if (!report->tracepoints)
-		report->tracepoints = tracepoints_new(report->session.reader, err);
+	if (report->tracepoints)
+		return true;
+	report->tracepoints = tracepoints_new(report->session.reader, err);
+	if (report->tracepoints)
+		tracepoints_name_functions(report->tracepoints, &report->session);
 	return report->tracepoints;
 }
 
@@ -203,10 +206,29 @@ static struct field_key *field_key_parse(const char *name, size_t len)
 	return key;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* A word may stand both in -s and in -F: NULL, or the key that it was the first time. */
+static const struct field_key *find_known(const struct report_private *private, const struct field_key *key)
+{
+	for (size_t i = 0; i < private->n_field_keys; i++) {
+		const struct field_key *known = private->field_keys[i];
+
+		if (known->raw == key->raw && same_text(known->event, key->event) &&
+		    same_text(known->field, key->field))
+			return known;
+	}
+	return NULL;
+}
+
 int field_key_new(struct report *report, const char *name, size_t len, const struct sort_key **key,
 		  struct str *err)
 {
 	struct report_private *private = report->private;
+	const struct field_key *known;
 	struct str why = STR_INIT;
 	struct field_key *made;
 	unsigned width = 0;
@@ -217,6 +239,12 @@ int field_key_new(struct report *report, const char *name, size_t len, const str
 		return 0;
 	}
 	made = field_key_parse(name, len);
+	known = find_known(private, made);
+	if (known) {
+		field_key_free(made);
+		*key = &known->row;
+		return 1;
+	}
 	if (!find_field(report, made, &width)) {
 		field_key_free(made);
 		return 0;

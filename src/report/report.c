@@ -54,12 +54,27 @@ static int check_branches(struct report *report, struct str *err)
 	return 0;
 }
 
+/* perf gives up without chains, and prints what branches did to each frame. */
+static void note_chains(struct report *report, bool has)
+{
+	const struct report_options *options = &report->options;
+
+	if (options->chains_asked && options->chain.kind != CHAIN_NONE && !has)
+		note_add(&report->session.notes, false, "record them with -g",
+			 "--call-graph: the recording has no callchains");
+	if (options->chain.branch)
+		note_add(&report->session.notes, false,
+			 "--branch-stack has a row for each branch, with how it went",
+			 "--call-graph branch: not available; chains are shown without their branches");
+}
+
 static void choose_chains(struct report *report)
 {
 	const struct report_options *options = &report->options;
-	bool has = all_sample_types(&report->session.reader->events) & PERF_SAMPLE_CALLCHAIN &&
-		   !options->no_chains && !report->branch_view;
+	const uint64_t types = all_sample_types(&report->session.reader->events);
+	bool has = types & PERF_SAMPLE_CALLCHAIN && !options->no_chains && !report->branch_view;
 
+	note_chains(report, types & PERF_SAMPLE_CALLCHAIN);
 	report->chains = has && options->chain.kind != CHAIN_NONE;
 	report->children = has && options->children != 0 && !options->mem_mode &&
 			   options->view != VIEW_HIERARCHY;
@@ -98,23 +113,23 @@ static void choose_facts(struct report *report)
 	bool folded = !strcmp(options->format, "folded");
 
 	for (size_t i = 0; i < report->n_keys; i++)
-	private->facts |= report->keys[i]->facts;
+		private->facts |= report->keys[i]->facts;
 	if (options->filters.dsos || options->filters.symbols || options->filters.symbol_filter ||
 	    options->hide_unresolved || folded)
-	private->facts |= FACT(PLACE);
+		private->facts |= FACT(PLACE);
 	if (options->hide_unresolved && report->branch_view)
-	private->facts |= FACT(FROM) | FACT(TO);
+		private->facts |= FACT(FROM) | FACT(TO);
 	if (report->chains || report->children || private->parent || folded)
-	private->facts |= FACT(STACK);
+		private->facts |= FACT(STACK);
 	if (folded)
-	private->facts |= FACT(COMM);
+		private->facts |= FACT(COMM);
 	if (report_has_field(report, "overhead_sys") || report_has_field(report, "overhead_us") ||
 	    report_has_field(report, "overhead_guest_sys") ||
 	    report_has_field(report, "overhead_guest_us"))
-	private->facts |= FACT(MISC);
+		private->facts |= FACT(MISC);
 	if (has_key(report, "srcline") || has_key(report, "srcfile") ||
 	    (report->chains && options->chain.key != CHAIN_BY_FUNCTION))
-	private->want |= SYM_LINES;
+		private->want |= SYM_LINES;
 }
 
 /* A text for each sample: of the fields or of the whole, in the order of report_trace_text. */

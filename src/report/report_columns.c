@@ -62,7 +62,7 @@ static int add_key(struct report *report, const struct sort_key *key, bool joine
 	if (!report->keys)
 		report->keys = xcalloc(KEYS_MAX, sizeof(*report->keys));
 	if (!private->slots)
-	private->slots = xcalloc(KEYS_MAX, sizeof(*private->slots));
+		private->slots = xcalloc(KEYS_MAX, sizeof(*private->slots));
 	if (report->n_keys)
 		level = private->slots[report->n_keys - 1].level + !joined;
 	private->slots[report->n_keys] = (struct key_slot){
@@ -131,18 +131,47 @@ static bool next_word(const struct report *report, struct word_reader *reader, s
 	return word->len;
 }
 
+/* Keys of perf that are not to be had, and why. To add one: a row here, an entry in pstat-report(1). */
+static const struct left_out_key {
+	const char *name, *why;
+} left_out_keys[] = {
+	{ "ipc_lbr", "instructions per cycle need the program's code to be decoded" },
+	{ "ipc_null", "instructions per cycle need the program's code to be decoded" },
+};
+
+static void add_known_words(struct str *out)
+{
+	str_add(out, "\nThere are ");
+	for (size_t i = 0; i < n_field_rows; i++)
+		str_addf(out, "%s, ", field_rows[i].name);
+	for (size_t i = 0; i < n_sort_keys; i++)
+		str_addf(out, "%s, ", sort_keys[i].name);
+	str_add(out, "and the fields of recorded tracepoints");
+}
+
 static int refuse_word(const char *option, const struct word *word, struct str *err)
 {
+	struct str shown = STR_INIT;
 	struct near_name near;
 
+	for (size_t i = 0; i < ARRAY_SIZE(left_out_keys); i++)
+		if (strlen(left_out_keys[i].name) == word->len &&
+		    !strncasecmp(left_out_keys[i].name, word->s, word->len))
+			return fail(err, -EINVAL, "%s: '%s' is not available: %s", option,
+				    left_out_keys[i].name, left_out_keys[i].why);
+	str_add_printable(&shown, word->s, word->len);
 	near_init(&near, word->s, word->len);
 	for (size_t i = 0; i < n_sort_keys; i++)
 		near_consider(&near, sort_keys[i].name);
 	for (size_t i = 0; i < n_field_rows; i++)
 		near_consider(&near, field_rows[i].name);
-	return fail(err, -EINVAL, "%s: '%.*s' is not a key%s%s%s", option, (int)word->len, word->s,
-		    near_best(&near) ? "; is '" : "", near_best(&near) ? near_best(&near) : "",
-		    near_best(&near) ? "' meant?" : "");
+	fail(err, 0, "%s: '%s' is not a key", option, shown.s);
+	if (near_best(&near))
+		str_addf(err, "; is '%s' meant?", near_best(&near));
+	else
+		add_known_words(err);
+	str_release(&shown);
+	return -EINVAL;
 }
 
 /* Keys of all recordings come before the fields, and these before the other keys. */
@@ -348,6 +377,8 @@ static const char *filtered_name(const struct report *report, const struct colum
 		return NULL;
 	if (!strcmp(column->key->name, "comm"))
 		return only_name(filters->comms);
+	if (report->children) /* callers are in other files and functions */
+		return NULL;
 	if (!strcmp(column->key->name, "dso"))
 		return only_name(filters->dsos);
 	return !strcmp(column->key->name, "symbol") ? only_name(filters->symbols) : NULL;
@@ -358,6 +389,9 @@ static void elide(struct report *report)
 	struct report_private *private = report->private;
 	size_t left = 0, n = 0;
 
+	/* Only the table has lines above it. */
+	if (strcmp(report->options.format, "stdio") != 0)
+		return;
 	for (size_t i = 0; i < private->n_columns; i++) {
 		const struct column *column = &private->columns[i];
 		const char *name = filtered_name(report, column);
@@ -372,9 +406,9 @@ static void elide(struct report *report)
 	/* Not all of them: then they are shown all the same. */
 	for (size_t i = 0; i < private->n_columns && left; i++)
 		if (!filtered_name(report, &private->columns[i]))
-	private->columns[n++] = private->columns[i];
+			private->columns[n++] = private->columns[i];
 	if (left)
-	private->n_columns = n;
+		private->n_columns = n;
 }
 
 int report_make_columns(struct report *report, struct str *err)

@@ -108,10 +108,13 @@ static void print_header(struct script *script)
 	script->header_printed = true;
 }
 
-/* Events of a pipe are known when their records have gone by. */
-static int know_event(struct script *script, size_t index, struct str *err)
+/* Events of a pipe are known when their records have gone by, and their names a little later. */
+static int know_event(struct script *script, size_t index, bool is_sample, struct str *err)
 {
-	if (index < script->n_events)
+	bool named = !script->session.reader->pipe || script->events_named;
+
+	script->events_named |= is_sample;
+	if (index < script->n_events && (named || !is_sample))
 		return 0;
 	forget_events(script);
 	return script_choose_fields(script, err);
@@ -126,7 +129,7 @@ static int print_sample(struct script *script, const struct replay_sample *sampl
 		.misc = sample->body->misc, .type = RECORD_SAMPLE,
 	};
 	struct script_event *event;
-	int rc = know_event(script, sample->event->index, err);
+	int rc = know_event(script, sample->event->index, true, err);
 
 	if (rc)
 		return rc;
@@ -180,7 +183,7 @@ static int on_other(void *context, struct replay *replay, const struct record *r
 		    const struct record_body *body, struct thread *thread, struct str *err)
 {
 	struct script *script = context;
-	int rc = know_event(script, body->event ? body->event->index : 0, err);
+	int rc = know_event(script, body->event ? body->event->index : 0, false, err);
 
 	(void)replay;
 	if (rc)

@@ -247,7 +247,7 @@ static int check_pairs(const struct script_choice *choice, struct str *err)
 		{ FIELD_SYMOFF, BIT(SYM), "it is printed behind the function: add sym" },
 		{ FIELD_SRCLINE, BIT(IP), "it is printed below the address: add ip" },
 		{ FIELD_SYM, BIT(IP) | BIT(ADDR), "it is printed behind an address: add ip or addr" },
-		{ FIELD_DSO, BIT(IP) | BIT(ADDR) | BIT(BRSTACK) | BIT(BRSTACKSYM),
+		{ FIELD_DSO, BIT(IP) | BIT(ADDR) | BIT(BRSTACK) | BIT(BRSTACKSYM) | BIT(BRSTACKOFF),
 		  "it is printed behind an address: add ip or addr" },
 	};
 

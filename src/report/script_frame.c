@@ -50,8 +50,10 @@ void script_add_dso(const struct dso *dso, struct str *out)
 {
 	if (!dso)
 		str_add(out, "[unknown]");
-	else if (dso->kind == DSO_FILE)
+	else if (dso->kind == DSO_FILE || (dso->kind == DSO_OTHER && *dso->path))
 		str_add_printable(out, dso->path, strlen(dso->path));
+	else if (dso->kind == DSO_ANON) /* parsers know it by this name, and take none with spaces */
+		str_addf(out, "/tmp/perf-%d.map", dso->pid);
 	else
 		str_add(out, dso->name);
 }

@@ -61,7 +61,14 @@ static void add_place(const struct place_row *row, const struct symbol *symbol, 
 		add_number(object, "offset", row->addr - symbol->start);
 	if (!row->dso)
 		return;
-	add_text(object, "dso", row->dso->path);
+	if (row->dso->kind == DSO_ANON) {
+		member(object, "dso");
+		str_addc(object->out, '"');
+		script_add_dso(row->dso, object->out);
+		str_addc(object->out, '"');
+	} else {
+		add_text(object, "dso", row->dso->path);
+	}
 	if (row->dso->kind == DSO_FILE || row->dso->kind == DSO_VDSO)
 		add_hex(object, "dso_offset", row->addr);
 }

@@ -82,6 +82,7 @@ struct script {
 	struct script_choice choice;
 	struct script_event *events; /* by index of the event */
 	size_t n_events;
+	bool events_named; /* of a pipe: chosen when all its events had names */
 	unsigned name_width; /* of the longest event name */
 	uint64_t first_ns, last_ns; /* of samples printed, for --reltime and --deltatime */
 	uint64_t tod_s; /* the second that tod is the text of */
@@ -127,7 +128,7 @@ static inline bool script_prints(const struct script_event *event, enum script_f
 void script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);
 /* " sym+0xoff (dso)" of any place, as far as the event's fields ask for it; not remembered. */
 void script_add_place(struct script *script, uint64_t fields, uint32_t place, struct str *out);
-/* A file by its path, all else by its name. */
+/* A file by its path, code made at run time by its perf map, all else by its name. */
 void script_add_dso(const struct dso *dso, struct str *out);
 /* The same as JSON: an object, behind those of the functions inlined there. */
 void script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);

@@ -61,6 +61,19 @@ static bool has_counts(const struct thread_counts *counts, size_t event)
 	return false;
 }
 
+/* Of the numbers as text, and of the heads. */
+static int width_of_ids(const struct thread_counts *counts, bool tid)
+{
+	int width = (int)strlen("PID");
+
+	for (size_t i = 0; i < counts->n; i++) {
+		int n = snprintf(NULL, 0, "%d", tid ? counts->v[i].tid : counts->v[i].pid);
+
+		width = n > width ? n : width;
+	}
+	return width;
+}
+
 /* Every text of a column is as wide as its widest. */
 static void print_column(const struct thread_counts *counts, size_t event, const char *name, struct str *rows)
 {
@@ -80,12 +93,13 @@ static void print_column(const struct thread_counts *counts, size_t event, const
 void thread_counts_print(const struct thread_counts *counts, const struct events *events, struct str *out)
 {
 	struct str *rows = xcalloc(counts->n + 1, sizeof(*rows));
+	const int pid_width = width_of_ids(counts, false), tid_width = width_of_ids(counts, true);
 
 	for (size_t i = 0; i <= counts->n; i++)
 		str_init(&rows[i]);
-	str_addf(&rows[0], "# %6s %6s", "PID", "TID");
+	str_addf(&rows[0], "# %*s  %*s", pid_width, "PID", tid_width, "TID");
 	for (size_t i = 0; i < counts->n; i++)
-		str_addf(&rows[i + 1], "  %6d %6d", counts->v[i].pid, counts->v[i].tid);
+		str_addf(&rows[i + 1], "  %*d  %*d", pid_width, counts->v[i].pid, tid_width, counts->v[i].tid);
 	for (size_t event = 0; event < events->n && event < counts->n_events; event++) {
 		struct str name = STR_INIT;
 

@@ -12,8 +12,9 @@ the next example or to the end of the block. A line `# needs: WORDS` before it s
 that output (in a manual page the comment `.\\" needs: WORDS`).
 
 Numbers differ from run to run and from machine to machine: a number of any length, with its commas and
-point, is the same as any other, and so are any number of spaces. A machine may have more CPUs than the
-one that printed the example: rows that differ in their CPU, core or socket only are one.
+point, is the same as any other, and so are any number of spaces, and of dots from three on: columns are
+as wide as their longest name. A machine may have more CPUs than the one that printed the example: rows
+that differ in their CPU, core or socket only are one.
 """
 import difflib
 import os
@@ -108,7 +109,7 @@ def normal(path):
     with open(path, encoding="utf-8", errors="replace") as f:
         for line in f.read().strip("\n").split("\n"):
             line = re.sub(r"\d[\d.,]*\d|\d", "N", line.strip())
-            line = re.sub(r"[ \t]+", " ", line)
+            line = re.sub(r"\.{3,}", "...", re.sub(r"[ \t]+", " ", line))
             if not (lines and line == lines[-1] and PLACE.match(line)):
                 lines.append(line)
     return lines

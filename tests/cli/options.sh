@@ -160,6 +160,11 @@ test_completion()
 	has "events behind a comma" '^cs,page-faults$' "$(complete_line pstat stat -e cs,page)"
 	has "metrics" '^ipc$' "$(complete_line pstat stat -M ip)"
 	has "topics" '^tracepoint$' "$(complete_line pstat list trace)"
+	has "sort keys" '^comm,symbol_from$' "$(complete_line pstat report -s comm,symbol_f)"
+	has "fields behind a sign" '^comm,[+]srcline$' "$(complete_line pstat script -F comm,+src)"
+	has "words that -h names" '^dwarf$' "$(complete_line pstat record --call-graph d)"
+	has "behind =" '^never$' "$(complete_line pstat report --color = n)"
+	has_not "but no words that stand for something" size "$(complete_line pstat record -m s)"
 }
 
 run_tests

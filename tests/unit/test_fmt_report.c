@@ -151,7 +151,7 @@ static void test_separator(void **state)
 		      " 40.00% , 4          ,bytes\\xff    ,[.] main\n"
 		      " 30.00% , 3          ,new\\x0aline;x,[.] 0x0000007000000077\n"
 		      " 20.00% , 2          ,esc\\x1b[31m  ,[.] semi;colon\n"
-		      " 10.00% , 1          ,\"a,b \"\"c\"\"\"  ,\"[.] com,ma \"\"q\"\"\"\n"
+		      " 10.00% , 1          ,\"a,b \"\"c\"\"      \",\"[.] com,ma \"\"q\"\"\"\n"
 		      "\n\n");
 }
 

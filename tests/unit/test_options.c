@@ -46,6 +46,7 @@ static const struct option_row rows[] = {
 	{ OPTION_NUMBER, 'r', "repeat", "n", "repeat", FIELD(repeat), .min = 0, .max = LONG_MAX },
 	{ OPTION_TEXT, 'o', "output", "file", "file", FIELD(output) },
 	{ OPTION_TEXT, 'g', "call-graph", "mode", "graph", FIELD(graph), .argument_optional = true },
+	{ OPTION_FLAG, 0, "no-call-graph", NULL, "none", FIELD(all) },
 	{ OPTION_FLAG, 0, "a-name-that-fills-the-whole-column", NULL, "long", FIELD(all) },
 	{ .kind = OPTION_END },
 };
@@ -124,6 +125,10 @@ static void test_negation(void **state)
 	assert_int_equal(PARSE("-vv", "--no-verbose").words.verbose, 0);
 	assert_false(PARSE("-a", "--no-all").words.all);
 	fails(PARSE("--no-output"), "--no-output: there is no such option");
+	/* A name of its own is no other row's negation. */
+	assert_string_equal(PARSE("--call-graph=fp").words.graph, "fp");
+	assert_string_equal(PARSE("--call-g=fp").words.graph, "fp");
+	assert_true(PARSE("--no-call-graph").words.all);
 }
 
 static void test_where_options_end(void **state)
@@ -199,6 +204,7 @@ static void test_help(void **state)
 			    "    -r, --repeat <n>              repeat\n"
 			    "    -o, --output <file>           file\n"
 			    "    -g, --call-graph[=<mode>]     graph\n"
+			    "    --no-call-graph               none\n"
 			    "    --a-name-that-fills-the-whole-column\n"
 			    "                                  long\n");
 	str_release(&out);

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""`perf report --stdio` and `pstat report --stdio` of one recording, for report_vs_perf*.sh.
+
+report_vs_perf.py same FILE OPTIONS...    both print the same text with each of the OPTIONS (one argument
+                                          each, split at blanks)
+report_vs_perf.py close FILE OPTIONS...   only the numbers of rows are compared: the same rows, each number
+                                          within 0.3 (what has less than 1 % in both need not be there)
+
+For each of the OPTIONS a line on stdout, `ok` or the path of a file with the difference, a tab and the
+OPTIONS. The same text is either the same to the letter, but for the tip that perf prints at the end;
+or the same when in both texts is made alike what pstat does otherwise by intent: DIFFERENCES below, each
+named as in "DIFFERENCES FROM PERF" of pstat-report(1). FILE - is standard input, for both from ./pipe.
+"""
+import concurrent.futures
+import difflib
+import os
+import re
+import subprocess
+import sys
+
+PSTAT = os.environ["PSTAT"]
+# perf's inlined frames depend on how it was built; report_vs_perf.sh compares these with the truth.
+ALWAYS = ["--stdio", "--no-inline"]
+ROW = re.compile(r" {0,11}[^ |#-]")
+NUMBER = re.compile(r"\s*([\d.]+)%?")
+
+
+def no_tip(lines):
+    """The tip: pstat gives none."""
+    return [l for i, l in enumerate(lines) if not l.startswith("# (Tip: ") and not (
+        l == "#" and any(n.startswith("# (Tip: ") for n in lines[max(0, i - 1):i + 2]))]
+
+
+def no_level(lines):
+    """Addresses in no map: the level of an address of user space is [.]; perf says [k]."""
+    return [re.sub(r"\[k\] (0x[0-9a-e][0-9a-f]{15}|0{16})", r"[.] \1", l) for l in lines]
+
+
+def no_plt_name(lines):
+    """PLT entries: named all; perf says _init or @plt, or gives their addresses."""
+    return [re.sub(r"\[\.\] (0x0000[0-9a-f]{12}|_init|\S*@plt)(?= *$)", "[.] ?", l) for l in lines]
+
+
+def no_origin(lines):
+    """-v: perf has a letter for where a symbol was found."""
+    return [re.sub(r"(0x[0-9a-f]+ +)[a-zA-Z!] (\[.\] )", r"\1\2", l) for l in lines]
+
+
+def no_inlined_rest(lines):
+    """The rest of a fractal tree is no function; perf sometimes says that it is inlined."""
+    return [l.replace("--[...] (inlined)", "--[...]") for l in lines]
+
+
+def no_width(lines):
+    """A column is as wide as its names, and some names differ."""
+    return [re.sub(r"\.\.+", "..", re.sub(r"  +", " ", l)).rstrip() if l.startswith("#") or ROW.match(l)
+            else l for l in lines]
+
+
+def no_ties(lines):
+    """Rows of equal share: perf's order of those of several threads depends on what else there is."""
+    out, share, blocks = [], None, []
+
+    def flush():
+        for block in sorted(blocks):
+            out.extend(block)
+        blocks.clear()
+
+    for line in lines + ["#"]:
+        row = ROW.match(line) and NUMBER.match(line)
+        if line.startswith("#") or (row and row.group(1) != share):
+            flush()
+            share = row.group(1) if row else None
+        if row:
+            blocks.append([line])
+        elif blocks:
+            blocks[-1].append(line)
+        else:
+            out.append(line)
+    return out[:-1]
+
+
+DIFFERENCES = (no_level, no_plt_name, no_origin, no_inlined_rest, no_width, no_ties)
+
+
+def printed(program, path, options):
+    stdin = open("pipe", "rb") if path == "-" else subprocess.DEVNULL
+    done = subprocess.run([program, "report", "-i", path] + ALWAYS + options, stdin=stdin,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    text = done.stdout.decode("utf-8", "replace")
+    if done.returncode or not any(ROW.match(l) for l in text.split("\n")):
+        raise ValueError("%s: status %d, %d bytes on stdout\n%s" % (
+            program, done.returncode, len(text), done.stderr.decode("utf-8", "replace")))
+    return no_tip(text.split("\n"))
+
+
+def same(perf, pstat):
+    if perf == pstat:
+        return []
+    for make_alike in DIFFERENCES:
+        perf, pstat = make_alike(perf), make_alike(pstat)
+    return list(difflib.unified_diff(perf, pstat, "perf", "pstat", lineterm="", n=1))
+
+
+def table(lines):
+    """{names of a row: its numbers}"""
+    rows = {}
+    for line in no_width(no_plt_name(no_level(lines))):
+        words = line.split()
+        if ROW.match(line) and words:
+            numbers = [w for w in words if re.fullmatch(r"[\d.]+%?", w)]
+            names = " ".join(w for w in words if w not in numbers)
+            old = rows.get(names, [0.0] * len(numbers))
+            rows[names] = [o + float(n.rstrip("%")) for o, n in zip(old, numbers)]
+    return rows
+
+
+def close(perf, pstat):
+    perf, pstat = table(perf), table(pstat)
+    bad = []
+    for names in sorted(set(perf) | set(pstat)):
+        a, b = perf.get(names), pstat.get(names)
+        a, b = a or [0.0] * len(b), b or [0.0] * len(a)
+        if max(a + b) >= 1 and any(abs(x - y) > 0.3 for x, y in zip(a, b)):
+            bad.append("%s: perf %s, pstat %s" % (names, a, b))
+    return bad if perf else ["perf has no rows"]
+
+
+def compare(how, path, options):
+    try:
+        texts = [printed(program, path, options.split()) for program in ("perf", PSTAT)]
+        return how(*texts)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return str(error).split("\n")
+
+
+def main(argv):
+    how = {"same": same, "close": close}.get(argv[1]) if len(argv) > 3 else None
+    if not how:
+        sys.stderr.write(__doc__)
+        return 2
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        found = pool.map(lambda options: compare(how, argv[2], options), argv[3:])
+        for number, (options, diff) in enumerate(zip(argv[3:], found)):
+            verdict = "ok"
+            if diff:
+                verdict = "diff.%d" % number
+                with open(verdict, "w", encoding="utf-8", errors="replace") as f:
+                    f.write("\n".join(diff[:60]) + "\n")
+            print("%s\t%s" % (verdict, options))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
