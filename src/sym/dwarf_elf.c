@@ -167,15 +167,23 @@ static const struct {
 	{ "debug_line_str", offsetof(struct dwarf_sections, line_str) },
 };
 
+static struct dwarf_cursor *kept_cursor(struct dwarf_sections *sections, size_t i)
+{
+	return (void *)((char *)sections + kept[i].offset);
+}
+
 /* Of two sections of one name, libdw takes the first. */
 static void find_sections(const struct dw_lib *lib, Elf *elf, struct dwarf_sections *sections)
 {
+	static const uint8_t nothing[1]; /* where the cursors of missing sections are: not at NULL */
 	const char *ident = lib->elf_getident(elf, NULL);
 	bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 	Elf_Scn *section = NULL;
 	size_t names;
 
 	*sections = (struct dwarf_sections){ .elf = elf };
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		kept_cursor(sections, i)->at = kept_cursor(sections, i)->end = nothing;
 	if (!ident || lib->elf_getshdrstrndx(elf, &names))
 		return;
 	while ((section = lib->elf_nextscn(elf, section))) {
@@ -187,9 +195,9 @@ static void find_sections(const struct dw_lib *lib, Elf *elf, struct dwarf_secti
 			continue;
 		name = lib->elf_strptr(elf, names, header.sh_name);
 		for (size_t i = 0; name && i < ARRAY_SIZE(kept); i++) {
-			struct dwarf_cursor *cursor = (void *)((char *)sections + kept[i].offset);
+			struct dwarf_cursor *cursor = kept_cursor(sections, i);
 
-			if (cursor->at || !is_named(name, kept[i].name))
+			if (cursor->at != nothing || !is_named(name, kept[i].name))
 				continue;
 			data = lib->elf_rawdata(section, NULL); /* libdw has unpacked it in place */
 			if (!data || !data->d_buf)

@@ -270,18 +270,26 @@ const void *elf_file_section(struct elf_file *file, const char *name, size_t *by
 	return data->d_buf;
 }
 
-/* A part of the file may be mapped twice: code is meant then. */
+/*
+ * A part of the file may be mapped twice: code is meant then. Data that begins as zeros has no bytes in the
+ * file; where it shares its segment's last page, it is mapped with the file all the same.
+ */
 bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vaddr)
 {
-	const struct elf_segment *found = NULL;
+	const struct elf_segment *found = NULL, *zeros = NULL;
 
 	for (size_t i = 0; i < file->n_segments; i++) {
 		const struct elf_segment *segment = &file->segments[i];
 
-		if (offset >= segment->offset && offset - segment->offset < segment->file_size &&
+		if (offset < segment->offset)
+			continue;
+		if (offset - segment->offset < segment->file_size &&
 		    (!found || (segment->executable && !found->executable)))
 			found = segment;
+		if (offset - segment->offset < segment->mem_size)
+			zeros = segment;
 	}
+	found = found ? found : zeros;
 	if (found)
 		*vaddr = found->vaddr + (offset - found->offset);
 	return found;

@@ -28,6 +28,7 @@ struct built_elf {
 	uint32_t n;
 	/* One PT_LOAD around this section; 0: none. It is mapped where the section's address says. */
 	uint32_t load;
+	uint32_t load_zeros; /* bytes behind it that are in memory only */
 };
 
 static inline void elf_put(const struct built_elf *elf, struct str *out, uint64_t value, size_t bytes)
@@ -168,7 +169,7 @@ static inline void elf_put_segment(const struct built_elf *elf, struct str *out)
 	elf_put(elf, out, section->addr, word);
 	elf_put(elf, out, section->addr, word);
 	elf_put(elf, out, section->type == SHT_NOBITS ? 0 : size, word);
-	elf_put(elf, out, size, word);
+	elf_put(elf, out, size + elf->load_zeros, word);
 	if (elf->is_32)
 		elf_put(elf, out, PF_R | PF_X, 4);
 	elf_put(elf, out, 1, word);

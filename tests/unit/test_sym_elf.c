@@ -144,6 +144,22 @@ static void segments_turn_offsets_into_addresses_and_back(void **state)
 	assert_false(elf_file_offset(&file, UINT64_MAX, &addr));
 }
 
+/* Its last page in the file is mapped whole, so zeros have offsets, too. */
+static void data_that_begins_as_zeros_has_addresses(void **state)
+{
+	uint64_t offset, addr;
+
+	(void)state;
+	build_program(EM_X86_64, false, false);
+	built.load_zeros = 0x80;
+	open_built();
+	offset = built.sections[built.load].offset;
+	assert_true(elf_file_vaddr(&file, offset + 0x17f, &addr));
+	assert_int_equal(addr, 0x117f);
+	assert_false(elf_file_vaddr(&file, offset + 0x180, &addr));
+	assert_false(elf_file_offset(&file, 0x1100, &addr));
+}
+
 static void dynsym_is_read_where_symtab_is_missing(void **state)
 {
 	uint32_t text, symbols;
@@ -612,6 +628,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(symbols_are_read_in_both_classes_and_byte_orders),
 		TEST(segments_turn_offsets_into_addresses_and_back),
+		TEST(data_that_begins_as_zeros_has_addresses),
 		TEST(dynsym_is_read_where_symtab_is_missing),
 		TEST(the_lowest_bit_is_no_address_on_arm),
 		TEST(modules_count_from_the_start_of_text),

@@ -8,13 +8,16 @@
 #include "replay/space.h"
 #include "unwind/unwind.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 enum { OWN_STACK_BYTES = 65536, OWN_DSOS_MAX = 64, OWN_REGS_MAX = 33 };
 
