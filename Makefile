@@ -52,8 +52,9 @@ NEEDED_LIBS := libelf libdw
 LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(NEEDED_LIBS) 2>/dev/null) \
 	$(shell $(PKG_CONFIG) --cflags libtraceevent 2>/dev/null)
 
-# has_header(NAME, LIBRARY): 1 or 0. What can be left out is looked for by its header.
-has_header = $(if $(shell echo '\#include <$1>' | $(CC) $(CPPFLAGS) $(LIBS_CFLAGS) -E -o /dev/null - 2>/dev/null && \
+# has_header(NAME): 1 or 0. What can be left out is looked for by its header.
+hash := \#
+has_header = $(if $(shell echo '$(hash)include <$1>' | $(CC) $(CPPFLAGS) $(LIBS_CFLAGS) -E -o /dev/null - 2>/dev/null && \
 	echo yes),1,0)
 WITH_LIBPFM4 ?= $(call has_header,perfmon/pfmlib_perf_event.h)
 WITH_LIBIBERTY ?= $(call has_header,libiberty/demangle.h)
@@ -174,7 +175,7 @@ $(WORKLOADS): $(BUILD)/tests/work/%: tests/work/%.c $(BUILD)/flags
 $(FUZZERS): %: %.o $(BUILD)/libpstat.a
 	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-test-programs: $(BUILD)/pstat $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS)
+test-programs: $(BUILD)/pstat $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
 
 # TESTS='unit cli/stat*' runs only those.
 check: all test-programs
@@ -183,10 +184,11 @@ check: all test-programs
 lint: all test-programs
 	@BUILD='$(BUILD)' CC='$(CC)' tests/run lint
 
-# Builds pstat once more, for arm64, into build/lab. Skipped where QEMU or the packages can't be had.
-check-lab:
-	+@MAKE='$(MAKE)' tests/lab/prepare build/lab
-	@tests/run lab
+# Builds pstat once more, for arm64, into LAB. Skipped where QEMU or the packages can't be had.
+LAB ?= build/lab
+check-lab: $(BUILD)/pstat
+	+@MAKE='$(MAKE)' tests/lab/prepare '$(LAB)'
+	@BUILD='$(BUILD)' LAB='$(LAB)' tests/run lab
 
 # Writes the recordings in tests/golden anew, see tests/golden/make_recordings.c.
 golden: $(GOLDEN)
@@ -197,7 +199,8 @@ fuzz:
 	@$(MAKE) --no-print-directory CC=clang SANITIZE=fuzzer-no-link,address,undefined fuzz-run
 
 fuzz-run: $(FUZZERS)
-	@BUILD='$(BUILD)' FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/run fuzz
+	@BUILD='$(BUILD)' FUZZ_SECONDS='$(FUZZ_SECONDS)' \
+		TEST_TIME_LIMIT=$$((60 + ($(FUZZ_SECONDS) + 5) * $(words $(FUZZERS)))) tests/run fuzz
 
 bench: all test-programs $(BENCHES)
 	@BUILD='$(BUILD)' PSTAT='$(abspath $(BUILD)/pstat)' tests/bench/run

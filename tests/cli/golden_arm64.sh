@@ -1,0 +1,85 @@
+#!/bin/bash
+# Golden recordings of an arm64 machine (tests/golden/arm64): reading them, and unwinding the stacks in them, is
+# the same on any machine. They were recorded in the emulated machine of the lab and read by perf there
+# (tests/lab/guest/report.sh, tests/lab/reports.sh). To make them anew, from the top of the tree:
+#
+#	make check-lab && cd tests/golden/arm64 &&
+#	for name in *.data; do cp ../../../build/lab/out/${name%.data}_pstat.data $name; done &&
+#	cp ../../../build/lab/guest/lab/work/callers{,_without_fp} symfs/lab/work &&
+#	rm -f *.script *.report *.folded *.notes && cd ../../.. && GOLDEN_UPDATE=1 tests/run cli/golden_arm64
+#
+# and then check what is new by hand: the C library is not there, so that its frames have no names and the
+# unwinding of stacks ends in it.
+. "${0%/*}/../lib.sh"
+cd "$ROOT/tests/golden/arm64" || exit 1
+export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS=
+
+# golden RECORDING EXPECTED COMMAND [ARGUMENT...]: EXPECTED.notes is what it says on standard error.
+golden()
+{
+	local recording=$1 expected=$2 said=$tmp/.out
+
+	shift 2
+	run "$PSTAT" "$@" -i "$recording"
+	[[ $expected == *.notes ]] && said=$tmp/.err
+	[ -e "$expected" ] || [ -z "${GOLDEN_UPDATE:-}" ] || cp "$said" "$expected"
+	if [ "$status" -eq 0 ] && cmp -s "$expected" "$said"; then
+		pass "$recording: $*"
+	else
+		fail "$recording: $*" "status $status, $(diff -u "$expected" "$said" | head -60)
+stderr: $err"
+	fi
+}
+
+test_frame_pointers()
+{
+	cd "$ROOT/tests/golden/arm64" || exit 1
+	golden fp_recursive.data fp_recursive.report report --symfs symfs -g none
+	golden fp_recursive.data fp_recursive.folded report --symfs symfs --folded
+	golden fp_recursive.data fp_recursive.script script --symfs symfs
+	has "recurse calls itself twenty times" '^callers;(.*;)?main;recursive(;recurse){21};burn [0-9]+$' \
+		"$(<fp_recursive.folded)"
+}
+
+# The guest's link register and stack, by the tables of its ELF files.
+test_sampled_stacks()
+{
+	cd "$ROOT/tests/golden/arm64" || exit 1
+	golden dwarf_chain.data dwarf_chain.script script --symfs symfs
+	golden dwarf_chain.data dwarf_chain.folded report --symfs symfs --folded
+	golden dwarf_chain.data dwarf_chain.notes report --symfs symfs
+	has "each link, from the first instruction of the last" ';main;link1;link2;link3;link4;link5 1$' \
+		"$(<dwarf_chain.folded)"
+	golden dwarf_recursive.data dwarf_recursive.report report --symfs symfs -g none
+	golden dwarf_recursive.data dwarf_recursive.folded report --symfs symfs --folded
+	has "without frame pointers" ';main;recursive(;recurse){21};burn [0-9]+$' "$(<dwarf_recursive.folded)"
+}
+
+# An instruction takes two cycles there.
+test_group_read()
+{
+	cd "$ROOT/tests/golden/arm64" || exit 1
+	golden group.data group.report report --symfs symfs
+	golden group.data group.script script --symfs symfs
+	same "twice as many cycles as instructions" "2500000 instructions:u: 5000000 cycles:u:" \
+		"$(awk '{ print $(NF - 4), $(NF - 3) }' group.script | sort -u | paste -sd ' ')"
+}
+
+# Files that are not those of the recording give no wrong names.
+test_without_files()
+{
+	cd "$ROOT/tests/golden/arm64" || exit 1
+	mkdir "$tmp/empty"
+	run "$PSTAT" report --symfs "$tmp/empty" --folded -i dwarf_chain.data
+	same "status" 0 "$status"
+	has_not "no name, no caller" 'link|main' "$out"
+}
+
+test_each_file_is_read()
+{
+	cd "$ROOT/tests/golden/arm64" || exit 1
+	for file in *.data; do
+		check "$file is in a case" grep -q "golden $file " "$ROOT/tests/cli/golden_arm64.sh"
+	done
+}
+run_tests
