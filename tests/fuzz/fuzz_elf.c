@@ -1,0 +1,93 @@
+/*
+ * fuzz_elf: any bytes as an ELF file, through all that reads symbols from one: sections, segments, .symtab and
+ * .dynsym, PLT names, the packed .gnu_debugdata, the debug link; and as a file on disk through the DWARF
+ * reader. The claim: no crash, no sanitizer report, no endless loop; memory bounded. Symbols that come out
+ * have an end behind their start, in order.
+ */
+#include "sym/sym_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { LOOKUPS = 64, INLINES_MAX = 16 };
+
+static void check_table(struct symbol_table *table)
+{
+	symbol_table_finish(table);
+	for (size_t i = 1; i < table->n; i++)
+		if (table->v[i].start <= table->v[i - 1].start || table->v[i].name >= table->names.len)
+			abort();
+	for (size_t i = 0; i < table->n; i += 1 + table->n / LOOKUPS) {
+		const struct symbol_row *row = symbol_table_find(table, table->v[i].start);
+
+		if (row && table->v[i].start - row->start > row->size)
+			abort();
+	}
+}
+
+static void read_elf(void *bytes, size_t n)
+{
+	struct elf_file file = { .fd = -1 };
+	struct symbol_table table;
+	struct str err = STR_INIT;
+	size_t section_bytes;
+	unsigned had = 0;
+	uint32_t crc;
+
+	symbol_table_init(&table);
+	if (!elf_file_open_memory(&file, bytes, n, "input", &err)) {
+		uint64_t vaddr, back;
+
+		elf_symbols_read(&file, &table, &had, &err);
+		elf_plt_read(&file, &table, &err);
+		elf_minidebug_read(&file, &table, &err);
+		elf_file_section(&file, ".debug_info", &section_bytes);
+		elf_file_debuglink(&file, &err, &crc);
+		for (uint64_t at = 0; at < n; at += 1 + n / LOOKUPS)
+			if (elf_file_vaddr(&file, at, &vaddr))
+				elf_file_offset(&file, vaddr, &back);
+		check_table(&table);
+	}
+	elf_file_close(&file);
+	symbol_table_release(&table);
+	str_release(&err);
+}
+
+static void read_dwarf(int fd)
+{
+	struct dwarf_inline inlines[INLINES_MAX];
+	struct source_line line;
+	struct str err = STR_INIT;
+	struct dwarf_file *file;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	file = dwarf_file_open(path, NULL, &err);
+	for (uint64_t at = 0; file && at < LOOKUPS; at++) {
+		uint64_t vaddr = at < 16 ? at : 0x1000 + at * 16;
+
+		dwarf_file_inlines(file, vaddr, inlines, INLINES_MAX);
+		dwarf_file_line(file, vaddr, &line);
+	}
+	dwarf_file_close(file);
+	str_release(&err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("input", MFD_CLOEXEC);
+	void *copy = xmalloc(size ? size : 1);
+
+	if (fd < 0 || write_all(fd, data, size))
+		abort();
+	memcpy(copy, data, size);
+	read_elf(copy, size);
+	free(copy);
+	read_dwarf(fd);
+	close(fd);
+	return 0;
+}

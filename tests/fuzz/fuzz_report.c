@@ -1,0 +1,149 @@
+/*
+ * fuzz_report: any bytes as a recording, through everything that `pstat report` and `pstat script` do with it:
+ * replay, names, histograms, chains, and each text that they print. The claim: no crash, no sanitizer
+ * report, no endless loop; memory bounded. And of the texts: no control character but tab and newline, one
+ * line for each folded stack and each JSON object.
+ *
+ * No file of the machine is read: all paths are looked up below a folder that is not there.
+ */
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define NOWHERE "/proc/self/nowhere"
+
+static const struct session_options session_options = {
+	.sym = { .symfs = NOWHERE, .kallsyms = "/dev/null", .ignore_vmlinux = true, .buildid_dir = NOWHERE,
+		 .map_dir = NOWHERE, .procfs = NOWHERE, .sysfs = NOWHERE },
+	/* What may wait is bounded, so that a small input is not kept back until the end. */
+	.replay = { .queue_bytes = 1 << 20, .data_maps = true },
+};
+
+static const char all_keys[] =
+	"comm,pid,dso,symbol,parent,cpu,srcline,local_weight,weight,transaction,symbol_size,cgroup,cgroup_id,time,"
+	"local_ins_lat";
+static const char branch_keys[] = "dso_from,dso_to,symbol_from,symbol_to,mispredict,in_tx,abort,cycles";
+static const char mem_keys[] = "mem,symbol_daddr,dso_daddr,tlb,snoop,locked,phys_daddr,data_page_size,dcacheline";
+
+#define CHAINS .chain = { .kind = CHAIN_GRAPH, .min_percent = 0.5, .order = CHAIN_CALLER }
+static const struct report_options reports[] = {
+	{ .format = "stdio", .children = -1, .n_samples = true, .total_period = true, CHAINS },
+	{ .format = "stdio", .children = 0, .sort = all_keys, .separator = ",",
+	  .chain = { .kind = CHAIN_FLAT, .order = CHAIN_CALLEE, .order_set = true, .key = CHAIN_BY_ADDRESS } },
+	{ .format = "stdio", .children = -1, .branch_stack = true, .sort = branch_keys,
+	  .chain = { .kind = CHAIN_FOLDED, .value = CHAIN_COUNT } },
+	{ .format = "stdio", .children = -1, .mem_mode = true, .sort = mem_keys, .group = true,
+	  .chain = { .kind = CHAIN_FRACTAL, .min_percent = 5 } },
+	{ .format = "stdio", .children = -1, .view = VIEW_HIERARCHY, .verbose = 2, CHAINS },
+	{ .format = "folded", .folded_annotate = true, .folded_delimiter = true },
+	{ .format = "json", .children = -1, CHAINS },
+};
+
+static const struct script_options scripts[] = {
+	{ .show_tasks = true, .show_mmaps = true, .show_switches = true, .show_lost = true,
+	  .show_namespaces = true, .show_cgroups = true, .show_bpf = true, .show_text_poke = true },
+	{ .fields = "comm,pid,tid,cpu,time,event,ip,sym,symoff,dso,srcline,brstacksym,addr", .reltime = true },
+	{ .json = true },
+};
+
+/* text is what a terminal or a parser gets. */
+static void check_text(const struct str *text)
+{
+	for (size_t i = 0; i < text->len; i++) {
+		unsigned char c = (unsigned char)text->s[i];
+
+		if ((c < ' ' && c != '\t' && c != '\n') || c == 0x7f)
+			abort();
+	}
+}
+
+/* A stack and its number on each line. */
+static void check_folded(const struct str *text)
+{
+	const char *at = text->s;
+
+	while (*at) {
+		const char *end = strchr(at, '\n'), *space;
+
+		if (!end)
+			abort();
+		space = memrchr(at, ' ', (size_t)(end - at));
+		if (!space || space + 1 == end || strspn(space + 1, "0123456789") != (size_t)(end - space - 1))
+			abort();
+		at = end + 1;
+	}
+}
+
+static bool open_input(struct reader *reader, int fd)
+{
+	struct str err = STR_INIT;
+	int copy = dup(fd);
+	bool open;
+
+	if (copy < 0 || lseek(copy, 0, SEEK_SET))
+		abort();
+	open = !reader_open_fd(reader, copy, "input", &err);
+	str_release(&err);
+	return open;
+}
+
+static void run_report(int fd, const struct report_options *how)
+{
+	struct report_options options = *how;
+	struct output output = { .text = STR_INIT };
+	struct report *report = NULL;
+	struct reader reader;
+	struct str err = STR_INIT;
+
+	options.session = session_options;
+	if (open_input(&reader, fd) && !report_new(&report, &options, &reader, &err)) {
+		report_run(report, NULL, NULL, &err);
+		report_print(report, &output);
+		session_add_notes(report_session(report));
+		check_text(&output.text);
+		if (!strcmp(options.format, "folded"))
+			check_folded(&output.text);
+	}
+	report_free(report);
+	reader_close(&reader);
+	str_release(&output.text);
+	str_release(&err);
+}
+
+static void run_script(int fd, const struct script_options *how)
+{
+	struct script_options options = *how;
+	struct output output = { .text = STR_INIT };
+	struct script *script = NULL;
+	struct reader reader;
+	struct str err = STR_INIT;
+
+	options.session = session_options;
+	if (open_input(&reader, fd) && !script_new(&script, &options, &reader, &err)) {
+		script_run(script, &output, NULL, NULL, &err);
+		session_add_notes(script_session(script));
+		check_text(&output.text);
+	}
+	script_free(script);
+	reader_close(&reader);
+	str_release(&output.text);
+	str_release(&err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("input", MFD_CLOEXEC);
+
+	if (fd < 0 || write_all(fd, data, size))
+		abort();
+	for (size_t i = 0; i < ARRAY_SIZE(reports); i++)
+		run_report(fd, &reports[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++)
+		run_script(fd, &scripts[i]);
+	close(fd);
+	return 0;
+}
