@@ -46,8 +46,6 @@ const struct option_row script_options[] = {
 	{ OPTION_FLAG, 0, "show-bpf-events", NULL, "BPF programs and kernel symbols too", SCRIPT(show_bpf) },
 	{ OPTION_FLAG, 0, "show-text-poke-events", NULL, "changes of the kernel's code too",
 	  SCRIPT(show_text_poke) },
-	{ OPTION_TEXT, 0, "dsos", "names", "only samples in these files",
-	  .offset = offsetof(struct script_words, sample.filters.dsos) },
 	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "every record with its place, name and fields",
 	  DUMP(records) },
 	{ OPTION_FLAG, 0, "header", NULL, "the header, before anything else", DUMP(header) },

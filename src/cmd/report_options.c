@@ -98,7 +98,6 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 'x', "exclude-other", NULL, "only rows with such a caller", REPORT(exclude_other) },
 	{ OPTION_FLAG, 'U', "hide-unresolved", NULL, "only rows with a function's name",
 	  REPORT(hide_unresolved) },
-	{ OPTION_TEXT, 'd', "dsos", "names", "only samples in these files", WORD(sample.filters.dsos) },
 	{ OPTION_TEXT, 0, "symbol-filter", "text", "only functions with this in their names",
 	  WORD(sample.filters.symbol_filter) },
 	{ OPTION_CALL, 0, "time-quantum", "time", "unit of the sort key time (100ms)", .call = take_quantum },

@@ -41,6 +41,7 @@ const struct option_row sample_options[] = {
 	  FIELD(dump.input), .words = WORDS_FILE },
 	{ OPTION_TEXT, 'c', "comms", "names", "only samples of tasks with these names", FILTER(comms) },
 	{ OPTION_TEXT, 'C', "cpu", "list", "only samples on these CPUs", FILTER(cpus) },
+	{ OPTION_TEXT, 'd', "dsos", "names", "only samples in these files", FILTER(dsos) },
 	{ OPTION_TEXT, 'S', "symbols", "names", "only samples in these functions", FILTER(symbols) },
 	{ OPTION_TEXT, 0, "pid", "list", "only samples of these processes", FILTER(pids),
 	  .words = WORDS_PID },
