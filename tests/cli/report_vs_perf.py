@@ -6,19 +6,19 @@ report_vs_perf.py same FILE OPTIONS...    both print the same text with each of 
 report_vs_perf.py close FILE OPTIONS...   only the numbers of rows are compared: the same rows, each number
                                           within 0.3 (what has less than 1 % in both need not be there)
 
-For each of the OPTIONS a line on stdout, `ok` or the path of a file with the difference, a tab and the
-OPTIONS. The same text is either the same to the letter, but for the tip that perf prints at the end;
-or the same when in both texts is made alike what pstat does otherwise by intent: DIFFERENCES below, each
-named as in "DIFFERENCES FROM PERF" of pstat-report(1). FILE - is standard input, for both from ./pipe.
+What is printed: see verdicts.py. The same text is either the same to the letter, but for the tip that perf
+prints at the end; or the same when in both texts is made alike what pstat does otherwise by intent:
+DIFFERENCES below, each named as in "DIFFERENCES FROM PERF" of pstat-report(1). FILE - is standard input, for both from ./pipe.
 """
-import concurrent.futures
 import difflib
 import os
 import re
 import subprocess
 import sys
 
-PSTAT = os.environ["PSTAT"]
+import verdicts
+
+PROGRAMS = {"perf": "perf", "pstat": os.environ["PSTAT"]}
 # perf's inlined frames depend on how it was built; report_vs_perf.sh compares these with the truth.
 ALWAYS = ["--stdio", "--no-inline"]
 ROW = re.compile(r" {0,11}[^ |#-]")
@@ -85,7 +85,7 @@ DIFFERENCES = (no_level, no_plt_name, no_origin, no_inlined_rest, no_width, no_t
 
 def printed(program, path, options):
     stdin = open("pipe", "rb") if path == "-" else subprocess.DEVNULL
-    done = subprocess.run([program, "report", "-i", path] + ALWAYS + options, stdin=stdin,
+    done = subprocess.run([PROGRAMS[program], "report", "-i", path] + ALWAYS + options, stdin=stdin,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
     text = done.stdout.decode("utf-8", "replace")
     if done.returncode or not any(ROW.match(l) for l in text.split("\n")):
@@ -126,28 +126,12 @@ def close(perf, pstat):
     return bad if perf else ["perf has no rows"]
 
 
-def compare(how, path, options):
-    try:
-        texts = [printed(program, path, options.split()) for program in ("perf", PSTAT)]
-        return how(*texts)
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        return str(error).split("\n")
-
-
 def main(argv):
     how = {"same": same, "close": close}.get(argv[1]) if len(argv) > 3 else None
     if not how:
         sys.stderr.write(__doc__)
         return 2
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda options: compare(how, argv[2], options), argv[3:])
-        for number, (options, diff) in enumerate(zip(argv[3:], found)):
-            verdict = "ok"
-            if diff:
-                verdict = "diff.%d" % number
-                with open(verdict, "w", encoding="utf-8", errors="replace") as f:
-                    f.write("\n".join(diff[:60]) + "\n")
-            print("%s\t%s" % (verdict, options))
+    verdicts.print_all(how, lambda program, options: printed(program, argv[2], options), argv[3:])
     return 0
 
 

@@ -20,26 +20,7 @@ test_many_programs()
 test_dlopen()
 {
 	need_paranoid 2
-	cat >plugin.c <<-'END'
-	volatile long plugin_sum;
-	void plugin_work(long n) { for (long i = 0; i < n; i++) plugin_sum += i; }
-	END
-	cat >host.c <<-'END'
-	#include <dlfcn.h>
-	volatile long host_sum;
-	void host_work(long n) { for (long i = 0; i < n; i++) host_sum += i; }
-	int main(void)
-	{
-		void (*work)(long), *plugin;
-		host_work(20000000);
-		if (!(plugin = dlopen("./plugin.so", RTLD_NOW)) || !(work = dlsym(plugin, "plugin_work")))
-			return 1;
-		work(40000000);
-		return 0;
-	}
-	END
-	"${CC:-cc}" -O1 -shared -fPIC -o plugin.so plugin.c 2>cc_err &&
-		"${CC:-cc}" -O1 -o host host.c -ldl 2>>cc_err || skip "needs a C compiler"
+	build_host
 	"$PSTAT" record -q -F 5000 -e cpu-clock:u -o dlopen -- ./host
 	alike dlopen "" "-s dso" "-s dso,sym --dsos plugin.so,host" "-s sym,srcfile -S plugin_work"
 	has "in the file that was opened" 'plugin.so +\[\.\] plugin_work' "$("$PSTAT" report -i dlopen)"
@@ -53,8 +34,8 @@ test_the_whole_machine()
 	alike machine "-s comm" "-s dso" "-s sym --dsos [kernel.kallsyms]" "-s comm,sym --comms ls" "-s cpu,comm" \
 		"--show-cpu-utilization -s comm"
 	perf record -q -N -a -F 2000 --kernel-callchains -e cpu-clock -g -o kernel -- timeout 0.4 ls -lR /usr >/dev/null 2>&1
-	# Return addresses: perf gives a call at a function's end to the next one, as there is in an idle CPU's chains.
-	close kernel "--no-children -g none -s comm,sym" "-g none -s comm,dso" "-g none -s sym --comms ls"
+	# Return addresses: perf gives a call at a function's end, as in an idle CPU's chains, to the next one.
+	close kernel "--no-children -g none -s comm,sym" "-g none -s comm,dso" "-g none -s comm,sym --comms ls"
 }
 
 test_tracepoints()

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""`perf script` and `pstat script` of one recording, for script_vs_perf.sh.
+
+script_vs_perf.py FILE OPTIONS...    both print the same lines with each of the OPTIONS (one argument each,
+                                     split at blanks)
+
+What is printed: see verdicts.py. Lines are the same to the letter, blanks too, but for what pstat does otherwise by intent:
+DIFFERENCES below, each named as in "DIFFERENCES FROM PERF" of pstat-script(1). $REFUSED instead of lines:
+both end with an error and print nothing. $KALLSYMS: the kernel's symbols, for both. FILE - is standard
+input, for both from ./pipe.
+"""
+import os
+import re
+import subprocess
+import sys
+
+import verdicts
+
+PROGRAMS = {"perf": "perf", "pstat": os.environ["PSTAT"]}
+REFUSED = "REFUSED" in os.environ
+# perf's inlined frames depend on how it was built; script_folds.sh compares these with the truth.
+ALWAYS = ["--no-inline"] + (["--kallsyms", os.environ["KALLSYMS"]] if os.environ.get("KALLSYMS") else [])
+FRAME = re.compile(r"\t *(?P<ip>[0-9a-f]+)(?: (?P<symbol>\S.*?))??(?:\+0x(?P<offset>[0-9a-f]+))?(?: \((?P<dso>[^()]*|\[.*\])\))?$")
+LINE = re.compile(r"  \S*:\d+$|  \S+\[[0-9a-f]+\]$")
+PLT = re.compile(r"(?:_init|\S*@plt|\[unknown\])(?:\+0x[0-9a-f]+)?(?=[ /]|$)")
+VDSO = re.compile(r" __vdso_\w+(\+0x[0-9a-f]+)?")
+FLAGS = re.compile(r"/[PM-]/[X-]/[A-]/\d+/")
+
+
+class Place:
+    """Where in a text a pair of lines is: is it a caller, and was its function another one?"""
+
+    def __init__(self):
+        self.depth = 0
+
+    def step(self, line):
+        if not line.startswith(("\t", "  ")):
+            self.depth = 0
+        elif FRAME.match(line):
+            self.depth += 1
+
+    @property
+    def caller(self):
+        return self.depth > 1
+
+
+def frames(perf, pstat):
+    perf, pstat = FRAME.match(perf), FRAME.match(pstat)
+    return (perf, pstat) if perf and pstat and perf["dso"] == pstat["dso"] else (None, None)
+
+
+def return_addresses(place, perf, pstat):
+    """The function that a caller is in: the call's, not that of the instruction behind the call."""
+    perf, pstat = frames(perf, pstat)
+    return perf and place.caller and perf["ip"] == pstat["ip"] and perf["offset"] in (None, "0")
+
+
+def return_addresses_of_lines(place, perf, pstat):
+    """The same for its source line."""
+    return place.caller and LINE.match(perf) and LINE.match(pstat)
+
+
+def unwound_callers(place, perf, pstat):
+    """Addresses of callers out of sampled stacks: return addresses, as in other chains; perf takes 1 off."""
+    perf, pstat = frames(perf, pstat)
+    return (perf and place.caller and int(perf["ip"], 16) + 1 == int(pstat["ip"], 16)
+            and alias(perf["symbol"]) == alias(pstat["symbol"]))
+
+
+def alias(name):
+    """glibc's functions of several names."""
+    return re.sub(r"@.*$|_impl$|^_+", "", name or "")
+
+
+def names_of_plt_entries(_, perf, pstat):
+    """They are named all; perf says _init or @plt, or gives their addresses."""
+    return "@plt" in pstat and PLT.sub("?", perf) == PLT.sub("?", pstat)
+
+
+def names_in_the_vdso(_, perf, pstat):
+    """Known by its build-id, from the running kernel; perf has them from a user's cache, or of any vdso."""
+    perf, pstat = [VDSO.sub(" [unknown]", text) for text in (perf, pstat)]
+    return perf == pstat
+
+
+def blanks_of_branches(_, perf, pstat):
+    """brstacksym: branches are apart from what is in front of them."""
+    return FLAGS.search(perf) and perf.replace(" ", "") == pstat.replace(" ", "")
+
+
+DIFFERENCES = (return_addresses, return_addresses_of_lines, unwound_callers, names_of_plt_entries,
+               names_in_the_vdso, blanks_of_branches)
+
+
+def namespaces(lines):
+    """A record is on one line; perf breaks those of namespaces, and mixes bases in them."""
+    text = re.sub(r" *\n\t\t *(?=\[?\d)", " ", "\n".join(lines))
+    return [re.sub(r": 0x([0-9a-f]+)/", lambda m: ": %d/" % int(m[1], 16), l) if "NAMESPACES" in l else l
+            for l in text.split("\n")]
+
+
+def compare_lines(perf, pstat):
+    bad, place = [], Place()
+    if perf == pstat:
+        return bad
+    perf, pstat = namespaces(perf), namespaces(pstat)
+    if len(perf) != len(pstat):
+        bad.append("%d lines by perf, %d by pstat" % (len(perf), len(pstat)))
+    for number, (a, b) in enumerate(zip(perf, pstat)):
+        place.step(b)
+        if a != b and not any(known(place, a, b) for known in DIFFERENCES):
+            bad += ["line %d" % (number + 1), "perf  %r" % a, "pstat %r" % b]
+    return bad
+
+
+def printed(program, path, options):
+    stdin = open("pipe", "rb") if path == "-" else subprocess.DEVNULL
+    done = subprocess.run([PROGRAMS[program], "script", "-i", path] + ALWAYS + options, stdin=stdin,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    text = done.stdout.decode("utf-8", "replace")
+    if REFUSED != (done.returncode != 0) or REFUSED != (not text):
+        raise ValueError("%s: status %d, %d bytes on stdout\n%s" % (
+            program, done.returncode, len(text), done.stderr.decode("utf-8", "replace")))
+    return text.split("\n")
+
+
+def main(argv):
+    if len(argv) < 3:
+        sys.stderr.write(__doc__)
+        return 2
+    verdicts.print_all(compare_lines, lambda program, options: printed(program, argv[1], options), argv[2:])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,235 @@
+#!/bin/bash
+# `pstat script` and `perf script` on the same recordings print the same lines, blank for blank: fields,
+# frames, filters, records between the samples. What pstat does otherwise by intent is listed in
+# script_vs_perf.py. And where a program knows what it does, the lines say it.
+. "${0%/*}/beside_perf.bash"
+
+tool=$ROOT/tests/cli/script_vs_perf.py
+recorded_s=0.1
+# Where no kernel is sampled: perf reads all of /proc/kallsyms each time.
+export KALLSYMS=$tmp/kallsyms
+echo 'ffffffff81000000 T _text' >"$KALLSYMS"
+
+# FILE OPTIONS...
+alike() { verdicts "$1" "$tool" "$@"; }
+refused() { REFUSED=1 alike "$@"; }
+
+fields=("" "-F comm,tid,ip,sym,dso" "-F ip,sym" "-F ip" "-F ip,sym,symoff" "-F ip,dso" "-F comm,tid" "-F period"
+	"-F event,trace" "-F comm,pid,tid,cpu,time,event,trace,ip,sym,symoff,dso" "-F +pid" "-F +pid,-tid"
+	"-F -comm" "-F -period,-cpu" "-F -dso" "-F -time,-event" "-F -ip" "-F +misc" "-F +flags"
+	"-F sw:comm,tid,time" "-F sw:+pid" "-F trace:comm" "-F sw:comm,ip,sym -F sw:+tid" "-F ip,sym,srcline"
+	"--full-source-path -F +srcline")
+layout=(-G "--max-stack 3" "-G --ns" --ns "-G --reltime" "-G --deltatime" "--ns --deltatime -G" "--reltime --ns -G")
+filters=("-c callers" "-c callers,x" "--dsos callers" "-S burn" "-S burn,leaf" "-C 0,1" "--time 10%-50%"
+	"--time 40%/2" "--time 10%/3,50%/2" "-S burn,leaf -G" "-G --time 0%-30%,50%-90%")
+records=(--show-mmap-events --show-task-events --show-lost-events "--show-mmap-events -F +misc,+pid -G"
+	"--show-task-events -F +misc -G")
+
+test_a_deep_program()
+{
+	need_paranoid 2
+	recorded deep "$PSTAT" -F 4000 -e cpu-clock:u -g -- "$CALLERS" deep 20000
+	alike deep "${fields[@]}" "${layout[@]}" "${filters[@]}" "${records[@]}"
+	refused deep "-F none" "-F +addr" "-F srcline" "-F +weight" "-F +iregs" "-F comm,+tid" "-F x:comm" \
+		"--time nonsense" "-F +tod" "-F symoff,ip"
+	recorded plain "$PSTAT" -F 4000 -e cpu-clock:u -- "$CALLERS" deep 20000
+	alike plain "${fields[@]:0:20}" "--ns" "-S burn" "--dsos callers"
+	same "nothing is left" "" "$("$PSTAT" script -i deep -c none 2>&1)$("$PSTAT" script -i deep --tid 1 2>&1)"
+}
+
+test_threads()
+{
+	local tid cpu
+
+	need_paranoid 2
+	recorded threads "$PSTAT" -F 4000 -e cpu-clock:u -g -- "$CALLERS" deep 20000 4
+	tid=$("$PSTAT" script -i threads -F tid | sort -n | sed '/^ *$/d' | tail -1)
+	cpu=$("$PSTAT" script -i threads -F cpu | tr -dc '0-9\n' | head -1)
+	alike threads "" "-F +pid" "--tid ${tid// /}" "-C $((10#$cpu))" "-F pid,tid,cpu,time" "--show-task-events" "-S burn -G"
+	recorded recursive "$PSTAT" -F 4000 -e cpu-clock:u -g -- "$CALLERS" recursive 20000
+	alike recursive "" "--max-stack 5"
+}
+
+test_many_programs()
+{
+	need_paranoid 2
+	"$PSTAT" record -q -F 10000 -e cpu-clock:u -o storm -- "$EXACT" execs:100
+	alike storm "" "-F +pid,+misc" "--show-task-events" "--show-mmap-events" "-c exe" "-c exact" "--time 10%-50%"
+	"$PSTAT" record -q -F 10000 -e cpu-clock:u -o forks -- "$EXACT" forks:30 spins:2
+	alike forks "" "-F +pid" "--show-task-events -F +pid,+misc"
+	"$PSTAT" record -q -F 10000 -e cpu-clock:u -o chain -- \
+		sh -c "sh -c '\"$CALLERS\" known 20; \"$CALLERS\" chain'; \"$EXACT\" name:1:other stores:100000"
+	alike chain "" "--show-task-events --show-mmap-events" "-c callers,other" "-c sh"
+}
+
+test_dlopen()
+{
+	need_paranoid 2
+	build_host
+	"$PSTAT" record -q -F 4000 -e cpu-clock:u -o dlopen -- ./host
+	alike dlopen "" "-S plugin_work" "--dsos host,plugin.so -F ip,sym,srcline" --show-mmap-events
+	has "in the file that was opened" 'plugin_work\+0x[0-9a-f]+ \(/.*/plugin\.so\)$' "$("$PSTAT" script -i dlopen)"
+}
+
+# A handler returns to a place where nobody called.
+test_a_signal()
+{
+	need_paranoid 2
+	cat >alarm.c <<-'END'
+	#include <signal.h>
+	#include <sys/time.h>
+	#include <time.h>
+	volatile long sum;
+	void spin(long n) { for (long i = 0; i < n; i++) sum += i; }
+	void handler(int number) { spin(1000000); sum += number; }
+	int main(void)
+	{
+		struct itimerval every = { { 0, 4000 }, { 0, 4000 } };
+		signal(SIGPROF, handler);
+		setitimer(ITIMER_PROF, &every, 0);
+		while (clock() < 20 * CLOCKS_PER_SEC) {
+			spin(100000);
+			sum++;
+		}
+		return 0;
+	}
+	END
+	"${CC:-cc}" -O0 -fno-omit-frame-pointer -o alarm alarm.c 2>cc_err || skip "needs a C compiler"
+	recorded signal "$PSTAT" -F 4000 -e cpu-clock:u -g -- ./alarm
+	alike signal ""
+	has "the handler is there" ' handler\+0x' "$("$PSTAT" script -i signal)"
+}
+
+test_the_whole_machine()
+{
+	local all=(--show-switch-events --show-task-events --show-mmap-events --show-namespace-events
+		--show-cgroup-events --show-bpf-events --show-text-poke-events --show-lost-events)
+
+	need_root
+	[ "$(</proc/sys/kernel/kptr_restrict)" -lt 2 ] || skip "needs kptr_restrict below 2"
+	KALLSYMS=
+	perf record -q -a -F 2000 -e cpu-clock --namespaces --switch-events --all-cgroups -o machine -- \
+		"$EXACT" execs:30 >/dev/null 2>&1
+	alike machine "" "-F +misc,+pid" "${all[@]}" "--show-switch-events --show-task-events -F +misc,+pid"
+	"$PSTAT" record -q -a -F 2000 -e cpu-clock -g -o kernel -- "$EXACT" execs:30
+	# Of other programs files may change meanwhile.
+	alike kernel "-c exact" "-c exact --dsos [kernel.kallsyms]" "-c exact -F ip,sym"
+}
+
+test_tracepoints()
+{
+	local writes=(-c 1 -e syscalls:sys_enter_write --filter "$own_writes")
+	local tracepoints=(-e sched:sched_process_fork -e sched:sched_process_exit -e sched:sched_switch
+		-e sched:sched_process_exec)
+
+	need_tracefs
+	need_paranoid -1
+	KALLSYMS=
+	"$PSTAT" record -q -o writes "${writes[@]}" "${tracepoints[@]}" -- "$EXACT" writes:30:$own_fd forks:2 execs:3
+	alike writes "" "-F trace" "-F comm,trace" "-F trace:time,event,trace" "-F +pid" "-F -trace" "-F event,trace -G" \
+		"-F event,ip,sym" "-c exact" "--ns -F +misc"
+	same "each write is one line" 30 "$("$PSTAT" script -i writes -F event,trace |
+		grep -c "^syscalls:sys_enter_write: fd: 0x0*$(printf %x "$own_fd"), buf: 0x[0-9a-f]*, count: 0x0*$")"
+	"$PSTAT" record -q -g -o chains "${writes[@]}" "${tracepoints[@]}" -- "$EXACT" writes:30:$own_fd forks:3
+	alike chains "" "-F comm,trace" "-F trace:event,trace,ip,sym" "-F comm,tid,time,event,trace,ip,sym,symoff,dso" \
+		"--max-stack 2" "-G"
+	has "+field does not take the chain away" 'sys_.*write|write\+0x' "$("$PSTAT" script -i chains -F +pid)"
+	perf record -q -c 1 -o perfs "${tracepoints[@]}" -e 'syscalls:sys_enter_execve,syscalls:sys_exit_execve' -- \
+		"$EXACT" execs:5 forks:3 >/dev/null 2>&1
+	alike perfs "" "-F comm,pid,trace" "-F trace:trace"
+}
+
+test_breakpoints()
+{
+	need_breakpoints
+	setarch -R "$PSTAT" record -q -d -o stores -c 1 -e "$stores" -- "$EXACT" stores:50 forks:3 stores:10
+	alike stores "" "-F +addr" "-F comm,addr" "-F +pid,+period"
+	setarch -R "$PSTAT" record -q -g -o calls -c 1 -e "mem:$called:x:u" -- "$EXACT" calls:50
+	alike calls "" "-F ip,sym" -G
+}
+
+test_events_and_groups()
+{
+	need_paranoid 2
+	recorded events "$PSTAT" -F 3000 -e cpu-clock:u,task-clock:u,page-faults:u -g -- "$CALLERS" deep 20000
+	alike events "" -G "-F event,period" "-F +pid"
+	recorded group "$PSTAT" -F 3000 -e '{cpu-clock:u,task-clock:u}' -g -- "$CALLERS" deep 20000
+	alike group "" -G
+	recorded read "$PSTAT" -F 3000 -e '{cpu-clock:u,task-clock:u}:S' -g -- "$CALLERS" deep 20000
+	alike read "" -G "-F event,period" "--time 10%-50%" "-G --deltatime"
+}
+
+test_layouts()
+{
+	need_paranoid 2
+	recorded packed "$PSTAT" -z -F 4000 -e cpu-clock:u -g -- "$CALLERS" deep 20000
+	alike packed "" "-G --ns"
+	"$PSTAT" record -q -F 4000 -e cpu-clock:u -g -o - -- "$CALLERS" deep 100 >pipe
+	alike - "" "-F +pid" -G "--show-task-events -G" "-S burn" "-S burn -F comm,tid,ip,sym,srcline"
+	"$PSTAT" script --header -i pipe >from_file
+	"$PSTAT" script --header -i - <pipe >from_pipe
+	check "a pipe in a file and a pipe" cmp from_file from_pipe
+	has "its header comes first" '^# cmdline : .*record' "$(sed '/^[^#]/,$d' from_pipe)"
+	has_not "and once" '^#' "$(sed '1,/^[^#]/d' from_pipe)"
+	perf record -q -F 4000 -e cpu-clock:u -g -o - "$CALLERS" deep 100 >pipe 2>/dev/null
+	alike - "" "-F +pid"
+	perf record -q -F 5000 --threads -e cpu-clock:u -o readers "$CALLERS" deep 100 2 >/dev/null 2>&1
+	[ -d readers ] && alike readers "" "-F +pid"
+}
+
+test_of_perf()
+{
+	need_paranoid 2
+	recorded perfs perf -F 4000 -e cpu-clock:u -g -k CLOCK_MONOTONIC -- "$CALLERS" deep 20000
+	alike perfs "" "-F +tod -G" "-F tod,time,comm --ns" "--time 10%-50%"
+	recorded registers perf -F 2000 -e cpu-clock:u --intr-regs=AX,SP,IP --user-regs=BX,BP -- "$CALLERS" deep 20000
+	alike registers "" "-F +iregs" "-F +uregs" "-F iregs,uregs" "-F ip,sym,iregs"
+	has_cap sys_admin && recorded memory perf -F 2000 -e cpu-clock:u -d -W --phys-data --data-page-size \
+		--code-page-size -- "$CALLERS" deep 20000
+	[ ! -e memory ] || alike memory "" "-F +addr,+phys_addr" "-F +data_src,+weight" "-F +data_page_size,+code_page_size" \
+		"-F addr,ip,sym"
+	perf record -q -e page-faults:u -c 1 -d -o faults "$EXACT" pages:100 >/dev/null 2>&1
+	alike faults "" "-F +addr" "-F ip,sym,addr,dso" "-F addr,sym,symoff,dso" "-F addr,sym" "-F comm,addr"
+}
+
+# Sampled stacks: perf ends in the vdso, so only what was sampled in a function of the program.
+test_sampled_stacks()
+{
+	need_paranoid 2
+	recorded dwarf perf -F 1000 --call-graph dwarf,4096 -e cpu-clock:u -- "$CALLERS" recursive 20000
+	alike dwarf "-S burn" "-S burn -F ip,sym" "-S burn --max-stack 5" -G
+}
+
+# Machines without such units: recordings that were made by hand. Lines are found in their small programs.
+test_golden()
+{
+	local names="--symfs symfs --kallsyms kallsyms" branches memory
+
+	KALLSYMS=
+	cp -r "$ROOT/tests/golden" golden && cd golden || skip "needs tests/golden"
+	chmod -R u+w .
+	golden()
+	{
+		local recording=$1
+
+		shift
+		alike "$recording.data" "${@/#/$names }"
+	}
+	branches=("" "-F +brstack" "-F brstack" "-F brstack,dso" "-F ip,sym,brstack" "-F +brstacksym" "-F brstacksym,dso"
+		"-F comm,brstack,dso")
+	golden branch_stack "${branches[@]}"
+	golden branch_call_stack "${branches[@]}" "-G"
+	memory=("" "-F data_src" "-F +data_src,+weight,+addr" "-F +phys_addr,+weight" "-F data_page_size,code_page_size"
+		"-F addr,ip,sym" "-F comm,weight,data_src,phys_addr" "-F +misc,-addr")
+	golden mem_samples "${memory[@]}"
+	golden weight_struct "" "-F +weight,+ins_lat" "-F ins_lat,weight"
+	for recording in big_endian cgroups compressed different_sample_types folder group_read in_a_pipe \
+		ip_zero_in_chain kernel_and_module lost no_map out_of_order overlapping_maps plain text_poke tid_reuse; do
+		golden $recording "" "-F +pid,+misc"
+	done
+	golden deep_chain "" "--max-stack 5"
+	golden plain "-F sw:comm" "-F hw:comm,tid" "-F hw:-ip" "--time 1.006,1.008" "--pid 4200001" "--tid 4200001"
+	golden namespaces "" --show-namespace-events
+	golden cgroups --show-cgroup-events
+}
+run_tests
