@@ -15,7 +15,6 @@
 #include "report/calltree.h"
 #include "report/fmt_report.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -152,11 +151,12 @@ static uint64_t below(const struct call_node *node)
 /* The least period of a branch of this node that is drawn. */
 static uint64_t least_period(const struct drawing *d, const struct call_node *node)
 {
-	double part = d->options->min_percent / 100;
+	const double part = d->options->min_percent / 100;
+	double least = (double)(is_fractal(d) ? below(node) : d->limit_period) * part;
+	uint64_t whole = (uint64_t)least;
 
-	if (is_fractal(d))
-		return (uint64_t)ceil((double)below(node) * part);
-	return (uint64_t)((double)d->limit_period * part);
+	/* Rounded up; without ceil(), which would want libm. */
+	return whole + (is_fractal(d) && (double)whole < least);
 }
 
 static void draw_remainder(struct drawing *d, const struct call_node *parent, uint64_t period,

@@ -69,7 +69,7 @@ test_ended_in_time()
 {
 	run "$PSTAT" stat -n --timeout 50 sleep 60
 	same "--timeout is no failure" 0 "$status"
-	run "$PSTAT" stat -n --timeout 50 sh -c 'trap "exit 9" TERM; sleep 60 & wait'
+	run "$PSTAT" stat -n --timeout 50 sh -c 'trap "exit 9" TERM; sleep 60 >/dev/null 2>&1 & wait'
 	same "--timeout: a command that ends by itself" 9 "$status"
 }
 

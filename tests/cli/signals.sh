@@ -37,7 +37,7 @@ test_the_command_gets_it()
 
 test_the_command_may_shut_down()
 {
-	begin -e page-faults sh -c 'trap "echo bye >bye; exit 3" TERM; touch up; sleep 60 & wait'
+	begin -e page-faults sh -c 'trap "echo bye >bye; exit 3" TERM; touch up; sleep 60 >/dev/null 2>&1 & wait'
 	end_with TERM
 	wait "$pid"
 	same "its own status" 3 $?

@@ -157,7 +157,7 @@ static void expect_taken(const struct filter_options *options, const char *expec
 static void samples(void **state)
 {
 	(void)state;
-	expect_taken(&(struct filter_options){ NULL }, "1 2 3 4 5 6", 0);
+	expect_taken(&(struct filter_options){ .comms = NULL }, "1 2 3 4 5 6", 0);
 	expect_taken(&(struct filter_options){ .comms = "one" }, "1 4", 0);
 	expect_taken(&(struct filter_options){ .comms = "two,nosuch" }, "2 3 5 6", 0);
 	expect_taken(&(struct filter_options){ .comms = "tw" }, "", 0);
