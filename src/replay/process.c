@@ -34,6 +34,7 @@ static struct process *process_new(struct process_table *table, int32_t pid)
 {
 	struct process *process = xcalloc(1, sizeof(*process));
 
+	process->serial = table->n_made++;
 	if (pid != -1)
 		id_table_add(&table->pids, &process->by_pid, pid);
 	return process;
@@ -63,6 +64,7 @@ static void join(struct task *task, struct process *process, int32_t pid)
 {
 	task->process = process;
 	task->thread.pid = pid;
+	task->thread.process_serial = process->serial;
 	task->thread.space = &process->space;
 	process->space.refs++;
 }
@@ -76,6 +78,7 @@ static struct task *task_new(struct replay *replay, struct process *process, int
 	task->held_end = &task->held;
 	task->ptid = -1;
 	task->thread.tid = tid;
+	task->thread.serial = table->n_made++;
 	task->thread.ppid = -1;
 	join(task, process, pid);
 	id_table_add(&table->tids, &task->by_tid, tid);

@@ -17,6 +17,7 @@ struct held_sample; /* deferred.h */
 struct process {
 	/* First, so that a link is a process; not linked: its pid is not known, or was reused. */
 	struct id_link by_pid;
+	uint32_t serial;
 	struct space space;
 	/*
 	 * What was mapped before the last exec: its own system call's frames lie there. Until a
@@ -42,6 +43,7 @@ struct process_table {
 	struct task *last; /* that was looked up, or NULL */
 	struct task *gone, **gone_end; /* oldest first */
 	size_t n_gone, gone_limit; /* at the limit some go */
+	uint32_t n_made; /* processes and threads */
 };
 
 struct task *task_of(const struct thread *thread);

@@ -84,6 +84,7 @@ struct space {
 struct thread {
 	int32_t pid, tid;
 	int32_t ppid; /* -1: not known */
+	uint32_t serial, process_serial; /* tell threads and processes apart whose numbers were used again */
 	uint32_t comm; /* index of its present name, for replay_comm */
 	bool comm_known; /* false: it is called ":TID", because no COMM was seen */
 	bool exited;

@@ -40,13 +40,13 @@ static uint64_t fact_comm(struct collect *collect, const struct replay_sample *s
 static uint64_t fact_pid(struct collect *collect, const struct replay_sample *sample)
 {
 	(void)collect;
-	return (uint64_t)sample->thread->pid;
+	return (uint64_t)(uint32_t)sample->thread->pid << 32 | sample->thread->process_serial;
 }
 
 static uint64_t fact_tid(struct collect *collect, const struct replay_sample *sample)
 {
 	(void)collect;
-	return (uint64_t)sample->thread->tid;
+	return (uint64_t)(uint32_t)sample->thread->tid << 32 | sample->thread->serial;
 }
 
 static uint64_t fact_cpu(struct collect *collect, const struct replay_sample *sample)

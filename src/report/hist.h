@@ -16,8 +16,8 @@
 
 enum fact {
 	FACT_COMM,
-	FACT_PID,
-	FACT_TID,
+	FACT_PID, /* << 32, and which of the processes that had it */
+	FACT_TID, /* likewise */
 	FACT_CPU,
 	FACT_TIME, /* number of its time quantum */
 	FACT_PLACE, /* of the ip; in branch view of the branch's target */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- threads: the value is the number, its text has the last name that was seen ---- */
+/* ---- threads: the value is FACT_TID or FACT_PID, its text has the last name that was seen ---- */
 struct task_names {
 	struct task_name {
 		uint64_t id;
@@ -66,10 +66,14 @@ KEY_VALUE(value_pid)
 
 KEY_TEXT(text_task)
 {
-	const struct thread *thread = replay_find_thread(&report->session.replay, (int32_t)value);
+	const int32_t id = (int32_t)(value >> 32);
+	const struct thread *thread = replay_find_thread(&report->session.replay, id);
 	const struct task_name *task = find_task(report->private->tasks, value);
 
-	str_addf(out, "%7d:", (int32_t)value);
+	/* The number may be another thread's by now. */
+	if (thread && thread->serial != (uint32_t)value && thread->process_serial != (uint32_t)value)
+		thread = NULL;
+	str_addf(out, "%7d:", id);
 	text_comm(report, thread ? thread->comm : task ? task->comm : 0, out);
 }
 

@@ -10,26 +10,7 @@
 #
 # and then check what is new by hand: the C library is not there, so that its frames have no names and the
 # unwinding of stacks ends in it.
-. "${0%/*}/../lib.sh"
-cd "$ROOT/tests/golden/arm64" || exit 1
-export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS=
-
-# golden RECORDING EXPECTED COMMAND [ARGUMENT...]: EXPECTED.notes is what it says on standard error.
-golden()
-{
-	local recording=$1 expected=$2 said=$tmp/.out
-
-	shift 2
-	run "$PSTAT" "$@" -i "$recording"
-	[[ $expected == *.notes ]] && said=$tmp/.err
-	[ -e "$expected" ] || [ -z "${GOLDEN_UPDATE:-}" ] || cp "$said" "$expected"
-	if [ "$status" -eq 0 ] && cmp -s "$expected" "$said"; then
-		pass "$recording: $*"
-	else
-		fail "$recording: $*" "status $status, $(diff -u "$expected" "$said" | head -60)
-stderr: $err"
-	fi
-}
+. "${0%/*}/golden.bash"
 
 test_frame_pointers()
 {
@@ -39,6 +20,18 @@ test_frame_pointers()
 	golden fp_recursive.data fp_recursive.script script --symfs symfs
 	has "recurse calls itself twenty times" '^callers;(.*;)?main;recursive(;recurse){21};burn [0-9]+$' \
 		"$(<fp_recursive.folded)"
+}
+
+# The caller of a function at its first instruction, from the link register; without tables it is not known.
+test_link_register()
+{
+	cd "$ROOT/tests/golden/arm64" || exit 1
+	golden fp_chain.data fp_chain.script script --symfs symfs
+	golden fp_chain.data fp_chain.folded report --symfs symfs --folded
+	has "each link" ';main;link1;link2;link3;link4;link5 1$' "$(<fp_chain.folded)"
+	mkdir "$tmp/nothing"
+	run "$PSTAT" script --symfs "$tmp/nothing" -i fp_chain.data
+	same "one frame less without the file" $(($(wc -l <fp_chain.script) - 1)) "$(wc -l <"$tmp/.out")"
 }
 
 # The guest's link register and stack, by the tables of its ELF files.

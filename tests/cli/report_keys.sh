@@ -52,11 +52,11 @@ test_tasks()
 	40.00%|1|renamed
 	10.00%|1|sh
 	END
-	# One number, three tasks: the last of their names stands by it.
+	# One number, three tasks.
 	keyed tid_reuse -n -s pid,comm <<-'END'
 	53.33%|1|4200001:worker|worker
-	40.00%|2|4200001:worker|sh
-	6.67%|1|4200001:worker|app
+	40.00%|2|4200001:sh|sh
+	6.67%|1|4200001:app|app
 	END
 	keyed plain -s tid,tgid,cpu --no-children <<-'END'
 	100.00%|4200001:app|4200001:app|001

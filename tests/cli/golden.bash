@@ -1,0 +1,28 @@
+#!/bin/bash
+# For golden*.sh: what a command says about a recording, byte for byte. GOLDEN_UPDATE=1 writes those expected
+# outputs that are not there yet.
+. "${BASH_SOURCE[0]%/*}/../lib.sh"
+export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS=
+
+# golden RECORDING EXPECTED COMMAND [ARGUMENT...]: EXPECTED.notes is what it says on standard error.
+golden()
+{
+	local recording=$1 expected=$2 said=$tmp/.out library
+
+	shift 2
+	run "$PSTAT" "$@" -i "$recording"
+	for library in compressed:libzstd tracepoints:libtraceevent; do
+		if [[ $recording == ${library%:*}* && $err == *${library#*:}* ]]; then
+			point ok "$recording: $*" "needs ${library#*:}"
+			return
+		fi
+	done
+	[[ $expected == *.notes ]] && said=$tmp/.err
+	[ -e "$expected" ] || [ -z "${GOLDEN_UPDATE:-}" ] || cp "$said" "$expected"
+	if [ "$status" -eq 0 ] && cmp -s "$expected" "$said"; then
+		pass "$recording: $*"
+	else
+		fail "$recording: $*" "status $status, $(diff -a -u "$expected" "$said" | cat -v | head -60)
+stderr: $(cat -v "$tmp/.err")"
+	fi
+}
