@@ -19,6 +19,7 @@ struct reg_name {
 #if defined(__x86_64__)
 /* Without the segment registers (bits 12 to 15): the kernel refuses them for 64-bit tasks. */
 const uint64_t dwarf_regs = 0xff0fff;
+const uint64_t link_regs = 0;
 static const struct reg_name reg_names[] = {
 	{ "AX", 0 },   { "BX", 1 },   { "CX", 2 },   { "DX", 3 },   { "SI", 4 },
 	{ "DI", 5 },   { "BP", 6 },   { "SP", 7 },   { "IP", 8 },   { "FLAGS", 9 },
@@ -27,6 +28,7 @@ static const struct reg_name reg_names[] = {
 };
 #elif defined(__aarch64__)
 const uint64_t dwarf_regs = (1ULL << 33) - 1;
+const uint64_t link_regs = 1ULL << 30;
 static const struct reg_name reg_names[] = {
 	{ "x0", 0 },   { "x1", 1 },   { "x2", 2 },   { "x3", 3 },   { "x4", 4 },
 	{ "x5", 5 },   { "x6", 6 },   { "x7", 7 },   { "x8", 8 },   { "x9", 9 },
@@ -38,6 +40,7 @@ static const struct reg_name reg_names[] = {
 };
 #else
 const uint64_t dwarf_regs = 0;
+const uint64_t link_regs = 0;
 static const struct reg_name reg_names[] = { { "", 0 } };
 #endif
 

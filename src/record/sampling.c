@@ -150,6 +150,13 @@ static int set_dwarf(const struct pass *p, struct event *event)
 	return 0;
 }
 
+static void set_link_register(struct event *event)
+{
+	event->attr.sample_regs_user |= link_regs;
+	if (link_regs)
+		event->attr.sample_type |= PERF_SAMPLE_REGS_USER;
+}
+
 static int set_callchain(const struct pass *p, struct event *event)
 {
 	enum callchain_kind kind = callchain_of(p, event);
@@ -158,6 +165,8 @@ static int set_callchain(const struct pass *p, struct event *event)
 		return 0;
 	event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	set_max_stack(p, event);
+	if (kind == CALLCHAIN_FP)
+		set_link_register(event);
 	if (kind == CALLCHAIN_LBR) {
 		if (p->sampling->branch_filter || event->terms.branch_type)
 			return fail(p->err, -EINVAL, "%s: call-graph=lbr with a branch filter: both "

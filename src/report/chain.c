@@ -1,7 +1,8 @@
 /*
  * A sample's frames, innermost first, from up to three sources: the recorded callchain; registers and a
  * copy of the stack, unwound; the branch stack, where the event recorded calls in it. Kernel frames always
- * come from the callchain, the other two replace its user part.
+ * come from the callchain, the other two replace its user part. To a callchain by frame pointers,
+ * chain_link.c adds the caller that is not in them.
  *
  * Addresses with a PERF_CONTEXT_* mark before them (and the first of all) are where code was running or
  * interrupted; all others are return addresses.
@@ -97,7 +98,8 @@ static void add_branches(struct session *session, const struct replay_sample *sa
 		add_frame(session, sample, MISC_USER, s->branches[i].from, false);
 }
 
-void session_chain(struct session *session, const struct replay_sample *sample, struct chain *chain)
+static void fill_chain(struct session *session, const struct replay_sample *sample,
+		       struct chain *chain)
 {
 	struct session_private *private = session->private;
 
@@ -109,12 +111,19 @@ void session_chain(struct session *session, const struct replay_sample *sample, 
 	*chain = (struct chain){ private->frames, private->n_frames };
 }
 
+void session_chain(struct session *session, const struct replay_sample *sample, struct chain *chain)
+{
+	struct replay_sample with;
+
+	fill_chain(session, session_add_link(session, sample, &with), chain);
+}
+
 static uint32_t intern_chain(struct session *session, const struct replay_sample *sample)
 {
 	struct chain chain;
 	uint32_t stack = 0;
 
-	session_chain(session, sample, &chain);
+	fill_chain(session, sample, &chain);
 	for (size_t i = chain.n; i-- > 0;)
 		stack = stacks_child(session->stacks, stack, chain.v[i].place);
 	return stack;
@@ -123,6 +132,7 @@ static uint32_t intern_chain(struct session *session, const struct replay_sample
 uint32_t session_stack(struct session *session, const struct replay_sample *sample)
 {
 	struct stack_cache *cache = &session->private->stack_cache;
+	struct replay_sample with;
 	uint64_t hash;
 	uint32_t stack;
 
@@ -130,6 +140,7 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 		return intern_chain(session, sample);
 	if (!sample->n_ips)
 		return 0;
+	sample = session_add_link(session, sample, &with);
 	hash = stack_cache_hash(sample);
 	if (stack_cache_find(cache, &session->replay, sample, hash, &stack))
 		return stack;

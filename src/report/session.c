@@ -46,6 +46,7 @@ void session_release(struct session *session)
 	last_values_release(&private->last_values);
 	str_release(&private->unwind_why);
 	free(private->frames);
+	free(private->linked);
 	free(private);
 	free(session->places->v);
 	index_release(&session->places->ix);
@@ -69,17 +70,23 @@ static bool elf_path(void *context, const struct dso *dso, struct str *path)
 	return found;
 }
 
+const char *session_arch(struct session *session)
+{
+	struct utsname *host = &session->private->host;
+
+	if (session->reader->info.arch)
+		return session->reader->info.arch;
+	return *host->machine || !uname(host) ? host->machine : NULL;
+}
+
 bool session_unwinds(struct session *session)
 {
 	struct session_private *private = session->private;
-	const char *arch = session->reader->info.arch;
 
 	if (private->unwind_state != UNWIND_UNTRIED)
 		return private->unwind_state == UNWIND_READY;
-	if (!arch && !uname(&private->host)) /* it doesn't say: taken as one of this machine */
-		arch = private->host.machine;
-	session->can_unwind = !unwind_open(&session->unwind, &session->replay, arch, elf_path,
-					   session, &private->unwind_why);
+	session->can_unwind = !unwind_open(&session->unwind, &session->replay, session_arch(session),
+					   elf_path, session, &private->unwind_why);
 	private->unwind_state = session->can_unwind ? UNWIND_READY : UNWIND_IMPOSSIBLE;
 	return session->can_unwind;
 }

@@ -18,6 +18,8 @@ struct place_row {
 	bool is_return; /* a return address: names are looked up at addr - 1 */
 	bool framed; /* frames is filled */
 	uint8_t want; /* with these, SYM_LINES */
+	bool link_known; /* in_link is: the function has its return address still in a register */
+	bool in_link;
 	struct frame_list frames;
 	uint64_t n_samples; /* counted by the callers that want notes about missing symbols */
 };
@@ -51,7 +53,7 @@ uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t place);
 /* The places of a stack, innermost first, into out (at most max); returns how many. */
 size_t stacks_walk(const struct stacks *stacks, uint32_t stack, uint32_t *out, size_t max);
 
-/* ---- chain.c: a sample's frames ---- */
+/* ---- chain.c, chain_link.c: a sample's frames ---- */
 
 struct chain_entry {
 	uint64_t ip; /* as recorded */

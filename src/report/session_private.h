@@ -23,6 +23,16 @@ struct place_slot {
 uint32_t session_place(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip,
 		       bool is_return);
 
+/* ---- chain_link.c: the caller that frame pointers miss ---- */
+
+/*
+ * A sample whose innermost user function has its return address still in a register: the same, with this
+ * address in its chain, in *with, until the next call. Any other: the sample itself.
+ */
+const struct replay_sample *session_add_link(struct session *session,
+					     const struct replay_sample *sample,
+					     struct replay_sample *with);
+
 /* ---- stack_cache.c: a raw chain -> its stack ---- */
 
 /*
@@ -65,12 +75,16 @@ struct session_private {
 	struct chain_entry *frames; /* of the last session_chain; room for max_stack */
 	size_t n_frames;
 	uint64_t unwound[UNWIND_FRAMES_MAX];
+	uint64_t *linked; /* the chain of the last session_add_link */
+	size_t cap_linked;
 	enum unwind_state unwind_state;
 	struct utsname host; /* for recordings without an architecture */
 	struct str unwind_why; /* IMPOSSIBLE: the reason */
 	uint64_t not_unwound; /* samples with registers and stack that were left so */
 };
 
+/* The recording's architecture; where it doesn't say, this machine's; NULL: not to be known. */
+const char *session_arch(struct session *session);
 /* Opens session->unwind when the first sample needs it. */
 bool session_unwinds(struct session *session);
 

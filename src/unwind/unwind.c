@@ -4,6 +4,7 @@
  * asked: libunwind needs a search table, which static programs lack, and .debug_frame it has not.
  */
 #include "unwind/unwind.h"
+#include "unwind/unwind_regs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -122,4 +123,36 @@ size_t unwind_frames(struct unwind *unwind, struct thread *thread, const struct 
 	unwind->counts.samples++;
 	unwind->counts.ends[end]++;
 	return n;
+}
+
+bool unwind_link(const char *arch, const struct sample *sample, uint64_t *link)
+{
+	const struct sample_regs *sampled = &sample->user_regs;
+	const struct unwind_arch *row;
+	size_t before;
+
+	if (!(sample->has & PERF_SAMPLE_REGS_USER) || sampled->abi != ABI_64 || !sampled->v)
+		return false;
+	row = unwind_arch_find(arch);
+	if (!row || row->link == NO_LINK || !(sampled->mask >> row->link_bit & 1))
+		return false;
+	before = (size_t)__builtin_popcountll(sampled->mask & ((1ULL << row->link_bit) - 1));
+	if (before >= sampled->n)
+		return false;
+	*link = sampled->v[before];
+	return true;
+}
+
+bool unwind_in_link(struct unwind *unwind, struct thread *thread, const struct sample *sample,
+		    uint64_t ip)
+{
+	return unwind->unwinder && unwind->unwinder->in_link &&
+	       unwind->unwinder->in_link(unwind, thread, sample, ip);
+}
+
+uint64_t unwind_strip(const struct unwind *unwind, const struct thread *thread, uint64_t link)
+{
+	const struct unwind_arch *row = unwind_arch_find(unwind->arch);
+
+	return row ? unwind_regs_strip(row, thread->space, link) : link;
 }

@@ -60,6 +60,9 @@ struct unwinder {
 	/* Innermost first, as instruction pointers of the frames (return addresses, unchanged). Sets exact. */
 	size_t (*frames)(struct unwind *unwind, struct thread *thread, const struct sample *sample,
 			 uint64_t *ips, size_t max, enum unwind_end *end);
+	/* As unwind_in_link. NULL: of no architecture that it handles has calls leave anything in a register. */
+	bool (*in_link)(struct unwind *unwind, struct thread *thread, const struct sample *sample,
+			uint64_t ip);
 };
 /* Each in its own file; the build may leave libunwind out (unwind_libunwind_none.c). */
 extern const struct unwinder unwind_libunwind, unwind_libdw;
@@ -76,5 +79,16 @@ void unwind_close(struct unwind *unwind);
  */
 size_t unwind_frames(struct unwind *unwind, struct thread *thread, const struct sample *sample,
 		     uint64_t *ips, size_t max);
+/*
+ * Where a call leaves the return address in a register, as on arm64, frame pointers know of a function's
+ * caller only after the function has saved it: a leaf function never does. So this register is sampled
+ * with such callchains. true: the sample has it, and *link is what it held.
+ */
+bool unwind_link(const char *arch, const struct sample *sample, uint64_t *link);
+/* By the tables, the return address of the function at ip is still in that register. */
+bool unwind_in_link(struct unwind *unwind, struct thread *thread, const struct sample *sample,
+		    uint64_t ip);
+/* A value of that register as the address that it stands for: without a signature. */
+uint64_t unwind_strip(const struct unwind *unwind, const struct thread *thread, uint64_t link);
 
 #endif

@@ -438,10 +438,30 @@ static size_t libdw_frames(struct unwind *unwind, struct thread *thread,
 	return chain.n;
 }
 
+/* Rules of libdw: no operations, and not even a place for them: the caller's value is still there. */
+static bool libdw_in_link(struct unwind *unwind, struct thread *thread, const struct sample *sample,
+			  uint64_t ip)
+{
+	struct libdw *lib = unwind->state;
+	unsigned link = lib->memory.arch->link;
+	const struct module *module;
+	const struct row *row;
+	Dwarf_Op memory[3], *ops;
+	size_t n;
+
+	unwind_memory_start(&lib->memory, thread, sample, 0);
+	module = unwind_memory_module(&lib->memory, ip);
+	row = module ? row_at(lib, module, ip) : NULL;
+	if (!row || !row->rules || row->return_register != (int)link)
+		return false;
+	return !lib->dwarf_frame_register(row->rules, (int)link, memory, &ops, &n) && !n && !ops;
+}
+
 const struct unwinder unwind_libdw = {
 	.name = "libdw",
 	.handles = libdw_handles,
 	.open = libdw_open,
 	.close = libdw_close,
 	.frames = libdw_frames,
+	.in_link = libdw_in_link,
 };

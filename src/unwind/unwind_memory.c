@@ -230,9 +230,5 @@ bool unwind_memory_returning(struct unwind_memory *memory, uint64_t ip)
 
 uint64_t unwind_memory_strip(const struct unwind_memory *memory, uint64_t ip)
 {
-	unsigned bits = memory->arch->address_bits;
-
-	if (bits == 64 || !(ip >> bits) || (memory->space && space_find(memory->space, ip)))
-		return ip;
-	return ip & ((1ULL << bits) - 1);
+	return unwind_regs_strip(memory->arch, memory->space, ip);
 }

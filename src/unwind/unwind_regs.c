@@ -51,6 +51,7 @@ static const struct unwind_arch archs[] = {
 		.n_regs = 17,
 		.sp = 7,
 		.pc = 16,
+		.link = NO_LINK,
 		.address_bits = 64,
 		.machine = EM_X86_64,
 		.libunwind = true,
@@ -68,6 +69,8 @@ static const struct unwind_arch archs[] = {
 		.n_regs = 33,
 		.sp = 31,
 		.pc = 32,
+		.link = 30,
+		.link_bit = 30,
 		.address_bits = 48,
 		.machine = EM_AARCH64,
 		/* Up to 1.6 it follows frame pointers where a step fails, calls that the end, and keeps signatures. */
@@ -104,4 +107,13 @@ bool unwind_regs_take(const struct unwind_arch *arch, const struct sample_regs *
 		n++;
 	}
 	return (regs->known & needed) == needed;
+}
+
+uint64_t unwind_regs_strip(const struct unwind_arch *arch, const struct space *space, uint64_t ip)
+{
+	unsigned bits = arch->address_bits;
+
+	if (bits == 64 || !(ip >> bits) || (space && space_find(space, ip)))
+		return ip;
+	return ip & ((1ULL << bits) - 1);
 }

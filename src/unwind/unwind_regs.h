@@ -10,7 +10,7 @@
 
 #include "replay/replay.h"
 
-enum { UNWIND_REGS_MAX = 33 };
+enum { UNWIND_REGS_MAX = 33, NO_LINK = 255 };
 
 /* Values by DWARF number. */
 struct unwind_regs {
@@ -27,6 +27,7 @@ struct unwind_arch {
 	const char *name; /* as the header's ARCH has it */
 	uint8_t n_regs; /* numbers 0 .. n_regs - 1 */
 	uint8_t sp, pc; /* their numbers */
+	uint8_t link, link_bit; /* what a call leaves the return address in, and its bit; NO_LINK: memory */
 	uint8_t address_bits; /* return addresses may be signed in the bits above; 64: never */
 	uint16_t machine; /* EM_* of its ELF files */
 	bool libunwind; /* its build for this architecture gives chains that can be relied on */
@@ -60,5 +61,7 @@ static inline void unwind_regs_set(struct unwind_regs *regs, unsigned number, ui
 /* Sampled registers by DWARF number. false: the program counter or the stack pointer is missing. */
 bool unwind_regs_take(const struct unwind_arch *arch, const struct sample_regs *sampled,
 		      struct unwind_regs *regs);
+/* A return address without its signature: what is mapped has none. space may be NULL. */
+uint64_t unwind_regs_strip(const struct unwind_arch *arch, const struct space *space, uint64_t ip);
 
 #endif

@@ -85,11 +85,17 @@ static char *attr_text(const struct event *event)
 	READ "inherit: 1, mmap: 1, comm: 1, freq: 1, task: 1, mmap_data: 1, sample_id_all: 1, " \
 	"exclude_guest: 1, exclude_callchain_user: 1, mmap2: 1, comm_exec: 1, ksymbol: 1, " \
 	"bpf_event: 1, sample_regs_user: " DWARF_REGS ", sample_stack_user: " #bytes
+/* With frame pointers, what arm64 has in a register. */
 #if defined(__x86_64__)
 #define DWARF_REGS "0xff0fff"
+#define FP_TYPE(fields) TYPE(fields)
+#define FP_REGS ""
 #else
 #define DWARF_REGS "0x1ffffffff"
+#define FP_TYPE(fields) TYPE(fields "|REGS_USER")
+#define FP_REGS ", sample_regs_user: 0x40000000"
 #endif
+#define FP_USUAL FP_TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD")
 
 static const struct row {
 	const char *text;
@@ -110,7 +116,7 @@ static const struct row {
 	  { CLOCK USUAL READ "inherit: 1, " TASKS_BY_PERIOD } },
 	/* -i is the absence of inherit: see test_inherit. */
 	{ "cpu-clock", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND,
-	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD") READ "inherit: 1, " TASKS } },
+	  { CLOCK FREQ(4000) FP_USUAL READ "inherit: 1, " TASKS FP_REGS } },
 	{ "cpu-clock", { .callchain = CALLCHAIN_DWARF, .stack_dump_bytes = 4096 }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD|REGS_USER|STACK_USER")
 	    DWARF_TAIL(4096) } },
@@ -125,11 +131,10 @@ static const struct row {
 	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD|BRANCH_STACK") READ
 	    "inherit: 1, " TASKS ", branch_sample_type: USER|CALL_STACK|NO_FLAGS|NO_CYCLES|HW_INDEX" } },
 	{ "cpu-clock", { .callchain = CALLCHAIN_FP, .max_stack = 5 }, TARGET_COMMAND,
-	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD") READ "inherit: 1, " TASKS
-	    ", sample_max_stack: 5" } },
+	  { CLOCK FREQ(4000) FP_USUAL READ "inherit: 1, " TASKS FP_REGS ", sample_max_stack: 5" } },
 	{ "cpu-clock/call-graph=no/,page-faults", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) USUAL READ "inherit: 1, " TASKS,
-	    FAULTS FREQ(4000) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD") READ QUIET } },
+	    FAULTS FREQ(4000) FP_USUAL READ QUIET FP_REGS } },
 	{ "cpu-clock/time=0/,page-faults", { 0 }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) TYPE("IP|TID|CPU|PERIOD") READ "inherit: 1, " TASKS,
 	    FAULTS FREQ(4000) USUAL READ QUIET } },
@@ -196,9 +201,9 @@ static const struct row {
 	    FAULTS TYPE("IP|TID|TIME|READ|CPU|PERIOD") READ_GROUP
 	    "sample_id_all: 1, exclude_guest: 1" } },
 	{ "{cpu-clock,sched:sched_switch}:S", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND,
-	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|READ|CALLCHAIN|CPU|PERIOD") READ_GROUP TASKS,
-	    SWITCHES TYPE("IP|TID|TIME|READ|CALLCHAIN|CPU|PERIOD") READ_GROUP
-	    "sample_id_all: 1, exclude_guest: 1" } },
+	  { CLOCK FREQ(4000) FP_TYPE("IP|TID|TIME|READ|CALLCHAIN|CPU|PERIOD") READ_GROUP TASKS FP_REGS,
+	    SWITCHES FP_TYPE("IP|TID|TIME|READ|CALLCHAIN|CPU|PERIOD") READ_GROUP
+	    "sample_id_all: 1, exclude_guest: 1" FP_REGS } },
 	{ "sched:sched_switch", { 0 }, TARGET_COMMAND,
 	  { SWITCHES FREQ(1) TYPE("IP|TID|TIME|CPU|PERIOD|RAW") READ "inherit: 1, " TASKS_BY_PERIOD } },
 	{ "sched:sched_switch", { .period = 7 }, TARGET_COMMAND,

@@ -4,6 +4,7 @@
 . /lab/truth.sh
 
 callers=$WORK/callers
+leaf=$WORK/callers_leaf
 without_fp=$WORK/callers_without_fp
 link5=0x$(awk '$3 == "link5" { print $1 }' "$callers.symbols")
 
@@ -42,6 +43,12 @@ test_frame_pointers()
 	recording fp_known_pstat pstat -g -c 400000 -e cycles:u -- "$callers" known 1
 	recording fp_recursive_pstat pstat -g -c 500000 -e cycles:u -- "$callers" recursive 1
 	recording fp_deep_pstat pstat -g -F 5000 -e cycles:u -- "$callers" deep 20
+}
+
+# The two that call burn stand in a register only, while it runs.
+test_leaf_functions()
+{
+	both fp_leaf -g -c 400000 -e cycles:u -- "$leaf" known 1
 }
 
 # A breakpoint where link5 begins: its caller stands in a register only.

@@ -9,6 +9,8 @@
 	.text
 	.global	_start
 _start:
+	.cfi_startproc
+	.cfi_undefined x30		/* nothing called it, though x30 is used below */
 	ldr	x1, [sp, #16]		/* argv[1] */
 	mov	x12, #0
 	mov	x3, #10
@@ -50,11 +52,14 @@ slow:
 	mov	x0, #0
 	mov	x8, #93			/* exit */
 	svc	#0
+	.cfi_endproc
 random:					/* x10: 1 to 8 */
+	.cfi_startproc
 	madd	x9, x9, x13, x14
 	ubfx	x10, x9, #16, #3
 	add	x10, x10, #1
 	ret
+	.cfi_endproc
 	.ltorg
 zeros:
 	.asciz	"/dev/zero"
