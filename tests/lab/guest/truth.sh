@@ -49,6 +49,9 @@ exactly()
 	same "$name: perf agrees" "$truth" "$perf_said"
 }
 
+# near PERCENT TRUTH ACTUAL
+near() { awk -v most="$1" -v t="$2" -v a="$3" 'BEGIN { d = a - t; exit (d < 0 ? -d : d) * 100 > most * t }'; }
+
 # within NAME PERCENT TRUTH ACTUAL
 within()
 {
@@ -57,8 +60,8 @@ within()
 	[[ $4 =~ ^[0-9]+$ ]] || { fail "$1" "not a count: '$4'
 ${ran:+last run: $ran
 $err}"; return; }
+	near "$2" "$3" "$4" && { pass "$1"; return; }
 	off=$(awk -v t="$3" -v a="$4" 'BEGIN { d = a - t; print (d < 0 ? -d : d) * 100 / t }')
-	awk -v off="$off" -v most="$2" 'BEGIN { exit off > most }' && { pass "$1"; return; }
 	fail "$1" "$4 is $off % off the truth, $3
 ${ran:+last run: $ran
 $err}"
