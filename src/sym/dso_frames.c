@@ -105,7 +105,7 @@ void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct an
 	if (!dwarf || !dso_state_vaddr(state, answer->addr, &vaddr))
 		return;
 	if (inlined)
-		n = dwarf_file_inlines(dwarf, vaddr, inlines, INLINES_MAX);
+		n = dwarf_file_inlines(dwarf, vaddr, lines, inlines, INLINES_MAX);
 	if (n <= 1) {
 		inlines[0] = (struct dwarf_inline){ 0 };
 		if (!lines || !dwarf_file_line(dwarf, vaddr, &inlines[0].line))

@@ -180,17 +180,18 @@ bool dwarf_file_line(struct dwarf_file *file, uint64_t vaddr, struct source_line
 	return unit && dwarf_line_find(file, unit, vaddr, out);
 }
 
-size_t dwarf_file_inlines(struct dwarf_file *file, uint64_t vaddr, struct dwarf_inline *out, size_t max)
+size_t dwarf_file_inlines(struct dwarf_file *file, uint64_t vaddr, bool lines, struct dwarf_inline *out,
+			  size_t max)
 {
 	struct dwarf_unit *unit = dwarf_units_find(file, vaddr);
-	struct source_line line;
+	struct source_line line = { NULL, 0 };
 	bool has_line;
 	size_t depth = 0, n = 0;
 	uint32_t innermost;
 
 	if (!unit || !max)
 		return 0;
-	has_line = dwarf_line_find(file, unit, vaddr, &line);
+	has_line = lines && dwarf_line_find(file, unit, vaddr, &line);
 	innermost = dwarf_inline_find(file, unit, vaddr);
 	if (innermost == SPAN_NONE) {
 		out[0] = (struct dwarf_inline){ .name = NULL, .line = line };

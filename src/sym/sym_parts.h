@@ -156,9 +156,10 @@ struct dwarf_inline {
 };
 /*
  * Functions inlined at an address, innermost first, and last the real one (its name may be NULL).
- * 0: not covered. At most max; the outermost are kept. Texts live as long as the file.
+ * 0: not covered. At most max; the outermost are kept. Texts live as long as the file. Without `lines`,
+ * [0] has none: its unit's line program then is not run.
  */
-size_t dwarf_file_inlines(struct dwarf_file *file, uint64_t vaddr, struct dwarf_inline *out,
+size_t dwarf_file_inlines(struct dwarf_file *file, uint64_t vaddr, bool lines, struct dwarf_inline *out,
 			  size_t max);
 /* Only the line of an address; false: none. */
 bool dwarf_file_line(struct dwarf_file *file, uint64_t vaddr, struct source_line *out);

@@ -70,7 +70,7 @@ static void read_dwarf(int fd)
 	for (uint64_t at = 0; file && at < LOOKUPS; at++) {
 		uint64_t vaddr = at < 16 ? at : 0x1000 + at * 16;
 
-		dwarf_file_inlines(file, vaddr, inlines, INLINES_MAX);
+		dwarf_file_inlines(file, vaddr, true, inlines, INLINES_MAX);
 		dwarf_file_line(file, vaddr, &line);
 	}
 	dwarf_file_close(file);

@@ -88,7 +88,7 @@ static void itself(void **state)
 	str_release(&err);
 	if (!file)
 		skip(); /* built without -g */
-	assert_int_equal(dwarf_file_inlines(file, seen - base, frames, 8), 3);
+	assert_int_equal(dwarf_file_inlines(file, seen - base, true, frames, 8), 3);
 	expect_frame(&frames[0], "test_inner", lines.inner);
 	expect_frame(&frames[1], "test_middle", lines.middle);
 	expect_frame(&frames[2], "test_outer", lines.outer);
@@ -97,13 +97,13 @@ static void itself(void **state)
 	assert_ptr_equal(line.file, frames[0].line.file);
 
 	/* With less room, the outermost ones. */
-	assert_int_equal(dwarf_file_inlines(file, seen - base, frames, 2), 2);
+	assert_int_equal(dwarf_file_inlines(file, seen - base, true, frames, 2), 2);
 	expect_frame(&frames[0], "test_middle", lines.middle);
 	expect_frame(&frames[1], "test_outer", lines.outer);
-	assert_int_equal(dwarf_file_inlines(file, seen - base, frames, 0), 0);
+	assert_int_equal(dwarf_file_inlines(file, seen - base, true, frames, 0), 0);
 
-	assert_int_equal(dwarf_file_inlines(file, 0, frames, 8), 0);
-	assert_int_equal(dwarf_file_inlines(file, UINT64_MAX, frames, 8), 0);
+	assert_int_equal(dwarf_file_inlines(file, 0, true, frames, 8), 0);
+	assert_int_equal(dwarf_file_inlines(file, UINT64_MAX, true, frames, 8), 0);
 	assert_false(dwarf_file_line(file, UINT64_MAX, &line));
 	dwarf_file_close(file);
 }
@@ -328,7 +328,7 @@ static const char *stack_at(struct dwarf_file *file, uint64_t addr)
 {
 	static struct str out = STR_INIT;
 	struct dwarf_inline frames[8];
-	size_t n = dwarf_file_inlines(file, addr, frames, 8);
+	size_t n = dwarf_file_inlines(file, addr, true, frames, 8);
 
 	str_reset(&out);
 	for (size_t i = 0; i < n; i++)
