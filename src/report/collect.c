@@ -7,6 +7,7 @@
 
 #include "report/filters.h"
 #include "report/keys.h"
+#include "report/task_names.h"
 #include "report/texts.h"
 
 #include <errno.h>
@@ -39,14 +40,14 @@ static uint64_t fact_comm(struct collect *collect, const struct replay_sample *s
 
 static uint64_t fact_pid(struct collect *collect, const struct replay_sample *sample)
 {
-	(void)collect;
-	return (uint64_t)(uint32_t)sample->thread->pid << 32 | sample->thread->process_serial;
+	task_names_want(collect->report->private->tasks, sample->thread);
+	return task_names_pid(sample->thread);
 }
 
 static uint64_t fact_tid(struct collect *collect, const struct replay_sample *sample)
 {
-	(void)collect;
-	return (uint64_t)(uint32_t)sample->thread->tid << 32 | sample->thread->serial;
+	task_names_want(collect->report->private->tasks, sample->thread);
+	return task_names_tid(sample->thread);
 }
 
 static uint64_t fact_cpu(struct collect *collect, const struct replay_sample *sample)
@@ -367,6 +368,13 @@ static int take_other(void *context, struct replay *replay, const struct record 
 	return 0;
 }
 
+static void thread_gone(void *context, struct thread *thread)
+{
+	const struct collect *collect = context;
+
+	task_names_last(collect->report->private->tasks, thread);
+}
+
 static void show_progress(void *context, double part)
 {
 	struct collect *collect = context;
@@ -391,12 +399,16 @@ int collect_run(struct report *report, collect_target_fn *target,
 		.context = &collect,
 		.sample = take_sample,
 		.other = report->options.threads_counted ? take_other : NULL,
+		.thread_gone = thread_gone,
 		.progress = show_progress,
 	};
+	const struct replay *replay = &report->session.replay;
 	int code = ask_targets(&collect, err);
 
 	if (!code)
 		code = replay_run(&report->session.replay, &handlers, err);
+	for (size_t i = 0; i < replay->n_threads; i++)
+		thread_gone(&collect, replay->threads[i]);
 	free(collect.targets);
 	str_release(&collect.text);
 	return code;

@@ -50,7 +50,7 @@ uint32_t report_name(struct report *report, const char *text, size_t len)
  * tests/cli/report_keys.sh. The order is the one in which the beginning of a name is looked up.
  */
 const struct sort_key sort_keys[] = {
-	{ "pid", "    Pid:Command", "thread, by number and name", FACT(TID) | FACT(COMM),
+	{ "pid", "    Pid:Command", "thread, by number and name", FACT(TID),
 	  .min_width = 15, .value = value_tid, .compare = compare_ascending, .text = text_task },
 	{ "comm", "Command", "name of the thread when it was sampled", FACT(COMM),
 	  .value = value_comm, .compare = compare_comm, .text = text_comm },
@@ -107,9 +107,9 @@ const struct sort_key sort_keys[] = {
 	{ "p_stage_cyc", "Pipeline Stage Cycle", "the same times the number of samples",
 	  FACT(P_STAGE_CYC), KEY_TIMES_SAMPLES | KEY_POWERPC, .min_width = 13,
 	  .value = value_p_stage_cyc, .compare = compare_descending, .text = text_decimal },
-	{ "tid", "    Tid:Command", "the same as pid", FACT(TID) | FACT(COMM), .min_width = 15,
+	{ "tid", "    Tid:Command", "the same as pid", FACT(TID), .min_width = 15,
 	  .value = value_tid, .compare = compare_ascending, .text = text_task },
-	{ "tgid", "   Tgid:Command", "process, by number and name", FACT(PID) | FACT(COMM),
+	{ "tgid", "   Tgid:Command", "process, by number and name", FACT(PID),
 	  .min_width = 15, .value = value_pid, .compare = compare_ascending, .text = text_task },
 	{ "addr", "Address", "address that was sampled", FRAME, .min_width = 18, .value = value_addr,
 	  .compare = compare_ascending, .text = text_addr },

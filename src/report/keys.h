@@ -60,8 +60,6 @@ KEY_COMPARE(compare_code_found); /* by file and address */
 KEY_COMPARE(compare_memory);
 
 /* ---- keys_task.c ---- */
-struct task_names;
-void task_names_free(struct task_names *tasks);
 KEY_VALUE(value_tid);
 KEY_VALUE(value_pid);
 KEY_VALUE(value_comm);

@@ -2,79 +2,26 @@
  * Keys of the thread and of when and where it ran.
  */
 #include "report/keys.h"
+#include "report/task_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- threads: the value is FACT_TID or FACT_PID, its text has the last name that was seen ---- */
-struct task_names {
-	struct task_name {
-		uint64_t id;
-		uint32_t comm;
-	} * v;
-	size_t n, cap;
-	struct index ix;
-};
-
-void task_names_free(struct task_names *tasks)
-{
-	if (!tasks)
-		return;
-	free(tasks->v);
-	index_release(&tasks->ix);
-	free(tasks);
-}
-
-static struct task_name *find_task(struct task_names *tasks, uint64_t id)
-{
-	uint64_t hash = hash_word(id);
-	uint32_t i;
-
-	for (size_t at = index_first(&tasks->ix, hash); index_next(&tasks->ix, hash, &at, &i);)
-		if (tasks->v[i].id == id)
-			return &tasks->v[i];
-	return NULL;
-}
-
-static uint64_t named_task(const struct key_source *source, uint64_t id)
-{
-	struct task_names **tasks = &source->report->private->tasks;
-	struct task_name *task;
-
-	if (!*tasks)
-		*tasks = xcalloc(1, sizeof(**tasks));
-	task = find_task(*tasks, id);
-	if (!task) {
-		VEC_GROW((*tasks)->v, (*tasks)->n, (*tasks)->cap);
-		index_add(&(*tasks)->ix, hash_word(id), (uint32_t)(*tasks)->n);
-		task = &(*tasks)->v[(*tasks)->n++];
-		task->id = id;
-	}
-	task->comm = (uint32_t)source_fact(source, FACT_COMM);
-	return id;
-}
-
 KEY_VALUE(value_tid)
 {
-	return named_task(source, source_fact(source, FACT_TID));
+	return source_fact(source, FACT_TID);
 }
 
 KEY_VALUE(value_pid)
 {
-	return named_task(source, source_fact(source, FACT_PID));
+	return source_fact(source, FACT_PID);
 }
 
 KEY_TEXT(text_task)
 {
-	const int32_t id = (int32_t)(value >> 32);
-	const struct thread *thread = replay_find_thread(&report->session.replay, id);
-	const struct task_name *task = find_task(report->private->tasks, value);
-
-	/* The number may be another thread's by now. */
-	if (thread && thread->serial != (uint32_t)value && thread->process_serial != (uint32_t)value)
-		thread = NULL;
-	str_addf(out, "%7d:", id);
-	text_comm(report, thread ? thread->comm : task ? task->comm : 0, out);
+	str_addf(out, "%7d:", (int32_t)(value >> 32));
+	text_comm(report, task_names_comm(report->private->tasks, value), out);
 }
 
 KEY_VALUE(value_comm)

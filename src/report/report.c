@@ -6,6 +6,7 @@
 #include "report/collect.h"
 #include "report/fold.h"
 #include "report/keys.h"
+#include "report/task_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -286,6 +287,7 @@ int report_new(struct report **report, const struct report_options *options, str
 		made->options.format = "stdio";
 	made->options.session.replay.data_maps |= options->mem_mode;
 	made->private = xcalloc(1, sizeof(*made->private));
+	made->private->tasks = task_names_new();
 	made->private->names = texts_new();
 	str_init(&made->sort_text);
 	str_init(&made->elided);

@@ -42,6 +42,34 @@ static void tid_reuse(struct golden *g)
 	golden_add(g, &body);
 }
 
+/*
+ * app, worker, app again, then it has a name by which nothing was sampled. Of a second process only the
+ * second thread was sampled.
+ */
+static void renamed(struct golden *g)
+{
+	struct record_body body = golden_sample(app(LEAF));
+
+	golden_one_event(g, 0);
+	golden_start_app(g);
+	golden_add_sample(g, app(SPIN), 1000);
+	golden_comm(g, PID, PID, false, "worker");
+	golden_add_sample(g, app(LEAF), 2000);
+	golden_comm(g, PID, PID, false, "app");
+	golden_add_sample(g, app(SPIN), 4000);
+	golden_comm(g, PID, PID, false, "last");
+	golden_fork(g, OTHER_PID, OTHER_PID, PID, PID);
+	golden_fork(g, OTHER_PID, OTHER_PID + 1, OTHER_PID, OTHER_PID);
+	golden_comm(g, OTHER_PID, OTHER_PID + 1, false, "second");
+	golden_comm(g, OTHER_PID, OTHER_PID, false, "first");
+	body.sample.pid = OTHER_PID;
+	body.sample.tid = OTHER_PID + 1;
+	body.sample.period = 8000;
+	golden_add(g, &body);
+	golden_exit(g, OTHER_PID, OTHER_PID + 1);
+	golden_exit(g, PID, PID);
+}
+
 /* libwork.so over a part of app, then a part of it given back to app at another place of the file. */
 static void overlapping_maps(struct golden *g)
 {
@@ -207,6 +235,7 @@ static void lost(struct golden *g)
 const struct golden_recording golden_tasks[] = {
 	{ "exec_comm.data", exec_comm, NULL },
 	{ "tid_reuse.data", tid_reuse, NULL },
+	{ "renamed.data", renamed, NULL },
 	{ "overlapping_maps.data", overlapping_maps, NULL },
 	{ "no_map.data", no_map, NULL },
 	{ "jit_code.data", jit_code, NULL },
