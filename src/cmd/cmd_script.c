@@ -31,6 +31,7 @@ const struct option_row script_options[] = {
 	  "these fields; +name adds one, -name leaves one out; may be repeated", .call = take_fields,
 	  .list = script_field_row },
 	{ OPTION_FLAG, 'G', "hide-call-graph", NULL, "no chains", SCRIPT(no_chains) },
+	{ OPTION_TEXT, 0, "stop-bt", "names", "chains end at these functions", SCRIPT(stop_bt) },
 	{ OPTION_FLAG, 'j', "json", NULL, "a JSON object for each sample", SCRIPT(json) },
 	{ OPTION_FLAG, 0, "ns", NULL, "times with nine digits behind the point", SCRIPT(ns) },
 	{ OPTION_FLAG, 0, "reltime", NULL, "times since the first sample", SCRIPT(reltime) },

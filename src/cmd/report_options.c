@@ -87,6 +87,10 @@ const struct option_row report_options[] = {
 	  REPORT(cpu_utilization) },
 	{ OPTION_SWITCH, 0, "group", NULL, "all events beside each other; --no-group: one after the other", WORD(group),
 	  .both = true },
+	{ OPTION_NUMBER, 0, "group-sort-idx", "n", "groups: rows by the nth event's numbers, counted from 0",
+	  WORD(group_sort), .max = 65535 },
+	{ OPTION_SWITCH, 0, "skip-empty", NULL, "--no-skip-empty: a table for events without samples, too",
+	  WORD(skip_empty), .both = true },
 	{ OPTION_FLAG, 0, "hierarchy", NULL, "rows within rows, one level a sort key", WORD(hierarchy) },
 	{ OPTION_SWITCH, 'b', "branch-stack", NULL, "a row for each branch taken (where they were recorded)",
 	  WORD(branch_stack), .both = true },
@@ -96,14 +100,20 @@ const struct option_row report_options[] = {
 	{ OPTION_TEXT, 'p', "parent", "regex", "what a caller of interest is called, for the key parent",
 	  REPORT(parent) },
 	{ OPTION_FLAG, 'x', "exclude-other", NULL, "only rows with such a caller", REPORT(exclude_other) },
+	{ OPTION_TEXT, 0, "ignore-callees", "regex", "what such functions call counts as their own",
+	  REPORT(ignore_callees) },
 	{ OPTION_FLAG, 'U', "hide-unresolved", NULL, "only rows with a function's name",
 	  REPORT(hide_unresolved) },
 	{ OPTION_TEXT, 0, "symbol-filter", "text", "only functions with this in their names",
 	  WORD(sample.filters.symbol_filter) },
+	{ OPTION_TEXT, 0, "socket-filter", "list", "only samples on CPUs of these sockets",
+	  WORD(sample.filters.sockets) },
 	{ OPTION_CALL, 0, "time-quantum", "time", "unit of the sort key time (100ms)", .call = take_quantum },
 	{ OPTION_FLAG, 0, "ns", NULL, "times of the key time with nine digits behind the point", REPORT(ns) },
 	{ OPTION_FLAG, 0, "full-source-path", NULL, "files of source lines with their folders",
 	  REPORT(full_source_path) },
+	{ OPTION_FLAG, 0, "raw-trace", NULL, "key trace: the fields one by one, not by the kernel's format",
+	  REPORT(raw_trace) },
 	{ .kind = OPTION_GROUP, .help = "How to print it" },
 	{ OPTION_FLAG, 0, "stdio", NULL, "a table with trees, as perf prints it (the default)", WORD(stdio) },
 	{ OPTION_TEXT, 't', "field-separator", "text", "columns separated by this, not aligned",
@@ -134,7 +144,7 @@ const struct option_row report_options[] = {
 
 void report_words_init(struct report_words *words)
 {
-	*words = (struct report_words){ .children = -1, .group = -1, .branch_stack = -1 };
+	*words = (struct report_words){ .children = -1, .group = -1, .branch_stack = -1, .skip_empty = -1 };
 	words->report.chain = (struct chain_options){
 		.kind = CHAIN_GRAPH, .min_percent = 0.5, .order = CHAIN_CALLER,
 	};
@@ -165,6 +175,8 @@ int report_words_finish(struct report_words *words)
 	report->children = words->children;
 	report->group = words->group == 1;
 	report->group_off = !words->group;
+	report->group_sort = (size_t)words->group_sort;
+	report->empty_shown = !words->skip_empty;
 	report->branch_stack = words->branch_stack == 1;
 	report->branch_stack_off = !words->branch_stack;
 	report->view = words->hierarchy ? VIEW_HIERARCHY : VIEW_FLAT_ENTRIES;

@@ -12,9 +12,10 @@ struct report_words {
 	bool stdio, tui; /* --stdio is what pstat does; --tui is accepted with a note */
 	bool folded, json;
 	bool tasks, mmaps;
-	int children, group, branch_stack; /* 1, 0 with --no-X; -1: not given */
+	int children, group, branch_stack, skip_empty; /* 1, 0 with --no-X; -1: not given */
 	bool inverted; /* -G */
 	bool hierarchy;
+	long group_sort;
 };
 
 void report_words_init(struct report_words *words);

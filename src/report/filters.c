@@ -20,10 +20,11 @@ struct verdicts {
 
 struct filters {
 	const struct replay *replay;
-	bool by_comm, by_dso, by_symbol, by_pid, by_tid, by_cpu, by_time;
+	const struct info *info; /* of the header */
+	bool by_comm, by_dso, by_symbol, by_pid, by_tid, by_cpu, by_socket, by_time;
 	struct name_set comms, dsos, symbols;
 	char *symbol_filter;
-	struct intset pids, tids, cpus;
+	struct intset pids, tids, cpus, sockets;
 	struct time_ranges times;
 	struct event_switch *event_switch; /* NULL: none; moves while asking */
 	struct verdicts *comm_verdicts, *dso_verdicts; /* filled while asking */
@@ -48,6 +49,22 @@ static int parse_ids(struct intset *set, const char *option, const char *text, s
 	return 0;
 }
 
+static int need_cpus(const char *option, const struct events *events, struct str *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < events->n && !code; i++)
+		if (!(events->v[i]->attr.sample_type & PERF_SAMPLE_CPU)) {
+			struct str name = STR_INIT;
+
+			data_event_add_name(events->v[i], &name);
+			code = fail(err, -EINVAL, "%s: the samples of '%s' don't say their CPU",
+				    option, name.s);
+			str_release(&name);
+		}
+	return code;
+}
+
 static int parse_cpus(struct filters *filters, const struct events *events, const char *text,
 		      struct str *err)
 {
@@ -57,16 +74,18 @@ static int parse_cpus(struct filters *filters, const struct events *events, cons
 	if (code)
 		code = fail(err, -EINVAL, "--cpu: %s", why.s);
 	str_release(&why);
-	for (size_t i = 0; i < events->n && !code; i++)
-		if (!(events->v[i]->attr.sample_type & PERF_SAMPLE_CPU)) {
-			struct str name = STR_INIT;
+	return code ? code : need_cpus("--cpu", events, err);
+}
 
-			data_event_add_name(events->v[i], &name);
-			code = fail(err, -EINVAL, "--cpu: the samples of '%s' don't say their CPU",
-				    name.s);
-			str_release(&name);
-		}
-	return code;
+static int parse_sockets(struct filters *filters, const struct reader *reader, const char *text,
+			 struct str *err)
+{
+	int code = parse_ids(&filters->sockets, "--socket-filter", text, err);
+
+	if (!code && !reader->info.cpus.n)
+		code = fail(err, -EINVAL,
+			    "--socket-filter: the recording's header does not say which socket a CPU is in");
+	return code ? code : need_cpus("--socket-filter", &reader->events, err);
 }
 
 static int parse_time(struct filters *filters, const struct reader *reader, const char *text,
@@ -106,6 +125,8 @@ static int parse_all(struct filters *filters, const struct filter_options *optio
 		code = parse_ids(&filters->tids, "--tid", options->tids, err);
 	if (given(options->cpus) && !code)
 		code = parse_cpus(filters, &reader->events, options->cpus, err);
+	if (given(options->sockets) && !code)
+		code = parse_sockets(filters, reader, options->sockets, err);
 	if (options->time && !code)
 		code = parse_time(filters, reader, options->time, err);
 	if (!code)
@@ -120,6 +141,7 @@ int filters_new(struct filters **filters, const struct filter_options *options,
 	int code;
 
 	made->replay = &session->replay;
+	made->info = &session->reader->info;
 	made->comms.bytes = made->dsos.bytes = made->symbols.bytes = (struct str)STR_INIT;
 	made->by_comm = given(options->comms);
 	made->by_dso = given(options->dsos);
@@ -127,6 +149,7 @@ int filters_new(struct filters **filters, const struct filter_options *options,
 	made->by_pid = given(options->pids);
 	made->by_tid = given(options->tids);
 	made->by_cpu = given(options->cpus);
+	made->by_socket = given(options->sockets);
 	made->by_time = options->time;
 	made->comm_verdicts = xcalloc(1, sizeof(*made->comm_verdicts));
 	made->dso_verdicts = xcalloc(1, sizeof(*made->dso_verdicts));
@@ -151,6 +174,7 @@ void filters_free(struct filters *filters)
 	intset_release(&filters->pids);
 	intset_release(&filters->tids);
 	intset_release(&filters->cpus);
+	intset_release(&filters->sockets);
 	time_ranges_release(&filters->times);
 	event_switch_free(filters->event_switch);
 	free(filters->symbol_filter);
@@ -212,8 +236,16 @@ bool filters_drop_sample(const struct filters *filters, const struct replay_samp
 				   !intset_has(&filters->cpus, (int)s->cpu));
 }
 
+static bool take_socket(const struct filters *filters, const struct sample *sample)
+{
+	return sample->has & PERF_SAMPLE_CPU && sample->cpu < filters->info->cpus.n &&
+	       intset_has(&filters->sockets, (int)filters->info->cpus.v[sample->cpu].socket);
+}
+
 bool filters_take_task(const struct filters *filters, const struct replay_sample *sample)
 {
+	if (filters->by_socket && !take_socket(filters, sample->sample))
+		return false;
 	if (filters->by_pid && !intset_has(&filters->pids, sample->thread->pid))
 		return false;
 	if (filters->by_tid && !intset_has(&filters->tids, sample->thread->tid))
@@ -255,5 +287,5 @@ bool filters_take_place(const struct filters *filters, const struct place_row *r
 bool filters_any(const struct filters *filters)
 {
 	return filters->by_comm || filters->by_dso || filters->by_symbol || filters->by_pid ||
-	       filters->by_tid || filters->symbol_filter;
+	       filters->by_tid || filters->by_socket || filters->symbol_filter;
 }

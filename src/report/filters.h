@@ -12,7 +12,7 @@
  * them in the totals that percentages are of. True: left out. (filters_take_sample asks both.)
  */
 bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample);
-/* By pid, tid and comm alone. */
+/* By pid, tid, comm and socket alone. */
 bool filters_take_task(const struct filters *filters, const struct replay_sample *sample);
 
 /* ---- time_filter.c ---- */

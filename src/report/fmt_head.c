@@ -115,11 +115,14 @@ static void add_event(struct report *report, const struct hist *hist, struct str
 		str_addc(out, ')');
 	}
 	if (report->options.mem_mode)
-		str_addf(out, "\n# Total weight : %llu\n# Sort order   : %s\n#\n",
+		str_addf(out, "\n# Total weight : %llu\n# Sort order   : %s\n",
 			 (unsigned long long)totals.period, report->sort_text.s);
 	else
-		str_addf(out, "\n# Event count (approx.): %llu\n#\n",
+		str_addf(out, "\n# Event count (approx.): %llu\n",
 			 (unsigned long long)totals.period);
+	if (report->options.filters.sockets)
+		str_addf(out, "# Processor Socket: %s\n", report->options.filters.sockets);
+	str_add(out, "#\n");
 }
 
 static void add_column_heads(struct report *report, const struct hist *hist, struct str *out)

@@ -370,7 +370,7 @@ static int json_print(struct report *report, struct output *output)
 
 	add_recording(report, &output->text);
 	for (size_t i = 0; i < report->n_hists; i++) {
-		if (head_is_empty(&report->hists[i]))
+		if (head_is_empty(&report->hists[i]) && !report->options.empty_shown)
 			continue;
 		str_add(&output->text, any ? "," : "");
 		any = true;

@@ -38,7 +38,7 @@ static int stdio_print(struct report *report, struct output *output)
 	for (size_t i = 0; i < report->n_hists; i++) {
 		const struct hist *hist = &report->hists[i];
 
-		if (head_is_empty(hist))
+		if (head_is_empty(hist) && !report->options.empty_shown)
 			continue;
 		report_columns_for(report, hist);
 		head_add(report, hist, output);

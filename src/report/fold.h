@@ -167,7 +167,7 @@ struct codes {
 	struct row_set ids;
 };
 
-struct parent_pattern;
+struct name_pattern;
 struct task_names;
 struct field_key; /* keys_trace.c: a key made of a tracepoint's field */
 struct key_slot {
@@ -193,7 +193,7 @@ struct report_private {
 	size_t n_order, cap_order;
 	struct column *columns; /* all; report->columns are those of the hist that is printed */
 	size_t n_columns, cap_columns;
-	struct parent_pattern *parent; /* NULL: not asked for */
+	struct name_pattern *parent, *ignored; /* --ignore-callees; NULL: not asked for */
 	unsigned want; /* SYM_LINES */
 	uint64_t facts; /* that cells keep */
 	bool columns_made;
@@ -203,10 +203,14 @@ uint32_t report_name(struct report *report, const char *text, size_t len); /* a 
 /* The value of a frame's function: a number in codes, the same for the same function or unknown address. */
 uint64_t report_code(struct report *report, const struct view_frame *view);
 
-/* ---- fold_parent.c ---- */
-/* -EINVAL: not a regular expression. text NULL: the default. */
-int parent_pattern_new(struct parent_pattern **pattern, const char *text, struct str *err);
-void parent_pattern_free(struct parent_pattern *pattern);
-bool parent_pattern_match(const struct parent_pattern *pattern, const char *name);
+/* ---- name_pattern.c ---- */
+/* -EINVAL: not a regular expression, with a sentence that begins with the option. */
+int name_pattern_new(struct name_pattern **pattern, const char *option, const char *text, struct str *err);
+void name_pattern_free(struct name_pattern *pattern);
+bool name_pattern_match(const struct name_pattern *pattern, const char *name);
+
+/* ---- fold_ignore.c ---- */
+/* Before any hist is folded: --ignore-callees, if it was given; its cells keep FACT_STACK and FACT_PLACE. */
+void hists_ignore_callees(struct report *report);
 
 #endif

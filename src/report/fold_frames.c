@@ -164,7 +164,7 @@ static uint32_t find_parent(struct report *report, uint32_t of_caller, uint32_t 
 	if (!report->private->parent || (report->order == CHAIN_CALLER && of_caller))
 		return of_caller;
 	symbol = place_symbol(&report->session, place);
-	if (!symbol || !parent_pattern_match(report->private->parent, symbol->name))
+	if (!symbol || !name_pattern_match(report->private->parent, symbol->name))
 		return of_caller;
 	return report_name(report, symbol->name, strlen(symbol->name)) + 1;
 }

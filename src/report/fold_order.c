@@ -1,9 +1,10 @@
 /*
  * The order of entries, perf's: by the numbers and keys in the order of -s and -F, greater numbers first. Of
- * equal members of a group the next member decides. Of entries with the same total the caller, that is
- * the one with the longer way to go, stands first, but only among those whose first sample was of one
- * thread: which is no order in the strict sense (a before b before c before a can be). What perf makes
- * of it follows from how it sorts: in the order of their keys entries go into a red-black tree.
+ * equal members of a group the next member decides; --group-sort-idx asks another one first. Of entries
+ * with the same total the caller, that is the one with the longer way to go, stands first, but only among
+ * those whose first sample was of one thread: which is no order in the strict sense (a before b before c
+ * before a can be). What perf makes of it follows from how it sorts: in the order of their keys entries go
+ * into a red-black tree.
  */
 #include "report/fold.h"
 
@@ -24,7 +25,8 @@ static int compare_numbers(const struct sorting *sorting, const struct field_row
 {
 	const struct report *report = sorting->report;
 	size_t n = a->members && !field->total ? sorting->n_members : 1;
-	int order = 0;
+	size_t first = report->options.group_sort < n ? report->options.group_sort : 0;
+	int order = greater_first(entry_number(a, field, first), entry_number(b, field, first));
 
 	for (size_t i = 0; i < n && !order; i++)
 		order = greater_first(entry_number(a, field, i), entry_number(b, field, i));

@@ -25,9 +25,12 @@ bool report_open_tracepoints(struct report *report, struct str *err)
 	if (report->tracepoints)
 		return true;
 	report->tracepoints = tracepoints_new(report->session.reader, err);
-	if (report->tracepoints)
-		tracepoints_name_functions(report->tracepoints, &report->session);
-	return report->tracepoints;
+	if (!report->tracepoints)
+		return false;
+	tracepoints_name_functions(report->tracepoints, &report->session);
+	if (report->options.raw_trace)
+		tracepoints_print_raw(report->tracepoints);
+	return true;
 }
 
 /* ---- while reading: a sample's text ---- */
@@ -77,7 +80,7 @@ static void add_piece(struct report *report, const struct field_key *key, const 
 	if (event_matches(report, key, event) &&
 	    tracepoint_value(report->tracepoints, event, sample, key->field, &value, &number,
 			     &is_number) &&
-	    (key->raw || !add_word(text, key->field, out)))
+	    (key->raw || report->options.raw_trace || !add_word(text, key->field, out)))
 		str_add(out, value.s);
 	str_release(&value);
 }

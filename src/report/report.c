@@ -102,7 +102,15 @@ static int choose_parent(struct report *report, struct str *err)
 		return fail(err, -EINVAL,
 			    "parents are looked for in callchains, and the recording has none; "
 			    "record them with -g");
-	return parent_pattern_new(&report->private->parent, options->parent, err);
+	return name_pattern_new(&report->private->parent, "--parent",
+				options->parent ? options->parent : "^sys_|^do_page_fault", err);
+}
+
+static int choose_ignored(struct report *report, struct str *err)
+{
+	const char *text = report->options.ignore_callees;
+
+	return text ? name_pattern_new(&report->private->ignored, "--ignore-callees", text, err) : 0;
 }
 
 /* ---- what is to be collected ---- */
@@ -122,6 +130,8 @@ static void choose_facts(struct report *report)
 		private->facts |= FACT(FROM) | FACT(TO);
 	if (report->chains || report->children || private->parent || folded)
 		private->facts |= FACT(STACK);
+	if (private->ignored && !report->branch_view)
+		private->facts |= FACT(STACK) | FACT(PLACE);
 	if (folded)
 		private->facts |= FACT(COMM);
 	if (report_has_field(report, "overhead_sys") || report_has_field(report, "overhead_us") ||
@@ -162,6 +172,8 @@ static int decide(struct report *report, struct str *err)
 	code = report_make_columns(report, err);
 	if (!code)
 		code = choose_parent(report, err);
+	if (!code)
+		code = choose_ignored(report, err);
 	if (code)
 		return code;
 	choose_facts(report);
@@ -324,7 +336,8 @@ static void private_free(struct report *report)
 	free(private->slots);
 	free(private->order);
 	free(private->columns);
-	parent_pattern_free(private->parent);
+	name_pattern_free(private->parent);
+	name_pattern_free(private->ignored);
 	free(private);
 }
 
@@ -356,6 +369,7 @@ int report_run(struct report *report, void (*progress)(void *context, double par
 	/* Without samples nobody has asked; a wrong word is said all the same. */
 	if (!code && !report->private->columns_made)
 		code = decide(report, err);
+	hists_ignore_callees(report);
 	for (size_t i = 0; i < report->n_hists; i++)
 		hist_fold(report, &report->hists[i]);
 	report_columns_for(report, NULL);

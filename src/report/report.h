@@ -70,7 +70,7 @@ void session_add_notes(struct session *session);
 struct filter_options { /* texts as typed; NULL: all. Lists are separated by commas */
 	const char *comms, *dsos, *symbols; /* "file:/path": one name a line */
 	const char *symbol_filter; /* part of a symbol's name */
-	const char *pids, *tids, *cpus;
+	const char *pids, *tids, *cpus, *sockets;
 	const char *
 		time; /* "1.5,2.5", "1.5,", ",2.5", "10%/2", "0%-10%,30%-40%", several by space or comma as perf */
 	const char *switch_on, *switch_off; /* names of events: only what was sampled between them */
@@ -110,6 +110,7 @@ struct report_options {
 	const char *separator; /* -t; NULL: aligned columns */
 	const char *parent; /* -p: regular expression; NULL: the default, "^sys_|^do_page_fault" */
 	bool exclude_other; /* -x: only entries with a parent */
+	const char *ignore_callees; /* regular expression: functions whose callees count for them; or NULL */
 	int children; /* 1, 0; -1: on where there are chains */
 	bool no_chains; /* --no-call-graph: as if there were none */
 	bool chains_asked; /* -g was given: a recording without chains is worth a note */
@@ -120,6 +121,8 @@ struct report_options {
 	bool n_samples, total_period; /* -n, --show-total-period */
 	bool cpu_utilization; /* --showcpuutilization */
 	bool group, group_off; /* --group */
+	size_t group_sort; /* the member that orders rows; too great: the first */
+	bool empty_shown; /* --no-skip-empty: events without samples */
 	enum report_view view; /* --hierarchy */
 	bool threads_counted; /* -T: per-thread event counts (READ records) */
 	double percent_limit; /* --percent-limit */
@@ -128,6 +131,7 @@ struct report_options {
 	unsigned verbose; /* -v */
 	bool hide_unresolved; /* -U */
 	bool full_source_path;
+	bool raw_trace; /* texts of tracepoints: field by field */
 	uint64_t time_quantum_ns; /* 0: 100 ms */
 	bool ns; /* nine digits for the sort key time */
 	bool folded_annotate; /* --folded -a: _[k], _[i] */
@@ -155,6 +159,7 @@ struct script_options {
 	const char *fields; /* -F, as typed, several one on a line; NULL: the default of each event type */
 	bool json; /* -j */
 	bool no_chains; /* -G */
+	const char *stop_bt; /* functions at which chains end, a list; NULL: none */
 	bool full_source_path;
 	bool ns; /* --ns: nine digits */
 	bool reltime, deltatime;

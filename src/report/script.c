@@ -29,10 +29,13 @@ int script_new(struct script **result, const struct script_options *options, str
 
 	script->options = *options;
 	str_init(&script->scratch);
+	str_init(&script->stops.bytes);
 	*result = script;
 	rc = session_init(&script->session, reader, &options->session, err);
 	if (!rc)
 		rc = filters_new(&script->filters, &options->filters, &script->session, err);
+	if (!rc && options->stop_bt)
+		rc = name_set_parse(&script->stops, "--stop-bt", options->stop_bt, err);
 	if (!rc)
 		rc = script_read_choice(&script->choice, options->fields, err);
 	/* A pipe's events come later, and its fields are chosen then. */
@@ -61,6 +64,7 @@ void script_free(struct script *script)
 	forget_events(script);
 	tracepoints_free(script->tracepoints);
 	filters_free(script->filters);
+	name_set_release(&script->stops);
 	session_release(&script->session);
 	arena_release(&script->texts);
 	str_release(&script->scratch);

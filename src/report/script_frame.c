@@ -122,6 +122,19 @@ static void make_text(struct script *script, const struct script_event *event, u
 	}
 }
 
+static bool ends_chain(struct script *script, uint32_t place)
+{
+	const struct frame_list *frames;
+
+	if (!script->stops.n)
+		return false;
+	frames = place_frames(&script->session, place, 0);
+	for (size_t i = 0; i < frames->n; i++)
+		if (frames->v[i].symbol && name_set_has(&script->stops, frames->v[i].symbol->name))
+			return true;
+	return false;
+}
+
 static const struct frame_text *text_of(struct script *script, struct script_event *event, uint32_t place)
 {
 	struct frame_text *text;
@@ -139,12 +152,13 @@ static const struct frame_text *text_of(struct script *script, struct script_eve
 		str_reset(&script->scratch);
 		make_text(script, event, place, &script->scratch);
 		text->text = arena_strndup(&script->texts, script->scratch.s, script->scratch.len);
-		text->len = (uint32_t)script->scratch.len;
+		text->len = script->scratch.len & INT32_MAX;
+		text->ends = ends_chain(script, place);
 	}
 	return text;
 }
 
-void script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
+bool script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
 {
 	const struct frame_text *text = text_of(script, event, place);
 	const struct place_row *row = &script->session.places->v[place];
@@ -166,12 +180,12 @@ void script_add_frame(struct script *script, struct script_event *event, uint64_
 		if (event->chain)
 			str_addc(out, '\n');
 		if (stop == end)
-			return;
+			return !text->ends;
 		line = stop + 1;
 	}
 }
 
-void script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
+bool script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
 {
 	const struct frame_text *text = text_of(script, event, place);
 	struct str *out = &script->output->text;
@@ -187,7 +201,7 @@ void script_add_json_frame(struct script *script, struct script_event *event, ui
 		str_addn(out, line, (size_t)(stop - line));
 		str_addc(out, '}');
 		if (stop == end)
-			return;
+			return !text->ends;
 		str_addc(out, ',');
 		line = stop + 1;
 	}

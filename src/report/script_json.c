@@ -104,7 +104,8 @@ static void add_frames(struct script *script, struct script_event *event, const 
 	str_addc(object->out, '[');
 	for (size_t i = 0; i < chain.n; i++) {
 		str_add(object->out, i ? "," : "");
-		script_add_json_frame(script, event, chain.v[i].ip, chain.v[i].place);
+		if (!script_add_json_frame(script, event, chain.v[i].ip, chain.v[i].place))
+			break;
 	}
 	str_addc(object->out, ']');
 }

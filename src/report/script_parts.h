@@ -12,7 +12,7 @@
 #ifndef PSTAT_SCRIPT_PARTS_H
 #define PSTAT_SCRIPT_PARTS_H
 
-#include "report/session.h"
+#include "report/filters.h"
 
 enum script_field {
 	FIELD_COMM,
@@ -69,13 +69,15 @@ struct script_event {
 
 struct frame_text {
 	const char *text; /* " main+0x1d (/usr/bin/x)": all that follows the address; NULL: not made yet */
-	uint32_t len;
+	uint32_t len : 31;
+	uint32_t ends : 1; /* --stop-bt: callers are not printed */
 };
 
 struct script {
 	struct script_options options;
 	struct session session;
 	struct filters *filters;
+	struct name_set stops; /* --stop-bt */
 	struct tracepoints *tracepoints;
 	bool tracepoints_tried;
 	uint64_t without_trace; /* samples of tracepoints whose text could not be made */
@@ -123,15 +125,15 @@ static inline bool script_prints(const struct script_event *event, enum script_f
 
 /*
  * A frame's address and what follows it (symbol, offset, file, line); in a chain a line for it and for
- * each function inlined there, else no line's end.
+ * each function inlined there, else no line's end. false: --stop-bt has it that the chain ends there.
  */
-void script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);
+bool script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);
 /* " sym+0xoff (dso)" of any place, as far as the event's fields ask for it; not remembered. */
 void script_add_place(struct script *script, uint64_t fields, uint32_t place, struct str *out);
 /* A file by its path, code made at run time by its perf map, all else by its name. */
 void script_add_dso(const struct dso *dso, struct str *out);
-/* The same as JSON: an object, behind those of the functions inlined there. */
-void script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);
+/* The same as JSON: an object, behind those of the functions inlined there. false: as above. */
+bool script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);
 void script_add_hex(struct str *out, uint64_t value);
 /* 16 digits at least, right-aligned with spaces. */
 void script_add_hex16(struct str *out, uint64_t value);

@@ -201,7 +201,8 @@ static void add_code(struct script *script, struct script_event *event, const st
 	}
 	str_addc(out, '\n');
 	for (size_t i = 0; i < chain.n; i++)
-		script_add_frame(script, event, chain.v[i].ip, chain.v[i].place);
+		if (!script_add_frame(script, event, chain.v[i].ip, chain.v[i].place))
+			break;
 }
 
 void script_text_sample(struct script *script, struct script_event *event, const struct replay_sample *sample,

@@ -112,6 +112,8 @@ struct tracepoints *tracepoints_new(const struct reader *reader, struct str *err
 void tracepoints_free(struct tracepoints *tracepoints);
 /* Pointers to functions of the kernel are printed as the session names them, as perf does. */
 void tracepoints_name_functions(struct tracepoints *tracepoints, struct session *session);
+/* Texts are the fields one by one, not what the kernel's format makes of them. */
+void tracepoints_print_raw(struct tracepoints *tracepoints);
 /* The text perf prints for a sample's raw data ("prev_comm=x ..."). false: no such format. */
 bool tracepoint_print(struct tracepoints *tracepoints, const struct data_event *event,
 		      const struct sample *sample, struct str *out);

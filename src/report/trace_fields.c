@@ -54,6 +54,7 @@ struct tracepoints {
 	void *library;
 	struct tep_handle *tep;
 	struct session *session; /* whose kernel functions are named; NULL: none are */
+	const char *info; /* TEP_PRINT_INFO, TEP_PRINT_INFO_RAW */
 	bool swap; /* samples are of the other byte order */
 	struct format_fields *events; /* by index of the event */
 	size_t n_events;
@@ -132,6 +133,7 @@ struct tracepoints *tracepoints_new(const struct reader *reader, struct str *err
 		return NULL;
 	}
 	t = xcalloc(1, sizeof(*t));
+	t->info = TEP_PRINT_INFO;
 	str_init(&t->raw);
 	t->library = library_load(LIBTRACEEVENT, library_symbols, ARRAY_SIZE(library_symbols), &t->lib, err);
 	if (t->library) {
@@ -415,6 +417,11 @@ static bool take_raw(struct tracepoints *t, const struct format_fields *f, const
 	return true;
 }
 
+void tracepoints_print_raw(struct tracepoints *t)
+{
+	t->info = TEP_PRINT_INFO_RAW;
+}
+
 bool tracepoint_print(struct tracepoints *t, const struct data_event *event, const struct sample *sample,
 		      struct str *out)
 {
@@ -426,7 +433,7 @@ bool tracepoint_print(struct tracepoints *t, const struct data_event *event, con
 	record.data = t->raw.s;
 	record.ts = sample->time_ns;
 	t->seq.len = 0;
-	t->lib.tep_print_event(t->tep, &t->seq, &record, "%s", TEP_PRINT_INFO);
+	t->lib.tep_print_event(t->tep, &t->seq, &record, "%s", t->info);
 	t->lib.trace_seq_terminate(&t->seq);
 	if (t->seq.buffer)
 		str_add_printable(out, t->seq.buffer, strlen(t->seq.buffer));

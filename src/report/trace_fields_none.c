@@ -28,6 +28,11 @@ void tracepoints_name_functions(struct tracepoints *tracepoints, struct session 
 	(void)tracepoints, (void)session;
 }
 
+void tracepoints_print_raw(struct tracepoints *tracepoints)
+{
+	(void)tracepoints;
+}
+
 bool tracepoint_print(struct tracepoints *tracepoints, const struct data_event *event, const struct sample *sample,
 		      struct str *out)
 {

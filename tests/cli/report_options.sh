@@ -99,12 +99,71 @@ test_group()
 100.00% 2 [.] leaf
 75.00% 1 [.] spin
 25.00% 1 [.] leaf"
+	report "$golden/group_read.data" -s sym -n --group-sort-idx 2
+	shows "--group-sort-idx 2: the third event's numbers order the rows" "28.57% 0.00% 75.00% 1 0 1 [.] spin
+71.43% 100.00% 25.00% 2 2 1 [.] leaf"
+	report "$golden/group_read.data" -s sym -n --group-sort-idx 3
+	shows "--group-sort-idx 3: there is none, so the first" "71.43% 100.00% 25.00% 2 2 1 [.] leaf
+28.57% 0.00% 75.00% 1 0 1 [.] spin"
 	report "$golden/different_sample_types.data" -s sym -F sample,sym --no-children -g none --group
 	shows "--group of events that are none" "1 0 0 [.] leaf
 0 0 1 [k] schedule
 1 1 0 [.] spin"
 	run "$PSTAT" report -i "$golden/different_sample_types.data" --group
 	has "their names" "of events 'cycles, page-faults, context-switches'" "$out"
+}
+
+test_ignored_callees()
+{
+	report "$plain" --no-children -g none -s dso,sym --ignore-callees '^(leaf|work)$'
+	shows "--ignore-callees: what they called is theirs" "53.33% libwork.so [.] work
+33.33% app [.] leaf
+13.33% app [.] spin"
+	report "$plain" --folded --ignore-callees '^(leaf|work)$'
+	same "--folded --ignore-callees" "app;main;leaf 1
+app;main;middle;inner;leaf 1
+app;main;spin 1
+app;main;work 1" "$out"
+	report "$plain" -g none -s sym --ignore-callees 'work|main'
+	shows "the outermost stands" "100.00% 100.00% [.] main"
+	report "$plain" -g none -s sym --no-children --ignore-callees nobody -d libwork.so
+	shows "no such function" "53.33% [.] sort<int>"
+}
+
+test_empty_events()
+{
+	run "$PSTAT" report -i "$plain" "${names[@]}" -C 0
+	has_not "an event without samples is left out" "of event" "$out"
+	run "$PSTAT" report -i "$plain" "${names[@]}" -C 0 --no-skip-empty
+	has "--no-skip-empty" "^# Samples: 0 +of event 'cycles'$" "$out"
+	run "$PSTAT" report -i "$plain" "${names[@]}" -C 0 -j --no-skip-empty
+	has "-j --no-skip-empty" '"name": "cycles", "samples": 0' "$out"
+}
+
+test_sockets()
+{
+	local socket
+
+	need_paranoid 2
+	"$PSTAT" record -q -F 2000 --sample-cpu -e cpu-clock:u -o here -- "$WORK/callers" known 50
+	socket=$("$PSTAT" report -q -i here -s socket -F socket 2>/dev/null | tr -dc '0-9')
+	report here -s comm --socket-filter "$socket"
+	shows "--socket-filter: all are on this machine's" "100.00% callers"
+	report here -s comm --socket-filter $((10#$socket + 1))
+	shows "none is on the next one" ""
+	run "$PSTAT" report -i here --socket-filter "$socket"
+	has "the head says so" "^# Processor Socket: $socket$" "$out"
+	refused "no topology in the header" "the recording's header does not say which socket a CPU is in" \
+		"$plain" --socket-filter 0
+}
+
+test_raw_trace()
+{
+	report "$golden/tracepoints.data" -s trace --raw-trace
+	has "--raw-trace: numbers as they are" ' state=7 big=0 bits=12 ' "$out"
+	has "an array's bytes" 'bytes=ARRAY\[01, 02, fe, ff' "$out"
+	report "$golden/tracepoints.data" -s trace
+	has "without: as the kernel words them" ' state=0x7 bits=0xc ' "$out"
 }
 
 test_header()

@@ -32,7 +32,7 @@ test_the_whole_machine()
 	[ "$(</proc/sys/kernel/kptr_restrict)" -lt 2 ] || skip "needs kptr_restrict below 2"
 	"$PSTAT" record -q -a -F 2000 -e cpu-clock -o machine -- timeout 0.4 ls -lR /usr >/dev/null
 	alike machine "-s comm" "-s dso" "-s sym --dsos [kernel.kallsyms]" "-s comm,sym --comms ls" "-s cpu,comm" \
-		"--show-cpu-utilization -s comm"
+		"--show-cpu-utilization -s comm" "--socket-filter 0 -s comm"
 	perf record -q -N -a -F 2000 --kernel-callchains -e cpu-clock -g -o kernel -- timeout 0.4 ls -lR /usr >/dev/null 2>&1
 	# Return addresses: perf gives a call at a function's end, as in an idle CPU's chains, to the next one.
 	close kernel "--no-children -g none -s comm,sym" "-g none -s comm,dso" "-g none -s comm,sym --comms ls"
@@ -50,7 +50,7 @@ test_tracepoints()
 	has "the descriptor and the count" "^ +100.00% +$own_fd +0$" "$("$PSTAT" report -i writes -s fd,count)"
 	"$PSTAT" record -q -o chains -g "${writes[@]}" -e sched:sched_process_fork -- \
 		"$EXACT" writes:300:$own_fd forks:3 writes:10:$own_fd
-	alike chains --no-children "-s sym -g caller --no-children" "-s comm,sym -g none --no-children"
+	alike chains --no-children "--no-skip-empty --no-children -s comm" "-s sym -g caller --no-children" "-s comm,sym -g none --no-children"
 	same "each write is one sample" 330 "$("$PSTAT" report -i chains -s comm -F sample -g none -q 2>&1 |
 		awk '$1 > n { n = $1 } END { print n + 0 }')"
 }

@@ -19,7 +19,7 @@ fields=("" "-F comm,tid,ip,sym,dso" "-F ip,sym" "-F ip" "-F ip,sym,symoff" "-F i
 	"-F -comm" "-F -period,-cpu" "-F -dso" "-F -time,-event" "-F -ip" "-F +misc" "-F +flags"
 	"-F sw:comm,tid,time" "-F sw:+pid" "-F trace:comm" "-F sw:comm,ip,sym -F sw:+tid" "-F ip,sym,srcline"
 	"--full-source-path -F +srcline")
-layout=(-G "--max-stack 3" "-G --ns" --ns "-G --reltime" "-G --deltatime" "--ns --deltatime -G" "--reltime --ns -G")
+layout=(-G "--max-stack 3" "--stop-bt leaf,level5" "--stop-bt deep -F ip,sym" "-G --ns" --ns "-G --reltime" "-G --deltatime" "--ns --deltatime -G" "--reltime --ns -G")
 filters=("-c callers" "-c callers,x" "--dsos callers" "-S burn" "-S burn,leaf" "-C 0,1" "--time 10%-50%"
 	"--time 40%/2" "--time 10%/3,50%/2" "-S burn,leaf -G" "-G --time 0%-30%,50%-90%")
 records=(--show-mmap-events --show-task-events --show-lost-events "--show-mmap-events -F +misc,+pid -G"
