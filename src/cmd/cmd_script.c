@@ -82,7 +82,7 @@ static int print(struct script_words *words)
 {
 	const struct raw_dump_words *dump = &words->sample.dump;
 	struct sample_run run;
-	struct str err = STR_INIT;
+	int status;
 
 	if (words->script.json && (dump->records || dump->header || dump->header_only || dump->full_header))
 		return bad_usage("script: -j prints samples; -D and the header are text: ask for them by "
@@ -91,8 +91,9 @@ static int print(struct script_words *words)
 		return bad_usage("script: --reltime and --deltatime: one of them");
 	if (raw_dump_only(dump))
 		return raw_dump(dump);
-	sample_words_finish(&words->sample, &err);
-	str_release(&err);
+	status = sample_words_finish(&words->sample);
+	if (status)
+		return status;
 	words->script.session = words->sample.session;
 	words->script.filters = words->sample.filters;
 	words->script.verbose = (unsigned)words->sample.verbose;

@@ -85,6 +85,7 @@ const struct option_row report_options[] = {
 	  REPORT(total_period) },
 	{ OPTION_FLAG, 0, "show-cpu-utilization", NULL, "columns for kernel and user mode",
 	  REPORT(cpu_utilization) },
+	{ OPTION_FLAG, 0, "showcpuutilization", NULL, "the same, by perf's other name", REPORT(cpu_utilization) },
 	{ OPTION_SWITCH, 0, "group", NULL, "all events beside each other; --no-group: one after the other", WORD(group),
 	  .both = true },
 	{ OPTION_NUMBER, 0, "group-sort-idx", "n", "groups: rows by the nth event's numbers, counted from 0",
@@ -163,10 +164,10 @@ static int choose_format(struct report_words *words)
 int report_words_finish(struct report_words *words)
 {
 	struct report_options *report = &words->report;
-	struct str err = STR_INIT;
+	int status = sample_words_finish(&words->sample);
 
-	sample_words_finish(&words->sample, &err);
-	str_release(&err);
+	if (status)
+		return status;
 	report->session = words->sample.session;
 	report->filters = words->sample.filters;
 	report->verbose = (unsigned)words->sample.verbose;

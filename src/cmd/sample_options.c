@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int take_debug_dir(void *target, const char *argument, struct str *err)
@@ -88,14 +89,48 @@ const struct option_row sample_options[] = {
 	{ .kind = OPTION_END },
 };
 
-int sample_words_finish(struct sample_words *words, struct str *err)
+/* 0, or an exit status after a message: a name that was typed is to be there. */
+static int check_path(const char *option, const char *path, bool folder)
 {
-	(void)err;
+	struct stat st;
+
+	if (!path || !*path)
+		return 0;
+	if (stat(path, &st))
+		return bad_usage("%s: '%s': %s", option, path, strerror(errno));
+	if (folder != !!S_ISDIR(st.st_mode))
+		return bad_usage("%s: '%s': %s", option, path, strerror(folder ? ENOTDIR : EISDIR));
+	return 0;
+}
+
+static int check_paths(const struct sample_words *words)
+{
+	const struct sym_options *sym = &words->session.sym;
+	const struct {
+		const char *option, *path;
+		bool folder;
+	} rows[] = {
+		{ "--vmlinux", sym->vmlinux, false },
+		{ "--kallsyms", sym->kallsyms, false },
+		{ "--symfs", sym->symfs, true },
+		{ "--buildid-dir", sym->buildid_dir, true },
+	};
+	int status = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && !status; i++)
+		status = check_path(rows[i].option, rows[i].path, rows[i].folder);
+	for (size_t i = 0; words->debug_dirs[i] && !status; i++)
+		status = check_path("--debug-dir", words->debug_dirs[i], true);
+	return status;
+}
+
+int sample_words_finish(struct sample_words *words)
+{
 	words->session.max_stack = (unsigned)words->max_stack;
 	words->session.sym.debuginfod_seconds = (unsigned)words->debuginfod_seconds;
 	words->session.sym.verbose = words->verbose > 0;
 	words->session.sym.debug_dirs = words->debug_dirs[0] ? words->debug_dirs : NULL;
-	return 0;
+	return check_paths(words);
 }
 
 static int write_stdout(void *context, struct str *text)

@@ -32,8 +32,8 @@ struct sample_words {
 /* What to read and whose samples; where names come from: the tail of a command's table. */
 extern const struct option_row sample_options[];
 
-/* What the rows filled, brought into the options that report/ takes. 0 or a sentence. */
-int sample_words_finish(struct sample_words *words, struct str *err);
+/* What the rows filled, brought into the options that report/ takes. 0, or an exit status after a message. */
+int sample_words_finish(struct sample_words *words);
 
 /* A command that prints samples: what it owns while it runs. */
 struct sample_run {

@@ -40,13 +40,13 @@ static uint64_t fact_comm(struct collect *collect, const struct replay_sample *s
 
 static uint64_t fact_pid(struct collect *collect, const struct replay_sample *sample)
 {
-	task_names_want(collect->report->private->tasks, sample->thread);
+	task_names_want(collect->report->tasks, sample->thread);
 	return task_names_pid(sample->thread);
 }
 
 static uint64_t fact_tid(struct collect *collect, const struct replay_sample *sample)
 {
-	task_names_want(collect->report->private->tasks, sample->thread);
+	task_names_want(collect->report->tasks, sample->thread);
 	return task_names_tid(sample->thread);
 }
 
@@ -220,6 +220,8 @@ static void keep_facts(struct collect *collect)
 		kept |= 1ULL << FACT_PLACE;
 	if (kept >> FACT_TRACE & 1)
 		open_trace(report);
+	if (kept & (1ULL << FACT_PID | 1ULL << FACT_TID) && !report->tasks)
+		report->tasks = task_names_new();
 	collect->n_rows = 0;
 	for (unsigned f = 0; f < FACTS; f++)
 		if (kept >> f & 1 && (fact_rows[f].get || fact_rows[f].bits))
@@ -372,7 +374,8 @@ static void thread_gone(void *context, struct thread *thread)
 {
 	const struct collect *collect = context;
 
-	task_names_last(collect->report->private->tasks, thread);
+	if (collect->report->tasks)
+		task_names_last(collect->report->tasks, thread);
 }
 
 static void show_progress(void *context, double part)

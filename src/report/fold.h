@@ -168,7 +168,6 @@ struct codes {
 };
 
 struct name_pattern;
-struct task_names;
 struct field_key; /* keys_trace.c: a key made of a tracepoint's field */
 struct key_slot {
 	bool frame; /* in frames.values, else in groups.values */
@@ -183,7 +182,6 @@ struct report_private {
 	uint32_t *dso_names; /* per dso, its number in names + 1 */
 	size_t n_dso_names;
 	struct row_set cgroup_ids; /* device, inode */
-	struct task_names *tasks; /* of those that have rows */
 	struct field_key **field_keys;
 	size_t n_field_keys, cap_field_keys;
 	bool trace_text; /* the key `trace` is there */

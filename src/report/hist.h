@@ -197,6 +197,7 @@ struct report {
 	struct hist *hists;
 	size_t n_hists;
 	struct text_index *texts; /* distinct texts made while reading: FACT_TRACE */
+	struct task_names *tasks; /* task_names.h: for FACT_PID and FACT_TID; NULL: not kept */
 	struct str sort_text; /* the sort keys, for "# Sort order" */
 	struct str elided; /* "# dso: two\n": columns that a filter leaves out; before all else */
 	struct thread_counts thread_counts; /* -T */

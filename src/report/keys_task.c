@@ -21,7 +21,7 @@ KEY_VALUE(value_pid)
 KEY_TEXT(text_task)
 {
 	str_addf(out, "%7d:", (int32_t)(value >> 32));
-	text_comm(report, task_names_comm(report->private->tasks, value), out);
+	text_comm(report, task_names_comm(report->tasks, value), out);
 }
 
 KEY_VALUE(value_comm)

@@ -299,7 +299,6 @@ int report_new(struct report **report, const struct report_options *options, str
 		made->options.format = "stdio";
 	made->options.session.replay.data_maps |= options->mem_mode;
 	made->private = xcalloc(1, sizeof(*made->private));
-	made->private->tasks = task_names_new();
 	made->private->names = texts_new();
 	str_init(&made->sort_text);
 	str_init(&made->elided);
@@ -331,7 +330,6 @@ static void private_free(struct report *report)
 	row_set_release(&private->cgroup_ids);
 	texts_free(private->names);
 	free(private->dso_names);
-	task_names_free(private->tasks);
 	field_keys_free(report);
 	free(private->slots);
 	free(private->order);
@@ -352,6 +350,7 @@ void report_free(struct report *report)
 	free(report->keys);
 	private_free(report);
 	texts_free(report->texts);
+	task_names_free(report->tasks);
 	tracepoints_free(report->tracepoints);
 	thread_counts_release(&report->thread_counts);
 	filters_free(report->filters);

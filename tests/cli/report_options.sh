@@ -381,6 +381,11 @@ test_refused()
 	--max-stack 0|--max-stack: '0' is out of range
 	-w 9,a|--column-widths: '9,a' is not a list of numbers
 	-c file:/no/list|--comms: can't read '/no/list': No such file
+	-k /no/vmlinux|--vmlinux: '/no/vmlinux': No such file or directory$
+	--kallsyms /|--kallsyms: '/': Is a directory$
+	--symfs /no/root|--symfs: '/no/root': No such file or directory$
+	--debug-dir / --debug-dir /no|--debug-dir: '/no': No such file or directory$
+	--buildid-dir /dev/null|--buildid-dir: '/dev/null': Not a directory$
 	--folded -j|report: --folded and --json are two formats
 	--header -j|report: --header goes before a table
 	-t|--field-separator: an argument is missing

@@ -39,15 +39,16 @@ static const struct report_options reports[] = {
 	{ .format = "stdio", .children = -1, .mem_mode = true, .sort = mem_keys, .group = true,
 	  .chain = { .kind = CHAIN_FRACTAL, .min_percent = 5 } },
 	{ .format = "stdio", .children = -1, .view = VIEW_HIERARCHY, .verbose = 2, CHAINS },
-	{ .format = "stdio", .children = -1, .sort = "trace,tid,tgid,symbol", .ignore_callees = "[a-m]", .raw_trace = true,
-	  .empty_shown = true, .group = true, .group_sort = 1, CHAINS },
+	{ .format = "stdio", .children = -1, .sort = "trace,tid,tgid,symbol", .ignore_callees = "[a-m]",
+	  .raw_trace = true, .empty_shown = true, .group = true, .group_sort = 1, CHAINS },
 	{ .format = "folded", .folded_annotate = true, .folded_delimiter = true },
 	{ .format = "json", .children = -1, CHAINS },
 };
 
 static const struct script_options scripts[] = {
 	{ .show_tasks = true, .show_mmaps = true, .show_switches = true, .show_lost = true,
-	  .show_namespaces = true, .show_cgroups = true, .show_bpf = true, .show_text_poke = true, .stop_bt = "bpf_prog,_text" },
+	  .show_namespaces = true, .show_cgroups = true, .show_bpf = true, .show_text_poke = true,
+	  .stop_bt = "bpf_prog,_text" },
 	{ .fields = "comm,pid,tid,cpu,time,event,ip,sym,symoff,dso,srcline,brstacksym,addr", .reltime = true },
 	{ .json = true },
 };

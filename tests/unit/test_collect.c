@@ -2,6 +2,7 @@
  * The pass over a recording: each sample is in one cell of its event, filters leave the totals whole or
  * not as perf has it, branches are cells of their own; and what is said at the end.
  */
+#include "report/task_names.h"
 #include "session_fixture.h"
 
 enum { EVENTS_MOST = 2 };
@@ -50,6 +51,7 @@ static void collect(struct targets *t, struct fix_story *story, uint64_t facts,
 static void release(struct targets *t, struct fix_story *story)
 {
 	filters_free(t->report.filters);
+	task_names_free(t->report.tasks);
 	session_release(&t->report.session);
 	reader_close(&t->reader);
 	for (size_t i = 0; i < EVENTS_MOST; i++)
