@@ -320,11 +320,11 @@ static int make_order(struct report *report, bool only_fields, struct str *err)
 	struct str words = STR_INIT;
 	int code = sort_words(report, &words, err);
 
-	if (!code && !only_fields && !strstr(words.s, "overhead")) {
-		if (report->children)
-			add_order(report, field_find("overhead_children", 17), 0);
+	/* Each comes first unless -s names it, or for the second any that is called so: as perf has it. */
+	if (!code && !only_fields && report->children && !strstr(words.s, "overhead_children"))
+		add_order(report, field_find("overhead_children", 17), 0);
+	if (!code && !only_fields && !strstr(words.s, "overhead"))
 		add_order(report, report->children ? &field_self : field_find("overhead", 8), 0);
-	}
 	if (!code)
 		code = add_words(report, &list, words.s, err);
 	str_addn(&report->sort_text, words.s, words.len);

@@ -10,7 +10,8 @@
 chains=("" --no-children "-g none" "-g caller" "-g callee --no-children" "-g folded" "-g flat --no-children"
 	"-g fractal,1 --no-children" "-g count,2 -G" "-g period,0.5,callee"
 	"--ignore-callees level[56] --no-children" "--ignore-callees level5 -g callee")
-columns=("--no-children -s pid" "-s cpu" "-s dso" "-s comm,sym" "-n" "--show-total-period -g none" "-t ,"
+columns=("-s sym,overhead -g none" "-s overhead_us,sym -g none" "-s overhead_children,sym -g none"
+	"-s sym,overhead --no-children -g none" "--no-children -s pid" "-s cpu" "-s dso" "-s comm,sym" "-n" "--show-total-period -g none" "-t ,"
 	"-F overhead,sample,period,comm,sym" "--show-cpu-utilization -g none" "-s +cpu -g none --percent-limit 1"
 	"-w 9,9,12 -g none" "--hierarchy" "--hierarchy -s dso,sym,cpu -g none")
 filters=("--percent-limit 1 -g none" "--no-children -S burn" "--no-children -S burn,leaf -g none"
