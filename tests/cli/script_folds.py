@@ -23,10 +23,14 @@ OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 
 
 def function_of(text, file):
-    """As they do: no offset, no semicolon; what has no name is named by its file."""
+    """As they do: no offset, no semicolon; what has no name is named by its file.
+
+    They write [[vdso]], report --folded writes [vdso].
+    """
     name = OFFSET.sub("", text)
     if name == "[unknown]" and file != "[unknown]":
-        name = "[" + file.rsplit("/", 1)[-1] + "]"
+        name = file.rsplit("/", 1)[-1]
+        name = name if name.startswith("[") else "[%s]" % name
     if file == "inlined" or name.endswith(" (inlined)"):
         name = name.replace(" (inlined)", "")
     return name.replace(";", ":")
