@@ -51,8 +51,10 @@ test_deep()
 	says_the_same deep
 	record -F 4000 -e cpu-clock:u -g -o known -- "$CALLERS" known 60
 	folds known -S burn
+	# Hardly any: before burn has its frame the function that called it is not in the chain.
 	same "what calls burn" "callers;…;known;one_third;burn callers;…;known;two_thirds;burn" \
-		"$("$PSTAT" script -i known -S burn | fold | sed 's/;.*;known;/;…;known;/; s/ [0-9]*$//' | sort -u | paste -sd ' ')"
+		"$("$PSTAT" script -i known -S burn | fold | awk '$NF > 5 { sub(/ [0-9]+$/, ""); print }' |
+			sed 's/;.*;known;/;…;known;/' | sort -u | paste -sd ' ')"
 	same "tools read each sample" "$("$PSTAT" script -i deep -F comm | wc -l)" \
 		"$("$PSTAT" script -i deep | "$PYTHON" "$tool" check)"
 }
