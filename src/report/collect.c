@@ -22,6 +22,7 @@ struct collect {
 	size_t n_rows;
 	uint64_t quantum_ns;
 	bool count_places; /* symbols will be looked up: samples per place are counted */
+	bool kernel_expected; /* its symbols, too */
 	uint64_t facts[FACTS]; /* of the present sample */
 	struct str text;
 	void (*progress)(void *context, double part);
@@ -329,6 +330,18 @@ static void add_share(struct collect *collect, const struct replay_sample *sampl
 	add_to(collect, target, sample->mode, taken, &values);
 }
 
+static void count_place(struct collect *collect, const struct replay_sample *sample)
+{
+	struct session *session = &collect->report->session;
+	struct place_row *row = &session->places->v[collect->facts[FACT_PLACE]];
+
+	row->n_samples++;
+	if (collect->kernel_expected || sample->mode != MISC_KERNEL || !row->dso)
+		return;
+	collect->kernel_expected = true;
+	symbols_expect(session->symbols, row->dso);
+}
+
 static int take_sample(void *context, struct replay *replay, const struct replay_sample *sample,
 		       struct str *err)
 {
@@ -351,7 +364,7 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	if (taken) {
 		fill_facts(collect, sample);
 		if (collect->count_places && !report->branch_view)
-			report->session.places->v[collect->facts[FACT_PLACE]].n_samples++;
+			count_place(collect, sample);
 	}
 	for (size_t i = 0; i < n; i++)
 		add_share(collect, sample, &shares[i], taken);

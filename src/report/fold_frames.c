@@ -169,6 +169,20 @@ static uint32_t find_parent(struct report *report, uint32_t of_caller, uint32_t 
 	return report_name(report, symbol->name, strlen(symbol->name)) + 1;
 }
 
+/* Those of the kernel are last: the list of its names may still be on its way, see symbols_expect. */
+static void view_files(struct report *report)
+{
+	const struct places *places = report->session.places;
+	const struct stacks *stacks = report->session.stacks;
+
+	for (size_t i = 1; i < stacks->n; i++) {
+		uint32_t place = stacks->v[i].place;
+
+		if (places->v[place].dso && places->v[place].dso->kind == DSO_FILE)
+			place_view(report, place);
+	}
+}
+
 void frames_update(struct report *report)
 {
 	struct frames *frames = &report->private->frames;
@@ -177,6 +191,7 @@ void frames_update(struct report *report)
 
 	if (frames->n_stacks >= n)
 		return;
+	view_files(report);
 	frames->stack_of = xreallocarray(frames->stack_of, n, sizeof(*frames->stack_of));
 	frames->parent_of = xreallocarray(frames->parent_of, n, sizeof(*frames->parent_of));
 	for (size_t i = frames->n_stacks; i < n; i++) {

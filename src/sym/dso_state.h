@@ -64,6 +64,7 @@ struct dso_state {
 
 struct kernel_here; /* kernel_here.c */
 struct module_names; /* module_names.c */
+struct kernel_list_ahead; /* kernel_list.c */
 
 struct symbols {
 	struct sym_options options;
@@ -74,6 +75,7 @@ struct symbols {
 	struct frame unknown;
 	struct kernel_here *here;
 	struct module_names *modules;
+	struct kernel_list_ahead *kernel_ahead; /* of the running kernel; NULL: not begun, or taken */
 };
 
 /* ---- symbols.c ---- */
@@ -105,6 +107,8 @@ bool dso_state_read_elf(struct dso_state *state, const char **source, struct str
 
 /* ---- kernel_names.c ---- */
 void kernel_names_load(struct symbols *symbols, struct dso_state *state);
+/* Begins to read the list that kernel_names_load will need, if that is the running kernel's. */
+void kernel_names_expect(struct symbols *symbols, struct dso_state *state);
 /* The build-id of the recorded kernel, also for one of its modules. size 0: not known. */
 struct build_id recorded_kernel_id(const struct symbols *symbols, const struct dso *dso);
 /* Where perf keeps a copy of that kernel's list, made while recording; the caller frees. NULL: not known. */

@@ -7,7 +7,7 @@
  * all of the kernel's text moves together, so that this symbol's distance from where a list has it is that of all.
  */
 #include "sym/dso_state.h"
-#include "sym/kallsyms.h"
+#include "sym/kernel_list.h"
 
 #include <stdlib.h>
 
@@ -48,25 +48,7 @@ struct build_id recorded_kernel_id(const struct symbols *symbols, const struct d
 	return id;
 }
 
-/* ---- reading one ---- */
-
-struct kernel_pass {
-	struct symbol_table *table;
-	const char *ref_symbol; /* or NULL */
-	uint64_t ref_addr; /* 0: not met */
-};
-
-static void take_kernel(void *context, const struct kallsyms_symbol *symbol)
-{
-	struct kernel_pass *pass = context;
-
-	if (symbol->module)
-		return;
-	kallsyms_add(pass->table, symbol);
-	if (pass->ref_symbol && !pass->ref_addr && strlen(pass->ref_symbol) == symbol->name_len &&
-	    !memcmp(pass->ref_symbol, symbol->name, symbol->name_len))
-		pass->ref_addr = symbol->addr;
-}
+/* ---- using one ---- */
 
 /* By how much the recorded kernel was moved against a list in which ref_symbol is at `listed`, 0: not in it. */
 static bool slide_of(const struct dso *dso, uint64_t listed, const char *path, uint64_t *slide,
@@ -84,32 +66,36 @@ static bool slide_of(const struct dso *dso, uint64_t listed, const char *path, u
 	return true;
 }
 
-/* true: the table is filled from the list at path. */
-static bool read_kernel(struct symbols *symbols, struct dso_state *state, const char *path,
-			struct str *why)
+/* true: the table is filled from the list, which is released. */
+static bool use_list(struct symbols *symbols, struct dso_state *state, struct kernel_list *list, const char *path,
+		     struct str *why)
 {
-	struct kernel_pass pass = { &state->table, state->dso->ref_symbol, 0 };
-	struct kallsyms_result result;
+	bool found = false;
 
-	if (kallsyms_each(path, take_kernel, &pass, &result, why)) {
+	if (list->why.len) {
+		str_addn(why, list->why.s, list->why.len);
+	} else if (!list->table.n && list->result.zeroed) {
+		str_add(why, "kernel addresses are hidden");
+		state->remedy = kallsyms_remedy(symbols);
+	} else if (!list->table.n) {
+		str_addf(why, "%s: it has no names", path);
+	} else if (slide_of(state->dso, list->ref_addr, path, &state->slide, why)) {
 		symbol_table_release(&state->table);
-		return false;
+		state->table = list->table;
+		symbol_table_init(&list->table);
+		dso_state_found(state, path);
+		found = true;
 	}
-	if (!state->table.n) {
-		if (result.zeroed) {
-			str_add(why, "kernel addresses are hidden");
-			state->remedy = kallsyms_remedy(symbols);
-		} else {
-			str_addf(why, "%s: it has no names", path);
-		}
-		return false;
-	}
-	if (!slide_of(state->dso, pass.ref_addr, path, &state->slide, why)) {
-		symbol_table_release(&state->table);
-		return false;
-	}
-	dso_state_found(state, path);
-	return true;
+	kernel_list_release(list);
+	return found;
+}
+
+static bool read_kernel(struct symbols *symbols, struct dso_state *state, const char *path, struct str *why)
+{
+	struct kernel_list list;
+
+	kernel_list_read(&list, path, state->dso->ref_symbol);
+	return use_list(symbols, state, &list, path, why);
 }
 
 /* ---- the kernel ---- */
@@ -152,13 +138,19 @@ static bool try_vmlinux(struct symbols *symbols, struct dso_state *state, struct
 static bool try_running(struct symbols *symbols, struct dso_state *state, const struct build_id *id,
 			struct str *why)
 {
+	struct kernel_list_ahead *ahead = symbols->kernel_ahead;
+	struct kernel_list list;
 	char *path;
 	bool found;
 
 	if (!kernel_is_here(symbols, id, why))
 		return false;
 	path = procfs_path(symbols, "kallsyms");
-	found = read_kernel(symbols, state, path, why);
+	symbols->kernel_ahead = NULL;
+	if (ahead && kernel_list_take(ahead, state->dso->ref_symbol, &list))
+		found = use_list(symbols, state, &list, path, why);
+	else
+		found = read_kernel(symbols, state, path, why);
 	free(path);
 	return found;
 }
@@ -172,6 +164,26 @@ static bool try_cached(struct symbols *symbols, struct dso_state *state, const s
 	free(path);
 	str_release(&why);
 	return found;
+}
+
+void kernel_names_expect(struct symbols *symbols, struct dso_state *state)
+{
+	const struct sym_options *options = &symbols->options;
+	struct build_id id = recorded_kernel_id(symbols, state->dso);
+	const struct dso_files *files;
+	struct str why = STR_INIT;
+	char *path;
+
+	/* A server that is to be asked first is asked when names are needed. */
+	if (options->kallsyms || options->debuginfod)
+		return;
+	files = options->ignore_vmlinux && !options->vmlinux ? NULL : dso_state_files(symbols, state);
+	if (!(files && (files->runtime || files->debug)) && kernel_is_here(symbols, &id, &why)) {
+		path = procfs_path(symbols, "kallsyms");
+		symbols->kernel_ahead = kernel_list_begin(path, state->dso->ref_symbol);
+		free(path);
+	}
+	str_release(&why);
 }
 
 void kernel_names_load(struct symbols *symbols, struct dso_state *state)

@@ -72,6 +72,12 @@ struct symbols;
 struct symbols *symbols_new(const struct sym_options *options, const struct reader *reader);
 void symbols_free(struct symbols *symbols);
 
+/*
+ * Functions of this dso will be asked for, after other work: what takes long may begin beside it, in a thread.
+ * Only of the running kernel anything does; all else is as without the call.
+ */
+void symbols_expect(struct symbols *symbols, const struct dso *dso);
+
 /* The function at an address (place.addr), or NULL. The file's table is read when it is first asked. */
 const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr);
 

@@ -10,6 +10,7 @@
  * and a file with a million functions costs what its few hot ones do.
  */
 #include "sym/dso_state.h"
+#include "sym/kernel_list.h"
 
 #include <stdlib.h>
 
@@ -55,6 +56,7 @@ void symbols_free(struct symbols *symbols)
 	free(symbols->states);
 	module_names_free(symbols->modules);
 	kernel_here_free(symbols->here);
+	kernel_list_drop(symbols->kernel_ahead);
 	arena_release(&symbols->arena);
 	free(symbols);
 }
@@ -89,6 +91,17 @@ struct dso_state *symbols_loaded(struct symbols *symbols, const struct dso *dso)
 		dso_state_load(symbols, state);
 	}
 	return state;
+}
+
+void symbols_expect(struct symbols *symbols, const struct dso *dso)
+{
+	struct dso_state *state;
+
+	if (dso->kind != DSO_KERNEL || symbols->kernel_ahead)
+		return;
+	state = state_of(symbols, dso);
+	if (state->state == SYM_UNTRIED)
+		kernel_names_expect(symbols, state);
 }
 
 static const struct dso_state *state_peek(const struct symbols *symbols, const struct dso *dso)

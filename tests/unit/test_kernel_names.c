@@ -27,6 +27,7 @@ static struct sym_options options;
 static struct symbols *symbols;
 static struct dso kernel, module;
 static char *cache;
+static bool ahead; /* the list is read by a thread before it is asked for */
 
 static void add_notes(uint8_t first_byte)
 {
@@ -87,9 +88,16 @@ static int set_up(void **state)
 	return 0;
 }
 
+static int set_up_ahead(void **state)
+{
+	ahead = true;
+	return set_up(state);
+}
+
 static int tear_down(void **state)
 {
 	(void)state;
+	ahead = false;
 	symbols_free(symbols);
 	symbols = NULL;
 	free(kernel.path);
@@ -107,8 +115,11 @@ static const char *at(const struct dso *dso, uint64_t addr)
 {
 	const struct symbol *symbol;
 
-	if (!symbols)
+	if (!symbols) {
 		symbols = symbols_new(&options, &reader);
+		if (ahead)
+			symbols_expect(symbols, &kernel);
+	}
 	symbol = symbols_find(symbols, dso, addr);
 	return symbol ? symbol->name : "none";
 }
@@ -286,24 +297,52 @@ static void a_module_that_is_gone(void **state)
 	assert_none(&module, "not loaded any more", NULL);
 }
 
+static void what_was_read_ahead_is_what_is_used(void **state)
+{
+	(void)state;
+	symbols = symbols_new(&options, &reader);
+	symbols_expect(symbols, &module); /* nothing begins */
+	symbols_expect(symbols, &kernel);
+	symbols_expect(symbols, &kernel);
+	/* By then the recording names another symbol: the list is read again, for that one. */
+	free(kernel.ref_symbol);
+	kernel.ref_symbol = xstrdup("schedule");
+	kernel.ref_addr = KERNEL_START + 0x300;
+	assert_string_equal(at(&kernel, KERNEL_START + 0x380), "schedule");
+	symbols_expect(symbols, &kernel); /* it is known */
+	assert_string_equal(at(&kernel, KERNEL_START + 0x400), "_Z1fv");
+}
+
+static void what_was_read_ahead_need_not_be_used(void **state)
+{
+	(void)state;
+	symbols = symbols_new(&options, &reader);
+	symbols_expect(symbols, &kernel);
+}
+
 int main(void)
 {
+#define BOTH(name)                                                      \
+	cmocka_unit_test_setup_teardown(name, set_up_ahead, tear_down), \
+		cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(the_running_kernel_by_its_build_id),
-		TEST(another_kernel_is_refused),
-		TEST(another_release_or_host_is_refused),
-		TEST(the_copy_of_another_kernel_is_used),
-		TEST(hidden_addresses_name_the_setting),
-		TEST(a_kernel_that_lies_elsewhere),
-		TEST(a_list_without_the_reference_is_refused),
-		TEST(a_list_that_was_named_is_used),
-		TEST(with_symfs_the_running_kernel_is_not_asked),
+		BOTH(the_running_kernel_by_its_build_id),
+		BOTH(another_kernel_is_refused),
+		BOTH(another_release_or_host_is_refused),
+		BOTH(the_copy_of_another_kernel_is_used),
+		BOTH(hidden_addresses_name_the_setting),
+		BOTH(a_kernel_that_lies_elsewhere),
+		BOTH(a_list_without_the_reference_is_refused),
+		BOTH(a_list_that_was_named_is_used),
+		BOTH(with_symfs_the_running_kernel_is_not_asked),
 		TEST(functions_of_a_module),
 		TEST(a_module_by_the_name_in_brackets),
 		TEST(a_module_that_was_loaded_again),
 		TEST(modules_by_the_list_of_modules),
 		TEST(a_module_that_is_gone),
+		TEST(what_was_read_ahead_is_what_is_used),
+		TEST(what_was_read_ahead_need_not_be_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,30 @@
+/*
+ * kernel_list: a list of the kernel's names, read whole. Private to sym/.
+ *
+ * Linux makes /proc/kallsyms while it is read, which takes longer than a short recording: so a thread may read
+ * it beside other work. The thread touches nothing but the list that it makes.
+ */
+#ifndef PSTAT_KERNEL_LIST_H
+#define PSTAT_KERNEL_LIST_H
+
+#include "sym/sym_parts.h"
+
+struct kernel_list {
+	struct symbol_table table; /* not finished; the kernel's own names, none of modules */
+	uint64_t ref_addr; /* where ref_symbol is; 0: it was not asked for or is not there */
+	struct kallsyms_result result;
+	struct str why; /* a sentence where the list could not be read; empty: it could */
+};
+
+/* ref_symbol may be NULL. Release in every case. */
+void kernel_list_read(struct kernel_list *list, const char *path, const char *ref_symbol);
+void kernel_list_release(struct kernel_list *list);
+
+struct kernel_list_ahead;
+/* NULL: no thread could be made; then the list is to be read when it is needed. */
+struct kernel_list_ahead *kernel_list_begin(const char *path, const char *ref_symbol);
+/* Waits for the end, and releases. false: it was begun for another ref_symbol; then list is as it was. */
+bool kernel_list_take(struct kernel_list_ahead *ahead, const char *ref_symbol, struct kernel_list *list);
+void kernel_list_drop(struct kernel_list_ahead *ahead); /* NULL is fine */
+
+#endif
