@@ -71,17 +71,12 @@ size_t cells_count(const struct counter *counter)
 	return counter->n_cpus * counter->n_threads;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 bool cells_match(const struct counter *a, const struct counter *b)
 {
 	return a->n_threads == b->n_threads && a->cpus.n == b->cpus.n &&
 	       a->follows_tasks == b->follows_tasks &&
 	       (!a->cpus.n || !memcmp(a->cpus.v, b->cpus.v, a->cpus.n * sizeof(*a->cpus.v))) &&
-	       same_text(a->event->cgroup, b->event->cgroup);
+	       text_same(a->event->cgroup, b->event->cgroup);
 }
 
 int cells_open(struct counter *counter, const struct counter *leader, const struct target *target,

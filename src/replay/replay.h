@@ -177,8 +177,6 @@ void replay_release(struct replay *replay);
  */
 int replay_run(struct replay *replay, const struct replay_handlers *handlers, struct str *err);
 
-/* The living thread of this id, or NULL. */
-struct thread *replay_find_thread(const struct replay *replay, int32_t tid);
 /* Names of threads and cgroups: one index per distinct text, raw bytes. */
 const char *replay_comm(const struct replay *replay, uint32_t comm);
 uint32_t replay_n_comms(const struct replay *replay);

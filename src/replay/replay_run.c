@@ -169,13 +169,6 @@ int replay_run(struct replay *replay, const struct replay_handlers *handlers, st
 	return stopped ? stopped : rc;
 }
 
-struct thread *replay_find_thread(const struct replay *replay, int32_t tid)
-{
-	struct task *task = process_table_find(replay, tid);
-
-	return task && !task->thread.exited ? &task->thread : NULL;
-}
-
 const char *replay_comm(const struct replay *replay, uint32_t comm)
 {
 	const struct text_table *comms = &replay->private->comms;

@@ -120,7 +120,7 @@ static void add_event(struct report *report, const struct hist *hist, struct str
 	else
 		str_addf(out, "\n# Event count (approx.): %llu\n",
 			 (unsigned long long)totals.period);
-	if (report->options.filters.sockets)
+	if (report->options.filters.sockets && *report->options.filters.sockets)
 		str_addf(out, "# Processor Socket: %s\n", report->options.filters.sockets);
 	str_add(out, "#\n");
 }

@@ -209,19 +209,14 @@ static struct field_key *field_key_parse(const char *name, size_t len)
 	return key;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 /* A word may stand both in -s and in -F: NULL, or the key that it was the first time. */
 static const struct field_key *find_known(const struct report_private *private, const struct field_key *key)
 {
 	for (size_t i = 0; i < private->n_field_keys; i++) {
 		const struct field_key *known = private->field_keys[i];
 
-		if (known->raw == key->raw && same_text(known->event, key->event) &&
-		    same_text(known->field, key->field))
+		if (known->raw == key->raw && text_same(known->event, key->event) &&
+		    text_same(known->field, key->field))
 			return known;
 	}
 	return NULL;

@@ -83,14 +83,9 @@ struct kernel_list_ahead *kernel_list_begin(const char *path, const char *ref_sy
 	return NULL;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 bool kernel_list_take(struct kernel_list_ahead *ahead, const char *ref_symbol, struct kernel_list *list)
 {
-	bool same = same_text(ahead->ref_symbol, ref_symbol);
+	bool same = text_same(ahead->ref_symbol, ref_symbol);
 
 	pthread_join(ahead->thread, NULL);
 	if (same)

@@ -40,6 +40,12 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
+/* The same text, or both NULL. */
+static inline bool text_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 /* Room for one more element at v[n]: grows by half, starts at 8. */
 #define VEC_GROW(v, n, cap)                                                       \
 	do {                                                                      \

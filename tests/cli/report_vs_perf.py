@@ -13,7 +13,6 @@ DIFFERENCES below, each named as in "DIFFERENCES FROM PERF" of pstat-report(1). 
 import difflib
 import os
 import re
-import subprocess
 import sys
 
 import verdicts
@@ -84,13 +83,9 @@ DIFFERENCES = (no_level, no_plt_name, no_origin, no_inlined_rest, no_width, no_t
 
 
 def printed(program, path, options):
-    stdin = open("pipe", "rb") if path == "-" else subprocess.DEVNULL
-    done = subprocess.run([PROGRAMS[program], "report", "-i", path] + ALWAYS + options, stdin=stdin,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
-    text = done.stdout.decode("utf-8", "replace")
-    if done.returncode or not any(ROW.match(l) for l in text.split("\n")):
-        raise ValueError("%s: status %d, %d bytes on stdout\n%s" % (
-            program, done.returncode, len(text), done.stderr.decode("utf-8", "replace")))
+    status, text, said = verdicts.run(PROGRAMS[program], path, ["report", "-i", path] + ALWAYS + options)
+    if status or not any(ROW.match(l) for l in text.split("\n")):
+        raise ValueError("%s: status %d, %d bytes on stdout\n%s" % (program, status, len(text), said))
     return no_tip(text.split("\n"))
 
 

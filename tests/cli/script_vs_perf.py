@@ -11,7 +11,6 @@ input, for both from ./pipe.
 """
 import os
 import re
-import subprocess
 import sys
 
 import verdicts
@@ -114,13 +113,9 @@ def compare_lines(perf, pstat):
 
 
 def printed(program, path, options):
-    stdin = open("pipe", "rb") if path == "-" else subprocess.DEVNULL
-    done = subprocess.run([PROGRAMS[program], "script", "-i", path] + ALWAYS + options, stdin=stdin,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
-    text = done.stdout.decode("utf-8", "replace")
-    if REFUSED != (done.returncode != 0) or REFUSED != (not text):
-        raise ValueError("%s: status %d, %d bytes on stdout\n%s" % (
-            program, done.returncode, len(text), done.stderr.decode("utf-8", "replace")))
+    status, text, said = verdicts.run(PROGRAMS[program], path, ["script", "-i", path] + ALWAYS + options)
+    if REFUSED != (status != 0) or REFUSED != (not text):
+        raise ValueError("%s: status %d, %d bytes on stdout\n%s" % (program, status, len(text), said))
     return text.split("\n")
 
 

@@ -9,6 +9,13 @@ import subprocess
 LINES_MOST = 60
 
 
+def run(program, path, arguments):
+    """(status, stdout, stderr); the recording - is standard input, for every program from ./pipe."""
+    stdin = open("pipe", "rb") if path == "-" else subprocess.DEVNULL
+    done = subprocess.run([program] + arguments, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    return (done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+
+
 def compare(differences, texts, options):
     """differences(perf's lines, pstat's lines): a list, empty where they agree; texts(program, options)."""
     try:

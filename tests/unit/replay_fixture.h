@@ -127,6 +127,15 @@ static inline void story_fork(struct fix_story *s, uint64_t time_ns, int pid, in
 	story_task(s, RECORD_FORK, 0, time_ns, pid, tid, ppid, ptid);
 }
 
+/* The living thread of this id, or NULL. */
+static inline const struct thread *story_thread(const struct fix_story *s, int tid)
+{
+	for (size_t i = 0; i < s->replay.n_threads; i++)
+		if (s->replay.threads[i]->tid == tid && !s->replay.threads[i]->exited)
+			return s->replay.threads[i];
+	return NULL;
+}
+
 static inline void story_exit(struct fix_story *s, uint64_t time_ns, int pid, int tid)
 {
 	story_task(s, RECORD_EXIT, 0, time_ns, pid, tid, PID, PID);

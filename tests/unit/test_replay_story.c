@@ -34,8 +34,8 @@ static void test_names(void **state)
 	/* swapper, :9, one, :42, :43, two, :-1: each text once */
 	assert_int_equal(replay_n_comms(&s.replay), 7);
 	assert_int_equal(s.replay.n_threads, 5);
-	assert_true(replay_find_thread(&s.replay, 9)->comm_known);
-	assert_null(replay_find_thread(&s.replay, 1234));
+	assert_true(story_thread(&s, 9)->comm_known);
+	assert_null(story_thread(&s, 1234));
 	assert_int_equal(s.replay.first_ns, 1);
 	assert_int_equal(s.replay.last_ns, 9);
 	story_release(&s);
@@ -107,10 +107,10 @@ static void test_fork_copies(void **state)
 	story_sample(&s, 11, OTHER_PID, OTHER_PID, 0x30008);
 	expect(&s, "parent/77 5: 10008=p+8\nparent/43 8: 20008=new.so+8\nparent/43 9: 30008=?\n"
 		   "parent/77 10: 20008=?\nparent/77 11: 30008=child.so+8\n");
-	assert_int_equal(replay_find_thread(&s.replay, OTHER_PID)->ppid, PID);
-	assert_int_equal(replay_find_thread(&s.replay, OTHER_PID)->start_ns, 3);
-	assert_ptr_equal(replay_find_thread(&s.replay, 43)->space,
-			 replay_find_thread(&s.replay, PID)->space);
+	assert_int_equal(story_thread(&s, OTHER_PID)->ppid, PID);
+	assert_int_equal(story_thread(&s, OTHER_PID)->start_ns, 3);
+	assert_ptr_equal(story_thread(&s, 43)->space,
+			 story_thread(&s, PID)->space);
 	story_release(&s);
 }
 
@@ -165,7 +165,7 @@ static void test_exit(void **state)
 	story_sample(&s, 6, PID, PID, 0x10008);
 	expect(&s, "a/42 4: 10008=a+8\n:42/42 6: 10008=?\n");
 	assert_has(s.others.s, "EXIT(a)");
-	assert_false(replay_find_thread(&s.replay, PID)->exited);
+	assert_false(story_thread(&s, PID)->exited);
 	story_release(&s);
 }
 
@@ -355,9 +355,9 @@ static void test_namespaces_and_cgroups(void **state)
 	body.cgroup.id = 12;
 	story_add(&s, &body);
 	story_run(&s, plain);
-	assert_int_equal(replay_find_thread(&s.replay, PID)->cgroup_dev, 4);
-	assert_int_equal(replay_find_thread(&s.replay, PID)->cgroup_ino, 0xf0000001);
-	assert_int_equal(replay_find_thread(&s.replay, OTHER_PID)->cgroup_ino, 0);
+	assert_int_equal(story_thread(&s, PID)->cgroup_dev, 4);
+	assert_int_equal(story_thread(&s, PID)->cgroup_ino, 0xf0000001);
+	assert_int_equal(story_thread(&s, OTHER_PID)->cgroup_ino, 0);
 	assert_string_equal(replay_cgroup(&s.replay, 11), "/b");
 	assert_string_equal(replay_cgroup(&s.replay, 12), "/b");
 	assert_null(replay_cgroup(&s.replay, 13));
