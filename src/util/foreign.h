@@ -1,0 +1,43 @@
+/*
+ * foreign: the one way to open a file whose name came from somebody else: from a recording, from
+ * /proc, from another user's folder. Opening and reading can have effects of their own (a FIFO waits, a
+ * tape rewinds, /proc/kmsg takes messages away from the log), and a link can lead anywhere. So a file is
+ * looked at through a descriptor that opens nothing (O_PATH), and what has been looked at is what gets
+ * opened:
+ *
+ *   path --below root, no way out of it--> O_PATH --regular? not of the kernel's? not too large?--> O_RDONLY
+ *
+ * The sources: openat2(2) for RESOLVE_IN_ROOT, statfs(2) for the types of file systems.
+ */
+#ifndef PSTAT_UTIL_FOREIGN_H
+#define PSTAT_UTIL_FOREIGN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct str;
+
+struct foreign_options {
+	/*
+	 * A folder that takes the place of / : "/proc/12/root" has what process 12 sees. Neither "..", nor
+	 * links, nor the links of /proc that point elsewhere lead out of it. NULL: the whole file system,
+	 * where links are followed as always.
+	 */
+	const char *root;
+	uint64_t bytes_max; /* a larger file is refused; 0: any size */
+	/* The kernel's own files of these names may be read: kallsyms, kcore, notes and their like. */
+	bool kernel_file;
+	bool by_hand; /* as on kernels without openat2(2), before 5.6; for tests */
+};
+
+/*
+ * Opens it for reading: a descriptor (close-on-exec, never waits when opened) of a regular file, whose
+ * status is then in *st; or a negative errno with one clause in err that does not name the path ("no such
+ * file", "not a regular file", "on tracefs, where reading can have effects"). options may be NULL.
+ * -EINVAL: not a regular file; -EFBIG: larger than bytes_max; -EPERM: on a file system of the kernel.
+ */
+int foreign_open(const char *path, const struct foreign_options *options, struct stat *st,
+		 struct str *err);
+
+#endif
