@@ -25,10 +25,13 @@ static int take_fd(const char *text, int *fd, struct str *err)
 
 static int open_fifo(const char *path, int *fd, struct str *err)
 {
-	*fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	struct str why = STR_INIT;
+
+	*fd = destination_open_control(path, &why);
 	if (*fd < 0)
-		return fail(err, -errno, "--control: cannot open '%s': %s", path, strerror(errno));
-	return 0;
+		fail(err, *fd, "--control: cannot open '%s': %s", path, why.s);
+	str_release(&why);
+	return *fd < 0 ? *fd : 0;
 }
 
 /* To add a kind of place: a row here, pstat-stat(1), tests/cli/control.sh. */

@@ -15,15 +15,15 @@ static const char clear_screen[] = "\033[H\033[2J";
 
 static int open_file(struct stat_output *out, const struct stat_words *words, struct str *err)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (words->append ? O_APPEND : O_TRUNC);
+	struct str why = STR_INIT;
 
 	out->place = words->output;
-	out->fd = open(words->output, flags, 0666);
+	out->fd = destination_open(words->output, words->append, &why);
 	out->close_fd = out->fd >= 0;
 	if (out->fd < 0)
-		return fail(err, -errno, "%s: cannot be opened for writing: %s", words->output,
-			    strerror(errno));
-	return 0;
+		fail(err, out->fd, "%s: cannot be opened for writing: %s", words->output, why.s);
+	str_release(&why);
+	return out->fd < 0 ? out->fd : 0;
 }
 
 static int open_log_fd(struct stat_output *out, const struct stat_words *words, struct str *err)

@@ -142,20 +142,19 @@ static int open_folder_rest(struct reader *reader, struct str *err)
 {
 	for (unsigned i = 0; i < STREAMS_MAX; i++) {
 		char *path = xasprintf("%s/data.%u", reader->path, i);
-		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-		uint8_t *map = NULL;
+		struct str why = STR_INIT;
 		struct stat st;
-		int rc = 0;
+		int fd = foreign_open(path, NULL, &st, &why), rc = 0;
+		uint8_t *map = NULL;
 
-		if (fd < 0 && errno == ENOENT) {
+		if (fd < 0 && fd != -ENOENT)
+			rc = fail(err, fd, "%s: %s", path, why.s);
+		str_release(&why);
+		if (fd == -ENOENT) {
 			free(path);
 			return 0;
 		}
-		if (fd < 0 || fstat(fd, &st))
-			rc = fail(err, -errno, "%s: %s", path, strerror(errno));
-		else if (!S_ISREG(st.st_mode))
-			rc = fail(err, -EINVAL, "%s: is not a regular file", path);
-		else if (st.st_size && !(map = map_fd(fd, (uint64_t)st.st_size)))
+		if (fd >= 0 && st.st_size && !(map = map_fd(fd, (uint64_t)st.st_size)))
 			rc = fail(err, -errno, "%s: %s", path, strerror(errno));
 		if (map)
 			stream_add(reader, stream_new_map(map, (size_t)st.st_size, 0,

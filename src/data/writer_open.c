@@ -5,7 +5,8 @@
  *   create PATH.PID.new (only if there is none, 0600) -> header, attrs, ids, first records -> PATH
  *   becomes PATH.old -> PATH.PID.new becomes PATH
  *
- * Renaming never follows a link, so nothing that somebody else left at PATH is written to.
+ * Renaming never follows a link, so nothing that somebody else left at PATH is written to; a FIFO or a device
+ * there is written to as it is, if it is not another user's (util/destination.h).
  */
 #include "data/writer.h"
 
@@ -23,39 +24,6 @@
 enum { FLUSH_BYTES = 1 << 20 };
 
 /* ---- where it goes ---- */
-
-/* A fifo or a terminal-like device: written to as it is. Through a link only if it is ours or root's. */
-static bool is_pipe_place(const char *path)
-{
-	struct stat st;
-
-	if (lstat(path, &st))
-		return false;
-	if (S_ISLNK(st.st_mode) && ((st.st_uid && st.st_uid != geteuid()) || stat(path, &st)))
-		return false;
-	return S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode);
-}
-
-static int create_beside(const char *path, char **created, struct str *err)
-{
-	for (unsigned i = 0; i < 16; i++) {
-		char *name = xasprintf("%s.%d%s.new", path, (int)getpid(), i ? "+" : "");
-		int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-		if (fd >= 0) {
-			*created = name;
-			return fd;
-		}
-		if (errno != EEXIST || unlink(name)) {
-			int rc = -errno;
-
-			free(name);
-			return fail(err, rc, "%s: cannot be created: %s", path, strerror(-rc));
-		}
-		free(name); /* left behind by a process that had this number before */
-	}
-	return fail(err, -EEXIST, "%s: cannot be created beside what is there", path);
-}
 
 /* A folder that perf record --threads made. */
 static bool is_recording_folder(const char *path)
@@ -282,14 +250,23 @@ static int add_early_features(struct writer *writer, const struct events *events
 	return rc;
 }
 
+/* A clause about the place becomes a sentence. */
+static int fail_at_path(const struct writer *writer, int rc, struct str *why, struct str *err)
+{
+	fail(err, rc, "%s: %s", writer->path, why->s);
+	str_release(why);
+	return rc;
+}
+
 static int open_file(struct writer *writer, const struct events *events, const struct info *info,
 		     struct str *err)
 {
+	struct str why = STR_INIT;
 	char *created = NULL;
-	int rc = create_beside(writer->path, &created, err);
+	int rc = destination_create_beside(writer->path, &created, &why);
 
 	if (rc < 0)
-		return rc;
+		return fail_at_path(writer, rc, &why, err);
 	writer->fd = rc;
 	rc = put_beginning(writer, events, err);
 	if (!rc)
@@ -306,20 +283,33 @@ static int open_file(struct writer *writer, const struct events *events, const s
 	return rc;
 }
 
+/* What stands at the path already: 1 it is a pipe or a device, and open. */
+static int open_stream(struct writer *writer, struct str *err)
+{
+	struct str why = STR_INIT;
+	int rc = destination_open_stream(writer->path, &writer->fd, &why);
+
+	return rc < 0 ? fail_at_path(writer, rc, &why, err) : rc;
+}
+
 static int open_place(struct writer *writer, const struct writer_options *options,
 		      const struct events *events, const struct info *info, struct str *err)
 {
-	bool out = !strcmp(options->path, "-");
 	int rc;
 
-	if (!out && !is_pipe_place(options->path) && !options->pipe)
-		return open_file(writer, events, info, err);
+	if (!strcmp(options->path, "-")) {
+		writer->fd = dup(STDOUT_FILENO);
+	} else {
+		rc = open_stream(writer, err);
+		if (rc < 0)
+			return rc;
+		if (!rc && !options->pipe)
+			return open_file(writer, events, info, err);
+		if (!rc)
+			writer->fd = open(options->path,
+					  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+	}
 	writer->pipe = true;
-	writer->fd = out ? dup(STDOUT_FILENO)
-			 : open(options->path,
-				O_WRONLY | O_CLOEXEC | O_NOCTTY |
-					(is_pipe_place(options->path) ? 0 : O_CREAT | O_EXCL),
-				0600);
 	if (writer->fd < 0)
 		return writer_fail(writer, -errno, err);
 	rc = open_pipe(writer, events, info, err);

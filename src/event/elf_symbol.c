@@ -13,7 +13,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <unistd.h>
 
@@ -176,11 +175,16 @@ int elf_find_function(const char *path, const char *name, struct elf_function *o
 {
 	struct libelf lib = { 0 };
 	struct search s = { .lib = &lib, .name = name, .name_len = strlen(name), .near = near };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct str why = STR_INIT;
+	struct stat st;
+	int fd = foreign_open(path, NULL, &st, &why);
 	int ret;
 
 	if (fd < 0)
-		return fail(err, -errno, "%s: %s", path, strerror(errno));
+		fail(err, fd, "%s: %s", path, why.s);
+	str_release(&why);
+	if (fd < 0)
+		return fd;
 	ret = libelf_load(&lib, err);
 	if (ret)
 		goto out;

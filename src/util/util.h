@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include "util/arena.h"
+#include "util/destination.h"
+#include "util/foreign.h"
 #include "util/hash.h"
 
 #define PSTAT_VERSION "0.1"

@@ -137,6 +137,66 @@ test_a_link_planted_by_another_user()
 	is_told "the recording" open/perf.data
 }
 
+test_a_fifo_planted_by_another_user()
+{
+	need_root
+	need_cmd setpriv
+	chmod 755 "$tmp" .
+	mkdir open
+	chmod 1777 open
+	setpriv --reuid 65534 --regid 65534 --clear-groups mkfifo open/perf.data open/out open/ctl
+	timeout 60 cat open/perf.data >taken &
+	reader=$!
+	run timeout 60 "$PSTAT" record -o open/perf.data -e cpu-clock -- touch ran
+	same "record: status" 125 "$status"
+	has "record: the reason" "^pstat: open/perf.data: a FIFO of user 65534, not yours or root's" "$err"
+	run timeout 60 "$PSTAT" stat -o open/out -e page-faults -- touch ran
+	same "stat -o: status" 125 "$status"
+	has "stat -o: the reason" "^pstat: open/out: cannot be opened for writing: a FIFO of user 65534" "$err"
+	run timeout 60 "$PSTAT" stat --control fifo:open/ctl -e page-faults -- touch ran
+	same "--control: status" 129 "$status"
+	has "--control: the reason" "^pstat: --control: cannot open 'open/ctl': a FIFO of user 65534" "$err"
+	check_not "the command was not begun" test -e ran
+	kill $reader
+	same "nobody took anything" 0 "$(stat -c %s taken)"
+}
+
+test_a_link_planted_for_the_counts()
+{
+	need_root
+	need_cmd setpriv
+	chmod 755 "$tmp" .
+	mkdir open
+	chmod 1777 open
+	echo precious >victim
+	setpriv --reuid 65534 --regid 65534 --clear-groups ln -s "$PWD/victim" open/out
+	for more in "" --append; do
+		run "$PSTAT" stat -o open/out $more -e page-faults -- true
+		same "stat -o $more: status" 125 "$status"
+		has "stat -o $more: the reason" "open/out: .*a link of user 65534, not yours or root's" "$err"
+	done
+	same "what it points to" precious "$(cat victim)"
+}
+
+# INT, TERM and HUP are masked while pstat measures; a place that nobody reads must not need KILL.
+test_a_fifo_without_reader()
+{
+	need_paranoid 2
+	mkfifo x
+	for signal in TERM INT HUP; do
+		# Not a job of this shell, which would ignore INT.
+		run timeout -k 60 -s $signal 1 "$PSTAT" record -o x -e cpu-clock -- touch ran
+		same "$signal: ended by it, not by KILL" 124 "$status"
+		has "$signal: the reason" '^pstat: x: nobody had opened it for reading when the signal came$' "$err"
+	done
+	check_not "the command was not begun" test -e ran
+	"$PSTAT" record -q -o x -e cpu-clock -- true &
+	cat x >taken
+	wait $!
+	same "a reader that comes later: status" 0 $?
+	can_be_read "what it took" taken
+}
+
 test_the_previous_recording()
 {
 	need_paranoid 2

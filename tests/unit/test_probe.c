@@ -217,7 +217,7 @@ static void test_damaged_files(void **state)
 		close(fd);
 		find(path, "probed_function", &function, &err);
 	}
-	assert_int_equal(find("/dev/null", "x", &function, &err), -ENOEXEC);
+	assert_int_equal(find("/dev/null", "x", &function, &err), -EINVAL);
 	assert_int_equal(find("/nonexistent", "x", &function, &err), -ENOENT);
 	str_release(&file);
 	str_release(&err);

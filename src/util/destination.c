@@ -1,0 +1,224 @@
+/*
+ * destination.c: see destination.h. Each place is looked at before it is opened and again through its descriptor, as
+ * it may be exchanged in between; a file is emptied only after that.
+ */
+#include "util/destination.h"
+
+#include "util/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	NAMES_MAX = 64, /* tries for a name that nobody had */
+	ASK_READER_NS = 20000000, /* how often a FIFO is asked for its reader */
+	PIPE_FS = 0x50495045, /* statfs(2): anonymous pipes, which nobody can place anywhere */
+};
+
+/* ---- who put it there ---- */
+
+static bool is_trusted(uid_t user)
+{
+	return user == 0 || user == geteuid();
+}
+
+/* May others put files there, but not take away each other's? */
+static bool is_open_folder(const char *path, uid_t *owner)
+{
+	char *copy = xstrdup(path);
+	struct stat st;
+	bool is = !stat(dirname(copy), &st) && (st.st_mode & S_ISVTX) &&
+		  (st.st_mode & (S_IWOTH | S_IWGRP));
+
+	free(copy);
+	*owner = st.st_uid;
+	return is;
+}
+
+static bool is_anonymous(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == PIPE_FS;
+}
+
+static int refuse(const struct stat *st, const char *what, struct str *err)
+{
+	return fail(err, -EPERM, "%s of user %u, not yours or root's", what, (unsigned)st->st_uid);
+}
+
+static int check_link(const struct stat *link, struct str *err)
+{
+	return S_ISLNK(link->st_mode) && !is_trusted(link->st_uid) ? refuse(link, "a link", err)
+								   : 0;
+}
+
+/* What a descriptor is open on. */
+static int check_opened(const char *path, int fd, struct stat *st, struct str *err)
+{
+	uid_t folder_owner;
+
+	if (fstat(fd, st))
+		return fail(err, -errno, "%s", strerror(errno));
+	if (S_ISFIFO(st->st_mode) && !is_trusted(st->st_uid) && !is_anonymous(fd))
+		return refuse(st, "a FIFO", err);
+	if (S_ISREG(st->st_mode) && !is_trusted(st->st_uid) &&
+	    is_open_folder(path, &folder_owner) && st->st_uid != folder_owner)
+		return refuse(st, "in a folder that others write to, a file", err);
+	return 0;
+}
+
+/* ---- opening, without waiting for ever ---- */
+
+/* SIGINT and its like, also where they are masked. */
+static bool is_signalled(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t pending;
+
+	if (!sigpending(&pending))
+		for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+			if (sigismember(&pending, signals[i]) == 1)
+				return true;
+	return false;
+}
+
+/* As open(2); a FIFO that nobody reads answers ENXIO until somebody does. */
+static int open_when_read(const char *path, int flags)
+{
+	const struct timespec pause = { .tv_nsec = ASK_READER_NS };
+	int fd;
+
+	while ((fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) < 0 && errno == ENXIO)
+		if (is_signalled() || nanosleep(&pause, NULL)) {
+			errno = EINTR;
+			return -1;
+		}
+	return fd;
+}
+
+static int fail_to_open(struct str *err)
+{
+	if (errno == EINTR)
+		return fail(err, -EINTR, "nobody had opened it for reading when the signal came");
+	return fail(err, -errno, "%s", strerror(errno));
+}
+
+/* Opens what is there already: -ENOENT without a sentence if nothing is. */
+static int open_existing(const char *path, int flags, struct stat *st, struct str *err)
+{
+	struct stat link;
+	int fd, rc;
+
+	if (lstat(path, &link))
+		return errno == ENOENT ? -ENOENT : fail(err, -errno, "%s", strerror(errno));
+	rc = check_link(&link, err);
+	if (rc)
+		return rc;
+	if (S_ISFIFO(link.st_mode) && !is_trusted(link.st_uid))
+		return refuse(&link, "a FIFO", err);
+	fd = open_when_read(path, flags | (S_ISLNK(link.st_mode) ? 0 : O_NOFOLLOW));
+	if (fd < 0)
+		return errno == ENOENT ? -ENOENT : fail_to_open(err);
+	rc = check_opened(path, fd, st, err);
+	if (!rc && fcntl(fd, F_SETFL, flags & O_APPEND))
+		rc = fail(err, -errno, "%s", strerror(errno));
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+int destination_open(const char *path, bool append, struct str *err)
+{
+	int flags = O_WRONLY | (append ? O_APPEND : 0);
+	struct stat st;
+	int fd = open_existing(path, flags, &st, err);
+
+	if (fd >= 0 && S_ISREG(st.st_mode) && !append && ftruncate(fd, 0)) {
+		close(fd);
+		return fail(err, -errno, "%s", strerror(errno));
+	}
+	if (fd != -ENOENT)
+		return fd;
+	/* A link that was not refused, to nothing: what it names is made, as the shell's > does. */
+	flags |= !lstat(path, &st) && S_ISLNK(st.st_mode) && is_trusted(st.st_uid) ? 0 : O_EXCL;
+	fd = open(path, flags | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+	return fd < 0 ? fail_to_open(err) : fd;
+}
+
+int destination_open_stream(const char *path, int *fd, struct str *err)
+{
+	struct stat st, link;
+
+	if (lstat(path, &link) || (S_ISLNK(link.st_mode) && !is_trusted(link.st_uid)) ||
+	    stat(path, &st) || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
+		return 0;
+	*fd = open_existing(path, O_WRONLY, &st, err);
+	if (*fd == -ENOENT)
+		return fail(err, -ENOENT, "%s", strerror(ENOENT));
+	return *fd < 0 ? *fd : 1;
+}
+
+int destination_open_control(const char *path, struct str *err)
+{
+	struct stat st;
+	int fd = open_existing(path, O_RDWR, &st, err);
+
+	if (fd == -ENOENT)
+		return fail(err, -ENOENT, "%s", strerror(ENOENT));
+	if (fd >= 0 && !S_ISFIFO(st.st_mode)) {
+		close(fd);
+		return fail(err, -EINVAL, "not a FIFO");
+	}
+	if (fd >= 0 && fcntl(fd, F_SETFL, O_NONBLOCK)) {
+		close(fd);
+		return fail(err, -errno, "%s", strerror(errno));
+	}
+	return fd;
+}
+
+/* ---- beside another file ---- */
+
+/* PATH.PID.new, which tells whose it is if it is left behind; then names that nobody can foresee. */
+static char *name_beside(const char *path, unsigned tried)
+{
+	uint64_t random = 0;
+
+	if (tried < 2)
+		return xasprintf("%s.%d.new", path, (int)getpid());
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+		random = now_ns() + tried;
+	return xasprintf("%s.%d.%08x.new", path, (int)getpid(), (unsigned)random);
+}
+
+int destination_create_beside(const char *path, char **created, struct str *err)
+{
+	for (unsigned i = 0; i < NAMES_MAX; i++) {
+		char *name = name_beside(path, i);
+		int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+		if (fd >= 0) {
+			*created = name;
+			return fd;
+		}
+		if (errno != EEXIST) {
+			int rc = -errno;
+
+			free(name);
+			return fail(err, rc, "cannot be created: %s", strerror(-rc));
+		}
+		if (!i) /* left behind by a process that had this number before; or another user's, then it stays */
+			unlink(name);
+		free(name);
+	}
+	return fail(err, -EEXIST, "cannot be created beside what is there");
+}
