@@ -369,8 +369,10 @@ struct writer {
 	struct str buf; /* records not yet written */
 	struct zstd_out *zstd; /* NULL: not compressed */
 	int zstd_level;
-	int failed; /* the first write error, a negative errno; 0 */
+	/* The first write error, a negative errno; -ESTALE: somebody cut or removed the file; 0. */
+	int failed;
 	struct str why; /* its sentence */
+	bool damaged; /* bytes that were in the file are gone */
 	uint64_t attrs_size; /* bytes of the attr entries */
 	size_t attr_entry; /* bytes of one */
 };

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PACKED_MAX = 65528 - RECORD_HEADER_BYTES };
@@ -94,11 +95,62 @@ static void cut_back(const struct writer *writer)
 		return;
 }
 
+static int say_damaged(struct writer *writer, const char *what, struct str *err)
+{
+	if (!writer->failed) {
+		writer->failed = -ESTALE;
+		str_addf(&writer->why, "%s: %s", writer->path, what);
+	}
+	return fail(err, writer->failed, "%s", writer->why.s);
+}
+
+/* What was written must still be there: whoever cut the file has taken samples away. */
+static int check_whole(struct writer *writer, struct str *err)
+{
+	char magic[FORMAT_MAGIC_BYTES];
+	struct stat st;
+
+	if (fstat(writer->fd, &st))
+		return writer_fail(writer, -errno, err);
+	if ((uint64_t)st.st_size < file_end(writer) ||
+	    pread(writer->fd, magic, sizeof(magic), 0) != sizeof(magic) ||
+	    memcmp(magic, FORMAT_MAGIC, sizeof(magic))) {
+		writer->damaged = true;
+		return say_damaged(
+			writer, "it was cut while it was being written: samples are missing", err);
+	}
+	return 0;
+}
+
+/* The file must still be where it was asked for. It is whole all the same, so that this comes last. */
+static int check_place(struct writer *writer, struct str *err)
+{
+	struct stat ours, st;
+
+	if (fstat(writer->fd, &ours))
+		return writer_fail(writer, -errno, err);
+	if (!stat(writer->path, &st) && st.st_ino == ours.st_ino && st.st_dev == ours.st_dev)
+		return 0;
+	return say_damaged(
+		writer,
+		ours.st_nlink
+			? "it was moved while it was being written: the recording has another name"
+			: "it was removed while it was being written: the recording is lost",
+		err);
+}
+
 /* Bytes behind what is in the file; after a failure the file is as before. */
 static int append(struct writer *writer, const char *bytes, size_t n, struct str *err)
 {
-	int rc = writer->pipe ? write_all(writer->fd, bytes, n)
-			      : pwrite_all(writer->fd, bytes, n, (off_t)file_end(writer));
+	int rc;
+
+	if (!writer->pipe && writer->data_size) {
+		rc = check_whole(writer, err);
+		if (rc)
+			return rc;
+	}
+	rc = writer->pipe ? write_all(writer->fd, bytes, n)
+			  : pwrite_all(writer->fd, bytes, n, (off_t)file_end(writer));
 
 	if (rc) {
 		cut_back(writer);
@@ -278,12 +330,18 @@ int writer_finish(struct writer *writer, const struct events *events, const stru
 		rc = writer_flush(writer, err);
 	if (writer->pipe)
 		return rc;
+	if (!rc && !first)
+		rc = check_whole(writer, err);
+	if (writer->damaged)
+		return writer->failed;
 	/* After a failure there may still be room for them; the first error is the one to report. */
 	if (!put_features(writer, events, info, bits, rc ? &again : err))
 		writer_put_header(writer, bits, rc ? &again : err);
 	str_release(&again);
 	if (first && !rc)
 		rc = writer_fail(writer, first, err);
+	if (!writer->failed)
+		check_place(writer, err);
 	return writer->failed;
 }
 

@@ -266,6 +266,52 @@ test_the_recorder_is_killed()
 	rm -f x.*.new
 }
 
+# spoilt NAME COMMAND...: the command is run when x has samples; then the recording goes on and ends.
+spoilt()
+{
+	local name=$1
+
+	shift
+	mkfifo go
+	exec 7<>go # nobody may be left to read it
+	"$PSTAT" record -o x -e page-faults -c 1 -m 8K -- sh -c '"$1" pages:20000; read -r line <go; "$1" pages:20000' \
+		- "$exact" >/dev/null 2>err &
+	pid=$!
+	until [ "$(stat -c %s x 2>/dev/null || echo 0)" -gt 500000 ]; do sleep 0.02; done
+	"$@"
+	echo >&7
+	wait $pid
+	status=$?
+	err=$(cat err)
+	exec 7>&-
+	rm -f go
+	same "$name: status" 125 "$status"
+}
+
+test_the_file_is_cut_meanwhile()
+{
+	need_paranoid 2
+	spoilt "to nothing" truncate -s 0 x
+	has "to nothing: the reason" '^pstat: x: it was cut while it was being written: samples are missing$' "$err"
+	rm -f x
+	spoilt "by half" truncate -s 200000 x
+	has "by half: the reason" '^pstat: x: it was cut while it was being written: samples are missing$' "$err"
+	check "what is left can be read" "$PSTAT" script -D -i x
+}
+
+test_the_file_is_moved_meanwhile()
+{
+	need_paranoid 2
+	spoilt "moved" mv x y
+	has "moved: the reason" '^pstat: x: it was moved while it was being written: the recording has another name$' "$err"
+	is_told "moved: the recording" y
+	spoilt "removed" rm x
+	has "removed: the reason" '^pstat: x: it was removed while it was being written: the recording is lost$' "$err"
+	spoilt "replaced" cp --remove-destination /etc/passwd x
+	has "replaced: the reason" 'x: it was removed while it was being written: the recording is lost$' "$err"
+	same "replaced: by what" "$(cat /etc/passwd)" "$(cat x)"
+}
+
 test_the_file_is_large_enough()
 {
 	need_paranoid 2
