@@ -53,23 +53,33 @@ void code_ranges_release(struct code_ranges *ranges)
 	*ranges = (struct code_ranges)CODE_RANGES_INIT;
 }
 
+static bool add_named(struct code_ranges *ranges, uint64_t start, uint64_t size, uint32_t name)
+{
+	if (!size || size > UINT64_MAX - start || ranges->n >= UINT32_MAX)
+		return false;
+	VEC_GROW(ranges->v, ranges->n, ranges->cap);
+	ranges->v[ranges->n++] =
+		(struct code_range){ .start = start, .end = start + size, .name = name };
+	return true;
+}
+
 bool code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size, const char *name,
 		     size_t name_len)
 {
 	size_t len = strnlen(name, name_len);
 
-	if (!size || size > UINT64_MAX - start || !len || ranges->n >= UINT32_MAX ||
-	    len >= UINT32_MAX - ranges->names.len)
+	if (!len || len >= UINT32_MAX - ranges->names.len ||
+	    !add_named(ranges, start, size, (uint32_t)ranges->names.len))
 		return false;
-	VEC_GROW(ranges->v, ranges->n, ranges->cap);
-	ranges->v[ranges->n++] = (struct code_range){
-		.start = start,
-		.end = start + size,
-		.name = (uint32_t)ranges->names.len,
-	};
 	str_addn(&ranges->names, name, len);
 	str_addc(&ranges->names, '\0');
 	return true;
+}
+
+bool code_ranges_add_again(struct code_ranges *ranges, uint64_t start, uint64_t size,
+			   const struct code_range *earlier)
+{
+	return add_named(ranges, start, size, earlier->name); /* a copy: `earlier` may move */
 }
 
 /* ---- the sweep; an index is also the time: greater is later ---- */
@@ -128,20 +138,14 @@ static struct start *sorted_starts(const struct code_ranges *ranges)
 	return starts;
 }
 
-static void add_piece(const struct code_ranges *ranges, uint32_t index, uint64_t start,
-		      uint64_t end, struct symbol_table *table)
-{
-	const char *name = ranges->names.s + ranges->v[index].name;
-
-	symbol_table_add(table, start, end - start, name, strlen(name), SYMBOL_GLOBAL);
-}
-
 void code_ranges_flatten(const struct code_ranges *ranges, struct symbol_table *table)
 {
 	struct start *starts = sorted_starts(ranges);
 	struct heap open = { .v = xreallocarray(NULL, ranges->n, sizeof(*open.v)) };
+	/* The names as they are: a range in many pieces, or moved many times, has its name once. */
+	uint32_t names = symbol_table_add_names(table, ranges->names.s, ranges->names.len);
 	uint64_t at = 0;
-	size_t next = 0;
+	size_t next = names == UINT32_MAX ? ranges->n : 0;
 
 	while (open.n || next < ranges->n) {
 		uint32_t top;
@@ -162,7 +166,8 @@ void code_ranges_flatten(const struct code_ranges *ranges, struct symbol_table *
 		if (open.v[0] != top) /* a later one begins within: the last one pushed */
 			end = starts[next - 1].start;
 		if (end > at)
-			add_piece(ranges, top, at, end, table);
+			symbol_table_add_named(table, at, end - at, names + ranges->v[top].name,
+					       SYMBOL_GLOBAL);
 		at = end;
 	}
 	free(open.v);

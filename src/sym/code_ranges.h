@@ -31,6 +31,9 @@ void code_ranges_release(struct code_ranges *ranges);
 /* false, and nothing added: it is empty, wraps around, has no name, or there are too many. */
 bool code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size, const char *name,
 		     size_t name_len);
+/* The same under the name of an earlier range, which is kept once. */
+bool code_ranges_add_again(struct code_ranges *ranges, uint64_t start, uint64_t size,
+			   const struct code_range *earlier);
 /* What of each is not covered by a later one, into the table (not finished). */
 void code_ranges_flatten(const struct code_ranges *ranges, struct symbol_table *table);
 

@@ -75,13 +75,11 @@ static struct jit_code *find_code(struct jitdump *dump, uint64_t code)
 	return NULL;
 }
 
-static void add_code(struct jitdump *dump, uint64_t addr, uint64_t size, const char *name,
-		     size_t len, uint64_t code)
+/* The range added last is now the code's. */
+static void set_latest(struct jitdump *dump, uint64_t code)
 {
 	struct jit_code *known = find_code(dump, code);
 
-	if (!code_ranges_add(&dump->ranges, addr, size, name, len))
-		return;
 	if (!known) {
 		VEC_GROW(dump->codes, dump->n_codes, dump->cap_codes);
 		index_add(&dump->by_code, hash_word(code), (uint32_t)dump->n_codes);
@@ -107,7 +105,8 @@ static bool read_load(struct jitdump *dump, uint64_t left)
 	n = left - size < NAME_BYTES_MAX ? (size_t)(left - size) : NAME_BYTES_MAX;
 	if (fread(dump->name, 1, n, dump->in) != n)
 		return false;
-	add_code(dump, get_u64(dump, body + 16), size, dump->name, n, get_u64(dump, body + 32));
+	if (code_ranges_add(&dump->ranges, get_u64(dump, body + 16), size, dump->name, n))
+		set_latest(dump, get_u64(dump, body + 32));
 	return true;
 }
 
@@ -115,18 +114,14 @@ static bool read_move(struct jitdump *dump, uint64_t left)
 {
 	unsigned char body[MOVE_BYTES];
 	const struct jit_code *known;
+	struct code_ranges *ranges = &dump->ranges;
 
 	if (left < MOVE_BYTES || fread(body, MOVE_BYTES, 1, dump->in) != 1)
 		return false;
 	known = find_code(dump, get_u64(dump, body + 40));
-	if (known) {
-		/* A copy: adding a name may move all names. */
-		char *name = xstrdup(dump->ranges.names.s + dump->ranges.v[known->latest].name);
-
-		add_code(dump, get_u64(dump, body + 24), get_u64(dump, body + 32), name,
-			 strlen(name), known->code);
-		free(name);
-	}
+	if (known && code_ranges_add_again(ranges, get_u64(dump, body + 24),
+					   get_u64(dump, body + 32), &ranges->v[known->latest]))
+		set_latest(dump, known->code);
 	return true;
 }
 

@@ -45,6 +45,11 @@ void symbol_table_release(struct symbol_table *table);
 /* name is copied; it need not end in NUL. At most 100 million symbols; more are left out. */
 void symbol_table_add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
 		      size_t name_len, uint8_t binding);
+/* Names for many symbols, each ended by NUL: where the first byte is now; UINT32_MAX: no room, nothing was added. */
+uint32_t symbol_table_add_names(struct symbol_table *table, const char *names, size_t bytes);
+/* A symbol whose name is at that place in the names. */
+void symbol_table_add_named(struct symbol_table *table, uint64_t start, uint64_t size, uint32_t name,
+			    uint8_t binding);
 /*
  * Sorts, keeps the best of the names of one address (perf's choice: with a size before without, global
  * before local before weak, fewer leading underscores, the longer name), and ends symbols without a size

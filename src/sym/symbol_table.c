@@ -36,6 +36,30 @@ void symbol_table_release(struct symbol_table *table)
 	symbol_table_init(table);
 }
 
+void symbol_table_add_named(struct symbol_table *table, uint64_t start, uint64_t size, uint32_t name,
+			    uint8_t binding)
+{
+	if (table->n >= SYMBOLS_MAX)
+		return;
+	VEC_GROW(table->v, table->n, table->cap);
+	table->v[table->n++] = (struct symbol_row){
+		.start = start,
+		.size = size <= UINT64_MAX - start ? size : UINT64_MAX - start,
+		.name = name,
+		.binding = binding,
+	};
+}
+
+uint32_t symbol_table_add_names(struct symbol_table *table, const char *names, size_t bytes)
+{
+	size_t at = table->names.len;
+
+	if (bytes >= UINT32_MAX - at)
+		return UINT32_MAX;
+	str_addn(&table->names, names, bytes);
+	return (uint32_t)at;
+}
+
 void symbol_table_add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
 		      size_t name_len, uint8_t binding)
 {
@@ -43,13 +67,7 @@ void symbol_table_add(struct symbol_table *table, uint64_t start, uint64_t size,
 
 	if (table->n >= SYMBOLS_MAX || len >= UINT32_MAX - table->names.len)
 		return;
-	VEC_GROW(table->v, table->n, table->cap);
-	table->v[table->n++] = (struct symbol_row){
-		.start = start,
-		.size = size <= UINT64_MAX - start ? size : UINT64_MAX - start,
-		.name = (uint32_t)table->names.len,
-		.binding = binding,
-	};
+	symbol_table_add_named(table, start, size, (uint32_t)table->names.len, binding);
 	str_addn(&table->names, name, len);
 	str_addc(&table->names, '\0');
 }

@@ -322,6 +322,27 @@ static void lying_sizes_end_a_dump(void **state)
 	assert_int_equal(read_dump(bytes.len), -EINVAL);
 }
 
+/* 40,000 moves of a code with a name of 60 KB: the name is there once, not in 2.4 GB. */
+static void a_long_name_is_kept_once(void **state)
+{
+	enum { NAME_BYTES = 60000, MOVES = 40000 };
+	char *name = xmalloc(NAME_BYTES + 1);
+
+	(void)state;
+	memset(name, 'n', NAME_BYTES);
+	name[NAME_BYTES] = '\0';
+	begin_dump(false);
+	add_load(0x1000, 0x20, 1, name);
+	for (uint64_t i = 0; i < MOVES; i++)
+		add_move(0x1000 + i * 0x40, 0x1000 + (i + 1) * 0x40, 0x20, 1);
+	assert_int_equal(read_dump(bytes.len), 0);
+	assert_int_equal(table.n, MOVES + 1);
+	assert_string_equal(at(0x1000 + 7 * 0x40), name);
+	assert_string_equal(at(0x1000 + MOVES * 0x40), name);
+	assert_true(table.names.len < 2 * NAME_BYTES);
+	free(name);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -336,6 +357,7 @@ int main(void)
 		TEST(loads_and_moves_of_a_dump),
 		TEST(a_dump_cut_anywhere_is_read),
 		TEST(lying_sizes_end_a_dump),
+		TEST(a_long_name_is_kept_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
