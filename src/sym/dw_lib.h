@@ -18,6 +18,7 @@
 	FN(elf_getident) FN(elf_getshdrstrndx) FN(elf_strptr) FN(elf_rawdata)               \
 	FN(elf_getdata) FN(elf_getscn) FN(elf_getshdrnum) FN(elf_compress) FN(gelf_getehdr) \
 	FN(gelf_getrela) FN(gelf_getsym) FN(gelf_getshdr) FN(gelf_update_shdr)              \
+	FN(gelf_getchdr)                                                                    \
 	FN(dwarf_begin_elf) FN(dwarf_end) FN(dwarf_errmsg) FN(dwarf_setalt)                 \
 	FN(dwarf_get_units) FN(dwarf_cu_info) FN(dwarf_cu_getdwarf) FN(dwarf_offdie)        \
 	FN(dwarf_dieoffset) FN(dwarf_cuoffset) FN(dwarf_next_unit) FN(dwarf_getelf)         \

@@ -21,6 +21,8 @@ enum {
 	USES_PER_BYTE = 4, /* see dwarf_file.budget */
 	UNPACKED_MAX = 16, /* how many times larger than the file its sections are believed to be */
 	BUDGET_MIN = 1 << 20,
+	UNPACKED_FREE = 64 << 20, /* any file's sections may become so many bytes */
+	GNU_HEADER_BYTES = 12, /* "ZLIB" and the size, big-endian, in front of a .zdebug section */
 	ALT_ID_BYTES_MIN = 2,
 	ALT_ID_BYTES_MAX = 64,
 };
@@ -81,18 +83,6 @@ static void measure(struct dwarf_file *file, uint64_t file_bytes)
 	file->budget = BUDGET_MIN + USES_PER_BYTE * bytes;
 }
 
-/* *elf, open on fd, which is not needed any more after begin(); NULL and a sentence: it is no ELF file. */
-static void open_elf(const struct dw_lib *lib, int fd, Elf **elf, struct str *err)
-{
-	*elf = lib->elf_begin(fd, ELF_C_READ, NULL);
-	if (*elf && lib->elf_kind(*elf) == ELF_K_ELF)
-		return;
-	if (*elf)
-		lib->elf_end(*elf);
-	*elf = NULL;
-	fail(err, 0, "it is not an ELF file");
-}
-
 /* ".debug_info", ".zdebug_info" and ".debug_info.dwo" are debug_info. */
 static bool is_named(const char *section, const char *name)
 {
@@ -134,12 +124,101 @@ static void leave_out_unused(const struct dw_lib *lib, Elf *elf)
 	}
 }
 
+/* What a section says that it would be unpacked; 0: it is not packed. */
+static uint64_t unpacked_bytes(const struct dw_lib *lib, Elf_Scn *section, const GElf_Shdr *header,
+			       const char *name)
+{
+	GElf_Chdr packed;
+	const uint8_t *at;
+	Elf_Data *data;
+	uint64_t bytes = 0;
+
+	if (header->sh_type == SHT_NOBITS)
+		return 0;
+	if (header->sh_flags & SHF_COMPRESSED)
+		return lib->gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+	if (!name || strncmp(name, ".zdebug", strlen(".zdebug")))
+		return 0;
+	data = lib->elf_rawdata(section, NULL);
+	if (!data || !data->d_buf || data->d_size < GNU_HEADER_BYTES)
+		return 0;
+	at = data->d_buf;
+	for (size_t i = 4; i < GNU_HEADER_BYTES; i++)
+		bytes = bytes << 8 | at[i];
+	return bytes;
+}
+
+/*
+ * libdw unpacks all debug sections when it opens a file, without a bound: a megabyte of zeros was a thousand. The
+ * sizes stand in front of the packed bytes, so their sum is known before.
+ */
+static bool can_be_unpacked(const struct dw_lib *lib, Elf *elf, uint64_t file_bytes)
+{
+	uint64_t left = UNPACKED_FREE + UNPACKED_MAX * file_bytes;
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (lib->elf_getshdrstrndx(elf, &names))
+		return true; /* libdw finds no sections either */
+	while ((section = lib->elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		uint64_t bytes;
+
+		if (!lib->gelf_getshdr(section, &header))
+			continue;
+		bytes = unpacked_bytes(lib, section, &header,
+				       lib->elf_strptr(elf, names, header.sh_name));
+		if (bytes > left)
+			return false;
+		left -= bytes;
+	}
+	return true;
+}
+
+/*
+ * *elf, open on fd, which is not needed any more after begin(); NULL and a sentence: it is no ELF file, or its
+ * packed sections are a bomb.
+ */
+static void open_elf(const struct dw_lib *lib, int fd, Elf **elf, struct str *err)
+{
+	const char *why = "it is not an ELF file";
+	struct stat st;
+
+	*elf = lib->elf_begin(fd, ELF_C_READ, NULL);
+	if (*elf && lib->elf_kind(*elf) == ELF_K_ELF && !fstat(fd, &st)) {
+		leave_out_unused(lib, *elf);
+		if (can_be_unpacked(lib, *elf, (uint64_t)st.st_size))
+			return;
+		why = "its packed debug sections are refused: they would grow to more than 16 times the file";
+	}
+	if (*elf)
+		lib->elf_end(*elf);
+	*elf = NULL;
+	fail(err, 0, "%s", why);
+}
+
+bool dwarf_elf_may_open(const struct dw_lib *lib, const char *path)
+{
+	struct str ignored = STR_INIT;
+	struct stat st;
+	Elf *elf = NULL;
+	int fd = foreign_open(path, NULL, &st, &ignored);
+
+	if (fd >= 0) {
+		open_elf(lib, fd, &elf, &ignored);
+		if (elf)
+			lib->elf_end(elf);
+		close(fd);
+	}
+	str_release(&ignored);
+	return elf || fd == -ENOENT;
+}
+
 /* Reads all debug sections that are used; NULL and a sentence: not to be had. */
 static Dwarf *begin(const struct dw_lib *lib, Elf *elf, struct str *err)
 {
 	Dwarf *dwarf;
 
-	leave_out_unused(lib, elf);
 	dwarf = lib->dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (!dwarf)
 		fail(err, 0, "it has no DWARF that can be read: %s", lib->dwarf_errmsg(-1));

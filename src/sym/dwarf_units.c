@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct rangeless { /* a unit whose DIE says nothing of where its code is */
 	uint64_t die;
@@ -128,14 +127,10 @@ struct dwarf_unit *dwarf_units_find(struct dwarf_file *file, uint64_t addr)
 	return id == SPAN_NONE ? NULL : &file->units[id];
 }
 
-/*
- * libdw opens whatever file the skeleton names. Where that is no regular file (a pipe would block for
- * ever), it is not asked to.
- */
-static bool may_open(const char *directory, size_t n, const char *name)
+/* libdw opens whatever file the skeleton names: a pipe would block for ever, a bomb take all memory. */
+static bool may_open(const struct dw_lib *lib, const char *directory, size_t n, const char *name)
 {
 	struct str path = STR_INIT;
-	struct stat status;
 	bool may;
 
 	if (name[0] != '/') {
@@ -143,7 +138,7 @@ static bool may_open(const char *directory, size_t n, const char *name)
 		str_addc(&path, '/');
 	}
 	str_add(&path, name);
-	may = stat(path.s, &status) || S_ISREG(status.st_mode);
+	may = dwarf_elf_may_open(lib, path.s);
 	str_release(&path);
 	return may;
 }
@@ -157,11 +152,11 @@ static bool may_open_split(struct dwarf_file *file, Dwarf_Die *skeleton)
 
 	if (!name)
 		name = dwarf_file_text(file, skeleton, DW_AT_GNU_dwo_name);
-	if (!name || !may_open(file->path, slash ? (size_t)(slash - file->path) : 0, name))
+	if (!name || !may_open(file->lib, file->path, slash ? (size_t)(slash - file->path) : 0, name))
 		return false;
 	if (!directory) /* one that can't be read is not for libdw either */
 		return !file->lib->dwarf_attr(skeleton, DW_AT_comp_dir, &attribute);
-	return may_open(directory, strlen(directory), name);
+	return may_open(file->lib, directory, strlen(directory), name);
 }
 
 void dwarf_unit_code_die(struct dwarf_file *file, struct dwarf_unit *unit)

@@ -28,14 +28,18 @@
 	FN(elf_version)                                                                            \
 	FN(elf_begin)                                                                              \
 	FN(elf_end) FN(elf_cntl) FN(elf_kind) FN(elf_nextscn) FN(elf_getshdrstrndx) FN(elf_strptr) \
-		FN(gelf_getshdr)
+		FN(gelf_getshdr) FN(gelf_getchdr) FN(gelf_update_shdr)
 #define LIBDW_FUNCTIONS(FN)                                                                        \
 	FN(dwarf_begin_elf)                                                                        \
 	FN(dwarf_end)                                                                              \
 	FN(dwarf_getcfi) FN(dwarf_getcfi_elf) FN(dwarf_cfi_end) FN(dwarf_cfi_addrframe)            \
 		FN(dwarf_frame_info) FN(dwarf_frame_cfa) FN(dwarf_frame_register)
 
-enum { ROWS = 4096 }; /* a power of 2; a row is about 600 bytes */
+enum {
+	ROWS = 4096, /* a power of 2; a row is about 600 bytes */
+	UNPACKED_FREE = 64 << 20, /* what any packed .debug_frame may become, */
+	UNPACKED_MAX = 16, /* and how many times the file's size beyond that */
+};
 
 /* What libdw has read of one image. */
 struct tables {
@@ -128,9 +132,25 @@ static struct tables *tables_of(struct libdw *lib, const struct image *image)
 	return tables;
 }
 
-static bool has_debug_frame(const struct libdw *lib, Elf *elf)
+/* Does the section, unpacked, fit into the bound? Its size stands in front of the packed bytes. */
+static bool fits(const struct libdw *lib, Elf_Scn *section, const GElf_Shdr *header,
+		 uint64_t file_bytes)
+{
+	GElf_Chdr packed;
+
+	return !(header->sh_flags & SHF_COMPRESSED) ||
+	       (lib->gelf_getchdr(section, &packed) &&
+		packed.ch_size <= UNPACKED_FREE + UNPACKED_MAX * file_bytes);
+}
+
+/*
+ * Has it a .debug_frame? libdw would read and unpack all debug sections for it: in memory the others become
+ * sections without contents.
+ */
+static bool keep_debug_frame(const struct libdw *lib, Elf *elf, uint64_t file_bytes)
 {
 	Elf_Scn *section = NULL;
+	bool has = false;
 	size_t names;
 
 	if (lib->elf_getshdrstrndx(elf, &names))
@@ -141,14 +161,20 @@ static bool has_debug_frame(const struct libdw *lib, Elf *elf)
 					   ? lib->elf_strptr(elf, names, header.sh_name)
 					   : NULL;
 
-		if (name && (!strcmp(name, ".debug_frame") || !strcmp(name, ".zdebug_frame")) &&
-		    header.sh_type != SHT_NOBITS)
-			return true;
+		if (!name || header.sh_type == SHT_NOBITS ||
+		    (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)))
+			continue;
+		if (!strcmp(name, ".debug_frame") && fits(lib, section, &header, file_bytes)) {
+			has = true;
+			continue;
+		}
+		header.sh_type = SHT_NOBITS;
+		lib->gelf_update_shdr(section, &header);
 	}
-	return false;
+	return has;
 }
 
-/* libdw reads all debug sections for it, so not before it is needed. */
+/* Not before it is needed. */
 static Dwarf_CFI *debug_frame(struct libdw *lib, struct tables *tables)
 {
 	int fd;
@@ -159,7 +185,7 @@ static Dwarf_CFI *debug_frame(struct libdw *lib, struct tables *tables)
 	tables->debug_elf = begin(lib, tables->image, &fd);
 	if (!tables->debug_elf)
 		return NULL;
-	if (has_debug_frame(lib, tables->debug_elf))
+	if (keep_debug_frame(lib, tables->debug_elf, tables->image->file_size))
 		tables->debug = lib->dwarf_begin_elf(tables->debug_elf, DWARF_C_READ, NULL);
 	if (tables->debug)
 		tables->frame = lib->dwarf_getcfi(tables->debug);

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""dwarf_bomb.py make FILE SECTION MIBS: turns a debug section of an ELF file (64 bits, this machine's byte order) into a
+packed one that unpacks to so many MiB of zeros. dwarf_bomb.py peak COMMAND...: runs it and prints the MiB that
+it had at most; its exit status is the command's."""
+import os
+import resource
+import struct
+import subprocess
+import sys
+import zlib
+
+SHF_COMPRESSED, ELFCOMPRESS_ZLIB = 1 << 11, 1
+
+
+def section_header(data, wanted):
+    """Where the header of that section is."""
+    at, = struct.unpack_from("<Q", data, 0x28)
+    size, n, names = struct.unpack_from("<HHH", data, 0x3a)
+    texts, = struct.unpack_from("<Q", data, at + names * size + 0x18)
+    for i in range(n):
+        name, = struct.unpack_from("<I", data, at + i * size)
+        if data[texts + name:data.index(b"\0", texts + name)].decode() == wanted:
+            return at + i * size
+    sys.exit("%s is not there" % wanted)
+
+
+def make(path, section, mibs):
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    packer, packed = zlib.compressobj(9), b""
+    for _ in range(mibs):
+        packed += packer.compress(bytes(1 << 20))
+    packed += packer.flush()
+    body = struct.pack("<IIQQ", ELFCOMPRESS_ZLIB, 0, mibs << 20, 1) + packed
+    header = section_header(data, section)
+    flags, = struct.unpack_from("<Q", data, header + 8)
+    struct.pack_into("<Q", data, header + 8, flags | SHF_COMPRESSED)
+    data += bytes(-len(data) % 16)
+    struct.pack_into("<QQ", data, header + 0x18, len(data), len(body))
+    with open(path, "wb") as file:
+        file.write(data + body)
+
+
+def peak(command):
+    status = subprocess.run(command, stdout=sys.stderr, check=False).returncode
+    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)
+    sys.stdout.flush()
+    os._exit(status)
+
+
+if sys.argv[1] == "make":
+    make(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+else:
+    peak(sys.argv[2:])
