@@ -335,8 +335,9 @@ int writer_finish(struct writer *writer, const struct events *events, const stru
 	if (writer->damaged)
 		return writer->failed;
 	/* After a failure there may still be room for them; the first error is the one to report. */
-	if (!put_features(writer, events, info, bits, rc ? &again : err))
-		writer_put_header(writer, bits, rc ? &again : err);
+	if (!put_features(writer, events, info, bits, rc ? &again : err) &&
+	    writer_put_header(writer, bits, rc ? &again : err))
+		cut_back(writer); /* a header without their bits would have them taken for records */
 	str_release(&again);
 	if (first && !rc)
 		rc = writer_fail(writer, first, err);
