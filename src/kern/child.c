@@ -172,20 +172,23 @@ int child_fork_off_stdout(struct child *child, char *const argv[], struct str *e
 int child_release(struct child *child)
 {
 	ssize_t n;
-	int code = 0;
+	int code = 0, unsent = 0;
 
-	/* EPIPE: it was killed while it was held; child_poll() will tell. */
 	do {
 		n = send(child->hold_fd, "", 1, MSG_NOSIGNAL);
 	} while (n < 0 && errno == EINTR);
+	/* EPIPE: it was killed while it was held; child_poll() will tell. */
+	if (n < 0 && errno != EPIPE)
+		unsent = errno;
 	close_fd(&child->hold_fd);
 	do {
 		n = read(child->exec_fd, &code, sizeof(code));
 	} while (n < 0 && errno == EINTR);
 	close_fd(&child->exec_fd);
 	if (n != (ssize_t)sizeof(code) || code <= 0)
-		return 0;
-	child_wait(child);
+		code = unsent;
+	if (code)
+		child_wait(child);
 	return -code;
 }
 
