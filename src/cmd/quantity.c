@@ -8,7 +8,7 @@
 #include <strings.h>
 
 struct unit {
-	const char *name;
+	const char *name, *help;
 	uint64_t factor;
 };
 
@@ -16,17 +16,20 @@ struct unit {
 typedef int (*compare_fn)(const char *a, const char *b);
 
 static const struct unit byte_units[] = {
-	{ "B", 1 }, { "K", 1ull << 10 }, { "M", 1ull << 20 }, { "G", 1ull << 30 },
+	{ "B", "bytes", 1 },
+	{ "K", "KiB", 1ull << 10 },
+	{ "M", "MiB", 1ull << 20 },
+	{ "G", "GiB", 1ull << 30 },
 };
 
 static const struct unit time_units[] = {
-	{ "ns", 1 },
-	{ "us", 1000 },
-	{ "ms", 1000000ull },
-	{ "s", 1000000000ull },
-	{ "m", 60 * 1000000000ull },
-	{ "h", 3600 * 1000000000ull },
-	{ "d", 86400 * 1000000000ull },
+	{ "ns", "nanoseconds", 1 },
+	{ "us", "microseconds", 1000 },
+	{ "ms", "milliseconds", 1000000ull },
+	{ "s", "seconds", 1000000000ull },
+	{ "m", "minutes", 60 * 1000000000ull },
+	{ "h", "hours", 3600 * 1000000000ull },
+	{ "d", "days", 86400 * 1000000000ull },
 };
 
 static int parse_with_unit(const char *text, const struct unit *units, size_t n_units,
@@ -58,4 +61,23 @@ int parse_bytes(const char *text, uint64_t *bytes)
 int parse_duration(const char *text, uint64_t *ns)
 {
 	return parse_with_unit(text, time_units, ARRAY_SIZE(time_units), strcmp, ns);
+}
+
+static bool unit_row(const struct unit *units, size_t n_units, size_t i, const char **name, const char **help)
+{
+	if (i >= n_units)
+		return false;
+	*name = units[i].name;
+	*help = units[i].help;
+	return true;
+}
+
+bool byte_unit_row(size_t i, const char **name, const char **help)
+{
+	return unit_row(byte_units, ARRAY_SIZE(byte_units), i, name, help);
+}
+
+bool time_unit_row(size_t i, const char **name, const char **help)
+{
+	return unit_row(time_units, ARRAY_SIZE(time_units), i, name, help);
 }

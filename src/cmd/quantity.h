@@ -11,4 +11,8 @@ int parse_bytes(const char *text, uint64_t *bytes);
 /* "500ns", "500us", "500ms", "30s", "5m", "1h", "1d" -> ns. -EINVAL without a sentence; a plain number is none. */
 int parse_duration(const char *text, uint64_t *ns);
 
+/* The units, in order of size; false: no more. */
+bool byte_unit_row(size_t i, const char **name, const char **help);
+bool time_unit_row(size_t i, const char **name, const char **help);
+
 #endif

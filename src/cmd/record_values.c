@@ -114,6 +114,15 @@ static const struct {
 	{ "tai", CLOCK_TAI },
 };
 
+bool clock_row(size_t i, const char **name, const char **help)
+{
+	if (i >= ARRAY_SIZE(clocks))
+		return false;
+	*name = clocks[i].name;
+	*help = "";
+	return true;
+}
+
 int take_clock(void *target, const char *argument, struct str *err)
 {
 	struct recording_words *words = target;

@@ -147,6 +147,8 @@ struct event_info {
 	const char *unit; /* unit of the value, or "" */
 	double scale;
 };
+/* The letters that may follow an event behind a colon, in order; 0: no more. */
+char event_modifier_row(size_t i, const char **help);
 /* Return non-zero to stop the walk. */
 typedef int (*event_info_fn)(const struct event_info *info, void *data);
 

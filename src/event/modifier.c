@@ -38,24 +38,25 @@ enum { PRECISE_MOST = 3 };
  */
 static const struct modifier {
 	char letter;
+	const char *help;
 	unsigned bit;
 	unsigned most; /* how often it may stand in one word */
 	const char *refused; /* why pstat knows it and still cannot do it, or NULL */
 } modifiers[] = {
-	{ 'u', MOD_USER, 1, NULL },
-	{ 'k', MOD_KERNEL, 1, NULL },
-	{ 'h', MOD_HV, 1, NULL },
-	{ 'G', MOD_GUEST, 1, NULL },
-	{ 'H', MOD_HOST, 1, NULL },
-	{ 'I', MOD_IDLE, 1, NULL },
-	{ 'p', MOD_PRECISE, PRECISE_MOST, NULL },
-	{ 'P', MOD_PRECISE_MAX, 1, NULL },
-	{ 'D', MOD_PINNED, 1, NULL },
-	{ 'e', MOD_EXCLUSIVE, 1, NULL },
-	{ 'S', MOD_READ_GROUP, 1, NULL },
-	{ 'W', MOD_WEAK, 1, NULL },
-	{ 'b', MOD_BPF, 1, NULL },
-	{ 'R', 0, 1, "the retire latency is not a count that the kernel gives" },
+	{ 'u', "user mode", MOD_USER, 1, NULL },
+	{ 'k', "kernel", MOD_KERNEL, 1, NULL },
+	{ 'h', "hypervisor", MOD_HV, 1, NULL },
+	{ 'G', "guests", MOD_GUEST, 1, NULL },
+	{ 'H', "host", MOD_HOST, 1, NULL },
+	{ 'I', "not while idle", MOD_IDLE, 1, NULL },
+	{ 'p', "precise address; more letters, less skid", MOD_PRECISE, PRECISE_MOST, NULL },
+	{ 'P', "as precise as possible", MOD_PRECISE_MAX, 1, NULL },
+	{ 'D', "pinned: all the time or not at all", MOD_PINNED, 1, NULL },
+	{ 'e', "exclusive: alone on the unit", MOD_EXCLUSIVE, 1, NULL },
+	{ 'S', "a sample reads the whole group", MOD_READ_GROUP, 1, NULL },
+	{ 'W', "weak group: apart where it does not fit", MOD_WEAK, 1, NULL },
+	{ 'b', "counted by BPF", MOD_BPF, 1, NULL },
+	{ 'R', "retire latency", 0, 1, "the retire latency is not a count that the kernel gives" },
 };
 
 struct modifier_set {
@@ -69,6 +70,17 @@ static const struct modifier *find_modifier(char c)
 		if (modifiers[i].letter == c)
 			return &modifiers[i];
 	return NULL;
+}
+
+char event_modifier_row(size_t i, const char **help)
+{
+	for (size_t k = 0; k < ARRAY_SIZE(modifiers); k++) {
+		if (modifiers[k].refused || i--)
+			continue;
+		*help = modifiers[k].help;
+		return modifiers[k].letter;
+	}
+	return 0;
 }
 
 bool spec_is_modifier(char c)

@@ -36,6 +36,15 @@ static const struct branch_word {
 	{ "counter", DATA_BRANCH_COUNTERS },
 };
 
+bool branch_word_row(size_t i, const char **name, const char **help)
+{
+	if (i >= ARRAY_SIZE(branch_words))
+		return false;
+	*name = branch_words[i].name;
+	*help = "";
+	return true;
+}
+
 static uint64_t branch_bits(const char *word, size_t len, struct near_name *near)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(branch_words); i++) {

@@ -44,6 +44,15 @@ const uint64_t link_regs = 0;
 static const struct reg_name reg_names[] = { { "", 0 } };
 #endif
 
+bool sample_reg_row(size_t i, const char **name, const char **help)
+{
+	if (i >= ARRAY_SIZE(reg_names))
+		return false;
+	*name = reg_names[i].name;
+	*help = "";
+	return true;
+}
+
 static int unknown_register(const char *word, size_t len, struct str *err)
 {
 	str_add(err, "register '");

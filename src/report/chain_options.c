@@ -11,7 +11,7 @@
 
 enum option_field { OPTION_KIND, OPTION_ORDER, OPTION_KEY, OPTION_BRANCH, OPTION_VALUE };
 struct chain_word {
-	const char *word;
+	const char *word, *help;
 	enum option_field field;
 	int value;
 };
@@ -21,21 +21,30 @@ struct chain_word {
  * set_word where it is a new field, pstat-report(1), tests/unit/test_chain_options.c.
  */
 static const struct chain_word chain_words[] = {
-	{ "none", OPTION_KIND, CHAIN_NONE },
-	{ "graph", OPTION_KIND, CHAIN_GRAPH },
-	{ "flat", OPTION_KIND, CHAIN_FLAT },
-	{ "fractal", OPTION_KIND, CHAIN_FRACTAL },
-	{ "folded", OPTION_KIND, CHAIN_FOLDED },
-	{ "caller", OPTION_ORDER, CHAIN_CALLER },
-	{ "callee", OPTION_ORDER, CHAIN_CALLEE },
-	{ "function", OPTION_KEY, CHAIN_BY_FUNCTION },
-	{ "address", OPTION_KEY, CHAIN_BY_ADDRESS },
-	{ "srcline", OPTION_KEY, CHAIN_BY_SRCLINE },
-	{ "branch", OPTION_BRANCH, 1 },
-	{ "percent", OPTION_VALUE, CHAIN_PERCENT },
-	{ "period", OPTION_VALUE, CHAIN_PERIOD },
-	{ "count", OPTION_VALUE, CHAIN_COUNT },
+	{ "none", "no chains", OPTION_KIND, CHAIN_NONE },
+	{ "graph", "a tree; percentages of the whole", OPTION_KIND, CHAIN_GRAPH },
+	{ "flat", "one chain after the other", OPTION_KIND, CHAIN_FLAT },
+	{ "fractal", "a tree; percentages of the branch above", OPTION_KIND, CHAIN_FRACTAL },
+	{ "folded", "a line for each chain", OPTION_KIND, CHAIN_FOLDED },
+	{ "caller", "from the outermost caller in", OPTION_ORDER, CHAIN_CALLER },
+	{ "callee", "from the sampled function out", OPTION_ORDER, CHAIN_CALLEE },
+	{ "function", "frames of one function are one", OPTION_KEY, CHAIN_BY_FUNCTION },
+	{ "address", "frames apart by address", OPTION_KEY, CHAIN_BY_ADDRESS },
+	{ "srcline", "frames apart by source line", OPTION_KEY, CHAIN_BY_SRCLINE },
+	{ "branch", "branches beside the frames", OPTION_BRANCH, 1 },
+	{ "percent", "numbers are percentages", OPTION_VALUE, CHAIN_PERCENT },
+	{ "period", "numbers are periods", OPTION_VALUE, CHAIN_PERIOD },
+	{ "count", "numbers are samples", OPTION_VALUE, CHAIN_COUNT },
 };
+
+bool chain_word_row(size_t i, const char **name, const char **help)
+{
+	if (i >= ARRAY_SIZE(chain_words))
+		return false;
+	*name = chain_words[i].word;
+	*help = chain_words[i].help;
+	return true;
+}
 
 static void set_word(struct chain_options *options, const struct chain_word *word)
 {

@@ -183,5 +183,6 @@ int trace_fields_try(struct str *err);
 /* Rows for -h and the man pages: name and help of each, in order. false: no more. */
 bool report_key_row(size_t i, const char **name, const char **help);
 bool script_field_row(size_t i, const char **name, const char **help);
+bool chain_word_row(size_t i, const char **name, const char **help);
 
 #endif
