@@ -29,7 +29,7 @@ const struct option_row script_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to print" },
 	{ OPTION_CALL, 'F', "fields", "list",
 	  "these fields; +name adds one, -name leaves one out; may be repeated", .call = take_fields,
-	  .list = script_field_row },
+	  .value = VALUE_SCRIPT_FIELDS },
 	{ OPTION_FLAG, 'G', "hide-call-graph", NULL, "no chains", SCRIPT(no_chains) },
 	{ OPTION_TEXT, 0, "stop-bt", "names", "chains end at these functions", SCRIPT(stop_bt) },
 	{ OPTION_FLAG, 'j', "json", NULL, "a JSON object for each sample", SCRIPT(json) },

@@ -183,14 +183,15 @@ static bool is_word(const char *word, int at, int argc, char **argv)
 }
 
 /* The words of `pstat stat record` and `pstat stat report` may stand on both sides of it. */
-static const struct command record_command = {
-	"stat record", "[<options>] [<command>]", "count events, and keep the counts in a file",
-	stat_options, "", cmd_stat,
+const struct command stat_parts[] = {
+	{ "stat record", "[<options>] [<command>]", "count events, and keep the counts in a file",
+	  stat_options, "", .run = cmd_stat, .measures = true },
+	{ "stat report", "[<options>]", "print the counts that pstat stat record kept",
+	  stat_report_options, "", .run = cmd_stat },
+	{ .name = NULL },
 };
-static const struct command report_command = {
-	"stat report", "[<options>]", "print the counts that pstat stat record kept",
-	stat_report_options, "", cmd_stat,
-};
+static const struct command *const record_command = &stat_parts[0];
+static const struct command *const report_command = &stat_parts[1];
 
 int cmd_stat(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
@@ -200,14 +201,14 @@ int cmd_stat(const struct command *self, int argc, char **argv, const struct ker
 	stat_words_init(&words, kern);
 	status = command_parse(self, argc, argv, &words, &first);
 	if (status < 0 && is_word("report", first, argc, argv)) {
-		status = command_parse(&report_command, argc - first, argv + first, &words, &more);
+		status = command_parse(report_command, argc - first, argv + first, &words, &more);
 		if (status < 0)
 			status = stat_report(&words, first + more < argc ? argv[first + more] : NULL);
 		goto out;
 	}
 	if (status < 0 && is_word("record", first, argc, argv)) {
 		words.record = true;
-		status = command_parse(&record_command, argc - first, argv + first, &words, &more);
+		status = command_parse(record_command, argc - first, argv + first, &words, &more);
 		first += more;
 	}
 	if (status < 0) {

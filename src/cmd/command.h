@@ -12,10 +12,13 @@ struct command {
 	const char *synopsis; /* what follows the name: "[<options>] [<command>]" */
 	const char *summary; /* one line */
 	const struct option_row *options; /* never NULL; may be just OPTION_END */
-	/* What an argument may be, separated by spaces, for completion; NULL: a command's name. */
+	/* What a word behind the options may be, separated by spaces, for completion; NULL: a command's name. */
 	const char *words;
 	/* argv[0] is the name. Returns the exit status; prints its own errors. */
 	int (*run)(const struct command *self, int argc, char **argv, const struct kern *kern);
+	bool measures; /* a program and its arguments may follow the options */
+	/* Commands of its own that may follow, by the last word of their names; a NULL name ends them. */
+	const struct command *parts;
 };
 
 /* All subcommands, in the order of `pstat -h`; a NULL name ends the table. Defined in main.c. */
@@ -36,6 +39,9 @@ void commands_add_help(struct str *out);
 
 /* Prints an error and returns EXIT_BAD_USAGE. */
 int bad_usage(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* stat record, stat report. */
+extern const struct command stat_parts[];
 
 int cmd_record(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_stat(const struct command *self, int argc, char **argv, const struct kern *kern);

@@ -32,7 +32,7 @@ static bool is_option(const struct option_row *row)
 	return row->kind != OPTION_GROUP && row->kind != OPTION_END;
 }
 
-static bool may_be_negated(const struct option_row *row)
+bool option_may_be_negated(const struct option_row *row)
 {
 	return row->kind == OPTION_FLAG || row->kind == OPTION_SWITCH || row->kind == OPTION_COUNT;
 }
@@ -173,7 +173,7 @@ static bool has_name(const struct option_row *rows, const char *name)
 /* NULL: it cannot be negated, or the word is another row's: --call-graph is more than no --no-call-graph. */
 static const char *negation(const struct option_row *rows, const struct option_row *row, struct str *room)
 {
-	const char *name = may_be_negated(row) ? negated_name(row, room) : NULL;
+	const char *name = option_may_be_negated(row) ? negated_name(row, room) : NULL;
 
 	return name && !has_name(rows, name) ? name : NULL;
 }
@@ -244,7 +244,7 @@ static int unknown_name(struct parse *p, const char *word, size_t len)
 		if (!is_option(row) || !row->name)
 			continue;
 		near_consider(&near, row->name);
-		if (may_be_negated(row))
+		if (option_may_be_negated(row))
 			near_consider(&near, negated_name(row, &room));
 	}
 	str_release(&room);
@@ -293,4 +293,66 @@ int options_parse(const struct option_row *rows, int argc, char *const *argv, vo
 	}
 	*first = p.next;
 	return rc;
+}
+
+/* ---- where a word stands ---- */
+
+/*
+ * The row of the last option in a word that begins with a dash, where it takes an argument; else NULL.
+ * *start: where in the word its argument begins; 0: not in this word.
+ */
+static const struct option_row *row_in_word(const struct option_row *rows, const char *word, size_t *start)
+{
+	const struct option_row *row = NULL;
+
+	*start = 0;
+	if (word[1] == '-') {
+		size_t len = strcspn(word + 2, "=");
+		struct match match = find_name(rows, word + 2, len);
+
+		*start = word[2 + len] ? 3 + len : 0;
+		row = match.n == 1 ? match.row : NULL;
+		return row && row->argument ? row : NULL;
+	}
+	for (size_t i = 1; word[i]; i++) {
+		row = find_letter(rows, word[i]);
+		if (row && row->argument) {
+			*start = word[i + 1] ? i + 1 : 0;
+			return row;
+		}
+	}
+	return NULL;
+}
+
+static bool takes_next(const struct option_row *row, const char *next)
+{
+	return !row->argument_optional && (!row->argument_may_follow || next[0] != '-');
+}
+
+void options_place(const struct option_row *rows, int argc, char *const *argv, struct option_place *place)
+{
+	*place = (struct option_place){ .what = PLACE_OPERAND, .first = argc - 1 };
+	for (int i = 1; i < argc; i++) {
+		bool last = i + 1 == argc;
+
+		place->first = i;
+		if (argv[i][0] != '-' || (!argv[i][1] && !last))
+			return;
+		if (!last && !strcmp(argv[i], "--")) {
+			place->behind_dashes = true;
+			place->first = i + 1;
+			return;
+		}
+		place->row = row_in_word(rows, argv[i], &place->start);
+		if (last) {
+			place->what = place->start ? PLACE_VALUE : PLACE_NAME;
+			return;
+		}
+		if (!place->row || place->start || !takes_next(place->row, argv[i + 1]))
+			continue;
+		if (++i + 1 == argc) {
+			place->what = PLACE_VALUE;
+			return;
+		}
+	}
 }

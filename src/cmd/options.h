@@ -21,8 +21,39 @@ enum option_kind {
 	OPTION_CALL, /* call() takes the argument, at once, in the order of the command line */
 };
 
-/* What an argument names, so that the shell can complete it. */
-enum option_words { WORDS_ANY, WORDS_FILE, WORDS_EVENT, WORDS_METRIC, WORDS_PID, WORDS_COMMAND };
+/*
+ * What an argument is. The shells complete by it: value_rows[] in complete_values.c says how. To add a kind:
+ * a word here, a row there.
+ */
+enum option_value {
+	VALUE_TEXT, /* a number or a text of the user's own: nothing to offer */
+	VALUE_ONE_OF, /* the words of the row's argument: "fp|dwarf[,bytes]|lbr" */
+	VALUE_SOME_OF, /* a list of these */
+	VALUE_FILE,
+	VALUE_DIRECTORY,
+	VALUE_CONTROL, /* fifo:path[,path] or fd:n[,n] */
+	VALUE_SHELL_COMMAND, /* in one word */
+	VALUE_EVENT, /* a single one */
+	VALUE_EVENTS,
+	VALUE_PFM_EVENTS,
+	VALUE_METRICS,
+	VALUE_BRANCHES, /* kinds of branches */
+	VALUE_REGISTERS,
+	VALUE_CLOCK,
+	VALUE_REPORT_KEYS, /* sort keys and columns */
+	VALUE_SCRIPT_FIELDS,
+	VALUE_CHAIN_STYLE,
+	VALUE_PIDS,
+	VALUE_TIDS,
+	VALUE_USER,
+	VALUE_CGROUPS,
+	VALUE_CPUS,
+	VALUE_FREQUENCY, /* a number or max */
+	VALUE_TIME, /* a number and a unit */
+	VALUE_SIZE, /* likewise */
+	VALUE_SWITCH, /* signal, or a size, or a time */
+	OPTION_VALUES
+};
 
 /*
  * To add an option: a row here in the group where a user looks for it, a field of the struct that it
@@ -41,10 +72,8 @@ struct option_row {
 	bool both; /* OPTION_FLAG: -h shows --no-X too */
 	bool argument_optional; /* only as -xARG or --name=ARG; NULL is passed on where it is missing */
 	bool argument_may_follow; /* optional, and also the next word unless that begins with a dash */
-	enum option_words words;
+	enum option_value value; /* what the argument is */
 	const struct option_row *more; /* OPTION_END: the table goes on there; or NULL */
-	/* The words of an argument that is a list, in order; false: no more. NULL: it is none. */
-	bool (*list)(size_t i, const char **name, const char **help);
 	/* OPTION_CALL: 0, or -EINVAL with a finished sentence that names the option. */
 	int (*call)(void *target, const char *argument, struct str *err);
 };
@@ -65,6 +94,21 @@ enum { OPTIONS_HELP = 1 }; /* -h or --help was met; nothing after it was looked 
  */
 int options_parse(const struct option_row *rows, int argc, char *const *argv, void *target, int *first,
 		  struct str *err);
+
+/* What the last of the words is, for completion. */
+struct option_place {
+	enum { PLACE_NAME, PLACE_VALUE, PLACE_OPERAND } what;
+	const struct option_row *row; /* PLACE_VALUE: the option whose argument it is; NULL: not known */
+	size_t start; /* PLACE_VALUE: where in the word the argument begins: 8 for --event=cs */
+	int first; /* PLACE_OPERAND: the first word that is no option, as options_parse has it */
+	bool behind_dashes; /* PLACE_OPERAND: "--" stood before it */
+};
+
+/* argv[0] is the command's name, argc at least 2. Wrong options before the last word are passed over. */
+void options_place(const struct option_row *rows, int argc, char *const *argv, struct option_place *place);
+
+/* The row can be taken back, as --no-NAME (or as NAME, where the name is no-NAME). */
+bool option_may_be_negated(const struct option_row *row);
 
 /* "-e, --event <list>": how -h shows a row. */
 void option_add_synopsis(struct str *out, const struct option_row *row);

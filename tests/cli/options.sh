@@ -140,31 +140,4 @@ test_default_events_of_cpus()
 	has_not "no task-clock" 'task-clock' "$err"
 }
 
-test_completion()
-{
-	"$PSTAT" completion bash >script || fail "prints a script"
-	check "is bash" bash -n script
-	complete_line()
-	{
-		PATH=${PSTAT%/*}:$PATH bash -c '
-			. ./script
-			COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-			compopt() { :; }
-			_pstat
-			printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
-	}
-	has "subcommands" '^doctor$' "$(complete_line pstat doc)"
-	has "options" '^--interval-print$' "$(complete_line pstat stat --inter)"
-	has "options without the word stat" '^--interval-print$' "$(complete_line pstat --inter)"
-	has "events" '^page-faults$' "$(complete_line pstat stat -e page)"
-	has "events behind a comma" '^cs,page-faults$' "$(complete_line pstat stat -e cs,page)"
-	has "metrics" '^ipc$' "$(complete_line pstat stat -M ip)"
-	has "topics" '^tracepoint$' "$(complete_line pstat list trace)"
-	has "sort keys" '^comm,symbol_from$' "$(complete_line pstat report -s comm,symbol_f)"
-	has "fields behind a sign" '^comm,[+]srcline$' "$(complete_line pstat script -F comm,+src)"
-	has "words that -h names" '^dwarf$' "$(complete_line pstat record --call-graph d)"
-	has "behind =" '^never$' "$(complete_line pstat report --color = n)"
-	has_not "but no words that stand for something" size "$(complete_line pstat record -m s)"
-}
-
 run_tests

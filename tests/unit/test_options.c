@@ -11,6 +11,7 @@
 #include "cmd/options.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 struct words {
 	bool all, inherit, scale;
@@ -47,6 +48,7 @@ static const struct option_row rows[] = {
 	{ OPTION_TEXT, 'o', "output", "file", "file", FIELD(output) },
 	{ OPTION_TEXT, 'g', "call-graph", "mode", "graph", FIELD(graph), .argument_optional = true },
 	{ OPTION_FLAG, 0, "no-call-graph", NULL, "none", FIELD(all) },
+	{ OPTION_TEXT, 'm', "may-follow", "mode", "mode", FIELD(graph), .argument_may_follow = true },
 	{ OPTION_FLAG, 0, "a-name-that-fills-the-whole-column", NULL, "long", FIELD(all) },
 	{ .kind = OPTION_END },
 };
@@ -205,9 +207,92 @@ static void test_help(void **state)
 			    "    -o, --output <file>           file\n"
 			    "    -g, --call-graph[=<mode>]     graph\n"
 			    "    --no-call-graph               none\n"
+			    "    -m, --may-follow [<mode>]     mode\n"
 			    "    --a-name-that-fills-the-whole-column\n"
 			    "                                  long\n");
 	str_release(&out);
+}
+
+/* ---- where the last word stands ---- */
+
+static struct option_place place(const char *const *argv)
+{
+	struct option_place found;
+	char *words[8] = { NULL };
+	int argc = 0;
+
+	for (; argv[argc]; argc++)
+		words[argc] = xstrdup(argv[argc]);
+	options_place(rows, argc, words, &found);
+	while (argc)
+		free(words[--argc]);
+	return found;
+}
+#define PLACE(...) place((const char *const[]){ "stat", __VA_ARGS__, NULL })
+
+static void test_place_of_options(void **state)
+{
+	(void)state;
+	assert_int_equal(PLACE("-").what, PLACE_NAME);
+	assert_int_equal(PLACE("--").what, PLACE_NAME);
+	assert_int_equal(PLACE("--ev").what, PLACE_NAME);
+	assert_int_equal(PLACE("-ae").what, PLACE_NAME);
+	assert_int_equal(PLACE("-e", "cs", "-o").what, PLACE_NAME);
+	assert_int_equal(PLACE("--event=cs", "--nosuch", "-Z", "-").what, PLACE_NAME);
+	/* An argument that is optional does not take the next word. */
+	assert_int_equal(PLACE("-g", "--ev").what, PLACE_NAME);
+	assert_int_equal(PLACE("-m", "--ev").what, PLACE_NAME);
+}
+
+static void assert_value(struct option_place found, const char *name, size_t start)
+{
+	assert_int_equal(found.what, PLACE_VALUE);
+	assert_non_null(found.row);
+	assert_string_equal(found.row->name, name);
+	assert_int_equal(found.start, start);
+}
+
+static void test_place_of_values(void **state)
+{
+	(void)state;
+	assert_value(PLACE("-e", ""), "event", 0);
+	assert_value(PLACE("-e", "-x"), "event", 0);
+	assert_value(PLACE("-e", "--"), "event", 0);
+	assert_value(PLACE("-ecs"), "event", 2);
+	assert_value(PLACE("-avecs"), "event", 4);
+	assert_value(PLACE("-ae", "cs"), "event", 0);
+	assert_value(PLACE("--event=cs"), "event", 8);
+	assert_value(PLACE("--event="), "event", 8);
+	assert_value(PLACE("--even", "cs"), "event", 0);
+	assert_value(PLACE("-g", "-o", "x"), "output", 0);
+	assert_value(PLACE("-gx"), "call-graph", 2);
+	assert_value(PLACE("--call-graph=x"), "call-graph", 13);
+	assert_value(PLACE("-m", "x"), "may-follow", 0);
+	assert_int_equal(PLACE("--nosuch=x").what, PLACE_VALUE);
+	assert_null(PLACE("--nosuch=x").row);
+	assert_null(PLACE("--all-cpus=x").row);
+	assert_null(PLACE("--interval=x").row); /* this could be two */
+}
+
+static void assert_operand(struct option_place found, int first, bool behind_dashes)
+{
+	assert_int_equal(found.what, PLACE_OPERAND);
+	assert_int_equal(found.first, first);
+	assert_int_equal(found.behind_dashes, behind_dashes);
+}
+
+static void test_place_of_operands(void **state)
+{
+	(void)state;
+	assert_operand(PLACE(""), 1, false);
+	assert_operand(PLACE("ls"), 1, false);
+	assert_operand(PLACE("ls", "-e", "x"), 1, false);
+	assert_operand(PLACE("-e", "cs", "ls", "--event="), 3, false);
+	assert_operand(PLACE("--", "ls"), 2, true);
+	assert_operand(PLACE("-a", "--", "-e", "x"), 3, true);
+	assert_operand(PLACE("-g", "ls"), 2, false);
+	assert_operand(PLACE("-m", "x", "ls"), 3, false);
+	assert_operand(PLACE("-", "x"), 1, false);
 }
 
 int main(void)
@@ -221,6 +306,9 @@ int main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_place_of_options),
+		cmocka_unit_test(test_place_of_values),
+		cmocka_unit_test(test_place_of_operands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
