@@ -37,6 +37,8 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPLETIONDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPLETIONDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 PKG_CONFIG ?= pkg-config
 INSTALL ?= install
 FUZZ_SECONDS ?= 20
@@ -217,19 +219,26 @@ demo: all
 	@echo "\$$ ./pstat stat -j -e task-clock,page-faults,context-switches -- $(DEMO_JOB)"
 	@./pstat stat -j -e task-clock,page-faults,context-switches -- $(DEMO_JOB)
 
-install: $(BUILD)/pstat
-	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(MANDIR)/man5' \
-		'$(DESTDIR)$(COMPLETIONDIR)'
+# What the shells find by themselves; made by the program.
+COMPLETIONS := bash zsh fish
+completion_of_bash = $(DESTDIR)$(COMPLETIONDIR)/pstat
+completion_of_zsh = $(DESTDIR)$(ZSHCOMPLETIONDIR)/_pstat
+completion_of_fish = $(DESTDIR)$(FISHCOMPLETIONDIR)/pstat.fish
+
+install: $(BUILD)/pstat $(COMPLETIONS:%=install-completion-%)
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(MANDIR)/man5'
 	$(INSTALL) -m 755 $(BUILD)/pstat '$(DESTDIR)$(BINDIR)/pstat'
 	$(if $(MAN_PAGES),$(INSTALL) -m 644 $(MAN_PAGES) '$(DESTDIR)$(MANDIR)/man1')
 	$(if $(MAN5_PAGES),$(INSTALL) -m 644 $(MAN5_PAGES) '$(DESTDIR)$(MANDIR)/man5')
-	@if $(BUILD)/pstat completion bash > $(BUILD)/completion.bash; then \
-		echo "$(INSTALL) -m 644 $(BUILD)/completion.bash '$(DESTDIR)$(COMPLETIONDIR)/pstat'"; \
-		$(INSTALL) -m 644 $(BUILD)/completion.bash '$(DESTDIR)$(COMPLETIONDIR)/pstat'; \
-	else echo "bash completion is left out: $(BUILD)/pstat does not run here" >&2; fi
+
+install-completion-%: $(BUILD)/pstat
+	@if $(BUILD)/pstat completion $* > $(BUILD)/completion.$*; then \
+		echo "$(INSTALL) -D -m 644 $(BUILD)/completion.$* '$(completion_of_$*)'"; \
+		$(INSTALL) -D -m 644 $(BUILD)/completion.$* '$(completion_of_$*)'; \
+	else echo "$* completion is left out: $(BUILD)/pstat does not run here" >&2; fi
 
 uninstall:
-	rm -f '$(DESTDIR)$(BINDIR)/pstat' '$(DESTDIR)$(COMPLETIONDIR)/pstat'
+	rm -f '$(DESTDIR)$(BINDIR)/pstat' $(foreach shell,$(COMPLETIONS),'$(completion_of_$(shell))')
 	rm -f $(MAN_PAGES:man/%='$(DESTDIR)$(MANDIR)/man1/%') $(MAN5_PAGES:man/%='$(DESTDIR)$(MANDIR)/man5/%')
 
 clean:
