@@ -43,49 +43,27 @@ static int add_event(const struct event_info *info, void *offers)
 
 static const char *const named_topics[] = { "hw", "sw", "cache", "tool", "pmu" };
 
-struct systems {
-	struct offers *offers;
-	struct str last; /* "sched:" */
-};
-
-/* The walk goes through one system after the other. */
-static int add_system(const struct event_info *info, void *data)
-{
-	struct systems *systems = data;
-	size_t len = strcspn(info->name, ":") + 1;
-
-	if (systems->last.len == len && !strncmp(systems->last.s, info->name, len))
-		return 0;
-	str_reset(&systems->last);
-	str_addn(&systems->last, info->name, len);
-	offer(systems->offers, systems->last.s, "tracepoints");
-	return 0;
-}
-
 static void add_names(struct offers *offers)
 {
 	const struct host_paths *host = &offers->kern->host;
-	struct systems systems = { .offers = offers, .last = STR_INIT };
 	struct str ignored = STR_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(named_topics); i++)
 		event_walk(named_topics[i], NULL, host, add_event, offers, &ignored);
-	event_walk("tracepoint", NULL, host, add_system, &systems, &ignored);
+	event_walk_tracepoints(NULL, host, add_event, offers);
 	offer(offers, "mem:", "a breakpoint: mem:ADDRESS[/LENGTH][:rwx]");
-	str_release(&systems.last);
 	str_release(&ignored);
 }
 
 /* ---- behind a colon ---- */
 
-static int add_tracepoint(const struct event_info *info, void *data)
+static void add_tracepoints(struct offers *offers, const char *colon)
 {
-	struct offers *offers = data;
 	const char *typed = offers_typed(offers);
+	char *system = xstrndup(typed, (size_t)(colon - typed));
 
-	if (!strncmp(info->name, typed, strcspn(typed, ":") + 1))
-		offer(offers, info->name, info->desc);
-	return 0;
+	event_walk_tracepoints(system, &offers->kern->host, add_event, offers);
+	free(system);
 }
 
 static void add_modifiers(struct offers *offers, const char *letters)
@@ -106,7 +84,6 @@ static void add_modifiers(struct offers *offers, const char *letters)
 
 void offer_events(struct offers *offers)
 {
-	struct str ignored = STR_INIT;
 	const char *typed, *colon;
 
 	if (offers->list)
@@ -116,8 +93,7 @@ void offer_events(struct offers *offers)
 	if (!colon)
 		add_names(offers);
 	else if (typed[0] != '}' && strchr(typed, ':') == colon)
-		event_walk("tracepoint", NULL, &offers->kern->host, add_tracepoint, offers, &ignored);
+		add_tracepoints(offers, colon);
 	if (colon && !offers->n && strncmp(typed, "mem:", 4))
 		add_modifiers(offers, colon + 1);
-	str_release(&ignored);
 }

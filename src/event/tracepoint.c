@@ -271,6 +271,46 @@ static int tracepoint_list(const struct host_paths *host, event_info_fn fn, void
 	return ret;
 }
 
+/* Folders have a switch of their own; files beside them (enable, header_page) have none below them. */
+static int walk_systems(const char *root, event_info_fn fn, void *data)
+{
+	char *dir = xasprintf("%s/events", root);
+	struct name_list systems = { 0 };
+	int ret = 0;
+
+	name_list_read(&systems, dir);
+	for (size_t i = 0; i < systems.n && !ret; i++) {
+		char *enable = xasprintf("%s/%s/enable", dir, systems.v[i]);
+		char *name = xasprintf("%s:", systems.v[i]);
+		const struct event_info info = { .topic = tracepoint_source.name, .name = name,
+						 .alias = "", .desc = "tracepoints", .unit = "",
+						 .unit_name = "tracepoint", .scale = 1.0 };
+
+		if (access(enable, F_OK) == 0)
+			ret = fn(&info, data);
+		free(enable);
+		free(name);
+	}
+	name_list_release(&systems);
+	free(dir);
+	return ret;
+}
+
+int event_walk_tracepoints(const char *system, const struct host_paths *host, event_info_fn fn, void *data)
+{
+	struct str root = STR_INIT;
+	int ret = tracefs_root(host, &root);
+
+	if (!ret && !system)
+		ret = walk_systems(root.s, fn, data);
+	else if (!ret && is_plain_file_name(system))
+		ret = list_system(root.s, system, fn, data);
+	else
+		ret = 0;
+	str_release(&root);
+	return ret;
+}
+
 const struct event_source tracepoint_source = {
 	.name = "tracepoint",
 	.lookup = tracepoint_lookup,

@@ -7,6 +7,7 @@
 mkdir -p "$tmp/there/folder/in side" "$tmp/there/my bin"
 ln -s "$PSTAT" "$tmp/there/my bin/pstat"
 touch "$tmp/there/notes file.data" "$tmp/there/a=b.data" "$tmp/there/folder/one.data" "$tmp/there/only.py"
+touch "$tmp/there/hostile\$(touch ran);x"
 printf '#!/bin/sh\n' >"$tmp/there/prog_one"
 chmod +x "$tmp/there/prog_one"
 ln -s "$PSTAT" "$tmp/there/zz_pstat_program"
@@ -30,6 +31,7 @@ tabs() # SHELL END SETUP... <cases
 		want=${want%|}
 		same "$name: ${typed%% => *}" "${want/^/$end}" "$got"
 	done <<<"$cases" 3<got
+	check "$name: no name was run" test ! -e ran
 }
 
 # Where all three shells agree.
@@ -75,6 +77,8 @@ common_cases()
 	pstat report -i ~/onl => pstat report -i ~/only.py |
 	pstat report --symfs fol => pstat report --symfs folder/|
 	pstat record --control fifo:folder/o => pstat record --control fifo:folder/one.data |
+	pstat record --control fifo:hos => pstat record --control fifo:hostile\$\(touch\ ran\)\;x |
+	pstat report -i hos => pstat report -i hostile\$\(touch\ ran\)\;x |
 	pstat --pre zz_ps => pstat --pre zz_pstat_program |
 	pstat record ./pro => pstat record ./prog_one |
 	pstat record -g zz_ps => pstat record -g zz_pstat_program |
@@ -265,6 +269,25 @@ test_values()
 	same "an option that there is not" "" "$(offered stat --nosuch=)"
 	same "names of libpfm4" "$("$PSTAT" list --names pfm 2>/dev/null | sort)" \
 		"$(offered stat --pfm-events '' | sort)"
+}
+
+# A machine of files: what others name gets into a line as one word, and never onto the terminal as it is.
+test_machine()
+{
+	need_fake
+	mkdir -p proc/7/task/8 'cgroups/one/below' 'cgroups/ev il$(x)' "cgroups/"$'esc\e[31m' sys/devices/system/cpu
+	printf 'na\033me\n' >proc/7/comm
+	printf 'thread\n' >proc/7/task/8/comm
+	printf 'cgroup2 %s/cgroups cgroup2 rw 0 0\n' "$PWD" >proc/mounts
+	echo 0-1,5 >sys/devices/system/cpu/online
+	export FAKE_PROCFS=$PWD/proc FAKE_SYSFS=$PWD/sys PSTAT=$PSTAT_FAKE
+	same "CPUs that are online" "0 1 5" "$(offered record -C '' | paste -sd' ')"
+	same "cgroups, and one to go into" 'ev il$(x),one,one/' "$(offered record -G '' | sort | paste -sd,)"
+	same "what is below" one/below "$(offered stat --for-each-cgroup ,one/)"
+	same "as bash must have it" 'ev\ il\$\(x\)' "$("$PSTAT" completion words bash 'pstat record -G e' e | tail -n +2)"
+	same "not in quotes, where it cannot be" "" "$("$PSTAT" completion words bash "pstat record -G 'e" e | tail -n +2)"
+	same "names of tasks are printable" $'7\tna\\x1bme' "$("$PSTAT" completion words fish record -p '' | tail -n +3)"
+	same "threads" 8 "$(offered record -t '')"
 }
 
 test_events()
