@@ -318,8 +318,7 @@ test_command()
 	same "an option of the command is not pstat's" command "$(kind stat ls --ev)"
 }
 
-# What bash puts into the line as it is must not be more than a word.
-test_hostile_names()
+test_wrong_words()
 {
 	fails_with 129 'name the shell' "$PSTAT" completion words nosuch x
 	fails_with 129 'name the shell' "$PSTAT" completion words
