@@ -87,6 +87,23 @@ void str_add_json(struct str *s, const char *text);
 /* 1234567 -> "1,234,567"; the separator does not depend on the locale. */
 void str_add_grouped(struct str *s, uint64_t value);
 
+/* ---- columns.c: text in the columns of a terminal ---- */
+/* UTF-8 as str_add_printable leaves it; escape sequences of colours take no column. */
+size_t text_columns(const char *text, size_t n);
+/* How many of the n bytes fit into so many columns, whole characters only. */
+size_t text_fitting(const char *text, size_t n, size_t columns);
+/*
+ * Cuts what s has from `start` on to so many columns where it is longer. name: of a function: the arguments of
+ * templates go first, then parameters, then the middle; else the middle. dots: what stands for what is
+ * left out. At least dots remain.
+ */
+void str_shorten(struct str *s, size_t start, size_t columns, bool name, const char *dots);
+/*
+ * Adds the text, broken at blanks into lines of so many columns (0: one line, as it is). at: the column where it
+ * begins; indent: the blanks before each further line. A word that is too long for a line stays whole.
+ */
+void str_add_wrapped(struct str *s, const char *text, size_t at, size_t indent, size_t columns);
+
 /* Adds a sentence to err and returns `code`, so that `return fail(err, -EINVAL, "...")` reads well. */
 int fail(struct str *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
