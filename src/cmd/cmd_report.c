@@ -110,6 +110,8 @@ int cmd_report(const struct command *self, int argc, char **argv, const struct k
 	words.report.session.sym.progress = sample_run_symbol_progress;
 	words.report.session.sym.progress_context = &run;
 	if (sample_run_open(&run, &words.sample)) {
+		if (words.no_shorten)
+			run.output.columns = 0;
 		if (words.tasks || words.mmaps)
 			list_tasks(&run, &words);
 		else

@@ -1,7 +1,7 @@
 /*
  * The pager is the shell's `less`, told (by LESS, unless the user has one) to leave at once when the text
- * fits the screen and to let colours through. The user who leaves it early ends the writing: EPIPE on
- * stdout is then no error.
+ * fits the screen, to let colours through and to chop long lines. The user who leaves it early ends the
+ * writing: EPIPE on stdout is then no error.
  */
 #include "cmd/pager.h"
 
@@ -79,7 +79,7 @@ void pager_open(struct pager *pager, bool wanted)
 		return;
 	if (pipe2(ends, O_CLOEXEC))
 		return;
-	setenv("LESS", "FRX", 0);
+	setenv("LESS", "FRSX", 0);
 	if (start(pager, command, ends[0])) {
 		pager->pid = 0;
 	} else {

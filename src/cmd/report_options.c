@@ -121,6 +121,8 @@ const struct option_row report_options[] = {
 	{ OPTION_TEXT, 't', "field-separator", "text", "columns separated by this, not aligned",
 	  REPORT(separator) },
 	{ OPTION_CALL, 'w', "column-widths", "list", "these widths", .call = take_widths },
+	{ OPTION_FLAG, 0, "no-shorten", NULL, "whole names on a terminal, also where its lines are too short for them",
+	  WORD(no_shorten) },
 	{ OPTION_FLAG, 0, "folded", NULL, "a line for each stack, for flame graphs", WORD(folded) },
 	{ OPTION_FLAG, 'a', "annotate-frames", NULL, "--folded: mark kernel and inlined frames: _[k], _[i]",
 	  REPORT(folded_annotate) },

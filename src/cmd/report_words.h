@@ -14,6 +14,7 @@ struct report_words {
 	bool tasks, mmaps;
 	int children, group, branch_stack, skip_empty; /* 1, 0 with --no-X; -1: not given */
 	bool inverted; /* -G */
+	bool no_shorten;
 	bool hierarchy;
 	long group_sort;
 };

@@ -3,9 +3,9 @@
  */
 #include "cmd/message.h"
 #include "cmd/sample_words.h"
+#include "cmd/terminal.h"
 
 #include <errno.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,13 +148,12 @@ bool sample_run_open(struct sample_run *run, const struct sample_words *words)
 {
 	const char *path = words->dump.input ? words->dump.input : "perf.data";
 	struct str err = STR_INIT;
-	struct winsize size = { 0 };
 	int rc;
 
 	*run = (struct sample_run){ .output = { .text = STR_INIT, .write = write_stdout } };
 	run->output.color = color_wanted(words->color);
-	if (stdout_is_terminal() && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		run->output.columns = size.ws_col;
+	run->output.columns = terminal_columns(STDOUT_FILENO);
+	run->output.dots = terminal_dots();
 	progress_init(&run->progress, "reading the recording", !words->quiet);
 	rc = reader_open(&run->reader, path, &err);
 	run->reader_open = true;

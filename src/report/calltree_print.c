@@ -10,7 +10,8 @@
  *
  * Nodes on a way without forks, where no chain ends, share one branch: its first line has the value,
  * the others only the name. `graph` gives parts of the whole event, `fractal` parts of the branch above,
- * with a last branch "[...]" for what is below the limit.
+ * with a last branch "[...]" for what is below the limit. On a terminal names are cut to what is left of their
+ * lines, but not in folded lines, which are read by programs.
  */
 #include "report/calltree.h"
 #include "report/fmt_report.h"
@@ -65,7 +66,10 @@ void calltree_add_name(const struct report *report, const struct view_frame *fra
 
 static void add_line_of(struct drawing *d, const struct call_node *node)
 {
+	size_t start = d->out->len;
+
 	calltree_add_name(d->report, &node->frame, d->out);
+	fmt_fit_text(d->report, d->output, start, true);
 	str_addc(d->out, '\n');
 }
 

@@ -3,7 +3,8 @@
  *
  * Numbers are aligned to the right, texts to the left. With a separator (-t) numbers lose their
  * alignment but columns stay filled up, as perf prints them; a text that holds the separator or a quote
- * is put in quotes as RFC 4180 has it, so that it stays one field.
+ * is put in quotes as RFC 4180 has it, so that it stays one field. On a terminal texts are cut to their columns
+ * (fmt_fit.c), and filled up by what they take there, not by bytes.
  */
 #include "report/fmt_report.h"
 #include "report/fold.h"
@@ -39,8 +40,7 @@ const char *fmt_between(const struct report *report)
 	return report->options.separator ? report->options.separator : "  ";
 }
 
-/* What -w says of a column; 0: nothing, as always in a hierarchy. */
-static unsigned user_width(const struct report *report, const struct column *column)
+unsigned fmt_user_width(const struct report *report, const struct column *column)
 {
 	const char *widths = report->options.field_widths;
 	unsigned long width;
@@ -58,7 +58,7 @@ static unsigned user_width(const struct report *report, const struct column *col
 unsigned fmt_width(const struct report *report, const struct hist *hist,
 		   const struct column *column)
 {
-	unsigned user = user_width(report, column), width, least;
+	unsigned user = fmt_user_width(report, column), width, least;
 
 	if (column->kind == COLUMN_KEY)
 		return user ? user : column->width;
@@ -88,7 +88,7 @@ static void add_number(const struct report *report, const struct hist *hist,
 		       struct output *output)
 {
 	const struct field_row *field = column->field;
-	unsigned user = user_width(report, column);
+	unsigned user = fmt_user_width(report, column);
 	int width = (int)(user ? user : field->width);
 
 	if (report->options.separator)
@@ -137,6 +137,15 @@ static void quote(struct str *out, size_t start)
 	str_release(&field);
 }
 
+/* What a cell's text takes of its column. */
+static size_t taken(const struct report *report, const struct output *output, size_t start)
+{
+	const struct str *out = &output->text;
+
+	return fmt_fits(report, output) ? text_columns(out->s + start, out->len - start) :
+					  out->len - start;
+}
+
 /* Moves what was added since `start` to the right end of the column. */
 static void align_right(struct str *out, size_t start, size_t width)
 {
@@ -171,14 +180,17 @@ void fmt_add_cell(struct report *report, const struct hist *hist, const struct e
 		add_number(report, hist, entry, column, output);
 	} else {
 		fmt_add_key(report, entry, column, out);
-		if (user_width(report, column))
+		if (fmt_user_width(report, column))
 			cut(column, width, out, start);
+		else if (fmt_fits(report, output) && report->options.view != VIEW_HIERARCHY &&
+			 column->key->flags & (KEY_LONG | KEY_FUNCTION))
+			str_shorten(out, start, width, column->key->flags & KEY_FUNCTION, output->dots);
 		quoted = needs_quotes(out->s + start, report->options.separator);
 		if (column->key->right)
 			align_right(out, start, width);
 		fill = fill || !(column->key->flags & KEY_RAGGED);
 	}
-	len = out->len - start;
+	len = taken(report, output, start);
 	if (fill && len < width)
 		str_pad(out, ' ', width - len);
 	/* The blanks too: behind a closing quote only the separator may stand. */

@@ -4,6 +4,17 @@
  */
 #include "report/fmt_report.h"
 
+/* perf's sentence, or one that fits a terminal where that does not. */
+static void add_header_hint(const struct report *report, struct output *output)
+{
+	static const char hint[] = "# To display the perf.data header info, please use "
+				   "--header/--header-only options.";
+	bool long_one = !fmt_fits(report, output) || output->columns >= sizeof(hint) - 1;
+
+	str_add(&output->text, long_one ? hint : "# --header shows what the recording says of itself.");
+	str_add(&output->text, "\n#\n");
+}
+
 void head_add_start(struct report *report, struct output *output)
 {
 	struct str *out = &output->text;
@@ -11,8 +22,7 @@ void head_add_start(struct report *report, struct output *output)
 	if (report->options.quiet)
 		return;
 	if (!report->options.header_shown)
-		str_add(out, "# To display the perf.data header info, please use "
-			     "--header/--header-only options.\n#\n");
+		add_header_hint(report, output);
 	str_add(out, report->elided.s);
 	str_addf(out, "#\n# Total Lost Samples: %llu\n#\n",
 		 (unsigned long long)report->session.replay.counts.lost_samples);
@@ -125,9 +135,11 @@ static void add_event(struct report *report, const struct hist *hist, struct str
 	str_add(out, "#\n");
 }
 
-static void add_column_heads(struct report *report, const struct hist *hist, struct str *out)
+static void add_column_heads(struct report *report, const struct hist *hist, struct output *output)
 {
 	const char *between = fmt_between(report);
+	struct str *out = &output->text;
+	size_t start;
 
 	str_add(out, "# ");
 	for (size_t i = 0; i < report->n_columns; i++) {
@@ -137,11 +149,13 @@ static void add_column_heads(struct report *report, const struct hist *hist, str
 	str_addc(out, '\n');
 	if (report->options.separator)
 		return;
+	start = out->len;
 	str_add(out, "# ");
 	for (size_t i = 0; i < report->n_columns; i++) {
 		str_add(out, i ? between : "");
 		str_pad(out, '.', fmt_width(report, hist, &report->columns[i]));
 	}
+	fmt_fit_line(report, output, start);
 	str_add(out, "\n#\n");
 }
 
@@ -153,5 +167,5 @@ void head_add(struct report *report, const struct hist *hist, struct output *out
 	if (report->options.view == VIEW_HIERARCHY)
 		hierarchy_add_head(report, hist, output);
 	else
-		add_column_heads(report, hist, &output->text);
+		add_column_heads(report, hist, output);
 }

@@ -78,7 +78,7 @@ void hierarchy_add_head(struct report *report, const struct hist *hist, struct o
 	const char *separator = report->options.separator;
 	struct str *out = &output->text;
 	bool first = true;
-	size_t width;
+	size_t width, start;
 
 	str_add(out, "# ");
 	add_indent(report, ' ', out);
@@ -89,7 +89,9 @@ void hierarchy_add_head(struct report *report, const struct hist *hist, struct o
 		str_add(out, fmt_between(report));
 	}
 	width = add_key_heads(report, out);
-	str_add(out, "\n# ");
+	str_addc(out, '\n');
+	start = out->len;
+	str_add(out, "# ");
 	add_indent(report, '.', out);
 	for (size_t i = 0; i < report->n_columns; i++) {
 		if (report->columns[i].kind != COLUMN_NUMBER)
@@ -103,6 +105,7 @@ void hierarchy_add_head(struct report *report, const struct hist *hist, struct o
 			width = level_width(report, hist, level);
 	str_add(out, fmt_between(report));
 	str_pad(out, '.', width);
+	fmt_fit_line(report, output, start);
 	str_add(out, "\n#\n");
 }
 
@@ -141,6 +144,8 @@ static void add_keys(struct report *report, const struct hist *hist, const struc
 		blanks = strspn(out->s + start, " ");
 		memmove(out->s + start, out->s + start + blanks, out->len - start - blanks + 1);
 		out->len -= blanks;
+		if (column->key->flags & (KEY_LONG | KEY_FUNCTION))
+			fmt_fit_text(report, output, start, column->key->flags & KEY_FUNCTION);
 	}
 	str_addc(out, '\n');
 }

@@ -20,6 +20,8 @@ void fmt_add_cell(struct report *report, const struct hist *hist, const struct e
 /* The text of a key, without blanks around it. */
 void fmt_add_key(struct report *report, const struct entry *entry, const struct column *column,
 		 struct str *out);
+/* What -w says of a column; 0: nothing, as always in a hierarchy. */
+unsigned fmt_user_width(const struct report *report, const struct column *column);
 /* How wide a column is: as wide as -w says, but a number needs room for its head and its group. */
 unsigned fmt_width(const struct report *report, const struct hist *hist,
 		   const struct column *column);
@@ -28,6 +30,17 @@ void fmt_add_head(const struct report *report, const struct hist *hist,
 		  const struct column *column, struct str *out);
 /* What stands between two columns. */
 const char *fmt_between(const struct report *report);
+
+/* ---- fmt_fit.c: tables that fit a terminal ---- */
+
+/* Is what is printed to fit a terminal? Not with a separator. */
+bool fmt_fits(const struct report *report, const struct output *output);
+/* Narrows the report's columns of long texts, for one table, so that its lines fit. */
+void fmt_fit_columns(struct report *report, const struct hist *hist, const struct output *output);
+/* Cuts a text from `start` to the end of the output to what is left of its line. function: a function's name. */
+void fmt_fit_text(const struct report *report, struct output *output, size_t start, bool function);
+/* Cuts the line that is being made, which begins at `start`: dots below heads. */
+void fmt_fit_line(const struct report *report, struct output *output, size_t start);
 
 /* ---- fmt_head.c ---- */
 

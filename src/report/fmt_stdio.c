@@ -1,7 +1,7 @@
 /*
  * fmt_stdio.c: the report as perf's --stdio prints it: per event the heads, a line per entry and, where
  * there are chains, its call tree. Everything but the last tip line is the same byte for byte; the
- * differences that stay are listed in pstat-report(1).
+ * differences that stay are listed in pstat-report(1). On a terminal lines are made to fit it (fmt_fit.c).
  */
 #include "report/calltree.h"
 #include "report/fmt_report.h"
@@ -41,6 +41,7 @@ static int stdio_print(struct report *report, struct output *output)
 		if (head_is_empty(hist) && !report->options.empty_shown)
 			continue;
 		report_columns_for(report, hist);
+		fmt_fit_columns(report, hist, output);
 		head_add(report, hist, output);
 		if (report->options.view == VIEW_HIERARCHY)
 			hierarchy_add_entries(report, hist, output);

@@ -94,6 +94,8 @@ enum key_flags {
 	KEY_NO_CSV = 8,
 	KEY_TIMES_SAMPLES = 16, /* what is shown is the value times the entry's samples */
 	KEY_FIXED_WIDTH = 64, /* min_width, however long its texts */
+	KEY_LONG = 512, /* texts of any length: on a terminal cut in the middle where there is no room */
+	KEY_FUNCTION = 1024, /* names of functions: cut likewise, but brackets lose what they hold first */
 	KEY_POWERPC = 256, /* only shown of recordings from such a machine */
 	KEY_HEAD_RIGHT = 128, /* the head is aligned to the right too */
 	KEY_RAGGED = 32, /* as the last column not filled up with blanks, as perf has it: symbols, lines */

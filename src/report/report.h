@@ -25,7 +25,8 @@
 struct output {
 	struct str text;
 	bool color; /* escape sequences wanted */
-	unsigned columns; /* of the terminal; 0: not one, lines as long as they need */
+	unsigned columns; /* of the terminal that tables are to fit; 0: lines as long as they need */
+	const char *dots; /* what stands for a left out part of a name there */
 	int (*write)(void *context, struct str *text); /* writes all and empties it; 0 or -errno */
 	void *context;
 	int failed; /* the first error of write: nothing more is written */

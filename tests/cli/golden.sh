@@ -14,6 +14,7 @@ done <cases
 for file in *; do
 	case $file in
 	*.data) grep -q "^$file " cases || fail "$file is in a case" ;;
+	*.screen*) grep -q "$file" "$ROOT/tests/cli/report_screens.sh" || fail "$file is a screen" ;;
 	*.[ch] | cases | symfs | kallsyms | arm64) ;;
 	*) grep -q "^[^#].* $file " cases || fail "$file is in a case" ;;
 	esac

@@ -23,11 +23,13 @@ enum { PROT_R = 1, PROT_RX = 5 };
 #define APP_PATH "/opt/golden/app"
 #define LIB_PATH "/opt/golden/libwork.so"
 #define STRANGE_PATH "/opt/golden/strange"
+#define SHOP_PATH "/opt/golden/libshop-inventory-and-orders.so.7"
 #define APP_BASE 0x400000ULL
 #define LIB_BASE 0x7f0000000000ULL
 #define STRANGE_BASE 0x500000ULL
+#define SHOP_BASE 0x7f0000100000ULL
 /* Build-ids are 20 bytes: the first, and each one more. */
-enum { BUILD_ID_BYTES = 20, APP_BUILD_ID = 0x10, LIB_BUILD_ID = 0x40, STRANGE_BUILD_ID = 0x70 };
+enum { BUILD_ID_BYTES = 20, APP_BUILD_ID = 0x10, LIB_BUILD_ID = 0x40, STRANGE_BUILD_ID = 0x70, SHOP_BUILD_ID = 0xa0 };
 #define KERNEL_BASE 0xffffffff81000000ULL
 #define MODULE_BASE 0xffffffffc0000000ULL
 
@@ -35,6 +37,7 @@ enum { BUILD_ID_BYTES = 20, APP_BUILD_ID = 0x10, LIB_BUILD_ID = 0x40, STRANGE_BU
 enum { CODE_OFFSET = 0x78, FUNCTION_BYTES = 0x40, MAP_BYTES = 0x1000 };
 enum app_function { MAIN, OUTER, MIDDLE, INNER, LEAF, SPIN, TABLE, APP_FUNCTIONS };
 enum lib_function { WORK, SORT, COMPARE, LIB_FUNCTIONS };
+enum shop_function { SERVE, INSERT, EMPLACE, PUSH_BACK, ORDER, TOTAL, RECEIVED, SHOP_FUNCTIONS };
 enum kernel_function { ENTRY, SYS_READ, VFS_READ, SCHEDULE, KERNEL_FUNCTIONS };
 
 static inline uint64_t app(enum app_function function)
@@ -44,6 +47,10 @@ static inline uint64_t app(enum app_function function)
 static inline uint64_t lib(enum lib_function function)
 {
 	return LIB_BASE + CODE_OFFSET + (uint64_t)function * FUNCTION_BYTES + 8;
+}
+static inline uint64_t shop(enum shop_function function)
+{
+	return SHOP_BASE + CODE_OFFSET + (uint64_t)function * FUNCTION_BYTES + 8;
 }
 static inline uint64_t kernel(enum kernel_function function)
 {

@@ -2,6 +2,7 @@
  * golden_elf: the ELF files below symfs/ that the golden recordings' samples are in, and the kernel's names.
  *
  *	symfs/opt/golden/app, libwork.so   functions of FUNCTION_BYTES in one .text at CODE_OFFSET
+ *	symfs/opt/golden/libshop...        the same with long names of C++
  *	symfs/opt/golden/strange           the same with names that no report may print as they are
  *	kallsyms                           text of the kernel and of a module
  */
@@ -16,6 +17,20 @@ enum { VADDR_OF_OFFSET_0 = 0x1000 };
 static const char *const app_names[APP_FUNCTIONS] = { "main", "outer", "middle", "inner",
 						      "leaf", "spin",  "table" };
 static const char *const lib_names[LIB_FUNCTIONS] = { "work", "_Z4sortIiEvPT_m", "compare" };
+/* As g++ makes them; what stands in their brackets is far longer than a line of a terminal. */
+#define STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+static const char *const shop_names[SHOP_FUNCTIONS] = {
+	"shop_serve",
+	"_ZN4shop5StoreI" STRING "NS_4ItemEE13insert_sortedERKS6_S7_",
+	"_ZNSt8_Rb_treeI" STRING "St4pairIKS5_St6vectorIN4shop4ItemESaISA_EEESt10_Select1stISD_ESt4lessIS5_E"
+	"SaISD_EE22_M_emplace_hint_uniqueIJRKSt21piecewise_construct_tSt5tupleIJRS7_EESO_IJEEEEE"
+	"St17_Rb_tree_iteratorISD_ESt23_Rb_tree_const_iteratorISD_EDpOT_",
+	"_ZNSt6vectorIN4shop4ItemESaIS1_EE9push_backERKS1_",
+	"_ZNKSt8functionIFiRK" STRING "RKSt6vectorIN4shop4ItemESaISA_EEEEclES7_SE_",
+	"_ZN12_GLOBAL__N_15totalERKSt3mapI" STRING "St6vectorIN4shop4ItemESaIS9_EESt4lessIS6_E"
+	"SaISt4pairIKS6_SB_EEE",
+	"shop_protocol_version_2_session_callbacks_set_on_frame_received_callback",
+};
 static const char *const kernel_names[KERNEL_FUNCTIONS] = { "entry_SYSCALL_64", "__x64_sys_read", "vfs_read",
 							    "schedule" };
 /* What would move the cursor, end a field, a line or a quoted text, turn the writing round, or is no UTF-8. */
@@ -87,6 +102,7 @@ void golden_make_files(const char *folder)
 	}
 	make_elf(folder, APP_PATH, APP_BUILD_ID, app_names, APP_FUNCTIONS);
 	make_elf(folder, LIB_PATH, LIB_BUILD_ID, lib_names, LIB_FUNCTIONS);
+	make_elf(folder, SHOP_PATH, SHOP_BUILD_ID, shop_names, SHOP_FUNCTIONS);
 	make_elf(folder, STRANGE_PATH, STRANGE_BUILD_ID, strange_names, ARRAY_SIZE(strange_names));
 	make_kallsyms(folder);
 }

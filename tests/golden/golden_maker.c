@@ -155,7 +155,10 @@ static void add_build_id(struct record_body *body)
 	static const struct {
 		const char *path;
 		uint8_t first;
-	} files[] = { { APP_PATH, APP_BUILD_ID }, { LIB_PATH, LIB_BUILD_ID }, { STRANGE_PATH, STRANGE_BUILD_ID } };
+	} files[] = { { APP_PATH, APP_BUILD_ID },
+		      { LIB_PATH, LIB_BUILD_ID },
+		      { STRANGE_PATH, STRANGE_BUILD_ID },
+		      { SHOP_PATH, SHOP_BUILD_ID } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		if (strcmp(files[i].path, body->mmap.path) != 0)

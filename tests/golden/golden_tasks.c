@@ -142,6 +142,21 @@ static void hostile_names(struct golden *g)
 	}
 }
 
+/* Functions and a file with names that are longer than a terminal's line. */
+static void long_names(struct golden *g)
+{
+	golden_one_event(g, PERF_SAMPLE_CALLCHAIN);
+	golden_start_app(g);
+	golden_comm(g, PID, PID, false, "inventory");
+	golden_map(g, PID, SHOP_BASE, MAP_BYTES, 0, SHOP_PATH);
+	CHAIN(g, 5000, shop(EMPLACE), shop(INSERT), shop(SERVE), app(MAIN));
+	CHAIN(g, 2000, shop(PUSH_BACK), shop(INSERT), shop(SERVE), app(MAIN));
+	CHAIN(g, 1500, shop(TOTAL), shop(ORDER), shop(RECEIVED), shop(SERVE), app(MAIN));
+	CHAIN(g, 1000, shop(ORDER), shop(RECEIVED), shop(SERVE), app(MAIN));
+	CHAIN(g, 500, app(SPIN), app(MAIN));
+	golden_round(g);
+}
+
 /* NAMESPACES records: the cgroup namespace of a thread is what the key cgroup_id shows. */
 static void namespaces(struct golden *g)
 {
@@ -240,6 +255,7 @@ const struct golden_recording golden_tasks[] = {
 	{ "no_map.data", no_map, NULL },
 	{ "jit_code.data", jit_code, NULL },
 	{ "hostile_names.data", hostile_names, NULL },
+	{ "long_names.data", long_names, NULL },
 	{ "namespaces.data", namespaces, NULL },
 	{ "cgroups.data", cgroups, NULL },
 	{ "out_of_order.data", out_of_order, NULL },

@@ -1,0 +1,17 @@
+/*
+ * terminal: what a descriptor's terminal can show. Private to cmd/.
+ */
+#ifndef PSTAT_TERMINAL_H
+#define PSTAT_TERMINAL_H
+
+#include <stdbool.h>
+
+/*
+ * The columns of the terminal that fd is: $COLUMNS, else its own. 0: it is not a terminal, or one that does not
+ * know its size; text is then not made to fit.
+ */
+unsigned terminal_columns(int fd);
+/* What stands for a left out part of a name: one character where the locale has it, else "...". */
+const char *terminal_dots(void);
+
+#endif
