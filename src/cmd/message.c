@@ -3,26 +3,44 @@
  */
 #include "cmd/message.h"
 
+#include "cmd/terminal.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
+enum { FURTHER_INDENT = 2 };
+static const char program[] = "pstat: ";
+
+/* One line, at a column; a terminal gets it in lines that it can show, which go on below its first word. */
+static void add_line(struct str *out, const char *text, size_t n, size_t at)
+{
+	/* What is indented by itself stands below something. */
+	unsigned columns = *text == ' ' ? 0 : terminal_columns(STDERR_FILENO);
+	struct str line = STR_INIT;
+
+	str_add_printable(&line, text, n);
+	str_add_wrapped(out, line.s, at, at == FURTHER_INDENT ? 2 * FURTHER_INDENT : at, columns);
+	str_addc(out, '\n');
+	str_release(&line);
+}
+
 /*
  * Lines behind the first are indented, unless they bring their own indentation (a caret under its
- * place). Names in them came from outside, so all is made printable.
+ * place). Names in them came from outside, so all is made printable. at: the column of the first.
  */
-static void add_lines(struct str *out, const char *text)
+static void add_lines(struct str *out, const char *text, size_t at)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
 
-		str_add_printable(out, text, n);
-		str_addc(out, '\n');
+		add_line(out, text, n, at);
 		text += n;
 		if (*text)
 			text++;
 		if (*text && *text != ' ')
-			str_add(out, "  ");
+			str_pad(out, ' ', FURTHER_INDENT);
+		at = FURTHER_INDENT;
 	}
 }
 
@@ -37,8 +55,8 @@ void message_error(const char *text)
 {
 	struct str out = STR_INIT;
 
-	str_add(&out, "pstat: ");
-	add_lines(&out, text);
+	str_add(&out, program);
+	add_lines(&out, text, sizeof(program) - 1);
 	to_stderr(&out);
 }
 
@@ -51,11 +69,11 @@ size_t message_notes(const struct note_list *notes, size_t from, bool verbose)
 
 		if (note->verbose && !verbose)
 			continue;
-		str_add(&out, "pstat: ");
-		add_lines(&out, note->text);
+		str_add(&out, program);
+		add_lines(&out, note->text, sizeof(program) - 1);
 		if (note->remedy) {
-			str_add(&out, "  ");
-			add_lines(&out, note->remedy);
+			str_pad(&out, ' ', FURTHER_INDENT);
+			add_lines(&out, note->remedy, FURTHER_INDENT);
 		}
 	}
 	if (out.len)

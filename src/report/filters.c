@@ -274,10 +274,15 @@ static bool take_symbol(const struct filters *filters, const struct place_row *r
 	return name_set_has(&filters->symbols, address);
 }
 
+bool filters_take_file(const struct filters *filters, const struct dso *dso)
+{
+	return !filters->by_dso || take_dso(filters, dso);
+}
+
 bool filters_take_place(const struct filters *filters, const struct place_row *row,
 			const struct symbol *symbol)
 {
-	if (filters->by_dso && !take_dso(filters, row->dso))
+	if (!filters_take_file(filters, row->dso))
 		return false;
 	if (filters->by_symbol && !take_symbol(filters, row, symbol))
 		return false;

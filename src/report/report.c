@@ -143,6 +143,26 @@ static void choose_facts(struct report *report)
 		private->want |= SYM_LINES;
 }
 
+/* Is there a function's name, or its source, in what is printed? */
+static bool shows_names(const struct report *report)
+{
+	const struct report_options *options = &report->options;
+	const struct report_private *private = report->private;
+
+	if (report->chains || private->parent || private->ignored || options->hide_unresolved ||
+	    options->filters.symbols || options->filters.symbol_filter || !strcmp(options->format, "folded"))
+		return true;
+	for (size_t i = 0; i < private->n_columns; i++) {
+		const struct sort_key *key = private->columns[i].key;
+
+		if (private->columns[i].kind == COLUMN_KEY &&
+		    (key->flags & KEY_FUNCTION || !strncmp(key->name, "src", 3) ||
+		     !strcmp(key->name, "symbol_size")))
+			return true;
+	}
+	return false;
+}
+
 /* A text for each sample: of the fields or of the whole, in the order of report_trace_text. */
 static int prepare_trace(struct report *report, struct str *err)
 {
@@ -162,6 +182,7 @@ static int prepare_trace(struct report *report, struct str *err)
 
 static int decide(struct report *report, struct str *err)
 {
+	const struct report_options *options = &report->options;
 	struct report_private *private = report->private;
 	int code = check_branches(report, err);
 
@@ -177,6 +198,10 @@ static int decide(struct report *report, struct str *err)
 	if (code)
 		return code;
 	choose_facts(report);
+	report->session.names_unseen = !shows_names(report);
+	/* Frames of chains may be of any file. */
+	if (options->filters.dsos && !report->chains && !report->children)
+		report->session.files_shown = report->filters;
 	row_set_init(&private->frames.ids, 2);
 	row_set_init(&private->frames.values, private->n_frame_keys);
 	row_set_init(&private->codes.ids, 3);

@@ -42,6 +42,7 @@ struct session_options {
 	unsigned max_stack; /* frames kept of a chain; 0: 127 */
 	bool no_unwind; /* leave sampled stacks alone */
 };
+struct filters; /* filters.c */
 struct places; /* places.h: distinct addresses */
 struct stacks; /* stacks.h: distinct chains */
 struct session {
@@ -55,6 +56,9 @@ struct session {
 	bool can_unwind;
 	struct note_list
 		notes; /* losses, files without symbols, stacks cut, ...: for the user, at the end */
+	/* What the notes are about. names_unseen: nothing that is shown has a function's name in it. */
+	bool names_unseen;
+	const struct filters *files_shown; /* files that these leave out are not in any row; NULL: none is left out */
 	struct session_private *private;
 };
 /* The reader must stay open; what its header says is used. Release in every case. */
@@ -63,7 +67,8 @@ int session_init(struct session *session, struct reader *reader,
 void session_release(struct session *session);
 /*
  * At the end: notes about lost samples, chains that were incomplete, the recording's missing end, and one
- * line that lists the files whose symbols were missing and why, with their share of the samples.
+ * line that lists the files whose symbols were missing and why, with their share of the samples. Of what is not
+ * shown nothing is said.
  */
 void session_add_notes(struct session *session);
 
@@ -77,7 +82,6 @@ struct filter_options { /* texts as typed; NULL: all. Lists are separated by com
 	const char *switch_on, *switch_off; /* names of events: only what was sampled between them */
 	bool switches_shown; /* samples of these events too */
 };
-struct filters;
 /* first_ns, last_ns of the recording are needed for percentages: from the header, else a first pass. */
 int filters_new(struct filters **filters, const struct filter_options *options,
 		struct session *session, struct str *err);

@@ -94,6 +94,7 @@ size_t session_shares(struct session *session, const struct replay_sample *sampl
 /* ---- filters.c ---- */
 /* By pid, tid, cpu, time and comm: before anything is looked up. */
 bool filters_take_sample(const struct filters *filters, const struct replay_sample *sample);
+bool filters_take_file(const struct filters *filters, const struct dso *dso); /* not by symbol */
 /* By dso and symbol. symbol NULL: not known. */
 bool filters_take_place(const struct filters *filters, const struct place_row *row,
 			const struct symbol *symbol);

@@ -130,8 +130,13 @@ static int most_samples_first(const void *a, const void *b)
 	return x->dso->index < y->dso->index ? -1 : x->dso->index > y->dso->index;
 }
 
+static bool is_shown(const struct session *session, const struct dso *dso)
+{
+	return !session->files_shown || filters_take_file(session->files_shown, dso);
+}
+
 /*
- * The files that were looked at and are in this state, with SYM_FOUND those about which there is something to
+ * The files that were looked at, are shown and are in this state, with SYM_FOUND those about which there is something to
  * say; most samples first. *all: samples in all.
  */
 static size_t files_of_state(const struct session *session, enum sym_state state, struct nameless *files,
@@ -150,7 +155,8 @@ static size_t files_of_state(const struct session *session, enum sym_state state
 			samples[row->dso->index] += row->n_samples;
 	}
 	for (size_t i = 0; i < replay->n_dsos; i++)
-		if (symbols_state(session->symbols, replay->dsos[i]) == state &&
+		if (is_shown(session, replay->dsos[i]) &&
+		    symbols_state(session->symbols, replay->dsos[i]) == state &&
 		    (state == SYM_NONE || *symbols_why(session->symbols, replay->dsos[i])))
 			files[n++] = (struct nameless){ replay->dsos[i], samples[i] };
 	free(samples);
@@ -191,7 +197,7 @@ static void add_files(struct session *session, enum sym_state state, const char 
 		add_file(session, &files[i], all, &rest);
 	}
 	if (more)
-		str_addf(&most, ", and %zu more", more);
+		str_addf(&most, ", and %zu more (-v lists them)", more);
 	if (listed)
 		note_add(&session->notes, false, symbols_remedy(session->symbols, files[0].dso),
 			 "%s: %s", what, most.s);
@@ -214,6 +220,8 @@ void session_add_notes(struct session *session)
 	add_losses(session);
 	add_counts(session);
 	add_unwinding(session);
+	if (session->names_unseen)
+		return;
 	add_files(session, SYM_NONE, "no symbols");
 	add_files(session, SYM_FOUND, "names missing or in doubt");
 }

@@ -120,4 +120,50 @@ test_pager()
 	report 80
 	same "LESS of the user" "LESS=M" "$out"
 }
+# noted OPTION...: the notes about a recording with many files that are not there.
+noted()
+{
+	run "$PSTAT" report -i "$golden/hostile_names.data" "${names[@]}" "$@"
+	same "status: $*" 0 "$status"
+}
+
+test_notes_are_wrapped()
+{
+	local whole
+
+	noted
+	whole=$err
+	same "two lines in a file" 2 "$(wc -l <<<"$whole")"
+	run "$PYTHON" "$ROOT/tests/cli/on_screen.py" 80 2 sh -c '"$@" >/dev/null' sh \
+		"$PSTAT" report -i "$golden/hostile_names.data" "${names[@]}"
+	shows hostile_names.screen_80_notes
+	check "its lines" test "$(wc -L <<<"$out")" -le 80
+	same "the words are the same" "$(tr -s ' \n' '  ' <<<"$whole")" "$(tr -s ' \n' '  ' <<<"$out")"
+	run "$PYTHON" "$ROOT/tests/cli/on_screen.py" 40 2 "$PSTAT" stat -e cycles:u,cyclse true
+	same "what stands below something is not moved" "$("$PSTAT" stat -e cycles:u,cyclse true 2>&1 | sed -n 2,3p)" \
+		"$(sed -n '/^ *cycles:u/,/\^/p' <<<"$out")"
+}
+
+# Files without symbols are of no interest where no function's name is shown, nor those that a filter leaves out.
+test_notes_are_of_what_is_shown()
+{
+	local options
+
+	for options in "-s sym -g none" "-s srcline -g none" "-s comm" "--folded" "-s comm -g none -S none --no-children"; do
+		# shellcheck disable=SC2086 # words
+		noted $options
+		has "$options" "no symbols: .*no such file" "$err"
+	done
+	for options in "-s comm -g none" "-s dso -g none" "-s pid,cpu --no-children -g none" \
+		"-s dso,sym --no-children -g none -d strange"; do
+		# shellcheck disable=SC2086 # words
+		noted $options
+		has "$options: rows" '%' "$out"
+		same "$options: notes" "" "$err"
+	done
+	noted
+	has "the rest on demand" ', and 3 more \(-v lists them\)$' "$err"
+	noted -v
+	has "-v" 'no symbols, less often: .*100%s%n' "$err"
+}
 run_tests
