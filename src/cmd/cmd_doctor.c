@@ -4,6 +4,9 @@
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/terminal.h"
+
+#include <unistd.h>
 
 struct doctor_words {
 	bool json;
@@ -22,8 +25,20 @@ static const char *const state_words[] = {
 	[FACT_MISSING] = "missing",
 };
 
+/* From column `at` to the end of the line; a terminal gets lines that it can show. */
+static void add_rest(struct str *out, const char *text, size_t at)
+{
+	struct str rest = STR_INIT;
+
+	str_add_printable(&rest, text, strlen(text));
+	str_add_wrapped(out, rest.s, at, at, terminal_columns_for(STDOUT_FILENO, rest.s));
+	str_addc(out, '\n');
+	str_release(&rest);
+}
+
 static void add_text(struct str *out, const struct fact_list *facts)
 {
+	static const char to_do[] = "what to do: ";
 	int width = 0;
 
 	for (size_t i = 0; i < facts->n; i++)
@@ -33,12 +48,10 @@ static void add_text(struct str *out, const struct fact_list *facts)
 		const struct fact *fact = &facts->v[i];
 
 		str_addf(out, "%-*s  %-7s  ", width, fact->name, state_words[fact->state]);
-		str_add_printable(out, fact->value, strlen(fact->value));
-		str_addc(out, '\n');
+		add_rest(out, fact->value, (size_t)width + 2 + 7 + 2);
 		if (fact->remedy) {
-			str_addf(out, "%*s  what to do: ", width, "");
-			str_add_printable(out, fact->remedy, strlen(fact->remedy));
-			str_addc(out, '\n');
+			str_addf(out, "%*s  %s", width, "", to_do);
+			add_rest(out, fact->remedy, (size_t)width + 2 + sizeof(to_do) - 1);
 		}
 	}
 }

@@ -2,20 +2,27 @@
  * pstat list: the events and metrics that can be named here, one line each. Words are topics, or
  * patterns over all topics. Whether hardware and cache events count is tried on this machine, for this
  * user (list_try.c); everything else is read from where the event sources have it.
+ *
+ * A pipe or a file gets lines that each say all, for grep; a terminal gets groups (list_groups.c), in a pager.
  */
 #include "cmd/command.h"
+#include "cmd/list_groups.h"
+#include "cmd/list_near.h"
 #include "cmd/list_try.h"
 #include "cmd/message.h"
+#include "cmd/pager.h"
+#include "cmd/terminal.h"
 #include "stat/stat.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { NAME_COLUMN = 46 };
+enum { NAME_COLUMN = 46, PIECE_BYTES = 1 << 16 };
 
 struct list_words {
-	bool json, names, counters;
+	bool json, names, counters, no_pager;
 };
 
 struct listing {
@@ -23,7 +30,10 @@ struct listing {
 	const struct kern *kern;
 	struct event_trial trial;
 	struct str line; /* scratch */
-	size_t n; /* lines printed for the current word */
+	struct str text; /* not yet written: all of it, where it is for a terminal */
+	bool terminal, grouped;
+	struct list_groups groups;
+	size_t n; /* events found for the current word */
 };
 
 const struct option_row list_options[] = {
@@ -35,6 +45,8 @@ const struct option_row list_options[] = {
 	{ .kind = OPTION_FLAG, .name = "counters",
 	  .help = "per counter unit, how many counters are free for general events",
 	  .offset = offsetof(struct list_words, counters) },
+	{ .kind = OPTION_FLAG, .name = "no-pager", .help = "straight to the terminal",
+	  .offset = offsetof(struct list_words, no_pager) },
 	{ .kind = OPTION_END },
 };
 
@@ -109,6 +121,16 @@ static bool worth_trying(const struct event_info *info)
 	return !strcmp(info->topic, "hw") || !strcmp(info->topic, "cache");
 }
 
+/* Non-zero: the reader has gone away. */
+static int write_text(struct listing *listing)
+{
+	struct str *text = &listing->text;
+	bool all = fwrite(text->s, 1, text->len, stdout) == text->len;
+
+	str_reset(text);
+	return !all;
+}
+
 /* A reader that has gone away ends the walk. */
 static int print_event(const struct event_info *info, void *data)
 {
@@ -117,6 +139,10 @@ static int print_event(const struct event_info *info, void *data)
 	const char *verdict = NULL;
 
 	listing->n++;
+	if (listing->grouped) {
+		list_groups_add(&listing->groups, info);
+		return 0;
+	}
 	str_reset(line);
 	if (listing->words->names) {
 		add_names(line, info);
@@ -125,7 +151,8 @@ static int print_event(const struct event_info *info, void *data)
 			verdict = event_trial_verdict(&listing->trial, info->name);
 		(listing->words->json ? add_json : add_text)(line, info, verdict);
 	}
-	return fwrite(line->s, 1, line->len, stdout) != line->len;
+	str_addn(&listing->text, line->s, line->len);
+	return !listing->terminal && listing->text.len >= PIECE_BYTES ? write_text(listing) : 0;
 }
 
 /* ---- words ---- */
@@ -152,29 +179,14 @@ static int walk_metrics(struct listing *listing, const char *pattern)
 	return rc;
 }
 
-static int consider(const struct event_info *info, void *near)
-{
-	near_consider(near, info->name);
-	near_consider(near, info->alias);
-	near_consider(near, info->topic);
-	return 0;
-}
-
 static int nothing_found(const struct listing *listing, const char *word)
 {
-	struct str text = STR_INIT, ignored = STR_INIT;
-	struct near_name near;
+	struct str text = STR_INIT;
 
-	near_init(&near, word, strlen(word));
-	event_walk(NULL, NULL, &listing->kern->host, consider, &near, &ignored);
-	for (size_t i = 0; i < n_metrics; i++)
-		near_consider(&near, metrics[i].name);
 	str_addf(&text, "list: there is no topic, event or metric '%s'", word);
-	if (near_best(&near))
-		str_addf(&text, "\ndid you mean %s?", near_best(&near));
+	list_near_add(word, &listing->kern->host, &text);
 	message_error(text.s);
 	str_release(&text);
-	str_release(&ignored);
 	return EXIT_PSTAT_FAILED;
 }
 
@@ -214,6 +226,30 @@ static int list_pattern(struct listing *listing, const char *pattern)
 	return rc < 0 ? EXIT_PSTAT_FAILED : 0;
 }
 
+/* All in groups: a source that cannot be read here is one that says why. */
+static void list_all_groups(struct listing *listing)
+{
+	const char *topic;
+
+	for (size_t i = 0; (topic = event_topic(i)); i++) {
+		struct str err = STR_INIT;
+
+		if (event_walk(topic, NULL, &listing->kern->host, print_event, listing, &err) < 0)
+			list_groups_missing(&listing->groups, topic, err.s);
+		str_release(&err);
+	}
+	walk_metrics(listing, NULL);
+	list_groups_end(&listing->groups);
+}
+
+static int list_all(struct listing *listing)
+{
+	if (!listing->grouped)
+		return list_pattern(listing, NULL);
+	list_all_groups(listing);
+	return 0;
+}
+
 static int list_word(struct listing *listing, const char *word)
 {
 	bool known;
@@ -223,6 +259,8 @@ static int list_word(struct listing *listing, const char *word)
 	status = list_topic(listing, word, &known);
 	if (!known)
 		status = list_pattern(listing, word);
+	if (listing->grouped)
+		list_groups_end(&listing->groups);
 	if (!known && !status && !listing->n)
 		status = nothing_found(listing, word);
 	return status;
@@ -283,10 +321,20 @@ static int list_counters(const struct list_words *words, const struct kern *kern
 	return status;
 }
 
+/* What is still to be written, through the pager where it is for a terminal. */
+static void finish(struct listing *listing)
+{
+	struct pager pager;
+
+	pager_open(&pager, listing->terminal && !listing->words->no_pager);
+	write_text(listing);
+	pager_close(&pager);
+}
+
 int cmd_list(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct list_words words = { 0 };
-	struct listing listing = { .words = &words, .kern = kern, .line = STR_INIT };
+	struct listing listing = { .words = &words, .kern = kern, .line = STR_INIT, .text = STR_INIT };
 	int first, status = command_parse(self, argc, argv, &words, &first);
 
 	if (status >= 0)
@@ -297,14 +345,20 @@ int cmd_list(const struct command *self, int argc, char **argv, const struct ker
 		return bad_usage("list: --names and --json: give one of them");
 	if (words.counters)
 		return list_counters(&words, kern);
+	listing.terminal = stdout_is_terminal();
+	listing.grouped = listing.terminal && !words.names && !words.json;
 	event_trial_init(&listing.trial, kern);
-	status = first < argc ? 0 : list_pattern(&listing, NULL);
+	list_groups_init(&listing.groups, &listing.text, terminal_columns(STDOUT_FILENO), kern);
+	status = first < argc ? 0 : list_all(&listing);
 	for (int i = first; i < argc; i++) {
 		int failed = list_word(&listing, argv[i]);
 
 		status = status ? status : failed;
 	}
+	finish(&listing);
+	list_groups_release(&listing.groups);
 	event_trial_release(&listing.trial);
 	str_release(&listing.line);
+	str_release(&listing.text);
 	return status;
 }

@@ -20,6 +20,15 @@ void event_trial_release(struct event_trial *trial)
 	*trial = (struct event_trial){ 0 };
 }
 
+/* "cannot count NAME: why" is about one event; the reason is kept for others too. */
+static const char *without_name(const char *sentence)
+{
+	static const char start[] = "cannot count ";
+	const char *why = strstr(sentence, ": ");
+
+	return why && !strncmp(sentence, start, sizeof(start) - 1) ? why + 2 : sentence;
+}
+
 static char *reason_of_counter(struct event_trial *trial, const struct event_list *events, int code)
 {
 	struct target_words words = { .command = getpid() };
@@ -38,9 +47,11 @@ static char *reason_of_counter(struct event_trial *trial, const struct event_lis
 	}
 	target_release(&target);
 	note_list_release(&notes);
-	if (!reason)
-		reason = xstrndup(err.len ? err.s : strerror(code),
-				  strcspn(err.len ? err.s : strerror(code), "\n"));
+	if (!reason) {
+		const char *why = err.len ? without_name(err.s) : strerror(code);
+
+		reason = xstrndup(why, strcspn(why, "\n"));
+	}
 	str_release(&err);
 	return reason;
 }

@@ -16,10 +16,12 @@ static const char program[] = "pstat: ";
 static void add_line(struct str *out, const char *text, size_t n, size_t at)
 {
 	/* What is indented by itself stands below something. */
-	unsigned columns = *text == ' ' ? 0 : terminal_columns(STDERR_FILENO);
+	const bool whole = *text == ' ';
 	struct str line = STR_INIT;
+	unsigned columns;
 
 	str_add_printable(&line, text, n);
+	columns = whole ? 0 : terminal_columns_for(STDERR_FILENO, line.s);
 	str_add_wrapped(out, line.s, at, at == FURTHER_INDENT ? 2 * FURTHER_INDENT : at, columns);
 	str_addc(out, '\n');
 	str_release(&line);

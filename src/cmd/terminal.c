@@ -29,6 +29,11 @@ unsigned terminal_columns(int fd)
 	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }
 
+unsigned terminal_columns_for(int fd, const char *sentence)
+{
+	return strstr(sentence, "sudo ") ? 0 : terminal_columns(fd);
+}
+
 /* The first that is set decides, as in locale(7). */
 static const char *locale_of_letters(void)
 {

@@ -166,6 +166,9 @@ int event_walk(const char *topic, const char *glob, const struct host_paths *hos
  */
 int event_walk_tracepoints(const char *system, const struct host_paths *host, event_info_fn fn, void *data);
 
+/* The topics in the order of the walk; NULL: there are no more. */
+const char *event_topic(size_t i);
+
 /* ---- counter units of this machine (sysfs) ---- */
 struct event_unit {
 	char *name; /* "cpu", "armv8_pmuv3_0", "software" */

@@ -73,6 +73,11 @@ static int walk_source(const struct event_source *source, bool asked, const char
 	return asked || filter->stopped ? ret : 0;
 }
 
+const char *event_topic(size_t i)
+{
+	return i < n_event_sources ? event_sources[i]->name : NULL;
+}
+
 int event_walk(const char *topic, const char *glob, const struct host_paths *host, event_info_fn fn,
 	       void *data, struct str *err)
 {

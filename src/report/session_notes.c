@@ -136,8 +136,8 @@ static bool is_shown(const struct session *session, const struct dso *dso)
 }
 
 /*
- * The files that were looked at, are shown and are in this state, with SYM_FOUND those about which there is something to
- * say; most samples first. *all: samples in all.
+ * The files that were looked at, are shown and are in this state, with SYM_FOUND those about which there is
+ * something to say; most samples first. *all: samples in all.
  */
 static size_t files_of_state(const struct session *session, enum sym_state state, struct nameless *files,
 			     uint64_t *all)
