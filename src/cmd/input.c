@@ -7,6 +7,7 @@
 #include "cmd/input.h"
 
 #include "cmd/message.h"
+#include "cmd/recording_place.h"
 
 enum {
 	PIECE_BYTES = 1 << 16, /* of text written at once */
@@ -42,7 +43,7 @@ static void tell_notes(struct input *in)
 int input_open(struct input *in, const char *path)
 {
 	*in = (struct input){ .out = STR_INIT, .err = STR_INIT };
-	if (!reader_open(&in->reader, path ? path : "perf.data", &in->err)) {
+	if (!recording_open(&in->reader, path, &in->err)) {
 		tell_notes(in);
 		return 0;
 	}

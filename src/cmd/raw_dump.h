@@ -8,7 +8,7 @@
 #include "cmd/command.h"
 
 struct raw_dump_words {
-	const char *input; /* NULL: perf.data */
+	const char *input; /* NULL: a pipe on standard input, or perf.data */
 	bool records; /* -D */
 	bool header, header_only;
 	bool full_header; /* -I: with the machine's topology */

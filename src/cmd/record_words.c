@@ -4,6 +4,8 @@
  */
 #include "cmd/record_words.h"
 
+#include "cmd/recording_place.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,7 +13,6 @@ void record_words_init(struct recording_words *words, const struct kern *kern)
 {
 	*words = (struct recording_words){
 		.plan = {
-			.path = "perf.data",
 			.build_ids = true,
 			.synth = SYNTH_TASKS | SYNTH_MMAPS,
 			.sampling = { .inherit = true },
@@ -149,12 +150,23 @@ static void complete_plan(struct recording_words *words)
 		event_list_only_kernel(&words->what.events);
 }
 
+/* Options that change a file's name mean a file, also where standard output is a pipe. */
+static void choose_path(struct recording_words *words)
+{
+	struct record_plan *plan = &words->plan;
+	bool name_changes = switches(words) || plan->timestamp_name;
+
+	if (!plan->path)
+		plan->path = name_changes ? "perf.data" : recording_target(NULL);
+}
+
 int record_words_complete(struct recording_words *words, struct str *err)
 {
 	int rc;
 
 	if (words->what.has_cgroups && !names_cpus(words) && !names_tasks(words))
 		words->plan.target.all_cpus = true;
+	choose_path(words);
 	rc = check(words, err);
 	if (!rc)
 		rc = add_default_event(words, err);

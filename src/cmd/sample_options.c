@@ -2,6 +2,7 @@
  * The options of report and script that mean the same in both, and what running both has in common.
  */
 #include "cmd/message.h"
+#include "cmd/recording_place.h"
 #include "cmd/sample_words.h"
 #include "cmd/terminal.h"
 
@@ -38,7 +39,7 @@ static int take_color(void *target, const char *argument, struct str *err)
 
 const struct option_row sample_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to read, and which samples" },
-	{ OPTION_TEXT, 'i', "input", "file", "the recording (perf.data); - is standard input",
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe on standard input, or perf.data); -: standard input",
 	  FIELD(dump.input), .value = VALUE_FILE },
 	{ OPTION_TEXT, 'c', "comms", "names", "only samples of tasks with these names", FILTER(comms) },
 	{ OPTION_TEXT, 'C', "cpu", "list", "only samples on these CPUs", FILTER(cpus) },
@@ -146,7 +147,6 @@ static int write_stdout(void *context, struct str *text)
 
 bool sample_run_open(struct sample_run *run, const struct sample_words *words)
 {
-	const char *path = words->dump.input ? words->dump.input : "perf.data";
 	struct str err = STR_INIT;
 	int rc;
 
@@ -155,7 +155,7 @@ bool sample_run_open(struct sample_run *run, const struct sample_words *words)
 	run->output.columns = terminal_columns(STDOUT_FILENO);
 	run->output.dots = terminal_dots();
 	progress_init(&run->progress, "reading the recording", !words->quiet);
-	rc = reader_open(&run->reader, path, &err);
+	rc = recording_open(&run->reader, words->dump.input, &err);
 	run->reader_open = true;
 	if (rc) {
 		message_error(err.s);

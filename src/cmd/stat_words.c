@@ -4,6 +4,8 @@
  */
 #include "cmd/stat_words.h"
 
+#include "cmd/recording_place.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -347,7 +349,7 @@ int stat_words_complete(struct stat_words *words, struct str *err)
 	int rc;
 
 	if (words->record) {
-		words->recording = words->output ? words->output : "perf.data";
+		words->recording = recording_target(words->output);
 		words->output = NULL;
 	}
 	imply_all_cpus(words);

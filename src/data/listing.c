@@ -16,7 +16,7 @@ void reader_print_header(const struct reader *reader, bool full, struct str *out
 	struct tm tm;
 
 	str_add(out, "# ========\n");
-	if (!reader->pipe && localtime_r(&seconds, &tm))
+	if (!reader->pipe && seconds && localtime_r(&seconds, &tm))
 		strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm);
 	if (*date)
 		str_addf(out, "# captured on    : %s\n", date);

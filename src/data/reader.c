@@ -73,15 +73,30 @@ static int open_regular(struct reader *reader, int fd, const struct stat *st, st
 	return rc;
 }
 
-static int open_pipe(struct reader *reader, int fd, struct str *err)
+/* A recording in file layout, whose first n bytes were read: from a copy that can be mapped. */
+static int open_spooled(struct reader *reader, int pipe, const uint8_t *head, size_t n, struct str *err)
+{
+	int fd = spool_pipe(pipe, head, n, reader->path, err), rc;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	rc = fstat(fd, &st) ? fail(err, -errno, "%s: %s", reader->path, strerror(errno))
+			    : open_regular(reader, fd, &st, err);
+	reader->mtime_s = 0; /* of the copy, which says nothing of the recording */
+	close(fd);
+	return rc;
+}
+
+/* The descriptor of a pipe's stream is the stream's: then *fd becomes -1. */
+static int open_pipe(struct reader *reader, int *fd, struct str *err)
 {
 	uint8_t head[FORMAT_PIPE_HEADER];
 	size_t have = 0;
 	int rc;
 
-	reader->pipe = true;
 	while (have < sizeof(head)) {
-		ssize_t got = read(fd, head + have, sizeof(head) - have);
+		ssize_t got = read(*fd, head + have, sizeof(head) - have);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -93,11 +108,13 @@ static int open_pipe(struct reader *reader, int fd, struct str *err)
 	}
 	rc = header_check_magic(reader, head, have, err);
 	if (!rc && reader->header_size != FORMAT_PIPE_HEADER)
-		rc = fail(err, -EINVAL,
-			  "%s: a recording in file layout cannot be read from a pipe: "
-			  "give its file name with -i",
-			  reader->path);
-	return rc;
+		return open_spooled(reader, *fd, head, have, err);
+	reader->pipe = true;
+	if (rc)
+		return rc;
+	stream_add(reader, stream_new_pipe(*fd, FORMAT_PIPE_HEADER));
+	*fd = -1;
+	return 0;
 }
 
 static void reader_init(struct reader *reader, const char *path)
@@ -119,11 +136,7 @@ static int open_fd(struct reader *reader, int fd, struct str *err)
 	} else if (S_ISREG(st.st_mode)) {
 		rc = open_regular(reader, fd, &st, err);
 	} else {
-		rc = open_pipe(reader, fd, err);
-		if (!rc) {
-			stream_add(reader, stream_new_pipe(fd, FORMAT_PIPE_HEADER));
-			fd = -1;
-		}
+		rc = open_pipe(reader, &fd, err);
 	}
 	if (fd >= 0)
 		close(fd);

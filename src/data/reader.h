@@ -25,6 +25,13 @@ void reader_add_event(struct reader *reader, const uint8_t *attr, size_t size, c
 void reader_add_feature(struct reader *reader, unsigned feature, const uint8_t *bytes, size_t size,
 			uint64_t offset);
 
+/* ---- spool.c ---- */
+/*
+ * Copies n bytes of head and the rest of a pipe into a temporary file without a name: a descriptor, which the
+ * caller closes, or a negative errno with a sentence that begins with path.
+ */
+int spool_pipe(int pipe, const uint8_t *head, size_t n, const char *path, struct str *err);
+
 /* ---- reader_take.c ---- */
 /* Whether a record of this type describes the recording. */
 bool reader_takes(uint32_t type);
