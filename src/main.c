@@ -1,13 +1,14 @@
 /*
  * pstat: which subcommand is meant, and the exit status.
  *
- * The first word decides: a subcommand; an option, then it is "stat" that was left out; else it is
- * a program to count, and "stat" was left out too. A word that is neither, but near to a
- * subcommand, is taken for a slip.
+ * The first word decides: it is a subcommand, or an option, then it is "stat" that was left out. No other
+ * word is taken for a program to count: what a script means would change with each subcommand that is
+ * added. A program stands behind an option or behind "--".
  */
 #include "cmd/cmd.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/perf_commands.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -43,26 +44,6 @@ const struct command commands[] = {
 	{ .name = NULL },
 };
 
-/* Is there a program of that name, where the shell would look? */
-static bool is_program(const char *word)
-{
-	const char *path = getenv("PATH");
-
-	if (strchr(word, '/'))
-		return true;
-	for (path = path ? path : "/bin:/usr/bin"; *path; path += strspn(path, ":")) {
-		size_t n = strcspn(path, ":");
-		char *file = xasprintf("%.*s/%s", (int)n, path, word);
-		bool found = access(file, X_OK) == 0;
-
-		free(file);
-		if (found)
-			return true;
-		path += n;
-	}
-	return false;
-}
-
 static const char *near_command(const char *word)
 {
 	struct near_name near;
@@ -74,6 +55,20 @@ static const char *near_command(const char *word)
 		if (!strcmp(c->name, near_best(&near)))
 			return c->name;
 	return NULL;
+}
+
+/* Neither a subcommand nor an option. */
+static int refuse_word(const char *word)
+{
+	const char *instead = perf_command_instead(word);
+	const char *near = instead ? NULL : near_command(word);
+
+	if (instead)
+		return bad_usage("'%s' is a command of perf that pstat does not have\n"
+				 "instead: %s; to count a program of that name: pstat -- %s",
+				 word, instead, word);
+	return bad_usage("'%s' is not a command of pstat\n%s%s%sto count a program: pstat -- %s", word,
+			 near ? "did you mean pstat " : "", near ? near : "", near ? "? " : "", word);
 }
 
 static int no_words(void)
@@ -90,7 +85,6 @@ static int no_words(void)
 static int dispatch(int argc, char **argv, const struct kern *kern)
 {
 	const struct command *command, *stat = command_find("stat");
-	const char *near;
 
 	if (argc < 2)
 		return no_words();
@@ -102,9 +96,8 @@ static int dispatch(int argc, char **argv, const struct kern *kern)
 		command = command_find(argv[1]);
 	if (command)
 		return command->run(command, argv[1][0] == '-' ? 1 : argc - 1, argv + 1, kern);
-	if (argv[1][0] != '-' && !is_program(argv[1]) && (near = near_command(argv[1])) != NULL)
-		return bad_usage("'%s' is neither a command of pstat nor a program\ndid you mean pstat %s?",
-				 argv[1], near);
+	if (argv[1][0] != '-')
+		return refuse_word(argv[1]);
 	return stat->run(stat, argc, argv, kern);
 }
 

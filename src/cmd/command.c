@@ -22,7 +22,8 @@ void command_add_help(struct str *out, const struct command *command)
 void commands_add_help(struct str *out)
 {
 	str_add(out, "Usage: pstat [<options>] <command> [<arguments>]\n"
-		     "       pstat stat [<options>] [<command>]    (\"stat\" may be left out)\n\n"
+		     "       pstat <options> [<program>]    the same as pstat stat\n"
+		     "       pstat -- <program>             so is this\n\n"
 		     "Commands of pstat\n");
 	for (const struct command *c = commands; c->name; c++)
 		str_addf(out, "    %-13s %s\n", c->name, c->summary);

@@ -6,10 +6,19 @@ test_stat_may_be_left_out()
 {
 	run "$PSTAT" -x, -e page-faults -- true
 	has "options first" '^[0-9]+,,page-faults(:u)?,' "$err"
-	run "$PSTAT" sh -c 'exit 7'
-	same "a program first: its status" 7 "$status"
-	has "a program first: it is counted" 'task-clock' "$err"
-	has "a program first: it is the title" "'sh -c exit 7'" "$err"
+	run "$PSTAT" -- sh -c 'exit 7'
+	same "-- first: the program's status" 7 "$status"
+	has "-- first: it is counted" 'task-clock' "$err"
+	has "-- first: it is the title" "'sh -c exit 7'" "$err"
+	for word in top list stat; do # programs of these names, not commands
+		mkdir -p bin
+		ln -sf "$(type -P true)" bin/$word
+		PATH=$PWD/bin:$PATH run "$PSTAT" -x, -e page-faults $word
+		same "$word behind an option: status" 0 "$status"
+		has "$word behind an option is a program" '^[0-9]+,,page-faults(:u)?,' "$err"
+		PATH=$PWD/bin:$PATH run "$PSTAT" -- $word
+		has "$word behind -- is a program" "stats for '$word'" "$err"
+	done
 	run "$PSTAT" stat -x, -e page-faults true
 	has "with the word" '^[0-9]+,,page-faults(:u)?,' "$err"
 }
@@ -62,8 +71,8 @@ test_help()
 test_wrong_words()
 {
 	fails_with 129 '^Usage: pstat ' "$PSTAT"
-	fails_with 129 "^pstat: 'sta' is neither a command of pstat nor a program" "$PSTAT" sta
-	has "suggests" 'did you mean pstat stat' "$err"
+	fails_with 129 "^pstat: 'sta' is not a command of pstat" "$PSTAT" sta
+	has "suggests" '^  did you mean pstat stat\? to count a program: pstat -- sta$' "$err"
 	fails_with 129 '^pstat: --outptu: there is no such option' "$PSTAT" stat --outptu x true
 	has "suggests" 'did you mean --output' "$err"
 	fails_with 129 '^pstat: --per: this could be --per-core, ' "$PSTAT" stat --per true
@@ -80,6 +89,44 @@ test_wrong_words()
 	fails_with 129 '^pstat: completion: name the shell' "$PSTAT" completion
 	fails_with 125 "^pstat: list: there is no topic, event or metric 'cahce'" "$PSTAT" list cahce
 	has "suggests" 'did you mean cache' "$err"
+}
+
+# Never a program, whatever there is in $PATH: what a script means must not change with each new command.
+test_bare_words()
+{
+	mkdir bin
+	printf '#!/bin/sh\ntouch ran\n' >bin/top
+	chmod +x bin/top
+	cp bin/top bin/cmd
+	PATH=$PWD/bin:$PATH run "$PSTAT" top
+	same "a command of perf: status" 129 "$status"
+	has "a command of perf: it says so" "^pstat: 'top' is a command of perf that pstat does not have$" "$err"
+	has "a command of perf: what to use" '^  instead: pstat record -a .*pstat report.*: pstat -- top$' "$err"
+	PATH=$PWD/bin:$PATH run "$PSTAT" cmd -x
+	same "a program: status" 129 "$status"
+	has "a program: how it is counted" '^  to count a program: pstat -- cmd$' "$err"
+	run "$PSTAT" ./bin/cmd
+	same "a path: status" 129 "$status"
+	has "a path: how it is counted" '^  to count a program: pstat -- ./bin/cmd$' "$err"
+	check_not "nothing was run" test -e ran
+	run "$PSTAT" $'no\e[31msuch'
+	has_not "control characters do not reach the terminal" $'\e' "$err"
+}
+
+# Each subcommand of perf is one of pstat's, or is told what to use instead.
+test_commands_of_perf()
+{
+	local word mine
+
+	need_perf
+	mine=$("$PSTAT" -h | awk '/^Commands/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')
+	for word in $(perf --list-cmds); do
+		if grep -qx -e "$word" <<<"$mine"; then
+			check "$word is a command of pstat" "$PSTAT" $word -h
+		else
+			fails_with 129 "^  instead: .*: pstat -- $word$" "$PSTAT" $word
+		fi
+	done
 }
 
 test_contradictions()
