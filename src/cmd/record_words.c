@@ -89,11 +89,6 @@ static bool threads_per_thread(const struct recording_words *w)
 	return w->plan.target.per_thread && w->plan.readers != READERS_ONE;
 }
 
-static bool nothing_to_record(const struct recording_words *w)
-{
-	return !w->plan.argv && !names_tasks(w) && !names_cpus(w);
-}
-
 /* To add one: a function above, a row here, tests/cli/record_options.sh. The first that holds is told. */
 static const struct contradiction {
 	bool (*holds)(const struct recording_words *words);
@@ -108,8 +103,6 @@ static const struct contradiction {
 	{ threads_of_command, "--per-thread: there is nothing to record\n"
 			      "give a command, -p, -t or -a" },
 	{ threads_per_thread, "--per-thread and --threads: rings of threads belong to no CPU" },
-	{ nothing_to_record, "no command is given: what is to be recorded?\n"
-			     "give a command, -p pid, -t tid, or -a for the whole system" },
 };
 
 static int check(const struct recording_words *words, struct str *err)
@@ -150,6 +143,15 @@ static void complete_plan(struct recording_words *words)
 		event_list_only_kernel(&words->what.events);
 }
 
+/* -a goes without saying where nothing else is named, and for cgroups; not for rings of threads. */
+static void imply_all_cpus(struct recording_words *words)
+{
+	bool nothing = !words->plan.argv && !words->plan.target.per_thread;
+
+	if ((nothing || words->what.has_cgroups) && !names_cpus(words) && !names_tasks(words))
+		words->plan.target.all_cpus = true;
+}
+
 /* Options that change a file's name mean a file, also where standard output is a pipe. */
 static void choose_path(struct recording_words *words)
 {
@@ -164,8 +166,7 @@ int record_words_complete(struct recording_words *words, struct str *err)
 {
 	int rc;
 
-	if (words->what.has_cgroups && !names_cpus(words) && !names_tasks(words))
-		words->plan.target.all_cpus = true;
+	imply_all_cpus(words);
 	choose_path(words);
 	rc = check(words, err);
 	if (!rc)

@@ -177,11 +177,6 @@ static bool passes_without_command(const struct stat_words *w)
 	return w->passes && !w->argv;
 }
 
-static bool nothing_to_measure(const struct stat_words *w)
-{
-	return !w->argv && !names_tasks(w) && !names_cpus(w);
-}
-
 static bool recording_of_nothing(const struct stat_words *w)
 {
 	return w->record && w->null_run;
@@ -229,16 +224,12 @@ static const struct contradiction of_counting[] = {
 	{ passes_of_recording, "--passes: a recording holds one run" },
 	{ passes_without_command, "--passes: there is no command to run" },
 	{ repeat_without_command, "--repeat: there is no command to repeat" },
-	{ nothing_to_measure, "no command is given: what is to be measured?\n"
-			      "give a command, -p pid, -t tid, or -a for the whole system" },
 };
 
-/* -a goes without saying where CPUs are added up and nothing else is named, and for cgroups. */
+/* -a goes without saying where nothing else is named, and for cgroups, as with perf. */
 static void imply_all_cpus(struct stat_words *w)
 {
-	bool nothing_named = !w->argv && !names_tasks(w) && !names_cpus(w);
-
-	if (nothing_named && (adds_up_by_cpu(w) || adds_up_by_thread(w)))
+	if (!w->argv && !names_tasks(w) && !names_cpus(w))
 		w->all_cpus = true;
 	if (names_cgroups(w) && !names_cpus(w) && !names_tasks(w))
 		w->all_cpus = true;

@@ -131,8 +131,6 @@ test_commands_of_perf()
 
 test_contradictions()
 {
-	fails_with 129 'no command is given' "$PSTAT" stat
-	fails_with 129 'no command is given' "$PSTAT" -e cs
 	fails_with 129 '--output and --log-fd' "$PSTAT" stat -o x --log-fd 2 true
 	fails_with 129 '--append: there is no --output' "$PSTAT" stat --append true
 	fails_with 129 '--json-output and --field-separator' "$PSTAT" stat -j -x, true

@@ -95,7 +95,6 @@ test_a_running_process()
 
 test_bad_words()
 {
-	fails_with 129 'no command is given' "$PSTAT" record
 	fails_with 129 'no such option' "$PSTAT" record --nonsense
 	fails_with 129 "unknown event 'nonsense'" "$PSTAT" record -e nonsense true
 	fails_with 129 "-c and -F" "$PSTAT" record -c 1 -F 1 -- true
