@@ -48,7 +48,7 @@ const struct option_row sample_options[] = {
 	{ OPTION_TEXT, 0, "pid", "list", "only samples of these processes", FILTER(pids) },
 	{ OPTION_TEXT, 0, "tid", "list", "only samples of these threads", FILTER(tids) },
 	{ OPTION_TEXT, 0, "time", "spans",
-	  "only samples in these spans: start,stop in seconds, or 10%/2, 0%-10%", FILTER(time) },
+	  "only samples in these spans: start,stop in seconds or as 14:03:10, or 10%/2, 0%-10%", FILTER(time) },
 	{ OPTION_TEXT, 0, "switch-on", "event", "only samples after one of this event", FILTER(switch_on),
 	  .value = VALUE_EVENT },
 	{ OPTION_TEXT, 0, "switch-off", "event", "no samples after one of this event", FILTER(switch_off),

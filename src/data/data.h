@@ -188,6 +188,9 @@ struct info_raw { /* a feature that pstat does not know: kept as it is */
 		size_t n, cap;                                                                     \
 	}
 
+/* In CLOCK_DATA: the kernel's clock for samples, which has no number in clock_gettime(2). */
+#define CLOCKID_OF_KERNEL UINT32_MAX
+
 struct info {
 	uint64_t present[FEATURE_BITS / 64]; /* what is filled below; info_has, info_set */
 	char *hostname, *os_release, *version, *arch, *cpu_desc, *cpuid;
@@ -210,7 +213,7 @@ struct info {
 	INFO_VEC(struct info_blob) bpf_progs;
 	INFO_VEC(struct info_blob) btfs;
 	uint32_t comp_version, comp_type, comp_level, comp_ratio, comp_chunk_bytes;
-	uint32_t clockid;
+	uint32_t clockid; /* as of clock_gettime(2), or CLOCKID_OF_KERNEL */
 	uint64_t wall_clock_ns, clockid_time_ns; /* one moment on both clocks */
 	INFO_VEC(struct info_caps) cpu_caps; /* at most one element */
 	INFO_VEC(struct info_caps) pmu_caps;

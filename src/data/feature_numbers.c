@@ -126,7 +126,7 @@ FEATURE_PRINT(clock_data)
 	FEATURE_UNUSED;
 	if (localtime_r(&seconds, &tm))
 		strftime(date, sizeof(date), "%F %T", &tm);
-	name = name ? name : "unknown";
+	name = name ? name : info->clockid == CLOCKID_OF_KERNEL ? "the kernel's" : "unknown";
 	str_addf(out, "# clockid: %s (%u)\n# reference time: %s.%06llu = ", name, info->clockid,
 		 date, (ull)info->wall_clock_ns % 1000000000 / 1000);
 	add_seconds(out, info->wall_clock_ns);

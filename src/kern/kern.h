@@ -265,6 +265,11 @@ size_t ring_snapshot(struct ring *ring, struct ring_span span[2]);
 /* An overwrite ring takes no records while it is paused: they are lost, and counted as lost. */
 int ring_pause(const struct ring *ring, bool pause);
 
+/* ---- clock_moment.c: the clock of samples beside the time of day ---- */
+
+/* One moment on both, to some microseconds: 0, or a negative errno where the kernel does not tell. */
+int clock_moment(const struct sys_ops *sys, uint64_t *wall_ns, uint64_t *clock_ns);
+
 /* ---- rings.c: the rings of a counter set ---- */
 
 /*

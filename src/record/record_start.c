@@ -243,14 +243,23 @@ static uint64_t ns_of(clockid_t id)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* Only a clock that user space can read can be set beside the time of day. */
+/*
+ * The samples' clock beside the time of day. A clock of -k is read as such, where user space can. The kernel's
+ * own has no number: perf takes the two times of CLOCK_DATA whatever number stands there.
+ */
 static void describe_clock(struct recording *rec)
 {
 	const struct sampling *sampling = &rec->plan->sampling;
 	struct info *info = &rec->info;
 	struct timespec res = { 0 };
 
-	if (!sampling->has_clockid || clock_getres(sampling->clockid, &res))
+	if (!sampling->has_clockid) {
+		info->clockid = CLOCKID_OF_KERNEL;
+		if (!clock_moment(rec->plan->kern->sys, &info->wall_clock_ns, &info->clockid_time_ns))
+			info_set(info, FEATURE_CLOCK_DATA);
+		return;
+	}
+	if (clock_getres(sampling->clockid, &res))
 		return;
 	info->clock_res_ns = (uint64_t)res.tv_sec * NS_PER_S + (uint64_t)res.tv_nsec;
 	info_set(info, FEATURE_CLOCKID);

@@ -99,7 +99,10 @@ static int parse_time(struct filters *filters, const struct reader *reader, cons
 		if (code)
 			return code;
 	}
-	return time_ranges_parse(&filters->times, text, first_ns, last_ns, err);
+	if (reader->pipe && strchr(text, ':'))
+		return fail(err, -EINVAL, "--time: '%s': a pipe says too late which time of day its clock showed\n"
+			    "store the recording in a file", text);
+	return time_ranges_parse(&filters->times, text, first_ns, last_ns, &reader->info, err);
 }
 
 /* An empty list is none. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 enum { NS_DIGITS = 9 };
-static const uint64_t ns_per_s = 1000000000;
+static const uint64_t ns_per_s = 1000000000, day_ns = 24 * 60 * 60 * 1000000000ull;
 
 bool time_ranges_need_bounds(const char *text)
 {
@@ -55,8 +55,15 @@ static void add_range(struct time_ranges *ranges, uint64_t start_ns, uint64_t en
 	ranges->v[ranges->n++] = (struct time_range){ start_ns, end_ns };
 }
 
+static int parse_time(const char *text, size_t len, const struct info *info, uint64_t *ns, struct str *err)
+{
+	return wall_clock_is(text, len) ? wall_clock_parse(info, text, len, ns, err)
+					: parse_seconds(text, len, ns, err);
+}
+
 /* One "START,STOP". */
-static int parse_range(struct time_ranges *ranges, const char *text, size_t len, struct str *err)
+static int parse_range(struct time_ranges *ranges, const char *text, size_t len, const struct info *info,
+		       struct str *err)
 {
 	const char *comma = memchr(text, ',', len);
 	uint64_t start_ns = 0, end_ns = UINT64_MAX;
@@ -69,10 +76,12 @@ static int parse_range(struct time_ranges *ranges, const char *text, size_t len,
 	while (stop < text + len && *stop == ' ')
 		stop++;
 	stop_len = (size_t)(text + len - stop);
-	if (comma > text && parse_seconds(text, (size_t)(comma - text), &start_ns, err))
+	if (comma > text && parse_time(text, (size_t)(comma - text), info, &start_ns, err))
 		return -EINVAL;
-	if (stop_len && parse_seconds(stop, stop_len, &end_ns, err))
+	if (stop_len && parse_time(stop, stop_len, info, &end_ns, err))
 		return -EINVAL;
+	if (end_ns < start_ns && stop_len && wall_clock_is(stop, stop_len) && !memchr(stop, '-', stop_len))
+		end_ns += day_ns; /* 23:59:50,00:00:10 */
 	if (end_ns < start_ns)
 		return bad_time(err, text, len, "ends before it starts");
 	add_range(ranges, start_ns, end_ns);
@@ -159,7 +168,7 @@ static int parse_percent(struct time_ranges *ranges, const char *text, size_t le
 }
 
 int time_ranges_parse(struct time_ranges *ranges, const char *text, uint64_t first_ns,
-		      uint64_t last_ns, struct str *err)
+		      uint64_t last_ns, const struct info *info, struct str *err)
 {
 	const struct time_range all = { first_ns, last_ns };
 	bool percent = time_ranges_need_bounds(text);
@@ -170,7 +179,7 @@ int time_ranges_parse(struct time_ranges *ranges, const char *text, uint64_t fir
 		size_t len = percent ? strcspn(text, between) : range_len(text);
 
 		code = percent ? parse_percent(ranges, text, len, &all, err)
-			       : parse_range(ranges, text, len, err);
+			       : parse_range(ranges, text, len, info, err);
 		text += len;
 	}
 	if (!code && !ranges->n)

@@ -9,7 +9,7 @@ static void expect_time(const char *text, const char *expected)
 	struct time_ranges ranges = { .n = 0 };
 	struct str out = STR_INIT, err = STR_INIT;
 
-	if (time_ranges_parse(&ranges, text, 10000000000, 20000000000, &err))
+	if (time_ranges_parse(&ranges, text, 10000000000, 20000000000, &(struct info){ 0 }, &err))
 		str_addf(&out, "wrong");
 	for (size_t i = 0; i < ranges.n && !err.len; i++)
 		str_addf(&out, "%s%llu-%lld", i ? " " : "",
@@ -86,7 +86,7 @@ static void ends_belong_to_a_range(void **state)
 	struct str err = STR_INIT;
 
 	(void)state;
-	assert_int_equal(time_ranges_parse(&ranges, "1,2 4,", 0, 0, &err), 0);
+	assert_int_equal(time_ranges_parse(&ranges, "1,2 4,", 0, 0, &(struct info){ 0 }, &err), 0);
 	assert_false(time_ranges_have(&ranges, 999999999));
 	assert_true(time_ranges_have(&ranges, 1000000000));
 	assert_true(time_ranges_have(&ranges, 2000000000));
