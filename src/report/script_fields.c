@@ -332,7 +332,7 @@ static int check_time_of_day(const struct script *script, struct str *err)
 	if (!(asked & BIT(TOD)) || info_has(&script->session.reader->info, FEATURE_CLOCK_DATA))
 		return 0;
 	return fail(err, -EINVAL, "-F tod: the recording does not say which time of day its clock showed\n"
-				  "record with -k, such as -k monotonic");
+				  "record with pstat record, or perf record -k monotonic");
 }
 
 static void choose_event(struct script *script, const struct data_event *event, struct script_event *out)

@@ -98,7 +98,7 @@ int wall_clock_parse(const struct info *info, const char *text, size_t len, uint
 			  "2026-11-22T14:03:10", copy);
 	} else if (!info_has(info, FEATURE_CLOCK_DATA)) {
 		rc = fail(err, -EINVAL, "--time: '%s': the recording does not say which time of day its clock "
-			  "showed\nrecord with -k, such as -k monotonic, or give seconds of its clock", copy);
+			  "showed\nrecord with pstat record, or perf record -k monotonic", copy);
 	} else {
 		seconds = dated ? mktime(&tm) : choose_day(info, tm, first_s);
 		wall_ns = seconds < 0 ? 0 : (uint64_t)seconds * ns_per_s + fraction_ns;

@@ -62,7 +62,7 @@ test_refused()
 
 	fails_with 129 "does not say which time of day its clock showed" \
 		"$PSTAT" report -i "$golden/plain.data" --time 14:03:10,
-	has "the remedy" '^  record with -k' "$err"
+	has "the remedy" '^  record with .*-k monotonic' "$err"
 	fails_with 129 "'14:3x': is not a time of day" "$PSTAT" script -i "$golden/plain.data" --time 14:3x,
 	fails_with 129 "'2026-13-01T10:00': is not a time of day" "$PSTAT" script -i "$golden/plain.data" \
 		--time 2026-13-01T10:00,
