@@ -16,7 +16,7 @@ struct buildid_words {
 
 const struct option_row buildid_list_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to read" },
-	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe on standard input, or perf.data); -: standard input",
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe, else perf.data); - is standard input",
 	  FIELD(input), .value = VALUE_FILE },
 	{ OPTION_FLAG, 'k', "kernel", NULL, "only the build-id of the kernel that runs", FIELD(kernel) },
 	{ .kind = OPTION_END },

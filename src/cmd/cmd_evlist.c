@@ -14,7 +14,7 @@ struct evlist_words {
 
 const struct option_row evlist_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to read" },
-	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe on standard input, or perf.data); -: standard input",
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe, else perf.data); - is standard input",
 	  FIELD(input), .value = VALUE_FILE },
 	{ .kind = OPTION_GROUP, .help = "What to print" },
 	{ OPTION_FLAG, 'F', "freq", NULL, "the sample frequency or period", FIELD(print.freq) },

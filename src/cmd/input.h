@@ -20,7 +20,7 @@ struct input {
 	int status; /* EXIT_PSTAT_FAILED once something could not be read or written */
 };
 
-/* path NULL: a pipe on standard input, or perf.data. 0, or EXIT_PSTAT_FAILED after a message. Close the input in every case. */
+/* path NULL: a pipe, or perf.data. 0, or EXIT_PSTAT_FAILED after a message. Close the input in every case. */
 int input_open(struct input *in, const char *path);
 /* The next record. False at the end: of the recording, or because reading or writing failed. */
 bool input_next(struct input *in, struct record *record);

@@ -98,7 +98,7 @@ const struct option_row record_options[] = {
 	  .value = VALUE_SIZE, .call = take_max_size },
 
 	{ .kind = OPTION_GROUP, .help = "Where to" },
-	{ OPTION_TEXT, 'o', "output", "file", "the recording (standard output if it is a pipe, else perf.data); -: standard output",
+	{ OPTION_TEXT, 'o', "output", "file", "the recording (a pipe, else perf.data); - is standard output",
 	  PLAN(path), .value = VALUE_FILE },
 	{ OPTION_CALL, 'z', "compression-level", "level", "compress (1 to 22, default 1)",
 	  .argument_optional = true, .call = take_compression },

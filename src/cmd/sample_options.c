@@ -39,7 +39,7 @@ static int take_color(void *target, const char *argument, struct str *err)
 
 const struct option_row sample_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to read, and which samples" },
-	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe on standard input, or perf.data); -: standard input",
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe, else perf.data); - is standard input",
 	  FIELD(dump.input), .value = VALUE_FILE },
 	{ OPTION_TEXT, 'c', "comms", "names", "only samples of tasks with these names", FILTER(comms) },
 	{ OPTION_TEXT, 'C', "cpu", "list", "only samples on these CPUs", FILTER(cpus) },

@@ -124,7 +124,7 @@ const struct option_row stat_options[] = {
 
 const struct option_row stat_report_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to read" },
-	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe on standard input, or perf.data); -: standard input",
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe, else perf.data); - is standard input",
 	  FIELD(input), .value = VALUE_FILE },
 	{ .kind = OPTION_GROUP, .help = "How to add up" },
 	{ .kind = OPTION_END, .more = report_rows },

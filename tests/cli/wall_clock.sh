@@ -49,7 +49,7 @@ test_over_midnight()
 
 	record_two "$PSTAT" record -o mine
 	second=$(date -u -d "$(tod mine | tail -1 | sed 's/\..*//')" +%s)
-	export TZ="XXX+$((second % 86400 / 3600)):$((second % 3600 / 60)):$((second % 60))"
+	export TZ="LOC+$((second % 86400 / 3600)):$((second % 3600 / 60)):$((second % 60))"
 	all=$(count mine) late=$(count mine --time 00:00:00,)
 	check "after midnight: some" test "$late" -gt 0 -a "$late" -lt "$all"
 	same "before it: the others" "$((all - late))" "$(count mine --time 23:59:50,23:59:59.999999999)"
