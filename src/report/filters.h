@@ -26,8 +26,9 @@ struct time_ranges {
 /* The text has percentages: first_ns and last_ns are needed. */
 bool time_ranges_need_bounds(const char *text);
 /*
- * "START,STOP" in seconds or as times of day (by CLOCK_DATA in info), either may be empty; or "A%-B%", "A%/N" (the Nth part of that size), "A%" (the
- * first). Several with spaces between, percentages also with commas. -EINVAL with a sentence.
+ * "START,STOP" in seconds or as times of day (by CLOCK_DATA in info), either may be empty; or "A%-B%",
+ * "A%/N" (the Nth part of that size), "A%" (the first). Several with spaces between, percentages also with
+ * commas. -EINVAL with a sentence.
  */
 int time_ranges_parse(struct time_ranges *ranges, const char *text, uint64_t first_ns,
 		      uint64_t last_ns, const struct info *info, struct str *err);
