@@ -8,6 +8,9 @@
  *	kprobe/func=do_sys_openat2+0x10/                kernel function, with an offset into it
  *	kprobe/addr=0xffffffff81000000/                 kernel address
  *
+ * What has no name= is called as perf calls its probes, since a path would fill the line:
+ * probe_bash:readline, probe_bash:readline__return, probe_bash:0x8d3a0, probe:do_sys_openat2+0x10.
+ *
  * attr.config1 points to the path or the kernel function's name, which the event owns as
  * probe_path; config2 is the offset or address. The flags (retprobe, ref_ctr_offset) are fields
  * that the units describe in sysfs.
@@ -48,6 +51,7 @@ struct probe {
 	const struct spec_event *spec;
 	const struct unit *unit;
 	const struct spec_term *path, *func, *offset, *addr;
+	bool returns; /* retprobe */
 };
 
 struct place {
@@ -104,6 +108,8 @@ static int probe_term(struct event_parse *p, const struct spec_term *term, struc
 		ret = term_number(p, term, unit_format_max(&format), &value);
 		if (ret == 0)
 			ret = unit_format_set(&format, &event->attr, value);
+		if (ret == 0 && !strcmp(term->name, "retprobe"))
+			probe->returns = value;
 		if (ret == 0)
 			ret = 1;
 		else
@@ -240,6 +246,50 @@ static int finish_kprobe(struct event_parse *p, struct probe *probe, struct even
 	return ret;
 }
 
+/* ---- its name ---- */
+
+static bool has_term(const struct spec_event *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->n_terms; i++)
+		if (!strcmp(spec->terms[i].name, name))
+			return true;
+	return false;
+}
+
+/* probe_ and the file's name up to its first dot or hyphen; what is no file has no name. */
+static void add_probe_group(struct str *out, const struct probe *probe)
+{
+	const char *base;
+
+	str_add(out, "probe");
+	if (!probe->path)
+		return;
+	base = strrchr(probe->path->value, '/');
+	base = base ? base + 1 : probe->path->value;
+	str_addc(out, '_');
+	for (; isalnum((unsigned char)*base) || *base == '_'; base++)
+		str_addc(out, *base);
+}
+
+static void name_probe(const struct probe *probe, struct event *event)
+{
+	const char *modifiers = probe->spec->modifiers;
+	struct str name = STR_INIT;
+
+	add_probe_group(&name, probe);
+	if (probe->func) {
+		str_addf(&name, ":%s", probe->func->value);
+		if (probe->offset)
+			str_addf(&name, "+%s", probe->offset->value);
+	} else {
+		str_addf(&name, ":0x%llx", (unsigned long long)event->attr.config2);
+	}
+	str_addf(&name, "%s%s%s", probe->returns ? "__return" : "", *modifiers ? ":" : "", modifiers);
+	free(event->name);
+	event->name = xstrdup(name.s);
+	str_release(&name);
+}
+
 /* ---- the source ---- */
 
 static const struct probe_kind *find_kind(const char *word)
@@ -268,6 +318,8 @@ static int probe_lookup(struct event_parse *p, const struct spec_event *spec)
 	ret = event_apply_terms(p, spec, event, probe_term, add_probe_names, &probe);
 	if (!ret)
 		ret = probe.kind->finish(p, &probe, event);
+	if (!ret && !has_term(spec, "name"))
+		name_probe(&probe, event);
 	return ret ? ret : 1;
 }
 

@@ -120,26 +120,30 @@ static bool ends_value(char c)
 }
 
 /*
- * A value that begins with a slash is a path, in which slashes belong to it: it ends at a comma,
- * or else its last slash closes the terms.
+ * In a path slashes belong to it: it ends at a comma that more terms follow, or else its last slash
+ * closes the terms.
  */
 static size_t path_length(const char *s)
 {
-	size_t n = 0, last_slash = 0;
+	const char *last_slash = NULL;
+	size_t n = 0;
 
 	for (; !ends_value(s[n]); n++)
 		if (s[n] == '/')
-			last_slash = n;
-	if (s[n] == ',' && last_slash + 1 != n)
+			last_slash = s + n;
+	if (!last_slash)
 		return n;
-	return last_slash;
+	if (s[n] == ',' && last_slash + 1 != s + n && strchr(s + n, '/'))
+		return n;
+	return (size_t)(last_slash - s);
 }
 
-static size_t value_length(const char *s)
+/* A path is what begins as one, or what its term calls one: path=bin/app. */
+static size_t value_length(const struct spec_term *term, const char *s)
 {
 	size_t n = 0;
 
-	if (s[0] == '/')
+	if (s[0] == '/' || !strcmp(term->name, "path"))
 		return path_length(s);
 	while (!ends_value(s[n]) && s[n] != '/')
 		n++;
@@ -152,7 +156,7 @@ static int parse_value(struct parser *ps, struct spec_term *term)
 
 	if (peek(ps) == '\'' || peek(ps) == '"')
 		return parse_quoted(ps, term);
-	n = value_length(ps->text + ps->at);
+	n = value_length(term, ps->text + ps->at);
 	if (!n)
 		return unexpected(ps, "a value");
 	term->value = take(ps, n, &term->value_pos);

@@ -9,7 +9,8 @@
  *           | word '/' [terms] '/' [[':'] modifiers]                 SPEC_UNIT    cpu/event=0x3c/u, cycles/name=x/
  *           | 'mem:' addr ['/' len] [':' rwx] ['/' terms '/'] [[':'] modifiers]   SPEC_MEM
  *           | unit '::' event { ':' attribute }                      SPEC_PFM     skl::INST_RETIRED:ANY_P
- *   term   := name | name '=' value            value may be quoted with ' or "
+ *   term   := name | name '=' value            value may be quoted with ' or "; one that begins with a
+ *                                              slash, and that of path=, is a path with slashes in it
  *
  * word:mods and word:word look alike: where the second word is made only of modifier letters it is
  * modifiers, else SPEC_PAIR; event.c says "unknown modifier" where the first word is an event's name.

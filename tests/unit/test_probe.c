@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 static struct fake_machine machine;
 static char self[4096]; /* the path of this program */
@@ -83,6 +84,60 @@ static void test_terms(void **state)
 	expect_probe("kprobe/func=do_exit+0x10,retprobe=1/", 7, 1, "do_exit", 0x10);
 	expect_probe("kprobe/func=do_exit+1,offset=2/", 7, 0, "do_exit", 3);
 	expect_probe("kprobe/addr=0xffffffff81000000/", 7, 0, NULL, 0xffffffff81000000);
+}
+
+static const struct {
+	const char *spec, *name;
+} named[] = {
+	{ "uprobe/path=/bin/sh,offset=0x100/", "probe_sh:0x100" },
+	{ "uprobe/path=/bin/../bin/sh,offset=16,retprobe/", "probe_sh:0x10__return" },
+	{ "uprobe/path=/bin/sh,offset=16,retprobe=0/u", "probe_sh:0x10:u" },
+	{ "uprobe/path=/bin/sh,offset=16,name=mine/u", "mine" },
+	{ "kprobe/func=do_exit/", "probe:do_exit" },
+	{ "kprobe/func=do_exit,offset=0x10/", "probe:do_exit+0x10" },
+	{ "kprobe/func=do_exit+4,retprobe/k", "probe:do_exit+4__return:k" },
+	{ "kprobe/addr=0xffffffff81000000/", "probe:0xffffffff81000000" },
+};
+
+/* As perf calls its probes; a path is as long as it likes, and is no name. */
+static void test_names(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
+		struct event_list list;
+		struct str err = STR_INIT;
+
+		event_list_init(&list);
+		if (event_list_parse(&list, named[i].spec, &machine.host, &err))
+			fail_msg("%s: %s", named[i].spec, err.s);
+		assert_string_equal(list.v[0].name, named[i].name);
+		event_list_release(&list);
+		str_release(&err);
+	}
+}
+
+/* From the folder that the path is relative to, as a shell would find it. */
+static void test_relative_path(void **state)
+{
+	char *here = getcwd(NULL, 0), *slash = strrchr(self, '/');
+	char *spec = xasprintf("uprobe/path=./%s,func=probed_function/", slash + 1);
+	char *folder = xstrndup(self, (size_t)(slash - self));
+	char *relative = xasprintf("./%s", slash + 1);
+	struct elf_function function;
+	struct str err = STR_INIT;
+	struct near_name near;
+
+	(void)state;
+	near_init(&near, "", 0);
+	assert_int_equal(elf_find_function(self, "probed_function", &function, &near, &err), 0);
+	assert_int_equal(chdir(folder), 0);
+	expect_probe(spec, 8, 0, relative, function.offset);
+	assert_int_equal(chdir(here), 0);
+	free(here);
+	free(spec);
+	free(folder);
+	free(relative);
+	str_release(&err);
 }
 
 static void test_refused(void **state)
@@ -274,6 +329,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_terms),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_relative_path),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_units_that_the_kernel_lacks),
 		cmocka_unit_test(test_copies_own_their_text),
