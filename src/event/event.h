@@ -84,6 +84,7 @@ struct event {
 
 	char *filter; /* tracepoint filter, or NULL */
 	char *cgroup; /* cgroup name as given with -G or --for-each-cgroup, or NULL */
+	char *tracepoint; /* "system/name", its folder below tracefs' events; NULL: it is none */
 	char *probe_path; /* owned text that attr.config1 (uprobe path, kprobe function) points to */
 	struct event_terms terms;
 };
@@ -116,6 +117,13 @@ int event_list_parse_pfm(struct event_list *list, const char *names, const struc
 
 /* --filter: for all events of the last -e; each must be a tracepoint. */
 int event_list_set_filter(struct event_list *list, const char *filter, struct str *err);
+
+/*
+ * Why the kernel refused event->filter, as far as its words tell: a name that is no field of the
+ * tracepoint. reason and remedy stay empty where nothing is found.
+ */
+void event_filter_explain(const struct event *event, const struct host_paths *host,
+			  struct str *reason, struct str *remedy);
 
 /*
  * -G a,b: the n-th name belongs to the n-th event given so far; an empty name skips one; when fewer

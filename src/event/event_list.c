@@ -21,6 +21,7 @@ void event_release(struct event *event)
 	free(event->unit);
 	free(event->group_name);
 	free(event->filter);
+	free(event->tracepoint);
 	free(event->cgroup);
 	free(event->probe_path);
 	free(event->terms.call_graph);
@@ -51,6 +52,7 @@ static void copy_event(struct event *to, const struct event *from)
 	to->unit = copy_text(from->unit);
 	to->group_name = copy_text(from->group_name);
 	to->filter = copy_text(from->filter);
+	to->tracepoint = copy_text(from->tracepoint);
 	to->cgroup = copy_text(from->cgroup);
 	to->terms.call_graph = copy_text(from->terms.call_graph);
 	to->terms.branch_type = copy_text(from->terms.branch_type);

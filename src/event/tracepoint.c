@@ -101,6 +101,7 @@ static int add_tracepoint(struct tracepoints *t, const char *system, const char 
 	event = event_new(t->p, t->spec, &tracepoint_source);
 	event->attr.type = PERF_TYPE_TRACEPOINT;
 	event->attr.config = id;
+	event->tracepoint = xasprintf("%s/%s", system, name);
 	if (is_pattern(t->spec)) {
 		free(event->name);
 		event->name =

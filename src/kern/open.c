@@ -69,6 +69,24 @@ static void raise_file_limit(const struct opening *o)
 	sys->rlimit(RLIMIT_NOFILE, &limit, NULL);
 }
 
+static int filter_failed(struct opening *o, const struct event *event, int rc)
+{
+	struct str reason = STR_INIT, remedy = STR_INIT;
+
+	if (rc == -EINVAL)
+		event_filter_explain(event, &o->set->kern->host, &reason, &remedy);
+	str_add(o->err, "filter '");
+	str_add_printable(o->err, event->filter, strlen(event->filter));
+	str_addf(o->err, "' of %s: ", event->name);
+	if (reason.len)
+		str_addf(o->err, "%s\n%s", reason.s, remedy.s);
+	else
+		str_addf(o->err, "the kernel refuses it: %s", strerror(-rc));
+	str_release(&reason);
+	str_release(&remedy);
+	return rc;
+}
+
 static int set_filter(struct opening *o, const struct counter *c)
 {
 	for (size_t cell = 0; cell < cells_count(c); cell++) {
@@ -78,12 +96,8 @@ static int set_filter(struct opening *o, const struct counter *c)
 			continue;
 		rc = o->set->kern->sys->ioctl(c->fds[cell], PERF_EVENT_IOC_SET_FILTER,
 					      (unsigned long)c->event->filter);
-		if (rc < 0) {
-			str_add(o->err, "filter '");
-			str_add_printable(o->err, c->event->filter, strlen(c->event->filter));
-			return fail(o->err, rc, "' of %s: the kernel refuses it: %s",
-				    c->event->name, strerror(-rc));
-		}
+		if (rc < 0)
+			return filter_failed(o, c->event, rc);
 	}
 	return 0;
 }

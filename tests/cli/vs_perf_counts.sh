@@ -163,7 +163,10 @@ test_filters()
 		-e syscalls:sys_exit_write -e syscalls:sys_enter_write --filter 'fd == 2' "${two[@]}"
 	exactly "a filter that nothing passes" 0 -e syscalls:sys_enter_write --filter 'fd == 99' "${two[@]}"
 	fails_with 255 "filter|field" perf stat -e syscalls:sys_enter_write --filter 'nonsense == 1' -- true
-	fails_with 125 "nonsense" "$PSTAT" stat -e syscalls:sys_enter_write --filter 'nonsense == 1' -- true
+	fails_with 125 "it has no field 'nonsense'" "$PSTAT" stat -e syscalls:sys_enter_write \
+		--filter 'nonsense == 1' -- true
+	fails_with 125 "did you mean 'count'" "$PSTAT" record -o filtered -e syscalls:sys_enter_write \
+		--filter 'fd == 1 && (coun == 3)' -- true
 }
 
 test_uprobes()

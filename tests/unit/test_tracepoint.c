@@ -85,6 +85,52 @@ static void test_unknown_names(void **state)
 	expect_error("..:events", host, -ENOENT, "no tracing system '..'");
 }
 
+static const struct {
+	const char *filter, *reason, *remedy; /* "": nothing is found to be wrong */
+} filters[] = {
+	{ "nosuch>1", "it has no field 'nosuch'",
+	  "its fields: common_pid, prev_comm, prev_pid, prev_state" },
+	{ "prev_pidd > 1", "it has no field 'prev_pidd'", "did you mean 'prev_pid'?" },
+	{ "prev_pid>1 && (prev_com ~ \"ba*\" || !prev_state)", "it has no field 'prev_com'",
+	  "did you mean 'prev_comm'?" },
+	{ "!prev_stat", "it has no field 'prev_stat'", "did you mean 'prev_state'?" },
+	{ "(prev_pid != 1) && (common_pid != other)", "", "" },
+	{ "prev_comm == 'a && (b' || cpu == 0 || prev_comm ~ \"(c\"", "", "" },
+	{ "prev_comm.ustring ~ \"x\" && prev_pid & 4", "", "" },
+	{ "prev_comm == 'open", "", "" },
+	{ "prev_pid >", "", "" },
+	{ "&&", "", "" },
+};
+
+static void test_filters_explained(void **state)
+{
+	static const char format[] = "name: sched_switch\nID: 318\nformat:\n"
+				     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+				     "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				     "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+				     "\tfield:;\toffset:1;\n\tfield:long prev_state\n"
+				     "print fmt: \"x\"\n";
+	struct event_list list;
+	struct str reason = STR_INIT, remedy = STR_INIT;
+
+	(void)state;
+	fake_machine_file(&machine, "tracing/events/sched/sched_switch/format", format);
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		event_list_init(&list);
+		assert_int_equal(event_list_parse(&list, "sched:sched_switch/name=x/", &machine.host,
+						  &reason), 0);
+		assert_int_equal(event_list_set_filter(&list, filters[i].filter, &reason), 0);
+		event_filter_explain(&list.v[0], &machine.host, &reason, &remedy);
+		assert_string_equal(reason.s, filters[i].reason);
+		assert_string_equal(remedy.s, filters[i].remedy);
+		str_reset(&reason);
+		str_reset(&remedy);
+		event_list_release(&list);
+	}
+	str_release(&reason);
+	str_release(&remedy);
+}
+
 static void test_tracefs_is_not_mounted(void **state)
 {
 	struct host_paths host = { "/nonexistent/sys", "/proc", "/nonexistent/tracing" };
@@ -196,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_patterns_are_sorted_events_of_their_own),
 		cmocka_unit_test(test_unknown_names),
+		cmocka_unit_test(test_filters_explained),
 		cmocka_unit_test(test_tracefs_is_not_mounted),
 		cmocka_unit_test(test_debugfs_instead),
 		cmocka_unit_test(test_user_who_may_not_read),
