@@ -84,6 +84,38 @@ static bool refuses_excludes(const struct failure *f)
 	return memcmp(&attr, f->attr, sizeof(attr)) && !open_variant(f, &attr);
 }
 
+/* Precise levels are lowered before an event is given up, so they are in no variant. */
+static bool wants_branches(const struct failure *f)
+{
+	return f->attr->sample_type & PERF_SAMPLE_BRANCH_STACK;
+}
+
+static bool branches_without_unit(const struct failure *f)
+{
+	return wants_branches(f) && !machine_core_unit(f->machine);
+}
+
+static bool refuses_branches(const struct failure *f)
+{
+	struct perf_event_attr attr = *f->attr;
+
+	attr.sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = 0;
+	attr.precise_ip = 0;
+	return wants_branches(f) && !open_variant(f, &attr);
+}
+
+static bool refuses_branch_filter(const struct failure *f)
+{
+	struct perf_event_attr attr = *f->attr;
+
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY |
+				  (attr.branch_sample_type & PERF_SAMPLE_BRANCH_PLM_ALL);
+	attr.precise_ip = 0;
+	return wants_branches(f) && attr.branch_sample_type != f->attr->branch_sample_type &&
+	       !open_variant(f, &attr);
+}
+
 static bool refuses_tasks(const struct failure *f)
 {
 	struct perf_event_attr attr = *f->attr;
@@ -200,6 +232,19 @@ static char *machine_lacks_unit(const struct failure *f)
 	return str_detach(&text);
 }
 
+static char *no_branches_here(const struct failure *f)
+{
+	return xasprintf("branch records are made by a CPU's counter unit, and this %s has none",
+			 machine_is_virtual(f->machine) ? "virtual machine" : "machine");
+}
+
+static char *no_branches_of_event(const struct failure *f)
+{
+	return xstrdup(event_needs_counter(f->event) ?
+			       "this CPU's counter unit makes no branch records" :
+			       "branch records come with events of the CPU's counter unit only");
+}
+
 static char *kernel_words(const struct failure *f)
 {
 	return xasprintf("the kernel refuses it: %s", strerror(f->err));
@@ -213,6 +258,20 @@ static char *remedy_level(const struct failure *f)
 
 	return xstrdup(privilege_remedy(machine_privilege(f->machine), machine_paranoid(f->machine),
 					level));
+}
+
+static char *remedy_branches(const struct failure *f)
+{
+	if (f->attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		return xstrdup("callchains without them: --call-graph fp or --call-graph dwarf");
+	return xstrdup("leave out -b and -j; -g tells who called, without branch records");
+}
+
+static char *remedy_branch_filter(const struct failure *f)
+{
+	if (f->attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		return remedy_branches(f);
+	return xstrdup("-b, or -j with fewer words");
 }
 
 static char *remedy_capability(const struct failure *f)
@@ -257,12 +316,17 @@ static const struct cause {
 	char *(*remedy)(const struct failure *failure); /* NULL: none known */
 } causes[] = {
 	{ ENOENT, unit_is_absent, NULL, machine_lacks_unit, NULL },
+	{ ENOENT, branches_without_unit, NULL, no_branches_here, remedy_branches },
 	{ ENOENT, generic_in_virtual, "no counter unit in this virtual machine", NULL, NULL },
 	{ ENOENT, generic_without_unit, "no counter unit on this machine", NULL, NULL },
 	{ ENOENT, on_core_unit, "this counter unit does not have the event", NULL, NULL },
 	{ ENOENT, on_named_unit, NULL, unit_lacks_event, NULL },
 	{ ENOENT, NULL, "this kernel does not have the event", NULL, NULL },
 
+	{ EOPNOTSUPP, branches_without_unit, NULL, no_branches_here, remedy_branches },
+	{ EOPNOTSUPP, refuses_branch_filter, "the unit cannot select branch records like this", NULL,
+	  remedy_branch_filter },
+	{ EOPNOTSUPP, refuses_branches, NULL, no_branches_of_event, remedy_branches },
 	{ EOPNOTSUPP, generic_in_virtual, "no counter unit in this virtual machine", NULL, NULL },
 	{ EOPNOTSUPP, generic_without_unit, "no counter unit on this machine", NULL, NULL },
 	{ EOPNOTSUPP, refuses_exclude_idle, "the unit cannot leave out idle time (:I)", NULL,
@@ -274,6 +338,9 @@ static const struct cause {
 	{ EINVAL, only_in_group, NULL, group_too_big, remedy_split_group },
 	{ EINVAL, is_breakpoint,
 	  "the machine cannot watch this address with this length and access", NULL, NULL },
+	{ EINVAL, refuses_branch_filter, "the unit cannot select branch records like this", NULL,
+	  remedy_branch_filter },
+	{ EINVAL, refuses_branches, NULL, no_branches_of_event, remedy_branches },
 	{ EINVAL, refuses_tasks, "the unit counts whole CPUs only", NULL, remedy_all_cpus },
 	{ EINVAL, refuses_exclude_idle, "the unit cannot leave out idle time (:I)", NULL, NULL },
 	{ EINVAL, refuses_excludes, "the unit cannot tell these modes (:u :k :h :G :H) apart", NULL,
@@ -285,6 +352,7 @@ static const struct cause {
 	{ EBUSY, NULL, "another user holds the unit exclusively", NULL, NULL },
 	{ ENODEV, on_one_cpu, "the CPU is not online", NULL, NULL },
 	{ ENODEV, NULL, "the unit's device is not there", NULL, NULL },
+	{ ENXIO, branches_without_unit, NULL, no_branches_here, remedy_branches },
 	{ ENXIO, generic_in_virtual, "no counter unit in this virtual machine", NULL, NULL },
 	{ ENXIO, NULL, "no counter unit for this event", NULL, NULL },
 	{ ESRCH, NULL, "the task has ended", NULL, NULL },

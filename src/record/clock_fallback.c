@@ -39,14 +39,18 @@ static char *clock_name(const char *name)
 	return str_detach(&out);
 }
 
-void replace_cycles(struct event_list *events, const struct kern *kern, struct note_list *notes)
+void replace_cycles(struct event_list *events, const struct sampling *sampling,
+		    const struct kern *kern, struct note_list *notes)
 {
 	for (size_t i = 0; i < events->n; i++) {
 		struct event *event = &events->v[i];
 		char *name, *why = NULL;
 		int rc;
 
-		rc = is_cycles(event) ? event_try_sample(event, kern, &why) : 0;
+		/* A clock has no branch records: with the event's own failure all is said. */
+		if (!is_cycles(event) || sampling_wants_branches(sampling, event))
+			continue;
+		rc = event_try_sample(event, kern, &why);
 		if (!means_no_counter(rc)) {
 			free(why);
 			continue;

@@ -113,7 +113,7 @@ static int choose_samples(struct recording *rec)
 	sampling.starts_late = waits(rec) || plan->control_fd >= 0;
 	/* A ring of its own for each thread has no CPU, and then no children. */
 	sampling.inherit = sampling.inherit && !plan->target.per_thread;
-	replace_cycles(plan->events, plan->kern, plan->notes);
+	replace_cycles(plan->events, &sampling, plan->kern, plan->notes);
 	rc = sampling_apply(&sampling, &rec->target, plan->events, plan->kern, plan->notes, rec->err);
 	if (rc == -EINVAL)
 		rec->failed_status = EXIT_BAD_USAGE;

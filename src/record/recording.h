@@ -85,8 +85,9 @@ void tracing_data_collect(struct info *info, const struct event_list *events,
 
 /*
  * Cycles where no counter counts them become cpu-clock, with a note that says why; other events are
- * left as they are.
+ * left as they are, and so are those that are to bring branch records.
  */
-void replace_cycles(struct event_list *events, const struct kern *kern, struct note_list *notes);
+void replace_cycles(struct event_list *events, const struct sampling *sampling,
+		    const struct kern *kern, struct note_list *notes);
 
 #endif

@@ -106,7 +106,7 @@ struct pass {
 };
 
 /* The words that event/terms.c lets through. */
-static enum callchain_kind callchain_of(const struct pass *p, const struct event *event)
+static enum callchain_kind callchain_of(const struct sampling *s, const struct event *event)
 {
 	static const char *const words[] = { [CALLCHAIN_NONE] = "no", [CALLCHAIN_FP] = "fp",
 					     [CALLCHAIN_DWARF] = "dwarf", [CALLCHAIN_LBR] = "lbr" };
@@ -117,7 +117,13 @@ static enum callchain_kind callchain_of(const struct pass *p, const struct event
 		    !strncmp(term, words[i], strlen(words[i])))
 			return (enum callchain_kind)i;
 	}
-	return p->sampling->callchain;
+	return s->callchain;
+}
+
+bool sampling_wants_branches(const struct sampling *sampling, const struct event *event)
+{
+	return sampling->branch_filter || event->terms.branch_type ||
+	       callchain_of(sampling, event) == CALLCHAIN_LBR;
 }
 
 static void set_max_stack(const struct pass *p, struct event *event)
@@ -159,7 +165,7 @@ static void set_link_register(struct event *event)
 
 static int set_callchain(const struct pass *p, struct event *event)
 {
-	enum callchain_kind kind = callchain_of(p, event);
+	enum callchain_kind kind = callchain_of(p->sampling, event);
 
 	if (kind == CALLCHAIN_NONE)
 		return 0;

@@ -196,19 +196,26 @@ test_cgroups()
 	rmdir "$folder"
 }
 
-# Without a counter unit there are no branch records either: the same is tried in vain, on the clock that
-# both take for cycles.
+# Without a counter unit there are no branch records either: the same is tried in vain. pstat says so, and
+# does not take the clock for cycles, which has none.
 test_branches()
 {
 	need_no_counter_unit
 	need_paranoid 1
-	beside_perf -e cycles:u -b -- true
-	beside_perf -e cycles:u -j any_ret,ind_call,save_type -- true
+	beside_perf -e cpu-clock:u -b -- true
+	beside_perf -e cpu-clock:u -j any_ret,ind_call,save_type -- true
 	compare refused
 	for folder in */; do
 		same "record fails: perf, pstat" "not 0, not 0" "$(sed 's/^[^0].*/not 0/' \
 			"$folder/perf/status" "$folder/pstat/status" | paste -sd, | sed 's/,/, /')"
 	done
+	for words in -b "-j any_call" "-e cycles:u -b" "--call-graph lbr"; do
+		# shellcheck disable=SC2086 # words
+		fails_with 125 "cannot be sampled: branch records are made by a CPU's counter unit" \
+			"$PSTAT" record -o refused $words -- true
+		has_not "$words: no clock instead" "sampling cpu-clock" "$err"
+	done
+	has "lbr: other callchains" "--call-graph fp or --call-graph dwarf" "$err"
 }
 
 run_tests

@@ -290,6 +290,77 @@ static void every_errno_has_words(void **state)
 	}
 }
 
+/* ---- branch records ---- */
+
+static uint64_t known_branches; /* what the unit can select */
+
+static int some_branches(const struct fake_call *call)
+{
+	return call->attr.branch_sample_type & ~known_branches ? -answer_errno :
+	       call->attr.precise_ip ? -EOPNOTSUPP : 0;
+}
+
+static void refused_branches(uint32_t type, uint64_t filter, int err, const char *reason,
+			     const char *remedy)
+{
+	struct event *event = add("x", type, PERF_COUNT_SW_CPU_CLOCK);
+
+	event->attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	event->attr.branch_sample_type = filter;
+	event->attr.precise_ip = 2;
+	options.sample = true;
+	answer_errno = err;
+	fake.answer = some_branches;
+	open_all();
+	assert_string_equal(set.v[0].reason, reason);
+	assert_string_equal(set.v[0].remedy, remedy);
+}
+
+static void branches_without_a_counter_unit(void **state)
+{
+	(void)state;
+	refused_branches(PERF_TYPE_SOFTWARE, PERF_SAMPLE_BRANCH_ANY, EOPNOTSUPP,
+			 "branch records are made by a CPU's counter unit, and this machine has none",
+			 "leave out -b and -j; -g tells who called, without branch records");
+}
+
+static void lbr_without_a_counter_unit(void **state)
+{
+	(void)state;
+	refused_branches(PERF_TYPE_HARDWARE, PERF_SAMPLE_BRANCH_CALL_STACK, ENOENT,
+			 "branch records are made by a CPU's counter unit, and this machine has none",
+			 "callchains without them: --call-graph fp or --call-graph dwarf");
+}
+
+static void branches_of_an_event_without_them(void **state)
+{
+	(void)state;
+	core_unit();
+	refused_branches(PERF_TYPE_SOFTWARE, PERF_SAMPLE_BRANCH_ANY, EOPNOTSUPP,
+			 "branch records come with events of the CPU's counter unit only",
+			 "leave out -b and -j; -g tells who called, without branch records");
+}
+
+static void unit_without_branches(void **state)
+{
+	(void)state;
+	core_unit();
+	refused_branches(PERF_TYPE_HARDWARE, PERF_SAMPLE_BRANCH_ANY, EINVAL,
+			 "this CPU's counter unit makes no branch records",
+			 "leave out -b and -j; -g tells who called, without branch records");
+}
+
+static void unit_without_this_filter(void **state)
+{
+	(void)state;
+	core_unit();
+	known_branches = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+	refused_branches(PERF_TYPE_HARDWARE, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_IN_TX,
+			 EOPNOTSUPP, "the unit cannot select branch records like this",
+			 "-b, or -j with fewer words");
+	known_branches = 0;
+}
+
 static void named_unit_lacks_the_event(void **state)
 {
 	static char name[] = "un\x1bit";
@@ -314,6 +385,9 @@ int main(void)
 		T(guest_is_taken_where_it_must), T(children_are_given_up_with_a_note),
 		T(whole_cpu_unit_says_so), T(task_on_whole_cpu_unit), T(every_errno_has_words),
 		T(named_unit_lacks_the_event),
+		T(branches_without_a_counter_unit), T(lbr_without_a_counter_unit),
+		T(branches_of_an_event_without_them), T(unit_without_branches),
+		T(unit_without_this_filter),
 #undef T
 	};
 
