@@ -61,17 +61,19 @@ static void run_script(struct sample_run *run, const struct script_words *words)
 	struct script *script = NULL;
 	struct str err = STR_INIT;
 	struct pager pager;
+	int rc;
 
 	if (script_new(&script, &words->script, &run->reader, &err)) {
 		message_error(err.s);
 		run->status = EXIT_BAD_USAGE;
 	} else {
 		pager_open(&pager, !words->sample.no_pager);
-		if (script_run(script, &run->output, sample_run_progress, run, &err) &&
-		    !run->output.failed)
-			sample_run_fail(run, err.s);
+		rc = script_run(script, &run->output, sample_run_progress, run, &err);
 		output_end(&run->output);
 		pager_close(&pager);
+		/* Behind the text, and not on the pager's screen. */
+		if (rc && !run->output.failed)
+			sample_run_fail(run, err.s);
 		sample_run_notes(run, script_session(script), &words->sample);
 	}
 	script_free(script);

@@ -37,7 +37,7 @@ struct session {
 static bool notes_are_wanted(const struct session *session)
 {
 	const struct stat_words *words = session->words;
-	bool machine_on_stderr = session->output.fd == STDERR_FILENO && (words->json || words->separator);
+	bool machine_on_stderr = session->output.with_notes && (words->json || words->separator);
 
 	return !words->quiet && (words->verbose > 0 || !machine_on_stderr);
 }

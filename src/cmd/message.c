@@ -46,8 +46,10 @@ static void add_lines(struct str *out, const char *text, size_t at)
 	}
 }
 
+/* Where both go to one place, what was printed before comes before. A stdout that fails is told at the end. */
 static void to_stderr(struct str *text)
 {
+	fflush(stdout);
 	/* Nothing is left to do if this fails. */
 	(void)!write_all(STDERR_FILENO, text->s, text->len);
 	str_release(text);

@@ -184,6 +184,7 @@ void sample_run_fail(struct sample_run *run, const char *text)
 	struct str line = STR_INIT;
 
 	progress_end(&run->progress);
+	output_end(&run->output);
 	str_addf(&line, "%s: %s", run->reader.path, text);
 	message_error(line.s);
 	str_release(&line);

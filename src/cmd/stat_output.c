@@ -6,12 +6,40 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 static const char clear_screen[] = "\033[H\033[2J";
 
 /* ---- where ---- */
+
+static bool same_file(int a, int b)
+{
+	struct stat x, y;
+
+	return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/*
+ * "-o counts 2>counts": two descriptors of one file would overwrite each other's text. The standard one
+ * goes on where notes, or the command, have ended.
+ */
+static void share_descriptor(struct stat_output *out)
+{
+	static const int standard[] = { STDERR_FILENO, STDOUT_FILENO };
+
+	for (size_t i = 0; i < ARRAY_SIZE(standard); i++) {
+		int fd = same_file(out->fd, standard[i]) ?
+				 fcntl(standard[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+
+		if (fd < 0)
+			continue;
+		close(out->fd);
+		out->fd = fd;
+		return;
+	}
+}
 
 static int open_file(struct stat_output *out, const struct stat_words *words, struct str *err)
 {
@@ -22,6 +50,8 @@ static int open_file(struct stat_output *out, const struct stat_words *words, st
 	out->close_fd = out->fd >= 0;
 	if (out->fd < 0)
 		fail(err, out->fd, "%s: cannot be opened for writing: %s", words->output, why.s);
+	else
+		share_descriptor(out);
 	str_release(&why);
 	return out->fd < 0 ? out->fd : 0;
 }
@@ -152,6 +182,7 @@ int stat_output_open(struct stat_output *out, const struct stat_words *words, st
 		prints = false;
 	if (prints)
 		rc = open_place(out, words, err);
+	out->with_notes = !rc && prints && same_file(out->fd, STDERR_FILENO);
 	choose_style(out, words);
 	return rc;
 }

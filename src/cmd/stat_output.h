@@ -11,6 +11,7 @@
 struct stat_output {
 	int fd; /* -1: nothing is printed */
 	bool close_fd;
+	bool with_notes; /* it is where standard error goes */
 	const char *place; /* for messages; borrowed */
 	const struct stat_format *format;
 	struct stat_style style;

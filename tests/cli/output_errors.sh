@@ -26,6 +26,37 @@ test_to_a_file()
 	check "JSON is JSON" "$PYTHON" -c 'import json; json.loads(open("out.json").read())'
 }
 
+# Two descriptors of one file: neither overwrites the other.
+test_to_the_file_of_stderr()
+{
+	"$PSTAT" stat -e page-faults:u -o out sh -c 'echo of the command >&2; exit 3' 2>out
+	has "the command's words" '^of the command$' "$(<out)"
+	has "the counts behind them" '^ Performance counter stats' "$(<out)"
+	"$PSTAT" stat -x, -e page-faults:u -o out --post 'echo after' echo before >out
+	same "and with stdout" "before after" "$(grep -x -e before -e after out | paste -sd ' ')"
+	same "one row" 1 "$(grep -c ',page-faults' out)"
+}
+
+# A message comes behind what was printed before it, also where both go to one place.
+test_messages_behind_the_text()
+{
+	local what
+
+	"$PSTAT" record -q -e cpu-clock:u -c 100000 -o whole -- "$WORK/callers" known 100 ||
+		skip "needs a recording"
+	head -c "$(($(stat -c %s whole) / 2))" whole >cut
+	for what in "script --no-inline" "report -n" "script -D"; do
+		# shellcheck disable=SC2086 # words
+		run "$PSTAT" $what -i cut
+		has "$what: a message" '^pstat: .*the file ends' "$err"
+		# shellcheck disable=SC2086 # words
+		"$PSTAT" $what -i cut >both 2>&1
+		same "$what: lines are whole" "$(printf '%s\n%s' "$out" "$err" | grep . | sort)" \
+			"$(grep . both | sort)"
+		same "$what: behind the text" "$(tail -1 <<<"$err")" "$(tail -1 both)"
+	done
+}
+
 test_to_a_descriptor()
 {
 	run "$PSTAT" stat -x, -e page-faults --log-fd 1 true
