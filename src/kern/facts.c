@@ -22,6 +22,7 @@ struct collector {
 	const struct kern *kern;
 	struct machine machine;
 	const char *name; /* of the row at work */
+	int own_rc; /* what the least event of all gets: own task, user mode, software */
 };
 
 static void PRINTF_LIKE(4, 5) add(struct collector *c, enum fact_state state, const char *remedy,
@@ -108,6 +109,9 @@ static void user(struct collector *c)
 	str_release(&text);
 }
 
+/* Levels above 2 are an addition of some distributions; other kernels take them for 2. */
+enum { HIGHEST_LEVEL = 2 };
+
 /* What each level leaves to users without CAP_PERFMON; from the lowest level on. */
 static const struct {
 	int level; /* this one and lower ones that no earlier row took */
@@ -117,7 +121,7 @@ static const struct {
 	{ -1, FACT_GOOD, "everything" },
 	{ 0, FACT_GOOD, "everything but raw tracepoint data" },
 	{ 1, FACT_LIMITED, "own tasks, user and kernel mode" },
-	{ 2, FACT_LIMITED, "own tasks, user mode only" },
+	{ HIGHEST_LEVEL, FACT_LIMITED, "own tasks, user mode only" },
 };
 
 static void paranoid(struct collector *c)
@@ -130,6 +134,11 @@ static void paranoid(struct collector *c)
 		add(c, FACT_GOOD, NULL, "%d, which does not limit this user", level);
 		return;
 	}
+	if (level > HIGHEST_LEVEL && !c->own_rc) {
+		add(c, FACT_LIMITED, remedy, "%d, which this kernel takes for %d: own tasks, user mode only",
+		    level, HIGHEST_LEVEL);
+		return;
+	}
 	for (size_t i = ARRAY_SIZE(paranoid_levels); i-- && level <= paranoid_levels[i].level;) {
 		state = paranoid_levels[i].state;
 		allows = paranoid_levels[i].allows;
@@ -137,7 +146,7 @@ static void paranoid(struct collector *c)
 	add(c, state, remedy, "%d, which allows %s", level, allows);
 }
 
-static void system_call(struct collector *c)
+static int open_own(const struct kern *kern)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -145,8 +154,14 @@ static void system_call(struct collector *c)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
+
+	return open_once(kern, &attr, 0, -1, 0);
+}
+
+static void system_call(struct collector *c)
+{
 	bool filter = machine_privilege(&c->machine)->seccomp == SECCOMP_FILTER;
-	int rc = open_once(c->kern, &attr, 0, -1, 0);
+	int rc = c->own_rc;
 
 	if (!rc)
 		add(c, FACT_GOOD, NULL, "works%s", filter ? ", under a seccomp filter" : "");
@@ -184,7 +199,7 @@ static void core_units(struct collector *c)
 					     "counters free for general events", &name);
 			add(c, FACT_GOOD, NULL, "%s", name.s);
 		} else {
-			add(c, FACT_LIMITED, NULL, "%s%s", name.s,
+			add(c, c->own_rc ? FACT_MISSING : FACT_LIMITED, NULL, "%s%s", name.s,
 			    rc ? strerror(-rc) : "all counters are in use");
 		}
 	}
@@ -205,7 +220,10 @@ static void other_units(struct collector *c)
 		str_add(&names, names.len ? ", " : "");
 		str_add_printable(&names, units->v[i].name, strlen(units->v[i].name));
 	}
-	add(c, names.len ? FACT_GOOD : FACT_LIMITED, NULL, "%s", names.len ? names.s : "none");
+	if (names.len && c->own_rc)
+		add(c, FACT_MISSING, NULL, "%s: none of them opens", names.s);
+	else
+		add(c, names.len ? FACT_GOOD : FACT_LIMITED, NULL, "%s", names.len ? names.s : "none");
 	str_release(&names);
 }
 
@@ -234,14 +252,29 @@ static void watchdog(struct collector *c)
 
 /* ---- tracing ---- */
 
+/* They are the kernel's own, and what is in their samples is told to few. */
+static void readable_tracepoints(struct collector *c, const char *root, const char *below)
+{
+	int level = machine_paranoid(&c->machine);
+
+	if (may_all(c) || level < 0)
+		add(c, FACT_GOOD, NULL, "%s%s", root, below);
+	else if (level < HIGHEST_LEVEL)
+		add(c, FACT_LIMITED, "sudo sysctl kernel.perf_event_paranoid=-1",
+		    "%s%s; they can be counted, their data needs perf_event_paranoid -1", root, below);
+	else
+		add(c, FACT_MISSING, "sudo sysctl kernel.perf_event_paranoid=1",
+		    "%s%s, but they happen in the kernel: needs perf_event_paranoid 1", root, below);
+}
+
 static void tracepoints(struct collector *c)
 {
 	const struct host_paths *host = &c->kern->host;
 
 	if (exists(host->tracefs, "events", R_OK | X_OK))
-		add(c, FACT_GOOD, NULL, "%s", host->tracefs);
+		readable_tracepoints(c, host->tracefs, "");
 	else if (exists(host->sysfs, "kernel/debug/tracing/events", R_OK | X_OK))
-		add(c, FACT_GOOD, NULL, "%s/kernel/debug/tracing", host->sysfs);
+		readable_tracepoints(c, host->sysfs, "/kernel/debug/tracing");
 	else if (!exists(host->tracefs, "", F_OK) && errno == ENOENT)
 		add(c, FACT_MISSING, NULL, "this kernel has no tracefs");
 	else if (exists(host->tracefs, "", X_OK))
@@ -437,6 +470,7 @@ void facts_collect(struct fact_list *facts, const struct kern *kern)
 	struct collector c = { .facts = facts, .kern = kern };
 
 	machine_init(&c.machine, kern);
+	c.own_rc = open_own(kern);
 	for (size_t i = 0; i < ARRAY_SIZE(fact_rows); i++) {
 		c.name = fact_rows[i].name;
 		fact_rows[i].collect(&c);

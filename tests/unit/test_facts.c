@@ -181,6 +181,52 @@ static void locked_machine(void **state)
 		    "sudo prlimit --pid $$ --nofile=1048576");
 }
 
+static void user_at_level(const char *level)
+{
+	put("proc/self/status", "Uid:\t500\t500\t500\t500\nCapEff:\t0\nSeccomp:\t0\n");
+	put("proc/sys/kernel/perf_event_paranoid", level);
+	put("tracing/events/sched/sched_switch/id", "300\n");
+	facts_collect(&facts, &kern);
+}
+
+/* Kernels without the distributions' addition know no level above 2. */
+static void level_3_where_it_means_2(void **state)
+{
+	(void)state;
+	user_at_level("3\n");
+	assert_fact("paranoid level", FACT_LIMITED,
+		    "3, which this kernel takes for 2: own tasks, user mode only",
+		    "sudo sysctl kernel.perf_event_paranoid=0");
+	assert_fact("perf_event_open", FACT_GOOD, "works", NULL);
+	assert_fact("other counter units", FACT_GOOD, "software", NULL);
+	assert_fact("tracepoints", FACT_MISSING, "needs perf_event_paranoid 1",
+		    "sudo sysctl kernel.perf_event_paranoid=1");
+}
+
+/* What cannot be opened is not listed as if it could. */
+static void level_3_where_it_means_nothing(void **state)
+{
+	(void)state;
+	fake.answer = refuse_all;
+	user_at_level("3\n");
+	assert_fact("paranoid level", FACT_MISSING, "3, which allows nothing",
+		    "sudo sysctl kernel.perf_event_paranoid=0");
+	assert_fact("perf_event_open", FACT_MISSING, "refused: Operation not permitted",
+		    "sudo sysctl kernel.perf_event_paranoid=0");
+	assert_fact("other counter units", FACT_MISSING, "software: none of them opens", NULL);
+	assert_fact("hardware breakpoints", FACT_MISSING, "none: Operation not permitted", NULL);
+	assert_fact("tracepoints", FACT_MISSING, "needs perf_event_paranoid 1",
+		    "sudo sysctl kernel.perf_event_paranoid=1");
+}
+
+static void tracepoints_at_level_1(void **state)
+{
+	(void)state;
+	user_at_level("1\n");
+	assert_fact("tracepoints", FACT_LIMITED, "their data needs perf_event_paranoid -1",
+		    "sudo sysctl kernel.perf_event_paranoid=-1");
+}
+
 static void every_fact_has_a_value_here(void **state)
 {
 	struct kern here = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing" } };
@@ -371,7 +417,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		T(poor_machine), T(rich_machine), T(locked_machine), T(every_fact_has_a_value_here),
+		T(poor_machine), T(rich_machine), T(locked_machine),
+		T(level_3_where_it_means_2),
+		T(level_3_where_it_means_nothing),
+		T(tracepoints_at_level_1), T(every_fact_has_a_value_here),
 		T(free_counters), T(counters_of_their_own), T(pinned_or_asleep),
 		T(events_are_tried_as_they_would_be_opened), T(idle_reasons),
 #undef T
