@@ -1,6 +1,7 @@
 /*
  * message: the only place that prints errors, notes and warnings: "pstat: <what>: <why>" and, where
- * there is something to do about it, one indented line more. Each goes to stderr in one write, behind what stdout has so far.
+ * there is something to do about it, one indented line more. Each goes to stderr in one write, behind
+ * what stdout has so far.
  */
 #ifndef PSTAT_MESSAGE_H
 #define PSTAT_MESSAGE_H

@@ -54,16 +54,6 @@ static bool never_enabled(const struct idle *idle)
 	return idle->sum->enabled_ns == 0;
 }
 
-static bool cgroup_never_ran(const struct idle *idle)
-{
-	return never_enabled(idle) && idle->counter->event->cgroup;
-}
-
-static bool task_never_ran(const struct idle *idle)
-{
-	return never_enabled(idle) && !idle->counter->cpus.n;
-}
-
 static bool watchdog_holds_one(const struct idle *idle)
 {
 	char *path = xasprintf("%s/sys/kernel/nmi_watchdog", idle->machine.kern->host.procfs);
@@ -81,6 +71,18 @@ static bool task_ran_elsewhere(const struct idle *idle)
 }
 
 /* ---- texts ---- */
+
+const char *counter_never_enabled(const struct counter *counter)
+{
+	if (counter->event->cgroup)
+		return "nothing in the cgroup ran while counting";
+	return counter->cpus.n ? "never enabled" : "the task never ran while counting";
+}
+
+static char *say_never_enabled(const struct idle *idle)
+{
+	return xstrdup(counter_never_enabled(idle->counter));
+}
 
 static char *say_numbers(const struct idle *idle)
 {
@@ -118,9 +120,7 @@ static const struct idle_cause {
 } idle_causes[] = {
 	{ lost_pin_to_many, NULL, say_pinned_numbers },
 	{ lost_pin, "pinned, and no counter was free", NULL },
-	{ cgroup_never_ran, "nothing in the cgroup ran while counting", NULL },
-	{ task_never_ran, "the task never ran while counting", NULL },
-	{ never_enabled, "never enabled", NULL },
+	{ never_enabled, NULL, say_never_enabled },
 	{ watchdog_holds_one, NULL, say_watchdog },
 	{ too_many, NULL, say_numbers },
 	{ task_ran_elsewhere, NULL, say_elsewhere },

@@ -151,7 +151,8 @@ static const char *idle_reason(struct tally_book *book, size_t line, const struc
 	asked = book->plan->kern ? ask_idle_reason(book, line, amount) : NULL;
 	if (asked)
 		return asked;
-	return amount->enabled_ns ? "it never got a counter" : "never enabled";
+	return amount->enabled_ns ? "it never got a counter" :
+				    counter_never_enabled(&book->set->v[book->lines[line].first]);
 }
 
 /* "1 of 4 counters never ran, 1 could not be opened" */

@@ -83,6 +83,9 @@ test_threads()
 	same "a row for each" 6 "$(report "$PSTAT" perf.data | wc -l)"
 	has "one ran" "^ *sh-${pids%,*}\|[0-9]+\|\|page-faults:u\|[1-9]" "$(report "$PSTAT" perf.data)"
 	has "one slept" "^ *sleep-${pids#*,}\|<not counted>\|\|page-faults:u" "$(report "$PSTAT" perf.data)"
+	run "$PSTAT" stat report
+	has "and the reason is the one of pstat stat" \
+		"^ *sleep-${pids#*,} .* page-faults:u  *#  the task never ran while counting *$" "$err"
 	kill ${pids//,/ }
 }
 
