@@ -314,7 +314,9 @@ static int open_file(struct outfile *out, struct str *err)
 	if (!rc && !plan->tail_synthesize)
 		rc = synthesize(out, err);
 	/* From now on a kill leaves a recording that says what it is and what ran. */
-	return rc ? rc : writer_flush(&out->writer, err);
+	rc = rc ? rc : writer_flush(&out->writer, err);
+	out->beginning_bytes = bytes_so_far(out);
+	return rc;
 }
 
 int outfile_open(struct outfile *out, struct str *err)
@@ -345,7 +347,7 @@ uint64_t outfile_bytes(struct outfile *out)
 	uint64_t bytes;
 
 	pthread_mutex_lock(&out->lock);
-	bytes = bytes_so_far(out);
+	bytes = bytes_so_far(out) - out->beginning_bytes;
 	pthread_mutex_unlock(&out->lock);
 	return bytes;
 }

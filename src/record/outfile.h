@@ -39,6 +39,7 @@ struct outfile {
 	struct tally total; /* of the files before this one, and of all at the end */
 	uint64_t bytes_before; /* in the files before this one */
 	uint64_t opened_ns; /* when this file began */
+	uint64_t beginning_bytes; /* header and what ran already: any other file begins like that */
 	unsigned n_files;
 	char **kept; /* finished files of --switch-output, the oldest first */
 	size_t n_kept, kept_cap;
@@ -69,7 +70,7 @@ int outfile_open(struct outfile *out, struct str *err);
 int outfile_add_lost(struct outfile *out, size_t index, uint64_t lost, struct str *err);
 /* What was taken so far into the file, so that a kill costs nothing of it. */
 int outfile_flush(struct outfile *out, struct str *err);
-/* Bytes of the present file. */
+/* Bytes of the present file beyond its beginning: header and what ran already. */
 uint64_t outfile_bytes(struct outfile *out);
 /* Ends this file, gives it its time as a name, and begins the next. */
 int outfile_switch(struct outfile *out, struct str *err);

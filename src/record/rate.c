@@ -62,6 +62,17 @@ static bool hit_by_hit(const struct event *event)
 	       event->attr.type == PERF_TYPE_BREAKPOINT || !strcmp(event->source, "probe");
 }
 
+static bool is_clock(const struct event *event)
+{
+	return event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+	       event->attr.config == PERF_COUNT_SW_TASK_CLOCK;
+}
+
+bool rate_is_reachable(const struct event *event)
+{
+	return !hit_by_hit(event) && (event->attr.type != PERF_TYPE_SOFTWARE || is_clock(event));
+}
+
 static void set_period(struct perf_event_attr *attr, uint64_t period)
 {
 	attr->freq = 0;

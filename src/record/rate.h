@@ -25,4 +25,10 @@ int rate_limit_read(struct rate_limit *limit, const struct sampling *sampling,
 int rate_set(const struct sampling *sampling, const struct rate_limit *limit, struct event *event,
 	     struct note_list *notes, struct str *err);
 
+/*
+ * Does the event go on all the time, so that a lower rate than -F says something? Page faults and other
+ * single hits come as seldom as they do; then each of them is a sample, whatever was asked for.
+ */
+bool rate_is_reachable(const struct event *event);
+
 #endif

@@ -181,7 +181,7 @@ struct record_event_totals {
 	uint64_t samples, lost, throttled;
 	uint64_t enabled_ns, running_ns;
 	double achieved_hz; /* samples per second of running time */
-	double asked_hz; /* 0: by period */
+	double asked_hz; /* 0: by period, or of single hits, which come as they do */
 };
 struct record_totals {
 	uint64_t samples;

@@ -2,6 +2,7 @@
  * The end of a recording: events stop, what is left in the rings goes into the file, the kernel is
  * asked what it lost, and all that is known becomes totals.
  */
+#include "record/rate.h"
 #include "record/recording.h"
 
 #include <errno.h>
@@ -78,9 +79,12 @@ static bool says_lost(const struct data_event *event)
 }
 
 /* Of what was overwritten nobody knows how much it was. */
-static bool has_rate(const struct data_event *event)
+static bool has_rate(const struct recording *rec, size_t index)
 {
-	return event->attr.freq && !event->attr.write_backward;
+	const struct data_event *event = rec->events.v[index];
+
+	return event->attr.freq && !event->attr.write_backward &&
+	       rate_is_reachable(rec->set.v[rec->counter_of[index]].event);
 }
 
 /* ---- totals ---- */
@@ -148,9 +152,9 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 			.throttled = tally->throttled,
 			.enabled_ns = ends[i].enabled_ns,
 			.running_ns = ends[i].running_ns,
-			.asked_hz = has_rate(event) ? (double)event->attr.sample_freq : 0,
+			.asked_hz = has_rate(rec, i) ? (double)event->attr.sample_freq : 0,
 		};
-		if (to->running_ns && has_rate(event))
+		if (to->running_ns && to->asked_hz > 0)
 			to->achieved_hz = (double)(tally->samples + dropped->samples) * 1e9 /
 					  (double)to->running_ns;
 		read += ends[i].lost;

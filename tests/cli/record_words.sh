@@ -19,6 +19,9 @@ test_closing_line()
 	same "what was told is in the file" "$(told)" "$(samples x)"
 	run "$PSTAT" record -o x -F 200 -e task-clock:u -- "$exact" spins:100
 	has "the rate that was reached" ': [0-9]+ samples, [0-9]+ of 200 Hz, 0 lost, 0 throttled \]$' "$err"
+	run "$PSTAT" record -o x -F 200 -e task-clock:u,page-faults:u -- "$exact" spins:100 pages:20
+	has "what comes hit by hit has none" '^\[   page-faults:u: [0-9]+ samples, 0 lost, 0 throttled \]$' "$err"
+	has "and the clock beside it has" '^\[   task-clock:u: [0-9]+ samples, [0-9]+ of 200 Hz, ' "$err"
 	run record -q -o x -- true
 	same "-q: nothing" "" "$err"
 }
@@ -55,6 +58,23 @@ test_files_by_size()
 	same "--switch-max-files: the last ones" 2 "$(ls x.2* | wc -l)"
 }
 
+# What runs already is in each file, and is no reason for the next one.
+test_files_smaller_than_their_beginning()
+{
+	local beginning i
+
+	for i in 1 2 3 4 5 6 7 8; do
+		sleep 60 & pids=${pids:+$pids,}$!
+	done
+	run "$PSTAT" record -o empty -e page-faults:u -p "$pids" -- true
+	beginning=$(stat -c %s empty)
+	check "a file without samples has more than 4 KiB" test "$beginning" -gt 4096
+	run "$PSTAT" record -o x --switch-output=4K -e page-faults:u -p "$pids" -- sleep 0.3
+	kill ${pids//,/ }
+	same "status" 0 "$status"
+	same "nothing was recorded: one file" 1 "$(ls x.2* | wc -l)"
+}
+
 test_the_largest_size()
 {
 	run record -o x -m 4K --max-size 40K -- "$exact" mortal pages:3000 spins:30000
@@ -77,6 +97,10 @@ test_what_runs_already()
 
 	sleep 60 &
 	pid=$!
+	# Its exec is over when it sleeps under its new name.
+	until [ "$(<"/proc/$pid/comm")" = sleep ] && grep -q '^State:.S' "/proc/$pid/status"; do
+		sleep 0.01
+	done
 	for kind in no task mmap all; do
 		record -q -o $kind --synth $kind -p $pid -- true
 	done
