@@ -367,6 +367,7 @@ struct writer {
 	bool pipe;
 	uint64_t data_offset, data_size; /* of what is in the file */
 	uint64_t bytes_in; /* taken by writer_add so far, before compression */
+	struct str unwritten; /* of the piece that failed, what is not in the file: whole records */
 	uint64_t bytes_dropped; /* of these not in the file, because a write failed */
 	size_t flush_bytes;
 	struct str buf; /* records not yet written */

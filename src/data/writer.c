@@ -6,7 +6,9 @@
  *   | header | attrs, ids | data: piece, piece, ... | feature table, features |
  *     ^--------- data size after each piece          ^--- at the end, then the bits
  *
- * When a piece cannot be written (no space) the file is cut back to the pieces before it.
+ * When a piece cannot be written (no space) the file is cut back to the last whole record that was, or, of
+ * packed records, to the pieces before it. So what was recorded has the room before the features, most of
+ * which can be found out again.
  */
 #include "data/writer.h"
 
@@ -32,20 +34,27 @@ int writer_fail(struct writer *writer, int code, struct str *err)
 	return fail(err, writer->failed, "%s", writer->why.s);
 }
 
-static int pwrite_all(int fd, const char *bytes, size_t n, off_t at)
+/* *written: how many bytes are in the file, also after a failure. */
+static int pwrite_most(int fd, const char *bytes, size_t n, off_t at, size_t *written)
 {
-	while (n) {
-		ssize_t done = pwrite(fd, bytes, n, at);
+	*written = 0;
+	while (*written < n) {
+		ssize_t done = pwrite(fd, bytes + *written, n - *written, at + (off_t)*written);
 
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)
 			return -errno;
-		bytes += done;
-		at += done;
-		n -= (size_t)done;
+		*written += (size_t)done;
 	}
 	return 0;
+}
+
+static int pwrite_all(int fd, const char *bytes, size_t n, off_t at)
+{
+	size_t written;
+
+	return pwrite_most(fd, bytes, n, at, &written);
 }
 
 static void put_section(struct str *out, uint64_t offset, uint64_t size)
@@ -139,25 +148,46 @@ static int check_place(struct writer *writer, struct str *err)
 		err);
 }
 
-/* Bytes behind what is in the file; after a failure the file is as before. */
-static int append(struct writer *writer, const char *bytes, size_t n, struct str *err)
+/* How many of n bytes are whole records. */
+static size_t whole_records(const char *bytes, size_t n)
 {
+	struct perf_event_header header;
+	size_t at = 0;
+
+	while (n - at >= sizeof(header)) {
+		memcpy(&header, bytes + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > n - at)
+			break;
+		at += header.size;
+	}
+	return at;
+}
+
+/* Bytes behind what is in the file. After a failure *written of them are, which is none of a pipe's. */
+static int append(struct writer *writer, const char *bytes, size_t n, size_t *written, struct str *err)
+{
+	struct str again = STR_INIT;
 	int rc;
 
-	if (!writer->pipe && writer->data_size) {
-		rc = check_whole(writer, err);
-		if (rc)
-			return rc;
+	*written = 0;
+	rc = !writer->pipe && writer->data_size ? check_whole(writer, err) : 0;
+	if (rc)
+		return rc;
+	rc = writer->pipe ? write_all(writer->fd, bytes, n) :
+			    pwrite_most(writer->fd, bytes, n, (off_t)file_end(writer), written);
+	if (!rc) {
+		*written = n;
+		writer->data_size += n;
+		return writer->pipe ? 0 : put_data_size(writer, err);
 	}
-	rc = writer->pipe ? write_all(writer->fd, bytes, n)
-			  : pwrite_all(writer->fd, bytes, n, (off_t)file_end(writer));
-
-	if (rc) {
-		cut_back(writer);
-		return writer_fail(writer, rc, err);
-	}
-	writer->data_size += n;
-	return writer->pipe ? 0 : put_data_size(writer, err);
+	*written = writer->zstd ? 0 : whole_records(bytes, *written);
+	writer->data_size += *written;
+	cut_back(writer);
+	rc = writer_fail(writer, rc, err);
+	if (*written)
+		put_data_size(writer, &again);
+	str_release(&again);
+	return rc;
 }
 
 /* The bytes as COMPRESSED records. */
@@ -189,6 +219,7 @@ static int pack(struct writer *writer, const char *bytes, size_t n, struct str *
 static int put_piece(struct writer *writer, const char *bytes, size_t n, struct str *err)
 {
 	struct str records = STR_INIT;
+	size_t written = 0;
 	int rc = 0;
 
 	if (!n)
@@ -196,12 +227,15 @@ static int put_piece(struct writer *writer, const char *bytes, size_t n, struct 
 	if (writer->zstd) {
 		rc = pack(writer, bytes, n, &records, err);
 		if (!rc)
-			rc = append(writer, records.s, records.len, err);
+			rc = append(writer, records.s, records.len, &written, err);
 	} else {
-		rc = append(writer, bytes, n, err);
+		rc = append(writer, bytes, n, &written, err);
 	}
-	if (rc)
-		writer->bytes_dropped += n;
+	if (rc) {
+		writer->bytes_dropped += n - written;
+		str_reset(&writer->unwritten);
+		str_addn(&writer->unwritten, bytes + written, n - written);
+	}
 	str_release(&records);
 	return rc;
 }
@@ -356,5 +390,6 @@ void writer_close(struct writer *writer)
 	free(writer->path);
 	writer->path = NULL;
 	str_release(&writer->buf);
+	str_release(&writer->unwritten);
 	str_release(&writer->why);
 }

@@ -323,6 +323,7 @@ int writer_open(struct writer *writer, const struct writer_options *options,
 
 	memset(writer, 0, sizeof(*writer));
 	str_init(&writer->buf);
+	str_init(&writer->unwritten);
 	str_init(&writer->why);
 	writer->fd = -1;
 	writer->path = xstrdup(options->path);

@@ -2,16 +2,11 @@
  * The recording as its drains see it: one lock, held while a piece is handed over; the walk over the
  * records and the copying out of the rings happen outside of it.
  *
- * Files of --switch-output: PATH is always the one being written; a finished one becomes
- * PATH.<date and time>, and the oldest of more than --switch-max-files is removed.
+ * Files of --switch-output: PATH is always the one being written; see outfile_date.c.
  */
 #include "record/outfile.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 /* Pieces of this size and larger go to the file without another copy. */
 enum { FLUSH_BYTES = 64 << 10 };
@@ -34,7 +29,7 @@ void outfile_init(struct outfile *out, const struct record_plan *plan, const str
 		.events = events,
 		.tracking = tracking_event(events),
 		.info = info,
-		.writer = { .fd = -1, .buf = STR_INIT, .why = STR_INIT },
+		.writer = { .fd = -1, .buf = STR_INIT, .unwritten = STR_INIT, .why = STR_INIT },
 		.why = STR_INIT,
 	};
 	pthread_mutex_init(&out->lock, NULL);
@@ -109,16 +104,60 @@ static uint64_t bytes_so_far(const struct outfile *out)
 	return out->writer.data_offset + out->writer.data_size + out->writer.buf.len;
 }
 
-/* With the lock held. */
-static int put(struct outfile *out, const void *bytes, size_t n, struct str *err)
+static void ignore_mmap(void *data, const struct record *record)
+{
+	(void)data;
+	(void)record;
+}
+
+/* After the first failed write: of what was pending, the writer knows what is not in the file. */
+static void settle_failure(struct outfile *out)
+{
+	const struct str *unwritten = &out->writer.unwritten;
+	struct tally gone;
+
+	tally_init(&gone, out->events);
+	tally_walk(&gone, (const uint8_t *)unwritten->s, unwritten->len, ignore_mmap, NULL);
+	tally_subtract(&out->pending, &gone);
+	tally_merge(&out->file, &out->pending);
+	tally_merge(&out->dropped, &gone);
+	tally_release(&gone);
+}
+
+/*
+ * Where n bytes are that the writer was just given, and what was pending before them. The pending piece
+ * is in the file if the writer's buffer holds no more than these bytes; it failed if more than these were
+ * dropped, and then they were not tried.
+ */
+static void settle(struct outfile *out, struct tally *tally, size_t n, uint64_t dropped, bool fails_now)
+{
+	if (fails_now) {
+		tally_merge(dropped > n ? &out->dropped : &out->pending, tally);
+		settle_failure(out);
+	} else if (out->writer.failed) {
+		tally_merge(&out->dropped, tally);
+	} else {
+		if (out->writer.buf.len <= n)
+			tally_merge(&out->file, &out->pending);
+		tally_merge(out->writer.buf.len ? &out->pending : &out->file, tally);
+	}
+}
+
+/* With the lock held. tally: of these bytes; it is emptied. */
+static int put(struct outfile *out, const void *bytes, size_t n, struct tally *tally, struct str *err)
 {
 	const struct record_plan *plan = out->plan;
+	uint64_t dropped = out->writer.bytes_dropped;
+	bool failed = out->writer.failed;
 	int rc = 0;
 
-	if (out->failed)
-		return fail(err, out->failed, "%s", out->why.s);
-	if (n && !out->full)
+	if (out->failed || out->full) {
+		tally_merge(&out->dropped, tally);
+		return out->failed ? fail(err, out->failed, "%s", out->why.s) : 0;
+	}
+	if (n)
 		rc = writer_add(&out->writer, bytes, n, err);
+	settle(out, tally, n, out->writer.bytes_dropped - dropped, rc && !failed);
 	if (rc) {
 		out->failed = rc;
 		str_add(&out->why, err->s);
@@ -128,38 +167,39 @@ static int put(struct outfile *out, const void *bytes, size_t n, struct str *err
 	return rc;
 }
 
-/*
- * What was pending is in the file if the writer's buffer holds no more than the n bytes that were added
- * last, and gone if more than these were dropped.
- */
-static void settle(struct outfile *out, uint64_t dropped, size_t n)
+/* Records that are no samples. */
+static int put_uncounted(struct outfile *out, const void *bytes, size_t n, struct str *err)
 {
-	if (dropped > n)
-		tally_merge(&out->dropped, &out->pending);
-	else if (out->writer.buf.len <= n)
-		tally_merge(&out->file, &out->pending);
+	struct tally none;
+	int rc;
+
+	tally_init(&none, out->events);
+	rc = put(out, bytes, n, &none, err);
+	tally_release(&none);
+	return rc;
+}
+
+/* What is pending into the file, or as much of it as fits. */
+static int flush(struct outfile *out, struct str *err)
+{
+	bool failed = out->writer.failed;
+	int rc = writer_flush(&out->writer, err);
+
+	if (rc && !failed)
+		settle_failure(out);
+	else
+		tally_merge(rc ? &out->dropped : &out->file, &out->pending);
+	return rc;
 }
 
 static int take(struct outfile_drain *side, struct drain *drain, bool mark, struct str *err)
 {
 	struct outfile *out = side->out;
 
-	uint64_t dropped = out->writer.bytes_dropped;
-	bool was_full = out->full;
-	int rc;
-
 	out->unmarked |= drain->buf.len > 0;
 	if (mark)
 		add_mark(out, &drain->buf);
-	rc = put(out, drain->buf.s, drain->buf.len, err);
-	settle(out, out->writer.bytes_dropped - dropped, drain->buf.len);
-	if (rc || was_full)
-		tally_merge(&out->dropped, &drain->tally);
-	else if (out->writer.buf.len)
-		tally_merge(&out->pending, &drain->tally);
-	else
-		tally_merge(&out->file, &drain->tally);
-	return rc;
+	return put(out, drain->buf.s, drain->buf.len, &drain->tally, err);
 }
 
 static int take_ready(void *data, struct drain *drain, bool round_ends, struct str *err)
@@ -245,7 +285,7 @@ static int put_synth(void *data, const struct record_body *body)
 		buildid_set_take(out->build_ids, body);
 	rc = record_encode(&stamped, event, &synth->bytes, synth->err);
 	if (!rc && synth->bytes.len >= FLUSH_BYTES) {
-		rc = put(out, synth->bytes.s, synth->bytes.len, synth->err);
+		rc = put_uncounted(out, synth->bytes.s, synth->bytes.len, synth->err);
 		str_reset(&synth->bytes);
 	}
 	return rc;
@@ -274,7 +314,7 @@ static int synthesize(struct outfile *out, struct str *err)
 		rc = synth_tasks(out->target, what_to_synthesize(plan), plan->sampling.namespaces,
 				 plan->kern, put_synth, &synth, err);
 	if (!rc)
-		rc = put(out, synth.bytes.s, synth.bytes.len, err);
+		rc = put_uncounted(out, synth.bytes.s, synth.bytes.len, err);
 	str_release(&synth.bytes);
 	return rc;
 }
@@ -291,7 +331,7 @@ int outfile_add_lost(struct outfile *out, size_t index, uint64_t lost, struct st
 		body.id.id = body.id.stream_id = event->ids[0];
 	rc = record_encode(&body, event, &bytes, err);
 	if (!rc)
-		rc = put(out, bytes.s, bytes.len, err);
+		rc = put_uncounted(out, bytes.s, bytes.len, err);
 	str_release(&bytes);
 	return rc;
 }
@@ -335,8 +375,7 @@ int outfile_flush(struct outfile *out, struct str *err)
 
 	pthread_mutex_lock(&out->lock);
 	if (out->is_open && !out->failed) {
-		rc = writer_flush(&out->writer, err);
-		tally_merge(rc ? &out->dropped : &out->file, &out->pending);
+		rc = flush(out, err);
 	}
 	pthread_mutex_unlock(&out->lock);
 	return rc;
@@ -355,57 +394,6 @@ uint64_t outfile_bytes(struct outfile *out)
 static bool is_switching(const struct record_plan *plan)
 {
 	return plan->switch_on_signal || plan->switch_bytes || plan->switch_ns;
-}
-
-/* PATH.YYYYMMDDhhmmss and hundredths of a second. */
-static char *dated_name(const char *path)
-{
-	struct timespec now;
-	char text[32] = "";
-	struct tm tm;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (localtime_r(&now.tv_sec, &tm))
-		strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
-	return xasprintf("%s.%s%02ld", path, text, now.tv_nsec / 10000000);
-}
-
-/* Two files within a hundredth of a second: the second waits, nothing is overwritten. */
-static char *free_dated_name(const char *path)
-{
-	char *name = dated_name(path);
-
-	while (!access(name, F_OK)) {
-		usleep(10000);
-		free(name);
-		name = dated_name(path);
-	}
-	return name;
-}
-
-static int give_date(struct outfile *out, struct str *err)
-{
-	const struct record_plan *plan = out->plan;
-	char *name = free_dated_name(plan->path);
-
-	if (rename(plan->path, name)) {
-		int rc = fail(err, -errno, "%s: cannot be renamed to %s: %s", plan->path, name,
-			      strerror(errno));
-
-		free(name);
-		return rc;
-	}
-	free(out->last_path);
-	out->last_path = xstrdup(name);
-	VEC_GROW(out->kept, out->n_kept, out->kept_cap);
-	out->kept[out->n_kept++] = name;
-	if (!plan->switch_max_files || out->n_kept <= plan->switch_max_files)
-		return 0;
-	/* Someone else may have removed it; then it is gone as well. */
-	unlink(out->kept[0]);
-	free(out->kept[0]);
-	memmove(out->kept, out->kept + 1, --out->n_kept * sizeof(*out->kept));
-	return 0;
 }
 
 static void complete_info(struct outfile *out)
@@ -434,8 +422,9 @@ static int finish_file(struct outfile *out, struct str *err)
 	if (!rc && out->plan->tail_synthesize)
 		rc = synthesize(out, err);
 	if (!rc)
-		rc = writer_flush(&out->writer, err);
-	tally_merge(rc ? &out->dropped : &out->file, &out->pending);
+		rc = flush(out, err);
+	else
+		tally_merge(&out->dropped, &out->pending);
 	complete_info(out);
 	/* Also after a failure: there may be room for the little that makes the file whole. */
 	finish_rc = writer_finish(&out->writer, out->events, out->info, rc ? &again : err);
@@ -448,7 +437,7 @@ static int finish_file(struct outfile *out, struct str *err)
 	if (!out->last_path)
 		out->last_path = xstrdup(out->plan->path);
 	if (!rc && dated && !out->writer.pipe)
-		rc = give_date(out, err);
+		rc = outfile_give_date(out, err);
 	return rc;
 }
 

@@ -74,6 +74,8 @@ int outfile_flush(struct outfile *out, struct str *err);
 uint64_t outfile_bytes(struct outfile *out);
 /* Ends this file, gives it its time as a name, and begins the next. */
 int outfile_switch(struct outfile *out, struct str *err);
+/* outfile_date.c: the finished file gets its time as a name. 0, or -errno with a sentence. */
+int outfile_give_date(struct outfile *out, struct str *err);
 /* The end: the file is whole. Also after a failure, as far as it goes. */
 int outfile_finish(struct outfile *out, struct str *err);
 

@@ -58,6 +58,21 @@ void tally_merge(struct tally *tally, struct tally *from)
 	from->records = 0;
 }
 
+void tally_subtract(struct tally *tally, const struct tally *part)
+{
+	for (size_t i = 0; i <= tally->events->n; i++) {
+		struct event_tally *from = &tally->v[i];
+		const struct event_tally *of = &part->v[i];
+
+		from->samples -= of->samples;
+		from->lost -= of->lost;
+		from->lost_samples -= of->lost_samples;
+		from->throttled -= of->throttled;
+		from->unthrottled -= of->unthrottled;
+	}
+	tally->records -= part->records;
+}
+
 static size_t index_of(const struct tally *tally, uint64_t id)
 {
 	const struct data_event *event = events_find(tally->events, id);

@@ -30,6 +30,8 @@ void tally_init(struct tally *tally, const struct events *events);
 void tally_release(struct tally *tally);
 /* Adds all of `from` and empties it. */
 void tally_merge(struct tally *tally, struct tally *from);
+/* Takes the numbers of a part away; the times stay those of the whole. */
+void tally_subtract(struct tally *tally, const struct tally *part);
 
 /* Called for MMAP and MMAP2 records, whose bytes are whole and aligned to 8. */
 typedef void (*tally_mmap_fn)(void *data, const struct record *record);

@@ -71,6 +71,25 @@ test_the_disk_is_full_at_once()
 	same "the command was not begun" "" "$out"
 }
 
+# One piece is more than all the room there is: samples have it before the features at the end.
+test_little_room()
+{
+	local kib
+
+	need_mount
+	for kib in 32 64 200; do
+		in_mount size=${kib}k "$PSTAT" record -o m/x -e cpu-clock -F 10000 -g -- "$exact" spins:500
+		same "$kib KiB: status" 125 "$status"
+		has "$kib KiB: the reason" '^pstat: m/x: No space left on device$' "$err"
+		is_told "$kib KiB: what fits" x
+		check "$kib KiB: the room is used" test "$(stat -c %s x)" -gt $((kib * 1024 - 8192))
+		check "$kib KiB: by samples" test "$(stats x SAMPLE)" -gt $((kib - 20))
+		has "$kib KiB: the rest is a number" '[1-9][0-9]* not written' "$err"
+	done
+	in_mount size=32k "$PSTAT" record -z -o m/x -e cpu-clock -F 10000 -g -- "$exact" spins:5000
+	is_told "packed" x
+}
+
 test_a_limit_of_file_size()
 {
 	need_paranoid 2
