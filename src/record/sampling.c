@@ -346,6 +346,24 @@ static bool sees_all(const struct pass *p, const struct event_list *events)
 	return !first->attr.write_backward;
 }
 
+/*
+ * It has no samples, and so no callchain either; but perf sched timehist shows callchains only where every
+ * event of the recording says that it has them.
+ */
+static void set_tracking_callchain(const struct event_list *events, struct event *dummy)
+{
+	const struct perf_event_attr *first = &events->v[0].attr;
+	bool all = true;
+
+	for (const struct event *event = events->v; event < dummy; event++)
+		all = all && event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+	if (!all)
+		return;
+	dummy->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	dummy->attr.sample_max_stack = first->sample_max_stack;
+	dummy->attr.exclude_callchain_user = first->exclude_callchain_user;
+}
+
 static int choose_tracking(const struct pass *p, struct event_list *events, const struct kern *kern)
 {
 	struct event *dummy;
@@ -366,6 +384,7 @@ static int choose_tracking(const struct pass *p, struct event_list *events, cons
 	dummy->attr.sample_period = 1;
 	/* The values of a dummy belong to no group, and nobody asks for its children's. */
 	dummy->attr.inherit_stat = 0;
+	set_tracking_callchain(events, dummy);
 	set_tracking(p, events, dummy);
 	return 0;
 }

@@ -80,6 +80,10 @@ static char *attr_text(const struct event *event)
 #define DUMMY                                                                                    \
 	"type: 1, config: 0x9, " FREQ(1) USUAL READ "inherit: 1, mmap: 1, comm: 1, task: 1, " \
 	"sample_id_all: 1, mmap2: 1, comm_exec: 1, ksymbol: 1, bpf_event: 1"
+#define DUMMY_CHAIN                                                                              \
+	"type: 1, config: 0x9, " FREQ(1) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD") READ            \
+	"inherit: 1, mmap: 1, comm: 1, task: 1, sample_id_all: 1, mmap2: 1, comm_exec: 1, "       \
+	"ksymbol: 1, bpf_event: 1"
 #define QUIET "inherit: 1, freq: 1, sample_id_all: 1, exclude_guest: 1"
 #define DWARF_TAIL(bytes)                                                                    \
 	READ "inherit: 1, mmap: 1, comm: 1, freq: 1, task: 1, mmap_data: 1, sample_id_all: 1, " \
@@ -185,6 +189,11 @@ static const struct row {
 	{ "cpu-clock", { .all_kernel = true }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) USUAL READ "inherit: 1, exclude_user: 1, " TASKS } },
 	{ "cpu-clock", { 0 }, TARGET_CPUS, { CLOCK FREQ(4000) USUAL READ QUIET, DUMMY } },
+	/* All others have callchains, so it says that it has them. */
+	{ "cpu-clock", { .callchain = CALLCHAIN_FP }, TARGET_CPUS,
+	  { CLOCK FREQ(4000) FP_USUAL READ QUIET FP_REGS, DUMMY_CHAIN } },
+	{ "cpu-clock,page-faults/call-graph=no/", { .callchain = CALLCHAIN_FP }, TARGET_CPUS,
+	  { CLOCK FREQ(4000) FP_USUAL READ QUIET FP_REGS, FAULTS FREQ(4000) USUAL READ QUIET, DUMMY } },
 	{ "cpu-clock", { .starts_late = true }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) USUAL READ QUIET, DUMMY } },
 	{ "cpu-clock:D", { 0 }, TARGET_COMMAND,
