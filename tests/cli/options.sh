@@ -185,4 +185,24 @@ test_default_events_of_cpus()
 	has_not "no task-clock" 'task-clock' "$err"
 }
 
+# The manual's list of what is not there: what perf 6.1 has and pstat has not, and nothing else.
+test_not_there()
+{
+	long_options() { grep -oE -e '--[a-z][a-z0-9-]+' | sort -u; }
+	local listed of_perf of_pstat
+
+	need_perf
+	[[ $(perf version) == "perf version 6.1"* ]] || skip "needs perf 6.1, with which the manual compares"
+	listed=$(sed -n '/^\.SS Not there/,/^\.SH/p' "$ROOT/man/pstat-stat.1" | tr -d '\\' | long_options)
+	of_perf=$(perf stat -h 2>&1 | grep -oE -e '^ +(-[A-Za-z], )?--[a-z0-9-]+' | long_options)
+	of_pstat=$("$PSTAT" stat -h | long_options)
+	same "options of perf only" "$(comm -23 <(printf '%s\n' "$of_perf") <(printf '%s\n' "$of_pstat"))" "$listed"
+	fails_with 129 'no such option' "$PSTAT" stat --topdown true
+	run "$PSTAT" stat record -o counts -e page-faults:u true
+	run "$PSTAT" stat report -i counts
+	has "stat record and stat report are there" ' page-faults:u' "$err"
+	has_not "and not in the list" 'stat (record|report)' "$(sed -n '/^\.SS Not there/,/^\.SH/p' \
+		"$ROOT/man/pstat-stat.1")"
+}
+
 run_tests
