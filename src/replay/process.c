@@ -87,12 +87,16 @@ static struct task *task_new(struct replay *replay, struct process *process, int
 	return task;
 }
 
+/*
+ * A CPU that idles runs thread 0; in another PID namespace all threads outside of it have this number. Whatever
+ * process a record says it is of, it is swapper, as in perf.
+ */
 static void name_unknown(struct replay *replay, struct thread *thread)
 {
 	char name[16];
 
 	snprintf(name, sizeof(name), ":%d", thread->tid);
-	thread->comm_known = !thread->pid && !thread->tid;
+	thread->comm_known = !thread->tid;
 	thread->comm =
 		text_table_add(&replay->private->comms, thread->comm_known ? "swapper" : name);
 }

@@ -108,7 +108,8 @@ static int after_exit(struct replay *replay, const struct record_body *body, str
 	int rc = 0;
 
 	(void)body;
-	if (task) {
+	/* Each thread outside of the recorder's PID namespace exits as 0, and the others of this number go on. */
+	if (task && task->thread.tid) {
 		rc = deferred_give_up(replay, task, err);
 		process_table_exit(replay, task);
 	}

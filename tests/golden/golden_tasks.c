@@ -247,6 +247,31 @@ static void lost(struct golden *g)
 	golden_add_sample(g, app(SPIN), 1000);
 }
 
+static void sample_of(struct golden *g, uint32_t pid, uint32_t tid)
+{
+	struct record_body body = golden_sample(kernel(SCHEDULE));
+
+	body.sample.pid = pid;
+	body.sample.tid = tid;
+	golden_add(g, &body);
+}
+
+/*
+ * Thread 0: a CPU that idles, and, for a recorder in a PID namespace of its own, all threads outside of it,
+ * which also exit. Nobody gives it a name.
+ */
+static void pid_zero(struct golden *g)
+{
+	golden_one_event(g, 0);
+	golden_start_app(g);
+	sample_of(g, 0, 0);
+	golden_exit(g, 0, 0);
+	sample_of(g, 0, 0);
+	sample_of(g, 7, 0);
+	sample_of(g, 0, 5);
+	sample_of(g, 0, 0);
+}
+
 const struct golden_recording golden_tasks[] = {
 	{ "exec_comm.data", exec_comm, NULL },
 	{ "tid_reuse.data", tid_reuse, NULL },
@@ -260,5 +285,6 @@ const struct golden_recording golden_tasks[] = {
 	{ "cgroups.data", cgroups, NULL },
 	{ "out_of_order.data", out_of_order, NULL },
 	{ "lost.data", lost, NULL },
+	{ "pid_zero.data", pid_zero, NULL },
 	{ NULL, NULL, NULL },
 };

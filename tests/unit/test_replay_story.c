@@ -41,6 +41,24 @@ static void test_names(void **state)
 	story_release(&s);
 }
 
+/* Idle CPUs and, in a PID namespace, all threads outside of it have the number 0. */
+static void test_thread_zero(void **state)
+{
+	struct fix_story s;
+
+	(void)state;
+	story_init(&s);
+	story_sample(&s, 1, 0, 0, 0x1000);
+	story_exit(&s, 2, 0, 0);
+	story_sample(&s, 3, 0, 0, 0x1000);
+	story_sample(&s, 4, 7, 0, 0x1000);
+	story_sample(&s, 5, 0, 5, 0x1000);
+	expect(&s, "swapper/0 1: 1000=?\nswapper/0 3: 1000=?\nswapper/0 4: 1000=?\n:5/5 5: 1000=?\n");
+	assert_int_equal(replay_n_comms(&s.replay), 2);
+	assert_false(story_thread(&s, 0)->exited);
+	story_release(&s);
+}
+
 static void test_maps_cut_holes(void **state)
 {
 	struct fix_story s;
@@ -559,6 +577,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_thread_zero),
 		cmocka_unit_test(test_maps_cut_holes),
 		cmocka_unit_test(test_data_maps),
 		cmocka_unit_test(test_fork_copies),
