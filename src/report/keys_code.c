@@ -66,13 +66,13 @@ static uint64_t code_of(struct report *report, uint32_t place, const struct symb
 {
 	const struct place_row *row = place_row(report, place);
 	const struct code code = { .symbol = symbol,
-				   .addr = row->addr,
+				   .addr = symbol ? row->addr : place_own_addr(row),
 				   .file = report_dso_name(report, place),
 				   .level = place_level(row) };
 
 	if (symbol)
 		return code_intern(report, CODE_SYMBOL, (uint64_t)(uintptr_t)symbol, 0, &code);
-	return code_intern(report, CODE_ADDRESS, code.file, row->addr, &code);
+	return code_intern(report, CODE_ADDRESS, code.file, code.addr, &code);
 }
 
 uint64_t report_code(struct report *report, const struct view_frame *view)
@@ -228,7 +228,7 @@ uint64_t report_line(struct report *report, uint32_t place, const struct symbol 
 	} else if (symbol) {
 		str_addf(&text, "%s+%" PRIu64, symbol->name, row->addr - symbol->start);
 	} else if (row->dso) {
-		str_addf(&text, "%s[%" PRIx64 "]", row->dso->name, row->addr);
+		str_addf(&text, "%s[%" PRIx64 "]", row->dso->name, place_own_addr(row));
 	} else {
 		str_add(&text, "??:0");
 	}

@@ -77,6 +77,13 @@ const struct symbol *place_symbol(struct session *session, uint32_t place)
 	return frames->v[frames->n - 1].symbol;
 }
 
+uint64_t place_own_addr(const struct place_row *row)
+{
+	bool module = row->dso && (row->dso->kind == DSO_MODULE || row->dso->kind == DSO_GUEST_MODULE);
+
+	return module ? row->addr - row->dso->start : row->addr;
+}
+
 char place_level(const struct place_row *row)
 {
 	static const char levels[] = {

@@ -72,7 +72,8 @@ static void add_line(const struct script *script, const struct place_row *row, c
 	const char *file = line->file, *slash = file ? strrchr(file, '/') : NULL;
 
 	if (!file && row->dso)
-		str_addf(out, "\n  %s[%llx]", row->dso->name, (unsigned long long)row->addr);
+		str_addf(out, "\n  %s[%llx]", row->dso->name,
+			 (unsigned long long)place_own_addr(row));
 	if (!file)
 		return;
 	if (slash && !script->options.full_source_path)

@@ -36,6 +36,8 @@ uint32_t places_intern(struct places *places, const struct place *place, uint64_
 const struct frame_list *place_frames(struct session *session, uint32_t place, unsigned want);
 /* The symbol of the table (last of the frames), or NULL. */
 const struct symbol *place_symbol(struct session *session, uint32_t place);
+/* Its address as it is shown without a name: of a kernel module from its start, the same after each boot. */
+uint64_t place_own_addr(const struct place_row *row);
 char place_level(const struct place_row *row); /* '.', 'k', 'g', 'u', 'H' */
 
 /* ---- stacks.c: a prefix tree, outermost frame first ---- */

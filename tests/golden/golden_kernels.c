@@ -77,6 +77,21 @@ static void kernel_and_module(struct golden *g)
 	CHAIN(g, 8000, kernel(SCHEDULE), app(SPIN), app(MAIN));
 }
 
+/* Modules whose files are not there and whose names nobody has; and an address that is in no map. */
+static void module_nameless(struct golden *g)
+{
+	static const uint64_t bases[] = { MODULE_BASE + 0x10000, MODULE_BASE + 0x24000 };
+
+	golden_one_event(g, PERF_SAMPLE_CALLCHAIN);
+	golden_start_app(g);
+	for (unsigned i = 0; i < ARRAY_SIZE(bases); i++) {
+		golden_kernel_map(g, MISC_KERNEL, bases[i], 0x1000, i ? "[other]" : "[nameless]");
+		CHAIN(g, 1000, bases[i] + 0x108, kernel(VFS_READ), bases[i] + 0x48, app(MAIN));
+		CHAIN(g, 2000, bases[i] + 0x208);
+	}
+	CHAIN(g, 500, MODULE_BASE + 0x90000);
+}
+
 /* Samples in a guest's kernel and processes, seen from the host. */
 static void guest_kernel(struct golden *g)
 {
@@ -107,6 +122,7 @@ const struct golden_recording golden_kernels[] = {
 	{ "ksymbol_bpf.data", ksymbol_bpf, NULL },
 	{ "text_poke.data", text_poke, NULL },
 	{ "kernel_and_module.data", kernel_and_module, NULL },
+	{ "module_nameless.data", module_nameless, NULL },
 	{ "guest_kernel.data", guest_kernel, NULL },
 	{ NULL, NULL, NULL },
 };
