@@ -307,6 +307,13 @@ struct stream; /* private: one file's or pipe's records */
 
 enum { READER_NOTES_MAX = 64 };
 
+/* A feature of a pipe that came before the events that it is about. */
+struct early_feature {
+	unsigned feature;
+	uint64_t offset;
+	struct str bytes;
+};
+
 struct reader {
 	char *path; /* as given; "-": standard input */
 	bool pipe; /* pipe layout: attrs and features come as records */
@@ -325,6 +332,8 @@ struct reader {
 	struct stream **streams; /* [0] the file; a folder's data.0, data.1 ... behind it */
 	size_t n_streams;
 	size_t current; /* the stream that reader_next reads */
+	struct early_feature early[2]; /* EVENT_DESC, GROUP_DESC; taken when the events are there */
+	size_t n_early;
 	struct note_list notes; /* features that could not be read, attrs that were cut, ... */
 	/* At the end of the data: what is missing, as one sentence; empty: nothing. */
 	struct str missing;
@@ -344,7 +353,8 @@ void reader_close(struct reader *reader);
  * what follows cannot be read; every later call then returns 0. A folder's files follow one another;
  * reader_next_of reads one of them, for callers that merge by time.
  * COMPRESSED records are handed out, and then the records in them. What HEADER_ATTR, EVENT_UPDATE,
- * HEADER_FEATURE, HEADER_TRACING_DATA and HEADER_BUILD_ID say is in events and info already.
+ * HEADER_FEATURE, HEADER_TRACING_DATA and HEADER_BUILD_ID say is in events and info already; but what a
+ * pipe says of its events before they are there, only with the first record of another type.
  */
 int reader_next(struct reader *reader, struct record *record, struct str *err);
 int reader_next_of(struct reader *reader, size_t stream, struct record *record, struct str *err);

@@ -209,6 +209,8 @@ void reader_close(struct reader *reader)
 {
 	for (size_t i = 0; i < reader->n_streams; i++)
 		stream_free(reader->streams[i]);
+	for (size_t i = 0; i < reader->n_early; i++)
+		str_release(&reader->early[i].bytes);
 	free(reader->streams);
 	free(reader->path);
 	decoder_release(&reader->decoder);
@@ -233,6 +235,8 @@ int reader_next_of(struct reader *reader, size_t stream, struct record *record, 
 	str_release(&missing);
 	if (rc > 0 && reader_takes(record->type))
 		reader_take(reader, reader->streams[stream], record);
+	else if (reader->n_early && (reader->events.n || rc <= 0))
+		reader_take_early(reader);
 	return rc;
 }
 

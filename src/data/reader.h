@@ -36,5 +36,7 @@ int spool_pipe(int pipe, const uint8_t *head, size_t n, const char *path, struct
 /* Whether a record of this type describes the recording. */
 bool reader_takes(uint32_t type);
 void reader_take(struct reader *reader, struct stream *stream, struct record *record);
+/* What could not be taken before all events were known; to be called when they are. */
+void reader_take_early(struct reader *reader);
 
 #endif

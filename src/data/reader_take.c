@@ -52,6 +52,38 @@ static void take_update(struct reader *reader, const struct record_body *body)
 	}
 }
 
+/*
+ * perf of Linux 4.14 writes a pipe's features before its attrs. Two of them name events that are not known
+ * then: they wait. False: it need not.
+ */
+static bool keep_early(struct reader *reader, const struct record *record, const struct record_body *body)
+{
+	uint64_t id = body->feature.feature;
+	struct early_feature *early = &reader->early[reader->n_early];
+
+	if (!reader->pipe || reader->events.n || (id != FEATURE_EVENT_DESC && id != FEATURE_GROUP_DESC))
+		return false;
+	for (size_t i = 0; i < reader->n_early; i++)
+		if (reader->early[i].feature == id)
+			return true;
+	*early = (struct early_feature){ (unsigned)id, record->offset, STR_INIT };
+	str_addn(&early->bytes, (const char *)body->feature.bytes.v, body->feature.bytes.n);
+	reader->n_early++;
+	return true;
+}
+
+void reader_take_early(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->n_early; i++) {
+		struct early_feature *early = &reader->early[i];
+
+		reader_add_feature(reader, early->feature, (const uint8_t *)early->bytes.s,
+				   early->bytes.len, early->offset);
+		str_release(&early->bytes);
+	}
+	reader->n_early = 0;
+}
+
 static void take_feature(struct reader *reader, const struct record *record,
 			 const struct record_body *body)
 {
@@ -59,7 +91,7 @@ static void take_feature(struct reader *reader, const struct record *record,
 
 	/* One past the last feature ends the list; what the file's header has is newer. */
 	if (id && id < FEATURE_BITS && !info_has(&reader->info, (unsigned)id) &&
-	    body->feature.bytes.n)
+	    body->feature.bytes.n && !keep_early(reader, record, body))
 		reader_add_feature(reader, (unsigned)id, body->feature.bytes.v,
 				   body->feature.bytes.n, record->offset);
 }

@@ -34,6 +34,29 @@ static void in_a_pipe(struct golden *g)
 	plain(g);
 }
 
+/* Two events in a group, whose names only EVENT_DESC has. */
+static void pipe_named_first(struct golden *g)
+{
+	struct perf_event_attr attr = golden_attr(PERF_SAMPLE_CALLCHAIN);
+
+	g->options.pipe = true;
+	attr.type = PERF_TYPE_RAW;
+	attr.config = 0x1b1;
+	golden_event(g, &attr, "uops.first");
+	attr.config = 0x2b1;
+	golden_event(g, &attr, "uops.second");
+	g->info.groups.v = xcalloc(1, sizeof(*g->info.groups.v));
+	g->info.groups.v[0] = (struct info_group){ xstrdup("{anon_group}"), 0, 2 };
+	g->info.groups.n = g->info.groups.cap = 1;
+	info_set(&g->info, FEATURE_GROUP_DESC);
+	g->events.v[0]->n_members = 2;
+	g->events.v[1]->leader = 0;
+	golden_start_app(g);
+	add_story(g);
+	g->event = 1;
+	CHAIN(g, 16000, app(SPIN), app(MAIN));
+}
+
 static void compressed(struct golden *g)
 {
 	g->options.zstd_level = 3;
@@ -220,9 +243,43 @@ static void turn_file(const char *path)
 	str_release(&bytes);
 }
 
+/* ---- a pipe of Linux 4.14's perf: the features come first, before the events that they are about ---- */
+
+static void features_first(const char *path)
+{
+	enum { PIPE_HEADER_BYTES = 16 };
+	struct str bytes = STR_INIT, features = STR_INIT, others = STR_INIT, all = STR_INIT;
+
+	if (read_text_file(path, &bytes))
+		golden_stop(path, "cannot be read");
+	for (size_t at = PIPE_HEADER_BYTES; at < bytes.len;) {
+		const char *record = bytes.s + at;
+		uint32_t type;
+		uint16_t size;
+
+		memcpy(&type, record, sizeof(type));
+		memcpy(&size, record + 6, sizeof(size));
+		if (type == RECORD_HEADER_FEATURE)
+			str_addn(&features, record, size);
+		else if (type != RECORD_EVENT_UPDATE)
+			str_addn(&others, record, size);
+		at += size;
+	}
+	str_addn(&all, bytes.s, PIPE_HEADER_BYTES);
+	str_addn(&all, features.s, features.len);
+	str_addn(&all, others.s, others.len);
+	golden_write_file(path, &all);
+	chmod(path, 0644);
+	str_release(&bytes);
+	str_release(&features);
+	str_release(&others);
+	str_release(&all);
+}
+
 const struct golden_recording golden_layouts[] = {
 	{ "plain.data", plain, NULL },
 	{ "in_a_pipe.data", in_a_pipe, NULL },
+	{ "pipe_named_first.data", pipe_named_first, features_first },
 	{ "compressed.data", compressed, NULL },
 	{ "folder.data", folder, make_folder },
 	{ "big_endian.data", plain, turn_file },
