@@ -78,6 +78,7 @@ const struct option_row sample_options[] = {
 	  FIELD(debuginfod_seconds), .min = 1, .max = 86400, .unit = "s" },
 	{ OPTION_FLAG, 0, "no-demangle", NULL, "names as the compiler made them", SYM(no_demangle),
 	  .both = false },
+	{ OPTION_FLAG, 0, "no-bounds", NULL, "stripped code by address, not by function", SYM(no_bounds) },
 	{ OPTION_FLAG, 0, "no-inline", NULL, "no frames of inlined functions", SYM(no_inlines) },
 	{ .kind = OPTION_GROUP, .help = "Common" },
 	{ OPTION_COUNT, 'v', "verbose", NULL,

@@ -45,9 +45,9 @@ static bool is_hidden(struct report *report, const struct cells *cells, size_t c
 	if (!report->options.hide_unresolved)
 		return false;
 	if (report->branch_view)
-		return !place_symbol(session, fact_place(cells, cell, FACT_FROM)) ||
-		       !place_symbol(session, fact_place(cells, cell, FACT_TO));
-	return !place_symbol(session, fact_place(cells, cell, FACT_PLACE));
+		return !symbol_has_name(place_symbol(session, fact_place(cells, cell, FACT_FROM))) ||
+		       !symbol_has_name(place_symbol(session, fact_place(cells, cell, FACT_TO)));
+	return !symbol_has_name(place_symbol(session, fact_place(cells, cell, FACT_PLACE)));
 }
 
 static bool is_taken(struct report *report, const struct cells *cells, size_t cell)

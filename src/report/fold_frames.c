@@ -149,7 +149,7 @@ static uint32_t push_place(struct report *report, uint32_t parent, uint32_t plac
 	for (uint32_t i = view.n; i-- > 0;) {
 		uint32_t frame = frames->lists[view.first + i];
 
-		if (report->options.hide_unresolved && !frames->v[frame].view.symbol)
+		if (report->options.hide_unresolved && !symbol_has_name(frames->v[frame].view.symbol))
 			continue;
 		parent = push_frame(frames, parent, frame);
 	}

@@ -48,12 +48,15 @@ struct dso_state {
 	char *source; /* printable, or NULL */
 	struct dso_files files;
 	bool files_known;
+	struct elf_bounds bounds; /* of the functions of the file that ran; read when a name is missing */
+	bool bounds_tried;
 	struct dwarf_file *dwarf; /* see dso_frames.c */
 	bool dwarf_tried;
 	struct index answer_index, held_index, inlined_index;
 	struct answer *answers; /* by address */
 	size_t n_answers, cap_answers;
-	struct held_symbol **held; /* by row of the table; row of [i] is held_rows[i] */
+	/* By row of the table, or from HELD_BOUNDS on by bounds; that of [i] is held_rows[i]. */
+	struct held_symbol **held;
 	uint32_t *held_rows;
 	size_t n_held, cap_held, cap_held_rows;
 	struct symbol *

@@ -29,6 +29,7 @@ struct sym_options {
 	unsigned debuginfod_seconds; /* for all files together; 0: 30 */
 	bool no_demangle; /* --no-demangle */
 	bool no_inlines; /* frames have one element */
+	bool no_bounds; /* --no-bounds: no symbols but those with names */
 	bool verbose; /* demangled with parameters as -v has it; see perf */
 	/* A step of long work: "reading symbols of x", and how far, 0 to 1, or -1. May be NULL. */
 	void (*progress)(void *context, const char *what, double part);
@@ -42,7 +43,15 @@ struct symbol { /* lives as long as its struct symbols; one per function: compar
 	const char *raw; /* as the file has it */
 	char binding; /* 'g' global, 'l' local, 'w' weak, ' ' not known */
 	bool inlined; /* start and end are then those of the function it was inlined into */
+	/* Only its bounds are known: its name is "[FILE+0xSTART]", with the file's own name and start. */
+	bool nameless;
 };
+
+/* Whether it is known what the function is called. */
+static inline bool symbol_has_name(const struct symbol *symbol)
+{
+	return symbol && !symbol->nameless;
+}
 
 struct source_line {
 	const char *file; /* as DWARF has it, with directory; raw bytes; NULL: not known */

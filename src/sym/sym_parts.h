@@ -4,6 +4,7 @@
  *   dso_file.c debug_file.c debuginfod.c vdso_file.c   which file (symfs, cache, build-id, debuglink)
  *   elf_file.c elf_lib.c   one ELF file, opened through libelf: sections, segments, build-id
  *   elf_symbols.c elf_plt.c elf_minidebug.c elf_xz.c   its symbols
+ *   elf_bounds.c           where its functions begin and end, whatever they are called
  *   kallsyms.c perf_map.c jitdump.c                    symbols of other kinds of text
  *   symbol_table.c  the sorted array that all of them fill
  *   dwarf_*.c       inlined functions and lines
@@ -26,7 +27,8 @@ struct symbol_row {
 	uint64_t start;
 	uint64_t size; /* 0 until finish: up to the next symbol */
 	uint32_t name; /* offset in names */
-	uint32_t binding : 3; /* enum above */
+	uint32_t binding : 2; /* enum above */
+	uint32_t open : 1; /* it had no size: that it reaches up to the next one is a guess */
 	uint32_t outer1 : 29; /* 1 + index of the nearest row before that reaches over start; 0: none */
 };
 struct symbol_table {
@@ -110,6 +112,20 @@ int elf_symbols_read(struct elf_file *file, struct symbol_table *table, unsigned
 int elf_plt_read(struct elf_file *file, struct symbol_table *table, struct str *err);
 /* Symbols of the packed .gnu_debugdata, if there is one. 1 read, 0 none, negative broken. */
 int elf_minidebug_read(struct elf_file *file, struct symbol_table *table, struct str *err);
+
+/* ---- elf_bounds.c ---- */
+struct function_bounds {
+	uint64_t start, end; /* virtual addresses; [start, end) */
+};
+struct elf_bounds { /* begins as { 0 } */
+	struct function_bounds *v; /* ascending, none over another */
+	size_t n, cap;
+};
+/* Fills it, which is empty, from .eh_frame; it stays empty where there is none that can be read. */
+void elf_bounds_read(struct elf_file *file, struct elf_bounds *bounds);
+void elf_bounds_release(struct elf_bounds *bounds);
+/* What vaddr is in, or NULL. */
+const struct function_bounds *elf_bounds_find(const struct elf_bounds *bounds, uint64_t vaddr);
 
 /* ---- elf_xz.c; elf_xz_none.c where it was left out ---- */
 /* .xz bytes unpacked and appended to out; -EFBIG: more than 256 MiB. Negative with a sentence. */

@@ -136,7 +136,7 @@ static const char *name_of(const struct symbol_table *table, const struct symbol
 /* Of two rows of one address: positive where b is to be shown, negative where a, whatever they are called. */
 static int compare_facts(const struct symbol_row *b, const struct symbol_row *a)
 {
-	static const uint8_t rank[1 << 3] = {
+	static const uint8_t rank[1 << 2] = {
 		[SYMBOL_WEAK] = 0,
 		[SYMBOL_LOCAL] = 1,
 		[SYMBOL_GLOBAL] = 2,
@@ -210,6 +210,8 @@ static void end_rows(struct symbol_table *table)
 {
 	struct symbol_row *last = &table->v[table->n - 1];
 
+	for (struct symbol_row *row = table->v; row <= last; row++)
+		row->open = !row->size;
 	for (struct symbol_row *row = table->v; row < last; row++)
 		if (!row->size)
 			row->size = row[1].start - row->start;

@@ -6,6 +6,9 @@
  *                    | new
  *                    +-> vaddr -> symbol_table_find -> row -> held symbol (one per row)
  *
+ * Where no row covers an address, the bounds of its function give it a symbol without a name of its own, so that
+ * a stripped function is one, however many of its addresses were sampled.
+ *
  * Symbols are made only for rows that were hit, so that names are demangled and made printable once each,
  * and a file with a million functions costs what its few hot ones do.
  */
@@ -15,6 +18,7 @@
 #include <stdlib.h>
 
 enum { ALIASES_MAX = 64 };
+#define HELD_BOUNDS ((uint32_t)1 << 31) /* more than rows of any table */
 
 struct symbols *symbols_new(const struct sym_options *options, const struct reader *reader)
 {
@@ -32,6 +36,7 @@ static void state_free(struct dso_state *state)
 	if (state->files_known)
 		dso_files_release(&state->files);
 	symbol_table_release(&state->table);
+	elf_bounds_release(&state->bounds);
 	str_release(&state->why);
 	index_release(&state->answer_index);
 	index_release(&state->held_index);
@@ -189,39 +194,27 @@ static const struct symbol_row *best_alias(struct symbols *symbols, const struct
 	return best;
 }
 
-/* The symbol of a row; addr and vaddr: one and the same place in it. */
-static const struct symbol *hold_row(struct symbols *symbols, struct dso_state *state,
-				     const struct symbol_row *row, uint64_t addr, uint64_t vaddr)
+/* The symbol of this number, or NULL. */
+static const struct symbol *held_find(const struct dso_state *state, uint32_t number)
 {
-	static const char bindings[] = {
-		[SYMBOL_LOCAL] = 'l',
-		[SYMBOL_WEAK] = 'w',
-		[SYMBOL_GLOBAL] = 'g',
-	};
-	uint32_t i, number = (uint32_t)(row - state->table.v);
 	uint64_t hash = hash_word(number);
-	const struct symbol_row *named;
-	struct held_symbol *held;
-	const char *name;
+	uint32_t i;
 
 	for (size_t at = index_first(&state->held_index, hash);
 	     index_next(&state->held_index, hash, &at, &i);)
 		if (state->held_rows[i] == number)
 			return &state->held[i]->symbol;
-	named = best_alias(symbols, state, row, &name);
-	held = arena_alloc(&symbols->arena, sizeof(*held));
-	*held = (struct held_symbol){ .symbol = {
-					      .dso = state->dso,
-					      .start = addr - (vaddr - row->start),
-					      .end = addr - (vaddr - row->start) + row->size,
-					      .name = name,
-					      .raw = state->table.names.s + named->name,
-					      .binding = named->binding < sizeof(bindings)
-								 ? bindings[named->binding]
-								 : ' ',
-				      } };
+	return NULL;
+}
+
+static const struct symbol *hold(struct symbols *symbols, struct dso_state *state, uint32_t number,
+				 const struct symbol *symbol)
+{
+	struct held_symbol *held = arena_alloc(&symbols->arena, sizeof(*held));
+
+	*held = (struct held_symbol){ .symbol = *symbol };
 	held->alone.symbol = &held->symbol;
-	index_add(&state->held_index, hash, (uint32_t)state->n_held);
+	index_add(&state->held_index, hash_word(number), (uint32_t)state->n_held);
 	VEC_GROW(state->held_rows, state->n_held, state->cap_held_rows);
 	state->held_rows[state->n_held] = number;
 	VEC_GROW(state->held, state->n_held, state->cap_held);
@@ -229,19 +222,102 @@ static const struct symbol *hold_row(struct symbols *symbols, struct dso_state *
 	return &held->symbol;
 }
 
+/* The symbol of a row; addr and vaddr: one and the same place in it. */
+static const struct symbol *row_symbol(struct symbols *symbols, struct dso_state *state,
+				       const struct symbol_row *row, uint64_t addr, uint64_t vaddr)
+{
+	static const char bindings[] = {
+		[SYMBOL_LOCAL] = 'l',
+		[SYMBOL_WEAK] = 'w',
+		[SYMBOL_GLOBAL] = 'g',
+	};
+	uint32_t number = (uint32_t)(row - state->table.v);
+	const struct symbol *found = held_find(state, number);
+	const struct symbol_row *named;
+	struct symbol symbol;
+
+	if (found)
+		return found;
+	symbol = (struct symbol){ .dso = state->dso,
+				  .start = addr - (vaddr - row->start),
+				  .end = addr - (vaddr - row->start) + row->size };
+	named = best_alias(symbols, state, row, &symbol.name);
+	symbol.raw = state->table.names.s + named->name;
+	symbol.binding = named->binding < sizeof(bindings) ? bindings[named->binding] : ' ';
+	return hold(symbols, state, number, &symbol);
+}
+
+/* ---- functions without names ---- */
+
+static const struct function_bounds *bounds_at(struct symbols *symbols, struct dso_state *state, uint64_t vaddr)
+{
+	bool has = state->dso->kind == DSO_FILE || state->dso->kind == DSO_VDSO;
+	struct str err = STR_INIT;
+	struct elf_file file;
+
+	if (symbols->options.no_bounds || !has || !state->files_known || !state->files.runtime)
+		return NULL;
+	if (!state->bounds_tried && !elf_file_open(&file, state->files.runtime, &err)) {
+		elf_bounds_read(&file, &state->bounds);
+		elf_file_close(&file);
+	}
+	state->bounds_tried = true;
+	str_release(&err);
+	return elf_bounds_find(&state->bounds, vaddr);
+}
+
+/* "[libz.so.1.2.13+0xab40]", "[vdso+0x9c0]" */
+static const struct symbol *bounds_symbol(struct symbols *symbols, struct dso_state *state,
+					  const struct function_bounds *bounds, uint64_t addr, uint64_t vaddr)
+{
+	uint32_t number = HELD_BOUNDS | (uint32_t)(bounds - state->bounds.v);
+	const struct symbol *found = held_find(state, number);
+	const char *name = state->dso->name;
+	struct str text = STR_INIT;
+	struct symbol symbol;
+	size_t len;
+
+	if (found)
+		return found;
+	symbol = (struct symbol){ .dso = state->dso,
+				  .start = addr - (vaddr - bounds->start),
+				  .end = addr - (vaddr - bounds->end),
+				  .binding = ' ',
+				  .nameless = true };
+	name += name[0] == '[';
+	len = strlen(name);
+	str_addc(&text, '[');
+	str_addn(&text, name, len && name[len - 1] == ']' ? len - 1 : len);
+	str_addf(&text, "+0x%llx]", (unsigned long long)symbol.start);
+	symbol.name = symbol.raw = arena_strndup(&symbols->arena, text.s, text.len);
+	str_release(&text);
+	return hold(symbols, state, number, &symbol);
+}
+
+/*
+ * An exported name without a size covers what follows it by a guess: where other functions lie there, their
+ * bounds are better.
+ */
 static const struct symbol *look_up(struct symbols *symbols, struct dso_state *state, uint64_t addr)
 {
+	const struct function_bounds *bounds = NULL;
 	const struct symbol_row *row = NULL;
+	bool guess;
 	uint64_t vaddr;
 
-	if (state->state != SYM_FOUND)
-		return NULL;
-	if (dso_state_vaddr(state, addr, &vaddr))
-		row = symbol_table_find(&state->table, vaddr);
-	if (row)
-		return hold_row(symbols, state, row, addr, vaddr);
+	if (dso_state_vaddr(state, addr, &vaddr)) {
+		if (state->state == SYM_FOUND)
+			row = symbol_table_find(&state->table, vaddr);
+		guess = row && row->open && state->only_exported;
+		if (!row || guess)
+			bounds = bounds_at(symbols, state, vaddr);
+		if (guess && bounds && bounds->start > row->start)
+			row = NULL;
+		if (row)
+			return row_symbol(symbols, state, row, addr, vaddr);
+	}
 	state->missed = true;
-	return NULL;
+	return bounds ? bounds_symbol(symbols, state, bounds, addr, vaddr) : NULL;
 }
 
 struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr)

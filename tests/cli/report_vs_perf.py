@@ -19,7 +19,7 @@ import verdicts
 
 PROGRAMS = {"perf": "perf", "pstat": os.environ["PSTAT"]}
 # perf's inlined frames depend on how it was built; report_vs_perf.sh compares these with the truth.
-ALWAYS = ["--stdio", "--no-inline"]
+ALWAYS = {"perf": ["--stdio", "--no-inline"], "pstat": ["--stdio", "--no-inline", "--no-bounds"]}
 ROW = re.compile(r" {0,11}[^ |#-]")
 NUMBER = re.compile(r"\s*([\d.]+)%?")
 
@@ -83,7 +83,7 @@ DIFFERENCES = (no_level, no_plt_name, no_origin, no_inlined_rest, no_width, no_t
 
 
 def printed(program, path, options):
-    status, text, said = verdicts.run(PROGRAMS[program], path, ["report", "-i", path] + ALWAYS + options)
+    status, text, said = verdicts.run(PROGRAMS[program], path, ["report", "-i", path] + ALWAYS[program] + options)
     if status or not any(ROW.match(l) for l in text.split("\n")):
         raise ValueError("%s: status %d, %d bytes on stdout\n%s" % (program, status, len(text), said))
     return no_tip(text.split("\n"))

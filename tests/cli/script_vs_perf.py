@@ -18,7 +18,8 @@ import verdicts
 PROGRAMS = {"perf": "perf", "pstat": os.environ["PSTAT"]}
 REFUSED = "REFUSED" in os.environ
 # perf's inlined frames depend on how it was built; script_folds.sh compares these with the truth.
-ALWAYS = ["--no-inline"] + (["--kallsyms", os.environ["KALLSYMS"]] if os.environ.get("KALLSYMS") else [])
+BOTH = ["--no-inline"] + (["--kallsyms", os.environ["KALLSYMS"]] if os.environ.get("KALLSYMS") else [])
+ALWAYS = {"perf": BOTH, "pstat": BOTH + ["--no-bounds"]}
 FRAME = re.compile(r"\t *(?P<ip>[0-9a-f]+)(?: (?P<symbol>\S.*?))??(?:\+0x(?P<offset>[0-9a-f]+))?(?: \((?P<dso>[^()]*|\[.*\])\))?$")
 LINE = re.compile(r"  \S*:\d+$|  \S+\[[0-9a-f]+\]$")
 PLT = re.compile(r"(?:_init|\S*@plt|\[unknown\])(?:\+0x[0-9a-f]+)?(?=[ /]|$)")
@@ -113,7 +114,7 @@ def compare_lines(perf, pstat):
 
 
 def printed(program, path, options):
-    status, text, said = verdicts.run(PROGRAMS[program], path, ["script", "-i", path] + ALWAYS + options)
+    status, text, said = verdicts.run(PROGRAMS[program], path, ["script", "-i", path] + ALWAYS[program] + options)
     if REFUSED != (status != 0) or REFUSED != (not text):
         raise ValueError("%s: status %d, %d bytes on stdout\n%s" % (program, status, len(text), said))
     return text.split("\n")

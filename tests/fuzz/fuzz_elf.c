@@ -1,8 +1,8 @@
 /*
  * fuzz_elf: any bytes as an ELF file, through all that reads symbols from one: sections, segments, .symtab and
- * .dynsym, PLT names, the packed .gnu_debugdata, the debug link; and as a file on disk through the DWARF
- * reader. The claim: no crash, no sanitizer report, no endless loop; memory bounded. Symbols that come out
- * have an end behind their start, in order.
+ * .dynsym, PLT names, the packed .gnu_debugdata, the bounds of functions, the debug link; and as a file on disk
+ * through the DWARF reader. The claim: no crash, no sanitizer report, no endless loop; memory bounded. Symbols
+ * and bounds that come out have an end behind their start, in order.
  */
 #include "sym/sym_parts.h"
 
@@ -29,9 +29,21 @@ static void check_table(struct symbol_table *table)
 	}
 }
 
+static void check_bounds(const struct elf_bounds *bounds)
+{
+	for (size_t i = 0; i < bounds->n; i++) {
+		const struct function_bounds *v = &bounds->v[i];
+
+		if (v->start >= v->end || (i && v[-1].end > v->start) || elf_bounds_find(bounds, v->start) != v ||
+		    elf_bounds_find(bounds, v->end - 1) != v || elf_bounds_find(bounds, v->end) == v)
+			abort();
+	}
+}
+
 static void read_elf(void *bytes, size_t n)
 {
 	struct elf_file file = { .fd = -1 };
+	struct elf_bounds bounds = { 0 };
 	struct symbol_table table;
 	struct str err = STR_INIT;
 	size_t section_bytes;
@@ -45,6 +57,9 @@ static void read_elf(void *bytes, size_t n)
 		elf_symbols_read(&file, &table, &had, &err);
 		elf_plt_read(&file, &table, &err);
 		elf_minidebug_read(&file, &table, &err);
+		elf_bounds_read(&file, &bounds);
+		check_bounds(&bounds);
+		elf_bounds_release(&bounds);
 		elf_file_section(&file, ".debug_info", &section_bytes);
 		elf_file_debuglink(&file, &err, &crc);
 		for (uint64_t at = 0; at < n; at += 1 + n / LOOKUPS)

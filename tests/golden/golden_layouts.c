@@ -248,7 +248,7 @@ static void turn_file(const char *path)
 static void features_first(const char *path)
 {
 	enum { PIPE_HEADER_BYTES = 16 };
-	struct str bytes = STR_INIT, features = STR_INIT, others = STR_INIT, all = STR_INIT;
+	struct str bytes = STR_INIT, first = STR_INIT, others = STR_INIT, all = STR_INIT;
 
 	if (read_text_file(path, &bytes))
 		golden_stop(path, "cannot be read");
@@ -260,18 +260,18 @@ static void features_first(const char *path)
 		memcpy(&type, record, sizeof(type));
 		memcpy(&size, record + 6, sizeof(size));
 		if (type == RECORD_HEADER_FEATURE)
-			str_addn(&features, record, size);
+			str_addn(&first, record, size);
 		else if (type != RECORD_EVENT_UPDATE)
 			str_addn(&others, record, size);
 		at += size;
 	}
 	str_addn(&all, bytes.s, PIPE_HEADER_BYTES);
-	str_addn(&all, features.s, features.len);
+	str_addn(&all, first.s, first.len);
 	str_addn(&all, others.s, others.len);
 	golden_write_file(path, &all);
 	chmod(path, 0644);
 	str_release(&bytes);
-	str_release(&features);
+	str_release(&first);
 	str_release(&others);
 	str_release(&all);
 }

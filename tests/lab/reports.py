@@ -39,7 +39,7 @@ def text(name):
 def host(command, name, *options):
     """What pstat says here, with the guest's files."""
     kernel = ["--kallsyms", "kallsyms"] if name.startswith("kernel") else []
-    done = subprocess.run([PSTAT, command, "--no-inline", "-i", name + ".data", "--symfs",
+    done = subprocess.run([PSTAT, command, "--no-inline", "--no-bounds", "-i", name + ".data", "--symfs",
                            os.path.join(LAB, "guest")] + kernel + list(options), cwd=OUT, timeout=60,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           universal_newlines=True)
