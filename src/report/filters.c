@@ -28,7 +28,22 @@ struct filters {
 	struct time_ranges times;
 	struct event_switch *event_switch; /* NULL: none; moves while asking */
 	struct verdicts *comm_verdicts, *dso_verdicts; /* filled while asking */
+	struct marks *marks; /* likewise */
 };
+
+/* Bits 1 << enum filter_kind: filters that took a sample away, and that let one pass. */
+struct marks {
+	unsigned took, passed;
+};
+
+static bool judge(const struct filters *filters, enum filter_kind kind, bool passes)
+{
+	if (passes)
+		filters->marks->passed |= 1U << kind;
+	else
+		filters->marks->took |= 1U << kind;
+	return passes;
+}
 
 static int parse_ids(struct intset *set, const char *option, const char *text, struct str *err)
 {
@@ -154,6 +169,7 @@ int filters_new(struct filters **filters, const struct filter_options *options,
 	made->by_cpu = given(options->cpus);
 	made->by_socket = given(options->sockets);
 	made->by_time = options->time;
+	made->marks = xcalloc(1, sizeof(*made->marks));
 	made->comm_verdicts = xcalloc(1, sizeof(*made->comm_verdicts));
 	made->dso_verdicts = xcalloc(1, sizeof(*made->dso_verdicts));
 	if (options->symbol_filter)
@@ -181,6 +197,7 @@ void filters_free(struct filters *filters)
 	time_ranges_release(&filters->times);
 	event_switch_free(filters->event_switch);
 	free(filters->symbol_filter);
+	free(filters->marks);
 	free(filters->comm_verdicts->v);
 	free(filters->dso_verdicts->v);
 	free(filters->comm_verdicts);
@@ -226,17 +243,28 @@ static bool take_dso(const struct filters *filters, const struct dso *dso)
 	return *verdict == VERDICT_TAKE;
 }
 
+static bool take_time(const struct filters *filters, const struct sample *sample)
+{
+	return !(sample->has & PERF_SAMPLE_TIME) || !sample->time_ns ||
+	       time_ranges_have(&filters->times, sample->time_ns);
+}
+
+static bool take_cpu(const struct filters *filters, const struct sample *sample)
+{
+	return sample->has & PERF_SAMPLE_CPU && sample->cpu <= CPUS_MAX &&
+	       intset_has(&filters->cpus, (int)sample->cpu);
+}
+
 bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample)
 {
 	const struct sample *s = sample->sample;
 
-	if (filters->by_time && (s->has & PERF_SAMPLE_TIME) && s->time_ns &&
-	    !time_ranges_have(&filters->times, s->time_ns))
+	if (filters->by_time && !judge(filters, FILTER_TIME, take_time(filters, s)))
 		return true;
-	if (filters->event_switch && event_switch_drops(filters->event_switch, sample->event))
+	if (filters->event_switch &&
+	    !judge(filters, FILTER_SWITCH, !event_switch_drops(filters->event_switch, sample->event)))
 		return true;
-	return filters->by_cpu && (!(s->has & PERF_SAMPLE_CPU) || s->cpu > CPUS_MAX ||
-				   !intset_has(&filters->cpus, (int)s->cpu));
+	return filters->by_cpu && !judge(filters, FILTER_CPU, take_cpu(filters, s));
 }
 
 static bool take_socket(const struct filters *filters, const struct sample *sample)
@@ -247,13 +275,15 @@ static bool take_socket(const struct filters *filters, const struct sample *samp
 
 bool filters_take_task(const struct filters *filters, const struct replay_sample *sample)
 {
-	if (filters->by_socket && !take_socket(filters, sample->sample))
+	const struct thread *thread = sample->thread;
+
+	if (filters->by_socket && !judge(filters, FILTER_SOCKET, take_socket(filters, sample->sample)))
 		return false;
-	if (filters->by_pid && !intset_has(&filters->pids, sample->thread->pid))
+	if (filters->by_pid && !judge(filters, FILTER_PID, intset_has(&filters->pids, thread->pid)))
 		return false;
-	if (filters->by_tid && !intset_has(&filters->tids, sample->thread->tid))
+	if (filters->by_tid && !judge(filters, FILTER_TID, intset_has(&filters->tids, thread->tid)))
 		return false;
-	return !filters->by_comm || take_comm(filters, sample->thread->comm);
+	return !filters->by_comm || judge(filters, FILTER_COMM, take_comm(filters, thread->comm));
 }
 
 bool filters_take_sample(const struct filters *filters, const struct replay_sample *sample)
@@ -285,9 +315,9 @@ bool filters_take_file(const struct filters *filters, const struct dso *dso)
 bool filters_take_place(const struct filters *filters, const struct place_row *row,
 			const struct symbol *symbol)
 {
-	if (!filters_take_file(filters, row->dso))
+	if (filters->by_dso && !judge(filters, FILTER_DSO, take_dso(filters, row->dso)))
 		return false;
-	if (filters->by_symbol && !take_symbol(filters, row, symbol))
+	if (filters->by_symbol && !judge(filters, FILTER_SYMBOL, take_symbol(filters, row, symbol)))
 		return false;
 	return !filters->symbol_filter || (symbol && strstr(symbol->name, filters->symbol_filter));
 }
@@ -296,4 +326,12 @@ bool filters_any(const struct filters *filters)
 {
 	return filters->by_comm || filters->by_dso || filters->by_symbol || filters->by_pid ||
 	       filters->by_tid || filters->by_socket || filters->symbol_filter;
+}
+
+enum filter_kind filters_took_all(const struct filters *filters)
+{
+	for (unsigned kind = 0; kind < FILTER_KINDS; kind++)
+		if (filters->marks->took >> kind & 1 && !(filters->marks->passed >> kind & 1))
+			return kind;
+	return FILTER_KINDS;
 }

@@ -15,6 +15,26 @@ bool filters_drop_sample(const struct filters *filters, const struct replay_samp
 /* By pid, tid, comm and socket alone. */
 bool filters_take_task(const struct filters *filters, const struct replay_sample *sample);
 
+/* In the order in which a sample is asked about them. */
+enum filter_kind {
+	FILTER_TIME,
+	FILTER_SWITCH,
+	FILTER_CPU,
+	FILTER_SOCKET,
+	FILTER_PID,
+	FILTER_TID,
+	FILTER_COMM,
+	FILTER_DSO,
+	FILTER_SYMBOL,
+	FILTER_KINDS,
+};
+/* The filter that let nothing pass of what came to it, FILTER_KINDS: there is none. */
+enum filter_kind filters_took_all(const struct filters *filters);
+
+/* ---- filter_note.c ---- */
+/* Where a filter left nothing: a note of which one, and what there is instead. */
+void filters_add_note(const struct filters *filters, const struct filter_options *options, struct session *session);
+
 /* ---- time_filter.c ---- */
 struct time_range { /* both ends belong to it */
 	uint64_t start_ns, end_ns;

@@ -4,6 +4,7 @@
  * (default keys, chains, branches) is decided when the first sample asks for its target.
  */
 #include "report/collect.h"
+#include "report/filters.h"
 #include "report/fold.h"
 #include "report/keys.h"
 #include "report/task_names.h"
@@ -385,6 +386,32 @@ void report_free(struct report *report)
 	free(report);
 }
 
+/* An empty table says why. */
+static void add_emptiness(struct report *report)
+{
+	struct session *session = &report->session;
+	const char *part = report->options.filters.symbol_filter;
+	size_t n_entries = 0, n_shown = 0;
+
+	filters_add_note(report->filters, &report->options.filters, session);
+	for (size_t i = 0; i < report->n_hists; i++) {
+		const struct hist *hist = &report->hists[i];
+
+		n_entries += hist->n;
+		for (size_t k = 0; k < hist->n && !n_shown; k++)
+			n_shown += entry_is_shown(report, hist, hist->entries[k]);
+	}
+	if (part && report->n_hists && !n_shown)
+		note_add(&session->notes, false, NULL,
+			 "nothing is left by --symbol-filter: it is in no function's name");
+	else if (n_entries && !n_shown && report->options.percent_limit > 0)
+		note_add(&session->notes, false, NULL,
+			 "nothing is left by --percent-limit %g: none of the %zu rows has so much",
+			 report->options.percent_limit, n_entries);
+	if (!session->replay.counts.samples)
+		note_add(&session->notes, false, NULL, "the recording has no samples");
+}
+
 int report_run(struct report *report, void (*progress)(void *context, double part), void *context,
 	       struct str *err)
 {
@@ -397,6 +424,7 @@ int report_run(struct report *report, void (*progress)(void *context, double par
 	for (size_t i = 0; i < report->n_hists; i++)
 		hist_fold(report, &report->hists[i]);
 	report_columns_for(report, NULL);
+	add_emptiness(report);
 	return code;
 }
 

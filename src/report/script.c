@@ -223,6 +223,7 @@ int script_run(struct script *script, struct output *output, void (*progress)(vo
 		print_header(script);
 	rc = replay_run(&script->session.replay, &handlers, err);
 	print_header(script);
+	filters_add_note(script->filters, &script->options.filters, &script->session);
 	if (script->without_trace)
 		note_add(&script->session.notes, false, NULL,
 			 "fields of tracepoints: %llu samples are without: their format is missing, or "
