@@ -413,27 +413,18 @@ static void sample_time(struct collector *c)
 		    (unsigned long long)pct);
 }
 
-/* kallsyms has zeros for addresses where this user may not see them; its first line shows that. */
 static void kernel_symbols(struct collector *c)
 {
-	char *path = xasprintf("%s/kallsyms", c->kern->host.procfs), line[64];
-	FILE *file = fopen(path, "re");
-	bool there = file && fgets(line, sizeof(line), file);
-	uint64_t restricted = 0;
+	struct kernel_symbols symbols;
 
-	if (file)
-		fclose(file);
-	free(path);
-	kernel_setting(c, "kptr_restrict", &restricted);
-	if (!there)
+	kernel_symbols_look(&symbols, &c->kern->host);
+	if (!symbols.there)
 		add(c, FACT_MISSING, NULL, "%s/kallsyms cannot be read", c->kern->host.procfs);
-	else if (line[strspn(line, "0")] != ' ')
+	else if (!symbols.hidden)
 		add(c, FACT_GOOD, NULL, "readable");
 	else
-		add(c, FACT_MISSING,
-		    restricted ? "sudo sysctl kernel.kptr_restrict=0" :
-				 "sudo sysctl kernel.perf_event_paranoid=1",
-		    "addresses are hidden (kptr_restrict %llu)", (unsigned long long)restricted);
+		add(c, FACT_MISSING, symbols.remedy, "addresses are hidden (kptr_restrict %llu)",
+		    (unsigned long long)symbols.kptr_restrict);
 }
 
 /*

@@ -426,6 +426,16 @@ int perf_paranoid(const struct host_paths *host);
 /* CAP_PERFMON or CAP_SYS_ADMIN in the effective set (/proc/self/status). */
 bool may_profile_all(const struct host_paths *host);
 
+/* ---- kernel_symbols.c ---- */
+struct kernel_symbols {
+	bool there; /* there is a list of them */
+	bool hidden; /* its addresses are zeros for this process */
+	bool rights_help; /* it would be shown to root, or with CAP_SYSLOG */
+	uint64_t kptr_restrict;
+	const char *remedy; /* what shows them to this user; static text; NULL: nothing is hidden */
+};
+void kernel_symbols_look(struct kernel_symbols *symbols, const struct host_paths *host);
+
 /* ---- fit.c: what can be counted at the same time ---- */
 /* Do both take counters of one unit, or both breakpoints? Of one event: does it take one at all? */
 bool events_share_counters(const struct event *a, const struct event *b);

@@ -157,6 +157,26 @@ static int check_open(struct recording *rec)
 		    first->remedy ? first->remedy : "");
 }
 
+/* perf says it too. Without maps of the kernel, only its addresses are known later. */
+static void note_hidden_kernel(struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+	struct kernel_symbols symbols;
+	bool kernel = false;
+
+	for (size_t i = 0; i < rec->set.n; i++)
+		kernel |= is_sampled(&rec->set.v[i]) && !rec->set.v[i].attr.exclude_kernel;
+	if (!kernel || !(plan->synth & (SYNTH_TASKS | SYNTH_MMAPS)))
+		return;
+	kernel_symbols_look(&symbols, &plan->kern->host);
+	if (!symbols.hidden)
+		return;
+	note_add(plan->notes, false, symbols.remedy,
+		 "kernel addresses are hidden (kptr_restrict %llu): samples in the kernel will have no names%s",
+		 (unsigned long long)symbols.kptr_restrict,
+		 symbols.rights_help ? "; as root or with CAP_SYSLOG they would" : "");
+}
+
 /* A file that is to end at a size is looked at well before. */
 static uint32_t watermark(const struct record_plan *plan, uint64_t ring_bytes)
 {
@@ -341,6 +361,7 @@ int recording_start(struct recording *rec)
 		rc = recording_list_events(rec);
 	if (rc)
 		return rc;
+	note_hidden_kernel(rec);
 	plan->opened(plan->data, &rec->set);
 	describe(rec);
 	outfile_init(&rec->out, plan, &rec->target, &rec->events, &rec->info);

@@ -137,7 +137,8 @@ static bool is_shown(const struct session *session, const struct dso *dso)
 
 /*
  * The files that were looked at, are shown and are in this state, with SYM_FOUND those about which there is
- * something to say; most samples first. *all: samples in all.
+ * something to say; most samples first. *all: samples in all. Not the kernel where that hides itself: see
+ * add_kernel.
  */
 static size_t files_of_state(const struct session *session, enum sym_state state, struct nameless *files,
 			     uint64_t *all)
@@ -157,6 +158,7 @@ static size_t files_of_state(const struct session *session, enum sym_state state
 	for (size_t i = 0; i < replay->n_dsos; i++)
 		if (is_shown(session, replay->dsos[i]) &&
 		    symbols_state(session->symbols, replay->dsos[i]) == state &&
+		    !symbols_hidden(session->symbols, replay->dsos[i]) &&
 		    (state == SYM_NONE || *symbols_why(session->symbols, replay->dsos[i])))
 			files[n++] = (struct nameless){ replay->dsos[i], samples[i] };
 	free(samples);
@@ -208,6 +210,55 @@ static void add_files(struct session *session, enum sym_state state, const char 
 	free(files);
 }
 
+/* ---- the kernel, where it hides its addresses ---- */
+
+static bool has_kernel(const struct replay *replay)
+{
+	for (size_t i = 0; i < replay->n_dsos; i++)
+		if (replay->dsos[i]->kind == DSO_KERNEL)
+			return true;
+	return false;
+}
+
+/* script does not count how often a place was sampled. */
+static void add_hidden(struct session *session, const char *what, const char *remedy, uint64_t part, uint64_t all)
+{
+	if (all)
+		note_add(&session->notes, false, remedy,
+			 "%s: %.1f %% of the samples are in the kernel, without names", what,
+			 share_pct(part, all));
+	else
+		note_add(&session->notes, false, remedy, "%s: functions of the kernel have no names", what);
+}
+
+/* From whoever reads the recording; or from who made it, and then there are not even maps. */
+static void add_kernel(struct session *session)
+{
+	const struct place_row *unmapped = NULL, *hidden = NULL;
+	uint64_t all = 0, n_unmapped = 0, n_hidden = 0;
+	bool mapped = has_kernel(&session->replay);
+
+	for (size_t i = 0; i < session->places->n; i++) {
+		const struct place_row *row = &session->places->v[i];
+
+		all += row->n_samples;
+		if (!row->dso && row->mode == MISC_KERNEL && !mapped) {
+			unmapped = row;
+			n_unmapped += row->n_samples;
+		} else if (row->dso && symbols_hidden(session->symbols, row->dso)) {
+			hidden = row;
+			n_hidden += row->n_samples;
+		}
+	}
+	if (hidden)
+		add_hidden(session, "kernel addresses are hidden",
+			   symbols_remedy(session->symbols, hidden->dso), n_hidden, all);
+	if (unmapped)
+		add_hidden(session, "kernel addresses were hidden while recording",
+			   "record as root or with CAP_SYSLOG, or with sysctl kernel.kptr_restrict=0",
+			   n_unmapped, all);
+}
+
 void session_add_notes(struct session *session)
 {
 	const struct note_list *reader_notes = &session->reader->notes;
@@ -222,6 +273,7 @@ void session_add_notes(struct session *session)
 	add_unwinding(session);
 	if (session->names_unseen)
 		return;
+	add_kernel(session);
 	add_files(session, SYM_NONE, "no symbols");
 	add_files(session, SYM_FOUND, "names missing or in doubt");
 }

@@ -42,6 +42,7 @@ struct dso_state {
 	uint64_t slide;
 	bool from_elf; /* the table's addresses are those of the ELF files found, so DWARF's as well */
 	bool only_exported; /* of a stripped file */
+	bool hidden; /* in the kernel's list, whose addresses this user may not see */
 	bool missed; /* an address was asked for that no symbol covers */
 	struct str why; /* printable */
 	const char *remedy;

@@ -77,6 +77,7 @@ static bool use_list(struct symbols *symbols, struct dso_state *state, struct ke
 	} else if (!list->table.n && list->result.zeroed) {
 		str_add(why, "kernel addresses are hidden");
 		state->remedy = kallsyms_remedy(symbols);
+		state->hidden = true;
 	} else if (!list->table.n) {
 		str_addf(why, "%s: it has no names", path);
 	} else if (slide_of(state->dso, list->ref_addr, path, &state->slide, why)) {
@@ -199,6 +200,7 @@ void kernel_names_load(struct symbols *symbols, struct dso_state *state)
 	else
 		found = try_vmlinux(symbols, state, &asked) ||
 			try_running(symbols, state, &id, &why) || try_cached(symbols, state, &id);
+	state->hidden = state->hidden && !named && !asked.len;
 	/* What was asked for with -k and could not be used is said all the same. */
 	if (asked.len && (found || why.len)) {
 		str_add(&asked, found ? "" : "; ");

@@ -27,6 +27,7 @@ struct module_names {
 	uint32_t last_module;
 	char *path; /* of the list; NULL: none */
 	bool here; /* it is the running kernel's */
+	bool hidden; /* this user may not see its addresses */
 	struct str why; /* it could not be had */
 	const char *remedy;
 };
@@ -104,6 +105,7 @@ static const struct module_names *module_names(struct symbols *symbols, const st
 	if (result.zeroed) {
 		str_add(&modules->why, "kernel addresses are hidden");
 		modules->remedy = kallsyms_remedy(symbols);
+		modules->hidden = true;
 	}
 	return modules;
 }
@@ -218,6 +220,7 @@ void module_names_load(struct symbols *symbols, struct dso_state *state)
 		else
 			str_add(&why, modules->why.len ? modules->why.s : "not loaded any more");
 		symbol_table_release(&state->table);
+		state->hidden = !lowest && modules->hidden && modules->here;
 		if (!try_module_file(symbols, state, &file_why))
 			dso_state_none(state, &why, modules->remedy);
 	}

@@ -113,6 +113,8 @@ enum sym_state symbols_state(const struct symbols *symbols, const struct dso *ds
  * "owned by user 1000, not by you or root"), or "" where nothing is wrong. Printable.
  */
 const char *symbols_why(const struct symbols *symbols, const struct dso *dso);
+/* Its names are missing because /proc/kallsyms hides the kernel's addresses from this user. */
+bool symbols_hidden(const struct symbols *symbols, const struct dso *dso);
 /* What to do about it ("install its debug package", "kernel.kptr_restrict=0"), or NULL. */
 const char *symbols_remedy(const struct symbols *symbols, const struct dso *dso);
 /* Where the names came from ("/usr/lib/debug/.build-id/..", "/proc/kallsyms"), for -v; or NULL. */

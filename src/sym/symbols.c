@@ -390,6 +390,13 @@ const char *symbols_why(const struct symbols *symbols, const struct dso *dso)
 	return state ? state->why.s : "";
 }
 
+bool symbols_hidden(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	return state && state->state == SYM_NONE && state->hidden;
+}
+
 const char *symbols_remedy(const struct symbols *symbols, const struct dso *dso)
 {
 	const struct dso_state *state = state_peek(symbols, dso);

@@ -92,6 +92,18 @@ static void module_nameless(struct golden *g)
 	CHAIN(g, 500, MODULE_BASE + 0x90000);
 }
 
+/* Whoever recorded it may see samples of the kernel, but not where its functions are: it has no map. */
+static void kernel_hidden(struct golden *g)
+{
+	golden_one_event(g, PERF_SAMPLE_CALLCHAIN);
+	golden_start(g);
+	golden_comm(g, PID, PID, true, "app");
+	golden_map(g, PID, APP_BASE, MAP_BYTES, 0, APP_PATH);
+	CHAIN(g, 1000, kernel(VFS_READ), kernel(ENTRY), app(LEAF), app(MAIN));
+	CHAIN(g, 1000, app(SPIN), app(MAIN));
+	CHAIN(g, 1000, kernel(SCHEDULE), kernel(ENTRY), app(SPIN), app(MAIN));
+}
+
 /* Samples in a guest's kernel and processes, seen from the host. */
 static void guest_kernel(struct golden *g)
 {
@@ -122,6 +134,7 @@ const struct golden_recording golden_kernels[] = {
 	{ "ksymbol_bpf.data", ksymbol_bpf, NULL },
 	{ "text_poke.data", text_poke, NULL },
 	{ "kernel_and_module.data", kernel_and_module, NULL },
+	{ "kernel_hidden.data", kernel_hidden, NULL },
 	{ "module_nameless.data", module_nameless, NULL },
 	{ "guest_kernel.data", guest_kernel, NULL },
 	{ NULL, NULL, NULL },

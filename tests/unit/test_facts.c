@@ -46,6 +46,39 @@ static int teardown(void **state)
 	return 0;
 }
 
+static void hidden_kernel_addresses(void **state)
+{
+	static const struct {
+		const char *restrict_, *paranoid, *list;
+		bool hidden, rights_help;
+		const char *remedy;
+	} rows[] = {
+		{ "0\n", "1\n", "ffffffff81000000 T _text\n", false, false, NULL },
+		{ "0\n", "2\n", "0000000000000000 T _text\n", true, true, "sudo sysctl kernel.perf_event_paranoid=1" },
+		{ "1\n", "1\n", "0000000000000000 T _text\n", true, true, "sudo sysctl kernel.kptr_restrict=0" },
+		{ "1\n", "2\n", "0000000000000000 A fixed_percpu_data\n", true, true,
+		  "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1" },
+		{ "2\n", "-1\n", "0000000000000000 T _text\n", true, false, "sudo sysctl kernel.kptr_restrict=0" },
+		{ "2\n", "2\n", "", false, false, NULL },
+	};
+	struct kernel_symbols symbols;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		put("proc/sys/kernel/kptr_restrict", rows[i].restrict_);
+		put("proc/sys/kernel/perf_event_paranoid", rows[i].paranoid);
+		put("proc/kallsyms", rows[i].list);
+		kernel_symbols_look(&symbols, &kern.host);
+		assert_int_equal(symbols.there, rows[i].list[0] != 0);
+		assert_int_equal(symbols.hidden, rows[i].hidden);
+		assert_int_equal(symbols.rights_help, rows[i].rights_help);
+		if (rows[i].remedy)
+			assert_string_equal(symbols.remedy, rows[i].remedy);
+		else
+			assert_null(symbols.remedy);
+	}
+}
+
 static const struct fact *fact(const char *name)
 {
 	const struct fact *found = NULL;
@@ -100,7 +133,7 @@ static void poor_machine(void **state)
 	assert_fact("cgroups", FACT_MISSING, "neither",
 		    "sudo mount -t cgroup2 none /sys/fs/cgroup");
 	assert_fact("kernel symbols", FACT_MISSING, "addresses are hidden",
-		    "sudo sysctl kernel.kptr_restrict=0");
+		    "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
 	assert_fact("open files", FACT_GOOD, "soft 1024, hard 4096: 2048 events on all 2 CPUs",
 		    NULL);
 }
@@ -417,6 +450,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		T(hidden_kernel_addresses),
 		T(poor_machine), T(rich_machine), T(locked_machine),
 		T(level_3_where_it_means_2),
 		T(level_3_where_it_means_nothing),

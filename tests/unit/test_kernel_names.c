@@ -205,6 +205,7 @@ static void hidden_addresses_name_the_setting(void **state)
 	fake_machine_file(&machine, "proc/sys/kernel/kptr_restrict", "2\n");
 	assert_none(&kernel, "kernel addresses are hidden", "sysctl kernel.kptr_restrict=0");
 	assert_none(&module, "kernel addresses are hidden", "sysctl kernel.kptr_restrict=0");
+	assert_true(symbols_hidden(symbols, &kernel) && symbols_hidden(symbols, &module));
 }
 
 /* The list has _text 0x200000 lower than the recording: all of the kernel was there. */
