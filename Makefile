@@ -9,8 +9,8 @@
 #
 #   CC=clang  CFLAGS=...  DEVELOPER=1 (strict warnings are errors)  SANITIZE=address,undefined
 #   WITH_LIBPFM4=0 (no vendor event names)  WITH_LIBIBERTY=0 (no demangling)
-#   WITH_LIBTRACEEVENT=0 (no fields of tracepoints)  WITH_LIBLZMA=0 (no packed symbols)
-#   WITH_LIBUNWIND=0 (libdw unwinds)  V=1 (show commands)  FUZZ_SECONDS=20
+#   WITH_LIBLZMA=0 (no packed symbols)  WITH_LIBUNWIND=0 (libdw unwinds)
+#   V=1 (show commands)  FUZZ_SECONDS=20
 #
 # Each compiler and sanitizer builds into its own folder under build/, so that they do not undo each
 # other's work; ./pstat is a copy of the one built last. Sources are found by wildcard: a new file
@@ -51,8 +51,7 @@ BUILD ?= build/$(notdir $(firstword $(CC)))$(if $(SANITIZE),-$(subst $(comma),-,
 # Headers of these must be there to build. None is linked: start-up time is a promise, so what
 # counting may need from them is loaded when it is first needed.
 NEEDED_LIBS := libelf libdw
-LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(NEEDED_LIBS) 2>/dev/null) \
-	$(shell $(PKG_CONFIG) --cflags libtraceevent 2>/dev/null)
+LIBS_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(NEEDED_LIBS) 2>/dev/null)
 
 # has_header(NAME): 1 or 0. What can be left out is looked for by its header.
 hash := \#
@@ -60,13 +59,11 @@ has_header = $(if $(shell echo '$(hash)include <$1>' | $(CC) $(CPPFLAGS) $(LIBS_
 	echo yes),1,0)
 WITH_LIBPFM4 ?= $(call has_header,perfmon/pfmlib_perf_event.h)
 WITH_LIBIBERTY ?= $(call has_header,libiberty/demangle.h)
-WITH_LIBTRACEEVENT ?= $(call has_header,traceevent/event-parse.h)
 WITH_LIBLZMA ?= $(call has_header,lzma.h)
 WITH_LIBUNWIND ?= $(call has_header,libunwind.h)
 # Asked once, not each time that they are used.
 WITH_LIBPFM4 := $(WITH_LIBPFM4)
 WITH_LIBIBERTY := $(WITH_LIBIBERTY)
-WITH_LIBTRACEEVENT := $(WITH_LIBTRACEEVENT)
 WITH_LIBLZMA := $(WITH_LIBLZMA)
 WITH_LIBUNWIND := $(WITH_LIBUNWIND)
 
@@ -89,7 +86,6 @@ Q := $(if $(V),,@)
 with_or_none = $(if $(filter 0 no,$1),$2.c,$2_none.c)
 LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
 	$(call with_or_none,$(WITH_LIBIBERTY),sym/demangle) \
-	$(call with_or_none,$(WITH_LIBTRACEEVENT),report/trace_fields) \
 	$(call with_or_none,$(WITH_LIBLZMA),sym/elf_xz) \
 	$(call with_or_none,$(WITH_LIBUNWIND),unwind/unwind_libunwind))
 SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))

@@ -43,12 +43,6 @@ static int try_libiberty(const struct kern *kern, struct str *err)
 	return there ? 0 : -ENOSYS;
 }
 
-static int try_libtraceevent(const struct kern *kern, struct str *err)
-{
-	(void)kern;
-	return trace_fields_try(err);
-}
-
 static int try_liblzma(const struct kern *kern, struct str *err)
 {
 	(void)kern;
@@ -78,7 +72,6 @@ static const struct build_option {
 } build_options[] = {
 	{ "libpfm4", "names of vendors' events", try_libpfm4 },
 	{ "libiberty", "names of C++, Rust and D functions for people", try_libiberty },
-	{ "libtraceevent", "fields of tracepoints", try_libtraceevent },
 	{ "liblzma", "symbols packed with xz", try_liblzma },
 	{ "libunwind", "stacks of dwarf recordings; else libdw", try_libunwind },
 	{ "libdebuginfod", "debug files from servers", try_debuginfod },

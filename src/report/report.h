@@ -182,9 +182,6 @@ int script_run(struct script *script, struct output *output,
 	       void (*progress)(void *context, double part), void *context, struct str *err);
 struct session *script_session(struct script *script);
 
-/* Can fields of tracepoints be had? 0, -ENOSYS: built without libtraceevent, or why it can't be loaded. */
-int trace_fields_try(struct str *err);
-
 /* Rows for -h and the man pages: name and help of each, in order. false: no more. */
 bool report_key_row(size_t i, const char **name, const char **help);
 bool script_field_row(size_t i, const char **name, const char **help);

@@ -103,14 +103,14 @@ bool filters_take_place(const struct filters *filters, const struct place_row *r
 /* A filter by comm, dso or symbol is in force: perf shows then percentages of all, unless relative. */
 bool filters_any(const struct filters *filters);
 
-/* ---- trace_fields.c / trace_fields_none.c: fields by libtraceevent ---- */
+/* ---- trace_fields.c: fields of tracepoints ---- */
 struct tracepoints;
 struct tracepoint_field {
 	const char *name;
 	bool is_string, is_array, is_signed;
 	unsigned size; /* bytes in the format; of the reference where the field is dynamic */
 };
-/* From the recording's TRACING_DATA; NULL with a sentence: it has none, or the library is left out. */
+/* From the recording's TRACING_DATA; NULL with a sentence: it has none, or it is broken. */
 struct tracepoints *tracepoints_new(const struct reader *reader, struct str *err);
 void tracepoints_free(struct tracepoints *tracepoints);
 /* Pointers to functions of the kernel are printed as the session names them, as perf does. */

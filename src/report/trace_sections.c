@@ -80,7 +80,6 @@ static bool read_head(struct section_cursor *c, const struct trace_sections *sec
 	const uint8_t *head = take(c, sizeof(magic)), *sizes;
 	const uint16_t one = 1;
 	bool native_big = *(const uint8_t *)&one == 0, big;
-	uint32_t page_bytes;
 
 	if (!head || memcmp(head, magic, sizeof(magic)) != 0)
 		return false;
@@ -90,20 +89,20 @@ static bool read_head(struct section_cursor *c, const struct trace_sections *sec
 		return false;
 	big = sizes[0];
 	c->swap = big != native_big;
-	page_bytes = take_u32(c);
+	take_u32(c); /* a page's size */
 	if (c->bad)
 		return false;
-	sections->head(sections->context, big, sizes[1], page_bytes);
+	sections->head(sections->context, big, sizes[1]);
 	return true;
 }
 
-static void read_formats(struct section_cursor *c, const struct trace_sections *sections, const char *system)
+static void read_formats(struct section_cursor *c, const struct trace_sections *sections)
 {
 	for (uint32_t n = take_u32(c); n && !c->bad; n--) {
 		char *text = take_copy(c, take_u64(c));
 
 		if (text)
-			sections->format(sections->context, system, text, strlen(text));
+			sections->format(sections->context, text, strlen(text));
 		free(text);
 	}
 }
@@ -137,9 +136,11 @@ enum trace_end trace_sections_read(const uint8_t *bytes, size_t size, const stru
 	take(&c, take_u64(&c));
 	take_text(&c); /* "header_event" */
 	take(&c, take_u64(&c));
-	read_formats(&c, sections, "ftrace");
-	for (uint32_t n = take_u32(&c); n && !c.bad; n--)
-		read_formats(&c, sections, take_text(&c));
+	read_formats(&c, sections); /* of ftrace */
+	for (uint32_t n = take_u32(&c); n && !c.bad; n--) {
+		take_text(&c); /* a system's name */
+		read_formats(&c, sections);
+	}
 	end = c.bad ? TRACE_CUT : TRACE_WHOLE;
 	/* What follows only makes some texts better: without it they show addresses. */
 	take(&c, take_u32(&c)); /* kallsyms: the session knows the kernel's functions */

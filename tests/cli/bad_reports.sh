@@ -15,6 +15,12 @@ test_spoilt_files()
 	done
 }
 
+# What a recording says of how its tracepoints are to be printed may be any text.
+test_hostile_formats()
+{
+	check "formats of tracepoints" "$PYTHON" "$ROOT/tests/cli/hostile_formats.py" "$PSTAT" "$golden/tracepoints.data"
+}
+
 # Every cut of one recording through one command: the header's own, the events', in the middle of a record.
 test_cut_everywhere()
 {

@@ -129,10 +129,6 @@ static int unmake(void **state)
 
 static void load(struct made *m)
 {
-	if (trace_fields_try(&m->err)) {
-		print_message("# skip: needs libtraceevent\n");
-		skip();
-	}
 	m->tracepoints = tracepoints_new(&m->reader, &m->err);
 	if (!m->tracepoints)
 		fail_msg("%s", m->err.s);
@@ -261,10 +257,6 @@ static void test_no_formats(void **state)
 {
 	struct made *m = *state;
 
-	if (trace_fields_try(&m->err)) {
-		print_message("# skip: needs libtraceevent\n");
-		skip();
-	}
 	m->bytes.s[3] = 'x';
 	assert_null(tracepoints_new(&m->reader, &m->err));
 	assert_string_equal(m->err.s, "the recording's formats of tracepoints are broken");
@@ -279,10 +271,6 @@ static void test_cut_formats(void **state)
 {
 	struct made *m = *state;
 
-	if (trace_fields_try(&m->err)) {
-		print_message("# skip: needs libtraceevent\n");
-		skip();
-	}
 	for (size_t n = 1; n < m->bytes.len; n += 7) {
 		uint8_t *bytes = xmalloc(n);
 		struct tracepoints *tracepoints;
