@@ -114,6 +114,12 @@ extern const struct golden_recording golden_tracepoints[]; /* golden_tracepoints
 extern const struct golden_recording golden_kernels[]; /* golden_kernels.c: code of kernels and guests */
 extern const struct golden_recording golden_layouts[]; /* golden_layouts.c: how the file is laid out */
 
+extern const struct golden_recording golden_made_here[]; /* golden_made_here.c: by name only, not kept */
+
+/* golden_tracepoints.c: TRACING_DATA with these formats, and a sample of these bytes. */
+void golden_tracing_data(struct info *info, const char *const *formats, size_t n);
+void golden_add_raw(struct golden *g, size_t event, const void *raw, size_t size);
+
 /* golden_elf.c: the files of the symfs folder, and its kallsyms. */
 void golden_make_files(const char *folder);
 

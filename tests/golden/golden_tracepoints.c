@@ -90,7 +90,7 @@ static void add_number(struct str *out, uint32_t number)
 	str_addn(out, (const char *)&number, sizeof(number));
 }
 
-static void fill_tracing_data(struct info *info)
+void golden_tracing_data(struct info *info, const char *const *formats, size_t n)
 {
 	static const char head[] = "\27\10\104tracing0.5\0\0\10"; /* of 8-byte longs, low byte first */
 	struct str out = STR_INIT;
@@ -109,10 +109,9 @@ static void fill_tracing_data(struct info *info)
 	add_number(&out, 0);
 	add_number(&out, 1);
 	str_addn(&out, "golden", sizeof("golden"));
-	add_number(&out, 3);
-	add_text(&out, task_format, true);
-	add_text(&out, bytes_format, true);
-	add_text(&out, free_format, true);
+	add_number(&out, (uint32_t)n);
+	for (size_t i = 0; i < n; i++)
+		add_text(&out, formats[i], true);
 	add_text(&out, "", false);
 	add_text(&out, "", false);
 	info->tracing_data_size = out.len;
@@ -125,7 +124,7 @@ static struct common common_of(unsigned id)
 	return (struct common){ .type = (uint16_t)id, .pid = PID };
 }
 
-static void add_raw(struct golden *g, size_t event, const void *raw, size_t size)
+void golden_add_raw(struct golden *g, size_t event, const void *raw, size_t size)
 {
 	struct record_body body = golden_sample(kernel(SCHEDULE));
 
@@ -145,11 +144,12 @@ static void add_task(struct golden *g, struct task task, const char *comm, const
 	memcpy(task.comm, comm, strnlen(comm, sizeof(task.comm)));
 	memcpy(task.text, text, len);
 	task.path = TEXT_AT | (uint32_t)len << 16;
-	add_raw(g, 0, &task, sizeof(task));
+	golden_add_raw(g, 0, &task, sizeof(task));
 }
 
 static void start(struct golden *g, unsigned n_events)
 {
+	static const char *const formats[] = { task_format, bytes_format, free_format };
 	static const char *const names[] = { "golden:task", "golden:bytes", "golden:free", "golden:missing" };
 	struct perf_event_attr attr = golden_attr(PERF_SAMPLE_RAW);
 
@@ -159,7 +159,7 @@ static void start(struct golden *g, unsigned n_events)
 		attr.config = TASK_ID + i;
 		golden_event(g, &attr, names[i]);
 	}
-	fill_tracing_data(&g->info);
+	golden_tracing_data(&g->info, formats, ARRAY_SIZE(formats));
 	golden_start_app(g);
 }
 
@@ -174,10 +174,10 @@ static void tracepoints(struct golden *g)
 		 "");
 	add_task(g, (struct task){ .number = INT32_MIN, .state = 7, .bits = 12 }, "sixteen letters!",
 		 "/tmp/\033[2J\n%s");
-	add_raw(g, 1, &bytes, sizeof(bytes));
+	golden_add_raw(g, 1, &bytes, sizeof(bytes));
 	bytes.function = 0x10;
-	add_raw(g, 1, &bytes, sizeof(bytes));
-	add_raw(g, 2, &freed, sizeof(freed));
+	golden_add_raw(g, 1, &bytes, sizeof(bytes));
+	golden_add_raw(g, 2, &freed, sizeof(freed));
 }
 
 /* Samples that no format fits: there is none; too short; of another event; a text that is elsewhere. */
@@ -188,10 +188,10 @@ static void tracepoints_unfit(struct golden *g)
 
 	start(g, 4);
 	add_task(g, (struct task){ .number = 1, .big = 1 }, "first", "/a");
-	add_raw(g, 3, &bytes, sizeof(bytes));
-	add_raw(g, 0, &bytes, sizeof(bytes.common) + 4);
-	add_raw(g, 0, &bytes, sizeof(bytes));
-	add_raw(g, 0, &task, sizeof(task));
+	golden_add_raw(g, 3, &bytes, sizeof(bytes));
+	golden_add_raw(g, 0, &bytes, sizeof(bytes.common) + 4);
+	golden_add_raw(g, 0, &bytes, sizeof(bytes));
+	golden_add_raw(g, 0, &task, sizeof(task));
 }
 
 const struct golden_recording golden_tracepoints[] = {

@@ -1,6 +1,6 @@
 /*
  * make_recordings FOLDER [NAME]: makes the golden recordings, and the ELF files and kernel names that they are
- * about, anew; with NAME only the recording of that name.
+ * about, anew; with NAME only the recording of that name, which may be one that is of this machine.
  *
  *   make golden        builds this and runs it on tests/golden
  *
@@ -82,14 +82,14 @@ static void make(const struct golden_recording *recording, const char *folder)
 int main(int argc, char **argv)
 {
 	const struct golden_recording *const tables[] = { golden_tasks, golden_samples, golden_tracepoints,
-							  golden_kernels, golden_layouts };
+							  golden_kernels, golden_layouts, golden_made_here };
 
 	if (argc < 2 || argc > 3)
 		golden_stop("usage", "make_recordings FOLDER [NAME]");
 	golden_make_files(argv[1]);
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		for (const struct golden_recording *r = tables[i]; r->name; r++)
-			if (argc < 3 || !strcmp(argv[2], r->name))
+			if (argc < 3 ? tables[i] != golden_made_here : !strcmp(argv[2], r->name))
 				make(r, argv[1]);
 	return 0;
 }

@@ -1,0 +1,57 @@
+/*
+ * golden_made_here: recordings that are of the machine that they are made on, so that none is kept. Every
+ * tracepoint of its kernel, with samples whose bytes are made: what pstat and perf make of them is compared
+ * (tests/cli/tracepoints_vs_perf.sh).
+ */
+#include "golden/golden.h"
+
+#include "unit/trace_fixture.h"
+
+enum { ROUNDS = 3 /* of each kind of numbers */ };
+
+static void every_tracepoint(struct golden *g)
+{
+	struct perf_event_attr attr = golden_attr(PERF_SAMPLE_RAW);
+	struct arena arena = ARENA_INIT;
+	struct kernel_formats formats;
+	const char *why = kernel_formats_read(&formats), **texts;
+	struct trace_format format;
+	struct str raw = STR_INIT;
+	uint64_t seed = 42;
+
+	if (why)
+		golden_stop(g->path, why);
+	texts = xcalloc(formats.n, sizeof(*texts));
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.sample_period = 1;
+	for (size_t i = 0; i < formats.n; i++) {
+		uint16_t id;
+
+		texts[i] = formats.v[i].s;
+		if (!trace_format_id(formats.v[i].s, formats.v[i].len, &id))
+			golden_stop(formats.names[i], "its format has no ID");
+		attr.config = id;
+		golden_event(g, &attr, formats.names[i]);
+	}
+	golden_tracing_data(&g->info, texts, formats.n);
+	golden_start_app(g);
+	for (size_t i = 0; i < formats.n; i++) {
+		if (!trace_format_parse(&arena, formats.v[i].s, formats.v[i].len, sizeof(long), &format))
+			golden_stop(formats.names[i], "its format is not understood");
+		for (unsigned kind = 0; kind < ROUNDS * NUMBERS_KINDS; kind++) {
+			sample_make(&format, (uint16_t)g->events.v[i]->attr.config, &seed, kind / ROUNDS, &raw);
+			str_pad(&raw, '\0', (4 - raw.len % 8 + 8) % 8); /* with its length it is 8-byte aligned */
+			golden_add_raw(g, i, raw.s, raw.len);
+		}
+		arena_reset(&arena);
+	}
+	str_release(&raw);
+	free(texts);
+	arena_release(&arena);
+	kernel_formats_release(&formats);
+}
+
+const struct golden_recording golden_made_here[] = {
+	{ "every_tracepoint.data", every_tracepoint, NULL },
+	{ NULL, NULL, NULL },
+};
