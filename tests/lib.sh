@@ -263,6 +263,15 @@ need_uprobes()
 	[ -e /sys/bus/event_source/devices/uprobe/type ] || skip "needs uprobes in the kernel"
 	has_cap perfmon || has_cap sys_admin || skip "needs CAP_PERFMON for uprobes"
 }
+# "${own_mounts[@]}" COMMAND...: in a mount namespace of its own; what COMMAND mounts goes away with it. In a chroot
+# whose root is no mount point nothing can be made private, and where no mount is shared nothing need be.
+own_mounts=(unshare -m)
+grep -q ' shared:' /proc/self/mountinfo || own_mounts+=(--propagation unchanged)
+need_mount()
+{
+	need_root
+	"${own_mounts[@]}" mount -t tmpfs none "$tmp" 2>/dev/null || skip "needs the right to mount"
+}
 need_cpus() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 CPUs"; }
 # Counts and memory of a program with sanitizers are not its own.
 need_plain_build()

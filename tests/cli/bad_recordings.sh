@@ -19,7 +19,7 @@ test_counts()
 
 test_samples()
 {
-	"$PSTAT" record -q -e cpu-clock:u -g -o samples ls -R "$ROOT/src" >/dev/null 2>&1
+	"$PSTAT" record -q -e cpu-clock:u -g -o samples ls -R "$ROOT/tests" >/dev/null 2>&1
 	for kind in cut header records; do
 		spoilt $kind samples "${commands[@]}"
 	done
@@ -27,8 +27,8 @@ test_samples()
 
 test_compressed()
 {
-	"$PSTAT" record -q -z -e cpu-clock:u -o packed ls -R "$ROOT/src" >/dev/null 2>&1 ||
-		skip "needs libzstd"
+	"$PSTAT" record -q -z -e cpu-clock:u -o packed ls -R "$ROOT/tests" >/dev/null 2>said ||
+		skip "needs libzstd: $(head -n 1 said)"
 	for kind in cut records; do
 		spoilt $kind packed "${commands[@]}"
 	done

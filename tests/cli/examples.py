@@ -1,28 +1,36 @@
 #!/usr/bin/env python3
 """The examples of README and of the manual pages, for examples.sh.
 
-examples.py list FILE FOLDER    each example becomes FOLDER/NNN/ with three files: command, expected
-                                (what is printed below it) and needs (one line each); their numbers and
-                                commands are listed on stdout
-examples.py same FILE FILE      the same output, but for numbers? Shows the difference, exit status 1
+examples.py list FILE FOLDER          each example becomes FOLDER/NNN/ with four files: command, expected (what
+                                      is printed below it), needs and libc (one line each); their numbers
+                                      and commands are listed on stdout
+examples.py same FILE FILE [NAME...]  the same output, but for numbers, and for the functions NAME of libc?
+                                      Shows the difference, exit status 1
 
 An example begins with a line `$ COMMAND`, in a manual page between .EX and .EE, in README in a block
 that is indented by four spaces; a backslash at its end goes on to the next line. Its output goes on to
 the next example or to the end of the block. A line `# needs: WORDS` before it says what it takes to get
 that output (in a manual page the comment `.\\" needs: WORDS`).
 
+A line `# libc: NAME...` before it names functions of libc that have a name only where libc's debug symbols
+are installed (as a rule they are not): elsewhere they are printed by their file or address, which is then
+the same as the name; nothing else is.
+
 Numbers differ from run to run and from machine to machine: a number of any length, with its commas and
 point, is the same as any other, and so are any number of spaces, and of dots from three on: columns are
 as wide as their longest name. A machine may have more CPUs than the one that printed the example: rows
 that differ in their CPU, core or socket only are one.
 """
+import collections
 import difflib
 import os
 import re
 import sys
 
 PROMPT = "$ "
-NEEDS = re.compile(r"^(?:\.\\\"|#) needs: (.*)$")
+NEEDS = re.compile(r"^(?:\.\\\"|#) (needs|libc): (.*)$")
+# What stands for a function without a name: an address, alone or in its file.
+NAMELESS = re.compile(r"\[libc[.-][\w.-]*(?:\+0x[0-9a-f]+)?\]|\b(?:0x)?[0-9a-f]{5,16} \[unknown\]|\b0x[0-9a-f]{5,16}\b")
 PLACE = re.compile(r"^(?:N )?(?:CPUN|SN(?:-DN)?(?:-CN)?|NN)[, ]")
 ESCAPES = {"\\-": "-", "\\e": "\\", "\\(aq": "'", "\\(dq": '"', "\\(ga": "`", "\\(ha": "^", "\\(ti": "~", "\\&": ""}
 
@@ -71,9 +79,9 @@ def joined(block):
 
 
 def examples(path):
-    """(command, output, needs) of each."""
+    """(command, output, needs) of each; needs: the lists of words by their kind."""
     for block in blocks(path):
-        needs, command, output = [], None, []
+        needs, command, output = collections.defaultdict(list), None, []
         for line in list(joined(block)) + [PROMPT]:
             words = NEEDS.match(line)
             if not words and not line.startswith(PROMPT):
@@ -81,9 +89,9 @@ def examples(path):
                 continue
             if command is not None:
                 yield command, output, needs
-                needs, command = [], None
+                needs, command = collections.defaultdict(list), None
             if words:
-                needs.append(words.group(1))
+                needs[words.group(1)].append(words.group(2))
             else:
                 command, output = line[len(PROMPT):], []
 
@@ -99,15 +107,18 @@ def list_examples(path, folder):
         os.makedirs(at)
         write(os.path.join(at, "command"), [command])
         write(os.path.join(at, "expected"), output)
-        write(os.path.join(at, "needs"), needs)
+        write(os.path.join(at, "needs"), needs["needs"])
+        write(os.path.join(at, "libc"), " ".join(needs["libc"]).split())
         print("%03d %s" % (number, command))
 
 
-def normal(path):
-    """The lines of a file with all numbers alike; empty lines at both ends don't count."""
+def normal(path, libc):
+    """The lines of a file with all numbers alike, and all functions libc; empty lines at both ends don't count."""
+    functions = re.compile(r"\b(?:%s)\b|%s" % ("|".join(map(re.escape, libc)), NAMELESS.pattern)) if libc else None
     lines = []
     with open(path, encoding="utf-8", errors="replace") as f:
         for line in f.read().strip("\n").split("\n"):
+            line = functions.sub("libc's", line) if functions else line
             line = re.sub(r"\d[\d.,]*\d|\d", "N", line.strip())
             line = re.sub(r"\.{3,}", "...", re.sub(r"[ \t]+", " ", line))
             if not (lines and line == lines[-1] and PLACE.match(line)):
@@ -115,8 +126,8 @@ def normal(path):
     return lines
 
 
-def same(expected, actual):
-    diff = list(difflib.unified_diff(normal(expected), normal(actual), "printed in the text",
+def same(expected, actual, libc):
+    diff = list(difflib.unified_diff(normal(expected, libc), normal(actual, libc), "printed in the text",
                                      "printed by the command", lineterm=""))
     print("\n".join(diff))
     return 1 if diff else 0
@@ -126,8 +137,8 @@ def main(argv):
     if len(argv) == 4 and argv[1] == "list":
         list_examples(argv[2], argv[3])
         return 0
-    if len(argv) == 4 and argv[1] == "same":
-        return same(argv[2], argv[3])
+    if len(argv) >= 4 and argv[1] == "same":
+        return same(argv[2], argv[3], argv[4:])
     sys.stderr.write(__doc__)
     return 2
 

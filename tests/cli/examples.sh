@@ -53,7 +53,7 @@ run_example() # FOLDER NAME
 		need_paranoid 1
 	mkdir -p "${1%/*}/cwd" && cd "${1%/*}/cwd" || exit 1
 	timeout 30 bash -c "$command" >"$1/actual" 2>&1 </dev/null
-	check "$2" "$PYTHON" "$tool" same "$1/expected" "$1/actual"
+	check "$2" "$PYTHON" "$tool" same "$1/expected" "$1/actual" $(<"$1/libc")
 }
 
 # What stands there is pstat, not the path of the program that is tested.

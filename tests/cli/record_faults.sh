@@ -39,14 +39,8 @@ in_mount()
 
 	shift
 	mkdir -p m
-	run unshare -m bash -c 'mount -t tmpfs -o "$0" none m && "$@"
+	run "${own_mounts[@]}" bash -c 'mount -t tmpfs -o "$0" none m && "$@"
 		status=$?; cp m/x . 2>/dev/null; exit $status' "$options" "$@"
-}
-
-need_mount()
-{
-	need_root
-	unshare -m mount -t tmpfs none "$tmp" 2>/dev/null || skip "needs the right to mount"
 }
 
 # ---- the place of the file ----

@@ -11,6 +11,7 @@ prints at the end; or the same when in both texts is made alike what pstat does 
 DIFFERENCES below, each named as in "DIFFERENCES FROM PERF" of pstat-report(1). FILE - is standard input, for both from ./pipe.
 """
 import difflib
+import itertools
 import os
 import re
 import sys
@@ -21,6 +22,7 @@ PROGRAMS = {"perf": "perf", "pstat": os.environ["PSTAT"]}
 # perf's inlined frames depend on how it was built; report_vs_perf.sh compares these with the truth.
 ALWAYS = {"perf": ["--stdio", "--no-inline"], "pstat": ["--stdio", "--no-inline", "--no-bounds"]}
 ROW = re.compile(r" {0,11}[^ |#-]")
+NAMELESS = re.compile(r"( +[- |\d.%]*)(0x[0-9a-f]+)$")
 NUMBER = re.compile(r"\s*([\d.]+)%?")
 
 
@@ -43,6 +45,11 @@ def no_plt_name(lines):
 def no_origin(lines):
     """-v: perf has a letter for where a symbol was found."""
     return [re.sub(r"(0x[0-9a-f]+ +)[a-zA-Z!] (\[.\] )", r"\1\2", l) for l in lines]
+
+
+def no_place_in_memory(lines):
+    """Callers without a name: their address in the file; perf's rows have the one in memory, in the same page."""
+    return [re.sub(r"\[\.\] 0x0000[0-9a-f]{9}(?=[0-9a-f]{3}\b)", "[.] 0x", l) for l in lines]
 
 
 def no_inlined_rest(lines):
@@ -79,7 +86,13 @@ def no_ties(lines):
     return out[:-1]
 
 
-DIFFERENCES = (no_level, no_plt_name, no_origin, no_inlined_rest, no_width, no_ties)
+DIFFERENCES = (no_level, no_plt_name, no_origin, no_place_in_memory, no_inlined_rest, no_width, no_ties)
+
+
+def unwound_caller(perf, pstat):
+    """In a tree, an address out of sampled stacks: the return address, as in other chains; perf takes 1 off."""
+    perf, pstat = NAMELESS.match(perf), NAMELESS.match(pstat)
+    return perf and pstat and perf[1] == pstat[1] and int(perf[2], 16) + 1 == int(pstat[2], 16)
 
 
 def printed(program, path, options):
@@ -94,6 +107,7 @@ def same(perf, pstat):
         return []
     for make_alike in DIFFERENCES:
         perf, pstat = make_alike(perf), make_alike(pstat)
+    perf[:] = [b if unwound_caller(a, b) else a for a, b in itertools.zip_longest(perf, pstat, fillvalue="")][:len(perf)]
     return list(difflib.unified_diff(perf, pstat, "perf", "pstat", lineterm="", n=1))
 
 

@@ -22,6 +22,7 @@ BOTH = ["--no-inline"] + (["--kallsyms", os.environ["KALLSYMS"]] if os.environ.g
 ALWAYS = {"perf": BOTH, "pstat": BOTH + ["--no-bounds"]}
 FRAME = re.compile(r"\t *(?P<ip>[0-9a-f]+)(?: (?P<symbol>\S.*?))??(?:\+0x(?P<offset>[0-9a-f]+))?(?: \((?P<dso>[^()]*|\[.*\])\))?$")
 LINE = re.compile(r"  \S*:\d+$|  \S+\[[0-9a-f]+\]$")
+NO_SOURCE = re.compile(r"  \S+\[[0-9a-f]+\]$")
 PLT = re.compile(r"(?:_init|\S*@plt|\[unknown\])(?:\+0x[0-9a-f]+)?(?=[ /]|$)")
 VDSO = re.compile(r" __vdso_\w+(\+0x[0-9a-f]+)?")
 FLAGS = re.compile(r"/[PM-]/[X-]/[A-]/\d+/")
@@ -92,6 +93,17 @@ DIFFERENCES = (return_addresses, return_addresses_of_lines, unwound_callers, nam
                names_in_the_vdso, blanks_of_branches)
 
 
+def no_source(perf, pstat):
+    """Where no line is known the address in the file; perf leaves that out where it finds some symbol before it."""
+    at, lines = 0, []
+    for line in pstat:
+        if NO_SOURCE.match(line) and (at >= len(perf) or not LINE.match(perf[at])):
+            continue
+        lines.append(line)
+        at += 1
+    return lines
+
+
 def namespaces(lines):
     """A record is on one line; perf breaks those of namespaces, and mixes bases in them."""
     text = re.sub(r" *\n\t\t *(?=\[?\d)", " ", "\n".join(lines))
@@ -104,6 +116,7 @@ def compare_lines(perf, pstat):
     if perf == pstat:
         return bad
     perf, pstat = namespaces(perf), namespaces(pstat)
+    pstat = no_source(perf, pstat)
     if len(perf) != len(pstat):
         bad.append("%d lines by perf, %d by pstat" % (len(perf), len(pstat)))
     for number, (a, b) in enumerate(zip(perf, pstat)):

@@ -165,14 +165,13 @@ test_killed()
 	local tries=0
 
 	need_paranoid 2
-	"$PSTAT" stat record -I 10 -e page-faults:u sleep 60 2>/dev/null &
+	"$PSTAT" stat record -I 10 -e page-faults:u "$WORK/exact" mortal pauses 2>/dev/null &
 	disown # the shell would tell of its end
 	until [ "$(report "$PSTAT" perf.data 2>/dev/null | grep -c page-faults)" -gt 2 ] ||
 		[ $((tries += 1)) -gt 200 ]; do
 		sleep 0.02
 	done
-	command=$(pgrep -P $!)
-	kill -KILL $! "$command"
+	kill -KILL $!
 	while [ -d /proc/$! ]; do sleep 0.01; done
 	run "$PSTAT" stat report -x '|'
 	same "status" 0 "$status"

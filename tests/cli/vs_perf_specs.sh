@@ -23,6 +23,7 @@ test_accept_list()
 	need_cmd "$PYTHON"
 	local spec refused="" n=0
 
+	tracefs_events || lacking+="|^pstat: tracepoints: "
 	is_root || lacking+="|tracefs|tracing|^pstat: cannot count .*needs "
 	while IFS= read -r spec; do
 		run "$PSTAT" stat -o /dev/null -e "$spec" -- true
