@@ -272,6 +272,12 @@ need_mount()
 	need_root
 	"${own_mounts[@]}" mount -t tmpfs none "$tmp" 2>/dev/null || skip "needs the right to mount"
 }
+# In another one all tasks outside have the pid 0, and what is recorded of one is taken for another's. The
+# kernel's number for the first never changes.
+need_first_pid_namespace()
+{
+	[ "$(readlink /proc/self/ns/pid)" = 'pid:[4026531836]' ] || skip "needs the pid namespace that has all tasks"
+}
 need_cpus() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 CPUs"; }
 # Counts and memory of a program with sanitizers are not its own.
 need_plain_build()

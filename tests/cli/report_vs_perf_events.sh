@@ -29,6 +29,7 @@ test_dlopen()
 test_the_whole_machine()
 {
 	need_root
+	need_first_pid_namespace
 	[ "$(</proc/sys/kernel/kptr_restrict)" -lt 2 ] || skip "needs kptr_restrict below 2"
 	"$PSTAT" record -q -a -F 2000 -e cpu-clock -o machine -- timeout 0.4 ls -lR /usr >/dev/null
 	alike machine "-s comm" "-s dso" "-s sym --dsos [kernel.kallsyms]" "-s comm,sym --comms ls" "-s cpu,comm" \

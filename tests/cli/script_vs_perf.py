@@ -22,6 +22,7 @@ BOTH = ["--no-inline"] + (["--kallsyms", os.environ["KALLSYMS"]] if os.environ.g
 ALWAYS = {"perf": BOTH, "pstat": BOTH + ["--no-bounds"]}
 FRAME = re.compile(r"\t *(?P<ip>[0-9a-f]+)(?: (?P<symbol>\S.*?))??(?:\+0x(?P<offset>[0-9a-f]+))?(?: \((?P<dso>[^()]*|\[.*\])\))?$")
 LINE = re.compile(r"  \S*:\d+$|  \S+\[[0-9a-f]+\]$")
+LOST_ID = re.compile(r"(PERF_RECORD_LOST )id \d+, ")
 NO_SOURCE = re.compile(r"  \S+\[[0-9a-f]+\]$")
 PLT = re.compile(r"(?:_init|\S*@plt|\[unknown\])(?:\+0x[0-9a-f]+)?(?=[ /]|$)")
 VDSO = re.compile(r" __vdso_\w+(\+0x[0-9a-f]+)?")
@@ -111,12 +112,17 @@ def namespaces(lines):
             for l in text.split("\n")]
 
 
+def lost(perf, pstat):
+    """LOST tells the event's id, and LOST_SAMPLES is shown as well."""
+    return [LOST_ID.sub(r"\1", l) for l in pstat if "PERF_RECORD_LOST_SAMPLES" not in l or l in perf]
+
+
 def compare_lines(perf, pstat):
     bad, place = [], Place()
     if perf == pstat:
         return bad
     perf, pstat = namespaces(perf), namespaces(pstat)
-    pstat = no_source(perf, pstat)
+    pstat = lost(perf, no_source(perf, pstat))
     if len(perf) != len(pstat):
         bad.append("%d lines by perf, %d by pstat" % (len(perf), len(pstat)))
     for number, (a, b) in enumerate(zip(perf, pstat)):

@@ -5,7 +5,7 @@
 . "${0%/*}/beside_perf.bash"
 
 tool=$ROOT/tests/cli/script_vs_perf.py
-recorded_s=0.1
+recorded_ms=100
 # Where no kernel is sampled: perf reads all of /proc/kallsyms each time.
 export KALLSYMS=$tmp/kallsyms
 echo 'ffffffff81000000 T _text' >"$KALLSYMS"
@@ -107,6 +107,7 @@ test_the_whole_machine()
 		--show-cgroup-events --show-bpf-events --show-text-poke-events --show-lost-events)
 
 	need_root
+	need_first_pid_namespace
 	[ "$(</proc/sys/kernel/kptr_restrict)" -lt 2 ] || skip "needs kptr_restrict below 2"
 	KALLSYMS=
 	perf record -q -a -F 2000 -e cpu-clock --namespaces --switch-events --all-cgroups -o machine -- \
