@@ -5,6 +5,7 @@
 #   make deps check             all the set-up, then the tests
 #   make install PREFIX=/usr    also DESTDIR=..., and uninstall
 #   make lint | fuzz | bench    parts of the tests by themselves
+#   make check-long             soaks, fuzzing for long, big recordings: for LONG_SECONDS (600) each
 #   make check-lab              tests on an emulated arm64 machine with a real counter unit
 #
 #   CC=clang  CFLAGS=...  DEVELOPER=1 (strict warnings are errors)  SANITIZE=address,undefined
@@ -193,12 +194,22 @@ golden: $(GOLDEN)
 	$(GOLDEN) tests/golden
 
 # libFuzzer comes with clang, whatever CC is.
+FUZZ_SANITIZE := fuzzer-no-link,address,undefined
 fuzz:
-	@$(MAKE) --no-print-directory CC=clang SANITIZE=fuzzer-no-link,address,undefined fuzz-run
+	@$(MAKE) --no-print-directory CC=clang SANITIZE=$(FUZZ_SANITIZE) fuzz-run
 
-fuzz-run: $(FUZZERS)
-	@BUILD='$(BUILD)' FUZZ_SECONDS='$(FUZZ_SECONDS)' \
-		TEST_TIME_LIMIT=$$((60 + ($(FUZZ_SECONDS) + 5) * $(words $(FUZZERS)))) tests/run fuzz
+fuzz-programs: $(FUZZERS)
+
+fuzz-run: fuzz-programs
+	@BUILD='$(BUILD)' FUZZ_SECONDS='$(FUZZ_SECONDS)' tests/run fuzz
+
+# An hour and more, which nobody has to wait for after each change. Without clang the fuzzers are skipped.
+LONG_SECONDS ?= 600
+check-long: all test-programs $(BENCHES)
+	@! command -v clang >/dev/null || \
+		$(MAKE) --no-print-directory CC=clang SANITIZE=$(FUZZ_SANITIZE) fuzz-programs
+	@BUILD='$(BUILD)' CC='$(CC)' LONG_SECONDS='$(LONG_SECONDS)' \
+		FUZZ_BUILD='$(CURDIR)/build/clang-$(subst $(comma),-,$(FUZZ_SANITIZE))' tests/run $(or $(TESTS),long)
 
 bench: all test-programs $(BENCHES)
 	@BUILD='$(BUILD)' PSTAT='$(abspath $(BUILD)/pstat)' tests/bench/run
@@ -245,7 +256,7 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all check check-lab lint golden fuzz fuzz-run bench deps demo install uninstall clean test-programs force
+.PHONY: all check check-long check-lab lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:
