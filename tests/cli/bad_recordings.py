@@ -82,7 +82,7 @@ def main():
             words, n = commands[n % len(commands)], n + 1
             try:
                 done = subprocess.run([pstat, *words, "-i", spoilt], stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120,
                                       errors="replace")
             except subprocess.TimeoutExpired:
                 print("%s: pstat %s does not end" % (what, " ".join(words)))

@@ -34,7 +34,7 @@ serve() # [SECONDS]
 	"$PYTHON" "$ROOT/tests/cli/debuginfod.py" files port "$@" &
 	server=$!
 	trap 'kill $server 2>/dev/null' EXIT
-	for ((i = 0; i < 500; i++)); do
+	for ((i = 0; i < 3000; i++)); do
 		[ -e port ] && break
 		sleep 0.02
 	done

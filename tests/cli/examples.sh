@@ -52,7 +52,7 @@ run_example() # FOLDER NAME
 	! counts "$command" || grep -Eq '^(nothing|a user|perf_event_paranoid)' "$1/needs" ||
 		need_paranoid 1
 	mkdir -p "${1%/*}/cwd" && cd "${1%/*}/cwd" || exit 1
-	timeout 30 bash -c "$command" >"$1/actual" 2>&1 </dev/null
+	timeout 300 bash -c "$command" >"$1/actual" 2>&1 </dev/null
 	check "$2" "$PYTHON" "$tool" same "$1/expected" "$1/actual" $(<"$1/libc")
 }
 

@@ -29,7 +29,7 @@ test_of_perf()
 {
 	need_perf
 	need_paranoid 2
-	perf record -q -e cpu-clock:u -F 4000 -g -o stacks ls -R "$ROOT/src" >/dev/null
+	perf record -q -e cpu-clock:u -F 4000 -g -o stacks ls -R "$ROOT/tests" >/dev/null
 	same_records "call chains" stacks
 	perf record -q -e page-faults:u,cpu-clock:u -d -o two sh -c 'ls; ls' >/dev/null
 	same_records "two events" two
@@ -55,7 +55,7 @@ test_of_pstat()
 {
 	need_perf
 	need_paranoid 2
-	"$PSTAT" record -q -e cpu-clock:u -g -o stacks ls -R "$ROOT/src" >/dev/null 2>&1
+	"$PSTAT" record -q -e cpu-clock:u -g -o stacks ls -R "$ROOT/tests" >/dev/null 2>&1
 	same_records "call chains" stacks
 	"$PSTAT" record -q -e page-faults:u,cpu-clock:u -o two sh -c 'ls; ls' >/dev/null 2>&1
 	same_records "two events" two

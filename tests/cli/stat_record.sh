@@ -168,7 +168,7 @@ test_killed()
 	"$PSTAT" stat record -I 10 -e page-faults:u "$WORK/exact" mortal pauses 2>/dev/null &
 	disown # the shell would tell of its end
 	until [ "$(report "$PSTAT" perf.data 2>/dev/null | grep -c page-faults)" -gt 2 ] ||
-		[ $((tries += 1)) -gt 200 ]; do
+		[ $((tries += 1)) -gt 3000 ]; do
 		sleep 0.02
 	done
 	kill -KILL $!

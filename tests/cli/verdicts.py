@@ -12,7 +12,7 @@ LINES_MOST = 60
 def run(program, path, arguments):
     """(status, stdout, stderr); the recording - is standard input, for every program from ./pipe."""
     stdin = open("pipe", "rb") if path == "-" else subprocess.DEVNULL
-    done = subprocess.run([program] + arguments, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    done = subprocess.run([program] + arguments, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
     return (done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
 

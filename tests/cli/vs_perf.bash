@@ -55,7 +55,7 @@ await_waiting()
 {
 	local tries=0 ready
 
-	while [ $((tries += 1)) -le 1000 ]; do
+	while [ $((tries += 1)) -le 6000 ]; do
 		ready=$(cat /proc/"$1"/task/*/status 2>/dev/null | awk '
 			$1 == "SigBlk:" { free = substr($2, length($2) - 2, 1) !~ /[2367abef]/ }
 			$1 == "SigCgt:" && free && substr($2, length($2) - 2, 1) ~ /[2367abef]/ { n++ }

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 enum { CONTROL_FD = 10, ACK_FD = 11 };
-enum { LONGEST_S = 60 }; /* a test that failed leaves nobody who waits for ever */
+enum { LONGEST_S = 300 }; /* a test that failed leaves nobody who waits for ever */
 
 void called(void);
 volatile unsigned int cell;
