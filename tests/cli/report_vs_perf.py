@@ -64,12 +64,21 @@ def no_width(lines):
 
 
 def no_ties(lines):
-    """Rows of equal share: perf's order of those of several threads depends on what else there is."""
+    """Rows of equal share: perf's order of those of several threads depends on what else there is.
+
+    Empty lines behind them come last: those at the table's end belong to no row.
+    """
     out, share, blocks = [], None, []
 
     def flush():
+        empty = 0
+        for block in blocks:
+            while not block[-1]:
+                block.pop()
+                empty += 1
         for block in sorted(blocks):
             out.extend(block)
+        out.extend([""] * empty)
         blocks.clear()
 
     for line in lines + ["#"]:
