@@ -274,10 +274,8 @@ need_mount()
 }
 # In another one all tasks outside have the pid 0, and what is recorded of one is taken for another's. The
 # kernel's number for the first never changes.
-need_first_pid_namespace()
-{
-	[ "$(readlink /proc/self/ns/pid)" = 'pid:[4026531836]' ] || skip "needs the pid namespace that has all tasks"
-}
+in_first_pid_namespace() { [ "$(readlink /proc/self/ns/pid)" = 'pid:[4026531836]' ]; }
+need_first_pid_namespace() { in_first_pid_namespace || skip "needs the pid namespace that has all tasks"; }
 need_cpus() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 CPUs"; }
 # Counts and memory of a program with sanitizers are not its own.
 need_plain_build()
