@@ -300,7 +300,7 @@ static int some_branches(const struct fake_call *call)
 	       call->attr.precise_ip ? -EOPNOTSUPP : 0;
 }
 
-static void refused_branches(uint32_t type, uint64_t filter, int err, const char *reason,
+static void refused_branches(uint32_t type, uint64_t filter, int code, const char *reason,
 			     const char *remedy)
 {
 	struct event *event = add("x", type, PERF_COUNT_SW_CPU_CLOCK);
@@ -309,7 +309,7 @@ static void refused_branches(uint32_t type, uint64_t filter, int err, const char
 	event->attr.branch_sample_type = filter;
 	event->attr.precise_ip = 2;
 	options.sample = true;
-	answer_errno = err;
+	answer_errno = code;
 	fake.answer = some_branches;
 	open_all();
 	assert_string_equal(set.v[0].reason, reason);
