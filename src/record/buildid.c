@@ -6,12 +6,14 @@
  *	slots: open addressing, at most half full, by device and inode; files: in the order seen
  *
  * Where a file is looked for (places[]): below the process's own root, since it may run in a container;
- * by the mapping itself, where the file was deleted; in pstat's root, where the process has ended. It
- * must be the inode that was mapped: a file that was replaced meanwhile has another build-id.
+ * by the mapping itself, where the file was deleted; below the root of the processes that it descends from,
+ * and in pstat's root, where it has ended. It must be the inode that was mapped: a file that was replaced
+ * meanwhile has another build-id. What lies below a process's root is its user's work: foreign.h.
  */
 #include "record/elf_note.h"
 #include "record/line_reader.h"
 #include "record/record.h"
+#include "util/foreign.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,6 +24,12 @@
 
 /* A file that cannot be opened (its process ended) may be seen again in another process. */
 enum { OPEN_TRIES = 3 };
+/* How far back a process's parents are asked, and for how many processes the parent is remembered. */
+enum { ANCESTORS_MAX = 4, PARENTS_KEPT = 4096 };
+
+struct parent { /* the latest process whose pid has this place */
+	uint32_t pid, ppid;
+};
 
 struct file_key {
 	uint64_t device; /* major << 32 | minor */
@@ -44,6 +52,7 @@ struct buildid_set {
 	size_t n, cap;
 	uint32_t *slots; /* index + 1 into files; 0: empty */
 	size_t n_slots;
+	struct parent parents[PARENTS_KEPT]; /* by pid modulo their number */
 };
 
 struct buildid_set *buildid_set_new(const struct kern *kern)
@@ -133,71 +142,88 @@ static struct mapped_file *add(struct buildid_set *set, const struct file_key *k
 
 /* ---- files ---- */
 
-static char *below_its_root(const char *procfs, const struct record_mmap *map)
-{
-	return xasprintf("%s/%u/root%s", procfs, map->pid, map->path);
-}
-
-static char *by_its_mapping(const char *procfs, const struct record_mmap *map)
-{
-	return xasprintf("%s/%u/map_files/%llx-%llx", procfs, map->pid,
-			 (unsigned long long)map->start,
-			 (unsigned long long)(map->start + map->len));
-}
-
-static char *below_own_root(const char *procfs, const struct record_mmap *map)
-{
-	(void)procfs;
-	return xstrdup(map->path);
-}
-
-/* To add a place: a function that names it, in the order of trust; a case in test_buildid.c. */
-static char *(*const places[])(const char *procfs, const struct record_mmap *map) = {
-	below_its_root,
-	by_its_mapping,
-	below_own_root,
-};
-
 /*
- * Never a device or a pipe, whatever stands at the path now. The device is not compared: mappings on
- * btrfs and overlayfs name another one than stat(2) does.
+ * A descriptor, or negative. The device is not compared: mappings on btrfs and overlayfs name another one than
+ * stat(2) does. Takes the path.
  */
-static bool is_that_file(const struct stat *st, const struct record_mmap *map)
+static int open_that_file(char *path, const struct record_mmap *map)
 {
-	return S_ISREG(st->st_mode) && st->st_ino == map->inode;
-}
-
-static int open_that_file(const char *path, const struct record_mmap *map)
-{
+	struct str ignored = STR_INIT;
 	struct stat st;
-	int fd;
+	int fd = foreign_open(path, NULL, &st, &ignored);
 
-	if (stat(path, &st) || !is_that_file(&st, map))
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || (!fstat(fd, &st) && is_that_file(&st, map)))
+	str_release(&ignored);
+	free(path);
+	if (fd < 0 || st.st_ino == map->inode)
 		return fd;
 	close(fd);
 	return -1;
 }
 
-static int open_file(const struct kern *kern, const struct record_mmap *map)
+static int open_below_root_of(const struct buildid_set *set, uint32_t pid,
+			      const struct record_mmap *map)
+{
+	/* The path then begins with a process's root, out of which foreign_open doesn't go. */
+	return open_that_file(xasprintf("%s/%u/root%s", set->kern->host.procfs, pid, map->path),
+			      map);
+}
+
+static int open_below_its_root(const struct buildid_set *set, const struct record_mmap *map)
+{
+	return open_below_root_of(set, map->pid, map);
+}
+
+static int open_by_its_mapping(const struct buildid_set *set, const struct record_mmap *map)
+{
+	return open_that_file(xasprintf("%s/%u/map_files/%llx-%llx", set->kern->host.procfs,
+					map->pid, (unsigned long long)map->start,
+					(unsigned long long)(map->start + map->len)),
+			      map);
+}
+
+static int open_below_parents_root(const struct buildid_set *set, const struct record_mmap *map)
+{
+	uint32_t pid = map->pid;
+	int fd = -1;
+
+	for (unsigned i = 0; fd < 0 && i < ANCESTORS_MAX; i++) {
+		const struct parent *parent = &set->parents[pid % PARENTS_KEPT];
+
+		if (!parent->ppid || parent->pid != pid)
+			break;
+		pid = parent->ppid;
+		fd = open_below_root_of(set, pid, map);
+	}
+	return fd;
+}
+
+static int open_below_own_root(const struct buildid_set *set, const struct record_mmap *map)
+{
+	(void)set;
+	return open_that_file(xstrdup(map->path), map);
+}
+
+/* To add a place: a function that opens the file there, in the order of trust; a case in test_buildid.c. */
+static int (*const places[])(const struct buildid_set *set, const struct record_mmap *map) = {
+	open_below_its_root,
+	open_by_its_mapping,
+	open_below_parents_root,
+	open_below_own_root,
+};
+
+static int open_file(const struct buildid_set *set, const struct record_mmap *map)
 {
 	int fd = -1;
 
-	for (size_t i = 0; fd < 0 && i < ARRAY_SIZE(places); i++) {
-		char *path = places[i](kern->host.procfs, map);
-
-		fd = open_that_file(path, map);
-		free(path);
-	}
+	for (size_t i = 0; fd < 0 && i < ARRAY_SIZE(places); i++)
+		fd = places[i](set, map);
 	return fd;
 }
 
 static void read_file(struct buildid_set *set, struct mapped_file *file,
 		      const struct record_mmap *map)
 {
-	int fd = open_file(set->kern, map);
+	int fd = open_file(set, map);
 
 	if (fd < 0) {
 		file->tries--;
@@ -343,6 +369,9 @@ void buildid_set_take(struct buildid_set *set, const struct record_body *body)
 	const struct record_mmap *map = &body->mmap;
 	unsigned cpumode = body->misc & MISC_CPUMODE_MASK;
 
+	if (body->type == RECORD_FORK && body->task.pid != body->task.ppid)
+		set->parents[body->task.pid % PARENTS_KEPT] =
+			(struct parent){ body->task.pid, body->task.ppid };
 	if ((body->type != RECORD_MMAP && body->type != RECORD_MMAP2) ||
 	    (body->misc & MISC_MMAP_DATA))
 		return;

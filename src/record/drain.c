@@ -33,7 +33,7 @@ static int hand_on(struct drain *drain, bool round_ends, struct str *err)
 {
 	int rc;
 
-	tally_walk(&drain->tally, (const uint8_t *)drain->buf.s, drain->buf.len, drain->on_mmap,
+	tally_walk(&drain->tally, (const uint8_t *)drain->buf.s, drain->buf.len, drain->on_space,
 		   drain->data);
 	rc = drain->take(drain->data, drain, round_ends, err);
 	str_reset(&drain->buf);

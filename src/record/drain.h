@@ -16,7 +16,7 @@ struct drain {
 	size_t n, cap;
 	struct str buf; /* whole records, copied and not yet handed on */
 	struct tally tally; /* of what was copied; the receiver merges and so empties it */
-	tally_mmap_fn on_mmap;
+	tally_space_fn on_space;
 	/*
 	 * Takes buf's records: 0, or a negative errno with a sentence, which ends the pass. buf is emptied
 	 * afterwards in any case. round_ends: all rings have been looked at since the last call with it;

@@ -234,7 +234,7 @@ static void take_build_id(struct outfile *out, const struct record *record)
 	str_release(&why);
 }
 
-static void on_mmap(void *data, const struct record *record)
+static void on_space(void *data, const struct record *record)
 {
 	struct outfile_drain *side = data;
 
@@ -250,7 +250,7 @@ void outfile_add_drain(struct outfile *out, struct outfile_drain *side, struct d
 	*side = (struct outfile_drain){ .out = out, .next = out->drains };
 	out->drains = side;
 	drain->take = take_ready;
-	drain->on_mmap = on_mmap;
+	drain->on_space = on_space;
 	drain->data = side;
 }
 
@@ -259,7 +259,7 @@ void outfile_add_snapshots(struct outfile *out, struct outfile_drain *side, stru
 	*side = (struct outfile_drain){ .out = out };
 	out->snapshots = true;
 	drain->take = take_snapshot;
-	drain->on_mmap = on_mmap;
+	drain->on_space = on_space;
 	drain->data = side;
 }
 
@@ -281,7 +281,7 @@ static int put_synth(void *data, const struct record_body *body)
 
 	if (event->n_ids)
 		stamped.id.id = stamped.id.stream_id = event->ids[0];
-	if (out->build_ids && (body->type == RECORD_MMAP2 || body->type == RECORD_MMAP))
+	if (out->build_ids)
 		buildid_set_take(out->build_ids, body);
 	rc = record_encode(&stamped, event, &synth->bytes, synth->err);
 	if (!rc && synth->bytes.len >= FLUSH_BYTES) {

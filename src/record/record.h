@@ -117,12 +117,12 @@ struct buildid_set;
 struct buildid_set *buildid_set_new(const struct kern *kern);
 void buildid_set_free(struct buildid_set *set);
 /*
- * A mapping was seen (synthesized or from a ring): MMAP2 of files and [vdso], MMAP of modules; others
- * are passed over. The file is looked for under procfs/PID/root/PATH at once, since the process may be
- * gone later, and read once per (dev, inode); it counts only if it still is that inode. A look-up in a
- * hash for what is known.
+ * A record was seen (synthesized or from a ring). MMAP2 of files and [vdso], MMAP of modules: the file is
+ * looked for under procfs/PID/root/PATH at once, since the process may be gone later, and read once per
+ * (dev, inode); it counts only if it still is that inode. A look-up in a hash for what is known. FORK: whose
+ * root to look under when the process is gone. Others are passed over.
  */
-void buildid_set_take(struct buildid_set *set, const struct record_body *mmap2);
+void buildid_set_take(struct buildid_set *set, const struct record_body *body);
 /* Adds the kernel, modules and all files that were taken to info->build_ids (FEATURE_BUILD_ID). */
 void buildid_set_write(struct buildid_set *set, struct info *info);
 

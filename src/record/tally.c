@@ -129,7 +129,18 @@ static void take_other(struct tally *tally, uint32_t type, const uint64_t *words
 	}
 }
 
-size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_mmap_fn on_mmap,
+/* FORK begins with u32 pid | u32 ppid, which are one for a thread. */
+static bool makes_space(uint32_t type, const uint64_t *words, size_t n)
+{
+	uint32_t pids[2];
+
+	if (type != RECORD_FORK || !n)
+		return type == RECORD_MMAP2 || type == RECORD_MMAP;
+	memcpy(pids, words, sizeof(pids));
+	return pids[0] != pids[1];
+}
+
+size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_space_fn on_space,
 		  void *data)
 {
 	size_t at = 0;
@@ -143,7 +154,7 @@ size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_mma
 			break;
 		if (header->type == RECORD_SAMPLE) {
 			take_sample(tally, words, n_words);
-		} else if (header->type == RECORD_MMAP2 || header->type == RECORD_MMAP) {
+		} else if (makes_space(header->type, words, n_words)) {
 			struct record record = {
 				.type = header->type,
 				.misc = header->misc,
@@ -151,7 +162,7 @@ size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_mma
 				.bytes = bytes + at,
 			};
 
-			on_mmap(data, &record);
+			on_space(data, &record);
 		} else {
 			take_other(tally, header->type, words, n_words);
 		}

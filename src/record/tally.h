@@ -33,13 +33,16 @@ void tally_merge(struct tally *tally, struct tally *from);
 /* Takes the numbers of a part away; the times stay those of the whole. */
 void tally_subtract(struct tally *tally, const struct tally *part);
 
-/* Called for MMAP and MMAP2 records, whose bytes are whole and aligned to 8. */
-typedef void (*tally_mmap_fn)(void *data, const struct record *record);
+/*
+ * Called for the records that make address spaces: MMAP, MMAP2, and FORK of processes. Their bytes are whole and
+ * aligned to 8.
+ */
+typedef void (*tally_space_fn)(void *data, const struct record *record);
 /*
  * Walks over n bytes of whole records. Returns how many bytes were understood: less than n where a
  * header makes no sense, which a kernel never writes.
  */
-size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_mmap_fn on_mmap,
+size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_space_fn on_space,
 		  void *data);
 
 #endif

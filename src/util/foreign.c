@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -92,6 +93,7 @@ struct walk {
 	size_t depth; /* of fds in use; at least 1 */
 	char rest[2 * PATH_MAX]; /* what is left of the path */
 	unsigned links;
+	bool no_link; /* the last name is taken as it is */
 };
 
 static int walk_down(struct walk *walk, int fd)
@@ -155,7 +157,7 @@ static int walk_step(struct walk *walk, int *fd)
 	*fd = openat(walk->fds[walk->depth - 1], name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (*fd < 0 || fstat(*fd, &st))
 		rc = -errno;
-	else if (S_ISLNK(st.st_mode))
+	else if (S_ISLNK(st.st_mode) && !(last && walk->no_link))
 		rc = walk_link(walk, *fd, rest);
 	else if (last)
 		return 1;
@@ -170,9 +172,9 @@ static int walk_step(struct walk *walk, int *fd)
 	return rc;
 }
 
-static int path_below_by_hand(int root, const char *path)
+static int path_below_by_hand(int root, const char *path, bool no_link)
 {
-	struct walk walk = { .depth = 0 };
+	struct walk walk = { .no_link = no_link };
 	int fd = -1, rc = fcntl(root, F_DUPFD_CLOEXEC, 0);
 
 	if (rc < 0)
@@ -189,14 +191,40 @@ static int path_below_by_hand(int root, const char *path)
 
 /* ---- the file, without opening it ---- */
 
-static int path_below(int root, const char *path, bool by_hand)
+/* "/12" and what follows; NULL: none. */
+static const char *past_number(const char *at)
+{
+	size_t digits = *at == '/' ? strspn(at + 1, "0123456789") : 0;
+
+	return digits ? at + 1 + digits : NULL;
+}
+
+size_t foreign_root_bytes(const char *path)
+{
+	static const char proc[] = "/proc", task[] = "/task", root[] = "/root";
+
+	for (const char *at = strstr(path, proc); at; at = strstr(at + 1, proc)) {
+		const char *end = past_number(at + strlen(proc));
+
+		if (end && !strncmp(end, task, strlen(task)))
+			end = past_number(end + strlen(task));
+		if (!end || strncmp(end, root, strlen(root)))
+			continue;
+		end += strlen(root);
+		if (!*end || *end == '/')
+			return (size_t)(end - path);
+	}
+	return 0;
+}
+
+static int path_below(int root, const char *path, const struct foreign_options *options)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
+		.flags = O_PATH | O_CLOEXEC | (options->no_link ? (unsigned)O_NOFOLLOW : 0),
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 
-	for (unsigned i = 0; !by_hand && i < RACES_MAX; i++) {
+	for (unsigned i = 0; !options->by_hand && i < RACES_MAX; i++) {
 		int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
 		if (fd >= 0)
@@ -207,22 +235,25 @@ static int path_below(int root, const char *path, bool by_hand)
 			return -errno;
 		break; /* an old kernel, or a sandbox */
 	}
-	return path_below_by_hand(root, path);
+	return path_below_by_hand(root, path, options->no_link);
 }
 
 static int look(const char *path, const struct foreign_options *options)
 {
+	size_t root_bytes = options->root ? 0 : foreign_root_bytes(path);
+	char *named = root_bytes ? xstrndup(path, root_bytes) : NULL;
+	const char *below = named ? named : options->root;
 	int root, fd;
 
-	if (!options->root || !strcmp(options->root, "/")) {
-		fd = open(path, O_PATH | O_CLOEXEC);
+	if (!below || !strcmp(below, "/")) {
+		fd = open(path, O_PATH | O_CLOEXEC | (options->no_link ? O_NOFOLLOW : 0));
 		return fd < 0 ? -errno : fd;
 	}
-	root = open(options->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -errno;
-	fd = path_below(root, path, options->by_hand);
-	close(root);
+	root = open(below, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = root < 0 ? -errno : path_below(root, path + root_bytes, options);
+	if (root >= 0)
+		close(root);
+	free(named);
 	return fd;
 }
 

@@ -13,6 +13,7 @@
 #define PSTAT_UTIL_FOREIGN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -21,13 +22,15 @@ struct str;
 struct foreign_options {
 	/*
 	 * A folder that takes the place of / : "/proc/12/root" has what process 12 sees. Neither "..", nor
-	 * links, nor the links of /proc that point elsewhere lead out of it. NULL: the whole file system,
-	 * where links are followed as always.
+	 * links, nor the links of /proc that point elsewhere lead out of it. NULL: the process's root where
+	 * the path itself begins with one (see foreign_root_bytes), else the whole file system, where links
+	 * are followed as always.
 	 */
 	const char *root;
 	uint64_t bytes_max; /* a larger file is refused; 0: any size */
 	/* The kernel's own files of these names may be read: kallsyms, kcore, notes and their like. */
 	bool kernel_file;
+	bool no_link; /* the last name of the path may not be a link: -EINVAL */
 	bool by_hand; /* as on kernels without openat2(2), before 5.6; for tests */
 };
 
@@ -39,5 +42,12 @@ struct foreign_options {
  */
 int foreign_open(const char *path, const struct foreign_options *options, struct stat *st,
 		 struct str *err);
+
+/*
+ * How many bytes of a path name the root of a process, wherever proc is mounted: those of "/proc/12/root" in
+ * "/proc/12/root/usr/bin/x", of "/proc/12/task/13/root" likewise; 0: it is no such path. Such a path is as
+ * good as a root and a path: whoever is handed one opens it with foreign_open, which stays below the root.
+ */
+size_t foreign_root_bytes(const char *path);
 
 #endif

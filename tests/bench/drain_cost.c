@@ -88,7 +88,7 @@ static int take(void *data, struct drain *drain, bool round_ends, struct str *er
 	return 0;
 }
 
-static void on_mmap(void *data, const struct record *record)
+static void on_space(void *data, const struct record *record)
 {
 	(void)data, (void)record;
 }
@@ -126,7 +126,7 @@ static void measure(const struct cost_case *c)
 	tally_init(&total, &events);
 	drain_init(&drain, &events);
 	drain.take = take;
-	drain.on_mmap = on_mmap;
+	drain.on_space = on_space;
 	drain.data = &total;
 	for (size_t i = 0; i < c->n_rings; i++)
 		drain_add_ring(&drain, &rings[i]);

@@ -232,6 +232,48 @@ static void test_places(void **state)
 	free(host_path);
 }
 
+/* The process is gone, those that it descends from live: in a container, say, where a shell runs programs. */
+static void test_below_the_roots_of_its_parents(void **state)
+{
+	struct elf_text a = make_elf(0xaa, 20, 4, false);
+	struct record_body fork = { .type = RECORD_FORK };
+	uint32_t chain[][2] = { { 21, 20 }, { 22, 21 }, { 22, 22 }, { 31, 32 }, { 32, 31 } };
+
+	(void)state;
+	put_bytes("proc/20/root/lib/a", a.bytes, a.n);
+	for (size_t i = 0; i < ARRAY_SIZE(chain); i++) { /* the third is a thread; the last two: a circle */
+		fork.task.pid = chain[i][0];
+		fork.task.ppid = chain[i][1];
+		buildid_set_take(set, &fork);
+	}
+	take(32, "/lib/a", inode_of("proc/20/root/lib/a"));
+	take(32, "/lib/a", inode_of("proc/20/root/lib/a"));
+	assert_string_equal(written(), "");
+	take(22, "/lib/a", inode_of("proc/20/root/lib/a"));
+	assert_string_equal(written(), "/lib/a 20 aa misc 2\n");
+}
+
+/* Links lead nowhere but into the process's own root; what is not a regular file is not opened. */
+static void test_no_way_out_of_its_root(void **state)
+{
+	struct elf_text a = make_elf(0xaa, 20, 4, false), b = make_elf(0xbb, 20, 4, false);
+	char *link = xasprintf("%s/proc/10/root/out", machine.root);
+	char *host = xasprintf("%s/host/b", machine.root);
+
+	(void)state;
+	put_bytes("proc/10/root/lib/a", a.bytes, a.n);
+	put_bytes("host/b", b.bytes, b.n);
+	assert_int_equal(symlink(host, link), 0);
+	take(10, "/out", inode_of("host/b"));
+	assert_string_equal(written(), "");
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(symlink("/lib/a", link), 0);
+	take(10, "/out", inode_of("proc/10/root/lib/a"));
+	assert_string_equal(written(), "/out 20 aa misc 2\n");
+	free(host);
+	free(link);
+}
+
 static void test_passed_over(void **state)
 {
 	struct elf_text a = make_elf(0xaa, 20, 4, false);
@@ -396,6 +438,8 @@ int main(void)
 		TEST(test_read_once),
 		TEST(test_seen_again),
 		TEST(test_places),
+		TEST(test_below_the_roots_of_its_parents),
+		TEST(test_no_way_out_of_its_root),
 		TEST(test_passed_over),
 		TEST(test_damaged),
 		TEST(test_kernel_and_modules),

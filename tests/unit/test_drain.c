@@ -76,7 +76,7 @@ static int take(void *data, struct drain *from, bool round_ends, struct str *why
 	return seen.fail;
 }
 
-static void on_mmap(void *data, const struct record *record)
+static void on_space(void *data, const struct record *record)
 {
 	(void)data;
 	assert_int_equal(record->type, RECORD_MMAP2);
@@ -114,7 +114,7 @@ static int setup(void **state)
 	add_event(ID_B);
 	drain_init(&drain, &events);
 	drain.take = take;
-	drain.on_mmap = on_mmap;
+	drain.on_space = on_space;
 	drain.data = &seen;
 	for (size_t i = 0; i < N_RINGS; i++)
 		drain_add_ring(&drain, &rings[i]);
@@ -255,7 +255,7 @@ static void broken_records(void **state)
 		uint64_t *bytes = calloc(2, sizeof(*bytes));
 
 		memcpy(bytes, &cases[i], sizeof(cases[i]));
-		assert_int_equal(tally_walk(&total, (const uint8_t *)bytes, 16, on_mmap, NULL), 0);
+		assert_int_equal(tally_walk(&total, (const uint8_t *)bytes, 16, on_space, NULL), 0);
 		free(bytes);
 	}
 	/* Too short for what its type should have: counted, not read. */

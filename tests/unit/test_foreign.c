@@ -263,6 +263,58 @@ static void test_root_of_a_process(void **state)
 	free(app);
 }
 
+static void test_a_path_that_begins_with_such_a_root(void **state)
+{
+	char *root = below("proc/12/root"), *app = below("proc/12/root/bin/app");
+	char *up = below("proc/12/root/up"), *task = below("proc/12/task/13/root/x");
+	char *old = below("root");
+
+	(void)state;
+	put_folder("proc");
+	put_folder("proc/12");
+	assert_int_equal(rename(old, root), 0);
+	put("proc/12/outside", "outside");
+	put_link("proc/12/root/up", "../outside");
+	assert_string_equal(read_by(app, NULL), "bin/app");
+	assert_string_equal(read_by(up, NULL), error(ENOENT));
+	assert_string_equal(read_by(up, &(struct foreign_options){ .by_hand = true }), error(ENOENT));
+	assert_int_equal(foreign_root_bytes(app), strlen(root));
+	assert_int_equal(foreign_root_bytes(root), strlen(root));
+	assert_int_equal(foreign_root_bytes(task), strlen(task) - 2);
+	assert_int_equal(foreign_root_bytes("/proc/proc/12/root/x"), strlen("/proc/proc/12/root"));
+	assert_int_equal(foreign_root_bytes("/proc/12/rooted/x"), 0);
+	assert_int_equal(foreign_root_bytes("/proc/x/root/x"), 0);
+	assert_int_equal(foreign_root_bytes("/proc/self/root/x"), 0);
+	assert_int_equal(foreign_root_bytes("/process/12/root"), 0);
+	free(old);
+	free(task);
+	free(up);
+	free(app);
+	free(root);
+}
+
+static void test_no_link(void **state)
+{
+	struct foreign_options options = { .no_link = true };
+	char *link = below("link"), *app = below("root/app"), *root = below("root");
+
+	(void)state;
+	put_link("link", app);
+	put_link("root/link", "app");
+	put_link("root/to_bin", "bin");
+	assert_string_equal(read_by(link, NULL), "app");
+	assert_string_equal(read_by(link, &options), error(EINVAL));
+	options.root = root;
+	for (int by_hand = 0; by_hand < 2; by_hand++) {
+		options.by_hand = by_hand;
+		assert_string_equal(read_by("/link", &options), error(EINVAL));
+		assert_string_equal(read_by("/to_bin/app", &options), "bin/app");
+	}
+	free(root);
+	free(app);
+	free(link);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +326,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_is_plain, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_root_of_a_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_path_that_begins_with_such_a_root, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_no_link, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

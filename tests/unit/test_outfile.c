@@ -96,7 +96,7 @@ static int pass(size_t drain, size_t n)
 		str_addn(&drains[drain].buf, (const char *)words, sizeof(words));
 	}
 	tally_walk(&drains[drain].tally, (const uint8_t *)drains[drain].buf.s, drains[drain].buf.len,
-		   drains[drain].on_mmap, drains[drain].data);
+		   drains[drain].on_space, drains[drain].data);
 	str_reset(&err);
 	return drains[drain].take(drains[drain].data, &drains[drain], true, &err);
 }
