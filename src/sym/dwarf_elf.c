@@ -6,16 +6,20 @@
  *	<debug dir>/.build-id/ab/cdef..debug      for each debug directory
  *	the link's own path                       relative to where the file really lies
  *
+ * Both below the root of a process first, where the file was found there.
+ *
  * Source: GNU extensions to DWARF ("DW_FORM_GNU_ref_alt"); elf(5).
  */
 #include "sym/dwarf_parts.h"
+#include "util/foreign.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define DEBUG_DIR "/usr/lib/debug"
 
 enum {
 	USES_PER_BYTE = 4, /* see dwarf_file.budget */
@@ -26,24 +30,6 @@ enum {
 	ALT_ID_BYTES_MIN = 2,
 	ALT_ID_BYTES_MAX = 64,
 };
-
-/* Opens a regular file without waiting for anything; -errno. */
-static int open_regular(const char *path, struct stat *status)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int error = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, status))
-		error = -errno;
-	else if (!S_ISREG(status->st_mode))
-		error = -EINVAL;
-	if (!error)
-		return fd;
-	close(fd);
-	return error;
-}
 
 static int by_address(const void *a, const void *b)
 {
@@ -320,10 +306,12 @@ static bool try_alt(struct dwarf_file *file, const struct alt_link *link, const 
 {
 	struct str ignored = STR_INIT;
 	struct stat status;
-	int fd = open_regular(path, &status);
+	int fd = foreign_open(path, NULL, &status, &ignored);
 
-	if (fd < 0)
+	if (fd < 0) {
+		str_release(&ignored);
 		return false;
+	}
 	open_elf(file->lib, fd, &file->alt_elf, &ignored);
 	if (file->alt_elf && has_build_id(file->lib, file->alt_elf, link->id, link->id_bytes))
 		file->alt = begin(file->lib, file->alt_elf, &ignored);
@@ -351,14 +339,31 @@ static bool try_alt_below(struct dwarf_file *file, const struct alt_link *link, 
 	return found;
 }
 
+static bool try_alt_installed(struct dwarf_file *file, const struct alt_link *link)
+{
+	size_t root = foreign_root_bytes(file->path);
+	char *there = root ? xasprintf("%.*s" DEBUG_DIR, (int)root, file->path) : NULL;
+	bool found = (there && try_alt_below(file, link, there)) ||
+		     try_alt_below(file, link, DEBUG_DIR);
+
+	free(there);
+	return found;
+}
+
 static bool try_alt_named(struct dwarf_file *file, const struct alt_link *link)
 {
 	struct str path = STR_INIT;
-	char *real = link->name[0] == '/' ? NULL : realpath(file->path, NULL);
+	size_t root = foreign_root_bytes(file->path);
+	/* Below a process's root links lead elsewhere than here: there the path is taken as it is. */
+	char *real = link->name[0] == '/' ? NULL :
+		     root		 ? xstrdup(file->path) :
+					   realpath(file->path, NULL);
 	bool found;
 
 	if (real)
 		str_addn(&path, real, (size_t)(strrchr(real, '/') - real) + 1);
+	else
+		str_addn(&path, file->path, root);
 	str_add(&path, link->name);
 	found = try_alt(file, link, path.s);
 	str_release(&path);
@@ -380,7 +385,7 @@ static void find_alt(struct dwarf_file *file, const char *const *debug_dirs)
 	link.id_bytes = (size_t)n;
 	for (; !found && debug_dirs && *debug_dirs; debug_dirs++)
 		found = try_alt_below(file, &link, *debug_dirs);
-	if (found || try_alt_below(file, &link, "/usr/lib/debug") || try_alt_named(file, &link)) {
+	if (found || try_alt_installed(file, &link) || try_alt_named(file, &link)) {
 		file->lib->dwarf_setalt(file->dwarf, file->alt);
 		find_sections(file->lib, file->alt_elf, &file->alt_sections);
 	}
@@ -389,10 +394,10 @@ static void find_alt(struct dwarf_file *file, const char *const *debug_dirs)
 int dwarf_elf_open(struct dwarf_file *file, const char *const *debug_dirs, struct str *err)
 {
 	struct stat status;
-	int fd = open_regular(file->path, &status);
+	int fd = foreign_open(file->path, NULL, &status, err);
 
 	if (fd < 0)
-		return fail(err, fd, "%s", fd == -EINVAL ? "not a regular file" : strerror(-fd));
+		return fd;
 	open_elf(file->lib, fd, &file->elf, err);
 	if (file->elf) {
 		dwarf_module_link(file);

@@ -7,6 +7,7 @@
  * here, and opened only when one of its addresses is asked for.
  */
 #include "sym/dwarf_parts.h"
+#include "util/foreign.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -127,7 +128,10 @@ struct dwarf_unit *dwarf_units_find(struct dwarf_file *file, uint64_t addr)
 	return id == SPAN_NONE ? NULL : &file->units[id];
 }
 
-/* libdw opens whatever file the skeleton names: a pipe would block for ever, a bomb take all memory. */
+/*
+ * libdw opens whatever file the skeleton names: a pipe would block for ever, a bomb take all memory. Out of the
+ * root of another process it is not asked to, since it knows no root but its own.
+ */
 static bool may_open(const struct dw_lib *lib, const char *directory, size_t n, const char *name)
 {
 	struct str path = STR_INIT;
@@ -150,6 +154,8 @@ static bool may_open_split(struct dwarf_file *file, Dwarf_Die *skeleton)
 	const char *slash = strrchr(file->path, '/');
 	Dwarf_Attribute attribute;
 
+	if (foreign_root_bytes(file->path))
+		return false;
 	if (!name)
 		name = dwarf_file_text(file, skeleton, DW_AT_GNU_dwo_name);
 	if (!name || !may_open(file->lib, file->path, slash ? (size_t)(slash - file->path) : 0, name))

@@ -10,12 +10,11 @@
  * Sources: elf(5); ELF specification, "Note Section"; gdb manual, "Separate Debug Files" (.gnu_debuglink).
  */
 #include "sym/elf_lib.h"
+#include "util/foreign.h"
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SEGMENTS_MAX = 1 << 16, NOTES_BYTES_MAX = 1 << 20, PACKED_BYTES_MAX = 256 << 20 };
@@ -118,28 +117,6 @@ static int read_headers(struct elf_file *file, struct str *err)
 	return 0;
 }
 
-static int open_regular(const char *path, struct stat *st, struct str *err)
-{
-	int fd;
-
-	/* Opening a device can have effects by itself: it is looked at before, and again once open. */
-	if (stat(path, st))
-		return fail(err, -errno, "%s", errno == ENOENT ? "no such file" : strerror(errno));
-	if (!S_ISREG(st->st_mode))
-		return fail(err, -EINVAL, "not a regular file");
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return fail(err, -errno, "permission denied: it belongs to user %u",
-			    (unsigned)st->st_uid);
-	if (fd < 0)
-		return fail(err, -errno, "%s", strerror(errno));
-	if (fstat(fd, st) || !S_ISREG(st->st_mode)) {
-		close(fd);
-		return fail(err, -EINVAL, "not a regular file");
-	}
-	return fd;
-}
-
 /* All of a packed file; files of this kind are small. */
 static int read_packed(int fd, off_t bytes, struct str *packed, struct str *err)
 {
@@ -212,18 +189,20 @@ static int open_contents(struct elf_file *file, off_t bytes, struct str *err)
 
 int elf_file_open(struct elf_file *file, const char *path, struct str *err)
 {
-	struct stat st;
+	const struct foreign_options options = {
+		.bytes_max = foreign_root_bytes(path) ? ELF_FOREIGN_BYTES_MAX : 0,
+	};
 	int rc;
 
 	*file = (struct elf_file){ .fd = -1 };
 	if (!libelf_load(err))
 		return -ENOSYS;
-	rc = open_regular(path, &st, err);
+	rc = foreign_open(path, &options, &file->stat, err);
 	if (rc < 0)
 		return rc;
 	file->fd = rc;
 	file->path = xstrdup(path);
-	rc = open_contents(file, st.st_size, err);
+	rc = open_contents(file, file->stat.st_size, err);
 	if (rc)
 		elf_file_close(file);
 	return rc;

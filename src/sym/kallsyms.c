@@ -12,9 +12,10 @@
 #include "sym/kallsyms.h"
 
 #include "sym/text_lines.h"
+#include "util/foreign.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <unistd.h>
 
 static uint8_t binding_of(char letter)
 {
@@ -55,17 +56,22 @@ int kallsyms_each(const char *path,
 		  void (*take)(void *context, const struct kallsyms_symbol *symbol), void *context,
 		  struct kallsyms_result *result, struct str *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const struct foreign_options options = { .kernel_file = true };
+	struct str why = STR_INIT;
 	struct text_lines lines;
+	struct stat st;
 	struct kallsyms_symbol symbol;
 	bool any_zero = false;
 	const char *line;
 	size_t len;
-	int rc;
+	int rc, fd = foreign_open(path, &options, &st, &why);
 
 	*result = (struct kallsyms_result){ 0 };
-	if (fd < 0)
-		return fail(err, -errno, "%s: %s", path, strerror(errno));
+	if (fd < 0) {
+		fail(err, fd, "%s: %s", path, why.s);
+		str_release(&why);
+		return fd;
+	}
 	text_lines_init(&lines, fd);
 	while ((line = text_lines_next(&lines, &len))) {
 		if (!parse_line(line, len, &symbol))

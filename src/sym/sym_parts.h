@@ -15,6 +15,8 @@
 
 #include "sym/sym.h"
 
+#include <sys/stat.h>
+
 /* ---- symbol_table.c ---- */
 
 enum symbol_rank_bits { /* also which of two at one address is shown: global, local, weak */
@@ -75,6 +77,7 @@ struct elf_segment {
 };
 struct elf_file {
 	int fd;
+	struct stat stat; /* of the file; not in memory */
 	void *elf; /* Elf * of libelf */
 	char *unpacked; /* the contents of a packed module, or NULL */
 	char *path;
@@ -85,6 +88,8 @@ struct elf_file {
 	size_t n_segments;
 	struct build_id build_id;
 };
+/* The largest file that is read out of another process's root: a sparse one costs its owner nothing. */
+#define ELF_FOREIGN_BYTES_MAX ((uint64_t)4 << 30)
 /* -errno with a sentence (not naming the path). Read, not mapped: a file cut meanwhile gives an error. */
 int elf_file_open(struct elf_file *file, const char *path, struct str *err);
 /* The same on bytes in memory that stay valid until close (.gnu_debugdata). */

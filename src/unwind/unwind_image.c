@@ -11,11 +11,11 @@
  */
 #include "unwind/unwind_image.h"
 
+#include "util/foreign.h"
+
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -57,17 +57,15 @@ static bool same_file(const struct image *image, const struct stat *st)
 int image_reopen(const struct image *image)
 {
 	/* Never waits, whatever the path has become. */
-	int fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct str ignored = STR_INIT;
 	struct stat st;
-	int code;
+	int fd = foreign_open(image->path, NULL, &st, &ignored);
 
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && same_file(image, &st))
+	str_release(&ignored);
+	if (fd < 0 || same_file(image, &st))
 		return fd;
-	code = -ESTALE;
 	close(fd);
-	return code;
+	return -ESTALE;
 }
 
 static struct image_page *page_at(struct image *image, uint64_t number)
@@ -235,11 +233,15 @@ static bool read_headers(struct image *image, uint16_t machine)
 
 struct image *image_open(const char *path, uint16_t machine)
 {
+	struct str ignored = STR_INIT;
 	struct image *image;
 	struct stat st;
+	int fd = foreign_open(path, NULL, &st, &ignored);
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size < 0)
+	str_release(&ignored);
+	if (fd < 0)
 		return NULL;
+	close(fd);
 	image = xcalloc(1, sizeof(*image));
 	image->path = xstrdup(path);
 	image->device = st.st_dev;
