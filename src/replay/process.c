@@ -60,8 +60,11 @@ static void leave(struct process_table *table, struct task *task)
 	free(process);
 }
 
-static void join(struct task *task, struct process *process, int32_t pid)
+static void join(struct replay *replay, struct task *task, struct process *process, int32_t pid)
 {
+	if (!process->space.refs)
+		kin_begins(&replay->private->kin, pid);
+	process->n_running++;
 	task->process = process;
 	task->thread.pid = pid;
 	task->thread.process_serial = process->serial;
@@ -80,7 +83,7 @@ static struct task *task_new(struct replay *replay, struct process *process, int
 	task->thread.tid = tid;
 	task->thread.serial = table->n_made++;
 	task->thread.ppid = -1;
-	join(task, process, pid);
+	join(replay, task, process, pid);
 	id_table_add(&table->tids, &task->by_tid, tid);
 	VEC_GROW(replay->threads, replay->n_threads, replay->cap_threads);
 	replay->threads[replay->n_threads++] = &task->thread;
@@ -161,6 +164,8 @@ void process_table_exit(struct replay *replay, struct task *task)
 {
 	struct process_table *table = &replay->private->processes;
 
+	if (!task->thread.exited && !--task->process->n_running && task->process->by_pid.linked)
+		kin_ends(&replay->private->kin, task->thread.pid);
 	task->thread.exited = true;
 	if (task->gone || replay->options.keep_exited)
 		return;
@@ -201,7 +206,7 @@ struct task *process_table_get(struct replay *replay, int32_t pid, int32_t tid)
 	if (task && task->thread.pid != pid && pid != -1) {
 		if (task->thread.pid == -1) {
 			leave(table, task);
-			join(task, process_get(table, pid), pid);
+			join(replay, task, process_get(table, pid), pid);
 		} else {
 			/* Its FORK was lost. */
 			replaced(replay, task);
@@ -265,6 +270,8 @@ struct task *process_table_fork(struct replay *replay, const struct record_body 
 	task = task_new(replay, process, pid, tid);
 	inherit(replay, task, parent);
 	task->thread.ppid = ppid;
+	if (pid != ppid)
+		kin_has_parent(&replay->private->kin, pid, ppid);
 	task->thread.start_ns = body->task.time_ns;
 	/* Last, because it may be what lets the parent go. */
 	if (old)

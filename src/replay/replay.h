@@ -38,6 +38,8 @@ struct build_id {
 	uint8_t bytes[20];
 };
 
+enum { DSO_HOLDERS = 8 };
+
 struct dso {
 	uint32_t index; /* place in replay.dsos */
 	enum dso_kind kind;
@@ -51,6 +53,8 @@ struct dso {
 	uint64_t start, end; /* DSO_KERNEL, _MODULE, _BPF: where it was loaded; else 0 */
 	uint64_t ref_addr; /* DSO_KERNEL: the recorded address of ref_symbol (MMAP's pgoff) */
 	char *ref_symbol; /* DSO_KERNEL: "_text" or "_stext", or NULL */
+	int32_t holders[DSO_HOLDERS]; /* some of the processes that mapped it, see replay_holders */
+	uint32_t n_holders; /* that were put there; the latest ones stay */
 };
 
 /* Two dsos are the same when path, build-id (where both have one), kind and pid are. */
@@ -196,6 +200,26 @@ const struct map *space_next(const struct space *space, const struct map *after)
 
 /* PERF_CONTEXT_* in a chain: the mode that follows it, 0: no frames (DEFERRED); false: not a mark. */
 bool context_mode(uint64_t ip, uint8_t *mode);
+
+/* ---- processes, also gone ones: for those who ask for the files of a process that may still live ---- */
+
+struct kin {
+	int32_t pid;
+	int32_t ppid; /* -1: not known */
+	bool exited; /* all of its threads have */
+	/* The jit-*.dump that it mapped last, as recorded; NULL: none. inode 0: not known. */
+	char *jit_path;
+	uint32_t jit_major, jit_minor;
+	uint64_t jit_inode;
+};
+
+/* The latest process of this pid, or NULL. Valid until the next record is taken. */
+const struct kin *replay_kin(const struct replay *replay, int32_t pid);
+/*
+ * Processes that had the dso mapped and have not exited as far as the recording goes, the latest first, then
+ * their relatives: children, who have a copy of its maps, and parents. At most max pids; how many.
+ */
+size_t replay_holders(const struct replay *replay, const struct dso *dso, int32_t *pids, size_t max);
 
 /* ---- listing.c of replay: report --tasks and --mmaps; needs keep_exited ---- */
 void replay_print_tasks(const struct replay *replay, struct str *out);

@@ -47,6 +47,7 @@ void replay_release(struct replay *replay)
 	free(replay->kernel);
 	free(replay->guest_kernel);
 	dso_table_release(replay);
+	kin_release(&replay->private->kin);
 	story_release(replay);
 	text_table_release(&p->comms);
 	text_table_release(&p->cgroups);

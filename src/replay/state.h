@@ -6,6 +6,7 @@
 
 #include "replay/deferred.h"
 #include "replay/dso_table.h"
+#include "replay/kin.h"
 #include "replay/order.h"
 #include "replay/process.h"
 #include "replay/space.h"
@@ -25,6 +26,7 @@ struct replay_private {
 	uint64_t clock; /* of space versions */
 	struct process_table processes;
 	struct dso_table dsos;
+	struct kin_table kin;
 	struct text_table comms;
 	struct text_table cgroups;
 	struct cgroup_id *cgroup_ids; /* story.c */

@@ -93,6 +93,8 @@ static struct task *apply_mmap(struct replay *replay, const struct record_body *
 	if (kind == DSO_VDSO)
 		map.pgoff = 0;
 	map.dso = dso_of_map(replay, body, kind, &task->thread);
+	kin_holds(map.dso, task->thread.pid);
+	kin_maps(&replay->private->kin, task->thread.pid, &body->mmap);
 	space_add(&task->process->space, &map, clock);
 	return task;
 }

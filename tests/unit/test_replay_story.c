@@ -187,6 +187,77 @@ static void test_exit(void **state)
 	story_release(&s);
 }
 
+static void expect_holders(const struct fix_story *s, const char *path, const char *expected)
+{
+	int32_t pids[16];
+	char text[128] = "";
+	size_t n = 0, at = 0;
+
+	for (size_t i = 0; i < s->replay.n_dsos; i++)
+		if (!strcmp(s->replay.dsos[i]->path, path))
+			n = replay_holders(&s->replay, s->replay.dsos[i], pids, ARRAY_SIZE(pids));
+	for (size_t i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%d ", pids[i]);
+	assert_string_equal(text, expected);
+}
+
+/* Who had a file mapped, and their relatives: those that may still live. */
+static void test_holders(void **state)
+{
+	struct fix_story s;
+
+	(void)state;
+	story_init(&s);
+	story_fork(&s, 1, 50, 50, 40, 40);
+	story_map(&s, 2, 50, 0x10000, 0x1000, 0, "/bin/a");
+	story_fork(&s, 3, 60, 60, 50, 50);
+	story_fork(&s, 3, 70, 70, 50, 50);
+	story_map(&s, 4, 50, 0x30000, 0x1000, 0, "/bin/b");
+	story_map(&s, 4, 70, 0x30000, 0x1000, 0, "/bin/b");
+	story_fork(&s, 5, 80, 80, 40, 40);
+	story_map(&s, 5, 80, 0x30000, 0x1000, 0, "/bin/c");
+	story_fork(&s, 6, 80, 81, 80, 80); /* a thread, which outlives the first one */
+	story_exit(&s, 7, 80, 80);
+	story_exit(&s, 7, 50, 50);
+	story_fork(&s, 8, 90, 90, 40, 40);
+	story_map(&s, 8, 90, 0x30000, 0x1000, 0, "/bin/d");
+	story_exit(&s, 9, 90, 90);
+	story_fork(&s, 9, 90, 90, 60, 60); /* the pid again */
+	story_sample(&s, 10, 60, 60, 0x10008);
+	expect(&s, ":60/60 10: 10008=a+8\n");
+	expect_holders(&s, "/bin/a", "60 70 40 ");
+	expect_holders(&s, "/bin/b", "70 60 40 ");
+	expect_holders(&s, "/bin/c", "80 40 ");
+	/* Another process has the number: it is told, and what it has at the path shows who it is. */
+	expect_holders(&s, "/bin/d", "90 60 40 ");
+	assert_true(replay_kin(&s.replay, 50)->exited);
+	assert_false(replay_kin(&s.replay, 90)->exited);
+	assert_null(replay_kin(&s.replay, 4711));
+	story_release(&s);
+}
+
+/* The file that a run-time compiler maps to say where its dump of code is. */
+static void test_jit_dumps(void **state)
+{
+	static const char *const others[] = { "/tmp/jit-.dump", "/tmp/jit-1.dumped", "/tmp/xjit-1.dump",
+					      "/jit-1.dump/x", "jit-1.dump" };
+	struct fix_story s;
+
+	(void)state;
+	story_init(&s);
+	story_map(&s, 1, PID, 0x10000, 0x1000, 0, "/home/u/.debug/jit/x/jit-7.dump");
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		story_map(&s, 2, PID, 0x20000, 0x1000, 0, others[i]);
+	story_map(&s, 3, OTHER_PID, 0x10000, 0x1000, 0, "/tmp/jit-1.dump");
+	story_map(&s, 4, OTHER_PID, 0x10000, 0x1000, 0, "/tmp/jit-2.dump");
+	story_sample(&s, 5, PID, PID, 0x10008);
+	expect(&s, ":42/42 5: 10008=jit-7.dump+8\n");
+	assert_string_equal(replay_kin(&s.replay, PID)->jit_path, "/home/u/.debug/jit/x/jit-7.dump");
+	assert_int_equal(replay_kin(&s.replay, PID)->jit_inode, 7);
+	assert_string_equal(replay_kin(&s.replay, OTHER_PID)->jit_path, "/tmp/jit-2.dump");
+	story_release(&s);
+}
+
 static unsigned gone;
 
 static void count_gone(void *context, struct thread *thread)
@@ -584,6 +655,8 @@ int main(void)
 		cmocka_unit_test(test_synthesized_fork),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_holders),
+		cmocka_unit_test(test_jit_dumps),
 		cmocka_unit_test(test_many_exits),
 		cmocka_unit_test(test_lost_fork),
 		cmocka_unit_test(test_kernel),

@@ -1,0 +1,151 @@
+/*
+ * kin.c: see kin.h. One row per pid, the latest process's; a row costs 48 bytes, and the number of rows is
+ * bounded, since a recording may have millions of processes: those that come after KIN_MAX others have no
+ * relatives. Of a dso a few of those that mapped it are kept, the latest over the oldest.
+ */
+#include "replay/kin.h"
+
+#include "replay/state.h"
+
+#include <stdlib.h>
+
+enum { KIN_MAX = 1 << 16, ANCESTORS_MAX = 4 };
+
+void kin_release(struct kin_table *table)
+{
+	for (size_t i = 0; i < table->n; i++)
+		free(table->v[i].jit_path);
+	free(table->v);
+	index_release(&table->by_pid);
+}
+
+static struct kin *find(const struct kin_table *table, int32_t pid)
+{
+	uint64_t hash = hash_word((uint32_t)pid);
+	uint32_t i;
+
+	for (size_t at = index_first(&table->by_pid, hash);
+	     index_next(&table->by_pid, hash, &at, &i);)
+		if (table->v[i].pid == pid)
+			return &table->v[i];
+	return NULL;
+}
+
+void kin_begins(struct kin_table *table, int32_t pid)
+{
+	struct kin *kin = find(table, pid);
+
+	if (pid <= 0 || (!kin && table->n == KIN_MAX))
+		return;
+	if (!kin) {
+		index_add(&table->by_pid, hash_word((uint32_t)pid), (uint32_t)table->n);
+		VEC_GROW(table->v, table->n, table->cap);
+		kin = &table->v[table->n++];
+		kin->jit_path = NULL;
+	}
+	free(kin->jit_path);
+	*kin = (struct kin){ .pid = pid, .ppid = -1 };
+}
+
+void kin_has_parent(struct kin_table *table, int32_t pid, int32_t ppid)
+{
+	struct kin *kin = find(table, pid);
+
+	if (kin)
+		kin->ppid = ppid;
+}
+
+void kin_ends(struct kin_table *table, int32_t pid)
+{
+	struct kin *kin = find(table, pid);
+
+	if (kin)
+		kin->exited = true;
+}
+
+/* ".../jit-12.dump": the file that a run-time compiler maps to say where its dump is. */
+static bool is_jit_dump(const char *path)
+{
+	static const char start[] = "jit-", end[] = ".dump";
+	const char *slash = strrchr(path, '/');
+	size_t digits;
+
+	if (!slash || strncmp(slash + 1, start, strlen(start)) != 0)
+		return false;
+	path = slash + 1 + strlen(start);
+	digits = strspn(path, "0123456789");
+	return digits && !strcmp(path + digits, end);
+}
+
+void kin_maps(struct kin_table *table, int32_t pid, const struct record_mmap *mmap)
+{
+	struct kin *kin = is_jit_dump(mmap->path) ? find(table, pid) : NULL;
+
+	if (!kin)
+		return;
+	free(kin->jit_path);
+	kin->jit_path = xstrdup(mmap->path);
+	kin->jit_major = mmap->major;
+	kin->jit_minor = mmap->minor;
+	kin->jit_inode = mmap->inode;
+}
+
+void kin_holds(struct dso *dso, int32_t pid)
+{
+	for (size_t i = 0; i < DSO_HOLDERS; i++)
+		if (dso->holders[i] == pid)
+			return;
+	dso->holders[dso->n_holders++ % DSO_HOLDERS] = pid;
+}
+
+/* ---- what others ask ---- */
+
+const struct kin *replay_kin(const struct replay *replay, int32_t pid)
+{
+	return find(&replay->private->kin, pid);
+}
+
+struct pid_list {
+	int32_t *v;
+	size_t n, max;
+};
+
+static void add(struct pid_list *list, const struct kin *kin)
+{
+	if (!kin || kin->exited || list->n == list->max)
+		return;
+	for (size_t i = 0; i < list->n; i++)
+		if (list->v[i] == kin->pid)
+			return;
+	list->v[list->n++] = kin->pid;
+}
+
+static void add_parents(const struct kin_table *table, const struct kin *kin, struct pid_list *list)
+{
+	for (unsigned i = 0; kin && i < ANCESTORS_MAX; i++) {
+		kin = kin->ppid > 0 ? find(table, kin->ppid) : NULL;
+		add(list, kin);
+	}
+}
+
+static void add_children(const struct kin_table *table, int32_t pid, struct pid_list *list)
+{
+	for (size_t i = 0; i < table->n && list->n < list->max; i++)
+		if (table->v[i].ppid == pid)
+			add(list, &table->v[i]);
+}
+
+size_t replay_holders(const struct replay *replay, const struct dso *dso, int32_t *pids, size_t max)
+{
+	const struct kin_table *table = &replay->private->kin;
+	size_t n = dso->n_holders < DSO_HOLDERS ? dso->n_holders : DSO_HOLDERS;
+	struct pid_list list = { .v = pids, .max = max };
+
+	for (size_t i = 0; i < n; i++)
+		add(&list, find(table, dso->holders[(dso->n_holders - 1 - i) % DSO_HOLDERS]));
+	for (size_t i = 0; i < n; i++) {
+		add_children(table, dso->holders[i], &list);
+		add_parents(table, find(table, dso->holders[i]), &list);
+	}
+	return list.n;
+}

@@ -1,0 +1,26 @@
+/*
+ * kin.h: what stays known of processes when replay has forgotten them: whose child, whether it has ended,
+ * which dump of its code it wrote. Private to replay/; what others ask is in replay.h.
+ */
+#ifndef PSTAT_REPLAY_KIN_H
+#define PSTAT_REPLAY_KIN_H
+
+#include "replay/replay.h"
+
+struct kin_table {
+	struct kin *v;
+	size_t n, cap;
+	struct index by_pid;
+};
+
+void kin_release(struct kin_table *table);
+/* A process begins: what was known of this pid was another one's. */
+void kin_begins(struct kin_table *table, int32_t pid);
+void kin_has_parent(struct kin_table *table, int32_t pid, int32_t ppid);
+void kin_ends(struct kin_table *table, int32_t pid);
+/* The process mapped a file: it may be its dump of code. */
+void kin_maps(struct kin_table *table, int32_t pid, const struct record_mmap *mmap);
+/* The process is one of those that mapped the dso. */
+void kin_holds(struct dso *dso, int32_t pid);
+
+#endif
