@@ -326,6 +326,7 @@ struct reader {
 	uint64_t header_size, data_offset, data_size, feature_offset; /* 0 for pipes */
 	uint64_t file_size; /* 0 for pipes */
 	int64_t mtime_s; /* when the file was last written; 0: not a file */
+	int64_t mtime_ns; /* the same, with nanoseconds: all of them since 1970 */
 	struct events events;
 	struct info info;
 	struct decoder decoder;

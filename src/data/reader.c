@@ -56,6 +56,7 @@ static int open_regular(struct reader *reader, int fd, const struct stat *st, st
 
 	reader->file_size = (uint64_t)st->st_size;
 	reader->mtime_s = st->st_mtime;
+	reader->mtime_ns = st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
 	if (!reader->file_size)
 		return header_check_magic(reader, NULL, 0, err);
 	map = map_fd(fd, reader->file_size);

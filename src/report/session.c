@@ -30,6 +30,7 @@ int session_init(struct session *session, struct reader *reader,
 	str_init(&private->unwind_why);
 	private->frames = xreallocarray(NULL, session->options.max_stack, sizeof(*private->frames));
 	replay_init(&session->replay, reader, &session->options.replay);
+	session->options.sym.replay = &session->replay;
 	session->symbols = symbols_new(&session->options.sym, reader);
 	return 0;
 }

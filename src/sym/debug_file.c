@@ -4,7 +4,8 @@
  * In the order of how sure one can be: the file itself; files named by the build-id; the file that
  * .gnu_debuglink names, whose checksum must be the one it says; files of the same name in a folder of debug
  * files, which must have the same build-id, or where there is none, be in a folder that the user named.
- * Servers are asked last. The first file that fits is taken; one that would fit by its name and does not is
+ * The debug folder of a container is below the root of a process that lives there; what the file's own folder
+ * is, the file's path says. Servers are asked last. The first file that fits is taken; one that would fit by its name and does not is
  * told of where none is found.
  *
  * Source: gdb manual, "Separate Debug Files".
@@ -126,26 +127,27 @@ static bool is_proven(struct dso_search *search, const struct elf_file *file, en
 	return true;
 }
 
+/* The stripped file may itself lie where a debug file is looked for. */
+static bool is_runtime(const struct dso_search *search, const struct elf_file *file)
+{
+	return search->files->runtime && file->stat.st_dev == search->stat.st_dev &&
+	       file->stat.st_ino == search->stat.st_ino;
+}
+
 /* Takes the path, which may be NULL. True: this is it. */
 static bool try_debug(struct dso_search *search, char *path, enum proof proof)
 {
 	struct elf_file file;
-	struct stat st;
 	struct str err = STR_INIT;
 	bool fits = false;
 	int rc;
 
 	if (!path)
 		return false;
-	/* The stripped file may itself lie where a debug file is looked for. */
-	if (search->files->runtime && !stat(path, &st) && st.st_dev == search->stat.st_dev &&
-	    st.st_ino == search->stat.st_ino) {
-		free(path);
-		return false;
-	}
 	rc = elf_file_open(&file, path, &err);
 	if (!rc) {
-		fits = has_names(&file) && is_proven(search, &file, proof);
+		fits = !is_runtime(search, &file) && has_names(&file) &&
+		       is_proven(search, &file, proof);
 		elf_file_close(&file);
 	} else if (rc != -ENOENT && rc != -ENOTDIR) {
 		dso_search_why(search, NULL, path, "%s", err.s);
@@ -245,6 +247,8 @@ static bool try_folders(struct dso_search *search)
 	bool found;
 
 	add_dir(&dirs, xasprintf("%s" DEBUG_DIR, search->symfs), PROOF_BUILD_ID);
+	for (size_t i = 0; i < search->n_roots; i++)
+		add_dir(&dirs, xasprintf("%s" DEBUG_DIR, search->roots[i]->root), PROOF_BUILD_ID);
 	for (; user && *user; user++)
 		add_dir(&dirs, xstrdup(*user), PROOF_USER);
 	found = try_build_id(search, &dirs) || try_link(search, &dirs) || try_name(search, &dirs);

@@ -1,14 +1,17 @@
 /*
  * dso_file: which files there are now for what was recorded then.
  *
- *   the recorded path below symfs -> perf's cache of files -> the vdso at hand -> a server
+ *   the recorded path below the roots of its processes, here, or below symfs
+ *       -> perf's cache of files -> the vdso at hand -> a server
  *
  * A build-id says whether a file is still the one that ran: where the recording has it, a file with another
  * one, or that has lost it, was replaced, and names out of it would be wrong. Where the recording has none,
  * the file is used, and what speaks against it (written since, another inode) is told.
  *
- * Paths are those of the recorded process's mount namespace. One in a container is not known here, so its
- * files are found by the cache, or below --symfs.
+ * Paths are those of the recorded process's mount namespace. As long as a process lives that sees them, they
+ * are looked up below its root: there a file is believed by its build-id or by its device and inode, and the
+ * file of that path here only if it is the same. A file here with the recorded build-id comes first, since it
+ * stays when the process ends. Files of a container that has gone are found by the cache, or below --symfs.
  */
 #include "sym/dso_search.h"
 #include "sym/elf_lib.h"
@@ -65,7 +68,8 @@ static const char *open_remedy(int code)
 	} rows[] = {
 		{ -EACCES, "sudo, or make it readable" },
 		{ -EPERM, "sudo, or make it readable" },
-		{ -ENOENT, "--symfs with the folder it is below, if it is of a container" },
+		{ -ENOENT,
+		  "report while its process lives, or --symfs with the folder it is below, if it is of a container" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -109,25 +113,38 @@ static void why_doubtful(struct dso_search *search)
 enum acceptance {
 	ACCEPT_PATH, /* the recorded path: doubts are told */
 	ACCEPT_BUILD_ID, /* any place where it might be: only with the same build-id, and silent */
+	ACCEPT_SAME, /* with the same build-id, or where the recording has none, the same inode; silent */
 };
+
+static bool fits(const struct dso_search *search, const struct elf_file *file,
+		 enum acceptance acceptance)
+{
+	const struct dso *dso = search->dso;
+
+	if (search->build_id.size)
+		return build_id_same(&search->build_id, &file->build_id);
+	return acceptance == ACCEPT_PATH ||
+	       (acceptance == ACCEPT_SAME &&
+		is_recorded_inode(file->fd, &file->stat, dso->major, dso->minor, dso->inode));
+}
 
 /* Takes the path, which may be NULL. True: this is the file. */
 static bool try_runtime(struct dso_search *search, char *path, enum acceptance acceptance)
 {
 	struct elf_file file;
 	struct str err = STR_INIT;
-	bool fits = false;
+	bool taken = false;
 	int rc;
 
 	if (!path)
 		return false;
 	rc = elf_file_open(&file, path, &err);
 	if (!rc) {
-		fits = build_id_same(&search->build_id, &file.build_id) ||
-		       (acceptance == ACCEPT_PATH && !search->build_id.size);
-		if (!fits && acceptance == ACCEPT_PATH)
+		taken = fits(search, &file, acceptance);
+		if (!taken && acceptance == ACCEPT_PATH)
 			why_replaced(search, &file.build_id);
-		if (fits && !stat(path, &search->stat)) {
+		if (taken) {
+			search->stat = file.stat;
 			why_doubtful(search);
 			take_runtime(search, &file);
 		}
@@ -137,10 +154,39 @@ static bool try_runtime(struct dso_search *search, char *path, enum acceptance a
 	}
 	str_release(&err);
 	free(path);
-	return fits;
+	return taken;
 }
 
 /* ---- where it may be ---- */
+
+/*
+ * Below the roots of living processes; then here, but for a file that can't be the one. bytes: of the path that
+ * are used.
+ */
+static bool try_roots(struct dso_search *search, size_t bytes)
+{
+	const char *path = search->dso->path;
+	char *here;
+
+	if (!search->n_roots)
+		return false;
+	here = xasprintf("%.*s", (int)bytes, path);
+	if (try_runtime(search, here, ACCEPT_BUILD_ID))
+		return true;
+	for (size_t i = 0; i < search->n_roots; i++)
+		if (try_runtime(search,
+				xasprintf("%s%.*s", search->roots[i]->root, (int)bytes, path),
+				ACCEPT_SAME))
+			return true;
+	return try_runtime(search, xasprintf("%.*s", (int)bytes, path), ACCEPT_SAME);
+}
+
+/* Its process lives, and sees something else at the path. */
+static void why_not_below_roots(struct dso_search *search)
+{
+	dso_search_why(search, "record again", NULL, "it is not, or no more, what was recorded, neither below %s nor here",
+		       search->roots[0]->root);
+}
 
 /* "/usr/lib/x.so (deleted)": the kernel's mark of a file that had no name any more. */
 static bool try_recorded(struct dso_search *search)
@@ -154,8 +200,15 @@ static bool try_recorded(struct dso_search *search)
 			dso_search_why(search, NULL, NULL, "it has no path in the recording");
 		return false;
 	}
-	if (n < mark_len || strcmp(path + n - mark_len, mark) != 0)
-		return try_runtime(search, xasprintf("%s%s", search->symfs, path), ACCEPT_PATH);
+	if (try_roots(search, n))
+		return true;
+	if (n < mark_len || strcmp(path + n - mark_len, mark) != 0) {
+		if (!search->n_roots || (!search->build_id.size && !search->dso->inode))
+			return try_runtime(search, xasprintf("%s%s", search->symfs, path),
+					   ACCEPT_PATH);
+		why_not_below_roots(search);
+		return false;
+	}
 	/* What bears the name now is another file, unless the build-id says otherwise. */
 	if (try_runtime(search, xasprintf("%s%s", search->symfs, path), ACCEPT_BUILD_ID) ||
 	    try_runtime(search, xasprintf("%s%.*s", search->symfs, (int)(n - mark_len), path),
@@ -261,7 +314,7 @@ static void forget_why(struct dso_search *search)
 }
 
 void dso_files_find(const struct sym_options *options, const struct reader *reader,
-		    const struct dso *dso, struct dso_files *files)
+		    struct processes *processes, const struct dso *dso, struct dso_files *files)
 {
 	struct dso_search search = {
 		.options = options,
@@ -276,6 +329,8 @@ void dso_files_find(const struct sym_options *options, const struct reader *read
 	*files = (struct dso_files){ .why = STR_INIT };
 	if (dso->kind == DSO_ANON || dso->kind == DSO_BPF || dso->kind == DSO_OTHER)
 		return;
+	if (processes && dso->kind == DSO_FILE)
+		search.n_roots = processes_elsewhere(processes, dso, search.roots, ROOTS_MAX);
 	if (find_runtime(&search))
 		forget_why(&search);
 	debug_file_find(&search);

@@ -5,14 +5,18 @@
 #ifndef PSTAT_DSO_SEARCH_H
 #define PSTAT_DSO_SEARCH_H
 
+#include "sym/processes.h"
 #include "sym/sym_parts.h"
 
-#include <sys/stat.h>
+enum { ROOTS_MAX = 8 };
 
 struct dso_search {
 	const struct sym_options *options;
 	const struct reader *reader;
 	const struct dso *dso;
+	/* Living processes that may see the file, and other files than this process does. */
+	const struct process_here *roots[ROOTS_MAX];
+	size_t n_roots;
 	struct dso_files *files;
 	const char *symfs; /* "" or a folder */
 	/* The recording's, or where it has none, that of the file that was found. size 0: neither. */

@@ -11,6 +11,7 @@
 #ifndef PSTAT_DSO_STATE_H
 #define PSTAT_DSO_STATE_H
 
+#include "sym/processes.h"
 #include "sym/sym_parts.h"
 
 /* What was found for one address. */
@@ -77,6 +78,7 @@ struct symbols {
 	size_t n_states, cap_states;
 	struct arena arena; /* names, symbols, frames */
 	struct frame unknown;
+	struct processes *processes;
 	struct kernel_here *here;
 	struct module_names *modules;
 	struct kernel_list_ahead *kernel_ahead; /* of the running kernel; NULL: not begun, or taken */

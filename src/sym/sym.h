@@ -24,6 +24,12 @@ struct sym_options {
 	const char *buildid_dir; /* perf's cache of files by build-id; NULL: $HOME/.debug */
 	const char *map_dir; /* of perf-PID.map files; NULL: /tmp */
 	const char *procfs; /* NULL: /proc */
+	/*
+	 * Files of its processes that still live are looked for below their roots, too; borrowed until
+	 * symbols_free. NULL: none are.
+	 */
+	const struct replay *replay;
+	bool force; /* maps and dumps of code are read whoever they belong to */
 	const char *sysfs; /* NULL: /sys */
 	bool debuginfod; /* ask the servers of $DEBUGINFOD_URLS */
 	unsigned debuginfod_seconds; /* for all files together; 0: 30 */

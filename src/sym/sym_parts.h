@@ -137,6 +137,7 @@ const struct function_bounds *elf_bounds_find(const struct elf_bounds *bounds, u
 int elf_xz_unpack(const void *bytes, size_t n, struct str *out, struct str *err);
 
 /* ---- dso_file.c ---- */
+struct processes; /* processes.h */
 struct dso_files {
 	char *runtime; /* the file itself, with the right build-id as far as known; NULL: not there */
 	char *debug; /* the file with .symtab or DWARF, may be the same; NULL: none */
@@ -145,8 +146,9 @@ struct dso_files {
 	struct str why;
 	const char *remedy;
 };
+/* processes: those of the recording; NULL: none is asked. */
 void dso_files_find(const struct sym_options *options, const struct reader *reader,
-		    const struct dso *dso, struct dso_files *files);
+		    struct processes *processes, const struct dso *dso, struct dso_files *files);
 void dso_files_release(struct dso_files *files);
 void build_id_text(const struct build_id *id, struct str *out);
 bool build_id_same(const struct build_id *a, const struct build_id *b);

@@ -26,6 +26,7 @@ struct symbols *symbols_new(const struct sym_options *options, const struct read
 
 	symbols->options = *options;
 	symbols->reader = reader;
+	symbols->processes = processes_new(&symbols->options, reader);
 	return symbols;
 }
 
@@ -59,6 +60,7 @@ void symbols_free(struct symbols *symbols)
 		if (symbols->states[i])
 			state_free(symbols->states[i]);
 	free(symbols->states);
+	processes_free(symbols->processes);
 	module_names_free(symbols->modules);
 	kernel_here_free(symbols->here);
 	kernel_list_drop(symbols->kernel_ahead);
@@ -117,7 +119,8 @@ static const struct dso_state *state_peek(const struct symbols *symbols, const s
 const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state)
 {
 	if (!state->files_known)
-		dso_files_find(&symbols->options, symbols->reader, state->dso, &state->files);
+		dso_files_find(&symbols->options, symbols->reader, symbols->processes, state->dso,
+			       &state->files);
 	state->files_known = true;
 	return &state->files;
 }

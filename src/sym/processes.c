@@ -1,0 +1,305 @@
+/*
+ * processes.c: see processes.h. Each pid is looked at once, and only so many are.
+ */
+#include "sym/processes.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	PROCESSES_MAX = 4096, /* looked at for one recording */
+	THREADS_MAX = 64, /* asked for their root, where the first thread has ended */
+	HOLDERS_MAX = 64, /* of one dso */
+	START_FIELD = 22, /* of /proc/PID/stat, counted from 1 */
+	STATE_FIELD = 3, /* the first behind the name */
+};
+#define NS_PER_S 1000000000LL
+/* File times are those of the last tick, and start times are in hundredths: both may be that much too early. */
+#define CLOCK_SLACK_NS 20000000LL
+
+struct process_row {
+	struct process_here process;
+	bool lives;
+};
+
+struct processes {
+	const struct sym_options *options;
+	const struct reader *reader;
+	const char *procfs;
+	bool asked, can_be_here; /* the recording is of this machine */
+	uint64_t mount_namespace, root_device, root_inode; /* of this process */
+	struct process_row **v;
+	size_t n, cap;
+	struct index by_pid;
+};
+
+struct processes *processes_new(const struct sym_options *options, const struct reader *reader)
+{
+	struct processes *processes = xcalloc(1, sizeof(*processes));
+
+	processes->options = options;
+	processes->reader = reader;
+	processes->procfs = options->procfs ? options->procfs : "/proc";
+	return processes;
+}
+
+void processes_free(struct processes *processes)
+{
+	for (size_t i = 0; i < processes->n; i++) {
+		free(processes->v[i]->process.root);
+		free(processes->v[i]);
+	}
+	free(processes->v);
+	index_release(&processes->by_pid);
+	free(processes);
+}
+
+/* ---- this process and this machine ---- */
+
+static uint64_t inode_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+static void look_at_self(struct processes *processes)
+{
+	const struct sym_options *options = processes->options;
+	const char *host = processes->reader->info.hostname;
+	char *path = xasprintf("%s/sys/kernel/hostname", processes->procfs);
+	struct str here = STR_INIT;
+	struct stat st;
+
+	processes->asked = true;
+	read_line_file(path, &here);
+	free(path);
+	/* A tree that stands for another machine has no processes. */
+	processes->can_be_here = !(options->symfs && options->symfs[0] && strcmp(options->symfs, "/")) &&
+				 !(host && here.len && strcmp(host, here.s) != 0);
+	str_release(&here);
+	path = xasprintf("%s/self/ns/mnt", processes->procfs);
+	processes->mount_namespace = inode_of(path);
+	free(path);
+	if (!stat("/", &st)) {
+		processes->root_device = st.st_dev;
+		processes->root_inode = st.st_ino;
+	}
+}
+
+/* ---- one process ---- */
+
+static bool read_of(const struct processes *processes, int32_t pid, const char *name, struct str *text)
+{
+	char *path = xasprintf("%s/%d/%s", processes->procfs, (int)pid, name);
+	int rc = read_text_file(path, text);
+
+	free(path);
+	return !rc;
+}
+
+/* The last number of a line "NAME:\t1\t2" of /proc/PID/status, or its n-th, from 1. */
+static bool status_number(const char *status, const char *name, unsigned nth, int64_t *value)
+{
+	const char *line = strstr(status, name), *at, *next;
+	char *end;
+	unsigned n = 0;
+
+	if (!line || (line != status && line[-1] != '\n'))
+		return false;
+	for (at = line + strlen(name); *at == '\t' || *at == ' '; at = next) {
+		*value = strtoll(at, &end, 10);
+		next = end;
+		if (next == at || ++n == nth)
+			break;
+	}
+	return n && (!nth || n == nth);
+}
+
+static bool take_status(struct process_here *process, const char *status)
+{
+	int64_t group, own, user;
+
+	if (!status_number(status, "Tgid:", 1, &group) || group != process->pid ||
+	    !status_number(status, "Uid:", 2, &user))
+		return false;
+	/* Kernels before 4.1 don't tell. */
+	process->ns_pid = status_number(status, "NSpid:", 0, &own) ? (int32_t)own : process->pid;
+	process->user = (uint32_t)user;
+	return true;
+}
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* "12 (a name) R 1 ...": anything may be in the name, so the fields are counted behind its end. */
+static bool take_start(struct process_here *process, const char *stat)
+{
+	const char *at = strrchr(stat, ')');
+	long hz = sysconf(_SC_CLK_TCK);
+	int64_t ticks;
+
+	for (int field = STATE_FIELD; at && field <= START_FIELD; field++)
+		at = strchr(at + 1, ' ');
+	if (!at || !isdigit((unsigned char)at[1]) || hz <= 0)
+		return false;
+	ticks = strtoll(at + 1, NULL, 10);
+	process->start_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
+			    ticks / hz * NS_PER_S + ticks % hz * (NS_PER_S / hz);
+	return true;
+}
+
+static bool take_root(struct process_here *process, char *path)
+{
+	char *folder = xasprintf("%s/", path);
+	struct stat st;
+	bool there = !stat(folder, &st);
+
+	free(folder);
+	if (!there) {
+		free(path);
+		return false;
+	}
+	process->root = path;
+	process->root_device = st.st_dev;
+	process->root_inode = st.st_ino;
+	return true;
+}
+
+/* That of the process, or, where its first thread has ended, of another one. */
+static void find_root(const struct processes *processes, struct process_here *process)
+{
+	char *tasks = xasprintf("%s/%d/task", processes->procfs, (int)process->pid);
+	struct dirent *entry;
+	DIR *dir = NULL;
+
+	if (!take_root(process, xasprintf("%s/%d/root", processes->procfs, (int)process->pid)))
+		dir = opendir(tasks);
+	for (unsigned i = 0; dir && i < THREADS_MAX && (entry = readdir(dir)); i++)
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    take_root(process, xasprintf("%s/%s/root", tasks, entry->d_name)))
+			break;
+	if (dir)
+		closedir(dir);
+	free(tasks);
+}
+
+static void take_view(const struct processes *processes, struct process_here *process)
+{
+	char *path = xasprintf("%s/%d/ns/mnt", processes->procfs, (int)process->pid);
+
+	process->mount_namespace = inode_of(path);
+	free(path);
+	process->elsewhere = process->root &&
+			     (process->mount_namespace != processes->mount_namespace ||
+			      process->root_device != processes->root_device ||
+			      process->root_inode != processes->root_inode);
+}
+
+/* Is what has the pid now what had it then? */
+static bool is_recorded(const struct processes *processes, const struct process_here *process)
+{
+	const struct replay *replay = processes->options->replay;
+	const struct kin *kin = replay ? replay_kin(replay, process->pid) : NULL;
+	int64_t written_ns = processes->reader->mtime_ns;
+
+	return !(kin && kin->exited) &&
+	       (!written_ns || process->start_ns <= written_ns + CLOCK_SLACK_NS);
+}
+
+static bool look_at(const struct processes *processes, struct process_here *process)
+{
+	struct str status = STR_INIT, stat = STR_INIT;
+	bool lives = read_of(processes, process->pid, "status", &status) &&
+		     read_of(processes, process->pid, "stat", &stat) &&
+		     take_status(process, status.s) && take_start(process, stat.s) &&
+		     is_recorded(processes, process);
+
+	str_release(&status);
+	str_release(&stat);
+	if (lives) {
+		find_root(processes, process);
+		take_view(processes, process);
+	}
+	return lives;
+}
+
+/* ---- what is asked ---- */
+
+const struct process_here *processes_get(struct processes *processes, int32_t pid)
+{
+	uint64_t hash = hash_word((uint32_t)pid);
+	struct process_row *row;
+	uint32_t i;
+
+	if (!processes->asked)
+		look_at_self(processes);
+	if (!processes->can_be_here || pid <= 0)
+		return NULL;
+	for (size_t at = index_first(&processes->by_pid, hash);
+	     index_next(&processes->by_pid, hash, &at, &i);)
+		if (processes->v[i]->process.pid == pid)
+			return processes->v[i]->lives ? &processes->v[i]->process : NULL;
+	if (processes->n == PROCESSES_MAX)
+		return NULL;
+	row = xcalloc(1, sizeof(*row));
+	row->process.pid = pid;
+	row->lives = look_at(processes, &row->process);
+	index_add(&processes->by_pid, hash, (uint32_t)processes->n);
+	VEC_GROW(processes->v, processes->n, processes->cap);
+	processes->v[processes->n++] = row;
+	return row->lives ? &row->process : NULL;
+}
+
+static bool sees_the_same(const struct process_here *a, const struct process_here *b)
+{
+	return a->mount_namespace == b->mount_namespace && a->root_device == b->root_device &&
+	       a->root_inode == b->root_inode;
+}
+
+static void add_view(const struct process_here *process, const struct process_here **v, size_t *n)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (sees_the_same(v[i], process))
+			return;
+	v[(*n)++] = process;
+}
+
+size_t processes_elsewhere(struct processes *processes, const struct dso *dso,
+			   const struct process_here **v, size_t max)
+{
+	const struct replay *replay = processes->options->replay;
+	int32_t pids[HOLDERS_MAX];
+	size_t n_pids = replay ? replay_holders(replay, dso, pids, HOLDERS_MAX) : 0, n = 0;
+
+	for (size_t i = 0; i < n_pids && n < max; i++) {
+		const struct process_here *process = processes_get(processes, pids[i]);
+
+		if (process && process->elsewhere)
+			add_view(process, v, &n);
+	}
+	return n;
+}
+
+bool is_recorded_inode(int fd, const struct stat *st, uint32_t major, uint32_t minor, uint64_t inode)
+{
+	enum { BTRFS = 0x9123683e, OVERLAYFS = 0x794c7630 };
+	struct statfs fs;
+
+	if (!inode || st->st_ino != inode)
+		return false;
+	if (major(st->st_dev) == major && minor(st->st_dev) == minor)
+		return true;
+	return !fstatfs(fd, &fs) &&
+	       ((uint32_t)fs.f_type == (uint32_t)BTRFS || (uint32_t)fs.f_type == OVERLAYFS);
+}

@@ -1,0 +1,49 @@
+/*
+ * processes: what of a recording still lives, and what it sees: its root folder, its pid in its own namespace,
+ * its user. Private to sym/.
+ *
+ * A pid proves nothing, since numbers are used again. A process counts as the recorded one where the recording
+ * is of this machine, doesn't say that it ended, and it began before the recording was last written. Its files
+ * are another user's all the same: they are opened by foreign_open alone, and believed by their build-id or
+ * their device and inode.
+ *
+ * Source: proc_pid_status(5), proc_pid_stat(5), proc_pid_root(5), namespaces(7).
+ */
+#ifndef PSTAT_PROCESSES_H
+#define PSTAT_PROCESSES_H
+
+#include "sym/sym.h"
+
+#include <sys/stat.h>
+
+struct process_here {
+	int32_t pid;
+	int32_t ns_pid; /* as it knows itself, and names its files */
+	uint32_t user; /* its effective one */
+	int64_t start_ns; /* when it began, since 1970 */
+	char *root; /* "/proc/12/root", or that of one of its threads; NULL: out of this user's reach */
+	bool elsewhere; /* what it sees below / is not what this process sees there */
+	uint64_t mount_namespace, root_device, root_inode; /* equal ones see the same */
+};
+
+struct processes; /* what was asked is remembered */
+
+/* options and reader are borrowed. */
+struct processes *processes_new(const struct sym_options *options, const struct reader *reader);
+void processes_free(struct processes *processes);
+/* The recorded process of this pid, or NULL: it lives no more, or that can't be told. */
+const struct process_here *processes_get(struct processes *processes, int32_t pid);
+/*
+ * Living processes that had the dso mapped, or their relatives, with a root other than this process's; one for
+ * each that sees other files. At most max; how many.
+ */
+size_t processes_elsewhere(struct processes *processes, const struct dso *dso,
+			   const struct process_here **v, size_t max);
+
+/*
+ * Is an open file that with the recorded inode? Mappings of btrfs and overlayfs name another device than
+ * stat(2) does: there it is not compared. inode 0: not known, which is no.
+ */
+bool is_recorded_inode(int fd, const struct stat *st, uint32_t major, uint32_t minor, uint64_t inode);
+
+#endif
