@@ -89,7 +89,8 @@ const struct option_row sample_options[] = {
 	{ OPTION_CALL, 0, "stdio-color", "always|never|auto", "the same, by perf's name",
 	  .value = VALUE_ONE_OF, .call = take_color },
 	{ OPTION_FLAG, 0, "no-pager", NULL, "straight to the terminal", FIELD(no_pager) },
-	{ OPTION_FLAG, 'f', "force", NULL, "accepted, without effect", FIELD(ignored) },
+	{ OPTION_FLAG, 'f', "force", NULL,
+	  "read maps and dumps of code made at run time, whoever they belong to", SYM(force) },
 	{ .kind = OPTION_END },
 };
 

@@ -11,46 +11,26 @@
  */
 #include "sym/code_ranges.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static bool is_trusted(const struct stat *st)
-{
-	return st->st_uid == 0 || st->st_uid == geteuid();
-}
-
-int code_file_open(const char *path, struct str *err)
-{
-	struct stat st, link;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0)
-		return fail(err, -errno, "%s: %s", path, strerror(errno));
-	if (fstat(fd, &st) || lstat(path, &link)) {
-		int code = -errno;
-
-		close(fd);
-		return fail(err, code, "%s: %s", path, strerror(-code));
-	}
-	if (is_trusted(&st) && !is_trusted(&link))
-		st = link;
-	if (S_ISREG(st.st_mode) && is_trusted(&st))
-		return fd;
-	close(fd);
-	if (is_trusted(&st))
-		return fail(err, -EINVAL, "%s: not a regular file", path);
-	return fail(err, -EPERM, "%s: owned by user %u, not by you (user %u) or root", path,
-		    (unsigned)st.st_uid, (unsigned)geteuid());
-}
 
 void code_ranges_release(struct code_ranges *ranges)
 {
 	free(ranges->v);
 	str_release(&ranges->names);
 	*ranges = (struct code_ranges)CODE_RANGES_INIT;
+}
+
+/* What a range, or a record that made none, costs beside its name. */
+enum { STEP_WORK = 64 };
+
+bool code_ranges_spend(struct code_ranges *ranges, size_t bytes)
+{
+	uint64_t work = STEP_WORK + (uint64_t)bytes;
+
+	if (ranges->work_left < work)
+		return false;
+	ranges->work_left -= work;
+	return true;
 }
 
 static bool add_named(struct code_ranges *ranges, uint64_t start, uint64_t size, uint32_t name)

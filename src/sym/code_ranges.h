@@ -4,13 +4,7 @@
 #ifndef PSTAT_CODE_RANGES_H
 #define PSTAT_CODE_RANGES_H
 
-#include "sym/sym_parts.h"
-
-/*
- * A file that whoever runs pstat may believe: regular, and it and a link that leads to it belong to this user
- * or to root. The descriptor, or -errno with a sentence: -EPERM names the owner.
- */
-int code_file_open(const char *path, struct str *err);
+#include "sym/code_file.h"
 
 struct code_range {
 	uint64_t start, end;
@@ -22,10 +16,11 @@ struct code_ranges {
 	struct code_range *v;
 	size_t n, cap;
 	struct str names; /* each ended by NUL */
+	uint64_t work_left; /* see code_ranges_spend */
 };
 #define CODE_RANGES_INIT                                                                           \
 	{                                                                                          \
-		NULL, 0, 0, STR_INIT                                                               \
+		NULL, 0, 0, STR_INIT, CODE_WORK_FILE                                               \
 	}
 void code_ranges_release(struct code_ranges *ranges);
 /* false, and nothing added: it is empty, wraps around, has no name, or there are too many. */
@@ -34,6 +29,11 @@ bool code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size, 
 /* The same under the name of an earlier range, which is kept once. */
 bool code_ranges_add_again(struct code_ranges *ranges, uint64_t start, uint64_t size,
 			   const struct code_range *earlier);
+/*
+ * To be called for each line or record, with the bytes of it that are looked at. false: it is too much: what
+ * follows is left out. So neither the time nor the memory that a file takes is its writer's to choose.
+ */
+bool code_ranges_spend(struct code_ranges *ranges, size_t bytes);
 /* What of each is not covered by a later one, into the table (not finished). */
 void code_ranges_flatten(const struct code_ranges *ranges, struct symbol_table *table);
 

@@ -4,7 +4,7 @@
  *   file, vdso     .symtab of the file or of its debug file, else .gnu_debugdata and .dynsym; and its PLT
  *   kernel, module kernel_names.c, module_names.c
  *   BPF            the one name that its KSYMBOL record gave it
- *   anonymous      perf-PID.map or jit-PID.dump, whichever was written last
+ *   anonymous      code_load.c: maps and dumps that run-time compilers write
  *
  * Whatever goes wrong ends in a state with its reason, never in an error.
  */
@@ -16,7 +16,7 @@
 
 /* ---- outcomes ---- */
 
-static void set_why(struct dso_state *state, struct str *why, const char *remedy)
+void dso_state_doubt(struct dso_state *state, struct str *why, const char *remedy)
 {
 	struct str text = *why;
 
@@ -29,7 +29,7 @@ static void set_why(struct dso_state *state, struct str *why, const char *remedy
 
 void dso_state_none(struct dso_state *state, struct str *why, const char *remedy)
 {
-	set_why(state, why, remedy);
+	dso_state_doubt(state, why, remedy);
 	state->state = SYM_NONE;
 }
 
@@ -174,123 +174,6 @@ static void load_file(struct symbols *symbols, struct dso_state *state)
 	str_release(&err);
 }
 
-/* ---- code made at run time ---- */
-
-struct code_source {
-	char *path;
-	time_t seconds;
-	long nanoseconds;
-	bool there;
-};
-
-static int read_map(struct dso_state *state, const char *path, struct str *err)
-{
-	uint64_t bad_lines;
-	int rc = perf_map_read(path, &state->table, &bad_lines, err);
-
-	if (!rc && bad_lines)
-		fail(err, 0, "%s: %llu of its lines are not START SIZE NAME", path,
-		     (unsigned long long)bad_lines);
-	return rc;
-}
-
-static int read_dump(struct dso_state *state, const char *path, struct str *err)
-{
-	return jitdump_read(path, &state->table, err);
-}
-
-/*
- * To add a kind of file that run-time compilers write: a row here, its reader beside perf_map.c, the man page's
- * list, a test in test_symbols.c.
- */
-static const struct code_kind {
-	const char *name; /* with the process's id */
-	/* err without a failure: what was left out */
-	int (*read)(struct dso_state *state, const char *path, struct str *err);
-} code_kinds[] = {
-	{ "perf-%d.map", read_map },
-	{ "jit-%d.dump", read_dump },
-};
-
-static struct code_source look_for(const struct sym_options *options, const char *name, int32_t pid)
-{
-	const char *dir = options->map_dir ? options->map_dir : "/tmp";
-	struct code_source source = { 0 };
-	struct str path = STR_INIT;
-	struct stat st;
-
-	str_addf(&path, "%s%s/", options->symfs ? options->symfs : "", dir);
-	str_addf(&path, name, (int)pid);
-	source.path = str_detach(&path);
-	source.there = !stat(source.path, &st);
-	if (source.there) {
-		source.seconds = st.st_mtim.tv_sec;
-		source.nanoseconds = st.st_mtim.tv_nsec;
-	}
-	return source;
-}
-
-static bool is_newer(const struct code_source *a, const struct code_source *b)
-{
-	if (a->seconds != b->seconds)
-		return a->seconds > b->seconds;
-	return a->nanoseconds > b->nanoseconds;
-}
-
-/* Adds what was read, or why not; true: names were found. */
-static bool try_code(struct dso_state *state, const struct code_kind *kind,
-		     const struct code_source *source, struct str *why)
-{
-	struct str err = STR_INIT;
-	int rc = kind->read(state, source->path, &err);
-
-	if (err.len) {
-		str_add(why, why->len ? "; " : "");
-		str_add(why, err.s);
-	} else if (!state->table.n) {
-		str_addf(why, "%s%s: it has no names", why->len ? "; " : "", source->path);
-	}
-	if (rc == -EPERM && !state->remedy)
-		state->remedy = "sudo chown root FILE, if it is to be trusted";
-	str_release(&err);
-	return state->table.n != 0;
-}
-
-static void load_code(struct symbols *symbols, struct dso_state *state)
-{
-	struct code_source sources[ARRAY_SIZE(code_kinds)];
-	struct str why = STR_INIT;
-	bool found = false;
-
-	state->raw_names = true;
-	for (size_t i = 0; i < ARRAY_SIZE(code_kinds); i++)
-		sources[i] = look_for(&symbols->options, code_kinds[i].name, state->dso->pid);
-	while (!found) {
-		size_t newest = 0;
-
-		for (size_t i = 1; i < ARRAY_SIZE(code_kinds); i++)
-			if (sources[i].there &&
-			    (!sources[newest].there || is_newer(&sources[i], &sources[newest])))
-				newest = i;
-		if (!sources[newest].there)
-			break;
-		sources[newest].there = false;
-		found = try_code(state, &code_kinds[newest], &sources[newest], &why);
-		if (found)
-			dso_state_found(state, sources[newest].path);
-	}
-	if (!found && !why.len) {
-		str_addf(&why, "made at run time, and there is no %s", sources[0].path);
-		state->remedy =
-			"have the run-time compiler write one, as node --perf-basic-prof does";
-	}
-	set_why(state, &why, state->remedy);
-	if (!found)
-		state->state = SYM_NONE;
-	for (size_t i = 0; i < ARRAY_SIZE(code_kinds); i++)
-		free(sources[i].path);
-}
-
 /* ---- the others ---- */
 
 static void load_bpf(struct symbols *symbols, struct dso_state *state)
@@ -328,7 +211,7 @@ void dso_state_load(struct symbols *symbols, struct dso_state *state)
 		[DSO_GUEST_KERNEL] = load_guest,
 		[DSO_GUEST_MODULE] = load_guest,
 		[DSO_BPF] = load_bpf,
-		[DSO_ANON] = load_code,
+		[DSO_ANON] = code_load,
 		[DSO_OTHER] = load_other,
 	};
 

@@ -3,7 +3,9 @@
  *
  *   symbols.c        look-ups, answers remembered
  *   dso_frames.c     inlined functions and lines of an address
- *   dso_load.c       which kind of dso is read from where; ELF files, code made at run time
+ *   dso_load.c       which kind of dso is read from where; ELF files
+ *   code_load.c      code made at run time
+ *   processes.c      what of the recording still lives
  *   kernel_names.c   the kernel
  *   module_names.c   its modules
  *   kernel_here.c    whether the running kernel is the recorded one
@@ -79,6 +81,7 @@ struct symbols {
 	struct arena arena; /* names, symbols, frames */
 	struct frame unknown;
 	struct processes *processes;
+	uint64_t code_work; /* that maps and dumps of code have cost, see code_file.h */
 	struct kernel_here *here;
 	struct module_names *modules;
 	struct kernel_list_ahead *kernel_ahead; /* of the running kernel; NULL: not begun, or taken */
@@ -106,10 +109,15 @@ void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct an
 void dso_state_load(struct symbols *symbols, struct dso_state *state);
 /* The state of a dso that has no names. Takes over why's text, made printable. remedy may be NULL. */
 void dso_state_none(struct dso_state *state, struct str *why, const char *remedy);
+/* What speaks against its names, or was left out. Takes over why's text, made printable. */
+void dso_state_doubt(struct dso_state *state, struct str *why, const char *remedy);
 /* Sorts the table; its names are from `source`. */
 void dso_state_found(struct dso_state *state, const char *source);
 /* The table out of the ELF files that were found, at their virtual addresses; false, with a sentence. */
 bool dso_state_read_elf(struct dso_state *state, const char **source, struct str *err);
+
+/* ---- code_load.c ---- */
+void code_load(struct symbols *symbols, struct dso_state *state);
 
 /* ---- kernel_names.c ---- */
 void kernel_names_load(struct symbols *symbols, struct dso_state *state);

@@ -39,7 +39,7 @@ struct jit_code {
 
 struct jitdump {
 	FILE *in;
-	bool swap;
+	bool swap, too_much;
 	struct code_ranges ranges;
 	struct index by_code; /* of the codes below */
 	struct jit_code *codes;
@@ -61,6 +61,13 @@ static uint64_t get_u64(const struct jitdump *dump, const unsigned char *at)
 
 	memcpy(&value, at, sizeof(value));
 	return dump->swap ? bswap_64(value) : value;
+}
+
+/* false: it has been too much. */
+static bool spend(struct jitdump *dump, size_t bytes)
+{
+	dump->too_much |= !code_ranges_spend(&dump->ranges, bytes);
+	return !dump->too_much;
 }
 
 static struct jit_code *find_code(struct jitdump *dump, uint64_t code)
@@ -103,7 +110,7 @@ static bool read_load(struct jitdump *dump, uint64_t left)
 	if (size > left)
 		return false;
 	n = left - size < NAME_BYTES_MAX ? (size_t)(left - size) : NAME_BYTES_MAX;
-	if (fread(dump->name, 1, n, dump->in) != n)
+	if (fread(dump->name, 1, n, dump->in) != n || !spend(dump, strnlen(dump->name, n)))
 		return false;
 	if (code_ranges_add(&dump->ranges, get_u64(dump, body + 16), size, dump->name, n))
 		set_latest(dump, get_u64(dump, body + 32));
@@ -133,7 +140,7 @@ static bool read_record(struct jitdump *dump)
 	uint32_t id, size;
 	bool good = true;
 
-	if (start < 0 || fread(head, RECORD_BYTES, 1, dump->in) != 1)
+	if (start < 0 || fread(head, RECORD_BYTES, 1, dump->in) != 1 || !spend(dump, 0))
 		return false;
 	id = get_u32(dump, head);
 	size = get_u32(dump, head + 4);
@@ -146,7 +153,7 @@ static bool read_record(struct jitdump *dump)
 	return good && !fseeko(dump->in, start + (off_t)size, SEEK_SET);
 }
 
-static int read_header(struct jitdump *dump, const char *path, struct str *err)
+static int read_header(struct jitdump *dump, const char *path, int32_t pid, struct str *err)
 {
 	unsigned char head[HEADER_BYTES];
 	uint32_t size;
@@ -160,15 +167,20 @@ static int read_header(struct jitdump *dump, const char *path, struct str *err)
 	if (get_u32(dump, head + 4) != VERSION)
 		return fail(err, -ENOTSUP, "%s: jitdump version %u is not known", path,
 			    get_u32(dump, head + 4));
+	if (pid && get_u32(dump, head + 20) != (uint32_t)pid)
+		return fail(err, -EINVAL, "%s: of process %u, by its header", path,
+			    get_u32(dump, head + 20));
 	if (fseeko(dump->in, (off_t)size, SEEK_SET))
 		return fail(err, -errno, "%s: %s", path, strerror(errno));
 	return 0;
 }
 
-int jitdump_read(const char *path, struct symbol_table *table, struct str *err)
+int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table *table,
+		 struct str *err)
 {
 	struct jitdump dump = { .ranges = CODE_RANGES_INIT };
-	int rc, fd = code_file_open(path, err);
+	struct stat st;
+	int rc, fd = code_file_open(path, rules, 0, &st, err);
 
 	if (fd < 0)
 		return fd;
@@ -179,9 +191,14 @@ int jitdump_read(const char *path, struct symbol_table *table, struct str *err)
 		return rc;
 	}
 	dump.name = xmalloc(NAME_BYTES_MAX);
-	rc = read_header(&dump, path, err);
+	dump.ranges.work_left = rules->work_left;
+	rc = read_header(&dump, path, rules->pid, err);
 	while (!rc && read_record(&dump))
 		continue;
+	if (dump.too_much)
+		fail(err, 0, "%s: it has too many records: those behind its first %zu functions are left out",
+		     path, dump.ranges.n);
+	rules->work_left = dump.ranges.work_left;
 	fclose(dump.in);
 	code_ranges_flatten(&dump.ranges, table);
 	code_ranges_release(&dump.ranges);

@@ -19,8 +19,6 @@ enum {
 	STATE_FIELD = 3, /* the first behind the name */
 };
 #define NS_PER_S 1000000000LL
-/* File times are those of the last tick, and start times are in hundredths: both may be that much too early. */
-#define CLOCK_SLACK_NS 20000000LL
 
 struct process_row {
 	struct process_here process;
@@ -214,7 +212,7 @@ static bool is_recorded(const struct processes *processes, const struct process_
 	int64_t written_ns = processes->reader->mtime_ns;
 
 	return !(kin && kin->exited) &&
-	       (!written_ns || process->start_ns <= written_ns + CLOCK_SLACK_NS);
+	       (!written_ns || process->start_ns <= written_ns + PROCESS_CLOCK_SLACK_NS);
 }
 
 static bool look_at(const struct processes *processes, struct process_here *process)

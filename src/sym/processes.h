@@ -16,6 +16,9 @@
 
 #include <sys/stat.h>
 
+/* File times are those of the last tick, and start times are in hundredths: both may be so much too early. */
+#define PROCESS_CLOCK_SLACK_NS 20000000LL
+
 struct process_here {
 	int32_t pid;
 	int32_t ns_pid; /* as it knows itself, and names its files */

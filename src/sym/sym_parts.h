@@ -2,6 +2,8 @@
  * sym_parts: what the files of sym/ hand each other. Private to sym/.
  *
  *   dso_file.c debug_file.c debuginfod.c vdso_file.c   which file (symfs, cache, build-id, debuglink)
+ *   processes.c            whose process still lives, and below which root its files are
+ *   code_load.c code_file.c    which map or dump of code made at run time, and whether to believe it
  *   elf_file.c elf_lib.c   one ELF file, opened through libelf: sections, segments, build-id
  *   elf_symbols.c elf_plt.c elf_minidebug.c elf_xz.c   its symbols
  *   elf_bounds.c           where its functions begin and end, whatever they are called
@@ -162,14 +164,17 @@ struct kallsyms_result {
 /* only_module: NULL: all text of the kernel itself; "ext4": that module's. */
 int kallsyms_read(const char *path, const char *only_module, struct symbol_table *table,
 		  struct kallsyms_result *result, struct str *err);
+struct code_rules; /* code_file.h */
 /*
  * perf-PID.map lines "START SIZE name" in hexadecimal. Refused (-EPERM, with the reason) where it belongs
- * to neither root, this user nor the process's; lines that are none are counted.
+ * to neither root, this user nor the process's; lines that are none are counted. err without a failure: what
+ * was left out.
  */
-int perf_map_read(const char *path, struct symbol_table *table, uint64_t *bad_lines,
-		  struct str *err);
-/* jit-PID.dump: code load, move; the latest wins, by address. */
-int jitdump_read(const char *path, struct symbol_table *table, struct str *err);
+int perf_map_read(const char *path, struct code_rules *rules, struct symbol_table *table,
+		  uint64_t *bad_lines, struct str *err);
+/* jit-PID.dump: code load, move; the latest wins, by address. err as above. */
+int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table *table,
+		 struct str *err);
 
 /* ---- dwarf_*.c: one file's DWARF ---- */
 struct dwarf_file;

@@ -14,7 +14,8 @@ enum { BUFFER_BYTES = 2 * TEXT_LINE_MAX };
 
 void text_lines_init(struct text_lines *lines, int fd)
 {
-	*lines = (struct text_lines){ .fd = fd, .buf = xmalloc(BUFFER_BYTES + 1) };
+	*lines = (struct text_lines){ .fd = fd, .buf = xmalloc(BUFFER_BYTES + 1),
+				      .left = UINT64_MAX };
 }
 
 void text_lines_release(struct text_lines *lines)
@@ -27,13 +28,17 @@ void text_lines_release(struct text_lines *lines)
 
 static void fill(struct text_lines *lines)
 {
+	size_t room;
 	ssize_t n;
 
 	lines->len -= lines->pos;
 	memmove(lines->buf, lines->buf + lines->pos, lines->len);
 	lines->pos = 0;
+	room = BUFFER_BYTES - lines->len;
+	if (room > lines->left)
+		room = (size_t)lines->left;
 	do
-		n = read(lines->fd, lines->buf + lines->len, BUFFER_BYTES - lines->len);
+		n = read(lines->fd, lines->buf + lines->len, room);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		lines->error = -errno;
@@ -41,6 +46,8 @@ static void fill(struct text_lines *lines)
 		lines->ended = true;
 	else
 		lines->len += (size_t)n;
+	if (n > 0)
+		lines->left -= (uint64_t)n;
 }
 
 /* Bytes up to the newline, or up to the end of the file; false: not all in the buffer yet. */

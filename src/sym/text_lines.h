@@ -16,6 +16,7 @@ struct text_lines {
 	size_t pos, len; /* the unread bytes are buf[pos .. len) */
 	bool skipping; /* within a line that is too long */
 	bool ended;
+	uint64_t left; /* how much may still be read; all, unless it is set after init */
 	uint64_t too_long; /* lines left out */
 	int error; /* negative errno where reading ended early; 0 */
 };

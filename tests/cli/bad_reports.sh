@@ -172,7 +172,7 @@ test_perf_map_of_another_user()
 	same "status" 0 "$status"
 	has_not "refused" 'first' "$out"
 	has "said, with both users" 'perf-4200001.map: owned by user 12345, not by you \(user 0\)' "$err"
-	has "with what to do" 'chown root' "$err"
+	has "with what to do" '-f, if it is to be trusted' "$err"
 }
 
 # ---- the kernel's names ----

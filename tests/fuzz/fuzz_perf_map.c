@@ -2,7 +2,7 @@
  * fuzz_perf_map: any bytes as each of the texts and dumps that name code: perf-PID.map, jit-PID.dump,
  * kallsyms. The claim: no crash, no sanitizer report, no endless loop; memory bounded.
  */
-#include "sym/sym_parts.h"
+#include "sym/code_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const modules[] = { NULL, "ext4" };
 	int fd = memfd_create("input", MFD_CLOEXEC);
+	struct code_rules rules = CODE_RULES_INIT;
 	struct kallsyms_result result;
 	struct symbol_table table;
 	struct str err = STR_INIT;
@@ -35,10 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	symbol_table_init(&table);
-	perf_map_read(path, &table, &bad_lines, &err);
+	perf_map_read(path, &rules, &table, &bad_lines, &err);
 	check_table(&table);
 	symbol_table_init(&table);
-	jitdump_read(path, &table, &err);
+	jitdump_read(path, &rules, &table, &err);
 	check_table(&table);
 	for (size_t i = 0; i < ARRAY_SIZE(modules); i++) {
 		symbol_table_init(&table);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 static struct fake_machine machine;
+static struct code_rules rules = CODE_RULES_INIT;
 static struct symbol_table table;
 static struct str err, bytes;
 static char *path;
@@ -50,7 +51,7 @@ static uint64_t read_map(const char *text)
 	uint64_t bad_lines;
 
 	fake_machine_file(&machine, "perf-7.map", text);
-	assert_int_equal(perf_map_read(path, &table, &bad_lines, &err), 0);
+	assert_int_equal(perf_map_read(path, &rules, &table, &bad_lines, &err), 0);
 	symbol_table_finish(&table);
 	return bad_lines;
 }
@@ -145,7 +146,7 @@ static void the_file_of_another_user_is_refused(void **state)
 	}
 	fake_machine_file(&machine, "perf-7.map", "1000 10 a\n");
 	assert_int_equal(chown(path, 12345, 12345), 0);
-	assert_int_equal(perf_map_read(path, &table, &bad_lines, &err), -EPERM);
+	assert_int_equal(perf_map_read(path, &rules, &table, &bad_lines, &err), -EPERM);
 	assert_non_null(strstr(err.s, "owned by user 12345, not by you (user 0) or root"));
 	assert_int_equal(table.n, 0);
 }
@@ -158,10 +159,10 @@ static void a_link_of_another_user_is_refused(void **state)
 	(void)state;
 	fake_machine_file(&machine, "perf-7.map", "1000 10 a\n");
 	assert_int_equal(symlink(path, link), 0);
-	assert_int_equal(perf_map_read(link, &table, &bad_lines, &err), 0);
+	assert_int_equal(perf_map_read(link, &rules, &table, &bad_lines, &err), 0);
 	if (geteuid() == 0) {
 		assert_int_equal(lchown(link, 12345, 12345), 0);
-		assert_int_equal(perf_map_read(link, &table, &bad_lines, &err), -EPERM);
+		assert_int_equal(perf_map_read(link, &rules, &table, &bad_lines, &err), -EPERM);
 	}
 	free(link);
 }
@@ -171,10 +172,10 @@ static void what_is_no_file_is_refused(void **state)
 	uint64_t bad_lines;
 
 	(void)state;
-	assert_int_equal(perf_map_read(path, &table, &bad_lines, &err), -ENOENT);
+	assert_int_equal(perf_map_read(path, &rules, &table, &bad_lines, &err), -ENOENT);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(perf_map_read(path, &table, &bad_lines, &err), -EINVAL);
-	assert_int_equal(jitdump_read(path, &table, &err), -EINVAL);
+	assert_int_equal(perf_map_read(path, &rules, &table, &bad_lines, &err), -EINVAL);
+	assert_int_equal(jitdump_read(path, &rules, &table, &err), -EINVAL);
 }
 
 /* ---- jitdump ---- */
@@ -253,7 +254,7 @@ static int read_dump(size_t n)
 	assert_int_equal(fwrite(bytes.s, 1, n, f), n);
 	fclose(f);
 	symbol_table_release(&table);
-	rc = jitdump_read(path, &table, &err);
+	rc = jitdump_read(path, &rules, &table, &err);
 	symbol_table_finish(&table);
 	return rc;
 }

@@ -93,7 +93,9 @@ static int set_up(void **state)
 	fake_machine_init(&machine);
 	memset(&reader, 0, sizeof(reader));
 	info_init(&reader.info);
-	options = (struct sym_options){ .map_dir = machine.root, .buildid_dir = machine.root };
+	options = (struct sym_options){
+		.map_dir = machine.root, .buildid_dir = machine.root, .procfs = machine.procfs
+	};
 	self = (struct dso){ .kind = DSO_FILE, .path = self_path, .name = self_path, .pid = -1 };
 	code = (struct dso){
 		.index = 1, .kind = DSO_ANON, .path = self_path, .name = self_path, .pid = 7

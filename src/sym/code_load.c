@@ -1,0 +1,253 @@
+/*
+ * code_load: where code made at run time has its names from. The compiler writes them into a file that is named
+ * after its process, or maps a dump whose path the recording has:
+ *
+ *	perf-PID.map, jit-PID.dump in /tmp      by the pid that the process has in its own namespace, below its
+ *	                                        own root; and by the recorded pid, here
+ *	the dump that it mapped                 below its root or that of a relative, and here
+ *
+ * Below its own root comes first; of several there, the one that was written last, and the others only where
+ * that one has no names. See code_file.h for which are believed.
+ */
+#include "sym/code_file.h"
+#include "sym/dso_state.h"
+#include "util/foreign.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SOURCES_MAX = 16, ROOTS_MAX = 8 };
+
+static int read_map(struct dso_state *state, const char *path, struct code_rules *rules,
+		    struct str *err)
+{
+	uint64_t bad_lines;
+	int rc = perf_map_read(path, rules, &state->table, &bad_lines, err);
+
+	if (!rc && bad_lines)
+		fail(err, 0, "%s: %llu of its lines are not START SIZE NAME", path,
+		     (unsigned long long)bad_lines);
+	return rc;
+}
+
+static int read_dump(struct dso_state *state, const char *path, struct code_rules *rules,
+		     struct str *err)
+{
+	return jitdump_read(path, rules, &state->table, err);
+}
+
+enum { KIND_MAP, KIND_DUMP };
+/*
+ * To add a kind of file that run-time compilers write: a row here, its reader beside perf_map.c, the man page's
+ * list, a test in test_symbols.c.
+ */
+static const struct code_kind {
+	const char *name; /* with the process's id */
+	/* err without a failure: what was left out */
+	int (*read)(struct dso_state *state, const char *path, struct code_rules *rules,
+		    struct str *err);
+} code_kinds[] = {
+	[KIND_MAP] = { "perf-%d.map", read_map },
+	[KIND_DUMP] = { "jit-%d.dump", read_dump },
+};
+
+struct code_source {
+	const struct code_kind *kind;
+	char *path;
+	struct code_rules rules;
+	bool own; /* below the process's own root, or by its own pid */
+	bool there; /* and not tried yet */
+	struct stat stat; /* zeros: it could not be looked at */
+};
+
+struct code_sources {
+	struct code_rules rules; /* of each */
+	struct code_source v[SOURCES_MAX];
+	size_t n;
+	char *first; /* the path of the first that was looked for, for the message that there is none */
+};
+
+/* ---- where they may be ---- */
+
+static bool is_known(const struct code_sources *sources, const struct code_source *source)
+{
+	for (size_t i = 0; source->stat.st_ino && i < sources->n; i++)
+		if (sources->v[i].stat.st_dev == source->stat.st_dev &&
+		    sources->v[i].stat.st_ino == source->stat.st_ino)
+			return true;
+	return false;
+}
+
+/* Takes the path. pid: that a dump there has to be of. */
+static struct code_source *add(struct code_sources *sources, const struct code_kind *kind, char *path,
+			       int32_t pid, bool own)
+{
+	struct code_source *source = &sources->v[sources->n];
+	struct str ignored = STR_INIT;
+	struct stat st;
+	int fd = foreign_open(path, NULL, &st, &ignored);
+
+	str_release(&ignored);
+	if (fd >= 0)
+		close(fd);
+	if (!sources->first)
+		sources->first = xstrdup(path);
+	*source = (struct code_source){ .kind = kind, .path = path, .rules = sources->rules,
+					.own = own, .there = true };
+	source->rules.pid = pid;
+	if (fd >= 0)
+		source->stat = st;
+	if (fd == -ENOENT || fd == -ENOTDIR || sources->n == SOURCES_MAX - 1 ||
+	    is_known(sources, source)) {
+		free(path);
+		return NULL;
+	}
+	sources->n++;
+	return source;
+}
+
+static void add_named(struct code_sources *sources, const struct symbols *symbols, const char *root,
+		      int32_t pid, bool own)
+{
+	const char *dir = symbols->options.map_dir ? symbols->options.map_dir : "/tmp";
+
+	for (size_t i = 0; i < ARRAY_SIZE(code_kinds); i++) {
+		struct str path = STR_INIT;
+
+		str_addf(&path, "%s%s/", root, dir);
+		str_addf(&path, code_kinds[i].name, (int)pid);
+		add(sources, &code_kinds[i], str_detach(&path), pid, own);
+	}
+}
+
+/* The dump that the process had mapped, as seen below a root. */
+static void add_mapped(struct code_sources *sources, const struct kin *kin, const char *root,
+		       int32_t pid, bool own)
+{
+	struct code_source *source = add(sources, &code_kinds[KIND_DUMP],
+					 xasprintf("%s%s", root, kin->jit_path), pid, own);
+
+	if (!source)
+		return;
+	source->rules.major = kin->jit_major;
+	source->rules.minor = kin->jit_minor;
+	source->rules.inode = kin->jit_inode;
+}
+
+/* PID of ".../jit-PID.dump"; 0: it has none. */
+static int32_t dump_pid(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int pid = 0;
+
+	return slash && sscanf(slash, "/jit-%9d.dump", &pid) == 1 ? pid : 0;
+}
+
+static void find_mapped(struct code_sources *sources, struct symbols *symbols, const struct dso *dso,
+			const struct process_here *here, const char *symfs)
+{
+	const struct replay *replay = symbols->options.replay;
+	const struct kin *kin = replay ? replay_kin(replay, dso->pid) : NULL;
+	const struct process_here *roots[ROOTS_MAX];
+	int32_t pid = kin && kin->jit_path ? dump_pid(kin->jit_path) : 0;
+	size_t n;
+
+	/* A dump that is named after another process has nothing to say of this one. */
+	if (!pid || (here && pid != here->ns_pid && pid != here->pid))
+		return;
+	n = processes_elsewhere(symbols->processes, dso, roots, ROOTS_MAX);
+	for (size_t i = 0; i < n; i++)
+		add_mapped(sources, kin, roots[i]->root, pid, true);
+	add_mapped(sources, kin, symfs, pid, !n);
+}
+
+static void find_sources(struct code_sources *sources, struct symbols *symbols, const struct dso *dso)
+{
+	const struct process_here *here = processes_get(symbols->processes, dso->pid);
+	const char *symfs = symbols->options.symfs ? symbols->options.symfs : "";
+
+	sources->rules.anyone = symbols->options.force;
+	if (here) {
+		sources->rules.user_known = true;
+		sources->rules.user = here->user;
+		sources->rules.not_before_ns = here->start_ns;
+	}
+	if (here && (here->elsewhere || here->ns_pid != here->pid))
+		add_named(sources, symbols, here->elsewhere ? here->root : symfs, here->ns_pid, true);
+	add_named(sources, symbols, symfs, dso->pid, !sources->first);
+	find_mapped(sources, symbols, dso, here, symfs);
+}
+
+/* ---- which is taken ---- */
+
+static bool is_before(const struct code_source *a, const struct code_source *b)
+{
+	const struct timespec *x = &a->stat.st_mtim, *y = &b->stat.st_mtim;
+
+	if (a->own != b->own)
+		return a->own;
+	return x->tv_sec != y->tv_sec ? x->tv_sec > y->tv_sec : x->tv_nsec > y->tv_nsec;
+}
+
+static struct code_source *next_source(struct code_sources *sources)
+{
+	struct code_source *best = NULL;
+
+	for (size_t i = 0; i < sources->n; i++)
+		if (sources->v[i].there && (!best || is_before(&sources->v[i], best)))
+			best = &sources->v[i];
+	return best;
+}
+
+/* Adds what was read, or why not; true: names were found. */
+static bool try_source(struct symbols *symbols, struct dso_state *state, struct code_source *source,
+		       struct str *why)
+{
+	uint64_t all = CODE_WORK_ALL - symbols->code_work;
+	uint64_t work = all < CODE_WORK_FILE ? all : CODE_WORK_FILE;
+	struct str err = STR_INIT;
+	int rc;
+
+	source->there = false;
+	source->rules.work_left = work;
+	rc = source->kind->read(state, source->path, &source->rules, &err);
+	symbols->code_work += work - source->rules.work_left;
+	if (err.len) {
+		str_add(why, why->len ? "; " : "");
+		str_add(why, err.s);
+	} else if (!state->table.n) {
+		str_addf(why, "%s%s: it has no names", why->len ? "; " : "", source->path);
+	}
+	if (rc == -EPERM && !state->remedy)
+		state->remedy = "-f, if it is to be trusted";
+	str_release(&err);
+	return state->table.n != 0;
+}
+
+void code_load(struct symbols *symbols, struct dso_state *state)
+{
+	struct code_sources sources = { .n = 0 };
+	struct code_source *source;
+	struct str why = STR_INIT;
+
+	state->raw_names = true;
+	find_sources(&sources, symbols, state->dso);
+	while ((source = next_source(&sources)))
+		if (try_source(symbols, state, source, &why)) {
+			dso_state_found(state, source->path);
+			break;
+		}
+	if (!source && !why.len) {
+		str_addf(&why, "made at run time, and there is no %s", sources.first);
+		state->remedy =
+			"have the run-time compiler write one, as node --perf-basic-prof does";
+	}
+	if (source)
+		dso_state_doubt(state, &why, state->remedy);
+	else
+		dso_state_none(state, &why, state->remedy);
+	for (size_t i = 0; i < sources.n; i++)
+		free(sources.v[i].path);
+	free(sources.first);
+}
