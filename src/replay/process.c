@@ -160,12 +160,24 @@ static void forget_gone(struct replay *replay)
 	forget_marked(replay);
 }
 
+/* A recording of a single thread knows nothing of the others: so the first one has to be among those that ended. */
+static void note_exit(struct replay *replay, const struct task *task)
+{
+	struct process *process = task->process;
+
+	if (task->thread.exited)
+		return;
+	process->n_running--;
+	process->first_exited |= task->thread.tid == task->thread.pid;
+	if (!process->n_running && process->first_exited && process->by_pid.linked)
+		kin_ends(&replay->private->kin, task->thread.pid);
+}
+
 void process_table_exit(struct replay *replay, struct task *task)
 {
 	struct process_table *table = &replay->private->processes;
 
-	if (!task->thread.exited && !--task->process->n_running && task->process->by_pid.linked)
-		kin_ends(&replay->private->kin, task->thread.pid);
+	note_exit(replay, task);
 	task->thread.exited = true;
 	if (task->gone || replay->options.keep_exited)
 		return;

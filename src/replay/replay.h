@@ -206,7 +206,7 @@ bool context_mode(uint64_t ip, uint8_t *mode);
 struct kin {
 	int32_t pid;
 	int32_t ppid; /* -1: not known */
-	bool exited; /* all of its threads have */
+	bool exited; /* all of its threads have, the first one among them */
 	/* The jit-*.dump that it mapped last, as recorded; NULL: none. inode 0: not known. */
 	char *jit_path;
 	uint32_t jit_major, jit_minor;

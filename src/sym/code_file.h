@@ -19,6 +19,7 @@ struct code_rules {
 	bool user_known; /* the process's */
 	uint32_t user;
 	int64_t not_before_ns; /* since 1970: what was last written before this is of an earlier process; 0: any */
+	int64_t not_after_ns; /* what was written after this is of a later process, which has its pid now; 0: any */
 	/* The file that the process had mapped; inode 0: any. */
 	uint32_t major, minor;
 	uint64_t inode;

@@ -168,6 +168,7 @@ static void find_sources(struct code_sources *sources, struct symbols *symbols, 
 	const char *symfs = symbols->options.symfs ? symbols->options.symfs : "";
 
 	sources->rules.anyone = symbols->options.force;
+	sources->rules.not_after_ns = processes_taken_over(symbols->processes, dso->pid);
 	if (here) {
 		sources->rules.user_known = true;
 		sources->rules.user = here->user;

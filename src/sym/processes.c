@@ -22,7 +22,7 @@ enum {
 
 struct process_row {
 	struct process_here process;
-	bool lives;
+	enum { GONE, LIVES, TAKEN_OVER } state; /* taken over: the pid is another process's */
 };
 
 struct processes {
@@ -123,8 +123,8 @@ static bool take_status(struct process_here *process, const char *status)
 {
 	int64_t group, own, user;
 
-	if (!status_number(status, "Tgid:", 1, &group) || group != process->pid ||
-	    !status_number(status, "Uid:", 2, &user))
+	if (strstr(status, "\nState:\tZ") || !status_number(status, "Tgid:", 1, &group) ||
+	    group != process->pid || !status_number(status, "Uid:", 2, &user))
 		return false;
 	/* Kernels before 4.1 don't tell. */
 	process->ns_pid = status_number(status, "NSpid:", 0, &own) ? (int32_t)own : process->pid;
@@ -215,26 +215,28 @@ static bool is_recorded(const struct processes *processes, const struct process_
 	       (!written_ns || process->start_ns <= written_ns + PROCESS_CLOCK_SLACK_NS);
 }
 
-static bool look_at(const struct processes *processes, struct process_here *process)
+static void look_at(const struct processes *processes, struct process_row *row)
 {
+	struct process_here *process = &row->process;
 	struct str status = STR_INIT, stat = STR_INIT;
-	bool lives = read_of(processes, process->pid, "status", &status) &&
+	bool there = read_of(processes, process->pid, "status", &status) &&
 		     read_of(processes, process->pid, "stat", &stat) &&
-		     take_status(process, status.s) && take_start(process, stat.s) &&
-		     is_recorded(processes, process);
+		     take_status(process, status.s) && take_start(process, stat.s);
 
 	str_release(&status);
 	str_release(&stat);
-	if (lives) {
+	if (there && is_recorded(processes, process)) {
+		row->state = LIVES;
 		find_root(processes, process);
 		take_view(processes, process);
+	} else if (there) {
+		row->state = TAKEN_OVER;
 	}
-	return lives;
 }
 
 /* ---- what is asked ---- */
 
-const struct process_here *processes_get(struct processes *processes, int32_t pid)
+static const struct process_row *row_of(struct processes *processes, int32_t pid)
 {
 	uint64_t hash = hash_word((uint32_t)pid);
 	struct process_row *row;
@@ -247,16 +249,30 @@ const struct process_here *processes_get(struct processes *processes, int32_t pi
 	for (size_t at = index_first(&processes->by_pid, hash);
 	     index_next(&processes->by_pid, hash, &at, &i);)
 		if (processes->v[i]->process.pid == pid)
-			return processes->v[i]->lives ? &processes->v[i]->process : NULL;
+			return processes->v[i];
 	if (processes->n == PROCESSES_MAX)
 		return NULL;
 	row = xcalloc(1, sizeof(*row));
 	row->process.pid = pid;
-	row->lives = look_at(processes, &row->process);
+	look_at(processes, row);
 	index_add(&processes->by_pid, hash, (uint32_t)processes->n);
 	VEC_GROW(processes->v, processes->n, processes->cap);
 	processes->v[processes->n++] = row;
-	return row->lives ? &row->process : NULL;
+	return row;
+}
+
+const struct process_here *processes_get(struct processes *processes, int32_t pid)
+{
+	const struct process_row *row = row_of(processes, pid);
+
+	return row && row->state == LIVES ? &row->process : NULL;
+}
+
+int64_t processes_taken_over(struct processes *processes, int32_t pid)
+{
+	const struct process_row *row = row_of(processes, pid);
+
+	return row && row->state == TAKEN_OVER ? row->process.start_ns : 0;
 }
 
 static bool sees_the_same(const struct process_here *a, const struct process_here *b)

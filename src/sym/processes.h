@@ -36,6 +36,8 @@ struct processes *processes_new(const struct sym_options *options, const struct 
 void processes_free(struct processes *processes);
 /* The recorded process of this pid, or NULL: it lives no more, or that can't be told. */
 const struct process_here *processes_get(struct processes *processes, int32_t pid);
+/* Since when another process has the pid, as nanoseconds since 1970; 0: none has. */
+int64_t processes_taken_over(struct processes *processes, int32_t pid);
 /*
  * Living processes that had the dso mapped, or their relatives, with a root other than this process's; one for
  * each that sees other files. At most max; how many.

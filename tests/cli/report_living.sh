@@ -1,0 +1,470 @@
+#!/bin/bash
+# Names of processes that still live, in containers and out of them: programs below their own root, maps and
+# dumps of code made at run time under the pid that the process has in its namespace, beside perf where it can;
+# and what a hostile process puts there. The work is tests/work/jit.c, whose code is known: jit_two_thirds and
+# jit_one_third. It runs until it is told to end, after the report.
+. "${0%/*}/../lib.sh"
+export HOME=$tmp NO_COLOR=1
+unset JITDUMPDIR
+JIT=$WORK/jit
+
+cat >"$tmp/burnt" <<'END'
+#!/bin/bash
+# burnt PID N: waits until the process has used N more ticks of user time, or is gone.
+ticks() { local line; { read -r line <"/proc/$1/stat"; } 2>/dev/null && set -- ${line##*) } && echo "${12}"; }
+end=$(($(ticks "$1") + $2))
+while now=$(ticks "$1") && [ -n "$now" ] && [ "$now" -lt "$end" ]; do sleep 0.05; done
+END
+chmod +x "$tmp/burnt"
+
+# start COMM COMMAND...: runs it until stop; $pid is the process called COMM among those that it becomes.
+start()
+{
+	local comm=$1 p i
+
+	shift
+	rm -f ctl ready
+	mkfifo ctl
+	"$@" <ctl >ready 2>started &
+	starter=$!
+	exec {hold}>ctl
+	for ((i = 0; i < 600; i++)); do
+		[ -s ready ] && break
+		kill -0 $starter 2>/dev/null || break
+		sleep 0.05
+	done
+	pid=
+	for p in /proc/[0-9]*; do
+		[ "$p/fd/0" -ef ctl ] && [ "$(<"$p/comm")" = "$comm" ] && pid=${p#/proc/}
+	done 2>/dev/null
+	[ -s ready ] && [ -n "$pid" ] && return
+	stop
+	fail "the work runs: $*" "$(<started)"
+	exit 1
+}
+
+stop()
+{
+	exec {hold}>&-
+	wait $starter 2>/dev/null
+}
+
+# sample FILE OPTION...: at least 25 ticks of the process's time.
+sample()
+{
+	local file=$1
+
+	shift
+	run "$PSTAT" record -q -o "$file" -F 1000 -e cpu-clock:u "$@" -p "$pid" -- "$tmp/burnt" "$pid" 25
+	[ "$status" = 0 ] || fail "record" "$err"
+}
+
+# report FILE OPTION...: $out has "PERCENT NAME" lines.
+report()
+{
+	local file=$1
+
+	shift
+	run "$PSTAT" report --no-children -g none -s symbol -i "$file" "$@"
+	out=$(sed -n 's/^ *\([0-9.]*\)%  *\[[.k]\] /\1 /p' <<<"$out")
+}
+perf_report()
+{
+	perf report -q --stdio --no-children -g none -s symbol "$@" 2>/dev/null |
+		sed -n 's/^ *\([0-9.]*\)%  *\[[.k]\] /\1 /p'
+}
+
+share() { awk -v name="$1" '$2 == name { share = int($1) } END { print share + 0 }' <<<"$out"; }
+
+# takes NAME LOW HIGH FUNCTION: its share of the samples, in percent.
+takes()
+{
+	local got
+
+	got=$(share "$4")
+	[ "$got" -ge "$2" ] && [ "$got" -le "$3" ] && { pass "$1"; return; }
+	fail "$1" "$4 has $got %, not $2 to $3
+$out
+$err"
+}
+
+# known NAME [PREFIX]: both functions of the compiler are there, 2 to 1.
+known()
+{
+	takes "$1: the one that takes two thirds" 55 78 "${2-}jit_two_thirds"
+	takes "$1: the other" 22 45 "${2-}jit_one_third"
+}
+
+unknown() { has_not "$1" 'jit_|native_' "$out"; }
+
+# beside_perf NAME FILE: perf has the same functions.
+beside_perf()
+{
+	command -v perf >/dev/null || return 0
+	is_root || return 0 # perf enters namespaces, for which it needs rights
+	same "$1: as perf" "$(perf_report -i "$2" | awk '$1 >= 5 { print $2 }' | sort)" \
+		"$(awk '$1 >= 5 { print $2 }' <<<"$out" | sort)"
+}
+
+need_bwrap()
+{
+	need_cmd bwrap
+	bwrap --dev-bind / / true 2>/dev/null || skip "needs bwrap, which may not make namespaces here"
+}
+need_unshare()
+{
+	need_root
+	unshare -m true 2>/dev/null || skip "needs unshare, which may not make namespaces here"
+}
+user() { setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"; }
+# A folder that every user may write to.
+open_folder()
+{
+	mkdir -p "$1"
+	chmod 777 "$1"
+	chmod 755 "$tmp" .
+}
+
+# ---- files ----
+
+test_a_program_below_its_own_tmp()
+{
+	need_bwrap
+	start app bwrap --dev-bind / / --tmpfs /tmp --ro-bind "$JIT" /tmp/app /tmp/app native
+	sample x
+	has "record read its build-id" ' /tmp/app$' "$("$PSTAT" buildid-list -i x)"
+	report x
+	takes "its function" 90 100 native_spin
+	beside_perf "its function" x
+	run "$PSTAT" report -q --no-children -g none -s dso,srcline -i x
+	has "its lines" 'app  *jit\.c:[0-9]+' "$out"
+	sample d --call-graph dwarf,8192
+	run "$PSTAT" report -q --no-children -g caller -s dso -i d
+	has "unwound through the file" 'native_caller' "$out"
+	has "to its beginning" '[- ]main$' "$out"
+	sample no_id --no-buildid
+	report no_id
+	takes "without a build-id: by its inode" 90 100 native_spin
+	stop
+	report x
+	unknown "when it has ended"
+	has "said, with what helps" 'app .*no such file' "$err"
+	has "what helps" 'while its process lives' "$err"
+}
+
+test_another_file_at_the_path_here()
+{
+	need_bwrap
+	mkdir bin
+	cp "$WORK/exact" bin/app
+	start app bwrap --dev-bind / / --tmpfs "$PWD/bin" --ro-bind "$JIT" "$PWD/bin/app" "$PWD/bin/app" native
+	sample x
+	sample no_id --no-buildid
+	for file in x no_id; do
+		report $file
+		takes "$file: the one that runs" 90 100 native_spin
+	done
+	# The process lives, but what it sees there is no more what ran.
+	stop
+	report x
+	has_not "the file here is another" ' [a-z_]*$' "$(sed 's/ 0x[0-9a-f]*$//' <<<"$out")"
+	has "said" 'replaced since the recording' "$err"
+}
+
+test_a_mount_namespace_and_relatives()
+{
+	need_unshare
+	mkdir bin
+	# The process that runs in the folder is a child of one that lives on, and its name is known by that one.
+	cat >inside <<-END
+		mount -t tmpfs none "$PWD/bin" && cp "$JIT" "$PWD/bin/app" || exit 1
+		"$PWD/bin/app" native <&0 &
+		child=\$!
+		wait
+		exec sleep 1000
+	END
+	start app unshare -m bash inside
+	parent=$(awk '$1 == "PPid:" { print $2 }' "/proc/$pid/status")
+	run "$PSTAT" record -q -o x -F 1000 -e cpu-clock:u -p "$parent,$pid" -- "$tmp/burnt" "$pid" 25
+	report x
+	takes "its function" 90 100 native_spin
+	kill "$pid"
+	while [ -e "/proc/$pid" ]; do sleep 0.05; done
+	report x
+	takes "through its parent's root, when it has ended" 90 100 native_spin
+	kill "$parent"
+	stop
+	report x
+	unknown "when both have"
+}
+
+# ---- maps ----
+
+test_a_map_in_a_container()
+{
+	need_bwrap
+	start jit bwrap --dev-bind / / --unshare-pid --proc /proc --tmpfs /tmp --ro-bind "$JIT" /tmp/jit /tmp/jit map
+	has_not "it has another pid there" "^NSpid:.*	$pid$" "$(<"/proc/$pid/status")"
+	sample x
+	report x
+	known "below its root"
+	beside_perf "below its root" x
+	stop
+	report x
+	unknown "when it has ended"
+	has "said" "there is no /tmp/perf-$pid\\.map" "$err"
+}
+
+test_a_map_by_the_pid_in_the_namespace()
+{
+	need_unshare
+	# No /tmp of its own: the map lies here, under the number that the process knows. (perf has no names then.)
+	start jit unshare -p -f "$JIT" map
+	inner=$(awk '$1 == "NSpid:" { print $NF }' "/proc/$pid/status")
+	sample x
+	report x
+	known "here, by its own number"
+	# What was there before the process began is of another one.
+	touch -d '2020-01-01' "/tmp/perf-$inner.map"
+	report x
+	unknown "an older map"
+	has "said" "perf-$inner\\.map: of an earlier process" "$err"
+	stop
+	rm -f "/tmp/perf-$inner.map"
+}
+
+test_whose_map()
+{
+	need_root
+	need_cmd setpriv
+	start jit user "$JIT" map
+	map=/tmp/perf-$pid.map
+	sample x
+	report x
+	known "of the process's user, for root"
+	beside_perf "of the process's user, for root" x
+	chown 12345 "$map"
+	report x
+	unknown "of somebody else"
+	has "said, with all users" "$map: owned by user 12345, not by you \\(user 0\\) or root, nor by the process's user \\(65534\\)" "$err"
+	has "what helps" '-f, if it is to be trusted' "$err"
+	report x -f
+	known "-f"
+	report x --force
+	known "--force"
+	run "$PSTAT" script -f -i x -F ip,sym
+	has "script -f" jit_two_thirds "$out"
+	chown 0 "$map"
+	report x
+	known "of root"
+	chown 65534 "$map"
+	stop
+	report x
+	unknown "when the process has ended, its user is not known"
+	has "said" "$map: owned by user 65534, not by you \\(user 0\\) or root" "$err"
+	report x -f
+	known "-f then"
+	rm -f "$map"
+}
+
+test_node()
+{
+	need_bwrap
+	need_cmd node
+	cat >f.js <<-'END'
+		function known_by_its_name(n) { let s = 0; for (let i = 0; i < n; i++) s += i * i % 7; return s; }
+		let sum = 0;
+		function round() { for (let i = 0; i < 20; i++) sum += known_by_its_name(100000); setImmediate(round); }
+		process.stdin.on('close', () => process.exit()).resume();
+		round();
+		console.log('ready');
+	END
+	start node bwrap --dev-bind / / --unshare-pid --proc /proc --tmpfs /tmp --ro-bind "$PWD/f.js" /tmp/f.js \
+		"$(command -v node)" --perf-basic-prof /tmp/f.js
+	sample x
+	report x
+	has "a function of node" 'known_by_its_name' "$out"
+	stop
+}
+
+# ---- dumps ----
+
+dump_is_read() # NAME
+{
+	sample "$1"
+	report "$1"
+	known "$1"
+}
+
+test_dumps()
+{
+	start jit "$JIT" dump
+	dump_is_read "where it was started"
+	if command -v perf >/dev/null; then
+		# By the clock that the dump has, which perf needs to put both together.
+		run perf record -q -k mono -e cpu-clock:u -F 1000 -o p -p "$pid" -- "$tmp/burnt" "$pid" 25
+		report p
+		known "a recording of perf, without an inject step"
+		perf inject -j -i p -o pj 2>/dev/null
+		same "as perf with one" "$(perf_report -i pj | awk '$1 >= 5 { print $2 }' | sort)" \
+			"$(awk '$1 >= 5 { print $2 }' <<<"$out" | sort)"
+	fi
+	stop
+	report "where it was started"
+	known "when it has ended"
+	mkdir dir
+	JITDUMPDIR=$PWD/dir start jit "$JIT" dump
+	dump_is_read "in \$JITDUMPDIR"
+	# Another file at the path is not the one that was mapped.
+	cp dir/jit-"$pid".dump copy && rm dir/jit-"$pid".dump && cp copy dir/jit-"$pid".dump
+	report "in \$JITDUMPDIR"
+	unknown "a copy at its path"
+	has "said" 'another file than the one that was mapped' "$err"
+	stop
+}
+
+test_a_dump_in_a_container()
+{
+	need_bwrap
+	start jit bwrap --dev-bind / / --unshare-pid --proc /proc --tmpfs /tmp --dir /tmp/dumps --setenv JITDUMPDIR /tmp/dumps \
+		--ro-bind "$JIT" /tmp/jit /tmp/jit dump
+	dump_is_read "in a container"
+	stop
+	report "in a container"
+	unknown "when it has ended"
+}
+
+# ---- hostile ones ----
+
+test_links_out_of_the_root()
+{
+	need_bwrap
+	# Below the container's root the path is a link to what has names here.
+	mkdir secret
+	start jit bwrap --dev-bind / / --unshare-pid --proc /proc --tmpfs /tmp --ro-bind "$JIT" /tmp/jit /tmp/jit none
+	sample x
+	inner=$(awk '$1 == "NSpid:" { print $NF }' "/proc/$pid/status")
+	start=$(awk '/rwxp/ { print $1; exit }' "/proc/$pid/maps")
+	echo "${start%-*} 1000 secret_of_the_host" >secret/map
+	ln -s "$PWD/secret/map" "/proc/$pid/root/tmp/perf-$inner.map"
+	report x
+	has_not "a link out of the root" secret "$out"
+	rm "/proc/$pid/root/tmp/perf-$inner.map"
+	ln -s "../../../../../../../..$PWD/secret/map" "/proc/$pid/root/tmp/perf-$inner.map"
+	report x -f
+	has_not "a link upwards, with -f" secret "$out"
+	rm "/proc/$pid/root/tmp/perf-$inner.map"
+	# Within the root a link could be read, but a compiler makes none.
+	echo "${start%-*} 1000 behind_a_link" >"/proc/$pid/root/tmp/there"
+	ln -s /tmp/there "/proc/$pid/root/tmp/perf-$inner.map"
+	report x
+	has_not "a link within" behind "$out"
+	rm "/proc/$pid/root/tmp/perf-$inner.map"
+	mv "/proc/$pid/root/tmp/there" "/proc/$pid/root/tmp/perf-$inner.map"
+	report x
+	has "the file itself" behind_a_link "$out"
+	stop
+}
+
+test_a_program_that_is_a_link_out_of_the_root()
+{
+	need_bwrap
+	mkdir host
+	cp "$JIT" host/app
+	start app bwrap --dev-bind / / --tmpfs /tmp --ro-bind "$JIT" /tmp/app /tmp/app native
+	sample x --no-buildid
+	stop
+	cp "$JIT" "$tmp/outside"
+	start app bwrap --dev-bind / / --tmpfs /tmp --symlink "$tmp/outside" /tmp/other --ro-bind "$JIT" /tmp/app /tmp/app native
+	# /tmp/other leads to a file that is here and not there.
+	run "$PSTAT" report -q -i x --symfs "/proc/$pid/root" -s symbol
+	has "--symfs with its root: what is there" native_spin "$out"
+	rm -f k
+	ln -s "/proc/$pid/root/tmp/other" k
+	run "$PSTAT" report -q -i x --symfs "/proc/$pid/root/tmp/other" -s symbol
+	has_not "and not what a link leads to" native_spin "$out"
+	stop
+}
+
+test_no_files()
+{
+	need_bwrap
+	start jit bwrap --dev-bind / / --unshare-pid --proc /proc --tmpfs /tmp --ro-bind "$JIT" /tmp/jit /tmp/jit none
+	sample x
+	map=/proc/$pid/root/tmp/perf-$(awk '$1 == "NSpid:" { print $NF }' "/proc/$pid/status").map
+	mkfifo "$map"
+	run timeout 60 "$PSTAT" report -i x -s symbol
+	same "a FIFO: not waited for" 0 "$status"
+	has "said" 'perf-[0-9]+\.map: not a regular file' "$err"
+	rm "$map"
+	mkdir "$map"
+	report x
+	has "a folder: said" 'perf-[0-9]+\.map: not a regular file' "$err"
+	rmdir "$map"
+	truncate -s 5G "$map" 2>/dev/null || truncate -s 3G "$map"
+	run timeout 60 "$PSTAT" report -i x -s symbol
+	same "a map of 5 GB: status" 0 "$status"
+	has "said" 'perf-[0-9]+\.map: [0-9]+ bytes, more than the [0-9]+ that are read' "$err"
+	rm "$map"
+	if is_root && mknod "$map" c 1 5; then
+		report x
+		has "a device: said" 'perf-[0-9]+\.map: not a regular file' "$err"
+		rm "$map"
+	fi
+	# As many names as there is room for work; those that come first are read.
+	start=$(awk '/rwxp/ { print $1; exit }' "/proc/$pid/maps")
+	{
+		echo "${start%-*} 1000 the_first"
+		awk 'BEGIN { for (i = 1; i < 4500000; i++) printf "%x 1 n\n", i }'
+	} >"$map"
+	run timeout 100 "$PSTAT" report --no-children -g none -i x -s symbol
+	has "too many names: the first" the_first "$out"
+	has "too many names: said" 'too many names' "$err"
+	stop
+}
+
+test_a_pid_that_is_used_again()
+{
+	need_unshare
+	mkdir work
+	cat >inside <<-'END'
+		# The same addresses, another program: only who has the pid, and since when, tells them apart.
+		mount -t proc none /proc || exit 1
+		echo $((20000 + RANDOM % 10000)) >/proc/sys/kernel/ns_last_pid
+		mkfifo ctl
+		setarch -R "$JIT" map first_ <ctl >ready &
+		pid=$!
+		trap 'rm -f /tmp/perf-$pid.map' EXIT
+		exec 9>ctl
+		until [ -s ready ]; do sleep 0.05; done
+		"$PSTAT" record -q -o x -F 1000 -e cpu-clock:u -p $pid -- "$BURNT" $pid 25
+		"$PSTAT" report -q -g none -s symbol -i x >first
+		exec 9>&-
+		wait $pid
+		"$PSTAT" report -q -g none -s symbol -i x >gone
+		rm ready
+		exec 8<>ctl
+		for i in 1 2 3 4 5 6 7 8 9 10; do
+			echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid
+			setarch -R "$JIT" map second_ <&8 >ready &
+			[ $! = $pid ] && break
+			kill $!
+		done
+		[ $! = $pid ] || exit 2
+		until [ -s ready ]; do sleep 0.05; done
+		"$PSTAT" report -g none -s symbol -i x >second 2>second.err
+		"$PSTAT" record -q -o y -F 1000 -e cpu-clock:u -p $pid -- "$BURNT" $pid 25
+		"$PSTAT" report -q -g none -s symbol -i y >third
+		kill $pid
+	END
+	run env JIT="$JIT" PSTAT="$PSTAT" BURNT="$tmp/burnt" unshare -p -m -f bash inside
+	[ "$status" = 2 ] && skip "needs a pid to be used again, and others came between"
+	same "status" 0 "$status"
+	has "the process itself" first_jit_two_thirds "$(<first)"
+	has "gone, its map is there" first_jit_two_thirds "$(<gone)"
+	has_not "another process has its pid and writes its map: no names of that one" second_ "$(<second)"
+	has "said" 'of a later process' "$(<second.err)"
+	has "its own recording has them" second_jit_two_thirds "$(<third)"
+}
+
+run_tests
