@@ -369,20 +369,17 @@ test_links_out_of_the_root()
 test_a_program_that_is_a_link_out_of_the_root()
 {
 	need_bwrap
-	mkdir host
-	cp "$JIT" host/app
 	start app bwrap --dev-bind / / --tmpfs /tmp --ro-bind "$JIT" /tmp/app /tmp/app native
 	sample x --no-buildid
+	report x --symfs "/proc/$pid/root"
+	takes "--symfs with its root" 90 100 native_spin
 	stop
+	# In another container the path is a link to a program that is here, and not there.
 	cp "$JIT" "$tmp/outside"
-	start app bwrap --dev-bind / / --tmpfs /tmp --symlink "$tmp/outside" /tmp/other --ro-bind "$JIT" /tmp/app /tmp/app native
-	# /tmp/other leads to a file that is here and not there.
-	run "$PSTAT" report -q -i x --symfs "/proc/$pid/root" -s symbol
-	has "--symfs with its root: what is there" native_spin "$out"
-	rm -f k
-	ln -s "/proc/$pid/root/tmp/other" k
-	run "$PSTAT" report -q -i x --symfs "/proc/$pid/root/tmp/other" -s symbol
-	has_not "and not what a link leads to" native_spin "$out"
+	start jit bwrap --dev-bind / / --tmpfs /tmp --symlink "$tmp/outside" /tmp/app --ro-bind "$JIT" /tmp/jit /tmp/jit none
+	check "the link can be followed from here" test -f "/proc/$pid/root/tmp/app"
+	report x --symfs "/proc/$pid/root"
+	unknown "it leads nowhere"
 	stop
 }
 
@@ -415,7 +412,7 @@ test_no_files()
 	start=$(awk '/rwxp/ { print $1; exit }' "/proc/$pid/maps")
 	{
 		echo "${start%-*} 1000 the_first"
-		awk 'BEGIN { for (i = 1; i < 4500000; i++) printf "%x 1 n\n", i }'
+		yes "1 1 n" | head -n 4500000
 	} >"$map"
 	run timeout 100 "$PSTAT" report --no-children -g none -i x -s symbol
 	has "too many names: the first" the_first "$out"
