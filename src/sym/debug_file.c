@@ -4,9 +4,10 @@
  * In the order of how sure one can be: the file itself; files named by the build-id; the file that
  * .gnu_debuglink names, whose checksum must be the one it says; files of the same name in a folder of debug
  * files, which must have the same build-id, or where there is none, be in a folder that the user named.
- * The debug folder of a container is below the root of a process that lives there; what the file's own folder
- * is, the file's path says. Servers are asked last. The first file that fits is taken; one that would fit by its name and does not is
+ * Servers are asked last. The first file that fits is taken; one that would fit by its name and does not is
  * told of where none is found.
+ *
+ * The debug folder of a container is below the root of a process that lives there.
  *
  * Source: gdb manual, "Separate Debug Files".
  */

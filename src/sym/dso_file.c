@@ -184,7 +184,8 @@ static bool try_roots(struct dso_search *search, size_t bytes)
 /* Its process lives, and sees something else at the path. */
 static void why_not_below_roots(struct dso_search *search)
 {
-	dso_search_why(search, "record again", NULL, "it is not, or no more, what was recorded, neither below %s nor here",
+	dso_search_why(search, "record again", NULL,
+		       "it is not, or no more, what was recorded, neither below %s nor here",
 		       search->roots[0]->root);
 }
 

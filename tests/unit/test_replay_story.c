@@ -245,14 +245,14 @@ static void test_jit_dumps(void **state)
 
 	(void)state;
 	story_init(&s);
-	story_map(&s, 1, PID, 0x10000, 0x1000, 0, "/home/u/.debug/jit/x/jit-7.dump");
+	story_map(&s, 1, PID, 0x10000, 0x1000, 0, "/var/u/.debug/jit/x/jit-7.dump");
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		story_map(&s, 2, PID, 0x20000, 0x1000, 0, others[i]);
 	story_map(&s, 3, OTHER_PID, 0x10000, 0x1000, 0, "/tmp/jit-1.dump");
 	story_map(&s, 4, OTHER_PID, 0x10000, 0x1000, 0, "/tmp/jit-2.dump");
 	story_sample(&s, 5, PID, PID, 0x10008);
 	expect(&s, ":42/42 5: 10008=jit-7.dump+8\n");
-	assert_string_equal(replay_kin(&s.replay, PID)->jit_path, "/home/u/.debug/jit/x/jit-7.dump");
+	assert_string_equal(replay_kin(&s.replay, PID)->jit_path, "/var/u/.debug/jit/x/jit-7.dump");
 	assert_int_equal(replay_kin(&s.replay, PID)->jit_inode, 7);
 	assert_string_equal(replay_kin(&s.replay, OTHER_PID)->jit_path, "/tmp/jit-2.dump");
 	story_release(&s);
