@@ -2,7 +2,8 @@
  * dso_table.h: the files of a recording, each once, and their build-ids. Private to replay/.
  *
  * Build-ids come in three ways: in the MMAP2 record, in the header's list before the first record, or in
- * records of a pipe, where the list is the last that is written. The latter two are by path.
+ * records of a pipe, where the list is the last that is written. The latter two are by path: where a path has
+ * several, as that of programs in several containers, none of them is given to a file that has an inode.
  */
 #ifndef PSTAT_REPLAY_DSO_TABLE_H
 #define PSTAT_REPLAY_DSO_TABLE_H
@@ -12,6 +13,7 @@
 struct dso_table {
 	struct index by_path; /* DSO_ANON: by pid; the first dso of each (path, kind) */
 	struct index by_build_id; /* (path, kind, build-id) */
+	struct index by_inode; /* (path, kind, device and inode), of all but the first */
 	struct index ids; /* entries of the header's list, by path */
 	size_t ids_taken;
 };
@@ -22,6 +24,8 @@ struct dso_key {
 	size_t path_bytes;
 	int32_t pid; /* DSO_ANON only, else -1 */
 	struct build_id build_id; /* size 0: not known */
+	uint32_t major, minor;
+	uint64_t inode; /* 0: not known */
 };
 
 void dso_table_release(struct replay *replay);

@@ -46,6 +46,7 @@ struct dso {
 	char *path; /* raw bytes, as recorded: "/usr/bin/x", "[kernel.kallsyms]", KSYMBOL's name */
 	char *name; /* for people: base name, printable; "[JIT] tid 12" for DSO_ANON, "[vdso]", ... */
 	struct build_id build_id; /* from MMAP2, or BUILD_ID feature/record for this path */
+	bool build_id_listed; /* from the latter */
 	int32_t pid; /* DSO_ANON: the process; else -1 */
 	int32_t jit_pid; /* DSO_FILE "jitted-PID-N.so" made by inject: PID; else -1 */
 	uint32_t major, minor; /* from MMAP2 without build-id; 0: not known */
@@ -57,7 +58,7 @@ struct dso {
 	uint32_t n_holders; /* that were put there; the latest ones stay */
 };
 
-/* Two dsos are the same when path, build-id (where both have one), kind and pid are. */
+/* Two dsos are the same when path, build-id and inode (where both have one), kind and pid are. */
 
 /* ---- address spaces ---- */
 

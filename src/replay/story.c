@@ -59,6 +59,9 @@ static struct dso *dso_of_map(struct replay *replay, const struct record_body *b
 		key.pid = thread->pid;
 	key.build_id.size = mmap->build_id_size;
 	memcpy(key.build_id.bytes, mmap->build_id, sizeof(key.build_id.bytes));
+	key.major = mmap->major;
+	key.minor = mmap->minor;
+	key.inode = mmap->inode;
 	dso = dso_table_get(replay, &key);
 	if (!dso->inode) {
 		dso->major = mmap->major;

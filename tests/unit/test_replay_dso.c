@@ -171,6 +171,52 @@ static void list_id(struct info *info, const char *path, unsigned char id)
 	info_set(info, FEATURE_BUILD_ID);
 }
 
+static void add_with_inode(struct fix_story *s, uint64_t time_ns, const char *path, uint64_t inode)
+{
+	struct record_body body = story_map_body(time_ns, PID, 0x10000 * time_ns, 0x1000, 0, path);
+
+	body.mmap.inode = inode;
+	story_add(s, &body);
+}
+
+/* One path in several containers: files of their own. Which of the listed build-ids is whose is not known. */
+static void test_several_files_of_a_path(void **state)
+{
+	const struct replay_options options = { 0 };
+
+	(void)state;
+	for (unsigned pipe_layout = 0; pipe_layout < 2; pipe_layout++) {
+		struct str out = STR_INIT;
+		struct fix_story s;
+
+		story_init(&s);
+		list_id(&s.info, "/a", 0xa1);
+		list_id(&s.info, "/a", 0xa1);
+		list_id(&s.info, "/b", 0xb1);
+		list_id(&s.info, "/b", 0xb2);
+		add_with_inode(&s, 1, "/a", 1);
+		add_with_inode(&s, 2, "/b", 1);
+		add_with_inode(&s, 3, "/b", 2);
+		add_with_inode(&s, 4, "/b", 0); /* not known: the first */
+		add_with_inode(&s, 5, "/b", 2);
+		add_with_inode(&s, 6, "/c", 0);
+		add_with_inode(&s, 7, "/c", 3);
+		add_with_inode(&s, 8, "/c", 4);
+		add_with_inode(&s, 9, "//anon", 5); /* all code without a file is one dso */
+		add_with_inode(&s, 10, "//anon", 6);
+		if (pipe_layout)
+			story_run_pipe(&s, options);
+		else
+			story_run(&s, options);
+		assert_string_equal(s.err.s, "");
+		list(&s.replay, &out);
+		assert_string_equal(out.s, "a:a1 b:00 b:00 c:00 c:00 [JIT] tid 42:00 ");
+		assert_int_equal(s.replay.dsos[2]->inode, 2);
+		str_release(&out);
+		story_release(&s);
+	}
+}
+
 /* From the header of a file, and from the end of a pipe. */
 static void test_listed_build_ids(void **state)
 {
@@ -208,7 +254,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_user_kinds),   cmocka_unit_test(test_kernel_kinds),
 		cmocka_unit_test(test_people_names), cmocka_unit_test(test_jitted),
-		cmocka_unit_test(test_same_file),    cmocka_unit_test(test_listed_build_ids),
+		cmocka_unit_test(test_same_file),    cmocka_unit_test(test_several_files_of_a_path),
+		cmocka_unit_test(test_listed_build_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
