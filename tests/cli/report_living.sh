@@ -171,6 +171,47 @@ test_another_file_at_the_path_here()
 	has "said" 'replaced since the recording' "$err"
 }
 
+test_a_file_that_was_replaced()
+{
+	need_bwrap
+	start app bwrap --dev-bind / / --tmpfs /tmp --ro-bind "$JIT" /tmp/jit \
+		sh -c 'cp /tmp/jit /tmp/app && exec /tmp/app native'
+	sample x
+	sample no_id --no-buildid
+	cp "$WORK/callers" "/proc/$pid/root/tmp/new"
+	mv "/proc/$pid/root/tmp/new" "/proc/$pid/root/tmp/app"
+	for file in x no_id; do
+		report $file
+		has_not "$file: no names of the other one" '[0-9] [a-z_]' "$(grep -v ' 0x' <<<"$out")"
+		has "$file: said" 'app .*it is not, or no more, what was recorded, neither below /proc/[0-9]+/root nor here' "$err"
+	done
+	stop
+}
+
+# Two programs under one path, in a container each: whose samples are whose is told by the inode.
+test_two_containers()
+{
+	local first first_hold first_starter
+
+	need_bwrap
+	start app bwrap --dev-bind / / --tmpfs /tmp --ro-bind "$JIT" /tmp/app /tmp/app native
+	first=$pid first_hold=$hold first_starter=$starter
+	start app bwrap --dev-bind / / --tmpfs /tmp --ro-bind "$WORK/callers" /tmp/app \
+		sh -c 'echo ready; exec /tmp/app known 1000000'
+	for ids in --no-buildid --buildid-all; do
+		run "$PSTAT" record -q -o x -F 1000 -e cpu-clock:u "$ids" -p "$first,$pid" -- \
+			sh -c "'$tmp/burnt' $first 25; '$tmp/burnt' $pid 25"
+		run "$PSTAT" report --no-children -g none -s pid,symbol -i x
+		has "$ids the first" "%  *$first:app  *\[\.\] native_spin" "$out"
+		has "$ids the second" "%  *$pid:app  *\[\.\] burn\$" "$(sed 's/ *$//' <<<"$out")"
+		has_not "$ids no names of the other" "$first:app  *\[\.\] (burn|known)|$pid:app  *\[\.\] native" "$out"
+	done
+	kill "$pid"
+	stop
+	hold=$first_hold starter=$first_starter
+	stop
+}
+
 test_a_mount_namespace_and_relatives()
 {
 	need_unshare
