@@ -55,7 +55,7 @@ static int check(int fd, const char *path, const struct code_rules *rules, const
 	if (rules->not_before_ns && written_ns + PROCESS_CLOCK_SLACK_NS < rules->not_before_ns)
 		return fail(err, -ESTALE,
 			    "%s: of an earlier process: it was written before this one began", path);
-	if (rules->not_after_ns && written_ns >= rules->not_after_ns)
+	if (rules->not_after_ns && written_ns + PROCESS_CLOCK_SLACK_NS >= rules->not_after_ns)
 		return fail(err, -ESTALE,
 			    "%s: of a later process: another one has the number now, and has written it",
 			    path);

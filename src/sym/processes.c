@@ -19,6 +19,7 @@ enum {
 	STATE_FIELD = 3, /* the first behind the name */
 };
 #define NS_PER_S 1000000000LL
+#define START_TICK_NS (NS_PER_S / 100) /* start times are in hundredths, rounded down */
 
 struct process_row {
 	struct process_here process;
@@ -211,8 +212,9 @@ static bool is_recorded(const struct processes *processes, const struct process_
 	const struct kin *kin = replay ? replay_kin(replay, process->pid) : NULL;
 	int64_t written_ns = processes->reader->mtime_ns;
 
+	/* In doubt not: of a process that began in the recording's last moment there are no samples. */
 	return !(kin && kin->exited) &&
-	       (!written_ns || process->start_ns <= written_ns + PROCESS_CLOCK_SLACK_NS);
+	       (!written_ns || process->start_ns + START_TICK_NS <= written_ns);
 }
 
 static void look_at(const struct processes *processes, struct process_row *row)

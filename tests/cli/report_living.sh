@@ -181,7 +181,7 @@ test_a_file_that_was_replaced()
 	cp "$WORK/callers" "/proc/$pid/root/tmp/new"
 	mv "/proc/$pid/root/tmp/new" "/proc/$pid/root/tmp/app"
 	for file in x no_id; do
-		report $file
+		report $file -d app
 		has_not "$file: no names of the other one" '[0-9] [a-z_]' "$(grep -v ' 0x' <<<"$out")"
 		has "$file: said" 'app .*it is not, or no more, what was recorded, neither below /proc/[0-9]+/root nor here' "$err"
 	done
