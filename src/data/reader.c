@@ -84,7 +84,7 @@ static int open_spooled(struct reader *reader, int pipe, const uint8_t *head, si
 		return fd;
 	rc = fstat(fd, &st) ? fail(err, -errno, "%s: %s", reader->path, strerror(errno))
 			    : open_regular(reader, fd, &st, err);
-	reader->mtime_s = 0; /* of the copy, which says nothing of the recording */
+	reader->mtime_s = reader->mtime_ns = 0; /* of the copy, which says nothing of the recording */
 	close(fd);
 	return rc;
 }
