@@ -13,7 +13,6 @@
 #include "record/elf_note.h"
 #include "record/line_reader.h"
 #include "record/record.h"
-#include "util/foreign.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

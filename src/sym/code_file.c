@@ -4,7 +4,6 @@
 #include "sym/code_file.h"
 
 #include "sym/processes.h"
-#include "util/foreign.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -11,7 +11,6 @@
  */
 #include "sym/code_file.h"
 #include "sym/dso_state.h"
-#include "util/foreign.h"
 
 #include <errno.h>
 #include <stdlib.h>

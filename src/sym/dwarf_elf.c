@@ -11,7 +11,6 @@
  * Source: GNU extensions to DWARF ("DW_FORM_GNU_ref_alt"); elf(5).
  */
 #include "sym/dwarf_parts.h"
-#include "util/foreign.h"
 
 #include <errno.h>
 #include <limits.h>

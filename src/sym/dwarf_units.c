@@ -7,7 +7,6 @@
  * here, and opened only when one of its addresses is asked for.
  */
 #include "sym/dwarf_parts.h"
-#include "util/foreign.h"
 
 #include <errno.h>
 #include <stdlib.h>

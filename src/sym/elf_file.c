@@ -10,7 +10,6 @@
  * Sources: elf(5); ELF specification, "Note Section"; gdb manual, "Separate Debug Files" (.gnu_debuglink).
  */
 #include "sym/elf_lib.h"
-#include "util/foreign.h"
 
 #include <endian.h>
 #include <errno.h>

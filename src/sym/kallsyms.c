@@ -12,7 +12,6 @@
 #include "sym/kallsyms.h"
 
 #include "sym/text_lines.h"
-#include "util/foreign.h"
 
 #include <errno.h>
 #include <unistd.h>

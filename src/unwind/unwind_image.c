@@ -11,8 +11,6 @@
  */
 #include "unwind/unwind_image.h"
 
-#include "util/foreign.h"
-
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
