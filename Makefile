@@ -105,7 +105,7 @@ all: pstat
 
 # A copy, and only when it differs: another variant may have been built before.
 pstat: $(BUILD)/pstat force
-	@cmp -s $< $@ || cp $< $@
+	@cmp -s $< $@ || cp -f $< $@
 
 $(BUILD)/pstat: $(BUILD)/src/main.o $(BUILD)/libpstat.a
 	@echo "  LINK    $@"
@@ -195,8 +195,8 @@ golden: $(GOLDEN)
 
 # libFuzzer comes with clang, whatever CC is.
 FUZZ_SANITIZE := fuzzer-no-link,address,undefined
-fuzz:
-	@$(MAKE) --no-print-directory CC=clang SANITIZE=$(FUZZ_SANITIZE) fuzz-run
+fuzz: all $(WORKLOADS)
+	@CORPUS_BUILD='$(abspath $(BUILD))' $(MAKE) --no-print-directory CC=clang SANITIZE=$(FUZZ_SANITIZE) fuzz-run
 
 fuzz-programs: $(FUZZERS)
 
@@ -208,7 +208,7 @@ LONG_SECONDS ?= 600
 check-long: all test-programs $(BENCHES)
 	@! command -v clang >/dev/null || \
 		$(MAKE) --no-print-directory CC=clang SANITIZE=$(FUZZ_SANITIZE) fuzz-programs
-	@BUILD='$(BUILD)' CC='$(CC)' LONG_SECONDS='$(LONG_SECONDS)' \
+	@BUILD='$(BUILD)' CORPUS_BUILD='$(abspath $(BUILD))' CC='$(CC)' LONG_SECONDS='$(LONG_SECONDS)' \
 		FUZZ_BUILD='$(CURDIR)/build/clang-$(subst $(comma),-,$(FUZZ_SANITIZE))' tests/run $(or $(TESTS),long)
 
 bench: all test-programs $(BENCHES)
