@@ -3,7 +3,8 @@
  * is valid JSON in every locale, whatever bytes a name holds.
  *
  * perf's keys come first and in its order; what pstat adds stands behind them: "pass", "reason", "scaled",
- * "scale-error-pct", "partial", "mixed". With --metric-only the keys are the metrics' names.
+ * "scale-error-pct", "partial", "mixed". With --metric-only the keys are the metrics' names. The last object of a
+ * report, but for intervals, is pstat's own: the times that text has below its rows. It has no "event".
  */
 #include "fmt.h"
 
@@ -177,6 +178,26 @@ static void json_begin(struct str *out, const struct stat_style *style)
 	(void)style;
 }
 
+/* With -r and --passes their means, the deviation of elapsed time, and of how many runs. */
+static void add_times(struct json_line *line)
+{
+	const struct stat_times *times = line->report->times;
+
+	if (!times || line->report->kind == REPORT_INTERVAL)
+		return;
+	start_line(line);
+	add_number(line, "elapsed-seconds", times->elapsed.mean, 9);
+	if (times->has_usage) {
+		add_number(line, "user-seconds", times->user.mean, 9);
+		add_number(line, "sys-seconds", times->sys.mean, 9);
+	}
+	if (times->elapsed.n > 1) {
+		add_u64(line, "runs", times->elapsed.n);
+		add_number(line, "elapsed-variance", series_rel_stdev_pct(&times->elapsed), 2);
+	}
+	end_line(line);
+}
+
 static void json_report(struct str *out, const struct stat_style *style,
 			const struct stat_report *report)
 {
@@ -186,12 +207,13 @@ static void json_report(struct str *out, const struct stat_style *style,
 	if (!style->metric_only || style->null_run) {
 		for (size_t i = 0; i < report->n_rows; i++)
 			add_row(&line, &report->rows[i]);
-		return;
+	} else {
+		grid_init(&g, report);
+		for (size_t i = 0; i < g.n_lines; i++)
+			add_grid_line(&line, &g, &g.lines[i]);
+		grid_release(&g);
 	}
-	grid_init(&g, report);
-	for (size_t i = 0; i < g.n_lines; i++)
-		add_grid_line(&line, &g, &g.lines[i]);
-	grid_release(&g);
+	add_times(&line);
 }
 
 const struct stat_format stat_format_json = {

@@ -23,7 +23,17 @@ test_to_a_file()
 	same "--append keeps what is there" 2 "$(grep -c page-faults out)"
 	run "$PSTAT" stat -j -e page-faults -o out.json true
 	same "JSON has no date line" 1 "$(wc -l <out.json)"
-	check "JSON is JSON" "$PYTHON" -c 'import json; json.loads(open("out.json").read())'
+	check "JSON is JSON, and ends with the times" "$PYTHON" -c '
+import json
+rows = [json.loads(line) for line in open("out.json")]
+assert list(rows[-1]) == ["elapsed-seconds", "user-seconds", "sys-seconds"], rows
+assert rows[-1]["elapsed-seconds"] > 0 and [row["event"] for row in rows[:-1]] == ["page-faults"], rows'
+	run "$PSTAT" stat -j -r 3 -e page-faults -o out.json true
+	has "of three runs" '^{"elapsed-seconds" : .*"runs" : 3, "elapsed-variance" : [0-9.]+}$' "$(tail -n 1 out.json)"
+	run "$PSTAT" stat -j -I 20 -e page-faults:u -o out.json sleep 0.1
+	has_not "but not after intervals" elapsed "$(<out.json)"
+	run "$PSTAT" stat -j -I 20 --summary -e page-faults:u -o out.json sleep 0.1
+	same "once after their summary" 1 "$(grep -c '^{"elapsed-seconds"' out.json)"
 }
 
 # Two descriptors of one file: neither overwrites the other.

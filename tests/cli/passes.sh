@@ -64,7 +64,7 @@ test_passes()
 	same "so often the command was run" 4 "$(wc -l <runs)"
 	run setarch -R "$PSTAT" stat --passes -j -e "$(stores_times 5),task-clock:u" -- "$EXACT" stores:5
 	same "JSON says which pass" "1 1 1 1 2 1" \
-		"$(printf '%s\n' "$err" | sed 's/.*"pass" : \([0-9]*\).*/\1/' | paste -sd ' ')"
+		"$(printf '%s\n' "$err" | sed -n 's/.*"pass" : \([0-9]*\).*/\1/p' | paste -sd ' ')"
 	has "the clock is counted with each" '"pass" : 2' "$(grep sec <<<"$err")"
 }
 
@@ -73,7 +73,7 @@ test_groups()
 	need_few_breakpoints
 	run setarch -R "$PSTAT" stat --passes -j -e "$stores,{$(stores_times 3)},{$(stores_times 3)}" -- "$EXACT" stores:5
 	same "each is in one pass" "1 1 1 1 2 2 2" \
-		"$(printf '%s\n' "$err" | sed 's/.*"pass" : \([0-9]*\).*/\1/' | paste -sd ' ')"
+		"$(printf '%s\n' "$err" | sed -n 's/.*"pass" : \([0-9]*\).*/\1/p' | paste -sd ' ')"
 	fails_with 125 '--passes: the group of mem:.*: 5 events for 4 counters' setarch -R "$PSTAT" stat --passes \
 		-e "{$(stores_times 5)}" -- touch ran
 	check "and nothing was run" [ ! -e ran ]

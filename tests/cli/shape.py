@@ -59,6 +59,8 @@ def csv_line(line):
 
 def json_line(line):
     row = json.loads(line, parse_float=str, parse_int=str, object_pairs_hook=distinct)
+    if "elapsed-seconds" in row: # the last object, which perf does not have
+        return None
     row.pop("reason", None)
     for key, value in row.items():
         if key in ("interval", "event-runtime", "metric-value", "variance") or \
@@ -83,7 +85,8 @@ def write_shape(path):
         for line in rows:
             line = line.rstrip("\n")
             try:
-                out.write(("# started on DATE" if line.startswith("# started on ") else line_of(line)) + "\n")
+                shape = "# started on DATE" if line.startswith("# started on ") else line_of(line)
+                out.write(shape + "\n" if shape is not None else "")
             except ValueError as error:
                 out.write("%s: %s\n" % (error, line))
 

@@ -3,7 +3,7 @@
 . /lab/truth.sh
 
 # passes_of JSON...: the passes of the rows in $err, in their order.
-passes_are() { same "$1" "$2" "$(printf '%s\n' "$err" | sed 's/.*"pass" : \([0-9]*\).*/\1/' | paste -sd ' ')"; }
+passes_are() { same "$1" "$2" "$(printf '%s\n' "$err" | sed -n 's/.*"pass" : \([0-9]*\).*/\1/p' | paste -sd ' ')"; }
 
 test_twelve_in_two_passes()
 {
@@ -68,7 +68,7 @@ test_how_sure()
 	by_pstat -e instructions:u -- "$WORK/phases" 12
 	truth=$(value instructions:u)
 	run "$PSTAT" stat -j -e "$group,$group,$group" -- "$WORK/phases" 12
-	printf '%s\n' "$err" | sed 's/.*value" : "\([0-9.]*\)".*scale-error-pct" : \([0-9.]*\).*/\1 \2/' |
+	printf '%s\n' "$err" | sed -n 's/.*value" : "\([0-9.]*\)".*scale-error-pct" : \([0-9.]*\).*/\1 \2/p' |
 		awk -v t="$truth" '{ d = ($1 - t) / $1 * 100; print (d < 0 ? -d : d) <= $2 ? "inside" : "outside" }' >where
 	same "each of 12 values has an estimate" 12 "$(printf '%s\n' "$err" | grep -c '"scale-error-pct"')"
 	same "the truth is inside, in spite of phases" 12 "$(grep -c inside where)"
