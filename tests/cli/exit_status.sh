@@ -34,7 +34,7 @@ test_cannot_be_executed()
 {
 	fails_with 127 '^pstat: no-such-program: command not found$' "$PSTAT" stat -e page-faults no-such-program
 	has_not "nothing was counted" 'page-faults' "$err"
-	fails_with 127 'no-such-program: command not found' "$PSTAT" no-such-program
+	fails_with 127 'no-such-program: command not found' "$PSTAT" -- no-such-program
 	fails_with 127 '/no/such/program: command not found' "$PSTAT" stat /no/such/program
 	echo 'exit 0' >script
 	chmod 644 script

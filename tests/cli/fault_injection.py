@@ -16,7 +16,7 @@ ERRORS = {
     "openat": "EMFILE", "read": "EIO", "pread64": "EIO", "write": "ENOSPC", "pwrite64": "ENOSPC", "mmap": "ENOMEM",
     "mprotect": "ENOMEM", "perf_event_open": "EMFILE", "clone": "EAGAIN", "clone3": "EAGAIN",
     "vfork": "EAGAIN", "pipe2": "EMFILE", "socketpair": "EMFILE", "getdents64": "EIO", "newfstatat": "EACCES",
-    "rename": "EACCES", "ftruncate": "EIO", "ppoll": "ENOMEM", "wait4": "ECHILD", "access": "EACCES",
+    "rename": "EACCES", "ftruncate": "EIO", "ppoll": "ENOMEM", "wait4": "EINTR", "access": "EACCES",
     "ioctl": "EIO", "sendto": "ENOBUFS", "recvfrom": "ECONNRESET", "lseek": "ESPIPE", "munmap": "ENOMEM",
     "getrandom": "ENOSYS", "readlink": "EACCES", "uname": "EFAULT", "sched_setaffinity": "EPERM",
     "sched_getaffinity": "EPERM", "fstatfs": "EIO", "fcntl": "EBADF",

@@ -28,7 +28,7 @@ test_refusals()
 	fails_with 129 '--passes: --repeat 0 never ends' "$PSTAT" stat --passes -r 0 true
 	fails_with 129 '--passes and --null: ' "$PSTAT" stat --passes -n true
 	fails_with 129 '--passes: a recording holds one run' "$PSTAT" stat --passes record -o x true
-	fails_with 129 '--passes: there is no command' "$PSTAT" stat --passes
+	fails_with 129 "$anew; what else runs" "$PSTAT" stat --passes
 	fails_with 127 'command not found' "$PSTAT" stat --passes -e page-faults -- ./no-such-command
 }
 

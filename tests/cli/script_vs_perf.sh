@@ -31,7 +31,8 @@ test_a_deep_program()
 	recorded deep "$PSTAT" -F 4000 -e cpu-clock:u -g -- "$CALLERS" deep 20000
 	alike deep "${fields[@]}" "${layout[@]}" "${filters[@]}" "${records[@]}"
 	refused deep "-F none" "-F +addr" "-F srcline" "-F +weight" "-F +iregs" "-F comm,+tid" "-F x:comm" \
-		"--time nonsense" "-F +tod" "-F symoff,ip"
+		"--time nonsense" "-F symoff,ip"
+	alike deep "-F +tod -G" # record says which clock it was by itself
 	recorded plain "$PSTAT" -F 4000 -e cpu-clock:u -- "$CALLERS" deep 20000
 	alike plain "${fields[@]:0:20}" "--ns" "-S burn" "--dsos callers"
 	has "nothing is left" "^pstat: nothing is left by --comms .none.: there are callers.*pstat: nothing is left by --tid .1.$" \

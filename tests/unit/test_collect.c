@@ -225,6 +225,7 @@ static void nothing_to_say(void **state)
 	(void)state;
 	memset(&t, 0, sizeof(t));
 	make_story(&story);
+	story_kernel_map(&story, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
 	collect(&t, &story, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
 	session_add_notes(&t.report.session);
 	for (size_t i = 0; i < t.report.session.notes.n; i++)
