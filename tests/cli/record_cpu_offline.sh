@@ -11,6 +11,7 @@ bring_back() { echo 1 >"$cpu"; }
 { echo 0 >"$cpu" && bring_back; } 2>/dev/null || skip "needs the right to take a CPU offline"
 trap 'bring_back; tests_end' EXIT
 
+cd "$tmp" || exit 1
 run "$PSTAT" record -a -o x -e cpu-clock -- bash -c 'sleep 0.1; echo 0 >"$1"; sleep 0.2; echo 1 >"$1"' - "$cpu"
 same "status" 0 "$status"
 check "pstat evlist" "$PSTAT" evlist -i x
