@@ -114,7 +114,7 @@ test_near_names()
 	has "nothing is near" "^  'pstat list tracepoint' shows what there is$" "$err"
 	fails_with 125 "'qqqqqqqq'" "$PSTAT" list qqqqqqqq
 	has "nothing is near" "^  'pstat list' shows what there is$" "$err"
-	need_tracepoints
+	need_tracefs
 	for word in 'sched:sched_swich' 'sched:sched_swich*' nosuch:sched_switch sched:swich 'sched_swtch*' shed:sched_switch; do
 		fails_with 125 "no topic" "$PSTAT" list "$word"
 		has "$word" '^  did you mean .*sched:sched_switch' "$err"

@@ -139,7 +139,7 @@ test_of_perf()
 test_scaling()
 {
 	need_paranoid 2
-	"$PSTAT" stat record -e page-faults:u,minor-faults:u true 2>/dev/null
+	"$PSTAT" stat record -o perf.data -e page-faults:u,minor-faults:u true 2>/dev/null
 	"$PYTHON" - perf.data <<-END
 		import struct, sys
 		data = bytearray(open(sys.argv[1], "rb").read())
@@ -165,7 +165,7 @@ test_killed()
 	local tries=0
 
 	need_paranoid 2
-	"$PSTAT" stat record -I 10 -e page-faults:u "$WORK/exact" mortal pauses 2>/dev/null &
+	"$PSTAT" stat record -o perf.data -I 10 -e page-faults:u "$WORK/exact" mortal pauses 2>/dev/null &
 	disown # the shell would tell of its end
 	until [ "$(report "$PSTAT" perf.data 2>/dev/null | grep -c page-faults)" -gt 2 ] ||
 		[ $((tries += 1)) -gt 3000 ]; do
@@ -182,7 +182,7 @@ test_killed()
 test_wrong_words()
 {
 	need_paranoid 2
-	"$PSTAT" stat record -e page-faults:u true 2>/dev/null
+	"$PSTAT" stat record -o perf.data -e page-faults:u true 2>/dev/null
 	fails_with 129 '^pstat: --repeat: a recording holds one run' "$PSTAT" stat record -r 2 true
 	fails_with 129 '^pstat: --null: there would be no counts' "$PSTAT" stat record -n true
 	fails_with 129 '^pstat: stat report: .x. is not an option' "$PSTAT" stat report x
@@ -209,7 +209,7 @@ test_output_of_the_command()
 test_cut()
 {
 	need_paranoid 2
-	"$PSTAT" stat record -e page-faults:u true 2>/dev/null
+	"$PSTAT" stat record -o perf.data -e page-faults:u true 2>/dev/null
 	size=$(stat -c %s perf.data)
 	at=$("$PSTAT" script -D | sed -n 's/^0x\([0-9a-f]*\) .*PERF_RECORD_STAT_ROUND.*/\1/p')
 	head -c $((16#$at + 12)) perf.data >cut.data

@@ -131,7 +131,7 @@ test_control_characters_in_names()
 		has "with the rest of the name ${format:-as text}" '\[31mr' "$err"
 		same "in one line ${format:-as text}" 1 "$(grep -c 'mem:' <<<"$err")"
 	done
-	check "and JSON is valid" "$PYTHON" -c 'import json, sys; print(json.loads(sys.argv[1])["thread"])' "$err"
+	check "and JSON is valid" "$PYTHON" -c 'import json, sys; print(json.loads(sys.argv[1].splitlines()[0])["thread"])' "$err"
 }
 
 test_cpus()
