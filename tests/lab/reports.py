@@ -124,7 +124,7 @@ def compare_report(name):
 
 def compare_machines(name):
     """pstat here and in the guest, with chains: only where the kernel's names are looked for differs."""
-    here, there = host("report", name, "--stdio"), text(name + ".own")
+    here, there = host("report", name, "--stdio", "--bounds"), text(name + ".own")
     return [] if here == there else ["here:"] + here.split("\n")[:40] + ["in the guest:"] + there.split("\n")[:40]
 
 
