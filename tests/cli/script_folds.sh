@@ -20,10 +20,11 @@ folds()
 	local file=$1 stacks
 
 	shift
-	stacks=$("$PSTAT" script --no-inline -i "$file" "$@" | fold)
+	# --no-bounds: perf's way with functions that have no name.
+	stacks=$("$PSTAT" script --no-inline --no-bounds -i "$file" "$@" | fold)
 	has "$file: stacks" '^[^ ;]+(;[^;]+)+ [0-9]+$' "$stacks"
 	same "$file: report --folded" "$stacks" \
-		"$("$PSTAT" report --no-inline --folded -i "$file" "$@" 2>/dev/null | no_blanks | sort)"
+		"$("$PSTAT" report --no-inline --no-bounds --folded -i "$file" "$@" 2>/dev/null | no_blanks | sort)"
 	perf version >/dev/null 2>&1 || return 0
 	# Names of vdsos: see script_vs_perf.py.
 	same "$file: perf's text" "$(perf script --no-inline -i "$file" "$@" 2>/dev/null | fold | no_vdso)" \
