@@ -61,7 +61,7 @@ static int open_regular(struct reader *reader, int fd, const struct stat *st, st
 		return header_check_magic(reader, NULL, 0, err);
 	map = map_fd(fd, reader->file_size);
 	if (!map)
-		return fail(err, -errno, "%s: %s", reader->path, strerror(errno));
+		return fail(err, -errno, "%s: %s", reader_name(reader), strerror(errno));
 	rc = header_check_magic(reader, map, reader->file_size, err);
 	if (!rc && reader->header_size != FORMAT_PIPE_HEADER)
 		return open_file(reader, map, err);
@@ -77,12 +77,12 @@ static int open_regular(struct reader *reader, int fd, const struct stat *st, st
 /* A recording in file layout, whose first n bytes were read: from a copy that can be mapped. */
 static int open_spooled(struct reader *reader, int pipe, const uint8_t *head, size_t n, struct str *err)
 {
-	int fd = spool_pipe(pipe, head, n, reader->path, err), rc;
+	int fd = spool_pipe(pipe, head, n, reader_name(reader), err), rc;
 	struct stat st;
 
 	if (fd < 0)
 		return fd;
-	rc = fstat(fd, &st) ? fail(err, -errno, "%s: %s", reader->path, strerror(errno))
+	rc = fstat(fd, &st) ? fail(err, -errno, "%s: %s", reader_name(reader), strerror(errno))
 			    : open_regular(reader, fd, &st, err);
 	reader->mtime_s = reader->mtime_ns = 0; /* of the copy, which says nothing of the recording */
 	close(fd);
@@ -102,7 +102,7 @@ static int open_pipe(struct reader *reader, int *fd, struct str *err)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return fail(err, -errno, "%s: %s", reader->path, strerror(errno));
+			return fail(err, -errno, "%s: %s", reader_name(reader), strerror(errno));
 		if (!got)
 			break;
 		have += (size_t)got;
@@ -133,7 +133,7 @@ static int open_fd(struct reader *reader, int fd, struct str *err)
 	int rc;
 
 	if (fstat(fd, &st)) {
-		rc = fail(err, -errno, "%s: %s", reader->path, strerror(errno));
+		rc = fail(err, -errno, "%s: %s", reader_name(reader), strerror(errno));
 	} else if (S_ISREG(st.st_mode)) {
 		rc = open_regular(reader, fd, &st, err);
 	} else {

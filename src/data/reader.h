@@ -12,6 +12,11 @@ struct stream;
 enum { READER_FEATURE_MAX = 256 << 20 /* bytes of one feature */ };
 
 void reader_note(struct reader *reader, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* What messages call the recording; "-" is not a name that anybody gave. */
+static inline const char *reader_name(const struct reader *reader)
+{
+	return strcmp(reader->path, "-") ? reader->path : "standard input";
+}
 
 /* ---- reader_header.c ---- */
 /* The first 16 bytes (n: as many as there are): sets swap and header_size. */

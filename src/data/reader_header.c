@@ -59,18 +59,18 @@ void reader_note(struct reader *reader, const char *fmt, ...)
 int header_check_magic(struct reader *reader, const uint8_t *bytes, size_t n, struct str *err)
 {
 	if (!n)
-		return fail(err, -EINVAL, "%s: is empty", reader->path);
+		return fail(err, -EINVAL, "%s: is empty", reader_name(reader));
 	if (n < FORMAT_PIPE_HEADER)
 		return fail(err, -EINVAL, "%s: is not a perf.data file: it has only %zu bytes",
-			    reader->path, n);
+			    reader_name(reader), n);
 	if (!memcmp(bytes, FORMAT_MAGIC_OLD, FORMAT_MAGIC_BYTES))
 		return fail(err, -EINVAL,
 			    "%s: is in perf's format of before 2010, which is not read",
-			    reader->path);
+			    reader_name(reader));
 	reader->swap = !memcmp(bytes, FORMAT_MAGIC_SWAPPED, FORMAT_MAGIC_BYTES);
 	if (!reader->swap && memcmp(bytes, FORMAT_MAGIC, FORMAT_MAGIC_BYTES))
 		return fail(err, -EINVAL, "%s: is not a perf.data file: it does not begin with %s",
-			    reader->path, FORMAT_MAGIC);
+			    reader_name(reader), FORMAT_MAGIC);
 	reader->header_size = load_u64(bytes + FORMAT_MAGIC_BYTES, reader->swap);
 	return 0;
 }
@@ -105,29 +105,29 @@ static int header_load(struct reader *reader, struct file_header *header, struct
 	if (reader->header_size != FORMAT_HEADER &&
 	    reader->header_size != FORMAT_HEADER_NO_FEATURES)
 		return fail(err, -EINVAL, "%s: at offset 0x8: a header of %llu bytes, not %d or %d",
-			    reader->path, (ull)reader->header_size, FORMAT_HEADER,
+			    reader_name(reader), (ull)reader->header_size, FORMAT_HEADER,
 			    FORMAT_PIPE_HEADER);
 	if (reader->header_size == FORMAT_HEADER)
 		for (size_t i = 0; i < ARRAY_SIZE(header->bits); i++)
 			header->bits[i] = cursor_u64(&c);
 	if (c.bad)
 		return fail(err, -EINVAL, "%s: the file ends inside its header, after %llu bytes",
-			    reader->path, (ull)size);
+			    reader_name(reader), (ull)size);
 	if (reader->swap)
 		bits_repair(header);
 	if (!inside(&header->attrs, size))
 		return fail(err, -EINVAL,
 			    "%s: at offset 0x18: the attr section (offset %#llx, %llu "
 			    "bytes) is outside the file (%llu bytes)",
-			    reader->path, (ull)header->attrs.offset, (ull)header->attrs.size,
+			    reader_name(reader), (ull)header->attrs.offset, (ull)header->attrs.size,
 			    (ull)size);
 	if (header->attrs.size && header->attr_entry < ATTR_SIZE_VER0 + FORMAT_SECTION)
 		return fail(err, -EINVAL,
 			    "%s: at offset 0x10: attr entries of %llu bytes, at least "
 			    "%d are needed",
-			    reader->path, (ull)header->attr_entry, ATTR_SIZE_VER0 + FORMAT_SECTION);
+			    reader_name(reader), (ull)header->attr_entry, ATTR_SIZE_VER0 + FORMAT_SECTION);
 	if (!header->attrs.size)
-		return fail(err, -EINVAL, "%s: the header describes no events", reader->path);
+		return fail(err, -EINVAL, "%s: the header describes no events", reader_name(reader));
 	return 0;
 }
 
@@ -162,11 +162,11 @@ static int attr_read(struct reader *reader, const struct file_header *header, ui
 		return fail(err, -EINVAL,
 			    "%s: at offset %#llx: an event's ids (offset %#llx, %llu "
 			    "bytes) are outside the file (%llu bytes)",
-			    reader->path, (ull)(at + attr_size), (ull)section.offset,
+			    reader_name(reader), (ull)(at + attr_size), (ull)section.offset,
 			    (ull)section.size, (ull)reader->file_size);
 	if (n > *ids_left)
 		return fail(err, -EINVAL, "%s: at offset %#llx: the ids of several events overlap",
-			    reader->path, (ull)(at + attr_size));
+			    reader_name(reader), (ull)(at + attr_size));
 	*ids_left -= n;
 	ids = xcalloc(n, sizeof(*ids));
 	for (uint64_t i = 0; i < n; i++)
@@ -192,7 +192,7 @@ static int attrs_read(struct reader *reader, const struct file_header *header, s
 		return fail(err, -EINVAL,
 			    "%s: at offset 0x18: an attr section of %llu bytes has no "
 			    "room for an entry of %llu",
-			    reader->path, (ull)header->attrs.size, (ull)header->attr_entry);
+			    reader_name(reader), (ull)header->attrs.size, (ull)header->attr_entry);
 	return 0;
 }
 

@@ -160,4 +160,12 @@ test_a_silent_pipe()
 	has_not "no such line where something comes" 'waiting' "$(<err)"
 }
 
+test_an_empty_pipe()
+{
+	run bash -c ': | "$0" report' "$PSTAT"
+	same "status" 125 "$status"
+	has "it is called by its name" '^pstat: standard input: is empty$' "$err"
+	has "and what else to do" '^  standard input is a pipe, so it was read; -i names a file, such as -i perf.data$' "$err"
+}
+
 run_tests
