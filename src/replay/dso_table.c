@@ -226,5 +226,6 @@ void dso_table_release(struct replay *replay)
 	replay->n_dsos = replay->cap_dsos = 0;
 	index_release(&table->by_path);
 	index_release(&table->by_build_id);
+	index_release(&table->by_inode);
 	index_release(&table->ids);
 }

@@ -46,7 +46,7 @@ test_frequency()
 
 test_files_by_size()
 {
-	run record -o x -m 4K --switch-output=20K -- "$exact" pages:3000
+	run record -o x -m 4K --switch-output=20K -- "$exact" pages:20000
 	same "status" 0 "$status"
 	check "there are several" test "$(ls x.2* | wc -l)" -ge 2
 	same "together they have all" "$(told)" "$(samples x.2*)"
@@ -54,7 +54,7 @@ test_files_by_size()
 		check "$file can be read" "$PSTAT" script -D -i "$file"
 	done
 	rm x.2*
-	run record -o x -m 4K --switch-output=20K --switch-max-files 2 -- "$exact" pages:3000
+	run record -o x -m 4K --switch-output=20K --switch-max-files 2 -- "$exact" pages:20000
 	same "--switch-max-files: the last ones" 2 "$(ls x.2* | wc -l)"
 }
 
