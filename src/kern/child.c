@@ -164,7 +164,10 @@ int child_fork_off_stdout(struct child *child, char *const argv[], struct str *e
 	if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return fail(err, -errno, "standard output: %s", strerror(errno));
 	rc = child_fork(child, argv, err);
-	dup2(out, STDOUT_FILENO);
+	if (dup2(out, STDOUT_FILENO) < 0 && !rc) { /* else the recording would go where the messages go */
+		rc = fail(err, -errno, "standard output: %s", strerror(errno));
+		child_end(child);
+	}
 	close(out);
 	return rc;
 }
