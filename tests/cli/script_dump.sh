@@ -131,7 +131,7 @@ test_wrong_words()
 		fails_with 125 '^pstat: perf.data: No such file' "$PSTAT" $command
 		fails_with 129 "^pstat: $command: 'x' is not an option" "$PSTAT" $command x
 		fails_with 125 '^pstat: perf.data: No such file' "$PSTAT" $command -D
-		fails_with 125 '^pstat: -: is empty' "$PSTAT" $command -D -i -
+		fails_with 125 '^pstat: standard input: is empty' "$PSTAT" $command -D -i -
 	done
 }
 
