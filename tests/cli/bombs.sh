@@ -1,6 +1,8 @@
 #!/bin/bash
 # Small files that would become large ones: debug sections that are packed a thousand times. (Recordings packed
 # with zstd are in unit/test_data_zstd, JIT dumps in unit/test_perf_map.)
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 need_cmd "${CC:-cc}"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # TAB in real shells: each line is typed into bash, zsh and fish on a terminal, by completion.py. What is
 # offered where is asked without a shell: pstat completion words.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 # A folder with files to find, and pstat in a folder whose name has a blank.
