@@ -398,7 +398,8 @@ struct writer {
  * `path`.old. These records are the features that info has now (but build-ids and those over 64 KiB)
  * and the events' units, so that a recording without its end has them; in pipe layout the attrs and
  * tracepoint formats too.
- * A path that is a fifo or a device is written to as a pipe. SIGPIPE is the caller's to ignore.
+ * A path that is a fifo or a device is written to as a pipe; another user's fifo is refused. SIGPIPE is the
+ * caller's to ignore.
  * Close the writer in every case.
  */
 int writer_open(struct writer *writer, const struct writer_options *options,
@@ -416,7 +417,8 @@ int writer_add_round(struct writer *writer, struct str *err); /* FINISHED_ROUND 
 int writer_flush(struct writer *writer, struct str *err);
 /*
  * The end: flush, then the features that info has behind the data (in a pipe: the build-ids), then
- * the header. The file is a valid recording whatever this returns.
+ * the header. The file is a valid recording whatever this returns, but for -ESTALE: somebody cut, moved
+ * or removed it meanwhile.
  */
 int writer_finish(struct writer *writer, const struct events *events, const struct info *info,
 		  struct str *err);
