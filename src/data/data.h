@@ -412,7 +412,7 @@ int writer_add_body(struct writer *writer, const struct record_body *body,
 int writer_add_round(struct writer *writer, struct str *err); /* FINISHED_ROUND */
 /*
  * Everything so far into the file, and its data size into the header: what a reader sees after a
- * kill. On ENOSPC the file is cut back to the last whole flush and stays readable.
+ * kill. On ENOSPC the whole records that fit stay (packed: whole flushes), and it is readable.
  */
 int writer_flush(struct writer *writer, struct str *err);
 /*
