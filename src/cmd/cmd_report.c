@@ -45,34 +45,34 @@ static void list_tasks(struct sample_run *run, const struct report_words *words)
 	str_release(&err);
 }
 
-static void print_report(struct sample_run *run, const struct report_words *words, struct report *report)
+static void print_report(struct sample_run *run, const struct report_words *words, struct table *table)
 {
 	struct pager pager;
 
 	pager_open(&pager, !words->sample.no_pager);
 	print_header(run, &words->sample.dump);
-	report_print(report, &run->output);
+	words->format->print(table, &run->output);
 	output_end(&run->output);
 	pager_close(&pager);
 }
 
 static void run_report(struct sample_run *run, const struct report_words *words)
 {
-	struct report *report = NULL;
+	struct table *table = NULL;
 	struct str err = STR_INIT;
 
-	if (report_new(&report, &words->report, &run->reader, &err)) {
+	if (table_new(&table, &words->report, &run->reader, &err)) {
 		message_error(err.s);
 		run->status = EXIT_BAD_USAGE;
 	} else {
 		/* What could be read is shown, also where reading had to end early. */
-		if (report_run(report, sample_run_progress, run, &err))
+		if (table_run(table, sample_run_progress, run, &err))
 			sample_run_fail(run, err.s);
 		progress_end(&run->progress);
-		print_report(run, words, report);
-		sample_run_notes(run, report_session(report), &words->sample);
+		print_report(run, words, table);
+		sample_run_notes(run, table_session(table), &words->sample);
 	}
-	report_free(report);
+	table_free(table);
 	str_release(&err);
 }
 

@@ -5,7 +5,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
-#include "report/report.h"
+#include "fmt/fmt.h"
 
 #include <errno.h>
 #include <sys/utsname.h>

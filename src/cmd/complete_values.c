@@ -6,7 +6,8 @@
 #include "cmd/quantity.h"
 #include "cmd/record_words.h"
 #include "record/record.h"
-#include "report/report.h"
+#include "fmt/fmt.h"
+#include "script/script.h"
 #include "stat/stat.h"
 
 #include <ctype.h>

@@ -160,7 +160,8 @@ static int choose_format(struct report_words *words)
 		return bad_usage("report: --folded and --json are two formats; give one");
 	if ((words->folded || words->json) && (words->sample.dump.header || words->sample.dump.full_header))
 		return bad_usage("report: --header goes before a table; --header-only prints it by itself");
-	words->report.format = words->folded ? "folded" : words->json ? "json" : "stdio";
+	words->format = report_format_find(words->folded ? "folded" : words->json ? "json" : "stdio");
+	words->report.needs = words->format->needs;
 	return 0;
 }
 

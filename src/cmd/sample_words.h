@@ -9,7 +9,8 @@
 #include "cmd/pager.h"
 #include "cmd/progress.h"
 #include "cmd/raw_dump.h"
-#include "report/report.h"
+#include "fmt/fmt.h"
+#include "script/script.h"
 
 enum { DEBUG_DIRS_MAX = 16 };
 
@@ -32,7 +33,7 @@ struct sample_words {
 /* What to read and whose samples; where names come from: the tail of a command's table. */
 extern const struct option_row sample_options[];
 
-/* What the rows filled, brought into the options that report/ takes. 0, or an exit status after a message. */
+/* What the rows filled, brought into the options that profile/ takes. 0, or an exit status after a message. */
 int sample_words_finish(struct sample_words *words);
 
 /* A command that prints samples: what it owns while it runs. */

@@ -2,7 +2,7 @@
  * The small pieces that text, CSV and JSON have in common: numbers that don't depend on the locale,
  * names that are safe for a terminal, and the look of each kind of place.
  */
-#include "fmt.h"
+#include "fmt_stat.h"
 
 #include <math.h>
 

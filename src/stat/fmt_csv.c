@@ -7,7 +7,7 @@
  * cpu/event=1,umask=2/ don't break a line. A second metric of an event has a line of its own, on
  * which the fields between place and metric are empty.
  */
-#include "fmt.h"
+#include "fmt_stat.h"
 
 struct csv_line {
 	struct str *out;

@@ -6,7 +6,7 @@
  * As in perf, rates per second and "CPUs utilized" have no column of their own, unless there is
  * nothing else to show.
  */
-#include "fmt.h"
+#include "fmt_stat.h"
 
 #include <stdlib.h>
 

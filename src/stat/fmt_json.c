@@ -6,7 +6,7 @@
  * "scale-error-pct", "partial", "mixed". With --metric-only the keys are the metrics' names. The last object of a
  * report, but for intervals, is pstat's own: the times that text has below its rows. It has no "event".
  */
-#include "fmt.h"
+#include "fmt_stat.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
  * events were not counted together, "(at least)" where a value is a lower bound, "(x%)" where it is
  * scaled, "(x% +- y%)" where it is known how sure it is. fmt_total.c writes what stands above and below the rows.
  */
-#include "fmt.h"
+#include "fmt_stat.h"
 
 #define VALUE_COLS 18
 #define UNIT_COLS 4 /* at least */

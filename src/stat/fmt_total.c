@@ -2,7 +2,7 @@
  * What stands above and below the rows of a text report: the title, the times (with -r their mean,
  * deviation and --table), and one line for each kind of mark that the rows have.
  */
-#include "fmt.h"
+#include "fmt_stat.h"
 
 #include <math.h>
 

@@ -32,7 +32,7 @@ void *xrealloc(void *old, size_t bytes)
 	return xreallocarray(old, bytes, 1);
 }
 
-struct output {
+struct demangled {
 	struct str *out;
 	size_t begin;
 	jmp_buf too_long; /* the library has no other way to be stopped */
@@ -40,7 +40,7 @@ struct output {
 
 static void take_text(const char *text, size_t n, void *context)
 {
-	struct output *output = context;
+	struct demangled *output = context;
 
 	if (n > OUTPUT_BYTES_MAX - (output->out->len - output->begin))
 		longjmp(output->too_long, 1);
@@ -59,7 +59,7 @@ static void cut_back(struct str *out, size_t len)
 
 static bool by_callback(demangler *function, const char *raw, int options, struct str *out)
 {
-	struct output output = { .out = out, .begin = out->len };
+	struct demangled output = { .out = out, .begin = out->len };
 
 	if (!setjmp(output.too_long) && function(raw, options, take_text, &output) &&
 	    out->len > output.begin)

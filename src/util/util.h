@@ -193,4 +193,8 @@ struct library_symbol {
 void *library_load(const char *soname, const struct library_symbol *symbols, size_t n,
 		   void *functions, struct str *err);
 
+#include "util/intern.h"
+#include "util/name_set.h"
+#include "util/output.h"
+
 #endif

@@ -6,7 +6,8 @@
  *
  * No file of the machine is read: all paths are looked up below a folder that is not there.
  */
-#include "report/report.h"
+#include "fmt/fmt.h"
+#include "script/script.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -31,18 +32,18 @@ static const char mem_keys[] = "mem,symbol_daddr,dso_daddr,tlb,snoop,locked,phys
 
 #define CHAINS .chain = { .kind = CHAIN_GRAPH, .min_percent = 0.5, .order = CHAIN_CALLER }
 static const struct report_options reports[] = {
-	{ .format = "stdio", .children = -1, .n_samples = true, .total_period = true, CHAINS },
-	{ .format = "stdio", .children = 0, .sort = all_keys, .separator = ",",
+	{ .children = -1, .n_samples = true, .total_period = true, CHAINS },
+	{ .children = 0, .sort = all_keys, .separator = ",",
 	  .chain = { .kind = CHAIN_FLAT, .order = CHAIN_CALLEE, .order_set = true, .key = CHAIN_BY_ADDRESS } },
-	{ .format = "stdio", .children = -1, .branch_stack = true, .sort = branch_keys,
+	{ .children = -1, .branch_stack = true, .sort = branch_keys,
 	  .chain = { .kind = CHAIN_FOLDED, .value = CHAIN_COUNT } },
-	{ .format = "stdio", .children = -1, .mem_mode = true, .sort = mem_keys, .group = true,
+	{ .children = -1, .mem_mode = true, .sort = mem_keys, .group = true,
 	  .chain = { .kind = CHAIN_FRACTAL, .min_percent = 5 } },
-	{ .format = "stdio", .children = -1, .view = VIEW_HIERARCHY, .verbose = 2, CHAINS },
-	{ .format = "stdio", .children = -1, .sort = "trace,tid,tgid,symbol", .ignore_callees = "[a-m]",
+	{ .children = -1, .view = VIEW_HIERARCHY, .verbose = 2, CHAINS },
+	{ .children = -1, .sort = "trace,tid,tgid,symbol", .ignore_callees = "[a-m]",
 	  .raw_trace = true, .empty_shown = true, .group = true, .group_sort = 1, CHAINS },
-	{ .format = "folded", .folded_annotate = true, .folded_delimiter = true },
-	{ .format = "json", .children = -1, CHAINS },
+	{ .needs = NEED_STACKS, .folded_annotate = true, .folded_delimiter = true },
+	{ .needs = NEED_ENTRIES | NEED_TREES, .children = -1, CHAINS },
 };
 
 static const struct script_options scripts[] = {
@@ -97,21 +98,24 @@ static bool open_input(struct reader *reader, int fd)
 static void run_report(int fd, const struct report_options *how)
 {
 	struct report_options options = *how;
+	const struct report_format *format = report_format_find(options.needs == NEED_STACKS ? "folded"
+								: options.needs	     ? "json"
+										     : "stdio");
 	struct output output = { .text = STR_INIT };
-	struct report *report = NULL;
+	struct table *report = NULL;
 	struct reader reader;
 	struct str err = STR_INIT;
 
 	options.session = session_options;
-	if (open_input(&reader, fd) && !report_new(&report, &options, &reader, &err)) {
-		report_run(report, NULL, NULL, &err);
-		report_print(report, &output);
-		session_add_notes(report_session(report));
+	if (open_input(&reader, fd) && !table_new(&report, &options, &reader, &err)) {
+		table_run(report, NULL, NULL, &err);
+		format->print(report, &output);
+		session_add_notes(table_session(report));
 		check_text(&output.text);
-		if (!strcmp(options.format, "folded"))
+		if (!strcmp(format->name, "folded"))
 			check_folded(&output.text);
 	}
-	report_free(report);
+	table_free(report);
 	reader_close(&reader);
 	str_release(&output.text);
 	str_release(&err);

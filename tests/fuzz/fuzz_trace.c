@@ -2,7 +2,7 @@
  * fuzz_trace: any bytes as the format of a tracepoint, and, behind its first NUL, as a sample of it. The claim: no
  * crash, no sanitizer report, no endless loop; a text within its bound.
  */
-#include "report/trace_parts.h"
+#include "trace/trace_internal.h"
 
 #include <stdlib.h>
 

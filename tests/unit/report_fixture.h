@@ -7,16 +7,16 @@
 
 #include "data_fixture.h"
 
-#include "report/calltree.h"
-#include "report/fold.h"
-#include "report/texts.h"
+#include "hist/hist.h"
+#include "hist/fold_internal.h"
+#include "util/util.h"
 
 enum { MADE_FRAMES = 16 };
 
 struct made_report {
 	struct str bytes, err;
 	struct reader reader;
-	struct report *report;
+	struct table *table;
 	struct hist hist;
 	struct frame frames[MADE_FRAMES * 4];
 	size_t n_frames;
@@ -45,11 +45,11 @@ static inline int made_open(struct made_report *m, const struct report_options *
 	assert_int_equal(reader_open_fd(&m->reader, fix_memory_file(m->bytes.s, m->bytes.len), "made",
 					&m->err),
 			 0);
-	code = report_new(&m->report, options, &m->reader, &m->err);
+	code = table_new(&m->table, options, &m->reader, &m->err);
 	if (code)
 		return code;
 	m->hist = (struct hist){ .event = m->reader.events.v[0], .n_members = 1 };
-	cells_init(&m->hist.cells, m->report->private->facts);
+	cells_init(&m->hist.cells, m->table->private->facts);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ static inline void made_close(struct made_report *m)
 	free(m->hist.member_cells);
 	free(m->hist.member_totals);
 	free(m->hist.member_shown);
-	report_free(m->report);
+	table_free(m->table);
 	reader_close(&m->reader);
 	str_release(&m->bytes);
 	str_release(&m->err);
@@ -81,8 +81,8 @@ static inline uint32_t made_place(struct made_report *m, const struct symbol *sy
 	for (size_t i = 0; i < ARRAY_SIZE(made_dsos); i++)
 		if (symbol->dso == &made_dsos[i])
 			place.dso = &made_dsos[i];
-	number = places_intern(m->report->session.places, &place, 0x7f0000 + place.addr, false);
-	row = &m->report->session.places->v[number];
+	number = places_intern(m->table->session.places, &place, 0x7f0000 + place.addr, false);
+	row = &m->table->session.places->v[number];
 	if (row->framed)
 		return number;
 	row->frames = (struct frame_list){ &m->frames[m->n_frames], inlined ? 2 : 1 };
@@ -100,8 +100,8 @@ static inline uint32_t made_unknown(struct made_report *m, struct dso *dso, uint
 {
 	static const struct frame nothing;
 	struct place place = { .dso = dso, .addr = addr, .mode = MISC_USER };
-	uint32_t number = places_intern(m->report->session.places, &place, addr, false);
-	struct place_row *row = &m->report->session.places->v[number];
+	uint32_t number = places_intern(m->table->session.places, &place, addr, false);
+	struct place_row *row = &m->table->session.places->v[number];
 
 	row->frames = (struct frame_list){ &nothing, 1 };
 	row->framed = true;
@@ -115,7 +115,7 @@ static inline uint32_t made_stack(struct made_report *m, const uint32_t *places)
 	uint32_t stack = 0;
 
 	for (; *places != PLACE_NONE; places++)
-		stack = stacks_child(m->report->session.stacks, stack, *places);
+		stack = stacks_child(m->table->session.stacks, stack, *places);
 	return stack;
 }
 
@@ -146,9 +146,9 @@ static inline const char *made_text(struct made_report *m, const struct entry *e
 	static char line[256];
 	struct str text = STR_INIT;
 
-	for (size_t i = 0; i < m->report->n_keys; i++) {
+	for (size_t i = 0; i < m->table->n_keys; i++) {
 		str_add(&text, i ? "|" : "");
-		m->report->keys[i]->text(m->report, entry->values[i], &text);
+		m->table->keys[i]->text(m->table, entry->values[i], &text);
 	}
 	snprintf(line, sizeof(line), "%s", text.s);
 	str_release(&text);

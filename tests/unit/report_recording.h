@@ -6,7 +6,7 @@
 #ifndef REPORT_RECORDING_H
 #define REPORT_RECORDING_H
 
-#include "report/report.h"
+#include "fmt/fmt_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -238,24 +238,35 @@ static inline struct report_options recorded_options(const struct recorded *reco
 	return options;
 }
 
+/* The format that needs what the options say; the table where they say nothing. */
+static inline const struct report_format *recorded_format(const struct report_options *options)
+{
+	static const char *const names[] = { "folded", "json" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (options->needs == report_format_find(names[i])->needs)
+			return report_format_find(names[i]);
+	return report_format_find("stdio");
+}
+
 /* The report's text, and its notes where they are asked for. The caller releases text. */
 static inline void recorded_report(const struct recorded *recorded,
 				   const struct report_options *options, bool color,
 				   struct str *text, struct str *notes)
 {
 	struct output output = { .text = STR_INIT, .color = color };
-	struct report *report = NULL;
+	struct table *table = NULL;
 	struct reader reader;
 	struct str err = STR_INIT;
 
 	assert_int_equal(reader_open(&reader, recorded->data, &err), 0);
-	if (report_new(&report, options, &reader, &err) || report_run(report, NULL, NULL, &err))
+	if (table_new(&table, options, &reader, &err) || table_run(table, NULL, NULL, &err))
 		fail_msg("%s", err.s);
-	assert_int_equal(report_print(report, &output), 0);
+	assert_int_equal(recorded_format(options)->print(table, &output), 0);
 	if (notes)
-		for (size_t i = 0; i < report_session(report)->notes.n; i++)
-			str_addf(notes, "%s\n", report_session(report)->notes.v[i].text);
-	report_free(report);
+		for (size_t i = 0; i < table_session(table)->notes.n; i++)
+			str_addf(notes, "%s\n", table_session(table)->notes.v[i].text);
+	table_free(table);
 	reader_close(&reader);
 	str_release(&err);
 	*text = output.text;

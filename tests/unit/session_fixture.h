@@ -7,9 +7,9 @@
 
 #include "replay_fixture.h"
 
-#include "report/collect.h"
-#include "report/filters.h"
-#include "report/session.h"
+#include "hist/collect.h"
+#include "profile/filters_internal.h"
+#include "profile/profile.h"
 
 struct fix_session {
 	struct reader reader;

@@ -1,5 +1,5 @@
 /* The texts of -g: words in any order and cut short, numbers, what is refused. */
-#include "report/report.h"
+#include "fmt/fmt.h"
 
 #include <errno.h>
 #include <setjmp.h>

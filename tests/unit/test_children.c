@@ -74,7 +74,7 @@ static void callers_have_the_sum_of_what_they_called(void **state)
 	(void)state;
 	open_order(&m, CHAIN_CALLER);
 	add_plain(&m);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "12/0/0 [.] main\n"
 			   "12/7/1 [.] work\n"
 			   "5/5/1 [.] leaf\n");
@@ -88,7 +88,7 @@ static void a_callers_tree_goes_inwards(void **state)
 	(void)state;
 	open_order(&m, CHAIN_CALLER);
 	add_plain(&m);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_tree(&m, "[.] main", "main:12(work:12(leaf:5))");
 	/* As the sampled function work has the whole chain, as a caller its inner part. */
 	assert_tree(&m, "[.] work", "main:7(work:7),work:5(leaf:5)");
@@ -103,7 +103,7 @@ static void a_callees_tree_goes_outwards(void **state)
 	(void)state;
 	open_order(&m, CHAIN_CALLEE);
 	add_plain(&m);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_tree(&m, "[.] main", "main:12");
 	assert_tree(&m, "[.] work", "work:12(main:12)");
 	assert_tree(&m, "[.] leaf", "leaf:5(work:5(main:5))");
@@ -125,7 +125,7 @@ static void recursion_counts_once(void **state)
 		made_sample(&m, 0, leaf,
 			    made_stack(&m, (const uint32_t[]){ a, b, a, leaf, PLACE_NONE }), 5);
 		made_sample(&m, 0, b, made_stack(&m, (const uint32_t[]){ a, a, b, PLACE_NONE }), 2);
-		hist_fold(m.report, &m.hist);
+		hist_fold(m.table, &m.hist);
 		assert_entries(&m, "7/2/1 [.] work\n"
 				   "5/5/1 [.] leaf\n");
 		/* From its first frame in the order shown to the end. */
@@ -146,7 +146,7 @@ static void inlined_functions_are_frames_and_self_is_the_symbols(void **state)
 	main_place = made_place(&m, &made_main, 4, NULL);
 	work = made_place(&m, &made_work, 4, &made_small);
 	made_sample(&m, 0, work, made_stack(&m, (const uint32_t[]){ main_place, work, PLACE_NONE }), 9);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "9/9/1 [.] work\n"
 			   "9/0/0 [.] main\n"
 			   "9/0/0 [.] small (inlined)\n");
@@ -162,7 +162,7 @@ static void a_sample_without_chain_is_its_own_total(void **state)
 	(void)state;
 	open_order(&m, CHAIN_CALLER);
 	made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 3);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "3/3/1 [.] leaf\n");
 	made_close(&m);
 }
@@ -182,7 +182,7 @@ static void unknown_callers_are_entries_or_hidden(void **state)
 		leaf = made_place(&m, &made_leaf, 0, NULL);
 		made_sample(&m, 0, leaf, made_stack(&m, (const uint32_t[]){ nowhere, leaf, PLACE_NONE }),
 			    4);
-		hist_fold(m.report, &m.hist);
+		hist_fold(m.table, &m.hist);
 		assert_entries(&m, hide ? "4/4/1 [.] leaf\n"
 					: "4/4/1 [.] leaf\n4/0/0 [.] 0x0000000000000abc\n");
 		assert_tree(&m, "[.] leaf", hide ? "leaf:4" : "?:4(leaf:4)");
@@ -210,7 +210,7 @@ static void the_caller_stands_first_within_a_thread(void **state)
 		cells_add(&m.hist.cells, facts,
 			  &(struct cell_values){ .n_samples = 1, .period = 5, .tid = 41 + threads });
 		m.hist.totals.period += 5;
-		hist_fold(m.report, &m.hist);
+		hist_fold(m.table, &m.hist);
 		/* In one thread main, with the shortest way to go, is last. */
 		assert_entries(&m, threads == 1 ? "5/5/1 [.] leaf\n"
 						  "5/0/0 [.] work\n"
@@ -231,7 +231,7 @@ static void small_entries_get_no_tree(void **state)
 	options.chain.min_percent = 50;
 	assert_int_equal(made_open(&m, &options), 0);
 	add_plain(&m);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_non_null(find_text(&m, "[.] main")->tree);
 	assert_null(find_text(&m, "[.] leaf")->tree);
 	made_close(&m);
@@ -246,7 +246,7 @@ static void the_symbol_filter_is_for_callers_too(void **state)
 	options.filters.symbol_filter = "or";
 	assert_int_equal(made_open(&m, &options), 0);
 	add_plain(&m);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "12/7/1 [.] work\n");
 	assert_int_equal(m.hist.totals.period, 12);
 	assert_int_equal(m.hist.shown.period, 7);
@@ -269,7 +269,7 @@ static void the_parent_is_the_first_match_in_the_order_shown(void **state)
 			assert_int_equal(made_open(&m, &options), 0);
 			add_plain(&m);
 			made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 3);
-			hist_fold(m.report, &m.hist);
+			hist_fold(m.table, &m.hist);
 			if (order == CHAIN_CALLER)
 				assert_entries(&m, exclude ? "0/12/2 main\n"
 							   : "0/12/2 main\n0/3/1 [other]\n");

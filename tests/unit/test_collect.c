@@ -2,13 +2,13 @@
  * The pass over a recording: each sample is in one cell of its event, filters leave the totals whole or
  * not as perf has it, branches are cells of their own; and what is said at the end.
  */
-#include "report/task_names.h"
+#include "profile/profile.h"
 #include "session_fixture.h"
 
 enum { EVENTS_MOST = 2 };
 
 struct targets {
-	struct report report; /* first: the target function is given it */
+	struct table table; /* first: the target function is given it */
 	struct reader reader;
 	struct cells cells[EVENTS_MOST];
 	struct entry_stats totals[EVENTS_MOST];
@@ -17,10 +17,10 @@ struct targets {
 	struct str err;
 };
 
-static int target(struct report *report, const struct data_event *event,
+static int target(struct table *table, const struct data_event *event,
 		  struct collect_target *target, struct str *err)
 {
-	struct targets *t = (struct targets *)report;
+	struct targets *t = (struct targets *)table;
 
 	(void)err;
 	assert_true(event->index < EVENTS_MOST);
@@ -41,18 +41,18 @@ static void collect(struct targets *t, struct fix_story *story, uint64_t facts,
 	str_init(&t->err);
 	story_bytes(story, false, &bytes);
 	if (reader_open_fd(&t->reader, fix_memory_file(bytes.s, bytes.len), "story", &t->err) ||
-	    session_init(&t->report.session, &t->reader, &t->report.options.session, &t->err) ||
-	    filters_new(&t->report.filters, filters, &t->report.session, &t->err) ||
-	    collect_run(&t->report, target, NULL, NULL, &t->err))
+	    session_init(&t->table.session, &t->reader, &t->table.options.session, &t->err) ||
+	    filters_new(&t->table.filters, filters, &t->table.session, &t->err) ||
+	    collect_run(&t->table, target, NULL, NULL, &t->err))
 		fail_msg("%s", t->err.s);
 	str_release(&bytes);
 }
 
 static void release(struct targets *t, struct fix_story *story)
 {
-	filters_free(t->report.filters);
-	task_names_free(t->report.tasks);
-	session_release(&t->report.session);
+	filters_free(t->table.filters);
+	task_names_free(t->table.tasks);
+	session_release(&t->table.session);
 	reader_close(&t->reader);
 	for (size_t i = 0; i < EVENTS_MOST; i++)
 		if (t->made[i])
@@ -123,7 +123,7 @@ static void filters_and_totals(void **state)
 
 static void sample_facts(void **state)
 {
-	static const enum fact kept[] = { FACT_PID,         FACT_TID,       FACT_CPU,
+	static const enum sample_fact kept[] = { FACT_PID,         FACT_TID,       FACT_CPU,
 					  FACT_TIME,        FACT_WEIGHT,    FACT_INS_LAT,
 					  FACT_P_STAGE_CYC, FACT_DATA_ADDR, FACT_CGROUP };
 	static const uint64_t expected[] = { PID, 43, 1, 50, 0x01020304, 0x0506, 0x0708, 0xabc, 0 };
@@ -141,7 +141,7 @@ static void sample_facts(void **state)
 	story_add(&story, &body);
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 		facts |= 1ULL << kept[i];
-	t.report.options.time_quantum_ns = 1000;
+	t.table.options.time_quantum_ns = 1000;
 	collect(&t, &story, facts, &(struct filter_options){ 0 });
 	assert_int_equal(t.cells[0].n, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
@@ -170,7 +170,7 @@ static void branches(void **state)
 	body.sample.branches = stack;
 	body.sample.n_branches = ARRAY_SIZE(stack);
 	story_add(&story, &body);
-	t.report.branch_view = true;
+	t.table.branch_view = true;
 	collect(&t, &story,
 		1ULL << FACT_FROM | 1ULL << FACT_TO | 1ULL << FACT_PLACE |
 			1ULL << FACT_BRANCH_FLAGS,
@@ -200,7 +200,7 @@ static void memory_mode(void **state)
 	story_add(&story, &body);
 	body.sample.weight = 0;
 	story_add(&story, &body);
-	t.report.options.mem_mode = true;
+	t.table.options.mem_mode = true;
 	collect(&t, &story, 0, &(struct filter_options){ 0 });
 	assert_int_equal(t.totals[0].n_samples, 2);
 	assert_int_equal(t.totals[0].period, 31);
@@ -227,16 +227,16 @@ static void nothing_to_say(void **state)
 	make_story(&story);
 	story_kernel_map(&story, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
 	collect(&t, &story, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
-	session_add_notes(&t.report.session);
-	for (size_t i = 0; i < t.report.session.notes.n; i++)
-		fail_msg("%s", t.report.session.notes.v[i].text);
+	session_add_notes(&t.table.session);
+	for (size_t i = 0; i < t.table.session.notes.n; i++)
+		fail_msg("%s", t.table.session.notes.v[i].text);
 	release(&t, &story);
 }
 
 static void losses_are_numbers(void **state)
 {
 	static struct targets t;
-	struct session *session = &t.report.session;
+	struct session *session = &t.table.session;
 	struct fix_story story;
 	const struct note *note;
 
@@ -267,7 +267,7 @@ static void losses_are_numbers(void **state)
 static void files_without_symbols(void **state)
 {
 	static struct targets t;
-	struct session *session = &t.report.session;
+	struct session *session = &t.table.session;
 	struct fix_story story;
 	const struct note *note;
 	char path[64];

@@ -4,7 +4,7 @@
  */
 #include "report_recording.h"
 
-#include "report/hist.h"
+#include "hist/hist.h"
 
 static void expect_report(const struct recorded_samples *samples, size_t n, unsigned n_events,
 			  void (*set)(struct report_options *options), const char *expected)
@@ -199,7 +199,7 @@ static void test_hierarchy(void **state)
 
 static void set_folded(struct report_options *options)
 {
-	options->format = "folded";
+	options->needs = report_format_find("folded")->needs;
 }
 
 static void test_folded(void **state)
@@ -220,7 +220,7 @@ static void test_folded(void **state)
 
 static void set_folded_marks(struct report_options *options)
 {
-	options->format = "folded";
+	options->needs = report_format_find("folded")->needs;
 	options->folded_annotate = options->folded_delimiter = true;
 	options->sort = "cpu"; /* what entries are made of does not matter */
 }
@@ -271,7 +271,7 @@ static void test_folded_events(void **state)
 
 static void set_json(struct report_options *options)
 {
-	options->format = "json";
+	options->needs = report_format_find("json")->needs;
 	options->sort = "comm,sym,cpu";
 	options->chain.min_percent = 20;
 }

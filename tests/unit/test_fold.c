@@ -26,7 +26,7 @@ static void addresses_of_a_function_are_one_entry(void **state)
 	made_sample(&m, 0, made_place(&m, &made_main, 8, NULL), 0, 20);
 	made_sample(&m, 0, made_place(&m, &made_main, 8, NULL), 0, 5);
 	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 50);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/50/1 app|[.] work\n"
 			   "0/35/3 app|[.] main\n");
 	made_close(&m);
@@ -40,7 +40,7 @@ static void same_names_in_two_files_are_two_entries(void **state)
 	open_sorted(&m, "sym");
 	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 10);
 	made_sample(&m, 0, made_place(&m, &made_work_z, 0, NULL), 0, 30);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/30/1 [.] work\n"
 			   "0/10/1 [.] work\n");
 	made_close(&m);
@@ -58,7 +58,7 @@ static void files_of_one_name_are_one_entry_unless_verbose(void **state)
 		made_sample(&m, 0, made_unknown(&m, &made_dsos[0], 0x10), 0, 1);
 		made_sample(&m, 0, made_unknown(&m, &made_dsos[1], 0x20), 0, 2);
 		made_sample(&m, 0, made_unknown(&m, NULL, 0x20), 0, 2);
-		hist_fold(m.report, &m.hist);
+		hist_fold(m.table, &m.hist);
 		assert_entries(&m, verbose ? "0/2/1 /b/app\n0/2/1 [unknown]\n0/1/1 /a/app\n"
 					   : "0/3/2 app\n0/2/1 [unknown]\n");
 		made_close(&m);
@@ -76,7 +76,7 @@ static void unknown_addresses_are_apart_and_last(void **state)
 	made_sample(&m, 0, made_unknown(&m, &made_dsos[2], 0x400), 0, 0);
 	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 7);
 	made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 7);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/7/1 [.] leaf\n"
 			   "0/7/1 [.] work\n"
 			   "0/7/2 [.] 0x0000000000000400\n"
@@ -94,7 +94,7 @@ static void keys_decide_between_equals_in_their_order(void **state)
 	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 5);
 	made_sample(&m, UINT64_MAX, made_place(&m, &made_work, 0, NULL), 0, 5);
 	made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 5);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/5/1 -001|[.] work\n"
 			   "0/5/1 000|[.] leaf\n"
 			   "0/5/1 000|[.] work\n"
@@ -112,7 +112,7 @@ static void fields_order_before_numbers(void **state)
 	assert_int_equal(made_open(&m, &options), 0);
 	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 50);
 	made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 5);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/5/1 [.] leaf\n"
 			   "0/50/1 [.] work\n");
 	made_close(&m);
@@ -130,12 +130,12 @@ static void filtered_samples_stay_in_the_total(void **state)
 		assert_int_equal(made_open(&m, &options), 0);
 		made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 75);
 		made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 25);
-		hist_fold(m.report, &m.hist);
+		hist_fold(m.table, &m.hist);
 		assert_entries(&m, "0/25/1 app|[.] leaf\n");
 		assert_int_equal(m.hist.totals.period, 100);
 		assert_int_equal(m.hist.shown.period, 25);
 		assert_int_equal(m.hist.shown.n_samples, 1);
-		assert_float_equal(entry_percent(m.report, &m.hist, m.hist.entries[0],
+		assert_float_equal(entry_percent(m.table, &m.hist, m.hist.entries[0],
 						 field_find("overhead", 8), 0),
 				   relative ? 100.0 : 25.0, 1e-9);
 		made_close(&m);
@@ -152,7 +152,7 @@ static void hidden_addresses_are_not_in_the_total(void **state)
 	assert_int_equal(made_open(&m, &options), 0);
 	made_sample(&m, 0, made_unknown(&m, &made_dsos[2], 0x5000), 0, 7);
 	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 3);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/3/1 [.] work\n");
 	assert_int_equal(m.hist.totals.period, 3);
 	assert_int_equal(m.hist.totals.n_samples, 1);
@@ -170,10 +170,10 @@ static void the_limit_hides_what_is_below(void **state)
 	made_sample(&m, 0, made_place(&m, &made_main, 0, NULL), 0, 51);
 	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 25);
 	made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 24);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_int_equal(m.hist.n, 3);
-	assert_true(entry_is_shown(m.report, &m.hist, m.hist.entries[1]));
-	assert_false(entry_is_shown(m.report, &m.hist, m.hist.entries[2]));
+	assert_true(entry_is_shown(m.table, &m.hist, m.hist.entries[1]));
+	assert_false(entry_is_shown(m.table, &m.hist, m.hist.entries[2]));
 	made_close(&m);
 }
 
@@ -186,7 +186,7 @@ static void members_of_a_group_share_entries(void **state)
 	open_sorted(&m, "sym");
 	m.hist.n_members = 2;
 	m.hist.member_cells = xcalloc(1, sizeof(*m.hist.member_cells));
-	cells_init(m.hist.member_cells, m.report->private->facts);
+	cells_init(m.hist.member_cells, m.table->private->facts);
 	m.hist.member_totals = xcalloc(2, sizeof(*m.hist.member_totals));
 	m.hist.member_shown = xcalloc(2, sizeof(*m.hist.member_shown));
 	made_sample(&m, 0, made_place(&m, &made_main, 0, NULL), 0, 10);
@@ -195,7 +195,7 @@ static void members_of_a_group_share_entries(void **state)
 		       made_place(&m, &made_work, 4, NULL), 0, 3);
 	made_sample_in(m.hist.member_cells, &m.hist.member_totals[1], 0,
 		       made_place(&m, &made_leaf, 4, NULL), 0, 1);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	/* main and work are equal by the leader: the second event decides. */
 	assert_entries(&m, "0/10/1 [.] work\n"
 			   "0/10/1 [.] main\n"
@@ -203,7 +203,7 @@ static void members_of_a_group_share_entries(void **state)
 	entry = m.hist.entries[0];
 	assert_int_equal(entry->members[0].period, 10);
 	assert_int_equal(entry->members[1].period, 3);
-	assert_float_equal(entry_percent(m.report, &m.hist, entry, field_find("overhead", 8), 1),
+	assert_float_equal(entry_percent(m.table, &m.hist, entry, field_find("overhead", 8), 1),
 			   75.0, 1e-9);
 	made_close(&m);
 }
@@ -220,7 +220,7 @@ static void levels_have_the_sums_of_what_is_below(void **state)
 	made_sample(&m, 0, made_place(&m, &made_main, 0, NULL), 0, 10);
 	made_sample(&m, 1, made_place(&m, &made_main, 0, NULL), 0, 4);
 	made_sample(&m, 1, made_place(&m, &made_work_z, 0, NULL), 0, 7);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_int_equal(m.hist.n, 2);
 	top = m.hist.entries[0];
 	assert_int_equal(top->self.period, 11);
@@ -244,7 +244,7 @@ static void without_keys_all_is_one_entry(void **state)
 	open_sorted(&m, "");
 	made_sample(&m, 0, made_place(&m, &made_main, 0, NULL), 0, 10);
 	made_sample(&m, 1, made_place(&m, &made_work, 0, NULL), 0, 4);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/14/2 \n");
 	made_close(&m);
 }
@@ -255,7 +255,7 @@ static void an_event_without_samples_has_no_entries(void **state)
 
 	(void)state;
 	open_sorted(&m, NULL);
-	hist_fold(m.report, &m.hist);
+	hist_fold(m.table, &m.hist);
 	assert_int_equal(m.hist.n, 0);
 	made_close(&m);
 }

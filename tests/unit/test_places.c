@@ -1,5 +1,5 @@
 /* Distinct places: what makes two of them one, and how they are said. */
-#include "report/session.h"
+#include "profile/profile.h"
 
 #include <stdlib.h>
 

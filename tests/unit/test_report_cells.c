@@ -1,5 +1,5 @@
 /* Cells: one per combination of the facts that are kept; sums stay whole. */
-#include "report/hist.h"
+#include "hist/hist.h"
 
 #include <cmocka.h>
 

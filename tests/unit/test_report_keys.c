@@ -3,7 +3,7 @@
  */
 #include "report_fixture.h"
 
-#include "report/keys.h"
+#include "hist/keys_internal.h"
 
 static const char *key_name(const struct sort_key *key)
 {
@@ -45,21 +45,21 @@ static void the_beginning_of_a_name_is_enough(void **state)
 	assert_null(field_find("x", 1));
 }
 
-static void add_columns(const struct report *report, struct str *out)
+static void add_columns(const struct table *table, struct str *out)
 {
-	for (size_t i = 0; i < report->n_columns; i++)
+	for (size_t i = 0; i < table->n_columns; i++)
 		str_addf(out, "%s%s", i ? " " : "",
-			 report->columns[i].field ? report->columns[i].field->header
-						  : report->columns[i].key->name);
+			 table->columns[i].field ? table->columns[i].field->header
+						  : table->columns[i].key->name);
 }
 
-static void add_order(const struct report *report, struct str *out)
+static void add_order(const struct table *table, struct str *out)
 {
-	for (size_t i = 0; i < report->private->n_order; i++) {
-		const struct order_item *item = &report->private->order[i];
+	for (size_t i = 0; i < table->private->n_order; i++) {
+		const struct order_item *item = &table->private->order[i];
 
 		str_addf(out, "%s%s", i ? " " : "",
-			 item->field ? item->field->header : report->keys[item->key_index]->name);
+			 item->field ? item->field->header : table->keys[item->key_index]->name);
 	}
 }
 
@@ -89,7 +89,7 @@ static const struct columns_case {
 	  NULL },
 	{ { PLAIN, .filters = { .dsos = "app,b" } }, "Overhead comm dso symbol", NULL, NULL },
 	{ { .children = 1, .filters = { .dsos = "app" } }, "Children Self comm dso symbol", NULL, NULL },
-	{ { PLAIN, .format = "json", .filters = { .dsos = "app" } }, "Overhead comm dso symbol", NULL, NULL },
+	{ { PLAIN, .needs = NEED_ENTRIES, .filters = { .dsos = "app" } }, "Overhead comm dso symbol", NULL, NULL },
 	{ { PLAIN, .sort = "dso", .filters = { .dsos = "app" } }, "Overhead dso", NULL, NULL },
 	{ { PLAIN, .mem_mode = true, .sort = "mem" }, "Overhead mem", NULL, NULL },
 	{ { PLAIN, .sort = "foo" }, NULL, NULL, "--sort: 'foo' is not a key" },
@@ -123,8 +123,8 @@ static void words_make_columns_and_order(void **state)
 			assert_memory_equal(m.err.s, c->error, strlen(c->error));
 		}
 		if (!code) {
-			add_columns(m.report, &columns);
-			add_order(m.report, &order);
+			add_columns(m.table, &columns);
+			add_order(m.table, &order);
 			assert_string_equal(columns.s, c->columns);
 			if (c->order)
 				assert_string_equal(order.s, c->order);
@@ -142,7 +142,7 @@ static void a_column_left_out_is_said(void **state)
 
 	(void)state;
 	assert_int_equal(made_open(&m, &options), 0);
-	assert_string_equal(m.report->elided.s, "# comm: a\\x1bb\n");
+	assert_string_equal(m.table->elided.s, "# comm: a\\x1bb\n");
 	made_close(&m);
 }
 
@@ -166,7 +166,7 @@ static void braces_join_levels(void **state)
 
 		assert_int_equal(made_open(&m, &options), 0);
 		for (size_t k = 0; k < 4; k++)
-			assert_int_equal(m.report->private->slots[k].level, rows[i].levels[k]);
+			assert_int_equal(m.table->private->slots[k].level, rows[i].levels[k]);
 		made_close(&m);
 	}
 }
@@ -175,7 +175,7 @@ static void assert_text(struct made_report *m, const char *key, uint64_t value, 
 {
 	struct str out = STR_INIT;
 
-	sort_key_find(key, strlen(key))->text(m->report, value, &out);
+	sort_key_find(key, strlen(key))->text(m->table, value, &out);
 	assert_string_equal(out.s, expected);
 	str_release(&out);
 }
@@ -213,11 +213,11 @@ static void columns_are_as_wide_as_their_widest(void **state)
 	(void)state;
 	assert_int_equal(made_open(&m, &options), 0);
 	made_sample(&m, 0, made_unknown(&m, NULL, 0x5000), 0, 7);
-	hist_fold(m.report, &m.hist);
-	report_columns_for(m.report, &m.hist);
-	assert_int_equal(m.report->columns[0].width, 8);
-	assert_int_equal(m.report->columns[1].width, 16); /* perf's, where a function is not known */
-	assert_int_equal(m.report->columns[2].width, strlen("[.] 0x0000000000005000"));
+	hist_fold(m.table, &m.hist);
+	table_columns_for(m.table, &m.hist);
+	assert_int_equal(m.table->columns[0].width, 8);
+	assert_int_equal(m.table->columns[1].width, 16); /* perf's, where a function is not known */
+	assert_int_equal(m.table->columns[2].width, strlen("[.] 0x0000000000005000"));
 	made_close(&m);
 }
 

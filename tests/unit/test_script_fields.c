@@ -4,7 +4,7 @@
  */
 #include "session_fixture.h"
 
-#include "report/script_parts.h"
+#include "script/script_internal.h"
 
 #define S 1000000000ULL
 

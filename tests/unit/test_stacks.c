@@ -1,6 +1,6 @@
 /* The prefix tree of stacks, and distinct texts. */
-#include "report/session.h"
-#include "report/texts.h"
+#include "profile/profile.h"
+#include "util/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>

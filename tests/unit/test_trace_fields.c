@@ -2,8 +2,8 @@
  * Fields of tracepoints: a recording's formats made here, so what they say of a sample's bytes is known. What
  * does not fit its format is refused, and never read beyond its end.
  */
-#include "report/report.h"
-#include "report/session.h"
+#include "fmt/fmt.h"
+#include "profile/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,8 @@
  *
  *	TRACE_MUTANTS=5000000 TRACE_RECORDINGS=100000 TRACE_SEED=1 build/.../test_trace_mutants
  */
-#include "report/report.h"
+#include "fmt/fmt.h"
+#include "script/script.h"
 #include "trace_fixture.h"
 
 #include <sys/mman.h>
@@ -329,25 +330,25 @@ static void make_recording(const struct str *golden, const struct str *format, s
 
 static size_t run_report(int fd)
 {
-	struct report_options options = { .format = "stdio", .children = -1, .sort = "trace,number,comm",
+	struct report_options options = { .children = -1, .sort = "trace,number,comm",
 					  .session = session_options };
 	struct output output = { .text = STR_INIT };
-	struct report *report = NULL;
+	struct table *table = NULL;
 	struct reader reader;
 	struct str err = STR_INIT;
 	size_t len;
 
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	assert_int_equal(reader_open_fd(&reader, dup(fd), "mutant", &err), 0);
-	if (report_new(&report, &options, &reader, &err)) { /* no field of that name is left */
+	if (table_new(&table, &options, &reader, &err)) { /* no field of that name is left */
 		options.sort = "trace";
 		str_reset(&err);
-		assert_int_equal(report_new(&report, &options, &reader, &err), 0);
+		assert_int_equal(table_new(&table, &options, &reader, &err), 0);
 	}
-	assert_int_equal(report_run(report, NULL, NULL, &err), 0);
-	report_print(report, &output);
+	assert_int_equal(table_run(table, NULL, NULL, &err), 0);
+	report_format_find("stdio")->print(table, &output);
 	len = output.text.len;
-	report_free(report);
+	table_free(table);
 	reader_close(&reader);
 	str_release(&output.text);
 	str_release(&err);

@@ -2,7 +2,7 @@
  * What a print format makes of a sample: C's arithmetic, the kernel's conversions and helpers, in either byte
  * order; and what is not understood, which is no text at all.
  */
-#include "report/trace_parts.h"
+#include "trace/trace_internal.h"
 
 #include <endian.h>
 #include <stdlib.h>

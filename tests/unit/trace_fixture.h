@@ -5,7 +5,7 @@
 #ifndef PSTAT_TRACE_FIXTURE_H
 #define PSTAT_TRACE_FIXTURE_H
 
-#include "report/trace_parts.h"
+#include "trace/trace_internal.h"
 
 #include <glob.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef TREE_FIXTURE_H
 #define TREE_FIXTURE_H
 
-#include "report/calltree.h"
+#include "fmt/fmt_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ struct tree_fixture {
 	struct symbol symbols[10]; /* main, a .. h at 0x1000, 0x1100, ...; "b" again, inlined */
 	struct place_row rows[12]; /* of the symbols, in order; [10] 0x1234, [11] 0x77: no file */
 	struct places places;
-	struct report report;
+	struct table table;
 	struct hist hist;
 	struct entry entry;
 	struct output output;
@@ -46,9 +46,9 @@ static inline void tree_init(struct tree_fixture *t)
 	t->rows[10] = (struct place_row){ .addr = 0x1234, .ip = 0x1234, .mode = MISC_USER };
 	t->rows[11] = (struct place_row){ .addr = 0x77, .ip = 0x77, .mode = MISC_USER };
 	t->places = (struct places){ .v = t->rows, .n = ARRAY_SIZE(t->rows) };
-	t->report.session.places = &t->places;
-	t->report.children = true;
-	t->report.options.chain = (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5 };
+	t->table.session.places = &t->places;
+	t->table.children = true;
+	t->table.options.chain = (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5 };
 	t->hist.n_members = 1;
 	str_init(&t->output.text);
 	t->entry.tree = calltree_new();
@@ -84,7 +84,7 @@ static inline void tree_add(struct tree_fixture *t, const char *chain, uint64_t 
 		assert_true(n < TREE_WORDS);
 		frames[n++] = tree_frame(t, word);
 	}
-	calltree_add(t->entry.tree, t->report.options.chain.key, frames, n, period, count);
+	calltree_add(t->entry.tree, t->table.options.chain.key, frames, n, period, count);
 	free(copy);
 	t->entry.total.period += period;
 	t->hist.totals.period += period;
@@ -95,7 +95,7 @@ static inline const char *tree_text(struct tree_fixture *t, unsigned left_margin
 {
 	calltree_finish(t->entry.tree);
 	str_reset(&t->output.text);
-	calltree_print(&t->report, &t->hist, &t->entry, left_margin, &t->output);
+	calltree_print(&t->table, &t->hist, &t->entry, left_margin, &t->output);
 	return t->output.text.s;
 }
 

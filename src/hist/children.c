@@ -1,0 +1,132 @@
+/*
+ * Groups into entries. A group counts for the entry of its own frame and, with --children, once for each
+ * other entry of its chain, however often that comes up there. An entry's part of the chain begins at its
+ * first frame in the order that is shown: a caller's goes on with what it called, a callee's with its
+ * callers; the sampled function's own part is the whole chain.
+ */
+#include "hist/fold_internal.h"
+
+#include <stdlib.h>
+
+void entries_init(struct entries *entries, struct table *table, struct hist *hist,
+		  const struct groups *groups)
+{
+	const struct frames *frames = &table->private->frames;
+
+	*entries = (struct entries){ .table = table, .hist = hist, .groups = groups };
+	row_set_init(&entries->ids, 2);
+	entries->seen = xcalloc(frames->values.n + 1, sizeof(*entries->seen));
+	entries->shares = xcalloc(frames->max_depth + 1, sizeof(*entries->shares));
+	entries->chain = xcalloc(frames->max_depth + 1, sizeof(*entries->chain));
+}
+
+void entries_release(struct entries *entries)
+{
+	row_set_release(&entries->ids);
+	free(entries->v);
+	free(entries->seen);
+	free(entries->shares);
+	free(entries->chain);
+}
+
+static void set_place(struct entry *entry, const struct table *table, uint32_t place)
+{
+	entry->place = place;
+	entry->level = place == PLACE_NONE ? '.' : place_level(&table->session.places->v[place]);
+}
+
+static struct entry *new_entry(struct entries *entries, const uint64_t *others,
+			       const uint64_t *codes, uint32_t place, int32_t tid)
+{
+	struct table *table = entries->table;
+	struct entry *entry = entry_new(table, entries->hist);
+
+	for (size_t i = 0; i < table->n_keys; i++) {
+		const struct key_slot *slot = &table->private->slots[i];
+
+		entry->values[i] = slot->frame ? codes[slot->at] : others[slot->at];
+	}
+	set_place(entry, table, place);
+	entry->tid = tid;
+	entry->number = (uint32_t)entries->n;
+	VEC_GROW(entries->v, entries->n, entries->cap);
+	entries->v[entries->n++] = entry;
+	return entry;
+}
+
+/* The entry of a group's other keys and a frame; made when it is not there. */
+static struct entry *find_entry(struct entries *entries, const struct group *group, uint32_t frame)
+{
+	const struct frames *frames = &entries->table->private->frames;
+	const struct fold_frame *f = &frames->v[frame];
+	const uint64_t id[] = { group->values, f->values };
+	uint32_t i = row_set_intern(&entries->ids, id);
+
+	if (i < entries->n)
+		return entries->v[i];
+	return new_entry(entries, row_set_at(&entries->groups->values, group->values),
+			 row_set_at(&frames->values, f->values),
+			 frame == group->self ? group->place : f->view.place, group->tid);
+}
+
+static void add_share(struct entries *entries, const struct group *group, uint32_t frame,
+		      struct share *share)
+{
+	share->entry = find_entry(entries, group, frame);
+	entries->seen[entries->table->private->frames.v[frame].values] =
+		(uint32_t)(group - entries->groups->v) + 1;
+}
+
+size_t entries_shares(struct entries *entries, size_t number, size_t *chain_len)
+{
+	const struct frames *frames = &entries->table->private->frames;
+	const struct group *group = &entries->groups->v[number];
+	size_t n = 0, len = frames_walk(entries->table, group->stack, entries->chain);
+
+	*chain_len = len;
+	if (frames->v[group->self].named) {
+		entries->shares[n] = (struct share){ .from = 0, .self = true };
+		add_share(entries, group, group->self, &entries->shares[n++]);
+	}
+	for (size_t i = 0; i < len && entries->table->children; i++) {
+		const struct fold_frame *frame = &frames->v[entries->chain[i]];
+
+		if (!frame->named || entries->seen[frame->values] == number + 1)
+			continue;
+		entries->shares[n] = (struct share){ .from = (uint32_t)i };
+		add_share(entries, group, entries->chain[i], &entries->shares[n++]);
+	}
+	return n;
+}
+
+static void add_stats(const struct table *table, const struct group *group,
+		      const struct share *share, size_t chain_len)
+{
+	struct entry *entry = share->entry;
+	uint32_t depth = (uint32_t)(chain_len - share->from);
+
+	if (share->self && entry->members)
+		entry_stats_add(&entry->members[group->member], &group->stats);
+	if (share->self && !group->member)
+		entry_stats_add(&entry->self, &group->stats);
+	if (!table->children)
+		return;
+	if (entry->members)
+		entry_stats_add(&entry->members_total[group->member], &group->stats);
+	if (group->member)
+		return;
+	entry_stats_add(&entry->total, &group->stats);
+	if (depth > entry->chain_depth)
+		entry->chain_depth = depth;
+}
+
+void entries_add_groups(struct entries *entries)
+{
+	for (size_t g = 0; g < entries->groups->n; g++) {
+		size_t chain_len, n = entries_shares(entries, g, &chain_len);
+
+		for (size_t i = 0; i < n; i++)
+			add_stats(entries->table, &entries->groups->v[g], &entries->shares[i],
+				  chain_len);
+	}
+}

@@ -1,0 +1,46 @@
+/*
+ * The number columns: which of an entry's sums a field shows, and how.
+ */
+#include "hist/fold_internal.h"
+
+#include <strings.h>
+
+#define STAT(name) .stat = offsetof(struct entry_stats, name)
+
+/*
+ * To add a field: a number in struct entry_stats if there is none yet, one row here, an entry in
+ * pstat-report(1). The order is the one in which the beginning of a name is looked up.
+ */
+const struct field_row field_rows[] = {
+	{ "overhead", "Overhead", "part of the period of all samples", STAT(period), true, false,
+	  8 },
+	{ "overhead_sys", "sys", "part that was sampled in the kernel", STAT(period_sys), true,
+	  false, 8 },
+	{ "overhead_us", "usr", "part that was sampled in user mode", STAT(period_us), true, false,
+	  8 },
+	{ "overhead_guest_sys", "guest sys", "part that was sampled in a guest's kernel",
+	  STAT(period_guest_sys), true, false, 9 },
+	{ "overhead_guest_us", "guest usr", "part that was sampled in a guest's user mode",
+	  STAT(period_guest_us), true, false, 9 },
+	{ "overhead_children", "Children", "the entry's part with all that it called", STAT(period),
+	  true, true, 8 },
+	{ "sample", "Samples", "how many samples", STAT(n_samples), false, false, 12 },
+	{ "period", "Period", "sum of the samples' periods", STAT(period), false, false, 12 },
+};
+const size_t n_field_rows = ARRAY_SIZE(field_rows);
+
+const struct field_row field_self = {
+	"overhead", "Self", "the entry's own part", STAT(period), true, false, 8,
+};
+
+const struct field_row *field_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < n_field_rows; i++)
+		if (strlen(field_rows[i].name) == len &&
+		    !strncasecmp(field_rows[i].name, name, len))
+			return &field_rows[i];
+	for (size_t i = 0; i < n_field_rows; i++)
+		if (!strncasecmp(field_rows[i].name, name, len))
+			return &field_rows[i];
+	return NULL;
+}

@@ -1,0 +1,175 @@
+/*
+ * Cells into entries. First cells become groups: a cell's place becomes a frame, its stack a stack of frames,
+ * and cells that then agree are one group. There are far fewer groups than cells, because cells tell
+ * addresses apart and groups functions; all that follows is done per group.
+ */
+#include "hist/fold_internal.h"
+
+#include <stdlib.h>
+
+static uint32_t fact_place(const struct cells *cells, size_t cell, enum sample_fact fact)
+{
+	return cells->at[fact] == UINT8_MAX ? (uint32_t)PLACE_NONE
+					    : (uint32_t)cell_fact(cells, cell, fact);
+}
+
+static struct entry_stats cell_stats(const struct cells *cells, size_t cell)
+{
+	const struct cell_values *values = &cells->values[cell];
+	struct entry_stats stats = { .n_samples = values->n_samples,
+				     .period = values->period,
+				     .weight = values->weight };
+
+	switch (cell_fact(cells, cell, FACT_MISC) & MISC_CPUMODE_MASK) {
+	case MISC_KERNEL:
+		stats.period_sys = stats.period;
+		break;
+	case MISC_USER:
+		stats.period_us = stats.period;
+		break;
+	case MISC_GUEST_KERNEL:
+		stats.period_guest_sys = stats.period;
+		break;
+	case MISC_GUEST_USER:
+		stats.period_guest_us = stats.period;
+		break;
+	}
+	return stats;
+}
+
+/* --hide-unresolved: as if it were not in the recording. */
+static bool is_hidden(struct table *table, const struct cells *cells, size_t cell)
+{
+	struct session *session = &table->session;
+
+	if (!table->options.hide_unresolved)
+		return false;
+	if (table->branch_view)
+		return !symbol_has_name(place_symbol(session, fact_place(cells, cell, FACT_FROM))) ||
+		       !symbol_has_name(place_symbol(session, fact_place(cells, cell, FACT_TO)));
+	return !symbol_has_name(place_symbol(session, fact_place(cells, cell, FACT_PLACE)));
+}
+
+static bool is_taken(struct table *table, const struct cells *cells, size_t cell)
+{
+	struct session *session = &table->session;
+	uint32_t place = fact_place(cells, cell, FACT_PLACE);
+	const struct frames *frames = &table->private->frames;
+
+	if (table->options.exclude_other && !frames->parent_of[cell_fact(cells, cell, FACT_STACK)])
+		return false;
+	if (!table->filters || place == PLACE_NONE || !filters_any(table->filters))
+		return true;
+	return filters_take_place(table->filters, &session->places->v[place],
+				  place_symbol(session, place));
+}
+
+static uint32_t other_values(struct table *table, struct groups *groups,
+			     const struct cells *cells, size_t cell)
+{
+	struct key_source source = { .table = table, .cells = cells, .cell = cell };
+	uint64_t row[KEYS_MAX];
+	unsigned n = 0;
+
+	for (size_t i = 0; i < table->n_keys; i++) {
+		source.key = table->keys[i];
+		if (!(source.key->flags & KEY_FRAME))
+			row[n++] = source.key->value(&source);
+	}
+	return row_set_intern(&groups->values, row);
+}
+
+static void add_group(struct table *table, struct groups *groups, size_t member,
+		      const struct cells *cells, size_t cell, const struct entry_stats *stats)
+{
+	const struct frames *frames = &table->private->frames;
+	uint32_t place = fact_place(cells, cell, FACT_PLACE);
+	struct group group = { .self = frames_self(table, place),
+			       .values = other_values(table, groups, cells, cell),
+			       .stack = frames->stack_of[cell_fact(cells, cell, FACT_STACK)],
+			       .place = place,
+			       .tid = cells->values[cell].tid,
+			       .member = member };
+	const uint64_t id[] = { (uint64_t)group.self << 32 | group.values,
+				(uint64_t)group.stack << 32 | member };
+	uint32_t i = row_set_intern(&groups->ids, id);
+
+	if (i == groups->n) {
+		VEC_GROW(groups->v, groups->n, groups->cap);
+		groups->v[groups->n++] = group;
+	}
+	entry_stats_add(&groups->v[i].stats, stats);
+}
+
+static void subtract(struct entry_stats *from, const struct entry_stats *stats)
+{
+	from->n_samples -= stats->n_samples;
+	from->period -= stats->period;
+	from->weight -= stats->weight;
+}
+
+/* totals, shown: of this member. */
+static void group_cells(struct table *table, struct groups *groups, size_t member,
+			const struct cells *cells, struct entry_stats *totals,
+			struct entry_stats *shown)
+{
+	const struct frames *frames = &table->private->frames;
+
+	for (size_t i = 0; i < cells->n; i++) {
+		struct entry_stats stats = cell_stats(cells, i);
+		uint32_t self;
+
+		if (is_hidden(table, cells, i)) {
+			subtract(totals, &stats);
+			continue;
+		}
+		if (!is_taken(table, cells, i))
+			continue;
+		add_group(table, groups, member, cells, i, &stats);
+		self = frames_self(table, fact_place(cells, i, FACT_PLACE));
+		if (frames->v[self].named)
+			entry_stats_add(shown, &stats);
+	}
+}
+
+static void groups_release(struct groups *groups)
+{
+	free(groups->v);
+	row_set_release(&groups->ids);
+	row_set_release(&groups->values);
+}
+
+static void group_members(struct table *table, struct hist *hist, struct groups *groups)
+{
+	group_cells(table, groups, 0, &hist->cells, &hist->totals, &hist->shown);
+	for (size_t i = 1; i < hist->n_members; i++)
+		group_cells(table, groups, i, &hist->member_cells[i - 1], &hist->member_totals[i],
+			    &hist->member_shown[i]);
+	if (hist->n_members > 1) {
+		hist->member_totals[0] = hist->totals;
+		hist->member_shown[0] = hist->shown;
+	}
+}
+
+void hist_fold(struct table *table, struct hist *hist)
+{
+	struct groups groups = { .n = 0 };
+	struct entries entries;
+
+	frames_update(table);
+	row_set_init(&groups.ids, 2);
+	row_set_init(&groups.values, table->private->n_other_keys);
+	group_members(table, hist, &groups);
+	entries_init(&entries, table, hist, &groups);
+	entries_add_groups(&entries);
+	entries_build_trees(&entries);
+	hist->entries = entries.v;
+	hist->n = entries.n;
+	entries.v = NULL;
+	entries_release(&entries);
+	groups_release(&groups);
+	if (table->options.view == VIEW_HIERARCHY)
+		hist_make_hierarchy(table, hist);
+	else
+		entries_sort(table, hist, hist->entries, hist->n);
+}

@@ -1,0 +1,222 @@
+/*
+ * From places to frames, once per distinct place, and from stacks of places to stacks of frames, once per
+ * node of the session's prefix tree. A parent is always an older node than its children, so one pass in
+ * order of age turns the whole tree; what is left has a node per distinct function in context, however
+ * many addresses in these functions were sampled.
+ *
+ * A return address stands for several frames where functions were inlined at the call; a sample's own
+ * frame is the function of the symbol table.
+ */
+#include "hist/fold_internal.h"
+
+#include <stdlib.h>
+
+void frames_release(struct frames *frames)
+{
+	free(frames->v);
+	row_set_release(&frames->ids);
+	row_set_release(&frames->values);
+	free(frames->places);
+	free(frames->lists);
+	free(frames->stacks.v);
+	index_release(&frames->stacks.ix);
+	free(frames->depths);
+	free(frames->stack_of);
+	free(frames->parent_of);
+}
+
+static uint32_t frame_values(struct table *table, const struct view_frame *view)
+{
+	struct frames *frames = &table->private->frames;
+	struct key_source source = { .table = table, .frame = view };
+	uint64_t row[KEYS_MAX];
+	unsigned n = 0;
+
+	for (size_t i = 0; i < table->n_keys; i++) {
+		source.key = table->keys[i];
+		if (source.key->flags & KEY_FRAME)
+			row[n++] = source.key->value(&source);
+	}
+	return row_set_intern(&frames->values, row);
+}
+
+/* What makes frames different in a call tree. position: among the frames of its place. */
+static uint64_t chain_identity(struct table *table, const struct view_frame *view,
+			       unsigned position)
+{
+	struct str text = STR_INIT;
+	uint64_t identity;
+
+	if (!table->chains)
+		return 0;
+	if (table->options.chain.key == CHAIN_BY_FUNCTION)
+		return table_code(table, view);
+	if (table->options.chain.key == CHAIN_BY_ADDRESS || !view->line.file)
+		return (uint64_t)view->place << 32 | position;
+	str_addf(&text, "%s:%u", view->line.file, view->line.line);
+	identity = UINT64_MAX - table_name(table, text.s, text.len);
+	str_release(&text);
+	return identity;
+}
+
+static uint32_t frame_intern(struct table *table, const struct view_frame *view,
+			     unsigned position)
+{
+	struct frames *frames = &table->private->frames;
+	const char *filter = table->options.filters.symbol_filter;
+	uint32_t values = frame_values(table, view);
+	const uint64_t id[] = { values, chain_identity(table, view, position) };
+	uint32_t i = row_set_intern(&frames->ids, id);
+
+	if (i < frames->n)
+		return i;
+	VEC_GROW(frames->v, frames->n, frames->cap);
+	frames->v[frames->n++] = (struct fold_frame){
+		.view = *view,
+		.values = values,
+		.named = !filter || (view->symbol && strstr(view->symbol->name, filter)),
+	};
+	return i;
+}
+
+static void grow_places(struct frames *frames, size_t wanted)
+{
+	size_t n = wanted + wanted / 4 + 64;
+
+	frames->places = xreallocarray(frames->places, n, sizeof(*frames->places));
+	memset(frames->places + frames->n_places, 0,
+	       (n - frames->n_places) * sizeof(*frames->places));
+	frames->n_places = n;
+}
+
+/* PLACE_NONE has the first view. */
+static const struct place_view *place_view(struct table *table, uint32_t place)
+{
+	struct frames *frames = &table->private->frames;
+	size_t at = place == PLACE_NONE ? 0 : (size_t)place + 1;
+	const struct frame_list *list;
+	struct place_view made = { .first = (uint32_t)frames->n_lists };
+	struct view_frame view = { .place = place };
+
+	if (at >= frames->n_places)
+		grow_places(frames, at + 1);
+	if (frames->places[at].n)
+		return &frames->places[at];
+	list = place_frames(&table->session, place, table->private->want);
+	for (size_t i = 0; i < list->n; i++) {
+		view.symbol = list->v[i].symbol;
+		view.line = list->v[i].line;
+		view.inlined = i + 1 < list->n;
+		VEC_GROW(frames->lists, frames->n_lists, frames->cap_lists);
+		frames->lists[frames->n_lists++] = frame_intern(table, &view, (unsigned)i);
+	}
+	made.n = (uint32_t)list->n;
+	view.line = list->v[0].line;
+	made.self = frame_intern(table, &view, 0);
+	frames->places[at] = made;
+	return &frames->places[at];
+}
+
+uint32_t frames_self(struct table *table, uint32_t place)
+{
+	return place_view(table, place)->self;
+}
+
+static uint32_t push_frame(struct frames *frames, uint32_t parent, uint32_t frame)
+{
+	uint32_t depth = frames->n_depths ? frames->depths[parent] + 1 : 1;
+	uint32_t node = stacks_child(&frames->stacks, parent, frame);
+
+	if (node >= frames->n_depths) {
+		size_t n = (size_t)node + node / 2 + 64;
+
+		frames->depths = xreallocarray(frames->depths, n, sizeof(*frames->depths));
+		memset(frames->depths + frames->n_depths, 0,
+		       (n - frames->n_depths) * sizeof(*frames->depths));
+		frames->n_depths = n;
+	}
+	frames->depths[node] = depth;
+	if (depth > frames->max_depth)
+		frames->max_depth = depth;
+	return node;
+}
+
+static uint32_t push_place(struct table *table, uint32_t parent, uint32_t place)
+{
+	struct frames *frames = &table->private->frames;
+	const struct place_view view = *place_view(table, place);
+
+	for (uint32_t i = view.n; i-- > 0;) {
+		uint32_t frame = frames->lists[view.first + i];
+
+		if (table->options.hide_unresolved && !symbol_has_name(frames->v[frame].view.symbol))
+			continue;
+		parent = push_frame(frames, parent, frame);
+	}
+	return parent;
+}
+
+/* The caller's own finding, or this frame's: the first in the order in which the chain is shown. */
+static uint32_t find_parent(struct table *table, uint32_t of_caller, uint32_t place)
+{
+	const struct symbol *symbol;
+
+	if (!table->private->parent || (table->order == CHAIN_CALLER && of_caller))
+		return of_caller;
+	symbol = place_symbol(&table->session, place);
+	if (!symbol || !name_pattern_match(table->private->parent, symbol->name))
+		return of_caller;
+	return table_name(table, symbol->name, strlen(symbol->name)) + 1;
+}
+
+/* Those of the kernel are last: the list of its names may still be on its way, see symbols_expect. */
+static void view_files(struct table *table)
+{
+	const struct places *places = table->session.places;
+	const struct stacks *stacks = table->session.stacks;
+
+	for (size_t i = 1; i < stacks->n; i++) {
+		uint32_t place = stacks->v[i].place;
+
+		if (places->v[place].dso && places->v[place].dso->kind == DSO_FILE)
+			place_view(table, place);
+	}
+}
+
+void frames_update(struct table *table)
+{
+	struct frames *frames = &table->private->frames;
+	const struct stacks *stacks = table->session.stacks;
+	size_t n = stacks->n ? stacks->n : 1;
+
+	if (frames->n_stacks >= n)
+		return;
+	view_files(table);
+	frames->stack_of = xreallocarray(frames->stack_of, n, sizeof(*frames->stack_of));
+	frames->parent_of = xreallocarray(frames->parent_of, n, sizeof(*frames->parent_of));
+	for (size_t i = frames->n_stacks; i < n; i++) {
+		const struct stack_node *node = i ? &stacks->v[i] : NULL;
+
+		frames->stack_of[i] =
+			i ? push_place(table, frames->stack_of[node->parent], node->place) : 0;
+		frames->parent_of[i] =
+			i ? find_parent(table, frames->parent_of[node->parent], node->place) : 0;
+	}
+	frames->n_stacks = n;
+}
+
+size_t frames_walk(const struct table *table, uint32_t stack, uint32_t *out)
+{
+	const struct frames *frames = &table->private->frames;
+	size_t n = stacks_walk(&frames->stacks, stack, out, frames->max_depth);
+
+	if (table->order == CHAIN_CALLEE)
+		return n;
+	for (size_t i = 0; i < n / 2; i++) {
+		uint32_t frame = out[i];
+
+		out[i] = out[n - 1 - i];
+		out[n - 1 - i] = frame;
+	}
+	return n;
+}

@@ -1,0 +1,64 @@
+/*
+ * --ignore-callees: what a matching function called counts as if it had been sampled in the function itself,
+ * so that all ways to it come together. Of several in one chain the outermost stands.
+ *
+ * A stack is a node of a tree whose root is the outermost caller: everything below a matching node is that
+ * node. One pass over the nodes finds it for all, older ones, the callers, first; then cells are moved.
+ */
+#include "hist/fold_internal.h"
+
+#include <stdlib.h>
+
+static bool ends_here(struct table *table, uint32_t place)
+{
+	const struct symbol *symbol = place_symbol(&table->session, place);
+
+	return symbol && name_pattern_match(table->private->ignored, symbol->name);
+}
+
+/* Of each stack the one that it counts for: itself, or that of the function whose callees are ignored. */
+static uint32_t *stacks_kept(struct table *table)
+{
+	const struct stacks *stacks = table->session.stacks;
+	uint32_t *kept = xcalloc(stacks->n + 1, sizeof(*kept));
+	bool *ended = xcalloc(stacks->n + 1, sizeof(*ended));
+
+	for (size_t i = 1; i < stacks->n; i++) {
+		uint32_t parent = stacks->v[i].parent;
+
+		ended[i] = ended[parent] || ends_here(table, stacks->v[i].place);
+		kept[i] = ended[parent] ? kept[parent] : (uint32_t)i;
+	}
+	free(ended);
+	return kept;
+}
+
+static void move_cells(struct cells *cells, const struct stacks *stacks, const uint32_t *kept)
+{
+	for (size_t i = 0; i < cells->n; i++) {
+		uint64_t *facts = cells->facts + i * cells->n_facts;
+		uint32_t stack = (uint32_t)cell_fact(cells, i, FACT_STACK);
+
+		if (kept[stack] == stack)
+			continue;
+		facts[cells->at[FACT_STACK]] = kept[stack];
+		facts[cells->at[FACT_PLACE]] = stacks->v[kept[stack]].place;
+	}
+}
+
+void hists_ignore_callees(struct table *table)
+{
+	uint32_t *kept;
+
+	if (!table->private->ignored)
+		return;
+	kept = stacks_kept(table);
+	for (size_t i = 0; i < table->n_hists; i++) {
+		struct hist *hist = &table->hists[i];
+
+		move_cells(&hist->cells, table->session.stacks, kept);
+		for (size_t m = 1; m < hist->n_members; m++)
+			move_cells(&hist->member_cells[m - 1], table->session.stacks, kept);
+	}
+	free(kept);
+}

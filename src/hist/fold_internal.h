@@ -1,0 +1,188 @@
+/*
+ * fold: what the files that turn cells into entries share. Private to hist/.
+ *
+ *   stack of places --fold_frames.c--> stack of distinct frames      (one pass over all stack nodes)
+ *   cell --fold.c--> group: other keys, frame, stack of frames  (far fewer than cells)
+ *   group --children.c--> entries --fold_order.c--> sorted --fold_trees.c--> call trees of those shown
+ *
+ * Two frames are the same where all keys of code and the chain's key say so; what the keys of code make of a
+ * frame, and what the other keys make of a cell, is a row of words that is kept once. An entry is then
+ * just a pair of row numbers.
+ */
+#ifndef PSTAT_FOLD_H
+#define PSTAT_FOLD_H
+
+#include "hist/hist.h"
+
+/* ---- fold_frames.c ---- */
+struct fold_frame {
+	struct view_frame view;
+	uint32_t values; /* row of frames.values */
+	bool named; /* --symbol-filter lets it through */
+};
+struct place_view { /* the frames of a place, in frames.lists */
+	uint32_t first, n; /* innermost first; n 0: not yet worked out */
+	uint32_t self; /* frame of a sample taken there: the function of the symbol table */
+};
+struct frames {
+	struct fold_frame *v;
+	size_t n, cap;
+	struct row_set ids; /* of the frames: row of values, and what the chain's key tells apart */
+	struct row_set values; /* of the keys with KEY_FRAME, in order of table.keys */
+	struct place_view *places;
+	size_t n_places;
+	uint32_t *lists;
+	size_t n_lists, cap_lists;
+	struct stacks stacks; /* of frames: node.place is a frame's number */
+	uint32_t *depths; /* of its nodes */
+	size_t n_depths;
+	uint32_t *stack_of; /* session stack -> stack here */
+	uint32_t *parent_of; /* session stack -> the name that --parent's expression found + 1, or 0 */
+	size_t n_stacks; /* session stacks that were looked at */
+	uint32_t max_depth; /* frames of the deepest stack */
+};
+void frames_release(struct frames *frames);
+/* Makes stack_of and parent_of complete for all stacks of the session. */
+void frames_update(struct table *table);
+/* The frame of a sample taken at this place, which may be PLACE_NONE. */
+uint32_t frames_self(struct table *table, uint32_t place);
+/* The frames of a stack in the report's order; returns how many. out: frames.max_depth of them. */
+size_t frames_walk(const struct table *table, uint32_t stack, uint32_t *out);
+
+/* ---- groups of a hist ---- */
+struct group {
+	uint32_t values; /* row of the keys without KEY_FRAME */
+	uint32_t self; /* frame */
+	uint32_t stack; /* of frames.stacks */
+	uint32_t place; /* one that it came from */
+	int32_t tid; /* of the first cell */
+	size_t member;
+	struct entry_stats stats;
+};
+struct groups {
+	struct group *v;
+	size_t n, cap;
+	struct row_set ids;
+	struct row_set values; /* of the keys without KEY_FRAME */
+};
+
+/* ---- children.c: groups into entries ---- */
+struct share;
+struct entries {
+	struct table *table;
+	struct hist *hist;
+	const struct groups *groups;
+	struct entry **v;
+	size_t n, cap;
+	struct row_set ids; /* of v: row of groups.values, row of frames.values */
+	uint32_t *seen; /* per row of frames.values: the last group + 1 that counted for it */
+	struct share *shares; /* of the group at hand */
+	uint32_t *chain; /* its frames */
+};
+/* What a group gives to one entry. */
+struct share {
+	struct entry *entry;
+	uint32_t from; /* the part of the group's chain that is the entry's: from here to the end */
+	bool self; /* sampled there, not in what it called */
+};
+void entries_init(struct entries *entries, struct table *table, struct hist *hist,
+		  const struct groups *groups);
+void entries_release(struct entries *entries); /* not the struct entry themselves */
+void entries_add_groups(struct entries *entries);
+/* The entries that a group counts for, into entries->shares, and its chain; returns how many. */
+size_t entries_shares(struct entries *entries, size_t group, size_t *chain_len);
+
+/* ---- fold_trees.c: second pass over the groups, for the entries that are shown ---- */
+void entries_build_trees(struct entries *entries);
+
+/* ---- fold_order.c ---- */
+struct order_item { /* what entries are sorted by, first first */
+	const struct field_row *field; /* NULL: a key */
+	size_t key_index;
+};
+void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n);
+
+/* ---- tree_sort.c ---- */
+/*
+ * Sorts pointers as inserting them one after the other into a red-black tree does; equal ones stay in their
+ * order. For comparisons that are no order: the result is then still the one that such a tree has.
+ * compare: negative where a stands before b.
+ */
+void tree_sort(void **v, size_t n, int (*compare)(void *context, const void *a, const void *b),
+	       void *context);
+
+/* ---- fold_levels.c: sorted flat entries into levels ---- */
+void hist_make_hierarchy(struct table *table, struct hist *hist);
+
+/* ---- table_columns.c: -s, -F and switches into keys, columns and order ---- */
+int table_make_columns(struct table *table, struct str *err);
+/* A recording of its own default, as -s would have it. */
+const char *table_default_sort(const struct table *table);
+/* Does a column show this field? */
+bool table_has_field(const struct table *table, const char *name);
+
+/* ---- fields.c ---- */
+extern const struct field_row field_rows[];
+extern const size_t n_field_rows;
+extern const struct field_row field_self; /* overhead, beside overhead_children */
+const struct field_row *field_find(const char *name, size_t len);
+
+/* ---- codes: values of keys of code, in keys_code.c ---- */
+struct code {
+	const struct symbol *symbol; /* NULL: not known */
+	uint64_t addr; /* in its file, or as it is */
+	uint64_t ip; /* as it was in memory, for keys that show that where no symbol is known; or 0 */
+	uint64_t file; /* table_dso_name */
+	char level;
+	bool data; /* an address of data: printed with its distance from the symbol */
+};
+struct codes {
+	struct code *v;
+	size_t n, cap;
+	struct row_set ids;
+};
+
+struct name_pattern;
+struct field_key; /* keys_trace.c: a key made of a tracepoint's field */
+struct key_slot {
+	bool frame; /* in frames.values, else in groups.values */
+	unsigned at;
+	unsigned level; /* --hierarchy */
+};
+enum { KEYS_MAX = 64 };
+struct table_private {
+	struct frames frames;
+	struct codes codes;
+	struct text_index *names; /* texts that are values: of files, lines, fields */
+	uint32_t *dso_names; /* per dso, its number in names + 1 */
+	size_t n_dso_names;
+	struct row_set cgroup_ids; /* device, inode */
+	struct field_key **field_keys;
+	size_t n_field_keys, cap_field_keys;
+	bool trace_text; /* the key `trace` is there */
+	struct key_slot *slots; /* per key */
+	unsigned n_frame_keys, n_other_keys;
+	struct order_item *order;
+	size_t n_order, cap_order;
+	struct column *columns; /* all; table->columns are those of the hist that is printed */
+	size_t n_columns, cap_columns;
+	struct name_pattern *parent, *ignored; /* --ignore-callees; NULL: not asked for */
+	unsigned want; /* SYM_LINES */
+	uint64_t facts; /* that cells keep */
+	bool columns_made;
+};
+uint32_t table_name(struct table *table, const char *text, size_t len); /* a number in names */
+/* The value of a frame's function: a number in codes, the same for the same function or unknown address. */
+uint64_t table_code(struct table *table, const struct view_frame *view);
+
+/* ---- name_pattern.c ---- */
+/* -EINVAL: not a regular expression, with a sentence that begins with the option. */
+int name_pattern_new(struct name_pattern **pattern, const char *option, const char *text, struct str *err);
+void name_pattern_free(struct name_pattern *pattern);
+bool name_pattern_match(const struct name_pattern *pattern, const char *name);
+
+/* ---- fold_ignore.c ---- */
+/* Before any hist is folded: --ignore-callees, if it was given; its cells keep FACT_STACK and FACT_PLACE. */
+void hists_ignore_callees(struct table *table);
+
+#endif

@@ -1,0 +1,311 @@
+/*
+ * hist: a profile and what is asked of it -> a table.
+ *
+ *     profile: cells --fold.c--> entries by the sort keys; children; filters
+ *                                    |
+ *                                    v
+ *                                calltree.c: chains of the entries that will be shown
+ *
+ * Cells tell facts apart, entries tell key values apart: facts are turned into values (a place into its
+ * symbol), equal values into one entry. A format prints what is here and computes nothing.
+ */
+#ifndef PSTAT_HIST_H
+#define PSTAT_HIST_H
+
+#include "profile/profile.h"
+#include "trace/trace.h"
+
+/* ---- report ---- */
+enum chain_kind { CHAIN_NONE, CHAIN_GRAPH, CHAIN_FRACTAL, CHAIN_FLAT, CHAIN_FOLDED };
+enum chain_order { CHAIN_CALLER, CHAIN_CALLEE };
+enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
+enum chain_value { CHAIN_PERCENT, CHAIN_PERIOD, CHAIN_COUNT };
+struct chain_options {
+	enum chain_kind kind;
+	double min_percent; /* 0.5 */
+	unsigned print_limit; /* 0: no limit */
+	enum chain_order order;
+	bool order_set; /* else: caller with children, callee without */
+	enum chain_key key;
+	enum chain_value value;
+	bool branch; /* "branch": branch info in chains */
+};
+/* "graph,0.5,caller,function,percent": any part may be missing, as perf's -g takes it. */
+int chain_options_parse(struct chain_options *options, const char *text, struct str *err);
+
+/* What is printed of a profile; bits. Nothing is made that nobody needs. */
+enum table_needs {
+	NEED_STACKS = 1, /* whole stacks with the names of their threads, cells as they are */
+	NEED_ENTRIES = 2, /* entries by the sort keys */
+	NEED_TREES = 4, /* the call trees of entries that are shown */
+	NEED_HEAD = 8, /* what is the same for all rows stands above them, in no column */
+};
+enum report_view { VIEW_FLAT_ENTRIES, VIEW_HIERARCHY };
+struct report_options {
+	struct session_options session;
+	struct filter_options filters;
+	const char *sort; /* -s, as typed; NULL: the default for the recording */
+	const char *fields; /* -F; NULL: made from sort and the switches below */
+	unsigned needs; /* of its format: enum table_needs */
+	const char *separator; /* -t; NULL: aligned columns */
+	const char *parent; /* -p: regular expression; NULL: the default, "^sys_|^do_page_fault" */
+	bool exclude_other; /* -x: only entries with a parent */
+	const char *ignore_callees; /* regular expression: functions whose callees count for them; or NULL */
+	int children; /* 1, 0; -1: on where there are chains */
+	bool no_chains; /* --no-call-graph: as if there were none */
+	bool chains_asked; /* -g was given: a recording without chains is worth a note */
+	struct chain_options chain;
+	bool branch_stack; /* -b; --no-branch-stack: branch_stack_off */
+	bool branch_stack_off;
+	bool mem_mode; /* --mem-mode */
+	bool n_samples, total_period; /* -n, --show-total-period */
+	bool cpu_utilization; /* --showcpuutilization */
+	bool group, group_off; /* --group */
+	size_t group_sort; /* the member that orders rows; too great: the first */
+	bool empty_shown; /* --no-skip-empty: events without samples */
+	enum report_view view; /* --hierarchy */
+	bool threads_counted; /* -T: per-thread event counts (READ records) */
+	double percent_limit; /* --percent-limit */
+	bool percentage_relative; /* --percentage relative: of what the filters left; default absolute */
+	const char *field_widths; /* -w */
+	unsigned verbose; /* -v */
+	bool hide_unresolved; /* -U */
+	bool full_source_path;
+	bool raw_trace; /* texts of tracepoints: field by field */
+	uint64_t time_quantum_ns; /* 0: 100 ms */
+	bool ns; /* nine digits for the sort key time */
+	bool folded_annotate; /* --folded -a: _[k], _[i] */
+	bool folded_delimiter; /* a "-" frame between user and kernel */
+	bool quiet;
+	bool header_shown; /* the caller has put the recording's header in front of the text */
+};
+
+struct table;
+/* 0, or -EINVAL with a sentence about a sort key, field, filter or expression. */
+int table_new(struct table **table, const struct report_options *options, struct reader *reader,
+	      struct str *err);
+void table_free(struct table *table);
+/* Reads the recording and folds. */
+int table_run(struct table *table, void (*progress)(void *context, double part), void *context,
+	      struct str *err);
+struct session *table_session(struct table *table);
+
+/* Rows for -h and the man pages: name and help of each, in order. false: no more. */
+bool report_key_row(size_t i, const char **name, const char **help);
+bool chain_word_row(size_t i, const char **name, const char **help);
+
+/* ---- frames as a format sees them ---- */
+
+struct view_frame {
+	const struct symbol *symbol; /* NULL: not known */
+	uint32_t place;
+	struct source_line line;
+	bool inlined;
+};
+
+/* ---- keys.c: the sort keys and fields ---- */
+
+/* What a key's value is taken from: a cell and, for keys of code, the frame (the cell's own place, or a
+ * caller's with --children). */
+struct key_source {
+	struct table *table;
+	const struct cells *cells;
+	size_t cell;
+	const struct view_frame *frame;
+	const struct sort_key *key; /* whose value is asked for */
+};
+enum key_flags {
+	KEY_FRAME = 1, /* differs by frame: dso, symbol, srcline, ... */
+	KEY_BRANCH = 2, /* needs the branch view */
+	KEY_MEM = 4, /* memory samples */
+	KEY_NO_CSV = 8,
+	KEY_TIMES_SAMPLES = 16, /* what is shown is the value times the entry's samples */
+	KEY_FIXED_WIDTH = 64, /* min_width, however long its texts */
+	KEY_LONG = 512, /* texts of any length: on a terminal cut in the middle where there is no room */
+	KEY_FUNCTION = 1024, /* names of functions: cut likewise, but brackets lose what they hold first */
+	KEY_POWERPC = 256, /* only shown of recordings from such a machine */
+	KEY_HEAD_RIGHT = 128, /* the head is aligned to the right too */
+	KEY_RAGGED = 32, /* as the last column not filled up with blanks, as perf has it: symbols, lines */
+};
+/* What a column's values are, for those who want more than their text. */
+enum column_type { COLUMN_TEXT, COLUMN_DECIMAL };
+/*
+ * To add a sort key: one row in keys.c, an entry in pstat-report(1), a line in tests/cli/report_keys.sh.
+ * Equal values are one entry: value() must be an identity (a pointer, a number, an interned text).
+ */
+struct sort_key {
+	const char *name; /* as typed */
+	const char *header; /* the column's head, perf's */
+	const char *help;
+	uint64_t facts; /* bits */
+	unsigned flags;
+	unsigned min_width;
+	bool right; /* numbers: aligned to the right */
+	enum column_type type;
+	uint64_t (*value)(const struct key_source *source);
+	int (*compare)(struct table *table, uint64_t a, uint64_t b); /* order of ties, perf's */
+	void (*text)(struct table *table, uint64_t value, struct str *out); /* printable */
+	/* The order in which perf finds them, for what is still equal. NULL: as compare. */
+	int (*find_order)(struct table *table, uint64_t a, uint64_t b);
+	/* Least width of the column for this value, beside its text's; perf's. NULL: none. */
+	unsigned (*width)(struct table *table, uint64_t value);
+};
+extern const struct sort_key sort_keys[];
+extern const size_t n_sort_keys;
+const struct sort_key *sort_key_find(const char *name, size_t len);
+
+/* Overhead columns: numbers of an entry's stats. */
+struct field_row {
+	const char *
+		name; /* "overhead", "overhead_sys", "overhead_children", "sample", "period", .. */
+	const char *header;
+	const char *help;
+	size_t stat; /* offset in struct entry_stats */
+	bool percent; /* shown as a part of the period of all; else as it is */
+	bool total; /* of entry.total, not entry.self */
+	unsigned width; /* perf's */
+};
+
+/* ---- entries ---- */
+
+struct entry_stats {
+	uint64_t n_samples, period;
+	uint64_t period_sys, period_us, period_guest_sys, period_guest_us;
+	uint64_t weight; /* sum */
+};
+struct call_tree; /* calltree.h */
+struct entry {
+	uint64_t *values; /* one per key of the report, in order of table.keys */
+	struct entry_stats self;
+	struct entry_stats total; /* with what it called; only with children */
+	struct entry_stats *members,
+		*members_total; /* --group: one per event of the group, [0] the leader; else NULL */
+	struct call_tree *tree; /* NULL: none, or below the limit */
+	uint32_t place; /* one that it came from, for addresses and -v; PLACE_NONE */
+	char level; /* '.', 'k', ... of that place */
+	uint32_t number; /* in order of appearance, within its hist */
+	int32_t tid; /* of its first sample */
+	uint32_t chain_depth; /* frames of its longest chain: orders ties of overhead_children */
+	/* --hierarchy */
+	struct entry *parent;
+	struct entry **children; /* sorted */
+	size_t n_children, depth;
+	bool filtered;
+};
+struct hist { /* one per event, or per group */
+	const struct data_event *event;
+	struct cells cells;
+	struct cells *member_cells; /* --group: of the other members */
+	size_t n_members; /* 1 without --group */
+	struct entry **entries; /* sorted as they are shown */
+	size_t n;
+	struct entry_stats totals; /* of all samples of the event */
+	struct entry_stats shown; /* of those that pass all filters */
+	struct entry_stats *member_totals, *member_shown;
+};
+
+/* One column of the output, in order: a number or a key. */
+enum column_kind { COLUMN_NUMBER, COLUMN_KEY };
+struct column {
+	enum column_kind kind;
+	const struct field_row *field;
+	const struct sort_key *key;
+	size_t key_index; /* in entry.values */
+	unsigned level; /* --hierarchy: depth of the entries that show it (keys); braces share one */
+	unsigned width; /* worked out after folding; as wide as its widest text */
+};
+
+struct table {
+	struct report_options options;
+	struct session session;
+	struct filters *filters;
+	struct tracepoints *tracepoints;
+	const struct sort_key **keys; /* those that make entries different */
+	size_t n_keys;
+	struct column *columns;
+	size_t n_columns;
+	bool children, chains, branch_view; /* as worked out from options and recording */
+	enum chain_order order;
+	struct hist *hists;
+	size_t n_hists;
+	struct text_index *texts; /* distinct texts made while reading: FACT_TRACE */
+	struct task_names *tasks; /* task_names.h: for FACT_PID and FACT_TID; NULL: not kept */
+	struct str sort_text; /* the sort keys, for "# Sort order" */
+	struct str elided; /* "# dso: two\n": columns that a filter leaves out; before all else */
+	struct thread_counts thread_counts; /* -T */
+	struct table_private *private;
+};
+
+/*
+ * keys_trace.c: the text of FACT_TRACE for a sample, from table->tracepoints: what the keys `trace` and
+ * those of single fields need, in one piece.
+ */
+void table_trace_text(struct table *table, const struct data_event *event,
+		       const struct sample *sample, struct str *out);
+
+/* fold.c: cells into entries, sorts and limits; then builds the trees of entries that are shown. */
+void hist_fold(struct table *table, struct hist *hist);
+/* An entry's percentage for a number column, as perf has it. */
+double entry_percent(const struct table *table, const struct hist *hist,
+		     const struct entry *entry, const struct field_row *field, size_t member);
+/* A shown entry is at or above options.percent_limit. */
+bool entry_is_shown(const struct table *table, const struct hist *hist,
+		    const struct entry *entry);
+
+/*
+ * Sets table->columns to those that this hist has (a tracepoint's field is only a column of events that
+ * have it), as wide as its entries need, also those below the limit. To be called before its heads are
+ * printed; after table_run columns are those of all hists.
+ */
+void table_columns_for(struct table *table, const struct hist *hist);
+
+/* ---- entry.c ---- */
+struct entry *entry_new(struct table *table, const struct hist *hist);
+void entry_free(struct entry *entry); /* with all below */
+void entry_stats_add(struct entry_stats *to, const struct entry_stats *from);
+/* An entry's number for a field row. */
+uint64_t entry_number(const struct entry *entry, const struct field_row *field, size_t member);
+/* What --percent-limit looks at: the total with children, else the entry's own period. */
+uint64_t entry_limit_period(const struct table *table, const struct entry *entry);
+uint64_t hist_period(const struct table *table, const struct hist *hist, size_t member);
+
+/* ---- calltree.c: the call tree of one entry, from its chains to what -g prints ---- */
+
+/*
+ * A node stands for one frame. Chains are added in the order they are shown (callers first for
+ * CHAIN_CALLER, callees first for CHAIN_CALLEE); frames that are the same by options.key share a node.
+ */
+struct call_node {
+	struct view_frame frame;
+	struct call_node *last; /* the child that was added to last: mostly the next one, too */
+	struct call_node *parent, *children, *next; /* next: sibling; sorted by calltree_finish */
+	uint64_t self_period, self_count; /* chains that end here */
+	uint64_t total_period, total_count; /* with all below */
+	uint32_t number; /* in order of appearance; the root is 0 */
+};
+struct call_edge; /* calltree.c: the children of a node by what makes frames the same */
+struct call_chunk; /* nodes that were allocated together */
+struct call_tree {
+	struct call_node root; /* without a frame; totals are the tree's */
+	/* Set by the caller before anything is added: tells frames without a symbol apart. Or NULL. */
+	const struct places *places;
+	struct call_chunk *chunks;
+	struct call_edge *edges;
+	size_t n_nodes, n_edges, cap_edges;
+	struct index ix; /* of edges */
+	enum chain_key key; /* of what was added */
+	bool by_name; /* inlined frames are there: edges by name are kept too */
+};
+struct call_tree *calltree_new(void);
+void calltree_free(struct call_tree *tree); /* NULL is allowed */
+void calltree_add(struct call_tree *tree, enum chain_key key, const struct view_frame *frames,
+		  size_t n, uint64_t period, uint64_t count);
+/* Sorts all siblings: greatest total first, then perf's order of ties. */
+void calltree_finish(struct call_tree *tree);
+/* The order of ties: negative where a stands before b. */
+int calltree_compare_frames(const struct call_tree *tree, const struct call_node *a,
+			    const struct call_node *b);
+/* A branch without forks: the last node below `node` that shares its line with it. */
+const struct call_node *calltree_run_end(const struct call_node *node);
+
+#endif

@@ -1,0 +1,280 @@
+/*
+ * Keys of code: file, function, line. A function's value is a number in private->codes, given per symbol,
+ * or, where none is known, per file and address; so equal values are equal text, and the text needs no
+ * more than the value.
+ */
+#include "hist/keys_internal.h"
+
+#include <inttypes.h>
+
+enum code_kind { CODE_ADDRESS, CODE_SYMBOL, CODE_DATA, CODE_MEMORY, CODE_INSTRUCTION };
+
+static const struct place_row *place_row(struct table *table, uint32_t place)
+{
+	static const struct place_row nowhere = { .mode = MISC_USER };
+
+	return place == PLACE_NONE ? &nowhere : &table->session.places->v[place];
+}
+
+static void grow_dso_names(struct table_private *private, size_t wanted)
+{
+	size_t n = wanted + wanted / 4 + 64;
+
+	private->dso_names = xreallocarray(private->dso_names, n, sizeof(*private->dso_names));
+	memset(private->dso_names + private->n_dso_names, 0,
+	       (n - private->n_dso_names) * sizeof(*private->dso_names));
+	private->n_dso_names = n;
+}
+
+/* Files of one name are one entry; with -v of one path. */
+uint64_t table_dso_name(struct table *table, uint32_t place)
+{
+	struct table_private *private = table->private;
+	const struct dso *dso = place_row(table, place)->dso;
+	struct str path = STR_INIT;
+
+	if (!dso)
+		return 0;
+	if (dso->index >= private->n_dso_names)
+		grow_dso_names(private, dso->index + 1);
+	if (!private->dso_names[dso->index]) {
+		if (table->options.verbose)
+			str_add_printable(&path, dso->path, strlen(dso->path));
+		else
+			str_add(&path, dso->name);
+		private->dso_names[dso->index] = table_name(table, path.s, path.len) + 1;
+		str_release(&path);
+	}
+	return private->dso_names[dso->index];
+}
+
+static uint64_t code_intern(struct table *table, enum code_kind kind, uint64_t a, uint64_t b,
+			    const struct code *code)
+{
+	struct codes *codes = &table->private->codes;
+	const uint64_t row[] = { kind, a, b };
+	uint32_t i = row_set_intern(&codes->ids, row);
+
+	if (i == codes->n) {
+		VEC_GROW(codes->v, codes->n, codes->cap);
+		codes->v[codes->n++] = *code;
+	}
+	return i;
+}
+
+static uint64_t code_of(struct table *table, uint32_t place, const struct symbol *symbol)
+{
+	const struct place_row *row = place_row(table, place);
+	const struct code code = { .symbol = symbol,
+				   .addr = symbol ? row->addr : place_own_addr(row),
+				   .file = table_dso_name(table, place),
+				   .level = place_level(row) };
+
+	if (symbol)
+		return code_intern(table, CODE_SYMBOL, (uint64_t)(uintptr_t)symbol, 0, &code);
+	return code_intern(table, CODE_ADDRESS, code.file, code.addr, &code);
+}
+
+uint64_t table_code(struct table *table, const struct view_frame *view)
+{
+	return code_of(table, view->place, view->symbol);
+}
+
+uint64_t table_place_code(struct table *table, uint32_t place)
+{
+	return code_of(table, place, place_symbol(&table->session, place));
+}
+
+uint64_t table_data_code(struct table *table, uint32_t place, uint64_t align)
+{
+	const struct place_row *row = place_row(table, place);
+	const struct code code = { .symbol = place_symbol(&table->session, place),
+				   .addr = row->addr & ~(align - 1),
+				   .file = table_dso_name(table, place),
+				   .level = place_level(row),
+				   .data = true };
+
+	return code_intern(table, CODE_DATA, code.file, code.addr, &code);
+}
+
+uint64_t table_memory_code(struct table *table, uint32_t place, bool data)
+{
+	const struct place_row *row = place_row(table, place);
+	const struct code code = { .symbol = place_symbol(&table->session, place),
+				   .addr = row->addr,
+				   .ip = row->ip,
+				   .file = table_dso_name(table, place),
+				   .level = place_level(row),
+				   .data = data };
+
+	return code_intern(table, data ? CODE_MEMORY : CODE_INSTRUCTION, code.file, code.addr, &code);
+}
+
+KEY_VALUE(value_dso)
+{
+	return table_dso_name(source->table, source->frame->place);
+}
+
+KEY_TEXT(text_dso)
+{
+	if (value)
+		text_name(table, value - 1, out);
+	else
+		str_add(out, "[unknown]");
+}
+
+KEY_COMPARE(compare_dso)
+{
+	if (!a || !b)
+		return !a - !b;
+	return compare_names(table, a - 1, b - 1);
+}
+
+KEY_VALUE(value_symbol)
+{
+	return table_code(source->table, source->frame);
+}
+
+KEY_TEXT(text_code)
+{
+	const struct code *code = &table->private->codes.v[value];
+
+	if (table->options.verbose)
+		str_addf(out, "%#-18" PRIx64 " ", code->addr);
+	str_addf(out, "[%c] ", code->level);
+	if (!code->symbol) {
+		str_addf(out, "%#.16" PRIx64, code->ip ? code->ip : code->addr);
+		return;
+	}
+	str_add(out, code->symbol->name);
+	if (code->data && code->addr < code->symbol->start)
+		str_addf(out, "-0x%" PRIx64, code->symbol->start - code->addr);
+	else if (code->data)
+		str_addf(out, "+0x%" PRIx64, code->addr - code->symbol->start);
+	else if (code->symbol->inlined)
+		str_add(out, " (inlined)");
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+KEY_COMPARE(compare_code_address)
+{
+	const struct code *x = &table->private->codes.v[a], *y = &table->private->codes.v[b];
+
+	if (!x->data && (!x->symbol || !y->symbol) && x->symbol != y->symbol)
+		return !x->symbol - !y->symbol;
+	return compare_numbers(x->data || !x->symbol ? x->addr : x->symbol->start,
+			       y->data || !y->symbol ? y->addr : y->symbol->start);
+}
+
+KEY_COMPARE(compare_code)
+{
+	const struct code *x = &table->private->codes.v[a], *y = &table->private->codes.v[b];
+
+	if (!x->symbol || !y->symbol)
+		return !x->symbol - !y->symbol;
+	return strcmp(x->symbol->name, y->symbol->name);
+}
+
+KEY_COMPARE(compare_code_found)
+{
+	const struct code *x = &table->private->codes.v[a], *y = &table->private->codes.v[b];
+	int order = 0;
+
+	if (x->symbol || y->symbol)
+		order = compare_dso(table, x->file, y->file);
+	return order ? order : compare_code_address(table, a, b);
+}
+
+KEY_COMPARE(compare_memory)
+{
+	return compare_ascending(table, table->private->codes.v[a].ip, table->private->codes.v[b].ip);
+}
+
+/* As it was in memory when it was first seen: an address of a file has no other. */
+KEY_VALUE(value_addr)
+{
+	return place_row(source->table, source->frame->place)->ip;
+}
+
+KEY_TEXT(text_addr)
+{
+	(void)table;
+	str_addf(out, "%#" PRIx64, value);
+}
+
+static const char *base_name(const struct table *table, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && !table->options.full_source_path ? slash + 1 : path;
+}
+
+uint64_t table_line(struct table *table, uint32_t place, const struct symbol *symbol,
+		     const struct source_line *line)
+{
+	const struct place_row *row = place_row(table, place);
+	struct str text = STR_INIT;
+	const char *file;
+	uint32_t name;
+
+	if (line->file) {
+		file = base_name(table, line->file);
+		str_add_printable(&text, file, strlen(file));
+		str_addf(&text, ":%u", line->line);
+	} else if (symbol) {
+		str_addf(&text, "%s+%" PRIu64, symbol->name, row->addr - symbol->start);
+	} else if (row->dso) {
+		str_addf(&text, "%s[%" PRIx64 "]", row->dso->name, place_own_addr(row));
+	} else {
+		str_add(&text, "??:0");
+	}
+	name = table_name(table, text.s, text.len);
+	str_release(&text);
+	return name;
+}
+
+KEY_VALUE(value_srcline)
+{
+	const struct view_frame *frame = source->frame;
+
+	return table_line(source->table, frame->place, frame->symbol, &frame->line);
+}
+
+KEY_VALUE(value_srcfile)
+{
+	const char *file = source->frame->line.file;
+	struct str text = STR_INIT;
+	uint32_t name;
+
+	if (file) {
+		file = base_name(source->table, file);
+		str_add_printable(&text, file, strlen(file));
+	}
+	name = table_name(source->table, text.s, text.len);
+	str_release(&text);
+	return name;
+}
+
+KEY_VALUE(value_symbol_size)
+{
+	const struct symbol *symbol = source->frame->symbol;
+
+	return symbol ? symbol->end - symbol->start : 0;
+}
+
+KEY_VALUE(value_dso_size)
+{
+	return place_row(source->table, source->frame->place)->map_bytes;
+}
+
+KEY_TEXT(text_size)
+{
+	if (value)
+		text_decimal(table, value, out);
+	else
+		str_add(out, "unknown");
+}

@@ -1,0 +1,150 @@
+/*
+ * keys: the functions behind the rows of sort_keys[], by what they are about. Private to hist/.
+ */
+#ifndef PSTAT_KEYS_H
+#define PSTAT_KEYS_H
+
+#include "hist/fold_internal.h"
+#include "util/util.h"
+
+#define KEY_VALUE(name) uint64_t name(const struct key_source *source)
+#define KEY_TEXT(name) void name(struct table *table, uint64_t value, struct str *out)
+#define KEY_COMPARE(name) int name(struct table *table, uint64_t a, uint64_t b)
+#define KEY_WIDTH(name) unsigned name(struct table *table, uint64_t value)
+#define FACT(name) (1ULL << FACT_##name)
+
+/* ---- keys.c ---- */
+KEY_COMPARE(compare_ascending); /* as signed numbers */
+KEY_COMPARE(compare_descending);
+KEY_COMPARE(compare_names); /* numbers in private->names, by their texts */
+KEY_TEXT(text_decimal);
+KEY_TEXT(text_name);
+static inline uint64_t source_fact(const struct key_source *source, enum sample_fact fact)
+{
+	return cell_fact(source->cells, source->cell, fact);
+}
+static inline uint32_t source_place(const struct key_source *source, enum sample_fact fact)
+{
+	return source->cells->at[fact] == UINT8_MAX ? (uint32_t)PLACE_NONE
+						    : (uint32_t)source_fact(source, fact);
+}
+
+/* ---- keys_code.c ---- */
+/* The value of a frame's or place's function: a number in private->codes. */
+uint64_t table_place_code(struct table *table, uint32_t place);
+/* The value of an address of data, cut to a multiple of `align`. */
+uint64_t table_data_code(struct table *table, uint32_t place, uint64_t align);
+/*
+ * The value of an address in memory, each of them one of its own: of data, or of an instruction, which is
+ * shown as its function.
+ */
+uint64_t table_memory_code(struct table *table, uint32_t place, bool data);
+uint64_t table_dso_name(struct table *table, uint32_t place); /* 0: not known, else its name + 1 */
+uint64_t table_line(struct table *table, uint32_t place, const struct symbol *symbol,
+		     const struct source_line *line);
+KEY_VALUE(value_dso);
+KEY_VALUE(value_symbol);
+KEY_VALUE(value_addr);
+KEY_VALUE(value_srcline);
+KEY_VALUE(value_srcfile);
+KEY_VALUE(value_symbol_size);
+KEY_VALUE(value_dso_size);
+KEY_TEXT(text_dso);
+KEY_TEXT(text_code);
+KEY_TEXT(text_addr);
+KEY_TEXT(text_size);
+KEY_COMPARE(compare_dso);
+KEY_COMPARE(compare_code); /* by name */
+KEY_COMPARE(compare_code_address);
+KEY_COMPARE(compare_code_found); /* by file and address */
+KEY_COMPARE(compare_memory);
+
+/* ---- keys_task.c ---- */
+KEY_VALUE(value_tid);
+KEY_VALUE(value_pid);
+KEY_VALUE(value_comm);
+KEY_VALUE(value_cpu);
+KEY_VALUE(value_socket);
+KEY_VALUE(value_time);
+KEY_VALUE(value_cgroup);
+KEY_VALUE(value_cgroup_id);
+KEY_VALUE(value_parent);
+KEY_TEXT(text_task);
+KEY_TEXT(text_comm);
+KEY_TEXT(text_cpu);
+KEY_TEXT(text_time);
+KEY_TEXT(text_cgroup);
+KEY_TEXT(text_cgroup_id);
+KEY_TEXT(text_parent);
+KEY_COMPARE(compare_comm);
+KEY_COMPARE(compare_cgroup_id);
+KEY_COMPARE(compare_parent);
+
+/* ---- keys_branch.c ---- */
+KEY_VALUE(value_dso_from);
+KEY_VALUE(value_dso_to);
+KEY_VALUE(value_symbol_from);
+KEY_VALUE(value_symbol_to);
+KEY_VALUE(value_addr_from);
+KEY_VALUE(value_addr_to);
+KEY_VALUE(value_srcline_from);
+KEY_VALUE(value_srcline_to);
+KEY_VALUE(value_mispredict);
+KEY_VALUE(value_in_tx);
+KEY_VALUE(value_abort);
+KEY_VALUE(value_cycles);
+KEY_TEXT(text_mispredict);
+KEY_TEXT(text_in_tx);
+KEY_TEXT(text_abort);
+KEY_TEXT(text_cycles);
+KEY_COMPARE(compare_dso_descending);
+
+/* ---- keys_mem.c ---- */
+KEY_VALUE(value_weight);
+KEY_VALUE(value_ins_lat);
+KEY_VALUE(value_p_stage_cyc);
+KEY_VALUE(value_mem);
+KEY_VALUE(value_snoop);
+KEY_VALUE(value_tlb);
+KEY_VALUE(value_locked);
+KEY_VALUE(value_blocked);
+KEY_VALUE(value_symbol_daddr);
+KEY_VALUE(value_symbol_iaddr);
+KEY_VALUE(value_dso_daddr);
+KEY_VALUE(value_dcacheline);
+KEY_VALUE(value_phys_daddr);
+KEY_VALUE(value_data_page_size);
+KEY_VALUE(value_code_page_size);
+KEY_VALUE(value_transaction);
+KEY_COMPARE(compare_mem);
+KEY_COMPARE(compare_snoop);
+KEY_TEXT(text_mem);
+KEY_TEXT(text_snoop);
+KEY_TEXT(text_tlb);
+KEY_TEXT(text_locked);
+KEY_TEXT(text_blocked);
+KEY_TEXT(text_phys_daddr);
+KEY_TEXT(text_page_size);
+KEY_TEXT(text_transaction);
+KEY_WIDTH(width_transaction);
+KEY_WIDTH(width_data);
+KEY_WIDTH(width_cache_line);
+
+/* ---- keys_trace.c ---- */
+KEY_VALUE(value_trace);
+KEY_VALUE(value_field);
+KEY_COMPARE(compare_fields);
+/*
+ * A key named "field" or "event.field", with or without "/raw", added to private->field_keys: 1 and *key;
+ * 0: the recording has no such field; -EINVAL with a sentence.
+ */
+int field_key_new(struct table *table, const char *name, size_t len, const struct sort_key **key,
+		  struct str *err);
+/* False: the key is a tracepoint's field that this event does not have. */
+bool key_is_of_event(const struct table *table, const struct sort_key *key,
+		     const struct data_event *event);
+/* Opens table->tracepoints once; false: the recording has none. */
+bool table_open_tracepoints(struct table *table, struct str *err);
+void field_keys_free(struct table *table);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * Keys of the thread and of when and where it ran.
+ */
+#include "hist/keys_internal.h"
+#include "profile/profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- threads: the value is FACT_TID or FACT_PID, its text has the last name that was seen ---- */
+KEY_VALUE(value_tid)
+{
+	return source_fact(source, FACT_TID);
+}
+
+KEY_VALUE(value_pid)
+{
+	return source_fact(source, FACT_PID);
+}
+
+KEY_TEXT(text_task)
+{
+	str_addf(out, "%7d:", (int32_t)(value >> 32));
+	text_comm(table, task_names_comm(table->tasks, value), out);
+}
+
+KEY_VALUE(value_comm)
+{
+	return source_fact(source, FACT_COMM);
+}
+
+KEY_TEXT(text_comm)
+{
+	const char *comm = replay_comm(&table->session.replay, (uint32_t)value);
+
+	str_add_printable(out, comm, strlen(comm));
+}
+
+KEY_COMPARE(compare_comm)
+{
+	const struct replay *replay = &table->session.replay;
+
+	return a == b ? 0
+		      : strcmp(replay_comm(replay, (uint32_t)a), replay_comm(replay, (uint32_t)b));
+}
+
+KEY_VALUE(value_cpu)
+{
+	return source_fact(source, FACT_CPU);
+}
+
+KEY_VALUE(value_socket)
+{
+	const struct info *info = &source->table->session.reader->info;
+	uint64_t cpu = source_fact(source, FACT_CPU);
+
+	return cpu < info->cpus.n ? info->cpus.v[cpu].socket : UINT64_MAX;
+}
+
+KEY_TEXT(text_cpu)
+{
+	(void)table;
+	if (value == UINT64_MAX)
+		str_add(out, "-001");
+	else
+		str_addf(out, "%03" PRIu64, value);
+}
+
+KEY_VALUE(value_time)
+{
+	return source_fact(source, FACT_TIME);
+}
+
+KEY_TEXT(text_time)
+{
+	uint64_t quantum_ns = table->options.time_quantum_ns;
+	uint64_t ns = value * (quantum_ns ? quantum_ns : 100000000);
+
+	if (table->options.ns)
+		str_addf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+	else
+		str_addf(out, "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000);
+}
+
+KEY_VALUE(value_cgroup)
+{
+	return source_fact(source, FACT_CGROUP);
+}
+
+KEY_TEXT(text_cgroup)
+{
+	const char *path = replay_cgroup(&table->session.replay, value);
+
+	if (!value)
+		str_add(out, "N/A");
+	else if (path)
+		str_add_printable(out, path, strlen(path));
+	else
+		str_add(out, "unknown");
+}
+
+KEY_VALUE(value_cgroup_id)
+{
+	const uint64_t row[] = { source_fact(source, FACT_CGROUP_DEV),
+				 source_fact(source, FACT_CGROUP_INO) };
+
+	return row_set_intern(&source->table->private->cgroup_ids, row);
+}
+
+KEY_TEXT(text_cgroup_id)
+{
+	const uint64_t *row = row_set_at(&table->private->cgroup_ids, (uint32_t)value);
+
+	str_addf(out, "%" PRIu64 "/0x%" PRIx64, row[0], row[1]);
+}
+
+KEY_COMPARE(compare_cgroup_id)
+{
+	const uint64_t *x = row_set_at(&table->private->cgroup_ids, (uint32_t)a);
+	const uint64_t *y = row_set_at(&table->private->cgroup_ids, (uint32_t)b);
+	int order = compare_ascending(table, x[0], y[0]);
+
+	return order ? order : compare_ascending(table, x[1], y[1]);
+}
+
+/* ---- the caller that --parent found: its name + 1; 0: none ---- */
+KEY_VALUE(value_parent)
+{
+	return source->table->private->frames.parent_of[source_fact(source, FACT_STACK)];
+}
+
+KEY_TEXT(text_parent)
+{
+	if (value)
+		text_name(table, value - 1, out);
+	else
+		str_add(out, "[other]");
+}
+
+KEY_COMPARE(compare_parent)
+{
+	if (!a || !b)
+		return !a - !b;
+	return compare_names(table, a - 1, b - 1);
+}

@@ -1,0 +1,120 @@
+/*
+ * Which columns a hist has, and how wide they are: as their head, their widest text and perf's least width;
+ * texts of all entries count that filters leave, also of those below --percent-limit. What -w
+ * says is for the formats, which cut texts too.
+ */
+#include "hist/keys_internal.h"
+
+/* perf's room for a file where the function is not known, as if its address stood there. */
+enum { UNKNOWN_FILE_WIDTH = 16 };
+
+static bool is_unknown_code(const struct table *table, const struct entry *entry, const char *key)
+{
+	for (size_t i = 0; i < table->n_keys; i++)
+		if (!strcmp(table->keys[i]->name, key))
+			return !table->private->codes.v[entry->values[i]].symbol;
+	return false;
+}
+
+static bool is_unknown(struct table *table, const struct entry *entry, const struct sort_key *key)
+{
+	if (!strcmp(key->name, "dso"))
+		return !place_symbol(&table->session, entry->place);
+	if (!strcmp(key->name, "dso_from"))
+		return is_unknown_code(table, entry, "symbol_from");
+	if (!strcmp(key->name, "dso_to"))
+		return is_unknown_code(table, entry, "symbol_to");
+	return !strcmp(key->name, "dso_daddr") && is_unknown_code(table, entry, "symbol_daddr");
+}
+
+static void at_least(size_t *width, size_t least)
+{
+	if (*width < least)
+		*width = least;
+}
+
+static size_t entry_width(struct table *table, const struct column *column,
+			  const struct entry *entry)
+{
+	const struct sort_key *key = column->key;
+	uint64_t value = entry->values[column->key_index];
+	struct str text = STR_INIT;
+	size_t width = 0;
+
+	if (!(key->flags & KEY_FIXED_WIDTH)) {
+		key->text(table, value, &text);
+		width = text.len;
+		str_release(&text);
+	}
+	if (key->width)
+		at_least(&width, key->width(table, value));
+	if (!table->options.separator && !table->options.filters.dsos &&
+	    !table->options.field_widths && is_unknown(table, entry, key))
+		at_least(&width, UNKNOWN_FILE_WIDTH);
+	return width;
+}
+
+static size_t widest(struct table *table, const struct column *column,
+		     struct entry *const *entries, size_t n)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (entries[i]->filtered)
+			continue;
+		at_least(&width, entry_width(table, column, entries[i]));
+		at_least(&width,
+			 widest(table, column, entries[i]->children, entries[i]->n_children));
+	}
+	return width;
+}
+
+static unsigned number_width(const struct column *column, const struct hist *hist)
+{
+	size_t width = column->field->width * hist->n_members;
+	size_t head = strlen(column->field->header);
+
+	return (unsigned)(width > head ? width : head);
+}
+
+static unsigned key_width(struct table *table, const struct column *column,
+			  const struct hist *hist)
+{
+	size_t width = widest(table, column, hist->entries, hist->n);
+
+	at_least(&width, column->key->min_width);
+	at_least(&width, strlen(column->key->header));
+	return (unsigned)width;
+}
+
+static void widen(struct table *table, const struct hist *hist)
+{
+	for (size_t i = 0; i < table->n_columns; i++) {
+		struct column *column = &table->columns[i];
+		unsigned width = column->kind == COLUMN_NUMBER ? number_width(column, hist)
+							       : key_width(table, column, hist);
+
+		if (width > column->width)
+			column->width = width;
+	}
+}
+
+static bool has_column(const struct table *table, const struct hist *hist,
+		       const struct column *column)
+{
+	return column->kind == COLUMN_NUMBER || key_is_of_event(table, column->key, hist->event);
+}
+
+void table_columns_for(struct table *table, const struct hist *hist)
+{
+	const struct table_private *private = table->private;
+
+	table->n_columns = 0;
+	for (size_t i = 0; i < private->n_columns; i++)
+		if (!hist || has_column(table, hist, &private->columns[i]))
+			table->columns[table->n_columns++] = private->columns[i];
+	if (hist)
+		widen(table, hist);
+	for (size_t i = 0; i < table->n_hists && !hist; i++)
+		widen(table, &table->hists[i]);
+}

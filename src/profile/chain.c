@@ -1,0 +1,176 @@
+/*
+ * A sample's frames, innermost first, from up to three sources: the recorded callchain; registers and a
+ * copy of the stack, unwound; the branch stack, where the event recorded calls in it. Kernel frames always
+ * come from the callchain, the other two replace its user part. To a callchain by frame pointers,
+ * chain_link.c adds the caller that is not in them.
+ *
+ * Addresses with a PERF_CONTEXT_* mark before them (and the first of all) are where code was running or
+ * interrupted; all others are return addresses.
+ */
+#include "profile/session_internal.h"
+
+static void add_frame(struct session *session, const struct replay_sample *sample, uint8_t mode,
+		      uint64_t ip, bool is_return)
+{
+	struct session_private *private = session->private;
+
+	if (private->n_frames == session->options.max_stack)
+		return;
+	private->frames[private->n_frames++] =
+		(struct chain_entry){ ip,
+				      session_place(session, sample->thread, mode, ip, is_return) };
+}
+
+/* The recorded chain up to its address number n. */
+static void add_recorded(struct session *session, const struct replay_sample *sample, size_t n)
+{
+	uint8_t mode = sample->mode;
+	bool is_return = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (context_mode(sample->ips[i], &mode)) {
+			is_return = false;
+			continue;
+		}
+		if (mode)
+			add_frame(session, sample, mode, sample->ips[i], is_return);
+		is_return = true;
+	}
+}
+
+/* Where the user part of the recorded chain begins; n_ips: there is none. */
+static size_t user_part(const struct replay_sample *sample)
+{
+	uint8_t mode = sample->mode;
+
+	for (size_t i = 0; i < sample->n_ips; i++) {
+		context_mode(sample->ips[i], &mode);
+		if (mode == MISC_USER || mode == MISC_GUEST_USER)
+			return i;
+	}
+	return sample->n_ips;
+}
+
+static bool has_stack_copy(const struct session *session, const struct sample *sample)
+{
+	return !session->options.no_unwind && (sample->has & PERF_SAMPLE_REGS_USER) &&
+	       (sample->has & PERF_SAMPLE_STACK_USER) && sample->user_regs.abi &&
+	       sample->stack_size;
+}
+
+static bool has_call_branches(const struct replay_sample *sample)
+{
+	return sample->event && sample->sample->n_branches &&
+	       (sample->sample->has & PERF_SAMPLE_BRANCH_STACK) &&
+	       (sample->event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+}
+
+/* False: the sample's stack could not be unwound at all. */
+static bool add_unwound(struct session *session, const struct replay_sample *sample)
+{
+	struct session_private *private = session->private;
+	const uint64_t *exact = session->unwind.exact;
+	size_t n;
+
+	if (!session_unwinds(session)) {
+		private->not_unwound++;
+		return false;
+	}
+	n = unwind_frames(&session->unwind, sample->thread, sample->sample, private->unwound,
+			  UNWIND_FRAMES_MAX);
+	if (!n)
+		return false;
+	add_recorded(session, sample, user_part(sample));
+	for (size_t i = 0; i < n; i++)
+		add_frame(session, sample, MISC_USER, private->unwound[i],
+			  !(exact[i / 64] >> i % 64 & 1));
+	return true;
+}
+
+/* The innermost function's first address, then the call in each of its callers. */
+static void add_branches(struct session *session, const struct replay_sample *sample)
+{
+	const struct sample *s = sample->sample;
+
+	add_recorded(session, sample, user_part(sample));
+	add_frame(session, sample, MISC_USER, s->branches[0].to, false);
+	for (uint64_t i = 0; i < s->n_branches; i++)
+		add_frame(session, sample, MISC_USER, s->branches[i].from, false);
+}
+
+static void fill_chain(struct session *session, const struct replay_sample *sample,
+		       struct chain *chain)
+{
+	struct session_private *private = session->private;
+
+	private->n_frames = 0;
+	if (has_call_branches(sample) && user_part(sample) < sample->n_ips)
+		add_branches(session, sample);
+	else if (!has_stack_copy(session, sample->sample) || !add_unwound(session, sample))
+		add_recorded(session, sample, sample->n_ips);
+	*chain = (struct chain){ private->frames, private->n_frames };
+}
+
+void session_chain(struct session *session, const struct replay_sample *sample, struct chain *chain)
+{
+	struct replay_sample with;
+
+	fill_chain(session, session_add_link(session, sample, &with), chain);
+}
+
+static uint32_t intern_chain(struct session *session, const struct replay_sample *sample)
+{
+	struct chain chain;
+	uint32_t stack = 0;
+
+	fill_chain(session, sample, &chain);
+	for (size_t i = chain.n; i-- > 0;)
+		stack = stacks_child(session->stacks, stack, chain.v[i].place);
+	return stack;
+}
+
+uint32_t session_stack(struct session *session, const struct replay_sample *sample)
+{
+	struct stack_cache *cache = &session->private->stack_cache;
+	struct replay_sample with;
+	uint64_t hash;
+	uint32_t stack;
+
+	if (has_stack_copy(session, sample->sample) || has_call_branches(sample))
+		return intern_chain(session, sample);
+	if (!sample->n_ips)
+		return 0;
+	sample = session_add_link(session, sample, &with);
+	hash = stack_cache_hash(sample);
+	if (stack_cache_find(cache, &session->replay, sample, hash, &stack))
+		return stack;
+	stack = intern_chain(session, sample);
+	stack_cache_add(cache, sample, hash, stack);
+	return stack;
+}
+
+uint32_t session_ip_place(struct session *session, const struct replay_sample *sample)
+{
+	return session_place(session, sample->thread, sample->mode, sample->sample->ip, false);
+}
+
+uint32_t session_data_place(struct session *session, const struct replay_sample *sample)
+{
+	return sample->sample->has & PERF_SAMPLE_ADDR
+		       ? session_address_place(session, sample, sample->sample->addr)
+		       : (uint32_t)PLACE_NONE;
+}
+
+uint32_t session_address_place(struct session *session, const struct replay_sample *sample,
+			       uint64_t ip)
+{
+	bool guest = sample->mode == MISC_GUEST_KERNEL || sample->mode == MISC_GUEST_USER;
+	bool kernel = ip >> 63;
+	uint8_t mode;
+
+	if (guest)
+		mode = kernel ? MISC_GUEST_KERNEL : MISC_GUEST_USER;
+	else
+		mode = kernel ? MISC_KERNEL : MISC_USER;
+	return session_place(session, sample->thread, mode, ip, false);
+}

@@ -1,0 +1,298 @@
+/*
+ * profile: a recording as facts: the place of each address, the stack of each chain, and cells that count what
+ * is the same.
+ *
+ *   replay -> session (place of each address, callchain) -> samples one by one, for script
+ *                 |
+ *                 v
+ *             sample_cells.c  one cell per distinct raw sample (event, comm, stack, ...): counts and periods
+ *
+ * After the recording has been read costs grow with what is distinct. Names are looked up when they are asked for.
+ */
+#ifndef PSTAT_PROFILE_H
+#define PSTAT_PROFILE_H
+
+#include "sym/sym.h"
+#include "unwind/unwind.h"
+
+/* ---- session.c: one recording being read ---- */
+struct session_options {
+	struct sym_options sym;
+	struct replay_options replay;
+	unsigned max_stack; /* frames kept of a chain; 0: 127 */
+	bool no_unwind; /* leave sampled stacks alone */
+};
+struct filters; /* filters.c */
+struct places; /* places.h: distinct addresses */
+struct stacks; /* stacks.h: distinct chains */
+struct session {
+	struct session_options options;
+	struct reader *reader;
+	struct replay replay;
+	struct symbols *symbols;
+	struct places *places;
+	struct stacks *stacks;
+	struct unwind unwind;
+	bool can_unwind;
+	struct note_list
+		notes; /* losses, files without symbols, stacks cut, ...: for the user, at the end */
+	/* What the notes are about. names_unseen: nothing that is shown has a function's name in it. */
+	bool names_unseen;
+	const struct filters *files_shown; /* files that these leave out are not in any row; NULL: none is left out */
+	struct session_private *private;
+};
+/* The reader must stay open; what its header says is used. Release in every case. */
+int session_init(struct session *session, struct reader *reader,
+		 const struct session_options *options, struct str *err);
+void session_release(struct session *session);
+/*
+ * At the end: notes about lost samples, chains that were incomplete, the recording's missing end, and one
+ * line that lists the files whose symbols were missing and why, with their share of the samples. Of what is not
+ * shown nothing is said.
+ */
+void session_add_notes(struct session *session);
+
+/* ---- filters.c: which samples take part; for report and script alike ---- */
+struct filter_options { /* texts as typed; NULL: all. Lists are separated by commas */
+	const char *comms, *dsos, *symbols; /* "file:/path": one name a line */
+	const char *symbol_filter; /* part of a symbol's name */
+	const char *pids, *tids, *cpus, *sockets;
+	const char *
+		time; /* "1.5,2.5", "1.5,", ",2.5", "10%/2", "0%-10%,30%-40%", several by space or comma as perf */
+	const char *switch_on, *switch_off; /* names of events: only what was sampled between them */
+	bool switches_shown; /* samples of these events too */
+};
+/* first_ns, last_ns of the recording are needed for percentages: from the header, else a first pass. */
+int filters_new(struct filters **filters, const struct filter_options *options,
+		struct session *session, struct str *err);
+void filters_free(struct filters *filters);
+
+/* ---- places.c ---- */
+
+struct place_row {
+	struct dso *dso; /* NULL: no map */
+	uint64_t addr; /* as place.addr */
+	uint64_t ip; /* the address when it was first seen: without names, this tells most */
+	uint64_t map_bytes; /* of the map it was first seen in */
+	uint8_t mode; /* MISC_* */
+	bool is_return; /* a return address: names are looked up at addr - 1 */
+	bool framed; /* frames is filled */
+	uint8_t want; /* with these, SYM_LINES */
+	bool link_known; /* in_link is: the function has its return address still in a register */
+	bool in_link;
+	struct frame_list frames;
+	uint64_t n_samples; /* counted by the callers that want notes about missing symbols */
+};
+struct places {
+	struct place_row *v;
+	size_t n, cap;
+	struct index ix;
+};
+enum { PLACE_NONE = UINT32_MAX };
+/* The number of a place, the same for equal (dso, addr, mode, is_return). */
+uint32_t places_intern(struct places *places, const struct place *place, uint64_t ip,
+		       bool is_return);
+/* Names, looked up once. want: SYM_LINES. */
+const struct frame_list *place_frames(struct session *session, uint32_t place, unsigned want);
+/* The symbol of the table (last of the frames), or NULL. */
+const struct symbol *place_symbol(struct session *session, uint32_t place);
+/* Its address as it is shown without a name: of a kernel module from its start, the same after each boot. */
+uint64_t place_own_addr(const struct place_row *row);
+char place_level(const struct place_row *row); /* '.', 'k', 'g', 'u', 'H' */
+
+/* ---- stacks.c: a prefix tree, outermost frame first ---- */
+
+struct stack_node {
+	uint32_t parent; /* 0: the root, which is node 0 and has no place */
+	uint32_t place;
+};
+struct stacks {
+	struct stack_node *v;
+	size_t n, cap;
+	struct index ix;
+};
+uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t place);
+/* The places of a stack, innermost first, into out (at most max); returns how many. */
+size_t stacks_walk(const struct stacks *stacks, uint32_t stack, uint32_t *out, size_t max);
+
+/* ---- chain.c, chain_link.c: a sample's frames ---- */
+
+struct chain_entry {
+	uint64_t ip; /* as recorded */
+	uint32_t place;
+};
+struct chain { /* innermost first; belongs to the session, valid until the next call */
+	const struct chain_entry *v;
+	size_t n;
+};
+/*
+ * The chain of a sample, unwound where the sample has registers and stack, merged with its branch stack
+ * where the event recorded call stacks by it. Without a chain in the sample n is 0.
+ */
+void session_chain(struct session *session, const struct replay_sample *sample,
+		   struct chain *chain);
+/* The same as a stack's number, 0: no chain. Remembers chains it has seen: a hash and a comparison. */
+uint32_t session_stack(struct session *session, const struct replay_sample *sample);
+/* The place of the sample's ip; of its data address (PLACE_NONE without one). */
+uint32_t session_ip_place(struct session *session, const struct replay_sample *sample);
+uint32_t session_data_place(struct session *session, const struct replay_sample *sample);
+/* The place of any address of the sample's thread, e.g. a branch's. User or kernel by its value. */
+uint32_t session_address_place(struct session *session, const struct replay_sample *sample,
+			       uint64_t ip);
+
+/* The kernel's function at an address, and where it starts, for tracepoints; NULL: not known. context: the session. */
+const char *session_function(void *context, uint64_t address, uint64_t *start);
+
+/* ---- read_values.c ---- */
+/*
+ * Which events a sample stands for, and with what period. One, as a rule; a leader that was sampled with its
+ * group's counter values (PERF_SAMPLE_READ): each event whose value grew since the last sample. To be
+ * called once per sample, in order. Valid until the next call; 0: the sample counts for nothing.
+ */
+struct sample_share {
+	const struct data_event *event;
+	uint64_t period;
+};
+size_t session_shares(struct session *session, const struct replay_sample *sample,
+		      const struct sample_share **shares);
+
+/* ---- filters.c: one sample, one place ---- */
+/* By pid, tid, cpu, time and comm: before anything is looked up. */
+bool filters_take_sample(const struct filters *filters, const struct replay_sample *sample);
+bool filters_take_file(const struct filters *filters, const struct dso *dso); /* not by symbol */
+/* By dso and symbol. symbol NULL: not known. */
+bool filters_take_place(const struct filters *filters, const struct place_row *row,
+			const struct symbol *symbol);
+/* A filter by comm, dso or symbol is in force: perf shows then percentages of all, unless relative. */
+bool filters_any(const struct filters *filters);
+
+/* ---- data_src.c: data_src and flags as words ---- */
+void mem_level_add(uint64_t data_src, struct str *out); /* "L1 hit", "N/A" */
+void mem_op_add(uint64_t data_src, struct str *out);
+void mem_snoop_add(uint64_t data_src, struct str *out);
+void mem_tlb_add(uint64_t data_src, struct str *out);
+void mem_lock_add(uint64_t data_src, struct str *out);
+void mem_blocked_add(uint64_t data_src, struct str *out);
+
+/*
+ * --time, --cpu and --switch-on leave samples out as if they were not in the recording; all other filters leave
+ * them in the totals that percentages are of. True: left out. (filters_take_sample asks both.)
+ */
+bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample);
+/* By pid, tid, comm and socket alone. */
+bool filters_take_task(const struct filters *filters, const struct replay_sample *sample);
+
+/* In the order in which a sample is asked about them. */
+enum filter_kind {
+	FILTER_TIME,
+	FILTER_SWITCH,
+	FILTER_CPU,
+	FILTER_SOCKET,
+	FILTER_PID,
+	FILTER_TID,
+	FILTER_COMM,
+	FILTER_DSO,
+	FILTER_SYMBOL,
+	FILTER_KINDS,
+};
+/* The filter that let nothing pass of what came to it, FILTER_KINDS: there is none. */
+enum filter_kind filters_took_all(const struct filters *filters);
+
+/* ---- filter_note.c ---- */
+/* Where a filter left nothing: a note of which one, and what there is instead. */
+void filters_add_note(const struct filters *filters, const struct filter_options *options, struct session *session);
+
+/* ---- sample_cells.c ---- */
+
+enum sample_fact {
+	FACT_COMM,
+	FACT_PID, /* << 32, and which of the processes that had it */
+	FACT_TID, /* likewise */
+	FACT_CPU,
+	FACT_TIME, /* number of its time quantum */
+	FACT_PLACE, /* of the ip; in branch view of the branch's target */
+	FACT_STACK, /* session_stack */
+	FACT_FROM,
+	FACT_TO,
+	FACT_BRANCH_FLAGS,
+	FACT_BRANCH_CYCLES, /* branch view: one cell an entry */
+	FACT_DATA_PLACE,
+	FACT_DATA_ADDR,
+	FACT_DATA_SRC,
+	FACT_WEIGHT,
+	FACT_INS_LAT,
+	FACT_P_STAGE_CYC,
+	FACT_PHYS_ADDR,
+	FACT_DATA_PAGE_SIZE,
+	FACT_CODE_PAGE_SIZE,
+	FACT_TRANSACTION,
+	FACT_CGROUP, /* PERF_SAMPLE_CGROUP's id */
+	FACT_CGROUP_DEV,
+	FACT_CGROUP_INO, /* of the thread's namespace */
+	FACT_TRACE, /* number of a distinct text in table.texts */
+	FACT_MISC, /* cpumode */
+	FACTS,
+};
+struct cell_values {
+	uint64_t n_samples, period, weight;
+	int32_t tid; /* of the first sample: orders ties of overhead_children */
+};
+struct cells { /* of one event */
+	uint8_t at[FACTS]; /* index of a fact in a cell's words; UINT8_MAX: not kept */
+	uint8_t kept[FACTS]; /* the fact of each word */
+	unsigned n_facts;
+	uint64_t *facts; /* n * n_facts */
+	struct cell_values *values;
+	size_t n, cap;
+	struct index ix;
+};
+void cells_init(struct cells *cells, uint64_t facts); /* bits 1 << FACT_* */
+void cells_release(struct cells *cells);
+/* facts: all FACTS of them; those not kept are ignored. */
+void cells_add(struct cells *cells, const uint64_t *facts, const struct cell_values *values);
+static inline uint64_t cell_fact(const struct cells *cells, size_t cell, enum sample_fact fact)
+{
+	return cells->at[fact] == UINT8_MAX ? 0
+					    : cells->facts[cell * cells->n_facts + cells->at[fact]];
+}
+
+/* ---- task_names.c: the last name of each thread and process that has a row ---- */
+
+/*
+ * A name may change after the last sample, and a number may become another thread's: names are kept by FACT_TID
+ * and FACT_PID, and are final when the thread goes.
+ */
+struct task_names;
+struct task_names *task_names_new(void);
+void task_names_free(struct task_names *names); /* NULL is fine */
+/* As FACT_TID and FACT_PID have them. */
+uint64_t task_names_tid(const struct thread *thread);
+uint64_t task_names_pid(const struct thread *thread);
+/* This thread has a sample: its name will be asked for. Uses thread->user. */
+void task_names_want(struct task_names *names, struct thread *thread);
+/* The thread goes, or the recording is at its end. */
+void task_names_last(struct task_names *names, struct thread *thread);
+/* For replay_comm; of a process the name of its first thread, where that was seen. */
+uint32_t task_names_comm(const struct task_names *names, uint64_t id);
+
+/* ---- thread_counts.c: what `record -s` stored when each thread ended ---- */
+
+struct thread_count {
+	int32_t pid, tid;
+	uint64_t *values; /* by index of the event */
+};
+struct thread_counts {
+	struct thread_count *v; /* in order of appearance */
+	size_t n, cap;
+	size_t n_events;
+	struct index ix; /* by pid and tid */
+};
+void thread_counts_release(struct thread_counts *counts);
+/* A READ record of an event; a thread's records of one event add up. */
+void thread_counts_add(struct thread_counts *counts, const struct events *events,
+		       const struct record_body *body);
+/* A table of pid, tid and a column for each event that has a count. */
+void thread_counts_print(const struct thread_counts *counts, const struct events *events,
+			 struct str *out);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * What belongs together while one recording is read: replay, names, distinct places and stacks, and the
+ * unwinder, which is opened by the first sample that needs it.
+ */
+#include "profile/session_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+enum { MAX_STACK_DEFAULT = 127, MAX_STACK_MOST = 1 << 16 };
+
+int session_init(struct session *session, struct reader *reader,
+		 const struct session_options *options, struct str *err)
+{
+	struct session_private *private;
+
+	*session = (struct session){ .options = *options, .reader = reader };
+	if (options->max_stack > MAX_STACK_MOST)
+		return fail(err, -EINVAL,
+			    "--max-stack: %u is more than the %d frames that a sample "
+			    "may have",
+			    options->max_stack, MAX_STACK_MOST);
+	private = xcalloc(1, sizeof(*private));
+	if (!session->options.max_stack)
+		session->options.max_stack = MAX_STACK_DEFAULT;
+	session->private = private;
+	session->places = xcalloc(1, sizeof(*session->places));
+	session->stacks = xcalloc(1, sizeof(*session->stacks));
+	str_init(&private->unwind_why);
+	private->frames = xreallocarray(NULL, session->options.max_stack, sizeof(*private->frames));
+	replay_init(&session->replay, reader, &session->options.replay);
+	session->options.sym.replay = &session->replay;
+	session->symbols = symbols_new(&session->options.sym, reader);
+	return 0;
+}
+
+void session_release(struct session *session)
+{
+	struct session_private *private = session->private;
+
+	if (!private)
+		return;
+	if (session->can_unwind)
+		unwind_close(&session->unwind);
+	stack_cache_release(&private->stack_cache);
+	last_values_release(&private->last_values);
+	str_release(&private->unwind_why);
+	free(private->frames);
+	free(private->linked);
+	free(private);
+	free(session->places->v);
+	index_release(&session->places->ix);
+	free(session->places);
+	free(session->stacks->v);
+	index_release(&session->stacks->ix);
+	free(session->stacks);
+	symbols_free(session->symbols);
+	replay_release(&session->replay);
+	note_list_release(&session->notes);
+	*session = (struct session){ .private = NULL };
+}
+
+static bool elf_path(void *context, const struct dso *dso, struct str *path)
+{
+	struct session *session = context;
+	struct str why = STR_INIT;
+	bool found = symbols_elf_path(session->symbols, dso, path, &why);
+
+	str_release(&why);
+	return found;
+}
+
+const char *session_arch(struct session *session)
+{
+	struct utsname *host = &session->private->host;
+
+	if (session->reader->info.arch)
+		return session->reader->info.arch;
+	return *host->machine || !uname(host) ? host->machine : NULL;
+}
+
+bool session_unwinds(struct session *session)
+{
+	struct session_private *private = session->private;
+
+	if (private->unwind_state != UNWIND_UNTRIED)
+		return private->unwind_state == UNWIND_READY;
+	session->can_unwind = !unwind_open(&session->unwind, &session->replay, session_arch(session),
+					   elf_path, session, &private->unwind_why);
+	private->unwind_state = session->can_unwind ? UNWIND_READY : UNWIND_IMPOSSIBLE;
+	return session->can_unwind;
+}
+
+const char *session_function(void *context, uint64_t address, uint64_t *start)
+{
+	struct session *session = context;
+	struct replay *replay = &session->replay;
+	const struct symbol *symbol;
+	struct place place;
+
+	if (!replay->n_threads)
+		return NULL;
+	replay_place(replay, replay->threads[0], MISC_KERNEL, address, &place);
+	symbol = place.dso ? symbols_find(session->symbols, place.dso, place.addr) : NULL;
+	if (!symbol)
+		return NULL;
+	*start = symbol->start;
+	return symbol->name;
+}

@@ -1,0 +1,91 @@
+/*
+ * session_internal: what a session remembers between samples. Private to profile/: session.c owns it,
+ * chain.c and read_values.c use their own parts.
+ *
+ * All of it is bounded but the last values of counters, of which there is one per counter.
+ */
+#ifndef PSTAT_SESSION_PRIVATE_H
+#define PSTAT_SESSION_PRIVATE_H
+
+#include "profile/profile.h"
+
+#include <sys/utsname.h>
+
+/* ---- place_cache.c: an address of a space -> its place ---- */
+
+enum { PLACE_CACHE_SLOTS = 1 << 12 };
+struct place_slot {
+	uint64_t ip;
+	uint64_t version; /* of the space that it was found in; 0: empty */
+	uint32_t place;
+	bool is_return;
+};
+uint32_t session_place(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip,
+		       bool is_return);
+
+/* ---- chain_link.c: the caller that frame pointers miss ---- */
+
+/*
+ * A sample whose innermost user function has its return address still in a register: the same, with this
+ * address in its chain, in *with, until the next call. Any other: the sample itself.
+ */
+const struct replay_sample *session_add_link(struct session *session,
+					     const struct replay_sample *sample,
+					     struct replay_sample *with);
+
+/* ---- stack_cache.c: a raw chain -> its stack ---- */
+
+/*
+ * Keys and stacks lie one behind another in `words`; the index has the word where each begins. When it is
+ * full all is forgotten: what is sampled often is soon back.
+ */
+struct stack_cache {
+	uint64_t *words;
+	size_t n; /* words used */
+	struct index ix;
+	uint64_t kernel_version, guest_version; /* of the maps that all entries were found with */
+};
+uint64_t stack_cache_hash(const struct replay_sample *sample);
+bool stack_cache_find(struct stack_cache *cache, const struct replay *replay,
+		      const struct replay_sample *sample, uint64_t hash, uint32_t *stack);
+void stack_cache_add(struct stack_cache *cache, const struct replay_sample *sample, uint64_t hash,
+		     uint32_t stack);
+void stack_cache_release(struct stack_cache *cache);
+
+/* ---- read_values.c ---- */
+
+struct last_value { /* of a counter, by its id; where it is inherited also by thread */
+	uint64_t id, tid, value;
+};
+struct last_values {
+	struct last_value *v;
+	size_t n, cap;
+	struct index ix;
+	struct sample_share *shares;
+	size_t n_shares, cap_shares;
+};
+void last_values_release(struct last_values *values);
+
+enum unwind_state { UNWIND_UNTRIED, UNWIND_READY, UNWIND_IMPOSSIBLE };
+
+struct session_private {
+	struct place_slot place_slots[PLACE_CACHE_SLOTS];
+	struct stack_cache stack_cache;
+	struct last_values last_values;
+	struct chain_entry *frames; /* of the last session_chain; room for max_stack */
+	size_t n_frames;
+	uint64_t unwound[UNWIND_FRAMES_MAX];
+	uint64_t *linked; /* the chain of the last session_add_link */
+	size_t cap_linked;
+	enum unwind_state unwind_state;
+	struct utsname host; /* for recordings without an architecture */
+	struct str unwind_why; /* IMPOSSIBLE: the reason */
+	uint64_t not_unwound; /* samples with registers and stack that were left so */
+};
+
+/* The recording's architecture; where it doesn't say, this machine's; NULL: not to be known. */
+const char *session_arch(struct session *session);
+/* Opens session->unwind when the first sample needs it. */
+bool session_unwinds(struct session *session);
+
+#endif

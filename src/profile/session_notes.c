@@ -1,0 +1,279 @@
+/*
+ * What the user should know about a recording after it was read: what is not in it, and what could not be
+ * named or unwound. One note each, with a number, its share where there is one, and what to do.
+ */
+#include "profile/session_internal.h"
+
+#include <stdlib.h>
+
+enum { FILES_LISTED = 5 };
+static const double listed_pct = 0.1; /* files with a lesser share are only listed with -v */
+
+typedef unsigned long long ull;
+
+static double share_pct(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+/*
+ * Counts of replay. To add one: a row here, and a line in the "NOTES" of pstat-report(1). The number comes
+ * first in what, as %llu.
+ */
+static const struct count_note {
+	size_t offset; /* in struct replay_counts */
+	const char *what, *remedy;
+} count_notes[] = {
+#define COUNT(field) offsetof(struct replay_counts, field)
+	{ COUNT(throttles),
+	  "sampling throttled: %llu times, because it took more time than the kernel allows",
+	  "record at a lower rate (-F), or raise the sysctl kernel.perf_cpu_time_max_percent" },
+	{ COUNT(out_of_order), "order: %llu records came after newer ones had been processed",
+	  NULL },
+	{ COUNT(forced),
+	  "order: %llu records were processed early, because more waited for their round than fit "
+	  "into memory",
+	  NULL },
+	{ COUNT(unknown_ids), "unknown events: %llu samples are of no event of the recording",
+	  NULL },
+	{ COUNT(broken), "damaged: %llu records could not be decoded", NULL },
+	{ COUNT(deferred_missing),
+	  "callchains: %llu samples wait for user frames that never arrived", NULL },
+#undef COUNT
+};
+
+static void add_counts(struct session *session)
+{
+	const char *bytes = (const char *)&session->replay.counts;
+
+	for (size_t i = 0; i < ARRAY_SIZE(count_notes); i++) {
+		const struct count_note *row = &count_notes[i];
+		uint64_t count;
+
+		memcpy(&count, bytes + row->offset, sizeof(count));
+		if (count)
+			note_add(&session->notes, false, row->remedy, row->what, (ull)count);
+	}
+}
+
+static void add_losses(struct session *session)
+{
+	static const char remedy[] = "record with larger buffers (-m) or at a lower rate (-F)";
+	const struct replay_counts *counts = &session->replay.counts;
+
+	if (counts->lost_events)
+		note_add(&session->notes, false, remedy,
+			 "lost: %llu records did not fit into the buffers (%.2f %% of all)",
+			 (ull)counts->lost_events,
+			 share_pct(counts->lost_events, counts->records + counts->lost_events));
+	if (counts->lost_samples)
+		note_add(&session->notes, false, remedy, "lost: %llu samples (%.2f %% of all)",
+			 (ull)counts->lost_samples,
+			 share_pct(counts->lost_samples, counts->samples + counts->lost_samples));
+}
+
+/* How unwinding may end before the outermost frame. */
+static const struct {
+	const char *why, *remedy;
+} unwind_ends[UNWIND_ENDS] = {
+	[UNWIND_TRUNCATED] = { "the copy of the stack was too short",
+			       "record more of it: --call-graph dwarf,SIZE" },
+	[UNWIND_NO_INFO] = { "files or their unwind tables are missing",
+			     "install the files that the recording was made with" },
+	[UNWIND_BROKEN] = { "registers or tables lead nowhere", NULL },
+	[UNWIND_LIMIT] = { "they have more frames than are shown", NULL },
+};
+
+static void add_unwinding(struct session *session)
+{
+	const struct session_private *private = session->private;
+	const struct unwind_counts *counts = &session->unwind.counts;
+	uint64_t incomplete = 0, most = 0;
+	const char *remedy = NULL;
+	struct str reasons = STR_INIT;
+
+	if (private->not_unwound)
+		note_add(&session->notes, false, NULL,
+			 "unwinding: %llu stacks left as they are: %s", (ull) private->not_unwound,
+			 private->unwind_why.s);
+	for (size_t end = 0; end < UNWIND_ENDS; end++) {
+		if (end == UNWIND_COMPLETE || !counts->ends[end] || !unwind_ends[end].why)
+			continue;
+		incomplete += counts->ends[end];
+		str_addf(&reasons, "%s%.1f %%: %s", reasons.len ? "; " : "",
+			 share_pct(counts->ends[end], counts->samples), unwind_ends[end].why);
+		if (counts->ends[end] > most) {
+			most = counts->ends[end];
+			remedy = unwind_ends[end].remedy;
+		}
+	}
+	if (incomplete)
+		note_add(&session->notes, false, remedy,
+			 "unwinding: %.1f %% of %llu stacks are incomplete (%s)",
+			 share_pct(incomplete, counts->samples), (ull)counts->samples, reasons.s);
+	str_release(&reasons);
+}
+
+/* ---- files without symbols ---- */
+
+struct nameless {
+	const struct dso *dso;
+	uint64_t n_samples;
+};
+
+static int most_samples_first(const void *a, const void *b)
+{
+	const struct nameless *x = a, *y = b;
+
+	if (x->n_samples != y->n_samples)
+		return x->n_samples < y->n_samples ? 1 : -1;
+	return x->dso->index < y->dso->index ? -1 : x->dso->index > y->dso->index;
+}
+
+static bool is_shown(const struct session *session, const struct dso *dso)
+{
+	return !session->files_shown || filters_take_file(session->files_shown, dso);
+}
+
+/*
+ * The files that were looked at, are shown and are in this state, with SYM_FOUND those about which there is
+ * something to say; most samples first. *all: samples in all. Not the kernel where that hides itself: see
+ * add_kernel.
+ */
+static size_t files_of_state(const struct session *session, enum sym_state state, struct nameless *files,
+			     uint64_t *all)
+{
+	const struct replay *replay = &session->replay;
+	uint64_t *samples = xcalloc(replay->n_dsos + 1, sizeof(*samples));
+	size_t n = 0;
+
+	*all = 0;
+	for (size_t i = 0; i < session->places->n; i++) {
+		const struct place_row *row = &session->places->v[i];
+
+		*all += row->n_samples;
+		if (row->dso)
+			samples[row->dso->index] += row->n_samples;
+	}
+	for (size_t i = 0; i < replay->n_dsos; i++)
+		if (is_shown(session, replay->dsos[i]) &&
+		    symbols_state(session->symbols, replay->dsos[i]) == state &&
+		    !symbols_hidden(session->symbols, replay->dsos[i]) &&
+		    (state == SYM_NONE || *symbols_why(session->symbols, replay->dsos[i])))
+			files[n++] = (struct nameless){ replay->dsos[i], samples[i] };
+	free(samples);
+	qsort(files, n, sizeof(*files), most_samples_first);
+	return n;
+}
+
+static void add_file(const struct session *session, const struct nameless *file, uint64_t all,
+		     struct str *out)
+{
+	const char *why = symbols_why(session->symbols, file->dso);
+	const char *path = file->dso->path;
+
+	str_add(out, out->len ? ", " : "");
+	if (file->dso->kind == DSO_FILE)
+		str_add_printable(out, path, strlen(path));
+	else
+		str_add(out, file->dso->name);
+	str_addf(out, " (%.1f %%%s%s)", share_pct(file->n_samples, all), *why ? ": " : "", why);
+}
+
+static void add_files(struct session *session, enum sym_state state, const char *what)
+{
+	struct nameless *files = xcalloc(session->replay.n_dsos + 1, sizeof(*files));
+	struct str most = STR_INIT, rest = STR_INIT;
+	uint64_t all;
+	size_t n = files_of_state(session, state, files, &all), listed = 0, more = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool worth = files[i].n_samples && share_pct(files[i].n_samples, all) >= listed_pct;
+
+		if (worth && listed < FILES_LISTED) {
+			add_file(session, &files[i], all, &most);
+			listed++;
+			continue;
+		}
+		more += worth;
+		add_file(session, &files[i], all, &rest);
+	}
+	if (more)
+		str_addf(&most, ", and %zu more (-v lists them)", more);
+	if (listed)
+		note_add(&session->notes, false, symbols_remedy(session->symbols, files[0].dso),
+			 "%s: %s", what, most.s);
+	if (rest.len)
+		note_add(&session->notes, true, NULL, "%s, less often: %s", what, rest.s);
+	str_release(&most);
+	str_release(&rest);
+	free(files);
+}
+
+/* ---- the kernel, where it hides its addresses ---- */
+
+static bool has_kernel(const struct replay *replay)
+{
+	for (size_t i = 0; i < replay->n_dsos; i++)
+		if (replay->dsos[i]->kind == DSO_KERNEL)
+			return true;
+	return false;
+}
+
+/* script does not count how often a place was sampled. */
+static void add_hidden(struct session *session, const char *what, const char *remedy, uint64_t part, uint64_t all)
+{
+	if (all)
+		note_add(&session->notes, false, remedy,
+			 "%s: %.1f %% of the samples are in the kernel, without names", what,
+			 share_pct(part, all));
+	else
+		note_add(&session->notes, false, remedy, "%s: functions of the kernel have no names", what);
+}
+
+/* From whoever reads the recording; or from who made it, and then there are not even maps. */
+static void add_kernel(struct session *session)
+{
+	const struct place_row *unmapped = NULL, *hidden = NULL;
+	uint64_t all = 0, n_unmapped = 0, n_hidden = 0;
+	bool mapped = has_kernel(&session->replay);
+
+	for (size_t i = 0; i < session->places->n; i++) {
+		const struct place_row *row = &session->places->v[i];
+
+		all += row->n_samples;
+		if (!row->dso && row->mode == MISC_KERNEL && !mapped) {
+			unmapped = row;
+			n_unmapped += row->n_samples;
+		} else if (row->dso && symbols_hidden(session->symbols, row->dso)) {
+			hidden = row;
+			n_hidden += row->n_samples;
+		}
+	}
+	if (hidden)
+		add_hidden(session, "kernel addresses are hidden",
+			   symbols_remedy(session->symbols, hidden->dso), n_hidden, all);
+	if (unmapped)
+		add_hidden(session, "kernel addresses were hidden while recording",
+			   "record as root or with CAP_SYSLOG, or with sysctl kernel.kptr_restrict=0",
+			   n_unmapped, all);
+}
+
+void session_add_notes(struct session *session)
+{
+	const struct note_list *reader_notes = &session->reader->notes;
+
+	for (size_t i = 0; i < reader_notes->n; i++)
+		note_add(&session->notes, reader_notes->v[i].verbose, reader_notes->v[i].remedy,
+			 "%s", reader_notes->v[i].text);
+	if (session->reader->missing.len)
+		note_add(&session->notes, false, NULL, "%s", session->reader->missing.s);
+	add_losses(session);
+	add_counts(session);
+	add_unwinding(session);
+	if (session->names_unseen)
+		return;
+	add_kernel(session);
+	add_files(session, SYM_NONE, "no symbols");
+	add_files(session, SYM_FOUND, "names missing or in doubt");
+}

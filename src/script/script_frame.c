@@ -1,0 +1,209 @@
+/*
+ * script_frame: a frame as text. What follows the address depends on the place only, so it is made once
+ * for each distinct place, and a sample is mostly copying.
+ */
+#include "script/script_internal.h"
+
+/* Between the texts of an address's frames: names are printable, so it is in none. */
+enum { FRAME_END = '\1' };
+
+enum { HEX_DIGITS = 16 };
+
+/* Its digits at the end of text; where they begin. */
+static size_t hex_digits(uint64_t value, char text[HEX_DIGITS])
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t at = HEX_DIGITS;
+
+	do
+		text[--at] = digits[value & 15];
+	while (value >>= 4);
+	return at;
+}
+
+void script_add_hex(struct str *out, uint64_t value)
+{
+	char text[HEX_DIGITS];
+	size_t at = hex_digits(value, text);
+
+	str_addn(out, text + at, sizeof(text) - at);
+}
+
+void script_add_hex16(struct str *out, uint64_t value)
+{
+	char text[HEX_DIGITS];
+
+	memset(text, ' ', hex_digits(value, text));
+	str_addn(out, text, sizeof(text));
+}
+
+static void add_symbol(const struct place_row *row, const struct symbol *symbol, uint64_t fields, bool inlined,
+		       struct str *out)
+{
+	str_addc(out, ' ');
+	str_add(out, symbol ? symbol->name : "[unknown]");
+	if (symbol && !inlined && (fields & FIELD_BIT(FIELD_SYMOFF)))
+		str_addf(out, "+0x%llx", (unsigned long long)(row->addr - symbol->start));
+}
+
+void script_add_dso(const struct dso *dso, struct str *out)
+{
+	if (!dso)
+		str_add(out, "[unknown]");
+	else if (dso->kind == DSO_FILE || (dso->kind == DSO_OTHER && *dso->path))
+		str_add_printable(out, dso->path, strlen(dso->path));
+	else if (dso->kind == DSO_ANON) /* parsers know it by this name, and take none with spaces */
+		str_addf(out, "/tmp/perf-%d.map", dso->pid);
+	else
+		str_add(out, dso->name);
+}
+
+static void add_dso(const struct place_row *row, struct str *out)
+{
+	str_add(out, " (");
+	script_add_dso(row->dso, out);
+	str_addc(out, ')');
+}
+
+/* Below the frame: "  file.c:12"; where no line is known the address in its file, as perf has it. */
+static void add_line(const struct script *script, const struct place_row *row, const struct source_line *line,
+		     struct str *out)
+{
+	const char *file = line->file, *slash = file ? strrchr(file, '/') : NULL;
+
+	if (!file && row->dso)
+		str_addf(out, "\n  %s[%llx]", row->dso->name,
+			 (unsigned long long)place_own_addr(row));
+	if (!file)
+		return;
+	if (slash && !script->options.full_source_path)
+		file = slash + 1;
+	str_add(out, "\n  ");
+	str_add_printable(out, file, strlen(file));
+	str_addf(out, ":%u", line->line);
+}
+
+static void add_fields(struct script *script, uint64_t fields, const struct place_row *row,
+		       const struct frame *frame, bool inlined, struct str *out)
+{
+	if (fields & FIELD_BIT(FIELD_SYM))
+		add_symbol(row, frame->symbol, fields, inlined, out);
+	if ((fields & FIELD_BIT(FIELD_DSO)) && !inlined)
+		add_dso(row, out);
+	if (inlined)
+		str_add(out, " (inlined)");
+	if (fields & FIELD_BIT(FIELD_SRCLINE))
+		add_line(script, row, &frame->line, out);
+}
+
+void script_add_place(struct script *script, uint64_t fields, uint32_t place, struct str *out)
+{
+	const struct place_row *row = &script->session.places->v[place];
+	struct frame frame = { .symbol = place_symbol(&script->session, place) };
+
+	add_fields(script, fields & ~FIELD_BIT(FIELD_SRCLINE), row, &frame, false, out);
+}
+
+/* The text behind the address, and for a chain those of the functions inlined there, in front. */
+static void make_text(struct script *script, const struct script_event *event, uint32_t place, struct str *out)
+{
+	unsigned want = script_prints(event, FIELD_SRCLINE) ? SYM_LINES : 0;
+	struct frame_list frames = *place_frames(&script->session, place, want);
+	const struct place_row *row = &script->session.places->v[place];
+
+	for (size_t i = event->chain || script->options.json ? 0 : frames.n - 1; i < frames.n; i++) {
+		bool inlined = i + 1 < frames.n;
+
+		if (script->options.json)
+			script_json_frame(row, &frames.v[i], inlined, out);
+		else
+			add_fields(script, event->fields, row, &frames.v[i], inlined, out);
+		if (inlined)
+			str_addc(out, FRAME_END);
+	}
+}
+
+static bool ends_chain(struct script *script, uint32_t place)
+{
+	const struct frame_list *frames;
+
+	if (!script->stops.n)
+		return false;
+	frames = place_frames(&script->session, place, 0);
+	for (size_t i = 0; i < frames->n; i++)
+		if (frames->v[i].symbol && name_set_has(&script->stops, frames->v[i].symbol->name))
+			return true;
+	return false;
+}
+
+static const struct frame_text *text_of(struct script *script, struct script_event *event, uint32_t place)
+{
+	struct frame_text *text;
+
+	if (place >= event->n_frames) {
+		size_t n = script->session.places->n * 3 / 2 + 64;
+
+		event->frames = xreallocarray(event->frames, n, sizeof(*event->frames));
+		memset(event->frames + event->n_frames, 0,
+		       (n - event->n_frames) * sizeof(*event->frames));
+		event->n_frames = n;
+	}
+	text = &event->frames[place];
+	if (!text->text) {
+		str_reset(&script->scratch);
+		make_text(script, event, place, &script->scratch);
+		text->text = arena_strndup(&script->texts, script->scratch.s, script->scratch.len);
+		text->len = script->scratch.len & INT32_MAX;
+		text->ends = ends_chain(script, place);
+	}
+	return text;
+}
+
+bool script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
+{
+	const struct frame_text *text = text_of(script, event, place);
+	const struct place_row *row = &script->session.places->v[place];
+	struct str *out = &script->output->text;
+	const char *line = text->text, *end = text->text + text->len;
+
+	/* perf's way: frames of a chain in user space by their place in the file, all else by address. */
+	if (event->chain && row->dso && (row->mode == MISC_USER || row->mode == MISC_GUEST_USER))
+		ip = row->addr;
+	/* Each function inlined at the address has a line of its own with the same address. */
+	for (;;) {
+		const char *stop = memchr(line, FRAME_END, (size_t)(end - line));
+
+		stop = stop ? stop : end;
+		if (event->chain)
+			str_addc(out, '\t');
+		script_add_hex16(out, ip);
+		str_addn(out, line, (size_t)(stop - line));
+		if (event->chain)
+			str_addc(out, '\n');
+		if (stop == end)
+			return !text->ends;
+		line = stop + 1;
+	}
+}
+
+bool script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
+{
+	const struct frame_text *text = text_of(script, event, place);
+	struct str *out = &script->output->text;
+	const char *line = text->text, *end = text->text + text->len;
+
+	for (;;) {
+		const char *stop = memchr(line, FRAME_END, (size_t)(end - line));
+
+		stop = stop ? stop : end;
+		str_add(out, "{\"ip\":\"0x");
+		script_add_hex(out, ip);
+		str_addc(out, '"');
+		str_addn(out, line, (size_t)(stop - line));
+		str_addc(out, '}');
+		if (stop == end)
+			return !text->ends;
+		str_addc(out, ',');
+		line = stop + 1;
+	}
+}

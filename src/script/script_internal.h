@@ -1,0 +1,200 @@
+/*
+ * script_internal: what the files of `pstat script` hand each other. Private to script/.
+ *
+ *   script.c         replay -> each sample -> script_text.c or script_json.c -> output
+ *   script_fields.c  the fields: names, what a sample needs for them, defaults of each event type
+ *   script_frame.c   frames as text, remembered per place
+ *   script_mem.c    fields that are rarely asked for: memory, cgroups, bytes
+ *   script_branch.c  branch stacks
+ *   script_regs.c    registers by their names
+ *   script_other.c   --show-*-events
+ */
+#ifndef PSTAT_SCRIPT_PARTS_H
+#define PSTAT_SCRIPT_PARTS_H
+
+#include "profile/profile.h"
+#include "script/script.h"
+#include "trace/trace.h"
+
+enum script_field {
+	FIELD_COMM,
+	FIELD_PID,
+	FIELD_TID,
+	FIELD_CPU,
+	FIELD_MISC,
+	FIELD_TOD,
+	FIELD_TIME,
+	FIELD_PERIOD,
+	FIELD_EVENT,
+	FIELD_FLAGS,
+	FIELD_TRACE,
+	FIELD_ADDR,
+	FIELD_DATA_SRC,
+	FIELD_WEIGHT,
+	FIELD_INS_LAT,
+	FIELD_IP,
+	FIELD_SYM,
+	FIELD_SYMOFF,
+	FIELD_DSO,
+	FIELD_SRCLINE,
+	FIELD_IREGS,
+	FIELD_UREGS,
+	FIELD_BRSTACK,
+	FIELD_BRSTACKSYM,
+	FIELD_BRSTACKOFF,
+	FIELD_BPF_OUTPUT,
+	FIELD_PHYS_ADDR,
+	FIELD_DATA_PAGE_SIZE,
+	FIELD_CODE_PAGE_SIZE,
+	FIELD_CGROUP,
+	SCRIPT_FIELDS,
+};
+#define FIELD_BIT(field) (1ULL << (field))
+
+/* What -F says, for each type of event: hw, sw, trace, ... */
+enum { SCRIPT_TYPES = 7 };
+struct script_choice {
+	uint64_t fields[SCRIPT_TYPES]; /* FIELD_BIT; 0: samples of the type are not printed */
+	uint64_t asked[SCRIPT_TYPES]; /* those of them that were asked for by name */
+	uint64_t frames[SCRIPT_TYPES]; /* added where samples have chains: tracepoints have no code else */
+};
+
+/* What is printed of an event's samples. */
+struct script_event {
+	uint64_t fields; /* FIELD_BIT; 0: nothing at all */
+	bool chain; /* frames on lines of their own */
+	char *name; /* printable */
+	size_t name_len;
+	struct frame_text *frames; /* by place */
+	size_t n_frames;
+};
+
+struct frame_text {
+	const char *text; /* " main+0x1d (/usr/bin/x)": all that follows the address; NULL: not made yet */
+	uint32_t len : 31;
+	uint32_t ends : 1; /* --stop-bt: callers are not printed */
+};
+
+struct script {
+	struct script_options options;
+	struct session session;
+	struct filters *filters;
+	struct name_set stops; /* --stop-bt */
+	struct tracepoints *tracepoints;
+	bool tracepoints_tried;
+	uint64_t without_trace; /* samples of tracepoints whose text could not be made */
+	struct script_choice choice;
+	struct script_event *events; /* by index of the event */
+	size_t n_events;
+	bool events_named; /* of a pipe: chosen when all its events had names */
+	unsigned name_width; /* of the longest event name */
+	uint64_t first_ns, last_ns; /* of samples printed, for --reltime and --deltatime */
+	uint64_t tod_s; /* the second that tod is the text of */
+	char tod[32];
+	size_t data_src_width; /* of the longest data_src so far */
+	bool header_printed;
+	struct output *output;
+	void (*progress)(void *context, double part);
+	void *progress_context;
+	struct arena texts;
+	struct str scratch;
+};
+
+/* ---- script_fields.c ---- */
+
+/*
+ * To add a field: an enum above, a row there, its text in script_text.c or script_mem.c, its member in
+ * script_json.c, a line in pstat-script(1).
+ */
+struct script_field_row {
+	const char *name;
+	const char *help;
+	uint64_t needs; /* PERF_SAMPLE_*: any of them */
+	const char *needs_name; /* "ADDR", as perf names it */
+};
+extern const struct script_field_row script_field_rows[SCRIPT_FIELDS];
+/* Reads the lists of -F, each ended by a newline but the last; NULL: none. -EINVAL with a sentence. */
+int script_read_choice(struct script_choice *choice, const char *lists, struct str *err);
+/* Works out script->events from the choice and the recording. -EINVAL with a sentence. */
+int script_choose_fields(struct script *script, struct str *err);
+
+static inline bool script_prints(const struct script_event *event, enum script_field field)
+{
+	return event->fields & FIELD_BIT(field);
+}
+
+/* ---- script_frame.c ---- */
+
+/*
+ * A frame's address and what follows it (symbol, offset, file, line); in a chain a line for it and for
+ * each function inlined there, else no line's end. false: --stop-bt has it that the chain ends there.
+ */
+bool script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);
+/* " sym+0xoff (dso)" of any place, as far as the event's fields ask for it; not remembered. */
+void script_add_place(struct script *script, uint64_t fields, uint32_t place, struct str *out);
+/* A file by its path, code made at run time by its perf map, all else by its name. */
+void script_add_dso(const struct dso *dso, struct str *out);
+/* The same as JSON: an object, behind those of the functions inlined there. false: as above. */
+bool script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);
+void script_add_hex(struct str *out, uint64_t value);
+/* 16 digits at least, right-aligned with spaces. */
+void script_add_hex16(struct str *out, uint64_t value);
+
+/* ---- script_text.c, script_json.c, script_mem.c, script_other.c ---- */
+
+/* What stands in front of every line: of a sample or of another record. */
+struct script_start {
+	const struct thread *thread; /* NULL: not known */
+	int32_t pid, tid;
+	uint32_t cpu;
+	uint64_t time_ns;
+	uint64_t has; /* PERF_SAMPLE_* bits: which of them are known */
+	uint16_t misc;
+	uint32_t type; /* RECORD_* */
+};
+/* At least `width` characters, filled from the left. */
+void script_add_number(struct str *out, uint64_t value, unsigned width, char fill);
+/* What a sample stands for: its own period, or the event's where all are the same. */
+static inline uint64_t script_period(const struct replay_sample *sample)
+{
+	return sample->sample->has & PERF_SAMPLE_PERIOD ? sample->sample->period
+							: sample->event->attr.sample_period;
+}
+/* "comm  tid [cpu] seconds.microseconds: " */
+void script_add_start(struct script *script, const struct script_event *event,
+		      const struct script_start *start);
+void script_text_sample(struct script *script, struct script_event *event,
+			const struct replay_sample *sample, const struct script_start *start);
+void script_json_sample(struct script *script, struct script_event *event,
+			const struct replay_sample *sample, const struct script_start *start);
+/* A frame's members behind "ip". */
+void script_json_frame(const struct place_row *row, const struct frame *frame, bool inlined, struct str *out);
+/* The fields between the event's name and the address, and those behind the frames. */
+void script_more_before(struct script *script, const struct script_event *event,
+			const struct replay_sample *sample);
+void script_more_after(struct script *script, const struct script_event *event,
+		       const struct replay_sample *sample);
+/* ---- script_branch.c ---- */
+/* how: FIELD_BRSTACK, FIELD_BRSTACKSYM or FIELD_BRSTACKOFF */
+void script_add_branches(struct script *script, const struct script_event *event,
+			 const struct replay_sample *sample, enum script_field how, struct str *out);
+/* "COND", "CALL", ...; "": not said. */
+const char *script_branch_type(uint64_t flags);
+
+/* ---- script_regs.c ---- */
+/* The names of registers by their bit in a mask, of the recording's architecture. */
+const char *script_register_name(const struct reader *reader, unsigned bit); /* NULL: it has none */
+/* " ABI:2    AX:0x1 ..."; nothing where there are no registers. */
+void script_add_registers(const struct reader *reader, const struct sample_regs *regs, struct str *out);
+
+/* A record that is no sample, where --show-*-events asks for it. */
+bool script_shows_others(const struct script_options *options);
+void script_other_record(struct script *script, const struct record *record, const struct record_body *body,
+			 const struct thread *thread);
+/* The same in JSON, with its text. */
+void script_json_record(struct script *script, const struct script_start *start,
+			const struct record_body *body);
+/* NULL where the recording has no formats, or the library is left out: then a note says so. */
+struct tracepoints *script_tracepoints(struct script *script);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * trace: the fields of tracepoints, as text and as numbers, from the formats that a recording carries.
+ */
+#ifndef PSTAT_TRACE_H
+#define PSTAT_TRACE_H
+
+#include "data/data.h"
+
+struct tracepoints;
+struct tracepoint_field {
+	const char *name;
+	bool is_string, is_array, is_signed;
+	unsigned size; /* bytes in the format; of the reference where the field is dynamic */
+};
+/* From the recording's TRACING_DATA; NULL with a sentence: it has none, or it is broken. */
+struct tracepoints *tracepoints_new(const struct reader *reader, struct str *err);
+void tracepoints_free(struct tracepoints *tracepoints);
+/* The name of the kernel's function at an address, and where it starts; NULL: not known. */
+typedef const char *tracepoint_function_fn(void *context, uint64_t address, uint64_t *start);
+/* Pointers to functions of the kernel are printed by their names, as perf does. */
+void tracepoints_name_functions(struct tracepoints *tracepoints, tracepoint_function_fn *function, void *context);
+/* Texts are the fields one by one, not what the kernel's format makes of them. */
+void tracepoints_print_raw(struct tracepoints *tracepoints);
+/* The text perf prints for a sample's raw data ("prev_comm=x ..."). false: no such format. */
+bool tracepoint_print(struct tracepoints *tracepoints, const struct data_event *event,
+		      const struct sample *sample, struct str *out);
+/* Field by name: number or text. */
+size_t tracepoint_n_fields(struct tracepoints *tracepoints, const struct data_event *event);
+bool tracepoint_field(struct tracepoints *tracepoints, const struct data_event *event, size_t i,
+		      struct tracepoint_field *field);
+bool tracepoint_value(struct tracepoints *tracepoints, const struct data_event *event,
+		      const struct sample *sample, const char *field, struct str *text,
+		      int64_t *number, bool *is_number);
+
+#endif

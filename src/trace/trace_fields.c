@@ -1,0 +1,275 @@
+/*
+ * trace_fields: the fields of tracepoints as text and as numbers, from the formats that the recording carries.
+ *
+ * A format is parsed when the first sample of its event comes, and once, whatever number of events has it. A
+ * sample is only shown where all of its format's fields are in its bytes.
+ */
+#include "trace/trace.h"
+#include "trace/trace_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct tracepoint { /* of one ID */
+	const char *text;
+	size_t len;
+	bool parsed, good; /* good: it has fields */
+	bool has_print;
+	struct trace_format format;
+	struct trace_print print;
+};
+
+struct kernel_text {
+	uint64_t address;
+	const char *text;
+	size_t order; /* of two at one address the first counts */
+};
+
+struct tracepoints {
+	struct arena arena; /* formats, and all that is made of them */
+	struct tracepoint *v;
+	size_t n, cap;
+	uint32_t *by_id; /* UINT16_MAX + 1 of them: a place in v and 1; 0: there is none */
+	struct kernel_text *texts; /* by address */
+	size_t n_texts, cap_texts;
+	struct trace_machine machine;
+	tracepoint_function_fn *function; /* NULL: the kernel's functions have no names */
+	void *function_context;
+	bool raw; /* fields one by one, whatever the kernel's format says */
+	struct str text; /* of a sample, before it is printable */
+};
+
+/* ---- formats ---- */
+
+static void take_head(void *context, bool big_endian, unsigned long_bytes)
+{
+	struct tracepoints *t = context;
+	const uint16_t one = 1;
+
+	t->machine.big_endian = big_endian;
+	t->machine.swap = big_endian == (*(const uint8_t *)&one == 1);
+	t->machine.long_bytes = long_bytes;
+}
+
+static void take_format(void *context, const char *text, size_t len)
+{
+	struct tracepoints *t = context;
+	uint16_t id;
+
+	if (!trace_format_id(text, len, &id) || t->by_id[id])
+		return;
+	VEC_GROW(t->v, t->n, t->cap);
+	t->v[t->n++] = (struct tracepoint){ .text = arena_strndup(&t->arena, text, len), .len = len };
+	t->by_id[id] = (uint32_t)t->n;
+}
+
+/* The kernel's texts of trace_printk end in a newline, which no line of a report has. */
+static void take_text(void *context, uint64_t address, const char *text)
+{
+	struct tracepoints *t = context;
+	size_t len = strlen(text);
+
+	if (len >= 2 && !strcmp(text + len - 2, "\\n"))
+		len -= 2;
+	VEC_GROW(t->texts, t->n_texts, t->cap_texts);
+	t->texts[t->n_texts] = (struct kernel_text){ address, arena_strndup(&t->arena, text, len), t->n_texts };
+	t->n_texts++;
+}
+
+static int compare_texts(const void *x, const void *y)
+{
+	const struct kernel_text *a = x, *b = y;
+
+	if (a->address != b->address)
+		return (a->address > b->address) - (a->address < b->address);
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static const char *find_text(void *context, uint64_t address)
+{
+	const struct tracepoints *t = context;
+	size_t low = 0, high = t->n_texts;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->texts[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < t->n_texts && t->texts[low].address == address ? t->texts[low].text : NULL;
+}
+
+static const char *find_function(void *context, uint64_t address, uint64_t *start)
+{
+	const struct tracepoints *t = context;
+
+	return t->function ? t->function(t->function_context, address, start) : NULL;
+}
+
+struct tracepoints *tracepoints_new(const struct reader *reader, struct str *err)
+{
+	const struct info *info = &reader->info;
+	struct tracepoints *t;
+	struct trace_sections sections = { NULL, take_head, take_format, take_text };
+
+	if (!info->tracing_data || !info->tracing_data_size) {
+		fail(err, 0, "the recording has no formats of tracepoints");
+		return NULL;
+	}
+	t = xcalloc(1, sizeof(*t));
+	t->by_id = xcalloc(UINT16_MAX + 1, sizeof(*t->by_id));
+	t->machine.context = t;
+	t->machine.function = find_function;
+	t->machine.text = find_text;
+	str_init(&t->text);
+	sections.context = t;
+	if (trace_sections_read(info->tracing_data, info->tracing_data_size, &sections) == TRACE_FOREIGN) {
+		fail(err, 0, "the recording's formats of tracepoints are broken");
+		tracepoints_free(t);
+		return NULL;
+	}
+	if (t->n_texts)
+		qsort(t->texts, t->n_texts, sizeof(*t->texts), compare_texts);
+	return t;
+}
+
+void tracepoints_free(struct tracepoints *t)
+{
+	if (!t)
+		return;
+	free(t->v);
+	free(t->by_id);
+	free(t->texts);
+	arena_release(&t->arena);
+	str_release(&t->text);
+	free(t);
+}
+
+void tracepoints_name_functions(struct tracepoints *t, tracepoint_function_fn *function, void *context)
+{
+	t->function = function;
+	t->function_context = context;
+}
+
+void tracepoints_print_raw(struct tracepoints *t)
+{
+	t->raw = true;
+}
+
+static void parse(struct tracepoints *t, struct tracepoint *point)
+{
+	point->parsed = true;
+	point->good = trace_format_parse(&t->arena, point->text, point->len, t->machine.long_bytes, &point->format);
+	point->has_print = point->good &&
+			   trace_print_parse(&t->arena, &point->format, t->machine.long_bytes, &point->print);
+}
+
+static const struct tracepoint *find(struct tracepoints *t, const struct data_event *event)
+{
+	struct tracepoint *point;
+
+	if (event->attr.type != PERF_TYPE_TRACEPOINT || event->attr.config > UINT16_MAX ||
+	    !t->by_id[event->attr.config])
+		return NULL;
+	point = &t->v[t->by_id[event->attr.config] - 1];
+	if (!point->parsed)
+		parse(t, point);
+	return point->good ? point : NULL;
+}
+
+/* ---- a sample ---- */
+
+/* The sample's bytes; false: it has none, or not all fields of the format are in them. */
+static bool take_raw(const struct tracepoints *t, const struct tracepoint *point, const struct data_event *event,
+		     const struct sample *sample, struct trace_raw *raw)
+{
+	const struct trace_format *format = &point->format;
+	size_t at, len;
+
+	if (!(sample->has & PERF_SAMPLE_RAW) || !sample->raw)
+		return false;
+	*raw = (struct trace_raw){ sample->raw, sample->raw_size, &t->machine };
+	if (raw->len < sizeof(uint16_t) || trace_read(raw, 0, sizeof(uint16_t)) != event->attr.config)
+		return false;
+	for (size_t i = format->n_common; i < format->n_fields; i++)
+		if (!trace_field_place(raw, &format->fields[i], &at, &len))
+			return false;
+	return true;
+}
+
+bool tracepoint_print(struct tracepoints *t, const struct data_event *event, const struct sample *sample,
+		      struct str *out)
+{
+	const struct tracepoint *point = find(t, event);
+	struct trace_raw raw;
+
+	if (!point || !take_raw(t, point, event, sample, &raw))
+		return false;
+	str_reset(&t->text);
+	if (point->has_print && !t->raw) {
+		trace_add_text(&t->text, &raw, &point->print);
+	} else {
+		if (!t->raw)
+			str_add(&t->text, "[FAILED TO PARSE]"); /* perf's words */
+		trace_add_fields(&t->text, &raw, &point->format);
+	}
+	while (t->text.len && t->text.s[t->text.len - 1] == '\n') /* some formats end in one */
+		t->text.len--;
+	str_add_printable(out, t->text.s, t->text.len);
+	return true;
+}
+
+size_t tracepoint_n_fields(struct tracepoints *t, const struct data_event *event)
+{
+	const struct tracepoint *point = find(t, event);
+
+	return point ? point->format.n_fields - point->format.n_common : 0;
+}
+
+bool tracepoint_field(struct tracepoints *t, const struct data_event *event, size_t i,
+		      struct tracepoint_field *field)
+{
+	const struct tracepoint *point = find(t, event);
+	const struct trace_field *found;
+
+	if (!point || i >= point->format.n_fields - point->format.n_common)
+		return false;
+	found = &point->format.fields[point->format.n_common + i];
+	*field = (struct tracepoint_field){ .name = found->name,
+					    .is_string = found->is_string,
+					    .is_array = found->is_array,
+					    .is_signed = found->is_signed,
+					    .size = found->size };
+	return true;
+}
+
+bool tracepoint_value(struct tracepoints *t, const struct data_event *event, const struct sample *sample,
+		      const char *name, struct str *text, int64_t *number, bool *is_number)
+{
+	const struct tracepoint *point = find(t, event);
+	const struct trace_field *field = point ? trace_field_find(&point->format, name, strlen(name)) : NULL;
+	struct trace_raw raw;
+	size_t at, len;
+
+	if (!field || !take_raw(t, point, event, sample, &raw) || !trace_field_place(&raw, field, &at, &len))
+		return false;
+	*is_number = !(field->is_string || field->is_array || field->is_dynamic);
+	if (field->is_string) {
+		const char *bytes = (const char *)raw.bytes + at;
+
+		str_add_printable(text, bytes, strnlen(bytes, len));
+		return true;
+	}
+	if (!*is_number) {
+		for (size_t i = 0; i < len; i++)
+			str_addf(text, "%s%02x", i ? " " : "", raw.bytes[at + i]);
+		return true;
+	}
+	if (len != 1 && len != 2 && len != 4 && len != 8)
+		return false;
+	*number = (int64_t)trace_extend(trace_read(&raw, at, len), (uint8_t)len, field->is_signed);
+	str_addf(text, field->is_signed ? "%lld" : "%llu", (long long)*number);
+	return true;
+}

@@ -1,0 +1,87 @@
+/*
+ * The names of --comms, --dsos and --symbols: a set of texts, from the command line or from a file with
+ * one a line.
+ */
+#include "util/util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void add_name(struct name_set *set, const char *name, size_t len)
+{
+	uint64_t hash = hash_bytes(name, len);
+
+	if (!len)
+		return;
+	VEC_GROW(set->at, set->n, set->cap);
+	set->at[set->n] = set->bytes.len;
+	str_addn(&set->bytes, name, len);
+	str_addc(&set->bytes, '\0');
+	index_add(&set->ix, hash, (uint32_t)set->n++);
+}
+
+static int add_file(struct name_set *set, const char *option, const char *path, struct str *err)
+{
+	struct str text = STR_INIT;
+	int code = read_text_file(path, &text);
+
+	if (code < 0) {
+		str_release(&text);
+		return fail(err, -EINVAL, "%s: can't read '%s': %s", option, path, strerror(-code));
+	}
+	for (const char *line = text.s; *line;) {
+		size_t len = strcspn(line, "\n"), used = len;
+
+		if (used && line[used - 1] == '\r')
+			used--;
+		add_name(set, line, used);
+		line += len + (line[len] == '\n');
+	}
+	str_release(&text);
+	return 0;
+}
+
+static int add_part(struct name_set *set, const char *option, const char *part, struct str *err)
+{
+	if (!strncmp(part, "file://", 7))
+		return add_file(set, option, part + 7, err);
+	if (!strncmp(part, "file:", 5))
+		return add_file(set, option, part + 5, err);
+	add_name(set, part, strlen(part));
+	return 0;
+}
+
+int name_set_parse(struct name_set *set, const char *option, const char *text, struct str *err)
+{
+	int code = 0;
+
+	*set = (struct name_set){ .bytes = STR_INIT };
+	while (*text && !code) {
+		size_t len = strcspn(text, ",");
+		char *part = xstrndup(text, len);
+
+		code = add_part(set, option, part, err);
+		free(part);
+		text += len + (text[len] == ',');
+	}
+	return code;
+}
+
+void name_set_release(struct name_set *set)
+{
+	str_release(&set->bytes);
+	free(set->at);
+	index_release(&set->ix);
+	*set = (struct name_set){ .bytes = STR_INIT };
+}
+
+bool name_set_has(const struct name_set *set, const char *name)
+{
+	uint64_t hash = hash_bytes(name, strlen(name));
+	uint32_t i;
+
+	for (size_t at = index_first(&set->ix, hash); index_next(&set->ix, hash, &at, &i);)
+		if (!strcmp(set->bytes.s + set->at[i], name))
+			return true;
+	return false;
+}

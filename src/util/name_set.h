@@ -1,0 +1,20 @@
+/*
+ * name_set: the names of one option, as typed or from a file with one a line.
+ */
+#ifndef PSTAT_NAME_SET_H
+#define PSTAT_NAME_SET_H
+
+#include "util/util.h"
+
+struct name_set { /* names of one option */
+	struct str bytes; /* each ended by NUL */
+	size_t *at; /* of each name */
+	size_t n, cap;
+	struct index ix;
+};
+/* Names separated by commas; "file:PATH" stands for the lines of a file. */
+int name_set_parse(struct name_set *set, const char *option, const char *text, struct str *err);
+void name_set_release(struct name_set *set);
+bool name_set_has(const struct name_set *set, const char *name);
+
+#endif
