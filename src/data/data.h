@@ -348,6 +348,11 @@ struct reader {
 int reader_open(struct reader *reader, const char *path, struct str *err);
 /* The same on an open descriptor, which the reader takes over. */
 int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *err);
+/*
+ * The recording that `reader` was opened on, from its beginning, for a second reading beside it. -ESPIPE: it came
+ * through a pipe; -ESTALE: the file at its path is another one, or was written to.
+ */
+int reader_open_again(struct reader *again, const struct reader *reader, struct str *err);
 void reader_close(struct reader *reader);
 /*
  * The next record: 1, 0 at the end (see reader->missing), or a negative errno with a sentence where

@@ -206,6 +206,21 @@ int reader_open(struct reader *reader, const char *path, struct str *err)
 	return rc;
 }
 
+int reader_open_again(struct reader *again, const struct reader *reader, struct str *err)
+{
+	int rc;
+
+	if (reader->pipe || !strcmp(reader->path, "-")) {
+		reader_init(again, reader->path);
+		return fail(err, -ESPIPE, "%s: it came through a pipe and can't be read again: store it in a file",
+			    reader->path);
+	}
+	rc = reader_open(again, reader->path, err);
+	if (!rc && (again->file_size != reader->file_size || again->mtime_ns != reader->mtime_ns))
+		rc = fail(err, -ESTALE, "%s: the file was replaced or written to since it was read", reader->path);
+	return rc;
+}
+
 void reader_close(struct reader *reader)
 {
 	for (size_t i = 0; i < reader->n_streams; i++)

@@ -41,7 +41,7 @@ static bool is_fractal(const struct drawing *d)
 void calltree_add_name(const struct table *table, const struct view_frame *frame, struct str *out)
 {
 	const enum chain_key key = table->options.chain.key;
-	const struct places *places = table->session.places;
+	const struct places *places = table->session->places;
 	const struct place_row *row = frame->place < places->n ? &places->v[frame->place] : NULL;
 
 	if (!frame->symbol) {
@@ -399,7 +399,7 @@ void calltree_print(struct table *table, const struct hist *hist, const struct e
 	if (!tree || d.options->kind == CHAIN_NONE)
 		return;
 	if (!tree->places) {
-		tree->places = table->session.places;
+		tree->places = table->session->places;
 		calltree_finish(tree);
 	}
 	if (d.options->kind == CHAIN_GRAPH || d.options->kind == CHAIN_FRACTAL)

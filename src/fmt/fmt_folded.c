@@ -51,9 +51,9 @@ static void folding_init(struct folding *f, struct table *table, const struct hi
 	f->texts = texts_new();
 	VEC_GROW(f->nodes, f->n, f->cap);
 	f->nodes[f->n++] = (struct fold_node){ 0, texts_intern(f->texts, "", 0) };
-	f->of_stack = xcalloc(table->session.stacks->n + 1, sizeof(*f->of_stack));
-	f->of_place = xcalloc(table->session.places->n + 1, sizeof(*f->of_place));
-	f->n_comms = replay_n_comms(&table->session.replay);
+	f->of_stack = xcalloc(table->session->stacks->n + 1, sizeof(*f->of_stack));
+	f->of_place = xcalloc(table->session->places->n + 1, sizeof(*f->of_place));
+	f->n_comms = replay_n_comms(&table->session->replay);
 	f->of_comm = xcalloc(f->n_comms + 1, sizeof(*f->of_comm));
 }
 
@@ -88,7 +88,7 @@ static uint32_t add_child(struct folding *f, uint32_t parent, uint32_t text)
 
 static const struct place_row *row_of(const struct folding *f, uint32_t place)
 {
-	const struct places *places = f->table->session.places;
+	const struct places *places = f->table->session->places;
 
 	return place < places->n ? &places->v[place] : NULL;
 }
@@ -144,7 +144,7 @@ static uint32_t comm_text(struct folding *f, uint32_t comm)
 		comm = f->n_comms; /* one more, for what has no name */
 	if (f->of_comm[comm])
 		return f->of_comm[comm] - 1;
-	name = comm < f->n_comms ? replay_comm(&f->table->session.replay, comm) : "";
+	name = comm < f->n_comms ? replay_comm(&f->table->session->replay, comm) : "";
 	str_reset(&f->scratch);
 	if (*name)
 		str_add_printable(&f->scratch, name, strlen(name));
@@ -161,7 +161,7 @@ static uint32_t add_place(struct folding *f, uint32_t node, uint32_t place)
 {
 	const struct place_row *row = row_of(f, place);
 	const struct frame_list *frames =
-		place_frames(&f->table->session, row ? place : PLACE_NONE, 0);
+		place_frames(f->table->session, row ? place : PLACE_NONE, 0);
 	uint32_t text = row ? f->of_place[place] : 0;
 
 	if (!text) {
@@ -177,7 +177,7 @@ static uint32_t add_place(struct folding *f, uint32_t node, uint32_t place)
 
 static uint32_t fold_stack(struct folding *f, uint32_t stack)
 {
-	const struct stacks *stacks = f->table->session.stacks;
+	const struct stacks *stacks = f->table->session->stacks;
 	uint32_t *path = NULL, node = 0, s;
 	size_t n = 0, cap = 0;
 	const struct place_row *outer;
@@ -223,16 +223,13 @@ static void add_samples(struct folding *f, uint32_t comm, uint32_t node, uint64_
 
 static void fold_cells(struct folding *f)
 {
-	const struct cells *cells = &f->hist->cells;
-	struct session *session = &f->table->session;
+	const struct cells *cells = f->hist->cells[0];
 
 	for (size_t i = 0; i < cells->n; i++) {
 		uint32_t place = (uint32_t)cell_fact(cells, i, FACT_PLACE);
 		uint32_t stack = (uint32_t)cell_fact(cells, i, FACT_STACK);
-		const struct place_row *row = row_of(f, place);
 
-		if (row &&
-		    !filters_take_place(f->table->filters, row, place_symbol(session, place)))
+		if (!table_takes_cell(f->table, cells, i))
 			continue;
 		if (cells->values[i].n_samples)
 			add_samples(f, comm_text(f, (uint32_t)cell_fact(cells, i, FACT_COMM)),
@@ -336,7 +333,7 @@ static const struct hist *choose_hist(struct table *table)
 		}
 		chosen = chosen ? chosen : hist;
 		data_event_add_name(chosen->event, &name);
-		note_add(&table->session.notes, false, NULL,
+		note_add(table->notes, false, NULL,
 			 "folded stacks: only those of %s, one of several events: a folded line "
 			 "names none",
 			 name.s);

@@ -25,12 +25,12 @@ void head_add_start(struct table *table, struct output *output)
 		add_header_hint(table, output);
 	str_add(out, table->elided.s);
 	str_addf(out, "#\n# Total Lost Samples: %llu\n#\n",
-		 (unsigned long long)table->session.replay.counts.lost_samples);
+		 (unsigned long long)table->session->replay.counts.lost_samples);
 }
 
 static const struct events *events_of(const struct table *table)
 {
-	return &table->session.reader->events;
+	return &table->session->reader->events;
 }
 
 /* --group makes one of all events where the recording has no groups. */

@@ -51,8 +51,8 @@ static int stdio_print(struct table *table, struct output *output)
 		if (output_step(output))
 			break;
 	}
-	if (table->options.threads_counted && table->thread_counts.n)
-		thread_counts_print(&table->thread_counts, &table->session.reader->events, &output->text);
+	if (table->options.threads_counted && table->profile->thread_counts.n)
+		thread_counts_print(&table->profile->thread_counts, &table->session->reader->events, &output->text);
 	return output->failed;
 }
 

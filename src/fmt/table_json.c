@@ -95,8 +95,8 @@ static void add_cmdline(struct str *out, const struct info *info)
 
 static void add_recording(struct table *table, struct str *out)
 {
-	const struct reader *reader = table->session.reader;
-	const struct replay *replay = &table->session.replay;
+	const struct reader *reader = table->session->reader;
+	const struct replay *replay = &table->session->replay;
 	const struct info *info = &reader->info;
 
 	str_add(out, "{\"format\": \"pstat report\", \"format_version\": 1,\n\"recording\": {");
@@ -121,7 +121,7 @@ static void add_recording(struct table *table, struct str *out)
 
 static void add_frame(struct table *table, const struct view_frame *frame, struct str *out)
 {
-	const struct places *places = table->session.places;
+	const struct places *places = table->session->places;
 	const struct place_row *row = frame->place < places->n ? &places->v[frame->place] : NULL;
 	const struct dso *dso = frame->symbol ? frame->symbol->dso : row ? row->dso : NULL;
 

@@ -32,7 +32,7 @@ void entries_release(struct entries *entries)
 static void set_place(struct entry *entry, const struct table *table, uint32_t place)
 {
 	entry->place = place;
-	entry->level = place == PLACE_NONE ? '.' : place_level(&table->session.places->v[place]);
+	entry->level = place == PLACE_NONE ? '.' : place_level(&table->session->places->v[place]);
 }
 
 static struct entry *new_entry(struct entries *entries, const uint64_t *others,

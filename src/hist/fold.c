@@ -9,11 +9,10 @@
 
 static uint32_t fact_place(const struct cells *cells, size_t cell, enum sample_fact fact)
 {
-	return cells->at[fact] == UINT8_MAX ? (uint32_t)PLACE_NONE
-					    : (uint32_t)cell_fact(cells, cell, fact);
+	return cells_have(cells, fact) ? (uint32_t)cell_fact(cells, cell, fact) : (uint32_t)PLACE_NONE;
 }
 
-static struct entry_stats cell_stats(const struct cells *cells, size_t cell)
+struct entry_stats cell_stats(const struct cells *cells, size_t cell)
 {
 	const struct cell_values *values = &cells->values[cell];
 	struct entry_stats stats = { .n_samples = values->n_samples,
@@ -40,7 +39,7 @@ static struct entry_stats cell_stats(const struct cells *cells, size_t cell)
 /* --hide-unresolved: as if it were not in the recording. */
 static bool is_hidden(struct table *table, const struct cells *cells, size_t cell)
 {
-	struct session *session = &table->session;
+	struct session *session = table->session;
 
 	if (!table->options.hide_unresolved)
 		return false;
@@ -50,18 +49,25 @@ static bool is_hidden(struct table *table, const struct cells *cells, size_t cel
 	return !symbol_has_name(place_symbol(session, fact_place(cells, cell, FACT_PLACE)));
 }
 
-static bool is_taken(struct table *table, const struct cells *cells, size_t cell)
+bool table_takes_cell(struct table *table, const struct cells *cells, size_t cell)
 {
-	struct session *session = &table->session;
+	struct session *session = table->session;
 	uint32_t place = fact_place(cells, cell, FACT_PLACE);
-	const struct frames *frames = &table->private->frames;
 
-	if (table->options.exclude_other && !frames->parent_of[cell_fact(cells, cell, FACT_STACK)])
+	if (table->cells_unfiltered && !filters_take_cell(table->filters, cells, cell))
 		return false;
 	if (!table->filters || place == PLACE_NONE || !filters_any(table->filters))
 		return true;
 	return filters_take_place(table->filters, &session->places->v[place],
 				  place_symbol(session, place));
+}
+
+static bool is_taken(struct table *table, const struct cells *cells, size_t cell)
+{
+	const struct frames *frames = &table->private->frames;
+
+	return (!table->options.exclude_other || frames->parent_of[cell_fact(cells, cell, FACT_STACK)]) &&
+	       table_takes_cell(table, cells, cell);
 }
 
 static uint32_t other_values(struct table *table, struct groups *groups,
@@ -141,9 +147,9 @@ static void groups_release(struct groups *groups)
 
 static void group_members(struct table *table, struct hist *hist, struct groups *groups)
 {
-	group_cells(table, groups, 0, &hist->cells, &hist->totals, &hist->shown);
+	group_cells(table, groups, 0, hist->cells[0], &hist->totals, &hist->shown);
 	for (size_t i = 1; i < hist->n_members; i++)
-		group_cells(table, groups, i, &hist->member_cells[i - 1], &hist->member_totals[i],
+		group_cells(table, groups, i, hist->cells[i], &hist->member_totals[i],
 			    &hist->member_shown[i]);
 	if (hist->n_members > 1) {
 		hist->member_totals[0] = hist->totals;

@@ -102,7 +102,7 @@ static const struct place_view *place_view(struct table *table, uint32_t place)
 		grow_places(frames, at + 1);
 	if (frames->places[at].n)
 		return &frames->places[at];
-	list = place_frames(&table->session, place, table->private->want);
+	list = place_frames(table->session, place, table->private->want);
 	for (size_t i = 0; i < list->n; i++) {
 		view.symbol = list->v[i].symbol;
 		view.line = list->v[i].line;
@@ -163,7 +163,7 @@ static uint32_t find_parent(struct table *table, uint32_t of_caller, uint32_t pl
 
 	if (!table->private->parent || (table->order == CHAIN_CALLER && of_caller))
 		return of_caller;
-	symbol = place_symbol(&table->session, place);
+	symbol = place_symbol(table->session, place);
 	if (!symbol || !name_pattern_match(table->private->parent, symbol->name))
 		return of_caller;
 	return table_name(table, symbol->name, strlen(symbol->name)) + 1;
@@ -172,8 +172,8 @@ static uint32_t find_parent(struct table *table, uint32_t of_caller, uint32_t pl
 /* Those of the kernel are last: the list of its names may still be on its way, see symbols_expect. */
 static void view_files(struct table *table)
 {
-	const struct places *places = table->session.places;
-	const struct stacks *stacks = table->session.stacks;
+	const struct places *places = table->session->places;
+	const struct stacks *stacks = table->session->stacks;
 
 	for (size_t i = 1; i < stacks->n; i++) {
 		uint32_t place = stacks->v[i].place;
@@ -186,7 +186,7 @@ static void view_files(struct table *table)
 void frames_update(struct table *table)
 {
 	struct frames *frames = &table->private->frames;
-	const struct stacks *stacks = table->session.stacks;
+	const struct stacks *stacks = table->session->stacks;
 	size_t n = stacks->n ? stacks->n : 1;
 
 	if (frames->n_stacks >= n)

@@ -11,7 +11,7 @@
 
 static bool ends_here(struct table *table, uint32_t place)
 {
-	const struct symbol *symbol = place_symbol(&table->session, place);
+	const struct symbol *symbol = place_symbol(table->session, place);
 
 	return symbol && name_pattern_match(table->private->ignored, symbol->name);
 }
@@ -19,7 +19,7 @@ static bool ends_here(struct table *table, uint32_t place)
 /* Of each stack the one that it counts for: itself, or that of the function whose callees are ignored. */
 static uint32_t *stacks_kept(struct table *table)
 {
-	const struct stacks *stacks = table->session.stacks;
+	const struct stacks *stacks = table->session->stacks;
 	uint32_t *kept = xcalloc(stacks->n + 1, sizeof(*kept));
 	bool *ended = xcalloc(stacks->n + 1, sizeof(*ended));
 
@@ -33,17 +33,25 @@ static uint32_t *stacks_kept(struct table *table)
 	return kept;
 }
 
-static void move_cells(struct cells *cells, const struct stacks *stacks, const uint32_t *kept)
+/* The cells with their stacks moved; the profile's stay as they are. */
+static void move_cells(struct hist *hist, size_t member, const struct stacks *stacks, const uint32_t *kept)
 {
-	for (size_t i = 0; i < cells->n; i++) {
-		uint64_t *facts = cells->facts + i * cells->n_facts;
-		uint32_t stack = (uint32_t)cell_fact(cells, i, FACT_STACK);
+	const struct cells *from = hist->cells[member];
+	struct cells *to = hist_own_cells(hist, member);
 
-		if (kept[stack] == stack)
-			continue;
-		facts[cells->at[FACT_STACK]] = kept[stack];
-		facts[cells->at[FACT_PLACE]] = stacks->v[kept[stack]].place;
+	for (size_t i = 0; i < from->n; i++) {
+		uint32_t stack = (uint32_t)cell_fact(from, i, FACT_STACK);
+		uint64_t facts[FACTS];
+
+		for (unsigned f = 0; f < FACTS; f++)
+			facts[f] = cell_fact(from, i, f);
+		if (kept[stack] != stack) {
+			facts[FACT_STACK] = kept[stack];
+			facts[FACT_PLACE] = stacks->v[kept[stack]].place;
+		}
+		cells_add(to, facts, &from->values[i]);
 	}
+	hist->cells[member] = to;
 }
 
 void hists_ignore_callees(struct table *table)
@@ -56,9 +64,8 @@ void hists_ignore_callees(struct table *table)
 	for (size_t i = 0; i < table->n_hists; i++) {
 		struct hist *hist = &table->hists[i];
 
-		move_cells(&hist->cells, table->session.stacks, kept);
-		for (size_t m = 1; m < hist->n_members; m++)
-			move_cells(&hist->member_cells[m - 1], table->session.stacks, kept);
+		for (size_t m = 0; m < hist->n_members; m++)
+			move_cells(hist, m, table->session->stacks, kept);
 	}
 	free(kept);
 }

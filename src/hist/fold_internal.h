@@ -49,6 +49,20 @@ uint32_t frames_self(struct table *table, uint32_t place);
 /* The frames of a stack in the report's order; returns how many. out: frames.max_depth of them. */
 size_t frames_walk(const struct table *table, uint32_t stack, uint32_t *out);
 
+/* ---- hists.c ---- */
+/* The hists of what the profile has, with its cells and totals. */
+void table_make_hists(struct table *table);
+void hist_release(struct hist *hist);
+void table_release_hists(struct table *table);
+/* Room for so many members, without cells. */
+void hist_grow(struct hist *hist, size_t n_members);
+/* Empty cells of the member's facts, for this hist alone: in `own`, to be put in `cells` when they are filled. */
+struct cells *hist_own_cells(struct hist *hist, size_t member);
+struct entry_stats cell_stats(const struct cells *cells, size_t cell);
+/* As tracepoints have it: what the keys `trace` and those of single fields need of a sample, in one text. */
+void table_trace_text(struct table *table, const struct data_event *event, const struct sample *sample,
+		      struct str *out);
+
 /* ---- groups of a hist ---- */
 struct group {
 	uint32_t values; /* row of the keys without KEY_FRAME */
@@ -168,8 +182,7 @@ struct table_private {
 	size_t n_columns, cap_columns;
 	struct name_pattern *parent, *ignored; /* --ignore-callees; NULL: not asked for */
 	unsigned want; /* SYM_LINES */
-	uint64_t facts; /* that cells keep */
-	bool columns_made;
+	struct profile_shape shape; /* of the cells that tell it */
 };
 uint32_t table_name(struct table *table, const char *text, size_t len); /* a number in names */
 /* The value of a frame's function: a number in codes, the same for the same function or unknown address. */

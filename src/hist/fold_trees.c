@@ -33,7 +33,7 @@ static bool plant_trees(struct entries *entries)
 		if (!wants_tree(entries->table, entries->hist, entry))
 			continue;
 		entry->tree = calltree_new();
-		entry->tree->places = entries->table->session.places;
+		entry->tree->places = entries->table->session->places;
 		any = true;
 	}
 	return any;

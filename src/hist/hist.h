@@ -89,6 +89,14 @@ void table_free(struct table *table);
 int table_run(struct table *table, void (*progress)(void *context, double part), void *context,
 	      struct str *err);
 struct session *table_session(struct table *table);
+/*
+ * The answer of a profile that was read before: of its cells, where they can tell it, without reading the file again;
+ * else of the file. options.session is the profile's. The profile must outlive the table, and nothing may be added to
+ * it meanwhile. 0; -EINVAL as table_new; -ESPIPE, -ESTALE: the file would have to be read again, but it came through a
+ * pipe, or is another one now.
+ */
+int table_make(struct table **table, struct profile *profile, const struct report_options *options,
+	       struct str *err);
 
 /* Rows for -h and the man pages: name and help of each, in order. false: no more. */
 bool report_key_row(size_t i, const char **name, const char **help);
@@ -168,11 +176,6 @@ struct field_row {
 
 /* ---- entries ---- */
 
-struct entry_stats {
-	uint64_t n_samples, period;
-	uint64_t period_sys, period_us, period_guest_sys, period_guest_us;
-	uint64_t weight; /* sum */
-};
 struct call_tree; /* calltree.h */
 struct entry {
 	uint64_t *values; /* one per key of the report, in order of table.keys */
@@ -194,9 +197,10 @@ struct entry {
 };
 struct hist { /* one per event, or per group */
 	const struct data_event *event;
-	struct cells cells;
-	struct cells *member_cells; /* --group: of the other members */
 	size_t n_members; /* 1 without --group */
+	const struct cells **cells; /* of each member: `asked`, or those in `own` */
+	const struct cells **asked; /* the profile's */
+	struct cells **own; /* made for this hist; NULL: the profile's are as they are to be */
 	struct entry **entries; /* sorted as they are shown */
 	size_t n;
 	struct entry_stats totals; /* of all samples of the event */
@@ -217,8 +221,14 @@ struct column {
 
 struct table {
 	struct report_options options;
-	struct session session;
-	struct filters *filters;
+	struct profile *profile;
+	bool profile_owned; /* read for this table alone */
+	struct session *session; /* the profile's */
+	struct filters *filters; /* the profile's, where it was read for this table; else own ones */
+	struct note_list *notes; /* the session's; own_notes, where the profile answers others as well */
+	struct note_list own_notes;
+	struct reader *reader_owned; /* of a profile that was read again; or NULL */
+	bool cells_unfiltered; /* cells are there that filters by sample leave out */
 	struct tracepoints *tracepoints;
 	const struct sort_key **keys; /* those that make entries different */
 	size_t n_keys;
@@ -228,21 +238,13 @@ struct table {
 	enum chain_order order;
 	struct hist *hists;
 	size_t n_hists;
-	struct text_index *texts; /* distinct texts made while reading: FACT_TRACE */
-	struct task_names *tasks; /* task_names.h: for FACT_PID and FACT_TID; NULL: not kept */
 	struct str sort_text; /* the sort keys, for "# Sort order" */
 	struct str elided; /* "# dso: two\n": columns that a filter leaves out; before all else */
-	struct thread_counts thread_counts; /* -T */
 	struct table_private *private;
 };
 
-/*
- * keys_trace.c: the text of FACT_TRACE for a sample, from table->tracepoints: what the keys `trace` and
- * those of single fields need, in one piece.
- */
-void table_trace_text(struct table *table, const struct data_event *event,
-		       const struct sample *sample, struct str *out);
-
+/* A cell that no filter leaves out, also not by its place. */
+bool table_takes_cell(struct table *table, const struct cells *cells, size_t cell);
 /* fold.c: cells into entries, sorts and limits; then builds the trees of entries that are shown. */
 void hist_fold(struct table *table, struct hist *hist);
 /* An entry's percentage for a number column, as perf has it. */

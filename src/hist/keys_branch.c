@@ -9,7 +9,7 @@ enum { BRANCH_MISPREDICTED = 1, BRANCH_PREDICTED = 2, BRANCH_IN_TX = 4, BRANCH_A
 
 static uint64_t branch_line(const struct key_source *source, enum sample_fact fact)
 {
-	struct session *session = &source->table->session;
+	struct session *session = source->table->session;
 	uint32_t place = source_place(source, fact);
 	const struct frame_list *frames = place_frames(session, place, SYM_LINES);
 

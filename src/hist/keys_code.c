@@ -13,7 +13,7 @@ static const struct place_row *place_row(struct table *table, uint32_t place)
 {
 	static const struct place_row nowhere = { .mode = MISC_USER };
 
-	return place == PLACE_NONE ? &nowhere : &table->session.places->v[place];
+	return place == PLACE_NONE ? &nowhere : &table->session->places->v[place];
 }
 
 static void grow_dso_names(struct table_private *private, size_t wanted)
@@ -82,13 +82,13 @@ uint64_t table_code(struct table *table, const struct view_frame *view)
 
 uint64_t table_place_code(struct table *table, uint32_t place)
 {
-	return code_of(table, place, place_symbol(&table->session, place));
+	return code_of(table, place, place_symbol(table->session, place));
 }
 
 uint64_t table_data_code(struct table *table, uint32_t place, uint64_t align)
 {
 	const struct place_row *row = place_row(table, place);
-	const struct code code = { .symbol = place_symbol(&table->session, place),
+	const struct code code = { .symbol = place_symbol(table->session, place),
 				   .addr = row->addr & ~(align - 1),
 				   .file = table_dso_name(table, place),
 				   .level = place_level(row),
@@ -100,7 +100,7 @@ uint64_t table_data_code(struct table *table, uint32_t place, uint64_t align)
 uint64_t table_memory_code(struct table *table, uint32_t place, bool data)
 {
 	const struct place_row *row = place_row(table, place);
-	const struct code code = { .symbol = place_symbol(&table->session, place),
+	const struct code code = { .symbol = place_symbol(table->session, place),
 				   .addr = row->addr,
 				   .ip = row->ip,
 				   .file = table_dso_name(table, place),

@@ -25,8 +25,7 @@ static inline uint64_t source_fact(const struct key_source *source, enum sample_
 }
 static inline uint32_t source_place(const struct key_source *source, enum sample_fact fact)
 {
-	return source->cells->at[fact] == UINT8_MAX ? (uint32_t)PLACE_NONE
-						    : (uint32_t)source_fact(source, fact);
+	return cells_have(source->cells, fact) ? (uint32_t)source_fact(source, fact) : (uint32_t)PLACE_NONE;
 }
 
 /* ---- keys_code.c ---- */

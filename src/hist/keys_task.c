@@ -21,7 +21,7 @@ KEY_VALUE(value_pid)
 KEY_TEXT(text_task)
 {
 	str_addf(out, "%7d:", (int32_t)(value >> 32));
-	text_comm(table, task_names_comm(table->tasks, value), out);
+	text_comm(table, task_names_comm(table->profile->tasks, value), out);
 }
 
 KEY_VALUE(value_comm)
@@ -31,14 +31,14 @@ KEY_VALUE(value_comm)
 
 KEY_TEXT(text_comm)
 {
-	const char *comm = replay_comm(&table->session.replay, (uint32_t)value);
+	const char *comm = replay_comm(&table->session->replay, (uint32_t)value);
 
 	str_add_printable(out, comm, strlen(comm));
 }
 
 KEY_COMPARE(compare_comm)
 {
-	const struct replay *replay = &table->session.replay;
+	const struct replay *replay = &table->session->replay;
 
 	return a == b ? 0
 		      : strcmp(replay_comm(replay, (uint32_t)a), replay_comm(replay, (uint32_t)b));
@@ -51,7 +51,7 @@ KEY_VALUE(value_cpu)
 
 KEY_VALUE(value_socket)
 {
-	const struct info *info = &source->table->session.reader->info;
+	const struct info *info = &source->table->session->reader->info;
 	uint64_t cpu = source_fact(source, FACT_CPU);
 
 	return cpu < info->cpus.n ? info->cpus.v[cpu].socket : UINT64_MAX;
@@ -89,7 +89,7 @@ KEY_VALUE(value_cgroup)
 
 KEY_TEXT(text_cgroup)
 {
-	const char *path = replay_cgroup(&table->session.replay, value);
+	const char *path = replay_cgroup(&table->session->replay, value);
 
 	if (!value)
 		str_add(out, "N/A");

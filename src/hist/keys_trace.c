@@ -24,10 +24,10 @@ bool table_open_tracepoints(struct table *table, struct str *err)
 {
 	if (table->tracepoints)
 		return true;
-	table->tracepoints = tracepoints_new(table->session.reader, err);
+	table->tracepoints = tracepoints_new(table->session->reader, err);
 	if (!table->tracepoints)
 		return false;
-	tracepoints_name_functions(table->tracepoints, session_function, &table->session);
+	tracepoints_name_functions(table->tracepoints, session_function, table->session);
 	if (table->options.raw_trace)
 		tracepoints_print_raw(table->tracepoints);
 	return true;
@@ -38,7 +38,7 @@ bool table_open_tracepoints(struct table *table, struct str *err)
 static bool event_matches(const struct table *table, const struct field_key *key,
 			  const struct data_event *event)
 {
-	const struct events *events = &table->session.reader->events;
+	const struct events *events = &table->session->reader->events;
 	uint64_t number;
 
 	if (event->attr.type != PERF_TYPE_TRACEPOINT)
@@ -109,7 +109,7 @@ void table_trace_text(struct table *table, const struct data_event *event,
 static uint64_t piece_value(const struct key_source *source, size_t piece)
 {
 	struct table *table = source->table;
-	const char *text = texts_get(table->texts, (uint32_t)source_fact(source, FACT_TRACE));
+	const char *text = texts_get(table->profile->texts, (uint32_t)source_fact(source, FACT_TRACE));
 
 	for (; piece; piece--) {
 		const char *end = strchr(text, PIECE_END);
@@ -164,7 +164,7 @@ static bool event_field(const struct table *table, const struct field_key *key,
 /* Perf's width: of the text, or of the number in hexadecimal digits. */
 static bool find_field(struct table *table, const struct field_key *key, unsigned *width)
 {
-	const struct events *events = &table->session.reader->events;
+	const struct events *events = &table->session->reader->events;
 	struct tracepoint_field field;
 
 	for (size_t i = 0; i < events->n; i++) {

@@ -3,7 +3,6 @@
  * event's cells, and these are folded. In a pipe the events come with the records: what depends on them
  * (default keys, chains, branches) is decided when the first sample asks for its target.
  */
-#include "hist/collect.h"
 #include "profile/profile.h"
 #include "hist/fold_internal.h"
 #include "hist/keys_internal.h"
@@ -43,7 +42,7 @@ static bool has_branches(const struct reader *reader)
 static int check_branches(struct table *table, struct str *err)
 {
 	const struct report_options *options = &table->options;
-	bool has = has_branches(table->session.reader);
+	bool has = has_branches(table->session->reader);
 
 	if (options->branch_stack && !has)
 		return fail(err, -EINVAL,
@@ -62,10 +61,10 @@ static void note_chains(struct table *table, bool has)
 	const struct report_options *options = &table->options;
 
 	if (options->chains_asked && options->chain.kind != CHAIN_NONE && !has)
-		note_add(&table->session.notes, false, "record them with -g",
+		note_add(table->notes, false, "record them with -g",
 			 "--call-graph: the recording has no callchains");
 	if (options->chain.branch)
-		note_add(&table->session.notes, false,
+		note_add(table->notes, false,
 			 "--branch-stack has a row for each branch, with how it went",
 			 "--call-graph branch: not available; chains are shown without their branches");
 }
@@ -73,7 +72,7 @@ static void note_chains(struct table *table, bool has)
 static void choose_chains(struct table *table)
 {
 	const struct report_options *options = &table->options;
-	const uint64_t types = all_sample_types(&table->session.reader->events);
+	const uint64_t types = all_sample_types(&table->session->reader->events);
 	bool has = types & PERF_SAMPLE_CALLCHAIN && !options->no_chains && !table->branch_view;
 
 	note_chains(table, types & PERF_SAMPLE_CALLCHAIN);
@@ -99,7 +98,7 @@ static int choose_parent(struct table *table, struct str *err)
 
 	if (!has_key(table, "parent") && !options->exclude_other)
 		return 0;
-	if (!(all_sample_types(&table->session.reader->events) & PERF_SAMPLE_CALLCHAIN))
+	if (!(all_sample_types(&table->session->reader->events) & PERF_SAMPLE_CALLCHAIN))
 		return fail(err, -EINVAL,
 			    "parents are looked for in callchains, and the recording has none; "
 			    "record them with -g");
@@ -122,23 +121,26 @@ static void choose_facts(struct table *table)
 	struct table_private *private = table->private;
 	bool folded = options->needs & NEED_STACKS;
 
+	private->shape.branches = table->branch_view;
+	private->shape.weights = options->mem_mode;
+
 	for (size_t i = 0; i < table->n_keys; i++)
-		private->facts |= table->keys[i]->facts;
+		private->shape.facts |= table->keys[i]->facts;
 	if (options->filters.dsos || options->filters.symbols || options->filters.symbol_filter ||
 	    options->hide_unresolved || folded)
-		private->facts |= FACT(PLACE);
+		private->shape.facts |= FACT(PLACE);
 	if (options->hide_unresolved && table->branch_view)
-		private->facts |= FACT(FROM) | FACT(TO);
+		private->shape.facts |= FACT(FROM) | FACT(TO);
 	if (table->chains || table->children || private->parent || folded)
-		private->facts |= FACT(STACK);
+		private->shape.facts |= FACT(STACK);
 	if (private->ignored && !table->branch_view)
-		private->facts |= FACT(STACK) | FACT(PLACE);
+		private->shape.facts |= FACT(STACK) | FACT(PLACE);
 	if (folded)
-		private->facts |= FACT(COMM);
+		private->shape.facts |= FACT(COMM);
 	if (table_has_field(table, "overhead_sys") || table_has_field(table, "overhead_us") ||
 	    table_has_field(table, "overhead_guest_sys") ||
 	    table_has_field(table, "overhead_guest_us"))
-		private->facts |= FACT(MISC);
+		private->shape.facts |= FACT(MISC);
 	if (has_key(table, "srcline") || has_key(table, "srcfile") ||
 	    (table->chains && options->chain.key != CHAIN_BY_FUNCTION))
 		private->want |= SYM_LINES;
@@ -170,26 +172,32 @@ static int prepare_trace(struct table *table, struct str *err)
 	struct str why = STR_INIT;
 
 	(void)err;
-	if (!(table->private->facts & FACT(TRACE)))
+	if (!(table->private->shape.facts & FACT(TRACE)))
 		return 0;
 	table->private->trace_text = has_key(table, "trace");
-	table->texts = texts_new();
 	if (!table_open_tracepoints(table, &why) &&
-	    all_sample_types(&table->session.reader->events) & PERF_SAMPLE_RAW)
-		note_add(&table->session.notes, false, NULL, "tracepoints: %s", why.s);
+	    all_sample_types(&table->session->reader->events) & PERF_SAMPLE_RAW)
+		note_add(table->notes, false, NULL, "tracepoints: %s", why.s);
 	str_release(&why);
 	return 0;
 }
 
+/* The session's notes leave out what this table does not show. */
+static void tell_what_is_shown(struct table *table)
+{
+	table->session->names_unseen = !shows_names(table);
+	/* Frames of chains may be of any file. */
+	if (table->options.filters.dsos && !table->chains && !table->children)
+		table->session->files_shown = table->filters;
+}
+
 static int decide(struct table *table, struct str *err)
 {
-	const struct report_options *options = &table->options;
 	struct table_private *private = table->private;
 	int code = check_branches(table, err);
 
 	if (code)
 		return code;
-	private->columns_made = true;
 	choose_chains(table);
 	code = table_make_columns(table, err);
 	if (!code)
@@ -199,10 +207,8 @@ static int decide(struct table *table, struct str *err)
 	if (code)
 		return code;
 	choose_facts(table);
-	table->session.names_unseen = !shows_names(table);
-	/* Frames of chains may be of any file. */
-	if (options->filters.dsos && !table->chains && !table->children)
-		table->session.files_shown = table->filters;
+	if (table->profile_owned)
+		tell_what_is_shown(table);
 	row_set_init(&private->frames.ids, 2);
 	row_set_init(&private->frames.values, private->n_frame_keys);
 	row_set_init(&private->codes.ids, 3);
@@ -210,134 +216,76 @@ static int decide(struct table *table, struct str *err)
 	return prepare_trace(table, err);
 }
 
-/* ---- hists ---- */
-
-static bool recording_has_groups(const struct events *events)
-{
-	for (size_t i = 0; i < events->n; i++)
-		if (events->v[i]->leader == i && events->v[i]->n_members > 1)
-			return true;
-	return false;
-}
-
-static const struct data_event *leader_of(const struct table *table,
-					  const struct data_event *event, size_t *n_members)
-{
-	const struct events *events = &table->session.reader->events;
-	bool own = recording_has_groups(events);
-	size_t n;
-
-	*n_members = 1;
-	if (table->options.group_off || (!own && !table->options.group))
-		return event;
-	if (!own) {
-		*n_members = events->n;
-		return events->v[0];
-	}
-	/* A file may say anything; members stand behind their leader. */
-	if (event->leader > event->index || event->leader >= events->n)
-		return event;
-	n = events->v[event->leader]->n_members;
-	if (n > events->n - event->leader)
-		n = events->n - event->leader;
-	if (event->index - event->leader >= n)
-		return event;
-	*n_members = n;
-	return events->v[event->leader];
-}
-
-static struct hist *find_hist(struct table *table, const struct data_event *leader)
-{
-	for (size_t i = 0; i < table->n_hists; i++)
-		if (table->hists[i].event == leader)
-			return &table->hists[i];
-	table->hists = xreallocarray(table->hists, table->n_hists + 1, sizeof(*table->hists));
-	table->hists[table->n_hists] = (struct hist){ .event = leader };
-	cells_init(&table->hists[table->n_hists].cells, table->private->facts);
-	return &table->hists[table->n_hists++];
-}
-
-static void grow_members(struct table *table, struct hist *hist, size_t n)
-{
-	size_t old = hist->n_members ? hist->n_members : 1;
-
-	if (n <= hist->n_members)
-		return;
-	hist->n_members = n;
-	if (n == 1)
-		return;
-	hist->member_cells = xreallocarray(hist->member_cells, n - 1, sizeof(*hist->member_cells));
-	hist->member_totals = xreallocarray(hist->member_totals, n, sizeof(*hist->member_totals));
-	hist->member_shown = xreallocarray(hist->member_shown, n, sizeof(*hist->member_shown));
-	if (old == 1)
-		hist->member_totals[0] = hist->member_shown[0] = (struct entry_stats){ 0 };
-	for (size_t i = old; i < n; i++) {
-		cells_init(&hist->member_cells[i - 1], table->private->facts);
-		hist->member_totals[i] = hist->member_shown[i] = (struct entry_stats){ 0 };
-	}
-}
-
-/* collect_target_fn */
-static int find_target(struct table *table, const struct data_event *event,
-		       struct collect_target *target, struct str *err)
-{
-	int code = table->private->columns_made ? 0 : decide(table, err);
-	const struct data_event *leader;
-	struct hist *hist;
-	size_t n_members, member;
-
-	if (code)
-		return code;
-	leader = leader_of(table, event, &n_members);
-	hist = find_hist(table, leader);
-	grow_members(table, hist, n_members);
-	member = event->index - leader->index;
-	target->cells = member ? &hist->member_cells[member - 1] : &hist->cells;
-	target->totals = member ? &hist->member_totals[member] : &hist->totals;
-	return 0;
-}
-
-static void hist_release(struct hist *hist)
-{
-	for (size_t i = 0; i < hist->n; i++)
-		entry_free(hist->entries[i]);
-	free(hist->entries);
-	cells_release(&hist->cells);
-	for (size_t i = 1; i < hist->n_members; i++)
-		cells_release(&hist->member_cells[i - 1]);
-	free(hist->member_cells);
-	free(hist->member_totals);
-	free(hist->member_shown);
-}
-
 /* ---- contract ---- */
 
-int table_new(struct table **table, const struct report_options *options, struct reader *reader,
-	       struct str *err)
+/* profile_options.choose, of a profile that is read for this table */
+static int choose(void *context, struct profile *profile, struct profile_shape *shape, struct str *err)
 {
-	struct table *made = xcalloc(1, sizeof(*made));
-	struct filter_options filters = options->filters;
+	struct table *table = context;
+	int code = decide(table, err);
+
+	(void)profile;
+	*shape = table->private->shape;
+	return code;
+}
+
+static void trace_text(void *context, const struct data_event *event, const struct sample *sample, struct str *out)
+{
+	table_trace_text(context, event, sample, out);
+}
+
+static struct table *table_alloc(const struct report_options *options)
+{
+	struct table *table = xcalloc(1, sizeof(*table));
+
+	table->options = *options;
+	if (!table->options.needs)
+		table->options.needs = NEED_ENTRIES | NEED_TREES | NEED_HEAD;
+	table->private = xcalloc(1, sizeof(*table->private));
+	table->private->names = texts_new();
+	str_init(&table->sort_text);
+	str_init(&table->elided);
+	return table;
+}
+
+/* A profile that is read for this table alone, and keeps what it asks for. */
+static int own_profile(struct table *table, struct reader *reader, struct str *err)
+{
+	const struct report_options *options = &table->options;
+	struct profile_options kept = {
+		.session = options->session,
+		.filters = options->filters,
+		.time_quantum_ns = options->time_quantum_ns,
+		.threads_counted = options->threads_counted,
+		.choose = choose,
+		.trace_text = trace_text,
+		.context = table,
+	};
 	int code;
 
-	*table = made;
-	made->options = *options;
-	if (!made->options.needs)
-		made->options.needs = NEED_ENTRIES | NEED_TREES | NEED_HEAD;
-	made->options.session.replay.data_maps |= options->mem_mode;
-	made->private = xcalloc(1, sizeof(*made->private));
-	made->private->names = texts_new();
-	str_init(&made->sort_text);
-	str_init(&made->elided);
-	code = session_init(&made->session, reader, &made->options.session, err);
+	kept.session.replay.data_maps |= options->mem_mode;
 	/* This one is for entries, not for samples: with children, of callers too. */
-	if (!(made->options.needs & NEED_STACKS))
-		filters.symbol_filter = NULL;
-	if (!code)
-		code = filters_new(&made->filters, &filters, &made->session, err);
-	if (!code && reader->events.n)
-		code = decide(made, err);
+	if (!(options->needs & NEED_STACKS))
+		kept.filters.symbol_filter = NULL;
+	table->profile_owned = true;
+	code = profile_new(&table->profile, &kept, reader, err);
+	if (code)
+		return code;
+	table->session = &table->profile->session;
+	table->notes = &table->session->notes;
+	table->filters = table->profile->filters;
+	return reader->events.n ? profile_decide(table->profile, err) : 0;
+}
+
+int table_new(struct table **table, const struct report_options *options, struct reader *reader,
+	      struct str *err)
+{
+	int code;
+
+	*table = table_alloc(options);
+	code = own_profile(*table, reader, err);
 	if (code) {
-		table_free(made);
+		table_free(*table);
 		*table = NULL;
 	}
 	return code;
@@ -366,18 +314,19 @@ void table_free(struct table *table)
 {
 	if (!table)
 		return;
-	for (size_t i = 0; i < table->n_hists; i++)
-		hist_release(&table->hists[i]);
-	free(table->hists);
+	table_release_hists(table);
 	free(table->columns);
 	free(table->keys);
 	private_free(table);
-	texts_free(table->texts);
-	task_names_free(table->tasks);
 	tracepoints_free(table->tracepoints);
-	thread_counts_release(&table->thread_counts);
-	filters_free(table->filters);
-	session_release(&table->session);
+	if (table->profile_owned)
+		profile_free(table->profile);
+	else
+		filters_free(table->filters);
+	note_list_release(&table->own_notes);
+	if (table->reader_owned)
+		reader_close(table->reader_owned);
+	free(table->reader_owned);
 	str_release(&table->sort_text);
 	str_release(&table->elided);
 	free(table);
@@ -386,7 +335,7 @@ void table_free(struct table *table)
 /* An empty table says why. */
 static void add_emptiness(struct table *table)
 {
-	struct session *session = &table->session;
+	struct session *session = table->session;
 	const char *part = table->options.filters.symbol_filter;
 	size_t n_entries = 0, n_shown = 0;
 
@@ -399,33 +348,123 @@ static void add_emptiness(struct table *table)
 			n_shown += entry_is_shown(table, hist, hist->entries[k]);
 	}
 	if (part && table->n_hists && !n_shown)
-		note_add(&session->notes, false, NULL,
+		note_add(table->notes, false, NULL,
 			 "nothing is left by --symbol-filter: it is in no function's name");
 	else if (n_entries && !n_shown && table->options.percent_limit > 0)
-		note_add(&session->notes, false, NULL,
+		note_add(table->notes, false, NULL,
 			 "nothing is left by --percent-limit %g: none of the %zu rows has so much",
 			 table->options.percent_limit, n_entries);
 	if (!session->replay.counts.samples)
-		note_add(&session->notes, false, NULL, "the recording has no samples");
+		note_add(table->notes, false, NULL, "the recording has no samples");
 }
 
-int table_run(struct table *table, void (*progress)(void *context, double part), void *context,
-	       struct str *err)
+static void fold(struct table *table)
 {
-	int code = collect_run(table, find_target, progress, context, err);
-
-	/* Without samples nobody has asked; a wrong word is said all the same. */
-	if (!code && !table->private->columns_made)
-		code = decide(table, err);
+	table_make_hists(table);
 	hists_ignore_callees(table);
 	for (size_t i = 0; i < table->n_hists; i++)
 		hist_fold(table, &table->hists[i]);
 	table_columns_for(table, NULL);
 	add_emptiness(table);
+}
+
+int table_run(struct table *table, void (*progress)(void *context, double part), void *context,
+	      struct str *err)
+{
+	int code = profile_read(table->profile, progress, context, err);
+
+	/* Without samples nobody has asked; a wrong word is said all the same. */
+	if (!code)
+		code = profile_decide(table->profile, err);
+	fold(table);
+	return code;
+}
+
+/* ---- one profile, many questions ---- */
+
+/* Can the profile's cells tell it? */
+static bool cells_answer(const struct table *table)
+{
+	const struct profile *profile = table->profile;
+	const struct profile_shape *asked = &table->private->shape;
+	const struct filter_options *filters = &table->options.filters;
+
+	return !(asked->facts & ~profile->shape.facts) && asked->branches == profile->shape.branches &&
+	       asked->weights == profile->shape.weights && !filters->time && !filters->switch_on &&
+	       !filters->switch_off && table->options.threads_counted <= profile->options.threads_counted;
+}
+
+/* What filters ask of a cell. */
+static uint64_t filter_facts(const struct filter_options *filters)
+{
+	uint64_t facts = 0;
+
+	if (filters->comms)
+		facts |= FACT(COMM);
+	if (filters->pids)
+		facts |= FACT(PID);
+	if (filters->tids)
+		facts |= FACT(TID);
+	if (filters->cpus || filters->sockets)
+		facts |= FACT(CPU) | FACT(MISC);
+	return facts;
+}
+
+/* A table whose cells are those of a profile that has more; -EAGAIN: they cannot tell it. */
+static int ask_cells(struct table *table, struct profile *profile, struct str *err)
+{
+	struct filter_options filters = table->options.filters;
+	int code;
+
+	table->profile = profile;
+	table->session = &profile->session;
+	table->notes = &table->own_notes;
+	table->cells_unfiltered = true;
+	if (!(table->options.needs & NEED_STACKS))
+		filters.symbol_filter = NULL;
+	code = filters_new(&table->filters, &filters, table->session, err);
+	if (!code)
+		code = decide(table, err);
+	table->private->shape.facts |= filter_facts(&filters);
+	return code ? code : cells_answer(table) ? 0 : -EAGAIN;
+}
+
+/* The same from the file itself, by what the question needs. */
+static int ask_file(struct table *table, const struct profile *profile, struct str *err)
+{
+	struct reader *reader = xcalloc(1, sizeof(*reader));
+	int code;
+
+	table->reader_owned = reader;
+	table->options.session = profile->options.session;
+	code = reader_open_again(reader, profile->session.reader, err);
+	if (!code)
+		code = own_profile(table, reader, err);
+	return code ? code : table_run(table, NULL, NULL, err);
+}
+
+int table_make(struct table **table, struct profile *profile, const struct report_options *options,
+	       struct str *err)
+{
+	int code;
+
+	*table = table_alloc(options);
+	code = ask_cells(*table, profile, err);
+	if (!code)
+		fold(*table);
+	if (code == -EAGAIN) {
+		table_free(*table);
+		*table = table_alloc(options);
+		code = ask_file(*table, profile, err);
+	}
+	if (code) {
+		table_free(*table);
+		*table = NULL;
+	}
 	return code;
 }
 
 struct session *table_session(struct table *table)
 {
-	return &table->session;
+	return table->session;
 }

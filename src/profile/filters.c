@@ -291,6 +291,40 @@ bool filters_take_sample(const struct filters *filters, const struct replay_samp
 	return !filters_drop_sample(filters, sample) && filters_take_task(filters, sample);
 }
 
+bool filters_drop_cell(const struct filters *filters, const struct cells *cells, size_t cell)
+{
+	uint64_t cpu;
+
+	if (!filters->by_cpu)
+		return false;
+	cpu = cell_fact(cells, cell, FACT_CPU);
+	return !judge(filters, FILTER_CPU, cpu <= CPUS_MAX && intset_has(&filters->cpus, (int)cpu));
+}
+
+static bool take_cell_socket(const struct filters *filters, uint64_t cpu)
+{
+	return cpu < filters->info->cpus.n && intset_has(&filters->sockets, (int)filters->info->cpus.v[cpu].socket);
+}
+
+bool filters_take_cell(const struct filters *filters, const struct cells *cells, size_t cell)
+{
+	if (filters_drop_cell(filters, cells, cell))
+		return false;
+	if (filters->by_socket &&
+	    !judge(filters, FILTER_SOCKET, take_cell_socket(filters, cell_fact(cells, cell, FACT_CPU))))
+		return false;
+	if (filters->by_pid &&
+	    !judge(filters, FILTER_PID,
+		   intset_has(&filters->pids, task_names_number(cell_fact(cells, cell, FACT_PID)))))
+		return false;
+	if (filters->by_tid &&
+	    !judge(filters, FILTER_TID,
+		   intset_has(&filters->tids, task_names_number(cell_fact(cells, cell, FACT_TID)))))
+		return false;
+	return !filters->by_comm ||
+	       judge(filters, FILTER_COMM, take_comm(filters, (uint32_t)cell_fact(cells, cell, FACT_COMM)));
+}
+
 /* As it is shown, as the file has it, or "0x" and the address where it was loaded. */
 static bool take_symbol(const struct filters *filters, const struct place_row *row,
 			const struct symbol *symbol)

@@ -210,6 +210,7 @@ enum sample_fact {
 	FACT_TID, /* likewise */
 	FACT_CPU,
 	FACT_TIME, /* number of its time quantum */
+	FACT_BUCKET, /* of time, one of PROFILE_BUCKETS that grow with the recording: profile.bucket_ns */
 	FACT_PLACE, /* of the ip; in branch view of the branch's target */
 	FACT_STACK, /* session_stack */
 	FACT_FROM,
@@ -237,11 +238,23 @@ struct cell_values {
 	uint64_t n_samples, period, weight;
 	int32_t tid; /* of the first sample: orders ties of overhead_children */
 };
-struct cells { /* of one event */
-	uint8_t at[FACTS]; /* index of a fact in a cell's words; UINT8_MAX: not kept */
-	uint8_t kept[FACTS]; /* the fact of each word */
-	unsigned n_facts;
-	uint64_t *facts; /* n * n_facts */
+struct cell_column {
+	enum sample_fact fact;
+	bool is_number; /* ids are the fact's values */
+	uint32_t same; /* the id of all cells while ids is NULL */
+	uint32_t *ids; /* of each cell */
+	struct row_set distinct; /* values by id, where the fact is no number of something */
+	uint64_t last_value; /* the last that was looked up */
+	uint32_t last_id;
+};
+/*
+ * Of one event. With the eight columns of a whole profile (task, process, comm, stack, place, CPU, mode, time) a cell
+ * takes at most 64 bytes: 4 for each column whose cells differ, 32 for the sums.
+ */
+struct cells {
+	uint8_t at[FACTS]; /* column of a fact; UINT8_MAX: not kept */
+	struct cell_column columns[FACTS];
+	unsigned n_facts; /* columns */
 	struct cell_values *values;
 	size_t n, cap;
 	struct index ix;
@@ -250,11 +263,32 @@ void cells_init(struct cells *cells, uint64_t facts); /* bits 1 << FACT_* */
 void cells_release(struct cells *cells);
 /* facts: all FACTS of them; those not kept are ignored. */
 void cells_add(struct cells *cells, const uint64_t *facts, const struct cell_values *values);
-static inline uint64_t cell_fact(const struct cells *cells, size_t cell, enum sample_fact fact)
+/* What a cell has of a fact; 0: it is not kept. */
+uint64_t cell_fact(const struct cells *cells, size_t cell, enum sample_fact fact);
+static inline bool cells_have(const struct cells *cells, enum sample_fact fact)
 {
-	return cells->at[fact] == UINT8_MAX ? 0
-					    : cells->facts[cell * cells->n_facts + cells->at[fact]];
+	return cells->at[fact] != UINT8_MAX;
 }
+
+struct cell_renumbering {
+	const uint32_t *v; /* the new number of each old one */
+	size_t n; /* 0: numbers stay */
+};
+struct cell_moves {
+	struct cell_renumbering renumbered[FACTS];
+	unsigned bucket_shift; /* FACT_BUCKET is halved so many times */
+	unsigned decay_shift; /* likewise all sums; cells whose samples are then 0 are left out */
+};
+/*
+ * `to`, which need not be initialized, becomes the cells of `from` as moved, with these of their facts; those that then
+ * agree are one.
+ */
+void cells_move(struct cells *to, const struct cells *from, uint64_t facts, const struct cell_moves *moves);
+uint64_t cells_facts(const struct cells *cells); /* the bits of those that are kept */
+
+/* ---- filters.c: the same for cells, by what they keep of comm, process, thread and CPU ---- */
+bool filters_drop_cell(const struct filters *filters, const struct cells *cells, size_t cell);
+bool filters_take_cell(const struct filters *filters, const struct cells *cells, size_t cell);
 
 /* ---- task_names.c: the last name of each thread and process that has a row ---- */
 
@@ -268,6 +302,11 @@ void task_names_free(struct task_names *names); /* NULL is fine */
 /* As FACT_TID and FACT_PID have them. */
 uint64_t task_names_tid(const struct thread *thread);
 uint64_t task_names_pid(const struct thread *thread);
+/* The number of either. */
+static inline int32_t task_names_number(uint64_t id)
+{
+	return (int32_t)(id >> 32);
+}
 /* This thread has a sample: its name will be asked for. Uses thread->user. */
 void task_names_want(struct task_names *names, struct thread *thread);
 /* The thread goes, or the recording is at its end. */
@@ -294,5 +333,90 @@ void thread_counts_add(struct thread_counts *counts, const struct events *events
 /* A table of pid, tid and a column for each event that has a count. */
 void thread_counts_print(const struct thread_counts *counts, const struct events *events,
 			 struct str *out);
+
+/* ---- profile.c, collect.c: a recording, read once ---- */
+
+struct entry_stats {
+	uint64_t n_samples, period;
+	uint64_t period_sys, period_us, period_guest_sys, period_guest_us;
+	uint64_t weight; /* sum */
+};
+/* An event's samples. */
+enum { COARSE_CELLS = 8 }; /* that are remembered without users */
+struct profile_event {
+	struct cells cells; /* of those that all filters by sample let through */
+	struct entry_stats totals; /* of those that --time, --cpu and --switch-on leave, filtered or not */
+	/* The same cells with fewer facts, as questions asked for them; of coarse_samples samples. */
+	struct coarse_cells {
+		struct cells cells;
+		unsigned users;
+	} **coarse;
+	size_t n_coarse, cap_coarse;
+	uint64_t coarse_samples;
+};
+
+/* How samples are kept. */
+struct profile_shape {
+	uint64_t facts; /* of cells: bits 1 << FACT_* */
+	bool branches; /* one cell for each entry of a branch stack, in place of one for the sample */
+	bool weights; /* samples of memory: worth their latency, not their period */
+};
+/* What a profile keeps that is to answer all that cells can. */
+#define PROFILE_WHOLE                                                                                       \
+	(1ULL << FACT_COMM | 1ULL << FACT_PID | 1ULL << FACT_TID | 1ULL << FACT_CPU | 1ULL << FACT_PLACE |     \
+	 1ULL << FACT_STACK | 1ULL << FACT_MISC | 1ULL << FACT_BUCKET)
+enum { PROFILE_BUCKETS = 4096 };
+
+struct profile;
+struct profile_options {
+	struct session_options session;
+	struct filter_options filters; /* what these leave out is in no cell */
+	uint64_t time_quantum_ns; /* of FACT_TIME; 0: 100 ms */
+	bool threads_counted; /* READ records are kept */
+	/*
+	 * Asked once, when the recording's events are known (in a pipe with the first sample): what is kept. NULL: the
+	 * whole. -EINVAL with a sentence ends the reading.
+	 */
+	int (*choose)(void *context, struct profile *profile, struct profile_shape *shape, struct str *err);
+	/* The text of FACT_TRACE; NULL: it is empty. */
+	void (*trace_text)(void *context, const struct data_event *event, const struct sample *sample, struct str *out);
+	void *context;
+};
+struct profile {
+	struct profile_options options;
+	struct session session;
+	struct filters *filters; /* by sample */
+	struct profile_shape shape;
+	bool decided; /* shape is what was chosen */
+	struct profile_event **events; /* by index of the event; pointers stay */
+	size_t n_events;
+	uint64_t bucket_ns, bucket_origin_ns; /* width, and where the first one begins; 0: no sample yet */
+	struct text_index *texts; /* of FACT_TRACE */
+	struct task_names *tasks; /* for FACT_PID and FACT_TID; NULL: not kept */
+	struct thread_counts thread_counts;
+};
+/* The reader must stay open. 0, or -EINVAL with a sentence about a filter. */
+int profile_new(struct profile **profile, const struct profile_options *options, struct reader *reader,
+		struct str *err);
+void profile_free(struct profile *profile); /* NULL is fine */
+/* Asks what to keep, where that was not done; for those who want to know before reading whether it can be had. */
+int profile_decide(struct profile *profile, struct str *err);
+/*
+ * Reads the recording: cells and totals of each event. 0; or a negative errno with a sentence, when what came before
+ * is in the cells.
+ *
+ * FACT_CPU and other facts that a sample does not have are 0, but FACT_CPU, which is UINT64_MAX, and places,
+ * which are PLACE_NONE. FACT_TIME is counted from the epoch of the recording's clock.
+ */
+int profile_read(struct profile *profile, void (*progress)(void *context, double part), void *context,
+		 struct str *err);
+/*
+ * The event's cells with no other facts than these: fewer, and remembered, so that one question after the other costs
+ * what it tells apart. Valid until profile_cells_done; nothing may be added to the profile before.
+ */
+const struct cells *profile_cells(struct profile *profile, size_t event, uint64_t facts);
+void profile_cells_done(struct profile *profile, size_t event, const struct cells *cells);
+/* The bucket of a time; widens all of them until it is one of PROFILE_BUCKETS. */
+uint32_t profile_bucket(struct profile *profile, uint64_t time_ns);
 
 #endif

@@ -11,13 +11,14 @@
 #include "hist/fold_internal.h"
 #include "util/util.h"
 
-enum { MADE_FRAMES = 16 };
+enum { MADE_FRAMES = 16, MADE_MEMBERS = 2 };
 
 struct made_report {
 	struct str bytes, err;
 	struct reader reader;
 	struct table *table;
 	struct hist hist;
+	struct cells cells[MADE_MEMBERS];
 	struct frame frames[MADE_FRAMES * 4];
 	size_t n_frames;
 };
@@ -35,6 +36,16 @@ static const struct symbol made_leaf = { &made_dsos[0], 0x300, 0x400, "leaf", "l
 static const struct symbol made_small = { &made_dsos[0], 0x300, 0x400, "small", "small", 'l', true, false };
 static const struct symbol made_work_z = { &made_dsos[2], 0x200, 0x300, "work", "work", 'g', false, false };
 
+/* Cells of so many members. */
+static inline void made_members(struct made_report *m, size_t n)
+{
+	for (size_t i = m->hist.n_members; i < n; i++)
+		cells_init(&m->cells[i], m->table->private->shape.facts);
+	hist_grow(&m->hist, n);
+	for (size_t i = 0; i < n; i++)
+		m->hist.cells[i] = &m->cells[i];
+}
+
 static inline int made_open(struct made_report *m, const struct report_options *options)
 {
 	struct writer_options writing = { .flush_bytes = 0 };
@@ -48,22 +59,16 @@ static inline int made_open(struct made_report *m, const struct report_options *
 	code = table_new(&m->table, options, &m->reader, &m->err);
 	if (code)
 		return code;
-	m->hist = (struct hist){ .event = m->reader.events.v[0], .n_members = 1 };
-	cells_init(&m->hist.cells, m->table->private->facts);
+	m->hist = (struct hist){ .event = m->reader.events.v[0] };
+	made_members(m, 1);
 	return 0;
 }
 
 static inline void made_close(struct made_report *m)
 {
-	for (size_t i = 0; i < m->hist.n; i++)
-		entry_free(m->hist.entries[i]);
-	free(m->hist.entries);
-	cells_release(&m->hist.cells);
-	for (size_t i = 1; i < m->hist.n_members; i++)
-		cells_release(&m->hist.member_cells[i - 1]);
-	free(m->hist.member_cells);
-	free(m->hist.member_totals);
-	free(m->hist.member_shown);
+	for (size_t i = 0; i < m->hist.n_members; i++)
+		cells_release(&m->cells[i]);
+	hist_release(&m->hist);
 	table_free(m->table);
 	reader_close(&m->reader);
 	str_release(&m->bytes);
@@ -81,8 +86,8 @@ static inline uint32_t made_place(struct made_report *m, const struct symbol *sy
 	for (size_t i = 0; i < ARRAY_SIZE(made_dsos); i++)
 		if (symbol->dso == &made_dsos[i])
 			place.dso = &made_dsos[i];
-	number = places_intern(m->table->session.places, &place, 0x7f0000 + place.addr, false);
-	row = &m->table->session.places->v[number];
+	number = places_intern(m->table->session->places, &place, 0x7f0000 + place.addr, false);
+	row = &m->table->session->places->v[number];
 	if (row->framed)
 		return number;
 	row->frames = (struct frame_list){ &m->frames[m->n_frames], inlined ? 2 : 1 };
@@ -100,8 +105,8 @@ static inline uint32_t made_unknown(struct made_report *m, struct dso *dso, uint
 {
 	static const struct frame nothing;
 	struct place place = { .dso = dso, .addr = addr, .mode = MISC_USER };
-	uint32_t number = places_intern(m->table->session.places, &place, addr, false);
-	struct place_row *row = &m->table->session.places->v[number];
+	uint32_t number = places_intern(m->table->session->places, &place, addr, false);
+	struct place_row *row = &m->table->session->places->v[number];
 
 	row->frames = (struct frame_list){ &nothing, 1 };
 	row->framed = true;
@@ -115,7 +120,7 @@ static inline uint32_t made_stack(struct made_report *m, const uint32_t *places)
 	uint32_t stack = 0;
 
 	for (; *places != PLACE_NONE; places++)
-		stack = stacks_child(m->table->session.stacks, stack, *places);
+		stack = stacks_child(m->table->session->stacks, stack, *places);
 	return stack;
 }
 
@@ -137,7 +142,7 @@ static inline void made_sample_in(struct cells *cells, struct entry_stats *total
 static inline void made_sample(struct made_report *m, uint64_t cpu, uint32_t place, uint32_t stack,
 			       uint64_t period)
 {
-	made_sample_in(&m->hist.cells, &m->hist.totals, cpu, place, stack, period);
+	made_sample_in(&m->cells[0], &m->hist.totals, cpu, place, stack, period);
 }
 
 /* An entry's keys as one text, "app|[.] main". */

@@ -7,7 +7,6 @@
 
 #include "replay_fixture.h"
 
-#include "hist/collect.h"
 #include "profile/filters_internal.h"
 #include "profile/profile.h"
 

@@ -207,7 +207,7 @@ static void the_caller_stands_first_within_a_thread(void **state)
 		facts[FACT_PLACE] = made_place(&m, &made_main, 0, NULL);
 		facts[FACT_STACK] = made_stack(
 			&m, (const uint32_t[]){ (uint32_t)facts[FACT_PLACE], PLACE_NONE });
-		cells_add(&m.hist.cells, facts,
+		cells_add(&m.cells[0], facts,
 			  &(struct cell_values){ .n_samples = 1, .period = 5, .tid = 41 + threads });
 		m.hist.totals.period += 5;
 		hist_fold(m.table, &m.hist);

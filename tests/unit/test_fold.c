@@ -184,16 +184,12 @@ static void members_of_a_group_share_entries(void **state)
 
 	(void)state;
 	open_sorted(&m, "sym");
-	m.hist.n_members = 2;
-	m.hist.member_cells = xcalloc(1, sizeof(*m.hist.member_cells));
-	cells_init(m.hist.member_cells, m.table->private->facts);
-	m.hist.member_totals = xcalloc(2, sizeof(*m.hist.member_totals));
-	m.hist.member_shown = xcalloc(2, sizeof(*m.hist.member_shown));
+	made_members(&m, 2);
 	made_sample(&m, 0, made_place(&m, &made_main, 0, NULL), 0, 10);
 	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 10);
-	made_sample_in(m.hist.member_cells, &m.hist.member_totals[1], 0,
+	made_sample_in(&m.cells[1], &m.hist.member_totals[1], 0,
 		       made_place(&m, &made_work, 4, NULL), 0, 3);
-	made_sample_in(m.hist.member_cells, &m.hist.member_totals[1], 0,
+	made_sample_in(&m.cells[1], &m.hist.member_totals[1], 0,
 		       made_place(&m, &made_leaf, 4, NULL), 0, 1);
 	hist_fold(m.table, &m.hist);
 	/* main and work are equal by the leader: the second event decides. */

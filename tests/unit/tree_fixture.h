@@ -23,6 +23,7 @@ struct tree_fixture {
 	struct table table;
 	struct hist hist;
 	struct entry entry;
+	struct session session;
 	struct output output;
 };
 
@@ -46,7 +47,8 @@ static inline void tree_init(struct tree_fixture *t)
 	t->rows[10] = (struct place_row){ .addr = 0x1234, .ip = 0x1234, .mode = MISC_USER };
 	t->rows[11] = (struct place_row){ .addr = 0x77, .ip = 0x77, .mode = MISC_USER };
 	t->places = (struct places){ .v = t->rows, .n = ARRAY_SIZE(t->rows) };
-	t->table.session.places = &t->places;
+	t->session.places = &t->places;
+	t->table.session = &t->session;
 	t->table.children = true;
 	t->table.options.chain = (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5 };
 	t->hist.n_members = 1;

@@ -3,22 +3,14 @@
  * the cells keep; the names of addresses are not looked at here, that is done once per distinct place
  * afterwards.
  */
-#include "hist/collect.h"
-
 #include "profile/profile.h"
-#include "hist/keys_internal.h"
-#include "profile/profile.h"
-#include "util/util.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct collect {
-	struct table *table;
-	collect_target_fn *target;
-	struct collect_target *targets; /* by index of the event */
-	size_t n_targets;
-	uint8_t rows[FACTS]; /* the rows of facts that are kept by any target */
+	struct profile *profile;
+	uint8_t rows[FACTS]; /* the rows of facts that are kept */
 	size_t n_rows;
 	uint64_t quantum_ns;
 	bool count_places; /* symbols will be looked up: samples per place are counted */
@@ -41,13 +33,13 @@ static uint64_t fact_comm(struct collect *collect, const struct replay_sample *s
 
 static uint64_t fact_pid(struct collect *collect, const struct replay_sample *sample)
 {
-	task_names_want(collect->table->tasks, sample->thread);
+	task_names_want(collect->profile->tasks, sample->thread);
 	return task_names_pid(sample->thread);
 }
 
 static uint64_t fact_tid(struct collect *collect, const struct replay_sample *sample)
 {
-	task_names_want(collect->table->tasks, sample->thread);
+	task_names_want(collect->profile->tasks, sample->thread);
 	return task_names_tid(sample->thread);
 }
 
@@ -62,19 +54,24 @@ static uint64_t fact_time(struct collect *collect, const struct replay_sample *s
 	return sample->sample->time_ns / collect->quantum_ns;
 }
 
+static uint64_t fact_bucket(struct collect *collect, const struct replay_sample *sample)
+{
+	return profile_bucket(collect->profile, sample->sample->time_ns);
+}
+
 static uint64_t fact_place(struct collect *collect, const struct replay_sample *sample)
 {
-	return session_ip_place(&collect->table->session, sample);
+	return session_ip_place(&collect->profile->session, sample);
 }
 
 static uint64_t fact_stack(struct collect *collect, const struct replay_sample *sample)
 {
-	return session_stack(&collect->table->session, sample);
+	return session_stack(&collect->profile->session, sample);
 }
 
 static uint64_t fact_data_place(struct collect *collect, const struct replay_sample *sample)
 {
-	return session_data_place(&collect->table->session, sample);
+	return session_data_place(&collect->profile->session, sample);
 }
 
 /* WEIGHT_STRUCT packs three numbers into the word that WEIGHT has for one. */
@@ -120,11 +117,12 @@ static uint64_t fact_cgroup_ino(struct collect *collect, const struct replay_sam
 
 static uint64_t fact_trace(struct collect *collect, const struct replay_sample *sample)
 {
-	struct table *table = collect->table;
+	const struct profile *profile = collect->profile;
 
 	str_reset(&collect->text);
-	table_trace_text(table, sample->event, sample->sample, &collect->text);
-	return texts_intern(table->texts, collect->text.s, collect->text.len);
+	if (profile->options.trace_text)
+		profile->options.trace_text(profile->options.context, sample->event, sample->sample, &collect->text);
+	return texts_intern(profile->texts, collect->text.s, collect->text.len);
 }
 
 static uint64_t fact_misc(struct collect *collect, const struct replay_sample *sample)
@@ -134,7 +132,7 @@ static uint64_t fact_misc(struct collect *collect, const struct replay_sample *s
 }
 
 /*
- * To add a fact: an enum in hist.h, a row here: how it is worked out, or which word of struct sample it is
+ * To add a fact: an enum in profile.h, a row here: how it is worked out, or which word of struct sample it is
  * (0 where the sample has none of the bits). Rows without either are set per branch, see add_branches.
  */
 static const struct fact_row {
@@ -151,6 +149,7 @@ static const struct fact_row {
 	[FACT_TID] = { .get = fact_tid },
 	[FACT_CPU] = { .get = fact_cpu },
 	[FACT_TIME] = { .get = fact_time },
+	[FACT_BUCKET] = { .get = fact_bucket },
 	[FACT_PLACE] = { .get = fact_place },
 	[FACT_STACK] = { .get = fact_stack },
 	[FACT_DATA_PLACE] = { .get = fact_data_place },
@@ -188,65 +187,48 @@ static void fill_facts(struct collect *collect, const struct replay_sample *samp
 	}
 }
 
-/* ---- targets ---- */
+/* ---- what is kept ---- */
 
 /* Facts that will be given names: then samples are counted per place, for the notes at the end. */
 static const uint64_t place_facts =
 	1ULL << FACT_PLACE | 1ULL << FACT_STACK | 1ULL << FACT_FROM | 1ULL << FACT_TO;
 
-static void open_trace(struct table *table)
-{
-	struct str why = STR_INIT;
-
-	if (!table->texts)
-		table->texts = texts_new();
-	if (!table_open_tracepoints(table, &why))
-		note_add(&table->session.notes, false, NULL, "tracepoint fields: %s", why.s);
-	str_release(&why);
-}
-
 static void keep_facts(struct collect *collect)
 {
-	struct table *table = collect->table;
-	uint64_t kept = 0;
+	struct profile *profile = collect->profile;
+	uint64_t kept = profile->shape.facts;
 
-	for (size_t i = 0; i < collect->n_targets; i++)
-		for (unsigned f = 0; collect->targets[i].cells && f < FACTS; f++)
-			if (collect->targets[i].cells->at[f] != UINT8_MAX)
-				kept |= 1ULL << f;
 	collect->count_places = kept & place_facts;
-	if (table->branch_view)
+	if (profile->shape.branches)
 		kept &= ~(1ULL << FACT_PLACE); /* it is the branch's target */
 	else if (collect->count_places)
 		kept |= 1ULL << FACT_PLACE;
-	if (kept >> FACT_TRACE & 1)
-		open_trace(table);
-	if (kept & (1ULL << FACT_PID | 1ULL << FACT_TID) && !table->tasks)
-		table->tasks = task_names_new();
+	if (kept >> FACT_TRACE & 1 && !profile->texts)
+		profile->texts = texts_new();
+	if (kept & (1ULL << FACT_PID | 1ULL << FACT_TID) && !profile->tasks)
+		profile->tasks = task_names_new();
 	collect->n_rows = 0;
 	for (unsigned f = 0; f < FACTS; f++)
 		if (kept >> f & 1 && (fact_rows[f].get || fact_rows[f].bits))
 			collect->rows[collect->n_rows++] = (uint8_t)f;
 }
 
-/* Asks for the targets of all events known by now: twice, as the first answers may have moved. */
-static int ask_targets(struct collect *collect, struct str *err)
+/* Cells for all events known by now; what they keep is decided when there are any. */
+static int know_events(struct collect *collect, struct str *err)
 {
-	struct table *table = collect->table;
-	const struct events *events = &table->session.reader->events;
-	int code = 0;
+	struct profile *profile = collect->profile;
+	size_t n = profile->session.reader->events.n;
+	int code = profile_decide(profile, err);
 
-	collect->targets =
-		xreallocarray(collect->targets, events->n + 1, sizeof(*collect->targets));
-	for (size_t i = 0; i < 2 * events->n && !code; i++) {
-		struct collect_target *target = &collect->targets[i % events->n];
-
-		*target = (struct collect_target){ NULL, NULL };
-		code = collect->target(table, events->v[i % events->n], target, err);
-	}
 	if (code)
 		return code;
-	collect->n_targets = events->n;
+	profile->events = xreallocarray(profile->events, n + 1, sizeof(*profile->events));
+	for (; profile->n_events < n; profile->n_events++) {
+		struct profile_event *event = xcalloc(1, sizeof(*event));
+
+		cells_init(&event->cells, profile->shape.facts);
+		profile->events[profile->n_events] = event;
+	}
 	keep_facts(collect);
 	return 0;
 }
@@ -274,23 +256,22 @@ static void add_totals(struct entry_stats *totals, uint8_t mode, const struct ce
 	}
 }
 
-static void add_to(struct collect *collect, const struct collect_target *target, uint8_t mode,
-		   bool taken, const struct cell_values *values)
+static void add_to(struct collect *collect, struct profile_event *event, uint8_t mode, bool taken,
+		   const struct cell_values *values)
 {
-	if (target->totals)
-		add_totals(target->totals, mode, values);
+	add_totals(&event->totals, mode, values);
 	if (taken)
-		cells_add(target->cells, collect->facts, values);
+		cells_add(&event->cells, collect->facts, values);
 }
 
 /* Of a branch's flag word: bits 4 to 19 are the cycles since the last one. */
 enum { BRANCH_CYCLES_SHIFT = 4, BRANCH_CYCLES_MASK = 0xffff };
 
 /* One cell per branch, each worth one. */
-static void add_branches(struct collect *collect, const struct collect_target *target,
+static void add_branches(struct collect *collect, struct profile_event *event,
 			 const struct replay_sample *sample, bool taken)
 {
-	struct session *session = &collect->table->session;
+	struct session *session = &collect->profile->session;
 	const struct sample *s = sample->sample;
 	uint64_t *facts = collect->facts;
 
@@ -308,31 +289,29 @@ static void add_branches(struct collect *collect, const struct collect_target *t
 		facts[FACT_WEIGHT] = values.weight;
 		if (collect->count_places && taken)
 			session->places->v[facts[FACT_TO]].n_samples++;
-		add_to(collect, target, sample->mode, taken, &values);
+		add_to(collect, event, sample->mode, taken, &values);
 	}
 }
 
 static void add_share(struct collect *collect, const struct replay_sample *sample,
 		      const struct sample_share *share, bool taken)
 {
-	const struct collect_target *target = &collect->targets[share->event->index];
+	struct profile_event *event = collect->profile->events[share->event->index];
 	struct cell_values values = { 1, share->period, sample_weight(sample->sample),
 				      sample->thread->tid };
 
-	if (!target->cells)
-		return;
-	if (collect->table->branch_view) {
-		add_branches(collect, target, sample, taken);
+	if (collect->profile->shape.branches) {
+		add_branches(collect, event, sample, taken);
 		return;
 	}
-	if (collect->table->options.mem_mode) /* memory samples are worth their latency */
+	if (collect->profile->shape.weights) /* memory samples are worth their latency */
 		values.period = values.weight ? values.weight : 1;
-	add_to(collect, target, sample->mode, taken, &values);
+	add_to(collect, event, sample->mode, taken, &values);
 }
 
 static void count_place(struct collect *collect, const struct replay_sample *sample)
 {
-	struct session *session = &collect->table->session;
+	struct session *session = &collect->profile->session;
 	struct place_row *row = &session->places->v[collect->facts[FACT_PLACE]];
 
 	row->n_samples++;
@@ -346,24 +325,24 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 		       struct str *err)
 {
 	struct collect *collect = context;
-	struct table *table = collect->table;
+	struct profile *profile = collect->profile;
 	const struct sample_share *shares;
-	size_t n = session_shares(&table->session, sample, &shares);
+	size_t n = session_shares(&profile->session, sample, &shares);
 	bool taken;
 
 	(void)replay;
-	if (!sample->event || filters_drop_sample(table->filters, sample))
+	if (!sample->event || filters_drop_sample(profile->filters, sample))
 		return 0;
-	if (collect->n_targets != table->session.reader->events.n) {
-		int code = ask_targets(collect, err);
+	if (profile->n_events != profile->session.reader->events.n) {
+		int code = know_events(collect, err);
 
 		if (code)
 			return code;
 	}
-	taken = filters_take_task(table->filters, sample);
+	taken = filters_take_task(profile->filters, sample);
 	if (taken) {
 		fill_facts(collect, sample);
-		if (collect->count_places && !table->branch_view)
+		if (collect->count_places && !profile->shape.branches)
 			count_place(collect, sample);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -375,11 +354,11 @@ static int take_other(void *context, struct replay *replay, const struct record 
 		      const struct record_body *body, struct thread *thread, struct str *err)
 {
 	struct collect *collect = context;
-	struct table *table = collect->table;
+	struct profile *profile = collect->profile;
 
 	(void)replay, (void)thread, (void)err;
 	if (record->type == RECORD_READ)
-		thread_counts_add(&table->thread_counts, &table->session.reader->events, body);
+		thread_counts_add(&profile->thread_counts, &profile->session.reader->events, body);
 	return 0;
 }
 
@@ -387,8 +366,8 @@ static void thread_gone(void *context, struct thread *thread)
 {
 	const struct collect *collect = context;
 
-	if (collect->table->tasks)
-		task_names_last(collect->table->tasks, thread);
+	if (collect->profile->tasks)
+		task_names_last(collect->profile->tasks, thread);
 }
 
 static void show_progress(void *context, double part)
@@ -399,14 +378,12 @@ static void show_progress(void *context, double part)
 		collect->progress(collect->progress_context, part);
 }
 
-int collect_run(struct table *table, collect_target_fn *target,
-		void (*progress)(void *context, double part), void *context, struct str *err)
+int profile_read(struct profile *profile, void (*progress)(void *context, double part), void *context,
+		 struct str *err)
 {
 	struct collect collect = {
-		.table = table,
-		.target = target,
-		.quantum_ns = table->options.time_quantum_ns ? table->options.time_quantum_ns
-							      : TIME_QUANTUM_NS,
+		.profile = profile,
+		.quantum_ns = profile->options.time_quantum_ns ? profile->options.time_quantum_ns : TIME_QUANTUM_NS,
 		.text = STR_INIT,
 		.progress = progress,
 		.progress_context = context,
@@ -414,18 +391,17 @@ int collect_run(struct table *table, collect_target_fn *target,
 	const struct replay_handlers handlers = {
 		.context = &collect,
 		.sample = take_sample,
-		.other = table->options.threads_counted ? take_other : NULL,
+		.other = profile->options.threads_counted ? take_other : NULL,
 		.thread_gone = thread_gone,
 		.progress = show_progress,
 	};
-	const struct replay *replay = &table->session.replay;
-	int code = ask_targets(&collect, err);
+	const struct replay *replay = &profile->session.replay;
+	int code = profile->session.reader->events.n ? know_events(&collect, err) : 0;
 
 	if (!code)
-		code = replay_run(&table->session.replay, &handlers, err);
+		code = replay_run(&profile->session.replay, &handlers, err);
 	for (size_t i = 0; i < replay->n_threads; i++)
 		thread_gone(&collect, replay->threads[i]);
-	free(collect.targets);
 	str_release(&collect.text);
 	return code;
 }

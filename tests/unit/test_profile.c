@@ -5,58 +5,45 @@
 #include "profile/profile.h"
 #include "session_fixture.h"
 
-enum { EVENTS_MOST = 2 };
-
 struct targets {
-	struct table table; /* first: the target function is given it */
+	struct profile_shape shape;
+	uint64_t quantum_ns;
+	struct profile *profile;
 	struct reader reader;
-	struct cells cells[EVENTS_MOST];
-	struct entry_stats totals[EVENTS_MOST];
-	bool made[EVENTS_MOST];
-	uint64_t facts;
 	struct str err;
 };
 
-static int target(struct table *table, const struct data_event *event,
-		  struct collect_target *target, struct str *err)
+static int choose(void *context, struct profile *profile, struct profile_shape *shape, struct str *err)
 {
-	struct targets *t = (struct targets *)table;
+	const struct targets *t = context;
 
-	(void)err;
-	assert_true(event->index < EVENTS_MOST);
-	if (!t->made[event->index])
-		cells_init(&t->cells[event->index], t->facts);
-	t->made[event->index] = true;
-	target->cells = &t->cells[event->index];
-	target->totals = &t->totals[event->index];
+	(void)profile, (void)err;
+	*shape = t->shape;
 	return 0;
 }
 
 static void collect(struct targets *t, struct fix_story *story, uint64_t facts,
 		    const struct filter_options *filters)
 {
+	const struct profile_options options = {
+		.filters = *filters, .time_quantum_ns = t->quantum_ns, .choose = choose, .context = t,
+	};
 	struct str bytes;
 
-	t->facts = facts;
+	t->shape.facts = facts;
 	str_init(&t->err);
 	story_bytes(story, false, &bytes);
 	if (reader_open_fd(&t->reader, fix_memory_file(bytes.s, bytes.len), "story", &t->err) ||
-	    session_init(&t->table.session, &t->reader, &t->table.options.session, &t->err) ||
-	    filters_new(&t->table.filters, filters, &t->table.session, &t->err) ||
-	    collect_run(&t->table, target, NULL, NULL, &t->err))
+	    profile_new(&t->profile, &options, &t->reader, &t->err) ||
+	    profile_read(t->profile, NULL, NULL, &t->err))
 		fail_msg("%s", t->err.s);
 	str_release(&bytes);
 }
 
 static void release(struct targets *t, struct fix_story *story)
 {
-	filters_free(t->table.filters);
-	task_names_free(t->table.tasks);
-	session_release(&t->table.session);
+	profile_free(t->profile);
 	reader_close(&t->reader);
-	for (size_t i = 0; i < EVENTS_MOST; i++)
-		if (t->made[i])
-			cells_release(&t->cells[i]);
 	str_release(&t->err);
 	story_release(story);
 }
@@ -87,13 +74,13 @@ static void each_event_has_its_cells(void **state)
 	memset(&t, 0, sizeof(t));
 	make_story(&story);
 	collect(&t, &story, 1ULL << FACT_COMM | 1ULL << FACT_MISC, &(struct filter_options){ 0 });
-	assert_int_equal(t.cells[0].n, 4);
-	assert_int_equal(t.totals[0].n_samples, 4);
-	assert_int_equal(t.totals[0].period, 4000);
-	assert_int_equal(t.totals[0].period_sys, 2000);
-	assert_int_equal(t.totals[0].period_us, 2000);
-	assert_int_equal(t.cells[1].n, 1);
-	assert_int_equal(t.totals[1].n_samples, 1);
+	assert_int_equal(t.profile->events[0]->cells.n, 4);
+	assert_int_equal(t.profile->events[0]->totals.n_samples, 4);
+	assert_int_equal(t.profile->events[0]->totals.period, 4000);
+	assert_int_equal(t.profile->events[0]->totals.period_sys, 2000);
+	assert_int_equal(t.profile->events[0]->totals.period_us, 2000);
+	assert_int_equal(t.profile->events[1]->cells.n, 1);
+	assert_int_equal(t.profile->events[1]->totals.n_samples, 1);
 	release(&t, &story);
 }
 
@@ -107,17 +94,17 @@ static void filters_and_totals(void **state)
 	memset(&t, 0, sizeof(t));
 	make_story(&story);
 	collect(&t, &story, 1ULL << FACT_COMM, &(struct filter_options){ .comms = "one" });
-	assert_int_equal(t.cells[0].n, 1);
-	assert_int_equal(t.cells[0].values[0].n_samples, 2);
-	assert_int_equal(t.totals[0].n_samples, 4);
+	assert_int_equal(t.profile->events[0]->cells.n, 1);
+	assert_int_equal(t.profile->events[0]->cells.values[0].n_samples, 2);
+	assert_int_equal(t.profile->events[0]->totals.n_samples, 4);
 	release(&t, &story);
 
 	memset(&t, 0, sizeof(t));
 	make_story(&story);
 	collect(&t, &story, 1ULL << FACT_COMM,
 		&(struct filter_options){ .time = "0.000000011,0.000000012" });
-	assert_int_equal(t.cells[0].n, 2);
-	assert_int_equal(t.totals[0].n_samples, 2);
+	assert_int_equal(t.profile->events[0]->cells.n, 2);
+	assert_int_equal(t.profile->events[0]->totals.n_samples, 2);
 	release(&t, &story);
 }
 
@@ -141,13 +128,13 @@ static void sample_facts(void **state)
 	story_add(&story, &body);
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 		facts |= 1ULL << kept[i];
-	t.table.options.time_quantum_ns = 1000;
+	t.quantum_ns = 1000;
 	collect(&t, &story, facts, &(struct filter_options){ 0 });
-	assert_int_equal(t.cells[0].n, 1);
+	assert_int_equal(t.profile->events[0]->cells.n, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
 		unsigned shift = kept[i] == FACT_PID || kept[i] == FACT_TID ? 32 : 0;
 
-		assert_int_equal(cell_fact(&t.cells[0], 0, kept[i]) >> shift, expected[i]);
+		assert_int_equal(cell_fact(&t.profile->events[0]->cells, 0, kept[i]) >> shift, expected[i]);
 	}
 	release(&t, &story);
 }
@@ -162,7 +149,7 @@ static void branches(void **state)
 	static struct targets t;
 	struct fix_story story;
 	struct record_body body = fix_sample(101, 10);
-	struct cells *cells = &t.cells[0];
+	const struct cells *cells;
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
@@ -170,11 +157,12 @@ static void branches(void **state)
 	body.sample.branches = stack;
 	body.sample.n_branches = ARRAY_SIZE(stack);
 	story_add(&story, &body);
-	t.table.branch_view = true;
+	t.shape.branches = true;
 	collect(&t, &story,
 		1ULL << FACT_FROM | 1ULL << FACT_TO | 1ULL << FACT_PLACE |
 			1ULL << FACT_BRANCH_FLAGS,
 		&(struct filter_options){ 0 });
+	cells = &t.profile->events[0]->cells;
 	assert_int_equal(cells->n, 2);
 	assert_int_equal(cells->values[0].n_samples, 2);
 	assert_int_equal(cells->values[0].period, 2);
@@ -182,7 +170,7 @@ static void branches(void **state)
 	assert_int_equal(cell_fact(cells, 0, FACT_PLACE), cell_fact(cells, 0, FACT_TO));
 	assert_int_equal(cell_fact(cells, 0, FACT_FROM), cell_fact(cells, 1, FACT_FROM));
 	assert_int_equal(cell_fact(cells, 1, FACT_BRANCH_FLAGS), 2);
-	assert_int_equal(t.totals[0].n_samples, 3);
+	assert_int_equal(t.profile->events[0]->totals.n_samples, 3);
 	release(&t, &story);
 }
 
@@ -200,10 +188,10 @@ static void memory_mode(void **state)
 	story_add(&story, &body);
 	body.sample.weight = 0;
 	story_add(&story, &body);
-	t.table.options.mem_mode = true;
+	t.shape.weights = true;
 	collect(&t, &story, 0, &(struct filter_options){ 0 });
-	assert_int_equal(t.totals[0].n_samples, 2);
-	assert_int_equal(t.totals[0].period, 31);
+	assert_int_equal(t.profile->events[0]->totals.n_samples, 2);
+	assert_int_equal(t.profile->events[0]->totals.period, 31);
 	release(&t, &story);
 }
 
@@ -227,16 +215,16 @@ static void nothing_to_say(void **state)
 	make_story(&story);
 	story_kernel_map(&story, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
 	collect(&t, &story, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
-	session_add_notes(&t.table.session);
-	for (size_t i = 0; i < t.table.session.notes.n; i++)
-		fail_msg("%s", t.table.session.notes.v[i].text);
+	session_add_notes(&t.profile->session);
+	for (size_t i = 0; i < t.profile->session.notes.n; i++)
+		fail_msg("%s", t.profile->session.notes.v[i].text);
 	release(&t, &story);
 }
 
 static void losses_are_numbers(void **state)
 {
 	static struct targets t;
-	struct session *session = &t.table.session;
+	struct session *session;
 	struct fix_story story;
 	const struct note *note;
 
@@ -244,6 +232,7 @@ static void losses_are_numbers(void **state)
 	memset(&t, 0, sizeof(t));
 	make_story(&story);
 	collect(&t, &story, 0, &(struct filter_options){ 0 });
+	session = &t.profile->session;
 	session->replay.counts.samples = 300;
 	session->replay.counts.lost_samples = 100;
 	session->replay.counts.throttles = 7;
@@ -267,7 +256,7 @@ static void losses_are_numbers(void **state)
 static void files_without_symbols(void **state)
 {
 	static struct targets t;
-	struct session *session = &t.table.session;
+	struct session *session;
 	struct fix_story story;
 	const struct note *note;
 	char path[64];
@@ -282,6 +271,7 @@ static void files_without_symbols(void **state)
 			story_sample(&story, 10 + i, PID, PID, i * 0x100000ULL + k);
 	}
 	collect(&t, &story, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
+	session = &t.profile->session;
 	for (uint32_t i = 0; i < session->places->n; i++)
 		assert_null(place_symbol(session, i));
 	session_add_notes(session);
