@@ -48,6 +48,25 @@ uint32_t places_intern(struct places *places, const struct place *place, uint64_
 	return (uint32_t)places->n++;
 }
 
+uint32_t *places_keep(struct places *places, const bool *used)
+{
+	uint32_t *now = xcalloc(places->n + 1, sizeof(*now));
+	size_t n = 0;
+
+	index_clear(&places->ix);
+	for (size_t i = 0; i < places->n; i++) {
+		now[i] = PLACE_NONE;
+		if (!used[i])
+			continue;
+		now[i] = (uint32_t)n;
+		places->v[n] = places->v[i];
+		index_add(&places->ix, place_hash(&places->v[n]), (uint32_t)n);
+		n++;
+	}
+	places->n = n;
+	return now;
+}
+
 const struct frame_list *place_frames(struct session *session, uint32_t place, unsigned want)
 {
 	static const struct frame_list nothing = { &frame_unknown, 1 };

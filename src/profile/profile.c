@@ -1,7 +1,7 @@
 /*
  * A recording as facts: what is decided before it is read, and what it is kept in. The reading itself is collect.c.
  */
-#include "profile/profile.h"
+#include "profile/session_internal.h"
 
 #include <stdlib.h>
 
@@ -139,4 +139,10 @@ void profile_cells_done(struct profile *profile, size_t at, const struct cells *
 	for (size_t i = 0; i < event->n_coarse; i++)
 		if (&event->coarse[i]->cells == cells)
 			event->coarse[i]->users--;
+}
+
+void profile_forget_coarse(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->n_events; i++)
+		forget_coarse(profile->events[i], 0);
 }

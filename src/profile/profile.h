@@ -111,6 +111,9 @@ struct stacks {
 	size_t n, cap;
 	struct index ix;
 };
+/* Those that are not `used` (by number) go; the caller frees the new number of each old one. */
+uint32_t *places_keep(struct places *places, const bool *used);
+uint32_t *stacks_keep(struct stacks *stacks, const bool *used, const uint32_t *places);
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t place);
 /* The places of a stack, innermost first, into out (at most max); returns how many. */
 size_t stacks_walk(const struct stacks *stacks, uint32_t stack, uint32_t *out, size_t max);
@@ -311,6 +314,11 @@ static inline int32_t task_names_number(uint64_t id)
 void task_names_want(struct task_names *names, struct thread *thread);
 /* The thread goes, or the recording is at its end. */
 void task_names_last(struct task_names *names, struct thread *thread);
+/* Marks one that is to stay; all others go with task_names_drop. */
+void task_names_keep(struct task_names *names, uint64_t id);
+void task_names_drop(struct task_names *names);
+/* To be called for all that live when some were dropped. */
+void task_names_dropped(const struct task_names *names, struct thread *thread);
 /* For replay_comm; of a process the name of its first thread, where that was seen. */
 uint32_t task_names_comm(const struct task_names *names, uint64_t id);
 
@@ -416,6 +424,11 @@ int profile_read(struct profile *profile, void (*progress)(void *context, double
  */
 const struct cells *profile_cells(struct profile *profile, size_t event, uint64_t facts);
 void profile_cells_done(struct profile *profile, size_t event, const struct cells *cells);
+/*
+ * Halves all sums decay_shift times, and drops what then has no samples, with the stacks, places and tasks that nothing
+ * else has: what is fed for ever stays flat. No table of the profile may be there; numbers are new ones.
+ */
+void profile_compact(struct profile *profile, unsigned decay_shift);
 /* The bucket of a time; widens all of them until it is one of PROFILE_BUCKETS. */
 uint32_t profile_bucket(struct profile *profile, uint64_t time_ns);
 

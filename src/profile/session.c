@@ -108,3 +108,11 @@ const char *session_function(void *context, uint64_t address, uint64_t *start)
 	*start = symbol->start;
 	return symbol->name;
 }
+
+void session_forget(struct session *session)
+{
+	struct session_private *private = session->private;
+
+	memset(private->place_slots, 0, sizeof(private->place_slots));
+	stack_cache_release(&private->stack_cache);
+}

@@ -52,6 +52,11 @@ void stack_cache_add(struct stack_cache *cache, const struct replay_sample *samp
 		     uint32_t stack);
 void stack_cache_release(struct stack_cache *cache);
 
+/* Places and stacks have new numbers: nothing that remembers old ones holds. */
+void session_forget(struct session *session);
+/* profile.c: cells with fewer facts are made anew. */
+void profile_forget_coarse(struct profile *profile);
+
 /* ---- read_values.c ---- */
 
 struct last_value { /* of a counter, by its id; where it is inherited also by thread */

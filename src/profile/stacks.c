@@ -32,3 +32,23 @@ size_t stacks_walk(const struct stacks *stacks, uint32_t stack, uint32_t *out, s
 		out[n++] = stacks->v[stack].place;
 	return n;
 }
+
+/* A parent is older than its children, so it has its new number first. */
+uint32_t *stacks_keep(struct stacks *stacks, const bool *used, const uint32_t *places)
+{
+	uint32_t *now = xcalloc(stacks->n + 1, sizeof(*now));
+	size_t n = stacks->n ? 1 : 0;
+
+	index_clear(&stacks->ix);
+	for (size_t i = 1; i < stacks->n; i++) {
+		struct stack_node node = { now[stacks->v[i].parent], places[stacks->v[i].place] };
+
+		if (!used[i])
+			continue;
+		now[i] = (uint32_t)n;
+		index_add(&stacks->ix, hash_word((uint64_t)node.parent << 32 | node.place), (uint32_t)n);
+		stacks->v[n++] = node;
+	}
+	stacks->n = n;
+	return now;
+}

@@ -9,6 +9,7 @@ struct task_name {
 	uint64_t id;
 	uint32_t comm;
 	bool of_first_thread; /* a process's own name */
+	bool kept; /* task_names_keep */
 };
 
 struct task_names {
@@ -63,7 +64,7 @@ static void add(struct task_names *names, uint64_t id, uint32_t comm)
 		return;
 	index_add(&names->ix, hash_word(id), (uint32_t)names->n);
 	VEC_GROW(names->v, names->n, names->cap);
-	names->v[names->n++] = (struct task_name){ id, comm, false };
+	names->v[names->n++] = (struct task_name){ .id = id, .comm = comm };
 }
 
 void task_names_want(struct task_names *names, struct thread *thread)
@@ -102,4 +103,34 @@ uint32_t task_names_comm(const struct task_names *names, uint64_t id)
 	const struct task_name *name = find(names, id);
 
 	return name ? name->comm : 0;
+}
+
+void task_names_keep(struct task_names *names, uint64_t id)
+{
+	struct task_name *name = find(names, id);
+
+	if (name)
+		name->kept = true;
+}
+
+void task_names_drop(struct task_names *names)
+{
+	size_t n = 0;
+
+	index_clear(&names->ix);
+	for (size_t i = 0; i < names->n; i++) {
+		if (!names->v[i].kept)
+			continue;
+		names->v[n] = names->v[i];
+		names->v[n].kept = false;
+		index_add(&names->ix, hash_word(names->v[n].id), (uint32_t)n);
+		n++;
+	}
+	names->n = n;
+}
+
+void task_names_dropped(const struct task_names *names, struct thread *thread)
+{
+	if (!find(names, task_names_tid(thread)))
+		thread->user = NULL;
 }

@@ -195,6 +195,70 @@ static void memory_mode(void **state)
 	release(&t, &story);
 }
 
+/* Many that are sampled once each, and one that goes on: when all are halved, only this one is left. */
+static void what_decays_goes(void **state)
+{
+	enum { TASKS = 500, OFTEN = 9 };
+	static struct targets t;
+	struct fix_story story;
+	const struct profile_event *event;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	story_init(&story);
+	for (int i = 0; i < TASKS; i++) {
+		const uint64_t ips[] = { 0x400000 + (uint64_t)i, 0x500000 };
+
+		story_chain(&story, 10 + (uint64_t)i, 1000 + i, 1000 + i, MISC_USER, ips, ARRAY_SIZE(ips));
+	}
+	for (int i = 0; i < OFTEN; i++) {
+		const uint64_t ips[] = { 0x600000, 0x500000 };
+
+		story_chain(&story, 1000 + (uint64_t)i, PID, PID, MISC_USER, ips, ARRAY_SIZE(ips));
+	}
+	collect(&t, &story, PROFILE_WHOLE & ~(1ULL << FACT_BUCKET), &(struct filter_options){ 0 });
+	event = t.profile->events[0];
+	assert_int_equal(event->cells.n, TASKS + 1);
+	assert_true(t.profile->session.places->n > TASKS);
+	profile_compact(t.profile, 1);
+	assert_int_equal(event->cells.n, 1);
+	assert_int_equal(event->cells.values[0].n_samples, OFTEN / 2);
+	assert_int_equal(event->totals.n_samples, (TASKS + OFTEN) / 2);
+	assert_int_equal(cell_fact(&event->cells, 0, FACT_TID) >> 32, PID);
+	assert_int_equal(t.profile->session.stacks->n, 1 + 2); /* the root, and two frames */
+	assert_true(t.profile->session.places->n <= 3); /* of the sample's ip and of two frames */
+	assert_int_equal(cell_fact(&event->cells, 0, FACT_STACK), 2);
+	profile_compact(t.profile, 10);
+	assert_int_equal(event->cells.n, 0);
+	assert_int_equal(t.profile->session.places->n, 0);
+	release(&t, &story);
+}
+
+/* A recording of any length has at most so many buckets, each twice as wide as before when they don't suffice. */
+static void buckets_widen(void **state)
+{
+	static struct targets t;
+	struct fix_story story;
+	const struct cells *cells;
+	uint64_t samples = 0;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	story_init(&story);
+	for (uint64_t i = 0; i < 20000; i++)
+		story_sample(&story, 1 + (i << 20), PID, PID, 0x400000);
+	collect(&t, &story, 1ULL << FACT_BUCKET, &(struct filter_options){ 0 });
+	cells = &t.profile->events[0]->cells;
+	assert_int_equal(t.profile->bucket_ns, 8 << 20);
+	assert_int_equal(cells->n, 20000 / 8);
+	for (size_t i = 0; i < cells->n; i++) {
+		assert_int_equal(cell_fact(cells, i, FACT_BUCKET), i);
+		samples += cells->values[i].n_samples;
+	}
+	assert_int_equal(samples, 20000);
+	release(&t, &story);
+}
+
 /* ---- notes ---- */
 
 static const struct note *find_note(const struct session *session, const char *beginning)
@@ -297,6 +361,8 @@ int main(void)
 		cmocka_unit_test(sample_facts),
 		cmocka_unit_test(branches),
 		cmocka_unit_test(memory_mode),
+		cmocka_unit_test(what_decays_goes),
+		cmocka_unit_test(buckets_widen),
 		cmocka_unit_test(nothing_to_say),
 		cmocka_unit_test(losses_are_numbers),
 		cmocka_unit_test(files_without_symbols),

@@ -1,0 +1,110 @@
+/*
+ * A profile that is fed for ever stays as large as what it shows: sums decay, cells that have nothing left go, and with
+ * them the stacks, places and tasks that no other cell has. What stays is numbered anew, in its old order.
+ */
+#include "profile/session_internal.h"
+
+#include <stdlib.h>
+
+/* What cells still have. */
+struct marks {
+	bool *stacks, *places; /* by number */
+	size_t n_stacks, n_places;
+};
+
+static void mark_stack(const struct stacks *stacks, struct marks *marks, uint32_t stack)
+{
+	for (; stack && !marks->stacks[stack]; stack = stacks->v[stack].parent) {
+		marks->stacks[stack] = true;
+		marks->places[stacks->v[stack].place] = true;
+	}
+}
+
+static void mark_place(const struct places *places, struct marks *marks, uint64_t place)
+{
+	if (place < places->n)
+		marks->places[place] = true;
+}
+
+static const enum sample_fact place_facts[] = { FACT_PLACE, FACT_FROM, FACT_TO, FACT_DATA_PLACE };
+
+static void mark_cells(struct profile *profile, const struct cells *cells, struct marks *marks)
+{
+	for (size_t i = 0; i < cells->n; i++) {
+		if (cells_have(cells, FACT_STACK))
+			mark_stack(profile->session.stacks, marks, (uint32_t)cell_fact(cells, i, FACT_STACK));
+		for (size_t f = 0; f < ARRAY_SIZE(place_facts); f++)
+			if (cells_have(cells, place_facts[f]))
+				mark_place(profile->session.places, marks, cell_fact(cells, i, place_facts[f]));
+		if (profile->tasks && cells_have(cells, FACT_TID))
+			task_names_keep(profile->tasks, cell_fact(cells, i, FACT_TID));
+		if (profile->tasks && cells_have(cells, FACT_PID))
+			task_names_keep(profile->tasks, cell_fact(cells, i, FACT_PID));
+	}
+}
+
+static void decay_totals(struct entry_stats *totals, unsigned shift)
+{
+	totals->n_samples >>= shift;
+	totals->period >>= shift;
+	totals->period_sys >>= shift;
+	totals->period_us >>= shift;
+	totals->period_guest_sys >>= shift;
+	totals->period_guest_us >>= shift;
+	totals->weight >>= shift;
+}
+
+static void move_all(struct profile *profile, const struct cell_moves *moves)
+{
+	for (size_t i = 0; i < profile->n_events; i++) {
+		struct cells *cells = &profile->events[i]->cells, old = *cells;
+
+		cells_move(cells, &old, cells_facts(&old), moves);
+		cells_release(&old);
+	}
+}
+
+/* Tasks that live are told of anew with their next sample. */
+static void forget_tasks(struct profile *profile)
+{
+	const struct replay *replay = &profile->session.replay;
+
+	task_names_drop(profile->tasks);
+	for (size_t i = 0; i < replay->n_threads; i++)
+		task_names_dropped(profile->tasks, replay->threads[i]);
+}
+
+void profile_compact(struct profile *profile, unsigned decay_shift)
+{
+	struct session *session = &profile->session;
+	struct cell_moves moves = { .decay_shift = decay_shift };
+	struct marks marks = {
+		.stacks = xcalloc(session->stacks->n + 1, sizeof(bool)),
+		.places = xcalloc(session->places->n + 1, sizeof(bool)),
+		.n_stacks = session->stacks->n,
+		.n_places = session->places->n,
+	};
+	uint32_t *stacks, *places;
+
+	profile_forget_coarse(profile);
+	if (decay_shift)
+		move_all(profile, &moves);
+	for (size_t i = 0; i < profile->n_events; i++) {
+		decay_totals(&profile->events[i]->totals, decay_shift);
+		mark_cells(profile, &profile->events[i]->cells, &marks);
+	}
+	places = places_keep(session->places, marks.places);
+	stacks = stacks_keep(session->stacks, marks.stacks, places);
+	moves = (struct cell_moves){ .decay_shift = 0 };
+	moves.renumbered[FACT_STACK] = (struct cell_renumbering){ stacks, marks.n_stacks };
+	for (size_t f = 0; f < ARRAY_SIZE(place_facts); f++)
+		moves.renumbered[place_facts[f]] = (struct cell_renumbering){ places, marks.n_places };
+	move_all(profile, &moves);
+	session_forget(session);
+	if (profile->tasks)
+		forget_tasks(profile);
+	free(stacks);
+	free(places);
+	free(marks.stacks);
+	free(marks.places);
+}
