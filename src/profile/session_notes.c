@@ -144,7 +144,7 @@ static size_t files_of_state(const struct session *session, enum sym_state state
 			     uint64_t *all)
 {
 	const struct replay *replay = &session->replay;
-	uint64_t *samples = xcalloc(replay->n_dsos + 1, sizeof(*samples));
+	uint64_t *samples = xcalloc(replay->dsos.n + 1, sizeof(*samples));
 	size_t n = 0;
 
 	*all = 0;
@@ -155,12 +155,12 @@ static size_t files_of_state(const struct session *session, enum sym_state state
 		if (row->dso)
 			samples[row->dso->index] += row->n_samples;
 	}
-	for (size_t i = 0; i < replay->n_dsos; i++)
-		if (is_shown(session, replay->dsos[i]) &&
-		    symbols_state(session->symbols, replay->dsos[i]) == state &&
-		    !symbols_hidden(session->symbols, replay->dsos[i]) &&
-		    (state == SYM_NONE || *symbols_why(session->symbols, replay->dsos[i])))
-			files[n++] = (struct nameless){ replay->dsos[i], samples[i] };
+	for (size_t i = 0; i < replay->dsos.n; i++)
+		if (is_shown(session, replay->dsos.v[i]) &&
+		    symbols_state(session->symbols, replay->dsos.v[i]) == state &&
+		    !symbols_hidden(session->symbols, replay->dsos.v[i]) &&
+		    (state == SYM_NONE || *symbols_why(session->symbols, replay->dsos.v[i])))
+			files[n++] = (struct nameless){ replay->dsos.v[i], samples[i] };
 	free(samples);
 	qsort(files, n, sizeof(*files), most_samples_first);
 	return n;
@@ -182,7 +182,7 @@ static void add_file(const struct session *session, const struct nameless *file,
 
 static void add_files(struct session *session, enum sym_state state, const char *what)
 {
-	struct nameless *files = xcalloc(session->replay.n_dsos + 1, sizeof(*files));
+	struct nameless *files = xcalloc(session->replay.dsos.n + 1, sizeof(*files));
 	struct str most = STR_INIT, rest = STR_INIT;
 	uint64_t all;
 	size_t n = files_of_state(session, state, files, &all), listed = 0, more = 0;
@@ -214,8 +214,8 @@ static void add_files(struct session *session, enum sym_state state, const char 
 
 static bool has_kernel(const struct replay *replay)
 {
-	for (size_t i = 0; i < replay->n_dsos; i++)
-		if (replay->dsos[i]->kind == DSO_KERNEL)
+	for (size_t i = 0; i < replay->dsos.n; i++)
+		if (replay->dsos.v[i]->kind == DSO_KERNEL)
 			return true;
 	return false;
 }

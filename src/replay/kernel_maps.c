@@ -5,7 +5,6 @@
  *	[kernel.kallsyms]_text  start, len: the text; pgoff: address of the symbol behind the name
  *	/lib/modules/.../x.ko or [x]  start, len: where the module was loaded
  */
-#include "replay/map_kind.h"
 #include "replay/state.h"
 #include "replay/story.h"
 
@@ -36,7 +35,7 @@ void kernel_maps_add(struct replay *replay, const struct record_body *body, bool
 	key.kind = map_kind_kernel(mmap->path, guest, &key.path_bytes);
 	key.build_id.size = mmap->build_id_size;
 	memcpy(key.build_id.bytes, mmap->build_id, sizeof(key.build_id.bytes));
-	map.dso = dso_table_get(replay, &key);
+	map.dso = dso_table_get(&replay->dsos, &key);
 	map.pgoff = mmap->pgoff;
 	map.prot = mmap->prot;
 	map.flags = mmap->flags;
@@ -74,7 +73,7 @@ void kernel_maps_ksymbol(struct replay *replay, const struct record_body *body)
 	if (start == end)
 		return;
 	key.path_bytes = strlen(key.path);
-	map.dso = dso_table_get(replay, &key);
+	map.dso = dso_table_get(&replay->dsos, &key);
 	/* The same program may have been loaded several times. */
 	if (!map.dso->end || start < map.dso->start)
 		map.dso->start = start;

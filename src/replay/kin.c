@@ -16,6 +16,7 @@ void kin_release(struct kin_table *table)
 	for (size_t i = 0; i < table->n; i++)
 		free(table->v[i].jit_path);
 	free(table->v);
+	free(table->holders);
 	index_release(&table->by_pid);
 }
 
@@ -90,12 +91,19 @@ void kin_maps(struct kin_table *table, int32_t pid, const struct record_mmap *mm
 	kin->jit_inode = mmap->inode;
 }
 
-void kin_holds(struct dso *dso, int32_t pid)
+void kin_holds(struct kin_table *table, const struct dso *dso, int32_t pid)
 {
-	for (size_t i = 0; i < DSO_HOLDERS; i++)
-		if (dso->holders[i] == pid)
+	struct dso_holders *holders;
+
+	while (table->n_holders <= dso->index) {
+		VEC_GROW(table->holders, table->n_holders, table->cap_holders);
+		table->holders[table->n_holders++] = (struct dso_holders){ .n = 0 };
+	}
+	holders = &table->holders[dso->index];
+	for (size_t i = 0; i < HOLDERS_KEPT; i++)
+		if (holders->v[i] == pid)
 			return;
-	dso->holders[dso->n_holders++ % DSO_HOLDERS] = pid;
+	holders->v[holders->n++ % HOLDERS_KEPT] = pid;
 }
 
 /* ---- what others ask ---- */
@@ -138,14 +146,17 @@ static void add_children(const struct kin_table *table, int32_t pid, struct pid_
 size_t replay_holders(const struct replay *replay, const struct dso *dso, int32_t *pids, size_t max)
 {
 	const struct kin_table *table = &replay->private->kin;
-	size_t n = dso->n_holders < DSO_HOLDERS ? dso->n_holders : DSO_HOLDERS;
+	static const struct dso_holders none;
+	const struct dso_holders *holders =
+		dso->index < table->n_holders ? &table->holders[dso->index] : &none;
+	size_t n = holders->n < HOLDERS_KEPT ? holders->n : HOLDERS_KEPT;
 	struct pid_list list = { .v = pids, .max = max };
 
 	for (size_t i = 0; i < n; i++)
-		add(&list, find(table, dso->holders[(dso->n_holders - 1 - i) % DSO_HOLDERS]));
+		add(&list, find(table, holders->v[(holders->n - 1 - i) % HOLDERS_KEPT]));
 	for (size_t i = 0; i < n; i++) {
-		add_children(table, dso->holders[i], &list);
-		add_parents(table, find(table, dso->holders[i]), &list);
+		add_children(table, holders->v[i], &list);
+		add_parents(table, find(table, holders->v[i]), &list);
 	}
 	return list.n;
 }

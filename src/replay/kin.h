@@ -7,10 +7,19 @@
 
 #include "replay/replay.h"
 
+enum { HOLDERS_KEPT = 8 };
+
+struct dso_holders { /* some of the processes that mapped a dso */
+	int32_t v[HOLDERS_KEPT];
+	uint32_t n; /* that were put there; the latest ones stay */
+};
+
 struct kin_table {
 	struct kin *v;
 	size_t n, cap;
 	struct index by_pid;
+	struct dso_holders *holders; /* by index of the dso */
+	size_t n_holders, cap_holders;
 };
 
 void kin_release(struct kin_table *table);
@@ -21,6 +30,6 @@ void kin_ends(struct kin_table *table, int32_t pid);
 /* The process mapped a file: it may be its dump of code. */
 void kin_maps(struct kin_table *table, int32_t pid, const struct record_mmap *mmap);
 /* The process is one of those that mapped the dso. */
-void kin_holds(struct dso *dso, int32_t pid);
+void kin_holds(struct kin_table *table, const struct dso *dso, int32_t pid);
 
 #endif

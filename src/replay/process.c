@@ -52,7 +52,7 @@ static void leave(struct process_table *table, struct task *task)
 {
 	struct process *process = task->process;
 
-	if (--process->space.refs)
+	if (--process->n_threads)
 		return;
 	id_table_remove(&table->pids, &process->by_pid);
 	space_release(&process->space);
@@ -62,14 +62,14 @@ static void leave(struct process_table *table, struct task *task)
 
 static void join(struct replay *replay, struct task *task, struct process *process, int32_t pid)
 {
-	if (!process->space.refs)
+	if (!process->n_threads)
 		kin_begins(&replay->private->kin, pid);
 	process->n_running++;
 	task->process = process;
 	task->thread.pid = pid;
 	task->thread.process_serial = process->serial;
 	task->thread.space = &process->space;
-	process->space.refs++;
+	process->n_threads++;
 }
 
 static struct task *task_new(struct replay *replay, struct process *process, int32_t pid,

@@ -18,7 +18,8 @@ struct process {
 	/* First, so that a link is a process; not linked: its pid is not known, or was reused. */
 	struct id_link by_pid;
 	uint32_t serial;
-	uint32_t n_running; /* threads that have not exited, of those that are known */
+	uint32_t n_threads; /* that are known */
+	uint32_t n_running; /* those of them that have not exited */
 	bool first_exited; /* the thread whose tid is the pid */
 	struct space space;
 	/*

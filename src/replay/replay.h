@@ -17,72 +17,8 @@
 #define PSTAT_REPLAY_H
 
 #include "data/data.h"
+#include "space/space.h"
 #include "util/util.h"
-
-/* ---- files and other places where code lies ---- */
-
-enum dso_kind {
-	DSO_FILE, /* an ELF file */
-	DSO_VDSO, /* [vdso]; [vdso32], ... */
-	DSO_KERNEL, /* [kernel.kallsyms] */
-	DSO_MODULE, /* a loaded kernel module */
-	DSO_GUEST_KERNEL,
-	DSO_GUEST_MODULE,
-	DSO_BPF, /* what a KSYMBOL record named: a BPF program, or out-of-line code of the kernel */
-	DSO_ANON, /* executable memory without a file: code made at run time; one per process */
-	DSO_OTHER, /* [vsyscall], [stack], [heap] as data, ...: never has symbols */
-};
-
-struct build_id {
-	uint8_t size; /* 0: not known */
-	uint8_t bytes[20];
-};
-
-enum { DSO_HOLDERS = 8 };
-
-struct dso {
-	uint32_t index; /* place in replay.dsos */
-	enum dso_kind kind;
-	char *path; /* raw bytes, as recorded: "/usr/bin/x", "[kernel.kallsyms]", KSYMBOL's name */
-	char *name; /* for people: base name, printable; "[JIT] tid 12" for DSO_ANON, "[vdso]", ... */
-	struct build_id build_id; /* from MMAP2, or BUILD_ID feature/record for this path */
-	bool build_id_listed; /* from the latter */
-	int32_t pid; /* DSO_ANON: the process; else -1 */
-	int32_t jit_pid; /* DSO_FILE "jitted-PID-N.so" made by inject: PID; else -1 */
-	uint32_t major, minor; /* from MMAP2 without build-id; 0: not known */
-	uint64_t inode;
-	uint64_t start, end; /* DSO_KERNEL, _MODULE, _BPF: where it was loaded; else 0 */
-	uint64_t ref_addr; /* DSO_KERNEL: the recorded address of ref_symbol (MMAP's pgoff) */
-	char *ref_symbol; /* DSO_KERNEL: "_text" or "_stext", or NULL */
-	int32_t holders[DSO_HOLDERS]; /* some of the processes that mapped it, see replay_holders */
-	uint32_t n_holders; /* that were put there; the latest ones stay */
-};
-
-/* Two dsos are the same when path, build-id and inode (where both have one), kind and pid are. */
-
-/* ---- address spaces ---- */
-
-struct map {
-	uint64_t start, end; /* [start, end) */
-	uint64_t pgoff; /* of start in the file, bytes */
-	struct dso *dso;
-	uint32_t prot, flags; /* mmap(2); 0: not recorded */
-};
-
-/*
- * Maps in order that don't overlap: a newer map cuts holes into older ones. One per process (its threads
- * share it), one for the kernel, one for guest kernels. After a fork both sides share the chunks of
- * maps until either changes one. Read with space_find and space_next.
- */
-struct map_chunk; /* space.h */
-struct space {
-	struct map_chunk **chunks;
-	size_t n_chunks, cap_chunks;
-	size_t n; /* maps */
-	/* Changes with each change, and is never used twice in a replay: equal ones have equal maps. */
-	uint64_t version;
-	uint32_t refs; /* threads that have it */
-};
 
 /* ---- processes ---- */
 
@@ -163,8 +99,7 @@ struct replay {
 	struct reader *reader; /* borrowed */
 	struct replay_options options;
 	struct replay_counts counts;
-	struct dso **dsos; /* by index; pointers stay valid */
-	size_t n_dsos, cap_dsos;
+	struct dso_table dsos;
 	struct space *kernel; /* kernel, modules, KSYMBOLs */
 	struct space *guest_kernel;
 	struct thread **threads; /* alive (and, with keep_exited, gone) in order of appearance */
@@ -194,11 +129,6 @@ const char *replay_cgroup(const struct replay *replay, uint64_t id);
  */
 void replay_place(struct replay *replay, struct thread *thread, uint8_t mode, uint64_t ip,
 		  struct place *place);
-/* The map of an address in the thread's own space, or NULL. Valid until the space changes. */
-const struct map *space_find(const struct space *space, uint64_t addr);
-/* The first map that begins at or after the end of `after` (NULL: the first of all), or NULL. */
-const struct map *space_next(const struct space *space, const struct map *after);
-
 /* PERF_CONTEXT_* in a chain: the mode that follows it, 0: no frames (DEFERRED); false: not a mark. */
 bool context_mode(uint64_t ip, uint8_t *mode);
 

@@ -30,7 +30,7 @@ void replay_init(struct replay *replay, struct reader *reader, const struct repl
 	replay->guest_kernel = xcalloc(1, sizeof(*replay->guest_kernel));
 	order_init(&p->order, reader->swap);
 	process_table_init(replay);
-	dso_table_take_build_ids(replay);
+	story_take_build_ids(replay);
 }
 
 void replay_release(struct replay *replay)
@@ -46,7 +46,7 @@ void replay_release(struct replay *replay)
 	space_release(replay->guest_kernel);
 	free(replay->kernel);
 	free(replay->guest_kernel);
-	dso_table_release(replay);
+	dso_table_release(&replay->dsos);
 	kin_release(&replay->private->kin);
 	story_release(replay);
 	text_table_release(&p->comms);

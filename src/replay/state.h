@@ -5,11 +5,9 @@
 #define PSTAT_REPLAY_STATE_H
 
 #include "replay/deferred.h"
-#include "replay/dso_table.h"
 #include "replay/kin.h"
 #include "replay/order.h"
 #include "replay/process.h"
-#include "replay/space.h"
 #include "replay/text_table.h"
 
 /* replay_place.c: a map that was found for an address near by; good as long as the version is. */
@@ -25,7 +23,7 @@ struct replay_private {
 	struct order order;
 	uint64_t clock; /* of space versions */
 	struct process_table processes;
-	struct dso_table dsos;
+	size_t build_ids_taken; /* of the header's list, by dsos */
 	struct kin_table kin;
 	struct text_table comms;
 	struct text_table cgroups;

@@ -7,7 +7,6 @@
  */
 #include "replay/story.h"
 
-#include "replay/map_kind.h"
 #include "replay/state.h"
 
 #include <stdlib.h>
@@ -62,7 +61,7 @@ static struct dso *dso_of_map(struct replay *replay, const struct record_body *b
 	key.major = mmap->major;
 	key.minor = mmap->minor;
 	key.inode = mmap->inode;
-	dso = dso_table_get(replay, &key);
+	dso = dso_table_get(&replay->dsos, &key);
 	if (!dso->inode) {
 		dso->major = mmap->major;
 		dso->minor = mmap->minor;
@@ -96,7 +95,7 @@ static struct task *apply_mmap(struct replay *replay, const struct record_body *
 	if (kind == DSO_VDSO)
 		map.pgoff = 0;
 	map.dso = dso_of_map(replay, body, kind, &task->thread);
-	kin_holds(map.dso, task->thread.pid);
+	kin_holds(&replay->private->kin, map.dso, task->thread.pid);
 	kin_maps(&replay->private->kin, task->thread.pid, &body->mmap);
 	space_add(&task->process->space, &map, clock);
 	return task;
@@ -201,10 +200,24 @@ static int after_deferred(struct replay *replay, const struct record_body *body,
 	return task ? deferred_arrived(replay, task, body->deferred.cookie, err) : 0;
 }
 
+void story_take_build_ids(struct replay *replay)
+{
+	const struct info *info = &replay->reader->info;
+	size_t *taken = &replay->private->build_ids_taken;
+
+	for (; *taken < info->build_ids.n; ++*taken) {
+		const struct info_build_id *row = &info->build_ids.v[*taken];
+		struct build_id id = { .size = row->size };
+
+		memcpy(id.bytes, row->bytes, sizeof(id.bytes));
+		dso_table_list_build_id(&replay->dsos, row->path, &id);
+	}
+}
+
 static struct task *apply_build_id(struct replay *replay, const struct record_body *body)
 {
 	(void)body;
-	dso_table_take_build_ids(replay);
+	story_take_build_ids(replay);
 	return NULL;
 }
 
@@ -341,7 +354,7 @@ int story_take(struct replay *replay, const struct record *record, bool timed, u
 
 int story_end(struct replay *replay, struct str *err)
 {
-	dso_table_take_build_ids(replay);
+	story_take_build_ids(replay);
 	return deferred_give_up(replay, NULL, err);
 }
 

@@ -12,6 +12,8 @@ int story_take(struct replay *replay, const struct record *record, bool timed, u
 /* After the last record: what still waits is delivered. */
 int story_end(struct replay *replay, struct str *err);
 void story_release(struct replay *replay);
+/* What the header's list of build-ids has gained is given to the dsos. */
+void story_take_build_ids(struct replay *replay);
 
 /* For samples that were held (deferred.c). */
 void story_fill_sample(struct replay_sample *sample, const struct record *record,

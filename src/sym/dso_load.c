@@ -200,7 +200,7 @@ static void load_other(struct symbols *symbols, struct dso_state *state)
 	none(state, "has no code with names", NULL);
 }
 
-/* To add a kind of dso: a row in replay.h's enum dso_kind, one here, a test in test_symbols.c. */
+/* To add a kind of dso: a row in space.h's enum dso_kind, one here, a test in test_symbols.c. */
 void dso_state_load(struct symbols *symbols, struct dso_state *state)
 {
 	static void (*const loaders[])(struct symbols * symbols, struct dso_state * state) = {

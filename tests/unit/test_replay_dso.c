@@ -4,7 +4,6 @@
  */
 #include "replay_fixture.h"
 
-#include "replay/map_kind.h"
 
 static void test_user_kinds(void **state)
 {
@@ -125,10 +124,10 @@ static void add_with_id(struct fix_story *s, uint64_t time_ns, const char *path,
 /* PATH:BUILD-ID for each dso. */
 static void list(const struct replay *replay, struct str *out)
 {
-	for (size_t i = 0; i < replay->n_dsos; i++) {
-		assert_int_equal(replay->dsos[i]->index, i);
-		str_addf(out, "%s:%02x ", replay->dsos[i]->name,
-			 replay->dsos[i]->build_id.size ? replay->dsos[i]->build_id.bytes[0] : 0);
+	for (size_t i = 0; i < replay->dsos.n; i++) {
+		assert_int_equal(replay->dsos.v[i]->index, i);
+		str_addf(out, "%s:%02x ", replay->dsos.v[i]->name,
+			 replay->dsos.v[i]->build_id.size ? replay->dsos.v[i]->build_id.bytes[0] : 0);
 	}
 }
 
@@ -153,9 +152,9 @@ static void test_same_file(void **state)
 	story_run(&s, options);
 	list(&s.replay, &out);
 	assert_string_equal(out.s, "a:a1 a:a2 b:a1 [JIT] tid 42:00 ");
-	assert_int_equal(s.replay.dsos[3]->pid, PID);
-	assert_int_equal(s.replay.dsos[0]->pid, -1);
-	assert_int_equal(s.replay.dsos[0]->inode, 7);
+	assert_int_equal(s.replay.dsos.v[3]->pid, PID);
+	assert_int_equal(s.replay.dsos.v[0]->pid, -1);
+	assert_int_equal(s.replay.dsos.v[0]->inode, 7);
 	str_release(&out);
 	story_release(&s);
 }
@@ -211,7 +210,7 @@ static void test_several_files_of_a_path(void **state)
 		assert_string_equal(s.err.s, "");
 		list(&s.replay, &out);
 		assert_string_equal(out.s, "a:a1 b:00 b:00 c:00 c:00 [JIT] tid 42:00 ");
-		assert_int_equal(s.replay.dsos[2]->inode, 2);
+		assert_int_equal(s.replay.dsos.v[2]->inode, 2);
 		str_release(&out);
 		story_release(&s);
 	}

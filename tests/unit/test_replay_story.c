@@ -193,9 +193,9 @@ static void expect_holders(const struct fix_story *s, const char *path, const ch
 	char text[128] = "";
 	size_t n = 0, at = 0;
 
-	for (size_t i = 0; i < s->replay.n_dsos; i++)
-		if (!strcmp(s->replay.dsos[i]->path, path))
-			n = replay_holders(&s->replay, s->replay.dsos[i], pids, ARRAY_SIZE(pids));
+	for (size_t i = 0; i < s->replay.dsos.n; i++)
+		if (!strcmp(s->replay.dsos.v[i]->path, path))
+			n = replay_holders(&s->replay, s->replay.dsos.v[i], pids, ARRAY_SIZE(pids));
 	for (size_t i = 0; i < n; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%d ", pids[i]);
 	assert_string_equal(text, expected);
@@ -353,13 +353,13 @@ static void test_kernel(void **state)
 		   ":42/42 6: ffffffffc0200010k=bpf_prog_1234_x+ffffffffc0200010\n"
 		   ":42/42 8: ffffffffc0200010k=?\n"
 		   ":42/42 9: ffffffff80ffffffk=?\n");
-	assert_int_equal(s.replay.dsos[1]->kind, DSO_KERNEL);
-	assert_string_equal(s.replay.dsos[1]->path, "[kernel.kallsyms]");
-	assert_string_equal(s.replay.dsos[1]->ref_symbol, "_text");
-	assert_int_equal(s.replay.dsos[1]->ref_addr, text + 0x40);
-	assert_int_equal(s.replay.dsos[0]->kind, DSO_MODULE);
-	assert_int_equal(s.replay.dsos[0]->start, module);
-	assert_int_equal(s.replay.dsos[0]->end, module + 0x2000);
+	assert_int_equal(s.replay.dsos.v[1]->kind, DSO_KERNEL);
+	assert_string_equal(s.replay.dsos.v[1]->path, "[kernel.kallsyms]");
+	assert_string_equal(s.replay.dsos.v[1]->ref_symbol, "_text");
+	assert_int_equal(s.replay.dsos.v[1]->ref_addr, text + 0x40);
+	assert_int_equal(s.replay.dsos.v[0]->kind, DSO_MODULE);
+	assert_int_equal(s.replay.dsos.v[0]->start, module);
+	assert_int_equal(s.replay.dsos.v[0]->end, module + 0x2000);
 	story_release(&s);
 }
 
@@ -387,13 +387,13 @@ static void test_kernel_neighbours(void **state)
 		story_kernel_map(&s, text, whole ? UINT64_MAX - text : 16 * PAGE, text,
 				 "[kernel.kallsyms]_text");
 		story_run(&s, plain);
-		assert_int_equal(s.replay.n_dsos, 2);
+		assert_int_equal(s.replay.dsos.n, 2);
 		for (unsigned i = 0; i < PAGES; i++)
 			assert_ptr_equal(kernel_dso(&s, text + i * (uint64_t)PAGE),
-					 s.replay.dsos[1]);
+					 s.replay.dsos.v[1]);
 		for (unsigned i = 0; i < PAGES; i++)
 			assert_ptr_equal(kernel_dso(&s, module + i * (uint64_t)PAGE),
-					 s.replay.dsos[0]);
+					 s.replay.dsos.v[0]);
 		story_release(&s);
 	}
 }

@@ -5,7 +5,7 @@
 #ifndef UNWIND_FIXTURE_H
 #define UNWIND_FIXTURE_H
 
-#include "replay/space.h"
+#include "space/space.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>

@@ -1,8 +1,11 @@
 /*
- * space.c: see space.h and replay.h. All changes are made of two steps at a position (chunk, index):
- * putting a map in where no other is, and taking one out.
+ * space.c: see space.h. All changes are made of two steps at a position (chunk, index): putting a map in where
+ * no other is, and taking one out.
+ *
+ * Only the writer makes a chunk's count grow, since snapshots are made by it. So a chunk that it sees with one
+ * user is its own and stays so; a count that another thread lowers at that moment costs a copy, no more.
  */
-#include "replay/space.h"
+#include "space/space.h"
 
 #include <stdlib.h>
 
@@ -15,10 +18,22 @@ static size_t chunk_bytes(size_t cap)
 	return sizeof(struct map_chunk) + cap * sizeof(struct map);
 }
 
+static void chunk_ref(struct map_chunk *chunk)
+{
+	atomic_fetch_add_explicit(&chunk->refs, 1, memory_order_relaxed);
+}
+
+/* What its users have read is read before it is freed. */
 static void chunk_unref(struct map_chunk *chunk)
 {
-	if (!--chunk->refs)
+	if (atomic_fetch_sub_explicit(&chunk->refs, 1, memory_order_acq_rel) == 1)
 		free(chunk);
+}
+
+/* Users that have gone have read all that they will. */
+static bool chunk_is_shared(struct map_chunk *chunk)
+{
+	return atomic_load_explicit(&chunk->refs, memory_order_acquire) > 1;
 }
 
 /* A copy of maps [from, to) with room for more. */
@@ -30,7 +45,9 @@ static struct map_chunk *chunk_copy(const struct map_chunk *old, size_t from, si
 	if (cap > SPACE_CHUNK_MAX)
 		cap = SPACE_CHUNK_MAX;
 	chunk = xmalloc(chunk_bytes(cap));
-	*chunk = (struct map_chunk){ .refs = 1, .n = (uint16_t)n, .cap = (uint16_t)cap };
+	atomic_init(&chunk->refs, 1);
+	chunk->n = (uint16_t)n;
+	chunk->cap = (uint16_t)cap;
 	if (n)
 		memcpy(chunk->v, old->v + from, n * sizeof(*chunk->v));
 	return chunk;
@@ -50,7 +67,7 @@ static struct map_chunk *chunk_own(struct space *space, size_t at)
 {
 	struct map_chunk *chunk = space->chunks[at];
 
-	if (chunk->refs > 1) {
+	if (chunk_is_shared(chunk)) {
 		space->chunks[at] = chunk_copy(chunk, 0, chunk->n);
 		chunk_unref(chunk);
 	} else if (chunk->n == chunk->cap && chunk->cap < SPACE_CHUNK_MAX) {
@@ -241,6 +258,13 @@ static bool cut(struct space *space, uint64_t start, uint64_t end)
 	return any;
 }
 
+/* Nobody is handed the present version any more: who has no snapshot shares no chunk with one. */
+static void forget_snapshot(struct space *space)
+{
+	space_snapshot_unref(space->snapshot);
+	space->snapshot = NULL;
+}
+
 static bool same(const struct map *a, const struct map *b)
 {
 	return a->start == b->start && a->end == b->end && a->pgoff == b->pgoff &&
@@ -253,6 +277,7 @@ void space_add(struct space *space, const struct map *map, uint64_t *clock)
 
 	if (map->start >= map->end || (there && same(there, map)))
 		return;
+	forget_snapshot(space);
 	cut(space, map->start, map->end);
 	put(space, map);
 	space->version = ++*clock;
@@ -262,6 +287,7 @@ void space_fill(struct space *space, const struct map *map, uint64_t *clock)
 {
 	struct map piece = *map;
 
+	forget_snapshot(space);
 	while (piece.start < map->end) {
 		struct position p = first_above(space, piece.start);
 		uint64_t next = valid(space, p) ? map_at(space, p)->end : map->end;
@@ -282,6 +308,7 @@ void space_fill(struct space *space, const struct map *map, uint64_t *clock)
 
 void space_cut(struct space *space, uint64_t start, uint64_t end, uint64_t *clock)
 {
+	forget_snapshot(space);
 	if (start < end && cut(space, start, end))
 		space->version = ++*clock;
 }
@@ -296,6 +323,7 @@ static void drop_chunks(struct space *space)
 
 void space_release(struct space *space)
 {
+	forget_snapshot(space);
 	drop_chunks(space);
 	free(space->chunks);
 	space->chunks = NULL;
@@ -306,6 +334,7 @@ void space_clear(struct space *space, uint64_t *clock)
 {
 	if (!space->n)
 		return;
+	forget_snapshot(space);
 	drop_chunks(space);
 	space->version = ++*clock;
 }
@@ -315,8 +344,33 @@ void space_share(struct space *to, const struct space *from)
 	for (size_t i = 0; i < from->n_chunks; i++) {
 		VEC_GROW(to->chunks, to->n_chunks, to->cap_chunks);
 		to->chunks[to->n_chunks++] = from->chunks[i];
-		from->chunks[i]->refs++;
+		chunk_ref(from->chunks[i]);
 	}
 	to->n = from->n;
 	to->version = from->version;
+}
+
+struct space_snapshot *space_snapshot(struct space *space)
+{
+	if (!space->snapshot) {
+		space->snapshot = xcalloc(1, sizeof(*space->snapshot));
+		atomic_init(&space->snapshot->refs, 1);
+		space_share(&space->snapshot->space, space);
+	}
+	return space_snapshot_ref(space->snapshot);
+}
+
+struct space_snapshot *space_snapshot_ref(struct space_snapshot *snapshot)
+{
+	atomic_fetch_add_explicit(&snapshot->refs, 1, memory_order_relaxed);
+	return snapshot;
+}
+
+void space_snapshot_unref(struct space_snapshot *snapshot)
+{
+	if (!snapshot ||
+	    atomic_fetch_sub_explicit(&snapshot->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	space_release(&snapshot->space);
+	free(snapshot);
 }

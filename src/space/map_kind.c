@@ -1,5 +1,5 @@
 /*
- * map_kind.c: see map_kind.h. Executable memory without a file is where a run-time compiler puts its code;
+ * map_kind.c: see space.h. Executable memory without a file is where a run-time compiler puts its code;
  * the same memory without code, and what the kernel maps by itself, never has symbols. A memfd that is
  * mapped twice, once to write and once to execute, is such memory; one that is private is a program
  * that was run from it.
@@ -7,7 +7,7 @@
  * To add a name: a row in names[], a case in tests/unit/test_replay_dso.c.
  * Source: mm/shmem.c, mm/mmap.c, ipc/shm.c (names in MMAP records), proc_pid_maps(5).
  */
-#include "replay/map_kind.h"
+#include "space/space.h"
 
 #include <limits.h>
 #include <stdlib.h>

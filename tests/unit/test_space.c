@@ -1,10 +1,12 @@
 /*
  * Address spaces against an array with one element per page: whatever is added, cut, filled and shared, each
- * page's map and file offset are those of the array.
+ * page's map and file offset are those of the array. Snapshots against a writer that goes on.
  */
 #include "data_fixture.h"
 
-#include "replay/space.h"
+#include "space/space.h"
+
+#include <pthread.h>
 
 enum { PAGES = 1024, PAGE = 0x1000 };
 
@@ -181,6 +183,117 @@ static void test_ends(void **state)
 	space_release(&space);
 }
 
+/* A snapshot stays what it was; the same version is the same one; it outlives its space. */
+static void test_snapshot(void **state)
+{
+	struct dso dso = { 0 };
+	struct map map = { 0x1000, 0x3000, 0, &dso, 5, 2 };
+	struct space_snapshot *first, *again, *later;
+	struct space space = { 0 };
+	uint64_t clock = 0;
+
+	(void)state;
+	space_add(&space, &map, &clock);
+	first = space_snapshot(&space);
+	again = space_snapshot(&space);
+	assert_ptr_equal(first, again);
+	assert_int_equal(first->space.version, space.version);
+	space_snapshot_unref(again);
+	space_cut(&space, 0x1000, 0x2000, &clock);
+	assert_non_null(space_find(&first->space, 0x1000));
+	assert_null(space_find(&space, 0x1000));
+	later = space_snapshot(&space);
+	assert_ptr_not_equal(first, later);
+	space_release(&space);
+	assert_non_null(space_find(&first->space, 0x1000));
+	assert_null(space_find(&later->space, 0x1000));
+	assert_non_null(space_find(&later->space, 0x2000));
+	space_snapshot_unref(first);
+	space_snapshot_unref(later);
+	space_snapshot_unref(NULL);
+}
+
+/*
+ * One writer, several readers. Version v has page i mapped at offset v * PAGES + i, for each i: so a reader sees
+ * one version as a whole, or the snapshot has changed.
+ */
+enum { READERS = 3, WRITES = 3000, SPREAD = 200 };
+
+struct post { /* the writer's last snapshot, as a queue to a worker would hand it on */
+	pthread_mutex_t lock;
+	struct space_snapshot *snapshot;
+	bool ended;
+};
+
+static struct space_snapshot *take_post(struct post *post, bool *ended)
+{
+	struct space_snapshot *snapshot;
+
+	pthread_mutex_lock(&post->lock);
+	snapshot = post->snapshot ? space_snapshot_ref(post->snapshot) : NULL;
+	*ended = post->ended;
+	pthread_mutex_unlock(&post->lock);
+	return snapshot;
+}
+
+static void *read_snapshots(void *context)
+{
+	struct post *post = context;
+	uintptr_t wrong = 0;
+	bool ended = false;
+
+	while (!ended) {
+		struct space_snapshot *snapshot = take_post(post, &ended);
+		const struct map *first = snapshot ? space_find(&snapshot->space, 0) : NULL;
+
+		for (unsigned i = 0; first && i < SPREAD; i++) {
+			const struct map *map = space_find(&snapshot->space, i * 2 * PAGE);
+
+			wrong += !map || map->pgoff != first->pgoff + i;
+		}
+		wrong += first && snapshot->space.n != SPREAD;
+		space_snapshot_unref(snapshot);
+	}
+	return (void *)wrong;
+}
+
+static void test_threads(void **state)
+{
+	struct post post = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct space_snapshot *snapshot, *old;
+	pthread_t readers[READERS];
+	struct space space = { 0 };
+	struct dso dso = { 0 };
+	uint64_t clock = 0;
+
+	(void)state;
+	for (unsigned r = 0; r < READERS; r++)
+		assert_int_equal(pthread_create(&readers[r], NULL, read_snapshots, &post), 0);
+	for (uint64_t v = 0; v < WRITES; v++) {
+		for (uint64_t i = 0; i < SPREAD; i++) {
+			struct map map = { i * 2 * PAGE, i * 2 * PAGE + PAGE, v * PAGES + i, &dso, 5, 2 };
+
+			space_add(&space, &map, &clock);
+		}
+		snapshot = space_snapshot(&space);
+		pthread_mutex_lock(&post.lock);
+		old = post.snapshot;
+		post.snapshot = snapshot;
+		post.ended = v == WRITES - 1;
+		pthread_mutex_unlock(&post.lock);
+		space_snapshot_unref(old);
+	}
+	for (unsigned r = 0; r < READERS; r++) {
+		void *wrong;
+
+		assert_int_equal(pthread_join(readers[r], &wrong), 0);
+		assert_null(wrong);
+	}
+	space_release(&space);
+	assert_int_equal(space_find(&post.snapshot->space, 0)->pgoff, (WRITES - 1) * PAGES);
+	space_snapshot_unref(post.snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +301,8 @@ int main(void)
 		cmocka_unit_test(test_small_maps),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,186 @@
+/*
+ * space: what is mapped where: files and other places of code (dso), their mappings (map), and all mappings
+ * of a process (space). Knows neither records nor ELF: who reads records, and who unwinds, has the same maps.
+ *
+ *   struct dso_table: each file once  <--  struct map  <--  struct space: one writer, changed in place
+ *                                                             |
+ *                                                             +--> struct space_snapshot: never changes
+ *
+ * A space has one writer. What other threads read is a snapshot, which the writer makes: it shares the chunks
+ * of maps with the space, and whoever changes a chunk that is shared makes a copy first (copy on write). So
+ * readers need no lock, and the writer waits for nobody. Counts of users are atomic; the writer's own look-ups
+ * touch none.
+ */
+#ifndef PSTAT_SPACE_H
+#define PSTAT_SPACE_H
+
+#include "util/util.h"
+
+#include <stdatomic.h>
+
+/* ---- files and other places where code lies ---- */
+
+enum dso_kind {
+	DSO_FILE, /* an ELF file */
+	DSO_VDSO, /* [vdso]; [vdso32], ... */
+	DSO_KERNEL, /* [kernel.kallsyms] */
+	DSO_MODULE, /* a loaded kernel module */
+	DSO_GUEST_KERNEL,
+	DSO_GUEST_MODULE,
+	DSO_BPF, /* what a KSYMBOL record named: a BPF program, or out-of-line code of the kernel */
+	DSO_ANON, /* executable memory without a file: code made at run time; one per process */
+	DSO_OTHER, /* [vsyscall], [stack], [heap] as data, ...: never has symbols */
+};
+
+struct build_id {
+	uint8_t size; /* 0: not known */
+	uint8_t bytes[20];
+};
+
+/*
+ * Lives as long as its table. Where other threads have snapshots: what stands first never changes and may be
+ * read by all; the rest belongs to the thread that changes the table.
+ */
+struct dso {
+	uint32_t index; /* place in dso_table.v */
+	enum dso_kind kind;
+	char *path; /* raw bytes, as recorded: "/usr/bin/x", "[kernel.kallsyms]", KSYMBOL's name */
+	char *name; /* for people: base name, printable; "[JIT] tid 12" for DSO_ANON, "[vdso]", ... */
+	int32_t pid; /* DSO_ANON: the process; else -1 */
+	int32_t jit_pid; /* DSO_FILE "jitted-PID-N.so" made by inject: PID; else -1 */
+
+	struct build_id build_id; /* from MMAP2, or BUILD_ID feature/record for this path */
+	bool build_id_listed; /* from the latter */
+	uint32_t major, minor; /* from MMAP2 without build-id; 0: not known */
+	uint64_t inode;
+	uint64_t start, end; /* DSO_KERNEL, _MODULE, _BPF: where it was loaded; else 0 */
+	uint64_t ref_addr; /* DSO_KERNEL: the recorded address of ref_symbol (MMAP's pgoff) */
+	char *ref_symbol; /* DSO_KERNEL: "_text" or "_stext", or NULL */
+};
+
+/* ---- map_kind.c: what the name of a mapping says about what is mapped ---- */
+
+/* Of a mapping in a process; flags: MAP_*. */
+enum dso_kind map_kind_user(const char *path, bool executable, uint32_t flags);
+/*
+ * Of a mapping of the kernel's: the kernel (then *name_bytes is the length of its name, behind which a
+ * symbol may stand: "[kernel.kallsyms]_text") or a module.
+ */
+enum dso_kind map_kind_kernel(const char *path, bool guest, size_t *name_bytes);
+/* Heap text: the name for people. pid: DSO_ANON's. */
+char *dso_name_new(enum dso_kind kind, const char *path, int32_t pid);
+/* PID of ".../jitted-PID-N.so", or -1. */
+int32_t jitted_pid(const char *path);
+
+/* ---- dso_table.c: the files of a recording, each once, and their build-ids ---- */
+
+/*
+ * Build-ids come in three ways: in the MMAP2 record, in the header's list before the first record, or in
+ * records of a pipe, where the list is the last that is written. The latter two are by path: where a path has
+ * several, as that of programs in several containers, none of them is given to a file that has an inode.
+ */
+struct dso_table {
+	struct dso **v; /* by index; pointers stay valid */
+	size_t n, cap;
+	/* Of dso_table.c alone: */
+	struct index by_path; /* DSO_ANON: by pid; the first dso of each (path, kind) */
+	struct index by_build_id; /* (path, kind, build-id) */
+	struct index by_inode; /* (path, kind, device and inode), of all but the first */
+	struct index listed_by_path;
+	struct listed_build_id *listed;
+	size_t n_listed, cap_listed;
+};
+
+struct dso_key {
+	enum dso_kind kind;
+	const char *path;
+	size_t path_bytes;
+	int32_t pid; /* DSO_ANON only, else -1 */
+	struct build_id build_id; /* size 0: not known */
+	uint32_t major, minor;
+	uint64_t inode; /* 0: not known */
+};
+
+/* A table of zeros is an empty one. */
+void dso_table_release(struct dso_table *table);
+/* The dso of a key, made if there is none. */
+struct dso *dso_table_get(struct dso_table *table, const struct dso_key *key);
+/*
+ * One more entry of the header's list: it is given to the dsos of this path that have no build-id, those to
+ * come among them. path is borrowed.
+ */
+void dso_table_list_build_id(struct dso_table *table, const char *path, const struct build_id *id);
+
+/* ---- space.c: address spaces ---- */
+
+struct map {
+	uint64_t start, end; /* [start, end) */
+	uint64_t pgoff; /* of start in the file, bytes */
+	struct dso *dso;
+	uint32_t prot, flags; /* mmap(2); 0: not recorded */
+};
+
+/*
+ * A space is a list of chunks, each of at most SPACE_CHUNK_MAX maps in order, none empty: a change moves
+ * at most one chunk, also among millions of maps, and nearly every process has just one.
+ */
+enum { SPACE_CHUNK_MAX = 128 };
+
+struct map_chunk { /* of space.c alone */
+	atomic_uint refs;
+	uint16_t n, cap;
+	struct map v[];
+};
+
+/*
+ * Maps in order that don't overlap: a newer map cuts holes into older ones. One per process (its threads
+ * share it), one for the kernel, one for guest kernels. After a fork both sides share the chunks of
+ * maps until either changes one. A space of zeros is an empty one.
+ */
+struct space {
+	struct map_chunk **chunks;
+	size_t n_chunks, cap_chunks;
+	size_t n; /* maps */
+	/* Changes with each change, and is never used twice with one clock: equal ones have equal maps. */
+	uint64_t version;
+	struct space_snapshot *snapshot; /* of this version; NULL: nobody has asked for it */
+};
+
+/* The map of an address, or NULL. Valid until the space changes. */
+const struct map *space_find(const struct space *space, uint64_t addr);
+/* The last map that begins at or below addr, whether it reaches there or not; or NULL. */
+const struct map *space_below(const struct space *space, uint64_t addr);
+/* The first map that begins at or after the end of `after` (NULL: the first of all), or NULL. */
+const struct map *space_next(const struct space *space, const struct map *after);
+
+/*
+ * Changes, by the writer alone; `clock` gives versions: one for all spaces whose versions are compared.
+ */
+void space_release(struct space *space);
+void space_clear(struct space *space, uint64_t *clock);
+/* Takes the place of whatever was in [start, end) before. Empty ranges change nothing. */
+void space_add(struct space *space, const struct map *map, uint64_t *clock);
+/* Only where nothing is yet. */
+void space_fill(struct space *space, const struct map *map, uint64_t *clock);
+void space_cut(struct space *space, uint64_t start, uint64_t end, uint64_t *clock);
+/* `to`, which is empty, has from then on what `from` has. Both have one writer. */
+void space_share(struct space *to, const struct space *from);
+
+/* ---- snapshots: for other threads ---- */
+
+struct space_snapshot {
+	struct space space; /* never changes: to be read with space_find and the like by any thread */
+	atomic_uint refs;
+};
+
+/*
+ * The space as it is now, for the caller to give back; to be called by its writer. Costs an atomic count
+ * where the space has not changed since the last one was made, else a look at its chunks.
+ */
+struct space_snapshot *space_snapshot(struct space *space);
+/* One more user of it, who may be another thread: whoever has it may call this. Returns it. */
+struct space_snapshot *space_snapshot_ref(struct space_snapshot *snapshot);
+/* By any thread. The last one frees it; dsos are not touched. NULL is nothing. */
+void space_snapshot_unref(struct space_snapshot *snapshot);
+
+#endif
