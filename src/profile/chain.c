@@ -65,10 +65,30 @@ static bool has_call_branches(const struct replay_sample *sample)
 	       (sample->event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
 }
 
+struct unwind_input session_unwind_input(const struct replay_sample *sample)
+{
+	const struct sample *s = sample->sample;
+	struct unwind_input input = { .space = sample->thread->space };
+
+	if (s->has & PERF_SAMPLE_REGS_USER) {
+		input.abi = s->user_regs.abi;
+		input.mask = s->user_regs.mask;
+		input.regs = s->user_regs.v;
+		input.n_regs = s->user_regs.n;
+	}
+	if (s->has & PERF_SAMPLE_STACK_USER) {
+		input.stack = s->stack;
+		input.stack_bytes =
+			s->stack_dyn_size < s->stack_size ? s->stack_dyn_size : s->stack_size;
+	}
+	return input;
+}
+
 /* False: the sample's stack could not be unwound at all. */
 static bool add_unwound(struct session *session, const struct replay_sample *sample)
 {
 	struct session_private *private = session->private;
+	const struct unwind_input input = session_unwind_input(sample);
 	const uint64_t *exact = session->unwind.exact;
 	size_t n;
 
@@ -76,8 +96,7 @@ static bool add_unwound(struct session *session, const struct replay_sample *sam
 		private->not_unwound++;
 		return false;
 	}
-	n = unwind_frames(&session->unwind, sample->thread, sample->sample, private->unwound,
-			  UNWIND_FRAMES_MAX);
+	n = unwind_frames(&session->unwind, &input, private->unwound, UNWIND_FRAMES_MAX);
 	if (!n)
 		return false;
 	add_recorded(session, sample, user_part(sample));

@@ -32,8 +32,8 @@ static bool in_link(struct session *session, const struct replay_sample *sample,
 
 	if (!row->link_known) {
 		row->link_known = true;
-		row->in_link = row->dso && unwind_in_link(&session->unwind, sample->thread,
-							  sample->sample, ip);
+		row->in_link =
+			row->dso && unwind_in_link(&session->unwind, sample->thread->space, ip);
 	}
 	return row->in_link;
 }
@@ -62,11 +62,15 @@ const struct replay_sample *session_add_link(struct session *session,
 					     struct replay_sample *with)
 {
 	const char *arch = session_arch(session);
+	struct unwind_input input;
 	uint64_t link;
 	size_t ip;
 
 	if (session->options.no_unwind || (sample->sample->has & PERF_SAMPLE_STACK_USER) || !arch ||
-	    !unwind_link(arch, sample->sample, &link))
+	    !(sample->sample->has & PERF_SAMPLE_REGS_USER))
+		return sample;
+	input = session_unwind_input(sample);
+	if (!unwind_link(arch, &input, &link))
 		return sample;
 	ip = user_ip(sample);
 	if (ip == sample->n_ips)
@@ -77,7 +81,7 @@ const struct replay_sample *session_add_link(struct session *session,
 	}
 	if (!in_link(session, sample, sample->ips[ip]))
 		return sample;
-	link = unwind_strip(&session->unwind, sample->thread, link);
+	link = unwind_strip(&session->unwind, sample->thread->space, link);
 	if (!link || (ip + 1 < sample->n_ips && sample->ips[ip + 1] == link))
 		return sample;
 	insert(session->private, sample, ip, link, with);

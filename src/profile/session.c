@@ -86,8 +86,8 @@ bool session_unwinds(struct session *session)
 
 	if (private->unwind_state != UNWIND_UNTRIED)
 		return private->unwind_state == UNWIND_READY;
-	session->can_unwind = !unwind_open(&session->unwind, &session->replay, session_arch(session),
-					   elf_path, session, &private->unwind_why);
+	session->can_unwind = !unwind_open(&session->unwind, session_arch(session), elf_path, session,
+					   &private->unwind_why);
 	private->unwind_state = session->can_unwind ? UNWIND_READY : UNWIND_IMPOSSIBLE;
 	return session->can_unwind;
 }

@@ -33,6 +33,9 @@ const struct replay_sample *session_add_link(struct session *session,
 					     const struct replay_sample *sample,
 					     struct replay_sample *with);
 
+/* chain.c: a sample's registers, stack and maps, for unwind/. */
+struct unwind_input session_unwind_input(const struct replay_sample *sample);
+
 /* ---- stack_cache.c: a raw chain -> its stack ---- */
 
 /*

@@ -30,14 +30,13 @@ static bool open_from(struct unwind *unwind, size_t at, struct str *why)
 	return false;
 }
 
-int unwind_open(struct unwind *unwind, struct replay *replay, const char *arch,
-		unwind_path_fn *path_of, void *path_context, struct str *err)
+int unwind_open(struct unwind *unwind, const char *arch, unwind_path_fn *path_of, void *path_context,
+		struct str *err)
 {
 	struct str why = STR_INIT;
 	int code = 0;
 
-	*unwind = (struct unwind){ .replay = replay,
-				   .arch = arch ? arch : "",
+	*unwind = (struct unwind){ .arch = arch ? arch : "",
 				   .path_of = path_of,
 				   .path_context = path_context };
 	str_add(&why, "no unwinder for the architecture '");
@@ -83,9 +82,8 @@ static struct unwind *second(struct unwind *unwind)
 }
 
 /* The chain of the first unwinder (n frames), or that of the second one where it comes further. */
-static size_t better_chain(struct unwind *unwind, struct thread *thread,
-			   const struct sample *sample, uint64_t *ips, size_t n, size_t max,
-			   enum unwind_end *end)
+static size_t better_chain(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips,
+			   size_t n, size_t max, enum unwind_end *end)
 {
 	struct unwind *other = second(unwind);
 	uint64_t other_ips[UNWIND_FRAMES_MAX];
@@ -94,7 +92,7 @@ static size_t better_chain(struct unwind *unwind, struct thread *thread,
 
 	if (!other)
 		return n;
-	other_n = other->unwinder->frames(other, thread, sample, other_ips, max, &other_end);
+	other_n = other->unwinder->frames(other, input, other_ips, max, &other_end);
 	if (other_n < n || (other_n == n && other_end != UNWIND_COMPLETE))
 		return n;
 	memcpy(ips, other_ips, other_n * sizeof(*ips));
@@ -103,56 +101,51 @@ static size_t better_chain(struct unwind *unwind, struct thread *thread,
 	return other_n;
 }
 
-size_t unwind_frames(struct unwind *unwind, struct thread *thread, const struct sample *sample,
-		     uint64_t *ips, size_t max)
+size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips, size_t max)
 {
-	const struct sample_regs *regs = &sample->user_regs;
 	enum unwind_end end = UNWIND_NO_INFO;
 	size_t n = 0;
 
-	if (!unwind->unwinder || !max || !(sample->has & PERF_SAMPLE_REGS_USER) ||
-	    regs->abi == ABI_NONE || !regs->v)
+	if (!unwind->unwinder || !max || input->abi == ABI_NONE || !input->regs)
 		return 0;
 	if (max > UNWIND_FRAMES_MAX)
 		max = UNWIND_FRAMES_MAX;
-	if (regs->abi == ABI_64) {
-		n = unwind->unwinder->frames(unwind, thread, sample, ips, max, &end);
+	if (input->abi == ABI_64) {
+		n = unwind->unwinder->frames(unwind, input, ips, max, &end);
 		if (end == UNWIND_NO_INFO || end == UNWIND_BROKEN)
-			n = better_chain(unwind, thread, sample, ips, n, max, &end);
+			n = better_chain(unwind, input, ips, n, max, &end);
 	}
 	unwind->counts.samples++;
 	unwind->counts.ends[end]++;
 	return n;
 }
 
-bool unwind_link(const char *arch, const struct sample *sample, uint64_t *link)
+bool unwind_link(const char *arch, const struct unwind_input *input, uint64_t *link)
 {
-	const struct sample_regs *sampled = &sample->user_regs;
 	const struct unwind_arch *row;
 	size_t before;
 
-	if (!(sample->has & PERF_SAMPLE_REGS_USER) || sampled->abi != ABI_64 || !sampled->v)
+	if (input->abi != ABI_64 || !input->regs)
 		return false;
 	row = unwind_arch_find(arch);
-	if (!row || row->link == NO_LINK || !(sampled->mask >> row->link_bit & 1))
+	if (!row || row->link == NO_LINK || !(input->mask >> row->link_bit & 1))
 		return false;
-	before = (size_t)__builtin_popcountll(sampled->mask & ((1ULL << row->link_bit) - 1));
-	if (before >= sampled->n)
+	before = (size_t)__builtin_popcountll(input->mask & ((1ULL << row->link_bit) - 1));
+	if (before >= input->n_regs)
 		return false;
-	*link = sampled->v[before];
+	*link = input->regs[before];
 	return true;
 }
 
-bool unwind_in_link(struct unwind *unwind, struct thread *thread, const struct sample *sample,
-		    uint64_t ip)
+bool unwind_in_link(struct unwind *unwind, const struct space *space, uint64_t ip)
 {
 	return unwind->unwinder && unwind->unwinder->in_link &&
-	       unwind->unwinder->in_link(unwind, thread, sample, ip);
+	       unwind->unwinder->in_link(unwind, space, ip);
 }
 
-uint64_t unwind_strip(const struct unwind *unwind, const struct thread *thread, uint64_t link)
+uint64_t unwind_strip(const struct unwind *unwind, const struct space *space, uint64_t link)
 {
 	const struct unwind_arch *row = unwind_arch_find(unwind->arch);
 
-	return row ? unwind_regs_strip(row, thread->space, link) : link;
+	return row ? unwind_regs_strip(row, space, link) : link;
 }

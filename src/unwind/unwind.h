@@ -1,7 +1,8 @@
 /*
- * unwind: registers + stack bytes + maps -> return addresses. `perf record --call-graph dwarf` stores a
- * copy of the user registers and of the top of the stack in each sample; here the frames are found from
- * them with the unwind tables (.eh_frame, .debug_frame) of the files that were mapped.
+ * unwind: registers + stack bytes + address space -> return addresses. `perf record --call-graph dwarf` stores
+ * a copy of the user registers and of the top of the stack in each sample; here the frames are found from
+ * them with the unwind tables (.eh_frame, .debug_frame) of the files that were mapped. Whose registers they
+ * are, and who keeps track of the maps, is not known here.
  *
  * One struct unwinder per library; unwind_open takes the first that can do the recording's
  * architecture. Files are named by the caller, because finding them is the work of sym/.
@@ -9,7 +10,7 @@
 #ifndef PSTAT_UNWIND_H
 #define PSTAT_UNWIND_H
 
-#include "replay/replay.h"
+#include "space/space.h"
 
 enum { UNWIND_FRAMES_MAX = 127 }; /* as perf has it */
 
@@ -32,7 +33,6 @@ struct unwind_counts {
 struct unwind {
 	const struct unwinder *unwinder;
 	void *state; /* of the unwinder */
-	struct replay *replay;
 	const char *arch;
 	unwind_path_fn *path_of;
 	void *path_context;
@@ -51,6 +51,17 @@ struct unwind {
 	uint64_t exact[(UNWIND_FRAMES_MAX + 63) / 64];
 };
 
+/* A thread at one moment. All is borrowed for the call. */
+struct unwind_input {
+	uint64_t abi; /* PERF_SAMPLE_REGS_ABI_*; 0: there are no user registers, as in kernel threads */
+	uint64_t mask; /* which registers, by the kernel's numbers: attr.sample_regs_user */
+	const uint64_t *regs; /* one per bit of mask, ascending; NULL: none */
+	size_t n_regs;
+	const uint8_t *stack; /* its bytes from the stack pointer up; NULL: none */
+	uint64_t stack_bytes;
+	const struct space *space; /* also one of a snapshot; NULL: its maps are not known */
+};
+
 struct unwinder {
 	const char *name; /* "libunwind", "libdw" */
 	/* "x86_64", "aarch64", as the header's ARCH has it. false: not this one, or not built in. */
@@ -58,37 +69,33 @@ struct unwinder {
 	int (*open)(struct unwind *unwind, struct str *err); /* sets state */
 	void (*close)(struct unwind *unwind);
 	/* Innermost first, as instruction pointers of the frames (return addresses, unchanged). Sets exact. */
-	size_t (*frames)(struct unwind *unwind, struct thread *thread, const struct sample *sample,
-			 uint64_t *ips, size_t max, enum unwind_end *end);
+	size_t (*frames)(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips,
+			 size_t max, enum unwind_end *end);
 	/* As unwind_in_link. NULL: of no architecture that it handles has calls leave anything in a register. */
-	bool (*in_link)(struct unwind *unwind, struct thread *thread, const struct sample *sample,
-			uint64_t ip);
+	bool (*in_link)(struct unwind *unwind, const struct space *space, uint64_t ip);
 };
 /* Each in its own file; the build may leave libunwind out (unwind_libunwind_none.c). */
 extern const struct unwinder unwind_libunwind, unwind_libdw;
 
 /* -ENOSYS with a sentence: no unwinder for this architecture. */
-int unwind_open(struct unwind *unwind, struct replay *replay, const char *arch,
-		unwind_path_fn *path_of, void *path_context, struct str *err);
+int unwind_open(struct unwind *unwind, const char *arch, unwind_path_fn *path_of, void *path_context,
+		struct str *err);
 void unwind_close(struct unwind *unwind);
 /*
- * The user frames of a sample with PERF_SAMPLE_REGS_USER and STACK_USER: first the sampled ip of the user
- * registers, then return addresses as they are in memory (without the signature that arm64 puts into
- * them). At most max and UNWIND_FRAMES_MAX. Counts how it ended. 0, and not counted: the sample has no
- * user registers, as those of kernel threads. Lookup addresses are the caller's work, see exact.
+ * The user frames: first the ip of the registers, then return addresses as they are in memory (without the
+ * signature that arm64 puts into them). At most max and UNWIND_FRAMES_MAX. Counts how it ended. 0, and not
+ * counted: there are no user registers. Lookup addresses are the caller's work, see exact.
  */
-size_t unwind_frames(struct unwind *unwind, struct thread *thread, const struct sample *sample,
-		     uint64_t *ips, size_t max);
+size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips, size_t max);
 /*
  * Where a call leaves the return address in a register, as on arm64, frame pointers know of a function's
  * caller only after the function has saved it: a leaf function never does. So this register is sampled
- * with such callchains. true: the sample has it, and *link is what it held.
+ * with such callchains. true: it is among the registers, and *link is what it held.
  */
-bool unwind_link(const char *arch, const struct sample *sample, uint64_t *link);
+bool unwind_link(const char *arch, const struct unwind_input *input, uint64_t *link);
 /* By the tables, the return address of the function at ip is still in that register. */
-bool unwind_in_link(struct unwind *unwind, struct thread *thread, const struct sample *sample,
-		    uint64_t ip);
+bool unwind_in_link(struct unwind *unwind, const struct space *space, uint64_t ip);
 /* A value of that register as the address that it stands for: without a signature. */
-uint64_t unwind_strip(const struct unwind *unwind, const struct thread *thread, uint64_t link);
+uint64_t unwind_strip(const struct unwind *unwind, const struct space *space, uint64_t link);
 
 #endif

@@ -446,18 +446,17 @@ static void libdw_close(struct unwind *unwind)
 	unwind->state = NULL;
 }
 
-static size_t libdw_frames(struct unwind *unwind, struct thread *thread,
-			   const struct sample *sample, uint64_t *ips, size_t max,
-			   enum unwind_end *end)
+static size_t libdw_frames(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips,
+			   size_t max, enum unwind_end *end)
 {
 	struct libdw *lib = unwind->state;
 	const struct unwind_arch *arch = lib->memory.arch;
 	struct unwind_chain chain = { .unwind = unwind, .ips = ips, .max = max };
 	struct unwind_regs regs;
 
-	if (!unwind_regs_take(arch, &sample->user_regs, &regs))
+	if (!unwind_regs_take(arch, input, &regs))
 		return 0;
-	unwind_memory_start(&lib->memory, thread, sample, regs.v[arch->sp]);
+	unwind_memory_start(&lib->memory, input, regs.v[arch->sp]);
 	unwind_chain_start(&chain, regs.v[arch->pc], regs.v[arch->sp]);
 	step_all(lib, &chain, &regs);
 	*end = chain.end;
@@ -465,9 +464,9 @@ static size_t libdw_frames(struct unwind *unwind, struct thread *thread,
 }
 
 /* Rules of libdw: no operations, and not even a place for them: the caller's value is still there. */
-static bool libdw_in_link(struct unwind *unwind, struct thread *thread, const struct sample *sample,
-			  uint64_t ip)
+static bool libdw_in_link(struct unwind *unwind, const struct space *space, uint64_t ip)
 {
+	const struct unwind_input input = { .space = space };
 	struct libdw *lib = unwind->state;
 	unsigned link = lib->memory.arch->link;
 	const struct module *module;
@@ -475,7 +474,7 @@ static bool libdw_in_link(struct unwind *unwind, struct thread *thread, const st
 	Dwarf_Op memory[3], *ops;
 	size_t n;
 
-	unwind_memory_start(&lib->memory, thread, sample, 0);
+	unwind_memory_start(&lib->memory, &input, 0);
 	module = unwind_memory_module(&lib->memory, ip);
 	row = module ? row_at(lib, module, ip) : NULL;
 	if (!row || !row->rules || row->return_register != (int)link)

@@ -232,19 +232,18 @@ static void step_all(struct libunwind *lib, struct unwind_chain *chain)
 	}
 }
 
-static size_t libunwind_frames(struct unwind *unwind, struct thread *thread,
-			       const struct sample *sample, uint64_t *ips, size_t max,
-			       enum unwind_end *end)
+static size_t libunwind_frames(struct unwind *unwind, const struct unwind_input *input,
+			       uint64_t *ips, size_t max, enum unwind_end *end)
 {
 	struct libunwind *lib = unwind->state;
 	const struct unwind_arch *arch = lib->memory.arch;
 	struct unwind_chain chain = { .unwind = unwind, .ips = ips, .max = max };
 	uint64_t sp;
 
-	if (!unwind_regs_take(arch, &sample->user_regs, &lib->regs))
+	if (!unwind_regs_take(arch, input, &lib->regs))
 		return 0;
 	sp = lib->regs.v[arch->sp];
-	if (unwind_memory_start(&lib->memory, thread, sample, sp))
+	if (unwind_memory_start(&lib->memory, input, sp))
 		lib->unw_flush_cache(lib->space, 0, 0);
 	unwind_chain_start(&chain, lib->regs.v[arch->pc], sp);
 	step_all(lib, &chain);

@@ -23,12 +23,11 @@ static void none_close(struct unwind *unwind)
 	(void)unwind;
 }
 
-static size_t none_frames(struct unwind *unwind, struct thread *thread, const struct sample *sample,
-			  uint64_t *ips, size_t max, enum unwind_end *end)
+static size_t none_frames(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips,
+			  size_t max, enum unwind_end *end)
 {
 	(void)unwind;
-	(void)thread;
-	(void)sample;
+	(void)input;
 	(void)ips;
 	(void)max;
 	*end = UNWIND_NO_INFO;

@@ -29,10 +29,9 @@ void unwind_memory_release(struct unwind_memory *memory)
 	free(memory->modules);
 }
 
-bool unwind_memory_start(struct unwind_memory *memory, const struct thread *thread,
-			 const struct sample *sample, uint64_t sp)
+bool unwind_memory_start(struct unwind_memory *memory, const struct unwind_input *input, uint64_t sp)
 {
-	const struct space *space = thread->space;
+	const struct space *space = input->space;
 	bool other = !space || !memory->space_known || memory->space_version != space->version;
 
 	memory->space = space;
@@ -42,11 +41,8 @@ bool unwind_memory_start(struct unwind_memory *memory, const struct thread *thre
 	if (other)
 		memory->n_modules = memory->last_module = 0;
 	memory->sp = sp;
-	memory->stack = sample->stack;
-	memory->stack_size = sample->stack_dyn_size < sample->stack_size ? sample->stack_dyn_size
-									 : sample->stack_size;
-	if (!memory->stack)
-		memory->stack_size = 0;
+	memory->stack = input->stack;
+	memory->stack_size = input->stack ? input->stack_bytes : 0;
 	memory->budget = SAMPLE_BUDGET;
 	memory->why = UNWIND_BROKEN;
 	memory->other_stack = false;

@@ -44,9 +44,8 @@ struct unwind_memory {
 
 void unwind_memory_init(struct unwind_memory *memory, struct unwind *unwind);
 void unwind_memory_release(struct unwind_memory *memory);
-/* A new sample. true: it has other maps than the one before. */
-bool unwind_memory_start(struct unwind_memory *memory, const struct thread *thread,
-			 const struct sample *sample, uint64_t sp);
+/* New registers. true: their thread has other maps than the one before. */
+bool unwind_memory_start(struct unwind_memory *memory, const struct unwind_input *input, uint64_t sp);
 /* The module of an ip, with an image; NULL, and the reason in why. */
 const struct module *unwind_memory_module(struct unwind_memory *memory, uint64_t ip);
 /* size 1 to 8 bytes as a number; false, and the reason in why. */

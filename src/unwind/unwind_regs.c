@@ -92,18 +92,18 @@ const struct unwind_arch *unwind_arch_find(const char *name)
 	return NULL;
 }
 
-bool unwind_regs_take(const struct unwind_arch *arch, const struct sample_regs *sampled,
+bool unwind_regs_take(const struct unwind_arch *arch, const struct unwind_input *input,
 		      struct unwind_regs *regs)
 {
 	unsigned n = 0;
 	uint64_t needed = 1ULL << arch->pc | 1ULL << arch->sp;
 
 	regs->known = 0;
-	for (unsigned bit = 0; bit < arch->n_bits && n < sampled->n; bit++) {
-		if (!(sampled->mask >> bit & 1))
+	for (unsigned bit = 0; bit < arch->n_bits && n < input->n_regs; bit++) {
+		if (!(input->mask >> bit & 1))
 			continue;
 		if (arch->dwarf_of[bit] >= 0)
-			unwind_regs_set(regs, (unsigned)arch->dwarf_of[bit], sampled->v[n]);
+			unwind_regs_set(regs, (unsigned)arch->dwarf_of[bit], input->regs[n]);
 		n++;
 	}
 	return (regs->known & needed) == needed;

@@ -8,7 +8,7 @@
 #ifndef PSTAT_UNWIND_REGS_H
 #define PSTAT_UNWIND_REGS_H
 
-#include "replay/replay.h"
+#include "unwind/unwind.h"
 
 enum { UNWIND_REGS_MAX = 33, NO_LINK = 255 };
 
@@ -58,8 +58,8 @@ static inline void unwind_regs_set(struct unwind_regs *regs, unsigned number, ui
 	regs->known |= 1ULL << number;
 }
 
-/* Sampled registers by DWARF number. false: the program counter or the stack pointer is missing. */
-bool unwind_regs_take(const struct unwind_arch *arch, const struct sample_regs *sampled,
+/* The input's registers by DWARF number. false: the program counter or the stack pointer is missing. */
+bool unwind_regs_take(const struct unwind_arch *arch, const struct unwind_input *input,
 		      struct unwind_regs *regs);
 /* A return address without its signature: what is mapped has none. space may be NULL. */
 uint64_t unwind_regs_strip(const struct unwind_arch *arch, const struct space *space, uint64_t ip);

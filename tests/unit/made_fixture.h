@@ -147,7 +147,7 @@ static inline void made_init(struct made *made)
 	fd = mkstemp(made->path);
 	assert_true(fd >= 0);
 	close(fd);
-	made->own.thread.space = &made->own.space;
+	made->own.input.space = &made->own.space;
 }
 
 static inline void made_release(struct made *made)
@@ -166,19 +166,19 @@ static inline void made_write(struct made *made, const uint8_t *bytes, size_t n)
 	close(fd);
 }
 
-static inline void made_sample(struct made *made, const struct machine *m, uint64_t ip)
+static inline void made_input(struct made *made, const struct machine *m, uint64_t ip)
 {
 	struct own *own = &made->own;
 	bool x86 = m->machine == EM_X86_64;
 	uint64_t in_middle = LOADED + MIDDLE + 12, in_start = LOADED + START + 8;
 
-	own->sample = (struct sample){ .has = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER };
-	own->sample.user_regs = (struct sample_regs){ .abi = 2,
-						      .v = own->regs,
-						      .mask = x86 ? 0xff01ff : (1ULL << 33) - 1,
-						      .n = x86 ? 17 : 33 };
-	own->sample.stack = (const uint8_t *)made->stack;
-	own->sample.stack_size = own->sample.stack_dyn_size = sizeof(made->stack);
+	own->input = (struct unwind_input){ .abi = 2,
+					    .mask = x86 ? 0xff01ff : (1ULL << 33) - 1,
+					    .regs = own->regs,
+					    .n_regs = x86 ? 17 : 33,
+					    .stack = (const uint8_t *)made->stack,
+					    .stack_bytes = sizeof(made->stack),
+					    .space = &own->space };
 	memset(made->stack, 0, sizeof(made->stack));
 	memset(own->regs, 0, sizeof(own->regs));
 	own->regs[x86 ? 8 : 32] = ip;
@@ -195,7 +195,7 @@ static inline void made_sample(struct made *made, const struct machine *m, uint6
 
 static inline size_t made_frames(struct made *made, struct unwind *unwind, uint64_t *ips)
 {
-	return unwind_frames(unwind, &made->own.thread, &made->own.sample, ips, UNWIND_FRAMES_MAX);
+	return unwind_frames(unwind, &made->own.input, ips, UNWIND_FRAMES_MAX);
 }
 
 static inline bool made_open(struct made *made, struct unwind *unwind, const struct unwinder *unwinder,

@@ -5,6 +5,8 @@
  */
 #include "session_fixture.h"
 
+#include "profile/session_internal.h"
+
 #define KERNEL_IP 0xffffffff81000100ULL
 
 struct chains {
@@ -335,9 +337,41 @@ static void shares_of_a_group(void **state)
 	session_close(&f, &story);
 }
 
+/* What a sample gives the unwinder: no more stack than was filled, and no more than there is. */
+static void test_unwind_input(void **state)
+{
+	static const struct {
+		uint64_t has, stack_size, dyn_size, regs, stack;
+	} rows[] = {
+		{ PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 16, 8, 2, 8 },
+		{ PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 8, UINT64_MAX, 2, 8 },
+		{ PERF_SAMPLE_REGS_USER, 16, 16, 2, 0 },
+		{ PERF_SAMPLE_STACK_USER, 16, 16, 0, 16 },
+	};
+	static const uint64_t regs[2] = { 7, 8 };
+	static const uint8_t stack[16];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sample sample = { .has = rows[i].has, .stack = stack };
+		struct thread thread = { .space = NULL };
+		struct replay_sample of = { .sample = &sample, .thread = &thread };
+		struct unwind_input input;
+
+		sample.user_regs = (struct sample_regs){ .abi = 2, .mask = 3, .v = regs, .n = 2 };
+		sample.stack_size = rows[i].stack_size;
+		sample.stack_dyn_size = rows[i].dyn_size;
+		input = session_unwind_input(&of);
+		assert_int_equal(input.n_regs, rows[i].regs);
+		assert_int_equal(input.abi, rows[i].regs ? 2 : 0);
+		assert_int_equal(input.stack_bytes, rows[i].stack);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unwind_input),
 		cmocka_unit_test(marks_and_returns),
 		cmocka_unit_test(innermost_are_kept),
 		cmocka_unit_test(maps_decide),

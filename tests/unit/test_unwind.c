@@ -1,6 +1,6 @@
 /*
  * Chains of the test program itself: each function of a nest notes its return address, the innermost takes
- * a sample of registers and stack, and both unwinders must find exactly what was noted.
+ * registers and a copy of the stack, and both unwinders must find exactly what was noted.
  */
 #include "unwind_fixture.h"
 
@@ -78,7 +78,7 @@ static bool open_only(struct unwind *unwind, const struct unwinder *unwinder)
 static const struct unwinder *const both[] = { &unwind_libunwind, &unwind_libdw };
 
 /* Unwinds with each; checks the number of frames of the nest (-1: all and more) and the end. */
-static void expect(const struct sample *sample, int frames, enum unwind_end end)
+static void expect(const struct unwind_input *input, int frames, enum unwind_end end)
 {
 	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
 		uint64_t ips[UNWIND_FRAMES_MAX];
@@ -87,7 +87,7 @@ static void expect(const struct sample *sample, int frames, enum unwind_end end)
 
 		if (!open_only(&unwind, both[u]))
 			continue;
-		n = unwind_frames(&unwind, &own.thread, sample, ips, UNWIND_FRAMES_MAX);
+		n = unwind_frames(&unwind, input, ips, UNWIND_FRAMES_MAX);
 		assert_int_equal(unwind.counts.samples, 1);
 		assert_int_equal(unwind.counts.ends[end], 1);
 		if (frames >= 0)
@@ -104,37 +104,35 @@ static void expect(const struct sample *sample, int frames, enum unwind_end end)
 static void test_own_chain(void **state)
 {
 	(void)state;
-	expect(&own.sample, -1, UNWIND_COMPLETE);
+	expect(&own.input, -1, UNWIND_COMPLETE);
 }
 
 static void test_stack_that_was_cut(void **state)
 {
-	struct sample sample = own.sample;
+	struct unwind_input input = own.input;
 
 	(void)state;
-	sample.stack_dyn_size = 0;
-	expect(&sample, 1, UNWIND_TRUNCATED);
-	/* A length that lies is not believed. */
-	sample.stack_size = 8;
-	sample.stack_dyn_size = UINT64_MAX;
-	expect(&sample, 1, UNWIND_TRUNCATED);
-	sample.stack = NULL;
-	sample.stack_size = UINT64_MAX;
-	expect(&sample, 1, UNWIND_TRUNCATED);
+	input.stack_bytes = 0;
+	expect(&input, 1, UNWIND_TRUNCATED);
+	input.stack_bytes = 8;
+	expect(&input, 1, UNWIND_TRUNCATED);
+	input.stack = NULL;
+	input.stack_bytes = UINT64_MAX;
+	expect(&input, 1, UNWIND_TRUNCATED);
 }
 
 static void test_nothing_known_of_the_code(void **state)
 {
-	uint64_t ip = own.regs[own.sample.user_regs.n == 33 ? 32 : 8];
+	uint64_t ip = own.regs[own.input.n_regs == 33 ? 32 : 8];
 
 	(void)state;
 	own.no_files = true;
-	expect(&own.sample, 1, UNWIND_NO_INFO);
+	expect(&own.input, 1, UNWIND_NO_INFO);
 	own.no_files = false;
 	own_map(&own, DSO_ANON, "//anon", ip & ~4095ULL, (ip & ~4095ULL) + 4096, 0);
-	expect(&own.sample, 1, UNWIND_NO_INFO);
+	expect(&own.input, 1, UNWIND_NO_INFO);
 	space_cut(&own.space, ip & ~4095ULL, (ip & ~4095ULL) + 4096, &own.clock);
-	expect(&own.sample, 1, UNWIND_BROKEN);
+	expect(&own.input, 1, UNWIND_BROKEN);
 }
 
 static void test_registers_that_lead_nowhere(void **state)
@@ -142,21 +140,21 @@ static void test_registers_that_lead_nowhere(void **state)
 	static const uint64_t values[] = { 0,          1,          4096,
 					   1ULL << 47, 1ULL << 63, UINT64_MAX - 7,
 					   UINT64_MAX };
-	struct sample sample = own.sample;
+	struct unwind_input input = own.input;
 	uint64_t regs[OWN_REGS_MAX];
 
 	(void)state;
-	sample.user_regs.v = regs;
-	for (size_t i = 0; i < ARRAY_SIZE(values) * sample.user_regs.n; i++) {
+	input.regs = regs;
+	for (size_t i = 0; i < ARRAY_SIZE(values) * input.n_regs; i++) {
 		memcpy(regs, own.regs, sizeof(regs));
-		regs[i % sample.user_regs.n] = values[i / sample.user_regs.n];
+		regs[i % input.n_regs] = values[i / input.n_regs];
 		for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
 			uint64_t ips[UNWIND_FRAMES_MAX];
 			struct unwind unwind;
 
 			if (!open_only(&unwind, both[u]))
 				continue;
-			assert_in_range(unwind_frames(&unwind, &own.thread, &sample, ips,
+			assert_in_range(unwind_frames(&unwind, &input, ips,
 						      UNWIND_FRAMES_MAX),
 					1, UNWIND_FRAMES_MAX);
 			unwind_close(&unwind);
@@ -164,27 +162,27 @@ static void test_registers_that_lead_nowhere(void **state)
 	}
 }
 
-static void test_samples_without_64_bit_registers(void **state)
+static void test_inputs_without_64_bit_registers(void **state)
 {
-	struct sample sample = own.sample;
+	struct unwind_input input = own.input;
 	uint64_t ips[UNWIND_FRAMES_MAX];
 	struct unwind unwind;
 	struct str err = STR_INIT;
 
 	(void)state;
-	assert_int_equal(unwind_open(&unwind, NULL, NATIVE, own_path, &own, &err), 0);
-	sample.user_regs.abi = 0;
-	assert_int_equal(unwind_frames(&unwind, &own.thread, &sample, ips, 8), 0);
-	sample.user_regs.abi = 2;
-	sample.has = 0;
-	assert_int_equal(unwind_frames(&unwind, &own.thread, &sample, ips, 8), 0);
+	assert_int_equal(unwind_open(&unwind, NATIVE, own_path, &own, &err), 0);
+	input.abi = 0;
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 0);
+	input.abi = 2;
+	input.regs = NULL;
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 0);
 	assert_int_equal(unwind.counts.samples, 0);
-	sample.has = own.sample.has;
-	sample.user_regs.abi = 1;
-	assert_int_equal(unwind_frames(&unwind, &own.thread, &sample, ips, 8), 0);
-	sample.user_regs.abi = 2;
-	sample.user_regs.n = 3; /* neither ip nor sp */
-	assert_int_equal(unwind_frames(&unwind, &own.thread, &sample, ips, 8), 0);
+	input.regs = own.input.regs;
+	input.abi = 1;
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 0);
+	input.abi = 2;
+	input.n_regs = 3; /* neither ip nor sp */
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 0);
 	assert_int_equal(unwind.counts.ends[UNWIND_NO_INFO], 2);
 	unwind_close(&unwind);
 	str_release(&err);
@@ -197,8 +195,8 @@ static void test_limit(void **state)
 	struct str err = STR_INIT;
 
 	(void)state;
-	assert_int_equal(unwind_open(&unwind, NULL, NATIVE, own_path, &own, &err), 0);
-	assert_int_equal(unwind_frames(&unwind, &own.thread, &own.sample, ips, 5), 5);
+	assert_int_equal(unwind_open(&unwind, NATIVE, own_path, &own, &err), 0);
+	assert_int_equal(unwind_frames(&unwind, &own.input, ips, 5), 5);
 	assert_int_equal(ips[4], returns[3]);
 	assert_int_equal(ips[5], 0);
 	assert_int_equal(unwind.counts.ends[UNWIND_LIMIT], 1);
@@ -214,19 +212,20 @@ static void test_maps_that_change(void **state)
 		uint64_t ips[UNWIND_FRAMES_MAX];
 		struct unwind unwind;
 		struct space nothing = { .version = UINT64_MAX };
-		struct thread other = { .space = &nothing };
+		struct unwind_input other = own.input;
 		size_t n;
 
 		if (!open_only(&unwind, both[u]))
 			continue;
-		n = unwind_frames(&unwind, &own.thread, &own.sample, ips, UNWIND_FRAMES_MAX);
+		other.space = &nothing;
+		n = unwind_frames(&unwind, &own.input, ips, UNWIND_FRAMES_MAX);
 		assert_true(n > DEPTH);
 		assert_int_equal(
-			unwind_frames(&unwind, &other, &own.sample, ips, UNWIND_FRAMES_MAX), 1);
+			unwind_frames(&unwind, &other, ips, UNWIND_FRAMES_MAX), 1);
 		other.space = NULL;
 		assert_int_equal(
-			unwind_frames(&unwind, &other, &own.sample, ips, UNWIND_FRAMES_MAX), 1);
-		assert_int_equal(unwind_frames(&unwind, &own.thread, &own.sample, ips,
+			unwind_frames(&unwind, &other, ips, UNWIND_FRAMES_MAX), 1);
+		assert_int_equal(unwind_frames(&unwind, &own.input, ips,
 					       UNWIND_FRAMES_MAX),
 				 n);
 		unwind_close(&unwind);
@@ -269,7 +268,7 @@ static void test_signal_handler(void **state)
 
 		if (!open_only(&unwind, both[u]))
 			continue;
-		n = unwind_frames(&unwind, &own.thread, &own.sample, ips, UNWIND_FRAMES_MAX);
+		n = unwind_frames(&unwind, &own.input, ips, UNWIND_FRAMES_MAX);
 		assert_int_equal(unwind.counts.ends[UNWIND_COMPLETE], 1);
 		while (at < n && ips[at] != interrupted)
 			at++;
@@ -287,12 +286,12 @@ static void test_unknown_architecture(void **state)
 	uint64_t ip;
 
 	(void)state;
-	assert_int_equal(unwind_open(&unwind, NULL, "vax\33[2J", own_path, &own, &err), -ENOSYS);
+	assert_int_equal(unwind_open(&unwind, "vax\33[2J", own_path, &own, &err), -ENOSYS);
 	assert_non_null(strstr(err.s, "'vax\\x1b[2J'"));
-	assert_int_equal(unwind_frames(&unwind, &own.thread, &own.sample, &ip, 1), 0);
+	assert_int_equal(unwind_frames(&unwind, &own.input, &ip, 1), 0);
 	unwind_close(&unwind);
 	str_reset(&err);
-	assert_int_equal(unwind_open(&unwind, NULL, NULL, own_path, &own, &err), -ENOSYS);
+	assert_int_equal(unwind_open(&unwind, NULL, own_path, &own, &err), -ENOSYS);
 	unwind_close(&unwind);
 	str_release(&err);
 }
@@ -306,7 +305,7 @@ int main(void)
 		CASE(test_stack_that_was_cut),
 		CASE(test_nothing_known_of_the_code),
 		CASE(test_registers_that_lead_nowhere),
-		CASE(test_samples_without_64_bit_registers),
+		CASE(test_inputs_without_64_bit_registers),
 		CASE(test_limit),
 		CASE(test_maps_that_change),
 		CASE(test_signal_handler),

@@ -26,21 +26,21 @@ static void test_register_numbers(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct unwind_arch *arch = unwind_arch_find(rows[i].arch);
 		uint64_t values[64], value, number = rows[i].number;
-		struct sample_regs sampled = { .abi = 2, .v = values };
+		struct unwind_input input = { .abi = 2, .regs = values };
 		struct unwind_regs regs;
 
 		assert_non_null(arch);
-		sampled.mask = 1ULL << rows[i].bit | 1ULL << (arch->n_regs == 17 ? 8 : 32) |
+		input.mask = 1ULL << rows[i].bit | 1ULL << (arch->n_regs == 17 ? 8 : 32) |
 			       1ULL << (arch->n_regs == 17 ? 7 : 31);
 		for (unsigned bit = 0; bit < 64; bit++)
-			if (sampled.mask >> bit & 1)
-				values[sampled.n++] = 1000 + bit;
-		assert_true(unwind_regs_take(arch, &sampled, &regs));
+			if (input.mask >> bit & 1)
+				values[input.n_regs++] = 1000 + bit;
+		assert_true(unwind_regs_take(arch, &input, &regs));
 		assert_true(unwind_regs_get(&regs, number, &value));
 		assert_int_equal(value, 1000 + rows[i].bit);
 		/* What the record has fewer values of than its mask has bits is not there. */
-		sampled.n = 1;
-		assert_false(unwind_regs_take(arch, &sampled, &regs));
+		input.n_regs = 1;
+		assert_false(unwind_regs_take(arch, &input, &regs));
 	}
 	assert_null(unwind_arch_find("x86"));
 }
@@ -197,7 +197,7 @@ static void test_made_chains(void **state)
 		made_write(&made, file, sizeof(file));
 		own_map(&made.own, DSO_FILE, made.path, LOADED, LOADED + 0x1000, 0);
 		if (made_open(&made, &unwind, both[i % ARRAY_SIZE(both)], m)) {
-			made_sample(&made, m, LOADED + LEAF + 3);
+			made_input(&made, m, LOADED + LEAF + 3);
 			assert_int_equal(made_frames(&made, &unwind, ips), 3);
 			assert_int_equal(ips[1], LOADED + MIDDLE + 12);
 			assert_int_equal(ips[2], LOADED + START + 8);
@@ -223,7 +223,7 @@ static void test_signed_return_address(void **state)
 	made_write(&made, file, sizeof(file));
 	own_map(&made.own, DSO_FILE, made.path, LOADED, LOADED + 0x1000, 0);
 	assert_true(made_open(&made, &unwind, &unwind_libdw, m));
-	made_sample(&made, m, LOADED + MIDDLE + 4);
+	made_input(&made, m, LOADED + MIDDLE + 4);
 	made.own.regs[30] = (LOADED + START + 8) | 0x2aULL << 48;
 	assert_int_equal(made_frames(&made, &unwind, ips), 2);
 	assert_int_equal(ips[1], LOADED + START + 8);
@@ -255,16 +255,15 @@ static void test_link_register(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct sample sample = { .has = PERF_SAMPLE_REGS_USER };
+		struct unwind_input input = {
+			.abi = rows[i].abi, .mask = rows[i].mask, .regs = values, .n_regs = rows[i].n
+		};
 		uint64_t link = 0;
 
-		sample.user_regs = (struct sample_regs){
-			.abi = rows[i].abi, .mask = rows[i].mask, .v = values, .n = rows[i].n
-		};
-		assert_int_equal(unwind_link(rows[i].arch, &sample, &link), rows[i].link != 0);
+		assert_int_equal(unwind_link(rows[i].arch, &input, &link), rows[i].link != 0);
 		assert_int_equal(link, rows[i].link);
-		sample.has = 0;
-		assert_false(unwind_link(rows[i].arch, &sample, &link));
+		input.regs = NULL;
+		assert_false(unwind_link(rows[i].arch, &input, &link));
 	}
 }
 
@@ -301,7 +300,7 @@ static void test_broken_files(void **state)
 			/* Another dso, for what is known of one is kept. */
 			dso->index++;
 			made.own.space.version++;
-			made_sample(&made, m, LOADED + LEAF + 3);
+			made_input(&made, m, LOADED + LEAF + 3);
 			assert_in_range(made_frames(&made, &unwind, ips), 1, UNWIND_FRAMES_MAX);
 		}
 		unwind_close(&unwind);

@@ -1,6 +1,6 @@
 /*
- * unwind_fixture.h: a thread with the maps of the test program itself, as a replay would have them, and
- * samples of the test's own registers and stack.
+ * unwind_fixture.h: the maps of the test program itself, as a replay would have them, and its own registers and
+ * stack.
  */
 #ifndef UNWIND_FIXTURE_H
 #define UNWIND_FIXTURE_H
@@ -25,8 +25,7 @@ struct own {
 	struct space space;
 	uint64_t clock;
 	struct dso dsos[OWN_DSOS_MAX];
-	struct thread thread;
-	struct sample sample;
+	struct unwind_input input;
 	uint64_t regs[OWN_REGS_MAX];
 	uint8_t stack[OWN_STACK_BYTES];
 	uint64_t stack_end;
@@ -58,7 +57,7 @@ static inline void own_init(struct own *own)
 	unsigned long long start, end, pgoff;
 
 	memset(own, 0, sizeof(*own));
-	own->thread = (struct thread){ .pid = 1, .tid = 1, .space = &own->space };
+	own->input.space = &own->space;
 	assert_non_null(maps);
 	while (fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %4199s", &start, &end, prot, &pgoff,
@@ -91,7 +90,7 @@ static inline bool own_path(void *context, const struct dso *dso, struct str *pa
 /* Registers by the kernel's bits, and the stack from its pointer on. */
 static inline void own_take(struct own *own, const ucontext_t *context)
 {
-	struct sample *sample = &own->sample;
+	struct unwind_input *input = &own->input;
 	uint64_t sp;
 	int memory;
 
@@ -103,26 +102,26 @@ static inline void own_take(struct own *own, const ucontext_t *context)
 	for (size_t i = 0; i < ARRAY_SIZE(by_bit); i++)
 		own->regs[i] = (uint64_t)context->uc_mcontext.gregs[by_bit[i]];
 	sp = own->regs[7];
-	sample->user_regs = (struct sample_regs){ .mask = 0xff01ff, .n = ARRAY_SIZE(by_bit) };
+	input->mask = 0xff01ff;
+	input->n_regs = ARRAY_SIZE(by_bit);
 #else
 	for (size_t i = 0; i < 31; i++)
 		own->regs[i] = context->uc_mcontext.regs[i];
 	own->regs[31] = sp = context->uc_mcontext.sp;
 	own->regs[32] = context->uc_mcontext.pc;
-	sample->user_regs = (struct sample_regs){ .mask = (1ULL << 33) - 1, .n = 33 };
+	input->mask = (1ULL << 33) - 1;
+	input->n_regs = 33;
 #endif
-	sample->user_regs.abi = 2;
-	sample->user_regs.v = own->regs;
-	sample->has = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	sample->stack = own->stack;
-	sample->stack_size = OWN_STACK_BYTES;
-	sample->stack_dyn_size = OWN_STACK_BYTES;
+	input->abi = 2;
+	input->regs = own->regs;
+	input->stack = own->stack;
+	input->stack_bytes = OWN_STACK_BYTES;
 	if (own->stack_end - sp < OWN_STACK_BYTES)
-		sample->stack_dyn_size = own->stack_end - sp;
+		input->stack_bytes = own->stack_end - sp;
 	/* Not by memcpy: sanitizers keep it out of other functions' frames. */
 	memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	assert_int_equal(pread(memory, own->stack, sample->stack_dyn_size, (off_t)sp),
-			 sample->stack_dyn_size);
+	assert_int_equal(pread(memory, own->stack, input->stack_bytes, (off_t)sp),
+			 input->stack_bytes);
 	close(memory);
 }
 
