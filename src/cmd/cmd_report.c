@@ -33,8 +33,8 @@ static void list_tasks(struct sample_run *run, const struct report_words *words)
 	struct str err = STR_INIT;
 
 	options.keep_exited = true;
-	replay_init(&replay, &run->reader, &options);
-	if (replay_run(&replay, &handlers, &err))
+	replay_init(&replay, &run->reader.recording, &options);
+	if (replay_run(&replay, &run->reader.source, &handlers, &err))
 		sample_run_fail(run, err.s);
 	progress_end(&run->progress);
 	if (words->mmaps)

@@ -18,6 +18,7 @@
 #define PSTAT_DATA_H
 
 #include "data/records.h"
+#include "data/source.h"
 #include "util/util.h"
 
 #include <linux/perf_event.h>
@@ -275,8 +276,8 @@ int record_decode(struct decoder *decoder, const struct record *record, struct r
  */
 bool record_time(const struct decoder *decoder, const struct record *record, uint64_t *time_ns);
 /*
- * The record whose bytes (all of them) were kept after reader_next; without inner_offset, compressed and
- * extra_size, which are 0.
+ * The record whose bytes (all of them) were kept after reader_next; without inner_offset, compressed,
+ * stable and extra_size, which are 0.
  */
 void record_from_bytes(struct record *record, const uint8_t *bytes, uint64_t offset, bool swap);
 
@@ -301,7 +302,7 @@ uint64_t read_values_value(const struct read_values *values, size_t i);
 bool read_values_id(const struct read_values *values, size_t i, uint64_t *id);
 bool read_values_lost(const struct read_values *values, size_t i, uint64_t *lost);
 
-/* ---- reader.c, stream.c: the reading side ---- */
+/* ---- reader.c, stream.c, folder.c: the reading side ---- */
 
 struct stream; /* private: one file's or pipe's records */
 
@@ -314,25 +315,28 @@ struct early_feature {
 	struct str bytes;
 };
 
+struct folder; /* private: the order of a folder's files */
+
 struct reader {
+	/*
+	 * Its records in the order of replay: a folder's files merged by time. A FINISHED_ROUND record of a
+	 * file or pipe is a record and then a round.
+	 */
+	struct record_source source;
+	struct recording_info recording; /* of the members below */
 	char *path; /* as given; "-": standard input */
 	bool pipe; /* pipe layout: attrs and features come as records */
 	bool swap; /* the file is of the other byte order */
-	/*
-	 * True where record bytes stay valid until reader_close (a mapped file). Else, and always for
-	 * records with record.compressed, until the next call of reader_next.
-	 */
-	bool stable;
 	uint64_t header_size, data_offset, data_size, feature_offset; /* 0 for pipes */
 	uint64_t file_size; /* 0 for pipes */
-	int64_t mtime_s; /* when the file was last written; 0: not a file */
-	int64_t mtime_ns; /* the same, with nanoseconds: all of them since 1970 */
 	struct events events;
 	struct info info;
 	struct decoder decoder;
 	struct stream **streams; /* [0] the file; a folder's data.0, data.1 ... behind it */
 	size_t n_streams;
 	size_t current; /* the stream that reader_next reads */
+	struct folder *folder; /* once source is asked for a folder's records */
+	bool round_due; /* the last record of source was FINISHED_ROUND */
 	struct early_feature early[2]; /* EVENT_DESC, GROUP_DESC; taken when the events are there */
 	size_t n_early;
 	struct note_list notes; /* features that could not be read, attrs that were cut, ... */
@@ -356,8 +360,8 @@ int reader_open_again(struct reader *again, const struct reader *reader, struct 
 void reader_close(struct reader *reader);
 /*
  * The next record: 1, 0 at the end (see reader->missing), or a negative errno with a sentence where
- * what follows cannot be read; every later call then returns 0. A folder's files follow one another;
- * reader_next_of reads one of them, for callers that merge by time.
+ * what follows cannot be read; every later call then returns 0. A folder's files follow one another, as
+ * they lie there (source merges them by time); reader_next_of reads one of them.
  * COMPRESSED records are handed out, and then the records in them. What HEADER_ATTR, EVENT_UPDATE,
  * HEADER_FEATURE, HEADER_TRACING_DATA and HEADER_BUILD_ID say is in events and info already; but what a
  * pipe says of its events before they are there, only with the first record of another type.

@@ -11,7 +11,7 @@ typedef unsigned long long ull;
 
 void reader_print_header(const struct reader *reader, bool full, struct str *out)
 {
-	time_t seconds = (time_t)reader->mtime_s;
+	time_t seconds = (time_t)(reader->recording.written_ns / 1000000000);
 	char date[64] = "";
 	struct tm tm;
 

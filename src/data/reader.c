@@ -7,6 +7,7 @@
  */
 #include "data/reader.h"
 
+#include "data/folder.h"
 #include "data/format.h"
 #include "data/stream.h"
 
@@ -32,7 +33,6 @@ static int open_file(struct reader *reader, uint8_t *map, struct str *err)
 	uint64_t end = 0;
 	int rc = header_read(reader, map, &end, err);
 
-	reader->stable = true;
 	stream_add(reader, stream_new_map(map, reader->file_size, reader->data_offset, end));
 	return rc;
 }
@@ -55,8 +55,7 @@ static int open_regular(struct reader *reader, int fd, const struct stat *st, st
 	int rc;
 
 	reader->file_size = (uint64_t)st->st_size;
-	reader->mtime_s = st->st_mtime;
-	reader->mtime_ns = st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
+	reader->recording.written_ns = st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
 	if (!reader->file_size)
 		return header_check_magic(reader, NULL, 0, err);
 	map = map_fd(fd, reader->file_size);
@@ -67,7 +66,6 @@ static int open_regular(struct reader *reader, int fd, const struct stat *st, st
 		return open_file(reader, map, err);
 	/* A pipe's output in a file: the same records, read from the mapping. */
 	reader->pipe = true;
-	reader->stable = true;
 	stream_add(reader,
 		   stream_new_map(map, reader->file_size,
 				  rc ? reader->file_size : FORMAT_PIPE_HEADER, reader->file_size));
@@ -84,7 +82,7 @@ static int open_spooled(struct reader *reader, int pipe, const uint8_t *head, si
 		return fd;
 	rc = fstat(fd, &st) ? fail(err, -errno, "%s: %s", reader_name(reader), strerror(errno))
 			    : open_regular(reader, fd, &st, err);
-	reader->mtime_s = reader->mtime_ns = 0; /* of the copy, which says nothing of the recording */
+	reader->recording.written_ns = 0; /* of the copy, which says nothing of the recording */
 	close(fd);
 	return rc;
 }
@@ -118,9 +116,44 @@ static int open_pipe(struct reader *reader, int *fd, struct str *err)
 	return 0;
 }
 
+static int source_next(struct record_source *source, struct record *record, struct str *err)
+{
+	struct reader *reader = (struct reader *)source;
+	int rc;
+
+	if (reader->n_streams > 1) {
+		if (!reader->folder)
+			reader->folder = folder_new(reader);
+		return folder_next(reader->folder, record, err);
+	}
+	if (reader->round_due) {
+		reader->round_due = false;
+		return SOURCE_ROUND;
+	}
+	rc = reader_next(reader, record, err);
+	reader->round_due = rc > 0 && record->type == RECORD_FINISHED_ROUND;
+	return rc;
+}
+
+static double source_part(const struct record_source *source)
+{
+	const struct reader *reader = (const struct reader *)source;
+	uint64_t given = 0, all = 0;
+
+	for (size_t i = 0; i < reader->n_streams; i++)
+		if (!stream_position(reader->streams[i], &given, &all))
+			return -1;
+	return all ? (double)given / (double)all : -1;
+}
+
 static void reader_init(struct reader *reader, const char *path)
 {
 	memset(reader, 0, sizeof(*reader));
+	reader->source = (struct record_source){ source_next, source_part };
+	reader->recording = (struct recording_info){ .events = &reader->events,
+						     .info = &reader->info,
+						     .decoder = &reader->decoder,
+						     .notes = &reader->notes };
 	reader->path = xstrdup(path);
 	str_init(&reader->missing);
 	events_init(&reader->events);
@@ -210,19 +243,20 @@ int reader_open_again(struct reader *again, const struct reader *reader, struct 
 {
 	int rc;
 
-	if (reader->pipe || !strcmp(reader->path, "-")) {
+	if (!reader->recording.written_ns || !strcmp(reader->path, "-")) {
 		reader_init(again, reader->path);
 		return fail(err, -ESPIPE, "%s: it came through a pipe and can't be read again: store it in a file",
 			    reader->path);
 	}
 	rc = reader_open(again, reader->path, err);
-	if (!rc && (again->file_size != reader->file_size || again->mtime_ns != reader->mtime_ns))
+	if (!rc && (again->file_size != reader->file_size || again->recording.written_ns != reader->recording.written_ns))
 		rc = fail(err, -ESTALE, "%s: the file was replaced or written to since it was read", reader->path);
 	return rc;
 }
 
 void reader_close(struct reader *reader)
 {
+	folder_free(reader->folder);
 	for (size_t i = 0; i < reader->n_streams; i++)
 		stream_free(reader->streams[i]);
 	for (size_t i = 0; i < reader->n_early; i++)

@@ -95,6 +95,7 @@ struct record {
 	uint16_t misc;
 	uint16_t size; /* bytes, header included, at least 8 */
 	bool compressed; /* was inside a COMPRESSED record */
+	bool stable; /* bytes stay until its source is closed; else until the source is asked for the next */
 	const uint8_t *bytes; /* all `size` bytes; any alignment */
 	/* AUXTRACE and HEADER_TRACING_DATA: what follows the record and belongs to it. */
 	uint64_t extra_size; /* bytes that follow and are skipped by the reader */

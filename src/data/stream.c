@@ -44,7 +44,7 @@ struct stream {
 
 	uint8_t *map; /* NULL: a pipe */
 	size_t map_bytes;
-	uint64_t end; /* of the records */
+	uint64_t start, end; /* of the records */
 	uint64_t dropped; /* pages below this were given back */
 
 	int fd;
@@ -78,7 +78,7 @@ struct stream *stream_new_map(uint8_t *map, size_t bytes, uint64_t start, uint64
 
 	s->map = map;
 	s->map_bytes = bytes;
-	s->pos = start;
+	s->pos = s->start = start;
 	s->end = end;
 	return s;
 }
@@ -105,6 +105,27 @@ void stream_free(struct stream *s)
 	free(s->buf);
 	free(s->window);
 	free(s);
+}
+
+void stream_rewind(struct stream *s)
+{
+	zstd_in_free(s->zstd);
+	free(s->window);
+	*s = (struct stream){ .pos = s->start,
+			      .map = s->map,
+			      .map_bytes = s->map_bytes,
+			      .start = s->start,
+			      .end = s->end,
+			      .fd = -1 };
+}
+
+bool stream_position(const struct stream *s, uint64_t *given, uint64_t *all)
+{
+	if (!s->map)
+		return false;
+	*given += s->pos - s->start;
+	*all += s->end > s->start ? s->end - s->start : 0;
+	return true;
 }
 
 /* Reads until n bytes are in the buffer or the pipe ends. */
@@ -342,6 +363,7 @@ static int source_next(struct stream *s, bool swap, struct record *r, struct str
 	if (!bytes)
 		return cut_off(s, r, source_left(s, r->size), missing);
 	r->bytes = bytes;
+	r->stable = s->map;
 	r->extra_size = extra_of(r, swap);
 	source_pass(s, r->size);
 	if (s->map && r->extra_size > s->end - s->pos) {
@@ -389,6 +411,7 @@ bool stream_extra(struct stream *s, struct record *r, uint64_t max, struct str *
 	/* The buffer is about to move. */
 	memcpy(s->small, r->bytes, r->size);
 	r->bytes = s->small;
+	r->stable = false;
 	while (n) {
 		uint64_t now = source_left(s, 1);
 

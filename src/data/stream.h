@@ -21,6 +21,10 @@ void stream_free(struct stream *stream);
  */
 int stream_next(struct stream *stream, bool swap, struct record *record, struct str *missing,
 		struct str *err);
+/* Back to the first record; not of a pipe. */
+void stream_rewind(struct stream *stream);
+/* Adds the bytes that were given, and those of all records. False: a pipe, which has no end. */
+bool stream_position(const struct stream *stream, uint64_t *given, uint64_t *all);
 /*
  * Appends the record's extra bytes to out and passes them; the record stays readable. False where they
  * are more than max or are not all there (the next stream_next says so).

@@ -24,7 +24,7 @@ bool table_open_tracepoints(struct table *table, struct str *err)
 {
 	if (table->tracepoints)
 		return true;
-	table->tracepoints = tracepoints_new(table->session->reader, err);
+	table->tracepoints = tracepoints_new(&table->session->reader->recording, err);
 	if (!table->tracepoints)
 		return false;
 	tracepoints_name_functions(table->tracepoints, session_function, table->session);

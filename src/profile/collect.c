@@ -399,7 +399,7 @@ int profile_read(struct profile *profile, void (*progress)(void *context, double
 	int code = profile->session.reader->events.n ? know_events(&collect, err) : 0;
 
 	if (!code)
-		code = replay_run(&profile->session.replay, &handlers, err);
+		code = replay_run(&profile->session.replay, &profile->session.reader->source, &handlers, err);
 	for (size_t i = 0; i < replay->n_threads; i++)
 		thread_gone(&collect, replay->threads[i]);
 	str_release(&collect.text);

@@ -12,6 +12,7 @@
 #ifndef PSTAT_PROFILE_H
 #define PSTAT_PROFILE_H
 
+#include "replay/replay.h"
 #include "sym/sym.h"
 #include "unwind/unwind.h"
 

@@ -10,6 +10,27 @@
 
 enum { MAX_STACK_DEFAULT = 127, MAX_STACK_MOST = 1 << 16 };
 
+/* ---- what the recording says of its processes, for sym/ ---- */
+
+static bool recorded_process(const void *context, int32_t pid, struct sym_process *about)
+{
+	const struct kin *kin = replay_kin(context, pid);
+
+	if (!kin)
+		return false;
+	*about = (struct sym_process){ .exited = kin->exited,
+				       .jit_path = kin->jit_path,
+				       .jit_major = kin->jit_major,
+				       .jit_minor = kin->jit_minor,
+				       .jit_inode = kin->jit_inode };
+	return true;
+}
+
+static size_t recorded_holders(const void *context, const struct dso *dso, int32_t *pids, size_t max)
+{
+	return replay_holders(context, dso, pids, max);
+}
+
 int session_init(struct session *session, struct reader *reader,
 		 const struct session_options *options, struct str *err)
 {
@@ -29,9 +50,10 @@ int session_init(struct session *session, struct reader *reader,
 	session->stacks = xcalloc(1, sizeof(*session->stacks));
 	str_init(&private->unwind_why);
 	private->frames = xreallocarray(NULL, session->options.max_stack, sizeof(*private->frames));
-	replay_init(&session->replay, reader, &session->options.replay);
-	session->options.sym.replay = &session->replay;
-	session->symbols = symbols_new(&session->options.sym, reader);
+	replay_init(&session->replay, &reader->recording, &session->options.replay);
+	private->processes = (struct sym_processes){ &session->replay, recorded_process, recorded_holders };
+	session->options.sym.processes = &private->processes;
+	session->symbols = symbols_new(&session->options.sym, &reader->recording);
 	return 0;
 }
 
@@ -48,7 +70,6 @@ void session_release(struct session *session)
 	str_release(&private->unwind_why);
 	free(private->frames);
 	free(private->linked);
-	free(private);
 	free(session->places->v);
 	index_release(&session->places->ix);
 	free(session->places);
@@ -56,6 +77,7 @@ void session_release(struct session *session)
 	index_release(&session->stacks->ix);
 	free(session->stacks);
 	symbols_free(session->symbols);
+	free(private); /* what the symbols asked is in it */
 	replay_release(&session->replay);
 	note_list_release(&session->notes);
 	*session = (struct session){ .private = NULL };

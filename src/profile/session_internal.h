@@ -77,6 +77,7 @@ void last_values_release(struct last_values *values);
 enum unwind_state { UNWIND_UNTRIED, UNWIND_READY, UNWIND_IMPOSSIBLE };
 
 struct session_private {
+	struct sym_processes processes; /* borrowed by the symbols */
 	struct place_slot place_slots[PLACE_CACHE_SLOTS];
 	struct stack_cache stack_cache;
 	struct last_values last_values;

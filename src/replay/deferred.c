@@ -88,7 +88,7 @@ static int deliver(struct replay *replay, struct held_sample *held, bool matched
 	struct replay_sample sample;
 	struct record_body body;
 	uint32_t now = thread->comm;
-	int rc = reader_decode(replay->reader, &held->record, &body, err);
+	int rc = record_decode(replay->recording->decoder, &held->record, &body, err);
 
 	if (!rc) {
 		story_fill_sample(&sample, &held->record, &body, thread);

@@ -1,11 +1,11 @@
 /*
- * replay: bytes -> an ordered story of processes. Takes the records of one recording from data/, puts
- * them in the order of time, keeps what they say about processes, threads, names and maps, and hands
- * each sample on together with the thread that it belongs to.
+ * replay: bytes -> an ordered story of processes. It is fed the records of one recording, from whatever source
+ * they come, puts them in the order of time, keeps what they say about processes, threads, names and maps, and
+ * hands each sample on together with the thread that it belongs to.
  *
- *   struct reader -> order.c (rounds) -> story.c (handlers[] by record type) -> struct replay_handlers
- *                                           |
- *                                           +-> threads, spaces, maps, dsos, comms
+ *   replay_feed, _round -> order.c (rounds) -> story.c (handlers[] by record type) -> struct replay_handlers
+ *                                                 |
+ *                                                 +-> threads, spaces, maps, dsos, comms
  *
  * Memory grows with what is alive and distinct (threads, maps, files, names), not with the recording's
  * length: records wait for two rounds at most, a thread goes with its EXIT.
@@ -70,7 +70,7 @@ struct replay_handlers {
 	int (*other)(void *context, struct replay *replay, const struct record *record,
 		     const struct record_body *body, struct thread *thread, struct str *err);
 	void (*thread_gone)(void *context, struct thread *thread);
-	/* Called now and then with the part of the file that was read, 0 to 1; -1 in a pipe. */
+	/* Called by replay_run, now and then, with the part that the source has given: see record_source.part. */
 	void (*progress)(void *context, double part);
 };
 
@@ -88,7 +88,7 @@ struct replay_counts {
 	uint64_t throttles;
 	uint64_t out_of_order; /* records delivered behind a newer one */
 	uint64_t unknown_ids; /* samples of no known event */
-	uint64_t broken; /* records that could not be decoded; the first few are in reader->notes */
+	uint64_t broken; /* records that could not be decoded; the first few are in recording->notes */
 	uint64_t deferred_missing;
 	uint64_t forced; /* delivered early because queue_bytes was reached */
 };
@@ -96,7 +96,7 @@ struct replay_counts {
 struct replay_private;
 
 struct replay {
-	struct reader *reader; /* borrowed */
+	const struct recording_info *recording; /* borrowed */
 	struct replay_options options;
 	struct replay_counts counts;
 	struct dso_table dsos;
@@ -108,14 +108,30 @@ struct replay {
 	struct replay_private *private;
 };
 
-void replay_init(struct replay *replay, struct reader *reader,
+/* The recording's decoder is ready: its byte order is known. */
+void replay_init(struct replay *replay, const struct recording_info *recording,
 		 const struct replay_options *options);
 void replay_release(struct replay *replay);
+
+/* Before the first record: who hears of the samples. A copy is kept until replay_release, which calls none. */
+void replay_begin(struct replay *replay, const struct replay_handlers *handlers);
 /*
- * The whole recording. 0, also where its end is missing (reader->missing says so); a negative errno with a
- * sentence where reading had to end early (what came before has been delivered) or a handler said so.
+ * One more record, in the order in which its source gives them: see struct record_source. What may be delivered
+ * now is; what waits for its round is copied unless it is stable. 0, or what a handler returned, with its
+ * sentence: then nothing may be fed any more.
  */
-int replay_run(struct replay *replay, const struct replay_handlers *handlers, struct str *err);
+int replay_feed(struct replay *replay, const struct record *record, struct str *err);
+/* The source's round has ended: what cannot get older company any more is delivered. */
+int replay_round(struct replay *replay, struct str *err);
+/* No more records will come: all that waits is delivered. */
+int replay_end(struct replay *replay, struct str *err);
+/*
+ * These four for all that a source has. 0, also where a reader's end is missing (reader->missing says so); a
+ * negative errno with a sentence where reading had to end early (what came before has been delivered) or a
+ * handler said so.
+ */
+int replay_run(struct replay *replay, struct record_source *source, const struct replay_handlers *handlers,
+	       struct str *err);
 
 /* Names of threads and cgroups: one index per distinct text, raw bytes. */
 const char *replay_comm(const struct replay *replay, uint32_t comm);

@@ -3,7 +3,6 @@
  * those of the recorder (type 64 and above), synthesized ones (time 0) and all, where nothing has a
  * time, take effect at once.
  */
-#include "replay/folder.h"
 #include "replay/state.h"
 #include "replay/story.h"
 
@@ -11,24 +10,23 @@
 
 enum {
 	QUEUE_BYTES = 256 << 20,
-	FOLDER_ROUND =
-		16384, /* records of a folder, which has no rounds: they are nearly in order */
-	PROGRESS_EVERY = 16384,
+	PROGRESS_EVERY = 16384, /* records */
 };
 
-void replay_init(struct replay *replay, struct reader *reader, const struct replay_options *options)
+void replay_init(struct replay *replay, const struct recording_info *recording,
+		 const struct replay_options *options)
 {
 	struct replay_private *p = xcalloc(1, sizeof(*p));
 
 	memset(replay, 0, sizeof(*replay));
-	replay->reader = reader;
+	replay->recording = recording;
 	replay->options = *options;
 	if (!replay->options.queue_bytes)
 		replay->options.queue_bytes = QUEUE_BYTES;
 	replay->private = p;
 	replay->kernel = xcalloc(1, sizeof(*replay->kernel));
 	replay->guest_kernel = xcalloc(1, sizeof(*replay->guest_kernel));
-	order_init(&p->order, reader->swap);
+	order_init(&p->order, recording->decoder->swap);
 	process_table_init(replay);
 	story_take_build_ids(replay);
 }
@@ -39,6 +37,7 @@ void replay_release(struct replay *replay)
 
 	if (!p)
 		return;
+	memset(&p->handlers, 0, sizeof(p->handlers));
 	deferred_release(replay);
 	process_table_release(replay);
 	order_release(&p->order);
@@ -68,8 +67,15 @@ static int drain(struct replay *replay, struct str *err)
 	return rc;
 }
 
-static int end_round(struct replay *replay, struct str *err)
+void replay_begin(struct replay *replay, const struct replay_handlers *handlers)
 {
+	replay->private->handlers = *handlers;
+}
+
+int replay_round(struct replay *replay, struct str *err)
+{
+	if (replay->options.file_order)
+		return 0;
 	order_round(&replay->private->order);
 	return drain(replay, err);
 }
@@ -90,7 +96,7 @@ static bool must_wait(struct replay *replay, const struct record *record, uint64
 
 	if (replay->options.file_order || record->type >= RECORD_USER_FIRST)
 		return false;
-	if (record_time(&replay->reader->decoder, record, time_ns))
+	if (record_time(replay->recording->decoder, record, time_ns))
 		return *time_ns && *time_ns != UINT64_MAX;
 	/* Without a time it stays behind the record before it, if that one waits. */
 	if (order->n == order->ready)
@@ -99,74 +105,67 @@ static bool must_wait(struct replay *replay, const struct record *record, uint64
 	return true;
 }
 
-static int take(struct replay *replay, const struct record *record, struct str *err)
+int replay_feed(struct replay *replay, const struct record *record, struct str *err)
 {
 	struct order *order = &replay->private->order;
 	uint64_t time_ns = 0;
-	int rc;
 
 	if (must_wait(replay, record, &time_ns)) {
-		order_add(order, record, time_ns, replay->reader->stable && !record->compressed);
+		order_add(order, record, time_ns, record->stable);
 		return order->bytes > replay->options.queue_bytes ? make_room(replay, err) : 0;
 	}
-	rc = story_take(replay, record, time_ns && time_ns != UINT64_MAX, time_ns, err);
-	if (!rc && record->type == RECORD_FINISHED_ROUND && !replay->options.file_order)
-		rc = end_round(replay, err);
-	return rc;
+	return story_take(replay, record, time_ns && time_ns != UINT64_MAX, time_ns, err);
 }
 
-static void tell_progress(struct replay *replay, const struct record *record)
+int replay_end(struct replay *replay, struct str *err)
+{
+	int rc;
+
+	order_all(&replay->private->order);
+	rc = drain(replay, err);
+	return rc ? rc : story_end(replay, err);
+}
+
+/* ---- the whole of a source ---- */
+
+static void tell_progress(const struct replay *replay, const struct record_source *source)
 {
 	const struct replay_handlers *handlers = &replay->private->handlers;
-	const struct reader *reader = replay->reader;
-	uint64_t begin = reader->data_offset, size = reader->file_size - begin;
-	double part = -1;
 
-	if (!handlers->progress)
-		return;
-	if (!reader->pipe && reader->file_size > begin && reader->n_streams == 1)
-		part = record->offset > begin ? (double)(record->offset - begin) / (double)size : 0;
-	handlers->progress(handlers->context, part < 1 ? part : 1);
+	if (handlers->progress)
+		handlers->progress(handlers->context, source->part(source));
 }
 
-/* 0, or the reader's error with its sentence in why. *stopped: what a handler returned, with it in err. */
-static int read_all(struct replay *replay, int *stopped, struct str *why, struct str *err)
+/* 0, or the source's error with its sentence in why. *stopped: what a handler returned, with it in err. */
+static int feed_all(struct replay *replay, struct record_source *source, int *stopped, struct str *why,
+		    struct str *err)
 {
-	bool rounds = replay->reader->n_streams < 2;
 	struct record record;
-	struct folder folder;
 	uint64_t n = 0;
 	int rc = 0;
 
-	folder_init(&folder, replay->reader);
-	while (!*stopped && (rc = folder_next(&folder, &record, why)) > 0) {
-		*stopped = take(replay, &record, err);
+	while (!*stopped && (rc = source->next(source, &record, why)) > 0) {
+		*stopped = rc == SOURCE_ROUND ? replay_round(replay, err)
+					      : replay_feed(replay, &record, err);
 		if (++n % PROGRESS_EVERY == 0)
-			tell_progress(replay, &record);
-		if (!*stopped && !rounds && n % FOLDER_ROUND == 0)
-			*stopped = end_round(replay, err);
+			tell_progress(replay, source);
 	}
-	folder_release(&folder);
 	return rc < 0 ? rc : 0;
 }
 
-int replay_run(struct replay *replay, const struct replay_handlers *handlers, struct str *err)
+int replay_run(struct replay *replay, struct record_source *source, const struct replay_handlers *handlers,
+	       struct str *err)
 {
-	struct replay_private *p = replay->private;
 	struct str why = STR_INIT;
 	int stopped = 0, rc;
 
-	p->handlers = *handlers;
-	rc = read_all(replay, &stopped, &why, err);
-	order_all(&p->order);
+	replay_begin(replay, handlers);
+	rc = feed_all(replay, source, &stopped, &why, err);
 	if (!stopped)
-		stopped = drain(replay, err);
-	if (!stopped)
-		stopped = story_end(replay, err);
+		stopped = replay_end(replay, err);
 	if (!stopped && rc)
 		fail(err, rc, "%s", why.s);
 	str_release(&why);
-	memset(&p->handlers, 0, sizeof(p->handlers));
 	return stopped ? stopped : rc;
 }
 

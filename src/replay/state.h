@@ -19,7 +19,7 @@ struct place_memo {
 enum { PLACE_MEMOS = 256 };
 
 struct replay_private {
-	struct replay_handlers handlers; /* while replay_run runs; then zeros */
+	struct replay_handlers handlers; /* zeros before replay_begin, and while all is released */
 	struct order order;
 	uint64_t clock; /* of space versions */
 	struct process_table processes;

@@ -202,7 +202,7 @@ static int after_deferred(struct replay *replay, const struct record_body *body,
 
 void story_take_build_ids(struct replay *replay)
 {
-	const struct info *info = &replay->reader->info;
+	const struct info *info = replay->recording->info;
 	size_t *taken = &replay->private->build_ids_taken;
 
 	for (; *taken < info->build_ids.n; ++*taken) {
@@ -324,7 +324,7 @@ static int take_other(struct replay *replay, const struct record *record,
 
 static void broken(struct replay *replay, const struct str *why)
 {
-	struct note_list *notes = &replay->reader->notes;
+	struct note_list *notes = replay->recording->notes;
 
 	if (replay->counts.broken++ < BROKEN_NOTES && notes->n < READER_NOTES_MAX)
 		note_add(notes, false, NULL, "%s", why->s);
@@ -342,7 +342,7 @@ int story_take(struct replay *replay, const struct record *record, bool timed, u
 		replay->counts.out_of_order++;
 	else if (timed)
 		p->delivered_ns = time_ns;
-	if (reader_decode(replay->reader, record, &body, &why)) {
+	if (record_decode(replay->recording->decoder, record, &body, &why)) {
 		broken(replay, &why);
 		str_release(&why);
 		return 0;

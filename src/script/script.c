@@ -83,7 +83,7 @@ struct tracepoints *script_tracepoints(struct script *script)
 	if (script->tracepoints_tried)
 		return script->tracepoints;
 	script->tracepoints_tried = true;
-	script->tracepoints = tracepoints_new(script->session.reader, &why);
+	script->tracepoints = tracepoints_new(&script->session.reader->recording, &why);
 	if (script->tracepoints)
 		tracepoints_name_functions(script->tracepoints, session_function, &script->session);
 	else
@@ -221,7 +221,7 @@ int script_run(struct script *script, struct output *output, void (*progress)(vo
 	script->progress_context = context;
 	if (!script->session.reader->pipe)
 		print_header(script);
-	rc = replay_run(&script->session.replay, &handlers, err);
+	rc = replay_run(&script->session.replay, &script->session.reader->source, &handlers, err);
 	print_header(script);
 	filters_add_note(script->filters, &script->options.filters, &script->session);
 	if (script->without_trace)

@@ -121,17 +121,17 @@ static void add_named(struct code_sources *sources, const struct symbols *symbol
 }
 
 /* The dump that the process had mapped, as seen below a root. */
-static void add_mapped(struct code_sources *sources, const struct kin *kin, const char *root,
+static void add_mapped(struct code_sources *sources, const struct sym_process *process, const char *root,
 		       int32_t pid, bool own)
 {
 	struct code_source *source = add(sources, &code_kinds[KIND_DUMP],
-					 xasprintf("%s%s", root, kin->jit_path), pid, own);
+					 xasprintf("%s%s", root, process->jit_path), pid, own);
 
 	if (!source)
 		return;
-	source->rules.major = kin->jit_major;
-	source->rules.minor = kin->jit_minor;
-	source->rules.inode = kin->jit_inode;
+	source->rules.major = process->jit_major;
+	source->rules.minor = process->jit_minor;
+	source->rules.inode = process->jit_inode;
 }
 
 /* PID of ".../jit-PID.dump"; 0: it has none. */
@@ -146,19 +146,22 @@ static int32_t dump_pid(const char *path)
 static void find_mapped(struct code_sources *sources, struct symbols *symbols, const struct dso *dso,
 			const struct process_here *here, const char *symfs)
 {
-	const struct replay *replay = symbols->options.replay;
-	const struct kin *kin = replay ? replay_kin(replay, dso->pid) : NULL;
+	const struct sym_processes *recorded = symbols->options.processes;
 	const struct process_here *roots[ROOTS_MAX];
-	int32_t pid = kin && kin->jit_path ? dump_pid(kin->jit_path) : 0;
+	struct sym_process about = { .jit_path = NULL };
+	int32_t pid;
 	size_t n;
 
+	if (recorded)
+		recorded->process(recorded->context, dso->pid, &about);
+	pid = about.jit_path ? dump_pid(about.jit_path) : 0;
 	/* A dump that is named after another process has nothing to say of this one. */
 	if (!pid || (here && pid != here->ns_pid && pid != here->pid))
 		return;
 	n = processes_elsewhere(symbols->processes, dso, roots, ROOTS_MAX);
 	for (size_t i = 0; i < n; i++)
-		add_mapped(sources, kin, roots[i]->root, pid, true);
-	add_mapped(sources, kin, symfs, pid, !n);
+		add_mapped(sources, &about, roots[i]->root, pid, true);
+	add_mapped(sources, &about, symfs, pid, !n);
 }
 
 static void find_sources(struct code_sources *sources, struct symbols *symbols, const struct dso *dso)

@@ -98,10 +98,11 @@ static void take_runtime(struct dso_search *search, struct elf_file *file)
 static void why_doubtful(struct dso_search *search)
 {
 	const struct dso *dso = search->dso;
+	int64_t written_s = search->recording->written_ns / 1000000000;
 
 	if (search->build_id.size)
 		return;
-	if (search->reader->mtime_s && search->stat.st_mtime > search->reader->mtime_s)
+	if (written_s && search->stat.st_mtime > written_s)
 		dso_search_why(search, "record again", NULL, "it was changed after the recording");
 	else if (dso->inode && !search->symfs[0] && dso->inode != search->stat.st_ino)
 		dso_search_why(search, "record again", NULL,
@@ -230,7 +231,7 @@ static bool try_vmlinux(struct dso_search *search)
 		{ "/lib/modules/", "/build/vmlinux" },
 		{ "/usr/lib/debug/lib/modules/", "/vmlinux" },
 	};
-	const char *release = search->reader->info.os_release;
+	const char *release = search->recording->info->os_release;
 
 	if (search->options->vmlinux)
 		return try_runtime(search, xstrdup(search->options->vmlinux), ACCEPT_PATH);
@@ -314,12 +315,12 @@ static void forget_why(struct dso_search *search)
 	}
 }
 
-void dso_files_find(const struct sym_options *options, const struct reader *reader,
+void dso_files_find(const struct sym_options *options, const struct recording_info *recording,
 		    struct processes *processes, const struct dso *dso, struct dso_files *files)
 {
 	struct dso_search search = {
 		.options = options,
-		.reader = reader,
+		.recording = recording,
 		.dso = dso,
 		.files = files,
 		.symfs = options->symfs && strcmp(options->symfs, "/") != 0 ? options->symfs : "",

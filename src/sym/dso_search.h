@@ -12,7 +12,7 @@ enum { ROOTS_MAX = 8 };
 
 struct dso_search {
 	const struct sym_options *options;
-	const struct reader *reader;
+	const struct recording_info *recording;
 	const struct dso *dso;
 	/* Living processes that may see the file, and other files than this process does. */
 	const struct process_here *roots[ROOTS_MAX];

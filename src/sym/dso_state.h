@@ -75,7 +75,7 @@ struct kernel_list_ahead; /* kernel_list.c */
 
 struct symbols {
 	struct sym_options options;
-	const struct reader *reader;
+	const struct recording_info *recording;
 	struct dso_state **states; /* by dso.index; NULL: not asked for yet */
 	size_t n_states, cap_states;
 	struct arena arena; /* names, symbols, frames */

@@ -104,7 +104,7 @@ static bool differ(const char *recorded, const struct str *now)
 bool kernel_is_here(struct symbols *symbols, const struct build_id *id, struct str *why)
 {
 	const struct kernel_here *here = kernel_here(symbols);
-	const struct info *info = &symbols->reader->info;
+	const struct info *info = symbols->recording->info;
 	const char *symfs = symbols->options.symfs;
 
 	/* A tree that stands for another machine has no kernel that runs. */

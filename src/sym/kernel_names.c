@@ -31,7 +31,7 @@ char *cached_kallsyms_path(const struct symbols *symbols, const struct build_id 
 struct build_id recorded_kernel_id(const struct symbols *symbols, const struct dso *dso)
 {
 	static const char kernel[] = "[kernel.kallsyms]";
-	const struct info *info = &symbols->reader->info;
+	const struct info *info = symbols->recording->info;
 	struct build_id id = { 0 };
 
 	if (dso->kind == DSO_KERNEL && dso->build_id.size)

@@ -28,7 +28,7 @@ struct process_row {
 
 struct processes {
 	const struct sym_options *options;
-	const struct reader *reader;
+	const struct recording_info *recording;
 	const char *procfs;
 	bool asked, can_be_here; /* the recording is of this machine */
 	uint64_t mount_namespace, root_device, root_inode; /* of this process */
@@ -37,12 +37,12 @@ struct processes {
 	struct index by_pid;
 };
 
-struct processes *processes_new(const struct sym_options *options, const struct reader *reader)
+struct processes *processes_new(const struct sym_options *options, const struct recording_info *recording)
 {
 	struct processes *processes = xcalloc(1, sizeof(*processes));
 
 	processes->options = options;
-	processes->reader = reader;
+	processes->recording = recording;
 	processes->procfs = options->procfs ? options->procfs : "/proc";
 	return processes;
 }
@@ -70,7 +70,7 @@ static uint64_t inode_of(const char *path)
 static void look_at_self(struct processes *processes)
 {
 	const struct sym_options *options = processes->options;
-	const char *host = processes->reader->info.hostname;
+	const char *host = processes->recording->info->hostname;
 	char *path = xasprintf("%s/sys/kernel/hostname", processes->procfs);
 	struct str here = STR_INIT;
 	struct stat st;
@@ -208,12 +208,14 @@ static void take_view(const struct processes *processes, struct process_here *pr
 /* Is what has the pid now what had it then? */
 static bool is_recorded(const struct processes *processes, const struct process_here *process)
 {
-	const struct replay *replay = processes->options->replay;
-	const struct kin *kin = replay ? replay_kin(replay, process->pid) : NULL;
-	int64_t written_ns = processes->reader->mtime_ns;
+	const struct sym_processes *recorded = processes->options->processes;
+	struct sym_process about = { .exited = false };
+	int64_t written_ns = processes->recording->written_ns;
 
+	if (recorded)
+		recorded->process(recorded->context, process->pid, &about);
 	/* In doubt not: of a process that began in the recording's last moment there are no samples. */
-	return !(kin && kin->exited) &&
+	return !about.exited &&
 	       (!written_ns || process->start_ns + START_TICK_NS <= written_ns);
 }
 
@@ -294,10 +296,12 @@ static void add_view(const struct process_here *process, const struct process_he
 size_t processes_elsewhere(struct processes *processes, const struct dso *dso,
 			   const struct process_here **v, size_t max)
 {
-	const struct replay *replay = processes->options->replay;
+	const struct sym_processes *recorded = processes->options->processes;
 	int32_t pids[HOLDERS_MAX];
-	size_t n_pids = replay ? replay_holders(replay, dso, pids, HOLDERS_MAX) : 0, n = 0;
+	size_t n_pids = 0, n = 0;
 
+	if (recorded)
+		n_pids = recorded->holders(recorded->context, dso, pids, HOLDERS_MAX);
 	for (size_t i = 0; i < n_pids && n < max; i++) {
 		const struct process_here *process = processes_get(processes, pids[i]);
 

@@ -31,8 +31,8 @@ struct process_here {
 
 struct processes; /* what was asked is remembered */
 
-/* options and reader are borrowed. */
-struct processes *processes_new(const struct sym_options *options, const struct reader *reader);
+/* options and recording are borrowed. */
+struct processes *processes_new(const struct sym_options *options, const struct recording_info *recording);
 void processes_free(struct processes *processes);
 /* The recorded process of this pid, or NULL: it lives no more, or that can't be told. */
 const struct process_here *processes_get(struct processes *processes, int32_t pid);

@@ -13,7 +13,26 @@
 #ifndef PSTAT_SYM_H
 #define PSTAT_SYM_H
 
-#include "replay/replay.h"
+#include "data/data.h"
+#include "space/space.h"
+
+/* What the recording says of a process that it calls by this pid. */
+struct sym_process {
+	bool exited; /* all of its threads have, the first one among them */
+	/* The jit-*.dump that it mapped last, as recorded; NULL: none. inode 0: not known. */
+	const char *jit_path;
+	uint32_t jit_major, jit_minor;
+	uint64_t jit_inode;
+};
+
+/* Who knows the recording's processes. */
+struct sym_processes {
+	const void *context;
+	/* false: it says nothing of this pid. Texts need to stay valid until the next record is read. */
+	bool (*process)(const void *context, int32_t pid, struct sym_process *about);
+	/* Processes that had the dso mapped and may still live, and their relatives. At most max; how many. */
+	size_t (*holders)(const void *context, const struct dso *dso, int32_t *pids, size_t max);
+};
 
 struct sym_options {
 	const char *symfs; /* every path is looked up below it; NULL: / */
@@ -28,7 +47,7 @@ struct sym_options {
 	 * Files of its processes that still live are looked for below their roots, too; borrowed until
 	 * symbols_free. NULL: none are.
 	 */
-	const struct replay *replay;
+	const struct sym_processes *processes;
 	bool force; /* maps and dumps of code are read whoever they belong to */
 	const char *sysfs; /* NULL: /sys */
 	bool debuginfod; /* ask the servers of $DEBUGINFOD_URLS */
@@ -83,8 +102,8 @@ enum sym_state {
 
 struct symbols;
 
-/* options and info (the recording's header; for arch, hostname, os_release) are borrowed. */
-struct symbols *symbols_new(const struct sym_options *options, const struct reader *reader);
+/* What options point to, and recording (for its header and when it was written), are borrowed. */
+struct symbols *symbols_new(const struct sym_options *options, const struct recording_info *recording);
 void symbols_free(struct symbols *symbols);
 
 /*

@@ -149,7 +149,7 @@ struct dso_files {
 	const char *remedy;
 };
 /* processes: those of the recording; NULL: none is asked. */
-void dso_files_find(const struct sym_options *options, const struct reader *reader,
+void dso_files_find(const struct sym_options *options, const struct recording_info *recording,
 		    struct processes *processes, const struct dso *dso, struct dso_files *files);
 void dso_files_release(struct dso_files *files);
 void build_id_text(const struct build_id *id, struct str *out);

@@ -20,13 +20,13 @@
 enum { ALIASES_MAX = 64 };
 #define HELD_BOUNDS ((uint32_t)1 << 31) /* more than rows of any table */
 
-struct symbols *symbols_new(const struct sym_options *options, const struct reader *reader)
+struct symbols *symbols_new(const struct sym_options *options, const struct recording_info *recording)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 
 	symbols->options = *options;
-	symbols->reader = reader;
-	symbols->processes = processes_new(&symbols->options, reader);
+	symbols->recording = recording;
+	symbols->processes = processes_new(&symbols->options, recording);
 	return symbols;
 }
 
@@ -119,7 +119,7 @@ static const struct dso_state *state_peek(const struct symbols *symbols, const s
 const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state)
 {
 	if (!state->files_known)
-		dso_files_find(&symbols->options, symbols->reader, symbols->processes, state->dso,
+		dso_files_find(&symbols->options, symbols->recording, symbols->processes, state->dso,
 			       &state->files);
 	state->files_known = true;
 	return &state->files;

@@ -13,7 +13,7 @@ struct tracepoint_field {
 	unsigned size; /* bytes in the format; of the reference where the field is dynamic */
 };
 /* From the recording's TRACING_DATA; NULL with a sentence: it has none, or it is broken. */
-struct tracepoints *tracepoints_new(const struct reader *reader, struct str *err);
+struct tracepoints *tracepoints_new(const struct recording_info *recording, struct str *err);
 void tracepoints_free(struct tracepoints *tracepoints);
 /* The name of the kernel's function at an address, and where it starts; NULL: not known. */
 typedef const char *tracepoint_function_fn(void *context, uint64_t address, uint64_t *start);

@@ -108,9 +108,9 @@ static const char *find_function(void *context, uint64_t address, uint64_t *star
 	return t->function ? t->function(t->function_context, address, start) : NULL;
 }
 
-struct tracepoints *tracepoints_new(const struct reader *reader, struct str *err)
+struct tracepoints *tracepoints_new(const struct recording_info *recording, struct str *err)
 {
-	const struct info *info = &reader->info;
+	const struct info *info = recording->info;
 	struct tracepoints *t;
 	struct trace_sections sections = { NULL, take_head, take_format, take_text };
 

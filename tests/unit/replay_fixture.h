@@ -238,8 +238,8 @@ static inline void story_run_fd(struct fix_story *s, int fd, struct replay_optio
 
 	if (reader_open_fd(&s->reader, fd, "story", &s->err))
 		fail_msg("%s", s->err.s);
-	replay_init(&s->replay, &s->reader, &options);
-	s->rc = replay_run(&s->replay, &handlers, &s->err);
+	replay_init(&s->replay, &s->reader.recording, &options);
+	s->rc = replay_run(&s->replay, &s->reader.source, &handlers, &s->err);
 }
 
 static inline void story_run(struct fix_story *s, struct replay_options options)

@@ -54,7 +54,7 @@ static inline void session_replay(struct fix_session *f, session_sample_fn *take
 {
 	const struct replay_handlers handlers = { .context = context, .sample = take };
 
-	if (replay_run(&f->session.replay, &handlers, &f->err))
+	if (replay_run(&f->session.replay, &f->reader.source, &handlers, &f->err))
 		fail_msg("%s", f->err.s);
 }
 

@@ -252,7 +252,8 @@ static void damaged_tables_end_in_an_answer(void **state)
 /* ---- symbols by them ---- */
 
 static struct fake_machine machine;
-static struct reader reader;
+static struct info info;
+static struct recording_info recording = { .info = &info };
 static struct sym_options options;
 static struct symbols *symbols;
 static struct dso dso;
@@ -271,7 +272,7 @@ static const struct symbol *look_up(uint64_t vaddr)
 static void begin(void)
 {
 	symbols_free(symbols);
-	symbols = symbols_new(&options, &reader);
+	symbols = symbols_new(&options, &recording);
 }
 
 /* Writes the built file, for a dso called `name`. */
@@ -293,8 +294,7 @@ static void install(const char *name)
 static int set_up_machine(void **state)
 {
 	fake_machine_init(&machine);
-	memset(&reader, 0, sizeof(reader));
-	info_init(&reader.info);
+	info_init(&info);
 	options = (struct sym_options){ .map_dir = machine.root, .buildid_dir = machine.root };
 	return set_up(state);
 }
@@ -303,7 +303,7 @@ static int tear_down_machine(void **state)
 {
 	symbols_free(symbols);
 	symbols = NULL;
-	info_release(&reader.info);
+	info_release(&info);
 	fake_machine_release(&machine);
 	return tear_down(state);
 }

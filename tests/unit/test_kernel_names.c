@@ -22,7 +22,8 @@ static const char list[] = "ffffffff81000000 T _text\n"
 static const char hidden[] = "0000000000000000 T _text\n0000000000000000 t snd_read\t[snd_hda]\n";
 
 static struct fake_machine machine;
-static struct reader reader;
+static struct info info;
+static struct recording_info recording = { .info = &info };
 static struct sym_options options;
 static struct symbols *symbols;
 static struct dso kernel, module;
@@ -61,10 +62,9 @@ static int set_up(void **state)
 		.buildid_dir = cache,
 		.ignore_vmlinux = true,
 	};
-	memset(&reader, 0, sizeof(reader));
-	info_init(&reader.info);
-	reader.info.os_release = xstrdup("6.1.0-test");
-	reader.info.hostname = xstrdup("here");
+	info_init(&info);
+	info.os_release = xstrdup("6.1.0-test");
+	info.hostname = xstrdup("here");
 	kernel = (struct dso){
 		.index = 0,
 		.kind = DSO_KERNEL,
@@ -105,7 +105,7 @@ static int tear_down(void **state)
 	free(kernel.ref_symbol);
 	free(module.path);
 	free(module.name);
-	info_release(&reader.info);
+	info_release(&info);
 	free(cache);
 	fake_machine_release(&machine);
 	return 0;
@@ -116,7 +116,7 @@ static const char *at(const struct dso *dso, uint64_t addr)
 	const struct symbol *symbol;
 
 	if (!symbols) {
-		symbols = symbols_new(&options, &reader);
+		symbols = symbols_new(&options, &recording);
 		if (ahead)
 			symbols_expect(symbols, &kernel);
 	}
@@ -142,7 +142,7 @@ static void the_running_kernel_by_its_build_id(void **state)
 	(void)state;
 	add_notes(0xab);
 	kernel.build_id = (struct build_id){ ID_BYTES, { 0xab } };
-	reader.info.os_release[0] = 'x'; /* the build-id is enough */
+	info.os_release[0] = 'x'; /* the build-id is enough */
 	assert_string_equal(at(&kernel, KERNEL_START + 0x180), "schedule");
 	symbol = symbols_find(symbols, &kernel, KERNEL_START + 0x180);
 	assert_int_equal(symbol->start, KERNEL_START + 0x100);
@@ -170,17 +170,17 @@ static void another_kernel_is_refused(void **state)
 static void another_release_or_host_is_refused(void **state)
 {
 	(void)state;
-	free(reader.info.os_release);
-	reader.info.os_release = xstrdup("5.4\033[31m");
+	free(info.os_release);
+	info.os_release = xstrdup("5.4\033[31m");
 	assert_none(&kernel,
 		    "of another kernel than the running one: it was recorded on Linux 5.4\\x1b[31m",
 		    "-k with that kernel's vmlinux, or --kallsyms with a copy of its list");
 	symbols_free(symbols);
 	symbols = NULL;
-	free(reader.info.os_release);
-	reader.info.os_release = NULL;
-	free(reader.info.hostname);
-	reader.info.hostname = xstrdup("there");
+	free(info.os_release);
+	info.os_release = NULL;
+	free(info.hostname);
+	info.hostname = xstrdup("there");
 	assert_none(&kernel, "of another machine's kernel: it was recorded on there",
 		    "-k with that kernel's vmlinux, or --kallsyms with a copy of its list");
 }
@@ -301,7 +301,7 @@ static void a_module_that_is_gone(void **state)
 static void what_was_read_ahead_is_what_is_used(void **state)
 {
 	(void)state;
-	symbols = symbols_new(&options, &reader);
+	symbols = symbols_new(&options, &recording);
 	symbols_expect(symbols, &module); /* nothing begins */
 	symbols_expect(symbols, &kernel);
 	symbols_expect(symbols, &kernel);
@@ -317,7 +317,7 @@ static void what_was_read_ahead_is_what_is_used(void **state)
 static void what_was_read_ahead_need_not_be_used(void **state)
 {
 	(void)state;
-	symbols = symbols_new(&options, &reader);
+	symbols = symbols_new(&options, &recording);
 	symbols_expect(symbols, &kernel);
 }
 

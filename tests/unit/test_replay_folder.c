@@ -1,9 +1,10 @@
 /*
- * A folder of files, as perf record --threads makes it: merged by time, each file read to its own end.
+ * A folder of files, as perf record --threads makes it: merged by time, each file read to its own end. A file
+ * may hold the records of several rings: its rounds are found.
  */
 #include "replay_fixture.h"
 
-#include "replay/folder.h"
+enum { FILES_MAX = 64 };
 
 static void write_file(const char *folder, const char *name, const char *bytes, size_t n)
 {
@@ -23,7 +24,7 @@ static void remove_folder(const char *folder)
 
 	snprintf(path, sizeof(path), "%s/data", folder);
 	unlink(path);
-	for (unsigned i = 0; i < 9; i++) {
+	for (unsigned i = 0; i < FILES_MAX; i++) {
 		snprintf(path, sizeof(path), "%s/data.%u", folder, i);
 		unlink(path);
 	}
@@ -44,8 +45,8 @@ static void run_folder(struct fix_story *s, const char *folder)
 
 	if (reader_open(&s->reader, folder, &s->err))
 		fail_msg("%s", s->err.s);
-	replay_init(&s->replay, &s->reader, &options);
-	s->rc = replay_run(&s->replay, &handlers, &s->err);
+	replay_init(&s->replay, &s->reader.recording, &options);
+	s->rc = replay_run(&s->replay, &s->reader.source, &handlers, &s->err);
 }
 
 static void test_merged(void **state)
@@ -96,11 +97,11 @@ static void test_heads(void **state)
 	enum { FILES = 9, EACH = 300 };
 	uint64_t time_ns, last_ns = 0, seed = 5;
 	struct record record;
-	struct folder merged;
 	struct fix_story s;
 	struct str data;
 	char folder[256];
 	unsigned n = 0;
+	int rc;
 
 	(void)state;
 	story_init(&s);
@@ -123,9 +124,8 @@ static void test_heads(void **state)
 	}
 	assert_int_equal(reader_open(&s.reader, folder, &s.err), 0);
 	remove_folder(folder);
-	folder_init(&merged, &s.reader);
-	while (folder_next(&merged, &record, &s.err) > 0) {
-		if (record.type != RECORD_SAMPLE)
+	while ((rc = s.reader.source.next(&s.reader.source, &record, &s.err)) > 0) {
+		if (rc == SOURCE_ROUND || record.type != RECORD_SAMPLE)
 			continue;
 		assert_true(record_time(&s.reader.decoder, &record, &time_ns));
 		assert_true(time_ns >= last_ns);
@@ -133,7 +133,126 @@ static void test_heads(void **state)
 		n++;
 	}
 	assert_int_equal(n, FILES * EACH);
-	folder_release(&merged);
+	story_release(&s);
+}
+
+/* One pass of a recorder over its rings: what each has gained, one behind the other. */
+static void add_pass(struct fix_story *s, unsigned pass, unsigned rings, unsigned batch)
+{
+	for (unsigned ring = 0; ring < rings; ring++)
+		for (unsigned i = 0; i < batch; i++)
+			story_sample(s, 1 + ((uint64_t)pass * batch + i) * rings + ring, PID, PID, 0x10000);
+}
+
+static void open_folder(struct fix_story *s, const char *folder)
+{
+	struct str data;
+
+	story_init(s);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	story_bytes(s, false, &data);
+	write_file(folder, "data", data.s, data.len);
+	str_release(&data);
+}
+
+/* What a source promises of rounds is so; how many samples. */
+static size_t check_rounds(struct fix_story *s, size_t *rounds, size_t *longest)
+{
+	struct record_source *source = &s->reader.source;
+	uint64_t newest = 0, last_round = 0, round_before = 0, time_ns;
+	size_t n = 0, since = 0;
+	struct record record;
+	int rc;
+
+	*rounds = *longest = 0;
+	while ((rc = source->next(source, &record, &s->err)) > 0) {
+		if (rc == SOURCE_ROUND) {
+			round_before = last_round;
+			last_round = newest;
+			++*rounds;
+			since = 0;
+			continue;
+		}
+		if (record.type != RECORD_SAMPLE)
+			continue;
+		assert_true(record_time(&s->reader.decoder, &record, &time_ns));
+		assert_true(time_ns >= round_before);
+		newest = time_ns > newest ? time_ns : newest;
+		*longest = ++since > *longest ? since : *longest;
+		n++;
+	}
+	assert_int_equal(rc, 0);
+	return n;
+}
+
+static int check_order(void *context, struct replay *replay, const struct replay_sample *sample,
+		       struct str *err)
+{
+	uint64_t *last_ns = context;
+
+	(void)replay, (void)err;
+	assert_true(sample->sample->time_ns >= *last_ns);
+	*last_ns = sample->sample->time_ns;
+	return 0;
+}
+
+/* Two files, each of several rings that are emptied in turn, more at a time than a round has. */
+static void test_rings_in_one_file(void **state)
+{
+	enum { PASSES = 6, RINGS = 3, BATCH = 7000 };
+	const struct replay_options options = { 0 };
+	size_t rounds, longest;
+	uint64_t last_ns = 0;
+	const struct replay_handlers handlers = { .context = &last_ns, .sample = check_order };
+	struct fix_story s;
+	char folder[256];
+
+	(void)state;
+	fix_path(folder, sizeof(folder), "rings");
+	open_folder(&s, folder);
+	for (unsigned pass = 0; pass < PASSES; pass++)
+		add_pass(&s, pass, RINGS, BATCH);
+	flush(&s, folder, "data.0");
+	for (unsigned pass = 0; pass < PASSES; pass++)
+		add_pass(&s, pass, RINGS + 1, BATCH);
+	flush(&s, folder, "data.1");
+	assert_int_equal(reader_open(&s.reader, folder, &s.err), 0);
+	assert_int_equal(check_rounds(&s, &rounds, &longest), PASSES * BATCH * (2 * RINGS + 1));
+	assert_true(rounds >= PASSES - 1);
+	assert_true(longest < 4 * BATCH * (2 * RINGS + 1));
+	reader_close(&s.reader);
+	assert_int_equal(reader_open(&s.reader, folder, &s.err), 0);
+	replay_init(&s.replay, &s.reader.recording, &options);
+	assert_int_equal(replay_run(&s.replay, &s.reader.source, &handlers, &s.err), 0);
+	assert_int_equal(s.replay.counts.samples, PASSES * BATCH * (2 * RINGS + 1));
+	assert_int_equal(s.replay.counts.out_of_order, 0);
+	remove_folder(folder);
+	story_release(&s);
+}
+
+/* More runs than are kept: rounds are longer, and as true. */
+static void test_many_runs(void **state)
+{
+	enum { PASSES = 20000, RINGS = 2 };
+	size_t rounds, longest;
+	struct fix_story s;
+	char folder[256];
+
+	(void)state;
+	fix_path(folder, sizeof(folder), "runs");
+	open_folder(&s, folder);
+	for (unsigned i = 0; i < FILES_MAX; i++) {
+		char name[16];
+
+		for (unsigned pass = 0; pass < (i ? 1 : PASSES); pass++)
+			add_pass(&s, pass, RINGS, 2);
+		snprintf(name, sizeof(name), "data.%u", i);
+		flush(&s, folder, name);
+	}
+	assert_int_equal(reader_open(&s.reader, folder, &s.err), 0);
+	remove_folder(folder);
+	assert_int_equal(check_rounds(&s, &rounds, &longest), (PASSES + FILES_MAX - 1) * RINGS * 2);
+	assert_true(rounds > 3);
 	story_release(&s);
 }
 
@@ -142,6 +261,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_merged),
 		cmocka_unit_test(test_heads),
+		cmocka_unit_test(test_rings_in_one_file),
+		cmocka_unit_test(test_many_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

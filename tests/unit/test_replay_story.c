@@ -289,8 +289,8 @@ static void test_many_exits(void **state)
 		assert_int_equal(reader_open_fd(&s.reader, fix_memory_file(bytes.s, bytes.len), "x",
 						&s.err),
 				 0);
-		replay_init(&s.replay, &s.reader, &options);
-		assert_int_equal(replay_run(&s.replay, &handlers, &s.err), 0);
+		replay_init(&s.replay, &s.reader.recording, &options);
+		assert_int_equal(replay_run(&s.replay, &s.reader.source, &handlers, &s.err), 0);
 		assert_int_equal(s.replay.n_threads + gone, N + 2); /* swapper and the parent */
 		if (keep)
 			assert_int_equal(gone, 0);

@@ -17,7 +17,8 @@ enum { MADE_S = 1000000000 }; /* mtime of all files of a tree */
 
 static char root[64]; /* the tree */
 static struct sym_options options;
-static struct reader reader;
+static struct info info;
+static struct recording_info recording = { .info = &info };
 static struct dso dso;
 static struct dso_files files;
 static char dso_path[256];
@@ -45,7 +46,7 @@ static int set_up(void **state)
 	assert_non_null(mkdtemp(root));
 	assert_int_equal(chmod(root, 0755), 0);
 	options = (struct sym_options){ .symfs = root, .buildid_dir = root };
-	reader = (struct reader){ .mtime_s = MADE_S };
+	recording.written_ns = MADE_S * INT64_C(1000000000);
 	snprintf(dso_path, sizeof(dso_path), "/opt/prog");
 	dso = (struct dso){ .kind = DSO_FILE, .path = dso_path, .name = dso_path, .pid = -1 };
 	files = (struct dso_files){ .why = STR_INIT };
@@ -151,7 +152,7 @@ static void recorded_id(uint8_t first)
 static void expect(const char *runtime, const char *debug, const char *why)
 {
 	dso_files_release(&files);
-	dso_files_find(&options, &reader, NULL, &dso, &files);
+	dso_files_find(&options, &recording, NULL, &dso, &files);
 	if (runtime && files.runtime)
 		assert_string_equal(files.runtime, in_tree(runtime));
 	else
@@ -200,7 +201,7 @@ static void a_file_written_since_is_used_and_told_of(void **state)
 {
 	(void)state;
 	make_file("/opt/prog", (struct want){ .id = 0x10, .symtab = true });
-	reader.mtime_s = MADE_S - 1;
+	recording.written_ns = (MADE_S - 1) * INT64_C(1000000000);
 	expect("/opt/prog", "/opt/prog", "it was changed after the recording");
 	recorded_id(0x10); /* its build-id says that it is the same */
 	expect("/opt/prog", "/opt/prog", "");
@@ -320,7 +321,7 @@ static void the_running_kernels_vdso_is_at_hand(void **state)
 	expect(NULL, NULL, "its build-id is not in the recording");
 	dso.build_id = vdso.build_id;
 	dso_files_release(&files);
-	dso_files_find(&options, &reader, NULL, &dso, &files);
+	dso_files_find(&options, &recording, NULL, &dso, &files);
 	assert_string_equal(files.runtime, path);
 	assert_string_equal(files.why.s, "");
 	dso.build_id.bytes[0] ^= 1;
@@ -335,10 +336,10 @@ static void a_kernels_file_is_used_with_its_own_build_id(void **state)
 	(void)state;
 	dso.kind = DSO_KERNEL;
 	snprintf(dso_path, sizeof(dso_path), "[kernel.kallsyms]");
-	reader.info.os_release = no_release;
+	info.os_release = no_release;
 	recorded_id(0x10);
 	expect(NULL, NULL, "");
-	reader.info.os_release = release;
+	info.os_release = release;
 	expect(NULL, NULL, "no vmlinux was found");
 	make_file("/boot/vmlinux-6.1.0", (struct want){ .id = 0x10, .symtab = true });
 	expect("/boot/vmlinux-6.1.0", "/boot/vmlinux-6.1.0", "");

@@ -12,7 +12,8 @@
 #include <cmocka.h>
 
 static struct fake_machine machine;
-static struct reader reader;
+static struct info info;
+static struct recording_info recording = { .info = &info };
 static struct sym_options options;
 static struct symbols *symbols;
 static struct dso self, code;
@@ -91,8 +92,7 @@ static int set_up(void **state)
 	assert_true(n > 0);
 	self_path[n] = '\0';
 	fake_machine_init(&machine);
-	memset(&reader, 0, sizeof(reader));
-	info_init(&reader.info);
+	info_init(&info);
 	options = (struct sym_options){
 		.map_dir = machine.root, .buildid_dir = machine.root, .procfs = machine.procfs
 	};
@@ -108,7 +108,7 @@ static int tear_down(void **state)
 	(void)state;
 	symbols_free(symbols);
 	symbols = NULL;
-	info_release(&reader.info);
+	info_release(&info);
 	fake_machine_release(&machine);
 	return 0;
 }
@@ -116,7 +116,7 @@ static int tear_down(void **state)
 static void begin(void)
 {
 	symbols_free(symbols);
-	symbols = symbols_new(&options, &reader);
+	symbols = symbols_new(&options, &recording);
 }
 
 static const char *at(const struct dso *dso, uint64_t addr)

@@ -35,7 +35,8 @@ struct made {
 	struct str bytes; /* TRACING_DATA */
 	struct str raw;
 	struct str err, text;
-	struct reader reader;
+	struct info info;
+	struct recording_info recording;
 	struct data_event event;
 	struct sample sample;
 	struct tracepoints *tracepoints;
@@ -104,8 +105,9 @@ static int make(void **state)
 	str_init(&m->text);
 	make_tracing_data(&m->bytes);
 	make_raw(&m->raw);
-	m->reader.info.tracing_data = (uint8_t *)m->bytes.s;
-	m->reader.info.tracing_data_size = m->bytes.len;
+	m->recording.info = &m->info;
+	m->info.tracing_data = (uint8_t *)m->bytes.s;
+	m->info.tracing_data_size = m->bytes.len;
 	m->event.attr.type = PERF_TYPE_TRACEPOINT;
 	m->event.attr.config = ID;
 	m->sample.has = PERF_SAMPLE_RAW;
@@ -129,7 +131,7 @@ static int unmake(void **state)
 
 static void load(struct made *m)
 {
-	m->tracepoints = tracepoints_new(&m->reader, &m->err);
+	m->tracepoints = tracepoints_new(&m->recording, &m->err);
 	if (!m->tracepoints)
 		fail_msg("%s", m->err.s);
 }
@@ -258,11 +260,11 @@ static void test_no_formats(void **state)
 	struct made *m = *state;
 
 	m->bytes.s[3] = 'x';
-	assert_null(tracepoints_new(&m->reader, &m->err));
+	assert_null(tracepoints_new(&m->recording, &m->err));
 	assert_string_equal(m->err.s, "the recording's formats of tracepoints are broken");
-	m->reader.info.tracing_data_size = 0;
+	m->info.tracing_data_size = 0;
 	str_reset(&m->err);
-	assert_null(tracepoints_new(&m->reader, &m->err));
+	assert_null(tracepoints_new(&m->recording, &m->err));
 	assert_string_equal(m->err.s, "the recording has no formats of tracepoints");
 }
 
@@ -276,16 +278,16 @@ static void test_cut_formats(void **state)
 		struct tracepoints *tracepoints;
 
 		memcpy(bytes, m->bytes.s, n);
-		m->reader.info.tracing_data = bytes;
-		m->reader.info.tracing_data_size = n;
-		tracepoints = tracepoints_new(&m->reader, &m->err);
+		m->info.tracing_data = bytes;
+		m->info.tracing_data_size = n;
+		tracepoints = tracepoints_new(&m->recording, &m->err);
 		if (tracepoints)
 			assert_int_equal(tracepoint_n_fields(tracepoints, &m->event),
 					 n >= m->bytes.len - 16 ? 7 : 0);
 		tracepoints_free(tracepoints);
 		free(bytes);
 	}
-	m->reader.info.tracing_data = NULL;
+	m->info.tracing_data = NULL;
 }
 
 int main(void)
