@@ -19,9 +19,14 @@ struct collect {
 	struct str text;
 	void (*progress)(void *context, double part);
 	void *progress_context;
+	struct replay_handlers handlers;
+	/* Of profile_feed: records wait to be delivered; the source has ended, and how. */
+	bool delivering, ended;
+	int failed;
+	struct str why;
 };
 
-enum { TIME_QUANTUM_NS = 100000000 };
+enum { TIME_QUANTUM_NS = 100000000, STEP_RECORDS = 256 };
 
 /* ---- facts ---- */
 
@@ -378,30 +383,98 @@ static void show_progress(void *context, double part)
 		collect->progress(collect->progress_context, part);
 }
 
-int profile_read(struct profile *profile, void (*progress)(void *context, double part), void *context,
-		 struct str *err)
+/* ---- all at once, or in steps ---- */
+
+static int begin(struct profile *profile, void (*progress)(void *context, double part), void *context, struct str *err)
 {
-	struct collect collect = {
+	struct collect *collect = xcalloc(1, sizeof(*collect));
+
+	*collect = (struct collect){
 		.profile = profile,
 		.quantum_ns = profile->options.time_quantum_ns ? profile->options.time_quantum_ns : TIME_QUANTUM_NS,
 		.text = STR_INIT,
+		.why = STR_INIT,
 		.progress = progress,
 		.progress_context = context,
 	};
-	const struct replay_handlers handlers = {
-		.context = &collect,
+	collect->handlers = (struct replay_handlers){
+		.context = collect,
 		.sample = take_sample,
 		.other = profile->options.threads_counted ? take_other : NULL,
 		.thread_gone = thread_gone,
 		.progress = show_progress,
 	};
+	profile->collect = collect;
+	replay_begin(&profile->session.replay, &collect->handlers);
+	return profile->session.reader->events.n ? know_events(collect, err) : 0;
+}
+
+void profile_end(struct profile *profile)
+{
 	const struct replay *replay = &profile->session.replay;
-	int code = profile->session.reader->events.n ? know_events(&collect, err) : 0;
+	struct collect *collect = profile->collect;
+
+	if (!collect)
+		return;
+	for (size_t i = 0; i < replay->n_threads; i++)
+		thread_gone(collect, replay->threads[i]);
+	str_release(&collect->text);
+	str_release(&collect->why);
+	free(collect);
+	profile->collect = NULL;
+}
+
+int profile_read(struct profile *profile, void (*progress)(void *context, double part), void *context,
+		 struct str *err)
+{
+	int code = begin(profile, progress, context, err);
 
 	if (!code)
-		code = replay_run(&profile->session.replay, &profile->session.reader->source, &handlers, err);
-	for (size_t i = 0; i < replay->n_threads; i++)
-		thread_gone(&collect, replay->threads[i]);
-	str_release(&collect.text);
+		code = replay_run(&profile->session.replay, &profile->session.reader->source,
+				  &profile->collect->handlers, err);
+	profile_end(profile);
 	return code;
+}
+
+/* At most STEP_RECORDS of them: 1: there are more; 0: all were taken. */
+static int take_some(struct collect *collect, struct record_source *source, struct str *err)
+{
+	struct replay *replay = &collect->profile->session.replay;
+	struct record record;
+	int rc = 0;
+
+	if (collect->delivering) {
+		rc = replay_deliver(replay, STEP_RECORDS, err);
+		collect->delivering = rc > 0;
+		if (!rc && collect->ended)
+			return replay_end(replay, err);
+	}
+	for (int i = 0; !rc && i < STEP_RECORDS && !collect->delivering; i++) {
+		int got = source->next(source, &record, &collect->why);
+
+		if (got == SOURCE_RECORD) {
+			rc = replay_feed(replay, &record, err);
+			continue;
+		}
+		collect->ended = got != SOURCE_ROUND;
+		collect->failed = got < 0 ? got : 0;
+		collect->delivering = true;
+		replay_ready(replay, collect->ended);
+	}
+	return rc < 0 ? rc : 1;
+}
+
+int profile_feed(struct profile *profile, struct record_source *source, uint64_t budget_ns, struct str *err)
+{
+	uint64_t begin_ns = now_ns();
+	int rc = profile->collect ? 0 : begin(profile, NULL, NULL, err);
+
+	if (rc)
+		return rc;
+	do
+		rc = take_some(profile->collect, source, err);
+	while (rc > 0 && now_ns() - begin_ns < budget_ns);
+	if (!rc && profile->collect->failed)
+		rc = fail(err, profile->collect->failed, "%s", profile->collect->why.s);
+	return rc;
 }

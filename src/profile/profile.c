@@ -46,6 +46,7 @@ void profile_free(struct profile *profile)
 {
 	if (!profile)
 		return;
+	profile_end(profile);
 	for (size_t i = 0; i < profile->n_events; i++) {
 		forget_coarse(profile->events[i], 0);
 		free(profile->events[i]->coarse);

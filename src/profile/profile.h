@@ -403,6 +403,7 @@ struct profile {
 	struct text_index *texts; /* of FACT_TRACE */
 	struct task_names *tasks; /* for FACT_PID and FACT_TID; NULL: not kept */
 	struct thread_counts thread_counts;
+	struct collect *collect; /* while it is read */
 };
 /* The reader must stay open. 0, or -EINVAL with a sentence about a filter. */
 int profile_new(struct profile **profile, const struct profile_options *options, struct reader *reader,
@@ -419,6 +420,13 @@ int profile_decide(struct profile *profile, struct str *err);
  */
 int profile_read(struct profile *profile, void (*progress)(void *context, double part), void *context,
 		 struct str *err);
+/*
+ * The same in steps, between which questions may be asked: records of the source until budget_ns have gone, or a
+ * little more (256 records at a time). 1: there are more; 0: all are taken; a negative errno as profile_read. profile_end
+ * when no more will come, also where that is before the source's end.
+ */
+int profile_feed(struct profile *profile, struct record_source *source, uint64_t budget_ns, struct str *err);
+void profile_end(struct profile *profile);
 /*
  * The event's cells with no other facts than these: fewer, and remembered, so that one question after the other costs
  * what it tells apart. Valid until profile_cells_done; nothing may be added to the profile before.

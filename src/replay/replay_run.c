@@ -67,6 +67,34 @@ static int drain(struct replay *replay, struct str *err)
 	return rc;
 }
 
+void replay_ready(struct replay *replay, bool end)
+{
+	struct order *order = &replay->private->order;
+
+	if (end)
+		order_all(order);
+	else if (!replay->options.file_order)
+		order_round(order);
+}
+
+int replay_deliver(struct replay *replay, size_t max, struct str *err)
+{
+	struct order *order = &replay->private->order;
+	struct record record;
+	uint64_t time_ns;
+
+	for (size_t i = 0; i < max; i++) {
+		int rc;
+
+		if (!order_next(order, &record, &time_ns))
+			return 0;
+		rc = story_take(replay, &record, true, time_ns, err);
+		if (rc)
+			return rc;
+	}
+	return 1;
+}
+
 void replay_begin(struct replay *replay, const struct replay_handlers *handlers)
 {
 	replay->private->handlers = *handlers;

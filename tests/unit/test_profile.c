@@ -234,6 +234,55 @@ static void what_decays_goes(void **state)
 	release(&t, &story);
 }
 
+/* A fork storm that is fed in steps: what is kept follows what was sampled lately, not all that ever ran. */
+static void a_storm_stays_flat(void **state)
+{
+	enum { TASKS = 20000, STEPS_EACH = 8 };
+	const struct profile_options options = { .time_quantum_ns = 0 };
+	static struct targets t;
+	struct fix_story story;
+	struct str bytes;
+	size_t most_cells = 0, most_places = 0, most_stacks = 0, steps = 0;
+	int rc;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	str_init(&t.err);
+	story_init(&story);
+	for (int i = 0; i < TASKS; i++) {
+		const uint64_t ips[] = { 0x400000 + 16 * (uint64_t)i, 0x500000 + (uint64_t)i };
+
+		story_fork(&story, 10 + 3 * (uint64_t)i, 1000 + i, 1000 + i, PID, PID);
+		story_chain(&story, 11 + 3 * (uint64_t)i, 1000 + i, 1000 + i, MISC_USER, ips, ARRAY_SIZE(ips));
+		story_exit(&story, 12 + 3 * (uint64_t)i, 1000 + i, 1000 + i);
+		if (i % 100 == 0)
+			story_plain(&story, RECORD_FINISHED_ROUND);
+	}
+	story_bytes(&story, false, &bytes);
+	assert_int_equal(reader_open_fd(&t.reader, fix_memory_file(bytes.s, bytes.len), "storm", &t.err), 0);
+	assert_int_equal(profile_new(&t.profile, &options, &t.reader, &t.err), 0);
+	while ((rc = profile_feed(t.profile, &t.reader.source, 0, &t.err)) > 0) {
+		if (++steps % STEPS_EACH)
+			continue;
+		if (most_cells < t.profile->events[0]->cells.n)
+			most_cells = t.profile->events[0]->cells.n;
+		if (most_places < t.profile->session.places->n)
+			most_places = t.profile->session.places->n;
+		if (most_stacks < t.profile->session.stacks->n)
+			most_stacks = t.profile->session.stacks->n;
+		profile_compact(t.profile, 1);
+	}
+	assert_int_equal(rc, 0);
+	profile_end(t.profile);
+	assert_int_equal(t.profile->session.replay.counts.samples, TASKS);
+	assert_true(most_cells > 0 && most_cells < TASKS / 10);
+	assert_true(most_places > 0 && most_places < TASKS / 4);
+	assert_true(most_stacks > 0 && most_stacks < TASKS / 4);
+	assert_true(t.profile->session.replay.n_threads < TASKS / 10);
+	release(&t, &story);
+	str_release(&bytes);
+}
+
 /* A recording of any length has at most so many buckets, each twice as wide as before when they don't suffice. */
 static void buckets_widen(void **state)
 {
@@ -362,6 +411,7 @@ int main(void)
 		cmocka_unit_test(branches),
 		cmocka_unit_test(memory_mode),
 		cmocka_unit_test(what_decays_goes),
+		cmocka_unit_test(a_storm_stays_flat),
 		cmocka_unit_test(buckets_widen),
 		cmocka_unit_test(nothing_to_say),
 		cmocka_unit_test(losses_are_numbers),

@@ -124,6 +124,7 @@ static void ask_all(const char *name)
 	struct profile *profile;
 	struct reader reader;
 	struct str err = STR_INIT;
+	struct str ignored = STR_INIT;
 	char path[128];
 
 	snprintf(path, sizeof(path), "tests/golden/%s.data", name);
@@ -136,6 +137,16 @@ static void ask_all(const char *name)
 	ask_each(name, path, profile);
 	profile_free(profile);
 	reader_close(&reader);
+	/* Fed with as little as can be, asked in between. */
+	assert_int_equal(reader_open(&reader, path, &err), 0);
+	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
+	while (profile_feed(profile, &reader.source, 0, &err) > 0)
+		ask_profile(profile, name, &questions[1], &ignored);
+	profile_end(profile);
+	ask_each(name, path, profile);
+	profile_free(profile);
+	reader_close(&reader);
+	str_release(&ignored);
 	str_release(&err);
 }
 
