@@ -342,6 +342,7 @@ struct reader {
 	struct note_list notes; /* features that could not be read, attrs that were cut, ... */
 	/* At the end of the data: what is missing, as one sentence; empty: nothing. */
 	struct str missing;
+	struct spool *kept; /* of reader_keep */
 };
 
 /*
@@ -353,8 +354,13 @@ int reader_open(struct reader *reader, const char *path, struct str *err);
 /* The same on an open descriptor, which the reader takes over. */
 int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *err);
 /*
+ * To be called before the first record, for those who may read again: what comes through a pipe is kept, in a
+ * temporary file of at most bytes_max. Nothing is done for a file. A negative errno with a sentence: it can't be kept.
+ */
+int reader_keep(struct reader *reader, uint64_t bytes_max, struct str *err);
+/*
  * The recording that `reader` was opened on, from its beginning, for a second reading beside it. -ESPIPE: it came
- * through a pipe; -ESTALE: the file at its path is another one, or was written to.
+ * through a pipe and was not kept; -EFBIG: it was more than was to be kept; -ESTALE: the file at its path is another one, or was written to.
  */
 int reader_open_again(struct reader *again, const struct reader *reader, struct str *err);
 void reader_close(struct reader *reader);

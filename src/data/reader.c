@@ -239,15 +239,43 @@ int reader_open(struct reader *reader, const char *path, struct str *err)
 	return rc;
 }
 
+int reader_keep(struct reader *reader, uint64_t bytes_max, struct str *err)
+{
+	const uint64_t head_bytes = reader->swap ? __builtin_bswap64(FORMAT_PIPE_HEADER) : FORMAT_PIPE_HEADER;
+
+	if (!reader->n_streams || !stream_is_pipe(reader->streams[0]))
+		return 0;
+	reader->kept = spool_new(bytes_max, err);
+	if (!reader->kept)
+		return -EIO;
+	/* What stood in front of the first record was read before. */
+	spool_add(reader->kept, reader->swap ? FORMAT_MAGIC_SWAPPED : FORMAT_MAGIC, FORMAT_MAGIC_BYTES);
+	spool_add(reader->kept, &head_bytes, sizeof(head_bytes));
+	stream_keep(reader->streams[0], reader->kept);
+	return 0;
+}
+
+/* A pipe: what was kept of it. */
+static int open_kept(struct reader *again, const struct reader *reader, struct str *err)
+{
+	int fd = reader->kept ? spool_open(reader->kept) : -ESPIPE;
+
+	if (fd >= 0)
+		return reader_open_fd(again, fd, reader->path, err);
+	reader_init(again, reader->path);
+	if (fd == -ESPIPE)
+		return fail(err, fd, "%s: it came through a pipe and can't be read again: store it in a file",
+			    reader_name(reader));
+	return fail(err, fd, "%s: it came through a pipe and could not be kept to be read again: %s", reader_name(reader),
+		    strerror(-fd));
+}
+
 int reader_open_again(struct reader *again, const struct reader *reader, struct str *err)
 {
 	int rc;
 
-	if (!reader->recording.written_ns || !strcmp(reader->path, "-")) {
-		reader_init(again, reader->path);
-		return fail(err, -ESPIPE, "%s: it came through a pipe and can't be read again: store it in a file",
-			    reader->path);
-	}
+	if (!reader->recording.written_ns || !strcmp(reader->path, "-"))
+		return open_kept(again, reader, err);
 	rc = reader_open(again, reader->path, err);
 	if (!rc && (again->file_size != reader->file_size || again->recording.written_ns != reader->recording.written_ns))
 		rc = fail(err, -ESTALE, "%s: the file was replaced or written to since it was read", reader->path);
@@ -256,6 +284,7 @@ int reader_open_again(struct reader *again, const struct reader *reader, struct 
 
 void reader_close(struct reader *reader)
 {
+	spool_free(reader->kept);
 	folder_free(reader->folder);
 	for (size_t i = 0; i < reader->n_streams; i++)
 		stream_free(reader->streams[i]);

@@ -36,6 +36,15 @@ void reader_add_feature(struct reader *reader, unsigned feature, const uint8_t *
  * caller closes, or a negative errno with a sentence that begins with path.
  */
 int spool_pipe(int pipe, const uint8_t *head, size_t n, const char *path, struct str *err);
+/*
+ * A temporary file of the same kind for what is read meanwhile; at most bytes_max, then nothing is kept. NULL: none can
+ * be made, with a sentence.
+ */
+struct spool *spool_new(uint64_t bytes_max, struct str *err);
+void spool_free(struct spool *spool); /* NULL is fine */
+void spool_add(struct spool *spool, const void *bytes, size_t n);
+/* A descriptor of all that was added, at its beginning, which the caller closes; -EFBIG: it was too much; -errno. */
+int spool_open(const struct spool *spool);
 
 /* ---- reader_take.c ---- */
 /* Whether a record of this type describes the recording. */

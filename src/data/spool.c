@@ -1,12 +1,13 @@
 /*
- * spool.c: a recording in file layout that comes through a pipe, as from `cat perf.data |`. Its header
- * names places behind the records, so it cannot be read as it comes: it is kept in a temporary file
- * without a name, which is gone when the reader is.
+ * spool.c: what comes through a pipe, in a temporary file without a name, which is gone when the reader is. A recording
+ * in file layout, as from `cat perf.data |`: its header names places behind the records, so it cannot be read as it
+ * comes. And one in the layout of pipes where it is to be read a second time.
  */
 #include "data/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -60,4 +61,58 @@ int spool_pipe(int pipe, const uint8_t *head, size_t n, const char *path, struct
 		return fd;
 	close(fd);
 	return rc;
+}
+
+struct spool {
+	int fd;
+	uint64_t bytes, bytes_max;
+	int failed; /* errno of what could not be kept; then nothing is */
+};
+
+struct spool *spool_new(uint64_t bytes_max, struct str *err)
+{
+	int fd = open_nameless(err);
+	struct spool *spool;
+
+	if (fd < 0)
+		return NULL;
+	spool = xcalloc(1, sizeof(*spool));
+	*spool = (struct spool){ .fd = fd, .bytes_max = bytes_max };
+	return spool;
+}
+
+void spool_free(struct spool *spool)
+{
+	if (spool)
+		close(spool->fd);
+	free(spool);
+}
+
+void spool_add(struct spool *spool, const void *bytes, size_t n)
+{
+	int rc;
+
+	if (spool->failed)
+		return;
+	if (n > spool->bytes_max - spool->bytes)
+		rc = -EFBIG;
+	else
+		rc = write_all(spool->fd, bytes, n);
+	spool->bytes += n;
+	if (!rc)
+		return;
+	spool->failed = -rc;
+	(void)!ftruncate(spool->fd, 0); /* others may need the room */
+}
+
+int spool_open(const struct spool *spool)
+{
+	char path[32];
+	int fd;
+
+	if (spool->failed)
+		return -spool->failed;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", spool->fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }

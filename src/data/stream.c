@@ -12,6 +12,8 @@
  */
 #include "data/stream.h"
 
+#include "data/reader.h"
+
 #include "data/bytes.h"
 #include "data/zstd.h"
 
@@ -51,6 +53,7 @@ struct stream {
 	uint8_t *buf;
 	size_t buf_at, buf_have; /* bytes from buf + buf_at */
 	int read_error; /* errno of the pipe */
+	struct spool *kept; /* what was read of the pipe; borrowed; NULL: nothing is kept */
 	uint8_t small[64]; /* a short record whose extra bytes are being read */
 
 	struct zstd_in *zstd;
@@ -144,8 +147,20 @@ static void buffer_fill(struct stream *s, size_t n)
 			s->read_error = errno;
 		if (got <= 0)
 			return;
+		if (s->kept)
+			spool_add(s->kept, s->buf + s->buf_have, (size_t)got);
 		s->buf_have += (size_t)got;
 	}
+}
+
+void stream_keep(struct stream *s, struct spool *kept)
+{
+	s->kept = kept;
+}
+
+bool stream_is_pipe(const struct stream *s)
+{
+	return s->fd >= 0;
 }
 
 /* Bytes that are there in one piece, at most `want` of them. */

@@ -13,6 +13,10 @@
 struct stream *stream_new_map(uint8_t *map, size_t bytes, uint64_t start, uint64_t end);
 /* A pipe from its present position on, which counts as `offset`. Takes over fd. */
 struct stream *stream_new_pipe(int fd, uint64_t offset);
+bool stream_is_pipe(const struct stream *stream);
+struct spool; /* reader.h */
+/* From now on what is read of the pipe is added to it. */
+void stream_keep(struct stream *stream, struct spool *kept);
 void stream_free(struct stream *stream);
 
 /*

@@ -53,7 +53,7 @@ static void folding_init(struct folding *f, struct table *table, const struct hi
 	f->nodes[f->n++] = (struct fold_node){ 0, texts_intern(f->texts, "", 0) };
 	f->of_stack = xcalloc(table->session->stacks->n + 1, sizeof(*f->of_stack));
 	f->of_place = xcalloc(table->session->places->n + 1, sizeof(*f->of_place));
-	f->n_comms = replay_n_comms(&table->session->replay);
+	f->n_comms = session_n_comms(table->session);
 	f->of_comm = xcalloc(f->n_comms + 1, sizeof(*f->of_comm));
 }
 
@@ -144,7 +144,7 @@ static uint32_t comm_text(struct folding *f, uint32_t comm)
 		comm = f->n_comms; /* one more, for what has no name */
 	if (f->of_comm[comm])
 		return f->of_comm[comm] - 1;
-	name = comm < f->n_comms ? replay_comm(&f->table->session->replay, comm) : "";
+	name = comm < f->n_comms ? session_comm(f->table->session, comm) : "";
 	str_reset(&f->scratch);
 	if (*name)
 		str_add_printable(&f->scratch, name, strlen(name));

@@ -92,8 +92,7 @@ struct session *table_session(struct table *table);
 /*
  * The answer of a profile that was read before: of its cells, where they can tell it, without reading the file again;
  * else of the file. options.session is the profile's. The profile must outlive the table, and nothing may be added to
- * it meanwhile. 0; -EINVAL as table_new; -ESPIPE, -ESTALE: the file would have to be read again, but it came through a
- * pipe, or is another one now.
+ * it meanwhile. 0; -EINVAL as table_new; or as reader_open_again, where the recording would have to be read again.
  */
 int table_make(struct table **table, struct profile *profile, const struct report_options *options,
 	       struct str *err);

@@ -31,17 +31,17 @@ KEY_VALUE(value_comm)
 
 KEY_TEXT(text_comm)
 {
-	const char *comm = replay_comm(&table->session->replay, (uint32_t)value);
+	const char *comm = session_comm(table->session, (uint32_t)value);
 
 	str_add_printable(out, comm, strlen(comm));
 }
 
 KEY_COMPARE(compare_comm)
 {
-	const struct replay *replay = &table->session->replay;
+	const struct session *session = table->session;
 
 	return a == b ? 0
-		      : strcmp(replay_comm(replay, (uint32_t)a), replay_comm(replay, (uint32_t)b));
+		      : strcmp(session_comm(session, (uint32_t)a), session_comm(session, (uint32_t)b));
 }
 
 KEY_VALUE(value_cpu)
@@ -89,7 +89,7 @@ KEY_VALUE(value_cgroup)
 
 KEY_TEXT(text_cgroup)
 {
-	const char *path = replay_cgroup(&table->session->replay, value);
+	const char *path = session_cgroup(table->session, value);
 
 	if (!value)
 		str_add(out, "N/A");

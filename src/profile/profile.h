@@ -144,6 +144,10 @@ uint32_t session_data_place(struct session *session, const struct replay_sample 
 uint32_t session_address_place(struct session *session, const struct replay_sample *sample,
 			       uint64_t ip);
 
+/* Names of threads by FACT_COMM, and of cgroups by FACT_CGROUP: raw bytes. NULL: no such cgroup was recorded. */
+const char *session_comm(const struct session *session, uint32_t comm);
+uint32_t session_n_comms(const struct session *session);
+const char *session_cgroup(const struct session *session, uint64_t id);
 /* The kernel's function at an address, and where it starts, for tracepoints; NULL: not known. context: the session. */
 const char *session_function(void *context, uint64_t address, uint64_t *start);
 

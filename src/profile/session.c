@@ -138,3 +138,18 @@ void session_forget(struct session *session)
 	memset(private->place_slots, 0, sizeof(private->place_slots));
 	stack_cache_release(&private->stack_cache);
 }
+
+const char *session_comm(const struct session *session, uint32_t comm)
+{
+	return replay_comm(&session->replay, comm);
+}
+
+uint32_t session_n_comms(const struct session *session)
+{
+	return replay_n_comms(&session->replay);
+}
+
+const char *session_cgroup(const struct session *session, uint64_t id)
+{
+	return replay_cgroup(&session->replay, id);
+}
