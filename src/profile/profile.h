@@ -426,8 +426,8 @@ int profile_read(struct profile *profile, void (*progress)(void *context, double
 		 struct str *err);
 /*
  * The same in steps, between which questions may be asked: records of the source until budget_ns have gone, or a
- * little more (256 records at a time). 1: there are more; 0: all are taken; a negative errno as profile_read. profile_end
- * when no more will come, also where that is before the source's end.
+ * little more (256 records at a time). 1: there are more; 0: all are taken; a negative errno as
+ * profile_read. profile_end when no more will come, also where that is before the source's end.
  */
 int profile_feed(struct profile *profile, struct record_source *source, uint64_t budget_ns, struct str *err);
 void profile_end(struct profile *profile);

@@ -126,9 +126,9 @@ int replay_round(struct replay *replay, struct str *err);
 /* No more records will come: all that waits is delivered. */
 int replay_end(struct replay *replay, struct str *err);
 /*
- * The last two in steps, for those who have other things to do meanwhile: replay_ready marks what may be delivered (end:
- * all, else as a round does), replay_deliver hands on at most `max` of it: 1 while there is more, which has to be
- * delivered before anything is fed; 0; or what a handler returned.
+ * The last two in steps, for those who have other things to do meanwhile: replay_ready marks what may be delivered
+ * (end: all, else as a round does), replay_deliver hands on at most `max` of it: 1 while there is more, which has
+ * to be delivered before anything is fed; 0; or what a handler returned.
  */
 void replay_ready(struct replay *replay, bool end);
 int replay_deliver(struct replay *replay, size_t max, struct str *err);
