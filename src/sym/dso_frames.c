@@ -77,7 +77,7 @@ static void fill_alone(struct symbols *symbols, struct answer *answer)
 static void fill_frames(struct symbols *symbols, struct dso_state *state, struct answer *answer,
 			const struct dwarf_inline *inlines, size_t n)
 {
-	struct frame *frames = arena_alloc(&symbols->arena, n * sizeof(*frames));
+	struct frame *frames = arena_alloc(&symbols->frames, n * sizeof(*frames));
 
 	for (size_t i = 0; i < n; i++) {
 		const char *name = inlines[i].name ? inlines[i].name : "[inlined]";

@@ -78,7 +78,9 @@ struct symbols {
 	const struct recording_info *recording;
 	struct dso_state **states; /* by dso.index; NULL: not asked for yet */
 	size_t n_states, cap_states;
-	struct arena arena; /* names, symbols, frames */
+	struct arena arena; /* names, symbols */
+	struct arena frames; /* of answers */
+	size_t n_answers; /* of all states */
 	struct frame unknown;
 	struct processes *processes;
 	uint64_t code_work; /* that maps and dumps of code have cost, see code_file.h */

@@ -117,12 +117,20 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso
 
 enum { SYM_LINES = 1 }; /* want lines */
 /*
- * All frames at an address, remembered per distinct address: the same answer is the same list. With
- * options.no_inlines, or where there is no DWARF, just the symbol. Pass the address of the call for
- * return addresses, that is ip - 1.
+ * All frames at an address, remembered per distinct address until symbols_forget: the same answer is the same
+ * list. With options.no_inlines, or where there is no DWARF, just the symbol. Pass the address of the call
+ * for return addresses, that is ip - 1.
  */
 struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso, uint64_t addr,
 				 unsigned want);
+
+/*
+ * All frames that were looked up are forgotten: lists that were given out are no longer valid. Symbols are, they
+ * stay one per function. For those who read on without end and hold no list.
+ */
+void symbols_forget(struct symbols *symbols);
+/* About how many bytes that would free. */
+size_t symbols_forgettable(const struct symbols *symbols);
 
 /*
  * A file to read the code and unwind tables of a dso from: its path in `path`, and true; false with the

@@ -1,8 +1,8 @@
 /*
  * symbols: the front of sym/. One state per dso, its names read when the first address of it is asked for;
- * one answer per distinct address, which is remembered.
+ * one answer per distinct address, which is remembered until symbols_forget.
  *
- *   dso, addr -> answers (hash) -> symbol            asked before: one probe
+ *   dso, addr -> answers (hash) -> symbol            asked before, and not forgotten: one probe
  *                    | new
  *                    +-> vaddr -> symbol_table_find -> row -> held symbol (one per row)
  *
@@ -65,6 +65,7 @@ void symbols_free(struct symbols *symbols)
 	kernel_here_free(symbols->here);
 	kernel_list_drop(symbols->kernel_ahead);
 	arena_release(&symbols->arena);
+	arena_release(&symbols->frames);
 	free(symbols);
 }
 
@@ -337,7 +338,31 @@ struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, 
 	index_add(&state->answer_index, hash, (uint32_t)state->n_answers);
 	VEC_GROW(state->answers, state->n_answers, state->cap_answers);
 	state->answers[state->n_answers] = (struct answer){ .addr = addr, .symbol = symbol };
+	symbols->n_answers++;
 	return &state->answers[state->n_answers++];
+}
+
+/* Not just emptied: a recording may have a dso for each of its processes. */
+static void forget_answers(struct dso_state *state)
+{
+	free(state->answers);
+	state->answers = NULL;
+	state->n_answers = state->cap_answers = 0;
+	index_release(&state->answer_index);
+}
+
+void symbols_forget(struct symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->n_states; i++)
+		if (symbols->states[i])
+			forget_answers(symbols->states[i]);
+	arena_reset(&symbols->frames);
+	symbols->n_answers = 0;
+}
+
+size_t symbols_forgettable(const struct symbols *symbols)
+{
+	return symbols->n_answers * sizeof(struct answer) + symbols->frames.bytes;
 }
 
 const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr)
