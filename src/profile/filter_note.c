@@ -5,7 +5,7 @@
  *   nothing is left by --comms 'caller': did you mean 'callers'?
  *   nothing is left by --dsos 'nosuch': there are callers, libc.so.6, [kernel.kallsyms]
  */
-#include "profile/filters_internal.h"
+#include "profile/session_internal.h"
 
 enum {
 	LISTED_MAX = 5,
@@ -44,11 +44,17 @@ static void comms_of(struct session *session, struct known *known)
 
 static void dsos_of(struct session *session, struct known *known)
 {
+	const struct place_totals *forgotten = &session->private->forgotten;
+
 	for (size_t i = 0; i < session->places->n; i++)
 		if (session->places->v[i].dso)
 			know(known, session->places->v[i].dso->name);
+	for (size_t i = 0; i < forgotten->n_dsos; i++)
+		if (forgotten->dsos[i].seen)
+			know(known, session->replay.dsos.v[i]->name);
 }
 
+/* Where places were forgotten: those of the last samples. */
 static void symbols_of(struct session *session, struct known *known)
 {
 	for (uint32_t i = 0; i < session->places->n && known->n_seen < LOOKED_AT_MAX; i++) {

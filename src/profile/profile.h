@@ -2,7 +2,7 @@
  * profile: a recording as facts: the place of each address, the stack of each chain, and cells that count what
  * is the same.
  *
- *   replay -> session (place of each address, callchain) -> samples one by one, for script
+ *   replay -> session (place of each address, callchain) -> sample_stream.c -> samples one by one: struct sample_sink
  *                 |
  *                 v
  *             sample_cells.c  one cell per distinct raw sample (event, comm, stack, ...): counts and periods
@@ -209,6 +209,54 @@ enum filter_kind filters_took_all(const struct filters *filters);
 /* ---- filter_note.c ---- */
 /* Where a filter left nothing: a note of which one, and what there is instead. */
 void filters_add_note(const struct filters *filters, const struct filter_options *options, struct session *session);
+
+/* ---- sample_stream.c: the samples of a recording one by one, resolved, to whoever takes them ---- */
+
+/* What a sink wants of the samples of an event; bits. */
+enum sample_wants {
+	SAMPLE_TAKEN = 1, /* without it they are not resolved and not handed over */
+	SAMPLE_CHAIN = 2, /* frames: the callchain */
+	SAMPLE_IP = 4, /* frames: the sample's own address, where there is no callchain or none is wanted */
+};
+
+/* One sample of one event, valid until the sink returns. */
+struct sink_sample {
+	/* Its event is never NULL. Where it had the values of its group: the event of the share, with its period. */
+	const struct replay_sample *sample;
+	uint64_t period; /* what it stands for; the event's own where all are the same */
+	struct chain frames; /* innermost first, as far as wanted and recorded; places: session->places */
+};
+
+/*
+ * Who takes the samples, in the order of time. Each function may be NULL but wants and sample. One that returns a
+ * negative errno, with a sentence in err, ends the reading with that code.
+ */
+struct sample_sink {
+	void *context;
+	/*
+	 * Distinct addresses that are remembered, at most; 0: 65,536. Before a sample that finds more, all are
+	 * forgotten, and `forget` is called: what the sink keeps by place or by stack is void, numbers begin at 0.
+	 * SIZE_MAX: none is ever forgotten.
+	 */
+	size_t places_max;
+	/* Before the first record; in a pipe header and events are not known yet. */
+	int (*begin)(void *context, struct str *err);
+	/* Asked for each sample that the filters by task, time and CPU let pass. wants: bits of sample_wants, is 0. */
+	int (*wants)(void *context, const struct data_event *event, unsigned *wants, struct str *err);
+	/* Once for each event whose value grew where a sample has the values of its group. */
+	int (*sample)(void *context, const struct sink_sample *sample, struct str *err);
+	/* Any other record, after it took effect. thread: whose; or NULL. */
+	int (*other)(void *context, const struct record *record, const struct record_body *body,
+		     const struct thread *thread, struct str *err);
+	void (*forget)(void *context);
+	/* Behind the last record; not after an error. Then notes of session and filters are complete. */
+	int (*end)(void *context, struct str *err);
+	void (*progress)(void *context, double part); /* as in replay_handlers */
+};
+
+/* The whole recording, once per session. 0, or a negative errno with a sentence, as replay_run. */
+int sample_stream_run(struct session *session, const struct filters *filters, const struct sample_sink *sink,
+		      struct str *err);
 
 /* ---- sample_cells.c ---- */
 

@@ -67,6 +67,7 @@ void session_release(struct session *session)
 		unwind_close(&session->unwind);
 	stack_cache_release(&private->stack_cache);
 	last_values_release(&private->last_values);
+	place_totals_release(&private->forgotten);
 	str_release(&private->unwind_why);
 	free(private->frames);
 	free(private->linked);

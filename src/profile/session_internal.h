@@ -1,8 +1,8 @@
 /*
  * session_internal: what a session remembers between samples. Private to profile/: session.c owns it,
- * chain.c and read_values.c use their own parts.
+ * chain.c, read_values.c and forget_places.c use their own parts.
  *
- * All of it is bounded but the last values of counters, of which there is one per counter.
+ * All of it is bounded but a total per file and the last values of counters, of which there is one per counter.
  */
 #ifndef PSTAT_SESSION_PRIVATE_H
 #define PSTAT_SESSION_PRIVATE_H
@@ -74,6 +74,34 @@ struct last_values {
 };
 void last_values_release(struct last_values *values);
 
+/* ---- forget_places.c ---- */
+
+/*
+ * Forgets places, stacks and frames that were looked up: all numbers and lists that were given out are void, new
+ * ones begin at 0. Symbols stay, and so do the counts of samples that notes are about. For those who read on
+ * without asking twice, so that memory does not grow with distinct addresses.
+ */
+void session_forget_places(struct session *session);
+
+/* What notes need of places that are forgotten. */
+
+struct dso_total {
+	uint64_t n_samples;
+	bool seen; /* a place was in it */
+};
+struct place_totals {
+	uint64_t n_samples; /* in all places */
+	uint64_t n_unmapped; /* in the kernel, at no known place */
+	bool unmapped; /* there was such a place */
+	struct dso_total *dsos; /* by dso.index */
+	size_t n_dsos;
+};
+/* Adds the places to totals, which the caller releases. */
+void place_totals_add(struct place_totals *totals, const struct session *session);
+/* Those of all places, also of forgotten ones. */
+void place_totals_all(struct place_totals *totals, const struct session *session);
+void place_totals_release(struct place_totals *totals);
+
 enum unwind_state { UNWIND_UNTRIED, UNWIND_READY, UNWIND_IMPOSSIBLE };
 
 struct session_private {
@@ -81,6 +109,7 @@ struct session_private {
 	struct place_slot place_slots[PLACE_CACHE_SLOTS];
 	struct stack_cache stack_cache;
 	struct last_values last_values;
+	struct place_totals forgotten; /* of the places that were */
 	struct chain_entry *frames; /* of the last session_chain; room for max_stack */
 	size_t n_frames;
 	uint64_t unwound[UNWIND_FRAMES_MAX];

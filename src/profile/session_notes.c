@@ -137,31 +137,20 @@ static bool is_shown(const struct session *session, const struct dso *dso)
 
 /*
  * The files that were looked at, are shown and are in this state, with SYM_FOUND those about which there is
- * something to say; most samples first. *all: samples in all. Not the kernel where that hides itself: see
- * add_kernel.
+ * something to say; most samples first. Not the kernel where that hides itself: see add_kernel.
  */
-static size_t files_of_state(const struct session *session, enum sym_state state, struct nameless *files,
-			     uint64_t *all)
+static size_t files_of_state(const struct session *session, const struct place_totals *totals, enum sym_state state,
+			     struct nameless *files)
 {
 	const struct replay *replay = &session->replay;
-	uint64_t *samples = xcalloc(replay->dsos.n + 1, sizeof(*samples));
 	size_t n = 0;
 
-	*all = 0;
-	for (size_t i = 0; i < session->places->n; i++) {
-		const struct place_row *row = &session->places->v[i];
-
-		*all += row->n_samples;
-		if (row->dso)
-			samples[row->dso->index] += row->n_samples;
-	}
 	for (size_t i = 0; i < replay->dsos.n; i++)
 		if (is_shown(session, replay->dsos.v[i]) &&
 		    symbols_state(session->symbols, replay->dsos.v[i]) == state &&
 		    !symbols_hidden(session->symbols, replay->dsos.v[i]) &&
 		    (state == SYM_NONE || *symbols_why(session->symbols, replay->dsos.v[i])))
-			files[n++] = (struct nameless){ replay->dsos.v[i], samples[i] };
-	free(samples);
+			files[n++] = (struct nameless){ replay->dsos.v[i], totals->dsos[i].n_samples };
 	qsort(files, n, sizeof(*files), most_samples_first);
 	return n;
 }
@@ -180,12 +169,13 @@ static void add_file(const struct session *session, const struct nameless *file,
 	str_addf(out, " (%.1f %%%s%s)", share_pct(file->n_samples, all), *why ? ": " : "", why);
 }
 
-static void add_files(struct session *session, enum sym_state state, const char *what)
+static void add_files(struct session *session, const struct place_totals *totals, enum sym_state state,
+		      const char *what)
 {
 	struct nameless *files = xcalloc(session->replay.dsos.n + 1, sizeof(*files));
 	struct str most = STR_INIT, rest = STR_INIT;
-	uint64_t all;
-	size_t n = files_of_state(session, state, files, &all), listed = 0, more = 0;
+	size_t n = files_of_state(session, totals, state, files), listed = 0, more = 0;
+	uint64_t all = totals->n_samples;
 
 	for (size_t i = 0; i < n; i++) {
 		bool worth = files[i].n_samples && share_pct(files[i].n_samples, all) >= listed_pct;
@@ -232,36 +222,30 @@ static void add_hidden(struct session *session, const char *what, const char *re
 }
 
 /* From whoever reads the recording; or from who made it, and then there are not even maps. */
-static void add_kernel(struct session *session)
+static void add_kernel(struct session *session, const struct place_totals *totals)
 {
-	const struct place_row *unmapped = NULL, *hidden = NULL;
-	uint64_t all = 0, n_unmapped = 0, n_hidden = 0;
-	bool mapped = has_kernel(&session->replay);
+	const struct replay *replay = &session->replay;
+	const struct dso *hidden = NULL;
+	uint64_t n_hidden = 0;
 
-	for (size_t i = 0; i < session->places->n; i++) {
-		const struct place_row *row = &session->places->v[i];
-
-		all += row->n_samples;
-		if (!row->dso && row->mode == MISC_KERNEL && !mapped) {
-			unmapped = row;
-			n_unmapped += row->n_samples;
-		} else if (row->dso && symbols_hidden(session->symbols, row->dso)) {
-			hidden = row;
-			n_hidden += row->n_samples;
+	for (size_t i = 0; i < replay->dsos.n; i++)
+		if (totals->dsos[i].seen && symbols_hidden(session->symbols, replay->dsos.v[i])) {
+			hidden = replay->dsos.v[i];
+			n_hidden += totals->dsos[i].n_samples;
 		}
-	}
 	if (hidden)
-		add_hidden(session, "kernel addresses are hidden",
-			   symbols_remedy(session->symbols, hidden->dso), n_hidden, all);
-	if (unmapped)
+		add_hidden(session, "kernel addresses are hidden", symbols_remedy(session->symbols, hidden),
+			   n_hidden, totals->n_samples);
+	if (totals->unmapped && !has_kernel(replay))
 		add_hidden(session, "kernel addresses were hidden while recording",
 			   "record as root or with CAP_SYSLOG, or with sysctl kernel.kptr_restrict=0",
-			   n_unmapped, all);
+			   totals->n_unmapped, totals->n_samples);
 }
 
 void session_add_notes(struct session *session)
 {
 	const struct note_list *reader_notes = &session->reader->notes;
+	struct place_totals totals;
 
 	for (size_t i = 0; i < reader_notes->n; i++)
 		note_add(&session->notes, reader_notes->v[i].verbose, reader_notes->v[i].remedy,
@@ -273,7 +257,9 @@ void session_add_notes(struct session *session)
 	add_unwinding(session);
 	if (session->names_unseen)
 		return;
-	add_kernel(session);
-	add_files(session, SYM_NONE, "no symbols");
-	add_files(session, SYM_FOUND, "names missing or in doubt");
+	place_totals_all(&totals, session);
+	add_kernel(session, &totals);
+	add_files(session, &totals, SYM_NONE, "no symbols");
+	add_files(session, &totals, SYM_FOUND, "names missing or in doubt");
+	place_totals_release(&totals);
 }

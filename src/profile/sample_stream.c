@@ -1,0 +1,140 @@
+/*
+ * sample_stream: a recording read once, sample by sample, for a sink. Here is what every sink would do alike:
+ *
+ *   replay -> shares of a group's sample -> filters -> sink.wants -> filter by place -> frames -> sink.sample
+ *
+ * Nothing is kept of a sample that was handed over but what may come again: the places of its addresses and their
+ * names. When these are too many all are forgotten, between two samples, so memory does not grow with the
+ * recording's length nor with its distinct addresses.
+ */
+#include "profile/session_internal.h"
+
+enum { PLACES_MAX = 1 << 16 };
+#define NAMES_MAX_BYTES ((size_t)24 << 20) /* lists of frames may be long where much is inlined */
+
+struct stream {
+	struct session *session;
+	const struct filters *filters;
+	const struct sample_sink *sink;
+	size_t places_max;
+};
+
+static void forget_when_full(struct stream *stream)
+{
+	struct session *session = stream->session;
+
+	if (session->places->n <= stream->places_max &&
+	    (stream->places_max == SIZE_MAX || symbols_forgettable(session->symbols) <= NAMES_MAX_BYTES))
+		return;
+	session_forget_places(session);
+	if (stream->sink->forget)
+		stream->sink->forget(stream->sink->context);
+}
+
+static bool takes_place(struct stream *stream, const struct replay_sample *sample)
+{
+	struct session *session = stream->session;
+	uint32_t place;
+
+	if (!filters_any(stream->filters))
+		return true;
+	place = session_ip_place(session, sample);
+	return filters_take_place(stream->filters, &session->places->v[place], place_symbol(session, place));
+}
+
+static int hand_over(struct stream *stream, const struct replay_sample *sample, uint64_t period, struct str *err)
+{
+	const struct sample_sink *sink = stream->sink;
+	struct sink_sample out = { .sample = sample, .period = period };
+	struct chain_entry own = { sample->sample->ip, PLACE_NONE };
+	unsigned wants = 0;
+	int rc = sink->wants(sink->context, sample->event, &wants, err);
+
+	if (rc || !(wants & SAMPLE_TAKEN) || !takes_place(stream, sample))
+		return rc;
+	if (wants & SAMPLE_CHAIN)
+		session_chain(stream->session, sample, &out.frames);
+	if ((wants & SAMPLE_IP) && !out.frames.n && (sample->sample->has & PERF_SAMPLE_IP)) {
+		own.place = session_ip_place(stream->session, sample);
+		out.frames = (struct chain){ &own, 1 };
+	}
+	return sink->sample(sink->context, &out, err);
+}
+
+/* A sample that holds the values of its group is one of each member that went on. */
+static int hand_over_shares(struct stream *stream, const struct replay_sample *sample, struct str *err)
+{
+	struct sample values = *sample->sample;
+	struct replay_sample one = *sample;
+	const struct sample_share *shares;
+	size_t n = session_shares(stream->session, sample, &shares); /* also of samples that are left out */
+	int rc = 0;
+
+	if (!filters_take_sample(stream->filters, sample))
+		return 0;
+	values.has |= PERF_SAMPLE_PERIOD;
+	one.sample = &values;
+	for (size_t i = 0; i < n && !rc; i++) {
+		one.event = shares[i].event;
+		values.period = shares[i].period;
+		rc = hand_over(stream, &one, values.period, err);
+	}
+	return rc;
+}
+
+static int on_sample(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
+{
+	struct stream *stream = context;
+	const struct sample *s = sample->sample;
+
+	(void)replay;
+	if (!sample->event)
+		return 0;
+	forget_when_full(stream);
+	if (s->has & PERF_SAMPLE_READ)
+		return hand_over_shares(stream, sample, err);
+	if (!filters_take_sample(stream->filters, sample))
+		return 0;
+	return hand_over(stream, sample,
+			 s->has & PERF_SAMPLE_PERIOD ? s->period : sample->event->attr.sample_period, err);
+}
+
+static int on_other(void *context, struct replay *replay, const struct record *record,
+		    const struct record_body *body, struct thread *thread, struct str *err)
+{
+	const struct stream *stream = context;
+
+	(void)replay;
+	return stream->sink->other(stream->sink->context, record, body, thread, err);
+}
+
+static void on_progress(void *context, double part)
+{
+	const struct stream *stream = context;
+
+	stream->sink->progress(stream->sink->context, part);
+}
+
+int sample_stream_run(struct session *session, const struct filters *filters, const struct sample_sink *sink,
+		      struct str *err)
+{
+	struct stream stream = {
+		.session = session,
+		.filters = filters,
+		.sink = sink,
+		.places_max = sink->places_max ? sink->places_max : PLACES_MAX,
+	};
+	const struct replay_handlers handlers = {
+		.context = &stream,
+		.sample = on_sample,
+		.other = sink->other ? on_other : NULL,
+		.progress = sink->progress ? on_progress : NULL,
+	};
+	int rc = sink->begin ? sink->begin(sink->context, err) : 0;
+
+	if (!rc)
+		rc = replay_run(&session->replay, &session->reader->source, &handlers, err);
+	if (!rc && sink->end)
+		rc = sink->end(sink->context, err);
+	return rc;
+}
