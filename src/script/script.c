@@ -1,11 +1,13 @@
 /*
- * script: the samples of a recording one by one. The replay brings them in the order of time; each goes
- * through the filters and to the writer of its format, and text is handed on in pieces, so memory does
- * not depend on how many there are.
+ * script: a sink that prints. Each sample goes to the writer of its format, and text is handed on in pieces. What
+ * is remembered is bounded (see profile.h: struct sample_sink; texts of frames here), so memory depends neither
+ * on how many samples there are nor on how many distinct addresses they have.
  */
 #include "script/script_internal.h"
 
 #include <stdlib.h>
+
+enum { TEXTS_MAX_BYTES = 16 << 20 };
 
 /* Are addresses of data to be named? */
 static bool needs_data_maps(const struct script *script)
@@ -48,11 +50,10 @@ int script_new(struct script **result, const struct script_options *options, str
 
 static void forget_events(struct script *script)
 {
-	for (size_t i = 0; i < script->n_events; i++) {
+	for (size_t i = 0; i < script->n_events; i++)
 		free(script->events[i].name);
-		free(script->events[i].frames);
-	}
 	free(script->events);
+	script_release_styles(script);
 	script->events = NULL;
 	script->n_events = 0;
 }
@@ -92,17 +93,6 @@ struct tracepoints *script_tracepoints(struct script *script)
 	return script->tracepoints;
 }
 
-static bool takes_symbol(struct script *script, const struct replay_sample *sample)
-{
-	uint32_t place;
-
-	if (!filters_any(script->filters))
-		return true;
-	place = session_ip_place(&script->session, sample);
-	return filters_take_place(script->filters, &script->session.places->v[place],
-				  place_symbol(&script->session, place));
-}
-
 /* Once, in front of all else: in a pipe what the header says has come by then. */
 static void print_header(struct script *script)
 {
@@ -124,77 +114,74 @@ static int know_event(struct script *script, size_t index, bool is_sample, struc
 	return script_choose_fields(script, err);
 }
 
-static int print_sample(struct script *script, const struct replay_sample *sample, struct str *err)
+/* A pipe has more to say in front of the first record. */
+static int begin(void *context, struct str *err)
 {
+	struct script *script = context;
+
+	(void)err;
+	if (!script->session.reader->pipe)
+		print_header(script);
+	return 0;
+}
+
+static int wants(void *context, const struct data_event *event, unsigned *wanted, struct str *err)
+{
+	struct script *script = context;
+	const struct script_event *fields;
+	int rc = know_event(script, event->index, true, err);
+
+	if (rc)
+		return rc;
+	fields = &script->events[event->index];
+	if (fields->fields)
+		*wanted |= SAMPLE_TAKEN;
+	if (fields->chain)
+		*wanted |= SAMPLE_CHAIN;
+	if (script->options.json || (script_prints(fields, FIELD_IP) && !fields->chain))
+		*wanted |= SAMPLE_IP;
+	return 0;
+}
+
+static int take_sample(void *context, const struct sink_sample *taken, struct str *err)
+{
+	struct script *script = context;
+	const struct replay_sample *sample = taken->sample;
 	const struct sample *s = sample->sample;
-	struct script_start start = {
+	const struct script_event *event = &script->events[sample->event->index];
+	const struct script_start start = {
 		.thread = sample->thread,   .pid = (int32_t)s->pid, .tid = (int32_t)s->tid,
 		.cpu = s->cpu,              .time_ns = s->time_ns,  .has = s->has,
 		.misc = sample->body->misc, .type = RECORD_SAMPLE,
 	};
-	struct script_event *event;
-	int rc = know_event(script, sample->event->index, true, err);
 
-	if (rc)
-		return rc;
-	event = &script->events[sample->event->index];
-	if (!event->fields || !takes_symbol(script, sample))
-		return 0;
+	(void)err;
+	if (script->texts.bytes > TEXTS_MAX_BYTES)
+		script_forget_texts(script);
 	print_header(script);
 	if (script->options.json)
-		script_json_sample(script, event, sample, &start);
+		script_json_sample(script, event, taken, &start);
 	else
-		script_text_sample(script, event, sample, &start);
+		script_text_sample(script, event, taken, &start);
 	return output_step(script->output);
 }
 
-/* A sample that holds the values of its group is one of each member that went on. */
-static int print_shares(struct script *script, const struct replay_sample *sample, struct str *err)
-{
-	struct sample values = *sample->sample;
-	struct replay_sample one = *sample;
-	const struct sample_share *shares;
-	size_t n = session_shares(&script->session, sample, &shares);
-	int rc = 0;
-
-	if (!filters_take_sample(script->filters, sample))
-		return 0;
-	values.has |= PERF_SAMPLE_PERIOD;
-	one.sample = &values;
-	for (size_t i = 0; i < n && !rc; i++) {
-		one.event = shares[i].event;
-		values.period = shares[i].period;
-		rc = print_sample(script, &one, err);
-	}
-	return rc;
-}
-
-static int on_sample(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
-{
-	struct script *script = context;
-
-	(void)replay;
-	if (!sample->event)
-		return 0;
-	if (sample->sample->has & PERF_SAMPLE_READ)
-		return print_shares(script, sample, err);
-	if (!filters_take_sample(script->filters, sample))
-		return 0;
-	return print_sample(script, sample, err);
-}
-
-static int on_other(void *context, struct replay *replay, const struct record *record,
-		    const struct record_body *body, struct thread *thread, struct str *err)
+static int take_other(void *context, const struct record *record, const struct record_body *body,
+		      const struct thread *thread, struct str *err)
 {
 	struct script *script = context;
 	int rc = know_event(script, body->event ? body->event->index : 0, false, err);
 
-	(void)replay;
 	if (rc)
 		return rc;
 	print_header(script);
 	script_other_record(script, record, body, thread);
 	return output_step(script->output);
+}
+
+static void forget(void *context)
+{
+	script_forget_texts(context);
 }
 
 static void on_progress(void *context, double part)
@@ -208,10 +195,13 @@ static void on_progress(void *context, double part)
 int script_run(struct script *script, struct output *output, void (*progress)(void *context, double part),
 	       void *context, struct str *err)
 {
-	struct replay_handlers handlers = {
+	const struct sample_sink sink = {
 		.context = script,
-		.sample = on_sample,
-		.other = script_shows_others(&script->options) ? on_other : NULL,
+		.begin = begin,
+		.wants = wants,
+		.sample = take_sample,
+		.other = script_shows_others(&script->options) ? take_other : NULL,
+		.forget = forget,
 		.progress = on_progress,
 	};
 	int rc;
@@ -219,9 +209,7 @@ int script_run(struct script *script, struct output *output, void (*progress)(vo
 	script->output = output;
 	script->progress = progress;
 	script->progress_context = context;
-	if (!script->session.reader->pipe)
-		print_header(script);
-	rc = replay_run(&script->session.replay, &script->session.reader->source, &handlers, err);
+	rc = sample_stream_run(&script->session, script->filters, &sink, err);
 	print_header(script);
 	filters_add_note(script->filters, &script->options.filters, &script->session);
 	if (script->without_trace)

@@ -355,6 +355,7 @@ static void choose_event(struct script *script, const struct data_event *event, 
 		script->name_width = (unsigned)name.len;
 	out->name = str_detach(&name);
 	out->name_len = strlen(out->name);
+	out->style = script_style_of(script, out);
 }
 
 int script_choose_fields(struct script *script, struct str *err)

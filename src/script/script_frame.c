@@ -1,8 +1,14 @@
 /*
- * script_frame: a frame as text. What follows the address depends on the place only, so it is made once
- * for each distinct place, and a sample is mostly copying.
+ * script_frame: a frame as text. What follows the address depends on the place and on the fields only, so it is
+ * made once for each distinct place and style, and a sample is mostly copying. Texts go with the places, and
+ * all at once when they take too much.
  */
 #include "script/script_internal.h"
+
+#include <stdlib.h>
+
+#define FRAME_FIELDS                                                                                         \
+	(FIELD_BIT(FIELD_SYM) | FIELD_BIT(FIELD_SYMOFF) | FIELD_BIT(FIELD_DSO) | FIELD_BIT(FIELD_SRCLINE))
 
 /* Between the texts of an address's frames: names are printable, so it is in none. */
 enum { FRAME_END = '\1' };
@@ -105,19 +111,19 @@ void script_add_place(struct script *script, uint64_t fields, uint32_t place, st
 }
 
 /* The text behind the address, and for a chain those of the functions inlined there, in front. */
-static void make_text(struct script *script, const struct script_event *event, uint32_t place, struct str *out)
+static void make_text(struct script *script, const struct script_style *style, uint32_t place, struct str *out)
 {
-	unsigned want = script_prints(event, FIELD_SRCLINE) ? SYM_LINES : 0;
+	unsigned want = style->fields & FIELD_BIT(FIELD_SRCLINE) ? SYM_LINES : 0;
 	struct frame_list frames = *place_frames(&script->session, place, want);
 	const struct place_row *row = &script->session.places->v[place];
 
-	for (size_t i = event->chain || script->options.json ? 0 : frames.n - 1; i < frames.n; i++) {
+	for (size_t i = style->chain || script->options.json ? 0 : frames.n - 1; i < frames.n; i++) {
 		bool inlined = i + 1 < frames.n;
 
 		if (script->options.json)
 			script_json_frame(row, &frames.v[i], inlined, out);
 		else
-			add_fields(script, event->fields, row, &frames.v[i], inlined, out);
+			add_fields(script, style->fields, row, &frames.v[i], inlined, out);
 		if (inlined)
 			str_addc(out, FRAME_END);
 	}
@@ -136,22 +142,58 @@ static bool ends_chain(struct script *script, uint32_t place)
 	return false;
 }
 
-static const struct frame_text *text_of(struct script *script, struct script_event *event, uint32_t place)
+size_t script_style_of(struct script *script, const struct script_event *event)
 {
+	const struct script_style style = { .fields = event->fields & FRAME_FIELDS, .chain = event->chain };
+	size_t i = 0;
+
+	while (i < script->n_styles &&
+	       (script->styles[i].fields != style.fields || script->styles[i].chain != style.chain))
+		i++;
+	if (i == script->n_styles) {
+		VEC_GROW(script->styles, script->n_styles, script->cap_styles);
+		script->styles[script->n_styles++] = style;
+	}
+	return i;
+}
+
+void script_forget_texts(struct script *script)
+{
+	for (size_t i = 0; i < script->n_styles; i++) {
+		struct script_style *style = &script->styles[i];
+
+		if (style->n_texts)
+			memset(style->texts, 0, style->n_texts * sizeof(*style->texts));
+	}
+	arena_reset(&script->texts);
+}
+
+void script_release_styles(struct script *script)
+{
+	for (size_t i = 0; i < script->n_styles; i++)
+		free(script->styles[i].texts);
+	free(script->styles);
+	script->styles = NULL;
+	script->n_styles = script->cap_styles = 0;
+	arena_reset(&script->texts);
+}
+
+static const struct frame_text *text_of(struct script *script, const struct script_event *event, uint32_t place)
+{
+	struct script_style *style = &script->styles[event->style];
 	struct frame_text *text;
 
-	if (place >= event->n_frames) {
+	if (place >= style->n_texts) {
 		size_t n = script->session.places->n * 3 / 2 + 64;
 
-		event->frames = xreallocarray(event->frames, n, sizeof(*event->frames));
-		memset(event->frames + event->n_frames, 0,
-		       (n - event->n_frames) * sizeof(*event->frames));
-		event->n_frames = n;
+		style->texts = xreallocarray(style->texts, n, sizeof(*style->texts));
+		memset(style->texts + style->n_texts, 0, (n - style->n_texts) * sizeof(*style->texts));
+		style->n_texts = n;
 	}
-	text = &event->frames[place];
+	text = &style->texts[place];
 	if (!text->text) {
 		str_reset(&script->scratch);
-		make_text(script, event, place, &script->scratch);
+		make_text(script, style, place, &script->scratch);
 		text->text = arena_strndup(&script->texts, script->scratch.s, script->scratch.len);
 		text->len = script->scratch.len & INT32_MAX;
 		text->ends = ends_chain(script, place);
@@ -159,10 +201,11 @@ static const struct frame_text *text_of(struct script *script, struct script_eve
 	return text;
 }
 
-bool script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
+bool script_add_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame)
 {
-	const struct frame_text *text = text_of(script, event, place);
-	const struct place_row *row = &script->session.places->v[place];
+	const struct frame_text *text = text_of(script, event, frame->place);
+	const struct place_row *row = &script->session.places->v[frame->place];
+	uint64_t ip = frame->ip;
 	struct str *out = &script->output->text;
 	const char *line = text->text, *end = text->text + text->len;
 
@@ -186,9 +229,9 @@ bool script_add_frame(struct script *script, struct script_event *event, uint64_
 	}
 }
 
-bool script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place)
+bool script_add_json_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame)
 {
-	const struct frame_text *text = text_of(script, event, place);
+	const struct frame_text *text = text_of(script, event, frame->place);
 	struct str *out = &script->output->text;
 	const char *line = text->text, *end = text->text + text->len;
 
@@ -197,7 +240,7 @@ bool script_add_json_frame(struct script *script, struct script_event *event, ui
 
 		stop = stop ? stop : end;
 		str_add(out, "{\"ip\":\"0x");
-		script_add_hex(out, ip);
+		script_add_hex(out, frame->ip);
 		str_addc(out, '"');
 		str_addn(out, line, (size_t)(stop - line));
 		str_addc(out, '}');

@@ -1,16 +1,20 @@
 /*
  * script_internal: what the files of `pstat script` hand each other. Private to script/.
  *
- *   script.c         replay -> each sample -> script_text.c or script_json.c -> output
+ *   script.c         a struct sample_sink: each sample -> script_text.c or script_json.c -> output
  *   script_fields.c  the fields: names, what a sample needs for them, defaults of each event type
- *   script_frame.c   frames as text, remembered per place
- *   script_mem.c    fields that are rarely asked for: memory, cgroups, bytes
+ *   script_frame.c   frames as text, remembered per place and style
+ *   script_mem.c     fields that are rarely asked for: memory, cgroups, bytes
  *   script_branch.c  branch stacks
  *   script_regs.c    registers by their names
  *   script_other.c   --show-*-events
+ *
+ * Words: a field is what -F names; a choice is what -F says for each type of event; a start is what every line
+ * begins with; a style is how the frames of some events look; a place is an address of code in its file, as
+ * profile/ has it; another record is one that is no sample.
  */
-#ifndef PSTAT_SCRIPT_PARTS_H
-#define PSTAT_SCRIPT_PARTS_H
+#ifndef PSTAT_SCRIPT_INTERNAL_H
+#define PSTAT_SCRIPT_INTERNAL_H
 
 #include "profile/profile.h"
 #include "script/script.h"
@@ -65,14 +69,21 @@ struct script_event {
 	bool chain; /* frames on lines of their own */
 	char *name; /* printable */
 	size_t name_len;
-	struct frame_text *frames; /* by place */
-	size_t n_frames;
+	size_t style; /* in script->styles */
 };
 
 struct frame_text {
 	const char *text; /* " main+0x1d (/usr/bin/x)": all that follows the address; NULL: not made yet */
 	uint32_t len : 31;
 	uint32_t ends : 1; /* --stop-bt: callers are not printed */
+};
+
+/* How frames look: most events share one, however many there are. */
+struct script_style {
+	uint64_t fields; /* those of a frame; FIELD_BIT */
+	bool chain;
+	struct frame_text *texts; /* by place */
+	size_t n_texts;
 };
 
 struct script {
@@ -87,6 +98,8 @@ struct script {
 	struct script_event *events; /* by index of the event */
 	size_t n_events;
 	bool events_named; /* of a pipe: chosen when all its events had names */
+	struct script_style *styles; /* distinct ones, of all events */
+	size_t n_styles, cap_styles;
 	unsigned name_width; /* of the longest event name */
 	uint64_t first_ns, last_ns; /* of samples printed, for --reltime and --deltatime */
 	uint64_t tod_s; /* the second that tod is the text of */
@@ -96,7 +109,7 @@ struct script {
 	struct output *output;
 	void (*progress)(void *context, double part);
 	void *progress_context;
-	struct arena texts;
+	struct arena texts; /* of styles */
 	struct str scratch;
 };
 
@@ -125,17 +138,23 @@ static inline bool script_prints(const struct script_event *event, enum script_f
 
 /* ---- script_frame.c ---- */
 
+/* The style of an event whose fields are chosen. */
+size_t script_style_of(struct script *script, const struct script_event *event);
+/* Places or styles are not what they were: the texts made for them go. */
+void script_forget_texts(struct script *script);
+void script_release_styles(struct script *script);
+
 /*
  * A frame's address and what follows it (symbol, offset, file, line); in a chain a line for it and for
  * each function inlined there, else no line's end. false: --stop-bt has it that the chain ends there.
  */
-bool script_add_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);
+bool script_add_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame);
 /* " sym+0xoff (dso)" of any place, as far as the event's fields ask for it; not remembered. */
 void script_add_place(struct script *script, uint64_t fields, uint32_t place, struct str *out);
 /* A file by its path, code made at run time by its perf map, all else by its name. */
 void script_add_dso(const struct dso *dso, struct str *out);
 /* The same as JSON: an object, behind those of the functions inlined there. false: as above. */
-bool script_add_json_frame(struct script *script, struct script_event *event, uint64_t ip, uint32_t place);
+bool script_add_json_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame);
 void script_add_hex(struct str *out, uint64_t value);
 /* 16 digits at least, right-aligned with spaces. */
 void script_add_hex16(struct str *out, uint64_t value);
@@ -154,19 +173,13 @@ struct script_start {
 };
 /* At least `width` characters, filled from the left. */
 void script_add_number(struct str *out, uint64_t value, unsigned width, char fill);
-/* What a sample stands for: its own period, or the event's where all are the same. */
-static inline uint64_t script_period(const struct replay_sample *sample)
-{
-	return sample->sample->has & PERF_SAMPLE_PERIOD ? sample->sample->period
-							: sample->event->attr.sample_period;
-}
 /* "comm  tid [cpu] seconds.microseconds: " */
 void script_add_start(struct script *script, const struct script_event *event,
 		      const struct script_start *start);
-void script_text_sample(struct script *script, struct script_event *event,
-			const struct replay_sample *sample, const struct script_start *start);
-void script_json_sample(struct script *script, struct script_event *event,
-			const struct replay_sample *sample, const struct script_start *start);
+void script_text_sample(struct script *script, const struct script_event *event, const struct sink_sample *sample,
+			const struct script_start *start);
+void script_json_sample(struct script *script, const struct script_event *event, const struct sink_sample *sample,
+			const struct script_start *start);
 /* A frame's members behind "ip". */
 void script_json_frame(const struct place_row *row, const struct frame *frame, bool inlined, struct str *out);
 /* The fields between the event's name and the address, and those behind the frames. */

@@ -88,23 +88,14 @@ void script_json_frame(const struct place_row *row, const struct frame *frame, b
 	}
 }
 
-static void add_frames(struct script *script, struct script_event *event, const struct replay_sample *sample,
+static void add_frames(struct script *script, const struct script_event *event, const struct chain *frames,
 		       struct object *object)
 {
-	struct chain_entry own = { sample->sample->ip, 0 };
-	struct chain chain = { 0 };
-
-	if (event->chain)
-		session_chain(&script->session, sample, &chain);
-	if (!chain.n && (sample->sample->has & PERF_SAMPLE_IP)) {
-		own.place = session_ip_place(&script->session, sample);
-		chain = (struct chain){ &own, 1 };
-	}
 	member(object, "frames");
 	str_addc(object->out, '[');
-	for (size_t i = 0; i < chain.n; i++) {
+	for (size_t i = 0; i < frames->n; i++) {
 		str_add(object->out, i ? "," : "");
-		if (!script_add_json_frame(script, event, chain.v[i].ip, chain.v[i].place))
+		if (!script_add_json_frame(script, event, &frames->v[i]))
 			break;
 	}
 	str_addc(object->out, ']');
@@ -342,9 +333,10 @@ static void add_start(struct script *script, const struct script_start *start, s
 	}
 }
 
-void script_json_sample(struct script *script, struct script_event *event, const struct replay_sample *sample,
+void script_json_sample(struct script *script, const struct script_event *event, const struct sink_sample *taken,
 			const struct script_start *start)
 {
+	const struct replay_sample *sample = taken->sample;
 	const struct sample *s = sample->sample;
 	struct object object = { &script->output->text, false };
 
@@ -352,7 +344,7 @@ void script_json_sample(struct script *script, struct script_event *event, const
 	add_start(script, start, &object);
 	add_text(&object, "event", event->name);
 	add_text(&object, "mode", mode_name(sample->mode));
-	add_number(&object, "period", script_period(sample));
+	add_number(&object, "period", taken->period);
 	if (s->has & PERF_SAMPLE_ADDR)
 		add_address(script, sample, &object);
 	add_plain(s, &object);
@@ -371,7 +363,7 @@ void script_json_sample(struct script *script, struct script_event *event, const
 	else if (s->has & PERF_SAMPLE_RAW)
 		add_bytes(s, &object);
 	if (event->chain || (s->has & PERF_SAMPLE_IP))
-		add_frames(script, event, sample, &object);
+		add_frames(script, event, &taken->frames, &object);
 	str_addn(object.out, "}\n", 2);
 }
 

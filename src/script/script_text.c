@@ -186,33 +186,24 @@ static void add_trace(struct script *script, const struct replay_sample *sample,
 		script->without_trace++;
 }
 
-static void add_code(struct script *script, struct script_event *event, const struct replay_sample *sample)
+/* A chain is on lines of its own, a lone address on the sample's. */
+static void add_code(struct script *script, const struct script_event *event, const struct chain *frames)
 {
-	struct str *out = &script->output->text;
-	struct chain chain = { 0 };
-
-	if (event->chain)
-		session_chain(&script->session, sample, &chain);
-	if (!event->chain) {
-		str_addc(out, ' ');
-		script_add_frame(script, event, sample->sample->ip,
-				 session_ip_place(&script->session, sample));
-		return;
-	}
-	str_addc(out, '\n');
-	for (size_t i = 0; i < chain.n; i++)
-		if (!script_add_frame(script, event, chain.v[i].ip, chain.v[i].place))
+	str_addc(&script->output->text, event->chain ? '\n' : ' ');
+	for (size_t i = 0; i < frames->n; i++)
+		if (!script_add_frame(script, event, &frames->v[i]))
 			break;
 }
 
-void script_text_sample(struct script *script, struct script_event *event, const struct replay_sample *sample,
+void script_text_sample(struct script *script, const struct script_event *event, const struct sink_sample *taken,
 			const struct script_start *start)
 {
+	const struct replay_sample *sample = taken->sample;
 	struct str *out = &script->output->text;
 
 	script_add_start(script, event, start);
 	if (script_prints(event, FIELD_PERIOD)) {
-		script_add_number(out, script_period(sample), 10, ' ');
+		script_add_number(out, taken->period, 10, ' ');
 		str_addc(out, ' ');
 	}
 	if (script_prints(event, FIELD_EVENT)) {
@@ -226,7 +217,7 @@ void script_text_sample(struct script *script, struct script_event *event, const
 		add_trace(script, sample, out);
 	script_more_before(script, event, sample);
 	if (script_prints(event, FIELD_IP))
-		add_code(script, event, sample);
+		add_code(script, event, &taken->frames);
 	script_more_after(script, event, sample);
 	str_addc(out, '\n');
 }
