@@ -1,7 +1,8 @@
 /*
- * golden_made_here: recordings that are of the machine that they are made on, so that none is kept. Every
- * tracepoint of its kernel, with samples whose bytes are made: what pstat and perf make of them is compared
- * (tests/cli/tracepoints_vs_perf.sh).
+ * golden_made_here: recordings of which none is kept. One is of the machine that it is made on: every tracepoint of
+ * its kernel, with samples whose bytes are made; what pstat and perf make of them is compared
+ * (tests/cli/tracepoints_vs_perf.sh). One is too large: samples none of whose addresses was there before
+ * (tests/cli/script_memory.sh).
  */
 #include "golden/golden.h"
 
@@ -51,7 +52,28 @@ static void every_tracepoint(struct golden *g)
 	kernel_formats_release(&formats);
 }
 
+enum { ADDRESS_SAMPLES = 60000, ADDRESS_FRAMES = 100, ADDRESS_STEP = 4, ROUND_SAMPLES = 1000 };
+#define ADDRESS_BASE 0x100000000ULL
+
+static void many_addresses(struct golden *g)
+{
+	uint64_t ip = ADDRESS_BASE, ips[ADDRESS_FRAMES];
+
+	golden_one_event(g, PERF_SAMPLE_CALLCHAIN);
+	golden_start_app(g);
+	golden_map(g, PID, ADDRESS_BASE, (uint64_t)ADDRESS_SAMPLES * ADDRESS_FRAMES * ADDRESS_STEP, 0,
+		   STRANGE_PATH);
+	for (unsigned i = 1; i <= ADDRESS_SAMPLES; i++) {
+		for (unsigned k = 0; k < ADDRESS_FRAMES; k++, ip += ADDRESS_STEP)
+			ips[k] = ip;
+		golden_add_chain(g, 1000, ips, ADDRESS_FRAMES);
+		if (i % ROUND_SAMPLES == 0)
+			golden_round(g);
+	}
+}
+
 const struct golden_recording golden_made_here[] = {
+	{ "many_addresses.data", many_addresses, NULL },
 	{ "every_tracepoint.data", every_tracepoint, NULL },
 	{ NULL, NULL, NULL },
 };
