@@ -269,11 +269,14 @@ static void set_columns(const struct stat_cells *cells, size_t index, struct cou
 	counter->n_threads = cells->n_threads;
 }
 
-static void set_target(const struct stat_cells *cells, struct target *target)
+static void set_target(const struct stat_cells *cells, const struct info *info,
+		       struct target *target)
 {
 	bool by_cpu = cells->n_threads == 1 && cells->threads[0].tid == -1;
+	bool all_threads = info_has(info, FEATURE_STAT_TARGET) &&
+			   info->stat_target == STAT_TARGET_ALL_THREADS;
 
-	*target = (struct target){ .kind = by_cpu ? TARGET_CPUS : TARGET_TASKS };
+	*target = (struct target){ .kind = by_cpu || all_threads ? TARGET_CPUS : TARGET_TASKS };
 	intset_copy(&target->cpus, &cells->cpus);
 	target->threads = xcalloc(cells->n_threads, sizeof(*target->threads));
 	memcpy(target->threads, cells->threads, cells->n_threads * sizeof(*target->threads));
@@ -281,7 +284,7 @@ static void set_target(const struct stat_cells *cells, struct target *target)
 }
 
 void stat_cells_describe(const struct stat_cells *cells, const struct events *events,
-			 struct stat_replay_set *to)
+			 const struct info *info, struct stat_replay_set *to)
 {
 	*to = (struct stat_replay_set){ 0 };
 	event_list_init(&to->events);
@@ -305,7 +308,7 @@ void stat_cells_describe(const struct stat_cells *cells, const struct events *ev
 		if (open)
 			set_columns(cells, i, counter);
 	}
-	set_target(cells, &to->target);
+	set_target(cells, info, &to->target);
 }
 
 void stat_replay_set_release(struct stat_replay_set *set)

@@ -50,9 +50,9 @@ struct stat_replay_set {
 	struct counter_set set;
 	struct target target;
 };
-/* Events, counters and target as far as there are cells. */
+/* Events, counters and target as far as there are cells; info: of the recording's header. */
 void stat_cells_describe(const struct stat_cells *cells, const struct events *events,
-			 struct stat_replay_set *to);
+			 const struct info *info, struct stat_replay_set *to);
 void stat_replay_set_release(struct stat_replay_set *set);
 /* All cells that were ever read, into the replay's round. */
 void stat_cells_replay(const struct stat_cells *cells, struct stat_replay *replay);

@@ -135,6 +135,12 @@ static void add_groups(struct stat_record *record)
 	}
 }
 
+/* -a --per-thread: nothing else in the file says so, and idle threads are then not shown. */
+static bool has_all_threads(const struct target *target)
+{
+	return target->kind == TARGET_CPUS && target->n_threads && target->threads[0].tid != -1;
+}
+
 static int list_events(struct stat_record *record, struct str *err)
 {
 	uint64_t next_id;
@@ -155,6 +161,10 @@ static int list_events(struct stat_record *record, struct str *err)
 	info_clear(&record->info, FEATURE_GROUP_DESC);
 	add_groups(record);
 	info_set(&record->info, FEATURE_STAT);
+	if (has_all_threads(record->target)) {
+		record->info.stat_target = STAT_TARGET_ALL_THREADS;
+		info_set(&record->info, FEATURE_STAT_TARGET);
+	}
 	return 0;
 }
 

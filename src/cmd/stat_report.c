@@ -136,7 +136,7 @@ static bool begin(struct session *session)
 	words->title = session->title;
 	if (stat_output_open(&session->output, words, &session->err))
 		return false;
-	stat_cells_describe(&session->cells, &reader->events, &session->of);
+	stat_cells_describe(&session->cells, &reader->events, &reader->info, &session->of);
 	session->plan = (struct stat_plan){
 		.events = &session->of.events,
 		.aggr = aggr,

@@ -120,6 +120,7 @@ enum feature_id {
 	FEATURE_PMU_CAPS,
 	FEATURE_LAST_KNOWN = FEATURE_PMU_CAPS,
 	FEATURE_PSTAT = 200, /* pstat's own features have this and higher bits */
+	FEATURE_STAT_TARGET = FEATURE_PSTAT,
 	FEATURE_BITS = 256,
 };
 
@@ -189,6 +190,9 @@ struct info_raw { /* a feature that pstat does not know: kept as it is */
 		size_t n, cap;                                                                     \
 	}
 
+/* In STAT_TARGET: what the thread map has is every thread of the system (stat -a --per-thread). */
+enum { STAT_TARGET_ALL_THREADS = 1 };
+
 /* In CLOCK_DATA: the kernel's clock for samples, which has no number in clock_gettime(2). */
 #define CLOCKID_OF_KERNEL UINT32_MAX
 
@@ -220,6 +224,7 @@ struct info {
 	INFO_VEC(struct info_caps) pmu_caps;
 	INFO_VEC(struct info_hybrid) hybrid;
 	INFO_VEC(struct info_build_id) build_ids;
+	uint64_t stat_target; /* STAT_TARGET_ALL_THREADS, or a number that a later pstat knows */
 	uint8_t *tracing_data; /* tracepoint formats, as the recorder stored them */
 	size_t tracing_data_size;
 	INFO_VEC(struct info_raw) raw;

@@ -167,6 +167,13 @@ static FEATURE_PRINT(clockid)
 		str_addf(out, "# clockid frequency: %llu MHz\n", 1000 / (ull)info->clock_res_ns);
 }
 
+static FEATURE_PRINT(stat_target)
+{
+	FEATURE_UNUSED;
+	if (info->stat_target == STAT_TARGET_ALL_THREADS)
+		str_add(out, "# counted : all threads of the system\n");
+}
+
 static FEATURE_PRINT(dir_format)
 {
 	FEATURE_UNUSED;
@@ -288,12 +295,15 @@ static const struct feature_row features[] = {
 	PLAIN(CLOCK_DATA, clock_data),
 	OWNED(HYBRID_TOPOLOGY, false, hybrid),
 	OWNED(PMU_CAPS, false, pmu_caps),
+	NUMBER(STAT_TARGET, stat_target, stat_target),
 };
 
 static const struct feature_row *feature_row(unsigned feature)
 {
-	/* The table is in order of the bits, from 1 on. */
-	return feature - 1 < ARRAY_SIZE(features) ? &features[feature - 1] : NULL;
+	/* The table is in order of the bits: perf's from 1 on, then pstat's own. */
+	size_t at = feature < FEATURE_PSTAT ? feature - 1 : feature - FEATURE_PSTAT + FEATURE_LAST_KNOWN;
+
+	return at < ARRAY_SIZE(features) && features[at].id == feature ? &features[at] : NULL;
 }
 
 const char *feature_name(unsigned feature)
@@ -393,7 +403,7 @@ void info_print(const struct info *info, const struct events *events, bool full,
 		feature_print(i, info, events, full, out);
 	str_add(out, "# missing features:");
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
-		if (!info_has(info, features[i].id))
+		if (features[i].id < FEATURE_PSTAT && !info_has(info, features[i].id))
 			str_addf(out, " %s", features[i].name);
 	str_addc(out, '\n');
 }

@@ -157,10 +157,16 @@ static void add_feature(unsigned feature, const struct info *info, const struct 
 	str_release(&payload);
 }
 
-/* All that fit into a record but the build-ids and the tracepoint formats, which have their own. */
+/*
+ * All that fit into a record but the build-ids and the tracepoint formats, which have their own. pstat's own
+ * ones are records among counts alone: perf's report and script end at a record of a feature that they don't
+ * know (a bit of the header they pass over), while perf's stat report takes no such record.
+ */
 static void add_features(const struct info *info, const struct events *events, struct str *out)
 {
-	for (unsigned i = 1; i <= FEATURE_LAST_KNOWN; i++)
+	unsigned end = info_has(info, FEATURE_STAT) ? FEATURE_BITS : FEATURE_LAST_KNOWN + 1;
+
+	for (unsigned i = 1; i < end; i++)
 		if (i != FEATURE_TRACING_DATA && i != FEATURE_BUILD_ID)
 			add_feature(i, info, events, out);
 }

@@ -79,7 +79,9 @@ test_threads()
 	sh -c 'while :; do :; done' & pids=$!
 	sleep 60 & pids=$pids,$!
 	recorded "processes" -p "$pids" -e "$events" -- sleep 0.01
-	recorded "by thread" --per-thread -p "$pids" -e "$events" -- sleep 0.01
+	recorded "by thread" --per-thread -p "$pids" -e "$events" -- sh -c '
+		ran=$(cat "$0")
+		while [ "$(cat "$0")" = "$ran" ]; do sleep 0.01; done' "/proc/${pids%,*}/schedstat"
 	same "a row for each" 6 "$(report "$PSTAT" perf.data | wc -l)"
 	has "one ran" "^ *sh-${pids%,*}\|[0-9]+\|\|page-faults:u\|[1-9]" "$(report "$PSTAT" perf.data)"
 	has "one slept" "^ *sleep-${pids#*,}\|<not counted>\|\|page-faults:u" "$(report "$PSTAT" perf.data)"
@@ -87,6 +89,50 @@ test_threads()
 	has "and the reason is the one of pstat stat" \
 		"^ *sleep-${pids#*,} .* page-faults:u  *#  the task never ran while counting *$" "$err"
 	kill ${pids//,/ }
+}
+
+# sleeper: the pid of a task that sleeps, under that name.
+start_sleeper()
+{
+	sleep 60 & sleeper=$!
+	until [ "$(cat "/proc/$sleeper/comm")" = sleep ]; do sleep 0.01; done
+}
+
+# Of all threads only those that ran have rows, printed at once and later; a recording of perf has all, as perf shows.
+test_all_threads()
+{
+	local sleeper
+
+	need_paranoid 0
+	start_sleeper
+	run "$PSTAT" stat record -x '|' -a --per-thread -e context-switches,page-faults -- sleep 0.1
+	same "all threads: status" 0 "$status"
+	has_not "all threads: the idle one has no row" "sleep-$sleeper\|" "$err"
+	has "all threads: others have" '-[0-9]+\|[1-9][0-9]*\|\|context-switches' "$err"
+	same "all threads: report prints them again" "$err" "$(report "$PSTAT" perf.data)"
+	"$PSTAT" stat record -a --per-thread -e context-switches -o - -- sleep 0.1 >pipe
+	has_not "all threads, through a pipe" "sleep-$sleeper\|" "$(report "$PSTAT" - <pipe)"
+	has "the header says it" '^# counted : all threads of the system$' "$("$PSTAT" script --header-only)"
+	if [ "$HAVE_PERF" ]; then
+		has "perf reads it, and shows the idle ones" "sleep-$sleeper\|" "$(report perf perf.data)"
+		has "also through a pipe" "sleep-$sleeper\|" "$(report perf - <pipe)"
+	fi
+	kill "$sleeper"
+}
+
+# perf's recording does not say that its threads are all there are. It has no whole one where a thread ends while perf
+# opens it, so it is made among threads that stay.
+test_all_threads_of_perf()
+{
+	need_perf
+	need_paranoid 0
+	need_mount
+	"${own_mounts[@]}" --pid --fork --mount-proc --kill-child sh -c '
+		sleep 60 &
+		until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.01; done
+		perf stat record -a --per-thread -e context-switches -o theirs -- sleep 0.1 2>/dev/null'
+	has "perf shows the idle ones" 'sleep-[0-9]+\|<not counted>' "$(report perf theirs)"
+	has "and so does pstat" 'sleep-[0-9]+\|<not counted>' "$(report "$PSTAT" theirs)"
 }
 
 test_intervals()

@@ -32,7 +32,8 @@ static int emit(void *data, const struct stat_report *report)
 	return 0;
 }
 
-static void end_round(struct report *report, const struct events *events, uint64_t time_ns)
+static void end_round(struct report *report, const struct events *events, const struct info *info,
+		      uint64_t time_ns)
 {
 	struct str err = STR_INIT;
 	struct topology topology = { 0 };
@@ -40,7 +41,7 @@ static void end_round(struct report *report, const struct events *events, uint64
 	if (!report->cells.fixed || report->rounds++ > ROUNDS_MAX)
 		return;
 	if (!report->replay) {
-		stat_cells_describe(&report->cells, events, &report->of);
+		stat_cells_describe(&report->cells, events, info, &report->of);
 		report->plan = (struct stat_plan){
 			.events = &report->of.events, .merge = true, .scale = true, .repeat = 1,
 			.aggr = stat_cells_aggr(&report->cells, NULL), .emit = emit,
@@ -71,7 +72,8 @@ static void read_all(struct reader *reader)
 		if (reader_decode(reader, &record, &body, &err))
 			continue;
 		if (record.type == RECORD_STAT_ROUND)
-			end_round(&report, &reader->events, body.stat_round.time_ns);
+			end_round(&report, &reader->events, &reader->info,
+				  body.stat_round.time_ns);
 		else if (stat_cells_take(&report.cells, &reader->events, &body, &err))
 			break;
 	}

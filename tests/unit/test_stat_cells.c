@@ -13,10 +13,12 @@
 
 struct fixture {
 	struct events events;
+	struct info info;
 	struct stat_cells cells;
 	struct stat_replay_set of;
 	struct stat_plan plan;
 	struct stat_replay *replay;
+	bool late_kind; /* the target is of a kind that is not known */
 	struct str rows; /* one line for each row of each report */
 };
 
@@ -121,7 +123,7 @@ static void round_at(struct fixture *f, enum stat_aggr aggr, uint64_t time_ns,
 	struct str err = STR_INIT;
 
 	if (!f->replay) {
-		stat_cells_describe(&f->cells, &f->events, &f->of);
+		stat_cells_describe(&f->cells, &f->events, &f->info, &f->of);
 		f->plan = (struct stat_plan){
 			.events = &f->of.events, .aggr = aggr, .scale = true, .repeat = 1,
 			.emit = emit, .emit_data = f,
@@ -210,6 +212,37 @@ static void test_threads(void **state)
 	assert_int_equal(f->cells.n_strays, 1);
 }
 
+/* Of all threads of the system those that counted nothing are not shown, of some threads they are. */
+static void test_all_threads(void **state)
+{
+	struct fixture *f = *state;
+	struct {
+		uint64_t tid;
+		char comm[16];
+	} rows[] = { { 70, "idle" }, { 71, "busy" } };
+	struct record_body body = { .type = RECORD_THREAD_MAP };
+
+	body.threads.n = 2;
+	body.threads.data = (const uint8_t *)rows;
+	assert_int_equal(take(f, &body), 0);
+	take_count(f, 11, UINT32_MAX, 0, 0);
+	take_count(f, 11, UINT32_MAX, 1, 9);
+	info_set(&f->info, FEATURE_STAT_TARGET);
+	f->info.stat_target = STAT_TARGET_ALL_THREADS + f->late_kind;
+	round_at(f, AGGR_THREAD, 2000, REPORT_FINAL);
+	assert_true(!strncmp(f->rows.s, "busy-71 cs 9\n", 13));
+	assert_int_equal(!!strstr(f->rows.s, "idle-70 cs 0\n"), f->late_kind);
+}
+
+/* A number that only a later pstat writes says nothing to this one. */
+static void test_other_target(void **state)
+{
+	struct fixture *f = *state;
+
+	f->late_kind = true;
+	test_all_threads(state);
+}
+
 static void test_strays(void **state)
 {
 	struct fixture *f = *state;
@@ -275,6 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(total),  CASE(by_cpu),    CASE(intervals), CASE(threads),
 		CASE(strays), CASE(too_large), CASE(late_maps), CASE(modes), CASE(never_read),
+		CASE(all_threads), CASE(other_target),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
