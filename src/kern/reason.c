@@ -84,6 +84,19 @@ static bool refuses_excludes(const struct failure *f)
 	return memcmp(&attr, f->attr, sizeof(attr)) && !open_variant(f, &attr);
 }
 
+/* The kernel's side was given up for want of rights, and the unit does not count the rest alone. */
+static bool refuses_user_side_alone(const struct failure *f)
+{
+	struct perf_event_attr attr = *f->attr;
+	int rc;
+
+	if (f->event->user_excludes || !attr.exclude_kernel)
+		return false;
+	attr.exclude_user = attr.exclude_kernel = attr.exclude_hv = 0;
+	rc = open_variant(f, &attr);
+	return rc == -EACCES || rc == -EPERM;
+}
+
 /* Precise levels are lowered before an event is given up, so they are in no variant. */
 static bool wants_branches(const struct failure *f)
 {
@@ -260,6 +273,12 @@ static char *remedy_level(const struct failure *f)
 					level));
 }
 
+static char *remedy_kernel_side(const struct failure *f)
+{
+	return xstrdup(privilege_remedy(machine_privilege(f->machine), machine_paranoid(f->machine),
+					1));
+}
+
 static char *remedy_branches(const struct failure *f)
 {
 	if (f->attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
@@ -342,6 +361,9 @@ static const struct cause {
 	  remedy_branch_filter },
 	{ EINVAL, refuses_branches, NULL, no_branches_of_event, remedy_branches },
 	{ EINVAL, refuses_tasks, "the unit counts whole CPUs only", NULL, remedy_all_cpus },
+	{ EINVAL, refuses_user_side_alone,
+	  "the unit does not count user mode alone: needs perf_event_paranoid 1 or CAP_PERFMON", NULL,
+	  remedy_kernel_side },
 	{ EINVAL, refuses_exclude_idle, "the unit cannot leave out idle time (:I)", NULL, NULL },
 	{ EINVAL, refuses_excludes, "the unit cannot tell these modes (:u :k :h :G :H) apart", NULL,
 	  NULL },

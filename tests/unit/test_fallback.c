@@ -211,6 +211,31 @@ static void guest_is_taken_where_it_must(void **state)
 	assert_string_equal(set.v[3].reason, "the unit cannot leave out idle time (:I)");
 }
 
+/* The kernel asks for rights first, and the unit then refuses what needs none, as msr does. */
+static int no_excludes_and_no_rights(const struct fake_call *call)
+{
+	if (call->attr.type != UNCORE_TYPE)
+		return 0;
+	return !call->attr.exclude_kernel ? -EACCES : no_excludes(call);
+}
+
+static void rights_are_what_is_missing(void **state)
+{
+	struct event *event;
+
+	(void)state;
+	add("a", PERF_TYPE_SOFTWARE, 1);
+	add("msr/tsc/", UNCORE_TYPE, 0);
+	event = add("msr/tsc/u", UNCORE_TYPE, 0);
+	event->attr.exclude_kernel = 1;
+	event->user_excludes = true;
+	fake.answer = no_excludes_and_no_rights;
+	open_all();
+	assert_string_equal(set.v[1].reason, "the unit does not count user mode alone: "
+					     "needs perf_event_paranoid 1 or CAP_PERFMON");
+	assert_string_equal(set.v[2].reason, "the kernel refuses these settings");
+}
+
 static int no_inherit(const struct fake_call *call)
 {
 	return call->attr.inherit ? -EINVAL : 0;
@@ -382,6 +407,7 @@ int main(void)
 		T(refused_on_whole_cpus), T(refused_altogether), T(refused_by_seccomp),
 		T(refused_task_of_another_user), T(refused_though_the_level_allows),
 		T(precise_level_is_lowered), T(precise_level_is_the_highest_that_opens),
+		T(rights_are_what_is_missing),
 		T(guest_is_taken_where_it_must), T(children_are_given_up_with_a_note),
 		T(whole_cpu_unit_says_so), T(task_on_whole_cpu_unit), T(every_errno_has_words),
 		T(named_unit_lacks_the_event),
