@@ -32,14 +32,15 @@ static int emit(void *data, const struct stat_report *report)
 	return 0;
 }
 
-static void end_round(struct report *report, const struct events *events, const struct info *info,
+/* False: as in pstat, nothing more is read of a recording whose counts cannot be added up. */
+static bool end_round(struct report *report, const struct events *events, const struct info *info,
 		      uint64_t time_ns)
 {
 	struct str err = STR_INIT;
 	struct topology topology = { 0 };
 
 	if (!report->cells.fixed || report->rounds++ > ROUNDS_MAX)
-		return;
+		return true;
 	if (!report->replay) {
 		stat_cells_describe(&report->cells, events, info, &report->of);
 		report->plan = (struct stat_plan){
@@ -57,6 +58,7 @@ static void end_round(struct report *report, const struct events *events, const 
 		stat_replay_end_round(report->replay, REPORT_FINAL);
 	}
 	str_release(&err);
+	return report->replay;
 }
 
 static void read_all(struct reader *reader)
@@ -71,10 +73,10 @@ static void read_all(struct reader *reader)
 		str_reset(&err);
 		if (reader_decode(reader, &record, &body, &err))
 			continue;
-		if (record.type == RECORD_STAT_ROUND)
-			end_round(&report, &reader->events, &reader->info,
-				  body.stat_round.time_ns);
-		else if (stat_cells_take(&report.cells, &reader->events, &body, &err))
+		if (record.type == RECORD_STAT_ROUND ?
+			    !end_round(&report, &reader->events, &reader->info,
+				       body.stat_round.time_ns) :
+			    stat_cells_take(&report.cells, &reader->events, &body, &err))
 			break;
 	}
 	stat_replay_free(report.replay);
