@@ -115,11 +115,18 @@ static int check(const struct recording_words *words, struct str *err)
 
 /* ---- what goes without saying ---- */
 
+/* Guests are left out, as with all events without letters; a P that was written has perf's meaning. */
 static int add_default_event(struct recording_words *words, struct str *err)
 {
-	if (words->what.events.n)
+	struct event_list *events = &words->what.events;
+	int rc;
+
+	if (events->n)
 		return 0;
-	return event_list_parse(&words->what.events, "cycles:P", &words->what.kern->host, err);
+	rc = event_list_parse(events, "cycles:P", &words->what.kern->host, err);
+	for (size_t i = 0; i < events->n; i++)
+		events->v[i].attr.exclude_guest = 1;
+	return rc;
 }
 
 static void complete_plan(struct recording_words *words)

@@ -66,6 +66,16 @@ static void take_guest(struct attempt *a)
 	a->attr.exclude_guest = a->attr.exclude_host = 0;
 }
 
+/* AMD's precise events were once refused with exclude_guest alone: the level is then worth more. */
+static bool guest_costs_precision(const struct attempt *a)
+{
+	struct perf_event_attr attr = a->attr;
+
+	attr.exclude_guest = attr.exclude_host = 0;
+	return a->event->precise_max && precise_set(a) && guest_by_default(a) &&
+	       !open_once(a->machine->kern, &attr, a->pid, a->cpu, a->flags);
+}
+
 static void note_guest(const struct attempt *a, struct note_list *notes)
 {
 	note_add(notes, true, NULL, "%s: guests count too: the unit cannot leave them out",
@@ -181,6 +191,12 @@ static const struct step {
 	  weak_group_fails,
 	  break_group,
 	  NULL },
+	{ "guest for precision",
+	  { EINVAL, EOPNOTSUPP },
+	  false,
+	  guest_costs_precision,
+	  take_guest,
+	  note_guest },
 	{ "precise level",
 	  { EINVAL, EOPNOTSUPP, ENOENT },
 	  true,

@@ -26,10 +26,9 @@ FREE |= {"size", "sig_data"}
 
 def set_free(fields):
     kind = fields.get("type"), fields.get("config")
-    # perf leaves it in place when it takes cpu-clock for cycles; software events don't look at it. Where no
-    # event was named perf 6.1 leaves guests out, too, but on AMD's CPUs; pstat and later perfs mean cycles:P.
-    if kind[0] == "PERF_TYPE_SOFTWARE" and fields.pop("precise_ip", None):
-        fields.pop("exclude_guest", None)
+    # perf leaves it in place when it takes cpu-clock for cycles; software events don't look at it.
+    if kind[0] == "PERF_TYPE_SOFTWARE":
+        fields.pop("precise_ip", None)
     # With -n: a frequency of nothing.
     if "sample_freq" not in fields:
         fields.pop("freq", None)

@@ -178,6 +178,31 @@ static void precise_level_is_the_highest_that_opens(void **state)
 	assert_int_equal(set.v[0].attr.precise_ip, 2);
 }
 
+static int precise_without_guest_bit(const struct fake_call *call)
+{
+	return call->attr.precise_ip > 2 || (call->attr.precise_ip && call->attr.exclude_guest) ? -EINVAL : 0;
+}
+
+/* Where the highest level that there is asks for it, guests count; where it does not help, they are left out. */
+static void precision_is_worth_more_than_guests(void **state)
+{
+	struct event *event;
+
+	(void)state;
+	event = add("cycles:P", PERF_TYPE_HARDWARE, 0);
+	event->precise_max = true;
+	event->attr.precise_ip = 2;
+	event = add("cycles:p", PERF_TYPE_HARDWARE, 0);
+	event->attr.precise_ip = 2;
+	fake.answer = precise_without_guest_bit;
+	open_all();
+	assert_int_equal(set.v[0].attr.precise_ip, 2);
+	assert_int_equal(set.v[0].attr.exclude_guest, 0);
+	assert_true(noted("cycles:P: guests count too"));
+	assert_int_equal(set.v[1].attr.precise_ip, 0);
+	assert_int_equal(set.v[1].attr.exclude_guest, 1);
+}
+
 static int no_excludes(const struct fake_call *call)
 {
 	const struct perf_event_attr *a = &call->attr;
@@ -407,7 +432,7 @@ int main(void)
 		T(refused_on_whole_cpus), T(refused_altogether), T(refused_by_seccomp),
 		T(refused_task_of_another_user), T(refused_though_the_level_allows),
 		T(precise_level_is_lowered), T(precise_level_is_the_highest_that_opens),
-		T(rights_are_what_is_missing),
+		T(precision_is_worth_more_than_guests), T(rights_are_what_is_missing),
 		T(guest_is_taken_where_it_must), T(children_are_given_up_with_a_note),
 		T(whole_cpu_unit_says_so), T(task_on_whole_cpu_unit), T(every_errno_has_words),
 		T(named_unit_lacks_the_event),
