@@ -83,7 +83,11 @@ static struct task *apply_mmap(struct replay *replay, const struct record_body *
 		kernel_maps_add(replay, body, mode == MISC_GUEST_KERNEL);
 		return NULL;
 	}
-	if (mode == MISC_GUEST_USER || mode == MISC_HYPERVISOR)
+	/*
+	 * The idle task maps nothing, so process 0 is all those outside of the recorder's PID namespace at once: the
+	 * files of one of them would name the addresses of another.
+	 */
+	if (mode == MISC_GUEST_USER || mode == MISC_HYPERVISOR || !body->mmap.pid)
 		return NULL;
 	task = process_table_get(replay, (int32_t)body->mmap.pid, (int32_t)body->mmap.tid);
 	executable = map_fields(body, &map);

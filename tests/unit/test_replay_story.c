@@ -59,6 +59,23 @@ static void test_thread_zero(void **state)
 	story_release(&s);
 }
 
+/* Many processes have the number 0 then, so what one of them maps is nobody's, nor that of a child in the namespace. */
+static void test_maps_of_process_zero(void **state)
+{
+	struct fix_story s;
+
+	(void)state;
+	story_init(&s);
+	story_map(&s, 1, 0, 0x10000, 0x10000, 0, "/lib/a.so");
+	story_sample(&s, 2, 0, 0, 0x14010);
+	story_map(&s, 3, PID, 0x10000, 0x10000, 0, "/lib/a.so");
+	story_fork(&s, 4, OTHER_PID, OTHER_PID, 0, 0);
+	story_sample(&s, 5, OTHER_PID, OTHER_PID, 0x14010);
+	story_sample(&s, 6, PID, PID, 0x14010);
+	expect(&s, "swapper/0 2: 14010=?\nswapper/77 5: 14010=?\n:42/42 6: 14010=a.so+4010\n");
+	story_release(&s);
+}
+
 static void test_maps_cut_holes(void **state)
 {
 	struct fix_story s;
@@ -649,6 +666,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_thread_zero),
+		cmocka_unit_test(test_maps_of_process_zero),
 		cmocka_unit_test(test_maps_cut_holes),
 		cmocka_unit_test(test_data_maps),
 		cmocka_unit_test(test_fork_copies),
