@@ -14,6 +14,7 @@
 #include "record/line_reader.h"
 #include "record/record.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -23,6 +24,8 @@
 
 /* A file that cannot be opened (its process ended) may be seen again in another process. */
 enum { OPEN_TRIES = 3 };
+/* Where notes are: program headers name them, near the beginning. */
+enum { HEAD_BYTES = 1 << 20 };
 /* How far back a process's parents are asked, and for how many processes the parent is remembered. */
 enum { ANCESTORS_MAX = 4, PARENTS_KEPT = 4096 };
 
@@ -52,6 +55,8 @@ struct buildid_set {
 	uint32_t *slots; /* index + 1 into files; 0: empty */
 	size_t n_slots;
 	struct parent parents[PARENTS_KEPT]; /* by pid modulo their number */
+	size_t n_silent; /* files whose file system did not answer */
+	char *silent; /* the first of them, printable; heap */
 };
 
 struct buildid_set *buildid_set_new(const struct kern *kern)
@@ -71,6 +76,7 @@ void buildid_set_free(struct buildid_set *set)
 		free(set->files[i].path);
 	free(set->files);
 	free(set->slots);
+	free(set->silent);
 	elf_notes_free(set->notes);
 	free(set);
 }
@@ -142,21 +148,22 @@ static struct mapped_file *add(struct buildid_set *set, const struct file_key *k
 /* ---- files ---- */
 
 /*
- * A descriptor, or negative. The device is not compared: mappings on btrfs and overlayfs name another one than
+ * A descriptor, or a negative errno. The device is not compared: mappings on btrfs and overlayfs name another one than
  * stat(2) does. Takes the path.
  */
 static int open_that_file(char *path, const struct record_mmap *map)
 {
+	const struct foreign_options options = { .head_bytes = HEAD_BYTES };
 	struct str ignored = STR_INIT;
 	struct stat st;
-	int fd = foreign_open(path, NULL, &st, &ignored);
+	int fd = foreign_open(path, &options, &st, &ignored);
 
 	str_release(&ignored);
 	free(path);
 	if (fd < 0 || st.st_ino == map->inode)
 		return fd;
 	close(fd);
-	return -1;
+	return -ESTALE;
 }
 
 static int open_below_root_of(const struct buildid_set *set, uint32_t pid,
@@ -183,9 +190,9 @@ static int open_by_its_mapping(const struct buildid_set *set, const struct recor
 static int open_below_parents_root(const struct buildid_set *set, const struct record_mmap *map)
 {
 	uint32_t pid = map->pid;
-	int fd = -1;
+	int fd = -ENOENT;
 
-	for (unsigned i = 0; fd < 0 && i < ANCESTORS_MAX; i++) {
+	for (unsigned i = 0; fd < 0 && fd != -ETIMEDOUT && i < ANCESTORS_MAX; i++) {
 		const struct parent *parent = &set->parents[pid % PARENTS_KEPT];
 
 		if (!parent->ppid || parent->pid != pid)
@@ -212,11 +219,22 @@ static int (*const places[])(const struct buildid_set *set, const struct record_
 
 static int open_file(const struct buildid_set *set, const struct record_mmap *map)
 {
-	int fd = -1;
+	int fd = -ENOENT;
 
-	for (size_t i = 0; fd < 0 && i < ARRAY_SIZE(places); i++)
+	/* What does not answer in one place is the same file in the next. */
+	for (size_t i = 0; fd < 0 && fd != -ETIMEDOUT && i < ARRAY_SIZE(places); i++)
 		fd = places[i](set, map);
 	return fd;
+}
+
+static void count_silent(struct buildid_set *set, const struct mapped_file *file)
+{
+	struct str path = STR_INIT;
+
+	if (!set->n_silent++) {
+		str_add_printable(&path, file->path, strlen(file->path));
+		set->silent = str_detach(&path);
+	}
 }
 
 static void read_file(struct buildid_set *set, struct mapped_file *file,
@@ -224,6 +242,11 @@ static void read_file(struct buildid_set *set, struct mapped_file *file,
 {
 	int fd = open_file(set, map);
 
+	if (fd == -ETIMEDOUT) {
+		file->tries = 0;
+		count_silent(set, file);
+		return;
+	}
 	if (fd < 0) {
 		file->tries--;
 		return;
@@ -396,6 +419,17 @@ static void write_id(struct info *info, uint16_t cpumode, const char *path, cons
 				      .path = xstrdup(path) };
 	memcpy(to->bytes, id->bytes, sizeof(to->bytes));
 	info_set(info, FEATURE_BUILD_ID);
+}
+
+void buildid_set_note(const struct buildid_set *set, struct note_list *notes)
+{
+	if (set->n_silent == 1)
+		note_add(notes, false, NULL, "no build-id of %s: its file system does not answer",
+			 set->silent);
+	else if (set->n_silent)
+		note_add(notes, false, NULL,
+			 "no build-ids of %s and %zu others: their file systems do not answer",
+			 set->silent, set->n_silent - 1);
 }
 
 void buildid_set_write(struct buildid_set *set, struct info *info)

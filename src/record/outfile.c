@@ -403,8 +403,10 @@ static void complete_info(struct outfile *out)
 		out->info->last_sample_ns = out->file.last_ns;
 		info_set(out->info, FEATURE_SAMPLE_TIME);
 	}
-	if (out->build_ids)
+	if (out->build_ids) {
 		buildid_set_write(out->build_ids, out->info);
+		buildid_set_note(out->build_ids, out->plan->notes);
+	}
 }
 
 static int finish_file(struct outfile *out, struct str *err)

@@ -123,6 +123,8 @@ void buildid_set_free(struct buildid_set *set);
  * root to look under when the process is gone. Others are passed over.
  */
 void buildid_set_take(struct buildid_set *set, const struct record_body *body);
+/* Says which files could not be asked for theirs. */
+void buildid_set_note(const struct buildid_set *set, struct note_list *notes);
 /* Adds the kernel, modules and all files that were taken to info->build_ids (FEATURE_BUILD_ID). */
 void buildid_set_write(struct buildid_set *set, struct info *info);
 

@@ -5,6 +5,7 @@
  */
 #include "util/foreign.h"
 
+#include "util/courier.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -217,6 +218,19 @@ size_t foreign_root_bytes(const char *path)
 	return 0;
 }
 
+size_t foreign_process_bytes(const char *path)
+{
+	static const char proc[] = "/proc";
+
+	for (const char *at = strstr(path, proc); at; at = strstr(at + 1, proc)) {
+		const char *end = past_number(at + strlen(proc));
+
+		if (end && *end == '/')
+			return (size_t)(end - path);
+	}
+	return 0;
+}
+
 static int path_below(int root, const char *path, const struct foreign_options *options)
 {
 	struct open_how how = {
@@ -298,10 +312,18 @@ int foreign_open(const char *path, const struct foreign_options *options, struct
 		 struct str *err)
 {
 	static const struct foreign_options plain;
-	int fd, rc;
 
 	if (!options)
 		options = &plain;
+	return courier_needed(path, options) ? courier_open(path, options, st, err) :
+					       foreign_open_here(path, options, st, err);
+}
+
+int foreign_open_here(const char *path, const struct foreign_options *options, struct stat *st,
+		      struct str *err)
+{
+	int fd, rc;
+
 	fd = look(path, options);
 	if (fd < 0)
 		return fail(err, fd, "%s", fd == -ENOENT ? "no such file" : strerror(-fd));

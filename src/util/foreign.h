@@ -7,6 +7,9 @@
  *
  *   path --below root, no way out of it--> O_PATH --regular? not of the kernel's? not too large?--> O_RDONLY
  *
+ * Where a file system is mounted that may not answer (FUSE, a network), another process does this and the
+ * reading, and has its time: courier.h says what comes from there, and why.
+ *
  * The sources: openat2(2) for RESOLVE_IN_ROOT, statfs(2) for the types of file systems.
  */
 #ifndef PSTAT_UTIL_FOREIGN_H
@@ -28,6 +31,8 @@ struct foreign_options {
 	 */
 	const char *root;
 	uint64_t bytes_max; /* a larger file is refused; 0: any size */
+	/* Of a file on FUSE only so many bytes are fetched, the others read as zeros; 0: all. */
+	uint64_t head_bytes;
 	/* The kernel's own files of these names may be read: kallsyms, kcore, notes and their like. */
 	bool kernel_file;
 	bool no_link; /* the last name of the path may not be a link: -EINVAL */
@@ -38,10 +43,16 @@ struct foreign_options {
  * Opens it for reading: a descriptor (close-on-exec, never waits when opened) of a regular file, whose
  * status is then in *st; or a negative errno with one clause in err that does not name the path ("no such
  * file", "not a regular file", "on tracefs, where reading can have effects"). options may be NULL.
- * -EINVAL: not a regular file; -EFBIG: larger than bytes_max; -EPERM: on a file system of the kernel.
+ * -EINVAL: not a regular file; -EFBIG: larger than bytes_max; -EPERM: on a file system of the kernel;
+ * -ETIMEDOUT: its file system does not answer. Of a file on FUSE the descriptor is one of a copy: *st tells
+ * about the file.
  */
 int foreign_open(const char *path, const struct foreign_options *options, struct stat *st,
 		 struct str *err);
+
+/* The same by this process, which waits for as long as a file system does: for the courier. */
+int foreign_open_here(const char *path, const struct foreign_options *options, struct stat *st,
+		      struct str *err);
 
 /*
  * How many bytes of a path name the root of a process, wherever proc is mounted: those of "/proc/12/root" in
@@ -49,5 +60,7 @@ int foreign_open(const char *path, const struct foreign_options *options, struct
  * good as a root and a path: whoever is handed one opens it with foreign_open, which stays below the root.
  */
 size_t foreign_root_bytes(const char *path);
+/* Those of "/proc/12" in a path that goes on behind it, to its root or to another of its files; 0: none. */
+size_t foreign_process_bytes(const char *path);
 
 #endif

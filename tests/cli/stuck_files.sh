@@ -1,0 +1,119 @@
+#!/bin/bash
+# Program files on a file system whose program takes requests and does not answer them, as FUSE's may: who records or
+# reads ends all the same, and says which files did not come. What answers is read as ever.
+#
+# run: once
+. "${0%/*}/../lib.sh"
+need_mount
+need_paranoid 0
+[ -w /dev/fuse ] || skip "needs /dev/fuse"
+[ -x "$WORK/stuck_fs" ] || skip "needs the test program stuck_fs"
+mkdir "$tmp/mounted"
+"${own_mounts[@]}" "$WORK/stuck_fs" read "$tmp/mounted" "$WORK/callers" "$tmp/none" true 2>"$tmp/why" ||
+	skip "needs a FUSE mount: $(cat "$tmp/why")"
+MOST_S=60 # the courier's patience is 10 s, and half as long for each file that follows
+export HOME=$tmp/home # a cache of build-ids would have the names
+record="-q -e cpu-clock:u -F 2000"
+
+# stuck WHAT SCRIPT: runs the script in a folder of its own, where mounted/app is callers and `touch sign` makes the
+# file system stick; its output is in ./WHAT.said.
+stuck()
+{
+	rm -rf "$1" && mkdir -p "$1/mounted"
+	(cd "$1" && "${own_mounts[@]}" "$WORK/stuck_fs" "$1" "$PWD/mounted" "${file:-$WORK/callers}" "$PWD/sign" \
+		bash -c "$2") >"$1.said" 2>&1
+}
+
+test_answers()
+{
+	stuck never "'$PSTAT' record $record -o x -- mounted/app known 200 && '$PSTAT' report -i x -g none -s dso,symbol"
+	has "symbols of a program on FUSE" '^ .* app +\[\.\] burn' "$(cat never.said)"
+	has_not "no doubts" 'answer' "$(cat never.said)"
+}
+
+# Reading hangs at each step.
+start_reports()
+{
+	local what
+
+	head -c 3000000 /dev/zero | cat "$WORK/callers" - >long
+	chmod +x long
+	for what in lookup open read tail; do
+		file=$PWD/long stuck $what "
+			'$PSTAT' record $record -o x -- mounted/app known 200 || exit 90
+			touch sign
+			timeout -s KILL $MOST_S '$PSTAT' report -i x -g none -s dso,symbol
+			echo status \$?" &
+	done
+}
+
+see_reports()
+{
+	local what
+
+	for what in lookup open read tail; do
+		has "$what: it ends well" '^status 0$' "$(cat $what.said)"
+		has "$what: the samples are there" '^ .* app +\[\.\] 0x' "$(cat $what.said)"
+		has "$what: the reason" '^pstat: no symbols: .*/app \(.* its file system does not answer\)' "$(cat $what.said)"
+	done
+}
+
+# Nobody waits for a courier that is left behind: not a pipe that it had, not the parent.
+start_pipe()
+{
+	mkdir pipe && cd pipe && stuck read "
+		'$PSTAT' record $record -o x -- mounted/app known 200 || exit 90
+		touch sign
+		timeout -s KILL $MOST_S bash -c \"said=\\\$('$PSTAT' report -i x -g none | cat); echo status \\\$?\"" &
+}
+
+start_record()
+{
+	mkdir record && cd record && stuck open "
+		mounted/app known 60000 & app=\$!
+		until grep -q mounted/app /proc/\$app/maps; do sleep 0.01; done
+		touch sign
+		timeout -s KILL $MOST_S '$PSTAT' record -e cpu-clock -F 500 -a -o x -- sh -c 'i=0; while [ \$i -lt 100000 ]; do i=\$((i + 1)); done'
+		echo status \$?
+		kill \$app
+		rm sign
+		'$PSTAT' report -i x -g none -s comm" &
+}
+
+see_record()
+{
+	has "record: it ends well" '^status 0$' "$1"
+	has "record: the file that did not come is told" '^pstat: no build-id of .*/mounted/app: its file system does not answer' "$1"
+	has "record: the recording is whole: the program" '% +app' "$1"
+	has "record: the recording is whole: the command" '% +sh' "$1"
+	has_not "record: and complete" 'did not finish|missing' "$1"
+}
+
+# All at once, as each waits.
+test_stuck()
+{
+	start_reports
+	start_pipe
+	start_record
+	wait
+	see_reports
+	has "what reads from a pipe ends too" '^status 0$' "$(cat pipe/read.said)"
+	see_record "$(cat record/open.said)"
+}
+
+# Who runs the file system decides about what is too large to be copied.
+test_large()
+{
+	need_uprobes
+	cp "$WORK/callers" large
+	truncate -s 300M large
+	export STUCK_FS_USER=65534
+	file=$PWD/large stuck never "'$PSTAT' stat -e uprobe/path=mounted/app,func=main/ true"
+	has "of another user" 'mounted/app: 314572800 bytes, more than the 268435456' "$(cat never.said)"
+	export STUCK_FS_USER=0
+	file=$PWD/large stuck never "'$PSTAT' stat -e uprobe/path=mounted/app,func=main/ true"
+	has "of root" '^ +0 +main|main' "$(cat never.said)"
+	has_not "of root: not refused" 'more than' "$(cat never.said)"
+}
+
+run_tests
