@@ -1,6 +1,8 @@
 #!/bin/bash
 # Recordings that are cut or spoilt, through every command that reads them: see bad_recordings.py. The
 # readers themselves are tried at every length and byte by tests/unit/test_data_*.c and tests/fuzz.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 

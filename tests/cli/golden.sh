@@ -1,6 +1,8 @@
 #!/bin/bash
 # The golden recordings (tests/golden, made by make_recordings.c): what report and script say about them,
 # byte for byte, by the lines of tests/golden/cases.
+#
+# run: once
 . "${0%/*}/golden.bash"
 cd "$ROOT/tests/golden" || exit 1
 

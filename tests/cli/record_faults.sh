@@ -4,6 +4,7 @@
 . "${0%/*}/../lib.sh"
 #
 # run: alone
+# run: once
 # Rings of one user share a budget of locked memory: what another test of the same user holds is missing here.
 
 exact=$WORK/exact
@@ -383,16 +384,6 @@ test_file_descriptors()
 	run bash -c 'ulimit -Sn 12; exec "$@"' - "$PSTAT" record -o x -e $many -- true
 	same "the soft limit: status" 0 "$status"
 	is_told "the soft limit" x
-}
-
-test_locked_memory()
-{
-	need_restricted 0
-	run bash -c 'ulimit -l 0; exec "$@"' - "$PSTAT" record -o x -m 64M -e cpu-clock -- "$exact" pages:100
-	same "status" 0 "$status"
-	has "a note" '^pstat: rings of [0-9]+ KiB instead of 65536 KiB' "$err"
-	has "what to do" '^  sudo sysctl kernel.perf_event_mlock_kb=' "$err"
-	is_told "the recording" x
 }
 
 # ---- targets ----

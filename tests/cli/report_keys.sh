@@ -1,6 +1,8 @@
 #!/bin/bash
 # Each sort key and field of `pstat report` on a recording whose truth is known from its text: the golden
 # recordings (tests/golden/golden_*.c says what is in each sample), and programs that know what they do.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 export HOME=$tmp NO_COLOR=1
 golden=$ROOT/tests/golden

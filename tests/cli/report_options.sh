@@ -1,6 +1,8 @@
 #!/bin/bash
 # The options of `pstat report` beside the keys (report_keys.sh) and what is compared with perf
 # (report_vs_perf.sh): what each shows of a recording that is known (tests/golden), and what words it refuses.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 export HOME=$tmp NO_COLOR=1
 golden=$ROOT/tests/golden

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Reports on terminals of some width (a pseudo terminal): tables and trees of a recording with long names of C++
 # fit, and the same in a file is whole. The screens lie beside the recording, in tests/golden.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 golden=$ROOT/tests/golden
 names=(--symfs "$golden/symfs" --kallsyms "$golden/kallsyms")

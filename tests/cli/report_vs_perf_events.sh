@@ -1,6 +1,8 @@
 #!/bin/bash
 # `pstat report` and `perf report` of the same recordings, as in report_vs_perf.sh: of many programs, of the
 # whole machine, of events that know what they counted, of several events, and in other layouts.
+#
+# run: once
 . "${0%/*}/report_vs_perf.bash"
 
 test_many_programs()

@@ -1,5 +1,7 @@
 #!/bin/bash
 # The raw dump of recordings: pstat lists the records that perf lists, each at its place.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 # "0x1a0 [0x58] MMAP2" for each record. perf leaves HEADER_ out of names, and says 0 for 0x0.

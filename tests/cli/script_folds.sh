@@ -2,6 +2,8 @@
 # The text of `pstat script` for the tools that fold stacks (stackcollapse-perf.pl, inferno and their like):
 # read their way (script_folds.py), it gives the stacks that perf's text gives, and those of `report --folded`.
 # And `script -j` says what the text says.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 

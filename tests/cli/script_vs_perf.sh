@@ -2,6 +2,8 @@
 # `pstat script` and `perf script` on the same recordings print the same lines, blank for blank: fields,
 # frames, filters, records between the samples. What pstat does otherwise by intent is listed in
 # script_vs_perf.py. And where a program knows what it does, the lines say it.
+#
+# run: once
 . "${0%/*}/beside_perf.bash"
 
 tool=$ROOT/tests/cli/script_vs_perf.py

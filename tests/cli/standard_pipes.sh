@@ -1,5 +1,7 @@
 #!/bin/bash
 # A pipe on standard input or output stands in front of ./perf.data where no -i and no -o is given, as for perf.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 exact=$WORK/exact

@@ -1,5 +1,7 @@
 #!/bin/bash
 # --time with times of day, of a recording that knows the time of day: pstat's by itself, perf's with -k.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 
