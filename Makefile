@@ -87,7 +87,7 @@ Q := $(if $(V),,@)
 with_or_none = $(if $(filter 0 no,$1),$2.c,$2_none.c)
 LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
 	$(call with_or_none,$(WITH_LIBIBERTY),sym/demangle) \
-	$(call with_or_none,$(WITH_LIBLZMA),sym/elf_xz) \
+	$(call with_or_none,$(WITH_LIBLZMA),elf/elf_xz) \
 	$(call with_or_none,$(WITH_LIBUNWIND),unwind/unwind_libunwind))
 SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)

@@ -5,6 +5,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "elf/elf.h"
 #include "fmt/fmt.h"
 
 #include <errno.h>

@@ -15,7 +15,6 @@
 #include "data/reader.h"
 
 #include "data/bytes.h"
-#include "data/zstd.h"
 
 #include <errno.h>
 #include <stdlib.h>

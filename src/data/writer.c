@@ -14,7 +14,6 @@
 
 #include "data/bytes.h"
 #include "data/format.h"
-#include "data/zstd.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 
 #include "data/bytes.h"
 #include "data/format.h"
-#include "data/zstd.h"
 
 #include <errno.h>
 #include <fcntl.h>

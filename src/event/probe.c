@@ -17,7 +17,7 @@
  *
  * Source: perf_event_open(2), Documentation/trace/uprobetracer.rst for offsets.
  */
-#include "event/elf_symbol.h"
+#include "elf/elf.h"
 #include "event/unit.h"
 
 #include <ctype.h>

@@ -10,7 +10,7 @@
  * and in pstat's root, where it has ended. It must be the inode that was mapped: a file that was replaced
  * meanwhile has another build-id. What lies below a process's root is its user's work: foreign.h.
  */
-#include "record/elf_note.h"
+#include "elf/elf.h"
 #include "record/line_reader.h"
 #include "record/record.h"
 
@@ -49,7 +49,6 @@ struct mapped_file {
 
 struct buildid_set {
 	const struct kern *kern;
-	struct elf_notes *notes;
 	struct mapped_file *files;
 	size_t n, cap;
 	uint32_t *slots; /* index + 1 into files; 0: empty */
@@ -64,7 +63,6 @@ struct buildid_set *buildid_set_new(const struct kern *kern)
 	struct buildid_set *set = xcalloc(1, sizeof(*set));
 
 	set->kern = kern;
-	set->notes = elf_notes_new();
 	return set;
 }
 
@@ -77,7 +75,6 @@ void buildid_set_free(struct buildid_set *set)
 	free(set->files);
 	free(set->slots);
 	free(set->silent);
-	elf_notes_free(set->notes);
 	free(set);
 }
 
@@ -252,7 +249,7 @@ static void read_file(struct buildid_set *set, struct mapped_file *file,
 		return;
 	}
 	file->tries = 0;
-	elf_file_build_id(set->notes, fd, &file->id);
+	elf_build_id_of_fd(fd, &file->id);
 	close(fd);
 }
 
@@ -332,7 +329,7 @@ static void take_vdso(struct buildid_set *set)
 	file = add(set, &key, name, MISC_USER);
 	bytes = start ? vdso_bytes(set->kern, start) : 0;
 	if (bytes)
-		elf_image_build_id(set->notes, (const void *)start, bytes, &file->id);
+		elf_build_id_of_image((const void *)start, bytes, &file->id);
 }
 
 /* ---- kernel and modules: notes in sysfs ---- */
@@ -340,7 +337,7 @@ static void take_vdso(struct buildid_set *set)
 static bool read_notes(const char *path, struct build_id *id)
 {
 	struct str text = STR_INIT;
-	bool found = !read_text_file(path, &text) && notes_build_id(text.s, text.len, 4, id);
+	bool found = !read_text_file(path, &text) && elf_build_id_of_notes(text.s, text.len, 4, id);
 
 	str_release(&text);
 	return found;

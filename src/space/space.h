@@ -32,11 +32,6 @@ enum dso_kind {
 	DSO_OTHER, /* [vsyscall], [stack], [heap] as data, ...: never has symbols */
 };
 
-struct build_id {
-	uint8_t size; /* 0: not known */
-	uint8_t bytes[20];
-};
-
 /*
  * Lives as long as its table. Where other threads have snapshots: what stands first never changes and may be
  * read by all; the rest belongs to the thread that changes the table.

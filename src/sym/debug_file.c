@@ -12,7 +12,6 @@
  * Source: gdb manual, "Separate Debug Files".
  */
 #include "sym/dso_search.h"
-#include "sym/elf_lib.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,6 @@
  * stays when the process ends. Files of a container that has gone are found by the cache, or below --symfs.
  */
 #include "sym/dso_search.h"
-#include "sym/elf_lib.h"
 
 #include <errno.h>
 #include <stdlib.h>

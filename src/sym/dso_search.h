@@ -32,11 +32,6 @@ struct dso_search {
 void dso_search_why(struct dso_search *search, const char *remedy, const char *path, const char *fmt,
 		    ...) PRINTF_LIKE(4, 5);
 
-/* ".build-id/12/34ab.." below a folder, then end; the caller frees. NULL: the build-id is not known. */
-char *build_id_path(const char *dir, const struct build_id *id, const char *end);
-/* "12ab34cd56ef...", long enough to tell two apart. */
-void build_id_brief(const struct build_id *id, struct str *out);
-
 /* Looks for files->debug, once files->runtime and what comes with it is known. */
 void debug_file_find(struct dso_search *search);
 

@@ -12,7 +12,7 @@
  * Source: Linux Standard Base, Core, "Exception Frames"; DWARF 5, 6.4.1.
  */
 #include "sym/dwarf_cursor.h"
-#include "sym/elf_lib.h"
+#include "sym/sym_parts.h"
 
 #include <stdlib.h>
 
@@ -212,17 +212,17 @@ void elf_bounds_read(struct elf_file *file, struct elf_bounds *bounds)
 {
 	struct bounds_reader reader = { .file = file, .bounds = bounds };
 	struct elf_section section;
-	Elf_Data *data;
+	struct elf_data data;
 
 	if (file->relocatable || !elf_section_named(file, ".eh_frame", &section) ||
-	    !(data = elf_section_data(&section)))
+	    !elf_section_read(file, &section, &data))
 		return;
 	for (size_t i = 0; i < file->n_segments && reader.n_segments < SEGMENTS_MAX; i++)
 		if (file->segments[i].executable)
 			reader.segments[reader.n_segments++] = file->segments[i];
 	reader.vaddr = section.header.sh_addr;
-	reader.all.at = data->d_buf;
-	reader.all.end = reader.all.at + data->d_size;
+	reader.all.at = data.bytes;
+	reader.all.end = reader.all.at + data.n;
 	reader.all.swapped = file->swapped;
 	take_entries(&reader);
 	sort(bounds);

@@ -13,7 +13,7 @@
  *
  * Sources: psABI of x86-64, "Procedure Linkage Table" and its IBT form; ELF for the Arm 64-bit Architecture.
  */
-#include "sym/elf_lib.h"
+#include "sym/sym_parts.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct plt {
 	struct symbol_table *table;
 	struct slot *slots; /* ascending by address */
 	size_t n, cap;
-	Elf_Data *symbols, *names; /* of .dynsym, or for choosers that it does not name of .symtab */
+	struct elf_data symbols, names; /* of .dynsym, or for choosers that it does not name of .symtab */
 	size_t n_symbols;
 };
 
@@ -144,49 +144,44 @@ static const struct plt_machine {
 
 static void open_symbols(struct plt *plt, uint32_t type)
 {
-	struct elf_section symbols, strings = { 0 };
+	struct elf_section symbols, strings;
 
 	plt->n_symbols = 0;
 	if (!elf_section_of_type(plt->file, type, &symbols) || !symbols.header.sh_entsize)
 		return;
-	strings.scn = libelf()->elf_getscn(plt->file->elf, symbols.header.sh_link);
-	if (!strings.scn || !libelf()->gelf_getshdr(strings.scn, &strings.header))
-		return;
-	plt->names = elf_section_data(&strings);
-	plt->symbols = plt->names ? elf_section_data(&symbols) : NULL;
-	if (plt->symbols)
-		plt->n_symbols = plt->symbols->d_size / symbols.header.sh_entsize;
+	if (elf_section_at(plt->file, symbols.header.sh_link, &strings) &&
+	    elf_section_read(plt->file, &strings, &plt->names) &&
+	    elf_section_read(plt->file, &symbols, &plt->symbols))
+		plt->n_symbols = plt->symbols.n / symbols.header.sh_entsize;
 }
 
 static const char *symbol_name(const struct plt *plt, uint64_t index)
 {
 	const char *name;
-	GElf_Sym sym;
+	Elf64_Sym sym;
 
-	if (index >= plt->n_symbols || index > INT32_MAX ||
-	    !libelf()->gelf_getsym(plt->symbols, (int)index, &sym))
+	if (index >= plt->n_symbols || !elf_symbol_at(&plt->symbols, index, &sym))
 		return NULL;
-	name = elf_text(plt->names, sym.st_name);
+	name = elf_text(&plt->names, sym.st_name);
 	return name && name[0] ? name : NULL;
 }
 
 static void read_relocations(struct plt *plt, const struct elf_section *section,
 			     const struct plt_machine *machine)
 {
-	Elf_Data *data = elf_section_data(section);
-	size_t n = data && section->header.sh_entsize ? data->d_size / section->header.sh_entsize : 0;
+	struct elf_data data;
+	Elf64_Rela rela;
 
-	for (size_t i = 0; i < n && i <= INT32_MAX; i++) {
+	if (!elf_section_read(plt->file, section, &data) || !section->header.sh_entsize)
+		return;
+	for (size_t i = 0; elf_rela_at(&data, i, &rela); i++) {
 		struct slot slot = { 0 };
-		GElf_Rela rela;
 		uint32_t type;
 
-		if (!libelf()->gelf_getrela(data, (int)i, &rela))
-			return;
-		type = (uint32_t)GELF_R_TYPE(rela.r_info);
+		type = (uint32_t)ELF64_R_TYPE(rela.r_info);
 		slot.addr = rela.r_offset;
 		if (type == machine->jump_slot || type == machine->glob_dat)
-			slot.name = symbol_name(plt, GELF_R_SYM(rela.r_info));
+			slot.name = symbol_name(plt, ELF64_R_SYM(rela.r_info));
 		else if (type == machine->irelative)
 			slot.chooser = (uint64_t)rela.r_addend;
 		if (!slot.name && !slot.chooser)
@@ -238,13 +233,13 @@ static void name_choosers(struct plt *plt)
 {
 	struct slot *end = plt->slots + plt->n;
 
-	for (size_t i = 1; i < plt->n_symbols && i <= INT32_MAX; i++) {
+	for (size_t i = 1; i < plt->n_symbols; i++) {
 		const char *name;
-		GElf_Sym sym;
+		Elf64_Sym sym;
 
-		if (!libelf()->gelf_getsym(plt->symbols, (int)i, &sym))
+		if (!elf_symbol_at(&plt->symbols, i, &sym))
 			return;
-		if (GELF_ST_TYPE(sym.st_info) != STT_GNU_IFUNC || !sym.st_value ||
+		if (ELF64_ST_TYPE(sym.st_info) != STT_GNU_IFUNC || !sym.st_value ||
 		    !(name = symbol_name(plt, i)))
 			continue;
 		for (struct slot *slot = first_of_chooser(plt, sym.st_value);
@@ -309,14 +304,14 @@ static void read_pieces(struct plt *plt, const struct plt_machine *machine)
 
 	while (elf_section_next(plt->file, &section)) {
 		struct piece piece = { 0 };
-		Elf_Data *data;
+		struct elf_data data;
 
 		/* .plt, .plt.sec, .plt.got, .plt.bnd; .iplt in programs without dynamic linking */
 		if ((strncmp(section.name, ".plt", strlen(".plt")) != 0 &&
 		     strcmp(section.name, ".iplt") != 0) ||
-		    !(data = elf_section_data(&section)))
+		    !elf_section_read(plt->file, &section, &data))
 			continue;
-		while (machine->next(&section, data->d_buf, data->d_size, &piece))
+		while (machine->next(&section, data.bytes, data.n, &piece))
 			take_piece(plt, section.header.sh_addr + piece.at, &piece);
 	}
 }

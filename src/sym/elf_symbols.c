@@ -13,7 +13,7 @@
  *
  * Source: elf(5); ELF for the Arm Architecture, "Mapping symbols"; kernel/module/main.c, layout_sections().
  */
-#include "sym/elf_lib.h"
+#include "sym/sym_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct place_in {
 struct symbol_reader {
 	const struct elf_file *file;
 	struct symbol_table *table;
-	const Elf_Data *names;
+	struct elf_data names;
 	struct place_in *sections; /* by index; [0] is none */
 	size_t n_sections;
 	uint64_t name_bytes_left; /* names may overlap: a small file must not have endless ones */
@@ -40,7 +40,7 @@ static void module_places(struct symbol_reader *reader)
 	bool text_seen = false;
 
 	for (size_t i = 1; elf_section_next(reader->file, &section) && i < reader->n_sections; i++) {
-		const GElf_Shdr *header = &section.header;
+		const Elf64_Shdr *header = &section.header;
 		struct place_in *place = &reader->sections[i];
 		uint64_t align = header->sh_addralign ? header->sh_addralign : 1;
 
@@ -62,10 +62,8 @@ static void module_places(struct symbol_reader *reader)
 static void read_places(struct symbol_reader *reader)
 {
 	struct elf_section section = { 0 };
-	size_t n;
+	size_t n = elf_section_count(reader->file);
 
-	if (libelf()->elf_getshdrnum(reader->file->elf, &n))
-		return;
 	reader->sections = xcalloc(n + 1, sizeof(*reader->sections));
 	reader->n_sections = n;
 	for (size_t i = 1; i < n && elf_section_next(reader->file, &section); i++) {
@@ -86,9 +84,9 @@ static bool is_mapping_symbol(const char *name)
 	       (!name[2] || name[2] == '.');
 }
 
-static bool is_wanted(const GElf_Sym *sym, const struct place_in *place, const char *name)
+static bool is_wanted(const Elf64_Sym *sym, const struct place_in *place, const char *name)
 {
-	switch (GELF_ST_TYPE(sym->st_info)) {
+	switch (ELF64_ST_TYPE(sym->st_info)) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
 	case STT_OBJECT:
@@ -100,9 +98,9 @@ static bool is_wanted(const GElf_Sym *sym, const struct place_in *place, const c
 	}
 }
 
-static uint8_t binding_of(const GElf_Sym *sym)
+static uint8_t binding_of(const Elf64_Sym *sym)
 {
-	switch (GELF_ST_BIND(sym->st_info)) {
+	switch (ELF64_ST_BIND(sym->st_info)) {
 	case STB_LOCAL:
 		return SYMBOL_LOCAL;
 	case STB_WEAK:
@@ -113,16 +111,16 @@ static uint8_t binding_of(const GElf_Sym *sym)
 }
 
 /* The lowest bit of a function's address says on these machines which instruction set it is in. */
-static uint64_t code_address(const struct elf_file *file, const GElf_Sym *sym)
+static uint64_t code_address(const struct elf_file *file, const Elf64_Sym *sym)
 {
 	bool marked = (file->machine == EM_ARM || file->machine == EM_MIPS) &&
-		      GELF_ST_TYPE(sym->st_info) == STT_FUNC;
+		      ELF64_ST_TYPE(sym->st_info) == STT_FUNC;
 
 	return marked ? sym->st_value & ~(uint64_t)1 : sym->st_value;
 }
 
 /* False: names have become too many to go on. */
-static bool take_symbol(struct symbol_reader *reader, const GElf_Sym *sym)
+static bool take_symbol(struct symbol_reader *reader, const Elf64_Sym *sym)
 {
 	const struct place_in *place;
 	const char *name;
@@ -135,7 +133,7 @@ static bool take_symbol(struct symbol_reader *reader, const GElf_Sym *sym)
 	place = &reader->sections[sym->st_shndx];
 	if (!place->loaded)
 		return true;
-	name = elf_text(reader->names, sym->st_name);
+	name = elf_text(&reader->names, sym->st_name);
 	if (!name || !name[0] || !is_wanted(sym, place, name))
 		return true;
 	len = strlen(name);
@@ -150,24 +148,18 @@ static bool take_symbol(struct symbol_reader *reader, const GElf_Sym *sym)
 static int read_table(struct symbol_reader *reader, const struct elf_section *symbols,
 		      struct str *err)
 {
-	Elf_Data *data = elf_section_data(symbols);
-	struct elf_section strings = { 0 };
-	size_t n;
+	struct elf_section strings;
+	struct elf_data data;
+	Elf64_Sym sym;
 
-	strings.scn = libelf()->elf_getscn(reader->file->elf, symbols->header.sh_link);
-	if (strings.scn && libelf()->gelf_getshdr(strings.scn, &strings.header))
-		reader->names = elf_section_data(&strings);
-	if (!data || !reader->names || !symbols->header.sh_entsize)
+	if (!elf_section_read(reader->file, symbols, &data) ||
+	    !elf_section_at(reader->file, symbols->header.sh_link, &strings) ||
+	    !elf_section_read(reader->file, &strings, &reader->names) || !symbols->header.sh_entsize)
 		return fail(err, -ENOEXEC, "cut or damaged: its symbols can't be read");
-	n = data->d_size / symbols->header.sh_entsize;
-	reader->name_bytes_left = 4 * (uint64_t)reader->names->d_size + 65536;
+	reader->name_bytes_left = 4 * (uint64_t)reader->names.n + 65536;
 	read_places(reader);
-	for (size_t i = 0; i < n && i <= INT32_MAX; i++) {
-		GElf_Sym sym;
-
-		if (!libelf()->gelf_getsym(data, (int)i, &sym) || !take_symbol(reader, &sym))
-			break;
-	}
+	for (size_t i = 0; elf_symbol_at(&data, i, &sym) && take_symbol(reader, &sym); i++)
+		;
 	free(reader->sections);
 	return 0;
 }

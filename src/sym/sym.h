@@ -157,8 +157,7 @@ const char *symbols_source(const struct symbols *symbols, const struct dso *dso)
 /* Adds the name for people; false, and nothing added: it is not mangled. parameters: with their types. */
 bool demangle(const char *raw, bool parameters, struct str *out);
 
-/* Can .xz be unpacked, debuginfod be asked? 0, -ENOSYS: left out of the build, or why it can't be loaded. */
-int elf_xz_try(struct str *err);
+/* Can debuginfod be asked? 0, -ENOSYS: left out of the build, or why it can't be loaded. */
 int debuginfod_try(struct str *err);
 
 #endif

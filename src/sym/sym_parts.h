@@ -4,8 +4,7 @@
  *   dso_file.c debug_file.c debuginfod.c vdso_file.c   which file (symfs, cache, build-id, debuglink)
  *   processes.c            whose process still lives, and below which root its files are
  *   code_load.c code_file.c    which map or dump of code made at run time, and whether to believe it
- *   elf_file.c elf_lib.c   one ELF file, opened through libelf: sections, segments, build-id
- *   elf_symbols.c elf_plt.c elf_minidebug.c elf_xz.c   its symbols
+ *   elf_symbols.c elf_plt.c elf_minidebug.c            symbols of an ELF file
  *   elf_bounds.c           where its functions begin and end, whatever they are called
  *   kallsyms.c perf_map.c jitdump.c                    symbols of other kinds of text
  *   symbol_table.c  the sorted array that all of them fill
@@ -15,9 +14,8 @@
 #ifndef PSTAT_SYM_PARTS_H
 #define PSTAT_SYM_PARTS_H
 
+#include "elf/elf.h"
 #include "sym/sym.h"
-
-#include <sys/stat.h>
 
 /* ---- symbol_table.c ---- */
 
@@ -70,42 +68,6 @@ const struct symbol_row *symbol_table_aliases(const struct symbol_table *table, 
 /* The row that covers addr, or NULL. */
 const struct symbol_row *symbol_table_find(const struct symbol_table *table, uint64_t addr);
 
-/* ---- elf_file.c ---- */
-
-struct elf_segment {
-	uint64_t offset, vaddr, file_size, mem_size;
-	uint64_t align; /* offset and vaddr agree modulo this; 0 and 1: need not */
-	bool executable;
-};
-struct elf_file {
-	int fd;
-	struct stat stat; /* of the file; not in memory */
-	void *elf; /* Elf * of libelf */
-	char *unpacked; /* the contents of a packed module, or NULL */
-	char *path;
-	uint16_t machine; /* EM_* */
-	bool is_64, swapped;
-	bool relocatable; /* ET_REL: modules; addresses are within sections */
-	struct elf_segment *segments; /* PT_LOAD */
-	size_t n_segments;
-	struct build_id build_id;
-};
-/* The largest file that is read out of another process's root: a sparse one costs its owner nothing. */
-#define ELF_FOREIGN_BYTES_MAX ((uint64_t)4 << 30)
-/* -errno with a sentence (not naming the path). Read, not mapped: a file cut meanwhile gives an error. */
-int elf_file_open(struct elf_file *file, const char *path, struct str *err);
-/* The same on bytes in memory that stay valid until close (.gnu_debugdata). */
-int elf_file_open_memory(struct elf_file *file, void *bytes, size_t n, const char *path,
-			 struct str *err);
-void elf_file_close(struct elf_file *file);
-/* Contents of a section (decompressed where it is compressed), or NULL; valid until close. */
-const void *elf_file_section(struct elf_file *file, const char *name, size_t *bytes);
-/* Offset in the file -> virtual address by the segments; false: in none. And back. */
-bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vaddr);
-bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *offset);
-/* .gnu_debuglink: file name and crc; .gnu_debugaltlink not needed. false: none. */
-bool elf_file_debuglink(struct elf_file *file, struct str *name, uint32_t *crc);
-
 /* ---- elf_symbols.c, elf_plt.c, elf_minidebug.c ---- */
 /*
  * Function symbols of .symtab (else .dynsym), at virtual addresses. *had: which tables there were.
@@ -134,10 +96,6 @@ void elf_bounds_release(struct elf_bounds *bounds);
 /* What vaddr is in, or NULL. */
 const struct function_bounds *elf_bounds_find(const struct elf_bounds *bounds, uint64_t vaddr);
 
-/* ---- elf_xz.c; elf_xz_none.c where it was left out ---- */
-/* .xz bytes unpacked and appended to out; -EFBIG: more than 256 MiB. Negative with a sentence. */
-int elf_xz_unpack(const void *bytes, size_t n, struct str *out, struct str *err);
-
 /* ---- dso_file.c ---- */
 struct processes; /* processes.h */
 struct dso_files {
@@ -152,8 +110,6 @@ struct dso_files {
 void dso_files_find(const struct sym_options *options, const struct recording_info *recording,
 		    struct processes *processes, const struct dso *dso, struct dso_files *files);
 void dso_files_release(struct dso_files *files);
-void build_id_text(const struct build_id *id, struct str *out);
-bool build_id_same(const struct build_id *a, const struct build_id *b);
 
 /* ---- kallsyms.c, perf_map.c, jitdump.c ---- */
 /* What /proc/kallsyms says, kernel and modules, at absolute addresses. */

@@ -17,9 +17,11 @@
 #include <string.h>
 
 #include "util/arena.h"
+#include "util/build_id.h"
 #include "util/destination.h"
 #include "util/foreign.h"
 #include "util/hash.h"
+#include "util/zstd.h"
 
 #define PSTAT_VERSION "0.1"
 

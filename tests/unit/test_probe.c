@@ -5,7 +5,7 @@
 #include "fake_machine.h"
 #include "source_case.h"
 
-#include "event/elf_symbol.h"
+#include "elf/elf.h"
 
 #include <elf.h>
 #include <errno.h>

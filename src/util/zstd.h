@@ -1,13 +1,16 @@
 /*
  * zstd.h: packing and unpacking through libzstd, which is loaded when a recording first needs it, so
- * that nothing else pays for it. Private to data/.
+ * that nothing else pays for it.
  *
  * One stream of each kind is one zstd stream over a whole file: the pieces given follow each other.
  */
-#ifndef PSTAT_DATA_ZSTD_H
-#define PSTAT_DATA_ZSTD_H
+#ifndef PSTAT_UTIL_ZSTD_H
+#define PSTAT_UTIL_ZSTD_H
 
-#include "util/util.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct str;
 
 struct zstd_in;
 struct zstd_out;

@@ -9,68 +9,14 @@
  *
  * Sources: elf(5); ELF specification, "Note Section"; gdb manual, "Separate Debug Files" (.gnu_debuglink).
  */
-#include "sym/elf_lib.h"
+#include "elf/elf_internal.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SEGMENTS_MAX = 1 << 16, NOTES_BYTES_MAX = 1 << 20, PACKED_BYTES_MAX = 256 << 20 };
-
-/* ---- build-id ---- */
-
-static bool note_build_id(Elf_Data *data, struct build_id *id)
-{
-	GElf_Nhdr note;
-	size_t at = 0, next, name, desc;
-
-	while ((next = libelf()->gelf_getnote(data, at, &note, &name, &desc)) > 0) {
-		const char *bytes = data->d_buf;
-
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
-		    !memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) && note.n_descsz) {
-			id->size = note.n_descsz < sizeof(id->bytes) ? (uint8_t)note.n_descsz :
-								       (uint8_t)sizeof(id->bytes);
-			memcpy(id->bytes, bytes + desc, id->size);
-			return true;
-		}
-		at = next;
-	}
-	return false;
-}
-
-/* A debug file's segments may lie where they were in the file that it was taken from: sections first. */
-static void read_build_id(struct elf_file *file)
-{
-	struct elf_section section = { 0 };
-
-	while (elf_section_next(file, &section)) {
-		Elf_Data *data;
-
-		if (section.header.sh_type != SHT_NOTE || section.header.sh_size > NOTES_BYTES_MAX)
-			continue;
-		data = elf_section_data(&section);
-		if (data && note_build_id(data, &file->build_id))
-			return;
-	}
-	for (int i = 0; i < SEGMENTS_MAX; i++) {
-		GElf_Phdr header;
-		Elf_Data *data;
-
-		if (!libelf()->gelf_getphdr(file->elf, i, &header))
-			return;
-		if (header.p_type != PT_NOTE || header.p_filesz > NOTES_BYTES_MAX ||
-		    header.p_offset > INT64_MAX)
-			continue;
-		data = libelf()->elf_getdata_rawchunk(file->elf, (int64_t)header.p_offset,
-						      header.p_filesz,
-						      header.p_align == 8 ? ELF_T_NHDR8 :
-									    ELF_T_NHDR);
-		if (data && data->d_buf && note_build_id(data, &file->build_id))
-			return;
-	}
-}
+enum { SEGMENTS_MAX = 1 << 16, PACKED_BYTES_MAX = 256 << 20 };
 
 /* ---- open and close ---- */
 
@@ -112,7 +58,7 @@ static int read_headers(struct elf_file *file, struct str *err)
 	file->swapped = (header.e_ident[EI_DATA] == ELFDATA2LSB) != native_is_little;
 	file->relocatable = header.e_type == ET_REL;
 	read_segments(file);
-	read_build_id(file);
+	elf_file_read_build_id(file);
 	return 0;
 }
 
@@ -236,17 +182,6 @@ void elf_file_close(struct elf_file *file)
 }
 
 /* ---- questions ---- */
-
-const void *elf_file_section(struct elf_file *file, const char *name, size_t *bytes)
-{
-	struct elf_section section;
-	Elf_Data *data;
-
-	if (!elf_section_named(file, name, &section) || !(data = elf_section_data(&section)))
-		return NULL;
-	*bytes = data->d_size;
-	return data->d_buf;
-}
 
 /*
  * A part of the file may be mapped twice: code is meant then. Data that begins as zeros has no bytes in the

@@ -1,7 +1,7 @@
 /*
- * build_id: build-ids compared and written, and the folders that are sorted by them: 12/34ab.. for 1234ab..
+ * build_id.c: see build_id.h.
  */
-#include "sym/dso_search.h"
+#include "util/util.h"
 
 enum { BRIEF_BYTES = 6 };
 

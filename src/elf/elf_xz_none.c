@@ -1,7 +1,7 @@
 /*
  * elf_xz without liblzma: what is packed stays packed, and says so.
  */
-#include "sym/sym_parts.h"
+#include "elf/elf.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
  *
  * Source: lzma/base.h and lzma/container.h of liblzma 5.
  */
-#include "sym/sym_parts.h"
+#include "elf/elf.h"
 
 #include <errno.h>
 #include <lzma.h>

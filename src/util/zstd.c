@@ -4,7 +4,7 @@
  *
  * Source: zstd.h of zstd 1.4.0 and later (ZSTDLIB_API, stable part).
  */
-#include "data/zstd.h"
+#include "util/util.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,0 +1,35 @@
+/*
+ * elf_internal: the functions of libelf that elf/ uses, loaded with the first ELF file and kept. Private to
+ * elf/; the only header that knows <gelf.h>.
+ */
+#ifndef PSTAT_ELF_INTERNAL_H
+#define PSTAT_ELF_INTERNAL_H
+
+#include "elf/elf.h"
+
+#include <gelf.h>
+
+/* By name: FN(elf_begin) is a member elf_begin. */
+#define LIBELF_FUNCTIONS(FN)                                                                     \
+	FN(elf_version) FN(elf_begin) FN(elf_memory) FN(elf_end) FN(elf_kind) FN(elf_nextscn)   \
+	FN(elf_getscn) FN(elf_getdata) FN(elf_rawdata) FN(elf_getdata_rawchunk) FN(elf_strptr)  \
+	FN(elf_getphdrnum) FN(elf_getshdrnum) FN(elf_getshdrstrndx) FN(elf_compress)            \
+	FN(gelf_getehdr) FN(gelf_getshdr) FN(gelf_getphdr) FN(gelf_getchdr) FN(gelf_getsym)     \
+	FN(gelf_getrela)
+
+struct libelf {
+#define LIBELF_MEMBER(name) __typeof__(name) *name;
+	LIBELF_FUNCTIONS(LIBELF_MEMBER)
+#undef LIBELF_MEMBER
+};
+
+/* The library, loaded when this is first called; NULL with a sentence: it can't be had. */
+const struct libelf *libelf_load(struct str *err);
+/* The same after it was loaded once, as it is where an elf_file is open. */
+const struct libelf *libelf(void);
+
+/* ---- elf_note.c ---- */
+/* From the sections, else from the segments: a debug file's may lie where they were in the file it was taken from. */
+void elf_file_read_build_id(struct elf_file *file);
+
+#endif
