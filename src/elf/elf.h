@@ -36,6 +36,15 @@ struct elf_file {
 	struct elf_segment *segments; /* PT_LOAD */
 	size_t n_segments;
 	struct build_id build_id;
+	/* How much its packed sections may still become: 64 MiB and 16 times the file, for all together. */
+	uint64_t unpack_left;
+	struct elf_unpacked *sections_unpacked; /* that libelf can't unpack */
+	size_t n_sections_unpacked, cap_sections_unpacked;
+};
+struct elf_unpacked {
+	const void *scn;
+	void *bytes;
+	size_t n;
 };
 /* The largest file that is read out of another process's root: a sparse one costs its owner nothing. */
 #define ELF_FOREIGN_BYTES_MAX ((uint64_t)4 << 30)
@@ -44,6 +53,12 @@ int elf_file_open(struct elf_file *file, const char *path, struct str *err);
 /* The same on bytes in memory that stay valid until close (.gnu_debugdata). */
 int elf_file_open_memory(struct elf_file *file, void *bytes, size_t n, const char *path,
 			 struct str *err);
+/*
+ * The ELF file that is packed in .gnu_debugdata, which distributions leave in stripped files: its .symtab has the
+ * functions that .dynsym has not, at the same addresses. 1: open; 0: there is none; negative: broken.
+ * Source: gdb manual, "Debugging information in a special section".
+ */
+int elf_file_open_minidebug(struct elf_file *file, struct elf_file *inner, struct str *err);
 void elf_file_close(struct elf_file *file);
 /* Offset in the file -> virtual address by the segments; false: in none. And back. */
 bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vaddr);
@@ -75,7 +90,7 @@ size_t elf_section_count(const struct elf_file *file);
  * Its contents in this machine's byte order (symbols, relocations, notes), decompressed; valid until close.
  * false: it has none, or they are not all there, or there are too many.
  */
-bool elf_section_read(const struct elf_file *file, const struct elf_section *section, struct elf_data *data);
+bool elf_section_read(struct elf_file *file, const struct elf_section *section, struct elf_data *data);
 /* The same of a section by its name, or NULL. */
 const void *elf_file_section(struct elf_file *file, const char *name, size_t *bytes);
 /* The text at an offset of a string section's contents; NULL: not there, or not ended in 64 KiB. */
@@ -95,8 +110,6 @@ bool elf_build_id_of_notes(const void *bytes, size_t size, size_t align, struct 
 
 /* ---- elf_xz.c; elf_xz_none.c where it was left out ---- */
 
-/* .xz bytes unpacked and appended to out; -EFBIG: more than 256 MiB. Negative with a sentence. */
-int elf_xz_unpack(const void *bytes, size_t n, struct str *out, struct str *err);
 /* Can .xz be unpacked? 0, -ENOSYS: left out of the build, or why it can't be loaded. */
 int elf_xz_try(struct str *err);
 

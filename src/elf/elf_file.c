@@ -5,11 +5,12 @@
  * read, and one that is cut meanwhile gives an error, not SIGBUS. Only regular files are opened, so that no
  * path of a recording makes a device or a fifo do something.
  *
- * A kernel module may be packed with xz: it is unpacked into memory first.
+ * A kernel module may be packed: it is unpacked into memory first.
  *
  * Sources: elf(5); ELF specification, "Note Section"; gdb manual, "Separate Debug Files" (.gnu_debuglink).
  */
 #include "elf/elf_internal.h"
+#include "elf/elf_unpack.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -69,7 +70,7 @@ static int read_packed(int fd, off_t bytes, struct str *packed, struct str *err)
 	ssize_t got = 1;
 
 	if (bytes > PACKED_BYTES_MAX)
-		return fail(err, -EFBIG, "packed with xz, and larger than 256 MiB");
+		return fail(err, -EFBIG, "packed, and larger than 256 MiB");
 	for (off_t at = 0; got > 0 && at < bytes; at += got) {
 		got = pread(fd, chunk, sizeof(chunk), at);
 		if (got > 0)
@@ -78,58 +79,42 @@ static int read_packed(int fd, off_t bytes, struct str *packed, struct str *err)
 	return got < 0 ? fail(err, -errno, "%s", strerror(errno)) : 0;
 }
 
-static int open_unpacked(struct elf_file *file, off_t bytes, struct str *err)
+/* The file is what was packed: it stays in memory until it is closed. */
+static int open_packed(struct elf_file *file, const void *bytes, size_t n, struct str *err)
 {
-	struct str packed = STR_INIT, unpacked = STR_INIT;
-	int rc = read_packed(file->fd, bytes, &packed, err);
+	struct str unpacked = STR_INIT;
+	int rc = elf_unpack(bytes, n, &unpacked, err);
 
-	if (!rc)
-		rc = elf_xz_unpack(packed.s, packed.len, &unpacked, err);
-	str_release(&packed);
 	if (!rc) {
-		size_t n = unpacked.len;
+		size_t unpacked_bytes = unpacked.len;
 
 		file->unpacked = str_detach(&unpacked);
-		file->elf = libelf()->elf_memory(file->unpacked, n);
+		file->unpack_left = elf_unpack_budget(unpacked_bytes);
+		file->elf = libelf()->elf_memory(file->unpacked, unpacked_bytes);
 		rc = read_headers(file, err);
 	}
 	str_release(&unpacked);
 	return rc;
 }
 
-/*
- * How a packed file begins. A row for each kind that modules come in: its first bytes, its name, and how it
- * is opened; NULL: it is not read.
- */
-static const struct packing {
-	uint8_t magic_bytes;
-	uint8_t magic[6];
-	const char *name;
-	int (*open)(struct elf_file *file, off_t bytes, struct str *err);
-} packings[] = {
-	{ 6, { 0xfd, '7', 'z', 'X', 'Z', 0 }, "xz", open_unpacked },
-	{ 4, { 0x28, 0xb5, 0x2f, 0xfd }, "zstd", NULL },
-	{ 2, { 0x1f, 0x8b }, "gzip", NULL },
-};
-
 static int open_contents(struct elf_file *file, off_t bytes, struct str *err)
 {
-	uint8_t start[8] = { 0 };
+	uint8_t start[ELF_PACKING_BYTES] = { 0 };
 	ssize_t got = pread(file->fd, start, sizeof(start), 0);
+	struct str packed = STR_INIT;
+	int rc;
 
 	if (got < 0)
 		return fail(err, -errno, "%s", strerror(errno));
-	for (size_t i = 0; i < ARRAY_SIZE(packings); i++) {
-		const struct packing *packing = &packings[i];
-
-		if (memcmp(start, packing->magic, packing->magic_bytes) != 0)
-			continue;
-		if (packing->open)
-			return packing->open(file, bytes, err);
-		return fail(err, -ENOEXEC, "compressed with %s, and not read", packing->name);
+	if (!elf_is_packed(start)) {
+		file->elf = libelf()->elf_begin(file->fd, ELF_C_READ, NULL);
+		return read_headers(file, err);
 	}
-	file->elf = libelf()->elf_begin(file->fd, ELF_C_READ, NULL);
-	return read_headers(file, err);
+	rc = read_packed(file->fd, bytes, &packed, err);
+	if (!rc)
+		rc = open_packed(file, packed.s, packed.len, err);
+	str_release(&packed);
+	return rc;
 }
 
 int elf_file_open(struct elf_file *file, const char *path, struct str *err)
@@ -146,6 +131,7 @@ int elf_file_open(struct elf_file *file, const char *path, struct str *err)
 	if (rc < 0)
 		return rc;
 	file->fd = rc;
+	file->unpack_left = elf_unpack_budget((uint64_t)file->stat.st_size);
 	file->path = xstrdup(path);
 	rc = open_contents(file, file->stat.st_size, err);
 	if (rc)
@@ -158,7 +144,7 @@ int elf_file_open_memory(struct elf_file *file, void *bytes, size_t n, const cha
 {
 	int rc;
 
-	*file = (struct elf_file){ .fd = -1 };
+	*file = (struct elf_file){ .fd = -1, .unpack_left = elf_unpack_budget(n) };
 	if (!libelf_load(err))
 		return -ENOSYS;
 	file->path = xstrdup(path);
@@ -169,12 +155,31 @@ int elf_file_open_memory(struct elf_file *file, void *bytes, size_t n, const cha
 	return rc;
 }
 
+int elf_file_open_minidebug(struct elf_file *file, struct elf_file *inner, struct str *err)
+{
+	size_t n;
+	const void *packed = elf_file_section(file, ".gnu_debugdata", &n);
+	int rc;
+
+	*inner = (struct elf_file){ .fd = -1 };
+	if (!packed)
+		return 0;
+	inner->path = xstrdup(file->path);
+	rc = open_packed(inner, packed, n, err);
+	if (rc)
+		elf_file_close(inner);
+	return rc ? rc : 1;
+}
+
 void elf_file_close(struct elf_file *file)
 {
 	if (file->elf)
 		libelf()->elf_end(file->elf);
 	if (file->fd >= 0)
 		close(file->fd);
+	for (size_t i = 0; i < file->n_sections_unpacked; i++)
+		free(file->sections_unpacked[i].bytes);
+	free(file->sections_unpacked);
 	free(file->unpacked);
 	free(file->path);
 	free(file->segments);

@@ -10,7 +10,7 @@
 #include <errno.h>
 
 struct search {
-	const struct elf_file *file;
+	struct elf_file *file;
 	const char *name;
 	size_t name_len;
 	struct near_name *near;

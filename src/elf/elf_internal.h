@@ -28,6 +28,14 @@ const struct libelf *libelf_load(struct str *err);
 /* The same after it was loaded once, as it is where an elf_file is open. */
 const struct libelf *libelf(void);
 
+/* ---- elf_section.c ---- */
+/* How much the packed sections of a file of so many bytes may become, all together. */
+uint64_t elf_unpack_budget(uint64_t file_bytes);
+/* Takes it off what they may still become; false: too much. */
+bool elf_unpack_spend(struct elf_file *file, uint64_t bytes);
+/* The contents of a section that zstd has packed, kept with the file; NULL: too much, damaged, or no libzstd. */
+const struct elf_unpacked *elf_section_unpack_zstd(struct elf_file *file, void *scn);
+
 /* ---- elf_note.c ---- */
 /* From the sections, else from the segments: a debug file's may lie where they were in the file it was taken from. */
 void elf_file_read_build_id(struct elf_file *file);

@@ -51,7 +51,7 @@ bool elf_build_id_of_notes(const void *bytes, size_t size, size_t align, struct 
 	return false;
 }
 
-static bool in_sections(const struct elf_file *file, struct build_id *id)
+static bool in_sections(struct elf_file *file, struct build_id *id)
 {
 	struct elf_section section = { 0 };
 	struct elf_data data;

@@ -2,14 +2,24 @@
  * elf_section: libelf, loaded when it is first needed, and sections through it.
  *
  * What the functions of libelf return is checked against the file's size by libelf itself; added here is
- * what it leaves to its callers: how much is worth reading at all, and that names end in their section.
+ * what it leaves to its callers: how much is worth reading at all, and that names end in their section. A
+ * failure to load it is remembered with its reason: every file would try again.
  */
 #include "elf/elf_internal.h"
+#include "elf/elf_unpack.h"
 
 #define LIBELF "libelf.so.1"
 #define SECTION_BYTES_MAX ((uint64_t)1 << 31)
 
-enum { TEXT_BYTES_MAX = 65536 }; /* longer names are damage, and looking for their end takes time */
+enum {
+	TEXT_BYTES_MAX = 65536, /* longer names are damage, and looking for their end takes time */
+	UNPACKED_FREE = 64 << 20, /* what the packed sections of any file may become, */
+	UNPACKED_PER_BYTE = 16, /* and how many times its size beyond that */
+};
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2 /* younger than some <elf.h> */
+#endif
 
 static struct {
 	bool loaded;
@@ -29,16 +39,20 @@ const struct libelf *libelf_load(struct str *err)
 #undef ROW
 	};
 
-	if (library.loaded)
-		return libelf();
-	if (!library_load(LIBELF, symbols, ARRAY_SIZE(symbols), &library.functions, err))
-		return NULL;
-	if (library.functions.elf_version(EV_CURRENT) == EV_NONE) {
-		fail(err, 0, LIBELF ": it is of another ELF version");
-		return NULL;
+	static struct str why = STR_INIT;
+	static bool tried;
+
+	if (!tried) {
+		tried = true;
+		library.loaded = library_load(LIBELF, symbols, ARRAY_SIZE(symbols), &library.functions, &why);
+		if (library.loaded && library.functions.elf_version(EV_CURRENT) == EV_NONE) {
+			library.loaded = false;
+			fail(&why, 0, LIBELF ": it is of another ELF version");
+		}
 	}
-	library.loaded = true;
-	return libelf();
+	if (!library.loaded)
+		str_add(err, why.s);
+	return library.loaded ? libelf() : NULL;
 }
 
 bool elf_section_next(const struct elf_file *file, struct elf_section *section)
@@ -89,25 +103,84 @@ size_t elf_section_count(const struct elf_file *file)
 	return libelf()->elf_getshdrnum(file->elf, &n) ? 0 : n;
 }
 
-/* libelf unpacks in place; how much that will be stands in front of the packed bytes. */
-static bool decompress(Elf_Scn *scn)
-{
-	GElf_Chdr header;
+/* ---- packed sections ---- */
 
-	return libelf()->gelf_getchdr(scn, &header) && header.ch_size <= SECTION_BYTES_MAX &&
-	       libelf()->elf_compress(scn, 0, 0) >= 0;
+uint64_t elf_unpack_budget(uint64_t file_bytes)
+{
+	return UNPACKED_FREE + UNPACKED_PER_BYTE * (file_bytes < INT64_MAX / UNPACKED_PER_BYTE ? file_bytes : 0);
 }
 
-bool elf_section_read(const struct elf_file *file, const struct elf_section *section, struct elf_data *data)
+bool elf_unpack_spend(struct elf_file *file, uint64_t bytes)
+{
+	if (bytes > file->unpack_left)
+		return false;
+	file->unpack_left -= bytes;
+	return true;
+}
+
+static struct elf_unpacked *unpacked_before(const struct elf_file *file, const Elf_Scn *scn)
+{
+	for (size_t i = 0; i < file->n_sections_unpacked; i++)
+		if (file->sections_unpacked[i].scn == scn)
+			return &file->sections_unpacked[i];
+	return NULL;
+}
+
+/* libelf knows zlib only, where it is older: what zstd has packed is unpacked here, and kept. */
+const struct elf_unpacked *elf_section_unpack_zstd(struct elf_file *file, void *scn)
+{
+	struct elf_unpacked *known = unpacked_before(file, scn), new = { .scn = scn };
+	const size_t header_bytes = file->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+	struct str ignored = STR_INIT;
+	GElf_Chdr header;
+	Elf_Data *raw;
+
+	if (known)
+		return known;
+	raw = libelf()->elf_rawdata(scn, NULL);
+	if (!raw || !raw->d_buf || raw->d_size < header_bytes || !libelf()->gelf_getchdr(scn, &header) ||
+	    !elf_unpack_spend(file, header.ch_size))
+		return NULL;
+	new.n = header.ch_size;
+	new.bytes = elf_unpack_zstd((const char *)raw->d_buf + header_bytes, raw->d_size - header_bytes, new.n,
+				    &ignored);
+	str_release(&ignored);
+	if (!new.bytes)
+		return NULL;
+	VEC_GROW(file->sections_unpacked, file->n_sections_unpacked, file->cap_sections_unpacked);
+	file->sections_unpacked[file->n_sections_unpacked] = new;
+	return &file->sections_unpacked[file->n_sections_unpacked++];
+}
+
+/* libelf unpacks in place; how much that will be stands in front of the packed bytes. */
+static bool read_packed(struct elf_file *file, Elf_Scn *scn, struct elf_data *data)
+{
+	const struct elf_unpacked *unpacked;
+	GElf_Chdr header;
+
+	if (!libelf()->gelf_getchdr(scn, &header))
+		return false;
+	if (header.ch_type != ELFCOMPRESS_ZSTD)
+		return elf_unpack_spend(file, header.ch_size) && libelf()->elf_compress(scn, 0, 0) >= 0;
+	unpacked = elf_section_unpack_zstd(file, scn);
+	if (unpacked)
+		*data = (struct elf_data){ unpacked->bytes, unpacked->n, NULL };
+	return unpacked;
+}
+
+bool elf_section_read(struct elf_file *file, const struct elf_section *section, struct elf_data *data)
 {
 	Elf_Data *found;
+	GElf_Shdr now; /* what was unpacked before is so no more */
 
-	(void)file;
-	if (section->header.sh_type == SHT_NOBITS || section->header.sh_type == SHT_NULL ||
-	    section->header.sh_size > SECTION_BYTES_MAX)
+	*data = (struct elf_data){ 0 };
+	if (!libelf()->gelf_getshdr(section->scn, &now) || now.sh_type == SHT_NOBITS ||
+	    now.sh_type == SHT_NULL || now.sh_size > SECTION_BYTES_MAX)
 		return false;
-	if (section->header.sh_flags & SHF_COMPRESSED && !decompress(section->scn))
+	if (now.sh_flags & SHF_COMPRESSED && !read_packed(file, section->scn, data))
 		return false;
+	if (data->bytes)
+		return true;
 	found = libelf()->elf_getdata(section->scn, NULL);
 	if (!found || !found->d_buf)
 		return false;

@@ -5,14 +5,13 @@
  * Source: lzma/base.h and lzma/container.h of liblzma 5.
  */
 #include "elf/elf.h"
+#include "elf/elf_unpack.h"
 
 #include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
 
 #define LIBLZMA "liblzma.so.5"
-#define UNPACKED_BYTES_MAX ((size_t)256 << 20)
-#define DECODER_BYTES_MAX ((uint64_t)256 << 20)
 
 enum { CHUNK_BYTES = 1 << 18 };
 
@@ -48,15 +47,17 @@ static int unpack(const struct liblzma *lib, lzma_stream *stream, char *chunk, s
 		  struct str *err)
 {
 	size_t before = out->len;
-	lzma_ret state = lib->lzma_stream_decoder(stream, DECODER_BYTES_MAX, LZMA_CONCATENATED);
+	lzma_ret state = lib->lzma_stream_decoder(stream, ELF_UNPACKED_MAX, LZMA_CONCATENATED);
 
 	while (state == LZMA_OK) {
+		int rc;
+
 		stream->next_out = (uint8_t *)chunk;
 		stream->avail_out = CHUNK_BYTES;
 		state = lib->lzma_code(stream, LZMA_FINISH);
-		str_addn(out, chunk, CHUNK_BYTES - stream->avail_out);
-		if (out->len - before > UNPACKED_BYTES_MAX)
-			return fail(err, -EFBIG, "it unpacks to more than 256 MiB");
+		rc = elf_unpacked_take(out, before, chunk, CHUNK_BYTES - stream->avail_out, err);
+		if (rc)
+			return rc;
 	}
 	if (state == LZMA_STREAM_END)
 		return 0;

@@ -2,6 +2,7 @@
  * elf_xz without liblzma: what is packed stays packed, and says so.
  */
 #include "elf/elf.h"
+#include "elf/elf_unpack.h"
 
 #include <errno.h>
 

@@ -25,7 +25,7 @@ struct slot {
 };
 
 struct plt {
-	const struct elf_file *file;
+	struct elf_file *file;
 	struct symbol_table *table;
 	struct slot *slots; /* ascending by address */
 	size_t n, cap;

@@ -25,7 +25,7 @@ struct place_in {
 };
 
 struct symbol_reader {
-	const struct elf_file *file;
+	struct elf_file *file;
 	struct symbol_table *table;
 	struct elf_data names;
 	struct place_in *sections; /* by index; [0] is none */

@@ -36,6 +36,7 @@ struct zstd_library {
 struct zstd_in {
 	struct zstd_library lib;
 	void *stream;
+	bool within; /* a frame that has not ended */
 };
 
 struct zstd_out {
@@ -104,9 +105,15 @@ int64_t zstd_in_take(struct zstd_in *in, const uint8_t **bytes, size_t *n, void 
 
 	if (in->lib.is_error(rc))
 		return fail(err, -EINVAL, "zstd: %s", in->lib.error_name(rc));
+	in->within = rc;
 	*bytes += from.pos;
 	*n -= from.pos;
 	return (int64_t)to.pos;
+}
+
+bool zstd_in_whole(const struct zstd_in *in)
+{
+	return !in->within;
 }
 
 int zstd_out_new(struct zstd_out **out, int level, struct str *err)

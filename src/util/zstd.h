@@ -7,6 +7,7 @@
 #ifndef PSTAT_UTIL_ZSTD_H
 #define PSTAT_UTIL_ZSTD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ void zstd_in_free(struct zstd_in *in); /* NULL is fine */
  */
 int64_t zstd_in_take(struct zstd_in *in, const uint8_t **bytes, size_t *n, void *room,
 		     size_t room_bytes, struct str *err);
+
+/* What was given so far ends where a frame ends: nothing is missing behind it. */
+bool zstd_in_whole(const struct zstd_in *in);
 
 /* level 1 .. 22 */
 int zstd_out_new(struct zstd_out **out, int level, struct str *err);

@@ -3,6 +3,7 @@
  * symbols, build-ids; and 2,000 damaged files, of which nothing is asked but to end in an answer.
  */
 #include "elf_builder.h"
+#include "elf/elf_unpack.h"
 #include "sym/sym_parts.h"
 
 #include <errno.h>
