@@ -245,21 +245,14 @@ static uint32_t source_id(struct dwarf_file *file, struct dwarf_sources *sources
 	return source->id != SPAN_NONE ? source->id : 0;
 }
 
-/* A .dwo file with a line table has files of its own for calls, at its start and without rows. */
+/*
+ * Calls in a .dwo file count the files of the skeleton's table, too. A table in the .dwo file is one of its type
+ * units: gcc's names the same files by the same numbers, clang's has none but theirs.
+ */
 uint32_t dwarf_line_call_source(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t number)
 {
-	const struct dwarf_sections *sections = dwarf_elf_sections(file, unit->code.cu);
-	struct dwarf_line_header header;
-	struct dwarf_cursor cursor = sections->line;
-
-	if (sections == &file->sections || !cursor.at) {
-		read_once(file, unit);
-		return source_id(file, &unit->sources, number);
-	}
-	if (!unit->split_sources.n)
-		dwarf_line_header_read(file, sections, dwarf_unit_directory(file, unit), &cursor,
-				       &header, &unit->split_sources);
-	return source_id(file, &unit->split_sources, number);
+	read_once(file, unit);
+	return source_id(file, &unit->sources, number);
 }
 
 bool dwarf_line_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t addr,

@@ -81,8 +81,7 @@ struct dwarf_unit {
 	size_t n_functions, cap_functions;
 	struct dwarf_spans spans; /* ids are indexes of functions; the innermost one */
 
-	struct dwarf_sources sources; /* of the rows, and of calls where there is no .dwo file */
-	struct dwarf_sources split_sources;
+	struct dwarf_sources sources; /* of the rows and of calls, also of those in a .dwo file */
 	struct dwarf_row *rows;
 	size_t n_rows, cap_rows;
 	struct dwarf_sequence *sequences;

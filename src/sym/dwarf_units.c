@@ -196,7 +196,6 @@ void dwarf_units_release(struct dwarf_file *file)
 		free(unit->functions);
 		dwarf_spans_release(&unit->spans);
 		dwarf_sources_release(&unit->sources);
-		dwarf_sources_release(&unit->split_sources);
 		free(unit->rows);
 		free(unit->sequences);
 		dwarf_spans_release(&unit->row_spans);
