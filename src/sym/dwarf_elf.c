@@ -6,7 +6,7 @@
  *	<debug dir>/.build-id/ab/cdef..debug      for each debug directory
  *	the link's own path                       relative to where the file really lies
  *
- * Both below the root of a process first, where the file was found there.
+ * Both below --symfs alone, where it is given, and below the root of a process first, where the file was found there.
  *
  * Source: GNU extensions to DWARF ("DW_FORM_GNU_ref_alt"); elf(5).
  */
@@ -299,6 +299,7 @@ struct alt_link {
 	const char *name;
 	const uint8_t *id;
 	size_t id_bytes;
+	const char *symfs; /* "" or a folder */
 };
 
 static bool try_alt(struct dwarf_file *file, const struct alt_link *link, const char *path)
@@ -342,10 +343,11 @@ static bool try_alt_installed(struct dwarf_file *file, const struct alt_link *li
 {
 	size_t root = foreign_root_bytes(file->path);
 	char *there = root ? xasprintf("%.*s" DEBUG_DIR, (int)root, file->path) : NULL;
-	bool found = (there && try_alt_below(file, link, there)) ||
-		     try_alt_below(file, link, DEBUG_DIR);
+	char *here = xasprintf("%s" DEBUG_DIR, link->symfs);
+	bool found = (there && try_alt_below(file, link, there)) || try_alt_below(file, link, here);
 
 	free(there);
+	free(here);
 	return found;
 }
 
@@ -361,8 +363,10 @@ static bool try_alt_named(struct dwarf_file *file, const struct alt_link *link)
 
 	if (real)
 		str_addn(&path, real, (size_t)(strrchr(real, '/') - real) + 1);
-	else
+	else if (root)
 		str_addn(&path, file->path, root);
+	else
+		str_add(&path, link->symfs);
 	str_add(&path, link->name);
 	found = try_alt(file, link, path.s);
 	str_release(&path);
@@ -371,9 +375,11 @@ static bool try_alt_named(struct dwarf_file *file, const struct alt_link *link)
 }
 
 /* A file whose alternative file is missing is still good: some names are then not known. */
-static void find_alt(struct dwarf_file *file, const char *const *debug_dirs)
+static void find_alt(struct dwarf_file *file, const struct sym_options *options)
 {
-	struct alt_link link;
+	const char *const *debug_dirs = options ? options->debug_dirs : NULL;
+	const char *symfs = options && options->symfs ? options->symfs : "";
+	struct alt_link link = { .symfs = strcmp(symfs, "/") != 0 ? symfs : "" };
 	const void *id;
 	ssize_t n = file->lib->dwelf_dwarf_gnu_debugaltlink(file->dwarf, &link.name, &id);
 	bool found = false;
@@ -390,7 +396,7 @@ static void find_alt(struct dwarf_file *file, const char *const *debug_dirs)
 	}
 }
 
-int dwarf_elf_open(struct dwarf_file *file, const char *const *debug_dirs, struct str *err)
+int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, struct str *err)
 {
 	struct stat status;
 	int fd = foreign_open(file->path, NULL, &status, err);
@@ -407,7 +413,7 @@ int dwarf_elf_open(struct dwarf_file *file, const char *const *debug_dirs, struc
 		return -ENODATA;
 	find_sections(file->lib, file->elf, &file->sections);
 	measure(file, (uint64_t)status.st_size);
-	find_alt(file, debug_dirs);
+	find_alt(file, options);
 	return 0;
 }
 

@@ -135,7 +135,7 @@ uint32_t dwarf_file_name(struct dwarf_file *file, const char *base, const char *
 	return (uint32_t)file->n_names++;
 }
 
-struct dwarf_file *dwarf_file_open(const char *path, const char *const *debug_dirs, struct str *err)
+struct dwarf_file *dwarf_file_open(const char *path, const struct sym_options *options, struct str *err)
 {
 	const struct dw_lib *lib = dw_lib_get(err);
 	struct dwarf_file *file;
@@ -148,7 +148,7 @@ struct dwarf_file *dwarf_file_open(const char *path, const char *const *debug_di
 	str_init(&file->path_buffer);
 	VEC_GROW(file->names, file->n_names, file->cap_names);
 	file->names[file->n_names++] = NULL;
-	if (dwarf_elf_open(file, debug_dirs, err) || dwarf_units_read(file, err)) {
+	if (dwarf_elf_open(file, options, err) || dwarf_units_read(file, err)) {
 		dwarf_file_close(file);
 		return NULL;
 	}

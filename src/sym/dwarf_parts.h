@@ -167,7 +167,7 @@ const char *dwarf_file_text(struct dwarf_file *file, Dwarf_Die *die, unsigned at
 
 /* ---- dwarf_elf.c ---- */
 /* Fills elf, dwarf, alt, their sections, code and budget. dwarf_elf_close also after a failure. */
-int dwarf_elf_open(struct dwarf_file *file, const char *const *debug_dirs, struct str *err);
+int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, struct str *err);
 /* May libdw open this path by itself? Where nothing is, and where a file is that neither waits nor explodes. */
 bool dwarf_elf_may_open(const struct dw_lib *lib, const char *path);
 void dwarf_elf_close(struct dwarf_file *file);

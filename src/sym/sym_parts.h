@@ -134,8 +134,11 @@ int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table
 
 /* ---- dwarf_*.c: one file's DWARF ---- */
 struct dwarf_file;
-/* NULL with a sentence: no DWARF, or broken. vaddr: addresses below are the ELF file's own. */
-struct dwarf_file *dwarf_file_open(const char *path, const char *const *debug_dirs,
+/*
+ * NULL with a sentence: no DWARF, or broken. vaddr: addresses below are the ELF file's own. options: where other
+ * files that it needs are looked for (symfs, debug_dirs); NULL: in the usual places.
+ */
+struct dwarf_file *dwarf_file_open(const char *path, const struct sym_options *options,
 				   struct str *err);
 void dwarf_file_close(struct dwarf_file *file);
 struct dwarf_inline {

@@ -312,10 +312,10 @@ static void write_file(const char *name)
 	built_elf_end(&built);
 }
 
-static struct dwarf_file *open_file(const char *const *dirs)
+static struct dwarf_file *open_file(const struct sym_options *options)
 {
 	struct str err = STR_INIT;
-	struct dwarf_file *file = dwarf_file_open(path.s, dirs, &err);
+	struct dwarf_file *file = dwarf_file_open(path.s, options, &err);
 
 	assert_string_equal(err.s, "");
 	assert_non_null(file);
@@ -680,7 +680,7 @@ static void build_alternative(const char *name, uint8_t first_id)
 	write_file(name);
 }
 
-static void build_with_alternative(void)
+static void build_with_alternative(const char *link)
 {
 	size_t unit;
 
@@ -696,15 +696,15 @@ static void build_with_alternative(void)
 	info(0x10, 8);
 	info(0, 1);
 	end_unit(unit);
-	put_text(".gnu_debugaltlink", "alternative");
+	put_text(".gnu_debugaltlink", link);
 	for (uint64_t i = 0; i < 20; i++)
 		put(".gnu_debugaltlink", 0x10 + i, 1);
 	write_file("with_alternative");
 }
 
-static const char *alternative_stack(const char *const *dirs)
+static const char *alternative_stack(const struct sym_options *options)
 {
-	struct dwarf_file *file = open_file(dirs);
+	struct dwarf_file *file = open_file(options);
 	static struct str out = STR_INIT;
 
 	str_reset(&out);
@@ -717,6 +717,7 @@ static void names_in_an_alternative_file(void **state)
 {
 	static const char id[] = ".build-id/10/1112131415161718191a1b1c1d1e1f20212223.debug";
 	const char *const dirs[] = { "/nonexistent", directory, NULL };
+	const struct sym_options options = { .debug_dirs = dirs };
 	struct str other = STR_INIT;
 
 	(void)state;
@@ -727,7 +728,7 @@ static void names_in_an_alternative_file(void **state)
 	str_reset(&other);
 	str_addf(&other, "%s/alternative", directory);
 	build_alternative("alternative", 0x10);
-	build_with_alternative();
+	build_with_alternative("alternative");
 	assert_string_equal(alternative_stack(NULL), "inner@?:0 < outer@?:0");
 
 	/* Not there; a pipe is there, which would never end; another file is there. */
@@ -737,13 +738,45 @@ static void names_in_an_alternative_file(void **state)
 	assert_string_equal(alternative_stack(NULL), "?@?:0 < ?@?:0");
 	unlink(other.s);
 	build_alternative("alternative", 0x11);
-	build_with_alternative();
+	build_with_alternative("alternative");
 	assert_string_equal(alternative_stack(NULL), "?@?:0 < ?@?:0");
 	unlink(other.s);
 
 	build_alternative(id, 0x10);
-	build_with_alternative();
-	assert_string_equal(alternative_stack(dirs), "inner@?:0 < outer@?:0");
+	build_with_alternative("alternative");
+	assert_string_equal(alternative_stack(&options), "inner@?:0 < outer@?:0");
+	str_release(&other);
+}
+
+/* Both places lie below --symfs then, and nowhere else. */
+static void an_alternative_file_below_symfs(void **state)
+{
+	static const char by_id[] = "/usr/lib/debug/.build-id/10/1112131415161718191a1b1c1d1e1f20212223.debug";
+	const struct sym_options options = { .symfs = directory }, elsewhere = { .symfs = "/nonexistent" };
+	struct str other = STR_INIT;
+
+	(void)state;
+	build_alternative("alternative", 0x10);
+	build_with_alternative("/alternative");
+	assert_string_equal(alternative_stack(NULL), "?@?:0 < ?@?:0");
+	assert_string_equal(alternative_stack(&options), "inner@?:0 < outer@?:0");
+
+	str_addf(&other, "%s/alternative", directory);
+	build_with_alternative(other.s);
+	assert_string_equal(alternative_stack(NULL), "inner@?:0 < outer@?:0");
+	assert_string_equal(alternative_stack(&elsewhere), "?@?:0 < ?@?:0");
+	unlink(other.s);
+
+	str_reset(&other);
+	str_add(&other, directory);
+	for (const char *part = by_id, *end; (end = strchr(part + 1, '/')); part = end) {
+		str_addn(&other, part, (size_t)(end - part));
+		mkdir(other.s, 0700);
+	}
+	build_alternative(by_id + 1, 0x10);
+	build_with_alternative("alternative");
+	assert_string_equal(alternative_stack(NULL), "?@?:0 < ?@?:0");
+	assert_string_equal(alternative_stack(&options), "inner@?:0 < outer@?:0");
 	str_release(&other);
 }
 
@@ -827,6 +860,7 @@ int main(void)
 		cmocka_unit_test(damaged_files_end_in_an_answer),
 		cmocka_unit_test(what_has_no_dwarf_is_refused),
 		cmocka_unit_test(names_in_an_alternative_file),
+		cmocka_unit_test(an_alternative_file_below_symfs),
 		cmocka_unit_test(spans_are_what_covers_each_address),
 	};
 
