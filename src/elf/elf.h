@@ -25,21 +25,28 @@ struct elf_segment {
 	bool executable;
 };
 struct elf_file {
-	int fd;
+	int fd; /* -1: closed, or in memory */
 	struct stat stat; /* of the file; not in memory */
 	void *elf; /* Elf * of libelf */
-	char *unpacked; /* the contents of a packed module, or NULL */
+	char *unpacked; /* the contents of a packed file, or NULL */
+	size_t unpacked_bytes;
 	char *path;
 	uint16_t machine; /* EM_* */
 	bool is_64, swapped;
 	bool relocatable; /* ET_REL: modules; addresses are within sections */
+	uint64_t entry; /* where a process begins that was started with it */
 	struct elf_segment *segments; /* PT_LOAD */
 	size_t n_segments;
+	struct elf_segment eh_frame_hdr; /* PT_GNU_EH_FRAME; file_size 0: none */
 	struct build_id build_id;
 	/* How much its packed sections may still become: 64 MiB and 16 times the file, for all together. */
 	uint64_t unpack_left;
 	struct elf_unpacked *sections_unpacked; /* that libelf can't unpack */
 	size_t n_sections_unpacked, cap_sections_unpacked;
+	struct elf_pages *pages; /* that were read by elf_file_read_at */
+	struct elf_files *files; /* that it is one of, or NULL */
+	size_t holders;
+	uint64_t used; /* the time of files when it was used last */
 };
 struct elf_unpacked {
 	const void *scn;
@@ -65,6 +72,34 @@ bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vadd
 bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *offset);
 /* .gnu_debuglink: file name and crc. false: none. */
 bool elf_file_debuglink(struct elf_file *file, struct str *name, uint32_t *crc);
+/* .gnu_debugaltlink: a path, and the build-id that the file must have, cut as all are. false: none. */
+bool elf_file_debugaltlink(struct elf_file *file, struct str *name, struct build_id *id);
+
+/* ---- elf_files.c: many files, each opened once ---- */
+
+/*
+ * All ELF files of a session, by path: who asks again for one gets the same, without opening it. What was read
+ * of its headers stays; libelf's copies of sections stay while somebody holds the file; its descriptor is closed
+ * when many others were used since, and the file is opened again only then. One thread at a time.
+ */
+struct elf_files *elf_files_new(void);
+void elf_files_free(struct elf_files *files); /* NULL is nothing */
+/*
+ * The file at a path, held: its sections may be read until it is let go. -errno with a sentence that does not
+ * name the path; -ESTALE: it was opened before and has become another. files NULL: it is closed when it is let go.
+ */
+int elf_files_open(struct elf_files *files, const char *path, struct elf_file **file, struct str *err);
+/* Once more. -ESTALE and others as above; then it is not held. */
+int elf_file_hold(struct elf_file *file, struct str *err);
+void elf_file_let_go(struct elf_file *file); /* what its sections had is gone; the file is not */
+
+/* ---- elf_pages.c: its bytes ---- */
+
+/*
+ * The n bytes at an offset, also of a file that is not held. They are read in pages that are kept: what was read
+ * once costs nothing again. false: not all of them are in the file, or it is gone.
+ */
+bool elf_file_read_at(struct elf_file *file, uint64_t offset, void *bytes, size_t n);
 
 /* ---- elf_section.c: its sections ---- */
 
@@ -98,6 +133,37 @@ const char *elf_text(const struct elf_data *strings, uint64_t offset);
 /* The symbol, the relocation of this number; false: there are not so many. */
 bool elf_symbol_at(const struct elf_data *data, size_t i, Elf64_Sym *symbol);
 bool elf_rela_at(const struct elf_data *data, size_t i, Elf64_Rela *rela);
+
+/* ---- elf_view.c: files as libdw reads them ---- */
+
+/*
+ * A second view of a file that is held, for libdw, which changes in memory what it reads: debug sections that are
+ * not wanted have no contents there, the others are unpacked within the bound. The view is read through the
+ * file's descriptor; after elf_view_done it stands alone, with what was read by then. Closed by elf_file_close.
+ * -EFBIG with a sentence: its sections would become too much.
+ */
+int elf_view_open(struct elf_file *view, struct elf_file *file, bool (*wanted)(const char *section),
+		  struct str *err);
+void elf_view_done(struct elf_file *view);
+/* A view of what libdw has opened by itself; it is not to be closed. */
+void elf_view_of(struct elf_file *view, void *elf);
+/* The bytes of a section as libdw has them, to be changed; NULL: none. */
+uint8_t *elf_view_bytes(struct elf_file *view, const struct elf_section *section, size_t *n);
+
+/* ---- elf_module.c: where the sections of a kernel module go ---- */
+
+/* Where nothing is: of sections that are not there when the module runs. */
+#define ELF_NOWHERE ((uint64_t)1 << 62)
+/*
+ * Modules (ET_REL) have no addresses yet. The kernel puts their executable sections, but those of .init, after one
+ * another in the order of the file, each aligned as it asks for; the recording's map begins at the first one.
+ * *places, which the caller frees, has for each section by its index what its addresses are counted from: the
+ * start of .text is 0, for the address that .text was loaded at is the module's where .text comes first. Sections
+ * in front of .text and data are nowhere; those that are not loaded are at 0. Padding that the kernel adds for
+ * itself (arm64's branch veneers) comes before .text. Returns how many there are.
+ * Source: kernel/module/main.c of Linux, layout_sections().
+ */
+size_t elf_module_places(const struct elf_file *file, uint64_t **places);
 
 /* ---- elf_note.c: build-ids ---- */
 

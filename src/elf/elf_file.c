@@ -17,7 +17,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SEGMENTS_MAX = 1 << 16, PACKED_BYTES_MAX = 256 << 20 };
+enum {
+	SEGMENTS_MAX = 1 << 16,
+	PACKED_BYTES_MAX = 256 << 20,
+	ALT_ID_BYTES_MIN = 2, /* of a build-id that another file is known by */
+	ALT_ID_BYTES_MAX = 64,
+};
 
 /* ---- open and close ---- */
 
@@ -26,14 +31,12 @@ static void read_segments(struct elf_file *file)
 	size_t cap = 0;
 
 	for (int i = 0; i < SEGMENTS_MAX; i++) {
+		struct elf_segment segment;
 		GElf_Phdr header;
 
 		if (!libelf()->gelf_getphdr(file->elf, i, &header))
 			return;
-		if (header.p_type != PT_LOAD)
-			continue;
-		VEC_GROW(file->segments, file->n_segments, cap);
-		file->segments[file->n_segments++] = (struct elf_segment){
+		segment = (struct elf_segment){
 			.offset = header.p_offset,
 			.vaddr = header.p_vaddr,
 			.file_size = header.p_filesz,
@@ -41,6 +44,12 @@ static void read_segments(struct elf_file *file)
 			.align = header.p_align,
 			.executable = header.p_flags & PF_X,
 		};
+		if (header.p_type == PT_GNU_EH_FRAME)
+			file->eh_frame_hdr = segment;
+		if (header.p_type != PT_LOAD)
+			continue;
+		VEC_GROW(file->segments, file->n_segments, cap);
+		file->segments[file->n_segments++] = segment;
 	}
 }
 
@@ -55,6 +64,7 @@ static int read_headers(struct elf_file *file, struct str *err)
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN && header.e_type != ET_REL)
 		return fail(err, -ENOEXEC, "an ELF file, but neither program, library nor module");
 	file->machine = header.e_machine;
+	file->entry = header.e_entry;
 	file->is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
 	file->swapped = (header.e_ident[EI_DATA] == ELFDATA2LSB) != native_is_little;
 	file->relocatable = header.e_type == ET_REL;
@@ -79,25 +89,22 @@ static int read_packed(int fd, off_t bytes, struct str *packed, struct str *err)
 	return got < 0 ? fail(err, -errno, "%s", strerror(errno)) : 0;
 }
 
-/* The file is what was packed: it stays in memory until it is closed. */
-static int open_packed(struct elf_file *file, const void *bytes, size_t n, struct str *err)
+/* The file is what was packed: it stays in memory. */
+static int begin_packed(struct elf_file *file, const void *bytes, size_t n, struct str *err)
 {
 	struct str unpacked = STR_INIT;
 	int rc = elf_unpack(bytes, n, &unpacked, err);
 
 	if (!rc) {
-		size_t unpacked_bytes = unpacked.len;
-
+		file->unpacked_bytes = unpacked.len;
 		file->unpacked = str_detach(&unpacked);
-		file->unpack_left = elf_unpack_budget(unpacked_bytes);
-		file->elf = libelf()->elf_memory(file->unpacked, unpacked_bytes);
-		rc = read_headers(file, err);
 	}
 	str_release(&unpacked);
 	return rc;
 }
 
-static int open_contents(struct elf_file *file, off_t bytes, struct str *err)
+/* What libelf is to read: the file, or what was packed in it. */
+static int find_contents(struct elf_file *file, struct str *err)
 {
 	uint8_t start[ELF_PACKING_BYTES] = { 0 };
 	ssize_t got = pread(file->fd, start, sizeof(start), 0);
@@ -106,34 +113,66 @@ static int open_contents(struct elf_file *file, off_t bytes, struct str *err)
 
 	if (got < 0)
 		return fail(err, -errno, "%s", strerror(errno));
-	if (!elf_is_packed(start)) {
-		file->elf = libelf()->elf_begin(file->fd, ELF_C_READ, NULL);
-		return read_headers(file, err);
-	}
-	rc = read_packed(file->fd, bytes, &packed, err);
+	if (!elf_is_packed(start))
+		return 0;
+	rc = read_packed(file->fd, file->stat.st_size, &packed, err);
 	if (!rc)
-		rc = open_packed(file, packed.s, packed.len, err);
+		rc = begin_packed(file, packed.s, packed.len, err);
 	str_release(&packed);
 	return rc;
 }
 
-int elf_file_open(struct elf_file *file, const char *path, struct str *err)
+int elf_file_begin(struct elf_file *file, struct str *err)
+{
+	int rc = file->unpacked || file->elf ? 0 : find_contents(file, err);
+
+	if (rc || file->elf)
+		return rc;
+	if (file->unpacked)
+		file->elf = libelf()->elf_memory(file->unpacked, file->unpacked_bytes);
+	else
+		file->elf = libelf()->elf_begin(file->fd, ELF_C_READ, NULL);
+	file->unpack_left = elf_unpack_budget(file->unpacked ? file->unpacked_bytes :
+							       (uint64_t)file->stat.st_size);
+	return 0;
+}
+
+void elf_file_end(struct elf_file *file)
+{
+	if (file->elf)
+		libelf()->elf_end(file->elf);
+	file->elf = NULL;
+	for (size_t i = 0; i < file->n_sections_unpacked; i++)
+		free(file->sections_unpacked[i].bytes);
+	free(file->sections_unpacked);
+	file->sections_unpacked = NULL;
+	file->n_sections_unpacked = file->cap_sections_unpacked = 0;
+}
+
+int elf_file_descriptor(const char *path, struct stat *st, struct str *err)
 {
 	const struct foreign_options options = {
 		.bytes_max = foreign_root_bytes(path) ? ELF_FOREIGN_BYTES_MAX : 0,
 	};
+
+	return foreign_open(path, &options, st, err);
+}
+
+int elf_file_open(struct elf_file *file, const char *path, struct str *err)
+{
 	int rc;
 
 	*file = (struct elf_file){ .fd = -1 };
 	if (!libelf_load(err))
 		return -ENOSYS;
-	rc = foreign_open(path, &options, &file->stat, err);
+	rc = elf_file_descriptor(path, &file->stat, err);
 	if (rc < 0)
 		return rc;
 	file->fd = rc;
-	file->unpack_left = elf_unpack_budget((uint64_t)file->stat.st_size);
 	file->path = xstrdup(path);
-	rc = open_contents(file, file->stat.st_size, err);
+	rc = elf_file_begin(file, err);
+	if (!rc)
+		rc = read_headers(file, err);
 	if (rc)
 		elf_file_close(file);
 	return rc;
@@ -165,7 +204,11 @@ int elf_file_open_minidebug(struct elf_file *file, struct elf_file *inner, struc
 	if (!packed)
 		return 0;
 	inner->path = xstrdup(file->path);
-	rc = open_packed(inner, packed, n, err);
+	rc = begin_packed(inner, packed, n, err);
+	if (!rc)
+		rc = elf_file_begin(inner, err);
+	if (!rc)
+		rc = read_headers(inner, err);
 	if (rc)
 		elf_file_close(inner);
 	return rc ? rc : 1;
@@ -173,13 +216,10 @@ int elf_file_open_minidebug(struct elf_file *file, struct elf_file *inner, struc
 
 void elf_file_close(struct elf_file *file)
 {
-	if (file->elf)
-		libelf()->elf_end(file->elf);
+	elf_file_end(file);
+	elf_pages_free(file->pages);
 	if (file->fd >= 0)
 		close(file->fd);
-	for (size_t i = 0; i < file->n_sections_unpacked; i++)
-		free(file->sections_unpacked[i].bytes);
-	free(file->sections_unpacked);
 	free(file->unpacked);
 	free(file->path);
 	free(file->segments);
@@ -243,6 +283,25 @@ bool elf_file_debuglink(struct elf_file *file, struct str *name, uint32_t *crc)
 	memcpy(crc, bytes + at, sizeof(*crc));
 	if (file->swapped)
 		*crc = __builtin_bswap32(*crc);
+	str_addn(name, bytes, len);
+	return true;
+}
+
+/* name, NUL, the build-id that the other file must have */
+bool elf_file_debugaltlink(struct elf_file *file, struct str *name, struct build_id *id)
+{
+	size_t n, len;
+	const char *bytes = elf_file_section(file, ".gnu_debugaltlink", &n);
+
+	if (!bytes)
+		return false;
+	len = strnlen(bytes, n);
+	if (!len || len >= n || n - len - 1 < ALT_ID_BYTES_MIN || n - len - 1 > ALT_ID_BYTES_MAX)
+		return false;
+	*id = (struct build_id){ .size = sizeof(id->bytes) };
+	if (n - len - 1 < id->size)
+		id->size = (uint8_t)(n - len - 1);
+	memcpy(id->bytes, bytes + len + 1, id->size);
 	str_addn(name, bytes, len);
 	return true;
 }

@@ -9,13 +9,17 @@
 
 #include <gelf.h>
 
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2 /* younger than some <elf.h> */
+#endif
+
 /* By name: FN(elf_begin) is a member elf_begin. */
 #define LIBELF_FUNCTIONS(FN)                                                                     \
 	FN(elf_version) FN(elf_begin) FN(elf_memory) FN(elf_end) FN(elf_kind) FN(elf_nextscn)   \
 	FN(elf_getscn) FN(elf_getdata) FN(elf_rawdata) FN(elf_getdata_rawchunk) FN(elf_strptr)  \
-	FN(elf_getphdrnum) FN(elf_getshdrnum) FN(elf_getshdrstrndx) FN(elf_compress)            \
+	FN(elf_getshdrnum) FN(elf_getshdrstrndx) FN(elf_compress) FN(elf_cntl)                  \
 	FN(gelf_getehdr) FN(gelf_getshdr) FN(gelf_getphdr) FN(gelf_getchdr) FN(gelf_getsym)     \
-	FN(gelf_getrela)
+	FN(gelf_getrela) FN(gelf_update_shdr)
 
 struct libelf {
 #define LIBELF_MEMBER(name) __typeof__(name) *name;
@@ -27,6 +31,20 @@ struct libelf {
 const struct libelf *libelf_load(struct str *err);
 /* The same after it was loaded once, as it is where an elf_file is open. */
 const struct libelf *libelf(void);
+
+/* ---- elf_file.c ---- */
+/* A descriptor of the file at a path, its status in *st; a negative errno with a sentence. */
+int elf_file_descriptor(const char *path, struct stat *st, struct str *err);
+/* Sets file->elf, where it is not: unpacks what is packed. The descriptor is open. And back: what libelf keeps goes. */
+int elf_file_begin(struct elf_file *file, struct str *err);
+void elf_file_end(struct elf_file *file);
+
+/* ---- elf_files.c ---- */
+/* The file's descriptor, opened anew where it was closed for others; negative with a sentence. */
+int elf_files_descriptor(struct elf_file *file, struct str *err);
+
+/* ---- elf_pages.c ---- */
+void elf_pages_free(struct elf_pages *pages); /* NULL is nothing */
 
 /* ---- elf_section.c ---- */
 /* How much the packed sections of a file of so many bytes may become, all together. */

@@ -17,10 +17,6 @@ enum {
 	UNPACKED_PER_BYTE = 16, /* and how many times its size beyond that */
 };
 
-#ifndef ELFCOMPRESS_ZSTD
-#define ELFCOMPRESS_ZSTD 2 /* younger than some <elf.h> */
-#endif
-
 static struct {
 	bool loaded;
 	struct libelf functions;

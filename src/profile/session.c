@@ -84,14 +84,14 @@ void session_release(struct session *session)
 	*session = (struct session){ .private = NULL };
 }
 
-static bool elf_path(void *context, const struct dso *dso, struct str *path)
+static struct elf_file *file_of(void *context, const struct dso *dso)
 {
 	struct session *session = context;
 	struct str why = STR_INIT;
-	bool found = symbols_elf_path(session->symbols, dso, path, &why);
+	struct elf_file *file = symbols_elf_file(session->symbols, dso, &why);
 
 	str_release(&why);
-	return found;
+	return file;
 }
 
 const char *session_arch(struct session *session)
@@ -109,7 +109,7 @@ bool session_unwinds(struct session *session)
 
 	if (private->unwind_state != UNWIND_UNTRIED)
 		return private->unwind_state == UNWIND_READY;
-	session->can_unwind = !unwind_open(&session->unwind, session_arch(session), elf_path, session,
+	session->can_unwind = !unwind_open(&session->unwind, session_arch(session), file_of, session,
 					   &private->unwind_why);
 	private->unwind_state = session->can_unwind ? UNWIND_READY : UNWIND_IMPOSSIBLE;
 	return session->can_unwind;

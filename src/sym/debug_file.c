@@ -137,18 +137,17 @@ static bool is_runtime(const struct dso_search *search, const struct elf_file *f
 /* Takes the path, which may be NULL. True: this is it. */
 static bool try_debug(struct dso_search *search, char *path, enum proof proof)
 {
-	struct elf_file file;
+	struct elf_file *file;
 	struct str err = STR_INIT;
 	bool fits = false;
 	int rc;
 
 	if (!path)
 		return false;
-	rc = elf_file_open(&file, path, &err);
+	rc = elf_files_open(search->elf_files, path, &file, &err);
 	if (!rc) {
-		fits = !is_runtime(search, &file) && has_names(&file) &&
-		       is_proven(search, &file, proof);
-		elf_file_close(&file);
+		fits = !is_runtime(search, file) && has_names(file) && is_proven(search, file, proof);
+		elf_file_let_go(file);
 	} else if (rc != -ENOENT && rc != -ENOTDIR) {
 		dso_search_why(search, NULL, path, "%s", err.s);
 	}

@@ -131,24 +131,24 @@ static bool fits(const struct dso_search *search, const struct elf_file *file,
 /* Takes the path, which may be NULL. True: this is the file. */
 static bool try_runtime(struct dso_search *search, char *path, enum acceptance acceptance)
 {
-	struct elf_file file;
+	struct elf_file *file;
 	struct str err = STR_INIT;
 	bool taken = false;
 	int rc;
 
 	if (!path)
 		return false;
-	rc = elf_file_open(&file, path, &err);
+	rc = elf_files_open(search->elf_files, path, &file, &err);
 	if (!rc) {
-		taken = fits(search, &file, acceptance);
+		taken = fits(search, file, acceptance);
 		if (!taken && acceptance == ACCEPT_PATH)
-			why_replaced(search, &file.build_id);
+			why_replaced(search, &file->build_id);
 		if (taken) {
-			search->stat = file.stat;
+			search->stat = file->stat;
 			why_doubtful(search);
-			take_runtime(search, &file);
+			take_runtime(search, file);
 		}
-		elf_file_close(&file);
+		elf_file_let_go(file);
 	} else if (acceptance == ACCEPT_PATH) {
 		dso_search_why(search, open_remedy(rc), NULL, "%s", err.s);
 	}
@@ -314,11 +314,13 @@ static void forget_why(struct dso_search *search)
 	}
 }
 
-void dso_files_find(const struct sym_options *options, const struct recording_info *recording,
-		    struct processes *processes, const struct dso *dso, struct dso_files *files)
+void dso_files_find(const struct sym_options *options, struct elf_files *elf_files,
+		    const struct recording_info *recording, struct processes *processes, const struct dso *dso,
+		    struct dso_files *files)
 {
 	struct dso_search search = {
 		.options = options,
+		.elf_files = elf_files,
 		.recording = recording,
 		.dso = dso,
 		.files = files,

@@ -29,7 +29,7 @@ static struct dwarf_file *dwarf_of(struct symbols *symbols, struct dso_state *st
 		if (!paths[i] || (i && paths[0] && !strcmp(paths[0], paths[1])))
 			continue;
 		symbols_progress(symbols, "reading debug information of", state->dso->name);
-		state->dwarf = dwarf_file_open(paths[i], &symbols->options, &err);
+		state->dwarf = dwarf_file_open(symbols->elf_files, paths[i], &symbols->options, &err);
 	}
 	str_release(&err);
 	return state->dwarf;

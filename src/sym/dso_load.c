@@ -88,77 +88,116 @@ static void restore_offsets(struct dso_state *state)
 	}
 }
 
-/* Symbols of one file. had: which tables it has; its packed ones count as the full ones. */
-static int read_file(struct dso_state *state, struct elf_file *file, bool runtime, unsigned *had,
-		     struct str *err)
-{
-	struct str ignored = STR_INIT;
-	int rc = elf_symbols_read(file, &state->table, had, err);
+struct elf_names {
+	struct elf_file *file, *debug; /* held; NULL: not there; debug also where it is the file itself */
+	bool complete; /* all functions have names, not just those that are exported */
+	bool packed; /* those that are not exported were in .gnu_debugdata */
+	const char *from; /* where most names are from */
+};
 
-	if (!(*had & ELF_HAD_SYMTAB) && elf_minidebug_read(file, &state->table, &ignored) > 0)
-		*had |= ELF_HAD_SYMTAB;
-	if (runtime)
-		elf_plt_read(file, &state->table, &ignored);
-	str_release(&ignored);
-	return rc;
+static enum source_result from_debug_file(struct symbols *symbols, struct dso_state *state, struct str *why)
+{
+	struct elf_names *names = state->elf;
+
+	(void)symbols;
+	if (!names->debug || elf_table_read(names->debug, SHT_SYMTAB, &state->table, why) <= 0)
+		return SOURCE_NONE;
+	names->complete = true;
+	names->from = state->files.debug;
+	return SOURCE_SOME;
 }
 
-static int read_runtime(struct dso_state *state, bool symbols_too, unsigned *had, struct str *err)
+static enum source_result from_file(struct symbols *symbols, struct dso_state *state, struct str *why)
 {
-	struct str ignored = STR_INIT;
-	struct elf_file file;
-	int rc = elf_file_open(&file, state->files.runtime, err);
+	struct elf_names *names = state->elf;
 
-	if (rc)
-		return rc;
-	take_segments(state, &file);
-	if (symbols_too)
-		rc = read_file(state, &file, true, had, err);
-	else
-		elf_plt_read(&file, &state->table, &ignored);
-	elf_file_close(&file);
-	str_release(&ignored);
-	return rc;
+	(void)symbols;
+	if (!names->file || names->complete ||
+	    elf_table_read(names->file, SHT_SYMTAB, &state->table, why) <= 0)
+		return SOURCE_NONE;
+	names->complete = true;
+	return SOURCE_SOME;
 }
 
-bool dso_state_read_elf(struct dso_state *state, const char **source, struct str *err)
+static enum source_result from_minidebug(struct symbols *symbols, struct dso_state *state, struct str *why)
+{
+	struct elf_names *names = state->elf;
+	struct elf_file *files[] = { names->debug, names->file };
+	struct str ignored = STR_INIT;
+
+	(void)symbols, (void)why;
+	for (size_t i = 0; i < ARRAY_SIZE(files) && !names->complete; i++)
+		names->complete = names->packed =
+			files[i] && elf_minidebug_read(files[i], &state->table, &ignored) > 0;
+	str_release(&ignored);
+	return names->packed ? SOURCE_SOME : SOURCE_NONE;
+}
+
+static enum source_result from_exported(struct symbols *symbols, struct dso_state *state, struct str *why)
+{
+	struct elf_names *names = state->elf;
+	struct elf_file *file = names->file ? names->file : names->debug;
+
+	(void)symbols;
+	if (!file || (names->complete && !names->packed) ||
+	    elf_table_read(file, SHT_DYNSYM, &state->table, why) <= 0)
+		return SOURCE_NONE;
+	return SOURCE_SOME;
+}
+
+static enum source_result from_plt(struct symbols *symbols, struct dso_state *state, struct str *why)
+{
+	size_t before = state->table.n;
+
+	(void)symbols;
+	if (state->elf->file)
+		elf_plt_read(state->elf->file, &state->table, why);
+	return state->table.n > before ? SOURCE_SOME : SOURCE_NONE;
+}
+
+static struct elf_file *open_held(struct symbols *symbols, const char *path, struct str *err)
+{
+	struct elf_file *file;
+
+	return path && !elf_files_open(symbols->elf_files, path, &file, err) ? file : NULL;
+}
+
+bool dso_state_read_elf(struct symbols *symbols, struct dso_state *state, const char **source, struct str *err)
 {
 	const struct dso_files *files = &state->files;
-	bool apart = files->debug && (!files->runtime || strcmp(files->debug, files->runtime) != 0);
-	struct elf_file file;
-	unsigned had = 0;
+	struct elf_names names = { .from = files->runtime };
 
-	*source = files->runtime;
-	if (apart && !elf_file_open(&file, files->debug, err)) {
-		*source = files->debug;
-		if (!files->runtime) {
-			take_segments(state, &file);
-			restore_offsets(state);
-		}
-		read_file(state, &file, false, &had, err);
-		elf_file_close(&file);
+	names.file = open_held(symbols, files->runtime, err);
+	names.debug = text_same(files->debug, files->runtime) ? NULL : open_held(symbols, files->debug, err);
+	if (names.file) {
+		take_segments(state, names.file);
+	} else if (names.debug) {
+		take_segments(state, names.debug);
+		restore_offsets(state);
+		names.from = files->debug;
 	}
-	if (files->runtime) {
-		unsigned own = 0;
-
-		read_runtime(state, !(had & ELF_HAD_SYMTAB), &own, err);
-		if (!state->table.n || !(had & ELF_HAD_SYMTAB))
-			*source = files->runtime;
-		had |= own;
-	}
-	state->only_exported = !(had & ELF_HAD_SYMTAB) && state->dso->kind != DSO_VDSO;
+	state->elf = &names;
+	dso_state_ask(symbols, state, SOURCES_OF_FILES, err);
+	state->elf = NULL;
+	if (names.file)
+		elf_file_let_go(names.file);
+	if (names.debug)
+		elf_file_let_go(names.debug);
+	*source = names.from;
+	state->only_exported = !names.complete && state->dso->kind != DSO_VDSO;
 	return state->table.n != 0;
 }
 
-static void load_file(struct symbols *symbols, struct dso_state *state)
+static enum source_result from_files(struct symbols *symbols, struct dso_state *state, struct str *why)
 {
 	const struct dso_files *files = dso_state_files(symbols, state);
 	struct str err = STR_INIT;
 	const char *source;
 
+	(void)why;
 	if (!files->runtime && !files->debug) {
 		none(state, files->why.len ? files->why.s : "no such file", files->remedy);
-	} else if (dso_state_read_elf(state, &source, &err)) {
+	} else if (dso_state_read_elf(symbols, state, &source, &err)) {
 		dso_state_found(state, source);
 		state->from_elf = true;
 		/* That names are missing is told when one was: see symbols_why. Doubts are told always. */
@@ -172,48 +211,107 @@ static void load_file(struct symbols *symbols, struct dso_state *state)
 		none(state, "stripped: it has no names", "install its debug package");
 	}
 	str_release(&err);
+	return SOURCE_ALL;
 }
 
 /* ---- the others ---- */
 
-static void load_bpf(struct symbols *symbols, struct dso_state *state)
+static enum source_result from_record(struct symbols *symbols, struct dso_state *state, struct str *why)
 {
 	const struct dso *dso = state->dso;
 
-	(void)symbols;
+	(void)symbols, (void)why;
 	state->raw_names = true;
 	symbol_table_add(&state->table, dso->start,
 			 dso->end > dso->start ? dso->end - dso->start : 1, dso->path,
 			 strlen(dso->path), SYMBOL_GLOBAL);
 	dso_state_found(state, "KSYMBOL record");
+	return SOURCE_ALL;
 }
 
-static void load_guest(struct symbols *symbols, struct dso_state *state)
+static enum source_result from_kernel(struct symbols *symbols, struct dso_state *state, struct str *why)
 {
-	(void)symbols;
-	none(state, "of a virtual machine's kernel, whose names are not on this machine", NULL);
+	(void)why;
+	kernel_names_load(symbols, state);
+	return SOURCE_ALL;
 }
 
-static void load_other(struct symbols *symbols, struct dso_state *state)
+static enum source_result from_module(struct symbols *symbols, struct dso_state *state, struct str *why)
 {
-	(void)symbols;
-	none(state, "has no code with names", NULL);
+	(void)why;
+	module_names_load(symbols, state);
+	return SOURCE_ALL;
 }
 
-/* To add a kind of dso: a row in space.h's enum dso_kind, one here, a test in test_symbols.c. */
+static enum source_result from_code(struct symbols *symbols, struct dso_state *state, struct str *why)
+{
+	(void)why;
+	code_load(symbols, state);
+	return SOURCE_ALL;
+}
+
+static enum source_result of_guest(struct symbols *symbols, struct dso_state *state, struct str *why)
+{
+	(void)symbols, (void)state;
+	str_add(why, "of a virtual machine's kernel, whose names are not on this machine");
+	return SOURCE_REFUSED;
+}
+
+static enum source_result of_none(struct symbols *symbols, struct dso_state *state, struct str *why)
+{
+	(void)symbols, (void)state;
+	str_add(why, "has no code with names");
+	return SOURCE_REFUSED;
+}
+
+/* ---- in which order ---- */
+
+#define KIND(kind) (1u << (kind))
+/*
+ * Where names come from, in the order in which they are asked; a dso asks those of its kind. What a recording has
+ * of its own would be the first row.
+ *
+ * To add a source: a row at its place; its function, which adds to state->table and says how much that is; a test
+ * in test_symbols.c. To add a kind of dso: a row in space.h's enum dso_kind, and its bit here.
+ */
+static const struct symbol_source {
+	const char *name;
+	unsigned kinds;
+	enum source_result (*load)(struct symbols *symbols, struct dso_state *state, struct str *why);
+} sources[] = {
+	{ "files", KIND(DSO_FILE) | KIND(DSO_VDSO), from_files },
+	{ "debug file", SOURCES_OF_FILES, from_debug_file },
+	{ "file", SOURCES_OF_FILES, from_file },
+	{ "minidebug", SOURCES_OF_FILES, from_minidebug },
+	{ "dynsym", SOURCES_OF_FILES, from_exported },
+	{ "PLT", SOURCES_OF_FILES, from_plt },
+	{ "vmlinux, kallsyms", KIND(DSO_KERNEL), from_kernel },
+	{ "kallsyms, module's file", KIND(DSO_MODULE), from_module },
+	{ "KSYMBOL record", KIND(DSO_BPF), from_record },
+	{ "perf map, jitdump", KIND(DSO_ANON), from_code },
+	{ "guest", KIND(DSO_GUEST_KERNEL) | KIND(DSO_GUEST_MODULE), of_guest },
+	{ "none", KIND(DSO_OTHER), of_none },
+};
+
+void dso_state_ask(struct symbols *symbols, struct dso_state *state, unsigned kinds, struct str *why)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		enum source_result result;
+
+		if (!(sources[i].kinds & kinds))
+			continue;
+		result = sources[i].load(symbols, state, why);
+		if (result == SOURCE_ALL || result == SOURCE_REFUSED)
+			return;
+	}
+}
+
 void dso_state_load(struct symbols *symbols, struct dso_state *state)
 {
-	static void (*const loaders[])(struct symbols * symbols, struct dso_state * state) = {
-		[DSO_FILE] = load_file,
-		[DSO_VDSO] = load_file,
-		[DSO_KERNEL] = kernel_names_load,
-		[DSO_MODULE] = module_names_load,
-		[DSO_GUEST_KERNEL] = load_guest,
-		[DSO_GUEST_MODULE] = load_guest,
-		[DSO_BPF] = load_bpf,
-		[DSO_ANON] = code_load,
-		[DSO_OTHER] = load_other,
-	};
+	struct str why = STR_INIT;
 
-	loaders[state->dso->kind](symbols, state);
+	dso_state_ask(symbols, state, KIND(state->dso->kind), &why);
+	if (state->state == SYM_UNTRIED)
+		dso_state_none(state, &why, NULL);
+	str_release(&why);
 }

@@ -12,6 +12,7 @@ enum { ROOTS_MAX = 8 };
 
 struct dso_search {
 	const struct sym_options *options;
+	struct elf_files *elf_files; /* or NULL */
 	const struct recording_info *recording;
 	const struct dso *dso;
 	/* Living processes that may see the file, and other files than this process does. */

@@ -52,6 +52,7 @@ struct dso_state {
 	char *source; /* printable, or NULL */
 	struct dso_files files;
 	bool files_known;
+	struct elf_names *elf; /* while they are read: see dso_load.c */
 	struct elf_bounds bounds; /* of the functions of the file that ran; read when a name is missing */
 	bool bounds_tried;
 	struct dwarf_file *dwarf; /* see dso_frames.c */
@@ -83,6 +84,7 @@ struct symbols {
 	size_t n_answers; /* of all states */
 	struct frame unknown;
 	struct processes *processes;
+	struct elf_files *elf_files; /* those of the dsos and of their debug information */
 	uint64_t code_work; /* that maps and dumps of code have cost, see code_file.h */
 	struct kernel_here *here;
 	struct module_names *modules;
@@ -107,6 +109,18 @@ void symbols_progress(const struct symbols *symbols, const char *what, const cha
 void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct answer *answer,
 		     bool lines);
 
+/* ---- dso_load.c: the sources of names ---- */
+enum source_result {
+	SOURCE_NONE, /* not mine, or it has no names: the next one */
+	SOURCE_SOME, /* names were added; others may have more */
+	SOURCE_ALL, /* done: state->state says how */
+	SOURCE_REFUSED, /* there are none, or they are not to be used: with the reason */
+};
+/* The sources that read the ELF files that were found for a dso, of whatever kind. */
+#define SOURCES_OF_FILES (1u << 31)
+/* Asks the sources of these kinds (bits by enum dso_kind, SOURCES_OF_FILES) in their order. */
+void dso_state_ask(struct symbols *symbols, struct dso_state *state, unsigned kinds, struct str *why);
+
 /* ---- dso_load.c: fill state->table and state->state, or say why not ---- */
 void dso_state_load(struct symbols *symbols, struct dso_state *state);
 /* The state of a dso that has no names. Takes over why's text, made printable. remedy may be NULL. */
@@ -116,7 +130,8 @@ void dso_state_doubt(struct dso_state *state, struct str *why, const char *remed
 /* Sorts the table; its names are from `source`. */
 void dso_state_found(struct dso_state *state, const char *source);
 /* The table out of the ELF files that were found, at their virtual addresses; false, with a sentence. */
-bool dso_state_read_elf(struct dso_state *state, const char **source, struct str *err);
+bool dso_state_read_elf(struct symbols *symbols, struct dso_state *state, const char **source,
+			struct str *err);
 
 /* ---- code_load.c ---- */
 void code_load(struct symbols *symbols, struct dso_state *state);

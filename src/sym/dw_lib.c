@@ -1,6 +1,5 @@
 /*
- * dw_lib.c: see dw_lib.h. libdw.so.1 depends on libelf.so.1, and dlsym(3) on its handle finds the
- * functions of both. A failure is remembered with its reason: every file of a report would try again.
+ * dw_lib.c: see dw_lib.h. A failure is remembered with its reason: every file of a report would try again.
  */
 #include "sym/dw_lib.h"
 
@@ -19,10 +18,6 @@ const struct dw_lib *dw_lib_get(struct str *err)
 	if (!tried) {
 		tried = true;
 		loaded = library_load("libdw.so.1", functions, ARRAY_SIZE(functions), &lib, &why);
-		if (loaded && lib.elf_version(EV_CURRENT) == EV_NONE) {
-			loaded = false;
-			fail(&why, 0, "libelf.so.1: it is of another ELF version");
-		}
 	}
 	if (!loaded)
 		str_add(err, why.s);

@@ -135,7 +135,8 @@ uint32_t dwarf_file_name(struct dwarf_file *file, const char *base, const char *
 	return (uint32_t)file->n_names++;
 }
 
-struct dwarf_file *dwarf_file_open(const char *path, const struct sym_options *options, struct str *err)
+struct dwarf_file *dwarf_file_open(struct elf_files *elf_files, const char *path,
+				   const struct sym_options *options, struct str *err)
 {
 	const struct dw_lib *lib = dw_lib_get(err);
 	struct dwarf_file *file;
@@ -144,7 +145,10 @@ struct dwarf_file *dwarf_file_open(const char *path, const struct sym_options *o
 		return NULL;
 	file = xcalloc(1, sizeof(*file));
 	file->lib = lib;
+	file->view.fd = file->alt_view.fd = -1;
 	file->path = xstrdup(path);
+	file->elf_files = elf_files;
+	str_init(&file->refused);
 	str_init(&file->path_buffer);
 	VEC_GROW(file->names, file->n_names, file->cap_names);
 	file->names[file->n_names++] = NULL;
@@ -165,11 +169,17 @@ void dwarf_file_close(struct dwarf_file *file)
 	free(file->abbrevs.v);
 	free(file->abbrevs.steps);
 	str_release(&file->path_buffer);
+	str_release(&file->refused);
 	free(file->names);
 	index_release(&file->name_index);
 	arena_release(&file->name_bytes);
 	free(file->path);
 	free(file);
+}
+
+const char *dwarf_file_refused(const struct dwarf_file *file)
+{
+	return file->refused.s;
 }
 
 bool dwarf_file_line(struct dwarf_file *file, uint64_t vaddr, struct source_line *out)

@@ -110,14 +110,18 @@ struct dwarf_abbrevs { /* a table that one unit, or several, use; made by dwarf_
 };
 
 struct dwarf_sections { /* of one ELF file; empty where there is none */
-	Elf *elf;
+	void *elf; /* Elf * of libelf, which tells whose they are */
 	struct dwarf_cursor info, types, abbrev, str, line, line_str;
 };
 
 struct dwarf_file {
 	const struct dw_lib *lib;
 	char *path;
-	Elf *elf, *alt_elf;
+	struct elf_files *elf_files; /* or NULL */
+	struct elf_file view, alt_view; /* as libdw has them */
+	/* Why some of it is not read, as others might expect; "": nothing is. */
+	struct str refused;
+	bool package_looked_for, has_package; /* of split DWARF: see dwarf_elf_has_package */
 	Dwarf *dwarf, *alt; /* alt: NULL: there is none, or it was not found */
 	struct dwarf_sections sections, alt_sections;
 	struct dwarf_sections split_sections; /* of the .dwo file used last */
@@ -169,7 +173,12 @@ const char *dwarf_file_text(struct dwarf_file *file, Dwarf_Die *die, unsigned at
 /* Fills elf, dwarf, alt, their sections, code and budget. dwarf_elf_close also after a failure. */
 int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, struct str *err);
 /* May libdw open this path by itself? Where nothing is, and where a file is that neither waits nor explodes. */
-bool dwarf_elf_may_open(const struct dw_lib *lib, const char *path);
+bool dwarf_elf_may_open(const struct dwarf_file *file, const char *path);
+/*
+ * Split DWARF in a package (.dwp) beside the file is not read, and libdw, which takes it before .dwo files, must
+ * not be asked for either. true: there is one, and it is told in `refused`.
+ */
+bool dwarf_elf_has_package(struct dwarf_file *file);
 void dwarf_elf_close(struct dwarf_file *file);
 /* The sections of the file that a unit is in: this one, the alternative one, or a .dwo file. */
 const struct dwarf_sections *dwarf_elf_sections(struct dwarf_file *file, Dwarf_CU *cu);
@@ -179,7 +188,7 @@ void dwarf_elf_add_code(struct dwarf_file *file, uint64_t start, uint64_t bytes)
 void dwarf_elf_split_used(struct dwarf_file *file, Dwarf_CU *cu);
 
 /* ---- dwarf_module.c ---- */
-/* Where the file is a kernel module: puts its sections somewhere, and links its DWARF, before libdw reads it. */
+/* Where the view is of a kernel module: puts its code somewhere, and links its DWARF, before libdw reads it. */
 void dwarf_module_link(struct dwarf_file *file);
 
 /* ---- dwarf_units.c ---- */

@@ -131,7 +131,7 @@ struct dwarf_unit *dwarf_units_find(struct dwarf_file *file, uint64_t addr)
  * libdw opens whatever file the skeleton names: a pipe would block for ever, a bomb take all memory. Out of the
  * root of another process it is not asked to, since it knows no root but its own.
  */
-static bool may_open(const struct dw_lib *lib, const char *directory, size_t n, const char *name)
+static bool may_open(const struct dwarf_file *file, const char *directory, size_t n, const char *name)
 {
 	struct str path = STR_INIT;
 	bool may;
@@ -141,7 +141,7 @@ static bool may_open(const struct dw_lib *lib, const char *directory, size_t n, 
 		str_addc(&path, '/');
 	}
 	str_add(&path, name);
-	may = dwarf_elf_may_open(lib, path.s);
+	may = dwarf_elf_may_open(file, path.s);
 	str_release(&path);
 	return may;
 }
@@ -153,15 +153,15 @@ static bool may_open_split(struct dwarf_file *file, Dwarf_Die *skeleton)
 	const char *slash = strrchr(file->path, '/');
 	Dwarf_Attribute attribute;
 
-	if (foreign_root_bytes(file->path))
+	if (foreign_root_bytes(file->path) || dwarf_elf_has_package(file))
 		return false;
 	if (!name)
 		name = dwarf_file_text(file, skeleton, DW_AT_GNU_dwo_name);
-	if (!name || !may_open(file->lib, file->path, slash ? (size_t)(slash - file->path) : 0, name))
+	if (!name || !may_open(file, file->path, slash ? (size_t)(slash - file->path) : 0, name))
 		return false;
 	if (!directory) /* one that can't be read is not for libdw either */
 		return !file->lib->dwarf_attr(skeleton, DW_AT_comp_dir, &attribute);
-	return may_open(file->lib, directory, strlen(directory), name);
+	return may_open(file, directory, strlen(directory), name);
 }
 
 void dwarf_unit_code_die(struct dwarf_file *file, struct dwarf_unit *unit)

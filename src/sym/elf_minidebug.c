@@ -9,12 +9,11 @@
 int elf_minidebug_read(struct elf_file *file, struct symbol_table *table, struct str *err)
 {
 	struct elf_file inner;
-	unsigned had;
 	int rc = elf_file_open_minidebug(file, &inner, err), read;
 
 	if (rc <= 0)
 		return rc;
-	read = elf_symbols_read(&inner, table, &had, err);
+	read = elf_symbols_read(&inner, table, err);
 	elf_file_close(&inner);
 	return read < 0 ? read : rc;
 }

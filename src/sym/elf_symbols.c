@@ -5,13 +5,9 @@
  * in executable ones; not what assemblers leave behind ("$x", ".L12"). Names keep their "@VERSION", where
  * .symtab has one: perf shows it, and it tells apart what a library keeps for old programs.
  *
- * Modules (ET_REL) have no addresses yet. The kernel puts their executable sections, but those of .init,
- * after one another in the order of the file, each aligned as it asks for; kallsyms and the recording's
- * map begin at the first one. Symbols get that place, counted from the start of .text: add the address that
- * .text was loaded at, which is the module's where .text comes first. Sections in front of .text and data
- * are left out. Padding that the kernel adds for itself (arm64's branch veneers) comes before .text.
+ * Those of modules (ET_REL) are counted from the start of .text: see elf_module_places.
  *
- * Source: elf(5); ELF for the Arm Architecture, "Mapping symbols"; kernel/module/main.c, layout_sections().
+ * Source: elf(5); ELF for the Arm Architecture, "Mapping symbols".
  */
 #include "sym/sym_parts.h"
 
@@ -33,30 +29,16 @@ struct symbol_reader {
 	uint64_t name_bytes_left; /* names may overlap: a small file must not have endless ones */
 };
 
-static void module_places(struct symbol_reader *reader)
+static void place_module(struct symbol_reader *reader)
 {
-	struct elf_section section = { 0 };
-	uint64_t end = 0, text = 0;
-	bool text_seen = false;
+	uint64_t *places;
+	size_t n = elf_module_places(reader->file, &places);
 
-	for (size_t i = 1; elf_section_next(reader->file, &section) && i < reader->n_sections; i++) {
-		const Elf64_Shdr *header = &section.header;
-		struct place_in *place = &reader->sections[i];
-		uint64_t align = header->sh_addralign ? header->sh_addralign : 1;
-
-		place->loaded = false;
-		if (!place->executable || !strncmp(section.name, ".init", strlen(".init")) ||
-		    header->sh_size > UINT32_MAX || align > UINT32_MAX)
-			continue;
-		end = (end + align - 1) / align * align;
-		if (!strcmp(section.name, ".text")) {
-			text = end;
-			text_seen = true;
-		}
-		place->loaded = text_seen;
-		place->add = end - text;
-		end += header->sh_size;
+	for (size_t i = 1; i < n && i < reader->n_sections; i++) {
+		reader->sections[i].loaded = reader->sections[i].executable && places[i] != ELF_NOWHERE;
+		reader->sections[i].add = places[i];
 	}
+	free(places);
 }
 
 static void read_places(struct symbol_reader *reader)
@@ -73,7 +55,7 @@ static void read_places(struct symbol_reader *reader)
 		reader->sections[i].executable = reader->sections[i].loaded && flags & SHF_EXECINSTR;
 	}
 	if (reader->file->relocatable)
-		module_places(reader);
+		place_module(reader);
 }
 
 static bool is_mapping_symbol(const char *name)
@@ -164,19 +146,22 @@ static int read_table(struct symbol_reader *reader, const struct elf_section *sy
 	return 0;
 }
 
-int elf_symbols_read(struct elf_file *file, struct symbol_table *table, unsigned *had,
-		     struct str *err)
+int elf_table_read(struct elf_file *file, uint32_t type, struct symbol_table *table, struct str *err)
 {
 	struct symbol_reader reader = { .file = file, .table = table };
-	struct elf_section full, dynamic;
-	bool has_full = elf_section_of_type(file, SHT_SYMTAB, &full);
-	bool has_dynamic = elf_section_of_type(file, SHT_DYNSYM, &dynamic);
+	struct elf_section section;
+	int rc;
 
 	/* In a debug file the tables of the program itself are headers without contents. */
-	has_full = has_full && full.header.sh_size > full.header.sh_entsize;
-	has_dynamic = has_dynamic && dynamic.header.sh_size > dynamic.header.sh_entsize;
-	*had = (has_full ? ELF_HAD_SYMTAB : 0u) | (has_dynamic ? ELF_HAD_DYNSYM : 0u);
-	if (has_full)
-		return read_table(&reader, &full, err);
-	return has_dynamic ? read_table(&reader, &dynamic, err) : 0;
+	if (!elf_section_of_type(file, type, &section) || section.header.sh_size <= section.header.sh_entsize)
+		return 0;
+	rc = read_table(&reader, &section, err);
+	return rc ? rc : 1;
+}
+
+int elf_symbols_read(struct elf_file *file, struct symbol_table *table, struct str *err)
+{
+	int rc = elf_table_read(file, SHT_SYMTAB, table, err);
+
+	return rc ? rc : elf_table_read(file, SHT_DYNSYM, table, err);
 }

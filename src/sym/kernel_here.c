@@ -4,14 +4,15 @@
  * The build-id decides where the recording has it: it is in a note that the kernel shows in /sys/kernel/notes.
  * Without it, release and host name have to be the same.
  *
- * Sources: proc(5), sysfs(5), elf(5) on notes; kernel/kallsyms.c of Linux on who sees addresses.
+ * Sources: proc(5), sysfs(5); kernel/kallsyms.c of Linux on who sees addresses.
  */
 #include "sym/dso_state.h"
 #include "sym/text_lines.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+enum { NOTE_ALIGN = 4 }; /* of the kernel's notes */
 
 struct kernel_here {
 	struct build_id id;
@@ -23,38 +24,6 @@ char *procfs_path(const struct symbols *symbols, const char *name)
 	const char *procfs = symbols->options.procfs ? symbols->options.procfs : "/proc";
 
 	return xasprintf("%s/%s", procfs, name);
-}
-
-static uint64_t padded(uint32_t bytes)
-{
-	return ((uint64_t)bytes + 3) & ~(uint64_t)3;
-}
-
-/* The notes are this machine's own: in its byte order, padded to 4 bytes. */
-static void find_build_id(const char *at, size_t left, struct build_id *id)
-{
-	Elf32_Nhdr note;
-
-	while (left >= sizeof(note)) {
-		uint64_t name, desc;
-
-		memcpy(&note, at, sizeof(note));
-		name = padded(note.n_namesz);
-		desc = padded(note.n_descsz);
-		at += sizeof(note);
-		left -= sizeof(note);
-		if (name > left || desc > left - name)
-			return;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
-		    !memcmp(at, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) && note.n_descsz &&
-		    note.n_descsz <= sizeof(id->bytes)) {
-			id->size = (uint8_t)note.n_descsz;
-			memcpy(id->bytes, at + name, id->size);
-			return;
-		}
-		at += name + desc;
-		left -= name + desc;
-	}
 }
 
 static void read_line(const struct symbols *symbols, const char *name, struct str *out)
@@ -81,7 +50,7 @@ static const struct kernel_here *kernel_here(struct symbols *symbols)
 	read_line(symbols, "sys/kernel/hostname", &here->hostname);
 	path = xasprintf("%s/kernel/notes", sysfs);
 	if (!read_text_file(path, &notes))
-		find_build_id(notes.s, notes.len, &here->id);
+		elf_build_id_of_notes(notes.s, notes.len, NOTE_ALIGN, &here->id);
 	free(path);
 	str_release(&notes);
 	return here;

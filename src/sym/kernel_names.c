@@ -123,7 +123,7 @@ static bool try_vmlinux(struct symbols *symbols, struct dso_state *state, struct
 			str_add(why, files->why.s);
 		return false;
 	}
-	if (!dso_state_read_elf(state, &source, why) ||
+	if (!dso_state_read_elf(symbols, state, &source, why) ||
 	    !slide_of(state->dso, address_of(&state->table, state->dso->ref_symbol), source,
 		      &state->slide, why)) {
 		symbol_table_release(&state->table);

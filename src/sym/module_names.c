@@ -195,7 +195,7 @@ static bool try_module_file(struct symbols *symbols, struct dso_state *state, st
 	const char *source;
 
 	if ((!files->runtime && !files->debug) || !state->dso->start ||
-	    !dso_state_read_elf(state, &source, why))
+	    !dso_state_read_elf(symbols, state, &source, why))
 		return false;
 	state->n_segments = 0;
 	state->slide = state->dso->start;

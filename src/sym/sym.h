@@ -101,6 +101,7 @@ enum sym_state {
 };
 
 struct symbols;
+struct elf_file; /* elf.h */
 
 /* What options point to, and recording (for its header and when it was written), are borrowed. */
 struct symbols *symbols_new(const struct sym_options *options, const struct recording_info *recording);
@@ -133,11 +134,10 @@ void symbols_forget(struct symbols *symbols);
 size_t symbols_forgettable(const struct symbols *symbols);
 
 /*
- * A file to read the code and unwind tables of a dso from: its path in `path`, and true; false with the
- * reason. Never a file of another build-id.
+ * The file to read the code and unwind tables of a dso from, which lives as long as symbols; NULL with the reason.
+ * Never a file of another build-id.
  */
-bool symbols_elf_path(struct symbols *symbols, const struct dso *dso, struct str *path,
-		      struct str *why);
+struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso, struct str *why);
 
 enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso);
 /*

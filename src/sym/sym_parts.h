@@ -70,13 +70,13 @@ const struct symbol_row *symbol_table_find(const struct symbol_table *table, uin
 
 /* ---- elf_symbols.c, elf_plt.c, elf_minidebug.c ---- */
 /*
- * Function symbols of .symtab (else .dynsym), at virtual addresses. *had: which tables there were.
+ * Function symbols of a table (SHT_SYMTAB, SHT_DYNSYM), at virtual addresses: 1; 0: the file has no such table.
  * Labels without a type count in executable sections, as in the kernel's assembly; objects are there for
- * data addresses. Modules (relocatable): counted from the start of .text, see elf_symbols.c.
+ * data addresses. Modules (relocatable): counted from the start of .text, see elf_module_places.
  */
-enum { ELF_HAD_SYMTAB = 1, ELF_HAD_DYNSYM = 2 };
-int elf_symbols_read(struct elf_file *file, struct symbol_table *table, unsigned *had,
-		     struct str *err);
+int elf_table_read(struct elf_file *file, uint32_t type, struct symbol_table *table, struct str *err);
+/* Those of .symtab, else of .dynsym. */
+int elf_symbols_read(struct elf_file *file, struct symbol_table *table, struct str *err);
 /* "puts@plt" for .plt, .plt.sec, .plt.got by their relocations. */
 int elf_plt_read(struct elf_file *file, struct symbol_table *table, struct str *err);
 /* Symbols of the packed .gnu_debugdata, if there is one. 1 read, 0 none, negative broken. */
@@ -106,9 +106,10 @@ struct dso_files {
 	struct str why;
 	const char *remedy;
 };
-/* processes: those of the recording; NULL: none is asked. */
-void dso_files_find(const struct sym_options *options, const struct recording_info *recording,
-		    struct processes *processes, const struct dso *dso, struct dso_files *files);
+/* elf_files: they are opened through it; NULL: each time. processes: those of the recording; NULL: none is asked. */
+void dso_files_find(const struct sym_options *options, struct elf_files *elf_files,
+		    const struct recording_info *recording, struct processes *processes, const struct dso *dso,
+		    struct dso_files *files);
 void dso_files_release(struct dso_files *files);
 
 /* ---- kallsyms.c, perf_map.c, jitdump.c ---- */
@@ -136,10 +137,13 @@ int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table
 struct dwarf_file;
 /*
  * NULL with a sentence: no DWARF, or broken. vaddr: addresses below are the ELF file's own. options: where other
- * files that it needs are looked for (symfs, debug_dirs); NULL: in the usual places.
+ * files that it needs are looked for (symfs, debug_dirs); NULL: in the usual places. elf_files: they are opened
+ * through it; NULL: each time.
  */
-struct dwarf_file *dwarf_file_open(const char *path, const struct sym_options *options,
-				   struct str *err);
+struct dwarf_file *dwarf_file_open(struct elf_files *elf_files, const char *path,
+				   const struct sym_options *options, struct str *err);
+/* Why some of its DWARF is not read, one clause; "": all that is looked for is. It may become known later. */
+const char *dwarf_file_refused(const struct dwarf_file *file);
 void dwarf_file_close(struct dwarf_file *file);
 struct dwarf_inline {
 	/* Linkage name where there is one, else the plain name; raw. NULL: not known, as in a file that is missing. */

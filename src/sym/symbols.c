@@ -27,6 +27,7 @@ struct symbols *symbols_new(const struct sym_options *options, const struct reco
 	symbols->options = *options;
 	symbols->recording = recording;
 	symbols->processes = processes_new(&symbols->options, recording);
+	symbols->elf_files = elf_files_new();
 	return symbols;
 }
 
@@ -61,6 +62,7 @@ void symbols_free(struct symbols *symbols)
 			state_free(symbols->states[i]);
 	free(symbols->states);
 	processes_free(symbols->processes);
+	elf_files_free(symbols->elf_files);
 	module_names_free(symbols->modules);
 	kernel_here_free(symbols->here);
 	kernel_list_drop(symbols->kernel_ahead);
@@ -120,8 +122,8 @@ static const struct dso_state *state_peek(const struct symbols *symbols, const s
 const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state)
 {
 	if (!state->files_known)
-		dso_files_find(&symbols->options, symbols->recording, symbols->processes, state->dso,
-			       &state->files);
+		dso_files_find(&symbols->options, symbols->elf_files, symbols->recording,
+			       symbols->processes, state->dso, &state->files);
 	state->files_known = true;
 	return &state->files;
 }
@@ -257,13 +259,14 @@ static const struct function_bounds *bounds_at(struct symbols *symbols, struct d
 {
 	bool has = state->dso->kind == DSO_FILE || state->dso->kind == DSO_VDSO;
 	struct str err = STR_INIT;
-	struct elf_file file;
+	struct elf_file *file;
 
 	if (symbols->options.no_bounds || !has || !state->files_known || !state->files.runtime)
 		return NULL;
-	if (!state->bounds_tried && !elf_file_open(&file, state->files.runtime, &err)) {
-		elf_bounds_read(&file, &state->bounds);
-		elf_file_close(&file);
+	if (!state->bounds_tried &&
+	    !elf_files_open(symbols->elf_files, state->files.runtime, &file, &err)) {
+		elf_bounds_read(file, &state->bounds);
+		elf_file_let_go(file);
 	}
 	state->bounds_tried = true;
 	str_release(&err);
@@ -384,17 +387,19 @@ struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso,
 
 /* ---- what is known of a dso ---- */
 
-bool symbols_elf_path(struct symbols *symbols, const struct dso *dso, struct str *path,
-		      struct str *why)
+struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso, struct str *why)
 {
 	const struct dso_files *files = dso_state_files(symbols, state_of(symbols, dso));
+	struct elf_file *file;
 
-	if (files->runtime) {
-		str_add(path, files->runtime);
-		return true;
+	if (!files->runtime) {
+		str_add(why, files->why.len ? files->why.s : "there is no file of it");
+		return NULL;
 	}
-	str_add(why, files->why.len ? files->why.s : "there is no file of it");
-	return false;
+	if (elf_files_open(symbols->elf_files, files->runtime, &file, why))
+		return NULL;
+	elf_file_let_go(file);
+	return file;
 }
 
 enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso)

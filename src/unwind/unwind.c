@@ -30,15 +30,15 @@ static bool open_from(struct unwind *unwind, size_t at, struct str *why)
 	return false;
 }
 
-int unwind_open(struct unwind *unwind, const char *arch, unwind_path_fn *path_of, void *path_context,
+int unwind_open(struct unwind *unwind, const char *arch, unwind_file_fn *file_of, void *file_context,
 		struct str *err)
 {
 	struct str why = STR_INIT;
 	int code = 0;
 
 	*unwind = (struct unwind){ .arch = arch ? arch : "",
-				   .path_of = path_of,
-				   .path_context = path_context };
+				   .file_of = file_of,
+				   .file_context = file_context };
 	str_add(&why, "no unwinder for the architecture '");
 	str_add_printable(&why, unwind->arch, strlen(unwind->arch));
 	str_addc(&why, '\'');
@@ -71,8 +71,8 @@ static struct unwind *second(struct unwind *unwind)
 		;
 	unwind->second = xcalloc(1, sizeof(*unwind->second));
 	unwind->second->arch = unwind->arch;
-	unwind->second->path_of = unwind->path_of;
-	unwind->second->path_context = unwind->path_context;
+	unwind->second->file_of = unwind->file_of;
+	unwind->second->file_context = unwind->file_context;
 	if (!open_from(unwind->second, at, &why)) {
 		free(unwind->second);
 		unwind->second = NULL;

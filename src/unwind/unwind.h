@@ -14,8 +14,9 @@
 
 enum { UNWIND_FRAMES_MAX = 127 }; /* as perf has it */
 
-/* Fills path with the ELF file of a dso: true; false: there is none. */
-typedef bool unwind_path_fn(void *context, const struct dso *dso, struct str *path);
+/* The ELF file of a dso, which lives as long as the unwinder is open; NULL: there is none. */
+struct elf_file; /* elf.h */
+typedef struct elf_file *unwind_file_fn(void *context, const struct dso *dso);
 
 enum unwind_end {
 	UNWIND_COMPLETE, /* the outermost frame was reached */
@@ -34,8 +35,8 @@ struct unwind {
 	const struct unwinder *unwinder;
 	void *state; /* of the unwinder */
 	const char *arch;
-	unwind_path_fn *path_of;
-	void *path_context;
+	unwind_file_fn *file_of;
+	void *file_context;
 	struct unwind_counts counts;
 	/*
 	 * The next unwinder that handles arch, opened when this one first finds no way on, and asked then: its
@@ -78,7 +79,7 @@ struct unwinder {
 extern const struct unwinder unwind_libunwind, unwind_libdw;
 
 /* -ENOSYS with a sentence: no unwinder for this architecture. */
-int unwind_open(struct unwind *unwind, const char *arch, unwind_path_fn *path_of, void *path_context,
+int unwind_open(struct unwind *unwind, const char *arch, unwind_file_fn *file_of, void *file_context,
 		struct str *err);
 void unwind_close(struct unwind *unwind);
 /*

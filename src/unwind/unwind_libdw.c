@@ -20,31 +20,20 @@
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#define LIBELF_FUNCTIONS(FN)                                                                       \
-	FN(elf_version)                                                                            \
-	FN(elf_begin)                                                                              \
-	FN(elf_end) FN(elf_cntl) FN(elf_kind) FN(elf_nextscn) FN(elf_getshdrstrndx) FN(elf_strptr) \
-		FN(gelf_getshdr) FN(gelf_getchdr) FN(gelf_update_shdr)
 #define LIBDW_FUNCTIONS(FN)                                                                        \
 	FN(dwarf_begin_elf)                                                                        \
 	FN(dwarf_end)                                                                              \
 	FN(dwarf_getcfi) FN(dwarf_getcfi_elf) FN(dwarf_cfi_end) FN(dwarf_cfi_addrframe)            \
 		FN(dwarf_frame_info) FN(dwarf_frame_cfa) FN(dwarf_frame_register)
 
-enum {
-	ROWS = 4096, /* a power of 2; a row is about 600 bytes */
-	UNPACKED_FREE = 64 << 20, /* what any packed .debug_frame may become, */
-	UNPACKED_MAX = 16, /* and how many times the file's size beyond that */
-};
+enum { ROWS = 4096 }; /* a power of 2; a row is about 600 bytes */
 
 /* What libdw has read of one image. */
 struct tables {
 	const struct image *image;
-	Elf *elf, *debug_elf;
+	struct elf_file elf, debug_elf; /* views; elf NULL: not to be had */
 	Dwarf *debug;
 	Dwarf_CFI *eh, *frame; /* .eh_frame, .debug_frame */
 	bool tried_frame;
@@ -59,14 +48,13 @@ struct row {
 };
 
 struct libdw {
-	void *elf_handle, *dw_handle;
+	void *dw_handle;
 	struct unwind_memory memory;
 	struct index by_image;
 	struct tables **tables;
 	size_t n_tables, cap_tables;
 	struct row *rows;
 #define MEMBER(name) __typeof__(name) *name;
-	LIBELF_FUNCTIONS(MEMBER)
 	LIBDW_FUNCTIONS(MEMBER)
 #undef MEMBER
 };
@@ -85,27 +73,37 @@ struct step {
 
 /* ---- tables of a file ---- */
 
-static Elf *begin(const struct libdw *lib, const struct image *image, int *fd)
+static bool is_debug_frame(const char *section)
 {
-	Elf *elf;
-
-	*fd = image_reopen(image);
-	if (*fd < 0)
-		return NULL;
-	elf = lib->elf_begin(*fd, ELF_C_READ, NULL);
-	if (elf && lib->elf_kind(elf) == ELF_K_ELF)
-		return elf;
-	if (elf)
-		lib->elf_end(elf);
-	close(*fd);
-	return NULL;
+	return !strcmp(section, ".debug_frame");
 }
 
-/* What is needed has been read: the descriptor goes. */
-static void done_reading(const struct libdw *lib, Elf *elf, int fd)
+static bool is_none(const char *section)
 {
-	lib->elf_cntl(elf, ELF_C_FDDONE);
-	close(fd);
+	(void)section;
+	return false;
+}
+
+/* A view of the file for libdw, in which only these debug sections have contents; the file is held then. */
+static bool begin(const struct image *image, struct elf_file *view, bool (*wanted)(const char *section))
+{
+	struct str ignored = STR_INIT;
+	bool begun = false;
+
+	if (!elf_file_hold(image->file, &ignored)) {
+		begun = !elf_view_open(view, image->file, wanted, &ignored);
+		if (!begun)
+			elf_file_let_go(image->file);
+	}
+	str_release(&ignored);
+	return begun;
+}
+
+/* What is needed has been read. */
+static void done_reading(const struct image *image, struct elf_file *view)
+{
+	elf_view_done(view);
+	elf_file_let_go(image->file);
 }
 
 static struct tables *tables_of(struct libdw *lib, const struct image *image)
@@ -114,82 +112,39 @@ static struct tables *tables_of(struct libdw *lib, const struct image *image)
 	size_t at = index_first(&lib->by_image, hash);
 	struct tables *tables;
 	uint32_t i;
-	int fd;
 
 	while (index_next(&lib->by_image, hash, &at, &i))
 		if (lib->tables[i]->image == image)
 			return lib->tables[i];
 	tables = xcalloc(1, sizeof(*tables));
 	tables->image = image;
+	tables->elf.fd = tables->debug_elf.fd = -1;
 	index_add(&lib->by_image, hash, (uint32_t)lib->n_tables);
 	VEC_GROW(lib->tables, lib->n_tables, lib->cap_tables);
 	lib->tables[lib->n_tables++] = tables;
-	tables->elf = begin(lib, image, &fd);
-	if (tables->elf) {
-		tables->eh = lib->dwarf_getcfi_elf(tables->elf);
-		done_reading(lib, tables->elf, fd);
+	if (begin(image, &tables->elf, is_none)) {
+		tables->eh = lib->dwarf_getcfi_elf(tables->elf.elf);
+		done_reading(image, &tables->elf);
 	}
 	return tables;
 }
 
-/* Does the section, unpacked, fit into the bound? Its size stands in front of the packed bytes. */
-static bool fits(const struct libdw *lib, Elf_Scn *section, const GElf_Shdr *header,
-		 uint64_t file_bytes)
-{
-	GElf_Chdr packed;
-
-	return !(header->sh_flags & SHF_COMPRESSED) ||
-	       (lib->gelf_getchdr(section, &packed) &&
-		packed.ch_size <= UNPACKED_FREE + UNPACKED_MAX * file_bytes);
-}
-
-/*
- * Has it a .debug_frame? libdw would read and unpack all debug sections for it: in memory the others become
- * sections without contents.
- */
-static bool keep_debug_frame(const struct libdw *lib, Elf *elf, uint64_t file_bytes)
-{
-	Elf_Scn *section = NULL;
-	bool has = false;
-	size_t names;
-
-	if (lib->elf_getshdrstrndx(elf, &names))
-		return false;
-	while ((section = lib->elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name = lib->gelf_getshdr(section, &header)
-					   ? lib->elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-
-		if (!name || header.sh_type == SHT_NOBITS ||
-		    (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)))
-			continue;
-		if (!strcmp(name, ".debug_frame") && fits(lib, section, &header, file_bytes)) {
-			has = true;
-			continue;
-		}
-		header.sh_type = SHT_NOBITS;
-		lib->gelf_update_shdr(section, &header);
-	}
-	return has;
-}
-
-/* Not before it is needed. */
+/* Not before it is needed. libdw would read and unpack all debug sections for it. */
 static Dwarf_CFI *debug_frame(struct libdw *lib, struct tables *tables)
 {
-	int fd;
+	struct elf_section section;
 
 	if (tables->tried_frame)
 		return tables->frame;
 	tables->tried_frame = true;
-	tables->debug_elf = begin(lib, tables->image, &fd);
-	if (!tables->debug_elf)
+	if (!begin(tables->image, &tables->debug_elf, is_debug_frame))
 		return NULL;
-	if (keep_debug_frame(lib, tables->debug_elf, tables->image->file_size))
-		tables->debug = lib->dwarf_begin_elf(tables->debug_elf, DWARF_C_READ, NULL);
+	if (elf_section_named(&tables->debug_elf, ".debug_frame", &section) &&
+	    section.header.sh_type != SHT_NOBITS)
+		tables->debug = lib->dwarf_begin_elf(tables->debug_elf.elf, DWARF_C_READ, NULL);
 	if (tables->debug)
 		tables->frame = lib->dwarf_getcfi(tables->debug);
-	done_reading(lib, tables->debug_elf, fd);
+	done_reading(tables->image, &tables->debug_elf);
 	return tables->frame;
 }
 
@@ -199,10 +154,8 @@ static void tables_free(const struct libdw *lib, struct tables *tables)
 		lib->dwarf_cfi_end(tables->eh);
 	if (tables->debug)
 		lib->dwarf_end(tables->debug);
-	if (tables->elf)
-		lib->elf_end(tables->elf);
-	if (tables->debug_elf)
-		lib->elf_end(tables->debug_elf);
+	elf_file_close(&tables->elf);
+	elf_file_close(&tables->debug_elf);
 	free(tables);
 }
 
@@ -400,26 +353,18 @@ static bool libdw_handles(const char *arch)
 
 static int libdw_open(struct unwind *unwind, struct str *err)
 {
-	static const struct library_symbol elf_symbols[] = {
+	static const struct library_symbol symbols[] = {
 #define ROW(name) { #name, offsetof(struct libdw, name) },
-		LIBELF_FUNCTIONS(ROW)
-	};
-	static const struct library_symbol dw_symbols[] = { LIBDW_FUNCTIONS(ROW)
+		LIBDW_FUNCTIONS(ROW)
 #undef ROW
 	};
 	struct libdw *lib = xcalloc(1, sizeof(*lib));
 
 	unwind->state = lib;
 	unwind_memory_init(&lib->memory, unwind);
-	lib->elf_handle =
-		library_load("libelf.so.1", elf_symbols, ARRAY_SIZE(elf_symbols), lib, err);
-	if (!lib->elf_handle)
-		return -ENOSYS;
-	lib->dw_handle = library_load("libdw.so.1", dw_symbols, ARRAY_SIZE(dw_symbols), lib, err);
+	lib->dw_handle = library_load("libdw.so.1", symbols, ARRAY_SIZE(symbols), lib, err);
 	if (!lib->dw_handle)
 		return -ENOSYS;
-	if (lib->elf_version(EV_CURRENT) == EV_NONE)
-		return fail(err, -ENOSYS, "libelf.so.1 is of another ELF version");
 	lib->rows = xcalloc(ROWS, sizeof(*lib->rows));
 	return 0;
 }
@@ -440,8 +385,6 @@ static void libdw_close(struct unwind *unwind)
 	unwind_memory_release(&lib->memory);
 	if (lib->dw_handle)
 		dlclose(lib->dw_handle);
-	if (lib->elf_handle)
-		dlclose(lib->elf_handle);
 	free(lib);
 	unwind->state = NULL;
 }

@@ -52,7 +52,6 @@ bool unwind_memory_start(struct unwind_memory *memory, const struct unwind_input
 static struct image *image_of(struct unwind_memory *memory, const struct dso *dso)
 {
 	struct unwind *unwind = memory->unwind;
-	struct str path = STR_INIT;
 
 	if (dso->kind != DSO_FILE && dso->kind != DSO_VDSO)
 		return NULL;
@@ -66,10 +65,8 @@ static struct image *image_of(struct unwind_memory *memory, const struct dso *ds
 	}
 	if (!memory->images[dso->index].tried) {
 		memory->images[dso->index].tried = true;
-		if (unwind->path_of(unwind->path_context, dso, &path))
-			memory->images[dso->index].image =
-				image_open(path.s, memory->arch->machine);
-		str_release(&path);
+		memory->images[dso->index].image =
+			image_open(unwind->file_of(unwind->file_context, dso), memory->arch->machine);
 	}
 	return memory->images[dso->index].image;
 }
@@ -106,7 +103,7 @@ static const struct module *add_module(struct unwind_memory *memory, size_t at, 
 		return NULL;
 	module = (struct module){ map->start, map->end, 0, image_of(memory, map->dso) };
 	offset = ip - map->start + map->pgoff;
-	if (module.image && image_vaddr(module.image, offset, &vaddr))
+	if (module.image && elf_file_vaddr(module.image->file, offset, &vaddr))
 		module.bias = ip - vaddr;
 	else
 		module.image = NULL;
@@ -198,9 +195,9 @@ bool unwind_memory_trampoline(struct unwind_memory *memory, uint64_t ip)
 
 bool unwind_memory_entry(struct unwind_memory *memory, const struct module *module, uint64_t ip)
 {
-	uint64_t within = ip - module->bias - module->image->entry;
+	uint64_t within = ip - module->bias - module->image->file->entry;
 
-	if (!module->image->entry || within >= ENTRY_BYTES)
+	if (!module->image->file->entry || within >= ENTRY_BYTES)
 		return false;
 	memory->why = UNWIND_COMPLETE;
 	return true;

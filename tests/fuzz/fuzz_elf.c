@@ -47,14 +47,13 @@ static void read_elf(void *bytes, size_t n)
 	struct symbol_table table;
 	struct str err = STR_INIT;
 	size_t section_bytes;
-	unsigned had = 0;
 	uint32_t crc;
 
 	symbol_table_init(&table);
 	if (!elf_file_open_memory(&file, bytes, n, "input", &err)) {
 		uint64_t vaddr, back;
 
-		elf_symbols_read(&file, &table, &had, &err);
+		elf_symbols_read(&file, &table, &err);
 		elf_plt_read(&file, &table, &err);
 		elf_minidebug_read(&file, &table, &err);
 		elf_bounds_read(&file, &bounds);
@@ -81,7 +80,7 @@ static void read_dwarf(int fd)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	file = dwarf_file_open(path, NULL, &err);
+	file = dwarf_file_open(NULL, path, NULL, &err);
 	for (uint64_t at = 0; file && at < LOOKUPS; at++) {
 		uint64_t vaddr = at < 16 ? at : 0x1000 + at * 16;
 

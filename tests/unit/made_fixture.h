@@ -205,8 +205,8 @@ static inline bool made_open(struct made *made, struct unwind *unwind, const str
 
 	*unwind = (struct unwind){ .unwinder = unwinder,
 				   .arch = m->arch,
-				   .path_of = own_path,
-				   .path_context = &made->own,
+				   .file_of = own_file,
+				   .file_context = &made->own,
 				   .second_tried = true };
 	if (!unwinder->handles(m->arch))
 		return false;

@@ -152,7 +152,7 @@ static void recorded_id(uint8_t first)
 static void expect(const char *runtime, const char *debug, const char *why)
 {
 	dso_files_release(&files);
-	dso_files_find(&options, &recording, NULL, &dso, &files);
+	dso_files_find(&options, NULL, &recording, NULL, &dso, &files);
 	if (runtime && files.runtime)
 		assert_string_equal(files.runtime, in_tree(runtime));
 	else
@@ -321,7 +321,7 @@ static void the_running_kernels_vdso_is_at_hand(void **state)
 	expect(NULL, NULL, "its build-id is not in the recording");
 	dso.build_id = vdso.build_id;
 	dso_files_release(&files);
-	dso_files_find(&options, &recording, NULL, &dso, &files);
+	dso_files_find(&options, NULL, &recording, NULL, &dso, &files);
 	assert_string_equal(files.runtime, path);
 	assert_string_equal(files.why.s, "");
 	dso.build_id.bytes[0] ^= 1;

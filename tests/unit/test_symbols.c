@@ -231,7 +231,7 @@ static void without_inlines_there_is_one_frame(void **state)
 static void a_missing_file_says_so(void **state)
 {
 	static char path[] = "/nowhere/lib\033[31m.so";
-	struct str found = STR_INIT, why = STR_INIT;
+	struct str why = STR_INIT;
 
 	(void)state;
 	self.path = path;
@@ -241,24 +241,22 @@ static void a_missing_file_says_so(void **state)
 	assert_null(strchr(symbols_why(symbols, &self), '\033'));
 	assert_null(symbols_source(symbols, &self));
 	assert_int_equal(symbols_frames(symbols, &self, 0x1000, 0).n, 1);
-	assert_false(symbols_elf_path(symbols, &self, &found, &why));
+	assert_null(symbols_elf_file(symbols, &self, &why));
 	assert_true(why.len);
-	str_release(&found);
 	str_release(&why);
 }
 
 static void a_replaced_file_is_not_used(void **state)
 {
-	struct str found = STR_INIT, why = STR_INIT;
+	struct str why = STR_INIT;
 
 	(void)state;
 	self.build_id = (struct build_id){ 20, { 0x12, 0x34 } };
 	assert_string_equal(at(&self, start_of_known()), "none");
 	assert_int_equal(symbols_state(symbols, &self), SYM_NONE);
 	assert_non_null(strstr(symbols_why(symbols, &self), "replaced since the recording"));
-	assert_false(symbols_elf_path(symbols, &self, &found, &why));
+	assert_null(symbols_elf_file(symbols, &self, &why));
 	assert_string_equal(why.s, symbols_why(symbols, &self));
-	str_release(&found);
 	str_release(&why);
 }
 
@@ -320,16 +318,18 @@ static void a_debug_file_alone_names_offsets(void **state)
 	str_release(&id);
 }
 
-static void the_path_of_a_file(void **state)
+static void the_file_of_a_dso(void **state)
 {
-	struct str found = STR_INIT, why = STR_INIT;
+	struct elf_file *found;
+	struct str why = STR_INIT;
 
 	(void)state;
 	begin();
-	assert_true(symbols_elf_path(symbols, &self, &found, &why));
-	assert_string_equal(found.s, self_path);
+	found = symbols_elf_file(symbols, &self, &why);
+	assert_non_null(found);
+	assert_string_equal(found->path, self_path);
+	assert_ptr_equal(symbols_elf_file(symbols, &self, &why), found);
 	assert_int_equal(symbols_state(symbols, &self), SYM_UNTRIED);
-	str_release(&found);
 	str_release(&why);
 }
 
@@ -472,7 +472,7 @@ int main(void)
 		TEST(a_missing_file_says_so),
 		TEST(a_replaced_file_is_not_used),
 		TEST(a_debug_file_alone_names_offsets),
-		TEST(the_path_of_a_file),
+		TEST(the_file_of_a_dso),
 		TEST(below_symfs_are_all_files),
 		TEST(a_vmlinux_that_was_moved),
 		TEST(a_bpf_program_is_its_own_symbol),

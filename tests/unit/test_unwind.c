@@ -65,8 +65,8 @@ static bool open_only(struct unwind *unwind, const struct unwinder *unwinder)
 
 	*unwind = (struct unwind){ .unwinder = unwinder,
 				   .arch = NATIVE,
-				   .path_of = own_path,
-				   .path_context = &own,
+				   .file_of = own_file,
+				   .file_context = &own,
 				   .second_tried = true };
 	if (!unwinder->handles(NATIVE))
 		return false;
@@ -170,7 +170,7 @@ static void test_inputs_without_64_bit_registers(void **state)
 	struct str err = STR_INIT;
 
 	(void)state;
-	assert_int_equal(unwind_open(&unwind, NATIVE, own_path, &own, &err), 0);
+	assert_int_equal(unwind_open(&unwind, NATIVE, own_file, &own, &err), 0);
 	input.abi = 0;
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 0);
 	input.abi = 2;
@@ -195,7 +195,7 @@ static void test_limit(void **state)
 	struct str err = STR_INIT;
 
 	(void)state;
-	assert_int_equal(unwind_open(&unwind, NATIVE, own_path, &own, &err), 0);
+	assert_int_equal(unwind_open(&unwind, NATIVE, own_file, &own, &err), 0);
 	assert_int_equal(unwind_frames(&unwind, &own.input, ips, 5), 5);
 	assert_int_equal(ips[4], returns[3]);
 	assert_int_equal(ips[5], 0);
@@ -286,12 +286,12 @@ static void test_unknown_architecture(void **state)
 	uint64_t ip;
 
 	(void)state;
-	assert_int_equal(unwind_open(&unwind, "vax\33[2J", own_path, &own, &err), -ENOSYS);
+	assert_int_equal(unwind_open(&unwind, "vax\33[2J", own_file, &own, &err), -ENOSYS);
 	assert_non_null(strstr(err.s, "'vax\\x1b[2J'"));
 	assert_int_equal(unwind_frames(&unwind, &own.input, &ip, 1), 0);
 	unwind_close(&unwind);
 	str_reset(&err);
-	assert_int_equal(unwind_open(&unwind, NULL, own_path, &own, &err), -ENOSYS);
+	assert_int_equal(unwind_open(&unwind, NULL, own_file, &own, &err), -ENOSYS);
 	unwind_close(&unwind);
 	str_release(&err);
 }

@@ -5,6 +5,7 @@
 #ifndef UNWIND_FIXTURE_H
 #define UNWIND_FIXTURE_H
 
+#include "elf/elf.h"
 #include "space/space.h"
 #include "unwind/unwind.h"
 
@@ -29,7 +30,8 @@ struct own {
 	uint64_t regs[OWN_REGS_MAX];
 	uint8_t stack[OWN_STACK_BYTES];
 	uint64_t stack_end;
-	bool no_files; /* path_of finds nothing */
+	bool no_files; /* file_of finds nothing */
+	struct elf_files *files;
 };
 
 /* One more dso and its map. Paths live as long as the program. */
@@ -76,15 +78,21 @@ static inline void own_release(struct own *own)
 	for (size_t i = 0; i < OWN_DSOS_MAX; i++)
 		free(own->dsos[i].path);
 	space_release(&own->space);
+	elf_files_free(own->files);
 }
 
-static inline bool own_path(void *context, const struct dso *dso, struct str *path)
+static inline struct elf_file *own_file(void *context, const struct dso *dso)
 {
-	const struct own *own = context;
+	struct own *own = context;
+	struct elf_file *file = NULL;
+	struct str err = STR_INIT;
 
-	if (!own->no_files)
-		str_add(path, dso->path);
-	return !own->no_files;
+	if (!own->files)
+		own->files = elf_files_new();
+	if (!own->no_files && !elf_files_open(own->files, dso->path, &file, &err))
+		elf_file_let_go(file);
+	str_release(&err);
+	return file;
 }
 
 /* Registers by the kernel's bits, and the stack from its pointer on. */

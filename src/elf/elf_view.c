@@ -1,0 +1,169 @@
+/*
+ * elf_view: an ELF file as libdw is to see it. libdw reads and unpacks all debug sections when it opens a file,
+ * without a bound (a megabyte of zeros was a thousand), and knows only what its libelf can unpack. So what it is
+ * not to read becomes a section without contents, in memory, and what is packed is unpacked before, within the
+ * bound that all packed sections of a file have.
+ *
+ * Source: ELF specification, "Section Compression"; binutils' documentation of .zdebug sections.
+ */
+#include "elf/elf_internal.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum { GNU_HEADER_BYTES = 12 }; /* "ZLIB" and the size, big-endian, in front of a .zdebug section */
+
+static bool is_debug(const char *name)
+{
+	return !strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8);
+}
+
+/* libdw unpacks this kind; what it says that it would become is what libelf makes of it. */
+static bool spend_gnu_packed(struct elf_file *view, const struct elf_section *section)
+{
+	Elf_Data *data = libelf()->elf_rawdata(section->scn, NULL);
+	const uint8_t *at;
+	uint64_t bytes = 0;
+
+	if (!data || !data->d_buf || data->d_size < GNU_HEADER_BYTES)
+		return true;
+	at = data->d_buf;
+	for (size_t i = 4; i < GNU_HEADER_BYTES; i++)
+		bytes = bytes << 8 | at[i];
+	return elf_unpack_spend(view, bytes);
+}
+
+/* Its bytes take the place of what libelf has read, as if it had never been packed. */
+static void put_unpacked(const struct elf_section *section, const struct elf_unpacked *unpacked)
+{
+	Elf_Data *data = libelf()->elf_rawdata(section->scn, NULL);
+	GElf_Shdr header = section->header;
+
+	if (!data)
+		return;
+	data->d_buf = unpacked->bytes;
+	data->d_size = unpacked->n;
+	header.sh_flags &= ~(uint64_t)SHF_COMPRESSED;
+	header.sh_size = unpacked->n;
+	libelf()->gelf_update_shdr(section->scn, &header);
+}
+
+static void leave_out(const struct elf_section *section)
+{
+	GElf_Shdr header = section->header;
+
+	header.sh_type = SHT_NOBITS;
+	libelf()->gelf_update_shdr(section->scn, &header);
+}
+
+/* What can't be unpacked has no contents; false: it would become too much. */
+static bool unpack(struct elf_file *view, const struct elf_section *section)
+{
+	const struct elf_unpacked *unpacked;
+	GElf_Chdr header;
+
+	if (!(section->header.sh_flags & SHF_COMPRESSED))
+		return strncmp(section->name, ".zdebug", strlen(".zdebug")) || spend_gnu_packed(view, section);
+	if (!libelf()->gelf_getchdr(section->scn, &header)) {
+		leave_out(section);
+		return true;
+	}
+	if (header.ch_size > view->unpack_left)
+		return false;
+	if (header.ch_type == ELFCOMPRESS_ZSTD) {
+		unpacked = elf_section_unpack_zstd(view, section->scn);
+		if (unpacked)
+			put_unpacked(section, unpacked);
+	} else {
+		unpacked = NULL;
+		elf_unpack_spend(view, header.ch_size);
+		if (libelf()->elf_compress(section->scn, 0, 0) >= 0)
+			return true;
+	}
+	if (!unpacked)
+		leave_out(section);
+	return true;
+}
+
+/* libelf would change the bytes of a file in memory: the view gets its own. */
+static void begin(struct elf_file *view, const struct elf_file *file)
+{
+	view->unpack_left = elf_unpack_budget(file->unpacked ? file->unpacked_bytes :
+							       (uint64_t)file->stat.st_size);
+	if (!file->unpacked) {
+		view->elf = libelf()->elf_begin(file->fd, ELF_C_READ, NULL);
+		return;
+	}
+	view->unpacked = xmalloc(file->unpacked_bytes);
+	view->unpacked_bytes = file->unpacked_bytes;
+	memcpy(view->unpacked, file->unpacked, file->unpacked_bytes);
+	view->elf = libelf()->elf_memory(view->unpacked, view->unpacked_bytes);
+}
+
+int elf_view_open(struct elf_file *view, struct elf_file *file, bool (*wanted)(const char *section),
+		  struct str *err)
+{
+	struct elf_section section = { 0 };
+
+	*view = (struct elf_file){
+		.fd = -1,
+		.stat = file->stat,
+		.path = xstrdup(file->path),
+		.machine = file->machine,
+		.is_64 = file->is_64,
+		.swapped = file->swapped,
+		.relocatable = file->relocatable,
+		.build_id = file->build_id,
+	};
+	begin(view, file);
+	if (!view->elf) {
+		elf_file_close(view);
+		return fail(err, -ENOEXEC, "it is not an ELF file");
+	}
+	while (elf_section_next(view, &section)) {
+		if (section.header.sh_type == SHT_NOBITS || !is_debug(section.name))
+			continue;
+		if (!wanted(section.name)) {
+			leave_out(&section);
+		} else if (!unpack(view, &section)) {
+			elf_file_close(view);
+			return fail(err, -EFBIG,
+				    "its packed debug sections are refused: they would grow to more than "
+				    "16 times the file");
+		}
+	}
+	return 0;
+}
+
+void elf_view_done(struct elf_file *view)
+{
+	libelf()->elf_cntl(view->elf, ELF_C_FDDONE);
+}
+
+void elf_view_of(struct elf_file *view, void *elf)
+{
+	const bool native_is_little = BYTE_ORDER == LITTLE_ENDIAN;
+	GElf_Ehdr header;
+
+	*view = (struct elf_file){ .fd = -1, .elf = elf };
+	if (!libelf()->gelf_getehdr(elf, &header))
+		return;
+	view->machine = header.e_machine;
+	view->is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
+	view->swapped = (header.e_ident[EI_DATA] == ELFDATA2LSB) != native_is_little;
+}
+
+uint8_t *elf_view_bytes(struct elf_file *view, const struct elf_section *section, size_t *n)
+{
+	Elf_Data *data;
+
+	(void)view;
+	if (section->header.sh_type == SHT_NOBITS)
+		return NULL;
+	data = libelf()->elf_rawdata(section->scn, NULL);
+	if (!data || !data->d_buf)
+		return NULL;
+	*n = data->d_size;
+	return data->d_buf;
+}
