@@ -37,13 +37,15 @@ static bool spend_gnu_packed(struct elf_file *view, const struct elf_section *se
 /* Its bytes take the place of what libelf has read, as if it had never been packed. */
 static void put_unpacked(const struct elf_section *section, const struct elf_unpacked *unpacked)
 {
-	Elf_Data *data = libelf()->elf_rawdata(section->scn, NULL);
+	Elf_Data *data[] = { libelf()->elf_rawdata(section->scn, NULL), libelf()->elf_getdata(section->scn, NULL) };
 	GElf_Shdr header = section->header;
 
-	if (!data)
-		return;
-	data->d_buf = unpacked->bytes;
-	data->d_size = unpacked->n;
+	for (size_t i = 0; i < ARRAY_SIZE(data); i++) {
+		if (!data[i])
+			continue;
+		data[i]->d_buf = unpacked->bytes;
+		data[i]->d_size = unpacked->n;
+	}
 	header.sh_flags &= ~(uint64_t)SHF_COMPRESSED;
 	header.sh_size = unpacked->n;
 	libelf()->gelf_update_shdr(section->scn, &header);

@@ -15,16 +15,18 @@ enum { INLINES_MAX = 128 };
 
 static struct dwarf_file *dwarf_of(struct symbols *symbols, struct dso_state *state)
 {
+	const struct dso_files *files;
 	struct str err = STR_INIT;
 	const char *paths[2];
 
 	if (state->dwarf_tried)
 		return state->dwarf;
 	state->dwarf_tried = true;
-	if (!state->from_elf)
+	if (!state->from_elf && state->dso->kind != DSO_MODULE)
 		return NULL;
-	paths[0] = state->files.debug;
-	paths[1] = state->files.runtime;
+	files = dso_state_files(symbols, state); /* a module's names are not from its file, mostly */
+	paths[0] = files->debug;
+	paths[1] = files->runtime;
 	for (size_t i = 0; i < ARRAY_SIZE(paths) && !state->dwarf; i++) {
 		if (!paths[i] || (i && paths[0] && !strcmp(paths[0], paths[1])))
 			continue;
@@ -101,7 +103,7 @@ void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct an
 
 	answer->has_lines = lines;
 	fill_alone(symbols, answer);
-	if (!dwarf || !dso_state_vaddr(state, answer->addr, &vaddr))
+	if (!dwarf || !dso_state_elf_vaddr(state, answer->addr, &vaddr))
 		return;
 	if (inlined)
 		n = dwarf_file_inlines(dwarf, vaddr, lines, inlines, INLINES_MAX);

@@ -98,6 +98,8 @@ struct dso_state *symbols_loaded(struct symbols *symbols, const struct dso *dso)
 struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr);
 /* place.addr as the table has it; false: it lies in no segment. */
 bool dso_state_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vaddr);
+/* place.addr as the ELF files that were found have it, whatever the table is from; false: it has no place there. */
+bool dso_state_elf_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vaddr);
 /* raw for people: demangled where that is wanted, printable; raw itself where nothing changes. */
 const char *symbols_display_name(struct symbols *symbols, const char *raw, bool demangled);
 /* The dso's files, looked for when first asked. */

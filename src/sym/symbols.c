@@ -155,6 +155,15 @@ bool dso_state_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vad
 	return true;
 }
 
+/* Modules are counted from where they were loaded, see elf_module_places. */
+bool dso_state_elf_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vaddr)
+{
+	if (state->dso->kind != DSO_MODULE)
+		return state->from_elf && dso_state_vaddr(state, addr, vaddr);
+	*vaddr = addr - state->dso->start;
+	return state->dso->start && addr >= state->dso->start;
+}
+
 const char *symbols_display_name(struct symbols *symbols, const char *raw, bool demangled)
 {
 	struct str text = STR_INIT, name = STR_INIT;
