@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 enum {
-	SEGMENTS_MAX = 1 << 16,
+	SEGMENTS_MAX = 1 << 16, /* program headers looked at */
+	LOADS_MAX = 256, /* of them kept: each look-up goes over all; linkers make about five */
 	PACKED_BYTES_MAX = 256 << 20,
 	ALT_ID_BYTES_MIN = 2, /* of a build-id that another file is known by */
 	ALT_ID_BYTES_MAX = 64,
@@ -30,7 +31,7 @@ static void read_segments(struct elf_file *file)
 {
 	size_t cap = 0;
 
-	for (int i = 0; i < SEGMENTS_MAX; i++) {
+	for (int i = 0; i < SEGMENTS_MAX && file->n_segments < LOADS_MAX; i++) {
 		struct elf_segment segment;
 		GElf_Phdr header;
 

@@ -9,9 +9,18 @@
  */
 #include "sym/dso_state.h"
 
+#include <errno.h>
+
 enum { INLINES_MAX = 128 };
 
 /* ---- DWARF ---- */
+
+/* What was there and is not read; of what speaks against the names it is the last. */
+static void doubt(struct dso_state *state, const char *why)
+{
+	str_add(&state->why, state->why.len ? "; " : "");
+	str_add_printable(&state->why, why, strlen(why));
+}
 
 static struct dwarf_file *dwarf_of(struct symbols *symbols, struct dso_state *state)
 {
@@ -31,7 +40,9 @@ static struct dwarf_file *dwarf_of(struct symbols *symbols, struct dso_state *st
 		if (!paths[i] || (i && paths[0] && !strcmp(paths[0], paths[1])))
 			continue;
 		symbols_progress(symbols, "reading debug information of", state->dso->name);
-		state->dwarf = dwarf_file_open(symbols->elf_files, paths[i], &symbols->options, &err);
+		if (dwarf_file_open(symbols->elf_files, paths[i], &symbols->options, &state->dwarf, &err) == -EFBIG)
+			doubt(state, err.s);
+		str_reset(&err);
 	}
 	str_release(&err);
 	return state->dwarf;
@@ -92,6 +103,16 @@ static void fill_frames(struct symbols *symbols, struct dso_state *state, struct
 	answer->n_frames = (uint32_t)n;
 }
 
+/* Once for each file, when it is found out. */
+static void tell_refused(struct dso_state *state)
+{
+	const char *why = dwarf_file_refused(state->dwarf);
+
+	if (*why && !state->dwarf_refused)
+		doubt(state, why);
+	state->dwarf_refused = *why;
+}
+
 void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct answer *answer,
 		     bool lines)
 {
@@ -107,6 +128,7 @@ void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct an
 		return;
 	if (inlined)
 		n = dwarf_file_inlines(dwarf, vaddr, lines, inlines, INLINES_MAX);
+	tell_refused(state);
 	if (n <= 1) {
 		inlines[0] = (struct dwarf_inline){ 0 };
 		if (!lines || !dwarf_file_line(dwarf, vaddr, &inlines[0].line))

@@ -56,7 +56,7 @@ struct dso_state {
 	struct elf_bounds bounds; /* of the functions of the file that ran; read when a name is missing */
 	bool bounds_tried;
 	struct dwarf_file *dwarf; /* see dso_frames.c */
-	bool dwarf_tried;
+	bool dwarf_tried, dwarf_refused; /* some of it is not read, and that is in why */
 	struct index answer_index, held_index, inlined_index;
 	struct answer *answers; /* by address */
 	size_t n_answers, cap_answers;

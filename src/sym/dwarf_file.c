@@ -11,6 +11,7 @@
  */
 #include "sym/dwarf_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 bool dwarf_file_spend(struct dwarf_file *file, uint64_t work)
@@ -135,14 +136,16 @@ uint32_t dwarf_file_name(struct dwarf_file *file, const char *base, const char *
 	return (uint32_t)file->n_names++;
 }
 
-struct dwarf_file *dwarf_file_open(struct elf_files *elf_files, const char *path,
-				   const struct sym_options *options, struct str *err)
+int dwarf_file_open(struct elf_files *elf_files, const char *path, const struct sym_options *options,
+		    struct dwarf_file **opened, struct str *err)
 {
 	const struct dw_lib *lib = dw_lib_get(err);
 	struct dwarf_file *file;
+	int rc;
 
+	*opened = NULL;
 	if (!lib)
-		return NULL;
+		return -ENOSYS;
 	file = xcalloc(1, sizeof(*file));
 	file->lib = lib;
 	file->view.fd = file->alt_view.fd = -1;
@@ -152,11 +155,14 @@ struct dwarf_file *dwarf_file_open(struct elf_files *elf_files, const char *path
 	str_init(&file->path_buffer);
 	VEC_GROW(file->names, file->n_names, file->cap_names);
 	file->names[file->n_names++] = NULL;
-	if (dwarf_elf_open(file, options, err) || dwarf_units_read(file, err)) {
+	rc = dwarf_elf_open(file, options, err);
+	if (!rc)
+		rc = dwarf_units_read(file, err);
+	if (rc)
 		dwarf_file_close(file);
-		return NULL;
-	}
-	return file;
+	else
+		*opened = file;
+	return rc;
 }
 
 void dwarf_file_close(struct dwarf_file *file)

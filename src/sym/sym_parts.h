@@ -136,12 +136,12 @@ int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table
 /* ---- dwarf_*.c: one file's DWARF ---- */
 struct dwarf_file;
 /*
- * NULL with a sentence: no DWARF, or broken. vaddr: addresses below are the ELF file's own. options: where other
+ * *file, or a negative errno with a sentence: -ENODATA: it has no DWARF; -EFBIG: it is refused. vaddr: addresses below are the ELF file's own. options: where other
  * files that it needs are looked for (symfs, debug_dirs); NULL: in the usual places. elf_files: they are opened
  * through it; NULL: each time.
  */
-struct dwarf_file *dwarf_file_open(struct elf_files *elf_files, const char *path,
-				   const struct sym_options *options, struct str *err);
+int dwarf_file_open(struct elf_files *elf_files, const char *path, const struct sym_options *options,
+		    struct dwarf_file **file, struct str *err);
 /* Why some of its DWARF is not read, one clause; "": all that is looked for is. It may become known later. */
 const char *dwarf_file_refused(const struct dwarf_file *file);
 void dwarf_file_close(struct dwarf_file *file);

@@ -42,6 +42,7 @@ test_dwarf()
 	has "before: the inlined function" 'inlined' "$(cat before)"
 	bombed .debug_str "$PSTAT" report -i x
 	has "the function is still there" 'outer' "$(cat text)"
+	has "it is told why its inlined functions are not" 'its packed debug sections are refused' "$(cat text)"
 }
 
 # libdw opens the file of a split unit by itself.
