@@ -1,8 +1,8 @@
 /*
- * dso_load: where the names of each kind of dso come from.
+ * dso_load: where the names of each kind of dso come from: the rows of sources[], at the end, asked in their order.
  *
- *   file, vdso     .symtab of the file or of its debug file, else .gnu_debugdata and .dynsym; and its PLT
- *   kernel, module kernel_names.c, module_names.c
+ *   file, vdso     .symtab of the debug file, or else of the file, else .gnu_debugdata and .dynsym; and its PLT
+ *   kernel, module kernel_names.c, module_names.c: lists of names, and the same of their files
  *   BPF            the one name that its KSYMBOL record gave it
  *   anonymous      code_load.c: maps and dumps that run-time compilers write
  *

@@ -3,9 +3,8 @@
  * made once: units when the file is opened, functions and lines of a unit when one of its addresses is
  * first asked for. So a huge file costs its bytes, its list of units, and what was touched.
  *
- * Files are read, not mapped: one that is cut meanwhile gives an error. All that may be wanted of a file is
- * read when it is opened, so no descriptor stays open: a report may have a thousand files. Names are libdw's
- * memory (of functions) or kept once here (of source files); both live as long as the file.
+ * All that may be wanted of a file is read when it is opened: what libdw has then stands alone (elf_view). Names are
+ * libdw's memory (of functions) or kept once here (of source files); both live as long as the file.
  *
  * Only the .dwo files of split DWARF are opened by libdw itself, and mapped.
  */

@@ -136,9 +136,9 @@ int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table
 /* ---- dwarf_*.c: one file's DWARF ---- */
 struct dwarf_file;
 /*
- * *file, or a negative errno with a sentence: -ENODATA: it has no DWARF; -EFBIG: it is refused. vaddr: addresses below are the ELF file's own. options: where other
- * files that it needs are looked for (symfs, debug_dirs); NULL: in the usual places. elf_files: they are opened
- * through it; NULL: each time.
+ * *file, or a negative errno with a sentence: -ENODATA: it has no DWARF; -EFBIG: it is refused. vaddr: addresses
+ * below are the ELF file's own. options: where other files that it needs are looked for (symfs, debug_dirs); NULL: in
+ * the usual places. elf_files: they are opened through it; NULL: each time.
  */
 int dwarf_file_open(struct elf_files *elf_files, const char *path, const struct sym_options *options,
 		    struct dwarf_file **file, struct str *err);
