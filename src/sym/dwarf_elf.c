@@ -100,20 +100,35 @@ static int open_view(struct dwarf_file *file, const char *path, struct elf_file 
 	return rc;
 }
 
-bool dwarf_elf_may_open(const struct dwarf_file *file, const char *path)
+static bool is_any(const char *section)
 {
-	struct str ignored = STR_INIT;
-	struct elf_file elf, view;
-	int rc = elf_file_open(&elf, path, &ignored);
+	(void)section;
+	return true;
+}
 
-	(void)file;
-	if (!rc) {
-		rc = elf_view_open(&view, &elf, is_wanted, &ignored);
-		if (!rc)
-			elf_file_close(&view);
-		elf_file_close(&elf);
-	}
-	str_release(&ignored);
+/* What libdw opens by itself it reads whole. */
+static int try_view(const char *path, struct str *err)
+{
+	struct elf_file elf, view;
+	int rc = elf_file_open(&elf, path, err);
+
+	if (rc)
+		return rc;
+	rc = elf_view_open(&view, &elf, is_any, err);
+	if (!rc)
+		elf_file_close(&view);
+	elf_file_close(&elf);
+	return rc;
+}
+
+bool dwarf_elf_may_open(struct dwarf_file *file, const char *path)
+{
+	struct str why = STR_INIT;
+	int rc = try_view(path, &why);
+
+	if (rc == -EFBIG && !file->refused.len)
+		str_addf(&file->refused, "inlined functions are missing: %s: %s", path, why.s);
+	str_release(&why);
 	return !rc || rc == -ENOENT;
 }
 

@@ -172,8 +172,11 @@ const char *dwarf_file_text(struct dwarf_file *file, Dwarf_Die *die, unsigned at
 /* ---- dwarf_elf.c ---- */
 /* Fills elf, dwarf, alt, their sections, code and budget. dwarf_elf_close also after a failure. */
 int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, struct str *err);
-/* May libdw open this path by itself? Where nothing is, and where a file is that neither waits nor explodes. */
-bool dwarf_elf_may_open(const struct dwarf_file *file, const char *path);
+/*
+ * May libdw open this path by itself? Where nothing is, and where a file is that neither waits nor becomes too much:
+ * the latter is told in `refused`.
+ */
+bool dwarf_elf_may_open(struct dwarf_file *file, const char *path);
 /*
  * Split DWARF in a package (.dwp) beside the file is not read, and libdw, which takes it before .dwo files, must
  * not be asked for either. true: there is one, and it is told in `refused`.

@@ -131,7 +131,7 @@ struct dwarf_unit *dwarf_units_find(struct dwarf_file *file, uint64_t addr)
  * libdw opens whatever file the skeleton names: a pipe would block for ever, a bomb take all memory. Out of the
  * root of another process it is not asked to, since it knows no root but its own.
  */
-static bool may_open(const struct dwarf_file *file, const char *directory, size_t n, const char *name)
+static bool may_open(struct dwarf_file *file, const char *directory, size_t n, const char *name)
 {
 	struct str path = STR_INIT;
 	bool may;

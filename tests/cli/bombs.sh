@@ -60,6 +60,19 @@ test_split_dwarf()
 	has "the function is still there" 'outer' "$(cat text)"
 }
 
+# Of a .dwo file libdw reads what nobody here asks for, too.
+test_split_dwarf_unused()
+{
+	record_app -gsplit-dwarf
+	dwo=$(echo ./*.dwo)
+	[ -e "$dwo" ] || skip "needs a compiler with -gsplit-dwarf"
+	"$PYTHON" "$bomb" make "$dwo" .debug_loc.dwo 300 2>no_section || skip "its .dwo has no list of places"
+	mib=$("$PYTHON" "$bomb" peak "$PSTAT" report -i x 2>text)
+	same "ends well" 0 $?
+	check "in $MOST_MIB MiB, not in 300 more" test "$mib" -le $MOST_MIB
+	has "it is told why its inlined functions are not" '\.dwo: its packed debug sections are refused' "$(cat text)"
+}
+
 test_unwind_tables()
 {
 	record_app -fno-asynchronous-unwind-tables
