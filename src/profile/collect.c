@@ -314,13 +314,13 @@ static void add_share(struct collect *collect, const struct replay_sample *sampl
 	add_to(collect, event, sample->mode, taken, &values);
 }
 
-static void count_place(struct collect *collect, const struct replay_sample *sample)
+static void count_place(struct collect *collect)
 {
 	struct session *session = &collect->profile->session;
 	struct place_row *row = &session->places->v[collect->facts[FACT_PLACE]];
 
 	row->n_samples++;
-	if (collect->kernel_expected || sample->mode != MISC_KERNEL || !row->dso)
+	if (collect->kernel_expected || !row->dso || row->dso->kind != DSO_KERNEL)
 		return;
 	collect->kernel_expected = true;
 	symbols_expect(session->symbols, row->dso);
@@ -348,7 +348,7 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	if (taken) {
 		fill_facts(collect, sample);
 		if (collect->count_places && !profile->shape.branches)
-			count_place(collect, sample);
+			count_place(collect);
 	}
 	for (size_t i = 0; i < n; i++)
 		add_share(collect, sample, &shares[i], taken);

@@ -4,10 +4,12 @@
  */
 #include "profile/profile.h"
 #include "session_fixture.h"
+#include "sym/dso_state.h"
 
 struct targets {
 	struct profile_shape shape;
 	uint64_t quantum_ns;
+	struct session_options session;
 	struct profile *profile;
 	struct reader reader;
 	struct str err;
@@ -26,7 +28,11 @@ static void collect(struct targets *t, struct fix_story *story, uint64_t facts,
 		    const struct filter_options *filters)
 {
 	const struct profile_options options = {
-		.filters = *filters, .time_quantum_ns = t->quantum_ns, .choose = choose, .context = t,
+		.session = t->session,
+		.filters = *filters,
+		.time_quantum_ns = t->quantum_ns,
+		.choose = choose,
+		.context = t,
 	};
 	struct str bytes;
 
@@ -308,6 +314,31 @@ static void buckets_widen(void **state)
 	release(&t, &story);
 }
 
+/* The list of the kernel's names begins to be read at the first sample in the kernel itself, not in a module. */
+static void the_kernel_is_expected(void **state)
+{
+	static struct targets t;
+	struct fix_story story;
+
+	(void)state;
+	for (int in_kernel = 0; in_kernel < 2; in_kernel++) {
+		memset(&t, 0, sizeof(t));
+		t.session.sym.procfs = "/none";
+		t.session.sym.sysfs = "/none";
+		t.session.sym.ignore_vmlinux = true;
+		story_init(&story);
+		story_kernel_map(&story, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
+				 "[kernel.kallsyms]_text");
+		story_kernel_map(&story, 0xffffffffc0000000, 0x10000, 0, "[ext4]");
+		story_sample(&story, 10, PID, PID, 0xffffffffc0001000);
+		if (in_kernel)
+			story_sample(&story, 11, PID, PID, 0xffffffff81001000);
+		collect(&t, &story, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
+		assert_int_equal(!!t.profile->session.symbols->kernel_ahead, in_kernel);
+		release(&t, &story);
+	}
+}
+
 /* ---- notes ---- */
 
 static const struct note *find_note(const struct session *session, const char *beginning)
@@ -413,6 +444,7 @@ int main(void)
 		cmocka_unit_test(what_decays_goes),
 		cmocka_unit_test(a_storm_stays_flat),
 		cmocka_unit_test(buckets_widen),
+		cmocka_unit_test(the_kernel_is_expected),
 		cmocka_unit_test(nothing_to_say),
 		cmocka_unit_test(losses_are_numbers),
 		cmocka_unit_test(files_without_symbols),
