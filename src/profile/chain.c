@@ -96,7 +96,7 @@ static bool add_unwound(struct session *session, const struct replay_sample *sam
 		private->not_unwound++;
 		return false;
 	}
-	n = unwind_frames(&session->unwind, &input, private->unwound, UNWIND_FRAMES_MAX);
+	n = unwind_frames(&session->unwind, &input, private->unwound, private->unwound_room);
 	if (!n)
 		return false;
 	add_recorded(session, sample, user_part(sample));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/utsname.h>
 
-enum { MAX_STACK_DEFAULT = 127, MAX_STACK_MOST = 1 << 16 };
+enum { MAX_STACK_DEFAULT = 127, MAX_STACK_MOST = UNWIND_FRAMES_MAX };
 
 /* ---- what the recording says of its processes, for sym/ ---- */
 
@@ -70,6 +70,7 @@ void session_release(struct session *session)
 	place_totals_release(&private->forgotten);
 	str_release(&private->unwind_why);
 	free(private->frames);
+	free(private->unwound);
 	free(private->linked);
 	free(session->places->v);
 	index_release(&session->places->ix);
@@ -112,6 +113,10 @@ bool session_unwinds(struct session *session)
 	session->can_unwind = !unwind_open(&session->unwind, session_arch(session), file_of, session,
 					   &private->unwind_why);
 	private->unwind_state = session->can_unwind ? UNWIND_READY : UNWIND_IMPOSSIBLE;
+	/* That a stack is whole is known also where few of its frames are shown. */
+	private->unwound_room = session->options.max_stack > MAX_STACK_DEFAULT ? session->options.max_stack :
+										 MAX_STACK_DEFAULT;
+	private->unwound = xcalloc(private->unwound_room, sizeof(*private->unwound));
 	return session->can_unwind;
 }
 

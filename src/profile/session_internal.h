@@ -112,7 +112,8 @@ struct session_private {
 	struct place_totals forgotten; /* of the places that were */
 	struct chain_entry *frames; /* of the last session_chain; room for max_stack */
 	size_t n_frames;
-	uint64_t unwound[UNWIND_FRAMES_MAX];
+	uint64_t *unwound; /* the user's addresses of the last session_chain that was unwound */
+	size_t unwound_room; /* max_stack, and never less than perf's own limit: see session_unwinds */
 	uint64_t *linked; /* the chain of the last session_add_link */
 	size_t cap_linked;
 	enum unwind_state unwind_state;

@@ -4,6 +4,7 @@
  * asked: libunwind needs a search table, which static programs lack, and .debug_frame it has not.
  */
 #include "unwind/unwind.h"
+#include "unwind/unwind_frames.h"
 #include "unwind/unwind_regs.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 static const struct unwinder *const unwinders[] = { &unwind_libunwind, &unwind_libdw };
 
 enum { ABI_NONE = 0, ABI_64 = 2 }; /* PERF_SAMPLE_REGS_ABI_* */
+enum { FRAMES_FREE = 127 }; /* without a look at the size of the stack */
 
 /* Opens the first unwinder from unwinders[at] on that can do the architecture: true; false with why. */
 static bool open_from(struct unwind *unwind, size_t at, struct str *why)
@@ -54,6 +56,9 @@ void unwind_close(struct unwind *unwind)
 		unwind_close(unwind->second);
 	free(unwind->second);
 	unwind->second = NULL;
+	free(unwind->second_ips);
+	unwind->second_ips = NULL;
+	unwind->second_room = 0;
 	if (unwind->unwinder)
 		unwind->unwinder->close(unwind);
 	unwind->unwinder = NULL;
@@ -86,19 +91,32 @@ static size_t better_chain(struct unwind *unwind, const struct unwind_input *inp
 			   size_t n, size_t max, enum unwind_end *end)
 {
 	struct unwind *other = second(unwind);
-	uint64_t other_ips[UNWIND_FRAMES_MAX];
 	enum unwind_end other_end = UNWIND_NO_INFO;
 	size_t other_n;
 
 	if (!other)
 		return n;
-	other_n = other->unwinder->frames(other, input, other_ips, max, &other_end);
+	if (unwind->second_room < max) {
+		unwind->second_ips = xreallocarray(unwind->second_ips, max, sizeof(*ips));
+		unwind->second_room = max;
+	}
+	other_n = other->unwinder->frames(other, input, unwind->second_ips, max, &other_end);
 	if (other_n < n || (other_n == n && other_end != UNWIND_COMPLETE))
 		return n;
-	memcpy(ips, other_ips, other_n * sizeof(*ips));
-	memcpy(unwind->exact, other->exact, sizeof(unwind->exact));
+	memcpy(ips, unwind->second_ips, other_n * sizeof(*ips));
+	memcpy(unwind->exact, other->exact, unwind_exact_words(max) * sizeof(*unwind->exact));
 	*end = other_end;
 	return other_n;
+}
+
+/* What has more frames than its stack has words goes in circles. */
+static size_t frames_at_most(const struct unwind_input *input, size_t max)
+{
+	uint64_t most = FRAMES_FREE + input->stack_bytes / sizeof(uint64_t);
+
+	if (most > UNWIND_FRAMES_MAX)
+		most = UNWIND_FRAMES_MAX;
+	return max < most ? max : (size_t)most;
 }
 
 size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips, size_t max)
@@ -108,8 +126,7 @@ size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, ui
 
 	if (!unwind->unwinder || !max || input->abi == ABI_NONE || !input->regs)
 		return 0;
-	if (max > UNWIND_FRAMES_MAX)
-		max = UNWIND_FRAMES_MAX;
+	max = frames_at_most(input, max);
 	if (input->abi == ABI_64) {
 		n = unwind->unwinder->frames(unwind, input, ips, max, &end);
 		if (end == UNWIND_NO_INFO || end == UNWIND_BROKEN)

@@ -12,7 +12,7 @@
 
 #include "space/space.h"
 
-enum { UNWIND_FRAMES_MAX = 127 }; /* as perf has it */
+enum { UNWIND_FRAMES_MAX = 1 << 16 }; /* whatever the caller asks for */
 
 /* The ELF file of a dso, which lives as long as the unwinder is open; NULL: there is none. */
 struct elf_file; /* elf.h */
@@ -44,12 +44,14 @@ struct unwind {
 	 */
 	struct unwind *second;
 	bool second_tried;
+	uint64_t *second_ips; /* room for its chain */
+	size_t second_room;
 	/*
 	 * Of the last unwind_frames: bit i is set where frame i is an instruction about to run (the sampled
 	 * one, one that a signal interrupted, the code that a handler returns to). All others are return
 	 * addresses: the call lies before them, so names and lines are those of ip - 1.
 	 */
-	uint64_t exact[(UNWIND_FRAMES_MAX + 63) / 64];
+	uint64_t exact[UNWIND_FRAMES_MAX / 64];
 };
 
 /* A thread at one moment. All is borrowed for the call. */
@@ -84,8 +86,9 @@ int unwind_open(struct unwind *unwind, const char *arch, unwind_file_fn *file_of
 void unwind_close(struct unwind *unwind);
 /*
  * The user frames: first the ip of the registers, then return addresses as they are in memory (without the
- * signature that arm64 puts into them). At most max and UNWIND_FRAMES_MAX. Counts how it ended. 0, and not
- * counted: there are no user registers. Lookup addresses are the caller's work, see exact.
+ * signature that arm64 puts into them). At most max and UNWIND_FRAMES_MAX, and not many more than the copied
+ * stack has words: as many as a caller needs one each, so that what goes in circles ends. Counts how it ended. 0,
+ * and not counted: there are no user registers. Lookup addresses are the caller's work, see exact.
  */
 size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips, size_t max);
 /*

@@ -16,6 +16,12 @@ struct unwind_chain {
 	bool next_exact; /* the frame to come was interrupted, it did not call */
 };
 
+/* Of unwind.exact, for so many frames. */
+static inline size_t unwind_exact_words(size_t frames)
+{
+	return (frames + 63) / 64;
+}
+
 static inline void unwind_chain_mark_exact(struct unwind_chain *chain, size_t frame)
 {
 	chain->unwind->exact[frame / 64] |= 1ULL << (frame % 64);
@@ -24,7 +30,8 @@ static inline void unwind_chain_mark_exact(struct unwind_chain *chain, size_t fr
 /* The first frame, the sampled one. max is at least 1. */
 static inline void unwind_chain_start(struct unwind_chain *chain, uint64_t ip, uint64_t sp)
 {
-	memset(chain->unwind->exact, 0, sizeof(chain->unwind->exact));
+	memset(chain->unwind->exact, 0,
+	       unwind_exact_words(chain->max) * sizeof(*chain->unwind->exact));
 	unwind_chain_mark_exact(chain, 0);
 	chain->ips[0] = ip;
 	chain->n = 1;

@@ -48,15 +48,26 @@ test_a_recursive_program()
 	done <<-'END'
 	recurse burn(100000)
 	recurse recurse(depth - 1)
-	recursive recurse(20)
+	recursive recurse(frames)
 	END
 	has "one row for all of them" '^1$' "$("$PSTAT" report -i recursive -g none -s sym | grep -c recurse)"
 }
 
-# share FILE FUNCTION: with what it calls, in percent.
+# Copies of stacks have as many frames as are asked for, also more than perf's 127.
+test_two_hundred_frames()
+{
+	need_paranoid 2
+	recorded tall "$PSTAT" -F 500 -e cpu-clock:u --call-graph dwarf,32768 -- "$CALLERS" recursive 20000 200
+	alike tall "--no-children -S burn --max-stack 250" "--no-children -S burn --max-stack 150" "--no-children -S burn"
+	check "all of it is main's" awk -v all="$(share tall main --max-stack 250)" 'BEGIN { exit !(all > 99) }'
+	run "$PSTAT" report -i tall --max-stack 199
+	has "less is told" 'they have more frames than are shown' "$err"
+}
+
+# share FILE FUNCTION [OPTION...]: with what it calls, in percent.
 share()
 {
-	"$PSTAT" report -i "$1" --children -g none -F overhead_children,sym -t : |
+	"$PSTAT" report -i "$1" "${@:3}" --children -g none -F overhead_children,sym -t : |
 		awk -F ': *' -v name="[.] $2" '{ sub(/ *$/, "", $2) } $2 == name { print $1 + 0 }'
 }
 

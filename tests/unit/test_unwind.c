@@ -12,11 +12,11 @@
 #define NATIVE "aarch64"
 #endif
 
-enum { DEPTH = 20 };
+enum { DEPTH = 20, MANY = 200 };
 
 static struct own own;
 /* The nest, innermost first. */
-static uint64_t returns[DEPTH + 1];
+static uint64_t returns[MANY + 1];
 static volatile int keep;
 
 __attribute__((noinline)) static void innermost(void)
@@ -32,7 +32,7 @@ __attribute__((noinline)) static void innermost(void)
 /* A frame of a size that is known only when it runs: its CFA hangs on the frame pointer. */
 __attribute__((noinline)) static void nest(int depth)
 {
-	uint8_t *room = __builtin_alloca((size_t)depth * 16 + 16);
+	uint8_t *room = __builtin_alloca((size_t)(depth % 8) * 16 + 16);
 
 	returns[depth] = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	room[0] = (uint8_t)depth;
@@ -188,6 +188,29 @@ static void test_inputs_without_64_bit_registers(void **state)
 	str_release(&err);
 }
 
+/* As many as are asked for, also more than perf's 127; the room is just enough. */
+static void test_many_frames(void **state)
+{
+	(void)state;
+	own_release(&own);
+	own_init(&own);
+	nest(MANY);
+	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
+		uint64_t ips[MANY + 1];
+		struct unwind unwind;
+
+		if (!open_only(&unwind, both[u]))
+			continue;
+		assert_int_equal(unwind_frames(&unwind, &own.input, ips, MANY + 1), MANY + 1);
+		for (size_t i = 1; i <= MANY; i++)
+			assert_int_equal(ips[i], returns[i - 1]);
+		assert_int_equal(unwind.exact[0], 1);
+		for (size_t i = 1; i <= MANY / 64; i++)
+			assert_int_equal(unwind.exact[i], 0);
+		unwind_close(&unwind);
+	}
+}
+
 static void test_limit(void **state)
 {
 	uint64_t ips[8] = { 0 };
@@ -262,7 +285,7 @@ static void test_signal_handler(void **state)
 	skip();
 #endif
 	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
-		uint64_t ips[UNWIND_FRAMES_MAX];
+		static uint64_t ips[UNWIND_FRAMES_MAX];
 		struct unwind unwind;
 		size_t n, at = 0;
 
@@ -306,6 +329,7 @@ int main(void)
 		CASE(test_nothing_known_of_the_code),
 		CASE(test_registers_that_lead_nowhere),
 		CASE(test_inputs_without_64_bit_registers),
+		CASE(test_many_frames),
 		CASE(test_limit),
 		CASE(test_maps_that_change),
 		CASE(test_signal_handler),

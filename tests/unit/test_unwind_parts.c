@@ -267,6 +267,47 @@ static void test_link_register(void **state)
 	}
 }
 
+/* Tables of a circle: each of two functions is the other one's caller, from fixed words of the stack. */
+static void test_circle(void **state)
+{
+	static uint64_t ips[UNWIND_FRAMES_MAX];
+	struct machine m = machines[0];
+	uint64_t stack[1024] = { 0 };
+	uint8_t file[FILE_BYTES];
+
+	(void)state;
+	/* The CFA is STACK_AT + 16, and + 32: the return addresses are the second word, and the fourth. */
+	m.leaf = (struct bytes){ { DW_CFA_def_cfa_expression, 9, DW_OP_const8u, 0x10, 0x10, 0, 0, 0xfc, 0x7f }, 11 };
+	m.middle = m.leaf;
+	m.middle.v[3] = 0x20;
+	make_file(&m, file);
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+		struct unwind unwind;
+		struct made made;
+		size_t n;
+
+		made_init(&made);
+		made_write(&made, file, sizeof(file));
+		own_map(&made.own, DSO_FILE, made.path, LOADED, LOADED + 0x1000, 0);
+		if (made_open(&made, &unwind, both[i], &m)) {
+			made_input(&made, &m, LOADED + LEAF + 3);
+			stack[1] = LOADED + MIDDLE + 12;
+			stack[3] = LOADED + LEAF + 8;
+			made.own.input.stack = (const uint8_t *)stack;
+			made.own.input.stack_bytes = sizeof(stack);
+			n = made_frames(&made, &unwind, ips);
+			assert_int_equal(ips[1], LOADED + MIDDLE + 12);
+			assert_int_equal(ips[2], LOADED + LEAF + 8);
+			/* libunwind sees by itself that it does not come further. */
+			assert_in_range(n, 3, ARRAY_SIZE(stack) + 127);
+			if (both[i] == &unwind_libdw)
+				assert_int_equal(unwind.counts.ends[UNWIND_LIMIT], 1);
+			unwind_close(&unwind);
+		}
+		made_release(&made);
+	}
+}
+
 /* Each byte of the headers and tables in turn has other values; the file is cut at each length. */
 static void test_broken_files(void **state)
 {
@@ -314,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_register_numbers),      cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_expressions_that_fail), cmocka_unit_test(test_made_chains),
 		cmocka_unit_test(test_signed_return_address), cmocka_unit_test(test_link_register),
+		cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_broken_files),
 	};
 

@@ -4,7 +4,7 @@
  *
  *	callers deep MS [THREADS]   main > spin_deep > level8 > ... > level1 > leaf, with many ways between
  *	callers known MS            main > known > { one_third > burn, two_thirds > burn }: 1 to 2 in time
- *	callers recursive MS        main > recurse > recurse > ... (20 deep) > burn
+ *	callers recursive MS [DEPTH]  main > recurse > recurse > ... (20 deep) > burn
  *	callers chain               each of link1 > link2 > ... > link5 is called once and writes nothing
  *
  * MS is CPU time of each thread.
@@ -118,12 +118,12 @@ FRAME static void recurse(int depth)
 	sink++;
 }
 
-static void recursive(void)
+static void recursive(int frames)
 {
 	uint64_t end = cpu_ns() + (uint64_t)run_ms * 1000000;
 
 	while (cpu_ns() < end)
-		recurse(20);
+		recurse(frames);
 }
 
 FRAME static void link5(void)
@@ -161,10 +161,10 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "known"))
 		known();
 	else if (!strcmp(what, "recursive"))
-		recursive();
+		recursive(argc > 3 ? (int)strtol(argv[3], NULL, 10) : 20);
 	else if (!strcmp(what, "chain"))
 		link1();
 	else
-		return fprintf(stderr, "callers: deep | known | recursive | chain [MS] [THREADS]\n"), 2;
+		return fprintf(stderr, "callers: deep | known | recursive | chain [MS] [THREADS | DEPTH]\n"), 2;
 	return 0;
 }
