@@ -40,6 +40,24 @@ void dwarf_elf_add_code(struct dwarf_file *file, uint64_t start, uint64_t bytes)
 	file->code[file->n_code++] = (struct dwarf_range){ .start = start, .end = start + bytes };
 }
 
+/* A file may have many sections, over one another: those that touch become one. */
+static void join_code(struct dwarf_file *file)
+{
+	size_t n = 0;
+
+	if (file->n_code)
+		qsort(file->code, file->n_code, sizeof(*file->code), by_address);
+	for (size_t i = 0; i < file->n_code; i++) {
+		const struct dwarf_range *next = &file->code[i];
+
+		if (!n || next->start > file->code[n - 1].end)
+			file->code[n++] = *next;
+		else if (next->end > file->code[n - 1].end)
+			file->code[n - 1].end = next->end;
+	}
+	file->n_code = n;
+}
+
 /* Where code can be; and how much there is to read. */
 static void measure(struct dwarf_file *file, uint64_t file_bytes)
 {
@@ -55,8 +73,7 @@ static void measure(struct dwarf_file *file, uint64_t file_bytes)
 		else if ((header->sh_flags & SHF_EXECINSTR) && !placed)
 			dwarf_elf_add_code(file, header->sh_addr, header->sh_size);
 	}
-	if (file->n_code)
-		qsort(file->code, file->n_code, sizeof(*file->code), by_address);
+	join_code(file);
 	file->budget = BUDGET_MIN + USES_PER_BYTE * bytes;
 }
 

@@ -21,21 +21,19 @@ bool dwarf_file_spend(struct dwarf_file *file, uint64_t work)
 	return true;
 }
 
-static bool in_code(const struct dwarf_range *section, uint64_t addr)
+bool dwarf_file_is_code(const struct dwarf_file *file, uint64_t addr)
 {
-	return addr >= section->start && addr < section->end;
-}
+	size_t low = 0, high = file->n_code; /* those before low begin at or below addr, from high on above */
 
-bool dwarf_file_is_code(struct dwarf_file *file, uint64_t addr)
-{
-	if (!file->n_code || in_code(&file->code[file->last_code], addr))
-		return true;
-	for (size_t i = 0; i < file->n_code; i++)
-		if (in_code(&file->code[i], addr)) {
-			file->last_code = i;
-			return true;
-		}
-	return false;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->code[middle].start <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return !file->n_code || (low && addr < file->code[low - 1].end);
 }
 
 size_t dwarf_file_ranges(struct dwarf_file *file, Dwarf_Die *die, uint64_t rank, uint32_t id,

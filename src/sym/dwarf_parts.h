@@ -132,9 +132,8 @@ struct dwarf_file {
 	 */
 	uint64_t budget;
 
-	struct dwarf_range *code; /* executable sections, ascending; id and rank unused */
+	struct dwarf_range *code; /* executable sections, ascending, none over another; id and rank unused */
 	size_t n_code, cap_code;
-	size_t last_code; /* found last: the next address is likely there too */
 
 	struct dwarf_unit *units;
 	size_t n_units, cap_units;
@@ -154,7 +153,7 @@ bool dwarf_file_spend(struct dwarf_file *file, uint64_t work);
  * Whether addr lies in an executable section. What the linker threw away keeps its DWARF, at address 0 or so:
  * no section is there. A file without any executable section: everything is code.
  */
-bool dwarf_file_is_code(struct dwarf_file *file, uint64_t addr);
+bool dwarf_file_is_code(const struct dwarf_file *file, uint64_t addr);
 /* Id of the name of a source file in a directory, which is relative to a base; each may be NULL. 0: none. */
 uint32_t dwarf_file_name(struct dwarf_file *file, const char *base, const char *directory,
 			 const char *name);

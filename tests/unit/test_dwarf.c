@@ -473,6 +473,42 @@ static void thrown_away_code_is_not_asked(void **state)
 	dwarf_file_close(file);
 }
 
+/* Executable sections in no order, side by side, in each other and apart. */
+static void code_is_where_sections_are(void **state)
+{
+	static const struct dwarf_range sections[] = {
+		{ .start = 0x9000, .end = 0x9010 }, { .start = 0x3000, .end = 0x3100 },
+		{ .start = 0x8fff, .end = 0x9001 }, { .start = 0x5000, .end = 0x5010 },
+		{ .start = 0x9020, .end = 0x9020 }, { .start = 0x5008, .end = 0x500c },
+	};
+	static const struct {
+		uint64_t addr;
+		bool is_code;
+	} rows[] = {
+		{ 0, false },      { TEXT - 1, false }, { TEXT, true },    { 0x3100, true },  { 0x4fff, true },
+		{ 0x500f, true },  { 0x5010, false },   { 0x8ffe, false }, { 0x8fff, true },  { 0x900f, true },
+		{ 0x9010, false }, { 0x9020, false },   { UINT64_MAX, false },
+	};
+	struct dwarf_file *file;
+	size_t unit;
+
+	(void)state;
+	start_file(ET_DYN, false);
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		uint32_t text = elf_add(&built, ".text.more", SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, sections[i].start);
+
+		built.sections[text].nobits_bytes = sections[i].end - sections[i].start;
+	}
+	unit = start_unit(TEXT, 0x10, "/src");
+	end_unit(unit);
+	write_file("sections");
+	file = open_file(NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(dwarf_file_is_code(file, rows[i].addr), rows[i].is_code);
+	assert_int_equal(file->n_code, 3);
+	dwarf_file_close(file);
+}
+
 /* The table of version 5 says its own directory of compilation, which may be relative: Debian's glibc. */
 static void directories_of_version_5(void **state)
 {
@@ -857,6 +893,7 @@ int main(void)
 		cmocka_unit_test(inlines_of_both_byte_orders),
 		cmocka_unit_test(modules_are_linked),
 		cmocka_unit_test(thrown_away_code_is_not_asked),
+		cmocka_unit_test(code_is_where_sections_are),
 		cmocka_unit_test(directories_of_version_5),
 		cmocka_unit_test(cycles_of_origins_end),
 		cmocka_unit_test(depth_has_an_end),

@@ -146,6 +146,37 @@ static void segments_turn_offsets_into_addresses_and_back(void **state)
 	assert_false(elf_file_offset(&file, UINT64_MAX, &addr));
 }
 
+/* In a file that is nothing but program headers, the first ones are kept: look-ups must not take for ever. */
+static void segments_are_bounded(void **state)
+{
+	enum { MANY = 60000, KEPT = 256 };
+	const uint8_t order = BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
+	const Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, order, EV_CURRENT },
+				  .e_type = ET_DYN,
+				  .e_machine = EM_X86_64,
+				  .e_version = EV_CURRENT,
+				  .e_phoff = sizeof(head),
+				  .e_ehsize = sizeof(head),
+				  .e_phentsize = sizeof(Elf64_Phdr),
+				  .e_phnum = MANY };
+	uint64_t addr;
+
+	(void)state;
+	str_addn(&bytes, (const char *)&head, sizeof(head));
+	for (uint64_t i = 0; i < MANY; i++) {
+		const Elf64_Phdr load = {
+			.p_type = PT_LOAD, .p_offset = i * 16, .p_vaddr = i * 32, .p_filesz = 16, .p_memsz = 16
+		};
+
+		str_addn(&bytes, (const char *)&load, sizeof(load));
+	}
+	assert_int_equal(elf_file_open_memory(&file, bytes.s, bytes.len, "many", &err), 0);
+	assert_int_equal(file.n_segments, KEPT);
+	assert_true(elf_file_vaddr(&file, (KEPT - 1) * 16, &addr));
+	assert_int_equal(addr, (KEPT - 1) * 32);
+	assert_false(elf_file_vaddr(&file, KEPT * 16, &addr));
+}
+
 /* Its last page in the file is mapped whole, so zeros have offsets, too. */
 static void data_that_begins_as_zeros_has_addresses(void **state)
 {
@@ -629,6 +660,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(symbols_are_read_in_both_classes_and_byte_orders),
 		TEST(segments_turn_offsets_into_addresses_and_back),
+		TEST(segments_are_bounded),
 		TEST(data_that_begins_as_zeros_has_addresses),
 		TEST(dynsym_is_read_where_symtab_is_missing),
 		TEST(the_lowest_bit_is_no_address_on_arm),
