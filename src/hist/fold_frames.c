@@ -65,7 +65,8 @@ static uint32_t frame_intern(struct table *table, const struct view_frame *view,
 	struct frames *frames = &table->private->frames;
 	const char *filter = table->options.filters.symbol_filter;
 	uint32_t values = frame_values(table, view);
-	const uint64_t id[] = { values, chain_identity(table, view, position) };
+	bool named = !filter || (view->symbol && strstr(view->symbol->name, filter));
+	const uint64_t id[] = { (uint64_t)values << 1 | named, chain_identity(table, view, position) };
 	uint32_t i = row_set_intern(&frames->ids, id);
 
 	if (i < frames->n)
@@ -74,7 +75,7 @@ static uint32_t frame_intern(struct table *table, const struct view_frame *view,
 	frames->v[frames->n++] = (struct fold_frame){
 		.view = *view,
 		.values = values,
-		.named = !filter || (view->symbol && strstr(view->symbol->name, filter)),
+		.named = named,
 	};
 	return i;
 }

@@ -27,7 +27,8 @@ struct place_view { /* the frames of a place, in frames.lists */
 struct frames {
 	struct fold_frame *v;
 	size_t n, cap;
-	struct row_set ids; /* of the frames: row of values, and what the chain's key tells apart */
+	/* Of the frames: row of values, and whether they are let through; and what the chain's key tells apart. */
+	struct row_set ids;
 	struct row_set values; /* of the keys with KEY_FRAME, in order of table.keys */
 	struct place_view *places;
 	size_t n_places;

@@ -77,6 +77,13 @@ test_filters()
 6.67% [.] leaf"
 	report "$plain" --no-children -g none -s sym vfs
 	shows "a word alone is part of a function's name" "26.67% [k] vfs_read"
+	# Also where no key tells functions apart: of the file's two, the one that was sampled first and the other one.
+	report "$plain" --no-children -g none -s dso --symbol-filter leaf
+	shows "-s dso: the first function" "6.67% app"
+	report "$plain" --no-children -g none -s dso --symbol-filter spin
+	shows "-s dso: the second function" "13.33% app"
+	report "$plain" --no-children -g none -s comm --symbol-filter a
+	shows "-s comm: two functions of four" "33.33% app"
 }
 
 test_separator()
