@@ -28,7 +28,8 @@
  *	    "entries": [ entry, ... ]: the next level, only with --hierarchy }
  *
  *	node: { "symbol": text or null, "dso": text or null, "address": "0x..." only without a symbol,
- *	    "inlined": true only where it is, "file": text and "line": number where they are known,
+ *	    "inlined": true only where it is, "file": text and "line": number where they are known and -g
+ *	        tells frames apart by address or line,
  *	    "samples", "period": number: of all chains that come by,
  *	    "self_samples", "self_period": of those that end here,
  *	    "children": [ node, ... ]: only where there are some }
@@ -135,7 +136,8 @@ static void add_frame(struct table *table, const struct view_frame *frame, struc
 		add_name(out, "inlined");
 		str_add(out, "true");
 	}
-	if (frame->line.file) {
+	/* A function's frame has been at many lines. */
+	if (table->options.chain.key != CHAIN_BY_FUNCTION && frame->line.file) {
 		add_text(out, "file", frame->line.file);
 		add_u64(out, "line", frame->line.line);
 	}

@@ -86,6 +86,8 @@ test_known_shares()
 			off = two / (one + two) - 2 / 3
 			exit !(n >= 50 && off * off < 25 * 2 / 9 / n)
 		}'
+	has_not "-j: frames that are functions have no line" '"line": ' "$("$PSTAT" report -i known -g function -s srcline -j)"
+	has "-j: frames that are addresses have theirs" '"symbol": "burn".* "line": ' "$("$PSTAT" report -i known -g address -j)"
 	check "all is known's" awk -v all="$(share known known)" 'BEGIN { exit !(all > 99) }'
 }
 
