@@ -134,6 +134,7 @@ void session_chain(struct session *session, const struct replay_sample *sample, 
 {
 	struct replay_sample with;
 
+	session_follow(session, sample);
 	fill_chain(session, session_add_link(session, sample, &with), chain);
 }
 
@@ -152,24 +153,29 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 {
 	struct stack_cache *cache = &session->private->stack_cache;
 	struct replay_sample with;
-	uint64_t hash;
+	uint64_t hash, version;
 	uint32_t stack;
 
+	session_follow(session, sample);
 	if (has_stack_copy(session, sample->sample) || has_call_branches(sample))
 		return intern_chain(session, sample);
 	if (!sample->n_ips)
 		return 0;
 	sample = session_add_link(session, sample, &with);
-	hash = stack_cache_hash(sample);
-	if (stack_cache_find(cache, &session->replay, sample, hash, &stack))
+	version = session_user_version(session, sample->thread);
+	hash = stack_cache_hash(sample, version);
+	if (stack_cache_find(cache, &session->replay, sample, version, hash, &stack))
 		return stack;
 	stack = intern_chain(session, sample);
-	stack_cache_add(cache, sample, hash, stack);
+	/* Anew: among its addresses may have been the process's first of code that has times. */
+	version = session_user_version(session, sample->thread);
+	stack_cache_add(cache, sample, version, stack_cache_hash(sample, version), stack);
 	return stack;
 }
 
 uint32_t session_ip_place(struct session *session, const struct replay_sample *sample)
 {
+	session_follow(session, sample);
 	return session_place(session, sample->thread, sample->mode, sample->sample->ip, false);
 }
 
@@ -191,5 +197,6 @@ uint32_t session_address_place(struct session *session, const struct replay_samp
 		mode = kernel ? MISC_GUEST_KERNEL : MISC_GUEST_USER;
 	else
 		mode = kernel ? MISC_KERNEL : MISC_USER;
+	session_follow(session, sample);
 	return session_place(session, sample->thread, mode, ip, false);
 }

@@ -1,7 +1,8 @@
 /*
- * Distinct addresses of code and data. A place is found again by its file, its address there, the mode it
- * ran in and whether it is a return address: the last two, because they change what is printed and
- * which function is meant. Rows never go: there are as many as distinct addresses were sampled.
+ * Distinct addresses of code and data. A place is found again by its file, its address there, which of the codes
+ * that a compiler put there in turn it is, the mode it ran in and whether it is a return address: the last two,
+ * because they change what is printed and which function is meant. Rows never go: there are as many as distinct
+ * addresses were sampled.
  *
  * A row's names are looked up when they are first asked for, at the address of the call where the place is
  * a return address: the instruction after the last call of a function may belong to the next one.
@@ -15,7 +16,7 @@ static uint64_t place_hash(const struct place_row *row)
 	const uint64_t words[] = {
 		row->dso ? row->dso->index + 1ULL : 0,
 		row->addr,
-		(uint64_t)row->mode << 1 | row->is_return,
+		(uint64_t)row->code << 32 | (uint64_t)row->mode << 1 | row->is_return,
 	};
 
 	return hash_words(words, ARRAY_SIZE(words));
@@ -23,17 +24,18 @@ static uint64_t place_hash(const struct place_row *row)
 
 static bool same_place(const struct place_row *a, const struct place_row *b)
 {
-	return a->addr == b->addr && a->dso == b->dso && a->mode == b->mode &&
+	return a->addr == b->addr && a->dso == b->dso && a->mode == b->mode && a->code == b->code &&
 	       a->is_return == b->is_return;
 }
 
-uint32_t places_intern(struct places *places, const struct place *place, uint64_t ip,
+uint32_t places_intern(struct places *places, const struct place *place, uint64_t ip, uint32_t code,
 		       bool is_return)
 {
 	const struct place_row row = { .dso = place->dso,
 				       .addr = place->addr,
 				       .ip = ip,
 				       .map_bytes = place->map_end - place->map_start,
+				       .code = code,
 				       .mode = place->mode,
 				       .is_return = is_return };
 	uint64_t hash = place_hash(&row);
@@ -77,7 +79,10 @@ const struct frame_list *place_frames(struct session *session, uint32_t place, u
 	row = &session->places->v[place];
 	if (!row->dso)
 		return &nothing;
-	if (!row->framed || (want & ~row->want)) {
+	if (row->code && !row->framed) {
+		row->framed = true;
+		row->frames = symbols_code_frames(session->symbols, row->dso, row->code);
+	} else if (!row->code && (!row->framed || (want & ~row->want))) {
 		row->want |= want;
 		row->framed = true;
 		row->frames = symbols_frames(session->symbols, row->dso, row->addr - row->is_return,

@@ -75,12 +75,13 @@ struct place_row {
 	uint64_t addr; /* as place.addr */
 	uint64_t ip; /* the address when it was first seen: without names, this tells most */
 	uint64_t map_bytes; /* of the map it was first seen in */
+	uint32_t code; /* symbols_code_at: of code made at run time, which one it was; 0 of all others */
 	uint8_t mode; /* MISC_* */
-	bool is_return; /* a return address: names are looked up at addr - 1 */
-	bool framed; /* frames is filled */
-	uint8_t want; /* with these, SYM_LINES */
-	bool link_known; /* in_link is: the function has its return address still in a register */
-	bool in_link;
+	uint8_t want; /* frames are with these, SYM_LINES */
+	bool is_return : 1; /* a return address: names are looked up at addr - 1 */
+	bool framed : 1; /* frames is filled */
+	bool link_known : 1; /* in_link is: the function has its return address still in a register */
+	bool in_link : 1;
 	struct frame_list frames;
 	uint64_t n_samples; /* counted by the callers that want notes about missing symbols */
 };
@@ -90,8 +91,8 @@ struct places {
 	struct index ix;
 };
 enum { PLACE_NONE = UINT32_MAX };
-/* The number of a place, the same for equal (dso, addr, mode, is_return). */
-uint32_t places_intern(struct places *places, const struct place *place, uint64_t ip,
+/* The number of a place, the same for equal (dso, addr, code, mode, is_return). */
+uint32_t places_intern(struct places *places, const struct place *place, uint64_t ip, uint32_t code,
 		       bool is_return);
 /* Names, looked up once. want: SYM_LINES. */
 const struct frame_list *place_frames(struct session *session, uint32_t place, unsigned want);

@@ -66,6 +66,7 @@ void session_release(struct session *session)
 	if (session->can_unwind)
 		unwind_close(&session->unwind);
 	stack_cache_release(&private->stack_cache);
+	code_clock_release(&private->code_clock);
 	last_values_release(&private->last_values);
 	place_totals_release(&private->forgotten);
 	str_release(&private->unwind_why);

@@ -20,6 +20,22 @@ struct place_slot {
 	uint32_t place;
 	bool is_return;
 };
+/* Of code made at run time it depends on the sample's time what lies at an address: this follows it. */
+struct code_clock {
+	uint64_t now_ns; /* of the sample at hand; 0: it has none */
+	uint32_t epoch; /* of its process's code, see symbols_code_epoch; 0 of all others */
+	struct timed_code { /* in the maps of a process */
+		int32_t pid;
+		const struct dso *dso;
+	} *v;
+	size_t n, cap;
+	struct index by_pid;
+};
+/* To be called with each sample, before its addresses are asked for. */
+void session_follow(struct session *session, const struct replay_sample *sample);
+/* Changes with what lies where in a thread's user space; 0: not known. */
+uint64_t session_user_version(const struct session *session, const struct thread *thread);
+void code_clock_release(struct code_clock *clock);
 uint32_t session_place(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip,
 		       bool is_return);
 
@@ -48,11 +64,12 @@ struct stack_cache {
 	struct index ix;
 	uint64_t kernel_version, guest_version; /* of the maps that all entries were found with */
 };
-uint64_t stack_cache_hash(const struct replay_sample *sample);
+/* version: session_user_version of the sample's thread. */
+uint64_t stack_cache_hash(const struct replay_sample *sample, uint64_t version);
 bool stack_cache_find(struct stack_cache *cache, const struct replay *replay,
-		      const struct replay_sample *sample, uint64_t hash, uint32_t *stack);
-void stack_cache_add(struct stack_cache *cache, const struct replay_sample *sample, uint64_t hash,
-		     uint32_t stack);
+		      const struct replay_sample *sample, uint64_t version, uint64_t hash, uint32_t *stack);
+void stack_cache_add(struct stack_cache *cache, const struct replay_sample *sample, uint64_t version,
+		     uint64_t hash, uint32_t stack);
 void stack_cache_release(struct stack_cache *cache);
 
 /* Places and stacks have new numbers: nothing that remembers old ones holds. */
@@ -107,6 +124,7 @@ enum unwind_state { UNWIND_UNTRIED, UNWIND_READY, UNWIND_IMPOSSIBLE };
 struct session_private {
 	struct sym_processes processes; /* borrowed by the symbols */
 	struct place_slot place_slots[PLACE_CACHE_SLOTS];
+	struct code_clock code_clock;
 	struct stack_cache stack_cache;
 	struct last_values last_values;
 	struct place_totals forgotten; /* of the places that were */

@@ -11,21 +11,16 @@
 
 enum { CACHE_WORDS = (4 << 20) / sizeof(uint64_t), HEAD_WORDS = 2, IPS_MAX = (1 << 24) - 1 };
 
-static uint64_t space_version(const struct replay_sample *sample)
-{
-	return sample->thread->space ? sample->thread->space->version : 0;
-}
-
 /* How many addresses, and in what mode, in the lower half of a word. */
 static uint32_t shape(const struct replay_sample *sample)
 {
 	return (uint32_t)(sample->n_ips << 8 | sample->mode);
 }
 
-uint64_t stack_cache_hash(const struct replay_sample *sample)
+uint64_t stack_cache_hash(const struct replay_sample *sample, uint64_t version)
 {
 	return hash_words(sample->ips, sample->n_ips) ^
-	       (space_version(sample) ^ (uint64_t)shape(sample) << 32) * 0x9e3779b97f4a7c15ULL;
+	       (version ^ (uint64_t)shape(sample) << 32) * 0x9e3779b97f4a7c15ULL;
 }
 
 static void forget(struct stack_cache *cache)
@@ -46,9 +41,8 @@ static void follow_kernel(struct stack_cache *cache, const struct replay *replay
 }
 
 bool stack_cache_find(struct stack_cache *cache, const struct replay *replay,
-		      const struct replay_sample *sample, uint64_t hash, uint32_t *stack)
+		      const struct replay_sample *sample, uint64_t version, uint64_t hash, uint32_t *stack)
 {
-	uint64_t version = space_version(sample);
 	uint32_t i;
 
 	follow_kernel(cache, replay);
@@ -64,8 +58,8 @@ bool stack_cache_find(struct stack_cache *cache, const struct replay *replay,
 	return false;
 }
 
-void stack_cache_add(struct stack_cache *cache, const struct replay_sample *sample, uint64_t hash,
-		     uint32_t stack)
+void stack_cache_add(struct stack_cache *cache, const struct replay_sample *sample, uint64_t version,
+		     uint64_t hash, uint32_t stack)
 {
 	uint64_t *words;
 
@@ -76,7 +70,7 @@ void stack_cache_add(struct stack_cache *cache, const struct replay_sample *samp
 	if (cache->n + HEAD_WORDS + sample->n_ips > CACHE_WORDS)
 		forget(cache);
 	words = cache->words + cache->n;
-	words[0] = space_version(sample);
+	words[0] = version;
 	words[1] = (uint64_t)stack << 32 | shape(sample);
 	memcpy(words + HEAD_WORDS, sample->ips, sample->n_ips * sizeof(uint64_t));
 	index_add(&cache->ix, hash, (uint32_t)cache->n);

@@ -10,10 +10,12 @@
  * that one has no names. See code_file.h for which are believed.
  */
 #include "sym/code_file.h"
+#include "sym/code_times.h"
 #include "sym/dso_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SOURCES_MAX = 16, ROOTS_MAX = 8 };
@@ -33,7 +35,9 @@ static int read_map(struct dso_state *state, const char *path, struct code_rules
 static int read_dump(struct dso_state *state, const char *path, struct code_rules *rules,
 		     struct str *err)
 {
-	return jitdump_read(path, rules, &state->table, err);
+	if (!state->times)
+		state->times = xcalloc(1, sizeof(*state->times));
+	return jitdump_read(path, rules, &state->table, state->times, err);
 }
 
 enum { KIND_MAP, KIND_DUMP };
@@ -228,6 +232,30 @@ static bool try_source(struct symbols *symbols, struct dso_state *state, struct 
 	return state->table.n != 0;
 }
 
+bool code_has_times(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct events *events = symbols->recording->events;
+	const struct perf_event_attr *attr = events && events->n ? &events->v[0]->attr : NULL;
+	const struct sym_processes *recorded = symbols->options.processes;
+	struct sym_process about = { .jit_path = NULL };
+
+	if (!attr || !attr->use_clockid || attr->clockid != CLOCK_MONOTONIC || !recorded)
+		return false;
+	recorded->process(recorded->context, dso->pid, &about);
+	return about.jit_path;
+}
+
+/* What was not read, or has times of another clock than the samples, has none. */
+static void finish_times(const struct symbols *symbols, struct dso_state *state)
+{
+	if (state->times &&
+	    (!code_has_times(symbols, state->dso) || !code_times_finish(state->times, state->table.names.s))) {
+		code_times_release(state->times);
+		free(state->times);
+		state->times = NULL;
+	}
+}
+
 void code_load(struct symbols *symbols, struct dso_state *state)
 {
 	struct code_sources sources = { .n = 0 };
@@ -246,6 +274,7 @@ void code_load(struct symbols *symbols, struct dso_state *state)
 		state->remedy =
 			"have the run-time compiler write one, as node --perf-basic-prof does";
 	}
+	finish_times(symbols, state);
 	if (source)
 		dso_state_doubt(state, &why, state->remedy);
 	else

@@ -55,6 +55,7 @@ struct dso_state {
 	struct elf_names *elf; /* while they are read: see dso_load.c */
 	struct elf_bounds bounds; /* of the functions of the file that ran; read when a name is missing */
 	bool bounds_tried;
+	struct code_times *times; /* DSO_ANON: what lay where when; NULL: not known */
 	struct dwarf_file *dwarf; /* see dso_frames.c */
 	bool dwarf_tried, dwarf_refused; /* some of it is not read, and that is in why */
 	struct index answer_index, held_index, inlined_index;
@@ -137,6 +138,11 @@ bool dso_state_read_elf(struct symbols *symbols, struct dso_state *state, const 
 
 /* ---- code_load.c ---- */
 void code_load(struct symbols *symbols, struct dso_state *state);
+/*
+ * Whether it is worth to load the names of code made at run time when it is sampled, for the times in them: the
+ * recording's clock is that of dumps, and it has told by now where the process's dump is.
+ */
+bool code_has_times(const struct symbols *symbols, const struct dso *dso);
 
 /* ---- kernel_names.c ---- */
 void kernel_names_load(struct symbols *symbols, struct dso_state *state);

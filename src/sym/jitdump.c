@@ -2,10 +2,12 @@
  * jitdump: jit-PID.dump, which run-time compilers write with their code in it. Numbers are of the writer's
  * byte order:
  *
- *	header  u32 "JiTD" | u32 version | u32 size | u32 machine | u32 0 | u32 pid | u64 time | u64 flags
+ *	header  u32 "JiTD" | u32 version | u32 size | u32 machine | u32 0 | u32 pid | u64 time | u64 flags (1: the
+ *	        times are the CPU's counter, not CLOCK_MONOTONIC)
  *	record  u32 id | u32 size | u64 time | body
  *	 0 load  u32 pid | u32 tid | u64 vma | u64 addr | u64 code size | u64 index | name, NUL | code
  *	 1 move  u32 pid | u32 tid | u64 vma | u64 old addr | u64 new addr | u64 code size | u64 index
+ *	 3 close
  *
  * Other records are passed over. Records lie in the order of time, so a later one lies over earlier ones. A file
  * that ends within a record is a program that was killed: what came before counts.
@@ -13,6 +15,7 @@
  * Source: tools/perf/Documentation/jitdump-specification.txt.
  */
 #include "sym/code_ranges.h"
+#include "sym/code_times.h"
 
 #include <byteswap.h>
 #include <errno.h>
@@ -30,6 +33,8 @@ enum {
 	NAME_BYTES_MAX = 64 << 10,
 	CODE_LOAD = 0,
 	CODE_MOVE = 1,
+	CODE_CLOSE = 3,
+	ARCH_TIMESTAMP = 1,
 };
 
 struct jit_code {
@@ -40,6 +45,8 @@ struct jit_code {
 struct jitdump {
 	FILE *in;
 	bool swap, too_much;
+	struct code_times *times; /* NULL: not wanted, or of another clock */
+	uint64_t time_ns; /* of the record */
 	struct code_ranges ranges;
 	struct index by_code; /* of the codes below */
 	struct jit_code *codes;
@@ -82,6 +89,16 @@ static struct jit_code *find_code(struct jitdump *dump, uint64_t code)
 	return NULL;
 }
 
+static void note_time(struct jitdump *dump, enum code_event_kind kind, const struct code_range *range)
+{
+	const struct code_event event = {
+		.time_ns = dump->time_ns, .start = range->start, .end = range->end, .name = range->name, .kind = kind
+	};
+
+	if (dump->times)
+		code_times_add(dump->times, &event);
+}
+
 /* The range added last is now the code's. */
 static void set_latest(struct jitdump *dump, uint64_t code)
 {
@@ -94,6 +111,7 @@ static void set_latest(struct jitdump *dump, uint64_t code)
 		known->code = code;
 	}
 	known->latest = (uint32_t)(dump->ranges.n - 1);
+	note_time(dump, CODE_LOADED, &dump->ranges.v[known->latest]);
 }
 
 /* left: bytes of the record behind its head. */
@@ -122,19 +140,25 @@ static bool read_move(struct jitdump *dump, uint64_t left)
 	unsigned char body[MOVE_BYTES];
 	const struct jit_code *known;
 	struct code_ranges *ranges = &dump->ranges;
+	struct code_range before;
 
 	if (left < MOVE_BYTES || fread(body, MOVE_BYTES, 1, dump->in) != 1)
 		return false;
 	known = find_code(dump, get_u64(dump, body + 40));
-	if (known && code_ranges_add_again(ranges, get_u64(dump, body + 24),
-					   get_u64(dump, body + 32), &ranges->v[known->latest]))
+	if (!known)
+		return true;
+	before = ranges->v[known->latest];
+	if (code_ranges_add_again(ranges, get_u64(dump, body + 24), get_u64(dump, body + 32), &before)) {
+		note_time(dump, CODE_MOVED_AWAY, &before);
 		set_latest(dump, known->code);
+	}
 	return true;
 }
 
 /* false: the end, or what follows can't be read. */
 static bool read_record(struct jitdump *dump)
 {
+	static const struct code_range everything = { .start = 0, .end = UINT64_MAX };
 	unsigned char head[RECORD_BYTES];
 	off_t start = ftello(dump->in);
 	uint32_t id, size;
@@ -146,10 +170,13 @@ static bool read_record(struct jitdump *dump)
 	size = get_u32(dump, head + 4);
 	if (size < RECORD_BYTES)
 		return false;
+	dump->time_ns = get_u64(dump, head + 8);
 	if (id == CODE_LOAD)
 		good = read_load(dump, size - RECORD_BYTES);
 	else if (id == CODE_MOVE)
 		good = read_move(dump, size - RECORD_BYTES);
+	else if (id == CODE_CLOSE)
+		note_time(dump, CODE_CLOSED, &everything);
 	return good && !fseeko(dump->in, start + (off_t)size, SEEK_SET);
 }
 
@@ -170,15 +197,24 @@ static int read_header(struct jitdump *dump, const char *path, int32_t pid, stru
 	if (pid && get_u32(dump, head + 20) != (uint32_t)pid)
 		return fail(err, -EINVAL, "%s: of process %u, by its header", path,
 			    get_u32(dump, head + 20));
+	if (get_u64(dump, head + 32) & ARCH_TIMESTAMP)
+		dump->times = NULL;
 	if (fseeko(dump->in, (off_t)size, SEEK_SET))
 		return fail(err, -errno, "%s: %s", path, strerror(errno));
 	return 0;
 }
 
-int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table *table,
-		 struct str *err)
+/* The names of the ranges will be in the table's, behind what is there by now. */
+static void shift_names(struct code_times *times, size_t by)
 {
-	struct jitdump dump = { .ranges = CODE_RANGES_INIT };
+	for (size_t i = 0; i < times->n; i++)
+		times->v[i].name += (uint32_t)by;
+}
+
+int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table *table,
+		 struct code_times *times, struct str *err)
+{
+	struct jitdump dump = { .ranges = CODE_RANGES_INIT, .times = times };
 	struct stat st;
 	int rc, fd = code_file_open(path, rules, 0, &st, err);
 
@@ -200,7 +236,11 @@ int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table
 		     path, dump.ranges.n);
 	rules->work_left = dump.ranges.work_left;
 	fclose(dump.in);
+	if (dump.times)
+		shift_names(dump.times, table->names.len);
 	code_ranges_flatten(&dump.ranges, table);
+	if (dump.times && !table->n) /* nothing was added, the names neither */
+		code_times_release(dump.times);
 	code_ranges_release(&dump.ranges);
 	index_release(&dump.by_code);
 	free(dump.codes);

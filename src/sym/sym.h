@@ -116,6 +116,19 @@ void symbols_expect(struct symbols *symbols, const struct dso *dso);
 /* The function at an address (place.addr), or NULL. The file's table is read when it is first asked. */
 const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr);
 
+/*
+ * A compiler at run time puts one function after another to the same address. Which of them lay there at the time
+ * of a sample: a number for symbols_code_frames; the same function in the same place has one number. 0: that is
+ * not told apart, and symbols_frames answers: of all other dsos, where the recording's clock is not the
+ * compiler's (CLOCK_MONOTONIC), and as long as the process has not mapped a dump.
+ */
+uint32_t symbols_code_at(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t time_ns);
+enum { SYM_CODE_GONE = UINT32_MAX }; /* what was there had been moved away or given up */
+/* As long as this is the same, so is what symbols_code_at says of each address. */
+uint32_t symbols_code_epoch(struct symbols *symbols, const struct dso *dso, uint64_t time_ns);
+/* The frames of a number that is not 0. */
+struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso *dso, uint32_t code);
+
 enum { SYM_LINES = 1 }; /* want lines */
 /*
  * All frames at an address, remembered per distinct address until symbols_forget: the same answer is the same

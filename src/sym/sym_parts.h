@@ -7,6 +7,7 @@
  *   elf_symbols.c elf_plt.c elf_minidebug.c            symbols of an ELF file
  *   elf_bounds.c           where its functions begin and end, whatever they are called
  *   kallsyms.c perf_map.c jitdump.c                    symbols of other kinds of text
+ *   code_times.c           which of the codes of a dump lay at an address when
  *   symbol_table.c  the sorted array that all of them fill
  *   dwarf_*.c       inlined functions and lines
  *   symbols.c       the front: one state per dso, answers remembered
@@ -129,9 +130,13 @@ struct code_rules; /* code_file.h */
  */
 int perf_map_read(const char *path, struct code_rules *rules, struct symbol_table *table,
 		  uint64_t *bad_lines, struct str *err);
-/* jit-PID.dump: code load, move; the latest wins, by address. err as above. */
+/*
+ * jit-PID.dump: code load, move; the latest wins, by address. err as above. times, unless NULL: what was where
+ * when, not finished; none where the dump has the times of another clock. Their names are the table's.
+ */
+struct code_times; /* code_times.h */
 int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table *table,
-		 struct str *err);
+		 struct code_times *times, struct str *err);
 
 /* ---- dwarf_*.c: one file's DWARF ---- */
 struct dwarf_file;

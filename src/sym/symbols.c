@@ -12,13 +12,16 @@
  * Symbols are made only for rows that were hit, so that names are demangled and made printable once each,
  * and a file with a million functions costs what its few hot ones do.
  */
+#include "sym/code_times.h"
 #include "sym/dso_state.h"
 #include "sym/kernel_list.h"
 
 #include <stdlib.h>
 
 enum { ALIASES_MAX = 64 };
-#define HELD_BOUNDS ((uint32_t)1 << 31) /* more than rows of any table */
+/* More than rows of any table. Files have bounds, and code made at run time has times: one dso never both. */
+#define HELD_BOUNDS ((uint32_t)1 << 31)
+#define HELD_CODES HELD_BOUNDS
 
 struct symbols *symbols_new(const struct sym_options *options, const struct recording_info *recording)
 {
@@ -39,6 +42,9 @@ static void state_free(struct dso_state *state)
 		dso_files_release(&state->files);
 	symbol_table_release(&state->table);
 	elf_bounds_release(&state->bounds);
+	if (state->times)
+		code_times_release(state->times);
+	free(state->times);
 	str_release(&state->why);
 	index_release(&state->answer_index);
 	index_release(&state->held_index);
@@ -392,6 +398,57 @@ struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso,
 	if (!answer->frames || (lines && !answer->has_lines))
 		dso_frames_fill(symbols, state, answer, lines);
 	return (struct frame_list){ answer->frames, answer->n_frames };
+}
+
+/* ---- code made at run time, by its time ---- */
+
+/* NULL: not told apart, now or at all. */
+static const struct code_times *times_of(struct symbols *symbols, const struct dso *dso)
+{
+	struct dso_state *state;
+
+	if (dso->kind != DSO_ANON)
+		return NULL;
+	state = state_of(symbols, dso);
+	if (state->state == SYM_UNTRIED && code_has_times(symbols, dso))
+		symbols_loaded(symbols, dso);
+	return state->times;
+}
+
+uint32_t symbols_code_at(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t time_ns)
+{
+	const struct code_times *times = times_of(symbols, dso);
+
+	return times ? code_times_find(times, addr, time_ns) : 0;
+}
+
+uint32_t symbols_code_epoch(struct symbols *symbols, const struct dso *dso, uint64_t time_ns)
+{
+	const struct code_times *times = times_of(symbols, dso);
+
+	return times ? code_times_epoch(times, time_ns) : 0;
+}
+
+struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso *dso, uint32_t code)
+{
+	struct dso_state *state = state_of(symbols, dso);
+	const struct code_times *times = state->times;
+	uint32_t number = HELD_CODES | (code - 1);
+	const struct symbol *found;
+	struct symbol symbol;
+
+	if (!times || !code || code > times->n) /* SYM_CODE_GONE as well */
+		return (struct frame_list){ &symbols->unknown, 1 };
+	found = held_find(state, number);
+	if (!found) {
+		const struct code_event *event = &times->v[code - 1];
+
+		symbol = (struct symbol){ .dso = dso, .start = event->start, .end = event->end, .binding = 'g' };
+		symbol.raw = times->names + event->name;
+		symbol.name = symbols_display_name(symbols, symbol.raw, false);
+		found = hold(symbols, state, number, &symbol);
+	}
+	return (struct frame_list){ &((const struct held_symbol *)(const void *)found)->alone, 1 };
 }
 
 /* ---- what is known of a dso ---- */

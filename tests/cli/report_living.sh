@@ -364,6 +364,44 @@ test_dumps()
 	stop
 }
 
+# samples_of FILE FUNCTION [OPTION...]: samples in all functions of that name.
+samples_of()
+{
+	"$PSTAT" report -q --no-children -g none -F sample,sym -t : -i "$1" "${@:3}" 2>said |
+		awk -F ': *' -v name="[.] $2" '{ sub(/ *$/, "", $2) } index($2, name) == 1 { n += $1 } END { print n + 0 }'
+}
+
+# One address after the other's: jit_two_thirds, jit_second, jit_third, and in the end what nobody told of.
+test_a_dump_that_changes()
+{
+	local all name want n
+
+	run "$PSTAT" record -q -k monotonic -e cpu-clock:u -F 4000 -g -o x -- "$JIT" again
+	same "recorded" 0 "$status"
+	all=$(samples_of x "")
+	while read -r name want; do
+		n=$(samples_of x "$name")
+		check "$name: $n of $all samples, $want % of the time" test $((n * 100)) -gt $((all * (want - 10))) -a \
+			$((n * 100)) -lt $((all * (want + 10)))
+		same "$name: in stacks" "$n" \
+			"$("$PSTAT" report --folded -i x 2>said | awk -v name=";$name" 'index($0, name) { n += $NF } END { print n + 0 }')"
+		same "$name: in script" "$n" "$("$PSTAT" script -G -F ip,sym -i x 2>said | grep -c " $name")"
+	done <<-'END'
+	jit_two_thirds 20
+	jit_second 40
+	jit_third 20
+	END
+	if command -v perf >/dev/null; then
+		# perf goes on after the end.
+		perf inject -j -i x -o injected 2>/dev/null
+		same "as perf after its inject step" "$(samples_of injected jit_two_thirds) $(samples_of injected jit_second)" \
+			"$(samples_of x jit_two_thirds) $(samples_of x jit_second)"
+	fi
+	# Another clock says nothing of when: each address is its last function's.
+	run "$PSTAT" record -q -e cpu-clock:u -F 4000 -o other -- "$JIT" again
+	same "by another clock: what was replaced" 0 "$(samples_of other jit_two_thirds)"
+}
+
 test_a_dump_in_a_container()
 {
 	need_bwrap

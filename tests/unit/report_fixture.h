@@ -86,7 +86,7 @@ static inline uint32_t made_place(struct made_report *m, const struct symbol *sy
 	for (size_t i = 0; i < ARRAY_SIZE(made_dsos); i++)
 		if (symbol->dso == &made_dsos[i])
 			place.dso = &made_dsos[i];
-	number = places_intern(m->table->session->places, &place, 0x7f0000 + place.addr, false);
+	number = places_intern(m->table->session->places, &place, 0x7f0000 + place.addr, 0, false);
 	row = &m->table->session->places->v[number];
 	if (row->framed)
 		return number;
@@ -105,7 +105,7 @@ static inline uint32_t made_unknown(struct made_report *m, struct dso *dso, uint
 {
 	static const struct frame nothing;
 	struct place place = { .dso = dso, .addr = addr, .mode = MISC_USER };
-	uint32_t number = places_intern(m->table->session->places, &place, addr, false);
+	uint32_t number = places_intern(m->table->session->places, &place, addr, 0, false);
 	struct place_row *row = &m->table->session->places->v[number];
 
 	row->frames = (struct frame_list){ &nothing, 1 };

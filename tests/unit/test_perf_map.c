@@ -1,8 +1,10 @@
 /*
  * Names of code made at run time: perf maps and jitdump files, whose they must be, what counts as a line, and
- * that of ranges that lie over one another the latest is named: compared with painting them one by one.
+ * that of ranges that lie over one another the latest is named: compared with painting them one by one; and
+ * what lay where at a time.
  */
 #include "sym/code_ranges.h"
+#include "sym/code_times.h"
 
 #include "unit/fake_machine.h"
 
@@ -14,6 +16,7 @@
 static struct fake_machine machine;
 static struct code_rules rules = CODE_RULES_INIT;
 static struct symbol_table table;
+static struct code_times times;
 static struct str err, bytes;
 static char *path;
 
@@ -35,6 +38,7 @@ static int tear_down(void **state)
 	str_release(&err);
 	str_release(&bytes);
 	symbol_table_release(&table);
+	code_times_release(&times);
 	fake_machine_release(&machine);
 	return 0;
 }
@@ -175,12 +179,13 @@ static void what_is_no_file_is_refused(void **state)
 	assert_int_equal(perf_map_read(path, &rules, &table, &bad_lines, &err), -ENOENT);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(perf_map_read(path, &rules, &table, &bad_lines, &err), -EINVAL);
-	assert_int_equal(jitdump_read(path, &rules, &table, &err), -EINVAL);
+	assert_int_equal(jitdump_read(path, &rules, &table, NULL, &err), -EINVAL);
 }
 
 /* ---- jitdump ---- */
 
 static bool swapped;
+static uint64_t record_ns = 2;
 
 static void add_u32(uint32_t value)
 {
@@ -212,7 +217,7 @@ static void add_load(uint64_t addr, uint64_t size, uint64_t code, const char *na
 {
 	add_u32(0);
 	add_u32((uint32_t)(16 + 40 + strlen(name) + 1 + size));
-	add_u64(2);
+	add_u64(record_ns);
 	add_u32(7);
 	add_u32(7);
 	add_u64(addr);
@@ -227,7 +232,7 @@ static void add_move(uint64_t from, uint64_t to, uint64_t size, uint64_t code)
 {
 	add_u32(1);
 	add_u32(16 + 48);
-	add_u64(3);
+	add_u64(record_ns);
 	add_u32(7);
 	add_u32(7);
 	add_u64(to);
@@ -254,7 +259,8 @@ static int read_dump(size_t n)
 	assert_int_equal(fwrite(bytes.s, 1, n, f), n);
 	fclose(f);
 	symbol_table_release(&table);
-	rc = jitdump_read(path, &rules, &table, &err);
+	code_times_release(&times);
+	rc = jitdump_read(path, &rules, &table, &times, &err);
 	symbol_table_finish(&table);
 	return rc;
 }
@@ -344,6 +350,143 @@ static void a_long_name_is_kept_once(void **state)
 	free(name);
 }
 
+/* ---- by time ---- */
+
+static void add_close(void)
+{
+	add_u32(3);
+	add_u32(16);
+	add_u64(record_ns);
+}
+
+static const char *at_time(uint64_t addr, uint64_t time_ns)
+{
+	uint32_t code = code_times_find(&times, addr, time_ns);
+
+	if (!code)
+		return "none";
+	return code == SYM_CODE_GONE ? "gone" : times.names + times.v[code - 1].name;
+}
+
+static void what_lay_there_at_the_time(void **state)
+{
+	static const struct {
+		uint64_t addr, time_ns;
+		const char *name;
+	} rows[] = {
+		/* What is there before its record is of it. */
+		{ 0x1000, 5, "a" },      { 0x1000, 10, "a" },     { 0x1080, 19, "a" },    { 0x1080, 20, "b" },
+		{ 0x10ff, 29, "b" },     { 0x107f, 29, "a" },     { 0x117f, 5, "b" },     { 0x0fff, 20, "none" },
+		{ 0x1180, 20, "none" },  { 0x1080, 30, "gone" },  { 0x117f, 99, "gone" }, { 0x107f, 30, "a" },
+		{ 0x3000, 30, "b" },     { 0x3000, 29, "b" },     { 0x1080, 40, "a" },    { 0x2fff, 40, "none" },
+		/* Its place had been taken when the move was told. */
+		{ 0x5000, 43, "x" },     { 0x5000, 45, "y" },     { 0x6000, 45, "x" },
+		/* The compiler ends, and another one begins. */
+		{ 0x1000, 50, "gone" },  { 0x3000, 59, "gone" },  { 0x1000, 60, "c" },    { 0x1010, 60, "gone" },
+	};
+
+	(void)state;
+	for (int swap = 0; swap < 2; swap++) {
+		begin_dump(swap);
+		record_ns = 10, add_load(0x1000, 0x100, 1, "a");
+		record_ns = 20, add_load(0x1080, 0x100, 2, "b");
+		record_ns = 30, add_move(0x1080, 0x3000, 0x100, 2);
+		record_ns = 40, add_load(0x1000, 0x100, 4, "a");
+		record_ns = 43, add_load(0x5000, 0x10, 5, "x");
+		record_ns = 44, add_load(0x5000, 0x10, 6, "y");
+		record_ns = 45, add_move(0x5000, 0x6000, 0x10, 5);
+		record_ns = 50, add_close();
+		record_ns = 60, add_load(0x1000, 0x10, 1, "c");
+		record_ns = 2;
+		assert_int_equal(read_dump(bytes.len), 0);
+		assert_true(code_times_finish(&times, table.names.s));
+		for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+			assert_string_equal(at_time(rows[i].addr, rows[i].time_ns), rows[i].name);
+		/* Told again, it is the same code. */
+		assert_int_equal(code_times_find(&times, 0x1000, 10), code_times_find(&times, 0x1000, 40));
+		assert_int_equal(code_times_epoch(&times, 9), 0);
+		assert_int_equal(code_times_epoch(&times, 10), 1);
+		assert_int_equal(code_times_epoch(&times, 30), 4);
+		assert_int_equal(code_times_epoch(&times, UINT64_MAX), times.n);
+	}
+}
+
+/* Bit 0 of the flags: the times are a counter's, which nobody here can read. */
+static void times_of_another_clock_are_none(void **state)
+{
+	(void)state;
+	write_story(false);
+	bytes.s[32] = 1;
+	assert_int_equal(read_dump(bytes.len), 0);
+	assert_string_equal(at(0x1010), "third");
+	assert_int_equal(times.n, 0);
+	assert_false(code_times_finish(&times, table.names.s));
+}
+
+/* The last event there up to the time, else the first one to come, found one after the other. */
+static const char *by_looking(const struct code_event *events, size_t n, uint64_t addr, uint64_t time_ns)
+{
+	static const char *const names[] = { "0", "1", "2", "3" };
+	const struct code_event *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct code_event *event = &events[i];
+
+		if (addr < event->start || addr >= event->end)
+			continue;
+		if (event->time_ns <= time_ns ? !found || event->time_ns >= found->time_ns : !found)
+			found = event;
+		else if (found->time_ns > time_ns && event->time_ns < found->time_ns)
+			found = event;
+	}
+	if (!found)
+		return "none";
+	if (found->kind == CODE_CLOSED)
+		return found->time_ns <= time_ns ? "gone" : "none";
+	return names[found->name / 2];
+}
+
+static void random_events_are_as_looked_up(void **state)
+{
+	enum { EVENTS = 40, ADDRESSES = 32, TIMES = 30 };
+	uint32_t random = 1;
+
+	(void)state;
+	for (int round = 0; round < 50; round++) {
+		struct code_event events[EVENTS];
+
+		code_times_release(&times);
+		for (size_t i = 0; i < EVENTS; i++) {
+			random = random * 1103515245 + 12345;
+			events[i] = (struct code_event){ .time_ns = random >> 8 & 31,
+							 .start = random >> 13 & 15,
+							 .name = (random >> 24 & 3) * 2,
+							 .kind = random >> 28 ? CODE_LOADED : CODE_CLOSED };
+			events[i].end = events[i].start + 1 + (random >> 17 & 15);
+			code_times_add(&times, &events[i]);
+		}
+		assert_true(code_times_finish(&times, "0\0" "1\0" "2\0" "3"));
+		for (uint64_t addr = 0; addr < ADDRESSES; addr++)
+			for (uint64_t time_ns = 0; time_ns < TIMES; time_ns++)
+				assert_string_equal(at_time(addr, time_ns), by_looking(events, EVENTS, addr, time_ns));
+	}
+}
+
+/* Ranges within ranges would be in the lists of dozens of nodes each: then all is as without times. */
+static void too_many_events_are_none(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 700000; i++)
+		code_times_add(&times, &(struct code_event){ .time_ns = i, .start = i, .end = (1 << 30) - i });
+	assert_false(code_times_finish(&times, "n"));
+	assert_int_equal(code_times_find(&times, 1000, 1000), 0);
+	for (uint64_t i = 0; i < 1 << 21; i++)
+		code_times_add(&times, &(struct code_event){ .time_ns = i, .start = i, .end = i + 1 });
+	assert_in_range(times.n, 1 << 20, (1 << 20) + 1);
+	assert_false(code_times_finish(&times, "n"));
+	assert_int_equal(times.n, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -359,6 +502,10 @@ int main(void)
 		TEST(a_dump_cut_anywhere_is_read),
 		TEST(lying_sizes_end_a_dump),
 		TEST(a_long_name_is_kept_once),
+		TEST(what_lay_there_at_the_time),
+		TEST(times_of_another_clock_are_none),
+		TEST(random_events_are_as_looked_up),
+		TEST(too_many_events_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,24 +11,27 @@ static void equal_is_one(void **state)
 	struct dso a = { .index = 0 }, b = { .index = 1 };
 	const struct place base = { .dso = &a, .addr = 0x100, .mode = MISC_USER };
 	struct place other = base;
-	uint32_t first = places_intern(&places, &base, 0x400100, false);
+	uint32_t first = places_intern(&places, &base, 0x400100, 0, false);
 
 	(void)state;
 	/* Where it was mapped makes no difference; the first address is kept. */
-	assert_int_equal(places_intern(&places, &base, 0x7f0100, false), first);
+	assert_int_equal(places_intern(&places, &base, 0x7f0100, 0, false), first);
 	assert_int_equal(places.v[first].ip, 0x400100);
-	assert_int_not_equal(places_intern(&places, &base, 0x400100, true), first);
+	assert_int_not_equal(places_intern(&places, &base, 0x400100, 0, true), first);
 	other.addr = 0x101;
-	assert_int_not_equal(places_intern(&places, &other, 0x400101, false), first);
+	assert_int_not_equal(places_intern(&places, &other, 0x400101, 0, false), first);
 	other = base;
 	other.mode = MISC_GUEST_USER;
-	assert_int_not_equal(places_intern(&places, &other, 0x400100, false), first);
+	assert_int_not_equal(places_intern(&places, &other, 0x400100, 0, false), first);
 	other = base;
 	other.dso = &b;
-	assert_int_not_equal(places_intern(&places, &other, 0x400100, false), first);
+	assert_int_not_equal(places_intern(&places, &other, 0x400100, 0, false), first);
 	other.dso = NULL;
-	assert_int_not_equal(places_intern(&places, &other, 0x400100, false), first);
-	assert_int_equal(places.n, 6);
+	assert_int_not_equal(places_intern(&places, &other, 0x400100, 0, false), first);
+	/* Another code at the address. */
+	assert_int_not_equal(places_intern(&places, &base, 0x400100, 1, false), first);
+	assert_int_equal(places_intern(&places, &base, 0x400100, 1, false), places.n - 1);
+	assert_int_equal(places.n, 7);
 	free(places.v);
 	index_release(&places.ix);
 }
@@ -43,7 +46,7 @@ static void many_are_found_again(void **state)
 	for (unsigned round = 0; round < 2; round++)
 		for (unsigned i = 0; i < N; i++) {
 			place.addr = i * 4096ULL;
-			assert_int_equal(places_intern(&places, &place, place.addr, false), i);
+			assert_int_equal(places_intern(&places, &place, place.addr, 0, false), i);
 		}
 	assert_int_equal(places.n, N);
 	free(places.v);
@@ -76,7 +79,7 @@ static void no_place_has_one_unknown_frame(void **state)
 	struct places places = { .n = 0 };
 	struct session session = { .places = &places };
 	struct place nowhere = { .addr = 5 };
-	uint32_t place = places_intern(&places, &nowhere, 5, false);
+	uint32_t place = places_intern(&places, &nowhere, 5, 0, false);
 
 	(void)state;
 	assert_int_equal(place_frames(&session, PLACE_NONE, 0)->n, 1);

@@ -4,9 +4,11 @@
  *
  *	jit map [PREFIX]    /tmp/perf-PID.map
  *	jit dump [PREFIX]   jit-PID.dump in $JITDUMPDIR, else where it was started; mapped, so that records name it
+ *	jit again           a dump that changes, for five equally long parts, then it ends: see again()
  *	jit native          neither: it runs native_spin, which main calls through native_caller
  *
- * PREFIX stands in front of the names. Once it has told it prints "ready"; it runs until its standard input ends.
+ * PREFIX stands in front of the names. Once it has told it prints "ready"; it runs until its standard input ends,
+ * or its parts have.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -41,7 +43,7 @@ struct function {
 	uint64_t offset;
 };
 static const struct function functions[] = { { "jit_two_thirds", 0 }, { "jit_one_third", 256 } };
-enum { FUNCTION_BYTES = 256, FUNCTIONS = 2 };
+enum { FUNCTION_BYTES = 256, FUNCTIONS = 2, ELSEWHERE = 512, PART_CALLS = 300 };
 
 static volatile uint64_t sink;
 
@@ -72,6 +74,7 @@ static uint8_t *make_code(void)
 		die("mmap");
 	for (int i = 0; i < FUNCTIONS; i++)
 		memcpy(code + functions[i].offset, loop, sizeof(loop));
+	memcpy(code + ELSEWHERE, loop, sizeof(loop));
 	__builtin___clear_cache((char *)code, (char *)code + CODE_BYTES);
 	return code;
 }
@@ -105,6 +108,17 @@ struct dump_load {
 	uint64_t vma, address, code_bytes, index;
 };
 
+struct dump_move {
+	uint32_t id, size;
+	uint64_t time_ns;
+	uint32_t pid, tid;
+	uint64_t vma, from, to, code_bytes, index;
+};
+struct dump_close {
+	uint32_t id, size;
+	uint64_t time_ns;
+};
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -132,7 +146,7 @@ static void write_load(FILE *f, const uint8_t *code, const struct function *func
 	fwrite(at, FUNCTION_BYTES, 1, f);
 }
 
-static void write_dump(const uint8_t *code, const char *prefix)
+static FILE *write_dump(const uint8_t *code, const char *prefix)
 {
 	const struct dump_header header = { .magic = 0x4a695444,
 					    .version = 1,
@@ -157,6 +171,7 @@ static void write_dump(const uint8_t *code, const char *prefix)
 		write_load(f, code, &functions[i], (uint64_t)i, prefix);
 	if (fflush(f))
 		die(path);
+	return f;
 }
 
 static void call(const uint8_t *code, const struct function *function)
@@ -166,6 +181,42 @@ static void call(const uint8_t *code, const struct function *function)
 
 	memcpy(&entry, &at, sizeof(entry));
 	entry();
+}
+
+static void call_for_a_part(const uint8_t *code, const struct function *function)
+{
+	for (int i = 0; i < PART_CALLS; i++)
+		call(code, function);
+}
+
+/*
+ * What is at one address in turn: jit_two_thirds; jit_second; jit_third, while jit_second is elsewhere. When both
+ * have run, the compiler has ended, and what runs for the last part is nobody's.
+ */
+static void again(const uint8_t *code, FILE *f)
+{
+	static const struct function second = { "jit_second", 0 }, third = { "jit_third", 0 },
+				     moved = { "jit_second", ELSEWHERE };
+	struct dump_move move = { .id = 1, .size = sizeof(move), .pid = (uint32_t)getpid(), .tid = (uint32_t)getpid() };
+	struct dump_close close = { .id = 3, .size = sizeof(close) };
+
+	call_for_a_part(code, &functions[0]);
+	write_load(f, code, &second, 2, "");
+	call_for_a_part(code, &second);
+	move.time_ns = now_ns();
+	move.from = (uintptr_t)code;
+	move.vma = move.to = (uintptr_t)(code + ELSEWHERE);
+	move.code_bytes = FUNCTION_BYTES;
+	move.index = 2;
+	fwrite(&move, sizeof(move), 1, f);
+	write_load(f, code, &third, 3, "");
+	call_for_a_part(code, &moved);
+	call_for_a_part(code, &third);
+	close.time_ns = now_ns();
+	fwrite(&close, sizeof(close), 1, f);
+	call_for_a_part(code, &third);
+	if (fclose(f))
+		die("dump");
 }
 
 static int goes_on(void)
@@ -180,6 +231,11 @@ int main(int argc, char **argv)
 	const char *how = argc > 1 ? argv[1] : "native", *prefix = argc > 2 ? argv[2] : "";
 	const uint8_t *code = make_code();
 	int native = !strcmp(how, "native");
+
+	if (!strcmp(how, "again")) {
+		again(code, write_dump(code, prefix));
+		return 0;
+	}
 
 	if (!strcmp(how, "map"))
 		write_map(code, prefix);
