@@ -16,9 +16,9 @@
  *     ask, COURIER_KEPT_BYTES in all. Files over COURIER_COPY_BYTES are the file itself where the user or root runs
  *     the file system (a large program on one's own sshfs), and refused where somebody else does.
  * Measured: where there is no such mount, opening takes 1 us longer, below a process's root 12 us, in a mount
- * namespace of its own some 130 us (its mountinfo is read each time: mounts come and go); what is asked of the courier takes 25 us longer, its start 0.4 ms; a copy of a FUSE
- * file 0.3 s for 100 MB, another look at it 0.3 ms. So copies are made once, and of files of which a build-id is all
- * that is wanted, the first MiB.
+ * namespace of its own some 130 us (its mountinfo is read each time: mounts come and go); what is asked of the
+ * courier takes 25 us longer, its start 0.4 ms; a copy of a FUSE file 0.3 s for 100 MB, another look at it 0.3 ms.
+ * So copies are made once, and of files of which a build-id is all that is wanted, the first MiB.
  *
  * It waits COURIER_PATIENCE_MS for the next sign of progress, half as long after each file that did not come, and
  * none are asked for after COURIER_FAILURES_MAX of them: some 20 s in all, however many files there are. Not seen

@@ -6,6 +6,8 @@
  *
  * STUCK_FS_USER is the uid that the mount says its program runs as; 0 without it.
  *
+ * After SERVE_S the file system goes away, and whoever still waits for it waits no longer: a test fails, and ends.
+ *
  * The protocol: linux/fuse.h; fuse(4).
  */
 #include <errno.h>
@@ -21,7 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TOP = FUSE_ROOT_ID, APP = 2, REQUEST_BYTES = 1 << 20, TAIL_FROM = 1 << 20, CANNOT = 99 };
+enum { TOP = FUSE_ROOT_ID, APP = 2, REQUEST_BYTES = 1 << 20, TAIL_FROM = 1 << 20, SERVE_S = 150,
+       CANNOT = 99 };
 
 struct server {
 	int fuse, file;
@@ -117,6 +120,7 @@ static void serve(struct server *server)
 	static char request[REQUEST_BYTES + 4096] __attribute__((aligned(8)));
 	ssize_t got;
 
+	alarm(SERVE_S);
 	while ((got = read(server->fuse, request, sizeof(request))) >= 0 || errno == EINTR || errno == ENOENT) {
 		const struct fuse_in_header *in = (const void *)request;
 
