@@ -18,7 +18,7 @@
 #define PSTAT_DATA_H
 
 #include "data/records.h"
-#include "data/source.h"
+#include "data/record_source.h"
 #include "util/util.h"
 
 #include <linux/perf_event.h>

@@ -351,38 +351,6 @@ static void test_broken_files(void **state)
 	}
 }
 
-/* Each look-up goes over all segments: a file of thousands has the first ones. */
-static void test_many_segments(void **state)
-{
-	enum { MANY = 4000, KEPT = 256 };
-	static uint8_t file[sizeof(Elf64_Ehdr) + MANY * sizeof(Elf64_Phdr)];
-	Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-			    .e_machine = EM_X86_64,
-			    .e_phoff = sizeof(head),
-			    .e_phentsize = sizeof(Elf64_Phdr),
-			    .e_phnum = MANY };
-	struct image *image;
-	struct made made;
-	uint64_t vaddr;
-
-	(void)state;
-	put(file, 0, &head, sizeof(head));
-	for (size_t i = 0; i < MANY; i++) {
-		Elf64_Phdr load = { .p_type = PT_LOAD, .p_offset = i * 16, .p_vaddr = i * 32, .p_filesz = 16 };
-
-		put(file, sizeof(head) + i * sizeof(load), &load, sizeof(load));
-	}
-	made_init(&made);
-	made_write(&made, file, sizeof(file));
-	image = image_open(made.path, EM_X86_64);
-	assert_non_null(image);
-	assert_int_equal(image->n_segments, KEPT);
-	assert_true(image_vaddr(image, (KEPT - 1) * 16, &vaddr));
-	assert_int_equal(vaddr, (KEPT - 1) * 32);
-	image_free(image);
-	made_release(&made);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,7 +358,6 @@ int main(void)
 		cmocka_unit_test(test_expressions_that_fail), cmocka_unit_test(test_made_chains),
 		cmocka_unit_test(test_signed_return_address), cmocka_unit_test(test_link_register),
 		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_many_segments),
 		cmocka_unit_test(test_broken_files),
 	};
 

@@ -35,7 +35,7 @@ struct server {
 static void reply(struct server *server, uint64_t unique, int error, const void *bytes, size_t n)
 {
 	struct fuse_out_header header = { sizeof(header) + (uint32_t)n, -error, unique };
-	struct iovec parts[] = { { &header, sizeof(header) }, { (void *)bytes, n } };
+	struct iovec parts[] = { { &header, sizeof(header) }, { (void *)(uintptr_t)bytes, n } };
 
 	/* What was interrupted meanwhile waits for no answer. */
 	if (writev(server->fuse, parts, n ? 2 : 1) < 0 && errno != ENOENT)

@@ -1,9 +1,9 @@
 /*
- * source.h: what replay, symbols and tracepoints need of a recording, whoever reads it, or is making it: what it
+ * record_source.h: what replay, symbols and tracepoints need of a recording, whoever reads it, or is making it: what it
  * says of itself, and its records one by one. A reader offers both; so can a recorder of what it records.
  */
-#ifndef PSTAT_DATA_SOURCE_H
-#define PSTAT_DATA_SOURCE_H
+#ifndef PSTAT_RECORD_SOURCE_H
+#define PSTAT_RECORD_SOURCE_H
 
 #include "data/records.h"
 
