@@ -9,7 +9,7 @@
 #ifndef PSTAT_CODE_FILE_H
 #define PSTAT_CODE_FILE_H
 
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 #define CODE_WORK_FILE ((uint64_t)256 << 20)
 #define CODE_WORK_ALL ((uint64_t)1 << 30)

@@ -5,7 +5,7 @@
 #ifndef PSTAT_CODE_TIMES_H
 #define PSTAT_CODE_TIMES_H
 
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 enum code_event_kind {
 	CODE_LOADED,

@@ -6,7 +6,7 @@
 #define PSTAT_DSO_SEARCH_H
 
 #include "sym/processes.h"
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 enum { ROOTS_MAX = 8 };
 

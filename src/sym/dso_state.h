@@ -14,7 +14,7 @@
 #define PSTAT_DSO_STATE_H
 
 #include "sym/processes.h"
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 /* What was found for one address. */
 struct answer {

@@ -10,7 +10,7 @@
  *
  * Source: GNU extensions to DWARF ("DW_FORM_GNU_ref_alt"); elf(5).
  */
-#include "sym/dwarf_parts.h"
+#include "sym/dwarf_internal.h"
 
 #include <errno.h>
 #include <limits.h>

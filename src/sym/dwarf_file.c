@@ -8,7 +8,7 @@
  *
  * Only the .dwo files of split DWARF are opened by libdw itself, and mapped.
  */
-#include "sym/dwarf_parts.h"
+#include "sym/dwarf_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

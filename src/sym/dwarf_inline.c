@@ -15,7 +15,7 @@
  *
  * Source: DWARF 5, 3.3.8 (inlined subroutines), 2.17 (code addresses and ranges).
  */
-#include "sym/dwarf_parts.h"
+#include "sym/dwarf_internal.h"
 
 enum {
 	DEPTH_MAX = 200,

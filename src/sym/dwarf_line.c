@@ -17,7 +17,7 @@
  *
  * Source: DWARF 5, 6.2.2 to 6.2.5.
  */
-#include "sym/dwarf_parts.h"
+#include "sym/dwarf_internal.h"
 
 #include <stdlib.h>
 

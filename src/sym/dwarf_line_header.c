@@ -7,7 +7,7 @@
  *
  * Source: DWARF 5, 6.2.4; DWARF 4, 6.2.4.
  */
-#include "sym/dwarf_parts.h"
+#include "sym/dwarf_internal.h"
 
 #include <stdlib.h>
 

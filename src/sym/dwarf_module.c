@@ -5,7 +5,7 @@
  *
  * Source: elf(5); the psABI supplements of x86-64 and AArch64, "Relocation".
  */
-#include "sym/dwarf_parts.h"
+#include "sym/dwarf_internal.h"
 
 #include <endian.h>
 #include <stdlib.h>

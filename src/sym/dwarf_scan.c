@@ -10,7 +10,7 @@
  *
  * Source: DWARF 5, 7.5.3 (abbreviations), 7.5.6 (forms).
  */
-#include "sym/dwarf_parts.h"
+#include "sym/dwarf_internal.h"
 
 enum {
 	CODES_MAX = 1 << 20, /* abbreviations are numbered from 1 */

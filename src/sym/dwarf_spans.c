@@ -9,7 +9,7 @@
  * have ended leave when they come to the top. n log n, whatever the ranges are; improper nesting, which
  * compilers do produce, needs no case of its own.
  */
-#include "sym/dwarf_parts.h"
+#include "sym/dwarf_internal.h"
 
 #include <stdlib.h>
 

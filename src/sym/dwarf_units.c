@@ -6,7 +6,7 @@
  * Type units and partial units have no code. The unit of split DWARF (.dwo) is found through its skeleton
  * here, and opened only when one of its addresses is asked for.
  */
-#include "sym/dwarf_parts.h"
+#include "sym/dwarf_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  * Source: Linux Standard Base, Core, "Exception Frames"; DWARF 5, 6.4.1.
  */
 #include "sym/dwarf_cursor.h"
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  *
  * Source: gdb manual, "Debugging information in a special section".
  */
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 int elf_minidebug_read(struct elf_file *file, struct symbol_table *table, struct str *err)
 {

@@ -13,7 +13,7 @@
  *
  * Sources: psABI of x86-64, "Procedure Linkage Table" and its IBT form; ELF for the Arm 64-bit Architecture.
  */
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  *
  * Source: elf(5); ELF for the Arm Architecture, "Mapping symbols".
  */
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef PSTAT_KALLSYMS_H
 #define PSTAT_KALLSYMS_H
 
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 struct kallsyms_symbol {
 	uint64_t addr;

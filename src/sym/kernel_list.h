@@ -7,7 +7,7 @@
 #ifndef PSTAT_KERNEL_LIST_H
 #define PSTAT_KERNEL_LIST_H
 
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 struct kernel_list {
 	struct symbol_table table; /* not finished; the kernel's own names, none of modules */

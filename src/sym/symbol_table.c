@@ -11,7 +11,7 @@
  * therefore links to the nearest row before it that reaches over its start. An address is the row's that
  * starts last at or below it, or, where that row has ended, the first row's of these links that has not.
  */
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 #include <stdlib.h>
 

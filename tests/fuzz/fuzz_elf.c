@@ -4,7 +4,7 @@
  * through the DWARF reader. The claim: no crash, no sanitizer report, no endless loop; memory bounded. Symbols
  * and bounds that come out have an end behind their start, in order.
  */
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

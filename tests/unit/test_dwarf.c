@@ -7,7 +7,7 @@
 #define elf_end built_elf_end /* libelf has a function of this name */
 #include "elf_builder.h"
 #undef elf_end
-#include "sym/dwarf_parts.h"
+#include "sym/dwarf_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

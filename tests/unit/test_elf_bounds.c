@@ -3,7 +3,7 @@
  * believed, 3,000 damaged tables; and the symbols that stripped files get by them.
  */
 #include "elf_builder.h"
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 #include "unit/fake_machine.h"
 

@@ -4,7 +4,7 @@
  */
 #include "elf_builder.h"
 #include "elf/elf_unpack.h"
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 #include <errno.h>
 #include <link.h>

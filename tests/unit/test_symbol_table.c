@@ -3,7 +3,7 @@
  * several that lie in one another an address belongs to. The answers of a large random table are compared
  * with those of a search through all of it.
  */
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * The front of sym/ on this program's own file, whose functions and their places are known: names, ranges,
  * inlined functions, one object per function; files that are missing or replaced; code made at run time.
  */
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 #include "unit/fake_machine.h"
 

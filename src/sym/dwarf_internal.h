@@ -1,5 +1,5 @@
 /*
- * dwarf_parts: what the files dwarf_*.c hand each other; nobody else includes it.
+ * dwarf_internal: what the files dwarf_*.c hand each other; nobody else includes it.
  *
  *   dwarf_file.c    the front: names, ranges, answers
  *   dwarf_elf.c     the ELF file, its code sections, its alternative file
@@ -10,12 +10,12 @@
  *   dwarf_line.c    which line it belongs to: likewise; dwarf_line_header.c: the files it names
  *   dwarf_spans.c   overlapping ranges -> the disjoint sorted spans that all of them search
  */
-#ifndef PSTAT_DWARF_PARTS_H
-#define PSTAT_DWARF_PARTS_H
+#ifndef PSTAT_DWARF_INTERNAL_H
+#define PSTAT_DWARF_INTERNAL_H
 
 #include "sym/dw_lib.h"
 #include "sym/dwarf_cursor.h"
-#include "sym/sym_parts.h"
+#include "sym/sym_internal.h"
 
 /* ---- dwarf_spans.c ---- */
 

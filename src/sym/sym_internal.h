@@ -1,5 +1,5 @@
 /*
- * sym_parts: what the files of sym/ hand each other. Private to sym/.
+ * sym_internal: what the files of sym/ hand each other. Private to sym/.
  *
  *   dso_file.c debug_file.c debuginfod.c vdso_file.c   which file (symfs, cache, build-id, debuglink)
  *   processes.c            whose process still lives, and below which root its files are
@@ -12,8 +12,8 @@
  *   dwarf_*.c       inlined functions and lines
  *   symbols.c       the front: one state per dso, answers remembered
  */
-#ifndef PSTAT_SYM_PARTS_H
-#define PSTAT_SYM_PARTS_H
+#ifndef PSTAT_SYM_INTERNAL_H
+#define PSTAT_SYM_INTERNAL_H
 
 #include "elf/elf.h"
 #include "sym/sym.h"
