@@ -27,10 +27,11 @@ static void set_reference(struct dso *dso, const char *symbol, uint64_t addr)
 void kernel_maps_add(struct replay *replay, const struct record_body *body, bool guest)
 {
 	const struct record_mmap *mmap = &body->mmap;
+	struct replay_private *p = replay->private;
 	struct space *space = guest ? replay->guest_kernel : replay->kernel;
+	struct space *covered = guest ? &p->guest_covered : &p->kernel_covered;
 	struct dso_key key = { .path = mmap->path, .pid = -1 };
 	struct map map = { .start = mmap->start, .end = map_end(mmap->start, mmap->len) };
-	uint64_t *clock = &replay->private->clock;
 
 	key.kind = map_kind_kernel(mmap->path, guest, &key.path_bytes);
 	key.build_id.size = mmap->build_id_size;
@@ -44,30 +45,33 @@ void kernel_maps_add(struct replay *replay, const struct record_body *body, bool
 	if (key.kind == DSO_KERNEL || key.kind == DSO_GUEST_KERNEL) {
 		/* Some recorders give it the whole upper half: modules that came first stay. */
 		set_reference(map.dso, mmap->path + key.path_bytes, mmap->pgoff);
-		space_fill(space, &map, clock);
-	} else {
-		space_add(space, &map, clock);
+		space_fill(space, covered, &map, &p->clock);
+	} else if (map.start < map.end) {
+		space_add(space, &map, &p->clock);
+		space_cover(covered, map.start, map.end);
 	}
 }
 
-static void ksymbol_gone(struct space *space, uint64_t addr, uint64_t *clock)
+static void ksymbol_gone(struct replay *replay, uint64_t addr)
 {
-	const struct map *map = space_find(space, addr);
+	struct replay_private *p = replay->private;
+	const struct map *map = space_find(replay->kernel, addr);
 
-	if (map && map->start == addr && map->dso->kind == DSO_BPF)
-		space_cut(space, addr, map->end, clock);
+	if (!map || map->start != addr || map->dso->kind != DSO_BPF)
+		return;
+	space_cut(&p->kernel_covered, addr, map->end, &p->clock);
+	space_cut(replay->kernel, addr, map->end, &p->clock);
 }
 
 void kernel_maps_ksymbol(struct replay *replay, const struct record_body *body)
 {
 	enum { UNREGISTER = 1 };
 	uint64_t start = body->ksymbol.addr, end = map_end(start, body->ksymbol.len);
-	uint64_t *clock = &replay->private->clock;
 	struct dso_key key = { .kind = DSO_BPF, .path = body->ksymbol.name, .pid = -1 };
 	struct map map = { .start = start, .end = end };
 
 	if (body->ksymbol.flags & UNREGISTER) {
-		ksymbol_gone(replay->kernel, start, clock);
+		ksymbol_gone(replay, start);
 		return;
 	}
 	if (start == end)
@@ -79,5 +83,6 @@ void kernel_maps_ksymbol(struct replay *replay, const struct record_body *body)
 		map.dso->start = start;
 	if (end > map.dso->end)
 		map.dso->end = end;
-	space_add(replay->kernel, &map, clock);
+	space_add(replay->kernel, &map, &replay->private->clock);
+	space_cover(&replay->private->kernel_covered, start, end);
 }

@@ -43,6 +43,8 @@ void replay_release(struct replay *replay)
 	order_release(&p->order);
 	space_release(replay->kernel);
 	space_release(replay->guest_kernel);
+	space_release(&p->kernel_covered);
+	space_release(&p->guest_covered);
 	free(replay->kernel);
 	free(replay->guest_kernel);
 	dso_table_release(&replay->dsos);

@@ -283,27 +283,39 @@ void space_add(struct space *space, const struct map *map, uint64_t *clock)
 	space->version = ++*clock;
 }
 
-void space_fill(struct space *space, const struct map *map, uint64_t *clock)
+/* Ranges that touch the new one become part of it. */
+void space_cover(struct space *covered, uint64_t start, uint64_t end)
+{
+	const struct map *first = space_below(covered, start), *last = space_below(covered, end);
+	struct map range = { .start = start, .end = end };
+	uint64_t versions = 0;
+
+	if (first && first->end >= start)
+		range.start = first->start;
+	if (last && last->end > end)
+		range.end = last->end;
+	space_add(covered, &range, &versions);
+}
+
+void space_fill(struct space *space, struct space *covered, const struct map *map, uint64_t *clock)
 {
 	struct map piece = *map;
 
-	forget_snapshot(space);
-	while (piece.start < map->end) {
-		struct position p = first_above(space, piece.start);
-		uint64_t next = valid(space, p) ? map_at(space, p)->end : map->end;
+	for (uint64_t at = map->start; at < map->end; at = piece.end) {
+		const struct map *there = space_below(covered, at), *next;
 
-		piece.end = valid(space, p) && map_at(space, p)->start < map->end
-				    ? map_at(space, p)->start
-				    : map->end;
-		if (piece.start < piece.end) {
-			put(space, &piece);
-			space->version = ++*clock;
+		if (there && there->end > at) {
+			piece.end = there->end;
+			continue;
 		}
-		if (piece.end == map->end)
-			return;
-		piece.pgoff += next - piece.start;
-		piece.start = next;
+		next = space_next(covered, there);
+		piece.start = at;
+		piece.end = next && next->start < map->end ? next->start : map->end;
+		piece.pgoff = map->pgoff + (at - map->start);
+		space_add(space, &piece, clock);
 	}
+	if (map->start < map->end)
+		space_cover(covered, map->start, map->end);
 }
 
 void space_cut(struct space *space, uint64_t start, uint64_t end, uint64_t *clock)

@@ -155,8 +155,14 @@ void space_release(struct space *space);
 void space_clear(struct space *space, uint64_t *clock);
 /* Takes the place of whatever was in [start, end) before. Empty ranges change nothing. */
 void space_add(struct space *space, const struct map *map, uint64_t *clock);
-/* Only where nothing is yet. */
-void space_fill(struct space *space, const struct map *map, uint64_t *clock);
+/*
+ * Only where nothing is yet. `covered` says where something is, as few long ranges, so that a fill costs what it
+ * adds however many maps lie in its range: a space of its own, whose maps stand for nothing but addresses. The
+ * filled part becomes one of them; what space_add puts into `space` is told to it by space_cover, and what
+ * space_cut takes out is cut out of it, too.
+ */
+void space_fill(struct space *space, struct space *covered, const struct map *map, uint64_t *clock);
+void space_cover(struct space *covered, uint64_t start, uint64_t end);
 void space_cut(struct space *space, uint64_t start, uint64_t end, uint64_t *clock);
 /* `to`, which is empty, has from then on what `from` has. Both have one writer. */
 void space_share(struct space *to, const struct space *from);
