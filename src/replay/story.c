@@ -61,11 +61,13 @@ static struct dso *dso_of_map(struct replay *replay, const struct record_body *b
 	key.major = mmap->major;
 	key.minor = mmap->minor;
 	key.inode = mmap->inode;
+	key.generation = mmap->inode_generation;
 	dso = dso_table_get(&replay->dsos, &key);
 	if (!dso->inode) {
 		dso->major = mmap->major;
 		dso->minor = mmap->minor;
 		dso->inode = mmap->inode;
+		dso->generation = mmap->inode_generation;
 	}
 	return dso;
 }

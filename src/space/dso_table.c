@@ -74,7 +74,8 @@ static void set_build_id(struct dso_table *table, struct dso *dso, uint64_t hash
 static bool is_another(const struct dso *dso, const struct dso_key *key)
 {
 	return dso->kind != DSO_ANON && dso->inode && key->inode &&
-	       (dso->inode != key->inode || dso->major != key->major || dso->minor != key->minor);
+	       (dso->inode != key->inode || dso->major != key->major || dso->minor != key->minor ||
+		dso->generation != key->generation);
 }
 
 static struct dso *find_inode(const struct dso_table *table, uint64_t hash, const struct dso_key *key)
@@ -126,6 +127,7 @@ static struct dso *dso_new(struct dso_table *table, const struct dso_key *key)
 	dso->major = key->major;
 	dso->minor = key->minor;
 	dso->inode = key->inode;
+	dso->generation = key->generation;
 	dso->jit_pid = key->kind == DSO_FILE ? jitted_pid(dso->path) : -1;
 	VEC_GROW(table->v, table->n, table->cap);
 	table->v[table->n++] = dso;
@@ -140,6 +142,9 @@ static struct dso *find_known(struct dso_table *table, struct dso *first, uint64
 
 	if (is_another(first, key))
 		return find_inode(table, hash, key);
+	/* A build-id here, an inode there: it may be the same file, and it may be another one. */
+	first->in_doubt |= first->build_id.size && !first->build_id_listed && !first->inode && !id->size &&
+			   key->inode;
 	if (!id->size || same_build_id(&first->build_id, id))
 		return first;
 	if (!first->build_id.size) {
@@ -147,6 +152,33 @@ static struct dso *find_known(struct dso_table *table, struct dso *first, uint64
 		return first;
 	}
 	return find(table, &table->by_build_id, hash_with_build_id(hash, id), key, id);
+}
+
+/* They have one path. What the header's list says of it is of one of them at most. */
+static void tell_apart(struct dso *a, struct dso *b)
+{
+	struct dso *both[] = { a, b };
+	bool same_inode = a->inode && a->inode == b->inode && a->major == b->major && a->minor == b->minor;
+
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+		both[i]->several = true;
+		both[i]->in_doubt |= same_inode;
+		if (both[i]->build_id_listed)
+			both[i]->build_id.size = 0;
+		both[i]->build_id_listed = false;
+	}
+}
+
+/* A new one beside those that have its path; *first is one of them. */
+static void tell_all_apart(struct dso_table *table, struct dso *first, struct dso *dso, uint64_t hash)
+{
+	uint32_t i;
+
+	tell_apart(first, dso);
+	for (size_t at = index_first(&table->by_inode, hash); index_next(&table->by_inode, hash, &at, &i);)
+		if (table->v[i] != dso && table->v[i]->kind == dso->kind &&
+		    !strcmp(table->v[i]->path, dso->path))
+			tell_apart(table->v[i], dso);
 }
 
 struct dso *dso_table_get(struct dso_table *table, const struct dso_key *key)
@@ -161,6 +193,8 @@ struct dso *dso_table_get(struct dso_table *table, const struct dso_key *key)
 	dso = dso_new(table, key);
 	index_add(first ? &table->by_inode : &table->by_path,
 		  first ? hash_with_inode(hash, key) : hash, dso->index);
+	if (first)
+		tell_all_apart(table, first, dso, hash_with_inode(hash, key));
 	if (!id.size && !first && key->kind != DSO_ANON)
 		dso->build_id_listed = listed_build_id(table, hash, key, &id);
 	if (id.size)
@@ -181,7 +215,7 @@ static void give(struct dso_table *table, const char *path, uint64_t hash)
 		struct build_id id = { 0 };
 
 		if (dso->kind == DSO_ANON || strcmp(dso->path, path) != 0 ||
-		    (dso->build_id.size && !dso->build_id_listed))
+		    dso->several || (dso->build_id.size && !dso->build_id_listed))
 			continue;
 		dso->build_id_listed = listed_build_id(table, hash, &key, &id);
 		if (dso->build_id_listed)

@@ -47,7 +47,9 @@ struct dso {
 	struct build_id build_id; /* from MMAP2, or BUILD_ID feature/record for this path */
 	bool build_id_listed; /* from the latter */
 	uint32_t major, minor; /* from MMAP2 without build-id; 0: not known */
-	uint64_t inode;
+	uint64_t inode, generation; /* generation: an inode used again has another one */
+	bool several; /* other files had this path while it was recorded */
+	bool in_doubt; /* one of them had this inode, too, or nothing tells whether it is one of them */
 	uint64_t start, end; /* DSO_KERNEL, _MODULE, _BPF: where it was loaded; else 0 */
 	uint64_t ref_addr; /* DSO_KERNEL: the recorded address of ref_symbol (MMAP's pgoff) */
 	char *ref_symbol; /* DSO_KERNEL: "_text" or "_stext", or NULL */
@@ -70,9 +72,13 @@ int32_t jitted_pid(const char *path);
 /* ---- dso_table.c: the files of a recording, each once, and their build-ids ---- */
 
 /*
+ * A file is known by its build-id, else by device, inode and generation: a path may be another file's while it is
+ * recorded. Where of two mappings of a path neither is known of both, they count as one file, which is in doubt.
+ *
  * Build-ids come in three ways: in the MMAP2 record, in the header's list before the first record, or in
  * records of a pipe, where the list is the last that is written. The latter two are by path: where a path has
- * several, as that of programs in several containers, none of them is given to a file that has an inode.
+ * several, as that of programs in several containers, none of them is given to a file that has an inode; and where
+ * several files had the path, none is given at all, since nobody knows whose it is.
  */
 struct dso_table {
 	struct dso **v; /* by index; pointers stay valid */
@@ -93,7 +99,7 @@ struct dso_key {
 	int32_t pid; /* DSO_ANON only, else -1 */
 	struct build_id build_id; /* size 0: not known */
 	uint32_t major, minor;
-	uint64_t inode; /* 0: not known */
+	uint64_t inode, generation; /* inode 0: not known */
 };
 
 /* A table of zeros is an empty one. */

@@ -99,6 +99,9 @@ static void why_doubtful(struct dso_search *search)
 	const struct dso *dso = search->dso;
 	int64_t written_s = search->recording->written_ns / 1000000000;
 
+	if (dso->in_doubt)
+		dso_search_why(search, "record again", NULL,
+			       "several files had this path while it was recorded, and it may be another one");
 	if (search->build_id.size)
 		return;
 	if (written_s && search->stat.st_mtime > written_s)

@@ -216,6 +216,44 @@ static void test_several_files_of_a_path(void **state)
 	}
 }
 
+/* A path that became another file's: the listed build-id is nobody's. Inodes used again are told apart, in doubt. */
+static void test_replaced(void **state)
+{
+	const struct replay_options options = { 0 };
+
+	(void)state;
+	for (unsigned pipe_layout = 0; pipe_layout < 2; pipe_layout++) {
+		struct str out = STR_INIT;
+		struct fix_story s;
+
+		story_init(&s);
+		list_id(&s.info, "/a", 0xa1);
+		list_id(&s.info, "/b", 0xb1);
+		add_with_inode(&s, 1, "/a", 1);
+		add_with_inode(&s, 2, "/a", 2);
+		for (uint64_t generation = 0; generation < 3; generation++) {
+			struct record_body body =
+				story_map_body(3 + generation, PID, 0x900000, 0x1000, 0, "/b");
+
+			body.mmap.inode = 5;
+			body.mmap.inode_generation = generation;
+			story_add(&s, &body);
+		}
+		if (pipe_layout)
+			story_run_pipe(&s, options);
+		else
+			story_run(&s, options);
+		list(&s.replay, &out);
+		assert_string_equal(out.s, "a:00 a:00 b:00 b:00 b:00 ");
+		for (size_t i = 0; i < s.replay.dsos.n; i++) {
+			assert_true(s.replay.dsos.v[i]->several);
+			assert_int_equal(s.replay.dsos.v[i]->in_doubt, s.replay.dsos.v[i]->path[1] == 'b');
+		}
+		str_release(&out);
+		story_release(&s);
+	}
+}
+
 /* From the header of a file, and from the end of a pipe. */
 static void test_listed_build_ids(void **state)
 {
@@ -254,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_user_kinds),   cmocka_unit_test(test_kernel_kinds),
 		cmocka_unit_test(test_people_names), cmocka_unit_test(test_jitted),
 		cmocka_unit_test(test_same_file),    cmocka_unit_test(test_several_files_of_a_path),
+		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_listed_build_ids),
 	};
 
