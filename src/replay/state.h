@@ -22,7 +22,7 @@ struct replay_private {
 	struct replay_handlers handlers; /* zeros before replay_begin, and while all is released */
 	struct order order;
 	uint64_t clock; /* of space versions */
-	struct space kernel_covered, guest_covered; /* where replay.kernel and .guest_kernel have maps: see space_fill */
+	struct space kernel_covered, guest_covered; /* where replay's two have maps: see space_fill */
 	struct process_table processes;
 	size_t build_ids_taken; /* of the header's list, by dsos */
 	struct kin_table kin;
