@@ -28,9 +28,13 @@ struct drawing {
 	struct str *out; /* of output */
 	unsigned left_margin;
 	uint64_t event_period, entry_period;
-	uint64_t limit_period; /* that the least percentage is of */
+	struct tree_limit limit;
 	bool drawn; /* something */
 	struct str rails; /* one per level of branches: '|' while more branches follow, else ' ' */
+	struct level *levels; /* as many as rails; a stack of our own: depth is input */
+	size_t n_levels, cap_levels;
+	const struct call_node **way; /* of a chain that is printed by itself */
+	size_t cap_way;
 };
 
 static bool is_fractal(const struct drawing *d)
@@ -143,64 +147,93 @@ static const struct call_node *draw_branch(struct drawing *d, const struct call_
 		draw_rails(d);
 		str_pad(d->out, ' ', 10);
 		add_line_of(d, node);
+		output_step(d->output);
 	}
 	return end;
-}
-
-static uint64_t below(const struct call_node *node)
-{
-	return node->total_period - node->self_period;
 }
 
 /* The least period of a branch of this node that is drawn. */
 static uint64_t least_period(const struct drawing *d, const struct call_node *node)
 {
-	const double part = d->options->min_percent / 100;
-	double least = (double)(is_fractal(d) ? below(node) : d->limit_period) * part;
-	uint64_t whole = (uint64_t)least;
-
-	/* Rounded up; without ceil(), which would want libm. */
-	return whole + (is_fractal(d) && (double)whole < least);
+	return tree_limit_period(&d->limit, node);
 }
 
-static void draw_remainder(struct drawing *d, const struct call_node *parent, uint64_t period,
-			   uint64_t count_drawn, uint64_t total)
-{
-	uint64_t count = parent->total_count - parent->self_count;
+/* The branches below a node, as far as they are drawn. */
+struct level {
+	const struct call_node *parent, *next;
+	uint64_t least; /* period of a branch */
+	uint64_t total; /* what is 100 % */
+	uint64_t remaining, count_drawn;
+	unsigned n_drawn;
+};
 
-	if (d->options->value == CHAIN_COUNT && count <= count_drawn)
+static const struct call_node *if_drawn(const struct level *level, const struct call_node *node)
+{
+	return node && node->total_period >= level->least ? node : NULL;
+}
+
+static void open_level(struct drawing *d, const struct call_node *parent, uint64_t total)
+{
+	struct level level = { .parent = parent,
+			       .least = least_period(d, parent),
+			       .total = total,
+			       .remaining = total };
+
+	level.next = if_drawn(&level, parent->children);
+	str_addc(&d->rails, '|');
+	VEC_GROW(d->levels, d->n_levels, d->cap_levels);
+	d->levels[d->n_levels++] = level;
+}
+
+static void draw_remainder(struct drawing *d, const struct level *level)
+{
+	uint64_t count = level->parent->total_count - level->parent->self_count;
+
+	if (!is_fractal(d) || !level->remaining || level->remaining == level->total)
+		return;
+	if (d->options->value == CHAIN_COUNT && count <= level->count_drawn)
 		return;
 	d->rails.s[d->rails.len - 1] = ' ';
-	draw_branch_head(d, period, count - count_drawn, total);
+	draw_branch_head(d, level->remaining, count - level->count_drawn, level->total);
 	str_add(d->out, "[...]\n");
 }
 
-/* The branches below `parent`. total: what is 100 %. */
-static void draw_level(struct drawing *d, const struct call_node *parent, uint64_t total)
+static void close_level(struct drawing *d)
 {
-	const uint64_t least = least_period(d, parent);
-	uint64_t remaining = total, count_drawn = 0;
-	unsigned n_drawn = 0;
-
-	str_addc(&d->rails, '|');
-	for (const struct call_node *node = parent->children, *next, *end; node; node = next) {
-		if (node->total_period < least)
-			break;
-		next = node->next && node->next->total_period >= least ? node->next : NULL;
-		remaining -= node->total_period;
-		count_drawn += node->total_count;
-		draw_gap(d);
-		if (!next && (!is_fractal(d) || !remaining))
-			d->rails.s[d->rails.len - 1] = ' ';
-		end = draw_branch(d, node, total);
-		draw_level(d, end, is_fractal(d) ? below(end) : total);
-		output_step(d->output);
-		if (++n_drawn == d->options->print_limit)
-			break;
-	}
-	if (is_fractal(d) && remaining && remaining != total)
-		draw_remainder(d, parent, remaining, count_drawn, total);
+	draw_remainder(d, &d->levels[--d->n_levels]);
 	d->rails.s[--d->rails.len] = '\0';
+}
+
+/* The next branch of a level; its end. */
+static const struct call_node *draw_next(struct drawing *d, struct level *level)
+{
+	const struct call_node *node = level->next;
+
+	level->next = if_drawn(level, node->next);
+	level->remaining -= node->total_period;
+	level->count_drawn += node->total_count;
+	draw_gap(d);
+	if (!level->next && (!is_fractal(d) || !level->remaining))
+		d->rails.s[d->rails.len - 1] = ' ';
+	if (++level->n_drawn == d->options->print_limit)
+		level->next = NULL;
+	return draw_branch(d, node, level->total);
+}
+
+/* All branches below `parent`. total: what is 100 %. */
+static void draw_levels(struct drawing *d, const struct call_node *parent, uint64_t total)
+{
+	open_level(d, parent, total);
+	while (d->n_levels) {
+		struct level *level = &d->levels[d->n_levels - 1];
+		const struct call_node *end = level->next ? draw_next(d, level) : NULL;
+
+		if (end)
+			open_level(d, end, is_fractal(d) ? calltree_below(end) : level->total);
+		else
+			close_level(d);
+		output_step(d->output);
+	}
 }
 
 static void draw_trunk_head(struct drawing *d)
@@ -233,6 +266,7 @@ static const struct call_node *draw_trunk(struct drawing *d, const struct call_n
 		else
 			add_margin(d);
 		add_line_of(d, node);
+		output_step(d->output);
 		if (++n_drawn == limit)
 			break;
 	}
@@ -254,7 +288,7 @@ static void draw_graph(struct drawing *d, const struct call_node *root)
 	    !(first->next && first->next->total_period >= least_period(d, root)) &&
 	    first->total_period == d->entry_period)
 		root = draw_trunk(d, first, entries_are_symbols(&d->table->options));
-	draw_level(d, root, total);
+	draw_levels(d, root, total);
 	if (d->drawn)
 		str_addc(d->out, '\n');
 }
@@ -307,10 +341,11 @@ static int compare_ends(const void *pa, const void *pb, void *tree)
 	return compare_ways(tree, a, b);
 }
 
-static void gather_ends(const struct call_node *node, uint64_t least, struct chain_ends *ends)
+static void gather_ends(const struct call_tree *tree, uint64_t least, struct chain_ends *ends)
 {
-	for (; node; node = node->next) {
-		gather_ends(node->children, least, ends);
+	const struct call_node *node = &tree->root;
+
+	while ((node = calltree_after(node))) {
 		if (!node->self_period || node->self_period < least)
 			continue;
 		VEC_GROW(ends->v, ends->n, ends->cap);
@@ -318,46 +353,52 @@ static void gather_ends(const struct call_node *node, uint64_t least, struct cha
 	}
 }
 
-static void add_flat_names(struct drawing *d, const struct call_node *node)
+/* The nodes from the root's child to this one, into d->way; how many. */
+static size_t find_way(struct drawing *d, const struct call_node *node)
 {
-	if (!node->parent)
-		return;
-	add_flat_names(d, node->parent);
-	str_pad(d->out, ' ', FLAT_NAME_INDENT);
-	add_line_of(d, node);
+	const size_t n = depth_of(node);
+
+	if (n > d->cap_way) {
+		d->cap_way = n + n / 2;
+		d->way = xreallocarray(d->way, d->cap_way, sizeof(*d->way));
+	}
+	for (size_t i = n; i-- > 0; node = node->parent)
+		d->way[i] = node;
+	return n;
 }
 
 static void add_flat(struct drawing *d, const struct call_node *end)
 {
+	const size_t n = find_way(d, end);
+
 	str_pad(d->out, ' ', FLAT_VALUE_INDENT);
 	add_value(d, end->total_period, end->total_count, d->event_period);
 	str_addc(d->out, '\n');
-	add_flat_names(d, end);
-	str_addc(d->out, '\n');
-}
-
-static void add_folded_names(struct drawing *d, const struct call_node *node, const char *separator)
-{
-	size_t start;
-
-	if (node->parent->parent) {
-		add_folded_names(d, node->parent, separator);
-		str_add(d->out, separator);
+	for (size_t i = 0; i < n; i++) {
+		str_pad(d->out, ' ', FLAT_NAME_INDENT);
+		add_line_of(d, d->way[i]);
+		output_step(d->output);
 	}
-	start = d->out->len;
-	calltree_add_name(d->table, &node->frame, d->out);
-	for (size_t i = start; i < d->out->len; i++)
-		if (d->out->s[i] == separator[0])
-			d->out->s[i] = '.'; /* as names in columns: see fmt_stdio.c */
+	str_addc(d->out, '\n');
 }
 
 static void add_folded(struct drawing *d, const struct call_node *end)
 {
 	const char *separator = d->table->options.separator;
+	const size_t n = find_way(d, end);
 
+	separator = separator && *separator ? separator : ";";
 	add_value(d, end->self_period, end->self_count, d->event_period);
-	str_addc(d->out, ' ');
-	add_folded_names(d, end, separator && *separator ? separator : ";");
+	for (size_t i = 0; i < n; i++) {
+		size_t start;
+
+		str_add(d->out, i ? separator : " ");
+		start = d->out->len;
+		calltree_add_name(d->table, &d->way[i]->frame, d->out);
+		for (size_t c = start; c < d->out->len; c++)
+			if (d->out->s[c] == separator[0])
+				d->out->s[c] = '.'; /* as names in columns: see fmt_stdio.c */
+	}
 	str_addc(d->out, '\n');
 }
 
@@ -368,7 +409,7 @@ static void draw_ends(struct drawing *d, struct call_tree *tree)
 	struct chain_ends ends = { NULL, 0, 0 };
 	const unsigned limit = d->options->print_limit;
 
-	gather_ends(tree->root.children, least_period(d, &tree->root), &ends);
+	gather_ends(tree, least_period(d, &tree->root), &ends);
 	if (ends.n)
 		qsort_r(ends.v, ends.n, sizeof(ends.v[0]), compare_ends, tree);
 	for (size_t i = 0; i < ends.n && (!limit || i < limit); i++) {
@@ -381,7 +422,7 @@ static void draw_ends(struct drawing *d, struct call_tree *tree)
 void calltree_print(struct table *table, const struct hist *hist, const struct entry *entry,
 		    unsigned left_margin, struct output *output)
 {
-	struct call_tree *tree = entry->tree;
+	const enum chain_kind kind = table->options.chain.kind;
 	struct drawing d = {
 		.table = table,
 		.options = &table->options.chain,
@@ -390,21 +431,20 @@ void calltree_print(struct table *table, const struct hist *hist, const struct e
 		.left_margin = left_margin,
 		/* perf's branches are parts of all, also where --percentage relative makes entries not. */
 		.event_period = hist->totals.period,
-		.limit_period = table->options.percentage_relative ? hist->shown.period
-								    : hist->totals.period,
 		.entry_period = table->children ? entry->total.period : entry->self.period,
+		.limit = table_tree_limit(table, hist, kind == CHAIN_FRACTAL),
 		.rails = STR_INIT,
 	};
+	struct call_tree *tree = kind == CHAIN_NONE ? NULL : table_tree(table, hist, entry, &d.limit);
 
-	if (!tree || d.options->kind == CHAIN_NONE)
+	if (!tree)
 		return;
-	if (!tree->places) {
-		tree->places = table->session->places;
-		calltree_finish(tree);
-	}
-	if (d.options->kind == CHAIN_GRAPH || d.options->kind == CHAIN_FRACTAL)
+	if (kind == CHAIN_GRAPH || kind == CHAIN_FRACTAL)
 		draw_graph(&d, &tree->root);
 	else
 		draw_ends(&d, tree);
+	calltree_free(tree);
 	str_release(&d.rails);
+	free(d.levels);
+	free(d.way);
 }

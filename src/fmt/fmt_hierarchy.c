@@ -182,8 +182,7 @@ static void add_entry(struct table *table, const struct hist *hist, const struct
 	add_numbers(table, hist, entry, output);
 	add_keys(table, hist, entry, output);
 	if (!entry->n_children) {
-		if (entry->tree)
-			calltree_print(table, hist, entry, 0, output);
+		calltree_print(table, hist, entry, 0, output);
 		return;
 	}
 	if (!has_shown_child(table, hist, entry)) {

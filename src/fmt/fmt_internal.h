@@ -69,8 +69,9 @@ void hierarchy_add_entries(struct table *table, const struct hist *hist, struct 
 void calltree_add_name(const struct table *table, const struct view_frame *frame,
 		       struct str *out);
 /*
- * Prints the tree below an entry line as perf does, in the kind, value and limits of the report's chain
- * options. entry_period: of the entry (children: total), total_period: of the hist.
+ * Makes the tree of an entry, if it has one, and prints it below the entry's line as perf does, in the kind, value
+ * and limits of the report's chain options. entry_period: of the entry (children: total), total_period: of the
+ * hist.
  */
 void calltree_print(struct table *table, const struct hist *hist, const struct entry *entry,
 		    unsigned left_margin, struct output *output);

@@ -17,8 +17,7 @@ static void add_entry(struct table *table, const struct hist *hist, const struct
 			     output);
 	}
 	str_addc(&output->text, '\n');
-	if (entry->tree)
-		calltree_print(table, hist, entry, 0, output);
+	calltree_print(table, hist, entry, 0, output);
 }
 
 static void add_entries(struct table *table, const struct hist *hist, struct output *output)

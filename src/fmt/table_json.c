@@ -143,48 +143,57 @@ static void add_frame(struct table *table, const struct view_frame *frame, struc
 	}
 }
 
-static bool add_nodes(struct table *table, const char *key, const struct call_node *node,
-		      uint64_t least, struct output *output)
+/* A node without its children and its closing brace. Only here text leaves within an entry: see add_name. */
+static void open_node(struct table *table, const struct call_node *node, struct output *output)
 {
 	struct str *out = &output->text;
-	bool any = false;
 
-	for (; node && node->total_period >= least; node = node->next) {
-		if (!any) {
-			add_name(out, key);
-			str_addc(out, '[');
-		} else {
-			str_add(out, ", ");
+	str_addc(out, '{');
+	output_step(output);
+	add_frame(table, &node->frame, out);
+	add_u64(out, "samples", node->total_count);
+	add_u64(out, "period", node->total_period);
+	add_u64(out, "self_samples", node->self_count);
+	add_u64(out, "self_period", node->self_period);
+}
+
+/* Below the root all siblings and, where there are none left, those of the parent: depth is input. */
+static void add_nodes(struct table *table, const struct call_tree *tree, struct output *output)
+{
+	struct str *out = &output->text;
+
+	for (const struct call_node *node = tree->root.children; node;) {
+		open_node(table, node, output);
+		if (node->children) {
+			str_add(out, ", \"children\": [");
+			node = node->children;
+			continue;
 		}
-		any = true;
-		str_addc(out, '{');
-		add_frame(table, &node->frame, out);
-		add_u64(out, "samples", node->total_count);
-		add_u64(out, "period", node->total_period);
-		add_u64(out, "self_samples", node->self_count);
-		add_u64(out, "self_period", node->self_period);
-		add_nodes(table, "children", node->children, least, output);
 		str_addc(out, '}');
+		while (node && !node->next) {
+			node = node->parent;
+			str_add(out, node->parent ? "]}" : "");
+			if (!node->parent)
+				return;
+		}
+		str_add(out, ", ");
+		node = node->next;
 	}
-	if (any)
-		str_addc(out, ']');
-	return any;
 }
 
 static void add_tree(struct table *table, const struct hist *hist, const struct entry *entry,
 		     struct output *output)
 {
-	uint64_t period =
-		table->options.percentage_relative ? hist->shown.period : hist->totals.period;
-	double part = table->options.chain.min_percent / 100;
+	const struct tree_limit limit = table_tree_limit(table, hist, false);
+	struct call_tree *tree = table_tree(table, hist, entry, &limit);
 
-	if (!entry->tree)
+	if (!tree)
 		return;
-	if (!add_nodes(table, "tree", entry->tree->root.children,
-		       (uint64_t)((double)period * part), output)) {
-		add_name(&output->text, "tree");
-		str_add(&output->text, "[]");
-	}
+	add_name(&output->text, "tree");
+	str_addc(&output->text, '[');
+	add_nodes(table, tree, output);
+	str_addc(&output->text, ']');
+	calltree_free(tree);
 }
 
 /* ---- entries ---- */

@@ -35,17 +35,22 @@ static void set_place(struct entry *entry, const struct table *table, uint32_t p
 	entry->level = place == PLACE_NONE ? '.' : place_level(&table->session->places->v[place]);
 }
 
-static struct entry *new_entry(struct entries *entries, const uint64_t *others,
-			       const uint64_t *codes, uint32_t place, int32_t tid)
+/* others, codes: rows of groups.values and frames.values. */
+static struct entry *new_entry(struct entries *entries, uint32_t others, uint32_t codes,
+			       uint32_t place, int32_t tid)
 {
 	struct table *table = entries->table;
 	struct entry *entry = entry_new(table, entries->hist);
+	const uint64_t *other_row = row_set_at(&entries->groups->values, others);
+	const uint64_t *code_row = row_set_at(&table->private->frames.values, codes);
 
 	for (size_t i = 0; i < table->n_keys; i++) {
 		const struct key_slot *slot = &table->private->slots[i];
 
-		entry->values[i] = slot->frame ? codes[slot->at] : others[slot->at];
+		entry->values[i] = slot->frame ? code_row[slot->at] : other_row[slot->at];
 	}
+	entry->others = others;
+	entry->codes = codes;
 	set_place(entry, table, place);
 	entry->tid = tid;
 	entry->number = (uint32_t)entries->n;
@@ -64,8 +69,7 @@ static struct entry *find_entry(struct entries *entries, const struct group *gro
 
 	if (i < entries->n)
 		return entries->v[i];
-	return new_entry(entries, row_set_at(&entries->groups->values, group->values),
-			 row_set_at(&frames->values, f->values),
+	return new_entry(entries, group->values, f->values,
 			 frame == group->self ? group->place : f->view.place, group->tid);
 }
 

@@ -12,6 +12,7 @@ struct entry *entry_new(struct table *table, const struct hist *hist)
 
 	entry->values = xcalloc(table->n_keys + 1, sizeof(*entry->values));
 	entry->place = PLACE_NONE;
+	entry->others = entry->codes = NO_ROW;
 	if (hist->n_members > 1) {
 		entry->members = xcalloc(hist->n_members, sizeof(*entry->members));
 		entry->members_total = xcalloc(hist->n_members, sizeof(*entry->members_total));
@@ -23,7 +24,6 @@ void entry_free(struct entry *entry)
 {
 	for (size_t i = 0; i < entry->n_children; i++)
 		entry_free(entry->children[i]);
-	calltree_free(entry->tree);
 	free(entry->children);
 	free(entry->members);
 	free(entry->members_total);

@@ -157,18 +157,44 @@ static void group_members(struct table *table, struct hist *hist, struct groups 
 	}
 }
 
+/* For formats without entries: what there is and what the filters let through. */
+static void count_cells(struct table *table, const struct cells *cells, struct entry_stats *totals,
+			struct entry_stats *shown)
+{
+	for (size_t i = 0; i < cells->n; i++) {
+		const struct entry_stats stats = cell_stats(cells, i);
+
+		if (is_hidden(table, cells, i))
+			subtract(totals, &stats);
+		else if (table_takes_cell(table, cells, i))
+			entry_stats_add(shown, &stats);
+	}
+}
+
+static void count_members(struct table *table, struct hist *hist)
+{
+	count_cells(table, hist->cells[0], &hist->totals, &hist->shown);
+	for (size_t i = 1; i < hist->n_members; i++)
+		count_cells(table, hist->cells[i], &hist->member_totals[i],
+			    &hist->member_shown[i]);
+}
+
 void hist_fold(struct table *table, struct hist *hist)
 {
 	struct groups groups = { .n = 0 };
 	struct entries entries;
 
+	if (!(table->options.needs & NEED_ENTRIES)) {
+		count_members(table, hist);
+		return;
+	}
 	frames_update(table);
 	row_set_init(&groups.ids, 2);
 	row_set_init(&groups.values, table->private->n_other_keys);
 	group_members(table, hist, &groups);
 	entries_init(&entries, table, hist, &groups);
 	entries_add_groups(&entries);
-	entries_build_trees(&entries);
+	hist->trees = trees_new(table, &groups);
 	hist->entries = entries.v;
 	hist->n = entries.n;
 	entries.v = NULL;

@@ -23,6 +23,7 @@ void frames_release(struct frames *frames)
 	free(frames->depths);
 	free(frames->stack_of);
 	free(frames->parent_of);
+	forest_release(&frames->forest);
 }
 
 static uint32_t frame_values(struct table *table, const struct view_frame *view)

@@ -3,7 +3,8 @@
  *
  *   stack of places --fold_frames.c--> stack of distinct frames      (one pass over all stack nodes)
  *   cell --fold.c--> group: other keys, frame, stack of frames  (far fewer than cells)
- *   group --children.c--> entries --fold_order.c--> sorted --fold_trees.c--> call trees of those shown
+ *   group --children.c--> entries --fold_order.c--> sorted
+ *   group --fold_trees.c--> call tree of an entry, when a format asks for it
  *
  * Two frames are the same where all keys of code and the chain's key say so; what the keys of code make of a
  * frame, and what the other keys make of a cell, is a row of words that is kept once. An entry is then
@@ -13,6 +14,42 @@
 #define PSTAT_FOLD_H
 
 #include "hist/hist.h"
+
+/* ---- calltree.c, for fold_trees.c: how a tree grows ---- */
+struct call_tree *calltree_new(const struct places *places, enum chain_key key);
+/* A new child, without a frame and sums. */
+struct call_node *calltree_add(struct call_tree *tree, struct call_node *parent);
+/* Greatest total first, then perf's order of ties. */
+void calltree_sort_children(struct call_tree *tree, struct call_node *parent);
+
+struct frame_id { /* of a frame */
+	uint32_t same; /* frames with the same number are the same */
+	uint32_t name; /* number of its function's name + 1; 0: none */
+	bool by_symbol; /* `same` is a function's: then a name may do as well */
+};
+struct frame_ids {
+	struct frame_id *v;
+	size_t n, cap;
+	struct row_set rows; /* `same` numbers these */
+	struct text_index *names;
+	uint32_t n_names;
+};
+void frame_ids_init(struct frame_ids *ids);
+void frame_ids_release(struct frame_ids *ids);
+void frame_ids_add(struct frame_ids *ids, const struct places *places, enum chain_key key,
+		   const struct view_frame *frame);
+
+/* ---- forest.c: all stacks in the order of a walk ---- */
+struct forest {
+	size_t n; /* nodes; 0: not yet made. The root is number 0 */
+	size_t n_frames; /* frames that there were */
+	uint32_t *frame, *parent; /* of each node */
+	uint32_t *end; /* the first number that is not below the node */
+	uint32_t *number; /* by stack: its node */
+	uint32_t *of_row, *row_end; /* the nodes by row of frames.values, with children; else NULL */
+	struct frame_ids ids; /* of all frames */
+};
+void forest_release(struct forest *forest);
 
 /* ---- fold_frames.c ---- */
 struct fold_frame {
@@ -41,6 +78,7 @@ struct frames {
 	uint32_t *parent_of; /* session stack -> the name that --parent's expression found + 1, or 0 */
 	size_t n_stacks; /* session stacks that were looked at */
 	uint32_t max_depth; /* frames of the deepest stack */
+	struct forest forest; /* made by the first tree that is asked for */
 };
 void frames_release(struct frames *frames);
 /* Makes stack_of and parent_of complete for all stacks of the session. */
@@ -107,8 +145,37 @@ void entries_add_groups(struct entries *entries);
 /* The entries that a group counts for, into entries->shares, and its chain; returns how many. */
 size_t entries_shares(struct entries *entries, size_t group, size_t *chain_len);
 
-/* ---- fold_trees.c: second pass over the groups, for the entries that are shown ---- */
-void entries_build_trees(struct entries *entries);
+/* ---- forest.c: what trees are made of ---- */
+struct leaf { /* a group with a stack, of the first event of its hist */
+	uint32_t stack, at; /* its node, see forest.number */
+	uint32_t others, self; /* rows of groups.values and of its own frame; NO_ROW: not asked for */
+	uint64_t period, count;
+};
+struct trees { /* of a hist */
+	struct leaf *v; /* sorted by `at` once n_numbered is set */
+	size_t n, n_rows; /* of groups.values */
+	size_t n_numbered; /* nodes of the forest that numbered them */
+	uint32_t *by_others; /* of v, in order of others, then of v */
+	uint32_t *by_self; /* of v, in order of others and self, then of v */
+};
+/* Keeps what trees need of the groups; NULL where no format will ask for trees. */
+struct trees *trees_new(struct table *table, const struct groups *groups);
+/* Numbers the leaves. */
+const struct forest *trees_prepare(struct trees *trees, struct table *table);
+
+struct leaf_run { /* leaves that come by one node; way: for the caller's use */
+	uint32_t node, first, end, way;
+};
+struct entry_leaves {
+	uint32_t *v; /* of trees.v; those of a run are in order */
+	size_t n, cap;
+	struct leaf_run *starts; /* where the entry's part of their stacks begins; the root, 0: with the next */
+	size_t n_starts, cap_starts;
+};
+/* outermost: stacks begin with the outermost caller, else with the innermost frame. */
+void entry_leaves_find(struct entry_leaves *out, const struct trees *trees,
+		       const struct forest *forest, const struct entry *entry, bool outermost);
+void entry_leaves_release(struct entry_leaves *leaves);
 
 /* ---- fold_order.c ---- */
 struct order_item { /* what entries are sorted by, first first */

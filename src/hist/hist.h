@@ -4,7 +4,7 @@
  *     profile: cells --fold.c--> entries by the sort keys; children; filters
  *                                    |
  *                                    v
- *                                calltree.c: chains of the entries that will be shown
+ *                                fold_trees.c: the call tree of one entry, when it is asked for
  *
  * Cells tell facts apart, entries tell key values apart: facts are turned into values (a place into its
  * symbol), equal values into one entry. A format prints what is here and computes nothing.
@@ -37,7 +37,7 @@ int chain_options_parse(struct chain_options *options, const char *text, struct 
 enum table_needs {
 	NEED_STACKS = 1, /* whole stacks with the names of their threads, cells as they are */
 	NEED_ENTRIES = 2, /* entries by the sort keys */
-	NEED_TREES = 4, /* the call trees of entries that are shown */
+	NEED_TREES = 4, /* table_tree: the call trees of entries that are shown */
 	NEED_HEAD = 8, /* what is the same for all rows stands above them, in no column */
 };
 enum report_view { VIEW_FLAT_ENTRIES, VIEW_HIERARCHY };
@@ -175,14 +175,14 @@ struct field_row {
 
 /* ---- entries ---- */
 
-struct call_tree; /* calltree.h */
+enum { NO_ROW = UINT32_MAX };
 struct entry {
 	uint64_t *values; /* one per key of the report, in order of table.keys */
 	struct entry_stats self;
 	struct entry_stats total; /* with what it called; only with children */
 	struct entry_stats *members,
 		*members_total; /* --group: one per event of the group, [0] the leader; else NULL */
-	struct call_tree *tree; /* NULL: none, or below the limit */
+	uint32_t others, codes; /* rows of what its values were made of, for table_tree; NO_ROW: it has no tree */
 	uint32_t place; /* one that it came from, for addresses and -v; PLACE_NONE */
 	char level; /* '.', 'k', ... of that place */
 	uint32_t number; /* in order of appearance, within its hist */
@@ -194,6 +194,7 @@ struct entry {
 	size_t n_children, depth;
 	bool filtered;
 };
+struct trees; /* fold_trees.c */
 struct hist { /* one per event, or per group */
 	const struct data_event *event;
 	size_t n_members; /* 1 without --group */
@@ -205,6 +206,7 @@ struct hist { /* one per event, or per group */
 	struct entry_stats totals; /* of all samples of the event */
 	struct entry_stats shown; /* of those that pass all filters */
 	struct entry_stats *member_totals, *member_shown;
+	struct trees *trees; /* what table_tree takes them from; NULL: there are none */
 };
 
 /* One column of the output, in order: a number or a key. */
@@ -244,7 +246,7 @@ struct table {
 
 /* A cell that no filter leaves out, also not by its place. */
 bool table_takes_cell(struct table *table, const struct cells *cells, size_t cell);
-/* fold.c: cells into entries, sorts and limits; then builds the trees of entries that are shown. */
+/* fold.c: cells into entries, sorts and limits; for a format without entries sums alone. */
 void hist_fold(struct table *table, struct hist *hist);
 /* An entry's percentage for a number column, as perf has it. */
 double entry_percent(const struct table *table, const struct hist *hist,
@@ -270,43 +272,54 @@ uint64_t entry_number(const struct entry *entry, const struct field_row *field, 
 uint64_t entry_limit_period(const struct table *table, const struct entry *entry);
 uint64_t hist_period(const struct table *table, const struct hist *hist, size_t member);
 
-/* ---- calltree.c: the call tree of one entry, from its chains to what -g prints ---- */
+/* ---- calltree.c: the call tree of one entry ---- */
 
 /*
- * A node stands for one frame. Chains are added in the order they are shown (callers first for
- * CHAIN_CALLER, callees first for CHAIN_CALLEE); frames that are the same by options.key share a node.
+ * A node stands for one frame of chains in the order they are shown (callers first for CHAIN_CALLER, callees
+ * first for CHAIN_CALLEE); frames that are the same by the chain's key share a node.
  */
 struct call_node {
 	struct view_frame frame;
-	struct call_node *last; /* the child that was added to last: mostly the next one, too */
-	struct call_node *parent, *children, *next; /* next: sibling; sorted by calltree_finish */
+	struct call_node *parent, *children, *next; /* next: sibling; sorted as they are shown */
 	uint64_t self_period, self_count; /* chains that end here */
-	uint64_t total_period, total_count; /* with all below */
-	uint32_t number; /* in order of appearance; the root is 0 */
+	uint64_t total_period, total_count; /* with all below, also what was left out */
+	uint32_t number; /* among its siblings, in order of appearance */
+	bool left_out; /* it has more children, below the limit */
 };
-struct call_edge; /* calltree.c: the children of a node by what makes frames the same */
 struct call_chunk; /* nodes that were allocated together */
 struct call_tree {
 	struct call_node root; /* without a frame; totals are the tree's */
-	/* Set by the caller before anything is added: tells frames without a symbol apart. Or NULL. */
-	const struct places *places;
+	const struct places *places; /* tells frames without a symbol apart */
+	enum chain_key key;
 	struct call_chunk *chunks;
-	struct call_edge *edges;
-	size_t n_nodes, n_edges, cap_edges;
-	struct index ix; /* of edges */
-	enum chain_key key; /* of what was added */
-	bool by_name; /* inlined frames are there: edges by name are kept too */
+	size_t n_nodes;
 };
-struct call_tree *calltree_new(void);
+/* The least period of the branches that are made and drawn, of which the first of -g's numbers is a part. */
+struct tree_limit {
+	double part; /* 0.005 */
+	bool of_branch; /* of what goes on from the branch above, rounded up; else: of this period, rounded down */
+	uint64_t period;
+};
+uint64_t tree_limit_period(const struct tree_limit *limit, const struct call_node *parent);
+/* The limit of -g; of_branch: as `fractal` has it. */
+struct tree_limit table_tree_limit(const struct table *table, const struct hist *hist, bool of_branch);
+/*
+ * fold_trees.c: the tree of a shown entry; NULL: none is printed with it. All nodes that are at or above the limit
+ * are there, and those that alone go on from one. Made anew by each call: the caller frees it, best before
+ * it asks for the next one.
+ */
+struct call_tree *table_tree(struct table *table, const struct hist *hist, const struct entry *entry,
+			     const struct tree_limit *limit);
+void trees_free(struct trees *trees); /* NULL is allowed */
 void calltree_free(struct call_tree *tree); /* NULL is allowed */
-void calltree_add(struct call_tree *tree, enum chain_key key, const struct view_frame *frames,
-		  size_t n, uint64_t period, uint64_t count);
-/* Sorts all siblings: greatest total first, then perf's order of ties. */
-void calltree_finish(struct call_tree *tree);
+/* The period of the chains that go on from a node. */
+uint64_t calltree_below(const struct call_node *node);
 /* The order of ties: negative where a stands before b. */
 int calltree_compare_frames(const struct call_tree *tree, const struct call_node *a,
 			    const struct call_node *b);
 /* A branch without forks: the last node below `node` that shares its line with it. */
 const struct call_node *calltree_run_end(const struct call_node *node);
+/* The next node in a walk through the tree, parents before their children; NULL: it was the last one. */
+const struct call_node *calltree_after(const struct call_node *node);
 
 #endif

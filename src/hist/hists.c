@@ -99,6 +99,7 @@ void hist_release(struct hist *hist)
 	free(hist->asked);
 	free(hist->member_totals);
 	free(hist->member_shown);
+	trees_free(hist->trees);
 }
 
 struct cells *hist_own_cells(struct hist *hist, size_t member)

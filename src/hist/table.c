@@ -344,6 +344,7 @@ static void add_emptiness(struct table *table)
 		const struct hist *hist = &table->hists[i];
 
 		n_entries += hist->n;
+		n_shown += table->options.needs & NEED_ENTRIES ? 0 : hist->shown.n_samples;
 		for (size_t k = 0; k < hist->n && !n_shown; k++)
 			n_shown += entry_is_shown(table, hist, hist->entries[k]);
 	}

@@ -34,12 +34,11 @@ static void test_sums(void **state)
 
 	(void)state;
 	tree_init(&t);
-	root = &t.entry.tree->root;
 	tree_add(&t, "main a b", 100, 1);
 	tree_add(&t, "main a c", 300, 3);
 	tree_add(&t, "main a", 50, 2);
 	tree_add(&t, "main a b", 10, 4);
-	calltree_finish(t.entry.tree);
+	root = &tree_make(&t)->root;
 	assert_int_equal(root->total_period, 460);
 	assert_int_equal(root->total_count, 10);
 	assert_int_equal(n_children(root), 1);
@@ -62,10 +61,9 @@ static void test_empty_chain_counts_for_nothing(void **state)
 
 	(void)state;
 	tree_init(&t);
-	calltree_add(t.entry.tree, CHAIN_BY_FUNCTION, NULL, 0, 5, 1);
-	calltree_finish(t.entry.tree);
-	assert_int_equal(t.entry.tree->root.total_count, 0);
-	assert_null(t.entry.tree->root.children);
+	tree_add_frames(&t, NULL, 0, 5, 1);
+	assert_int_equal(tree_make(&t)->root.total_count, 0);
+	assert_null(t.tree->root.children);
 	tree_release(&t);
 }
 
@@ -78,7 +76,7 @@ static void test_recursion_is_depth(void **state)
 	tree_init(&t);
 	tree_add(&t, "main a a a", 7, 1);
 	tree_add(&t, "main a a", 2, 1);
-	node = child(child(&t.entry.tree->root, 0), 0);
+	node = child(child(&tree_make(&t)->root, 0), 0);
 	expect_node(node, "a", 9, 0);
 	expect_node(child(node, 0), "a", 9, 2);
 	expect_node(child(child(node, 0), 0), "a", 7, 7);
@@ -100,8 +98,7 @@ static void test_inlined_by_name(void **state)
 		tree_add(&t, first ? "main b'" : "main b", 2, 1);
 		tree_add(&t, "main b'", 4, 1);
 		tree_add(&t, "main c", 1, 1);
-		calltree_finish(t.entry.tree);
-		a = child(&t.entry.tree->root, 0);
+		a = child(&tree_make(&t)->root, 0);
 		assert_int_equal(n_children(a), 2);
 		expect_node(child(a, 0), "b", 7, 7);
 		assert_int_equal(child(a, 0)->frame.inlined, !first);
@@ -111,13 +108,13 @@ static void test_inlined_by_name(void **state)
 	other = t.symbols[2];
 	frame = (struct view_frame){ .symbol = &other, .place = 2 };
 	tree_add(&t, "b", 1, 1);
-	calltree_add(t.entry.tree, CHAIN_BY_FUNCTION, &frame, 1, 1, 1);
-	assert_int_equal(n_children(&t.entry.tree->root), 2);
+	tree_add_frames(&t, &frame, 1, 1, 1);
+	assert_int_equal(n_children(&tree_make(&t)->root), 2);
 	tree_add(&t, "a b'", 1, 1); /* from here on names are looked at */
 	third = other;
 	frame.symbol = &third;
-	calltree_add(t.entry.tree, CHAIN_BY_FUNCTION, &frame, 1, 1, 1);
-	assert_int_equal(n_children(&t.entry.tree->root), 4);
+	tree_add_frames(&t, &frame, 1, 1, 1);
+	assert_int_equal(n_children(&tree_make(&t)->root), 4);
 	tree_release(&t);
 }
 
@@ -128,15 +125,16 @@ static void test_by_address(void **state)
 
 	(void)state;
 	tree_init(&t);
+	t.table.options.chain.key = CHAIN_BY_ADDRESS;
 	for (uint32_t place = 2; place < 4; place++) {
 		frame = (struct view_frame){ .symbol = &t.symbols[2], .place = place };
-		calltree_add(t.entry.tree, CHAIN_BY_ADDRESS, &frame, 1, 1, 1);
-		calltree_add(t.entry.tree, CHAIN_BY_ADDRESS, &frame, 1, 1, 1);
+		tree_add_frames(&t, &frame, 1, 1, 1);
+		tree_add_frames(&t, &frame, 1, 1, 1);
 	}
-	assert_int_equal(n_children(&t.entry.tree->root), 2);
+	assert_int_equal(n_children(&tree_make(&t)->root), 2);
 	frame.inlined = true; /* what was inlined at an address and what it was inlined into */
-	calltree_add(t.entry.tree, CHAIN_BY_ADDRESS, &frame, 1, 1, 1);
-	assert_int_equal(n_children(&t.entry.tree->root), 3);
+	tree_add_frames(&t, &frame, 1, 1, 1);
+	assert_int_equal(n_children(&tree_make(&t)->root), 3);
 	tree_release(&t);
 }
 
@@ -147,20 +145,21 @@ static void test_by_line(void **state)
 
 	(void)state;
 	tree_init(&t);
+	t.table.options.chain.key = CHAIN_BY_SRCLINE;
 	frame = (struct view_frame){ &t.symbols[2], 2, { "src/x.c", 7 }, false };
-	calltree_add(t.entry.tree, CHAIN_BY_SRCLINE, &frame, 1, 1, 1);
+	tree_add_frames(&t, &frame, 1, 1, 1);
 	frame.place = 3;
-	calltree_add(t.entry.tree, CHAIN_BY_SRCLINE, &frame, 1, 1, 1);
-	assert_int_equal(n_children(&t.entry.tree->root), 1);
+	tree_add_frames(&t, &frame, 1, 1, 1);
+	assert_int_equal(n_children(&tree_make(&t)->root), 1);
 	frame.line.line = 8;
-	calltree_add(t.entry.tree, CHAIN_BY_SRCLINE, &frame, 1, 1, 1);
-	assert_int_equal(n_children(&t.entry.tree->root), 2);
+	tree_add_frames(&t, &frame, 1, 1, 1);
+	assert_int_equal(n_children(&tree_make(&t)->root), 2);
 	/* Without a line it is the function. */
 	frame.line.file = NULL;
-	calltree_add(t.entry.tree, CHAIN_BY_SRCLINE, &frame, 1, 1, 1);
+	tree_add_frames(&t, &frame, 1, 1, 1);
 	frame.place = 4;
-	calltree_add(t.entry.tree, CHAIN_BY_SRCLINE, &frame, 1, 1, 1);
-	assert_int_equal(n_children(&t.entry.tree->root), 3);
+	tree_add_frames(&t, &frame, 1, 1, 1);
+	assert_int_equal(n_children(&tree_make(&t)->root), 3);
 	tree_release(&t);
 }
 
@@ -172,15 +171,13 @@ static void test_ties(void **state)
 
 	(void)state;
 	tree_init(&t);
-	root = &t.entry.tree->root;
-	t.entry.tree->places = &t.places;
 	tree_add(&t, "0x77", 5, 1);
 	tree_add(&t, "0x1234", 5, 1);
 	tree_add(&t, "a", 5, 1);
 	tree_add(&t, "d", 6, 1);
 	tree_add(&t, "c", 5, 1);
 	tree_add(&t, "b", 5, 1);
-	calltree_finish(t.entry.tree);
+	root = &tree_make(&t)->root;
 	expect_node(child(root, 0), "d", 6, 6);
 	expect_node(child(root, 1), "c", 5, 5);
 	expect_node(child(root, 2), "b", 5, 5);
@@ -207,12 +204,11 @@ static void test_many(void **state)
 						       { .symbol = &symbols[i], .place = i } };
 
 			symbols[i] = (struct symbol){ .dso = &t.dso, .start = i, .name = "x" };
-			calltree_add(t.entry.tree, CHAIN_BY_FUNCTION, frames, 2, i + 1, 1);
+			tree_add_frames(&t, frames, 2, i + 1, 1);
 		}
 	}
-	assert_int_equal(t.entry.tree->n_nodes, N + 2);
-	calltree_finish(t.entry.tree);
-	for (node = child(&t.entry.tree->root, 0)->children; node; node = node->next, n++) {
+	assert_int_equal(tree_make(&t)->n_nodes, N + 2);
+	for (node = child(&t.tree->root, 0)->children; node; node = node->next, n++) {
 		assert_int_equal(node->self_count, 2);
 		assert_int_equal(node->self_period, 2 * (N - 2 * n));
 	}

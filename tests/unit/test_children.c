@@ -44,14 +44,23 @@ static void add_nodes(const struct call_node *node, struct str *out)
 	}
 }
 
+static struct call_tree *make_tree(struct made_report *m, const struct entry *entry)
+{
+	const struct tree_limit limit = table_tree_limit(m->table, &m->hist, false);
+
+	return table_tree(m->table, &m->hist, entry, &limit);
+}
+
 static void assert_tree(struct made_report *m, const char *entry, const char *expected)
 {
 	const struct entry *found = find_text(m, entry);
+	struct call_tree *tree = make_tree(m, found);
 	struct str out = STR_INIT;
 
-	assert_non_null(found->tree);
-	add_nodes(found->tree->root.children, &out);
+	assert_non_null(tree);
+	add_nodes(tree->root.children, &out);
 	assert_string_equal(out.s, expected);
+	calltree_free(tree);
 	str_release(&out);
 }
 
@@ -232,8 +241,8 @@ static void small_entries_get_no_tree(void **state)
 	assert_int_equal(made_open(&m, &options), 0);
 	add_plain(&m);
 	hist_fold(m.table, &m.hist);
-	assert_non_null(find_text(&m, "[.] main")->tree);
-	assert_null(find_text(&m, "[.] leaf")->tree);
+	assert_tree(&m, "[.] main", "main:12(work:12)");
+	assert_null(make_tree(&m, find_text(&m, "[.] leaf")));
 	made_close(&m);
 }
 

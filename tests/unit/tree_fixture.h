@@ -1,11 +1,13 @@
 /*
  * Call trees made by hand for test_calltree*.c: functions a to h of one file, places without a name, and
- * chains written as words: "main b c" is c called by b called by main.
+ * chains written as words: "main b c" is c called by b called by main. All samples are of one entry, whose
+ * tree has the chains as they stand.
  */
 #ifndef TREE_FIXTURE_H
 #define TREE_FIXTURE_H
 
 #include "fmt/fmt_internal.h"
+#include "hist/fold_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,11 +23,34 @@ struct tree_fixture {
 	struct place_row rows[12]; /* of the symbols, in order; [10] 0x1234, [11] 0x77: no file */
 	struct places places;
 	struct table table;
+	struct table_private private;
+	struct groups groups; /* a chain each */
+	struct call_tree *tree; /* of tree_make */
 	struct hist hist;
 	struct entry entry;
 	struct session session;
 	struct output output;
 };
+
+/* Each distinct frame has a row of its own; the first is the entry's. */
+static inline uint32_t tree_frame_number(struct tree_fixture *t, struct view_frame frame)
+{
+	struct frames *frames = &t->private.frames;
+	const uint64_t row[] = { frames->n };
+
+	for (uint32_t i = 0; i < frames->n; i++) {
+		const struct view_frame *v = &frames->v[i].view;
+
+		if (v->symbol == frame.symbol && v->place == frame.place && v->inlined == frame.inlined &&
+		    v->line.file == frame.line.file && v->line.line == frame.line.line)
+			return i;
+	}
+	VEC_GROW(frames->v, frames->n, frames->cap);
+	frames->v[frames->n] = (struct fold_frame){ .view = frame,
+						    .values = row_set_intern(&frames->values, row),
+						    .named = true };
+	return (uint32_t)frames->n++;
+}
 
 static inline void tree_init(struct tree_fixture *t)
 {
@@ -49,16 +74,26 @@ static inline void tree_init(struct tree_fixture *t)
 	t->places = (struct places){ .v = t->rows, .n = ARRAY_SIZE(t->rows) };
 	t->session.places = &t->places;
 	t->table.session = &t->session;
+	t->table.private = &t->private;
+	t->table.chains = true;
+	t->table.options.needs = NEED_TREES;
+	row_set_init(&t->private.frames.values, 1);
+	row_set_init(&t->groups.values, 0);
+	row_set_intern(&t->groups.values, NULL);
+	tree_frame_number(t, (struct view_frame){ .place = PLACE_NONE }); /* of the samples */
 	t->table.children = true;
 	t->table.options.chain = (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5 };
 	t->hist.n_members = 1;
 	str_init(&t->output.text);
-	t->entry.tree = calltree_new();
 }
 
 static inline void tree_release(struct tree_fixture *t)
 {
-	calltree_free(t->entry.tree);
+	calltree_free(t->tree);
+	trees_free(t->hist.trees);
+	frames_release(&t->private.frames);
+	free(t->groups.v);
+	row_set_release(&t->groups.values);
 	str_release(&t->output.text);
 }
 
@@ -74,6 +109,33 @@ static inline struct view_frame tree_frame(const struct tree_fixture *t, const c
 	return (struct view_frame){ .place = strcmp(word, "0x77") ? 10 : 11 };
 }
 
+/* Adds a chain. */
+static inline void tree_add_frames(struct tree_fixture *t, const struct view_frame *frames, size_t n,
+				   uint64_t period, uint64_t count)
+{
+	struct group group = { .stats = { .period = period, .n_samples = count } };
+
+	for (size_t i = 0; i < n; i++)
+		group.stack = stacks_child(&t->private.frames.stacks, group.stack,
+					   tree_frame_number(t, frames[i]));
+	VEC_GROW(t->groups.v, t->groups.n, t->groups.cap);
+	t->groups.v[t->groups.n++] = group;
+}
+
+/* The tree of all chains that were added, until the next call. */
+static inline const struct call_tree *tree_make(struct tree_fixture *t)
+{
+	const struct tree_limit all = { .part = 0 };
+	struct hist hist = { .trees = trees_new(&t->table, &t->groups) };
+
+	calltree_free(t->tree);
+	t->entry.others = t->entry.codes = 0;
+	t->tree = table_tree(&t->table, &hist, &t->entry, &all);
+	trees_free(hist.trees);
+	assert_non_null(t->tree);
+	return t->tree;
+}
+
 /* Adds the chain as it stands and its period to the entry's total and the hist's. */
 static inline void tree_add(struct tree_fixture *t, const char *chain, uint64_t period,
 			    uint64_t count)
@@ -86,7 +148,7 @@ static inline void tree_add(struct tree_fixture *t, const char *chain, uint64_t 
 		assert_true(n < TREE_WORDS);
 		frames[n++] = tree_frame(t, word);
 	}
-	calltree_add(t->entry.tree, t->table.options.chain.key, frames, n, period, count);
+	tree_add_frames(t, frames, n, period, count);
 	free(copy);
 	t->entry.total.period += period;
 	t->hist.totals.period += period;
@@ -95,7 +157,8 @@ static inline void tree_add(struct tree_fixture *t, const char *chain, uint64_t 
 /* The tree as calltree_print draws it. */
 static inline const char *tree_text(struct tree_fixture *t, unsigned left_margin)
 {
-	calltree_finish(t->entry.tree);
+	trees_free(t->hist.trees);
+	t->hist.trees = trees_new(&t->table, &t->groups);
 	str_reset(&t->output.text);
 	calltree_print(&t->table, &t->hist, &t->entry, left_margin, &t->output);
 	return t->output.text.s;

@@ -1,0 +1,352 @@
+/*
+ * All stacks of frames in the order of a walk: a node's number is followed by those of all nodes that go on
+ * from it, so that "below a node" is a range of numbers. Groups that have a stack are leaves; sorted by
+ * the numbers of their stacks, those that come by a node lie side by side, and sums over them are differences.
+ *
+ *	stack   main -> a -> b      number   1 main  2 a  3 b  4 c
+ *	             -> c           end      5       4    4    5
+ *
+ * From here comes which leaves an entry's tree is made of, and where in their stacks the entry's part begins:
+ * those that were sampled in it have their whole stack, the others what begins at its first frame.
+ */
+#include "hist/fold_internal.h"
+
+#include <stdlib.h>
+
+void forest_release(struct forest *forest)
+{
+	if (!forest->n)
+		return;
+	free(forest->frame);
+	free(forest->parent);
+	free(forest->end);
+	free(forest->number);
+	free(forest->row_end);
+	free(forest->of_row);
+	frame_ids_release(&forest->ids);
+	*forest = (struct forest){ .n = 0 };
+}
+
+/* Parents are older than their children: sizes come from one way back, numbers from one way forth. */
+static void number_stacks(struct forest *forest, const struct stacks *stacks)
+{
+	uint32_t *size = xcalloc(forest->n, sizeof(*size));
+	uint32_t *next = xcalloc(forest->n, sizeof(*next)); /* of the next child */
+
+	for (size_t i = forest->n; i-- > 1;)
+		size[stacks->v[i].parent] += ++size[i];
+	size[0]++;
+	forest->end[0] = (uint32_t)forest->n;
+	next[0] = 1;
+	for (size_t i = 1; i < forest->n; i++) {
+		const struct stack_node *node = &stacks->v[i];
+		uint32_t number = next[node->parent];
+
+		next[node->parent] += size[i];
+		next[i] = number + 1;
+		forest->number[i] = number;
+		forest->frame[number] = node->place;
+		forest->parent[number] = forest->number[node->parent];
+		forest->end[number] = number + size[i];
+	}
+	free(size);
+	free(next);
+}
+
+/*
+ * The numbers of n things in order of their keys, which are below n_keys; equal ones as they stand in `before`
+ * (NULL: in order of their numbers).
+ */
+static uint32_t *sorted(const uint32_t *keys, size_t n, size_t n_keys, const uint32_t *before)
+{
+	uint32_t *start = xcalloc(n_keys + 1, sizeof(*start));
+	uint32_t *order = xcalloc(n + 1, sizeof(*order));
+
+	for (size_t i = 0; i < n; i++)
+		start[keys[i] + 1]++;
+	for (size_t i = 1; i < n_keys; i++)
+		start[i] += start[i - 1];
+	for (size_t i = 0; i < n; i++) {
+		uint32_t at = before ? before[i] : (uint32_t)i;
+
+		order[start[keys[at]]++] = at;
+	}
+	free(start);
+	return order;
+}
+
+/* The nodes in order of their rows of frames.values; those behind the others whose names are not asked for. */
+static void sort_by_row(struct forest *forest, const struct frames *frames)
+{
+	uint32_t *rows = xcalloc(forest->n, sizeof(*rows));
+	size_t n_rows = frames->values.n;
+
+	forest->row_end = xcalloc(n_rows + 1, sizeof(*forest->row_end));
+	for (size_t i = 0; i < forest->n; i++) {
+		const struct fold_frame *frame = i ? &frames->v[forest->frame[i]] : NULL;
+
+		rows[i] = frame && frame->named ? frame->values : (uint32_t)n_rows;
+		forest->row_end[rows[i]]++;
+	}
+	for (size_t i = 1; i < n_rows; i++)
+		forest->row_end[i] += forest->row_end[i - 1];
+	forest->of_row = sorted(rows, forest->n, n_rows + 1, NULL);
+	free(rows);
+}
+
+static void forest_init(struct forest *forest, const struct table *table)
+{
+	const struct frames *frames = &table->private->frames;
+	const size_t n = frames->stacks.n ? frames->stacks.n : 1;
+
+	forest->n = n;
+	forest->n_frames = frames->n;
+	forest->frame = xcalloc(n, sizeof(*forest->frame));
+	forest->parent = xcalloc(n, sizeof(*forest->parent));
+	forest->end = xcalloc(n, sizeof(*forest->end));
+	forest->number = xcalloc(n, sizeof(*forest->number));
+	number_stacks(forest, &frames->stacks);
+	if (table->children)
+		sort_by_row(forest, frames);
+	frame_ids_init(&forest->ids);
+	for (size_t i = 0; i < frames->n; i++)
+		frame_ids_add(&forest->ids, table->session->places, table->options.chain.key,
+			      &frames->v[i].view);
+}
+
+/* ---- leaves ---- */
+
+struct trees *trees_new(struct table *table, const struct groups *groups)
+{
+	const struct frames *frames = &table->private->frames;
+	struct trees *trees;
+
+	if (!table->chains || !(table->options.needs & NEED_TREES))
+		return NULL;
+	trees = xcalloc(1, sizeof(*trees));
+	trees->v = xcalloc(groups->n + 1, sizeof(*trees->v));
+	trees->n_rows = groups->values.n;
+	for (size_t i = 0; i < groups->n; i++) {
+		const struct group *group = &groups->v[i];
+		const struct fold_frame *self = &frames->v[group->self];
+
+		if (!group->stack || group->member)
+			continue;
+		trees->v[trees->n++] = (struct leaf){
+			.stack = group->stack,
+			.others = group->values,
+			.self = self->named ? self->values : NO_ROW,
+			.period = group->stats.period,
+			.count = group->stats.n_samples,
+		};
+	}
+	return trees;
+}
+
+void trees_free(struct trees *trees)
+{
+	if (!trees)
+		return;
+	free(trees->v);
+	free(trees->by_others);
+	free(trees->by_self);
+	free(trees);
+}
+
+/* In the order of their stacks' numbers, as groups were found before. */
+static void sort_leaves(struct trees *trees, const struct forest *forest)
+{
+	uint32_t *keys = xcalloc(trees->n + 1, sizeof(*keys)), *order;
+	struct leaf *v = xcalloc(trees->n + 1, sizeof(*v));
+
+	for (size_t i = 0; i < trees->n; i++)
+		keys[i] = forest->number[trees->v[i].stack];
+	order = sorted(keys, trees->n, forest->n, NULL);
+	for (size_t i = 0; i < trees->n; i++) {
+		v[i] = trees->v[order[i]];
+		v[i].at = keys[order[i]];
+	}
+	free(trees->v);
+	trees->v = v;
+	free(order);
+	free(keys);
+}
+
+static void sort_by_entry(struct trees *trees, size_t n_codes)
+{
+	uint32_t *others = xcalloc(trees->n + 1, sizeof(*others));
+	uint32_t *selves = xcalloc(trees->n + 1, sizeof(*selves)), *order;
+
+	for (size_t i = 0; i < trees->n; i++) {
+		const struct leaf *leaf = &trees->v[i];
+
+		others[i] = leaf->others;
+		selves[i] = leaf->self == NO_ROW ? (uint32_t)n_codes : leaf->self;
+	}
+	free(trees->by_others);
+	free(trees->by_self);
+	trees->by_others = sorted(others, trees->n, trees->n_rows, NULL);
+	order = sorted(selves, trees->n, n_codes + 1, NULL);
+	trees->by_self = sorted(others, trees->n, trees->n_rows, order);
+	free(order);
+	free(others);
+	free(selves);
+}
+
+const struct forest *trees_prepare(struct trees *trees, struct table *table)
+{
+	struct frames *frames = &table->private->frames;
+	struct forest *forest = &frames->forest;
+
+	/* Another hist may have brought more. */
+	if (!forest->n || forest->n < frames->stacks.n || forest->n_frames < frames->n) {
+		forest_release(forest);
+		forest_init(forest, table);
+	}
+	if (trees->n_numbered != forest->n) {
+		sort_leaves(trees, forest);
+		sort_by_entry(trees, frames->values.n);
+		trees->n_numbered = forest->n;
+	}
+	return forest;
+}
+
+/* ---- the leaves of an entry ---- */
+
+/* The first of by_others[first .. end) whose stack's number is not below `number`. */
+static size_t first_from(const struct trees *trees, size_t first, size_t end, uint32_t number)
+{
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (trees->v[trees->by_others[middle]].at < number)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+/* The first of `order` that is not before the row of others and of self, itself in this order. */
+static size_t first_of(const struct trees *trees, const uint32_t *order, uint64_t others, uint64_t self)
+{
+	size_t first = 0, end = trees->n;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		const struct leaf *leaf = &trees->v[order[middle]];
+
+		if (leaf->others < others || (leaf->others == others && leaf->self < self))
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+struct gathering {
+	const struct trees *trees;
+	const struct forest *forest;
+	const struct entry *entry;
+	struct entry_leaves *out;
+	size_t next, end; /* what is left of trees->by_others for this entry */
+	uint32_t *open; /* nodes of the entry that the walk is below, outermost first */
+	size_t n_open, cap_open;
+};
+
+static void add_leaf(struct entry_leaves *out, uint32_t leaf)
+{
+	VEC_GROW(out->v, out->n, out->cap);
+	out->v[out->n++] = leaf;
+}
+
+static void add_start(struct entry_leaves *out, uint32_t node, size_t first)
+{
+	if (first == out->n)
+		return;
+	VEC_GROW(out->starts, out->n_starts, out->cap_starts);
+	out->starts[out->n_starts++] = (struct leaf_run){ .node = node,
+							   .first = (uint32_t)first,
+							   .end = (uint32_t)out->n };
+}
+
+/* Leaves before this number begin at the innermost open node; those below none are not the entry's. */
+static void take_before(struct gathering *g, uint32_t number)
+{
+	const size_t first = g->out->n, end = first_from(g->trees, g->next, g->end, number);
+
+	for (; g->n_open && g->next < end; g->next++) {
+		uint32_t leaf = g->trees->by_others[g->next];
+
+		if (g->trees->v[leaf].self != g->entry->codes)
+			add_leaf(g->out, leaf);
+	}
+	g->next = end;
+	if (g->n_open)
+		add_start(g->out, g->open[g->n_open - 1], first);
+}
+
+static void close_before(struct gathering *g, uint32_t number)
+{
+	while (g->n_open && g->forest->end[g->open[g->n_open - 1]] <= number) {
+		take_before(g, g->forest->end[g->open[g->n_open - 1]]);
+		g->n_open--;
+	}
+}
+
+/* What the entry called: from its outermost frame on, or outwards from its innermost one. */
+static void gather_callers(struct gathering *g, bool outermost)
+{
+	const struct forest *forest = g->forest;
+	const uint32_t row = g->entry->codes;
+
+	g->next = first_of(g->trees, g->trees->by_others, g->entry->others, 0);
+	g->end = first_of(g->trees, g->trees->by_others, (uint64_t)g->entry->others + 1, 0);
+	for (uint32_t i = row ? forest->row_end[row - 1] : 0; i < forest->row_end[row]; i++) {
+		uint32_t node = forest->of_row[i];
+
+		close_before(g, node);
+		if (outermost && g->n_open)
+			continue;
+		take_before(g, node);
+		VEC_GROW(g->open, g->n_open, g->cap_open);
+		g->open[g->n_open++] = node;
+	}
+	close_before(g, (uint32_t)forest->n);
+	free(g->open);
+}
+
+/* What was sampled in the entry itself. */
+static void gather_selves(struct gathering *g, bool outermost)
+{
+	const struct trees *trees = g->trees;
+	size_t i = first_of(trees, trees->by_self, g->entry->others, g->entry->codes);
+	size_t end = first_of(trees, trees->by_self, g->entry->others, (uint64_t)g->entry->codes + 1);
+
+	while (i < end) {
+		const uint32_t at = trees->v[trees->by_self[i]].at;
+		const size_t first = g->out->n;
+
+		do
+			add_leaf(g->out, trees->by_self[i++]);
+		while (i < end && (outermost || trees->v[trees->by_self[i]].at == at));
+		add_start(g->out, outermost ? 0 : at, first);
+	}
+}
+
+void entry_leaves_find(struct entry_leaves *out, const struct trees *trees,
+		       const struct forest *forest, const struct entry *entry, bool outermost)
+{
+	struct gathering g = { .trees = trees, .forest = forest, .entry = entry, .out = out };
+
+	*out = (struct entry_leaves){ .n = 0 };
+	gather_selves(&g, outermost);
+	if (forest->of_row)
+		gather_callers(&g, outermost);
+}
+
+void entry_leaves_release(struct entry_leaves *leaves)
+{
+	free(leaves->v);
+	free(leaves->starts);
+}
