@@ -1,5 +1,5 @@
 /*
- * The option rows of `pstat report`, and how they become a struct report_options.
+ * The option rows of `pstat report`, and how they become a struct query.
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
@@ -15,7 +15,7 @@ static struct report_words *of(void *target)
 
 static int take_chains(void *target, const char *argument, struct str *err)
 {
-	struct report_options *report = &of(target)->report;
+	struct query *report = &of(target)->report;
 
 	report->no_chains = false;
 	report->chains_asked = true;
@@ -167,7 +167,7 @@ static int choose_format(struct report_words *words)
 
 int report_words_finish(struct report_words *words)
 {
-	struct report_options *report = &words->report;
+	struct query *report = &words->report;
 	int status = sample_words_finish(&words->sample);
 
 	if (status)

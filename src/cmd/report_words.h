@@ -8,7 +8,7 @@
 
 struct report_words {
 	struct sample_words sample; /* first: sample_options[] fills it */
-	struct report_options report;
+	struct query report;
 	const struct report_format *format;
 	bool stdio, tui; /* --stdio is what pstat does; --tui is accepted with a note */
 	bool folded, json;

@@ -274,7 +274,7 @@ static const struct call_node *draw_trunk(struct drawing *d, const struct call_n
 }
 
 /* With entries of symbols alone the trunk's first name would be the entry's again. */
-static bool entries_are_symbols(const struct report_options *options)
+static bool entries_are_symbols(const struct query *options)
 {
 	return !options->fields && options->sort && !strncmp(options->sort, "sym", 3);
 }

@@ -16,7 +16,7 @@ void entries_init(struct entries *entries, struct table *table, struct hist *his
 	*entries = (struct entries){ .table = table, .hist = hist, .groups = groups };
 	row_set_init(&entries->ids, 2);
 	entries->seen = xcalloc(frames->values.n + 1, sizeof(*entries->seen));
-	entries->shares = xcalloc(frames->max_depth + 1, sizeof(*entries->shares));
+	entries->contributions = xcalloc(frames->max_depth + 1, sizeof(*entries->contributions));
 	entries->chain = xcalloc(frames->max_depth + 1, sizeof(*entries->chain));
 }
 
@@ -25,7 +25,7 @@ void entries_release(struct entries *entries)
 	row_set_release(&entries->ids);
 	free(entries->v);
 	free(entries->seen);
-	free(entries->shares);
+	free(entries->contributions);
 	free(entries->chain);
 }
 
@@ -73,15 +73,15 @@ static struct entry *find_entry(struct entries *entries, const struct group *gro
 			 frame == group->self ? group->place : f->view.place, group->tid);
 }
 
-static void add_share(struct entries *entries, const struct group *group, uint32_t frame,
-		      struct share *share)
+static void add_contribution(struct entries *entries, const struct group *group, uint32_t frame,
+		      struct contribution *contribution)
 {
-	share->entry = find_entry(entries, group, frame);
+	contribution->entry = find_entry(entries, group, frame);
 	entries->seen[entries->table->private->frames.v[frame].values] =
 		(uint32_t)(group - entries->groups->v) + 1;
 }
 
-size_t entries_shares(struct entries *entries, size_t number, size_t *chain_len)
+size_t entries_contributions(struct entries *entries, size_t number, size_t *chain_len)
 {
 	const struct frames *frames = &entries->table->private->frames;
 	const struct group *group = &entries->groups->v[number];
@@ -89,29 +89,29 @@ size_t entries_shares(struct entries *entries, size_t number, size_t *chain_len)
 
 	*chain_len = len;
 	if (frames->v[group->self].named) {
-		entries->shares[n] = (struct share){ .from = 0, .self = true };
-		add_share(entries, group, group->self, &entries->shares[n++]);
+		entries->contributions[n] = (struct contribution){ .from = 0, .self = true };
+		add_contribution(entries, group, group->self, &entries->contributions[n++]);
 	}
 	for (size_t i = 0; i < len && entries->table->children; i++) {
 		const struct fold_frame *frame = &frames->v[entries->chain[i]];
 
 		if (!frame->named || entries->seen[frame->values] == number + 1)
 			continue;
-		entries->shares[n] = (struct share){ .from = (uint32_t)i };
-		add_share(entries, group, entries->chain[i], &entries->shares[n++]);
+		entries->contributions[n] = (struct contribution){ .from = (uint32_t)i };
+		add_contribution(entries, group, entries->chain[i], &entries->contributions[n++]);
 	}
 	return n;
 }
 
 static void add_stats(const struct table *table, const struct group *group,
-		      const struct share *share, size_t chain_len)
+		      const struct contribution *contribution, size_t chain_len)
 {
-	struct entry *entry = share->entry;
-	uint32_t depth = (uint32_t)(chain_len - share->from);
+	struct entry *entry = contribution->entry;
+	uint32_t depth = (uint32_t)(chain_len - contribution->from);
 
-	if (share->self && entry->members)
+	if (contribution->self && entry->members)
 		entry_stats_add(&entry->members[group->member], &group->stats);
-	if (share->self && !group->member)
+	if (contribution->self && !group->member)
 		entry_stats_add(&entry->self, &group->stats);
 	if (!table->children)
 		return;
@@ -127,10 +127,10 @@ static void add_stats(const struct table *table, const struct group *group,
 void entries_add_groups(struct entries *entries)
 {
 	for (size_t g = 0; g < entries->groups->n; g++) {
-		size_t chain_len, n = entries_shares(entries, g, &chain_len);
+		size_t chain_len, n = entries_contributions(entries, g, &chain_len);
 
 		for (size_t i = 0; i < n; i++)
-			add_stats(entries->table, &entries->groups->v[g], &entries->shares[i],
+			add_stats(entries->table, &entries->groups->v[g], &entries->contributions[i],
 				  chain_len);
 	}
 }

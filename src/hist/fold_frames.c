@@ -51,7 +51,7 @@ static uint64_t chain_identity(struct table *table, const struct view_frame *vie
 	if (!table->chains)
 		return 0;
 	if (table->options.chain.key == CHAIN_BY_FUNCTION)
-		return table_code(table, view);
+		return table_function_id(table, view);
 	if (table->options.chain.key == CHAIN_BY_ADDRESS || !view->line.file)
 		return (uint64_t)view->place << 32 | position;
 	str_addf(&text, "%s:%u", view->line.file, view->line.line);

@@ -3,7 +3,7 @@
  *
  *   stack of places --fold_frames.c--> stack of distinct frames      (one pass over all stack nodes)
  *   cell --fold.c--> group: other keys, frame, stack of frames  (far fewer than cells)
- *   group --children.c--> entries --fold_order.c--> sorted
+ *   group --children.c--> entries --perf_order.c--> sorted
  *   group --fold_trees.c--> call tree of an entry, when a format asks for it
  *
  * Two frames are the same where all keys of code and the chain's key say so; what the keys of code make of a
@@ -120,7 +120,7 @@ struct groups {
 };
 
 /* ---- children.c: groups into entries ---- */
-struct share;
+struct contribution;
 struct entries {
 	struct table *table;
 	struct hist *hist;
@@ -129,11 +129,11 @@ struct entries {
 	size_t n, cap;
 	struct row_set ids; /* of v: row of groups.values, row of frames.values */
 	uint32_t *seen; /* per row of frames.values: the last group + 1 that counted for it */
-	struct share *shares; /* of the group at hand */
+	struct contribution *contributions; /* of the group at hand */
 	uint32_t *chain; /* its frames */
 };
 /* What a group gives to one entry. */
-struct share {
+struct contribution {
 	struct entry *entry;
 	uint32_t from; /* the part of the group's chain that is the entry's: from here to the end */
 	bool self; /* sampled there, not in what it called */
@@ -142,8 +142,8 @@ void entries_init(struct entries *entries, struct table *table, struct hist *his
 		  const struct groups *groups);
 void entries_release(struct entries *entries); /* not the struct entry themselves */
 void entries_add_groups(struct entries *entries);
-/* The entries that a group counts for, into entries->shares, and its chain; returns how many. */
-size_t entries_shares(struct entries *entries, size_t group, size_t *chain_len);
+/* The entries that a group counts for, into entries->contributions, and its chain; returns how many. */
+size_t entries_contributions(struct entries *entries, size_t group, size_t *chain_len);
 
 /* ---- forest.c: what trees are made of ---- */
 struct leaf { /* a group with a stack, of the first event of its hist */
@@ -177,14 +177,13 @@ void entry_leaves_find(struct entry_leaves *out, const struct trees *trees,
 		       const struct forest *forest, const struct entry *entry, bool outermost);
 void entry_leaves_release(struct entry_leaves *leaves);
 
-/* ---- fold_order.c ---- */
+/* ---- perf_order.c ---- */
 struct order_item { /* what entries are sorted by, first first */
 	const struct field_row *field; /* NULL: a key */
 	size_t key_index;
 };
 void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n);
 
-/* ---- tree_sort.c ---- */
 /*
  * Sorts pointers as inserting them one after the other into a red-black tree does; equal ones stay in their
  * order. For comparisons that are no order: the result is then still the one that such a tree has.
@@ -210,7 +209,7 @@ extern const struct field_row field_self; /* overhead, beside overhead_children 
 const struct field_row *field_find(const char *name, size_t len);
 
 /* ---- codes: values of keys of code, in keys_code.c ---- */
-struct code {
+struct function_id {
 	const struct symbol *symbol; /* NULL: not known */
 	uint64_t addr; /* in its file, or as it is */
 	uint64_t ip; /* as it was in memory, for keys that show that where no symbol is known; or 0 */
@@ -218,8 +217,8 @@ struct code {
 	char level;
 	bool data; /* an address of data: printed with its distance from the symbol */
 };
-struct codes {
-	struct code *v;
+struct function_ids {
+	struct function_id *v;
 	size_t n, cap;
 	struct row_set ids;
 };
@@ -234,7 +233,7 @@ struct key_slot {
 enum { KEYS_MAX = 64 };
 struct table_private {
 	struct frames frames;
-	struct codes codes;
+	struct function_ids function_ids;
 	struct text_index *names; /* texts that are values: of files, lines, fields */
 	uint32_t *dso_names; /* per dso, its number in names + 1 */
 	size_t n_dso_names;
@@ -254,7 +253,7 @@ struct table_private {
 };
 uint32_t table_name(struct table *table, const char *text, size_t len); /* a number in names */
 /* The value of a frame's function: a number in codes, the same for the same function or unknown address. */
-uint64_t table_code(struct table *table, const struct view_frame *view);
+uint64_t table_function_id(struct table *table, const struct view_frame *view);
 
 /* ---- name_pattern.c ---- */
 /* -EINVAL: not a regular expression, with a sentence that begins with the option. */

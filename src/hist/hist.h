@@ -8,6 +8,20 @@
  *
  * Cells tell facts apart, entries tell key values apart: facts are turned into values (a place into its
  * symbol), equal values into one entry. A format prints what is here and computes nothing.
+ *
+ * Words, here and in the files of this folder:
+ *
+ *	cell		what samples have that agree in all facts: how often, with how much period (profile.h)
+ *	query		what is asked: keys, columns, filters, limits, how chains are shown
+ *	table		the answer: one hist for each event, or for each group of events
+ *	key, field	what makes entries different; a number of an entry. A column shows one of either
+ *	hist, member	the entries of an event; one event of a group's hist
+ *	entry		one row: the values of its keys, what was sampled in it (self), with what it called (total)
+ *	frame		a function at a place, or one that was inlined there, as the keys tell frames apart
+ *	group		cells whose frame, stack of frames and other values agree: all work after reading is done by group
+ *	contribution	what a group gives to one entry: it was sampled there, or in what that called
+ *	tree, node	the callers or callees of one entry; made when it is asked for, and only above its limit
+ *	function_id	a function, or an address without one, as a value of a key
  */
 #ifndef PSTAT_HIST_H
 #define PSTAT_HIST_H
@@ -41,7 +55,7 @@ enum table_needs {
 	NEED_HEAD = 8, /* what is the same for all rows stands above them, in no column */
 };
 enum report_view { VIEW_FLAT_ENTRIES, VIEW_HIERARCHY };
-struct report_options {
+struct query {
 	struct session_options session;
 	struct filter_options filters;
 	const char *sort; /* -s, as typed; NULL: the default for the recording */
@@ -82,7 +96,7 @@ struct report_options {
 
 struct table;
 /* 0, or -EINVAL with a sentence about a sort key, field, filter or expression. */
-int table_new(struct table **table, const struct report_options *options, struct reader *reader,
+int table_new(struct table **table, const struct query *options, struct reader *reader,
 	      struct str *err);
 void table_free(struct table *table);
 /* Reads the recording and folds. */
@@ -94,7 +108,7 @@ struct session *table_session(struct table *table);
  * else of the file. options.session is the profile's. The profile must outlive the table, and nothing may be added to
  * it meanwhile. 0; -EINVAL as table_new; or as reader_open_again, where the recording would have to be read again.
  */
-int table_make(struct table **table, struct profile *profile, const struct report_options *options,
+int table_make(struct table **table, struct profile *profile, const struct query *options,
 	       struct str *err);
 
 /* Rows for -h and the man pages: name and help of each, in order. false: no more. */
@@ -221,7 +235,7 @@ struct column {
 };
 
 struct table {
-	struct report_options options;
+	struct query options;
 	struct profile *profile;
 	bool profile_owned; /* read for this table alone */
 	struct session *session; /* the profile's */

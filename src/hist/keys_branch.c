@@ -34,22 +34,22 @@ KEY_COMPARE(compare_dso_descending)
 
 KEY_VALUE(value_symbol_from)
 {
-	return table_place_code(source->table, source_place(source, FACT_FROM));
+	return table_place_function(source->table, source_place(source, FACT_FROM));
 }
 
 KEY_VALUE(value_symbol_to)
 {
-	return table_place_code(source->table, source_place(source, FACT_TO));
+	return table_place_function(source->table, source_place(source, FACT_TO));
 }
 
 KEY_VALUE(value_addr_from)
 {
-	return table_data_code(source->table, source_place(source, FACT_FROM), 1);
+	return table_data_function(source->table, source_place(source, FACT_FROM), 1);
 }
 
 KEY_VALUE(value_addr_to)
 {
-	return table_data_code(source->table, source_place(source, FACT_TO), 1);
+	return table_data_function(source->table, source_place(source, FACT_TO), 1);
 }
 
 KEY_VALUE(value_srcline_from)

@@ -1,5 +1,5 @@
 /*
- * Keys of code: file, function, line. A function's value is a number in private->codes, given per symbol,
+ * Keys of code: file, function, line. A function's value is a number in private->function_ids, given per symbol,
  * or, where none is known, per file and address; so equal values are equal text, and the text needs no
  * more than the value.
  */
@@ -48,10 +48,10 @@ uint64_t table_dso_name(struct table *table, uint32_t place)
 	return private->dso_names[dso->index];
 }
 
-static uint64_t code_intern(struct table *table, enum code_kind kind, uint64_t a, uint64_t b,
-			    const struct code *code)
+static uint64_t function_id_intern(struct table *table, enum code_kind kind, uint64_t a, uint64_t b,
+			    const struct function_id *code)
 {
-	struct codes *codes = &table->private->codes;
+	struct function_ids *codes = &table->private->function_ids;
 	const uint64_t row[] = { kind, a, b };
 	uint32_t i = row_set_intern(&codes->ids, row);
 
@@ -62,52 +62,52 @@ static uint64_t code_intern(struct table *table, enum code_kind kind, uint64_t a
 	return i;
 }
 
-static uint64_t code_of(struct table *table, uint32_t place, const struct symbol *symbol)
+static uint64_t function_id_of(struct table *table, uint32_t place, const struct symbol *symbol)
 {
 	const struct place_row *row = place_row(table, place);
-	const struct code code = { .symbol = symbol,
+	const struct function_id code = { .symbol = symbol,
 				   .addr = symbol ? row->addr : place_own_addr(row),
 				   .file = table_dso_name(table, place),
 				   .level = place_level(row) };
 
 	if (symbol)
-		return code_intern(table, CODE_SYMBOL, (uint64_t)(uintptr_t)symbol, 0, &code);
-	return code_intern(table, CODE_ADDRESS, code.file, code.addr, &code);
+		return function_id_intern(table, CODE_SYMBOL, (uint64_t)(uintptr_t)symbol, 0, &code);
+	return function_id_intern(table, CODE_ADDRESS, code.file, code.addr, &code);
 }
 
-uint64_t table_code(struct table *table, const struct view_frame *view)
+uint64_t table_function_id(struct table *table, const struct view_frame *view)
 {
-	return code_of(table, view->place, view->symbol);
+	return function_id_of(table, view->place, view->symbol);
 }
 
-uint64_t table_place_code(struct table *table, uint32_t place)
+uint64_t table_place_function(struct table *table, uint32_t place)
 {
-	return code_of(table, place, place_symbol(table->session, place));
+	return function_id_of(table, place, place_symbol(table->session, place));
 }
 
-uint64_t table_data_code(struct table *table, uint32_t place, uint64_t align)
+uint64_t table_data_function(struct table *table, uint32_t place, uint64_t align)
 {
 	const struct place_row *row = place_row(table, place);
-	const struct code code = { .symbol = place_symbol(table->session, place),
+	const struct function_id code = { .symbol = place_symbol(table->session, place),
 				   .addr = row->addr & ~(align - 1),
 				   .file = table_dso_name(table, place),
 				   .level = place_level(row),
 				   .data = true };
 
-	return code_intern(table, CODE_DATA, code.file, code.addr, &code);
+	return function_id_intern(table, CODE_DATA, code.file, code.addr, &code);
 }
 
-uint64_t table_memory_code(struct table *table, uint32_t place, bool data)
+uint64_t table_memory_function(struct table *table, uint32_t place, bool data)
 {
 	const struct place_row *row = place_row(table, place);
-	const struct code code = { .symbol = place_symbol(table->session, place),
+	const struct function_id code = { .symbol = place_symbol(table->session, place),
 				   .addr = row->addr,
 				   .ip = row->ip,
 				   .file = table_dso_name(table, place),
 				   .level = place_level(row),
 				   .data = data };
 
-	return code_intern(table, data ? CODE_MEMORY : CODE_INSTRUCTION, code.file, code.addr, &code);
+	return function_id_intern(table, data ? CODE_MEMORY : CODE_INSTRUCTION, code.file, code.addr, &code);
 }
 
 KEY_VALUE(value_dso)
@@ -132,12 +132,12 @@ KEY_COMPARE(compare_dso)
 
 KEY_VALUE(value_symbol)
 {
-	return table_code(source->table, source->frame);
+	return table_function_id(source->table, source->frame);
 }
 
-KEY_TEXT(text_code)
+KEY_TEXT(text_function)
 {
-	const struct code *code = &table->private->codes.v[value];
+	const struct function_id *code = &table->private->function_ids.v[value];
 
 	if (table->options.verbose)
 		str_addf(out, "%#-18" PRIx64 " ", code->addr);
@@ -160,9 +160,9 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-KEY_COMPARE(compare_code_address)
+KEY_COMPARE(compare_function_address)
 {
-	const struct code *x = &table->private->codes.v[a], *y = &table->private->codes.v[b];
+	const struct function_id *x = &table->private->function_ids.v[a], *y = &table->private->function_ids.v[b];
 
 	if (!x->data && (!x->symbol || !y->symbol) && x->symbol != y->symbol)
 		return !x->symbol - !y->symbol;
@@ -170,28 +170,28 @@ KEY_COMPARE(compare_code_address)
 			       y->data || !y->symbol ? y->addr : y->symbol->start);
 }
 
-KEY_COMPARE(compare_code)
+KEY_COMPARE(compare_function)
 {
-	const struct code *x = &table->private->codes.v[a], *y = &table->private->codes.v[b];
+	const struct function_id *x = &table->private->function_ids.v[a], *y = &table->private->function_ids.v[b];
 
 	if (!x->symbol || !y->symbol)
 		return !x->symbol - !y->symbol;
 	return strcmp(x->symbol->name, y->symbol->name);
 }
 
-KEY_COMPARE(compare_code_found)
+KEY_COMPARE(compare_function_found)
 {
-	const struct code *x = &table->private->codes.v[a], *y = &table->private->codes.v[b];
+	const struct function_id *x = &table->private->function_ids.v[a], *y = &table->private->function_ids.v[b];
 	int order = 0;
 
 	if (x->symbol || y->symbol)
 		order = compare_dso(table, x->file, y->file);
-	return order ? order : compare_code_address(table, a, b);
+	return order ? order : compare_function_address(table, a, b);
 }
 
 KEY_COMPARE(compare_memory)
 {
-	return compare_ascending(table, table->private->codes.v[a].ip, table->private->codes.v[b].ip);
+	return compare_ascending(table, table->private->function_ids.v[a].ip, table->private->function_ids.v[b].ip);
 }
 
 /* As it was in memory when it was first seen: an address of a file has no other. */

@@ -29,15 +29,15 @@ static inline uint32_t source_place(const struct key_source *source, enum sample
 }
 
 /* ---- keys_code.c ---- */
-/* The value of a frame's or place's function: a number in private->codes. */
-uint64_t table_place_code(struct table *table, uint32_t place);
+/* The value of a frame's or place's function: a number in private->function_ids. */
+uint64_t table_place_function(struct table *table, uint32_t place);
 /* The value of an address of data, cut to a multiple of `align`. */
-uint64_t table_data_code(struct table *table, uint32_t place, uint64_t align);
+uint64_t table_data_function(struct table *table, uint32_t place, uint64_t align);
 /*
  * The value of an address in memory, each of them one of its own: of data, or of an instruction, which is
  * shown as its function.
  */
-uint64_t table_memory_code(struct table *table, uint32_t place, bool data);
+uint64_t table_memory_function(struct table *table, uint32_t place, bool data);
 uint64_t table_dso_name(struct table *table, uint32_t place); /* 0: not known, else its name + 1 */
 uint64_t table_line(struct table *table, uint32_t place, const struct symbol *symbol,
 		     const struct source_line *line);
@@ -49,13 +49,13 @@ KEY_VALUE(value_srcfile);
 KEY_VALUE(value_symbol_size);
 KEY_VALUE(value_dso_size);
 KEY_TEXT(text_dso);
-KEY_TEXT(text_code);
+KEY_TEXT(text_function);
 KEY_TEXT(text_addr);
 KEY_TEXT(text_size);
 KEY_COMPARE(compare_dso);
-KEY_COMPARE(compare_code); /* by name */
-KEY_COMPARE(compare_code_address);
-KEY_COMPARE(compare_code_found); /* by file and address */
+KEY_COMPARE(compare_function); /* by name */
+KEY_COMPARE(compare_function_address);
+KEY_COMPARE(compare_function_found); /* by file and address */
 KEY_COMPARE(compare_memory);
 
 /* ---- keys_task.c ---- */

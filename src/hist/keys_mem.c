@@ -103,19 +103,19 @@ KEY_TEXT(text_blocked)
 
 KEY_VALUE(value_symbol_daddr)
 {
-	return table_memory_code(source->table, source_place(source, FACT_DATA_PLACE), true);
+	return table_memory_function(source->table, source_place(source, FACT_DATA_PLACE), true);
 }
 
 KEY_WIDTH(width_data)
 {
-	const struct symbol *symbol = table->private->codes.v[value].symbol;
+	const struct symbol *symbol = table->private->function_ids.v[value].symbol;
 
 	return LEVEL_WIDTH + ADDRESS_WIDTH + (unsigned)(symbol ? strlen(symbol->name) : 0);
 }
 
 KEY_VALUE(value_symbol_iaddr)
 {
-	return table_memory_code(source->table, source_place(source, FACT_PLACE), false);
+	return table_memory_function(source->table, source_place(source, FACT_PLACE), false);
 }
 
 KEY_VALUE(value_dso_daddr)
@@ -125,13 +125,13 @@ KEY_VALUE(value_dso_daddr)
 
 KEY_VALUE(value_dcacheline)
 {
-	return table_data_code(source->table, source_place(source, FACT_DATA_PLACE),
+	return table_data_function(source->table, source_place(source, FACT_DATA_PLACE),
 				CACHE_LINE_BYTES);
 }
 
 KEY_WIDTH(width_cache_line)
 {
-	return width_data(table, value) + (table->private->codes.v[value].symbol != NULL);
+	return width_data(table, value) + (table->private->function_ids.v[value].symbol != NULL);
 }
 
 KEY_VALUE(value_phys_daddr)

@@ -41,7 +41,7 @@ static bool has_branches(const struct reader *reader)
 
 static int check_branches(struct table *table, struct str *err)
 {
-	const struct report_options *options = &table->options;
+	const struct query *options = &table->options;
 	bool has = has_branches(table->session->reader);
 
 	if (options->branch_stack && !has)
@@ -58,7 +58,7 @@ static int check_branches(struct table *table, struct str *err)
 /* perf gives up without chains, and prints what branches did to each frame. */
 static void note_chains(struct table *table, bool has)
 {
-	const struct report_options *options = &table->options;
+	const struct query *options = &table->options;
 
 	if (options->chains_asked && options->chain.kind != CHAIN_NONE && !has)
 		note_add(table->notes, false, "record them with -g",
@@ -71,7 +71,7 @@ static void note_chains(struct table *table, bool has)
 
 static void choose_chains(struct table *table)
 {
-	const struct report_options *options = &table->options;
+	const struct query *options = &table->options;
 	const uint64_t types = all_sample_types(&table->session->reader->events);
 	bool has = types & PERF_SAMPLE_CALLCHAIN && !options->no_chains && !table->branch_view;
 
@@ -94,7 +94,7 @@ static bool has_key(const struct table *table, const char *name)
 
 static int choose_parent(struct table *table, struct str *err)
 {
-	const struct report_options *options = &table->options;
+	const struct query *options = &table->options;
 
 	if (!has_key(table, "parent") && !options->exclude_other)
 		return 0;
@@ -117,7 +117,7 @@ static int choose_ignored(struct table *table, struct str *err)
 
 static void choose_facts(struct table *table)
 {
-	const struct report_options *options = &table->options;
+	const struct query *options = &table->options;
 	struct table_private *private = table->private;
 	bool folded = options->needs & NEED_STACKS;
 
@@ -149,7 +149,7 @@ static void choose_facts(struct table *table)
 /* Is there a function's name, or its source, in what is printed? */
 static bool shows_names(const struct table *table)
 {
-	const struct report_options *options = &table->options;
+	const struct query *options = &table->options;
 	const struct table_private *private = table->private;
 
 	if (table->chains || private->parent || private->ignored || options->hide_unresolved ||
@@ -211,7 +211,7 @@ static int decide(struct table *table, struct str *err)
 		tell_what_is_shown(table);
 	row_set_init(&private->frames.ids, 2);
 	row_set_init(&private->frames.values, private->n_frame_keys);
-	row_set_init(&private->codes.ids, 3);
+	row_set_init(&private->function_ids.ids, 3);
 	row_set_init(&private->cgroup_ids, 2);
 	return prepare_trace(table, err);
 }
@@ -234,7 +234,7 @@ static void trace_text(void *context, const struct data_event *event, const stru
 	table_trace_text(context, event, sample, out);
 }
 
-static struct table *table_alloc(const struct report_options *options)
+static struct table *table_alloc(const struct query *options)
 {
 	struct table *table = xcalloc(1, sizeof(*table));
 
@@ -251,7 +251,7 @@ static struct table *table_alloc(const struct report_options *options)
 /* A profile that is read for this table alone, and keeps what it asks for. */
 static int own_profile(struct table *table, struct reader *reader, struct str *err)
 {
-	const struct report_options *options = &table->options;
+	const struct query *options = &table->options;
 	struct profile_options kept = {
 		.session = options->session,
 		.filters = options->filters,
@@ -277,7 +277,7 @@ static int own_profile(struct table *table, struct reader *reader, struct str *e
 	return reader->events.n ? profile_decide(table->profile, err) : 0;
 }
 
-int table_new(struct table **table, const struct report_options *options, struct reader *reader,
+int table_new(struct table **table, const struct query *options, struct reader *reader,
 	      struct str *err)
 {
 	int code;
@@ -296,8 +296,8 @@ static void private_free(struct table *table)
 	struct table_private *private = table->private;
 
 	frames_release(&private->frames);
-	free(private->codes.v);
-	row_set_release(&private->codes.ids);
+	free(private->function_ids.v);
+	row_set_release(&private->function_ids.ids);
 	row_set_release(&private->cgroup_ids);
 	texts_free(private->names);
 	free(private->dso_names);
@@ -444,7 +444,7 @@ static int ask_file(struct table *table, const struct profile *profile, struct s
 	return code ? code : table_run(table, NULL, NULL, err);
 }
 
-int table_make(struct table **table, struct profile *profile, const struct report_options *options,
+int table_make(struct table **table, struct profile *profile, const struct query *options,
 	       struct str *err)
 {
 	int code;

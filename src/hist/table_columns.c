@@ -336,7 +336,7 @@ static int make_order(struct table *table, bool only_fields, struct str *err)
 
 static void add_default_numbers(struct table *table)
 {
-	const struct report_options *options = &table->options;
+	const struct query *options = &table->options;
 
 	if (table->children)
 		add_column(table, field_find("overhead_children", 17), 0);

@@ -8,11 +8,11 @@
 /* perf's room for a file where the function is not known, as if its address stood there. */
 enum { UNKNOWN_FILE_WIDTH = 16 };
 
-static bool is_unknown_code(const struct table *table, const struct entry *entry, const char *key)
+static bool is_unknown_function(const struct table *table, const struct entry *entry, const char *key)
 {
 	for (size_t i = 0; i < table->n_keys; i++)
 		if (!strcmp(table->keys[i]->name, key))
-			return !table->private->codes.v[entry->values[i]].symbol;
+			return !table->private->function_ids.v[entry->values[i]].symbol;
 	return false;
 }
 
@@ -21,10 +21,10 @@ static bool is_unknown(struct table *table, const struct entry *entry, const str
 	if (!strcmp(key->name, "dso"))
 		return !place_symbol(table->session, entry->place);
 	if (!strcmp(key->name, "dso_from"))
-		return is_unknown_code(table, entry, "symbol_from");
+		return is_unknown_function(table, entry, "symbol_from");
 	if (!strcmp(key->name, "dso_to"))
-		return is_unknown_code(table, entry, "symbol_to");
-	return !strcmp(key->name, "dso_daddr") && is_unknown_code(table, entry, "symbol_daddr");
+		return is_unknown_function(table, entry, "symbol_to");
+	return !strcmp(key->name, "dso_daddr") && is_unknown_function(table, entry, "symbol_daddr");
 }
 
 static void at_least(size_t *width, size_t least)

@@ -183,9 +183,9 @@ void script_json_sample(struct script *script, const struct script_event *event,
 /* A frame's members behind "ip". */
 void script_json_frame(const struct place_row *row, const struct frame *frame, bool inlined, struct str *out);
 /* The fields between the event's name and the address, and those behind the frames. */
-void script_more_before(struct script *script, const struct script_event *event,
+void script_mem_before(struct script *script, const struct script_event *event,
 			const struct replay_sample *sample);
-void script_more_after(struct script *script, const struct script_event *event,
+void script_mem_after(struct script *script, const struct script_event *event,
 		       const struct replay_sample *sample);
 /* ---- script_branch.c ---- */
 /* how: FIELD_BRSTACK, FIELD_BRSTACKSYM or FIELD_BRSTACKOFF */

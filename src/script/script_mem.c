@@ -213,12 +213,12 @@ static void add_rows(const struct more_row *rows, size_t n, struct script *scrip
 			rows[i].add(script, event, sample, &script->output->text);
 }
 
-void script_more_before(struct script *script, const struct script_event *event, const struct replay_sample *sample)
+void script_mem_before(struct script *script, const struct script_event *event, const struct replay_sample *sample)
 {
 	add_rows(before, ARRAY_SIZE(before), script, event, sample);
 }
 
-void script_more_after(struct script *script, const struct script_event *event, const struct replay_sample *sample)
+void script_mem_after(struct script *script, const struct script_event *event, const struct replay_sample *sample)
 {
 	add_rows(after, ARRAY_SIZE(after), script, event, sample);
 }

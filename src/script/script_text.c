@@ -215,9 +215,9 @@ void script_text_sample(struct script *script, const struct script_event *event,
 		str_pad(out, ' ', FLAGS_COLUMNS);
 	if (script_prints(event, FIELD_TRACE))
 		add_trace(script, sample, out);
-	script_more_before(script, event, sample);
+	script_mem_before(script, event, sample);
 	if (script_prints(event, FIELD_IP))
 		add_code(script, event, &taken->frames);
-	script_more_after(script, event, sample);
+	script_mem_after(script, event, sample);
 	str_addc(out, '\n');
 }

@@ -9,7 +9,7 @@
 
 static const struct question {
 	const char *what, *format;
-	struct report_options options;
+	struct query options;
 } questions[] = {
 #define CHAINS .chain = { .kind = CHAIN_GRAPH, .min_percent = 0.5, .order = CHAIN_CALLER }
 	{ "children, with trees", "stdio", { .children = -1, CHAINS } },
@@ -30,7 +30,7 @@ static void stop(const struct str *err)
 static double ask(struct profile *profile, const struct question *question)
 {
 	const struct report_format *format = report_format_find(question->format);
-	struct report_options options = question->options;
+	struct query options = question->options;
 	struct output output = { .text = STR_INIT };
 	struct str err = STR_INIT;
 	struct table *table;

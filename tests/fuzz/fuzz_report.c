@@ -31,7 +31,7 @@ static const char branch_keys[] = "dso_from,dso_to,symbol_from,symbol_to,mispred
 static const char mem_keys[] = "mem,symbol_daddr,dso_daddr,tlb,snoop,locked,phys_daddr,data_page_size,dcacheline";
 
 #define CHAINS .chain = { .kind = CHAIN_GRAPH, .min_percent = 0.5, .order = CHAIN_CALLER }
-static const struct report_options reports[] = {
+static const struct query reports[] = {
 	{ .children = -1, .n_samples = true, .total_period = true, CHAINS },
 	{ .children = 0, .sort = all_keys, .separator = ",",
 	  .chain = { .kind = CHAIN_FLAT, .order = CHAIN_CALLEE, .order_set = true, .key = CHAIN_BY_ADDRESS } },
@@ -95,9 +95,9 @@ static bool open_input(struct reader *reader, int fd)
 	return open;
 }
 
-static void run_report(int fd, const struct report_options *how)
+static void run_report(int fd, const struct query *how)
 {
-	struct report_options options = *how;
+	struct query options = *how;
 	const struct report_format *format = report_format_find(options.needs == NEED_STACKS ? "folded"
 								: options.needs	     ? "json"
 										     : "stdio");

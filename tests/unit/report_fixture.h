@@ -46,7 +46,7 @@ static inline void made_members(struct made_report *m, size_t n)
 		m->hist.cells[i] = &m->cells[i];
 }
 
-static inline int made_open(struct made_report *m, const struct report_options *options)
+static inline int made_open(struct made_report *m, const struct query *options)
 {
 	struct writer_options writing = { .flush_bytes = 0 };
 	int code;

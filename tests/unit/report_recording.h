@@ -39,7 +39,7 @@ struct recorded {
 	char folder[256], data[300], map[300], kallsyms[300];
 };
 
-static inline uint64_t code_of(const char *word, bool *kernel)
+static inline uint64_t function_id_of(const char *word, bool *kernel)
 {
 	const char *const *names = user_names;
 	size_t n = ARRAY_SIZE(user_names);
@@ -128,7 +128,7 @@ static inline size_t chain_ips(const char *chain, uint64_t *ips)
 	}
 	while (n_words) {
 		bool kernel;
-		uint64_t ip = code_of(words[--n_words], &kernel);
+		uint64_t ip = function_id_of(words[--n_words], &kernel);
 
 		if (mark != (kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER)) {
 			mark = kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
@@ -227,9 +227,9 @@ static inline void recorded_remove(const struct recorded *recorded)
 }
 
 /* What perf does by default, with the recording's own names. */
-static inline struct report_options recorded_options(const struct recorded *recorded)
+static inline struct query recorded_options(const struct recorded *recorded)
 {
-	struct report_options options = { .children = -1 };
+	struct query options = { .children = -1 };
 
 	options.chain = (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5 };
 	options.session.sym.map_dir = recorded->folder;
@@ -239,7 +239,7 @@ static inline struct report_options recorded_options(const struct recorded *reco
 }
 
 /* The format that needs what the options say; the table where they say nothing. */
-static inline const struct report_format *recorded_format(const struct report_options *options)
+static inline const struct report_format *recorded_format(const struct query *options)
 {
 	static const char *const names[] = { "folded", "json" };
 
@@ -251,7 +251,7 @@ static inline const struct report_format *recorded_format(const struct report_op
 
 /* The report's text, and its notes where they are asked for. The caller releases text. */
 static inline void recorded_report(const struct recorded *recorded,
-				   const struct report_options *options, bool color,
+				   const struct query *options, bool color,
 				   struct str *text, struct str *notes)
 {
 	struct output output = { .text = STR_INIT, .color = color };

@@ -4,9 +4,9 @@
  */
 #include "report_fixture.h"
 
-static struct report_options options_of(enum chain_order order)
+static struct query options_of(enum chain_order order)
 {
-	return (struct report_options){
+	return (struct query){
 		.sort = "sym",
 		.children = 1,
 		.chain = { .kind = CHAIN_GRAPH, .order = order, .order_set = true },
@@ -15,7 +15,7 @@ static struct report_options options_of(enum chain_order order)
 
 static void open_order(struct made_report *m, enum chain_order order)
 {
-	const struct report_options options = options_of(order);
+	const struct query options = options_of(order);
 
 	assert_int_equal(made_open(m, &options), 0);
 }
@@ -178,7 +178,7 @@ static void a_sample_without_chain_is_its_own_total(void **state)
 
 static void unknown_callers_are_entries_or_hidden(void **state)
 {
-	struct report_options options = options_of(CHAIN_CALLER);
+	struct query options = options_of(CHAIN_CALLER);
 	struct made_report m;
 
 	(void)state;
@@ -233,7 +233,7 @@ static void the_caller_stands_first_within_a_thread(void **state)
 
 static void small_entries_get_no_tree(void **state)
 {
-	struct report_options options = options_of(CHAIN_CALLER);
+	struct query options = options_of(CHAIN_CALLER);
 	struct made_report m;
 
 	(void)state;
@@ -248,7 +248,7 @@ static void small_entries_get_no_tree(void **state)
 
 static void the_symbol_filter_is_for_callers_too(void **state)
 {
-	struct report_options options = options_of(CHAIN_CALLER);
+	struct query options = options_of(CHAIN_CALLER);
 	struct made_report m;
 
 	(void)state;
@@ -264,7 +264,7 @@ static void the_symbol_filter_is_for_callers_too(void **state)
 
 static void the_parent_is_the_first_match_in_the_order_shown(void **state)
 {
-	struct report_options options = options_of(CHAIN_CALLER);
+	struct query options = options_of(CHAIN_CALLER);
 	struct made_report m;
 
 	(void)state;

@@ -90,9 +90,9 @@ static void add_forks(struct made_report *m)
 	}
 }
 
-static struct report_options options_of(enum chain_kind kind, enum chain_order order)
+static struct query options_of(enum chain_kind kind, enum chain_order order)
 {
-	return (struct report_options){
+	return (struct query){
 		.sort = "cpu",
 		.chain = { .kind = kind, .order = order, .order_set = true },
 	};
@@ -106,7 +106,7 @@ static void a_long_way(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		for (int order = CHAIN_CALLER; order <= CHAIN_CALLEE; order++) {
-			const struct report_options options = options_of(kinds[i], (enum chain_order)order);
+			const struct query options = options_of(kinds[i], (enum chain_order)order);
 
 			assert_int_equal(made_open(&m, &options), 0);
 			add_deep(&m);
@@ -123,7 +123,7 @@ static void forks_on_a_way(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		const struct report_options options = options_of(kinds[i], CHAIN_CALLER);
+		const struct query options = options_of(kinds[i], CHAIN_CALLER);
 
 		assert_int_equal(made_open(&m, &options), 0);
 		add_forks(&m);
@@ -134,7 +134,7 @@ static void forks_on_a_way(void **state)
 
 static void json(void **state)
 {
-	struct report_options options = options_of(CHAIN_GRAPH, CHAIN_CALLER);
+	struct query options = options_of(CHAIN_GRAPH, CHAIN_CALLER);
 	struct made_report m;
 
 	(void)state;
@@ -149,7 +149,7 @@ static void json(void **state)
 
 static void folded_stacks(void **state)
 {
-	struct report_options options = options_of(CHAIN_GRAPH, CHAIN_CALLER);
+	struct query options = options_of(CHAIN_GRAPH, CHAIN_CALLER);
 	struct made_report m;
 
 	(void)state;
@@ -167,7 +167,7 @@ static void with_children(void **state)
 
 	(void)state;
 	for (int order = CHAIN_CALLER; order <= CHAIN_CALLEE; order++) {
-		struct report_options options = options_of(CHAIN_GRAPH, (enum chain_order)order);
+		struct query options = options_of(CHAIN_GRAPH, (enum chain_order)order);
 
 		options.sort = "sym";
 		options.children = 1;

@@ -7,10 +7,10 @@
 #include "hist/hist.h"
 
 static void expect_report(const struct recorded_samples *samples, size_t n, unsigned n_events,
-			  void (*set)(struct report_options *options), const char *expected)
+			  void (*set)(struct query *options), const char *expected)
 {
 	struct recorded recorded;
-	struct report_options options;
+	struct query options;
 	struct str text;
 
 	record_samples(&recorded, samples, n, n_events);
@@ -30,7 +30,7 @@ static const struct recorded_samples some[] = {
 	{ .comm = "x", .chain = "main", .count = 4 },
 };
 
-static void set_stdio(struct report_options *options)
+static void set_stdio(struct query *options)
 {
 	options->sort = "comm,sym";
 	options->children = 0;
@@ -85,7 +85,7 @@ static void test_stdio(void **state)
 		      "\n\n\n");
 }
 
-static void set_children(struct report_options *options)
+static void set_children(struct query *options)
 {
 	options->sort = "comm";
 	options->n_samples = options->total_period = true;
@@ -133,7 +133,7 @@ static const struct recorded_samples awkward[] = {
 	{ .comm = "bytes\xff", .chain = "", .count = 4 },
 };
 
-static void set_separator(struct report_options *options)
+static void set_separator(struct query *options)
 {
 	options->sort = "comm,sym";
 	options->separator = ",";
@@ -155,7 +155,7 @@ static void test_separator(void **state)
 		      "\n\n");
 }
 
-static void set_hierarchy(struct report_options *options)
+static void set_hierarchy(struct query *options)
 {
 	options->sort = "comm,sym";
 	options->view = VIEW_HIERARCHY;
@@ -197,7 +197,7 @@ static void test_hierarchy(void **state)
 		      "\n\n");
 }
 
-static void set_folded(struct report_options *options)
+static void set_folded(struct query *options)
 {
 	options->needs = report_format_find("folded")->needs;
 }
@@ -218,7 +218,7 @@ static void test_folded(void **state)
 		      "new\\x0aline:x;main;[unknown] 3\n");
 }
 
-static void set_folded_marks(struct report_options *options)
+static void set_folded_marks(struct query *options)
 {
 	options->needs = report_format_find("folded")->needs;
 	options->folded_annotate = options->folded_delimiter = true;
@@ -244,7 +244,7 @@ static void test_folded_events(void **state)
 		{ .chain = "main|b", .count = 3, .event = 1 },
 	};
 	struct recorded recorded;
-	struct report_options options;
+	struct query options;
 	struct str text, notes = STR_INIT;
 
 	(void)state;
@@ -269,7 +269,7 @@ static void test_folded_events(void **state)
 	recorded_remove(&recorded);
 }
 
-static void set_json(struct report_options *options)
+static void set_json(struct query *options)
 {
 	options->needs = report_format_find("json")->needs;
 	options->sort = "comm,sym,cpu";
@@ -284,7 +284,7 @@ static void test_json(void **state)
 		{ .chain = "main|a", .count = 1, .period = 200 },
 	};
 	struct recorded recorded;
-	struct report_options options;
+	struct query options;
 	struct str text;
 	const char *events;
 
@@ -337,7 +337,7 @@ static void test_colors(void **state)
 		{ .chain = "main|c", .count = 1 },
 	};
 	struct recorded recorded;
-	struct report_options options;
+	struct query options;
 	struct str text;
 
 	(void)state;
@@ -360,7 +360,7 @@ static void test_colors(void **state)
 	recorded_remove(&recorded);
 }
 
-static void set_group(struct report_options *options)
+static void set_group(struct query *options)
 {
 	options->group = true;
 	options->children = 0;

@@ -4,14 +4,14 @@
  */
 #include "report_fixture.h"
 
-static struct report_options options_of(const char *sort)
+static struct query options_of(const char *sort)
 {
-	return (struct report_options){ .sort = sort, .children = 0, .chain = { .kind = CHAIN_NONE } };
+	return (struct query){ .sort = sort, .children = 0, .chain = { .kind = CHAIN_NONE } };
 }
 
 static void open_sorted(struct made_report *m, const char *sort)
 {
-	const struct report_options options = options_of(sort);
+	const struct query options = options_of(sort);
 
 	assert_int_equal(made_open(m, &options), 0);
 }
@@ -48,7 +48,7 @@ static void same_names_in_two_files_are_two_entries(void **state)
 
 static void files_of_one_name_are_one_entry_unless_verbose(void **state)
 {
-	struct report_options options = options_of("dso");
+	struct query options = options_of("dso");
 	struct made_report m;
 
 	(void)state;
@@ -104,7 +104,7 @@ static void keys_decide_between_equals_in_their_order(void **state)
 
 static void fields_order_before_numbers(void **state)
 {
-	struct report_options options = options_of(NULL);
+	struct query options = options_of(NULL);
 	struct made_report m;
 
 	(void)state;
@@ -120,7 +120,7 @@ static void fields_order_before_numbers(void **state)
 
 static void filtered_samples_stay_in_the_total(void **state)
 {
-	struct report_options options = options_of("dso,sym");
+	struct query options = options_of("dso,sym");
 	struct made_report m;
 
 	(void)state;
@@ -144,7 +144,7 @@ static void filtered_samples_stay_in_the_total(void **state)
 
 static void hidden_addresses_are_not_in_the_total(void **state)
 {
-	struct report_options options = options_of("sym");
+	struct query options = options_of("sym");
 	struct made_report m;
 
 	(void)state;
@@ -161,7 +161,7 @@ static void hidden_addresses_are_not_in_the_total(void **state)
 
 static void the_limit_hides_what_is_below(void **state)
 {
-	struct report_options options = options_of("sym");
+	struct query options = options_of("sym");
 	struct made_report m;
 
 	(void)state;
@@ -206,7 +206,7 @@ static void members_of_a_group_share_entries(void **state)
 
 static void levels_have_the_sums_of_what_is_below(void **state)
 {
-	struct report_options options = options_of("cpu,{dso,sym}");
+	struct query options = options_of("cpu,{dso,sym}");
 	struct made_report m;
 	const struct entry *top;
 

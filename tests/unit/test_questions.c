@@ -15,7 +15,7 @@
 
 static const struct question {
 	const char *format;
-	struct report_options options;
+	struct query options;
 	bool of_file; /* its answer is in no cell: the file is read again */
 } questions[] = {
 	{ "stdio", { .children = -1, CHAINS }, false },
@@ -69,9 +69,9 @@ static void print(struct table *table, const struct question *question, struct s
 	str_release(&output.text);
 }
 
-static struct report_options options_of(const struct question *question)
+static struct query options_of(const struct question *question)
 {
-	struct report_options options = question->options;
+	struct query options = question->options;
 
 	options.session = session_options;
 	options.needs = report_format_find(question->format)->needs;
@@ -80,7 +80,7 @@ static struct report_options options_of(const struct question *question)
 
 static void ask_alone(const char *path, const struct question *question, struct str *text)
 {
-	const struct report_options options = options_of(question);
+	const struct query options = options_of(question);
 	struct table *table = NULL;
 	struct reader reader;
 
@@ -94,7 +94,7 @@ static void ask_alone(const char *path, const struct question *question, struct 
 
 static void ask_profile(struct profile *profile, const char *name, const struct question *question, struct str *text)
 {
-	const struct report_options options = options_of(question);
+	const struct query options = options_of(question);
 	struct table *table = NULL;
 	int code = table_make(&table, profile, &options, text);
 
@@ -183,7 +183,7 @@ static void a_pipe_is_kept_or_not(void **state)
 	static const uint64_t kept[] = { 0, 1000, 1 << 20 };
 	static const int codes[] = { -ESPIPE, -EFBIG, 0 };
 	const struct profile_options options = { .session = session_options };
-	const struct report_options time = { .children = 0, .sort = "time", .session = session_options };
+	const struct query time = { .children = 0, .sort = "time", .session = session_options };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {

@@ -64,7 +64,7 @@ static void add_order(const struct table *table, struct str *out)
 }
 
 static const struct columns_case {
-	struct report_options options;
+	struct query options;
 	const char *columns, *order, *error;
 } columns_cases[] = {
 #define PLAIN .children = 0
@@ -137,7 +137,7 @@ static void words_make_columns_and_order(void **state)
 
 static void a_column_left_out_is_said(void **state)
 {
-	const struct report_options options = { .children = 0, .filters = { .comms = "a\033b" } };
+	const struct query options = { .children = 0, .filters = { .comms = "a\033b" } };
 	struct made_report m;
 
 	(void)state;
@@ -161,7 +161,7 @@ static void braces_join_levels(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct report_options options = { .sort = rows[i].sort, .view = VIEW_HIERARCHY };
+		const struct query options = { .sort = rows[i].sort, .view = VIEW_HIERARCHY };
 		struct made_report m;
 
 		assert_int_equal(made_open(&m, &options), 0);
@@ -182,7 +182,7 @@ static void assert_text(struct made_report *m, const char *key, uint64_t value, 
 
 static void values_become_texts(void **state)
 {
-	const struct report_options options = { .sort = "comm", .children = 0 };
+	const struct query options = { .sort = "comm", .children = 0 };
 	struct made_report m;
 
 	(void)state;
@@ -207,7 +207,7 @@ static void values_become_texts(void **state)
 
 static void columns_are_as_wide_as_their_widest(void **state)
 {
-	const struct report_options options = { .sort = "dso,sym", .children = 0 };
+	const struct query options = { .sort = "dso,sym", .children = 0 };
 	struct made_report m;
 
 	(void)state;

@@ -330,7 +330,7 @@ static void make_recording(const struct str *golden, const struct str *format, s
 
 static size_t run_report(int fd)
 {
-	struct report_options options = { .children = -1, .sort = "trace,number,comm",
+	struct query options = { .children = -1, .sort = "trace,number,comm",
 					  .session = session_options };
 	struct output output = { .text = STR_INIT };
 	struct table *table = NULL;

@@ -1,0 +1,281 @@
+/*
+ * Perf's quirks of order, all of them here, so that nothing new inherits one: which of two equal entries and which of two
+ * equal branches of a tree stands first, where perf's way follows from how it happens to keep them.
+ *
+ * Entries: by the numbers and keys in the order of -s and -F, greater numbers first. Of equal members of a group the
+ * next member decides; --group-sort-idx asks another one first. Of entries with the same total the caller, that is the
+ * one with the longer way to go, stands first, but only among those whose first sample was of one thread: which is no
+ * order in the strict sense (a before b before c before a can be). What perf makes of it follows from how it sorts: in
+ * the order of their keys entries go into a red-black tree.
+ *
+ * Branches: by their files in order of appearance, then by address, both descending; lines as texts.
+ */
+#include "hist/fold_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- a sort like a red-black tree's, with nodes in an array ---- */
+
+/*
+ * An ordinary sort gives the same as long as the comparison is an order. Where it is not, results depend on which pairs
+ * are compared, and these are the ones that every such tree compares. See Cormen et al., Introduction to Algorithms,
+ * "Red-Black Trees".
+ */
+enum { NONE = 0 }; /* node 0 is no node, and black */
+enum side { LEFT, RIGHT };
+
+struct tree_node {
+	uint32_t parent, child[2];
+	bool red;
+};
+struct tree {
+	struct tree_node *nodes;
+	uint32_t root;
+};
+
+static enum side side_of(const struct tree *tree, uint32_t node)
+{
+	return tree->nodes[tree->nodes[node].parent].child[RIGHT] == node ? RIGHT : LEFT;
+}
+
+static void set_child(struct tree *tree, uint32_t parent, enum side side, uint32_t child)
+{
+	if (parent == NONE)
+		tree->root = child;
+	else
+		tree->nodes[parent].child[side] = child;
+	if (child != NONE)
+		tree->nodes[child].parent = parent;
+}
+
+/* The node's child on the other side takes its place, the node goes down on `side`. */
+static void rotate(struct tree *tree, uint32_t node, enum side side)
+{
+	uint32_t up = tree->nodes[node].child[!side], parent = tree->nodes[node].parent;
+
+	set_child(tree, parent, side_of(tree, node), up);
+	set_child(tree, node, !side, tree->nodes[up].child[side]);
+	set_child(tree, up, side, node);
+}
+
+static void rebalance(struct tree *tree, uint32_t node)
+{
+	struct tree_node *nodes = tree->nodes;
+
+	while (nodes[nodes[node].parent].red) {
+		uint32_t parent = nodes[node].parent, grandparent = nodes[parent].parent;
+		enum side side = side_of(tree, parent);
+		uint32_t uncle = nodes[grandparent].child[!side];
+
+		if (nodes[uncle].red) {
+			nodes[parent].red = nodes[uncle].red = false;
+			nodes[grandparent].red = true;
+			node = grandparent;
+			continue;
+		}
+		if (side_of(tree, node) != side) {
+			node = parent;
+			rotate(tree, node, side);
+			parent = nodes[node].parent;
+		}
+		nodes[parent].red = false;
+		nodes[grandparent].red = true;
+		rotate(tree, grandparent, !side);
+	}
+	nodes[tree->root].red = false;
+}
+
+static uint32_t next_node(const struct tree *tree, uint32_t node)
+{
+	const struct tree_node *nodes = tree->nodes;
+
+	if (nodes[node].child[RIGHT] != NONE) {
+		node = nodes[node].child[RIGHT];
+		while (nodes[node].child[LEFT] != NONE)
+			node = nodes[node].child[LEFT];
+		return node;
+	}
+	while (nodes[node].parent != NONE && side_of(tree, node) == RIGHT)
+		node = nodes[node].parent;
+	return nodes[node].parent;
+}
+
+static uint32_t first_node(const struct tree *tree)
+{
+	uint32_t node = tree->root;
+
+	while (node != NONE && tree->nodes[node].child[LEFT] != NONE)
+		node = tree->nodes[node].child[LEFT];
+	return node;
+}
+
+void tree_sort(void **v, size_t n, int (*compare)(void *context, const void *a, const void *b),
+	       void *context)
+{
+	struct tree tree = { xcalloc(n + 1, sizeof(*tree.nodes)), NONE };
+	void **sorted = xcalloc(n + 1, sizeof(*sorted));
+	size_t i = 0;
+
+	for (uint32_t node = 1; node <= n; node++) {
+		uint32_t parent = NONE;
+		enum side side = LEFT;
+
+		for (uint32_t at = tree.root; at != NONE; at = tree.nodes[at].child[side]) {
+			parent = at;
+			side = compare(context, v[node - 1], v[at - 1]) < 0 ? LEFT : RIGHT;
+		}
+		tree.nodes[node].red = true;
+		set_child(&tree, parent, side, node);
+		rebalance(&tree, node);
+	}
+	for (uint32_t node = first_node(&tree); node != NONE; node = next_node(&tree, node))
+		sorted[i++] = v[node - 1];
+	if (n)
+		memcpy(v, sorted, n * sizeof(*v));
+	free(tree.nodes);
+	free(sorted);
+}
+
+/* ---- entries ---- */
+
+struct sorting {
+	struct table *table;
+	size_t n_members;
+};
+
+static int greater_first(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int compare_numbers(const struct sorting *sorting, const struct field_row *field,
+			   const struct entry *a, const struct entry *b)
+{
+	const struct table *table = sorting->table;
+	size_t n = a->members && !field->total ? sorting->n_members : 1;
+	size_t first = table->options.group_sort < n ? table->options.group_sort : 0;
+	int order = greater_first(entry_number(a, field, first), entry_number(b, field, first));
+
+	for (size_t i = 0; i < n && !order; i++)
+		order = greater_first(entry_number(a, field, i), entry_number(b, field, i));
+	if (order || !field->total || !table->chains || a->tid != b->tid)
+		return order;
+	order = greater_first(a->chain_depth, b->chain_depth);
+	return table->order == CHAIN_CALLER ? order : -order;
+}
+
+static int compare_shown(void *context, const void *pa, const void *pb)
+{
+	const struct sorting *sorting = context;
+	const struct entry *a = pa, *b = pb;
+	struct table *table = sorting->table;
+	int order = 0;
+
+	for (size_t i = 0; i < table->private->n_order && !order; i++) {
+		const struct order_item *item = &table->private->order[i];
+		size_t key = item->key_index;
+
+		if (item->field)
+			order = compare_numbers(sorting, item->field, a, b);
+		else
+			order = table->keys[key]->compare(table, a->values[key], b->values[key]);
+	}
+	return order;
+}
+
+static int compare_found(const void *pa, const void *pb, void *context)
+{
+	const struct entry *a = *(struct entry *const *)pa, *b = *(struct entry *const *)pb;
+	struct table *table = context;
+
+	for (size_t i = 0; i < table->n_keys; i++) {
+		const struct sort_key *key = table->keys[i];
+		int order = (key->find_order ? key->find_order : key->compare)(table, a->values[i],
+									       b->values[i]);
+
+		if (order)
+			return order;
+	}
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n)
+{
+	struct sorting sorting = { table, hist->n_members };
+	void **v;
+
+	if (!n)
+		return;
+	qsort_r(entries, n, sizeof(*entries), compare_found, table);
+	v = xcalloc(n, sizeof(*v));
+	for (size_t i = 0; i < n; i++)
+		v[i] = entries[i];
+	tree_sort(v, n, compare_shown, &sorting);
+	for (size_t i = 0; i < n; i++)
+		entries[i] = v[i];
+	free(v);
+}
+
+/* ---- branches of call trees ---- */
+
+/* Files in the order in which they appeared; no file comes before all. */
+static uint64_t file_rank(const struct call_tree *tree, const struct view_frame *frame)
+{
+	const struct dso *dso = NULL;
+
+	if (frame->symbol)
+		dso = frame->symbol->dso;
+	else if (frame->place < tree->places->n)
+		dso = tree->places->v[frame->place].dso;
+	return dso ? (uint64_t)dso->index + 1 : 0;
+}
+
+static int descending(uint64_t a, uint64_t b)
+{
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+	int by = strcmp(b, a);
+
+	return by < 0 ? -1 : by > 0;
+}
+
+/* "x.c:10" stands behind "x.c:9": as texts, as perf has it. */
+static int compare_lines(const struct source_line *a, const struct source_line *b)
+{
+	const char *base_a = strrchr(a->file, '/'), *base_b = strrchr(b->file, '/');
+	char line_a[16], line_b[16];
+	int by = compare_texts(base_a ? base_a + 1 : a->file, base_b ? base_b + 1 : b->file);
+
+	snprintf(line_a, sizeof(line_a), "%u", a->line);
+	snprintf(line_b, sizeof(line_b), "%u", b->line);
+	return by ? by : compare_texts(line_a, line_b);
+}
+
+static uint64_t place_rank(const struct call_tree *tree, const struct view_frame *frame)
+{
+	return frame->place < tree->places->n ? tree->places->v[frame->place].ip : frame->place;
+}
+
+int calltree_compare_frames(const struct call_tree *tree, const struct call_node *a,
+			    const struct call_node *b)
+{
+	const struct view_frame *fa = &a->frame, *fb = &b->frame;
+	int by = 0;
+
+	if (tree->key == CHAIN_BY_SRCLINE && fa->line.file && fb->line.file)
+		by = compare_lines(&fa->line, &fb->line);
+	if (!by)
+		by = descending(file_rank(tree, fa), file_rank(tree, fb));
+	if (!by)
+		by = descending(fa->symbol ? fa->symbol->start : place_rank(tree, fa),
+				fb->symbol ? fb->symbol->start : place_rank(tree, fb));
+	if (!by && fa->symbol && fb->symbol)
+		by = compare_texts(fa->symbol->name, fb->symbol->name);
+	if (!by)
+		by = descending(place_rank(tree, fa), place_rank(tree, fb));
+	return by ? by : descending(b->number, a->number);
+}
