@@ -18,7 +18,7 @@
  *	hist, member	the entries of an event; one event of a group's hist
  *	entry		one row: the values of its keys, what was sampled in it (self), with what it called (total)
  *	frame		a function at a place, or one that was inlined there, as the keys tell frames apart
- *	group		cells whose frame, stack of frames and other values agree: all work after reading is done by group
+ *	group		cells whose frame, stack and other values agree: after reading all work is done by group
  *	contribution	what a group gives to one entry: it was sampled there, or in what that called
  *	tree, node	the callers or callees of one entry; made when it is asked for, and only above its limit
  *	function_id	a function, or an address without one, as a value of a key

@@ -1,6 +1,6 @@
 /*
- * Perf's quirks of order, all of them here, so that nothing new inherits one: which of two equal entries and which of two
- * equal branches of a tree stands first, where perf's way follows from how it happens to keep them.
+ * Perf's quirks of order, all of them here, so that nothing new inherits one: which of two equal entries and which
+ * of two equal branches of a tree stands first, where perf's way follows from how it happens to keep them.
  *
  * Entries: by the numbers and keys in the order of -s and -F, greater numbers first. Of equal members of a group the
  * next member decides; --group-sort-idx asks another one first. Of entries with the same total the caller, that is the

@@ -302,7 +302,7 @@ static void add_registers(struct script *script, const char *name, const struct 
 
 static void add_cgroup(struct script *script, const struct sample *s, struct object *object)
 {
-	const char *path = replay_cgroup(&script->session.replay, s->cgroup);
+	const char *path = session_cgroup(&script->session, s->cgroup);
 
 	if (path)
 		add_text(object, "cgroup", path);
@@ -317,7 +317,7 @@ static void add_start(struct script *script, const struct script_start *start, s
 	const struct thread *thread = start->thread;
 
 	if (thread)
-		add_text(object, "comm", replay_comm(&script->session.replay, thread->comm));
+		add_text(object, "comm", session_comm(&script->session, thread->comm));
 	if (start->has & PERF_SAMPLE_TID) {
 		member(object, "pid");
 		str_addf(object->out, "%d", start->pid);

@@ -146,7 +146,7 @@ static void code_page_add(struct script *script, const struct script_event *even
 static void cgroup_add(struct script *script, const struct script_event *event, const struct replay_sample *sample,
 		       struct str *out)
 {
-	const char *path = replay_cgroup(&script->session.replay, sample->sample->cgroup);
+	const char *path = session_cgroup(&script->session, sample->sample->cgroup);
 
 	(void)event;
 	str_addc(out, ' ');

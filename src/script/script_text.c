@@ -132,7 +132,7 @@ static void add_misc(uint16_t misc, uint32_t type, struct str *out)
 static void add_comm(struct script *script, const struct script_event *event, const struct thread *thread,
 		     int32_t tid, struct str *out)
 {
-	const char *comm = thread ? replay_comm(&script->session.replay, thread->comm) : NULL;
+	const char *comm = thread ? session_comm(&script->session, thread->comm) : NULL;
 	size_t start, len;
 
 	str_reset(&script->scratch);
