@@ -89,6 +89,7 @@ struct symbols {
 	uint64_t code_work; /* that maps and dumps of code have cost, see code_file.h */
 	struct kernel_here *here;
 	struct module_names *modules;
+	unsigned n_kernels; /* whose names were asked for */
 	struct kernel_list_ahead *kernel_ahead; /* of the running kernel; NULL: not begun, or taken */
 };
 

@@ -187,6 +187,21 @@ void kernel_names_expect(struct symbols *symbols, struct dso_state *state)
 	str_release(&why);
 }
 
+/* Kernels of a recording whose names are looked for: its own and those of its guests. Each costs millions of bytes. */
+enum { KERNELS_MAX = 32 };
+
+static bool is_one_too_many(struct symbols *symbols, struct dso_state *state)
+{
+	struct str why = STR_INIT;
+
+	if (symbols->n_kernels++ < KERNELS_MAX)
+		return false;
+	str_addf(&why, "the recording names more than %d kernels: no more lists of symbols are read", KERNELS_MAX);
+	dso_state_none(state, &why, NULL);
+	str_release(&why);
+	return true;
+}
+
 void kernel_names_load(struct symbols *symbols, struct dso_state *state)
 {
 	struct build_id id = recorded_kernel_id(symbols, state->dso);
@@ -195,6 +210,8 @@ void kernel_names_load(struct symbols *symbols, struct dso_state *state)
 	bool found;
 
 	state->raw_names = true;
+	if (is_one_too_many(symbols, state))
+		return;
 	if (named)
 		found = read_kernel(symbols, state, named, &why);
 	else

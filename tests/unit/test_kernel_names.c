@@ -321,6 +321,23 @@ static void what_was_read_ahead_need_not_be_used(void **state)
 	symbols_expect(symbols, &kernel);
 }
 
+/* Each kernel's list is millions of bytes: a recording that names ever more kernels gets no more lists read. */
+static void one_recording_has_few_kernels(void **state)
+{
+	enum { KERNELS_MAX = 32 };
+	struct dso many[KERNELS_MAX + 1];
+
+	(void)state;
+	for (uint32_t i = 0; i <= KERNELS_MAX; i++) {
+		many[i] = kernel;
+		many[i].index = i;
+	}
+	for (uint32_t i = 0; i < KERNELS_MAX; i++)
+		assert_string_equal(at(&many[i], KERNEL_START + 0x180), "schedule");
+	assert_none(&many[KERNELS_MAX], "the recording names more than 32 kernels: no more lists of symbols are read",
+		    NULL);
+}
+
 int main(void)
 {
 #define BOTH(name)                                                      \
@@ -337,6 +354,7 @@ int main(void)
 		BOTH(a_list_without_the_reference_is_refused),
 		BOTH(a_list_that_was_named_is_used),
 		BOTH(with_symfs_the_running_kernel_is_not_asked),
+		TEST(one_recording_has_few_kernels),
 		TEST(functions_of_a_module),
 		TEST(a_module_by_the_name_in_brackets),
 		TEST(a_module_that_was_loaded_again),
