@@ -155,9 +155,8 @@ static struct elf_file *known(const struct elf_files *files, const char *path, u
 {
 	uint32_t i;
 
-	for (size_t at = index_first(&files->by_path, hash); index_next(&files->by_path, hash, &at, &i);)
-		if (!strcmp(files->v[i]->path, path))
-			return files->v[i];
+	if (INDEX_FIND(&files->by_path, hash, i, !strcmp(files->v[i]->path, path)))
+		return files->v[i];
 	return NULL;
 }
 

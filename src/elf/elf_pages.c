@@ -72,9 +72,8 @@ static struct page *page_at(struct elf_file *file, uint64_t number)
 		pages = file->pages = xcalloc(1, sizeof(*pages));
 	if (pages->last && pages->last->number == number)
 		return pages->last;
-	for (size_t at = index_first(&pages->by_number, hash); index_next(&pages->by_number, hash, &at, &i);)
-		if (pages->v[i]->number == number)
-			return pages->last = pages->v[i];
+	if (INDEX_FIND(&pages->by_number, hash, i, pages->v[i]->number == number))
+		return pages->last = pages->v[i];
 	pages->last = read_page(file, number);
 	index_add(&pages->by_number, hash, (uint32_t)pages->n);
 	VEC_GROW(pages->v, pages->n, pages->cap);

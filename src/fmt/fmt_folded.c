@@ -75,9 +75,8 @@ static uint32_t add_child(struct folding *f, uint32_t parent, uint32_t text)
 	uint64_t hash = hash_word((uint64_t)parent << 32 | text);
 	uint32_t i;
 
-	for (size_t at = index_first(&f->ix, hash); index_next(&f->ix, hash, &at, &i);)
-		if (f->nodes[i].parent == parent && f->nodes[i].text == text)
-			return i;
+	if (INDEX_FIND(&f->ix, hash, i, f->nodes[i].parent == parent && f->nodes[i].text == text))
+		return i;
 	VEC_GROW(f->nodes, f->n, f->cap);
 	f->nodes[f->n] = (struct fold_node){ parent, text };
 	index_add(&f->ix, hash, (uint32_t)f->n);

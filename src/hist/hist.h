@@ -276,7 +276,7 @@ bool entry_is_shown(const struct table *table, const struct hist *hist,
  */
 void table_columns_for(struct table *table, const struct hist *hist);
 
-/* ---- entry.c ---- */
+/* ---- children.c ---- */
 struct entry *entry_new(struct table *table, const struct hist *hist);
 void entry_free(struct entry *entry); /* with all below */
 void entry_stats_add(struct entry_stats *to, const struct entry_stats *from);

@@ -21,9 +21,8 @@ static struct last_value *find_last(struct last_values *values, uint64_t id, uin
 	uint64_t hash = hash_words(key, ARRAY_SIZE(key));
 	uint32_t i;
 
-	for (size_t at = index_first(&values->ix, hash); index_next(&values->ix, hash, &at, &i);)
-		if (values->v[i].id == id && values->v[i].tid == tid)
-			return &values->v[i];
+	if (INDEX_FIND(&values->ix, hash, i, values->v[i].id == id && values->v[i].tid == tid))
+		return &values->v[i];
 	VEC_GROW(values->v, values->n, values->cap);
 	values->v[values->n] = (struct last_value){ id, tid, 0 };
 	index_add(&values->ix, hash, (uint32_t)values->n);

@@ -11,7 +11,7 @@
 
 #include <sys/utsname.h>
 
-/* ---- place_cache.c: an address of a space -> its place ---- */
+/* ---- places.c: an address of a space -> its place ---- */
 
 enum { PLACE_CACHE_SLOTS = 1 << 12 };
 struct place_slot {
@@ -52,7 +52,7 @@ const struct replay_sample *session_add_link(struct session *session,
 /* chain.c: a sample's registers, stack and maps, for unwind/. */
 struct unwind_input session_unwind_input(const struct replay_sample *sample);
 
-/* ---- stack_cache.c: a raw chain -> its stack ---- */
+/* ---- stacks.c: a raw chain -> its stack ---- */
 
 /*
  * Keys and stacks lie one behind another in `words`; the index has the word where each begins. When it is

@@ -52,9 +52,8 @@ static struct task_name *find(const struct task_names *names, uint64_t id)
 	uint64_t hash = hash_word(id);
 	uint32_t i;
 
-	for (size_t at = index_first(&names->ix, hash); index_next(&names->ix, hash, &at, &i);)
-		if (names->v[i].id == id)
-			return &names->v[i];
+	if (INDEX_FIND(&names->ix, hash, i, names->v[i].id == id))
+		return &names->v[i];
 	return NULL;
 }
 

@@ -32,9 +32,8 @@ static struct thread_count *row_of(struct thread_counts *counts, int32_t pid, in
 	struct thread_count *row;
 	uint32_t i;
 
-	for (size_t at = index_first(&counts->ix, hash); index_next(&counts->ix, hash, &at, &i);)
-		if (counts->v[i].pid == pid && counts->v[i].tid == tid)
-			return &counts->v[i];
+	if (INDEX_FIND(&counts->ix, hash, i, counts->v[i].pid == pid && counts->v[i].tid == tid))
+		return &counts->v[i];
 	index_add(&counts->ix, hash, (uint32_t)counts->n);
 	VEC_GROW(counts->v, counts->n, counts->cap);
 	row = &counts->v[counts->n++];

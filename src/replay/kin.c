@@ -25,10 +25,8 @@ static struct kin *find(const struct kin_table *table, int32_t pid)
 	uint64_t hash = hash_word((uint32_t)pid);
 	uint32_t i;
 
-	for (size_t at = index_first(&table->by_pid, hash);
-	     index_next(&table->by_pid, hash, &at, &i);)
-		if (table->v[i].pid == pid)
-			return &table->v[i];
+	if (INDEX_FIND(&table->by_pid, hash, i, table->v[i].pid == pid))
+		return &table->v[i];
 	return NULL;
 }
 

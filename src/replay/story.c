@@ -170,10 +170,8 @@ static struct cgroup_id *find_cgroup(const struct replay_private *p, uint64_t id
 	uint64_t hash = hash_word(id);
 	uint32_t i;
 
-	for (size_t at = index_first(&p->cgroup_index, hash);
-	     index_next(&p->cgroup_index, hash, &at, &i);)
-		if (p->cgroup_ids[i].id == id)
-			return &p->cgroup_ids[i];
+	if (INDEX_FIND(&p->cgroup_index, hash, i, p->cgroup_ids[i].id == id))
+		return &p->cgroup_ids[i];
 	return NULL;
 }
 

@@ -19,9 +19,8 @@ uint32_t text_table_add(struct text_table *table, const char *text)
 	uint64_t hash = hash_bytes(text, len);
 	uint32_t i;
 
-	for (size_t at = index_first(&table->ix, hash); index_next(&table->ix, hash, &at, &i);)
-		if (!strcmp(table->v[i], text))
-			return i;
+	if (INDEX_FIND(&table->ix, hash, i, !strcmp(table->v[i], text)))
+		return i;
 	VEC_GROW(table->v, table->n, table->cap);
 	table->v[table->n] = arena_strndup(&table->arena, text, len);
 	index_add(&table->ix, hash, (uint32_t)table->n);

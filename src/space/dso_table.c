@@ -56,10 +56,8 @@ static struct dso *find(const struct dso_table *table, const struct index *ix, u
 {
 	uint32_t i;
 
-	for (size_t at = index_first(ix, hash); index_next(ix, hash, &at, &i);)
-		if (matches(table->v[i], key) &&
-		    (!id || same_build_id(&table->v[i]->build_id, id)))
-			return table->v[i];
+	if (INDEX_FIND(ix, hash, i, matches(table->v[i], key) && (!id || same_build_id(&table->v[i]->build_id, id))))
+		return table->v[i];
 	return NULL;
 }
 
@@ -84,9 +82,8 @@ static struct dso *find_inode(const struct dso_table *table, uint64_t hash, cons
 	uint32_t i;
 
 	hash = hash_with_inode(hash, key);
-	for (size_t at = index_first(ix, hash); index_next(ix, hash, &at, &i);)
-		if (matches(table->v[i], key) && !is_another(table->v[i], key))
-			return table->v[i];
+	if (INDEX_FIND(ix, hash, i, matches(table->v[i], key) && !is_another(table->v[i], key)))
+		return table->v[i];
 	return NULL;
 }
 

@@ -151,9 +151,8 @@ static uint32_t first_name(struct name_reading *reading, uint32_t own)
 	uint32_t first = own, i;
 	uint64_t hash = hash_word(own);
 
-	for (size_t at = index_first(&reading->by_own, hash); index_next(&reading->by_own, hash, &at, &i);)
-		if (reading->v[i].own == own)
-			return reading->v[i].first;
+	if (INDEX_FIND(&reading->by_own, hash, i, reading->v[i].own == own))
+		return reading->v[i].first;
 	index_add(&reading->by_own, hash, (uint32_t)reading->n);
 	hash = hash_bytes(text, strlen(text));
 	for (size_t at = index_first(&reading->by_text, hash); index_next(&reading->by_text, hash, &at, &i);)

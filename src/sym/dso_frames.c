@@ -57,10 +57,9 @@ static const struct symbol *hold_inlined(struct symbols *symbols, struct dso_sta
 	struct symbol *symbol;
 	uint32_t i;
 
-	for (size_t at = index_first(&state->inlined_index, hash);
-	     index_next(&state->inlined_index, hash, &at, &i);)
-		if (state->inlined_in[i] == in && !strcmp(state->inlined[i]->raw, raw))
-			return state->inlined[i];
+	if (INDEX_FIND(&state->inlined_index, hash, i,
+		       state->inlined_in[i] == in && !strcmp(state->inlined[i]->raw, raw)))
+		return state->inlined[i];
 	symbol = arena_alloc(&symbols->arena, sizeof(*symbol));
 	*symbol = *in;
 	symbol->raw = raw;

@@ -82,10 +82,8 @@ static struct jit_code *find_code(struct jitdump *dump, uint64_t code)
 	uint64_t hash = hash_word(code);
 	uint32_t i;
 
-	for (size_t at = index_first(&dump->by_code, hash);
-	     index_next(&dump->by_code, hash, &at, &i);)
-		if (dump->codes[i].code == code)
-			return &dump->codes[i];
+	if (INDEX_FIND(&dump->by_code, hash, i, dump->codes[i].code == code))
+		return &dump->codes[i];
 	return NULL;
 }
 

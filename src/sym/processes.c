@@ -250,10 +250,8 @@ static const struct process_row *row_of(struct processes *processes, int32_t pid
 		look_at_self(processes);
 	if (!processes->can_be_here || pid <= 0)
 		return NULL;
-	for (size_t at = index_first(&processes->by_pid, hash);
-	     index_next(&processes->by_pid, hash, &at, &i);)
-		if (processes->v[i]->process.pid == pid)
-			return processes->v[i];
+	if (INDEX_FIND(&processes->by_pid, hash, i, processes->v[i]->process.pid == pid))
+		return processes->v[i];
 	if (processes->n == PROCESSES_MAX)
 		return NULL;
 	row = xcalloc(1, sizeof(*row));

@@ -216,10 +216,8 @@ static const struct symbol *held_find(const struct dso_state *state, uint32_t nu
 	uint64_t hash = hash_word(number);
 	uint32_t i;
 
-	for (size_t at = index_first(&state->held_index, hash);
-	     index_next(&state->held_index, hash, &at, &i);)
-		if (state->held_rows[i] == number)
-			return &state->held[i]->symbol;
+	if (INDEX_FIND(&state->held_index, hash, i, state->held_rows[i] == number))
+		return &state->held[i]->symbol;
 	return NULL;
 }
 
@@ -343,10 +341,8 @@ struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, 
 	const struct symbol *symbol;
 	uint32_t i;
 
-	for (size_t at = index_first(&state->answer_index, hash);
-	     index_next(&state->answer_index, hash, &at, &i);)
-		if (state->answers[i].addr == addr)
-			return &state->answers[i];
+	if (INDEX_FIND(&state->answer_index, hash, i, state->answers[i].addr == addr))
+		return &state->answers[i];
 	symbol = look_up(symbols, state, addr);
 	index_add(&state->answer_index, hash, (uint32_t)state->n_answers);
 	VEC_GROW(state->answers, state->n_answers, state->cap_answers);

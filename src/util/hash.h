@@ -3,10 +3,11 @@
  * element's index and 32 bits of its hash, so growing needs no look at the elements, and few
  * comparisons fail. Seeded with an address, so that input cannot be made whose keys all meet.
  *
- *	for (at = index_first(ix, hash); index_next(ix, hash, &at, &i);)
- *		if (same(v[i], key))
- *			return i;
+ *	if (INDEX_FIND(ix, hash, i, same(v[i], key)))
+ *		return i;
  *	index_add(ix, hash, n); v[n++] = key;
+ *
+ * What is only rows of words, or texts, has all of this in intern.h.
  */
 #ifndef PSTAT_HASH_H
 #define PSTAT_HASH_H
@@ -45,6 +46,15 @@ static inline bool index_next(const struct index *ix, uint64_t hash, size_t *at,
 	}
 	return false;
 }
+
+/* True, and the number in i: the element for which `same`, an expression in i, holds. i: a uint32_t of the caller's. */
+#define INDEX_FIND(ix, hash, i, same)                                                                       \
+	({                                                                                                  \
+		bool found_ = false;                                                                        \
+		for (size_t at_ = index_first(ix, hash); !found_ && index_next(ix, hash, &at_, &(i));)      \
+			found_ = (same);                                                                    \
+		found_;                                                                                     \
+	})
 
 uint64_t hash_words(const uint64_t *words, size_t n);
 uint64_t hash_bytes(const void *bytes, size_t n);

@@ -25,9 +25,8 @@ uint32_t row_set_intern(struct row_set *rows, const uint64_t *row)
 	uint64_t hash = hash_words(row, rows->width);
 	uint32_t i;
 
-	for (size_t at = index_first(&rows->ix, hash); index_next(&rows->ix, hash, &at, &i);)
-		if (!bytes || !memcmp(row_set_at(rows, i), row, bytes))
-			return i;
+	if (INDEX_FIND(&rows->ix, hash, i, !bytes || !memcmp(row_set_at(rows, i), row, bytes)))
+		return i;
 	if (rows->n == rows->cap) {
 		rows->cap = rows->n ? rows->n * 2 : 64;
 		rows->v = xreallocarray(rows->v, rows->cap, bytes ? bytes : sizeof(*row));
@@ -70,9 +69,8 @@ uint32_t texts_intern(struct text_index *texts, const char *text, size_t len)
 	uint64_t hash = hash_bytes(text, len);
 	uint32_t i;
 
-	for (size_t at = index_first(&texts->ix, hash); index_next(&texts->ix, hash, &at, &i);)
-		if (texts->v[i].len == len && !memcmp(texts->v[i].text, text, len))
-			return i;
+	if (INDEX_FIND(&texts->ix, hash, i, texts->v[i].len == len && !memcmp(texts->v[i].text, text, len)))
+		return i;
 	VEC_GROW(texts->v, texts->n, texts->cap);
 	texts->v[texts->n] = (struct text_row){ arena_strndup(&texts->arena, text, len), len };
 	index_add(&texts->ix, hash, (uint32_t)texts->n);

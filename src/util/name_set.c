@@ -80,8 +80,7 @@ bool name_set_has(const struct name_set *set, const char *name)
 	uint64_t hash = hash_bytes(name, strlen(name));
 	uint32_t i;
 
-	for (size_t at = index_first(&set->ix, hash); index_next(&set->ix, hash, &at, &i);)
-		if (!strcmp(set->bytes.s + set->at[i], name))
-			return true;
+	if (INDEX_FIND(&set->ix, hash, i, !strcmp(set->bytes.s + set->at[i], name)))
+		return true;
 	return false;
 }
