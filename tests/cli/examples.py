@@ -121,6 +121,8 @@ def normal(path, libc):
             line = functions.sub("libc's", line) if functions else line
             line = re.sub(r"\d[\d.,]*\d|\d", "N", line.strip())
             line = re.sub(r"\.{3,}", "...", re.sub(r"[ \t]+", " ", line))
+            # A column between separators is filled up to its width: 100.00% leaves no room.
+            line = line.replace("N% ,", "N%,")
             if not (lines and line == lines[-1] and PLACE.match(line)):
                 lines.append(line)
     return lines
