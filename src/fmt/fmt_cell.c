@@ -105,16 +105,6 @@ static void add_number(const struct table *table, const struct hist *hist,
 	}
 }
 
-void fmt_add_key(struct table *table, const struct entry *entry, const struct column *column,
-		 struct str *out)
-{
-	uint64_t value = entry->values[column->key_index];
-
-	if (column->key->flags & KEY_TIMES_SAMPLES)
-		value *= entry->self.n_samples;
-	column->key->text(table, value, out);
-}
-
 static bool needs_quotes(const char *text, const char *separator)
 {
 	return separator && (strchr(text, '"') || (*separator && strstr(text, separator)));
@@ -179,7 +169,7 @@ void fmt_add_cell(struct table *table, const struct hist *hist, const struct ent
 	if (column->kind == COLUMN_NUMBER) {
 		add_number(table, hist, entry, column, output);
 	} else {
-		fmt_add_key(table, entry, column, out);
+		table_key_text(table, entry, column, out);
 		if (fmt_user_width(table, column))
 			cut(column, width, out, start);
 		else if (fmt_fits(table, output) && table->options.view != VIEW_HIERARCHY &&

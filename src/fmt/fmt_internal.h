@@ -16,9 +16,6 @@ void fmt_add_colored(struct output *output, double percent, const char *text);
  */
 void fmt_add_cell(struct table *table, const struct hist *hist, const struct entry *entry,
 		  const struct column *column, bool last, struct output *output);
-/* The text of a key, without blanks around it. */
-void fmt_add_key(struct table *table, const struct entry *entry, const struct column *column,
-		 struct str *out);
 /* What -w says of a column; 0: nothing, as always in a hierarchy. */
 unsigned fmt_user_width(const struct table *table, const struct column *column);
 /* How wide a column is: as wide as -w says, but a number needs room for its head and its group. */

@@ -198,36 +198,33 @@ static void add_tree(struct table *table, const struct hist *hist, const struct 
 
 /* ---- entries ---- */
 
-/* A key that is a number: without zeros before it, which JSON does not have. False: it is none. */
-static bool add_key_number(struct str *out, const char *name, const char *text)
+static void add_key(struct table *table, const struct hist *hist, const struct entry *entry,
+		    const struct column *column, struct str *out)
 {
-	size_t digits = strspn(text, "0123456789");
-
-	if (!digits || text[digits])
-		return false;
-	text += strspn(text, "0");
-	add_name(out, name);
-	str_add(out, *text ? text : "0");
-	return true;
-}
-
-static void add_key(struct table *table, const struct entry *entry, const struct column *column,
-		    struct str *out)
-{
+	const struct table_value value = table_value(table, hist, entry, column, 0);
 	struct str text = STR_INIT;
 	const char *s;
-	bool is_number;
 
-	fmt_add_key(table, entry, column, &text);
+	if (value.type == TABLE_NUMBER) {
+		add_u64(out, column->key->name, value.number);
+		return;
+	}
+	table_key_text(table, entry, column, &text);
 	s = text.s + strspn(text.s, " ");
 	/* "[.] main" */
 	if (!strncmp(column->key->name, "sym", 3) && s[0] == '[' && s[1] &&
 	    !strncmp(s + 2, "] ", 2))
 		s += 4;
-	is_number = column->key->right || column->key->type == COLUMN_DECIMAL;
-	if (!is_number || !add_key_number(out, column->key->name, s))
-		add_text(out, column->key->name, s);
+	add_text(out, column->key->name, s);
 	str_release(&text);
+}
+
+static void add_number(struct str *out, const char *name, struct table_value value)
+{
+	if (value.type == TABLE_PERCENT)
+		add_double(out, name, value.percent);
+	else
+		add_u64(out, name, value.number);
 }
 
 static void add_numbers(struct table *table, const struct hist *hist, const struct entry *entry,
@@ -252,12 +249,8 @@ static void add_numbers(struct table *table, const struct hist *hist, const stru
 			continue;
 		if (column->field->total && !table->children)
 			add_text(out, column->field->name, NULL);
-		else if (column->field->percent)
-			add_double(out, column->field->name,
-				   entry_percent(table, hist, entry, column->field, member));
 		else
-			add_u64(out, column->field->name,
-				entry_number(entry, column->field, member));
+			add_number(out, column->field->name, table_value(table, hist, entry, column, member));
 	}
 }
 
@@ -292,7 +285,7 @@ static void add_entry(struct table *table, const struct hist *hist, const struct
 
 		if (column->kind == COLUMN_KEY &&
 		    (table->options.view != VIEW_HIERARCHY || column->level == entry->depth))
-			add_key(table, entry, column, out);
+			add_key(table, hist, entry, column, out);
 	}
 	str_addc(out, '}');
 	add_text(out, "level", level);

@@ -44,3 +44,39 @@ const struct field_row *field_find(const char *name, size_t len)
 			return &field_rows[i];
 	return NULL;
 }
+
+/* ---- what stands in a column ---- */
+
+static uint64_t key_value(const struct entry *entry, const struct column *column)
+{
+	uint64_t value = entry->values[column->key_index];
+
+	return column->key->flags & KEY_TIMES_SAMPLES ? value * entry->self.n_samples : value;
+}
+
+void table_key_text(struct table *table, const struct entry *entry, const struct column *column, struct str *out)
+{
+	column->key->text(table, key_value(entry, column), out);
+}
+
+struct table_value table_value(const struct table *table, const struct hist *hist, const struct entry *entry,
+			       const struct column *column, size_t member)
+{
+	struct table_value value = { .type = TABLE_NUMBER };
+
+	if (column->kind == COLUMN_NUMBER) {
+		if (column->field->percent) {
+			value.type = TABLE_PERCENT;
+			value.percent = entry_percent(table, hist, entry, column->field, member);
+		} else {
+			value.number = entry_number(entry, column->field, member);
+		}
+		return value;
+	}
+	value.type = column->key->type;
+	value.number = key_value(entry, column);
+	if (value.type != TABLE_TEXT && column->key->number &&
+	    !column->key->number(table, value.number, &value.number))
+		value.type = TABLE_TEXT;
+	return value;
+}

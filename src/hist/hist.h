@@ -149,7 +149,13 @@ enum key_flags {
 	KEY_RAGGED = 32, /* as the last column not filled up with blanks, as perf has it: symbols, lines */
 };
 /* What a column's values are, for those who want more than their text. */
-enum column_type { COLUMN_TEXT, COLUMN_DECIMAL };
+enum value_type {
+	TABLE_TEXT,
+	TABLE_NUMBER,
+	TABLE_PERCENT,
+	TABLE_ADDRESS,
+	TABLE_TIME, /* ns of the recording's clock */
+};
 /*
  * To add a sort key: one row in keys.c, an entry in pstat-report(1), a line in tests/cli/report_keys.sh.
  * Equal values are one entry: value() must be an identity (a pointer, a number, an interned text).
@@ -162,7 +168,9 @@ struct sort_key {
 	unsigned flags;
 	unsigned min_width;
 	bool right; /* numbers: aligned to the right */
-	enum column_type type;
+	enum value_type type;
+	/* Of a value whose type is not text; false: it is not known, and has only its text. NULL: it is the number. */
+	bool (*number)(const struct table *table, uint64_t value, uint64_t *number);
 	uint64_t (*value)(const struct key_source *source);
 	int (*compare)(struct table *table, uint64_t a, uint64_t b); /* order of ties, perf's */
 	void (*text)(struct table *table, uint64_t value, struct str *out); /* printable */
@@ -265,6 +273,16 @@ void hist_fold(struct table *table, struct hist *hist);
 /* An entry's percentage for a number column, as perf has it. */
 double entry_percent(const struct table *table, const struct hist *hist,
 		     const struct entry *entry, const struct field_row *field, size_t member);
+/* What a column has of an entry: a number, where it is one; its text is the key's. */
+struct table_value {
+	enum value_type type;
+	uint64_t number; /* of all types but text and percent */
+	double percent;
+};
+struct table_value table_value(const struct table *table, const struct hist *hist, const struct entry *entry,
+			       const struct column *column, size_t member);
+/* The text of a key, printable. */
+void table_key_text(struct table *table, const struct entry *entry, const struct column *column, struct str *out);
 /* A shown entry is at or above options.percent_limit. */
 bool entry_is_shown(const struct table *table, const struct hist *hist,
 		    const struct entry *entry);

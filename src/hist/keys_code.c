@@ -271,6 +271,13 @@ KEY_VALUE(value_dso_size)
 	return place_row(source->table, source->frame->place)->map_bytes;
 }
 
+KEY_NUMBER(number_size)
+{
+	(void)table;
+	*number = value;
+	return value;
+}
+
 KEY_TEXT(text_size)
 {
 	if (value)

@@ -10,6 +10,7 @@
 #define KEY_VALUE(name) uint64_t name(const struct key_source *source)
 #define KEY_TEXT(name) void name(struct table *table, uint64_t value, struct str *out)
 #define KEY_COMPARE(name) int name(struct table *table, uint64_t a, uint64_t b)
+#define KEY_NUMBER(name) bool name(const struct table *table, uint64_t value, uint64_t *number)
 #define KEY_WIDTH(name) unsigned name(struct table *table, uint64_t value)
 #define FACT(name) (1ULL << FACT_##name)
 
@@ -52,6 +53,7 @@ KEY_TEXT(text_dso);
 KEY_TEXT(text_function);
 KEY_TEXT(text_addr);
 KEY_TEXT(text_size);
+KEY_NUMBER(number_size);
 KEY_COMPARE(compare_dso);
 KEY_COMPARE(compare_function); /* by name */
 KEY_COMPARE(compare_function_address);
@@ -71,6 +73,8 @@ KEY_VALUE(value_parent);
 KEY_TEXT(text_task);
 KEY_TEXT(text_comm);
 KEY_TEXT(text_cpu);
+KEY_NUMBER(number_cpu);
+KEY_NUMBER(number_time);
 KEY_TEXT(text_time);
 KEY_TEXT(text_cgroup);
 KEY_TEXT(text_cgroup_id);

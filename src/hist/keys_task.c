@@ -66,16 +66,31 @@ KEY_TEXT(text_cpu)
 		str_addf(out, "%03" PRIu64, value);
 }
 
+KEY_NUMBER(number_cpu)
+{
+	(void)table;
+	*number = value;
+	return value != UINT64_MAX;
+}
+
 KEY_VALUE(value_time)
 {
 	return source_fact(source, FACT_TIME);
 }
 
-KEY_TEXT(text_time)
+KEY_NUMBER(number_time)
 {
 	uint64_t quantum_ns = table->options.time_quantum_ns;
-	uint64_t ns = value * (quantum_ns ? quantum_ns : 100000000);
 
+	*number = value * (quantum_ns ? quantum_ns : 100000000);
+	return true;
+}
+
+KEY_TEXT(text_time)
+{
+	uint64_t ns;
+
+	number_time(table, value, &ns);
 	if (table->options.ns)
 		str_addf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 	else

@@ -148,6 +148,12 @@ KEY_COMPARE(compare_fields)
 	return (m < n) - (m > n);
 }
 
+/* A field that is a number is one in its text, which all samples that have it share. */
+static KEY_NUMBER(field_number)
+{
+	return !parse_u64(texts_get(table->private->names, (uint32_t)value), 10, number);
+}
+
 /* ---- making the keys ---- */
 
 static bool event_field(const struct table *table, const struct field_key *key,
@@ -256,7 +262,9 @@ int field_key_new(struct table *table, const char *name, size_t len, const struc
 				       .right = true,
 				       .value = value_field,
 				       .compare = compare_fields,
-				       .text = text_name };
+				       .text = text_name,
+				       .type = TABLE_NUMBER,
+				       .number = field_number };
 	VEC_GROW(private->field_keys, private->n_field_keys, private->cap_field_keys);
 	private->field_keys[private->n_field_keys++] = made;
 	*key = &made->row;

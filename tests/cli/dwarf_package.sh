@@ -20,13 +20,13 @@ same "recorded" 0 "$status"
 export HOME=$tmp
 
 "$PSTAT" report -i x >before 2>said
-has "before: the inlined function of the .dwo file" 'inlined' "$(cat before)"
+has "before: the inlined function of the .dwo file" '\] inlined' "$(cat before)"
 has_not "before: nothing is missing" 'package' "$(cat said)"
 
 mkfifo app.dwp
 timeout 60 "$PSTAT" report -i x >after 2>said
 same "ends by itself" 0 $?
-has_not "no inlined function" 'inlined' "$(cat after)"
+has_not "no inlined function" '\] inlined' "$(cat after)"
 has "the function is still there" 'outer' "$(cat after)"
 has "it is told why" 'app .*split debug information in a package is not read: .*/app\.dwp' "$(cat said)"
 has "lines, which are not in it, are there" 'app\.c:[23]' "$("$PSTAT" report -i x -s srcline 2>/dev/null)"
