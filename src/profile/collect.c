@@ -219,9 +219,8 @@ static void keep_facts(struct collect *collect)
 }
 
 /* Cells for all events known by now; what they keep is decided when there are any. */
-static int know_events(struct collect *collect, struct str *err)
+static int make_events(struct profile *profile, struct str *err)
 {
-	struct profile *profile = collect->profile;
 	size_t n = profile->session.reader->events.n;
 	int code = profile_decide(profile, err);
 
@@ -234,8 +233,16 @@ static int know_events(struct collect *collect, struct str *err)
 		cells_init(&event->cells, profile->shape.facts);
 		profile->events[profile->n_events] = event;
 	}
-	keep_facts(collect);
 	return 0;
+}
+
+static int know_events(struct collect *collect, struct str *err)
+{
+	int code = make_events(collect->profile, err);
+
+	if (!code)
+		keep_facts(collect);
+	return code;
 }
 
 /* ---- samples ---- */
@@ -267,6 +274,20 @@ static void add_to(struct collect *collect, struct profile_event *event, uint8_t
 	add_totals(&event->totals, mode, values);
 	if (taken)
 		cells_add(&event->cells, collect->facts, values);
+}
+
+int profile_add(struct profile *profile, size_t event, const uint64_t *facts, const struct cell_values *values,
+		struct str *err)
+{
+	int code = event < profile->n_events ? 0 : make_events(profile, err);
+
+	if (code)
+		return code;
+	if (event >= profile->n_events)
+		return fail(err, -EINVAL, "the recording has no event number %zu", event);
+	add_totals(&profile->events[event]->totals, (uint8_t)facts[FACT_MISC], values);
+	cells_add(&profile->events[event]->cells, facts, values);
+	return 0;
 }
 
 /* Of a branch's flag word: bits 4 to 19 are the cycles since the last one. */

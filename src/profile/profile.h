@@ -7,12 +7,14 @@
  *                 v
  *             sample_cells.c  one cell per distinct raw sample (event, comm, stack, ...): counts and periods
  *
- * After the recording has been read costs grow with what is distinct. Names are looked up when they are asked for.
+ * After the recording has been read costs grow with what is distinct. Names are looked up when they are asked for. One
+ * thread owns a profile.
  */
 #ifndef PSTAT_PROFILE_H
 #define PSTAT_PROFILE_H
 
 #include "replay/replay.h"
+#include "profile/sample_cells.h"
 #include "sym/sym.h"
 #include "unwind/unwind.h"
 
@@ -259,90 +261,6 @@ struct sample_sink {
 int sample_stream_run(struct session *session, const struct filters *filters, const struct sample_sink *sink,
 		      struct str *err);
 
-/* ---- sample_cells.c ---- */
-
-enum sample_fact {
-	FACT_COMM,
-	FACT_PID, /* << 32, and which of the processes that had it */
-	FACT_TID, /* likewise */
-	FACT_CPU,
-	FACT_TIME, /* number of its time quantum */
-	FACT_BUCKET, /* of time, one of PROFILE_BUCKETS that grow with the recording: profile.bucket_ns */
-	FACT_PLACE, /* of the ip; in branch view of the branch's target */
-	FACT_STACK, /* session_stack */
-	FACT_FROM,
-	FACT_TO,
-	FACT_BRANCH_FLAGS,
-	FACT_BRANCH_CYCLES, /* branch view: one cell an entry */
-	FACT_DATA_PLACE,
-	FACT_DATA_ADDR,
-	FACT_DATA_SRC,
-	FACT_WEIGHT,
-	FACT_INS_LAT,
-	FACT_P_STAGE_CYC,
-	FACT_PHYS_ADDR,
-	FACT_DATA_PAGE_SIZE,
-	FACT_CODE_PAGE_SIZE,
-	FACT_TRANSACTION,
-	FACT_CGROUP, /* PERF_SAMPLE_CGROUP's id */
-	FACT_CGROUP_DEV,
-	FACT_CGROUP_INO, /* of the thread's namespace */
-	FACT_TRACE, /* number of a distinct text in table.texts */
-	FACT_MISC, /* cpumode */
-	FACTS,
-};
-struct cell_values {
-	uint64_t n_samples, period, weight;
-	int32_t tid; /* of the first sample: orders ties of overhead_children */
-};
-struct cell_column {
-	enum sample_fact fact;
-	bool is_number; /* ids are the fact's values */
-	uint32_t same; /* the id of all cells while ids is NULL */
-	uint32_t *ids; /* of each cell */
-	struct row_set distinct; /* values by id, where the fact is no number of something */
-	uint64_t last_value; /* the last that was looked up */
-	uint32_t last_id;
-};
-/*
- * Of one event. With the eight columns of a whole profile (task, process, comm, stack, place, CPU, mode, time) a cell
- * takes at most 64 bytes: 4 for each column whose cells differ, 32 for the sums.
- */
-struct cells {
-	uint8_t at[FACTS]; /* column of a fact; UINT8_MAX: not kept */
-	struct cell_column columns[FACTS];
-	unsigned n_facts; /* columns */
-	struct cell_values *values;
-	size_t n, cap;
-	struct index ix;
-};
-void cells_init(struct cells *cells, uint64_t facts); /* bits 1 << FACT_* */
-void cells_release(struct cells *cells);
-/* facts: all FACTS of them; those not kept are ignored. */
-void cells_add(struct cells *cells, const uint64_t *facts, const struct cell_values *values);
-/* What a cell has of a fact; 0: it is not kept. */
-uint64_t cell_fact(const struct cells *cells, size_t cell, enum sample_fact fact);
-static inline bool cells_have(const struct cells *cells, enum sample_fact fact)
-{
-	return cells->at[fact] != UINT8_MAX;
-}
-
-struct cell_renumbering {
-	const uint32_t *v; /* the new number of each old one */
-	size_t n; /* 0: numbers stay */
-};
-struct cell_moves {
-	struct cell_renumbering renumbered[FACTS];
-	unsigned bucket_shift; /* FACT_BUCKET is halved so many times */
-	unsigned decay_shift; /* likewise all sums; cells whose samples are then 0 are left out */
-};
-/*
- * `to`, which need not be initialized, becomes the cells of `from` as moved, with these of their facts; those that then
- * agree are one.
- */
-void cells_move(struct cells *to, const struct cells *from, uint64_t facts, const struct cell_moves *moves);
-uint64_t cells_facts(const struct cells *cells); /* the bits of those that are kept */
-
 /* ---- filters.c: the same for cells, by what they keep of comm, process, thread and CPU ---- */
 bool filters_drop_cell(const struct filters *filters, const struct cells *cells, size_t cell);
 bool filters_take_cell(const struct filters *filters, const struct cells *cells, size_t cell);
@@ -491,6 +409,12 @@ void profile_cells_done(struct profile *profile, size_t event, const struct cell
  * else has: what is fed for ever stays flat. No table of the profile may be there; numbers are new ones.
  */
 void profile_compact(struct profile *profile, unsigned decay_shift);
+/*
+ * As if it had been sampled in an event, without a record: counts that somebody else made, by place and stack. facts: all
+ * FACTS of them, FACT_MISC too. The same errors as profile_decide.
+ */
+int profile_add(struct profile *profile, size_t event, const uint64_t *facts, const struct cell_values *values,
+		struct str *err);
 /* The bucket of a time; widens all of them until it is one of PROFILE_BUCKETS. */
 uint32_t profile_bucket(struct profile *profile, uint64_t time_ns);
 

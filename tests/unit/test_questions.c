@@ -209,11 +209,112 @@ static void a_pipe_is_kept_or_not(void **state)
 	}
 }
 
+/* ---- a profile without records ---- */
+
+static char made_path[] = "/a/app";
+static struct dso made_dso = { .kind = DSO_FILE, .path = made_path, .name = made_path + 3, .pid = -1 };
+static const struct symbol made_main = { &made_dso, 0x100, 0x200, "main", "main", 'g', false, false };
+static const struct symbol made_work = { &made_dso, 0x200, 0x300, "work", "work", 'g', false, false };
+static const struct symbol made_leaf = { &made_dso, 0x300, 0x400, "leaf", "leaf", 'g', false, false };
+
+static uint32_t made_place(struct profile *profile, const struct symbol *symbol, struct frame *frame)
+{
+	const struct place place = { .dso = &made_dso, .addr = symbol->start, .mode = MISC_USER };
+	uint32_t number = places_intern(profile->session.places, &place, 0x7f0000 + place.addr, 0, false);
+	struct place_row *row = &profile->session.places->v[number];
+
+	*frame = (struct frame){ .symbol = symbol };
+	row->frames = (struct frame_list){ frame, 1 };
+	row->framed = true;
+	return number;
+}
+
+static void made_sample(struct profile *profile, uint32_t place, uint32_t stack, uint64_t cpu, uint64_t period)
+{
+	const struct cell_values values = { .n_samples = 1, .period = period, .tid = 42 };
+	uint64_t facts[FACTS] = { 0 };
+	struct str err = STR_INIT;
+
+	facts[FACT_PLACE] = place;
+	facts[FACT_STACK] = stack;
+	facts[FACT_CPU] = cpu;
+	facts[FACT_MISC] = MISC_USER;
+	assert_int_equal(profile_add(profile, 0, facts, &values, &err), 0);
+}
+
+/* "total self functions", a line for each entry. */
+static void assert_table(struct profile *profile, struct query query, const char *expected)
+{
+	struct str text = STR_INIT, err = STR_INIT;
+	struct table *table;
+
+	query.session = session_options;
+	query.needs = NEED_ENTRIES | NEED_TREES;
+	assert_int_equal(table_make(&table, profile, &query, &err), 0);
+	assert_null(table->reader_owned);
+	for (size_t i = 0; i < table->hists[0].n; i++) {
+		const struct entry *entry = table->hists[0].entries[i];
+
+		str_addf(&text, "%d %d", (int)entry->total.period, (int)entry->self.period);
+		for (size_t c = 0; c < table->n_columns; c++)
+			if (table->columns[c].kind == COLUMN_KEY) {
+				str_addc(&text, ' ');
+				table_key_text(table, entry, &table->columns[c], &text);
+			}
+		str_addc(&text, '\n');
+	}
+	assert_string_equal(text.s, expected);
+	table_free(table);
+	str_release(&text);
+}
+
+static void counts_made_by_hand(void **state)
+{
+	const struct profile_options options = { .session = session_options };
+	struct frame frames[3];
+	struct profile *profile;
+	struct reader reader;
+	struct str bytes, err = STR_INIT;
+	uint32_t main_place, work, leaf, way;
+
+	(void)state;
+	fix_recording((struct writer_options){ .flush_bytes = 0 }, &bytes);
+	assert_int_equal(reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "made", &err), 0);
+	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
+	main_place = made_place(profile, &made_main, &frames[0]);
+	work = made_place(profile, &made_work, &frames[1]);
+	leaf = made_place(profile, &made_leaf, &frames[2]);
+	/* main calls work, which calls leaf; CPU 1 only saw leaf. */
+	way = stacks_child(profile->session.stacks, 0, main_place);
+	made_sample(profile, main_place, way, 0, 1);
+	way = stacks_child(profile->session.stacks, way, work);
+	made_sample(profile, work, way, 0, 20);
+	way = stacks_child(profile->session.stacks, way, leaf);
+	made_sample(profile, leaf, way, 0, 300);
+	made_sample(profile, leaf, way, 1, 4000);
+	assert_table(profile, (struct query){ .children = 0, .sort = "sym" },
+		     "0 4300 [.] leaf\n0 20 [.] work\n0 1 [.] main\n");
+	assert_table(profile, (struct query){ .children = 0, .sort = "cpu" }, "0 4000 001\n0 321 000\n");
+	assert_table(profile, (struct query){ .children = 0, .sort = "sym", .filters = { .cpus = "0" } },
+		     "0 300 [.] leaf\n0 20 [.] work\n0 1 [.] main\n");
+	assert_table(profile, (struct query){ .children = 0, .sort = "dso", .filters = { .symbols = "work,main" } },
+		     "0 21 app\n");
+	/* What comes later is in the next answer. */
+	made_sample(profile, work, stacks_child(profile->session.stacks, 0, work), 1, 50000);
+	assert_table(profile, (struct query){ .children = 0, .sort = "sym" },
+		     "0 50020 [.] work\n0 4300 [.] leaf\n0 1 [.] main\n");
+	profile_free(profile);
+	reader_close(&reader);
+	str_release(&bytes);
+	str_release(&err);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_answers),
 		cmocka_unit_test(a_pipe_is_kept_or_not),
+		cmocka_unit_test(counts_made_by_hand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
