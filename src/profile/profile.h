@@ -410,8 +410,8 @@ void profile_cells_done(struct profile *profile, size_t event, const struct cell
  */
 void profile_compact(struct profile *profile, unsigned decay_shift);
 /*
- * As if it had been sampled in an event, without a record: counts that somebody else made, by place and stack. facts: all
- * FACTS of them, FACT_MISC too. The same errors as profile_decide.
+ * As if it had been sampled in an event, without a record: counts that somebody else made, by place and stack.
+ * facts: all FACTS of them, FACT_MISC too. The same errors as profile_decide.
  */
 int profile_add(struct profile *profile, size_t event, const uint64_t *facts, const struct cell_values *values,
 		struct str *err);

@@ -1,6 +1,6 @@
 /*
- * sample_cells: one cell per distinct combination of the facts that are kept of samples, with how often and with how much
- * period it came. Read by including profile.h.
+ * sample_cells: one cell per distinct combination of the facts that are kept of samples, with how often and with how
+ * much period it came. Read by including profile.h.
  */
 #ifndef PSTAT_SAMPLE_CELLS_H
 #define PSTAT_SAMPLE_CELLS_H

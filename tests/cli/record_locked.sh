@@ -7,7 +7,7 @@
 test_smaller_rings()
 {
 	need_restricted 0
-	run bash -c 'ulimit -l 0; exec "$@"' - "$PSTAT" record -o x -m 64M -e cpu-clock -- "$WORK/exact" pages:100
+	run bash -c 'ulimit -l 0; exec "$@"' - "$PSTAT" record -o x -m 64M -e page-faults -c 1 -- "$WORK/exact" pages:100
 	same "status" 0 "$status"
 	has "a note" '^pstat: rings of [0-9]+ KiB instead of 65536 KiB' "$err"
 	has "what to do" '^  sudo sysctl kernel.perf_event_mlock_kb=' "$err"
