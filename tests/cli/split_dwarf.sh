@@ -43,7 +43,7 @@ calls_of()
 	"$PSTAT" record -q -o x -e cpu-clock:u -F 2000 -g -- ./app 2>said
 	"$PSTAT" script -i x -F ip,sym,srcline 2>said |
 		awk '$2 ~ /^(inner|middle|main)/ { f = $2; getline; print f, $1 }' | sort -u |
-		grep -v '^inner' # its lines are those of the loop, whichever were sampled
+		grep -v -e '^inner' -e ':0$' # its lines are those of the loop, whichever were sampled
 }
 
 same_when_split() # COMPILER OPTION...

@@ -3,11 +3,30 @@
  * kallsyms. The claim: no crash, no sanitizer report, no endless loop; memory bounded.
  */
 #include "sym/code_file.h"
+#include "sym/code_times.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* Every answer is one of its events, and asked again the same. */
+static void check_times(struct code_times *times, const struct symbol_table *table)
+{
+	if (code_times_finish(times, table->names.s))
+		for (size_t i = 0; i < times->n; i++) {
+			const struct code_event *event = &times->v[i];
+			uint32_t found = code_times_find(times, event->start, event->time_ns);
+
+			if (found != SYM_CODE_GONE && found > times->n)
+				abort();
+			if (found != code_times_find(times, event->start, event->time_ns))
+				abort();
+			if (code_times_epoch(times, event->time_ns) > times->n)
+				abort();
+		}
+	code_times_release(times);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct code_rules rules = CODE_RULES_INIT;
 	struct kallsyms_result result;
 	struct symbol_table table;
+	struct code_times times = { 0 };
 	struct str err = STR_INIT;
 	uint64_t bad_lines;
 	char path[64];
@@ -39,7 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	perf_map_read(path, &rules, &table, &bad_lines, &err);
 	check_table(&table);
 	symbol_table_init(&table);
-	jitdump_read(path, &rules, &table, &err);
+	jitdump_read(path, &rules, &table, &times, &err);
+	check_times(&times, &table);
 	check_table(&table);
 	for (size_t i = 0; i < ARRAY_SIZE(modules); i++) {
 		symbol_table_init(&table);
