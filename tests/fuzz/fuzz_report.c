@@ -95,12 +95,31 @@ static bool open_input(struct reader *reader, int fd)
 	return open;
 }
 
+static const struct report_format *format_of(const struct query *query)
+{
+	return report_format_find(query->needs == NEED_STACKS ? "folded" : query->needs ? "json" : "stdio");
+}
+
+/* The file is not at its path: what only it can tell is refused. */
+static void ask_profile(struct profile *profile, const struct query *query)
+{
+	struct output output = { .text = STR_INIT };
+	struct str err = STR_INIT;
+	struct table *table;
+
+	if (!table_make(&table, profile, query, &err)) {
+		format_of(query)->print(table, &output);
+		check_text(&output.text);
+		table_free(table);
+	}
+	str_release(&output.text);
+	str_release(&err);
+}
+
 static void run_report(int fd, const struct query *how)
 {
 	struct query options = *how;
-	const struct report_format *format = report_format_find(options.needs == NEED_STACKS ? "folded"
-								: options.needs	     ? "json"
-										     : "stdio");
+	const struct report_format *format = format_of(how);
 	struct output output = { .text = STR_INIT };
 	struct table *report = NULL;
 	struct reader reader;
@@ -141,6 +160,30 @@ static void run_script(int fd, const struct script_options *how)
 	str_release(&err);
 }
 
+/* One profile, fed in steps and compacted between them, is asked all that its cells can tell. */
+static void run_profile(int fd)
+{
+	const struct profile_options options = { .session = session_options };
+	struct profile *profile = NULL;
+	struct reader reader;
+	struct str err = STR_INIT;
+	unsigned steps = 0;
+
+	if (open_input(&reader, fd) && !profile_new(&profile, &options, &reader, &err)) {
+		while (profile_feed(profile, &reader.source, 0, &err) > 0)
+			if (++steps % 2)
+				profile_compact(profile, steps % 3);
+		profile_end(profile);
+		for (size_t i = 0; i < ARRAY_SIZE(reports); i++)
+			ask_profile(profile, &reports[i]);
+		profile_compact(profile, 0);
+		ask_profile(profile, &reports[0]);
+	}
+	profile_free(profile);
+	reader_close(&reader);
+	str_release(&err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("input", MFD_CLOEXEC);
@@ -151,6 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		run_report(fd, &reports[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++)
 		run_script(fd, &scripts[i]);
+	run_profile(fd);
 	close(fd);
 	return 0;
 }
