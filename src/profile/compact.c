@@ -2,6 +2,7 @@
  * A profile that is fed for ever stays as large as what it shows: sums decay, cells that have nothing left go, and with
  * them the stacks, places and tasks that no other cell has. What stays is numbered anew, in its old order.
  */
+#include "profile/filters_internal.h"
 #include "profile/session_internal.h"
 
 #include <stdlib.h>
@@ -74,6 +75,24 @@ static void forget_tasks(struct profile *profile)
 		task_names_dropped(profile->tasks, replay->threads[i]);
 }
 
+/* Names that no cell and no task has any more. */
+static void forget_comms(struct profile *profile)
+{
+	bool *used = xcalloc(session_n_comms(&profile->session) + 1, sizeof(bool));
+
+	for (size_t i = 0; i < profile->n_events; i++) {
+		const struct cells *cells = &profile->events[i]->cells;
+
+		for (size_t c = 0; cells_have(cells, FACT_COMM) && c < cells->n; c++)
+			used[cell_fact(cells, c, FACT_COMM)] = true;
+	}
+	if (profile->tasks)
+		task_names_mark_comms(profile->tasks, used);
+	replay_keep_comms(&profile->session.replay, used);
+	filters_forget_comms(profile->filters);
+	free(used);
+}
+
 void profile_compact(struct profile *profile, unsigned decay_shift)
 {
 	struct session *session = &profile->session;
@@ -103,6 +122,7 @@ void profile_compact(struct profile *profile, unsigned decay_shift)
 	session_forget(session);
 	if (profile->tasks)
 		forget_tasks(profile);
+	forget_comms(profile);
 	free(stacks);
 	free(places);
 	free(marks.stacks);

@@ -7,6 +7,9 @@
 
 #include "profile/profile.h"
 
+/* Numbers of names of threads may be those of others from now on. */
+void filters_forget_comms(const struct filters *filters);
+
 /* ---- time_filter.c ---- */
 struct time_range { /* both ends belong to it */
 	uint64_t start_ns, end_ns;

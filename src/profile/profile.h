@@ -289,6 +289,8 @@ void task_names_last(struct task_names *names, struct thread *thread);
 /* Marks one that is to stay; all others go with task_names_drop. */
 void task_names_keep(struct task_names *names, uint64_t id);
 void task_names_drop(struct task_names *names);
+/* True in `used` for the names that they have, by number. */
+void task_names_mark_comms(const struct task_names *names, bool *used);
 /* To be called for all that live when some were dropped. */
 void task_names_dropped(const struct task_names *names, struct thread *thread);
 /* For replay_comm; of a process the name of its first thread, where that was seen. */

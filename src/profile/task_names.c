@@ -128,6 +128,12 @@ void task_names_drop(struct task_names *names)
 	names->n = n;
 }
 
+void task_names_mark_comms(const struct task_names *names, bool *used)
+{
+	for (size_t i = 0; i < names->n; i++)
+		used[names->v[i].comm] = true;
+}
+
 void task_names_dropped(const struct task_names *names, struct thread *thread)
 {
 	if (!find(names, task_names_tid(thread)))

@@ -143,6 +143,11 @@ int replay_run(struct replay *replay, struct record_source *source, const struct
 /* Names of threads and cgroups: one index per distinct text, raw bytes. */
 const char *replay_comm(const struct replay *replay, uint32_t comm);
 uint32_t replay_n_comms(const struct replay *replay);
+/*
+ * For those who feed for ever: names of threads that nobody has go, and their numbers may be given to others. used: of
+ * replay_n_comms, true for those that the caller has; those of the replay's own threads are added.
+ */
+void replay_keep_comms(struct replay *replay, bool *used);
 /* The path of a cgroup id of samples, or NULL. */
 const char *replay_cgroup(const struct replay *replay, uint64_t id);
 

@@ -203,7 +203,18 @@ const char *replay_comm(const struct replay *replay, uint32_t comm)
 {
 	const struct text_table *comms = &replay->private->comms;
 
-	return comm < comms->n ? comms->v[comm] : "";
+	return comm < comms->n && comms->v[comm] ? comms->v[comm] : "";
+}
+
+void replay_keep_comms(struct replay *replay, bool *used)
+{
+	const struct deferred *deferred = &replay->private->deferred;
+
+	for (size_t i = 0; i < replay->n_threads; i++)
+		used[replay->threads[i]->comm] = true;
+	for (const struct held_sample *held = deferred->oldest; held; held = held->newer)
+		used[held->comm] = true;
+	text_table_keep(&replay->private->comms, used);
 }
 
 uint32_t replay_n_comms(const struct replay *replay)

@@ -240,6 +240,53 @@ static void what_decays_goes(void **state)
 	release(&t, &story);
 }
 
+/* Each task's cell has its own name and place, and all stacks begin in one place. Returns how many cells there are. */
+static size_t check_storm(const struct profile *profile)
+{
+	const struct session *session = &profile->session;
+	const struct cells *cells = &profile->events[0]->cells;
+
+	for (size_t i = 0; i < cells->n; i++) {
+		int task = task_names_number(cell_fact(cells, i, FACT_TID)) - 1000;
+		uint32_t way[4], stack = (uint32_t)cell_fact(cells, i, FACT_STACK);
+		char name[24];
+
+		snprintf(name, sizeof(name), "worker-%d", task);
+		assert_string_equal(session_comm(session, (uint32_t)cell_fact(cells, i, FACT_COMM)), name);
+		assert_int_equal(session->places->v[cell_fact(cells, i, FACT_PLACE)].ip, 0x600000 + 16 * task);
+		assert_int_equal(stacks_walk(session->stacks, stack, way, 4), 2);
+		assert_int_equal(session->places->v[way[0]].ip, 0x600000 + 16 * task);
+		assert_int_equal(session->places->v[way[1]].ip, 0x500000);
+	}
+	return cells->n;
+}
+
+/* Each of them is sampled four times, so that its cell outlives its thread, and is gone when it was halved thrice. */
+static void make_storm(struct fix_story *story, int tasks, struct str *bytes)
+{
+	story_init(story);
+	for (int i = 0; i < tasks; i++) {
+		const uint64_t ips[] = { 0x600000 + 16 * (uint64_t)i, 0x500000 }, time_ns = 10 + 10 * (uint64_t)i;
+		char name[24];
+
+		snprintf(name, sizeof(name), "worker-%d", i);
+		story_fork(story, time_ns, 1000 + i, 1000 + i, PID, PID);
+		story_comm(story, time_ns, 1000 + i, 1000 + i, false, name);
+		for (uint64_t n = 1; n <= 4; n++)
+			story_chain(story, time_ns + n, 1000 + i, 1000 + i, MISC_USER, ips, ARRAY_SIZE(ips));
+		story_exit(story, time_ns + 5, 1000 + i, 1000 + i);
+		if (i % 100 == 0)
+			story_plain(story, RECORD_FINISHED_ROUND);
+	}
+	story_bytes(story, false, bytes);
+}
+
+static void at_least(size_t *most, size_t n)
+{
+	if (*most < n)
+		*most = n;
+}
+
 /* A fork storm that is fed in steps: what is kept follows what was sampled lately, not all that ever ran. */
 static void a_storm_stays_flat(void **state)
 {
@@ -254,37 +301,27 @@ static void a_storm_stays_flat(void **state)
 	(void)state;
 	memset(&t, 0, sizeof(t));
 	str_init(&t.err);
-	story_init(&story);
-	for (int i = 0; i < TASKS; i++) {
-		const uint64_t ips[] = { 0x400000 + 16 * (uint64_t)i, 0x500000 + (uint64_t)i };
-
-		story_fork(&story, 10 + 3 * (uint64_t)i, 1000 + i, 1000 + i, PID, PID);
-		story_chain(&story, 11 + 3 * (uint64_t)i, 1000 + i, 1000 + i, MISC_USER, ips, ARRAY_SIZE(ips));
-		story_exit(&story, 12 + 3 * (uint64_t)i, 1000 + i, 1000 + i);
-		if (i % 100 == 0)
-			story_plain(&story, RECORD_FINISHED_ROUND);
-	}
-	story_bytes(&story, false, &bytes);
+	make_storm(&story, TASKS, &bytes);
 	assert_int_equal(reader_open_fd(&t.reader, fix_memory_file(bytes.s, bytes.len), "storm", &t.err), 0);
 	assert_int_equal(profile_new(&t.profile, &options, &t.reader, &t.err), 0);
 	while ((rc = profile_feed(t.profile, &t.reader.source, 0, &t.err)) > 0) {
-		if (++steps % STEPS_EACH)
+		if (++steps % STEPS_EACH || !t.profile->n_events)
 			continue;
-		if (most_cells < t.profile->events[0]->cells.n)
-			most_cells = t.profile->events[0]->cells.n;
-		if (most_places < t.profile->session.places->n)
-			most_places = t.profile->session.places->n;
-		if (most_stacks < t.profile->session.stacks->n)
-			most_stacks = t.profile->session.stacks->n;
+		at_least(&most_cells, check_storm(t.profile));
+		at_least(&most_places, t.profile->session.places->n);
+		at_least(&most_stacks, t.profile->session.stacks->n);
 		profile_compact(t.profile, 1);
+		check_storm(t.profile);
 	}
 	assert_int_equal(rc, 0);
 	profile_end(t.profile);
-	assert_int_equal(t.profile->session.replay.counts.samples, TASKS);
-	assert_true(most_cells > 0 && most_cells < TASKS / 10);
-	assert_true(most_places > 0 && most_places < TASKS / 4);
-	assert_true(most_stacks > 0 && most_stacks < TASKS / 4);
+	check_storm(t.profile);
+	assert_int_equal(t.profile->session.replay.counts.samples, 4 * TASKS);
+	assert_true(most_cells > 0 && most_cells < TASKS / 5);
+	assert_true(most_places > 0 && most_places < TASKS / 5);
+	assert_true(most_stacks > 0 && most_stacks < TASKS / 5);
 	assert_true(t.profile->session.replay.n_threads < TASKS / 10);
+	assert_true(session_n_comms(&t.profile->session) < TASKS / 5);
 	release(&t, &story);
 	str_release(&bytes);
 }

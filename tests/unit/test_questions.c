@@ -217,6 +217,8 @@ static const struct symbol made_main = { &made_dso, 0x100, 0x200, "main", "main"
 static const struct symbol made_work = { &made_dso, 0x200, 0x300, "work", "work", 'g', false, false };
 static const struct symbol made_leaf = { &made_dso, 0x300, 0x400, "leaf", "leaf", 'g', false, false };
 
+static const struct symbol made_gone = { &made_dso, 0x400, 0x500, "gone", "gone", 'g', false, false };
+
 static uint32_t made_place(struct profile *profile, const struct symbol *symbol, struct frame *frame)
 {
 	const struct place place = { .dso = &made_dso, .addr = symbol->start, .mode = MISC_USER };
@@ -271,7 +273,7 @@ static void assert_table(struct profile *profile, struct query query, const char
 static void counts_made_by_hand(void **state)
 {
 	const struct profile_options options = { .session = session_options };
-	struct frame frames[3];
+	struct frame frames[4];
 	struct profile *profile;
 	struct reader reader;
 	struct str bytes, err = STR_INIT;
@@ -281,6 +283,7 @@ static void counts_made_by_hand(void **state)
 	fix_recording((struct writer_options){ .flush_bytes = 0 }, &bytes);
 	assert_int_equal(reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "made", &err), 0);
 	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
+	made_place(profile, &made_gone, &frames[3]);
 	main_place = made_place(profile, &made_main, &frames[0]);
 	work = made_place(profile, &made_work, &frames[1]);
 	leaf = made_place(profile, &made_leaf, &frames[2]);
@@ -301,6 +304,11 @@ static void counts_made_by_hand(void **state)
 		     "0 21 app\n");
 	/* What comes later is in the next answer. */
 	made_sample(profile, work, stacks_child(profile->session.stacks, 0, work), 1, 50000);
+	assert_table(profile, (struct query){ .children = 0, .sort = "sym" },
+		     "0 50020 [.] work\n0 4300 [.] leaf\n0 1 [.] main\n");
+	/* A place that no cell has goes: all have other numbers. */
+	profile_compact(profile, 0);
+	assert_int_equal(profile->session.places->n, 3);
 	assert_table(profile, (struct query){ .children = 0, .sort = "sym" },
 		     "0 50020 [.] work\n0 4300 [.] leaf\n0 1 [.] main\n");
 	profile_free(profile);
