@@ -1,12 +1,10 @@
 /*
- * The report as a whole: what is asked for becomes facts to collect, one reading of the recording fills each
- * event's cells, and these are folded. In a pipe the events come with the records: what depends on them
- * (default keys, chains, branches) is decided when the first sample asks for its target.
+ * A table as a whole: what is asked for becomes facts that cells must have. Those of a profile that is there are
+ * folded, or one is read for this question alone. In a pipe the events come with the records: what depends on them
+ * (default keys, chains, branches) is decided with the first sample.
  */
-#include "profile/profile.h"
 #include "hist/fold_internal.h"
 #include "hist/keys_internal.h"
-#include "profile/profile.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -93,6 +93,18 @@ static void forget_comms(struct profile *profile)
 	free(used);
 }
 
+/* What was looked up goes; names of what is left are looked up again when they are asked for. */
+static void forget_frames(struct session *session)
+{
+	if (!symbols_forgettable(session->symbols))
+		return;
+	for (size_t i = 0; i < session->places->n; i++) {
+		session->places->v[i].framed = false;
+		session->places->v[i].want = 0;
+	}
+	symbols_forget(session->symbols);
+}
+
 void profile_compact(struct profile *profile, unsigned decay_shift)
 {
 	struct session *session = &profile->session;
@@ -120,6 +132,7 @@ void profile_compact(struct profile *profile, unsigned decay_shift)
 		moves.renumbered[place_facts[f]] = (struct cell_renumbering){ places, marks.n_places };
 	move_all(profile, &moves);
 	session_forget(session);
+	forget_frames(session);
 	if (profile->tasks)
 		forget_tasks(profile);
 	forget_comms(profile);

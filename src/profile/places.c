@@ -1,8 +1,8 @@
 /*
  * Distinct addresses of code and data. A place is found again by its file, its address there, which of the codes
  * that a compiler put there in turn it is, the mode it ran in and whether it is a return address: the last two,
- * because they change what is printed and which function is meant. Rows never go: there are as many as distinct
- * addresses were sampled.
+ * because they change what is printed and which function is meant. Rows go only all at once, or when a
+ * profile is compacted: there are as many as distinct addresses were sampled.
  *
  * A row's names are looked up when they are first asked for, at the address of the call where the place is
  * a return address: the instruction after the last call of a function may belong to the next one.

@@ -135,6 +135,9 @@ static void ask_all(const char *name)
 	ask_each(name, path, profile);
 	/* Nothing that a cell has is dropped, and new numbers are as good as the old ones. */
 	profile_compact(profile, 0);
+	assert_int_equal(symbols_forgettable(profile->session.symbols), 0);
+	for (size_t i = 0; i < profile->session.places->n; i++) /* frames that are gone */
+		assert_true(!profile->session.places->v[i].framed || !profile->session.places->v[i].dso);
 	ask_each(name, path, profile);
 	profile_free(profile);
 	reader_close(&reader);
