@@ -397,9 +397,15 @@ struct writer {
 	int fd;
 	bool pipe;
 	uint64_t data_offset, data_size; /* of what is in the file */
-	uint64_t bytes_in; /* taken by writer_add so far, before compression */
-	struct str unwritten; /* of the piece that failed, what is not in the file: whole records */
-	uint64_t bytes_dropped; /* of these not in the file, because a write failed */
+	uint64_t bytes_in; /* given to writer_add so far, before compression */
+	/*
+	 * After the first failure: all whole records that were taken and are not in the file at that moment, in their
+	 * order: of what was waiting in buf, and of the call that failed. The file's records and these are all that was
+	 * ever taken (but for what others cut from the file). A call that begins later is refused: its records are not
+	 * here. Of a pipe, nobody knows what its reader took: the whole piece that failed is here.
+	 */
+	struct str unwritten;
+	uint64_t bytes_dropped; /* of bytes_in, unwritten or refused later */
 	size_t flush_bytes;
 	struct str buf; /* records not yet written */
 	struct zstd_out *zstd; /* NULL: not compressed */

@@ -22,15 +22,19 @@
 
 enum { PACKED_MAX = 65528 - RECORD_HEADER_BYTES };
 
-int writer_fail(struct writer *writer, int code, struct str *err)
+static int fail_because(struct writer *writer, int code, const char *why, struct str *err)
 {
 	if (!writer->failed) {
 		writer->failed = code;
 		str_addf(&writer->why, "%s: %s",
-			 strcmp(writer->path, "-") ? writer->path : "standard output",
-			 strerror(-code));
+			 strcmp(writer->path, "-") ? writer->path : "standard output", why);
 	}
 	return fail(err, writer->failed, "%s", writer->why.s);
+}
+
+int writer_fail(struct writer *writer, int code, struct str *err)
+{
+	return fail_because(writer, code, strerror(-code), err);
 }
 
 /* *written: how many bytes are in the file, also after a failure. */
@@ -103,15 +107,6 @@ static void cut_back(const struct writer *writer)
 		return;
 }
 
-static int say_damaged(struct writer *writer, const char *what, struct str *err)
-{
-	if (!writer->failed) {
-		writer->failed = -ESTALE;
-		str_addf(&writer->why, "%s: %s", writer->path, what);
-	}
-	return fail(err, writer->failed, "%s", writer->why.s);
-}
-
 /* What was written must still be there: whoever cut the file has taken samples away. */
 static int check_whole(struct writer *writer, struct str *err)
 {
@@ -124,8 +119,8 @@ static int check_whole(struct writer *writer, struct str *err)
 	    pread(writer->fd, magic, sizeof(magic), 0) != sizeof(magic) ||
 	    memcmp(magic, FORMAT_MAGIC, sizeof(magic))) {
 		writer->damaged = true;
-		return say_damaged(
-			writer, "it was cut while it was being written: samples are missing", err);
+		return fail_because(writer, -ESTALE,
+				    "it was cut while it was being written: samples are missing", err);
 	}
 	return 0;
 }
@@ -139,8 +134,8 @@ static int check_place(struct writer *writer, struct str *err)
 		return writer_fail(writer, -errno, err);
 	if (!stat(writer->path, &st) && st.st_ino == ours.st_ino && st.st_dev == ours.st_dev)
 		return 0;
-	return say_damaged(
-		writer,
+	return fail_because(
+		writer, -ESTALE,
 		ours.st_nlink
 			? "it was moved while it was being written: the recording has another name"
 			: "it was removed while it was being written: the recording is lost",
@@ -193,14 +188,14 @@ static int append(struct writer *writer, const char *bytes, size_t n, size_t *wr
 static int pack(struct writer *writer, const char *bytes, size_t n, struct str *out,
 		struct str *err)
 {
-	struct str packed = STR_INIT;
+	struct str packed = STR_INIT, why = STR_INIT;
 	int rc = 0;
 
 	for (size_t at = 0; at < n && !rc; at += WRITER_CHUNK_BYTES) {
 		size_t chunk = n - at < WRITER_CHUNK_BYTES ? n - at : WRITER_CHUNK_BYTES;
 
 		str_reset(&packed);
-		rc = zstd_out_add(writer->zstd, bytes + at, chunk, &packed, err);
+		rc = zstd_out_add(writer->zstd, bytes + at, chunk, &packed, &why);
 		for (size_t k = 0; k < packed.len && !rc; k += PACKED_MAX) {
 			size_t part = packed.len - k < PACKED_MAX ? packed.len - k : PACKED_MAX;
 
@@ -210,8 +205,18 @@ static int pack(struct writer *writer, const char *bytes, size_t n, struct str *
 			str_addn(out, packed.s + k, part);
 		}
 	}
+	if (rc)
+		rc = fail_because(writer, rc, why.s, err);
 	str_release(&packed);
+	str_release(&why);
 	return rc;
+}
+
+/* Records that were taken, and that the first failure keeps out of the file. */
+static void keep_unwritten(struct writer *writer, const void *records, size_t n)
+{
+	str_addn(&writer->unwritten, records, n);
+	writer->bytes_dropped += n;
 }
 
 /* One piece of records, packed if asked for. */
@@ -230,11 +235,8 @@ static int put_piece(struct writer *writer, const char *bytes, size_t n, struct 
 	} else {
 		rc = append(writer, bytes, n, &written, err);
 	}
-	if (rc) {
-		writer->bytes_dropped += n - written;
-		str_reset(&writer->unwritten);
-		str_addn(&writer->unwritten, bytes + written, n - written);
-	}
+	if (rc)
+		keep_unwritten(writer, bytes + written, n - written);
 	str_release(&records);
 	return rc;
 }
@@ -244,7 +246,7 @@ int writer_flush(struct writer *writer, struct str *err)
 	int rc = writer->failed;
 
 	if (rc)
-		writer->bytes_dropped += writer->buf.len;
+		keep_unwritten(writer, writer->buf.s, writer->buf.len);
 	else
 		rc = put_piece(writer, writer->buf.s, writer->buf.len, err);
 	str_reset(&writer->buf);
@@ -265,7 +267,7 @@ int writer_add(struct writer *writer, const void *records, size_t bytes, struct 
 	if (!rc && bytes >= writer->flush_bytes)
 		return put_piece(writer, records, bytes, err); /* large enough: without a copy */
 	if (rc)
-		writer->bytes_dropped += bytes;
+		keep_unwritten(writer, records, bytes);
 	else
 		str_addn(&writer->buf, records, bytes);
 	return rc;

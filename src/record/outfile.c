@@ -126,13 +126,12 @@ static void settle_failure(struct outfile *out)
 
 /*
  * Where n bytes are that the writer was just given, and what was pending before them. The pending piece
- * is in the file if the writer's buffer holds no more than these bytes; it failed if more than these were
- * dropped, and then they were not tried.
+ * is in the file if the writer's buffer holds no more than these bytes.
  */
-static void settle(struct outfile *out, struct tally *tally, size_t n, uint64_t dropped, bool fails_now)
+static void settle(struct outfile *out, struct tally *tally, size_t n, bool fails_now)
 {
 	if (fails_now) {
-		tally_merge(dropped > n ? &out->dropped : &out->pending, tally);
+		tally_merge(&out->pending, tally);
 		settle_failure(out);
 	} else if (out->writer.failed) {
 		tally_merge(&out->dropped, tally);
@@ -147,7 +146,6 @@ static void settle(struct outfile *out, struct tally *tally, size_t n, uint64_t 
 static int put(struct outfile *out, const void *bytes, size_t n, struct tally *tally, struct str *err)
 {
 	const struct record_plan *plan = out->plan;
-	uint64_t dropped = out->writer.bytes_dropped;
 	bool failed = out->writer.failed;
 	int rc = 0;
 
@@ -157,7 +155,7 @@ static int put(struct outfile *out, const void *bytes, size_t n, struct tally *t
 	}
 	if (n)
 		rc = writer_add(&out->writer, bytes, n, err);
-	settle(out, tally, n, out->writer.bytes_dropped - dropped, rc && !failed);
+	settle(out, tally, n, rc && !failed);
 	if (rc) {
 		out->failed = rc;
 		str_add(&out->why, err->s);

@@ -215,6 +215,121 @@ static void test_no_space(void **state)
 	assert_true(samples > 50 && samples < tries);
 }
 
+/* The samples of a file as they lie there. */
+static void read_samples(const char *path, struct str *out)
+{
+	struct reader reader;
+	struct record record;
+	struct str err = STR_INIT;
+
+	assert_int_equal(reader_open(&reader, path, &err), 0);
+	while (reader_next(&reader, &record, &err) > 0)
+		if (record.type == RECORD_SAMPLE)
+			str_addn(out, (const char *)record.bytes, record.size);
+	assert_string_equal(err.s, "");
+	reader_close(&reader);
+}
+
+static void add_samples(const struct made *m, unsigned n, uint64_t *time_ns, struct str *out)
+{
+	struct str err = STR_INIT;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct record_body body = fix_sample(101, ++*time_ns);
+
+		body.sample.ip = *time_ns * 0x9e3779b97f4a7c15ULL; /* hardly to be packed */
+		assert_int_equal(record_encode(&body, m->events.v[0], out, &err), 0);
+	}
+}
+
+static rlim_t limit_file_size(rlim_t bytes)
+{
+	struct rlimit limit;
+	rlim_t before;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	before = limit.rlim_cur;
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	return before;
+}
+
+/* Until the limit of the file's size comes; 0 samples in one call: now few, now many. */
+static int add_until_full(struct made *m, unsigned at_once, size_t most, struct str *given)
+{
+	uint64_t time_ns = 0;
+	int rc = 0;
+
+	while (!rc && given->len < most) {
+		struct str piece = STR_INIT;
+
+		add_samples(m, at_once ? at_once : 1 + time_ns % 101, &time_ns, &piece);
+		str_addn(given, piece.s, piece.len);
+		rc = writer_add(&m->writer, piece.s, piece.len, &m->err);
+		str_release(&piece);
+	}
+	return rc;
+}
+
+/* What is in the file and what is unwritten are all that was given, in its order, whichever call fails. */
+static void assert_unwritten_is_the_rest(struct made *m, int zstd_level)
+{
+	static const struct {
+		unsigned at_once;
+		size_t flush_bytes, most; /* most: then the flush fails */
+	} cases[] = {
+		{ 1, 600, SIZE_MAX },  { 1, 6000, SIZE_MAX },  { 200, 600, SIZE_MAX },
+		{ 0, 6000, SIZE_MAX }, { 90, 600, SIZE_MAX }, { 10, 1 << 20, 300000 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct writer_options options = { m->path, false, zstd_level, cases[i].flush_bytes };
+		struct str given = STR_INIT, seen = STR_INIT;
+		rlim_t before;
+		int rc;
+
+		assert_int_equal(writer_open(&m->writer, &options, &m->events, &m->info, &m->err), 0);
+		before = limit_file_size(12345);
+		rc = add_until_full(m, cases[i].at_once, cases[i].most, &given);
+		assert_int_equal(rc, cases[i].most == SIZE_MAX ? -EFBIG : 0);
+		assert_int_equal(writer_flush(&m->writer, &m->err), -EFBIG);
+		read_samples(m->path, &seen);
+		assert_true(seen.len > 0 || zstd_level);
+		str_addn(&seen, m->writer.unwritten.s, m->writer.unwritten.len);
+		assert_int_equal(seen.len, given.len);
+		assert_memory_equal(seen.s, given.s, given.len);
+		assert_int_equal(m->writer.bytes_dropped, m->writer.unwritten.len);
+		/* What is given later is refused. */
+		assert_int_equal(writer_add(&m->writer, given.s, given.len, &m->err), -EFBIG);
+		assert_int_equal(m->writer.bytes_dropped, m->writer.unwritten.len + given.len);
+		assert_int_equal(limit_file_size(before), 12345);
+		writer_close(&m->writer);
+		str_release(&given);
+		str_release(&seen);
+	}
+}
+
+static void test_unwritten_is_the_rest(void **state)
+{
+	assert_unwritten_is_the_rest(*state, 0);
+}
+
+static void test_unwritten_is_the_rest_packed(void **state)
+{
+	struct zstd_out *out = NULL;
+	struct str err = STR_INIT;
+	int rc = zstd_out_new(&out, 1, &err);
+
+	zstd_out_free(out);
+	str_release(&err);
+	if (rc) {
+		print_message("needs libzstd.so.1\n");
+		skip();
+	}
+	assert_unwritten_is_the_rest(*state, 3);
+}
+
 static void test_pipe_closed(void **state)
 {
 	struct made *m = *state;
@@ -301,6 +416,8 @@ int main(void)
 		TEST(test_planted_link),
 		TEST(test_valid_after_each_flush),
 		TEST(test_no_space),
+		TEST(test_unwritten_is_the_rest),
+		TEST(test_unwritten_is_the_rest_packed),
 		TEST(test_pipe_closed),
 		TEST(test_what_comes_back),
 	};
