@@ -163,21 +163,22 @@ int take_ring_size(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
-/* To add a way to split: a row here, crew.c, pstat-record(1). */
+/* To add a way to split: a row here, record/reader_split.c, pstat-record(1). */
 static const struct {
 	const char *name;
 	enum reader_split split;
 } reader_splits[] = {
-	{ "cpu", READERS_CPU }, { "core", READERS_CORE }, { "node", READERS_NODE },
-	{ "numa", READERS_NODE },
+	{ "cpu", READERS_CPU }, { "core", READERS_CORE }, { "package", READERS_PACKAGE },
+	{ "node", READERS_NODE }, { "numa", READERS_NODE },
 };
 
+/* Nothing behind the = means the default, as in perf. */
 int take_threads(void *target, const char *argument, struct str *err)
 {
 	struct recording_words *words = target;
 
 	words->plan.readers = READERS_CPU;
-	if (!argument)
+	if (!argument || !*argument)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(reader_splits); i++) {
 		if (!strcmp(reader_splits[i].name, argument)) {
@@ -185,7 +186,11 @@ int take_threads(void *target, const char *argument, struct str *err)
 			return 0;
 		}
 	}
-	return fail(err, -EINVAL, "--threads: '%s' is none of cpu, core and node", argument);
+	if (!strchr(argument, '/'))
+		return fail(err, -EINVAL, "--threads: '%s' is none of cpu, core, package and node, and no "
+			    "mask such as 0-1/0:2-3/2", argument);
+	words->plan.readers = READERS_MASKS;
+	return reader_masks_parse(&words->plan.reader_masks, argument, err);
 }
 
 int take_affinity(void *target, const char *argument, struct str *err)

@@ -28,6 +28,7 @@ void record_words_init(struct recording_words *words, const struct kern *kern)
 void record_words_release(struct recording_words *words)
 {
 	event_words_release(&words->what);
+	reader_masks_release(&words->plan.reader_masks);
 }
 
 /* ---- what is said ---- */

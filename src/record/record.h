@@ -130,7 +130,29 @@ void buildid_set_write(struct buildid_set *set, struct info *info);
 
 /* ---- run.c ---- */
 
-enum reader_split { READERS_ONE, READERS_CPU, READERS_CORE, READERS_NODE };
+/* Threads that drain the rings: how many, and which CPUs are whose. */
+enum reader_split {
+	READERS_ONE,
+	READERS_CPU, /* one for each CPU */
+	READERS_CORE, /* and so on */
+	READERS_PACKAGE,
+	READERS_NODE,
+	READERS_MASKS, /* as plan.reader_masks says */
+};
+struct reader_mask {
+	struct intset cpus; /* the reader drains these */
+	struct intset affinity; /* and runs on these */
+};
+struct reader_masks {
+	struct reader_mask *v;
+	size_t n, cap;
+};
+/*
+ * "0-1/0:2-3/2" -> two masks; what was there before is replaced. -EINVAL and a sentence where the text is wrong;
+ * whether it fits the machine is known later (record_run). Release the masks in every case.
+ */
+int reader_masks_parse(struct reader_masks *masks, const char *text, struct str *err);
+void reader_masks_release(struct reader_masks *masks);
 
 struct record_totals; /* below */
 
@@ -143,6 +165,7 @@ struct record_plan {
 	/* rings */
 	uint64_t ring_bytes; /* -m; 0: the default */
 	enum reader_split readers; /* --threads */
+	struct reader_masks reader_masks; /* READERS_MASKS; whoever fills the plan releases them */
 	bool affinity; /* --affinity: readers run where their rings are */
 	/* the file */
 	const char *path; /* -o; "-": pipe */

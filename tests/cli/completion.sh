@@ -53,6 +53,7 @@ common_cases()
 	pstat record --no-strict => pstat record --no-strict-freq |
 	pstat record --threads=co => pstat record --threads=core |
 	pstat record --threads=n => pstat record --threads=node |
+	pstat record --threads=pa => pstat record --threads=package |
 	pstat record --call-graph dw => pstat record --call-graph dwarf |
 	pstat record --synth task,cg => pstat record --synth task,cgroup^|
 	pstat record -k monotonic_ => pstat record -k monotonic_raw |

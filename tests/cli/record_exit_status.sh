@@ -109,6 +109,8 @@ test_bad_words()
 	fails_with 129 "--switch-max-files: it needs" record --switch-max-files 2 -- true
 	fails_with 129 "--compression-level: '99'" record -z99 -- true
 	fails_with 129 "--threads: 'pairs'" record --threads=pairs -- true
+	fails_with 129 "--threads: '1': a mask is" record --threads=0/0:1 -- true
+	fails_with 129 "--threads: a mask without CPUs" record --threads=0/ -- true
 	fails_with 129 "--affinity: it needs --threads" record --affinity -- true
 	fails_with 129 "--synth: 'some'" record --synth some -- true
 	fails_with 129 "--output -: a pipe has no name" "$PSTAT" record -o - --timestamp-filename -- true

@@ -133,9 +133,11 @@ test_maps_for_stacks()
 
 test_readers()
 {
-	local kind
+	local cpus kind
 
-	for kind in cpu core node; do
+	# One thread for all CPUs, by a mask.
+	cpus=$(cat /sys/devices/system/cpu/online)
+	for kind in "" cpu core package node numa "$cpus/$cpus"; do
 		run record -o x --threads=$kind -- "$exact" forks:4 pages:200
 		same "--threads=$kind: status" 0 "$status"
 		same "--threads=$kind: what was told is in the file" "$(told)" "$(samples x)"
