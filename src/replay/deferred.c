@@ -5,8 +5,8 @@
  */
 #include "replay/deferred.h"
 
+#include "replay/process_events.h"
 #include "replay/state.h"
-#include "replay/story.h"
 
 #include <stdlib.h>
 
@@ -91,7 +91,7 @@ static int deliver(struct replay *replay, struct held_sample *held, bool matched
 	int rc = record_decode(replay->recording->decoder, &held->record, &body, err);
 
 	if (!rc) {
-		story_fill_sample(&sample, &held->record, &body, thread);
+		process_events_fill_sample(&sample, &held->record, &body, thread);
 		if (matched) {
 			join_chain(deferred, &sample);
 		} else {
@@ -100,7 +100,7 @@ static int deliver(struct replay *replay, struct held_sample *held, bool matched
 			replay->counts.deferred_missing++;
 		}
 		thread->comm = held->comm;
-		rc = story_emit(replay, &sample, err);
+		rc = process_events_emit(replay, &sample, err);
 		thread->comm = now;
 	}
 	free(held);

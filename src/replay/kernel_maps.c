@@ -5,8 +5,8 @@
  *	[kernel.kallsyms]_text  start, len: the text; pgoff: address of the symbol behind the name
  *	/lib/modules/.../x.ko or [x]  start, len: where the module was loaded
  */
+#include "replay/process_events.h"
 #include "replay/state.h"
-#include "replay/story.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /*
- * replay: bytes -> an ordered story of processes. It is fed the records of one recording, from whatever source
+ * replay: bytes -> process events in the order of time. It is fed the records of one recording, from whatever source
  * they come, puts them in the order of time, keeps what they say about processes, threads, names and maps, and
  * hands each sample on together with the thread that it belongs to.
  *
- *   replay_feed, _round -> order.c (rounds) -> story.c (handlers[] by record type) -> struct replay_handlers
+ *   replay_feed, _round -> order.c (rounds) -> process_events.c (by type of record) -> struct replay_handlers
  *                                                 |
  *                                                 +-> threads, spaces, maps, dsos, comms
  *
@@ -44,7 +44,7 @@ struct place {
 	uint8_t mode; /* MISC_KERNEL, MISC_USER, MISC_HYPERVISOR, MISC_GUEST_KERNEL, _GUEST_USER */
 };
 
-/* ---- the story ---- */
+/* ---- samples and other process events ---- */
 
 struct replay_sample {
 	const struct record *record;

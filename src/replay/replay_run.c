@@ -3,8 +3,8 @@
  * those of the recorder (type 64 and above), synthesized ones (time 0) and all, where nothing has a
  * time, take effect at once.
  */
+#include "replay/process_events.h"
 #include "replay/state.h"
-#include "replay/story.h"
 
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ void replay_init(struct replay *replay, const struct recording_info *recording,
 	replay->guest_kernel = xcalloc(1, sizeof(*replay->guest_kernel));
 	order_init(&p->order, recording->decoder->swap);
 	process_table_init(replay);
-	story_take_build_ids(replay);
+	process_events_take_build_ids(replay);
 }
 
 void replay_release(struct replay *replay)
@@ -49,7 +49,7 @@ void replay_release(struct replay *replay)
 	free(replay->guest_kernel);
 	dso_table_release(&replay->dsos);
 	kin_release(&replay->private->kin);
-	story_release(replay);
+	process_events_release(replay);
 	text_table_release(&p->comms);
 	text_table_release(&p->cgroups);
 	free(p);
@@ -65,7 +65,7 @@ static int drain(struct replay *replay, struct str *err)
 	int rc = 0;
 
 	while (!rc && order_next(order, &record, &time_ns))
-		rc = story_take(replay, &record, true, time_ns, err);
+		rc = process_events_take(replay, &record, true, time_ns, err);
 	return rc;
 }
 
@@ -90,7 +90,7 @@ int replay_deliver(struct replay *replay, size_t max, struct str *err)
 
 		if (!order_next(order, &record, &time_ns))
 			return 0;
-		rc = story_take(replay, &record, true, time_ns, err);
+		rc = process_events_take(replay, &record, true, time_ns, err);
 		if (rc)
 			return rc;
 	}
@@ -144,7 +144,7 @@ int replay_feed(struct replay *replay, const struct record *record, struct str *
 		order_add(order, record, time_ns, record->stable);
 		return order->bytes > replay->options.queue_bytes ? make_room(replay, err) : 0;
 	}
-	return story_take(replay, record, time_ns && time_ns != UINT64_MAX, time_ns, err);
+	return process_events_take(replay, record, time_ns && time_ns != UINT64_MAX, time_ns, err);
 }
 
 int replay_end(struct replay *replay, struct str *err)
@@ -153,7 +153,7 @@ int replay_end(struct replay *replay, struct str *err)
 
 	order_all(&replay->private->order);
 	rc = drain(replay, err);
-	return rc ? rc : story_end(replay, err);
+	return rc ? rc : process_events_end(replay, err);
 }
 
 /* ---- the whole of a source ---- */

@@ -28,7 +28,7 @@ struct replay_private {
 	struct kin_table kin;
 	struct text_table comms;
 	struct text_table cgroups;
-	struct cgroup_id *cgroup_ids; /* story.c */
+	struct cgroup_id *cgroup_ids; /* process_events.c */
 	size_t n_cgroup_ids, cap_cgroup_ids;
 	struct index cgroup_index; /* of ids */
 	struct deferred deferred;

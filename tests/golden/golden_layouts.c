@@ -9,7 +9,7 @@
 
 enum { FILE_HEADER_BYTES = 104, TEXT_BYTES = 64 };
 
-static void add_story(struct golden *g)
+static void add_records(struct golden *g)
 {
 	CHAIN(g, 1000, app(LEAF), app(INNER), app(MIDDLE), app(MAIN));
 	CHAIN(g, 2000, app(SPIN), app(MAIN));
@@ -25,7 +25,7 @@ static void plain(struct golden *g)
 {
 	golden_one_event(g, PERF_SAMPLE_CALLCHAIN);
 	golden_start_app(g);
-	add_story(g);
+	add_records(g);
 }
 
 static void in_a_pipe(struct golden *g)
@@ -52,7 +52,7 @@ static void pipe_named_first(struct golden *g)
 	g->events.v[0]->n_members = 2;
 	g->events.v[1]->leader = 0;
 	golden_start_app(g);
-	add_story(g);
+	add_records(g);
 	g->event = 1;
 	CHAIN(g, 16000, app(SPIN), app(MAIN));
 }

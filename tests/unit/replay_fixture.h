@@ -16,7 +16,7 @@
 enum { PID = 42, OTHER_PID = 77 };
 enum { PROT_RX = 5, PROT_RW = 3 };
 
-struct fix_story {
+struct made_recording {
 	struct events events;
 	struct info info;
 	struct str records;
@@ -31,7 +31,7 @@ struct fix_story {
 	int rc;
 };
 
-static inline void story_init(struct fix_story *s)
+static inline void recording_init(struct made_recording *s)
 {
 	memset(s, 0, sizeof(*s));
 	fix_events(&s->events);
@@ -42,7 +42,7 @@ static inline void story_init(struct fix_story *s)
 	str_init(&s->err);
 }
 
-static inline void story_add(struct fix_story *s, const struct record_body *body)
+static inline void recording_add(struct made_recording *s, const struct record_body *body)
 {
 	struct str err = STR_INIT;
 
@@ -52,7 +52,7 @@ static inline void story_add(struct fix_story *s, const struct record_body *body
 	str_release(&err);
 }
 
-static inline struct record_body story_body(uint32_t type, int pid, int tid, uint64_t time_ns)
+static inline struct record_body recording_body(uint32_t type, int pid, int tid, uint64_t time_ns)
 {
 	struct record_body body = { .type = type, .misc = MISC_USER };
 
@@ -63,22 +63,22 @@ static inline struct record_body story_body(uint32_t type, int pid, int tid, uin
 	return body;
 }
 
-static inline void story_comm(struct fix_story *s, uint64_t time_ns, int pid, int tid, bool exec,
-			      const char *comm)
+static inline void recording_comm(struct made_recording *s, uint64_t time_ns, int pid, int tid, bool exec,
+				  const char *comm)
 {
-	struct record_body body = story_body(RECORD_COMM, pid, tid, time_ns);
+	struct record_body body = recording_body(RECORD_COMM, pid, tid, time_ns);
 
 	body.misc = exec ? MISC_COMM_EXEC : 0;
 	body.comm.pid = (uint32_t)pid;
 	body.comm.tid = (uint32_t)tid;
 	body.comm.comm = comm;
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
-static inline struct record_body story_map_body(uint64_t time_ns, int pid, uint64_t start,
-						uint64_t len, uint64_t pgoff, const char *path)
+static inline struct record_body recording_map_body(uint64_t time_ns, int pid, uint64_t start, uint64_t len,
+						    uint64_t pgoff, const char *path)
 {
-	struct record_body body = story_body(RECORD_MMAP2, pid, pid, time_ns);
+	struct record_body body = recording_body(RECORD_MMAP2, pid, pid, time_ns);
 
 	body.mmap = (struct record_mmap){ .pid = (uint32_t)pid,
 					  .tid = (uint32_t)pid,
@@ -92,43 +92,42 @@ static inline struct record_body story_map_body(uint64_t time_ns, int pid, uint6
 	return body;
 }
 
-static inline void story_map(struct fix_story *s, uint64_t time_ns, int pid, uint64_t start,
-			     uint64_t len, uint64_t pgoff, const char *path)
+static inline void recording_map(struct made_recording *s, uint64_t time_ns, int pid, uint64_t start, uint64_t len,
+				 uint64_t pgoff, const char *path)
 {
-	struct record_body body = story_map_body(time_ns, pid, start, len, pgoff, path);
+	struct record_body body = recording_map_body(time_ns, pid, start, len, pgoff, path);
 
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
-static inline void story_kernel_map(struct fix_story *s, uint64_t start, uint64_t len,
-				    uint64_t pgoff, const char *path)
+static inline void recording_kernel_map(struct made_recording *s, uint64_t start, uint64_t len, uint64_t pgoff,
+					const char *path)
 {
-	struct record_body body = story_map_body(0, -1, start, len, pgoff, path);
+	struct record_body body = recording_map_body(0, -1, start, len, pgoff, path);
 
 	body.type = RECORD_MMAP;
 	body.misc = MISC_KERNEL;
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
-static inline void story_task(struct fix_story *s, uint32_t type, uint16_t misc, uint64_t time_ns,
-			      int pid, int tid, int ppid, int ptid)
+static inline void recording_task(struct made_recording *s, uint32_t type, uint16_t misc, uint64_t time_ns, int pid,
+				  int tid, int ppid, int ptid)
 {
-	struct record_body body = story_body(type, pid, tid, time_ns);
+	struct record_body body = recording_body(type, pid, tid, time_ns);
 
 	body.misc = misc;
 	body.task = (struct record_task){ (uint32_t)pid, (uint32_t)ppid, (uint32_t)tid,
 					  (uint32_t)ptid, time_ns };
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
-static inline void story_fork(struct fix_story *s, uint64_t time_ns, int pid, int tid, int ppid,
-			      int ptid)
+static inline void recording_fork(struct made_recording *s, uint64_t time_ns, int pid, int tid, int ppid, int ptid)
 {
-	story_task(s, RECORD_FORK, 0, time_ns, pid, tid, ppid, ptid);
+	recording_task(s, RECORD_FORK, 0, time_ns, pid, tid, ppid, ptid);
 }
 
 /* The living thread of this id, or NULL. */
-static inline const struct thread *story_thread(const struct fix_story *s, int tid)
+static inline const struct thread *recording_thread(const struct made_recording *s, int tid)
 {
 	for (size_t i = 0; i < s->replay.n_threads; i++)
 		if (s->replay.threads[i]->tid == tid && !s->replay.threads[i]->exited)
@@ -136,13 +135,13 @@ static inline const struct thread *story_thread(const struct fix_story *s, int t
 	return NULL;
 }
 
-static inline void story_exit(struct fix_story *s, uint64_t time_ns, int pid, int tid)
+static inline void recording_exit(struct made_recording *s, uint64_t time_ns, int pid, int tid)
 {
-	story_task(s, RECORD_EXIT, 0, time_ns, pid, tid, PID, PID);
+	recording_task(s, RECORD_EXIT, 0, time_ns, pid, tid, PID, PID);
 }
 
-static inline void story_chain(struct fix_story *s, uint64_t time_ns, int pid, int tid,
-			       uint16_t mode, const uint64_t *ips, uint64_t n)
+static inline void recording_chain(struct made_recording *s, uint64_t time_ns, int pid, int tid, uint16_t mode,
+				   const uint64_t *ips, uint64_t n)
 {
 	struct record_body body = fix_sample(101, time_ns);
 
@@ -152,26 +151,25 @@ static inline void story_chain(struct fix_story *s, uint64_t time_ns, int pid, i
 	body.sample.ip = n ? ips[0] : 0;
 	body.sample.ips = ips;
 	body.sample.n_ips = n;
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
-static inline void story_sample(struct fix_story *s, uint64_t time_ns, int pid, int tid,
-				uint64_t ip)
+static inline void recording_sample(struct made_recording *s, uint64_t time_ns, int pid, int tid, uint64_t ip)
 {
-	story_chain(s, time_ns, pid, tid, ip >> 63 ? MISC_KERNEL : MISC_USER, &ip, 1);
+	recording_chain(s, time_ns, pid, tid, ip >> 63 ? MISC_KERNEL : MISC_USER, &ip, 1);
 }
 
-static inline void story_plain(struct fix_story *s, uint32_t type)
+static inline void recording_plain(struct made_recording *s, uint32_t type)
 {
 	struct record_body body = { .type = type };
 
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
-static inline int story_on_sample(void *context, struct replay *replay,
-				  const struct replay_sample *sample, struct str *err)
+static inline int recording_on_sample(void *context, struct replay *replay, const struct replay_sample *sample,
+				      struct str *err)
 {
-	struct fix_story *s = context;
+	struct made_recording *s = context;
 	uint8_t mode = sample->mode;
 
 	if (++s->n_samples == s->stop_at) {
@@ -196,11 +194,10 @@ static inline int story_on_sample(void *context, struct replay *replay,
 	return 0;
 }
 
-static inline int story_on_other(void *context, struct replay *replay, const struct record *record,
-				 const struct record_body *body, struct thread *thread,
-				 struct str *err)
+static inline int recording_on_other(void *context, struct replay *replay, const struct record *record,
+				     const struct record_body *body, struct thread *thread, struct str *err)
 {
-	struct fix_story *s = context;
+	struct made_recording *s = context;
 
 	(void)body, (void)err;
 	if (s->log_others)
@@ -210,14 +207,14 @@ static inline int story_on_other(void *context, struct replay *replay, const str
 }
 
 /* The whole recording, as a file whose data are s->records. */
-static inline void story_bytes(const struct fix_story *s, bool pipe, struct str *bytes)
+static inline void recording_bytes(const struct made_recording *s, bool pipe, struct str *bytes)
 {
 	struct writer_options options = { .pipe = pipe };
 	struct writer writer;
 	struct str err = STR_INIT;
 	char path[256];
 
-	fix_path(path, sizeof(path), "story");
+	fix_path(path, sizeof(path), "recording");
 	options.path = path;
 	unlink(path);
 	assert_int_equal(writer_open(&writer, &options, &s->events, &s->info, &err), 0);
@@ -230,43 +227,43 @@ static inline void story_bytes(const struct fix_story *s, bool pipe, struct str 
 	str_release(&err);
 }
 
-static inline void story_run_fd(struct fix_story *s, int fd, struct replay_options options)
+static inline void recording_run_fd(struct made_recording *s, int fd, struct replay_options options)
 {
 	const struct replay_handlers handlers = { .context = s,
-						  .sample = story_on_sample,
-						  .other = story_on_other };
+						  .sample = recording_on_sample,
+						  .other = recording_on_other };
 
-	if (reader_open_fd(&s->reader, fd, "story", &s->err))
+	if (reader_open_fd(&s->reader, fd, "recording", &s->err))
 		fail_msg("%s", s->err.s);
 	replay_init(&s->replay, &s->reader.recording, &options);
 	s->rc = replay_run(&s->replay, &s->reader.source, &handlers, &s->err);
 }
 
-static inline void story_run(struct fix_story *s, struct replay_options options)
+static inline void recording_run(struct made_recording *s, struct replay_options options)
 {
 	struct str bytes;
 
-	story_bytes(s, false, &bytes);
-	story_run_fd(s, fix_memory_file(bytes.s, bytes.len), options);
+	recording_bytes(s, false, &bytes);
+	recording_run_fd(s, fix_memory_file(bytes.s, bytes.len), options);
 	str_release(&bytes);
 }
 
 /* Through a pipe, where no record's bytes stay. */
-static inline void story_run_pipe(struct fix_story *s, struct replay_options options)
+static inline void recording_run_pipe(struct made_recording *s, struct replay_options options)
 {
 	struct str bytes;
 	int fds[2];
 
-	story_bytes(s, true, &bytes);
+	recording_bytes(s, true, &bytes);
 	assert_true(bytes.len < 60000);
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write_all(fds[1], bytes.s, bytes.len), 0);
 	close(fds[1]);
-	story_run_fd(s, fds[0], options);
+	recording_run_fd(s, fds[0], options);
 	str_release(&bytes);
 }
 
-static inline void story_release(struct fix_story *s)
+static inline void recording_release(struct made_recording *s)
 {
 	replay_release(&s->replay);
 	reader_close(&s->reader);

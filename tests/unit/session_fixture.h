@@ -1,5 +1,5 @@
 /*
- * A session on a recording made in memory, for test_chain.c, test_filters.c and their like: the stories of
+ * A session on a recording made in memory, for test_chain.c, test_filters.c and their like: the recordings of
  * replay_fixture.h, whose samples go to a function of the test.
  */
 #ifndef SESSION_FIXTURE_H
@@ -16,13 +16,13 @@ struct fix_session {
 	struct str err;
 };
 
-/* A story whose one event has further PERF_SAMPLE_* bits and kinds of branches. */
-static inline void session_story(struct fix_story *s, uint64_t more_bits, uint64_t branches)
+/* A recording whose one event has further PERF_SAMPLE_* bits and kinds of branches. */
+static inline void session_recording(struct made_recording *s, uint64_t more_bits, uint64_t branches)
 {
 	const uint64_t id = 101;
 	struct perf_event_attr attr;
 
-	story_init(s);
+	recording_init(s);
 	attr = s->events.v[0]->attr;
 	attr.sample_type |= more_bits;
 	attr.branch_sample_type = branches;
@@ -31,16 +31,15 @@ static inline void session_story(struct fix_story *s, uint64_t more_bits, uint64
 	events_add(&s->events, &attr, sizeof(attr), &id, 1)->name = xstrdup("cycles");
 }
 
-/* The story is over: its recording is opened. */
-static inline void session_open(struct fix_session *f, struct fix_story *s,
-				const struct session_options *options)
+/* The recording is complete: it is opened. */
+static inline void session_open(struct fix_session *f, struct made_recording *s, const struct session_options *options)
 {
 	struct str bytes;
 
 	memset(f, 0, sizeof(*f));
 	str_init(&f->err);
-	story_bytes(s, false, &bytes);
-	if (reader_open_fd(&f->reader, fix_memory_file(bytes.s, bytes.len), "story", &f->err))
+	recording_bytes(s, false, &bytes);
+	if (reader_open_fd(&f->reader, fix_memory_file(bytes.s, bytes.len), "recording", &f->err))
 		fail_msg("%s", f->err.s);
 	if (session_init(&f->session, &f->reader, options, &f->err))
 		fail_msg("%s", f->err.s);
@@ -58,12 +57,12 @@ static inline void session_replay(struct fix_session *f, session_sample_fn *take
 		fail_msg("%s", f->err.s);
 }
 
-static inline void session_close(struct fix_session *f, struct fix_story *s)
+static inline void session_close(struct fix_session *f, struct made_recording *s)
 {
 	session_release(&f->session);
 	reader_close(&f->reader);
 	str_release(&f->err);
-	story_release(s);
+	recording_release(s);
 }
 
 /* "410000 412345r": user addresses as they were in the file, "r" a return address, "k" kernel. */

@@ -39,10 +39,10 @@ static int take(void *context, struct replay *replay, const struct replay_sample
 	return 0;
 }
 
-static void run(struct fix_story *story, struct fix_session *f, struct chains *chains,
+static void run(struct made_recording *recording, struct fix_session *f, struct chains *chains,
 		const struct session_options *options)
 {
-	session_open(f, story, options);
+	session_open(f, recording, options);
 	memset(chains, 0, sizeof(*chains));
 	for (size_t i = 0; i < ARRAY_SIZE(chains->text); i++)
 		str_init(&chains->text[i]);
@@ -50,18 +50,18 @@ static void run(struct fix_story *story, struct fix_session *f, struct chains *c
 	session_replay(f, take, chains);
 }
 
-static void end(struct fix_story *story, struct fix_session *f, struct chains *chains)
+static void end(struct made_recording *recording, struct fix_session *f, struct chains *chains)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(chains->text); i++)
 		str_release(&chains->text[i]);
-	session_close(f, story);
+	session_close(f, recording);
 }
 
 /* Process 42 has /bin/x at 0x400000. */
-static void program(struct fix_story *story)
+static void program(struct made_recording *recording)
 {
-	story_comm(story, 1, PID, PID, true, "prog");
-	story_map(story, 2, PID, 0x400000, 0x10000, 0, "/bin/x");
+	recording_comm(recording, 1, PID, PID, true, "prog");
+	recording_map(recording, 2, PID, 0x400000, 0x10000, 0, "/bin/x");
 }
 
 static void marks_and_returns(void **state)
@@ -78,23 +78,23 @@ static void marks_and_returns(void **state)
 					       PERF_CONTEXT_USER, 0x400020 };
 	struct session_options options = { .max_stack = 0 };
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	struct chains chains;
 
 	(void)state;
-	story_init(&story);
-	program(&story);
-	story_chain(&story, 10, PID, PID, MISC_KERNEL, both, ARRAY_SIZE(both));
-	story_chain(&story, 11, PID, PID, MISC_USER, plain, ARRAY_SIZE(plain));
-	story_chain(&story, 12, PID, PID, MISC_USER, none_known, ARRAY_SIZE(none_known));
-	story_chain(&story, 13, PID, PID, MISC_USER, plain, 0);
-	run(&story, &f, &chains, &options);
+	recording_init(&recording);
+	program(&recording);
+	recording_chain(&recording, 10, PID, PID, MISC_KERNEL, both, ARRAY_SIZE(both));
+	recording_chain(&recording, 11, PID, PID, MISC_USER, plain, ARRAY_SIZE(plain));
+	recording_chain(&recording, 12, PID, PID, MISC_USER, none_known, ARRAY_SIZE(none_known));
+	recording_chain(&recording, 13, PID, PID, MISC_USER, plain, 0);
+	run(&recording, &f, &chains, &options);
 	assert_string_equal(chains.text[0].s, "ffffffff81000100k ffffffff81000108kr 10 20r 30r");
 	assert_string_equal(chains.text[1].s, "10 20r");
 	assert_string_equal(chains.text[2].s, "10 20");
 	assert_string_equal(chains.text[3].s, "");
 	assert_int_equal(chains.stacks[3], 0);
-	end(&story, &f, &chains);
+	end(&recording, &f, &chains);
 }
 
 static void innermost_are_kept(void **state)
@@ -104,16 +104,16 @@ static void innermost_are_kept(void **state)
 	};
 	struct session_options options = { .max_stack = 3 };
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	struct chains chains;
 
 	(void)state;
-	story_init(&story);
-	program(&story);
-	story_chain(&story, 10, PID, PID, MISC_KERNEL, ips, ARRAY_SIZE(ips));
-	run(&story, &f, &chains, &options);
+	recording_init(&recording);
+	program(&recording);
+	recording_chain(&recording, 10, PID, PID, MISC_KERNEL, ips, ARRAY_SIZE(ips));
+	run(&recording, &f, &chains, &options);
 	assert_string_equal(chains.text[0].s, "ffffffff81000100k 10 20r");
-	end(&story, &f, &chains);
+	end(&recording, &f, &chains);
 	options.max_stack = UINT32_MAX;
 	assert_int_equal(session_init(&f.session, &f.reader, &options, &f.err), -EINVAL);
 	assert_non_null(strstr(f.err.s, "--max-stack"));
@@ -127,28 +127,27 @@ static void maps_decide(void **state)
 	static const uint64_t ips[] = { PERF_CONTEXT_USER, 0x400010, 0x400020 };
 	struct session_options options = { .max_stack = 0 };
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	struct chains chains;
 
 	(void)state;
-	story_init(&story);
-	program(&story);
-	story_map(&story, 3, OTHER_PID, 0x400000, 0x10000, 0x1000, "/bin/x");
-	story_chain(&story, 10, PID, PID, MISC_USER, ips, 3);
-	story_chain(&story, 11, OTHER_PID, OTHER_PID, MISC_USER, ips, 3);
-	story_chain(&story, 12, PID, PID, MISC_USER, ips, 3);
-	story_map(&story, 20, PID, 0x400000, 0x1000, 0x5000, "/bin/x");
-	story_chain(&story, 21, PID, PID, MISC_USER, ips, 3);
-	story_kernel_map(&story, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
-			 "[kernel.kallsyms]_text");
-	story_chain(&story, 31, PID, PID, MISC_USER, ips, 3);
-	run(&story, &f, &chains, &options);
+	recording_init(&recording);
+	program(&recording);
+	recording_map(&recording, 3, OTHER_PID, 0x400000, 0x10000, 0x1000, "/bin/x");
+	recording_chain(&recording, 10, PID, PID, MISC_USER, ips, 3);
+	recording_chain(&recording, 11, OTHER_PID, OTHER_PID, MISC_USER, ips, 3);
+	recording_chain(&recording, 12, PID, PID, MISC_USER, ips, 3);
+	recording_map(&recording, 20, PID, 0x400000, 0x1000, 0x5000, "/bin/x");
+	recording_chain(&recording, 21, PID, PID, MISC_USER, ips, 3);
+	recording_kernel_map(&recording, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
+	recording_chain(&recording, 31, PID, PID, MISC_USER, ips, 3);
+	run(&recording, &f, &chains, &options);
 	assert_string_equal(chains.text[0].s, "10 20r");
 	assert_string_equal(chains.text[1].s, "1010 1020r");
 	assert_int_equal(chains.stacks[2], chains.stacks[0]);
 	assert_string_equal(chains.text[3].s, "5010 5020r");
 	assert_int_equal(chains.stacks[4], chains.stacks[3]);
-	end(&story, &f, &chains);
+	end(&recording, &f, &chains);
 }
 
 static int take_moving(void *context, struct replay *replay, const struct replay_sample *sample,
@@ -169,18 +168,18 @@ static void maps_that_move(void **state)
 	enum { MOVES = 8000 };
 	struct session_options options = { .max_stack = 0 };
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 
 	(void)state;
-	story_init(&story);
+	recording_init(&recording);
 	for (uint64_t i = 1; i <= MOVES; i++) {
-		story_map(&story, i, PID, 0x400000, 0x1000, i * 0x1000, "/bin/x");
-		story_sample(&story, i, PID, PID, 0x400010);
+		recording_map(&recording, i, PID, 0x400000, 0x1000, i * 0x1000, "/bin/x");
+		recording_sample(&recording, i, PID, PID, 0x400010);
 	}
-	session_open(&f, &story, &options);
+	session_open(&f, &recording, &options);
 	session_replay(&f, take_moving, &f.session);
 	assert_int_equal(f.session.places->n, MOVES);
-	session_close(&f, &story);
+	session_close(&f, &recording);
 }
 
 /* More distinct chains than are remembered at a time, in an order that brings all of them again. */
@@ -189,26 +188,26 @@ static void more_than_are_remembered(void **state)
 	enum { DISTINCT = 9000, ROUNDS = 2, DEPTH = 64 };
 	struct session_options options = { .max_stack = 0 };
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	struct chains chains;
 	uint64_t time_ns = 10;
 
 	(void)state;
-	story_init(&story);
-	program(&story);
+	recording_init(&recording);
+	program(&recording);
 	for (unsigned round = 0; round < ROUNDS; round++)
 		for (unsigned i = 0; i < DISTINCT; i++) {
 			uint64_t ips[DEPTH] = { PERF_CONTEXT_USER, 0x400000 + i };
 
 			for (unsigned d = 2; d < DEPTH; d++)
 				ips[d] = 0x408000 + d;
-			story_chain(&story, time_ns++, PID, PID, MISC_USER, ips, DEPTH);
+			recording_chain(&recording, time_ns++, PID, PID, MISC_USER, ips, DEPTH);
 		}
-	run(&story, &f, &chains, &options);
+	run(&recording, &f, &chains, &options);
 	assert_int_equal(chains.n, DISTINCT * ROUNDS);
 	/* The root, what all chains share, and one node for each. */
 	assert_int_equal(f.session.stacks->n, 1 + (DEPTH - 2) + DISTINCT);
-	end(&story, &f, &chains);
+	end(&recording, &f, &chains);
 }
 
 static void calls_in_the_branch_stack(void **state)
@@ -220,24 +219,24 @@ static void calls_in_the_branch_stack(void **state)
 	struct session_options options = { .max_stack = 0 };
 	struct record_body body = fix_sample(101, 10);
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	struct chains chains;
 
 	(void)state;
-	session_story(&story, PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_BRANCH_CALL_STACK);
-	program(&story);
+	session_recording(&recording, PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_BRANCH_CALL_STACK);
+	program(&recording);
 	body.sample.ips = ips;
 	body.sample.n_ips = ARRAY_SIZE(ips);
 	body.sample.branches = branches;
 	body.sample.n_branches = 2;
-	story_add(&story, &body);
+	recording_add(&recording, &body);
 	body.sample.n_branches = 0;
 	body.sample.time_ns = 11;
-	story_add(&story, &body);
-	run(&story, &f, &chains, &options);
+	recording_add(&recording, &body);
+	run(&recording, &f, &chains, &options);
 	assert_string_equal(chains.text[0].s, "ffffffff81000100k 2000 1000 3000");
 	assert_string_equal(chains.text[1].s, "ffffffff81000100k 10 20r");
-	end(&story, &f, &chains);
+	end(&recording, &f, &chains);
 }
 
 static int take_places(void *context, struct replay *replay, const struct replay_sample *sample,
@@ -264,18 +263,18 @@ static void other_addresses(void **state)
 	struct session_options options = { .max_stack = 0 };
 	struct record_body body = fix_sample(101, 10);
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 
 	(void)state;
-	session_story(&story, PERF_SAMPLE_ADDR, 0);
-	program(&story);
+	session_recording(&recording, PERF_SAMPLE_ADDR, 0);
+	program(&recording);
 	body.misc = MISC_KERNEL;
 	body.sample.ip = KERNEL_IP;
 	body.sample.addr = 0x400030;
-	story_add(&story, &body);
-	session_open(&f, &story, &options);
+	recording_add(&recording, &body);
+	session_open(&f, &recording, &options);
 	session_replay(&f, take_places, &f.session);
-	session_close(&f, &story);
+	session_close(&f, &recording);
 }
 
 struct shares {
@@ -308,33 +307,33 @@ static void shares_of_a_group(void **state)
 					      { 7, 101, 91, 999 } };
 	struct session_options options = { .max_stack = 0 };
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	struct shares shares = { &f.session, STR_INIT };
 	struct perf_event_attr attr;
 	const uint64_t ids[] = { 101, 102 };
 
 	(void)state;
-	story_init(&story);
-	attr = story.events.v[0]->attr;
+	recording_init(&recording);
+	attr = recording.events.v[0]->attr;
 	attr.sample_type |= PERF_SAMPLE_READ;
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-	events_release(&story.events);
-	events_init(&story.events);
+	events_release(&recording.events);
+	events_init(&recording.events);
 	for (size_t i = 0; i < 2; i++)
-		events_add(&story.events, &attr, sizeof(attr), &ids[i], 1)->name = xstrdup("e");
+		events_add(&recording.events, &attr, sizeof(attr), &ids[i], 1)->name = xstrdup("e");
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 		struct record_body body = fix_sample(101, 10 + i);
 
 		body.sample.read.format = attr.read_format;
 		body.sample.read.n = 2;
 		body.sample.read.words = values[i];
-		story_add(&story, &body);
+		recording_add(&recording, &body);
 	}
-	session_open(&f, &story, &options);
+	session_open(&f, &recording, &options);
 	session_replay(&f, take_shares, &shares);
 	assert_string_equal(shares.text.s, "0:1000 1:50 | 0:500 | 1:40 | | 0:7 | ");
 	str_release(&shares.text);
-	session_close(&f, &story);
+	session_close(&f, &recording);
 }
 
 /* What a sample gives the unwinder: no more stack than was filled, and no more than there is. */

@@ -84,25 +84,25 @@ static int take(void *context, struct replay *replay, const struct replay_sample
 }
 
 /* An event whose samples have a chain and x30. */
-static void link_story(struct fix_story *story, const char *arch, const char *path)
+static void link_recording(struct made_recording *recording, const char *arch, const char *path)
 {
 	struct perf_event_attr attr;
 	const uint64_t id = 101;
 
-	story_init(story);
-	attr = story->events.v[0]->attr;
+	recording_init(recording);
+	attr = recording->events.v[0]->attr;
 	attr.sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER;
 	attr.sample_regs_user = 1ULL << LR;
-	events_release(&story->events);
-	events_init(&story->events);
-	events_add(&story->events, &attr, sizeof(attr), &id, 1)->name = xstrdup("cycles");
-	story->info.arch = xstrdup(arch);
-	info_set(&story->info, FEATURE_ARCH);
-	story_comm(story, 1, PID, PID, true, "prog");
-	story_map(story, 2, PID, LOADED, 0x1000, 0, path);
+	events_release(&recording->events);
+	events_init(&recording->events);
+	events_add(&recording->events, &attr, sizeof(attr), &id, 1)->name = xstrdup("cycles");
+	recording->info.arch = xstrdup(arch);
+	info_set(&recording->info, FEATURE_ARCH);
+	recording_comm(recording, 1, PID, PID, true, "prog");
+	recording_map(recording, 2, PID, LOADED, 0x1000, 0, path);
 }
 
-static void add_row(struct fix_story *story, const struct row *row, uint64_t time_ns)
+static void add_row(struct made_recording *recording, const struct row *row, uint64_t time_ns)
 {
 	struct record_body body = fix_sample(101, time_ns);
 
@@ -116,7 +116,7 @@ static void add_row(struct fix_story *story, const struct row *row, uint64_t tim
 		body.sample.user_regs.v = &row->link;
 		body.sample.user_regs.n = 1;
 	}
-	story_add(story, &body);
+	recording_add(recording, &body);
 }
 
 static void run(struct rows *rows, const struct machine *machine,
@@ -124,23 +124,23 @@ static void run(struct rows *rows, const struct machine *machine,
 {
 	uint8_t file[FILE_BYTES];
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	struct made made;
 
 	made_init(&made);
 	make_file(machine, file);
 	made_write(&made, file, sizeof(file));
-	link_story(&story, rows->arch, made.path);
+	link_recording(&recording, rows->arch, made.path);
 	/* All of them twice: what is remembered of an address holds for each. */
 	for (size_t i = 0; i < 2 * rows->n; i++)
-		add_row(&story, &rows->v[i % rows->n], 10 + i);
-	session_open(&f, &story, options);
+		add_row(&recording, &rows->v[i % rows->n], 10 + i);
+	session_open(&f, &recording, options);
 	rows->session = &f.session;
 	session_replay(&f, take, rows);
 	assert_int_equal(rows->done, 2 * rows->n);
 	/* Not stacks that were unwound: there is nothing to say of them. */
 	assert_int_equal(f.session.unwind.counts.samples, 0);
-	session_close(&f, &story);
+	session_close(&f, &recording);
 	made_release(&made);
 }
 

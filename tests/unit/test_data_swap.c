@@ -183,7 +183,7 @@ static void turn_file(struct str *bytes)
 	turn_all(s, "8888888888888");
 }
 
-static void test_same_story(void **state)
+static void test_same_records(void **state)
 {
 	struct fix_result native, foreign;
 	struct str bytes;
@@ -234,7 +234,7 @@ static void test_header_and_attr(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_story),
+		cmocka_unit_test(test_same_records),
 		cmocka_unit_test(test_header_and_attr),
 	};
 

@@ -118,17 +118,16 @@ static int take(void *context, struct replay *replay, const struct replay_sample
 }
 
 /* Samples at 1 s to 6 s: "one" (42/42), "two" (42/43) and "two" (77/77) on CPU 1. */
-static void make_story(struct fix_story *story)
+static void make_recording(struct made_recording *recording)
 {
-	story_init(story);
-	story_comm(story, 1, PID, PID, true, "one");
-	story_comm(story, 1, PID, 43, false, "two");
-	story_comm(story, 1, OTHER_PID, OTHER_PID, true, "two");
+	recording_init(recording);
+	recording_comm(recording, 1, PID, PID, true, "one");
+	recording_comm(recording, 1, PID, 43, false, "two");
+	recording_comm(recording, 1, OTHER_PID, OTHER_PID, true, "two");
 	for (unsigned i = 1; i <= 6; i++) {
 		static const int pids[] = { PID, PID, OTHER_PID }, tids[] = { PID, 43, OTHER_PID };
 
-		story_sample(story, i * 1000000000ULL, pids[(i - 1) % 3], tids[(i - 1) % 3],
-			     0x400000);
+		recording_sample(recording, i * 1000000000ULL, pids[(i - 1) % 3], tids[(i - 1) % 3], 0x400000);
 	}
 }
 
@@ -138,11 +137,11 @@ static void expect_taken(const struct filter_options *options, const char *expec
 	struct session_options session_options = { .max_stack = 0 };
 	struct filters *filters;
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	struct taken taken = { .text = STR_INIT };
 
-	make_story(&story);
-	session_open(&f, &story, &session_options);
+	make_recording(&recording);
+	session_open(&f, &recording, &session_options);
 	if (filters_new(&filters, options, &f.session, &f.err))
 		fail_msg("%s", f.err.s);
 	taken.filters = filters;
@@ -151,7 +150,7 @@ static void expect_taken(const struct filter_options *options, const char *expec
 	assert_int_equal(taken.dropped, dropped);
 	str_release(&taken.text);
 	filters_free(filters);
-	session_close(&f, &story);
+	session_close(&f, &recording);
 }
 
 static void samples(void **state)
@@ -176,17 +175,17 @@ static int try_options(const struct filter_options *options, uint64_t sample_typ
 	struct session_options session_options = { .max_stack = 0 };
 	struct filters *filters;
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	int code;
 
-	make_story(&story);
-	session_open(&f, &story, &session_options);
+	make_recording(&recording);
+	session_open(&f, &recording, &session_options);
 	f.reader.events.v[0]->attr.sample_type = sample_type;
 	str_reset(err);
 	code = filters_new(&filters, options, &f.session, err);
 	assert_int_equal(filters == NULL, code != 0);
 	filters_free(filters);
-	session_close(&f, &story);
+	session_close(&f, &recording);
 	return code;
 }
 
@@ -256,17 +255,17 @@ static bool takes(const struct filter_options *options, const struct dso *dso, c
 	struct session_options session_options = { .max_stack = 0 };
 	struct filters *filters;
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	bool taken;
 
-	make_story(&story);
-	session_open(&f, &story, &session_options);
+	make_recording(&recording);
+	session_open(&f, &recording, &session_options);
 	assert_int_equal(filters_new(&filters, options, &f.session, &f.err), 0);
 	taken = filters_take_place(filters, &row, name ? &symbol : NULL);
 	assert_int_equal(filters_take_place(filters, &row, name ? &symbol : NULL), taken);
 	assert_true(filters_any(filters));
 	filters_free(filters);
-	session_close(&f, &story);
+	session_close(&f, &recording);
 	return taken;
 }
 
@@ -294,7 +293,7 @@ static void places(void **state)
 
 static void bounds_from_a_pass(void **state)
 {
-	struct fix_story story;
+	struct made_recording recording;
 	struct reader reader;
 	struct str bytes, err = STR_INIT;
 	uint64_t first_ns = 0, last_ns = 0;
@@ -302,8 +301,8 @@ static void bounds_from_a_pass(void **state)
 	int fd;
 
 	(void)state;
-	make_story(&story);
-	story_bytes(&story, false, &bytes);
+	make_recording(&recording);
+	recording_bytes(&recording, false, &bytes);
 	fix_path(path, sizeof(path), "bounds");
 	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 	assert_int_equal(write_all(fd, bytes.s, bytes.len), 0);
@@ -324,7 +323,7 @@ static void bounds_from_a_pass(void **state)
 	unlink(path);
 	str_release(&bytes);
 	str_release(&err);
-	story_release(&story);
+	recording_release(&recording);
 }
 
 static void no_bounds_in_a_pipe(void **state)

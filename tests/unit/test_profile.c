@@ -24,7 +24,7 @@ static int choose(void *context, struct profile *profile, struct profile_shape *
 	return 0;
 }
 
-static void collect(struct targets *t, struct fix_story *story, uint64_t facts,
+static void collect(struct targets *t, struct made_recording *recording, uint64_t facts,
 		    const struct filter_options *filters)
 {
 	const struct profile_options options = {
@@ -38,48 +38,47 @@ static void collect(struct targets *t, struct fix_story *story, uint64_t facts,
 
 	t->shape.facts = facts;
 	str_init(&t->err);
-	story_bytes(story, false, &bytes);
-	if (reader_open_fd(&t->reader, fix_memory_file(bytes.s, bytes.len), "story", &t->err) ||
-	    profile_new(&t->profile, &options, &t->reader, &t->err) ||
-	    profile_read(t->profile, NULL, NULL, &t->err))
+	recording_bytes(recording, false, &bytes);
+	if (reader_open_fd(&t->reader, fix_memory_file(bytes.s, bytes.len), "recording", &t->err) ||
+	    profile_new(&t->profile, &options, &t->reader, &t->err) || profile_read(t->profile, NULL, NULL, &t->err))
 		fail_msg("%s", t->err.s);
 	str_release(&bytes);
 }
 
-static void release(struct targets *t, struct fix_story *story)
+static void release(struct targets *t, struct made_recording *recording)
 {
 	profile_free(t->profile);
 	reader_close(&t->reader);
 	str_release(&t->err);
-	story_release(story);
+	recording_release(recording);
 }
 
 /* Four samples of the first event, two in the kernel, each with period 1000; one of the second. */
-static void make_story(struct fix_story *story)
+static void make_recording(struct made_recording *recording)
 {
 	struct record_body other = fix_sample(201, 50);
 
-	story_init(story);
-	story->info.hostname = xstrdup("host");
-	info_set(&story->info, FEATURE_HOSTNAME);
-	story_comm(story, 1, PID, PID, true, "one");
-	story_comm(story, 1, OTHER_PID, OTHER_PID, true, "two");
-	story_sample(story, 10, PID, PID, 0x400000);
-	story_sample(story, 11, PID, PID, 0xffffffff81000000);
-	story_sample(story, 12, OTHER_PID, OTHER_PID, 0x400000);
-	story_sample(story, 13, OTHER_PID, OTHER_PID, 0xffffffff81000000);
-	story_add(story, &other);
+	recording_init(recording);
+	recording->info.hostname = xstrdup("host");
+	info_set(&recording->info, FEATURE_HOSTNAME);
+	recording_comm(recording, 1, PID, PID, true, "one");
+	recording_comm(recording, 1, OTHER_PID, OTHER_PID, true, "two");
+	recording_sample(recording, 10, PID, PID, 0x400000);
+	recording_sample(recording, 11, PID, PID, 0xffffffff81000000);
+	recording_sample(recording, 12, OTHER_PID, OTHER_PID, 0x400000);
+	recording_sample(recording, 13, OTHER_PID, OTHER_PID, 0xffffffff81000000);
+	recording_add(recording, &other);
 }
 
 static void each_event_has_its_cells(void **state)
 {
 	static struct targets t;
-	struct fix_story story;
+	struct made_recording recording;
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	make_story(&story);
-	collect(&t, &story, 1ULL << FACT_COMM | 1ULL << FACT_MISC, &(struct filter_options){ 0 });
+	make_recording(&recording);
+	collect(&t, &recording, 1ULL << FACT_COMM | 1ULL << FACT_MISC, &(struct filter_options){ 0 });
 	assert_int_equal(t.profile->events[0]->cells.n, 4);
 	assert_int_equal(t.profile->events[0]->totals.n_samples, 4);
 	assert_int_equal(t.profile->events[0]->totals.period, 4000);
@@ -87,31 +86,30 @@ static void each_event_has_its_cells(void **state)
 	assert_int_equal(t.profile->events[0]->totals.period_us, 2000);
 	assert_int_equal(t.profile->events[1]->cells.n, 1);
 	assert_int_equal(t.profile->events[1]->totals.n_samples, 1);
-	release(&t, &story);
+	release(&t, &recording);
 }
 
 /* A comm that is left out counts in the totals, a time that is left out does not. */
 static void filters_and_totals(void **state)
 {
 	static struct targets t;
-	struct fix_story story;
+	struct made_recording recording;
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	make_story(&story);
-	collect(&t, &story, 1ULL << FACT_COMM, &(struct filter_options){ .comms = "one" });
+	make_recording(&recording);
+	collect(&t, &recording, 1ULL << FACT_COMM, &(struct filter_options){ .comms = "one" });
 	assert_int_equal(t.profile->events[0]->cells.n, 1);
 	assert_int_equal(t.profile->events[0]->cells.values[0].n_samples, 2);
 	assert_int_equal(t.profile->events[0]->totals.n_samples, 4);
-	release(&t, &story);
+	release(&t, &recording);
 
 	memset(&t, 0, sizeof(t));
-	make_story(&story);
-	collect(&t, &story, 1ULL << FACT_COMM,
-		&(struct filter_options){ .time = "0.000000011,0.000000012" });
+	make_recording(&recording);
+	collect(&t, &recording, 1ULL << FACT_COMM, &(struct filter_options){ .time = "0.000000011,0.000000012" });
 	assert_int_equal(t.profile->events[0]->cells.n, 2);
 	assert_int_equal(t.profile->events[0]->totals.n_samples, 2);
-	release(&t, &story);
+	release(&t, &recording);
 }
 
 static void sample_facts(void **state)
@@ -121,28 +119,28 @@ static void sample_facts(void **state)
 					  FACT_P_STAGE_CYC, FACT_DATA_ADDR, FACT_CGROUP };
 	static const uint64_t expected[] = { PID, 43, 1, 50, 0x01020304, 0x0506, 0x0708, 0xabc, 0 };
 	static struct targets t;
-	struct fix_story story;
+	struct made_recording recording;
 	struct record_body body = fix_sample(101, 50009);
 	uint64_t facts = 0;
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	session_story(&story, DATA_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_ADDR, 0);
+	session_recording(&recording, DATA_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_ADDR, 0);
 	body.sample.tid = 43;
 	body.sample.addr = 0xabc;
 	body.sample.weight = 0x0708050601020304;
-	story_add(&story, &body);
+	recording_add(&recording, &body);
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 		facts |= 1ULL << kept[i];
 	t.quantum_ns = 1000;
-	collect(&t, &story, facts, &(struct filter_options){ 0 });
+	collect(&t, &recording, facts, &(struct filter_options){ 0 });
 	assert_int_equal(t.profile->events[0]->cells.n, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
 		unsigned shift = kept[i] == FACT_PID || kept[i] == FACT_TID ? 32 : 0;
 
 		assert_int_equal(cell_fact(&t.profile->events[0]->cells, 0, kept[i]) >> shift, expected[i]);
 	}
-	release(&t, &story);
+	release(&t, &recording);
 }
 
 static void branches(void **state)
@@ -153,20 +151,18 @@ static void branches(void **state)
 		{ 0x401000, 0x403000, 2 | 7 << 4 },
 	};
 	static struct targets t;
-	struct fix_story story;
+	struct made_recording recording;
 	struct record_body body = fix_sample(101, 10);
 	const struct cells *cells;
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	session_story(&story, PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_BRANCH_ANY);
+	session_recording(&recording, PERF_SAMPLE_BRANCH_STACK, PERF_SAMPLE_BRANCH_ANY);
 	body.sample.branches = stack;
 	body.sample.n_branches = ARRAY_SIZE(stack);
-	story_add(&story, &body);
+	recording_add(&recording, &body);
 	t.shape.branches = true;
-	collect(&t, &story,
-		1ULL << FACT_FROM | 1ULL << FACT_TO | 1ULL << FACT_PLACE |
-			1ULL << FACT_BRANCH_FLAGS,
+	collect(&t, &recording, 1ULL << FACT_FROM | 1ULL << FACT_TO | 1ULL << FACT_PLACE | 1ULL << FACT_BRANCH_FLAGS,
 		&(struct filter_options){ 0 });
 	cells = &t.profile->events[0]->cells;
 	assert_int_equal(cells->n, 2);
@@ -177,28 +173,28 @@ static void branches(void **state)
 	assert_int_equal(cell_fact(cells, 0, FACT_FROM), cell_fact(cells, 1, FACT_FROM));
 	assert_int_equal(cell_fact(cells, 1, FACT_BRANCH_FLAGS), 2);
 	assert_int_equal(t.profile->events[0]->totals.n_samples, 3);
-	release(&t, &story);
+	release(&t, &recording);
 }
 
 /* In mem mode a sample is worth its latency, at least 1. */
 static void memory_mode(void **state)
 {
 	static struct targets t;
-	struct fix_story story;
+	struct made_recording recording;
 	struct record_body body = fix_sample(101, 10);
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	session_story(&story, PERF_SAMPLE_WEIGHT, 0);
+	session_recording(&recording, PERF_SAMPLE_WEIGHT, 0);
 	body.sample.weight = 30;
-	story_add(&story, &body);
+	recording_add(&recording, &body);
 	body.sample.weight = 0;
-	story_add(&story, &body);
+	recording_add(&recording, &body);
 	t.shape.weights = true;
-	collect(&t, &story, 0, &(struct filter_options){ 0 });
+	collect(&t, &recording, 0, &(struct filter_options){ 0 });
 	assert_int_equal(t.profile->events[0]->totals.n_samples, 2);
 	assert_int_equal(t.profile->events[0]->totals.period, 31);
-	release(&t, &story);
+	release(&t, &recording);
 }
 
 /* Many that are sampled once each, and one that goes on: when all are halved, only this one is left. */
@@ -206,23 +202,23 @@ static void what_decays_goes(void **state)
 {
 	enum { TASKS = 500, OFTEN = 9 };
 	static struct targets t;
-	struct fix_story story;
+	struct made_recording recording;
 	const struct profile_event *event;
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	story_init(&story);
+	recording_init(&recording);
 	for (int i = 0; i < TASKS; i++) {
 		const uint64_t ips[] = { 0x400000 + (uint64_t)i, 0x500000 };
 
-		story_chain(&story, 10 + (uint64_t)i, 1000 + i, 1000 + i, MISC_USER, ips, ARRAY_SIZE(ips));
+		recording_chain(&recording, 10 + (uint64_t)i, 1000 + i, 1000 + i, MISC_USER, ips, ARRAY_SIZE(ips));
 	}
 	for (int i = 0; i < OFTEN; i++) {
 		const uint64_t ips[] = { 0x600000, 0x500000 };
 
-		story_chain(&story, 1000 + (uint64_t)i, PID, PID, MISC_USER, ips, ARRAY_SIZE(ips));
+		recording_chain(&recording, 1000 + (uint64_t)i, PID, PID, MISC_USER, ips, ARRAY_SIZE(ips));
 	}
-	collect(&t, &story, PROFILE_WHOLE & ~(1ULL << FACT_BUCKET), &(struct filter_options){ 0 });
+	collect(&t, &recording, PROFILE_WHOLE & ~(1ULL << FACT_BUCKET), &(struct filter_options){ 0 });
 	event = t.profile->events[0];
 	assert_int_equal(event->cells.n, TASKS + 1);
 	assert_true(t.profile->session.places->n > TASKS);
@@ -237,7 +233,7 @@ static void what_decays_goes(void **state)
 	profile_compact(t.profile, 10);
 	assert_int_equal(event->cells.n, 0);
 	assert_int_equal(t.profile->session.places->n, 0);
-	release(&t, &story);
+	release(&t, &recording);
 }
 
 /* Each task's cell has its own name and place, and all stacks begin in one place. Returns how many cells there are. */
@@ -262,23 +258,23 @@ static size_t check_storm(const struct profile *profile)
 }
 
 /* Each of them is sampled four times, so that its cell outlives its thread, and is gone when it was halved thrice. */
-static void make_storm(struct fix_story *story, int tasks, struct str *bytes)
+static void make_storm(struct made_recording *recording, int tasks, struct str *bytes)
 {
-	story_init(story);
+	recording_init(recording);
 	for (int i = 0; i < tasks; i++) {
 		const uint64_t ips[] = { 0x600000 + 16 * (uint64_t)i, 0x500000 }, time_ns = 10 + 10 * (uint64_t)i;
 		char name[24];
 
 		snprintf(name, sizeof(name), "worker-%d", i);
-		story_fork(story, time_ns, 1000 + i, 1000 + i, PID, PID);
-		story_comm(story, time_ns, 1000 + i, 1000 + i, false, name);
+		recording_fork(recording, time_ns, 1000 + i, 1000 + i, PID, PID);
+		recording_comm(recording, time_ns, 1000 + i, 1000 + i, false, name);
 		for (uint64_t n = 1; n <= 4; n++)
-			story_chain(story, time_ns + n, 1000 + i, 1000 + i, MISC_USER, ips, ARRAY_SIZE(ips));
-		story_exit(story, time_ns + 5, 1000 + i, 1000 + i);
+			recording_chain(recording, time_ns + n, 1000 + i, 1000 + i, MISC_USER, ips, ARRAY_SIZE(ips));
+		recording_exit(recording, time_ns + 5, 1000 + i, 1000 + i);
 		if (i % 100 == 0)
-			story_plain(story, RECORD_FINISHED_ROUND);
+			recording_plain(recording, RECORD_FINISHED_ROUND);
 	}
-	story_bytes(story, false, bytes);
+	recording_bytes(recording, false, bytes);
 }
 
 static void at_least(size_t *most, size_t n)
@@ -293,7 +289,7 @@ static void a_storm_stays_flat(void **state)
 	enum { TASKS = 20000, STEPS_EACH = 8 };
 	const struct profile_options options = { .time_quantum_ns = 0 };
 	static struct targets t;
-	struct fix_story story;
+	struct made_recording recording;
 	struct str bytes;
 	size_t most_cells = 0, most_places = 0, most_stacks = 0, steps = 0;
 	int rc;
@@ -301,7 +297,7 @@ static void a_storm_stays_flat(void **state)
 	(void)state;
 	memset(&t, 0, sizeof(t));
 	str_init(&t.err);
-	make_storm(&story, TASKS, &bytes);
+	make_storm(&recording, TASKS, &bytes);
 	assert_int_equal(reader_open_fd(&t.reader, fix_memory_file(bytes.s, bytes.len), "storm", &t.err), 0);
 	assert_int_equal(profile_new(&t.profile, &options, &t.reader, &t.err), 0);
 	while ((rc = profile_feed(t.profile, &t.reader.source, 0, &t.err)) > 0) {
@@ -322,7 +318,7 @@ static void a_storm_stays_flat(void **state)
 	assert_true(most_stacks > 0 && most_stacks < TASKS / 5);
 	assert_true(t.profile->session.replay.n_threads < TASKS / 10);
 	assert_true(session_n_comms(&t.profile->session) < TASKS / 5);
-	release(&t, &story);
+	release(&t, &recording);
 	str_release(&bytes);
 }
 
@@ -330,16 +326,16 @@ static void a_storm_stays_flat(void **state)
 static void buckets_widen(void **state)
 {
 	static struct targets t;
-	struct fix_story story;
+	struct made_recording recording;
 	const struct cells *cells;
 	uint64_t samples = 0;
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	story_init(&story);
+	recording_init(&recording);
 	for (uint64_t i = 0; i < 20000; i++)
-		story_sample(&story, 1 + (i << 20), PID, PID, 0x400000);
-	collect(&t, &story, 1ULL << FACT_BUCKET, &(struct filter_options){ 0 });
+		recording_sample(&recording, 1 + (i << 20), PID, PID, 0x400000);
+	collect(&t, &recording, 1ULL << FACT_BUCKET, &(struct filter_options){ 0 });
 	cells = &t.profile->events[0]->cells;
 	assert_int_equal(t.profile->bucket_ns, 8 << 20);
 	assert_int_equal(cells->n, 20000 / 8);
@@ -348,14 +344,14 @@ static void buckets_widen(void **state)
 		samples += cells->values[i].n_samples;
 	}
 	assert_int_equal(samples, 20000);
-	release(&t, &story);
+	release(&t, &recording);
 }
 
 /* The list of the kernel's names begins to be read at the first sample in the kernel itself, not in a module. */
 static void the_kernel_is_expected(void **state)
 {
 	static struct targets t;
-	struct fix_story story;
+	struct made_recording recording;
 
 	(void)state;
 	for (int in_kernel = 0; in_kernel < 2; in_kernel++) {
@@ -363,16 +359,16 @@ static void the_kernel_is_expected(void **state)
 		t.session.sym.procfs = "/none";
 		t.session.sym.sysfs = "/none";
 		t.session.sym.ignore_vmlinux = true;
-		story_init(&story);
-		story_kernel_map(&story, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
-				 "[kernel.kallsyms]_text");
-		story_kernel_map(&story, 0xffffffffc0000000, 0x10000, 0, "[ext4]");
-		story_sample(&story, 10, PID, PID, 0xffffffffc0001000);
+		recording_init(&recording);
+		recording_kernel_map(&recording, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
+				     "[kernel.kallsyms]_text");
+		recording_kernel_map(&recording, 0xffffffffc0000000, 0x10000, 0, "[ext4]");
+		recording_sample(&recording, 10, PID, PID, 0xffffffffc0001000);
 		if (in_kernel)
-			story_sample(&story, 11, PID, PID, 0xffffffff81001000);
-		collect(&t, &story, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
+			recording_sample(&recording, 11, PID, PID, 0xffffffff81001000);
+		collect(&t, &recording, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
 		assert_int_equal(!!t.profile->session.symbols->kernel_ahead, in_kernel);
-		release(&t, &story);
+		release(&t, &recording);
 	}
 }
 
@@ -389,30 +385,30 @@ static const struct note *find_note(const struct session *session, const char *b
 static void nothing_to_say(void **state)
 {
 	static struct targets t;
-	struct fix_story story;
+	struct made_recording recording;
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	make_story(&story);
-	story_kernel_map(&story, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
-	collect(&t, &story, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
+	make_recording(&recording);
+	recording_kernel_map(&recording, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
+	collect(&t, &recording, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
 	session_add_notes(&t.profile->session);
 	for (size_t i = 0; i < t.profile->session.notes.n; i++)
 		fail_msg("%s", t.profile->session.notes.v[i].text);
-	release(&t, &story);
+	release(&t, &recording);
 }
 
 static void losses_are_numbers(void **state)
 {
 	static struct targets t;
 	struct session *session;
-	struct fix_story story;
+	struct made_recording recording;
 	const struct note *note;
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	make_story(&story);
-	collect(&t, &story, 0, &(struct filter_options){ 0 });
+	make_recording(&recording);
+	collect(&t, &recording, 0, &(struct filter_options){ 0 });
 	session = &t.profile->session;
 	session->replay.counts.samples = 300;
 	session->replay.counts.lost_samples = 100;
@@ -430,7 +426,7 @@ static void losses_are_numbers(void **state)
 	assert_non_null(note);
 	assert_non_null(strstr(note->remedy, "--call-graph dwarf"));
 	assert_int_equal(session->notes.n, 3);
-	release(&t, &story);
+	release(&t, &recording);
 }
 
 /* Eight files that are not there, with 1 to 8 samples: five are listed, most first. */
@@ -438,20 +434,20 @@ static void files_without_symbols(void **state)
 {
 	static struct targets t;
 	struct session *session;
-	struct fix_story story;
+	struct made_recording recording;
 	const struct note *note;
 	char path[64];
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	story_init(&story);
+	recording_init(&recording);
 	for (unsigned i = 1; i <= 8; i++) {
 		snprintf(path, sizeof(path), "/nonexistent/lib%u\033.so", i);
-		story_map(&story, 1, PID, i * 0x100000ULL, 0x1000, 0, path);
+		recording_map(&recording, 1, PID, i * 0x100000ULL, 0x1000, 0, path);
 		for (unsigned k = 0; k < i; k++)
-			story_sample(&story, 10 + i, PID, PID, i * 0x100000ULL + k);
+			recording_sample(&recording, 10 + i, PID, PID, i * 0x100000ULL + k);
 	}
-	collect(&t, &story, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
+	collect(&t, &recording, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
 	session = &t.profile->session;
 	for (uint32_t i = 0; i < session->places->n; i++)
 		assert_null(place_symbol(session, i));
@@ -467,7 +463,7 @@ static void files_without_symbols(void **state)
 	assert_non_null(strstr(note->text, "lib1"));
 	/* What the reader had to say is passed on: this recording has no features. */
 	assert_non_null(find_note(session, "the recorder did not finish"));
-	release(&t, &story);
+	release(&t, &recording);
 }
 
 int main(void)

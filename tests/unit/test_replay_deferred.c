@@ -8,46 +8,45 @@ static const struct replay_options plain = { .queue_bytes = 0 };
 static const uint64_t kernel_ip = 0xffffffff81000010;
 
 /* A sample in the kernel whose chain ends in the mark and this cookie. */
-static void waiting(struct fix_story *s, uint64_t time_ns, int tid, uint64_t cookie)
+static void waiting(struct made_recording *s, uint64_t time_ns, int tid, uint64_t cookie)
 {
 	const uint64_t ips[] = { (uint64_t)-128, kernel_ip, (uint64_t)-640, cookie };
 
-	story_chain(s, time_ns, PID, tid, MISC_KERNEL, ips, ARRAY_SIZE(ips));
+	recording_chain(s, time_ns, PID, tid, MISC_KERNEL, ips, ARRAY_SIZE(ips));
 }
 
-static void arrives(struct fix_story *s, uint64_t time_ns, int tid, uint64_t cookie, bool mark,
-		    uint64_t ip)
+static void arrives(struct made_recording *s, uint64_t time_ns, int tid, uint64_t cookie, bool mark, uint64_t ip)
 {
 	const uint64_t ips[] = { (uint64_t)-512, ip };
-	struct record_body body = story_body(RECORD_CALLCHAIN_DEFERRED, PID, tid, time_ns);
+	struct record_body body = recording_body(RECORD_CALLCHAIN_DEFERRED, PID, tid, time_ns);
 
 	body.deferred.cookie = cookie;
 	body.deferred.ips = (struct record_words){ mark ? 2 : 1, mark ? ips : ips + 1 };
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
-static void expect(struct fix_story *s, const char *log, unsigned missing)
+static void expect(struct made_recording *s, const char *log, unsigned missing)
 {
-	story_run(s, plain);
+	recording_run(s, plain);
 	assert_int_equal(s->rc, 0);
 	assert_string_equal(s->log.s, log);
 	assert_int_equal(s->replay.counts.deferred_missing, missing);
-	story_release(s);
+	recording_release(s);
 }
 
 #define KERNEL_FRAME "ffffffff81000010k=?"
 
 static void test_joined(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_map(&s, 1, PID, 0x10000, 0x1000, 0, "/bin/a");
+	recording_init(&s);
+	recording_map(&s, 1, PID, 0x10000, 0x1000, 0, "/bin/a");
 	waiting(&s, 2, PID, 5);
 	waiting(&s, 3, 43, 5); /* another thread's cookie */
 	waiting(&s, 4, PID, 5);
-	story_sample(&s, 5, PID, PID, 0x10004);
+	recording_sample(&s, 5, PID, PID, 0x10004);
 	arrives(&s, 6, PID, 5, true, 0x10008);
 	arrives(&s, 7, 43, 5, false, 0x10009);
 	arrives(&s, 8, PID, 5, true, 0x10010); /* for nobody */
@@ -61,17 +60,17 @@ static void test_joined(void **state)
 /* A thread is in the kernel once at a time: what had another cookie before has lost its record. */
 static void test_lost(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
+	recording_init(&s);
 	waiting(&s, 2, PID, 5);
 	waiting(&s, 3, PID, 6);
 	arrives(&s, 4, PID, 6, true, 0x10008);
 	waiting(&s, 5, PID, 7);
 	arrives(&s, 6, PID, 99, true, 0x10008);
 	waiting(&s, 7, 43, 8);
-	story_exit(&s, 8, PID, 43);
+	recording_exit(&s, 8, PID, 43);
 	waiting(&s, 9, 43, 9); /* it has exited: nothing will come */
 	expect(&s,
 	       ":42/42 2: " KERNEL_FRAME " missing\n:42/42 3: " KERNEL_FRAME " 10008=?\n"
@@ -83,30 +82,30 @@ static void test_lost(void **state)
 /* The sample's own name, and the thread's later one afterwards. */
 static void test_name_of_then(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_comm(&s, 1, PID, PID, false, "old");
+	recording_init(&s);
+	recording_comm(&s, 1, PID, PID, false, "old");
 	waiting(&s, 2, PID, 5);
-	story_comm(&s, 3, PID, PID, true, "new");
+	recording_comm(&s, 3, PID, PID, true, "new");
 	arrives(&s, 4, PID, 5, true, 0x10008);
-	story_sample(&s, 5, PID, PID, 0x10008);
+	recording_sample(&s, 5, PID, PID, 0x10008);
 	expect(&s, "old/42 2: " KERNEL_FRAME " 10008=?\nnew/42 5: 10008=?\n", 0);
 }
 
 /* A thread that is replaced while its samples wait. */
 static void test_replaced_thread(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_comm(&s, 1, PID, 43, false, "first");
+	recording_init(&s);
+	recording_comm(&s, 1, PID, 43, false, "first");
 	waiting(&s, 2, 43, 5);
 	for (int i = 0; i < 3000; i++) {
-		story_fork(&s, 3 + (uint64_t)i, 43, 43, PID, PID);
-		story_exit(&s, 3 + (uint64_t)i, 43, 43);
+		recording_fork(&s, 3 + (uint64_t)i, 43, 43, PID, PID);
+		recording_exit(&s, 3 + (uint64_t)i, 43, 43);
 	}
 	expect(&s, "first/43 2: " KERNEL_FRAME " missing\n", 1);
 }
@@ -114,18 +113,18 @@ static void test_replaced_thread(void **state)
 static void test_bounded(void **state)
 {
 	enum { N = 70000 };
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
+	recording_init(&s);
 	for (unsigned i = 0; i < N; i++)
 		waiting(&s, 2 + i, PID, i);
 	s.stop_at = 10;
-	story_run(&s, plain);
+	recording_run(&s, plain);
 	assert_int_equal(s.rc, -ECANCELED); /* the oldest went before the end */
 	assert_true(s.replay.counts.samples < N);
 	assert_memory_equal(s.log.s, ":42/42 2:", 9);
-	story_release(&s);
+	recording_release(&s);
 }
 
 int main(void)

@@ -109,16 +109,16 @@ static void test_jitted(void **state)
 	assert_int_equal(jitted_pid("/usr/bin/x"), -1);
 }
 
-static void add_with_id(struct fix_story *s, uint64_t time_ns, const char *path, unsigned char id)
+static void add_with_id(struct made_recording *s, uint64_t time_ns, const char *path, unsigned char id)
 {
-	struct record_body body = story_map_body(time_ns, PID, 0x10000 * time_ns, 0x1000, 0, path);
+	struct record_body body = recording_map_body(time_ns, PID, 0x10000 * time_ns, 0x1000, 0, path);
 
 	if (id) {
 		body.misc |= MISC_MMAP_BUILD_ID;
 		body.mmap.build_id_size = 20;
 		memset(body.mmap.build_id, id, 20);
 	}
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
 /* PATH:BUILD-ID for each dso. */
@@ -135,10 +135,10 @@ static void test_same_file(void **state)
 {
 	const struct replay_options options = { 0 };
 	struct str out = STR_INIT;
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
+	recording_init(&s);
 	add_with_id(&s, 1, "/a", 0);
 	add_with_id(&s, 2, "/a", 0);
 	add_with_id(&s, 3, "/a", 0xa1); /* the same one, as far as anybody knows */
@@ -149,14 +149,14 @@ static void test_same_file(void **state)
 	add_with_id(&s, 8, "/b", 0xa1); /* a link */
 	add_with_id(&s, 9, "//anon", 0);
 	add_with_id(&s, 10, "[heap]", 0); /* all code without a file is one dso */
-	story_run(&s, options);
+	recording_run(&s, options);
 	list(&s.replay, &out);
 	assert_string_equal(out.s, "a:a1 a:a2 b:a1 [JIT] tid 42:00 ");
 	assert_int_equal(s.replay.dsos.v[3]->pid, PID);
 	assert_int_equal(s.replay.dsos.v[0]->pid, -1);
 	assert_int_equal(s.replay.dsos.v[0]->inode, 7);
 	str_release(&out);
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void list_id(struct info *info, const char *path, unsigned char id)
@@ -170,12 +170,12 @@ static void list_id(struct info *info, const char *path, unsigned char id)
 	info_set(info, FEATURE_BUILD_ID);
 }
 
-static void add_with_inode(struct fix_story *s, uint64_t time_ns, const char *path, uint64_t inode)
+static void add_with_inode(struct made_recording *s, uint64_t time_ns, const char *path, uint64_t inode)
 {
-	struct record_body body = story_map_body(time_ns, PID, 0x10000 * time_ns, 0x1000, 0, path);
+	struct record_body body = recording_map_body(time_ns, PID, 0x10000 * time_ns, 0x1000, 0, path);
 
 	body.mmap.inode = inode;
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
 /* One path in several containers: files of their own. Which of the listed build-ids is whose is not known. */
@@ -186,9 +186,9 @@ static void test_several_files_of_a_path(void **state)
 	(void)state;
 	for (unsigned pipe_layout = 0; pipe_layout < 2; pipe_layout++) {
 		struct str out = STR_INIT;
-		struct fix_story s;
+		struct made_recording s;
 
-		story_init(&s);
+		recording_init(&s);
 		list_id(&s.info, "/a", 0xa1);
 		list_id(&s.info, "/a", 0xa1);
 		list_id(&s.info, "/b", 0xb1);
@@ -204,15 +204,15 @@ static void test_several_files_of_a_path(void **state)
 		add_with_inode(&s, 9, "//anon", 5); /* all code without a file is one dso */
 		add_with_inode(&s, 10, "//anon", 6);
 		if (pipe_layout)
-			story_run_pipe(&s, options);
+			recording_run_pipe(&s, options);
 		else
-			story_run(&s, options);
+			recording_run(&s, options);
 		assert_string_equal(s.err.s, "");
 		list(&s.replay, &out);
 		assert_string_equal(out.s, "a:a1 b:00 b:00 c:00 c:00 [JIT] tid 42:00 ");
 		assert_int_equal(s.replay.dsos.v[2]->inode, 2);
 		str_release(&out);
-		story_release(&s);
+		recording_release(&s);
 	}
 }
 
@@ -224,25 +224,24 @@ static void test_replaced(void **state)
 	(void)state;
 	for (unsigned pipe_layout = 0; pipe_layout < 2; pipe_layout++) {
 		struct str out = STR_INIT;
-		struct fix_story s;
+		struct made_recording s;
 
-		story_init(&s);
+		recording_init(&s);
 		list_id(&s.info, "/a", 0xa1);
 		list_id(&s.info, "/b", 0xb1);
 		add_with_inode(&s, 1, "/a", 1);
 		add_with_inode(&s, 2, "/a", 2);
 		for (uint64_t generation = 0; generation < 3; generation++) {
-			struct record_body body =
-				story_map_body(3 + generation, PID, 0x900000, 0x1000, 0, "/b");
+			struct record_body body = recording_map_body(3 + generation, PID, 0x900000, 0x1000, 0, "/b");
 
 			body.mmap.inode = 5;
 			body.mmap.inode_generation = generation;
-			story_add(&s, &body);
+			recording_add(&s, &body);
 		}
 		if (pipe_layout)
-			story_run_pipe(&s, options);
+			recording_run_pipe(&s, options);
 		else
-			story_run(&s, options);
+			recording_run(&s, options);
 		list(&s.replay, &out);
 		assert_string_equal(out.s, "a:00 a:00 b:00 b:00 b:00 ");
 		for (size_t i = 0; i < s.replay.dsos.n; i++) {
@@ -250,7 +249,7 @@ static void test_replaced(void **state)
 			assert_int_equal(s.replay.dsos.v[i]->in_doubt, s.replay.dsos.v[i]->path[1] == 'b');
 		}
 		str_release(&out);
-		story_release(&s);
+		recording_release(&s);
 	}
 }
 
@@ -262,9 +261,9 @@ static void test_listed_build_ids(void **state)
 	(void)state;
 	for (unsigned pipe_layout = 0; pipe_layout < 2; pipe_layout++) {
 		struct str out = STR_INIT;
-		struct fix_story s;
+		struct made_recording s;
 
-		story_init(&s);
+		recording_init(&s);
 		list_id(&s.info, "/a", 0xa1);
 		list_id(&s.info, "/b", 0xb1);
 		list_id(&s.info, "[kernel.kallsyms]", 0xc1);
@@ -272,17 +271,17 @@ static void test_listed_build_ids(void **state)
 		list_id(&s.info, "/never/mapped", 0xe1);
 		add_with_id(&s, 1, "/a", 0);
 		add_with_id(&s, 2, "/b", 0xb2); /* what the map says is nearer to the truth */
-		story_kernel_map(&s, 0xffffffff81000000, 0x1000, 0, "[kernel.kallsyms]_text");
+		recording_kernel_map(&s, 0xffffffff81000000, 0x1000, 0, "[kernel.kallsyms]_text");
 		add_with_id(&s, 3, "//anon", 0);
 		if (pipe_layout)
-			story_run_pipe(&s, options);
+			recording_run_pipe(&s, options);
 		else
-			story_run(&s, options);
+			recording_run(&s, options);
 		assert_string_equal(s.err.s, "");
 		list(&s.replay, &out);
 		assert_string_equal(out.s, "[kernel.kallsyms]:c1 a:a1 b:b2 [JIT] tid 42:00 ");
 		str_release(&out);
-		story_release(&s);
+		recording_release(&s);
 	}
 }
 

@@ -5,7 +5,7 @@
 #include "replay_fixture.h"
 
 struct feed {
-	struct fix_story s;
+	struct made_recording s;
 	struct decoder decoder;
 	struct note_list notes;
 	struct recording_info recording;
@@ -16,11 +16,11 @@ static void feed_init(struct feed *feed)
 {
 	static const struct replay_options options;
 	struct replay_handlers handlers = { .context = &feed->s,
-					    .sample = story_on_sample,
-					    .other = story_on_other };
+					    .sample = recording_on_sample,
+					    .other = recording_on_other };
 
 	memset(feed, 0, sizeof(*feed));
-	story_init(&feed->s);
+	recording_init(&feed->s);
 	decoder_init(&feed->decoder, &feed->s.events, false);
 	feed->recording = (struct recording_info){ .events = &feed->s.events,
 						   .info = &feed->s.info,
@@ -30,10 +30,10 @@ static void feed_init(struct feed *feed)
 	replay_begin(&feed->s.replay, &handlers);
 }
 
-/* The story so far is what a ring had to give. */
+/* What was recorded so far is what a ring had to give. */
 static int give(struct feed *feed)
 {
-	struct fix_story *s = &feed->s;
+	struct made_recording *s = &feed->s;
 	int rc = 0;
 
 	for (size_t at = 0; at < s->records.len && !rc;) {
@@ -55,33 +55,33 @@ static void feed_release(struct feed *feed)
 	replay_release(&feed->s.replay);
 	decoder_release(&feed->decoder);
 	note_list_release(&feed->notes);
-	story_release(&feed->s);
+	recording_release(&feed->s);
 }
 
 static void test_rings(void **state)
 {
-	struct fix_story *s;
+	struct made_recording *s;
 	struct feed feed;
 
 	(void)state;
 	feed_init(&feed);
 	s = &feed.s;
-	story_map(s, 0, PID, 0x10000, 0x1000, 0, "/bin/a");
+	recording_map(s, 0, PID, 0x10000, 0x1000, 0, "/bin/a");
 	assert_int_equal(give(&feed), 0);
-	story_sample(s, 10, PID, PID, 0x10001);
-	story_sample(s, 30, PID, PID, 0x10003);
+	recording_sample(s, 10, PID, PID, 0x10001);
+	recording_sample(s, 30, PID, PID, 0x10003);
 	assert_int_equal(give(&feed), 0);
-	story_comm(s, 15, PID, PID, false, "name");
-	story_sample(s, 20, PID, PID, 0x10002);
+	recording_comm(s, 15, PID, PID, false, "name");
+	recording_sample(s, 20, PID, PID, 0x10002);
 	assert_int_equal(give(&feed), 0);
 	assert_string_equal(s->log.s, "");
 	assert_int_equal(replay_round(&s->replay, &s->err), 0);
 	assert_string_equal(s->log.s, "");
 	/* The second round: no more can come that is older than 30. */
-	story_sample(s, 40, PID, PID, 0x10005);
+	recording_sample(s, 40, PID, PID, 0x10005);
 	assert_int_equal(give(&feed), 0);
-	story_map(s, 34, PID, 0x10000, 0x1000, 0, "/bin/b");
-	story_sample(s, 35, PID, PID, 0x10004);
+	recording_map(s, 34, PID, 0x10000, 0x1000, 0, "/bin/b");
+	recording_sample(s, 35, PID, PID, 0x10004);
 	assert_int_equal(give(&feed), 0);
 	assert_int_equal(replay_round(&s->replay, &s->err), 0);
 	assert_string_equal(s->log.s, ":42/42 10: 10001=a+1\nname/42 20: 10002=a+2\nname/42 30: 10003=a+3\n");
@@ -100,8 +100,8 @@ static void test_stop(void **state)
 	(void)state;
 	feed_init(&feed);
 	feed.s.stop_at = 2;
-	story_sample(&feed.s, 10, PID, PID, 0x10001);
-	story_sample(&feed.s, 20, PID, PID, 0x10002);
+	recording_sample(&feed.s, 10, PID, PID, 0x10001);
+	recording_sample(&feed.s, 20, PID, PID, 0x10002);
 	assert_int_equal(give(&feed), 0);
 	assert_int_equal(replay_end(&feed.s.replay, &feed.s.err), -ECANCELED);
 	assert_string_equal(feed.s.err.s, "enough");

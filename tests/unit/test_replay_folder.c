@@ -32,16 +32,16 @@ static void remove_folder(const char *folder)
 }
 
 /* The records so far become the file `name`. */
-static void flush(struct fix_story *s, const char *folder, const char *name)
+static void flush(struct made_recording *s, const char *folder, const char *name)
 {
 	write_file(folder, name, s->records.s, s->records.len);
 	str_reset(&s->records);
 }
 
-static void run_folder(struct fix_story *s, const char *folder)
+static void run_folder(struct made_recording *s, const char *folder)
 {
 	const struct replay_options options = { 0 };
-	const struct replay_handlers handlers = { .context = s, .sample = story_on_sample };
+	const struct replay_handlers handlers = { .context = s, .sample = recording_on_sample };
 
 	if (reader_open(&s->reader, folder, &s->err))
 		fail_msg("%s", s->err.s);
@@ -55,26 +55,26 @@ static void test_merged(void **state)
 
 	(void)state;
 	for (unsigned bad = 0; bad < 2; bad++) {
-		struct fix_story s;
+		struct made_recording s;
 		struct str data;
 		char folder[256];
 
-		story_init(&s);
+		recording_init(&s);
 		fix_path(folder, sizeof(folder), "folder");
 		assert_int_equal(mkdir(folder, 0700), 0);
-		story_map(&s, 0, PID, 0x10000, 0x1000, 0, "/bin/a");
-		story_bytes(&s, false, &data);
+		recording_map(&s, 0, PID, 0x10000, 0x1000, 0, "/bin/a");
+		recording_bytes(&s, false, &data);
 		write_file(folder, "data", data.s, data.len);
 		str_release(&data);
 		str_reset(&s.records);
-		story_sample(&s, 10, PID, PID, 0x10001);
-		story_sample(&s, 40, PID, PID, 0x10004);
-		story_sample(&s, 39, PID, PID, 0x10003); /* a little out of order */
+		recording_sample(&s, 10, PID, PID, 0x10001);
+		recording_sample(&s, 40, PID, PID, 0x10004);
+		recording_sample(&s, 39, PID, PID, 0x10003); /* a little out of order */
 		flush(&s, folder, "data.0");
-		story_comm(&s, 25, PID, PID, false, "name");
+		recording_comm(&s, 25, PID, PID, false, "name");
 		if (bad)
 			str_addn(&s.records, (const char *)no_size, sizeof(no_size));
-		story_sample(&s, 30, PID, PID, 0x10002);
+		recording_sample(&s, 30, PID, PID, 0x10002);
 		flush(&s, folder, "data.1");
 		flush(&s, folder, "data.2"); /* empty */
 		run_folder(&s, folder);
@@ -87,7 +87,7 @@ static void test_merged(void **state)
 		assert_int_equal(s.rc, bad ? -EINVAL : 0);
 		if (bad)
 			assert_has(s.err.s, "its size is 3");
-		story_release(&s);
+		recording_release(&s);
 	}
 }
 
@@ -97,17 +97,17 @@ static void test_heads(void **state)
 	enum { FILES = 9, EACH = 300 };
 	uint64_t time_ns, last_ns = 0, seed = 5;
 	struct record record;
-	struct fix_story s;
+	struct made_recording s;
 	struct str data;
 	char folder[256];
 	unsigned n = 0;
 	int rc;
 
 	(void)state;
-	story_init(&s);
+	recording_init(&s);
 	fix_path(folder, sizeof(folder), "heads");
 	assert_int_equal(mkdir(folder, 0700), 0);
-	story_bytes(&s, false, &data);
+	recording_bytes(&s, false, &data);
 	write_file(folder, "data", data.s, data.len);
 	str_release(&data);
 	for (unsigned i = 0; i < FILES; i++) {
@@ -117,7 +117,7 @@ static void test_heads(void **state)
 		for (unsigned k = 0; k < EACH; k++) {
 			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 			time_ns += (seed >> 33) % (10 + i);
-			story_sample(&s, time_ns, PID, PID, 0x10000);
+			recording_sample(&s, time_ns, PID, PID, 0x10000);
 		}
 		snprintf(name, sizeof(name), "data.%u", i);
 		flush(&s, folder, name);
@@ -133,30 +133,30 @@ static void test_heads(void **state)
 		n++;
 	}
 	assert_int_equal(n, FILES * EACH);
-	story_release(&s);
+	recording_release(&s);
 }
 
 /* One pass of a recorder over its rings: what each has gained, one behind the other. */
-static void add_pass(struct fix_story *s, unsigned pass, unsigned rings, unsigned batch)
+static void add_pass(struct made_recording *s, unsigned pass, unsigned rings, unsigned batch)
 {
 	for (unsigned ring = 0; ring < rings; ring++)
 		for (unsigned i = 0; i < batch; i++)
-			story_sample(s, 1 + ((uint64_t)pass * batch + i) * rings + ring, PID, PID, 0x10000);
+			recording_sample(s, 1 + ((uint64_t)pass * batch + i) * rings + ring, PID, PID, 0x10000);
 }
 
-static void open_folder(struct fix_story *s, const char *folder)
+static void open_folder(struct made_recording *s, const char *folder)
 {
 	struct str data;
 
-	story_init(s);
+	recording_init(s);
 	assert_int_equal(mkdir(folder, 0700), 0);
-	story_bytes(s, false, &data);
+	recording_bytes(s, false, &data);
 	write_file(folder, "data", data.s, data.len);
 	str_release(&data);
 }
 
 /* What a source promises of rounds is so; how many samples. */
-static size_t check_rounds(struct fix_story *s, size_t *rounds, size_t *longest)
+static size_t check_rounds(struct made_recording *s, size_t *rounds, size_t *longest)
 {
 	struct record_source *source = &s->reader.source;
 	uint64_t newest = 0, last_round = 0, round_before = 0, time_ns;
@@ -204,7 +204,7 @@ static void test_rings_in_one_file(void **state)
 	size_t rounds, longest;
 	uint64_t last_ns = 0;
 	const struct replay_handlers handlers = { .context = &last_ns, .sample = check_order };
-	struct fix_story s;
+	struct made_recording s;
 	char folder[256];
 
 	(void)state;
@@ -227,7 +227,7 @@ static void test_rings_in_one_file(void **state)
 	assert_int_equal(s.replay.counts.samples, PASSES * BATCH * (2 * RINGS + 1));
 	assert_int_equal(s.replay.counts.out_of_order, 0);
 	remove_folder(folder);
-	story_release(&s);
+	recording_release(&s);
 }
 
 /* More runs than are kept: rounds are longer, and as true. */
@@ -235,7 +235,7 @@ static void test_many_runs(void **state)
 {
 	enum { PASSES = 20000, RINGS = 2 };
 	size_t rounds, longest;
-	struct fix_story s;
+	struct made_recording s;
 	char folder[256];
 
 	(void)state;
@@ -253,7 +253,7 @@ static void test_many_runs(void **state)
 	remove_folder(folder);
 	assert_int_equal(check_rounds(&s, &rounds, &longest), (PASSES + FILES_MAX - 1) * RINGS * 2);
 	assert_true(rounds > 3);
-	story_release(&s);
+	recording_release(&s);
 }
 
 int main(void)

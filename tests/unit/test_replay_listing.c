@@ -9,23 +9,23 @@ static void test_tasks_and_maps(void **state)
 {
 	struct str out = STR_INIT;
 	struct record_body map;
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_fork(&s, 1, PID, PID, 40, 40);
-	story_comm(&s, 2, PID, PID, true, "sh\x1b");
-	story_map(&s, 3, PID, 0x55a3baf24000, 0x13000, 0x4000, "/usr/bin/dash");
-	story_fork(&s, 4, OTHER_PID, OTHER_PID, PID, PID);
-	story_fork(&s, 5, PID, 43, PID, PID);
-	map = story_map_body(6, OTHER_PID, 0x7f0000000000, 0x1000, 0x123456789, "[vdso]");
+	recording_init(&s);
+	recording_fork(&s, 1, PID, PID, 40, 40);
+	recording_comm(&s, 2, PID, PID, true, "sh\x1b");
+	recording_map(&s, 3, PID, 0x55a3baf24000, 0x13000, 0x4000, "/usr/bin/dash");
+	recording_fork(&s, 4, OTHER_PID, OTHER_PID, PID, PID);
+	recording_fork(&s, 5, PID, 43, PID, PID);
+	map = recording_map_body(6, OTHER_PID, 0x7f0000000000, 0x1000, 0x123456789, "[vdso]");
 	map.mmap.inode = 0;
 	map.mmap.prot = 7;
 	map.mmap.flags = 1;
-	story_add(&s, &map);
-	story_fork(&s, 7, 90, 90, OTHER_PID, OTHER_PID);
-	story_exit(&s, 8, 90, 90);
-	story_run(&s, all);
+	recording_add(&s, &map);
+	recording_fork(&s, 7, 90, 90, OTHER_PID, OTHER_PID);
+	recording_exit(&s, 8, 90, 90);
+	recording_run(&s, all);
 	replay_print_tasks(&s.replay, &out);
 	assert_string_equal(out.s, "#      pid      tid     ppid  comm\n"
 				   "         0        0       -1 |swapper\n"
@@ -44,7 +44,7 @@ static void test_tasks_and_maps(void **state)
 		   "[vdso]\n"
 		   "        90       90       77 |   sh\\x1b\n");
 	str_release(&out);
-	story_release(&s);
+	recording_release(&s);
 }
 
 static size_t count_lines(const char *text)
@@ -59,23 +59,23 @@ static size_t count_lines(const char *text)
 static void test_hostile_parents(void **state)
 {
 	struct str out = STR_INIT;
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_fork(&s, 1, 5, 5, 5, 5);
-	story_fork(&s, 2, 6, 6, 7, 7);
-	story_fork(&s, 3, 7, 7, 6, 6);
-	story_fork(&s, 4, 6, 6, 7, 7);
+	recording_init(&s);
+	recording_fork(&s, 1, 5, 5, 5, 5);
+	recording_fork(&s, 2, 6, 6, 7, 7);
+	recording_fork(&s, 3, 7, 7, 6, 6);
+	recording_fork(&s, 4, 6, 6, 7, 7);
 	for (int i = 0; i < 3000; i++) /* deeper than any line may be wide */
-		story_fork(&s, 5 + (uint64_t)i, 1001 + i, 1001 + i, 1000 + i, 1000 + i);
-	story_run(&s, all);
+		recording_fork(&s, 5 + (uint64_t)i, 1001 + i, 1001 + i, 1000 + i, 1000 + i);
+	recording_run(&s, all);
 	replay_print_tasks(&s.replay, &out);
 	/* Each thread once. */
 	assert_int_equal(count_lines(out.s), s.replay.n_threads + 1);
 	assert_true(out.len < 3100 * 150);
 	str_release(&out);
-	story_release(&s);
+	recording_release(&s);
 }
 
 int main(void)

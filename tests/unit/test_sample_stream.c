@@ -93,15 +93,15 @@ static int end(void *context, struct str *err)
 }
 
 /* What sample_stream_run returned. The log is the caller's. */
-static int run(struct fix_story *story, struct fix_session *f, const struct filter_options *options, struct log *log,
-	       size_t places_max)
+static int run(struct made_recording *recording, struct fix_session *f, const struct filter_options *options,
+	       struct log *log, size_t places_max)
 {
 	const struct session_options session_options = { .max_stack = 0 };
 	const struct sample_sink sink = { log, places_max, begin, wants, take, other, forget, end, NULL };
 	struct filters *filters;
 	int rc;
 
-	session_open(f, story, &session_options);
+	session_open(f, recording, &session_options);
 	log->session = &f->session;
 	str_init(&log->text);
 	if (filters_new(&filters, options, &f->session, &f->err))
@@ -111,29 +111,29 @@ static int run(struct fix_story *story, struct fix_session *f, const struct filt
 	return rc;
 }
 
-static void stop(struct fix_story *story, struct fix_session *f, struct log *log)
+static void stop(struct made_recording *recording, struct fix_session *f, struct log *log)
 {
 	str_release(&log->text);
-	session_close(f, story);
+	session_close(f, recording);
 }
 
 /* Three samples of a program, the second of them deep, and its end. */
-static void program(struct fix_story *story)
+static void program(struct made_recording *recording)
 {
 	static const uint64_t deep[] = { PERF_CONTEXT_USER, CODE + 0x20, CODE + 0x30, CODE + 0x40 };
 
 	struct record_body body = fix_sample(101, 20);
 
-	story_init(story);
-	story_comm(story, 1, PID, PID, true, "prog");
-	story_map(story, 2, PID, CODE, 0x10000, 0, "/bin/x");
-	story_sample(story, 10, PID, PID, CODE + 0x10);
+	recording_init(recording);
+	recording_comm(recording, 1, PID, PID, true, "prog");
+	recording_map(recording, 2, PID, CODE, 0x10000, 0, "/bin/x");
+	recording_sample(recording, 10, PID, PID, CODE + 0x10);
 	body.sample.ip = deep[1];
 	body.sample.ips = deep;
 	body.sample.n_ips = ARRAY_SIZE(deep);
-	story_add(story, &body);
-	story_sample(story, 30, PID, PID, CODE + 0x10);
-	story_exit(story, 40, PID, PID);
+	recording_add(recording, &body);
+	recording_sample(recording, 30, PID, PID, CODE + 0x10);
+	recording_exit(recording, 40, PID, PID);
 }
 
 static void what_is_wanted(void **state)
@@ -155,17 +155,17 @@ static void what_is_wanted(void **state)
 		const struct filter_options all = { .comms = NULL };
 		struct log log = { .wants = rows[i].wants };
 		struct fix_session f;
-		struct fix_story story;
+		struct made_recording recording;
 
-		program(&story);
-		assert_int_equal(run(&story, &f, &all, &log, 0), 0);
+		program(&recording);
+		assert_int_equal(run(&recording, &f, &all, &log, 0), 0);
 		assert_int_equal(log.n_samples, rows[i].n_samples);
 		assert_string_equal(log.text.s, rows[i].text);
 		assert_int_equal(log.n_begins, 1);
 		assert_int_equal(log.n_ends, 1);
 		assert_int_equal(log.n_forgets, 0);
 		assert_int_equal(log.n_others, 3);
-		stop(&story, &f, &log);
+		stop(&recording, &f, &log);
 	}
 }
 
@@ -176,28 +176,28 @@ static void own_address(void **state)
 	struct log log = { .wants = SAMPLE_TAKEN | SAMPLE_IP };
 	struct record_body body = fix_sample(101, 10);
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 
 	(void)state;
-	program(&story);
-	assert_int_equal(run(&story, &f, &all, &log, 0), 0);
+	program(&recording);
+	assert_int_equal(run(&recording, &f, &all, &log, 0), 0);
 	assert_string_equal(log.text.s, "10 1000: 400010=x+10\n20 1000: 400020=x+20\n30 1000: 400010=x+10\n");
-	stop(&story, &f, &log);
+	stop(&recording, &f, &log);
 
-	story_init(&story);
+	recording_init(&recording);
 	body.sample.n_ips = 0;
 	body.sample.ip = CODE;
-	story_add(&story, &body);
+	recording_add(&recording, &body);
 	log = (struct log){ .wants = SAMPLE_TAKEN | SAMPLE_CHAIN };
-	assert_int_equal(run(&story, &f, &all, &log, 0), 0);
+	assert_int_equal(run(&recording, &f, &all, &log, 0), 0);
 	assert_string_equal(log.text.s, "10 1000:\n");
-	stop(&story, &f, &log);
-	story_init(&story);
-	story_add(&story, &body);
+	stop(&recording, &f, &log);
+	recording_init(&recording);
+	recording_add(&recording, &body);
 	log = (struct log){ .wants = SAMPLE_TAKEN | SAMPLE_CHAIN | SAMPLE_IP };
-	assert_int_equal(run(&story, &f, &all, &log, 0), 0);
+	assert_int_equal(run(&recording, &f, &all, &log, 0), 0);
 	assert_string_equal(log.text.s, "10 1000: 400000=?+400000\n");
-	stop(&story, &f, &log);
+	stop(&recording, &f, &log);
 }
 
 static void filters_hold(void **state)
@@ -213,12 +213,12 @@ static void filters_hold(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct log log = { .wants = SAMPLE_TAKEN };
 		struct fix_session f;
-		struct fix_story story;
+		struct made_recording recording;
 
-		program(&story);
-		assert_int_equal(run(&story, &f, rows[i].options, &log, 0), 0);
+		program(&recording);
+		assert_int_equal(run(&recording, &f, rows[i].options, &log, 0), 0);
 		assert_int_equal(log.n_samples, rows[i].n_samples);
-		stop(&story, &f, &log);
+		stop(&recording, &f, &log);
 	}
 }
 
@@ -227,27 +227,27 @@ static void errors_end_it(void **state)
 	const struct filter_options all = { .comms = NULL };
 	struct log log = { .wants = SAMPLE_TAKEN, .fail_at = 2 };
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 
 	(void)state;
-	program(&story);
-	assert_int_equal(run(&story, &f, &all, &log, 0), -ECANCELED);
+	program(&recording);
+	assert_int_equal(run(&recording, &f, &all, &log, 0), -ECANCELED);
 	assert_string_equal(f.err.s, "enough");
 	assert_int_equal(log.n_samples, 2);
 	assert_int_equal(log.n_ends, 0);
-	stop(&story, &f, &log);
+	stop(&recording, &f, &log);
 }
 
 /* Samples that each have two addresses of their own, and one that all have. */
-static void many(struct fix_story *story, unsigned n)
+static void many(struct made_recording *recording, unsigned n)
 {
-	story_init(story);
-	story_map(story, 2, PID, CODE, 0x10000, 0, "/bin/x");
+	recording_init(recording);
+	recording_map(recording, 2, PID, CODE, 0x10000, 0, "/bin/x");
 	for (unsigned i = 0; i < n; i++) {
 		const uint64_t ips[] = { PERF_CONTEXT_KERNEL, KERNEL_IP, PERF_CONTEXT_USER, CODE + 0x40 * i,
 					 CODE + 0x40 * i + 0x20 };
 
-		story_chain(story, 10 + i, PID, PID, MISC_KERNEL, ips, ARRAY_SIZE(ips));
+		recording_chain(recording, 10 + i, PID, PID, MISC_KERNEL, ips, ARRAY_SIZE(ips));
 	}
 }
 
@@ -258,13 +258,13 @@ static void places_are_forgotten(void **state)
 	struct log log[3] = { 0 };
 	const size_t most[] = { 0, MOST, SIZE_MAX };
 	struct fix_session f[ARRAY_SIZE(log)];
-	struct fix_story story[ARRAY_SIZE(log)];
+	struct made_recording recording[ARRAY_SIZE(log)];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(log); i++) {
 		log[i].wants = SAMPLE_TAKEN | SAMPLE_CHAIN;
-		many(&story[i], SAMPLES);
-		assert_int_equal(run(&story[i], &f[i], &all, &log[i], most[i]), 0);
+		many(&recording[i], SAMPLES);
+		assert_int_equal(run(&recording[i], &f[i], &all, &log[i], most[i]), 0);
 		assert_int_equal(log[i].n_samples, SAMPLES);
 		assert_string_equal(log[i].text.s, log[0].text.s);
 	}
@@ -274,7 +274,7 @@ static void places_are_forgotten(void **state)
 	assert_true(log[1].n_forgets > 2 * SAMPLES / (MOST + OF_ONE));
 	assert_true(log[1].place_max < MOST + OF_ONE);
 	for (size_t i = 0; i < ARRAY_SIZE(log); i++)
-		stop(&story[i], &f[i], &log[i]);
+		stop(&recording[i], &f[i], &log[i]);
 }
 
 /* Notes are about all places: here about the kernel's, of which the recording has no map. */
@@ -284,14 +284,14 @@ static void notes_forget_nothing(void **state)
 	struct log log = { .wants = SAMPLE_TAKEN | SAMPLE_CHAIN };
 	static const uint64_t user[] = { PERF_CONTEXT_USER, CODE + 0x8000, CODE + 0x8010, CODE + 0x8020 };
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 	bool told = false;
 
 	(void)state;
-	many(&story, 1);
+	many(&recording, 1);
 	for (unsigned i = 0; i < 3; i++)
-		story_chain(&story, 100 + i, PID, PID, MISC_USER, user, ARRAY_SIZE(user));
-	assert_int_equal(run(&story, &f, &all, &log, 2), 0);
+		recording_chain(&recording, 100 + i, PID, PID, MISC_USER, user, ARRAY_SIZE(user));
+	assert_int_equal(run(&recording, &f, &all, &log, 2), 0);
 	assert_true(log.n_forgets > 0);
 	for (size_t i = 0; i < f.session.places->n; i++)
 		assert_int_equal(f.session.places->v[i].mode, MISC_USER);
@@ -299,7 +299,7 @@ static void notes_forget_nothing(void **state)
 	for (size_t i = 0; i < f.session.notes.n; i++)
 		told |= strstr(f.session.notes.v[i].text, "kernel addresses were hidden while recording") != NULL;
 	assert_true(told);
-	stop(&story, &f, &log);
+	stop(&recording, &f, &log);
 }
 
 /* A stack, forgotten, and found again: by the same chain, which must not come out of a cache of what was. */
@@ -330,13 +330,13 @@ static void stacks_are_forgotten(void **state)
 {
 	const struct session_options options = { .max_stack = 0 };
 	struct fix_session f;
-	struct fix_story story;
+	struct made_recording recording;
 
 	(void)state;
-	program(&story);
-	session_open(&f, &story, &options);
+	program(&recording);
+	session_open(&f, &recording, &options);
 	session_replay(&f, take_stack, &f.session);
-	session_close(&f, &story);
+	session_close(&f, &recording);
 }
 
 int main(void)

@@ -115,16 +115,16 @@ static int keep(void *context, struct str *text)
 	return 0;
 }
 
-/* What a story is as text; or the error. */
-static struct str printed(struct fix_story *story, const struct script_options *options)
+/* What a recording is as text; or the error. */
+static struct str printed(struct made_recording *recording, const struct script_options *options)
 {
 	struct str bytes, all = STR_INIT, err = STR_INIT;
 	struct output output = { .text = STR_INIT, .write = keep, .context = &all };
 	struct script *script = NULL;
 	struct reader reader;
 
-	story_bytes(story, false, &bytes);
-	if (reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "story", &err))
+	recording_bytes(recording, false, &bytes);
+	if (reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "recording", &err))
 		fail_msg("%s", err.s);
 	if (script_new(&script, options, &reader, &err)) {
 		str_add(&all, err.s);
@@ -140,25 +140,25 @@ static struct str printed(struct fix_story *story, const struct script_options *
 	return all;
 }
 
-static void check(struct fix_story *story, struct script_options options, const char *want)
+static void check(struct made_recording *recording, struct script_options options, const char *want)
 {
-	struct str text = printed(story, &options);
+	struct str text = printed(recording, &options);
 
 	assert_string_equal(text.s ? text.s : "", want);
 	str_release(&text);
 }
 
 /* Two tasks, three samples of which one is in the kernel; addresses in no map have no names. */
-static void make(struct fix_story *story)
+static void make(struct made_recording *recording)
 {
 	static const uint64_t ips[] = { 0x401000, 0x402000 };
 
-	session_story(story, PERF_SAMPLE_CALLCHAIN, 0);
-	story_comm(story, 1 * S, 42, 42, true, "work");
-	story_comm(story, 1 * S, 77, 78, false, "a b");
-	story_chain(story, 1 * S + 5000, 42, 42, MISC_USER, ips, 2);
-	story_chain(story, 2 * S + 999999999, 77, 78, MISC_USER, ips, 1);
-	story_chain(story, 12 * S + 1, 42, 43, MISC_USER, ips + 1, 1);
+	session_recording(recording, PERF_SAMPLE_CALLCHAIN, 0);
+	recording_comm(recording, 1 * S, 42, 42, true, "work");
+	recording_comm(recording, 1 * S, 77, 78, false, "a b");
+	recording_chain(recording, 1 * S + 5000, 42, 42, MISC_USER, ips, 2);
+	recording_chain(recording, 2 * S + 999999999, 77, 78, MISC_USER, ips, 1);
+	recording_chain(recording, 12 * S + 1, 42, 43, MISC_USER, ips + 1, 1);
 }
 
 #define UNKNOWN " [unknown] ([unknown])\n"
@@ -204,24 +204,24 @@ static void test_lines(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct fix_story story;
+		struct made_recording recording;
 
-		make(&story);
-		check(&story, rows[i].options, rows[i].want);
-		story_release(&story);
+		make(&recording);
+		check(&recording, rows[i].options, rows[i].want);
+		recording_release(&recording);
 	}
 }
 
 static void test_json(void **state)
 {
-	struct fix_story story;
+	struct made_recording recording;
 
 	(void)state;
-	make(&story);
-	check(&story, (struct script_options){ .json = true, .filters.tids = "42" },
+	make(&recording);
+	check(&recording, (struct script_options){ .json = true, .filters.tids = "42" },
 	      "{\"comm\":\"work\",\"pid\":42,\"tid\":42,\"cpu\":1,\"time\":1.000005000,\"event\":\"cpu-clock\","
 	      "\"mode\":\"user\",\"period\":1000,\"frames\":[{\"ip\":\"0x401000\"},{\"ip\":\"0x402000\"}]}\n");
-	story_release(&story);
+	recording_release(&recording);
 }
 
 int main(void)

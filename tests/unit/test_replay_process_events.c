@@ -6,9 +6,9 @@
 
 static const struct replay_options plain = { .queue_bytes = 0 };
 
-static void expect(struct fix_story *s, const char *log)
+static void expect(struct made_recording *s, const char *log)
 {
-	story_run(s, plain);
+	recording_run(s, plain);
 	assert_string_equal(s->err.s, "");
 	assert_int_equal(s->rc, 0);
 	assert_string_equal(s->log.s, log);
@@ -16,84 +16,84 @@ static void expect(struct fix_story *s, const char *log)
 
 static void test_names(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_sample(&s, 1, 9, 9, 0x1000); /* nobody said who it is */
-	story_sample(&s, 2, 0, 0, 0x1000);
-	story_comm(&s, 3, PID, PID, false, "one");
-	story_sample(&s, 4, PID, PID, 0x1000);
-	story_sample(&s, 5, PID, 43, 0x1000); /* of a known process, but unknown */
-	story_comm(&s, 6, PID, PID, false, "two");
-	story_comm(&s, 7, 9, 9, false, "one");
-	story_sample(&s, 8, PID, PID, 0x1000);
-	story_sample(&s, 9, -1, -1, 0x1000);
+	recording_init(&s);
+	recording_sample(&s, 1, 9, 9, 0x1000); /* nobody said who it is */
+	recording_sample(&s, 2, 0, 0, 0x1000);
+	recording_comm(&s, 3, PID, PID, false, "one");
+	recording_sample(&s, 4, PID, PID, 0x1000);
+	recording_sample(&s, 5, PID, 43, 0x1000); /* of a known process, but unknown */
+	recording_comm(&s, 6, PID, PID, false, "two");
+	recording_comm(&s, 7, 9, 9, false, "one");
+	recording_sample(&s, 8, PID, PID, 0x1000);
+	recording_sample(&s, 9, -1, -1, 0x1000);
 	expect(&s, ":9/9 1: 1000=?\nswapper/0 2: 1000=?\none/42 4: 1000=?\n:43/43 5: 1000=?\n"
 		   "two/42 8: 1000=?\n:-1/-1 9: 1000=?\n");
 	/* swapper, :9, one, :42, :43, two, :-1: each text once */
 	assert_int_equal(replay_n_comms(&s.replay), 7);
 	assert_int_equal(s.replay.n_threads, 5);
-	assert_true(story_thread(&s, 9)->comm_known);
-	assert_null(story_thread(&s, 1234));
+	assert_true(recording_thread(&s, 9)->comm_known);
+	assert_null(recording_thread(&s, 1234));
 	assert_int_equal(s.replay.first_ns, 1);
 	assert_int_equal(s.replay.last_ns, 9);
-	story_release(&s);
+	recording_release(&s);
 }
 
 /* Idle CPUs and, in a PID namespace, all threads outside of it have the number 0. */
 static void test_thread_zero(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_sample(&s, 1, 0, 0, 0x1000);
-	story_exit(&s, 2, 0, 0);
-	story_sample(&s, 3, 0, 0, 0x1000);
-	story_sample(&s, 4, 7, 0, 0x1000);
-	story_sample(&s, 5, 0, 5, 0x1000);
+	recording_init(&s);
+	recording_sample(&s, 1, 0, 0, 0x1000);
+	recording_exit(&s, 2, 0, 0);
+	recording_sample(&s, 3, 0, 0, 0x1000);
+	recording_sample(&s, 4, 7, 0, 0x1000);
+	recording_sample(&s, 5, 0, 5, 0x1000);
 	expect(&s, "swapper/0 1: 1000=?\nswapper/0 3: 1000=?\nswapper/0 4: 1000=?\n:5/5 5: 1000=?\n");
 	assert_int_equal(replay_n_comms(&s.replay), 2);
-	assert_false(story_thread(&s, 0)->exited);
-	story_release(&s);
+	assert_false(recording_thread(&s, 0)->exited);
+	recording_release(&s);
 }
 
 /* Many processes have the number 0 then, so what one of them maps is nobody's, nor that of a child in the namespace. */
 static void test_maps_of_process_zero(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_map(&s, 1, 0, 0x10000, 0x10000, 0, "/lib/a.so");
-	story_sample(&s, 2, 0, 0, 0x14010);
-	story_map(&s, 3, PID, 0x10000, 0x10000, 0, "/lib/a.so");
-	story_fork(&s, 4, OTHER_PID, OTHER_PID, 0, 0);
-	story_sample(&s, 5, OTHER_PID, OTHER_PID, 0x14010);
-	story_sample(&s, 6, PID, PID, 0x14010);
+	recording_init(&s);
+	recording_map(&s, 1, 0, 0x10000, 0x10000, 0, "/lib/a.so");
+	recording_sample(&s, 2, 0, 0, 0x14010);
+	recording_map(&s, 3, PID, 0x10000, 0x10000, 0, "/lib/a.so");
+	recording_fork(&s, 4, OTHER_PID, OTHER_PID, 0, 0);
+	recording_sample(&s, 5, OTHER_PID, OTHER_PID, 0x14010);
+	recording_sample(&s, 6, PID, PID, 0x14010);
 	expect(&s, "swapper/0 2: 14010=?\nswapper/77 5: 14010=?\n:42/42 6: 14010=a.so+4010\n");
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void test_maps_cut_holes(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_map(&s, 1, PID, 0x10000, 0x10000, 0x1000, "/lib/a.so");
-	story_sample(&s, 2, PID, PID, 0x14010);
-	story_map(&s, 3, PID, 0x14000, 0x1000, 0, "/lib/b.so");
-	story_sample(&s, 4, PID, PID, 0x13fff);
-	story_sample(&s, 5, PID, PID, 0x14010);
-	story_sample(&s, 6, PID, PID, 0x15000);
-	story_sample(&s, 7, PID, PID, 0x20000);
-	story_sample(&s, 8, OTHER_PID, OTHER_PID, 0x14010);
+	recording_init(&s);
+	recording_map(&s, 1, PID, 0x10000, 0x10000, 0x1000, "/lib/a.so");
+	recording_sample(&s, 2, PID, PID, 0x14010);
+	recording_map(&s, 3, PID, 0x14000, 0x1000, 0, "/lib/b.so");
+	recording_sample(&s, 4, PID, PID, 0x13fff);
+	recording_sample(&s, 5, PID, PID, 0x14010);
+	recording_sample(&s, 6, PID, PID, 0x15000);
+	recording_sample(&s, 7, PID, PID, 0x20000);
+	recording_sample(&s, 8, OTHER_PID, OTHER_PID, 0x14010);
 	expect(&s, ":42/42 2: 14010=a.so+5010\n:42/42 4: 13fff=a.so+4fff\n"
 		   ":42/42 5: 14010=b.so+10\n:42/42 6: 15000=a.so+6000\n:42/42 7: 20000=?\n"
 		   ":77/77 8: 14010=?\n");
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void test_data_maps(void **state)
@@ -102,109 +102,108 @@ static void test_data_maps(void **state)
 
 	(void)state;
 	for (unsigned with = 0; with < 2; with++) {
-		struct fix_story s;
+		struct made_recording s;
 		struct record_body data;
 
-		story_init(&s);
-		story_map(&s, 1, PID, 0x10000, 0x3000, 0, "/lib/a.so");
-		data = story_map_body(2, PID, 0x11000, 0x1000, 0, "/etc/data");
+		recording_init(&s);
+		recording_map(&s, 1, PID, 0x10000, 0x3000, 0, "/lib/a.so");
+		data = recording_map_body(2, PID, 0x11000, 0x1000, 0, "/etc/data");
 		data.mmap.prot = PROT_RW;
 		data.misc |= MISC_MMAP_DATA;
-		story_add(&s, &data);
-		story_sample(&s, 3, PID, PID, 0x11004);
-		story_sample(&s, 4, PID, PID, 0x12004);
-		story_run(&s, with ? keep : plain);
+		recording_add(&s, &data);
+		recording_sample(&s, 3, PID, PID, 0x11004);
+		recording_sample(&s, 4, PID, PID, 0x12004);
+		recording_run(&s, with ? keep : plain);
 		/* The code that was there is gone in both cases. */
 		assert_string_equal(s.log.s, with ? ":42/42 3: 11004=data+4\n"
 						    ":42/42 4: 12004=a.so+2004\n"
 						  : ":42/42 3: 11004=?\n"
 						    ":42/42 4: 12004=a.so+2004\n");
-		story_release(&s);
+		recording_release(&s);
 	}
 }
 
 static void test_fork_copies(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_comm(&s, 1, PID, PID, false, "parent");
-	story_map(&s, 2, PID, 0x10000, 0x1000, 0, "/bin/p");
-	story_fork(&s, 3, OTHER_PID, OTHER_PID, PID, PID);
-	story_fork(&s, 4, PID, 43, PID, PID); /* a thread */
-	story_sample(&s, 5, OTHER_PID, OTHER_PID, 0x10008);
-	story_map(&s, 6, PID, 0x20000, 0x1000, 0, "/lib/new.so");
-	story_map(&s, 7, OTHER_PID, 0x30000, 0x1000, 0, "/lib/child.so");
-	story_sample(&s, 8, PID, 43, 0x20008);
-	story_sample(&s, 9, PID, 43, 0x30008);
-	story_sample(&s, 10, OTHER_PID, OTHER_PID, 0x20008);
-	story_sample(&s, 11, OTHER_PID, OTHER_PID, 0x30008);
+	recording_init(&s);
+	recording_comm(&s, 1, PID, PID, false, "parent");
+	recording_map(&s, 2, PID, 0x10000, 0x1000, 0, "/bin/p");
+	recording_fork(&s, 3, OTHER_PID, OTHER_PID, PID, PID);
+	recording_fork(&s, 4, PID, 43, PID, PID); /* a thread */
+	recording_sample(&s, 5, OTHER_PID, OTHER_PID, 0x10008);
+	recording_map(&s, 6, PID, 0x20000, 0x1000, 0, "/lib/new.so");
+	recording_map(&s, 7, OTHER_PID, 0x30000, 0x1000, 0, "/lib/child.so");
+	recording_sample(&s, 8, PID, 43, 0x20008);
+	recording_sample(&s, 9, PID, 43, 0x30008);
+	recording_sample(&s, 10, OTHER_PID, OTHER_PID, 0x20008);
+	recording_sample(&s, 11, OTHER_PID, OTHER_PID, 0x30008);
 	expect(&s, "parent/77 5: 10008=p+8\nparent/43 8: 20008=new.so+8\nparent/43 9: 30008=?\n"
 		   "parent/77 10: 20008=?\nparent/77 11: 30008=child.so+8\n");
-	assert_int_equal(story_thread(&s, OTHER_PID)->ppid, PID);
-	assert_int_equal(story_thread(&s, OTHER_PID)->start_ns, 3);
-	assert_ptr_equal(story_thread(&s, 43)->space,
-			 story_thread(&s, PID)->space);
-	story_release(&s);
+	assert_int_equal(recording_thread(&s, OTHER_PID)->ppid, PID);
+	assert_int_equal(recording_thread(&s, OTHER_PID)->start_ns, 3);
+	assert_ptr_equal(recording_thread(&s, 43)->space, recording_thread(&s, PID)->space);
+	recording_release(&s);
 }
 
 /* Written by a recorder about what runs already: the child's maps follow by themselves. */
 static void test_synthesized_fork(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_map(&s, 0, PID, 0x10000, 0x1000, 0, "/bin/p");
-	story_task(&s, RECORD_FORK, MISC_FORK_EXEC, 0, OTHER_PID, OTHER_PID, PID, PID);
-	story_sample(&s, 5, OTHER_PID, OTHER_PID, 0x10008);
+	recording_init(&s);
+	recording_map(&s, 0, PID, 0x10000, 0x1000, 0, "/bin/p");
+	recording_task(&s, RECORD_FORK, MISC_FORK_EXEC, 0, OTHER_PID, OTHER_PID, PID, PID);
+	recording_sample(&s, 5, OTHER_PID, OTHER_PID, 0x10008);
 	expect(&s, ":77/77 5: 10008=?\n");
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void test_exec(void **state)
 {
 	const uint64_t ips[] = { 0xffffffff81000010, (uint64_t)-512, 0x10008, 0x20008 };
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_map(&s, 1, PID, 0x10000, 0x1000, 0, "/bin/old");
-	story_comm(&s, 2, PID, PID, true, "new");
+	recording_init(&s);
+	recording_map(&s, 1, PID, 0x10000, 0x1000, 0, "/bin/old");
+	recording_comm(&s, 2, PID, PID, true, "new");
 	/* Still in the system call: the old program's frame is on the stack. */
-	story_chain(&s, 3, PID, PID, MISC_KERNEL, ips, 4);
-	story_map(&s, 4, PID, 0x20000, 0x1000, 0, "/bin/new");
-	story_chain(&s, 5, PID, PID, MISC_KERNEL, ips, 4);
-	story_sample(&s, 6, PID, PID, 0x20008);
-	story_chain(&s, 7, PID, PID, MISC_KERNEL, ips, 4);
+	recording_chain(&s, 3, PID, PID, MISC_KERNEL, ips, 4);
+	recording_map(&s, 4, PID, 0x20000, 0x1000, 0, "/bin/new");
+	recording_chain(&s, 5, PID, PID, MISC_KERNEL, ips, 4);
+	recording_sample(&s, 6, PID, PID, 0x20008);
+	recording_chain(&s, 7, PID, PID, MISC_KERNEL, ips, 4);
 	expect(&s, "new/42 3: ffffffff81000010k=? 10008=old+8 20008=?\n"
 		   "new/42 5: ffffffff81000010k=? 10008=old+8 20008=new+8\n"
 		   "new/42 6: 20008=new+8\n"
 		   "new/42 7: ffffffff81000010k=? 10008=? 20008=new+8\n");
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void test_exit(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
+	recording_init(&s);
 	s.log_others = true;
-	story_comm(&s, 1, PID, PID, false, "a");
-	story_map(&s, 2, PID, 0x10000, 0x1000, 0, "/bin/a");
-	story_exit(&s, 3, PID, PID);
-	story_sample(&s, 4, PID, PID, 0x10008); /* they do come */
-	story_fork(&s, 5, PID, PID, OTHER_PID, OTHER_PID); /* the pid again */
-	story_sample(&s, 6, PID, PID, 0x10008);
+	recording_comm(&s, 1, PID, PID, false, "a");
+	recording_map(&s, 2, PID, 0x10000, 0x1000, 0, "/bin/a");
+	recording_exit(&s, 3, PID, PID);
+	recording_sample(&s, 4, PID, PID, 0x10008); /* they do come */
+	recording_fork(&s, 5, PID, PID, OTHER_PID, OTHER_PID); /* the pid again */
+	recording_sample(&s, 6, PID, PID, 0x10008);
 	expect(&s, "a/42 4: 10008=a+8\n:42/42 6: 10008=?\n");
 	assert_has(s.others.s, "EXIT(a)");
-	assert_false(story_thread(&s, PID)->exited);
-	story_release(&s);
+	assert_false(recording_thread(&s, PID)->exited);
+	recording_release(&s);
 }
 
-static void expect_holders(const struct fix_story *s, const char *path, const char *expected)
+static void expect_holders(const struct made_recording *s, const char *path, const char *expected)
 {
 	int32_t pids[16];
 	char text[128] = "";
@@ -221,26 +220,26 @@ static void expect_holders(const struct fix_story *s, const char *path, const ch
 /* Who had a file mapped, and their relatives: those that may still live. */
 static void test_holders(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_fork(&s, 1, 50, 50, 40, 40);
-	story_map(&s, 2, 50, 0x10000, 0x1000, 0, "/bin/a");
-	story_fork(&s, 3, 60, 60, 50, 50);
-	story_fork(&s, 3, 70, 70, 50, 50);
-	story_map(&s, 4, 50, 0x30000, 0x1000, 0, "/bin/b");
-	story_map(&s, 4, 70, 0x30000, 0x1000, 0, "/bin/b");
-	story_fork(&s, 5, 80, 80, 40, 40);
-	story_map(&s, 5, 80, 0x30000, 0x1000, 0, "/bin/c");
-	story_fork(&s, 6, 80, 81, 80, 80); /* a thread, which outlives the first one */
-	story_exit(&s, 7, 80, 80);
-	story_exit(&s, 7, 50, 50);
-	story_fork(&s, 8, 90, 90, 40, 40);
-	story_map(&s, 8, 90, 0x30000, 0x1000, 0, "/bin/d");
-	story_exit(&s, 9, 90, 90);
-	story_fork(&s, 9, 90, 90, 60, 60); /* the pid again */
-	story_sample(&s, 10, 60, 60, 0x10008);
+	recording_init(&s);
+	recording_fork(&s, 1, 50, 50, 40, 40);
+	recording_map(&s, 2, 50, 0x10000, 0x1000, 0, "/bin/a");
+	recording_fork(&s, 3, 60, 60, 50, 50);
+	recording_fork(&s, 3, 70, 70, 50, 50);
+	recording_map(&s, 4, 50, 0x30000, 0x1000, 0, "/bin/b");
+	recording_map(&s, 4, 70, 0x30000, 0x1000, 0, "/bin/b");
+	recording_fork(&s, 5, 80, 80, 40, 40);
+	recording_map(&s, 5, 80, 0x30000, 0x1000, 0, "/bin/c");
+	recording_fork(&s, 6, 80, 81, 80, 80); /* a thread, which outlives the first one */
+	recording_exit(&s, 7, 80, 80);
+	recording_exit(&s, 7, 50, 50);
+	recording_fork(&s, 8, 90, 90, 40, 40);
+	recording_map(&s, 8, 90, 0x30000, 0x1000, 0, "/bin/d");
+	recording_exit(&s, 9, 90, 90);
+	recording_fork(&s, 9, 90, 90, 60, 60); /* the pid again */
+	recording_sample(&s, 10, 60, 60, 0x10008);
 	expect(&s, ":60/60 10: 10008=a+8\n");
 	expect_holders(&s, "/bin/a", "60 70 40 ");
 	expect_holders(&s, "/bin/b", "70 60 40 ");
@@ -250,7 +249,7 @@ static void test_holders(void **state)
 	assert_true(replay_kin(&s.replay, 50)->exited);
 	assert_false(replay_kin(&s.replay, 90)->exited);
 	assert_null(replay_kin(&s.replay, 4711));
-	story_release(&s);
+	recording_release(&s);
 }
 
 /* The file that a run-time compiler maps to say where its dump of code is. */
@@ -258,21 +257,21 @@ static void test_jit_dumps(void **state)
 {
 	static const char *const others[] = { "/tmp/jit-.dump", "/tmp/jit-1.dumped", "/tmp/xjit-1.dump",
 					      "/jit-1.dump/x", "jit-1.dump" };
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_map(&s, 1, PID, 0x10000, 0x1000, 0, "/var/u/.debug/jit/x/jit-7.dump");
+	recording_init(&s);
+	recording_map(&s, 1, PID, 0x10000, 0x1000, 0, "/var/u/.debug/jit/x/jit-7.dump");
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		story_map(&s, 2, PID, 0x20000, 0x1000, 0, others[i]);
-	story_map(&s, 3, OTHER_PID, 0x10000, 0x1000, 0, "/tmp/jit-1.dump");
-	story_map(&s, 4, OTHER_PID, 0x10000, 0x1000, 0, "/tmp/jit-2.dump");
-	story_sample(&s, 5, PID, PID, 0x10008);
+		recording_map(&s, 2, PID, 0x20000, 0x1000, 0, others[i]);
+	recording_map(&s, 3, OTHER_PID, 0x10000, 0x1000, 0, "/tmp/jit-1.dump");
+	recording_map(&s, 4, OTHER_PID, 0x10000, 0x1000, 0, "/tmp/jit-2.dump");
+	recording_sample(&s, 5, PID, PID, 0x10008);
 	expect(&s, ":42/42 5: 10008=jit-7.dump+8\n");
 	assert_string_equal(replay_kin(&s.replay, PID)->jit_path, "/var/u/.debug/jit/x/jit-7.dump");
 	assert_int_equal(replay_kin(&s.replay, PID)->jit_inode, 7);
 	assert_string_equal(replay_kin(&s.replay, OTHER_PID)->jit_path, "/tmp/jit-2.dump");
-	story_release(&s);
+	recording_release(&s);
 }
 
 static unsigned gone;
@@ -293,15 +292,15 @@ static void test_many_exits(void **state)
 	for (unsigned keep = 0; keep < 2; keep++) {
 		const struct replay_options options = { .keep_exited = keep };
 		struct replay_handlers handlers = { .thread_gone = count_gone };
-		struct fix_story s;
+		struct made_recording s;
 		struct str bytes;
 
-		story_init(&s);
+		recording_init(&s);
 		for (int i = 0; i < N; i++) {
-			story_fork(&s, 10 + (uint64_t)i, 1000 + i, 1000 + i, PID, PID);
-			story_exit(&s, 10 + (uint64_t)i, 1000 + i, 1000 + i);
+			recording_fork(&s, 10 + (uint64_t)i, 1000 + i, 1000 + i, PID, PID);
+			recording_exit(&s, 10 + (uint64_t)i, 1000 + i, 1000 + i);
 		}
-		story_bytes(&s, false, &bytes);
+		recording_bytes(&s, false, &bytes);
 		gone = 0;
 		assert_int_equal(reader_open_fd(&s.reader, fix_memory_file(bytes.s, bytes.len), "x",
 						&s.err),
@@ -317,52 +316,52 @@ static void test_many_exits(void **state)
 		assert_int_equal(s.replay.threads[1]->tid, PID);
 		assert_int_equal(s.replay.threads[s.replay.n_threads - 1]->tid, 1000 + N - 1);
 		str_release(&bytes);
-		story_release(&s);
+		recording_release(&s);
 	}
 }
 
 /* A tid without FORK in another process than before: it is not the old thread. */
 static void test_lost_fork(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_comm(&s, 1, PID, 50, false, "worker");
-	story_map(&s, 2, PID, 0x10000, 0x1000, 0, "/bin/a");
-	story_sample(&s, 3, PID, 50, 0x10000);
-	story_sample(&s, 4, OTHER_PID, 50, 0x10000);
+	recording_init(&s);
+	recording_comm(&s, 1, PID, 50, false, "worker");
+	recording_map(&s, 2, PID, 0x10000, 0x1000, 0, "/bin/a");
+	recording_sample(&s, 3, PID, 50, 0x10000);
+	recording_sample(&s, 4, OTHER_PID, 50, 0x10000);
 	expect(&s, "worker/50 3: 10000=a+0\n:50/50 4: 10000=?\n");
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void test_kernel(void **state)
 {
 	struct record_body ksymbol;
-	struct fix_story s;
+	struct made_recording s;
 	const uint64_t text = 0xffffffff81000000, module = 0xffffffffc0000000,
 		       bpf = 0xffffffffc0200000;
 
 	(void)state;
-	story_init(&s);
-	story_kernel_map(&s, module, 0x2000, 0, "/lib/modules/6.1/kernel/a-b.ko.xz");
-	story_kernel_map(&s, text, 0x1000000, text + 0x40, "[kernel.kallsyms]_text");
-	ksymbol = story_body(RECORD_KSYMBOL, -1, 0, 1);
+	recording_init(&s);
+	recording_kernel_map(&s, module, 0x2000, 0, "/lib/modules/6.1/kernel/a-b.ko.xz");
+	recording_kernel_map(&s, text, 0x1000000, text + 0x40, "[kernel.kallsyms]_text");
+	ksymbol = recording_body(RECORD_KSYMBOL, -1, 0, 1);
 	ksymbol.ksymbol.addr = bpf;
 	ksymbol.ksymbol.len = 0x100;
 	ksymbol.ksymbol.kind = 1;
 	ksymbol.ksymbol.name = "bpf_prog_1234_x";
-	story_add(&s, &ksymbol);
-	story_sample(&s, 2, PID, PID, text + 0x123);
-	story_sample(&s, 3, PID, PID, text + 0x2000000); /* its start-up code, behind the text */
-	story_sample(&s, 4, PID, PID, module + 0x10);
-	story_sample(&s, 5, PID, PID, module + 0x2000);
-	story_sample(&s, 6, PID, PID, bpf + 0x10);
+	recording_add(&s, &ksymbol);
+	recording_sample(&s, 2, PID, PID, text + 0x123);
+	recording_sample(&s, 3, PID, PID, text + 0x2000000); /* its start-up code, behind the text */
+	recording_sample(&s, 4, PID, PID, module + 0x10);
+	recording_sample(&s, 5, PID, PID, module + 0x2000);
+	recording_sample(&s, 6, PID, PID, bpf + 0x10);
 	ksymbol.id.time_ns = 7;
 	ksymbol.ksymbol.flags = 1;
-	story_add(&s, &ksymbol);
-	story_sample(&s, 8, PID, PID, bpf + 0x10);
-	story_sample(&s, 9, PID, PID, text - 1);
+	recording_add(&s, &ksymbol);
+	recording_sample(&s, 8, PID, PID, bpf + 0x10);
+	recording_sample(&s, 9, PID, PID, text - 1);
 	expect(&s, ":42/42 2: ffffffff81000123k=[kernel.kallsyms]+ffffffff81000123\n"
 		   ":42/42 3: ffffffff83000000k=[kernel.kallsyms]+ffffffff83000000\n"
 		   ":42/42 4: ffffffffc0000010k=[a_b]+ffffffffc0000010\n"
@@ -377,10 +376,10 @@ static void test_kernel(void **state)
 	assert_int_equal(s.replay.dsos.v[0]->kind, DSO_MODULE);
 	assert_int_equal(s.replay.dsos.v[0]->start, module);
 	assert_int_equal(s.replay.dsos.v[0]->end, module + 0x2000);
-	story_release(&s);
+	recording_release(&s);
 }
 
-static const struct dso *kernel_dso(struct fix_story *s, uint64_t ip)
+static const struct dso *kernel_dso(struct made_recording *s, uint64_t ip)
 {
 	struct place place;
 
@@ -397,13 +396,12 @@ static void test_kernel_neighbours(void **state)
 	(void)state;
 	/* The text may be said to be everything: modules that came before stay. */
 	for (unsigned whole = 0; whole < 2; whole++) {
-		struct fix_story s;
+		struct made_recording s;
 
-		story_init(&s);
-		story_kernel_map(&s, module, PAGES * PAGE, 0, "[module]");
-		story_kernel_map(&s, text, whole ? UINT64_MAX - text : 16 * PAGE, text,
-				 "[kernel.kallsyms]_text");
-		story_run(&s, plain);
+		recording_init(&s);
+		recording_kernel_map(&s, module, PAGES * PAGE, 0, "[module]");
+		recording_kernel_map(&s, text, whole ? UINT64_MAX - text : 16 * PAGE, text, "[kernel.kallsyms]_text");
+		recording_run(&s, plain);
 		assert_int_equal(s.replay.dsos.n, 2);
 		for (unsigned i = 0; i < PAGES; i++)
 			assert_ptr_equal(kernel_dso(&s, text + i * (uint64_t)PAGE),
@@ -411,173 +409,173 @@ static void test_kernel_neighbours(void **state)
 		for (unsigned i = 0; i < PAGES; i++)
 			assert_ptr_equal(kernel_dso(&s, module + i * (uint64_t)PAGE),
 					 s.replay.dsos.v[0]);
-		story_release(&s);
+		recording_release(&s);
 	}
 }
 
 static void test_guest(void **state)
 {
 	const uint64_t ip = 0xffffffff81000010;
-	struct record_body map = story_map_body(0, -1, 0xffffffff81000000, 0x1000, 0,
-						"[guest.kernel.kallsyms.123]_text");
-	struct fix_story s;
+	struct record_body map =
+		recording_map_body(0, -1, 0xffffffff81000000, 0x1000, 0, "[guest.kernel.kallsyms.123]_text");
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
+	recording_init(&s);
 	map.misc = MISC_GUEST_KERNEL;
-	story_add(&s, &map);
-	story_chain(&s, 1, PID, PID, MISC_GUEST_KERNEL, &ip, 1);
-	story_sample(&s, 2, PID, PID, ip);
-	story_chain(&s, 3, PID, PID, MISC_HYPERVISOR, &ip, 1);
+	recording_add(&s, &map);
+	recording_chain(&s, 1, PID, PID, MISC_GUEST_KERNEL, &ip, 1);
+	recording_sample(&s, 2, PID, PID, ip);
+	recording_chain(&s, 3, PID, PID, MISC_HYPERVISOR, &ip, 1);
 	expect(&s, ":42/42 1: ffffffff81000010k=[guest.kernel.kallsyms.123]+ffffffff81000010\n"
 		   ":42/42 2: ffffffff81000010k=?\n:42/42 3: ffffffff81000010k=?\n");
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void test_namespaces_and_cgroups(void **state)
 {
 	uint64_t links[14] = { 0 };
 	struct record_body body;
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
 	links[12] = 4;
 	links[13] = 0xf0000001;
-	story_init(&s);
-	body = story_body(RECORD_NAMESPACES, PID, PID, 1);
+	recording_init(&s);
+	body = recording_body(RECORD_NAMESPACES, PID, PID, 1);
 	body.namespaces.pid = body.namespaces.tid = PID;
 	body.namespaces.links = (struct record_words){ 7, links };
-	story_add(&s, &body);
+	recording_add(&s, &body);
 	body.id.time_ns = 2;
 	body.namespaces.pid = body.namespaces.tid = OTHER_PID;
 	body.namespaces.links.n = 3; /* of an older kernel */
-	story_add(&s, &body);
-	body = story_body(RECORD_CGROUP, PID, PID, 3);
+	recording_add(&s, &body);
+	body = recording_body(RECORD_CGROUP, PID, PID, 3);
 	body.cgroup.id = 11;
 	body.cgroup.path = "/a";
-	story_add(&s, &body);
+	recording_add(&s, &body);
 	body.cgroup.path = "/b";
-	story_add(&s, &body);
+	recording_add(&s, &body);
 	body.cgroup.id = 12;
-	story_add(&s, &body);
-	story_run(&s, plain);
-	assert_int_equal(story_thread(&s, PID)->cgroup_dev, 4);
-	assert_int_equal(story_thread(&s, PID)->cgroup_ino, 0xf0000001);
-	assert_int_equal(story_thread(&s, OTHER_PID)->cgroup_ino, 0);
+	recording_add(&s, &body);
+	recording_run(&s, plain);
+	assert_int_equal(recording_thread(&s, PID)->cgroup_dev, 4);
+	assert_int_equal(recording_thread(&s, PID)->cgroup_ino, 0xf0000001);
+	assert_int_equal(recording_thread(&s, OTHER_PID)->cgroup_ino, 0);
 	assert_string_equal(replay_cgroup(&s.replay, 11), "/b");
 	assert_string_equal(replay_cgroup(&s.replay, 12), "/b");
 	assert_null(replay_cgroup(&s.replay, 13));
-	story_release(&s);
+	recording_release(&s);
 }
 
 /* ---- order ---- */
 
 static void test_rounds(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_sample(&s, 30, PID, PID, 0x10008); /* one ring */
-	story_sample(&s, 50, PID, PID, 0x10008);
-	story_map(&s, 40, PID, 0x10000, 0x1000, 0, "/bin/a"); /* another */
-	story_plain(&s, RECORD_FINISHED_ROUND);
-	story_comm(&s, 20, PID, PID, false, "late");
-	story_sample(&s, 60, PID, PID, 0x10008);
-	story_plain(&s, RECORD_FINISHED_ROUND);
-	story_sample(&s, 45, PID, PID, 0x10008); /* against the rule: counted */
-	story_map(&s, 0, PID, 0x10000, 0x1000, 0, "/bin/z"); /* synthesized: at once */
+	recording_init(&s);
+	recording_sample(&s, 30, PID, PID, 0x10008); /* one ring */
+	recording_sample(&s, 50, PID, PID, 0x10008);
+	recording_map(&s, 40, PID, 0x10000, 0x1000, 0, "/bin/a"); /* another */
+	recording_plain(&s, RECORD_FINISHED_ROUND);
+	recording_comm(&s, 20, PID, PID, false, "late");
+	recording_sample(&s, 60, PID, PID, 0x10008);
+	recording_plain(&s, RECORD_FINISHED_ROUND);
+	recording_sample(&s, 45, PID, PID, 0x10008); /* against the rule: counted */
+	recording_map(&s, 0, PID, 0x10000, 0x1000, 0, "/bin/z"); /* synthesized: at once */
 	expect(&s, "late/42 30: 10008=?\nlate/42 50: 10008=a+8\nlate/42 45: 10008=z+8\n"
 		   "late/42 60: 10008=z+8\n");
 	assert_int_equal(s.replay.counts.out_of_order, 1);
 	assert_int_equal(s.replay.counts.samples, 4);
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void test_file_order(void **state)
 {
 	const struct replay_options options = { .file_order = true };
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_sample(&s, 30, PID, PID, 0x10008);
-	story_plain(&s, RECORD_FINISHED_ROUND);
-	story_sample(&s, 20, PID, PID, 0x10008);
-	story_run(&s, options);
+	recording_init(&s);
+	recording_sample(&s, 30, PID, PID, 0x10008);
+	recording_plain(&s, RECORD_FINISHED_ROUND);
+	recording_sample(&s, 20, PID, PID, 0x10008);
+	recording_run(&s, options);
 	assert_string_equal(s.log.s, ":42/42 30: 10008=?\n:42/42 20: 10008=?\n");
-	story_release(&s);
+	recording_release(&s);
 }
 
 /* Without sample_id_all only samples have a time: the others stay where they are. */
 static void test_without_time(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
+	recording_init(&s);
 	s.events.v[0]->attr.sample_id_all = s.events.v[1]->attr.sample_id_all = 0;
-	story_comm(&s, 0, PID, PID, false, "a");
-	story_sample(&s, 10, PID, PID, 0x10008);
-	story_comm(&s, 0, PID, PID, false, "b");
-	story_sample(&s, 20, PID, PID, 0x10008);
-	story_comm(&s, 0, PID, PID, false, "c");
-	story_sample(&s, 30, PID, PID, 0x10008);
+	recording_comm(&s, 0, PID, PID, false, "a");
+	recording_sample(&s, 10, PID, PID, 0x10008);
+	recording_comm(&s, 0, PID, PID, false, "b");
+	recording_sample(&s, 20, PID, PID, 0x10008);
+	recording_comm(&s, 0, PID, PID, false, "c");
+	recording_sample(&s, 30, PID, PID, 0x10008);
 	expect(&s, "a/42 10: 10008=?\nb/42 20: 10008=?\nc/42 30: 10008=?\n");
 	assert_int_equal(s.replay.counts.out_of_order, 0);
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void test_bounded_queue(void **state)
 {
 	const struct replay_options options = { .queue_bytes = 1000 };
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
+	recording_init(&s);
 	for (unsigned i = 0; i < 500; i++)
-		story_sample(&s, 1000 - i, PID, PID, 0x10008);
-	story_run(&s, options);
+		recording_sample(&s, 1000 - i, PID, PID, 0x10008);
+	recording_run(&s, options);
 	assert_int_equal(s.n_samples, 500);
 	assert_in_range(s.replay.counts.forced, 400, 500);
 	assert_true(s.replay.counts.out_of_order > 400);
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void test_pipe(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_map(&s, 10, PID, 0x10000, 0x1000, 0, "/bin/a");
+	recording_init(&s);
+	recording_map(&s, 10, PID, 0x10000, 0x1000, 0, "/bin/a");
 	for (unsigned i = 0; i < 100; i++) {
-		story_sample(&s, 500 - i, PID, PID, 0x10000 + i);
+		recording_sample(&s, 500 - i, PID, PID, 0x10000 + i);
 		if (i % 10 == 0)
-			story_plain(&s, RECORD_FINISHED_ROUND);
+			recording_plain(&s, RECORD_FINISHED_ROUND);
 	}
-	story_run_pipe(&s, plain);
+	recording_run_pipe(&s, plain);
 	assert_int_equal(s.n_samples, 100);
 	assert_has(s.log.s, ":42/42 401: 10063=a+63\n");
-	story_release(&s);
+	recording_release(&s);
 }
 
 /* ---- what does not go well ---- */
 
 static void test_handler_ends_it(void **state)
 {
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
+	recording_init(&s);
 	for (unsigned i = 0; i < 10; i++)
-		story_sample(&s, 10 + i, PID, PID, 0x10008);
+		recording_sample(&s, 10 + i, PID, PID, 0x10008);
 	s.stop_at = 4;
-	story_run(&s, plain);
+	recording_run(&s, plain);
 	assert_int_equal(s.rc, -ECANCELED);
 	assert_string_equal(s.err.s, "enough");
 	assert_int_equal(s.n_samples, 4);
-	story_release(&s);
+	recording_release(&s);
 }
 
 /* A record that says nonsense is counted, one whose size is wrong ends the reading; what came before is kept. */
@@ -585,80 +583,80 @@ static void test_broken(void **state)
 {
 	static const uint8_t short_comm[8] = { RECORD_COMM, 0, 0, 0, 0, 0, 8, 0 };
 	static const uint8_t no_size[8] = { RECORD_COMM, 0, 0, 0, 0, 0, 3, 0 };
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
-	story_sample(&s, 10, PID, PID, 0x10008);
+	recording_init(&s);
+	recording_sample(&s, 10, PID, PID, 0x10008);
 	str_addn(&s.records, (const char *)short_comm, sizeof(short_comm));
-	story_sample(&s, 20, PID, PID, 0x10008);
+	recording_sample(&s, 20, PID, PID, 0x10008);
 	str_addn(&s.records, (const char *)no_size, sizeof(no_size));
-	story_run(&s, plain);
+	recording_run(&s, plain);
 	assert_int_equal(s.rc, -EINVAL);
 	assert_has(s.err.s, "its size is 3");
 	assert_int_equal(s.n_samples, 2);
 	assert_int_equal(s.replay.counts.broken, 1);
 	assert_has(s.reader.notes.v[s.reader.notes.n - 1].text, "COMM (3): has 8 bytes");
-	story_release(&s);
+	recording_release(&s);
 }
 
 static void test_hostile_tasks(void **state)
 {
 	char *name = xmalloc(4097);
-	struct fix_story s;
+	struct made_recording s;
 
 	(void)state;
 	memset(name, 'x', 4096);
 	name[4096] = '\0';
-	story_init(&s);
-	story_comm(&s, 1, PID, PID, false, name);
-	story_fork(&s, 2, PID, PID, PID, PID); /* itself */
-	story_fork(&s, 3, 1, 1, 2, 2);
-	story_fork(&s, 4, 2, 2, 1, 1);
-	story_fork(&s, 5, -7, -7, -1, -1);
-	story_exit(&s, 6, 99, 99); /* never seen */
-	story_exit(&s, 7, PID, PID);
-	story_exit(&s, 8, PID, PID);
-	story_map(&s, 9, -7, UINT64_MAX - 0xfff, 0x5000, 0, "/wraps");
-	story_map(&s, 10, -7, 0x1000, 0, 0, "/empty");
-	story_map(&s, 11, -7, 0, UINT64_MAX, 0, name);
-	story_sample(&s, 12, -7, -7, 0x1000);
-	story_sample(&s, 13, PID, PID, 0x1000);
-	story_run(&s, plain);
+	recording_init(&s);
+	recording_comm(&s, 1, PID, PID, false, name);
+	recording_fork(&s, 2, PID, PID, PID, PID); /* itself */
+	recording_fork(&s, 3, 1, 1, 2, 2);
+	recording_fork(&s, 4, 2, 2, 1, 1);
+	recording_fork(&s, 5, -7, -7, -1, -1);
+	recording_exit(&s, 6, 99, 99); /* never seen */
+	recording_exit(&s, 7, PID, PID);
+	recording_exit(&s, 8, PID, PID);
+	recording_map(&s, 9, -7, UINT64_MAX - 0xfff, 0x5000, 0, "/wraps");
+	recording_map(&s, 10, -7, 0x1000, 0, 0, "/empty");
+	recording_map(&s, 11, -7, 0, UINT64_MAX, 0, name);
+	recording_sample(&s, 12, -7, -7, 0x1000);
+	recording_sample(&s, 13, PID, PID, 0x1000);
+	recording_run(&s, plain);
 	assert_int_equal(s.rc, 0);
 	assert_has(s.log.s, ":-7/-7 12: 1000=xxxx");
 	assert_int_equal(s.n_samples, 2);
-	story_release(&s);
+	recording_release(&s);
 	free(name);
 }
 
 static void test_counts(void **state)
 {
-	struct record_body body = story_body(RECORD_LOST, PID, PID, 1);
-	struct fix_story s;
+	struct record_body body = recording_body(RECORD_LOST, PID, PID, 1);
+	struct made_recording s;
 
 	(void)state;
-	story_init(&s);
+	recording_init(&s);
 	body.lost.id = 101;
 	body.lost.lost = 7;
-	story_add(&s, &body);
-	story_add(&s, &body);
-	body = story_body(RECORD_LOST_SAMPLES, PID, PID, 2);
+	recording_add(&s, &body);
+	recording_add(&s, &body);
+	body = recording_body(RECORD_LOST_SAMPLES, PID, PID, 2);
 	body.lost.lost = 3;
-	story_add(&s, &body);
-	body = story_body(RECORD_THROTTLE, PID, PID, 3);
-	story_add(&s, &body);
+	recording_add(&s, &body);
+	body = recording_body(RECORD_THROTTLE, PID, PID, 3);
+	recording_add(&s, &body);
 	body.type = RECORD_UNTHROTTLE;
-	story_add(&s, &body);
+	recording_add(&s, &body);
 	body = fix_sample(999, 4);
-	story_add(&s, &body);
-	story_run(&s, plain);
+	recording_add(&s, &body);
+	recording_run(&s, plain);
 	assert_int_equal(s.replay.counts.lost_events, 14);
 	assert_int_equal(s.replay.counts.lost_samples, 3);
 	assert_int_equal(s.replay.counts.throttles, 1);
 	assert_int_equal(s.replay.counts.unknown_ids, 1);
 	assert_int_equal(s.replay.counts.samples, 1);
-	story_release(&s);
+	recording_release(&s);
 }
 
 int main(void)

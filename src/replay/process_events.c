@@ -1,11 +1,11 @@
 /*
- * story.c: what each type of record does to the processes, and handing it on. rows[] says it per type:
+ * process_events.c: what each type of record does to the processes, and handing it on. rows[] says it per type:
  * `apply` changes the state before the caller hears of the record and names its thread, `after` comes
  * behind it (a thread's EXIT is told while the thread is still there).
  *
- * To add a type: a row in rows[], its function, a case in tests/unit/test_replay_story.c.
+ * To add a type: a row in rows[], its function, a case in tests/unit/test_replay_process_events.c.
  */
-#include "replay/story.h"
+#include "replay/process_events.h"
 
 #include "replay/state.h"
 
@@ -204,7 +204,7 @@ static int after_deferred(struct replay *replay, const struct record_body *body,
 	return task ? deferred_arrived(replay, task, body->deferred.cookie, err) : 0;
 }
 
-void story_take_build_ids(struct replay *replay)
+void process_events_take_build_ids(struct replay *replay)
 {
 	const struct info *info = replay->recording->info;
 	size_t *taken = &replay->private->build_ids_taken;
@@ -221,11 +221,11 @@ void story_take_build_ids(struct replay *replay)
 static struct task *apply_build_id(struct replay *replay, const struct record_body *body)
 {
 	(void)body;
-	story_take_build_ids(replay);
+	process_events_take_build_ids(replay);
 	return NULL;
 }
 
-static const struct story_row {
+static const struct event_row {
 	struct task *(*apply)(struct replay *replay, const struct record_body *body);
 	int (*after)(struct replay *replay, const struct record_body *body, struct task *task,
 		     struct str *err);
@@ -248,8 +248,8 @@ static const struct story_row {
 
 /* ---- samples ---- */
 
-void story_fill_sample(struct replay_sample *sample, const struct record *record,
-		       const struct record_body *body, struct thread *thread)
+void process_events_fill_sample(struct replay_sample *sample, const struct record *record,
+				const struct record_body *body, struct thread *thread)
 {
 	*sample = (struct replay_sample){ .record = record,
 					  .body = body,
@@ -261,7 +261,7 @@ void story_fill_sample(struct replay_sample *sample, const struct record *record
 					  .n_ips = body->sample.n_ips };
 }
 
-int story_emit(struct replay *replay, const struct replay_sample *sample, struct str *err)
+int process_events_emit(struct replay *replay, const struct replay_sample *sample, struct str *err)
 {
 	const struct replay_handlers *handlers = &replay->private->handlers;
 
@@ -290,7 +290,7 @@ static int take_sample(struct replay *replay, const struct record *record,
 	replay->counts.unknown_ids += !body->event;
 	if (sample->has & PERF_SAMPLE_TIME)
 		note_time(replay, sample->time_ns);
-	story_fill_sample(&out, record, body, &task->thread);
+	process_events_fill_sample(&out, record, body, &task->thread);
 	if (out.mode == MISC_USER)
 		process_runs(task->process);
 	if (deferred_cookie(sample, &cookie)) {
@@ -300,7 +300,7 @@ static int take_sample(struct replay *replay, const struct record *record,
 		out.user_frames_missing = true;
 		replay->counts.deferred_missing++;
 	}
-	return story_emit(replay, &out, err);
+	return process_events_emit(replay, &out, err);
 }
 
 /* ---- all other records ---- */
@@ -309,8 +309,8 @@ static int take_other(struct replay *replay, const struct record *record,
 		      const struct record_body *body, struct str *err)
 {
 	const struct replay_handlers *handlers = &replay->private->handlers;
-	static const struct story_row none;
-	const struct story_row *row = record->type < ARRAY_SIZE(rows) ? &rows[record->type] : &none;
+	static const struct event_row none;
+	const struct event_row *row = record->type < ARRAY_SIZE(rows) ? &rows[record->type] : &none;
 	struct task *task = NULL;
 	int rc = 0;
 
@@ -334,8 +334,8 @@ static void broken(struct replay *replay, const struct str *why)
 		note_add(notes, false, NULL, "%s", why->s);
 }
 
-int story_take(struct replay *replay, const struct record *record, bool timed, uint64_t time_ns,
-	       struct str *err)
+int process_events_take(struct replay *replay, const struct record *record, bool timed, uint64_t time_ns,
+			struct str *err)
 {
 	struct replay_private *p = replay->private;
 	struct str why = STR_INIT;
@@ -356,13 +356,13 @@ int story_take(struct replay *replay, const struct record *record, bool timed, u
 	return take_other(replay, record, &body, err);
 }
 
-int story_end(struct replay *replay, struct str *err)
+int process_events_end(struct replay *replay, struct str *err)
 {
-	story_take_build_ids(replay);
+	process_events_take_build_ids(replay);
 	return deferred_give_up(replay, NULL, err);
 }
 
-void story_release(struct replay *replay)
+void process_events_release(struct replay *replay)
 {
 	struct replay_private *p = replay->private;
 
