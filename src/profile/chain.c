@@ -68,7 +68,7 @@ static bool has_call_branches(const struct replay_sample *sample)
 struct unwind_input session_unwind_input(const struct replay_sample *sample)
 {
 	const struct sample *s = sample->sample;
-	struct unwind_input input = { .space = sample->thread->space };
+	struct unwind_input input = { .address_space = sample->thread->address_space };
 
 	if (s->has & PERF_SAMPLE_REGS_USER) {
 		input.abi = s->user_regs.abi;

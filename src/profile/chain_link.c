@@ -32,8 +32,7 @@ static bool in_link(struct session *session, const struct replay_sample *sample,
 
 	if (!row->link_known) {
 		row->link_known = true;
-		row->in_link =
-			row->dso && unwind_in_link(&session->unwind, sample->thread->space, ip);
+		row->in_link = row->dso && unwind_in_link(&session->unwind, sample->thread->address_space, ip);
 	}
 	return row->in_link;
 }
@@ -81,7 +80,7 @@ const struct replay_sample *session_add_link(struct session *session,
 	}
 	if (!in_link(session, sample, sample->ips[ip]))
 		return sample;
-	link = unwind_strip(&session->unwind, sample->thread->space, link);
+	link = unwind_strip(&session->unwind, sample->thread->address_space, link);
 	if (!link || (ip + 1 < sample->n_ips && sample->ips[ip + 1] == link))
 		return sample;
 	insert(session->private, sample, ip, link, with);

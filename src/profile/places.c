@@ -127,7 +127,7 @@ char place_level(const struct place_row *row)
  * tells when it put which code where, while that is the same.
  */
 enum {
-	EPOCH_BITS = 24, /* of a version; spaces don't change 2^40 times */
+	EPOCH_BITS = 24, /* of a version; address spaces don't change 2^40 times */
 	TIMED_MAX = 8, /* of one process: its own code, and that of whom it was forked from */
 };
 
@@ -206,14 +206,13 @@ static uint32_t code_at(struct session *session, const struct thread *thread, co
 
 uint64_t session_user_version(const struct session *session, const struct thread *thread)
 {
-	uint64_t version = thread->space ? thread->space->version : 0;
+	uint64_t version = thread->address_space ? thread->address_space->version : 0;
 
 	return version << EPOCH_BITS | (version ? session->private->code_clock.epoch : 0);
 }
 
 /* The version of the maps that decide about this mode; 0: not to be remembered. */
-static uint64_t space_version(const struct session *session, const struct thread *thread,
-			      uint8_t mode)
+static uint64_t address_space_version(const struct session *session, const struct thread *thread, uint8_t mode)
 {
 	if (mode == MISC_USER)
 		return session_user_version(session, thread);
@@ -225,7 +224,7 @@ static uint64_t space_version(const struct session *session, const struct thread
 uint32_t session_place(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip,
 		       bool is_return)
 {
-	uint64_t version = space_version(session, thread, mode);
+	uint64_t version = address_space_version(session, thread, mode);
 	uint64_t mixed = (ip ^ version >> (EPOCH_BITS - 7) ^ version << 7 ^ is_return) * 0x9e3779b97f4a7c15ULL;
 	struct place_slot *slot = &session->private->place_slots[mixed >> 52];
 	struct place place;

@@ -11,12 +11,12 @@
 
 #include <sys/utsname.h>
 
-/* ---- places.c: an address of a space -> its place ---- */
+/* ---- places.c: an address of an address space -> its place ---- */
 
 enum { PLACE_CACHE_SLOTS = 1 << 12 };
 struct place_slot {
 	uint64_t ip;
-	uint64_t version; /* of the space that it was found in; 0: empty */
+	uint64_t version; /* of the address space that it was found in; 0: empty */
 	uint32_t place;
 	bool is_return;
 };

@@ -28,8 +28,8 @@ void kernel_maps_add(struct replay *replay, const struct record_body *body, bool
 {
 	const struct record_mmap *mmap = &body->mmap;
 	struct replay_private *p = replay->private;
-	struct space *space = guest ? replay->guest_kernel : replay->kernel;
-	struct space *covered = guest ? &p->guest_covered : &p->kernel_covered;
+	struct address_space *space = guest ? replay->guest_kernel : replay->kernel;
+	struct address_space *covered = guest ? &p->guest_covered : &p->kernel_covered;
 	struct dso_key key = { .path = mmap->path, .pid = -1 };
 	struct map map = { .start = mmap->start, .end = map_end(mmap->start, mmap->len) };
 
@@ -45,22 +45,22 @@ void kernel_maps_add(struct replay *replay, const struct record_body *body, bool
 	if (key.kind == DSO_KERNEL || key.kind == DSO_GUEST_KERNEL) {
 		/* Some recorders give it the whole upper half: modules that came first stay. */
 		set_reference(map.dso, mmap->path + key.path_bytes, mmap->pgoff);
-		space_fill(space, covered, &map, &p->clock);
+		address_space_fill(space, covered, &map, &p->clock);
 	} else if (map.start < map.end) {
-		space_add(space, &map, &p->clock);
-		space_cover(covered, map.start, map.end);
+		address_space_add(space, &map, &p->clock);
+		address_space_cover(covered, map.start, map.end);
 	}
 }
 
 static void ksymbol_gone(struct replay *replay, uint64_t addr)
 {
 	struct replay_private *p = replay->private;
-	const struct map *map = space_find(replay->kernel, addr);
+	const struct map *map = address_space_find(replay->kernel, addr);
 
 	if (!map || map->start != addr || map->dso->kind != DSO_BPF)
 		return;
-	space_cut(&p->kernel_covered, addr, map->end, &p->clock);
-	space_cut(replay->kernel, addr, map->end, &p->clock);
+	address_space_cut(&p->kernel_covered, addr, map->end, &p->clock);
+	address_space_cut(replay->kernel, addr, map->end, &p->clock);
 }
 
 void kernel_maps_ksymbol(struct replay *replay, const struct record_body *body)
@@ -83,6 +83,6 @@ void kernel_maps_ksymbol(struct replay *replay, const struct record_body *body)
 		map.dso->start = start;
 	if (end > map.dso->end)
 		map.dso->end = end;
-	space_add(replay->kernel, &map, &replay->private->clock);
-	space_cover(&replay->private->kernel_covered, start, end);
+	address_space_add(replay->kernel, &map, &replay->private->clock);
+	address_space_cover(&replay->private->kernel_covered, start, end);
 }

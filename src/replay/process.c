@@ -55,8 +55,8 @@ static void leave(struct process_table *table, struct task *task)
 	if (--process->n_threads)
 		return;
 	id_table_remove(&table->pids, &process->by_pid);
-	space_release(&process->space);
-	space_release(&process->before_exec);
+	address_space_release(&process->address_space);
+	address_space_release(&process->before_exec);
 	free(process);
 }
 
@@ -68,7 +68,7 @@ static void join(struct replay *replay, struct task *task, struct process *proce
 	task->process = process;
 	task->thread.pid = pid;
 	task->thread.process_serial = process->serial;
-	task->thread.space = &process->space;
+	task->thread.address_space = &process->address_space;
 	process->n_threads++;
 }
 
@@ -118,7 +118,7 @@ static void task_free(struct replay *replay, struct task *task)
 	free(task);
 }
 
-/* Those of replay->threads that are not marked stay; the mark is a thread without space. */
+/* Those of replay->threads that are not marked stay; the mark is a thread without an address space. */
 static void forget_marked(struct replay *replay)
 {
 	size_t kept = 0;
@@ -126,11 +126,11 @@ static void forget_marked(struct replay *replay)
 	for (size_t i = 0; i < replay->n_threads; i++) {
 		struct thread *thread = replay->threads[i];
 
-		if (thread->space) {
+		if (thread->address_space) {
 			replay->threads[kept++] = thread;
 			continue;
 		}
-		thread->space = &task_of(thread)->process->space;
+		thread->address_space = &task_of(thread)->process->address_space;
 		task_free(replay, task_of(thread));
 	}
 	replay->n_threads = kept;
@@ -154,7 +154,7 @@ static void forget_gone(struct replay *replay)
 		if (!*at)
 			table->gone_end = at;
 		table->n_gone--;
-		task->thread.space = NULL;
+		task->thread.address_space = NULL;
 	}
 	table->gone_limit = table->n_gone + GONE_STEP;
 	forget_marked(replay);
@@ -245,7 +245,7 @@ static struct process *forked_process(struct replay *replay, const struct task *
 		id_table_remove(&table->pids, old);
 	process = process_new(table, pid);
 	if (!empty)
-		space_share(&process->space, &parent->process->space);
+		address_space_share(&process->address_space, &parent->process->address_space);
 	return process;
 }
 
@@ -293,15 +293,15 @@ struct task *process_table_fork(struct replay *replay, const struct record_body 
 
 void process_exec(struct replay *replay, struct process *process)
 {
-	space_release(&process->before_exec);
-	space_share(&process->before_exec, &process->space);
-	space_clear(&process->space, &replay->private->clock);
+	address_space_release(&process->before_exec);
+	address_space_share(&process->before_exec, &process->address_space);
+	address_space_clear(&process->address_space, &replay->private->clock);
 }
 
 void process_runs(struct process *process)
 {
 	if (process->before_exec.n)
-		space_release(&process->before_exec);
+		address_space_release(&process->before_exec);
 }
 
 void process_table_init(struct replay *replay)

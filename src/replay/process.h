@@ -21,12 +21,12 @@ struct process {
 	uint32_t n_threads; /* that are known */
 	uint32_t n_running; /* those of them that have not exited */
 	bool first_exited; /* the thread whose tid is the pid */
-	struct space space;
+	struct address_space address_space;
 	/*
 	 * What was mapped before the last exec: its own system call's frames lie there. Until a
 	 * sample in user mode shows that the new program runs.
 	 */
-	struct space before_exec;
+	struct address_space before_exec;
 };
 
 /* What replay.h shows as struct thread. */

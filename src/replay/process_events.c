@@ -94,7 +94,7 @@ static struct task *apply_mmap(struct replay *replay, const struct record_body *
 	task = process_table_get(replay, (int32_t)body->mmap.pid, (int32_t)body->mmap.tid);
 	executable = map_fields(body, &map);
 	if (!executable && !replay->options.data_maps) {
-		space_cut(&task->process->space, map.start, map.end, clock);
+		address_space_cut(&task->process->address_space, map.start, map.end, clock);
 		return task;
 	}
 	kind = map_kind_user(body->mmap.path, executable, map.flags);
@@ -103,7 +103,7 @@ static struct task *apply_mmap(struct replay *replay, const struct record_body *
 	map.dso = dso_of_map(replay, body, kind, &task->thread);
 	kin_holds(&replay->private->kin, map.dso, task->thread.pid);
 	kin_maps(&replay->private->kin, task->thread.pid, &body->mmap);
-	space_add(&task->process->space, &map, clock);
+	address_space_add(&task->process->address_space, &map, clock);
 	return task;
 }
 

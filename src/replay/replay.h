@@ -5,7 +5,7 @@
  *
  *   replay_feed, _round -> order.c (rounds) -> process_events.c (by type of record) -> struct replay_handlers
  *                                                 |
- *                                                 +-> threads, spaces, maps, dsos, comms
+ *                                                 +-> threads, address spaces, maps, dsos, comms
  *
  * Memory grows with what is alive and distinct (threads, maps, files, names), not with the recording's
  * length: records wait for two rounds at most, a thread goes with its EXIT.
@@ -29,7 +29,7 @@ struct thread {
 	uint32_t comm; /* index of its present name, for replay_comm */
 	bool comm_known; /* false: it is called ":TID", because no COMM was seen */
 	bool exited;
-	struct space *space; /* of its process */
+	struct address_space *address_space; /* of its process */
 	uint64_t start_ns; /* FORK's time; 0: not known */
 	uint64_t cgroup_dev, cgroup_ino; /* cgroup namespace, from NAMESPACES; 0: not known */
 	void *user; /* for the caller, who clears it in handlers.thread_gone, and at the end in replay.threads */
@@ -100,8 +100,8 @@ struct replay {
 	struct replay_options options;
 	struct replay_counts counts;
 	struct dso_table dsos;
-	struct space *kernel; /* kernel, modules, KSYMBOLs */
-	struct space *guest_kernel;
+	struct address_space *kernel; /* kernel, modules, KSYMBOLs */
+	struct address_space *guest_kernel;
 	struct thread **threads; /* alive (and, with keep_exited, gone) in order of appearance */
 	size_t n_threads, cap_threads;
 	uint64_t first_ns, last_ns; /* time of the first and last sample so far */

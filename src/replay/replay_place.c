@@ -1,6 +1,6 @@
 /*
  * replay_place.c: address -> file and offset. Addresses repeat, and neighbours follow one another: each page's
- * last map is remembered under the version of its space, which is never used again for other maps.
+ * last map is remembered under the version of its address space, which is never used again for other maps.
  */
 #include "replay/state.h"
 
@@ -51,10 +51,10 @@ static void fill(struct place *place, struct dso *dso, uint64_t ip, uint64_t sta
  * The map of an address. The kernel's recorded map is that of its text; code that ran once, at its start,
  * lies behind it and belongs to it, too, up to the next map: that part is made up in *rest.
  */
-static const struct map *find_map(const struct space *space, uint64_t ip, struct map *rest)
+static const struct map *find_map(const struct address_space *space, uint64_t ip, struct map *rest)
 {
 	const uint64_t image_max = 1ULL << 30;
-	const struct map *map = space_below(space, ip), *next;
+	const struct map *map = address_space_below(space, ip), *next;
 
 	if (!map || ip < map->end)
 		return map;
@@ -63,14 +63,13 @@ static const struct map *find_map(const struct space *space, uint64_t ip, struct
 	*rest = *map;
 	rest->start = map->end;
 	rest->end = map->start < UINT64_MAX - image_max ? map->start + image_max : UINT64_MAX;
-	next = space_next(space, map);
+	next = address_space_next(space, map);
 	if (next && next->start < rest->end)
 		rest->end = next->start;
 	return ip < rest->end ? rest : NULL;
 }
 
-static bool place_in(struct replay *replay, const struct space *space, uint64_t ip,
-		     struct place *place)
+static bool place_in(struct replay *replay, const struct address_space *space, uint64_t ip, struct place *place)
 {
 	struct place_memo *memo = memo_of(replay, space->version, ip);
 
@@ -97,7 +96,6 @@ void replay_place(struct replay *replay, struct thread *thread, uint8_t mode, ui
 		place_in(replay, replay->kernel, ip, place);
 	else if (mode == MISC_GUEST_KERNEL)
 		place_in(replay, replay->guest_kernel, ip, place);
-	else if (mode == MISC_USER && !place_in(replay, &process->space, ip, place) &&
-		 process->before_exec.n)
+	else if (mode == MISC_USER && !place_in(replay, &process->address_space, ip, place) && process->before_exec.n)
 		place_in(replay, &process->before_exec, ip, place);
 }

@@ -41,10 +41,10 @@ void replay_release(struct replay *replay)
 	deferred_release(replay);
 	process_table_release(replay);
 	order_release(&p->order);
-	space_release(replay->kernel);
-	space_release(replay->guest_kernel);
-	space_release(&p->kernel_covered);
-	space_release(&p->guest_covered);
+	address_space_release(replay->kernel);
+	address_space_release(replay->guest_kernel);
+	address_space_release(&p->kernel_covered);
+	address_space_release(&p->guest_covered);
 	free(replay->kernel);
 	free(replay->guest_kernel);
 	dso_table_release(&replay->dsos);

@@ -21,8 +21,8 @@ enum { PLACE_MEMOS = 256 };
 struct replay_private {
 	struct replay_handlers handlers; /* zeros before replay_begin, and while all is released */
 	struct order order;
-	uint64_t clock; /* of space versions */
-	struct space kernel_covered, guest_covered; /* where replay's two have maps: see space_fill */
+	uint64_t clock; /* of versions of address spaces */
+	struct address_space kernel_covered, guest_covered; /* where replay's two have maps: see address_space_fill */
 	struct process_table processes;
 	size_t build_ids_taken; /* of the header's list, by dsos */
 	struct kin_table kin;

@@ -135,10 +135,10 @@ static void print(const struct replay *replay, bool maps, struct str *out)
 		for (size_t at1 = i + 1; at1; at1 = next_in_tree(nodes, at1)) {
 			const struct node *node = &nodes[at1 - 1];
 			size_t indent = add_task(replay, node, out);
-			const struct space *space = node->task->thread.space;
+			const struct address_space *space = node->task->thread.address_space;
 
-			for (const struct map *map = maps ? space_next(space, NULL) : NULL; map;
-			     map = space_next(space, map))
+			for (const struct map *map = maps ? address_space_next(space, NULL) : NULL; map;
+			     map = address_space_next(space, map))
 				add_map(map, indent, out);
 		}
 	}

@@ -1,12 +1,12 @@
 /*
- * space: what is mapped where: files and other places of code (dso), their mappings (map), and all mappings
- * of a process (space). Knows neither records nor ELF: who reads records, and who unwinds, has the same maps.
+ * space: what is mapped where: files and other sources of code (dso), their mappings (map), and all mappings
+ * of a process (its address space). Knows neither records nor ELF: who reads records, and who unwinds, has the same maps.
  *
- *   struct dso_table: each file once  <--  struct map  <--  struct space: one writer, changed in place
+ *   struct dso_table: each file once  <--  struct map  <--  struct address_space: one writer, changed in place
  *                                                             |
- *                                                             +--> struct space_snapshot: never changes
+ *                                                             +--> struct address_space_snapshot: never changes
  *
- * A space has one writer. What other threads read is a snapshot, which the writer makes: it shares the chunks
+ * An address space has one writer. What other threads read is a snapshot, which the writer makes: it shares the chunks
  * of maps with the space, and whoever changes a chunk that is shared makes a copy first (copy on write). So
  * readers need no lock, and the writer waits for nobody. Counts of users are atomic; the writer's own look-ups
  * touch none.
@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-/* ---- files and other places where code lies ---- */
+/* ---- files and other sources of code ---- */
 
 enum dso_kind {
 	DSO_FILE, /* an ELF file */
@@ -37,7 +37,7 @@ enum dso_kind {
  * read by all; the rest belongs to the thread that changes the table.
  */
 struct dso {
-	uint32_t index; /* place in dso_table.v */
+	uint32_t index; /* in dso_table.v */
 	enum dso_kind kind;
 	char *path; /* raw bytes, as recorded: "/usr/bin/x", "[kernel.kallsyms]", KSYMBOL's name */
 	char *name; /* for people: base name, printable; "[JIT] tid 12" for DSO_ANON, "[vdso]", ... */
@@ -112,7 +112,7 @@ struct dso *dso_table_get(struct dso_table *table, const struct dso_key *key);
  */
 void dso_table_list_build_id(struct dso_table *table, const char *path, const struct build_id *id);
 
-/* ---- space.c: address spaces ---- */
+/* ---- address_space.c: address spaces ---- */
 
 struct map {
 	uint64_t start, end; /* [start, end) */
@@ -122,12 +122,12 @@ struct map {
 };
 
 /*
- * A space is a list of chunks, each of at most SPACE_CHUNK_MAX maps in order, none empty: a change moves
+ * An address space is a list of chunks, each of at most MAP_CHUNK_MAX maps in order, none empty: a change moves
  * at most one chunk, also among millions of maps, and nearly every process has just one.
  */
-enum { SPACE_CHUNK_MAX = 128 };
+enum { MAP_CHUNK_MAX = 128 };
 
-struct map_chunk { /* of space.c alone */
+struct map_chunk { /* of address_space.c alone */
 	atomic_uint refs;
 	uint16_t n, cap;
 	struct map v[];
@@ -136,58 +136,60 @@ struct map_chunk { /* of space.c alone */
 /*
  * Maps in order that don't overlap: a newer map cuts holes into older ones. One per process (its threads
  * share it), one for the kernel, one for guest kernels. After a fork both sides share the chunks of
- * maps until either changes one. A space of zeros is an empty one.
+ * maps until either changes one. An address space of zeros is an empty one.
  */
-struct space {
+struct address_space {
 	struct map_chunk **chunks;
 	size_t n_chunks, cap_chunks;
 	size_t n; /* maps */
 	/* Changes with each change, and is never used twice with one clock: equal ones have equal maps. */
 	uint64_t version;
-	struct space_snapshot *snapshot; /* of this version; NULL: nobody has asked for it */
+	struct address_space_snapshot *snapshot; /* of this version; NULL: nobody has asked for it */
 };
 
 /* The map of an address, or NULL. Valid until the space changes. */
-const struct map *space_find(const struct space *space, uint64_t addr);
+const struct map *address_space_find(const struct address_space *space, uint64_t addr);
 /* The last map that begins at or below addr, whether it reaches there or not; or NULL. */
-const struct map *space_below(const struct space *space, uint64_t addr);
+const struct map *address_space_below(const struct address_space *space, uint64_t addr);
 /* The first map that begins at or after the end of `after` (NULL: the first of all), or NULL. */
-const struct map *space_next(const struct space *space, const struct map *after);
+const struct map *address_space_next(const struct address_space *space, const struct map *after);
 
 /*
- * Changes, by the writer alone; `clock` gives versions: one for all spaces whose versions are compared.
+ * Changes, by the writer alone; `clock` gives versions: one for all address spaces whose versions are compared.
  */
-void space_release(struct space *space);
-void space_clear(struct space *space, uint64_t *clock);
+void address_space_release(struct address_space *space);
+void address_space_clear(struct address_space *space, uint64_t *clock);
 /* Takes the place of whatever was in [start, end) before. Empty ranges change nothing. */
-void space_add(struct space *space, const struct map *map, uint64_t *clock);
+void address_space_add(struct address_space *space, const struct map *map, uint64_t *clock);
 /*
  * Only where nothing is yet. `covered` says where something is, as few long ranges, so that a fill costs what it
- * adds however many maps lie in its range: a space of its own, whose maps stand for nothing but addresses. The
- * filled part becomes one of them; what space_add puts into `space` is told to it by space_cover, and what
- * space_cut takes out is cut out of it, too.
+ * adds however many maps lie in its range: an address space of its own, whose maps stand for nothing but addresses.
+ * The filled part becomes one of them; what address_space_add puts into `space` is told to it by
+ * address_space_cover, and what address_space_cut takes out is cut out of it, too.
  */
-void space_fill(struct space *space, struct space *covered, const struct map *map, uint64_t *clock);
-void space_cover(struct space *covered, uint64_t start, uint64_t end);
-void space_cut(struct space *space, uint64_t start, uint64_t end, uint64_t *clock);
+void address_space_fill(struct address_space *space, struct address_space *covered, const struct map *map,
+			uint64_t *clock);
+void address_space_cover(struct address_space *covered, uint64_t start, uint64_t end);
+void address_space_cut(struct address_space *space, uint64_t start, uint64_t end, uint64_t *clock);
 /* `to`, which is empty, has from then on what `from` has. Both have one writer. */
-void space_share(struct space *to, const struct space *from);
+void address_space_share(struct address_space *to, const struct address_space *from);
 
 /* ---- snapshots: for other threads ---- */
 
-struct space_snapshot {
-	struct space space; /* never changes: to be read with space_find and the like by any thread */
+struct address_space_snapshot {
+	/* Never changes: any thread may read it with address_space_find and the like. */
+	struct address_space address_space;
 	atomic_uint refs;
 };
 
 /*
- * The space as it is now, for the caller to give back; to be called by its writer. Costs an atomic count
+ * The address space as it is now, for the caller to give back; to be called by its writer. Costs an atomic count
  * where the space has not changed since the last one was made, else a look at its chunks.
  */
-struct space_snapshot *space_snapshot(struct space *space);
+struct address_space_snapshot *address_space_snapshot(struct address_space *space);
 /* One more user of it, who may be another thread: whoever has it may call this. Returns it. */
-struct space_snapshot *space_snapshot_ref(struct space_snapshot *snapshot);
+struct address_space_snapshot *address_space_snapshot_ref(struct address_space_snapshot *snapshot);
 /* By any thread. The last one frees it; dsos are not touched. NULL is nothing. */
-void space_snapshot_unref(struct space_snapshot *snapshot);
+void address_space_snapshot_unref(struct address_space_snapshot *snapshot);
 
 #endif

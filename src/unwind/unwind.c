@@ -154,13 +154,13 @@ bool unwind_link(const char *arch, const struct unwind_input *input, uint64_t *l
 	return true;
 }
 
-bool unwind_in_link(struct unwind *unwind, const struct space *space, uint64_t ip)
+bool unwind_in_link(struct unwind *unwind, const struct address_space *space, uint64_t ip)
 {
 	return unwind->unwinder && unwind->unwinder->in_link &&
 	       unwind->unwinder->in_link(unwind, space, ip);
 }
 
-uint64_t unwind_strip(const struct unwind *unwind, const struct space *space, uint64_t link)
+uint64_t unwind_strip(const struct unwind *unwind, const struct address_space *space, uint64_t link)
 {
 	const struct unwind_arch *row = unwind_arch_find(unwind->arch);
 

@@ -62,7 +62,7 @@ struct unwind_input {
 	size_t n_regs;
 	const uint8_t *stack; /* its bytes from the stack pointer up; NULL: none */
 	uint64_t stack_bytes;
-	const struct space *space; /* also one of a snapshot; NULL: its maps are not known */
+	const struct address_space *address_space; /* also one of a snapshot; NULL: its maps are not known */
 };
 
 struct unwinder {
@@ -75,7 +75,7 @@ struct unwinder {
 	size_t (*frames)(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips,
 			 size_t max, enum unwind_end *end);
 	/* As unwind_in_link. NULL: of no architecture that it handles has calls leave anything in a register. */
-	bool (*in_link)(struct unwind *unwind, const struct space *space, uint64_t ip);
+	bool (*in_link)(struct unwind *unwind, const struct address_space *space, uint64_t ip);
 };
 /* Each in its own file; the build may leave libunwind out (unwind_libunwind_none.c). */
 extern const struct unwinder unwind_libunwind, unwind_libdw;
@@ -98,8 +98,8 @@ size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, ui
  */
 bool unwind_link(const char *arch, const struct unwind_input *input, uint64_t *link);
 /* By the tables, the return address of the function at ip is still in that register. */
-bool unwind_in_link(struct unwind *unwind, const struct space *space, uint64_t ip);
+bool unwind_in_link(struct unwind *unwind, const struct address_space *space, uint64_t ip);
 /* A value of that register as the address that it stands for: without a signature. */
-uint64_t unwind_strip(const struct unwind *unwind, const struct space *space, uint64_t link);
+uint64_t unwind_strip(const struct unwind *unwind, const struct address_space *space, uint64_t link);
 
 #endif

@@ -407,9 +407,9 @@ static size_t libdw_frames(struct unwind *unwind, const struct unwind_input *inp
 }
 
 /* Rules of libdw: no operations, and not even a place for them: the caller's value is still there. */
-static bool libdw_in_link(struct unwind *unwind, const struct space *space, uint64_t ip)
+static bool libdw_in_link(struct unwind *unwind, const struct address_space *space, uint64_t ip)
 {
-	const struct unwind_input input = { .space = space };
+	const struct unwind_input input = { .address_space = space };
 	struct libdw *lib = unwind->state;
 	unsigned link = lib->memory.arch->link;
 	const struct module *module;

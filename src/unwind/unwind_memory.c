@@ -31,13 +31,13 @@ void unwind_memory_release(struct unwind_memory *memory)
 
 bool unwind_memory_start(struct unwind_memory *memory, const struct unwind_input *input, uint64_t sp)
 {
-	const struct space *space = input->space;
-	bool other = !space || !memory->space_known || memory->space_version != space->version;
+	const struct address_space *space = input->address_space;
+	bool other = !space || !memory->address_space_known || memory->address_space_version != space->version;
 
-	memory->space = space;
-	memory->space_known = space;
+	memory->address_space = space;
+	memory->address_space_known = space;
 	if (space)
-		memory->space_version = space->version;
+		memory->address_space_version = space->version;
 	if (other)
 		memory->n_modules = memory->last_module = 0;
 	memory->sp = sp;
@@ -95,7 +95,7 @@ static bool has(const struct unwind_memory *memory, size_t i, uint64_t addr)
 
 static const struct module *add_module(struct unwind_memory *memory, size_t at, uint64_t ip)
 {
-	const struct map *map = memory->space ? space_find(memory->space, ip) : NULL;
+	const struct map *map = memory->address_space ? address_space_find(memory->address_space, ip) : NULL;
 	struct module module;
 	uint64_t offset, vaddr;
 
@@ -223,5 +223,5 @@ bool unwind_memory_returning(struct unwind_memory *memory, uint64_t ip)
 
 uint64_t unwind_memory_strip(const struct unwind_memory *memory, uint64_t ip)
 {
-	return unwind_regs_strip(memory->arch, memory->space, ip);
+	return unwind_regs_strip(memory->arch, memory->address_space, ip);
 }

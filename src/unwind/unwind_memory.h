@@ -28,13 +28,13 @@ struct unwind_memory {
 		bool tried;
 	} * images;
 	size_t n_images;
-	/* Of the space with this version, sorted by start; found as they are asked for. */
+	/* Of the address space with this version, sorted by start; found as they are asked for. */
 	struct module *modules;
 	size_t n_modules, cap_modules, last_module;
-	uint64_t space_version;
-	bool space_known;
+	uint64_t address_space_version;
+	bool address_space_known;
 	/* The sample. */
-	const struct space *space;
+	const struct address_space *address_space;
 	const uint8_t *stack;
 	uint64_t sp, stack_size;
 	bool other_stack; /* a signal was handled: what it interrupted may have run on another stack */

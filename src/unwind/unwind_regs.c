@@ -109,11 +109,11 @@ bool unwind_regs_take(const struct unwind_arch *arch, const struct unwind_input 
 	return (regs->known & needed) == needed;
 }
 
-uint64_t unwind_regs_strip(const struct unwind_arch *arch, const struct space *space, uint64_t ip)
+uint64_t unwind_regs_strip(const struct unwind_arch *arch, const struct address_space *space, uint64_t ip)
 {
 	unsigned bits = arch->address_bits;
 
-	if (bits == 64 || !(ip >> bits) || (space && space_find(space, ip)))
+	if (bits == 64 || !(ip >> bits) || (space && address_space_find(space, ip)))
 		return ip;
 	return ip & ((1ULL << bits) - 1);
 }

@@ -62,6 +62,6 @@ static inline void unwind_regs_set(struct unwind_regs *regs, unsigned number, ui
 bool unwind_regs_take(const struct unwind_arch *arch, const struct unwind_input *input,
 		      struct unwind_regs *regs);
 /* A return address without its signature: what is mapped has none. space may be NULL. */
-uint64_t unwind_regs_strip(const struct unwind_arch *arch, const struct space *space, uint64_t ip);
+uint64_t unwind_regs_strip(const struct unwind_arch *arch, const struct address_space *space, uint64_t ip);
 
 #endif

@@ -147,7 +147,7 @@ static inline void made_init(struct made *made)
 	fd = mkstemp(made->path);
 	assert_true(fd >= 0);
 	close(fd);
-	made->own.input.space = &made->own.space;
+	made->own.input.address_space = &made->own.address_space;
 }
 
 static inline void made_release(struct made *made)
@@ -178,7 +178,7 @@ static inline void made_input(struct made *made, const struct machine *m, uint64
 					    .n_regs = x86 ? 17 : 33,
 					    .stack = (const uint8_t *)made->stack,
 					    .stack_bytes = sizeof(made->stack),
-					    .space = &own->space };
+					    .address_space = &own->address_space };
 	memset(made->stack, 0, sizeof(made->stack));
 	memset(own->regs, 0, sizeof(own->regs));
 	own->regs[x86 ? 8 : 32] = ip;

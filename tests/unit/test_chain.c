@@ -353,7 +353,7 @@ static void test_unwind_input(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct sample sample = { .has = rows[i].has, .stack = stack };
-		struct thread thread = { .space = NULL };
+		struct thread thread = { .address_space = NULL };
 		struct replay_sample of = { .sample = &sample, .thread = &thread };
 		struct unwind_input input;
 

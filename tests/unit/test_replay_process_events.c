@@ -144,7 +144,7 @@ static void test_fork_copies(void **state)
 		   "parent/77 10: 20008=?\nparent/77 11: 30008=child.so+8\n");
 	assert_int_equal(recording_thread(&s, OTHER_PID)->ppid, PID);
 	assert_int_equal(recording_thread(&s, OTHER_PID)->start_ns, 3);
-	assert_ptr_equal(recording_thread(&s, 43)->space, recording_thread(&s, PID)->space);
+	assert_ptr_equal(recording_thread(&s, 43)->address_space, recording_thread(&s, PID)->address_space);
 	recording_release(&s);
 }
 

@@ -131,7 +131,7 @@ static void test_nothing_known_of_the_code(void **state)
 	own.no_files = false;
 	own_map(&own, DSO_ANON, "//anon", ip & ~4095ULL, (ip & ~4095ULL) + 4096, 0);
 	expect(&own.input, 1, UNWIND_NO_INFO);
-	space_cut(&own.space, ip & ~4095ULL, (ip & ~4095ULL) + 4096, &own.clock);
+	address_space_cut(&own.address_space, ip & ~4095ULL, (ip & ~4095ULL) + 4096, &own.clock);
 	expect(&own.input, 1, UNWIND_BROKEN);
 }
 
@@ -234,18 +234,18 @@ static void test_maps_that_change(void **state)
 	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
 		uint64_t ips[UNWIND_FRAMES_MAX];
 		struct unwind unwind;
-		struct space nothing = { .version = UINT64_MAX };
+		struct address_space nothing = { .version = UINT64_MAX };
 		struct unwind_input other = own.input;
 		size_t n;
 
 		if (!open_only(&unwind, both[u]))
 			continue;
-		other.space = &nothing;
+		other.address_space = &nothing;
 		n = unwind_frames(&unwind, &own.input, ips, UNWIND_FRAMES_MAX);
 		assert_true(n > DEPTH);
 		assert_int_equal(
 			unwind_frames(&unwind, &other, ips, UNWIND_FRAMES_MAX), 1);
-		other.space = NULL;
+		other.address_space = NULL;
 		assert_int_equal(
 			unwind_frames(&unwind, &other, ips, UNWIND_FRAMES_MAX), 1);
 		assert_int_equal(unwind_frames(&unwind, &own.input, ips,

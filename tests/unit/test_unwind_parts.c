@@ -342,7 +342,7 @@ static void test_broken_files(void **state)
 			made_write(&made, file, n);
 			/* Another dso, for what is known of one is kept. */
 			dso->index++;
-			made.own.space.version++;
+			made.own.address_space.version++;
 			made_input(&made, m, LOADED + LEAF + 3);
 			assert_in_range(made_frames(&made, &unwind, ips), 1, UNWIND_FRAMES_MAX);
 		}

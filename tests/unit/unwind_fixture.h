@@ -23,7 +23,7 @@
 enum { OWN_STACK_BYTES = 65536, OWN_DSOS_MAX = 64, OWN_REGS_MAX = 33 };
 
 struct own {
-	struct space space;
+	struct address_space address_space;
 	uint64_t clock;
 	struct dso dsos[OWN_DSOS_MAX];
 	struct unwind_input input;
@@ -48,7 +48,7 @@ static inline void own_map(struct own *own, enum dso_kind kind, const char *path
 		own->dsos[index] =
 			(struct dso){ .index = index, .kind = kind, .path = xstrdup(path) };
 	map.dso = &own->dsos[index];
-	space_add(&own->space, &map, &own->clock);
+	address_space_add(&own->address_space, &map, &own->clock);
 }
 
 /* Executable maps of files, as records would tell of them. */
@@ -59,7 +59,7 @@ static inline void own_init(struct own *own)
 	unsigned long long start, end, pgoff;
 
 	memset(own, 0, sizeof(*own));
-	own->input.space = &own->space;
+	own->input.address_space = &own->address_space;
 	assert_non_null(maps);
 	while (fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %4199s", &start, &end, prot, &pgoff,
@@ -77,7 +77,7 @@ static inline void own_release(struct own *own)
 {
 	for (size_t i = 0; i < OWN_DSOS_MAX; i++)
 		free(own->dsos[i].path);
-	space_release(&own->space);
+	address_space_release(&own->address_space);
 	elf_files_free(own->files);
 }
 

@@ -1,6 +1,6 @@
 /*
- * space.c: see space.h. All changes are made of two steps at a position (chunk, index): putting a map in where
- * no other is, and taking one out.
+ * address_space.c: see space.h. All changes are made of two steps at a position (chunk, index): putting a map in
+ * where no other is, and taking one out.
  *
  * Only the writer makes a chunk's count grow, since snapshots are made by it. So a chunk that it sees with one
  * user is its own and stays so; a count that another thread lowers at that moment costs a copy, no more.
@@ -42,8 +42,8 @@ static struct map_chunk *chunk_copy(const struct map_chunk *old, size_t from, si
 	size_t n = to - from, cap = n < 6 ? 8 : n + n / 3;
 	struct map_chunk *chunk;
 
-	if (cap > SPACE_CHUNK_MAX)
-		cap = SPACE_CHUNK_MAX;
+	if (cap > MAP_CHUNK_MAX)
+		cap = MAP_CHUNK_MAX;
 	chunk = xmalloc(chunk_bytes(cap));
 	atomic_init(&chunk->refs, 1);
 	chunk->n = (uint16_t)n;
@@ -53,7 +53,7 @@ static struct map_chunk *chunk_copy(const struct map_chunk *old, size_t from, si
 	return chunk;
 }
 
-static void chunks_insert(struct space *space, size_t at, struct map_chunk *chunk)
+static void chunks_insert(struct address_space *space, size_t at, struct map_chunk *chunk)
 {
 	VEC_GROW(space->chunks, space->n_chunks, space->cap_chunks);
 	memmove(space->chunks + at + 1, space->chunks + at,
@@ -63,15 +63,15 @@ static void chunks_insert(struct space *space, size_t at, struct map_chunk *chun
 }
 
 /* The chunk, not shared, with room for another map unless it is full. */
-static struct map_chunk *chunk_own(struct space *space, size_t at)
+static struct map_chunk *chunk_own(struct address_space *space, size_t at)
 {
 	struct map_chunk *chunk = space->chunks[at];
 
 	if (chunk_is_shared(chunk)) {
 		space->chunks[at] = chunk_copy(chunk, 0, chunk->n);
 		chunk_unref(chunk);
-	} else if (chunk->n == chunk->cap && chunk->cap < SPACE_CHUNK_MAX) {
-		size_t cap = chunk->cap * 2 < SPACE_CHUNK_MAX ? chunk->cap * 2 : SPACE_CHUNK_MAX;
+	} else if (chunk->n == chunk->cap && chunk->cap < MAP_CHUNK_MAX) {
+		size_t cap = chunk->cap * 2 < MAP_CHUNK_MAX ? chunk->cap * 2 : MAP_CHUNK_MAX;
 
 		chunk = xreallocarray(chunk, 1, chunk_bytes(cap));
 		chunk->cap = (uint16_t)cap;
@@ -80,7 +80,7 @@ static struct map_chunk *chunk_own(struct space *space, size_t at)
 	return space->chunks[at];
 }
 
-static void chunk_split(struct space *space, size_t at)
+static void chunk_split(struct address_space *space, size_t at)
 {
 	struct map_chunk *low = space->chunks[at];
 	size_t half = low->n / 2;
@@ -89,12 +89,12 @@ static void chunk_split(struct space *space, size_t at)
 	low->n = (uint16_t)half;
 }
 
-static bool valid(const struct space *space, struct position p)
+static bool valid(const struct address_space *space, struct position p)
 {
 	return p.chunk < space->n_chunks;
 }
 
-static const struct map *map_at(const struct space *space, struct position p)
+static const struct map *map_at(const struct address_space *space, struct position p)
 {
 	return &space->chunks[p.chunk]->v[p.i];
 }
@@ -118,7 +118,7 @@ static size_t maps_up_to(const struct map *v, size_t n, uint64_t addr)
 }
 
 /* The last map that begins at or below addr; false: none does. */
-static bool find_below(const struct space *space, uint64_t addr, struct position *p)
+static bool find_below(const struct address_space *space, uint64_t addr, struct position *p)
 {
 	size_t low = 0, n = space->n_chunks;
 
@@ -139,7 +139,7 @@ static bool find_below(const struct space *space, uint64_t addr, struct position
 	return true;
 }
 
-static struct position next_of(const struct space *space, struct position p)
+static struct position next_of(const struct address_space *space, struct position p)
 {
 	if (++p.i == space->chunks[p.chunk]->n)
 		p = (struct position){ p.chunk + 1, 0 };
@@ -147,7 +147,7 @@ static struct position next_of(const struct space *space, struct position p)
 }
 
 /* The first map that ends above addr; not valid: none does. */
-static struct position first_above(const struct space *space, uint64_t addr)
+static struct position first_above(const struct address_space *space, uint64_t addr)
 {
 	struct position p = { 0, 0 };
 
@@ -156,7 +156,7 @@ static struct position first_above(const struct space *space, uint64_t addr)
 	return p;
 }
 
-const struct map *space_find(const struct space *space, uint64_t addr)
+const struct map *address_space_find(const struct address_space *space, uint64_t addr)
 {
 	struct position p;
 	const struct map *map;
@@ -167,14 +167,14 @@ const struct map *space_find(const struct space *space, uint64_t addr)
 	return addr < map->end ? map : NULL;
 }
 
-const struct map *space_below(const struct space *space, uint64_t addr)
+const struct map *address_space_below(const struct address_space *space, uint64_t addr)
 {
 	struct position p;
 
 	return find_below(space, addr, &p) ? map_at(space, p) : NULL;
 }
 
-const struct map *space_next(const struct space *space, const struct map *after)
+const struct map *address_space_next(const struct address_space *space, const struct map *after)
 {
 	struct position p = { 0, 0 };
 
@@ -183,8 +183,8 @@ const struct map *space_next(const struct space *space, const struct map *after)
 	return valid(space, p) ? map_at(space, p) : NULL;
 }
 
-/* No map of the space overlaps it. */
-static void put(struct space *space, const struct map *map)
+/* No map of the address space overlaps it. */
+static void put(struct address_space *space, const struct map *map)
 {
 	struct position p = { 0, 0 };
 	struct map_chunk *chunk;
@@ -194,7 +194,7 @@ static void put(struct space *space, const struct map *map)
 	else if (find_below(space, map->start, &p))
 		p.i++;
 	chunk = chunk_own(space, p.chunk);
-	if (chunk->n == SPACE_CHUNK_MAX) {
+	if (chunk->n == MAP_CHUNK_MAX) {
 		chunk_split(space, p.chunk);
 		if (p.i > chunk->n) {
 			p = (struct position){ p.chunk + 1, p.i - chunk->n };
@@ -207,8 +207,8 @@ static void put(struct space *space, const struct map *map)
 	space->n++;
 }
 
-/* p is then the place of the map behind it. */
-static void take_out(struct space *space, struct position *p)
+/* p is then the position of the map behind it. */
+static void take_out(struct address_space *space, struct position *p)
 {
 	struct map_chunk *chunk = chunk_own(space, p->chunk);
 
@@ -226,7 +226,7 @@ static void take_out(struct space *space, struct position *p)
 }
 
 /* Whether anything was there. */
-static bool cut(struct space *space, uint64_t start, uint64_t end)
+static bool cut(struct address_space *space, uint64_t start, uint64_t end)
 {
 	struct position p = first_above(space, start);
 	bool any = false;
@@ -259,9 +259,9 @@ static bool cut(struct space *space, uint64_t start, uint64_t end)
 }
 
 /* Nobody is handed the present version any more: who has no snapshot shares no chunk with one. */
-static void forget_snapshot(struct space *space)
+static void forget_snapshot(struct address_space *space)
 {
-	space_snapshot_unref(space->snapshot);
+	address_space_snapshot_unref(space->snapshot);
 	space->snapshot = NULL;
 }
 
@@ -271,9 +271,9 @@ static bool same(const struct map *a, const struct map *b)
 	       a->dso == b->dso && a->prot == b->prot && a->flags == b->flags;
 }
 
-void space_add(struct space *space, const struct map *map, uint64_t *clock)
+void address_space_add(struct address_space *space, const struct map *map, uint64_t *clock)
 {
-	const struct map *there = space_find(space, map->start);
+	const struct map *there = address_space_find(space, map->start);
 
 	if (map->start >= map->end || (there && same(there, map)))
 		return;
@@ -284,9 +284,9 @@ void space_add(struct space *space, const struct map *map, uint64_t *clock)
 }
 
 /* Ranges that touch the new one become part of it. */
-void space_cover(struct space *covered, uint64_t start, uint64_t end)
+void address_space_cover(struct address_space *covered, uint64_t start, uint64_t end)
 {
-	const struct map *first = space_below(covered, start), *last = space_below(covered, end);
+	const struct map *first = address_space_below(covered, start), *last = address_space_below(covered, end);
 	struct map range = { .start = start, .end = end };
 	uint64_t versions = 0;
 
@@ -294,38 +294,39 @@ void space_cover(struct space *covered, uint64_t start, uint64_t end)
 		range.start = first->start;
 	if (last && last->end > end)
 		range.end = last->end;
-	space_add(covered, &range, &versions);
+	address_space_add(covered, &range, &versions);
 }
 
-void space_fill(struct space *space, struct space *covered, const struct map *map, uint64_t *clock)
+void address_space_fill(struct address_space *space, struct address_space *covered, const struct map *map,
+			uint64_t *clock)
 {
 	struct map piece = *map;
 
 	for (uint64_t at = map->start; at < map->end; at = piece.end) {
-		const struct map *there = space_below(covered, at), *next;
+		const struct map *there = address_space_below(covered, at), *next;
 
 		if (there && there->end > at) {
 			piece.end = there->end;
 			continue;
 		}
-		next = space_next(covered, there);
+		next = address_space_next(covered, there);
 		piece.start = at;
 		piece.end = next && next->start < map->end ? next->start : map->end;
 		piece.pgoff = map->pgoff + (at - map->start);
-		space_add(space, &piece, clock);
+		address_space_add(space, &piece, clock);
 	}
 	if (map->start < map->end)
-		space_cover(covered, map->start, map->end);
+		address_space_cover(covered, map->start, map->end);
 }
 
-void space_cut(struct space *space, uint64_t start, uint64_t end, uint64_t *clock)
+void address_space_cut(struct address_space *space, uint64_t start, uint64_t end, uint64_t *clock)
 {
 	forget_snapshot(space);
 	if (start < end && cut(space, start, end))
 		space->version = ++*clock;
 }
 
-static void drop_chunks(struct space *space)
+static void drop_chunks(struct address_space *space)
 {
 	for (size_t i = 0; i < space->n_chunks; i++)
 		chunk_unref(space->chunks[i]);
@@ -333,7 +334,7 @@ static void drop_chunks(struct space *space)
 	space->n = 0;
 }
 
-void space_release(struct space *space)
+void address_space_release(struct address_space *space)
 {
 	forget_snapshot(space);
 	drop_chunks(space);
@@ -342,7 +343,7 @@ void space_release(struct space *space)
 	space->cap_chunks = 0;
 }
 
-void space_clear(struct space *space, uint64_t *clock)
+void address_space_clear(struct address_space *space, uint64_t *clock)
 {
 	if (!space->n)
 		return;
@@ -351,7 +352,7 @@ void space_clear(struct space *space, uint64_t *clock)
 	space->version = ++*clock;
 }
 
-void space_share(struct space *to, const struct space *from)
+void address_space_share(struct address_space *to, const struct address_space *from)
 {
 	for (size_t i = 0; i < from->n_chunks; i++) {
 		VEC_GROW(to->chunks, to->n_chunks, to->cap_chunks);
@@ -362,27 +363,27 @@ void space_share(struct space *to, const struct space *from)
 	to->version = from->version;
 }
 
-struct space_snapshot *space_snapshot(struct space *space)
+struct address_space_snapshot *address_space_snapshot(struct address_space *space)
 {
 	if (!space->snapshot) {
 		space->snapshot = xcalloc(1, sizeof(*space->snapshot));
 		atomic_init(&space->snapshot->refs, 1);
-		space_share(&space->snapshot->space, space);
+		address_space_share(&space->snapshot->address_space, space);
 	}
-	return space_snapshot_ref(space->snapshot);
+	return address_space_snapshot_ref(space->snapshot);
 }
 
-struct space_snapshot *space_snapshot_ref(struct space_snapshot *snapshot)
+struct address_space_snapshot *address_space_snapshot_ref(struct address_space_snapshot *snapshot)
 {
 	atomic_fetch_add_explicit(&snapshot->refs, 1, memory_order_relaxed);
 	return snapshot;
 }
 
-void space_snapshot_unref(struct space_snapshot *snapshot)
+void address_space_snapshot_unref(struct address_space_snapshot *snapshot)
 {
 	if (!snapshot ||
 	    atomic_fetch_sub_explicit(&snapshot->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	space_release(&snapshot->space);
+	address_space_release(&snapshot->address_space);
 	free(snapshot);
 }

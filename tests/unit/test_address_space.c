@@ -15,14 +15,14 @@ struct page {
 	uint64_t offset;
 };
 
-static void check(const struct space *space, const struct page *pages)
+static void check(const struct address_space *space, const struct page *pages)
 {
 	const struct map *map = NULL;
 	uint64_t end = 0;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < PAGES; i++) {
-		const struct map *found = space_find(space, i * PAGE + 5);
+		const struct map *found = address_space_find(space, i * PAGE + 5);
 
 		if (!pages[i].dso) {
 			assert_null(found);
@@ -32,7 +32,7 @@ static void check(const struct space *space, const struct page *pages)
 		assert_ptr_equal(found->dso, pages[i].dso);
 		assert_int_equal(i * PAGE - found->start + found->pgoff, pages[i].offset);
 	}
-	while ((map = space_next(space, map)) != NULL) {
+	while ((map = address_space_next(space, map)) != NULL) {
 		assert_true(map->start >= end);
 		assert_true(map->start < map->end);
 		end = map->end;
@@ -40,11 +40,11 @@ static void check(const struct space *space, const struct page *pages)
 	}
 	assert_int_equal(n, space->n);
 	for (size_t i = 0; i < space->n_chunks; i++)
-		assert_in_range(space->chunks[i]->n, 1, SPACE_CHUNK_MAX);
+		assert_in_range(space->chunks[i]->n, 1, MAP_CHUNK_MAX);
 }
 
 struct model {
-	struct space space, covered;
+	struct address_space space, covered;
 	struct page pages[PAGES];
 };
 
@@ -56,8 +56,8 @@ static void check_model(const struct model *m)
 
 	check(&m->space, m->pages);
 	for (unsigned i = 0; i < PAGES; i++)
-		assert_int_equal(!space_find(&m->covered, i * PAGE), !m->pages[i].dso);
-	while ((range = space_next(&m->covered, range)) != NULL) {
+		assert_int_equal(!address_space_find(&m->covered, i * PAGE), !m->pages[i].dso);
+	while ((range = address_space_next(&m->covered, range)) != NULL) {
 		assert_int_not_equal(range->start, end);
 		end = range->end;
 	}
@@ -72,13 +72,13 @@ static void change(struct model *m, enum step step, unsigned from, unsigned n, s
 	uint64_t unused = 0;
 
 	if (step == ADD) {
-		space_add(&m->space, &map, clock);
-		space_cover(&m->covered, map.start, map.end);
+		address_space_add(&m->space, &map, clock);
+		address_space_cover(&m->covered, map.start, map.end);
 	} else if (step == FILL) {
-		space_fill(&m->space, &m->covered, &map, clock);
+		address_space_fill(&m->space, &m->covered, &map, clock);
 	} else {
-		space_cut(&m->space, map.start, map.end, clock);
-		space_cut(&m->covered, map.start, map.end, &unused);
+		address_space_cut(&m->space, map.start, map.end, clock);
+		address_space_cut(&m->covered, map.start, map.end, &unused);
 	}
 	for (unsigned i = from; i < from + n; i++) {
 		if (step == CUT)
@@ -96,7 +96,7 @@ static unsigned below(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-/* Three spaces, now and then one becomes a copy of another: no change of one shows in the others. */
+/* Three address spaces, now and then one becomes a copy of another: no change of one shows in the others. */
 static void run(unsigned rounds, unsigned longest)
 {
 	static struct model models[3];
@@ -118,10 +118,10 @@ static void run(unsigned rounds, unsigned longest)
 			struct model *to = &models[below(3)];
 
 			if (to != m) {
-				space_release(&to->space);
-				space_release(&to->covered);
-				space_share(&to->space, &m->space);
-				space_share(&to->covered, &m->covered);
+				address_space_release(&to->space);
+				address_space_release(&to->covered);
+				address_space_share(&to->space, &m->space);
+				address_space_share(&to->covered, &m->covered);
 				memcpy(to->pages, m->pages, sizeof(m->pages));
 				assert_int_equal(to->space.version, m->space.version);
 			}
@@ -132,8 +132,8 @@ static void run(unsigned rounds, unsigned longest)
 	}
 	for (unsigned k = 0; k < 3; k++) {
 		check_model(&models[k]);
-		space_release(&models[k].space);
-		space_release(&models[k].covered);
+		address_space_release(&models[k].space);
+		address_space_release(&models[k].covered);
 	}
 }
 
@@ -156,29 +156,29 @@ static void test_versions(void **state)
 {
 	struct dso dso = { 0 };
 	struct map map = { 0x1000, 0x3000, 0, &dso, 5, 2 };
-	struct space space = { 0 }, other = { 0 };
+	struct address_space space = { 0 }, other = { 0 };
 	uint64_t clock = 0, version;
 
 	(void)state;
-	space_add(&space, &map, &clock);
+	address_space_add(&space, &map, &clock);
 	version = space.version;
 	assert_int_not_equal(version, 0);
-	space_add(&space, &map, &clock); /* the same again */
+	address_space_add(&space, &map, &clock); /* the same again */
 	assert_int_equal(space.version, version);
-	space_cut(&space, 0x8000, 0x9000, &clock);
+	address_space_cut(&space, 0x8000, 0x9000, &clock);
 	assert_int_equal(space.version, version);
 	map.pgoff = 0x1000;
-	space_add(&space, &map, &clock);
+	address_space_add(&space, &map, &clock);
 	assert_int_not_equal(space.version, version);
-	space_share(&other, &space);
+	address_space_share(&other, &space);
 	version = space.version;
-	space_clear(&space, &clock);
+	address_space_clear(&space, &clock);
 	assert_int_not_equal(space.version, version);
 	assert_int_equal(other.version, version);
-	assert_non_null(space_find(&other, 0x1000));
-	assert_null(space_find(&space, 0x1000));
-	space_release(&space);
-	space_release(&other);
+	assert_non_null(address_space_find(&other, 0x1000));
+	assert_null(address_space_find(&space, 0x1000));
+	address_space_release(&space);
+	address_space_release(&other);
 }
 
 static void test_ends(void **state)
@@ -186,27 +186,27 @@ static void test_ends(void **state)
 	struct dso dso = { 0 };
 	struct map top = { UINT64_MAX - 0xfff, UINT64_MAX, 0, &dso, 5, 2 };
 	struct map all = { 0, UINT64_MAX, 0, &dso, 5, 2 }, empty = { 5, 5, 0, &dso, 5, 2 };
-	struct space space = { 0 }, covered = { 0 };
+	struct address_space space = { 0 }, covered = { 0 };
 	uint64_t clock = 0;
 
 	(void)state;
-	space_add(&space, &empty, &clock);
-	space_fill(&space, &covered, &empty, &clock);
+	address_space_add(&space, &empty, &clock);
+	address_space_fill(&space, &covered, &empty, &clock);
 	assert_int_equal(space.n, 0);
-	space_add(&space, &top, &clock);
-	assert_non_null(space_find(&space, UINT64_MAX - 1));
-	space_cover(&covered, top.start, top.end);
-	space_fill(&space, &covered, &all, &clock);
+	address_space_add(&space, &top, &clock);
+	assert_non_null(address_space_find(&space, UINT64_MAX - 1));
+	address_space_cover(&covered, top.start, top.end);
+	address_space_fill(&space, &covered, &all, &clock);
 	assert_int_equal(covered.n, 1);
 	assert_int_equal(space.n, 2);
-	assert_non_null(space_find(&space, 0));
-	space_cut(&space, 0x1000, 0x2000, &clock);
+	assert_non_null(address_space_find(&space, 0));
+	address_space_cut(&space, 0x1000, 0x2000, &clock);
 	assert_int_equal(space.n, 3);
-	assert_ptr_equal(space_below(&space, 0x1800), space_find(&space, 0));
-	space_add(&space, &all, &clock);
+	assert_ptr_equal(address_space_below(&space, 0x1800), address_space_find(&space, 0));
+	address_space_add(&space, &all, &clock);
 	assert_int_equal(space.n, 1);
-	space_release(&space);
-	space_release(&covered);
+	address_space_release(&space);
+	address_space_release(&covered);
 }
 
 /*
@@ -217,7 +217,7 @@ static void test_many_fills(void **state)
 {
 	enum { MANY = 40000 };
 	struct map whole = { 0, MANY * UINT64_C(2) * PAGE, 0, NULL, 5, 2 };
-	struct space space = { 0 }, covered = { 0 };
+	struct address_space space = { 0 }, covered = { 0 };
 	struct dso module = { 0 }, kernel = { 0 };
 	uint64_t clock = 0;
 
@@ -227,46 +227,46 @@ static void test_many_fills(void **state)
 	for (uint64_t i = 0; i < MANY; i++) {
 		struct map map = { i * 2 * PAGE, (i * 2 + 1) * PAGE, 0, &module, 5, 2 };
 
-		space_add(&space, &map, &clock);
-		space_cover(&covered, map.start, map.end);
-		space_fill(&space, &covered, &whole, &clock);
+		address_space_add(&space, &map, &clock);
+		address_space_cover(&covered, map.start, map.end);
+		address_space_fill(&space, &covered, &whole, &clock);
 	}
 	alarm(0);
 	assert_int_equal(covered.n, 1);
-	assert_ptr_equal(space_find(&space, 10 * PAGE)->dso, &module);
-	assert_ptr_equal(space_find(&space, whole.end - 1)->dso, &kernel);
-	space_release(&space);
-	space_release(&covered);
+	assert_ptr_equal(address_space_find(&space, 10 * PAGE)->dso, &module);
+	assert_ptr_equal(address_space_find(&space, whole.end - 1)->dso, &kernel);
+	address_space_release(&space);
+	address_space_release(&covered);
 }
 
-/* A snapshot stays what it was; the same version is the same one; it outlives its space. */
+/* A snapshot stays what it was; the same version is the same one; it outlives its address space. */
 static void test_snapshot(void **state)
 {
 	struct dso dso = { 0 };
 	struct map map = { 0x1000, 0x3000, 0, &dso, 5, 2 };
-	struct space_snapshot *first, *again, *later;
-	struct space space = { 0 };
+	struct address_space_snapshot *first, *again, *later;
+	struct address_space space = { 0 };
 	uint64_t clock = 0;
 
 	(void)state;
-	space_add(&space, &map, &clock);
-	first = space_snapshot(&space);
-	again = space_snapshot(&space);
+	address_space_add(&space, &map, &clock);
+	first = address_space_snapshot(&space);
+	again = address_space_snapshot(&space);
 	assert_ptr_equal(first, again);
-	assert_int_equal(first->space.version, space.version);
-	space_snapshot_unref(again);
-	space_cut(&space, 0x1000, 0x2000, &clock);
-	assert_non_null(space_find(&first->space, 0x1000));
-	assert_null(space_find(&space, 0x1000));
-	later = space_snapshot(&space);
+	assert_int_equal(first->address_space.version, space.version);
+	address_space_snapshot_unref(again);
+	address_space_cut(&space, 0x1000, 0x2000, &clock);
+	assert_non_null(address_space_find(&first->address_space, 0x1000));
+	assert_null(address_space_find(&space, 0x1000));
+	later = address_space_snapshot(&space);
 	assert_ptr_not_equal(first, later);
-	space_release(&space);
-	assert_non_null(space_find(&first->space, 0x1000));
-	assert_null(space_find(&later->space, 0x1000));
-	assert_non_null(space_find(&later->space, 0x2000));
-	space_snapshot_unref(first);
-	space_snapshot_unref(later);
-	space_snapshot_unref(NULL);
+	address_space_release(&space);
+	assert_non_null(address_space_find(&first->address_space, 0x1000));
+	assert_null(address_space_find(&later->address_space, 0x1000));
+	assert_non_null(address_space_find(&later->address_space, 0x2000));
+	address_space_snapshot_unref(first);
+	address_space_snapshot_unref(later);
+	address_space_snapshot_unref(NULL);
 }
 
 /*
@@ -277,16 +277,16 @@ enum { READERS = 3, WRITES = 3000, SPREAD = 200 };
 
 struct post { /* the writer's last snapshot, as a queue to a worker would hand it on */
 	pthread_mutex_t lock;
-	struct space_snapshot *snapshot;
+	struct address_space_snapshot *snapshot;
 	bool ended;
 };
 
-static struct space_snapshot *take_post(struct post *post, bool *ended)
+static struct address_space_snapshot *take_post(struct post *post, bool *ended)
 {
-	struct space_snapshot *snapshot;
+	struct address_space_snapshot *snapshot;
 
 	pthread_mutex_lock(&post->lock);
-	snapshot = post->snapshot ? space_snapshot_ref(post->snapshot) : NULL;
+	snapshot = post->snapshot ? address_space_snapshot_ref(post->snapshot) : NULL;
 	*ended = post->ended;
 	pthread_mutex_unlock(&post->lock);
 	return snapshot;
@@ -299,16 +299,16 @@ static void *read_snapshots(void *context)
 	bool ended = false;
 
 	while (!ended) {
-		struct space_snapshot *snapshot = take_post(post, &ended);
-		const struct map *first = snapshot ? space_find(&snapshot->space, 0) : NULL;
+		struct address_space_snapshot *snapshot = take_post(post, &ended);
+		const struct map *first = snapshot ? address_space_find(&snapshot->address_space, 0) : NULL;
 
 		for (unsigned i = 0; first && i < SPREAD; i++) {
-			const struct map *map = space_find(&snapshot->space, i * 2 * PAGE);
+			const struct map *map = address_space_find(&snapshot->address_space, i * 2 * PAGE);
 
 			wrong += !map || map->pgoff != first->pgoff + i;
 		}
-		wrong += first && snapshot->space.n != SPREAD;
-		space_snapshot_unref(snapshot);
+		wrong += first && snapshot->address_space.n != SPREAD;
+		address_space_snapshot_unref(snapshot);
 	}
 	return (void *)wrong;
 }
@@ -316,9 +316,9 @@ static void *read_snapshots(void *context)
 static void test_threads(void **state)
 {
 	struct post post = { .lock = PTHREAD_MUTEX_INITIALIZER };
-	struct space_snapshot *snapshot, *old;
+	struct address_space_snapshot *snapshot, *old;
 	pthread_t readers[READERS];
-	struct space space = { 0 };
+	struct address_space space = { 0 };
 	struct dso dso = { 0 };
 	uint64_t clock = 0;
 
@@ -329,15 +329,15 @@ static void test_threads(void **state)
 		for (uint64_t i = 0; i < SPREAD; i++) {
 			struct map map = { i * 2 * PAGE, i * 2 * PAGE + PAGE, v * PAGES + i, &dso, 5, 2 };
 
-			space_add(&space, &map, &clock);
+			address_space_add(&space, &map, &clock);
 		}
-		snapshot = space_snapshot(&space);
+		snapshot = address_space_snapshot(&space);
 		pthread_mutex_lock(&post.lock);
 		old = post.snapshot;
 		post.snapshot = snapshot;
 		post.ended = v == WRITES - 1;
 		pthread_mutex_unlock(&post.lock);
-		space_snapshot_unref(old);
+		address_space_snapshot_unref(old);
 	}
 	for (unsigned r = 0; r < READERS; r++) {
 		void *wrong;
@@ -345,9 +345,9 @@ static void test_threads(void **state)
 		assert_int_equal(pthread_join(readers[r], &wrong), 0);
 		assert_null(wrong);
 	}
-	space_release(&space);
-	assert_int_equal(space_find(&post.snapshot->space, 0)->pgoff, (WRITES - 1) * PAGES);
-	space_snapshot_unref(post.snapshot);
+	address_space_release(&space);
+	assert_int_equal(address_space_find(&post.snapshot->address_space, 0)->pgoff, (WRITES - 1) * PAGES);
+	address_space_snapshot_unref(post.snapshot);
 }
 
 int main(void)
