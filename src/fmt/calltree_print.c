@@ -45,8 +45,8 @@ static bool is_fractal(const struct drawing *d)
 void calltree_add_name(const struct table *table, const struct view_frame *frame, struct str *out)
 {
 	const enum chain_key key = table->options.chain.key;
-	const struct places *places = table->session->places;
-	const struct place_row *row = frame->place < places->n ? &places->v[frame->place] : NULL;
+	const struct locations *locations = table->session->locations;
+	const struct location_row *row = frame->location < locations->n ? &locations->v[frame->location] : NULL;
 
 	if (!frame->symbol) {
 		str_addf(out, "%#llx", row ? (unsigned long long)row->ip : 0ULL);

@@ -5,7 +5,7 @@
  *
  * Counts are samples. A line has no room for an event's name, so the lines are those of the first event
  * that has samples, and a note says so where there are others. Stacks are the same when their texts are:
- * places become functions, and functions of one name one frame. Inlined functions are frames too.
+ * locations become functions, and functions of one name one frame. Inlined functions are frames too.
  *
  * A frame without a symbol is "[file]", or "[unknown]" without a file. With -a the last letters say what a
  * frame is: _[k] kernel, _[i] inlined, _[j] made at run time. With the delimiter a frame "-" stands
@@ -36,7 +36,7 @@ struct folding {
 	size_t n, cap;
 	struct index ix;
 	uint32_t *of_stack; /* by stack: its node + 1; 0: not yet known */
-	uint32_t *of_place; /* by place: the text of its symbol's frame + 1 */
+	uint32_t *of_location; /* by location: the text of its symbol's frame + 1 */
 	uint32_t *of_comm; /* by comm: its text + 1 */
 	struct fold_line *lines;
 	size_t n_lines, cap_lines;
@@ -52,7 +52,7 @@ static void folding_init(struct folding *f, struct table *table, const struct hi
 	VEC_GROW(f->nodes, f->n, f->cap);
 	f->nodes[f->n++] = (struct fold_node){ 0, texts_intern(f->texts, "", 0) };
 	f->of_stack = xcalloc(table->session->stacks->n + 1, sizeof(*f->of_stack));
-	f->of_place = xcalloc(table->session->places->n + 1, sizeof(*f->of_place));
+	f->of_location = xcalloc(table->session->locations->n + 1, sizeof(*f->of_location));
 	f->n_comms = session_n_comms(table->session);
 	f->of_comm = xcalloc(f->n_comms + 1, sizeof(*f->of_comm));
 }
@@ -63,7 +63,7 @@ static void folding_release(struct folding *f)
 	free(f->nodes);
 	index_release(&f->ix);
 	free(f->of_stack);
-	free(f->of_place);
+	free(f->of_location);
 	free(f->of_comm);
 	free(f->lines);
 	index_release(&f->line_ix);
@@ -85,26 +85,26 @@ static uint32_t add_child(struct folding *f, uint32_t parent, uint32_t text)
 
 /* ---- texts ---- */
 
-static const struct place_row *row_of(const struct folding *f, uint32_t place)
+static const struct location_row *row_of(const struct folding *f, uint32_t location)
 {
-	const struct places *places = f->table->session->places;
+	const struct locations *locations = f->table->session->locations;
 
-	return place < places->n ? &places->v[place] : NULL;
+	return location < locations->n ? &locations->v[location] : NULL;
 }
 
-static bool is_kernel(const struct place_row *row)
+static bool is_kernel(const struct location_row *row)
 {
 	return row && (row->mode == MISC_KERNEL || row->mode == MISC_GUEST_KERNEL ||
 		       row->mode == MISC_HYPERVISOR);
 }
 
 /* Of code made at run time: named by a perf-PID.map or a file that inject wrote. */
-static bool is_jit(const struct place_row *row)
+static bool is_jit(const struct location_row *row)
 {
 	return row && row->dso && (row->dso->kind == DSO_ANON || row->dso->jit_pid != -1);
 }
 
-static const char *annotation(const struct folding *f, const struct place_row *row, bool inlined)
+static const char *annotation(const struct folding *f, const struct location_row *row, bool inlined)
 {
 	if (!f->table->options.folded_annotate)
 		return "";
@@ -119,8 +119,7 @@ static uint32_t intern_scratch(struct folding *f)
 	return texts_intern(f->texts, f->scratch.s, f->scratch.len);
 }
 
-static uint32_t frame_text(struct folding *f, const struct place_row *row,
-			   const struct symbol *symbol, bool inlined)
+static uint32_t frame_text(struct folding *f, const struct location_row *row, const struct symbol *symbol, bool inlined)
 {
 	str_reset(&f->scratch);
 	if (symbol)
@@ -155,18 +154,17 @@ static uint32_t comm_text(struct folding *f, uint32_t comm)
 
 /* ---- stacks ---- */
 
-/* The frames at a place below `node`: the function there, and then what was inlined into it. */
-static uint32_t add_place(struct folding *f, uint32_t node, uint32_t place)
+/* The frames at a location below `node`: the function there, and then what was inlined into it. */
+static uint32_t add_location(struct folding *f, uint32_t node, uint32_t location)
 {
-	const struct place_row *row = row_of(f, place);
-	const struct frame_list *frames =
-		place_frames(f->table->session, row ? place : PLACE_NONE, 0);
-	uint32_t text = row ? f->of_place[place] : 0;
+	const struct location_row *row = row_of(f, location);
+	const struct frame_list *frames = location_frames(f->table->session, row ? location : LOCATION_NONE, 0);
+	uint32_t text = row ? f->of_location[location] : 0;
 
 	if (!text) {
 		text = frame_text(f, row, frames->v[frames->n - 1].symbol, false) + 1;
 		if (row)
-			f->of_place[place] = text;
+			f->of_location[location] = text;
 	}
 	node = add_child(f, node, text - 1);
 	for (size_t i = frames->n - 1; i-- > 0;)
@@ -179,7 +177,7 @@ static uint32_t fold_stack(struct folding *f, uint32_t stack)
 	const struct stacks *stacks = f->table->session->stacks;
 	uint32_t *path = NULL, node = 0, s;
 	size_t n = 0, cap = 0;
-	const struct place_row *outer;
+	const struct location_row *outer;
 
 	for (s = stack; s && !f->of_stack[s]; s = stacks->v[s].parent) {
 		VEC_GROW(path, n, cap);
@@ -187,16 +185,16 @@ static uint32_t fold_stack(struct folding *f, uint32_t stack)
 	}
 	if (s)
 		node = f->of_stack[s] - 1;
-	outer = s ? row_of(f, stacks->v[s].place) : NULL;
+	outer = s ? row_of(f, stacks->v[s].location) : NULL;
 	while (n) {
-		const struct place_row *row;
+		const struct location_row *row;
 
 		s = path[--n];
-		row = row_of(f, stacks->v[s].place);
+		row = row_of(f, stacks->v[s].location);
 		if (f->table->options.folded_delimiter && outer && !is_kernel(outer) &&
 		    is_kernel(row))
 			node = add_child(f, node, texts_intern(f->texts, "-", 1));
-		node = add_place(f, node, stacks->v[s].place);
+		node = add_location(f, node, stacks->v[s].location);
 		f->of_stack[s] = node + 1;
 		outer = row;
 	}
@@ -225,14 +223,14 @@ static void fold_cells(struct folding *f)
 	const struct cells *cells = f->hist->cells[0];
 
 	for (size_t i = 0; i < cells->n; i++) {
-		uint32_t place = (uint32_t)cell_fact(cells, i, FACT_PLACE);
+		uint32_t location = (uint32_t)cell_fact(cells, i, FACT_LOCATION);
 		uint32_t stack = (uint32_t)cell_fact(cells, i, FACT_STACK);
 
 		if (!table_takes_cell(f->table, cells, i))
 			continue;
 		if (cells->values[i].n_samples)
 			add_samples(f, comm_text(f, (uint32_t)cell_fact(cells, i, FACT_COMM)),
-				    stack ? fold_stack(f, stack) : add_place(f, 0, place),
+				    stack ? fold_stack(f, stack) : add_location(f, 0, location),
 				    cells->values[i].n_samples);
 	}
 }

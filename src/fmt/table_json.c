@@ -122,8 +122,8 @@ static void add_recording(struct table *table, struct str *out)
 
 static void add_frame(struct table *table, const struct view_frame *frame, struct str *out)
 {
-	const struct places *places = table->session->places;
-	const struct place_row *row = frame->place < places->n ? &places->v[frame->place] : NULL;
+	const struct locations *locations = table->session->locations;
+	const struct location_row *row = frame->location < locations->n ? &locations->v[frame->location] : NULL;
 	const struct dso *dso = frame->symbol ? frame->symbol->dso : row ? row->dso : NULL;
 
 	add_text(out, "symbol", frame->symbol ? frame->symbol->name : NULL);

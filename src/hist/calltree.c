@@ -20,11 +20,11 @@ struct call_chunk {
 	struct call_node nodes[];
 };
 
-struct call_tree *calltree_new(const struct places *places, enum chain_key key)
+struct call_tree *calltree_new(const struct locations *locations, enum chain_key key)
 {
 	struct call_tree *tree = xcalloc(1, sizeof(*tree));
 
-	tree->places = places;
+	tree->locations = locations;
 	tree->key = key;
 	return tree;
 }
@@ -66,19 +66,19 @@ struct call_node *calltree_add(struct call_tree *tree, struct call_node *parent)
 /* ---- what makes frames the same ---- */
 
 /* What an identity is taken from. */
-enum identity_kind { BY_SYMBOL, BY_PLACE, BY_LINE };
+enum identity_kind { BY_SYMBOL, BY_LOCATION, BY_LINE };
 
 /*
- * An address of a file. Where places are known one of them is not enough: an address that was sampled and
- * returned to is two places. Functions that were inlined at one address are frames of their own.
+ * An address of a file. Where locations are known one of them is not enough: an address that was sampled and
+ * returned to is two locations. Functions that were inlined at one address are frames of their own.
  */
-static uint64_t address_identity(const struct places *places, const struct view_frame *frame)
+static uint64_t address_identity(const struct locations *locations, const struct view_frame *frame)
 {
-	uint64_t words[] = { frame->place, 0, 0 };
+	uint64_t words[] = { frame->location, 0, 0 };
 
-	if (frame->place < places->n) {
-		words[0] = places->v[frame->place].addr;
-		words[1] = (uintptr_t)places->v[frame->place].dso;
+	if (frame->location < locations->n) {
+		words[0] = locations->v[frame->location].addr;
+		words[1] = (uintptr_t)locations->v[frame->location].dso;
 	}
 	if (frame->inlined)
 		words[2] = (uintptr_t)frame->symbol;
@@ -109,10 +109,10 @@ void frame_ids_release(struct frame_ids *ids)
 	texts_free(ids->names);
 }
 
-void frame_ids_add(struct frame_ids *ids, const struct places *places, enum chain_key key,
+void frame_ids_add(struct frame_ids *ids, const struct locations *locations, enum chain_key key,
 		   const struct view_frame *frame)
 {
-	uint64_t row[] = { BY_PLACE, 0 };
+	uint64_t row[] = { BY_LOCATION, 0 };
 	struct frame_id *id;
 
 	if (key == CHAIN_BY_SRCLINE && frame->line.file) {
@@ -122,7 +122,7 @@ void frame_ids_add(struct frame_ids *ids, const struct places *places, enum chai
 		row[0] = BY_SYMBOL;
 		row[1] = (uintptr_t)frame->symbol;
 	} else {
-		row[1] = address_identity(places, frame);
+		row[1] = address_identity(locations, frame);
 	}
 	VEC_GROW(ids->v, ids->n, ids->cap);
 	id = &ids->v[ids->n++];

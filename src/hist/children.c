@@ -29,15 +29,14 @@ void entries_release(struct entries *entries)
 	free(entries->chain);
 }
 
-static void set_place(struct entry *entry, const struct table *table, uint32_t place)
+static void set_location(struct entry *entry, const struct table *table, uint32_t location)
 {
-	entry->place = place;
-	entry->level = place == PLACE_NONE ? '.' : place_level(&table->session->places->v[place]);
+	entry->location = location;
+	entry->level = location == LOCATION_NONE ? '.' : location_level(&table->session->locations->v[location]);
 }
 
 /* others, codes: rows of groups.values and frames.values. */
-static struct entry *new_entry(struct entries *entries, uint32_t others, uint32_t codes,
-			       uint32_t place, int32_t tid)
+static struct entry *new_entry(struct entries *entries, uint32_t others, uint32_t codes, uint32_t location, int32_t tid)
 {
 	struct table *table = entries->table;
 	struct entry *entry = entry_new(table, entries->hist);
@@ -51,7 +50,7 @@ static struct entry *new_entry(struct entries *entries, uint32_t others, uint32_
 	}
 	entry->others = others;
 	entry->codes = codes;
-	set_place(entry, table, place);
+	set_location(entry, table, location);
 	entry->tid = tid;
 	entry->number = (uint32_t)entries->n;
 	VEC_GROW(entries->v, entries->n, entries->cap);
@@ -69,8 +68,8 @@ static struct entry *find_entry(struct entries *entries, const struct group *gro
 
 	if (i < entries->n)
 		return entries->v[i];
-	return new_entry(entries, group->values, f->values,
-			 frame == group->self ? group->place : f->view.place, group->tid);
+	return new_entry(entries, group->values, f->values, frame == group->self ? group->location : f->view.location,
+			 group->tid);
 }
 
 static void add_contribution(struct entries *entries, const struct group *group, uint32_t frame,
@@ -142,7 +141,7 @@ struct entry *entry_new(struct table *table, const struct hist *hist)
 	struct entry *entry = xcalloc(1, sizeof(*entry));
 
 	entry->values = xcalloc(table->n_keys + 1, sizeof(*entry->values));
-	entry->place = PLACE_NONE;
+	entry->location = LOCATION_NONE;
 	entry->others = entry->codes = NO_ROW;
 	if (hist->n_members > 1) {
 		entry->members = xcalloc(hist->n_members, sizeof(*entry->members));

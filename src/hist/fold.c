@@ -1,5 +1,5 @@
 /*
- * Cells into entries. First cells become groups: a cell's place becomes a frame, its stack a stack of frames,
+ * Cells into entries. First cells become groups: a cell's location becomes a frame, its stack a stack of frames,
  * and cells that then agree are one group. There are far fewer groups than cells, because cells tell
  * addresses apart and groups functions; all that follows is done per group.
  */
@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-static uint32_t fact_place(const struct cells *cells, size_t cell, enum sample_fact fact)
+static uint32_t fact_location(const struct cells *cells, size_t cell, enum sample_fact fact)
 {
-	return cells_have(cells, fact) ? (uint32_t)cell_fact(cells, cell, fact) : (uint32_t)PLACE_NONE;
+	return cells_have(cells, fact) ? (uint32_t)cell_fact(cells, cell, fact) : (uint32_t)LOCATION_NONE;
 }
 
 struct entry_stats cell_stats(const struct cells *cells, size_t cell)
@@ -44,22 +44,22 @@ static bool is_hidden(struct table *table, const struct cells *cells, size_t cel
 	if (!table->options.hide_unresolved)
 		return false;
 	if (table->branch_view)
-		return !symbol_has_name(place_symbol(session, fact_place(cells, cell, FACT_FROM))) ||
-		       !symbol_has_name(place_symbol(session, fact_place(cells, cell, FACT_TO)));
-	return !symbol_has_name(place_symbol(session, fact_place(cells, cell, FACT_PLACE)));
+		return !symbol_has_name(location_symbol(session, fact_location(cells, cell, FACT_FROM))) ||
+		       !symbol_has_name(location_symbol(session, fact_location(cells, cell, FACT_TO)));
+	return !symbol_has_name(location_symbol(session, fact_location(cells, cell, FACT_LOCATION)));
 }
 
 bool table_takes_cell(struct table *table, const struct cells *cells, size_t cell)
 {
 	struct session *session = table->session;
-	uint32_t place = fact_place(cells, cell, FACT_PLACE);
+	uint32_t location = fact_location(cells, cell, FACT_LOCATION);
 
 	if (table->cells_unfiltered && !filters_take_cell(table->filters, cells, cell))
 		return false;
-	if (!table->filters || place == PLACE_NONE || !filters_any(table->filters))
+	if (!table->filters || location == LOCATION_NONE || !filters_any(table->filters))
 		return true;
-	return filters_take_place(table->filters, &session->places->v[place],
-				  place_symbol(session, place));
+	return filters_take_location(table->filters, &session->locations->v[location],
+				     location_symbol(session, location));
 }
 
 static bool is_taken(struct table *table, const struct cells *cells, size_t cell)
@@ -89,11 +89,11 @@ static void add_group(struct table *table, struct groups *groups, size_t member,
 		      const struct cells *cells, size_t cell, const struct entry_stats *stats)
 {
 	const struct frames *frames = &table->private->frames;
-	uint32_t place = fact_place(cells, cell, FACT_PLACE);
-	struct group group = { .self = frames_self(table, place),
+	uint32_t location = fact_location(cells, cell, FACT_LOCATION);
+	struct group group = { .self = frames_self(table, location),
 			       .values = other_values(table, groups, cells, cell),
 			       .stack = frames->stack_of[cell_fact(cells, cell, FACT_STACK)],
-			       .place = place,
+			       .location = location,
 			       .tid = cells->values[cell].tid,
 			       .member = member };
 	const uint64_t id[] = { (uint64_t)group.self << 32 | group.values,
@@ -132,7 +132,7 @@ static void group_cells(struct table *table, struct groups *groups, size_t membe
 		if (!is_taken(table, cells, i))
 			continue;
 		add_group(table, groups, member, cells, i, &stats);
-		self = frames_self(table, fact_place(cells, i, FACT_PLACE));
+		self = frames_self(table, fact_location(cells, i, FACT_LOCATION));
 		if (frames->v[self].named)
 			entry_stats_add(shown, &stats);
 	}

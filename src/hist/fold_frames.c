@@ -1,5 +1,5 @@
 /*
- * From places to frames, once per distinct place, and from stacks of places to stacks of frames, once per
+ * From locations to frames, once per distinct location, and from stacks of locations to stacks of frames, once per
  * node of the session's prefix tree. A parent is always an older node than its children, so one pass in
  * order of age turns the whole tree; what is left has a node per distinct function in context, however
  * many addresses in these functions were sampled.
@@ -16,7 +16,7 @@ void frames_release(struct frames *frames)
 	free(frames->v);
 	row_set_release(&frames->ids);
 	row_set_release(&frames->values);
-	free(frames->places);
+	free(frames->locations);
 	free(frames->lists);
 	free(frames->stacks.v);
 	index_release(&frames->stacks.ix);
@@ -41,7 +41,7 @@ static uint32_t frame_values(struct table *table, const struct view_frame *view)
 	return row_set_intern(&frames->values, row);
 }
 
-/* What makes frames different in a call tree. position: among the frames of its place. */
+/* What makes frames different in a call tree. position: among the frames of its location. */
 static uint64_t chain_identity(struct table *table, const struct view_frame *view,
 			       unsigned position)
 {
@@ -53,7 +53,7 @@ static uint64_t chain_identity(struct table *table, const struct view_frame *vie
 	if (table->options.chain.key == CHAIN_BY_FUNCTION)
 		return table_function_id(table, view);
 	if (table->options.chain.key == CHAIN_BY_ADDRESS || !view->line.file)
-		return (uint64_t)view->place << 32 | position;
+		return (uint64_t)view->location << 32 | position;
 	str_addf(&text, "%s:%u", view->line.file, view->line.line);
 	identity = UINT64_MAX - table_name(table, text.s, text.len);
 	str_release(&text);
@@ -81,30 +81,29 @@ static uint32_t frame_intern(struct table *table, const struct view_frame *view,
 	return i;
 }
 
-static void grow_places(struct frames *frames, size_t wanted)
+static void grow_locations(struct frames *frames, size_t wanted)
 {
 	size_t n = wanted + wanted / 4 + 64;
 
-	frames->places = xreallocarray(frames->places, n, sizeof(*frames->places));
-	memset(frames->places + frames->n_places, 0,
-	       (n - frames->n_places) * sizeof(*frames->places));
-	frames->n_places = n;
+	frames->locations = xreallocarray(frames->locations, n, sizeof(*frames->locations));
+	memset(frames->locations + frames->n_locations, 0, (n - frames->n_locations) * sizeof(*frames->locations));
+	frames->n_locations = n;
 }
 
-/* PLACE_NONE has the first view. */
-static const struct place_view *place_view(struct table *table, uint32_t place)
+/* LOCATION_NONE has the first view. */
+static const struct location_view *location_view(struct table *table, uint32_t location)
 {
 	struct frames *frames = &table->private->frames;
-	size_t at = place == PLACE_NONE ? 0 : (size_t)place + 1;
+	size_t at = location == LOCATION_NONE ? 0 : (size_t)location + 1;
 	const struct frame_list *list;
-	struct place_view made = { .first = (uint32_t)frames->n_lists };
-	struct view_frame view = { .place = place };
+	struct location_view made = { .first = (uint32_t)frames->n_lists };
+	struct view_frame view = { .location = location };
 
-	if (at >= frames->n_places)
-		grow_places(frames, at + 1);
-	if (frames->places[at].n)
-		return &frames->places[at];
-	list = place_frames(table->session, place, table->private->want);
+	if (at >= frames->n_locations)
+		grow_locations(frames, at + 1);
+	if (frames->locations[at].n)
+		return &frames->locations[at];
+	list = location_frames(table->session, location, table->private->want);
 	for (size_t i = 0; i < list->n; i++) {
 		view.symbol = list->v[i].symbol;
 		view.line = list->v[i].line;
@@ -115,13 +114,13 @@ static const struct place_view *place_view(struct table *table, uint32_t place)
 	made.n = (uint32_t)list->n;
 	view.line = list->v[0].line;
 	made.self = frame_intern(table, &view, 0);
-	frames->places[at] = made;
-	return &frames->places[at];
+	frames->locations[at] = made;
+	return &frames->locations[at];
 }
 
-uint32_t frames_self(struct table *table, uint32_t place)
+uint32_t frames_self(struct table *table, uint32_t location)
 {
-	return place_view(table, place)->self;
+	return location_view(table, location)->self;
 }
 
 static uint32_t push_frame(struct frames *frames, uint32_t parent, uint32_t frame)
@@ -143,10 +142,10 @@ static uint32_t push_frame(struct frames *frames, uint32_t parent, uint32_t fram
 	return node;
 }
 
-static uint32_t push_place(struct table *table, uint32_t parent, uint32_t place)
+static uint32_t push_location(struct table *table, uint32_t parent, uint32_t location)
 {
 	struct frames *frames = &table->private->frames;
-	const struct place_view view = *place_view(table, place);
+	const struct location_view view = *location_view(table, location);
 
 	for (uint32_t i = view.n; i-- > 0;) {
 		uint32_t frame = frames->lists[view.first + i];
@@ -159,13 +158,13 @@ static uint32_t push_place(struct table *table, uint32_t parent, uint32_t place)
 }
 
 /* The caller's own finding, or this frame's: the first in the order in which the chain is shown. */
-static uint32_t find_parent(struct table *table, uint32_t of_caller, uint32_t place)
+static uint32_t find_parent(struct table *table, uint32_t of_caller, uint32_t location)
 {
 	const struct symbol *symbol;
 
 	if (!table->private->parent || (table->order == CHAIN_CALLER && of_caller))
 		return of_caller;
-	symbol = place_symbol(table->session, place);
+	symbol = location_symbol(table->session, location);
 	if (!symbol || !name_pattern_match(table->private->parent, symbol->name))
 		return of_caller;
 	return table_name(table, symbol->name, strlen(symbol->name)) + 1;
@@ -174,14 +173,14 @@ static uint32_t find_parent(struct table *table, uint32_t of_caller, uint32_t pl
 /* Those of the kernel are last: the list of its names may still be on its way, see symbols_expect. */
 static void view_files(struct table *table)
 {
-	const struct places *places = table->session->places;
+	const struct locations *locations = table->session->locations;
 	const struct stacks *stacks = table->session->stacks;
 
 	for (size_t i = 1; i < stacks->n; i++) {
-		uint32_t place = stacks->v[i].place;
+		uint32_t location = stacks->v[i].location;
 
-		if (places->v[place].dso && places->v[place].dso->kind == DSO_FILE)
-			place_view(table, place);
+		if (locations->v[location].dso && locations->v[location].dso->kind == DSO_FILE)
+			location_view(table, location);
 	}
 }
 
@@ -199,10 +198,8 @@ void frames_update(struct table *table)
 	for (size_t i = frames->n_stacks; i < n; i++) {
 		const struct stack_node *node = i ? &stacks->v[i] : NULL;
 
-		frames->stack_of[i] =
-			i ? push_place(table, frames->stack_of[node->parent], node->place) : 0;
-		frames->parent_of[i] =
-			i ? find_parent(table, frames->parent_of[node->parent], node->place) : 0;
+		frames->stack_of[i] = i ? push_location(table, frames->stack_of[node->parent], node->location) : 0;
+		frames->parent_of[i] = i ? find_parent(table, frames->parent_of[node->parent], node->location) : 0;
 	}
 	frames->n_stacks = n;
 }

@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-static bool ends_here(struct table *table, uint32_t place)
+static bool ends_here(struct table *table, uint32_t location)
 {
-	const struct symbol *symbol = place_symbol(table->session, place);
+	const struct symbol *symbol = location_symbol(table->session, location);
 
 	return symbol && name_pattern_match(table->private->ignored, symbol->name);
 }
@@ -26,7 +26,7 @@ static uint32_t *stacks_kept(struct table *table)
 	for (size_t i = 1; i < stacks->n; i++) {
 		uint32_t parent = stacks->v[i].parent;
 
-		ended[i] = ended[parent] || ends_here(table, stacks->v[i].place);
+		ended[i] = ended[parent] || ends_here(table, stacks->v[i].location);
 		kept[i] = ended[parent] ? kept[parent] : (uint32_t)i;
 	}
 	free(ended);
@@ -47,7 +47,7 @@ static void move_cells(struct hist *hist, size_t member, const struct stacks *st
 			facts[f] = cell_fact(from, i, f);
 		if (kept[stack] != stack) {
 			facts[FACT_STACK] = kept[stack];
-			facts[FACT_PLACE] = stacks->v[kept[stack]].place;
+			facts[FACT_LOCATION] = stacks->v[kept[stack]].location;
 		}
 		cells_add(to, facts, &from->values[i]);
 	}

@@ -1,7 +1,7 @@
 /*
  * fold: what the files that turn cells into entries share. Private to hist/.
  *
- *   stack of places --fold_frames.c--> stack of distinct frames      (one pass over all stack nodes)
+ *   stack of locations --fold_frames.c--> stack of distinct frames      (one pass over all stack nodes)
  *   cell --fold.c--> group: other keys, frame, stack of frames  (far fewer than cells)
  *   group --children.c--> entries --perf_order.c--> sorted
  *   group --fold_trees.c--> call tree of an entry, when a format asks for it
@@ -16,7 +16,7 @@
 #include "hist/hist.h"
 
 /* ---- calltree.c, for fold_trees.c: how a tree grows ---- */
-struct call_tree *calltree_new(const struct places *places, enum chain_key key);
+struct call_tree *calltree_new(const struct locations *locations, enum chain_key key);
 /* A new child, without a frame and sums. */
 struct call_node *calltree_add(struct call_tree *tree, struct call_node *parent);
 /* Greatest total first, then perf's order of ties. */
@@ -36,7 +36,7 @@ struct frame_ids {
 };
 void frame_ids_init(struct frame_ids *ids);
 void frame_ids_release(struct frame_ids *ids);
-void frame_ids_add(struct frame_ids *ids, const struct places *places, enum chain_key key,
+void frame_ids_add(struct frame_ids *ids, const struct locations *locations, enum chain_key key,
 		   const struct view_frame *frame);
 
 /* ---- forest.c: all stacks in the order of a walk ---- */
@@ -57,7 +57,7 @@ struct fold_frame {
 	uint32_t values; /* row of frames.values */
 	bool named; /* --symbol-filter lets it through */
 };
-struct place_view { /* the frames of a place, in frames.lists */
+struct location_view { /* the frames of a location, in frames.lists */
 	uint32_t first, n; /* innermost first; n 0: not yet worked out */
 	uint32_t self; /* frame of a sample taken there: the function of the symbol table */
 };
@@ -67,11 +67,11 @@ struct frames {
 	/* Of the frames: row of values, and whether they are let through; and what the chain's key tells apart. */
 	struct row_set ids;
 	struct row_set values; /* of the keys with KEY_FRAME, in order of table.keys */
-	struct place_view *places;
-	size_t n_places;
+	struct location_view *locations;
+	size_t n_locations;
 	uint32_t *lists;
 	size_t n_lists, cap_lists;
-	struct stacks stacks; /* of frames: node.place is a frame's number */
+	struct stacks stacks; /* of frames: node.location is a frame's number */
 	uint32_t *depths; /* of its nodes */
 	size_t n_depths;
 	uint32_t *stack_of; /* session stack -> stack here */
@@ -83,8 +83,8 @@ struct frames {
 void frames_release(struct frames *frames);
 /* Makes stack_of and parent_of complete for all stacks of the session. */
 void frames_update(struct table *table);
-/* The frame of a sample taken at this place, which may be PLACE_NONE. */
-uint32_t frames_self(struct table *table, uint32_t place);
+/* The frame of a sample taken at this location, which may be LOCATION_NONE. */
+uint32_t frames_self(struct table *table, uint32_t location);
 /* The frames of a stack in the report's order; returns how many. out: frames.max_depth of them. */
 size_t frames_walk(const struct table *table, uint32_t stack, uint32_t *out);
 
@@ -107,7 +107,7 @@ struct group {
 	uint32_t values; /* row of the keys without KEY_FRAME */
 	uint32_t self; /* frame */
 	uint32_t stack; /* of frames.stacks */
-	uint32_t place; /* one that it came from */
+	uint32_t location; /* one that it came from */
 	int32_t tid; /* of the first cell */
 	size_t member;
 	struct entry_stats stats;
@@ -262,7 +262,7 @@ void name_pattern_free(struct name_pattern *pattern);
 bool name_pattern_match(const struct name_pattern *pattern, const char *name);
 
 /* ---- fold_ignore.c ---- */
-/* Before any hist is folded: --ignore-callees, if it was given; its cells keep FACT_STACK and FACT_PLACE. */
+/* Before any hist is folded: --ignore-callees, if it was given; its cells keep FACT_STACK and FACT_LOCATION. */
 void hists_ignore_callees(struct table *table);
 
 #endif

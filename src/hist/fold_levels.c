@@ -62,7 +62,7 @@ static struct entry *new_level(struct levels *levels, struct entry *parent,
 	entry->depth = depth;
 	entry->tid = leaf->tid;
 	entry->number = leaf->number;
-	entry->place = leaf->place;
+	entry->location = leaf->location;
 	entry->level = leaf->level;
 	VEC_GROW(levels->v, levels->n_v, levels->cap_v);
 	levels->v[levels->n_v++] = entry;

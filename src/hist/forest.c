@@ -45,7 +45,7 @@ static void number_stacks(struct forest *forest, const struct stacks *stacks)
 		next[node->parent] += size[i];
 		next[i] = number + 1;
 		forest->number[i] = number;
-		forest->frame[number] = node->place;
+		forest->frame[number] = node->location;
 		forest->parent[number] = forest->number[node->parent];
 		forest->end[number] = number + size[i];
 	}
@@ -110,8 +110,7 @@ static void forest_init(struct forest *forest, const struct table *table)
 		sort_by_row(forest, frames);
 	frame_ids_init(&forest->ids);
 	for (size_t i = 0; i < frames->n; i++)
-		frame_ids_add(&forest->ids, table->session->places, table->options.chain.key,
-			      &frames->v[i].view);
+		frame_ids_add(&forest->ids, table->session->locations, table->options.chain.key, &frames->v[i].view);
 }
 
 /* ---- leaves ---- */

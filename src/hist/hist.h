@@ -6,7 +6,7 @@
  *                                    v
  *                                fold_trees.c: the call tree of one entry, when it is asked for
  *
- * Cells tell facts apart, entries tell key values apart: facts are turned into values (a place into its
+ * Cells tell facts apart, entries tell key values apart: facts are turned into values (a location into its
  * symbol), equal values into one entry. A format prints what is here and computes nothing.
  *
  * Words, here and in the files of this folder:
@@ -17,7 +17,7 @@
  *	key, field	what makes entries different; a number of an entry. A column shows one of either
  *	hist, member	the entries of an event; one event of a group's hist
  *	entry		one row: the values of its keys, what was sampled in it (self), with what it called (total)
- *	frame		a function at a place, or one that was inlined there, as the keys tell frames apart
+ *	frame		a function at a location, or one that was inlined there, as the keys tell frames apart
  *	group		cells whose frame, stack and other values agree: after reading all work is done by group
  *	contribution	what a group gives to one entry: it was sampled there, or in what that called
  *	tree, node	the callers or callees of one entry; made when it is asked for, and only above its limit
@@ -119,14 +119,14 @@ bool chain_word_row(size_t i, const char **name, const char **help);
 
 struct view_frame {
 	const struct symbol *symbol; /* NULL: not known */
-	uint32_t place;
+	uint32_t location;
 	struct source_line line;
 	bool inlined;
 };
 
 /* ---- keys.c: the sort keys and fields ---- */
 
-/* What a key's value is taken from: a cell and, for keys of code, the frame (the cell's own place, or a
+/* What a key's value is taken from: a cell and, for keys of code, the frame (the cell's own location, or a
  * caller's with --children). */
 struct key_source {
 	struct table *table;
@@ -205,8 +205,8 @@ struct entry {
 	struct entry_stats *members,
 		*members_total; /* --group: one per event of the group, [0] the leader; else NULL */
 	uint32_t others, codes; /* rows of what its values were made of, for table_tree; NO_ROW: it has no tree */
-	uint32_t place; /* one that it came from, for addresses and -v; PLACE_NONE */
-	char level; /* '.', 'k', ... of that place */
+	uint32_t location; /* one that it came from, for addresses and -v; LOCATION_NONE */
+	char level; /* '.', 'k', ... of that location */
 	uint32_t number; /* in order of appearance, within its hist */
 	int32_t tid; /* of its first sample */
 	uint32_t chain_depth; /* frames of its longest chain: orders ties of overhead_children */
@@ -266,7 +266,7 @@ struct table {
 	struct table_private *private;
 };
 
-/* A cell that no filter leaves out, also not by its place. */
+/* A cell that no filter leaves out, also not by its location. */
 bool table_takes_cell(struct table *table, const struct cells *cells, size_t cell);
 /* fold.c: cells into entries, sorts and limits; for a format without entries sums alone. */
 void hist_fold(struct table *table, struct hist *hist);
@@ -321,7 +321,7 @@ struct call_node {
 struct call_chunk; /* nodes that were allocated together */
 struct call_tree {
 	struct call_node root; /* without a frame; totals are the tree's */
-	const struct places *places; /* tells frames without a symbol apart */
+	const struct locations *locations; /* tells frames without a symbol apart */
 	enum chain_key key;
 	struct call_chunk *chunks;
 	size_t n_nodes;

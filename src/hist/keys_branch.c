@@ -10,21 +10,20 @@ enum { BRANCH_MISPREDICTED = 1, BRANCH_PREDICTED = 2, BRANCH_IN_TX = 4, BRANCH_A
 static uint64_t branch_line(const struct key_source *source, enum sample_fact fact)
 {
 	struct session *session = source->table->session;
-	uint32_t place = source_place(source, fact);
-	const struct frame_list *frames = place_frames(session, place, SYM_LINES);
+	uint32_t location = source_location(source, fact);
+	const struct frame_list *frames = location_frames(session, location, SYM_LINES);
 
-	return table_line(source->table, place, frames->v[frames->n - 1].symbol,
-			   &frames->v[0].line);
+	return table_line(source->table, location, frames->v[frames->n - 1].symbol, &frames->v[0].line);
 }
 
 KEY_VALUE(value_dso_from)
 {
-	return table_dso_name(source->table, source_place(source, FACT_FROM));
+	return table_dso_name(source->table, source_location(source, FACT_FROM));
 }
 
 KEY_VALUE(value_dso_to)
 {
-	return table_dso_name(source->table, source_place(source, FACT_TO));
+	return table_dso_name(source->table, source_location(source, FACT_TO));
 }
 
 KEY_COMPARE(compare_dso_descending)
@@ -34,22 +33,22 @@ KEY_COMPARE(compare_dso_descending)
 
 KEY_VALUE(value_symbol_from)
 {
-	return table_place_function(source->table, source_place(source, FACT_FROM));
+	return table_location_function(source->table, source_location(source, FACT_FROM));
 }
 
 KEY_VALUE(value_symbol_to)
 {
-	return table_place_function(source->table, source_place(source, FACT_TO));
+	return table_location_function(source->table, source_location(source, FACT_TO));
 }
 
 KEY_VALUE(value_addr_from)
 {
-	return table_data_function(source->table, source_place(source, FACT_FROM), 1);
+	return table_data_function(source->table, source_location(source, FACT_FROM), 1);
 }
 
 KEY_VALUE(value_addr_to)
 {
-	return table_data_function(source->table, source_place(source, FACT_TO), 1);
+	return table_data_function(source->table, source_location(source, FACT_TO), 1);
 }
 
 KEY_VALUE(value_srcline_from)

@@ -9,11 +9,11 @@
 
 enum code_kind { CODE_ADDRESS, CODE_SYMBOL, CODE_DATA, CODE_MEMORY, CODE_INSTRUCTION };
 
-static const struct place_row *place_row(struct table *table, uint32_t place)
+static const struct location_row *location_row(struct table *table, uint32_t location)
 {
-	static const struct place_row nowhere = { .mode = MISC_USER };
+	static const struct location_row nowhere = { .mode = MISC_USER };
 
-	return place == PLACE_NONE ? &nowhere : &table->session->places->v[place];
+	return location == LOCATION_NONE ? &nowhere : &table->session->locations->v[location];
 }
 
 static void grow_dso_names(struct table_private *private, size_t wanted)
@@ -27,10 +27,10 @@ static void grow_dso_names(struct table_private *private, size_t wanted)
 }
 
 /* Files of one name are one entry; with -v of one path. */
-uint64_t table_dso_name(struct table *table, uint32_t place)
+uint64_t table_dso_name(struct table *table, uint32_t location)
 {
 	struct table_private *private = table->private;
-	const struct dso *dso = place_row(table, place)->dso;
+	const struct dso *dso = location_row(table, location)->dso;
 	struct str path = STR_INIT;
 
 	if (!dso)
@@ -62,13 +62,13 @@ static uint64_t function_id_intern(struct table *table, enum code_kind kind, uin
 	return i;
 }
 
-static uint64_t function_id_of(struct table *table, uint32_t place, const struct symbol *symbol)
+static uint64_t function_id_of(struct table *table, uint32_t location, const struct symbol *symbol)
 {
-	const struct place_row *row = place_row(table, place);
+	const struct location_row *row = location_row(table, location);
 	const struct function_id code = { .symbol = symbol,
-				   .addr = symbol ? row->addr : place_own_addr(row),
-				   .file = table_dso_name(table, place),
-				   .level = place_level(row) };
+					  .addr = symbol ? row->addr : location_own_addr(row),
+					  .file = table_dso_name(table, location),
+					  .level = location_level(row) };
 
 	if (symbol)
 		return function_id_intern(table, CODE_SYMBOL, (uint64_t)(uintptr_t)symbol, 0, &code);
@@ -77,42 +77,42 @@ static uint64_t function_id_of(struct table *table, uint32_t place, const struct
 
 uint64_t table_function_id(struct table *table, const struct view_frame *view)
 {
-	return function_id_of(table, view->place, view->symbol);
+	return function_id_of(table, view->location, view->symbol);
 }
 
-uint64_t table_place_function(struct table *table, uint32_t place)
+uint64_t table_location_function(struct table *table, uint32_t location)
 {
-	return function_id_of(table, place, place_symbol(table->session, place));
+	return function_id_of(table, location, location_symbol(table->session, location));
 }
 
-uint64_t table_data_function(struct table *table, uint32_t place, uint64_t align)
+uint64_t table_data_function(struct table *table, uint32_t location, uint64_t align)
 {
-	const struct place_row *row = place_row(table, place);
-	const struct function_id code = { .symbol = place_symbol(table->session, place),
-				   .addr = row->addr & ~(align - 1),
-				   .file = table_dso_name(table, place),
-				   .level = place_level(row),
-				   .data = true };
+	const struct location_row *row = location_row(table, location);
+	const struct function_id code = { .symbol = location_symbol(table->session, location),
+					  .addr = row->addr & ~(align - 1),
+					  .file = table_dso_name(table, location),
+					  .level = location_level(row),
+					  .data = true };
 
 	return function_id_intern(table, CODE_DATA, code.file, code.addr, &code);
 }
 
-uint64_t table_memory_function(struct table *table, uint32_t place, bool data)
+uint64_t table_memory_function(struct table *table, uint32_t location, bool data)
 {
-	const struct place_row *row = place_row(table, place);
-	const struct function_id code = { .symbol = place_symbol(table->session, place),
-				   .addr = row->addr,
-				   .ip = row->ip,
-				   .file = table_dso_name(table, place),
-				   .level = place_level(row),
-				   .data = data };
+	const struct location_row *row = location_row(table, location);
+	const struct function_id code = { .symbol = location_symbol(table->session, location),
+					  .addr = row->addr,
+					  .ip = row->ip,
+					  .file = table_dso_name(table, location),
+					  .level = location_level(row),
+					  .data = data };
 
 	return function_id_intern(table, data ? CODE_MEMORY : CODE_INSTRUCTION, code.file, code.addr, &code);
 }
 
 KEY_VALUE(value_dso)
 {
-	return table_dso_name(source->table, source->frame->place);
+	return table_dso_name(source->table, source->frame->location);
 }
 
 KEY_TEXT(text_dso)
@@ -197,7 +197,7 @@ KEY_COMPARE(compare_memory)
 /* As it was in memory when it was first seen: an address of a file has no other. */
 KEY_VALUE(value_addr)
 {
-	return place_row(source->table, source->frame->place)->ip;
+	return location_row(source->table, source->frame->location)->ip;
 }
 
 KEY_TEXT(text_addr)
@@ -213,10 +213,9 @@ static const char *base_name(const struct table *table, const char *path)
 	return slash && !table->options.full_source_path ? slash + 1 : path;
 }
 
-uint64_t table_line(struct table *table, uint32_t place, const struct symbol *symbol,
-		     const struct source_line *line)
+uint64_t table_line(struct table *table, uint32_t location, const struct symbol *symbol, const struct source_line *line)
 {
-	const struct place_row *row = place_row(table, place);
+	const struct location_row *row = location_row(table, location);
 	struct str text = STR_INIT;
 	const char *file;
 	uint32_t name;
@@ -228,7 +227,7 @@ uint64_t table_line(struct table *table, uint32_t place, const struct symbol *sy
 	} else if (symbol) {
 		str_addf(&text, "%s+%" PRIu64, symbol->name, row->addr - symbol->start);
 	} else if (row->dso) {
-		str_addf(&text, "%s[%" PRIx64 "]", row->dso->name, place_own_addr(row));
+		str_addf(&text, "%s[%" PRIx64 "]", row->dso->name, location_own_addr(row));
 	} else {
 		str_add(&text, "??:0");
 	}
@@ -241,7 +240,7 @@ KEY_VALUE(value_srcline)
 {
 	const struct view_frame *frame = source->frame;
 
-	return table_line(source->table, frame->place, frame->symbol, &frame->line);
+	return table_line(source->table, frame->location, frame->symbol, &frame->line);
 }
 
 KEY_VALUE(value_srcfile)
@@ -268,7 +267,7 @@ KEY_VALUE(value_symbol_size)
 
 KEY_VALUE(value_dso_size)
 {
-	return place_row(source->table, source->frame->place)->map_bytes;
+	return location_row(source->table, source->frame->location)->map_bytes;
 }
 
 KEY_NUMBER(number_size)

@@ -24,24 +24,24 @@ static inline uint64_t source_fact(const struct key_source *source, enum sample_
 {
 	return cell_fact(source->cells, source->cell, fact);
 }
-static inline uint32_t source_place(const struct key_source *source, enum sample_fact fact)
+static inline uint32_t source_location(const struct key_source *source, enum sample_fact fact)
 {
-	return cells_have(source->cells, fact) ? (uint32_t)source_fact(source, fact) : (uint32_t)PLACE_NONE;
+	return cells_have(source->cells, fact) ? (uint32_t)source_fact(source, fact) : (uint32_t)LOCATION_NONE;
 }
 
 /* ---- keys_code.c ---- */
-/* The value of a frame's or place's function: a number in private->function_ids. */
-uint64_t table_place_function(struct table *table, uint32_t place);
+/* The value of a frame's or location's function: a number in private->function_ids. */
+uint64_t table_location_function(struct table *table, uint32_t location);
 /* The value of an address of data, cut to a multiple of `align`. */
-uint64_t table_data_function(struct table *table, uint32_t place, uint64_t align);
+uint64_t table_data_function(struct table *table, uint32_t location, uint64_t align);
 /*
  * The value of an address in memory, each of them one of its own: of data, or of an instruction, which is
  * shown as its function.
  */
-uint64_t table_memory_function(struct table *table, uint32_t place, bool data);
-uint64_t table_dso_name(struct table *table, uint32_t place); /* 0: not known, else its name + 1 */
-uint64_t table_line(struct table *table, uint32_t place, const struct symbol *symbol,
-		     const struct source_line *line);
+uint64_t table_memory_function(struct table *table, uint32_t location, bool data);
+uint64_t table_dso_name(struct table *table, uint32_t location); /* 0: not known, else its name + 1 */
+uint64_t table_line(struct table *table, uint32_t location, const struct symbol *symbol,
+		    const struct source_line *line);
 KEY_VALUE(value_dso);
 KEY_VALUE(value_symbol);
 KEY_VALUE(value_addr);

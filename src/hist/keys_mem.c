@@ -103,7 +103,7 @@ KEY_TEXT(text_blocked)
 
 KEY_VALUE(value_symbol_daddr)
 {
-	return table_memory_function(source->table, source_place(source, FACT_DATA_PLACE), true);
+	return table_memory_function(source->table, source_location(source, FACT_DATA_LOCATION), true);
 }
 
 KEY_WIDTH(width_data)
@@ -115,18 +115,17 @@ KEY_WIDTH(width_data)
 
 KEY_VALUE(value_symbol_iaddr)
 {
-	return table_memory_function(source->table, source_place(source, FACT_PLACE), false);
+	return table_memory_function(source->table, source_location(source, FACT_LOCATION), false);
 }
 
 KEY_VALUE(value_dso_daddr)
 {
-	return table_dso_name(source->table, source_place(source, FACT_DATA_PLACE));
+	return table_dso_name(source->table, source_location(source, FACT_DATA_LOCATION));
 }
 
 KEY_VALUE(value_dcacheline)
 {
-	return table_data_function(source->table, source_place(source, FACT_DATA_PLACE),
-				CACHE_LINE_BYTES);
+	return table_data_function(source->table, source_location(source, FACT_DATA_LOCATION), CACHE_LINE_BYTES);
 }
 
 KEY_WIDTH(width_cache_line)

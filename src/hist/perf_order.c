@@ -226,8 +226,8 @@ static uint64_t file_rank(const struct call_tree *tree, const struct view_frame 
 
 	if (frame->symbol)
 		dso = frame->symbol->dso;
-	else if (frame->place < tree->places->n)
-		dso = tree->places->v[frame->place].dso;
+	else if (frame->location < tree->locations->n)
+		dso = tree->locations->v[frame->location].dso;
 	return dso ? (uint64_t)dso->index + 1 : 0;
 }
 
@@ -255,9 +255,9 @@ static int compare_lines(const struct source_line *a, const struct source_line *
 	return by ? by : compare_texts(line_a, line_b);
 }
 
-static uint64_t place_rank(const struct call_tree *tree, const struct view_frame *frame)
+static uint64_t location_rank(const struct call_tree *tree, const struct view_frame *frame)
 {
-	return frame->place < tree->places->n ? tree->places->v[frame->place].ip : frame->place;
+	return frame->location < tree->locations->n ? tree->locations->v[frame->location].ip : frame->location;
 }
 
 int calltree_compare_frames(const struct call_tree *tree, const struct call_node *a,
@@ -271,11 +271,11 @@ int calltree_compare_frames(const struct call_tree *tree, const struct call_node
 	if (!by)
 		by = descending(file_rank(tree, fa), file_rank(tree, fb));
 	if (!by)
-		by = descending(fa->symbol ? fa->symbol->start : place_rank(tree, fa),
-				fb->symbol ? fb->symbol->start : place_rank(tree, fb));
+		by = descending(fa->symbol ? fa->symbol->start : location_rank(tree, fa),
+				fb->symbol ? fb->symbol->start : location_rank(tree, fb));
 	if (!by && fa->symbol && fb->symbol)
 		by = compare_texts(fa->symbol->name, fb->symbol->name);
 	if (!by)
-		by = descending(place_rank(tree, fa), place_rank(tree, fb));
+		by = descending(location_rank(tree, fa), location_rank(tree, fb));
 	return by ? by : descending(b->number, a->number);
 }

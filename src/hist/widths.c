@@ -19,7 +19,7 @@ static bool is_unknown_function(const struct table *table, const struct entry *e
 static bool is_unknown(struct table *table, const struct entry *entry, const struct sort_key *key)
 {
 	if (!strcmp(key->name, "dso"))
-		return !place_symbol(table->session, entry->place);
+		return !location_symbol(table->session, entry->location);
 	if (!strcmp(key->name, "dso_from"))
 		return is_unknown_function(table, entry, "symbol_from");
 	if (!strcmp(key->name, "dso_to"))

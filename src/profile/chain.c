@@ -17,8 +17,7 @@ static void add_frame(struct session *session, const struct replay_sample *sampl
 	if (private->n_frames == session->options.max_stack)
 		return;
 	private->frames[private->n_frames++] =
-		(struct chain_entry){ ip,
-				      session_place(session, sample->thread, mode, ip, is_return) };
+		(struct chain_entry){ ip, session_location(session, sample->thread, mode, ip, is_return) };
 }
 
 /* The recorded chain up to its address number n. */
@@ -145,7 +144,7 @@ static uint32_t intern_chain(struct session *session, const struct replay_sample
 
 	fill_chain(session, sample, &chain);
 	for (size_t i = chain.n; i-- > 0;)
-		stack = stacks_child(session->stacks, stack, chain.v[i].place);
+		stack = stacks_child(session->stacks, stack, chain.v[i].location);
 	return stack;
 }
 
@@ -173,21 +172,19 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 	return stack;
 }
 
-uint32_t session_ip_place(struct session *session, const struct replay_sample *sample)
+uint32_t session_ip_location(struct session *session, const struct replay_sample *sample)
 {
 	session_follow(session, sample);
-	return session_place(session, sample->thread, sample->mode, sample->sample->ip, false);
+	return session_location(session, sample->thread, sample->mode, sample->sample->ip, false);
 }
 
-uint32_t session_data_place(struct session *session, const struct replay_sample *sample)
+uint32_t session_data_location(struct session *session, const struct replay_sample *sample)
 {
-	return sample->sample->has & PERF_SAMPLE_ADDR
-		       ? session_address_place(session, sample, sample->sample->addr)
-		       : (uint32_t)PLACE_NONE;
+	return sample->sample->has & PERF_SAMPLE_ADDR ? session_address_location(session, sample, sample->sample->addr)
+						      : (uint32_t)LOCATION_NONE;
 }
 
-uint32_t session_address_place(struct session *session, const struct replay_sample *sample,
-			       uint64_t ip)
+uint32_t session_address_location(struct session *session, const struct replay_sample *sample, uint64_t ip)
 {
 	bool guest = sample->mode == MISC_GUEST_KERNEL || sample->mode == MISC_GUEST_USER;
 	bool kernel = ip >> 63;
@@ -198,5 +195,5 @@ uint32_t session_address_place(struct session *session, const struct replay_samp
 	else
 		mode = kernel ? MISC_KERNEL : MISC_USER;
 	session_follow(session, sample);
-	return session_place(session, sample->thread, mode, ip, false);
+	return session_location(session, sample->thread, mode, ip, false);
 }

@@ -5,7 +5,7 @@
  *
  * So recordings have x30 in such samples, as perf's have too. By the unwind tables of the function's file,
  * its value is put into the chain where it is still the return address; without tables, nothing is. That
- * hangs only on the instruction, and is remembered with its place.
+ * hangs only on the instruction, and is remembered with its location.
  *
  * A value that is the chain's next address already is not put there: around the instructions that save
  * it, the tables of some compilers lag behind.
@@ -27,8 +27,8 @@ static size_t user_ip(const struct replay_sample *sample)
 
 static bool in_link(struct session *session, const struct replay_sample *sample, uint64_t ip)
 {
-	uint32_t place = session_place(session, sample->thread, MISC_USER, ip, false);
-	struct place_row *row = &session->places->v[place];
+	uint32_t location = session_location(session, sample->thread, MISC_USER, ip, false);
+	struct location_row *row = &session->locations->v[location];
 
 	if (!row->link_known) {
 		row->link_known = true;

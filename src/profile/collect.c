@@ -1,6 +1,6 @@
 /*
  * The pass over the recording: sample -> facts -> cell, at once or in steps. The names of addresses are not looked at
- * here, that is done once per distinct place afterwards.
+ * here, that is done once per distinct location afterwards.
  */
 #include "profile/collect.h"
 
@@ -11,20 +11,19 @@ enum { TIME_QUANTUM_NS = 100000000, STEP_RECORDS = 256 };
 
 /* ---- what is kept ---- */
 
-/* Facts that will be given names: then samples are counted per place, for the notes at the end. */
-static const uint64_t place_facts =
-	1ULL << FACT_PLACE | 1ULL << FACT_STACK | 1ULL << FACT_FROM | 1ULL << FACT_TO;
+/* Facts that will be given names: then samples are counted per location, for the notes at the end. */
+static const uint64_t location_facts = 1ULL << FACT_LOCATION | 1ULL << FACT_STACK | 1ULL << FACT_FROM | 1ULL << FACT_TO;
 
 static void keep_facts(struct collect *collect)
 {
 	struct profile *profile = collect->profile;
 	uint64_t kept = profile->shape.facts;
 
-	collect->count_places = kept & place_facts;
+	collect->count_locations = kept & location_facts;
 	if (profile->shape.branches)
-		kept &= ~(1ULL << FACT_PLACE); /* it is the branch's target */
-	else if (collect->count_places)
-		kept |= 1ULL << FACT_PLACE;
+		kept &= ~(1ULL << FACT_LOCATION); /* it is the branch's target */
+	else if (collect->count_locations)
+		kept |= 1ULL << FACT_LOCATION;
 	if (kept >> FACT_TRACE & 1 && !profile->texts)
 		profile->texts = texts_new();
 	if (kept & (1ULL << FACT_PID | 1ULL << FACT_TID) && !profile->tasks)
@@ -120,15 +119,15 @@ static void add_branches(struct collect *collect, struct profile_event *event,
 		uint64_t cycles = branch->flags >> BRANCH_CYCLES_SHIFT & BRANCH_CYCLES_MASK;
 		struct cell_values values = { 1, 1, cycles ? cycles : 1, sample->thread->tid };
 
-		facts[FACT_FROM] = session_address_place(session, sample, branch->from);
-		facts[FACT_TO] = session_address_place(session, sample, branch->to);
-		facts[FACT_PLACE] = facts[FACT_TO];
+		facts[FACT_FROM] = session_address_location(session, sample, branch->from);
+		facts[FACT_TO] = session_address_location(session, sample, branch->to);
+		facts[FACT_LOCATION] = facts[FACT_TO];
 		facts[FACT_BRANCH_FLAGS] =
 			branch->flags & ~((uint64_t)BRANCH_CYCLES_MASK << BRANCH_CYCLES_SHIFT);
 		facts[FACT_BRANCH_CYCLES] = cycles;
 		facts[FACT_WEIGHT] = values.weight;
-		if (collect->count_places && taken)
-			session->places->v[facts[FACT_TO]].n_samples++;
+		if (collect->count_locations && taken)
+			session->locations->v[facts[FACT_TO]].n_samples++;
 		add_to(collect, event, sample->mode, taken, &values);
 	}
 }
@@ -149,10 +148,10 @@ static void add_share(struct collect *collect, const struct replay_sample *sampl
 	add_to(collect, event, sample->mode, taken, &values);
 }
 
-static void count_place(struct collect *collect)
+static void count_location(struct collect *collect)
 {
 	struct session *session = &collect->profile->session;
-	struct place_row *row = &session->places->v[collect->facts[FACT_PLACE]];
+	struct location_row *row = &session->locations->v[collect->facts[FACT_LOCATION]];
 
 	row->n_samples++;
 	if (collect->kernel_expected || !row->dso || row->dso->kind != DSO_KERNEL)
@@ -182,8 +181,8 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	taken = filters_take_task(profile->filters, sample);
 	if (taken) {
 		collect_fill_facts(collect, sample);
-		if (collect->count_places && !profile->shape.branches)
-			count_place(collect);
+		if (collect->count_locations && !profile->shape.branches)
+			count_location(collect);
 	}
 	for (size_t i = 0; i < n; i++)
 		add_share(collect, sample, &shares[i], taken);

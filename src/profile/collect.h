@@ -11,7 +11,7 @@ struct collect {
 	uint8_t rows[FACTS]; /* the rows of facts that are kept */
 	size_t n_rows;
 	uint64_t quantum_ns;
-	bool count_places; /* symbols will be looked up: samples per place are counted */
+	bool count_locations; /* symbols will be looked up: samples per location are counted */
 	bool kernel_expected; /* its symbols, too */
 	uint64_t facts[FACTS]; /* of the present sample */
 	struct str text;

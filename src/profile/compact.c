@@ -1,6 +1,6 @@
 /*
  * A profile that is fed for ever stays as large as what it shows: sums decay, cells that have nothing left go, and with
- * them the stacks, places and tasks that no other cell has. What stays is numbered anew, in its old order.
+ * them the stacks, locations and tasks that no other cell has. What stays is numbered anew, in its old order.
  */
 #include "profile/filters_internal.h"
 #include "profile/session_internal.h"
@@ -9,34 +9,35 @@
 
 /* What cells still have. */
 struct marks {
-	bool *stacks, *places; /* by number */
-	size_t n_stacks, n_places;
+	bool *stacks, *locations; /* by number */
+	size_t n_stacks, n_locations;
 };
 
 static void mark_stack(const struct stacks *stacks, struct marks *marks, uint32_t stack)
 {
 	for (; stack && !marks->stacks[stack]; stack = stacks->v[stack].parent) {
 		marks->stacks[stack] = true;
-		marks->places[stacks->v[stack].place] = true;
+		marks->locations[stacks->v[stack].location] = true;
 	}
 }
 
-static void mark_place(const struct places *places, struct marks *marks, uint64_t place)
+static void mark_location(const struct locations *locations, struct marks *marks, uint64_t location)
 {
-	if (place < places->n)
-		marks->places[place] = true;
+	if (location < locations->n)
+		marks->locations[location] = true;
 }
 
-static const enum sample_fact place_facts[] = { FACT_PLACE, FACT_FROM, FACT_TO, FACT_DATA_PLACE };
+static const enum sample_fact location_facts[] = { FACT_LOCATION, FACT_FROM, FACT_TO, FACT_DATA_LOCATION };
 
 static void mark_cells(struct profile *profile, const struct cells *cells, struct marks *marks)
 {
 	for (size_t i = 0; i < cells->n; i++) {
 		if (cells_have(cells, FACT_STACK))
 			mark_stack(profile->session.stacks, marks, (uint32_t)cell_fact(cells, i, FACT_STACK));
-		for (size_t f = 0; f < ARRAY_SIZE(place_facts); f++)
-			if (cells_have(cells, place_facts[f]))
-				mark_place(profile->session.places, marks, cell_fact(cells, i, place_facts[f]));
+		for (size_t f = 0; f < ARRAY_SIZE(location_facts); f++)
+			if (cells_have(cells, location_facts[f]))
+				mark_location(profile->session.locations, marks,
+					      cell_fact(cells, i, location_facts[f]));
 		if (profile->tasks && cells_have(cells, FACT_TID))
 			task_names_keep(profile->tasks, cell_fact(cells, i, FACT_TID));
 		if (profile->tasks && cells_have(cells, FACT_PID))
@@ -98,9 +99,9 @@ static void forget_frames(struct session *session)
 {
 	if (!symbols_forgettable(session->symbols))
 		return;
-	for (size_t i = 0; i < session->places->n; i++) {
-		session->places->v[i].framed = false;
-		session->places->v[i].want = 0;
+	for (size_t i = 0; i < session->locations->n; i++) {
+		session->locations->v[i].framed = false;
+		session->locations->v[i].want = 0;
 	}
 	symbols_forget(session->symbols);
 }
@@ -111,11 +112,11 @@ void profile_compact(struct profile *profile, unsigned decay_shift)
 	struct cell_moves moves = { .decay_shift = decay_shift };
 	struct marks marks = {
 		.stacks = xcalloc(session->stacks->n + 1, sizeof(bool)),
-		.places = xcalloc(session->places->n + 1, sizeof(bool)),
+		.locations = xcalloc(session->locations->n + 1, sizeof(bool)),
 		.n_stacks = session->stacks->n,
-		.n_places = session->places->n,
+		.n_locations = session->locations->n,
 	};
-	uint32_t *stacks, *places;
+	uint32_t *stacks, *locations;
 
 	profile_forget_coarse(profile);
 	if (decay_shift)
@@ -124,12 +125,12 @@ void profile_compact(struct profile *profile, unsigned decay_shift)
 		decay_totals(&profile->events[i]->totals, decay_shift);
 		mark_cells(profile, &profile->events[i]->cells, &marks);
 	}
-	places = places_keep(session->places, marks.places);
-	stacks = stacks_keep(session->stacks, marks.stacks, places);
+	locations = locations_keep(session->locations, marks.locations);
+	stacks = stacks_keep(session->stacks, marks.stacks, locations);
 	moves = (struct cell_moves){ .decay_shift = 0 };
 	moves.renumbered[FACT_STACK] = (struct cell_renumbering){ stacks, marks.n_stacks };
-	for (size_t f = 0; f < ARRAY_SIZE(place_facts); f++)
-		moves.renumbered[place_facts[f]] = (struct cell_renumbering){ places, marks.n_places };
+	for (size_t f = 0; f < ARRAY_SIZE(location_facts); f++)
+		moves.renumbered[location_facts[f]] = (struct cell_renumbering){ locations, marks.n_locations };
 	move_all(profile, &moves);
 	session_forget(session);
 	forget_frames(session);
@@ -137,7 +138,7 @@ void profile_compact(struct profile *profile, unsigned decay_shift)
 		forget_tasks(profile);
 	forget_comms(profile);
 	free(stacks);
-	free(places);
+	free(locations);
 	free(marks.stacks);
-	free(marks.places);
+	free(marks.locations);
 }

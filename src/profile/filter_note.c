@@ -44,21 +44,21 @@ static void comms_of(struct session *session, struct known *known)
 
 static void dsos_of(struct session *session, struct known *known)
 {
-	const struct place_totals *forgotten = &session->private->forgotten;
+	const struct location_totals *forgotten = &session->private->forgotten;
 
-	for (size_t i = 0; i < session->places->n; i++)
-		if (session->places->v[i].dso)
-			know(known, session->places->v[i].dso->name);
+	for (size_t i = 0; i < session->locations->n; i++)
+		if (session->locations->v[i].dso)
+			know(known, session->locations->v[i].dso->name);
 	for (size_t i = 0; i < forgotten->n_dsos; i++)
 		if (forgotten->dsos[i].seen)
 			know(known, session->replay.dsos.v[i]->name);
 }
 
-/* Where places were forgotten: those of the last samples. */
+/* Where locations were forgotten: those of the last samples. */
 static void symbols_of(struct session *session, struct known *known)
 {
-	for (uint32_t i = 0; i < session->places->n && known->n_seen < LOOKED_AT_MAX; i++) {
-		const struct symbol *symbol = place_symbol(session, i);
+	for (uint32_t i = 0; i < session->locations->n && known->n_seen < LOOKED_AT_MAX; i++) {
+		const struct symbol *symbol = location_symbol(session, i);
 
 		if (symbol)
 			know(known, symbol->name);

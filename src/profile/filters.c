@@ -331,8 +331,7 @@ bool filters_take_cell(const struct filters *filters, const struct cells *cells,
 }
 
 /* As it is shown, as the file has it, or "0x" and the address where it was loaded. */
-static bool take_symbol(const struct filters *filters, const struct place_row *row,
-			const struct symbol *symbol)
+static bool take_symbol(const struct filters *filters, const struct location_row *row, const struct symbol *symbol)
 {
 	char address[sizeof("0x") + 16];
 
@@ -351,8 +350,7 @@ bool filters_take_file(const struct filters *filters, const struct dso *dso)
 	return !filters->by_dso || take_dso(filters, dso);
 }
 
-bool filters_take_place(const struct filters *filters, const struct place_row *row,
-			const struct symbol *symbol)
+bool filters_take_location(const struct filters *filters, const struct location_row *row, const struct symbol *symbol)
 {
 	if (filters->by_dso && !judge(filters, FILTER_DSO, take_dso(filters, row->dso)))
 		return false;

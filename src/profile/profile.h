@@ -1,8 +1,8 @@
 /*
- * profile: a recording as facts: the place of each address, the stack of each chain, and cells that count what
+ * profile: a recording as facts: the location of each address, the stack of each chain, and cells that count what
  * is the same.
  *
- *   replay -> session (place of each address, callchain) -> sample_stream.c -> samples one by one: struct sample_sink
+ *   replay -> session (locations, callchain) -> sample_stream.c -> samples one by one: struct sample_sink
  *                 |
  *                 v
  *             sample_cells.c  one cell per distinct raw sample (event, comm, stack, ...): counts and periods
@@ -26,14 +26,14 @@ struct session_options {
 	bool no_unwind; /* leave sampled stacks alone */
 };
 struct filters; /* filters.c */
-struct places; /* places.h: distinct addresses */
+struct locations; /* locations.h: distinct addresses */
 struct stacks; /* stacks.h: distinct chains */
 struct session {
 	struct session_options options;
 	struct reader *reader;
 	struct replay replay;
 	struct symbols *symbols;
-	struct places *places;
+	struct locations *locations;
 	struct stacks *stacks;
 	struct unwind unwind;
 	bool can_unwind;
@@ -70,11 +70,11 @@ int filters_new(struct filters **filters, const struct filter_options *options,
 		struct session *session, struct str *err);
 void filters_free(struct filters *filters);
 
-/* ---- places.c ---- */
+/* ---- locations.c ---- */
 
-struct place_row {
+struct location_row {
 	struct dso *dso; /* NULL: no map */
-	uint64_t addr; /* as place.addr */
+	uint64_t addr; /* as location.addr */
 	uint64_t ip; /* the address when it was first seen: without names, this tells most */
 	uint64_t map_bytes; /* of the map it was first seen in */
 	uint32_t code; /* symbols_code_at: of code made at run time, which one it was; 0 of all others */
@@ -87,28 +87,28 @@ struct place_row {
 	struct frame_list frames;
 	uint64_t n_samples; /* counted by the callers that want notes about missing symbols */
 };
-struct places {
-	struct place_row *v;
+struct locations {
+	struct location_row *v;
 	size_t n, cap;
 	struct index ix;
 };
-enum { PLACE_NONE = UINT32_MAX };
-/* The number of a place, the same for equal (dso, addr, code, mode, is_return). */
-uint32_t places_intern(struct places *places, const struct place *place, uint64_t ip, uint32_t code,
-		       bool is_return);
+enum { LOCATION_NONE = UINT32_MAX };
+/* The number of a location, the same for equal (dso, addr, code, mode, is_return). */
+uint32_t locations_intern(struct locations *locations, const struct location *location, uint64_t ip, uint32_t code,
+			  bool is_return);
 /* Names, looked up once. want: SYM_LINES. */
-const struct frame_list *place_frames(struct session *session, uint32_t place, unsigned want);
+const struct frame_list *location_frames(struct session *session, uint32_t location, unsigned want);
 /* The symbol of the table (last of the frames), or NULL. */
-const struct symbol *place_symbol(struct session *session, uint32_t place);
+const struct symbol *location_symbol(struct session *session, uint32_t location);
 /* Its address as it is shown without a name: of a kernel module from its start, the same after each boot. */
-uint64_t place_own_addr(const struct place_row *row);
-char place_level(const struct place_row *row); /* '.', 'k', 'g', 'u', 'H' */
+uint64_t location_own_addr(const struct location_row *row);
+char location_level(const struct location_row *row); /* '.', 'k', 'g', 'u', 'H' */
 
 /* ---- stacks.c: a prefix tree, outermost frame first ---- */
 
 struct stack_node {
-	uint32_t parent; /* 0: the root, which is node 0 and has no place */
-	uint32_t place;
+	uint32_t parent; /* 0: the root, which is node 0 and has no location */
+	uint32_t location;
 };
 struct stacks {
 	struct stack_node *v;
@@ -116,17 +116,17 @@ struct stacks {
 	struct index ix;
 };
 /* Those that are not `used` (by number) go; the caller frees the new number of each old one. */
-uint32_t *places_keep(struct places *places, const bool *used);
-uint32_t *stacks_keep(struct stacks *stacks, const bool *used, const uint32_t *places);
-uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t place);
-/* The places of a stack, innermost first, into out (at most max); returns how many. */
+uint32_t *locations_keep(struct locations *locations, const bool *used);
+uint32_t *stacks_keep(struct stacks *stacks, const bool *used, const uint32_t *locations);
+uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t location);
+/* The locations of a stack, innermost first, into out (at most max); returns how many. */
 size_t stacks_walk(const struct stacks *stacks, uint32_t stack, uint32_t *out, size_t max);
 
 /* ---- chain.c, chain_link.c: a sample's frames ---- */
 
 struct chain_entry {
 	uint64_t ip; /* as recorded */
-	uint32_t place;
+	uint32_t location;
 };
 struct chain { /* innermost first; belongs to the session, valid until the next call */
 	const struct chain_entry *v;
@@ -140,12 +140,11 @@ void session_chain(struct session *session, const struct replay_sample *sample,
 		   struct chain *chain);
 /* The same as a stack's number, 0: no chain. Remembers chains it has seen: a hash and a comparison. */
 uint32_t session_stack(struct session *session, const struct replay_sample *sample);
-/* The place of the sample's ip; of its data address (PLACE_NONE without one). */
-uint32_t session_ip_place(struct session *session, const struct replay_sample *sample);
-uint32_t session_data_place(struct session *session, const struct replay_sample *sample);
-/* The place of any address of the sample's thread, e.g. a branch's. User or kernel by its value. */
-uint32_t session_address_place(struct session *session, const struct replay_sample *sample,
-			       uint64_t ip);
+/* The location of the sample's ip; of its data address (LOCATION_NONE without one). */
+uint32_t session_ip_location(struct session *session, const struct replay_sample *sample);
+uint32_t session_data_location(struct session *session, const struct replay_sample *sample);
+/* The location of any address of the sample's thread, e.g. a branch's. User or kernel by its value. */
+uint32_t session_address_location(struct session *session, const struct replay_sample *sample, uint64_t ip);
 
 /* Names of threads by FACT_COMM, and of cgroups by FACT_CGROUP: raw bytes. NULL: no such cgroup was recorded. */
 const char *session_comm(const struct session *session, uint32_t comm);
@@ -167,13 +166,12 @@ struct sample_share {
 size_t session_shares(struct session *session, const struct replay_sample *sample,
 		      const struct sample_share **shares);
 
-/* ---- filters.c: one sample, one place ---- */
+/* ---- filters.c: one sample, one location ---- */
 /* By pid, tid, cpu, time and comm: before anything is looked up. */
 bool filters_take_sample(const struct filters *filters, const struct replay_sample *sample);
 bool filters_take_file(const struct filters *filters, const struct dso *dso); /* not by symbol */
 /* By dso and symbol. symbol NULL: not known. */
-bool filters_take_place(const struct filters *filters, const struct place_row *row,
-			const struct symbol *symbol);
+bool filters_take_location(const struct filters *filters, const struct location_row *row, const struct symbol *symbol);
 /* A filter by comm, dso or symbol is in force: perf shows then percentages of all, unless relative. */
 bool filters_any(const struct filters *filters);
 
@@ -227,7 +225,7 @@ struct sink_sample {
 	/* Its event is never NULL. Where it had the values of its group: the event of the share, with its period. */
 	const struct replay_sample *sample;
 	uint64_t period; /* what it stands for; the event's own where all are the same */
-	struct chain frames; /* innermost first, as far as wanted and recorded; places: session->places */
+	struct chain frames; /* innermost first, as far as wanted and recorded; locations: session->locations */
 };
 
 /*
@@ -238,10 +236,10 @@ struct sample_sink {
 	void *context;
 	/*
 	 * Distinct addresses that are remembered, at most; 0: 65,536. Before a sample that finds more, all are
-	 * forgotten, and `forget` is called: what the sink keeps by place or by stack is void, numbers begin at 0.
+	 * forgotten, and `forget` is called: what the sink keeps by location or by stack is void, numbers begin at 0.
 	 * SIZE_MAX: none is ever forgotten.
 	 */
-	size_t places_max;
+	size_t locations_max;
 	/* Before the first record; in a pipe header and events are not known yet. */
 	int (*begin)(void *context, struct str *err);
 	/* Asked for each sample that the filters by task, time and CPU let pass. wants: bits of sample_wants, is 0. */
@@ -344,8 +342,8 @@ struct profile_shape {
 	bool weights; /* samples of memory: worth their latency, not their period */
 };
 /* What a profile keeps that is to answer all that cells can. */
-#define PROFILE_WHOLE                                                                                       \
-	(1ULL << FACT_COMM | 1ULL << FACT_PID | 1ULL << FACT_TID | 1ULL << FACT_CPU | 1ULL << FACT_PLACE |     \
+#define PROFILE_WHOLE                                                                                                  \
+	(1ULL << FACT_COMM | 1ULL << FACT_PID | 1ULL << FACT_TID | 1ULL << FACT_CPU | 1ULL << FACT_LOCATION |          \
 	 1ULL << FACT_STACK | 1ULL << FACT_MISC | 1ULL << FACT_BUCKET)
 enum { PROFILE_BUCKETS = 4096 };
 
@@ -388,8 +386,8 @@ int profile_decide(struct profile *profile, struct str *err);
  * Reads the recording: cells and totals of each event. 0; or a negative errno with a sentence, when what came before
  * is in the cells.
  *
- * FACT_CPU and other facts that a sample does not have are 0, but FACT_CPU, which is UINT64_MAX, and places,
- * which are PLACE_NONE. FACT_TIME is counted from the epoch of the recording's clock.
+ * FACT_CPU and other facts that a sample does not have are 0, but FACT_CPU, which is UINT64_MAX, and locations,
+ * which are LOCATION_NONE. FACT_TIME is counted from the epoch of the recording's clock.
  */
 int profile_read(struct profile *profile, void (*progress)(void *context, double part), void *context,
 		 struct str *err);
@@ -407,12 +405,12 @@ void profile_end(struct profile *profile);
 const struct cells *profile_cells(struct profile *profile, size_t event, uint64_t facts);
 void profile_cells_done(struct profile *profile, size_t event, const struct cells *cells);
 /*
- * Halves all sums decay_shift times, and drops what then has no samples, with the stacks, places and tasks that nothing
- * else has: what is fed for ever stays flat. No table of the profile may be there; numbers are new ones.
+ * Halves all sums decay_shift times, and drops what then has no samples, with the stacks, locations and tasks that
+ * nothing else has: what is fed for ever stays flat. No table of the profile may be there; numbers are new ones.
  */
 void profile_compact(struct profile *profile, unsigned decay_shift);
 /*
- * As if it had been sampled in an event, without a record: counts that somebody else made, by place and stack.
+ * As if it had been sampled in an event, without a record: counts that somebody else made, by location and stack.
  * facts: all FACTS of them, FACT_MISC too. The same errors as profile_decide.
  */
 int profile_add(struct profile *profile, size_t event, const uint64_t *facts, const struct cell_values *values,

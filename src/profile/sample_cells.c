@@ -1,6 +1,6 @@
 /*
  * One cell per distinct combination of the facts that are kept, in columns of 32-bit ids: what a column has of a
- * fact is the fact itself where it is a number of something (a place, a stack, a name), else the number of its
+ * fact is the fact itself where it is a number of something (a location, a stack, a name), else the number of its
  * distinct value. A column whose cells all agree is one id, whatever the number of cells.
  *
  * A hash finds the cell. Adding to a cell that is there allocates nothing.
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /* Facts that are numbers of something: their ids are themselves. All others are interned. */
-static const uint64_t numbers = 1ULL << FACT_COMM | 1ULL << FACT_PLACE | 1ULL << FACT_STACK | 1ULL << FACT_FROM |
-				1ULL << FACT_TO | 1ULL << FACT_DATA_PLACE | 1ULL << FACT_TRACE | 1ULL << FACT_MISC |
+static const uint64_t numbers = 1ULL << FACT_COMM | 1ULL << FACT_LOCATION | 1ULL << FACT_STACK | 1ULL << FACT_FROM |
+				1ULL << FACT_TO | 1ULL << FACT_DATA_LOCATION | 1ULL << FACT_TRACE | 1ULL << FACT_MISC |
 				1ULL << FACT_BUCKET;
 
 void cells_init(struct cells *cells, uint64_t facts)

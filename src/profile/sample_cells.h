@@ -14,13 +14,13 @@ enum sample_fact {
 	FACT_CPU,
 	FACT_TIME, /* number of its time quantum */
 	FACT_BUCKET, /* of time, one of PROFILE_BUCKETS that grow with the recording: profile.bucket_ns */
-	FACT_PLACE, /* of the ip; in branch view of the branch's target */
+	FACT_LOCATION, /* of the ip; in branch view of the branch's target */
 	FACT_STACK, /* session_stack */
 	FACT_FROM,
 	FACT_TO,
 	FACT_BRANCH_FLAGS,
 	FACT_BRANCH_CYCLES, /* branch view: one cell an entry */
-	FACT_DATA_PLACE,
+	FACT_DATA_LOCATION,
 	FACT_DATA_ADDR,
 	FACT_DATA_SRC,
 	FACT_WEIGHT,
@@ -51,8 +51,8 @@ struct cell_column {
 	uint32_t last_id;
 };
 /*
- * Of one event. With the eight columns of a whole profile (task, process, comm, stack, place, CPU, mode, time) a cell
- * takes at most 64 bytes: 4 for each column whose cells differ, 32 for the sums.
+ * Of one event. With the eight columns of a whole profile (task, process, comm, stack, location, CPU, mode, time) a
+ * cell takes at most 64 bytes: 4 for each column whose cells differ, 32 for the sums.
  */
 struct cells {
 	uint8_t at[FACTS]; /* column of a fact; UINT8_MAX: not kept */

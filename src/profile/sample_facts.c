@@ -37,9 +37,9 @@ static uint64_t fact_bucket(struct collect *collect, const struct replay_sample 
 	return profile_bucket(collect->profile, sample->sample->time_ns);
 }
 
-static uint64_t fact_place(struct collect *collect, const struct replay_sample *sample)
+static uint64_t fact_location(struct collect *collect, const struct replay_sample *sample)
 {
-	return session_ip_place(&collect->profile->session, sample);
+	return session_ip_location(&collect->profile->session, sample);
 }
 
 static uint64_t fact_stack(struct collect *collect, const struct replay_sample *sample)
@@ -47,9 +47,9 @@ static uint64_t fact_stack(struct collect *collect, const struct replay_sample *
 	return session_stack(&collect->profile->session, sample);
 }
 
-static uint64_t fact_data_place(struct collect *collect, const struct replay_sample *sample)
+static uint64_t fact_data_location(struct collect *collect, const struct replay_sample *sample)
 {
-	return session_data_place(&collect->profile->session, sample);
+	return session_data_location(&collect->profile->session, sample);
 }
 
 /* WEIGHT_STRUCT packs three numbers into the word that WEIGHT has for one. */
@@ -128,9 +128,9 @@ static const struct fact_row {
 	[FACT_CPU] = { .get = fact_cpu },
 	[FACT_TIME] = { .get = fact_time },
 	[FACT_BUCKET] = { .get = fact_bucket },
-	[FACT_PLACE] = { .get = fact_place },
+	[FACT_LOCATION] = { .get = fact_location },
 	[FACT_STACK] = { .get = fact_stack },
-	[FACT_DATA_PLACE] = { .get = fact_data_place },
+	[FACT_DATA_LOCATION] = { .get = fact_data_location },
 	[FACT_DATA_ADDR] = WORD(addr, PERF_SAMPLE_ADDR),
 	[FACT_DATA_SRC] = WORD(data_src, PERF_SAMPLE_DATA_SRC),
 	[FACT_WEIGHT] = { .get = fact_weight },

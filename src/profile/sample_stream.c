@@ -1,61 +1,62 @@
 /*
  * sample_stream: a recording read once, sample by sample, for a sink. Here is what every sink would do alike:
  *
- *   replay -> shares of a group's sample -> filters -> sink.wants -> filter by place -> frames -> sink.sample
+ *   replay -> shares of a group's sample -> filters -> sink.wants -> filter by location -> frames -> sink.sample
  *
- * Nothing is kept of a sample that was handed over but what may come again: the places of its addresses and their
+ * Nothing is kept of a sample that was handed over but what may come again: the locations of its addresses and their
  * names. When these are too many all are forgotten, between two samples, so memory does not grow with the
  * recording's length nor with its distinct addresses.
  */
 #include "profile/session_internal.h"
 
-enum { PLACES_MAX = 1 << 16 };
+enum { LOCATIONS_MAX = 1 << 16 };
 #define NAMES_MAX_BYTES ((size_t)24 << 20) /* lists of frames may be long where much is inlined */
 
 struct stream {
 	struct session *session;
 	const struct filters *filters;
 	const struct sample_sink *sink;
-	size_t places_max;
+	size_t locations_max;
 };
 
 static void forget_when_full(struct stream *stream)
 {
 	struct session *session = stream->session;
 
-	if (session->places->n <= stream->places_max &&
-	    (stream->places_max == SIZE_MAX || symbols_forgettable(session->symbols) <= NAMES_MAX_BYTES))
+	if (session->locations->n <= stream->locations_max &&
+	    (stream->locations_max == SIZE_MAX || symbols_forgettable(session->symbols) <= NAMES_MAX_BYTES))
 		return;
-	session_forget_places(session);
+	session_forget_locations(session);
 	if (stream->sink->forget)
 		stream->sink->forget(stream->sink->context);
 }
 
-static bool takes_place(struct stream *stream, const struct replay_sample *sample)
+static bool takes_location(struct stream *stream, const struct replay_sample *sample)
 {
 	struct session *session = stream->session;
-	uint32_t place;
+	uint32_t location;
 
 	if (!filters_any(stream->filters))
 		return true;
-	place = session_ip_place(session, sample);
-	return filters_take_place(stream->filters, &session->places->v[place], place_symbol(session, place));
+	location = session_ip_location(session, sample);
+	return filters_take_location(stream->filters, &session->locations->v[location],
+				     location_symbol(session, location));
 }
 
 static int hand_over(struct stream *stream, const struct replay_sample *sample, uint64_t period, struct str *err)
 {
 	const struct sample_sink *sink = stream->sink;
 	struct sink_sample out = { .sample = sample, .period = period };
-	struct chain_entry own = { sample->sample->ip, PLACE_NONE };
+	struct chain_entry own = { sample->sample->ip, LOCATION_NONE };
 	unsigned wants = 0;
 	int rc = sink->wants(sink->context, sample->event, &wants, err);
 
-	if (rc || !(wants & SAMPLE_TAKEN) || !takes_place(stream, sample))
+	if (rc || !(wants & SAMPLE_TAKEN) || !takes_location(stream, sample))
 		return rc;
 	if (wants & SAMPLE_CHAIN)
 		session_chain(stream->session, sample, &out.frames);
 	if ((wants & SAMPLE_IP) && !out.frames.n && (sample->sample->has & PERF_SAMPLE_IP)) {
-		own.place = session_ip_place(stream->session, sample);
+		own.location = session_ip_location(stream->session, sample);
 		out.frames = (struct chain){ &own, 1 };
 	}
 	return sink->sample(sink->context, &out, err);
@@ -122,7 +123,7 @@ int sample_stream_run(struct session *session, const struct filters *filters, co
 		.session = session,
 		.filters = filters,
 		.sink = sink,
-		.places_max = sink->places_max ? sink->places_max : PLACES_MAX,
+		.locations_max = sink->locations_max ? sink->locations_max : LOCATIONS_MAX,
 	};
 	const struct replay_handlers handlers = {
 		.context = &stream,

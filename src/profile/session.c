@@ -1,5 +1,5 @@
 /*
- * What belongs together while one recording is read: replay, names, distinct places and stacks, and the
+ * What belongs together while one recording is read: replay, names, distinct locations and stacks, and the
  * unwinder, which is opened by the first sample that needs it.
  */
 #include "profile/session_internal.h"
@@ -46,7 +46,7 @@ int session_init(struct session *session, struct reader *reader,
 	if (!session->options.max_stack)
 		session->options.max_stack = MAX_STACK_DEFAULT;
 	session->private = private;
-	session->places = xcalloc(1, sizeof(*session->places));
+	session->locations = xcalloc(1, sizeof(*session->locations));
 	session->stacks = xcalloc(1, sizeof(*session->stacks));
 	str_init(&private->unwind_why);
 	private->frames = xreallocarray(NULL, session->options.max_stack, sizeof(*private->frames));
@@ -68,14 +68,14 @@ void session_release(struct session *session)
 	stack_cache_release(&private->stack_cache);
 	code_clock_release(&private->code_clock);
 	last_values_release(&private->last_values);
-	place_totals_release(&private->forgotten);
+	location_totals_release(&private->forgotten);
 	str_release(&private->unwind_why);
 	free(private->frames);
 	free(private->unwound);
 	free(private->linked);
-	free(session->places->v);
-	index_release(&session->places->ix);
-	free(session->places);
+	free(session->locations->v);
+	index_release(&session->locations->ix);
+	free(session->locations);
 	free(session->stacks->v);
 	index_release(&session->stacks->ix);
 	free(session->stacks);
@@ -126,12 +126,12 @@ const char *session_function(void *context, uint64_t address, uint64_t *start)
 	struct session *session = context;
 	struct replay *replay = &session->replay;
 	const struct symbol *symbol;
-	struct place place;
+	struct location location;
 
 	if (!replay->n_threads)
 		return NULL;
-	replay_place(replay, replay->threads[0], MISC_KERNEL, address, &place);
-	symbol = place.dso ? symbols_find(session->symbols, place.dso, place.addr) : NULL;
+	replay_locate(replay, replay->threads[0], MISC_KERNEL, address, &location);
+	symbol = location.dso ? symbols_find(session->symbols, location.dso, location.addr) : NULL;
 	if (!symbol)
 		return NULL;
 	*start = symbol->start;
@@ -142,7 +142,7 @@ void session_forget(struct session *session)
 {
 	struct session_private *private = session->private;
 
-	memset(private->place_slots, 0, sizeof(private->place_slots));
+	memset(private->location_slots, 0, sizeof(private->location_slots));
 	stack_cache_release(&private->stack_cache);
 }
 

@@ -1,6 +1,6 @@
 /*
  * session_internal: what a session remembers between samples. Private to profile/: session.c owns it,
- * chain.c, read_values.c and forget_places.c use their own parts.
+ * chain.c, read_values.c and forget_locations.c use their own parts.
  *
  * All of it is bounded but a total per file and the last values of counters, of which there is one per counter.
  */
@@ -11,13 +11,13 @@
 
 #include <sys/utsname.h>
 
-/* ---- places.c: an address of an address space -> its place ---- */
+/* ---- locations.c: an address of an address space -> its location ---- */
 
-enum { PLACE_CACHE_SLOTS = 1 << 12 };
-struct place_slot {
+enum { LOCATION_CACHE_SLOTS = 1 << 12 };
+struct location_slot {
 	uint64_t ip;
 	uint64_t version; /* of the address space that it was found in; 0: empty */
-	uint32_t place;
+	uint32_t location;
 	bool is_return;
 };
 /* Of code made at run time it depends on the sample's time what lies at an address: this follows it. */
@@ -36,8 +36,7 @@ void session_follow(struct session *session, const struct replay_sample *sample)
 /* Changes with what lies where in a thread's user space; 0: not known. */
 uint64_t session_user_version(const struct session *session, const struct thread *thread);
 void code_clock_release(struct code_clock *clock);
-uint32_t session_place(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip,
-		       bool is_return);
+uint32_t session_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip, bool is_return);
 
 /* ---- chain_link.c: the caller that frame pointers miss ---- */
 
@@ -72,7 +71,7 @@ void stack_cache_add(struct stack_cache *cache, const struct replay_sample *samp
 		     uint64_t hash, uint32_t stack);
 void stack_cache_release(struct stack_cache *cache);
 
-/* Places and stacks have new numbers: nothing that remembers old ones holds. */
+/* Locations and stacks have new numbers: nothing that remembers old ones holds. */
 void session_forget(struct session *session);
 /* profile.c: cells with fewer facts are made anew. */
 void profile_forget_coarse(struct profile *profile);
@@ -91,43 +90,43 @@ struct last_values {
 };
 void last_values_release(struct last_values *values);
 
-/* ---- forget_places.c ---- */
+/* ---- forget_locations.c ---- */
 
 /*
- * Forgets places, stacks and frames that were looked up: all numbers and lists that were given out are void, new
+ * Forgets locations, stacks and frames that were looked up: all numbers and lists that were given out are void, new
  * ones begin at 0. Symbols stay, and so do the counts of samples that notes are about. For those who read on
  * without asking twice, so that memory does not grow with distinct addresses.
  */
-void session_forget_places(struct session *session);
+void session_forget_locations(struct session *session);
 
-/* What notes need of places that are forgotten. */
+/* What notes need of locations that are forgotten. */
 
 struct dso_total {
 	uint64_t n_samples;
-	bool seen; /* a place was in it */
+	bool seen; /* a location was in it */
 };
-struct place_totals {
-	uint64_t n_samples; /* in all places */
-	uint64_t n_unmapped; /* in the kernel, at no known place */
-	bool unmapped; /* there was such a place */
+struct location_totals {
+	uint64_t n_samples; /* in all locations */
+	uint64_t n_unmapped; /* in the kernel, at no known location */
+	bool unmapped; /* there was such a location */
 	struct dso_total *dsos; /* by dso.index */
 	size_t n_dsos;
 };
-/* Adds the places to totals, which the caller releases. */
-void place_totals_add(struct place_totals *totals, const struct session *session);
-/* Those of all places, also of forgotten ones. */
-void place_totals_all(struct place_totals *totals, const struct session *session);
-void place_totals_release(struct place_totals *totals);
+/* Adds the locations to totals, which the caller releases. */
+void location_totals_add(struct location_totals *totals, const struct session *session);
+/* Those of all locations, also of forgotten ones. */
+void location_totals_all(struct location_totals *totals, const struct session *session);
+void location_totals_release(struct location_totals *totals);
 
 enum unwind_state { UNWIND_UNTRIED, UNWIND_READY, UNWIND_IMPOSSIBLE };
 
 struct session_private {
 	struct sym_processes processes; /* borrowed by the symbols */
-	struct place_slot place_slots[PLACE_CACHE_SLOTS];
+	struct location_slot location_slots[LOCATION_CACHE_SLOTS];
 	struct code_clock code_clock;
 	struct stack_cache stack_cache;
 	struct last_values last_values;
-	struct place_totals forgotten; /* of the places that were */
+	struct location_totals forgotten; /* of the locations that were */
 	struct chain_entry *frames; /* of the last session_chain; room for max_stack */
 	size_t n_frames;
 	uint64_t *unwound; /* the user's addresses of the last session_chain that was unwound */

@@ -139,7 +139,7 @@ static bool is_shown(const struct session *session, const struct dso *dso)
  * The files that were looked at, are shown and are in this state, with SYM_FOUND those about which there is
  * something to say; most samples first. Not the kernel where that hides itself: see add_kernel.
  */
-static size_t files_of_state(const struct session *session, const struct place_totals *totals, enum sym_state state,
+static size_t files_of_state(const struct session *session, const struct location_totals *totals, enum sym_state state,
 			     struct nameless *files)
 {
 	const struct replay *replay = &session->replay;
@@ -169,7 +169,7 @@ static void add_file(const struct session *session, const struct nameless *file,
 	str_addf(out, " (%.1f %%%s%s)", share_pct(file->n_samples, all), *why ? ": " : "", why);
 }
 
-static void add_files(struct session *session, const struct place_totals *totals, enum sym_state state,
+static void add_files(struct session *session, const struct location_totals *totals, enum sym_state state,
 		      const char *what)
 {
 	struct nameless *files = xcalloc(session->replay.dsos.n + 1, sizeof(*files));
@@ -210,7 +210,7 @@ static bool has_kernel(const struct replay *replay)
 	return false;
 }
 
-/* script does not count how often a place was sampled. */
+/* script does not count how often a location was sampled. */
 static void add_hidden(struct session *session, const char *what, const char *remedy, uint64_t part, uint64_t all)
 {
 	if (all)
@@ -222,7 +222,7 @@ static void add_hidden(struct session *session, const char *what, const char *re
 }
 
 /* From whoever reads the recording; or from who made it, and then there are not even maps. */
-static void add_kernel(struct session *session, const struct place_totals *totals)
+static void add_kernel(struct session *session, const struct location_totals *totals)
 {
 	const struct replay *replay = &session->replay;
 	const struct dso *hidden = NULL;
@@ -245,7 +245,7 @@ static void add_kernel(struct session *session, const struct place_totals *total
 void session_add_notes(struct session *session)
 {
 	const struct note_list *reader_notes = &session->reader->notes;
-	struct place_totals totals;
+	struct location_totals totals;
 
 	for (size_t i = 0; i < reader_notes->n; i++)
 		note_add(&session->notes, reader_notes->v[i].verbose, reader_notes->v[i].remedy,
@@ -257,9 +257,9 @@ void session_add_notes(struct session *session)
 	add_unwinding(session);
 	if (session->names_unseen)
 		return;
-	place_totals_all(&totals, session);
+	location_totals_all(&totals, session);
 	add_kernel(session, &totals);
 	add_files(session, &totals, SYM_NONE, "no symbols");
 	add_files(session, &totals, SYM_FOUND, "names missing or in doubt");
-	place_totals_release(&totals);
+	location_totals_release(&totals);
 }

@@ -7,17 +7,17 @@
 
 #include <stdlib.h>
 
-uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t place)
+uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t location)
 {
-	const struct stack_node node = { parent, place };
-	uint64_t hash = hash_word((uint64_t)parent << 32 | place);
+	const struct stack_node node = { parent, location };
+	uint64_t hash = hash_word((uint64_t)parent << 32 | location);
 	uint32_t i;
 
-	if (INDEX_FIND(&stacks->ix, hash, i, stacks->v[i].parent == parent && stacks->v[i].place == place))
+	if (INDEX_FIND(&stacks->ix, hash, i, stacks->v[i].parent == parent && stacks->v[i].location == location))
 		return i;
 	if (!stacks->n) { /* the root */
 		VEC_GROW(stacks->v, stacks->n, stacks->cap);
-		stacks->v[stacks->n++] = (struct stack_node){ 0, PLACE_NONE };
+		stacks->v[stacks->n++] = (struct stack_node){ 0, LOCATION_NONE };
 	}
 	VEC_GROW(stacks->v, stacks->n, stacks->cap);
 	stacks->v[stacks->n] = node;
@@ -30,24 +30,24 @@ size_t stacks_walk(const struct stacks *stacks, uint32_t stack, uint32_t *out, s
 	size_t n = 0;
 
 	for (; stack && n < max; stack = stacks->v[stack].parent)
-		out[n++] = stacks->v[stack].place;
+		out[n++] = stacks->v[stack].location;
 	return n;
 }
 
 /* A parent is older than its children, so it has its new number first. */
-uint32_t *stacks_keep(struct stacks *stacks, const bool *used, const uint32_t *places)
+uint32_t *stacks_keep(struct stacks *stacks, const bool *used, const uint32_t *locations)
 {
 	uint32_t *now = xcalloc(stacks->n + 1, sizeof(*now));
 	size_t n = stacks->n ? 1 : 0;
 
 	index_clear(&stacks->ix);
 	for (size_t i = 1; i < stacks->n; i++) {
-		struct stack_node node = { now[stacks->v[i].parent], places[stacks->v[i].place] };
+		struct stack_node node = { now[stacks->v[i].parent], locations[stacks->v[i].location] };
 
 		if (!used[i])
 			continue;
 		now[i] = (uint32_t)n;
-		index_add(&stacks->ix, hash_word((uint64_t)node.parent << 32 | node.place), (uint32_t)n);
+		index_add(&stacks->ix, hash_word((uint64_t)node.parent << 32 | node.location), (uint32_t)n);
 		stacks->v[n++] = node;
 	}
 	stacks->n = n;

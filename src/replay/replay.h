@@ -36,7 +36,7 @@ struct thread {
 };
 
 /* Where an address lies. */
-struct place {
+struct location {
 	struct dso *dso; /* NULL: no map was there */
 	uint64_t
 		addr; /* DSO_FILE, DSO_VDSO: offset in the file; all others and NULL: the address */
@@ -155,8 +155,7 @@ const char *replay_cgroup(const struct replay *replay, uint64_t id);
  * Where this address of this thread lies in this mode (MISC_*). Fast: remembers the last map. A user
  * address in a thread without maps has no dso. Kernel addresses are the same for all threads.
  */
-void replay_place(struct replay *replay, struct thread *thread, uint8_t mode, uint64_t ip,
-		  struct place *place);
+void replay_locate(struct replay *replay, struct thread *thread, uint8_t mode, uint64_t ip, struct location *location);
 /* PERF_CONTEXT_* in a chain: the mode that follows it, 0: no frames (DEFERRED); false: not a mark. */
 bool context_mode(uint64_t ip, uint8_t *mode);
 

@@ -10,13 +10,13 @@
 #include "replay/process.h"
 #include "replay/text_table.h"
 
-/* replay_place.c: a map that was found for an address near by; good as long as the version is. */
-struct place_memo {
+/* replay_locate.c: a map that was found for an address near by; good as long as the version is. */
+struct location_memo {
 	uint64_t version; /* 0: empty */
 	uint64_t start, end, pgoff;
 	struct dso *dso;
 };
-enum { PLACE_MEMOS = 256 };
+enum { LOCATION_MEMOS = 256 };
 
 struct replay_private {
 	struct replay_handlers handlers; /* zeros before replay_begin, and while all is released */
@@ -32,7 +32,7 @@ struct replay_private {
 	size_t n_cgroup_ids, cap_cgroup_ids;
 	struct index cgroup_index; /* of ids */
 	struct deferred deferred;
-	struct place_memo memos[PLACE_MEMOS];
+	struct location_memo memos[LOCATION_MEMOS];
 	uint64_t delivered_ns; /* newest time that was delivered */
 };
 

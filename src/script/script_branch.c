@@ -31,9 +31,9 @@ const char *script_branch_type(uint64_t flags)
 static void add_end(struct script *script, const struct script_event *event,
 		    const struct replay_sample *sample, enum script_field how, uint64_t ip, struct str *out)
 {
-	uint32_t place = session_address_place(&script->session, sample, ip);
-	const struct place_row *row = &script->session.places->v[place];
-	const struct symbol *symbol = how == FIELD_BRSTACKSYM ? place_symbol(&script->session, place) : NULL;
+	uint32_t location = session_address_location(&script->session, sample, ip);
+	const struct location_row *row = &script->session.locations->v[location];
+	const struct symbol *symbol = how == FIELD_BRSTACKSYM ? location_symbol(&script->session, location) : NULL;
 
 	if (how != FIELD_BRSTACKSYM)
 		str_addf(out, "0x%llx", (ull)(how == FIELD_BRSTACKOFF ? row->addr : ip));

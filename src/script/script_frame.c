@@ -1,6 +1,6 @@
 /*
- * script_frame: a frame as text. What follows the address depends on the place and on the fields only, so it is
- * made once for each distinct place and style, and a sample is mostly copying. Texts go with the places, and
+ * script_frame: a frame as text. What follows the address depends on the location and on the fields only, so it is
+ * made once for each distinct location and style, and a sample is mostly copying. Texts go with the locations, and
  * all at once when they take too much.
  */
 #include "script/script_internal.h"
@@ -43,7 +43,7 @@ void script_add_hex16(struct str *out, uint64_t value)
 	str_addn(out, text, sizeof(text));
 }
 
-static void add_symbol(const struct place_row *row, const struct symbol *symbol, uint64_t fields, bool inlined,
+static void add_symbol(const struct location_row *row, const struct symbol *symbol, uint64_t fields, bool inlined,
 		       struct str *out)
 {
 	str_addc(out, ' ');
@@ -64,7 +64,7 @@ void script_add_dso(const struct dso *dso, struct str *out)
 		str_add(out, dso->name);
 }
 
-static void add_dso(const struct place_row *row, struct str *out)
+static void add_dso(const struct location_row *row, struct str *out)
 {
 	str_add(out, " (");
 	script_add_dso(row->dso, out);
@@ -72,14 +72,13 @@ static void add_dso(const struct place_row *row, struct str *out)
 }
 
 /* Below the frame: "  file.c:12"; where no line is known the address in its file, as perf has it. */
-static void add_line(const struct script *script, const struct place_row *row, const struct source_line *line,
+static void add_line(const struct script *script, const struct location_row *row, const struct source_line *line,
 		     struct str *out)
 {
 	const char *file = line->file, *slash = file ? strrchr(file, '/') : NULL;
 
 	if (!file && row->dso)
-		str_addf(out, "\n  %s[%llx]", row->dso->name,
-			 (unsigned long long)place_own_addr(row));
+		str_addf(out, "\n  %s[%llx]", row->dso->name, (unsigned long long)location_own_addr(row));
 	if (!file)
 		return;
 	if (slash && !script->options.full_source_path)
@@ -89,7 +88,7 @@ static void add_line(const struct script *script, const struct place_row *row, c
 	str_addf(out, ":%u", line->line);
 }
 
-static void add_fields(struct script *script, uint64_t fields, const struct place_row *row,
+static void add_fields(struct script *script, uint64_t fields, const struct location_row *row,
 		       const struct frame *frame, bool inlined, struct str *out)
 {
 	if (fields & FIELD_BIT(FIELD_SYM))
@@ -102,20 +101,20 @@ static void add_fields(struct script *script, uint64_t fields, const struct plac
 		add_line(script, row, &frame->line, out);
 }
 
-void script_add_place(struct script *script, uint64_t fields, uint32_t place, struct str *out)
+void script_add_location(struct script *script, uint64_t fields, uint32_t location, struct str *out)
 {
-	const struct place_row *row = &script->session.places->v[place];
-	struct frame frame = { .symbol = place_symbol(&script->session, place) };
+	const struct location_row *row = &script->session.locations->v[location];
+	struct frame frame = { .symbol = location_symbol(&script->session, location) };
 
 	add_fields(script, fields & ~FIELD_BIT(FIELD_SRCLINE), row, &frame, false, out);
 }
 
 /* The text behind the address, and for a chain those of the functions inlined there, in front. */
-static void make_text(struct script *script, const struct script_style *style, uint32_t place, struct str *out)
+static void make_text(struct script *script, const struct script_style *style, uint32_t location, struct str *out)
 {
 	unsigned want = style->fields & FIELD_BIT(FIELD_SRCLINE) ? SYM_LINES : 0;
-	struct frame_list frames = *place_frames(&script->session, place, want);
-	const struct place_row *row = &script->session.places->v[place];
+	struct frame_list frames = *location_frames(&script->session, location, want);
+	const struct location_row *row = &script->session.locations->v[location];
 
 	for (size_t i = style->chain || script->options.json ? 0 : frames.n - 1; i < frames.n; i++) {
 		bool inlined = i + 1 < frames.n;
@@ -129,13 +128,13 @@ static void make_text(struct script *script, const struct script_style *style, u
 	}
 }
 
-static bool ends_chain(struct script *script, uint32_t place)
+static bool ends_chain(struct script *script, uint32_t location)
 {
 	const struct frame_list *frames;
 
 	if (!script->stops.n)
 		return false;
-	frames = place_frames(&script->session, place, 0);
+	frames = location_frames(&script->session, location, 0);
 	for (size_t i = 0; i < frames->n; i++)
 		if (frames->v[i].symbol && name_set_has(&script->stops, frames->v[i].symbol->name))
 			return true;
@@ -178,38 +177,38 @@ void script_release_styles(struct script *script)
 	arena_reset(&script->texts);
 }
 
-static const struct frame_text *text_of(struct script *script, const struct script_event *event, uint32_t place)
+static const struct frame_text *text_of(struct script *script, const struct script_event *event, uint32_t location)
 {
 	struct script_style *style = &script->styles[event->style];
 	struct frame_text *text;
 
-	if (place >= style->n_texts) {
-		size_t n = script->session.places->n * 3 / 2 + 64;
+	if (location >= style->n_texts) {
+		size_t n = script->session.locations->n * 3 / 2 + 64;
 
 		style->texts = xreallocarray(style->texts, n, sizeof(*style->texts));
 		memset(style->texts + style->n_texts, 0, (n - style->n_texts) * sizeof(*style->texts));
 		style->n_texts = n;
 	}
-	text = &style->texts[place];
+	text = &style->texts[location];
 	if (!text->text) {
 		str_reset(&script->scratch);
-		make_text(script, style, place, &script->scratch);
+		make_text(script, style, location, &script->scratch);
 		text->text = arena_strndup(&script->texts, script->scratch.s, script->scratch.len);
 		text->len = script->scratch.len & INT32_MAX;
-		text->ends = ends_chain(script, place);
+		text->ends = ends_chain(script, location);
 	}
 	return text;
 }
 
 bool script_add_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame)
 {
-	const struct frame_text *text = text_of(script, event, frame->place);
-	const struct place_row *row = &script->session.places->v[frame->place];
+	const struct frame_text *text = text_of(script, event, frame->location);
+	const struct location_row *row = &script->session.locations->v[frame->location];
 	uint64_t ip = frame->ip;
 	struct str *out = &script->output->text;
 	const char *line = text->text, *end = text->text + text->len;
 
-	/* perf's way: frames of a chain in user space by their place in the file, all else by address. */
+	/* perf's way: frames of a chain in user space by their position in the file, all else by address. */
 	if (event->chain && row->dso && (row->mode == MISC_USER || row->mode == MISC_GUEST_USER))
 		ip = row->addr;
 	/* Each function inlined at the address has a line of its own with the same address. */
@@ -231,7 +230,7 @@ bool script_add_frame(struct script *script, const struct script_event *event, c
 
 bool script_add_json_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame)
 {
-	const struct frame_text *text = text_of(script, event, frame->place);
+	const struct frame_text *text = text_of(script, event, frame->location);
 	struct str *out = &script->output->text;
 	const char *line = text->text, *end = text->text + text->len;
 

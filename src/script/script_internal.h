@@ -3,14 +3,14 @@
  *
  *   script.c         a struct sample_sink: each sample -> script_text.c or script_json.c -> output
  *   script_fields.c  the fields: names, what a sample needs for them, defaults of each event type
- *   script_frame.c   frames as text, remembered per place and style
+ *   script_frame.c   frames as text, remembered per location and style
  *   script_mem.c     fields that are rarely asked for: memory, cgroups, bytes
  *   script_branch.c  branch stacks
  *   script_regs.c    registers by their names
  *   script_other.c   --show-*-events
  *
  * Words: a field is what -F names; a choice is what -F says for each type of event; a start is what every line
- * begins with; a style is how the frames of some events look; a place is an address of code in its file, as
+ * begins with; a style is how the frames of some events look; a location is an address of code in its file, as
  * profile/ has it; another record is one that is no sample.
  */
 #ifndef PSTAT_SCRIPT_INTERNAL_H
@@ -82,7 +82,7 @@ struct frame_text {
 struct script_style {
 	uint64_t fields; /* those of a frame; FIELD_BIT */
 	bool chain;
-	struct frame_text *texts; /* by place */
+	struct frame_text *texts; /* by location */
 	size_t n_texts;
 };
 
@@ -140,7 +140,7 @@ static inline bool script_prints(const struct script_event *event, enum script_f
 
 /* The style of an event whose fields are chosen. */
 size_t script_style_of(struct script *script, const struct script_event *event);
-/* Places or styles are not what they were: the texts made for them go. */
+/* Locations or styles are not what they were: the texts made for them go. */
 void script_forget_texts(struct script *script);
 void script_release_styles(struct script *script);
 
@@ -149,8 +149,8 @@ void script_release_styles(struct script *script);
  * each function inlined there, else no line's end. false: --stop-bt has it that the chain ends there.
  */
 bool script_add_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame);
-/* " sym+0xoff (dso)" of any place, as far as the event's fields ask for it; not remembered. */
-void script_add_place(struct script *script, uint64_t fields, uint32_t place, struct str *out);
+/* " sym+0xoff (dso)" of any location, as far as the event's fields ask for it; not remembered. */
+void script_add_location(struct script *script, uint64_t fields, uint32_t location, struct str *out);
 /* A file by its path, code made at run time by its perf map, all else by its name. */
 void script_add_dso(const struct dso *dso, struct str *out);
 /* The same as JSON: an object, behind those of the functions inlined there. false: as above. */
@@ -181,7 +181,7 @@ void script_text_sample(struct script *script, const struct script_event *event,
 void script_json_sample(struct script *script, const struct script_event *event, const struct sink_sample *sample,
 			const struct script_start *start);
 /* A frame's members behind "ip". */
-void script_json_frame(const struct place_row *row, const struct frame *frame, bool inlined, struct str *out);
+void script_json_frame(const struct location_row *row, const struct frame *frame, bool inlined, struct str *out);
 /* The fields between the event's name and the address, and those behind the frames. */
 void script_mem_before(struct script *script, const struct script_event *event,
 			const struct replay_sample *sample);

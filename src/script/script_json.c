@@ -8,7 +8,7 @@
  * Members that the recording does not have are left out. Addresses and sets of bits are text, because many
  * readers keep numbers as doubles. All members are in pstat-script(1): JSON.
  *
- * What a frame says behind its address depends on its place only, and is made once for each (script_frame.c).
+ * What a frame says behind its address depends on its location only, and is made once for each (script_frame.c).
  */
 #include "script/script_internal.h"
 
@@ -51,9 +51,9 @@ static void add_hex(struct object *object, const char *name, uint64_t value)
 
 /* ---- frames ---- */
 
-/* The members that say where a place is. symbol NULL: not known; inlined: it has no place of its own. */
-static void add_place(const struct place_row *row, const struct symbol *symbol, bool inlined,
-		      struct object *object)
+/* The members that say where a location is. symbol NULL: not known; inlined: it has no location of its own. */
+static void add_location(const struct location_row *row, const struct symbol *symbol, bool inlined,
+			 struct object *object)
 {
 	if (symbol)
 		add_text(object, "symbol", symbol->name);
@@ -73,11 +73,11 @@ static void add_place(const struct place_row *row, const struct symbol *symbol, 
 		add_hex(object, "dso_offset", row->addr);
 }
 
-void script_json_frame(const struct place_row *row, const struct frame *frame, bool inlined, struct str *out)
+void script_json_frame(const struct location_row *row, const struct frame *frame, bool inlined, struct str *out)
 {
 	struct object object = { out, true }; /* behind "ip" */
 
-	add_place(row, frame->symbol, inlined, &object);
+	add_location(row, frame->symbol, inlined, &object);
 	if (frame->line.file) {
 		add_text(&object, "file", frame->line.file);
 		add_number(&object, "line", frame->line.line);
@@ -235,15 +235,16 @@ static void add_memory(const struct sample *s, struct object *object)
 
 static void add_address(struct script *script, const struct replay_sample *sample, struct object *object)
 {
-	uint32_t place = session_data_place(&script->session, sample);
+	uint32_t location = session_data_location(&script->session, sample);
 	struct object data = { object->out, false };
 
 	add_hex(object, "addr", sample->sample->addr);
-	if (place == PLACE_NONE || !script->session.places->v[place].dso)
+	if (location == LOCATION_NONE || !script->session.locations->v[location].dso)
 		return;
 	member(object, "data");
 	str_addc(object->out, '{');
-	add_place(&script->session.places->v[place], place_symbol(&script->session, place), false, &data);
+	add_location(&script->session.locations->v[location], location_symbol(&script->session, location), false,
+		     &data);
 	str_addc(object->out, '}');
 }
 

@@ -7,7 +7,7 @@
 typedef unsigned long long ull;
 
 /* Is the address one of data or code of the process, whose name is worth a look? */
-static bool addr_has_place(const struct data_event *event)
+static bool addr_has_location(const struct data_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
@@ -24,14 +24,14 @@ static void addr_add(struct script *script, const struct script_event *event, co
 		     struct str *out)
 {
 	uint64_t addr = sample->sample->addr;
-	uint32_t place;
+	uint32_t location;
 
 	script_add_hex16(out, addr);
-	if (!addr_has_place(sample->event))
+	if (!addr_has_location(sample->event))
 		return;
-	place = session_data_place(&script->session, sample);
-	if (place != PLACE_NONE)
-		script_add_place(script, event->fields, place, out);
+	location = session_data_location(&script->session, sample);
+	if (location != LOCATION_NONE)
+		script_add_location(script, event->fields, location, out);
 }
 
 /* Padded to the longest so far, so that what follows is mostly in one column. */

@@ -37,7 +37,7 @@ struct dso_state {
 	struct symbol_table table;
 	bool raw_names; /* never demangled: the kernel's, and those of code made at run time */
 	/*
-	 * place.addr -> the table's addresses: by the segments of the file that ran, else by subtracting slide,
+	 * location.addr -> the table's addresses: by the segments of the file that ran, else by subtracting slide,
 	 * modulo 2^64.
 	 */
 	struct elf_segment *segments;
@@ -98,9 +98,9 @@ struct symbols {
 struct dso_state *symbols_loaded(struct symbols *symbols, const struct dso *dso);
 /* The remembered answer of an address, its symbol looked up; valid until the next one is asked for. */
 struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr);
-/* place.addr as the table has it; false: it lies in no segment. */
+/* location.addr as the table has it; false: it lies in no segment. */
 bool dso_state_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vaddr);
-/* place.addr as the ELF files that were found have it, whatever the table is from; false: it has no place there. */
+/* location.addr as the ELF files that were found have it, whatever the table is from; false: it has no place there. */
 bool dso_state_elf_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vaddr);
 /* raw for people: demangled where that is wanted, printable; raw itself where nothing changes. */
 const char *symbols_display_name(struct symbols *symbols, const char *raw, bool demangled);

@@ -63,7 +63,7 @@ struct sym_options {
 
 struct symbol { /* lives as long as its struct symbols; one per function: compare pointers */
 	const struct dso *dso;
-	uint64_t start, end; /* in the terms of place.addr; [start, end) */
+	uint64_t start, end; /* in the terms of location.addr; [start, end) */
 	const char *name; /* for people: demangled and printable */
 	const char *raw; /* as the file has it */
 	char binding; /* 'g' global, 'l' local, 'w' weak, ' ' not known */
@@ -113,7 +113,7 @@ void symbols_free(struct symbols *symbols);
  */
 void symbols_expect(struct symbols *symbols, const struct dso *dso);
 
-/* The function at an address (place.addr), or NULL. The file's table is read when it is first asked. */
+/* The function at an address (location.addr), or NULL. The file's table is read when it is first asked. */
 const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr);
 
 /*

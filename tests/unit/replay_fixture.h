@@ -179,16 +179,16 @@ static inline int recording_on_sample(void *context, struct replay *replay, cons
 	str_addf(&s->log, "%s/%d %llu:", replay_comm(replay, sample->thread->comm),
 		 sample->thread->tid, (unsigned long long)sample->sample->time_ns);
 	for (uint64_t i = 0; i < sample->n_ips; i++) {
-		struct place place;
+		struct location location;
 
 		if (context_mode(sample->ips[i], &mode))
 			continue;
-		replay_place(replay, sample->thread, mode, sample->ips[i], &place);
-		assert_int_equal(place.mode, mode);
-		str_addf(&s->log, " %llx%s=%s", (unsigned long long)sample->ips[i],
-			 mode == MISC_USER ? "" : "k", place.dso ? place.dso->name : "?");
-		if (place.dso)
-			str_addf(&s->log, "+%llx", (unsigned long long)place.addr);
+		replay_locate(replay, sample->thread, mode, sample->ips[i], &location);
+		assert_int_equal(location.mode, mode);
+		str_addf(&s->log, " %llx%s=%s", (unsigned long long)sample->ips[i], mode == MISC_USER ? "" : "k",
+			 location.dso ? location.dso->name : "?");
+		if (location.dso)
+			str_addf(&s->log, "+%llx", (unsigned long long)location.addr);
 	}
 	str_add(&s->log, sample->user_frames_missing ? " missing\n" : "\n");
 	return 0;

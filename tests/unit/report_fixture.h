@@ -1,5 +1,5 @@
 /*
- * A report on a recording without records, with files, functions, places and stacks made by hand, so that the
+ * A report on a recording without records, with files, functions, locations and stacks made by hand, so that the
  * truth about what a histogram has to show is known by construction. For test_fold.c and its like.
  */
 #ifndef REPORT_FIXTURE_H
@@ -76,18 +76,18 @@ static inline void made_close(struct made_report *m)
 }
 
 /* An address `offset` into a function; inlined: what is inlined there, or NULL. */
-static inline uint32_t made_place(struct made_report *m, const struct symbol *symbol, uint64_t offset,
-				  const struct symbol *inlined)
+static inline uint32_t made_location(struct made_report *m, const struct symbol *symbol, uint64_t offset,
+				     const struct symbol *inlined)
 {
-	struct place place = { .addr = symbol->start + offset, .mode = MISC_USER };
-	struct place_row *row;
+	struct location location = { .addr = symbol->start + offset, .mode = MISC_USER };
+	struct location_row *row;
 	uint32_t number;
 
 	for (size_t i = 0; i < ARRAY_SIZE(made_dsos); i++)
 		if (symbol->dso == &made_dsos[i])
-			place.dso = &made_dsos[i];
-	number = places_intern(m->table->session->places, &place, 0x7f0000 + place.addr, 0, false);
-	row = &m->table->session->places->v[number];
+			location.dso = &made_dsos[i];
+	number = locations_intern(m->table->session->locations, &location, 0x7f0000 + location.addr, 0, false);
+	row = &m->table->session->locations->v[number];
 	if (row->framed)
 		return number;
 	row->frames = (struct frame_list){ &m->frames[m->n_frames], inlined ? 2 : 1 };
@@ -104,9 +104,9 @@ static inline uint32_t made_place(struct made_report *m, const struct symbol *sy
 static inline uint32_t made_unknown(struct made_report *m, struct dso *dso, uint64_t addr)
 {
 	static const struct frame nothing;
-	struct place place = { .dso = dso, .addr = addr, .mode = MISC_USER };
-	uint32_t number = places_intern(m->table->session->places, &place, addr, 0, false);
-	struct place_row *row = &m->table->session->places->v[number];
+	struct location location = { .dso = dso, .addr = addr, .mode = MISC_USER };
+	uint32_t number = locations_intern(m->table->session->locations, &location, addr, 0, false);
+	struct location_row *row = &m->table->session->locations->v[number];
 
 	row->frames = (struct frame_list){ &nothing, 1 };
 	row->framed = true;
@@ -114,24 +114,24 @@ static inline uint32_t made_unknown(struct made_report *m, struct dso *dso, uint
 	return number;
 }
 
-/* Places from the outermost on, ended by PLACE_NONE. */
-static inline uint32_t made_stack(struct made_report *m, const uint32_t *places)
+/* Locations from the outermost on, ended by LOCATION_NONE. */
+static inline uint32_t made_stack(struct made_report *m, const uint32_t *locations)
 {
 	uint32_t stack = 0;
 
-	for (; *places != PLACE_NONE; places++)
-		stack = stacks_child(m->table->session->stacks, stack, *places);
+	for (; *locations != LOCATION_NONE; locations++)
+		stack = stacks_child(m->table->session->stacks, stack, *locations);
 	return stack;
 }
 
-static inline void made_sample_in(struct cells *cells, struct entry_stats *totals, uint64_t cpu,
-				  uint32_t place, uint32_t stack, uint64_t period)
+static inline void made_sample_in(struct cells *cells, struct entry_stats *totals, uint64_t cpu, uint32_t location,
+				  uint32_t stack, uint64_t period)
 {
 	uint64_t facts[FACTS] = { 0 };
 	struct cell_values values = { .n_samples = 1, .period = period, .tid = 42 };
 
 	facts[FACT_CPU] = cpu;
-	facts[FACT_PLACE] = place;
+	facts[FACT_LOCATION] = location;
 	facts[FACT_STACK] = stack;
 	facts[FACT_MISC] = MISC_USER;
 	cells_add(cells, facts, &values);
@@ -139,10 +139,9 @@ static inline void made_sample_in(struct cells *cells, struct entry_stats *total
 	totals->period += period;
 }
 
-static inline void made_sample(struct made_report *m, uint64_t cpu, uint32_t place, uint32_t stack,
-			       uint64_t period)
+static inline void made_sample(struct made_report *m, uint64_t cpu, uint32_t location, uint32_t stack, uint64_t period)
 {
-	made_sample_in(&m->cells[0], &m->hist.totals, cpu, place, stack, period);
+	made_sample_in(&m->cells[0], &m->hist.totals, cpu, location, stack, period);
 }
 
 /* An entry's keys as one text, "app|[.] main". */

@@ -66,11 +66,11 @@ static inline void session_close(struct fix_session *f, struct made_recording *s
 }
 
 /* "410000 412345r": user addresses as they were in the file, "r" a return address, "k" kernel. */
-static inline void session_add_places(const struct session *session, const uint32_t *places,
-				      size_t n, struct str *out)
+static inline void session_add_locations(const struct session *session, const uint32_t *locations, size_t n,
+					 struct str *out)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct place_row *row = &session->places->v[places[i]];
+		const struct location_row *row = &session->locations->v[locations[i]];
 
 		str_addf(out, "%s%llx%s%s", out->len ? " " : "", (unsigned long long)row->addr,
 			 row->mode == MISC_KERNEL ? "k" : "", row->is_return ? "r" : "");

@@ -106,7 +106,7 @@ static void test_inlined_by_name(void **state)
 	}
 	tree_init(&t);
 	other = t.symbols[2];
-	frame = (struct view_frame){ .symbol = &other, .place = 2 };
+	frame = (struct view_frame){ .symbol = &other, .location = 2 };
 	tree_add(&t, "b", 1, 1);
 	tree_add_frames(&t, &frame, 1, 1, 1);
 	assert_int_equal(n_children(&tree_make(&t)->root), 2);
@@ -126,8 +126,8 @@ static void test_by_address(void **state)
 	(void)state;
 	tree_init(&t);
 	t.table.options.chain.key = CHAIN_BY_ADDRESS;
-	for (uint32_t place = 2; place < 4; place++) {
-		frame = (struct view_frame){ .symbol = &t.symbols[2], .place = place };
+	for (uint32_t location = 2; location < 4; location++) {
+		frame = (struct view_frame){ .symbol = &t.symbols[2], .location = location };
 		tree_add_frames(&t, &frame, 1, 1, 1);
 		tree_add_frames(&t, &frame, 1, 1, 1);
 	}
@@ -148,7 +148,7 @@ static void test_by_line(void **state)
 	t.table.options.chain.key = CHAIN_BY_SRCLINE;
 	frame = (struct view_frame){ &t.symbols[2], 2, { "src/x.c", 7 }, false };
 	tree_add_frames(&t, &frame, 1, 1, 1);
-	frame.place = 3;
+	frame.location = 3;
 	tree_add_frames(&t, &frame, 1, 1, 1);
 	assert_int_equal(n_children(&tree_make(&t)->root), 1);
 	frame.line.line = 8;
@@ -157,7 +157,7 @@ static void test_by_line(void **state)
 	/* Without a line it is the function. */
 	frame.line.file = NULL;
 	tree_add_frames(&t, &frame, 1, 1, 1);
-	frame.place = 4;
+	frame.location = 4;
 	tree_add_frames(&t, &frame, 1, 1, 1);
 	assert_int_equal(n_children(&tree_make(&t)->root), 3);
 	tree_release(&t);
@@ -182,8 +182,8 @@ static void test_ties(void **state)
 	expect_node(child(root, 1), "c", 5, 5);
 	expect_node(child(root, 2), "b", 5, 5);
 	expect_node(child(root, 3), "a", 5, 5);
-	assert_int_equal(child(root, 4)->frame.place, 10);
-	assert_int_equal(child(root, 5)->frame.place, 11);
+	assert_int_equal(child(root, 4)->frame.location, 10);
+	assert_int_equal(child(root, 5)->frame.location, 11);
 	tree_release(&t);
 }
 
@@ -201,7 +201,7 @@ static void test_many(void **state)
 	for (int turn = 0; turn < 2; turn++) {
 		for (uint32_t i = 0; i < N; i++) {
 			struct view_frame frames[] = { tree_frame(&t, i & 1 ? "a" : "b"),
-						       { .symbol = &symbols[i], .place = i } };
+						       { .symbol = &symbols[i], .location = i } };
 
 			symbols[i] = (struct symbol){ .dso = &t.dso, .start = i, .name = "x" };
 			tree_add_frames(&t, frames, 2, i + 1, 1);

@@ -21,18 +21,18 @@ static int take(void *context, struct replay *replay, const struct replay_sample
 		struct str *err)
 {
 	struct chains *chains = context;
-	uint32_t places[256], stack = session_stack(chains->session, sample);
-	size_t n = stacks_walk(chains->session->stacks, stack, places, ARRAY_SIZE(places));
+	uint32_t locations[256], stack = session_stack(chains->session, sample);
+	size_t n = stacks_walk(chains->session->stacks, stack, locations, ARRAY_SIZE(locations));
 	struct chain chain;
 
 	(void)replay, (void)err;
 	session_chain(chains->session, sample, &chain);
 	assert_int_equal(chain.n, n);
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(chain.v[i].place, places[i]);
+		assert_int_equal(chain.v[i].location, locations[i]);
 	assert_int_equal(session_stack(chains->session, sample), stack);
 	if (chains->n < ARRAY_SIZE(chains->text)) {
-		session_add_places(chains->session, places, n, &chains->text[chains->n]);
+		session_add_locations(chains->session, locations, n, &chains->text[chains->n]);
 		chains->stacks[chains->n] = stack;
 	}
 	chains->n++;
@@ -154,15 +154,15 @@ static int take_moving(void *context, struct replay *replay, const struct replay
 		       struct str *err)
 {
 	struct session *session = context;
-	uint32_t place = session_ip_place(session, sample);
+	uint32_t location = session_ip_location(session, sample);
 
 	(void)replay, (void)err;
 	/* The map is moved once before each sample, by its time. */
-	assert_int_equal(session->places->v[place].addr, sample->sample->time_ns * 0x1000 + 0x10);
+	assert_int_equal(session->locations->v[location].addr, sample->sample->time_ns * 0x1000 + 0x10);
 	return 0;
 }
 
-/* One address, mapped anew again and again: no place of before is remembered. */
+/* One address, mapped anew again and again: no location of before is remembered. */
 static void maps_that_move(void **state)
 {
 	enum { MOVES = 8000 };
@@ -178,7 +178,7 @@ static void maps_that_move(void **state)
 	}
 	session_open(&f, &recording, &options);
 	session_replay(&f, take_moving, &f.session);
-	assert_int_equal(f.session.places->n, MOVES);
+	assert_int_equal(f.session.locations->n, MOVES);
 	session_close(&f, &recording);
 }
 
@@ -239,21 +239,20 @@ static void calls_in_the_branch_stack(void **state)
 	end(&recording, &f, &chains);
 }
 
-static int take_places(void *context, struct replay *replay, const struct replay_sample *sample,
-		       struct str *err)
+static int take_locations(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
 {
 	struct session *session = context;
-	uint32_t place = session_data_place(session, sample);
+	uint32_t location = session_data_location(session, sample);
 
 	(void)replay, (void)err;
-	assert_int_equal(session->places->v[place].addr, 0x30);
-	assert_int_equal(session->places->v[session_ip_place(session, sample)].mode, MISC_KERNEL);
-	assert_int_equal(session_data_place(session, sample), place);
-	place = session_address_place(session, sample, KERNEL_IP);
-	assert_int_equal(session->places->v[place].mode, MISC_KERNEL);
-	place = session_address_place(session, sample, 0x400010);
-	assert_int_equal(session->places->v[place].mode, MISC_USER);
-	assert_non_null(session->places->v[place].dso);
+	assert_int_equal(session->locations->v[location].addr, 0x30);
+	assert_int_equal(session->locations->v[session_ip_location(session, sample)].mode, MISC_KERNEL);
+	assert_int_equal(session_data_location(session, sample), location);
+	location = session_address_location(session, sample, KERNEL_IP);
+	assert_int_equal(session->locations->v[location].mode, MISC_KERNEL);
+	location = session_address_location(session, sample, 0x400010);
+	assert_int_equal(session->locations->v[location].mode, MISC_USER);
+	assert_non_null(session->locations->v[location].dso);
 	return 0;
 }
 
@@ -273,7 +272,7 @@ static void other_addresses(void **state)
 	body.sample.addr = 0x400030;
 	recording_add(&recording, &body);
 	session_open(&f, &recording, &options);
-	session_replay(&f, take_places, &f.session);
+	session_replay(&f, take_locations, &f.session);
 	session_close(&f, &recording);
 }
 

@@ -18,7 +18,7 @@ enum { LR = 30, IPS_MAX = 6, ABI_32 = 1, ABI_64 = 2 };
 struct row {
 	uint64_t ips[IPS_MAX];
 	uint64_t link, abi;
-	const char *text; /* as session_add_places */
+	const char *text; /* as session_add_locations */
 };
 
 static const struct row arm64_rows[] = {
@@ -65,8 +65,8 @@ static int take(void *context, struct replay *replay, const struct replay_sample
 		struct str *err)
 {
 	struct rows *rows = context;
-	uint32_t places[IPS_MAX + 1], stack = session_stack(rows->session, sample);
-	size_t n = stacks_walk(rows->session->stacks, stack, places, ARRAY_SIZE(places));
+	uint32_t locations[IPS_MAX + 1], stack = session_stack(rows->session, sample);
+	size_t n = stacks_walk(rows->session->stacks, stack, locations, ARRAY_SIZE(locations));
 	struct str text = STR_INIT;
 	struct chain chain;
 
@@ -74,10 +74,10 @@ static int take(void *context, struct replay *replay, const struct replay_sample
 	session_chain(rows->session, sample, &chain);
 	assert_int_equal(chain.n, n);
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(chain.v[i].place, places[i]);
+		assert_int_equal(chain.v[i].location, locations[i]);
 	/* Now from what is remembered. */
 	assert_int_equal(session_stack(rows->session, sample), stack);
-	session_add_places(rows->session, places, n, &text);
+	session_add_locations(rows->session, locations, n, &text);
 	assert_string_equal(text.s, rows->v[rows->done++ % rows->n].text);
 	str_release(&text);
 	return 0;

@@ -67,10 +67,10 @@ static void assert_tree(struct made_report *m, const char *entry, const char *ex
 /* main -> work -> leaf: 5; main -> work: 7 */
 static void add_plain(struct made_report *m)
 {
-	uint32_t main_place = made_place(m, &made_main, 4, NULL);
-	uint32_t work = made_place(m, &made_work, 4, NULL), leaf = made_place(m, &made_leaf, 0, NULL);
-	const uint32_t deep[] = { main_place, work, leaf, PLACE_NONE };
-	const uint32_t flat[] = { main_place, work, PLACE_NONE };
+	uint32_t main_location = made_location(m, &made_main, 4, NULL);
+	uint32_t work = made_location(m, &made_work, 4, NULL), leaf = made_location(m, &made_leaf, 0, NULL);
+	const uint32_t deep[] = { main_location, work, leaf, LOCATION_NONE };
+	const uint32_t flat[] = { main_location, work, LOCATION_NONE };
 
 	made_sample(m, 0, leaf, made_stack(m, deep), 5);
 	made_sample(m, 0, work, made_stack(m, flat), 7);
@@ -128,12 +128,11 @@ static void recursion_counts_once(void **state)
 		uint32_t a, b, leaf;
 
 		open_order(&m, (enum chain_order)order);
-		a = made_place(&m, &made_work, 4, NULL);
-		b = made_place(&m, &made_work, 8, NULL);
-		leaf = made_place(&m, &made_leaf, 0, NULL);
-		made_sample(&m, 0, leaf,
-			    made_stack(&m, (const uint32_t[]){ a, b, a, leaf, PLACE_NONE }), 5);
-		made_sample(&m, 0, b, made_stack(&m, (const uint32_t[]){ a, a, b, PLACE_NONE }), 2);
+		a = made_location(&m, &made_work, 4, NULL);
+		b = made_location(&m, &made_work, 8, NULL);
+		leaf = made_location(&m, &made_leaf, 0, NULL);
+		made_sample(&m, 0, leaf, made_stack(&m, (const uint32_t[]){ a, b, a, leaf, LOCATION_NONE }), 5);
+		made_sample(&m, 0, b, made_stack(&m, (const uint32_t[]){ a, a, b, LOCATION_NONE }), 2);
 		hist_fold(m.table, &m.hist);
 		assert_entries(&m, "7/2/1 [.] work\n"
 				   "5/5/1 [.] leaf\n");
@@ -148,13 +147,13 @@ static void recursion_counts_once(void **state)
 static void inlined_functions_are_frames_and_self_is_the_symbols(void **state)
 {
 	struct made_report m;
-	uint32_t main_place, work;
+	uint32_t main_location, work;
 
 	(void)state;
 	open_order(&m, CHAIN_CALLER);
-	main_place = made_place(&m, &made_main, 4, NULL);
-	work = made_place(&m, &made_work, 4, &made_small);
-	made_sample(&m, 0, work, made_stack(&m, (const uint32_t[]){ main_place, work, PLACE_NONE }), 9);
+	main_location = made_location(&m, &made_main, 4, NULL);
+	work = made_location(&m, &made_work, 4, &made_small);
+	made_sample(&m, 0, work, made_stack(&m, (const uint32_t[]){ main_location, work, LOCATION_NONE }), 9);
 	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "9/9/1 [.] work\n"
 			   "9/0/0 [.] main\n"
@@ -170,7 +169,7 @@ static void a_sample_without_chain_is_its_own_total(void **state)
 
 	(void)state;
 	open_order(&m, CHAIN_CALLER);
-	made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 3);
+	made_sample(&m, 0, made_location(&m, &made_leaf, 0, NULL), 0, 3);
 	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "3/3/1 [.] leaf\n");
 	made_close(&m);
@@ -188,9 +187,8 @@ static void unknown_callers_are_entries_or_hidden(void **state)
 		options.hide_unresolved = hide;
 		assert_int_equal(made_open(&m, &options), 0);
 		nowhere = made_unknown(&m, NULL, 0xabc);
-		leaf = made_place(&m, &made_leaf, 0, NULL);
-		made_sample(&m, 0, leaf, made_stack(&m, (const uint32_t[]){ nowhere, leaf, PLACE_NONE }),
-			    4);
+		leaf = made_location(&m, &made_leaf, 0, NULL);
+		made_sample(&m, 0, leaf, made_stack(&m, (const uint32_t[]){ nowhere, leaf, LOCATION_NONE }), 4);
 		hist_fold(m.table, &m.hist);
 		assert_entries(&m, hide ? "4/4/1 [.] leaf\n"
 					: "4/4/1 [.] leaf\n4/0/0 [.] 0x0000000000000abc\n");
@@ -209,13 +207,12 @@ static void the_caller_stands_first_within_a_thread(void **state)
 		uint64_t facts[FACTS] = { 0 };
 
 		open_order(&m, CHAIN_CALLER);
-		work = made_place(&m, &made_work, 4, NULL);
-		leaf = made_place(&m, &made_leaf, 0, NULL);
+		work = made_location(&m, &made_work, 4, NULL);
+		leaf = made_location(&m, &made_leaf, 0, NULL);
 		/* work calls leaf; main alone, as often, in the same thread or another. */
-		made_sample(&m, 0, leaf, made_stack(&m, (const uint32_t[]){ work, leaf, PLACE_NONE }), 5);
-		facts[FACT_PLACE] = made_place(&m, &made_main, 0, NULL);
-		facts[FACT_STACK] = made_stack(
-			&m, (const uint32_t[]){ (uint32_t)facts[FACT_PLACE], PLACE_NONE });
+		made_sample(&m, 0, leaf, made_stack(&m, (const uint32_t[]){ work, leaf, LOCATION_NONE }), 5);
+		facts[FACT_LOCATION] = made_location(&m, &made_main, 0, NULL);
+		facts[FACT_STACK] = made_stack(&m, (const uint32_t[]){ (uint32_t)facts[FACT_LOCATION], LOCATION_NONE });
 		cells_add(&m.cells[0], facts,
 			  &(struct cell_values){ .n_samples = 1, .period = 5, .tid = 41 + threads });
 		m.hist.totals.period += 5;
@@ -277,7 +274,7 @@ static void the_parent_is_the_first_match_in_the_order_shown(void **state)
 			options.exclude_other = exclude;
 			assert_int_equal(made_open(&m, &options), 0);
 			add_plain(&m);
-			made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 3);
+			made_sample(&m, 0, made_location(&m, &made_leaf, 0, NULL), 0, 3);
 			hist_fold(m.table, &m.hist);
 			if (order == CHAIN_CALLER)
 				assert_entries(&m, exclude ? "0/12/2 main\n"

@@ -70,8 +70,8 @@ static size_t print_deep(struct made_report *m, const char *format, const char *
 /* main, then work and leaf by turns. */
 static void add_deep(struct made_report *m)
 {
-	const uint32_t work = made_place(m, &made_work, 4, NULL), leaf = made_place(m, &made_leaf, 4, NULL);
-	uint32_t stack = stacks_child(m->table->session->stacks, 0, made_place(m, &made_main, 4, NULL));
+	const uint32_t work = made_location(m, &made_work, 4, NULL), leaf = made_location(m, &made_leaf, 4, NULL);
+	uint32_t stack = stacks_child(m->table->session->stacks, 0, made_location(m, &made_main, 4, NULL));
 
 	for (size_t i = 0; i < DEPTH; i++)
 		stack = stacks_child(m->table->session->stacks, stack, i & 1 ? leaf : work);
@@ -81,7 +81,7 @@ static void add_deep(struct made_report *m)
 /* work calls itself; at each step a sample was taken in leaf instead. */
 static void add_forks(struct made_report *m)
 {
-	const uint32_t work = made_place(m, &made_work, 4, NULL), leaf = made_place(m, &made_leaf, 4, NULL);
+	const uint32_t work = made_location(m, &made_work, 4, NULL), leaf = made_location(m, &made_leaf, 4, NULL);
 	uint32_t stack = 0;
 
 	for (size_t i = 0; i < FORKS; i++) {

@@ -244,14 +244,12 @@ static void names_from_a_file(void **state)
 	str_release(&err);
 }
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
 static bool takes(const struct filter_options *options, const struct dso *dso, const char *name)
 {
 	const struct symbol symbol = { .dso = dso, .start = 0x100, .name = name, .raw = "_Zraw" };
-	const struct place_row row = { .dso = (struct dso *)(uintptr_t)dso,
-				       .addr = 0x120,
-				       .ip = 0x400120 };
+	const struct location_row row = { .dso = (struct dso *)(uintptr_t)dso, .addr = 0x120, .ip = 0x400120 };
 	struct session_options session_options = { .max_stack = 0 };
 	struct filters *filters;
 	struct fix_session f;
@@ -261,15 +259,15 @@ static bool takes(const struct filter_options *options, const struct dso *dso, c
 	make_recording(&recording);
 	session_open(&f, &recording, &session_options);
 	assert_int_equal(filters_new(&filters, options, &f.session, &f.err), 0);
-	taken = filters_take_place(filters, &row, name ? &symbol : NULL);
-	assert_int_equal(filters_take_place(filters, &row, name ? &symbol : NULL), taken);
+	taken = filters_take_location(filters, &row, name ? &symbol : NULL);
+	assert_int_equal(filters_take_location(filters, &row, name ? &symbol : NULL), taken);
 	assert_true(filters_any(filters));
 	filters_free(filters);
 	session_close(&f, &recording);
 	return taken;
 }
 
-static void places(void **state)
+static void locations(void **state)
 {
 	char path[] = "/usr/lib/libc.so.6", name[] = "libc.so.6";
 	const struct dso dso = { .index = 3, .path = path, .name = name };
@@ -349,7 +347,7 @@ int main(void)
 		cmocka_unit_test(samples),
 		cmocka_unit_test(wrong_texts),
 		cmocka_unit_test(names_from_a_file),
-		cmocka_unit_test(places),
+		cmocka_unit_test(locations),
 		cmocka_unit_test(bounds_from_a_pass),
 		cmocka_unit_test(no_bounds_in_a_pipe),
 	};

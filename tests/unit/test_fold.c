@@ -22,10 +22,10 @@ static void addresses_of_a_function_are_one_entry(void **state)
 
 	(void)state;
 	open_sorted(&m, "dso,sym");
-	made_sample(&m, 0, made_place(&m, &made_main, 0, NULL), 0, 10);
-	made_sample(&m, 0, made_place(&m, &made_main, 8, NULL), 0, 20);
-	made_sample(&m, 0, made_place(&m, &made_main, 8, NULL), 0, 5);
-	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 50);
+	made_sample(&m, 0, made_location(&m, &made_main, 0, NULL), 0, 10);
+	made_sample(&m, 0, made_location(&m, &made_main, 8, NULL), 0, 20);
+	made_sample(&m, 0, made_location(&m, &made_main, 8, NULL), 0, 5);
+	made_sample(&m, 0, made_location(&m, &made_work, 0, NULL), 0, 50);
 	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/50/1 app|[.] work\n"
 			   "0/35/3 app|[.] main\n");
@@ -38,8 +38,8 @@ static void same_names_in_two_files_are_two_entries(void **state)
 
 	(void)state;
 	open_sorted(&m, "sym");
-	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 10);
-	made_sample(&m, 0, made_place(&m, &made_work_z, 0, NULL), 0, 30);
+	made_sample(&m, 0, made_location(&m, &made_work, 0, NULL), 0, 10);
+	made_sample(&m, 0, made_location(&m, &made_work_z, 0, NULL), 0, 30);
 	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/30/1 [.] work\n"
 			   "0/10/1 [.] work\n");
@@ -74,8 +74,8 @@ static void unknown_addresses_are_apart_and_last(void **state)
 	made_sample(&m, 0, made_unknown(&m, &made_dsos[2], 0x5000), 0, 7);
 	made_sample(&m, 0, made_unknown(&m, &made_dsos[2], 0x400), 0, 7);
 	made_sample(&m, 0, made_unknown(&m, &made_dsos[2], 0x400), 0, 0);
-	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 7);
-	made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 7);
+	made_sample(&m, 0, made_location(&m, &made_work, 0, NULL), 0, 7);
+	made_sample(&m, 0, made_location(&m, &made_leaf, 0, NULL), 0, 7);
 	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/7/1 [.] leaf\n"
 			   "0/7/1 [.] work\n"
@@ -90,10 +90,10 @@ static void keys_decide_between_equals_in_their_order(void **state)
 
 	(void)state;
 	open_sorted(&m, "cpu,sym");
-	made_sample(&m, 1, made_place(&m, &made_leaf, 0, NULL), 0, 5);
-	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 5);
-	made_sample(&m, UINT64_MAX, made_place(&m, &made_work, 0, NULL), 0, 5);
-	made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 5);
+	made_sample(&m, 1, made_location(&m, &made_leaf, 0, NULL), 0, 5);
+	made_sample(&m, 0, made_location(&m, &made_work, 0, NULL), 0, 5);
+	made_sample(&m, UINT64_MAX, made_location(&m, &made_work, 0, NULL), 0, 5);
+	made_sample(&m, 0, made_location(&m, &made_leaf, 0, NULL), 0, 5);
 	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/5/1 -001|[.] work\n"
 			   "0/5/1 000|[.] leaf\n"
@@ -110,8 +110,8 @@ static void fields_order_before_numbers(void **state)
 	(void)state;
 	options.fields = "sym,overhead";
 	assert_int_equal(made_open(&m, &options), 0);
-	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 50);
-	made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 5);
+	made_sample(&m, 0, made_location(&m, &made_work, 0, NULL), 0, 50);
+	made_sample(&m, 0, made_location(&m, &made_leaf, 0, NULL), 0, 5);
 	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/5/1 [.] leaf\n"
 			   "0/50/1 [.] work\n");
@@ -128,8 +128,8 @@ static void filtered_samples_stay_in_the_total(void **state)
 	for (int relative = 0; relative < 2; relative++) {
 		options.percentage_relative = relative;
 		assert_int_equal(made_open(&m, &options), 0);
-		made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 75);
-		made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 25);
+		made_sample(&m, 0, made_location(&m, &made_work, 0, NULL), 0, 75);
+		made_sample(&m, 0, made_location(&m, &made_leaf, 0, NULL), 0, 25);
 		hist_fold(m.table, &m.hist);
 		assert_entries(&m, "0/25/1 app|[.] leaf\n");
 		assert_int_equal(m.hist.totals.period, 100);
@@ -151,7 +151,7 @@ static void hidden_addresses_are_not_in_the_total(void **state)
 	options.hide_unresolved = true;
 	assert_int_equal(made_open(&m, &options), 0);
 	made_sample(&m, 0, made_unknown(&m, &made_dsos[2], 0x5000), 0, 7);
-	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 3);
+	made_sample(&m, 0, made_location(&m, &made_work, 0, NULL), 0, 3);
 	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/3/1 [.] work\n");
 	assert_int_equal(m.hist.totals.period, 3);
@@ -167,9 +167,9 @@ static void the_limit_hides_what_is_below(void **state)
 	(void)state;
 	options.percent_limit = 25;
 	assert_int_equal(made_open(&m, &options), 0);
-	made_sample(&m, 0, made_place(&m, &made_main, 0, NULL), 0, 51);
-	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 25);
-	made_sample(&m, 0, made_place(&m, &made_leaf, 0, NULL), 0, 24);
+	made_sample(&m, 0, made_location(&m, &made_main, 0, NULL), 0, 51);
+	made_sample(&m, 0, made_location(&m, &made_work, 0, NULL), 0, 25);
+	made_sample(&m, 0, made_location(&m, &made_leaf, 0, NULL), 0, 24);
 	hist_fold(m.table, &m.hist);
 	assert_int_equal(m.hist.n, 3);
 	assert_true(entry_is_shown(m.table, &m.hist, m.hist.entries[1]));
@@ -185,12 +185,10 @@ static void members_of_a_group_share_entries(void **state)
 	(void)state;
 	open_sorted(&m, "sym");
 	made_members(&m, 2);
-	made_sample(&m, 0, made_place(&m, &made_main, 0, NULL), 0, 10);
-	made_sample(&m, 0, made_place(&m, &made_work, 0, NULL), 0, 10);
-	made_sample_in(&m.cells[1], &m.hist.member_totals[1], 0,
-		       made_place(&m, &made_work, 4, NULL), 0, 3);
-	made_sample_in(&m.cells[1], &m.hist.member_totals[1], 0,
-		       made_place(&m, &made_leaf, 4, NULL), 0, 1);
+	made_sample(&m, 0, made_location(&m, &made_main, 0, NULL), 0, 10);
+	made_sample(&m, 0, made_location(&m, &made_work, 0, NULL), 0, 10);
+	made_sample_in(&m.cells[1], &m.hist.member_totals[1], 0, made_location(&m, &made_work, 4, NULL), 0, 3);
+	made_sample_in(&m.cells[1], &m.hist.member_totals[1], 0, made_location(&m, &made_leaf, 4, NULL), 0, 1);
 	hist_fold(m.table, &m.hist);
 	/* main and work are equal by the leader: the second event decides. */
 	assert_entries(&m, "0/10/1 [.] work\n"
@@ -213,9 +211,9 @@ static void levels_have_the_sums_of_what_is_below(void **state)
 	(void)state;
 	options.view = VIEW_HIERARCHY;
 	assert_int_equal(made_open(&m, &options), 0);
-	made_sample(&m, 0, made_place(&m, &made_main, 0, NULL), 0, 10);
-	made_sample(&m, 1, made_place(&m, &made_main, 0, NULL), 0, 4);
-	made_sample(&m, 1, made_place(&m, &made_work_z, 0, NULL), 0, 7);
+	made_sample(&m, 0, made_location(&m, &made_main, 0, NULL), 0, 10);
+	made_sample(&m, 1, made_location(&m, &made_main, 0, NULL), 0, 4);
+	made_sample(&m, 1, made_location(&m, &made_work_z, 0, NULL), 0, 7);
 	hist_fold(m.table, &m.hist);
 	assert_int_equal(m.hist.n, 2);
 	top = m.hist.entries[0];
@@ -238,8 +236,8 @@ static void without_keys_all_is_one_entry(void **state)
 
 	(void)state;
 	open_sorted(&m, "");
-	made_sample(&m, 0, made_place(&m, &made_main, 0, NULL), 0, 10);
-	made_sample(&m, 1, made_place(&m, &made_work, 0, NULL), 0, 4);
+	made_sample(&m, 0, made_location(&m, &made_main, 0, NULL), 0, 10);
+	made_sample(&m, 1, made_location(&m, &made_work, 0, NULL), 0, 4);
 	hist_fold(m.table, &m.hist);
 	assert_entries(&m, "0/14/2 \n");
 	made_close(&m);

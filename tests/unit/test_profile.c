@@ -162,14 +162,14 @@ static void branches(void **state)
 	body.sample.n_branches = ARRAY_SIZE(stack);
 	recording_add(&recording, &body);
 	t.shape.branches = true;
-	collect(&t, &recording, 1ULL << FACT_FROM | 1ULL << FACT_TO | 1ULL << FACT_PLACE | 1ULL << FACT_BRANCH_FLAGS,
+	collect(&t, &recording, 1ULL << FACT_FROM | 1ULL << FACT_TO | 1ULL << FACT_LOCATION | 1ULL << FACT_BRANCH_FLAGS,
 		&(struct filter_options){ 0 });
 	cells = &t.profile->events[0]->cells;
 	assert_int_equal(cells->n, 2);
 	assert_int_equal(cells->values[0].n_samples, 2);
 	assert_int_equal(cells->values[0].period, 2);
 	assert_int_equal(cells->values[0].weight, 12 + 1);
-	assert_int_equal(cell_fact(cells, 0, FACT_PLACE), cell_fact(cells, 0, FACT_TO));
+	assert_int_equal(cell_fact(cells, 0, FACT_LOCATION), cell_fact(cells, 0, FACT_TO));
 	assert_int_equal(cell_fact(cells, 0, FACT_FROM), cell_fact(cells, 1, FACT_FROM));
 	assert_int_equal(cell_fact(cells, 1, FACT_BRANCH_FLAGS), 2);
 	assert_int_equal(t.profile->events[0]->totals.n_samples, 3);
@@ -221,22 +221,22 @@ static void what_decays_goes(void **state)
 	collect(&t, &recording, PROFILE_WHOLE & ~(1ULL << FACT_BUCKET), &(struct filter_options){ 0 });
 	event = t.profile->events[0];
 	assert_int_equal(event->cells.n, TASKS + 1);
-	assert_true(t.profile->session.places->n > TASKS);
+	assert_true(t.profile->session.locations->n > TASKS);
 	profile_compact(t.profile, 1);
 	assert_int_equal(event->cells.n, 1);
 	assert_int_equal(event->cells.values[0].n_samples, OFTEN / 2);
 	assert_int_equal(event->totals.n_samples, (TASKS + OFTEN) / 2);
 	assert_int_equal(cell_fact(&event->cells, 0, FACT_TID) >> 32, PID);
 	assert_int_equal(t.profile->session.stacks->n, 1 + 2); /* the root, and two frames */
-	assert_true(t.profile->session.places->n <= 3); /* of the sample's ip and of two frames */
+	assert_true(t.profile->session.locations->n <= 3); /* of the sample's ip and of two frames */
 	assert_int_equal(cell_fact(&event->cells, 0, FACT_STACK), 2);
 	profile_compact(t.profile, 10);
 	assert_int_equal(event->cells.n, 0);
-	assert_int_equal(t.profile->session.places->n, 0);
+	assert_int_equal(t.profile->session.locations->n, 0);
 	release(&t, &recording);
 }
 
-/* Each task's cell has its own name and place, and all stacks begin in one place. Returns how many cells there are. */
+/* Each task's cell has its own name and location, and all stacks begin in one. Returns how many cells there are. */
 static size_t check_storm(const struct profile *profile)
 {
 	const struct session *session = &profile->session;
@@ -249,10 +249,10 @@ static size_t check_storm(const struct profile *profile)
 
 		snprintf(name, sizeof(name), "worker-%d", task);
 		assert_string_equal(session_comm(session, (uint32_t)cell_fact(cells, i, FACT_COMM)), name);
-		assert_int_equal(session->places->v[cell_fact(cells, i, FACT_PLACE)].ip, 0x600000 + 16 * task);
+		assert_int_equal(session->locations->v[cell_fact(cells, i, FACT_LOCATION)].ip, 0x600000 + 16 * task);
 		assert_int_equal(stacks_walk(session->stacks, stack, way, 4), 2);
-		assert_int_equal(session->places->v[way[0]].ip, 0x600000 + 16 * task);
-		assert_int_equal(session->places->v[way[1]].ip, 0x500000);
+		assert_int_equal(session->locations->v[way[0]].ip, 0x600000 + 16 * task);
+		assert_int_equal(session->locations->v[way[1]].ip, 0x500000);
 	}
 	return cells->n;
 }
@@ -291,7 +291,7 @@ static void a_storm_stays_flat(void **state)
 	static struct targets t;
 	struct made_recording recording;
 	struct str bytes;
-	size_t most_cells = 0, most_places = 0, most_stacks = 0, steps = 0;
+	size_t most_cells = 0, most_locations = 0, most_stacks = 0, steps = 0;
 	int rc;
 
 	(void)state;
@@ -304,7 +304,7 @@ static void a_storm_stays_flat(void **state)
 		if (++steps % STEPS_EACH || !t.profile->n_events)
 			continue;
 		at_least(&most_cells, check_storm(t.profile));
-		at_least(&most_places, t.profile->session.places->n);
+		at_least(&most_locations, t.profile->session.locations->n);
 		at_least(&most_stacks, t.profile->session.stacks->n);
 		profile_compact(t.profile, 1);
 		check_storm(t.profile);
@@ -314,7 +314,7 @@ static void a_storm_stays_flat(void **state)
 	check_storm(t.profile);
 	assert_int_equal(t.profile->session.replay.counts.samples, 4 * TASKS);
 	assert_true(most_cells > 0 && most_cells < TASKS / 5);
-	assert_true(most_places > 0 && most_places < TASKS / 5);
+	assert_true(most_locations > 0 && most_locations < TASKS / 5);
 	assert_true(most_stacks > 0 && most_stacks < TASKS / 5);
 	assert_true(t.profile->session.replay.n_threads < TASKS / 10);
 	assert_true(session_n_comms(&t.profile->session) < TASKS / 5);
@@ -366,7 +366,7 @@ static void the_kernel_is_expected(void **state)
 		recording_sample(&recording, 10, PID, PID, 0xffffffffc0001000);
 		if (in_kernel)
 			recording_sample(&recording, 11, PID, PID, 0xffffffff81001000);
-		collect(&t, &recording, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
+		collect(&t, &recording, 1ULL << FACT_LOCATION, &(struct filter_options){ 0 });
 		assert_int_equal(!!t.profile->session.symbols->kernel_ahead, in_kernel);
 		release(&t, &recording);
 	}
@@ -391,7 +391,7 @@ static void nothing_to_say(void **state)
 	memset(&t, 0, sizeof(t));
 	make_recording(&recording);
 	recording_kernel_map(&recording, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
-	collect(&t, &recording, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
+	collect(&t, &recording, 1ULL << FACT_LOCATION, &(struct filter_options){ 0 });
 	session_add_notes(&t.profile->session);
 	for (size_t i = 0; i < t.profile->session.notes.n; i++)
 		fail_msg("%s", t.profile->session.notes.v[i].text);
@@ -447,10 +447,10 @@ static void files_without_symbols(void **state)
 		for (unsigned k = 0; k < i; k++)
 			recording_sample(&recording, 10 + i, PID, PID, i * 0x100000ULL + k);
 	}
-	collect(&t, &recording, 1ULL << FACT_PLACE, &(struct filter_options){ 0 });
+	collect(&t, &recording, 1ULL << FACT_LOCATION, &(struct filter_options){ 0 });
 	session = &t.profile->session;
-	for (uint32_t i = 0; i < session->places->n; i++)
-		assert_null(place_symbol(session, i));
+	for (uint32_t i = 0; i < session->locations->n; i++)
+		assert_null(location_symbol(session, i));
 	session_add_notes(session);
 	note = find_note(session, "no symbols: /nonexistent/lib8\\x1b.so (22.2 %: ");
 	assert_non_null(note);

@@ -136,8 +136,8 @@ static void ask_all(const char *name)
 	/* Nothing that a cell has is dropped, and new numbers are as good as the old ones. */
 	profile_compact(profile, 0);
 	assert_int_equal(symbols_forgettable(profile->session.symbols), 0);
-	for (size_t i = 0; i < profile->session.places->n; i++) /* frames that are gone */
-		assert_true(!profile->session.places->v[i].framed || !profile->session.places->v[i].dso);
+	for (size_t i = 0; i < profile->session.locations->n; i++) /* frames that are gone */
+		assert_true(!profile->session.locations->v[i].framed || !profile->session.locations->v[i].dso);
 	ask_each(name, path, profile);
 	profile_free(profile);
 	reader_close(&reader);
@@ -222,11 +222,11 @@ static const struct symbol made_leaf = { &made_dso, 0x300, 0x400, "leaf", "leaf"
 
 static const struct symbol made_gone = { &made_dso, 0x400, 0x500, "gone", "gone", 'g', false, false };
 
-static uint32_t made_place(struct profile *profile, const struct symbol *symbol, struct frame *frame)
+static uint32_t made_location(struct profile *profile, const struct symbol *symbol, struct frame *frame)
 {
-	const struct place place = { .dso = &made_dso, .addr = symbol->start, .mode = MISC_USER };
-	uint32_t number = places_intern(profile->session.places, &place, 0x7f0000 + place.addr, 0, false);
-	struct place_row *row = &profile->session.places->v[number];
+	const struct location location = { .dso = &made_dso, .addr = symbol->start, .mode = MISC_USER };
+	uint32_t number = locations_intern(profile->session.locations, &location, 0x7f0000 + location.addr, 0, false);
+	struct location_row *row = &profile->session.locations->v[number];
 
 	*frame = (struct frame){ .symbol = symbol };
 	row->frames = (struct frame_list){ frame, 1 };
@@ -234,13 +234,13 @@ static uint32_t made_place(struct profile *profile, const struct symbol *symbol,
 	return number;
 }
 
-static void made_sample(struct profile *profile, uint32_t place, uint32_t stack, uint64_t cpu, uint64_t period)
+static void made_sample(struct profile *profile, uint32_t location, uint32_t stack, uint64_t cpu, uint64_t period)
 {
 	const struct cell_values values = { .n_samples = 1, .period = period, .tid = 42 };
 	uint64_t facts[FACTS] = { 0 };
 	struct str err = STR_INIT;
 
-	facts[FACT_PLACE] = place;
+	facts[FACT_LOCATION] = location;
 	facts[FACT_STACK] = stack;
 	facts[FACT_CPU] = cpu;
 	facts[FACT_MISC] = MISC_USER;
@@ -280,19 +280,19 @@ static void counts_made_by_hand(void **state)
 	struct profile *profile;
 	struct reader reader;
 	struct str bytes, err = STR_INIT;
-	uint32_t main_place, work, leaf, way;
+	uint32_t main_location, work, leaf, way;
 
 	(void)state;
 	fix_recording((struct writer_options){ .flush_bytes = 0 }, &bytes);
 	assert_int_equal(reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "made", &err), 0);
 	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
-	made_place(profile, &made_gone, &frames[3]);
-	main_place = made_place(profile, &made_main, &frames[0]);
-	work = made_place(profile, &made_work, &frames[1]);
-	leaf = made_place(profile, &made_leaf, &frames[2]);
+	made_location(profile, &made_gone, &frames[3]);
+	main_location = made_location(profile, &made_main, &frames[0]);
+	work = made_location(profile, &made_work, &frames[1]);
+	leaf = made_location(profile, &made_leaf, &frames[2]);
 	/* main calls work, which calls leaf; CPU 1 only saw leaf. */
-	way = stacks_child(profile->session.stacks, 0, main_place);
-	made_sample(profile, main_place, way, 0, 1);
+	way = stacks_child(profile->session.stacks, 0, main_location);
+	made_sample(profile, main_location, way, 0, 1);
 	way = stacks_child(profile->session.stacks, way, work);
 	made_sample(profile, work, way, 0, 20);
 	way = stacks_child(profile->session.stacks, way, leaf);
@@ -309,9 +309,9 @@ static void counts_made_by_hand(void **state)
 	made_sample(profile, work, stacks_child(profile->session.stacks, 0, work), 1, 50000);
 	assert_table(profile, (struct query){ .children = 0, .sort = "sym" },
 		     "0 50020 [.] work\n0 4300 [.] leaf\n0 1 [.] main\n");
-	/* A place that no cell has goes: all have other numbers. */
+	/* A location that no cell has goes: all have other numbers. */
 	profile_compact(profile, 0);
-	assert_int_equal(profile->session.places->n, 3);
+	assert_int_equal(profile->session.locations->n, 3);
 	assert_table(profile, (struct query){ .children = 0, .sort = "sym" },
 		     "0 50020 [.] work\n0 4300 [.] leaf\n0 1 [.] main\n");
 	profile_free(profile);

@@ -381,10 +381,10 @@ static void test_kernel(void **state)
 
 static const struct dso *kernel_dso(struct made_recording *s, uint64_t ip)
 {
-	struct place place;
+	struct location location;
 
-	replay_place(&s->replay, s->replay.threads[0], MISC_KERNEL, ip, &place);
-	return place.dso;
+	replay_locate(&s->replay, s->replay.threads[0], MISC_KERNEL, ip, &location);
+	return location.dso;
 }
 
 /* Each page of the kernel and of its modules keeps to its own, in any order of asking. */

@@ -1,6 +1,6 @@
 /*
  * The samples of a recording one by one: what a sink is asked and gets, what it may leave out, that errors end the
- * reading, and that nothing but memory changes when places are forgotten on the way.
+ * reading, and that nothing but memory changes when locations are forgotten on the way.
  */
 #include "session_fixture.h"
 
@@ -15,7 +15,7 @@ struct log {
 	unsigned wants;
 	int fail_at; /* this sample, from 1 */
 	int n_samples, n_others, n_begins, n_ends, n_forgets;
-	uint32_t place_max; /* greatest number of a place */
+	uint32_t location_max; /* greatest number of a location */
 	struct str text;
 };
 
@@ -51,11 +51,11 @@ static int take(void *context, const struct sink_sample *taken, struct str *err)
 		 (unsigned long long)taken->period);
 	for (size_t i = 0; i < taken->frames.n; i++) {
 		const struct chain_entry *frame = &taken->frames.v[i];
-		const struct place_row *row = &log->session->places->v[frame->place];
+		const struct location_row *row = &log->session->locations->v[frame->location];
 
-		assert_true(frame->place < log->session->places->n);
-		if (frame->place > log->place_max)
-			log->place_max = frame->place;
+		assert_true(frame->location < log->session->locations->n);
+		if (frame->location > log->location_max)
+			log->location_max = frame->location;
 		str_addf(&log->text, " %llx=%s+%llx%s", (unsigned long long)frame->ip,
 			 row->dso ? row->dso->name : "?", (unsigned long long)row->addr,
 			 row->is_return ? "r" : "");
@@ -79,7 +79,7 @@ static void forget(void *context)
 {
 	struct log *log = context;
 
-	assert_int_equal(log->session->places->n, 0);
+	assert_int_equal(log->session->locations->n, 0);
 	log->n_forgets++;
 }
 
@@ -94,10 +94,10 @@ static int end(void *context, struct str *err)
 
 /* What sample_stream_run returned. The log is the caller's. */
 static int run(struct made_recording *recording, struct fix_session *f, const struct filter_options *options,
-	       struct log *log, size_t places_max)
+	       struct log *log, size_t locations_max)
 {
 	const struct session_options session_options = { .max_stack = 0 };
-	const struct sample_sink sink = { log, places_max, begin, wants, take, other, forget, end, NULL };
+	const struct sample_sink sink = { log, locations_max, begin, wants, take, other, forget, end, NULL };
 	struct filters *filters;
 	int rc;
 
@@ -251,7 +251,7 @@ static void many(struct made_recording *recording, unsigned n)
 	}
 }
 
-static void places_are_forgotten(void **state)
+static void locations_are_forgotten(void **state)
 {
 	enum { SAMPLES = 100, MOST = 8, OF_ONE = 3 };
 	const struct filter_options all = { .comms = NULL };
@@ -270,14 +270,14 @@ static void places_are_forgotten(void **state)
 	}
 	assert_int_equal(log[0].n_forgets, 0);
 	assert_int_equal(log[2].n_forgets, 0);
-	assert_int_equal(log[0].place_max, 2 * SAMPLES);
+	assert_int_equal(log[0].location_max, 2 * SAMPLES);
 	assert_true(log[1].n_forgets > 2 * SAMPLES / (MOST + OF_ONE));
-	assert_true(log[1].place_max < MOST + OF_ONE);
+	assert_true(log[1].location_max < MOST + OF_ONE);
 	for (size_t i = 0; i < ARRAY_SIZE(log); i++)
 		stop(&recording[i], &f[i], &log[i]);
 }
 
-/* Notes are about all places: here about the kernel's, of which the recording has no map. */
+/* Notes are about all locations: here about the kernel's, of which the recording has no map. */
 static void notes_forget_nothing(void **state)
 {
 	const struct filter_options all = { .comms = NULL };
@@ -293,8 +293,8 @@ static void notes_forget_nothing(void **state)
 		recording_chain(&recording, 100 + i, PID, PID, MISC_USER, user, ARRAY_SIZE(user));
 	assert_int_equal(run(&recording, &f, &all, &log, 2), 0);
 	assert_true(log.n_forgets > 0);
-	for (size_t i = 0; i < f.session.places->n; i++)
-		assert_int_equal(f.session.places->v[i].mode, MISC_USER);
+	for (size_t i = 0; i < f.session.locations->n; i++)
+		assert_int_equal(f.session.locations->v[i].mode, MISC_USER);
 	session_add_notes(&f.session);
 	for (size_t i = 0; i < f.session.notes.n; i++)
 		told |= strstr(f.session.notes.v[i].text, "kernel addresses were hidden while recording") != NULL;
@@ -312,14 +312,14 @@ static int take_stack(void *context, struct replay *replay, const struct replay_
 
 	(void)replay, (void)err;
 	assert_true(n > 0);
-	session_add_places(session, before, n, &was);
-	session_forget_places(session);
-	assert_int_equal(session->places->n, 0);
+	session_add_locations(session, before, n, &was);
+	session_forget_locations(session);
+	assert_int_equal(session->locations->n, 0);
 	assert_int_equal(session->stacks->n, 0);
 	/* Numbers begin anew: this one is not what it was for any of the samples. */
-	session_address_place(session, sample, CODE + 0x8000);
+	session_address_location(session, sample, CODE + 0x8000);
 	n = stacks_walk(session->stacks, session_stack(session, sample), after, ARRAY_SIZE(after));
-	session_add_places(session, after, n, &is);
+	session_add_locations(session, after, n, &is);
 	assert_string_equal(is.s, was.s);
 	str_release(&was);
 	str_release(&is);
@@ -342,9 +342,12 @@ static void stacks_are_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_wanted),	cmocka_unit_test(own_address),
-		cmocka_unit_test(filters_hold),		cmocka_unit_test(errors_end_it),
-		cmocka_unit_test(places_are_forgotten), cmocka_unit_test(notes_forget_nothing),
+		cmocka_unit_test(what_is_wanted),
+		cmocka_unit_test(own_address),
+		cmocka_unit_test(filters_hold),
+		cmocka_unit_test(errors_end_it),
+		cmocka_unit_test(locations_are_forgotten),
+		cmocka_unit_test(notes_forget_nothing),
 		cmocka_unit_test(stacks_are_forgotten),
 	};
 

@@ -1,5 +1,5 @@
 /*
- * Call trees made by hand for test_calltree*.c: functions a to h of one file, places without a name, and
+ * Call trees made by hand for test_calltree*.c: functions a to h of one file, locations without a name, and
  * chains written as words: "main b c" is c called by b called by main. All samples are of one entry, whose
  * tree has the chains as they stand.
  */
@@ -20,8 +20,8 @@ enum { TREE_WORDS = 64 };
 struct tree_fixture {
 	struct dso dso;
 	struct symbol symbols[10]; /* main, a .. h at 0x1000, 0x1100, ...; "b" again, inlined */
-	struct place_row rows[12]; /* of the symbols, in order; [10] 0x1234, [11] 0x77: no file */
-	struct places places;
+	struct location_row rows[12]; /* of the symbols, in order; [10] 0x1234, [11] 0x77: no file */
+	struct locations locations;
 	struct table table;
 	struct table_private private;
 	struct groups groups; /* a chain each */
@@ -41,7 +41,7 @@ static inline uint32_t tree_frame_number(struct tree_fixture *t, struct view_fra
 	for (uint32_t i = 0; i < frames->n; i++) {
 		const struct view_frame *v = &frames->v[i].view;
 
-		if (v->symbol == frame.symbol && v->place == frame.place && v->inlined == frame.inlined &&
+		if (v->symbol == frame.symbol && v->location == frame.location && v->inlined == frame.inlined &&
 		    v->line.file == frame.line.file && v->line.line == frame.line.line)
 			return i;
 	}
@@ -63,16 +63,15 @@ static inline void tree_init(struct tree_fixture *t)
 						 .end = 0x1100 + 0x100 * i,
 						 .name = names[i],
 						 .raw = names[i] };
-		t->rows[i] = (struct place_row){ .dso = &t->dso,
-						 .addr = 0x1008 + 0x100 * i,
-						 .ip = 0x401008 + 0x100 * i,
-						 .mode = MISC_USER };
+		t->rows[i] = (struct location_row){
+			.dso = &t->dso, .addr = 0x1008 + 0x100 * i, .ip = 0x401008 + 0x100 * i, .mode = MISC_USER
+		};
 	}
 	t->symbols[9].inlined = true;
-	t->rows[10] = (struct place_row){ .addr = 0x1234, .ip = 0x1234, .mode = MISC_USER };
-	t->rows[11] = (struct place_row){ .addr = 0x77, .ip = 0x77, .mode = MISC_USER };
-	t->places = (struct places){ .v = t->rows, .n = ARRAY_SIZE(t->rows) };
-	t->session.places = &t->places;
+	t->rows[10] = (struct location_row){ .addr = 0x1234, .ip = 0x1234, .mode = MISC_USER };
+	t->rows[11] = (struct location_row){ .addr = 0x77, .ip = 0x77, .mode = MISC_USER };
+	t->locations = (struct locations){ .v = t->rows, .n = ARRAY_SIZE(t->rows) };
+	t->session.locations = &t->locations;
 	t->table.session = &t->session;
 	t->table.private = &t->private;
 	t->table.chains = true;
@@ -80,7 +79,7 @@ static inline void tree_init(struct tree_fixture *t)
 	row_set_init(&t->private.frames.values, 1);
 	row_set_init(&t->groups.values, 0);
 	row_set_intern(&t->groups.values, NULL);
-	tree_frame_number(t, (struct view_frame){ .place = PLACE_NONE }); /* of the samples */
+	tree_frame_number(t, (struct view_frame){ .location = LOCATION_NONE }); /* of the samples */
 	t->table.children = true;
 	t->table.options.chain = (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5 };
 	t->hist.n_members = 1;
@@ -102,11 +101,11 @@ static inline struct view_frame tree_frame(const struct tree_fixture *t, const c
 {
 	for (uint32_t i = 0; i < 9; i++)
 		if (!strcmp(t->symbols[i].name, word))
-			return (struct view_frame){ .symbol = &t->symbols[i], .place = i };
+			return (struct view_frame){ .symbol = &t->symbols[i], .location = i };
 	if (!strcmp(word, "b'"))
-		return (struct view_frame){ .symbol = &t->symbols[9], .place = 9, .inlined = true };
+		return (struct view_frame){ .symbol = &t->symbols[9], .location = 9, .inlined = true };
 	assert_int_equal(strncmp(word, "0x", 2), 0);
-	return (struct view_frame){ .place = strcmp(word, "0x77") ? 10 : 11 };
+	return (struct view_frame){ .location = strcmp(word, "0x77") ? 10 : 11 };
 }
 
 /* Adds a chain. */

@@ -1,15 +1,15 @@
 /*
- * forget_places: an end to what grows with distinct addresses. Places, stacks and the frames that were looked up
+ * forget_locations: an end to what grows with distinct addresses. Locations, stacks and the frames that were looked up
  * go all at once, because the next samples soon bring back those that are needed: no order of age is kept,
  * and a look-up costs no more than without it.
  *
- * What is said at the end about all places is added up per file before they go.
+ * What is said at the end about all locations is added up per file before they go.
  */
 #include "profile/session_internal.h"
 
 #include <stdlib.h>
 
-static struct dso_total *total_of(struct place_totals *totals, uint32_t dso)
+static struct dso_total *total_of(struct location_totals *totals, uint32_t dso)
 {
 	if (dso >= totals->n_dsos) {
 		size_t n = dso + dso / 2 + 16;
@@ -21,10 +21,10 @@ static struct dso_total *total_of(struct place_totals *totals, uint32_t dso)
 	return &totals->dsos[dso];
 }
 
-void place_totals_add(struct place_totals *totals, const struct session *session)
+void location_totals_add(struct location_totals *totals, const struct session *session)
 {
-	for (size_t i = 0; i < session->places->n; i++) {
-		const struct place_row *row = &session->places->v[i];
+	for (size_t i = 0; i < session->locations->n; i++) {
+		const struct location_row *row = &session->locations->v[i];
 
 		totals->n_samples += row->n_samples;
 		if (row->dso) {
@@ -39,30 +39,30 @@ void place_totals_add(struct place_totals *totals, const struct session *session
 	}
 }
 
-void place_totals_all(struct place_totals *totals, const struct session *session)
+void location_totals_all(struct location_totals *totals, const struct session *session)
 {
-	const struct place_totals *forgotten = &session->private->forgotten;
+	const struct location_totals *forgotten = &session->private->forgotten;
 
 	*totals = *forgotten;
 	totals->dsos = xcalloc(forgotten->n_dsos + 1, sizeof(*totals->dsos));
 	if (forgotten->n_dsos)
 		memcpy(totals->dsos, forgotten->dsos, forgotten->n_dsos * sizeof(*totals->dsos));
-	place_totals_add(totals, session);
+	location_totals_add(totals, session);
 	if (session->replay.dsos.n) /* one for each, whether it was seen or not */
 		total_of(totals, (uint32_t)(session->replay.dsos.n - 1));
 }
 
-void place_totals_release(struct place_totals *totals)
+void location_totals_release(struct location_totals *totals)
 {
 	free(totals->dsos);
-	*totals = (struct place_totals){ .n_dsos = 0 };
+	*totals = (struct location_totals){ .n_dsos = 0 };
 }
 
-void session_forget_places(struct session *session)
+void session_forget_locations(struct session *session)
 {
-	place_totals_add(&session->private->forgotten, session);
-	session->places->n = 0;
-	index_clear(&session->places->ix);
+	location_totals_add(&session->private->forgotten, session);
+	session->locations->n = 0;
+	index_clear(&session->locations->ix);
 	session->stacks->n = 0;
 	index_clear(&session->stacks->ix);
 	session_forget(session);

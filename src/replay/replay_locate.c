@@ -1,5 +1,5 @@
 /*
- * replay_place.c: address -> file and offset. Addresses repeat, and neighbours follow one another: each page's
+ * replay_locate.c: address -> file and offset. Addresses repeat, and neighbours follow one another: each page's
  * last map is remembered under the version of its address space, which is never used again for other maps.
  */
 #include "replay/state.h"
@@ -27,24 +27,23 @@ bool context_mode(uint64_t ip, uint8_t *mode)
 	return true;
 }
 
-static struct place_memo *memo_of(struct replay *replay, uint64_t version, uint64_t ip)
+static struct location_memo *memo_of(struct replay *replay, uint64_t version, uint64_t ip)
 {
 	uint64_t mix = (ip >> 12 ^ version << 24) * 0x9e3779b97f4a7c15ULL;
 
 	return &replay->private->memos[mix >> 56];
 }
 
-_Static_assert(PLACE_MEMOS == 256, "8 bits choose one");
+_Static_assert(LOCATION_MEMOS == 256, "8 bits choose one");
 
-static void fill(struct place *place, struct dso *dso, uint64_t ip, uint64_t start, uint64_t end,
-		 uint64_t pgoff)
+static void fill(struct location *location, struct dso *dso, uint64_t ip, uint64_t start, uint64_t end, uint64_t pgoff)
 {
 	bool offset = dso->kind == DSO_FILE || dso->kind == DSO_VDSO;
 
-	place->dso = dso;
-	place->addr = offset ? ip - start + pgoff : ip;
-	place->map_start = start;
-	place->map_end = end;
+	location->dso = dso;
+	location->addr = offset ? ip - start + pgoff : ip;
+	location->map_start = start;
+	location->map_end = end;
 }
 
 /*
@@ -69,9 +68,9 @@ static const struct map *find_map(const struct address_space *space, uint64_t ip
 	return ip < rest->end ? rest : NULL;
 }
 
-static bool place_in(struct replay *replay, const struct address_space *space, uint64_t ip, struct place *place)
+static bool locate_in(struct replay *replay, const struct address_space *space, uint64_t ip, struct location *location)
 {
-	struct place_memo *memo = memo_of(replay, space->version, ip);
+	struct location_memo *memo = memo_of(replay, space->version, ip);
 
 	if (memo->version != space->version || ip < memo->start || ip >= memo->end) {
 		struct map rest;
@@ -79,23 +78,22 @@ static bool place_in(struct replay *replay, const struct address_space *space, u
 
 		if (!map)
 			return false;
-		*memo = (struct place_memo){ space->version, map->start, map->end, map->pgoff,
-					     map->dso };
+		*memo = (struct location_memo){ space->version, map->start, map->end, map->pgoff, map->dso };
 	}
-	fill(place, memo->dso, ip, memo->start, memo->end, memo->pgoff);
+	fill(location, memo->dso, ip, memo->start, memo->end, memo->pgoff);
 	return true;
 }
 
-void replay_place(struct replay *replay, struct thread *thread, uint8_t mode, uint64_t ip,
-		  struct place *place)
+void replay_locate(struct replay *replay, struct thread *thread, uint8_t mode, uint64_t ip, struct location *location)
 {
 	const struct process *process = task_of(thread)->process;
 
-	*place = (struct place){ .addr = ip, .mode = mode };
+	*location = (struct location){ .addr = ip, .mode = mode };
 	if (mode == MISC_KERNEL)
-		place_in(replay, replay->kernel, ip, place);
+		locate_in(replay, replay->kernel, ip, location);
 	else if (mode == MISC_GUEST_KERNEL)
-		place_in(replay, replay->guest_kernel, ip, place);
-	else if (mode == MISC_USER && !place_in(replay, &process->address_space, ip, place) && process->before_exec.n)
-		place_in(replay, &process->before_exec, ip, place);
+		locate_in(replay, replay->guest_kernel, ip, location);
+	else if (mode == MISC_USER && !locate_in(replay, &process->address_space, ip, location) &&
+		 process->before_exec.n)
+		locate_in(replay, &process->before_exec, ip, location);
 }

@@ -1,10 +1,10 @@
 /*
- * Distinct addresses of code and data. A place is found again by its file, its address there, which of the codes
+ * Distinct addresses of code and data. A location is found again by its file, its address there, which of the codes
  * that a compiler put there in turn it is, the mode it ran in and whether it is a return address: the last two,
  * because they change what is printed and which function is meant. Rows go only all at once, or when a
  * profile is compacted: there are as many as distinct addresses were sampled.
  *
- * A row's names are looked up when they are first asked for, at the address of the call where the place is
+ * A row's names are looked up when they are first asked for, at the address of the call where the location is
  * a return address: the instruction after the last call of a function may belong to the next one.
  */
 #include "profile/session_internal.h"
@@ -13,7 +13,7 @@
 
 static const struct frame frame_unknown;
 
-static uint64_t place_hash(const struct place_row *row)
+static uint64_t location_hash(const struct location_row *row)
 {
 	const uint64_t words[] = {
 		row->dso ? row->dso->index + 1ULL : 0,
@@ -24,60 +24,60 @@ static uint64_t place_hash(const struct place_row *row)
 	return hash_words(words, ARRAY_SIZE(words));
 }
 
-static bool same_place(const struct place_row *a, const struct place_row *b)
+static bool same_location(const struct location_row *a, const struct location_row *b)
 {
 	return a->addr == b->addr && a->dso == b->dso && a->mode == b->mode && a->code == b->code &&
 	       a->is_return == b->is_return;
 }
 
-uint32_t places_intern(struct places *places, const struct place *place, uint64_t ip, uint32_t code,
-		       bool is_return)
+uint32_t locations_intern(struct locations *locations, const struct location *location, uint64_t ip, uint32_t code,
+			  bool is_return)
 {
-	const struct place_row row = { .dso = place->dso,
-				       .addr = place->addr,
-				       .ip = ip,
-				       .map_bytes = place->map_end - place->map_start,
-				       .code = code,
-				       .mode = place->mode,
-				       .is_return = is_return };
-	uint64_t hash = place_hash(&row);
+	const struct location_row row = { .dso = location->dso,
+					  .addr = location->addr,
+					  .ip = ip,
+					  .map_bytes = location->map_end - location->map_start,
+					  .code = code,
+					  .mode = location->mode,
+					  .is_return = is_return };
+	uint64_t hash = location_hash(&row);
 	uint32_t i;
 
-	if (INDEX_FIND(&places->ix, hash, i, same_place(&places->v[i], &row)))
+	if (INDEX_FIND(&locations->ix, hash, i, same_location(&locations->v[i], &row)))
 		return i;
-	VEC_GROW(places->v, places->n, places->cap);
-	places->v[places->n] = row;
-	index_add(&places->ix, hash, (uint32_t)places->n);
-	return (uint32_t)places->n++;
+	VEC_GROW(locations->v, locations->n, locations->cap);
+	locations->v[locations->n] = row;
+	index_add(&locations->ix, hash, (uint32_t)locations->n);
+	return (uint32_t)locations->n++;
 }
 
-uint32_t *places_keep(struct places *places, const bool *used)
+uint32_t *locations_keep(struct locations *locations, const bool *used)
 {
-	uint32_t *now = xcalloc(places->n + 1, sizeof(*now));
+	uint32_t *now = xcalloc(locations->n + 1, sizeof(*now));
 	size_t n = 0;
 
-	index_clear(&places->ix);
-	for (size_t i = 0; i < places->n; i++) {
-		now[i] = PLACE_NONE;
+	index_clear(&locations->ix);
+	for (size_t i = 0; i < locations->n; i++) {
+		now[i] = LOCATION_NONE;
 		if (!used[i])
 			continue;
 		now[i] = (uint32_t)n;
-		places->v[n] = places->v[i];
-		index_add(&places->ix, place_hash(&places->v[n]), (uint32_t)n);
+		locations->v[n] = locations->v[i];
+		index_add(&locations->ix, location_hash(&locations->v[n]), (uint32_t)n);
 		n++;
 	}
-	places->n = n;
+	locations->n = n;
 	return now;
 }
 
-const struct frame_list *place_frames(struct session *session, uint32_t place, unsigned want)
+const struct frame_list *location_frames(struct session *session, uint32_t location, unsigned want)
 {
 	static const struct frame_list nothing = { &frame_unknown, 1 };
-	struct place_row *row;
+	struct location_row *row;
 
-	if (place == PLACE_NONE)
+	if (location == LOCATION_NONE)
 		return &nothing;
-	row = &session->places->v[place];
+	row = &session->locations->v[location];
 	if (!row->dso)
 		return &nothing;
 	if (row->code && !row->framed) {
@@ -95,21 +95,21 @@ const struct frame_list *place_frames(struct session *session, uint32_t place, u
 	return &row->frames;
 }
 
-const struct symbol *place_symbol(struct session *session, uint32_t place)
+const struct symbol *location_symbol(struct session *session, uint32_t location)
 {
-	const struct frame_list *frames = place_frames(session, place, 0);
+	const struct frame_list *frames = location_frames(session, location, 0);
 
 	return frames->v[frames->n - 1].symbol;
 }
 
-uint64_t place_own_addr(const struct place_row *row)
+uint64_t location_own_addr(const struct location_row *row)
 {
 	bool module = row->dso && (row->dso->kind == DSO_MODULE || row->dso->kind == DSO_GUEST_MODULE);
 
 	return module ? row->addr - row->dso->start : row->addr;
 }
 
-char place_level(const struct place_row *row)
+char location_level(const struct location_row *row)
 {
 	static const char levels[] = {
 		[MISC_KERNEL] = 'k',       [MISC_USER] = '.',       [MISC_HYPERVISOR] = 'H',
@@ -122,7 +122,7 @@ char place_level(const struct place_row *row)
 /* ---- addresses that were seen ---- */
 
 /*
- * A small table in front of replay_place and places_intern: samples meet the same few thousand addresses
+ * A small table in front of replay_locate and locations_intern: samples meet the same few thousand addresses
  * again and again. A slot holds while the maps are those it was filled from, and, in a process whose compiler
  * tells when it put which code where, while that is the same.
  */
@@ -185,24 +185,24 @@ static bool keep_timed(struct session *session, int32_t pid, const struct dso *d
 	return true;
 }
 
-static uint32_t code_at(struct session *session, const struct thread *thread, const struct place *place,
+static uint32_t code_at(struct session *session, const struct thread *thread, const struct location *location,
 			bool is_return)
 {
 	uint64_t now_ns = session->private->code_clock.now_ns;
 	uint32_t code, after;
 
-	if (!place->dso || place->dso->kind != DSO_ANON || !now_ns)
+	if (!location->dso || location->dso->kind != DSO_ANON || !now_ns)
 		return 0;
-	code = symbols_code_at(session->symbols, place->dso, place->addr - is_return, now_ns);
-	/* See place_frames: where a signal's handler returns to. */
+	code = symbols_code_at(session->symbols, location->dso, location->addr - is_return, now_ns);
+	/* See location_frames: where a signal's handler returns to. */
 	if (is_return && (!code || code == SYM_CODE_GONE)) {
-		after = symbols_code_at(session->symbols, place->dso, place->addr, now_ns);
+		after = symbols_code_at(session->symbols, location->dso, location->addr, now_ns);
 		code = after ? after : code;
 	}
-	return code && keep_timed(session, thread->pid, place->dso) ? code : 0;
+	return code && keep_timed(session, thread->pid, location->dso) ? code : 0;
 }
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
 uint64_t session_user_version(const struct session *session, const struct thread *thread)
 {
@@ -221,21 +221,21 @@ static uint64_t address_space_version(const struct session *session, const struc
 	return 0;
 }
 
-uint32_t session_place(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip,
-		       bool is_return)
+uint32_t session_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip, bool is_return)
 {
 	uint64_t version = address_space_version(session, thread, mode);
 	uint64_t mixed = (ip ^ version >> (EPOCH_BITS - 7) ^ version << 7 ^ is_return) * 0x9e3779b97f4a7c15ULL;
-	struct place_slot *slot = &session->private->place_slots[mixed >> 52];
-	struct place place;
+	struct location_slot *slot = &session->private->location_slots[mixed >> 52];
+	struct location location;
 	uint32_t code;
 
-	_Static_assert(PLACE_CACHE_SLOTS == 1 << 12, "the upper 12 bits choose a slot");
+	_Static_assert(LOCATION_CACHE_SLOTS == 1 << 12, "the upper 12 bits choose a slot");
 	if (version && slot->version == version && slot->ip == ip && slot->is_return == is_return)
-		return slot->place;
-	replay_place(&session->replay, thread, mode, ip, &place);
-	code = code_at(session, thread, &place, is_return);
-	*slot = (struct place_slot){ ip, version, places_intern(session->places, &place, ip, code, is_return),
-				     is_return };
-	return slot->place;
+		return slot->location;
+	replay_locate(&session->replay, thread, mode, ip, &location);
+	code = code_at(session, thread, &location, is_return);
+	*slot = (struct location_slot){ ip, version,
+					locations_intern(session->locations, &location, ip, code, is_return),
+					is_return };
+	return slot->location;
 }
