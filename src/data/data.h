@@ -307,7 +307,7 @@ uint64_t read_values_value(const struct read_values *values, size_t i);
 bool read_values_id(const struct read_values *values, size_t i, uint64_t *id);
 bool read_values_lost(const struct read_values *values, size_t i, uint64_t *lost);
 
-/* ---- reader.c, stream.c, folder.c: the reading side ---- */
+/* ---- reader.c, stream.c, directory.c: the reading side ---- */
 
 struct stream; /* private: one file's or pipe's records */
 
@@ -320,11 +320,11 @@ struct early_feature {
 	struct str bytes;
 };
 
-struct folder; /* private: the order of a folder's files */
+struct recording_directory; /* private: the order of a directory's files */
 
 struct reader {
 	/*
-	 * Its records in the order of replay: a folder's files merged by time. A FINISHED_ROUND record of a
+	 * Its records in the order of replay: a directory's files merged by time. A FINISHED_ROUND record of a
 	 * file or pipe is a record and then a round.
 	 */
 	struct record_source source;
@@ -337,10 +337,10 @@ struct reader {
 	struct events events;
 	struct info info;
 	struct decoder decoder;
-	struct stream **streams; /* [0] the file; a folder's data.0, data.1 ... behind it */
+	struct stream **streams; /* [0] the file; a directory's data.0, data.1 ... behind it */
 	size_t n_streams;
 	size_t current; /* the stream that reader_next reads */
-	struct folder *folder; /* once source is asked for a folder's records */
+	struct recording_directory *directory; /* once source is asked for a directory's records */
 	bool round_due; /* the last record of source was FINISHED_ROUND */
 	struct early_feature early[2]; /* EVENT_DESC, GROUP_DESC; taken when the events are there */
 	size_t n_early;
@@ -351,7 +351,7 @@ struct reader {
 };
 
 /*
- * Opens a file, a folder (`perf record --threads`) or "-". For a file the header, events and features
+ * Opens a file, a directory (`perf record --threads`) or "-". For a file the header, events and features
  * are read now, for a pipe while the records go by. A broken feature is a note, a broken header or
  * attr an error. Close the reader in every case; it must not be moved while it is open.
  */
@@ -371,7 +371,7 @@ int reader_open_again(struct reader *again, const struct reader *reader, struct 
 void reader_close(struct reader *reader);
 /*
  * The next record: 1, 0 at the end (see reader->missing), or a negative errno with a sentence where
- * what follows cannot be read; every later call then returns 0. A folder's files follow one another, as
+ * what follows cannot be read; every later call then returns 0. A directory's files follow one another, as
  * they lie there (source merges them by time); reader_next_of reads one of them.
  * COMPRESSED records are handed out, and then the records in them. What HEADER_ATTR, EVENT_UPDATE,
  * HEADER_FEATURE, HEADER_TRACING_DATA and HEADER_BUILD_ID say is in events and info already; but what a

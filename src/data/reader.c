@@ -1,13 +1,13 @@
 /*
  * reader.c: opens recordings and hands out their records: sets up the streams that records come from (a
- * mapped file, a folder of them, a pipe) and lets reader_take.c have those about the recording itself.
+ * mapped file, a directory of them, a pipe) and lets reader_take.c have those about the recording itself.
  *
  * A file is mapped whole; pages that were passed are given back (stream.c). As with every mapping, a
  * file that somebody cuts while it is read ends the program.
  */
 #include "data/reader.h"
 
-#include "data/folder.h"
+#include "data/directory.h"
 #include "data/format.h"
 #include "data/stream.h"
 
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STREAMS_MAX = 8192 /* data.N files of a folder */ };
+enum { STREAMS_MAX = 8192 /* data.N files of a directory */ };
 
 static void stream_add(struct reader *reader, struct stream *stream)
 {
@@ -122,9 +122,9 @@ static int source_next(struct record_source *source, struct record *record, stru
 	int rc;
 
 	if (reader->n_streams > 1) {
-		if (!reader->folder)
-			reader->folder = folder_new(reader);
-		return folder_next(reader->folder, record, err);
+		if (!reader->directory)
+			reader->directory = recording_directory_new(reader);
+		return recording_directory_next(reader->directory, record, err);
 	}
 	if (reader->round_due) {
 		reader->round_due = false;
@@ -184,8 +184,8 @@ int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *
 	return open_fd(reader, fd, err);
 }
 
-/* The data.0, data.1, ... of a folder: records without a header. */
-static int open_folder_rest(struct reader *reader, struct str *err)
+/* The data.0, data.1, ... of a directory: records without a header. */
+static int open_directory_rest(struct reader *reader, struct str *err)
 {
 	for (unsigned i = 0; i < STREAMS_MAX; i++) {
 		char *path = xasprintf("%s/data.%u", reader->path, i);
@@ -220,20 +220,20 @@ int reader_open(struct reader *reader, const char *path, struct str *err)
 	struct stat st;
 	char *file;
 	int fd, rc;
-	bool folder;
+	bool directory;
 
 	reader_init(reader, path);
 	if (!strcmp(path, "-"))
 		return open_fd(reader, dup(STDIN_FILENO), err);
-	folder = !stat(path, &st) && S_ISDIR(st.st_mode);
-	file = folder ? xasprintf("%s/data", path) : xstrdup(path);
+	directory = !stat(path, &st) && S_ISDIR(st.st_mode);
+	file = directory ? xasprintf("%s/data", path) : xstrdup(path);
 	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
 		rc = fail(err, -errno, "%s: %s", file, strerror(errno));
 	} else {
 		rc = open_fd(reader, fd, err);
-		if (!rc && folder)
-			rc = open_folder_rest(reader, err);
+		if (!rc && directory)
+			rc = open_directory_rest(reader, err);
 	}
 	free(file);
 	return rc;
@@ -285,7 +285,7 @@ int reader_open_again(struct reader *again, const struct reader *reader, struct 
 void reader_close(struct reader *reader)
 {
 	spool_free(reader->kept);
-	folder_free(reader->folder);
+	recording_directory_free(reader->directory);
 	for (size_t i = 0; i < reader->n_streams; i++)
 		stream_free(reader->streams[i]);
 	for (size_t i = 0; i < reader->n_early; i++)

@@ -28,7 +28,7 @@ struct recording_info {
 enum { SOURCE_END, SOURCE_RECORD, SOURCE_ROUND };
 
 /*
- * Where records come from: a file, a pipe, a folder, or rings. It is the first member of what gives them.
+ * Where records come from: a file, a pipe, a directory, or rings. It is the first member of what gives them.
  *
  * A round: between two SOURCE_ROUND the source has been at all that it takes records from. So what it gives
  * after a round is not older than the newest record that it had given when the round before ended. Records

@@ -1,49 +1,49 @@
 /*
- * A folder of files, as perf record --threads makes it: merged by time, each file read to its own end. A file
+ * A directory of files, as perf record --threads makes it: merged by time, each file read to its own end. A file
  * may hold the records of several rings: its rounds are found.
  */
 #include "replay_fixture.h"
 
 enum { FILES_MAX = 64 };
 
-static void write_file(const char *folder, const char *name, const char *bytes, size_t n)
+static void write_file(const char *directory, const char *name, const char *bytes, size_t n)
 {
 	char path[512];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(write_all(fd, bytes, n), 0);
 	close(fd);
 }
 
-static void remove_folder(const char *folder)
+static void remove_directory(const char *directory)
 {
 	char path[512];
 
-	snprintf(path, sizeof(path), "%s/data", folder);
+	snprintf(path, sizeof(path), "%s/data", directory);
 	unlink(path);
 	for (unsigned i = 0; i < FILES_MAX; i++) {
-		snprintf(path, sizeof(path), "%s/data.%u", folder, i);
+		snprintf(path, sizeof(path), "%s/data.%u", directory, i);
 		unlink(path);
 	}
-	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(rmdir(directory), 0);
 }
 
 /* The records so far become the file `name`. */
-static void flush(struct made_recording *s, const char *folder, const char *name)
+static void flush(struct made_recording *s, const char *directory, const char *name)
 {
-	write_file(folder, name, s->records.s, s->records.len);
+	write_file(directory, name, s->records.s, s->records.len);
 	str_reset(&s->records);
 }
 
-static void run_folder(struct made_recording *s, const char *folder)
+static void run_directory(struct made_recording *s, const char *directory)
 {
 	const struct replay_options options = { 0 };
 	const struct replay_handlers handlers = { .context = s, .sample = recording_on_sample };
 
-	if (reader_open(&s->reader, folder, &s->err))
+	if (reader_open(&s->reader, directory, &s->err))
 		fail_msg("%s", s->err.s);
 	replay_init(&s->replay, &s->reader.recording, &options);
 	s->rc = replay_run(&s->replay, &s->reader.source, &handlers, &s->err);
@@ -57,28 +57,28 @@ static void test_merged(void **state)
 	for (unsigned bad = 0; bad < 2; bad++) {
 		struct made_recording s;
 		struct str data;
-		char folder[256];
+		char directory[256];
 
 		recording_init(&s);
-		fix_path(folder, sizeof(folder), "folder");
-		assert_int_equal(mkdir(folder, 0700), 0);
+		fix_path(directory, sizeof(directory), "directory");
+		assert_int_equal(mkdir(directory, 0700), 0);
 		recording_map(&s, 0, PID, 0x10000, 0x1000, 0, "/bin/a");
 		recording_bytes(&s, false, &data);
-		write_file(folder, "data", data.s, data.len);
+		write_file(directory, "data", data.s, data.len);
 		str_release(&data);
 		str_reset(&s.records);
 		recording_sample(&s, 10, PID, PID, 0x10001);
 		recording_sample(&s, 40, PID, PID, 0x10004);
 		recording_sample(&s, 39, PID, PID, 0x10003); /* a little out of order */
-		flush(&s, folder, "data.0");
+		flush(&s, directory, "data.0");
 		recording_comm(&s, 25, PID, PID, false, "name");
 		if (bad)
 			str_addn(&s.records, (const char *)no_size, sizeof(no_size));
 		recording_sample(&s, 30, PID, PID, 0x10002);
-		flush(&s, folder, "data.1");
-		flush(&s, folder, "data.2"); /* empty */
-		run_folder(&s, folder);
-		remove_folder(folder);
+		flush(&s, directory, "data.1");
+		flush(&s, directory, "data.2"); /* empty */
+		run_directory(&s, directory);
+		remove_directory(directory);
 		assert_string_equal(s.log.s,
 				    bad ? ":42/42 10: 10001=a+1\nname/42 39: 10003=a+3\n"
 					  "name/42 40: 10004=a+4\n"
@@ -99,16 +99,16 @@ static void test_heads(void **state)
 	struct record record;
 	struct made_recording s;
 	struct str data;
-	char folder[256];
+	char directory[256];
 	unsigned n = 0;
 	int rc;
 
 	(void)state;
 	recording_init(&s);
-	fix_path(folder, sizeof(folder), "heads");
-	assert_int_equal(mkdir(folder, 0700), 0);
+	fix_path(directory, sizeof(directory), "heads");
+	assert_int_equal(mkdir(directory, 0700), 0);
 	recording_bytes(&s, false, &data);
-	write_file(folder, "data", data.s, data.len);
+	write_file(directory, "data", data.s, data.len);
 	str_release(&data);
 	for (unsigned i = 0; i < FILES; i++) {
 		char name[16];
@@ -120,10 +120,10 @@ static void test_heads(void **state)
 			recording_sample(&s, time_ns, PID, PID, 0x10000);
 		}
 		snprintf(name, sizeof(name), "data.%u", i);
-		flush(&s, folder, name);
+		flush(&s, directory, name);
 	}
-	assert_int_equal(reader_open(&s.reader, folder, &s.err), 0);
-	remove_folder(folder);
+	assert_int_equal(reader_open(&s.reader, directory, &s.err), 0);
+	remove_directory(directory);
 	while ((rc = s.reader.source.next(&s.reader.source, &record, &s.err)) > 0) {
 		if (rc == SOURCE_ROUND || record.type != RECORD_SAMPLE)
 			continue;
@@ -144,14 +144,14 @@ static void add_pass(struct made_recording *s, unsigned pass, unsigned rings, un
 			recording_sample(s, 1 + ((uint64_t)pass * batch + i) * rings + ring, PID, PID, 0x10000);
 }
 
-static void open_folder(struct made_recording *s, const char *folder)
+static void open_directory(struct made_recording *s, const char *directory)
 {
 	struct str data;
 
 	recording_init(s);
-	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(mkdir(directory, 0700), 0);
 	recording_bytes(s, false, &data);
-	write_file(folder, "data", data.s, data.len);
+	write_file(directory, "data", data.s, data.len);
 	str_release(&data);
 }
 
@@ -205,28 +205,28 @@ static void test_rings_in_one_file(void **state)
 	uint64_t last_ns = 0;
 	const struct replay_handlers handlers = { .context = &last_ns, .sample = check_order };
 	struct made_recording s;
-	char folder[256];
+	char directory[256];
 
 	(void)state;
-	fix_path(folder, sizeof(folder), "rings");
-	open_folder(&s, folder);
+	fix_path(directory, sizeof(directory), "rings");
+	open_directory(&s, directory);
 	for (unsigned pass = 0; pass < PASSES; pass++)
 		add_pass(&s, pass, RINGS, BATCH);
-	flush(&s, folder, "data.0");
+	flush(&s, directory, "data.0");
 	for (unsigned pass = 0; pass < PASSES; pass++)
 		add_pass(&s, pass, RINGS + 1, BATCH);
-	flush(&s, folder, "data.1");
-	assert_int_equal(reader_open(&s.reader, folder, &s.err), 0);
+	flush(&s, directory, "data.1");
+	assert_int_equal(reader_open(&s.reader, directory, &s.err), 0);
 	assert_int_equal(check_rounds(&s, &rounds, &longest), PASSES * BATCH * (2 * RINGS + 1));
 	assert_true(rounds >= PASSES - 1);
 	assert_true(longest < 4 * BATCH * (2 * RINGS + 1));
 	reader_close(&s.reader);
-	assert_int_equal(reader_open(&s.reader, folder, &s.err), 0);
+	assert_int_equal(reader_open(&s.reader, directory, &s.err), 0);
 	replay_init(&s.replay, &s.reader.recording, &options);
 	assert_int_equal(replay_run(&s.replay, &s.reader.source, &handlers, &s.err), 0);
 	assert_int_equal(s.replay.counts.samples, PASSES * BATCH * (2 * RINGS + 1));
 	assert_int_equal(s.replay.counts.out_of_order, 0);
-	remove_folder(folder);
+	remove_directory(directory);
 	recording_release(&s);
 }
 
@@ -236,21 +236,21 @@ static void test_many_runs(void **state)
 	enum { PASSES = 20000, RINGS = 2 };
 	size_t rounds, longest;
 	struct made_recording s;
-	char folder[256];
+	char directory[256];
 
 	(void)state;
-	fix_path(folder, sizeof(folder), "runs");
-	open_folder(&s, folder);
+	fix_path(directory, sizeof(directory), "runs");
+	open_directory(&s, directory);
 	for (unsigned i = 0; i < FILES_MAX; i++) {
 		char name[16];
 
 		for (unsigned pass = 0; pass < (i ? 1 : PASSES); pass++)
 			add_pass(&s, pass, RINGS, 2);
 		snprintf(name, sizeof(name), "data.%u", i);
-		flush(&s, folder, name);
+		flush(&s, directory, name);
 	}
-	assert_int_equal(reader_open(&s.reader, folder, &s.err), 0);
-	remove_folder(folder);
+	assert_int_equal(reader_open(&s.reader, directory, &s.err), 0);
+	remove_directory(directory);
 	assert_int_equal(check_rounds(&s, &rounds, &longest), (PASSES + FILES_MAX - 1) * RINGS * 2);
 	assert_true(rounds > 3);
 	recording_release(&s);

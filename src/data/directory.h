@@ -1,5 +1,5 @@
 /*
- * folder.h: the files of a folder (`perf record --threads`) as one sequence: of the first records of all files
+ * directory.h: the files of a directory (`perf record --threads`) as one sequence: of the first records of all files
  * the oldest comes next. Private to data/.
  *
  * A file may be one ring's, and is then in order by itself, or that of several (--threads=package): then it is
@@ -7,20 +7,20 @@
  * and how old what follows them is. That tells when a round ends: when nothing that is still to come is older than
  * the newest record of the round before.
  */
-#ifndef PSTAT_DATA_FOLDER_H
-#define PSTAT_DATA_FOLDER_H
+#ifndef PSTAT_DATA_DIRECTORY_H
+#define PSTAT_DATA_DIRECTORY_H
 
 #include "data/data.h"
 
-struct folder;
+struct recording_directory;
 
 /* The reader has the files open, and they are at their beginning. */
-struct folder *folder_new(struct reader *reader);
-void folder_free(struct folder *folder); /* NULL is nothing */
+struct recording_directory *recording_directory_new(struct reader *reader);
+void recording_directory_free(struct recording_directory *directory); /* NULL is nothing */
 /*
  * As record_source.next. A file that cannot be read on is left, its error comes when all have ended; so does
  * what is missing.
  */
-int folder_next(struct folder *folder, struct record *record, struct str *err);
+int recording_directory_next(struct recording_directory *directory, struct record *record, struct str *err);
 
 #endif

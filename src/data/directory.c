@@ -1,5 +1,5 @@
 /*
- * folder.c: see folder.h. A binary heap: the head at [0] was handed out by the last call and is replaced
+ * directory.c: see directory.h. A binary heap: the head at [0] was handed out by the last call and is replaced
  * by its file's next record in this one, since a file's record is good only until its next is read.
  *
  *	time   ring 0  ring 1  ring 0  ring 1
@@ -12,7 +12,7 @@
  * any recording. Where there are more, neighbours become one that is not in order by itself; rounds are then
  * longer, not wrong.
  */
-#include "data/folder.h"
+#include "data/directory.h"
 
 #include "data/stream.h"
 
@@ -40,7 +40,7 @@ struct file {
 	size_t n_runs, cap_runs, run; /* run: the present one */
 };
 
-struct folder {
+struct recording_directory {
 	struct reader *reader;
 	struct file *files;
 	struct file **heap; /* of those that have not ended: by time, then by file */
@@ -52,10 +52,9 @@ struct folder {
 };
 
 /* When a record happened that waits for its turn: those of recorders, and synthesized ones, do not. */
-static bool happened(const struct folder *folder, const struct record *record, uint64_t *time_ns)
+static bool happened(const struct recording_directory *directory, const struct record *record, uint64_t *time_ns)
 {
-	return record_time(&folder->reader->decoder, record, time_ns) && *time_ns &&
-	       *time_ns != UINT64_MAX;
+	return record_time(&directory->reader->decoder, record, time_ns) && *time_ns && *time_ns != UINT64_MAX;
 }
 
 /* ---- looking a file through ---- */
@@ -78,9 +77,9 @@ static void join_runs(struct file *file)
 	file->n_runs = n;
 }
 
-static void find_runs(const struct folder *folder, struct file *file)
+static void find_runs(const struct recording_directory *directory, struct file *file)
 {
-	struct reader *reader = folder->reader;
+	struct reader *reader = directory->reader;
 	struct stream *stream = reader->streams[file->stream];
 	size_t most = RUNS_MAX / reader->n_streams;
 	struct str missing = STR_INIT, why = STR_INIT; /* told when the file is read */
@@ -88,7 +87,7 @@ static void find_runs(const struct folder *folder, struct file *file)
 	struct record record;
 
 	for (uint64_t i = 0; stream_next(stream, reader->swap, &record, &missing, &why) > 0; i++) {
-		if (!happened(folder, &record, &time_ns))
+		if (!happened(directory, &record, &time_ns))
 			continue;
 		if (time_ns < last_ns) {
 			if (file->n_runs >= most && file->n_runs >= RUNS_LEAST)
@@ -108,29 +107,29 @@ static void find_runs(const struct folder *folder, struct file *file)
 	stream_rewind(stream);
 }
 
-struct folder *folder_new(struct reader *reader)
+struct recording_directory *recording_directory_new(struct reader *reader)
 {
-	struct folder *folder = xcalloc(1, sizeof(*folder));
+	struct recording_directory *directory = xcalloc(1, sizeof(*directory));
 
-	folder->reader = reader;
-	folder->files = xcalloc(reader->n_streams, sizeof(*folder->files));
-	folder->heap = xcalloc(reader->n_streams, sizeof(*folder->heap));
+	directory->reader = reader;
+	directory->files = xcalloc(reader->n_streams, sizeof(*directory->files));
+	directory->heap = xcalloc(reader->n_streams, sizeof(*directory->heap));
 	for (size_t i = 0; i < reader->n_streams; i++) {
-		folder->files[i].stream = i;
-		find_runs(folder, &folder->files[i]);
+		directory->files[i].stream = i;
+		find_runs(directory, &directory->files[i]);
 	}
-	return folder;
+	return directory;
 }
 
-void folder_free(struct folder *folder)
+void recording_directory_free(struct recording_directory *directory)
 {
-	if (!folder)
+	if (!directory)
 		return;
-	for (size_t i = 0; i < folder->reader->n_streams; i++)
-		free(folder->files[i].runs);
-	free(folder->files);
-	free(folder->heap);
-	free(folder);
+	for (size_t i = 0; i < directory->reader->n_streams; i++)
+		free(directory->files[i].runs);
+	free(directory->files);
+	free(directory->heap);
+	free(directory);
 }
 
 /* ---- the oldest of the first records ---- */
@@ -140,17 +139,17 @@ static bool before(const struct file *a, const struct file *b)
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->stream < b->stream;
 }
 
-static void sink(struct folder *folder, size_t at)
+static void sink(struct recording_directory *directory, size_t at)
 {
-	struct file **heap = folder->heap;
+	struct file **heap = directory->heap;
 
 	for (;;) {
 		size_t child = 2 * at + 1;
 		struct file *file = heap[at];
 
-		if (child + 1 < folder->n && before(heap[child + 1], heap[child]))
+		if (child + 1 < directory->n && before(heap[child + 1], heap[child]))
 			child++;
-		if (child >= folder->n || !before(heap[child], heap[at]))
+		if (child >= directory->n || !before(heap[child], heap[at]))
 			return;
 		heap[at] = heap[child];
 		heap[child] = file;
@@ -159,14 +158,14 @@ static void sink(struct folder *folder, size_t at)
 }
 
 /* False: the file has ended. */
-static bool advance(struct folder *folder, struct file *file, struct str *err)
+static bool advance(struct recording_directory *directory, struct file *file, struct str *err)
 {
 	struct str why = STR_INIT;
 	uint64_t time_ns;
-	int rc = reader_next_of(folder->reader, file->stream, &file->record, &why);
+	int rc = reader_next_of(directory->reader, file->stream, &file->record, &why);
 
-	if (rc < 0 && !folder->failed) {
-		folder->failed = rc;
+	if (rc < 0 && !directory->failed) {
+		directory->failed = rc;
 		str_addn(err, why.s, why.len);
 	}
 	str_release(&why);
@@ -174,19 +173,19 @@ static bool advance(struct folder *folder, struct file *file, struct str *err)
 		return false;
 	while (file->run + 1 < file->n_runs && file->runs[file->run + 1].first <= file->number)
 		file->run++;
-	if (happened(folder, &file->record, &time_ns))
+	if (happened(directory, &file->record, &time_ns))
 		file->time_ns = time_ns;
 	return true;
 }
 
-static void begin(struct folder *folder, struct str *err)
+static void begin(struct recording_directory *directory, struct str *err)
 {
-	folder->begun = true;
-	for (size_t i = 0; i < folder->reader->n_streams; i++)
-		if (advance(folder, &folder->files[i], err))
-			folder->heap[folder->n++] = &folder->files[i];
-	for (size_t i = folder->n / 2; i-- > 0;)
-		sink(folder, i);
+	directory->begun = true;
+	for (size_t i = 0; i < directory->reader->n_streams; i++)
+		if (advance(directory, &directory->files[i], err))
+			directory->heap[directory->n++] = &directory->files[i];
+	for (size_t i = directory->n / 2; i-- > 0;)
+		sink(directory, i);
 }
 
 /* Of what is still to come of a file, the time of the oldest record, or an earlier one. */
@@ -203,41 +202,41 @@ static uint64_t still_to_come(const struct file *file)
 }
 
 /* Between two records: whether a round ends. */
-static bool ends_round(struct folder *folder)
+static bool ends_round(struct recording_directory *directory)
 {
-	folder->since_round = 0;
-	for (size_t i = 0; i < folder->n; i++)
-		if (still_to_come(folder->heap[i]) < folder->round_ns)
+	directory->since_round = 0;
+	for (size_t i = 0; i < directory->n; i++)
+		if (still_to_come(directory->heap[i]) < directory->round_ns)
 			return false;
-	folder->round_ns = folder->newest_ns;
+	directory->round_ns = directory->newest_ns;
 	return true;
 }
 
-int folder_next(struct folder *folder, struct record *record, struct str *err)
+int recording_directory_next(struct recording_directory *directory, struct record *record, struct str *err)
 {
 	uint64_t time_ns;
 	int rc;
 
-	if (!folder->begun) {
-		begin(folder, err);
-	} else if (folder->handed_out) {
-		folder->heap[0]->number++;
-		if (!advance(folder, folder->heap[0], err))
-			folder->heap[0] = folder->heap[--folder->n];
-		sink(folder, 0);
+	if (!directory->begun) {
+		begin(directory, err);
+	} else if (directory->handed_out) {
+		directory->heap[0]->number++;
+		if (!advance(directory, directory->heap[0], err))
+			directory->heap[0] = directory->heap[--directory->n];
+		sink(directory, 0);
 	}
-	folder->handed_out = false;
-	if (!folder->n) {
-		rc = folder->failed;
-		folder->failed = 0;
+	directory->handed_out = false;
+	if (!directory->n) {
+		rc = directory->failed;
+		directory->failed = 0;
 		return rc;
 	}
-	if (folder->since_round >= ROUND_EVERY && ends_round(folder))
+	if (directory->since_round >= ROUND_EVERY && ends_round(directory))
 		return SOURCE_ROUND;
-	*record = folder->heap[0]->record;
-	folder->handed_out = true;
-	folder->since_round++;
-	if (happened(folder, record, &time_ns) && time_ns > folder->newest_ns)
-		folder->newest_ns = time_ns;
+	*record = directory->heap[0]->record;
+	directory->handed_out = true;
+	directory->since_round++;
+	if (happened(directory, record, &time_ns) && time_ns > directory->newest_ns)
+		directory->newest_ns = time_ns;
 	return SOURCE_RECORD;
 }
