@@ -56,3 +56,13 @@ void record_from_bytes(struct record *record, const uint8_t *bytes, uint64_t off
 	record->misc = load_u16(bytes + 4, swap);
 	record->size = load_u16(bytes + 6, swap);
 }
+
+size_t record_whole(const void *bytes, size_t n)
+{
+	struct perf_event_header header;
+
+	if (n < sizeof(header))
+		return 0;
+	memcpy(&header, bytes, sizeof(header));
+	return header.size >= sizeof(header) && header.size <= n ? header.size : 0;
+}
