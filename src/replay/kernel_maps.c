@@ -78,6 +78,7 @@ void kernel_maps_ksymbol(struct replay *replay, const struct record_body *body)
 		return;
 	key.path_bytes = strlen(key.path);
 	map.dso = dso_table_get(&replay->dsos, &key);
+	map.dso->ksymbol_kind = body->ksymbol.kind;
 	/* The same program may have been loaded several times. */
 	if (!map.dso->end || start < map.dso->start)
 		map.dso->start = start;

@@ -376,3 +376,14 @@ const char *replay_cgroup(const struct replay *replay, uint64_t id)
 
 	return known ? replay->private->cgroups.v[known->path] : NULL;
 }
+
+bool replay_cgroup_at(const struct replay *replay, size_t i, uint64_t *id, const char **path)
+{
+	const struct replay_private *p = replay->private;
+
+	if (i >= p->n_cgroup_ids)
+		return false;
+	*id = p->cgroup_ids[i].id;
+	*path = p->cgroups.v[p->cgroup_ids[i].path];
+	return true;
+}

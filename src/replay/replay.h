@@ -150,6 +150,8 @@ uint32_t replay_n_comms(const struct replay *replay);
 void replay_keep_comms(struct replay *replay, bool *used);
 /* The path of a cgroup id of samples, or NULL. */
 const char *replay_cgroup(const struct replay *replay, uint64_t id);
+/* All of them, from i = 0 on, in order of appearance; false: no more. */
+bool replay_cgroup_at(const struct replay *replay, size_t i, uint64_t *id, const char **path);
 
 /*
  * Where this address of this thread lies in this mode (MISC_*). Fast: remembers the last map. A user

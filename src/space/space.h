@@ -54,6 +54,7 @@ struct dso {
 	uint64_t start, end; /* DSO_KERNEL, _MODULE, _BPF: where it was loaded; else 0 */
 	uint64_t ref_addr; /* DSO_KERNEL: the recorded address of ref_symbol (MMAP's pgoff) */
 	char *ref_symbol; /* DSO_KERNEL: "_text" or "_stext", or NULL */
+	uint16_t ksymbol_kind; /* DSO_BPF: as its KSYMBOL record has it: 1 BPF, 2 out of line; else 0 */
 };
 
 /* ---- map_kind.c: what the name of a mapping says about what is mapped ---- */

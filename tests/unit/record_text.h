@@ -20,7 +20,9 @@ static inline void record_text_map(struct str *out, const struct record_body *bo
 	str_addf(out, "%s %d/%u %#llx+%#llx@%#llx", body->type == RECORD_MMAP ? "MMAP" : "MMAP2",
 		 (int)m->pid, m->tid, (unsigned long long)m->start, (unsigned long long)m->len,
 		 (unsigned long long)m->pgoff);
-	if (body->type == RECORD_MMAP2)
+	if (body->type == RECORD_MMAP2 && body->misc & MISC_MMAP_BUILD_ID)
+		str_addf(out, " build-id %u %02x prot %u flags %u", m->build_id_size, m->build_id[0], m->prot, m->flags);
+	else if (body->type == RECORD_MMAP2)
 		str_addf(out, " %x:%x/%llu prot %u flags %u", m->major, m->minor,
 			 (unsigned long long)m->inode, m->prot, m->flags);
 	str_addf(out, " misc %#x ", body->misc);
@@ -49,6 +51,10 @@ static inline int record_text_add(void *data, const struct record_body *body)
 		str_addf(out, "NAMESPACES %u/%u", body->namespaces.pid, body->namespaces.tid);
 		for (uint64_t i = 0; i < body->namespaces.links.n; i++)
 			str_addf(out, " %s", body->namespaces.links.v[2 * i + 1] ? "x" : "-");
+		break;
+	case RECORD_KSYMBOL:
+		str_addf(out, "KSYMBOL %#llx+%#x kind %u flags %u %s", (unsigned long long)body->ksymbol.addr,
+			 body->ksymbol.len, body->ksymbol.kind, body->ksymbol.flags, body->ksymbol.name);
 		break;
 	case RECORD_CGROUP:
 		str_addf(out, "CGROUP %s", body->cgroup.path);
