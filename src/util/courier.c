@@ -1,11 +1,11 @@
 /*
- * courier.c: see courier.h. One courier for the process, made when it is first needed, by fork(2): it holds
- * nothing that somebody waits for (it closes every descriptor but its socket) and ends when that is closed. Its
- * progress is a number in a page that both have.
+ * courier.c: see courier.h. One courier for the process, a helper (helper.h) that is started when it is first needed.
+ * Its progress is a number in a page that both have.
  */
 #include "util/courier.h"
 
 #include "util/fetcher.h"
+#include "util/helper.h"
 #include "util/mounts.h"
 #include "util/util.h"
 
@@ -14,16 +14,12 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,35 +89,17 @@ static void answer_one(int socket, struct fetcher *fetcher, const struct questio
 	str_release(&why);
 }
 
-/* Nobody may wait for what the courier has open: a pipe behind pstat, a file that is being written. */
-static void close_all_but(int fd)
-{
-	struct rlimit limit;
-
-#ifdef SYS_close_range
-	if (!syscall(SYS_close_range, 0U, (unsigned)fd - 1, 0U) &&
-	    !syscall(SYS_close_range, (unsigned)fd + 1, ~0U, 0U))
-		return;
-#endif
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > 1 << 20)
-		limit.rlim_cur = 1 << 20;
-	for (int i = 0; i < (int)limit.rlim_cur; i++)
-		if (i != fd)
-			close(i);
-}
-
-static void serve(int socket, atomic_uint *progress)
+/* progress: the page of it. */
+static void serve(int socket, void *progress)
 {
 	struct fetcher *fetcher = fetcher_new(progress);
 	struct question *question = xcalloc(1, sizeof(*question));
 	ssize_t got;
 
-	close_all_but(socket);
 	while ((got = recv(socket, question, sizeof(*question) - 1, 0)) > QUESTION_BYTES) {
 		((char *)question)[got] = '\0';
 		answer_one(socket, fetcher, question);
 	}
-	_exit(0);
 }
 
 /* ---- this side ---- */
@@ -132,8 +110,7 @@ static struct courier {
 	int watch; /* mountinfo, which poll(2) tells about; -1: not opened yet, -2: not to be had */
 	struct mounts mounts;
 	ino_t space; /* inode of this process's mount namespace; 0: not asked yet */
-	pid_t pid; /* 0: there is none */
-	int socket;
+	struct helper helper;
 	atomic_uint *progress;
 	unsigned failures;
 } the_courier = { .lock = PTHREAD_MUTEX_INITIALIZER, .watch = -1 };
@@ -209,9 +186,6 @@ bool courier_needed(const char *path, const struct foreign_options *options)
 
 static int start(struct courier *courier)
 {
-	sigset_t all, before;
-	int pair[2];
-
 	if (!courier->progress) {
 		void *page = mmap(NULL, sizeof(*courier->progress), PROT_READ | PROT_WRITE,
 				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -220,33 +194,15 @@ static int start(struct courier *courier)
 			return -errno;
 		courier->progress = page;
 	}
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return -errno;
-	/* No signal is for the courier, and no handler may run in it. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	courier->pid = fork();
-	if (!courier->pid)
-		serve(pair[1], courier->progress);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	close(pair[1]);
-	courier->socket = pair[0];
-	if (courier->pid > 0)
-		return 0;
-	courier->pid = 0;
-	close(pair[0]);
-	return -errno;
+	return helper_start(&courier->helper, serve, courier->progress);
 }
 
 /* It may still wait when this process is long gone; its page of progress is then its own. */
 static void leave_behind(struct courier *courier)
 {
-	kill(courier->pid, SIGKILL);
-	waitpid(courier->pid, NULL, WNOHANG);
-	close(courier->socket);
+	helper_leave(&courier->helper);
 	munmap(courier->progress, sizeof(*courier->progress));
 	courier->progress = NULL;
-	courier->pid = 0;
 }
 
 static int64_t now_ms(void)
@@ -264,7 +220,7 @@ static bool await(const struct courier *courier)
 	int64_t patience = COURIER_PATIENCE_MS >> courier->failures;
 	int64_t begin = now_ms(), last = begin;
 	unsigned seen = atomic_load(courier->progress);
-	struct pollfd pollfd = { .fd = courier->socket, .events = POLLIN };
+	struct pollfd pollfd = { .fd = courier->helper.socket, .events = POLLIN };
 
 	for (;;) {
 		int64_t now;
@@ -295,7 +251,7 @@ static int take_answer(const struct courier *courier, struct answer *answer)
 	struct cmsghdr *header;
 	int fd;
 
-	if (recvmsg(courier->socket, &message, MSG_CMSG_CLOEXEC) != sizeof(*answer))
+	if (recvmsg(courier->helper.socket, &message, MSG_CMSG_CLOEXEC) != sizeof(*answer))
 		return -EPIPE;
 	if (answer->rc)
 		return answer->rc;
@@ -331,9 +287,9 @@ static size_t put_question(struct question *question, const char *path,
 static int ask(struct courier *courier, const struct question *question, size_t bytes,
 	       struct answer *answer, struct str *err)
 {
-	int rc = courier->pid ? 0 : start(courier);
+	int rc = courier->helper.pid ? 0 : start(courier);
 
-	if (!rc && send(courier->socket, question, bytes, MSG_NOSIGNAL) < 0)
+	if (!rc && send(courier->helper.socket, question, bytes, MSG_NOSIGNAL) < 0)
 		rc = -errno;
 	if (!rc && !await(courier)) {
 		leave_behind(courier);
@@ -344,7 +300,7 @@ static int ask(struct courier *courier, const struct question *question, size_t 
 		rc = take_answer(courier, answer);
 	if (rc >= 0 || answer->rc)
 		return rc < 0 ? fail(err, rc, "%s", answer->why) : rc;
-	if (courier->pid) /* somebody has ended it */
+	if (courier->helper.pid) /* somebody has ended it */
 		leave_behind(courier);
 	return fail(err, rc, "it cannot be asked for: %s", strerror(-rc));
 }

@@ -1,8 +1,6 @@
 /*
  * courier: a process that opens and reads what lies on file systems that may not answer, and that is left
- * behind when one does not. A thread would not do: once a FUSE program has taken a request, not even SIGKILL
- * ends the wait, and a process is not gone while one of its threads waits. Private to util/; foreign.h is
- * what others use.
+ * behind when one does not (helper.h says why it is a process). Private to util/; foreign.h is what others use.
  *
  *   foreign_open --a mount in sight that may not answer?--> no: open it here, as ever
  *        |                                                  (one poll(2) of mountinfo)

@@ -21,6 +21,7 @@
 #include "util/destination.h"
 #include "util/foreign.h"
 #include "util/hash.h"
+#include "util/helper.h"
 #include "util/zstd.h"
 
 #define PSTAT_VERSION "0.1"

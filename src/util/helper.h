@@ -1,0 +1,25 @@
+/*
+ * helper: a process of one's own that does what may never come to an end: opening and reading on a file system that
+ * does not answer. A thread would not do: once a FUSE program has taken a request, not even SIGKILL ends the wait,
+ * and a process is not gone while one of its threads waits. A helper is left behind instead.
+ */
+#ifndef PSTAT_UTIL_HELPER_H
+#define PSTAT_UTIL_HELPER_H
+
+#include <sys/types.h>
+
+struct helper {
+	pid_t pid; /* 0: there is none */
+	int socket; /* SOCK_SEQPACKET to it, close-on-exec */
+};
+
+/*
+ * Forks. The new process has no descriptor but its end of the socket, no signal interrupts it, and it calls serve()
+ * and ends when that returns: serve() is to return when the socket is closed. It begins with all memory of this
+ * process, of which other threads may have been changing some. 0, or -errno.
+ */
+int helper_start(struct helper *helper, void (*serve)(int socket, void *data), void *data);
+/* Closes the socket and kills it, without waiting: one that cannot be killed ends when its file system answers. */
+void helper_leave(struct helper *helper);
+
+#endif
