@@ -1,33 +1,22 @@
 /*
  * Build-ids of what a recording saw mapped. A file is known by device, inode and path (hard links have
- * the same contents and another name); its build-id is read when it is first seen, while its process
- * still has it, and the mapping costs one look-up from then on.
+ * the same contents and another name); when it is first seen, it is asked for (buildid_reader.c), and the mapping costs
+ * one look-up from then on. Nothing here opens a file or waits for one, but buildid_set_write(), which has a limit.
  *
  *	slots: open addressing, at most half full, by device and inode; files: in the order seen
  *
- * Where a file is looked for (places[]): below the process's own root, since it may run in a container;
- * by the mapping itself, where the file was deleted; below the root of the processes that it descends from,
- * and in pstat's root, where it has ended. It must be the inode that was mapped: a file that was replaced
- * meanwhile has another build-id. What lies below a process's root is its user's work: foreign.h.
+ * While a file is asked for, other processes that map it are told to the reader, since the first may end before it is
+ * looked at.
  */
-#include "elf/elf.h"
-#include "record/line_reader.h"
+#include "record/buildid_reader.h"
 #include "record/record.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A file that cannot be opened (its process ended) may be seen again in another process. */
 enum { OPEN_TRIES = 3 };
-/* Where notes are: program headers name them, near the beginning. */
-enum { HEAD_BYTES = 1 << 20 };
-/* How far back a process's parents are asked, and for how many processes the parent is remembered. */
-enum { ANCESTORS_MAX = 4, PARENTS_KEPT = 4096 };
+/* For how many processes the parent is remembered. */
+enum { PARENTS_KEPT = 4096 };
 
 struct parent { /* the latest process whose pid has this place */
 	uint32_t pid, ppid;
@@ -43,7 +32,9 @@ struct mapped_file {
 	struct file_key key;
 	char *path; /* as in the record */
 	uint16_t cpumode;
-	uint8_t tries; /* left, while it could not be opened */
+	unsigned tries; /* left, while it could not be opened */
+	struct buildid_request *request; /* the reader's, while it is asked for; else NULL */
+	uint32_t last_pid; /* where it was seen last, while it is asked for */
 	struct build_id id;
 };
 
@@ -54,8 +45,7 @@ struct buildid_set {
 	uint32_t *slots; /* index + 1 into files; 0: empty */
 	size_t n_slots;
 	struct parent parents[PARENTS_KEPT]; /* by pid modulo their number */
-	size_t n_silent; /* files whose file system did not answer */
-	char *silent; /* the first of them, printable; heap */
+	struct buildid_reader *reader;
 };
 
 struct buildid_set *buildid_set_new(const struct kern *kern)
@@ -63,6 +53,7 @@ struct buildid_set *buildid_set_new(const struct kern *kern)
 	struct buildid_set *set = xcalloc(1, sizeof(*set));
 
 	set->kern = kern;
+	set->reader = buildid_reader_new(kern);
 	return set;
 }
 
@@ -72,9 +63,9 @@ void buildid_set_free(struct buildid_set *set)
 		return;
 	for (size_t i = 0; i < set->n; i++)
 		free(set->files[i].path);
+	buildid_reader_free(set->reader);
 	free(set->files);
 	free(set->slots);
-	free(set->silent);
 	free(set);
 }
 
@@ -142,116 +133,74 @@ static struct mapped_file *add(struct buildid_set *set, const struct file_key *k
 	return &set->files[set->n++];
 }
 
-/* ---- files ---- */
+/* ---- questions ---- */
 
-/*
- * A descriptor, or a negative errno. The device is not compared: mappings on btrfs and overlayfs name another one than
- * stat(2) does. Takes the path.
- */
-static int open_that_file(char *path, const struct record_mmap *map)
+/* What was answered meanwhile. */
+static void take_answers(struct buildid_set *set)
 {
-	const struct foreign_options options = { .head_bytes = HEAD_BYTES };
-	struct str ignored = STR_INIT;
-	struct stat st;
-	int fd = foreign_open(path, &options, &st, &ignored);
+	struct buildid_request *next, *request = buildid_reader_answered(set->reader);
 
-	str_release(&ignored);
-	free(path);
-	if (fd < 0 || st.st_ino == map->inode)
-		return fd;
-	close(fd);
-	return -ESTALE;
+	for (; request; request = next) {
+		struct mapped_file *file = &set->files[request->file];
+
+		next = request->next;
+		file->id = request->id;
+		file->tries = request->tries;
+		file->request = NULL;
+		free(request);
+	}
 }
 
-static int open_below_root_of(const struct buildid_set *set, uint32_t pid,
-			      const struct record_mmap *map)
+static struct buildid_request *request_for(struct buildid_set *set, struct mapped_file *file,
+					   enum buildid_kind kind)
 {
-	/* The path then begins with a process's root, out of which foreign_open doesn't go. */
-	return open_that_file(xasprintf("%s/%u/root%s", set->kern->host.procfs, pid, map->path),
-			      map);
+	struct buildid_request *request = buildid_request_new(file->path, kind, file->tries);
+
+	request->file = (size_t)(file - set->files);
+	request->device = file->key.device;
+	file->request = request;
+	return request;
 }
 
-static int open_below_its_root(const struct buildid_set *set, const struct record_mmap *map)
+static struct buildid_sighting sighting_of(const struct buildid_set *set, const struct record_mmap *map)
 {
-	return open_below_root_of(set, map->pid, map);
-}
-
-static int open_by_its_mapping(const struct buildid_set *set, const struct record_mmap *map)
-{
-	return open_that_file(xasprintf("%s/%u/map_files/%llx-%llx", set->kern->host.procfs,
-					map->pid, (unsigned long long)map->start,
-					(unsigned long long)(map->start + map->len)),
-			      map);
-}
-
-static int open_below_parents_root(const struct buildid_set *set, const struct record_mmap *map)
-{
+	struct buildid_sighting sighting = { .pid = map->pid, .start = map->start,
+					     .end = map->start + map->len };
 	uint32_t pid = map->pid;
-	int fd = -ENOENT;
 
-	for (unsigned i = 0; fd < 0 && fd != -ETIMEDOUT && i < ANCESTORS_MAX; i++) {
+	for (unsigned i = 0; i < BUILDID_ANCESTORS_MAX; i++) {
 		const struct parent *parent = &set->parents[pid % PARENTS_KEPT];
 
 		if (!parent->ppid || parent->pid != pid)
 			break;
-		pid = parent->ppid;
-		fd = open_below_root_of(set, pid, map);
+		sighting.ancestors[i] = pid = parent->ppid;
 	}
-	return fd;
+	return sighting;
 }
 
-static int open_below_own_root(const struct buildid_set *set, const struct record_mmap *map)
+/* It was mapped: once more in another process, while it is asked for, or after it was not found. */
+static void ask_for_file(struct buildid_set *set, struct mapped_file *file, const struct record_mmap *map)
 {
-	(void)set;
-	return open_that_file(xstrdup(map->path), map);
-}
+	struct buildid_sighting sighting;
 
-/* To add a place: a function that opens the file there, in the order of trust; a case in test_buildid.c. */
-static int (*const places[])(const struct buildid_set *set, const struct record_mmap *map) = {
-	open_below_its_root,
-	open_by_its_mapping,
-	open_below_parents_root,
-	open_below_own_root,
-};
-
-static int open_file(const struct buildid_set *set, const struct record_mmap *map)
-{
-	int fd = -ENOENT;
-
-	/* What does not answer in one place is the same file in the next. */
-	for (size_t i = 0; fd < 0 && fd != -ETIMEDOUT && i < ARRAY_SIZE(places); i++)
-		fd = places[i](set, map);
-	return fd;
-}
-
-static void count_silent(struct buildid_set *set, const struct mapped_file *file)
-{
-	struct str path = STR_INIT;
-
-	if (!set->n_silent++) {
-		str_add_printable(&path, file->path, strlen(file->path));
-		set->silent = str_detach(&path);
-	}
-}
-
-static void read_file(struct buildid_set *set, struct mapped_file *file,
-		      const struct record_mmap *map)
-{
-	int fd = open_file(set, map);
-
-	if (fd == -ETIMEDOUT) {
-		file->tries = 0;
-		count_silent(set, file);
+	if (file->request)
+		take_answers(set);
+	if (!file->tries || (file->request && file->last_pid == map->pid))
+		return;
+	file->last_pid = map->pid;
+	sighting = sighting_of(set, map);
+	if (file->request) {
+		buildid_reader_see(set->reader, file->request, &sighting);
 		return;
 	}
-	if (fd < 0) {
-		file->tries--;
-		return;
-	}
-	file->tries = 0;
-	elf_build_id_of_fd(fd, &file->id);
-	close(fd);
+	request_for(set, file, BUILDID_OF_FILE);
+	file->request->question.inode = map->inode;
+	file->request->question.seen[0] = sighting;
+	file->request->question.n_seen = 1;
+	buildid_reader_ask(set->reader, file->request);
 }
+
+/* ---- mappings ---- */
 
 /* The kernel's own mapping record has the build-id: the device and inode are not known then. */
 static void take_given(struct buildid_set *set, const struct record_body *body)
@@ -271,9 +220,8 @@ static void take_given(struct buildid_set *set, const struct record_body *body)
 	memcpy(file->id.bytes, map->build_id, file->id.size);
 }
 
-static void take_file(struct buildid_set *set, const struct record_body *body)
+static void take_file(struct buildid_set *set, const struct record_mmap *map)
 {
-	const struct record_mmap *map = &body->mmap;
 	struct file_key key = { (uint64_t)map->major << 32 | map->minor, map->inode };
 	const struct mapped_file *twin;
 	struct mapped_file *file = find(set, &key, map->path, &twin);
@@ -287,89 +235,21 @@ static void take_file(struct buildid_set *set, const struct record_body *body)
 		file->tries = known.size ? 0 : OPEN_TRIES;
 	}
 	if (file->tries)
-		read_file(set, file, map);
+		ask_for_file(set, file, map);
 }
 
-/* ---- the vDSO: one image for all 64-bit processes, pstat's own among them ---- */
-
-static size_t vdso_bytes(const struct kern *kern, uint64_t start)
+/* What has a name, and no process is asked for. */
+static void take_named(struct buildid_set *set, const char *name, enum buildid_kind kind, uint16_t cpumode)
 {
-	struct line_reader *reader = xmalloc(sizeof(*reader));
-	char *path = xasprintf("%s/self/maps", kern->host.procfs);
-	char *begin = xasprintf("%llx-", (unsigned long long)start), *line;
-	uint64_t end = 0;
-
-	if (!line_reader_open(reader, AT_FDCWD, path)) {
-		while (!end && (line = line_reader_next(reader)) != NULL) {
-			if (strncmp(line, begin, strlen(begin)) || !strstr(line, "[vdso]"))
-				continue;
-			line[strcspn(line, " ")] = '\0';
-			if (parse_u64(line + strlen(begin), 16, &end) || end < start)
-				end = 0;
-		}
-		line_reader_close(reader);
-	}
-	free(reader);
-	free(begin);
-	free(path);
-	return end ? (size_t)(end - start) : 0;
-}
-
-static void take_vdso(struct buildid_set *set)
-{
-	static const char name[] = "[vdso]";
 	struct file_key key = { 0 };
 	const struct mapped_file *twin;
-	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
 	struct mapped_file *file;
-	size_t bytes;
 
 	if (find(set, &key, name, &twin))
 		return;
-	file = add(set, &key, name, MISC_USER);
-	bytes = start ? vdso_bytes(set->kern, start) : 0;
-	if (bytes)
-		elf_build_id_of_image((const void *)start, bytes, &file->id);
-}
-
-/* ---- kernel and modules: notes in sysfs ---- */
-
-static bool read_notes(const char *path, struct build_id *id)
-{
-	struct str text = STR_INIT;
-	bool found = !read_text_file(path, &text) && elf_build_id_of_notes(text.s, text.len, 4, id);
-
-	str_release(&text);
-	return found;
-}
-
-/* "/lib/modules/6.1.0/kernel/fs/jbd2-x.ko.xz" or "[jbd2_x]" -> "jbd2_x"; the caller frees. */
-static char *module_name(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path + (*path == '[');
-	const char *end = strstr(base, slash ? ".ko" : "]");
-	char *name = xstrndup(base, end ? (size_t)(end - base) : strlen(base));
-
-	for (char *c = name; *c; c++)
-		*c = *c == '-' ? '_' : *c;
-	return name;
-}
-
-static void take_module(struct buildid_set *set, const char *module)
-{
-	struct file_key key = { 0 };
-	const struct mapped_file *twin;
-	struct mapped_file *file;
-	char *name, *path;
-
-	if (find(set, &key, module, &twin))
-		return;
-	file = add(set, &key, module, MISC_KERNEL);
-	name = module_name(module);
-	path = xasprintf("%s/module/%s/notes/.note.gnu.build-id", set->kern->host.sysfs, name);
-	read_notes(path, &file->id);
-	free(path);
-	free(name);
+	file = add(set, &key, name, cpumode);
+	file->tries = 1;
+	buildid_reader_ask(set->reader, request_for(set, file, kind));
 }
 
 /* ---- in and out ---- */
@@ -380,7 +260,7 @@ static void take_kernel_map(struct buildid_set *set, const struct record_mmap *m
 
 	/* The kernel itself is always written. */
 	if (strncmp(map->path, kernel, strlen(kernel)))
-		take_module(set, map->path);
+		take_named(set, map->path, BUILDID_OF_MODULE, MISC_KERNEL);
 }
 
 void buildid_set_take(struct buildid_set *set, const struct record_body *body)
@@ -401,9 +281,9 @@ void buildid_set_take(struct buildid_set *set, const struct record_body *body)
 	else if (cpumode != MISC_USER || body->type == RECORD_MMAP)
 		return;
 	else if (!strcmp(map->path, "[vdso]"))
-		take_vdso(set);
+		take_named(set, map->path, BUILDID_OF_VDSO, MISC_USER);
 	else if (map->path[0] == '/' && map->path[1] != '/' && map->inode)
-		take_file(set, body);
+		take_file(set, map);
 }
 
 static void write_id(struct info *info, uint16_t cpumode, const char *path, const struct build_id *id)
@@ -420,13 +300,38 @@ static void write_id(struct info *info, uint16_t cpumode, const char *path, cons
 
 void buildid_set_note(const struct buildid_set *set, struct note_list *notes)
 {
-	if (set->n_silent == 1)
-		note_add(notes, false, NULL, "no build-id of %s: its file system does not answer",
-			 set->silent);
-	else if (set->n_silent)
-		note_add(notes, false, NULL,
-			 "no build-ids of %s and %zu others: their file systems do not answer",
-			 set->silent, set->n_silent - 1);
+	enum { NAMED_MAX = 3 };
+	struct str names = STR_INIT;
+	size_t n = 0;
+	int failure = buildid_reader_failure(set->reader);
+
+	for (size_t i = 0; i < set->n; i++) {
+		const struct mapped_file *file = &set->files[i];
+
+		if (!file->request || n++ >= NAMED_MAX)
+			continue;
+		str_add(&names, n > 1 ? ", " : "");
+		str_add_printable(&names, file->path, strlen(file->path));
+	}
+	if (failure)
+		note_add(notes, false, NULL, "build-ids are missing: no process to read them could be started: %s",
+			 strerror(-failure));
+	else if (n)
+		note_add(notes, false, NULL, "the build-id%s of %zu file%s missing: %s file system did not answer: %s%s",
+			 n > 1 ? "s" : "", n, n > 1 ? "s are" : " is", n > 1 ? "their" : "its", names.s,
+			 n > NAMED_MAX ? ", ..." : "");
+	str_release(&names);
+}
+
+/* Its own, or that of the same file under another path. */
+static const struct build_id *id_of(const struct buildid_set *set, const struct mapped_file *file)
+{
+	const struct mapped_file *twin;
+
+	if (file->id.size || !file->key.inode)
+		return &file->id;
+	find(set, &file->key, file->path, &twin);
+	return twin ? &twin->id : &file->id;
 }
 
 void buildid_set_write(struct buildid_set *set, struct info *info)
@@ -434,15 +339,19 @@ void buildid_set_write(struct buildid_set *set, struct info *info)
 	char *notes = xasprintf("%s/kernel/notes", set->kern->host.sysfs);
 	struct build_id kernel = { 0 };
 
+	buildid_reader_wait(set->reader);
+	take_answers(set);
 	/* The next of several files: all come again. */
 	for (size_t i = 0; i < info->build_ids.n; i++)
 		free(info->build_ids.v[i].path);
 	info->build_ids.n = 0;
-	if (read_notes(notes, &kernel))
+	if (buildid_of_notes(notes, &kernel))
 		write_id(info, MISC_KERNEL, "[kernel.kallsyms]", &kernel);
 	free(notes);
 	for (size_t i = 0; i < set->n; i++) {
-		if (set->files[i].id.size)
-			write_id(info, set->files[i].cpumode, set->files[i].path, &set->files[i].id);
+		const struct build_id *id = id_of(set, &set->files[i]);
+
+		if (id->size)
+			write_id(info, set->files[i].cpumode, set->files[i].path, id);
 	}
 }

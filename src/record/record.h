@@ -112,21 +112,29 @@ int synth_kernel(const struct kern *kern, synth_fn fn, void *data, struct str *e
 void host_info_collect(struct info *info, const struct event_list *events, int argc,
 		       char *const *argv, const struct kern *kern);
 
-/* Build-ids of what was mapped: collected while recording, each file once. For one thread. */
+/*
+ * Build-ids of what was mapped, each file read once. For one thread, which never waits for a file system but in
+ * buildid_set_write: a process of its own opens the files (buildid_reader.h).
+ */
 struct buildid_set;
 struct buildid_set *buildid_set_new(const struct kern *kern);
+/* Leaves a file system that does not answer behind. */
 void buildid_set_free(struct buildid_set *set);
 /*
  * A record was seen (synthesized or from a ring). MMAP2 of files and [vdso], MMAP of modules: the file is
- * looked for under procfs/PID/root/PATH at once, since the process may be gone later, and read once per
- * (dev, inode); it counts only if it still is that inode. A look-up in a hash for what is known. FORK: whose
- * root to look under when the process is gone. Others are passed over.
+ * asked for soon, since the process may be gone later, under procfs/PID/root/PATH, and read once per
+ * (dev, inode); it counts only if it still is that inode. A look-up in a hash for what is known or asked for already.
+ * FORK: whose root to look under when the process is gone. Others are passed over.
  */
 void buildid_set_take(struct buildid_set *set, const struct record_body *body);
-/* Says which files could not be asked for theirs. */
-void buildid_set_note(const struct buildid_set *set, struct note_list *notes);
-/* Adds the kernel, modules and all files that were taken to info->build_ids (FEATURE_BUILD_ID). */
+/*
+ * Adds the kernel, modules and all files that were taken to info->build_ids (FEATURE_BUILD_ID). Waits for those that
+ * are not answered yet, for BUILDID_WAIT_MS from one answer to the next; those that did not come then are in the
+ * next info, if they came meanwhile.
+ */
 void buildid_set_write(struct buildid_set *set, struct info *info);
+/* Says which files were asked for and did not come. */
+void buildid_set_note(const struct buildid_set *set, struct note_list *notes);
 
 /* ---- run.c ---- */
 

@@ -5,11 +5,14 @@
 #include "fake_machine.h"
 #include "record/record.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -49,6 +52,15 @@ static void put_bytes(const char *path, const void *bytes, size_t n)
 	if (!f || fwrite(bytes, 1, n, f) != n || fclose(f))
 		abort();
 	free(full);
+}
+
+static int unlink_below(const char *path)
+{
+	char *full = xasprintf("%s/%s", machine.root, path);
+	int rc = unlink(full);
+
+	free(full);
+	return rc;
 }
 
 static uint64_t inode_of(const char *path)
@@ -131,11 +143,17 @@ static struct record_body map_of(uint32_t pid, const char *path, uint64_t inode)
 	return body;
 }
 
-static void take(uint32_t pid, const char *path, uint64_t inode)
+static void take_on(uint32_t minor, uint32_t pid, const char *path, uint64_t inode)
 {
 	struct record_body body = map_of(pid, path, inode);
 
+	body.mmap.minor = minor;
 	buildid_set_take(set, &body);
+}
+
+static void take(uint32_t pid, const char *path, uint64_t inode)
+{
+	take_on(1, pid, path, inode);
 }
 
 /* All build-ids as "path size first-byte", a line each. */
@@ -190,9 +208,8 @@ static void test_read_once(void **state)
 	put_bytes("proc/10/root/bin/a", a.bytes, a.n);
 	inode = inode_of("proc/10/root/bin/a");
 	take(10, "/bin/a", inode);
-	fake_machine_release(&machine);
-	fake_machine_init(&machine);
-	kern.host = machine.host;
+	written();
+	assert_int_equal(unlink_below("proc/10/root/bin/a"), 0);
 	take(99, "/bin/a", inode);
 	take(99, "/bin/hard link", inode);
 	assert_string_equal(written(), "/bin/a 20 aa misc 2\n/bin/hard link 20 aa misc 2\n");
@@ -430,6 +447,168 @@ static void test_many(void **state)
 	assert_int_equal(info.build_ids.n, 1000);
 }
 
+/* ---- a helper that does not answer: a stopped process is as good as one that waits for a file system ---- */
+
+/* The newest child of this process, as /proc has it; 0: there is none. Stopped ones are left out. */
+static pid_t newest_helper(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	long found = 0;
+
+	assert_non_null(proc);
+	while ((entry = readdir(proc)) != NULL) {
+		char *path = xasprintf("/proc/%s/stat", entry->d_name);
+		struct str text = STR_INIT;
+		const char *end;
+		long pid = 0;
+		int parent = 0;
+		char status;
+
+		if (!parse_int(entry->d_name, 1, INT_MAX, &pid) && !read_text_file(path, &text) &&
+		    (end = strrchr(text.s, ')')) != NULL && sscanf(end, ") %c %d", &status, &parent) == 2 &&
+		    parent == getpid() && !strchr("ZTX", status))
+			found = pid;
+		str_release(&text);
+		free(path);
+	}
+	closedir(proc);
+	return (pid_t)found;
+}
+
+/* What the set says is missing, "" where it says nothing. */
+static const char *noted(void)
+{
+	static char text[512];
+	struct note_list notes = { 0 };
+
+	buildid_set_note(set, &notes);
+	assert_true(notes.n <= 1);
+	snprintf(text, sizeof(text), "%s", notes.n ? notes.v[0].text : "");
+	note_list_release(&notes);
+	return text;
+}
+
+/* Of /1 to /4 below the root of process 10. */
+static uint64_t put_numbered(int i)
+{
+	struct elf_text elf = make_elf((uint8_t)(0xa0 + i), 20, 4, false);
+	char path[64];
+
+	snprintf(path, sizeof(path), "proc/10/root/%d", i);
+	put_bytes(path, elf.bytes, elf.n);
+	return inode_of(path);
+}
+
+/* A helper that is at hand, with /1 read. */
+static pid_t some_helper(void)
+{
+	take(10, "/1", put_numbered(1));
+	assert_string_equal(written(), "/1 20 a1 misc 2\n");
+	assert_string_equal(noted(), "");
+	return newest_helper();
+}
+
+static void test_stuck(void **state)
+{
+	uint64_t inodes[] = { put_numbered(2), put_numbered(3), put_numbered(4) };
+	pid_t first = some_helper();
+
+	(void)state;
+	assert_true(first > 0);
+	assert_int_equal(kill(first, SIGSTOP), 0);
+	take_on(2, 10, "/2", inodes[0]);
+	assert_string_equal(written(), "/1 20 a1 misc 2\n");
+	/* Another helper has what lies elsewhere. */
+	take_on(3, 10, "/4", inodes[2]);
+	assert_string_equal(written(), "/1 20 a1 misc 2\n/4 20 a4 misc 2\n");
+	assert_string_equal(noted(), "the build-id of 1 file is missing: its file system did not answer: /2");
+	take_on(2, 10, "/3", inodes[1]);
+	assert_string_equal(written(), "/1 20 a1 misc 2\n/4 20 a4 misc 2\n");
+	assert_string_equal(noted(), "the build-ids of 2 files are missing: their file system did not answer: /2, /3");
+	/* It answers after all. */
+	assert_int_equal(kill(first, SIGCONT), 0);
+	while (noted()[0])
+		written();
+	assert_string_equal(written(), "/1 20 a1 misc 2\n/2 20 a2 misc 2\n/4 20 a4 misc 2\n/3 20 a3 misc 2\n");
+}
+
+/* However many stick, the end comes, and so does what was read before. */
+static void test_all_stuck(void **state)
+{
+	enum { HELPERS = 8 };
+	uint64_t inode = put_numbered(2);
+	pid_t helper = some_helper();
+	char path[64];
+
+	(void)state;
+	for (uint32_t i = 0; i < HELPERS; i++) {
+		while (i && !(helper = newest_helper()))
+			usleep(10000);
+		assert_int_equal(kill(helper, SIGSTOP), 0);
+		/* One that it sticks at, and one that asks for the next helper. */
+		for (uint32_t k = 0; k < 2; k++) {
+			snprintf(path, sizeof(path), "/%u", (i + 1) * 10 + k);
+			take_on((i + 1) * 10 + k, 10, path, inode);
+		}
+	}
+	assert_string_equal(written(), "/1 20 a1 misc 2\n");
+	assert_int_equal(newest_helper(), 0);
+	assert_non_null(strstr(noted(), " files are missing: their file system did not answer: /"));
+	assert_non_null(strstr(noted(), ", ..."));
+}
+
+/* Killed, as by a file that its reader cannot bear: that file is given up, the others are read. */
+static void test_killed(void **state)
+{
+	uint64_t inodes[] = { put_numbered(2), put_numbered(3), put_numbered(4) };
+	pid_t helper = some_helper();
+
+	(void)state;
+	assert_int_equal(kill(helper, SIGSTOP), 0);
+	for (int i = 0; i < 3; i++) {
+		char path[] = { '/', (char)('2' + i), 0 };
+
+		take(10, path, inodes[i]);
+	}
+	assert_int_equal(kill(helper, SIGKILL), 0);
+	written();
+	assert_int_equal(info.build_ids.n, 3);
+	assert_string_equal(noted(), "");
+}
+
+/* While the first process that has it mapped is asked for, another one maps it. */
+static void test_seen_while_it_is_asked_for(void **state)
+{
+	uint64_t inode = put_numbered(2);
+	pid_t helper = some_helper();
+
+	(void)state;
+	assert_int_equal(kill(helper, SIGSTOP), 0);
+	for (uint32_t pid = 90; pid < 99; pid++)
+		take(pid, "/2", inode);
+	take(10, "/2", inode);
+	take(99, "/2", inode);
+	assert_int_equal(kill(helper, SIGCONT), 0);
+	assert_string_equal(written(), "/1 20 a1 misc 2\n/2 20 a2 misc 2\n");
+}
+
+static void test_no_helper_to_be_had(void **state)
+{
+	struct rlimit before, none;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	take(10, "/1", 1);
+	take(10, "/2", 2);
+	assert_string_equal(written(), "");
+	assert_string_equal(noted(), "build-ids are missing: no process to read them could be started: Too many open files");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -447,6 +626,11 @@ int main(void)
 		TEST(test_given_by_the_kernel),
 		TEST(test_this_machine),
 		TEST(test_many),
+		TEST(test_stuck),
+		TEST(test_all_stuck),
+		TEST(test_killed),
+		TEST(test_seen_while_it_is_asked_for),
+		TEST(test_no_helper_to_be_had),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

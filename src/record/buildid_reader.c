@@ -1,0 +1,509 @@
+/*
+ * The thread between those who ask for build-ids and the helpers that read them: see buildid_reader.h.
+ *
+ * The lock is for what both sides see: the queue, the answered, the requests in them. It is never held across a
+ * system call but the one that wakes the thread. The helpers are the thread's alone.
+ *
+ * The queue is a stack: the process of the newest request is the most likely to be there still. Each helper is sent
+ * some requests ahead, so that it needs not wait for the thread between two of them.
+ */
+#include "record/buildid_reader.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HELPERS_MAX = 8, AHEAD_MAX = 16 };
+
+#define NS_PER_MS 1000000ull
+#define STUCK_NS (BUILDID_STUCK_MS * NS_PER_MS)
+
+struct buildid_helper {
+	struct helper process;
+	struct buildid_request *sent[AHEAD_MAX]; /* in order: the first is being read */
+	size_t n;
+	uint64_t since_ns; /* when the first became the first */
+	bool stuck;
+};
+
+struct buildid_reader {
+	const struct kern *kern;
+	struct buildid_helper helpers[HELPERS_MAX]; /* the thread's */
+	size_t n_helpers;
+	pthread_t thread;
+	bool started;
+	int wake_fd;
+
+	pthread_mutex_t lock; /* for all below */
+	pthread_cond_t progress; /* something was answered */
+	bool ended;
+	bool unaware; /* the thread has not been woken since it looked at the queue */
+	struct buildid_request **queue;
+	size_t n_queued, queue_cap;
+	uint32_t next_number; /* of requests */
+	uint32_t given_up; /* those with smaller numbers were waited for in vain */
+	size_t n_awaited; /* not answered, nor given up */
+	uint64_t asked_ns, answered_ns; /* the last of each */
+	int failure;
+	_Atomic(struct buildid_request *) answered;
+};
+
+struct buildid_request *buildid_request_new(const char *path, enum buildid_kind kind, unsigned tries)
+{
+	size_t path_bytes = strlen(path) + 1;
+	struct buildid_request *request = xcalloc(1, sizeof(*request) + path_bytes);
+
+	request->tries = tries;
+	request->question.kind = (uint8_t)kind;
+	memcpy(request->path, path, path_bytes);
+	return request;
+}
+
+struct buildid_reader *buildid_reader_new(const struct kern *kern)
+{
+	struct buildid_reader *reader = xcalloc(1, sizeof(*reader));
+	pthread_condattr_t attr;
+
+	reader->kern = kern;
+	reader->wake_fd = -1;
+	pthread_mutex_init(&reader->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&reader->progress, &attr);
+	pthread_condattr_destroy(&attr);
+	return reader;
+}
+
+/* ---- with the lock held ---- */
+
+static void wake(struct buildid_reader *reader)
+{
+	const uint64_t one = 1;
+
+	if (reader->unaware)
+		(void)!write(reader->wake_fd, &one, sizeof(one));
+	reader->unaware = false;
+}
+
+static void enqueue(struct buildid_reader *reader, struct buildid_request *request)
+{
+	VEC_GROW(reader->queue, reader->n_queued, reader->queue_cap);
+	reader->queue[reader->n_queued++] = request;
+}
+
+static void settle(struct buildid_reader *reader, struct buildid_request *request)
+{
+	request->next = atomic_load_explicit(&reader->answered, memory_order_relaxed);
+	atomic_store(&reader->answered, request);
+	reader->n_awaited -= request->question.number >= reader->given_up;
+	reader->answered_ns = now_ns();
+	pthread_cond_signal(&reader->progress);
+}
+
+/* Nothing can be read: all that is asked for has no answer. */
+static void give_up(struct buildid_reader *reader, int failure)
+{
+	reader->failure = failure;
+	while (reader->n_queued)
+		settle(reader, reader->queue[--reader->n_queued]);
+}
+
+static bool is_held(const struct buildid_reader *reader, uint64_t device)
+{
+	for (size_t i = 0; i < reader->n_helpers; i++) {
+		const struct buildid_helper *helper = &reader->helpers[i];
+
+		if (helper->stuck && helper->sent[0]->device == device)
+			return true;
+	}
+	return false;
+}
+
+/* The newest request whose device nobody is stuck on, out of the queue; NULL: none. */
+static struct buildid_request *dequeue(struct buildid_reader *reader)
+{
+	for (size_t i = reader->n_queued; i-- > 0;) {
+		struct buildid_request *request = reader->queue[i];
+
+		if (is_held(reader, request->device))
+			continue;
+		memmove(&reader->queue[i], &reader->queue[i + 1],
+			(--reader->n_queued - i) * sizeof(*reader->queue));
+		return request;
+	}
+	return NULL;
+}
+
+/* ---- helpers: the thread's side ---- */
+
+/* What was sent to it from the at-th on goes back into the queue. With the lock held. */
+static void take_back(struct buildid_reader *reader, struct buildid_helper *helper, size_t at)
+{
+	while (helper->n > at)
+		enqueue(reader, helper->sent[--helper->n]);
+}
+
+static void drop_helper(struct buildid_reader *reader, struct buildid_helper *helper)
+{
+	helper_leave(&helper->process);
+	*helper = reader->helpers[--reader->n_helpers];
+}
+
+/* One that is not stuck and can be sent more; NULL: none, and none could be started. */
+static struct buildid_helper *free_helper(struct buildid_reader *reader, int *failure)
+{
+	struct buildid_helper *helper;
+	bool busy = false;
+
+	for (size_t i = 0; i < reader->n_helpers; i++) {
+		helper = &reader->helpers[i];
+		if (!helper->stuck && helper->n < AHEAD_MAX)
+			return helper;
+		busy |= !helper->stuck;
+	}
+	if (busy || reader->n_helpers == HELPERS_MAX)
+		return NULL;
+	helper = &reader->helpers[reader->n_helpers];
+	*helper = (struct buildid_helper){ .n = 0 };
+	*failure = helper_start(&helper->process, buildid_serve, (void *)(uintptr_t)reader->kern);
+	if (*failure)
+		return NULL;
+	reader->n_helpers++;
+	return helper;
+}
+
+struct packet {
+	struct buildid_question question;
+	char path[PATH_MAX];
+};
+
+/* The next request goes to the helper. False: there is none, or it takes no more. */
+static bool send_next(struct buildid_reader *reader, struct buildid_helper *helper)
+{
+	struct buildid_request *request;
+	struct packet packet;
+	size_t bytes = 0;
+
+	pthread_mutex_lock(&reader->lock);
+	request = dequeue(reader);
+	if (request) {
+		request->seen_again = false;
+		bytes = sizeof(request->question) + strlen(request->path) + 1;
+		memcpy(&packet, &request->question, bytes);
+	}
+	pthread_mutex_unlock(&reader->lock);
+	if (!request)
+		return false;
+	if (!helper->n)
+		helper->since_ns = now_ns();
+	helper->sent[helper->n++] = request;
+	/* A helper that has ended is noticed by its socket; one that has enough, by its next reply. */
+	if (send(helper->process.socket, &packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 ||
+	    errno == EPIPE)
+		return true;
+	pthread_mutex_lock(&reader->lock);
+	take_back(reader, helper, helper->n - 1);
+	pthread_mutex_unlock(&reader->lock);
+	return false;
+}
+
+static bool has_queued(struct buildid_reader *reader)
+{
+	bool has;
+
+	pthread_mutex_lock(&reader->lock);
+	has = reader->n_queued;
+	pthread_mutex_unlock(&reader->lock);
+	return has;
+}
+
+static void give_out(struct buildid_reader *reader)
+{
+	struct buildid_helper *helper;
+	int failure = 0;
+
+	while (has_queued(reader)) {
+		helper = free_helper(reader, &failure);
+		if (!helper || !send_next(reader, helper))
+			break;
+	}
+	if (!failure)
+		return;
+	pthread_mutex_lock(&reader->lock);
+	give_up(reader, failure);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/* With the lock held. A file that was not found may be where it has been seen meanwhile. */
+static void take_reply(struct buildid_reader *reader, struct buildid_request *request,
+		       const struct buildid_reply *reply)
+{
+	request->id = reply->id;
+	request->tries = reply->found || !request->tries ? 0 : request->tries - 1;
+	if (request->tries && request->seen_again)
+		enqueue(reader, request);
+	else
+		settle(reader, request);
+}
+
+/* A reply to what was given to another helper, when this one was stuck, only says that it is not any more. */
+static void take_replies(struct buildid_reader *reader, struct buildid_helper *helper)
+{
+	struct buildid_reply reply;
+	size_t i;
+
+	while (recv(helper->process.socket, &reply, sizeof(reply), MSG_DONTWAIT) == sizeof(reply)) {
+		helper->stuck = false;
+		helper->since_ns = now_ns();
+		for (i = 0; i < helper->n && helper->sent[i]->question.number != reply.number; i++)
+			;
+		if (i == helper->n)
+			continue;
+		pthread_mutex_lock(&reader->lock);
+		take_reply(reader, helper->sent[i], &reply);
+		pthread_mutex_unlock(&reader->lock);
+		memmove(&helper->sent[i], &helper->sent[i + 1], (--helper->n - i) * sizeof(helper->sent[0]));
+	}
+}
+
+/* It was killed, or the file that it was reading has done that: that one is not tried again. */
+static void bury(struct buildid_reader *reader, struct buildid_helper *helper)
+{
+	const struct buildid_reply none = { .found = false };
+
+	pthread_mutex_lock(&reader->lock);
+	take_back(reader, helper, 1);
+	if (helper->n) {
+		helper->sent[0]->tries = 0;
+		take_reply(reader, helper->sent[0], &none);
+	}
+	pthread_mutex_unlock(&reader->lock);
+	drop_helper(reader, helper);
+}
+
+/* Those that have become so: what else was sent to them is for others. */
+static void find_stuck(struct buildid_reader *reader)
+{
+	for (size_t i = 0; i < reader->n_helpers; i++) {
+		struct buildid_helper *helper = &reader->helpers[i];
+
+		if (helper->stuck || !helper->n || now_ns() < helper->since_ns + STUCK_NS)
+			continue;
+		helper->stuck = true;
+		pthread_mutex_lock(&reader->lock);
+		take_back(reader, helper, 1);
+		pthread_mutex_unlock(&reader->lock);
+	}
+}
+
+/* Until the next may have become so; -1: nobody is at work. */
+static int ms_to_stuck(const struct buildid_reader *reader)
+{
+	uint64_t now = now_ns(), first = UINT64_MAX;
+
+	for (size_t i = 0; i < reader->n_helpers; i++) {
+		const struct buildid_helper *helper = &reader->helpers[i];
+
+		if (helper->n && !helper->stuck && helper->since_ns + STUCK_NS < first)
+			first = helper->since_ns + STUCK_NS;
+	}
+	if (first == UINT64_MAX)
+		return -1;
+	return first > now ? (int)((first - now) / NS_PER_MS) + 1 : 0;
+}
+
+/* ---- the thread ---- */
+
+/* Waits for a reply, a question, the end, at most so long. */
+static void await(struct buildid_reader *reader, int timeout_ms)
+{
+	struct pollfd fds[HELPERS_MAX + 1];
+	size_t n = reader->n_helpers;
+	uint64_t count;
+
+	for (size_t i = 0; i < n; i++)
+		fds[i] = (struct pollfd){ .fd = reader->helpers[i].process.socket, .events = POLLIN };
+	fds[n] = (struct pollfd){ .fd = reader->wake_fd, .events = POLLIN };
+	if (poll(fds, n + 1, timeout_ms) <= 0)
+		return;
+	if (fds[n].revents)
+		(void)!read(reader->wake_fd, &count, sizeof(count));
+	/* From the last: one that is dropped gives its place to the last. */
+	for (size_t i = n; i-- > 0;) {
+		if (fds[i].revents & POLLIN)
+			take_replies(reader, &reader->helpers[i]);
+		if (fds[i].revents & (POLLHUP | POLLERR))
+			bury(reader, &reader->helpers[i]);
+	}
+}
+
+static bool is_ended(struct buildid_reader *reader)
+{
+	bool ended;
+
+	pthread_mutex_lock(&reader->lock);
+	ended = reader->ended;
+	reader->unaware = true;
+	pthread_mutex_unlock(&reader->lock);
+	return ended;
+}
+
+static void *reader_main(void *data)
+{
+	struct buildid_reader *reader = data;
+
+	while (!is_ended(reader)) {
+		find_stuck(reader);
+		give_out(reader);
+		await(reader, ms_to_stuck(reader));
+	}
+	return NULL;
+}
+
+/* With the lock held. */
+static void start(struct buildid_reader *reader)
+{
+	sigset_t all, before;
+	int rc;
+
+	reader->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (reader->wake_fd < 0) {
+		reader->failure = -errno;
+		return;
+	}
+	/* Signals are for the thread that waits for everything. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&reader->thread, NULL, reader_main, reader);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	reader->started = !rc;
+	reader->failure = -rc;
+}
+
+/* ---- the asking side ---- */
+
+void buildid_reader_ask(struct buildid_reader *reader, struct buildid_request *request)
+{
+	pthread_mutex_lock(&reader->lock);
+	if (!reader->started && !reader->failure)
+		start(reader);
+	request->question.number = reader->next_number++;
+	reader->asked_ns = now_ns();
+	reader->n_awaited++;
+	if (reader->failure || strlen(request->path) >= PATH_MAX) {
+		request->tries = 0;
+		settle(reader, request);
+	} else {
+		enqueue(reader, request);
+		wake(reader);
+	}
+	pthread_mutex_unlock(&reader->lock);
+}
+
+void buildid_reader_see(struct buildid_reader *reader, struct buildid_request *request,
+			const struct buildid_sighting *sighting)
+{
+	struct buildid_question *question = &request->question;
+
+	pthread_mutex_lock(&reader->lock);
+	/* The first and the newest are kept: it may be the one that runs for long. */
+	if (question->n_seen == BUILDID_SEEN_MAX)
+		memmove(&question->seen[1], &question->seen[2],
+			(--question->n_seen - 1) * sizeof(question->seen[0]));
+	question->seen[question->n_seen++] = *sighting;
+	request->seen_again = true;
+	pthread_mutex_unlock(&reader->lock);
+}
+
+struct buildid_request *buildid_reader_answered(struct buildid_reader *reader)
+{
+	struct buildid_request *answered;
+
+	if (!atomic_load_explicit(&reader->answered, memory_order_relaxed))
+		return NULL;
+	pthread_mutex_lock(&reader->lock);
+	answered = atomic_load(&reader->answered);
+	atomic_store(&reader->answered, NULL);
+	pthread_mutex_unlock(&reader->lock);
+	return answered;
+}
+
+void buildid_reader_wait(struct buildid_reader *reader)
+{
+	uint64_t end = now_ns() + BUILDID_WAIT_ALL_MS * NS_PER_MS;
+
+	pthread_mutex_lock(&reader->lock);
+	while (reader->n_awaited) {
+		uint64_t last = reader->asked_ns > reader->answered_ns ? reader->asked_ns :
+									 reader->answered_ns;
+		uint64_t until = last + BUILDID_WAIT_MS * NS_PER_MS;
+		struct timespec time;
+
+		until = until < end ? until : end;
+		if (now_ns() >= until) {
+			reader->given_up = reader->next_number;
+			reader->n_awaited = 0;
+			break;
+		}
+		time = (struct timespec){ (time_t)(until / 1000000000), (long)(until % 1000000000) };
+		pthread_cond_timedwait(&reader->progress, &reader->lock, &time);
+	}
+	pthread_mutex_unlock(&reader->lock);
+}
+
+int buildid_reader_failure(struct buildid_reader *reader)
+{
+	int failure;
+
+	pthread_mutex_lock(&reader->lock);
+	failure = reader->failure;
+	pthread_mutex_unlock(&reader->lock);
+	return failure;
+}
+
+static void free_requests(struct buildid_reader *reader)
+{
+	struct buildid_request *request;
+
+	while ((request = reader->answered) != NULL) {
+		reader->answered = request->next;
+		free(request);
+	}
+	while (reader->n_queued)
+		free(reader->queue[--reader->n_queued]);
+	free(reader->queue);
+}
+
+void buildid_reader_free(struct buildid_reader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->started) {
+		pthread_mutex_lock(&reader->lock);
+		reader->ended = true;
+		wake(reader);
+		pthread_mutex_unlock(&reader->lock);
+		/* It never waits for a file: it is there at once. */
+		pthread_join(reader->thread, NULL);
+	}
+	while (reader->n_helpers) {
+		struct buildid_helper *helper = &reader->helpers[reader->n_helpers - 1];
+
+		take_back(reader, helper, 0);
+		drop_helper(reader, helper);
+	}
+	free_requests(reader);
+	if (reader->wake_fd >= 0)
+		close(reader->wake_fd);
+	pthread_cond_destroy(&reader->progress);
+	pthread_mutex_destroy(&reader->lock);
+	free(reader);
+}

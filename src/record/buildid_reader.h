@@ -1,0 +1,94 @@
+/*
+ * buildid_reader: reads build-ids while the recording goes on, and never makes it wait. Private to record/.
+ *
+ *   buildid_set --request--> queue --> thread --question--> helper: looks for the file, opens, reads
+ *        ^------ answered requests <----'     <---reply---'
+ *
+ * The thread touches no file: whatever a path leads to, only a helper (util/helper.h) waits for it. A helper that has
+ * said nothing for BUILDID_STUCK_MS is left to its file, and another one takes what else it was to do; files of the
+ * same device wait for the first. It may be HELPERS_MAX times so; one that answers late is as good as any.
+ */
+#ifndef PSTAT_BUILDID_READER_H
+#define PSTAT_BUILDID_READER_H
+
+#include "kern/kern.h"
+
+enum {
+	BUILDID_ANCESTORS_MAX = 4, /* how far back a process's parents are asked */
+	BUILDID_SEEN_MAX = 4, /* processes that are asked for one file */
+	BUILDID_STUCK_MS = 1000,
+	BUILDID_WAIT_MS = 2000, /* for the next answer, at the end of a recording */
+	BUILDID_WAIT_ALL_MS = 20000, /* for all of them, however they come */
+};
+
+/* Where a file was mapped: below whose root it is looked for. */
+struct buildid_sighting {
+	uint32_t pid;
+	uint32_t ancestors[BUILDID_ANCESTORS_MAX]; /* its parent, and so on; 0: not known */
+	uint64_t start, end; /* of the mapping */
+};
+
+enum buildid_kind {
+	BUILDID_OF_FILE,
+	BUILDID_OF_MODULE, /* of the kernel */
+	BUILDID_OF_VDSO,
+};
+
+/* What crosses the socket: one packet each way. The path stands behind a question, with its NUL. */
+struct buildid_question {
+	uint32_t number; /* of the request, by which its reply is known */
+	uint8_t kind; /* enum buildid_kind */
+	uint8_t n_seen;
+	uint64_t inode; /* which it has to be; of a file */
+	struct buildid_sighting seen[BUILDID_SEEN_MAX]; /* the newest last */
+};
+
+struct buildid_reply {
+	uint32_t number;
+	bool found; /* the file, whether it has a build-id or not */
+	struct build_id id;
+};
+
+struct buildid_request {
+	struct buildid_request *next; /* of those that are answered */
+	size_t file; /* the asker's own */
+	uint64_t device;
+	unsigned tries; /* left; 0: it was found, or will not be */
+	bool seen_again; /* since it was sent */
+	struct build_id id; /* the answer; size 0: none */
+	struct buildid_question question;
+	char path[]; /* behind the question, as in a packet */
+};
+
+struct buildid_request *buildid_request_new(const char *path, enum buildid_kind kind, unsigned tries);
+
+struct buildid_reader;
+/* Starts nothing. kern is borrowed. */
+struct buildid_reader *buildid_reader_new(const struct kern *kern);
+/* Leaves helpers behind that do not answer; does not wait for a file system. */
+void buildid_reader_free(struct buildid_reader *reader);
+
+/*
+ * For one asking thread. A request belongs to the reader from buildid_reader_ask() until buildid_reader_answered()
+ * gives it back. Neither these nor buildid_reader_see() wait for anything but a lock that is held for moments.
+ */
+void buildid_reader_ask(struct buildid_reader *reader, struct buildid_request *request);
+/* The file of a request that was asked for was mapped again, elsewhere. */
+void buildid_reader_see(struct buildid_reader *reader, struct buildid_request *request,
+			const struct buildid_sighting *sighting);
+/* Those that are answered, as a list that is the caller's, to free one by one; NULL: none. Cheap. */
+struct buildid_request *buildid_reader_answered(struct buildid_reader *reader);
+/*
+ * Waits until all is answered, or no answer has come for BUILDID_WAIT_MS since the last one and the last question.
+ * What was waited for in vain once is not waited for again.
+ */
+void buildid_reader_wait(struct buildid_reader *reader);
+/* 0, or the errno of the first helper or thread that could not be started: then nothing is answered. */
+int buildid_reader_failure(struct buildid_reader *reader);
+
+/* buildid_file.c: the helper's side. Answers questions from the socket until it is closed. data: struct kern. */
+void buildid_serve(int socket, void *data);
+/* The kernel's file with its notes; false: it has no build-id. */
+bool buildid_of_notes(const char *path, struct build_id *id);
+
+#endif
