@@ -7,6 +7,7 @@
  */
 #include "record/drain.h"
 
+#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -79,6 +80,13 @@ static void fill(const struct cost_case *c)
 	}
 }
 
+/* ---- what is measured: nothing else here knows how the recorder is called ---- */
+
+struct recorder {
+	struct drain drain;
+	struct tally total;
+};
+
 static int take(void *data, struct drain *drain, bool round_ends, struct str *err)
 {
 	struct tally *total = data;
@@ -93,10 +101,45 @@ static void on_space(void *data, const struct record *record)
 	(void)data, (void)record;
 }
 
-/* ns of the fastest pass; *bytes: taken by it. */
-static uint64_t fastest_pass(struct drain *drain, const struct cost_case *c, ssize_t *bytes)
+static void recorder_begin(struct recorder *rec, const struct events *events, size_t n_rings)
+{
+	tally_init(&rec->total, events);
+	drain_init(&rec->drain, events);
+	rec->drain.take = take;
+	rec->drain.on_space = on_space;
+	rec->drain.data = &rec->total;
+	for (size_t i = 0; i < n_rings; i++)
+		drain_add_ring(&rec->drain, &rings[i]);
+}
+
+/* Takes and counts all that the rings have; the bytes of it. */
+static size_t recorder_pass(struct recorder *rec)
 {
 	struct str err = STR_INIT;
+	ssize_t bytes = drain_pass(&rec->drain, &err);
+
+	if (bytes < 0)
+		errx(2, "%s", err.s);
+	return (size_t)bytes;
+}
+
+/* The samples that were counted. */
+static uint64_t recorder_end(struct recorder *rec)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < rec->total.events->n; i++)
+		samples += rec->total.v[i].samples;
+	drain_release(&rec->drain);
+	tally_release(&rec->total);
+	return samples;
+}
+
+/* ---- how ---- */
+
+/* ns of the fastest pass; *bytes: taken by it. */
+static uint64_t fastest_pass(struct recorder *rec, const struct cost_case *c, size_t *bytes)
+{
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < PASSES; i++) {
@@ -104,7 +147,7 @@ static uint64_t fastest_pass(struct drain *drain, const struct cost_case *c, ssi
 
 		fill(c);
 		start = now_ns();
-		*bytes = drain_pass(drain, &err);
+		*bytes = recorder_pass(rec);
 		took = now_ns() - start;
 		if (took < best)
 			best = took;
@@ -114,30 +157,23 @@ static uint64_t fastest_pass(struct drain *drain, const struct cost_case *c, ssi
 
 static void measure(const struct cost_case *c)
 {
-	size_t n = c->n_rings * c->n_samples;
+	size_t n = c->n_rings * c->n_samples, bytes;
+	struct recorder rec;
 	struct events events;
-	struct drain drain;
-	struct tally total;
-	ssize_t bytes;
+	uint64_t counted;
 	double ns;
 
 	events_init(&events);
 	add_events(&events, c);
-	tally_init(&total, &events);
-	drain_init(&drain, &events);
-	drain.take = take;
-	drain.on_space = on_space;
-	drain.data = &total;
-	for (size_t i = 0; i < c->n_rings; i++)
-		drain_add_ring(&drain, &rings[i]);
-	ns = (double)fastest_pass(&drain, c, &bytes);
-	printf("%5zu %6zu %8zu %7zu %10.1f", c->n_rings, c->n_events, n, n ? (size_t)bytes / n : 0,
-	       ns / 1e3);
+	recorder_begin(&rec, &events, c->n_rings);
+	ns = (double)fastest_pass(&rec, c, &bytes);
+	printf("%5zu %6zu %8zu %7zu %10.1f", c->n_rings, c->n_events, n, n ? bytes / n : 0, ns / 1e3);
 	if (n)
 		printf(" %9.1f", ns / (double)n);
 	printf("\n");
-	drain_release(&drain);
-	tally_release(&total);
+	counted = recorder_end(&rec);
+	if (counted != n * PASSES)
+		errx(2, "%zu samples were made, %zu counted", n * PASSES, (size_t)counted);
 	events_release(&events);
 }
 
