@@ -278,8 +278,9 @@ static bool any_bit(const struct file_header *header)
 }
 
 /*
- * The end of the records. A recorder that was killed leaves no features, and its last data may be newer
- * than its header; then all of the file is read.
+ * The end of the records. A size that lies in the file is true, also where a recorder was killed and has left
+ * no features, or torn ones: what follows is not read as records. Only where the recorder has never written a size
+ * all of the file is read.
  */
 static uint64_t data_end(struct reader *reader, const struct file_header *header)
 {
@@ -299,15 +300,16 @@ static uint64_t data_end(struct reader *reader, const struct file_header *header
 			 (ull)size, (ull)(data->size - (size - data->offset)), (ull)data->size);
 		return size;
 	}
-	if (!data->size)
+	if (!data->size) {
 		reader_note(reader,
 			    "the recorder did not finish: the data size in the header is 0; "
 			    "the file is read to its end");
-	else if (!any_bit(header))
-		reader_note(reader,
-			    "the recorder did not finish: the header lists no features; the "
-			    "file is read to its end");
-	return data->size && any_bit(header) ? data->offset + data->size : size;
+		return size;
+	}
+	if (!any_bit(header))
+		reader_note(reader, "the recorder did not finish: the header lists no features%s",
+			    size > data->offset + data->size ? "; what is behind the data is not read" : "");
+	return data->offset + data->size;
 }
 
 int header_read(struct reader *reader, const uint8_t *map, uint64_t *end, struct str *err)

@@ -163,6 +163,101 @@ static void test_killed(void **state)
 	str_release(&bytes);
 }
 
+/* What was read of a recording whose header has a data size and no features yet. */
+static void assert_data_alone(const struct str *bytes, size_t n, unsigned records, const char *dump)
+{
+	struct fix_result r;
+
+	fix_read(bytes->s, n, &r);
+	assert_string_equal(r.err.s, "");
+	assert_int_equal(r.open_rc, 0);
+	assert_int_equal(r.next_rc, 0);
+	assert_int_equal(r.records, records);
+	assert_int_equal(r.broken, 0);
+	assert_string_equal(r.missing.s, "");
+	assert_string_equal(r.dump.s, dump);
+	assert_int_equal(r.n_notes, 1);
+	assert_has(r.note, "the recorder did not finish");
+	fix_result_release(&r);
+}
+
+/*
+ * Killed while the features are written behind the data: the data size is true whatever follows. At every byte of
+ * them the rest is missing, or is there as zeros, and each may lie behind random bytes.
+ */
+static void killed_at_every_byte(struct writer_options options)
+{
+	static const char zeros[32];
+	struct fix_result whole;
+	uint64_t data[2];
+	struct str bytes, torn = STR_INIT;
+	size_t end;
+
+	fix_recording(options, &bytes);
+	fix_read(bytes.s, bytes.len, &whole);
+	assert_int_equal(whole.samples, FIX_SAMPLES);
+	memcpy(data, bytes.s + 40, sizeof(data));
+	end = data[0] + data[1];
+	assert_true(bytes.len > end + 100);
+	memcpy(bytes.s + 72, zeros, sizeof(zeros));
+	for (size_t n = end; n <= bytes.len; n++) {
+		assert_data_alone(&bytes, n, whole.records, whole.dump.s);
+		str_reset(&torn);
+		str_addn(&torn, bytes.s, n);
+		str_pad(&torn, n % 2 ? '\0' : '\xa5', bytes.len - n);
+		assert_data_alone(&torn, torn.len, whole.records, whole.dump.s);
+	}
+	str_release(&torn);
+	str_release(&bytes);
+	fix_result_release(&whole);
+}
+
+static void test_killed_in_features(void **state)
+{
+	(void)state;
+	killed_at_every_byte((struct writer_options){ 0 });
+}
+
+static void test_killed_in_features_packed(void **state)
+{
+	struct zstd_out *out = NULL;
+	struct str err = STR_INIT;
+	int rc = zstd_out_new(&out, 3, &err);
+
+	(void)state;
+	zstd_out_free(out);
+	str_release(&err);
+	if (rc) {
+		print_message("needs libzstd.so.1\n");
+		skip();
+	}
+	killed_at_every_byte((struct writer_options){ .zstd_level = 3 });
+}
+
+/* The header's bits came to the disk, and not all of the features that they name (the machine went down). */
+static void test_torn_features(void **state)
+{
+	struct fix_result r;
+	uint64_t data[2];
+	struct str bytes;
+
+	(void)state;
+	fix_recording((struct writer_options){ 0 }, &bytes);
+	memcpy(data, bytes.s + 40, sizeof(data));
+	for (size_t n = bytes.len; n-- > data[0] + data[1];) {
+		bytes.s[n] = 0;
+		fix_read(bytes.s, bytes.len, &r);
+		assert_string_equal(r.err.s, "");
+		assert_int_equal(r.samples, FIX_SAMPLES);
+		assert_string_equal(r.missing.s, "");
+		fix_result_release(&r);
+	}
+	fix_read(bytes.s, bytes.len, &r);
+	assert_has(r.note, "feature HOSTNAME (3): ");
+	fix_result_release(&r);
+	str_release(&bytes);
+}
+
 static void test_not_perf_data(void **state)
 {
 	static const struct {
@@ -310,6 +405,9 @@ int main(void)
 		cmocka_unit_test(test_header_bits),
 		cmocka_unit_test(test_record_size_0),
 		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_killed_in_features),
+		cmocka_unit_test(test_killed_in_features_packed),
+		cmocka_unit_test(test_torn_features),
 		cmocka_unit_test(test_not_perf_data),
 		cmocka_unit_test(test_features_outside_and_overlapping),
 		cmocka_unit_test(test_ids_overlap),
