@@ -219,6 +219,17 @@ static void keep_unwritten(struct writer *writer, const void *records, size_t n)
 	writer->bytes_dropped += n;
 }
 
+int writer_put_plain(struct writer *writer, const struct str *records, struct str *err)
+{
+	size_t written = 0;
+	int rc = records->len ? append(writer, records->s, records->len, &written, err) : 0;
+
+	writer->bytes_in += records->len;
+	if (rc)
+		keep_unwritten(writer, records->s + written, records->len - written);
+	return rc;
+}
+
 /* One piece of records, packed if asked for. */
 static int put_piece(struct writer *writer, const char *bytes, size_t n, struct str *err)
 {

@@ -8,6 +8,8 @@
 
 /* The file's first 104 bytes; bits: of the features that are written, or NULL for none. */
 int writer_put_header(struct writer *writer, const uint64_t *bits, struct str *err);
+/* Records into the file at once and as they are, also where the others are packed; nothing may wait in buf. */
+int writer_put_plain(struct writer *writer, const struct str *records, struct str *err);
 /* Remembers the first failure and says so in err; returns its code. */
 int writer_fail(struct writer *writer, int code, struct str *err);
 /* info with what the writer itself knows (COMPRESSED) put in; shares all memory with it. */

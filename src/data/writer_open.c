@@ -240,7 +240,8 @@ static int add_updates(struct writer *writer, const struct events *events, const
 
 /*
  * A file gets its features as records, too, as the first of its data: one that is never finished, and so
- * has no features at its end, still says where it comes from and what its events are called.
+ * has no features at its end, still says where it comes from and what its events are called. They are not packed:
+ * without COMPRESSED no reader has room for what it unpacks.
  */
 static int add_early_features(struct writer *writer, const struct events *events,
 			      const struct info *info, struct str *err)
@@ -250,7 +251,7 @@ static int add_early_features(struct writer *writer, const struct events *events
 	int rc;
 
 	add_features(&full, events, &bytes);
-	rc = writer_add(writer, bytes.s, bytes.len, err);
+	rc = writer_put_plain(writer, &bytes, err);
 	str_release(&bytes);
 	return rc;
 }

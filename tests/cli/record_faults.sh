@@ -252,32 +252,57 @@ test_the_target_is_killed()
 	is_told "a process" y
 }
 
-# One recording after the other at the same place, each killed at a random moment: there is always one.
-test_the_recorder_is_killed()
+# in_perf FILE: how many samples perf reads of it; as many as pstat where there is no perf.
+in_perf()
 {
-	local readable='' unreadable='' i file
+	command -v perf >/dev/null || { stats "$1" SAMPLE && return; }
+	perf script -F event -i "$1" >script 2>err && grep -c . <script
+}
 
-	need_paranoid 2
+# One recording after the other at the same place, each killed at a random moment: there is always one.
+killed() # TIMES OPTIONS...
+{
+	local readable='' unreadable='' times=$1 most=0 i n file
+
+	shift
 	"$PSTAT" record -q -o x -e cpu-clock -- true
-	for ((i = 0; i < 50; i++)); do
-		"$PSTAT" record -q -o x -e cpu-clock -F 5000 -g -m 8K -- "${endless[@]}" >/dev/null 2>err &
+	for ((i = 0; i < times; i++)); do
+		[ $((i % 2)) = 0 ] || rm -f x # every second one is killed when it has samples
+		"$PSTAT" record -q -o x "$@" -e cpu-clock -F 5000 -g -m 8K -- "${endless[@]}" >/dev/null 2>err &
 		pid=$!
+		[ $((i % 2)) = 0 ] || until [ "$(stats x SAMPLE)" -gt 0 ]; do sleep 0.01; done
 		sleep "0.$(printf %03d $((RANDOM % 100)))"
 		kill -9 $pid
 		wait $pid 2>/dev/null
 		file=x
 		[ -e x ] || file=x.old # between the two renames
+		n=$(stats $file SAMPLE)
+		[ "$n" -le $most ] || most=$n
 		if "$PSTAT" evlist -i $file 2>err >names && grep -q cpu-clock names &&
 			"$PSTAT" script -D -i $file 2>err >records &&
-			{ ! command -v perf >/dev/null || perf script -i $file 2>err >script; }; then
+			[ "$(in_perf $file)" = "$n" ]; then
 			readable+=.
 		else
-			unreadable+="$(stat -c %s $file): $(cat err)"$'\n'
+			unreadable+="$(stat -c %s $file), $n samples, in perf $(in_perf $file): $(cat err)"$'\n'
 		fi
 	done
 	same "all can be read" "" "$unreadable"
-	same "so many" 50 ${#readable}
+	same "so many" "$times" ${#readable}
+	check "some have samples" test $most -gt 0
 	rm -f x.*.new
+}
+
+test_the_recorder_is_killed()
+{
+	need_paranoid 2
+	killed 50
+}
+
+test_the_recorder_is_killed_packing()
+{
+	need_paranoid 2
+	"$PSTAT" record -z -q -o x -e cpu-clock -- true 2>err || skip "$(cat err)"
+	killed 30 -z
 }
 
 # spoilt NAME COMMAND...: the command is run when x has samples; then the recording goes on and ends.

@@ -49,6 +49,54 @@ static void test_round_trip(void **state)
 	fix_result_release(&plain);
 }
 
+/*
+ * A recorder that is killed after a flush leaves no feature table. Readers need COMPRESSED before they unpack, so it is
+ * a record that is not packed itself.
+ */
+static void test_killed_before_its_end(void **state)
+{
+	struct writer_options options = { .zstd_level = 3 };
+	struct writer writer;
+	struct reader reader;
+	struct record record;
+	struct events events;
+	struct info info;
+	struct str err = STR_INIT;
+	unsigned samples = 0, features = 0;
+	char path[256];
+
+	NEED_ZSTD();
+	fix_path(path, sizeof(path), "killed");
+	options.path = path;
+	fix_events(&events);
+	fix_info(&info);
+	assert_int_equal(writer_open(&writer, &options, &events, &info, &err), 0);
+	fix_write(&writer, &events);
+	assert_int_equal(writer_flush(&writer, &err), 0);
+	writer_close(&writer);
+
+	assert_int_equal(reader_open(&reader, path, &err), 0);
+	assert_false(info_has(&reader.info, FEATURE_COMPRESSED));
+	while (reader_next(&reader, &record, &err) > 0) {
+		if (record.type == RECORD_COMPRESSED)
+			assert_true(info_has(&reader.info, FEATURE_COMPRESSED));
+		if (record.type == RECORD_HEADER_FEATURE) {
+			assert_false(record.compressed);
+			features++;
+		}
+		samples += record.type == RECORD_SAMPLE && record.compressed;
+	}
+	assert_string_equal(err.s, "");
+	assert_true(features > 0);
+	assert_int_equal(samples, FIX_SAMPLES);
+	assert_true(reader.info.comp_chunk_bytes > 0);
+	reader_close(&reader);
+	unlink(path);
+	events_release(&events);
+	info_release(&info);
+	str_release(&err);
+}
+
 /* A pipe recording whose data are the given packed bytes, cut into records at `cut`. */
 static void packed_pipe(struct str *out, const struct str *packed, size_t cut, uint32_t type)
 {
@@ -195,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_killed_before_its_end),
 		cmocka_unit_test(test_straddling),
 		cmocka_unit_test(test_bombs),
 		cmocka_unit_test(test_damaged),
