@@ -18,6 +18,7 @@
 #define PSTAT_DATA_H
 
 #include "data/records.h"
+#include "data/record_sink.h"
 #include "data/record_source.h"
 #include "util/util.h"
 

@@ -1,11 +1,11 @@
 /*
- * record: events -> rings -> perf.data. The recorder copies whole records from the rings to the
- * writer, adds what ran before it began, and accounts for every loss.
+ * record: events -> rings -> perf.data. Readers copy whole records from the rings into buffers, one consumer
+ * tells them to sinks: the file, and whoever else wants to see them; every loss is accounted for.
  *
- *   plan --sampling.c--> attrs --kern--> rings --drain.c--> struct writer (data/)
- *        --synth.c, host_info.c----------------------------^
+ *   plan --sampling.c--> attrs --kern--> rings --readers.c--> buffers.c --consumer.c--> sink_file.c --> writer (data/)
+ *                                              what_runs.c -----------------------^ \-> other sinks
  *
- * run.c drives it: one wait, no work per sample beyond a copy and a look at its header.
+ * record_run.c drives it; no work is done per sample beyond a copy and a look at its header.
  */
 #ifndef PSTAT_RECORD_H
 #define PSTAT_RECORD_H
@@ -136,7 +136,7 @@ void buildid_set_write(struct buildid_set *set, struct info *info);
 /* Says which files were asked for and did not come. */
 void buildid_set_note(const struct buildid_set *set, struct note_list *notes);
 
-/* ---- run.c ---- */
+/* ---- record_run.c ---- */
 
 /* Threads that drain the rings: how many, and which CPUs are whose. */
 enum reader_split {
@@ -175,8 +175,9 @@ struct record_plan {
 	enum reader_split readers; /* --threads */
 	struct reader_masks reader_masks; /* READERS_MASKS; whoever fills the plan releases them */
 	bool affinity; /* --affinity: readers run where their rings are */
+	uint64_t buffer_bytes; /* --buffer-size; 0: the default */
 	/* the file */
-	const char *path; /* -o; "-": pipe */
+	const char *path; /* -o; "-": pipe; NULL: no file */
 	int zstd_level;
 	bool build_ids, build_ids_all; /* --no-buildid, --buildid-all */
 	bool timestamp_name; /* --timestamp-filename */
@@ -204,6 +205,11 @@ struct record_plan {
 	/* --control "evlist": the events, as the words behind it ask ("-v", "-g", "-F" or ""). */
 	void (*list_events)(void *data, const struct events *events, const char *words);
 	void (*progress)(void *data, const struct record_totals *totals); /* about once a second */
+	/*
+	 * May be NULL. Who else is to be told of the records: called once, before the first; NULL: nobody. The
+	 * recording's description stays as long as the sink is told anything.
+	 */
+	struct record_sink *(*other_sink)(void *data, const struct recording_info *recording);
 	void *data;
 };
 
@@ -221,6 +227,8 @@ struct record_totals {
 	uint64_t bytes; /* in the file */
 	uint64_t lost; /* the greater of LOST records and PERF_FORMAT_LOST, per event, summed */
 	uint64_t not_written; /* samples that came and did not fit: the disk or --max-size was full */
+	uint64_t cut; /* samples that lack the copy of their stack, as the buffers were nearly full */
+	uint64_t dropped; /* samples that were left out, as the buffers were full; `lost` has them too */
 	uint64_t throttled, unthrottled; /* records */
 	uint64_t rounds, wakeups;
 	uint64_t elapsed_ns;

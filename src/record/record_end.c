@@ -1,9 +1,10 @@
 /*
- * The end of a recording: events stop, what is left in the rings goes into the file, the kernel is
- * asked what it lost, and all that is known becomes totals.
+ * The end of a recording: events stop, what is left in the rings goes its way, the kernel is asked what it lost,
+ * and all that is known becomes totals.
  */
 #include "record/rate.h"
 #include "record/recording.h"
+#include "record/what_runs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -89,43 +90,19 @@ static bool has_rate(const struct recording *rec, size_t index)
 
 /* ---- totals ---- */
 
-static void clear_sums(struct record_totals *totals)
-{
-	totals->samples = totals->lost = totals->throttled = totals->unthrottled = 0;
-}
-
-/* Adds to what is there. */
-static void sum_up(struct record_totals *totals, const struct tally *tally)
-{
-	for (size_t i = 0; i <= tally->events->n; i++) {
-		totals->samples += tally->v[i].samples;
-		totals->lost += tally->v[i].lost + tally->v[i].lost_samples;
-		totals->throttled += tally->v[i].throttled;
-		totals->unthrottled += tally->v[i].unthrottled;
-	}
-}
-
 void recording_count(struct recording *rec)
 {
 	struct record_totals *totals = rec->totals;
-	struct outfile *out = &rec->out;
-	uint64_t samples;
+	struct sink_file_totals file;
 
-	pthread_mutex_lock(&out->lock);
-	clear_sums(totals);
-	sum_up(totals, &out->total);
-	sum_up(totals, &out->file);
-	sum_up(totals, &out->pending);
-	samples = totals->samples;
-	sum_up(totals, &out->dropped);
-	totals->not_written = totals->samples - samples;
-	totals->samples = samples;
-	totals->bytes = out->bytes_before;
-	if (out->is_open)
-		totals->bytes += out->writer.data_offset + out->writer.data_size + out->writer.buf.len;
-	totals->rounds = out->round;
-	totals->files = out->n_files;
-	pthread_mutex_unlock(&out->lock);
+	sink_file_look(&rec->file, &file);
+	totals->samples = file.samples;
+	totals->not_written = file.not_written;
+	totals->lost = file.lost;
+	totals->throttled = file.throttled;
+	totals->unthrottled = file.unthrottled;
+	totals->bytes = file.bytes;
+	totals->files = file.files;
 	totals->elapsed_ns = rec->start_ns == NEVER_NS ? 0 : now_ns() - rec->start_ns;
 }
 
@@ -139,8 +116,8 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 	totals->n_events = rec->events.n;
 	totals->events = xcalloc(rec->events.n + 1, sizeof(*totals->events));
 	for (size_t i = 0; i < rec->events.n; i++) {
-		const struct event_tally *tally = &rec->out.total.v[i];
-		const struct event_tally *dropped = &rec->out.dropped.v[i];
+		const struct event_tally *tally = &rec->file.total.v[i];
+		const struct event_tally *dropped = &rec->file.dropped.v[i];
 		const struct data_event *event = rec->events.v[i];
 		struct record_event_totals *to = &totals->events[i];
 
@@ -161,7 +138,7 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 		told += tally->lost;
 		by_unit += tally->lost_samples;
 	}
-	told += rec->out.total.v[rec->events.n].lost;
+	told += rec->file.total.v[rec->events.n].lost;
 	totals->lost = (told > read ? told : read) + by_unit;
 }
 
@@ -176,26 +153,53 @@ void record_totals_release(struct record_totals *totals)
 
 /* ---- the end ---- */
 
-static int take_the_rest(struct recording *rec)
-{
-	ssize_t n;
-
-	rec->totals->wakeups += crew_stop(&rec->crew);
-	if (!rec->out.drains)
-		outfile_add_drain(&rec->out, &rec->drain_side, &rec->drain);
-	n = drain_pass(&rec->drain, rec->err);
-	return n < 0 ? (int)n : recording_snapshot(rec);
-}
-
+/* Losses of each event that no record told of yet (PERF_FORMAT_LOST). */
 static int add_losses(struct recording *rec, const struct event_end *ends)
 {
+	struct str bytes = STR_INIT;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < rec->events.n; i++) {
-		if (ends[i].lost)
-			rc = outfile_add_lost(&rec->out, i, ends[i].lost, rec->err);
+		const struct data_event *event = rec->events.v[i];
+		struct record_body body = { .type = RECORD_LOST_SAMPLES };
+
+		if (!ends[i].lost)
+			continue;
+		body.lost.lost = ends[i].lost;
+		if (event->n_ids)
+			body.id.id = body.id.stream_id = event->ids[0];
+		str_reset(&bytes);
+		rc = record_encode(&body, event, &bytes, rec->err);
+		if (!rc)
+			rc = rec->sink->take(rec->sink, bytes.s, bytes.len, rec->err);
 	}
+	str_release(&bytes);
 	return rc;
+}
+
+static int finish(struct recording *rec, const struct event_end *ends)
+{
+	const struct record_plan *plan = rec->plan;
+	struct str again = STR_INIT;
+	int rc, end_rc;
+
+	rc = add_losses(rec, ends);
+	if (!rc && plan->tail_synthesize)
+		rc = what_runs_tell(plan, &rec->target, &rec->events, rec->sink, rec->err);
+	end_rc = rec->sink->end(rec->sink, rc ? &again : rec->err);
+	str_release(&again);
+	return rc ? rc : end_rc;
+}
+
+static void count_readers(struct recording *rec)
+{
+	struct reader_totals readers;
+
+	readers_count(&rec->pipeline.readers, &readers);
+	rec->totals->wakeups = readers.wakeups;
+	rec->totals->cut = readers.n_cut;
+	rec->totals->dropped = readers.n_dropped;
+	rec->totals->rounds = rec->pipeline.consumer.rounds;
 }
 
 int recording_end(struct recording *rec)
@@ -212,16 +216,19 @@ int recording_end(struct recording *rec)
 	/* What failed already has been told. */
 	if (rec->rc)
 		rec->err = &again;
-	rc = take_the_rest(rec);
+	rc = pipeline_stop(&rec->pipeline, rec->err);
 	counters_read(&rec->set, take_reading, &last);
 	note_offline_cpus(&last);
-	if (!rc)
-		rc = add_losses(rec, last.v);
-	finish_rc = outfile_finish(&rec->out, rc ? &again : rec->err);
+	if (rc)
+		rec->err = &again;
+	finish_rc = finish(rec, last.v);
 	recording_count(rec);
+	count_readers(rec);
 	count_events(rec, last.v);
+	if (rec->file.build_ids)
+		buildid_set_note(rec->file.build_ids, rec->plan->notes);
 	rec->totals->elapsed_ns = elapsed_ns;
-	rec->totals->path = rec->out.last_path ? xstrdup(rec->out.last_path) : NULL;
+	rec->totals->path = rec->file.last_path ? xstrdup(rec->file.last_path) : NULL;
 	free(last.v);
 	free(last.cpus);
 	rec->err = first;

@@ -1,6 +1,6 @@
 /*
- * The course of a recording: one loop waits for everything that can happen (kern/watch.c) and then
- * drains, switches files, flushes, as the time or the file's size asks for it.
+ * The course of a recording: one loop waits for everything that can happen (kern/watch.c) and then asks for a look
+ * at the rings, switches files, flushes, as the time asks for it. The records go their way without it (pipeline.h).
  *
  * How it ends: with the command, with the measured tasks, by a signal, by --control, when the file is
  * full, or when it cannot be written. Whatever the reason, the file is finished first and the command
@@ -15,50 +15,19 @@
 
 /* ---- snapshots and files ---- */
 
-/* Overwrite rings hold the newest records: they stand still while they are copied. */
-int recording_snapshot(struct recording *rec)
-{
-	ssize_t n;
-
-	if (!rec->snapshots.n)
-		return 0;
-	for (size_t i = 0; i < rec->snapshots.n; i++)
-		ring_pause(rec->snapshots.rings[i], true);
-	n = drain_snapshot(&rec->snapshots, rec->err);
-	for (size_t i = 0; i < rec->snapshots.n; i++)
-		ring_pause(rec->snapshots.rings[i], false);
-	return n < 0 ? (int)n : 0;
-}
-
-static int drain_all(struct recording *rec)
-{
-	ssize_t n = rec->crew.n ? 0 : drain_pass(&rec->drain, rec->err);
-
-	rec->totals->wakeups += n > 0;
-	return n < 0 ? (int)n : 0;
-}
-
 static int switch_file(struct recording *rec)
 {
-	int rc = drain_all(rec);
-
-	if (!rc)
-		rc = recording_snapshot(rec);
-	return rc ? rc : outfile_switch(&rec->out, rec->err);
+	pipeline_look(&rec->pipeline, true);
+	return consumer_call(&rec->pipeline.consumer, sink_file_switch, &rec->file, rec->err);
 }
 
 static int do_snapshot(struct recording *rec)
 {
-	const struct record_plan *plan = rec->plan;
-	int rc;
-
-	if (plan->switch_on_signal)
+	if (rec->plan->switch_on_signal)
 		return switch_file(rec);
-	rc = drain_all(rec);
-	if (!rc)
-		rc = recording_snapshot(rec);
+	pipeline_look(&rec->pipeline, true);
 	/* Who asked for it may look at it now. */
-	return rc ? rc : outfile_flush(&rec->out, rec->err);
+	return consumer_flush(&rec->pipeline.consumer, rec->err);
 }
 
 /* ---- control commands ---- */
@@ -136,37 +105,36 @@ static void take_control(struct recording *rec)
 
 static bool is_over(struct recording *rec)
 {
-	bool full;
-
 	if (rec->has_child && child_poll(&rec->child))
 		return true;
 	if (rec->rc || rec->told_to_end || rec->plan->stop->signal)
 		return true;
-	pthread_mutex_lock(&rec->out.lock);
-	full = rec->out.full || rec->out.failed;
-	pthread_mutex_unlock(&rec->out.lock);
-	return full || (rec->target.kind == TARGET_TASKS &&
-			watch_tasks_ended(&rec->watch, &rec->target));
+	if (consumer_failed(&rec->pipeline.consumer) || sink_file_is_full(&rec->file))
+		return true;
+	return rec->target.kind == TARGET_TASKS && watch_tasks_ended(&rec->watch, &rec->target);
 }
 
-static bool switch_is_due(struct recording *rec, uint64_t now)
+/* Files that have become too large switch by themselves. */
+static uint64_t next_switch_ns(struct recording *rec)
+{
+	struct sink_file_totals totals;
+
+	if (!rec->plan->switch_ns)
+		return NEVER_NS;
+	sink_file_look(&rec->file, &totals);
+	return totals.opened_ns + rec->plan->switch_ns;
+}
+
+static void each_second(struct recording *rec)
 {
 	const struct record_plan *plan = rec->plan;
 
-	return (plan->switch_ns && now >= rec->out.opened_ns + plan->switch_ns) ||
-	       (plan->switch_bytes && outfile_bytes(&rec->out) >= plan->switch_bytes);
-}
-
-static int each_second(struct recording *rec)
-{
-	const struct record_plan *plan = rec->plan;
-	int rc = outfile_flush(&rec->out, rec->err);
-
-	if (!rc && plan->progress) {
+	pipeline_look(&rec->pipeline, false);
+	consumer_flush_later(&rec->pipeline.consumer);
+	if (plan->progress) {
 		recording_count(rec);
 		plan->progress(plan->data, rec->totals);
 	}
-	return rc;
 }
 
 static int do_what_is_due(struct recording *rec)
@@ -181,58 +149,29 @@ static int do_what_is_due(struct recording *rec)
 		stop->snapshot = 0;
 		rc = do_snapshot(rec);
 	}
-	if (!rc && switch_is_due(rec, now))
+	if (!rc && now >= next_switch_ns(rec))
 		rc = switch_file(rec);
 	if (!rc && ticker_due(&rec->second, now))
-		rc = each_second(rec);
+		each_second(rec);
 	return rc;
 }
 
-static uint64_t next_due_ns(const struct recording *rec)
+static uint64_t next_due_ns(struct recording *rec)
 {
-	uint64_t next = rec->second.next_ns;
+	uint64_t next = rec->second.next_ns, switch_ns = next_switch_ns(rec);
 
 	if (rec->delay_until_ns < next)
 		next = rec->delay_until_ns;
-	if (rec->plan->switch_ns && rec->out.opened_ns + rec->plan->switch_ns < next)
-		next = rec->out.opened_ns + rec->plan->switch_ns;
-	return next;
-}
-
-/* A ring whose descriptor has hung up is polled on the next one that writes into it. */
-static void follow_rings(struct recording *rec)
-{
-	for (size_t i = 0; i < rec->rings.n && !rec->crew.n; i++) {
-		size_t slot = rec->first_slot + i;
-
-		if (watch_seen(&rec->watch, slot) & (POLLHUP | POLLERR))
-			watch_replace_fd(&rec->watch, slot, rings_next_fd(&rec->rings, i));
-	}
-}
-
-static void watch_rings(struct recording *rec)
-{
-	for (size_t i = 0; i < rec->rings.n && !rec->crew.n; i++) {
-		bool polled = !rec->rings.v[i].overwrite;
-		size_t slot = watch_fd(&rec->watch, polled ? rings_next_fd(&rec->rings, i) : -1);
-
-		if (!i)
-			rec->first_slot = slot;
-	}
-	if (rec->crew.n)
-		rec->news_slot = watch_fd(&rec->watch, rec->crew.news_fd);
+	return switch_ns < next ? switch_ns : next;
 }
 
 static void run_loop(struct recording *rec)
 {
-	watch_rings(rec);
+	rec->news_slot = watch_fd(&rec->watch, rec->pipeline.news_fd);
 	ticker_start(&rec->second, now_ns(), NS_PER_S);
 	while (!is_over(rec)) {
 		watch_wait(&rec->watch, next_due_ns(rec));
-		follow_rings(rec);
-		rec->rc = drain_all(rec);
-		if (!rec->rc)
-			rec->rc = do_what_is_due(rec);
+		rec->rc = do_what_is_due(rec);
 		take_control(rec);
 	}
 }
@@ -280,10 +219,8 @@ static void release(struct recording *rec)
 {
 	if (rec->has_child)
 		child_end(&rec->child);
-	crew_stop(&rec->crew);
-	drain_release(&rec->drain);
-	drain_release(&rec->snapshots);
-	outfile_release(&rec->out);
+	pipeline_release(&rec->pipeline);
+	sink_file_release(&rec->file);
 	rings_close(&rec->rings);
 	if (rec->set_open)
 		counters_close(&rec->set);
@@ -304,7 +241,7 @@ int record_run(const struct record_plan *plan, struct record_totals *totals, int
 		.failed_status = EXIT_PSTAT_FAILED,
 		.child = { .hold_fd = -1, .exec_fd = -1 },
 		.control = CONTROL_INIT,
-		.crew = CREW_INIT,
+		.pipeline = PIPELINE_INIT,
 		.start_ns = NEVER_NS,
 		.delay_until_ns = NEVER_NS,
 	};
@@ -321,7 +258,7 @@ int record_run(const struct record_plan *plan, struct record_totals *totals, int
 		run_loop(&rec);
 		rc = rec.rc;
 	}
-	if (rec.out.is_open)
+	if (rec.sink)
 		end_rc = recording_end(&rec);
 	end_child(&rec);
 	rc = rc ? rc : end_rc;

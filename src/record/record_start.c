@@ -1,26 +1,21 @@
 /*
  * The beginning of a recording, in this order, so that each step can fail without harm to what was
- * there before: command held -> target -> attrs -> events open -> rings -> file -> what runs already
- * -> go.
+ * there before: command held -> target -> attrs -> events open -> rings -> readers -> file -> what
+ * runs already -> go.
  *
  * A command that is itself the target samples from its exec on, by the kernel (enable_on_exec). Tasks
  * that run already are sampled before their maps are listed: a map made between the two is then in
  * the rings.
  */
 #include "record/recording.h"
+#include "record/what_runs.h"
 
 #include <errno.h>
-#include <linux/sched.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Rings of this size are what everyone may have: getting no more by default is nothing to tell. */
 enum { ENOUGH_BYTES = 512 << 10 };
-
-/* The kernel's own least. */
-enum { SHORT_SLICE_NS = 100000 };
 
 enum { SIZE_PARTS = 16, LEAST_WATERMARK = 4096 };
 
@@ -54,29 +49,6 @@ static int start_child(struct recording *rec)
 	rec->has_child = !rc;
 	rec->child_is_target = !rc && !words_name_target(&plan->target);
 	return rc;
-}
-
-/*
- * On a busy machine a woken recorder waits for others to use up their slices, and a ring can fill in a
- * few ms. Tasks that ask for short slices get the CPU sooner, for less time (Linux 6.12 and later;
- * older kernels ignore it, and a refusal costs nothing). sched_setattr(2)
- */
-static void ask_for_short_slices(void)
-{
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime_ns, deadline_ns, period_ns;
-	} attr = {
-		.size = sizeof(attr),
-		.flags = SCHED_FLAG_KEEP_POLICY,
-		.nice = getpriority(PRIO_PROCESS, 0),
-		.runtime_ns = SHORT_SLICE_NS,
-	};
-
-	(void)!syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
 static int resolve(struct recording *rec)
@@ -238,21 +210,6 @@ static int open_events(struct recording *rec)
 	return open_with_rings(rec, asked);
 }
 
-static void assign_rings(struct recording *rec)
-{
-	drain_init(&rec->drain, &rec->events);
-	drain_init(&rec->snapshots, &rec->events);
-	for (size_t i = 0; i < rec->rings.n; i++) {
-		struct ring *ring = &rec->rings.v[i];
-
-		drain_add_ring(ring->overwrite ? &rec->snapshots : &rec->drain, ring);
-	}
-	if (rec->plan->readers == READERS_ONE)
-		outfile_add_drain(&rec->out, &rec->drain_side, &rec->drain);
-	if (rec->snapshots.n)
-		outfile_add_snapshots(&rec->out, &rec->snapshots_side, &rec->snapshots);
-}
-
 /* ---- the header ---- */
 
 static uint64_t ns_of(clockid_t id)
@@ -325,23 +282,42 @@ static int release_child(struct recording *rec)
 	return rc ? exec_failed(rec, rc) : 0;
 }
 
-static int open_file_and_begin(struct recording *rec)
+/* The file, and what ran already in all sinks, unless that is to come last. */
+static int open_sinks(struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+	int rc;
+
+	rec->described = (struct recording_info){ .events = &rec->events, .info = &rec->info };
+	sink_file_init(&rec->file, plan, &rec->described, &rec->info, rec->pipeline.news_fd);
+	rc = sink_file_open(&rec->file, rec->err);
+	if (rc)
+		return rc;
+	rec->sink = &rec->file.sink;
+	if (!plan->tail_synthesize)
+		rc = what_runs_tell(plan, &rec->target, &rec->events, rec->sink, rec->err);
+	return rc ? rc : sink_file_begun(&rec->file, rec->err);
+}
+
+/*
+ * Readers collect from the first sample on, while the file is made and what runs is listed. On whole CPUs that list
+ * comes first: nothing that starts afterwards is missed.
+ */
+static int open_and_begin(struct recording *rec)
 {
 	bool tasks_run = rec->target.kind == TARGET_TASKS;
-	int rc = 0;
+	int rc;
 
 	if (rec->plan->delay_ms > 0)
 		rec->delay_until_ns = now_ns() + (uint64_t)rec->plan->delay_ms * NS_PER_MS;
-	if (tasks_run && !waits(rec))
+	rc = pipeline_open(&rec->pipeline, rec->plan, &rec->rings, &rec->events, rec->err);
+	if (!rc && tasks_run && !waits(rec))
 		rc = recording_begin(rec);
 	if (!rc)
-		rc = outfile_open(&rec->out, rec->err);
+		rc = open_sinks(rec);
 	if (!rc && !tasks_run && !waits(rec))
 		rc = recording_begin(rec);
-	if (!rc && rec->plan->readers != READERS_ONE)
-		rc = crew_start(&rec->crew, &rec->rings, &rec->out, rec->plan->readers,
-				rec->plan->affinity, rec->err);
-	return rc;
+	return rc ? rc : pipeline_start(&rec->pipeline, rec->sink, rec->err);
 }
 
 int recording_start(struct recording *rec)
@@ -349,8 +325,6 @@ int recording_start(struct recording *rec)
 	const struct record_plan *plan = rec->plan;
 	int rc = start_child(rec);
 
-	/* The command is not to have them. */
-	ask_for_short_slices();
 	if (!rc)
 		rc = resolve(rec);
 	if (!rc)
@@ -364,12 +338,10 @@ int recording_start(struct recording *rec)
 	note_hidden_kernel(rec);
 	plan->opened(plan->data, &rec->set);
 	describe(rec);
-	outfile_init(&rec->out, plan, &rec->target, &rec->events, &rec->info);
-	assign_rings(rec);
 	if (rec->target.kind == TARGET_TASKS)
 		watch_tasks(&rec->watch, &rec->target);
 	if (plan->dry_run)
 		return 0;
-	rc = open_file_and_begin(rec);
+	rc = open_and_begin(rec);
 	return rc ? rc : release_child(rec);
 }

@@ -5,9 +5,9 @@
 #ifndef PSTAT_RECORDING_H
 #define PSTAT_RECORDING_H
 
-#include "record/crew.h"
-#include "record/outfile.h"
+#include "record/pipeline.h"
 #include "record/record.h"
+#include "record/sink_file.h"
 
 #define NS_PER_S 1000000000ull
 #define NS_PER_MS 1000000ull
@@ -30,13 +30,11 @@ struct recording {
 	struct info info;
 
 	/* the way of the records */
-	struct outfile out;
-	struct drain drain; /* all rings but those of a crew and those that are overwritten */
-	struct outfile_drain drain_side;
-	struct drain snapshots; /* the overwrite rings */
-	struct outfile_drain snapshots_side;
-	struct crew crew; /* --threads; no members: the main thread drains */
-	size_t first_slot, news_slot; /* in the watch: of the first ring, of the crew's news */
+	struct recording_info described; /* for sinks: events and info of this recording */
+	struct pipeline pipeline;
+	struct sink_file file;
+	struct record_sink *sink; /* what the pipeline tells: the file, or more; NULL: nothing is open yet */
+	size_t news_slot; /* in the watch: of the pipeline's news */
 
 	/* its course */
 	struct watch watch;
@@ -63,14 +61,9 @@ int recording_begin(struct recording *rec);
 /* file_events.c: the open counters as events of the file: attrs, ids, names, units, groups */
 int recording_list_events(struct recording *rec);
 
-/* record_run.c */
-
-/* What came into the overwrite rings since the last snapshot, into the file. */
-int recording_snapshot(struct recording *rec);
-
 /* record_end.c */
 
-/* Stops, drains what is left, finishes the file. 0 or the first failure. */
+/* Stops, takes what is left, finishes the file. 0 or the first failure. */
 int recording_end(struct recording *rec);
 /* What is known so far, without the losses that only the end tells. */
 void recording_count(struct recording *rec);

@@ -36,6 +36,14 @@ void tally_release(struct tally *tally)
 	*tally = (struct tally){ 0 };
 }
 
+void tally_clear(struct tally *tally)
+{
+	memset(tally->v, 0, (tally->events->n + 1) * sizeof(*tally->v));
+	tally->first_ns = UINT64_MAX;
+	tally->last_ns = 0;
+	tally->records = 0;
+}
+
 void tally_merge(struct tally *tally, struct tally *from)
 {
 	for (size_t i = 0; i <= tally->events->n; i++) {
@@ -46,16 +54,13 @@ void tally_merge(struct tally *tally, struct tally *from)
 		to->lost_samples += of->lost_samples;
 		to->throttled += of->throttled;
 		to->unthrottled += of->unthrottled;
-		*of = (struct event_tally){ 0 };
 	}
 	if (from->first_ns < tally->first_ns)
 		tally->first_ns = from->first_ns;
 	if (from->last_ns > tally->last_ns)
 		tally->last_ns = from->last_ns;
 	tally->records += from->records;
-	from->first_ns = UINT64_MAX;
-	from->last_ns = 0;
-	from->records = 0;
+	tally_clear(from);
 }
 
 void tally_subtract(struct tally *tally, const struct tally *part)
@@ -71,6 +76,14 @@ void tally_subtract(struct tally *tally, const struct tally *part)
 		from->unthrottled -= of->unthrottled;
 	}
 	tally->records -= part->records;
+}
+
+void tally_move_samples(struct tally *from, struct tally *to)
+{
+	for (size_t i = 0; i <= from->events->n; i++) {
+		to->v[i].samples += from->v[i].samples;
+		from->v[i].samples = 0;
+	}
 }
 
 static size_t index_of(const struct tally *tally, uint64_t id)
@@ -129,18 +142,12 @@ static void take_other(struct tally *tally, uint32_t type, const uint64_t *words
 	}
 }
 
-/* FORK begins with u32 pid | u32 ppid, which are one for a thread. */
-static bool makes_space(uint32_t type, const uint64_t *words, size_t n)
+static bool is_in(uint64_t types, uint32_t type)
 {
-	uint32_t pids[2];
-
-	if (type != RECORD_FORK || !n)
-		return type == RECORD_MMAP2 || type == RECORD_MMAP;
-	memcpy(pids, words, sizeof(pids));
-	return pids[0] != pids[1];
+	return type < RECORD_USER_FIRST && types >> type & 1;
 }
 
-size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_space_fn on_space,
+size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, uint64_t types, tally_fn fn,
 		  void *data)
 {
 	size_t at = 0;
@@ -152,9 +159,11 @@ size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_spa
 
 		if (size < RECORD_HEADER_BYTES || size % 8 || size > n - at)
 			break;
-		if (header->type == RECORD_SAMPLE) {
+		if (header->type == RECORD_SAMPLE)
 			take_sample(tally, words, n_words);
-		} else if (makes_space(header->type, words, n_words)) {
+		else
+			take_other(tally, header->type, words, n_words);
+		if (is_in(types, header->type)) {
 			struct record record = {
 				.type = header->type,
 				.misc = header->misc,
@@ -162,9 +171,7 @@ size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_spa
 				.bytes = bytes + at,
 			};
 
-			on_space(data, &record);
-		} else {
-			take_other(tally, header->type, words, n_words);
+			fn(data, &record);
 		}
 		tally->records++;
 		at += size;

@@ -28,21 +28,22 @@ struct tally {
 
 void tally_init(struct tally *tally, const struct events *events);
 void tally_release(struct tally *tally);
+void tally_clear(struct tally *tally);
 /* Adds all of `from` and empties it. */
 void tally_merge(struct tally *tally, struct tally *from);
 /* Takes the numbers of a part away; the times stay those of the whole. */
 void tally_subtract(struct tally *tally, const struct tally *part);
 
+/* Moves the numbers of samples alone. */
+void tally_move_samples(struct tally *from, struct tally *to);
+
+typedef void (*tally_fn)(void *data, const struct record *record);
 /*
- * Called for the records that make address spaces: MMAP, MMAP2, and FORK of processes. Their bytes are whole and
- * aligned to 8.
+ * Walks over n bytes of whole records, aligned to 8. fn is called for those whose type is in `types`, a bit for each
+ * type of the kernel's (below 64). Returns how many bytes were understood: less than n where a header makes no
+ * sense, which a kernel never writes.
  */
-typedef void (*tally_space_fn)(void *data, const struct record *record);
-/*
- * Walks over n bytes of whole records. Returns how many bytes were understood: less than n where a
- * header makes no sense, which a kernel never writes.
- */
-size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, tally_space_fn on_space,
+size_t tally_walk(struct tally *tally, const uint8_t *bytes, size_t n, uint64_t types, tally_fn fn,
 		  void *data);
 
 #endif

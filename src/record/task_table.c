@@ -123,14 +123,14 @@ static void fill_identity(struct record_body *body, const struct dso *dso)
 }
 
 /* The first of the maps that are left of it, or NULL: programs of BPF may lie in the middle of the kernel's range. */
-static const struct map *first_map(const struct space *space, const struct dso *dso)
+static const struct map *first_map(const struct address_space *space, const struct dso *dso)
 {
-	const struct map *map = space_below(space, dso->start);
+	const struct map *map = address_space_below(space, dso->start);
 
 	if (!map || map->end <= dso->start)
-		map = space_next(space, map);
+		map = address_space_next(space, map);
 	while (map && map->dso != dso && map->start < dso->end)
-		map = space_next(space, map);
+		map = address_space_next(space, map);
 	return map && map->dso == dso ? map : NULL;
 }
 
@@ -175,10 +175,10 @@ static int put_kernel(struct walk *walk, enum dso_kind kind)
 
 static int put_ksymbols(struct walk *walk)
 {
-	const struct space *kernel = walk->from->replay.kernel;
+	const struct address_space *kernel = walk->from->replay.kernel;
 	int rc = 0;
 
-	for (const struct map *map = space_next(kernel, NULL); !rc && map; map = space_next(kernel, map)) {
+	for (const struct map *map = address_space_next(kernel, NULL); !rc && map; map = address_space_next(kernel, map)) {
 		struct record_body body = { .type = RECORD_KSYMBOL };
 
 		if (map->dso->kind != DSO_BPF)
@@ -333,8 +333,8 @@ static int put_map(struct walk *walk, const struct thread *first, const struct m
 static int put_process(struct walk *walk, const struct thread *first)
 {
 	const struct thread *parent = living_parent(walk, first);
-	const struct space *space = first->space;
-	bool inherits = parent && space->n && space->version == parent->space->version;
+	const struct address_space *space = first->address_space;
+	bool inherits = parent && space->n && space->version == parent->address_space->version;
 	int rc = 0;
 
 	if (parent || (first->ppid != -1 && first->comm_known))
@@ -343,7 +343,7 @@ static int put_process(struct walk *walk, const struct thread *first)
 		rc = put_names(walk, first);
 	if (inherits)
 		return rc;
-	for (const struct map *map = space_next(space, NULL); !rc && map; map = space_next(space, map))
+	for (const struct map *map = address_space_next(space, NULL); !rc && map; map = address_space_next(space, map))
 		rc = put_map(walk, first, map);
 	return rc;
 }

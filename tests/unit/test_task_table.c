@@ -14,7 +14,7 @@ enum { CHILD = 43, THREAD = 44 };
 
 /* A story, and the table that its records are fed to. */
 struct fix_table {
-	struct fix_story s;
+	struct made_recording s;
 	struct task_table *table;
 	struct record_text got;
 };
@@ -22,7 +22,7 @@ struct fix_table {
 static void table_init(struct fix_table *t, bool data_maps)
 {
 	memset(t, 0, sizeof(*t));
-	story_init(&t->s);
+	recording_init(&t->s);
 	t->table = task_table_new(&t->s.events, data_maps);
 	str_init(&t->got.text);
 }
@@ -31,7 +31,7 @@ static void table_release(struct fix_table *t)
 {
 	task_table_free(t->table);
 	str_release(&t->got.text);
-	story_release(&t->s);
+	recording_release(&t->s);
 }
 
 /* The records of `bytes`, through memory that is spoiled behind each; FINISHED_ROUND ends a round. */
@@ -61,7 +61,7 @@ static void give(struct fix_table *t)
 
 static void give_round(struct fix_table *t)
 {
-	story_plain(&t->s, RECORD_FINISHED_ROUND);
+	recording_plain(&t->s, RECORD_FINISHED_ROUND);
 	give(t);
 }
 
@@ -74,10 +74,10 @@ static const char *written(struct fix_table *t)
 	return t->got.text.s;
 }
 
-static void add_mmap(struct fix_story *s, uint64_t time_ns, uint64_t start, const char *path, uint32_t prot,
+static void add_mmap(struct made_recording *s, uint64_t time_ns, uint64_t start, const char *path, uint32_t prot,
 		     uint64_t generation, uint8_t build_id)
 {
-	struct record_body body = story_map_body(time_ns, PID, start, 0x1000, 0x2000, path);
+	struct record_body body = recording_map_body(time_ns, PID, start, 0x1000, 0x2000, path);
 
 	body.mmap.prot = prot;
 	if (!(prot & PROT_EXEC))
@@ -89,40 +89,40 @@ static void add_mmap(struct fix_story *s, uint64_t time_ns, uint64_t start, cons
 		body.mmap.build_id_size = 20;
 		memset(body.mmap.build_id, build_id, sizeof(body.mmap.build_id));
 	}
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
-static void add_ksymbol(struct fix_story *s, uint64_t time_ns, uint64_t addr, uint16_t kind, uint16_t flags,
+static void add_ksymbol(struct made_recording *s, uint64_t time_ns, uint64_t addr, uint16_t kind, uint16_t flags,
 			const char *name)
 {
-	struct record_body body = story_body(RECORD_KSYMBOL, -1, 0, time_ns);
+	struct record_body body = recording_body(RECORD_KSYMBOL, -1, 0, time_ns);
 
 	body.ksymbol.addr = addr;
 	body.ksymbol.len = 0x100;
 	body.ksymbol.kind = kind;
 	body.ksymbol.flags = flags;
 	body.ksymbol.name = name;
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
-static void add_cgroup(struct fix_story *s, uint64_t time_ns, uint64_t id, const char *path)
+static void add_cgroup(struct made_recording *s, uint64_t time_ns, uint64_t id, const char *path)
 {
-	struct record_body body = story_body(RECORD_CGROUP, 0, 0, time_ns);
+	struct record_body body = recording_body(RECORD_CGROUP, 0, 0, time_ns);
 
 	body.cgroup.id = id;
 	body.cgroup.path = path;
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
-static void add_namespaces(struct fix_story *s, uint64_t time_ns, int pid, int tid)
+static void add_namespaces(struct made_recording *s, uint64_t time_ns, int pid, int tid)
 {
 	static const uint64_t links[14] = { 4, 1, 4, 2, 4, 3, 4, 4, 4, 5, 4, 0, 4, 7 };
-	struct record_body body = story_body(RECORD_NAMESPACES, pid, tid, time_ns);
+	struct record_body body = recording_body(RECORD_NAMESPACES, pid, tid, time_ns);
 
 	body.namespaces.pid = (uint32_t)pid;
 	body.namespaces.tid = (uint32_t)tid;
 	body.namespaces.links = (struct record_words){ 7, links };
-	story_add(s, &body);
+	recording_add(s, &body);
 }
 
 /* ---- what is written ---- */
@@ -133,8 +133,8 @@ static void test_kernel(void **state)
 
 	(void)state;
 	table_init(&t, false);
-	story_kernel_map(&t.s, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
-	story_kernel_map(&t.s, 0xffffffffc0400000, 0x3000, 0, "/lib/modules/6.1/jbd2.ko");
+	recording_kernel_map(&t.s, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
+	recording_kernel_map(&t.s, 0xffffffffc0400000, 0x3000, 0, "/lib/modules/6.1/jbd2.ko");
 	add_cgroup(&t.s, 0, 5, "/a");
 	/* One in the middle of the kernel's range, one at its beginning, one that goes again. */
 	add_ksymbol(&t.s, 10, 0xffffffff81800000, 1, 0, "bpf_prog_1");
@@ -159,13 +159,13 @@ static void test_process(void **state)
 
 	(void)state;
 	table_init(&t, true);
-	story_task(&t.s, RECORD_FORK, MISC_FORK_EXEC, 0, PID, PID, 0, 0);
+	recording_task(&t.s, RECORD_FORK, MISC_FORK_EXEC, 0, PID, PID, 0, 0);
 	add_namespaces(&t.s, 0, PID, PID);
-	story_comm(&t.s, 0, PID, PID, false, "sh");
+	recording_comm(&t.s, 0, PID, PID, false, "sh");
 	add_mmap(&t.s, 0, 0x10000, "/bin/sh", PROT_RX, 0, 0);
-	story_fork(&t.s, 5, PID, THREAD, PID, PID);
-	story_comm(&t.s, 6, PID, THREAD, false, "worker");
-	story_comm(&t.s, 10, PID, PID, true, "new");
+	recording_fork(&t.s, 5, PID, THREAD, PID, PID);
+	recording_comm(&t.s, 6, PID, THREAD, false, "worker");
+	recording_comm(&t.s, 10, PID, PID, true, "new");
 	add_mmap(&t.s, 11, 0x40000, "/lib/id.so", PROT_RX, 0, 0xab);
 	add_mmap(&t.s, 12, 0x20000, "/bin/new \n", PROT_RX, 99, 0);
 	add_mmap(&t.s, 13, 0x21000, "/bin/new \n", PROT_RW, 99, 0);
@@ -183,8 +183,8 @@ static void test_process(void **state)
 			    "FORK 42/44 of 42/42 misc 0x2000\n"
 			    "COMM 42/44 worker\n");
 	/* The main thread may go first: the others stand for the process, whose parent stays. */
-	story_exit(&t.s, 20, PID, PID);
-	story_task(&t.s, RECORD_FORK, 0, 21, PID, THREAD + 1, PID, THREAD);
+	recording_exit(&t.s, 20, PID, PID);
+	recording_task(&t.s, RECORD_FORK, 0, 21, PID, THREAD + 1, PID, THREAD);
 	assert_non_null(strstr(written(&t), "FORK 42/44 of 0/0 misc 0x2000\nCOMM 42/44 worker\nMMAP2 42/44 "));
 	assert_non_null(strstr(written(&t), "[stack]\nFORK 42/45 of 42/44 misc 0x2000\nCOMM 42/45 worker\n"));
 	assert_null(strstr(written(&t), "42/42"));
@@ -198,26 +198,26 @@ static void test_children(void **state)
 
 	(void)state;
 	table_init(&t, false);
-	story_task(&t.s, RECORD_FORK, MISC_FORK_EXEC, 0, PID, PID, OTHER_PID, OTHER_PID);
-	story_comm(&t.s, 0, PID, PID, false, "sh");
-	story_map(&t.s, 0, PID, 0x10000, 0x1000, 0, "/bin/sh");
-	story_fork(&t.s, 5, CHILD, CHILD, PID, PID);
+	recording_task(&t.s, RECORD_FORK, MISC_FORK_EXEC, 0, PID, PID, OTHER_PID, OTHER_PID);
+	recording_comm(&t.s, 0, PID, PID, false, "sh");
+	recording_map(&t.s, 0, PID, 0x10000, 0x1000, 0, "/bin/sh");
+	recording_fork(&t.s, 5, CHILD, CHILD, PID, PID);
 	assert_string_equal(written(&t), "FORK 42/42 of 77/77 misc 0x2000\n"
 					 "COMM 42/42 sh\n"
 					 "MMAP2 42/42 0x10000+0x1000@0 0:0/7 prot 5 flags 2 misc 0x2 /bin/sh\n"
 					 "FORK 43/43 of 42/42 misc 0\n"
 					 "COMM 43/43 sh\n");
 	/* Once either has changed, it has maps of its own. */
-	story_map(&t.s, 6, PID, 0x20000, 0x1000, 0, "/lib/a.so");
+	recording_map(&t.s, 6, PID, 0x20000, 0x1000, 0, "/lib/a.so");
 	assert_non_null(strstr(written(&t), "FORK 43/43 of 42/42 misc 0x2000\n"
 					    "COMM 43/43 sh\n"
 					    "MMAP2 43/43 0x10000+0x1000@0 0:0/7 prot 5 flags 2 misc 0x2 /bin/sh\n"));
-	story_exit(&t.s, 7, PID, PID);
+	recording_exit(&t.s, 7, PID, PID);
 	assert_string_equal(written(&t), "FORK 43/43 of 0/0 misc 0x2000\n"
 					 "COMM 43/43 sh\n"
 					 "MMAP2 43/43 0x10000+0x1000@0 0:0/7 prot 5 flags 2 misc 0x2 /bin/sh\n");
 	/* The number's next owner is not the parent. */
-	story_fork(&t.s, 8, PID, PID, CHILD, CHILD);
+	recording_fork(&t.s, 8, PID, PID, CHILD, CHILD);
 	assert_non_null(strstr(written(&t), "FORK 43/43 of 0/0 misc 0x2000\n"));
 	assert_non_null(strstr(written(&t), "FORK 42/42 of 43/43 misc 0\n"));
 	table_release(&t);
@@ -230,15 +230,15 @@ static void test_cut(void **state)
 
 	(void)state;
 	table_init(&t, false);
-	story_comm(&t.s, 10, PID, PID, true, "a");
-	story_map(&t.s, 30, PID, 0x10000, 0x1000, 0, "/bin/a");
-	story_fork(&t.s, 20, CHILD, CHILD, PID, PID);
+	recording_comm(&t.s, 10, PID, PID, true, "a");
+	recording_map(&t.s, 30, PID, 0x10000, 0x1000, 0, "/bin/a");
+	recording_fork(&t.s, 20, CHILD, CHILD, PID, PID);
 	assert_string_equal(written(&t), "COMM 42/42 a\n"
 					 "MMAP2 42/42 0x10000+0x1000@0 0:0/7 prot 5 flags 2 misc 0x2 /bin/a\n"
 					 "FORK 43/43 of 42/42 misc 0x2000\n"
 					 "COMM 43/43 a\n");
-	story_comm(&t.s, 25, CHILD, CHILD, true, "b");
-	story_exit(&t.s, 29, PID, PID);
+	recording_comm(&t.s, 25, CHILD, CHILD, true, "b");
+	recording_exit(&t.s, 29, PID, PID);
 	give_round(&t);
 	assert_string_equal(written(&t), "FORK 43/43 of 0/0 misc 0x2000\nCOMM 43/43 b\n");
 	table_release(&t);
@@ -253,8 +253,8 @@ static void test_only_tasks(void **state)
 	assert_false(task_table_wants(RECORD_FINISHED_ROUND));
 	assert_false(task_table_wants(RECORD_MMAP + 64));
 	table_init(&t, false);
-	story_sample(&t.s, 10, PID, PID, 0x10001);
-	story_comm(&t.s, 0, PID, PID, false, "sh");
+	recording_sample(&t.s, 10, PID, PID, 0x10001);
+	recording_comm(&t.s, 0, PID, PID, false, "sh");
 	assert_string_equal(written(&t), "COMM 42/42 sh\n");
 	/* What fn returns ends it, and costs nothing of the table. */
 	t.got = (struct record_text){ .text = t.got.text, .stop_after = 1, .stop_code = -ECANCELED };
@@ -304,9 +304,9 @@ static const struct thread *living(const struct replay *replay, int32_t pid, int
 	return NULL;
 }
 
-static void add_maps(const struct space *space, struct str *out)
+static void add_maps(const struct address_space *space, struct str *out)
 {
-	for (const struct map *map = space_next(space, NULL); map; map = space_next(space, map)) {
+	for (const struct map *map = address_space_next(space, NULL); map; map = address_space_next(space, map)) {
 		const struct dso *dso = map->dso;
 		/* A program of BPF reaches over all places where it ever was. */
 		bool whole = dso->kind != DSO_BPF;
@@ -329,7 +329,7 @@ static void add_maps(const struct space *space, struct str *out)
 	}
 }
 
-static void assert_same_maps(const struct space *a, const struct space *b)
+static void assert_same_maps(const struct address_space *a, const struct address_space *b)
 {
 	struct str was = STR_INIT, is = STR_INIT;
 
@@ -343,7 +343,7 @@ static void assert_same_maps(const struct space *a, const struct space *b)
 /* Nothing is known of a thread that was only named as another's parent. */
 static bool is_nobody(const struct thread *thread)
 {
-	return thread->tid <= 0 || thread->pid <= 0 || (thread->ppid == -1 && !thread->comm_known && !thread->space->n);
+	return thread->tid <= 0 || thread->pid <= 0 || (thread->ppid == -1 && !thread->comm_known && !thread->address_space->n);
 }
 
 /* Not a younger process that has its number now. */
@@ -372,8 +372,8 @@ static size_t compare(const struct replay *a, const struct replay *b)
 			assert_int_equal(is->ppid, is_parent(living(a, was->ppid, was->ppid), was) ? was->ppid : 0);
 		assert_int_equal(is->cgroup_dev, was->cgroup_dev);
 		assert_int_equal(is->cgroup_ino, was->cgroup_ino);
-		assert_same_maps(was->space, is->space);
-		n += 1 + was->space->n;
+		assert_same_maps(was->address_space, is->address_space);
+		n += 1 + was->address_space->n;
 	}
 	for (size_t i = 0; i < b->n_threads; i++)
 		assert_true(is_nobody(b->threads[i]) || living(a, b->threads[i]->pid, b->threads[i]->tid));
@@ -477,9 +477,9 @@ static void test_golden(void **state)
 }
 
 /* The kernel tells a new thread's namespaces behind its FORK. */
-static void add_thread(struct fix_story *s, uint64_t time_ns, int pid, int tid, int ppid, int ptid)
+static void add_thread(struct made_recording *s, uint64_t time_ns, int pid, int tid, int ppid, int ptid)
 {
-	story_fork(s, time_ns, pid, tid, ppid, ptid);
+	recording_fork(s, time_ns, pid, tid, ppid, ptid);
 	add_namespaces(s, time_ns, pid, tid);
 }
 
@@ -488,7 +488,7 @@ static void add_thread(struct fix_story *s, uint64_t time_ns, int pid, int tid, 
  * two rings that overlap in time.
  */
 struct work {
-	struct fix_story s;
+	struct made_recording s;
 	uint64_t random, now_ns;
 };
 
@@ -502,11 +502,11 @@ static void work_once(struct work *work)
 {
 	static const char *const names[] = { "sh", "cc", "ld", "make", "a b", "x\n" };
 	static const char *const paths[] = { "/bin/sh", "/bin/cc", "/lib/c.so", "//anon", "[stack]", "/tmp/x (deleted)" };
-	struct fix_story *s = &work->s;
+	struct made_recording *s = &work->s;
 	int pid = 100 + (int)draw(work, 40), tid = draw(work, 4) ? pid : pid + 100, other = 100 + (int)draw(work, 40);
 	uint64_t at = ++work->now_ns, start = 0x10000 + 0x1000 * (uint64_t)draw(work, 30);
 	unsigned file = draw(work, ARRAY_SIZE(paths));
-	struct record_body body = story_map_body(at, pid, start, 0x1000 * (1ULL + draw(work, 5)), start, paths[file]);
+	struct record_body body = recording_map_body(at, pid, start, 0x1000 * (1ULL + draw(work, 5)), start, paths[file]);
 
 	body.mmap.inode = file < 3 ? 7 + file : 0;
 	switch (draw(work, 12)) {
@@ -519,13 +519,13 @@ static void work_once(struct work *work)
 		add_thread(s, at, pid, pid + 100, pid, pid);
 		break;
 	case 3:
-		story_exit(s, at, pid, tid);
+		recording_exit(s, at, pid, tid);
 		break;
 	case 4:
-		story_comm(s, at, pid, pid, true, names[draw(work, ARRAY_SIZE(names))]);
+		recording_comm(s, at, pid, pid, true, names[draw(work, ARRAY_SIZE(names))]);
 		break;
 	case 5:
-		story_comm(s, at, pid, tid, false, names[draw(work, ARRAY_SIZE(names))]);
+		recording_comm(s, at, pid, tid, false, names[draw(work, ARRAY_SIZE(names))]);
 		break;
 	case 6:
 		add_ksymbol(s, at, 0xffffffffc0000000 + start, 1, draw(work, 2) ? 1 : 0, "bpf_prog");
@@ -533,7 +533,7 @@ static void work_once(struct work *work)
 	default:
 		body.mmap.prot = draw(work, 3) ? PROT_RX : PROT_RW;
 		body.misc |= body.mmap.prot & PROT_EXEC ? 0 : MISC_MMAP_DATA;
-		story_add(s, &body);
+		recording_add(s, &body);
 	}
 }
 
@@ -545,15 +545,15 @@ static void test_work(void **state)
 	for (unsigned seed = 0; seed < 40; seed++) {
 		struct work work = { .random = seed, .now_ns = 1000 };
 
-		story_init(&work.s);
-		story_kernel_map(&work.s, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
+		recording_init(&work.s);
+		recording_kernel_map(&work.s, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
 		for (unsigned i = 0; i < 2000; i++) {
 			work_once(&work);
 			if (i % 100 == 99)
-				story_plain(&work.s, RECORD_FINISHED_ROUND);
+				recording_plain(&work.s, RECORD_FINISHED_ROUND);
 		}
 		n += round_trip(&work.s.events, &work.s.records);
-		story_release(&work.s);
+		recording_release(&work.s);
 	}
 	assert_true(n > 40 * 100);
 }
@@ -561,21 +561,21 @@ static void test_work(void **state)
 /* ---- memory ---- */
 
 /* A shell that starts programs: each forks, executes, maps and exits, and a few live at once. */
-static void add_process(struct fix_story *s, uint64_t *now_ns, int i, bool distinct)
+static void add_process(struct made_recording *s, uint64_t *now_ns, int i, bool distinct)
 {
 	int pid = 1000 + i;
 	char name[16];
 
 	snprintf(name, sizeof(name), distinct ? "job-%d" : "job", i);
-	story_fork(s, ++*now_ns, pid, pid, PID, PID);
-	story_comm(s, ++*now_ns, pid, pid, true, name);
-	story_map(s, ++*now_ns, pid, 0x400000, 0x2000, 0, "/bin/job");
-	story_map(s, ++*now_ns, pid, 0x7f0000000000, 0x100000, 0x26000, "/lib/libc.so.6");
-	story_map(s, ++*now_ns, pid, 0x7ffff0000000, 0x2000, 0, "[vdso]");
+	recording_fork(s, ++*now_ns, pid, pid, PID, PID);
+	recording_comm(s, ++*now_ns, pid, pid, true, name);
+	recording_map(s, ++*now_ns, pid, 0x400000, 0x2000, 0, "/bin/job");
+	recording_map(s, ++*now_ns, pid, 0x7f0000000000, 0x100000, 0x26000, "/lib/libc.so.6");
+	recording_map(s, ++*now_ns, pid, 0x7ffff0000000, 0x2000, 0, "[vdso]");
 	/* Code made at run time is a file of the process's own, as far as symbols go. */
 	if (distinct)
-		story_map(s, ++*now_ns, pid, 0x500000, 0x1000, 0, "//anon");
-	story_exit(s, ++*now_ns, pid, pid);
+		recording_map(s, ++*now_ns, pid, 0x500000, 0x1000, 0, "//anon");
+	recording_exit(s, ++*now_ns, pid, pid);
 }
 
 static size_t in_use(void)
@@ -616,8 +616,8 @@ static void test_storm(void **state)
 		size_t first, second;
 
 		table_init(&t, false);
-		story_task(&t.s, RECORD_FORK, MISC_FORK_EXEC, 0, PID, PID, 0, 0);
-		story_comm(&t.s, 0, PID, PID, false, "sh");
+		recording_task(&t.s, RECORD_FORK, MISC_FORK_EXEC, 0, PID, PID, 0, 0);
+		recording_comm(&t.s, 0, PID, PID, false, "sh");
 		/* Of 65,536 numbers of processes a replay knows the relatives. */
 		first = storm(&t, &now_ns, 0, 70000, distinct);
 		second = storm(&t, &now_ns, 70000, 100000, distinct);

@@ -6,7 +6,7 @@
  * Of more than --switch-max-files the oldest is removed. Only files of this recording are: those that
  * an earlier one left are somebody's.
  */
-#include "record/outfile.h"
+#include "record/sink_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,9 +40,9 @@ static char *free_dated_name(const char *path)
 	return name;
 }
 
-int outfile_give_date(struct outfile *out, struct str *err)
+int sink_file_give_date(struct sink_file *file, struct str *err)
 {
-	const struct record_plan *plan = out->plan;
+	const struct record_plan *plan = file->plan;
 	char *name = free_dated_name(plan->path);
 
 	if (rename(plan->path, name)) {
@@ -52,15 +52,15 @@ int outfile_give_date(struct outfile *out, struct str *err)
 		free(name);
 		return rc;
 	}
-	free(out->last_path);
-	out->last_path = xstrdup(name);
-	VEC_GROW(out->kept, out->n_kept, out->kept_cap);
-	out->kept[out->n_kept++] = name;
-	if (!plan->switch_max_files || out->n_kept <= plan->switch_max_files)
+	free(file->last_path);
+	file->last_path = xstrdup(name);
+	VEC_GROW(file->kept, file->n_kept, file->kept_cap);
+	file->kept[file->n_kept++] = name;
+	if (!plan->switch_max_files || file->n_kept <= plan->switch_max_files)
 		return 0;
 	/* Someone else may have removed it; then it is gone as well. */
-	unlink(out->kept[0]);
-	free(out->kept[0]);
-	memmove(out->kept, out->kept + 1, --out->n_kept * sizeof(*out->kept));
+	unlink(file->kept[0]);
+	free(file->kept[0]);
+	memmove(file->kept, file->kept + 1, --file->n_kept * sizeof(*file->kept));
 	return 0;
 }

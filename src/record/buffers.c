@@ -1,0 +1,290 @@
+/*
+ * The lock is taken once a buffer and once a look, never for a record.
+ */
+#include "record/buffers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- memory ---- */
+
+static size_t size_of_each(size_t bytes, size_t n_producers)
+{
+	size_t each = BUFFER_BYTES;
+
+	while (each > BUFFER_LEAST_BYTES && bytes / each < BUFFERS_LEAST * (1 + n_producers))
+		each /= 2;
+	return each;
+}
+
+static int map_memory(struct buffers *buffers, size_t bytes, struct str *err)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return fail(err, -ENOMEM, "buffers of %zu KiB: %s\na smaller --buffer-size may do",
+			    bytes / 1024, strerror(errno));
+	buffers->memory = memory;
+	buffers->memory_bytes = bytes;
+	return 0;
+}
+
+int buffers_open(struct buffers *buffers, size_t bytes, size_t n_producers, struct str *err)
+{
+	size_t each = size_of_each(bytes, n_producers), n = bytes / each, least = 2 * n_producers;
+	int rc;
+
+	*buffers = (struct buffers){ 0 };
+	pthread_mutex_init(&buffers->lock, NULL);
+	pthread_cond_init(&buffers->filled, NULL);
+	pthread_cond_init(&buffers->freed, NULL);
+	pthread_cond_init(&buffers->called, NULL);
+	atomic_init(&buffers->round, 1);
+	least = least < BUFFERS_LEAST ? BUFFERS_LEAST : least;
+	n = n < least ? least : n;
+	rc = map_memory(buffers, n * each, err);
+	if (rc)
+		return rc;
+	buffers->v = xcalloc(n, sizeof(*buffers->v));
+	buffers->n = n;
+	buffers->buffer_bytes = each;
+	for (size_t i = n; i-- > 0;) {
+		buffers->v[i] = (struct buffer){
+			.bytes = buffers->memory + i * each,
+			.cap = each,
+			.next = buffers->free,
+		};
+		buffers->free = &buffers->v[i];
+	}
+	atomic_init(&buffers->n_free, n);
+	return 0;
+}
+
+void buffers_release(struct buffers *buffers)
+{
+	if (!buffers->v && !buffers->memory)
+		return;
+	pthread_mutex_destroy(&buffers->lock);
+	pthread_cond_destroy(&buffers->filled);
+	pthread_cond_destroy(&buffers->freed);
+	pthread_cond_destroy(&buffers->called);
+	munmap(buffers->memory, buffers->memory_bytes);
+	free(buffers->v);
+	*buffers = (struct buffers){ 0 };
+}
+
+void buffers_add_producer(struct buffers *buffers, struct producer *producer)
+{
+	producer->next = buffers->producers;
+	producer->round = 1;
+	producer->news.from = producer;
+	buffers->producers = producer;
+}
+
+/* ---- producers ---- */
+
+size_t buffers_free_bytes(const struct buffers *buffers)
+{
+	return atomic_load_explicit(&buffers->n_free, memory_order_relaxed) * buffers->buffer_bytes;
+}
+
+struct buffer *buffers_get(struct buffers *buffers, struct producer *producer, bool wait)
+{
+	struct buffer *buffer;
+
+	pthread_mutex_lock(&buffers->lock);
+	while (!buffers->free && wait && !buffers->abandoned)
+		pthread_cond_wait(&buffers->freed, &buffers->lock);
+	buffer = buffers->free;
+	if (buffer) {
+		buffers->free = buffer->next;
+		atomic_fetch_sub_explicit(&buffers->n_free, 1, memory_order_relaxed);
+		buffer->from = producer;
+		buffer->n = 0;
+		buffer->looked_round = 0;
+		buffer->snapshot_ends = false;
+	}
+	pthread_mutex_unlock(&buffers->lock);
+	return buffer;
+}
+
+/* With the lock held. */
+static void queue(struct buffers *buffers, struct buffer *buffer)
+{
+	buffer->next = NULL;
+	buffer->queued = true;
+	if (buffer->from)
+		buffer->from->last = buffer;
+	if (buffers->last)
+		buffers->last->next = buffer;
+	else
+		buffers->first = buffer;
+	buffers->last = buffer;
+	if (buffers->consumer_waits)
+		pthread_cond_signal(&buffers->filled);
+}
+
+void buffers_put(struct buffers *buffers, struct buffer *buffer)
+{
+	pthread_mutex_lock(&buffers->lock);
+	if (buffer->from->filling == buffer) {
+		buffer->from->filling = NULL;
+		buffer->from->holds = false;
+	}
+	queue(buffers, buffer);
+	pthread_mutex_unlock(&buffers->lock);
+}
+
+void buffers_look_begins(struct buffers *buffers, struct producer *producer)
+{
+	producer->round = atomic_load_explicit(&buffers->round, memory_order_acquire);
+}
+
+/* With the lock held. A look that found nothing: its news go with what waits already, if anything does. */
+static void tell_look(struct buffers *buffers, struct producer *producer)
+{
+	if (producer->last && producer->last->queued && producer->last->from == producer) {
+		producer->last->looked_round = producer->round;
+	} else if (atomic_load_explicit(&buffers->round_has_records, memory_order_relaxed)) {
+		producer->news.looked_round = producer->round;
+		queue(buffers, &producer->news);
+	}
+}
+
+void buffers_looked(struct buffers *buffers, struct producer *producer, bool now)
+{
+	struct buffer *filling = producer->filling;
+
+	pthread_mutex_lock(&buffers->lock);
+	if (filling && filling->n) {
+		filling->looked_round = producer->round;
+		producer->holds = !now && !buffers->consumer_waits;
+		if (!producer->holds) {
+			producer->filling = NULL;
+			queue(buffers, filling);
+		}
+	} else {
+		tell_look(buffers, producer);
+	}
+	pthread_mutex_unlock(&buffers->lock);
+}
+
+void buffers_snapshot_ends(struct buffers *buffers, struct producer *producer)
+{
+	struct buffer *last = producer->filling && producer->filling->n ? producer->filling :
+									   &producer->news;
+
+	last->snapshot_ends = true;
+	if (last == producer->filling) {
+		buffers_put(buffers, last);
+		return;
+	}
+	pthread_mutex_lock(&buffers->lock);
+	if (!last->queued)
+		queue(buffers, last);
+	pthread_mutex_unlock(&buffers->lock);
+}
+
+/* ---- the consumer ---- */
+
+/* With the lock held: whoever holds records is asked for them. */
+static void ask_producers(struct buffers *buffers)
+{
+	const uint64_t one = 1;
+
+	for (struct producer *p = buffers->producers; p; p = p->next) {
+		if (p->holds && p->kick_fd >= 0)
+			(void)!write(p->kick_fd, &one, sizeof(one));
+	}
+}
+
+/* With the lock held: a producer's own one may be handed over again while this one is dealt with. */
+static void take_news(struct buffer *buffer)
+{
+	struct producer *from = buffer->from;
+
+	if (buffer->looked_round > from->looked_round)
+		from->looked_round = buffer->looked_round;
+	from->snapshot_ended |= buffer->snapshot_ends;
+	buffer->snapshot_ends = false;
+}
+
+struct buffer *buffers_take(struct buffers *buffers)
+{
+	struct buffer *buffer;
+
+	pthread_mutex_lock(&buffers->lock);
+	if (!buffers->first)
+		ask_producers(buffers);
+	while (!buffers->first && !buffers->closed) {
+		buffers->consumer_waits = true;
+		pthread_cond_wait(&buffers->filled, &buffers->lock);
+	}
+	buffers->consumer_waits = false;
+	buffer = buffers->first;
+	if (buffer) {
+		buffers->first = buffer->next;
+		if (!buffers->first)
+			buffers->last = NULL;
+		buffer->queued = false;
+		if (buffer->from)
+			take_news(buffer);
+	}
+	pthread_mutex_unlock(&buffers->lock);
+	return buffer;
+}
+
+void buffers_give_back(struct buffers *buffers, struct buffer *buffer)
+{
+	pthread_mutex_lock(&buffers->lock);
+	if (buffer->bytes) {
+		buffer->next = buffers->free;
+		buffers->free = buffer;
+		atomic_fetch_add_explicit(&buffers->n_free, 1, memory_order_relaxed);
+		pthread_cond_signal(&buffers->freed);
+	} else if (buffer->call) {
+		buffer->call = NULL;
+		pthread_cond_broadcast(&buffers->called);
+	}
+	pthread_mutex_unlock(&buffers->lock);
+}
+
+void buffers_call(struct buffers *buffers, void (*fn)(void *data), void *data)
+{
+	struct buffer call = { .call = fn, .data = data };
+
+	pthread_mutex_lock(&buffers->lock);
+	queue(buffers, &call);
+	while (call.call)
+		pthread_cond_wait(&buffers->called, &buffers->lock);
+	pthread_mutex_unlock(&buffers->lock);
+}
+
+void buffers_call_later(struct buffers *buffers, struct buffer *call, void (*fn)(void *data), void *data)
+{
+	pthread_mutex_lock(&buffers->lock);
+	if (!call->call) {
+		call->call = fn;
+		call->data = data;
+		queue(buffers, call);
+	}
+	pthread_mutex_unlock(&buffers->lock);
+}
+
+void buffers_close(struct buffers *buffers)
+{
+	pthread_mutex_lock(&buffers->lock);
+	buffers->closed = true;
+	pthread_cond_signal(&buffers->filled);
+	pthread_mutex_unlock(&buffers->lock);
+}
+
+void buffers_abandon(struct buffers *buffers)
+{
+	pthread_mutex_lock(&buffers->lock);
+	buffers->abandoned = true;
+	pthread_cond_broadcast(&buffers->freed);
+	pthread_mutex_unlock(&buffers->lock);
+}

@@ -1,0 +1,113 @@
+/*
+ * buffers: bounded memory between those who empty the rings and the one who writes. Producers fill buffers with whole
+ * records, the consumer takes them in the order in which they were handed over. Private to record/.
+ *
+ *   producer: buffers_get -> fill -> buffers_put       (never waits, unless it asks to)
+ *   consumer: buffers_take -> use -> buffers_give_back (waits where there is nothing)
+ *
+ * All memory is there, touched and as far as allowed locked, before the first record comes. One lock, held
+ * for a few instructions: nobody holds it while reading, writing or waiting for a file.
+ *
+ * A producer keeps a buffer that is not full while the consumer has other work, so that bytes and not looks
+ * fill the memory; a consumer that runs out of work asks for such buffers (producer.kick_fd).
+ */
+#ifndef PSTAT_BUFFERS_H
+#define PSTAT_BUFFERS_H
+
+#include "util/util.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+	BUFFER_BYTES = 256 << 10, /* of one buffer; less where there would be few of them */
+	BUFFER_LEAST_BYTES = 64 << 10, /* a record has at most 65,528 bytes */
+	BUFFERS_LEAST = 8,
+};
+
+struct producer;
+
+/* One piece on its way: records, the news that its producer has looked at all its rings, or a call. */
+struct buffer {
+	struct buffer *next; /* in the queue or among the free ones */
+	struct producer *from;
+	uint8_t *bytes; /* aligned to 8; NULL: it carries none */
+	size_t n, cap;
+	uint64_t looked_round; /* its producer has looked at all its rings since this round began; 0: not yet */
+	bool snapshot_ends; /* with it all overwrite rings have been copied */
+	void (*call)(void *data); /* to be called by the consumer, in this place of the order; or NULL */
+	void *data;
+	bool queued;
+};
+
+/* One who fills buffers. */
+struct producer {
+	struct producer *next; /* of all */
+	struct buffer *filling; /* NULL: none */
+	struct buffer news; /* carries looked_round alone, where there are no records */
+	struct buffer *last; /* what it handed over last, news among it; may be free again */
+	int kick_fd; /* an eventfd, written where `filling` is wanted; -1: nobody waits for it */
+	bool holds; /* `filling` has records that could be handed over */
+	bool is_waited_for; /* a round ends only when it has looked; false: it takes snapshots */
+	uint64_t round; /* its present look began in this round */
+	/* The consumer's: the last look that came, and whether a snapshot has. */
+	uint64_t looked_round;
+	bool snapshot_ended;
+};
+
+struct buffers {
+	pthread_mutex_t lock;
+	pthread_cond_t filled, freed, called;
+	struct buffer *v; /* all of them */
+	size_t n;
+	size_t buffer_bytes; /* of each */
+	uint8_t *memory;
+	size_t memory_bytes, locked_bytes;
+	struct buffer *free;
+	atomic_size_t n_free;
+	struct buffer *first, *last; /* the queue */
+	struct producer *producers;
+	bool consumer_waits, closed;
+	bool abandoned; /* nobody takes anything: whoever waits for room need not */
+	/* The consumer's: the present round, from 1 on, and whether records came since the last one ended. */
+	atomic_uint_least64_t round;
+	atomic_bool round_has_records;
+};
+
+/*
+ * bytes in all, for n_producers: more where each could not have two. -ENOMEM with a sentence. Release it in every case.
+ */
+int buffers_open(struct buffers *buffers, size_t bytes, size_t n_producers, struct str *err);
+void buffers_release(struct buffers *buffers);
+/* Before the first buffer is asked for; is_waited_for and kick_fd are the caller's to set. */
+void buffers_add_producer(struct buffers *buffers, struct producer *producer);
+
+/* The part that is free, in bytes: what others take meanwhile is not known. */
+size_t buffers_free_bytes(const struct buffers *buffers);
+/* An empty buffer, or NULL where none is free; wait: until one is. */
+struct buffer *buffers_get(struct buffers *buffers, struct producer *producer, bool wait);
+/* Hands it over: it is the consumer's. */
+void buffers_put(struct buffers *buffers, struct buffer *buffer);
+/*
+ * The producer is about to look at all its rings; and has done so. What it is filling is then handed over if the
+ * consumer has nothing to do, or `now` asks for it.
+ */
+void buffers_look_begins(struct buffers *buffers, struct producer *producer);
+void buffers_looked(struct buffers *buffers, struct producer *producer, bool now);
+
+/* The same of one who takes snapshots: what it has given is one whole snapshot. */
+void buffers_snapshot_ends(struct buffers *buffers, struct producer *producer);
+
+/* The next piece, in order; waits for one. NULL: closed, and all was taken. */
+struct buffer *buffers_take(struct buffers *buffers);
+void buffers_give_back(struct buffers *buffers, struct buffer *buffer);
+/* Calls fn(data) on the consumer, behind all that was handed over; returns when it was done. */
+void buffers_call(struct buffers *buffers, void (*fn)(void *data), void *data);
+/* Does not wait for it. `call`, all zeros at first, is the caller's; nothing is done while its last call still waits. */
+void buffers_call_later(struct buffers *buffers, struct buffer *call, void (*fn)(void *data), void *data);
+/* There is no consumer, and will be none: whoever waits for a buffer gets NULL. */
+void buffers_abandon(struct buffers *buffers);
+/* No more will be handed over. */
+void buffers_close(struct buffers *buffers);
+
+#endif

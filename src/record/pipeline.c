@@ -1,0 +1,125 @@
+/*
+ * The order of starting and stopping. Readers begin before the consumer has anywhere to put records: what comes while
+ * the file is made and running tasks are listed waits in the buffers.
+ */
+#include "record/pipeline.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Half a second of samples with a stack of 8 KiB each, 4,000 a second on two CPUs; of others some seconds. */
+enum { DEFAULT_BYTES = 16 << 20, DUMPS_BYTES = 64 << 20 };
+
+static size_t bytes_for(const struct record_plan *plan)
+{
+	bool dumps = plan->sampling.callchain == CALLCHAIN_DWARF;
+	size_t bytes = dumps ? DUMPS_BYTES : DEFAULT_BYTES;
+
+	if (plan->buffer_bytes)
+		return plan->buffer_bytes;
+	if (dumps)
+		note_add(plan->notes, true, NULL,
+			 "buffers of %zu MiB instead of %d MiB, as stacks are copied (--buffer-size)",
+			 bytes >> 20, DEFAULT_BYTES >> 20);
+	return bytes;
+}
+
+static void note_memory(const struct record_plan *plan, const struct buffers *buffers)
+{
+	if (plan->buffer_bytes && buffers->memory_bytes > plan->buffer_bytes)
+		note_add(plan->notes, false, NULL,
+			 "--buffer-size: %zu KiB is the least for so many readers",
+			 buffers->memory_bytes / 1024);
+	if (buffers->locked_bytes < buffers->memory_bytes)
+		note_add(plan->notes, !plan->buffer_bytes, "ulimit -l",
+			 "buffers: %zu KiB of %zu KiB are locked in memory, the rest may be swapped out",
+			 buffers->locked_bytes / 1024, buffers->memory_bytes / 1024);
+}
+
+static void add_snapshots(struct pipeline *pipeline, struct ring_set *rings,
+			  const struct events *events)
+{
+	ring_reader_init(&pipeline->snapshots, events, &pipeline->buffers);
+	for (size_t i = 0; i < rings->n; i++) {
+		if (rings->v[i].overwrite)
+			ring_reader_add(&pipeline->snapshots, &rings->v[i]);
+	}
+}
+
+int pipeline_open(struct pipeline *pipeline, const struct record_plan *plan, struct ring_set *rings,
+		  const struct events *events, struct str *err)
+{
+	int rc;
+
+	*pipeline = (struct pipeline)PIPELINE_INIT;
+	pipeline->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (pipeline->news_fd < 0)
+		return fail(err, -errno, "eventfd: %s", strerror(errno));
+	rc = readers_plan(&pipeline->readers, rings, plan, err);
+	if (!rc)
+		rc = buffers_open(&pipeline->buffers, bytes_for(plan), pipeline->readers.n, err);
+	if (rc)
+		return rc;
+	note_memory(plan, &pipeline->buffers);
+	add_snapshots(pipeline, rings, events);
+	return readers_start(&pipeline->readers, &pipeline->buffers, events, err);
+}
+
+int pipeline_start(struct pipeline *pipeline, struct record_sink *sink, struct str *err)
+{
+	return consumer_start(&pipeline->consumer, &pipeline->buffers, sink, pipeline->snapshots.n > 0,
+			      pipeline->news_fd, err);
+}
+
+static void pause_rings(struct ring_reader *snapshots, bool pause)
+{
+	for (size_t i = 0; i < snapshots->n; i++)
+		ring_pause(snapshots->rings[i], pause);
+}
+
+/* Overwrite rings hold the newest records: they stand still while they are copied. */
+static void take_snapshot(struct pipeline *pipeline)
+{
+	if (!pipeline->snapshots.n)
+		return;
+	pause_rings(&pipeline->snapshots, true);
+	ring_reader_snapshot(&pipeline->snapshots);
+	pause_rings(&pipeline->snapshots, false);
+}
+
+void pipeline_look(struct pipeline *pipeline, bool snapshot)
+{
+	readers_look(&pipeline->readers);
+	if (snapshot)
+		take_snapshot(pipeline);
+}
+
+int pipeline_stop(struct pipeline *pipeline, struct str *err)
+{
+	if (!pipeline->consumer.started)
+		return 0;
+	readers_stop(&pipeline->readers);
+	take_snapshot(pipeline);
+	return consumer_stop(&pipeline->consumer, err);
+}
+
+/*
+ * Where no consumer was started nobody makes room: what readers hold then is nobody's, and they may not wait
+ * for room.
+ */
+void pipeline_release(struct pipeline *pipeline)
+{
+	struct str why = STR_INIT;
+
+	if (pipeline->buffers.v && !pipeline->consumer.started)
+		buffers_abandon(&pipeline->buffers);
+	pipeline_stop(pipeline, &why);
+	readers_release(&pipeline->readers);
+	ring_reader_release(&pipeline->snapshots);
+	buffers_release(&pipeline->buffers);
+	if (pipeline->news_fd >= 0)
+		close(pipeline->news_fd);
+	str_release(&why);
+	*pipeline = (struct pipeline)PIPELINE_INIT;
+}

@@ -1,0 +1,41 @@
+/*
+ * pipeline: the way of the records while they are recorded, as one thing that can be started and stopped.
+ *
+ *   rings -> readers (threads) -> buffers -> consumer (a thread) -> sink
+ *   overwrite rings -> snapshots (whoever asks) --^
+ *
+ * Private to record/.
+ */
+#ifndef PSTAT_PIPELINE_H
+#define PSTAT_PIPELINE_H
+
+#include "record/consumer.h"
+#include "record/readers.h"
+
+struct pipeline {
+	struct buffers buffers;
+	struct readers readers;
+	struct ring_reader snapshots; /* the overwrite rings */
+	struct consumer consumer;
+	int news_fd; /* an eventfd, readable when a sink has failed or is full */
+};
+#define PIPELINE_INIT { .news_fd = -1 }
+
+/* Memory and readers, which begin at once to collect. Signals must be blocked. pipeline_release is needed in every case. */
+int pipeline_open(struct pipeline *pipeline, const struct record_plan *plan, struct ring_set *rings,
+		  const struct events *events, struct str *err);
+/* The sink is told what was collected so far, and then all that comes. */
+int pipeline_start(struct pipeline *pipeline, struct record_sink *sink, struct str *err);
+/*
+ * What is in the rings now is handed over, that of overwrite rings too with `snapshot`: these stand still meanwhile.
+ * The consumer has not necessarily come to it yet: consumer_call waits for that.
+ */
+void pipeline_look(struct pipeline *pipeline, bool snapshot);
+/*
+ * Nothing comes into the rings any more: all that is left in them goes its way. 0, or the first failure of the sink,
+ * which is the caller's again.
+ */
+int pipeline_stop(struct pipeline *pipeline, struct str *err);
+void pipeline_release(struct pipeline *pipeline);
+
+#endif

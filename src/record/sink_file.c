@@ -1,0 +1,444 @@
+/*
+ * Files of --switch-output: PATH is always the one being written; see file_dates.c.
+ *
+ * All of this runs on the consumer's thread, or before it starts and after it has ended; others see `shown`.
+ */
+#include "record/sink_file.h"
+
+#include "record/what_runs.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Pieces of this size and larger go to the file without another copy. */
+enum { FLUSH_BYTES = 64 << 10 };
+
+static int take(struct record_sink *sink, const void *records, size_t n, struct str *err);
+static int end_round(struct record_sink *sink, struct str *err);
+static int flush(struct record_sink *sink, struct str *err);
+static int finish(struct record_sink *sink, struct str *err);
+
+static bool is_switching(const struct record_plan *plan)
+{
+	return plan->switch_on_signal || plan->switch_bytes || plan->switch_ns;
+}
+
+static bool maps_data(const struct events *events)
+{
+	bool data = false;
+
+	for (size_t i = 0; i < events->n; i++)
+		data |= events->v[i]->attr.mmap_data;
+	return data;
+}
+
+void sink_file_init(struct sink_file *file, const struct record_plan *plan,
+		    const struct recording_info *recording, struct info *info, int news_fd)
+{
+	*file = (struct sink_file){
+		.sink = { .take = take, .round = end_round, .flush = flush, .end = finish },
+		.plan = plan,
+		.recording = recording,
+		.info = info,
+		.writer = { .fd = -1, .buf = STR_INIT, .unwritten = STR_INIT, .why = STR_INIT },
+		.why = STR_INIT,
+		.news_fd = news_fd,
+	};
+	pthread_mutex_init(&file->lock, NULL);
+	if (plan->build_ids)
+		file->build_ids = buildid_set_new(plan->kern);
+	if (is_switching(plan))
+		file->tasks = task_table_new(recording->events, maps_data(recording->events));
+	decoder_init(&file->decoder, recording->events, false);
+	tally_init(&file->file, recording->events);
+	tally_init(&file->dropped, recording->events);
+	tally_init(&file->total, recording->events);
+}
+
+void sink_file_release(struct sink_file *file)
+{
+	if (!file->plan)
+		return;
+	writer_close(&file->writer);
+	if (file->build_ids)
+		buildid_set_free(file->build_ids);
+	task_table_free(file->tasks);
+	decoder_release(&file->decoder);
+	tally_release(&file->file);
+	tally_release(&file->dropped);
+	tally_release(&file->total);
+	for (size_t i = 0; i < file->n_kept; i++)
+		free(file->kept[i]);
+	free(file->kept);
+	free(file->last_path);
+	str_release(&file->why);
+	pthread_mutex_destroy(&file->lock);
+	*file = (struct sink_file){ 0 };
+}
+
+/* ---- what others see ---- */
+
+static uint64_t bytes_so_far(const struct sink_file *file)
+{
+	return file->writer.data_offset + file->writer.data_size + file->writer.buf.len;
+}
+
+static void add_to_shown(struct sink_file_totals *to, const struct tally *tally)
+{
+	for (size_t i = 0; i <= tally->events->n; i++) {
+		to->samples += tally->v[i].samples;
+		to->lost += tally->v[i].lost + tally->v[i].lost_samples;
+		to->throttled += tally->v[i].throttled;
+		to->unthrottled += tally->v[i].unthrottled;
+	}
+}
+
+static void show(struct sink_file *file)
+{
+	struct sink_file_totals now = {
+		.files = file->n_files,
+		.opened_ns = file->opened_ns,
+		.bytes = file->bytes_before + (file->is_open ? bytes_so_far(file) : 0),
+	};
+	uint64_t written;
+
+	add_to_shown(&now, &file->total);
+	add_to_shown(&now, &file->file);
+	written = now.samples;
+	add_to_shown(&now, &file->dropped);
+	now.not_written = now.samples - written;
+	now.samples = written;
+	pthread_mutex_lock(&file->lock);
+	file->shown = now;
+	pthread_mutex_unlock(&file->lock);
+}
+
+void sink_file_look(struct sink_file *file, struct sink_file_totals *totals)
+{
+	pthread_mutex_lock(&file->lock);
+	*totals = file->shown;
+	pthread_mutex_unlock(&file->lock);
+}
+
+bool sink_file_is_full(struct sink_file *file)
+{
+	return atomic_load(&file->is_full);
+}
+
+static void set_full(struct sink_file *file)
+{
+	const uint64_t one = 1;
+
+	if (file->full)
+		return;
+	file->full = true;
+	atomic_store(&file->is_full, true);
+	/* Where it is full, somebody has told already. */
+	(void)!write(file->news_fd, &one, sizeof(one));
+}
+
+/* ---- writing ---- */
+
+/* A first failure: what was taken for written and is not counts as dropped. */
+static int failed_now(struct sink_file *file, int rc, struct str *err)
+{
+	const struct str *unwritten = &file->writer.unwritten;
+	struct tally gone;
+
+	file->failed = rc;
+	str_add(&file->why, err->s);
+	tally_init(&gone, file->recording->events);
+	tally_walk(&gone, (const uint8_t *)unwritten->s, unwritten->len, 0, NULL, NULL);
+	tally_subtract(&file->file, &gone);
+	tally_merge(&file->dropped, &gone);
+	tally_release(&gone);
+	return rc;
+}
+
+static int failed_before(const struct sink_file *file, struct str *err)
+{
+	return fail(err, file->failed, "%s", file->why.s);
+}
+
+static int write_records(struct sink_file *file, const void *records, size_t n, struct str *err)
+{
+	int rc;
+
+	if (file->failed)
+		return failed_before(file, err);
+	rc = writer_add(&file->writer, records, n, err);
+	return rc ? failed_now(file, rc, err) : 0;
+}
+
+/* ---- what the records tell ---- */
+
+/* Records that make processes, names and address spaces. */
+static uint64_t wanted_types(const struct sink_file *file)
+{
+	uint64_t types = 0;
+
+	if (file->build_ids)
+		types |= 1ull << RECORD_MMAP | 1ull << RECORD_MMAP2 | 1ull << RECORD_FORK;
+	for (unsigned i = 0; i < RECORD_USER_FIRST && file->tasks; i++) {
+		if (task_table_wants(i))
+			types |= 1ull << i;
+	}
+	return types;
+}
+
+static void learn(void *data, const struct record *record)
+{
+	struct sink_file *file = data;
+	struct record_body body;
+	struct str why = STR_INIT;
+
+	if (file->build_ids && !record_decode(&file->decoder, record, &body, &why))
+		buildid_set_take(file->build_ids, &body);
+	str_reset(&why);
+	/* What the kernel wrote makes sense; what does not is in the file all the same. */
+	if (file->tasks)
+		(void)task_table_take(file->tasks, record, &why);
+	str_release(&why);
+}
+
+static void count(struct sink_file *file, struct tally *to, const void *records, size_t n)
+{
+	tally_walk(to, records, n, wanted_types(file), learn, file);
+}
+
+/* ---- the sink ---- */
+
+/* How many bytes of whole records are at most max, or one record. */
+static size_t whole_records(const uint8_t *records, size_t n, uint64_t max)
+{
+	size_t at = 0;
+
+	while (at < n) {
+		const struct perf_event_header *header = (const void *)(records + at);
+
+		if (header->size < sizeof(*header) || (at && at + header->size > max))
+			break;
+		at += header->size;
+	}
+	return at;
+}
+
+/* Of what comes when no more samples go in: what says how many were lost. */
+static void keep_losses(void *data, const struct record *record)
+{
+	struct sink_file *file = data;
+	struct str why = STR_INIT;
+
+	(void)write_records(file, record->bytes, record->size, &why);
+	str_release(&why);
+}
+
+static void drop(struct sink_file *file, const void *records, size_t n)
+{
+	struct tally losses;
+
+	if (!n)
+		return;
+	if (file->failed || !file->is_open) {
+		tally_walk(&file->dropped, records, n, 0, NULL, NULL);
+		return;
+	}
+	tally_init(&losses, file->recording->events);
+	tally_walk(&losses, records, n, 1ull << RECORD_LOST | 1ull << RECORD_LOST_SAMPLES,
+		   keep_losses, file);
+	tally_move_samples(&losses, &file->dropped);
+	tally_merge(&file->file, &losses);
+	tally_release(&losses);
+}
+
+static bool is_large(const struct sink_file *file)
+{
+	return file->plan->switch_bytes &&
+	       bytes_so_far(file) >= file->beginning_bytes + file->plan->switch_bytes;
+}
+
+static int take(struct record_sink *sink, const void *records, size_t n, struct str *err)
+{
+	struct sink_file *file = (struct sink_file *)sink;
+	uint64_t max = file->plan->max_bytes, so_far;
+	size_t fits = n;
+	int rc = 0;
+
+	if (!file->failed && !file->full && is_large(file))
+		rc = sink_file_switch(file, err);
+	so_far = file->bytes_before + bytes_so_far(file);
+	if (file->full || file->failed || !file->is_open)
+		fits = 0;
+	else if (max && so_far + n >= max)
+		fits = whole_records(records, n, max > so_far ? max - so_far : 0);
+	if (fits) {
+		count(file, &file->file, records, fits);
+		rc = write_records(file, records, fits, err);
+		if (max && file->bytes_before + bytes_so_far(file) + n - fits >= max)
+			set_full(file);
+	}
+	drop(file, (const uint8_t *)records + fits, n - fits);
+	return rc || !file->failed ? rc : failed_before(file, err);
+}
+
+static int end_round(struct record_sink *sink, struct str *err)
+{
+	const struct perf_event_header mark = { .type = RECORD_FINISHED_ROUND, .size = sizeof(mark) };
+	struct sink_file *file = (struct sink_file *)sink;
+	int rc = file->tasks ? task_table_round(file->tasks, err) : 0;
+
+	if (file->full || !file->is_open)
+		return rc;
+	return rc ? rc : write_records(file, &mark, sizeof(mark), err);
+}
+
+static int flush(struct record_sink *sink, struct str *err)
+{
+	struct sink_file *file = (struct sink_file *)sink;
+	int rc;
+
+	if (!file->is_open || file->failed)
+		return 0;
+	rc = writer_flush(&file->writer, err);
+	if (rc)
+		failed_now(file, rc, err);
+	show(file);
+	return rc;
+}
+
+/* ---- files ---- */
+
+int sink_file_open(struct sink_file *file, struct str *err)
+{
+	const struct record_plan *plan = file->plan;
+	const struct writer_options options = {
+		.path = plan->path,
+		.zstd_level = plan->zstd_level,
+		.flush_bytes = FLUSH_BYTES,
+	};
+	int rc = writer_open(&file->writer, &options, file->recording->events, file->info, err);
+
+	file->is_open = !rc;
+	file->opened_ns = now_ns();
+	file->n_files += !rc;
+	return rc;
+}
+
+int sink_file_begun(struct sink_file *file, struct str *err)
+{
+	/* From now on a kill leaves a recording that says what it is and what ran. */
+	int rc = flush(&file->sink, err);
+
+	file->beginning_bytes = bytes_so_far(file);
+	return rc;
+}
+
+static void complete_info(struct sink_file *file)
+{
+	struct info *info = file->info;
+
+	info_clear(info, FEATURE_SAMPLE_TIME);
+	if (file->file.first_ns <= file->file.last_ns) {
+		info->first_sample_ns = file->file.first_ns;
+		info->last_sample_ns = file->file.last_ns;
+		info_set(info, FEATURE_SAMPLE_TIME);
+	}
+	if (file->build_ids)
+		buildid_set_write(file->build_ids, info);
+}
+
+static int finish_file(struct sink_file *file, struct str *err)
+{
+	bool dated = file->plan->timestamp_name || is_switching(file->plan);
+	struct str again = STR_INIT;
+	int rc = file->failed, finish_rc;
+
+	if (!file->is_open)
+		return 0;
+	if (rc)
+		failed_before(file, err);
+	else if (file->what_runs)
+		rc = file->what_runs(file->data, &file->sink, err);
+	if (!rc)
+		rc = flush(&file->sink, err);
+	complete_info(file);
+	/* Also after a failure: there may be room for the little that makes the file whole. */
+	finish_rc = writer_finish(&file->writer, file->recording->events, file->info, rc ? &again : err);
+	rc = rc ? rc : finish_rc;
+	str_release(&again);
+	file->bytes_before += file->writer.data_offset + file->writer.data_size;
+	writer_close(&file->writer);
+	file->is_open = false;
+	tally_merge(&file->total, &file->file);
+	if (!file->last_path)
+		file->last_path = xstrdup(file->plan->path);
+	if (!rc && dated && !file->writer.pipe)
+		rc = sink_file_give_date(file, err);
+	show(file);
+	return rc;
+}
+
+static int finish(struct record_sink *sink, struct str *err)
+{
+	return finish_file((struct sink_file *)sink, err);
+}
+
+/* ---- the next file ---- */
+
+struct beginning {
+	struct sink_file *file;
+	struct str bytes;
+	struct str *err;
+};
+
+static int put_beginning(struct beginning *beginning)
+{
+	int rc = beginning->bytes.len ? write_records(beginning->file, beginning->bytes.s,
+						      beginning->bytes.len, beginning->err) : 0;
+
+	str_reset(&beginning->bytes);
+	return rc;
+}
+
+static int add_beginning(void *data, const struct record_body *body)
+{
+	struct beginning *beginning = data;
+	int rc = what_runs_encode(beginning->file->recording->events, body, &beginning->bytes,
+				  beginning->err);
+
+	if (!rc && beginning->bytes.len >= FLUSH_BYTES)
+		rc = put_beginning(beginning);
+	return rc;
+}
+
+/* Tasks and maps of before, unless they come last. */
+static int begin_with_tasks(struct sink_file *file, struct str *err)
+{
+	struct beginning beginning = { .file = file, .bytes = STR_INIT, .err = err };
+	int rc = 0;
+
+	if (!file->what_runs)
+		rc = task_table_write(file->tasks, add_beginning, &beginning, err);
+	if (!rc)
+		rc = put_beginning(&beginning);
+	str_release(&beginning.bytes);
+	return rc;
+}
+
+int sink_file_switch(void *data, struct str *err)
+{
+	struct sink_file *file = data;
+	int rc = finish_file(file, err);
+
+	if (!rc)
+		rc = sink_file_open(file, err);
+	if (!rc)
+		rc = begin_with_tasks(file, err);
+	if (!rc)
+		rc = sink_file_begun(file, err);
+	if (rc && !file->failed) {
+		file->failed = rc;
+		str_add(&file->why, err->s);
+	}
+	return rc;
+}

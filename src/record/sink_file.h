@@ -1,0 +1,77 @@
+/*
+ * sink_file: the sink that writes perf.data: one file, or one after another where --switch-output asks for it, with the
+ * build-ids of what was mapped and the times of the samples in it. Private to record/.
+ *
+ * What came is counted here, and so is what could not be written: the two make up all that was taken.
+ *
+ * A file after the first begins with all tasks that live and their maps, from a table that is kept for that
+ * (task_table.h): so each names its samples without the others.
+ */
+#ifndef PSTAT_SINK_FILE_H
+#define PSTAT_SINK_FILE_H
+
+#include "record/record.h"
+#include "record/tally.h"
+#include "record/task_table.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What others want to know while it is written. */
+struct sink_file_totals {
+	uint64_t samples, lost, throttled, unthrottled;
+	uint64_t not_written; /* samples */
+	uint64_t bytes; /* of all files */
+	uint64_t opened_ns; /* when the present file began */
+	unsigned files;
+};
+
+struct sink_file {
+	struct record_sink sink; /* first: what tells it is given this */
+	const struct record_plan *plan;
+	const struct recording_info *recording; /* borrowed */
+	struct info *info; /* borrowed: what is known only now goes into it */
+	struct buildid_set *build_ids; /* NULL: none are wanted */
+	struct task_table *tasks; /* NULL: there will be one file */
+	struct decoder decoder;
+	struct writer writer;
+	bool is_open;
+	struct tally file; /* what was written */
+	struct tally dropped; /* what could not be written */
+	struct tally total; /* of the files before this one, and of all at the end */
+	uint64_t bytes_before; /* in the files before this one */
+	uint64_t beginning_bytes; /* header and what ran already: any other file begins like that */
+	uint64_t opened_ns;
+	unsigned n_files;
+	char **kept; /* finished files of --switch-output, the oldest first */
+	size_t n_kept, kept_cap;
+	char *last_path; /* of the last finished file */
+	bool full; /* --max-size was reached: samples that come now are left out */
+	int failed; /* the first failure while writing; its sentence is in why */
+	struct str why;
+	int news_fd; /* an eventfd, written when it is full; borrowed */
+	atomic_bool is_full; /* for other threads */
+	pthread_mutex_t lock; /* for shown */
+	struct sink_file_totals shown; /* as of the last flush */
+	/* --tail-synthesize: tells what runs, at the end of each file; or NULL */
+	int (*what_runs)(void *data, struct record_sink *to, struct str *err);
+	void *data;
+};
+
+/* Before the first record: sets all up, opens nothing. Release it in every case. */
+void sink_file_init(struct sink_file *file, const struct record_plan *plan,
+		    const struct recording_info *recording, struct info *info, int news_fd);
+void sink_file_release(struct sink_file *file);
+/* The file, without a record; what ran already is the first that it is told. */
+int sink_file_open(struct sink_file *file, struct str *err);
+/* What ran already is in it: it is readable from now on, and grows by what is recorded. */
+int sink_file_begun(struct sink_file *file, struct str *err);
+/* Ends this file, gives it its time as a name, and begins the next. data: the sink_file. */
+int sink_file_switch(void *data, struct str *err);
+/* By any thread. */
+void sink_file_look(struct sink_file *file, struct sink_file_totals *totals);
+bool sink_file_is_full(struct sink_file *file);
+/* file_dates.c: the finished file gets its time as a name. 0, or -errno with a sentence. */
+int sink_file_give_date(struct sink_file *file, struct str *err);
+
+#endif
