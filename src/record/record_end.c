@@ -13,6 +13,7 @@
 
 struct event_end {
 	uint64_t lost, enabled_ns, running_ns;
+	uint64_t told; /* of LOST_SAMPLES records that came: the unit's losses, and what the buffers had no room for */
 };
 
 struct cpu_end {
@@ -125,7 +126,7 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 			.name = xstrdup(event->name),
 			.tracking = rec->set.v[rec->counter_of[i]].event->tracking,
 			.samples = tally->samples,
-			.lost = (says_lost(event) ? ends[i].lost : tally->lost) + tally->lost_samples,
+			.lost = (says_lost(event) ? ends[i].lost : tally->lost) + ends[i].told,
 			.throttled = tally->throttled,
 			.enabled_ns = ends[i].enabled_ns,
 			.running_ns = ends[i].running_ns,
@@ -136,7 +137,7 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 					  (double)to->running_ns;
 		read += ends[i].lost;
 		told += tally->lost;
-		by_unit += tally->lost_samples;
+		by_unit += ends[i].told;
 	}
 	told += rec->file.total.v[rec->events.n].lost;
 	totals->lost = (told > read ? told : read) + by_unit;
@@ -175,6 +176,13 @@ static int add_losses(struct recording *rec, const struct event_end *ends)
 	}
 	str_release(&bytes);
 	return rc;
+}
+
+/* Before what the kernel tells only now is added. */
+static void count_told(const struct recording *rec, struct event_end *ends)
+{
+	for (size_t i = 0; i < rec->events.n; i++)
+		ends[i].told = rec->file.total.v[i].lost_samples + rec->file.file.v[i].lost_samples;
 }
 
 static int finish(struct recording *rec, const struct event_end *ends)
@@ -221,6 +229,7 @@ int recording_end(struct recording *rec)
 	note_offline_cpus(&last);
 	if (rc)
 		rec->err = &again;
+	count_told(rec, last.v);
 	finish_rc = finish(rec, last.v);
 	recording_count(rec);
 	count_readers(rec);

@@ -253,7 +253,7 @@ static void drop(struct sink_file *file, const void *records, size_t n)
 
 static bool is_large(const struct sink_file *file)
 {
-	return file->plan->switch_bytes &&
+	return file->plan->switch_bytes && file->has_begun &&
 	       bytes_so_far(file) >= file->beginning_bytes + file->plan->switch_bytes;
 }
 
@@ -319,6 +319,7 @@ int sink_file_open(struct sink_file *file, struct str *err)
 	int rc = writer_open(&file->writer, &options, file->recording->events, file->info, err);
 
 	file->is_open = !rc;
+	file->has_begun = false;
 	file->opened_ns = now_ns();
 	file->n_files += !rc;
 	return rc;
@@ -330,6 +331,7 @@ int sink_file_begun(struct sink_file *file, struct str *err)
 	int rc = flush(&file->sink, err);
 
 	file->beginning_bytes = bytes_so_far(file);
+	file->has_begun = !rc;
 	return rc;
 }
 

@@ -35,7 +35,7 @@ struct sink_file {
 	struct task_table *tasks; /* NULL: there will be one file */
 	struct decoder decoder;
 	struct writer writer;
-	bool is_open;
+	bool is_open, has_begun;
 	struct tally file; /* what was written */
 	struct tally dropped; /* what could not be written */
 	struct tally total; /* of the files before this one, and of all at the end */
