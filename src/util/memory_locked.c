@@ -1,0 +1,43 @@
+/*
+ * Present first, locked then: mlock(2) alone would make the pages that it locks present, but not the others.
+ *
+ * What the limit leaves is found by trying, in halves: then nothing has to be known of what else the process has
+ * locked, nor of who may do more.
+ *
+ *   [== half ==][= quarter: refused =][eighth][...    each piece begins where the last locked one ended
+ */
+#include "util/memory_locked.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* MADV_POPULATE_WRITE of linux/mman.h; older headers lack it, and kernels before 5.14. */
+enum { POPULATE_WRITE = 23 };
+
+static void make_present(void *memory, size_t bytes, size_t page_bytes)
+{
+	volatile unsigned char *at = memory;
+
+	if (!madvise(memory, bytes, POPULATE_WRITE))
+		return;
+	for (size_t i = 0; i < bytes; i += page_bytes)
+		at[i] = at[i];
+}
+
+size_t memory_lock(void *memory, size_t bytes)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	size_t pages = bytes / page_bytes + (bytes % page_bytes != 0), locked = 0;
+
+	make_present(memory, bytes, page_bytes);
+	for (size_t piece = pages; piece && locked < pages;) {
+		if (piece > pages - locked)
+			piece = pages - locked;
+		if (mlock((char *)memory + locked * page_bytes, piece * page_bytes))
+			piece /= 2;
+		else
+			locked += piece;
+	}
+	return locked < pages ? locked * page_bytes : bytes;
+}
