@@ -236,6 +236,8 @@ void info_release(struct info *info);
 bool info_has(const struct info *info, unsigned feature);
 void info_set(struct info *info, unsigned feature); /* its fields are filled: it will be written */
 void info_clear(struct info *info, unsigned feature);
+/* A deep copy but for `groups`, which only reading fills; `to` must be initialized and empty. */
+void info_copy(struct info *to, const struct info *from);
 
 const char *feature_name(unsigned feature); /* "HOSTNAME"; NULL: not known to pstat */
 /*

@@ -408,6 +408,27 @@ void info_print(const struct info *info, const struct events *events, bool full,
 	str_addc(out, '\n');
 }
 
+void info_copy(struct info *to, const struct info *from)
+{
+	struct str bytes = STR_INIT, why = STR_INIT;
+	struct events none;
+
+	events_init(&none);
+	for (unsigned i = 0; i < FEATURE_BITS; i++) {
+		if (!info_has(from, i))
+			continue;
+		info_set(to, i);
+		if (i == FEATURE_EVENT_DESC || i == FEATURE_GROUP_DESC) /* what they say is in the events */
+			continue;
+		str_reset(&bytes);
+		feature_write(i, from, &none, &bytes);
+		feature_read(i, bytes.s, bytes.len, false, to, &none, &why);
+	}
+	events_release(&none);
+	str_release(&bytes);
+	str_release(&why);
+}
+
 void info_release(struct info *info)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++)

@@ -25,7 +25,7 @@ struct recording_info {
 	int64_t written_ns; /* when it was last written, since 1970; 0: not known, or it is being written */
 };
 
-enum { SOURCE_END, SOURCE_RECORD, SOURCE_ROUND };
+enum { SOURCE_END, SOURCE_RECORD, SOURCE_ROUND, SOURCE_LATER };
 
 /*
  * Where records come from: a file, a pipe, a directory, or rings. It is the first member of what gives them.
@@ -38,7 +38,8 @@ struct record_source {
 	/*
 	 * SOURCE_RECORD and the next record, good until the next call or, where it is stable, until the source
 	 * is closed; SOURCE_ROUND, and no record; SOURCE_END; or a negative errno with a sentence where what
-	 * follows cannot be read. Later calls give SOURCE_END.
+	 * follows cannot be read. Later calls give SOURCE_END. A source that was told not to wait, and no other,
+	 * gives SOURCE_LATER, and no record, where there is nothing yet.
 	 */
 	int (*next)(struct record_source *source, struct record *record, struct str *err);
 	/* The part that was given, 0 to 1; -1: nobody knows the whole. */
