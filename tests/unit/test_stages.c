@@ -831,6 +831,17 @@ static void a_stage_breaks_its_word(void **state)
 	assert_seen(&p, "2");
 	assert_int_equal(p.checker.ends, 1);
 	plain_release(&p);
+	/* A sample twice. */
+	plain_init(&p);
+	p.told.verdicts[1] = p.told.verdicts[2] = STAGE_LATER;
+	assert_int_equal(TAKE(&p, 1, 2, 3), 0);
+	p.told.done = 2;
+	assert_int_equal(stage_hand_on(p.stage, false, &p.err), 0);
+	p.told.done = 2;
+	assert_int_equal(stage_hand_on(p.stage, false, &p.err), -EPROTO);
+	assert_int_equal(p.stage->lost, 1);
+	assert_seen(&p, "3");
+	plain_release(&p);
 	/* A sample that it was not given. */
 	plain_init(&p);
 	p.told.verdicts[1] = STAGE_LATER;
