@@ -30,7 +30,7 @@ void head_add_start(struct table *table, struct output *output)
 
 static const struct events *events_of(const struct table *table)
 {
-	return &table->session->reader->events;
+	return table->session->recording->events;
 }
 
 /* --group makes one of all events where the recording has no groups. */

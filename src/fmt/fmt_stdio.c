@@ -51,7 +51,7 @@ static int stdio_print(struct table *table, struct output *output)
 			break;
 	}
 	if (table->options.threads_counted && table->profile->thread_counts.n)
-		thread_counts_print(&table->profile->thread_counts, &table->session->reader->events, &output->text);
+		thread_counts_print(&table->profile->thread_counts, table->session->recording->events, &output->text);
 	return output->failed;
 }
 

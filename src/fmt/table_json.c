@@ -98,10 +98,10 @@ static void add_recording(struct table *table, struct str *out)
 {
 	const struct reader *reader = table->session->reader;
 	const struct replay *replay = &table->session->replay;
-	const struct info *info = &reader->info;
+	const struct info *info = table->session->recording->info;
 
 	str_add(out, "{\"format\": \"pstat report\", \"format_version\": 1,\n\"recording\": {");
-	add_text(out, "path", reader->path);
+	add_text(out, "path", reader ? reader->path : NULL);
 	add_text(out, "hostname", info->hostname);
 	add_text(out, "os_release", info->os_release);
 	add_text(out, "arch", info->arch);
@@ -114,7 +114,7 @@ static void add_recording(struct table *table, struct str *out)
 	add_u64(out, "samples", replay->counts.lost_samples);
 	add_u64(out, "events", replay->counts.lost_events);
 	add_u64(out, "throttles", replay->counts.throttles);
-	add_text(out, "end", reader->missing.len ? reader->missing.s : NULL);
+	add_text(out, "end", reader && reader->missing.len ? reader->missing.s : NULL);
 	str_add(out, "},\n\"events\": [");
 }
 

@@ -17,7 +17,7 @@ static bool recording_has_groups(const struct events *events)
 static const struct data_event *leader_of(const struct table *table,
 					  const struct data_event *event, size_t *n_members)
 {
-	const struct events *events = &table->session->reader->events;
+	const struct events *events = table->session->recording->events;
 	bool own = recording_has_groups(events);
 	size_t n;
 
@@ -130,7 +130,7 @@ void table_make_hists(struct table *table)
 	const struct profile *profile = table->profile;
 
 	for (size_t i = 0; i < profile->n_events; i++) {
-		const struct data_event *event = table->session->reader->events.v[i];
+		const struct data_event *event = table->session->recording->events->v[i];
 		const struct profile_event *samples = profile->events[i];
 		size_t n_members, member;
 		const struct data_event *leader = leader_of(table, event, &n_members);

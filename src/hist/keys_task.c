@@ -51,7 +51,7 @@ KEY_VALUE(value_cpu)
 
 KEY_VALUE(value_socket)
 {
-	const struct info *info = &source->table->session->reader->info;
+	const struct info *info = source->table->session->recording->info;
 	uint64_t cpu = source_fact(source, FACT_CPU);
 
 	return cpu < info->cpus.n ? info->cpus.v[cpu].socket : UINT64_MAX;

@@ -24,7 +24,7 @@ bool table_open_tracepoints(struct table *table, struct str *err)
 {
 	if (table->tracepoints)
 		return true;
-	table->tracepoints = tracepoints_new(&table->session->reader->recording, err);
+	table->tracepoints = tracepoints_new(table->session->recording, err);
 	if (!table->tracepoints)
 		return false;
 	tracepoints_name_functions(table->tracepoints, session_function, table->session);
@@ -38,7 +38,7 @@ bool table_open_tracepoints(struct table *table, struct str *err)
 static bool event_matches(const struct table *table, const struct field_key *key,
 			  const struct data_event *event)
 {
-	const struct events *events = &table->session->reader->events;
+	const struct events *events = table->session->recording->events;
 	uint64_t number;
 
 	if (event->attr.type != PERF_TYPE_TRACEPOINT)
@@ -170,7 +170,7 @@ static bool event_field(const struct table *table, const struct field_key *key,
 /* Perf's width: of the text, or of the number in hexadecimal digits. */
 static bool find_field(struct table *table, const struct field_key *key, unsigned *width)
 {
-	const struct events *events = &table->session->reader->events;
+	const struct events *events = table->session->recording->events;
 	struct tracepoint_field field;
 
 	for (size_t i = 0; i < events->n; i++) {

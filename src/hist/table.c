@@ -21,26 +21,26 @@ static uint64_t all_sample_types(const struct events *events)
 }
 
 /* Branch stacks that were recorded for themselves, not as a way to find callchains. */
-static bool has_branches(const struct reader *reader)
+static bool has_branches(const struct recording_info *recording)
 {
-	uint64_t types = all_sample_types(&reader->events);
+	uint64_t types = all_sample_types(recording->events);
 
 	if (types & PERF_SAMPLE_STACK_USER)
 		return false;
-	for (size_t i = 0; i < reader->events.n; i++) {
-		const struct perf_event_attr *attr = &reader->events.v[i]->attr;
+	for (size_t i = 0; i < recording->events->n; i++) {
+		const struct perf_event_attr *attr = &recording->events->v[i]->attr;
 
 		if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
 		    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
 			return true;
 	}
-	return info_has(&reader->info, FEATURE_BRANCH_STACK) && types & PERF_SAMPLE_BRANCH_STACK;
+	return info_has(recording->info, FEATURE_BRANCH_STACK) && types & PERF_SAMPLE_BRANCH_STACK;
 }
 
 static int check_branches(struct table *table, struct str *err)
 {
 	const struct query *options = &table->options;
-	bool has = has_branches(table->session->reader);
+	bool has = has_branches(table->session->recording);
 
 	if (options->branch_stack && !has)
 		return fail(err, -EINVAL,
@@ -70,7 +70,7 @@ static void note_chains(struct table *table, bool has)
 static void choose_chains(struct table *table)
 {
 	const struct query *options = &table->options;
-	const uint64_t types = all_sample_types(&table->session->reader->events);
+	const uint64_t types = all_sample_types(table->session->recording->events);
 	bool has = types & PERF_SAMPLE_CALLCHAIN && !options->no_chains && !table->branch_view;
 
 	note_chains(table, types & PERF_SAMPLE_CALLCHAIN);
@@ -96,7 +96,7 @@ static int choose_parent(struct table *table, struct str *err)
 
 	if (!has_key(table, "parent") && !options->exclude_other)
 		return 0;
-	if (!(all_sample_types(&table->session->reader->events) & PERF_SAMPLE_CALLCHAIN))
+	if (!(all_sample_types(table->session->recording->events) & PERF_SAMPLE_CALLCHAIN))
 		return fail(err, -EINVAL,
 			    "parents are looked for in callchains, and the recording has none; "
 			    "record them with -g");
@@ -174,7 +174,7 @@ static int prepare_trace(struct table *table, struct str *err)
 		return 0;
 	table->private->trace_text = has_key(table, "trace");
 	if (!table_open_tracepoints(table, &why) &&
-	    all_sample_types(&table->session->reader->events) & PERF_SAMPLE_RAW)
+	    all_sample_types(table->session->recording->events) & PERF_SAMPLE_RAW)
 		note_add(table->notes, false, NULL, "tracepoints: %s", why.s);
 	str_release(&why);
 	return 0;
@@ -431,9 +431,12 @@ static int ask_cells(struct table *table, struct profile *profile, struct str *e
 /* The same from the file itself, by what the question needs. */
 static int ask_file(struct table *table, const struct profile *profile, struct str *err)
 {
-	struct reader *reader = xcalloc(1, sizeof(*reader));
+	struct reader *reader;
 	int code;
 
+	if (!profile->session.reader)
+		return fail(err, -ESPIPE, "it is still being recorded and can't be read again: store it in a file");
+	reader = xcalloc(1, sizeof(*reader));
 	table->reader_owned = reader;
 	table->options.session = profile->options.session;
 	code = reader_open_again(reader, profile->session.reader, err);

@@ -42,7 +42,7 @@ const char *table_default_sort(const struct table *table)
 		       "local_ins_lat,local_p_stage_cyc";
 	if (table->branch_view)
 		return "comm,dso_from,symbol_from,symbol_to,cycles";
-	if (only_tracepoints(&table->session->reader->events))
+	if (only_tracepoints(table->session->recording->events))
 		return "trace";
 	return "comm,dso,symbol";
 }
@@ -212,7 +212,7 @@ struct word_list {
 /* perf leaves them out without a word. */
 static bool is_of_other_machine(const struct table *table, const struct sort_key *key)
 {
-	const char *arch = table->session->reader->info.arch;
+	const char *arch = table->session->recording->info->arch;
 
 	return key->flags & KEY_POWERPC && !(arch && !strncmp(arch, "ppc", 3));
 }
@@ -249,7 +249,7 @@ static int add_word(struct table *table, const struct word_list *list, const str
 
 static int add_trace_fields(struct table *table, const struct word_list *list, struct str *err)
 {
-	const struct events *events = &table->session->reader->events;
+	const struct events *events = table->session->recording->events;
 	struct str why = STR_INIT;
 	int code = 0;
 

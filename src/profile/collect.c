@@ -34,7 +34,7 @@ static void keep_facts(struct collect *collect)
 /* Cells for all events known by now; what they keep is decided when there are any. */
 static int make_events(struct profile *profile, struct str *err)
 {
-	size_t n = profile->session.reader->events.n;
+	size_t n = profile->session.recording->events->n;
 	int code = profile_decide(profile, err);
 
 	if (code)
@@ -172,7 +172,7 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	(void)replay;
 	if (!sample->event || filters_drop_sample(profile->filters, sample))
 		return 0;
-	if (profile->n_events != profile->session.reader->events.n) {
+	if (profile->n_events != profile->session.recording->events->n) {
 		int code = know_events(collect, err);
 
 		if (code)
@@ -197,7 +197,7 @@ static int take_other(void *context, struct replay *replay, const struct record 
 
 	(void)replay, (void)thread, (void)err;
 	if (record->type == RECORD_READ)
-		thread_counts_add(&profile->thread_counts, &profile->session.reader->events, body);
+		thread_counts_add(&profile->thread_counts, profile->session.recording->events, body);
 	return 0;
 }
 
@@ -240,7 +240,7 @@ static int begin(struct profile *profile, void (*progress)(void *context, double
 	};
 	profile->collect = collect;
 	replay_begin(&profile->session.replay, &collect->handlers);
-	return profile->session.reader->events.n ? know_events(collect, err) : 0;
+	return profile->session.recording->events->n ? know_events(collect, err) : 0;
 }
 
 void profile_end(struct profile *profile)
@@ -264,13 +264,13 @@ int profile_read(struct profile *profile, void (*progress)(void *context, double
 	int code = begin(profile, progress, context, err);
 
 	if (!code)
-		code = replay_run(&profile->session.replay, &profile->session.reader->source,
+		code = replay_run(&profile->session.replay, profile->session.source,
 				  &profile->collect->handlers, err);
 	profile_end(profile);
 	return code;
 }
 
-/* At most STEP_RECORDS of them: 1: there are more; 0: all were taken. */
+/* At most STEP_RECORDS of them: 1: there are more; PROFILE_FED_LATER; 0: all were taken. */
 static int take_some(struct collect *collect, struct record_source *source, struct str *err)
 {
 	struct replay *replay = &collect->profile->session.replay;
@@ -290,6 +290,8 @@ static int take_some(struct collect *collect, struct record_source *source, stru
 			rc = replay_feed(replay, &record, err);
 			continue;
 		}
+		if (got == SOURCE_LATER)
+			return PROFILE_FED_LATER;
 		collect->ended = got != SOURCE_ROUND;
 		collect->failed = got < 0 ? got : 0;
 		collect->delivering = true;
@@ -307,7 +309,7 @@ int profile_feed(struct profile *profile, struct record_source *source, uint64_t
 		return rc;
 	do
 		rc = take_some(profile->collect, source, err);
-	while (rc > 0 && now_ns() - begin_ns < budget_ns);
+	while (rc == 1 && now_ns() - begin_ns < budget_ns);
 	if (!rc && profile->collect->failed)
 		rc = fail(err, profile->collect->failed, "%s", profile->collect->why.s);
 	return rc;

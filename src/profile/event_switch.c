@@ -33,31 +33,31 @@ static bool has_event(const struct events *events, const char *name)
 	return found;
 }
 
-static int check_name(const struct reader *reader, const char *option, const char *name, struct str *err)
+static int check_name(const struct events *events, const char *option, const char *name, struct str *err)
 {
 	struct str names = STR_INIT;
 	int code = 0;
 
 	/* A pipe's events are known when they have gone by. */
-	if (!name || !reader->events.n || has_event(&reader->events, name))
+	if (!name || !events->n || has_event(events, name))
 		return 0;
-	for (size_t i = 0; i < reader->events.n; i++) {
+	for (size_t i = 0; i < events->n; i++) {
 		str_add(&names, i ? ", " : "");
-		data_event_add_name(reader->events.v[i], &names);
+		data_event_add_name(events->v[i], &names);
 	}
 	code = fail(err, -EINVAL, "%s: no event '%s' was recorded; there is %s", option, name, names.s);
 	str_release(&names);
 	return code;
 }
 
-int event_switch_new(struct event_switch **made, const struct filter_options *options, const struct reader *reader,
+int event_switch_new(struct event_switch **made, const struct filter_options *options, const struct events *events,
 		     struct str *err)
 {
-	int code = check_name(reader, "--switch-on", options->switch_on, err);
+	int code = check_name(events, "--switch-on", options->switch_on, err);
 
 	*made = NULL;
 	if (!code)
-		code = check_name(reader, "--switch-off", options->switch_off, err);
+		code = check_name(events, "--switch-off", options->switch_off, err);
 	if (!code && options->switch_on && options->switch_off && !strcmp(options->switch_on, options->switch_off))
 		code = fail(err, -EINVAL, "--switch-off: '%s' is what switches on", options->switch_off);
 	if (code || (!options->switch_on && !options->switch_off))

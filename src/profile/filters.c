@@ -92,32 +92,32 @@ static int parse_cpus(struct filters *filters, const struct events *events, cons
 	return code ? code : need_cpus("--cpu", events, err);
 }
 
-static int parse_sockets(struct filters *filters, const struct reader *reader, const char *text,
+static int parse_sockets(struct filters *filters, const struct recording_info *recording, const char *text,
 			 struct str *err)
 {
 	int code = parse_ids(&filters->sockets, "--socket-filter", text, err);
 
-	if (!code && !reader->info.cpus.n)
+	if (!code && !recording->info->cpus.n)
 		code = fail(err, -EINVAL,
 			    "--socket-filter: the recording's header does not say which socket a CPU is in");
-	return code ? code : need_cpus("--socket-filter", &reader->events, err);
+	return code ? code : need_cpus("--socket-filter", recording->events, err);
 }
 
-static int parse_time(struct filters *filters, const struct reader *reader, const char *text,
+static int parse_time(struct filters *filters, const struct session *session, const char *text,
 		      struct str *err)
 {
 	uint64_t first_ns = 0, last_ns = 0;
 
 	if (time_ranges_need_bounds(text)) {
-		int code = time_bounds(reader, &first_ns, &last_ns, err);
+		int code = time_bounds(session, &first_ns, &last_ns, err);
 
 		if (code)
 			return code;
 	}
-	if (reader->pipe && strchr(text, ':'))
+	if (session->reader && session->reader->pipe && strchr(text, ':'))
 		return fail(err, -EINVAL, "--time: '%s': a pipe says too late which time of day its clock showed\n"
 			    "store the recording in a file", text);
-	return time_ranges_parse(&filters->times, text, first_ns, last_ns, &reader->info, err);
+	return time_ranges_parse(&filters->times, text, first_ns, last_ns, session->recording->info, err);
 }
 
 /* An empty list is none. */
@@ -127,8 +127,9 @@ static bool given(const char *text)
 }
 
 static int parse_all(struct filters *filters, const struct filter_options *options,
-		     const struct reader *reader, struct str *err)
+		     const struct session *session, struct str *err)
 {
+	const struct recording_info *recording = session->recording;
 	int code = 0;
 
 	if (given(options->comms))
@@ -142,13 +143,13 @@ static int parse_all(struct filters *filters, const struct filter_options *optio
 	if (given(options->tids) && !code)
 		code = parse_ids(&filters->tids, "--tid", options->tids, err);
 	if (given(options->cpus) && !code)
-		code = parse_cpus(filters, &reader->events, options->cpus, err);
+		code = parse_cpus(filters, recording->events, options->cpus, err);
 	if (given(options->sockets) && !code)
-		code = parse_sockets(filters, reader, options->sockets, err);
+		code = parse_sockets(filters, recording, options->sockets, err);
 	if (options->time && !code)
-		code = parse_time(filters, reader, options->time, err);
+		code = parse_time(filters, session, options->time, err);
 	if (!code)
-		code = event_switch_new(&filters->event_switch, options, reader, err);
+		code = event_switch_new(&filters->event_switch, options, recording->events, err);
 	return code;
 }
 
@@ -159,7 +160,7 @@ int filters_new(struct filters **filters, const struct filter_options *options,
 	int code;
 
 	made->replay = &session->replay;
-	made->info = &session->reader->info;
+	made->info = session->recording->info;
 	made->comms.bytes = made->dsos.bytes = made->symbols.bytes = (struct str)STR_INIT;
 	made->by_comm = given(options->comms);
 	made->by_dso = given(options->dsos);
@@ -174,7 +175,7 @@ int filters_new(struct filters **filters, const struct filter_options *options,
 	made->dso_verdicts = xcalloc(1, sizeof(*made->dso_verdicts));
 	if (options->symbol_filter)
 		made->symbol_filter = xstrdup(options->symbol_filter);
-	code = parse_all(made, options, session->reader, err);
+	code = parse_all(made, options, session, err);
 	*filters = made;
 	if (code) {
 		filters_free(made);

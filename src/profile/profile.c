@@ -7,8 +7,9 @@
 
 enum { FIRST_BUCKET_NS = 1 << 20 }; /* about a millisecond: 4 s in all buckets */
 
-int profile_new(struct profile **profile, const struct profile_options *options, struct reader *reader,
-		struct str *err)
+/* reader NULL: it is being recorded. */
+static int make(struct profile **profile, const struct profile_options *options, struct reader *reader,
+		const struct recording_info *recording, struct record_source *source, struct str *err)
 {
 	struct profile *made = xcalloc(1, sizeof(*made));
 	int code;
@@ -16,7 +17,8 @@ int profile_new(struct profile **profile, const struct profile_options *options,
 	*profile = made;
 	made->options = *options;
 	made->bucket_ns = FIRST_BUCKET_NS;
-	code = session_init(&made->session, reader, &made->options.session, err);
+	code = reader ? session_init(&made->session, reader, &made->options.session, err)
+		      : session_init_live(&made->session, recording, source, &made->options.session, err);
 	if (!code)
 		code = filters_new(&made->filters, &made->options.filters, &made->session, err);
 	if (code) {
@@ -24,6 +26,18 @@ int profile_new(struct profile **profile, const struct profile_options *options,
 		*profile = NULL;
 	}
 	return code;
+}
+
+int profile_new(struct profile **profile, const struct profile_options *options, struct reader *reader,
+		struct str *err)
+{
+	return make(profile, options, reader, NULL, NULL, err);
+}
+
+int profile_new_live(struct profile **profile, const struct profile_options *options,
+		     const struct recording_info *recording, struct record_source *source, struct str *err)
+{
+	return make(profile, options, NULL, recording, source, err);
 }
 
 /* Those that nobody uses, but for the first `kept` of them. */

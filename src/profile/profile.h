@@ -30,7 +30,9 @@ struct locations; /* locations.h: distinct addresses */
 struct stacks; /* stacks.h: distinct chains */
 struct session {
 	struct session_options options;
-	struct reader *reader;
+	const struct recording_info *recording; /* and where its records come from; both borrowed */
+	struct record_source *source;
+	struct reader *reader; /* that has both; NULL: it is being recorded */
 	struct replay replay;
 	struct symbols *symbols;
 	struct locations *locations;
@@ -47,6 +49,9 @@ struct session {
 /* The reader must stay open; what its header says is used. Release in every case. */
 int session_init(struct session *session, struct reader *reader,
 		 const struct session_options *options, struct str *err);
+/* Of what is being recorded, whose events are known. What needs a second reading is refused. */
+int session_init_live(struct session *session, const struct recording_info *recording, struct record_source *source,
+		      const struct session_options *options, struct str *err);
 void session_release(struct session *session);
 /*
  * At the end: notes about lost samples, chains that were incomplete, the recording's missing end, and one
@@ -379,6 +384,12 @@ struct profile {
 /* The reader must stay open. 0, or -EINVAL with a sentence about a filter. */
 int profile_new(struct profile **profile, const struct profile_options *options, struct reader *reader,
 		struct str *err);
+/*
+ * The same of what is being recorded: its events are known, and the two must stay. A table asks all that cells can
+ * answer, while it is fed too; what they can't is -ESPIPE.
+ */
+int profile_new_live(struct profile **profile, const struct profile_options *options,
+		     const struct recording_info *recording, struct record_source *source, struct str *err);
 void profile_free(struct profile *profile); /* NULL is fine */
 /* Asks what to keep, where that was not done; for those who want to know before reading whether it can be had. */
 int profile_decide(struct profile *profile, struct str *err);
@@ -393,9 +404,10 @@ int profile_read(struct profile *profile, void (*progress)(void *context, double
 		 struct str *err);
 /*
  * The same in steps, between which questions may be asked: records of the source until budget_ns have gone, or a
- * little more (256 records at a time). 1: there are more; 0: all are taken; a negative errno as
- * profile_read. profile_end when no more will come, also where that is before the source's end.
+ * little more (256 records at a time). 1: there are more; PROFILE_FED_LATER: the source has none now; 0: all are
+ * taken; a negative errno as profile_read. profile_end when no more will come, also where that is before the source's end.
  */
+enum { PROFILE_FED_LATER = 2 };
 int profile_feed(struct profile *profile, struct record_source *source, uint64_t budget_ns, struct str *err);
 void profile_end(struct profile *profile);
 /*

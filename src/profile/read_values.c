@@ -46,7 +46,7 @@ static void add_value(struct session *session, const struct replay_sample *sampl
 	struct last_value *last;
 
 	if (read_values_id(read, i, &id))
-		event = events_find(&session->reader->events, id);
+		event = events_find(session->recording->events, id);
 	if (!event)
 		return;
 	last = find_last(values, id, inherit ? sample->sample->tid : 0);

@@ -134,7 +134,7 @@ int sample_stream_run(struct session *session, const struct filters *filters, co
 	int rc = sink->begin ? sink->begin(sink->context, err) : 0;
 
 	if (!rc)
-		rc = replay_run(&session->replay, &session->reader->source, &handlers, err);
+		rc = replay_run(&session->replay, session->source, &handlers, err);
 	if (!rc && sink->end)
 		rc = sink->end(sink->context, err);
 	return rc;

@@ -31,12 +31,12 @@ static size_t recorded_holders(const void *context, const struct dso *dso, int32
 	return replay_holders(context, dso, pids, max);
 }
 
-int session_init(struct session *session, struct reader *reader,
-		 const struct session_options *options, struct str *err)
+int session_init_live(struct session *session, const struct recording_info *recording, struct record_source *source,
+		      const struct session_options *options, struct str *err)
 {
 	struct session_private *private;
 
-	*session = (struct session){ .options = *options, .reader = reader };
+	*session = (struct session){ .options = *options, .recording = recording, .source = source };
 	if (options->max_stack > MAX_STACK_MOST)
 		return fail(err, -EINVAL,
 			    "--max-stack: %u is more than the %d frames that a sample "
@@ -50,11 +50,20 @@ int session_init(struct session *session, struct reader *reader,
 	session->stacks = xcalloc(1, sizeof(*session->stacks));
 	str_init(&private->unwind_why);
 	private->frames = xreallocarray(NULL, session->options.max_stack, sizeof(*private->frames));
-	replay_init(&session->replay, &reader->recording, &session->options.replay);
+	replay_init(&session->replay, recording, &session->options.replay);
 	private->processes = (struct sym_processes){ &session->replay, recorded_process, recorded_holders };
 	session->options.sym.processes = &private->processes;
-	session->symbols = symbols_new(&session->options.sym, &reader->recording);
+	session->symbols = symbols_new(&session->options.sym, recording);
 	return 0;
+}
+
+int session_init(struct session *session, struct reader *reader, const struct session_options *options,
+		 struct str *err)
+{
+	int code = session_init_live(session, &reader->recording, &reader->source, options, err);
+
+	session->reader = reader;
+	return code;
 }
 
 void session_release(struct session *session)
@@ -100,8 +109,8 @@ const char *session_arch(struct session *session)
 {
 	struct utsname *host = &session->private->host;
 
-	if (session->reader->info.arch)
-		return session->reader->info.arch;
+	if (session->recording->info->arch)
+		return session->recording->info->arch;
 	return *host->machine || !uname(host) ? host->machine : NULL;
 }
 

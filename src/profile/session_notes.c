@@ -244,13 +244,13 @@ static void add_kernel(struct session *session, const struct location_totals *to
 
 void session_add_notes(struct session *session)
 {
-	const struct note_list *reader_notes = &session->reader->notes;
+	const struct note_list *reader_notes = session->recording->notes;
 	struct location_totals totals;
 
 	for (size_t i = 0; i < reader_notes->n; i++)
 		note_add(&session->notes, reader_notes->v[i].verbose, reader_notes->v[i].remedy,
 			 "%s", reader_notes->v[i].text);
-	if (session->reader->missing.len)
+	if (session->reader && session->reader->missing.len)
 		note_add(&session->notes, false, NULL, "%s", session->reader->missing.s);
 	add_losses(session);
 	add_counts(session);

@@ -12,7 +12,7 @@ enum { TEXTS_MAX_BYTES = 16 << 20 };
 /* Are addresses of data to be named? */
 static bool needs_data_maps(const struct script *script)
 {
-	const struct events *events = &script->session.reader->events;
+	const struct events *events = script->session.recording->events;
 
 	for (size_t i = 0; i < SCRIPT_TYPES; i++)
 		if (script->choice.asked[i] & FIELD_BIT(FIELD_ADDR))
@@ -84,7 +84,7 @@ struct tracepoints *script_tracepoints(struct script *script)
 	if (script->tracepoints_tried)
 		return script->tracepoints;
 	script->tracepoints_tried = true;
-	script->tracepoints = tracepoints_new(&script->session.reader->recording, &why);
+	script->tracepoints = tracepoints_new(script->session.recording, &why);
 	if (script->tracepoints)
 		tracepoints_name_functions(script->tracepoints, session_function, &script->session);
 	else

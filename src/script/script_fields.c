@@ -302,7 +302,7 @@ static bool has_field(const struct data_event *event, int field)
 /* A field that was asked for by name, and that no event that it was meant for has. */
 static int check_asked(const struct script *script, int field, struct str *err)
 {
-	const struct events *events = &script->session.reader->events;
+	const struct events *events = script->session.recording->events;
 	const struct data_event *without = NULL;
 	struct str name = STR_INIT;
 
@@ -329,7 +329,7 @@ static int check_time_of_day(const struct script *script, struct str *err)
 
 	for (size_t i = 0; i < SCRIPT_TYPES; i++)
 		asked |= script->choice.asked[i];
-	if (!(asked & BIT(TOD)) || info_has(&script->session.reader->info, FEATURE_CLOCK_DATA))
+	if (!(asked & BIT(TOD)) || info_has(script->session.recording->info, FEATURE_CLOCK_DATA))
 		return 0;
 	return fail(err, -EINVAL, "-F tod: the recording does not say which time of day its clock showed\n"
 				  "record with pstat record, or perf record -k monotonic");
@@ -360,7 +360,7 @@ static void choose_event(struct script *script, const struct data_event *event, 
 
 int script_choose_fields(struct script *script, struct str *err)
 {
-	const struct events *events = &script->session.reader->events;
+	const struct events *events = script->session.recording->events;
 	int rc = check_time_of_day(script, err);
 
 	for (int i = 0; i < SCRIPT_FIELDS && !rc; i++)

@@ -85,7 +85,7 @@ static void add_time(struct script *script, uint64_t time_ns, struct str *out)
 /* "2026-11-21 12:06:12.660768 ": by the moment that the recording knows on both clocks. */
 static void add_time_of_day(struct script *script, uint64_t time_ns, struct str *out)
 {
-	const struct info *info = &script->session.reader->info;
+	const struct info *info = script->session.recording->info;
 	uint64_t wall_ns = info->wall_clock_ns + (time_ns - info->clockid_time_ns);
 	uint64_t ns = wall_ns % NS_PER_S;
 	struct tm tm;
