@@ -1,9 +1,26 @@
 /*
  * order.h: records wait here until nothing older can come. Private to replay/.
  *
- * FINISHED_ROUND means: the recorder has been at all its rings once more. What a ring had not given
- * when a round ended is not older than the newest record of the round before; so at the end of a
- * round everything goes up to the newest time that was seen when the round before ended.
+ * FINISHED_ROUND means: the recorder has been at all its rings once more. It empties one ring after the other, so
+ * a ring that it left early may hold what is older than the last records of a ring that it came to late. Three
+ * rounds over two rings; a number is a record and its time, '|' is where the recorder leaves the ring:
+ *
+ *	time  ->
+ *	ring A  1       3 | 4               8 | 9           12 |
+ *	ring B      2           5 | 6               10 | 11         14 |
+ *	                          ^                    ^               ^
+ *	                       round 1              round 2         round 3
+ *
+ *	as recorded: 1 3 2 5 ROUND  4 8 6 10 ROUND  9 12 11 14 ROUND
+ *
+ *	at the end of   newest so far   may go                  waits
+ *	round 1         5               nothing                 1 2 3 5         (4 is still in its ring)
+ *	round 2         10              up to 5: 1 2 3 4 5      6 8 10          (9 is still in its ring)
+ *	round 3         14              up to 10: 6 8 9 10      11 12 14
+ *
+ * What comes after round 2 was written after the recorder left its ring in round 2, so after round 1 had ended:
+ * it is not older than 5. So the end of a round lets everything go up to the newest time that was seen when the
+ * round before ended.
  */
 #ifndef PSTAT_REPLAY_ORDER_H
 #define PSTAT_REPLAY_ORDER_H

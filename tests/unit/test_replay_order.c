@@ -50,6 +50,32 @@ static void expect(struct order *order, const char *text)
 	str_release(&out);
 }
 
+/* The three rounds that order.h draws. */
+static void test_drawn_rounds(void **state)
+{
+	static const struct {
+		uint64_t times_ns[4];
+		const char *may_go;
+	} rounds[] = {
+		{ { 1, 3, 2, 5 }, "" },
+		{ { 4, 8, 6, 10 }, "1@1 2@2 3@3 4@4 5@5 " },
+		{ { 9, 12, 11, 14 }, "6@6 8@8 9@9 10@10 " },
+	};
+	struct order order;
+
+	(void)state;
+	order_init(&order, false);
+	for (size_t i = 0; i < ARRAY_SIZE(rounds); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(rounds[i].times_ns); k++)
+			add(&order, rounds[i].times_ns[k], rounds[i].times_ns[k], false, NULL);
+		order_round(&order);
+		expect(&order, rounds[i].may_go);
+	}
+	order_all(&order);
+	expect(&order, "11@11 12@12 14@14 ");
+	order_release(&order);
+}
+
 /* Up to the newest of the round before: what came later may still be preceded by another ring's. */
 static void test_rounds(void **state)
 {
@@ -190,9 +216,9 @@ static void test_any_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rounds),    cmocka_unit_test(test_equal_times_stay),
-		cmocka_unit_test(test_half),      cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_drawn_rounds), cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_equal_times_stay), cmocka_unit_test(test_half),
+		cmocka_unit_test(test_copies), cmocka_unit_test(test_any_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
