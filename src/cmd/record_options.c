@@ -115,6 +115,8 @@ const struct option_row record_options[] = {
 	{ .kind = OPTION_GROUP, .help = "How to drain" },
 	{ OPTION_CALL, 'm', "mmap-pages", "pages or size", "room for each CPU's records (default 2M or less)",
 	  .value = VALUE_SIZE, .call = take_ring_size },
+	{ OPTION_CALL, 0, "buffer-size", "size", "room for what is not yet written (default 16M)",
+	  .value = VALUE_SIZE, .call = take_buffer_size },
 	{ OPTION_CALL, 0, "threads", "cpu|core|package|node|[cpus/cpus:...]",
 	  "several threads that drain (default one)",
 	  .argument_optional = true, .value = VALUE_ONE_OF, .call = take_threads },

@@ -94,9 +94,14 @@ void record_summary_add(struct str *out, const struct record_totals *totals)
 	add_losses(out, totals->lost, totals->throttled);
 	if (totals->not_written)
 		str_addf(out, ", %" PRIu64 " not written", totals->not_written);
+	if (totals->cut)
+		str_addf(out, ", %" PRIu64 " without their stack", totals->cut);
 	str_add(out, " ]\n");
 	if (n > 1)
 		add_events(out, totals);
-	if (totals->lost)
+	if (totals->dropped || totals->cut)
+		str_addf(out, "  %" PRIu64 " dropped, %" PRIu64 " cut: what takes the records was too slow; "
+			 "--buffer-size bridges longer pauses\n", totals->dropped, totals->cut);
+	if (totals->lost > totals->dropped)
 		str_add(out, "  larger rings (-m 4M), a lower rate (-F) or shorter callchains lose less\n");
 }

@@ -163,6 +163,17 @@ int take_ring_size(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
+int take_buffer_size(void *target, const char *argument, struct str *err)
+{
+	struct recording_words *words = target;
+
+	if (parse_bytes(argument, &words->plan.buffer_bytes) || !words->plan.buffer_bytes)
+		return fail(err, -EINVAL, "--buffer-size: '%s' is not a size such as 64M", argument);
+	if (words->plan.buffer_bytes > 1ull << 40)
+		return fail(err, -EINVAL, "--buffer-size: '%s' is out of range", argument);
+	return 0;
+}
+
 /* To add a way to split: a row here, record/reader_split.c, pstat-record(1). */
 static const struct {
 	const char *name;

@@ -44,6 +44,7 @@ int take_intr_regs(void *target, const char *argument, struct str *err);
 bool clock_row(size_t i, const char **name, const char **help); /* the words that take_clock() knows */
 int take_clock(void *target, const char *argument, struct str *err);
 int take_ring_size(void *target, const char *argument, struct str *err);
+int take_buffer_size(void *target, const char *argument, struct str *err);
 int take_threads(void *target, const char *argument, struct str *err);
 int take_affinity(void *target, const char *argument, struct str *err);
 int take_compression(void *target, const char *argument, struct str *err);

@@ -181,6 +181,7 @@ struct open_options {
 	bool sample;
 	/* Tasks are opened on every online CPU: a ring that children write to belongs to one CPU. */
 	bool per_cpu;
+	bool filters_later; /* counters_set_filters() is called before anything is enabled */
 };
 
 /*
@@ -193,6 +194,11 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 		  const struct target *target, const struct open_options *options,
 		  const struct kern *kern, struct note_list *notes, struct str *err);
 void counters_close(struct counter_set *set);
+/*
+ * The events' filters, as they are now: a descriptor takes one, once. A negative errno and a sentence where the kernel
+ * does not understand one.
+ */
+int counters_set_filters(struct counter_set *set, struct str *err);
 /* All groups but tracking events, which run on; -errno of the first that failed, after all were tried. */
 int counters_enable(struct counter_set *set);
 int counters_disable(struct counter_set *set);

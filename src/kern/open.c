@@ -69,37 +69,49 @@ static void raise_file_limit(const struct opening *o)
 	sys->rlimit(RLIMIT_NOFILE, &limit, NULL);
 }
 
-static int filter_failed(struct opening *o, const struct event *event, int rc)
+static int filter_failed(const struct counter_set *set, const struct event *event, int rc,
+			 struct str *err)
 {
 	struct str reason = STR_INIT, remedy = STR_INIT;
 
 	if (rc == -EINVAL)
-		event_filter_explain(event, &o->set->kern->host, &reason, &remedy);
-	str_add(o->err, "filter '");
-	str_add_printable(o->err, event->filter, strlen(event->filter));
-	str_addf(o->err, "' of %s: ", event->name);
+		event_filter_explain(event, &set->kern->host, &reason, &remedy);
+	str_add(err, "filter '");
+	str_add_printable(err, event->filter, strlen(event->filter));
+	str_addf(err, "' of %s: ", event->name);
 	if (reason.len)
-		str_addf(o->err, "%s\n%s", reason.s, remedy.s);
+		str_addf(err, "%s\n%s", reason.s, remedy.s);
 	else
-		str_addf(o->err, "the kernel refuses it: %s", strerror(-rc));
+		str_addf(err, "the kernel refuses it: %s", strerror(-rc));
 	str_release(&reason);
 	str_release(&remedy);
 	return rc;
 }
 
-static int set_filter(struct opening *o, const struct counter *c)
+static int set_filter(const struct counter_set *set, const struct counter *c, struct str *err)
 {
 	for (size_t cell = 0; cell < cells_count(c); cell++) {
 		int rc;
 
 		if (c->fds[cell] < 0)
 			continue;
-		rc = o->set->kern->sys->ioctl(c->fds[cell], PERF_EVENT_IOC_SET_FILTER,
-					      (unsigned long)c->event->filter);
+		rc = set->kern->sys->ioctl(c->fds[cell], PERF_EVENT_IOC_SET_FILTER,
+					   (unsigned long)c->event->filter);
 		if (rc < 0)
-			return filter_failed(o, c->event, rc);
+			return filter_failed(set, c->event, rc, err);
 	}
 	return 0;
+}
+
+int counters_set_filters(struct counter_set *set, struct str *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < set->n; i++) {
+		if (set->v[i].state == COUNTER_OPEN && set->v[i].event->filter)
+			rc = set_filter(set, &set->v[i], err);
+	}
+	return rc;
 }
 
 /* What no exec can start, where the others wait for one. */
@@ -118,16 +130,14 @@ static int enable_cpu_wide(struct opening *o, const struct counter *c)
 static int finish(struct opening *o)
 {
 	bool waits = o->options->enable_on_exec && !o->options->start_disabled;
-	int rc = 0;
+	int rc = o->options->filters_later ? 0 : counters_set_filters(o->set, o->err);
 
 	for (size_t i = 0; !rc && i < o->set->n; i++) {
 		const struct counter *c = &o->set->v[i];
 
 		if (c->state != COUNTER_OPEN)
 			continue;
-		if (c->event->filter)
-			rc = set_filter(o, c);
-		if (!rc && c->leader == i && c->cpus.n && !c->follows_tasks && waits)
+		if (c->leader == i && c->cpus.n && !c->follows_tasks && waits)
 			rc = enable_cpu_wide(o, c);
 		if (c->leader == i && (c->attr.read_format & PERF_FORMAT_GROUP))
 			o->set->group_reads = true;

@@ -26,8 +26,11 @@ static int map_memory(struct buffers *buffers, size_t bytes, struct str *err)
 	if (memory == MAP_FAILED)
 		return fail(err, -ENOMEM, "buffers of %zu KiB: %s\na smaller --buffer-size may do",
 			    bytes / 1024, strerror(errno));
+	/* Whatever the answer: huge pages are faster made, and all that is asked of small ones they do too. */
+	(void)!madvise(memory, bytes, MADV_HUGEPAGE);
 	buffers->memory = memory;
 	buffers->memory_bytes = bytes;
+	buffers->locked_bytes = memory_lock(memory, bytes);
 	return 0;
 }
 
@@ -211,11 +214,21 @@ static void take_news(struct buffer *buffer)
 	buffer->snapshot_ends = false;
 }
 
+void buffers_begin(struct buffers *buffers)
+{
+	pthread_mutex_lock(&buffers->lock);
+	buffers->begun = true;
+	pthread_cond_signal(&buffers->filled);
+	pthread_mutex_unlock(&buffers->lock);
+}
+
 struct buffer *buffers_take(struct buffers *buffers)
 {
 	struct buffer *buffer;
 
 	pthread_mutex_lock(&buffers->lock);
+	while (!buffers->begun && !buffers->closed)
+		pthread_cond_wait(&buffers->filled, &buffers->lock);
 	if (!buffers->first)
 		ask_producers(buffers);
 	while (!buffers->first && !buffers->closed) {
@@ -223,7 +236,7 @@ struct buffer *buffers_take(struct buffers *buffers)
 		pthread_cond_wait(&buffers->filled, &buffers->lock);
 	}
 	buffers->consumer_waits = false;
-	buffer = buffers->first;
+	buffer = buffers->begun ? buffers->first : NULL;
 	if (buffer) {
 		buffers->first = buffer->next;
 		if (!buffers->first)

@@ -67,7 +67,7 @@ struct buffers {
 	atomic_size_t n_free;
 	struct buffer *first, *last; /* the queue */
 	struct producer *producers;
-	bool consumer_waits, closed;
+	bool begun, consumer_waits, closed;
 	bool abandoned; /* nobody takes anything: whoever waits for room need not */
 	/* The consumer's: the present round, from 1 on, and whether records came since the last one ended. */
 	atomic_uint_least64_t round;
@@ -98,7 +98,9 @@ void buffers_looked(struct buffers *buffers, struct producer *producer, bool now
 /* The same of one who takes snapshots: what it has given is one whole snapshot. */
 void buffers_snapshot_ends(struct buffers *buffers, struct producer *producer);
 
-/* The next piece, in order; waits for one. NULL: closed, and all was taken. */
+/* From now on buffers_take gives what was handed over. */
+void buffers_begin(struct buffers *buffers);
+/* The next piece, in order; waits for one, and for buffers_begin. NULL: closed, and all was taken. */
 struct buffer *buffers_take(struct buffers *buffers);
 void buffers_give_back(struct buffers *buffers, struct buffer *buffer);
 /* Calls fn(data) on the consumer, behind all that was handed over; returns when it was done. */

@@ -85,14 +85,13 @@ static void *consumer_main(void *data)
 	return NULL;
 }
 
-int consumer_start(struct consumer *consumer, struct buffers *buffers, struct record_sink *sink,
-		   bool snapshots, int news_fd, struct str *err)
+int consumer_start(struct consumer *consumer, struct buffers *buffers, bool snapshots, int news_fd,
+		   struct str *err)
 {
 	int code;
 
 	*consumer = (struct consumer){
 		.buffers = buffers,
-		.sink = sink,
 		.snapshots = snapshots,
 		.news_fd = news_fd,
 		.why = STR_INIT,
@@ -102,6 +101,12 @@ int consumer_start(struct consumer *consumer, struct buffers *buffers, struct re
 		return fail(err, -code, "cannot start a thread: %s", strerror(code));
 	consumer->started = true;
 	return 0;
+}
+
+void consumer_begin(struct consumer *consumer, struct record_sink *sink)
+{
+	consumer->sink = sink;
+	buffers_begin(consumer->buffers);
 }
 
 int consumer_stop(struct consumer *consumer, struct str *err)

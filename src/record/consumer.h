@@ -25,12 +25,11 @@ struct consumer {
 	struct buffer flush; /* of consumer_flush_later */
 };
 
-/*
- * From now on the sink belongs to the consumer's thread, until consumer_stop. Its signals must be blocked by the
- * caller. consumer_stop is needed in every case.
- */
-int consumer_start(struct consumer *consumer, struct buffers *buffers, struct record_sink *sink,
-		   bool snapshots, int news_fd, struct str *err);
+/* The thread, which waits for its sink. Signals must be blocked by the caller. consumer_stop is needed in every case. */
+int consumer_start(struct consumer *consumer, struct buffers *buffers, bool snapshots, int news_fd,
+		   struct str *err);
+/* From now on the sink belongs to the consumer's thread, until consumer_stop. */
+void consumer_begin(struct consumer *consumer, struct record_sink *sink);
 /* When all producers have handed over what they had: takes it, and ends. 0, or the first failure. */
 int consumer_stop(struct consumer *consumer, struct str *err);
 /* Has the sink failed? What came since then is not kept. */

@@ -15,7 +15,6 @@
 #define PSTAT_LIVE_SOURCE_H
 
 #include "data/data.h"
-#include "data/record_sink.h"
 
 struct live_options {
 	size_t bytes_max; /* of records that were told and not asked for yet; 0: 16 MiB. At least 512 KiB */

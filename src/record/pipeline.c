@@ -63,13 +63,15 @@ int pipeline_open(struct pipeline *pipeline, const struct record_plan *plan, str
 		return rc;
 	note_memory(plan, &pipeline->buffers);
 	add_snapshots(pipeline, rings, events);
-	return readers_start(&pipeline->readers, &pipeline->buffers, events, err);
+	rc = consumer_start(&pipeline->consumer, &pipeline->buffers, pipeline->snapshots.n > 0,
+			    pipeline->news_fd, err);
+	return rc ? rc : readers_start(&pipeline->readers, &pipeline->buffers, events, err);
 }
 
-int pipeline_start(struct pipeline *pipeline, struct record_sink *sink, struct str *err)
+void pipeline_begin(struct pipeline *pipeline, struct record_sink *sink)
 {
-	return consumer_start(&pipeline->consumer, &pipeline->buffers, sink, pipeline->snapshots.n > 0,
-			      pipeline->news_fd, err);
+	consumer_begin(&pipeline->consumer, sink);
+	pipeline->has_begun = true;
 }
 
 static void pause_rings(struct ring_reader *snapshots, bool pause)
@@ -97,25 +99,24 @@ void pipeline_look(struct pipeline *pipeline, bool snapshot)
 
 int pipeline_stop(struct pipeline *pipeline, struct str *err)
 {
-	if (!pipeline->consumer.started)
+	if (!pipeline->has_begun)
 		return 0;
+	pipeline->has_begun = false;
 	readers_stop(&pipeline->readers);
 	take_snapshot(pipeline);
 	return consumer_stop(&pipeline->consumer, err);
 }
 
-/*
- * Where no consumer was started nobody makes room: what readers hold then is nobody's, and they may not wait
- * for room.
- */
+/* Where the consumer never began nobody makes room: what readers hold then is nobody's, and they may not wait for room. */
 void pipeline_release(struct pipeline *pipeline)
 {
 	struct str why = STR_INIT;
 
-	if (pipeline->buffers.v && !pipeline->consumer.started)
-		buffers_abandon(&pipeline->buffers);
 	pipeline_stop(pipeline, &why);
+	if (pipeline->buffers.v)
+		buffers_abandon(&pipeline->buffers);
 	readers_release(&pipeline->readers);
+	consumer_stop(&pipeline->consumer, &why);
 	ring_reader_release(&pipeline->snapshots);
 	buffers_release(&pipeline->buffers);
 	if (pipeline->news_fd >= 0)

@@ -17,15 +17,19 @@ struct pipeline {
 	struct readers readers;
 	struct ring_reader snapshots; /* the overwrite rings */
 	struct consumer consumer;
+	bool has_begun; /* somebody takes what the readers collect */
 	int news_fd; /* an eventfd, readable when a sink has failed or is full */
 };
 #define PIPELINE_INIT { .news_fd = -1 }
 
-/* Memory and readers, which begin at once to collect. Signals must be blocked. pipeline_release is needed in every case. */
+/*
+ * Memory and all threads: readers begin at once to collect. Signals must be blocked. pipeline_release is needed in
+ * every case.
+ */
 int pipeline_open(struct pipeline *pipeline, const struct record_plan *plan, struct ring_set *rings,
 		  const struct events *events, struct str *err);
 /* The sink is told what was collected so far, and then all that comes. */
-int pipeline_start(struct pipeline *pipeline, struct record_sink *sink, struct str *err);
+void pipeline_begin(struct pipeline *pipeline, struct record_sink *sink);
 /*
  * What is in the rings now is handed over, that of overwrite rings too with `snapshot`: these stand still meanwhile.
  * The consumer has not necessarily come to it yet: consumer_call waits for that.

@@ -206,10 +206,15 @@ struct record_plan {
 	void (*list_events)(void *data, const struct events *events, const char *words);
 	void (*progress)(void *data, const struct record_totals *totals); /* about once a second */
 	/*
-	 * May be NULL. Who else is to be told of the records: called once, before the first; NULL: nobody. The
-	 * recording's description stays as long as the sink is told anything.
+	 * Each may be NULL, and is called once, before the first record. other_sink: who else is to be told of the
+	 * records; NULL: nobody. stage: what stands before `next`, a sink that tells it (stages.h); written: the events of
+	 * the records that it hands on, where these are not the ones that are recorded. What `recording` says stays as
+	 * long as the sinks are told anything.
 	 */
 	struct record_sink *(*other_sink)(void *data, const struct recording_info *recording);
+	struct record_sink *(*stage)(void *data, const struct recording_info *recording,
+				     struct record_sink *next);
+	const struct events *(*written)(void *data, const struct events *recorded);
 	void *data;
 };
 

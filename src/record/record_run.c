@@ -221,6 +221,7 @@ static void release(struct recording *rec)
 		child_end(&rec->child);
 	pipeline_release(&rec->pipeline);
 	sink_file_release(&rec->file);
+	sinks_all_release(&rec->sinks);
 	rings_close(&rec->rings);
 	if (rec->set_open)
 		counters_close(&rec->set);

@@ -44,7 +44,7 @@ static int start_child(struct recording *rec)
 	rc = command_check(plan->argv[0]);
 	if (rc)
 		return exec_failed(rec, rc);
-	rc = strcmp(plan->path, "-") ? child_fork(&rec->child, plan->argv, rec->err) :
+	rc = !plan->path || strcmp(plan->path, "-") ? child_fork(&rec->child, plan->argv, rec->err) :
 				       child_fork_off_stdout(&rec->child, plan->argv, rec->err);
 	rec->has_child = !rc;
 	rec->child_is_target = !rc && !words_name_target(&plan->target);
@@ -172,6 +172,7 @@ static int open_with_rings(struct recording *rec, uint64_t ring_bytes)
 		.start_disabled = !starts_with_exec(rec),
 		.sample = true,
 		.per_cpu = !plan->target.per_thread,
+		.filters_later = plan->sampling.exclude_perf,
 	};
 	const struct ring_options ring_options = {
 		.data_bytes = ring_bytes,
@@ -282,21 +283,43 @@ static int release_child(struct recording *rec)
 	return rc ? exec_failed(rec, rc) : 0;
 }
 
-/* The file, and what ran already in all sinks, unless that is to come last. */
+static int open_file(struct recording *rec)
+{
+	int rc;
+
+	sink_file_init(&rec->file, rec->plan, &rec->described, &rec->info, rec->pipeline.news_fd);
+	if (!rec->plan->path)
+		return 0;
+	rc = sink_file_open(&rec->file, rec->err);
+	if (!rc)
+		sinks_all_add(&rec->sinks, &rec->file.sink);
+	return rc;
+}
+
+/* The file and other sinks, what stands before them, and in all of them what ran already, unless that comes last. */
 static int open_sinks(struct recording *rec)
 {
 	const struct record_plan *plan = rec->plan;
+	struct record_sink *other = NULL;
 	int rc;
 
 	rec->described = (struct recording_info){ .events = &rec->events, .info = &rec->info };
-	sink_file_init(&rec->file, plan, &rec->described, &rec->info, rec->pipeline.news_fd);
-	rc = sink_file_open(&rec->file, rec->err);
+	if (plan->written)
+		rec->described.events = plan->written(plan->data, &rec->events);
+	sinks_all_init(&rec->sinks);
+	rc = open_file(rec);
 	if (rc)
 		return rc;
-	rec->sink = &rec->file.sink;
+	if (plan->other_sink)
+		other = plan->other_sink(plan->data, &rec->described);
+	if (other)
+		sinks_all_add(&rec->sinks, other);
+	rec->sink = rec->sinks.n == 1 ? rec->sinks.v[0] : &rec->sinks.sink;
+	if (plan->stage)
+		rec->sink = plan->stage(plan->data, &rec->described, rec->sink);
 	if (!plan->tail_synthesize)
 		rc = what_runs_tell(plan, &rec->target, &rec->events, rec->sink, rec->err);
-	return rc ? rc : sink_file_begun(&rec->file, rec->err);
+	return rc || !plan->path ? rc : sink_file_begun(&rec->file, rec->err);
 }
 
 /*
@@ -311,13 +334,17 @@ static int open_and_begin(struct recording *rec)
 	if (rec->plan->delay_ms > 0)
 		rec->delay_until_ns = now_ns() + (uint64_t)rec->plan->delay_ms * NS_PER_MS;
 	rc = pipeline_open(&rec->pipeline, rec->plan, &rec->rings, &rec->events, rec->err);
+	if (!rc && rec->plan->sampling.exclude_perf)
+		rc = leave_pstat_out(rec->plan->events, &rec->set, rec->err);
 	if (!rc && tasks_run && !waits(rec))
 		rc = recording_begin(rec);
 	if (!rc)
 		rc = open_sinks(rec);
 	if (!rc && !tasks_run && !waits(rec))
 		rc = recording_begin(rec);
-	return rc ? rc : pipeline_start(&rec->pipeline, rec->sink, rec->err);
+	if (!rc)
+		pipeline_begin(&rec->pipeline, rec->sink);
+	return rc;
 }
 
 int recording_start(struct recording *rec)

@@ -8,6 +8,7 @@
 #include "record/pipeline.h"
 #include "record/record.h"
 #include "record/sink_file.h"
+#include "record/sinks_all.h"
 
 #define NS_PER_S 1000000000ull
 #define NS_PER_MS 1000000ull
@@ -30,10 +31,11 @@ struct recording {
 	struct info info;
 
 	/* the way of the records */
-	struct recording_info described; /* for sinks: events and info of this recording */
+	struct recording_info described; /* for sinks: events and info of what is written */
 	struct pipeline pipeline;
 	struct sink_file file;
-	struct record_sink *sink; /* what the pipeline tells: the file, or more; NULL: nothing is open yet */
+	struct sinks_all sinks; /* the file, and others */
+	struct record_sink *sink; /* what the pipeline tells: the sinks, or a stage before them; NULL: none is open */
 	size_t news_slot; /* in the watch: of the pipeline's news */
 
 	/* its course */
@@ -73,6 +75,11 @@ void recording_count(struct recording *rec);
 /* The formats of the tracepoints among the events, into info; nothing where there are none. */
 void tracing_data_collect(struct info *info, const struct event_list *events,
 			  const struct kern *kern);
+
+/* exclude_perf.c */
+
+/* Sets the filters of tracepoints (see open_options.filters_later), which then leave out all threads of pstat. */
+int leave_pstat_out(struct event_list *events, struct counter_set *set, struct str *err);
 
 /* clock_fallback.c */
 

@@ -413,22 +413,13 @@ static int drop_unsampled(struct event_list *events, struct note_list *notes, st
 	return rc;
 }
 
-static int leave_pstat_out(struct event_list *events, struct str *err)
+static int check_tracepoints(const struct event_list *events, struct str *err)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < events->n; i++) {
-		struct event *event = &events->v[i];
-		char *given = event->filter;
-
-		if (event->attr.type != PERF_TYPE_TRACEPOINT)
-			continue;
-		n++;
-		event->filter = given ? xasprintf("(%s) && (common_pid != %d)", given, (int)getpid()) :
-					xasprintf("common_pid != %d", (int)getpid());
-		free(given);
+		if (events->v[i].attr.type == PERF_TYPE_TRACEPOINT)
+			return 0;
 	}
-	return n ? 0 : fail(err, -EINVAL, "--exclude-perf: none of the events is a tracepoint");
+	return fail(err, -EINVAL, "--exclude-perf: none of the events is a tracepoint");
 }
 
 static uint64_t stack_limit(const struct kern *kern)
@@ -477,7 +468,7 @@ int sampling_apply(const struct sampling *sampling, const struct target *target,
 	}
 	rc = drop_unsampled(events, notes, err);
 	if (!rc && sampling->exclude_perf)
-		rc = leave_pstat_out(events, err);
+		rc = check_tracepoints(events, err);
 	if (!rc)
 		rc = rate_limit_read(&limit, sampling, kern, notes, err);
 	if (rc)

@@ -45,9 +45,9 @@ void sink_file_init(struct sink_file *file, const struct record_plan *plan,
 		.news_fd = news_fd,
 	};
 	pthread_mutex_init(&file->lock, NULL);
-	if (plan->build_ids)
+	if (plan->build_ids && plan->path)
 		file->build_ids = buildid_set_new(plan->kern);
-	if (is_switching(plan))
+	if (is_switching(plan) && plan->path)
 		file->tasks = task_table_new(recording->events, maps_data(recording->events));
 	decoder_init(&file->decoder, recording->events, false);
 	tally_init(&file->file, recording->events);

@@ -7,7 +7,7 @@
 #ifndef PSTAT_SINKS_ALL_H
 #define PSTAT_SINKS_ALL_H
 
-#include "data/record_sink.h"
+#include "data/data.h"
 
 struct sinks_all {
 	struct record_sink sink; /* what stands before them tells this */

@@ -19,7 +19,6 @@
 #define PSTAT_STAGES_H
 
 #include "data/data.h"
-#include "data/record_sink.h"
 
 enum stage_verdict {
 	STAGE_PASS, /* the record goes on as it is */

@@ -14,7 +14,6 @@
 #include "record/task_table.h"
 
 #include "replay/replay.h"
-#include "util/intern.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -197,6 +197,7 @@ void *library_load(const char *soname, const struct library_symbol *symbols, siz
 		   void *functions, struct str *err);
 
 #include "util/intern.h"
+#include "util/memory_locked.h"
 #include "util/name_set.h"
 #include "util/output.h"
 
