@@ -109,7 +109,10 @@ static int parse_time(struct filters *filters, const struct session *session, co
 	uint64_t first_ns = 0, last_ns = 0;
 
 	if (time_ranges_need_bounds(text)) {
-		int code = time_bounds(session, &first_ns, &last_ns, err);
+		int code = session->reader
+				   ? time_bounds(session->reader, &first_ns, &last_ns, err)
+				   : fail(err, -EINVAL, "--time: percentages need the time of the last sample, "
+							"and the recording is not over");
 
 		if (code)
 			return code;

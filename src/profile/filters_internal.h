@@ -29,8 +29,8 @@ int time_ranges_parse(struct time_ranges *ranges, const char *text, uint64_t fir
 		      uint64_t last_ns, const struct info *info, struct str *err);
 void time_ranges_release(struct time_ranges *ranges);
 bool time_ranges_have(const struct time_ranges *ranges, uint64_t time_ns);
-/* First and last sample's time: of the header, else of a pass over the file. -EINVAL where that is not over. */
-int time_bounds(const struct session *session, uint64_t *first_ns, uint64_t *last_ns,
+/* First and last sample's time: of the header, else of a pass over the file. -EINVAL for a pipe. */
+int time_bounds(const struct reader *reader, uint64_t *first_ns, uint64_t *last_ns,
 		struct str *err);
 
 /* ---- wall_clock.c ---- */

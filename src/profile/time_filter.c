@@ -232,10 +232,9 @@ static int read_bounds(const char *path, uint64_t *first_ns, uint64_t *last_ns, 
 	return code;
 }
 
-int time_bounds(const struct session *session, uint64_t *first_ns, uint64_t *last_ns, struct str *err)
+int time_bounds(const struct reader *reader, uint64_t *first_ns, uint64_t *last_ns, struct str *err)
 {
-	const struct info *info = session->recording->info;
-	const struct reader *reader = session->reader;
+	const struct info *info = &reader->info;
 	struct stat st;
 
 	if (info_has(info, FEATURE_SAMPLE_TIME) && info->first_sample_ns &&
@@ -244,8 +243,6 @@ int time_bounds(const struct session *session, uint64_t *first_ns, uint64_t *las
 		*last_ns = info->last_sample_ns;
 		return 0;
 	}
-	if (!reader)
-		return fail(err, -EINVAL, "--time: percentages need the time of the last sample, and the recording is not over");
 	if (!strcmp(reader->path, "-") || stat(reader->path, &st) ||
 	    !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		return fail(err, -EINVAL,

@@ -441,7 +441,6 @@ static void a_profile_beside_its_recorder(void **state)
 	(void)state;
 	make_recording(&s, 1500);
 	profile_of_file(&s, &expected);
-	info_clear(&s.info, FEATURE_SAMPLE_TIME);
 	live = begin(&feeder, &s, &live_options);
 	assert_int_equal(
 		profile_new_live(&profile, &refused, live_source_recording(live), live_source_source(live), &err), -EINVAL);
