@@ -67,8 +67,9 @@ static struct dso *dso_of_map(struct replay *replay, const struct record_body *b
 		dso->major = mmap->major;
 		dso->minor = mmap->minor;
 		dso->inode = mmap->inode;
-		dso->generation = mmap->inode_generation;
 	}
+	if (!dso->generation && dso->inode == mmap->inode)
+		dso->generation = mmap->inode_generation;
 	return dso;
 }
 

@@ -73,7 +73,7 @@ static bool is_another(const struct dso *dso, const struct dso_key *key)
 {
 	return dso->kind != DSO_ANON && dso->inode && key->inode &&
 	       (dso->inode != key->inode || dso->major != key->major || dso->minor != key->minor ||
-		dso->generation != key->generation);
+		(dso->generation && key->generation && dso->generation != key->generation));
 }
 
 static struct dso *find_inode(const struct dso_table *table, uint64_t hash, const struct dso_key *key)

@@ -48,7 +48,7 @@ struct dso {
 	struct build_id build_id; /* from MMAP2, or BUILD_ID feature/record for this path */
 	bool build_id_listed; /* from the latter */
 	uint32_t major, minor; /* from MMAP2 without build-id; 0: not known */
-	uint64_t inode, generation; /* generation: an inode used again has another one */
+	uint64_t inode, generation; /* an inode used again has another generation; 0: not known */
 	bool several; /* other files had this path while it was recorded */
 	bool in_doubt; /* one of them had this inode, too, or nothing tells whether it is one of them */
 	uint64_t start, end; /* DSO_KERNEL, _MODULE, _BPF: where it was loaded; else 0 */
@@ -101,7 +101,7 @@ struct dso_key {
 	int32_t pid; /* DSO_ANON only, else -1 */
 	struct build_id build_id; /* size 0: not known */
 	uint32_t major, minor;
-	uint64_t inode, generation; /* inode 0: not known */
+	uint64_t inode, generation; /* 0: not known; /proc tells no generation */
 };
 
 /* A table of zeros is an empty one. */

@@ -231,7 +231,7 @@ static void test_replaced(void **state)
 		list_id(&s.info, "/b", 0xb1);
 		add_with_inode(&s, 1, "/a", 1);
 		add_with_inode(&s, 2, "/a", 2);
-		for (uint64_t generation = 0; generation < 3; generation++) {
+		for (uint64_t generation = 1; generation < 4; generation++) {
 			struct record_body body = recording_map_body(3 + generation, PID, 0x900000, 0x1000, 0, "/b");
 
 			body.mmap.inode = 5;
@@ -251,6 +251,32 @@ static void test_replaced(void **state)
 		str_release(&out);
 		recording_release(&s);
 	}
+}
+
+/* What ran before the recording comes from /proc, where no generation stands: it is the file that is mapped again. */
+static void test_generation_not_known(void **state)
+{
+	const struct replay_options options = { 0 };
+	struct made_recording s;
+	struct str out = STR_INIT;
+
+	(void)state;
+	recording_init(&s);
+	list_id(&s.info, "/b", 0xb1);
+	for (uint64_t i = 0; i < 4; i++) {
+		struct record_body body = recording_map_body(1 + i, PID, 0x10000 * i, 0x1000, 0, "/b");
+
+		body.mmap.inode = 5;
+		body.mmap.inode_generation = i % 2 ? 99 : 0;
+		recording_add(&s, &body);
+	}
+	recording_run(&s, options);
+	list(&s.replay, &out);
+	assert_string_equal(out.s, "b:b1 ");
+	assert_int_equal(s.replay.dsos.v[0]->generation, 99);
+	assert_false(s.replay.dsos.v[0]->several);
+	str_release(&out);
+	recording_release(&s);
 }
 
 /* From the header of a file, and from the end of a pipe. */
@@ -292,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_people_names), cmocka_unit_test(test_jitted),
 		cmocka_unit_test(test_same_file),    cmocka_unit_test(test_several_files_of_a_path),
 		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_generation_not_known),
 		cmocka_unit_test(test_listed_build_ids),
 	};
 
