@@ -177,7 +177,8 @@ static int put_ksymbols(struct walk *walk)
 	const struct address_space *kernel = walk->from->replay.kernel;
 	int rc = 0;
 
-	for (const struct map *map = address_space_next(kernel, NULL); !rc && map; map = address_space_next(kernel, map)) {
+	for (const struct map *map = address_space_next(kernel, NULL); !rc && map;
+	     map = address_space_next(kernel, map)) {
 		struct record_body body = { .type = RECORD_KSYMBOL };
 
 		if (map->dso->kind != DSO_BPF)

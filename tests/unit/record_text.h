@@ -21,7 +21,8 @@ static inline void record_text_map(struct str *out, const struct record_body *bo
 		 (int)m->pid, m->tid, (unsigned long long)m->start, (unsigned long long)m->len,
 		 (unsigned long long)m->pgoff);
 	if (body->type == RECORD_MMAP2 && body->misc & MISC_MMAP_BUILD_ID)
-		str_addf(out, " build-id %u %02x prot %u flags %u", m->build_id_size, m->build_id[0], m->prot, m->flags);
+		str_addf(out, " build-id %u %02x prot %u flags %u", m->build_id_size, m->build_id[0], m->prot,
+			 m->flags);
 	else if (body->type == RECORD_MMAP2)
 		str_addf(out, " %x:%x/%llu prot %u flags %u", m->major, m->minor,
 			 (unsigned long long)m->inode, m->prot, m->flags);

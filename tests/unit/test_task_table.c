@@ -144,7 +144,8 @@ static void test_kernel(void **state)
 	add_cgroup(&t.s, 14, 6, "/b");
 	add_cgroup(&t.s, 15, 5, "/a2");
 	assert_string_equal(written(&t),
-			    "MMAP -1/0 0xffffffff81000000+0x1000000@0xffffffff81000000 misc 0x1 [kernel.kallsyms]_text\n"
+			    "MMAP -1/0 0xffffffff81000000+0x1000000@0xffffffff81000000 misc 0x1 "
+			    "[kernel.kallsyms]_text\n"
 			    "MMAP -1/0 0xffffffffc0400000+0x3000@0 misc 0x1 /lib/modules/6.1/jbd2.ko\n"
 			    "KSYMBOL 0xffffffff81000000+0x100 kind 2 flags 0 bpf_trampoline_2\n"
 			    "KSYMBOL 0xffffffff81800000+0x100 kind 1 flags 0 bpf_prog_1\n"
@@ -343,7 +344,8 @@ static void assert_same_maps(const struct address_space *a, const struct address
 /* Nothing is known of a thread that was only named as another's parent. */
 static bool is_nobody(const struct thread *thread)
 {
-	return thread->tid <= 0 || thread->pid <= 0 || (thread->ppid == -1 && !thread->comm_known && !thread->address_space->n);
+	return thread->tid <= 0 || thread->pid <= 0 ||
+	       (thread->ppid == -1 && !thread->comm_known && !thread->address_space->n);
 }
 
 /* Not a younger process that has its number now. */
@@ -504,12 +506,14 @@ static unsigned draw(struct work *work, unsigned n)
 static void work_once(struct work *work)
 {
 	static const char *const names[] = { "sh", "cc", "ld", "make", "a b", "x\n" };
-	static const char *const paths[] = { "/bin/sh", "/bin/cc", "/lib/c.so", "//anon", "[stack]", "/tmp/x (deleted)" };
+	static const char *const paths[] = { "/bin/sh", "/bin/cc", "/lib/c.so", "//anon", "[stack]",
+					     "/tmp/x (deleted)" };
 	struct made_recording *s = &work->s;
 	int pid = 100 + (int)draw(work, 40), tid = draw(work, 4) ? pid : pid + 100, other = 100 + (int)draw(work, 40);
 	uint64_t at = ++work->now_ns, start = 0x10000 + 0x1000 * (uint64_t)draw(work, 30);
 	unsigned file = draw(work, ARRAY_SIZE(paths));
-	struct record_body body = recording_map_body(at, pid, start, 0x1000 * (1ULL + draw(work, 5)), start, paths[file]);
+	uint64_t len = 0x1000 * (1ULL + draw(work, 5));
+	struct record_body body = recording_map_body(at, pid, start, len, start, paths[file]);
 
 	body.mmap.inode = file < 3 ? 7 + file : 0;
 	switch (draw(work, 12)) {
@@ -549,7 +553,8 @@ static void test_work(void **state)
 		struct work work = { .random = seed, .now_ns = 1000 };
 
 		recording_init(&work.s);
-		recording_kernel_map(&work.s, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
+		recording_kernel_map(&work.s, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
+				     "[kernel.kallsyms]_text");
 		for (unsigned i = 0; i < 2000; i++) {
 			work_once(&work);
 			if (i % 100 == 99)
