@@ -7,8 +7,8 @@
  *                 v
  *             sample_cells.c  one cell per distinct raw sample (event, comm, stack, ...): counts and periods
  *
- * After the recording has been read costs grow with what is distinct. Names are looked up when they are asked for. One
- * thread owns a profile.
+ * After the recording has been read costs grow with what is distinct. Names are looked up when they are asked for.
+ * One thread owns a profile.
  */
 #ifndef PSTAT_PROFILE_H
 #define PSTAT_PROFILE_H
@@ -359,8 +359,8 @@ struct profile_options {
 	uint64_t time_quantum_ns; /* of FACT_TIME; 0: 100 ms */
 	bool threads_counted; /* READ records are kept */
 	/*
-	 * Asked once, when the recording's events are known (in a pipe with the first sample): what is kept. NULL: the
-	 * whole. -EINVAL with a sentence ends the reading.
+	 * Asked once, when the recording's events are known (in a pipe with the first sample): what is kept. NULL:
+	 * the whole. -EINVAL with a sentence ends the reading.
 	 */
 	int (*choose)(void *context, struct profile *profile, struct profile_shape *shape, struct str *err);
 	/* The text of FACT_TRACE; NULL: it is empty. */
@@ -405,7 +405,8 @@ int profile_read(struct profile *profile, void (*progress)(void *context, double
 /*
  * The same in steps, between which questions may be asked: records of the source until budget_ns have gone, or a
  * little more (256 records at a time). 1: there are more; PROFILE_FED_LATER: the source has none now; 0: all are
- * taken; a negative errno as profile_read. profile_end when no more will come, also where that is before the source's end.
+ * taken; a negative errno as profile_read. profile_end when no more will come, also where that is before the
+ * source's end.
  */
 enum { PROFILE_FED_LATER = 2 };
 int profile_feed(struct profile *profile, struct record_source *source, uint64_t budget_ns, struct str *err);

@@ -1,13 +1,14 @@
 /*
- * live_source.c: the queue between the thread that tells and the one that asks: a list of blocks of one size, which are
- * used again and again.
+ * live_source.c: the queue between the thread that tells and the one that asks: a list of blocks of one size, which
+ * are used again and again.
  *
  *   head                       tail
  *   | given | to give |  ...   | filled ... | room |
  *           ^ at      ^ seen                ^ filled
  *
- * The sink's thread fills the tail and the other one reads the head without the lock; it is taken to say how far a block
- * is filled (n), to go on to the next one, and to give one back. A round is a header whose size is 0, which no record has.
+ * The sink's thread fills the tail and the other one reads the head without the lock; it is taken to say how far a
+ * block is filled (n), to go on to the next one, and to give one back. A round is a header whose size is 0, which
+ * no record has.
  */
 #include "record/live_source.h"
 

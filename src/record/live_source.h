@@ -4,12 +4,12 @@
  *
  *   consumer -> sink | blocks of copied records | source -> replay, profile
  *
- * Who is slow: a full queue lets the sink wait, so the recorder's buffers fill, and what these drop is counted there; or,
- * where it was asked for, samples are left out here, and counted.
+ * Who is slow: a full queue lets the sink wait, so the recorder's buffers fill, and what these drop is counted
+ * there; or, where it was asked for, samples are left out here, and counted.
  *
- * How it ends: after the sink's `end` the source gives what is left, then SOURCE_END. Who asks may stop before that: after
- * live_source_close the sink never waits again. Whoever would wait for the recorder's end in the thread that asks has to
- * do one of the two first, ask until SOURCE_END or close, as the consumer may be waiting for room.
+ * How it ends: after the sink's `end` the source gives what is left, then SOURCE_END. Who asks may stop before
+ * that: after live_source_close the sink never waits again. Whoever would wait for the recorder's end in the thread
+ * that asks has to do one of the two first, ask until SOURCE_END or close, as the consumer may be waiting for room.
  */
 #ifndef PSTAT_LIVE_SOURCE_H
 #define PSTAT_LIVE_SOURCE_H
@@ -19,8 +19,8 @@
 struct live_options {
 	size_t bytes_max; /* of records that were told and not asked for yet; 0: 16 MiB. At least 512 KiB */
 	/*
-	 * Where three quarters of these are full samples are left out. The rest is for records about tasks, for which the
-	 * sink waits all the same when that is full, too.
+	 * Where three quarters of these are full samples are left out. The rest is for records about tasks, for
+	 * which the sink waits all the same when that is full, too.
 	 */
 	bool samples_left_out;
 	bool no_wait; /* the source gives SOURCE_LATER where it would wait */
@@ -29,8 +29,8 @@ struct live_options {
 struct live_source;
 
 /*
- * The recording's events and info are copied, so that the recorder may go on filling its own: what info gains later is
- * not seen. NULL with a sentence: no descriptor is left.
+ * The recording's events and info are copied, so that the recorder may go on filling its own: what info gains later
+ * is not seen. NULL with a sentence: no descriptor is left.
  */
 struct live_source *live_source_new(const struct live_options *options, const struct events *events,
 				    const struct info *info, struct str *err);

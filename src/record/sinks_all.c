@@ -3,8 +3,6 @@
  */
 #include "record/sinks_all.h"
 
-#include "util/util.h"
-
 #include <stdlib.h>
 
 static struct sinks_all *all_of(struct record_sink *sink)
@@ -36,18 +34,18 @@ static int all_take(struct record_sink *sink, const void *records, size_t n, str
 }
 
 /* member: of struct record_sink, a function without records. */
-#define TELL_ALL(member)                                                                          \
-	static int all_##member(struct record_sink *sink, struct str *err)                        \
-	{                                                                                         \
-		struct sinks_all *all = all_of(sink);                                             \
-		int first = 0;                                                                    \
-                                                                                                  \
-		for (size_t i = 0; i < all->n; i++) {                                             \
-			struct str why = STR_INIT;                                                \
-                                                                                                  \
-			keep_first(&first, all->v[i]->member(all->v[i], &why), &why, err);        \
-		}                                                                                 \
-		return first;                                                                     \
+#define TELL_ALL(member) \
+	static int all_##member(struct record_sink *sink, struct str *err) \
+	{ \
+		struct sinks_all *all = all_of(sink); \
+		int first = 0; \
+ \
+		for (size_t i = 0; i < all->n; i++) { \
+			struct str why = STR_INIT; \
+ \
+			keep_first(&first, all->v[i]->member(all->v[i], &why), &why, err); \
+		} \
+		return first; \
 	}
 
 TELL_ALL(round)

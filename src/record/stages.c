@@ -282,7 +282,8 @@ static void take_all(struct stage *stage, const char *bytes, size_t n)
 			break;
 		}
 		at += size;
-		if (verdict == STAGE_PASS && (!holds(stage) || stage->held_bytes + (at - start) <= stage->held_bytes_max))
+		if (verdict == STAGE_PASS &&
+		    (!holds(stage) || stage->held_bytes + (at - start) <= stage->held_bytes_max))
 			continue;
 		pass(stage, bytes + start, (verdict == STAGE_PASS ? at : at - size) - start);
 		start = at;

@@ -7,12 +7,12 @@
  *           take v   | collect
  *               workers
  *
- * A stage may finish a sample late, and one sample before another. What comes out has the order in which it came in all
- * the same: what follows an unfinished sample is held until that is done, rounds too. So what rounds promise
+ * A stage may finish a sample late, and one sample before another. What comes out has the order in which it came in
+ * all the same: what follows an unfinished sample is held until that is done, rounds too. So what rounds promise
  * (record_source.h) stays true as long as a replaced sample keeps its time.
  *
- * All is done by the consumer's thread; `collect` is where results of other threads come in. After a failure, its own or
- * that of a sink behind it, a stage may still be told more, and hands on what it can: a sink counts what it
+ * All is done by the consumer's thread; `collect` is where results of other threads come in. After a failure, its
+ * own or that of a sink behind it, a stage may still be told more, and hands on what it can: a sink counts what it
  * cannot keep, and its `end` is called in every case.
  */
 #ifndef PSTAT_STAGES_H
@@ -85,8 +85,9 @@ struct stage *stage_new(const struct stage_ops *ops, void *data, const struct ev
 void stage_free(struct stage *stage);
 
 /*
- * Hands on what is done, for when no records come; stage.sink.flush does so too. wait: until all is done, as for those
- * who begin another file: a flush does not wait, so that no recorder stops for it. Of several the first one first.
+ * Hands on what is done, for when no records come; stage.sink.flush does so too. wait: until all is done, as for
+ * those who begin another file: a flush does not wait, so that no recorder stops for it. Of several the first one
+ * first.
  */
 int stage_hand_on(struct stage *stage, bool wait, struct str *err);
 

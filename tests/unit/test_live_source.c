@@ -377,6 +377,12 @@ static void profile_of_file(const struct made_recording *s, struct str *text)
 	str_release(&bytes);
 }
 
+static int new_live(struct profile **profile, const struct profile_options *options, struct live_source *live,
+		    struct str *err)
+{
+	return profile_new_live(profile, options, live_source_recording(live), live_source_source(live), err);
+}
+
 /* In one thread, so that it is known what each answer must have: all but what waits for its round. */
 static void a_table_while_it_is_recorded(void **state)
 {
@@ -395,8 +401,7 @@ static void a_table_while_it_is_recorded(void **state)
 	profile_of_file(&s, &expected);
 	assert_has(expected.s, "odd");
 	live = begin(&feeder, &s, &live_options);
-	assert_int_equal(profile_new_live(&profile, &options, live_source_recording(live), live_source_source(live), &err),
-			 0);
+	assert_int_equal(new_live(&profile, &options, live, &err), 0);
 	while (feed_some(&feeder)) {
 		uint64_t samples;
 
@@ -442,13 +447,11 @@ static void a_profile_beside_its_recorder(void **state)
 	make_recording(&s, 1500);
 	profile_of_file(&s, &expected);
 	live = begin(&feeder, &s, &live_options);
-	assert_int_equal(
-		profile_new_live(&profile, &refused, live_source_recording(live), live_source_source(live), &err), -EINVAL);
+	assert_int_equal(new_live(&profile, &refused, live, &err), -EINVAL);
 	assert_has(err.s, "the recording is not over");
 	str_reset(&err);
 	assert_int_equal(pthread_create(&feeder.thread, NULL, feed_all, &feeder), 0);
-	assert_int_equal(profile_new_live(&profile, &options, live_source_recording(live), live_source_source(live), &err),
-			 0);
+	assert_int_equal(new_live(&profile, &options, live, &err), 0);
 	assert_int_equal(profile_read(profile, NULL, NULL, &err), 0);
 	pthread_join(feeder.thread, NULL);
 	ask(profile, &text);

@@ -1,7 +1,7 @@
 /*
- * Stages that replace samples and finish late, by another thread and in any order: what comes out is every record once,
- * in the order in which it came in, samples as they should be, rounds true; and it is so in a file that the writer wrote.
- * The records are of three rings that are visited in turn.
+ * Stages that replace samples and finish late, by another thread and in any order: what comes out is every record
+ * once, in the order in which it came in, samples as they should be, rounds true; and it is so in a file that the
+ * writer wrote. The records are of three rings that are visited in turn.
  */
 #include "data_fixture.h"
 
@@ -237,7 +237,8 @@ static void *late_main(void *data)
 
 static void late_init(struct late *late, uint64_t seed, const struct events *in, const struct events *out)
 {
-	*late = (struct late){ .dice = { seed, 0 }, .worker_dice = { seed + 1, 0 }, .in = in, .out = out, .patience = 9 };
+	*late = (struct late){ .dice = { seed, 0 }, .worker_dice = { seed + 1, 0 }, .in = in, .out = out };
+	late->patience = 9;
 	decoder_init(&late->decoder, in, false);
 	pthread_mutex_init(&late->lock, NULL);
 	pthread_cond_init(&late->work, NULL);
