@@ -146,6 +146,22 @@ test_tracepoints()
 	compare
 }
 
+# Its readers and the thread that writes are other threads than the one that opens the events.
+test_no_thread_of_its_own()
+{
+	local own
+
+	need_tracefs
+	need_paranoid -1
+	"$PSTAT" record -q -o own -a -e syscalls:sys_enter_write,syscalls:sys_enter_poll,syscalls:sys_enter_pwrite64 \
+		--exclude-perf --threads -m 8K -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo $i; done; sleep 1.3' >out &
+	own=$!
+	wait "$own"
+	same "status" 0 "$?"
+	check "others are in it" test "$("$PSTAT" script -F pid -i own | wc -l)" -ge 9
+	same "none of pstat itself" 0 "$("$PSTAT" script -F pid -i own | grep -cw "$own")"
+}
+
 test_whole_cpus()
 {
 	need_paranoid 0

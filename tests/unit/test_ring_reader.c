@@ -84,6 +84,7 @@ static void add_event(uint64_t id, uint64_t more)
 static void open_buffers(size_t bytes)
 {
 	assert_int_equal(buffers_open(&buffers, bytes, 1, &err), 0);
+	buffers_begin(&buffers);
 	ring_reader_init(&reader, &events, &buffers);
 	reader.producer.is_waited_for = true;
 	for (size_t i = 0; i < N_RINGS; i++)
