@@ -87,6 +87,8 @@ const struct option_row record_options[] = {
 	  .off = true },
 	{ OPTION_FLAG, 0, "buildid-all", NULL, "build-ids of all mapped files (default)",
 	  PLAN(build_ids_all) },
+	{ OPTION_FLAG, 0, "buildid-mmap", NULL, "build-ids from the kernel, in the maps themselves",
+	  SAMPLING(build_id) },
 
 	{ .kind = OPTION_GROUP, .help = "How long" },
 	{ OPTION_NUMBER, 'D', "delay", "ms", "start sampling n ms after the start; -1: by --control only",

@@ -113,6 +113,33 @@ static void note_lost(const struct attempt *a, struct note_list *notes)
 		 "them per event (6.0 and later do)");
 }
 
+/* ---- the build-id in maps: without it they have device and inode, by which it is read ---- */
+
+static bool build_id_unknown(const struct attempt *a)
+{
+	const struct perf_event_attr asks = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.build_id = 1,
+	};
+
+	return a->attr.build_id && open_once(a->machine->kern, &asks, 0, -1, 0) == -EINVAL;
+}
+
+static void drop_build_id(struct attempt *a)
+{
+	a->attr.build_id = 0;
+}
+
+static void note_build_id(const struct attempt *a, struct note_list *notes)
+{
+	(void)a;
+	note_add(notes, false, NULL, "--buildid-mmap: this kernel tells no build-ids (5.12 and later do): "
+		 "they are read from the files");
+}
+
 /* ---- groups ---- */
 
 static bool weak_group_fails(const struct attempt *a)
@@ -185,6 +212,7 @@ static const struct step {
 	  drop_kernel,
 	  note_drop_kernel },
 	{ "lost counts", { EINVAL }, false, lost_unknown, drop_lost, note_lost },
+	{ "build-ids in maps", { EINVAL }, false, build_id_unknown, drop_build_id, note_build_id },
 	{ "weak group",
 	  { EINVAL, ENOSPC, EOPNOTSUPP },
 	  false,

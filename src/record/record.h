@@ -39,6 +39,7 @@ struct sampling {
 	bool no_samples; /* -n */
 	bool inherit; /* off with -i */
 	bool namespaces, switch_events, all_cgroups, exclude_perf;
+	bool build_id; /* --buildid-mmap: MMAP2 has a build-id instead of device and inode */
 	uint64_t branch_filter; /* PERF_SAMPLE_BRANCH_*; 0: no branch stacks */
 	uint64_t user_regs, intr_regs; /* masks; 0: none (dwarf callchains add what they need) */
 	bool has_clockid;

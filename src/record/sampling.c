@@ -323,6 +323,7 @@ static void set_tracking(const struct pass *p, const struct event_list *events, 
 	attr->namespaces = s->namespaces;
 	attr->context_switch = s->switch_events;
 	attr->cgroup = s->all_cgroups;
+	attr->build_id = s->build_id;
 }
 
 /*

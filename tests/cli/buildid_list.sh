@@ -30,6 +30,29 @@ test_mappings()
 	has "from the records" '^[0-9a-f]{40} /.*/true$' "$out"
 }
 
+# The kernel's own beside those that pstat reads, and both in the header; perf reads such a file.
+test_mappings_of_pstat()
+{
+	need_perf
+	need_paranoid 2
+	"$PSTAT" record -q -e cpu-clock:u -o read ls / >/dev/null 2>&1
+	run "$PSTAT" record -q --buildid-mmap -e cpu-clock:u -o given ls /
+	same "status" 0 "$status"
+	case $err in *"this kernel tells no build-ids"*) skip "needs a kernel that gives build-ids with mappings" ;; esac
+	same "nothing is said" "" "$err"
+	same_list "of pstat" given
+	has "a program that ran" '^[0-9a-f]{40} /.*/ls$' "$out"
+	same "the kernel's are the files'" "$("$PSTAT" buildid-list -i read | grep '/ls$')" "$(grep '/ls$' <<<"$out")"
+	has "in the mapping's own record" "MMAP2.*<$(awk '/\/ls$/ { print $1 }' <<<"$out")>.*/ls$" \
+		"$(perf script --show-mmap-events -i given)"
+	"$PSTAT" record -q --buildid-mmap -B -e cpu-clock:u -o bare ls / >/dev/null 2>&1
+	same_list "without those of the header" bare
+	has "those of the records" '^[0-9a-f]{40} /.*/ls$' "$out"
+	run "$PSTAT" report -i bare -g none -s dso
+	has "it is reported" '^ .*%' "$out"
+	has_not "by the file that ran" 'build-id' "$err"
+}
+
 test_kernel()
 {
 	[ -r /sys/kernel/notes ] || skip "needs a kernel that shows its notes"

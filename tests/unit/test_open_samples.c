@@ -175,6 +175,34 @@ static void lost_is_not_to_blame(void **state)
 	assert_true(set.v[0].attr.read_format & LOST);
 }
 
+/* ---- kernels before 5.12 ---- */
+
+static int knows_no_build_id(const struct fake_call *call)
+{
+	return call->attr.build_id ? -EINVAL : 0;
+}
+
+static void build_id_is_left_out(void **state)
+{
+	(void)state;
+	fake.answer = knows_no_build_id;
+	add_sampled("a", 0)->attr.build_id = 1;
+	open_all();
+	assert_int_equal(set.v[0].state, COUNTER_OPEN);
+	assert_false(set.v[0].attr.build_id);
+	assert_true(noted("--buildid-mmap: this kernel tells no build-ids"));
+}
+
+static void build_id_is_not_to_blame(void **state)
+{
+	(void)state;
+	fake.answer = refuses_all_but_dummies;
+	add_sampled("a", 0)->attr.build_id = 1;
+	open_all();
+	assert_int_equal(set.v[0].state, COUNTER_NOT_SUPPORTED);
+	assert_true(set.v[0].attr.build_id);
+}
+
 /* ---- ids and losses ---- */
 
 static ssize_t read_with_lost(int fd, uint64_t *words, size_t bytes)
@@ -277,6 +305,8 @@ int main(void)
 		CASE(a_group),
 		CASE(lost_is_left_out),
 		CASE(lost_is_not_to_blame),
+		CASE(build_id_is_left_out),
+		CASE(build_id_is_not_to_blame),
 		CASE(reading_tells_losses),
 		CASE(groups_tell_losses),
 		CASE(ids),

@@ -178,6 +178,10 @@ static const struct row {
 	    "inherit: 1, mmap: 1, comm: 1, freq: 1, task: 1, sample_id_all: 1, exclude_guest: 1, "
 	    "mmap2: 1, comm_exec: 1, context_switch: 1, namespaces: 1, ksymbol: 1, bpf_event: 1, "
 	    "cgroup: 1" } },
+	{ "cpu-clock", { .build_id = true }, TARGET_COMMAND,
+	  { CLOCK FREQ(4000) USUAL READ
+	    "inherit: 1, mmap: 1, comm: 1, freq: 1, task: 1, sample_id_all: 1, "
+	    "exclude_guest: 1, mmap2: 1, comm_exec: 1, ksymbol: 1, bpf_event: 1, build_id: 1" } },
 	{ "cpu-clock", { .has_clockid = true, .clockid = 1 }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) USUAL READ
 	    "inherit: 1, mmap: 1, comm: 1, freq: 1, task: 1, sample_id_all: 1, exclude_guest: 1, "
