@@ -317,7 +317,8 @@ void buildid_set_note(const struct buildid_set *set, struct note_list *notes)
 		note_add(notes, false, NULL, "build-ids are missing: no process to read them could be started: %s",
 			 strerror(-failure));
 	else if (n)
-		note_add(notes, false, NULL, "the build-id%s of %zu file%s missing: %s file system did not answer: %s%s",
+		note_add(notes, false, NULL,
+			 "the build-id%s of %zu file%s missing: %s file system did not answer: %s%s",
 			 n > 1 ? "s" : "", n, n > 1 ? "s are" : " is", n > 1 ? "their" : "its", names.s,
 			 n > NAMED_MAX ? ", ..." : "");
 	str_release(&names);

@@ -616,7 +616,8 @@ static void test_no_helper_to_be_had(void **state)
 	take(10, "/1", 1);
 	take(10, "/2", 2);
 	assert_string_equal(written(), "");
-	assert_string_equal(noted(), "build-ids are missing: no process to read them could be started: Too many open files");
+	assert_string_equal(noted(), "build-ids are missing: no process to read them could be started: "
+				     "Too many open files");
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
