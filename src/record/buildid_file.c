@@ -14,17 +14,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct packet {
-	struct buildid_question question;
-	char path[PATH_MAX];
-};
 
 struct place {
 	const struct kern *kern;
@@ -93,7 +87,7 @@ static int (*const places[])(const struct place *place) = {
 	open_below_parents_root,
 };
 
-static bool read_file(const struct kern *kern, const struct packet *packet, struct build_id *id)
+static bool read_file(const struct kern *kern, const struct buildid_packet *packet, struct build_id *id)
 {
 	const struct buildid_question *question = &packet->question;
 	struct place place = { .kern = kern, .path = packet->path, .inode = question->inode };
@@ -140,7 +134,7 @@ static size_t vdso_bytes(const struct kern *kern, uint64_t start)
 	return end ? (size_t)(end - start) : 0;
 }
 
-static bool read_vdso(const struct kern *kern, const struct packet *packet, struct build_id *id)
+static bool read_vdso(const struct kern *kern, const struct buildid_packet *packet, struct build_id *id)
 {
 	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
 	size_t bytes = start ? vdso_bytes(kern, start) : 0;
@@ -172,7 +166,7 @@ bool buildid_of_notes(const char *path, struct build_id *id)
 	return found;
 }
 
-static bool read_module(const struct kern *kern, const struct packet *packet, struct build_id *id)
+static bool read_module(const struct kern *kern, const struct buildid_packet *packet, struct build_id *id)
 {
 	char *name = module_name(packet->path);
 	char *path = xasprintf("%s/module/%s/notes/.note.gnu.build-id", kern->host.sysfs, name);
@@ -185,7 +179,7 @@ static bool read_module(const struct kern *kern, const struct packet *packet, st
 
 /* ---- one after the other ---- */
 
-static bool (*const readers[])(const struct kern *kern, const struct packet *packet,
+static bool (*const readers[])(const struct kern *kern, const struct buildid_packet *packet,
 			       struct build_id *id) = {
 	[BUILDID_OF_FILE] = read_file,
 	[BUILDID_OF_MODULE] = read_module,
@@ -195,7 +189,7 @@ static bool (*const readers[])(const struct kern *kern, const struct packet *pac
 void buildid_serve(int socket, void *data)
 {
 	const struct kern *kern = data;
-	struct packet *packet = xmalloc(sizeof(*packet));
+	struct buildid_packet *packet = xmalloc(sizeof(*packet));
 	ssize_t got;
 
 	while ((got = recv(socket, packet, sizeof(*packet), 0)) > (ssize_t)sizeof(packet->question)) {

@@ -180,16 +180,11 @@ static struct buildid_helper *free_helper(struct buildid_reader *reader, int *fa
 	return helper;
 }
 
-struct packet {
-	struct buildid_question question;
-	char path[PATH_MAX];
-};
-
 /* The next request goes to the helper. False: there is none, or it takes no more. */
 static bool send_next(struct buildid_reader *reader, struct buildid_helper *helper)
 {
 	struct buildid_request *request;
-	struct packet packet;
+	struct buildid_packet packet;
 	size_t bytes = 0;
 
 	pthread_mutex_lock(&reader->lock);
@@ -217,21 +212,21 @@ static bool send_next(struct buildid_reader *reader, struct buildid_helper *help
 
 static bool has_queued(struct buildid_reader *reader)
 {
-	bool has;
+	size_t n;
 
 	pthread_mutex_lock(&reader->lock);
-	has = reader->n_queued;
+	n = reader->n_queued;
 	pthread_mutex_unlock(&reader->lock);
-	return has;
+	return n;
 }
 
 static void give_out(struct buildid_reader *reader)
 {
-	struct buildid_helper *helper;
 	int failure = 0;
 
 	while (has_queued(reader)) {
-		helper = free_helper(reader, &failure);
+		struct buildid_helper *helper = free_helper(reader, &failure);
+
 		if (!helper || !send_next(reader, helper))
 			break;
 	}
@@ -469,23 +464,10 @@ int buildid_reader_failure(struct buildid_reader *reader)
 	return failure;
 }
 
-static void free_requests(struct buildid_reader *reader)
-{
-	struct buildid_request *request;
-
-	while ((request = reader->answered) != NULL) {
-		reader->answered = request->next;
-		free(request);
-	}
-	while (reader->n_queued)
-		free(reader->queue[--reader->n_queued]);
-	free(reader->queue);
-}
-
 void buildid_reader_free(struct buildid_reader *reader)
 {
-	if (!reader)
-		return;
+	struct buildid_request *next, *request;
+
 	if (reader->started) {
 		pthread_mutex_lock(&reader->lock);
 		reader->ended = true;
@@ -494,13 +476,19 @@ void buildid_reader_free(struct buildid_reader *reader)
 		/* It never waits for a file: it is there at once. */
 		pthread_join(reader->thread, NULL);
 	}
+	for (request = reader->answered; request; request = next) {
+		next = request->next;
+		free(request);
+	}
 	while (reader->n_helpers) {
 		struct buildid_helper *helper = &reader->helpers[reader->n_helpers - 1];
 
 		take_back(reader, helper, 0);
 		drop_helper(reader, helper);
 	}
-	free_requests(reader);
+	while (reader->n_queued)
+		free(reader->queue[--reader->n_queued]);
+	free(reader->queue);
 	if (reader->wake_fd >= 0)
 		close(reader->wake_fd);
 	pthread_cond_destroy(&reader->progress);

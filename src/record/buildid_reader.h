@@ -13,6 +13,8 @@
 
 #include "kern/kern.h"
 
+#include <limits.h>
+
 enum {
 	BUILDID_ANCESTORS_MAX = 4, /* how far back a process's parents are asked */
 	BUILDID_SEEN_MAX = 4, /* processes that are asked for one file */
@@ -34,13 +36,18 @@ enum buildid_kind {
 	BUILDID_OF_VDSO,
 };
 
-/* What crosses the socket: one packet each way. The path stands behind a question, with its NUL. */
+/* What crosses the socket: one packet each way. */
 struct buildid_question {
 	uint32_t number; /* of the request, by which its reply is known */
 	uint8_t kind; /* enum buildid_kind */
 	uint8_t n_seen;
 	uint64_t inode; /* which it has to be; of a file */
 	struct buildid_sighting seen[BUILDID_SEEN_MAX]; /* the newest last */
+};
+
+struct buildid_packet { /* as long as the path is, with its NUL */
+	struct buildid_question question;
+	char path[PATH_MAX];
 };
 
 struct buildid_reply {
