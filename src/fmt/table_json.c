@@ -8,6 +8,7 @@
  *	    "first_sample_ns", "last_sample_ns": number, on the recording's clock },
  *	  "lost": {
  *	    "samples", "events": number, as LOST_SAMPLES and LOST records count them,
+ *	    "stacks": number: samples whose copy of the stack was cut while recording,
  *	    "throttles": number, "end": text or null: why the recording has no end },
  *	  "events": [ {              one per event that has samples; with --group one per group
  *	    "name": text,
@@ -113,6 +114,7 @@ static void add_recording(struct table *table, struct str *out)
 	str_add(out, "},\n\"lost\": {");
 	add_u64(out, "samples", replay->counts.lost_samples);
 	add_u64(out, "events", replay->counts.lost_events);
+	add_u64(out, "stacks", replay->counts.cut_stacks);
 	add_u64(out, "throttles", replay->counts.throttles);
 	add_text(out, "end", reader && reader->missing.len ? reader->missing.s : NULL);
 	str_add(out, "},\n\"events\": [");

@@ -39,6 +39,11 @@ static const struct count_note {
 	{ COUNT(broken), "damaged: %llu records could not be decoded", NULL },
 	{ COUNT(deferred_missing),
 	  "callchains: %llu samples wait for user frames that never arrived", NULL },
+	{ COUNT(cut_stacks),
+	  "callchains: %llu samples came without their copy of the stack, which was cut while recording: their "
+	  "callers are missing",
+	  "record with larger buffers (--buffer-size), smaller copies (--call-graph dwarf,SIZE) or at a lower rate "
+	  "(-F)" },
 #undef COUNT
 };
 
@@ -58,7 +63,7 @@ static void add_counts(struct session *session)
 
 static void add_losses(struct session *session)
 {
-	static const char remedy[] = "record with larger buffers (-m) or at a lower rate (-F)";
+	static const char remedy[] = "record with larger buffers (-m, --buffer-size) or at a lower rate (-F)";
 	const struct replay_counts *counts = &session->replay.counts;
 
 	if (counts->lost_events)

@@ -142,7 +142,8 @@ static struct task *apply_lost(struct replay *replay, const struct record_body *
 
 static struct task *apply_lost_samples(struct replay *replay, const struct record_body *body)
 {
-	replay->counts.lost_samples += body->lost.lost;
+	if (!(body->misc & MISC_LOST_BY_FILTER))
+		replay->counts.lost_samples += body->lost.lost;
 	return NULL;
 }
 
@@ -277,6 +278,20 @@ static void note_time(struct replay *replay, uint64_t time_ns)
 		replay->last_ns = time_ns;
 }
 
+/*
+ * Where a recorder's buffers are nearly full it cuts the copy of the stack to no bytes and leaves the registers. The
+ * kernel itself makes no copy where there are no registers, and, since Linux 6.16, where a task that exits has given
+ * its memory back: such a sample is in the kernel, behind the task's EXIT.
+ */
+static bool stack_was_cut(const struct replay_sample *sample)
+{
+	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	const struct sample *s = sample->sample;
+
+	return (s->has & both) == both && s->user_regs.abi && !s->stack_size && sample->event &&
+	       sample->event->attr.sample_stack_user && (sample->mode == MISC_USER || !sample->thread->exited);
+}
+
 static int take_sample(struct replay *replay, const struct record *record,
 		       const struct record_body *body, struct str *err)
 {
@@ -294,6 +309,7 @@ static int take_sample(struct replay *replay, const struct record *record,
 	process_events_fill_sample(&out, record, body, &task->thread);
 	if (out.mode == MISC_USER)
 		process_runs(task->process);
+	replay->counts.cut_stacks += stack_was_cut(&out);
 	if (deferred_cookie(sample, &cookie)) {
 		if (!task->thread.exited)
 			return deferred_hold(replay, task, record, cookie, err);

@@ -85,6 +85,7 @@ struct replay_options {
 struct replay_counts {
 	uint64_t records, samples;
 	uint64_t lost_events, lost_samples; /* LOST, LOST_SAMPLES */
+	uint64_t cut_stacks; /* samples whose copy of the stack the recorder cut, for want of room */
 	uint64_t throttles;
 	uint64_t out_of_order; /* records delivered behind a newer one */
 	uint64_t unknown_ids; /* samples of no known event */

@@ -228,7 +228,7 @@ test_golden()
 		"-F addr,ip,sym" "-F comm,weight,data_src,phys_addr" "-F +misc,-addr")
 	golden mem_samples "${memory[@]}"
 	golden weight_struct "" "-F +weight,+ins_lat" "-F ins_lat,weight"
-	for recording in big_endian cgroups compressed different_sample_types folder group_read in_a_pipe \
+	for recording in big_endian cgroups compressed cut_stacks different_sample_types folder group_read in_a_pipe \
 		ip_zero_in_chain kernel_and_module lost no_map out_of_order overlapping_maps plain text_poke tid_reuse; do
 		golden $recording "" "-F +pid,+misc"
 	done

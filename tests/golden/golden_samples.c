@@ -269,7 +269,44 @@ static void different_sample_types(struct golden *g)
 	CHAIN(g, 3000, app(SPIN), app(MAIN));
 }
 
+/*
+ * Copies of stacks that are not there: cut by the recorder, for want of registers, and of a task that exits, which
+ * has no memory any more.
+ */
+static void cut_stacks(struct golden *g)
+{
+	enum { REGS = 17 }; /* AX to R15, as the x86 kernel numbers them */
+	uint64_t regs[REGS] = { [7] = 0x7fff0000 /* SP */, [8] = app(LEAF) /* IP */ };
+	struct perf_event_attr attr =
+		golden_attr(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+	struct record_body with_regs = golden_sample(app(LEAF)), in_kernel = golden_sample(kernel(VFS_READ)), body;
+	const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_KERNEL, kernel(VFS_READ), kernel(ENTRY) };
+
+	attr.sample_regs_user = (1ULL << REGS) - 1;
+	attr.sample_stack_user = 8192;
+	attr.exclude_callchain_user = 1;
+	golden_event(g, &attr, "cycles");
+	golden_start_app(g);
+	with_regs.sample.user_regs = (struct sample_regs){ 2, attr.sample_regs_user, regs, REGS };
+	in_kernel.sample.ips = chain;
+	in_kernel.sample.n_ips = ARRAY_SIZE(chain);
+	body = with_regs;
+	golden_add(g, &body); /* cut */
+	body = with_regs;
+	golden_add(g, &body); /* cut */
+	body = in_kernel;
+	body.sample.user_regs = with_regs.sample.user_regs;
+	golden_add(g, &body); /* cut */
+	body = in_kernel;
+	golden_add(g, &body); /* of a kernel's thread: it has neither registers nor a stack of the user's */
+	golden_exit(g, PID, PID);
+	body = in_kernel;
+	body.sample.user_regs = with_regs.sample.user_regs;
+	golden_add(g, &body); /* not cut: its memory is gone */
+}
+
 const struct golden_recording golden_samples[] = {
+	{ "cut_stacks.data", cut_stacks, NULL },
 	{ "branch_stack.data", branch_stack, NULL },
 	{ "branch_call_stack.data", branch_call_stack, NULL },
 	{ "mem_samples.data", mem_samples, NULL },

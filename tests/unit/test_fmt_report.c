@@ -297,7 +297,7 @@ static void test_json(void **state)
 	assert_non_null(strstr(text.s, "\"hostname\": \"host\", \"os_release\": null"));
 	assert_non_null(strstr(text.s, "\"cmdline\": null, \"first_sample_ns\": 1002, "
 				       "\"last_sample_ns\": 1008}"));
-	assert_non_null(strstr(text.s, "\"lost\": {\"samples\": 0, \"events\": 0, "
+	assert_non_null(strstr(text.s, "\"lost\": {\"samples\": 0, \"events\": 0, \"stacks\": 0, "
 				       "\"throttles\": 0, \"end\": null}"));
 	events = strstr(text.s, "\"events\": [\n");
 	assert_non_null(events);

@@ -644,6 +644,9 @@ static void test_counts(void **state)
 	body = recording_body(RECORD_LOST_SAMPLES, PID, PID, 2);
 	body.lost.lost = 3;
 	recording_add(&s, &body);
+	body.misc = MISC_LOST_BY_FILTER;
+	body.lost.lost = 50;
+	recording_add(&s, &body);
 	body = recording_body(RECORD_THROTTLE, PID, PID, 3);
 	recording_add(&s, &body);
 	body.type = RECORD_UNTHROTTLE;
