@@ -61,6 +61,17 @@ enum record_type {
 	RECORD_COMPRESSED2,
 };
 
+/* AUXTRACE_INFO's kind: what wrote the trace. */
+enum auxtrace_kind {
+	AUXTRACE_INTEL_PT = 1,
+	AUXTRACE_INTEL_BTS,
+	AUXTRACE_CORESIGHT,
+	AUXTRACE_ARM_SPE,
+	AUXTRACE_S390,
+	AUXTRACE_HISI_PTT,
+	AUXTRACE_VPA_DTL,
+};
+
 /* Bits of misc. The cpumode says where the sample's ip, or the map, belongs. */
 enum {
 	MISC_CPUMODE_MASK = 7,

@@ -77,6 +77,24 @@ static void add_losses(struct session *session)
 			 share_pct(counts->lost_samples, counts->samples + counts->lost_samples));
 }
 
+/* What hardware traced beside the samples. */
+static void add_traces(struct session *session)
+{
+	static const char *const kinds[] = {
+		[AUXTRACE_INTEL_PT] = "Intel PT",	[AUXTRACE_INTEL_BTS] = "Intel BTS",
+		[AUXTRACE_CORESIGHT] = "Arm CoreSight", [AUXTRACE_ARM_SPE] = "Arm SPE",
+		[AUXTRACE_S390] = "s390 CPU-MF",	[AUXTRACE_HISI_PTT] = "HiSilicon PTT",
+		[AUXTRACE_VPA_DTL] = "PowerPC VPA DTL",
+	};
+	const struct replay_counts *counts = &session->replay.counts;
+	const char *kind = counts->auxtrace_kind < ARRAY_SIZE(kinds) ? kinds[counts->auxtrace_kind] : NULL;
+
+	if (counts->auxtrace_bytes)
+		note_add(&session->notes, false, kind ? "perf script --itrace decodes them" : NULL,
+			 "trace data: %llu bytes of AUXTRACE%s%s were not decoded", (ull)counts->auxtrace_bytes,
+			 kind ? " from " : "", kind ? kind : "");
+}
+
 /* How unwinding may end before the outermost frame. */
 static const struct {
 	const char *why, *remedy;
@@ -259,6 +277,7 @@ void session_add_notes(struct session *session)
 		note_add(&session->notes, false, NULL, "%s", session->reader->missing.s);
 	add_losses(session);
 	add_counts(session);
+	add_traces(session);
 	add_unwinding(session);
 	if (session->names_unseen)
 		return;

@@ -147,6 +147,18 @@ static struct task *apply_lost_samples(struct replay *replay, const struct recor
 	return NULL;
 }
 
+static struct task *apply_auxtrace_info(struct replay *replay, const struct record_body *body)
+{
+	replay->counts.auxtrace_kind = body->auxtrace_info.kind;
+	return NULL;
+}
+
+static struct task *apply_auxtrace(struct replay *replay, const struct record_body *body)
+{
+	replay->counts.auxtrace_bytes += body->auxtrace.size;
+	return NULL;
+}
+
 static struct task *apply_namespaces(struct replay *replay, const struct record_body *body)
 {
 	enum { CGROUP_NAMESPACE = 6 };
@@ -246,6 +258,8 @@ static const struct event_row {
 	[RECORD_CALLCHAIN_DEFERRED] = { apply_deferred, after_deferred },
 	[RECORD_HEADER_FEATURE] = { apply_build_id, NULL },
 	[RECORD_HEADER_BUILD_ID] = { apply_build_id, NULL },
+	[RECORD_AUXTRACE_INFO] = { apply_auxtrace_info, NULL },
+	[RECORD_AUXTRACE] = { apply_auxtrace, NULL },
 };
 
 /* ---- samples ---- */

@@ -91,6 +91,8 @@ struct replay_counts {
 	uint64_t unknown_ids; /* samples of no known event */
 	uint64_t broken; /* records that could not be decoded; the first few are in recording->notes */
 	uint64_t deferred_missing;
+	uint64_t auxtrace_bytes; /* of AUXTRACE: what hardware traced, which nobody here decodes */
+	uint32_t auxtrace_kind; /* from AUXTRACE_INFO: enum auxtrace_kind; 0: not said */
 	uint64_t forced; /* delivered early because queue_bytes was reached */
 };
 

@@ -305,8 +305,32 @@ static void cut_stacks(struct golden *g)
 	golden_add(g, &body); /* not cut: its memory is gone */
 }
 
+/* What hardware traced: bytes behind two records. */
+static void auxtrace(struct golden *g)
+{
+	static const char trace[96];
+	static const uint64_t words[] = { 7, 8 };
+	struct record_body body = { .type = RECORD_AUXTRACE_INFO,
+				    .auxtrace_info = { AUXTRACE_INTEL_PT, 0, { ARRAY_SIZE(words), words } } };
+	struct str err = STR_INIT;
+
+	golden_one_event(g, PERF_SAMPLE_CALLCHAIN);
+	golden_start_app(g);
+	golden_add(g, &body);
+	CHAIN(g, 1000, app(LEAF), app(MAIN));
+	for (unsigned i = 0; i < 2; i++) {
+		body = (struct record_body){ .type = RECORD_AUXTRACE,
+					     .auxtrace = { .size = sizeof(trace), .cpu = i } };
+		golden_add(g, &body);
+		if (writer_add(&g->writer, trace, sizeof(trace), &err))
+			golden_stop(g->path, err.s);
+	}
+	CHAIN(g, 2000, app(SPIN), app(MAIN));
+}
+
 const struct golden_recording golden_samples[] = {
 	{ "cut_stacks.data", cut_stacks, NULL },
+	{ "auxtrace.data", auxtrace, NULL },
 	{ "branch_stack.data", branch_stack, NULL },
 	{ "branch_call_stack.data", branch_call_stack, NULL },
 	{ "mem_samples.data", mem_samples, NULL },
