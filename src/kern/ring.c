@@ -16,6 +16,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* From here on types are those of writers of perf.data: the kernel has none of them. */
+enum { FIRST_USER_TYPE = 64 };
+
 int ring_map(struct ring *ring, const struct sys_ops *sys, int fd, int cpu, size_t data_pages,
 	     bool overwrite)
 {
@@ -73,32 +76,53 @@ void ring_release(struct ring *ring, size_t n)
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 
+/* 0: there is no header that makes sense. */
 static uint16_t record_size_at(const struct ring *ring, uint64_t at)
 {
 	const struct perf_event_header *header;
 
 	/* Records are multiples of 8 bytes, so a header never wraps. */
 	header = (const void *)(ring->data + (at & (ring->data_bytes - 1)));
+	if (!header->type || header->type >= FIRST_USER_TYPE || header->size < sizeof(*header) ||
+	    header->size % 8)
+		return 0;
 	return header->size;
+}
+
+/* How many of the n bytes from `at` on are whole records that make sense; *largest: the size of one of them. */
+static uint64_t whole_records(const struct ring *ring, uint64_t at, uint64_t n, uint16_t *largest)
+{
+	uint64_t whole = 0;
+
+	*largest = 0;
+	while (whole < n) {
+		uint16_t size = record_size_at(ring, at + whole);
+
+		if (!size || size > n - whole)
+			break;
+		*largest = size > *largest ? size : *largest;
+		whole += size;
+	}
+	return whole;
 }
 
 size_t ring_snapshot(struct ring *ring, struct ring_span span[2])
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t added = ring->tail - head, n = 0;
+	uint64_t n = ring->tail - head, whole;
+	uint16_t largest;
 
 	ring->tail = head;
-	if (added <= ring->data_bytes)
-		return spans_of(ring, head, added, span);
-	/* From the newest record on; the oldest one may be half overwritten and is left out. */
-	while (n < ring->data_bytes) {
-		uint16_t size = record_size_at(ring, head + n);
-
-		if (size < sizeof(struct perf_event_header) || size % 8 || n + size > ring->data_bytes)
-			break;
-		n += size;
-	}
-	return spans_of(ring, head, n, span);
+	if (n > ring->data_bytes)
+		n = ring->data_bytes;
+	whole = whole_records(ring, head, n, &largest);
+	/*
+	 * Who was about to write when the ring was paused still does so below head, which is where the oldest
+	 * record is once the ring is full: so much as one record of these may be torn there.
+	 */
+	if (n > ring->data_bytes - largest)
+		whole = whole_records(ring, head, ring->data_bytes - largest, &largest);
+	return spans_of(ring, head, whole, span);
 }
 
 int ring_pause(const struct ring *ring, bool pause)

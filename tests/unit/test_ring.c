@@ -197,35 +197,89 @@ static void snapshot_of_a_ring_half_full(void **state)
 	assert_int_equal(span[0].bytes[8], '3');
 }
 
-/* It went round more than once: the oldest record lost its end to the newest and is left out. */
-static void snapshot_leaves_out_what_is_cut(void **state)
+/* Puts records of these sizes, one after the other, until so many bytes are written; returns head. */
+static uint64_t go_round(size_t bytes, const uint16_t *sizes, size_t n)
 {
 	uint64_t head = 0;
-	size_t whole = 0;
 
-	(void)state;
-	map(true);
-	while (whole < 3 * size) {
-		uint16_t bytes = (uint16_t)(24 + 8 * (whole / 8 % 5));
-
-		head -= bytes;
-		whole += bytes;
-		put_record(head, bytes, 'r');
+	for (size_t i = 0; -head < bytes; i++) {
+		head -= sizes[i % n];
+		put_record(head, sizes[i % n], 'r');
 	}
 	ring.page->data_head = head;
-	whole = ring_snapshot(&ring, span);
-	assert_true(whole <= size && whole > size - 64);
-	assert_int_equal(span[0].n + span[1].n, whole);
-	assert_ptr_equal(span[0].bytes, byte_at(head));
-	for (size_t at = 0; at < whole;) {
+	return head;
+}
+
+/* They are all whole, and none is missing in between. */
+static void all_are_records(uint64_t head, size_t bytes)
+{
+	for (size_t at = 0; at < bytes;) {
 		struct perf_event_header header;
 
 		memcpy(&header, byte_at(head + at), sizeof(header));
 		assert_int_equal(header.type, PERF_RECORD_SAMPLE);
 		assert_in_range(header.size, 24, 56);
 		at += header.size;
-		assert_true(at <= whole);
+		assert_true(at <= bytes);
 	}
+}
+
+/* It went round more than once: the oldest record lost its end to the newest and is left out. */
+static void snapshot_leaves_out_what_is_cut(void **state)
+{
+	static const uint16_t many[] = { 24, 32, 40, 48, 56 };
+	uint64_t head;
+	size_t whole;
+
+	(void)state;
+	map(true);
+	head = go_round(3 * size, many, ARRAY_SIZE(many));
+	whole = ring_snapshot(&ring, span);
+	assert_in_range(whole, size - 2 * 56, size - 56);
+	assert_int_equal(span[0].n + span[1].n, whole);
+	assert_ptr_equal(span[0].bytes, byte_at(head));
+	all_are_records(head, whole);
+}
+
+/* Someone writes a record below head; its end is there already, its first bytes and the new head are not. */
+static void begin_record(uint64_t head, uint64_t bytes)
+{
+	for (uint64_t i = 8; i < bytes; i++)
+		*byte_at(head - bytes + i) = 'T';
+}
+
+static void nothing_is_torn(uint64_t head, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at++)
+		assert_int_not_equal(*byte_at(head + at), 'T');
+}
+
+/* It was about to write when the ring was paused: the oldest record is not to be trusted. */
+static void snapshot_leaves_out_what_may_be_torn(void **state)
+{
+	static const uint16_t one[] = { 32 }, two[] = { 32, 64 };
+	uint64_t head;
+	size_t whole;
+
+	(void)state;
+	map(true);
+	/* So full that the oldest record ends where the newest begins. */
+	head = go_round(2 * size, one, 1);
+	begin_record(head, 32);
+	whole = ring_snapshot(&ring, span);
+	assert_int_equal(whole, size - 32);
+	nothing_is_torn(head, whole);
+	/* Nor is it the oldest one alone, where others are larger. */
+	ring.tail = 0;
+	head = go_round(2 * size, two, 2);
+	begin_record(head, 64);
+	whole = ring_snapshot(&ring, span);
+	assert_in_range(whole, size - 64 - 64, size - 64);
+	nothing_is_torn(head, whole);
+	/* A ring that has room for it loses nothing. */
+	ring.tail = 0;
+	head = go_round(size - 256, two, 2);
+	assert_true(ring_snapshot(&ring, span) == -head);
 }
 
 static void snapshot_of_nonsense_ends(void **state)
@@ -238,6 +292,33 @@ static void snapshot_of_nonsense_ends(void **state)
 	memset(ring.data, 0xff, size);
 	ring.page->data_head = -(uint64_t)(4 * size);
 	assert_int_equal(ring_snapshot(&ring, span), 0);
+}
+
+/* What comes before it is given, nothing behind it, also where the ring never was full. */
+static void snapshot_ends_at_nonsense(void **state)
+{
+	static const struct perf_event_header nonsense[] = {
+		{ .type = PERF_RECORD_SAMPLE, .size = 0 }, { .type = PERF_RECORD_SAMPLE, .size = 28 },
+		{ .type = PERF_RECORD_SAMPLE, .size = 4 }, { .type = PERF_RECORD_SAMPLE, .size = 4096 },
+		{ .type = 0, .size = 32 }, { .type = 64, .size = 32 }, { .type = UINT32_MAX, .size = 32 },
+	};
+	static const uint16_t one[] = { 32 };
+
+	(void)state;
+	map(true);
+	for (size_t i = 0; i < ARRAY_SIZE(nonsense); i++) {
+		uint64_t head;
+
+		ring.tail = 0;
+		head = go_round(320, one, 1);
+		memcpy(byte_at(head + 96), &nonsense[i], sizeof(nonsense[i]));
+		assert_int_equal(ring_snapshot(&ring, span), 96);
+		/* The next one begins behind all of it. */
+		head -= 32;
+		put_record(head, 32, 'n');
+		ring.page->data_head = head;
+		assert_int_equal(ring_snapshot(&ring, span), 32);
+	}
 }
 
 static void pausing(void **state)
@@ -262,6 +343,8 @@ int main(void)
 		cmocka_unit_test_teardown(snapshot_of_a_ring_half_full, teardown),
 		cmocka_unit_test_teardown(snapshot_leaves_out_what_is_cut, teardown),
 		cmocka_unit_test_teardown(snapshot_of_nonsense_ends, teardown),
+		cmocka_unit_test_teardown(snapshot_ends_at_nonsense, teardown),
+		cmocka_unit_test_teardown(snapshot_leaves_out_what_may_be_torn, teardown),
 		cmocka_unit_test_teardown(pausing, teardown),
 	};
 
