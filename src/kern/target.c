@@ -21,6 +21,9 @@
 /* Far above any kernel's limit; it keeps a mistyped range from filling the memory. */
 enum { CPU_MAX = 1 << 16 };
 
+/* A program that starts threads without end would be walked without end. */
+enum { MOST_WALKS = 10 };
+
 /* Words that exclude each other; one row per pair, the text names both. */
 static bool pids_and_tids(const struct target_words *w)
 {
@@ -166,33 +169,74 @@ static int parse_tasks(struct intset *tasks, const char *text, const char *what,
 	}
 }
 
+/* One look at procfs or several: tasks may start while it lasts, in parts that it has left behind. */
+struct walk {
+	struct target *target;
+	struct intset seen; /* threads */
+	uid_t uid;
+	bool again; /* not the first look: what has ended since is no error */
+};
+
+/* The last look finds nothing new. Who starts later than that is started by a thread in the list. */
+static int walk_until_complete(struct walk *walk, int (*look)(struct walk *walk, struct str *err),
+			       struct str *err)
+{
+	size_t before;
+	int rc, walks = 0;
+
+	do {
+		before = walk->target->n_threads;
+		rc = look(walk, err);
+		walk->again = true;
+	} while (!rc && walk->target->n_threads > before && ++walks < MOST_WALKS);
+	intset_release(&walk->seen);
+	return rc;
+}
+
+static int task_failed(struct str *err, int rc, const char *what, pid_t task)
+{
+	return fail(err, rc, "%s %d: %s", what, (int)task,
+		    rc == -ESRCH ? "there is none with this id" : strerror(-rc));
+}
+
+static int look_at_processes(struct walk *walk, struct str *err)
+{
+	const struct intset *pids = &walk->target->pids;
+
+	for (size_t i = 0; i < pids->n; i++) {
+		int rc = add_process(walk->target, pids->v[i], &walk->seen);
+
+		if (rc && !walk->again)
+			return task_failed(err, rc, "process", pids->v[i]);
+	}
+	return 0;
+}
+
+static int add_threads(struct target *target, struct str *err)
+{
+	for (size_t i = 0; i < target->pids.n; i++) {
+		pid_t tid = target->pids.v[i], pid = process_of(target->procfs, tid);
+
+		if (pid <= 0)
+			return task_failed(err, -ESRCH, "thread", tid);
+		read_comm(add_thread(target, tid, pid), target->procfs);
+	}
+	return 0;
+}
+
 static int resolve_tasks(struct target *target, const struct target_words *words, struct str *err)
 {
 	const char *what = words->pids ? "process" : "thread";
-	struct intset seen = INTSET_INIT;
+	struct walk walk = { .target = target };
 	int rc = parse_tasks(&target->pids, words->pids ? words->pids : words->tids, what, err);
 
 	target->kind = TARGET_TASKS;
 	target->by_process = words->pids != NULL;
-	for (size_t i = 0; !rc && i < target->pids.n; i++) {
-		pid_t task = target->pids.v[i], pid;
-
-		if (target->by_process) {
-			rc = add_process(target, task, &seen);
-		} else {
-			pid = process_of(target->procfs, task);
-			if (pid > 0)
-				read_comm(add_thread(target, task, pid), target->procfs);
-			else
-				rc = -ESRCH;
-		}
-		if (rc)
-			fail(err, rc, "%s %d: %s", what, (int)task,
-			     rc == -ESRCH ? "there is none with this id" : strerror(-rc));
-	}
+	if (!rc)
+		rc = target->by_process ? walk_until_complete(&walk, look_at_processes, err) :
+					  add_threads(target, err);
 	if (!rc && !target->n_threads)
 		rc = fail(err, -ESRCH, "%s %d: it has ended", what, target->pids.v[0]);
-	intset_release(&seen);
 	return rc;
 }
 
@@ -215,56 +259,71 @@ static int user_number(const char *user, uid_t *uid, struct str *err)
 	return fail(err, -EINVAL, "': there is none of this name");
 }
 
-/* All processes that the user owns now; those that start later belong to whom started them. */
-static int resolve_user(struct target *target, const char *user, struct str *err)
+static int look_at_user(struct walk *walk, struct str *err)
 {
-	struct intset seen = INTSET_INIT;
-	DIR *dir = opendir(target->procfs);
+	DIR *dir = opendir(walk->target->procfs);
 	struct dirent *entry;
 	struct stat st;
-	uid_t uid = 0;
-	int rc = user_number(user, &uid, err);
 
-	target->kind = TARGET_TASKS;
-	target->by_process = true;
-	while (!rc && dir && (entry = readdir(dir)) != NULL) {
+	(void)err;
+	while (dir && (entry = readdir(dir)) != NULL) {
 		pid_t pid = task_number(entry->d_name);
 
-		if (!pid || fstatat(dirfd(dir), entry->d_name, &st, 0) || st.st_uid != uid)
+		if (!pid || fstatat(dirfd(dir), entry->d_name, &st, 0) || st.st_uid != walk->uid)
 			continue;
-		if (!add_process(target, pid, &seen))
-			intset_add(&target->pids, pid);
+		if (!add_process(walk->target, pid, &walk->seen))
+			intset_add(&walk->target->pids, pid);
 	}
 	if (dir)
 		closedir(dir);
-	intset_release(&seen);
+	return 0;
+}
+
+/* All processes that the user owns now; those that start later belong to whom started them. */
+static int resolve_user(struct target *target, const char *user, struct str *err)
+{
+	struct walk walk = { .target = target };
+	int rc = user_number(user, &walk.uid, err);
+
+	target->kind = TARGET_TASKS;
+	target->by_process = true;
+	if (!rc)
+		rc = walk_until_complete(&walk, look_at_user, err);
 	if (!rc && !target->n_threads)
 		rc = fail(err, -ESRCH, "user %s: has no process", user);
 	return rc;
 }
 
-/* Every thread of the system; what ends meanwhile is left out. */
-static int resolve_all_threads(struct target *target, struct str *err)
+static int look_at_all(struct walk *walk, struct str *err)
 {
-	struct intset seen = INTSET_INIT;
-	DIR *dir = opendir(target->procfs);
+	DIR *dir = opendir(walk->target->procfs);
 	struct dirent *entry;
-	int rc = dir ? 0 : -errno;
 
-	target->kind = TARGET_CPUS;
-	while (dir && (entry = readdir(dir)) != NULL) {
+	if (!dir)
+		return fail(err, -errno, "cannot list the threads in %s: %s", walk->target->procfs,
+			    strerror(errno));
+	while ((entry = readdir(dir)) != NULL) {
 		pid_t pid = task_number(entry->d_name);
 
 		if (pid)
-			add_process(target, pid, &seen);
+			add_process(walk->target, pid, &walk->seen);
 	}
-	if (dir)
-		closedir(dir);
-	intset_release(&seen);
+	closedir(dir);
+	return 0;
+}
+
+/* Every thread of the system; what ends meanwhile is left out. */
+static int resolve_all_threads(struct target *target, struct str *err)
+{
+	struct walk walk = { .target = target };
+	int rc;
+
+	target->kind = TARGET_CPUS;
+	rc = walk_until_complete(&walk, look_at_all, err);
 	if (!rc && !target->n_threads)
-		rc = -ESRCH;
-	return rc ? fail(err, rc, "cannot list the threads in %s: %s", target->procfs,
-			 strerror(-rc)) : 0;
+		rc = fail(err, -ESRCH, "cannot list the threads in %s: there are none",
+			  target->procfs);
+	return rc;
 }
 
 /* ---- CPUs ---- */

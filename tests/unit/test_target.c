@@ -4,10 +4,13 @@
 #include "fake_machine.h"
 #include "kern/kern.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -36,6 +39,42 @@ static void put_task(int pid, int tid, const char *comm, char state_letter)
 	fake_machine_file(&machine, path, text);
 }
 
+/* Tasks that start while procfs is walked: at the end of a folder, when it is too late to be seen in it. */
+static struct {
+	int left;
+	int process; /* it starts them as threads; 0: they are processes */
+	int next;
+	int ends; /* a process that has ended by then */
+} starts;
+
+static void end_process(int pid)
+{
+	char *from = xasprintf("%s/%d", machine.procfs, pid);
+	char *to = xasprintf("%s/ended", machine.procfs);
+
+	if (pid)
+		assert_int_equal(rename(from, to), 0);
+	free(from);
+	free(to);
+}
+
+/* In place of the C library's, for the functions under test, too. */
+struct dirent *readdir(DIR *dir)
+{
+	struct dirent *(*real)(DIR *dir);
+	struct dirent *entry;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "readdir");
+	entry = real(dir);
+	if (!entry && starts.left > 0) {
+		starts.left--;
+		put_task(starts.process ? starts.process : starts.next, starts.next, "late", 'R');
+		starts.next++;
+		end_process(starts.ends);
+	}
+	return entry;
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -51,6 +90,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	memset(&starts, 0, sizeof(starts));
 	target_release(&target);
 	str_release(&err);
 	fake_machine_release(&machine);
@@ -85,6 +125,48 @@ static void processes_bring_all_their_threads(void **state)
 	assert_true(has_thread(20, 20, "other "));
 	assert_int_equal(target.pids.n, 2);
 	assert_int_equal(target.cpus.n, 0);
+}
+
+/* perf takes one look. */
+static void threads_that_start_while_listed(void **state)
+{
+	(void)state;
+	starts = (typeof(starts)){ .left = 3, .process = 10, .next = 100 };
+	assert_int_equal(resolve((struct target_words){ .pids = "10" }), 0);
+	assert_int_equal(target.n_threads, 2 + 3);
+	for (pid_t tid = 100; tid < 103; tid++)
+		assert_true(has_thread(tid, 10, "late"));
+	/* A program that never stops to start them is recorded all the same. */
+	starts = (typeof(starts)){ .left = INT_MAX, .process = 10, .next = 200 };
+	assert_int_equal(resolve((struct target_words){ .pids = "10" }), 0);
+	assert_in_range(target.n_threads, 5 + 3, 5 + 100);
+}
+
+static void processes_that_start_while_listed(void **state)
+{
+	char user[16];
+
+	(void)state;
+	snprintf(user, sizeof(user), "%u", (unsigned)geteuid());
+	starts = (typeof(starts)){ .left = 3, .next = 100 };
+	assert_int_equal(resolve((struct target_words){ .user = user }), 0);
+	assert_int_equal(target.n_threads, 3 + 3);
+	assert_true(has_thread(102, 102, "late"));
+	assert_true(intset_has(&target.pids, 102));
+	starts = (typeof(starts)){ .left = 3, .next = 200 };
+	assert_int_equal(resolve((struct target_words){ .all_cpus = true, .per_thread = true }), 0);
+	assert_int_equal(target.n_threads, 6 + 3);
+	assert_true(has_thread(202, 202, "late"));
+}
+
+/* Between two looks: that is no error, and what was seen of it stays. */
+static void process_that_ends_between_looks(void **state)
+{
+	(void)state;
+	starts = (typeof(starts)){ .left = 1, .process = 20, .next = 100, .ends = 10 };
+	assert_int_equal(resolve((struct target_words){ .pids = "10,20" }), 0);
+	assert_int_equal(target.n_threads, 4);
+	assert_true(has_thread(11, 10, "a longer name t"));
 }
 
 static void threads_come_alone(void **state)
@@ -236,7 +318,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		T(processes_bring_all_their_threads), T(threads_come_alone), T(command_is_one_task),
+		T(processes_bring_all_their_threads), T(threads_that_start_while_listed),
+		T(processes_that_start_while_listed), T(process_that_ends_between_looks),
+		T(threads_come_alone), T(command_is_one_task),
 		T(cpus_are_checked_against_the_machine), T(all_threads_of_the_system),
 		T(wrong_words_are_refused), T(process_that_ends_while_listed),
 		T(alive_until_the_last_task_ended), T(this_process),
