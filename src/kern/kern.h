@@ -77,7 +77,8 @@ struct target_words {
 /*
  * -EINVAL contradictory or wrong words, -ESRCH no such process, -ENODEV a CPU that is not online; a
  * sentence each. A process that ends while its threads are listed is left out without an error as
- * long as one is left. Release the target in every case.
+ * long as one is left. Those that start meanwhile are in the list: it is walked until a walk finds nothing new,
+ * at most 10 times. Release the target in every case.
  */
 int target_resolve(struct target *target, const struct target_words *words, const struct kern *kern,
 		   struct str *err);
@@ -265,7 +266,8 @@ size_t ring_ready(const struct ring *ring, struct ring_span span[2]);
 void ring_release(struct ring *ring, size_t n);
 /*
  * Overwrite rings, while paused: whole records that came since the last snapshot and are still there,
- * in one or two spans, newest first; returns their sum.
+ * in one or two spans, newest first; returns their sum. Of a ring that is full the oldest may be torn and are
+ * left out; so is all from a header on that makes no sense.
  */
 size_t ring_snapshot(struct ring *ring, struct ring_span span[2]);
 /* An overwrite ring takes no records while it is paused: they are lost, and counted as lost. */
@@ -306,8 +308,12 @@ void rings_close(struct ring_set *rings);
 int rings_next_fd(struct ring_set *rings, size_t index);
 /* What attr.wakeup_watermark has to be for rings of this size to tell in time. */
 uint32_t rings_watermark(uint64_t data_bytes);
-/* 2 MiB for each ring; on machines with many CPUs less, but at least 512 KiB. */
-uint64_t rings_default_bytes(const struct kern *kern);
+/*
+ * For each ring of these events, opened on this target, with open_options.per_cpu or not: 2 MiB; less where all
+ * together would be over 64 MiB, down to 512 KiB for a CPU and 16 KiB for a thread, and room for two stack dumps.
+ */
+uint64_t rings_default_bytes(const struct event_list *events, const struct target *target,
+			     bool per_cpu, const struct kern *kern);
 
 /* ---- ticker.c: the clock of -I ---- */
 

@@ -21,7 +21,12 @@
 #include <unistd.h>
 
 /* Four times what perf takes, while all rings together stay within ALL_BYTES. */
-enum { DEFAULT_BYTES = 2 << 20, DEFAULT_LEAST_BYTES = 512 << 10, ALL_BYTES = 64 << 20, WAKE_PARTS = 4 };
+enum { DEFAULT_BYTES = 2 << 20, ALL_BYTES = 64 << 20, WAKE_PARTS = 4 };
+/*
+ * At least so much, even where that is more in all. Each CPU may be busy at once; of many threads only as many
+ * are as there are CPUs, and a ring of theirs needs room for what comes until pstat has woken.
+ */
+enum { LEAST_BYTES_OF_CPU = 512 << 10, LEAST_BYTES_OF_THREAD = 16 << 10 };
 
 /* Who writes into a ring: the mapped descriptor first. */
 struct ring_fds {
@@ -36,17 +41,24 @@ static size_t page_bytes(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-uint64_t rings_default_bytes(const struct kern *kern)
+/* How many there will be; what an event has of its own (a unit's CPUs) can only make them fewer. */
+static size_t planned(const struct event_list *events, const struct target *target, bool per_cpu,
+		      const struct kern *kern)
 {
-	struct intset cpus = INTSET_INIT;
-	uint64_t bytes = DEFAULT_BYTES;
+	struct intset online = INTSET_INIT;
+	bool forward = false, backward = false;
+	size_t n = target->n_threads;
 
-	if (!cpus_online(&kern->host, &cpus)) {
-		while (bytes > DEFAULT_LEAST_BYTES && bytes * cpus.n > ALL_BYTES)
-			bytes /= 2;
+	if (target->cpus.n)
+		n = target->cpus.n;
+	else if (per_cpu && !cpus_online(&kern->host, &online))
+		n = online.n;
+	intset_release(&online);
+	for (size_t i = 0; i < events->n; i++) {
+		forward |= !events->v[i].attr.write_backward;
+		backward |= events->v[i].attr.write_backward;
 	}
-	intset_release(&cpus);
-	return bytes;
+	return forward && backward ? 2 * n : n;
 }
 
 static uint64_t wanted_bytes(uint64_t want)
@@ -55,6 +67,24 @@ static uint64_t wanted_bytes(uint64_t want)
 
 	while (bytes < want && bytes < UINT64_MAX / 2)
 		bytes *= 2;
+	return bytes;
+}
+
+uint64_t rings_default_bytes(const struct event_list *events, const struct target *target,
+			     bool per_cpu, const struct kern *kern)
+{
+	bool of_cpus = per_cpu || target->cpus.n;
+	uint64_t bytes = DEFAULT_BYTES, n = planned(events, target, per_cpu, kern);
+	uint64_t least = of_cpus ? LEAST_BYTES_OF_CPU : LEAST_BYTES_OF_THREAD;
+
+	/* One dump of a stack is taken while the next one comes. */
+	for (size_t i = 0; i < events->n; i++) {
+		uint64_t two_dumps = wanted_bytes(2ull * events->v[i].attr.sample_stack_user + 1);
+
+		least = two_dumps > least ? two_dumps : least;
+	}
+	while (bytes > least && bytes * n > ALL_BYTES)
+		bytes /= 2;
 	return bytes;
 }
 

@@ -199,7 +199,9 @@ static int open_with_rings(struct recording *rec, uint64_t ring_bytes)
 static int open_events(struct recording *rec)
 {
 	const struct record_plan *plan = rec->plan;
-	uint64_t asked = plan->ring_bytes ? plan->ring_bytes : rings_default_bytes(plan->kern);
+	uint64_t asked = plan->ring_bytes ? plan->ring_bytes :
+			 rings_default_bytes(plan->events, &rec->target, !plan->target.per_thread,
+					     plan->kern);
 	int rc = open_with_rings(rec, asked);
 
 	if (rc || rec->rings.data_bytes > rings_watermark(asked))

@@ -212,16 +212,63 @@ static void not_even_a_page(void **state)
 	assert_int_equal(mapped, 0);
 }
 
+static uint64_t default_bytes(bool per_cpu)
+{
+	return rings_default_bytes(&list, &target, per_cpu, &kern);
+}
+
 static void default_by_cpus(void **state)
 {
 	(void)state;
-	assert_int_equal(rings_default_bytes(&kern), 2 << 20);
+	add("a", PERF_TYPE_SOFTWARE, 0);
+	assert_int_equal(default_bytes(true), 2 << 20);
 	put("sys/devices/system/cpu/online", "0-63\n");
-	assert_int_equal(rings_default_bytes(&kern), 1 << 20);
+	assert_int_equal(default_bytes(true), 1 << 20);
 	put("sys/devices/system/cpu/online", "0-511\n");
-	assert_int_equal(rings_default_bytes(&kern), 512 << 10);
+	assert_int_equal(default_bytes(true), 512 << 10);
+	/* Many threads share the rings of the CPUs. */
+	target.n_threads = 10000;
+	assert_int_equal(default_bytes(true), 512 << 10);
+	/* What counts is the CPUs that are recorded. */
+	all_cpus(4);
+	assert_int_equal(default_bytes(true), 2 << 20);
+	assert_int_equal(default_bytes(false), 2 << 20);
 	assert_int_equal(rings_watermark(512 << 10), 128 << 10);
 	assert_int_equal(rings_watermark(1ull << 50), UINT32_MAX);
+}
+
+/* One each: 10,000 of them must not take 20 GiB. */
+static void default_by_threads(void **state)
+{
+	static const struct {
+		size_t threads;
+		uint64_t bytes;
+	} rows[] = {
+		{ 1, 2 << 20 }, { 32, 2 << 20 }, { 33, 1 << 20 }, { 1000, 64 << 10 },
+		{ 4096, 16 << 10 }, { 10000, 16 << 10 },
+	};
+
+	(void)state;
+	add("a", PERF_TYPE_SOFTWARE, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		target.n_threads = rows[i].threads;
+		assert_int_equal(default_bytes(false), rows[i].bytes);
+	}
+	/* Two stack dumps fit, whatever that makes in all. */
+	events[0].attr.sample_stack_user = 8192;
+	assert_int_equal(default_bytes(false), 32 << 10);
+	events[0].attr.sample_stack_user = 65528;
+	assert_int_equal(default_bytes(false), 128 << 10);
+}
+
+static void default_of_two_rings_each(void **state)
+{
+	(void)state;
+	put("sys/devices/system/cpu/online", "0-31\n");
+	add("a", PERF_TYPE_SOFTWARE, 0)->attr.write_backward = 1;
+	assert_int_equal(default_bytes(true), 2 << 20);
+	add("tracking", PERF_TYPE_SOFTWARE, 9)->tracking = true;
+	assert_int_equal(default_bytes(true), 1 << 20);
 }
 
 /* ---- polling ---- */
@@ -255,6 +302,8 @@ int main(void)
 		CASE(enough_is_not_worth_a_note),
 		CASE(not_even_a_page),
 		CASE(default_by_cpus),
+		CASE(default_by_threads),
+		CASE(default_of_two_rings_each),
 		CASE(next_descriptors),
 	};
 
