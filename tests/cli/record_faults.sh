@@ -432,6 +432,38 @@ most_threads()
 	echo $n
 }
 
+# rings_of PID: how many rings it has, and how many MiB they are in all.
+rings_of()
+{
+	"$PYTHON" - "/proc/$1/maps" <<-'END'
+	import sys
+	sizes = [[int(end, 16) for end in line.split()[0].split("-")] for line in open(sys.argv[1]) if "perf_event" in line]
+	print(len(sizes), sum(end - begin for begin, end in sizes) >> 20)
+	END
+}
+
+# Each has a ring of its own: 200 at 2 MiB would be 400 MiB.
+test_rings_of_many_threads()
+{
+	local n mib
+
+	need_paranoid 2
+	"$exact" threads:200 pauses &
+	target=$!
+	until [ "$(ls /proc/$target/task | wc -l)" = 201 ]; do sleep 0.05; done
+	"$PSTAT" record -q --per-thread -e cpu-clock:u -p $target -o x 2>err &
+	pstat=$!
+	n=0
+	until [ "$n" = 201 ] || ! kill -0 $pstat 2>/dev/null; do read -r n mib < <(rings_of $pstat); done
+	kill -INT $pstat
+	wait $pstat
+	kill -KILL $target
+	wait $target 2>/dev/null
+	same "each has one" 201 "$n"
+	check "all together: $mib MiB" test "$mib" -le 65
+	can_be_read "the recording" x
+}
+
 test_very_many_threads()
 {
 	local n
