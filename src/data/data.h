@@ -419,6 +419,9 @@ struct writer {
 	int failed;
 	struct str why; /* its sentence */
 	bool damaged; /* bytes that were in the file are gone */
+	/* Names of the features that a pipe is without, as they have more than a record's 64 KiB: "CACHE, CMDLINE". */
+	struct str left_out;
+	bool names_apart; /* no EVENT_DESC in front has the events' names */
 	uint64_t attrs_size; /* bytes of the attr entries */
 	size_t attr_entry; /* bytes of one */
 };
@@ -427,8 +430,8 @@ struct writer {
  * Begins a recording: the new file is created beside `path` (mode 0600, never through a link), its
  * header, attrs and first records written, and only then put in place; what was at `path` becomes
  * `path`.old. These records are the features that info has now (but build-ids and those over 64 KiB)
- * and the events' units, so that a recording without its end has them; in pipe layout the attrs and
- * tracepoint formats too.
+ * and the events' units, and their names where EVENT_DESC is one of those, so that a recording without its end has
+ * them; in pipe layout the attrs and tracepoint formats too.
  * A path that is a fifo or a device is written to as a pipe; another user's fifo is refused. SIGPIPE is the
  * caller's to ignore.
  * Close the writer in every case.

@@ -8,7 +8,9 @@
  *        feature table: one section per bit, ascending, right behind the data; their bytes
  *
  * A section is { u64 offset, u64 size }. In a pipe the header ends after 16 bytes, and everything else
- * comes as records.
+ * comes as records. There a HEADER_ATTR with a misc that is not 0 has further ids of the event with the
+ * index misc - 1, for which one record had no room. perf takes it for another event with the same attr, and knows
+ * the ids; by an ID_INDEX record, at whose unknown ids it ends, it would not.
  */
 #ifndef PSTAT_DATA_FORMAT_H
 #define PSTAT_DATA_FORMAT_H

@@ -26,6 +26,9 @@ int header_read(struct reader *reader, const uint8_t *map, uint64_t *data_end, s
 /* An attr of the file's byte order becomes an event. */
 void reader_add_event(struct reader *reader, const uint8_t *attr, size_t size, const uint64_t *ids,
 		      size_t n_ids);
+/* Further ids of the event with this index, if there is one and it has this attr; else a new event. */
+void reader_add_ids(struct reader *reader, size_t index, const uint8_t *attr, size_t size,
+		    const uint64_t *ids, size_t n_ids);
 /* A feature's bytes; a note where they cannot be read. */
 void reader_add_feature(struct reader *reader, unsigned feature, const uint8_t *bytes, size_t size,
 			uint64_t offset);

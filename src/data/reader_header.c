@@ -133,10 +133,9 @@ static int header_load(struct reader *reader, struct file_header *header, struct
 
 /* ---- attrs ---- */
 
-void reader_add_event(struct reader *reader, const uint8_t *attr, size_t size, const uint64_t *ids,
-		      size_t n_ids)
+/* Into bytes, in native order; how many there are. */
+static size_t native_attr(struct reader *reader, const uint8_t *attr, size_t size, uint8_t bytes[DATA_ATTR_MAX])
 {
-	uint8_t bytes[DATA_ATTR_MAX];
 	uint32_t said = load_u32(attr + 4, reader->swap);
 	size_t used = size;
 
@@ -146,8 +145,29 @@ void reader_add_event(struct reader *reader, const uint8_t *attr, size_t size, c
 	if (used > DATA_ATTR_MAX)
 		reader_note(reader, "an event's attr has %zu bytes: those after %d are not read",
 			    used, DATA_ATTR_MAX);
-	used = attr_load(attr, used, reader->swap, bytes);
+	return attr_load(attr, used, reader->swap, bytes);
+}
+
+void reader_add_event(struct reader *reader, const uint8_t *attr, size_t size, const uint64_t *ids,
+		      size_t n_ids)
+{
+	uint8_t bytes[DATA_ATTR_MAX];
+	size_t used = native_attr(reader, attr, size, bytes);
+
 	events_add(&reader->events, bytes, used, ids, n_ids);
+}
+
+void reader_add_ids(struct reader *reader, size_t index, const uint8_t *attr, size_t size,
+		    const uint64_t *ids, size_t n_ids)
+{
+	struct data_event *event = index < reader->events.n ? reader->events.v[index] : NULL;
+	uint8_t bytes[DATA_ATTR_MAX];
+	size_t used = native_attr(reader, attr, size, bytes);
+
+	if (event && event->attr_size == used && !memcmp(event->attr_bytes, bytes, used))
+		events_add_ids(&reader->events, event, ids, n_ids);
+	else
+		events_add(&reader->events, bytes, used, ids, n_ids);
 }
 
 static int attr_read(struct reader *reader, const struct file_header *header, uint64_t at,

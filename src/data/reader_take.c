@@ -12,14 +12,18 @@
 
 enum { EVENTS_MAX = 65536 }; /* of a pipe, which has no size to bound them by */
 
-static void take_attr(struct reader *reader, const struct record_body *body)
+static void take_attr(struct reader *reader, const struct record *record, const struct record_body *body)
 {
 	const struct record_bytes *attr = &body->header_attr.attr;
 	const struct record_words *ids = &body->header_attr.ids;
 
 	/* In a file they repeat what the header has said. */
-	if (reader->pipe && reader->events.n < EVENTS_MAX &&
-	    !(ids->n && events_find(&reader->events, ids->v[0])))
+	if (!reader->pipe || reader->events.n >= EVENTS_MAX ||
+	    (ids->n && events_find(&reader->events, ids->v[0])))
+		return;
+	if (record->misc)
+		reader_add_ids(reader, record->misc - 1u, attr->v, attr->n, ids->v, ids->n);
+	else
 		reader_add_event(reader, attr->v, attr->n, ids->v, ids->n);
 }
 
@@ -134,7 +138,7 @@ void reader_take(struct reader *reader, struct stream *stream, struct record *re
 	}
 	switch (record->type) {
 	case RECORD_HEADER_ATTR:
-		take_attr(reader, &body);
+		take_attr(reader, record, &body);
 		break;
 	case RECORD_EVENT_UPDATE:
 		take_update(reader, &body);

@@ -404,4 +404,5 @@ void writer_close(struct writer *writer)
 	str_release(&writer->buf);
 	str_release(&writer->unwritten);
 	str_release(&writer->why);
+	str_release(&writer->left_out);
 }

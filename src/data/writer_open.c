@@ -115,59 +115,90 @@ static int put_beginning(struct writer *writer, const struct events *events, str
 
 /* ---- pipe layout ---- */
 
-/* A record whose payload is put together here; those that are too large are left out. */
-static void add_record(struct str *out, uint32_t type, const struct str *payload)
+/* Of a record: a u16 that is a multiple of 8. */
+enum { PAYLOAD_MAX = RECORD_BYTES_MAX / 8 * 8 - RECORD_HEADER_BYTES };
+
+/* A record whose payload is put together here, of at most PAYLOAD_MAX bytes. */
+static void add_record(struct str *out, uint32_t type, uint16_t misc, const struct str *payload)
 {
 	size_t size = RECORD_HEADER_BYTES + round_up(payload->len, 8);
 
-	if (size > RECORD_BYTES_MAX)
-		return;
 	put_u32(out, type);
-	put_u16(out, 0);
+	put_u16(out, misc);
 	put_u16(out, (uint16_t)size);
 	str_addn(out, payload->s, payload->len);
 	str_pad(out, '\0', size - RECORD_HEADER_BYTES - payload->len);
 }
 
-static void add_attrs(const struct events *events, struct str *out)
+/* How many ids one HEADER_ATTR has room for. */
+static size_t ids_at_once(const struct events *events)
 {
-	size_t attr_size = common_attr_size(events);
-
-	for (size_t i = 0; i < events->n; i++) {
-		const struct data_event *event = events->v[i];
-		struct str payload = STR_INIT;
-
-		put_attr(&payload, event, attr_size);
-		for (size_t k = 0; k < event->n_ids; k++)
-			put_u64(&payload, event->ids[k]);
-		add_record(out, RECORD_HEADER_ATTR, &payload);
-		str_release(&payload);
-	}
+	return (PAYLOAD_MAX - common_attr_size(events)) / sizeof(uint64_t);
 }
 
-static void add_feature(unsigned feature, const struct info *info, const struct events *events,
-			struct str *out)
+/* The event's attr with its ids from `first` on, as many as fit. */
+static void add_attr(const struct events *events, const struct data_event *event, size_t first, struct str *out)
 {
+	size_t end = first + ids_at_once(events);
+	uint16_t misc = first && event->index < UINT16_MAX ? (uint16_t)(event->index + 1) : 0;
 	struct str payload = STR_INIT;
 
-	put_u64(&payload, feature);
-	if (feature == FORMAT_FEATURE_END || feature_write(feature, info, events, &payload))
-		add_record(out, RECORD_HEADER_FEATURE, &payload);
+	put_attr(&payload, event, common_attr_size(events));
+	for (size_t k = first; k < event->n_ids && k < end; k++)
+		put_u64(&payload, event->ids[k]);
+	add_record(out, RECORD_HEADER_ATTR, misc, &payload);
 	str_release(&payload);
 }
 
 /*
- * All that fit into a record but the build-ids and the tracepoint formats, which have their own. pstat's own
+ * All events, and behind them the ids that had no room: perf takes each record for an event of its own, so the
+ * others keep their places, by which groups name them.
+ */
+static void add_attrs(const struct events *events, struct str *out)
+{
+	for (size_t i = 0; i < events->n; i++)
+		add_attr(events, events->v[i], 0, out);
+	for (size_t i = 0; i < events->n; i++)
+		for (size_t k = ids_at_once(events); k < events->v[i]->n_ids; k += ids_at_once(events))
+			add_attr(events, events->v[i], k, out);
+}
+
+/* False: it has more than a record can. */
+static bool add_feature(unsigned feature, const struct info *info, const struct events *events,
+			struct str *out)
+{
+	struct str payload = STR_INIT;
+	bool fits = true;
+
+	put_u64(&payload, feature);
+	if (feature == FORMAT_FEATURE_END || feature_write(feature, info, events, &payload)) {
+		fits = payload.len <= PAYLOAD_MAX;
+		if (fits)
+			add_record(out, RECORD_HEADER_FEATURE, 0, &payload);
+	}
+	str_release(&payload);
+	return fits;
+}
+
+/*
+ * All but the build-ids and the tracepoint formats, which have their own. pstat's own
  * ones are records among counts alone: perf's report and script end at a record of a feature that they don't
  * know (a bit of the header they pass over), while perf's stat report takes no such record.
  */
-static void add_features(const struct info *info, const struct events *events, struct str *out)
+static void add_features(struct writer *writer, const struct info *info, const struct events *events,
+			 struct str *out)
 {
 	unsigned end = info_has(info, FEATURE_STAT) ? FEATURE_BITS : FEATURE_LAST_KNOWN + 1;
 
-	for (unsigned i = 1; i < end; i++)
-		if (i != FEATURE_TRACING_DATA && i != FEATURE_BUILD_ID)
-			add_feature(i, info, events, out);
+	writer->names_apart = !info_has(info, FEATURE_EVENT_DESC);
+	for (unsigned i = 1; i < end; i++) {
+		if (i == FEATURE_TRACING_DATA || i == FEATURE_BUILD_ID || add_feature(i, info, events, out))
+			continue;
+		if (i == FEATURE_EVENT_DESC)
+			writer->names_apart = true;
+		else if (writer->pipe)
+			str_addf(&writer->left_out, "%s%s", writer->left_out.len ? ", " : "", feature_name(i));
+	}
 }
 
 static void add_tracing_data(const struct info *info, struct str *out)
@@ -194,7 +225,7 @@ static int open_pipe(struct writer *writer, const struct events *events, const s
 	str_addn(&bytes, FORMAT_MAGIC, FORMAT_MAGIC_BYTES);
 	put_u64(&bytes, FORMAT_PIPE_HEADER);
 	add_attrs(events, &bytes);
-	add_features(&full, events, &bytes);
+	add_features(writer, &full, events, &bytes);
 	add_feature(FORMAT_FEATURE_END, &full, events, &bytes);
 	add_tracing_data(&full, &bytes);
 	rc = write_all(writer->fd, bytes.s, bytes.len);
@@ -204,36 +235,42 @@ static int open_pipe(struct writer *writer, const struct events *events, const s
 
 /* ---- both ---- */
 
-static int add_update(struct writer *writer, const struct data_event *event, uint64_t kind,
+static int add_update(struct writer *writer, const struct data_event *event, uint64_t id, uint64_t kind,
 		      const char *text, struct str *err)
 {
 	struct record_body body = { .type = RECORD_EVENT_UPDATE };
 
 	body.update.kind = kind;
-	body.update.id = event->ids[0];
+	body.update.id = id;
 	body.update.text = text;
 	body.update.scale = event->scale;
 	return writer_add_body(writer, &body, NULL, err);
 }
 
-/* Names (where EVENT_DESC does not have them), units and scales of the events. */
-static int add_updates(struct writer *writer, const struct events *events, const struct info *info,
-		       struct str *err)
+static int add_updates_of(struct writer *writer, const struct data_event *event, uint64_t id, struct str *err)
 {
-	bool names = !info_has(info, FEATURE_EVENT_DESC);
 	int rc = 0;
 
-	for (size_t i = 0; i < events->n && !rc; i++) {
+	if (writer->names_apart && event->name)
+		rc = add_update(writer, event, id, EVENT_UPDATE_NAME, event->name, err);
+	if (!rc && event->unit && *event->unit)
+		rc = add_update(writer, event, id, EVENT_UPDATE_UNIT, event->unit, err);
+	if (!rc && event->scale != 1.0)
+		rc = add_update(writer, event, id, EVENT_UPDATE_SCALE, NULL, err);
+	return rc;
+}
+
+/* Names (where no EVENT_DESC in front has them), units and scales of the events, for each HEADER_ATTR of a pipe. */
+static int add_updates(struct writer *writer, const struct events *events, struct str *err)
+{
+	size_t step = writer->pipe ? ids_at_once(events) : SIZE_MAX;
+	int rc = 0;
+
+	for (size_t i = 0; i < events->n; i++) {
 		const struct data_event *event = events->v[i];
 
-		if (!event->n_ids)
-			continue;
-		if (names && event->name)
-			rc = add_update(writer, event, EVENT_UPDATE_NAME, event->name, err);
-		if (!rc && event->unit && *event->unit)
-			rc = add_update(writer, event, EVENT_UPDATE_UNIT, event->unit, err);
-		if (!rc && event->scale != 1.0)
-			rc = add_update(writer, event, EVENT_UPDATE_SCALE, NULL, err);
+		for (size_t k = 0; k < event->n_ids && !rc; k += step < event->n_ids ? step : event->n_ids)
+			rc = add_updates_of(writer, event, event->ids[k], err);
 	}
 	return rc;
 }
@@ -250,7 +287,7 @@ static int add_early_features(struct writer *writer, const struct events *events
 	struct str bytes = STR_INIT;
 	int rc;
 
-	add_features(&full, events, &bytes);
+	add_features(writer, &full, events, &bytes);
 	rc = writer_put_plain(writer, &bytes, err);
 	str_release(&bytes);
 	return rc;
@@ -278,7 +315,7 @@ static int open_file(struct writer *writer, const struct events *events, const s
 	if (!rc)
 		rc = add_early_features(writer, events, info, err);
 	if (!rc)
-		rc = add_updates(writer, events, info, err);
+		rc = add_updates(writer, events, err);
 	if (!rc)
 		rc = writer_flush(writer, err);
 	if (!rc)
@@ -319,7 +356,7 @@ static int open_place(struct writer *writer, const struct writer_options *option
 	if (writer->fd < 0)
 		return writer_fail(writer, -errno, err);
 	rc = open_pipe(writer, events, info, err);
-	return rc ? rc : add_updates(writer, events, info, err);
+	return rc ? rc : add_updates(writer, events, err);
 }
 
 int writer_open(struct writer *writer, const struct writer_options *options,
@@ -331,6 +368,7 @@ int writer_open(struct writer *writer, const struct writer_options *options,
 	str_init(&writer->buf);
 	str_init(&writer->unwritten);
 	str_init(&writer->why);
+	str_init(&writer->left_out);
 	writer->fd = -1;
 	writer->path = xstrdup(options->path);
 	writer->flush_bytes = options->flush_bytes ? options->flush_bytes : FLUSH_BYTES;

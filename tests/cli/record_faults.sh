@@ -495,4 +495,25 @@ test_very_many_threads_that_are_there()
 	is_told "$n" x
 }
 
+# More ids than one record of a pipe has room for.
+test_very_many_threads_in_a_pipe()
+{
+	local n=4300
+
+	need_paranoid 2
+	[ "$(most_threads)" -ge $n ] || skip "needs $n threads"
+	[ "$(ulimit -Hn)" -gt $((2 * n * $(getconf _NPROCESSORS_CONF) + 100)) ] || skip "needs a higher limit of open files"
+	"$exact" threads:$n pauses &
+	target=$!
+	disown
+	until [ "$(ls /proc/$target/task | wc -l)" -gt $n ]; do sleep 0.05; done
+	run bash -c '"$@" >x' - "$PSTAT" record -q -o - -e cpu-clock,page-faults -p $target -- true
+	kill -9 $target
+	same "status" 0 "$status"
+	can_be_read "the pipe" x
+	"$PSTAT" script -D -i x >records 2>err
+	check "several records have the ids" test "$(grep -c HEADER_ATTR records)" -gt 2
+	same "two events" $'cpu-clock\npage-faults' "$("$PSTAT" evlist -i x 2>&1 | sed 's/:u$//')"
+}
+
 run_tests

@@ -1,0 +1,228 @@
+/*
+ * What a pipe's records have to say about the recording, however much it is: ids and names that one record has no
+ * room for, and features that no record can have.
+ */
+#include "data_fixture.h"
+
+#include "data/format.h"
+
+enum { MANY_IDS = 20000 };
+
+struct made {
+	struct events events;
+	struct info info;
+	struct str err;
+	char path[256];
+};
+
+static int made_setup(void **state)
+{
+	struct made *m = xcalloc(1, sizeof(*m));
+
+	events_init(&m->events);
+	fix_info(&m->info);
+	str_init(&m->err);
+	fix_path(m->path, sizeof(m->path), "pipe");
+	unlink(m->path);
+	*state = m;
+	return 0;
+}
+
+static int made_teardown(void **state)
+{
+	struct made *m = *state;
+
+	events_release(&m->events);
+	info_release(&m->info);
+	str_release(&m->err);
+	unlink(m->path);
+	free(m);
+	return 0;
+}
+
+static uint64_t many_id(size_t event, size_t i)
+{
+	return 1000000 * (event + 1) + i;
+}
+
+/* Two events with the same attr, so that nothing but the ids tells one from the other; a third has few. */
+static void add_many_ids(struct made *m)
+{
+	static const char *const names[] = { "one", "other", "few" };
+	uint64_t *ids = xcalloc(MANY_IDS, sizeof(*ids));
+
+	for (size_t e = 0; e < 3; e++) {
+		for (size_t i = 0; i < MANY_IDS; i++)
+			ids[i] = many_id(e, i);
+		fix_event(&m->events, PERF_COUNT_SW_CPU_CLOCK, ids, e < 2 ? MANY_IDS : 5, names[e]);
+	}
+	m->events.v[1]->unit = xstrdup("msec");
+	m->events.v[1]->scale = 0.5;
+	free(ids);
+}
+
+static void write_recording(struct made *m, struct writer_options options, bool finish)
+{
+	struct writer writer;
+
+	options.path = m->path;
+	assert_int_equal(writer_open(&writer, &options, &m->events, &m->info, &m->err), 0);
+	for (size_t e = 0; e < m->events.n; e++) {
+		const struct data_event *event = m->events.v[e];
+		struct record_body body = fix_sample(event->ids[event->n_ids - 1], 1000 + e);
+
+		assert_int_equal(writer_add_body(&writer, &body, event, &m->err), 0);
+	}
+	assert_int_equal(finish ? writer_finish(&writer, &m->events, &m->info, &m->err) :
+				  writer_flush(&writer, &m->err),
+			 0);
+	writer_close(&writer);
+}
+
+/* All its events as they were written, and one sample of each. */
+static void assert_comes_back(struct made *m, size_t notes)
+{
+	struct reader reader;
+	struct record record;
+	struct record_body body;
+	size_t samples = 0;
+
+	assert_int_equal(reader_open(&reader, m->path, &m->err), 0);
+	while (reader_next(&reader, &record, &m->err) > 0) {
+		assert_int_equal(reader_decode(&reader, &record, &body, &m->err), 0);
+		if (record.type != RECORD_SAMPLE)
+			continue;
+		assert_non_null(body.event);
+		assert_int_equal(body.event->index, samples);
+		assert_string_equal(body.event->name, m->events.v[samples]->name);
+		samples++;
+	}
+	assert_string_equal(m->err.s, "");
+	assert_int_equal(samples, m->events.n);
+	assert_int_equal(reader.notes.n, notes);
+	assert_int_equal(reader.decoder.unknown_ids, 0);
+	assert_int_equal(reader.events.n, m->events.n);
+	for (size_t e = 0; e < m->events.n; e++) {
+		const struct data_event *in = m->events.v[e], *out = reader.events.v[e];
+
+		assert_int_equal(in->n_ids, out->n_ids);
+		assert_memory_equal(in->ids, out->ids, in->n_ids * sizeof(*in->ids));
+		assert_string_equal(in->unit ? in->unit : "", out->unit ? out->unit : "");
+		assert_true(in->scale == out->scale);
+	}
+	reader_close(&reader);
+}
+
+/* More than 8,170 ids: further HEADER_ATTRs have them. */
+static void test_many_ids(void **state)
+{
+	struct made *m = *state;
+
+	add_many_ids(m);
+	write_recording(m, (struct writer_options){ .pipe = true }, true);
+	assert_comes_back(m, 0);
+	unlink(m->path);
+	write_recording(m, (struct writer_options){ 0 }, true);
+	assert_comes_back(m, 0);
+	unlink(m->path);
+	write_recording(m, (struct writer_options){ 0 }, false);
+	assert_comes_back(m, 1); /* it did not finish */
+}
+
+/* Ids of an event that is not there, or that has another attr: a new event. */
+static void test_further_ids_of_nothing(void **state)
+{
+	struct made *m = *state;
+	struct reader reader;
+	struct record record;
+	struct str bytes;
+	unsigned n = 0;
+
+	add_many_ids(m);
+	write_recording(m, (struct writer_options){ .pipe = true }, true);
+	str_init(&bytes);
+	assert_int_equal(read_text_file(m->path, &bytes), 0);
+	assert_int_equal(reader_open(&reader, m->path, &m->err), 0);
+	while (reader_next(&reader, &record, &m->err) > 0) {
+		uint16_t misc = 77;
+
+		if (record.type != RECORD_HEADER_ATTR || !record.misc)
+			continue;
+		assert_int_equal(record.misc, n < 2 ? 1 : 2); /* two of each */
+		if (n++ % 2)
+			memcpy(bytes.s + record.offset + 4, &misc, sizeof(misc));
+		else
+			bytes.s[record.offset + 8 + offsetof(struct perf_event_attr, config)] ^= 1;
+	}
+	reader_close(&reader);
+	assert_int_equal(n, 4);
+	assert_int_equal(reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "x", &m->err), 0);
+	while (reader_next(&reader, &record, &m->err) > 0)
+		;
+	assert_string_equal(m->err.s, "");
+	assert_int_equal(reader.events.n, 3 + 4);
+	reader_close(&reader);
+	str_release(&bytes);
+}
+
+/* EVENT_DESC of more than 64 KiB, with few ids: names and units come one by one. */
+static void test_many_names(void **state)
+{
+	struct made *m = *state;
+	char name[32];
+
+	for (uint64_t i = 0; i < 700; i++) {
+		snprintf(name, sizeof(name), "event_%u", (unsigned)i);
+		fix_event(&m->events, i % 12, &i, 1, name);
+		if (i % 7 == 0)
+			m->events.v[i]->unit = xstrdup("J");
+	}
+	write_recording(m, (struct writer_options){ .pipe = true }, true);
+	assert_comes_back(m, 0);
+	unlink(m->path);
+	write_recording(m, (struct writer_options){ 0 }, false);
+	assert_comes_back(m, 1); /* it did not finish */
+}
+
+/* A feature that a record has no room for and that nothing else says: the caller is told, the rest is there. */
+static void test_features_without_room(void **state)
+{
+	struct made *m = *state;
+	struct str word = STR_INIT;
+	struct writer writer;
+
+	add_many_ids(m);
+	str_pad(&word, 'x', 70000);
+	text_list_add(&m->info.cmdline, word.s, word.len);
+	for (int pipe = 0; pipe < 2; pipe++) {
+		struct writer_options options = { .path = m->path, .pipe = pipe };
+		struct reader reader;
+		struct record record;
+
+		unlink(m->path);
+		assert_int_equal(writer_open(&writer, &options, &m->events, &m->info, &m->err), 0);
+		assert_string_equal(writer.left_out.s, pipe ? "CMDLINE" : "");
+		assert_int_equal(writer_finish(&writer, &m->events, &m->info, &m->err), 0);
+		writer_close(&writer);
+		assert_int_equal(reader_open(&reader, m->path, &m->err), 0);
+		while (reader_next(&reader, &record, &m->err) > 0)
+			;
+		assert_int_equal(info_has(&reader.info, FEATURE_CMDLINE), !pipe);
+		assert_string_equal(reader.info.hostname, "host");
+		reader_close(&reader);
+	}
+	str_release(&word);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, made_setup, made_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_many_ids),
+		TEST(test_further_ids_of_nothing),
+		TEST(test_many_names),
+		TEST(test_features_without_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
