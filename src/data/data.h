@@ -415,6 +415,8 @@ struct writer {
 	struct str buf; /* records not yet written */
 	struct zstd_out *zstd; /* NULL: not compressed */
 	int zstd_level;
+	bool frame_begun; /* the file has packed records */
+	size_t room; /* of the piece that failed, so many bytes could be written */
 	/* The first write error, a negative errno; -ESTALE: somebody cut or removed the file; 0. */
 	int failed;
 	struct str why; /* its sentence */
@@ -446,7 +448,7 @@ int writer_add_body(struct writer *writer, const struct record_body *body,
 int writer_add_round(struct writer *writer, struct str *err); /* FINISHED_ROUND */
 /*
  * Everything so far into the file, and its data size into the header: what a reader sees after a
- * kill. On ENOSPC the whole records that fit stay (packed: whole flushes), and it is readable.
+ * kill. On ENOSPC the whole records that fit stay, and it is readable.
  */
 int writer_flush(struct writer *writer, struct str *err);
 /*

@@ -6,9 +6,9 @@
  *   | header | attrs, ids | data: piece, piece, ... | feature table, features |
  *     ^--------- data size after each piece          ^--- at the end, then the bits
  *
- * When a piece cannot be written (no space) the file is cut back to the last whole record that was, or, of
- * packed records, to the pieces before it. So what was recorded has the room before the features, most of
- * which can be found out again.
+ * When a piece cannot be written (no space) the file is cut back to the last whole record that was; a packed piece
+ * is cut off, and as many of its records packed again as have the room. So what was recorded has the room before
+ * the features, most of which can be found out again, and which are in front as well.
  */
 #include "data/writer.h"
 
@@ -174,6 +174,7 @@ static int append(struct writer *writer, const char *bytes, size_t n, size_t *wr
 		writer->data_size += n;
 		return writer->pipe ? 0 : put_data_size(writer, err);
 	}
+	writer->room = *written;
 	*written = writer->zstd ? 0 : whole_records(bytes, *written);
 	writer->data_size += *written;
 	cut_back(writer);
@@ -184,30 +185,98 @@ static int append(struct writer *writer, const char *bytes, size_t n, size_t *wr
 	return rc;
 }
 
-/* The bytes as COMPRESSED records. */
-static int pack(struct writer *writer, const char *bytes, size_t n, struct str *out,
-		struct str *err)
+/* Packed bytes as COMPRESSED records. */
+static void add_packed(const struct str *packed, struct str *out)
 {
-	struct str packed = STR_INIT, why = STR_INIT;
-	int rc = 0;
+	for (size_t at = 0; at < packed->len; at += PACKED_MAX) {
+		size_t part = packed->len - at < PACKED_MAX ? packed->len - at : PACKED_MAX;
 
-	for (size_t at = 0; at < n && !rc; at += WRITER_CHUNK_BYTES) {
-		size_t chunk = n - at < WRITER_CHUNK_BYTES ? n - at : WRITER_CHUNK_BYTES;
+		put_u32(out, RECORD_COMPRESSED);
+		put_u16(out, 0);
+		put_u16(out, (uint16_t)(RECORD_HEADER_BYTES + part));
+		str_addn(out, packed->s + at, part);
+	}
+}
 
-		str_reset(&packed);
-		rc = zstd_out_add(writer->zstd, bytes + at, chunk, &packed, &why);
-		for (size_t k = 0; k < packed.len && !rc; k += PACKED_MAX) {
-			size_t part = packed.len - k < PACKED_MAX ? packed.len - k : PACKED_MAX;
+/* n bytes as COMPRESSED records; anew: what was packed last is not in the file. */
+static int pack(struct writer *writer, const char *bytes, size_t n, bool anew, struct str *out, struct str *why)
+{
+	struct str packed = STR_INIT;
+	int rc;
 
-			put_u32(out, RECORD_COMPRESSED);
-			put_u16(out, 0);
-			put_u16(out, (uint16_t)(RECORD_HEADER_BYTES + part));
-			str_addn(out, packed.s + k, part);
+	if (anew)
+		zstd_out_restart(writer->zstd, writer->frame_begun, &packed);
+	rc = zstd_out_add(writer->zstd, bytes, n, &packed, why);
+	if (!rc)
+		add_packed(&packed, out);
+	str_release(&packed);
+	return rc;
+}
+
+/*
+ * The file had no room for n bytes of records, packed: as many as there is room for. How many of the bytes fit is
+ * found by trying: the half of what may fit, and so on. Returns how many are in the file.
+ */
+static size_t squeeze(struct writer *writer, const char *bytes, size_t n)
+{
+	enum { TRIES = 12 };
+	struct str best = STR_INIT, records = STR_INIT, why = STR_INIT;
+	size_t fits = 0, most = n;
+
+	for (int i = 0; i < TRIES && writer->room; i++) {
+		size_t now = whole_records(bytes, fits + (most - fits) / 2);
+
+		if (now <= fits)
+			break;
+		str_reset(&records);
+		if (pack(writer, bytes, now, true, &records, &why))
+			break;
+		if (records.len <= writer->room) {
+			fits = now;
+			str_reset(&best);
+			str_addn(&best, records.s, records.len);
+		} else {
+			most = now;
 		}
 	}
-	if (rc)
-		rc = fail_because(writer, rc, why.s, err);
-	str_release(&packed);
+	str_reset(&why);
+	if (pwrite_all(writer->fd, best.s, best.len, (off_t)file_end(writer))) {
+		cut_back(writer);
+		fits = 0;
+	} else if (fits) {
+		writer->data_size += best.len;
+		put_data_size(writer, &why);
+	}
+	str_release(&best);
+	str_release(&records);
+	str_release(&why);
+	return fits;
+}
+
+/* Records, packed; after a failure *written bytes of them are in the file. */
+static int append_packed(struct writer *writer, const char *bytes, size_t n, size_t *written, struct str *err)
+{
+	struct str records = STR_INIT, why = STR_INIT;
+	int rc = 0;
+
+	*written = 0;
+	while (!rc && *written < n) {
+		size_t rest = n - *written, done = 0;
+		size_t most = rest < WRITER_CHUNK_BYTES ? rest : WRITER_CHUNK_BYTES;
+		size_t chunk = whole_records(bytes + *written, most);
+
+		chunk = chunk ? chunk : most;
+		str_reset(&records);
+		rc = pack(writer, bytes + *written, chunk, false, &records, &why);
+		if (rc) {
+			rc = fail_because(writer, rc, why.s, err);
+			break;
+		}
+		rc = append(writer, records.s, records.len, &done, err);
+		*written += rc && !done ? squeeze(writer, bytes + *written, chunk) : chunk;
+		writer->frame_begun = true;
+	}
+	str_release(&records);
 	str_release(&why);
 	return rc;
 }
@@ -233,22 +302,13 @@ int writer_put_plain(struct writer *writer, const struct str *records, struct st
 /* One piece of records, packed if asked for. */
 static int put_piece(struct writer *writer, const char *bytes, size_t n, struct str *err)
 {
-	struct str records = STR_INIT;
 	size_t written = 0;
 	int rc = 0;
 
-	if (!n)
-		return 0;
-	if (writer->zstd) {
-		rc = pack(writer, bytes, n, &records, err);
-		if (!rc)
-			rc = append(writer, records.s, records.len, &written, err);
-	} else {
-		rc = append(writer, bytes, n, &written, err);
-	}
+	if (n)
+		rc = (writer->zstd ? append_packed : append)(writer, bytes, n, &written, err);
 	if (rc)
 		keep_unwritten(writer, bytes + written, n - written);
-	str_release(&records);
 	return rc;
 }
 

@@ -18,7 +18,8 @@ struct zstd_buffer_out { /* ZSTD_outBuffer */
 	void *dst;
 	size_t size, pos;
 };
-enum { ZSTD_LEVEL = 100, ZSTD_FLUSH = 1 }; /* ZSTD_c_compressionLevel, ZSTD_e_flush */
+/* ZSTD_c_compressionLevel, ZSTD_e_flush, ZSTD_reset_session_only */
+enum { ZSTD_LEVEL = 100, ZSTD_FLUSH = 1, ZSTD_RESET_SESSION = 1 };
 
 struct zstd_library {
 	void *handle;
@@ -28,6 +29,7 @@ struct zstd_library {
 	void *(*new_out)(void);
 	size_t (*free_out)(void *);
 	size_t (*set)(void *, int, int);
+	size_t (*reset)(void *, int);
 	size_t (*pack)(void *, struct zstd_buffer_out *, struct zstd_buffer_in *, int);
 	unsigned (*is_error)(size_t);
 	const char *(*error_name)(size_t);
@@ -52,8 +54,8 @@ static const struct library_symbol symbols[] = {
 	SYMBOL("ZSTD_createDStream", new_in),    SYMBOL("ZSTD_freeDStream", free_in),
 	SYMBOL("ZSTD_decompressStream", unpack), SYMBOL("ZSTD_createCCtx", new_out),
 	SYMBOL("ZSTD_freeCCtx", free_out),       SYMBOL("ZSTD_CCtx_setParameter", set),
-	SYMBOL("ZSTD_compressStream2", pack),    SYMBOL("ZSTD_isError", is_error),
-	SYMBOL("ZSTD_getErrorName", error_name),
+	SYMBOL("ZSTD_CCtx_reset", reset),        SYMBOL("ZSTD_compressStream2", pack),
+	SYMBOL("ZSTD_isError", is_error),        SYMBOL("ZSTD_getErrorName", error_name),
 };
 
 static int zstd_load(struct zstd_library *lib, struct str *err)
@@ -162,4 +164,12 @@ int zstd_out_add(struct zstd_out *out, const void *bytes, size_t n, struct str *
 		str_addn(packed, chunk, to.pos);
 	} while (rc); /* 0: all is flushed */
 	return 0;
+}
+
+/* The end of a frame whose packer is elsewhere: a block that is the last (bit 0), raw and empty (RFC 8878, 3.1.1.2). */
+void zstd_out_restart(struct zstd_out *out, bool within, struct str *packed)
+{
+	if (within)
+		str_addn(packed, "\1\0\0", 3);
+	out->lib.reset(out->stream, ZSTD_RESET_SESSION);
 }

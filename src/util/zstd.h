@@ -35,5 +35,10 @@ void zstd_out_free(struct zstd_out *out);
 /* Packs all bytes and flushes, so that what is packed can be unpacked at once; appended to packed. */
 int zstd_out_add(struct zstd_out *out, const void *bytes, size_t n, struct str *packed,
 		 struct str *err);
+/*
+ * What was packed last goes nowhere: a new frame begins. within: of what was packed before, some is where packed will
+ * be; its frame is ended first.
+ */
+void zstd_out_restart(struct zstd_out *out, bool within, struct str *packed);
 
 #endif
