@@ -8,6 +8,7 @@
  *
  * Source: perf_event_open(2).
  */
+#include "record/aux_units.h"
 #include "record/rate.h"
 #include "record/record.h"
 #include "record/sample_regs.h"
@@ -414,35 +415,6 @@ static int drop_unsampled(struct event_list *events, struct note_list *notes, st
 	return rc;
 }
 
-/* Units that trace into a buffer of their own, which a number may follow. To add one: a row here. */
-static const char *const aux_units[] = { "intel_pt", "intel_bts", "cs_etm", "arm_spe", "hisi_ptt" };
-
-static bool unit_needs_aux(const char *unit_name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(aux_units); i++) {
-		size_t len = strlen(aux_units[i]);
-
-		if (!strncmp(unit_name, aux_units[i], len) &&
-		    !unit_name[len + strspn(unit_name + len, "_0123456789")])
-			return true;
-	}
-	return false;
-}
-
-/* Such an event opens and starts like others: it would be a recording without a sample, and without a word. */
-static int refuse_aux(const struct event_list *events, struct str *err)
-{
-	for (size_t i = 0; i < events->n; i++) {
-		const struct event *event = &events->v[i];
-
-		if (unit_needs_aux(event->unit_name) || event->terms.aux_sample_size ||
-		    event->terms.aux_output == TERM_ON)
-			return fail(err, -EINVAL, "%s: it needs AUX buffers, which pstat does not record",
-				    event->name);
-	}
-	return 0;
-}
-
 static int check_tracepoints(const struct event_list *events, struct str *err)
 {
 	for (size_t i = 0; i < events->n; i++) {
@@ -496,7 +468,7 @@ int sampling_apply(const struct sampling *sampling, const struct target *target,
 		if (clashes[i].holds(sampling))
 			return fail(err, -EINVAL, "%s", clashes[i].text);
 	}
-	rc = refuse_aux(events, err);
+	rc = aux_refuse(events, err);
 	if (!rc)
 		rc = drop_unsampled(events, notes, err);
 	if (!rc && sampling->exclude_perf)
