@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """on_screen.py COLUMNS DESCRIPTORS COMMAND...: runs the command with these descriptors (12: standard output and
-error) on a terminal of that width and 24 lines; what it writes there goes to standard output, without carriage
-returns. Ends with the command's exit status."""
+error) on a terminal of that width and 24 lines; what it writes there goes to standard output at once, without
+carriage returns. Ends with the command's exit status."""
 import fcntl
 import os
 import struct
@@ -24,7 +24,6 @@ if not pid:
     finally:
         os._exit(127)
 os.close(theirs)
-written = b""
 while True:
     try:
         piece = os.read(ours, 65536)
@@ -32,8 +31,7 @@ while True:
         break
     if not piece:
         break
-    written += piece
-sys.stdout.buffer.write(written.replace(b"\r", b""))
-sys.stdout.buffer.flush()
+    sys.stdout.buffer.write(piece.replace(b"\r", b""))
+    sys.stdout.buffer.flush()
 status = os.waitpid(pid, 0)[1]
 sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))

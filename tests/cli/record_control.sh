@@ -72,6 +72,21 @@ test_enable_and_disable()
 	same "samples" 120 "$(samples x)"
 }
 
+# The time of a recording counts from its first sample on, whoever asked for it.
+test_time_since_enable()
+{
+	mkfifo ctl ack
+	exec 8<>ctl 9<>ack
+	"$PYTHON" "$ROOT/tests/cli/on_screen.py" 80 2 "$PSTAT" record -o x --control fifo:ctl,ack -D -1 \
+		-e page-faults:u "$EXACT" mortal sleeps:200000 >shown 2>&1 &
+	pid=$!
+	say enable
+	until grep -q 'pstat record: [1-9][0-9]* s, ' shown || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	kill -0 $pid 2>/dev/null && say stop
+	wait $pid
+	has "it is told while the recording goes on" 'pstat record: [1-9][0-9]* s, ' "$(<shown)"
+}
+
 test_disable_from_the_start()
 {
 	start
