@@ -15,7 +15,8 @@ struct str;
 
 /*
  * All of these are called by one thread. Each gives 0, or a negative errno with a sentence, which ends the recording;
- * of what was taken until then as much as possible is kept, and `end` is still called.
+ * of what was taken until then as much as possible is kept, and `end` is still called. After a failure `take` is told
+ * what comes until then all the same, so that what could not be kept is counted; it may give the failure again.
  */
 struct record_sink {
 	/* n bytes of whole records, aligned to 8, n > 0: valid during the call. */

@@ -28,6 +28,8 @@ static int map_memory(struct buffers *buffers, size_t bytes, struct str *err)
 			    bytes / 1024, strerror(errno));
 	/* Whatever the answer: huge pages are faster made, and all that is asked of small ones they do too. */
 	(void)!madvise(memory, bytes, MADV_HUGEPAGE);
+	/* A process that is started to read build-ids would have them copied page by page as they are filled. */
+	(void)!madvise(memory, bytes, MADV_DONTFORK);
 	buffers->memory = memory;
 	buffers->memory_bytes = bytes;
 	buffers->locked_bytes = memory_lock(memory, bytes);

@@ -57,6 +57,11 @@ struct buildid_set *buildid_set_new(const struct kern *kern)
 	return set;
 }
 
+void buildid_set_begin(struct buildid_set *set)
+{
+	buildid_reader_begin(set->reader);
+}
+
 void buildid_set_free(struct buildid_set *set)
 {
 	if (!set)

@@ -385,11 +385,18 @@ static void start(struct buildid_reader *reader)
 
 /* ---- the asking side ---- */
 
-void buildid_reader_ask(struct buildid_reader *reader, struct buildid_request *request)
+void buildid_reader_begin(struct buildid_reader *reader)
 {
 	pthread_mutex_lock(&reader->lock);
 	if (!reader->started && !reader->failure)
 		start(reader);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+void buildid_reader_ask(struct buildid_reader *reader, struct buildid_request *request)
+{
+	buildid_reader_begin(reader);
+	pthread_mutex_lock(&reader->lock);
 	request->question.number = reader->next_number++;
 	reader->asked_ns = now_ns();
 	reader->n_awaited++;

@@ -72,6 +72,8 @@ struct buildid_request *buildid_request_new(const char *path, enum buildid_kind 
 struct buildid_reader;
 /* Starts nothing. kern is borrowed. */
 struct buildid_reader *buildid_reader_new(const struct kern *kern);
+/* Starts the thread, which the first question does else. */
+void buildid_reader_begin(struct buildid_reader *reader);
 /* Leaves helpers behind that do not answer; does not wait for a file system. */
 void buildid_reader_free(struct buildid_reader *reader);
 

@@ -120,6 +120,8 @@ void host_info_collect(struct info *info, const struct event_list *events, int a
 struct buildid_set;
 struct buildid_set *buildid_set_new(const struct kern *kern);
 /* Leaves a file system that does not answer behind. */
+/* Starts its thread now, and not with the first file: for those who want to know all threads. */
+void buildid_set_begin(struct buildid_set *set);
 void buildid_set_free(struct buildid_set *set);
 /*
  * A record was seen (synthesized or from a ring). MMAP2 of files and [vdso], MMAP of modules: the file is

@@ -37,6 +37,8 @@ static int control_enable(void *data, const char *words)
 	struct recording *rec = data;
 
 	(void)words;
+	if (rec->start_ns == NEVER_NS)
+		rec->start_ns = now_ns();
 	return counters_enable(&rec->set);
 }
 

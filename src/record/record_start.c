@@ -272,7 +272,8 @@ int recording_begin(struct recording *rec)
 	rec->delay_until_ns = NEVER_NS;
 	if (!starts_with_exec(rec) && rec->plan->delay_ms >= 0)
 		rc = counters_enable(&rec->set);
-	rec->start_ns = now_ns();
+	if (rec->start_ns == NEVER_NS)
+		rec->start_ns = now_ns();
 	if (rc)
 		return fail(rec->err, rc, "the events cannot be started: %s", strerror(-rc));
 	return 0;
@@ -285,11 +286,20 @@ static int release_child(struct recording *rec)
 	return rc ? exec_failed(rec, rc) : 0;
 }
 
+static void describe_sinks(struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+
+	rec->described = (struct recording_info){ .events = &rec->events, .info = &rec->info };
+	if (plan->written)
+		rec->described.events = plan->written(plan->data, &rec->events);
+	sink_file_init(&rec->file, plan, &rec->described, &rec->info, rec->pipeline.news_fd);
+}
+
 static int open_file(struct recording *rec)
 {
 	int rc;
 
-	sink_file_init(&rec->file, rec->plan, &rec->described, &rec->info, rec->pipeline.news_fd);
 	if (!rec->plan->path)
 		return 0;
 	rc = sink_file_open(&rec->file, rec->err);
@@ -305,9 +315,6 @@ static int open_sinks(struct recording *rec)
 	struct record_sink *other = NULL;
 	int rc;
 
-	rec->described = (struct recording_info){ .events = &rec->events, .info = &rec->info };
-	if (plan->written)
-		rec->described.events = plan->written(plan->data, &rec->events);
 	sinks_all_init(&rec->sinks);
 	rc = open_file(rec);
 	if (rc)
@@ -324,6 +331,14 @@ static int open_sinks(struct recording *rec)
 	return rc || !plan->path ? rc : sink_file_begun(&rec->file, rec->err);
 }
 
+/* All threads are there, that of the build-ids too. */
+static int leave_threads_out(struct recording *rec)
+{
+	if (rec->file.build_ids)
+		buildid_set_begin(rec->file.build_ids);
+	return leave_pstat_out(rec->plan->events, &rec->set, rec->err);
+}
+
 /*
  * Readers collect from the first sample on, while the file is made and what runs is listed. On whole CPUs that list
  * comes first: nothing that starts afterwards is missed.
@@ -336,8 +351,11 @@ static int open_and_begin(struct recording *rec)
 	if (rec->plan->delay_ms > 0)
 		rec->delay_until_ns = now_ns() + (uint64_t)rec->plan->delay_ms * NS_PER_MS;
 	rc = pipeline_open(&rec->pipeline, rec->plan, &rec->rings, &rec->events, rec->err);
-	if (!rc && rec->plan->sampling.exclude_perf)
-		rc = leave_pstat_out(rec->plan->events, &rec->set, rec->err);
+	if (rc)
+		return rc;
+	describe_sinks(rec);
+	if (rec->plan->sampling.exclude_perf)
+		rc = leave_threads_out(rec);
 	if (!rc && tasks_run && !waits(rec))
 		rc = recording_begin(rec);
 	if (!rc)
