@@ -1,10 +1,11 @@
 /*
  * feature.c: the header's features: what a recording says about machine, command and time. One row of
- * features[] per feature carries its bit, name, reading, writing and printing; text and number features
- * share functions and differ in the member they fill.
+ * features[] says all about a feature: its bit, its name, the lines of `--header` that it becomes, and the
+ * fields of its bytes in order. Reading, writing, showing and releasing walk over them.
  *
- * To add a feature: its bit in enum feature_id, members in struct info, a row here, functions in one of
- * the feature_*.c files, and a case in tests/unit/test_data_feature.c.
+ * To add a feature: its bit in enum feature_id, members in struct info, a row here, its name in
+ * pstat.data(5), and a case in tests/unit/test_data_feature.c. A field that no kind describes needs a new
+ * kind: see feature_fields.c.
  *
  * Source: perf.data-file-format.txt.
  */
@@ -13,8 +14,113 @@
 #include <errno.h>
 #include <stdlib.h>
 
-typedef unsigned long long ull;
+/* ---- fields; in the words they have the names of their members ---- */
+#define FIELD(name, kind, at, n, ...)                                                              \
+	{                                                                                          \
+		name, &feature_##kind, at, n, __VA_ARGS__                                          \
+	}
+#define FIELDS(...) ((const struct feature_field[]){ __VA_ARGS__, { NULL, NULL, 0, 0, NULL } })
+#define NONE ((const struct feature_field[]){ { NULL, NULL, 0, 0, NULL } })
+#define F(kind, member) FIELD(#member, kind, offsetof(struct info, member), 0, NULL)
+#define VERSION(bytes) FIELD("", version, 0, bytes, NULL)
+/* A member shown once more, in another way. */
+#define SHOWN(kind, member) FIELD(#kind, kind, offsetof(struct info, member), 0, NULL)
 
+/* ---- lists: their count has n bytes, 0: it is always one; what an element is ---- */
+#define ELEMENTS(type, words, between, ...) &(const struct feature_list){ __VA_ARGS__, sizeof(type), words, between }
+#define LIST_OF(member, kind, n, ...) FIELD(#member, kind, offsetof(struct info, member), n, __VA_ARGS__)
+#define LIST(member, n, type, words, between, ...)                                                 \
+	LIST_OF(member, list, n, ELEMENTS(struct info_##type, words, between, FIELDS(__VA_ARGS__)))
+/* Texts: "{}" in the words is the text itself. */
+#define TEXTS(member, kind, words)                                                                 \
+	LIST_OF(member, kind, 4, ELEMENTS(char *, words, "", FIELDS(FIELD("", text, 0, 0, NULL))))
+/* A member of an element; what is about the whole element. */
+#define E(type, kind, member) FIELD(#member, kind, offsetof(struct info_##type, member), 0, NULL)
+#define WHOLE(kind, limit) FIELD(#kind, kind, 0, limit, NULL)
+
+/* Of one node: 128 TiB in blocks of 128 MiB, as they are today. */
+enum { MEM_BLOCKS_MAX = 1 << 20 };
+
+#define ROW(id, words, ...) { FEATURE_##id, #id, false, words, FIELDS(__VA_ARGS__) }
+#define FULL(id, words, ...) { FEATURE_##id, #id, true, words, FIELDS(__VA_ARGS__) } /* with -I only */
+#define FLAG(id, words) { FEATURE_##id, #id, false, words, NONE }
+
+static const struct feature_row features[] = {
+	/* perf's header says nothing of it either */
+	ROW(TRACING_DATA, "", F(tracing, tracing_data)),
+	/* a command of their own prints them */
+	ROW(BUILD_ID, "",
+	    LIST_OF(build_ids, build_ids, 0,
+		    ELEMENTS(struct info_build_id, "", "", FIELDS(E(build_id, text, path))))),
+	ROW(HOSTNAME, "# hostname : {hostname}\n", F(text, hostname)),
+	ROW(OSRELEASE, "# os release : {os_release}\n", F(text, os_release)),
+	ROW(VERSION, "# perf version : {version}\n", F(text, version)),
+	ROW(ARCH, "# arch : {arch}\n", F(text, arch)),
+	ROW(NRCPUS, "# nrcpus online : {cpus_online}\n# nrcpus avail : {cpus_available}\n",
+	    F(u32, cpus_available), F(u32, cpus_online)),
+	ROW(CPUDESC, "# cpudesc : {cpu_desc}\n", F(text, cpu_desc)),
+	ROW(CPUID, "# cpuid : {cpuid}\n", F(text, cpuid)),
+	ROW(TOTAL_MEM, "# total memory : {total_mem_kb} kB\n", F(u64, total_mem_kb)),
+	ROW(CMDLINE, "# cmdline : {cmdline}\n", TEXTS(cmdline, list, "{} ")),
+	ROW(EVENT_DESC, "{event_desc}", WHOLE(event_desc, 0)),
+	FULL(CPU_TOPOLOGY, "{core_siblings}{die_siblings}{thread_siblings}{cpus}",
+	     TEXTS(core_siblings, list, "# sibling sockets : {}\n"),
+	     TEXTS(thread_siblings, list, "# sibling threads : {}\n"),
+	     LIST_OF(cpus, cpus, 0, ELEMENTS(struct info_cpu, "", "", NONE)),
+	     TEXTS(die_siblings, dies, "# sibling dies    : {}\n")),
+	FULL(NUMA_TOPOLOGY, "{nodes}",
+	     LIST(nodes, 4, node,
+		  "# node{node} meminfo  : total = {total_kb} kB, free = {free_kb} kB\n"
+		  "# node{node} cpu list : {cpus}\n", "",
+		  E(node, u32, node), E(node, u64, total_kb), E(node, u64, free_kb),
+		  E(node, text, cpus))),
+	FLAG(BRANCH_STACK, "# contains samples with branch stack\n"),
+	ROW(PMU_MAPPINGS, "# pmu mappings: {pmus}\n",
+	    LIST(pmus, 4, pmu, "{name} = {type}", ", ", E(pmu, u32, type), E(pmu, text, name))),
+	ROW(GROUP_DESC, "{group_desc}", WHOLE(group_desc, 0)),
+	ROW(AUXTRACE, "# contains AUX area data (e.g. instruction trace)\n",
+	    LIST(auxtrace, 8, section, "", "", E(section, u64, offset), E(section, u64, size))),
+	FLAG(STAT, "# contains stat data\n"),
+	FULL(CACHE, "# CPU cache info:\n{caches}", VERSION(4),
+	     LIST(caches, 4, cache, "#  L{level} {type:-15} {size:8} [{cpus}]\n", "",
+		  E(cache, u32, level), E(cache, u32, line_bytes), E(cache, u32, sets),
+		  E(cache, u32, ways), E(cache, text, type), E(cache, text, size),
+		  E(cache, text, cpus))),
+	ROW(SAMPLE_TIME,
+	    "# time of first sample : {first_sample_ns}\n"
+	    "# time of last sample : {last_sample_ns}\n"
+	    "# sample duration : {duration}\n",
+	    F(seconds, first_sample_ns), F(seconds, last_sample_ns), SHOWN(duration, last_sample_ns)),
+	FULL(MEM_TOPOLOGY, "# memory nodes (nr {count}, block size {mem_block_bytes}):\n{mem_nodes}",
+	     VERSION(8), F(hex, mem_block_bytes),
+	     LIST(mem_nodes, 8, mem_node, "#  {node:3} [{blocks_size}]: {blocks}\n", "",
+		  E(mem_node, u64, node), WHOLE(blocks, MEM_BLOCKS_MAX), WHOLE(blocks_size, 0)),
+	     SHOWN(count, mem_nodes)),
+	ROW(CLOCKID, "{clock_res_ns}", F(resolution, clock_res_ns)),
+	ROW(DIR_FORMAT, "# directory data version : {dir_version}\n", F(u64, dir_version)),
+	ROW(BPF_PROG_INFO, "{bpf_progs}", LIST(bpf_progs, 4, blob, "{program}", "", WHOLE(program, 0))),
+	ROW(BPF_BTF, "{btfs}",
+	    LIST(btfs, 4, blob, "# btf info of id {id}\n", "", E(blob, u32, id), WHOLE(blob, 0))),
+	ROW(COMPRESSED, "# compressed : {comp_type}, level = {comp_level}, ratio = {comp_ratio}\n",
+	    F(u32, comp_version), F(packing, comp_type), F(u32, comp_level), F(u32, comp_ratio),
+	    F(u32, comp_chunk_bytes)),
+	ROW(CPU_PMU_CAPS, "{cpu_caps}",
+	    LIST(cpu_caps, 0, caps, "# cpu pmu capabilities: {caps}\n", "", WHOLE(caps, 0))),
+	ROW(CLOCK_DATA,
+	    "# clockid: {clock} ({clockid})\n"
+	    "# reference time: {date} = {wall_clock_ns} (TOD) = {clockid_time_ns} ({clock})\n",
+	    VERSION(4), F(u32, clockid), F(seconds, wall_clock_ns), F(nanoseconds, clockid_time_ns),
+	    SHOWN(clock, clockid), SHOWN(date, wall_clock_ns)),
+	ROW(HYBRID_TOPOLOGY, "# hybrid cpu system:\n{hybrid}",
+	    LIST(hybrid, 4, hybrid, "# {pmu} cpu list : {cpus}\n", "",
+		 E(hybrid, text, pmu), E(hybrid, text, cpus))),
+	ROW(PMU_CAPS, "{pmu_caps}",
+	    LIST(pmu_caps, 4, caps, "# {pmu} pmu capabilities: {caps}\n", "",
+		 WHOLE(caps, 0), E(caps, text, pmu))),
+	ROW(STAT_TARGET, "{stat_target}", F(target, stat_target)),
+};
+
+/* ---- struct info ---- */
 void info_init(struct info *info)
 {
 	memset(info, 0, sizeof(*info));
@@ -35,268 +141,11 @@ void info_clear(struct info *info, unsigned feature)
 	info->present[feature / 64] &= ~(1ULL << (feature % 64));
 }
 
-/* ---- texts ---- */
-char *feature_text(struct cursor *c)
-{
-	uint32_t len = cursor_u32(c);
-	const uint8_t *p = cursor_bytes(c, len);
-
-	return p ? xstrndup((const char *)p, len) : NULL;
-}
-
-void feature_put_text(struct str *out, const char *text)
-{
-	enum { TEXT_ALIGN = 64 };
-	size_t len = strlen(text ? text : "") + 1;
-	size_t padded = round_up(len, TEXT_ALIGN);
-
-	put_u32(out, (uint32_t)padded);
-	str_addn(out, text ? text : "", len);
-	str_pad(out, '\0', padded - len);
-}
-
-void feature_add_text(struct str *out, const char *text)
-{
-	if (text)
-		str_add_printable(out, text, strlen(text));
-}
-
 void text_list_add(struct text_list *list, const char *text, size_t len)
 {
 	VEC_GROW(list->v, list->n, list->cap);
 	list->v[list->n++] = xstrndup(text, len);
 }
-
-void text_list_read(struct text_list *list, struct cursor *c)
-{
-	uint32_t n = cursor_u32(c);
-
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		char *text = feature_text(c);
-
-		if (!text)
-			return;
-		VEC_GROW(list->v, list->n, list->cap);
-		list->v[list->n++] = text;
-	}
-}
-
-void text_list_write(const struct text_list *list, struct str *out)
-{
-	put_u32(out, (uint32_t)list->n);
-	for (size_t i = 0; i < list->n; i++)
-		feature_put_text(out, list->v[i]);
-}
-
-void text_list_release(struct text_list *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		free(list->v[i]);
-	free(list->v);
-	*list = (struct text_list){ 0 };
-}
-
-/* ---- features that are one text ---- */
-static char **text_member(const struct feature_row *row, const struct info *info)
-{
-	return (char **)((uintptr_t)info + row->at);
-}
-
-static FEATURE_READ(text)
-{
-	(void)events;
-	*text_member(row, info) = feature_text(c);
-	return NULL;
-}
-
-static FEATURE_WRITE(text)
-{
-	(void)events;
-	feature_put_text(out, *text_member(row, info));
-}
-
-static FEATURE_RELEASE(text)
-{
-	char **text = text_member(row, info);
-
-	free(*text);
-	*text = NULL;
-}
-
-#define TEXT_PRINT(fn, label)                                                                      \
-	static FEATURE_PRINT(fn)                                                                   \
-	{                                                                                          \
-		(void)events;                                                                      \
-		str_add(out, "# " label " : ");                                                    \
-		feature_add_text(out, *text_member(row, info));                                    \
-		str_addc(out, '\n');                                                               \
-	}
-TEXT_PRINT(hostname, "hostname")
-TEXT_PRINT(osrelease, "os release")
-TEXT_PRINT(version, "perf version")
-TEXT_PRINT(arch, "arch")
-TEXT_PRINT(cpudesc, "cpudesc")
-TEXT_PRINT(cpuid, "cpuid")
-
-/* ---- features that are one u64 ---- */
-static FEATURE_READ(number)
-{
-	uint64_t v = cursor_u64(c);
-
-	(void)events;
-	memcpy((char *)info + row->at, &v, sizeof(v));
-	return NULL;
-}
-
-static FEATURE_WRITE(number)
-{
-	(void)events;
-	str_addn(out, (const char *)info + row->at, sizeof(uint64_t));
-}
-
-static FEATURE_PRINT(total_mem)
-{
-	FEATURE_UNUSED;
-	str_addf(out, "# total memory : %llu kB\n", (ull)info->total_mem_kb);
-}
-
-static FEATURE_PRINT(clockid)
-{
-	FEATURE_UNUSED;
-	if (info->clock_res_ns)
-		str_addf(out, "# clockid frequency: %llu MHz\n", 1000 / (ull)info->clock_res_ns);
-}
-
-static FEATURE_PRINT(stat_target)
-{
-	FEATURE_UNUSED;
-	if (info->stat_target == STAT_TARGET_ALL_THREADS)
-		str_add(out, "# counted : all threads of the system\n");
-}
-
-static FEATURE_PRINT(dir_format)
-{
-	FEATURE_UNUSED;
-	str_addf(out, "# directory data version : %llu\n", (ull)info->dir_version);
-}
-
-/* ---- features that are only a bit ---- */
-static FEATURE_READ(flag)
-{
-	FEATURE_UNUSED;
-	(void)c;
-	return NULL;
-}
-
-static FEATURE_WRITE(flag)
-{
-	FEATURE_UNUSED;
-	(void)out;
-}
-
-static FEATURE_PRINT(branch_stack)
-{
-	FEATURE_UNUSED;
-	str_add(out, "# contains samples with branch stack\n");
-}
-
-static FEATURE_PRINT(stat)
-{
-	FEATURE_UNUSED;
-	str_add(out, "# contains stat data\n");
-}
-
-static FEATURE_READ(cmdline)
-{
-	FEATURE_UNUSED;
-	text_list_read(&info->cmdline, c);
-	return NULL;
-}
-
-static FEATURE_WRITE(cmdline)
-{
-	FEATURE_UNUSED;
-	text_list_write(&info->cmdline, out);
-}
-
-static FEATURE_PRINT(cmdline)
-{
-	FEATURE_UNUSED;
-	str_add(out, "# cmdline : ");
-	for (size_t i = 0; i < info->cmdline.n; i++) {
-		feature_add_text(out, info->cmdline.v[i]);
-		str_addc(out, ' ');
-	}
-	str_addc(out, '\n');
-}
-
-static FEATURE_RELEASE(cmdline)
-{
-	(void)row;
-	text_list_release(&info->cmdline);
-}
-
-#define MEMBER(m) offsetof(struct info, m)
-#define TEXT(id, m, fn)                                                                            \
-	{                                                                                          \
-		FEATURE_##id, #id, false, MEMBER(m), feature_text_read, feature_text_write,        \
-			feature_##fn##_print, feature_text_release                                 \
-	}
-#define NUMBER(id, m, fn)                                                                          \
-	{                                                                                          \
-		FEATURE_##id, #id, false, MEMBER(m), feature_number_read, feature_number_write,    \
-			feature_##fn##_print, NULL                                                 \
-	}
-#define FLAG(id, fn)                                                                               \
-	{                                                                                          \
-		FEATURE_##id, #id, false, 0, feature_flag_read, feature_flag_write,                \
-			feature_##fn##_print, NULL                                                 \
-	}
-#define PLAIN(id, fn)                                                                              \
-	{                                                                                          \
-		FEATURE_##id, #id, false, 0, feature_##fn##_read, feature_##fn##_write,            \
-			feature_##fn##_print, NULL                                                 \
-	}
-#define OWNED(id, full, fn)                                                                        \
-	{                                                                                          \
-		FEATURE_##id, #id, full, 0, feature_##fn##_read, feature_##fn##_write,             \
-			feature_##fn##_print, feature_##fn##_release                               \
-	}
-
-static const struct feature_row features[] = {
-	OWNED(TRACING_DATA, false, tracing_data),
-	OWNED(BUILD_ID, false, build_ids),
-	TEXT(HOSTNAME, hostname, hostname),
-	TEXT(OSRELEASE, os_release, osrelease),
-	TEXT(VERSION, version, version),
-	TEXT(ARCH, arch, arch),
-	PLAIN(NRCPUS, nrcpus),
-	TEXT(CPUDESC, cpu_desc, cpudesc),
-	TEXT(CPUID, cpuid, cpuid),
-	NUMBER(TOTAL_MEM, total_mem_kb, total_mem),
-	OWNED(CMDLINE, false, cmdline),
-	OWNED(EVENT_DESC, false, event_desc),
-	OWNED(CPU_TOPOLOGY, true, cpu_topology),
-	OWNED(NUMA_TOPOLOGY, true, numa),
-	FLAG(BRANCH_STACK, branch_stack),
-	OWNED(PMU_MAPPINGS, false, pmu_mappings),
-	OWNED(GROUP_DESC, false, group_desc),
-	OWNED(AUXTRACE, false, auxtrace),
-	FLAG(STAT, stat),
-	OWNED(CACHE, true, cache),
-	PLAIN(SAMPLE_TIME, sample_time),
-	OWNED(MEM_TOPOLOGY, true, mem_topology),
-	NUMBER(CLOCKID, clock_res_ns, clockid),
-	NUMBER(DIR_FORMAT, dir_version, dir_format),
-	OWNED(BPF_PROG_INFO, false, bpf_progs),
-	OWNED(BPF_BTF, false, btfs),
-	PLAIN(COMPRESSED, compressed),
-	OWNED(CPU_PMU_CAPS, false, cpu_pmu_caps),
-	PLAIN(CLOCK_DATA, clock_data),
-	OWNED(HYBRID_TOPOLOGY, false, hybrid),
-	OWNED(PMU_CAPS, false, pmu_caps),
-	NUMBER(STAT_TARGET, stat_target, stat_target),
-};
 
 static const struct feature_row *feature_row(unsigned feature)
 {
@@ -341,8 +190,7 @@ int feature_read(unsigned feature, const void *bytes, size_t size, bool swap, st
 		 struct events *events, struct str *err)
 {
 	const struct feature_row *row = feature_row(feature);
-	struct cursor c = cursor_on(bytes, size, swap);
-	const char *why;
+	struct feature_reading r = { cursor_on(bytes, size, swap), info, events, NULL };
 
 	if (feature >= FEATURE_BITS)
 		return fail(err, -EINVAL, "there is no such feature");
@@ -351,29 +199,28 @@ int feature_read(unsigned feature, const void *bytes, size_t size, bool swap, st
 		raw_read(feature, bytes, size, info);
 		return 0;
 	}
-	if (row->release)
-		row->release(row, info);
-	why = row->read(row, &c, info, events);
-	if (!why && c.bad)
-		why = "it is cut off";
-	if (!why)
+	feature_fields_release(info, row->fields, info);
+	feature_fields_read(&r, row->fields, info);
+	if (!r.why && r.c.bad)
+		r.why = "it is cut off";
+	if (!r.why)
 		return 0;
-	if (row->release)
-		row->release(row, info);
+	feature_fields_release(info, row->fields, info);
 	info_clear(info, feature);
-	return fail(err, -EINVAL, "%s", why);
+	return fail(err, -EINVAL, "%s", r.why);
 }
 
 bool feature_write(unsigned feature, const struct info *info, const struct events *events,
 		   struct str *out)
 {
 	const struct feature_row *row = feature_row(feature);
+	const struct feature_telling t = { info, events, out, out->len };
 	const struct info_raw *raw;
 
 	if (!info_has(info, feature))
 		return false;
 	if (row) {
-		row->write(row, info, events, out);
+		feature_fields_write(&t, row->fields, info);
 		return true;
 	}
 	raw = raw_find(info, feature);
@@ -386,6 +233,7 @@ void feature_print(unsigned feature, const struct info *info, const struct event
 		   bool full, struct str *out)
 {
 	const struct feature_row *row = feature_row(feature);
+	const struct feature_telling t = { info, events, out, out->len };
 
 	if (!info_has(info, feature))
 		return;
@@ -394,7 +242,7 @@ void feature_print(unsigned feature, const struct info *info, const struct event
 	else if (row->full && !full)
 		str_addf(out, "# %s info available, use -I to display\n", row->name);
 	else
-		row->print(row, info, events, out);
+		feature_words(&t, row->words, row->fields, info);
 }
 
 void info_print(const struct info *info, const struct events *events, bool full, struct str *out)
@@ -432,8 +280,7 @@ void info_copy(struct info *to, const struct info *from)
 void info_release(struct info *info)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
-		if (features[i].release)
-			features[i].release(&features[i], info);
+		feature_fields_release(info, features[i].fields, info);
 	for (size_t i = 0; i < info->raw.n; i++)
 		free(info->raw.v[i].bytes);
 	free(info->raw.v);

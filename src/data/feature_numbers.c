@@ -1,5 +1,6 @@
 /*
- * feature_numbers.c: features that are a few numbers: CPU counts, times, clocks, compression.
+ * feature_numbers.c: kinds of numbers, and how the header shows them: plain ones, times, clocks,
+ * compression. A kind that shows another field's number once more is not among the bytes.
  */
 #include "data/feature.h"
 
@@ -7,109 +8,68 @@
 
 typedef unsigned long long ull;
 
-FEATURE_READ(nrcpus)
+enum { NS_PER_S = 1000000000 };
+
+#define NUMBER(name, type)                                                                         \
+	FEATURE_READ(name)                                                                         \
+	{                                                                                          \
+		type v = cursor_##name(&r->c);                                                     \
+		memcpy(at, &v, sizeof(v));                                                         \
+	}                                                                                          \
+	FEATURE_WRITE(name)                                                                        \
+	{                                                                                          \
+		str_addn(t->out, at, sizeof(type));                                                \
+	}
+#define NUMBER_PRINT(name, type, ...)                                                              \
+	FEATURE_PRINT(name)                                                                        \
+	{                                                                                          \
+		ull v = *(const type *)at;                                                         \
+		str_addf(t->out, __VA_ARGS__);                                                     \
+	}
+
+NUMBER(u32, uint32_t)
+NUMBER(u64, uint64_t)
+NUMBER_PRINT(u32, uint32_t, "%llu", v)
+NUMBER_PRINT(u64, uint64_t, "%llu", v)
+NUMBER_PRINT(hex, uint64_t, "%#llx", v)
+NUMBER_PRINT(seconds, uint64_t, "%llu.%06llu", v / NS_PER_S, v % NS_PER_S / 1000)
+NUMBER_PRINT(nanoseconds, uint64_t, "%llu.%09llu", v / NS_PER_S, v % NS_PER_S)
+
+/* ---- a version, of which only 1 is known, in 4 or 8 bytes ---- */
+FEATURE_READ(version)
 {
-	FEATURE_UNUSED;
-	info->cpus_available = cursor_u32(c);
-	info->cpus_online = cursor_u32(c);
-	return NULL;
+	if ((f->n == 8 ? cursor_u64(&r->c) : cursor_u32(&r->c)) != 1)
+		r->why = "its version is not 1";
 }
 
-FEATURE_WRITE(nrcpus)
+FEATURE_WRITE(version)
 {
-	FEATURE_UNUSED;
-	put_u32(out, info->cpus_available);
-	put_u32(out, info->cpus_online);
+	const uint64_t one = 1;
+
+	str_addn(t->out, (const char *)&one, f->n);
 }
 
-FEATURE_PRINT(nrcpus)
+/* ---- times ---- */
+FEATURE_PRINT(duration)
 {
-	FEATURE_UNUSED;
-	str_addf(out, "# nrcpus online : %u\n# nrcpus avail : %u\n", info->cpus_online,
-		 info->cpus_available);
+	uint64_t ns = t->info->last_sample_ns - t->info->first_sample_ns;
+
+	str_addf(t->out, "%10.3f ms", (double)ns / 1e6);
 }
 
-FEATURE_READ(sample_time)
+FEATURE_PRINT(date)
 {
-	FEATURE_UNUSED;
-	info->first_sample_ns = cursor_u64(c);
-	info->last_sample_ns = cursor_u64(c);
-	return NULL;
+	uint64_t ns = *(const uint64_t *)at;
+	time_t seconds = (time_t)(ns / NS_PER_S);
+	char date[64] = "";
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		strftime(date, sizeof(date), "%F %T", &tm);
+	str_addf(t->out, "%s.%06llu", date, (ull)ns % NS_PER_S / 1000);
 }
 
-FEATURE_WRITE(sample_time)
-{
-	FEATURE_UNUSED;
-	put_u64(out, info->first_sample_ns);
-	put_u64(out, info->last_sample_ns);
-}
-
-static void add_seconds(struct str *out, uint64_t ns)
-{
-	str_addf(out, "%llu.%06llu", (ull)ns / 1000000000, (ull)ns % 1000000000 / 1000);
-}
-
-FEATURE_PRINT(sample_time)
-{
-	uint64_t ns = info->last_sample_ns - info->first_sample_ns;
-
-	FEATURE_UNUSED;
-	str_add(out, "# time of first sample : ");
-	add_seconds(out, info->first_sample_ns);
-	str_add(out, "\n# time of last sample : ");
-	add_seconds(out, info->last_sample_ns);
-	str_addf(out, "\n# sample duration : %10.3f ms\n", (double)ns / 1e6);
-}
-
-FEATURE_READ(compressed)
-{
-	FEATURE_UNUSED;
-	info->comp_version = cursor_u32(c);
-	info->comp_type = cursor_u32(c);
-	info->comp_level = cursor_u32(c);
-	info->comp_ratio = cursor_u32(c);
-	info->comp_chunk_bytes = cursor_u32(c);
-	return NULL;
-}
-
-FEATURE_WRITE(compressed)
-{
-	FEATURE_UNUSED;
-	put_u32(out, info->comp_version);
-	put_u32(out, info->comp_type);
-	put_u32(out, info->comp_level);
-	put_u32(out, info->comp_ratio);
-	put_u32(out, info->comp_chunk_bytes);
-}
-
-FEATURE_PRINT(compressed)
-{
-	FEATURE_UNUSED;
-	str_addf(out, "# compressed : %s, level = %u, ratio = %u\n",
-		 info->comp_type == 1 ? "Zstd" : "Unknown", info->comp_level, info->comp_ratio);
-}
-
-FEATURE_READ(clock_data)
-{
-	FEATURE_UNUSED;
-	if (cursor_u32(c) != 1)
-		return "its version is not 1";
-	info->clockid = cursor_u32(c);
-	info->wall_clock_ns = cursor_u64(c);
-	info->clockid_time_ns = cursor_u64(c);
-	return NULL;
-}
-
-FEATURE_WRITE(clock_data)
-{
-	FEATURE_UNUSED;
-	put_u32(out, 1);
-	put_u32(out, info->clockid);
-	put_u64(out, info->wall_clock_ns);
-	put_u64(out, info->clockid_time_ns);
-}
-
-FEATURE_PRINT(clock_data)
+FEATURE_PRINT(clock)
 {
 	static const char *const names[] = {
 		[CLOCK_REALTIME] = "realtime",
@@ -118,18 +78,44 @@ FEATURE_PRINT(clock_data)
 		[CLOCK_BOOTTIME] = "boottime",
 		[CLOCK_TAI] = "tai",
 	};
-	const char *name = info->clockid < ARRAY_SIZE(names) ? names[info->clockid] : NULL;
-	time_t seconds = (time_t)(info->wall_clock_ns / 1000000000);
-	char date[64] = "";
-	struct tm tm;
+	uint32_t clockid = *(const uint32_t *)at;
+	const char *name = clockid < ARRAY_SIZE(names) ? names[clockid] : NULL;
 
-	FEATURE_UNUSED;
-	if (localtime_r(&seconds, &tm))
-		strftime(date, sizeof(date), "%F %T", &tm);
-	name = name ? name : info->clockid == CLOCKID_OF_KERNEL ? "the kernel's" : "unknown";
-	str_addf(out, "# clockid: %s (%u)\n# reference time: %s.%06llu = ", name, info->clockid,
-		 date, (ull)info->wall_clock_ns % 1000000000 / 1000);
-	add_seconds(out, info->wall_clock_ns);
-	str_addf(out, " (TOD) = %llu.%09llu (%s)\n", (ull)info->clockid_time_ns / 1000000000,
-		 (ull)info->clockid_time_ns % 1000000000, name);
+	str_add(t->out, name ? name : clockid == CLOCKID_OF_KERNEL ? "the kernel's" : "unknown");
 }
+
+/* ---- numbers that mean something else, or nothing ---- */
+FEATURE_PRINT(resolution)
+{
+	ull ns = *(const uint64_t *)at;
+
+	if (ns)
+		str_addf(t->out, "# clockid frequency: %llu MHz\n", 1000 / ns);
+}
+
+FEATURE_PRINT(packing)
+{
+	str_add(t->out, *(const uint32_t *)at == 1 ? "Zstd" : "Unknown");
+}
+
+FEATURE_PRINT(target)
+{
+	if (*(const uint64_t *)at == STAT_TARGET_ALL_THREADS)
+		str_add(t->out, "# counted : all threads of the system\n");
+}
+
+#define U32(name, show) const struct feature_kind feature_##name = { u32_read, u32_write, show, NULL }
+#define U64(name, show) const struct feature_kind feature_##name = { u64_read, u64_write, show, NULL }
+#define SHOWN(name) const struct feature_kind feature_##name = { NULL, NULL, name##_print, NULL }
+U32(u32, u32_print);
+U32(packing, packing_print);
+U64(u64, u64_print);
+U64(hex, hex_print);
+U64(seconds, seconds_print);
+U64(nanoseconds, nanoseconds_print);
+U64(resolution, resolution_print);
+U64(target, target_print);
+SHOWN(duration);
+SHOWN(date);
+SHOWN(clock);
+const struct feature_kind feature_version = { version_read, version_write, NULL, NULL };
