@@ -8,6 +8,9 @@
  * What a recording says about itself lives in two structs that both sides share: `struct events`
  * (what was measured, with the kernel's ids) and `struct info` (the header's features).
  *
+ * The files are in an order, each calls earlier ones only (a lint looks): decoder, sample, events; feature_*;
+ * record_lines, record_fields, record; dump, listing; stream, reader_take, directory, reader; writer.
+ *
  * Everything read is hostile: each length is checked against what is there, each error names the
  * place: "at offset 0x1f40: MMAP2 (10): ...".
  *
@@ -85,7 +88,7 @@ void data_event_add_name(const struct data_event *event, struct str *out);
  */
 void attr_print(const struct data_event *event, const char *equals, struct str *out);
 
-/* ---- info.h, feature.c: what the header says about the recording ---- */
+/* ---- feature.c: what the header says about the recording ---- */
 
 enum feature_id {
 	FEATURE_TRACING_DATA = 1,
@@ -255,7 +258,7 @@ void feature_print(unsigned feature, const struct info *info, const struct event
 /* All features' lines in ascending order, and "# missing features: ..." */
 void info_print(const struct info *info, const struct events *events, bool full, struct str *out);
 
-/* ---- record.c: decoding and encoding ---- */
+/* ---- decoder.c, record.c: decoding and encoding ---- */
 
 /* What decoding needs to know; the reader has one, and a recorder may make its own. */
 struct decoder {
@@ -312,7 +315,7 @@ uint64_t read_values_value(const struct read_values *values, size_t i);
 bool read_values_id(const struct read_values *values, size_t i, uint64_t *id);
 bool read_values_lost(const struct read_values *values, size_t i, uint64_t *lost);
 
-/* ---- reader.c, stream.c, directory.c: the reading side ---- */
+/* ---- reader.c, reader_take.c, stream.c, directory.c: the reading side ---- */
 
 struct stream; /* private: one file's or pipe's records */
 

@@ -1,5 +1,7 @@
 /*
- * decode.h: what record.c, sample.c and dump.c share. Private to data/.
+ * decode.h: what the files between bytes and struct record_body share. Private to data/. Each calls only
+ * those above it here: decoder.c, trailer.c, sample.c, events.c; sample_print.c, record_lines.c;
+ * record_fields.c, record_cpus.c; record.c; record_time.c, dump.c.
  */
 #ifndef PSTAT_DATA_DECODE_H
 #define PSTAT_DATA_DECODE_H
@@ -7,16 +9,23 @@
 #include "data/bytes.h"
 #include "data/data.h"
 
+/* ---- decoder.c ---- */
 /*
  * n 8-byte words in native order: in place where they are aligned and native, else a copy in the
  * decoder. NULL, and the cursor bad, where they are not there.
  */
 const uint64_t *decoder_words(struct decoder *decoder, struct cursor *c, uint64_t n);
+/* Counter values in the layout of a read_format. */
+const char *read_values_decode(struct decoder *decoder, uint64_t format, struct cursor *c,
+			       struct read_values *values);
+void read_values_encode(const struct read_values *values, uint64_t format, struct str *out);
 
-/* ---- events.c ---- */
-/* Where TIME lies: words from the start of a SAMPLE's payload; from the end of another's, 1 is the last. */
-int sample_time_word(const struct perf_event_attr *attr); /* -1: it has none */
-int trailer_time_word(const struct perf_event_attr *attr);
+/* ---- trailer.c ---- */
+/* Bytes of an event's trailer: 0 without sample_id_all. */
+size_t trailer_size(const struct perf_event_attr *attr);
+void trailer_decode(const struct perf_event_attr *attr, struct cursor *c, struct sample_id *id);
+void trailer_encode(const struct perf_event_attr *attr, const struct sample_id *id,
+		    struct str *out);
 
 /* ---- sample.c ---- */
 /* Fills event->sample_rows from its attr. */
@@ -26,20 +35,27 @@ const char *sample_decode(struct decoder *decoder, const struct data_event *even
 			  struct sample *sample);
 /* The payload, appended. */
 void sample_encode(const struct sample *sample, const struct data_event *event, struct str *out);
+
+/* ---- events.c ---- */
+/* Where TIME lies: words from the start of a SAMPLE's payload; from the end of another's, 1 is the last. */
+int sample_time_word(const struct perf_event_attr *attr); /* -1: it has none */
+int trailer_time_word(const struct perf_event_attr *attr);
+
+/* ---- sample_print.c ---- */
 /* The detail lines of a dump. */
 void sample_print(const struct sample *sample, struct str *out);
-/* Counter values in the layout of a read_format. */
-const char *read_values_decode(struct decoder *decoder, uint64_t format, struct cursor *c,
-			       struct read_values *values);
-void read_values_encode(const struct read_values *values, uint64_t format, struct str *out);
 void read_values_print(const struct read_values *values, struct str *out);
 
-/* ---- trailer.c ---- */
-/* Bytes of an event's trailer: 0 without sample_id_all. */
-size_t trailer_size(const struct perf_event_attr *attr);
-void trailer_decode(const struct perf_event_attr *attr, struct cursor *c, struct sample_id *id);
-void trailer_encode(const struct perf_event_attr *attr, const struct sample_id *id,
-		    struct str *out);
+/* ---- record_lines.c: the rest of a dump's line ---- */
+void mmap_print(const struct record_body *body, struct str *out);
+void comm_print(const struct record_body *body, struct str *out);
+void task_print(const struct record_body *body, struct str *out);
+void sample_line_print(const struct record_body *body, struct str *out);
+void switch_print(const struct record_body *body, struct str *out);
+void namespaces_print(const struct record_body *body, struct str *out);
+void id_index_print(const struct record_body *body, struct str *out);
+void stat_config_print(const struct record_body *body, struct str *out);
+void feature_record_print(const struct record_body *body, struct str *out);
 
 /* ---- record.c ---- */
 /* The event that an id word names, or NULL; *layout is an event whose layout the record has, or NULL. */
@@ -88,16 +104,5 @@ extern const struct field_kind field_u8, field_u16, field_u32, field_s32, field_
 	field_hex64, field_zeros, field_chars, field_hexes, field_text, field_words,
 	field_rest_words, field_rest_bytes, field_attr, field_code, field_read, field_threads,
 	field_cpus, field_update;
-/* dump.c */
-void mmap_print(const struct record_body *body, struct str *out);
-void comm_print(const struct record_body *body, struct str *out);
-void task_print(const struct record_body *body, struct str *out);
-void sample_line_print(const struct record_body *body, struct str *out);
-void switch_print(const struct record_body *body, struct str *out);
-void namespaces_print(const struct record_body *body, struct str *out);
-void id_index_print(const struct record_body *body, struct str *out);
-void stat_config_print(const struct record_body *body, struct str *out);
-void feature_record_print(const struct record_body *body, struct str *out);
-void cpus_print(const struct record_cpus *cpus, struct str *out);
 
 #endif

@@ -301,24 +301,6 @@ void reader_close(struct reader *reader)
 	str_init(&reader->missing);
 }
 
-int reader_next_of(struct reader *reader, size_t stream, struct record *record, struct str *err)
-{
-	struct str missing = STR_INIT;
-	int rc = stream_next(reader->streams[stream], reader->swap, record, &missing, err);
-
-	if (missing.len) {
-		if (reader->missing.len)
-			str_add(&reader->missing, "; ");
-		str_addn(&reader->missing, missing.s, missing.len);
-	}
-	str_release(&missing);
-	if (rc > 0 && reader_takes(record->type))
-		reader_take(reader, reader->streams[stream], record);
-	else if (reader->n_early && (reader->events.n || rc <= 0))
-		reader_take_early(reader);
-	return rc;
-}
-
 int reader_next(struct reader *reader, struct record *record, struct str *err)
 {
 	while (reader->current < reader->n_streams) {

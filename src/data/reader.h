@@ -49,11 +49,4 @@ void spool_add(struct spool *spool, const void *bytes, size_t n);
 /* A descriptor of all that was added, at its beginning, which the caller closes; -EFBIG: it was too much; -errno. */
 int spool_open(const struct spool *spool);
 
-/* ---- reader_take.c ---- */
-/* Whether a record of this type describes the recording. */
-bool reader_takes(uint32_t type);
-void reader_take(struct reader *reader, struct stream *stream, struct record *record);
-/* What could not be taken before all events were known; to be called when they are. */
-void reader_take_early(struct reader *reader);
-
 #endif

@@ -1,7 +1,8 @@
 /*
- * reader_take.c: records that describe the recording itself: attrs, names, units, features, tracepoint
- * formats and build-ids. They are taken into events and info while the records go by, so that a pipe
- * ends up with what a file's header has. A record that cannot be understood becomes a note.
+ * reader_take.c: a stream's next record, and what is taken from it: records that describe the recording
+ * itself (attrs, names, units, features, tracepoint formats, build-ids) go into events and info while
+ * they go by, so that a pipe ends up with what a file's header has. A record that cannot be understood
+ * becomes a note.
  */
 #include "data/bytes.h"
 #include "data/feature.h"
@@ -76,7 +77,7 @@ static bool keep_early(struct reader *reader, const struct record *record, const
 	return true;
 }
 
-void reader_take_early(struct reader *reader)
+static void take_early(struct reader *reader)
 {
 	for (size_t i = 0; i < reader->n_early; i++) {
 		struct early_feature *early = &reader->early[i];
@@ -126,7 +127,7 @@ static void take_build_id(struct reader *reader, const struct record *record)
 	str_release(&place);
 }
 
-void reader_take(struct reader *reader, struct stream *stream, struct record *record)
+static void take(struct reader *reader, struct stream *stream, struct record *record)
 {
 	struct str why = STR_INIT;
 	struct record_body body;
@@ -155,9 +156,27 @@ void reader_take(struct reader *reader, struct stream *stream, struct record *re
 	}
 }
 
-bool reader_takes(uint32_t type)
+static bool describes_recording(uint32_t type)
 {
 	return type == RECORD_HEADER_ATTR || type == RECORD_EVENT_UPDATE ||
 	       type == RECORD_HEADER_FEATURE || type == RECORD_HEADER_TRACING_DATA ||
 	       type == RECORD_HEADER_BUILD_ID;
+}
+
+int reader_next_of(struct reader *reader, size_t stream, struct record *record, struct str *err)
+{
+	struct str missing = STR_INIT;
+	int rc = stream_next(reader->streams[stream], reader->swap, record, &missing, err);
+
+	if (missing.len) {
+		if (reader->missing.len)
+			str_add(&reader->missing, "; ");
+		str_addn(&reader->missing, missing.s, missing.len);
+	}
+	str_release(&missing);
+	if (rc > 0 && describes_recording(record->type))
+		take(reader, reader->streams[stream], record);
+	else if (reader->n_early && (reader->events.n || rc <= 0))
+		take_early(reader);
+	return rc;
 }

@@ -5,7 +5,7 @@
  *   | u32 type | u16 misc | u16 size | fields ... | trailer (kernel records of sample_id_all events) |
  *
  * To add a record type: its number in records.h, a member in struct record_body, a row here, and a case
- * in tests/unit/test_data_record.c; a print function in dump.c where "name value" is not enough.
+ * in tests/unit/test_data_record.c; a function in record_lines.c where "name value" is not enough.
  *
  * Source: include/uapi/linux/perf_event.h, perf.data-file-format.txt.
  */
@@ -186,37 +186,6 @@ int record_fail(const struct record *record, struct str *err, int code, const ch
 	str_vaddf(err, fmt, ap);
 	va_end(ap);
 	return code;
-}
-
-void decoder_init(struct decoder *decoder, const struct events *events, bool swap)
-{
-	*decoder = (struct decoder){ .events = events, .swap = swap };
-	decoder->scratch = xmalloc(RECORD_BYTES_MAX + 1);
-}
-
-void decoder_release(struct decoder *decoder)
-{
-	free(decoder->scratch);
-	decoder->scratch = NULL;
-}
-
-const uint64_t *decoder_words(struct decoder *decoder, struct cursor *c, uint64_t n)
-{
-	const uint8_t *p;
-	uint64_t *copy = decoder->scratch + decoder->scratch_used;
-
-	/* All copies together are bytes of one record, so scratch is large enough; see record_decode. */
-	if (n > cursor_left(c) / 8) {
-		cursor_bytes(c, UINT64_MAX);
-		return NULL;
-	}
-	p = cursor_bytes(c, n * 8);
-	if (!c->swap && (uintptr_t)p % _Alignof(uint64_t) == 0)
-		return (const uint64_t *)(const void *)p;
-	for (uint64_t i = 0; i < n; i++)
-		copy[i] = load_u64(p + i * 8, c->swap);
-	decoder->scratch_used += n;
-	return copy;
 }
 
 const struct data_event *event_of(const struct decoder *d, uint64_t id, bool has_id,

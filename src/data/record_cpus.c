@@ -95,7 +95,7 @@ bool record_cpus_get(const struct record_cpus *cpus, size_t *cursor, int *cpu)
 	return range_get(cpus, cursor, cpu);
 }
 
-void cpus_print(const struct record_cpus *cpus, struct str *out)
+static void cpus_print(const struct record_cpus *cpus, struct str *out)
 {
 	struct intset set = INTSET_INIT;
 	size_t cursor = 0;
