@@ -118,21 +118,9 @@ static void add_event(struct stat_record *record, size_t index, uint64_t *next_i
 
 static void add_groups(struct stat_record *record)
 {
-	struct info *info = &record->info;
-
-	for (size_t i = 0; i < record->events.n; i++) {
-		const struct data_event *event = record->events.v[i];
-
-		if (event->n_members < 2)
-			continue;
-		VEC_GROW(info->groups.v, info->groups.n, info->groups.cap);
-		info->groups.v[info->groups.n++] = (struct info_group){
-			.name = xstrdup(event->group_name ? event->group_name : "{anon_group}"),
-			.leader = (uint32_t)i,
-			.n_members = (uint32_t)event->n_members,
-		};
-		info_set(info, FEATURE_GROUP_DESC);
-	}
+	for (size_t i = 0; i < record->events.n; i++)
+		if (record->events.v[i]->n_members > 1)
+			info_set(&record->info, FEATURE_GROUP_DESC);
 }
 
 /* -a --per-thread: nothing else in the file says so, and idle threads are then not shown. */

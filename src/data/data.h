@@ -146,10 +146,6 @@ struct info_pmu {
 	uint32_t type;
 	char *name;
 };
-struct info_group {
-	char *name;
-	uint32_t leader, n_members; /* leader: index of the event */
-};
 struct info_cache {
 	uint32_t level, line_bytes, sets, ways;
 	char *type, *size, *cpus; /* "Data", "32K", "0-3" */
@@ -211,7 +207,6 @@ struct info {
 	bool has_dies; /* the file's CPU_TOPOLOGY is new enough to have them */
 	INFO_VEC(struct info_node) nodes;
 	INFO_VEC(struct info_pmu) pmus;
-	INFO_VEC(struct info_group) groups;
 	INFO_VEC(struct info_section) auxtrace;
 	INFO_VEC(struct info_cache) caches;
 	uint64_t first_sample_ns, last_sample_ns;

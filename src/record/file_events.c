@@ -29,8 +29,6 @@ static size_t file_index(const struct recording *rec, size_t index)
 
 static void set_groups(struct recording *rec)
 {
-	struct info *info = &rec->info;
-
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct counter *c = &rec->set.v[rec->counter_of[i]];
 		struct data_event *event = rec->events.v[i];
@@ -40,13 +38,7 @@ static void set_groups(struct recording *rec)
 		if (event->n_members < 2)
 			continue;
 		event->group_name = c->event->group_name ? xstrdup(c->event->group_name) : NULL;
-		VEC_GROW(info->groups.v, info->groups.n, info->groups.cap);
-		info->groups.v[info->groups.n++] = (struct info_group){
-			.name = xstrdup(event->group_name ? event->group_name : "{anon_group}"),
-			.leader = (uint32_t)i,
-			.n_members = (uint32_t)event->n_members,
-		};
-		info_set(info, FEATURE_GROUP_DESC);
+		info_set(&rec->info, FEATURE_GROUP_DESC);
 	}
 }
 
