@@ -4,7 +4,7 @@
  *   exact WORK[:N[:TEXT]]...     one after the other
  *
  * forks and threads hand the works after them to each of N children or threads, and wait for these.
- * Nothing is written except by writes, where, enable and disable: a count of system calls is as
+ * Nothing is written except by marks, writes, where, enable and disable: a count of system calls is as
  * exact as the rest.
  */
 #include <err.h>
@@ -49,6 +49,36 @@ static void pages(long n, const char *text)
 	madvise(area, (size_t)n * page_bytes, MADV_NOHUGEPAGE);
 	for (long i = 0; i < n; i++)
 		((volatile char *)area)[(size_t)i * page_bytes] = 1;
+}
+
+/*
+ * N times MARKS page faults, each in the page behind that of the last one, and a short sleep; the address of the
+ * first is told before it. Nothing but page tables is used up: what is read there is the page of zeros. It
+ * stays on one CPU, so that what was recorded of it until some moment has no gap.
+ */
+enum { MARKS = 10, MARKS_SLEEP_NS = 2000000 };
+static void marks(long n, const char *text)
+{
+	const struct timespec pause = { .tv_nsec = MARKS_SLEEP_NS };
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = (size_t)n * MARKS * page_bytes;
+	char *at = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	cpu_set_t here;
+
+	(void)text;
+	if (at == MAP_FAILED)
+		err(2, "mmap");
+	madvise(at, bytes, MADV_NOHUGEPAGE);
+	CPU_ZERO(&here);
+	CPU_SET(sched_getcpu(), &here);
+	if (sched_setaffinity(0, sizeof(here), &here))
+		err(2, "sched_setaffinity");
+	printf("%#lx\n", (unsigned long)at);
+	fflush(stdout);
+	for (long i = 0; i < n; i++) {
+		for (int k = 0; k < MARKS; k++, at += page_bytes)
+			(void)*(volatile char *)at;
+		nanosleep(&pause, NULL);
+	}
 }
 
 static void writes(long n, const char *text)
@@ -243,6 +273,7 @@ static const struct work {
 	void (*run)(long n, const char *text);
 } works[] = {
 	{ "pages", pages },	    /* page faults */
+	{ "marks", marks },	    /* page faults, one page after the other, a few at a time */
 	{ "writes", writes },	    /* write(2) calls of no bytes, to descriptor TEXT or 1 */
 	{ "sleeps", sleeps },	    /* voluntary context switches */
 	{ "migrations", migrations },
