@@ -45,9 +45,6 @@ static void pipe_named_first(struct golden *g)
 	golden_event(g, &attr, "uops.first");
 	attr.config = 0x2b1;
 	golden_event(g, &attr, "uops.second");
-	g->info.groups.v = xcalloc(1, sizeof(*g->info.groups.v));
-	g->info.groups.v[0] = (struct info_group){ xstrdup("{anon_group}"), 0, 2 };
-	g->info.groups.n = g->info.groups.cap = 1;
 	info_set(&g->info, FEATURE_GROUP_DESC);
 	g->events.v[0]->n_members = 2;
 	g->events.v[1]->leader = 0;
