@@ -156,9 +156,6 @@ static void group_read(struct golden *g)
 	golden_event(g, &attr, "instructions");
 	attr.config = PERF_COUNT_HW_CACHE_MISSES;
 	golden_event(g, &attr, "cache-misses");
-	g->info.groups.v = xcalloc(1, sizeof(*g->info.groups.v));
-	g->info.groups.v[0] = (struct info_group){ xstrdup("{anon_group}"), 0, 3 };
-	g->info.groups.n = g->info.groups.cap = 1;
 	info_set(&g->info, FEATURE_GROUP_DESC);
 	g->events.v[0]->n_members = 3;
 	g->events.v[1]->leader = g->events.v[2]->leader = 0;
