@@ -7,15 +7,13 @@
  *
  * What a recording says about itself lives in two structs that both sides share: `struct events`
  * (what was measured, with the kernel's ids) and `struct info` (the header's features).
- *
  * The files are in an order, each calls earlier ones only (a lint looks): decoder, sample, events; feature_*;
  * record_lines, record_fields, record; dump, listing; stream, reader_take, directory, reader; writer.
  *
  * Everything read is hostile: each length is checked against what is there, each error names the
  * place: "at offset 0x1f40: MMAP2 (10): ...".
  *
- * Sources: perf_event_open(2), include/uapi/linux/perf_event.h,
- * tools/perf/Documentation/perf.data-file-format.txt.
+ * Sources: perf_event_open(2), include/uapi/linux/perf_event.h, tools/perf/Documentation/perf.data-file-format.txt.
  */
 #ifndef PSTAT_DATA_H
 #define PSTAT_DATA_H
@@ -245,11 +243,9 @@ const char *feature_name(unsigned feature); /* "HOSTNAME"; NULL: not known to ps
 int feature_read(unsigned feature, const void *bytes, size_t size, bool swap, struct info *info,
 		 struct events *events, struct str *err);
 /* The feature's bytes appended to out. False: there is nothing of it in info. */
-bool feature_write(unsigned feature, const struct info *info, const struct events *events,
-		   struct str *out);
+bool feature_write(unsigned feature, const struct info *info, const struct events *events, struct str *out);
 /* The "# hostname : x" lines of one feature. full: topologies too (-I). */
-void feature_print(unsigned feature, const struct info *info, const struct events *events,
-		   bool full, struct str *out);
+void feature_print(unsigned feature, const struct info *info, const struct events *events, bool full, struct str *out);
 /* All features' lines in ascending order, and "# missing features: ..." */
 void info_print(const struct info *info, const struct events *events, bool full, struct str *out);
 
