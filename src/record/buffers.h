@@ -105,7 +105,7 @@ struct buffer *buffers_take(struct buffers *buffers);
 void buffers_give_back(struct buffers *buffers, struct buffer *buffer);
 /* Calls fn(data) on the consumer, behind all that was handed over; returns when it was done. */
 void buffers_call(struct buffers *buffers, void (*fn)(void *data), void *data);
-/* Does not wait for it. `call`, all zeros at first, is the caller's; nothing is done while its last call still waits. */
+/* Does not wait for it. `call`, all zeros at first, is the caller's; nothing is done while its last call waits. */
 void buffers_call_later(struct buffers *buffers, struct buffer *call, void (*fn)(void *data), void *data);
 /* There is no consumer, and will be none: whoever waits for a buffer gets NULL. */
 void buffers_abandon(struct buffers *buffers);

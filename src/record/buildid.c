@@ -156,10 +156,21 @@ static void take_answers(struct buildid_set *set)
 	}
 }
 
+static struct buildid_request *request_new(const char *path, enum buildid_kind kind, unsigned tries)
+{
+	size_t path_bytes = strlen(path) + 1;
+	struct buildid_request *request = xcalloc(1, sizeof(*request) + path_bytes);
+
+	request->tries = tries;
+	request->question.kind = (uint8_t)kind;
+	memcpy(request->path, path, path_bytes);
+	return request;
+}
+
 static struct buildid_request *request_for(struct buildid_set *set, struct mapped_file *file,
 					   enum buildid_kind kind)
 {
-	struct buildid_request *request = buildid_request_new(file->path, kind, file->tries);
+	struct buildid_request *request = request_new(file->path, kind, file->tries);
 
 	request->file = (size_t)(file - set->files);
 	request->device = file->key.device;

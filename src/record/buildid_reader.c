@@ -56,17 +56,6 @@ struct buildid_reader {
 	_Atomic(struct buildid_request *) answered;
 };
 
-struct buildid_request *buildid_request_new(const char *path, enum buildid_kind kind, unsigned tries)
-{
-	size_t path_bytes = strlen(path) + 1;
-	struct buildid_request *request = xcalloc(1, sizeof(*request) + path_bytes);
-
-	request->tries = tries;
-	request->question.kind = (uint8_t)kind;
-	memcpy(request->path, path, path_bytes);
-	return request;
-}
-
 struct buildid_reader *buildid_reader_new(const struct kern *kern)
 {
 	struct buildid_reader *reader = xcalloc(1, sizeof(*reader));

@@ -67,8 +67,6 @@ struct buildid_request {
 	char path[]; /* behind the question, as in a packet */
 };
 
-struct buildid_request *buildid_request_new(const char *path, enum buildid_kind kind, unsigned tries);
-
 struct buildid_reader;
 /* Starts nothing. kern is borrowed. */
 struct buildid_reader *buildid_reader_new(const struct kern *kern);

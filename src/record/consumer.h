@@ -25,7 +25,7 @@ struct consumer {
 	struct buffer flush; /* of consumer_flush_later */
 };
 
-/* The thread, which waits for its sink. Signals must be blocked by the caller. consumer_stop is needed in every case. */
+/* The thread, which waits for its sink. Signals must be blocked. consumer_stop is needed in every case. */
 int consumer_start(struct consumer *consumer, struct buffers *buffers, bool snapshots, int news_fd,
 		   struct str *err);
 /* From now on the sink belongs to the consumer's thread, until consumer_stop. */

@@ -107,7 +107,7 @@ int pipeline_stop(struct pipeline *pipeline, struct str *err)
 	return consumer_stop(&pipeline->consumer, err);
 }
 
-/* Where the consumer never began nobody makes room: what readers hold then is nobody's, and they may not wait for room. */
+/* Where the consumer never began nobody makes room: what readers hold is nobody's, and they may not wait. */
 void pipeline_release(struct pipeline *pipeline)
 {
 	struct str why = STR_INIT;

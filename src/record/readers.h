@@ -32,8 +32,8 @@ int readers_start(struct readers *readers, struct buffers *buffers, const struct
 /* Every reader looks at its rings once more, and hands over what it has: returns when they all did. */
 void readers_look(struct readers *readers);
 /*
- * When nothing comes into the rings any more: takes what is left, however long the consumer needs to make room, and ends
- * the threads.
+ * When nothing comes into the rings any more: takes what is left, however long the consumer needs to make room, and
+ * ends the threads.
  */
 void readers_stop(struct readers *readers);
 void readers_release(struct readers *readers);

@@ -210,9 +210,9 @@ struct record_plan {
 	void (*progress)(void *data, const struct record_totals *totals); /* about once a second */
 	/*
 	 * Each may be NULL, and is called once, before the first record. other_sink: who else is to be told of the
-	 * records; NULL: nobody. stage: what stands before `next`, a sink that tells it (stages.h); written: the events of
-	 * the records that it hands on, where these are not the ones that are recorded. What `recording` says stays as
-	 * long as the sinks are told anything.
+	 * records; NULL: nobody. stage: what stands before `next`, a sink that tells it (stages.h); written: the events
+	 * of the records that it hands on, where these are not the ones that are recorded. What `recording` says stays
+	 * as long as the sinks are told anything.
 	 */
 	struct record_sink *(*other_sink)(void *data, const struct recording_info *recording);
 	struct record_sink *(*stage)(void *data, const struct recording_info *recording,

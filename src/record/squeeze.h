@@ -8,8 +8,8 @@
  *   none           nothing: records stay in their rings, and the kernel counts what finds no room there
  *
  * Whoever reads the recording can tell: a sample that was cut has user registers, but a stack of size 0, which the
- * kernel writes only where there are no registers, or of a task that is exiting; dropped samples are told by LOST_SAMPLES records, one for each
- * event, with the time of the last sample that was dropped.
+ * kernel writes only where there are no registers, or of a task that is exiting; dropped samples are told by
+ * LOST_SAMPLES records, one for each event, with the time of the last sample that was dropped.
  * A callchain is never cut: nobody could tell it from a whole one.
  */
 #ifndef PSTAT_SQUEEZE_H

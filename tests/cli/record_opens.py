@@ -84,6 +84,11 @@ def normal(text):
     return ["%s=%s" % field for field in fields.items() if field[1]]
 
 
+def its_threads(text):
+    """pstat has more of them than perf."""
+    return re.sub(r"common_pid != \d+( && common_pid != \d+)*", "common_pid != ITS", text)
+
+
 def opened_and_refused(trace):
     by_fd, opened, refused = {}, [], set()
     for pid, call in whole_calls(trace):
@@ -102,7 +107,7 @@ def opened_and_refused(trace):
         if event and match[2] == "PERF_EVENT_IOC_ID":
             event.kept = event.samples
         elif event and match[2] == "PERF_EVENT_IOC_SET_FILTER":
-            event.filter = " filter " + re.sub(r"common_pid != \d+", "common_pid != ITS", match[3])
+            event.filter = " filter " + its_threads(match[3])
     return {"opened": [e.line + e.filter for e in opened if e.kept], "refused": list(refused)}
 
 
