@@ -139,8 +139,9 @@ static void recorder_begin(struct recorder *rec, const struct events *events, si
 	rec->reader.producer.kick_fd = -1;
 	for (size_t i = 0; i < n_rings; i++)
 		ring_reader_add(&rec->reader, &rings[i]);
-	if (consumer_start(&rec->consumer, &rec->buffers, &rec->sink, false, -1, &rec->err))
+	if (consumer_start(&rec->consumer, &rec->buffers, false, -1, &rec->err))
 		errx(2, "%s", rec->err.s);
+	consumer_begin(&rec->consumer, &rec->sink);
 }
 
 /* All that the rings have, until it was counted; the bytes of it. Where buffers run short it waits: nothing is cut. */
