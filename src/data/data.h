@@ -395,13 +395,11 @@ struct writer {
 	char *path;
 	int fd;
 	bool pipe;
-	uint64_t data_offset, data_size; /* of what is in the file */
+	uint64_t data_offset, data_size; /* of what is in the file; writer_finish moves both, not their sum */
 	uint64_t bytes_in; /* given to writer_add so far, before compression */
 	/*
-	 * After the first failure: all whole records that were taken and are not in the file at that moment, in their
-	 * order: of what was waiting in buf, and of the call that failed. The file's records and these are all that was
-	 * ever taken (but for what others cut from the file). A call that begins later is refused: its records are not
-	 * here. Of a pipe, nobody knows what its reader took: the whole piece that failed is here.
+	 * After the first failure: all whole records that were taken and are not in the file then, in their order, also
+	 * those of the call that failed; of a pipe the whole piece. Those of a later call, which is refused, are not.
 	 */
 	struct str unwritten;
 	uint64_t bytes_dropped; /* of bytes_in, unwritten or refused later */
@@ -409,15 +407,14 @@ struct writer {
 	struct str buf; /* records not yet written */
 	struct zstd_out *zstd; /* NULL: not compressed */
 	int zstd_level;
-	bool frame_begun; /* the file has packed records */
+	size_t early_bytes; /* of the data, the features in front */
 	size_t room; /* of the piece that failed, so many bytes could be written */
 	/* The first write error, a negative errno; -ESTALE: somebody cut or removed the file; 0. */
 	int failed;
 	struct str why; /* its sentence */
 	bool damaged; /* bytes that were in the file are gone */
-	/* Names of the features that a pipe is without, as they have more than a record's 64 KiB: "CACHE, CMDLINE". */
-	struct str left_out;
-	bool names_apart; /* no EVENT_DESC in front has the events' names */
+	struct str left_out; /* features that a pipe is without, as they are too large for a record: "CACHE, CMDLINE" */
+	bool names_apart, frame_begun; /* no EVENT_DESC in front has the events' names; the file has packed records */
 	uint64_t attrs_size; /* bytes of the attr entries */
 	size_t attr_entry; /* bytes of one */
 };

@@ -28,8 +28,6 @@ enum {
 	FORMAT_HEADER_NO_FEATURES = 72, /* of 2010: without the feature bits */
 	FORMAT_DATA_SECTION_AT = 40,
 	FORMAT_SECTION = 16,
-	/* The record after the last feature in a pipe carries this id: FEATURE_LAST_KNOWN + 1 or more. */
-	FORMAT_FEATURE_END = FEATURE_LAST_KNOWN + 1,
 };
 
 #endif

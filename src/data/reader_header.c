@@ -24,6 +24,7 @@ struct file_header {
 	const uint8_t *map;
 	uint64_t attr_entry;
 	struct section attrs, data;
+	uint64_t ids_end; /* of the last event's */
 	uint64_t bits[FEATURE_BITS / 64];
 };
 
@@ -170,7 +171,7 @@ void reader_add_ids(struct reader *reader, size_t index, const uint8_t *attr, si
 		events_add(&reader->events, bytes, used, ids, n_ids);
 }
 
-static int attr_read(struct reader *reader, const struct file_header *header, uint64_t at,
+static int attr_read(struct reader *reader, struct file_header *header, uint64_t at,
 		     uint64_t *ids_left, struct str *err)
 {
 	size_t attr_size = header->attr_entry - FORMAT_SECTION;
@@ -188,6 +189,7 @@ static int attr_read(struct reader *reader, const struct file_header *header, ui
 		return fail(err, -EINVAL, "%s: at offset %#llx: the ids of several events overlap",
 			    reader_name(reader), (ull)(at + attr_size));
 	*ids_left -= n;
+	header->ids_end = section.offset + section.size;
 	ids = xcalloc(n, sizeof(*ids));
 	for (uint64_t i = 0; i < n; i++)
 		ids[i] = load_u64(header->map + section.offset + 8 * i, reader->swap);
@@ -196,7 +198,7 @@ static int attr_read(struct reader *reader, const struct file_header *header, ui
 	return 0;
 }
 
-static int attrs_read(struct reader *reader, const struct file_header *header, struct str *err)
+static int attrs_read(struct reader *reader, struct file_header *header, struct str *err)
 {
 	uint64_t ids_left = reader->file_size / 8;
 	uint64_t n = header->attrs.size / header->attr_entry;
@@ -248,10 +250,12 @@ static bool overlaps(const struct taken *taken, const struct section *section)
 	return false;
 }
 
-static void features_read(struct reader *reader, const struct file_header *header)
+/* False: the file ends before some of them. */
+static bool features_read(struct reader *reader, const struct file_header *header)
 {
 	uint64_t at = reader->feature_offset;
 	struct taken taken = { .n = 0 };
+	bool all = true;
 
 	for (unsigned i = 0; i < FEATURE_BITS; i++) {
 		const char *name = feature_name(i), *why = NULL;
@@ -265,7 +269,7 @@ static void features_read(struct reader *reader, const struct file_header *heade
 				    "the file ends before its feature table at offset %#llx: "
 				    "event names, host and command are not known",
 				    (ull)at);
-			return;
+			return false;
 		}
 		c = cursor_on(header->map + at, FORMAT_SECTION, reader->swap);
 		section = cursor_section(&c);
@@ -275,6 +279,7 @@ static void features_read(struct reader *reader, const struct file_header *heade
 			why = "too large";
 		else if (overlaps(&taken, &section))
 			why = "lies over another one";
+		all &= inside(&section, reader->file_size);
 		if (why) {
 			reader_note(reader,
 				    "at offset %#llx: feature %s (%u): its section (offset "
@@ -288,9 +293,31 @@ static void features_read(struct reader *reader, const struct file_header *heade
 		}
 		at += FORMAT_SECTION;
 	}
+	return all;
 }
 
 /* ---- where the records are ---- */
+
+/*
+ * pstat's features lie in front of the data as well, as records behind the last ids: what is to be read instead of
+ * the data's beginning where the table is cut off. The data's beginning where there are none.
+ */
+static uint64_t features_in_front(const struct reader *reader, const struct file_header *header)
+{
+	uint64_t at = header->ids_end;
+
+	if (header->data.offset > reader->file_size)
+		return header->data.offset;
+	while (at < header->data.offset && header->data.offset - at >= RECORD_HEADER_BYTES) {
+		struct record record;
+
+		record_from_bytes(&record, header->map + at, at, reader->swap);
+		if (record.type != RECORD_HEADER_FEATURE || record.size < RECORD_HEADER_BYTES)
+			break;
+		at += record.size;
+	}
+	return at == header->data.offset ? header->ids_end : header->data.offset;
+}
 
 static bool any_bit(const struct file_header *header)
 {
@@ -345,7 +372,8 @@ int header_read(struct reader *reader, const uint8_t *map, uint64_t *end, struct
 	reader->data_size = header.data.size;
 	if (header.data.size <= UINT64_MAX - header.data.offset) {
 		reader->feature_offset = header.data.offset + header.data.size;
-		features_read(reader, &header);
+		if (!features_read(reader, &header))
+			reader->data_offset = features_in_front(reader, &header);
 	}
 	*end = data_end(reader, &header);
 	return 0;

@@ -94,7 +94,7 @@ static void take_feature(struct reader *reader, const struct record *record,
 {
 	uint64_t id = body->feature.feature;
 
-	/* One past the last feature ends the list; what the file's header has is newer. */
+	/* perf ends the list with an empty one past its last feature; what the file's header has is newer. */
 	if (id && id < FEATURE_BITS && !info_has(&reader->info, (unsigned)id) &&
 	    body->feature.bytes.n && !keep_early(reader, record, body))
 		reader_add_feature(reader, (unsigned)id, body->feature.bytes.v,

@@ -6,6 +6,9 @@
  *   | header | attrs, ids | data: piece, piece, ... | feature table, features |
  *     ^--------- data size after each piece          ^--- at the end, then the bits
  *
+ * The data of a file begin with records of the features that are known then, for readers of one that never got its end;
+ * with the bits the header leaves them behind.
+ *
  * When a piece cannot be written (no space) the file is cut back to the last whole record that was; a packed piece
  * is cut off, and as many of its records packed again as have the room. So what was recorded has the room before
  * the features, most of which can be found out again, and which are in front as well.
@@ -412,6 +415,26 @@ static int put_features(struct writer *writer, const struct events *events, cons
 	return rc ? writer_fail(writer, rc, err) : 0;
 }
 
+/*
+ * The table has all that the features in front say, so the data begin behind them, if there are others: a perf that
+ * knows no HEADER_FEATURE reads them, too.
+ */
+static int put_final_header(struct writer *writer, const uint64_t *bits, struct str *err)
+{
+	uint64_t early = writer->data_size > writer->early_bytes ? writer->early_bytes : 0;
+	int rc;
+
+	writer->data_offset += early;
+	writer->data_size -= early;
+	rc = writer_put_header(writer, bits, err);
+	if (rc) {
+		writer->data_offset -= early;
+		writer->data_size += early;
+		cut_back(writer); /* a header without their bits says that nothing follows the data */
+	}
+	return rc;
+}
+
 static int put_build_id_records(struct writer *writer, const struct info *info, struct str *err)
 {
 	struct str bytes = STR_INIT;
@@ -441,9 +464,8 @@ int writer_finish(struct writer *writer, const struct events *events, const stru
 	if (writer->damaged)
 		return writer->failed;
 	/* After a failure there may still be room for them; the first error is the one to report. */
-	if (!put_features(writer, events, info, bits, rc ? &again : err) &&
-	    writer_put_header(writer, bits, rc ? &again : err))
-		cut_back(writer); /* a header without their bits would have them taken for records */
+	if (!put_features(writer, events, info, bits, rc ? &again : err))
+		put_final_header(writer, bits, rc ? &again : err);
 	str_release(&again);
 	if (first && !rc)
 		rc = writer_fail(writer, first, err);

@@ -171,7 +171,7 @@ static bool add_feature(unsigned feature, const struct info *info, const struct 
 	bool fits = true;
 
 	put_u64(&payload, feature);
-	if (feature == FORMAT_FEATURE_END || feature_write(feature, info, events, &payload)) {
+	if (feature_write(feature, info, events, &payload)) {
 		fits = payload.len <= PAYLOAD_MAX;
 		if (fits)
 			add_record(out, RECORD_HEADER_FEATURE, 0, &payload);
@@ -181,14 +181,15 @@ static bool add_feature(unsigned feature, const struct info *info, const struct 
 }
 
 /*
- * All but the build-ids and the tracepoint formats, which have their own. pstat's own
- * ones are records among counts alone: perf's report and script end at a record of a feature that they don't
- * know (a bit of the header they pass over), while perf's stat report takes no such record.
+ * All but the build-ids and the tracepoint formats, which have their own, and but those that other readers end at: perf
+ * takes no record of a feature that it does not know (a bit of the header it passes over). CLOCK_DATA is of perf 5.9;
+ * what came later describes the machine alone. pstat's own are records among counts only: perf's stat report takes
+ * no such record. Nor is there an end mark: its number is that of the next feature, another one in each perf.
  */
 static void add_features(struct writer *writer, const struct info *info, const struct events *events,
 			 struct str *out)
 {
-	unsigned end = info_has(info, FEATURE_STAT) ? FEATURE_BITS : FEATURE_LAST_KNOWN + 1;
+	unsigned end = info_has(info, FEATURE_STAT) ? FEATURE_BITS : FEATURE_CLOCK_DATA + 1;
 
 	writer->names_apart = !info_has(info, FEATURE_EVENT_DESC);
 	for (unsigned i = 1; i < end; i++) {
@@ -226,7 +227,6 @@ static int open_pipe(struct writer *writer, const struct events *events, const s
 	put_u64(&bytes, FORMAT_PIPE_HEADER);
 	add_attrs(events, &bytes);
 	add_features(writer, &full, events, &bytes);
-	add_feature(FORMAT_FEATURE_END, &full, events, &bytes);
 	add_tracing_data(&full, &bytes);
 	rc = write_all(writer->fd, bytes.s, bytes.len);
 	str_release(&bytes);
@@ -289,6 +289,7 @@ static int add_early_features(struct writer *writer, const struct events *events
 
 	add_features(writer, &full, events, &bytes);
 	rc = writer_put_plain(writer, &bytes, err);
+	writer->early_bytes = bytes.len;
 	str_release(&bytes);
 	return rc;
 }

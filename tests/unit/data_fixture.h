@@ -182,7 +182,7 @@ static inline void fix_recording(struct writer_options options, struct str *byte
 /* What reading some bytes gave. */
 struct fix_result {
 	int open_rc, next_rc;
-	unsigned records, broken, samples, rounds;
+	unsigned records, broken, samples, rounds; /* records: but HEADER_FEATURE */
 	struct str err, first_broken, missing, dump;
 	uint64_t unknown_ids;
 	size_t n_notes;
@@ -213,7 +213,8 @@ static inline void fix_read_fd(int fd, struct fix_result *result)
 	       (result->next_rc = reader_next(&reader, &record, &result->err)) > 0) {
 		struct str why = STR_INIT;
 
-		result->records++;
+		/* Those of a cut file may lie in front of its data. */
+		result->records += record.type != RECORD_HEADER_FEATURE;
 		if (reader_decode(&reader, &record, &body, &why)) {
 			if (!result->broken++)
 				str_add(&result->first_broken, why.s);

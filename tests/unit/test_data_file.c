@@ -138,26 +138,24 @@ static void test_killed(void **state)
 	static const char zeros[32];
 	struct fix_result r;
 	struct str bytes;
-	uint64_t data_size;
+	uint64_t data[2];
 	unsigned all;
 
 	(void)state;
 	fix_recording((struct writer_options){ 0 }, &bytes);
-	memcpy(&data_size, bytes.s + 48, 8);
+	memcpy(data, bytes.s + 40, sizeof(data));
 	fix_read(bytes.s, bytes.len, &r);
 	all = r.records;
 	fix_result_release(&r);
 	memcpy(bytes.s + 72, zeros, 32);
-	bytes.len = 104 + 2 * (sizeof(struct perf_event_attr) + 16) + 24 + data_size;
+	bytes.len = data[0] + data[1];
 	for (int zero = 0; zero < 2; zero++) {
-		put64(&bytes, 48, zero ? 0 : data_size);
+		put64(&bytes, 48, zero ? 0 : data[1]);
 		fix_read(bytes.s, bytes.len, &r);
 		assert_int_equal(r.open_rc, 0);
 		assert_int_equal(r.next_rc, 0);
 		assert_int_equal(r.records, all);
 		assert_has(r.note, "the recorder did not finish");
-		/* The early features have the names. */
-		assert_has(r.dump.s, "event: page-faults\n");
 		fix_result_release(&r);
 	}
 	str_release(&bytes);

@@ -214,6 +214,80 @@ static void test_features_without_room(void **state)
 	str_release(&word);
 }
 
+/* How many HEADER_FEATURE records there are; none that an older or a newer perf ends at. */
+static size_t count_features(struct made *m)
+{
+	struct reader reader;
+	struct record record;
+	struct record_body body;
+	size_t n = 0;
+
+	assert_int_equal(reader_open(&reader, m->path, &m->err), 0);
+	while (reader_next(&reader, &record, &m->err) > 0) {
+		if (record.type != RECORD_HEADER_FEATURE)
+			continue;
+		assert_int_equal(reader_decode(&reader, &record, &body, &m->err), 0);
+		assert_in_range(body.feature.feature, FEATURE_HOSTNAME, FEATURE_CLOCK_DATA);
+		assert_true(body.feature.bytes.n > 0);
+		n++;
+	}
+	assert_string_equal(m->err.s, "");
+	assert_true(info_has(&reader.info, FEATURE_HOSTNAME));
+	assert_string_equal(reader.events.v[0]->name, "one");
+	reader_close(&reader);
+	return n;
+}
+
+static uint64_t data_end(const struct made *m, uint64_t *data_size)
+{
+	struct str bytes = STR_INIT;
+	uint64_t data[2];
+
+	assert_int_equal(read_text_file(m->path, &bytes), 0);
+	memcpy(data, bytes.s + FORMAT_DATA_SECTION_AT, sizeof(data));
+	str_release(&bytes);
+	*data_size = data[1];
+	return data[0] + data[1];
+}
+
+/* A recording that has ended has its features in the table alone, and its data begin behind the records of them. */
+static void test_where_features_are(void **state)
+{
+	struct made *m = *state;
+	uint64_t end, size, later_size;
+
+	fix_event(&m->events, PERF_COUNT_SW_CPU_CLOCK, fix_ids, 2, "one");
+	info_set(&m->info, FEATURE_PMU_CAPS);
+	write_recording(m, (struct writer_options){ .pipe = true }, true);
+	assert_int_equal(count_features(m), 6);
+	unlink(m->path);
+	write_recording(m, (struct writer_options){ 0 }, false);
+	assert_int_equal(count_features(m), 6);
+	end = data_end(m, &size);
+	unlink(m->path);
+	write_recording(m, (struct writer_options){ 0 }, true);
+	assert_int_equal(count_features(m), 0);
+	assert_int_equal(data_end(m, &later_size), end);
+	assert_true(later_size < size);
+}
+
+/* A size of 0 would have the features taken for records. */
+static void test_no_records_but_features(void **state)
+{
+	struct made *m = *state;
+	struct writer_options options = { .path = m->path };
+	struct writer writer;
+	uint64_t size;
+
+	fix_event(&m->events, PERF_COUNT_SW_CPU_CLOCK, fix_ids, 2, "one");
+	assert_int_equal(writer_open(&writer, &options, &m->events, &m->info, &m->err), 0);
+	assert_int_equal(writer_finish(&writer, &m->events, &m->info, &m->err), 0);
+	writer_close(&writer);
+	count_features(m);
+	data_end(m, &size);
+	assert_true(size > 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, made_setup, made_teardown)
@@ -222,6 +296,8 @@ int main(void)
 		TEST(test_further_ids_of_nothing),
 		TEST(test_many_names),
 		TEST(test_features_without_room),
+		TEST(test_where_features_are),
+		TEST(test_no_records_but_features),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
