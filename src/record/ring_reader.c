@@ -1,6 +1,6 @@
 /*
  * The cost of a look is one load per ring (its head) and a copy of the bytes that are there: empty rings cost
- * next to nothing, and headers are read only where a buffer ends, or where room is short.
+ * next to nothing, and headers are read only of what ends a buffer, or where room is short.
  */
 #include "record/ring_reader.h"
 
@@ -65,21 +65,6 @@ static size_t record_size(const struct ring_span span[2], size_t at, size_t end)
 	return size < sizeof(*header) || size % 8 || size > end - at ? 0 : size;
 }
 
-/* How many bytes of whole records from `at` on are at most max. */
-static size_t whole_records(const struct ring_span span[2], size_t at, size_t end, size_t max)
-{
-	size_t n = 0;
-
-	while (at + n < end) {
-		size_t size = record_size(span, at + n, end);
-
-		if (!size || n + size > max)
-			break;
-		n += size;
-	}
-	return n;
-}
-
 /* ---- into buffers ---- */
 
 /* A buffer with room for at least n bytes; NULL: there is none. */
@@ -94,10 +79,38 @@ static struct buffer *buffer_for(struct ring_reader *reader, size_t n, bool wait
 	return producer->filling;
 }
 
-static void fill(struct buffer *buffer, const struct ring_span span[2], size_t at, size_t n)
+/* How many of n bytes are whole records. */
+static size_t whole_records(const uint8_t *bytes, size_t n)
 {
-	copy(span, at, buffer->bytes + buffer->n, n);
+	size_t at = 0;
+
+	while (n - at >= sizeof(struct perf_event_header)) {
+		const struct perf_event_header *header = (const void *)(bytes + at);
+
+		if (header->size < sizeof(*header) || header->size % 8 || header->size > n - at)
+			break;
+		at += header->size;
+	}
+	return at;
+}
+
+/*
+ * Up to n bytes into the buffer: as many whole records as it has room for. Where that is not all they are counted
+ * in the copy, which is near; in the ring each header would have to come from another CPU by itself.
+ */
+static size_t fill(struct buffer *buffer, const struct ring_span span[2], size_t at, size_t n)
+{
+	size_t room = buffer->cap - buffer->n;
+	uint8_t *to = buffer->bytes + buffer->n;
+
+	if (n > room) {
+		copy(span, at, to, room);
+		n = whole_records(to, room);
+	} else {
+		copy(span, at, to, n);
+	}
 	buffer->n += n;
+	return n;
 }
 
 /* As much as fits into one buffer. Returns how many bytes; 0: there is no buffer. */
@@ -105,23 +118,16 @@ static size_t take_some(struct ring_reader *reader, const struct ring_span span[
 			size_t end, bool wait)
 {
 	struct buffer *buffer = buffer_for(reader, sizeof(struct perf_event_header), wait);
-	size_t n = end - at;
+	size_t n = buffer ? fill(buffer, span, at, end - at) : 0, size;
 
-	if (!buffer)
-		return 0;
-	if (n > buffer->cap - buffer->n)
-		n = whole_records(span, at, end, buffer->cap - buffer->n);
-	if (!n) {
-		size_t size = record_size(span, at, end);
-
-		buffer = size ? buffer_for(reader, size, wait) : NULL;
-		/* Nothing behind a header that makes no sense can be understood: all of it goes. */
-		if (!buffer)
-			return size ? 0 : end - at;
-		n = size;
-	}
-	fill(buffer, span, at, n);
-	return n;
+	if (n || !buffer)
+		return n;
+	/* Not even one record fits: into another buffer, where there is room for any. */
+	size = record_size(span, at, end);
+	if (!size)
+		return end - at; /* nothing behind a header that makes no sense can be understood: all of it goes */
+	buffer = buffer_for(reader, size, wait);
+	return buffer ? fill(buffer, span, at, end - at) : 0;
 }
 
 static const struct perf_event_header *in_one_piece(struct ring_reader *reader,
