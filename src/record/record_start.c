@@ -286,6 +286,14 @@ static int release_child(struct recording *rec)
 	return rc ? exec_failed(rec, rc) : 0;
 }
 
+/* For the file alone: a stage before it has had its say. */
+static int tell_file_what_runs(void *data, struct record_sink *to, struct str *err)
+{
+	struct recording *rec = data;
+
+	return what_runs_tell(rec->plan, &rec->target, rec->described.events, to, err);
+}
+
 static void describe_sinks(struct recording *rec)
 {
 	const struct record_plan *plan = rec->plan;
@@ -294,15 +302,17 @@ static void describe_sinks(struct recording *rec)
 	if (plan->written)
 		rec->described.events = plan->written(plan->data, &rec->events);
 	sink_file_init(&rec->file, plan, &rec->described, &rec->info, rec->pipeline.news_fd);
+	if (plan->tail_synthesize) {
+		rec->file.what_runs = tell_file_what_runs;
+		rec->file.data = rec;
+	}
 }
 
+/* Without a name there is none, and what comes is counted all the same. */
 static int open_file(struct recording *rec)
 {
-	int rc;
+	int rc = rec->plan->path ? sink_file_open(&rec->file, rec->err) : 0;
 
-	if (!rec->plan->path)
-		return 0;
-	rc = sink_file_open(&rec->file, rec->err);
 	if (!rc)
 		sinks_all_add(&rec->sinks, &rec->file.sink);
 	return rc;

@@ -264,6 +264,10 @@ static int take(struct record_sink *sink, const void *records, size_t n, struct 
 	size_t fits = n;
 	int rc = 0;
 
+	if (!file->plan->path) {
+		count(file, &file->file, records, n);
+		return 0;
+	}
 	if (!file->failed && !file->full && is_large(file))
 		rc = sink_file_switch(file, err);
 	so_far = file->bytes_before + bytes_so_far(file);
@@ -295,11 +299,10 @@ static int end_round(struct record_sink *sink, struct str *err)
 static int flush(struct record_sink *sink, struct str *err)
 {
 	struct sink_file *file = (struct sink_file *)sink;
-	int rc;
+	int rc = 0;
 
-	if (!file->is_open || file->failed)
-		return 0;
-	rc = writer_flush(&file->writer, err);
+	if (file->is_open && !file->failed)
+		rc = writer_flush(&file->writer, err);
 	if (rc)
 		failed_now(file, rc, err);
 	show(file);
@@ -359,9 +362,7 @@ static int finish_file(struct sink_file *file, struct str *err)
 		return 0;
 	if (rc)
 		failed_before(file, err);
-	else if (file->what_runs)
-		rc = file->what_runs(file->data, &file->sink, err);
-	if (!rc)
+	else
 		rc = flush(&file->sink, err);
 	complete_info(file);
 	/* Also after a failure: there may be room for the little that makes the file whole. */
@@ -382,7 +383,13 @@ static int finish_file(struct sink_file *file, struct str *err)
 
 static int finish(struct record_sink *sink, struct str *err)
 {
-	return finish_file((struct sink_file *)sink, err);
+	struct sink_file *file = (struct sink_file *)sink;
+
+	if (file->plan->path)
+		return finish_file(file, err);
+	tally_merge(&file->total, &file->file);
+	show(file);
+	return 0;
 }
 
 /* ---- the next file ---- */
@@ -413,14 +420,12 @@ static int add_beginning(void *data, const struct record_body *body)
 	return rc;
 }
 
-/* Tasks and maps of before, unless they come last. */
+/* Tasks and maps of before; of those that the table knows, where what runs comes last. */
 static int begin_with_tasks(struct sink_file *file, struct str *err)
 {
 	struct beginning beginning = { .file = file, .bytes = STR_INIT, .err = err };
-	int rc = 0;
+	int rc = task_table_write(file->tasks, add_beginning, &beginning, err);
 
-	if (!file->what_runs)
-		rc = task_table_write(file->tasks, add_beginning, &beginning, err);
 	if (!rc)
 		rc = put_beginning(&beginning);
 	str_release(&beginning.bytes);
@@ -430,8 +435,13 @@ static int begin_with_tasks(struct sink_file *file, struct str *err)
 int sink_file_switch(void *data, struct str *err)
 {
 	struct sink_file *file = data;
-	int rc = finish_file(file, err);
+	int rc = 0;
 
+	file->has_begun = false; /* what comes now is no reason for another one */
+	if (file->what_runs && !file->failed)
+		rc = file->what_runs(file->data, &file->sink, err);
+	if (!rc)
+		rc = finish_file(file, err);
 	if (!rc)
 		rc = sink_file_open(file, err);
 	if (!rc)

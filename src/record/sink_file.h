@@ -53,7 +53,7 @@ struct sink_file {
 	atomic_bool is_full; /* for other threads */
 	pthread_mutex_t lock; /* for shown */
 	struct sink_file_totals shown; /* as of the last flush */
-	/* --tail-synthesize: tells what runs, at the end of each file; or NULL */
+	/* --tail-synthesize: tells what runs, at the end of each file but the last, which is told it; or NULL */
 	int (*what_runs)(void *data, struct record_sink *to, struct str *err);
 	void *data;
 };

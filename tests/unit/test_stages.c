@@ -3,13 +3,10 @@
  * once, in the order in which it came in, samples as they should be, rounds true; and it is so in a file that the
  * writer wrote. The records are of three rings that are visited in turn.
  */
-#include "data_fixture.h"
+#include "late_stage.h"
 
 #include "record/sinks_all.h"
-#include "record/stages.h"
 #include "replay/replay.h"
-
-#include <pthread.h>
 
 enum { RINGS = 3, IPS_MAX = 32, STACK_MAX = 512, PID = 42 };
 
@@ -18,26 +15,6 @@ static int say(struct str *err, int code, const char *why)
 	if (code)
 		str_add(err, why);
 	return code;
-}
-
-/* ---- numbers that look random, the same for the same seed ---- */
-
-static uint64_t mix(uint64_t seed, uint64_t n)
-{
-	uint64_t x = (seed + 1) * 0x9e3779b97f4a7c15ULL + n * 0xbf58476d1ce4e5b9ULL;
-
-	x ^= x >> 31;
-	x *= 0x94d049bb133111ebULL;
-	return x ^ x >> 29;
-}
-
-struct dice {
-	uint64_t seed, n;
-};
-
-static uint64_t roll(struct dice *dice, uint64_t sides)
-{
-	return mix(dice->seed, dice->n++) % sides;
 }
 
 /* ---- what is recorded: chains and stack dumps in the ring, chains alone in the file ---- */
@@ -142,27 +119,7 @@ static void make_visit(struct maker *maker, unsigned ring, struct str *out)
 		make_record(maker, last_ns + (maker->clock_ns - last_ns) * i / (n + 1) + 1, out);
 }
 
-/* ---- a stage with a thread of its own ---- */
-
-struct job {
-	uint64_t ticket;
-	struct str bytes;
-	bool done;
-};
-
-struct late {
-	struct dice dice, worker_dice;
-	const struct events *in, *out;
-	struct decoder decoder; /* the worker's, and of take while there is none */
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t work, finished;
-	struct job *v;
-	size_t n, cap, n_done;
-	bool hurry, stop; /* hurry: somebody waits */
-	unsigned patience; /* it begins when so many have come together */
-	uint64_t n_later, n_out_of_order, newest_ticket;
-};
+/* ---- what the stages do ---- */
 
 /* Half of its chain, and no stack. Every tenth number is left out by a stage that replaces. */
 static uint64_t shrunk_ips(uint64_t n)
@@ -175,7 +132,7 @@ static bool left_out(uint64_t number)
 	return number % 10 == 7;
 }
 
-static void shrink(const struct late *late, struct decoder *decoder, const void *bytes, struct str *out)
+static void shrink(const struct events *to, struct decoder *decoder, const void *bytes, struct str *out)
 {
 	struct record record;
 	struct record_body body;
@@ -186,136 +143,8 @@ static void shrink(const struct late *late, struct decoder *decoder, const void 
 	if (left_out(body.sample.ip))
 		return;
 	body.sample.n_ips = shrunk_ips(body.sample.n_ips);
-	assert_int_equal(record_encode(&body, late->out->v[0], out, &err), 0);
+	assert_int_equal(record_encode(&body, to->v[0], out, &err), 0);
 }
-
-/* Any of those that are there. */
-static struct job *pick(struct late *late)
-{
-	size_t k = roll(&late->worker_dice, late->n - late->n_done);
-
-	for (size_t i = 0;; i++)
-		if (!late->v[i].done && !k--)
-			return &late->v[i];
-}
-
-static void *late_main(void *data)
-{
-	struct late *late = data;
-	struct decoder decoder;
-
-	decoder_init(&decoder, late->in, false);
-	pthread_mutex_lock(&late->lock);
-	while (!late->stop) {
-		size_t left = late->n - late->n_done;
-		struct job job, *picked;
-		struct str out = STR_INIT;
-
-		if (!left || (left < late->patience && !late->hurry)) {
-			pthread_cond_wait(&late->work, &late->lock);
-			continue;
-		}
-		picked = pick(late);
-		job = *picked;
-		str_init(&picked->bytes);
-		pthread_mutex_unlock(&late->lock);
-		shrink(late, &decoder, job.bytes.s, &out);
-		str_release(&job.bytes);
-		pthread_mutex_lock(&late->lock);
-		/* The list has changed, but what is not done is still in it. */
-		for (picked = late->v; picked->ticket != job.ticket;)
-			picked++;
-		*picked = (struct job){ job.ticket, out, true };
-		late->n_done++;
-		late->hurry = false;
-		pthread_cond_signal(&late->finished);
-	}
-	pthread_mutex_unlock(&late->lock);
-	decoder_release(&decoder);
-	return NULL;
-}
-
-static void late_init(struct late *late, uint64_t seed, const struct events *in, const struct events *out)
-{
-	*late = (struct late){ .dice = { seed, 0 }, .worker_dice = { seed + 1, 0 }, .in = in, .out = out };
-	late->patience = 9;
-	decoder_init(&late->decoder, in, false);
-	pthread_mutex_init(&late->lock, NULL);
-	pthread_cond_init(&late->work, NULL);
-	pthread_cond_init(&late->finished, NULL);
-	assert_int_equal(pthread_create(&late->thread, NULL, late_main, late), 0);
-}
-
-static void late_release(struct late *late)
-{
-	pthread_mutex_lock(&late->lock);
-	late->stop = true;
-	pthread_cond_signal(&late->work);
-	pthread_mutex_unlock(&late->lock);
-	pthread_join(late->thread, NULL);
-	assert_int_equal(late->n, 0);
-	pthread_mutex_destroy(&late->lock);
-	pthread_cond_destroy(&late->work);
-	pthread_cond_destroy(&late->finished);
-	decoder_release(&late->decoder);
-	free(late->v);
-}
-
-static int late_take(void *data, const struct perf_event_header *record, uint64_t ticket, struct str *out,
-		     struct str *err)
-{
-	struct late *late = data;
-	struct job job = { ticket, STR_INIT, false };
-
-	(void)err;
-	if (record->type != RECORD_SAMPLE)
-		return STAGE_PASS;
-	if (late->in == late->out && !roll(&late->dice, 3))
-		return STAGE_PASS;
-	if (!roll(&late->dice, 3)) {
-		shrink(late, &late->decoder, record, out);
-		return STAGE_REPLACED;
-	}
-	str_addn(&job.bytes, (const char *)record, record->size);
-	pthread_mutex_lock(&late->lock);
-	VEC_GROW(late->v, late->n, late->cap);
-	late->v[late->n++] = job;
-	late->n_later++;
-	pthread_cond_signal(&late->work);
-	pthread_mutex_unlock(&late->lock);
-	return STAGE_LATER;
-}
-
-static int late_collect(void *data, bool wait, uint64_t *ticket, struct str *out, struct str *err)
-{
-	struct late *late = data;
-	int rc = 0;
-
-	(void)err;
-	pthread_mutex_lock(&late->lock);
-	while (wait && !late->n_done) {
-		late->hurry = true;
-		pthread_cond_signal(&late->work);
-		pthread_cond_wait(&late->finished, &late->lock);
-	}
-	for (size_t i = 0; i < late->n && !rc; i++) {
-		if (!late->v[i].done)
-			continue;
-		*ticket = late->v[i].ticket;
-		str_addn(out, late->v[i].bytes.s, late->v[i].bytes.len);
-		str_release(&late->v[i].bytes);
-		late->v[i] = late->v[--late->n];
-		late->n_done--;
-		late->n_out_of_order += *ticket < late->newest_ticket;
-		if (*ticket > late->newest_ticket)
-			late->newest_ticket = *ticket;
-		rc = 1;
-	}
-	pthread_mutex_unlock(&late->lock);
-	return rc;
-}
-
-static const struct stage_ops late_ops = { late_take, late_collect, NULL };
 
 /* ---- sinks ---- */
 
@@ -493,8 +322,8 @@ static void chain_init(struct chain *c, uint64_t seed, size_t held_bytes_max)
 	sinks_all_init(&c->sinks);
 	sinks_all_add(&c->sinks, &c->file.sink);
 	sinks_all_add(&c->sinks, &c->checker.sink);
-	late_init(&c->late[0], seed + 10, &c->maker.events, &c->out);
-	late_init(&c->late[1], seed + 20, &c->out, &c->out);
+	late_init(&c->late[0], seed + 10, &c->maker.events, &c->out, shrink);
+	late_init(&c->late[1], seed + 20, &c->out, &c->out, shrink);
 	c->stages[1] = stage_new(&late_ops, &c->late[1], &c->out, &c->sinks.sink, held_bytes_max);
 	c->stages[0] = stage_new(&late_ops, &c->late[0], &c->out, &c->stages[1]->sink, held_bytes_max);
 }
