@@ -321,6 +321,9 @@ int sink_file_open(struct sink_file *file, struct str *err)
 	};
 	int rc = writer_open(&file->writer, &options, file->recording->events, file->info, err);
 
+	/* Said once: files of --switch-output are begun by a thread that has no notes, and no pipes. */
+	if (!rc && !file->n_files && file->writer.left_out.len)
+		note_add(plan->notes, false, NULL, "%s: too large for a pipe, left out", file->writer.left_out.s);
 	file->is_open = !rc;
 	file->has_begun = false;
 	file->opened_ns = now_ns();

@@ -1,6 +1,6 @@
 /*
- * The buffers' two sides together: what several producers hand over comes to the sink in order and once, rounds end when
- * all have looked, snapshots end them alone, calls keep their place, and a sink that fails is told all the same.
+ * The buffers' two sides together: what several producers hand over comes to the sink in order and once, rounds end
+ * when all have looked, snapshots end them alone, calls keep their place, and a sink that fails is told all the same.
  */
 #include <errno.h>
 #include <setjmp.h>
