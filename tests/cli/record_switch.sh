@@ -1,0 +1,148 @@
+#!/bin/bash
+# Files of --switch-output: each can be read without the others. It names the tasks and the code of all its samples,
+# whenever they began and whatever they mapped before, and says of itself only what it has.
+. "${0%/*}/../lib.sh"
+
+need_paranoid 2
+exact=$WORK/exact
+
+# What runs: processes that exec, that only fork, threads, a library mapped while it runs, and others that come and go.
+cat >"$tmp/family" <<'E2'
+exact=$1 callers=$2 run_ms=$3
+"$exact" mortal spins:$run_ms &
+"$exact" mortal forks:2 name:forked spins:$run_ms &
+"$exact" mortal threads:2 name:threaded spins:$run_ms &
+if command -v perl >/dev/null; then
+	perl -e 'my $end = $ARGV[0] / 1000;
+		require POSIX;
+		do { POSIX::fmod($_, 3) for 1 .. 1000 } while (times)[0] < $end' $run_ms &
+fi
+for ((i = 0; i < 5; i++)); do "$callers" known $((run_ms / 10)); done
+wait
+E2
+family=(bash "$tmp/family" "$exact" "$WORK/callers" 400)
+
+# stats FILE TYPE: how many records of that type.
+stats() { "$PSTAT" report --stats -i "$1" 2>/dev/null | awk -v t="$2" '$1 == t && $2 == "events:" && !n { n = $3 } END { print n + 0 }'; }
+said() { local one=${1%s}; printf "%s\n" "$err" | sed -n "/^\[ pstat record:/ s/.*[ :]\([0-9]*\) ${one}s\{0,1\}[ ,].*/\1/p" | tail -1; }
+
+# unnamed FILE: samples without a task's name or without a file.
+unnamed()
+{
+	"$PSTAT" script -F comm,tid,ip,sym,dso -i "$1" 2>&1 |
+		awk '$1 ~ /^:[0-9]/ || /\(\[unknown\]\)/ { n++ } END { print n + 0 }'
+}
+unnamed_by_perf() { perf script -F comm,tid,ip,sym,dso -i "$1" 2>/dev/null | awk '$1 ~ /^:[0-9]/ || /\(\[unknown\]\)/ { n++ } END { print n + 0 }'; }
+
+# are_named NAME LEAST FILE...: at least so many files, with all that the last run said it took.
+are_named()
+{
+	local name=$1 least=$2 sum=0 file
+
+	shift 2
+	check "$name: several files ($#)" test $# -ge "$least"
+	for file; do
+		sum=$((sum + $(stats "$file" SAMPLE)))
+		same "$name: samples without a name" 0 "$(unnamed "$file")"
+		! command -v perf >/dev/null || same "$name: in perf" 0 "$(unnamed_by_perf "$file")"
+	done
+	same "$name: no sample is lost between them" "$(said samples)" $sum
+}
+
+record() { run "$PSTAT" record -o x -e cpu-clock:u -F 4000 "$@"; }
+
+test_by_size()
+{
+	record --switch-output=100K -- "${family[@]}"
+	same "status" 0 "$status"
+	are_named "a family" 4 x.*
+	rm x.*
+	record --switch-output=100K --threads -- "${family[@]}"
+	are_named "with --threads" 3 x.*
+}
+
+test_packed()
+{
+	"$PSTAT" record -z -q -o x -e cpu-clock -- true 2>err || skip "$(cat err)"
+	rm -f x*
+	record -z --switch-output=20K -- "${family[@]}"
+	are_named "a family" 3 x.*
+}
+
+test_by_time()
+{
+	record --switch-output=1s -- "$exact" mortal forks:2 spins:1200
+	are_named "two children" 2 x.*
+}
+
+# by_signal N OPTIONS...: pstat in the background, told N times by SIGUSR2 to go on to another file.
+by_signal()
+{
+	local n=$1 i pid
+
+	shift
+	"$PSTAT" record -o x -e cpu-clock:u -F 4000 "$@" 2>"$tmp/.err" >/dev/null &
+	pid=$!
+	until [ -s x ] && [ "$(ps -o comm= --ppid $pid)" = exact ]; do sleep 0.02; done
+	for ((i = 1; i <= n; i++)); do
+		sleep 0.2 # samples are wanted in between, not a time
+		kill -USR2 $pid
+		until [ "$(ls x.* 2>/dev/null | wc -l)" -ge $i ]; do sleep 0.02; done
+	done
+	wait $pid
+	status=$?
+	err=$(cat "$tmp/.err")
+}
+
+test_by_signal()
+{
+	by_signal 3 --switch-output -- "$exact" forks:2 name:forked spins:800
+	same "status" 0 "$status"
+	are_named "two that only forked" 4 x.*
+}
+
+test_snapshots()
+{
+	by_signal 2 --overwrite --switch-output -- "$exact" forks:2 name:forked spins:800
+	same "status" 0 "$status"
+	are_named "snapshots" 3 x.*
+}
+
+# What ran before comes last in each file, for no task is known when it begins.
+test_names_come_last()
+{
+	"$exact" mortal spins:60000 &
+	target=$!
+	until [ "$(tr -d '\0' <"/proc/$target/comm")" = exact ]; do sleep 0.02; done
+	by_signal 2 --overwrite --tail-synthesize --switch-output -p $target -- "$exact" spins:600
+	kill $target
+	wait $target 2>/dev/null
+	same "status" 0 "$status"
+	are_named "a task that ran before" 3 x.*
+}
+
+# first_and_last FILE: the times that its header says, and those of its samples.
+header_times() { "$PSTAT" report --header-only -I -i "$1" | sed -n 's/^# time of \(first\|last\) sample : *//p' | xargs; }
+sample_times() { "$PSTAT" script -F time -i "$1" | tr -d ' :' | sort -n | sed -n '1p;$p' | xargs; }
+
+test_each_has_its_own_times()
+{
+	local file
+
+	record --switch-output=100K -- "$exact" forks:2 spins:300
+	check "several files" test "$(ls x.* | wc -l)" -ge 2
+	for file in x.*; do
+		same "the header's times" "$(sample_times "$file")" "$(header_times "$file")"
+	done
+}
+
+test_the_last_ones_are_kept()
+{
+	record --switch-output=50K --switch-max-files 2 -- "${family[@]}"
+	same "how many" 2 "$(ls x.* | wc -l)"
+	for file in x.*; do
+		same "samples without a name" 0 "$(unnamed "$file")"
+	done
+}
+
+run_tests
