@@ -419,6 +419,18 @@ test_a_ring_is_overrun()
 	same "the default ring" 0 "$(said lost)"
 }
 
+# Losses go into the file also when samples have no room in it any more.
+test_a_ring_is_overrun_and_the_file_is_full()
+{
+	need_paranoid 2
+	run "$PSTAT" record -o x --max-size 4M -m 4K -c 1 -e page-faults:u -- "$exact" pages:200000
+	can_be_read "a tiny ring" x
+	check "some are lost" test "$(said lost)" -gt 0
+	same "the file says so too" "$(said lost)" "$("$PSTAT" report --stats -i x |
+		awk '/lost samples events:/ { print $4 }')"
+	same "and how many there are" "$(said samples)" "$(stats x SAMPLE)"
+}
+
 test_file_descriptors()
 {
 	local many=cpu-clock,task-clock,page-faults,minor-faults,major-faults,cpu-migrations,context-switches
