@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HELPERS_MAX = 8, AHEAD_MAX = 16 };
+enum { HELPERS_MAX = 8, AHEAD_MAX = 16, LOOK_EVERY_MS = 2000 };
 
 #define NS_PER_MS 1000000ull
 #define STUCK_NS (BUILDID_STUCK_MS * NS_PER_MS)
@@ -288,7 +288,7 @@ static void find_stuck(struct buildid_reader *reader)
 	}
 }
 
-/* Until the next may have become so; -1: nobody is at work. */
+/* Until the next may have become so, or, where nobody is at work, until it looks all the same. */
 static int ms_to_stuck(const struct buildid_reader *reader)
 {
 	uint64_t now = now_ns(), first = UINT64_MAX;
@@ -300,7 +300,7 @@ static int ms_to_stuck(const struct buildid_reader *reader)
 			first = helper->since_ns + STUCK_NS;
 	}
 	if (first == UINT64_MAX)
-		return -1;
+		return LOOK_EVERY_MS;
 	return first > now ? (int)((first - now) / NS_PER_MS) + 1 : 0;
 }
 

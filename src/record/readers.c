@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOOK_EVERY_MS = 100, LOOK_AGAIN_MS = 5, HIGHEST_PRIORITY = -20 };
+enum { LOOK_EVERY_MS = 100, LOOK_SELDOM_MS = 2000, LOOK_AGAIN_MS = 5, HIGHEST_PRIORITY = -20 };
 
 /* The kernel's own least. */
 enum { SHORT_SLICE_NS = 100000 };
@@ -90,7 +90,7 @@ static int longest_wait_ms(const struct reader_thread *reader)
 {
 	if (reader->reader.short_of_room)
 		return LOOK_AGAIN_MS;
-	return reader->readers->n > 1 ? LOOK_EVERY_MS : -1;
+	return reader->readers->n > 1 ? LOOK_EVERY_MS : LOOK_SELDOM_MS;
 }
 
 /* A ring whose descriptor has hung up is polled on the next one that writes into it. */

@@ -22,33 +22,42 @@ ERRORS = {
     "sched_getaffinity": "EPERM", "fstatfs": "EIO", "fcntl": "EBADF",
 }
 KINDS = {"file": ["-o", "x"], "packed": ["-z", "-o", "x"], "pipe": ["-o", "-"]}
-# They end or replace the program; or the kernel does the work whatever it answers, which strace does not (close), or its
-# answer is never an error (brk).
-NO_ANSWER = {"execve", "exit", "exit_group", "rt_sigreturn", "close", "brk"}
+# They end or replace the program; or the kernel does the work whatever it answers, which strace does not (close: and a
+# futex that wakes nobody leaves a thread asleep that the kernel would have woken), or its answer is never an error (brk).
+NO_ANSWER = {"execve", "exit", "exit_group", "rt_sigreturn", "close", "futex", "brk"}
 # How a program is begun by the C library, not by pstat.
 LAST_OF_START = re.compile(r"^munmap\(")
 
 
 def calls_of(trace):
-    """(name, which one of that name) of the recorder's calls, without those that load it."""
-    seen, calls, started = collections.Counter(), [], False
+    """(name, which one of that name) of the calls of the recorder's threads, without those that load it."""
+    seen, loading, calls, first = collections.Counter(), collections.Counter(), {}, None
     with open(trace, errors="replace") as lines:
         for line in lines:
-            name = line.split("(")[0]
+            thread, _, call = line.partition(" ")
+            name = call.strip().split("(")[0]
             if not name.isidentifier():
                 continue
-            seen[name] += 1
-            if started and name not in NO_ANSWER:
-                calls.append((name, seen[name]))
-            started = started or bool(LAST_OF_START.match(line))
-    return calls
+            first = first or thread
+            seen[thread, name] += 1
+            calls[name, seen[thread, name]] = None
+            if thread == first and not started(loading):
+                loading[name] += 1
+                loading[None] += bool(LAST_OF_START.match(call.strip()))
+    # Each thread has its n-th: where that is one of loading, the program would not begin.
+    return [(name, n) for name, n in calls if name not in NO_ANSWER and n > loading[name]]
+
+
+def started(loading):
+    return loading[None] > 0
 
 
 def record(pstat, workload, kind, strace):
     for name in ("x", "x.old", "out"):
         if os.path.exists(name):
             os.remove(name)
-    command = ["strace", "-qq", *strace, pstat, "record", "-e", "page-faults:u", "-c", "1", "-m", "64K",
+    # All threads; the program that is recorded is let go when it begins. Where threads call the same, each has its n-th.
+    command = ["strace", "-qq", "-f", "-b", "execve", *strace, pstat, "record", "-e", "page-faults:u", "-c", "1", "-m", "64K",
                *KINDS[kind], "--", workload, "pages:%d" % PAGES]
     with open("out", "wb") as out:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
