@@ -332,11 +332,10 @@ static void a_copy_of_what_is_said(void **state)
 
 /* ---- a profile, asked while it is fed ---- */
 
-static const struct query query = { .children = 0, .sort = "comm,dso,pid", .session = session_options };
-
 /* "PERIOD KEYS", a line for each entry. Returns the samples. */
 static uint64_t ask(struct profile *profile, struct str *text)
 {
+	const struct query query = { .children = 0, .sort = "comm,dso,pid", .session = session_options };
 	struct str err = STR_INIT;
 	struct table *table;
 	uint64_t samples = 0;

@@ -211,7 +211,7 @@ static int64_t ask(struct profile *profile, struct str *text, struct str *err)
 
 static uint64_t table_of_file(const char *path, struct str *text)
 {
-	const struct profile_options options = { .filters = { NULL } };
+	const struct profile_options options = { .filters = { .time = NULL } };
 	struct profile *profile;
 	struct reader reader;
 	struct str err = STR_INIT;
