@@ -115,8 +115,9 @@ void pipeline_release(struct pipeline *pipeline)
 	pipeline_stop(pipeline, &why);
 	if (pipeline->buffers.v)
 		buffers_abandon(&pipeline->buffers);
+	readers_stop(&pipeline->readers);
+	consumer_stop(&pipeline->consumer, &why); /* it looks at the readers' producers until then */
 	readers_release(&pipeline->readers);
-	consumer_stop(&pipeline->consumer, &why);
 	ring_reader_release(&pipeline->snapshots);
 	buffers_release(&pipeline->buffers);
 	if (pipeline->news_fd >= 0)
