@@ -6,7 +6,7 @@
 # run: once
 # Rings of one user share a budget of locked memory: what another test of the same user holds is missing here.
 . "${0%/*}/../lib.sh"
-: "${RECORD_KILLS:=20}"
+: "${RECORD_KILLS:=12}"
 need_paranoid 2
 
 exact=$WORK/exact
