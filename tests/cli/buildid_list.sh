@@ -35,8 +35,8 @@ test_mappings_of_pstat()
 {
 	need_perf
 	need_paranoid 2
-	"$PSTAT" record -q -e cpu-clock:u -o read ls / >/dev/null 2>&1
-	run "$PSTAT" record -q --buildid-mmap -e cpu-clock:u -o given ls /
+	"$PSTAT" record -q -e page-faults:u -c 1 -o read ls / >/dev/null 2>&1
+	run "$PSTAT" record -q --buildid-mmap -e page-faults:u -c 1 -o given ls /
 	same "status" 0 "$status"
 	case $err in *"this kernel tells no build-ids"*) skip "needs a kernel that gives build-ids with mappings" ;; esac
 	same "nothing is said" "" "$err"
@@ -45,7 +45,7 @@ test_mappings_of_pstat()
 	same "the kernel's are the files'" "$("$PSTAT" buildid-list -i read | grep '/ls$')" "$(grep '/ls$' <<<"$out")"
 	has "in the mapping's own record" "MMAP2.*<$(awk '/\/ls$/ { print $1 }' <<<"$out")>.*/ls$" \
 		"$(perf script --show-mmap-events -i given)"
-	"$PSTAT" record -q --buildid-mmap -B -e cpu-clock:u -o bare ls / >/dev/null 2>&1
+	"$PSTAT" record -q --buildid-mmap -B -e page-faults:u -c 1 -o bare ls / >/dev/null 2>&1
 	run "$PSTAT" buildid-list -i bare
 	has "without those of the header: those of the records" '^[0-9a-f]{40} /.*/ls$' "$out"
 	# Without the header perf names those that were sampled only.

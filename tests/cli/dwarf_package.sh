@@ -21,7 +21,7 @@ export HOME=$tmp
 
 "$PSTAT" report -i x >before 2>said
 has "before: the inlined function of the .dwo file" '\] inlined' "$(cat before)"
-has_not "before: nothing is missing" 'package' "$(cat said)"
+has_not "before: nothing is missing" 'in a package' "$(cat said)"
 
 mkfifo app.dwp
 timeout 60 "$PSTAT" report -i x >after 2>said

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A recorder that is killed has lost nothing that it had written: plain, packed, with several files. RECORD_KILLS
-# (20) kills at random moments, at least one of each kind; tests/long/record_kills.sh has more.
+# (12) kills at random moments, at least one of each kind; tests/long/record_kills.sh has more.
 #
 # run: alone
 # run: once
