@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 
 enum {
-	RENEW_AT = 4096, /* names and files more than twice those that live */
+	RENEW_AT = 4096, /* names, files and ended processes more than twice those that live */
 	QUEUE_BYTES = 32 << 20, /* that may wait for a round */
 	LINKS_MAX = 8, /* namespaces of a thread; the kernel tells 7 */
 };
@@ -28,6 +28,7 @@ enum {
 struct generation {
 	struct replay replay;
 	struct row_set links; /* of NAMESPACES: how many, then device and inode of each; thread->user: 1 + row */
+	size_t n_ended; /* processes: the replay keeps some of what it knew of each */
 	size_t renew_at; /* how large it may become: see size_of */
 };
 
@@ -50,6 +51,7 @@ static int on_other(void *context, struct replay *replay, const struct record *r
 	struct generation *generation = context;
 
 	(void)replay, (void)err;
+	generation->n_ended += record->type == RECORD_EXIT && body->task.pid == body->task.tid;
 	if (record->type != RECORD_NAMESPACES || !thread)
 		return 0;
 	row[0] = links->n < LINKS_MAX ? links->n : LINKS_MAX;
@@ -79,12 +81,12 @@ static void generation_free(struct generation *generation)
 	free(generation);
 }
 
-/* What only grows, of all that a replay has: relatives of processes are bounded by it. */
+/* What only grows, of all that a replay has. */
 static size_t size_of(const struct generation *generation)
 {
 	const struct replay *replay = &generation->replay;
 
-	return replay->dsos.n + replay_n_comms(replay) + generation->links.n;
+	return replay->dsos.n + replay_n_comms(replay) + generation->links.n + generation->n_ended;
 }
 
 /* ---- the kernel, as records ---- */
