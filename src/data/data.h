@@ -284,6 +284,7 @@ bool record_time(const struct decoder *decoder, const struct record *record, uin
 void record_from_bytes(struct record *record, const uint8_t *bytes, uint64_t offset, bool swap);
 /* The size of the record that n bytes of records in native byte order begin with; 0: no whole one is there. */
 size_t record_whole(const void *bytes, size_t n);
+size_t records_whole(const void *bytes, size_t n); /* how many of n bytes are whole records */
 
 /*
  * Fields into bytes, appended to out: header, payload and, where event has sample_id_all, its

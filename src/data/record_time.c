@@ -66,3 +66,12 @@ size_t record_whole(const void *bytes, size_t n)
 	memcpy(&header, bytes, sizeof(header));
 	return header.size >= sizeof(header) && header.size <= n ? header.size : 0;
 }
+
+size_t records_whole(const void *bytes, size_t n)
+{
+	size_t at = 0, size;
+
+	while ((size = record_whole((const char *)bytes + at, n - at)) > 0)
+		at += size;
+	return at;
+}

@@ -145,21 +145,6 @@ static int check_place(struct writer *writer, struct str *err)
 		err);
 }
 
-/* How many of n bytes are whole records. */
-static size_t whole_records(const char *bytes, size_t n)
-{
-	struct perf_event_header header;
-	size_t at = 0;
-
-	while (n - at >= sizeof(header)) {
-		memcpy(&header, bytes + at, sizeof(header));
-		if (header.size < sizeof(header) || header.size > n - at)
-			break;
-		at += header.size;
-	}
-	return at;
-}
-
 /* Bytes behind what is in the file. After a failure *written of them are, which is none of a pipe's. */
 static int append(struct writer *writer, const char *bytes, size_t n, size_t *written, struct str *err)
 {
@@ -178,7 +163,7 @@ static int append(struct writer *writer, const char *bytes, size_t n, size_t *wr
 		return writer->pipe ? 0 : put_data_size(writer, err);
 	}
 	writer->room = *written;
-	*written = writer->zstd ? 0 : whole_records(bytes, *written);
+	*written = writer->zstd ? 0 : records_whole(bytes, *written);
 	writer->data_size += *written;
 	cut_back(writer);
 	rc = writer_fail(writer, rc, err);
@@ -227,7 +212,7 @@ static size_t squeeze(struct writer *writer, const char *bytes, size_t n)
 	size_t fits = 0, most = n;
 
 	for (int i = 0; i < TRIES && writer->room; i++) {
-		size_t now = whole_records(bytes, fits + (most - fits) / 2);
+		size_t now = records_whole(bytes, fits + (most - fits) / 2);
 
 		if (now <= fits)
 			break;
@@ -266,7 +251,7 @@ static int append_packed(struct writer *writer, const char *bytes, size_t n, siz
 	while (!rc && *written < n) {
 		size_t rest = n - *written, done = 0;
 		size_t most = rest < WRITER_CHUNK_BYTES ? rest : WRITER_CHUNK_BYTES;
-		size_t chunk = whole_records(bytes + *written, most);
+		size_t chunk = records_whole(bytes + *written, most);
 
 		chunk = chunk ? chunk : most;
 		str_reset(&records);

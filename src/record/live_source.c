@@ -115,10 +115,8 @@ static void publish(struct live_source *live)
 /* Whole records, as many as fit into the tail. Returns their bytes. */
 static size_t fill(struct live_source *live, const char *bytes, size_t n)
 {
-	size_t room = BLOCK_BYTES - live->filled, piece = 0, size;
+	size_t room = BLOCK_BYTES - live->filled, piece = records_whole(bytes, n < room ? n : room);
 
-	while (piece < n && (size = record_whole(bytes + piece, n - piece)) && size <= room - piece)
-		piece += size;
 	if (!piece)
 		return 0;
 	memcpy(live->tail->bytes + live->filled, bytes, piece);
@@ -170,10 +168,8 @@ static void put_what_fits(struct live_source *live, const char *bytes, size_t n)
 static int live_take(struct record_sink *sink, const void *records, size_t n, struct str *err)
 {
 	struct live_source *live = live_of_sink(sink);
-	size_t whole = 0, size;
+	size_t whole = records_whole(records, n);
 
-	while (whole < n && (size = record_whole((const char *)records + whole, n - whole)))
-		whole += size;
 	if (live->options.samples_left_out)
 		put_what_fits(live, records, whole);
 	else

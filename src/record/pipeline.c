@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Half a second of samples with a stack of 8 KiB each, 4,000 a second on two CPUs; of others some seconds. */
+/* A second of samples with a stack of 8 KiB each, 4,000 a second on two CPUs; of others some seconds. */
 enum { DEFAULT_BYTES = 16 << 20, DUMPS_BYTES = 64 << 20 };
 
 static size_t bytes_for(const struct record_plan *plan)

@@ -161,16 +161,10 @@ static int add_losses(struct recording *rec, const struct event_end *ends)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < rec->events.n; i++) {
-		const struct data_event *event = rec->events.v[i];
-		struct record_body body = { .type = RECORD_LOST_SAMPLES };
-
 		if (!ends[i].lost)
 			continue;
-		body.lost.lost = ends[i].lost;
-		if (event->n_ids)
-			body.id.id = body.id.stream_id = event->ids[0];
 		str_reset(&bytes);
-		rc = record_encode(&body, event, &bytes, rec->err);
+		rc = tally_encode_loss(rec->events.v[i], ends[i].lost, 0, &bytes, rec->err);
 		if (!rc)
 			rc = rec->sink->take(rec->sink, bytes.s, bytes.len, rec->err);
 	}

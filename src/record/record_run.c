@@ -169,7 +169,7 @@ static uint64_t next_due_ns(struct recording *rec)
 
 static void run_loop(struct recording *rec)
 {
-	rec->news_slot = watch_fd(&rec->watch, rec->pipeline.news_fd);
+	watch_fd(&rec->watch, rec->pipeline.news_fd);
 	ticker_start(&rec->second, now_ns(), NS_PER_S);
 	while (!is_over(rec)) {
 		watch_wait(&rec->watch, next_due_ns(rec));

@@ -36,7 +36,6 @@ struct recording {
 	struct sink_file file;
 	struct sinks_all sinks; /* the file, and others */
 	struct record_sink *sink; /* what the pipeline tells: the sinks, or a stage before them; NULL: none is open */
-	size_t news_slot; /* in the watch: of the pipeline's news */
 
 	/* its course */
 	struct watch watch;

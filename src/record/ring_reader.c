@@ -79,21 +79,6 @@ static struct buffer *buffer_for(struct ring_reader *reader, size_t n, bool wait
 	return producer->filling;
 }
 
-/* How many of n bytes are whole records. */
-static size_t whole_records(const uint8_t *bytes, size_t n)
-{
-	size_t at = 0;
-
-	while (n - at >= sizeof(struct perf_event_header)) {
-		const struct perf_event_header *header = (const void *)(bytes + at);
-
-		if (header->size < sizeof(*header) || header->size % 8 || header->size > n - at)
-			break;
-		at += header->size;
-	}
-	return at;
-}
-
 /*
  * Up to n bytes into the buffer: as many whole records as it has room for. Where that is not all they are counted
  * in the copy, which is near; in the ring each header would have to come from another CPU by itself.
@@ -105,7 +90,7 @@ static size_t fill(struct buffer *buffer, const struct ring_span span[2], size_t
 
 	if (n > room) {
 		copy(span, at, to, room);
-		n = whole_records(to, room);
+		n = records_whole(to, room);
 	} else {
 		copy(span, at, to, n);
 	}

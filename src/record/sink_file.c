@@ -208,21 +208,6 @@ static void count(struct sink_file *file, struct tally *to, const void *records,
 
 /* ---- the sink ---- */
 
-/* How many bytes of whole records are at most max, or one record. */
-static size_t whole_records(const uint8_t *records, size_t n, uint64_t max)
-{
-	size_t at = 0;
-
-	while (at < n) {
-		const struct perf_event_header *header = (const void *)(records + at);
-
-		if (header->size < sizeof(*header) || (at && at + header->size > max))
-			break;
-		at += header->size;
-	}
-	return at;
-}
-
 /* Of what comes when no more samples go in: what says how many were lost. */
 static void keep_losses(void *data, const struct record *record)
 {
@@ -273,14 +258,14 @@ static int take(struct record_sink *sink, const void *records, size_t n, struct 
 	so_far = file->bytes_before + bytes_so_far(file);
 	if (file->full || file->failed || !file->is_open)
 		fits = 0;
-	else if (max && so_far + n >= max)
-		fits = whole_records(records, n, max > so_far ? max - so_far : 0);
+	else if (max && so_far + n > max)
+		fits = max > so_far ? records_whole(records, (size_t)(max - so_far)) : 0;
 	if (fits) {
 		count(file, &file->file, records, fits);
 		rc = write_records(file, records, fits, err);
-		if (max && file->bytes_before + bytes_so_far(file) + n - fits >= max)
-			set_full(file);
 	}
+	if (max && file->bytes_before + bytes_so_far(file) + n - fits >= max)
+		set_full(file);
 	drop(file, (const uint8_t *)records + fits, n - fits);
 	return rc || !file->failed ? rc : failed_before(file, err);
 }

@@ -68,25 +68,11 @@ const struct perf_event_header *squeeze_record(struct squeeze *squeeze, enum squ
 	return NULL;
 }
 
-/* Of one event. */
-static void add_loss(const struct tally *dropped, const struct data_event *event, struct str *out)
-{
-	struct record_body body = { .type = RECORD_LOST_SAMPLES };
-	struct str why = STR_INIT;
-
-	body.lost.lost = dropped->v[event->index].samples;
-	body.id.time_ns = dropped->last_ns;
-	if (event->n_ids)
-		body.id.id = body.id.stream_id = event->ids[0];
-	/* Some words: no record is too small for it. */
-	(void)record_encode(&body, event, out, &why);
-	str_release(&why);
-}
-
 void squeeze_losses(struct squeeze *squeeze, struct str *out, size_t max)
 {
 	struct tally *dropped = &squeeze->dropped;
 	const struct events *events = dropped->events;
+	struct str why = STR_INIT;
 	size_t start = out->len;
 
 	squeeze->any_dropped = false;
@@ -95,10 +81,13 @@ void squeeze_losses(struct squeeze *squeeze, struct str *out, size_t max)
 			continue;
 		if (out->len - start + LOSS_BYTES_MAX > max) {
 			squeeze->any_dropped = true;
-			return;
+			break;
 		}
-		add_loss(dropped, events->v[i], out);
+		/* Some words: no record is too small for it. */
+		(void)tally_encode_loss(events->v[i], dropped->v[i].samples, dropped->last_ns, out, &why);
 		dropped->v[i].samples = 0;
 	}
-	tally_clear(dropped);
+	if (!squeeze->any_dropped)
+		tally_clear(dropped);
+	str_release(&why);
 }

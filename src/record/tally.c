@@ -86,6 +86,18 @@ void tally_move_samples(struct tally *from, struct tally *to)
 	}
 }
 
+int tally_encode_loss(const struct data_event *event, uint64_t lost, uint64_t time_ns, struct str *out,
+		      struct str *err)
+{
+	struct record_body body = { .type = RECORD_LOST_SAMPLES };
+
+	body.lost.lost = lost;
+	body.id.time_ns = time_ns;
+	if (event->n_ids)
+		body.id.id = body.id.stream_id = event->ids[0];
+	return record_encode(&body, event, out, err);
+}
+
 static size_t index_of(const struct tally *tally, uint64_t id)
 {
 	const struct data_event *event = events_find(tally->events, id);

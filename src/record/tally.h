@@ -37,6 +37,10 @@ void tally_subtract(struct tally *tally, const struct tally *part);
 /* Moves the numbers of samples alone. */
 void tally_move_samples(struct tally *from, struct tally *to);
 
+/* Appends the LOST_SAMPLES record of an event; time_ns 0: nobody knows. */
+int tally_encode_loss(const struct data_event *event, uint64_t lost, uint64_t time_ns, struct str *out,
+		      struct str *err);
+
 typedef void (*tally_fn)(void *data, const struct record *record);
 /*
  * Walks over n bytes of whole records, aligned to 8. fn is called for those whose type is in `types`, a bit for each
