@@ -15,10 +15,16 @@
 
 /* ---- snapshots and files ---- */
 
+/* All that is not newer than what was in the rings when this was asked for has come with the second look. */
 static int switch_file(struct recording *rec)
 {
+	struct consumer *consumer = &rec->pipeline.consumer;
+	int rc;
+
 	pipeline_look(&rec->pipeline, true);
-	return consumer_call(&rec->pipeline.consumer, sink_file_switch, &rec->file, rec->err);
+	rc = consumer_call(consumer, sink_file_cut, &rec->file, rec->err);
+	pipeline_look(&rec->pipeline, false);
+	return rc ? rc : consumer_call(consumer, sink_file_switch, &rec->file, rec->err);
 }
 
 static int do_snapshot(struct recording *rec)

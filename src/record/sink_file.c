@@ -53,6 +53,7 @@ void sink_file_init(struct sink_file *file, const struct record_plan *plan,
 	tally_init(&file->file, recording->events);
 	tally_init(&file->dropped, recording->events);
 	tally_init(&file->total, recording->events);
+	file_cut_init(&file->cut);
 }
 
 void sink_file_release(struct sink_file *file)
@@ -67,6 +68,7 @@ void sink_file_release(struct sink_file *file)
 	tally_release(&file->file);
 	tally_release(&file->dropped);
 	tally_release(&file->total);
+	file_cut_release(&file->cut);
 	for (size_t i = 0; i < file->n_kept; i++)
 		free(file->kept[i]);
 	free(file->kept);
@@ -242,20 +244,13 @@ static bool is_large(const struct sink_file *file)
 	       bytes_so_far(file) >= file->beginning_bytes + file->plan->switch_bytes;
 }
 
-static int take(struct record_sink *sink, const void *records, size_t n, struct str *err)
+/* Into the present file. */
+static int put(struct sink_file *file, const void *records, size_t n, struct str *err)
 {
-	struct sink_file *file = (struct sink_file *)sink;
-	uint64_t max = file->plan->max_bytes, so_far;
+	uint64_t max = file->plan->max_bytes, so_far = file->bytes_before + bytes_so_far(file);
 	size_t fits = n;
 	int rc = 0;
 
-	if (!file->plan->path) {
-		count(file, &file->file, records, n);
-		return 0;
-	}
-	if (!file->failed && !file->full && is_large(file))
-		rc = sink_file_switch(file, err);
-	so_far = file->bytes_before + bytes_so_far(file);
 	if (file->full || file->failed || !file->is_open)
 		fits = 0;
 	else if (max && so_far + n > max)
@@ -270,15 +265,47 @@ static int take(struct record_sink *sink, const void *records, size_t n, struct 
 	return rc || !file->failed ? rc : failed_before(file, err);
 }
 
+/* There is no cut any more. A failure is the file's, which tells it. */
+static void put_what_waits(struct sink_file *file)
+{
+	struct str why = STR_INIT;
+
+	file->cut.on = false;
+	if (file->cut.later.len)
+		(void)put(file, file->cut.later.s, file->cut.later.len, &why);
+	str_reset(&file->cut.later);
+	str_release(&why);
+}
+
+static int take(struct record_sink *sink, const void *records, size_t n, struct str *err)
+{
+	struct sink_file *file = (struct sink_file *)sink;
+	const struct str *now;
+	int rc;
+
+	if (!file->plan->path) {
+		count(file, &file->file, records, n);
+		return 0;
+	}
+	if (!file->failed && !file->full && is_large(file))
+		sink_file_cut(file, err);
+	if (!file->cut.on)
+		return put(file, records, n, err);
+	now = file_cut_split(&file->cut, &file->decoder, records, n);
+	rc = now->len ? put(file, now->s, now->len, err) : 0;
+	return !rc && file_cut_is_due(&file->cut) ? sink_file_switch(file, err) : rc;
+}
+
 static int end_round(struct record_sink *sink, struct str *err)
 {
 	const struct perf_event_header mark = { .type = RECORD_FINISHED_ROUND, .size = sizeof(mark) };
 	struct sink_file *file = (struct sink_file *)sink;
 	int rc = file->tasks ? task_table_round(file->tasks, err) : 0;
 
-	if (file->full || !file->is_open)
-		return rc;
-	return rc ? rc : write_records(file, &mark, sizeof(mark), err);
+	if (!rc && !file->full && file->is_open)
+		rc = write_records(file, &mark, sizeof(mark), err);
+	file_cut_round(&file->cut);
+	return !rc && file_cut_is_due(&file->cut) ? sink_file_switch(file, err) : rc;
 }
 
 static int flush(struct record_sink *sink, struct str *err)
@@ -373,8 +400,10 @@ static int finish(struct record_sink *sink, struct str *err)
 {
 	struct sink_file *file = (struct sink_file *)sink;
 
-	if (file->plan->path)
+	if (file->plan->path) {
+		put_what_waits(file);
 		return finish_file(file, err);
+	}
 	tally_merge(&file->total, &file->file);
 	show(file);
 	return 0;
@@ -420,9 +449,17 @@ static int begin_with_tasks(struct sink_file *file, struct str *err)
 	return rc;
 }
 
-int sink_file_switch(void *data, struct str *err)
+int sink_file_cut(void *data, struct str *err)
 {
 	struct sink_file *file = data;
+
+	(void)err;
+	file_cut_begin(&file->cut, file->file.last_ns);
+	return 0;
+}
+
+static int begin_next(struct sink_file *file, struct str *err)
+{
 	int rc = 0;
 
 	file->has_begun = false; /* what comes now is no reason for another one */
@@ -441,4 +478,15 @@ int sink_file_switch(void *data, struct str *err)
 		str_add(&file->why, err->s);
 	}
 	return rc;
+}
+
+int sink_file_switch(void *data, struct str *err)
+{
+	struct sink_file *file = data;
+	int rc;
+
+	file->cut.on = false;
+	rc = file->full ? 0 : begin_next(file, err);
+	put_what_waits(file);
+	return rc || !file->failed ? rc : failed_before(file, err);
 }

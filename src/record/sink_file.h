@@ -10,6 +10,7 @@
 #ifndef PSTAT_SINK_FILE_H
 #define PSTAT_SINK_FILE_H
 
+#include "record/file_cut.h"
 #include "record/record.h"
 #include "record/tally.h"
 #include "record/task_table.h"
@@ -33,6 +34,7 @@ struct sink_file {
 	struct info *info; /* borrowed: what is known only now goes into it */
 	struct buildid_set *build_ids; /* NULL: none are wanted */
 	struct task_table *tasks; /* NULL: there will be one file */
+	struct file_cut cut; /* to the next file */
 	struct decoder decoder;
 	struct writer writer;
 	bool is_open, has_begun;
@@ -66,6 +68,11 @@ void sink_file_release(struct sink_file *file);
 int sink_file_open(struct sink_file *file, struct str *err);
 /* What ran already is in it: it is readable from now on, and grows by what is recorded. */
 int sink_file_begun(struct sink_file *file, struct str *err);
+/*
+ * What is not newer than the newest sample so far belongs to this file, what comes else to the next one, which
+ * begins when two rounds have ended, or with sink_file_switch. data: the sink_file. Always 0.
+ */
+int sink_file_cut(void *data, struct str *err);
 /* Ends this file, gives it its time as a name, and begins the next. data: the sink_file. */
 int sink_file_switch(void *data, struct str *err);
 /* By any thread. */

@@ -248,13 +248,78 @@ static void switches_by_size(void **state)
 	(void)state;
 	plan.switch_bytes = 4096;
 	begin();
-	for (int i = 0; i < 20; i++)
-		tell(20);
+	for (int i = 0; i < 40; i++) {
+		tell(10);
+		assert_int_equal(sink->round(sink, &err), 0);
+	}
 	assert_int_equal(sink->end(sink, &err), 0);
 	assert_true(file.n_files >= 4);
 	assert_int_equal(file.total.v[0].samples, 400);
 	for (size_t i = 0; i + 1 < file.n_kept; i++)
 		assert_true(strlen(story(file.kept[i])) * SAMPLE_BYTES >= 4096);
+}
+
+/* A map of time_ns, in whichever ring it was. */
+static void tell_map(uint64_t time_ns)
+{
+	const uint64_t tid = 7 | 7ull << 32;
+	struct str bytes = STR_INIT;
+
+	add(&bytes, RECORD_MMAP, (uint64_t[]){ tid, 0x1000, 0x1000, 0, 0x2f /* "/" */, tid, time_ns, ID }, 8);
+	assert_int_equal(sink->take(sink, bytes.s, bytes.len, &err), 0);
+	str_release(&bytes);
+}
+
+static size_t count_of(const char *name, uint32_t type)
+{
+	struct reader reader;
+	struct record record;
+	size_t n = 0;
+
+	assert_int_equal(reader_open(&reader, name, &err), 0);
+	while (reader_next(&reader, &record, &err) > 0)
+		n += record.type == type;
+	reader_close(&reader);
+	return n;
+}
+
+static void what_names_a_sample_is_in_its_file(void **state)
+{
+	uint64_t cut_ns;
+
+	(void)state;
+	plan.switch_bytes = 4096;
+	begin();
+	tell(100);
+	cut_ns = next_time - 1;
+	tell(1); /* it is large now: newer samples wait */
+	assert_true(file.cut.on);
+	assert_int_equal(sink->round(sink, &err), 0);
+	tell(2);
+	tell_map(cut_ns);
+	tell_map(next_time);
+	assert_int_equal(file.n_files, 1);
+	assert_int_equal(sink->round(sink, &err), 0);
+	assert_int_equal(file.n_files, 2);
+	tell(1);
+	assert_int_equal(sink->end(sink, &err), 0);
+	assert_int_equal(count_of(file.kept[0], RECORD_SAMPLE), 100);
+	assert_int_equal(count_of(file.kept[0], RECORD_MMAP), 1);
+	assert_int_equal(count_of(file.kept[1], RECORD_SAMPLE), 4);
+}
+
+static void what_waits_at_the_end_is_kept(void **state)
+{
+	(void)state;
+	plan.switch_bytes = 4096;
+	begin();
+	tell(100);
+	tell(5);
+	assert_true(file.cut.on);
+	assert_int_equal(sink->end(sink, &err), 0);
+	assert_int_equal(file.n_kept, 1);
+	assert_int_equal(count_of(file.kept[0], RECORD_SAMPLE), 105);
+	assert_int_equal(file.total.v[0].samples, 105);
 }
 
 /* RLIMIT_FSIZE stands for a full disk. */
@@ -294,6 +359,8 @@ int main(void)
 		CASE(one_file_after_another),
 		CASE(a_file_without_samples_has_no_times),
 		CASE(switches_by_size),
+		CASE(what_names_a_sample_is_in_its_file),
+		CASE(what_waits_at_the_end_is_kept),
 		CASE(full_disk),
 	};
 
