@@ -4,7 +4,7 @@
  *
  *   counter x CPU x thread = cell ---> slot = line x place ---> row
  *
- * A cell keeps the last raw reading, so that an interval is a difference. A line is one event, or
+ * Cells, slots and tallies are count.h's. A line is one event, or
  * several that are printed as one (the same event on several units). Slots are laid out place by
  * place: slots[place * n_lines + line]; places only ever grow at the end, so that what earlier
  * repeats counted stays where it is.
@@ -12,15 +12,8 @@
 #ifndef PSTAT_BOOK_H
 #define PSTAT_BOOK_H
 
-#include "stat/estimate.h"
 #include "stat/metric.h"
 #include "stat/rows.h"
-
-struct cell {
-	uint64_t value, enabled_ns, running_ns; /* as last read; 0 before */
-	size_t slot; /* SLOT_NONE: a second CPU of a package, where one is enough */
-};
-#define SLOT_NONE SIZE_MAX
 
 struct line {
 	size_t first; /* index of its first event, which gives name, unit and scale */
@@ -46,20 +39,6 @@ struct place {
 	char *name; /* printable */
 	unsigned n_cpus; /* of the target */
 	bool rest; /* for what belongs to no CPU or thread; without a target of CPUs: for all */
-};
-
-/* How sure the scaled values of a slot's cells are: nothing, unless all of them have an estimate. */
-struct doubt {
-	uint32_t cells_scaled, cells_estimated;
-	struct estimate sum;
-};
-
-struct slot {
-	struct tally total, delta; /* since counting began; since the read before */
-	struct doubt total_doubt, delta_doubt;
-	bool is_open; /* a counter of the current run is read into it */
-	unsigned n_unsupported; /* counters that should be, and could not be opened */
-	unsigned n_folded; /* CPUs of the line's first event here */
 };
 
 /* One slot over the repeats. */
@@ -140,11 +119,6 @@ size_t place_of_clock(const struct tally_book *book);
 size_t cpu_index(const struct intset *cpus, int cpu);
 /* The same for all CPUs of a package; -1 where the topology is not known. */
 int64_t package_of_cpu(const struct tally_book *book, int cpu);
-
-/* ---- doubt.c ---- */
-/* A cell has been read for a report: as it is now, and the difference to the report before. */
-void doubt_take(struct slot *slot, struct slices *slices, const struct cell *now, const struct cell *delta);
-void doubt_add(struct doubt *sum, const struct doubt *doubt);
 
 /* ---- rows.c ---- */
 /* After book_attach() laid out lines, places and slots. */

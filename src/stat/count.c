@@ -8,6 +8,8 @@
  */
 #include "stat/book.h"
 
+#include <stdlib.h>
+
 static uint64_t add_saturating(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
@@ -238,4 +240,42 @@ void book_end_pass(struct tally_book *book, unsigned pass, const struct stat_clo
 	series_add(&book->pass_elapsed[pass], elapsed_s);
 	add_times(book, elapsed_s, (double)clock->user_ns / 1e9, (double)clock->system_ns / 1e9,
 		  clock->has_usage);
+}
+
+/* ---- reads between reports ---- */
+
+void book_keep_slices(struct tally_book *book)
+{
+	free(book->slices);
+	book->slices = xcalloc(book->n_cells + 1, sizeof(*book->slices));
+}
+
+struct slice_read {
+	struct tally_book *book;
+	bool takes_turns;
+};
+
+static void take_slice(void *data, size_t index, int cpu, size_t thread, const struct reading *reading)
+{
+	struct slice_read *read = data;
+	struct tally_book *book = read->book;
+	const struct counter *counter = &book->set->v[index];
+	size_t column = counter->cpus.n ? cpu_index(&counter->cpus, cpu) : 0;
+	size_t cell;
+
+	if (reading->state != READING_OK || column == SIZE_MAX || counter->event->snapshot)
+		return;
+	cell = book->cell_base[index] + column * counter->n_threads + thread;
+	if (book->cells[cell].slot == SLOT_NONE)
+		return;
+	read->takes_turns |= reading->running_ns < reading->enabled_ns;
+	slices_add(&book->slices[cell], reading->value, reading->enabled_ns, reading->running_ns);
+}
+
+bool book_read_slices(struct tally_book *book)
+{
+	struct slice_read read = { .book = book };
+
+	counters_read(book->set, take_slice, &read);
+	return read.takes_turns;
 }

@@ -9,6 +9,7 @@
 #ifndef PSTAT_STAT_H
 #define PSTAT_STAT_H
 
+#include "count/count.h"
 #include "kern/kern.h"
 
 #include <signal.h>
@@ -24,32 +25,11 @@ enum stat_aggr {
 	AGGR_THREAD,
 };
 
-/* ---- scale.c: pure arithmetic (perf_event_open(2), "multiplexing") ---- */
-
-/* value * enabled / running, rounded to nearest, in 128 bits; saturates. running must not be 0. */
-uint64_t scale_count(uint64_t value, uint64_t enabled_ns, uint64_t running_ns);
-
-/* Mean and deviation of a series by Welford's method; zeroed is empty. */
-struct series {
-	uint64_t n;
-	double mean, m2, min, max;
-};
-void series_add(struct series *s, double x);
-double series_stdev_of_mean(const struct series *s); /* sqrt(variance / n); 0 for n < 2 */
-double series_rel_stdev_pct(const struct series *s); /* of the mean, in % of the mean; 0 if mean is 0 */
-
-/* ---- count.c: one tally per event and place ---- */
+/* ---- what became of a count ---- */
 enum count_state {
 	COUNT_OK,
 	COUNT_NOT_COUNTED, /* it was open and never ran */
 	COUNT_NOT_SUPPORTED, /* it could not be opened */
-};
-
-struct tally { /* of one event at one place: a CPU, a core, a thread, or all */
-	uint64_t value; /* scaled per cell, then summed (or raw with --no-scale) */
-	uint64_t enabled_ns, running_ns; /* sums over the cells */
-	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin;
-	uint32_t cells_stopped; /* with their CPU, which went offline: what came before is counted */
 };
 
 /* ---- rows.c: what is printed, complete ---- */

@@ -1,5 +1,5 @@
 /*
- * estimate: how far a scaled value may be from the truth. Private to stat/.
+ * estimate: how far a scaled value may be from the truth. Other folders see it through count.h.
  *
  * A counter that takes turns is read now and then; from one read to another is a slice, of which it
  * saw a part. How much its rate changes from slice to slice tells how much the parts that it did not

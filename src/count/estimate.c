@@ -27,7 +27,7 @@
  * 2007, chapter 8 (successive differences); J. von Neumann, Annals of Mathematical Statistics 12
  * (1941), for their degrees of freedom; Abramowitz and Stegun 26.7.5 for t.
  */
-#include "stat/estimate.h"
+#include "count/estimate.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  * the whole time is value * enabled / running (perf_event_open(2)). The product needs 128 bits: a
  * few hours of nanoseconds times a few billion counts do not fit into 64.
  */
-#include "stat/stat.h"
+#include "count/count.h"
 
 #include <math.h>
 
