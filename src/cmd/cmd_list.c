@@ -103,8 +103,8 @@ static void add_json(struct str *line, const struct event_info *info, const char
 	if (info->alias[0])
 		add_json_text(line, "alias", info->alias);
 	add_json_text(line, "description", info->desc);
-	if (info->unit_name[0])
-		add_json_text(line, "counter-unit", info->unit_name);
+	if (info->pmu_name[0])
+		add_json_text(line, "counter-unit", info->pmu_name);
 	if (info->unit[0])
 		add_json_text(line, "unit", info->unit);
 	if (info->scale != 1.0 && info->scale != 0.0)
@@ -167,7 +167,7 @@ static int walk_metrics(struct listing *listing, const char *pattern)
 			.name = metrics[i].name,
 			.alias = "",
 			.desc = metrics[i].desc,
-			.unit_name = "",
+			.pmu_name = "",
 			.unit = "",
 			.scale = 1.0,
 		};
@@ -268,11 +268,11 @@ static int list_word(struct listing *listing, const char *word)
 
 /* ---- --counters ---- */
 
-static void add_counters_json(struct str *out, const struct event_unit *unit, int rc,
-			      const struct unit_counters *counters)
+static void add_counters_json(struct str *out, const struct event_pmu *pmu, int rc,
+			      const struct pmu_counters *counters)
 {
 	str_add(out, "{\"counter-unit\" : ");
-	str_add_json(out, unit->name);
+	str_add_json(out, pmu->name);
 	if (rc)
 		str_addf(out, ", \"reason\" : \"%s\"", strerror(-rc));
 	else
@@ -283,40 +283,40 @@ static void add_counters_json(struct str *out, const struct event_unit *unit, in
 	str_add(out, "}\n");
 }
 
-static void add_counters(struct str *out, const struct event_unit *unit, int rc,
-			 const struct unit_counters *counters)
+static void add_counters(struct str *out, const struct event_pmu *pmu, int rc,
+			 const struct pmu_counters *counters)
 {
-	str_addf(out, "%-24s ", unit->name);
+	str_addf(out, "%-24s ", pmu->name);
 	if (rc)
 		str_addf(out, "cannot be opened: %s", strerror(-rc));
 	else
-		unit_counters_format(counters, "free", out);
+		pmu_counters_format(counters, "free", out);
 	str_add(out, "\n");
 }
 
 static int list_counters(const struct list_words *words, const struct kern *kern)
 {
-	struct event_unit_list units = { 0 };
+	struct event_pmu_list pmus = { 0 };
 	struct str out = STR_INIT;
-	int rc = event_units_read(&units, &kern->host), status;
+	int rc = event_pmus_read(&pmus, &kern->host), status;
 
 	if (rc)
 		return bad_usage("list: the counter units cannot be read: %s", strerror(-rc));
-	for (size_t i = 0; i < units.n; i++) {
-		struct unit_counters counters;
-		int found = unit_counters_find(&units.v[i], kern, &counters);
+	for (size_t i = 0; i < pmus.n; i++) {
+		struct pmu_counters counters;
+		int found = pmu_counters_find(&pmus.v[i], kern, &counters);
 
 		if (found == -ENOTSUP || found == -EOPNOTSUPP)
 			continue;
 		if (words->json)
-			add_counters_json(&out, &units.v[i], found, &counters);
+			add_counters_json(&out, &pmus.v[i], found, &counters);
 		else
-			add_counters(&out, &units.v[i], found, &counters);
+			add_counters(&out, &pmus.v[i], found, &counters);
 	}
 	if (!out.len && !words->json)
 		str_add(&out, "no counter unit on this machine has counters to share\n");
 	status = message_stdout(&out);
-	event_unit_list_release(&units);
+	event_pmu_list_release(&pmus);
 	str_release(&out);
 	return status;
 }

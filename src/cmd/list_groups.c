@@ -1,9 +1,9 @@
 /*
- * A group is what one source has, or one counter unit, one system of tracepoints, one machine of libpfm4. It is
+ * A group is what one source has, or one PMU, one system of tracepoints, one machine of libpfm4. It is
  * gathered until the next begins, because its head needs all of it: how wide the names are, and whether one
  * reason holds for all.
  *
- *	Hardware events (hw): not here: no counter unit in this virtual machine
+ *	Hardware events (hw): not here: no PMU in this virtual machine
  *	  cpu-cycles or cycles  core clock cycles, at whatever speed the core runs
  *	  instructions          instructions retired
  *
@@ -21,7 +21,7 @@ enum { ROW_INDENT = 2, GAP = 2, COLUMNS_DEFAULT = 80 };
 static const struct topic_row {
 	const char *topic, *title;
 	const char *title_of_part; /* NULL: there are no parts */
-	const char *separator; /* the part is what stands in front of it in a name; NULL: the counter unit */
+	const char *separator; /* the part is what stands in front of it in a name; NULL: the PMU */
 	enum { NONE_TRIED, EACH_TRIED, ONE_FOR_ALL } tried;
 } topics[] = {
 	{ "hw", "Hardware events", NULL, NULL, EACH_TRIED },
@@ -224,7 +224,7 @@ static char *part_of(const struct topic_row *topic, const struct event_info *inf
 
 	if (end)
 		return xstrndup(info->name, (size_t)(end - info->name));
-	return topic->title_of_part && *info->unit_name ? xstrdup(info->unit_name) : NULL;
+	return topic->title_of_part && *info->pmu_name ? xstrdup(info->pmu_name) : NULL;
 }
 
 static void begin(struct list_groups *groups, const struct event_info *info, char *part)

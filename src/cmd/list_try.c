@@ -78,7 +78,7 @@ const char *event_trial_verdict(struct event_trial *trial, const char *name)
 
 	event_list_init(&events);
 	rc = event_list_parse(&events, name, &trial->kern->host, &err);
-	/* On a hybrid machine it is enough that one core unit counts it. */
+	/* On a hybrid machine it is enough that one core PMU counts it. */
 	for (size_t i = 0; !rc && i < events.n; i++) {
 		rc = event_try(&events.v[i], trial->kern);
 		if (rc >= 0)

@@ -241,7 +241,7 @@ static void add_event(struct event_list *list, const struct data_event *from)
 		.kind = EVENT_KERNEL,
 		.source = "recording",
 		.name = str_detach(&name),
-		.unit_name = xstrdup(""),
+		.pmu_name = xstrdup(""),
 		.unit = str_detach(&unit),
 		.scale = from->scale,
 		.leader = from->leader <= from->index ? from->leader : from->index,

@@ -251,8 +251,8 @@ int stat_words_check_report(const struct stat_words *words, struct str *err)
 
 /* ---- events ---- */
 
-/* Does the core unit offer this event by name? Few do, and "not supported" on all others helps no one. */
-static bool core_unit_has(const struct stat_words *words, const char *event)
+/* Does the core PMU offer this event by name? Few do, and "not supported" on all others helps no one. */
+static bool core_pmu_has(const struct stat_words *words, const char *event)
 {
 	char *path = xasprintf("%s/bus/event_source/devices/cpu/events/%s", words->what.kern->host.sysfs,
 			       event);
@@ -274,12 +274,12 @@ static bool on_tasks(const struct stat_words *words)
 
 static bool has_stalled_frontend(const struct stat_words *words)
 {
-	return core_unit_has(words, "stalled-cycles-frontend");
+	return core_pmu_has(words, "stalled-cycles-frontend");
 }
 
 static bool has_stalled_backend(const struct stat_words *words)
 {
-	return core_unit_has(words, "stalled-cycles-backend");
+	return core_pmu_has(words, "stalled-cycles-backend");
 }
 
 /* The events of a plain `pstat stat`, in their order, and those that -d adds. */

@@ -42,7 +42,7 @@ struct data_event {
 	char *name; /* NULL: the file has none; data_event_add_name describes the attr */
 	char *unit; /* from EVENT_UPDATE, or NULL */
 	double scale; /* from EVENT_UPDATE, or 1.0 */
-	struct intset cpus; /* CPUs of the event's unit from EVENT_UPDATE; n 0: not said */
+	struct intset cpus; /* CPUs of the event's PMU from EVENT_UPDATE; n 0: not said */
 	size_t index; /* place in events.v */
 	size_t leader; /* index of the group's leader; its own outside groups */
 	size_t n_members; /* leader only: events of the group; 1 outside groups */
@@ -159,8 +159,8 @@ struct info_build_id {
 	uint8_t bytes[20];
 	char *path;
 };
-struct info_caps { /* of a counter unit */
-	char *pmu; /* NULL in CPU_PMU_CAPS: the core unit */
+struct info_caps { /* of a PMU */
+	char *pmu; /* NULL in CPU_PMU_CAPS: the core PMU */
 	struct text_list names, values;
 };
 struct info_hybrid {

@@ -1,6 +1,6 @@
 /*
- * feature_events.c: kinds of fields about events and their units: EVENT_DESC and GROUP_DESC, which give
- * the events of the attr section their names and groups, and the capabilities of units.
+ * feature_events.c: kinds of fields about events and their PMUs: EVENT_DESC and GROUP_DESC, which give
+ * the events of the attr section their names and groups, and the capabilities of PMUs.
  *
  * EVENT_DESC and GROUP_DESC are not kept in struct info: they are read into struct events and written
  * from it.
@@ -165,7 +165,7 @@ FEATURE_PRINT(group_desc)
 	}
 }
 
-/* ---- capabilities of one unit: n | pairs of name and value ---- */
+/* ---- capabilities of one PMU: n | pairs of name and value ---- */
 FEATURE_READ(caps)
 {
 	struct info_caps *caps = at;

@@ -136,7 +136,7 @@ static int breakpoint_list(const struct host_paths *host, event_info_fn fn, void
 		.alias = "",
 		.desc = "hardware breakpoint: accesses to LEN bytes (1, 2, 4, 8) at ADDR; x: "
 			"execution",
-		.unit_name = "breakpoint",
+		.pmu_name = "breakpoint",
 		.unit = "",
 		.scale = 1.0,
 	};

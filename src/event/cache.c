@@ -128,7 +128,7 @@ static int list_one(const struct cache_word *cache, const struct cache_word *op,
 		    event_info_fn fn, void *data)
 {
 	struct str name = STR_INIT, desc = STR_INIT;
-	struct event_info info = { .topic = cache_source.name, .alias = "", .unit_name = "",
+	struct event_info info = { .topic = cache_source.name, .alias = "", .pmu_name = "",
 				   .unit = "", .scale = 1.0 };
 	int rc;
 

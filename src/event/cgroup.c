@@ -2,7 +2,7 @@
  * Cgroup names on events: -G gives names to the events in their order, --for-each-cgroup gives the
  * whole list once to each name. Names only: kern/ finds their folders.
  *
- * "The n-th event" counts as the user does: the events that one name made on several units are one.
+ * "The n-th event" counts as the user does: the events that one name made on several PMUs are one.
  */
 #include "event/event.h"
 
@@ -39,21 +39,21 @@ static void free_names(char **v, size_t n)
 /* Numbers the events as they were given: ordinals[i] of event i; returns how many there are. */
 static size_t count_given(const struct event_list *list, size_t *ordinals)
 {
-	size_t *of_spread = xcalloc(list->n_spreads + 1, sizeof(*of_spread));
+	size_t *of_expansion = xcalloc(list->n_expansions + 1, sizeof(*of_expansion));
 	size_t n = 0;
 
 	for (size_t i = 0; i < list->n; i++) {
-		unsigned id = list->v[i].spread_id;
+		unsigned id = list->v[i].expansion_id;
 
-		if (id && of_spread[id]) {
-			ordinals[i] = of_spread[id] - 1;
+		if (id && of_expansion[id]) {
+			ordinals[i] = of_expansion[id] - 1;
 			continue;
 		}
 		ordinals[i] = n++;
 		if (id)
-			of_spread[id] = n;
+			of_expansion[id] = n;
 	}
-	free(of_spread);
+	free(of_expansion);
 	return n;
 }
 
@@ -125,13 +125,13 @@ static void append_for(struct event_list *list, const struct event_list *base, c
 		struct event *event = &copy.v[i];
 
 		event->leader += shift;
-		if (event->spread_id)
-			event->spread_id += list->n_spreads;
+		if (event->expansion_id)
+			event->expansion_id += list->n_expansions;
 		set_cgroup(event, name);
 		VEC_GROW(list->v, list->n, list->cap);
 		list->v[list->n++] = *event;
 	}
-	list->n_spreads += base->n_spreads;
+	list->n_expansions += base->n_expansions;
 	free(copy.v);
 }
 

@@ -25,7 +25,7 @@ const struct event_source *const event_sources[] = {
 	&breakpoint_source,
 	&probe_source,
 	&tracepoint_source,
-	&unit_source,
+	&pmu_source,
 	&pfm_source,
 };
 const size_t n_event_sources = ARRAY_SIZE(event_sources);
@@ -42,7 +42,7 @@ struct event *event_new(struct event_parse *p, const struct spec_event *spec,
 		.kind = EVENT_KERNEL,
 		.source = source->name,
 		.name = xstrndup(p->text + spec->pos, spec->len),
-		.unit_name = xstrdup(""),
+		.pmu_name = xstrdup(""),
 		.unit = xstrdup(""),
 		.scale = 1.0,
 		.leader = list->n,
@@ -106,7 +106,7 @@ static int explain_pair(struct event_parse *p, const struct spec_event *spec)
 static int unknown_event(struct event_parse *p, const struct spec_event *spec)
 {
 	event_suggest(p, spec->word);
-	if (spec->kind == SPEC_UNIT)
+	if (spec->kind == SPEC_PMU)
 		return spec_fail(p->error, -ENOENT, spec->word_pos,
 				 "'%s' is neither a counter unit of this machine nor an event",
 				 spec->word);
@@ -127,11 +127,11 @@ static void set_clock_unit(struct event *event)
 	event->scale = 1e-6;
 }
 
-/* What all sources have in common: own modifiers, spread ids, units of value. */
+/* What all sources have in common: own modifiers, expansion ids, units of value. */
 static int finish_events(struct event_parse *p, const struct spec_event *spec, size_t first)
 {
 	struct event_list *list = p->list;
-	unsigned spread_id = 0;
+	unsigned expansion_id = 0;
 
 	for (size_t i = first; i < list->n; i++) {
 		struct event *event = &list->v[i];
@@ -140,11 +140,11 @@ static int finish_events(struct event_parse *p, const struct spec_event *spec, s
 		if (rc)
 			return rc;
 		set_clock_unit(event);
-		if (event->spread == SPREAD_NONE || event->spread_id)
+		if (event->expansion == EXPANSION_NONE || event->expansion_id)
 			continue;
-		if (!spread_id)
-			spread_id = ++list->n_spreads;
-		event->spread_id = spread_id;
+		if (!expansion_id)
+			expansion_id = ++list->n_expansions;
+		event->expansion_id = expansion_id;
 	}
 	return 0;
 }
@@ -188,7 +188,7 @@ static int add_specs(struct event_parse *p)
 /* Where a list stood before a parse. */
 struct list_mark {
 	size_t n, n_notes;
-	unsigned n_spreads;
+	unsigned n_expansions;
 };
 
 static void roll_back(struct event_list *list, const struct list_mark *mark)
@@ -201,7 +201,7 @@ static void roll_back(struct event_list *list, const struct list_mark *mark)
 		free(note->text);
 		free(note->remedy);
 	}
-	list->n_spreads = mark->n_spreads;
+	list->n_expansions = mark->n_expansions;
 }
 
 static int parse_with(int (*parse)(struct event_parse *p), struct event_list *list, const char *text,
@@ -209,7 +209,7 @@ static int parse_with(int (*parse)(struct event_parse *p), struct event_list *li
 {
 	struct spec_error error = { .code = 0, .reason = STR_INIT, .hint = STR_INIT };
 	struct event_parse p = { .list = list, .host = host, .error = &error, .text = text };
-	const struct list_mark mark = { list->n, list->notes.n, list->n_spreads };
+	const struct list_mark mark = { list->n, list->notes.n, list->n_expansions };
 	int rc = parse(&p);
 
 	if (rc < 0) {
@@ -220,7 +220,7 @@ static int parse_with(int (*parse)(struct event_parse *p), struct event_list *li
 		list->last_spec = mark.n;
 		rc = 0;
 	}
-	unit_catalog_free(p.catalog);
+	pmu_catalog_free(p.catalog);
 	spec_error_release(&error);
 	return rc;
 }

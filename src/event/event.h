@@ -22,15 +22,15 @@ enum event_kind {
 	EVENT_SYSTEM_TIME,
 };
 
-/* How an event came to the machine's units, and whether their counts belong together. */
-enum event_spread {
-	SPREAD_NONE, /* one event */
-	SPREAD_UNITS, /* one spec on several units of a kind (uncore_imc_0, _1): summed by default */
-	SPREAD_CORE_TYPES, /* one generic name on each core unit of a hybrid machine: kept apart */
+/* How an event came to the machine's PMUs, and whether their counts belong together. */
+enum event_expansion {
+	EXPANSION_NONE, /* one event */
+	EXPANSION_PMUS, /* one spec on several PMUs of a kind (uncore_imc_0, _1): summed by default */
+	EXPANSION_CORE_TYPES, /* one generic name on each core PMU of a hybrid machine: kept apart */
 };
 
 /*
- * attr.type of an event whose counter unit (unit_name) this machine does not have: the kernel answers
+ * attr.type of an event whose PMU (pmu_name) this machine does not have: the kernel answers
  * ENOENT to it. pstat knows the name, but its code would count something else here.
  */
 #define EVENT_TYPE_ABSENT UINT32_MAX
@@ -58,14 +58,14 @@ struct event {
 	const char *source; /* the source's name: "hw", "sw", "cache", ...; static text */
 
 	char *name; /* what is printed: as typed without list and group syntax, or name=... */
-	char *unit_name; /* the counter unit (sysfs device) it opens on, "" where the kernel chooses */
+	char *pmu_name; /* the PMU (sysfs device) it opens on, "" where the kernel chooses */
 	char *unit; /* unit of the printed value: "Joules", "msec", ""; never NULL */
 	double scale; /* printed value = count x scale; 1.0 where none is given */
 	bool per_pkg; /* counts once per package: sysfs NAME.per-pkg */
 	bool snapshot; /* a level, not a sum: an interval shows the value itself */
 
 	struct intset cpus; /* CPUs this event may be opened on (cpumask, or a core type's CPUs); n 0: any */
-	bool unit_is_core; /* opens on a core unit: may follow a task (cpus is a core type, not a mask) */
+	bool pmu_is_core; /* opens on a core PMU: may follow a task (cpus is a core type, not a mask) */
 
 	size_t leader; /* index of the group's leader in the list; its own index outside groups */
 	size_t n_members; /* leader only: events in the group including itself; 1 outside groups */
@@ -77,8 +77,8 @@ struct event {
 	bool user_excludes; /* the text itself chose among u, k, h */
 	bool user_guest; /* the text itself chose among G, H */
 
-	unsigned spread_id; /* events made from one spec have the same id (from 1); 0: none */
-	enum event_spread spread;
+	unsigned expansion_id; /* events made from one spec have the same id (from 1); 0: none */
+	enum event_expansion expansion;
 
 	bool tracking; /* a dummy for what tasks do (maps, names, forks): runs also where others wait */
 
@@ -95,8 +95,8 @@ struct event_list {
 	size_t cap;
 	size_t last_spec; /* index of the first event that the last -e added: --filter means these */
 	size_t n_cgroups; /* how many -G names have been taken so far */
-	unsigned n_spreads; /* spread ids given so far */
-	struct note_list notes; /* e.g. "group split: its events are on two units" */
+	unsigned n_expansions; /* expansion ids given so far */
+	struct note_list notes; /* e.g. "group split: its events are on two PMUs" */
 };
 
 void event_list_init(struct event_list *list);
@@ -151,7 +151,7 @@ struct event_info {
 	const char *name; /* as -e takes it */
 	const char *alias; /* a second name, or "" */
 	const char *desc; /* one line, or "" */
-	const char *unit_name; /* the counter unit, or "" */
+	const char *pmu_name; /* the PMU, or "" */
 	const char *unit; /* unit of the value, or "" */
 	double scale;
 };
@@ -177,22 +177,22 @@ int event_walk_tracepoints(const char *system, const struct host_paths *host, ev
 /* The topics in the order of the walk; NULL: there are no more. */
 const char *event_topic(size_t i);
 
-/* ---- counter units of this machine (sysfs) ---- */
-struct event_unit {
+/* ---- PMUs of this machine (sysfs) ---- */
+struct event_pmu {
 	char *name; /* "cpu", "armv8_pmuv3_0", "software" */
 	uint32_t type; /* attr.type */
 	bool is_core; /* counts what a CPU core does, for tasks too */
 	struct intset cpus; /* cpumask or cpus file; empty: all */
 };
-struct event_unit_list {
-	struct event_unit *v;
+struct event_pmu_list {
+	struct event_pmu *v;
 	size_t n;
 	size_t cap;
 };
-/* All units, sorted by name. -errno where sysfs cannot be read. */
-int event_units_read(struct event_unit_list *units, const struct host_paths *host);
-/* The core units alone, without a look into the others; none where sysfs cannot be read. */
-void event_core_units_read(struct event_unit_list *units, const struct host_paths *host);
-void event_unit_list_release(struct event_unit_list *units);
+/* All PMUs, sorted by name. -errno where sysfs cannot be read. */
+int event_pmus_read(struct event_pmu_list *pmus, const struct host_paths *host);
+/* The core PMUs alone, without a look into the others; none where sysfs cannot be read. */
+void event_core_pmus_read(struct event_pmu_list *pmus, const struct host_paths *host);
+void event_pmu_list_release(struct event_pmu_list *pmus);
 
 #endif

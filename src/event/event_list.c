@@ -17,7 +17,7 @@ void event_list_init(struct event_list *list)
 void event_release(struct event *event)
 {
 	free(event->name);
-	free(event->unit_name);
+	free(event->pmu_name);
 	free(event->unit);
 	free(event->group_name);
 	free(event->filter);
@@ -48,7 +48,7 @@ static void copy_event(struct event *to, const struct event *from)
 {
 	*to = *from;
 	to->name = copy_text(from->name);
-	to->unit_name = copy_text(from->unit_name);
+	to->pmu_name = copy_text(from->pmu_name);
 	to->unit = copy_text(from->unit);
 	to->group_name = copy_text(from->group_name);
 	to->filter = copy_text(from->filter);
@@ -72,7 +72,7 @@ void event_list_copy(struct event_list *to, const struct event_list *from)
 	to->cap = from->n;
 	to->last_spec = from->last_spec;
 	to->n_cgroups = from->n_cgroups;
-	to->n_spreads = from->n_spreads;
+	to->n_expansions = from->n_expansions;
 	for (size_t i = 0; i < from->n; i++)
 		copy_event(&to->v[i], &from->v[i]);
 }
@@ -89,8 +89,8 @@ void event_list_repeat(struct event_list *list, size_t index)
 	copy->leader = list->n++;
 	copy->n_members = 1;
 	copy->weak = false;
-	copy->spread_id = 0;
-	copy->spread = SPREAD_NONE;
+	copy->expansion_id = 0;
+	copy->expansion = EXPANSION_NONE;
 }
 
 /* The new leader takes over what only leaders have. */

@@ -2,9 +2,9 @@
  * The events that need nothing from the machine but their name or number: hardware and software
  * events, raw codes (r1a), and TYPE:CONFIG. Caches are in cache.c.
  *
- * On a machine with several core units (hybrid) a hardware event opens once on each of them: the
- * unit's type goes into config bits 32-63 (PERF_PMU_TYPE_SHIFT, include/uapi/linux/perf_event.h);
- * raw codes get it as attr.type. With one core unit, or none, the kernel chooses.
+ * On a machine with several core PMUs (hybrid) a hardware event opens once on each of them: the
+ * PMU's type goes into config bits 32-63 (PERF_PMU_TYPE_SHIFT, include/uapi/linux/perf_event.h);
+ * raw codes get it as attr.type. With one core PMU, or none, the kernel chooses.
  */
 #include "event/generic.h"
 
@@ -91,11 +91,11 @@ static bool has_name_term(const struct spec_event *spec)
 }
 
 /* cycles/period=5/u on cpu_core -> cpu_core/cycles,period=5/u */
-static char *name_on_unit(const struct spec_event *spec, const struct event_unit *unit)
+static char *name_on_pmu(const struct spec_event *spec, const struct event_pmu *pmu)
 {
 	struct str s = STR_INIT;
 
-	str_addf(&s, "%s/%s", unit->name, spec->word);
+	str_addf(&s, "%s/%s", pmu->name, spec->word);
 	if (spec->second)
 		str_addf(&s, ":%s", spec->second);
 	for (size_t i = 0; i < spec->n_terms; i++) {
@@ -107,21 +107,21 @@ static char *name_on_unit(const struct spec_event *spec, const struct event_unit
 	return str_detach(&s);
 }
 
-static void put_on_unit(struct event *event, const struct spec_event *spec,
-			const struct event_unit *unit)
+static void put_on_pmu(struct event *event, const struct spec_event *spec,
+		       const struct event_pmu *pmu)
 {
 	if (event->attr.type == PERF_TYPE_RAW)
-		event->attr.type = unit->type;
+		event->attr.type = pmu->type;
 	else if (!(event->attr.config >> PERF_PMU_TYPE_SHIFT))
-		event->attr.config |= (uint64_t)unit->type << PERF_PMU_TYPE_SHIFT;
+		event->attr.config |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
 	if (!has_name_term(spec)) {
 		free(event->name);
-		event->name = name_on_unit(spec, unit);
+		event->name = name_on_pmu(spec, pmu);
 	}
-	free(event->unit_name);
-	event->unit_name = xstrdup(unit->name);
-	intset_copy(&event->cpus, &unit->cpus);
-	event->spread = SPREAD_CORE_TYPES;
+	free(event->pmu_name);
+	event->pmu_name = xstrdup(pmu->name);
+	intset_copy(&event->cpus, &pmu->cpus);
+	event->expansion = EXPANSION_CORE_TYPES;
 }
 
 static bool counted_by_core(uint32_t type)
@@ -130,7 +130,7 @@ static bool counted_by_core(uint32_t type)
 }
 
 static int add_event(struct event_parse *p, const struct spec_event *spec,
-		     const struct event_source *source, const struct event_unit *unit, uint32_t type,
+		     const struct event_source *source, const struct event_pmu *pmu, uint32_t type,
 		     uint64_t config)
 {
 	struct event *event = event_new(p, spec, source);
@@ -138,23 +138,23 @@ static int add_event(struct event_parse *p, const struct spec_event *spec,
 
 	event->attr.type = type;
 	event->attr.config = config;
-	event->unit_is_core = counted_by_core(type);
+	event->pmu_is_core = counted_by_core(type);
 	rc = event_apply_terms(p, spec, event, NULL, NULL, NULL);
 	if (rc)
 		return rc;
-	if (unit)
-		put_on_unit(event, spec, unit);
+	if (pmu)
+		put_on_pmu(event, spec, pmu);
 	return 1;
 }
 
 int generic_add(struct event_parse *p, const struct spec_event *spec,
 		const struct event_source *source, uint32_t type, uint64_t config)
 {
-	const struct event_unit_list *cores = NULL;
+	const struct event_pmu_list *cores = NULL;
 	bool extended = type != PERF_TYPE_RAW && config >> PERF_PMU_TYPE_SHIFT;
 
 	if (counted_by_core(type) && !extended)
-		cores = unit_core_units(p);
+		cores = pmu_core_pmus(p);
 	if (!cores || cores->n < 2)
 		return add_event(p, spec, source, NULL, type, config);
 	for (size_t i = 0; i < cores->n; i++) {
@@ -168,7 +168,7 @@ int generic_add(struct event_parse *p, const struct spec_event *spec,
 
 bool generic_is_name(const struct spec_event *spec)
 {
-	return spec->kind == SPEC_WORD || spec->kind == SPEC_UNIT;
+	return spec->kind == SPEC_WORD || spec->kind == SPEC_PMU;
 }
 
 /* ---- hardware and software ---- */
@@ -199,7 +199,7 @@ static int list_named(const struct named_event *v, size_t n, const char *topic, 
 	for (size_t i = 0; i < n && !rc; i++) {
 		const struct event_info info = {
 			.topic = topic, .name = v[i].name, .alias = v[i].alias, .desc = v[i].desc,
-			.unit_name = "", .unit = "", .scale = 1.0,
+			.pmu_name = "", .unit = "", .scale = 1.0,
 		};
 
 		rc = fn(&info, data);

@@ -7,7 +7,7 @@
 #include "event/source.h"
 
 /*
- * Adds the event for spec with its terms applied: one, or one per core unit where type is counted
+ * Adds the event for spec with its terms applied: one, or one per core PMU where type is counted
  * by cores and the machine has several. 1, or a negative errno with p->error filled.
  */
 int generic_add(struct event_parse *p, const struct spec_event *spec,

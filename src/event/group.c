@@ -1,9 +1,9 @@
 /*
  * Groups: {a,b,c}:modifiers -> a leader followed by its members.
  *
- * The kernel schedules a group on one counter unit. What was written as one group therefore becomes
- * one group per unit: a generic name on a hybrid machine, or a unit that exists several times, made
- * several events of one spec, and these part by unit. Software events, tracepoints, breakpoints and
+ * The kernel schedules a group on one PMU. What was written as one group therefore becomes
+ * one group per PMU: a generic name on a hybrid machine, or a PMU that exists several times, made
+ * several events of one spec, and these part by PMU. Software events, tracepoints, breakpoints and
  * probes may stand in any group and go with the first. What pstat counts itself (duration_time)
  * is in no group.
  */
@@ -15,12 +15,12 @@
 /* Which events can be in one group: equal keys. Others are attr.type, or the extended type. */
 #define KEY_ANY UINT64_MAX
 #define KEY_ALONE (UINT64_MAX - 1)
-#define KEY_CORE (UINT64_MAX - 2) /* the only core unit; its attr.type need not be known */
+#define KEY_CORE (UINT64_MAX - 2) /* the only core PMU; its attr.type need not be known */
 
 struct bucket {
 	uint64_t key; /* KEY_ANY: only events so far that go with any */
 	size_t n; /* events */
-	size_t n_keyed; /* of these, the ones that are bound to the unit */
+	size_t n_keyed; /* of these, the ones that are bound to the PMU */
 	size_t at; /* where the next of its events goes */
 };
 
@@ -30,21 +30,21 @@ struct regroup {
 	size_t *bucket_of; /* by event, from the group's first on */
 };
 
-/* Units whose events the kernel treats as software events (perf_sw_context). */
+/* PMUs whose events the kernel treats as software events (perf_sw_context). */
 static bool joins_any(const struct event *event)
 {
-	static const char *const units[] = { "msr", "kprobe", "uprobe" };
+	static const char *const pmus[] = { "msr", "kprobe", "uprobe" };
 	uint32_t type = event->attr.type;
 
 	if (type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
 		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (strcmp(event->unit_name, units[i]) == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(pmus); i++)
+		if (strcmp(event->pmu_name, pmus[i]) == 0)
 			return true;
 	return strcmp(event->source, probe_source.name) == 0;
 }
 
-/* The core unit's own type in a generic event of a hybrid machine, else 0. */
+/* The core PMU's own type in a generic event of a hybrid machine, else 0. */
 static uint64_t extended_type(const struct event *event)
 {
 	uint32_t type = event->attr.type;
@@ -69,16 +69,16 @@ static uint64_t group_key(const struct event *event)
 	return event->attr.type;
 }
 
-/* Counted by a core unit that the event leaves to the kernel to choose: there is only one. */
+/* Counted by a core PMU that the event leaves to the kernel to choose: there is only one. */
 static bool leaves_core_open(const struct event *event)
 {
 	if (group_key(event) == KEY_CORE)
 		return true;
-	return event->attr.type == PERF_TYPE_RAW && !*event->unit_name;
+	return event->attr.type == PERF_TYPE_RAW && !*event->pmu_name;
 }
 
-/* Do all core events of the group belong together, whether they name their unit or not? */
-static bool one_core_unit(const struct event_list *list, size_t first)
+/* Do all core events of the group belong together, whether they name their PMU or not? */
+static bool one_core_pmu(const struct event_list *list, size_t first)
 {
 	const char *name = NULL;
 	bool left_open = false;
@@ -89,18 +89,18 @@ static bool one_core_unit(const struct event_list *list, size_t first)
 		if (extended_type(event))
 			return false;
 		left_open |= leaves_core_open(event);
-		if (!event->unit_is_core || !*event->unit_name)
+		if (!event->pmu_is_core || !*event->pmu_name)
 			continue;
-		if (name && strcmp(name, event->unit_name) != 0)
+		if (name && strcmp(name, event->pmu_name) != 0)
 			return false;
-		name = event->unit_name;
+		name = event->pmu_name;
 	}
 	return left_open;
 }
 
 static bool is_core(const struct event *event)
 {
-	return event->unit_is_core || leaves_core_open(event);
+	return event->pmu_is_core || leaves_core_open(event);
 }
 
 static size_t new_bucket(struct regroup *r, uint64_t key)
@@ -110,7 +110,7 @@ static size_t new_bucket(struct regroup *r, uint64_t key)
 	return r->n++;
 }
 
-/* The bucket for key; events that go with any take the first there is, and the first unit joins it. */
+/* The bucket for key; events that go with any take the first there is, and the first PMU joins it. */
 static size_t find_bucket(struct regroup *r, uint64_t key)
 {
 	for (size_t i = 0; key != KEY_ALONE && i < r->n; i++) {
@@ -128,7 +128,7 @@ static size_t find_bucket(struct regroup *r, uint64_t key)
 
 static void sort_into_buckets(struct regroup *r, const struct event_list *list, size_t first)
 {
-	bool one_core = one_core_unit(list, first);
+	bool one_core = one_core_pmu(list, first);
 
 	r->bucket_of = xcalloc(list->n - first, sizeof(*r->bucket_of));
 	for (size_t i = first; i < list->n; i++) {
@@ -161,13 +161,13 @@ static void reorder(struct regroup *r, struct event_list *list, size_t first)
 	free(copy);
 }
 
-/* How many specs of the group made events on several units; their ids were given in a row. */
-static size_t count_spreads(const struct event_list *list, size_t first)
+/* How many specs of the group made events on several PMUs; their ids were given in a row. */
+static size_t count_expansions(const struct event_list *list, size_t first)
 {
 	unsigned low = UINT32_MAX, high = 0;
 
 	for (size_t i = first; i < list->n; i++) {
-		unsigned id = list->v[i].spread_id;
+		unsigned id = list->v[i].expansion_id;
 
 		if (id && id < low)
 			low = id;
@@ -178,26 +178,26 @@ static size_t count_spreads(const struct event_list *list, size_t first)
 }
 
 /*
- * A split needs a note unless it is the plain consequence of names that mean several units: every
- * event bound to a unit is one of a spread, and each spread is on each unit.
+ * A split needs a note unless it is the plain consequence of names that mean several PMUs: every
+ * event bound to a PMU is one of an expansion, and each expansion is on each PMU.
  */
 static bool split_is_natural(const struct regroup *r, const struct event_list *list, size_t first)
 {
-	size_t spreads = count_spreads(list, first);
+	size_t expansions = count_expansions(list, first);
 
 	for (size_t b = 0; b < r->n; b++)
-		if (r->buckets[b].n_keyed && r->buckets[b].n_keyed != spreads)
+		if (r->buckets[b].n_keyed && r->buckets[b].n_keyed != expansions)
 			return false;
 	for (size_t i = first; i < list->n; i++)
-		if (group_key(&list->v[i]) <= KEY_CORE && !list->v[i].spread_id)
+		if (group_key(&list->v[i]) <= KEY_CORE && !list->v[i].expansion_id)
 			return false;
 	return true;
 }
 
-static void add_unit_name(struct str *out, const struct event *event)
+static void add_pmu_name(struct str *out, const struct event *event)
 {
-	if (*event->unit_name)
-		str_add(out, event->unit_name);
+	if (*event->pmu_name)
+		str_add(out, event->pmu_name);
 	else if (is_core(event))
 		str_add(out, "the core unit");
 	else
@@ -208,8 +208,8 @@ static void add_unit_name(struct str *out, const struct event *event)
 static void note_split(const struct regroup *r, struct event_list *list, size_t first,
 		       const struct spec_group *group)
 {
-	struct str units = STR_INIT;
-	size_t n_units = 0;
+	struct str pmus = STR_INIT;
+	size_t n_pmus = 0;
 
 	for (size_t b = 0, at = first; b < r->n; at += r->buckets[b++].n) {
 		size_t i = at;
@@ -218,15 +218,15 @@ static void note_split(const struct regroup *r, struct event_list *list, size_t 
 			continue;
 		while (group_key(&list->v[i]) == KEY_ANY)
 			i++;
-		str_add(&units, n_units++ ? ", " : "");
-		add_unit_name(&units, &list->v[i]);
+		str_add(&pmus, n_pmus++ ? ", " : "");
+		add_pmu_name(&pmus, &list->v[i]);
 	}
-	if (n_units > 1 && !split_is_natural(r, list, first))
+	if (n_pmus > 1 && !split_is_natural(r, list, first))
 		note_add(&list->notes, false, NULL,
 			 "group %s%s%ssplit: its events are on several units (%s), which count apart",
 			 group->name ? "'" : "", group->name ? group->name : "",
-			 group->name ? "' " : "", units.s);
-	str_release(&units);
+			 group->name ? "' " : "", pmus.s);
+	str_release(&pmus);
 }
 
 /* A member has a letter of its own that only leaders may have: the last that wrote one. */

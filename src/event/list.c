@@ -1,8 +1,8 @@
 /*
  * list: what there is, for `pstat list`: the sources' own lists, filtered.
  *
- * A glob is matched against an event's name (unit/alias/ for counter units) and its second name; a
- * word without * ? [ finds what contains it. UNIT::... lists libpfm4's events of that unit also
+ * A glob is matched against an event's name (PMU/alias/ for PMUs) and its second name; a
+ * word without * ? [ finds what contains it. PMU::... lists libpfm4's events of that PMU also
  * where the machine does not have it.
  */
 #include "event/pfm.h"
@@ -30,10 +30,10 @@ static int filtered(const struct event_info *info, void *data)
 
 static int walk_foreign_pfm(struct filter *filter, const char *glob, struct str *err)
 {
-	char *unit = xstrndup(glob, (size_t)(strstr(glob, "::") - glob));
-	int ret = pfm_list_units(unit, filtered, filter, err);
+	char *pmu = xstrndup(glob, (size_t)(strstr(glob, "::") - glob));
+	int ret = pfm_list_pmus(pmu, filtered, filter, err);
 
-	free(unit);
+	free(pmu);
 	return ret;
 }
 

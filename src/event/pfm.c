@@ -1,9 +1,9 @@
 /*
- * pfm: vendor event names by libpfm4: UNIT::EVENT:UMASK in -e, and --pfm-events lists, where the
- * unit may be left out. Attributes (:u, :c=1, :period=...) are libpfm4's own.
+ * pfm: vendor event names by libpfm4: PMU::EVENT:UMASK in -e, and --pfm-events lists, where the
+ * PMU may be left out. Attributes (:u, :c=1, :period=...) are libpfm4's own.
  *
  * The library is loaded when a name first needs it and then stays loaded: it keeps its tables, so
- * that a second look-up costs little. It finds units that this machine does not have, when they are
+ * that a second look-up costs little. It finds PMUs that this machine does not have, when they are
  * named; such an event gets the type EVENT_TYPE_ABSENT, because its code would count something else
  * here.
  *
@@ -11,7 +11,7 @@
  * Source: libpfm4's pfm_get_os_event_encoding(3).
  */
 #include "event/pfm.h"
-#include "event/unit.h"
+#include "event/pmu.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -82,7 +82,7 @@ static void libpfm_release(struct libpfm *lib)
 		dlclose(lib->handle);
 }
 
-/* Of the unit whose name is the first len bytes of name; false if there is none. */
+/* Of the PMU whose name is the first len bytes of name; false if there is none. */
 static bool find_pmu(const struct libpfm *lib, const char *name, size_t len, pfm_pmu_info_t *out)
 {
 	pfm_pmu_t pmu;
@@ -98,8 +98,8 @@ static bool find_pmu(const struct libpfm *lib, const char *name, size_t len, pfm
 
 /* ---- lookup ---- */
 
-/* Bytes of the unit's name in "skl::INST_RETIRED:ANY_P"; 0 where there is none. */
-static size_t unit_length(const char *name)
+/* Bytes of the PMU's name in "skl::INST_RETIRED:ANY_P"; 0 where there is none. */
+static size_t pmu_length(const char *name)
 {
 	const char *colons = strstr(name, "::");
 
@@ -117,8 +117,8 @@ static void consider_events(const struct libpfm *lib, const pfm_pmu_info_t *pmu,
 	}
 }
 
-static int unknown_unit(struct event_parse *p, const struct libpfm *lib,
-			const struct spec_event *spec, size_t len)
+static int unknown_pmu(struct event_parse *p, const struct libpfm *lib,
+		       const struct spec_event *spec, size_t len)
 {
 	struct near_name near;
 	pfm_pmu_t pmu;
@@ -140,12 +140,12 @@ static int unknown_unit(struct event_parse *p, const struct libpfm *lib,
 			 (int)len, spec->word);
 }
 
-/* pmu is NULL where no unit was named: then the events of all units that are here may be meant. */
+/* pmu is NULL where no PMU was named: then the events of all PMUs that are here may be meant. */
 static int unknown_event(struct event_parse *p, const struct libpfm *lib,
 			 const struct spec_event *spec, const pfm_pmu_info_t *pmu)
 {
-	size_t unit_len = unit_length(spec->word);
-	size_t skip = unit_len ? unit_len + strlen("::") : 0;
+	size_t pmu_len = pmu_length(spec->word);
+	size_t skip = pmu_len ? pmu_len + strlen("::") : 0;
 	const char *event = spec->word + skip;
 	size_t len = strcspn(event, ":.");
 	struct near_name near;
@@ -170,27 +170,27 @@ static int unknown_event(struct event_parse *p, const struct libpfm *lib,
 			 pmu ? pmu->name : "this machine", (int)len, event);
 }
 
-/* A type that sysfs hands out belongs to a unit there, which says on which CPUs it is opened. */
-static void take_unit(struct event_parse *p, struct event *event)
+/* A type that sysfs hands out belongs to a PMU there, which says on which CPUs it is opened. */
+static void take_pmu(struct event_parse *p, struct event *event)
 {
-	struct unit_set all = { 0 };
+	struct pmu_set all = { 0 };
 
 	if (event->attr.type < PERF_TYPE_MAX || event->attr.type == EVENT_TYPE_ABSENT)
 		return;
-	unit_all(p, &all);
+	pmu_all(p, &all);
 	for (size_t i = 0; i < all.n; i++) {
-		const struct event_unit *info = &all.v[i]->info;
+		const struct event_pmu *info = &all.v[i]->info;
 
 		if (info->type != event->attr.type)
 			continue;
-		free(event->unit_name);
-		event->unit_name = xstrdup(info->name);
-		event->unit_is_core = info->is_core;
+		free(event->pmu_name);
+		event->pmu_name = xstrdup(info->name);
+		event->pmu_is_core = info->is_core;
 		if (!event->cpus.n)
 			intset_copy(&event->cpus, &info->cpus);
 		break;
 	}
-	unit_set_release(&all);
+	pmu_set_release(&all);
 }
 
 static void take_attr(struct event *event, const struct perf_event_attr *attr)
@@ -207,19 +207,19 @@ static int encode(struct event_parse *p, const struct libpfm *lib, const struct 
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .exclude_guest = 1 };
 	pfm_perf_encode_arg_t arg = { .attr = &attr, .size = sizeof(arg), .cpu = -1 };
-	size_t unit_len = unit_length(spec->word);
+	size_t pmu_len = pmu_length(spec->word);
 	pfm_pmu_info_t pmu;
 	struct event *event;
 	int ret;
 
-	if (unit_len && !find_pmu(lib, spec->word, unit_len, &pmu))
-		return unknown_unit(p, lib, spec, unit_len);
+	if (pmu_len && !find_pmu(lib, spec->word, pmu_len, &pmu))
+		return unknown_pmu(p, lib, spec, pmu_len);
 	ret = lib->pfm_get_os_event_encoding(spec->word, PFM_PLM0 | PFM_PLM3 | PFM_PLMH,
 					     PFM_OS_PERF_EVENT_EXT, &arg);
 	if (ret == PFM_ERR_NOTFOUND)
-		return unknown_event(p, lib, spec, unit_len ? &pmu : NULL);
-	/* Units outside the core cannot be encoded where sysfs does not have them. */
-	if (ret == PFM_ERR_NOTSUPP && unit_len && !pmu.is_present)
+		return unknown_event(p, lib, spec, pmu_len ? &pmu : NULL);
+	/* PMUs outside the core cannot be encoded where sysfs does not have them. */
+	if (ret == PFM_ERR_NOTSUPP && pmu_len && !pmu.is_present)
 		ret = PFM_SUCCESS;
 	if (ret != PFM_SUCCESS)
 		return spec_fail(p->error, -EINVAL, spec->word_pos, "%s: libpfm4: %s", spec->word,
@@ -228,12 +228,12 @@ static int encode(struct event_parse *p, const struct libpfm *lib, const struct 
 	take_attr(event, &attr);
 	if (arg.cpu >= 0)
 		intset_add(&event->cpus, arg.cpu);
-	if (unit_len && !pmu.is_present) {
+	if (pmu_len && !pmu.is_present) {
 		event->attr.type = EVENT_TYPE_ABSENT;
-		free(event->unit_name);
-		event->unit_name = xstrdup(pmu.name);
+		free(event->pmu_name);
+		event->pmu_name = xstrdup(pmu.name);
 	}
-	take_unit(p, event);
+	take_pmu(p, event);
 	return 1;
 }
 
@@ -274,7 +274,7 @@ static int list_one(const struct listing *l, const pfm_event_info_t *event,
 	const char *more = umask && umask->desc ? umask->desc : "";
 	char *desc = xasprintf("%s%s%s", event->desc ? event->desc : "", *more ? ": " : "", more);
 	const struct event_info info = { .topic = pfm_source.name, .name = name, .alias = "",
-					 .desc = desc, .unit_name = l->pmu, .unit = "",
+					 .desc = desc, .pmu_name = l->pmu, .unit = "",
 					 .scale = 1.0 };
 	int ret = l->fn(&info, l->data);
 
@@ -305,7 +305,7 @@ static int list_event(const struct listing *l, int index)
 	return ret || has_umask ? ret : list_one(l, &event, NULL);
 }
 
-int pfm_list_units(const char *pattern, event_info_fn fn, void *data, struct str *err)
+int pfm_list_pmus(const char *pattern, event_info_fn fn, void *data, struct str *err)
 {
 	struct libpfm lib = { 0 };
 	pfm_pmu_t pmu;
@@ -333,7 +333,7 @@ out:
 static int pfm_list(const struct host_paths *host, event_info_fn fn, void *data, struct str *err)
 {
 	(void)host;
-	return pfm_list_units(NULL, fn, data, err);
+	return pfm_list_pmus(NULL, fn, data, err);
 }
 
 const struct event_source pfm_source = {

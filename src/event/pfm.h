@@ -13,10 +13,10 @@
 int pfm_add(struct event_parse *p, const struct spec_event *spec);
 
 /*
- * Lists the events of the units whose name matches pattern, on this machine or not; NULL: of the
- * units that this machine has. 0, fn's value, or -ENOSYS with a sentence where libpfm4 is not
+ * Lists the events of the PMUs whose name matches pattern, on this machine or not; NULL: of the
+ * PMUs that this machine has. 0, fn's value, or -ENOSYS with a sentence where libpfm4 is not
  * there.
  */
-int pfm_list_units(const char *pattern, event_info_fn fn, void *data, struct str *err);
+int pfm_list_pmus(const char *pattern, event_info_fn fn, void *data, struct str *err);
 
 #endif

@@ -17,7 +17,7 @@ static int pfm_lookup(struct event_parse *p, const struct spec_event *spec)
 	return spec->kind == SPEC_PFM ? pfm_add(p, spec) : 0;
 }
 
-int pfm_list_units(const char *pattern, event_info_fn fn, void *data, struct str *err)
+int pfm_list_pmus(const char *pattern, event_info_fn fn, void *data, struct str *err)
 {
 	(void)pattern;
 	(void)fn;
@@ -28,7 +28,7 @@ int pfm_list_units(const char *pattern, event_info_fn fn, void *data, struct str
 static int pfm_list(const struct host_paths *host, event_info_fn fn, void *data, struct str *err)
 {
 	(void)host;
-	return pfm_list_units(NULL, fn, data, err);
+	return pfm_list_pmus(NULL, fn, data, err);
 }
 
 const struct event_source pfm_source = {

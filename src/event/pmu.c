@@ -1,36 +1,36 @@
 /*
- * pmu: events of the counter units that sysfs describes.
+ * pmu: events of the PMUs that sysfs describes.
  *
- *	cpu/event=0x3c,umask=1/u   fields of the unit's format/ folder
- *	uncore_imc/cas_count_read/ a name in its events/ folder, on each of the numbered units
- *	cpu/cycles/                a generic name on a core unit
- *	tsc                        a name in some unit's events/ folder, core units first
+ *	cpu/event=0x3c,umask=1/u   fields of the PMU's format/ folder
+ *	uncore_imc/cas_count_read/ a name in its events/ folder, on each of the numbered PMUs
+ *	cpu/cycles/                a generic name on a core PMU
+ *	tsc                        a name in some PMU's events/ folder, core PMUs first
  *
- * A spec makes one event per unit. Terms take effect in the order in which they are written: a
- * later one replaces a field that an earlier one has set (unit_term.c).
+ * A spec makes one event per PMU. Terms take effect in the order in which they are written: a
+ * later one replaces a field that an earlier one has set (pmu_term.c).
  */
-#include "event/unit.h"
+#include "event/pmu.h"
 
 #include <stdlib.h>
 
 /* ---- events ---- */
 
-static int add_unit_event(struct event_parse *p, const struct spec_event *spec, bool word_is_alias,
-			  const struct unit *unit)
+static int add_pmu_event(struct event_parse *p, const struct spec_event *spec, bool word_is_alias,
+			 const struct pmu *pmu)
 {
-	struct event *event = event_new(p, spec, &unit_source);
+	struct event *event = event_new(p, spec, &pmu_source);
 
-	event->attr.type = unit->info.type;
-	free(event->unit_name);
-	event->unit_name = xstrdup(unit->info.name);
-	event->unit_is_core = unit->info.is_core;
-	intset_copy(&event->cpus, &unit->info.cpus);
-	return unit_apply_terms(p, spec, word_is_alias, event, unit);
+	event->attr.type = pmu->info.type;
+	free(event->pmu_name);
+	event->pmu_name = xstrdup(pmu->info.name);
+	event->pmu_is_core = pmu->info.is_core;
+	intset_copy(&event->cpus, &pmu->info.cpus);
+	return pmu_apply_terms(p, spec, word_is_alias, event, pmu);
 }
 
-/* Would the unit take the spec? Tried on a list that is thrown away. */
-static bool unit_accepts(const struct event_parse *p, const struct spec_event *spec,
-			 const struct unit *unit)
+/* Would the PMU take the spec? Tried on a list that is thrown away. */
+static bool pmu_accepts(const struct event_parse *p, const struct spec_event *spec,
+			const struct pmu *pmu)
 {
 	struct event_list list;
 	struct spec_error error = { .reason = STR_INIT, .hint = STR_INIT };
@@ -40,59 +40,59 @@ static bool unit_accepts(const struct event_parse *p, const struct spec_event *s
 	event_list_init(&list);
 	trial.list = &list;
 	trial.error = &error;
-	ok = add_unit_event(&trial, spec, false, unit) == 0;
+	ok = add_pmu_event(&trial, spec, false, pmu) == 0;
 	event_list_release(&list);
 	spec_error_release(&error);
 	return ok;
 }
 
-/* A pattern means those of its units that know the terms; if none does, the first says why. */
+/* A pattern means those of its PMUs that know the terms; if none does, the first says why. */
 static void keep_accepting(const struct event_parse *p, const struct spec_event *spec,
-			   struct unit_set *set)
+			   struct pmu_set *set)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < set->n; i++)
-		if (unit_accepts(p, spec, set->v[i]))
+		if (pmu_accepts(p, spec, set->v[i]))
 			set->v[kept++] = set->v[i];
 	set->n = kept ? kept : 1;
 }
 
-static int add_units(struct event_parse *p, const struct spec_event *spec, bool word_is_alias,
-		     const struct unit_set *set)
+static int add_pmus(struct event_parse *p, const struct spec_event *spec, bool word_is_alias,
+		    const struct pmu_set *set)
 {
-	enum event_spread spread = SPREAD_CORE_TYPES;
+	enum event_expansion expansion = EXPANSION_CORE_TYPES;
 	unsigned id = 0;
 
 	for (size_t i = 0; i < set->n; i++)
 		if (!set->v[i]->info.is_core)
-			spread = SPREAD_UNITS;
+			expansion = EXPANSION_PMUS;
 	if (set->n > 1)
-		id = ++p->list->n_spreads;
+		id = ++p->list->n_expansions;
 	for (size_t i = 0; i < set->n; i++) {
 		struct event *event;
-		int ret = add_unit_event(p, spec, word_is_alias, set->v[i]);
+		int ret = add_pmu_event(p, spec, word_is_alias, set->v[i]);
 
 		if (ret < 0)
 			return ret;
 		event = &p->list->v[p->list->n - 1];
-		event->spread_id = id;
-		event->spread = id ? spread : SPREAD_NONE;
+		event->expansion_id = id;
+		event->expansion = id ? expansion : EXPANSION_NONE;
 	}
 	return 1;
 }
 
-/* Keeps the units that have the alias; true if there is one. */
-static bool keep_having(struct unit_set *set, const char *name)
+/* Keeps the PMUs that have the alias; true if there is one. */
+static bool keep_having(struct pmu_set *set, const char *name)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < set->n; i++) {
-		struct unit_alias alias = { 0 };
+		struct pmu_alias alias = { 0 };
 
-		if (unit_alias_read(&alias, set->v[i], name) == 0)
+		if (pmu_alias_read(&alias, set->v[i], name) == 0)
 			set->v[kept++] = set->v[i];
-		unit_alias_release(&alias);
+		pmu_alias_release(&alias);
 	}
 	set->n = kept;
 	return kept;
@@ -100,45 +100,45 @@ static bool keep_having(struct unit_set *set, const char *name)
 
 static int lookup_alias(struct event_parse *p, const struct spec_event *spec)
 {
-	const struct event_unit_list *core;
-	struct unit_set set = { 0 };
+	const struct event_pmu_list *core;
+	struct pmu_set set = { 0 };
 	int ret = 0;
 
 	if (!is_plain_file_name(spec->word))
 		return 0;
-	core = unit_core_units(p);
+	core = pmu_core_pmus(p);
 	for (size_t i = 0; i < core->n; i++) {
 		VEC_GROW(set.v, set.n, set.cap);
-		set.v[set.n++] = unit_get(p, core->v[i].name);
+		set.v[set.n++] = pmu_get(p, core->v[i].name);
 	}
 	if (!keep_having(&set, spec->word)) {
-		unit_all(p, &set);
+		pmu_all(p, &set);
 		keep_having(&set, spec->word);
 	}
 	if (set.n)
-		ret = add_units(p, spec, true, &set);
-	unit_set_release(&set);
+		ret = add_pmus(p, spec, true, &set);
+	pmu_set_release(&set);
 	return ret;
 }
 
-static int lookup_unit(struct event_parse *p, const struct spec_event *spec)
+static int lookup_pmu(struct event_parse *p, const struct spec_event *spec)
 {
-	struct unit_set set = { 0 };
+	struct pmu_set set = { 0 };
 	int ret;
 
-	unit_match(p, spec->word, &set);
+	pmu_match(p, spec->word, &set);
 	if (set.n > 1 && has_glob_chars(spec->word))
 		keep_accepting(p, spec, &set);
-	ret = set.n ? add_units(p, spec, false, &set) : lookup_alias(p, spec);
-	unit_set_release(&set);
+	ret = set.n ? add_pmus(p, spec, false, &set) : lookup_alias(p, spec);
+	pmu_set_release(&set);
 	return ret;
 }
 
 static int pmu_lookup(struct event_parse *p, const struct spec_event *spec)
 {
 	switch (spec->kind) {
-	case SPEC_UNIT:
-		return lookup_unit(p, spec);
+	case SPEC_PMU:
+		return lookup_pmu(p, spec);
 	case SPEC_WORD:
 		return lookup_alias(p, spec);
 	default:
@@ -148,16 +148,16 @@ static int pmu_lookup(struct event_parse *p, const struct spec_event *spec)
 
 /* ---- list ---- */
 
-static int list_alias(const struct unit *unit, const char *name, event_info_fn fn, void *data)
+static int list_alias(const struct pmu *pmu, const char *name, event_info_fn fn, void *data)
 {
-	struct event_info info = { .topic = unit_source.name, .unit_name = unit->info.name };
+	struct event_info info = { .topic = pmu_source.name, .pmu_name = pmu->info.name };
 	struct str full = STR_INIT, desc = STR_INIT;
-	struct unit_alias alias = { 0 };
+	struct pmu_alias alias = { 0 };
 	int ret = 0;
 
-	if (unit_alias_read(&alias, unit, name))
+	if (pmu_alias_read(&alias, pmu, name))
 		goto out;
-	str_addf(&full, "%s/%s", unit->info.name, alias.name);
+	str_addf(&full, "%s/%s", pmu->info.name, alias.name);
 	for (size_t i = 0; i < alias.n_terms; i++) {
 		const struct spec_term *term = &alias.terms[i];
 
@@ -176,34 +176,34 @@ static int list_alias(const struct unit *unit, const char *name, event_info_fn f
 	info.scale = alias.scale;
 	ret = fn(&info, data);
 out:
-	unit_alias_release(&alias);
+	pmu_alias_release(&alias);
 	str_release(&full);
 	str_release(&desc);
 	return ret;
 }
 
-/* One row for the fields of the unit, with the biggest value of each. */
-static int list_formats(const struct unit *unit, event_info_fn fn, void *data)
+/* One row for the fields of the PMU, with the biggest value of each. */
+static int list_formats(const struct pmu *pmu, event_info_fn fn, void *data)
 {
-	char *dir = xasprintf("%s/format", unit->dir);
-	char *name = xasprintf("%s/.../", unit->info.name);
+	char *dir = xasprintf("%s/format", pmu->dir);
+	char *name = xasprintf("%s/.../", pmu->info.name);
 	struct name_list formats = { 0 };
 	struct str desc = STR_INIT;
 	int ret = 0;
 
 	name_list_read(&formats, dir);
 	for (size_t i = 0; i < formats.n; i++) {
-		struct unit_format format = { 0 };
+		struct pmu_format format = { 0 };
 
-		if (unit_format_read(&format, unit, formats.v[i]) == 0)
+		if (pmu_format_read(&format, pmu, formats.v[i]) == 0)
 			str_addf(&desc, "%s%s=0..0x%llx", desc.len ? ", " : "terms: ", formats.v[i],
-				 (unsigned long long)unit_format_max(&format));
-		unit_format_release(&format);
+				 (unsigned long long)pmu_format_max(&format));
+		pmu_format_release(&format);
 	}
 	if (desc.len) {
-		const struct event_info info = { .topic = unit_source.name, .name = name,
+		const struct event_info info = { .topic = pmu_source.name, .name = name,
 						 .alias = "", .desc = desc.s, .unit = "",
-						 .unit_name = unit->info.name, .scale = 1.0 };
+						 .pmu_name = pmu->info.name, .scale = 1.0 };
 
 		ret = fn(&info, data);
 	}
@@ -214,34 +214,34 @@ static int list_formats(const struct unit *unit, event_info_fn fn, void *data)
 	return ret;
 }
 
-static int list_unit(const struct unit *unit, event_info_fn fn, void *data)
+static int list_pmu(const struct pmu *pmu, event_info_fn fn, void *data)
 {
 	struct name_list aliases = { 0 };
 	int ret = 0;
 
-	unit_alias_names(unit, &aliases);
+	pmu_alias_names(pmu, &aliases);
 	for (size_t i = 0; i < aliases.n && !ret; i++)
-		ret = list_alias(unit, aliases.v[i], fn, data);
+		ret = list_alias(pmu, aliases.v[i], fn, data);
 	name_list_release(&aliases);
-	return ret ? ret : list_formats(unit, fn, data);
+	return ret ? ret : list_formats(pmu, fn, data);
 }
 
 static int pmu_list(const struct host_paths *host, event_info_fn fn, void *data, struct str *err)
 {
 	struct event_parse p = { .host = host };
-	struct unit_set all = { 0 };
-	int ret = unit_all(&p, &all);
+	struct pmu_set all = { 0 };
+	int ret = pmu_all(&p, &all);
 
 	if (ret)
 		fail(err, ret, "%s/bus/event_source/devices: %s", host->sysfs, strerror(-ret));
 	for (size_t i = 0; i < all.n && !ret; i++)
-		ret = list_unit(all.v[i], fn, data);
-	unit_set_release(&all);
-	unit_catalog_free(p.catalog);
+		ret = list_pmu(all.v[i], fn, data);
+	pmu_set_release(&all);
+	pmu_catalog_free(p.catalog);
 	return ret;
 }
 
-const struct event_source unit_source = {
+const struct event_source pmu_source = {
 	.name = "pmu",
 	.lookup = pmu_lookup,
 	.list = pmu_list,

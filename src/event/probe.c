@@ -13,12 +13,12 @@
  *
  * attr.config1 points to the path or the kernel function's name, which the event owns as
  * probe_path; config2 is the offset or address. The flags (retprobe, ref_ctr_offset) are fields
- * that the units describe in sysfs.
+ * that the PMUs describe in sysfs.
  *
  * Source: perf_event_open(2), Documentation/trace/uprobetracer.rst for offsets.
  */
 #include "elf/elf.h"
-#include "event/unit.h"
+#include "event/pmu.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -31,8 +31,8 @@ struct probe;
 static int finish_uprobe(struct event_parse *p, struct probe *probe, struct event *event);
 static int finish_kprobe(struct event_parse *p, struct probe *probe, struct event *event);
 static const struct probe_kind {
-	const char *unit;
-	const char *absent; /* why the unit may be missing */
+	const char *pmu;
+	const char *absent; /* why the PMU may be missing */
 	const char *terms; /* own terms, for messages */
 	const char *example;
 	const char *desc;
@@ -49,7 +49,7 @@ static const struct probe_kind {
 struct probe {
 	const struct probe_kind *kind;
 	const struct spec_event *spec;
-	const struct unit *unit;
+	const struct pmu *pmu;
 	const struct spec_term *path, *func, *offset, *addr;
 	bool returns; /* retprobe */
 };
@@ -92,7 +92,7 @@ static int probe_term(struct event_parse *p, const struct spec_term *term, struc
 {
 	struct probe *probe = data;
 	const struct spec_term **own = own_term(probe, term->name);
-	struct unit_format format = { 0 };
+	struct pmu_format format = { 0 };
 	uint64_t value;
 	int ret;
 
@@ -103,11 +103,11 @@ static int probe_term(struct event_parse *p, const struct spec_term *term, struc
 		*own = term;
 		return 1;
 	}
-	ret = unit_format_read(&format, probe->unit, term->name);
+	ret = pmu_format_read(&format, probe->pmu, term->name);
 	if (ret == 0) {
-		ret = term_number(p, term, unit_format_max(&format), &value);
+		ret = term_number(p, term, pmu_format_max(&format), &value);
 		if (ret == 0)
-			ret = unit_format_set(&format, &event->attr, value);
+			ret = pmu_format_set(&format, &event->attr, value);
 		if (ret == 0 && !strcmp(term->name, "retprobe"))
 			probe->returns = value;
 		if (ret == 0)
@@ -118,7 +118,7 @@ static int probe_term(struct event_parse *p, const struct spec_term *term, struc
 	} else {
 		ret = 0;
 	}
-	unit_format_release(&format);
+	pmu_format_release(&format);
 	return ret;
 }
 
@@ -126,7 +126,7 @@ static void add_probe_names(void *data, struct near_name *near, struct str *name
 {
 	const struct probe *probe = data;
 	struct name_list formats = { 0 };
-	char *dir = xasprintf("%s/format", probe->unit->dir);
+	char *dir = xasprintf("%s/format", probe->pmu->dir);
 	char *words = xstrdup(probe->kind->terms), *rest = words, *word;
 
 	str_addf(names, "%s%s", names->len ? ", " : "", probe->kind->terms);
@@ -295,7 +295,7 @@ static void name_probe(const struct probe *probe, struct event *event)
 static const struct probe_kind *find_kind(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(probe_kinds); i++)
-		if (strcmp(probe_kinds[i].unit, word) == 0)
+		if (strcmp(probe_kinds[i].pmu, word) == 0)
 			return &probe_kinds[i];
 	return NULL;
 }
@@ -306,15 +306,15 @@ static int probe_lookup(struct event_parse *p, const struct spec_event *spec)
 	struct event *event;
 	int ret;
 
-	if (spec->kind != SPEC_UNIT || !(probe.kind = find_kind(spec->word)))
+	if (spec->kind != SPEC_PMU || !(probe.kind = find_kind(spec->word)))
 		return 0;
-	probe.unit = unit_get(p, spec->word);
-	if (!probe.unit)
+	probe.pmu = pmu_get(p, spec->word);
+	if (!probe.pmu)
 		return spec_fail(p->error, -ENOENT, spec->word_pos, "%s", probe.kind->absent);
 	event = event_new(p, spec, &probe_source);
-	event->attr.type = probe.unit->info.type;
-	free(event->unit_name);
-	event->unit_name = xstrdup(probe.unit->info.name);
+	event->attr.type = probe.pmu->info.type;
+	free(event->pmu_name);
+	event->pmu_name = xstrdup(probe.pmu->info.name);
 	ret = event_apply_terms(p, spec, event, probe_term, add_probe_names, &probe);
 	if (!ret)
 		ret = probe.kind->finish(p, &probe, event);
@@ -333,13 +333,13 @@ static int probe_list(const struct host_paths *host, event_info_fn fn, void *dat
 		const struct event_info info = { .topic = probe_source.name,
 						 .name = probe_kinds[i].example, .alias = "",
 						 .desc = probe_kinds[i].desc,
-						 .unit_name = probe_kinds[i].unit, .unit = "",
+						 .pmu_name = probe_kinds[i].pmu, .unit = "",
 						 .scale = 1.0 };
 
-		if (unit_find(&p, probe_kinds[i].unit))
+		if (pmu_find(&p, probe_kinds[i].pmu))
 			ret = fn(&info, data);
 	}
-	unit_catalog_free(p.catalog);
+	pmu_catalog_free(p.catalog);
 	return ret;
 }
 

@@ -13,13 +13,13 @@
 
 /*
  * One parse: the list being built, and what was read from the machine so far. catalog is owned by
- * unit.c: units and their folders, read on first use, freed by unit_catalog_free().
+ * pmu_catalog.c: PMUs and their folders, read on first use, freed by pmu_catalog_free().
  */
 struct event_parse {
 	struct event_list *list;
 	const struct host_paths *host;
 	struct spec_error *error;
-	struct unit_catalog *catalog; /* NULL until unit.c needs it */
+	struct pmu_catalog *catalog; /* NULL until pmu_catalog.c needs it */
 	const char *text; /* the whole spec: what spec_event.pos and the carets count in */
 };
 
@@ -39,7 +39,7 @@ struct event_source {
 
 extern const struct event_source hw_source, sw_source, cache_source, raw_source; /* generic.c */
 extern const struct event_source tool_source; /* tool.c */
-extern const struct event_source unit_source; /* pmu.c: "pmu" */
+extern const struct event_source pmu_source; /* pmu.c: "pmu" */
 extern const struct event_source tracepoint_source; /* tracepoint.c */
 extern const struct event_source breakpoint_source; /* breakpoint.c */
 extern const struct event_source probe_source; /* probe.c: kprobe/ and uprobe/ */
@@ -72,14 +72,14 @@ int event_apply_terms(struct event_parse *p, const struct spec_event *spec, stru
 /* A term's value as a number: -EINVAL or -ERANGE with the place and the reason. */
 int term_number(struct event_parse *p, const struct spec_term *term, uint64_t max, uint64_t *out);
 
-/* ---- unit.c, for the others ---- */
-void unit_catalog_free(struct unit_catalog *catalog); /* NULL is allowed */
-/* Core units of this machine in sysfs order; n 0 on a machine without one. Borrowed. */
-const struct event_unit_list *unit_core_units(struct event_parse *p);
-/* NULL if there is no unit of that name. */
-const struct event_unit *unit_find(struct event_parse *p, const char *name);
+/* ---- pmu_catalog.c, for the others ---- */
+void pmu_catalog_free(struct pmu_catalog *catalog); /* NULL is allowed */
+/* Core PMUs of this machine in sysfs order; n 0 on a machine without one. Borrowed. */
+const struct event_pmu_list *pmu_core_pmus(struct event_parse *p);
+/* NULL if there is no PMU of that name. */
+const struct event_pmu *pmu_find(struct event_parse *p, const char *name);
 /*
- * "default_core/cycles/": generic.c's names as terms of a core unit. Fills type and config of a
+ * "default_core/cycles/": generic.c's names as terms of a core PMU. Fills type and config of a
  * hardware, cache or software event called `name`; false if there is none. (generic.c)
  */
 bool generic_config(const char *name, uint32_t *type, uint64_t *config);
@@ -94,7 +94,7 @@ int event_apply_group_modifiers(struct event_parse *p, const char *letters, size
 /* Frees what the event owns. (event_list.c) */
 void event_release(struct event *event);
 /*
- * Makes the events from `first` on the members of `group`: one group per counter unit, with a note
+ * Makes the events from `first` on the members of `group`: one group per PMU, with a note
  * where that splits what was written; applies the group's modifiers and name. (group.c)
  */
 int event_make_group(struct event_parse *p, size_t first, const struct spec_group *group);

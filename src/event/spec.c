@@ -37,7 +37,7 @@ static void skip_space(struct parser *ps)
 		ps->at++;
 }
 
-/* Names of units, events, tracepoints (with patterns) and terms. */
+/* Names of PMUs, events, tracepoints (with patterns) and terms. */
 static bool is_word_char(char c)
 {
 	return isalnum((unsigned char)c) || (c && strchr("_-.*?[]!%@+~", c));
@@ -247,7 +247,7 @@ static int parse_mem(struct parser *ps, struct spec_event *event)
 	return rc;
 }
 
-/* unit '::' event { ':' attribute }: libpfm4 takes it whole; the text stands at the colons */
+/* pmu '::' event { ':' attribute }: libpfm4 takes it whole; the text stands at the colons */
 static int parse_pfm(struct parser *ps, struct spec_event *event)
 {
 	size_t from = event->word_pos, n = strcspn(ps->text + ps->at, ",{} \t\r\n");
@@ -306,7 +306,7 @@ static int parse_word(struct parser *ps, struct spec_event *event)
 	}
 	if (peek(ps) != '/')
 		return 0;
-	event->kind = SPEC_UNIT;
+	event->kind = SPEC_PMU;
 	rc = parse_terms(ps, event);
 	if (!rc)
 		parse_event_modifiers(ps, event);

@@ -6,9 +6,9 @@
  *   item   := [name] '{' list of events '}' [':' modifiers] | event
  *   event  := word [':' modifiers]                                   SPEC_WORD    cycles:u, r1a, L1-dcache-loads
  *           | word ':' word [':' modifiers]                          SPEC_PAIR    sched:sched_switch:k, 1:1:hp
- *           | word '/' [terms] '/' [[':'] modifiers]                 SPEC_UNIT    cpu/event=0x3c/u, cycles/name=x/
+ *           | word '/' [terms] '/' [[':'] modifiers]                 SPEC_PMU     cpu/event=0x3c/u, cycles/name=x/
  *           | 'mem:' addr ['/' len] [':' rwx] ['/' terms '/'] [[':'] modifiers]   SPEC_MEM
- *           | unit '::' event { ':' attribute }                      SPEC_PFM     skl::INST_RETIRED:ANY_P
+ *           | pmu '::' event { ':' attribute }                       SPEC_PFM     skl::INST_RETIRED:ANY_P
  *   term   := name | name '=' value            value may be quoted with ' or "; one that begins with a
  *                                              slash, and that of path=, is a path with slashes in it
  *
@@ -21,7 +21,7 @@
 
 #include "util/util.h"
 
-enum spec_kind { SPEC_WORD, SPEC_PAIR, SPEC_UNIT, SPEC_MEM, SPEC_PFM };
+enum spec_kind { SPEC_WORD, SPEC_PAIR, SPEC_PMU, SPEC_MEM, SPEC_PFM };
 
 struct spec_term {
 	char *name;

@@ -11,14 +11,14 @@ static int consider(const struct event_info *info, void *data)
 	return 0;
 }
 
-static void consider_units(const struct host_paths *host, struct near_name *near)
+static void consider_pmus(const struct host_paths *host, struct near_name *near)
 {
-	struct event_unit_list units = { .v = NULL };
+	struct event_pmu_list pmus = { .v = NULL };
 
-	if (event_units_read(&units, host) >= 0)
-		for (size_t i = 0; i < units.n; i++)
-			near_consider(near, units.v[i].name);
-	event_unit_list_release(&units);
+	if (event_pmus_read(&pmus, host) >= 0)
+		for (size_t i = 0; i < pmus.n; i++)
+			near_consider(near, pmus.v[i].name);
+	event_pmu_list_release(&pmus);
 }
 
 void event_suggest(struct event_parse *p, const char *word)
@@ -33,7 +33,7 @@ void event_suggest(struct event_parse *p, const char *word)
 	for (size_t i = 0; i < n_event_sources; i++)
 		if (event_sources[i]->list && !event_sources[i]->list_is_slow)
 			event_sources[i]->list(p->host, consider, &near, &unread);
-	consider_units(p->host, &near);
+	consider_pmus(p->host, &near);
 	best = near_best(&near);
 	if (best)
 		str_addf(&p->error->hint, "did you mean '%s'?", best);

@@ -3,7 +3,7 @@
  *
  * A term is one row: its name, what kind of value it takes, where the value goes in struct event,
  * its limits. A term of switch or number kind without a value means 1, as in perf; numbers are
- * decimal, or hexadecimal with 0x. A source's own terms (a unit's formats and aliases) come after
+ * decimal, or hexadecimal with 0x. A source's own terms (a PMU's formats and aliases) come after
  * these, raw hexadecimal (r1a) last.
  */
 #include "event/source.h"

@@ -24,7 +24,7 @@ static int tool_lookup(struct event_parse *p, const struct spec_event *spec)
 	size_t i = 0;
 	int ret;
 
-	if (spec->kind != SPEC_WORD && spec->kind != SPEC_UNIT)
+	if (spec->kind != SPEC_WORD && spec->kind != SPEC_PMU)
 		return 0;
 	while (i < ARRAY_SIZE(tool_events) && strcmp(tool_events[i].name, spec->word) != 0)
 		i++;
@@ -47,7 +47,7 @@ static int tool_list(const struct host_paths *host, event_info_fn fn, void *data
 	for (size_t i = 0; i < ARRAY_SIZE(tool_events); i++) {
 		const struct event_info info = { .topic = tool_source.name,
 						 .name = tool_events[i].name, .alias = "",
-						 .desc = tool_events[i].desc, .unit_name = "",
+						 .desc = tool_events[i].desc, .pmu_name = "",
 						 .unit = "ns", .scale = 1.0 };
 		int ret = fn(&info, data);
 

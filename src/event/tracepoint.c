@@ -234,7 +234,7 @@ static int list_system(const char *root, const char *system, event_info_fn fn, v
 		char *name = xasprintf("%s:%s", system, names.v[i]);
 		const struct event_info info = { .topic = tracepoint_source.name, .name = name,
 						 .alias = "", .desc = "", .unit = "",
-						 .unit_name = "tracepoint", .scale = 1.0 };
+						 .pmu_name = "tracepoint", .scale = 1.0 };
 
 		if (access(id, F_OK) == 0)
 			ret = fn(&info, data);
@@ -285,7 +285,7 @@ static int walk_systems(const char *root, event_info_fn fn, void *data)
 		char *name = xasprintf("%s:", systems.v[i]);
 		const struct event_info info = { .topic = tracepoint_source.name, .name = name,
 						 .alias = "", .desc = "tracepoints", .unit = "",
-						 .unit_name = "tracepoint", .scale = 1.0 };
+						 .pmu_name = "tracepoint", .scale = 1.0 };
 
 		if (access(enable, F_OK) == 0)
 			ret = fn(&info, data);

@@ -29,7 +29,7 @@ int cells_plan(struct counter *counter, const struct target *target)
 
 	counter->cpus.n = 0;
 	counter->n_threads = 1;
-	if (tasks && (!event->cpus.n || event->unit_is_core))
+	if (tasks && (!event->cpus.n || event->pmu_is_core))
 		counter->n_threads = target->n_threads;
 	else if (tasks)
 		intset_copy(&counter->cpus, &event->cpus);

@@ -3,9 +3,9 @@
  *
  *   target      event                          CPUs of the cells       tasks of the cells
  *   tasks       any, or a core type of CPUs    any (one column)        the target's threads
- *   tasks       a unit with a cpumask          the cpumask             all tasks
+ *   tasks       a PMU with a cpumask          the cpumask             all tasks
  *   CPUs        any                            the target's            all tasks (or one cgroup's)
- *   CPUs        a unit with CPUs of its own    both have it            all tasks (or one cgroup's)
+ *   CPUs        a PMU with CPUs of its own    both have it            all tasks (or one cgroup's)
  *
  * So a counter with CPUs measures all tasks, and one without measures the target's threads. Samples
  * of tasks are the exception (follows_tasks): each thread on each CPU, since a ring belongs to one.

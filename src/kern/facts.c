@@ -177,26 +177,26 @@ static void system_call(struct collector *c)
 
 /* ---- counters ---- */
 
-static void core_units(struct collector *c)
+static void core_pmus(struct collector *c)
 {
-	const struct event_unit_list *units = machine_units(&c->machine);
+	const struct event_pmu_list *pmus = machine_pmus(&c->machine);
 	struct str name = STR_INIT;
 	size_t n = 0;
 
-	for (size_t i = 0; i < units->n; i++) {
-		struct unit_counters counters;
+	for (size_t i = 0; i < pmus->n; i++) {
+		struct pmu_counters counters;
 		int rc;
 
-		if (!units->v[i].is_core)
+		if (!pmus->v[i].is_core)
 			continue;
 		n++;
 		str_reset(&name);
-		str_add_printable(&name, units->v[i].name, strlen(units->v[i].name));
+		str_add_printable(&name, pmus->v[i].name, strlen(pmus->v[i].name));
 		str_add(&name, ", ");
-		rc = unit_counters_find(&units->v[i], c->kern, &counters);
+		rc = pmu_counters_find(&pmus->v[i], c->kern, &counters);
 		if (!rc && counters.general) {
-			unit_counters_format(&counters, counters.own ? "counters free" :
-					     "counters free for general events", &name);
+			pmu_counters_format(&counters, counters.own ? "counters free" :
+					    "counters free for general events", &name);
 			add(c, FACT_GOOD, NULL, "%s", name.s);
 		} else {
 			add(c, c->own_rc ? FACT_MISSING : FACT_LIMITED, NULL, "%s%s", name.s,
@@ -209,16 +209,16 @@ static void core_units(struct collector *c)
 	str_release(&name);
 }
 
-static void other_units(struct collector *c)
+static void other_pmus(struct collector *c)
 {
-	const struct event_unit_list *units = machine_units(&c->machine);
+	const struct event_pmu_list *pmus = machine_pmus(&c->machine);
 	struct str names = STR_INIT;
 
-	for (size_t i = 0; i < units->n; i++) {
-		if (units->v[i].is_core)
+	for (size_t i = 0; i < pmus->n; i++) {
+		if (pmus->v[i].is_core)
 			continue;
 		str_add(&names, names.len ? ", " : "");
-		str_add_printable(&names, units->v[i].name, strlen(units->v[i].name));
+		str_add_printable(&names, pmus->v[i].name, strlen(pmus->v[i].name));
 	}
 	if (names.len && c->own_rc)
 		add(c, FACT_MISSING, NULL, "%s: none of them opens", names.s);
@@ -230,8 +230,8 @@ static void other_units(struct collector *c)
 static void breakpoints(struct collector *c)
 {
 	char name[] = "breakpoint";
-	const struct event_unit unit = { .name = name, .type = PERF_TYPE_BREAKPOINT };
-	int n = unit_free_counters(&unit, c->kern);
+	const struct event_pmu pmu = { .name = name, .type = PERF_TYPE_BREAKPOINT };
+	int n = pmu_free_counters(&pmu, c->kern);
 
 	if (n > 0)
 		add(c, FACT_GOOD, NULL, "%d free for data", n);
@@ -285,9 +285,9 @@ static void tracepoints(struct collector *c)
 		    "%s may not be read by this user", host->tracefs);
 }
 
-static void probes(struct collector *c, const char *unit)
+static void probes(struct collector *c, const char *pmu)
 {
-	char *path = xasprintf("%s/bus/event_source/devices/%s", c->kern->host.sysfs, unit);
+	char *path = xasprintf("%s/bus/event_source/devices/%s", c->kern->host.sysfs, pmu);
 	bool there = !access(path, F_OK);
 
 	free(path);
@@ -440,8 +440,8 @@ static const struct fact_row {
 	{ "user", user },
 	{ "paranoid level", paranoid },
 	{ "perf_event_open", system_call },
-	{ "core counter unit", core_units },
-	{ "other counter units", other_units },
+	{ "core counter unit", core_pmus },
+	{ "other counter units", other_pmus },
 	{ "NMI watchdog", watchdog },
 	{ "hardware breakpoints", breakpoints },
 	{ "tracepoints", tracepoints },

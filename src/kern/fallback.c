@@ -1,5 +1,5 @@
 /*
- * The ladder: what pstat gives up, step by step, to count what this kernel, this unit and this user
+ * The ladder: what pstat gives up, step by step, to count what this kernel, this PMU and this user
  * allow. A step is only taken if the number keeps its meaning or its name says what changed, and
  * every step that helped leaves a note.
  *

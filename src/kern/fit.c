@@ -1,8 +1,8 @@
 /*
- * What can be counted at the same time: which events want counters of one unit, and whether the unit
+ * What can be counted at the same time: which events want counters of one PMU, and whether the PMU
  * has enough of them, found out by opening.
  *
- * The kernel's own check of a group, when a member joins, asks whether the unit could hold it at all.
+ * The kernel's own check of a group, when a member joins, asks whether the PMU could hold it at all.
  * What somebody else holds right now (the NMI watchdog, another user of the machine) shows only when
  * the group is to run: a pinned group that finds no room then reads as end-of-file.
  */
@@ -16,43 +16,43 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
-/* ---- one unit ---- */
+/* ---- one PMU ---- */
 
 /* The kernel counts for these itself, as often as it is asked to. */
 static bool is_unlimited(const struct event *event)
 {
-	static const char *const units[] = { "msr", "kprobe", "uprobe", "tracepoint", "software" };
+	static const char *const pmus[] = { "msr", "kprobe", "uprobe", "tracepoint", "software" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (!strcmp(event->unit_name, units[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(pmus); i++) {
+		if (!strcmp(event->pmu_name, pmus[i]))
 			return true;
 	}
 	return false;
 }
 
-/* The unit of an event that takes a counter, "" for a core unit that the kernel chooses; or NULL. */
-static const char *unit_of(const struct event *event)
+/* The PMU of an event that takes a counter, "" for a core PMU that the kernel chooses; or NULL. */
+static const char *pmu_of(const struct event *event)
 {
 	if (event->kind != EVENT_KERNEL)
 		return NULL;
 	if (event->attr.type == PERF_TYPE_BREAKPOINT)
 		return "breakpoint";
 	if (event_needs_counter(event))
-		return event->unit_name;
-	if (event->attr.type < PERF_TYPE_MAX || !event->unit_name[0] || is_unlimited(event))
+		return event->pmu_name;
+	if (event->attr.type < PERF_TYPE_MAX || !event->pmu_name[0] || is_unlimited(event))
 		return NULL;
-	return event->unit_name;
+	return event->pmu_name;
 }
 
 bool events_share_counters(const struct event *a, const struct event *b)
 {
-	const char *unit_a = unit_of(a), *unit_b = unit_of(b);
+	const char *pmu_a = pmu_of(a), *pmu_b = pmu_of(b);
 
-	if (!unit_a || !unit_b)
+	if (!pmu_a || !pmu_b)
 		return false;
-	if (!strcmp(unit_a, unit_b))
+	if (!strcmp(pmu_a, pmu_b))
 		return true;
-	return event_needs_counter(a) && event_needs_counter(b) && (!*unit_a || !*unit_b);
+	return event_needs_counter(a) && event_needs_counter(b) && (!*pmu_a || !*pmu_b);
 }
 
 /* ---- opening together ---- */
@@ -125,7 +125,7 @@ static void go_to(struct fit *fit, const struct event *event)
 {
 	cpu_set_t own;
 
-	if (!event->unit_is_core || !event->cpus.n ||
+	if (!event->pmu_is_core || !event->cpus.n ||
 	    sched_getaffinity(0, sizeof(fit->old_cpus), &fit->old_cpus))
 		return;
 	CPU_ZERO(&own);
@@ -146,7 +146,7 @@ static bool opens_and_runs(struct fit *fit, struct perf_event_attr *attrs, size_
 
 bool events_fit(const struct event *const *events, size_t n, const struct kern *kern)
 {
-	bool whole_cpus = n && events[0]->cpus.n && !events[0]->unit_is_core;
+	bool whole_cpus = n && events[0]->cpus.n && !events[0]->pmu_is_core;
 	struct fit fit = {
 		.kern = kern,
 		.pid = whole_cpus ? -1 : 0,
@@ -176,23 +176,23 @@ bool events_fit(const struct event *const *events, size_t n, const struct kern *
 
 int event_counters(const struct event *event, size_t n, const struct kern *kern)
 {
-	const char *name = unit_of(event);
-	const struct event_unit *unit = NULL;
-	struct unit_counters counters;
+	const char *name = pmu_of(event);
+	const struct event_pmu *pmu = NULL;
+	struct pmu_counters counters;
 	struct machine machine;
 	int found = 0;
 
 	machine_init(&machine, kern);
 	if (name && *name) {
-		const struct event_unit_list *units = machine_units(&machine);
+		const struct event_pmu_list *pmus = machine_pmus(&machine);
 
-		for (size_t i = 0; i < units->n && !unit; i++)
-			unit = strcmp(units->v[i].name, name) ? NULL : &units->v[i];
+		for (size_t i = 0; i < pmus->n && !pmu; i++)
+			pmu = strcmp(pmus->v[i].name, name) ? NULL : &pmus->v[i];
 	} else if (name) {
-		unit = machine_core_unit(&machine);
+		pmu = machine_core_pmu(&machine);
 	}
-	if (unit && !unit_counters_find(unit, kern, &counters))
-		found = unit_counters_short_for(&counters, n);
+	if (pmu && !pmu_counters_find(pmu, kern, &counters))
+		found = pmu_counters_short_for(&counters, n);
 	machine_release(&machine);
 	return found;
 }

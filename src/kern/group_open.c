@@ -30,7 +30,7 @@ struct group {
 	bool grouped; /* members open on the leader; false: one by one */
 	bool batch; /* the group of all lone software events: opening->batch leads it */
 	struct counter *leader; /* NULL while none is open */
-	size_t on_unit; /* events open so far that take a counter of a unit */
+	size_t on_pmu; /* events open so far that take a counter of a PMU */
 };
 
 /* ---- attr ---- */
@@ -133,7 +133,7 @@ static void give_up(struct opening *o, const struct group *g, struct counter *c,
 		.pid = call->pid,
 		.cpu = call->cpu,
 		.flags = call->flags & PERF_FLAG_PID_CGROUP,
-		.group_events = g->on_unit + event_needs_counter(c->event),
+		.group_events = g->on_pmu + event_needs_counter(c->event),
 	};
 
 	failure.only_in_group = call->group_fd >= 0 &&
@@ -244,14 +244,14 @@ static void break_up(struct opening *o, struct group *g)
 		 v[g->first].name);
 	g->grouped = false;
 	g->leader = NULL;
-	g->on_unit = 0;
+	g->on_pmu = 0;
 }
 
 static void joined(struct opening *o, struct group *g, size_t index)
 {
 	struct counter *c = &o->set->v[index];
 
-	g->on_unit += event_needs_counter(c->event);
+	g->on_pmu += event_needs_counter(c->event);
 	if (g->grouped && g->leader) {
 		c->leader = (size_t)(g->leader - o->set->v);
 		g->leader->n_members++;

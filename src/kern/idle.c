@@ -1,6 +1,6 @@
 /*
  * Why a counter that was open never ran. Unlike reason.c there is no errno: the evidence is the
- * enabled and running time, the set itself, and how many counters the unit has free.
+ * enabled and running time, the set itself, and how many counters the PMU has free.
  */
 #include "kern/kern.h"
 #include "kern/machine.h"
@@ -13,20 +13,20 @@ struct idle {
 	const struct counter *counter; /* that never ran */
 	const struct reading *sum;
 	struct machine machine;
-	size_t competing; /* events of the set on the same unit */
-	int counters; /* free counters of that unit; <= 0: not known */
+	size_t competing; /* events of the set on the same PMU */
+	int counters; /* free counters of that PMU; <= 0: not known */
 	bool others_ran; /* it was never enabled, and others of the set were: the target was there */
 };
 
-/* Events that the same unit counts. The generic types go to whichever core unit there is. */
-static bool same_unit(const struct event *a, const struct event *b)
+/* Events that the same PMU counts. The generic types go to whichever core PMU there is. */
+static bool same_pmu(const struct event *a, const struct event *b)
 {
 	if (!event_needs_counter(a) || !event_needs_counter(b))
 		return false;
-	return !strcmp(a->unit_name, b->unit_name) || !a->unit_name[0] || !b->unit_name[0];
+	return !strcmp(a->pmu_name, b->pmu_name) || !a->pmu_name[0] || !b->pmu_name[0];
 }
 
-/* True, and text is wanted, if more events compete than the unit has counters. */
+/* True, and text is wanted, if more events compete than the PMU has counters. */
 static bool too_many(const struct idle *idle)
 {
 	return idle->counters > 0 && idle->competing > (size_t)idle->counters;
@@ -66,7 +66,7 @@ static bool watchdog_holds_one(const struct idle *idle)
 
 static bool task_ran_elsewhere(const struct idle *idle)
 {
-	return idle->counter->event->unit_is_core && idle->counter->event->cpus.n &&
+	return idle->counter->event->pmu_is_core && idle->counter->event->cpus.n &&
 	       !idle->counter->cpus.n && !too_many(idle);
 }
 
@@ -126,16 +126,16 @@ static const struct idle_cause {
 	{ task_ran_elsewhere, NULL, say_elsewhere },
 };
 
-/* The unit that counts the event, as sysfs has it; NULL if it is not there. */
-static const struct event_unit *unit_of(struct idle *idle, const struct event *event)
+/* The PMU that counts the event, as sysfs has it; NULL if it is not there. */
+static const struct event_pmu *pmu_of(struct idle *idle, const struct event *event)
 {
-	const struct event_unit_list *units = machine_units(&idle->machine);
+	const struct event_pmu_list *pmus = machine_pmus(&idle->machine);
 
-	for (size_t i = 0; i < units->n; i++) {
-		if (event->unit_name[0] && !strcmp(units->v[i].name, event->unit_name))
-			return &units->v[i];
+	for (size_t i = 0; i < pmus->n; i++) {
+		if (event->pmu_name[0] && !strcmp(pmus->v[i].name, event->pmu_name))
+			return &pmus->v[i];
 	}
-	return event_needs_counter(event) ? machine_core_unit(&idle->machine) : NULL;
+	return event_needs_counter(event) ? machine_core_pmu(&idle->machine) : NULL;
 }
 
 struct presence {
@@ -172,19 +172,19 @@ char *counter_idle_reason(const struct counter_set *set, size_t index, const str
 		.counter = &set->v[index],
 		.sum = sum,
 	};
-	const struct event_unit *unit;
-	struct unit_counters found;
+	const struct event_pmu *pmu;
+	struct pmu_counters found;
 	char *reason = NULL;
 
 	machine_init(&idle.machine, set->kern);
 	for (size_t i = 0; i < set->n; i++)
 		idle.competing += set->v[i].state == COUNTER_OPEN &&
 				  set->v[i].pass == set->v[index].pass &&
-				  same_unit(set->v[i].event, idle.counter->event);
+				  same_pmu(set->v[i].event, idle.counter->event);
 	idle.others_ran = is_pinned(&idle) && only_others_ran(set, index);
-	unit = idle.competing ? unit_of(&idle, idle.counter->event) : NULL;
-	if (unit && !unit_counters_find(unit, set->kern, &found))
-		idle.counters = unit_counters_short_for(&found, idle.competing);
+	pmu = idle.competing ? pmu_of(&idle, idle.counter->event) : NULL;
+	if (pmu && !pmu_counters_find(pmu, set->kern, &found))
+		idle.counters = pmu_counters_short_for(&found, idle.competing);
 	for (size_t i = 0; !reason && i < ARRAY_SIZE(idle_causes); i++) {
 		const struct idle_cause *cause = &idle_causes[i];
 

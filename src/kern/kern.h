@@ -151,7 +151,7 @@ struct counter {
 	enum counter_state state;
 	int err; /* errno of the failure, 0 */
 	char *call; /* the system call that failed, with its arguments as text for -v; or NULL */
-	char *reason; /* a few words: "no counter unit on this machine"; NULL while there is none */
+	char *reason; /* a few words: "no PMU on this machine"; NULL while there is none */
 	char *remedy; /* one line, what to do; or NULL */
 	struct intset cpus; /* CPUs opened on, in cell order; n 0: any CPU (one column of cells) */
 	bool follows_tasks; /* cpus is not empty, and the cells are the target's threads on them */
@@ -159,7 +159,7 @@ struct counter {
 	int *fds; /* [n_cpus * n_threads], -1 where not open (a task that was gone already) */
 	size_t leader; /* index of the leader as opened: differs from the event's if a weak group broke */
 	size_t n_members; /* leader only, as opened */
-	unsigned pass; /* counters of different passes never want the unit at the same time; else 0 */
+	unsigned pass; /* counters of different passes never want the PMU at the same time; else 0 */
 };
 
 struct counter_set {
@@ -420,7 +420,7 @@ const char *counter_never_enabled(const struct counter *counter);
 /* ---- facts.c: what this machine and this user can measure ---- */
 enum fact_state { FACT_GOOD, FACT_LIMITED, FACT_MISSING };
 struct fact {
-	const char *name; /* "paranoid level", "core counter unit", ...; static text */
+	const char *name; /* "paranoid level", "core PMU", ...; static text */
 	char *value; /* one line */
 	enum fact_state state;
 	char *remedy; /* the one command that mends it, or NULL: none is needed or none is known */
@@ -449,47 +449,47 @@ struct kernel_symbols {
 void kernel_symbols_look(struct kernel_symbols *symbols, const struct host_paths *host);
 
 /* ---- fit.c: what can be counted at the same time ---- */
-/* Do both take counters of one unit, or both breakpoints? Of one event: does it take one at all? */
+/* Do both take counters of one PMU, or both breakpoints? Of one event: does it take one at all? */
 bool events_share_counters(const struct event *a, const struct event *b);
 /*
  * Can these events, which share counters, run at the same time now and for this user? Tried by opening
- * them as one pinned group on pstat itself, or on the CPU of a unit that counts for CPUs. What does not
+ * them as one pinned group on pstat itself, or on the CPU of a PMU that counts for CPUs. What does not
  * open even by itself is left out.
  */
 bool events_fit(const struct event *const *events, size_t n, const struct kern *kern);
-/* How many counters n events find on the unit of this one; 0 where that is not known. */
+/* How many counters n events find on the PMU of this one; 0 where that is not known. */
 int event_counters(const struct event *event, size_t n, const struct kern *kern);
 
 /* ---- probe by opening: pstat list ---- */
 /* 0 if this machine counts the event for this user, else the negative errno of the attempt. */
 int event_try(const struct event *event, const struct kern *kern);
 /*
- * The same for samples: some units count and cannot interrupt (EOPNOTSUPP). On failure *reason is a few
+ * The same for samples: some PMUs count and cannot interrupt (EOPNOTSUPP). On failure *reason is a few
  * words, on the heap.
  */
 int event_try_sample(const struct event *event, const struct kern *kern, char **reason);
 /*
- * How many counters of the unit are free for general events, found by opening pinned events and
- * reading them; -errno where nothing can be opened on it, -ENOTSUP where a unit has no such notion
+ * How many counters of the PMU are free for general events, found by opening pinned events and
+ * reading them; -errno where nothing can be opened on it, -ENOTSUP where a PMU has no such notion
  * (software, tracepoint, ...).
  */
-int unit_free_counters(const struct event_unit *unit, const struct kern *kern);
+int pmu_free_counters(const struct event_pmu *pmu, const struct kern *kern);
 /*
- * Besides these a core unit may have counters that take one event only (x86: instructions, cycles,
- * ref-cycles; Arm: cycles). A unit may name its counters otherwise: what counts is what opens.
+ * Besides these a core PMU may have counters that take one event only (x86: instructions, cycles,
+ * ref-cycles; Arm: cycles). A PMU may name its counters otherwise: what counts is what opens.
  */
-struct unit_counters {
-	int general; /* for any event; as unit_free_counters() */
+struct pmu_counters {
+	int general; /* for any event; as pmu_free_counters() */
 	int own; /* for one event each */
 	const char *own_names[3]; /* static */
 };
-/* 0, or negative as unit_free_counters(). */
-int unit_counters_find(const struct event_unit *unit, const struct kern *kern,
-		       struct unit_counters *counters);
+/* 0, or negative as pmu_free_counters(). */
+int pmu_counters_find(const struct event_pmu *pmu, const struct kern *kern,
+		      struct pmu_counters *counters);
 /* How many counters `n` events did not find: with the own ones where even these are too few. */
-int unit_counters_short_for(const struct unit_counters *counters, size_t n);
+int pmu_counters_short_for(const struct pmu_counters *counters, size_t n);
 /* "4 free", "7 free: 6 for any event, 1 for cycles" */
-void unit_counters_format(const struct unit_counters *counters, const char *free_word,
-			  struct str *out);
+void pmu_counters_format(const struct pmu_counters *counters, const char *free_word,
+			 struct str *out);
 
 #endif

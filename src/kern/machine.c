@@ -17,28 +17,28 @@ void machine_init(struct machine *machine, const struct kern *kern)
 
 void machine_release(struct machine *machine)
 {
-	event_unit_list_release(&machine->units);
-	event_unit_list_release(&machine->core_units);
+	event_pmu_list_release(&machine->pmus);
+	event_pmu_list_release(&machine->core_pmus);
 	machine_init(machine, machine->kern);
 }
 
-const struct event_unit_list *machine_units(struct machine *machine)
+const struct event_pmu_list *machine_pmus(struct machine *machine)
 {
-	if (!machine->has_units) {
-		machine->has_units = true;
-		/* Without sysfs there are no units: the empty list is the answer. */
-		event_units_read(&machine->units, &machine->kern->host);
+	if (!machine->has_pmus) {
+		machine->has_pmus = true;
+		/* Without sysfs there are no PMUs: the empty list is the answer. */
+		event_pmus_read(&machine->pmus, &machine->kern->host);
 	}
-	return &machine->units;
+	return &machine->pmus;
 }
 
-const struct event_unit *machine_core_unit(struct machine *machine)
+const struct event_pmu *machine_core_pmu(struct machine *machine)
 {
-	if (!machine->has_core_units) {
-		machine->has_core_units = true;
-		event_core_units_read(&machine->core_units, &machine->kern->host);
+	if (!machine->has_core_pmus) {
+		machine->has_core_pmus = true;
+		event_core_pmus_read(&machine->core_pmus, &machine->kern->host);
 	}
-	return machine->core_units.n ? &machine->core_units.v[0] : NULL;
+	return machine->core_pmus.n ? &machine->core_pmus.v[0] : NULL;
 }
 
 /* The first CPU's flags: cpuinfo of a big machine is long, and slow to make. */

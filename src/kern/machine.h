@@ -10,8 +10,8 @@
 
 struct machine {
 	const struct kern *kern;
-	bool has_units, has_core_units, has_virtual, has_privilege, has_paranoid; /* already asked */
-	struct event_unit_list units, core_units;
+	bool has_pmus, has_core_pmus, has_virtual, has_privilege, has_paranoid; /* already asked */
+	struct event_pmu_list pmus, core_pmus;
 	bool is_virtual;
 	struct privilege privilege;
 	int paranoid;
@@ -19,9 +19,9 @@ struct machine {
 void machine_init(struct machine *machine, const struct kern *kern);
 void machine_release(struct machine *machine);
 
-const struct event_unit_list *machine_units(struct machine *machine);
-/* The core unit that an event of a generic type (hardware, cache, raw) opens on; NULL: none. */
-const struct event_unit *machine_core_unit(struct machine *machine);
+const struct event_pmu_list *machine_pmus(struct machine *machine);
+/* The core PMU that an event of a generic type (hardware, cache, raw) opens on; NULL: none. */
+const struct event_pmu *machine_core_pmu(struct machine *machine);
 /* True where the machine says that it is virtual; a hypervisor may hide that. */
 bool machine_is_virtual(struct machine *machine);
 const struct privilege *machine_privilege(struct machine *machine);
@@ -31,7 +31,7 @@ int machine_paranoid(struct machine *machine);
 int open_once(const struct kern *kern, const struct perf_event_attr *attr, pid_t pid, int cpu,
 	      unsigned long flags);
 
-/* True for event types that a core unit counts by generic names: hardware, cache, raw. */
+/* True for event types that a core PMU counts by generic names: hardware, cache, raw. */
 bool is_generic_type(uint32_t type);
 
 #endif

@@ -19,7 +19,7 @@ bool event_is_kernel_only(const struct event *event)
 {
 	uint64_t config = event->attr.config;
 
-	if (event->attr.type == PERF_TYPE_TRACEPOINT || !strcmp(event->unit_name, "kprobe"))
+	if (event->attr.type == PERF_TYPE_TRACEPOINT || !strcmp(event->pmu_name, "kprobe"))
 		return true;
 	return event->attr.type == PERF_TYPE_SOFTWARE &&
 	       (config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
@@ -30,41 +30,41 @@ bool event_needs_counter(const struct event *event)
 {
 	return event->kind == EVENT_KERNEL &&
 	       (is_generic_type(event->attr.type) ||
-		(event->attr.type >= PERF_TYPE_MAX && event->unit_is_core));
+		(event->attr.type >= PERF_TYPE_MAX && event->pmu_is_core));
 }
 
 static bool is_probe(const struct event *event)
 {
-	return !strcmp(event->unit_name, "kprobe") || !strcmp(event->unit_name, "uprobe");
+	return !strcmp(event->pmu_name, "kprobe") || !strcmp(event->pmu_name, "uprobe");
 }
 
 /* ---- conditions ---- */
 
 static bool generic_in_virtual(const struct failure *f)
 {
-	return is_generic_type(f->attr->type) && !machine_core_unit(f->machine) &&
+	return is_generic_type(f->attr->type) && !machine_core_pmu(f->machine) &&
 	       machine_is_virtual(f->machine);
 }
 
-static bool generic_without_unit(const struct failure *f)
+static bool generic_without_pmu(const struct failure *f)
 {
-	return is_generic_type(f->attr->type) && !machine_core_unit(f->machine);
+	return is_generic_type(f->attr->type) && !machine_core_pmu(f->machine);
 }
 
-static bool on_core_unit(const struct failure *f)
+static bool on_core_pmu(const struct failure *f)
 {
 	return event_needs_counter(f->event);
 }
 
-/* A name of libpfm4 for a unit of other machines (event.h, EVENT_TYPE_ABSENT). */
-static bool unit_is_absent(const struct failure *f)
+/* A name of libpfm4 for a PMU of other machines (event.h, EVENT_TYPE_ABSENT). */
+static bool pmu_is_absent(const struct failure *f)
 {
 	return f->attr->type == EVENT_TYPE_ABSENT;
 }
 
-static bool on_named_unit(const struct failure *f)
+static bool on_named_pmu(const struct failure *f)
 {
-	return f->event->unit_name[0] != '\0';
+	return f->event->pmu_name[0] != '\0';
 }
 
 static bool refuses_exclude_idle(const struct failure *f)
@@ -84,7 +84,7 @@ static bool refuses_excludes(const struct failure *f)
 	return memcmp(&attr, f->attr, sizeof(attr)) && !open_variant(f, &attr);
 }
 
-/* The kernel's side was given up for want of rights, and the unit does not count the rest alone. */
+/* The kernel's side was given up for want of rights, and the PMU does not count the rest alone. */
 static bool refuses_user_side_alone(const struct failure *f)
 {
 	struct perf_event_attr attr = *f->attr;
@@ -103,9 +103,9 @@ static bool wants_branches(const struct failure *f)
 	return f->attr->sample_type & PERF_SAMPLE_BRANCH_STACK;
 }
 
-static bool branches_without_unit(const struct failure *f)
+static bool branches_without_pmu(const struct failure *f)
 {
-	return wants_branches(f) && !machine_core_unit(f->machine);
+	return wants_branches(f) && !machine_core_pmu(f->machine);
 }
 
 static bool refuses_branches(const struct failure *f)
@@ -134,7 +134,7 @@ static bool refuses_tasks(const struct failure *f)
 	struct perf_event_attr attr = *f->attr;
 
 	attr.inherit = 0;
-	return f->pid >= 0 && f->attr->type >= PERF_TYPE_MAX && !f->event->unit_is_core &&
+	return f->pid >= 0 && f->attr->type >= PERF_TYPE_MAX && !f->event->pmu_is_core &&
 	       !open_once(f->machine->kern, &attr, -1, 0, 0);
 }
 
@@ -207,41 +207,41 @@ static bool all_refused(const struct failure *f)
 
 static char *group_too_big(const struct failure *f)
 {
-	struct event_unit unit = {
-		.name = f->event->unit_name,
+	struct event_pmu pmu = {
+		.name = f->event->pmu_name,
 		.type = f->attr->type,
 		.is_core = true,
 		.cpus = f->event->cpus,
 	};
-	const struct event_unit *core = machine_core_unit(f->machine);
-	struct unit_counters found;
+	const struct event_pmu *core = machine_core_pmu(f->machine);
+	struct pmu_counters found;
 	int counters = -ENOTSUP;
 
-	if (on_core_unit(f) && !unit_counters_find(is_generic_type(unit.type) && core ? core : &unit,
-						   f->machine->kern, &found))
-		counters = unit_counters_short_for(&found, f->group_events);
+	if (on_core_pmu(f) && !pmu_counters_find(is_generic_type(pmu.type) && core ? core : &pmu,
+						 f->machine->kern, &found))
+		counters = pmu_counters_short_for(&found, f->group_events);
 	if (counters > 0 && f->group_events > (size_t)counters)
 		return xasprintf("%zu events for %d counters in its group", f->group_events,
 				 counters);
 	return xstrdup("does not fit into its group");
 }
 
-static char *unit_lacks_event(const struct failure *f)
+static char *pmu_lacks_event(const struct failure *f)
 {
 	struct str text = STR_INIT;
 
 	str_add(&text, "unit ");
-	str_add_printable(&text, f->event->unit_name, strlen(f->event->unit_name));
+	str_add_printable(&text, f->event->pmu_name, strlen(f->event->pmu_name));
 	str_add(&text, " does not have the event");
 	return str_detach(&text);
 }
 
-static char *machine_lacks_unit(const struct failure *f)
+static char *machine_lacks_pmu(const struct failure *f)
 {
 	struct str text = STR_INIT;
 
 	str_add(&text, "this machine has no unit ");
-	str_add_printable(&text, f->event->unit_name, strlen(f->event->unit_name));
+	str_add_printable(&text, f->event->pmu_name, strlen(f->event->pmu_name));
 	return str_detach(&text);
 }
 
@@ -334,20 +334,20 @@ static const struct cause {
 	char *(*describe)(const struct failure *failure);
 	char *(*remedy)(const struct failure *failure); /* NULL: none known */
 } causes[] = {
-	{ ENOENT, unit_is_absent, NULL, machine_lacks_unit, NULL },
-	{ ENOENT, branches_without_unit, NULL, no_branches_here, remedy_branches },
+	{ ENOENT, pmu_is_absent, NULL, machine_lacks_pmu, NULL },
+	{ ENOENT, branches_without_pmu, NULL, no_branches_here, remedy_branches },
 	{ ENOENT, generic_in_virtual, "no counter unit in this virtual machine", NULL, NULL },
-	{ ENOENT, generic_without_unit, "no counter unit on this machine", NULL, NULL },
-	{ ENOENT, on_core_unit, "this counter unit does not have the event", NULL, NULL },
-	{ ENOENT, on_named_unit, NULL, unit_lacks_event, NULL },
+	{ ENOENT, generic_without_pmu, "no counter unit on this machine", NULL, NULL },
+	{ ENOENT, on_core_pmu, "this counter unit does not have the event", NULL, NULL },
+	{ ENOENT, on_named_pmu, NULL, pmu_lacks_event, NULL },
 	{ ENOENT, NULL, "this kernel does not have the event", NULL, NULL },
 
-	{ EOPNOTSUPP, branches_without_unit, NULL, no_branches_here, remedy_branches },
+	{ EOPNOTSUPP, branches_without_pmu, NULL, no_branches_here, remedy_branches },
 	{ EOPNOTSUPP, refuses_branch_filter, "the unit cannot select branch records like this", NULL,
 	  remedy_branch_filter },
 	{ EOPNOTSUPP, refuses_branches, NULL, no_branches_of_event, remedy_branches },
 	{ EOPNOTSUPP, generic_in_virtual, "no counter unit in this virtual machine", NULL, NULL },
-	{ EOPNOTSUPP, generic_without_unit, "no counter unit on this machine", NULL, NULL },
+	{ EOPNOTSUPP, generic_without_pmu, "no counter unit on this machine", NULL, NULL },
 	{ EOPNOTSUPP, refuses_exclude_idle, "the unit cannot leave out idle time (:I)", NULL,
 	  NULL },
 	{ EOPNOTSUPP, refuses_excludes, "the unit cannot tell these modes (:u :k :h :G :H) apart",
@@ -374,7 +374,7 @@ static const struct cause {
 	{ EBUSY, NULL, "another user holds the unit exclusively", NULL, NULL },
 	{ ENODEV, on_one_cpu, "the CPU is not online", NULL, NULL },
 	{ ENODEV, NULL, "the unit's device is not there", NULL, NULL },
-	{ ENXIO, branches_without_unit, NULL, no_branches_here, remedy_branches },
+	{ ENXIO, branches_without_pmu, NULL, no_branches_here, remedy_branches },
 	{ ENXIO, generic_in_virtual, "no counter unit in this virtual machine", NULL, NULL },
 	{ ENXIO, NULL, "no counter unit for this event", NULL, NULL },
 	{ ESRCH, NULL, "the task has ended", NULL, NULL },

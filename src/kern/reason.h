@@ -16,7 +16,7 @@ struct failure {
 	int cpu;
 	unsigned long flags;
 	bool only_in_group; /* it opens alone, but not as a member of its group */
-	size_t group_events; /* the group's events on a counter unit, this one included */
+	size_t group_events; /* the group's events on a PMU, this one included */
 };
 
 /*
@@ -31,7 +31,7 @@ bool is_refusal(const struct failure *failure);
 /* The kernel alone causes what this event counts: without the kernel's side it would count 0. */
 bool event_is_kernel_only(const struct event *event);
 
-/* Events that take a counter of a unit each: neither software nor tracepoints nor breakpoints. */
+/* Events that take a counter of a PMU each: neither software nor tracepoints nor breakpoints. */
 bool event_needs_counter(const struct event *event);
 
 #endif

@@ -41,7 +41,7 @@ static size_t page_bytes(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* How many there will be; what an event has of its own (a unit's CPUs) can only make them fewer. */
+/* How many there will be; what an event has of its own (a PMU's CPUs) can only make them fewer. */
 static size_t planned(const struct event_list *events, const struct target *target, bool per_cpu,
 		      const struct kern *kern)
 {

@@ -1,6 +1,6 @@
 /*
  * Finding out by opening: does this machine count an event for this user, and how many counters of
- * a unit are free? Both go through the seam and leave nothing open.
+ * a PMU are free? Both go through the seam and leave nothing open.
  *
  * A counter is free if a pinned event gets it: the kernel puts a pinned event that finds no counter
  * into the error state, in which reading gives end-of-file.
@@ -15,7 +15,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* No unit has this many: one that grants them all does not ration its counters. */
+/* No PMU has this many: one that grants them all does not ration its counters. */
 enum { COUNTERS_MAX = 64 };
 
 /* Long enough never to be reached while the event is open. */
@@ -23,7 +23,7 @@ enum { TRY_PERIOD = 1 << 30 };
 
 static int try_to_open(const struct event *event, uint64_t period, const struct kern *kern)
 {
-	bool whole_cpus = event->cpus.n && !event->unit_is_core;
+	bool whole_cpus = event->cpus.n && !event->pmu_is_core;
 	struct machine machine;
 	struct attempt a = {
 		.machine = &machine,
@@ -78,7 +78,7 @@ int event_try_sample(const struct event *event, const struct kern *kern, char **
 
 /* ---- free counters ---- */
 
-/* What to open on a core unit: generic events that need a general counter, the likeliest first. */
+/* What to open on a core PMU: generic events that need a general counter, the likeliest first. */
 static const uint64_t general_events[] = {
 	PERF_COUNT_HW_CACHE_REFERENCES,
 	PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
@@ -87,7 +87,7 @@ static const uint64_t general_events[] = {
 	PERF_COUNT_HW_CPU_CYCLES,
 };
 
-/* Those that some units have a counter for that counts nothing else. */
+/* Those that some PMUs have a counter for that counts nothing else. */
 static const struct {
 	uint64_t config;
 	const char *name;
@@ -97,7 +97,7 @@ static const struct {
 	{ PERF_COUNT_HW_REF_CPU_CYCLES, "ref-cycles" },
 };
 
-enum { EXTENDED_TYPE_SHIFT = 32 }; /* hybrid machines: the unit's type in the high half of config */
+enum { EXTENDED_TYPE_SHIFT = 32 }; /* hybrid machines: the PMU's type in the high half of config */
 
 struct probe {
 	const struct kern *kern;
@@ -118,10 +118,10 @@ static int probe_opens(struct probe *p)
 }
 
 /*
- * Chooses an event that opens on the core unit: first for this unit alone, then as the kernel
+ * Chooses an event that opens on the core PMU: first for this PMU alone, then as the kernel
  * picks.
  */
-static int choose_core_event(struct probe *p, const struct event_unit *unit)
+static int choose_core_event(struct probe *p, const struct event_pmu *pmu)
 {
 	int rc = -ENOENT;
 
@@ -130,7 +130,7 @@ static int choose_core_event(struct probe *p, const struct event_unit *unit)
 			p->attr.type = PERF_TYPE_HARDWARE;
 			p->attr.config = general_events[i];
 			if (extended)
-				p->attr.config |= (uint64_t)unit->type << EXTENDED_TYPE_SHIFT;
+				p->attr.config |= (uint64_t)pmu->type << EXTENDED_TYPE_SHIFT;
 			rc = probe_opens(p);
 			if (!rc)
 				return 0;
@@ -139,14 +139,14 @@ static int choose_core_event(struct probe *p, const struct event_unit *unit)
 	return rc;
 }
 
-/* A unit's first event numbers: most units have something there, and only opening can tell. */
-static int choose_unit_event(struct probe *p, const struct event_unit *unit)
+/* A PMU's first event numbers: most PMUs have something there, and only opening can tell. */
+static int choose_pmu_event(struct probe *p, const struct event_pmu *pmu)
 {
 	int rc = -ENOENT;
 
-	p->attr.type = unit->type;
+	p->attr.type = pmu->type;
 	p->pid = -1;
-	p->cpu = unit->cpus.n ? unit->cpus.v[0] : 0;
+	p->cpu = pmu->cpus.n ? pmu->cpus.v[0] : 0;
 	for (uint64_t config = 1; rc && config < 4; config++) {
 		p->attr.config = config % 3;
 		rc = probe_opens(p);
@@ -192,13 +192,13 @@ static int pin_one(const struct probe *p)
 }
 
 /* While all general counters are held: an event that still gets one has a counter of its own. */
-static int pin_own(struct probe *p, struct unit_counters *counters, int *fds)
+static int pin_own(struct probe *p, struct pmu_counters *counters, int *fds)
 {
-	uint64_t unit_bits = p->attr.config >> EXTENDED_TYPE_SHIFT << EXTENDED_TYPE_SHIFT;
+	uint64_t pmu_bits = p->attr.config >> EXTENDED_TYPE_SHIFT << EXTENDED_TYPE_SHIFT;
 	int n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(own_events); i++) {
-		p->attr.config = own_events[i].config | unit_bits;
+		p->attr.config = own_events[i].config | pmu_bits;
 		fds[n] = pin_one(p);
 		if (fds[n] < 0)
 			continue;
@@ -208,7 +208,7 @@ static int pin_own(struct probe *p, struct unit_counters *counters, int *fds)
 }
 
 /* Opens pinned events until one gets no counter. */
-static int count_pinned(struct probe *p, bool is_core, struct unit_counters *counters)
+static int count_pinned(struct probe *p, bool is_core, struct pmu_counters *counters)
 {
 	int fds[COUNTERS_MAX + ARRAY_SIZE(own_events)], n = 0, fd = 0;
 
@@ -224,23 +224,23 @@ static int count_pinned(struct probe *p, bool is_core, struct unit_counters *cou
 	return counters->general < COUNTERS_MAX ? 0 : -ENOTSUP;
 }
 
-int unit_free_counters(const struct event_unit *unit, const struct kern *kern)
+int pmu_free_counters(const struct event_pmu *pmu, const struct kern *kern)
 {
-	struct unit_counters counters;
-	int rc = unit_counters_find(unit, kern, &counters);
+	struct pmu_counters counters;
+	int rc = pmu_counters_find(pmu, kern, &counters);
 
 	return rc ? rc : counters.general;
 }
 
-int unit_counters_short_for(const struct unit_counters *counters, size_t n)
+int pmu_counters_short_for(const struct pmu_counters *counters, size_t n)
 {
 	int all = counters->general + counters->own;
 
 	return n > (size_t)all ? all : counters->general;
 }
 
-void unit_counters_format(const struct unit_counters *counters, const char *free_word,
-			  struct str *out)
+void pmu_counters_format(const struct pmu_counters *counters, const char *free_word,
+			 struct str *out)
 {
 	str_addf(out, "%d %s", counters->general + counters->own, free_word);
 	if (counters->own)
@@ -249,36 +249,36 @@ void unit_counters_format(const struct unit_counters *counters, const char *free
 		str_addf(out, ", 1 for %s", counters->own_names[i]);
 }
 
-int unit_counters_find(const struct event_unit *unit, const struct kern *kern,
-		       struct unit_counters *counters)
+int pmu_counters_find(const struct event_pmu *pmu, const struct kern *kern,
+		      struct pmu_counters *counters)
 {
 	struct probe p = { .kern = kern, .cpu = -1 };
 	cpu_set_t old, own;
 	bool moved = false;
 	int rc;
 
-	*counters = (struct unit_counters){ 0 };
+	*counters = (struct pmu_counters){ 0 };
 	p.attr.size = sizeof(p.attr);
-	if (unit->type == PERF_TYPE_SOFTWARE || unit->type == PERF_TYPE_TRACEPOINT ||
-	    !strcmp(unit->name, "kprobe") || !strcmp(unit->name, "uprobe"))
+	if (pmu->type == PERF_TYPE_SOFTWARE || pmu->type == PERF_TYPE_TRACEPOINT ||
+	    !strcmp(pmu->name, "kprobe") || !strcmp(pmu->name, "uprobe"))
 		return -ENOTSUP;
 	/* A core type's events only run on its CPUs: go there. */
-	if (unit->is_core && unit->cpus.n && !sched_getaffinity(0, sizeof(old), &old)) {
+	if (pmu->is_core && pmu->cpus.n && !sched_getaffinity(0, sizeof(old), &old)) {
 		CPU_ZERO(&own);
-		for (size_t i = 0; i < unit->cpus.n; i++) {
-			if (unit->cpus.v[i] >= 0 && unit->cpus.v[i] < CPU_SETSIZE)
-				CPU_SET(unit->cpus.v[i], &own);
+		for (size_t i = 0; i < pmu->cpus.n; i++) {
+			if (pmu->cpus.v[i] >= 0 && pmu->cpus.v[i] < CPU_SETSIZE)
+				CPU_SET(pmu->cpus.v[i], &own);
 		}
 		moved = !sched_setaffinity(0, sizeof(own), &own);
 	}
-	if (unit->type == PERF_TYPE_BREAKPOINT)
+	if (pmu->type == PERF_TYPE_BREAKPOINT)
 		rc = choose_breakpoint(&p);
-	else if (unit->is_core)
-		rc = choose_core_event(&p, unit);
+	else if (pmu->is_core)
+		rc = choose_core_event(&p, pmu);
 	else
-		rc = choose_unit_event(&p, unit);
+		rc = choose_pmu_event(&p, pmu);
 	if (!rc)
-		rc = count_pinned(&p, unit->is_core, counters);
+		rc = count_pinned(&p, pmu->is_core, counters);
 	if (moved)
 		sched_setaffinity(0, sizeof(old), &old);
 	return rc;

@@ -16,7 +16,7 @@ static bool is_cycles(const struct event *event)
 	       (uint32_t)event->attr.config == PERF_COUNT_HW_CPU_CYCLES;
 }
 
-/* perf_event_open(2): no such event, no such device, and two for units that cannot sample it. */
+/* perf_event_open(2): no such event, no such device, and two for PMUs that cannot sample it. */
 static bool means_no_counter(int rc)
 {
 	return rc == -ENOENT || rc == -ENXIO || rc == -ENODEV || rc == -EOPNOTSUPP;

@@ -1,7 +1,7 @@
 /*
  * host_info: what the features are collected from and by. Private to record/: host_info.c has the
  * table and the features that are a text or a number, host_topology.c those about the machine's shape,
- * host_units.c those about its counter units.
+ * host_pmus.c those about its PMUs.
  */
 #ifndef PSTAT_HOST_INFO_H
 #define PSTAT_HOST_INFO_H

@@ -13,7 +13,7 @@
 
 struct event_end {
 	uint64_t lost, enabled_ns, running_ns;
-	uint64_t told; /* of LOST_SAMPLES records that came: the unit's losses, and what the buffers had no room for */
+	uint64_t told; /* of LOST_SAMPLES records that came: the PMU's losses, and what the buffers had no room for */
 };
 
 struct cpu_end {
@@ -112,7 +112,7 @@ void recording_count(struct recording *rec)
 static void count_events(struct recording *rec, const struct event_end *ends)
 {
 	struct record_totals *totals = rec->totals;
-	uint64_t told = 0, read = 0, by_unit = 0;
+	uint64_t told = 0, read = 0, by_pmu = 0;
 
 	totals->n_events = rec->events.n;
 	totals->events = xcalloc(rec->events.n + 1, sizeof(*totals->events));
@@ -137,10 +137,10 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 					  (double)to->running_ns;
 		read += ends[i].lost;
 		told += tally->lost;
-		by_unit += ends[i].told;
+		by_pmu += ends[i].told;
 	}
 	told += rec->file.total.v[rec->events.n].lost;
-	totals->lost = (told > read ? told : read) + by_unit;
+	totals->lost = (told > read ? told : read) + by_pmu;
 }
 
 void record_totals_release(struct record_totals *totals)

@@ -8,7 +8,7 @@
  *
  * Source: perf_event_open(2).
  */
-#include "record/aux_units.h"
+#include "record/aux_pmus.h"
 #include "record/rate.h"
 #include "record/record.h"
 #include "record/sample_regs.h"
@@ -338,11 +338,11 @@ static bool sees_all(const struct pass *p, const struct event_list *events)
 
 	if (p->target->kind == TARGET_CPUS || p->sampling->starts_late)
 		return false;
-	if ((first->cpus.n && !first->unit_is_core) || first->cgroup || first->attr.pinned)
+	if ((first->cpus.n && !first->pmu_is_core) || first->cgroup || first->attr.pinned)
 		return false;
 	for (size_t i = 1; i < events->n; i++) {
 		if ((events->v[i].attr.inherit && !first->attr.inherit) ||
-		    events->v[i].spread == SPREAD_CORE_TYPES)
+		    events->v[i].expansion == EXPANSION_CORE_TYPES)
 			return false;
 	}
 	return !first->attr.write_backward;

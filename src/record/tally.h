@@ -4,7 +4,7 @@
  *
  * The kernel says losses in two ways that overlap: LOST records, which come when there is room again
  * and count every lost record of a ring, and the count that each event gives when it is read at the end
- * (PERF_FORMAT_LOST). LOST_SAMPLES are the unit's own losses and in neither of the two.
+ * (PERF_FORMAT_LOST). LOST_SAMPLES are the PMU's own losses and in neither of the two.
  */
 #ifndef PSTAT_TALLY_H
 #define PSTAT_TALLY_H

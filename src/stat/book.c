@@ -15,15 +15,15 @@
 
 static bool is_merged(const struct stat_plan *plan, const struct event *event)
 {
-	if (!event->spread_id)
+	if (!event->expansion_id)
 		return false;
-	return (event->spread == SPREAD_UNITS && plan->merge) ||
-	       (event->spread == SPREAD_CORE_TYPES && plan->hybrid_merge);
+	return (event->expansion == EXPANSION_PMUS && plan->merge) ||
+	       (event->expansion == EXPANSION_CORE_TYPES && plan->hybrid_merge);
 }
 
 static bool same_row(const struct event *a, const struct event *b)
 {
-	return a->spread_id == b->spread_id &&
+	return a->expansion_id == b->expansion_id &&
 	       (a->cgroup == b->cgroup ||
 		(a->cgroup && b->cgroup && !strcmp(a->cgroup, b->cgroup)));
 }
@@ -65,13 +65,13 @@ static void make_lines(struct tally_book *book)
 	}
 }
 
-/* Events of one spec that stay apart and would look alike get their unit into the name. */
-static bool needs_unit_name(const struct tally_book *book, size_t line)
+/* Events of one spec that stay apart and would look alike get their PMU into the name. */
+static bool needs_pmu_name(const struct tally_book *book, size_t line)
 {
 	const struct event *events = book->plan->events->v;
 	const struct event *event = &events[book->lines[line].first];
 
-	if (!event->spread_id || is_merged(book->plan, event) || !event->unit_name[0])
+	if (!event->expansion_id || is_merged(book->plan, event) || !event->pmu_name[0])
 		return false;
 	for (size_t i = 0; i < book->n_lines; i++) {
 		const struct event *other = &events[book->lines[i].first];
@@ -90,12 +90,12 @@ static void name_line(struct tally_book *book, size_t line)
 	free(l->own_name);
 	l->own_name = NULL;
 	l->name = counter->name ? counter->name : counter->event->name;
-	if (!needs_unit_name(book, line))
+	if (!needs_pmu_name(book, line))
 		return;
-	if (counter->event->spread == SPREAD_CORE_TYPES)
-		l->own_name = xasprintf("%s/%s/", counter->event->unit_name, l->name);
+	if (counter->event->expansion == EXPANSION_CORE_TYPES)
+		l->own_name = xasprintf("%s/%s/", counter->event->pmu_name, l->name);
 	else
-		l->own_name = xasprintf("%s [%s]", l->name, counter->event->unit_name);
+		l->own_name = xasprintf("%s [%s]", l->name, counter->event->pmu_name);
 	l->name = l->own_name;
 }
 

@@ -5,7 +5,7 @@
  *   counter x CPU x thread = cell ---> slot = line x place ---> row
  *
  * Cells, slots and tallies are count.h's. A line is one event, or
- * several that are printed as one (the same event on several units). Slots are laid out place by
+ * several that are printed as one (the same event on several PMUs). Slots are laid out place by
  * place: slots[place * n_lines + line]; places only ever grow at the end, so that what earlier
  * repeats counted stays where it is.
  */
@@ -22,7 +22,7 @@ struct line {
 	bool core_level; /* percore: with -A its rows are cores */
 	bool again; /* counted once more for the metrics of its pass: it has no row */
 	const char *name; /* of the row */
-	char *own_name; /* where name had to be made: "x [unit]"; else NULL */
+	char *own_name; /* where name had to be made: "x [pmu]"; else NULL */
 	char *idle_reason[2]; /* from counter_idle_reason(): never enabled; enabled and never run */
 	bool idle_asked[2];
 	int read_err; /* errno of the last cell that could not be read */
@@ -74,7 +74,7 @@ struct tally_book {
 	size_t n_places, places_cap;
 	size_t *place_order; /* as printed; the rest comes last */
 	struct intset stopped_cpus; /* see counters_stopped_cpus() */
-	struct intset cpus; /* of the target and of units with CPUs of their own */
+	struct intset cpus; /* of the target and of PMUs with CPUs of their own */
 	size_t *cpu_places, *core_places; /* by index into cpus; NULL where not needed */
 	size_t *thread_places; /* by thread of the current run's target */
 	size_t n_threads;

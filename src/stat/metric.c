@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Generic events of hybrid machines have the core unit's type in the upper half of config. */
+/* Generic events of hybrid machines have the core PMU's type in the upper half of config. */
 #define CORE_TYPE_SHIFT 32
 
 static bool is_name(const struct metric_input *input, const char *name)

@@ -1,6 +1,6 @@
 /*
  * -M: from the names of metrics to events. Each metric's events join the list as one weak group, so
- * that a ratio is of counts of the same time wherever the counter unit can hold them together.
+ * that a ratio is of counts of the same time wherever the PMU can hold them together.
  *
  * Events that are there together already, from -e or an earlier metric, are not added again.
  */

@@ -42,7 +42,7 @@ struct pass_runs {
 
 struct asking {
 	const struct stat_plan *plan;
-	size_t *unit;
+	size_t *pmu;
 	struct metric_line *lines;
 	struct metric_uses uses;
 };
@@ -61,27 +61,27 @@ static bool fit_together(void *data, const size_t *events, size_t n)
 }
 
 /* An event that does not open takes no counter from others. */
-static void find_unit(struct asking *a, size_t i)
+static void find_pmu(struct asking *a, size_t i)
 {
 	const struct event *v = a->plan->events->v;
 	size_t first = 0;
 
-	a->unit[i] = NO_UNIT;
+	a->pmu[i] = NO_PMU;
 	if (!events_share_counters(&v[i], &v[i]))
 		return;
 	a->lines[i].supported = !event_try(&v[i], a->plan->kern);
 	if (!a->lines[i].supported)
 		return;
-	while (first < i && (a->unit[first] == NO_UNIT || !events_share_counters(&v[first], &v[i])))
+	while (first < i && (a->pmu[first] == NO_PMU || !events_share_counters(&v[first], &v[i])))
 		first++;
-	a->unit[i] = first < i ? a->unit[first] : i;
+	a->pmu[i] = first < i ? a->pmu[first] : i;
 }
 
 static void ask_machine(struct asking *a)
 {
 	const struct event_list *events = a->plan->events;
 
-	a->unit = xcalloc(events->n + 1, sizeof(*a->unit));
+	a->pmu = xcalloc(events->n + 1, sizeof(*a->pmu));
 	a->lines = xcalloc(events->n + 1, sizeof(*a->lines));
 	for (size_t i = 0; i < events->n; i++) {
 		const struct event *event = &events->v[i];
@@ -93,7 +93,7 @@ static void ask_machine(struct asking *a)
 			.leader = event->leader,
 			.supported = true,
 		};
-		find_unit(a, i);
+		find_pmu(a, i);
 	}
 	metrics_bind(&a->uses, a->lines, events->n,
 		     (const struct metric *const *)a->plan->metrics, a->plan->n_metrics);
@@ -163,7 +163,7 @@ int passes_begin(struct run *run)
 	int rc;
 
 	ask_machine(&asking);
-	question.unit = asking.unit;
+	question.pmu = asking.pmu;
 	question.uses = asking.uses.v;
 	question.n_uses = asking.uses.n;
 	question.data = &asking;
@@ -175,7 +175,7 @@ int passes_begin(struct run *run)
 	} else {
 		make_runs(run, runs);
 	}
-	free(asking.unit);
+	free(asking.pmu);
 	free(asking.lines);
 	metric_uses_release(&asking.uses);
 	return rc;

@@ -1,5 +1,5 @@
 /*
- * Events -> passes. Pure: whether events fit a unit is asked of the caller.
+ * Events -> passes. Pure: whether events fit a PMU is asked of the caller.
  *
  *   groups, metrics --join--> clusters --first fit, largest first--> passes --copies--> plan
  *
@@ -34,12 +34,12 @@ static const struct event *event_at(const struct planner *p, size_t i)
 
 static bool takes_counter(const struct planner *p, size_t i)
 {
-	return p->q->unit[i] != NO_UNIT;
+	return p->q->pmu[i] != NO_PMU;
 }
 
 /* ---- does it fit? ---- */
 
-/* A group with modifier e does not bear others on its unit. */
+/* A group with modifier e does not bear others on its PMU. */
 static bool bears_others(const struct planner *p, const size_t *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -50,13 +50,13 @@ static bool bears_others(const struct planner *p, const size_t *list, size_t n)
 	return true;
 }
 
-/* The events of p->set that are on the unit of `first`. */
-static bool unit_fits(struct planner *p, size_t first)
+/* The events of p->set that are on the PMU of `first`. */
+static bool pmu_fits(struct planner *p, size_t first)
 {
 	size_t n = 0;
 
 	for (size_t i = first; i < p->n; i++)
-		if (p->set[i] && p->q->unit[i] == p->q->unit[first])
+		if (p->set[i] && p->q->pmu[i] == p->q->pmu[first])
 			p->list[n++] = i;
 	return n == 1 || (bears_others(p, p->list, n) && p->q->fits(p->q->data, p->list, n));
 }
@@ -68,9 +68,9 @@ static bool set_fits(struct planner *p)
 
 		if (!p->set[i] || !takes_counter(p, i))
 			continue;
-		while (before < i && !(p->set[before] && p->q->unit[before] == p->q->unit[i]))
+		while (before < i && !(p->set[before] && p->q->pmu[before] == p->q->pmu[i]))
 			before++;
-		if (before == i && !unit_fits(p, i))
+		if (before == i && !pmu_fits(p, i))
 			return false;
 	}
 	return true;

@@ -10,15 +10,15 @@
 
 /* ---- passes.c ---- */
 
-#define NO_UNIT SIZE_MAX
+#define NO_PMU SIZE_MAX
 
 /* What the plan depends on. */
 struct pass_question {
 	const struct event_list *events;
-	const size_t *unit; /* by event: whose counters it takes, any number; NO_UNIT: none */
+	const size_t *pmu; /* by event: whose counters it takes, any number; NO_PMU: none */
 	const struct metric_use *uses; /* lines are indexes of events */
 	size_t n_uses;
-	/* Can these events of one unit, ascending, be counted at the same time? */
+	/* Can these events of one PMU, ascending, be counted at the same time? */
 	bool (*fits)(void *data, const size_t *events, size_t n);
 	void *data;
 };

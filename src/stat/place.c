@@ -152,7 +152,7 @@ static size_t *add_cpus(struct tally_book *book, enum stat_aggr aggr,
 	return places;
 }
 
-/* All CPUs that a place is needed for: the target's, and those of units with CPUs of their own. */
+/* All CPUs that a place is needed for: the target's, and those of PMUs with CPUs of their own. */
 static void collect_cpus(struct tally_book *book, const struct target *target)
 {
 	intset_copy(&book->cpus, &target->cpus);
@@ -287,7 +287,7 @@ size_t place_of_cell(const struct tally_book *book, const struct line *line,
 
 	if (by_cpu && cpu >= 0)
 		return by_cpu[cpu_index(&book->cpus, cpu)];
-	/* A unit that cannot follow threads has one column for all of them. */
+	/* A PMU that cannot follow threads has one column for all of them. */
 	if (book->plan->aggr == AGGR_THREAD && counter->n_threads == book->n_threads &&
 	    counter->cpus.n == 0)
 		return book->thread_places[thread];

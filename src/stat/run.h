@@ -60,7 +60,7 @@ int run_begin_counting(struct run *run);
 /* ---- pass_run.c ---- */
 /*
  * Decides what is counted in which pass; run->plan is then one with the events of all. -E2BIG with a
- * sentence: a group is too big for its unit.
+ * sentence: a group is too big for its PMU.
  */
 int passes_begin(struct run *run);
 /* Of run->pass. */

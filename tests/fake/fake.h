@@ -14,9 +14,9 @@
  *                read=EOF, read=EIO          what a read gives instead
  *                enable=EINVAL, filter=EINVAL    that ioctl fails
  * Settings stand alone on their line:
- *   counters=N          a core unit has N: a group of more fails with EINVAL, pinned events beyond it
+ *   counters=N          a core PMU has N: a group of more fails with EINVAL, pinned events beyond it
  *                       read end-of-file, and more single ones share the time
- *   hw_types=8,10       types of core units besides hardware, cache and raw
+ *   hw_types=8,10       types of core PMUs besides hardware, cache and raw
  *   path_types=9        types whose config1 points to text (kprobe, uprobe)
  *   nofile=SOFT:HARD    RLIMIT_NOFILE; opens beyond the soft limit fail with EMFILE
  *

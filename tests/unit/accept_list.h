@@ -1,6 +1,6 @@
 /*
  * The event specs that perf's users write and that must be understood, whole. In `core` ones,
- * CORE stands for the machine's core unit.
+ * CORE stands for the machine's core PMU.
  */
 #ifndef ACCEPT_LIST_H
 #define ACCEPT_LIST_H

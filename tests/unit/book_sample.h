@@ -81,7 +81,7 @@ static inline struct event *world_event(struct world *w, const char *name, uint3
 
 	assert_true(i < WORLD_MAX_EVENTS);
 	*event = (struct event){
-		.scale = 1, .unit = world_text, .unit_name = world_text, .leader = i, .n_members = 1
+		.scale = 1, .unit = world_text, .pmu_name = world_text, .leader = i, .n_members = 1
 	};
 	event->name = xstrdup(name);
 	event->attr.type = type;

@@ -1,5 +1,5 @@
 /*
- * A machine of files: sysfs, procfs and tracefs in a temporary folder, with only the counter units and
+ * A machine of files: sysfs, procfs and tracefs in a temporary folder, with only the PMUs and
  * tracepoints that a test puts there.
  */
 #ifndef FAKE_MACHINE_H
@@ -48,10 +48,10 @@ static inline void fake_machine_file(struct fake_machine *m, const char *path, c
 }
 
 /* `what` is "type", "cpus", "format/event", "events/NAME", ... */
-static inline void fake_machine_unit(struct fake_machine *m, const char *unit, const char *what,
-				     const char *text)
+static inline void fake_machine_pmu(struct fake_machine *m, const char *pmu, const char *what,
+				    const char *text)
 {
-	char *path = xasprintf("sys/bus/event_source/devices/%s/%s", unit, what);
+	char *path = xasprintf("sys/bus/event_source/devices/%s/%s", pmu, what);
 
 	fake_machine_file(m, path, text);
 	free(path);

@@ -132,7 +132,7 @@ static inline struct event make_event(const char *name, uint32_t type, uint64_t 
 		.attr = { .type = type, .config = config, .exclude_guest = 1 },
 		.source = "test",
 		.name = xstrdup(name),
-		.unit_name = none,
+		.pmu_name = none,
 		.unit = none,
 		.scale = 1.0,
 		.n_members = 1,

@@ -96,10 +96,10 @@ static inline void on_cpu(struct event *event, int cpu, bool core)
 
 	*number = cpu;
 	event->cpus = (struct intset){ number, 1, 0 };
-	event->unit_is_core = core;
+	event->pmu_is_core = core;
 }
 
-static inline void core_unit(void)
+static inline void core_pmu(void)
 {
 	put("sys/bus/event_source/devices/cpu/type", "4\n");
 	put("sys/bus/event_source/devices/cpu/format/event", "config:0-7\n");

@@ -1,9 +1,9 @@
 /*
  * For the tests of event sources: a spec in, its events as lines out, or the message.
  *
- *   uncore_imc_0/cas_count_read/ @uncore_imc_0 a:304 cpus=0,18 x6.103515625e-05 MiB spread=1/units
+ *   uncore_imc_0/cas_count_read/ @uncore_imc_0 a:304 cpus=0,18 x6.103515625e-05 MiB expansion=1/pmus
  *
- * name, @unit, type:config in hexadecimal, then config1 and config2 and what else is not the usual.
+ * name, @pmu, type:config in hexadecimal, then config1 and config2 and what else is not the usual.
  */
 #ifndef SOURCE_CASE_H
 #define SOURCE_CASE_H
@@ -20,9 +20,9 @@
 
 static inline void describe_source_event(struct str *out, const struct event *event)
 {
-	static const char *const spreads[] = { "none", "units", "cores" };
+	static const char *const expansions[] = { "none", "pmus", "cores" };
 
-	str_addf(out, "%s @%s %x:%llx", event->name, event->unit_name, event->attr.type,
+	str_addf(out, "%s @%s %x:%llx", event->name, event->pmu_name, event->attr.type,
 		 (unsigned long long)event->attr.config);
 	if (!event->probe_path && (event->attr.config1 || event->attr.config2))
 		str_addf(out, ",%llx,%llx", (unsigned long long)event->attr.config1,
@@ -33,7 +33,7 @@ static inline void describe_source_event(struct str *out, const struct event *ev
 		str_add(out, " cpus=");
 		intset_format(&event->cpus, out);
 	}
-	if (event->unit_is_core)
+	if (event->pmu_is_core)
 		str_add(out, " core");
 	if (event->scale != 1.0)
 		str_addf(out, " x%.10g", event->scale);
@@ -43,8 +43,8 @@ static inline void describe_source_event(struct str *out, const struct event *ev
 		str_add(out, " per-pkg");
 	if (event->snapshot)
 		str_add(out, " snapshot");
-	if (event->spread != SPREAD_NONE)
-		str_addf(out, " spread=%u/%s", event->spread_id, spreads[event->spread]);
+	if (event->expansion != EXPANSION_NONE)
+		str_addf(out, " expansion=%u/%s", event->expansion_id, expansions[event->expansion]);
 	str_addc(out, '\n');
 }
 

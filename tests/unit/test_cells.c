@@ -23,7 +23,7 @@ static void cpus_of_all_tasks(void **state)
 	assert_int_equal(set.v[0].n_threads, 1);
 }
 
-static void unit_with_cpumask_counts_whole_cpus(void **state)
+static void pmu_with_cpumask_counts_whole_cpus(void **state)
 {
 	(void)state;
 	on_cpu(add("uncore/x/", UNCORE_TYPE, 1), 2, false);
@@ -209,7 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		T(cpus_of_all_tasks), T(unit_with_cpumask_counts_whole_cpus),
+		T(cpus_of_all_tasks), T(pmu_with_cpumask_counts_whole_cpus),
 		T(core_type_follows_the_task), T(cpus_in_common),
 		T(cgroup_is_opened_by_its_folder), T(cgroup_v1_hierarchy_wins),
 		T(unknown_cgroup_is_an_error), T(cgroup_needs_cpus),

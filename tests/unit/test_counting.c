@@ -50,7 +50,7 @@ static struct event watch(size_t index, volatile uint64_t *address)
 			.exclude_hv = 1,
 		},
 		.name = names[index],
-		.unit_name = none,
+		.pmu_name = none,
 		.unit = none,
 		.n_members = 1,
 	};

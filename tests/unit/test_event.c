@@ -20,15 +20,15 @@ static int make_machine(void **state)
 {
 	(void)state;
 	fake_machine_init(&machine);
-	fake_machine_unit(&machine, CORE, "type", "4\n");
-	fake_machine_unit(&machine, CORE, "format/event", "config:0-7\n");
-	fake_machine_unit(&machine, CORE, "format/umask", "config:8-15\n");
-	fake_machine_unit(&machine, CORE, "events/read", "event=0x35,umask=0x1\n");
-	fake_machine_unit(&machine, CORE, "events/event-hyphen", "event=0x3a\n");
-	fake_machine_unit(&machine, CORE, "events/event-two-hyph", "event=0xc0\n");
-	fake_machine_unit(&machine, CORE, "alias", "cpu_alias\n");
-	fake_machine_unit(&machine, "software", "type", "1\n");
-	fake_machine_unit(&machine, "intel_pt", "type", "10\n");
+	fake_machine_pmu(&machine, CORE, "type", "4\n");
+	fake_machine_pmu(&machine, CORE, "format/event", "config:0-7\n");
+	fake_machine_pmu(&machine, CORE, "format/umask", "config:8-15\n");
+	fake_machine_pmu(&machine, CORE, "events/read", "event=0x35,umask=0x1\n");
+	fake_machine_pmu(&machine, CORE, "events/event-hyphen", "event=0x3a\n");
+	fake_machine_pmu(&machine, CORE, "events/event-two-hyph", "event=0xc0\n");
+	fake_machine_pmu(&machine, CORE, "alias", "cpu_alias\n");
+	fake_machine_pmu(&machine, "software", "type", "1\n");
+	fake_machine_pmu(&machine, "intel_pt", "type", "10\n");
 	fake_machine_tracepoint(&machine, "syscalls", "sys_enter_openat", "617\n");
 	fake_machine_tracepoint(&machine, "syscalls", "sys_enter_statat", "618\n");
 	fake_machine_tracepoint(&machine, "sched", "sched_switch", "318\n");

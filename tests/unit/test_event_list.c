@@ -20,9 +20,9 @@ static int make_machine(void **state)
 	fake_machine_init(&machine);
 	fake_machine_tracepoint(&machine, "sched", "sched_switch", "318\n");
 	fake_machine_tracepoint(&machine, "sched", "sched_wakeup", "319\n");
-	fake_machine_unit(&machine, "uncore_imc_0", "type", "20\n");
-	fake_machine_unit(&machine, "uncore_imc_1", "type", "21\n");
-	fake_machine_unit(&machine, "uprobe", "type", "8\n");
+	fake_machine_pmu(&machine, "uncore_imc_0", "type", "20\n");
+	fake_machine_pmu(&machine, "uncore_imc_1", "type", "21\n");
+	fake_machine_pmu(&machine, "uprobe", "type", "8\n");
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static void test_cgroups(void **state)
 	event_list_release(&list);
 }
 
-static void test_cgroups_count_specs_not_units(void **state)
+static void test_cgroups_count_specs_not_pmus(void **state)
 {
 	struct event_list list;
 
@@ -144,8 +144,8 @@ static void test_for_each_cgroup(void **state)
 	assert_int_equal(list.v[5].leader, 5);
 	assert_int_equal(list.v[6].leader, 5);
 	assert_int_equal(list.v[5].n_members, 2);
-	assert_int_equal(list.v[2].spread_id, list.v[3].spread_id);
-	assert_int_not_equal(list.v[2].spread_id, list.v[6].spread_id);
+	assert_int_equal(list.v[2].expansion_id, list.v[3].expansion_id);
+	assert_int_not_equal(list.v[2].expansion_id, list.v[6].expansion_id);
 	expect_cgroups(&list, "faults=a cs=a uncore_imc/config=1/=a uncore_imc/config=1/=a "
 			      "faults=b cs=b uncore_imc/config=1/=b uncore_imc/config=1/=b");
 	expect(event_list_for_each_cgroup, &list, "c",
@@ -210,7 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_cgroups),
-		cmocka_unit_test(test_cgroups_count_specs_not_units),
+		cmocka_unit_test(test_cgroups_count_specs_not_pmus),
 		cmocka_unit_test(test_for_each_cgroup),
 		cmocka_unit_test(test_only_one_side),
 		cmocka_unit_test(test_copy_shares_nothing),

@@ -279,19 +279,19 @@ static void every_fact_has_a_value_here(void **state)
 static void free_counters(void **state)
 {
 	char name[] = "cpu";
-	struct event_unit unit = { .name = name, .type = 4, .is_core = true };
+	struct event_pmu pmu = { .name = name, .type = 4, .is_core = true };
 
 	(void)state;
 	fake.read = four_pinned;
-	assert_int_equal(unit_free_counters(&unit, &kern), 4);
+	assert_int_equal(pmu_free_counters(&pmu, &kern), 4);
 	/* No limit is no number. */
 	fake.read = NULL;
-	assert_int_equal(unit_free_counters(&unit, &kern), -ENOTSUP);
+	assert_int_equal(pmu_free_counters(&pmu, &kern), -ENOTSUP);
 	fake.answer = no_generic_events;
-	assert_int_equal(unit_free_counters(&unit, &kern), -ENOENT);
-	unit.type = PERF_TYPE_SOFTWARE;
-	unit.is_core = false;
-	assert_int_equal(unit_free_counters(&unit, &kern), -ENOTSUP);
+	assert_int_equal(pmu_free_counters(&pmu, &kern), -ENOENT);
+	pmu.type = PERF_TYPE_SOFTWARE;
+	pmu.is_core = false;
+	assert_int_equal(pmu_free_counters(&pmu, &kern), -ENOTSUP);
 }
 
 /* Six for any event, and one that only cycles can have. */
@@ -314,24 +314,24 @@ static ssize_t six_and_cycles(int fd, uint64_t *words, size_t bytes)
 static void counters_of_their_own(void **state)
 {
 	char name[] = "armv8_pmuv3";
-	struct event_unit unit = { .name = name, .type = 8, .is_core = true };
-	struct unit_counters found;
+	struct event_pmu pmu = { .name = name, .type = 8, .is_core = true };
+	struct pmu_counters found;
 	struct str text = STR_INIT;
 
 	(void)state;
 	fake.read = six_and_cycles;
-	assert_int_equal(unit_counters_find(&unit, &kern, &found), 0);
+	assert_int_equal(pmu_counters_find(&pmu, &kern, &found), 0);
 	assert_int_equal(found.general, 6);
 	assert_int_equal(found.own, 1);
-	unit_counters_format(&found, "free", &text);
+	pmu_counters_format(&found, "free", &text);
 	assert_string_equal(text.s, "7 free: 6 for any event, 1 for cycles");
 	str_release(&text);
-	assert_int_equal(unit_counters_short_for(&found, 8), 7);
-	assert_int_equal(unit_counters_short_for(&found, 7), 6);
+	assert_int_equal(pmu_counters_short_for(&found, 8), 7);
+	assert_int_equal(pmu_counters_short_for(&found, 7), 6);
 	fake.read = four_pinned;
-	assert_int_equal(unit_counters_find(&unit, &kern, &found), 0);
+	assert_int_equal(pmu_counters_find(&pmu, &kern, &found), 0);
 	assert_int_equal(found.own, 0);
-	assert_int_equal(unit_counters_short_for(&found, 9), 4);
+	assert_int_equal(pmu_counters_short_for(&found, 9), 4);
 }
 
 static int user_mode_only(const struct fake_call *call)

@@ -71,7 +71,7 @@ static void kernel_events_do_not_fall_back(void **state)
 	}
 }
 
-static int hidden_missing_unit(const struct fake_call *call)
+static int hidden_missing_pmu(const struct fake_call *call)
 {
 	return !call->attr.exclude_kernel ? -EACCES :
 	       call->attr.type == PERF_TYPE_HARDWARE ? -ENOENT : 0;
@@ -83,7 +83,7 @@ static void permission_does_not_hide_the_reason(void **state)
 	add("cycles", PERF_TYPE_HARDWARE, 0);
 	add("page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
 	put("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor sse\n");
-	fake.answer = hidden_missing_unit;
+	fake.answer = hidden_missing_pmu;
 	open_all();
 	assert_string_equal(set.v[0].reason, "no counter unit in this virtual machine");
 }
@@ -278,7 +278,7 @@ static void children_are_given_up_with_a_note(void **state)
 
 /* ---- reasons ---- */
 
-static void whole_cpu_unit_says_so(void **state)
+static void whole_cpu_pmu_says_so(void **state)
 {
 	(void)state;
 	add("a", PERF_TYPE_SOFTWARE, 1);
@@ -294,7 +294,7 @@ static int cpus_only(const struct fake_call *call)
 	return call->pid >= 0 && call->attr.type == UNCORE_TYPE ? -EINVAL : 0;
 }
 
-static void task_on_whole_cpu_unit(void **state)
+static void task_on_whole_cpu_pmu(void **state)
 {
 	(void)state;
 	add("power/x/", UNCORE_TYPE, 0);
@@ -325,7 +325,7 @@ static void every_errno_has_words(void **state)
 		{ EOVERFLOW, PERF_TYPE_RAW, "the kernel refuses it: Value too large" },
 	};
 
-	core_unit();
+	core_pmu();
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		add("x", cases[i].type, 1);
 		answer_errno = cases[i].err;
@@ -336,7 +336,7 @@ static void every_errno_has_words(void **state)
 		assert_memory_equal(set.v[0].reason, cases[i].reason, strlen(cases[i].reason));
 		teardown(state);
 		setup(state);
-		core_unit();
+		core_pmu();
 	}
 }
 
@@ -366,7 +366,7 @@ static void refused_branches(uint32_t type, uint64_t filter, int code, const cha
 	assert_string_equal(set.v[0].remedy, remedy);
 }
 
-static void branches_without_a_counter_unit(void **state)
+static void branches_without_a_counter_pmu(void **state)
 {
 	(void)state;
 	refused_branches(PERF_TYPE_SOFTWARE, PERF_SAMPLE_BRANCH_ANY, EOPNOTSUPP,
@@ -374,7 +374,7 @@ static void branches_without_a_counter_unit(void **state)
 			 "leave out -b and -j; -g tells who called, without branch records");
 }
 
-static void lbr_without_a_counter_unit(void **state)
+static void lbr_without_a_counter_pmu(void **state)
 {
 	(void)state;
 	refused_branches(PERF_TYPE_HARDWARE, PERF_SAMPLE_BRANCH_CALL_STACK, ENOENT,
@@ -385,25 +385,25 @@ static void lbr_without_a_counter_unit(void **state)
 static void branches_of_an_event_without_them(void **state)
 {
 	(void)state;
-	core_unit();
+	core_pmu();
 	refused_branches(PERF_TYPE_SOFTWARE, PERF_SAMPLE_BRANCH_ANY, EOPNOTSUPP,
 			 "branch records come with events of the CPU's counter unit only",
 			 "leave out -b and -j; -g tells who called, without branch records");
 }
 
-static void unit_without_branches(void **state)
+static void pmu_without_branches(void **state)
 {
 	(void)state;
-	core_unit();
+	core_pmu();
 	refused_branches(PERF_TYPE_HARDWARE, PERF_SAMPLE_BRANCH_ANY, EINVAL,
 			 "this CPU's counter unit makes no branch records",
 			 "leave out -b and -j; -g tells who called, without branch records");
 }
 
-static void unit_without_this_filter(void **state)
+static void pmu_without_this_filter(void **state)
 {
 	(void)state;
-	core_unit();
+	core_pmu();
 	known_branches = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
 	refused_branches(PERF_TYPE_HARDWARE, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_IN_TX,
 			 EOPNOTSUPP, "the unit cannot select branch records like this",
@@ -411,12 +411,12 @@ static void unit_without_this_filter(void **state)
 	known_branches = 0;
 }
 
-static void named_unit_lacks_the_event(void **state)
+static void named_pmu_lacks_the_event(void **state)
 {
 	static char name[] = "un\x1bit";
 
 	(void)state;
-	add("x", UNCORE_TYPE, 1)->unit_name = name;
+	add("x", UNCORE_TYPE, 1)->pmu_name = name;
 	answer_errno = ENOENT;
 	fake.answer = always;
 	open_all();
@@ -434,11 +434,11 @@ int main(void)
 		T(precise_level_is_lowered), T(precise_level_is_the_highest_that_opens),
 		T(precision_is_worth_more_than_guests), T(rights_are_what_is_missing),
 		T(guest_is_taken_where_it_must), T(children_are_given_up_with_a_note),
-		T(whole_cpu_unit_says_so), T(task_on_whole_cpu_unit), T(every_errno_has_words),
-		T(named_unit_lacks_the_event),
-		T(branches_without_a_counter_unit), T(lbr_without_a_counter_unit),
-		T(branches_of_an_event_without_them), T(unit_without_branches),
-		T(unit_without_this_filter),
+		T(whole_cpu_pmu_says_so), T(task_on_whole_cpu_pmu), T(every_errno_has_words),
+		T(named_pmu_lacks_the_event),
+		T(branches_without_a_counter_pmu), T(lbr_without_a_counter_pmu),
+		T(branches_of_an_event_without_them), T(pmu_without_branches),
+		T(pmu_without_this_filter),
 #undef T
 	};
 

@@ -137,7 +137,7 @@ static void members_are_plain(void **state)
 	}
 }
 
-static void units_for_cpus_are_tried_there(void **state)
+static void pmus_for_cpus_are_tried_there(void **state)
 {
 	(void)state;
 	on_cpu(add("uncore", UNCORE_TYPE, 1), 3, false);
@@ -159,12 +159,12 @@ static struct event named(const char *name, uint32_t type, uint64_t config)
 	return event;
 }
 
-static struct event on_unit(const char *unit, uint32_t type, bool core)
+static struct event on_pmu(const char *pmu, uint32_t type, bool core)
 {
 	struct event event = named("x", type, 1);
 
-	event.unit_name = (char *)(uintptr_t)unit;
-	event.unit_is_core = core;
+	event.pmu_name = (char *)(uintptr_t)pmu;
+	event.pmu_is_core = core;
 	return event;
 }
 
@@ -175,11 +175,11 @@ static void who_shares_counters(void **state)
 	const struct event software = named("cs", PERF_TYPE_SOFTWARE, 3);
 	const struct event tracepoint = named("t", PERF_TYPE_TRACEPOINT, 3);
 	const struct event mem = named("mem", PERF_TYPE_BREAKPOINT, 0);
-	const struct event core = on_unit("cpu", CORE_TYPE + 10, true);
-	const struct event other_core = on_unit("cpu_atom", CORE_TYPE + 11, true);
-	const struct event uncore = on_unit("uncore_imc_0", UNCORE_TYPE, false);
-	const struct event other_uncore = on_unit("uncore_imc_1", UNCORE_TYPE + 1, false);
-	const struct event msr = on_unit("msr", UNCORE_TYPE + 2, false);
+	const struct event core = on_pmu("cpu", CORE_TYPE + 10, true);
+	const struct event other_core = on_pmu("cpu_atom", CORE_TYPE + 11, true);
+	const struct event uncore = on_pmu("uncore_imc_0", UNCORE_TYPE, false);
+	const struct event other_uncore = on_pmu("uncore_imc_1", UNCORE_TYPE + 1, false);
+	const struct event msr = on_pmu("msr", UNCORE_TYPE + 2, false);
 	struct event clock = generic;
 	const struct {
 		const struct event *a, *b;
@@ -212,7 +212,7 @@ int main(void)
 		TEST(what_does_not_open_takes_nothing),
 		TEST(breakpoints_fit_too),
 		TEST(members_are_plain),
-		TEST(units_for_cpus_are_tried_there),
+		TEST(pmus_for_cpus_are_tried_there),
 		TEST(who_shares_counters),
 	};
 

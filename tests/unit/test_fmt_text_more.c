@@ -183,7 +183,7 @@ static void test_hostile_names(void **state)
 		"x                                " BLANK35 "\n");
 }
 
-static void test_wide_units(void **state)
+static void test_wide_pmus(void **state)
 {
 	struct stat_row rows[] = { msec_row("power/energy-pkg/", 2000000), plain_row("cs", 1) };
 	struct stat_report report = interval_report(REPORT(rows, NULL), 0, true);
@@ -245,7 +245,7 @@ int main(void)
 		cmocka_unit_test(test_closing_lines),
 		cmocka_unit_test(test_colours),
 		cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_wide_units),
+		cmocka_unit_test(test_wide_pmus),
 		cmocka_unit_test(test_metric_only),
 	};
 

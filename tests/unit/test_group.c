@@ -1,5 +1,5 @@
 /*
- * Groups where one unit is not enough: hybrid machines, units that exist several times, two units in
+ * Groups where one PMU is not enough: hybrid machines, PMUs that exist several times, two PMUs in
  * one pair of braces. A note says where what was written as one group had to be split.
  */
 #include "event_dump.h"
@@ -14,14 +14,14 @@
 
 /* Two kinds of cores, a memory controller with two channels, a cache box, energy counters. */
 static struct fake_machine hybrid;
-/* One core unit. */
+/* One core PMU. */
 static struct fake_machine plain;
 
-static void add_uncore(struct fake_machine *m, const char *unit, const char *type)
+static void add_uncore(struct fake_machine *m, const char *pmu, const char *type)
 {
-	fake_machine_unit(m, unit, "type", type);
-	fake_machine_unit(m, unit, "cpumask", "0\n");
-	fake_machine_unit(m, unit, "format/event", "config:0-7\n");
+	fake_machine_pmu(m, pmu, "type", type);
+	fake_machine_pmu(m, pmu, "cpumask", "0\n");
+	fake_machine_pmu(m, pmu, "format/event", "config:0-7\n");
 }
 
 static void add_uncores(struct fake_machine *m)
@@ -29,25 +29,25 @@ static void add_uncores(struct fake_machine *m)
 	add_uncore(m, "uncore_imc_0", "20\n");
 	add_uncore(m, "uncore_imc_1", "21\n");
 	add_uncore(m, "uncore_cbox_0", "30\n");
-	fake_machine_unit(m, "msr", "type", "9\n");
-	fake_machine_unit(m, "msr", "format/event", "config:0-63\n");
+	fake_machine_pmu(m, "msr", "type", "9\n");
+	fake_machine_pmu(m, "msr", "format/event", "config:0-63\n");
 }
 
 static int make_machines(void **state)
 {
 	(void)state;
 	fake_machine_init(&hybrid);
-	fake_machine_unit(&hybrid, "cpu_core", "type", "4\n");
-	fake_machine_unit(&hybrid, "cpu_core", "cpus", "0-3\n");
-	fake_machine_unit(&hybrid, "cpu_core", "format/event", "config:0-7\n");
-	fake_machine_unit(&hybrid, "cpu_atom", "type", "10\n");
-	fake_machine_unit(&hybrid, "cpu_atom", "cpus", "4-5\n");
-	fake_machine_unit(&hybrid, "cpu_atom", "format/event", "config:0-7\n");
+	fake_machine_pmu(&hybrid, "cpu_core", "type", "4\n");
+	fake_machine_pmu(&hybrid, "cpu_core", "cpus", "0-3\n");
+	fake_machine_pmu(&hybrid, "cpu_core", "format/event", "config:0-7\n");
+	fake_machine_pmu(&hybrid, "cpu_atom", "type", "10\n");
+	fake_machine_pmu(&hybrid, "cpu_atom", "cpus", "4-5\n");
+	fake_machine_pmu(&hybrid, "cpu_atom", "format/event", "config:0-7\n");
 	add_uncores(&hybrid);
 	fake_machine_init(&plain);
-	fake_machine_unit(&plain, "armv8_pmuv3_0", "type", "8\n");
-	fake_machine_unit(&plain, "armv8_pmuv3_0", "cpus", "0-1\n");
-	fake_machine_unit(&plain, "armv8_pmuv3_0", "format/event", "config:0-15\n");
+	fake_machine_pmu(&plain, "armv8_pmuv3_0", "type", "8\n");
+	fake_machine_pmu(&plain, "armv8_pmuv3_0", "cpus", "0-1\n");
+	fake_machine_pmu(&plain, "armv8_pmuv3_0", "format/event", "config:0-15\n");
 	add_uncores(&plain);
 	return 0;
 }
@@ -79,7 +79,7 @@ static void expect(const struct fake_machine *m, const char *text, const char *e
 	str_release(&out);
 }
 
-static void test_generic_names_open_on_each_core_unit(void **state)
+static void test_generic_names_open_on_each_core_pmu(void **state)
 {
 	(void)state;
 	expect(&hybrid, "cycles:u",
@@ -96,7 +96,7 @@ static void test_generic_names_open_on_each_core_unit(void **state)
 	expect(&plain, "r1a", "r1a 4:1a ukh H", NULL);
 }
 
-static void test_spread_events(void **state)
+static void test_expanded_events(void **state)
 {
 	struct event_list list;
 	struct str err = STR_INIT;
@@ -105,15 +105,15 @@ static void test_spread_events(void **state)
 	event_list_init(&list);
 	assert_int_equal(event_list_parse(&list, "faults,cycles,instructions", &hybrid.host, &err), 0);
 	assert_int_equal(list.n, 5);
-	assert_int_equal(list.v[0].spread_id, 0);
-	assert_int_equal(list.v[1].spread_id, list.v[2].spread_id);
-	assert_int_equal(list.v[3].spread_id, list.v[4].spread_id);
-	assert_int_not_equal(list.v[1].spread_id, list.v[3].spread_id);
-	assert_int_equal(list.v[1].spread, SPREAD_CORE_TYPES);
-	assert_string_equal(list.v[1].unit_name, "cpu_atom");
+	assert_int_equal(list.v[0].expansion_id, 0);
+	assert_int_equal(list.v[1].expansion_id, list.v[2].expansion_id);
+	assert_int_equal(list.v[3].expansion_id, list.v[4].expansion_id);
+	assert_int_not_equal(list.v[1].expansion_id, list.v[3].expansion_id);
+	assert_int_equal(list.v[1].expansion, EXPANSION_CORE_TYPES);
+	assert_string_equal(list.v[1].pmu_name, "cpu_atom");
 	assert_int_equal(list.v[1].cpus.n, 2);
-	assert_true(list.v[1].unit_is_core);
-	assert_false(list.v[0].unit_is_core);
+	assert_true(list.v[1].pmu_is_core);
+	assert_false(list.v[0].pmu_is_core);
 	event_list_release(&list);
 }
 
@@ -194,8 +194,8 @@ static void test_leaders(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_generic_names_open_on_each_core_unit),
-		cmocka_unit_test(test_spread_events),
+		cmocka_unit_test(test_generic_names_open_on_each_core_pmu),
+		cmocka_unit_test(test_expanded_events),
 		cmocka_unit_test(test_hybrid_groups),
 		cmocka_unit_test(test_uncore_groups),
 		cmocka_unit_test(test_groups_that_stay_whole),

@@ -212,15 +212,15 @@ static void test_texts(void **state)
 	assert_string_equal(shown(FEATURE_CPUID), "# cpuid : 0x00000000410fd070\n");
 }
 
-static void test_units(void **state)
+static void test_pmus(void **state)
 {
 	(void)state;
-	fake_machine_unit(&machine, "software", "type", "1\n");
-	fake_machine_unit(&machine, "cpu", "type", "4\n");
-	fake_machine_unit(&machine, "cpu", "caps/max_precise", "3\n");
-	fake_machine_unit(&machine, "cpu", "caps/branches", "32\n");
-	fake_machine_unit(&machine, "intel_pt", "type", "8\n");
-	fake_machine_unit(&machine, "intel_pt", "caps/mtc", "1\n");
+	fake_machine_pmu(&machine, "software", "type", "1\n");
+	fake_machine_pmu(&machine, "cpu", "type", "4\n");
+	fake_machine_pmu(&machine, "cpu", "caps/max_precise", "3\n");
+	fake_machine_pmu(&machine, "cpu", "caps/branches", "32\n");
+	fake_machine_pmu(&machine, "intel_pt", "type", "8\n");
+	fake_machine_pmu(&machine, "intel_pt", "caps/mtc", "1\n");
 	collect();
 	assert_string_equal(shown(FEATURE_PMU_MAPPINGS), "# pmu mappings: cpu = 4, intel_pt = 8, "
 							 "software = 1\n");
@@ -233,10 +233,10 @@ static void test_units(void **state)
 static void test_hybrid(void **state)
 {
 	(void)state;
-	fake_machine_unit(&machine, "cpu_core", "type", "4\n");
-	fake_machine_unit(&machine, "cpu_core", "cpus", "0-3\n");
-	fake_machine_unit(&machine, "cpu_atom", "type", "10\n");
-	fake_machine_unit(&machine, "cpu_atom", "cpus", "4-7\n");
+	fake_machine_pmu(&machine, "cpu_core", "type", "4\n");
+	fake_machine_pmu(&machine, "cpu_core", "cpus", "0-3\n");
+	fake_machine_pmu(&machine, "cpu_atom", "type", "10\n");
+	fake_machine_pmu(&machine, "cpu_atom", "cpus", "4-7\n");
 	collect();
 	assert_string_equal(shown(FEATURE_HYBRID_TOPOLOGY),
 			    "# hybrid cpu system:\n# cpu_atom cpu list : 4-7\n"
@@ -290,7 +290,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_topology),	     TEST(test_old_topology),
 		TEST(test_nodes_and_memory), TEST(test_caches),
-		TEST(test_texts),	     TEST(test_units),
+		TEST(test_texts),	     TEST(test_pmus),
 		TEST(test_hybrid),	     TEST(test_events),
 		TEST(test_missing),
 	};

@@ -205,7 +205,7 @@ static ssize_t two_pinned(int fd, uint64_t *words, size_t bytes)
 static void big_group_says_its_numbers(void **state)
 {
 	(void)state;
-	core_unit();
+	core_pmu();
 	add("cycles", PERF_TYPE_HARDWARE, 0);
 	add("a", PERF_TYPE_SOFTWARE, 1);
 	add("instructions", PERF_TYPE_HARDWARE, 1);

@@ -63,7 +63,7 @@ static void a_core_type_on_its_cpus(void **state)
 	assert_int_equal(fake.calls[0].cpu, 2);
 }
 
-static void a_unit_with_cpus_of_its_own(void **state)
+static void a_pmu_with_cpus_of_its_own(void **state)
 {
 	(void)state;
 	on_cpu(add("uncore/x/", UNCORE_TYPE, 1), 2, false);
@@ -298,7 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_task_on_each_cpu),
 		CASE(a_core_type_on_its_cpus),
-		CASE(a_unit_with_cpus_of_its_own),
+		CASE(a_pmu_with_cpus_of_its_own),
 		CASE(whole_cpus_as_ever),
 		CASE(threads_and_cpus_that_are_gone),
 		CASE(tracking_waits_for_nothing),

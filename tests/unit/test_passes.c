@@ -16,10 +16,10 @@ enum { MAX = 24 };
 static struct {
 	struct event events[MAX];
 	struct event_list list;
-	size_t unit[MAX];
+	size_t pmu[MAX];
 	struct metric_line lines[MAX];
 	struct metric_uses uses;
-	size_t counters[MAX]; /* by unit */
+	size_t counters[MAX]; /* by PMU */
 	size_t own[MAX]; /* by event: 1 + the counter that takes nothing else; 0: none */
 	struct pass_plan plan;
 	size_t too_big;
@@ -43,17 +43,17 @@ static int teardown(void **state)
 	return 0;
 }
 
-static size_t add(uint32_t type, uint64_t config, size_t unit)
+static size_t add(uint32_t type, uint64_t config, size_t pmu)
 {
 	size_t i = w.list.n++;
 	struct event *event = &w.events[i];
 
 	assert_true(i < MAX);
-	*event = (struct event){ .name = empty, .unit_name = empty, .unit = empty, .leader = i,
+	*event = (struct event){ .name = empty, .pmu_name = empty, .unit = empty, .leader = i,
 				 .n_members = 1, .scale = 1 };
 	event->attr.type = type;
 	event->attr.config = config;
-	w.unit[i] = unit;
+	w.pmu[i] = pmu;
 	return i;
 }
 
@@ -63,15 +63,15 @@ static size_t add_hw(uint64_t config)
 }
 
 /* Events that no metric knows. */
-static void add_raw(size_t n, size_t unit)
+static void add_raw(size_t n, size_t pmu)
 {
 	while (n--)
-		add(PERF_TYPE_RAW, 0x1000 + w.list.n, unit);
+		add(PERF_TYPE_RAW, 0x1000 + w.list.n, pmu);
 }
 
 static size_t add_clock(void)
 {
-	return add(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, NO_UNIT);
+	return add(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, NO_PMU);
 }
 
 static void group(size_t first, size_t n)
@@ -91,17 +91,17 @@ static bool fits(void *data, const size_t *events, size_t n)
 		size_t own = w.own[events[i]];
 
 		assert_true(i == 0 || events[i] > events[i - 1]);
-		assert_int_equal(w.unit[events[i]], w.unit[events[0]]);
+		assert_int_equal(w.pmu[events[i]], w.pmu[events[0]]);
 		if (!own || taken[own])
 			general++;
 		taken[own] = true;
 	}
-	return general <= w.counters[w.unit[events[0]]];
+	return general <= w.counters[w.pmu[events[0]]];
 }
 
 static int plan(void)
 {
-	struct pass_question question = { .events = &w.list, .unit = w.unit, .fits = fits };
+	struct pass_question question = { .events = &w.list, .pmu = w.pmu, .fits = fits };
 
 	for (size_t i = 0; i < w.list.n; i++)
 		w.lines[i] = (struct metric_line){
@@ -188,7 +188,7 @@ static void no_counter(void **state)
 	expect("01");
 }
 
-static void units_do_not_compete(void **state)
+static void pmus_do_not_compete(void **state)
 {
 	(void)state;
 	w.counters[0] = 2;
@@ -268,7 +268,7 @@ static void weak_group_is_broken_up_where_it_must(void **state)
 	assert_int_equal(w.plan.pass[4], w.plan.pass[5]);
 }
 
-static void exclusive_group_has_the_unit_for_itself(void **state)
+static void exclusive_group_has_the_pmu_for_itself(void **state)
 {
 	(void)state;
 	w.counters[0] = 7;
@@ -328,9 +328,9 @@ static void first_pass_has_what_takes_no_counter(void **state)
 {
 	(void)state;
 	w.counters[0] = 1;
-	add(PERF_TYPE_RAW, 1, NO_UNIT);
+	add(PERF_TYPE_RAW, 1, NO_PMU);
 	add_raw(2, 0);
-	add(PERF_TYPE_TRACEPOINT, 1, NO_UNIT);
+	add(PERF_TYPE_TRACEPOINT, 1, NO_PMU);
 	expect("0010");
 }
 
@@ -395,8 +395,8 @@ static void each_pass_fits(void)
 		for (size_t i = 0; i < w.plan.events.n; i++) {
 			size_t from = i < w.list.n ? i : original_of(&w.plan.events.v[i]);
 
-			if (w.plan.pass[i] == pass && w.unit[from] != NO_UNIT)
-				needed[w.unit[from]]++;
+			if (w.plan.pass[i] == pass && w.pmu[from] != NO_PMU)
+				needed[w.pmu[from]]++;
 		}
 		assert_true(needed[0] <= w.counters[0]);
 		assert_true(needed[1] <= w.counters[1]);
@@ -462,14 +462,14 @@ int main(void)
 		TEST(as_few_passes_as_there_can_be),
 		TEST(one_counter),
 		TEST(no_counter),
-		TEST(units_do_not_compete),
+		TEST(pmus_do_not_compete),
 		TEST(counters_of_their_own),
 		TEST(groups_stay_whole),
 		TEST(clusters_are_packed_largest_first),
 		TEST(clock_stays_with_its_group),
 		TEST(group_too_big),
 		TEST(weak_group_is_broken_up_where_it_must),
-		TEST(exclusive_group_has_the_unit_for_itself),
+		TEST(exclusive_group_has_the_pmu_for_itself),
 		TEST(events_of_a_ratio_are_together),
 		TEST(event_of_two_ratios_is_counted_again),
 		TEST(ratio_that_fits_nowhere),

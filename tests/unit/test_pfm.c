@@ -1,5 +1,5 @@
 /*
- * libpfm4 names: codes of units that this machine need not have, attributes, the syntax of
+ * libpfm4 names: codes of PMUs that this machine need not have, attributes, the syntax of
  * --pfm-events, near misses, and that the library's environment variable does not stay behind.
  */
 #include "fake_machine.h"
@@ -31,20 +31,20 @@ static bool usable(void)
 			skip(); \
 	} while (0)
 
-/* The tables of Intel's and AMD's units are in x86 builds of the library, Arm's in arm builds. */
+/* The tables of Intel's and AMD's PMUs are in x86 builds of the library, Arm's in arm builds. */
 #if defined(__x86_64__)
-#define UNIT "skl"
+#define PMU "skl"
 #define EVENT "INST_RETIRED"
 #define NEAR_EVENT "INST_RETIRD"
 #define EVENT_CONFIG "c0"
 #else
-#define UNIT "arm_ac57"
+#define PMU "arm_ac57"
 #define EVENT "CPU_CYCLES"
 #define NEAR_EVENT "CPU_CYCLE"
 #define EVENT_CONFIG "8000011"
 #endif
 
-static void test_generic_unit(void **state)
+static void test_generic_pmu(void **state)
 {
 	(void)state;
 	need_libpfm();
@@ -79,21 +79,21 @@ static void test_attributes(void **state)
 	str_release(&err);
 }
 
-/* The list without a named unit is that of this machine's. */
-static bool unit_is_here(void)
+/* The list without a named PMU is that of this machine's. */
+static bool pmu_is_here(void)
 {
 	struct str out = STR_INIT, err = STR_INIT;
 	bool found;
 
 	event_walk("pfm", NULL, &host, list_source_row, &out, &err);
-	found = strstr(out.s, UNIT "::") != NULL;
+	found = strstr(out.s, PMU "::") != NULL;
 	str_release(&out);
 	str_release(&err);
 	return found;
 }
 
-/* The code of a unit that is not here must not be counted by the one that is. */
-static void test_unit_of_another_machine(void **state)
+/* The code of a PMU that is not here must not be counted by the one that is. */
+static void test_pmu_of_another_machine(void **state)
 {
 	struct event_list list;
 	struct str err = STR_INIT, config = STR_INIT;
@@ -102,13 +102,13 @@ static void test_unit_of_another_machine(void **state)
 	(void)state;
 	need_libpfm();
 	event_list_init(&list);
-	assert_int_equal(event_list_parse(&list, UNIT "::" EVENT, &host, &err), 0);
+	assert_int_equal(event_list_parse(&list, PMU "::" EVENT, &host, &err), 0);
 	attr = &list.v[0].attr;
 	str_addf(&config, "%llx", (unsigned long long)attr->config & 0xfffffff);
 	assert_string_equal(config.s, EVENT_CONFIG);
-	if (!unit_is_here()) {
+	if (!pmu_is_here()) {
 		assert_true(attr->type == EVENT_TYPE_ABSENT);
-		assert_string_equal(list.v[0].unit_name, UNIT);
+		assert_string_equal(list.v[0].pmu_name, PMU);
 	}
 	event_list_release(&list);
 	str_release(&err);
@@ -121,7 +121,7 @@ static void test_unknown_names(void **state)
 	need_libpfm();
 	expect_error("prf::PERF_COUNT_SW_PAGE_FAULTS", &host, -ENOENT, "did you mean 'perf::'?");
 	expect_error("nosuchunit::X", &host, -ENOENT, "libpfm4 knows no unit 'nosuchunit'");
-	expect_error(UNIT "::" NEAR_EVENT, &host, -ENOENT, "did you mean '" EVENT "'?");
+	expect_error(PMU "::" NEAR_EVENT, &host, -ENOENT, "did you mean '" EVENT "'?");
 	expect_error("perf::PERF_COUNT_SW_PAGE_FAULTS:nosuch", &host, -EINVAL, "libpfm4: ");
 	expect_error("faults,perf::X", &host, -ENOENT,
 		     "  faults,perf::X\n"
@@ -177,15 +177,15 @@ static void test_environment_is_left_alone(void **state)
 	assert_null(getenv("LIBPFM_ENCODE_INACTIVE"));
 }
 
-static void test_list_of_a_named_unit(void **state)
+static void test_list_of_a_named_pmu(void **state)
 {
 	struct str out = STR_INIT, err = STR_INIT;
 
 	(void)state;
 	need_libpfm();
-	assert_int_equal(event_walk("pfm", UNIT "::" EVENT "*", &host, list_source_row, &out, &err),
+	assert_int_equal(event_walk("pfm", PMU "::" EVENT "*", &host, list_source_row, &out, &err),
 			 0);
-	assert_non_null(strstr(out.s, UNIT "::" EVENT));
+	assert_non_null(strstr(out.s, PMU "::" EVENT));
 	str_reset(&out);
 	assert_int_equal(event_walk("pfm", "perf::PERF_COUNT_SW_CPU_CLOCK", &host, list_source_row,
 				    &out, &err), 0);
@@ -197,13 +197,13 @@ static void test_list_of_a_named_unit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_generic_unit),
+		cmocka_unit_test(test_generic_pmu),
 		cmocka_unit_test(test_attributes),
-		cmocka_unit_test(test_unit_of_another_machine),
+		cmocka_unit_test(test_pmu_of_another_machine),
 		cmocka_unit_test(test_unknown_names),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_environment_is_left_alone),
-		cmocka_unit_test(test_list_of_a_named_unit),
+		cmocka_unit_test(test_list_of_a_named_pmu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,21 +1,21 @@
 /*
- * Counter units out of sysfs: which units a word means, where a term's bits go, what an alias
+ * PMUs out of sysfs: which PMUs a word means, where a term's bits go, what an alias
  * brings, and that nothing is read that the words do not need. The machines are trees of files.
  */
 #include "fake_machine.h"
 #include "source_case.h"
 
-#include "event/unit.h"
+#include "event/pmu.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
-struct unit_file {
-	const char *unit, *file, *text;
+struct pmu_file {
+	const char *pmu, *file, *text;
 };
 
 /* Modelled on a server: one kind of core, numbered memory controllers, package energy. */
-static const struct unit_file server_files[] = {
+static const struct pmu_file server_files[] = {
 	{ "cpu", "type", "4\n" },
 	{ "cpu", "format/event", "config:0-7,32-35\n" },
 	{ "cpu", "format/umask", "config:8-15\n" },
@@ -72,7 +72,7 @@ static const struct unit_file server_files[] = {
 	{ "no_type", "format/event", "config:0-7\n" },
 };
 
-static const struct unit_file hybrid_files[] = {
+static const struct pmu_file hybrid_files[] = {
 	{ "cpu_core", "type", "4\n" },
 	{ "cpu_core", "cpus", "0-3\n" },
 	{ "cpu_core", "format/event", "config:0-7\n" },
@@ -87,7 +87,7 @@ static const struct unit_file hybrid_files[] = {
 	{ "uncore_x", "events/inst_retired", "event=0xff\n" },
 };
 
-static const struct unit_file arm_files[] = {
+static const struct pmu_file arm_files[] = {
 	{ "armv8_pmuv3_0", "type", "8\n" },
 	{ "armv8_pmuv3_0", "cpus", "0-1\n" },
 	{ "armv8_pmuv3_0", "format/event", "config:0-15\n" },
@@ -97,11 +97,11 @@ static const struct unit_file arm_files[] = {
 
 static struct fake_machine server, hybrid, arm;
 
-static void build(struct fake_machine *m, const struct unit_file *files, size_t n)
+static void build(struct fake_machine *m, const struct pmu_file *files, size_t n)
 {
 	fake_machine_init(m);
 	for (size_t i = 0; i < n; i++)
-		fake_machine_unit(m, files[i].unit, files[i].file, files[i].text);
+		fake_machine_pmu(m, files[i].pmu, files[i].file, files[i].text);
 }
 
 static int make_machines(void **state)
@@ -151,12 +151,12 @@ static void test_format_texts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct unit_format format = { 0 };
+		struct pmu_format format = { 0 };
 
-		assert_int_equal(unit_format_parse(&format, cases[i].text), cases[i].ret);
+		assert_int_equal(pmu_format_parse(&format, cases[i].text), cases[i].ret);
 		if (!cases[i].ret)
-			assert_true(unit_format_max(&format) == cases[i].max);
-		unit_format_release(&format);
+			assert_true(pmu_format_max(&format) == cases[i].max);
+		pmu_format_release(&format);
 	}
 }
 
@@ -272,63 +272,63 @@ static void test_generic_names_as_terms(void **state)
 	expect_error("power/cycles/", host, -EINVAL, "unknown term 'cycles'");
 }
 
-/* ---- units ---- */
+/* ---- PMUs ---- */
 
-static void test_words_that_mean_several_units(void **state)
+static void test_words_that_mean_several_pmus(void **state)
 {
 	const struct host_paths *host = &server.host;
 
 	(void)state;
 	expect_events("uncore_imc/event=4/", host,
-		      "uncore_imc/event=4/ @uncore_imc_0 a:4 cpus=0,18 spread=1/units\n"
-		      "uncore_imc/event=4/ @uncore_imc_2 b:4 cpus=0,18 spread=1/units\n"
-		      "uncore_imc/event=4/ @uncore_imc_10 c:4 cpus=0,18 spread=1/units\n");
+		      "uncore_imc/event=4/ @uncore_imc_0 a:4 cpus=0,18 expansion=1/pmus\n"
+		      "uncore_imc/event=4/ @uncore_imc_2 b:4 cpus=0,18 expansion=1/pmus\n"
+		      "uncore_imc/event=4/ @uncore_imc_10 c:4 cpus=0,18 expansion=1/pmus\n");
 	expect_events("cbox/event=1/", host,
-		      "cbox/event=1/ @uncore_cbox0 14:1 spread=1/units\n"
-		      "cbox/event=1/ @uncore_cbox1 15:1 spread=1/units\n");
+		      "cbox/event=1/ @uncore_cbox0 14:1 expansion=1/pmus\n"
+		      "cbox/event=1/ @uncore_cbox1 15:1 expansion=1/pmus\n");
 	expect_events("imc_2/event=1/", host, "imc_2/event=1/ @uncore_imc_2 b:1 cpus=0,18\n");
 	expect_events("uncore_imc_free_running/config=1/", host,
 		      "uncore_imc_free_running/config=1/ @uncore_imc_free_running f:1\n");
 	expect_events(
 		"cas_count_read", host,
-		"cas_count_read @uncore_imc_0 a:304 cpus=0,18 x6.103515625e-05 MiB spread=1/units\n"
+		"cas_count_read @uncore_imc_0 a:304 cpus=0,18 x6.103515625e-05 MiB expansion=1/pmus\n"
 		"cas_count_read @uncore_imc_2 b:304 cpus=0,18 x6.103515625e-05 MiB "
-		"spread=1/units\n");
+		"expansion=1/pmus\n");
 	expect_events("uncore_imc_0/event=1/,uncore_cbox/event=1/,imc/event=2/u", host,
 		      "uncore_imc_0/event=1/ @uncore_imc_0 a:1 cpus=0,18\n"
-		      "uncore_cbox/event=1/ @uncore_cbox0 14:1 spread=1/units\n"
-		      "uncore_cbox/event=1/ @uncore_cbox1 15:1 spread=1/units\n"
-		      "imc/event=2/u @uncore_imc_0 a:2 cpus=0,18 spread=2/units\n"
-		      "imc/event=2/u @uncore_imc_2 b:2 cpus=0,18 spread=2/units\n"
-		      "imc/event=2/u @uncore_imc_10 c:2 cpus=0,18 spread=2/units\n");
+		      "uncore_cbox/event=1/ @uncore_cbox0 14:1 expansion=1/pmus\n"
+		      "uncore_cbox/event=1/ @uncore_cbox1 15:1 expansion=1/pmus\n"
+		      "imc/event=2/u @uncore_imc_0 a:2 cpus=0,18 expansion=2/pmus\n"
+		      "imc/event=2/u @uncore_imc_2 b:2 cpus=0,18 expansion=2/pmus\n"
+		      "imc/event=2/u @uncore_imc_10 c:2 cpus=0,18 expansion=2/pmus\n");
 }
 
-static void test_patterns_take_the_units_that_know_the_terms(void **state)
+static void test_patterns_take_the_pmus_that_know_the_terms(void **state)
 {
 	const struct host_paths *host = &server.host;
 
 	(void)state;
 	expect_events("uncore_*/cas_count_read/", host,
 		      "uncore_*/cas_count_read/ @uncore_imc_0 a:304 cpus=0,18 x6.103515625e-05 MiB "
-		      "spread=1/units\n"
+		      "expansion=1/pmus\n"
 		      "uncore_*/cas_count_read/ @uncore_imc_2 b:304 cpus=0,18 x6.103515625e-05 MiB "
-		      "spread=1/units\n");
+		      "expansion=1/pmus\n");
 	expect_events("imc_[02]/event=1/", host,
-		      "imc_[02]/event=1/ @uncore_imc_0 a:1 cpus=0,18 spread=1/units\n"
-		      "imc_[02]/event=1/ @uncore_imc_2 b:1 cpus=0,18 spread=1/units\n");
+		      "imc_[02]/event=1/ @uncore_imc_0 a:1 cpus=0,18 expansion=1/pmus\n"
+		      "imc_[02]/event=1/ @uncore_imc_2 b:1 cpus=0,18 expansion=1/pmus\n");
 	expect_events("pow*/event=1/", host, "pow*/event=1/ @power 1e:1 cpus=0\n");
 	expect_error("uncore_*/nosuch/", host, -EINVAL, "unknown term 'nosuch'");
 	expect_error("nosuch*/event=1/", host, -ENOENT, "nosuch*");
 }
 
-static void test_sysfs_alias_of_a_unit(void **state)
+static void test_sysfs_alias_of_a_pmu(void **state)
 {
 	(void)state;
 	expect_events("uncore_type_0_0/event=1/", &server.host,
 		      "uncore_type_0_0/event=1/ @uncore_cbox0 14:1\n");
 }
 
-static void test_unknown_units_and_terms(void **state)
+static void test_unknown_pmus_and_terms(void **state)
 {
 	const struct host_paths *host = &server.host;
 
@@ -353,14 +353,14 @@ static void test_hybrid(void **state)
 		      "cpu_atom/cycles/ @cpu_atom 0:800000000 cpus=4-7 core\n");
 	expect_events("cpu_core/LLC-loads/", host,
 		      "cpu_core/LLC-loads/ @cpu_core 3:400000002 cpus=0-3 core\n");
-	/* The units of the cores come before others that have the name as well. */
+	/* The PMUs of the cores come before others that have the name as well. */
 	expect_events("inst_retired", host,
-		      "inst_retired @cpu_atom 8:c1 cpus=4-7 core spread=1/cores\n"
-		      "inst_retired @cpu_core 4:c0 cpus=0-3 core spread=1/cores\n");
+		      "inst_retired @cpu_atom 8:c1 cpus=4-7 core expansion=1/cores\n"
+		      "inst_retired @cpu_core 4:c0 cpus=0-3 core expansion=1/cores\n");
 	expect_events("only_core", host, "only_core @cpu_core 4:11 cpus=0-3 core\n");
 	expect_events("cpu_*/event=2/", host,
-		      "cpu_*/event=2/ @cpu_atom 8:2 cpus=4-7 core spread=1/cores\n"
-		      "cpu_*/event=2/ @cpu_core 4:2 cpus=0-3 core spread=1/cores\n");
+		      "cpu_*/event=2/ @cpu_atom 8:2 cpus=4-7 core expansion=1/cores\n"
+		      "cpu_*/event=2/ @cpu_core 4:2 cpus=0-3 core expansion=1/cores\n");
 }
 
 static void test_arm(void **state)
@@ -375,24 +375,24 @@ static void test_arm(void **state)
 	expect_events("cpu_cycles", host, "cpu_cycles @armv8_pmuv3_0 8:11 cpus=0-1 core\n");
 }
 
-static void test_units_of_the_machine(void **state)
+static void test_pmus_of_the_machine(void **state)
 {
-	struct event_unit_list units = { 0 };
+	struct event_pmu_list pmus = { 0 };
 	struct str out = STR_INIT;
 	const struct host_paths nowhere = { "/nonexistent", "/proc", "/nonexistent" };
 
 	(void)state;
-	assert_int_equal(event_units_read(&units, &hybrid.host), 0);
-	for (size_t i = 0; i < units.n; i++) {
-		str_addf(&out, "%s %u %s ", units.v[i].name, units.v[i].type,
-			 units.v[i].is_core ? "core" : "-");
-		intset_format(&units.v[i].cpus, &out);
+	assert_int_equal(event_pmus_read(&pmus, &hybrid.host), 0);
+	for (size_t i = 0; i < pmus.n; i++) {
+		str_addf(&out, "%s %u %s ", pmus.v[i].name, pmus.v[i].type,
+			 pmus.v[i].is_core ? "core" : "-");
+		intset_format(&pmus.v[i].cpus, &out);
 		str_addc(&out, '\n');
 	}
 	assert_string_equal(out.s, "cpu_atom 8 core 4-7\ncpu_core 4 core 0-3\nuncore_x 9 - 0\n");
-	event_unit_list_release(&units);
-	assert_int_equal(event_units_read(&units, &nowhere), -ENOENT);
-	event_unit_list_release(&units);
+	event_pmu_list_release(&pmus);
+	assert_int_equal(event_pmus_read(&pmus, &nowhere), -ENOENT);
+	event_pmu_list_release(&pmus);
 	str_release(&out);
 }
 
@@ -472,13 +472,13 @@ int main(void)
 		cmocka_unit_test(test_alias_brings_scale_and_unit),
 		cmocka_unit_test(test_alias_with_a_parameter),
 		cmocka_unit_test(test_generic_names_as_terms),
-		cmocka_unit_test(test_words_that_mean_several_units),
-		cmocka_unit_test(test_patterns_take_the_units_that_know_the_terms),
-		cmocka_unit_test(test_sysfs_alias_of_a_unit),
-		cmocka_unit_test(test_unknown_units_and_terms),
+		cmocka_unit_test(test_words_that_mean_several_pmus),
+		cmocka_unit_test(test_patterns_take_the_pmus_that_know_the_terms),
+		cmocka_unit_test(test_sysfs_alias_of_a_pmu),
+		cmocka_unit_test(test_unknown_pmus_and_terms),
 		cmocka_unit_test(test_hybrid),
 		cmocka_unit_test(test_arm),
-		cmocka_unit_test(test_units_of_the_machine),
+		cmocka_unit_test(test_pmus_of_the_machine),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_reads_only_what_is_needed),
 	};

@@ -32,11 +32,11 @@ static int make_machine(void **state)
 	if (n < 0)
 		return -1;
 	fake_machine_init(&machine);
-	fake_machine_unit(&machine, "uprobe", "type", "8\n");
-	fake_machine_unit(&machine, "uprobe", "format/retprobe", "config:0\n");
-	fake_machine_unit(&machine, "uprobe", "format/ref_ctr_offset", "config:32-63\n");
-	fake_machine_unit(&machine, "kprobe", "type", "7\n");
-	fake_machine_unit(&machine, "kprobe", "format/retprobe", "config:0\n");
+	fake_machine_pmu(&machine, "uprobe", "type", "8\n");
+	fake_machine_pmu(&machine, "uprobe", "format/retprobe", "config:0\n");
+	fake_machine_pmu(&machine, "uprobe", "format/ref_ctr_offset", "config:32-63\n");
+	fake_machine_pmu(&machine, "kprobe", "type", "7\n");
+	fake_machine_pmu(&machine, "kprobe", "format/retprobe", "config:0\n");
 	return 0;
 }
 
@@ -161,7 +161,7 @@ static void test_refused(void **state)
 	expect_error("kprobe/func/", host, -EINVAL, "func needs a value");
 }
 
-static void test_units_that_the_kernel_lacks(void **state)
+static void test_pmus_that_the_kernel_lacks(void **state)
 {
 	const struct host_paths nowhere = { "/nonexistent", "/proc", "/nonexistent" };
 
@@ -332,7 +332,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_relative_path),
 		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_units_that_the_kernel_lacks),
+		cmocka_unit_test(test_pmus_that_the_kernel_lacks),
 		cmocka_unit_test(test_copies_own_their_text),
 		cmocka_unit_test(test_function_of_this_program),
 		cmocka_unit_test(test_function_in_a_spec),

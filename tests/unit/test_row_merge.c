@@ -1,9 +1,9 @@
-/* Events that share a row or must not: several units, core types, cgroups. */
+/* Events that share a row or must not: several pmus, core types, cgroups. */
 #include "book_sample.h"
 
-static void start_spread(struct world *w, enum event_spread spread, bool merge, bool hybrid_merge)
+static void start_expansion(struct world *w, enum event_expansion expansion, bool merge, bool hybrid_merge)
 {
-	static char units[3][8] = { "unit_0", "unit_1", "unit_2" };
+	static char pmus[3][8] = { "unit_0", "unit_1", "unit_2" };
 
 	world_init(w, AGGR_TOTAL, TARGET_CPUS, "0");
 	w->plan.merge = merge;
@@ -11,9 +11,9 @@ static void start_spread(struct world *w, enum event_spread spread, bool merge, 
 	for (size_t i = 0; i < 3; i++) {
 		struct event *event = world_event(w, "reads", 20 + (uint32_t)i, 1);
 
-		event->unit_name = units[i];
-		event->spread = spread;
-		event->spread_id = 1;
+		event->pmu_name = pmus[i];
+		event->expansion = expansion;
+		event->expansion_id = 1;
 	}
 	world_cs(w);
 	world_start(w);
@@ -22,11 +22,11 @@ static void start_spread(struct world *w, enum event_spread spread, bool merge, 
 		feed(w, i, 0, 0, 10 + i, 100, 100);
 }
 
-static void expect_spread(enum event_spread spread, bool merge, bool hybrid_merge, const char *want)
+static void expect_expansion(enum event_expansion expansion, bool merge, bool hybrid_merge, const char *want)
 {
 	struct world w;
 
-	start_spread(&w, spread, merge, hybrid_merge);
+	start_expansion(&w, expansion, merge, hybrid_merge);
 	expect_rows(book_report(w.book, REPORT_FINAL, 0), want);
 	world_release(&w);
 }
@@ -34,29 +34,29 @@ static void expect_spread(enum event_spread spread, bool merge, bool hybrid_merg
 static void test_merge(void **state)
 {
 	static const char merged[] = " reads 33;  cs 13";
-	static const char by_unit[] =
+	static const char by_pmu[] =
 		" reads [unit_0] 10;  reads [unit_1] 11;  reads [unit_2] 12;  cs 13";
 	static const char by_core[] =
 		" unit_0/reads/ 10;  unit_1/reads/ 11;  unit_2/reads/ 12;  cs 13";
 
 	(void)state;
-	expect_spread(SPREAD_UNITS, true, false, merged);
-	expect_spread(SPREAD_UNITS, false, false, by_unit);
-	expect_spread(SPREAD_UNITS, false, true, by_unit);
-	expect_spread(SPREAD_CORE_TYPES, true, false, by_core);
-	expect_spread(SPREAD_CORE_TYPES, true, true, merged);
+	expect_expansion(EXPANSION_PMUS, true, false, merged);
+	expect_expansion(EXPANSION_PMUS, false, false, by_pmu);
+	expect_expansion(EXPANSION_PMUS, false, true, by_pmu);
+	expect_expansion(EXPANSION_CORE_TYPES, true, false, by_core);
+	expect_expansion(EXPANSION_CORE_TYPES, true, true, merged);
 }
 
-static void test_merge_with_a_unit_missing(void **state)
+static void test_merge_with_a_pmu_missing(void **state)
 {
 	const struct stat_row *row;
 	struct world w;
 
 	(void)state;
 	world_init(&w, AGGR_TOTAL, TARGET_CPUS, "0");
-	world_cs(&w)->spread_id = 1;
-	world_cs(&w)->spread_id = 1;
-	w.events[0].spread = w.events[1].spread = SPREAD_UNITS;
+	world_cs(&w)->expansion_id = 1;
+	world_cs(&w)->expansion_id = 1;
+	w.events[0].expansion = w.events[1].expansion = EXPANSION_PMUS;
 	world_unsupported(&w, 0);
 	world_start(&w);
 	world_read(&w, 1, 1);
@@ -68,7 +68,7 @@ static void test_merge_with_a_unit_missing(void **state)
 	world_release(&w);
 }
 
-/* One list per cgroup: the same spread in two cgroups is not summed. */
+/* One list per cgroup: the same expansion in two cgroups is not summed. */
 static void test_cgroups(void **state)
 {
 	static char a[] = "a", b[] = "b";
@@ -80,8 +80,8 @@ static void test_cgroups(void **state)
 		struct event *event = world_cs(&w);
 
 		event->cgroup = i ? b : a;
-		event->spread = SPREAD_UNITS;
-		event->spread_id = 1;
+		event->expansion = EXPANSION_PMUS;
+		event->expansion_id = 1;
 	}
 	world_start(&w);
 	world_read(&w, 1, 1);
@@ -97,7 +97,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_merge_with_a_unit_missing),
+		cmocka_unit_test(test_merge_with_a_pmu_missing),
 		cmocka_unit_test(test_cgroups),
 	};
 

@@ -195,8 +195,8 @@ static void test_unsupported_per_place(void **state)
 	world_release(&w);
 }
 
-/* A unit that is there once per socket has rows on its sockets only. */
-static void test_unit_with_cpus_of_its_own(void **state)
+/* A PMU that is there once per socket has rows on its sockets only. */
+static void test_pmu_with_cpus_of_its_own(void **state)
 {
 	struct world w;
 
@@ -397,7 +397,7 @@ int main(void)
 		cmocka_unit_test(test_threads_of_the_system),
 		cmocka_unit_test(test_threads_over_repeats),
 		cmocka_unit_test(test_unsupported_per_place),
-		cmocka_unit_test(test_unit_with_cpus_of_its_own),
+		cmocka_unit_test(test_pmu_with_cpus_of_its_own),
 		cmocka_unit_test(test_per_package),
 		cmocka_unit_test(test_dies),
 		cmocka_unit_test(test_topology_is_read_when_needed),

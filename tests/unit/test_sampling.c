@@ -328,19 +328,19 @@ static void test_limits(void **state)
 	assert_int_equal(notes.n, 1);
 }
 
-/* A machine that has these units; others of a like name are no such units. */
-static void test_aux_units(void **state)
+/* A machine that has these PMUs; others of a like name are no such PMUs. */
+static void test_aux_pmus(void **state)
 {
-	static const char *const units[] = { "intel_pt", "intel_bts", "cs_etm", "arm_spe_0", "arm_spe_12",
-					     "hisi_ptt0_2" };
+	static const char *const pmus[] = { "intel_pt", "intel_bts", "cs_etm", "arm_spe_0", "arm_spe_12",
+					    "hisi_ptt0_2" };
 	static const char *const others[] = { "intel_ptx", "arm_speed_0" };
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		char *text = xasprintf("%s//", units[i]);
-		char *why = xasprintf("%s//: it needs AUX buffers, which pstat does not record", units[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(pmus); i++) {
+		char *text = xasprintf("%s//", pmus[i]);
+		char *why = xasprintf("%s//: it needs AUX buffers, which pstat does not record", pmus[i]);
 
-		fake_machine_unit(&machine, units[i], "type", "8\n");
+		fake_machine_pmu(&machine, pmus[i], "type", "8\n");
 		assert_int_equal(apply(text, (struct sampling){ 0 }, TARGET_COMMAND), -EINVAL);
 		assert_string_equal(err.s, why);
 		free(text);
@@ -349,7 +349,7 @@ static void test_aux_units(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		char *text = xasprintf("%s//", others[i]);
 
-		fake_machine_unit(&machine, others[i], "type", "9\n");
+		fake_machine_pmu(&machine, others[i], "type", "9\n");
 		assert_int_equal(apply(text, (struct sampling){ 0 }, TARGET_COMMAND), 0);
 		free(text);
 	}
@@ -470,7 +470,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_inherit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clashes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_aux_units, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_aux_pmus, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tool_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_exclude_perf, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_words, setup, teardown),

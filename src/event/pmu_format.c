@@ -1,12 +1,12 @@
 /*
- * unit_format: named bit fields. A file in a unit's format/ folder says where a term's value goes:
+ * pmu_format: named bit fields. A file in a PMU's format/ folder says where a term's value goes:
  *
  *	format/event:  config:0-7,32-35      value bit   0..7  -> config bits 0..7
  *	                                     value bit   8..11 -> config bits 32..35
  *
  * Ranges are filled in the order in which they are written, the value's lowest bits first.
  */
-#include "event/unit.h"
+#include "event/pmu.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ static int parse_bit(const char **at, uint8_t *bit)
 	return 0;
 }
 
-static unsigned total_bits(const struct unit_format *format)
+static unsigned total_bits(const struct pmu_format *format)
 {
 	unsigned bits = 0;
 
@@ -64,7 +64,7 @@ static unsigned total_bits(const struct unit_format *format)
 	return bits;
 }
 
-int unit_format_parse(struct unit_format *format, const char *text)
+int pmu_format_parse(struct pmu_format *format, const char *text)
 {
 	const char *at = text;
 	uint8_t word = 0;
@@ -98,7 +98,7 @@ int unit_format_parse(struct unit_format *format, const char *text)
 	}
 }
 
-int unit_format_read(struct unit_format *format, const struct unit *unit, const char *name)
+int pmu_format_read(struct pmu_format *format, const struct pmu *pmu, const char *name)
 {
 	struct str text = STR_INIT;
 	char *path;
@@ -106,29 +106,29 @@ int unit_format_read(struct unit_format *format, const struct unit *unit, const 
 
 	if (!is_plain_file_name(name))
 		return -ENOENT;
-	path = xasprintf("%s/format/%s", unit->dir, name);
+	path = xasprintf("%s/format/%s", pmu->dir, name);
 	ret = read_line_file(path, &text);
 	if (ret == 0)
-		ret = unit_format_parse(format, text.s);
+		ret = pmu_format_parse(format, text.s);
 	str_release(&text);
 	free(path);
 	return ret;
 }
 
-void unit_format_release(struct unit_format *format)
+void pmu_format_release(struct pmu_format *format)
 {
 	free(format->v);
-	*format = (struct unit_format){ 0 };
+	*format = (struct pmu_format){ 0 };
 }
 
-uint64_t unit_format_max(const struct unit_format *format)
+uint64_t pmu_format_max(const struct pmu_format *format)
 {
 	unsigned bits = total_bits(format);
 
 	return bits >= 64 ? UINT64_MAX : (1ULL << bits) - 1;
 }
 
-int unit_format_set(const struct unit_format *format, struct perf_event_attr *attr, uint64_t value)
+int pmu_format_set(const struct pmu_format *format, struct perf_event_attr *attr, uint64_t value)
 {
 	for (size_t i = 0; i < format->n; i++)
 		if (config_words[format->v[i].word].offset + sizeof(uint64_t) > sizeof(*attr))

@@ -1,15 +1,15 @@
 /*
- * unit: which counter units there are, and which of them a word means.
+ * pmu_catalog: which PMUs there are, and which of them a word means.
  *
- * The catalogue holds the units that were looked at so far. A unit's folder is read when its name
- * is first asked for; the list of all names only where a word is not simply the name of a unit. A
- * unit stays at its place until unit_catalog_free(), so that pointers to it may be kept.
+ * The catalogue holds the PMUs that were looked at so far. A PMU's folder is read when its name
+ * is first asked for; the list of all names only where a word is not simply the name of a PMU. A
+ * PMU stays at its place until pmu_catalog_free(), so that pointers to it may be kept.
  *
- * A core unit counts what the CPU does for the running task and may follow it: it is one of
- * core_names[], or has a `cpus` file (hybrid x86, arm). An uncore unit has a `cpumask` file
+ * A core PMU counts what the CPU does for the running task and may follow it: it is one of
+ * core_names[], or has a `cpus` file (hybrid x86, arm). An uncore PMU has a `cpumask` file
  * instead: the CPUs on which it is to be opened.
  */
-#include "event/unit.h"
+#include "event/pmu.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,68 +17,68 @@
 
 enum { MAX_CPU = 65535 };
 
-/* Core units without a `cpus` file. Where the first exists it is the only one. */
+/* Core PMUs without a `cpus` file. Where the first exists it is the only one. */
 static const char *const core_names[] = { "cpu", "cpum_cf" };
 
-struct unit_catalog {
-	struct unit **v;
+struct pmu_catalog {
+	struct pmu **v;
 	size_t n, cap;
-	struct name_list names; /* of all units */
+	struct name_list names; /* of all PMUs */
 	bool names_read;
 	int names_error; /* why they could not be read, or 0 */
-	struct event_unit_list core;
+	struct event_pmu_list core;
 	bool core_read;
 };
 
-static struct unit_catalog *catalog(struct event_parse *p)
+static struct pmu_catalog *catalog(struct event_parse *p)
 {
 	if (!p->catalog)
 		p->catalog = xcalloc(1, sizeof(*p->catalog));
 	return p->catalog;
 }
 
-static void unit_info_release(struct event_unit *info)
+static void pmu_info_release(struct event_pmu *info)
 {
 	free(info->name);
 	intset_release(&info->cpus);
 }
 
-void event_unit_list_release(struct event_unit_list *units)
+void event_pmu_list_release(struct event_pmu_list *pmus)
 {
-	for (size_t i = 0; i < units->n; i++)
-		unit_info_release(&units->v[i]);
-	free(units->v);
-	*units = (struct event_unit_list){ 0 };
+	for (size_t i = 0; i < pmus->n; i++)
+		pmu_info_release(&pmus->v[i]);
+	free(pmus->v);
+	*pmus = (struct event_pmu_list){ 0 };
 }
 
-void unit_catalog_free(struct unit_catalog *c)
+void pmu_catalog_free(struct pmu_catalog *c)
 {
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->n; i++) {
-		unit_info_release(&c->v[i]->info);
+		pmu_info_release(&c->v[i]->info);
 		free(c->v[i]->dir);
 		free(c->v[i]);
 	}
 	free(c->v);
 	name_list_release(&c->names);
-	event_unit_list_release(&c->core);
+	event_pmu_list_release(&c->core);
 	free(c);
 }
 
-void unit_set_release(struct unit_set *set)
+void pmu_set_release(struct pmu_set *set)
 {
 	free(set->v);
-	*set = (struct unit_set){ 0 };
+	*set = (struct pmu_set){ 0 };
 }
 
-static void unit_set_add(struct unit_set *set, const struct unit *unit)
+static void pmu_set_add(struct pmu_set *set, const struct pmu *pmu)
 {
 	VEC_GROW(set->v, set->n, set->cap);
-	set->v[set->n++] = unit;
+	set->v[set->n++] = pmu;
 }
 
-/* Adds the CPUs in a unit's file; false if it has no such file. */
+/* Adds the CPUs in a PMU's file; false if it has no such file. */
 static bool read_cpus(const char *dir, const char *file, struct intset *cpus)
 {
 	struct str text = STR_INIT, err = STR_INIT;
@@ -102,23 +102,23 @@ static bool is_core_name(const char *name)
 	return false;
 }
 
-static struct unit *unit_read(const char *dir, const char *name)
+static struct pmu *pmu_read(const char *dir, const char *name)
 {
 	char *path = xasprintf("%s/type", dir);
-	struct unit *unit = NULL;
+	struct pmu *pmu = NULL;
 	uint64_t type;
 
 	if (read_u64_file(path, &type) == 0 && type <= UINT32_MAX) {
-		unit = xcalloc(1, sizeof(*unit));
-		unit->info.name = xstrdup(name);
-		unit->info.type = (uint32_t)type;
-		unit->dir = xstrdup(dir);
-		unit->info.is_core = is_core_name(name);
-		if (!read_cpus(dir, "cpumask", &unit->info.cpus))
-			unit->info.is_core |= read_cpus(dir, "cpus", &unit->info.cpus);
+		pmu = xcalloc(1, sizeof(*pmu));
+		pmu->info.name = xstrdup(name);
+		pmu->info.type = (uint32_t)type;
+		pmu->dir = xstrdup(dir);
+		pmu->info.is_core = is_core_name(name);
+		if (!read_cpus(dir, "cpumask", &pmu->info.cpus))
+			pmu->info.is_core |= read_cpus(dir, "cpus", &pmu->info.cpus);
 	}
 	free(path);
-	return unit;
+	return pmu;
 }
 
 static char *devices_dir(struct event_parse *p)
@@ -126,10 +126,10 @@ static char *devices_dir(struct event_parse *p)
 	return xasprintf("%s/bus/event_source/devices", p->host->sysfs);
 }
 
-const struct unit *unit_get(struct event_parse *p, const char *name)
+const struct pmu *pmu_get(struct event_parse *p, const char *name)
 {
-	struct unit_catalog *c = catalog(p);
-	struct unit *unit;
+	struct pmu_catalog *c = catalog(p);
+	struct pmu *pmu;
 	char *dir;
 
 	if (!is_plain_file_name(name))
@@ -138,25 +138,25 @@ const struct unit *unit_get(struct event_parse *p, const char *name)
 		if (strcmp(c->v[i]->info.name, name) == 0)
 			return c->v[i];
 	dir = xasprintf("%s/bus/event_source/devices/%s", p->host->sysfs, name);
-	unit = unit_read(dir, name);
+	pmu = pmu_read(dir, name);
 	free(dir);
-	if (!unit)
+	if (!pmu)
 		return NULL;
 	VEC_GROW(c->v, c->n, c->cap);
-	c->v[c->n++] = unit;
-	return unit;
+	c->v[c->n++] = pmu;
+	return pmu;
 }
 
-const struct event_unit *unit_find(struct event_parse *p, const char *name)
+const struct event_pmu *pmu_find(struct event_parse *p, const char *name)
 {
-	const struct unit *unit = unit_get(p, name);
+	const struct pmu *pmu = pmu_get(p, name);
 
-	return unit ? &unit->info : NULL;
+	return pmu ? &pmu->info : NULL;
 }
 
 static const struct name_list *all_names(struct event_parse *p)
 {
-	struct unit_catalog *c = catalog(p);
+	struct pmu_catalog *c = catalog(p);
 
 	if (!c->names_read) {
 		char *dir = devices_dir(p);
@@ -168,15 +168,15 @@ static const struct name_list *all_names(struct event_parse *p)
 	return &c->names;
 }
 
-int unit_all(struct event_parse *p, struct unit_set *set)
+int pmu_all(struct event_parse *p, struct pmu_set *set)
 {
 	const struct name_list *names = all_names(p);
 
 	for (size_t i = 0; i < names->n; i++) {
-		const struct unit *unit = unit_get(p, names->v[i]);
+		const struct pmu *pmu = pmu_get(p, names->v[i]);
 
-		if (unit)
-			unit_set_add(set, unit);
+		if (pmu)
+			pmu_set_add(set, pmu);
 	}
 	return catalog(p)->names_error;
 }
@@ -218,37 +218,37 @@ static bool has_sysfs_alias(struct event_parse *p, const char *name, const char 
 	return found;
 }
 
-void unit_match(struct event_parse *p, const char *word, struct unit_set *set)
+void pmu_match(struct event_parse *p, const char *word, struct pmu_set *set)
 {
-	const struct unit *unit = unit_get(p, word);
+	const struct pmu *pmu = pmu_get(p, word);
 	const struct name_list *names;
 	size_t first = set->n;
 
-	if (unit) {
-		unit_set_add(set, unit);
+	if (pmu) {
+		pmu_set_add(set, pmu);
 		return;
 	}
 	names = all_names(p);
 	for (size_t i = 0; i < names->n; i++)
-		if (name_matches(names->v[i], word) && (unit = unit_get(p, names->v[i])))
-			unit_set_add(set, unit);
+		if (name_matches(names->v[i], word) && (pmu = pmu_get(p, names->v[i])))
+			pmu_set_add(set, pmu);
 	for (size_t i = 0; i < names->n && set->n == first; i++)
-		if (has_sysfs_alias(p, names->v[i], word) && (unit = unit_get(p, names->v[i])))
-			unit_set_add(set, unit);
+		if (has_sysfs_alias(p, names->v[i], word) && (pmu = pmu_get(p, names->v[i])))
+			pmu_set_add(set, pmu);
 }
 
-static void unit_list_add(struct event_unit_list *list, const struct event_unit *info)
+static void pmu_list_add(struct event_pmu_list *list, const struct event_pmu *info)
 {
-	struct event_unit *copy;
+	struct event_pmu *copy;
 
 	VEC_GROW(list->v, list->n, list->cap);
 	copy = &list->v[list->n++];
-	*copy = (struct event_unit){ .name = xstrdup(info->name), .type = info->type,
-				     .is_core = info->is_core };
+	*copy = (struct event_pmu){ .name = xstrdup(info->name), .type = info->type,
+				    .is_core = info->is_core };
 	intset_copy(&copy->cpus, &info->cpus);
 }
 
-/* Found out without reading the unit: most units of a big machine are not of the core. */
+/* Found out without reading the PMU: most PMUs of a big machine are not of the core. */
 static bool may_be_core(struct event_parse *p, const char *name)
 {
 	char *path = xasprintf("%s/bus/event_source/devices/%s/cpus", p->host->sysfs, name);
@@ -258,48 +258,48 @@ static bool may_be_core(struct event_parse *p, const char *name)
 	return found;
 }
 
-const struct event_unit_list *unit_core_units(struct event_parse *p)
+const struct event_pmu_list *pmu_core_pmus(struct event_parse *p)
 {
-	struct unit_catalog *c = catalog(p);
+	struct pmu_catalog *c = catalog(p);
 	const struct name_list *names;
-	const struct unit *unit;
+	const struct pmu *pmu;
 
 	if (c->core_read)
 		return &c->core;
 	c->core_read = true;
-	unit = unit_get(p, core_names[0]);
-	if (unit) {
-		unit_list_add(&c->core, &unit->info);
+	pmu = pmu_get(p, core_names[0]);
+	if (pmu) {
+		pmu_list_add(&c->core, &pmu->info);
 		return &c->core;
 	}
 	names = all_names(p);
 	for (size_t i = 0; i < names->n; i++) {
-		unit = may_be_core(p, names->v[i]) ? unit_get(p, names->v[i]) : NULL;
-		if (unit && unit->info.is_core)
-			unit_list_add(&c->core, &unit->info);
+		pmu = may_be_core(p, names->v[i]) ? pmu_get(p, names->v[i]) : NULL;
+		if (pmu && pmu->info.is_core)
+			pmu_list_add(&c->core, &pmu->info);
 	}
 	return &c->core;
 }
 
-int event_units_read(struct event_unit_list *units, const struct host_paths *host)
+int event_pmus_read(struct event_pmu_list *pmus, const struct host_paths *host)
 {
 	struct event_parse p = { .host = host };
-	struct unit_set all = { 0 };
-	int ret = unit_all(&p, &all);
+	struct pmu_set all = { 0 };
+	int ret = pmu_all(&p, &all);
 
 	for (size_t i = 0; i < all.n; i++)
-		unit_list_add(units, &all.v[i]->info);
-	unit_set_release(&all);
-	unit_catalog_free(p.catalog);
+		pmu_list_add(pmus, &all.v[i]->info);
+	pmu_set_release(&all);
+	pmu_catalog_free(p.catalog);
 	return ret;
 }
 
-void event_core_units_read(struct event_unit_list *units, const struct host_paths *host)
+void event_core_pmus_read(struct event_pmu_list *pmus, const struct host_paths *host)
 {
 	struct event_parse p = { .host = host };
 
-	unit_core_units(&p);
-	*units = p.catalog->core;
-	p.catalog->core = (struct event_unit_list){ 0 };
-	unit_catalog_free(p.catalog);
+	pmu_core_pmus(&p);
+	*pmus = p.catalog->core;
+	p.catalog->core = (struct event_pmu_list){ 0 };
+	pmu_catalog_free(p.catalog);
 }

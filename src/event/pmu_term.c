@@ -1,19 +1,19 @@
 /*
- * unit_term: the terms that only one counter unit understands, applied to an event of that unit:
+ * pmu_term: the terms that only one PMU understands, applied to an event of that PMU:
  * its format fields, its aliases, and generic names.
  *
  * A field and an alias of the same name: the field wins, because the alias can still be had with
  * event=NAME. An alias's own terms are fields only; they take effect where the alias stands.
  */
-#include "event/unit.h"
+#include "event/pmu.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
-/* What unit_term() needs beside the event. */
-struct unit_terms {
-	const struct unit *unit;
+/* What pmu_term() needs beside the event. */
+struct pmu_terms {
+	const struct pmu *pmu;
 	const struct spec_event *spec;
 	const char *alias; /* while an alias's own terms are applied: its name */
 	bool has_scale, has_unit; /* an alias has brought one */
@@ -25,38 +25,38 @@ static void add_one_name(const char *name, struct near_name *near, struct str *n
 	str_addf(names, "%s%s", names->len ? ", " : "", name);
 }
 
-static void add_unit_names(void *data, struct near_name *near, struct str *names)
+static void add_pmu_names(void *data, struct near_name *near, struct str *names)
 {
-	const struct unit_terms *t = data;
+	const struct pmu_terms *t = data;
 	struct name_list list = { 0 };
-	char *dir = xasprintf("%s/format", t->unit->dir);
+	char *dir = xasprintf("%s/format", t->pmu->dir);
 
 	name_list_read(&list, dir);
-	unit_alias_names(t->unit, &list);
+	pmu_alias_names(t->pmu, &list);
 	for (size_t i = 0; i < list.n; i++)
 		add_one_name(list.v[i], near, names);
 	name_list_release(&list);
 	free(dir);
 }
 
-/* 1 taken, 0 the unit has no such field, negative errno wrong. */
+/* 1 taken, 0 the PMU has no such field, negative errno wrong. */
 static int apply_format(struct event_parse *p, const struct spec_term *term, struct event *event,
-			struct unit_terms *t)
+			struct pmu_terms *t)
 {
-	struct unit_format format = { 0 };
+	struct pmu_format format = { 0 };
 	uint64_t value;
-	int ret = unit_format_read(&format, t->unit, term->name);
+	int ret = pmu_format_read(&format, t->pmu, term->name);
 
 	if (ret == -ENOENT) {
 		ret = 0;
 	} else if (ret) {
 		spec_fail(p->error, ret, term->name_pos,
 			  "%s/format/%s: the kernel's description is not understood",
-			  t->unit->info.name, term->name);
+			  t->pmu->info.name, term->name);
 	} else {
-		ret = term_number(p, term, unit_format_max(&format), &value);
+		ret = term_number(p, term, pmu_format_max(&format), &value);
 		if (ret == 0)
-			ret = unit_format_set(&format, &event->attr, value);
+			ret = pmu_format_set(&format, &event->attr, value);
 		if (ret == -EOPNOTSUPP)
 			spec_fail(p->error, ret, term->name_pos,
 				  "%s: the kernel headers that pstat was built with lack its word",
@@ -64,11 +64,11 @@ static int apply_format(struct event_parse *p, const struct spec_term *term, str
 		if (ret == 0)
 			ret = 1;
 	}
-	unit_format_release(&format);
+	pmu_format_release(&format);
 	return ret;
 }
 
-static bool user_gave(const struct unit_terms *t, const char *name)
+static bool user_gave(const struct pmu_terms *t, const char *name)
 {
 	for (size_t i = 0; i < t->spec->n_terms; i++)
 		if (t->spec->terms[i].value && strcmp(t->spec->terms[i].name, name) == 0)
@@ -82,7 +82,7 @@ static bool user_gave(const struct unit_terms *t, const char *name)
 static int alias_term(struct event_parse *p, const struct spec_term *term, struct event *event,
 		      void *data)
 {
-	struct unit_terms *t = data;
+	struct pmu_terms *t = data;
 	int ret;
 
 	if (term->value && strcmp(term->value, "?") == 0) {
@@ -90,19 +90,19 @@ static int alias_term(struct event_parse *p, const struct spec_term *term, struc
 			return 1;
 		return spec_fail(p->error, -EINVAL, term->name_pos,
 				 "%s needs a value for '%s': %s/%s,%s=N/", t->alias, term->name,
-				 t->unit->info.name, t->alias, term->name);
+				 t->pmu->info.name, t->alias, term->name);
 	}
 	ret = apply_format(p, term, event, t);
 	if (ret == 0)
 		return spec_fail(p->error, -EINVAL, term->name_pos,
 				 "%s: the kernel describes it with '%s', which its unit %s lacks",
-				 t->alias, term->name, t->unit->info.name);
+				 t->alias, term->name, t->pmu->info.name);
 	return ret;
 }
 
 /* Scale, unit and the like may come from one alias only: two could not both be true. */
-static int take_side_files(struct event_parse *p, const struct unit_alias *alias, size_t pos,
-			   struct event *event, struct unit_terms *t)
+static int take_side_files(struct event_parse *p, const struct pmu_alias *alias, size_t pos,
+			   struct event *event, struct pmu_terms *t)
 {
 	if ((alias->has_scale && t->has_scale) || (*alias->unit && t->has_unit))
 		return spec_fail(p->error, -EINVAL, pos,
@@ -121,26 +121,26 @@ static int take_side_files(struct event_parse *p, const struct unit_alias *alias
 	return 0;
 }
 
-/* 1 taken, 0 the unit has no such alias, negative errno wrong. */
+/* 1 taken, 0 the PMU has no such alias, negative errno wrong. */
 static int apply_alias(struct event_parse *p, const char *name, size_t pos, struct event *event,
-		       struct unit_terms *t)
+		       struct pmu_terms *t)
 {
-	struct unit_alias alias = { 0 };
-	struct spec_event spec = { .kind = SPEC_UNIT, .has_terms = true };
-	int ret = unit_alias_read(&alias, t->unit, name);
+	struct pmu_alias alias = { 0 };
+	struct spec_event spec = { .kind = SPEC_PMU, .has_terms = true };
+	int ret = pmu_alias_read(&alias, t->pmu, name);
 
 	if (ret == -ENOENT) {
 		ret = 0;
 		goto out;
 	}
 	if (ret) {
-		spec_fail(p->error, ret, pos, "%s/events/%s: %s", t->unit->info.name, name,
+		spec_fail(p->error, ret, pos, "%s/events/%s: %s", t->pmu->info.name, name,
 			  strerror(-ret));
 		goto out;
 	}
 	for (size_t i = 0; i < alias.n_terms; i++)
 		alias.terms[i].name_pos = alias.terms[i].value_pos = pos;
-	spec.word = t->unit->info.name;
+	spec.word = t->pmu->info.name;
 	spec.terms = alias.terms;
 	spec.n_terms = alias.n_terms;
 	t->alias = alias.name;
@@ -151,13 +151,13 @@ static int apply_alias(struct event_parse *p, const char *name, size_t pos, stru
 	if (ret == 0)
 		ret = 1;
 out:
-	unit_alias_release(&alias);
+	pmu_alias_release(&alias);
 	return ret;
 }
 
-/* cpu/cycles/, software/page-faults/. 1 taken, 0 not a generic name of such a unit. */
+/* cpu/cycles/, software/page-faults/. 1 taken, 0 not a generic name of such a PMU. */
 static int apply_generic(struct event_parse *p, const struct spec_term *term, struct event *event,
-			 const struct event_unit *info)
+			 const struct event_pmu *info)
 {
 	uint32_t type;
 	uint64_t config;
@@ -165,8 +165,8 @@ static int apply_generic(struct event_parse *p, const struct spec_term *term, st
 	if (!generic_config(term->name, &type, &config))
 		return 0;
 	if (info->is_core && (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE)) {
-		/* Where there are several core units, the upper half of config says which. */
-		if (unit_core_units(p)->n > 1)
+		/* Where there are several core PMUs, the upper half of config says which. */
+		if (pmu_core_pmus(p)->n > 1)
 			config |= (uint64_t)info->type << PERF_PMU_TYPE_SHIFT;
 	} else if (type != info->type) {
 		return 0;
@@ -176,13 +176,13 @@ static int apply_generic(struct event_parse *p, const struct spec_term *term, st
 	return 1;
 }
 
-static void suggest_alias(struct event_parse *p, const struct unit *unit, const char *name)
+static void suggest_alias(struct event_parse *p, const struct pmu *pmu, const char *name)
 {
 	struct name_list list = { 0 };
 	struct near_name near;
 
 	near_init(&near, name, strlen(name));
-	unit_alias_names(unit, &list);
+	pmu_alias_names(pmu, &list);
 	for (size_t i = 0; i < list.n; i++)
 		near_consider(&near, list.v[i]);
 	name_list_release(&list);
@@ -190,10 +190,10 @@ static void suggest_alias(struct event_parse *p, const struct unit *unit, const 
 		str_addf(&p->error->hint, "did you mean '%s'? ", near_best(&near));
 }
 
-static int unit_term(struct event_parse *p, const struct spec_term *term, struct event *event,
-		     void *data)
+static int pmu_term(struct event_parse *p, const struct spec_term *term, struct event *event,
+		    void *data)
 {
-	struct unit_terms *t = data;
+	struct pmu_terms *t = data;
 	int ret;
 
 	/* event=NAME: an alias in the place of its number. */
@@ -202,7 +202,7 @@ static int unit_term(struct event_parse *p, const struct spec_term *term, struct
 		ret = apply_alias(p, term->value, term->value_pos, event, t);
 		if (ret)
 			return ret;
-		suggest_alias(p, t->unit, term->value);
+		suggest_alias(p, t->pmu, term->value);
 	}
 	ret = apply_format(p, term, event, t);
 	if (ret || (term->value && strcmp(term->value, "1") != 0))
@@ -210,13 +210,13 @@ static int unit_term(struct event_parse *p, const struct spec_term *term, struct
 	ret = apply_alias(p, term->name, term->name_pos, event, t);
 	if (ret || term->value)
 		return ret;
-	return apply_generic(p, term, event, &t->unit->info);
+	return apply_generic(p, term, event, &t->pmu->info);
 }
 
-int unit_apply_terms(struct event_parse *p, const struct spec_event *spec, bool word_is_alias,
-		     struct event *event, const struct unit *unit)
+int pmu_apply_terms(struct event_parse *p, const struct spec_event *spec, bool word_is_alias,
+		    struct event *event, const struct pmu *pmu)
 {
-	struct unit_terms t = { .unit = unit, .spec = spec };
+	struct pmu_terms t = { .pmu = pmu, .spec = spec };
 
 	if (word_is_alias) {
 		int ret = apply_alias(p, spec->word, spec->word_pos, event, &t);
@@ -224,5 +224,5 @@ int unit_apply_terms(struct event_parse *p, const struct spec_event *spec, bool 
 		if (ret < 0)
 			return ret;
 	}
-	return event_apply_terms(p, spec, event, unit_term, add_unit_names, &t);
+	return event_apply_terms(p, spec, event, pmu_term, add_pmu_names, &t);
 }

@@ -1,11 +1,11 @@
 /*
- * unit_alias: events that the kernel names. A file NAME in a unit's events/ folder holds terms of
- * that unit ("event=0x3c,umask=0x01"); files beside it say more about the value:
+ * pmu_alias: events that the kernel names. A file NAME in a PMU's events/ folder holds terms of
+ * that PMU ("event=0x3c,umask=0x01"); files beside it say more about the value:
  *
  *	NAME.scale     factor from count to value        NAME.unit      the value's unit
  *	NAME.per-pkg   counts once per package           NAME.snapshot  a level, not a sum
  */
-#include "event/unit.h"
+#include "event/pmu.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,9 +26,9 @@ static bool is_side_file(const char *name)
 	return false;
 }
 
-void unit_alias_names(const struct unit *unit, struct name_list *names)
+void pmu_alias_names(const struct pmu *pmu, struct name_list *names)
 {
-	char *dir = xasprintf("%s/events", unit->dir);
+	char *dir = xasprintf("%s/events", pmu->dir);
 	size_t kept = names->n, first = names->n;
 
 	name_list_read(names, dir);
@@ -43,7 +43,7 @@ void unit_alias_names(const struct unit *unit, struct name_list *names)
 }
 
 /* "event=0x3c,umask=1,any" */
-static void split_terms(struct unit_alias *alias, const char *text)
+static void split_terms(struct pmu_alias *alias, const char *text)
 {
 	while (*text) {
 		size_t len = strcspn(text, ",");
@@ -63,10 +63,10 @@ static void split_terms(struct unit_alias *alias, const char *text)
 	}
 }
 
-static int read_side_file(const struct unit *unit, const char *name, const char *suffix,
+static int read_side_file(const struct pmu *pmu, const char *name, const char *suffix,
 			  struct str *text)
 {
-	char *path = xasprintf("%s/events/%s%s", unit->dir, name, suffix);
+	char *path = xasprintf("%s/events/%s%s", pmu->dir, name, suffix);
 	int ret = read_line_file(path, text);
 
 	free(path);
@@ -74,45 +74,45 @@ static int read_side_file(const struct unit *unit, const char *name, const char 
 }
 
 /* Reads the file of exactly that name. */
-static int read_exact(struct unit_alias *alias, const struct unit *unit, const char *name)
+static int read_exact(struct pmu_alias *alias, const struct pmu *pmu, const char *name)
 {
 	struct str text = STR_INIT;
-	int ret = read_side_file(unit, name, "", &text);
+	int ret = read_side_file(pmu, name, "", &text);
 
 	if (ret < 0)
 		goto out;
 	split_terms(alias, text.s);
 	alias->name = xstrdup(name);
 	alias->scale = 1.0;
-	if (read_side_file(unit, name, ".scale", &text) == 0)
+	if (read_side_file(pmu, name, ".scale", &text) == 0)
 		alias->has_scale = parse_double(text.s, &alias->scale) == 0;
-	alias->unit = xstrdup(read_side_file(unit, name, ".unit", &text) == 0 ? text.s : "");
-	alias->per_pkg = read_side_file(unit, name, ".per-pkg", &text) == 0;
-	alias->snapshot = read_side_file(unit, name, ".snapshot", &text) == 0;
+	alias->unit = xstrdup(read_side_file(pmu, name, ".unit", &text) == 0 ? text.s : "");
+	alias->per_pkg = read_side_file(pmu, name, ".per-pkg", &text) == 0;
+	alias->snapshot = read_side_file(pmu, name, ".snapshot", &text) == 0;
 out:
 	str_release(&text);
 	return ret;
 }
 
-int unit_alias_read(struct unit_alias *alias, const struct unit *unit, const char *name)
+int pmu_alias_read(struct pmu_alias *alias, const struct pmu *pmu, const char *name)
 {
 	struct name_list names = { 0 };
 	int ret;
 
 	if (!is_plain_file_name(name) || is_side_file(name))
 		return -ENOENT;
-	ret = read_exact(alias, unit, name);
+	ret = read_exact(alias, pmu, name);
 	if (ret != -ENOENT)
 		return ret;
-	unit_alias_names(unit, &names);
+	pmu_alias_names(pmu, &names);
 	for (size_t i = 0; i < names.n && ret == -ENOENT; i++)
 		if (strcasecmp(names.v[i], name) == 0)
-			ret = read_exact(alias, unit, names.v[i]);
+			ret = read_exact(alias, pmu, names.v[i]);
 	name_list_release(&names);
 	return ret;
 }
 
-void unit_alias_release(struct unit_alias *alias)
+void pmu_alias_release(struct pmu_alias *alias)
 {
 	for (size_t i = 0; i < alias->n_terms; i++) {
 		free(alias->terms[i].name);
@@ -121,5 +121,5 @@ void unit_alias_release(struct unit_alias *alias)
 	free(alias->terms);
 	free(alias->name);
 	free(alias->unit);
-	*alias = (struct unit_alias){ 0 };
+	*alias = (struct pmu_alias){ 0 };
 }

@@ -1,6 +1,6 @@
 /*
- * The machine's counter units: their numbers (attr.type in the events means nothing without them), what
- * they say about themselves in sysfs/bus/event_source/devices/UNIT/caps, and which CPUs they are on
+ * The machine's PMUs: their numbers (attr.type in the events means nothing without them), what
+ * they say about themselves in sysfs/bus/event_source/devices/PMU/caps, and which CPUs they are on
  * where there are several kinds of cores.
  *
  * Source: Documentation/ABI/testing/sysfs-bus-event_source-devices-caps.
@@ -10,24 +10,24 @@
 #include <dirent.h>
 #include <stdlib.h>
 
-/* perf's name for the only core unit of x86: its caps are a feature of their own. */
-static const char core_unit[] = "cpu";
+/* perf's name for the only core PMU of x86: its caps are a feature of their own. */
+static const char core_pmu[] = "cpu";
 
 bool host_pmu_mappings(struct info *info, const struct host *host)
 {
-	struct event_unit_list units = { .v = NULL };
+	struct event_pmu_list pmus = { .v = NULL };
 
-	if (event_units_read(&units, &host->kern->host))
+	if (event_pmus_read(&pmus, &host->kern->host))
 		return false;
-	for (size_t i = 0; i < units.n; i++) {
+	for (size_t i = 0; i < pmus.n; i++) {
 		struct info_pmu *pmu;
 
 		VEC_GROW(info->pmus.v, info->pmus.n, info->pmus.cap);
 		pmu = &info->pmus.v[info->pmus.n++];
-		pmu->type = units.v[i].type;
-		pmu->name = xstrdup(units.v[i].name);
+		pmu->type = pmus.v[i].type;
+		pmu->name = xstrdup(pmus.v[i].name);
 	}
-	event_unit_list_release(&units);
+	event_pmu_list_release(&pmus);
 	return info->pmus.n != 0;
 }
 
@@ -36,10 +36,10 @@ static int not_hidden(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* The unit's caps in the order of their names; false: it has none. */
-static bool read_caps(struct info_caps *caps, const struct host *host, const char *unit)
+/* The PMU's caps in the order of their names; false: it has none. */
+static bool read_caps(struct info_caps *caps, const struct host *host, const char *pmu)
 {
-	char *path = xasprintf("%s/bus/event_source/devices/%s/caps", host->kern->host.sysfs, unit);
+	char *path = xasprintf("%s/bus/event_source/devices/%s/caps", host->kern->host.sysfs, pmu);
 	struct str value = STR_INIT;
 	struct dirent **names;
 	int n = scandir(path, &names, not_hidden, alphasort);
@@ -49,7 +49,7 @@ static bool read_caps(struct info_caps *caps, const struct host *host, const cha
 	for (int i = 0; i < n; i++) {
 		const char *name = names[i]->d_name;
 
-		if (host_sysfs_line(host, &value, "bus/event_source/devices/%s/caps/%s", unit, name)) {
+		if (host_sysfs_line(host, &value, "bus/event_source/devices/%s/caps/%s", pmu, name)) {
 			text_list_add(&caps->names, name, strlen(name));
 			text_list_add(&caps->values, value.s, value.len);
 		}
@@ -65,23 +65,23 @@ bool host_cpu_caps(struct info *info, const struct host *host)
 {
 	struct info_caps caps;
 
-	if (!read_caps(&caps, host, core_unit))
+	if (!read_caps(&caps, host, core_pmu))
 		return false;
 	VEC_GROW(info->cpu_caps.v, info->cpu_caps.n, info->cpu_caps.cap);
 	info->cpu_caps.v[info->cpu_caps.n++] = caps;
 	return true;
 }
 
-/* Of the units of PMU_MAPPINGS, which was collected before. */
+/* Of the PMUs of PMU_MAPPINGS, which was collected before. */
 bool host_pmu_caps(struct info *info, const struct host *host)
 {
 	for (size_t i = 0; i < info->pmus.n; i++) {
-		const char *unit = info->pmus.v[i].name;
+		const char *pmu = info->pmus.v[i].name;
 		struct info_caps caps;
 
-		if (!strcmp(unit, core_unit) || !read_caps(&caps, host, unit))
+		if (!strcmp(pmu, core_pmu) || !read_caps(&caps, host, pmu))
 			continue;
-		caps.pmu = xstrdup(unit);
+		caps.pmu = xstrdup(pmu);
 		VEC_GROW(info->pmu_caps.v, info->pmu_caps.n, info->pmu_caps.cap);
 		info->pmu_caps.v[info->pmu_caps.n++] = caps;
 	}
@@ -91,25 +91,25 @@ bool host_pmu_caps(struct info *info, const struct host *host)
 /* Written only where cores differ. */
 bool host_hybrid_topology(struct info *info, const struct host *host)
 {
-	struct event_unit_list units = { .v = NULL };
+	struct event_pmu_list pmus = { .v = NULL };
 	size_t n_core = 0;
 
-	if (event_units_read(&units, &host->kern->host))
+	if (event_pmus_read(&pmus, &host->kern->host))
 		return false;
-	for (size_t i = 0; i < units.n; i++)
-		n_core += units.v[i].is_core;
-	for (size_t i = 0; n_core > 1 && i < units.n; i++) {
+	for (size_t i = 0; i < pmus.n; i++)
+		n_core += pmus.v[i].is_core;
+	for (size_t i = 0; n_core > 1 && i < pmus.n; i++) {
 		struct str cpus = STR_INIT;
 		struct info_hybrid *hybrid;
 
-		if (!units.v[i].is_core)
+		if (!pmus.v[i].is_core)
 			continue;
-		intset_format(&units.v[i].cpus, &cpus);
+		intset_format(&pmus.v[i].cpus, &cpus);
 		VEC_GROW(info->hybrid.v, info->hybrid.n, info->hybrid.cap);
 		hybrid = &info->hybrid.v[info->hybrid.n++];
-		hybrid->pmu = xstrdup(units.v[i].name);
+		hybrid->pmu = xstrdup(pmus.v[i].name);
 		hybrid->cpus = str_detach(&cpus);
 	}
-	event_unit_list_release(&units);
+	event_pmu_list_release(&pmus);
 	return info->hybrid.n != 0;
 }
