@@ -18,6 +18,12 @@
  *                       read end-of-file, and more single ones share the time
  *   hw_types=8,10       types of core PMUs besides hardware, cache and raw
  *   path_types=9        types whose config1 points to text (kprobe, uprobe)
+ *   core_type=4:0-1:500000  a core type of a hybrid machine, a line each: the type of its PMU, its CPUs,
+ *                       and the ns that every task spends on them
+ * On a hybrid machine an event with a core type (attr.type or the upper half of config; the first core type
+ * where neither names one) opens on the CPUs of its type alone, in groups of its type alone. Every task
+ * runs the times of all core types one after another: that is the enabled time of all its events, and an event
+ * runs, and counts its value=, while the task is on its type.
  *   nofile=SOFT:HARD    RLIMIT_NOFILE; opens beyond the soft limit fail with EMFILE
  *
  * The log has one line per call, descriptors numbered from 0 in the order of opening:
@@ -44,9 +50,19 @@ struct fake_outcome {
 	uint64_t value, enabled_ns, running_ns;
 };
 
+struct fake_core_type {
+	uint32_t type;
+	struct intset cpus;
+	uint64_t task_ns; /* that a task spends on these CPUs */
+};
+
+enum { FAKE_CORE_TYPES = 4 };
+
 struct fake_settings {
 	unsigned counters; /* 0: as many as asked for */
 	uint64_t hw_types, path_types; /* bit n: type n */
+	struct fake_core_type core_types[FAKE_CORE_TYPES];
+	size_t n_core_types; /* 0: all CPUs are equal */
 	struct rlimit nofile;
 };
 

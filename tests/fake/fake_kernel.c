@@ -53,10 +53,28 @@ static int event_number(int fd)
 	return -1;
 }
 
+static bool is_generic(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+}
+
+/* NULL: its events run on all CPUs alike, or no core type has this number. */
+static const struct fake_core_type *core_type_of(const struct perf_event_attr *attr)
+{
+	const struct fake_settings *s = fake_settings();
+	uint64_t type = is_generic(attr) ? attr->config >> 32 : attr->type;
+
+	if (s->n_core_types && (type == PERF_TYPE_RAW || (is_generic(attr) && !type)))
+		return &s->core_types[0];
+	for (size_t i = 0; i < s->n_core_types; i++)
+		if (s->core_types[i].type == type)
+			return &s->core_types[i];
+	return NULL;
+}
+
 static bool is_hardware(const struct perf_event_attr *attr)
 {
-	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
-	       attr->type == PERF_TYPE_RAW ||
+	return is_generic(attr) || attr->type == PERF_TYPE_RAW || core_type_of(attr) ||
 	       (attr->type < 64 && fake_settings()->hw_types >> attr->type & 1);
 }
 
@@ -70,6 +88,7 @@ static unsigned rivals(const struct fake_event *e, bool of_group, bool of_pinned
 
 		if (other->fd >= 0 && is_hardware(&other->attr) && other->pid == e->pid &&
 		    other->cpu == e->cpu && (!of_group || other->leader == e->leader) &&
+		    core_type_of(&other->attr) == core_type_of(&e->attr) &&
 		    (!of_pinned || (other->attr.pinned && other <= e)))
 			n++;
 	}
@@ -90,12 +109,29 @@ static rlim_t soft_limit(void)
 	return fake.has_nofile ? fake.nofile.rlim_cur : fake_settings()->nofile.rlim_cur;
 }
 
+/* Of a hybrid machine: no such core type, a CPU of another one, a group across them. */
+static int decide_core_type(const struct fake_event *e)
+{
+	const struct fake_core_type *type = core_type_of(&e->attr);
+	bool leads = e->leader == (int)fake.n;
+
+	if (!type)
+		return fake_settings()->n_core_types && is_generic(&e->attr) ? ENOENT : 0;
+	if (e->cpu >= 0 && !intset_has(&type->cpus, e->cpu))
+		return ENOENT;
+	return !leads && is_hardware(&fake.v[e->leader].attr) &&
+			       core_type_of(&fake.v[e->leader].attr) != type
+		       ? EINVAL
+		       : 0;
+}
+
 static int decide(const struct fake_event *e, const struct fake_call *call)
 {
 	unsigned counters = fake_settings()->counters;
+	int refused = e->outcome.open_errno ? e->outcome.open_errno : decide_core_type(e);
 
-	if (e->outcome.open_errno)
-		return e->outcome.open_errno;
+	if (refused)
+		return refused;
 	if (call->group >= 0 && counters && is_hardware(&e->attr) && rivals(e, true, false) >= counters)
 		return EINVAL;
 	return n_open() >= soft_limit() ? EMFILE : 0;
@@ -213,18 +249,41 @@ static int fake_ioctl(int fd, unsigned long request, unsigned long arg)
 	return result;
 }
 
+/* How long e was enabled, and how long its task was on its core type; of a CPU both are 1 ms. */
+static void set_times(const struct fake_event *e, uint64_t *enabled_ns, uint64_t *there_ns)
+{
+	const struct fake_settings *s = fake_settings();
+	const struct fake_core_type *type = core_type_of(&e->attr);
+
+	*enabled_ns = *there_ns = 1000000;
+	if (e->pid < 0 || !s->n_core_types)
+		return;
+	*enabled_ns = 0;
+	for (size_t i = 0; i < s->n_core_types; i++) {
+		const struct fake_core_type *t = &s->core_types[i];
+
+		if (e->cpu < 0)
+			*enabled_ns += t->task_ns;
+		else if (intset_has(&t->cpus, e->cpu)) /* the same on each of them */
+			*enabled_ns += t->task_ns / t->cpus.n;
+	}
+	*there_ns = type && e->cpu < 0 ? type->task_ns : *enabled_ns;
+}
+
 /* One event's count; without a word in the script the n-th event counts 1000 n in 1 ms. */
 static struct reading count_of(const struct fake_event *e)
 {
 	const struct fake_outcome *o = &e->outcome;
 	unsigned counters = fake_settings()->counters, n = rivals(e, false, false);
+	uint64_t enabled_ns, there_ns;
 	struct reading r;
 
-	r.value = o->has_value ? o->value : 1000 * (uint64_t)(e - fake.v + 1);
-	r.enabled_ns = o->has_enabled ? o->enabled_ns : 1000000;
-	r.running_ns = o->has_running ? o->running_ns : r.enabled_ns;
+	set_times(e, &enabled_ns, &there_ns);
+	r.value = o->has_value ? o->value : (uint64_t)(e - fake.v + 1) * there_ns / 1000;
+	r.enabled_ns = o->has_enabled ? o->enabled_ns : enabled_ns;
+	r.running_ns = o->has_running ? o->running_ns : o->has_enabled ? o->enabled_ns : there_ns;
 	if (!o->has_running && counters && !e->attr.pinned && is_hardware(&e->attr) && n > counters) {
-		r.running_ns = r.enabled_ns * counters / n;
+		r.running_ns = r.running_ns * counters / n;
 		r.value = r.value * counters / n;
 	}
 	return r;

@@ -104,6 +104,25 @@ static uint64_t type_bits(const char *list)
 	return bits;
 }
 
+/* "4:0-1:500000" */
+static void take_core_type(const char *text)
+{
+	struct fake_core_type *type = &settings.core_types[settings.n_core_types];
+	char *words = xstrdup(text), *rest = words;
+	const char *number_word = strsep(&rest, ":"), *cpus = strsep(&rest, ":");
+	struct str why = STR_INIT;
+
+	if (settings.n_core_types++ == FAKE_CORE_TYPES)
+		errx(99, "fake script: too many core types");
+	if (!rest)
+		errx(99, "fake script: '%s' is not TYPE:CPUS:NS", text);
+	type->type = (uint32_t)number(number_word);
+	type->task_ns = number(rest);
+	if (intset_parse(&type->cpus, cpus, 1023, &why))
+		errx(99, "fake script: %s", why.s);
+	free(words);
+}
+
 static bool take_setting(const char *key, const char *value)
 {
 	if (!strcmp(key, "counters")) {
@@ -112,6 +131,8 @@ static bool take_setting(const char *key, const char *value)
 		settings.hw_types = type_bits(value);
 	} else if (!strcmp(key, "path_types")) {
 		settings.path_types = type_bits(value);
+	} else if (!strcmp(key, "core_type")) {
+		take_core_type(value);
 	} else if (!strcmp(key, "nofile")) {
 		const char *colon = strchr(value, ':');
 		char *soft = xstrndup(value, colon ? (size_t)(colon - value) : strlen(value));

@@ -74,9 +74,65 @@ static inline int fake_machine_unlink(const char *path, const struct stat *st, i
 	return remove(path);
 }
 
+static inline void fake_machine_remove(const char *folder)
+{
+	nftw(folder, fake_machine_unlink, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* "|" stands for the end of a line, {root} for the folder that plays the root. */
+static inline void fake_machine_lines(struct fake_machine *m, const char *path, const char *content)
+{
+	struct str text = STR_INIT;
+
+	for (; *content; content++) {
+		if (!strncmp(content, "{root}", 6)) {
+			str_add(&text, m->root);
+			content += 5;
+		} else {
+			str_addc(&text, *content == '|' ? '\n' : *content);
+		}
+	}
+	str_addc(&text, '\n');
+	fake_machine_file(m, path, text.s);
+	str_release(&text);
+}
+
+/*
+ * The files of tests/data/machines/NAME ("hybrid", "uncore", ...; see tests/attr/run), tracefs with them.
+ * False outside the repository: skip().
+ */
+static inline bool fake_machine_load(struct fake_machine *m, const char *name)
+{
+	struct str text = STR_INIT;
+	char *path = xasprintf("tests/data/machines/%s", name), *rest, *line;
+	bool loaded = !read_text_file(path, &text);
+
+	for (rest = text.s; loaded && (line = strsep(&rest, "\n"));) {
+		char *content = strstr(line, " = ");
+
+		if (!strncmp(line, "include ", 8)) {
+			loaded = fake_machine_load(m, line + 8);
+		} else if (!strncmp(line, "remove ", 7)) {
+			char *folder = xasprintf("%s/%s", m->root, line + 7);
+
+			fake_machine_remove(folder);
+			free(folder);
+		} else if (*line && *line != '#' && content) {
+			*content = '\0';
+			fake_machine_lines(m, line, content + 3);
+		}
+	}
+	free(m->tracefs);
+	m->tracefs = xasprintf("%s/sys/kernel/tracing", m->root);
+	m->host.tracefs = m->tracefs;
+	free(path);
+	str_release(&text);
+	return loaded;
+}
+
 static inline void fake_machine_release(struct fake_machine *m)
 {
-	nftw(m->root, fake_machine_unlink, 16, FTW_DEPTH | FTW_PHYS);
+	fake_machine_remove(m->root);
 	free(m->sysfs);
 	free(m->procfs);
 	free(m->tracefs);

@@ -1,5 +1,6 @@
 /* -M: names, groups and patterns to metrics, and metrics to events in weak groups. */
 #include "stat/metric.h"
+#include "fake_machine.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -91,6 +92,34 @@ static void test_select_groups_and_globs(void **state)
 	selection_release(&sel);
 }
 
+/* On each core type a group of its own. */
+static void test_select_on_core_types(void **state)
+{
+	struct fake_machine machine;
+	struct selection sel;
+	const struct event *v;
+
+	(void)state;
+	fake_machine_init(&machine);
+	if (!fake_machine_load(&machine, "hybrid")) {
+		fake_machine_release(&machine);
+		print_message("# skip: needs tests/data/machines below the folder it runs in\n");
+		skip();
+	}
+	selection_init(&sel);
+	assert_int_equal(metrics_select("ipc", &sel.events, &sel.v, &sel.n, &machine.host, &sel.err), 0);
+	assert_int_equal(sel.events.n, 4);
+	v = sel.events.v;
+	for (size_t i = 0; i < 4; i += 2) {
+		assert_int_equal(v[i].n_members, 2);
+		assert_true(v[i].weak);
+		assert_string_equal(v[i].pmu_name, i ? "cpu_core" : "cpu_atom");
+		assert_string_equal(v[i + 1].pmu_name, v[i].pmu_name);
+	}
+	selection_release(&sel);
+	fake_machine_release(&machine);
+}
+
 static void expect_refused(const char *names, int code, const char *part)
 {
 	struct selection sel;
@@ -120,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_select),
 		cmocka_unit_test(test_select_shares_software),
 		cmocka_unit_test(test_select_groups_and_globs),
+		cmocka_unit_test(test_select_on_core_types),
 		cmocka_unit_test(test_select_refuses),
 	};
 
