@@ -30,6 +30,14 @@ void event_release(struct event *event)
 	intset_release(&event->cpus);
 }
 
+void event_set_pmu(struct event *event, const struct event_pmu *pmu)
+{
+	free(event->pmu_name);
+	event->pmu_name = xstrdup(pmu->name);
+	event->pmu_is_core = pmu->is_core;
+	intset_copy(&event->cpus, &pmu->cpus);
+}
+
 void event_list_release(struct event_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)

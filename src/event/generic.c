@@ -118,9 +118,7 @@ static void put_on_pmu(struct event *event, const struct spec_event *spec,
 		free(event->name);
 		event->name = name_on_pmu(spec, pmu);
 	}
-	free(event->pmu_name);
-	event->pmu_name = xstrdup(pmu->name);
-	intset_copy(&event->cpus, &pmu->cpus);
+	event_set_pmu(event, pmu);
 	event->expansion = EXPANSION_CORE_TYPES;
 }
 
@@ -260,7 +258,10 @@ static int add_numeric(struct event_parse *p, const struct spec_event *spec)
 		return spec_fail(p->error, -EINVAL, spec->second_pos,
 				 "a number is needed behind the type '%s:', '%s' is none",
 				 spec->word, spec->second);
-	return generic_add(p, spec, &raw_source, (uint32_t)type, config);
+	rc = generic_add(p, spec, &raw_source, (uint32_t)type, config);
+	if (rc == 1 && p->list->v[p->list->n - 1].expansion == EXPANSION_NONE)
+		event_find_pmu(p, &p->list->v[p->list->n - 1]);
+	return rc;
 }
 
 static int raw_lookup(struct event_parse *p, const struct spec_event *spec)

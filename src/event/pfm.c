@@ -170,29 +170,6 @@ static int unknown_event(struct event_parse *p, const struct libpfm *lib,
 			 pmu ? pmu->name : "this machine", (int)len, event);
 }
 
-/* A type that sysfs hands out belongs to a PMU there, which says on which CPUs it is opened. */
-static void take_pmu(struct event_parse *p, struct event *event)
-{
-	struct pmu_set all = { 0 };
-
-	if (event->attr.type < PERF_TYPE_MAX || event->attr.type == EVENT_TYPE_ABSENT)
-		return;
-	pmu_all(p, &all);
-	for (size_t i = 0; i < all.n; i++) {
-		const struct event_pmu *info = &all.v[i]->info;
-
-		if (info->type != event->attr.type)
-			continue;
-		free(event->pmu_name);
-		event->pmu_name = xstrdup(info->name);
-		event->pmu_is_core = info->is_core;
-		if (!event->cpus.n)
-			intset_copy(&event->cpus, &info->cpus);
-		break;
-	}
-	pmu_set_release(&all);
-}
-
 static void take_attr(struct event *event, const struct perf_event_attr *attr)
 {
 	event->attr = *attr;
@@ -226,14 +203,16 @@ static int encode(struct event_parse *p, const struct libpfm *lib, const struct 
 				 lib->pfm_strerror(ret));
 	event = event_new(p, spec, &pfm_source);
 	take_attr(event, &attr);
-	if (arg.cpu >= 0)
-		intset_add(&event->cpus, arg.cpu);
 	if (pmu_len && !pmu.is_present) {
 		event->attr.type = EVENT_TYPE_ABSENT;
 		free(event->pmu_name);
 		event->pmu_name = xstrdup(pmu.name);
 	}
-	take_pmu(p, event);
+	event_find_pmu(p, event);
+	if (arg.cpu >= 0) {
+		intset_release(&event->cpus);
+		intset_add(&event->cpus, arg.cpu);
+	}
 	return 1;
 }
 

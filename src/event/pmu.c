@@ -21,28 +21,34 @@ static int add_pmu_event(struct event_parse *p, const struct spec_event *spec, b
 	struct event *event = event_new(p, spec, &pmu_source);
 
 	event->attr.type = pmu->info.type;
-	free(event->pmu_name);
-	event->pmu_name = xstrdup(pmu->info.name);
-	event->pmu_is_core = pmu->info.is_core;
-	intset_copy(&event->cpus, &pmu->info.cpus);
+	event_set_pmu(event, &pmu->info);
 	return pmu_apply_terms(p, spec, word_is_alias, event, pmu);
 }
 
-/* Would the PMU take the spec? Tried on a list that is thrown away. */
+/* The event that the PMU would make of the spec, on a list to be thrown away; n 0: none. */
+static void try_pmu_event(const struct event_parse *p, const struct spec_event *spec,
+			  bool word_is_alias, const struct pmu *pmu, struct event_list *list)
+{
+	struct spec_error error = { .reason = STR_INIT, .hint = STR_INIT };
+	struct event_parse trial = *p;
+
+	event_list_init(list);
+	trial.list = list;
+	trial.error = &error;
+	if (add_pmu_event(&trial, spec, word_is_alias, pmu))
+		event_list_release(list);
+	spec_error_release(&error);
+}
+
 static bool pmu_accepts(const struct event_parse *p, const struct spec_event *spec,
 			const struct pmu *pmu)
 {
 	struct event_list list;
-	struct spec_error error = { .reason = STR_INIT, .hint = STR_INIT };
-	struct event_parse trial = *p;
 	bool ok;
 
-	event_list_init(&list);
-	trial.list = &list;
-	trial.error = &error;
-	ok = add_pmu_event(&trial, spec, false, pmu) == 0;
+	try_pmu_event(p, spec, false, pmu, &list);
+	ok = list.n;
 	event_list_release(&list);
-	spec_error_release(&error);
 	return ok;
 }
 
@@ -144,6 +150,52 @@ static int pmu_lookup(struct event_parse *p, const struct spec_event *spec)
 	default:
 		return 0;
 	}
+}
+
+/* ---- events that know their PMU by number ---- */
+
+/* What the kernel says about an alias's value holds for its code, too; scale and unit change the number. */
+static void take_alias_of_code(struct event_parse *p, const struct pmu *pmu, struct event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	struct name_list names = { 0 };
+
+	pmu_alias_names(pmu, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		const struct spec_event spec = { .kind = SPEC_WORD, .word = names.v[i] };
+		struct event_list list;
+
+		try_pmu_event(p, &spec, true, pmu, &list);
+		if (list.n && list.v[0].attr.config == attr->config &&
+		    list.v[0].attr.config1 == attr->config1 &&
+		    list.v[0].attr.config2 == attr->config2) {
+			event->per_pkg |= list.v[0].per_pkg;
+			event->snapshot |= list.v[0].snapshot;
+		}
+		event_list_release(&list);
+	}
+	name_list_release(&names);
+}
+
+void event_find_pmu(struct event_parse *p, struct event *event)
+{
+	bool generic = event->attr.type == PERF_TYPE_HARDWARE || event->attr.type == PERF_TYPE_HW_CACHE;
+	uint64_t number = generic ? event->attr.config >> PERF_PMU_TYPE_SHIFT : event->attr.type;
+	struct pmu_set all = { 0 };
+
+	/* Lower numbers are the kernel's own kinds; type 4 leaves the choice of the core PMU to it. */
+	if ((!generic && number < PERF_TYPE_MAX) || !number || number == EVENT_TYPE_ABSENT)
+		return;
+	pmu_all(p, &all);
+	for (size_t i = 0; i < all.n; i++) {
+		if (all.v[i]->info.type != number)
+			continue;
+		event_set_pmu(event, &all.v[i]->info);
+		if (!generic)
+			take_alias_of_code(p, all.v[i], event);
+		break;
+	}
+	pmu_set_release(&all);
 }
 
 /* ---- list ---- */

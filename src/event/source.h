@@ -91,6 +91,15 @@ int event_apply_modifiers(struct event_parse *p, const char *letters, size_t pos
  */
 int event_apply_group_modifiers(struct event_parse *p, const char *letters, size_t pos, bool leader,
 				struct event *event);
+/* The event is counted by pmu: its name, its CPUs, whether it is of the core. (event_list.c) */
+void event_set_pmu(struct event *event, const struct event_pmu *pmu);
+/*
+ * The same for an event that only a number binds to its PMU, attr.type or what generic types have
+ * in the upper half of config; it stays as it is where no PMU of this machine has the number.
+ * Where the PMU's folder describes the very code, it says as well whether it counts once per
+ * package and whether it is a level. (pmu.c)
+ */
+void event_find_pmu(struct event_parse *p, struct event *event);
 /* Frees what the event owns. (event_list.c) */
 void event_release(struct event *event);
 /*

@@ -154,7 +154,9 @@ static void test_uncore_groups(void **state)
 	expect(&plain, "{cycles,uncore_cbox_0/event=2/}",
 	       "cycles 0:0 ukh H; uncore_cbox_0/event=2/ 1e:2 ukh H",
 	       "several units (the core unit, uncore_cbox_0)");
-	expect(&plain, "{cycles,20:1}", "cycles 0:0 ukh H; 20:1 14:1 ukh H", "(the core unit, type 20)");
+	expect(&plain, "{cycles,20:1}", "cycles 0:0 ukh H; 20:1 14:1 ukh H",
+	       "(the core unit, uncore_imc_0)");
+	expect(&plain, "{cycles,77:1}", "cycles 0:0 ukh H; 77:1 4d:1 ukh H", "(the core unit, type 77)");
 }
 
 static void test_groups_that_stay_whole(void **state)

@@ -375,6 +375,25 @@ static void test_arm(void **state)
 	expect_events("cpu_cycles", host, "cpu_cycles @armv8_pmuv3_0 8:11 cpus=0-1 core\n");
 }
 
+/* A number is as good as the PMU's name: what it says about CPUs and values holds. */
+static void test_type_numbers(void **state)
+{
+	(void)state;
+	expect_events("10:0x304", &server.host, "10:0x304 @uncore_imc_0 a:304 cpus=0,18\n");
+	expect_events("30:2/name=joules/", &server.host,
+		      "joules @power 1e:2 cpus=0 per-pkg snapshot\n");
+	expect_events("30:1", &server.host, "30:1 @power 1e:1 cpus=0\n");
+	expect_events("4:0x3c", &server.host, "4:0x3c @ 4:3c core\n");
+	expect_events("1:3:u", &server.host, "1:3:u @ 1:3\n");
+	expect_events("99:1", &server.host, "99:1 @ 63:1\n");
+	expect_events("8:0x11", &arm.host, "8:0x11 @armv8_pmuv3_0 8:11 cpus=0-1 core\n");
+	expect_events("8:1:u", &hybrid.host, "8:1:u @cpu_atom 8:1 cpus=4-7 core\n");
+	expect_events("0:0x800000001", &hybrid.host,
+		      "0:0x800000001 @cpu_atom 0:800000001 cpus=4-7 core\n");
+	expect_events("cycles/config=0x800000000/", &server.host,
+		      "cycles/config=0x800000000/ @ 0:800000000 core\n");
+}
+
 static void test_pmus_of_the_machine(void **state)
 {
 	struct event_pmu_list pmus = { 0 };
@@ -478,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_pmus_and_terms),
 		cmocka_unit_test(test_hybrid),
 		cmocka_unit_test(test_arm),
+		cmocka_unit_test(test_type_numbers),
 		cmocka_unit_test(test_pmus_of_the_machine),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_reads_only_what_is_needed),
