@@ -91,6 +91,7 @@ static void print_summary(struct record_session *session, const struct record_to
 static int run_plan(struct recording_words *words, struct record_session *session)
 {
 	struct control_place control = CONTROL_PLACE_INIT;
+	struct exec_state found;
 	struct record_plan *plan = &words->plan;
 	struct record_totals totals = { 0 };
 	struct str err = STR_INIT;
@@ -100,7 +101,8 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 		plan->control_fd = control.fd;
 		plan->ack_fd = control.ack_fd;
 		plan->notes = &session->notes;
-		plan->stop = signals_catch(true);
+		plan->stop = signals_catch(true, &found);
+		plan->found = &found;
 		plan->opened = on_opened;
 		plan->list_events = on_list_events;
 		plan->progress = session->progress ? on_progress : NULL;

@@ -113,6 +113,7 @@ static int run_plan(struct stat_words *words, struct session *session)
 {
 	struct stat_plan plan = make_plan(words, session);
 	struct control_place control = CONTROL_PLACE_INIT;
+	struct exec_state found;
 	struct str err = STR_INIT;
 	int status = EXIT_PSTAT_FAILED, rc = control_place_open(&control, words->control, &err);
 
@@ -125,7 +126,8 @@ static int run_plan(struct stat_words *words, struct session *session)
 		plan.ack_fd = control.ack_fd;
 		if (notes_are_wanted(session))
 			message_notes(&words->what.events.notes, 0, words->verbose > 0);
-		plan.stop = signals_catch(false);
+		plan.stop = signals_catch(false, &found);
+		plan.found = &found;
 		stat_run(&plan, &status, &err);
 	}
 	print_notes(session);

@@ -1,5 +1,5 @@
 /*
- * Handlers that only note what came. Child processes have the default actions again at their exec.
+ * Handlers that only note what came. What was there before them is kept for the measured command.
  */
 #include "cmd/signals.h"
 
@@ -28,19 +28,32 @@ static void on_write_error(int sig)
 	(void)sig;
 }
 
-struct run_stop *signals_catch(bool snapshots)
+static void take(int sig, const struct sigaction *action, struct exec_state *found)
 {
-	struct sigaction on = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO }, old;
-	struct sigaction snapshot = { .sa_handler = on_snapshot };
-	struct sigaction write_error = { .sa_handler = on_write_error };
+	struct sigaction old;
+
+	if (!sigaction(sig, action, &old) && old.sa_handler == SIG_IGN)
+		sigaddset(&found->ignored, sig);
+}
+
+struct run_stop *signals_catch(bool snapshots, struct exec_state *found)
+{
+	static const struct sigaction on = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO };
+	static const struct sigaction snapshot = { .sa_handler = on_snapshot };
+	static const struct sigaction write_error = { .sa_handler = on_write_error };
+	static const struct sigaction by_default = { .sa_handler = SIG_DFL };
+	struct sigaction old;
 
 	stop = (struct run_stop){ 0 };
-	sigaction(SIGINT, &on, NULL);
-	sigaction(SIGTERM, &on, NULL);
-	sigaction(SIGPIPE, &write_error, NULL);
-	sigaction(SIGXFSZ, &write_error, NULL);
+	exec_state_now(found);
+	take(SIGINT, &on, found);
+	take(SIGTERM, &on, found);
+	take(SIGPIPE, &write_error, found);
+	take(SIGXFSZ, &write_error, found);
+	/* Else nobody could say how the command ended. */
+	take(SIGCHLD, &by_default, found);
 	if (snapshots)
-		sigaction(SIGUSR2, &snapshot, NULL);
+		take(SIGUSR2, &snapshot, found);
 	/* nohup(1) means it. */
 	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &on, NULL);

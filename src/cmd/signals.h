@@ -9,8 +9,8 @@
 /*
  * SIGINT, SIGTERM and SIGHUP are noted in the struct that is returned, which is the only one there is.
  * Failing to write to a pipe or over the limit of file size becomes an error that is told. snapshots:
- * SIGUSR2 is noted too.
+ * SIGUSR2 is noted too. found: what the measured command is to find.
  */
-struct run_stop *signals_catch(bool snapshots);
+struct run_stop *signals_catch(bool snapshots, struct exec_state *found);
 
 #endif

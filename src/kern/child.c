@@ -23,21 +23,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A handler of the parent must not run in the child, between its fork and its exec. */
-static void default_signals(void)
+void exec_state_now(struct exec_state *state)
+{
+	sigprocmask(SIG_SETMASK, NULL, &state->blocked);
+	sigemptyset(&state->ignored);
+	getrlimit(RLIMIT_NOFILE, &state->files);
+}
+
+/*
+ * As pstat found it. exec(2) itself makes each handler the default action; but one of the parent's must not run
+ * in the child before.
+ */
+static void put_back(const struct exec_state *found)
 {
 	struct sigaction action;
-	sigset_t none;
 
 	for (int sig = 1; sig < NSIG; sig++) {
 		if (sigaction(sig, NULL, &action) || action.sa_handler == SIG_DFL ||
 		    action.sa_handler == SIG_IGN)
 			continue;
-		action = (struct sigaction){ .sa_handler = SIG_DFL };
+		action = (struct sigaction){
+			.sa_handler = sigismember(&found->ignored, sig) ? SIG_IGN : SIG_DFL,
+		};
 		sigaction(sig, &action, NULL);
 	}
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	setrlimit(RLIMIT_NOFILE, &found->files);
+	sigprocmask(SIG_SETMASK, &found->blocked, NULL);
 }
 
 static int check_file(const char *file)
@@ -86,13 +97,14 @@ static int exec_error(const char *name, int code)
 	return code == EACCES && searched && check_path(name, path) == -ENOENT ? ENOENT : code;
 }
 
-static void __attribute__((noreturn)) run_child(char *const argv[], int hold, int exec_fd)
+static void __attribute__((noreturn))
+run_child(char *const argv[], const struct exec_state *found, int hold, int exec_fd)
 {
 	ssize_t n;
 	char byte;
 	int code;
 
-	default_signals();
+	put_back(found);
 	do {
 		n = read(hold, &byte, 1);
 	} while (n < 0 && errno == EINTR);
@@ -118,12 +130,13 @@ static int fork_failed(struct str *err, const char *what)
 	return fail(err, code, "cannot start the command: %s: %s", what, strerror(-code));
 }
 
-int child_fork(struct child *child, char *const argv[], struct str *err)
+int child_fork(struct child *child, char *const argv[], const struct exec_state *found, struct str *err)
 {
 	int hold[2], exec_fds[2], rc = 0;
 	sigset_t all, old;
 
 	*child = (struct child){ .hold_fd = -1, .exec_fd = -1 };
+	sigorset(&child->deaf_to, &found->blocked, &found->ignored);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, hold))
 		return fork_failed(err, "socketpair");
 	if (pipe2(exec_fds, O_CLOEXEC)) {
@@ -136,7 +149,7 @@ int child_fork(struct child *child, char *const argv[], struct str *err)
 	child->pid = fork();
 	if (child->pid == 0) {
 		close(hold[1]);
-		run_child(argv, hold[0], exec_fds[1]);
+		run_child(argv, found, hold[0], exec_fds[1]);
 	}
 	if (child->pid < 0) {
 		rc = fork_failed(err, "fork");
@@ -157,13 +170,14 @@ close_hold:
 	return rc;
 }
 
-int child_fork_off_stdout(struct child *child, char *const argv[], struct str *err)
+int child_fork_off_stdout(struct child *child, char *const argv[], const struct exec_state *found,
+			  struct str *err)
 {
 	int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), rc;
 
 	if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return fail(err, -errno, "standard output: %s", strerror(errno));
-	rc = child_fork(child, argv, err);
+	rc = child_fork(child, argv, found, err);
 	if (dup2(out, STDOUT_FILENO) < 0 && !rc) { /* else the recording would go where the messages go */
 		rc = fail(err, -errno, "standard output: %s", strerror(errno));
 		child_end(child);
@@ -226,10 +240,19 @@ void child_wait(struct child *child)
 	reap(child, 0);
 }
 
+void child_signal(const struct child *child, int sig)
+{
+	if (child->pid <= 0)
+		return;
+	if (sigismember(&child->deaf_to, sig))
+		sig = sigismember(&child->deaf_to, SIGTERM) ? SIGKILL : SIGTERM;
+	kill(child->pid, sig);
+}
+
 void child_end(struct child *child)
 {
 	if (!child_poll(child)) {
-		kill(child->pid, child->hold_fd >= 0 ? SIGKILL : SIGTERM);
+		child_signal(child, child->hold_fd >= 0 ? SIGKILL : SIGTERM);
 		/* A stopped process takes no SIGTERM before it goes on. */
 		kill(child->pid, SIGCONT);
 		child_wait(child);

@@ -11,6 +11,7 @@
 #define PSTAT_KERN_H
 
 #include "event/event.h"
+#include "kern/child.h"
 #include "util/util.h"
 
 #include <poll.h>
@@ -104,37 +105,6 @@ struct topology {
 int topology_read(struct topology *topology, const struct host_paths *host, struct str *err);
 const struct cpu_place *topology_find(const struct topology *topology, int cpu); /* NULL: not online */
 void topology_release(struct topology *topology);
-
-/* ---- child.c: the measured command ---- */
-struct child {
-	pid_t pid; /* 0: none, or reaped */
-	int hold_fd; /* write end: one byte lets the child exec; -1 when done */
-	int exec_fd; /* read end: the errno of a failed exec, end-of-file on success; -1 when done */
-	int status; /* as waitpid(2) has it, once reaped */
-	bool reaped;
-	struct rusage usage; /* of the child and what it waited for; valid once reaped */
-};
-/*
- * Forks; the child waits for child_release() before it execs argv. Signals that pstat handles have
- * their default action again in the child. Files are pstat's own business: open them with O_CLOEXEC.
- */
-int child_fork(struct child *child, char *const argv[], struct str *err);
-/* The same where pstat's own standard output is a recording: the command's goes to standard error. */
-int child_fork_off_stdout(struct child *child, char *const argv[], struct str *err);
-/* Lets the child exec and waits for that: 0, or the negative errno of exec (the child is reaped). */
-int child_release(struct child *child);
-/*
- * Looks for the command as its exec will: 0, -ENOENT, or -EACCES where it is not a file that may be
- * executed. For those who have something to lose before child_release() can tell.
- */
-int command_check(const char *name);
-/* Non-blocking: true once the child has ended and status and usage are set. */
-bool child_poll(struct child *child);
-void child_wait(struct child *child);
-/* SIGTERM to a child that has not ended; one that was never released is killed. Reaps it. */
-void child_end(struct child *child);
-/* The exit status pstat ends with: the child's own, 128 + signal if it was killed by one. */
-int child_exit_status(const struct child *child);
 
 /* ---- open.c: events x CPUs x tasks ---- */
 enum counter_state {

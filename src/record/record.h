@@ -172,6 +172,7 @@ struct record_plan {
 	struct event_list *events;
 	struct target_words target;
 	char *const *argv; /* the command, or NULL */
+	const struct exec_state *found; /* how it is started */
 	struct sampling sampling;
 	/* rings */
 	uint64_t ring_bytes; /* -m; 0: the default */

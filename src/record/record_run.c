@@ -199,7 +199,7 @@ static void end_child(struct recording *rec)
 		return;
 	rec->child_told = rec->child.hold_fd < 0;
 	if (rec->child_told && !(stop->signal && stop->from_terminal))
-		kill(rec->child.pid, stop->signal ? stop->signal : SIGTERM);
+		child_signal(&rec->child, stop->signal ? stop->signal : SIGTERM);
 	while (rec->child.hold_fd < 0 && !child_poll(&rec->child)) {
 		if (stop->count != seen)
 			kill(rec->child.pid, SIGKILL);

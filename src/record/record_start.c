@@ -44,8 +44,8 @@ static int start_child(struct recording *rec)
 	rc = command_check(plan->argv[0]);
 	if (rc)
 		return exec_failed(rec, rc);
-	rc = !plan->path || strcmp(plan->path, "-") ? child_fork(&rec->child, plan->argv, rec->err) :
-				       child_fork_off_stdout(&rec->child, plan->argv, rec->err);
+	rc = !plan->path || strcmp(plan->path, "-") ? child_fork(&rec->child, plan->argv, plan->found, rec->err) :
+				       child_fork_off_stdout(&rec->child, plan->argv, plan->found, rec->err);
 	rec->has_child = !rc;
 	rec->child_is_target = !rc && !words_name_target(&plan->target);
 	return rc;

@@ -91,7 +91,7 @@ static void tell_to_end(struct run *run)
 	run->told_to_end = true;
 	ticker_stop(&run->ticker);
 	if (run->has_child && !run->child.reaped)
-		kill(run->child.pid, SIGTERM);
+		child_signal(&run->child, SIGTERM);
 }
 
 static void run_failed(struct run *run, int rc)
@@ -114,7 +114,7 @@ static void pass_signals(struct run *run)
 		return;
 	run->signals_seen = stop->count;
 	if (run->has_child && !run->child.reaped && !stop->from_terminal)
-		kill(run->child.pid, sig);
+		child_signal(&run->child, sig);
 }
 
 /* ---- control commands ---- */
@@ -328,22 +328,31 @@ static int run_repeat(struct run *run)
 
 /* ---- all repeats ---- */
 
-static int shell(const char *command, const char *option, struct str *err)
+/* It is started as the measured command is. */
+static int shell(const struct run *run, const char *command, const char *option)
 {
-	int status;
+	char *words[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, NULL, NULL };
+	struct child child;
+	int rc;
 
 	if (!command)
 		return 0;
-	status = system(command);
-	if (status == 0)
-		return 0;
-	if (status < 0)
-		return fail(err, -errno, "%s: cannot run '%s': %s", option, command, strerror(errno));
-	if (WIFSIGNALED(status))
-		return fail(err, -ECANCELED, "%s: '%s' was ended by signal %d", option, command,
-			    WTERMSIG(status));
-	return fail(err, -ECANCELED, "%s: '%s' ended with status %d", option, command,
-		    WEXITSTATUS(status));
+	words[2] = xstrdup(command);
+	rc = child_fork(&child, words, run->plan->found, run->err);
+	free(words[2]);
+	if (rc)
+		return rc;
+	rc = child_release(&child);
+	if (rc)
+		return fail(run->err, rc, "%s: cannot run '%s': %s", option, command, strerror(-rc));
+	child_wait(&child);
+	if (WIFSIGNALED(child.status))
+		return fail(run->err, -ECANCELED, "%s: '%s' was ended by signal %d", option, command,
+			    WTERMSIG(child.status));
+	if (child.status)
+		return fail(run->err, -ECANCELED, "%s: '%s' ended with status %d", option, command,
+			    WEXITSTATUS(child.status));
+	return 0;
 }
 
 static int final_report(struct run *run)
@@ -370,7 +379,7 @@ static int new_repeat(struct run *run)
 
 static int one_of_many(struct run *run)
 {
-	int rc = shell(run->plan->pre, "--pre", run->err);
+	int rc = shell(run, run->plan->pre, "--pre");
 
 	if (!rc && stopped(run))
 		run->status = 128 + run->plan->stop->signal;
@@ -383,7 +392,7 @@ static int one_of_many(struct run *run)
 		rc = run_repeat(run);
 	if (!rc && !run->plan->repeat)
 		rc = final_report(run);
-	return rc ? rc : shell(run->plan->post, "--post", run->err);
+	return rc ? rc : shell(run, run->plan->post, "--post");
 }
 
 static int one_repeat(struct run *run)

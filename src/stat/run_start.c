@@ -16,15 +16,16 @@ static bool words_name_target(const struct target_words *words)
 
 static int start_child(struct run *run)
 {
+	const struct stat_plan *plan = run->plan;
 	int rc;
 
-	if (!run->plan->argv)
+	if (!plan->argv)
 		return 0;
-	rc = run->plan->stdout_taken ?
-		     child_fork_off_stdout(&run->child, run->plan->argv, run->err) :
-		     child_fork(&run->child, run->plan->argv, run->err);
+	rc = plan->stdout_taken ?
+		     child_fork_off_stdout(&run->child, plan->argv, plan->found, run->err) :
+		     child_fork(&run->child, plan->argv, plan->found, run->err);
 	run->has_child = !rc;
-	run->child_is_target = !rc && !words_name_target(&run->plan->target);
+	run->child_is_target = !rc && !words_name_target(&plan->target);
 	return rc;
 }
 

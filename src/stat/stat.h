@@ -174,6 +174,7 @@ struct stat_plan {
 	struct event_list *events;
 	struct target_words target;
 	char *const *argv; /* the command, or NULL */
+	const struct exec_state *found; /* how it is started */
 	struct open_options open; /* inherit from -i; run.c sets the rest */
 	const struct metric **metrics; /* -M, or NULL: the default ones */
 	size_t n_metrics;

@@ -3,9 +3,6 @@
 # machine has.
 . "${0%/*}/vs_perf.bash"
 
-# N events that count the stores to one variable.
-stores_times() { seq "$1" | sed "s|.*|$stores|" | paste -sd, -; }
-
 need_few_breakpoints()
 {
 	need_breakpoints

@@ -6,8 +6,10 @@
 begin()
 {
 	rm -f up out
+	set -m # else SIGINT is ignored, by the command too
 	"$PSTAT" stat -o out "$@" &
 	pid=$!
+	set +m
 	until [ -e up ] || ! kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
 }
 

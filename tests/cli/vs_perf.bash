@@ -10,6 +10,8 @@ read -r cell called called_offset < <(setarch -R "$EXACT" where)
 [ "${called_offset:-}" ] || fail "$EXACT tells where its parts are"
 # Stores to a variable, exact for root and anybody else.
 stores=mem:$cell:w:u
+# So many events that count them.
+stores_times() { seq "$1" | sed "s|.*|$stores|" | paste -sd, -; }
 
 # Writes of nothing to this descriptor: no other program does these, nor another test.
 own_fd=$((100 + $$ % 900))

@@ -20,13 +20,14 @@
 #include <cmocka.h>
 
 static struct child child;
+static struct exec_state found; /* main() fills it */
 static struct str err;
 
 static void start(const char *a, const char *b, const char *c)
 {
 	char *words[] = { xstrdup(a), b ? xstrdup(b) : NULL, c ? xstrdup(c) : NULL, NULL };
 
-	assert_int_equal(child_fork(&child, words, &err), 0);
+	assert_int_equal(child_fork(&child, words, &found, &err), 0);
 	for (size_t i = 0; i < 3; i++)
 		free(words[i]);
 }
@@ -166,31 +167,60 @@ static void on_signal(int sig)
 	(void)sig;
 }
 
-static void signals_are_default_again(void **state)
+static void signals_and_limits_are_as_found(void **state)
 {
 	struct sigaction handled = { .sa_handler = on_signal }, ignored = { .sa_handler = SIG_IGN };
-	struct sigaction old_int, old_hup;
+	struct sigaction old_int, old_usr2, old_hup;
+	const struct exec_state before = found;
 	sigset_t blocked, old;
 
 	(void)state;
 	sigaction(SIGINT, &handled, &old_int);
+	sigaction(SIGUSR2, &handled, &old_usr2);
 	sigaction(SIGHUP, &ignored, &old_hup);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &blocked, &old);
+	sigaddset(&found.ignored, SIGUSR2);
+	sigaddset(&found.blocked, SIGALRM);
+	found.files.rlim_cur = 55;
 	/* Held, it must end by SIGINT, not note it in a handler that is not its own. */
 	start("true", NULL, NULL);
 	kill(child.pid, SIGINT);
 	child_wait(&child);
 	assert_int_equal(child_exit_status(&child), 128 + SIGINT);
-	/* Not blocked any more, but what the user ignores stays ignored. */
-	start("sh", "-c", "kill -HUP $$; kill -USR1 $$; exit 0");
+	/* What was ignored is, whoever handles it now; what was blocked is, and not what is blocked now. */
+	start("sh", "-c", "kill -HUP $$; kill -USR2 $$; kill -ALRM $$; "
+			  "[ $(ulimit -Sn) = 55 ] || exit 1; kill -USR1 $$; exit 0");
 	assert_int_equal(child_release(&child), 0);
 	child_wait(&child);
 	assert_int_equal(child_exit_status(&child), 128 + SIGUSR1);
+	found = before;
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	sigaction(SIGINT, &old_int, NULL);
+	sigaction(SIGUSR2, &old_usr2, NULL);
 	sigaction(SIGHUP, &old_hup, NULL);
+}
+
+/* What it was started to be deaf to is not sent. */
+static void a_deaf_command_is_ended(void **state)
+{
+	const struct exec_state before = found;
+
+	(void)state;
+	sigaddset(&found.blocked, SIGINT);
+	start("sleep", "1000", NULL);
+	assert_int_equal(child_release(&child), 0);
+	child_signal(&child, SIGINT);
+	child_wait(&child);
+	assert_int_equal(child_exit_status(&child), 128 + SIGTERM);
+	child_signal(&child, SIGKILL); /* to nobody */
+	sigaddset(&found.blocked, SIGTERM);
+	start("sleep", "1000", NULL);
+	assert_int_equal(child_release(&child), 0);
+	child_end(&child);
+	assert_int_equal(child_exit_status(&child), 128 + SIGKILL);
+	found = before;
 }
 
 /* As many files as a command has that is started without pstat. */
@@ -245,10 +275,12 @@ int main(void)
 		cmocka_unit_test(script_without_interpreter),
 		cmocka_unit_test(killed_while_held),
 		cmocka_unit_test(end_terminates_a_stopped_command),
-		cmocka_unit_test(signals_are_default_again),
+		cmocka_unit_test(signals_and_limits_are_as_found),
+		cmocka_unit_test(a_deaf_command_is_ended),
 		cmocka_unit_test(no_descriptor_leaks_into_the_command),
 		cmocka_unit_test(orphan_leaves),
 	};
 
+	exec_state_now(&found);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,7 @@ static const struct query query = { .children = 0, .sort = "comm,dso,sym,pid" };
 
 struct whole_run {
 	struct record_plan plan;
+	struct exec_state found;
 	struct event_list events;
 	struct run_stop stop;
 	struct note_list notes;
@@ -101,7 +102,9 @@ static struct whole_run *run_new(const char *event)
 	assert_int_equal(event_list_parse(&r->events, event, &kern.host, &r->err), 0);
 	fix_path(r->path, sizeof(r->path), "whole");
 	snprintf(r->exact, sizeof(r->exact), "%s/exact", work);
+	exec_state_now(&r->found);
 	r->plan = (struct record_plan){
+		.found = &r->found,
 		.events = &r->events,
 		.sampling = { .inherit = true, .period = 1 },
 		.ring_bytes = RING_BYTES,
