@@ -118,6 +118,7 @@ struct pstat_open_options {
 	int enable_on_exec; /* counting begins when the task calls exec */
 	int may_move_thread; /* reading a cgroup may move the calling thread from CPU to CPU and back */
 	int may_raise_limit; /* RLIMIT_NOFILE is raised where it is too low */
+	int overflows; /* the attrs' periods and frequencies stay, for BPF programs and pstat_set_period() */
 	int user_read; /* values without system calls where that can be had: pstat_user_read() */
 };
 
@@ -180,7 +181,7 @@ int pstat_ids(const struct pstat_counters *counters, size_t index, uint64_t *ids
 
 /* The filter of a tracepoint from now on. -EINVAL with a sentence: the kernel does not understand it. */
 int pstat_set_filter(struct pstat_counters *counters, size_t index, const char *filter, struct pstat_error *error);
-/* A sampled event's period from now on, or its frequency where it was opened with one. */
+/* The period from now on, or the frequency where it was opened with one; needs options.overflows, or samples. */
 int pstat_set_period(struct pstat_counters *counters, size_t index, uint64_t period);
 /* A BPF program (a descriptor of bpf(2)) runs at each overflow, or at each hit of a tracepoint. */
 int pstat_attach_bpf(struct pstat_counters *counters, size_t index, int program_fd);

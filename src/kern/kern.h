@@ -137,6 +137,7 @@ struct counter_set {
 	size_t n;
 	const struct kern *kern;
 	bool group_reads; /* PERF_FORMAT_GROUP is in use for leaders with members */
+	bool leave_affinity; /* as in the options */
 	struct note_list *notes; /* borrowed */
 };
 
@@ -153,6 +154,8 @@ struct open_options {
 	/* Tasks are opened on every online CPU: a ring that children write to belongs to one CPU. */
 	bool per_cpu;
 	bool filters_later; /* counters_set_filters() is called before anything is enabled */
+	bool leave_limits; /* the limit of open files stays as it is */
+	bool leave_affinity; /* cgroups are read from whatever CPU the caller is on */
 };
 
 /*
@@ -175,6 +178,16 @@ int counters_enable(struct counter_set *set);
 int counters_disable(struct counter_set *set);
 /* The kernel's id of each open cell, appended to *ids; records name their event by it. */
 int counter_add_ids(const struct counter_set *set, size_t index, uint64_t **ids, size_t *n);
+
+/* ---- adjust.c: one open counter, changed while it counts; 0, or the negative errno of the first cell that failed ---- */
+/* The filter of a tracepoint. A sentence where the kernel refuses it. */
+int counter_set_filter(const struct counter_set *set, size_t index, const char *filter, struct str *err);
+/* The period of samples, or the frequency where it was opened with one. */
+int counter_set_period(const struct counter_set *set, size_t index, uint64_t period);
+/* A BPF program, by its descriptor. */
+int counter_attach_bpf(const struct counter_set *set, size_t index, int program_fd);
+/* The kernel's id of one open cell. */
+int counter_cell_id(const struct counter_set *set, size_t index, size_t cell, uint64_t *id);
 
 /* ---- read.c ---- */
 enum reading_state {

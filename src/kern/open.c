@@ -69,47 +69,13 @@ static void raise_file_limit(const struct opening *o)
 	sys->rlimit(RLIMIT_NOFILE, &limit, NULL);
 }
 
-static int filter_failed(const struct counter_set *set, const struct event *event, int rc,
-			 struct str *err)
-{
-	struct str reason = STR_INIT, remedy = STR_INIT;
-
-	if (rc == -EINVAL)
-		event_filter_explain(event, &set->kern->host, &reason, &remedy);
-	str_add(err, "filter '");
-	str_add_printable(err, event->filter, strlen(event->filter));
-	str_addf(err, "' of %s: ", event->name);
-	if (reason.len)
-		str_addf(err, "%s\n%s", reason.s, remedy.s);
-	else
-		str_addf(err, "the kernel refuses it: %s", strerror(-rc));
-	str_release(&reason);
-	str_release(&remedy);
-	return rc;
-}
-
-static int set_filter(const struct counter_set *set, const struct counter *c, struct str *err)
-{
-	for (size_t cell = 0; cell < cells_count(c); cell++) {
-		int rc;
-
-		if (c->fds[cell] < 0)
-			continue;
-		rc = set->kern->sys->ioctl(c->fds[cell], PERF_EVENT_IOC_SET_FILTER,
-					   (unsigned long)c->event->filter);
-		if (rc < 0)
-			return filter_failed(set, c->event, rc, err);
-	}
-	return 0;
-}
-
 int counters_set_filters(struct counter_set *set, struct str *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < set->n; i++) {
 		if (set->v[i].state == COUNTER_OPEN && set->v[i].event->filter)
-			rc = set_filter(set, &set->v[i], err);
+			rc = counter_set_filter(set, i, set->v[i].event->filter, err);
 	}
 	return rc;
 }
@@ -181,7 +147,8 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 	/* Without sysfs there is no CPU to open on, which is what the events then say. */
 	if (options->per_cpu && cpus_online(&kern->host, &o.online))
 		o.online.n = 0;
-	*set = (struct counter_set){ .kern = kern, .notes = notes, .n = events->n };
+	*set = (struct counter_set){ .kern = kern, .notes = notes, .n = events->n,
+				     .leave_affinity = options->leave_affinity };
 	set->v = xcalloc(events->n, sizeof(*set->v));
 	for (size_t i = 0; i < set->n; i++) {
 		set->v[i].event = &events->v[i];
@@ -191,7 +158,8 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 		plan_counter(&o, &set->v[i]);
 	}
 	batch_plan(&o);
-	raise_file_limit(&o);
+	if (!options->leave_limits)
+		raise_file_limit(&o);
 	for (size_t i = 0; !rc && i < set->n; i++) {
 		if (events->v[i].leader == i)
 			rc = open_group(&o, i);
@@ -264,7 +232,7 @@ int counter_add_ids(const struct counter_set *set, size_t index, uint64_t **ids,
 
 		if (c->fds[cell] < 0)
 			continue;
-		rc = set->kern->sys->ioctl(c->fds[cell], PERF_EVENT_IOC_ID, (unsigned long)&id);
+		rc = counter_cell_id(set, index, cell, &id);
 		if (rc < 0)
 			return rc;
 		(*ids)[(*n)++] = id;

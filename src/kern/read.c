@@ -257,7 +257,7 @@ void counters_read(const struct counter_set *set, reading_fn fn, void *data)
 
 		if (!starts_read(c, i))
 			continue;
-		if (c->event->cgroup) {
+		if (c->event->cgroup && !set->leave_affinity) {
 			cgroups = true;
 			continue;
 		}

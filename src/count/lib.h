@@ -1,0 +1,94 @@
+/*
+ * lib: what stands behind libpstat.h. Private to count/ (lib_*.c, and what samples and reads without system calls).
+ *
+ * The tree below was written for a program: its allocators do not fail. So a call of the library that allocates runs
+ * in a memory scope (lib_memory.c): all that it takes is written down, and when there is no more, everything is given
+ * back and the call answers -ENOMEM. For that to hold
+ *
+ *   - what existed before the call is not changed in a scope: a copy is changed, and takes its place at the end, when
+ *     nothing can fail any more;
+ *   - a call that allocates nothing needs no scope, and has none.
+ */
+#ifndef PSTAT_COUNT_LIB_H
+#define PSTAT_COUNT_LIB_H
+
+#include "kern/kern.h"
+
+/* Other names stay hidden. */
+#pragma GCC visibility push(default)
+#include "count/libpstat.h"
+#pragma GCC visibility pop
+
+/* ---- lib_memory.c ---- */
+
+/*
+ * Runs body(data, err) in a memory scope. Returns what body does; or -ENOMEM. Where that is negative nothing is left of
+ * what body allocated and opened, and error has its sentence.
+ */
+int lib_run(int (*body)(void *data, struct str *err), void *data, struct pstat_error *error);
+
+/* ---- lib_error.c ---- */
+/* error may be NULL; text that is too long is cut. Returns code. */
+int lib_error(struct pstat_error *error, int code, const char *text);
+/*
+ * The caller's struct, which may be older (shorter: the rest is 0) or newer, into ours. -E2BIG: it is newer and uses what
+ * this library does not know. NULL: all 0.
+ */
+int lib_take_struct(void *own, size_t own_bytes, const void *given);
+
+/* ---- lib_events.c ---- */
+struct pstat_events {
+	struct event_list list;
+};
+
+/* ---- lib_counters.c ---- */
+
+/* What one descriptor said. */
+struct lib_cell {
+	uint64_t value, enabled_ns, running_ns;
+	enum reading_state state;
+	int err;
+};
+
+struct pstat_counters {
+	struct kern kern;
+	struct event_list events;
+	struct target target;
+	struct note_list notes;
+	struct counter_set set;
+	struct pstat_counter *info; /* one per event */
+	size_t *first_cell; /* of each event in an array of all cells, and behind the last: how many there are */
+	struct lib_cell *base; /* all cells as they were when they were reset */
+	bool user_read, may_move_thread;
+};
+
+/* What makes samples of counts. */
+struct lib_sampling {
+	bool keep_wakeups; /* the attrs' own; else: */
+	uint32_t wakeup_events, wakeup_bytes; /* the first wins */
+	bool per_cpu; /* tasks are opened on every CPU, as rings that children write to need it */
+};
+/* This machine, and the kernel that it runs. */
+extern const struct kern lib_kern;
+/* The inside of pstat_open(), in a memory scope; sampling NULL: to count. Tests give a kernel of their own. */
+int lib_counters_open(struct pstat_counters **counters, const struct pstat_events *events,
+		      const struct pstat_open_options *options, const struct lib_sampling *sampling,
+		      const struct kern *kern, struct str *err);
+/* Which cell, of all, a reading is about. */
+size_t lib_cell_index(const struct pstat_counters *counters, size_t index, int cpu, size_t thread);
+
+/* ---- lib_readings.c ---- */
+struct pstat_readings {
+	const struct pstat_counters *of; /* compared, and followed only by calls that are given it too */
+	size_t n, n_cells;
+	struct pstat_reading *v;
+	struct rule *rules; /* private to lib_readings.c */
+	size_t *first_cell;
+	struct lib_cell *cells;
+	size_t *twin; /* the first event of the same spec and name: JSON sums them; its own where it is the first */
+	const char **json_names; /* with their quotes; of those that are the first */
+	char **texts; /* owned */
+	size_t n_texts, texts_cap;
+};
+
+#endif
