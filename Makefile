@@ -37,11 +37,14 @@ endif
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPLETIONDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPLETIONDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 PKG_CONFIG ?= pkg-config
+OBJCOPY ?= objcopy
 INSTALL ?= install
 FUZZ_SECONDS ?= 20
 
@@ -84,12 +87,15 @@ LDLIBS := -Wl,--as-needed -ldl -lpthread $(if $(filter 1 yes,$(WITH_LIBIBERTY)),
 Q := $(if $(V),,@)
 
 # ---- files ----
+# Stand-ins that the library has where the program has what they stand for, see "the library" below.
+ONLY_LIBRARY := util/memory_exhausted_none.c elf/elf_function_none.c
 # One of pfm.c and pfm_none.c defines the libpfm4 source, and so on; no caller knows which.
 with_or_none = $(if $(filter 0 no,$1),$2.c,$2_none.c)
 LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
 	$(call with_or_none,$(WITH_LIBIBERTY),sym/demangle) \
 	$(call with_or_none,$(WITH_LIBLZMA),elf/elf_xz) \
-	$(call with_or_none,$(WITH_LIBUNWIND),unwind/unwind_libunwind))
+	$(call with_or_none,$(WITH_LIBUNWIND),unwind/unwind_libunwind) \
+	$(ONLY_LIBRARY))
 SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
@@ -108,11 +114,11 @@ all: pstat
 pstat: $(BUILD)/pstat force
 	@cmp -s $< $@ || cp -f $< $@
 
-$(BUILD)/pstat: $(BUILD)/src/main.o $(BUILD)/libpstat.a
+$(BUILD)/pstat: $(BUILD)/src/main.o $(BUILD)/program.a
 	@echo "  LINK    $@"
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/libpstat.a: $(OBJECTS) $(BUILD)/sources
+$(BUILD)/program.a: $(OBJECTS) $(BUILD)/sources
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $(OBJECTS)
 
@@ -120,7 +126,8 @@ $(BUILD)/libpstat.a: $(OBJECTS) $(BUILD)/sources
 $(BUILD)/src/%.o: src/%.c $(BUILD)/flags | $(BUILD)/libs
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(COMPILE) -include src/util/banned.h -c -o $@ $<
+	$(Q)$(COMPILE) $(if $(filter $(LIBRARY_FOLDERS),$(firstword $(subst /, ,$*))),$(LIBRARY_FLAGS)) \
+		-include src/util/banned.h -c -o $@ $<
 
 # These change when the flags or the list of sources do, so that nothing stale is linked.
 quote = '$(subst ','\'',$1)'
@@ -140,6 +147,80 @@ $(BUILD)/libs:
 		{ echo "make: the library $$lib is not installed. What to do: make deps" >&2; exit 1; }; done
 	@touch $@
 
+# ---- the library ----
+# The program's own objects, of these folders: compiled so that they may be at any address, and that only what
+# libpstat.h declares is seen from outside.
+LIBRARY_FOLDERS := util event kern count data
+LIBRARY_FLAGS := -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
+LIBRARY_ABI := 0
+LIBRARY_FILES := $(addprefix $(BUILD)/library/,libpstat.a libpstat.so.$(LIBRARY_ABI) pstat.pc)
+# Its calls, and what they need, found by the linker: all but what has stand-ins in the library.
+LIBRARY_CALLS := $(patsubst src/%.c,$(BUILD)/library/%.o,$(wildcard src/count/lib_*.c src/count/sampling*.c src/count/user_read*.c))
+LIBRARY_PARTS := $(patsubst src/%.c,$(BUILD)/library/%.o,$(filter-out src/event/pfm% src/elf/% src/util/memory_exhausted.c, \
+	$(filter $(LIBRARY_FOLDERS:%=src/%/%),$(sort $(wildcard src/*/*.c)))) src/event/pfm_none.c $(ONLY_LIBRARY:%=src/%))
+
+library: $(LIBRARY_FILES)
+
+# malloc() and all that takes memory or descriptors becomes lib_malloc() ..., see src/count/lib_memory.c.
+LEDGER := malloc calloc realloc reallocarray strdup strndup free open openat close syscall opendir closedir \
+	fopen fclose mmap munmap
+$(BUILD)/library/ledger: $(BUILD)/flags Makefile
+	@mkdir -p $(@D)
+	@printf '%s lib_%s\n' $(foreach name,$(LEDGER),$(name) $(name)) \
+		__sched_cpualloc cpu_alloc __sched_cpufree cpu_free > $@
+$(BUILD)/library/count/lib_memory.o: $(BUILD)/src/count/lib_memory.o
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(BUILD)/library/%.o: $(BUILD)/src/%.o $(BUILD)/library/ledger
+	@mkdir -p $(@D)
+	$(Q)$(OBJCOPY) --redefine-syms=$(BUILD)/library/ledger $< $@
+
+# One object, of which the program that it is linked into sees no more than pstat_*.
+$(BUILD)/library/libpstat.o: $(LIBRARY_CALLS) $(LIBRARY_PARTS)
+	@echo "  LIBRARY $(@D)"
+	$(Q)rm -f $(@D)/parts.a
+	$(Q)$(AR) rcs $(@D)/parts.a $(LIBRARY_PARTS)
+	$(Q)$(CC) -r -nostdlib -Wl,--gc-sections,--gc-keep-exported -o $@ $(LIBRARY_CALLS) $(@D)/parts.a
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='pstat_*' $@
+
+$(BUILD)/library/libpstat.a: $(BUILD)/library/libpstat.o
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $<
+
+$(BUILD)/library/libpstat.so.$(LIBRARY_ABI): $(BUILD)/library/libpstat.o src/count/libpstat.map
+	$(Q)$(LINK) -shared -Wl,-soname,$(@F),--version-script=src/count/libpstat.map,-z,defs -o $@ $<
+	$(Q)ln -sf $(@F) $(@D)/libpstat.so
+
+VERSION = $(shell sed -n 's/^.define PSTAT_VERSION "\(.*\)"/\1/p' src/util/util.h)
+$(BUILD)/library/pstat.pc: force
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' 'Name: pstat' \
+		'Description: counting and sampling with the perf events of Linux' 'Version: $(VERSION)' \
+		'Libs: -L$${libdir} -lpstat' 'Cflags: -I$${includedir}' > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
+
+# What uses the library as other programs do: strict C against what is installed, never the tree's headers. An
+# example in C++ is built by a C++ compiler, where there is one.
+LIBRARY_TESTS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/library/*.c)))
+EXAMPLES := $(patsubst %,$(BUILD)/%,$(basename $(sort $(wildcard tests/examples/*.c tests/examples/*.cc))))
+REFUSABLE := malloc calloc reallocarray strdup strndup free fopen opendir mmap munmap open syscall \
+	__sched_cpualloc __sched_cpufree
+$(BUILD)/library/include/libpstat.h: src/count/libpstat.h
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(LIBRARY_TESTS): $(BUILD)/%: %.c $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CPPFLAGS) $(CFLAGS) -I$(BUILD)/library/include \
+		$(if $(filter nomem%,$(@F)),$(REFUSABLE:%=-Wl,--wrap=%)) -o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a -lpthread
+$(BUILD)/tests/examples/%: tests/examples/%.c $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c99 -pedantic $(WARNINGS) $(CPPFLAGS) $(CFLAGS) -I$(BUILD)/library/include \
+		-o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a
+$(BUILD)/tests/examples/%: tests/examples/%.cc $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
+	@mkdir -p $(@D)
+	$(Q)! command -v $(CXX) >/dev/null || $(CXX) -std=c++11 -pedantic -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
+		-I$(BUILD)/library/include -o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a
+
 # ---- tests ----
 # cmocka.h wants these before it.
 BEFORE_CMOCKA := -include stdarg.h -include stddef.h -include setjmp.h -include stdint.h
@@ -148,17 +229,17 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/libs
 	@echo "  CC      $<"
 	$(Q)$(COMPILE) -Itests $(if $(filter unit/%,$*),$(BEFORE_CMOCKA)) -c -o $@ $<
 
-$(UNIT_TESTS): %: %.o $(BUILD)/libpstat.a
+$(UNIT_TESTS): %: %.o $(BUILD)/program.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS) -lcmocka
 
-$(BENCHES): %: %.o $(BUILD)/libpstat.a
+$(BENCHES): %: %.o $(BUILD)/program.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 
-$(GOLDEN): $(GOLDEN_OBJECTS) $(BUILD)/libpstat.a
+$(GOLDEN): $(GOLDEN_OBJECTS) $(BUILD)/program.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 
 # pstat on a scripted kernel: the same program with another main(), see tests/fake/.
-$(BUILD)/pstat-fake: $(FAKE_OBJECTS) $(BUILD)/tests/fake/renamed_main.o $(BUILD)/libpstat.a
+$(BUILD)/pstat-fake: $(FAKE_OBJECTS) $(BUILD)/tests/fake/renamed_main.o $(BUILD)/program.a
 	@echo "  LINK    $@"
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 
@@ -172,10 +253,11 @@ $(WORKLOADS): $(BUILD)/tests/work/%: tests/work/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CPPFLAGS) -O0 -g -MMD -MP -o $@ $< $(LDFLAGS) -lpthread
 
-$(FUZZERS): %: %.o $(BUILD)/libpstat.a
+$(FUZZERS): %: %.o $(BUILD)/program.a
 	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-test-programs: $(BUILD)/pstat $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
+# A sanitizer is in the objects, and a library with one has no use outside.
+test-programs: $(BUILD)/pstat $(if $(SANITIZE),,$(LIBRARY_FILES) $(LIBRARY_TESTS) $(EXAMPLES)) $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
 
 # TESTS='unit cli/stat*' runs only those.
 check: all test-programs
@@ -270,7 +352,7 @@ force:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:
 
--include $(OBJECTS:.o=.d) $(BUILD)/src/main.d $(FAKE_OBJECTS:.o=.d) $(UNIT_TESTS:=.d) \
+-include $(OBJECTS:.o=.d) $(ONLY_LIBRARY:%.c=$(BUILD)/src/%.d) $(BUILD)/src/main.d $(FAKE_OBJECTS:.o=.d) $(UNIT_TESTS:=.d) \
 	$(WORKLOADS:=.d) $(BENCHES:=.d) $(GOLDEN_OBJECTS:.o=.d) $(FUZZERS:=.d) $(BUILD)/tests/fake/renamed_main.d
 
 endif # no AFTER_DEPS

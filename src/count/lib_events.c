@@ -120,8 +120,8 @@ static int add_attr(struct event_list *list, const struct change *change, struct
 	list->v[before].attr = attr;
 	list->v[before].user_excludes = true;
 	list->v[before].user_guest = true;
-	list->v[before].spread = SPREAD_NONE;
-	list->v[before].spread_id = 0;
+	list->v[before].expansion = EXPANSION_NONE;
+	list->v[before].expansion_id = 0;
 	if (change->name) {
 		free(list->v[before].name);
 		list->v[before].name = xstrdup(change->name);

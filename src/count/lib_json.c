@@ -6,6 +6,7 @@
 #include "count/lib.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct text {
 	char *at;
@@ -31,7 +32,12 @@ static void add_fraction(struct text *text, double value)
 	char raw[64], number[64];
 	size_t n = 0;
 
-	snprintf(raw, sizeof(raw), "%.17g", value);
+	/* As few digits as tell it from its neighbours. */
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(raw, sizeof(raw), "%.*g", digits, value);
+		if (strtod(raw, NULL) == value)
+			break;
+	}
 	for (const char *p = raw; *p; p++) {
 		bool plain = strchr("0123456789eE+-", *p);
 

@@ -48,7 +48,7 @@ static void describe_json(struct pstat_readings *r, const struct pstat_counters 
 
 		if (strcmp(r->v[k].name, r->v[i].name) != 0)
 			continue;
-		if (event->spread_id && other->spread_id == event->spread_id) {
+		if (event->expansion == EXPANSION_PMUS && other->expansion_id == event->expansion_id) {
 			r->twin[i] = r->twin[k];
 			return;
 		}

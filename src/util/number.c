@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -44,15 +45,35 @@ int parse_int(const char *text, long min, long max, long *out)
 	return 0;
 }
 
+/*
+ * The point is a point, also where the library is in a program whose locale has a comma: text with the locale's own
+ * in its place into `own`, or NULL where it is too long or has that sign itself.
+ */
+static const char *in_locale(const char *text, char *own, size_t room)
+{
+	const char *sign = localeconv()->decimal_point, *point = strchr(text, '.');
+
+	if (!strcmp(sign, "."))
+		return text;
+	if (strstr(text, sign))
+		return NULL;
+	if (!point)
+		return text;
+	if (snprintf(own, room, "%.*s%s%s", (int)(point - text), text, sign, point + 1) >= (int)room)
+		return NULL;
+	return own;
+}
+
 int parse_double(const char *text, double *out)
 {
-	char *end;
+	char own[128], *end;
+	const char *local = in_locale(text, own, sizeof(own));
 	double v;
 
-	if (!*text || isspace((unsigned char)text[0]))
+	if (!local || !*text || isspace((unsigned char)text[0]))
 		return -EINVAL;
-	v = strtod(text, &end);
-	if (end == text || *end)
+	v = strtod(local, &end);
+	if (end == local || *end)
 		return -EINVAL;
 	*out = v;
 	return 0;

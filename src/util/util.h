@@ -5,7 +5,7 @@
  * Conventions of the whole tree:
  *   - A function that can fail returns 0 (or a count) or a negative errno, and adds one finished
  *     sentence to its `struct str *err` (no "pstat: " in front, no newline at the end).
- *   - Nothing here prints, except xmalloc and friends when memory is gone: they end the program.
+ *   - Nothing here prints, except memory_exhausted() when memory is gone: it ends the program.
  */
 #ifndef PSTAT_UTIL_H
 #define PSTAT_UTIL_H
@@ -44,6 +44,8 @@ void *xreallocarray(void *old, size_t n, size_t bytes);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
+/* What they call when there is no memory. */
+_Noreturn void memory_exhausted(void);
 
 /* The same text, or both NULL. */
 static inline bool text_same(const char *a, const char *b)
