@@ -2,14 +2,13 @@
  * pstat stat report: a recording's counts, printed as `pstat stat` prints them. Words of the command line
  * come before what the recording says of itself.
  *
- *   records -> struct stat_cells -> at each STAT_ROUND: replay -> report -> output
+ *   records -> struct recorded_counts -> at each STAT_ROUND: replay -> report -> output
  */
 #include "cmd/stat_report.h"
 
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/message.h"
-#include "cmd/stat_cells.h"
 #include "cmd/stat_output.h"
 
 #include <limits.h>
@@ -20,8 +19,7 @@ enum { ROUND_INTERVAL };
 struct session {
 	struct stat_words *words;
 	struct input input;
-	struct stat_cells cells;
-	struct stat_replay_set of;
+	struct recorded_counts counts;
 	struct stat_plan plan;
 	struct stat_replay *replay; /* NULL before the first round */
 	struct stat_output output;
@@ -55,61 +53,25 @@ static char *make_title(const struct reader *reader)
 	return str_detach(&title);
 }
 
-/* The memory node of each CPU; -1: not known. */
-static int node_of(const struct info *info, int cpu)
-{
-	int node = -1;
-
-	for (size_t i = 0; i < info->nodes.n && node < 0; i++) {
-		struct intset cpus = INTSET_INIT;
-		struct str ignored = STR_INIT;
-
-		if (info->nodes.v[i].cpus &&
-		    !intset_parse(&cpus, info->nodes.v[i].cpus, INT_MAX, &ignored) &&
-		    intset_has(&cpus, cpu))
-			node = (int)info->nodes.v[i].node;
-		intset_release(&cpus);
-		str_release(&ignored);
-	}
-	return node;
-}
-
-static void make_topology(const struct info *info, const struct intset *cpus,
-			  struct topology *topology)
-{
-	topology->v = xcalloc(cpus->n + 1, sizeof(*topology->v));
-	for (size_t i = 0; i < cpus->n; i++) {
-		int cpu = cpus->v[i];
-		struct cpu_place place = { cpu, -1, -1, -1, node_of(info, cpu) };
-
-		if ((size_t)cpu < info->cpus.n) {
-			place.core = (int)info->cpus.v[cpu].core;
-			place.socket = (int)info->cpus.v[cpu].socket;
-			place.die = info->has_dies ? (int)info->cpus.v[cpu].die : -1;
-		}
-		topology->v[topology->n++] = place;
-	}
-}
-
-static bool is_by_cpu(enum stat_aggr aggr)
+static bool is_by_cpu(enum aggr_mode aggr)
 {
 	return aggr >= AGGR_CPU && aggr <= AGGR_NODE;
 }
 
 /* What cannot be added up because the recording lacks it; NULL: nothing. */
-static const char *what_lacks(const struct session *session, enum stat_aggr aggr)
+static const char *what_lacks(const struct session *session, enum aggr_mode aggr)
 {
 	const struct info *info = &session->input.reader.info;
-	const struct stat_cells *cells = &session->cells;
+	const struct recorded_counts *counts = &session->counts;
 
-	if (is_by_cpu(aggr) && !cells->cpus.n)
+	if (is_by_cpu(aggr) && !counts->cpus.n)
 		return "its counts are not by CPU: record with -a or -C";
 	if (aggr == AGGR_NODE && !info_has(info, FEATURE_NUMA_TOPOLOGY))
 		return "it does not say which memory nodes there are";
 	if (is_by_cpu(aggr) && aggr != AGGR_CPU && aggr != AGGR_NODE &&
 	    !info_has(info, FEATURE_CPU_TOPOLOGY))
 		return "it does not say where its CPUs are";
-	if (aggr == AGGR_THREAD && cells->n_threads == 1 && cells->threads[0].tid == -1)
+	if (aggr == AGGR_THREAD && counts->n_threads == 1 && counts->threads[0].tid == -1)
 		return "its counts are not by thread: record with --per-thread";
 	return NULL;
 }
@@ -118,39 +80,35 @@ static bool begin(struct session *session)
 {
 	struct stat_words *words = session->words;
 	const struct reader *reader = &session->input.reader;
-	struct topology topology = { 0 };
-	enum stat_aggr aggr = stat_words_aggr(words);
+	enum aggr_mode aggr = stat_words_aggr(words);
 	const char *lack;
 
 	if (aggr == AGGR_TOTAL)
-		aggr = stat_cells_aggr(&session->cells, reader->info.version);
+		aggr = recorded_aggr(&session->counts, reader->info.version);
 	lack = what_lacks(session, aggr);
 	if (lack) {
 		input_message(&session->input, lack);
 		return false;
 	}
 	words->aggr[aggr] = true;
-	words->interval_ms = session->cells.interval_ms > INT_MAX ?
-				     INT_MAX : (long)session->cells.interval_ms;
+	words->interval_ms = session->counts.interval_ms > INT_MAX ?
+				     INT_MAX : (long)session->counts.interval_ms;
 	session->title = make_title(reader);
 	words->title = session->title;
 	if (stat_output_open(&session->output, words, &session->err))
 		return false;
-	stat_cells_describe(&session->cells, &reader->events, &reader->info, &session->of);
+	recorded_describe(&session->counts, &reader->events, &reader->info);
 	session->plan = (struct stat_plan){
-		.events = &session->of.events,
+		.events = &session->counts.list,
 		.aggr = aggr,
-		.scale = words->scale && session->cells.scale,
+		.scale = words->scale && session->counts.scale,
 		.merge = true,
 		.metric_only = words->metric_only,
 		.repeat = 1,
 		.emit = on_report,
 		.emit_data = session,
 	};
-	make_topology(&reader->info, &session->cells.cpus, &topology);
-	session->replay = stat_replay_new(&session->plan, &session->of.set, &session->of.target,
-					  &topology, &session->err);
-	topology_release(&topology);
+	session->replay = stat_replay_new(&session->plan, &session->counts, &session->err);
 	return session->replay;
 }
 
@@ -158,16 +116,15 @@ static bool begin(struct session *session)
 
 static bool end_round(struct session *session, const struct record_body *body)
 {
-	bool interval = body->stat_round.kind == ROUND_INTERVAL && session->cells.interval_ms;
+	bool interval = body->stat_round.kind == ROUND_INTERVAL && session->counts.interval_ms;
 
-	if (!session->cells.fixed)
+	if (!session->counts.fixed)
 		return true; /* a round without counts */
 	if (!session->replay && !begin(session))
 		return false;
-	stat_replay_begin_round(session->replay, body->stat_round.time_ns);
-	stat_cells_replay(&session->cells, session->replay);
 	/* A failed output tells why when it is closed. */
-	return !stat_replay_end_round(session->replay, interval ? REPORT_INTERVAL : REPORT_FINAL);
+	return !stat_replay_round(session->replay, interval ? REPORT_INTERVAL : REPORT_FINAL,
+				  body->stat_round.time_ns);
 }
 
 static bool take_record(struct session *session, const struct record *record)
@@ -180,7 +137,7 @@ static bool take_record(struct session *session, const struct record *record)
 		return true;
 	if (record->type == RECORD_STAT_ROUND)
 		return end_round(session, &body);
-	rc = stat_cells_take(&session->cells, &session->input.reader.events, &body, &why);
+	rc = recorded_take(&session->counts, &session->input.reader.events, &body, &why);
 	if (rc) {
 		record_fail(record, &session->err, rc, "%s", why.s);
 		input_message(&session->input, session->err.s);
@@ -210,12 +167,12 @@ static void tell_what_was_not_there(struct session *session)
 	struct input *in = &session->input;
 	struct str text = STR_INIT;
 
-	if (session->cells.n_strays)
+	if (session->counts.n_strays)
 		str_addf(&text,
 			 "%llu counts are left out: their event, CPU or thread is not one of "
 			 "the recording's",
-			 (unsigned long long)session->cells.n_strays);
-	else if (!session->replay && session->cells.fixed)
+			 (unsigned long long)session->counts.n_strays);
+	else if (!session->replay && session->counts.fixed)
 		str_add(&text, "the end is missing: no round of counts is complete");
 	else if (!session->replay)
 		str_addf(&text, "there are no counts in it%s",
@@ -241,7 +198,7 @@ int stat_report(struct stat_words *words, const char *word)
 		str_release(&session.err);
 		return status;
 	}
-	stat_cells_init(&session.cells);
+	recorded_init(&session.counts);
 	good = !input_open(&session.input, words->input) && read_rounds(&session);
 	if (good)
 		tell_what_was_not_there(&session);
@@ -251,8 +208,7 @@ int stat_report(struct stat_words *words, const char *word)
 	if (session.err.len)
 		message_error(session.err.s);
 	stat_replay_free(session.replay);
-	stat_replay_set_release(&session.of);
-	stat_cells_release(&session.cells);
+	recorded_release(&session.counts);
 	free(session.title);
 	str_release(&session.err);
 	status = input_close(&session.input);

@@ -63,11 +63,11 @@ static bool adds_up_by_thread(const struct stat_words *w)
 	return w->aggr[AGGR_THREAD];
 }
 
-enum stat_aggr stat_words_aggr(const struct stat_words *words)
+enum aggr_mode stat_words_aggr(const struct stat_words *words)
 {
 	for (int aggr = AGGR_CPU; aggr < N_AGGR; aggr++)
 		if (words->aggr[aggr])
-			return (enum stat_aggr)aggr;
+			return (enum aggr_mode)aggr;
 	return AGGR_TOTAL;
 }
 

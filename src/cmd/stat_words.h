@@ -34,7 +34,7 @@ struct stat_words {
 	const char *control, *pre, *post;
 
 	/* how to add up */
-	bool aggr[N_AGGR]; /* by enum stat_aggr */
+	bool aggr[N_AGGR]; /* by enum aggr_mode */
 	bool merge, scale;
 
 	/* how to print */
@@ -62,6 +62,6 @@ int stat_words_complete(struct stat_words *words, struct str *err);
 /* The same for `stat report`, which has no events and no target of its own. */
 int stat_words_check_report(const struct stat_words *words, struct str *err);
 
-enum stat_aggr stat_words_aggr(const struct stat_words *words);
+enum aggr_mode stat_words_aggr(const struct stat_words *words);
 
 #endif

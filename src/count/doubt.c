@@ -3,11 +3,12 @@
  * the slices is summed where the cells are.
  *
  * A report closes the open slices first, so that the sums belong to the values it shows. Where one
- * scaled cell of a slot has too few slices, the slot has no estimate: a part says nothing of the whole.
+ * scaled cell of a value has too few slices, it has no estimate: a part says nothing of the whole.
  */
 #include "count/count.h"
 
-static void doubt_cell(struct doubt *doubt, const struct slice_sums *sums, const struct cell *cell)
+static void doubt_cell(struct doubt *doubt, const struct slice_sums *sums,
+		       const struct cell_count *cell)
 {
 	struct estimate estimate;
 
@@ -20,7 +21,8 @@ static void doubt_cell(struct doubt *doubt, const struct slice_sums *sums, const
 	estimate_add(&doubt->sum, &estimate);
 }
 
-void doubt_take(struct slot *slot, struct slices *slices, const struct cell *now, const struct cell *delta)
+void doubt_take(struct doubt *total_doubt, struct doubt *delta_doubt, struct slices *slices,
+		const struct cell_count *now, const struct cell_count *delta)
 {
 	struct slice_sums since;
 
@@ -28,8 +30,8 @@ void doubt_take(struct slot *slot, struct slices *slices, const struct cell *now
 	slices_close(slices);
 	since = slice_sums_since(&slices->sums, &slices->reported);
 	slices->reported = slices->sums;
-	doubt_cell(&slot->total_doubt, &slices->sums, now);
-	doubt_cell(&slot->delta_doubt, &since, delta);
+	doubt_cell(total_doubt, &slices->sums, now);
+	doubt_cell(delta_doubt, &since, delta);
 }
 
 void doubt_add(struct doubt *sum, const struct doubt *doubt)

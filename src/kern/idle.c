@@ -72,16 +72,16 @@ static bool task_ran_elsewhere(const struct idle *idle)
 
 /* ---- texts ---- */
 
-const char *counter_never_enabled(const struct counter *counter)
+const char *event_never_enabled(const struct event *event, bool on_cpus)
 {
-	if (counter->event->cgroup)
+	if (event->cgroup)
 		return "nothing in the cgroup ran while counting";
-	return counter->cpus.n ? "never enabled" : "the task never ran while counting";
+	return on_cpus ? "never enabled" : "the task never ran while counting";
 }
 
 static char *say_never_enabled(const struct idle *idle)
 {
-	return xstrdup(counter_never_enabled(idle->counter));
+	return xstrdup(event_never_enabled(idle->counter->event, idle->counter->cpus.n));
 }
 
 static char *say_numbers(const struct idle *idle)

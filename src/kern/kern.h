@@ -397,8 +397,8 @@ void control_release(struct control *control);
  * ("9 events for 7 counters"). Heap string; NULL where nothing better than the state is known.
  */
 char *counter_idle_reason(const struct counter_set *set, size_t index, const struct reading *sum);
-/* Of a counter without enabled time, by what it counts alone: for counts that were recorded. Static text. */
-const char *counter_never_enabled(const struct counter *counter);
+/* Of an event without enabled time, by what it counts alone: for counts that were recorded. Static text. */
+const char *event_never_enabled(const struct event *event, bool on_cpus);
 
 /* ---- facts.c: what this machine and this user can measure ---- */
 enum fact_state { FACT_GOOD, FACT_LIMITED, FACT_MISSING };

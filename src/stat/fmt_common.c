@@ -10,7 +10,7 @@
 #define REPORTS_PER_HEADER 25
 
 /*
- * One row per enum stat_aggr, in its order. To add one: the enum, a row here, the tests of the
+ * One row per enum aggr_mode, in its order. To add one: the enum, a row here, the tests of the
  * three formats, pstat-stat(1). The widths are perf's: a parser that cuts by column keeps working.
  */
 static const struct place_look places[] = {
@@ -23,7 +23,7 @@ static const struct place_look places[] = {
 	[AGGR_THREAD] = { "thread", "comm-pid", "            comm-pid", 26, false },
 };
 
-const struct place_look *fmt_place(enum stat_aggr aggr)
+const struct place_look *fmt_place(enum aggr_mode aggr)
 {
 	return &places[aggr];
 }

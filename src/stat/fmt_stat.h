@@ -17,7 +17,7 @@ struct place_look {
 	size_t cols; /* width of place, number and the space behind them, in text */
 	bool folded; /* the number of CPUs follows the place */
 };
-const struct place_look *fmt_place(enum stat_aggr aggr);
+const struct place_look *fmt_place(enum aggr_mode aggr);
 
 /* "%.*f", always with '.'; -0 is 0; else "nan", "inf" or "-inf". */
 void fmt_fixed(struct str *out, double value, int decimals);

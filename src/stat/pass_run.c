@@ -3,7 +3,7 @@
  *
  * Each pass is a run of the command with counters of its own events. What they counted is read when the
  * run ends, and kept. When the last pass of a repeat is over, all counters are put together into one set,
- * which the tally book takes for one run that counted everything. Counters of passes that are over stay
+ * which the reporter takes for one run that counted everything. Counters of passes that are over stay
  * open until the report, which may ask for reasons; they are stopped, so that nothing that the command
  * left running takes a counter from the next pass.
  */
@@ -25,7 +25,7 @@ struct pass_run {
 	size_t *index; /* by event: in the plan */
 	struct counter_set set;
 	bool done; /* set and what follows are of this repeat */
-	struct stat_clock clock;
+	struct count_clock clock;
 	struct kept_reading *readings;
 	size_t n_readings, cap_readings;
 };
@@ -196,7 +196,7 @@ static void keep_reading(void *data, size_t index, int cpu, size_t thread, const
 	pass->readings[pass->n_readings++] = (struct kept_reading){ index, cpu, thread, *reading };
 }
 
-void passes_read(struct run *run, const struct stat_clock *clock)
+void passes_read(struct run *run, const struct count_clock *clock)
 {
 	struct pass_run *pass = &run->passes->v[run->pass];
 
@@ -257,23 +257,23 @@ static void put_together(struct run *run)
 
 static void hand_over(struct run *run)
 {
-	const struct stat_clock *clock = &run->passes->v[0].clock;
+	const struct count_clock *clock = &run->passes->v[0].clock;
 
-	book_begin_read(run->book, clock, clock);
+	aggregation_begin_read(run->reporter->counts);
 	for (unsigned k = 0; k < run->n_passes; k++) {
 		const struct pass_run *pass = &run->passes->v[k];
 
 		for (size_t i = 0; i < pass->n_readings; i++) {
 			const struct kept_reading *kept = &pass->readings[i];
 
-			book_take_reading(run->book, pass->index[kept->index], kept->cpu,
-					  kept->thread, &kept->reading);
+			aggregation_take(run->reporter->counts, pass->index[kept->index], kept->cpu,
+					 kept->thread, &kept->reading);
 		}
 		if (pass->done)
-			book_end_pass(run->book, k, &pass->clock);
+			reporter_end_pass(run->reporter, k, &pass->clock);
 	}
-	book_take_clocks(run->book);
-	book_end_repeat(run->book);
+	reporter_end_read(run->reporter, clock, clock);
+	reporter_end_repeat(run->reporter);
 }
 
 static void note_cut_short(const struct run *run, unsigned n_done, bool spoilt)
@@ -302,7 +302,7 @@ int passes_end_repeat(struct run *run)
 	if (interrupted)
 		note_cut_short(run, n_done, spoilt);
 	put_together(run);
-	rc = book_attach(run->book, &run->passes->all, &run->target, run->err);
+	rc = reporter_attach(run->reporter, &count_backend_perf, &run->passes->all, &run->target, run->err);
 	if (!rc && !spoilt)
 		hand_over(run);
 	return rc;

@@ -1,27 +1,107 @@
 /*
- * Tallies -> struct stat_report: what is printed, complete and in order. Formats add nothing to it.
+ * Values -> struct stat_report: what is printed, complete and in order. Formats add nothing to it.
  *
- * First every slot becomes an amount (of the interval, since the start, or the mean of the runs);
+ * First every value becomes an amount (of the interval, since the start, or the mean of the runs);
  * then the rows are made from the amounts, with their metrics and, where something is missing, the
- * reason. The room for rows was laid out with the slots.
+ * reason. The room for rows was laid out when counters were attached.
  */
-#include "stat/book.h"
 #include "stat/passes.h"
+#include "stat/reporter.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- amounts ---- */
+/* ---- names ---- */
 
-static void set_state(struct amount *amount, const struct slot *slot)
+static const struct counted_event *first_of(const struct reporter *r, size_t row)
 {
-	if (amount->running_ns)
-		amount->state = COUNT_OK;
-	else if (slot->is_open || amount->cells || !slot->n_unsupported)
-		amount->state = COUNT_NOT_COUNTED;
-	else
-		amount->state = COUNT_NOT_SUPPORTED;
+	return &r->counts->counted[r->counts->rows[row].first];
 }
+
+/* Do rows that were made from one spec stay apart and look alike? Then they get their PMU into the name. */
+static bool needs_pmu_name(const struct reporter *r, size_t row)
+{
+	const struct event *event = first_of(r, row)->event;
+
+	if (!event->expansion_id || !event->pmu_name[0])
+		return false;
+	for (size_t i = 0; i < r->counts->n_rows; i++) {
+		const struct event *other = first_of(r, i)->event;
+
+		if (i != row && event->expansion_id == other->expansion_id &&
+		    text_same(event->cgroup, other->cgroup) && !strcmp(event->name, other->name))
+			return true;
+	}
+	return false;
+}
+
+static char *name_of_row(const struct reporter *r, size_t row)
+{
+	const struct counted_event *first = first_of(r, row);
+
+	if (!needs_pmu_name(r, row))
+		return xstrdup(first->name);
+	if (first->event->expansion == EXPANSION_CORE_TYPES)
+		return xasprintf("%s/%s/", first->event->pmu_name, first->name);
+	return xasprintf("%s [%s]", first->name, first->event->pmu_name);
+}
+
+/* To add a mode: here, in count/aggr_aggr_keys.c and in the formats' table. */
+static char *name_of_key(const struct aggr_key *key)
+{
+	struct str name = STR_INIT;
+
+	if (key->rest) {
+		str_add(&name, key->mode == AGGR_TOTAL ? "" : "all");
+		return str_detach(&name);
+	}
+	switch (key->mode) {
+	case AGGR_TOTAL:
+		break;
+	case AGGR_CPU:
+		str_addf(&name, "CPU%d", key->cpu);
+		break;
+	case AGGR_CORE:
+		str_addf(&name, "S%d-D%d-C%d", key->socket, key->die, key->core);
+		break;
+	case AGGR_DIE:
+		str_addf(&name, "S%d-D%d", key->socket, key->die);
+		break;
+	case AGGR_SOCKET:
+		str_addf(&name, "S%d", key->socket);
+		break;
+	case AGGR_NODE:
+		str_addf(&name, "N%d", key->node);
+		break;
+	case AGGR_THREAD:
+		str_add_printable(&name, key->comm, strnlen(key->comm, sizeof(key->comm)));
+		str_addf(&name, "-%d", (int)key->tid);
+		break;
+	}
+	return str_detach(&name);
+}
+
+static void forget_names(struct reporter *r)
+{
+	for (size_t i = 0; i < r->counts->n_rows; i++)
+		free(r->row_names[i]);
+	for (size_t i = 0; i < r->n_key_names; i++)
+		free(r->key_names[i]);
+	r->n_key_names = 0;
+}
+
+static void make_names(struct reporter *r)
+{
+	forget_names(r);
+	for (size_t i = 0; i < r->counts->n_rows; i++)
+		r->row_names[i] = name_of_row(r, i);
+	r->n_key_names = r->counts->n_keys;
+	r->key_names = xreallocarray(r->key_names, r->n_key_names, sizeof(*r->key_names));
+	for (size_t i = 0; i < r->n_key_names; i++)
+		r->key_names[i] = name_of_key(&r->counts->keys[i]);
+}
+
+/* ---- amounts ---- */
 
 /* Of a sum of `runs` values; negative: not known. */
 static double error_of(const struct doubt *doubt, uint64_t runs)
@@ -31,156 +111,82 @@ static double error_of(const struct doubt *doubt, uint64_t runs)
 	return estimate_error(&doubt->sum) / (double)runs;
 }
 
-static struct amount amount_of_tally(const struct tally *t, const struct doubt *doubt)
+static struct amount amount_of_sum(const struct count_sum *sum)
 {
 	return (struct amount){
-		.there = t->cells > 0,
-		.count = t->value,
-		.mean = (double)t->value,
-		.scale_error = error_of(doubt, 1),
-		.enabled_ns = t->enabled_ns,
-		.running_ns = t->running_ns,
-		.cells = t->cells,
-		.cells_never_ran = t->cells_never_ran,
-		.cells_failed = t->cells_failed,
-		.cells_lost_pin = t->cells_lost_pin,
-		.cells_stopped = t->cells_stopped,
+		.there = sum->cells > 0,
+		.count = sum->value,
+		.mean = (double)sum->value,
+		.scale_error = error_of(&sum->doubt, 1),
+		.enabled_ns = sum->enabled_ns,
+		.running_ns = sum->running_ns,
+		.cells = sum->cells,
+		.cells_never_ran = sum->cells_never_ran,
+		.cells_failed = sum->cells_failed,
+		.cells_lost_pin = sum->cells_lost_pin,
+		.cells_stopped = sum->cells_stopped,
 	};
 }
 
-static struct amount amount_of_repeat(const struct repeat *r)
+/* The means over the runs: values of those in which it ran, times of those in which it had cells. */
+static struct amount amount_of_runs(const struct aggr_value *value)
 {
-	struct amount amount = {
-		.there = r->runs > 0,
-		.scale_error = -1,
-		.cells = r->cells,
-		.cells_never_ran = r->cells_never_ran,
-		.cells_failed = r->cells_failed,
-		.cells_lost_pin = r->cells_lost_pin,
-		.cells_stopped = r->cells_stopped,
-	};
+	struct amount amount = amount_of_sum(&value->all_runs);
+	unsigned __int128 sum = 0;
+	struct series series = { 0 };
 
-	if (r->runs) {
-		amount.enabled_ns = r->enabled_ns / r->runs;
-		amount.running_ns = r->running_ns / r->runs;
+	amount.scale_error = -1;
+	if (value->n_runs) {
+		amount.enabled_ns /= value->n_runs;
+		amount.running_ns /= value->n_runs;
 	}
-	if (r->value.n) {
-		amount.count = (uint64_t)((r->value_sum + r->value.n / 2) / r->value.n);
-		amount.mean = r->value.mean;
-		amount.stdev_pct = series_rel_stdev_pct(&r->value);
-		amount.scale_error = error_of(&r->doubt, r->value.n);
+	for (size_t i = 0; i < value->n_run_values; i++) {
+		series_add(&series, (double)value->runs[i].value);
+		sum += value->runs[i].value;
+	}
+	if (series.n) {
+		amount.count = (uint64_t)((sum + series.n / 2) / series.n);
+		amount.mean = series.mean;
+		amount.stdev_pct = series_rel_stdev_pct(&series);
+		amount.scale_error = error_of(&value->all_runs.doubt, series.n);
 	}
 	return amount;
 }
 
-static void set_amounts(struct tally_book *book, enum stat_report_kind kind)
+/* Which of a value's sums this report shows. */
+static const struct count_sum *shown_sum(const struct reporter *r, const struct aggr_value *value)
 {
-	bool means = kind != REPORT_INTERVAL && book->repeats && book->n_runs;
+	if (r->report.kind == REPORT_INTERVAL)
+		return &value->delta;
+	return r->counts->options.keep_runs && r->counts->n_runs ? &value->all_runs : &value->total;
+}
 
-	for (size_t i = 0; i < book_n_slots(book); i++) {
-		const struct slot *slot = &book->slots[i];
-		struct amount *amount = &book->amounts[i];
-		const struct line *line = &book->lines[i % book->n_lines];
+static void set_amounts(struct reporter *r)
+{
+	for (size_t i = 0; i < aggregation_n_values(r->counts); i++) {
+		const struct aggr_value *value = &r->counts->values[i];
+		const struct count_sum *sum = shown_sum(r, value);
+		struct amount *amount = &r->amounts[i];
 
-		if (means)
-			*amount = amount_of_repeat(&book->repeats[i]);
-		else if (kind == REPORT_INTERVAL)
-			*amount = amount_of_tally(&slot->delta, &slot->delta_doubt);
-		else
-			*amount = amount_of_tally(&slot->total, &slot->total_doubt);
-		amount->there = amount->there || slot->is_open || slot->n_unsupported;
-		amount->value = amount->mean * book->plan->events->v[line->first].scale;
-		set_state(amount, slot);
+		*amount = sum == &value->all_runs ? amount_of_runs(value) : amount_of_sum(sum);
+		amount->there = amount->there || value->is_open || value->n_unsupported;
+		amount->value = amount->mean * first_of(r, i % r->counts->n_rows)->event->scale;
+		amount->state = count_state(value, sum);
 	}
 }
 
 /* ---- reasons ---- */
 
-static char *keep_text(struct row_list *rows, char *text)
+/* NULL: there is none. */
+static const char *reason_of(struct reporter *r, size_t row, const struct aggr_value *value)
 {
+	struct row_list *rows = &r->rows;
+
+	aggregation_reason(r->counts, row, value, shown_sum(r, value), &rows->text);
+	if (!rows->text.len)
+		return NULL;
 	VEC_GROW(rows->texts, rows->n_texts, rows->texts_cap);
-	return rows->texts[rows->n_texts++] = text;
-}
-
-static const char *unsupported_reason(const struct tally_book *book, size_t line)
-{
-	for (size_t i = 0; i < book->set->n; i++)
-		if (book->line_of[i] == line && book->set->v[i].state == COUNTER_NOT_SUPPORTED &&
-		    book->set->v[i].reason)
-			return book->set->v[i].reason;
-	return NULL;
-}
-
-/*
- * Asks the machine, once per line and kind of idleness (never enabled, or enabled and never run):
- * it may have to open counters to find out.
- */
-static const char *ask_idle_reason(struct tally_book *book, size_t line,
-				   const struct amount *amount)
-{
-	struct line *l = &book->lines[line];
-	bool enabled = amount->enabled_ns;
-	struct reading sum = {
-		.enabled_ns = amount->enabled_ns,
-		.state = amount->cells_lost_pin ? READING_LOST_PIN : READING_OK,
-	};
-
-	if (!l->idle_asked[enabled]) {
-		l->idle_asked[enabled] = true;
-		for (size_t i = 0; i < book->set->n && !l->idle_reason[enabled]; i++)
-			if (book->line_of[i] == line && book->set->v[i].state == COUNTER_OPEN)
-				l->idle_reason[enabled] = counter_idle_reason(book->set, i, &sum);
-	}
-	return l->idle_reason[enabled];
-}
-
-static const char *idle_reason(struct tally_book *book, size_t line, const struct amount *amount)
-{
-	const char *asked;
-
-	if (book->set->v[book->lines[line].first].state == COUNTER_LEFT_OUT)
-		return "its pass was not run";
-	if (book->plan->events->v[book->lines[line].first].kind != EVENT_KERNEL)
-		return "known once a command has ended";
-	if (!amount->cells)
-		return "the target was gone before it was opened";
-	if (amount->cells_failed && book->lines[line].read_err)
-		return strerror(book->lines[line].read_err);
-	if (amount->cells_stopped)
-		return "the CPU went offline";
-	asked = book->plan->kern ? ask_idle_reason(book, line, amount) : NULL;
-	if (asked)
-		return asked;
-	return amount->enabled_ns ? "it never got a counter" :
-				    counter_never_enabled(&book->set->v[book->lines[line].first]);
-}
-
-/* "1 of 4 counters never ran, 1 could not be opened" */
-static const char *partial_reason(struct row_list *rows, const struct amount *amount,
-				  unsigned n_unsupported)
-{
-	const struct {
-		unsigned n;
-		const char *what;
-	} parts[] = {
-		{ amount->cells_never_ran, "never ran" },
-		{ amount->cells_lost_pin, "lost the pin" },
-		{ amount->cells_stopped, "stopped when the CPU went offline" },
-		{ amount->cells_failed, "could not be read" },
-		{ n_unsupported, "could not be opened" },
-	};
-	struct str text = STR_INIT;
-
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		if (!parts[i].n)
-			continue;
-		if (text.len)
-			str_addf(&text, ", %u %s", parts[i].n, parts[i].what);
-		else
-			str_addf(&text, "%u of %u counters %s", parts[i].n,
-				 amount->cells + n_unsupported, parts[i].what);
-	}
-	return text.len ? keep_text(rows, str_detach(&text)) : NULL;
+	return rows->texts[rows->n_texts++] = xstrdup(rows->text.s);
 }
 
 /* ---- rows ---- */
@@ -208,153 +214,145 @@ static double running_pct(const struct amount *amount)
 				  : 0;
 }
 
-static void set_state_and_reason(struct tally_book *book, struct stat_row *row, size_t line,
-				 const struct amount *amount, const struct slot *slot)
+static void set_state_and_reason(struct reporter *r, struct stat_row *row, size_t event_row,
+				 const struct amount *amount, const struct aggr_value *value)
 {
 	row->state = amount->state;
-	if (amount->state == COUNT_NOT_SUPPORTED) {
-		row->reason = unsupported_reason(book, line);
-	} else if (amount->state == COUNT_NOT_COUNTED) {
-		row->reason = idle_reason(book, line, amount);
-	} else {
-		row->scaled = amount->running_ns < amount->enabled_ns;
-		row->reason = partial_reason(&book->rows, amount, slot->n_unsupported);
-		row->partial = row->reason;
-		row->has_scale_error = row->scaled && !row->partial &&
-				       amount->scale_error >= 0 && amount->mean > 0;
-		if (row->has_scale_error)
-			row->scale_error_pct = 100 * amount->scale_error / amount->mean;
-	}
+	row->reason = reason_of(r, event_row, value);
+	if (amount->state != COUNT_OK)
+		return;
+	row->scaled = amount->running_ns < amount->enabled_ns;
+	row->partial = row->reason;
+	row->has_scale_error =
+		row->scaled && !row->partial && amount->scale_error >= 0 && amount->mean > 0;
+	if (row->has_scale_error)
+		row->scale_error_pct = 100 * amount->scale_error / amount->mean;
 }
 
 /* A metric's own: where it is of one pass, that pass's. */
-static double elapsed_of(const struct tally_book *book, const struct metric_use *use,
-			 double elapsed_s)
+static double elapsed_of(const struct reporter *r, const struct metric_use *use, double elapsed_s)
 {
-	for (size_t i = 0; i < use->n_inputs && book->pass_elapsed; i++) {
-		size_t line = use->inputs[i].line;
+	for (size_t i = 0; i < use->n_inputs && r->pass_elapsed; i++) {
+		size_t row = use->inputs[i].line;
 
-		if (line != SIZE_MAX)
-			return book->pass_elapsed[book->metric_lines[line].pass].mean;
+		if (row != SIZE_MAX)
+			return r->pass_elapsed[r->metric_lines[row].pass].mean;
 	}
 	return elapsed_s;
 }
 
-static void add_metrics(struct tally_book *book, struct stat_row *row, size_t place, size_t line,
+static void add_metrics(struct reporter *r, struct stat_row *row, size_t key, size_t event_row,
 			double elapsed_s)
 {
-	row->metrics = book->rows.metrics + book->rows.n_metrics;
-	for (size_t u = book->uses_base[line]; u < book->uses_base[line + 1]; u++)
-		metric_eval(&book->uses.v[u], book->metric_lines,
-			    &book->amounts[place * book->n_lines],
-			    elapsed_of(book, &book->uses.v[u], elapsed_s),
-			    &row->metrics[row->n_metrics++]);
-	book->rows.n_metrics += row->n_metrics;
+	row->metrics = r->rows.metrics + r->rows.n_metrics;
+	for (size_t u = r->uses_base[event_row]; u < r->uses_base[event_row + 1]; u++)
+		metric_eval(&r->uses.v[u], r->metric_lines, &r->amounts[key * r->counts->n_rows],
+			    elapsed_of(r, &r->uses.v[u], elapsed_s), &row->metrics[row->n_metrics++]);
+	r->rows.n_metrics += row->n_metrics;
 }
 
 /* With all threads of the system, those that counted nothing are left out: there are hundreds. */
-static bool is_shown(const struct tally_book *book, const struct place *place,
-		     const struct amount *amount)
+static bool is_shown(const struct reporter *r, const struct aggr_key *key, const struct amount *amount)
 {
 	if (!amount->there)
 		return false;
-	return book->plan->aggr != AGGR_THREAD || book->target_kind != TARGET_CPUS || place->rest ||
+	return r->plan->aggr != AGGR_THREAD || r->counts->target_kind != TARGET_CPUS || key->rest ||
 	       (amount->state == COUNT_OK && amount->mean > 0);
 }
 
-static void add_row(struct tally_book *book, size_t place, size_t line, double elapsed_s)
+static void add_row(struct reporter *r, size_t key, size_t event_row, double elapsed_s)
 {
-	size_t at = place * book->n_lines + line;
-	const struct amount *amount = &book->amounts[at];
-	const struct slot *slot = &book->slots[at];
-	const struct event *event = &book->plan->events->v[book->lines[line].first];
+	size_t at = key * r->counts->n_rows + event_row;
+	const struct amount *amount = &r->amounts[at];
+	const struct aggr_value *value = &r->counts->values[at];
+	const struct event *event = first_of(r, event_row)->event;
 	struct stat_row *row;
 
-	if (book->lines[line].again || !is_shown(book, &book->places[place], amount))
+	if (r->metric_lines[event_row].again || !is_shown(r, &r->counts->keys[key], amount))
 		return;
-	row = &book->rows.v[book->rows.n++];
+	row = &r->rows.v[r->rows.n++];
 	*row = (struct stat_row){
-		.aggr = book->places[place].aggr,
-		.place = book->places[place].name,
-		.n_folded = slot->n_folded,
-		.name = book->lines[line].name,
+		.aggr = r->counts->keys[key].mode,
+		.place = r->key_names[key],
+		.n_folded = value->n_cpus,
+		.name = r->row_names[event_row],
 		.cgroup = event->cgroup,
 		.unit = event->unit,
 		.running_ns = amount->running_ns,
 		.running_pct = running_pct(amount),
 		.stdev_pct = amount->stdev_pct,
-		.pass = book->pass_elapsed ? book->metric_lines[line].pass + 1 : 0,
+		.pass = r->pass_elapsed ? r->metric_lines[event_row].pass + 1 : 0,
 	};
 	set_value(row, amount, event->scale);
-	set_state_and_reason(book, row, line, amount, slot);
-	row->has_stdev = book->plan->repeat > 1 && book->report.kind != REPORT_INTERVAL &&
+	set_state_and_reason(r, row, event_row, amount, value);
+	row->has_stdev = r->plan->repeat > 1 && r->report.kind != REPORT_INTERVAL &&
 			 row->state == COUNT_OK;
-	if (row->scaled && row->running_pct < book->report.least_running_pct)
-		book->report.least_running_pct = row->running_pct;
-	add_metrics(book, row, place, line, elapsed_s);
+	if (row->scaled && row->running_pct < r->report.least_running_pct)
+		r->report.least_running_pct = row->running_pct;
+	add_metrics(r, row, key, event_row, elapsed_s);
 }
 
 /* ---- order ---- */
 
 struct by_value {
-	const struct tally_book *book;
-	size_t line;
+	const struct reporter *r;
+	size_t row;
 };
 
 static int compare_by_value(const void *a, const void *b, void *data)
 {
 	const struct by_value *by = data;
-	const struct tally_book *book = by->book;
+	const struct aggregation *counts = by->r->counts;
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	double vx = book->amounts[x * book->n_lines + by->line].value;
-	double vy = book->amounts[y * book->n_lines + by->line].value;
+	double vx = by->r->amounts[x * counts->n_rows + by->row].value;
+	double vy = by->r->amounts[y * counts->n_rows + by->row].value;
 
-	if (book->places[x].rest != book->places[y].rest)
-		return book->places[x].rest ? 1 : -1;
+	if (counts->keys[x].rest != counts->keys[y].rest)
+		return counts->keys[x].rest ? 1 : -1;
 	if (vx != vy)
 		return vx > vy ? -1 : 1;
 	return (x > y) - (x < y);
 }
 
-static void add_line(struct tally_book *book, size_t line, double elapsed_s)
+static void add_event(struct reporter *r, size_t event_row, double elapsed_s)
 {
-	size_t *order = book->rows.order;
+	size_t *order = r->rows.order;
 
-	memcpy(order, book->place_order, book->n_places * sizeof(*order));
-	if (book->plan->aggr == AGGR_THREAD)
-		qsort_r(order, book->n_places, sizeof(*order), compare_by_value,
-			&(struct by_value){ book, line });
-	for (size_t i = 0; i < book->n_places; i++)
-		add_row(book, order[i], line, elapsed_s);
+	memcpy(order, r->counts->key_order, r->counts->n_keys * sizeof(*order));
+	if (r->plan->aggr == AGGR_THREAD)
+		qsort_r(order, r->counts->n_keys, sizeof(*order), compare_by_value,
+			&(struct by_value){ r, event_row });
+	for (size_t i = 0; i < r->counts->n_keys; i++)
+		add_row(r, order[i], event_row, elapsed_s);
 }
 
-static bool is_place_by_place(enum stat_aggr aggr)
+static bool is_key_by_key(enum aggr_mode mode)
 {
-	return aggr == AGGR_CORE || aggr == AGGR_DIE || aggr == AGGR_SOCKET || aggr == AGGR_NODE;
+	return mode == AGGR_CORE || mode == AGGR_DIE || mode == AGGR_SOCKET || mode == AGGR_NODE;
 }
 
-static void add_rows(struct tally_book *book, double elapsed_s)
+static void add_rows(struct reporter *r, double elapsed_s)
 {
-	if (is_place_by_place(book->plan->aggr)) {
-		for (size_t i = 0; i < book->n_places; i++)
-			for (size_t line = 0; line < book->n_lines; line++)
-				add_row(book, book->place_order[i], line, elapsed_s);
+	if (is_key_by_key(r->plan->aggr)) {
+		for (size_t i = 0; i < r->counts->n_keys; i++)
+			for (size_t row = 0; row < r->counts->n_rows; row++)
+				add_row(r, r->counts->key_order[i], row, elapsed_s);
 		return;
 	}
-	for (size_t line = 0; line < book->n_lines; line++)
-		add_line(book, line, elapsed_s);
+	for (size_t row = 0; row < r->counts->n_rows; row++)
+		add_event(r, row, elapsed_s);
 }
 
 /* ---- the report ---- */
 
 /* While no run has ended, the clock of the last read stands for it. */
-static void set_times(struct tally_book *book)
+static void set_times(struct reporter *r)
 {
-	const struct stat_clock *clock = &book->since_start;
-	struct stat_times *times = &book->shown_times;
+	const struct count_clock *clock = &r->since_start;
+	struct stat_times *times = &r->shown_times;
 
-	*times = book->times;
-	if (book->n_runs)
+	*times = r->times;
+	if (r->n_runs)
 		return;
 	times->has_usage = clock->has_usage;
 	series_add(&times->elapsed, (double)clock->elapsed_ns / 1e9);
@@ -371,52 +369,59 @@ static void forget_texts(struct row_list *rows)
 	rows->n_texts = 0;
 }
 
-void rows_prepare(struct tally_book *book)
+void rows_prepare(struct reporter *r)
 {
-	struct row_list *rows = &book->rows;
+	struct row_list *rows = &r->rows;
+	size_t n = aggregation_n_values(r->counts);
 
-	rows->v = xreallocarray(rows->v, book_n_slots(book) + 1, sizeof(*rows->v));
-	rows->metrics = xreallocarray(rows->metrics, book->n_places * book->uses.n + 1,
-				      sizeof(*rows->metrics));
-	rows->order = xreallocarray(rows->order, book->n_places, sizeof(*rows->order));
+	make_names(r);
+	r->amounts = xreallocarray(r->amounts, n + 1, sizeof(*r->amounts));
+	rows->v = xreallocarray(rows->v, n + 1, sizeof(*rows->v));
+	rows->metrics =
+		xreallocarray(rows->metrics, r->counts->n_keys * r->uses.n + 1, sizeof(*rows->metrics));
+	rows->order = xreallocarray(rows->order, r->counts->n_keys, sizeof(*rows->order));
 }
 
-void rows_release(struct tally_book *book)
+void rows_release(struct reporter *r)
 {
-	forget_texts(&book->rows);
-	free(book->rows.texts);
-	free(book->rows.v);
-	free(book->rows.metrics);
-	free(book->rows.order);
+	forget_names(r);
+	forget_texts(&r->rows);
+	free(r->row_names);
+	free(r->key_names);
+	free(r->amounts);
+	free(r->rows.texts);
+	free(r->rows.v);
+	free(r->rows.metrics);
+	free(r->rows.order);
+	str_release(&r->rows.text);
 }
 
-const struct stat_report *book_report(struct tally_book *book, enum stat_report_kind kind,
-				      uint64_t time_ns)
+const struct stat_report *reporter_report(struct reporter *r, enum stat_report_kind kind, uint64_t time_ns)
 {
 	double elapsed_s;
 
-	forget_texts(&book->rows);
-	book->rows.n = 0;
-	book->rows.n_metrics = 0;
-	set_times(book);
-	book->report = (struct stat_report){
+	forget_texts(&r->rows);
+	r->rows.n = 0;
+	r->rows.n_metrics = 0;
+	set_times(r);
+	r->report = (struct stat_report){
 		.kind = kind,
 		.time_ns = time_ns,
-		.first = !book->reported,
-		.n_before = book->n_intervals,
-		.rows = book->rows.v,
-		.times = &book->shown_times,
-		.run_seconds = book->run_seconds,
-		.n_runs = book->n_runs,
+		.first = !r->reported,
+		.n_before = r->n_intervals,
+		.rows = r->rows.v,
+		.times = &r->shown_times,
+		.run_seconds = r->run_seconds,
+		.n_runs = r->n_runs,
 		.least_running_pct = 100,
-		.n_passes = book->plan->pass_plan ? book->plan->pass_plan->n_passes : 0,
+		.n_passes = r->plan->pass_plan ? r->plan->pass_plan->n_passes : 0,
 	};
-	elapsed_s = kind == REPORT_INTERVAL ? (double)book->since_last.elapsed_ns / 1e9
-					    : book->shown_times.elapsed.mean;
-	set_amounts(book, kind);
-	add_rows(book, elapsed_s);
-	book->report.n_rows = book->rows.n;
-	book->reported = true;
-	book->n_intervals += kind == REPORT_INTERVAL;
-	return &book->report;
+	elapsed_s = kind == REPORT_INTERVAL ? (double)r->since_last.elapsed_ns / 1e9 :
+					      r->shown_times.elapsed.mean;
+	set_amounts(r);
+	add_rows(r, elapsed_s);
+	r->report.n_rows = r->rows.n;
+	r->reported = true;
+	r->n_intervals += kind == REPORT_INTERVAL;
+	return &r->report;
 }

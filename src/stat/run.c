@@ -30,9 +30,9 @@ static uint64_t timeval_ns(struct timeval t)
 }
 
 /* User and system time are the command's: known when it is the target and has been reaped. */
-static struct stat_clock clock_since(const struct run *run, uint64_t since_ns, uint64_t now_ns_value)
+static struct count_clock clock_since(const struct run *run, uint64_t since_ns, uint64_t now_ns_value)
 {
-	struct stat_clock clock = { .elapsed_ns = now_ns_value - since_ns };
+	struct count_clock clock = { .elapsed_ns = now_ns_value - since_ns };
 
 	if (!run->child_is_target || !run->child.reaped)
 		return clock;
@@ -47,20 +47,20 @@ static struct stat_clock clock_since(const struct run *run, uint64_t since_ns, u
 static int read_counters(struct run *run, enum stat_report_kind kind, uint64_t now)
 {
 	const struct stat_tap *tap = run->plan->tap;
-	struct stat_clock since_start = clock_since(run, run->start_ns, now);
-	struct stat_clock since_last = clock_since(run, run->last_ns, now);
+	struct count_clock since_start = clock_since(run, run->start_ns, now);
+	struct count_clock since_last = clock_since(run, run->last_ns, now);
 
 	if (run->passes)
 		passes_read(run, &since_start);
 	else
-		book_read(run->book, &since_start, &since_last);
+		reporter_read(run->reporter, &since_start, &since_last);
 	run->last_ns = now;
 	return tap ? tap->round(tap->data, kind, since_start.elapsed_ns, run->err) : 0;
 }
 
 static int emit(struct run *run, enum stat_report_kind kind, uint64_t time_ns)
 {
-	const struct stat_report *report = book_report(run->book, kind, time_ns);
+	const struct stat_report *report = reporter_report(run->reporter, kind, time_ns);
 
 	return run->plan->emit(run->plan->emit_data, report);
 }
@@ -226,17 +226,12 @@ static int read_at_end(struct run *run, uint64_t now)
 		run->start_ns = run->last_ns = now;
 	/* Others than the command go on running: all counters have to stop together. */
 	if (!run->child_is_target) {
-		book_find_stopped(run->book);
+		aggregation_find_stopped(run->reporter->counts);
 		counters_disable(&run->set);
 	}
 	if (intervals_left(run))
 		return emit_interval(run, now);
 	return read_counters(run, REPORT_FINAL, now);
-}
-
-static double seconds(uint64_t ns)
-{
-	return (double)ns / 1e9;
 }
 
 /* A repeat that was cut short by a signal would spoil the mean, unless it is all there is. */
@@ -247,7 +242,7 @@ static bool spoils_the_mean(const struct run *run)
 
 static void close_repeat(struct run *run, uint64_t now)
 {
-	struct stat_clock clock = clock_since(run, run->start_ns, now);
+	struct count_clock clock = clock_since(run, run->start_ns, now);
 
 	if (run->passes)
 		return; /* passes_end_repeat() */
@@ -257,8 +252,7 @@ static void close_repeat(struct run *run, uint64_t now)
 			 run->plan->repeat);
 		return;
 	}
-	book_end_run(run->book, seconds(clock.elapsed_ns), seconds(clock.user_ns),
-		     seconds(clock.system_ns), clock.has_usage);
+	reporter_end_run(run->reporter, &clock);
 }
 
 static void note_signal(struct run *run)
@@ -369,12 +363,12 @@ static int new_repeat(struct run *run)
 		passes_forget(run);
 	/* -r 0: each run has a report of its own. */
 	if (!run->plan->repeat) {
-		book_free(run->book);
-		run->book = NULL;
+		reporter_free(run->reporter);
+		run->reporter = NULL;
 	}
-	if (!run->book)
-		run->book = book_new(run->plan, run->err);
-	return run->book ? 0 : -EINVAL;
+	if (!run->reporter)
+		run->reporter = reporter_new(run->plan, run->err);
+	return run->reporter ? 0 : -EINVAL;
 }
 
 static int one_of_many(struct run *run)
@@ -431,7 +425,7 @@ int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 	rc = rc ? rc : report_rc;
 	*status = rc ? run.failed_status : run.status;
 	release_repeat(&run);
-	book_free(run.book);
+	reporter_free(run.reporter);
 	passes_end(&run);
 	control_release(&run.control);
 	return rc;

@@ -4,7 +4,7 @@
 #ifndef PSTAT_RUN_H
 #define PSTAT_RUN_H
 
-#include "stat/rows.h"
+#include "stat/reporter.h"
 
 #define NS_PER_MS 1000000ull
 #define NS_PER_US 1000ull
@@ -21,7 +21,7 @@ struct slicing {
 struct run {
 	const struct stat_plan *plan;
 	struct str *err;
-	struct tally_book *book;
+	struct reporter *reporter;
 	unsigned index; /* of this repeat */
 	struct pass_runs *passes; /* --passes; or NULL */
 	unsigned pass, n_passes; /* runs of the command make a repeat; 1 without --passes */
@@ -66,13 +66,13 @@ int passes_begin(struct run *run);
 /* Of run->pass. */
 const struct event_list *passes_events(const struct run *run);
 /* The pass is over: its counters are read, stopped and kept. */
-void passes_read(struct run *run, const struct stat_clock *clock);
+void passes_read(struct run *run, const struct count_clock *clock);
 /*
- * All are over, or no more will be run: what they counted is handed to the book. Of a repeat that was
+ * All are over, or no more will be run: what they counted is handed to the reporter. Of a repeat that was
  * cut short and would spoil the mean, only the names are.
  */
 int passes_end_repeat(struct run *run);
-/* Before the next repeat: counters are closed. The book must not be asked for a report any more. */
+/* Before the next repeat: counters are closed. The reporter must not be asked for a report any more. */
 void passes_forget(struct run *run);
 void passes_end(struct run *run);
 

@@ -67,7 +67,7 @@ static int open_counters(struct run *run)
 		plan->opened(plan->emit_data, &run->set);
 	if (run->passes)
 		return 0;
-	rc = book_attach(run->book, &run->set, &run->target, run->err);
+	rc = reporter_attach(run->reporter, &count_backend_perf, &run->set, &run->target, run->err);
 	if (!rc && plan->tap)
 		rc = plan->tap->begin(plan->tap->data, &run->set, &run->target, run->err);
 	return rc;

@@ -30,7 +30,7 @@ void slicing_begin(struct run *run)
 {
 	if (!run->plan->scale || !run->set_open || run->passes || !may_take_turns(&run->set))
 		return;
-	book_keep_slices(run->book);
+	aggregation_keep_slices(run->reporter->counts);
 	run->slicing = (struct slicing){
 		.interval_ns = SLICE_NS, .next_ns = run->start_ns + SLICE_NS,
 	};
@@ -60,7 +60,7 @@ void slicing_go_on(struct run *run, uint64_t now)
 
 	if (now < s->next_ns)
 		return;
-	takes_turns = book_read_slices(run->book);
+	takes_turns = aggregation_read_slices(run->reporter->counts);
 	s->n++;
 	if (takes_turns && !s->takes_turns)
 		noticed(s, now_ns() - now);

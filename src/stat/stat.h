@@ -1,7 +1,7 @@
 /*
- * stat: readings -> rows -> text. Counting has no file format and no symbols.
+ * stat: values -> rows -> text. Counting has no file format and no symbols.
  *
- *   readings --count.c--> tallies --rows.c--> struct stat_report --fmt_*.c--> struct str
+ *   readings --count/--> values --rows.c--> struct stat_report --fmt_*.c--> struct str
  *
  * A format never computes; the code that computes never prints. run.c drives it all: repeats,
  * intervals, delay, timeout, control commands, signals.
@@ -14,23 +14,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-
-enum stat_aggr {
-	AGGR_TOTAL, /* one row per event */
-	AGGR_CPU, /* -A */
-	AGGR_CORE,
-	AGGR_DIE,
-	AGGR_SOCKET,
-	AGGR_NODE,
-	AGGR_THREAD,
-};
-
-/* ---- what became of a count ---- */
-enum count_state {
-	COUNT_OK,
-	COUNT_NOT_COUNTED, /* it was open and never ran */
-	COUNT_NOT_SUPPORTED, /* it could not be opened */
-};
 
 /* ---- rows.c: what is printed, complete ---- */
 
@@ -50,7 +33,7 @@ struct stat_metric {
 
 struct stat_row {
 	/* where */
-	enum stat_aggr aggr;
+	enum aggr_mode aggr;
 	char *place; /* "CPU0", "S0-D0-C0", "S0-D0", "S0", "N0", "comm-tid"; "" for AGGR_TOTAL. Printable. */
 	unsigned n_folded; /* CPUs in this place that count the event */
 	/* what */
@@ -100,7 +83,7 @@ struct stat_report {
 
 /* What formats need to know of the command line; fixed for the whole run. */
 struct stat_style {
-	enum stat_aggr aggr;
+	enum aggr_mode aggr;
 	/* Printable, with its quotes: "'sleep 1'", "'system wide'", "'CPU(s) 0-1'", "process id '1,2'". */
 	const char *title;
 	unsigned runs; /* -r */
@@ -179,7 +162,7 @@ struct stat_plan {
 	const struct metric **metrics; /* -M, or NULL: the default ones */
 	size_t n_metrics;
 	/* how */
-	enum stat_aggr aggr;
+	enum aggr_mode aggr;
 	bool scale; /* --scale (default) */
 	bool merge; /* false: --no-merge */
 	bool hybrid_merge;
@@ -225,19 +208,14 @@ int stat_run(const struct stat_plan *plan, int *status, struct str *err);
 /* ---- replay.c: readings from a recording instead of counters ---- */
 
 /*
- * Of the plan: events, aggr, scale, merge, metrics and emit. set, target and plan are borrowed until
- * stat_replay_free; the set's counters need no descriptors. Takes over the topology. NULL on failure.
+ * Of the plan: events (those of counts), aggr, scale, merge, metrics and emit. Plan and counts, which have been
+ * described, are borrowed until stat_replay_free. NULL on failure.
  */
 struct stat_replay;
-struct stat_replay *stat_replay_new(const struct stat_plan *plan, struct counter_set *set,
-				    const struct target *target, struct topology *topology,
+struct stat_replay *stat_replay_new(const struct stat_plan *plan, const struct recorded_counts *counts,
 				    struct str *err);
-/* A round: its time in ns since counting began, then all its readings, then its report. */
-void stat_replay_begin_round(struct stat_replay *replay, uint64_t since_start_ns);
-void stat_replay_reading(struct stat_replay *replay, size_t index, int cpu, size_t thread,
-			 const struct reading *reading);
-/* What emit() returned. */
-int stat_replay_end_round(struct stat_replay *replay, enum stat_report_kind kind);
+/* A round, as far as it was recorded: its time in ns since counting began. What emit() returned. */
+int stat_replay_round(struct stat_replay *replay, enum stat_report_kind kind, uint64_t since_start_ns);
 void stat_replay_free(struct stat_replay *replay);
 
 #endif

@@ -109,11 +109,16 @@ void intset_add(struct intset *set, int value)
 	set->n++;
 }
 
-bool intset_has(const struct intset *set, int value)
+size_t intset_index(const struct intset *set, int value)
 {
 	size_t at = intset_place(set, value);
 
-	return at < set->n && set->v[at] == value;
+	return at < set->n && set->v[at] == value ? at : SIZE_MAX;
+}
+
+bool intset_has(const struct intset *set, int value)
+{
+	return intset_index(set, value) != SIZE_MAX;
 }
 
 void intset_copy(struct intset *to, const struct intset *from)

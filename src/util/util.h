@@ -126,6 +126,7 @@ struct intset {
 #define INTSET_INIT { NULL, 0, 0 }
 void intset_add(struct intset *set, int value);
 bool intset_has(const struct intset *set, int value);
+size_t intset_index(const struct intset *set, int value); /* SIZE_MAX: it is not in the set */
 void intset_copy(struct intset *to, const struct intset *from); /* `to` is replaced */
 void intset_release(struct intset *set);
 /*

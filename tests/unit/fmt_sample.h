@@ -57,7 +57,7 @@ static inline struct stat_row failed_row(const char *name, enum count_state stat
 }
 
 #define AT(row, aggr, text, n) set_place((row), (aggr), (char[]){ text }, (n))
-static inline struct stat_row set_place(struct stat_row row, enum stat_aggr aggr, char *place,
+static inline struct stat_row set_place(struct stat_row row, enum aggr_mode aggr, char *place,
 					unsigned n_folded)
 {
 	row.aggr = aggr;

@@ -1,9 +1,9 @@
 /* Readings -> tallies: totals, intervals, scaling per cell, and every way of not having counted. */
-#include "book_sample.h"
+#include "count_sample.h"
 
 static const struct stat_row *only_row(struct world *w, enum stat_report_kind kind)
 {
-	const struct stat_report *report = book_report(w->book, kind, 0);
+	const struct stat_report *report = world_report(w, kind);
 
 	assert_int_equal(report->n_rows, 1);
 	return &report->rows[0];
@@ -50,7 +50,7 @@ static void test_scaling_is_per_cell(void **state)
 	assert_true(row->scaled && !row->partial);
 	assert_int_equal(row->running_ns, 200);
 	assert_true(row->running_pct > 66.6 && row->running_pct < 66.7);
-	assert_true(w.book->report.least_running_pct == row->running_pct);
+	assert_true(w.reporter->report.least_running_pct == row->running_pct);
 	world_release(&w);
 }
 
@@ -103,7 +103,7 @@ static void test_never_ran_is_not_zero(void **state)
 	assert_int_equal(row->state, COUNT_NOT_COUNTED);
 	assert_true(row->running_pct == 0);
 	assert_non_null(row->reason);
-	assert_true(w.book->report.least_running_pct == 100); /* no row was scaled */
+	assert_true(w.reporter->report.least_running_pct == 100); /* no row was scaled */
 	world_release(&w);
 }
 
@@ -194,7 +194,8 @@ static void test_stopped_with_its_cpu(void **state)
 	world_init(&w, AGGR_TOTAL, TARGET_CPUS, "0-1");
 	world_cs(&w);
 	world_start(&w);
-	intset_add(&w.book->stopped_cpus, 1);
+	intset_add(&w.stopped, 1);
+	aggregation_find_stopped(w.reporter->counts);
 	world_read(&w, 1, 1);
 	feed(&w, 0, 0, 0, 10, 100, 100);
 	feed(&w, 0, 1, 0, 20, 50, 50);
@@ -326,7 +327,7 @@ static void count_run(struct world *w, uint64_t value, uint64_t running_ns)
 	world_attach(w);
 	world_read(w, 1, 1);
 	feed(w, 0, -1, 0, value, 100, running_ns);
-	book_end_run(w->book, 1, 0, 0, false);
+	world_end_run(w, &(struct count_clock){ .elapsed_ns = 1000000000 });
 }
 
 static void test_repeats(void **state)
@@ -339,12 +340,12 @@ static void test_repeats(void **state)
 	world_init(&w, AGGR_TOTAL, TARGET_COMMAND, NULL);
 	w.plan.repeat = 4;
 	world_cycles(&w);
-	world_book(&w);
+	world_reporter(&w);
 	count_run(&w, 10, 100);
 	count_run(&w, 11, 100);
 	count_run(&w, 0, 0); /* it had no turn in this run: that is no 0 */
 	count_run(&w, 13, 100);
-	report = book_report(w.book, REPORT_FINAL, 0);
+	report = world_report(&w, REPORT_FINAL);
 	row = &report->rows[0];
 	assert_int_equal(row->count, 11); /* 34 / 3 */
 	assert_true(row->value > 11.33 && row->value < 11.34);
@@ -357,11 +358,11 @@ static void test_repeats(void **state)
 	world_release(&w);
 }
 
-/* What pstat counts itself goes through book_read(), without any kernel counter. */
+/* What pstat counts itself goes through a read, without any kernel counter. */
 static void test_clocks(void **state)
 {
-	const struct stat_clock since_start = { 3000, 700, 200, false };
-	struct stat_clock since_last = { 1000, 0, 0, false };
+	const struct count_clock since_start = { 3000, 700, 200, false };
+	struct count_clock since_last = { 1000, 0, 0, false };
 	const struct stat_row *rows;
 	struct world w;
 
@@ -373,14 +374,14 @@ static void test_clocks(void **state)
 	for (size_t i = 0; i < 3; i++)
 		w.counters[i].state = COUNTER_SOFTWARE;
 	world_start(&w);
-	book_read(w.book, &since_start, &since_last);
-	rows = book_report(w.book, REPORT_INTERVAL, 0)->rows;
+	reporter_read(w.reporter, &since_start, &since_last);
+	rows = world_report(&w, REPORT_INTERVAL)->rows;
 	assert_int_equal(rows[0].count, 1000);
 	assert_int_equal(rows[1].state, COUNT_NOT_COUNTED);
 	assert_non_null(rows[1].reason);
 	since_last.has_usage = true;
-	book_read(w.book, &(struct stat_clock){ 3000, 700, 0, true }, &since_last);
-	rows = book_report(w.book, REPORT_FINAL, 0)->rows;
+	reporter_read(w.reporter, &(struct count_clock){ 3000, 700, 0, true }, &since_last);
+	rows = world_report(&w, REPORT_FINAL)->rows;
 	assert_int_equal(rows[0].count, 3000);
 	assert_int_equal(rows[1].count, 700);
 	assert_int_equal(rows[2].state, COUNT_OK); /* 0 ns is a time too */

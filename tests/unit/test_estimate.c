@@ -3,7 +3,7 @@
  * random numbers that are the same each time. The truth has to lie inside the interval about as often as is
  * claimed, 95 %: where phases are longer than slices more often, since these err on the safe side.
  */
-#include "book_sample.h"
+#include "count_sample.h"
 
 #include <math.h>
 
@@ -369,20 +369,20 @@ static void rows_say_how_sure_they_are(void **state)
 	world_init(&w, AGGR_CPU, TARGET_CPUS, "0-1");
 	world_cycles(&w);
 	world_start(&w);
-	book_keep_slices(w.book);
+	aggregation_keep_slices(w.reporter->counts);
 	for (uint64_t i = 1; i <= 5; i++)
 		read_at(&w, i, 1000);
-	row = row_of(book_report(w.book, REPORT_FINAL, 0), "CPU0", "cycles");
+	row = row_of(world_report(&w, REPORT_FINAL), "CPU0", "cycles");
 	assert_true(row->scaled && !row->has_scale_error);
 	for (uint64_t i = 6; i <= 40; i++)
 		read_at(&w, i, 1000);
-	report = book_report(w.book, REPORT_FINAL, 0);
+	report = world_report(&w, REPORT_FINAL);
 	row = row_of(report, "CPU0", "cycles");
 	assert_true(row->has_scale_error);
 	assert_true(row->scale_error_pct > 0.1 && row->scale_error_pct < 10);
 	assert_false(row_of(report, "CPU1", "cycles")->has_scale_error);
 	/* The last interval had one slice. */
-	assert_false(row_of(book_report(w.book, REPORT_INTERVAL, 0), "CPU0", "cycles")->has_scale_error);
+	assert_false(row_of(world_report(&w, REPORT_INTERVAL), "CPU0", "cycles")->has_scale_error);
 	world_release(&w);
 }
 
@@ -396,16 +396,16 @@ static void sums_of_cells(void **state)
 	world_init(&w, AGGR_TOTAL, TARGET_CPUS, "0-2");
 	world_cycles(&w);
 	world_start(&w);
-	book_keep_slices(w.book);
+	aggregation_keep_slices(w.reporter->counts);
 	for (uint64_t i = 1; i <= 40; i++) {
 		read_at(&w, i, 1000);
 		feed(&w, 0, 2, 0, 0, 0, 0);
 	}
-	row = row_of(book_report(w.book, REPORT_FINAL, 0), "", "cycles");
+	row = row_of(world_report(&w, REPORT_FINAL), "", "cycles");
 	assert_true(row->scaled && row->has_scale_error);
 	read_at(&w, 41, 1000);
 	feed(&w, 0, 2, 0, 10, 2 * NS, NS);
-	row = row_of(book_report(w.book, REPORT_FINAL, 0), "", "cycles");
+	row = row_of(world_report(&w, REPORT_FINAL), "", "cycles");
 	assert_true(row->scaled && !row->has_scale_error);
 	world_release(&w);
 }
@@ -419,16 +419,16 @@ static void means_are_surer_than_their_runs(void **state)
 	world_init(&w, AGGR_CPU, TARGET_CPUS, "0-1");
 	w.plan.repeat = 4;
 	world_cycles(&w);
-	world_book(&w);
+	world_reporter(&w);
 	for (unsigned run = 0; run < 4; run++) {
 		const struct stat_row *row;
 
 		world_attach(&w);
-		book_keep_slices(w.book);
+		aggregation_keep_slices(w.reporter->counts);
 		for (uint64_t i = 1; i <= 40; i++)
 			read_at(&w, i, 1000);
-		book_end_run(w.book, 1, 0, 0, false);
-		row = row_of(book_report(w.book, REPORT_FINAL, 0), "CPU0", "cycles");
+		world_end_run(&w, &(struct count_clock){ .elapsed_ns = 1000000000 });
+		row = row_of(world_report(&w, REPORT_FINAL), "CPU0", "cycles");
 		assert_true(row->has_scale_error);
 		if (!run)
 			of_one = row->scale_error_pct;

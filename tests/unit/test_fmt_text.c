@@ -91,7 +91,7 @@ static void test_places(void **state)
 		"\n");
 }
 
-static void expect_heading(enum stat_aggr aggr, bool first, unsigned n_before, const char *expected)
+static void expect_heading(enum aggr_mode aggr, bool first, unsigned n_before, const char *expected)
 {
 	struct stat_style style = as_perf;
 	struct stat_report report = {

@@ -1,5 +1,5 @@
 /* Events that share a row or must not: several pmus, core types, cgroups. */
-#include "book_sample.h"
+#include "count_sample.h"
 
 static void start_expansion(struct world *w, enum event_expansion expansion, bool merge, bool hybrid_merge)
 {
@@ -27,7 +27,7 @@ static void expect_expansion(enum event_expansion expansion, bool merge, bool hy
 	struct world w;
 
 	start_expansion(&w, expansion, merge, hybrid_merge);
-	expect_rows(book_report(w.book, REPORT_FINAL, 0), want);
+	expect_rows(world_report(&w, REPORT_FINAL), want);
 	world_release(&w);
 }
 
@@ -61,8 +61,8 @@ static void test_merge_with_a_pmu_missing(void **state)
 	world_start(&w);
 	world_read(&w, 1, 1);
 	feed(&w, 1, 0, 0, 5, 100, 100);
-	expect_rows(book_report(w.book, REPORT_FINAL, 0), " cs 5");
-	row = &w.book->report.rows[0];
+	expect_rows(world_report(&w, REPORT_FINAL), " cs 5");
+	row = &w.reporter->report.rows[0];
 	assert_true(row->partial);
 	assert_string_equal(row->reason, "1 of 2 counters could not be opened");
 	world_release(&w);
@@ -87,9 +87,9 @@ static void test_cgroups(void **state)
 	world_read(&w, 1, 1);
 	feed(&w, 0, 0, 0, 5, 100, 100);
 	feed(&w, 1, 0, 0, 6, 100, 100);
-	expect_rows(book_report(w.book, REPORT_FINAL, 0), " cs 5;  cs 6");
-	assert_string_equal(w.book->report.rows[0].cgroup, "a");
-	assert_string_equal(w.book->report.rows[1].cgroup, "b");
+	expect_rows(world_report(&w, REPORT_FINAL), " cs 5;  cs 6");
+	assert_string_equal(w.reporter->report.rows[0].cgroup, "a");
+	assert_string_equal(w.reporter->report.rows[1].cgroup, "b");
 	world_release(&w);
 }
 

@@ -1,5 +1,5 @@
 /* Rows: every aggregation on a made-up machine, their order, what is left out. */
-#include "book_sample.h"
+#include "count_sample.h"
 
 /* cs counts 10 more than the CPU's number, task-clock 1000 times that. */
 static void feed_cpus(struct world *w)
@@ -11,7 +11,7 @@ static void feed_cpus(struct world *w)
 	}
 }
 
-static void start_8_cpus(struct world *w, enum stat_aggr aggr)
+static void start_8_cpus(struct world *w, enum aggr_mode aggr)
 {
 	world_init(w, aggr, TARGET_CPUS, "0-7");
 	world_cs(w);
@@ -20,13 +20,13 @@ static void start_8_cpus(struct world *w, enum stat_aggr aggr)
 	feed_cpus(w);
 }
 
-static void expect_8_cpus(enum stat_aggr aggr, unsigned n_folded, const char *want)
+static void expect_8_cpus(enum aggr_mode aggr, unsigned n_folded, const char *want)
 {
 	const struct stat_report *report;
 	struct world w;
 
 	start_8_cpus(&w, aggr);
-	report = book_report(w.book, REPORT_FINAL, 0);
+	report = world_report(&w, REPORT_FINAL);
 	expect_rows(report, want);
 	for (size_t i = 0; i < report->n_rows; i++) {
 		assert_int_equal(report->rows[i].aggr, aggr);
@@ -88,14 +88,14 @@ static void test_metrics_are_per_place(void **state)
 
 	(void)state;
 	start_8_cpus(&w, AGGR_SOCKET);
-	row = row_of(book_report(w.book, REPORT_FINAL, 0), "S1", "task-clock");
+	row = row_of(world_report(&w, REPORT_FINAL), "S1", "task-clock");
 	assert_int_equal(row->n_metrics, 1);
 	assert_string_equal(row->metrics[0].unit, "CPUs utilized");
 	assert_true(row->metrics[0].value > 0.0000579 && row->metrics[0].value < 0.0000581);
 	assert_false(row->integral);
 	assert_string_equal(row->unit, "msec");
 	assert_true(row->value > 0.0579 && row->value < 0.0581);
-	row = row_of(&w.book->report, "S1", "cs");
+	row = row_of(&w.reporter->report, "S1", "cs");
 	assert_string_equal(row->metrics[0].unit, "K/sec"); /* 58 in 58000 ns */
 	assert_true(row->metrics[0].value == 1000);
 	world_release(&w);
@@ -126,7 +126,7 @@ static void test_threads(void **state)
 
 	(void)state;
 	start_threads(&w, TARGET_TASKS, 0);
-	expect_rows(book_report(w.book, REPORT_FINAL, 0),
+	expect_rows(world_report(&w, REPORT_FINAL),
 		    "high-11 cs 50; a\\x1b[1m-13 cs 6; low-10 cs 5; idle-12 cs <not counted>; "
 		    "low-10 cycles <not supported>; high-11 cycles <not supported>; "
 		    "idle-12 cycles <not supported>; a\\x1b[1m-13 cycles <not supported>");
@@ -141,7 +141,7 @@ static void test_threads_of_the_system(void **state)
 	(void)state;
 	for (uint64_t ran_ns = 0; ran_ns < 200; ran_ns += 100) {
 		start_threads(&w, TARGET_CPUS, ran_ns);
-		expect_rows(book_report(w.book, REPORT_FINAL, 0),
+		expect_rows(world_report(&w, REPORT_FINAL),
 			    "high-11 cs 50; a\\x1b[1m-13 cs 6; low-10 cs 5; all cycles <not "
 			    "supported>");
 		world_release(&w);
@@ -163,15 +163,15 @@ static void test_threads_over_repeats(void **state)
 	world_read(&w, 1, 1);
 	feed(&w, 0, -1, 0, 10, 100, 100);
 	feed(&w, 0, -1, 1, 20, 100, 100);
-	book_end_run(w.book, 1, 0, 0, false);
+	world_end_run(&w, &(struct count_clock){ .elapsed_ns = 1000000000 });
 	world_thread(&w, 0, "b", 11);
 	world_thread(&w, 1, "c", 12);
 	world_attach(&w);
 	world_read(&w, 1, 1);
 	feed(&w, 0, -1, 0, 24, 100, 100);
 	feed(&w, 0, -1, 1, 5, 100, 100);
-	book_end_run(w.book, 1, 0, 0, false);
-	expect_rows(book_report(w.book, REPORT_FINAL, 0), "b-11 cs 22; a-10 cs 10; c-12 cs 5");
+	world_end_run(&w, &(struct count_clock){ .elapsed_ns = 1000000000 });
+	expect_rows(world_report(&w, REPORT_FINAL), "b-11 cs 22; a-10 cs 10; c-12 cs 5");
 	world_release(&w);
 }
 
@@ -186,9 +186,9 @@ static void test_unsupported_per_place(void **state)
 	world_unsupported(&w, 0);
 	world_start(&w);
 	world_read(&w, 1, 1);
-	expect_rows(book_report(w.book, REPORT_FINAL, 0),
+	expect_rows(world_report(&w, REPORT_FINAL),
 		    "S0 cycles <not supported>; S1 cycles <not supported>");
-	row = &w.book->report.rows[0];
+	row = &w.reporter->report.rows[0];
 	assert_string_equal(row->reason, "no such counter");
 	assert_int_equal(row->n_folded, 2);
 	assert_true(row->running_pct == 100 && row->running_ns == 0);
@@ -208,7 +208,7 @@ static void test_pmu_with_cpus_of_its_own(void **state)
 	world_read(&w, 1, 1);
 	feed(&w, 0, 0, 0, 7, 100, 100);
 	feed(&w, 0, 2, 0, 8, 100, 100);
-	expect_rows(book_report(w.book, REPORT_FINAL, 0), "CPU0 cs 7; CPU2 cs 8");
+	expect_rows(world_report(&w, REPORT_FINAL), "CPU0 cs 7; CPU2 cs 8");
 	world_release(&w);
 }
 
@@ -224,8 +224,8 @@ static void test_per_package(void **state)
 	for (int cpu = 0; cpu < 8; cpu++)
 		feed(&w, 0, cpu, 0, 100 + (uint64_t)cpu, 100, 100);
 	/* CPUs 0 and 2 are the first of their sockets */
-	expect_rows(book_report(w.book, REPORT_FINAL, 0), " cs 202");
-	assert_int_equal(w.book->report.rows[0].n_folded, 2);
+	expect_rows(world_report(&w, REPORT_FINAL), " cs 202");
+	assert_int_equal(w.reporter->report.rows[0].n_folded, 2);
 	world_release(&w);
 }
 
@@ -242,15 +242,15 @@ static void test_dies(void **state)
 	world_init(&w, AGGR_DIE, TARGET_CPUS, "0-2");
 	world_cs(&w);
 	world_cs(&w)->per_pkg = true;
-	world_book(&w);
-	book_set_topology(w.book, &topology);
+	world_reporter(&w);
+	w.topology = topology;
 	world_attach(&w);
 	world_read(&w, 1, 1);
 	for (int cpu = 0; cpu < 3; cpu++) {
 		feed(&w, 0, cpu, 0, 10, 100, 100);
 		feed(&w, 1, cpu, 0, 20, 100, 100);
 	}
-	expect_rows(book_report(w.book, REPORT_FINAL, 0),
+	expect_rows(world_report(&w, REPORT_FINAL),
 		    "S0-D0 cs 10; S0-D0 cs 20; S0-D1 cs 20; S0-D1 cs 20");
 	world_release(&w);
 }
@@ -259,7 +259,7 @@ static void test_dies(void **state)
 static void test_topology_is_read_when_needed(void **state)
 {
 	(void)state;
-	for (enum stat_aggr aggr = AGGR_TOTAL; aggr <= AGGR_THREAD; aggr++) {
+	for (enum aggr_mode aggr = AGGR_TOTAL; aggr <= AGGR_THREAD; aggr++) {
 		bool needed = aggr >= AGGR_CORE && aggr <= AGGR_NODE;
 		struct str err = STR_INIT;
 		struct world w;
@@ -269,8 +269,8 @@ static void test_topology_is_read_when_needed(void **state)
 		world_cs(&w);
 		w.counters[0].n_cpus = 2;
 		w.counters[0].n_threads = 1;
-		world_book(&w);
-		rc = book_attach(w.book, &w.set, &w.target, &err);
+		world_reporter(&w);
+		rc = reporter_attach(w.reporter, &count_backend_perf, &w.set, &w.target, &err);
 		assert_true(needed ? rc < 0 && err.len : rc == 0 && !err.len);
 		str_release(&err);
 		world_release(&w);
@@ -280,7 +280,7 @@ static void test_topology_is_read_when_needed(void **state)
 /* What belongs to no CPU stands at the first one, as perf has it. */
 static void test_clock_is_at_the_first_place(void **state)
 {
-	const struct stat_clock clock = { .elapsed_ns = 77 };
+	const struct count_clock clock = { .elapsed_ns = 77 };
 	struct world w;
 
 	(void)state;
@@ -288,9 +288,9 @@ static void test_clock_is_at_the_first_place(void **state)
 	world_cs(&w)->kind = EVENT_DURATION_TIME;
 	w.counters[0].state = COUNTER_SOFTWARE;
 	world_start(&w);
-	book_read(w.book, &clock, &clock);
-	expect_rows(book_report(w.book, REPORT_FINAL, 0), "S0 cs 77");
-	assert_int_equal(w.book->report.rows[0].n_folded, 1);
+	reporter_read(w.reporter, &clock, &clock);
+	expect_rows(world_report(&w, REPORT_FINAL), "S0 cs 77");
+	assert_int_equal(w.reporter->report.rows[0].n_folded, 1);
 	world_release(&w);
 }
 
@@ -309,10 +309,10 @@ static void test_percore(void **state)
 		feed(&w, 0, cpu, 0, 10 + (uint64_t)cpu, 100, 100);
 		feed(&w, 1, cpu, 0, (uint64_t)cpu, 100, 100);
 	}
-	expect_rows(book_report(w.book, REPORT_FINAL, 0),
+	expect_rows(world_report(&w, REPORT_FINAL),
 		    "S0-D0-C0 cycles 24; S1-D0-C0 cycles 12; CPU0 cs 0; CPU2 cs 2; CPU4 cs 4");
-	assert_int_equal(w.book->report.rows[0].aggr, AGGR_CORE);
-	assert_int_equal(w.book->report.rows[0].n_folded, 2);
+	assert_int_equal(w.reporter->report.rows[0].aggr, AGGR_CORE);
+	assert_int_equal(w.reporter->report.rows[0].n_folded, 2);
 	world_release(&w);
 }
 
@@ -326,7 +326,7 @@ static void expect_scale(double scale, uint64_t count, bool integral, uint64_t s
 	world_start(&w);
 	world_read(&w, 1, 1);
 	feed(&w, 0, 0, 0, count, 100, 100);
-	row = &book_report(w.book, REPORT_FINAL, 0)->rows[0];
+	row = &world_report(&w, REPORT_FINAL)->rows[0];
 	assert_true(row->integral == integral);
 	assert_true(row->count == shown);
 	assert_true(row->value == value);
@@ -353,13 +353,14 @@ static void test_report_head(void **state)
 	world_cs(&w);
 	world_start(&w);
 	world_read(&w, 2, 2);
-	report = book_report(w.book, REPORT_INTERVAL, 77);
+	world_end_read(&w);
+	report = reporter_report(w.reporter, REPORT_INTERVAL, 77);
 	assert_true(report->first && report->n_before == 0 && report->time_ns == 77);
 	assert_true(report->times->elapsed.n == 1 && report->times->elapsed.mean == 2);
-	report = book_report(w.book, REPORT_INTERVAL, 78);
+	report = reporter_report(w.reporter, REPORT_INTERVAL, 78);
 	assert_true(!report->first && report->n_before == 1);
-	book_end_run(w.book, 2.5, 1, 0.5, true);
-	report = book_report(w.book, REPORT_SUMMARY, 0);
+	world_end_run(&w, &(struct count_clock){ 2500000000, 1000000000, 500000000, true });
+	report = world_report(&w, REPORT_SUMMARY);
 	assert_true(report->times->elapsed.mean == 2.5 && report->times->has_usage);
 	assert_true(report->times->sys.mean == 0.5 && report->n_runs == 1);
 	assert_true(report->run_seconds[0] == 2.5);
@@ -379,7 +380,7 @@ static void test_cpu_rows_without_cpus(void **state)
 	world_start(&w);
 	world_read(&w, 1, 1);
 	feed(&w, 0, -1, 0, 5, 100, 100);
-	expect_rows(book_report(w.book, REPORT_FINAL, 0), "all cs 5; all cs <not counted>");
+	expect_rows(world_report(&w, REPORT_FINAL), "all cs 5; all cs 1000000000");
 	world_release(&w);
 }
 

@@ -1,5 +1,6 @@
 /* Records of counts -> cells -> a replay: what `pstat stat report` does, without a file. */
-#include "cmd/stat_cells.h"
+#include "data/data.h"
+#include "stat/stat.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -14,8 +15,7 @@
 struct fixture {
 	struct events events;
 	struct info info;
-	struct stat_cells cells;
-	struct stat_replay_set of;
+	struct recorded_counts counts;
 	struct stat_plan plan;
 	struct stat_replay *replay;
 	bool late_kind; /* the target is of a kind that is not known */
@@ -38,7 +38,7 @@ static int set_up(void **state)
 	struct fixture *f = xcalloc(1, sizeof(*f));
 
 	events_init(&f->events);
-	stat_cells_init(&f->cells);
+	recorded_init(&f->counts);
 	str_init(&f->rows);
 	add_event(f, PERF_COUNT_SW_CONTEXT_SWITCHES, ids, 2, "cs");
 	add_event(f, PERF_COUNT_SW_PAGE_FAULTS, ids + 2, 1, "faults");
@@ -52,8 +52,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	stat_replay_free(f->replay);
-	stat_replay_set_release(&f->of);
-	stat_cells_release(&f->cells);
+	recorded_release(&f->counts);
 	events_release(&f->events);
 	str_release(&f->rows);
 	free(f);
@@ -63,7 +62,7 @@ static int tear_down(void **state)
 static int take(struct fixture *f, const struct record_body *body)
 {
 	struct str err = STR_INIT;
-	int rc = stat_cells_take(&f->cells, &f->events, body, &err);
+	int rc = recorded_take(&f->counts, &f->events, body, &err);
 
 	assert_true(!rc == !err.len);
 	str_release(&err);
@@ -116,24 +115,21 @@ static int emit(void *data, const struct stat_report *report)
 	return 0;
 }
 
-static void round_at(struct fixture *f, enum stat_aggr aggr, uint64_t time_ns,
+static void round_at(struct fixture *f, enum aggr_mode aggr, uint64_t time_ns,
 		     enum stat_report_kind kind)
 {
-	struct topology topology = { 0 };
 	struct str err = STR_INIT;
 
 	if (!f->replay) {
-		stat_cells_describe(&f->cells, &f->events, &f->info, &f->of);
+		recorded_describe(&f->counts, &f->events, &f->info);
 		f->plan = (struct stat_plan){
-			.events = &f->of.events, .aggr = aggr, .scale = true, .repeat = 1,
+			.events = &f->counts.list, .aggr = aggr, .scale = true, .repeat = 1,
 			.emit = emit, .emit_data = f,
 		};
-		f->replay = stat_replay_new(&f->plan, &f->of.set, &f->of.target, &topology, &err);
+		f->replay = stat_replay_new(&f->plan, &f->counts, &err);
 		assert_non_null(f->replay);
 	}
-	stat_replay_begin_round(f->replay, time_ns);
-	stat_cells_replay(&f->cells, f->replay);
-	assert_int_equal(stat_replay_end_round(f->replay, kind), 0);
+	assert_int_equal(stat_replay_round(f->replay, kind, time_ns), 0);
 	str_release(&err);
 }
 
@@ -146,7 +142,7 @@ static void test_total(void **state)
 	assert_int_equal(take_count(f, 12, 1, 0, 7), 0);
 	round_at(f, AGGR_TOTAL, 2000, REPORT_FINAL);
 	assert_string_equal(f->rows.s, " cs 12\n faults not counted\n unopened not supported\n");
-	assert_int_equal(f->cells.n_strays, 0);
+	assert_int_equal(f->counts.n_strays, 0);
 }
 
 /* An event has rows where it was counted; one that was never read, everywhere. */
@@ -184,7 +180,7 @@ static void test_intervals(void **state)
 	round_at(f, AGGR_TOTAL, 1000, REPORT_INTERVAL);
 	str_reset(&f->rows);
 	take_count(f, 11, UINT32_MAX, 0, 8);
-	f->cells.v[0].enabled_ns = f->cells.v[0].running_ns = 2000;
+	f->counts.v[0].enabled_ns = f->counts.v[0].running_ns = 2000;
 	round_at(f, AGGR_TOTAL, 2000, REPORT_INTERVAL);
 	assert_string_equal(f->rows.s, " cs 3\n faults not counted\n unopened not supported\n");
 	str_reset(&f->rows);
@@ -209,7 +205,7 @@ static void test_threads(void **state)
 	take_count(f, 11, UINT32_MAX, 2, 100);
 	round_at(f, AGGR_THREAD, 2000, REPORT_FINAL);
 	assert_non_null(strstr(f->rows.s, "second\\x1b-71 cs 9\nfirst-70 cs 5\n"));
-	assert_int_equal(f->cells.n_strays, 1);
+	assert_int_equal(f->counts.n_strays, 1);
 }
 
 /* Of all threads of the system those that counted nothing are not shown, of some threads they are. */
@@ -251,9 +247,9 @@ static void test_strays(void **state)
 	assert_int_equal(take_count(f, 11, 1, 0, 5), 0);
 	assert_int_equal(take_count(f, 99, 2, 0, 5), 0);
 	assert_int_equal(take_count(f, 11, 2, 7, 5), 0);
-	assert_int_equal(f->cells.n_strays, 3);
+	assert_int_equal(f->counts.n_strays, 3);
 	assert_int_equal(take_count(f, 11, 2, 0, 5), 0);
-	assert_int_equal(f->cells.n_strays, 3);
+	assert_int_equal(f->counts.n_strays, 3);
 }
 
 static void test_too_large(void **state)
@@ -271,9 +267,9 @@ static void test_late_maps(void **state)
 
 	take_count(f, 11, UINT32_MAX, 0, 5);
 	assert_int_equal(take_cpus(f, 0, 4000), 0);
-	assert_int_equal(f->cells.cpus.n, 0);
+	assert_int_equal(f->counts.cpus.n, 0);
 	take_count(f, 11, 17, 0, 5);
-	assert_int_equal(f->cells.n_strays, 1);
+	assert_int_equal(f->counts.n_strays, 1);
 }
 
 static void test_modes(void **state)
@@ -281,7 +277,7 @@ static void test_modes(void **state)
 	static const struct {
 		uint64_t mode;
 		const char *version;
-		enum stat_aggr aggr;
+		enum aggr_mode aggr;
 	} cases[] = {
 		{ 0, "6.1.187", AGGR_CPU },     { 1, "6.1.187", AGGR_TOTAL },
 		{ 4, "6.1.187", AGGR_CORE },    { 5, "6.1.187", AGGR_THREAD },
@@ -294,11 +290,11 @@ static void test_modes(void **state)
 	};
 	struct fixture *f = *state;
 
-	assert_int_equal(stat_cells_aggr(&f->cells, "6.1"), AGGR_TOTAL);
+	assert_int_equal(recorded_aggr(&f->counts, "6.1"), AGGR_TOTAL);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		f->cells.has_config = false;
+		f->counts.has_config = false;
 		assert_int_equal(take_aggr_mode(f, cases[i].mode), 0);
-		assert_int_equal(stat_cells_aggr(&f->cells, cases[i].version), cases[i].aggr);
+		assert_int_equal(recorded_aggr(&f->counts, cases[i].version), cases[i].aggr);
 	}
 }
 

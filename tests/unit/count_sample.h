@@ -1,11 +1,11 @@
 /*
  * A small world for test_count.c and test_row*.c: events, counters and targets made by hand, and
- * readings fed into a tally book one by one. No file, no system call.
+ * readings fed into an aggregation one by one. No file, no system call.
  */
-#ifndef BOOK_SAMPLE_H
-#define BOOK_SAMPLE_H
+#ifndef COUNT_SAMPLE_H
+#define COUNT_SAMPLE_H
 
-#include "stat/book.h"
+#include "stat/reporter.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -27,7 +27,11 @@ struct world {
 	struct target_thread threads[WORLD_MAX_THREADS];
 	struct target target;
 	struct stat_plan plan;
-	struct tally_book *book;
+	struct reporter *reporter;
+	struct topology topology; /* what the backend has; n 0: none */
+	struct intset stopped;
+	struct count_clock since_start, since_last;
+	bool reading; /* not folded yet */
 };
 
 static inline int no_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
@@ -40,7 +44,7 @@ static inline int no_perf_event_open(struct perf_event_attr *attr, pid_t pid, in
 static const struct sys_ops no_sys = { .perf_event_open = no_perf_event_open };
 static char world_text[1];
 
-static inline void world_init(struct world *w, enum stat_aggr aggr, enum target_kind kind,
+static inline void world_init(struct world *w, enum aggr_mode aggr, enum target_kind kind,
 			      const char *cpus)
 {
 	struct str err = STR_INIT;
@@ -148,8 +152,58 @@ static inline void world_topology(struct world *w)
 						      .die = -1,
 						      .socket = cpu % 4 / 2,
 						      .node = cpu % 4 / 2 };
-	book_set_topology(w->book, &topology);
+	w->topology = topology;
 }
+
+/* ---- the backend: the perf one, with a topology of its own and read by hand ---- */
+
+static void world_describe(const void *data, struct counted_event *events)
+{
+	const struct world *w = data;
+
+	count_backend_perf.describe(&w->set, events);
+}
+
+static void world_read_nothing(const void *data, reading_fn fn, void *to)
+{
+	(void)data, (void)fn, (void)to;
+}
+
+static int world_find_topology(const void *data, struct topology *topology, struct str *err)
+{
+	const struct world *w = data;
+
+	if (!w->topology.n)
+		return count_backend_perf.topology(&w->set, topology, err);
+	topology->v = xcalloc(w->topology.n, sizeof(*topology->v));
+	memcpy(topology->v, w->topology.v, w->topology.n * sizeof(*topology->v));
+	topology->n = w->topology.n;
+	return 0;
+}
+
+static void world_stopped_cpus(const void *data, struct intset *cpus)
+{
+	const struct world *w = data;
+
+	for (size_t i = 0; i < w->stopped.n; i++)
+		intset_add(cpus, w->stopped.v[i]);
+}
+
+static char *world_idle_reason(const void *data, size_t index, const struct reading *sum)
+{
+	const struct world *w = data;
+
+	return count_backend_perf.idle_reason(&w->set, index, sum);
+}
+
+static const struct count_backend world_backend = {
+	.name = "world",
+	.describe = world_describe,
+	.read = world_read_nothing,
+	.topology = world_find_topology,
+	.stopped_cpus = world_stopped_cpus,
+	.idle_reason = world_idle_reason,
+};
 
 static inline void world_attach(struct world *w)
 {
@@ -159,33 +213,54 @@ static inline void world_attach(struct world *w)
 		w->counters[i].n_cpus = w->counters[i].cpus.n ? w->counters[i].cpus.n : 1;
 		w->counters[i].n_threads = w->target.n_threads;
 	}
-	assert_int_equal(book_attach(w->book, &w->set, &w->target, &err), 0);
+	assert_int_equal(reporter_attach(w->reporter, &world_backend, w, &w->target, &err), 0);
 	str_release(&err);
 }
 
-static inline void world_book(struct world *w)
+static inline void world_reporter(struct world *w)
 {
 	struct str err = STR_INIT;
 
-	w->book = book_new(&w->plan, &err);
-	assert_non_null(w->book);
+	w->reporter = reporter_new(&w->plan, &err);
+	assert_non_null(w->reporter);
 	str_release(&err);
 }
 
 static inline void world_start(struct world *w)
 {
-	world_book(w);
+	world_reporter(w);
 	world_topology(w);
 	world_attach(w);
+}
+
+/* The end of what was fed since world_read(). */
+static inline void world_end_read(struct world *w)
+{
+	if (w->reading)
+		reporter_end_read(w->reporter, &w->since_start, &w->since_last);
+	w->reading = false;
 }
 
 /* seconds on the wall, in all and since the last read */
 static inline void world_read(struct world *w, double total_s, double delta_s)
 {
-	struct stat_clock total = { .elapsed_ns = (uint64_t)(total_s * 1e9) };
-	struct stat_clock delta = { .elapsed_ns = (uint64_t)(delta_s * 1e9) };
+	world_end_read(w);
+	w->since_start = (struct count_clock){ .elapsed_ns = (uint64_t)(total_s * 1e9) };
+	w->since_last = (struct count_clock){ .elapsed_ns = (uint64_t)(delta_s * 1e9) };
+	w->reading = true;
+	aggregation_begin_read(w->reporter->counts);
+}
 
-	book_begin_read(w->book, &total, &delta);
+static inline const struct stat_report *world_report(struct world *w, enum stat_report_kind kind)
+{
+	world_end_read(w);
+	return reporter_report(w->reporter, kind, 0);
+}
+
+static inline void world_end_run(struct world *w, const struct count_clock *clock)
+{
+	world_end_read(w);
+	reporter_end_run(w->reporter, clock);
 }
 
 static inline void feed(struct world *w, size_t index, int cpu, size_t thread, uint64_t value,
@@ -195,7 +270,7 @@ static inline void feed(struct world *w, size_t index, int cpu, size_t thread, u
 					 .enabled_ns = enabled_ns,
 					 .running_ns = running_ns };
 
-	book_take_reading(w->book, index, cpu, thread, &reading);
+	aggregation_take(w->reporter->counts, index, cpu, thread, &reading);
 }
 
 static inline void feed_state(struct world *w, size_t index, int cpu, size_t thread,
@@ -203,7 +278,7 @@ static inline void feed_state(struct world *w, size_t index, int cpu, size_t thr
 {
 	const struct reading reading = { .state = state, .err = err };
 
-	book_take_reading(w->book, index, cpu, thread, &reading);
+	aggregation_take(w->reporter->counts, index, cpu, thread, &reading);
 }
 
 static inline const struct stat_row *row_of(const struct stat_report *report, const char *place,
@@ -236,7 +311,9 @@ static inline void expect_rows(const struct stat_report *report, const char *wan
 
 static inline void world_release(struct world *w)
 {
-	book_free(w->book);
+	reporter_free(w->reporter);
+	free(w->topology.v);
+	intset_release(&w->stopped);
 	for (size_t i = 0; i < w->list.n; i++) {
 		free(w->events[i].name);
 		intset_release(&w->events[i].cpus);
