@@ -65,6 +65,7 @@ struct event {
 	bool snapshot; /* a level, not a sum: an interval shows the value itself */
 
 	struct intset cpus; /* CPUs this event may be opened on (cpumask, or a core type's CPUs); n 0: any */
+	const char *nowhere; /* why it cannot count and is not opened, a few static words; NULL: it may */
 	bool pmu_is_core; /* opens on a core PMU: may follow a task (cpus is a core type, not a mask) */
 
 	size_t leader; /* index of the group's leader in the list; its own index outside groups */
@@ -182,7 +183,8 @@ struct event_pmu {
 	char *name; /* "cpu", "armv8_pmuv3_0", "software" */
 	uint32_t type; /* attr.type */
 	bool is_core; /* counts what a CPU core does, for tasks too */
-	struct intset cpus; /* cpumask or cpus file; empty: all */
+	struct intset cpus; /* cpumask or cpus file; empty: all, unless */
+	bool has_no_cpu; /* the file is there and names none: nothing is counted on any */
 };
 struct event_pmu_list {
 	struct event_pmu *v;

@@ -36,6 +36,8 @@ void event_set_pmu(struct event *event, const struct event_pmu *pmu)
 	event->pmu_name = xstrdup(pmu->name);
 	event->pmu_is_core = pmu->is_core;
 	intset_copy(&event->cpus, &pmu->cpus);
+	if (pmu->has_no_cpu)
+		event->nowhere = "its unit counts on no CPU that is online";
 }
 
 void event_list_release(struct event_list *list)

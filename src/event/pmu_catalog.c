@@ -78,16 +78,17 @@ static void pmu_set_add(struct pmu_set *set, const struct pmu *pmu)
 	set->v[set->n++] = pmu;
 }
 
-/* Adds the CPUs in a PMU's file; false if it has no such file. */
-static bool read_cpus(const char *dir, const char *file, struct intset *cpus)
+/* The CPUs in a PMU's file; false if it has no such file. */
+static bool read_cpus(const char *dir, const char *file, struct event_pmu *info)
 {
 	struct str text = STR_INIT, err = STR_INIT;
 	char *path = xasprintf("%s/%s", dir, file);
 	bool found = read_line_file(path, &text) == 0;
 
 	/* A list that cannot be understood must not become half a list: then any CPU will do. */
-	if (found && text.len && intset_parse(cpus, text.s, MAX_CPU, &err))
-		intset_release(cpus);
+	if (found && text.len && intset_parse(&info->cpus, text.s, MAX_CPU, &err))
+		intset_release(&info->cpus);
+	info->has_no_cpu = found && !text.len;
 	str_release(&text);
 	str_release(&err);
 	free(path);
@@ -114,8 +115,8 @@ static struct pmu *pmu_read(const char *dir, const char *name)
 		pmu->info.type = (uint32_t)type;
 		pmu->dir = xstrdup(dir);
 		pmu->info.is_core = is_core_name(name);
-		if (!read_cpus(dir, "cpumask", &pmu->info.cpus))
-			pmu->info.is_core |= read_cpus(dir, "cpus", &pmu->info.cpus);
+		if (!read_cpus(dir, "cpumask", &pmu->info))
+			pmu->info.is_core |= read_cpus(dir, "cpus", &pmu->info);
 	}
 	free(path);
 	return pmu;
@@ -244,7 +245,7 @@ static void pmu_list_add(struct event_pmu_list *list, const struct event_pmu *in
 	VEC_GROW(list->v, list->n, list->cap);
 	copy = &list->v[list->n++];
 	*copy = (struct event_pmu){ .name = xstrdup(info->name), .type = info->type,
-				    .is_core = info->is_core };
+				    .is_core = info->is_core, .has_no_cpu = info->has_no_cpu };
 	intset_copy(&copy->cpus, &info->cpus);
 }
 

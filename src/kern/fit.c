@@ -80,6 +80,8 @@ static int opening_attr(struct fit *fit, const struct event *event, struct perf_
 	};
 	int rc;
 
+	if (event->nowhere)
+		return -ENODEV;
 	a.attr.size = sizeof(a.attr);
 	a.attr.sample_period = a.attr.sample_type = 0;
 	a.attr.freq = a.attr.pinned = a.attr.exclusive = 0;

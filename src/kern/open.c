@@ -27,6 +27,11 @@ static void plan_counter(struct opening *o, struct counter *c)
 		return;
 	}
 	c->state = COUNTER_NOT_SUPPORTED;
+	if (event->nowhere) {
+		c->err = ENODEV;
+		c->reason = xstrdup(event->nowhere);
+		return;
+	}
 	intset_format(&event->cpus, &cpus);
 	if (o->options->per_cpu ? cells_plan_per_cpu(c, o->target, &o->online) :
 				  cells_plan(c, o->target)) {

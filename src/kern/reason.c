@@ -56,6 +56,11 @@ static bool on_core_pmu(const struct failure *f)
 	return event_needs_counter(f->event);
 }
 
+static bool counts_nowhere(const struct failure *f)
+{
+	return f->event->nowhere;
+}
+
 /* A name of libpfm4 for a PMU of other machines (event.h, EVENT_TYPE_ABSENT). */
 static bool pmu_is_absent(const struct failure *f)
 {
@@ -226,6 +231,11 @@ static char *group_too_big(const struct failure *f)
 	return xstrdup("does not fit into its group");
 }
 
+static char *why_nowhere(const struct failure *f)
+{
+	return xstrdup(f->event->nowhere);
+}
+
 static char *pmu_lacks_event(const struct failure *f)
 {
 	struct str text = STR_INIT;
@@ -372,6 +382,7 @@ static const struct cause {
 	{ ENOSPC, is_breakpoint, "all hardware breakpoints are in use", NULL, NULL },
 	{ ENOSPC, NULL, "the unit has no counter left", NULL, NULL },
 	{ EBUSY, NULL, "another user holds the unit exclusively", NULL, NULL },
+	{ ENODEV, counts_nowhere, NULL, why_nowhere, NULL },
 	{ ENODEV, on_one_cpu, "the CPU is not online", NULL, NULL },
 	{ ENODEV, NULL, "the unit's device is not there", NULL, NULL },
 	{ ENXIO, branches_without_pmu, NULL, no_branches_here, remedy_branches },

@@ -36,6 +36,8 @@ static int try_to_open(const struct event *event, uint64_t period, const struct 
 
 	if (event->kind != EVENT_KERNEL)
 		return 0;
+	if (event->nowhere)
+		return -ENODEV;
 	a.attr.sample_period = period;
 	a.attr.freq = 0;
 	a.attr.sample_type = 0;
@@ -258,6 +260,8 @@ int pmu_counters_find(const struct event_pmu *pmu, const struct kern *kern,
 	int rc;
 
 	*counters = (struct pmu_counters){ 0 };
+	if (pmu->has_no_cpu)
+		return -ENODEV;
 	p.attr.size = sizeof(p.attr);
 	if (pmu->type == PERF_TYPE_SOFTWARE || pmu->type == PERF_TYPE_TRACEPOINT ||
 	    !strcmp(pmu->name, "kprobe") || !strcmp(pmu->name, "uprobe"))
