@@ -27,7 +27,7 @@ void pmu_set_release(struct pmu_set *set);
 const struct pmu *pmu_get(struct event_parse *p, const char *name);
 /*
  * The PMUs that a word means, sorted, appended to set: the exact name alone; else NAME_0, NAME_1
- * (or NAME0), patterns, both also without a leading "uncore_";
+ * (or NAME0, or NAME_ and an address), patterns, both also without a leading "uncore_";
  * else the PMU that has it as its sysfs `alias`.
  */
 void pmu_match(struct event_parse *p, const char *word, struct pmu_set *set);

@@ -187,17 +187,23 @@ static const char *without_uncore(const char *name)
 	return strncmp(name, "uncore_", 7) == 0 ? name + 7 : name;
 }
 
-/* "uncore_imc" is meant by uncore_imc_0 and uncore_imc0. */
+/*
+ * "uncore_imc" is meant by uncore_imc_0 and uncore_imc0, and arm_dmc620 by arm_dmc620_10008c000, which is
+ * named by its address. Fewer than three hexadecimal digits are a name's last part: s390's cpum_cf.
+ */
 static bool is_numbered(const char *name, const char *word)
 {
-	size_t len = strlen(word);
+	size_t len = strlen(word), digits, hex;
+	bool behind_line;
 
 	if (strncmp(name, word, len) != 0)
 		return false;
 	name += len;
-	if (*name == '_')
-		name++;
-	return *name && name[strspn(name, "0123456789")] == '\0';
+	behind_line = *name == '_';
+	name += behind_line;
+	digits = strspn(name, "0123456789");
+	hex = strspn(name, "0123456789abcdefABCDEF");
+	return *name && (!name[digits] || (behind_line && hex > 2 && !name[hex]));
 }
 
 static bool name_matches(const char *name, const char *word)

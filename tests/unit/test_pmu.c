@@ -95,7 +95,26 @@ static const struct pmu_file arm_files[] = {
 	{ "armv8_pmuv3_0", "events/cpu_cycles", "event=0x0011\n" },
 };
 
-static struct fake_machine server, hybrid, arm;
+/* PMUs that are named by an address, and names that only look as if they were. */
+static const struct pmu_file addressed_files[] = {
+	{ "arm_dmc620_10008c000", "type", "20\n" },
+	{ "arm_dmc620_10008c000", "cpumask", "0\n" },
+	{ "arm_dmc620_10008c400", "type", "21\n" },
+	{ "arm_dmc620_10008c400", "cpumask", "0\n" },
+	{ "arm_dmc620_9008c000", "type", "22\n" },
+	{ "arm_dmc620_9008c000", "cpumask", "0\n" },
+	{ "mrvl_ddr_pmu_87e1b0000000", "type", "23\n" },
+	{ "smmuv3_pmcg_2b442", "type", "24\n" },
+	{ "smmuv3_pmcg_3", "type", "25\n" },
+	{ "cpum_cf", "type", "26\n" },
+	{ "cpum_cf_diag", "type", "27\n" },
+	{ "cpu_atom", "type", "28\n" },
+	{ "cpu_atom", "cpus", "0\n" },
+	{ "uncore_cafe", "type", "29\n" },
+	{ "uncoreadd", "type", "30\n" },
+};
+
+static struct fake_machine server, hybrid, arm, addressed;
 
 static void build(struct fake_machine *m, const struct pmu_file *files, size_t n)
 {
@@ -110,6 +129,7 @@ static int make_machines(void **state)
 	build(&server, server_files, ARRAY_SIZE(server_files));
 	build(&hybrid, hybrid_files, ARRAY_SIZE(hybrid_files));
 	build(&arm, arm_files, ARRAY_SIZE(arm_files));
+	build(&addressed, addressed_files, ARRAY_SIZE(addressed_files));
 	return 0;
 }
 
@@ -119,6 +139,7 @@ static int remove_machines(void **state)
 	fake_machine_release(&server);
 	fake_machine_release(&hybrid);
 	fake_machine_release(&arm);
+	fake_machine_release(&addressed);
 	return 0;
 }
 
@@ -301,6 +322,28 @@ static void test_words_that_mean_several_pmus(void **state)
 		      "imc/event=2/u @uncore_imc_0 a:2 cpus=0,18 expansion=2/pmus\n"
 		      "imc/event=2/u @uncore_imc_2 b:2 cpus=0,18 expansion=2/pmus\n"
 		      "imc/event=2/u @uncore_imc_10 c:2 cpus=0,18 expansion=2/pmus\n");
+}
+
+/* As perf: behind _ any decimal number, or three hexadecimal digits and more. */
+static void test_hexadecimal_suffixes(void **state)
+{
+	const struct host_paths *host = &addressed.host;
+
+	(void)state;
+	expect_events("arm_dmc620/config=1/", host,
+		      "arm_dmc620/config=1/ @arm_dmc620_9008c000 16:1 cpus=0 expansion=1/pmus\n"
+		      "arm_dmc620/config=1/ @arm_dmc620_10008c000 14:1 cpus=0 expansion=1/pmus\n"
+		      "arm_dmc620/config=1/ @arm_dmc620_10008c400 15:1 cpus=0 expansion=1/pmus\n");
+	expect_events("arm_dmc620_10008c400/config=1/", host,
+		      "arm_dmc620_10008c400/config=1/ @arm_dmc620_10008c400 15:1 cpus=0\n");
+	expect_events("mrvl_ddr_pmu/config=1/", host,
+		      "mrvl_ddr_pmu/config=1/ @mrvl_ddr_pmu_87e1b0000000 17:1\n");
+	expect_events("smmuv3_pmcg/config=1/", host,
+		      "smmuv3_pmcg/config=1/ @smmuv3_pmcg_2b442 18:1 expansion=1/pmus\n"
+		      "smmuv3_pmcg/config=1/ @smmuv3_pmcg_3 19:1 expansion=1/pmus\n");
+	expect_error("cpum/config=1/", host, -ENOENT, "cpum");
+	expect_error("cpu/config=1/", host, -ENOENT, "cpu");
+	expect_events("uncore/config=1/", host, "uncore/config=1/ @uncore_cafe 1d:1\n");
 }
 
 static void test_patterns_take_the_pmus_that_know_the_terms(void **state)
@@ -492,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_alias_with_a_parameter),
 		cmocka_unit_test(test_generic_names_as_terms),
 		cmocka_unit_test(test_words_that_mean_several_pmus),
+		cmocka_unit_test(test_hexadecimal_suffixes),
 		cmocka_unit_test(test_patterns_take_the_pmus_that_know_the_terms),
 		cmocka_unit_test(test_sysfs_alias_of_a_pmu),
 		cmocka_unit_test(test_unknown_pmus_and_terms),
