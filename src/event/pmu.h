@@ -36,7 +36,7 @@ int pmu_all(struct event_parse *p, struct pmu_set *set);
 
 /* ---- pmu_format.c: a named bit field of attr.config* ---- */
 struct bit_range {
-	uint8_t word; /* 0 config, 1 config1, 2 config2, 3 config3 */
+	uint8_t word; /* 0 config, 1 config1, ... 4 config4 */
 	uint8_t low, high; /* inclusive */
 };
 struct pmu_format {
@@ -55,8 +55,10 @@ int pmu_format_read(struct pmu_format *format, const struct pmu *pmu, const char
 void pmu_format_release(struct pmu_format *format);
 /* The biggest value that fits. */
 uint64_t pmu_format_max(const struct pmu_format *format);
-/* Replaces the field's bits; value fits. -EOPNOTSUPP: perf_event_attr has no such word here. */
-int pmu_format_set(const struct pmu_format *format, struct perf_event_attr *attr, uint64_t value);
+/* "config4" where the field lies in a word that perf_event_attr of this build lacks, else NULL. */
+const char *pmu_format_lacks(const struct pmu_format *format);
+/* Replaces the field's bits; value fits, and no word is lacking. */
+void pmu_format_set(const struct pmu_format *format, struct perf_event_attr *attr, uint64_t value);
 
 /* ---- pmu_alias.c: a file in a PMU's events/ folder ---- */
 struct pmu_alias {

@@ -15,12 +15,13 @@
 /* The words that a format may name. To add one: a row; the kernel header says where it lies. */
 static const struct config_word {
 	const char *name;
-	size_t offset; /* in struct perf_event_attr; config3 came with PERF_ATTR_SIZE_VER8 */
+	size_t offset; /* in struct perf_event_attr; config3 came with PERF_ATTR_SIZE_VER8, config4 with 9 */
 } config_words[] = {
 	{ "config", offsetof(struct perf_event_attr, config) },
 	{ "config1", offsetof(struct perf_event_attr, config1) },
 	{ "config2", offsetof(struct perf_event_attr, config2) },
 	{ "config3", 128 },
+	{ "config4", 136 },
 };
 
 static int parse_word(const char **at, uint8_t *word)
@@ -128,11 +129,19 @@ uint64_t pmu_format_max(const struct pmu_format *format)
 	return bits >= 64 ? UINT64_MAX : (1ULL << bits) - 1;
 }
 
-int pmu_format_set(const struct pmu_format *format, struct perf_event_attr *attr, uint64_t value)
+const char *pmu_format_lacks(const struct pmu_format *format)
 {
-	for (size_t i = 0; i < format->n; i++)
-		if (config_words[format->v[i].word].offset + sizeof(uint64_t) > sizeof(*attr))
-			return -EOPNOTSUPP;
+	for (size_t i = 0; i < format->n; i++) {
+		const struct config_word *word = &config_words[format->v[i].word];
+
+		if (word->offset + sizeof(uint64_t) > sizeof(struct perf_event_attr))
+			return word->name;
+	}
+	return NULL;
+}
+
+void pmu_format_set(const struct pmu_format *format, struct perf_event_attr *attr, uint64_t value)
+{
 	for (size_t i = 0; i < format->n; i++) {
 		const struct bit_range *range = &format->v[i];
 		char *place = (char *)attr + config_words[range->word].offset;
@@ -145,5 +154,4 @@ int pmu_format_set(const struct pmu_format *format, struct perf_event_attr *attr
 		memcpy(place, &word, sizeof(word));
 		value = bits == 64 ? 0 : value >> bits;
 	}
-	return 0;
 }

@@ -53,16 +53,17 @@ static int apply_format(struct event_parse *p, const struct spec_term *term, str
 		spec_fail(p->error, ret, term->name_pos,
 			  "%s/format/%s: the kernel's description is not understood",
 			  t->pmu->info.name, term->name);
+	} else if (pmu_format_lacks(&format)) {
+		ret = spec_fail(p->error, -EOPNOTSUPP, term->name_pos,
+				"%s/%s/ is a part of %s, which the kernel headers that pstat was built "
+				"with do not have",
+				t->pmu->info.name, term->name, pmu_format_lacks(&format));
 	} else {
 		ret = term_number(p, term, pmu_format_max(&format), &value);
-		if (ret == 0)
-			ret = pmu_format_set(&format, &event->attr, value);
-		if (ret == -EOPNOTSUPP)
-			spec_fail(p->error, ret, term->name_pos,
-				  "%s: the kernel headers that pstat was built with lack its word",
-				  term->name);
-		if (ret == 0)
+		if (ret == 0) {
+			pmu_format_set(&format, &event->attr, value);
 			ret = 1;
+		}
 	}
 	pmu_format_release(&format);
 	return ret;

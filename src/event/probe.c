@@ -104,17 +104,14 @@ static int probe_term(struct event_parse *p, const struct spec_term *term, struc
 		return 1;
 	}
 	ret = pmu_format_read(&format, probe->pmu, term->name);
-	if (ret == 0) {
+	if (ret == 0 && !pmu_format_lacks(&format)) {
 		ret = term_number(p, term, pmu_format_max(&format), &value);
-		if (ret == 0)
-			ret = pmu_format_set(&format, &event->attr, value);
-		if (ret == 0 && !strcmp(term->name, "retprobe"))
-			probe->returns = value;
-		if (ret == 0)
+		if (ret == 0) {
+			pmu_format_set(&format, &event->attr, value);
+			if (!strcmp(term->name, "retprobe"))
+				probe->returns = value;
 			ret = 1;
-		else
-			spec_fail(p->error, ret, term->name_pos, "%s: %s", term->name,
-				  strerror(-ret));
+		}
 	} else {
 		ret = 0;
 	}
