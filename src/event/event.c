@@ -127,6 +127,15 @@ static void set_clock_unit(struct event *event)
 	event->scale = 1e-6;
 }
 
+/* Typed with the event itself, :u is what is wanted; most tracepoints then count nothing. */
+static void note_tracepoint_modes(struct event_parse *p, const struct event *event)
+{
+	if (event->attr.type == PERF_TYPE_TRACEPOINT && event->attr.exclude_kernel)
+		note_add(&p->list->notes, false, NULL,
+			 "%s: a tracepoint fires in the kernel, which its modifiers leave out: 0, unless it "
+			 "has the registers of user mode (syscalls:*, uprobes)", event->name);
+}
+
 /* What all sources have in common: own modifiers, expansion ids, units of value. */
 static int finish_events(struct event_parse *p, const struct spec_event *spec, size_t first)
 {
@@ -140,6 +149,7 @@ static int finish_events(struct event_parse *p, const struct spec_event *spec, s
 		if (rc)
 			return rc;
 		set_clock_unit(event);
+		note_tracepoint_modes(p, event);
 		if (event->expansion == EXPANSION_NONE || event->expansion_id)
 			continue;
 		if (!expansion_id)

@@ -65,7 +65,7 @@ struct event {
 	bool snapshot; /* a level, not a sum: an interval shows the value itself */
 
 	struct intset cpus; /* CPUs this event may be opened on (cpumask, or a core type's CPUs); n 0: any */
-	const char *nowhere; /* why it cannot count and is not opened, a few static words; NULL: it may */
+	bool has_no_cpu; /* its PMU has none at all: see event_nowhere() */
 	bool pmu_is_core; /* opens on a core PMU: may follow a task (cpus is a core type, not a mask) */
 
 	size_t leader; /* index of the group's leader in the list; its own index outside groups */
@@ -134,7 +134,15 @@ int event_list_set_cgroups(struct event_list *list, const char *names, struct st
 /* --for-each-cgroup a,b: the whole list once per cgroup, in that order. */
 int event_list_for_each_cgroup(struct event_list *list, const char *names, struct str *err);
 
-/* --all-user, --all-kernel: exclude the other side on every event that has one. */
+/* The kernel alone causes what this event counts: without the kernel's side it would count 0. */
+bool event_is_kernel_only(const struct event *event);
+/* Why the event is not opened at all, as it would count nothing: a few static words; or NULL. */
+const char *event_nowhere(const struct event *event);
+
+/*
+ * --all-user, --all-kernel: exclude the other side on every event that has one. A note names those
+ * that --all-user leaves as they are.
+ */
 void event_list_only_user(struct event_list *list);
 void event_list_only_kernel(struct event_list *list);
 

@@ -36,8 +36,7 @@ void event_set_pmu(struct event *event, const struct event_pmu *pmu)
 	event->pmu_name = xstrdup(pmu->name);
 	event->pmu_is_core = pmu->is_core;
 	intset_copy(&event->cpus, &pmu->cpus);
-	if (pmu->has_no_cpu)
-		event->nowhere = "its unit counts on no CPU that is online";
+	event->has_no_cpu = pmu->has_no_cpu;
 }
 
 void event_list_release(struct event_list *list)
@@ -137,11 +136,24 @@ void event_list_remove(struct event_list *list, size_t index)
 
 void event_list_only_user(struct event_list *list)
 {
+	struct str left = STR_INIT;
+
 	for (size_t i = 0; i < list->n; i++) {
-		list->v[i].attr.exclude_kernel = 1;
-		list->v[i].attr.exclude_user = 0;
-		list->v[i].user_excludes = true;
+		struct event *event = &list->v[i];
+
+		if (event_is_kernel_only(event)) {
+			if (!event->attr.exclude_kernel)
+				str_addf(&left, "%s%s", left.len ? ", " : "", event->name);
+			continue;
+		}
+		event->attr.exclude_kernel = 1;
+		event->attr.exclude_user = 0;
+		event->user_excludes = true;
 	}
+	if (left.len)
+		note_add(&list->notes, false, NULL,
+			 "--all-user leaves %s as they are: they happen in the kernel alone", left.s);
+	str_release(&left);
 }
 
 void event_list_only_kernel(struct event_list *list)

@@ -124,6 +124,28 @@ static int parse_letters(struct spec_error *error, const char *letters, size_t p
 	return 0;
 }
 
+bool event_is_kernel_only(const struct event *event)
+{
+	uint64_t config = event->attr.config;
+
+	if (event->attr.type == PERF_TYPE_TRACEPOINT || !strcmp(event->pmu_name, "kprobe"))
+		return true;
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       (config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		config == PERF_COUNT_SW_CPU_MIGRATIONS || config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+const char *event_nowhere(const struct event *event)
+{
+	if (event->has_no_cpu)
+		return "its unit counts on no CPU that is online";
+	/* Of tracepoints, some fire with the registers of user mode and are counted. */
+	if (event->kind == EVENT_KERNEL && event->attr.exclude_kernel &&
+	    event->attr.type != PERF_TYPE_TRACEPOINT && event_is_kernel_only(event))
+		return "happens in the kernel, which its modifiers leave out";
+	return NULL;
+}
+
 /* u k h: the first of them excludes all three modes, each takes its own back in. */
 static void apply_modes(struct event *event, unsigned bits)
 {
@@ -163,7 +185,6 @@ static int apply_common(struct event_parse *p, const struct modifier_set *set, s
 				 "more than three 'p' for '%s' together with its group's",
 				 event->name);
 	event->attr.precise_ip = precise & PRECISE_MOST;
-	apply_modes(event, set->bits);
 	if (set->bits & MOD_IDLE)
 		event->attr.exclude_idle = 1;
 	event->precise_max |= (set->bits & MOD_PRECISE_MAX) != 0;
@@ -194,6 +215,7 @@ int event_apply_modifiers(struct event_parse *p, const char *letters, size_t pos
 	rc = apply_common(p, &set, pos, event);
 	if (rc)
 		return rc;
+	apply_modes(event, set.bits);
 	apply_leader(event, set.bits);
 	if (set.bits & MOD_WHERE)
 		apply_where(event, set.bits);
@@ -212,6 +234,13 @@ int event_apply_group_modifiers(struct event_parse *p, const char *letters, size
 		rc = apply_common(p, &set, pos, event);
 	if (rc)
 		return rc;
+	if ((set.bits & MOD_MODES) && !(set.bits & MOD_KERNEL) && !event->user_excludes &&
+	    event_is_kernel_only(event))
+		note_add(&p->list->notes, false, NULL,
+			 "%s: counted whatever its group's modifiers say: it happens in the kernel alone",
+			 event->name);
+	else
+		apply_modes(event, set.bits);
 	if (leader)
 		apply_leader(event, set.bits);
 	if (event->user_guest)

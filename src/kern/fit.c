@@ -80,7 +80,7 @@ static int opening_attr(struct fit *fit, const struct event *event, struct perf_
 	};
 	int rc;
 
-	if (event->nowhere)
+	if (event_nowhere(event))
 		return -ENODEV;
 	a.attr.size = sizeof(a.attr);
 	a.attr.sample_period = a.attr.sample_type = 0;

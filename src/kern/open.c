@@ -27,9 +27,9 @@ static void plan_counter(struct opening *o, struct counter *c)
 		return;
 	}
 	c->state = COUNTER_NOT_SUPPORTED;
-	if (event->nowhere) {
+	if (event_nowhere(event)) {
 		c->err = ENODEV;
-		c->reason = xstrdup(event->nowhere);
+		c->reason = xstrdup(event_nowhere(event));
 		return;
 	}
 	intset_format(&event->cpus, &cpus);

@@ -15,17 +15,6 @@ static int open_variant(const struct failure *f, const struct perf_event_attr *a
 	return open_once(f->machine->kern, attr, f->pid, f->cpu, f->flags);
 }
 
-bool event_is_kernel_only(const struct event *event)
-{
-	uint64_t config = event->attr.config;
-
-	if (event->attr.type == PERF_TYPE_TRACEPOINT || !strcmp(event->pmu_name, "kprobe"))
-		return true;
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       (config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-		config == PERF_COUNT_SW_CPU_MIGRATIONS || config == PERF_COUNT_SW_CGROUP_SWITCHES);
-}
-
 bool event_needs_counter(const struct event *event)
 {
 	return event->kind == EVENT_KERNEL &&
@@ -58,7 +47,7 @@ static bool on_core_pmu(const struct failure *f)
 
 static bool counts_nowhere(const struct failure *f)
 {
-	return f->event->nowhere;
+	return event_nowhere(f->event);
 }
 
 /* A name of libpfm4 for a PMU of other machines (event.h, EVENT_TYPE_ABSENT). */
@@ -233,7 +222,7 @@ static char *group_too_big(const struct failure *f)
 
 static char *why_nowhere(const struct failure *f)
 {
-	return xstrdup(f->event->nowhere);
+	return xstrdup(event_nowhere(f->event));
 }
 
 static char *pmu_lacks_event(const struct failure *f)

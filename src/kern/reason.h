@@ -28,9 +28,6 @@ void reason_find(const struct failure *failure, char **reason, char **remedy);
 /* The errno means "not allowed" and not "not possible". */
 bool is_refusal(const struct failure *failure);
 
-/* The kernel alone causes what this event counts: without the kernel's side it would count 0. */
-bool event_is_kernel_only(const struct event *event);
-
 /* Events that take a counter of a PMU each: neither software nor tracepoints nor breakpoints. */
 bool event_needs_counter(const struct event *event);
 

@@ -36,7 +36,7 @@ static int try_to_open(const struct event *event, uint64_t period, const struct 
 
 	if (event->kind != EVENT_KERNEL)
 		return 0;
-	if (event->nowhere)
+	if (event_nowhere(event))
 		return -ENODEV;
 	a.attr.sample_period = period;
 	a.attr.freq = 0;

@@ -63,7 +63,7 @@ test_modifiers()
 	done
 	beside_perf -e '{faults:u,cs}:k' -- true
 	beside_perf -e '{faults,cs}:D' -- true
-	beside_perf --all-user -e faults,cs -- true
+	beside_perf --all-user -e faults,page-faults -- true
 }
 
 test_breakpoints()

@@ -160,14 +160,51 @@ static void test_only_one_side(void **state)
 
 	(void)state;
 	event_list_init(&list);
-	add(&list, "faults,cs:k,sched:sched_switch:u");
+	add(&list, "faults,cs:k,sched:sched_switch:u,migrations,faults:k");
 	event_list_only_user(&list);
 	dump_events(&out, &list);
-	assert_string_equal(out.s, "faults 1:2 uh H; cs:k 1:3 u HG; sched:sched_switch:u 2:13e u H");
+	/* What happens in the kernel alone would be 0. */
+	assert_string_equal(out.s, "faults 1:2 uh H; cs:k 1:3 k HG; sched:sched_switch:u 2:13e u H; "
+				   "migrations 1:4 ukh H; faults:k 1:2 u HG");
 	assert_true(list.v[0].user_excludes);
+	assert_int_equal(list.notes.n, 2);
+	assert_string_equal(list.notes.v[1].text,
+			    "--all-user leaves cs:k, migrations as they are: "
+			    "they happen in the kernel alone");
+	assert_false(list.notes.v[1].verbose);
 	event_list_only_kernel(&list);
 	dump_events(&out, &list);
-	assert_string_equal(out.s, "faults 1:2 kh H; cs:k 1:3 k HG; sched:sched_switch:u 2:13e k H");
+	assert_string_equal(out.s, "faults 1:2 kh H; cs:k 1:3 k HG; sched:sched_switch:u 2:13e k H; "
+				   "migrations 1:4 kh H; faults:k 1:2 k HG");
+	str_release(&out);
+	event_list_release(&list);
+}
+
+/* A group's letters are about what has modes: the rest is not made 0 by them. */
+static void test_modes_of_kernel_events(void **state)
+{
+	struct event_list list;
+	struct str out = STR_INIT;
+
+	(void)state;
+	event_list_init(&list);
+	add(&list, "{faults,cs}:u,{cs,faults}:k,cs:uk");
+	dump_events(&out, &list);
+	assert_string_equal(out.s, "{faults 1:2 u H; cs 1:3 ukh H}; {cs 1:3 k H; faults 1:2 k H}; "
+				   "cs:uk 1:3 uk H");
+	assert_int_equal(list.notes.n, 1);
+	assert_string_equal(list.notes.v[0].text,
+			    "cs: counted whatever its group's modifiers say: it happens in the kernel alone");
+	add(&list, "sched:sched_switch:u,sched:sched_switch:k");
+	assert_int_equal(list.notes.n, 2);
+	assert_string_equal(list.notes.v[1].text,
+			    "sched:sched_switch:u: a tracepoint fires in the kernel, which its modifiers "
+			    "leave out: 0, unless it has the registers of user mode (syscalls:*, uprobes)");
+	add(&list, "cs:u,cs:h,cs:k,cs");
+	assert_non_null(event_nowhere(&list.v[list.n - 4]));
+	assert_non_null(event_nowhere(&list.v[list.n - 3]));
+	assert_null(event_nowhere(&list.v[list.n - 2]));
+	assert_null(event_nowhere(&list.v[list.n - 1]));
 	str_release(&out);
 	event_list_release(&list);
 }
@@ -213,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_cgroups_count_specs_not_pmus),
 		cmocka_unit_test(test_for_each_cgroup),
 		cmocka_unit_test(test_only_one_side),
+		cmocka_unit_test(test_modes_of_kernel_events),
 		cmocka_unit_test(test_copy_shares_nothing),
 	};
 

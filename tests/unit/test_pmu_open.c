@@ -77,6 +77,24 @@ static void no_cpumask_is_any_cpu(void **state)
 	assert_int_equal(fake.n, 2);
 }
 
+/* ---- modes ---- */
+
+static void kernel_events_are_never_0_for_their_modes(void **state)
+{
+	(void)state;
+	pmu("kprobe", "type", "7\n");
+	parse("cs:u,migrations:u,cgroup-switches:h,7:1:u,cs:k,faults:u");
+	open_parsed();
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(set.v[i].state, COUNTER_NOT_SUPPORTED);
+		assert_string_equal(set.v[i].reason,
+				    "happens in the kernel, which its modifiers leave out");
+	}
+	assert_int_equal(set.v[4].state, COUNTER_OPEN);
+	assert_int_equal(set.v[5].state, COUNTER_OPEN);
+	assert_int_equal(fake.n, 2);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown_parsed)
 
 int main(void)
@@ -85,6 +103,7 @@ int main(void)
 		T(empty_cpumask_is_no_cpu),
 		T(core_type_without_a_cpu),
 		T(no_cpumask_is_any_cpu),
+		T(kernel_events_are_never_0_for_their_modes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
