@@ -62,7 +62,16 @@ static int on_report(void *data, const struct stat_report *report)
 {
 	struct session *session = data;
 
+	if (report->kind == REPORT_INTERVAL)
+		return stat_output_offer(&session->output, report);
 	return stat_output_report(&session->output, report);
+}
+
+static int on_write_on(void *data)
+{
+	struct session *session = data;
+
+	return stat_output_write_on(&session->output);
 }
 
 /* ---- words -> plan ---- */
@@ -104,6 +113,7 @@ static struct stat_plan make_plan(struct stat_words *words, struct session *sess
 		.stdout_taken = words->recording && !strcmp(words->recording, "-"),
 		.notes = &session->notes,
 		.emit = on_report,
+		.write_on = on_write_on,
 		.emit_data = session,
 		.opened = on_opened,
 	};
@@ -124,11 +134,14 @@ static int run_plan(struct stat_words *words, struct session *session)
 	if (!rc) {
 		plan.control_fd = control.fd;
 		plan.ack_fd = control.ack_fd;
+		plan.output_fd = session->output.fd;
 		if (notes_are_wanted(session))
 			message_notes(&words->what.events.notes, 0, words->verbose > 0);
 		plan.stop = signals_catch(false, &found);
 		plan.found = &found;
+		session->output.stop = plan.stop;
 		stat_run(&plan, &status, &err);
+		stat_output_finish(&session->output); /* before the notes: they may go to the same place */
 	}
 	print_notes(session);
 	if (err.len)

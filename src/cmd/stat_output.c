@@ -5,10 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* A signal that comes just before a wait is seen after it. */
+enum { LOOK_UP_MS = 500 };
 
 static const char clear_screen[] = "\033[H\033[2J";
 
@@ -19,6 +24,13 @@ static bool same_file(int a, int b)
 	struct stat x, y;
 
 	return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode);
 }
 
 /*
@@ -182,6 +194,7 @@ int stat_output_open(struct stat_output *out, const struct stat_words *words, st
 		prints = false;
 	if (prints)
 		rc = open_place(out, words, err);
+	out->may_block = !rc && prints && !is_file(out->fd);
 	out->with_notes = !rc && prints && same_file(out->fd, STDERR_FILENO);
 	choose_style(out, words);
 	return rc;
@@ -189,28 +202,86 @@ int stat_output_open(struct stat_output *out, const struct stat_words *words, st
 
 /* ---- reports ---- */
 
-int stat_output_report(struct stat_output *out, const struct stat_report *report)
+static void add_report(struct stat_output *out, const struct stat_report *report)
 {
-	int rc;
-
-	if (out->fd < 0)
-		return 0;
-	str_reset(&out->text);
+	if (out->fd < 0 || out->failure)
+		return;
 	if (!out->begun)
 		out->format->begin(&out->text, &out->style);
 	out->begun = true;
 	if (out->clear_screen)
 		str_add(&out->text, clear_screen);
 	out->format->report(&out->text, &out->style, report);
-	rc = write_all(out->fd, out->text.s, out->text.len);
-	if (rc && !out->failure)
-		out->failure = rc;
+}
+
+/* A pipe that can be written to takes so much without blocking; whole lines, as the command may write there too. */
+static size_t next_piece(const struct stat_output *out)
+{
+	const char *at = out->text.s + out->sent, *end;
+	size_t left = out->text.len - out->sent;
+
+	if (!out->may_block || left <= PIPE_BUF)
+		return left;
+	end = memrchr(at, '\n', PIPE_BUF);
+	return end ? (size_t)(end + 1 - at) : PIPE_BUF;
+}
+
+/* At most for so long. */
+static bool can_take(const struct stat_output *out, int ms)
+{
+	struct pollfd fd = { .fd = out->fd, .events = POLLOUT };
+
+	return !out->may_block || poll(&fd, 1, ms) > 0;
+}
+
+int stat_output_write_on(struct stat_output *out)
+{
+	while (!out->failure && out->sent < out->text.len) {
+		ssize_t n;
+
+		if (!can_take(out, 0))
+			return 1;
+		n = write(out->fd, out->text.s + out->sent, next_piece(out));
+		if (n >= 0)
+			out->sent += (size_t)n;
+		else if (errno == EAGAIN)
+			return 1;
+		else if (errno != EINTR)
+			out->failure = -errno;
+	}
+	str_reset(&out->text);
+	out->sent = 0;
+	return out->failure;
+}
+
+int stat_output_offer(struct stat_output *out, const struct stat_report *report)
+{
+	add_report(out, report);
+	return stat_output_write_on(out);
+}
+
+int stat_output_finish(struct stat_output *out)
+{
+	int signals = out->stop ? out->stop->count : 0, rc;
+
+	while ((rc = stat_output_write_on(out)) > 0) {
+		if (out->stop && out->stop->count != signals)
+			out->failure = -EINTR;
+		else
+			can_take(out, LOOK_UP_MS);
+	}
 	return rc;
+}
+
+int stat_output_report(struct stat_output *out, const struct stat_report *report)
+{
+	add_report(out, report);
+	return stat_output_finish(out);
 }
 
 int stat_output_close(struct stat_output *out, struct str *err)
 {
-	int rc = out->failure;
+	int rc = stat_output_finish(out);
 
 	/* Some file systems tell only now that the disk is full. */
 	if (out->close_fd && close(out->fd) && !rc)

@@ -1,6 +1,6 @@
 /*
- * stat_output: where reports go, and as what. A report leaves in one write, whole rows only; any
- * failure to write is kept and told at the end. Private to cmd/.
+ * stat_output: where reports go, and as what. A report leaves whole rows at a time: in one write to a file, and
+ * else in as many as never block. Any failure to write is kept and told at the end. Private to cmd/.
  */
 #ifndef PSTAT_STAT_OUTPUT_H
 #define PSTAT_STAT_OUTPUT_H
@@ -19,13 +19,21 @@ struct stat_output {
 	bool begun;
 	bool clear_screen; /* before each report */
 	int failure; /* of the first write that failed */
-	struct str text; /* scratch */
+	bool may_block; /* no file */
+	struct str text; /* of reports, the first `sent` bytes are written */
+	size_t sent;
+	const struct run_stop *stop; /* a signal ends a wait for a place that takes nothing; or NULL */
 };
 
 /* Opens before anything runs. 0, or -errno with a sentence. */
 int stat_output_open(struct stat_output *out, const struct stat_words *words, struct str *err);
-/* 0, or -errno; the sentence comes from stat_output_close. */
+/* Waits until all is written. 0, or -errno; the sentence comes from stat_output_close. */
 int stat_output_report(struct stat_output *out, const struct stat_report *report);
+/* Never waits: 1 where the place takes no more now, and stat_output_write_on() is to be called when it does. */
+int stat_output_offer(struct stat_output *out, const struct stat_report *report);
+int stat_output_write_on(struct stat_output *out);
+/* Waits until all that was offered is written; 0, or -errno as above. */
+int stat_output_finish(struct stat_output *out);
 /* Closes and releases: 0, or -errno with a sentence if not everything could be written. Safe to repeat. */
 int stat_output_close(struct stat_output *out, struct str *err);
 

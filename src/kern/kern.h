@@ -337,7 +337,7 @@ struct run_stop {
  * Sources: pidfd_open(2), ppoll(2).
  */
 struct watch {
-	struct pollfd *fds; /* [0] is the control descriptor, or -1; then one pidfd per task; then others */
+	struct pollfd *fds; /* the control descriptor, or -1; who is written to, or -1; a pidfd per task; others */
 	size_t n, cap;
 	size_t n_tasks; /* pidfds */
 	size_t n_alive; /* tasks whose pidfd has not yet told their end */
@@ -355,6 +355,10 @@ void watch_end(struct watch *watch);
 void watch_wait(struct watch *watch, uint64_t until_ns);
 /* The last wait saw something on the control descriptor. */
 bool watch_control_ready(const struct watch *watch);
+/* From now on a wait ends when this descriptor can take something; -1: no more. */
+void watch_for_writing(struct watch *watch, int fd);
+/* The last wait saw that it can, or that its other end is gone. */
+bool watch_may_write(const struct watch *watch);
 /* Stops looking at the control descriptor: its other end is gone. */
 void watch_forget_control(struct watch *watch);
 /* All tasks given to watch_tasks have ended. */

@@ -16,6 +16,8 @@
 /* From linux/pidfd.h; older headers lack it. */
 enum { THREAD_FLAG = O_EXCL };
 
+enum { CONTROL_SLOT, WRITE_SLOT, FIRST_TASK_SLOT };
+
 static const int let_in_while_waiting[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR2 };
 
 /* SIGCHLD only has to end the wait; child_poll() finds out the rest. */
@@ -37,6 +39,7 @@ void watch_begin(struct watch *watch, int control_fd)
 
 	*watch = (struct watch){ 0 };
 	add_fd(watch, control_fd);
+	add_fd(watch, -1);
 	sigaction(SIGCHLD, &action, &watch->old_child);
 	sigemptyset(&mask);
 	for (size_t i = 0; i < ARRAY_SIZE(let_in_while_waiting); i++)
@@ -64,7 +67,7 @@ void watch_end(struct watch *watch)
 {
 	if (!watch->fds)
 		return;
-	for (size_t i = 1; i <= watch->n_tasks; i++)
+	for (size_t i = FIRST_TASK_SLOT; i < FIRST_TASK_SLOT + watch->n_tasks; i++)
 		if (watch->fds[i].fd >= 0)
 			close(watch->fds[i].fd);
 	free(watch->fds);
@@ -76,7 +79,7 @@ void watch_end(struct watch *watch)
 /* A task that has ended is told once; its slot is ignored from then on. */
 static void count_ended(struct watch *watch)
 {
-	for (size_t i = 1; i <= watch->n_tasks; i++) {
+	for (size_t i = FIRST_TASK_SLOT; i < FIRST_TASK_SLOT + watch->n_tasks; i++) {
 		if (watch->fds[i].fd < 0 || !watch->fds[i].revents)
 			continue;
 		close(watch->fds[i].fd);
@@ -108,7 +111,17 @@ void watch_wait(struct watch *watch, uint64_t until_ns)
 
 bool watch_control_ready(const struct watch *watch)
 {
-	return watch->fds[0].revents != 0;
+	return watch->fds[CONTROL_SLOT].revents != 0;
+}
+
+void watch_for_writing(struct watch *watch, int fd)
+{
+	watch->fds[WRITE_SLOT] = (struct pollfd){ .fd = fd, .events = POLLOUT };
+}
+
+bool watch_may_write(const struct watch *watch)
+{
+	return watch->fds[WRITE_SLOT].revents != 0;
 }
 
 size_t watch_fd(struct watch *watch, int fd)
@@ -129,7 +142,7 @@ void watch_replace_fd(struct watch *watch, size_t slot, int fd)
 
 void watch_forget_control(struct watch *watch)
 {
-	watch->fds[0] = (struct pollfd){ .fd = -1 };
+	watch->fds[CONTROL_SLOT] = (struct pollfd){ .fd = -1 };
 }
 
 bool watch_tasks_ended(const struct watch *watch, const struct target *target)

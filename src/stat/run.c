@@ -58,11 +58,20 @@ static int read_counters(struct run *run, enum stat_report_kind kind, uint64_t n
 	return tap ? tap->round(tap->data, kind, since_start.elapsed_ns, run->err) : 0;
 }
 
+/* Of emit() and write_on(). */
+static int written(struct run *run, int rc)
+{
+	run->output_waits = rc > 0;
+	if (run->watch.fds)
+		watch_for_writing(&run->watch, rc > 0 ? run->plan->output_fd : -1);
+	return rc < 0 ? rc : 0;
+}
+
 static int emit(struct run *run, enum stat_report_kind kind, uint64_t time_ns)
 {
 	const struct stat_report *report = reporter_report(run->reporter, kind, time_ns);
 
-	return run->plan->emit(run->plan->emit_data, report);
+	return written(run, run->plan->emit(run->plan->emit_data, report));
 }
 
 static bool intervals_left(const struct run *run)
@@ -99,6 +108,17 @@ static void run_failed(struct run *run, int rc)
 	if (!run->rc)
 		run->rc = rc;
 	tell_to_end(run);
+}
+
+/* What is measured does not suffer from it; without a command there is nothing left to do. */
+static void output_failed(struct run *run, int rc)
+{
+	if (!run->rc)
+		run->rc = rc;
+	run->output_failed = true;
+	ticker_stop(&run->ticker);
+	if (!run->has_child)
+		run->told_to_end = true;
 }
 
 /*
@@ -187,11 +207,17 @@ static void do_what_is_due(struct run *run)
 
 	if (now >= run->delay_until_ns)
 		rc = run_begin_counting(run);
-	if (!rc && ticker_due(&run->ticker, now))
-		rc = emit_interval(run, now);
-	slicing_go_on(run, now);
 	if (rc)
 		run_failed(run, rc);
+	rc = 0;
+	if (run->output_waits && watch_may_write(&run->watch))
+		rc = written(run, run->plan->write_on(run->plan->emit_data));
+	/* While the place takes nothing the interval goes on. */
+	if (ticker_due(&run->ticker, now) && !run->output_waits && !rc)
+		rc = emit_interval(run, now);
+	if (rc)
+		output_failed(run, rc);
+	slicing_go_on(run, now);
 	if (now >= run->timeout_at_ns) {
 		run->timeout_at_ns = NEVER_NS;
 		tell_to_end(run);
@@ -229,6 +255,8 @@ static int read_at_end(struct run *run, uint64_t now)
 		aggregation_find_stopped(run->reporter->counts);
 		counters_disable(&run->set);
 	}
+	if (run->output_failed)
+		return run->rc;
 	if (intervals_left(run))
 		return emit_interval(run, now);
 	return read_counters(run, REPORT_FINAL, now);

@@ -45,7 +45,9 @@ struct run {
 	uint64_t delay_until_ns, timeout_at_ns;
 	unsigned n_intervals;
 	int signals_seen;
-	bool told_to_end; /* by pstat: timeout, control, failed output */
+	bool told_to_end; /* by pstat: timeout, control, counters that could not be started */
+	bool output_waits; /* a report is not all written: no more intervals until it is */
+	bool output_failed; /* no more reports */
 	int rc; /* of the first failure while running */
 };
 

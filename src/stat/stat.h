@@ -188,7 +188,14 @@ struct stat_plan {
 	 * counted until it ends; a second signal makes that SIGTERM, a third SIGKILL.
 	 */
 	struct run_stop *stop;
-	int (*emit)(void *data, const struct stat_report *report); /* 0 or negative errno: stop */
+	/*
+	 * 0; 1: the place cannot take all of it now, write_on() is to be called when output_fd can be written to;
+	 * negative errno: nothing more can be written. Then there are no more reports, and the run goes on to the
+	 * end of its command.
+	 */
+	int (*emit)(void *data, const struct stat_report *report);
+	int (*write_on)(void *data); /* the same */
+	int output_fd; /* -1: emit() never returns 1 */
 	void *emit_data;
 	/*
 	 * Called once when all counters are open and before the first report: notes are final. With

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 enum { FILE_BYTES_MAX = 16 << 20 };
@@ -69,6 +70,10 @@ int write_all(int fd, const void *bytes, size_t n)
 
 		if (done < 0 && errno == EINTR)
 			continue;
+		if (done < 0 && errno == EAGAIN) {
+			poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1);
+			continue;
+		}
 		if (done < 0)
 			return -errno;
 		p += done;

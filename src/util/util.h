@@ -143,7 +143,7 @@ int read_text_file(const char *path, struct str *out);
 /* The same, with trailing white space removed and out emptied first. */
 int read_line_file(const char *path, struct str *out);
 int read_u64_file(const char *path, uint64_t *out);
-/* All bytes or -errno; retries EINTR and short writes. */
+/* All bytes or -errno; retries EINTR and short writes, and waits where a descriptor that does not block is full. */
 int write_all(int fd, const void *bytes, size_t n);
 
 /* Where the kernel's pseudo file systems are. Tests point these at trees of their own. */

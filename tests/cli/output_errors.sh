@@ -97,7 +97,10 @@ test_a_full_place()
 	fails_with 125 '^pstat: /dev/full: the counts could not be written: No space left on device$' \
 		"$PSTAT" stat -e page-faults -o /dev/full true
 	fails_with 125 'No space left' "$PSTAT" stat -j -e page-faults -o /dev/full sh -c 'exit 3'
-	fails_with 125 'No space left' "$PSTAT" stat -I 20 -x, -e page-faults -o /dev/full sleep 60
+	fails_with 125 'No space left' "$PSTAT" stat -I 20 -x, -e page-faults -o /dev/full \
+		sh -c 'sleep 0.5; touch whole; exit 3'
+	same "it is told once" 1 "$(grep -c 'could not be written' <<<"$err")"
+	check "the command ran to its end" [ -e whole ]
 }
 
 test_a_closed_place()
@@ -127,8 +130,41 @@ test_nothing_is_printed_to_a_command_without_stdout()
 
 test_a_pipe_without_reader()
 {
-	run bash -c '"$0" stat -I 20 -x, -e page-faults sleep 60 2> >(exec head -1 >first); echo $?' "$PSTAT"
-	same "ends, and not by SIGPIPE" 125 "$out"
+	local target
+
+	run bash -c '"$0" stat -I 20 -x, -e page-faults --log-fd 7 sh -c "until [ -e gone ]; do sleep 0.01; done
+		sleep 0.3; touch whole" 7> >(head -1 >first; exec touch gone)' "$PSTAT"
+	same "ends, and not by SIGPIPE" 125 "$status"
+	same "tells it once" "pstat: --log-fd: the counts could not be written: Broken pipe" "$err"
+	check "when the command has ended" [ -e whole ]
+	rm gone whole
+	run bash -c 'set -o pipefail; "$0" stat record -I 20 -e page-faults -o - sh -c "until [ -e gone ]; do sleep 0.01; done
+		sleep 0.3; touch whole" | (head -c 8; exec touch gone)' "$PSTAT"
+	same "a recording" 125 "$status"
+	has "says why" 'Broken pipe' "$err"
+	check "and its command has ended too" [ -e whole ]
+	sleep 1000 &
+	target=$!
+	run bash -c '"$0" stat -I 20 -x, -e page-faults -p "$1" --log-fd 7 7> >(exec head -1 >first)' "$PSTAT" $target
+	same "without a command: at once" 125 "$status"
+	kill $target
+}
+
+# Nobody reads while the command runs.
+test_a_full_pipe()
+{
+	local mode works='echo $$ >pid; until [ -e end ]; do sleep 0.01; done'
+
+	for mode in nonblocking blocking; do
+		rm -f pid end
+		run "$PYTHON" "$ROOT/tests/cli/full_pipe.py" $mode "$PSTAT" stat -x, -I 20 -e page-faults:u sh -c "$works"
+		same "$mode: the command's end is seen" "status 0, on time" "$(tail -n 1 <<<"$out")"
+		same "$mode: whole rows" 0 "$(sed '$d' <<<"$out" | grep -Ecv '^ *[0-9.]+,([0-9]+|<not counted>),,page-faults:u,[0-9]+,[0-9.]+,,$')"
+		rm -f pid end
+		run "$PYTHON" "$ROOT/tests/cli/full_pipe.py" $mode "$PSTAT" stat -x, -e page-faults:u sh -c "$works"
+		same "$mode: a report at the end is waited for" "page-faults:u status 0, on time" \
+			"$(sed 's/.*,,\(page-faults:u\),.*/\1/' <<<"$out" | paste -sd ' ')"
+	done
 }
 
 test_quiet()
