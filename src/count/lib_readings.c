@@ -80,7 +80,7 @@ static void describe(struct pstat_readings *r, const struct pstat_counters *c, s
 		.read_elsewhere = counter->event->cgroup && !c->may_move_thread,
 		.unsupported = keep(r, info->reason),
 		.remedy = keep(r, info->remedy),
-		.never_enabled = counter_never_enabled(counter),
+		.never_enabled = event_never_enabled(counter->event, counter->cpus.n),
 		.error = info->error,
 	};
 	describe_json(r, c, i);
@@ -382,9 +382,16 @@ static void hand_over(void *data, size_t index, int cpu, size_t thread, const st
 	struct cells_call *call = data;
 	const struct pstat_counters *c = call->counters;
 	const struct counter *counter = &c->set.v[index];
-	const struct rule rule = { .scale = c->info[index].scale, .never_enabled = counter_never_enabled(counter) };
+	const struct rule rule = {
+		.scale = c->info[index].scale,
+		.never_enabled = event_never_enabled(counter->event, counter->cpus.n),
+	};
 	struct lib_cell cell = cell_of(counter->event, reading, &c->base[lib_cell_index(c, index, cpu, thread)]);
-	struct pstat_reading piece = { .size = sizeof(piece), .name = c->info[index].name, .unit = c->info[index].unit };
+	struct pstat_reading piece = {
+		.size = sizeof(piece),
+		.name = c->info[index].name,
+		.unit = c->info[index].unit,
+	};
 	struct fates fates = { 0 };
 
 	if (call->rc || reading->state == READING_NOT_OPEN)

@@ -1,32 +1,136 @@
 /*
- * Metric formulas: a recursive descent that evaluates while it reads. Formulas are a few words
- * long and are read anew each time; nothing is kept.
+ * Metric formulas: a recursive descent writes a program in postfix order, which a stack of values runs.
  *
- * Invariants: the position never passes the terminating NUL; each nesting costs one level of depth
- * and is refused beyond EXPR_MAX_DEPTH, so that hostile text cannot use up the stack.
+ *   100 * misses / loads      ->      100  [0]  *  [1]  /
+ *
+ * Invariants: the position never passes the terminating NUL; each nesting costs one level of depth and is
+ * refused beyond EXPR_MAX_DEPTH, so that hostile text cannot use up the stack; the height of the
+ * value stack is known at every step, and refused beyond EXPR_MAX_STACK.
  */
 #include "stat/expr.h"
 #include "util/util.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
+
+enum op_code {
+	OP_NUMBER,
+	OP_VALUE, /* of an input */
+	OP_N_SOURCES,
+	OP_HAS_EVENT,
+	OP_NEGATE,
+	OP_BINARY, /* index: into binaries[] */
+	OP_IF, /* value, condition, other value */
+};
+
+struct op {
+	enum op_code code;
+	unsigned index; /* of the input, or of the operator */
+	double number;
+};
+
+struct expr {
+	struct op *ops;
+	size_t n_ops, cap_ops;
+	struct expr_name *names;
+	size_t n_names, cap_names;
+};
+
+/* ---- operators ---- */
+
+static double add(double a, double b) { return a + b; }
+static double subtract(double a, double b) { return a - b; }
+static double multiply(double a, double b) { return a * b; }
+static double divide(double a, double b) { return b == 0 ? NAN : a / b; }
+static double less(double a, double b) { return a < b; }
+static double more(double a, double b) { return a > b; }
+static double larger(double a, double b) { return a > b ? a : b; }
+static double smaller(double a, double b) { return a < b ? a : b; }
+static double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
+
+/* Both without their fractions; false: one is no int64_t. */
+static bool to_whole(double a, double b, int64_t *whole_a, int64_t *whole_b)
+{
+	if (!(fabs(a) < 0x1p63 && fabs(b) < 0x1p63))
+		return false;
+	*whole_a = (int64_t)a;
+	*whole_b = (int64_t)b;
+	return true;
+}
+
+static double modulo(double a, double b)
+{
+	int64_t x, y;
+
+	return to_whole(a, b, &x, &y) && y ? (double)(x % y) : NAN;
+}
+
+static double bit_and(double a, double b)
+{
+	int64_t x, y;
+
+	return to_whole(a, b, &x, &y) ? (double)(x & y) : NAN;
+}
+
+static double bit_or(double a, double b)
+{
+	int64_t x, y;
+
+	return to_whole(a, b, &x, &y) ? (double)(x | y) : NAN;
+}
+
+static double bit_xor(double a, double b)
+{
+	int64_t x, y;
+
+	return to_whole(a, b, &x, &y) ? (double)(x ^ y) : NAN;
+}
+
+enum { N_LEVELS = 6, FUNCTION = N_LEVELS };
+
+/* To add an operator of two values: a row, the grammar in expr.h, tests/unit/test_expr.c. NAN: undefined. */
+static const struct binary {
+	const char *text;
+	unsigned level; /* a higher one binds tighter; FUNCTION: text(a, b) */
+	double (*apply)(double a, double b);
+	bool passes_over; /* an argument that is missing leaves the other */
+} binaries[] = {
+	{ "|", 0, bit_or, false },	  { "^", 1, bit_xor, false },
+	{ "&", 2, bit_and, false },	  { "<", 3, less, false },
+	{ ">", 3, more, false },	  { "+", 4, add, false },
+	{ "-", 4, subtract, false },	  { "*", 5, multiply, false },
+	{ "/", 5, divide, false },	  { "%", 5, modulo, false },
+	{ "max", FUNCTION, larger, true }, { "min", FUNCTION, smaller, true },
+	{ "d_ratio", FUNCTION, ratio, false },
+};
+
+/* ---- text -> program ---- */
 
 struct parser {
+	struct expr *expr;
 	const char *p;
 	unsigned depth;
-	expr_lookup_fn lookup;
-	void *data;
+	size_t height; /* of the value stack, after what is written so far */
 };
 
-struct operand {
-	enum expr_status status;
-	double v;
-};
+/* Each returns false where the text is not a formula. */
+static bool parse_expr(struct parser *ps);
 
-static const struct operand not_a_formula = { EXPR_SYNTAX, 0 };
+static bool emit(struct parser *ps, struct op op)
+{
+	struct expr *expr = ps->expr;
 
-static struct operand parse_expr(struct parser *ps);
-static struct operand parse_factor(struct parser *ps);
+	if (op.code == OP_BINARY)
+		ps->height--;
+	else if (op.code == OP_IF)
+		ps->height -= 2;
+	else if (op.code != OP_NEGATE && ++ps->height > EXPR_MAX_STACK)
+		return false;
+	VEC_GROW(expr->ops, expr->n_ops, expr->cap_ops);
+	expr->ops[expr->n_ops++] = op;
+	return true;
+}
 
 static void skip_spaces(struct parser *ps)
 {
@@ -48,8 +152,37 @@ static bool is_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == ':' || c == '.' || c == '-';
 }
 
+/* Length of the name here; 0: there is none. */
+static size_t name_length(const char *p)
+{
+	size_t len = 0;
+
+	if (!isalpha((unsigned char)*p) && *p != '_')
+		return 0;
+	while (is_name_char(p[len]))
+		len++;
+	return len;
+}
+
+static bool is_word(const char *name, size_t len, const char *word)
+{
+	return strlen(word) == len && !memcmp(name, word, len);
+}
+
+static bool take_word(struct parser *ps, const char *word)
+{
+	size_t len;
+
+	skip_spaces(ps);
+	len = name_length(ps->p);
+	if (!is_word(ps->p, len, word))
+		return false;
+	ps->p += len;
+	return true;
+}
+
 /* Digits, a fraction and an exponent; whatever the locale, the point is '.'. */
-static struct operand parse_number(struct parser *ps)
+static bool parse_number(struct parser *ps)
 {
 	double v = 0, unit = 1;
 	long exponent = 0;
@@ -59,7 +192,7 @@ static struct operand parse_number(struct parser *ps)
 		v = v * 10 + (*ps->p - '0');
 	if (*ps->p == '.') {
 		if (!isdigit((unsigned char)*++ps->p))
-			return not_a_formula;
+			return false;
 		for (; isdigit((unsigned char)*ps->p); ps->p++)
 			v += (*ps->p - '0') * (unit /= 10);
 	}
@@ -68,151 +201,262 @@ static struct operand parse_number(struct parser *ps)
 		if (*ps->p == '+' || *ps->p == '-')
 			negative = *ps->p++ == '-';
 		if (!isdigit((unsigned char)*ps->p))
-			return not_a_formula;
+			return false;
 		for (; isdigit((unsigned char)*ps->p); ps->p++)
 			if (exponent < 10000)
 				exponent = exponent * 10 + (*ps->p - '0');
 	}
 	if (is_name_char(*ps->p) && *ps->p != '-')
-		return not_a_formula;
+		return false;
 	for (unit = 1; exponent > 0 && unit < 1e300; exponent--)
 		unit *= 10;
-	return (struct operand){ EXPR_OK, exponent ? (negative || v == 0 ? 0 : INFINITY) :
-					  negative ? v / unit : v * unit };
+	v = exponent ? (negative || v == 0 ? 0 : INFINITY) : negative ? v / unit : v * unit;
+	return emit(ps, (struct op){ .code = OP_NUMBER, .number = v });
 }
 
-/* What follows "max" or "min": a missing argument leaves the other. */
-static struct operand parse_choice(struct parser *ps, bool largest)
+static unsigned input_of(struct expr *expr, const char *text, size_t len, bool counted)
 {
-	struct operand a, b;
+	size_t i = 0;
 
-	if (!take(ps, '('))
-		return not_a_formula;
-	a = parse_expr(ps);
-	if (a.status == EXPR_SYNTAX || !take(ps, ','))
-		return not_a_formula;
-	b = parse_expr(ps);
-	if (b.status == EXPR_SYNTAX || !take(ps, ')'))
-		return not_a_formula;
-	if (a.status == EXPR_MISSING)
-		return b;
-	if (b.status == EXPR_MISSING)
-		return a;
-	if (b.status > a.status)
-		a.status = b.status;
-	a.v = (a.v > b.v) == largest ? a.v : b.v;
-	return a;
+	while (i < expr->n_names &&
+	       (expr->names[i].len != len || memcmp(expr->names[i].text, text, len) != 0))
+		i++;
+	if (i == expr->n_names) {
+		VEC_GROW(expr->names, expr->n_names, expr->cap_names);
+		expr->names[expr->n_names++] = (struct expr_name){ text, len, false };
+	}
+	expr->names[i].counted |= counted;
+	return (unsigned)i;
 }
 
-static struct operand parse_name(struct parser *ps)
+/* The name in parentheses. */
+static bool parse_question(struct parser *ps, enum op_code code)
 {
-	const char *name = ps->p;
-	struct operand found = { EXPR_MISSING, 0 };
+	unsigned input;
 	size_t len;
 
-	while (is_name_char(*ps->p))
-		ps->p++;
-	len = (size_t)(ps->p - name);
-	if (len == 3 && (!memcmp(name, "max", 3) || !memcmp(name, "min", 3)))
-		return parse_choice(ps, name[1] == 'a');
-	if (ps->lookup(ps->data, name, len, &found.v))
-		found.status = EXPR_OK;
-	return found;
+	if (!take(ps, '('))
+		return false;
+	skip_spaces(ps);
+	len = name_length(ps->p);
+	if (!len)
+		return false;
+	input = input_of(ps->expr, ps->p, len, false);
+	ps->p += len;
+	return take(ps, ')') && emit(ps, (struct op){ .code = code, .index = input });
 }
 
-static struct operand parse_parenthesis(struct parser *ps)
+static bool parse_function(struct parser *ps, unsigned row)
 {
-	struct operand inner = parse_expr(ps);
-
-	return inner.status != EXPR_SYNTAX && take(ps, ')') ? inner : not_a_formula;
+	return take(ps, '(') && parse_expr(ps) && take(ps, ',') && parse_expr(ps) && take(ps, ')') &&
+	       emit(ps, (struct op){ .code = OP_BINARY, .index = row });
 }
 
-static struct operand parse_factor(struct parser *ps)
+static bool parse_name(struct parser *ps, size_t len)
 {
-	struct operand result = not_a_formula;
+	const char *name = ps->p;
+
+	ps->p += len;
+	for (unsigned i = 0; i < ARRAY_SIZE(binaries); i++)
+		if (binaries[i].level == FUNCTION && is_word(name, len, binaries[i].text))
+			return parse_function(ps, i);
+	if (is_word(name, len, "has_event"))
+		return parse_question(ps, OP_HAS_EVENT);
+	if (is_word(name, len, "source_count"))
+		return parse_question(ps, OP_N_SOURCES);
+	if (is_word(name, len, "if") || is_word(name, len, "else"))
+		return false;
+	return emit(ps, (struct op){ .code = OP_VALUE, .index = input_of(ps->expr, name, len, true) });
+}
+
+static bool parse_factor(struct parser *ps)
+{
+	bool good = false;
+	size_t len;
 
 	skip_spaces(ps);
 	if (ps->depth >= EXPR_MAX_DEPTH)
-		return not_a_formula;
+		return false;
 	ps->depth++;
-	if (isdigit((unsigned char)*ps->p)) {
-		result = parse_number(ps);
-	} else if (isalpha((unsigned char)*ps->p) || *ps->p == '_') {
-		result = parse_name(ps);
-	} else if (take(ps, '(')) {
-		result = parse_parenthesis(ps);
-	} else if (take(ps, '-')) {
-		result = parse_factor(ps);
-		result.v = -result.v;
-	}
+	len = name_length(ps->p);
+	if (len)
+		good = parse_name(ps, len);
+	else if (isdigit((unsigned char)*ps->p))
+		good = parse_number(ps);
+	else if (take(ps, '('))
+		good = parse_expr(ps) && take(ps, ')');
+	else if (take(ps, '-'))
+		good = parse_factor(ps) && emit(ps, (struct op){ .code = OP_NEGATE });
 	ps->depth--;
-	return result;
+	return good;
 }
 
-static struct operand apply(char op, struct operand a, struct operand b)
+/* ARRAY_SIZE(binaries): none of this level stands here. */
+static unsigned take_operator(struct parser *ps, unsigned level)
 {
+	unsigned i = 0;
+
+	while (i < ARRAY_SIZE(binaries) &&
+	       (binaries[i].level != level || !take(ps, binaries[i].text[0])))
+		i++;
+	return i;
+}
+
+static bool parse_level(struct parser *ps, unsigned level)
+{
+	unsigned row;
+
+	if (level == N_LEVELS)
+		return parse_factor(ps);
+	if (!parse_level(ps, level + 1))
+		return false;
+	while ((row = take_operator(ps, level)) < ARRAY_SIZE(binaries))
+		if (!parse_level(ps, level + 1) ||
+		    !emit(ps, (struct op){ .code = OP_BINARY, .index = row }))
+			return false;
+	return true;
+}
+
+static bool parse_expr(struct parser *ps)
+{
+	bool good;
+
+	if (!parse_level(ps, 0))
+		return false;
+	if (!take_word(ps, "if"))
+		return true;
+	if (ps->depth >= EXPR_MAX_DEPTH)
+		return false;
+	ps->depth++;
+	good = parse_level(ps, 0) && take_word(ps, "else") && parse_expr(ps) &&
+	       emit(ps, (struct op){ .code = OP_IF });
+	ps->depth--;
+	return good;
+}
+
+struct expr *expr_compile(const char *text)
+{
+	struct parser ps = { .expr = xcalloc(1, sizeof(*ps.expr)), .p = text };
+	bool good = parse_expr(&ps);
+
+	skip_spaces(&ps);
+	if (good && !*ps.p)
+		return ps.expr;
+	expr_free(ps.expr);
+	return NULL;
+}
+
+void expr_free(struct expr *expr)
+{
+	if (!expr)
+		return;
+	free(expr->ops);
+	free(expr->names);
+	free(expr);
+}
+
+size_t expr_n_names(const struct expr *expr)
+{
+	return expr->n_names;
+}
+
+const struct expr_name *expr_name(const struct expr *expr, size_t input)
+{
+	return &expr->names[input];
+}
+
+/* ---- program -> value ---- */
+
+struct operand {
+	double v;
+	enum expr_status status;
+	bool varies; /* v is one of many: whether there is a value may not depend on it */
+};
+
+static struct operand apply(const struct binary *row, struct operand a, struct operand b)
+{
+	if (row->passes_over && a.status == EXPR_MISSING)
+		return b;
+	if (row->passes_over && b.status == EXPR_MISSING)
+		return a;
+	a.varies |= b.varies;
 	if (b.status > a.status)
 		a.status = b.status;
 	if (a.status != EXPR_OK)
 		return a;
-	if (op == '+')
-		a.v += b.v;
-	else if (op == '-')
-		a.v -= b.v;
-	else if (op == '*')
-		a.v *= b.v;
-	else if (b.v == 0)
+	a.v = row->apply(a.v, b.v);
+	if (isnan(a.v))
 		a.status = EXPR_UNDEFINED;
-	else
-		a.v /= b.v;
 	return a;
 }
 
-static struct operand parse_term(struct parser *ps)
+static struct operand choose(struct operand a, struct operand condition, struct operand b)
 {
-	struct operand a = parse_factor(ps);
+	if (condition.status != EXPR_OK && !(condition.varies && condition.status == EXPR_UNDEFINED))
+		return condition;
+	if (!condition.varies)
+		return condition.v != 0 ? a : b;
+	if (b.status > a.status)
+		a.status = b.status;
+	a.varies = true;
+	return a;
+}
 
-	while (a.status != EXPR_SYNTAX) {
-		char op;
+static struct operand load(const struct op *op, const struct expr_inputs *inputs, bool varies)
+{
+	struct operand to = { .v = op->number };
 
-		skip_spaces(ps);
-		op = *ps->p;
-		if (op != '*' && op != '/')
-			break;
-		ps->p++;
-		a = apply(op, a, parse_factor(ps));
+	if (op->code == OP_NUMBER)
+		return to;
+	if (op->code == OP_VALUE) {
+		to.varies = varies;
+		to.status = inputs->value(inputs->data, op->index, &to.v) ? EXPR_OK : EXPR_MISSING;
+		return to;
 	}
-	return a;
+	to.v = inputs->n_sources(inputs->data, op->index);
+	if (op->code == OP_HAS_EVENT)
+		to.v = to.v > 0;
+	return to;
 }
 
-static struct operand parse_expr(struct parser *ps)
+static struct operand run(const struct expr *expr, const struct expr_inputs *inputs, bool varies)
 {
-	struct operand a = parse_term(ps);
+	struct operand stack[EXPR_MAX_STACK], *top = stack;
 
-	while (a.status != EXPR_SYNTAX) {
-		char op;
+	for (size_t i = 0; i < expr->n_ops; i++) {
+		const struct op *op = &expr->ops[i];
 
-		skip_spaces(ps);
-		op = *ps->p;
-		if (op != '+' && op != '-')
+		switch (op->code) {
+		case OP_NEGATE:
+			top[-1].v = -top[-1].v;
 			break;
-		ps->p++;
-		a = apply(op, a, parse_term(ps));
+		case OP_BINARY:
+			top--;
+			top[-1] = apply(&binaries[op->index], top[-1], top[0]);
+			break;
+		case OP_IF:
+			top -= 2;
+			top[-1] = choose(top[-1], top[0], top[1]);
+			break;
+		default:
+			*top++ = load(op, inputs, varies);
+		}
 	}
-	return a;
+	return stack[0];
 }
 
-enum expr_status expr_eval(const char *text, expr_lookup_fn lookup, void *data, double *value)
+enum expr_status expr_eval(const struct expr *expr, const struct expr_inputs *inputs, double *value)
 {
-	struct parser ps = { .p = text, .lookup = lookup, .data = data };
-	struct operand result = parse_expr(&ps);
+	struct operand result = run(expr, inputs, false);
 
-	skip_spaces(&ps);
-	if (result.status == EXPR_SYNTAX || *ps.p)
-		return EXPR_SYNTAX;
 	if (result.status == EXPR_OK && !isfinite(result.v))
 		return EXPR_UNDEFINED;
 	if (result.status == EXPR_OK)
 		*value = result.v;
 	return result.status;
+}
+
+bool expr_has_inputs(const struct expr *expr, const struct expr_inputs *inputs)
+{
+	return run(expr, inputs, true).status < EXPR_MISSING;
 }

@@ -1,16 +1,26 @@
 /*
  * expr: the arithmetic of metric formulas. Private to stat/.
  *
- *   expr   := term { (' + ' | ' - ') term }
- *   term   := factor { ('*' | '/') factor }
- *   factor := number | name | '-' factor | '(' expr ')' | ('max' | 'min') '(' expr ',' expr ')'
+ *   expr   := or [ 'if' or 'else' expr ]          the value before 'if' unless the condition is 0
+ *   or     := xor { '|' xor }                     | ^ & take whole numbers, bit by bit
+ *   xor    := and { '^' and }
+ *   and    := compare { '&' compare }
+ *   compare := sum { ('<' | '>') sum }            1 or 0
+ *   sum    := term { (' + ' | ' - ') term }
+ *   term   := factor { ('*' | '/' | '%') factor }  % of whole numbers
+ *   factor := number | name | '-' factor | '(' expr ')' | ('max' | 'min' | 'd_ratio') '(' expr ',' expr ')'
+ *           | ('has_event' | 'source_count') '(' name ')'
  *
- * A name begins with a letter or '_' and takes every following letter, digit, '_', ':', '.' and
- * '-': event names contain the minus sign. So "a - b" is a difference and "a-b" is one name: put a space
- * before a minus that follows a name.
+ * These are the operators and functions of perf's metric formulas, with their precedence. A name begins with a
+ * letter or '_' and takes every following letter, digit, '_', ':', '.' and '-': event names contain the
+ * minus sign. So "a - b" is a difference and "a-b" is one name: put a space before a minus that follows a name.
  *
- * max() and min() pass over an argument that is missing; every other operation on a missing name is
- * missing. All names are looked up, from left to right, whatever the values are.
+ * max() and min() pass over an argument that is missing, and of if and else only the one that is chosen has to
+ * be there; every other operation on a missing name is missing. d_ratio(a, b) is a / b, and 0 where b is 0.
+ * has_event(name) is 1 where the event is counted, source_count(name) how many events are added up in it.
+ *
+ * A formula is compiled once, into a program with numbered inputs: an evaluation reads no text, looks nothing
+ * up by its name and takes no memory.
  */
 #ifndef PSTAT_EXPR_H
 #define PSTAT_EXPR_H
@@ -18,20 +28,44 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { EXPR_MAX_DEPTH = 32 }; /* of nested parentheses and signs; more is EXPR_SYNTAX */
+enum {
+	EXPR_MAX_DEPTH = 32, /* of nested parentheses, signs and else; more is no formula */
+	EXPR_MAX_STACK = 128, /* of values that wait for an operator; more is no formula */
+};
 
 /* In rising order: the worst of its parts is the status of the whole. */
 enum expr_status {
 	EXPR_OK,
 	EXPR_UNDEFINED, /* a division by zero, or a result that is not finite */
-	EXPR_MISSING, /* the look-up did not know a name */
-	EXPR_SYNTAX, /* the text is not a formula */
+	EXPR_MISSING, /* an input that is needed has no value */
 };
 
-/* Sets *value and returns true, or returns false: missing. name is not terminated. */
-typedef bool (*expr_lookup_fn)(void *data, const char *name, size_t len, double *value);
+struct expr_name {
+	const char *text; /* in the formula, not terminated */
+	size_t len;
+	bool counted; /* its value is asked for, not only whether it is there */
+};
 
-/* *value is set only for EXPR_OK. Uses no memory but the stack, which the depth bounds. */
-enum expr_status expr_eval(const char *text, expr_lookup_fn lookup, void *data, double *value);
+struct expr;
+
+/* NULL: the text is not a formula. The text is borrowed: it must live as long as the program. */
+struct expr *expr_compile(const char *text);
+void expr_free(struct expr *expr);
+/* The inputs: each name once, in the order of the text. */
+size_t expr_n_names(const struct expr *expr);
+const struct expr_name *expr_name(const struct expr *expr, size_t input);
+
+struct expr_inputs {
+	/* Sets *value and returns true, or returns false: missing. */
+	bool (*value)(const void *data, size_t input, double *value);
+	/* How many events are added up in it; 0: it is not counted. */
+	unsigned (*n_sources)(const void *data, size_t input);
+	const void *data;
+};
+
+/* *value is set only for EXPR_OK. */
+enum expr_status expr_eval(const struct expr *expr, const struct expr_inputs *inputs, double *value);
+/* Would there be a result if every input that has a value now had any other? */
+bool expr_has_inputs(const struct expr *expr, const struct expr_inputs *inputs);
 
 #endif

@@ -11,7 +11,7 @@
 #include "stat/expr.h"
 #include "stat/stat.h"
 
-/* Names in formulas, as attr type and config. Of two rows of one name the first is preferred. */
+/* Names in formulas, as attr type and config. Of two rows of one name the first is preferred. 63 at most. */
 struct metric_event {
 	const char *name;
 	uint32_t type;
@@ -26,7 +26,11 @@ extern const struct metric metric_rate;
 /* A line as metrics see it; fixed while counters are open. */
 struct metric_line {
 	enum event_kind kind;
-	const struct perf_event_attr *attr; /* as opened */
+	const struct perf_event_attr *asked; /* which event it is */
+	const struct perf_event_attr *opened; /* with the modes that are counted */
+	/* Type of its core PMU where that is one core type's (hybrid machines, big.LITTLE), else 0. */
+	uint32_t core_type;
+	unsigned n_sources; /* events that are added up in it */
 	const char *cgroup; /* or NULL */
 	size_t group; /* index of the leader as asked for */
 	size_t leader; /* index of the leader as opened */
@@ -34,6 +38,8 @@ struct metric_line {
 	bool again; /* counted once more for the metrics of its pass: none stands beside it */
 	bool supported;
 };
+/* A line of one event, in its group as asked for. */
+struct metric_line metric_line_of(const struct event *event, const struct perf_event_attr *opened);
 
 /* A line at one place, in one report. */
 struct amount {
@@ -46,44 +52,84 @@ struct amount {
 	double stdev_pct;
 	double scale_error; /* of mean, see struct stat_row; negative: not known */
 	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin, cells_stopped;
+	/*
+	 * Cells of one core type whose task may have been on another type while they did not run: they are
+	 * not scaled. Where there is none, enabled_ns is the time on the core type.
+	 */
+	uint32_t cells_unscaled;
 };
 /* Counted everywhere and all the time: nothing of it is an estimate. */
 bool amount_is_whole(const struct amount *amount);
 
-enum { METRIC_MAX_INPUTS = 8 };
+/* ---- metric_inputs.c: which lines a metric takes ---- */
+
+enum metric_source {
+	METRIC_COUNT, /* of a line */
+	METRIC_CLOCK, /* CPU time, which a line counts */
+	METRIC_SELF, /* of the line it stands beside, in that line's own unit */
+	METRIC_ELAPSED,
+};
 
 struct metric_input {
-	const char *name; /* in the formula's text, not terminated */
-	size_t len;
+	const struct expr_name *name;
+	enum metric_source source;
+	uint64_t events; /* that the name means: bits of rows of metric_events[] */
 	size_t line; /* SIZE_MAX: there is none; the formula can do without it, or is invalid */
 };
 
-/* The event names in the metric's formula, each once, from left to right; line is not set. */
-struct metric_names {
-	struct metric_input v[METRIC_MAX_INPUTS];
-	size_t n;
-};
-void metric_names(const struct metric *metric, struct metric_names *list);
-/* Is this an event that the formula's name means? */
-bool metric_attr_is(const struct perf_event_attr *attr, const struct metric_input *input);
-
 struct metric_use {
 	const struct metric *metric;
+	const struct expr *expr; /* its formula */
 	size_t line; /* beside which it stands */
-	struct metric_input inputs[METRIC_MAX_INPUTS];
+	size_t core_line; /* of its lines the first that a core PMU counts; SIZE_MAX: none */
+	struct metric_input *inputs; /* by input of expr */
 	size_t n_inputs;
 	bool together; /* all inputs are of one group */
 };
 
+/* Is this an event that the name means? */
+bool metric_attr_is(const struct perf_event_attr *attr, const struct expr_name *name);
+enum metric_source metric_source_of(const struct expr_name *name); /* never METRIC_CLOCK */
+/* Is the input to be counted, as an event? */
+bool metric_name_is_event(const struct expr_name *name);
+/* Rows of metric_events[] that a name means, as bits. */
+uint64_t metric_events_called(const struct expr_name *name);
+/* The row of metric_events[] that this is; n_metric_events: no formula knows it. */
+size_t metric_event_of(const struct perf_event_attr *attr);
+
+struct metric_search {
+	const struct metric_line *lines;
+	const size_t *events; /* by line: metric_event_of() */
+	size_t n_lines;
+};
+bool metric_is_called(const struct metric_search *s, size_t line, const struct metric_input *input);
+bool metric_line_is_hardware(const struct metric_line *line);
+bool metric_line_is_clock(const struct metric_line *line);
+bool metric_same_cgroup(const char *a, const char *b);
+/* Sets core_line, and line of all inputs. Those that there are all in one pass, if there is such a one. */
+void metric_find_lines(const struct metric_search *s, struct metric_use *use);
+
+/* ---- metric_bind.c: once, when counters are open ---- */
+
 struct metric_uses {
 	struct metric_use *v; /* by line, then in the table's order */
 	size_t n, cap;
+	struct metric_program *programs; /* of the metrics that were bound so far */
+	size_t n_programs, programs_cap;
 };
 
-/* chosen NULL: the default metrics, each where all it needs is there. */
+/*
+ * chosen NULL: the default metrics, each where all it needs is there. Formulas are compiled the first time
+ * that they are needed, and stay with the uses.
+ */
 void metrics_bind(struct metric_uses *uses, const struct metric_line *lines, size_t n_lines,
 		  const struct metric *const *chosen, size_t n_chosen);
 void metric_uses_release(struct metric_uses *uses);
+
+/* How many events are added up in an input; 0: it has no line. */
+unsigned metric_n_sources(const struct metric_use *use, const struct metric_line *lines, size_t input);
+
+/* ---- metric.c: for each place and report; takes no memory ---- */
 
 /* amounts: by line, of one place. elapsed_s 0: metrics that need it are invalid. */
 void metric_eval(const struct metric_use *use, const struct metric_line *lines,

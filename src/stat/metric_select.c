@@ -77,17 +77,24 @@ static int choose_words(struct choice *choice, const char *names, struct str *er
 	return rc;
 }
 
+/* ---- events ---- */
+
+/* The events that a formula names; a list of its program's names. */
+struct wanted {
+	const struct expr_name **v;
+	size_t n;
+};
+
 /* Would -e NAME have given this event? */
-static bool is_event_named(const struct event *event, const struct metric_input *name)
+static bool is_event_named(const struct event *event, const struct expr_name *name)
 {
-	bool modes = memchr(name->name, ':', name->len);
+	bool modes = memchr(name->text, ':', name->len);
 
 	return event->kind == EVENT_KERNEL && event->user_excludes == modes && !event->cgroup &&
 	       metric_attr_is(&event->attr, name);
 }
 
-static bool group_has(const struct event_list *events, size_t leader,
-		      const struct metric_input *name)
+static bool group_has(const struct event_list *events, size_t leader, const struct expr_name *name)
 {
 	for (size_t i = leader; i < leader + events->v[leader].n_members; i++)
 		if (is_event_named(&events->v[i], name))
@@ -95,23 +102,23 @@ static bool group_has(const struct event_list *events, size_t leader,
 	return false;
 }
 
-static bool has_together(const struct event_list *events, const struct metric_names *names)
+static bool has_together(const struct event_list *events, const struct wanted *wanted)
 {
 	for (size_t i = 0; i < events->n; i++) {
 		size_t k = 0;
 
 		if (events->v[i].leader != i)
 			continue;
-		while (k < names->n && group_has(events, i, &names->v[k]))
+		while (k < wanted->n && group_has(events, i, wanted->v[k]))
 			k++;
-		if (k == names->n)
+		if (k == wanted->n)
 			return true;
 	}
 	return false;
 }
 
 /* Software counts all the time: one event serves every metric, in whatever group it is. */
-static bool is_served(const struct event_list *events, const struct metric_input *name)
+static bool is_served(const struct event_list *events, const struct expr_name *name)
 {
 	for (size_t i = 0; i < events->n; i++)
 		if (events->v[i].attr.type == PERF_TYPE_SOFTWARE &&
@@ -120,35 +127,45 @@ static bool is_served(const struct event_list *events, const struct metric_input
 	return false;
 }
 
-static void drop_served(const struct event_list *events, struct metric_names *names)
+static void want_events(const struct event_list *events, const struct expr *expr, struct wanted *wanted)
 {
-	size_t kept = 0;
+	for (size_t i = 0; i < expr_n_names(expr); i++) {
+		const struct expr_name *name = expr_name(expr, i);
 
-	for (size_t i = 0; i < names->n; i++)
-		if (!is_served(events, &names->v[i]))
-			names->v[kept++] = names->v[i];
-	names->n = kept;
+		if (metric_name_is_event(name) && !is_served(events, name))
+			wanted->v[wanted->n++] = name;
+	}
+}
+
+static int add_group(const struct wanted *wanted, struct event_list *events,
+		     const struct host_paths *host, struct str *err)
+{
+	struct str spec = STR_INIT;
+	int rc;
+
+	for (size_t i = 0; i < wanted->n; i++) {
+		str_add(&spec, i ? "," : wanted->n > 1 ? "{" : "");
+		str_addn(&spec, wanted->v[i]->text, wanted->v[i]->len);
+	}
+	if (wanted->n > 1)
+		str_add(&spec, "}:W");
+	rc = event_list_parse(events, spec.s, host, err);
+	str_release(&spec);
+	return rc;
 }
 
 static int add_events(const struct metric *metric, struct event_list *events,
 		      const struct host_paths *host, struct str *err)
 {
-	struct metric_names names;
-	struct str spec = STR_INIT;
-	int rc;
+	struct expr *expr = expr_compile(metric->formula);
+	struct wanted wanted = { .v = xcalloc(expr_n_names(expr) + 1, sizeof(*wanted.v)) };
+	int rc = 0;
 
-	metric_names(metric, &names);
-	drop_served(events, &names);
-	if (!names.n || has_together(events, &names))
-		return 0;
-	for (size_t i = 0; i < names.n; i++) {
-		str_add(&spec, i ? "," : names.n > 1 ? "{" : "");
-		str_addn(&spec, names.v[i].name, names.v[i].len);
-	}
-	if (names.n > 1)
-		str_add(&spec, "}:W");
-	rc = event_list_parse(events, spec.s, host, err);
-	str_release(&spec);
+	want_events(events, expr, &wanted);
+	if (wanted.n && !has_together(events, &wanted))
+		rc = add_group(&wanted, events, host, err);
+	free(wanted.v);
+	expr_free(expr);
 	return rc;
 }
 

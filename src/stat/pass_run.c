@@ -86,13 +86,7 @@ static void ask_machine(struct asking *a)
 	for (size_t i = 0; i < events->n; i++) {
 		const struct event *event = &events->v[i];
 
-		a->lines[i] = (struct metric_line){
-			.kind = event->kind,
-			.attr = &event->attr,
-			.group = event->leader,
-			.leader = event->leader,
-			.supported = true,
-		};
+		a->lines[i] = metric_line_of(event, &event->attr);
 		find_pmu(a, i);
 	}
 	metrics_bind(&a->uses, a->lines, events->n,

@@ -16,16 +16,12 @@ static void describe_row(const struct reporter *r, size_t row, struct metric_lin
 	const struct event_row *of = &r->counts->rows[row];
 	const struct counted_event *first = &r->counts->counted[of->first];
 
-	*line = (struct metric_line){
-		.kind = first->event->kind,
-		.attr = first->attr,
-		.cgroup = first->event->cgroup,
-		.group = first->event->leader,
-		.leader = first->leader,
-		.pass = first->pass,
-		.again = r->plan->pass_plan && of->first >= r->plan->pass_plan->n_given,
-		.supported = of->n_unsupported < of->n_events,
-	};
+	*line = metric_line_of(first->event, first->attr);
+	line->leader = first->leader;
+	line->n_sources = (unsigned)(of->n_events - of->n_unsupported);
+	line->pass = first->pass;
+	line->again = r->plan->pass_plan && of->first >= r->plan->pass_plan->n_given;
+	line->supported = of->n_unsupported < of->n_events;
 }
 
 static void bind_metrics(struct reporter *r)

@@ -125,6 +125,7 @@ static struct amount amount_of_sum(const struct count_sum *sum)
 		.cells_failed = sum->cells_failed,
 		.cells_lost_pin = sum->cells_lost_pin,
 		.cells_stopped = sum->cells_stopped,
+		.cells_unscaled = sum->cells_unseen + sum->cells_gaps,
 	};
 }
 

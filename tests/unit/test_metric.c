@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-enum { MAX_LINES = 10 };
+enum { MAX_LINES = 16 };
 
 struct scene {
-	struct perf_event_attr attrs[MAX_LINES];
+	struct event events[MAX_LINES];
 	struct metric_line lines[MAX_LINES];
 	struct amount amounts[MAX_LINES];
 	size_t n;
@@ -26,15 +26,15 @@ static size_t add(struct scene *s, const char *name, uint64_t count)
 	assert_true(i < MAX_LINES);
 	for (size_t e = n_metric_events; e--;) {
 		if (!strcmp(metric_events[e].name, name)) {
-			s->attrs[i].type = metric_events[e].type;
-			s->attrs[i].config = metric_events[e].config;
+			s->events[i].attr.type = metric_events[e].type;
+			s->events[i].attr.config = metric_events[e].config;
 		}
 	}
 	if (!strcmp(name, "other"))
-		s->attrs[i] = (struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT, .config = 5 };
-	s->lines[i] = (struct metric_line){
-		.attr = &s->attrs[i], .group = i, .leader = i, .supported = true
-	};
+		s->events[i].attr =
+			(struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT, .config = 5 };
+	s->events[i].leader = i;
+	s->lines[i] = metric_line_of(&s->events[i], &s->events[i].attr);
 	s->amounts[i] = (struct amount){ .there = true,
 					 .count = count,
 					 .mean = (double)count,
@@ -43,6 +43,20 @@ static size_t add(struct scene *s, const char *name, uint64_t count)
 					 .running_ns = 100,
 					 .cells = 1 };
 	return i;
+}
+
+/* On the core type of that PMU, with a counter that ran while the target was there. */
+static void put_on(struct scene *s, size_t line, uint32_t core_type)
+{
+	s->events[line].attr.config |= (uint64_t)core_type << 32;
+	s->lines[line] = metric_line_of(&s->events[line], &s->events[line].attr);
+}
+
+/* The lines from `first` on are a group, also as opened. */
+static void group_from(struct scene *s, size_t first)
+{
+	for (size_t i = first; i < s->n; i++)
+		s->lines[i].group = s->lines[i].leader = first;
 }
 
 static void bind(struct scene *s, const struct metric *const *chosen, size_t n)
@@ -79,12 +93,8 @@ static void expect_metric(struct stat_metric m, double value, const char *unit, 
 
 /* ---- the table ---- */
 
-static bool know_name(void *data, const char *name, size_t len, double *value)
+static bool is_known(const struct expr_name *name)
 {
-	struct metric_names names = { .v = { { name, len, 0 } }, .n = 1 };
-	bool known = len == 7 && !memcmp(name, "elapsed", 7);
-	bool *all = data;
-
 	for (size_t i = 0; i < n_metric_events; i++) {
 		struct perf_event_attr attr = { .type = metric_events[i].type,
 						.config = metric_events[i].config };
@@ -92,24 +102,50 @@ static bool know_name(void *data, const char *name, size_t len, double *value)
 		for (int mode = 0; mode < 3; mode++) {
 			attr.exclude_user = mode == 1;
 			attr.exclude_kernel = mode == 2;
-			known = known || metric_attr_is(&attr, &names.v[0]);
+			if (metric_attr_is(&attr, name))
+				return true;
 		}
 	}
-	*all = *all && known;
+	return metric_source_of(name) != METRIC_COUNT;
+}
+
+static bool give_three(const void *data, size_t input, double *value)
+{
+	(void)data;
+	(void)input;
 	*value = 3;
 	return true;
+}
+
+static unsigned give_one(const void *data, size_t input)
+{
+	(void)data;
+	(void)input;
+	return 1;
+}
+
+static void check_formula(const struct metric *m)
+{
+	struct expr *expr = expr_compile(m->formula);
+	double v;
+
+	if (!expr)
+		fail_msg("%s: no formula: %s", m->name, m->formula);
+	assert_int_equal(expr_eval(expr, &(struct expr_inputs){ give_three, give_one, NULL }, &v), EXPR_OK);
+	for (size_t i = 0; i < expr_n_names(expr); i++)
+		if (!is_known(expr_name(expr, i)))
+			fail_msg("%s: '%s' is no event", m->name, expr_name(expr, i)->text);
+	expr_free(expr);
 }
 
 static void test_table(void **state)
 {
 	(void)state;
+	check_formula(&metric_rate);
 	for (size_t i = 0; i < n_metrics; i++) {
 		const struct metric *m = &metrics[i];
-		bool all_known = true;
-		double v;
 
-		if (expr_eval(m->formula, know_name, &all_known, &v) != EXPR_OK || !all_known)
-			fail_msg("%s: wrong formula: %s", m->name, m->formula);
+		check_formula(m);
 		assert_true(m->group && m->desc && *m->desc && m->unit && *m->unit);
 		assert_true(m->look <= m->bad);
 		assert_true(!m->per_second || !strcmp(m->unit, "/sec"));
@@ -192,7 +228,7 @@ static void test_cpu_clock_serves(void **state)
 
 	(void)state;
 	clock = add(&s, "task-clock", 500000000);
-	s.attrs[clock].config = PERF_COUNT_SW_CPU_CLOCK;
+	s.events[clock].attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	add(&s, "page-faults", 5);
 	add(&s, "task-clock", 250000000);
 	bind(&s, NULL, 0);
@@ -288,15 +324,15 @@ static void test_modes_cgroups_core_types(void **state)
 	struct scene s = { .elapsed_s = 1 };
 
 	(void)state;
-	s.attrs[add(&s, "instructions", 100)].exclude_kernel = 1;
+	s.events[add(&s, "instructions", 100)].attr.exclude_kernel = 1;
 	s.lines[add(&s, "instructions", 300)].cgroup = "g";
-	s.attrs[add(&s, "instructions", 500)].config |= UINT64_C(8) << 32;
+	put_on(&s, add(&s, "instructions", 500), 8);
 	add(&s, "cycles", 1);
 	bind(&s, NULL, 0);
 	assert_int_equal(s.uses.n, 0); /* that cycles fits none of them */
-	s.attrs[add(&s, "cycles", 10)].exclude_kernel = 1;
+	s.events[add(&s, "cycles", 10)].attr.exclude_kernel = 1;
 	s.lines[add(&s, "cycles", 10)].cgroup = "g";
-	s.attrs[add(&s, "cycles", 10)].config |= UINT64_C(8) << 32;
+	put_on(&s, add(&s, "cycles", 10), 8);
 	bind(&s, NULL, 0);
 	assert_int_equal(s.uses.n, 3);
 	expect_metric(value_of(&s, 0), 10, "insn per cycle", 2);
@@ -363,8 +399,8 @@ static void test_chosen(void **state)
 	struct scene s = { .elapsed_s = 1 };
 
 	(void)state;
-	s.attrs[add(&s, "cycles", 30)].exclude_user = 1;
-	s.attrs[add(&s, "cycles", 90)].exclude_kernel = 1;
+	s.events[add(&s, "cycles", 30)].attr.exclude_user = 1;
+	s.events[add(&s, "cycles", 90)].attr.exclude_kernel = 1;
 	s.lines[1].group = 0;
 	add(&s, "cycles", 200);
 	s.lines[add(&s, "instructions", 100)].group = 2;
@@ -390,6 +426,189 @@ static void test_chosen_without_inputs(void **state)
 	metric_uses_release(&s.uses);
 }
 
+/* Each name has its own value, however many there are. */
+static void test_any_number_of_inputs(void **state)
+{
+	static const char *const names[] = { "cycles",	      "instructions",  "cache-references",
+					     "cache-misses",  "branches",      "branch-misses",
+					     "LLC-loads",     "dTLB-loads",    "iTLB-loads",
+					     "L1-icache-loads", "L1-dcache-loads" };
+	const struct metric wide = { .name = "wide",
+				     .formula = "cycles + instructions + cache-references + cache-misses + "
+						"branches + branch-misses + LLC-loads + dTLB-loads + "
+						"iTLB-loads + L1-icache-loads + L1-dcache-loads",
+				     .unit = "of all" };
+	const struct metric *const chosen[] = { &wide };
+	struct scene s = { .elapsed_s = 1e9 };
+	double sum = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		add(&s, names[i], UINT64_C(1) << i);
+		sum += (double)(UINT64_C(1) << i);
+	}
+	bind(&s, chosen, 1);
+	assert_int_equal(s.uses.n, 1);
+	assert_int_equal(s.uses.v[0].n_inputs, ARRAY_SIZE(names));
+	expect_metric(value_of(&s, 0), sum, "of all", 0);
+	s.lines[9].supported = false;
+	bind(&s, chosen, 1);
+	assert_false(value_of(&s, 0).valid);
+	metric_uses_release(&s.uses);
+}
+
+/* What is not asked for need not be counted; what is summed from several says so. */
+static void test_conditions(void **state)
+{
+	const struct metric choice = { .name = "choice",
+				       .formula = "LLC-loads / cycles if has_event(LLC-loads) else "
+						  "cache-references / source_count(cycles) / cycles",
+				       .unit = "each" };
+	const struct metric *const chosen[] = { &choice };
+	struct scene s = { .elapsed_s = 1 };
+
+	(void)state;
+	add(&s, "cycles", 10);
+	add(&s, "cache-references", 60);
+	s.lines[0].n_sources = 2;
+	bind(&s, chosen, 1);
+	assert_int_equal(s.uses.n, 0); /* it stands beside the first event of the formula */
+	add(&s, "LLC-loads", 40);
+	bind(&s, chosen, 1);
+	expect_metric(value_of(&s, 0), 4, "each", 0);
+	s.lines[2].supported = false;
+	bind(&s, chosen, 1);
+	expect_metric(value_of(&s, 0), 3, "each", 0);
+	metric_uses_release(&s.uses);
+}
+
+/* ---- which of several ---- */
+
+/* What the event's own group does not have comes from one group, not from here and there. */
+static void test_inputs_of_one_group(void **state)
+{
+	const struct metric *const chosen[] = { named("stalled-per-insn") };
+	struct scene s = { .elapsed_s = 1 };
+	size_t first;
+
+	(void)state;
+	add(&s, "instructions", 100);
+	add(&s, "stalled-cycles-frontend", 9900);
+	first = add(&s, "cycles", 1);
+	add(&s, "stalled-cycles-frontend", 200);
+	add(&s, "stalled-cycles-backend", 300);
+	group_from(&s, first);
+	bind(&s, chosen, 1);
+	expect_metric(value_of(&s, 0), 3, "stalled cycles per insn", 2);
+	metric_uses_release(&s.uses);
+}
+
+/* A group that was broken up is not counted together: another one that is comes first. */
+static void test_broken_group(void **state)
+{
+	const struct metric *const chosen[] = { named("ipc") };
+	struct scene s = { .elapsed_s = 1 };
+
+	(void)state;
+	add(&s, "instructions", 100);
+	s.lines[add(&s, "cycles", 10)].group = 0;
+	s.lines[add(&s, "cycles", 50)].leader = 0;
+	bind(&s, chosen, 1);
+	expect_metric(value_of(&s, 0), 2, "insn per cycle", 2);
+	metric_uses_release(&s.uses);
+}
+
+/* ---- core types ---- */
+
+/* The target ran for 300 ns, 200 of them on type 4 and 100 on type 10. */
+static void make_hybrid(struct scene *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t type = s->lines[i].core_type;
+
+		s->amounts[i].enabled_ns = type == 4 ? 200 : type == 10 ? 100 : 300;
+		s->amounts[i].running_ns = s->amounts[i].enabled_ns;
+	}
+}
+
+static void test_each_core_type_by_itself(void **state)
+{
+	const struct metric *const chosen[] = { named("ipc") };
+	struct scene s = { .elapsed_s = 1 };
+
+	(void)state;
+	put_on(&s, add(&s, "instructions", 500), 4);
+	put_on(&s, add(&s, "instructions", 600), 10);
+	put_on(&s, add(&s, "cycles", 100), 10);
+	put_on(&s, add(&s, "cycles", 1000), 4);
+	make_hybrid(&s);
+	bind(&s, chosen, 1);
+	assert_int_equal(s.uses.n, 2);
+	expect_metric(value_of(&s, 0), 0.5, "insn per cycle", 2);
+	expect_metric(value_of(&s, 1), 6, "insn per cycle", 2);
+	assert_false(value_of(&s, 0).mixed);
+	s.lines[3].supported = false;
+	bind(&s, chosen, 1);
+	assert_false(value_of(&s, 0).valid); /* never the other type's cycles */
+	expect_metric(value_of(&s, 1), 6, "insn per cycle", 2);
+	metric_uses_release(&s.uses);
+}
+
+/* A clock runs on all types: cycles of one type are held against the time on that type. */
+static void test_time_on_core_type(void **state)
+{
+	const struct metric *const chosen[] = { named("frequency") };
+	struct scene s = { .elapsed_s = 1 };
+	size_t raw;
+
+	(void)state;
+	add(&s, "task-clock", 300);
+	put_on(&s, add(&s, "cycles", 400), 4);
+	put_on(&s, add(&s, "cycles", 100), 10);
+	raw = add(&s, "other", 50); /* of a core type by its PMU */
+	s.events[raw].attr.type = 10;
+	s.events[raw].pmu_is_core = true;
+	s.events[raw].cpus.n = 2;
+	s.lines[raw] = metric_line_of(&s.events[raw], &s.events[raw].attr);
+	make_hybrid(&s);
+	bind(&s, chosen, 1);
+	assert_int_equal(s.uses.n, 2);
+	expect_metric(value_of(&s, 0), 2, "GHz", 3);
+	expect_metric(value_of(&s, 1), 1, "GHz", 3);
+	bind(&s, NULL, 0);
+	assert_int_equal(s.uses.n, 4);
+	expect_metric(value_of(&s, 3), 500, "M/sec", 3);
+	/* Where the time on the type is not known, a count that is not scaled belongs to its own time. */
+	s.amounts[1].enabled_ns = 300;
+	s.amounts[1].cells_unscaled = 1;
+	expect_metric(value_of(&s, 1), 2, "GHz", 3);
+	assert_false(value_of(&s, 1).mixed);
+	s.amounts[1].cells = 2;
+	assert_true(value_of(&s, 1).mixed); /* of one cell it is known, of the other not */
+	metric_uses_release(&s.uses);
+}
+
+/* What no counter knows is not split among the types: such a metric is marked. */
+static void test_software_beside_a_core_type(void **state)
+{
+	const struct metric faults = { .name = "faults",
+				       .formula = "page-faults / instructions",
+				       .unit = "faults per insn" };
+	const struct metric *const chosen[] = { &faults };
+	struct scene s = { .elapsed_s = 1 };
+
+	(void)state;
+	add(&s, "page-faults", 10);
+	put_on(&s, add(&s, "instructions", 100), 4);
+	put_on(&s, add(&s, "instructions", 20), 10);
+	make_hybrid(&s);
+	bind(&s, chosen, 1);
+	assert_int_equal(s.uses.n, 2); /* beside each core type's event, not once beside the software's */
+	expect_metric(value_of(&s, 0), 0.1, "faults per insn", 0);
+	assert_true(value_of(&s, 0).mixed);
+	metric_uses_release(&s.uses);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +627,13 @@ int main(void)
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_chosen),
 		cmocka_unit_test(test_chosen_without_inputs),
+		cmocka_unit_test(test_any_number_of_inputs),
+		cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_inputs_of_one_group),
+		cmocka_unit_test(test_broken_group),
+		cmocka_unit_test(test_each_core_type_by_itself),
+		cmocka_unit_test(test_time_on_core_type),
+		cmocka_unit_test(test_software_beside_a_core_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,12 +104,7 @@ static int plan(void)
 	struct pass_question question = { .events = &w.list, .pmu = w.pmu, .fits = fits };
 
 	for (size_t i = 0; i < w.list.n; i++)
-		w.lines[i] = (struct metric_line){
-			.attr = &w.events[i].attr,
-			.group = w.events[i].leader,
-			.leader = w.events[i].leader,
-			.supported = true,
-		};
+		w.lines[i] = metric_line_of(&w.events[i], &w.events[i].attr);
 	metrics_bind(&w.uses, w.lines, w.list.n, NULL, 0);
 	question.uses = w.uses.v;
 	question.n_uses = w.uses.n;
@@ -409,15 +404,11 @@ static void each_metric_is_of_one_pass(void)
 	struct metric_line lines[2 * MAX * MAX];
 
 	assert_true(w.plan.events.n <= ARRAY_SIZE(lines));
-	for (size_t i = 0; i < w.plan.events.n; i++)
-		lines[i] = (struct metric_line){
-			.attr = &w.plan.events.v[i].attr,
-			.group = w.plan.events.v[i].leader,
-			.leader = w.plan.events.v[i].leader,
-			.pass = w.plan.pass[i],
-			.again = i >= w.plan.n_given,
-			.supported = true,
-		};
+	for (size_t i = 0; i < w.plan.events.n; i++) {
+		lines[i] = metric_line_of(&w.plan.events.v[i], &w.plan.events.v[i].attr);
+		lines[i].pass = w.plan.pass[i];
+		lines[i].again = i >= w.plan.n_given;
+	}
 	metrics_bind(&w.uses, lines, w.plan.events.n, NULL, 0);
 	for (size_t u = 0; u < w.uses.n; u++) {
 		const struct metric_use *use = &w.uses.v[u];
@@ -431,7 +422,7 @@ static void each_metric_is_of_one_pass(void)
 			if (line == SIZE_MAX)
 				continue;
 			first = first == SIZE_MAX ? line : first;
-			hardware += lines[line].attr->type == PERF_TYPE_HARDWARE;
+			hardware += lines[line].asked->type == PERF_TYPE_HARDWARE;
 			apart |= lines[line].pass != lines[first].pass;
 		}
 		assert_true(!apart || hardware > w.counters[0]);
