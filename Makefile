@@ -3,7 +3,8 @@
 #   make                        ./pstat
 #   make deps demo              all the set-up, then the main job on a real command
 #   make deps check             all the set-up, then the tests
-#   make install PREFIX=/usr    also DESTDIR=..., and uninstall
+#   make install PREFIX=/usr    also DESTDIR=..., and uninstall; the library with it
+#   make library                libpstat.a, libpstat.so and pstat.pc alone, in build/*/library
 #   make lint | fuzz | bench    parts of the tests by themselves
 #   make check-long             soaks, fuzzing for long, big recordings: for LONG_SECONDS (600) each
 #   make check-threads          what has threads, with the thread sanitizer
@@ -105,8 +106,8 @@ BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(sort $(wildcard t
 GOLDEN := $(BUILD)/tests/golden/make_recordings
 GOLDEN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/golden/*.c)))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-MAN_PAGES := $(sort $(wildcard man/*.1))
-MAN5_PAGES := $(sort $(wildcard man/*.5))
+MAN_SECTIONS := 1 3 5
+MAN_PAGES := $(sort $(wildcard $(MAN_SECTIONS:%=man/*.%)))
 
 all: pstat
 
@@ -152,8 +153,8 @@ $(BUILD)/libs:
 # libpstat.h declares is seen from outside.
 LIBRARY_FOLDERS := util event kern count data
 LIBRARY_FLAGS := -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
-LIBRARY_ABI := 0
-LIBRARY_FILES := $(addprefix $(BUILD)/library/,libpstat.a libpstat.so.$(LIBRARY_ABI) pstat.pc)
+LIBRARY_SO := libpstat.so.0
+LIBRARY_FILES := $(addprefix $(BUILD)/library/,libpstat.a $(LIBRARY_SO) pstat.pc)
 # Its calls, and what they need, found by the linker: all but what has stand-ins in the library.
 LIBRARY_CALLS := $(patsubst src/%.c,$(BUILD)/library/%.o,$(wildcard src/count/lib_*.c src/count/sampling*.c src/count/user_read*.c))
 LIBRARY_PARTS := $(patsubst src/%.c,$(BUILD)/library/%.o,$(filter-out src/event/pfm% src/elf/% src/util/memory_exhausted.c, \
@@ -187,7 +188,7 @@ $(BUILD)/library/libpstat.a: $(BUILD)/library/libpstat.o
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $<
 
-$(BUILD)/library/libpstat.so.$(LIBRARY_ABI): $(BUILD)/library/libpstat.o src/count/libpstat.map
+$(BUILD)/library/$(LIBRARY_SO): $(BUILD)/library/libpstat.o src/count/libpstat.map
 	$(Q)$(LINK) -shared -Wl,-soname,$(@F),--version-script=src/count/libpstat.map,-z,defs -o $@ $<
 	$(Q)ln -sf $(@F) $(@D)/libpstat.so
 
@@ -202,7 +203,7 @@ $(BUILD)/library/pstat.pc: force
 # What uses the library as other programs do: strict C against what is installed, never the tree's headers. An
 # example in C++ is built by a C++ compiler, where there is one.
 LIBRARY_TESTS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/library/*.c)))
-EXAMPLES := $(patsubst %,$(BUILD)/%,$(basename $(sort $(wildcard tests/examples/*.c tests/examples/*.cc))))
+EXAMPLES := $(patsubst tests/examples/%,$(BUILD)/tests/library/%,$(basename $(sort $(wildcard tests/examples/*.c tests/examples/*.cc))))
 REFUSABLE := malloc calloc reallocarray strdup strndup free fopen opendir mmap munmap open syscall \
 	__sched_cpualloc __sched_cpufree
 $(BUILD)/library/include/libpstat.h: src/count/libpstat.h
@@ -212,11 +213,11 @@ $(LIBRARY_TESTS): $(BUILD)/%: %.c $(BUILD)/library/libpstat.a $(BUILD)/library/i
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CPPFLAGS) $(CFLAGS) -I$(BUILD)/library/include \
 		$(if $(filter nomem%,$(@F)),$(REFUSABLE:%=-Wl,--wrap=%)) -o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a -lpthread
-$(BUILD)/tests/examples/%: tests/examples/%.c $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
+$(BUILD)/tests/library/%: tests/examples/%.c $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c99 -pedantic $(WARNINGS) $(CPPFLAGS) $(CFLAGS) -I$(BUILD)/library/include \
-		-o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a
-$(BUILD)/tests/examples/%: tests/examples/%.cc $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
+		-o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a -lpthread
+$(BUILD)/tests/library/%: tests/examples/%.cc $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
 	@mkdir -p $(@D)
 	$(Q)! command -v $(CXX) >/dev/null || $(CXX) -std=c++11 -pedantic -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
 		-I$(BUILD)/library/include -o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a
@@ -323,11 +324,20 @@ completion_of_bash = $(DESTDIR)$(COMPLETIONDIR)/pstat
 completion_of_zsh = $(DESTDIR)$(ZSHCOMPLETIONDIR)/_pstat
 completion_of_fish = $(DESTDIR)$(FISHCOMPLETIONDIR)/pstat.fish
 
-install: $(BUILD)/pstat $(COMPLETIONS:%=install-completion-%)
-	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(MANDIR)/man5'
+install: $(BUILD)/pstat $(COMPLETIONS:%=install-completion-%) $(if $(SANITIZE),,install-library)
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' $(MAN_SECTIONS:%='$(DESTDIR)$(MANDIR)/man%')
 	$(INSTALL) -m 755 $(BUILD)/pstat '$(DESTDIR)$(BINDIR)/pstat'
-	$(if $(MAN_PAGES),$(INSTALL) -m 644 $(MAN_PAGES) '$(DESTDIR)$(MANDIR)/man1')
-	$(if $(MAN5_PAGES),$(INSTALL) -m 644 $(MAN5_PAGES) '$(DESTDIR)$(MANDIR)/man5')
+	$(INSTALL) -m 644 $(filter %.1,$(MAN_PAGES)) '$(DESTDIR)$(MANDIR)/man1'
+	$(INSTALL) -m 644 $(filter %.3,$(MAN_PAGES)) '$(DESTDIR)$(MANDIR)/man3'
+	$(INSTALL) -m 644 $(filter %.5,$(MAN_PAGES)) '$(DESTDIR)$(MANDIR)/man5'
+
+install-library: $(LIBRARY_FILES)
+	$(INSTALL) -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(INCLUDEDIR)'
+	$(INSTALL) -m 644 $(BUILD)/library/libpstat.a '$(DESTDIR)$(LIBDIR)/libpstat.a'
+	$(INSTALL) -m 755 $(BUILD)/library/$(LIBRARY_SO) '$(DESTDIR)$(LIBDIR)/$(LIBRARY_SO)'
+	ln -sf $(LIBRARY_SO) '$(DESTDIR)$(LIBDIR)/libpstat.so'
+	$(INSTALL) -m 644 $(BUILD)/library/pstat.pc '$(DESTDIR)$(LIBDIR)/pkgconfig/pstat.pc'
+	$(INSTALL) -m 644 src/count/libpstat.h '$(DESTDIR)$(INCLUDEDIR)/libpstat.h'
 
 install-completion-%: $(BUILD)/pstat
 	@if $(BUILD)/pstat completion $* > $(BUILD)/completion.$*; then \
@@ -337,7 +347,9 @@ install-completion-%: $(BUILD)/pstat
 
 uninstall:
 	rm -f '$(DESTDIR)$(BINDIR)/pstat' $(foreach shell,$(COMPLETIONS),'$(completion_of_$(shell))')
-	rm -f $(MAN_PAGES:man/%='$(DESTDIR)$(MANDIR)/man1/%') $(MAN5_PAGES:man/%='$(DESTDIR)$(MANDIR)/man5/%')
+	rm -f $(foreach page,$(MAN_PAGES:man/%=%),'$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(page)')
+	rm -f '$(DESTDIR)$(INCLUDEDIR)/libpstat.h' \
+		$(foreach file,libpstat.a libpstat.so $(LIBRARY_SO) pkgconfig/pstat.pc,'$(DESTDIR)$(LIBDIR)/$(file)')
 
 clean:
 	rm -rf build pstat
@@ -347,7 +359,7 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall clean test-programs force
+.PHONY: all library install-library check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:

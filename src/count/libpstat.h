@@ -179,7 +179,10 @@ int pstat_reset(struct pstat_counters *counters);
 int pstat_descriptors(const struct pstat_counters *counters, size_t index, int *fds, size_t n);
 int pstat_ids(const struct pstat_counters *counters, size_t index, uint64_t *ids, size_t n);
 
-/* The filter of a tracepoint from now on. -EINVAL with a sentence: the kernel does not understand it. */
+/*
+ * The filter of a tracepoint from now on. -EINVAL with a sentence: the kernel does not understand it; -EEXIST: it has
+ * one already, and the kernel takes one.
+ */
 int pstat_set_filter(struct pstat_counters *counters, size_t index, const char *filter, struct pstat_error *error);
 /* The period from now on, or the frequency where it was opened with one; needs options.overflows, or samples. */
 int pstat_set_period(struct pstat_counters *counters, size_t index, uint64_t period);

@@ -37,6 +37,8 @@ static int filter_failed(const struct counter_set *set, const struct event *even
 	str_addf(err, "' of %s: ", event->name);
 	if (reason.len)
 		str_addf(err, "%s\n%s", reason.s, remedy.s);
+	else if (rc == -EEXIST)
+		str_add(err, "it has a filter, and the kernel takes one for each event that is open");
 	else
 		str_addf(err, "the kernel refuses it: %s", strerror(-rc));
 	str_release(&reason);

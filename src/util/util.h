@@ -53,11 +53,11 @@ static inline bool text_same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Room for one more element at v[n]: grows by half, starts at 8. */
+/* Room for one more element at v[n]: grows by half, to at least 8. */
 #define VEC_GROW(v, n, cap)                                                       \
 	do {                                                                      \
 		if ((n) >= (cap)) {                                               \
-			(cap) = (cap) ? (cap) + (cap) / 2 : 8;                    \
+			(cap) = (cap) < 8 ? 8 : (cap) + (cap) / 2;                \
 			(v) = xreallocarray((v), (cap), sizeof(*(v)));            \
 		}                                                                 \
 	} while (0)

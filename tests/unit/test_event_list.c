@@ -242,6 +242,23 @@ static void test_copy_shares_nothing(void **state)
 	str_release(&after);
 }
 
+/* A copy has room for what it holds: growing it makes more. */
+static void test_copy_grows(void **state)
+{
+	struct event_list list, copy;
+
+	(void)state;
+	event_list_init(&list);
+	add(&list, "faults");
+	event_list_copy(&copy, &list);
+	for (int i = 0; i < 10; i++)
+		add(&copy, "cs");
+	assert_int_equal(copy.n, 11);
+	assert_true(copy.cap >= copy.n);
+	event_list_release(&copy);
+	event_list_release(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_only_one_side),
 		cmocka_unit_test(test_modes_of_kernel_events),
 		cmocka_unit_test(test_copy_shares_nothing),
+		cmocka_unit_test(test_copy_grows),
 	};
 
 	return cmocka_run_group_tests(tests, make_machine, remove_machine);
