@@ -1,0 +1,275 @@
+/*
+ * user_read.c: counters read in user space. The kernel keeps, in a page beside each counter, what it has
+ * counted up to the last time that it looked (offset), and which register counts on (index); their sum is
+ * the value. It changes the page when the thread is scheduled, so all of it is read between two looks at a
+ * sequence number, and again where that has moved:
+ *
+ *   lock (even) | times, clock's factors | index, offset | the register | lock (the same)
+ *
+ * The fences are the compiler's alone: the kernel writes on the CPU that we read on, between two
+ * instructions of ours. A number that stays odd is a page of another thread, or none of the kernel's.
+ *
+ * Where the register says nothing (the counter waits for its turn, or is disabled) only the kernel knows
+ * whether the enabled time goes on, so it is asked.
+ *
+ * To add an architecture: its two functions and its row in the table below.
+ */
+#include "count/user_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Bits of `capabilities`. */
+#define CAN_READ_COUNTER (1ull << 2)
+#define CAN_READ_TIME (1ull << 3)
+#define SHORT_CLOCK (1ull << 5)
+
+enum { TRIES = 64 };
+
+/* One load, of memory that changes under us. */
+#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
+/* ---- the registers ---- */
+
+#if defined(__x86_64__)
+
+static inline bool native_counter(uint32_t number, uint64_t *value)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(number));
+	*value = low | (uint64_t)high << 32;
+	return true;
+}
+
+static inline uint64_t native_cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return low | (uint64_t)high << 32;
+}
+
+enum { HAS_REGISTERS = 1 };
+static const uint64_t config1_bits = 0;
+
+#elif defined(__aarch64__)
+
+/* A counter's number is part of the instruction. */
+#define MRS(name)                                                      \
+	__asm__ volatile("mrs %0, " #name : "=r"(*value)); \
+	return true
+#define CASE(n)                                                        \
+	case n:                                                        \
+		MRS(pmevcntr##n##_el0)
+#define CASES(n)                                                       \
+	CASE(n##0); CASE(n##1); CASE(n##2); CASE(n##3); CASE(n##4);    \
+	CASE(n##5); CASE(n##6); CASE(n##7); CASE(n##8); CASE(n##9)
+
+static inline bool native_counter(uint32_t number, uint64_t *value)
+{
+	switch (number) {
+		CASE(0); CASE(1); CASE(2); CASE(3); CASE(4);
+		CASE(5); CASE(6); CASE(7); CASE(8); CASE(9);
+		CASES(1);
+		CASES(2);
+		CASE(30);
+	case 31: /* as the kernel numbers the counter of cycles in the page */
+		MRS(pmccntr_el0);
+	default:
+		return false;
+	}
+}
+
+static inline uint64_t native_cycles(void)
+{
+	uint64_t cycles;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(cycles));
+	return cycles;
+}
+
+enum { HAS_REGISTERS = 1 };
+/* "rdpmc"; without "long" (bit 0), for which two counters would be taken. */
+static const uint64_t config1_bits = 1u << 1;
+
+#else
+
+static inline bool native_counter(uint32_t number, uint64_t *value)
+{
+	(void)number, (void)value;
+	return false;
+}
+
+static inline uint64_t native_cycles(void)
+{
+	return 0;
+}
+
+enum { HAS_REGISTERS = 0 };
+static const uint64_t config1_bits = 0;
+
+#endif
+
+static const struct user_registers native = { native_counter, native_cycles };
+
+uint64_t user_read_config1(const struct perf_event_attr *attr)
+{
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+	case PERF_TYPE_RAW:
+		return config1_bits;
+	default:
+		return 0;
+	}
+}
+
+/* ---- one page ---- */
+
+/* The page as it was at one moment. */
+struct moment {
+	uint64_t capabilities, enabled_ns, running_ns, offset, pmc, cycles;
+	uint64_t time_offset, time_cycles, time_mask;
+	uint32_t index, time_mult;
+	uint16_t time_shift, pmc_width;
+};
+
+/* Nanoseconds since time_enabled was written. The factors are the kernel's: quotient and rest keep within 64 bits. */
+static inline uint64_t since_ns(const struct moment *m)
+{
+	uint64_t cycles = m->cycles, whole, rest;
+
+	if (m->capabilities & SHORT_CLOCK)
+		cycles = m->time_cycles + ((cycles - m->time_cycles) & m->time_mask);
+	whole = cycles >> m->time_shift;
+	rest = cycles & ((1ull << m->time_shift) - 1);
+	return m->time_offset + whole * m->time_mult + (rest * m->time_mult >> m->time_shift);
+}
+
+/* False: what it says cannot be used, whatever the sequence number says. */
+static inline __attribute__((always_inline)) bool
+load_moment(const struct perf_event_mmap_page *page, const struct user_registers *registers,
+	    struct moment *m)
+{
+	const uint64_t needed = CAN_READ_COUNTER | CAN_READ_TIME;
+
+	m->capabilities = LOAD(page->capabilities);
+	m->index = LOAD(page->index);
+	if ((m->capabilities & needed) != needed || !m->index)
+		return false;
+	m->enabled_ns = LOAD(page->time_enabled);
+	m->running_ns = LOAD(page->time_running);
+	m->time_offset = LOAD(page->time_offset);
+	m->time_mult = LOAD(page->time_mult);
+	m->time_shift = LOAD(page->time_shift);
+	if (m->capabilities & SHORT_CLOCK) {
+		m->time_cycles = LOAD(page->time_cycles);
+		m->time_mask = LOAD(page->time_mask);
+	}
+	m->cycles = registers->cycles();
+	m->offset = (uint64_t)LOAD(page->offset);
+	m->pmc_width = LOAD(page->pmc_width);
+	if (!m->pmc_width || m->pmc_width > 64 || m->time_shift > 63)
+		return false;
+	return registers->counter(m->index - 1, &m->pmc);
+}
+
+static inline void evaluate(const struct moment *m, struct user_value *value)
+{
+	unsigned unused_bits = 64u - m->pmc_width;
+	uint64_t since = since_ns(m);
+
+	/* The register's highest bit is its sign: the kernel starts it below 0, so that it overflows in time. */
+	value->value = m->offset + (uint64_t)((int64_t)(m->pmc << unused_bits) >> unused_bits);
+	value->enabled_ns = m->enabled_ns + since;
+	value->running_ns = m->running_ns + since;
+}
+
+static inline __attribute__((always_inline)) bool
+read_page(const struct perf_event_mmap_page *page, const struct user_registers *registers,
+	  struct user_value *value)
+{
+	for (int i = 0; i < TRIES; i++) {
+		uint32_t lock = LOAD(page->lock);
+		struct moment m;
+		bool usable;
+
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		usable = load_moment(page, registers, &m);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (lock & 1 || LOAD(page->lock) != lock)
+			continue;
+		if (usable)
+			evaluate(&m, value);
+		return usable;
+	}
+	return false;
+}
+
+bool user_read_page(const struct perf_event_mmap_page *page, const struct user_registers *registers,
+		    struct user_value *value)
+{
+	return read_page(page, registers, value);
+}
+
+bool user_read_here(const struct perf_event_mmap_page *page, struct user_value *value)
+{
+	return read_page(page, &native, value);
+}
+
+/* ---- the pages of a handle ---- */
+
+/* The page of fd, or NULL where the kernel gives none or says that its counter is not for user space. */
+static struct perf_event_mmap_page *map_page(const struct user_pages *pages, int fd)
+{
+	struct perf_event_mmap_page *page;
+	int err;
+
+	page = fd < 0 ? NULL : pages->sys->map(fd, pages->page_bytes, false, &err);
+	if (page && !(LOAD(page->capabilities) & CAN_READ_COUNTER)) {
+		pages->sys->unmap(page, pages->page_bytes);
+		page = NULL;
+	}
+	return page;
+}
+
+int user_pages_map(struct user_pages *pages, const struct sys_ops *sys, const int *fds, size_t n)
+{
+	*pages = (struct user_pages){ .thread = pthread_self(), .sys = sys };
+	if (!HAS_REGISTERS || !n)
+		return 0;
+	pages->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	pages->v = calloc(n, sizeof(*pages->v));
+	if (!pages->v)
+		return -ENOMEM;
+	pages->n = n;
+	if (fork_mark_set(&pages->mark) == -ENOMEM) {
+		user_pages_unmap(pages);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; fork_mark_here(&pages->mark) && i < n; i++)
+		pages->v[i] = map_page(pages, fds[i]);
+	return 0;
+}
+
+void user_pages_unmap(struct user_pages *pages)
+{
+	/* In a child they are gone already, and something else may lie where they were. */
+	for (size_t i = 0; fork_mark_here(&pages->mark) && i < pages->n; i++) {
+		if (pages->v[i])
+			pages->sys->unmap(pages->v[i], pages->page_bytes);
+	}
+	fork_mark_clear(&pages->mark);
+	free(pages->v);
+	*pages = (struct user_pages){ 0 };
+}
+
+bool user_pages_read(const struct user_pages *pages, size_t i, struct user_value *value)
+{
+	if (i >= pages->n || !pages->v[i] || !fork_mark_here(&pages->mark) ||
+	    !pthread_equal(pthread_self(), pages->thread))
+		return false;
+	return read_page(pages->v[i], &native, value);
+}
