@@ -273,39 +273,271 @@ int pstat_user_read_times(struct pstat_counters *counters, size_t index, uint64_
 /* Why this counter cannot be read so, a few words ("no PMU counts it", "perf_user_access is 0"); NULL: it can. */
 const char *pstat_user_read_reason(const struct pstat_counters *counters, size_t index);
 
-/* ---- samples: events with rings ---- */
+/* ---- records: what a ring delivers ---- */
 
-struct pstat_sampler;
-struct pstat_record;
+/* The kernel's numbers, PERF_RECORD_*. A type that this version does not know comes too, as its bytes. */
+enum pstat_record_type {
+	PSTAT_RECORD_MMAP = 1,
+	PSTAT_RECORD_LOST,
+	PSTAT_RECORD_COMM,
+	PSTAT_RECORD_EXIT,
+	PSTAT_RECORD_THROTTLE,
+	PSTAT_RECORD_UNTHROTTLE,
+	PSTAT_RECORD_FORK,
+	PSTAT_RECORD_READ,
+	PSTAT_RECORD_SAMPLE,
+	PSTAT_RECORD_MMAP2,
+	PSTAT_RECORD_AUX,
+	PSTAT_RECORD_ITRACE_START,
+	PSTAT_RECORD_LOST_SAMPLES,
+	PSTAT_RECORD_SWITCH,
+	PSTAT_RECORD_SWITCH_CPU_WIDE,
+	PSTAT_RECORD_NAMESPACES,
+	PSTAT_RECORD_KSYMBOL,
+	PSTAT_RECORD_BPF_EVENT,
+	PSTAT_RECORD_CGROUP,
+	PSTAT_RECORD_TEXT_POKE,
+	PSTAT_RECORD_AUX_OUTPUT_HW_ID,
+	PSTAT_RECORD_CALLCHAIN_DEFERRED
+};
+/* "MMAP2"; "UNKNOWN" */
+const char *pstat_record_name(uint32_t type);
 
-struct pstat_sampling_options {
-	size_t size;
-	struct pstat_open_options open; /* its size has to be set, too; default: the calling thread, disabled */
-	uint64_t ring_bytes; /* of each ring, rounded up to a power of two pages; 0: a good size */
-	uint64_t wakeup_bytes; /* the poll descriptor is ready when so much lies in a ring */
-	uint32_t wakeup_events; /* or after so many samples; both 0: when a quarter of the ring is full */
-	int overwrite; /* rings keep the newest and are read once, when paused */
+/* Whose code an ip, or a map, is. */
+enum pstat_mode {
+	PSTAT_MODE_UNKNOWN = 0,
+	PSTAT_MODE_KERNEL,
+	PSTAT_MODE_USER,
+	PSTAT_MODE_HYPERVISOR,
+	PSTAT_MODE_GUEST_KERNEL,
+	PSTAT_MODE_GUEST_USER
+};
+
+/* What counters had counted: one event, or each of a group (read_format PERF_FORMAT_GROUP). pstat_value() reads it. */
+struct pstat_values {
+	uint64_t format; /* PERF_FORMAT_* bits: what there is */
+	uint64_t enabled_ns, running_ns;
+	uint64_t n; /* events */
+	const uint64_t *words;
+};
+/* The i-th event's value, its kernel's id and its lost records: 0 where they were not stored. -ENOENT: there is none. */
+int pstat_value(const struct pstat_values *values, uint64_t i, uint64_t *value, uint64_t *id, uint64_t *lost);
+
+struct pstat_registers {
+	uint64_t abi; /* 0: none were taken; 1: of a 32-bit task; 2: 64-bit */
+	uint64_t mask; /* which, as the attr asked for them */
+	const uint64_t *v; /* one for each bit of mask, in ascending order */
+	uint32_t n;
+};
+
+struct pstat_branch {
+	uint64_t from, to;
+	uint64_t flags; /* as in struct perf_branch_entry, from bit 0 on: mispred, predicted, in_tx, abort, cycles:16 ... */
+};
+
+/* `has` of the record says which fields were asked for; the others are 0. */
+struct pstat_sample {
+	uint64_t ip, addr, period;
+	struct pstat_values values; /* PERF_SAMPLE_READ */
+	uint64_t n_ips;
+	const uint64_t *ips; /* innermost first, with PERF_CONTEXT_* marks between kernel and user */
+	uint32_t raw_bytes;
+	const uint8_t *raw; /* a tracepoint's fields, what a BPF program put out */
+	uint64_t n_branches;
+	uint64_t branch_hw_index; /* ~0: not told */
+	const struct pstat_branch *branches; /* newest first */
+	const uint64_t *branch_counters; /* NULL: none */
+	struct pstat_registers user_registers, interrupted_registers;
+	uint64_t stack_bytes; /* of the copy */
+	uint64_t stack_used_bytes; /* those of them that are stack */
+	const uint8_t *stack;
+	uint64_t weight; /* with PERF_SAMPLE_WEIGHT_STRUCT: 32, 16 and 16 bits from the lowest on */
+	uint64_t data_source, transaction, physical_addr, cgroup, data_page_bytes, code_page_bytes;
+	uint64_t aux_bytes;
+	const uint8_t *aux;
+};
+
+struct pstat_map { /* MMAP, MMAP2 */
+	uint32_t pid, tid;
+	uint64_t start, length, file_offset;
+	const char *path; /* or "[heap]", "//anon", ... */
+	int data; /* not executable */
+	/* From here on MMAP2 alone. */
+	uint32_t protection, flags; /* as of mmap(2) */
+	uint32_t device_major, device_minor; /* 0 where there is a build-id */
+	uint64_t inode, inode_generation;
+	uint8_t build_id_bytes; /* 0: there is none */
+	uint8_t build_id[20];
+};
+
+struct pstat_task { /* FORK, EXIT */
+	uint32_t pid, parent_pid, tid, parent_tid;
+	uint64_t time_ns;
+};
+
+struct pstat_namespace {
+	uint64_t device, inode; /* of its file in /proc/PID/ns; in the order of the kernel's NET_NS_INDEX ... */
 };
 
 /*
- * Opens the events for samples: each attr has sample_type, period or frequency and what else it wants recorded (mmap,
- * comm, task, context_switch, ...). Errors as pstat_open(); -EPERM: not even one page a ring may be locked.
+ * One record. Its pointers, and it itself, are good until the next one is asked for. Text ends with a NUL, and is raw:
+ * other programs chose it.
+ */
+struct pstat_record {
+	size_t size;
+	uint32_t type;
+	uint16_t misc; /* PERF_RECORD_MISC_* bits, as the kernel wrote them */
+	uint16_t mode; /* enum pstat_mode */
+	int event; /* index of the event that it belongs to; -1: not known */
+	int ring_cpu; /* of the ring that it came from; -1: a ring of a thread */
+	uint64_t has; /* PERF_SAMPLE_* bits: what of the following, and of a sample, there is */
+	uint32_t pid, tid; /* who ran */
+	uint64_t time_ns, id, stream_id;
+	uint32_t cpu;
+	uint32_t n_bytes;
+	const uint8_t *bytes; /* all of it, with its header */
+	union {
+		struct pstat_sample sample;
+		struct pstat_map map;
+		struct pstat_task task;
+		struct {
+			uint64_t id; /* 0 in LOST_SAMPLES */
+			uint64_t n;
+		} lost; /* LOST, LOST_SAMPLES: so many found no room, or were not taken */
+		struct {
+			uint32_t pid, tid;
+			const char *name;
+			int exec; /* by exec, else by prctl(2) or /proc */
+		} comm;
+		struct {
+			uint64_t time_ns, id, stream_id;
+		} throttle; /* THROTTLE, UNTHROTTLE */
+		struct {
+			uint32_t pid, tid;
+			struct pstat_values values;
+		} read; /* of a task that ended, with attr.inherit_stat */
+		struct {
+			uint64_t offset, bytes, flags; /* PERF_AUX_FLAG_* */
+		} aux;
+		struct {
+			uint32_t pid, tid;
+		} itrace_start;
+		struct {
+			int out; /* the task stops running, else it begins to */
+			int preempted; /* it could have gone on */
+			uint32_t other_pid, other_tid; /* SWITCH_CPU_WIDE: who follows, or who was before */
+		} sched; /* SWITCH, SWITCH_CPU_WIDE */
+		struct {
+			uint32_t pid, tid;
+			uint64_t n;
+			const struct pstat_namespace *v;
+		} namespaces;
+		struct {
+			uint64_t addr;
+			uint32_t length;
+			uint16_t kind; /* 1: a BPF program, 2: code out of line */
+			uint16_t flags; /* bit 0: it is gone */
+			const char *name;
+		} ksymbol;
+		struct {
+			uint16_t kind; /* 1: loaded, 2: unloaded */
+			uint16_t flags;
+			uint32_t id;
+			uint8_t tag[8];
+		} bpf;
+		struct {
+			uint64_t id;
+			const char *path;
+		} cgroup;
+		struct {
+			uint64_t addr;
+			uint16_t old_bytes, new_bytes;
+			const uint8_t *code; /* the old bytes, then the new */
+		} text_poke;
+		uint64_t hw_id; /* AUX_OUTPUT_HW_ID */
+		struct {
+			uint64_t cookie;
+			uint64_t n_ips;
+			const uint64_t *ips;
+		} deferred; /* CALLCHAIN_DEFERRED */
+	} as;
+};
+
+/* ---- samplers: events with rings ---- */
+
+struct pstat_sampler;
+
+/* What is recorded besides samples: bits of `track`. */
+#define PSTAT_TRACK_MAPS 1u /* MMAP2 of code */
+#define PSTAT_TRACK_DATA_MAPS 2u /* and of data */
+#define PSTAT_TRACK_NAMES 4u /* COMM */
+#define PSTAT_TRACK_TASKS 8u /* FORK, EXIT */
+#define PSTAT_TRACK_SWITCHES 16u /* SWITCH, or of whole CPUs SWITCH_CPU_WIDE */
+#define PSTAT_TRACK_NAMESPACES 32u
+#define PSTAT_TRACK_KSYMBOLS 64u /* KSYMBOL, BPF_EVENT */
+#define PSTAT_TRACK_CGROUPS 128u
+#define PSTAT_TRACK_TEXT_POKES 256u
+#define PSTAT_TRACK_READS 512u /* READ when a task ends; only with open.inherit */
+#define PSTAT_TRACK_BUILD_IDS 1024u /* MMAP2 has a build-id in place of the inode */
+
+struct pstat_sampling_options {
+	size_t size;
+	const struct pstat_open_options *open; /* NULL: the calling thread, disabled */
+	/* For events whose words or attr say nothing of it: one of these. Both 0: they count, and take no samples. */
+	uint64_t period; /* a sample after so many */
+	uint64_t frequency; /* or about so many in a second */
+	/* For every event, besides what its attr asks for. IDENTIFIER, TID and TIME always come. */
+	uint64_t fields; /* PERF_SAMPLE_* bits */
+	uint64_t user_registers, interrupted_registers; /* masks for their PERF_SAMPLE_REGS_* */
+	uint64_t branches; /* PERF_SAMPLE_BRANCH_* for PERF_SAMPLE_BRANCH_STACK */
+	uint32_t stack_bytes; /* for PERF_SAMPLE_STACK_USER */
+	uint32_t track; /* PSTAT_TRACK_* bits, for the first event */
+	uint64_t ring_bytes; /* of each ring, rounded up to a power of two pages; 0: a good size */
+	uint32_t wakeup_bytes; /* the descriptor becomes ready when so much lies in a ring */
+	uint32_t wakeup_events; /* or after so many samples; both 0: when a quarter of the ring is full */
+};
+
+/*
+ * Opens the events, and a ring for each CPU or thread that they are opened on. Events that cannot be had are no error,
+ * as with pstat_open(). Errors as there; -EPERM: not even one page a ring may be locked; -EINVAL: both ways of
+ * waking up, an event that writes backwards (attr.write_backward). No thread is started.
  */
 int pstat_sampler_open(struct pstat_sampler **sampler, const struct pstat_events *events,
 		       const struct pstat_sampling_options *options, struct pstat_error *error);
 void pstat_sampler_close(struct pstat_sampler *sampler); /* NULL is allowed */
-/* The counters behind it: enable, disable, read, set periods and filters. Belong to the sampler. */
+/* The counters behind it: enable, disable, read, set periods and filters. They are the sampler's: do not close them. */
 struct pstat_counters *pstat_sampler_counters(struct pstat_sampler *sampler);
-/* One descriptor to poll(2) for POLLIN, whatever the number of rings. */
-int pstat_sampler_poll_fd(const struct pstat_sampler *sampler);
+
 /*
- * Hands over each record that is ready, decoded, ring by ring; in a ring in the order of time. Returns how many; fn
- * returning non-zero ends the walk: the rest stays for the next call. Nothing is allocated.
+ * The next record, ring by ring, and in a ring in the order of time: 1, 0 where none is ready, or a negative errno with
+ * a sentence: -EBADMSG, a record that makes no sense was left out; -EBADF in a child of fork(2). No system call is
+ * made and nothing allocated. The room that a record takes is given back when the next one is asked for.
  */
-typedef int (*pstat_record_fn)(void *data, const struct pstat_record *record);
-int pstat_sampler_read(struct pstat_sampler *sampler, pstat_record_fn fn, void *data);
-/* Records that found no room since it was opened. */
-uint64_t pstat_sampler_lost(const struct pstat_sampler *sampler);
+int pstat_sampler_next(struct pstat_sampler *sampler, const struct pstat_record **record, struct pstat_error *error);
+/*
+ * Waits until a ring has what it was told to wake up for, at most so many milliseconds (-1: for ever, 0: not at all).
+ * 1: something is there; 0: the time is over; -ENODATA: all tasks behind the rings have ended, no more will come than
+ * what is there; -EINTR, -EBADF.
+ */
+int pstat_sampler_wait(struct pstat_sampler *sampler, int timeout_ms);
+/*
+ * A descriptor that is readable when pstat_sampler_wait() would not have to wait, for poll(2) and epoll(7). Then call
+ * pstat_sampler_wait(sampler, 0), which takes the news, and pstat_sampler_next() until it returns 0.
+ */
+int pstat_sampler_fd(const struct pstat_sampler *sampler);
+
+struct pstat_sampler_counts {
+	size_t size;
+	uint64_t delivered; /* records handed out by pstat_sampler_next() */
+	uint64_t samples; /* of them */
+	uint64_t lost; /* records that found no room, as LOST records that were read said */
+	uint64_t not_taken; /* samples that the hardware or a filter dropped, as LOST_SAMPLES records said */
+	uint64_t broken; /* records, or ends of a ring, that made no sense */
+	uint64_t lost_now; /* records that found no room so far, as the kernel counts: a system call for each descriptor */
+	int lost_now_known; /* 0: a kernel before 6.0 does not count them */
+};
+/* Sets counts->size bytes of it. */
+void pstat_sampler_count(struct pstat_sampler *sampler, struct pstat_sampler_counts *counts);
 
 #ifdef __cplusplus
 }
