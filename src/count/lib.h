@@ -12,6 +12,7 @@
 #ifndef PSTAT_COUNT_LIB_H
 #define PSTAT_COUNT_LIB_H
 
+#include "count/lib_user.h"
 #include "kern/kern.h"
 
 /* Other names stay hidden. */
@@ -60,6 +61,7 @@ struct pstat_counters {
 	size_t *first_cell; /* of each event in an array of all cells, and behind the last: how many there are */
 	struct lib_cell *base; /* all cells as they were when they were reset */
 	bool user_read, may_move_thread;
+	struct lib_user user; /* with user_read */
 };
 
 /* What makes samples of counts. */

@@ -164,10 +164,14 @@ int lib_counters_open(struct pstat_counters **counters, const struct pstat_event
 		rc = event_list_set_cgroups(&c->events, options->cgroup, err);
 	if (open_options.sample)
 		prepare_samples(&c->events, sampling ? sampling : &only_periods);
+	if (options->user_read)
+		lib_user_prepare(&c->events);
 	if (rc >= 0)
 		rc = take_target(&c->target, options, &c->kern, err);
 	if (rc >= 0)
 		rc = counters_open(&c->set, &c->events, &c->target, &open_options, &c->kern, &c->notes, err);
+	if (rc >= 0 && options->user_read)
+		rc = lib_user_open(c, options->inherit);
 	if (rc < 0) {
 		pstat_close(c);
 		return rc;
@@ -214,6 +218,7 @@ void pstat_close(struct pstat_counters *counters)
 {
 	if (!counters)
 		return;
+	lib_user_close(&counters->user);
 	if (counters->set.v)
 		counters_close(&counters->set);
 	target_release(&counters->target);

@@ -492,9 +492,9 @@ struct pstat_sampling_options {
 	uint64_t branches; /* PERF_SAMPLE_BRANCH_* for PERF_SAMPLE_BRANCH_STACK */
 	uint32_t stack_bytes; /* for PERF_SAMPLE_STACK_USER */
 	uint32_t track; /* PSTAT_TRACK_* bits, for the first event */
-	uint64_t ring_bytes; /* of each ring, rounded up to a power of two pages; 0: a good size */
+	uint64_t ring_bytes; /* of each ring, rounded up to a power of two pages; 0: 256 KiB; less where no more may be locked */
 	uint32_t wakeup_bytes; /* the descriptor becomes ready when so much lies in a ring */
-	uint32_t wakeup_events; /* or after so many samples; both 0: when a quarter of the ring is full */
+	uint32_t wakeup_events; /* or after so many samples; both 0: when half of the ring is full */
 };
 
 /*

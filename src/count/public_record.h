@@ -4,7 +4,7 @@
 #ifndef PSTAT_COUNT_PUBLIC_RECORD_H
 #define PSTAT_COUNT_PUBLIC_RECORD_H
 
-#include "count/libpstat.h"
+#include "count/lib.h"
 #include "data/data.h"
 
 /*

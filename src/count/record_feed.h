@@ -4,7 +4,7 @@
 #ifndef PSTAT_COUNT_RECORD_FEED_H
 #define PSTAT_COUNT_RECORD_FEED_H
 
-#include "count/libpstat.h"
+#include "count/lib.h"
 #include "data/data.h"
 #include "kern/kern.h"
 

@@ -114,16 +114,32 @@ static const uint64_t config1_bits = 0;
 
 static const struct user_registers native = { native_counter, native_cycles };
 
-uint64_t user_read_config1(const struct perf_event_attr *attr)
+uint64_t user_read_config1(const struct event *event)
 {
-	switch (attr->type) {
+	switch (event->attr.type) {
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
 	case PERF_TYPE_RAW:
 		return config1_bits;
 	default:
-		return 0;
+		return event->pmu_is_core ? config1_bits : 0;
 	}
+}
+
+const char *user_read_hindrance(const struct host_paths *host)
+{
+	struct str path = STR_INIT;
+	uint64_t allowed = 1;
+
+	if (!HAS_REGISTERS)
+		return "this architecture has no counters for user space";
+	if (!config1_bits)
+		return NULL;
+	str_addf(&path, "%s/sys/kernel/perf_user_access", host->procfs);
+	if (read_u64_file(path.s, &allowed))
+		allowed = 0;
+	str_release(&path);
+	return allowed ? NULL : "needs kernel.perf_user_access 1";
 }
 
 /* ---- one page ---- */

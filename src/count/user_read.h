@@ -59,9 +59,14 @@ void user_pages_unmap(struct user_pages *pages);
 bool user_pages_read(const struct user_pages *pages, size_t i, struct user_value *value);
 
 /*
- * Bits that an attr needs on this architecture so that its counter can be read in user space: config1 of
+ * Bits that an event's attr needs on this architecture so that its counter can be read in user space: config1 of
  * arm64's PMUs. 0 elsewhere, and for events that no PMU of a CPU counts.
  */
-uint64_t user_read_config1(const struct perf_event_attr *attr);
+uint64_t user_read_config1(const struct event *event);
+/*
+ * Why none of this machine's counters can be read in user space, whatever the event: static text; NULL: nothing is
+ * known against it.
+ */
+const char *user_read_hindrance(const struct host_paths *host);
 
 #endif

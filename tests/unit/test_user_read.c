@@ -406,18 +406,23 @@ static void only_its_thread(void **state)
 
 static void config1(void **state)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE };
+	struct event event = { .attr.type = PERF_TYPE_SOFTWARE };
+#ifdef __aarch64__
+	uint64_t bits = 2;
+#else
+	uint64_t bits = 0;
+#endif
 
 	(void)state;
-	assert_int_equal(user_read_config1(&attr), 0);
-	attr.type = PERF_TYPE_TRACEPOINT;
-	assert_int_equal(user_read_config1(&attr), 0);
-	attr.type = PERF_TYPE_RAW;
-#ifdef __aarch64__
-	assert_int_equal(user_read_config1(&attr), 2);
-#else
-	assert_int_equal(user_read_config1(&attr), 0);
-#endif
+	assert_int_equal(user_read_config1(&event), 0);
+	event.attr.type = PERF_TYPE_TRACEPOINT;
+	assert_int_equal(user_read_config1(&event), 0);
+	event.attr.type = 24;
+	assert_int_equal(user_read_config1(&event), 0);
+	event.pmu_is_core = true;
+	assert_int_equal(user_read_config1(&event), bits);
+	event = (struct event){ .attr.type = PERF_TYPE_RAW };
+	assert_int_equal(user_read_config1(&event), bits);
 }
 
 int main(void)

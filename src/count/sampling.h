@@ -1,0 +1,13 @@
+/*
+ * sampling.h: what sampling asks of each event's attr. Private to count/.
+ */
+#ifndef PSTAT_COUNT_SAMPLING_H
+#define PSTAT_COUNT_SAMPLING_H
+
+#include "count/lib.h"
+
+/* Fills in the attrs of all events. -EINVAL with a sentence: options that contradict each other, or an event whose
+   records cannot be read as they come. */
+int sampling_apply(struct event_list *events, const struct pstat_sampling_options *options, struct str *err);
+
+#endif
