@@ -11,7 +11,7 @@ commands=("script -D --header" "evlist -v" "stat report" "buildid-list" "report 
 
 test_counts()
 {
-	"$PSTAT" stat record -I 20 -e page-faults:u,context-switches:u -o counts sleep 0.05 2>/dev/null
+	"$PSTAT" stat record -I 20 -e page-faults:u,major-faults:u -o counts sleep 0.05 2>/dev/null
 	for kind in cut header records; do
 		spoilt $kind counts "stat report" "script -D" "evlist -v -F"
 	done

@@ -19,7 +19,7 @@ test_of_perf()
 	need_paranoid 2
 	perf record -q -e cpu-clock:u,page-faults:u -o two true
 	perf record -q -e cpu-clock:u -c 100000 -g -o period true
-	perf stat record -e '{context-switches:u,page-faults:u},task-clock:u' -o group true 2>/dev/null
+	perf stat record -e '{minor-faults:u,page-faults:u},task-clock:u' -o group true 2>/dev/null
 	for file in two period group; do
 		like_perf "$file" $file
 		like_perf "$file -v" $file -v
@@ -44,9 +44,9 @@ test_of_pstat()
 test_pipe()
 {
 	need_paranoid 2
-	"$PSTAT" stat record -o - -e page-faults:u,context-switches:u true >pipe
+	"$PSTAT" stat record -o - -e page-faults:u,minor-faults:u true >pipe
 	run "$PSTAT" evlist -i pipe
-	same "a pipe in a file" $'page-faults:u\ncontext-switches:u' "$out"
+	same "a pipe in a file" $'page-faults:u\nminor-faults:u' "$out"
 	same "a pipe" "$out" "$(cat pipe | "$PSTAT" evlist -i -)"
 	"$PSTAT" stat record -o - -e page-faults:u true 2>said | "$PSTAT" evlist -i - >names
 	same "its writer is not ended: status" 0 "${PIPESTATUS[0]}"
@@ -57,14 +57,14 @@ test_pipe()
 test_unfinished()
 {
 	need_paranoid 2
-	"$PSTAT" stat record -e page-faults:u,context-switches:u -o whole true 2>/dev/null
+	"$PSTAT" stat record -e page-faults:u,minor-faults:u -o whole true 2>/dev/null
 	head -c $(($(stat -c %s whole) - 100)) whole >cut
 	at=$("$PSTAT" script -D -i whole | sed -n 's/^0x\([0-9a-f]*\) .*THREAD_MAP.*/\1/p')
 	head -c $((16#$at + 20)) whole >early
 	for file in cut early; do
 		run "$PSTAT" evlist -i $file
 		same "$file: status" 0 "$status"
-		same "$file: names" $'page-faults:u\ncontext-switches:u' "$out"
+		same "$file: names" $'page-faults:u\nminor-faults:u' "$out"
 		has "$file: a line says so" "^pstat: $file: .*(the file ends|outside the file)" "$err"
 	done
 }

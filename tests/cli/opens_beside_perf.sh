@@ -101,7 +101,7 @@ test_tasks()
 	sleep 60 &
 	pid=$!
 	beside_perf -p $pid -e faults:u,task-clock:u -- true
-	beside_perf -t $pid -e '{faults:u,cs:u}' -- true
+	beside_perf -t $pid -e '{faults:u,minor-faults:u}' -- true
 	beside_perf --per-thread -p $pid -e faults:u -- true
 	kill $pid
 }

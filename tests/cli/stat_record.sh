@@ -3,7 +3,7 @@
 # recorded is what was printed, so every comparison is exact.
 . "${0%/*}/../lib.sh"
 
-events=page-faults:u,minor-faults:u,context-switches:u
+events=page-faults:u,minor-faults:u,major-faults:u
 HAVE_PERF=
 command -v perf >/dev/null && perf version >/dev/null 2>&1 && HAVE_PERF=1
 
