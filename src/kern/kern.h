@@ -87,7 +87,10 @@ void target_release(struct target *target);
 /* True while one of the tasks is alive (TARGET_TASKS). */
 bool target_alive(const struct target *target);
 
-/* The online CPUs. -errno where sysfs cannot be read. */
+/*
+ * The online CPUs: sysfs's list, or where that is hidden the lines of procfs's stat. -errno of sysfs where
+ * neither tells. (The CPUs that pstat itself may run on would be too few without a word.)
+ */
 int cpus_online(const struct host_paths *host, struct intset *cpus);
 
 /* ---- cgroup_dir.c ---- */

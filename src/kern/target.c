@@ -353,7 +353,8 @@ static int resolve_cpus(struct target *target, const struct target_words *words,
 	target->kind = TARGET_CPUS;
 	add_thread(target, -1, -1);
 	if (rc) {
-		fail(err, rc, "%s/devices/system/cpu/online: %s", kern->host.sysfs, strerror(-rc));
+		fail(err, rc, "%s/devices/system/cpu/online: %s; %s/stat names no CPU either",
+		     kern->host.sysfs, strerror(-rc), kern->host.procfs);
 	} else if (words->cpus) {
 		rc = intset_parse(&target->cpus, words->cpus, CPU_MAX, &why) ? -EINVAL : 0;
 		if (rc) {

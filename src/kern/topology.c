@@ -14,6 +14,28 @@
 
 enum { CPU_MAX = 1 << 16, NODE_MAX = 1 << 16 };
 
+/* "cpu12 ..." in stat(5) of procfs, a line for each CPU that is online; "cpu ..." is their sum. */
+static void cpus_of_proc_stat(const char *procfs, struct intset *cpus)
+{
+	struct str text = STR_INIT;
+	char *path = xasprintf("%s/stat", procfs);
+
+	if (read_text_file(path, &text))
+		str_reset(&text);
+	for (char *line = text.s, *end; text.len && *line; line = end) {
+		long cpu;
+
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		line[strcspn(line, " ")] = '\0';
+		if (!strncmp(line, "cpu", 3) && !parse_int(line + 3, 0, CPU_MAX, &cpu))
+			intset_add(cpus, (int)cpu);
+	}
+	free(path);
+	str_release(&text);
+}
+
 int cpus_online(const struct host_paths *host, struct intset *cpus)
 {
 	struct str text = STR_INIT, err = STR_INIT;
@@ -22,6 +44,11 @@ int cpus_online(const struct host_paths *host, struct intset *cpus)
 
 	if (!rc)
 		rc = intset_parse(cpus, text.s, CPU_MAX, &err);
+	if (rc) {
+		intset_release(cpus);
+		cpus_of_proc_stat(host->procfs, cpus);
+		rc = cpus->n ? 0 : rc;
+	}
 	free(path);
 	str_release(&text);
 	str_release(&err);

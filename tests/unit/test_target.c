@@ -208,6 +208,32 @@ static void cpus_are_checked_against_the_machine(void **state)
 	assert_string_equal(err.s, "CPU list '0-2': CPU 2 is not online; online: 0-1,4");
 }
 
+/* Containers may hide /sys: /proc/stat has a line for each CPU that is online. */
+static void cpus_where_sysfs_is_hidden(void **state)
+{
+	struct str cpus = STR_INIT;
+	char *path = xasprintf("%s/devices/system/cpu/online", machine.sysfs);
+
+	(void)state;
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(resolve((struct target_words){ .all_cpus = true }), -ENOENT);
+	assert_non_null(strstr(err.s, "devices/system/cpu/online: No such file"));
+	assert_non_null(strstr(err.s, "/stat names no CPU either"));
+	fake_machine_file(&machine, "proc/stat", "cpu  9 9 9\nintr 1 2 3\n");
+	assert_int_equal(resolve((struct target_words){ .all_cpus = true }), -ENOENT);
+	fake_machine_file(&machine, "proc/stat", "cpu  9 9 9\ncpu0 1 1 1\ncpu2 1 1\ncpu11 1 1\n"
+						 "cpux 1\ncpu99999999 1\nintr 1 2 3\n");
+	assert_int_equal(resolve((struct target_words){ .all_cpus = true }), 0);
+	intset_format(&target.cpus, &cpus);
+	assert_string_equal(cpus.s, "0,2,11");
+	assert_int_equal(resolve((struct target_words){ .cpus = "1" }), -ENODEV);
+	fake_machine_file(&machine, "sys/devices/system/cpu/online", "");
+	assert_int_equal(resolve((struct target_words){ .all_cpus = true }), 0);
+	assert_int_equal(target.cpus.n, 3);
+	str_release(&cpus);
+	free(path);
+}
+
 static void all_threads_of_the_system(void **state)
 {
 	(void)state;
@@ -321,7 +347,7 @@ int main(void)
 		T(processes_bring_all_their_threads), T(threads_that_start_while_listed),
 		T(processes_that_start_while_listed), T(process_that_ends_between_looks),
 		T(threads_come_alone), T(command_is_one_task),
-		T(cpus_are_checked_against_the_machine), T(all_threads_of_the_system),
+		T(cpus_are_checked_against_the_machine), T(cpus_where_sysfs_is_hidden), T(all_threads_of_the_system),
 		T(wrong_words_are_refused), T(process_that_ends_while_listed),
 		T(alive_until_the_last_task_ended), T(this_process),
 #undef T
