@@ -54,7 +54,8 @@ void aggregation_take(void *data, size_t index, int cpu, size_t thread, const st
 		return;
 	cell->was_read = true;
 	cell->state = reading->state;
-	cell->has_stopped = intset_has(&agg->layout->stopped_cpus, cpu);
+	cell->has_stopped = intset_has(&agg->layout->stopped_cpus, cpu) &&
+			    !event_is_moved(agg->counted[index].event);
 	if (reading->state == READING_OK)
 		cell->now = (struct cell_count){
 			reading->value, reading->enabled_ns, reading->running_ns,

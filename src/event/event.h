@@ -136,6 +136,11 @@ int event_list_for_each_cgroup(struct event_list *list, const char *names, struc
 
 /* The kernel alone causes what this event counts: without the kernel's side it would count 0. */
 bool event_is_kernel_only(const struct event *event);
+/*
+ * Its PMU names the CPUs on which it is opened for others (cpumask), and where one of these goes offline the
+ * kernel moves the event to another.
+ */
+bool event_is_moved(const struct event *event);
 /* Why the event is not opened at all, as it would count nothing: a few static words; or NULL. */
 const char *event_nowhere(const struct event *event);
 

@@ -39,6 +39,11 @@ void event_set_pmu(struct event *event, const struct event_pmu *pmu)
 	event->has_no_cpu = pmu->has_no_cpu;
 }
 
+bool event_is_moved(const struct event *event)
+{
+	return event->cpus.n && !event->pmu_is_core;
+}
+
 void event_list_release(struct event_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)

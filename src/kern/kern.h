@@ -213,7 +213,7 @@ typedef void (*reading_fn)(void *data, size_t index, int cpu, size_t thread,
 void counters_read(const struct counter_set *set, reading_fn fn, void *data);
 /*
  * Adds the CPUs on which counters of whole CPUs have stopped: a CPU that goes offline ends them for
- * good, also when it comes back. To be asked while the counters are enabled.
+ * good, also when it comes back; events that the kernel moves (event_is_moved) are none of them. To be asked while the counters are enabled.
  */
 void counters_stopped_cpus(const struct counter_set *set, struct intset *cpus);
 

@@ -282,7 +282,7 @@ static uint64_t enabled_time(const struct reader *r, int fd)
 static bool counts_whole_cpus(const struct counter *c, size_t index)
 {
 	return c->state == COUNTER_OPEN && c->leader == index && c->cpus.n && !c->follows_tasks &&
-	       c->n_threads == 1 && !c->event->cgroup && !c->attr.pinned;
+	       c->n_threads == 1 && !c->event->cgroup && !c->attr.pinned && !event_is_moved(c->event);
 }
 
 /* Those of its CPUs on which it stands still, if it goes on elsewhere: else it is just disabled. */

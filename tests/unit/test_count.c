@@ -206,6 +206,30 @@ static void test_stopped_with_its_cpu(void **state)
 	world_release(&w);
 }
 
+/* The kernel moves an event of a PMU with a cpumask to another CPU: it misses nothing. */
+static void test_moved_from_its_cpu(void **state)
+{
+	const struct stat_row *row;
+	struct event *event;
+	struct world w;
+
+	(void)state;
+	world_init(&w, AGGR_TOTAL, TARGET_CPUS, "0-1");
+	event = world_cs(&w);
+	intset_copy(&event->cpus, &w.target.cpus);
+	world_start(&w);
+	intset_add(&w.stopped, 1);
+	aggregation_find_stopped(w.reporter->counts);
+	world_read(&w, 1, 1);
+	feed(&w, 0, 0, 0, 10, 100, 100);
+	feed(&w, 0, 1, 0, 20, 100, 100);
+	row = only_row(&w, REPORT_FINAL);
+	assert_int_equal(row->count, 30);
+	assert_false(row->partial);
+	intset_release(&event->cpus);
+	world_release(&w);
+}
+
 static void test_all_failed(void **state)
 {
 	const struct stat_row *row;
@@ -401,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_partial),
 		cmocka_unit_test(test_failed_cell_keeps_its_count),
 		cmocka_unit_test(test_stopped_with_its_cpu),
+		cmocka_unit_test(test_moved_from_its_cpu),
 		cmocka_unit_test(test_all_failed),
 		cmocka_unit_test(test_lost_pin),
 		cmocka_unit_test(test_not_open),

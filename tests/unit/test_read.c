@@ -2,6 +2,7 @@
  * Reading: single and group layouts, closed cells, short reads, interrupted reads, lost pins.
  * Each fake read gives values that name their event, so that a shifted value is seen.
  */
+#include "fake_machine.h"
 #include "fake_sys.h"
 
 enum { MAX_EVENTS = 4, MAX_GOT = 32, GROUP_FORMAT = PERF_FORMAT_GROUP | PERF_FORMAT_ID };
@@ -245,6 +246,7 @@ static void cpus_that_went_offline(void **state)
 	struct event_list list = { .v = events, .n = 1 };
 	struct open_options options = { .start_disabled = true };
 	struct note_list notes = { 0 };
+	struct fake_machine machine;
 	struct str err = STR_INIT;
 
 	(void)state;
@@ -258,6 +260,19 @@ static void cpus_that_went_offline(void **state)
 	stopped_are("");
 	standing_cpu = 2;
 	stopped_are("2");
+	/* An event of a PMU with CPUs of its own is moved by the kernel: it tells nothing. */
+	events[0].cpus = target.cpus;
+	stopped_are("");
+	fake_machine_init(&machine);
+	fake_machine_file(&machine, "sys/devices/system/cpu/online", "0-1\n");
+	kern.host = machine.host;
+	stopped_are("");
+	events[0].pmu_is_core = true;
+	stopped_are("2-3");
+	events[0].cpus = (struct intset){ .n = 0 };
+	stopped_are("2-3");
+	kern.host = (struct host_paths){ "/none", "/none", "/none" };
+	fake_machine_release(&machine);
 	/* Disabled is not offline. */
 	fake.read = all_stand;
 	stopped_are("");
