@@ -1,11 +1,13 @@
 /*
- * One counter's file descriptors: which cells it has, and opening and closing all of them. Knows no
- * fallbacks: the first error that is not "this task or CPU is gone" closes the counter again.
+ * The shape of a counter: on which CPUs and tasks it has a cell, and how many descriptors that takes.
  */
 #include "kern/cells.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+/* File descriptors that are open anyway: standard ones, output, pipes to the child, a library. */
+enum { FDS_BESIDES_COUNTERS = 64 };
 
 static void intersect(struct intset *to, const struct intset *a, const struct intset *b)
 {
@@ -79,49 +81,26 @@ bool cells_match(const struct counter *a, const struct counter *b)
 	       text_same(a->event->cgroup, b->event->cgroup);
 }
 
-int cells_open(struct counter *counter, const struct counter *leader, const struct target *target,
-	       int cgroup_fd, const struct sys_ops *sys, struct failed_call *failed)
+int cell_cpu(const struct counter *counter, size_t cell)
 {
-	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (cgroup_fd >= 0 ? PERF_FLAG_PID_CGROUP : 0);
-	int rc = -ESRCH;
-	size_t open = 0;
-
-	for (size_t cell = 0; cell < cells_count(counter); cell++) {
-		size_t thread = cell % counter->n_threads;
-		struct failed_call call = {
-			.pid = cgroup_fd >= 0 ? cgroup_fd :
-			       counter->cpus.n && !counter->follows_tasks ? -1 :
-			       target->threads[thread].tid,
-			.cpu = counter->cpus.n ? counter->cpus.v[cell / counter->n_threads] : -1,
-			.group_fd = leader ? leader->fds[cell] : -1,
-			.flags = flags,
-		};
-		int fd;
-
-		if (leader && call.group_fd < 0)
-			continue;
-		fd = sys->perf_event_open(&counter->attr, call.pid, call.cpu, call.group_fd, flags);
-		if (fd >= 0) {
-			counter->fds[cell] = fd;
-			open++;
-			continue;
-		}
-		rc = fd;
-		*failed = call;
-		if ((rc == -ESRCH && call.pid >= 0 && cgroup_fd < 0) ||
-		    (rc == -ENODEV && call.cpu >= 0))
-			continue;
-		cells_close(counter, sys);
-		return rc;
-	}
-	return open ? 0 : rc;
+	return counter->cpus.n ? counter->cpus.v[cell / counter->n_threads] : -1;
 }
 
-void cells_close(struct counter *counter, const struct sys_ops *sys)
+uint64_t cell_place(const struct counter *counter, size_t cell)
 {
-	for (size_t cell = 0; counter->fds && cell < cells_count(counter); cell++) {
-		if (counter->fds[cell] >= 0)
-			sys->close(counter->fds[cell]);
-		counter->fds[cell] = -1;
+	if (cell >= cells_count(counter))
+		return UINT64_MAX;
+	return (uint64_t)(cell_cpu(counter, cell) + 1) << 32 | cell % counter->n_threads;
+}
+
+size_t counters_need_fds(const struct counter_set *set)
+{
+	size_t need = FDS_BESIDES_COUNTERS;
+
+	/* A cgroup's folder is open while its counters are opened. */
+	for (size_t i = 0; i < set->n; i++) {
+		if (set->v[i].state != COUNTER_SOFTWARE)
+			need += cells_count(&set->v[i]) + (set->v[i].event->cgroup != NULL);
 	}
+	return need;
 }

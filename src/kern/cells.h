@@ -1,5 +1,6 @@
 /*
- * cells: one counter's file descriptors, laid out as [CPU][thread]. Private to kern/.
+ * cells: one counter's file descriptors, laid out as [CPU][thread]; and what is open in them, group by group. Private
+ * to kern/.
  *
  *   target      event                          CPUs of the cells       tasks of the cells
  *   tasks       any, or a core type of CPUs    any (one column)        the target's threads
@@ -18,11 +19,26 @@
 /* PERF_FORMAT_LOST, of Linux 6.0; older headers lack it. */
 #define FORMAT_LOST (1ull << 4)
 
-/* The call that failed, for the message. */
-struct failed_call {
-	pid_t pid;
-	int cpu, group_fd;
-	unsigned long flags;
+/* Counters that were opened as one, and are switched as one; a lone counter is a group of one. */
+struct counter_group {
+	size_t first, n; /* members[first] of the layout leads, in the order of opening */
+};
+
+/* One group on one CPU and task: what is opened, switched and read at once. */
+struct group_cell {
+	uint32_t group, cell;
+};
+
+/* What is open, made at the end of opening: after that nothing is allocated. */
+struct layout {
+	struct counter_group *groups; /* in the order of their leaders */
+	size_t n_groups;
+	size_t *members; /* indices of counters, group by group */
+	struct group_cell *cells; /* CPU by CPU, thread by thread, group by group */
+	size_t n_cells;
+	uint64_t *words; /* room to read the largest group */
+	void *masks; /* two cpu_set_t of mask_bytes, to visit the CPUs of cgroups; or NULL */
+	size_t mask_bytes;
 };
 
 /*
@@ -36,16 +52,29 @@ int cells_plan_per_cpu(struct counter *counter, const struct target *target,
 size_t cells_count(const struct counter *counter);
 /* Both counters have the same cells, as a group needs. */
 bool cells_match(const struct counter *a, const struct counter *b);
+/* The CPU of a cell, -1: any. */
+int cell_cpu(const struct counter *counter, size_t cell);
+/* Where the cell is, by CPU and then thread, to be compared with cells of others; UINT64_MAX: behind the last. */
+uint64_t cell_place(const struct counter *counter, size_t cell);
 
+/* File descriptors that the whole set takes, with those that pstat has open anyway. */
+size_t counters_need_fds(const struct counter_set *set);
+
+/* layout.c: of a set that is open; visit_cpus: cgroups will be read from their own CPUs. */
+void layout_make(struct counter_set *set, bool visit_cpus);
+void layout_free(struct layout *layout); /* NULL is fine */
+const struct counter *layout_leader(const struct counter_set *set, size_t group);
+
+/* read.c: how long a group's reading is. */
+size_t group_words(uint64_t read_format, size_t n_members);
 /*
- * Opens every cell with counter->attr, as a member of leader's cells where leader is not NULL.
- * cgroup_fd: a folder, or -1. A task or a CPU that is gone leaves its cell closed, and a closed
- * cell of the leader closes the member's. 0 if one cell is open; else the negative errno of the
- * cell that decided, all cells closed, and *failed.
+ * read.c: true where the kernel says that the group of this leader is not the same in all children. A child that
+ * is just ending looks like that for a moment, and is waited for.
  */
-int cells_open(struct counter *counter, const struct counter *leader, const struct target *target,
-	       int cgroup_fd, const struct sys_ops *sys, struct failed_call *failed);
-void cells_close(struct counter *counter, const struct sys_ops *sys);
+bool group_is_torn(const struct sys_ops *sys, int leader_fd);
+
+/* read.c: has it been enabled in any of its cells, for however short a time? */
+bool counter_was_enabled(const struct counter_set *set, size_t index);
 
 /* cgroup_dir.c: the cgroup's folder, opened; -errno with a sentence. The caller closes it. */
 int cgroup_open(const char *name, const struct host_paths *host, struct str *err);

@@ -1,113 +1,93 @@
 /*
- * One group of events -> open counters: its leader's cells first, then each member's on the
- * leader's file descriptors; every refusal goes through the ladder (fallback.c) and, if nothing
- * helps, gets its reason (reason.c).
+ * Groups of events -> open counters. What is opened at once is a group on one CPU and task: leader and
+ * members back to back, before the next group, and all groups of a CPU (or thread) before the next one. Every
+ * refusal goes through the ladder (fallback.c) and, if nothing helps, gets its reason (reason.c).
+ *
+ *            CPU 0                    CPU 1
+ *   group a: leader member member     leader member member      opened: a0 b0 c0 b1 c1 a1
+ *   group b: leader member            leader member             (a, b and c take turns on their PMU)
+ *   group c: leader                   leader
  *
  * Decisions:
+ *   - All cells of a counter have one attr. Where the ladder changes it after some cells are open, the
+ *     group is closed everywhere and opened again from the first cell on.
+ *   - A group is open in a cell as a whole or not at all: its values are always of the same tasks. A thread or CPU
+ *     that is gone leaves the cell closed, and a counter is open as long as one cell is.
  *   - A member that cannot be opened is not supported; its group goes on without it. Where that is
  *     the leader, the first member that opens leads. (What can be counted together is.)
+ *   - A task that forks may be given its child's events by the kernel (it swaps the contexts of tasks that
+ *     are switched and have the same events): a leader that was opened a moment ago is then not of this task,
+ *     and a fork between leader and member leaves a child with half a group. This cell alone is then opened again.
  *   - A weak group with a member that opens alone but not in the group is opened again, event by
  *     event.
- *   - Only leaders start disabled, with enable_on_exec for a held command; members follow them.
+ *   - Only leaders start disabled, with enable_on_exec for a held command; members follow them. Whether
+ *     children count is the group's, too: the kernel takes no member that differs.
  *   - Software events that stand alone and measure whole CPUs share one group all the same: they never
  *     wait for a counter, so nothing changes but the cost, one read and one interrupt per CPU instead
  *     of one per event.
- *   - A counter with closed cells (a thread that ended meanwhile) is open as long as one cell is.
+ *   - Groups that may have to take turns on their PMU are opened in another order in each cell: the first is the
+ *     first to run, and would otherwise be the only one that sees how the program starts.
  */
 #include "kern/cells.h"
-#include "kern/fallback.h"
-#include "kern/opening.h"
+#include "kern/group.h"
 #include "kern/reason.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* One group as it is being opened. */
-struct group {
-	size_t first, n; /* events, not all of them necessarily counters of the group */
-	bool weak, pinned, exclusive;
-	bool grouped; /* members open on the leader; false: one by one */
-	bool batch; /* the group of all lone software events: opening->batch leads it */
-	struct counter *leader; /* NULL while none is open */
-	size_t on_pmu; /* events open so far that take a counter of a PMU */
+/* So often one cell is opened again for a task that forks; some forks in a hundred come between. */
+enum { MOST_TRIES = 100 };
+
+/* What came of opening a member, or a cell; negative errnos end the run. */
+enum opened {
+	OPENED,
+	GONE, /* its task or CPU is not there */
+	LOST, /* the member cannot be counted; the others go on */
+	MOVED, /* the task forked, and its leader is its child's: the cell has to be opened again */
+	TORN, /* the task forked, and its child has half a group: the same */
+	CHANGED, /* so have all: the whole group is closed */
 };
 
-/* ---- attr ---- */
-
-/* How many of the group's events the kernel counts. */
-static size_t kernel_events(const struct opening *o, const struct group *g)
+/* What has been prepared for another leader, or for the leader as it was, is made anew. */
+static void forget_prepared(struct group *g, const struct member *but)
 {
-	size_t n = 0;
-
-	for (size_t i = g->first; i < g->first + g->n; i++)
-		n += o->set->v[i].event->kind == EVENT_KERNEL;
-	return n;
+	for (size_t i = 0; i < g->n; i++)
+		g->members[i].prepared = &g->members[i] == but;
 }
 
-/*
- * The kernel reads the text that a probe's attr points to again for each new task, out of the memory
- * of the task that forks: there it is not, and fork() in the measured program would fail (EFAULT).
- */
-static bool has_probe_path(const struct opening *o, const struct group *g, const struct counter *c)
+/* ---- closing ---- */
+
+static void close_member(const struct opening *o, struct member *m, size_t cell)
 {
-	if (!g->grouped)
-		return c->event->probe_path;
-	for (size_t i = g->first; i < g->first + g->n; i++)
-		if (o->set->v[i].event->probe_path)
-			return true;
-	return false;
-}
-
-static bool inherits(const struct opening *o, const struct group *g, const struct counter *c)
-{
-	enum term_switch term = c->event->terms.inherit;
-
-	return (term == TERM_UNSET ? o->options->inherit : term == TERM_ON) && !has_probe_path(o, g, c);
-}
-
-static void note_probe(const struct opening *o, const struct group *g, const struct counter *c)
-{
-	if (o->options->inherit && o->target->kind != TARGET_CPUS && has_probe_path(o, g, c))
-		note_add(o->set->notes, false, NULL,
-			 "%s: child processes and new threads are not counted: the kernel follows only "
-			 "probes that are set up in tracefs", c->name);
-}
-
-static void attr_prepare(struct perf_event_attr *attr, const struct counter *c,
-			 const struct opening *o, const struct group *g)
-{
-	const struct event *event = c->event;
-	bool leads = !g->grouped || !g->leader;
-	bool together = g->grouped && (g->batch || kernel_events(o, g) > 1);
-
-	*attr = event->attr;
-	attr->size = sizeof(*attr);
-	attr->inherit = inherits(o, g, c);
-	attr->disabled = leads && (o->options->enable_on_exec || o->options->start_disabled);
-	attr->enable_on_exec = leads && (!c->cpus.n || c->follows_tasks) &&
-			       o->options->enable_on_exec && !o->options->start_disabled;
-	/* The kernel takes these two from leaders only. */
-	attr->pinned = leads && (event->attr.pinned || (together && g->pinned));
-	attr->exclusive = leads && (event->attr.exclusive || (together && g->exclusive));
-	if (event->precise_max && event_needs_counter(event))
-		attr->precise_ip = 3;
-	if (event->tracking)
-		attr->disabled = attr->enable_on_exec = 0;
-	if (o->options->sample)
+	if (m->counter->fds[cell] < 0)
 		return;
-	/* Tracepoints and terms may ask for samples; a count has none. */
-	attr->sample_period = 0;
-	attr->freq = 0;
-	attr->sample_type = 0;
-	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	if (together && !o->options->single_reads)
-		attr->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-	if (!leads)
-		attr->read_format = g->leader->attr.read_format;
+	o->set->kern->sys->close(m->counter->fds[cell]);
+	m->counter->fds[cell] = -1;
+	m->n_open--;
 }
 
-/* ---- one counter ---- */
+/* Members before their leader: else each would be made a leader first. */
+static void close_cell(const struct opening *o, struct group *g, size_t cell)
+{
+	for (size_t i = g->n; i-- > 0;)
+		close_member(o, &g->members[i], cell);
+}
+
+static void close_everywhere(const struct opening *o, struct group *g)
+{
+	for (size_t cell = 0; cell < cells_count(g->members[0].counter); cell++)
+		close_cell(o, g, cell);
+}
+
+static enum opened start_again(const struct opening *o, struct group *g)
+{
+	close_everywhere(o, g);
+	forget_prepared(g, NULL);
+	return CHANGED;
+}
+
+/* ---- refusals ---- */
 
 static char *call_text(const struct perf_event_attr *attr, const struct failed_call *call, int rc)
 {
@@ -117,23 +97,35 @@ static char *call_text(const struct perf_event_attr *attr, const struct failed_c
 			 call->group_fd, call->flags, strerror(-rc), -rc);
 }
 
+/* The group's events that take a counter, up to this one. */
+static size_t events_on_pmu(const struct group *g, const struct member *last)
+{
+	size_t n = event_needs_counter(last->counter->event);
+
+	for (const struct member *m = g->members; m < last; m++)
+		n += !m->lost && g->grouped && event_needs_counter(m->counter->event);
+	return n;
+}
+
 /*
  * Fills why the counter is not supported. The last errno counts: the kernel looks at permissions
  * first, so what remains after the fallbacks is the real hindrance. What permission would be needed
  * is a question of what was asked for, before any fallback.
  */
-static void give_up(struct opening *o, const struct group *g, struct counter *c,
-		    const struct perf_event_attr *asked, const struct failed_call *call, int rc)
+static void give_up(struct opening *o, const struct group *g, struct member *m,
+		    const struct failed_call *call, int rc)
 {
+	struct counter *c = m->counter;
 	struct failure failure = {
 		.machine = &o->machine,
 		.event = c->event,
-		.attr = rc == -EACCES || rc == -EPERM ? asked : &c->attr,
+		.attr = rc == -EACCES || rc == -EPERM ? &m->asked : &c->attr,
 		.err = -rc,
 		.pid = call->pid,
 		.cpu = call->cpu,
 		.flags = call->flags & PERF_FLAG_PID_CGROUP,
-		.group_events = g->on_pmu + event_needs_counter(c->event),
+		.task_forks = g->moved,
+		.group_events = events_on_pmu(g, m),
 	};
 
 	failure.only_in_group = call->group_fd >= 0 &&
@@ -145,6 +137,7 @@ static void give_up(struct opening *o, const struct group *g, struct counter *c,
 	reason_find(&failure, &c->reason, &c->remedy);
 	o->refused += is_refusal(&failure);
 	o->gone += rc == -ESRCH;
+	m->lost = true;
 }
 
 static int no_descriptors(struct opening *o, int rc)
@@ -162,182 +155,330 @@ static int no_descriptors(struct opening *o, int rc)
 		    need, (unsigned long long)limit.rlim_cur, need);
 }
 
-enum opened { OPENED, NOT_OPENED, GROUP_BREAKS };
-
-/*
- * Opens one counter, as a leader or as a member, by way of the ladder. enum opened, or a negative
- * errno that ends the run.
- */
-static int open_counter(struct opening *o, const struct group *g, struct counter *c, int cgroup_fd)
+/* All counters of the group are closed again, to be opened one by one. */
+static enum opened break_up(struct opening *o, struct group *g)
 {
-	const struct counter *leader = g->grouped ? g->leader : NULL;
-	struct attempt a = {
-		.machine = &o->machine,
-		.event = c->event,
-		.is_member = leader != NULL,
-		.weak = g->weak,
-	};
-	struct failed_call call = { .pid = -1, .cpu = -1, .group_fd = -1 };
-	struct perf_event_attr asked;
-	int rc;
-
-	attr_prepare(&a.attr, c, o, g);
-	asked = a.attr;
-	for (;;) {
-		c->attr = a.attr;
-		rc = cells_open(c, leader, o->target, cgroup_fd, o->set->kern->sys, &call);
-		if (!rc)
-			break;
-		if (rc == -EMFILE || rc == -ENFILE)
-			return no_descriptors(o, rc);
-		a.pid = call.pid;
-		a.cpu = call.cpu;
-		a.flags = call.flags & PERF_FLAG_PID_CGROUP;
-		if (!fallback_next(&a, -rc)) {
-			give_up(o, g, c, &asked, &call, rc);
-			return NOT_OPENED;
-		}
-		if (a.break_group)
-			return GROUP_BREAKS;
-	}
-	fallback_notes(&a, o->set->notes);
-	note_probe(o, g, c);
-	free(c->name);
-	c->name = fallback_name(&a);
-	c->state = COUNTER_OPEN;
-	return OPENED;
+	note_add(o->set->notes, true, NULL, "%s: its weak group does not fit: counted one by one",
+		 g->event->name);
+	g->grouped = false;
+	return start_again(o, g);
 }
 
-/* The same with the cgroup's folder, where the event has one. */
-static int open_in_cgroup(struct opening *o, const struct group *g, struct counter *c)
+/*
+ * The member cannot be counted. Where others were opened on it, or it has cells elsewhere, the group
+ * has to do without it there too.
+ */
+static enum opened lose(struct opening *o, struct group *g, struct member *m,
+			const struct failed_call *call, int rc, bool leads)
 {
-	int fd = -1, rc;
+	give_up(o, g, m, call, rc);
+	if (leads && g->grouped && m->n_open)
+		return start_again(o, g);
+	if (leads && g->grouped)
+		forget_prepared(g, NULL);
+	for (size_t cell = 0; cell < cells_count(m->counter); cell++)
+		close_member(o, m, cell);
+	return LOST;
+}
 
-	if (!c->event->cgroup)
-		return open_counter(o, g, c, -1);
-	if (!c->cpus.n || c->follows_tasks)
-		return fail(o->err, -EINVAL, "cgroup '%s': it is counted on CPUs, not on tasks\n"
-			    "add -a or -C", c->event->cgroup);
-	fd = cgroup_open(c->event->cgroup, &o->set->kern->host, o->err);
-	if (fd < 0)
-		return fd;
-	rc = open_counter(o, g, c, fd);
-	close(fd);
+/* ---- tasks that fork ---- */
+
+/*
+ * Does the leader belong to another task by now? Then it takes no member whatever, not even an event that goes with
+ * all others. The failed call has ended the swapping of contexts for this task, so the answer stays true.
+ */
+static bool leader_has_moved(const struct opening *o, const struct counter *leader,
+			     const struct failed_call *call)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.inherit = leader->attr.inherit,
+		.use_clockid = leader->attr.use_clockid,
+		.clockid = leader->attr.clockid,
+	};
+	int fd = o->set->kern->sys->perf_event_open(&attr, call->pid, call->cpu, call->group_fd,
+						    PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		o->set->kern->sys->close(fd);
+	return fd == -EINVAL;
+}
+
+/* A child that was forked between leader and member has half a group, and the kernel (6.7) adds up no such halves. */
+static bool child_has_half(const struct opening *o, const struct group *g, const struct counter *leader,
+			   size_t cell)
+{
+	if (o->target->kind != TARGET_TASKS || !g->grouped || g->n < 2 || !leader->attr.inherit ||
+	    !(leader->attr.read_format & PERF_FORMAT_GROUP))
+		return false;
+	return group_is_torn(o->set->kern->sys, leader->fds[cell]);
+}
+
+/* ---- one cell ---- */
+
+static struct failed_call call_for(const struct opening *o, const struct group *g,
+				   const struct counter *c, const struct counter *leader, size_t cell)
+{
+	bool in_cgroup = g->cgroup_fd >= 0;
+
+	return (struct failed_call){
+		.pid = in_cgroup ? g->cgroup_fd :
+		       c->cpus.n && !c->follows_tasks ? -1 :
+		       o->target->threads[cell % c->n_threads].tid,
+		.cpu = cell_cpu(c, cell),
+		.group_fd = leader ? leader->fds[cell] : -1,
+		.flags = PERF_FLAG_FD_CLOEXEC | (in_cgroup ? PERF_FLAG_PID_CGROUP : 0),
+	};
+}
+
+static bool is_gone(const struct failed_call *call, int rc)
+{
+	return (rc == -ESRCH && call->pid >= 0 && !(call->flags & PERF_FLAG_PID_CGROUP)) ||
+	       (rc == -ENODEV && call->cpu >= 0);
+}
+
+/* What to do about a call that failed. OPENED: try again with the attempt's attr. */
+static int after_refusal(struct opening *o, struct group *g, struct member *m,
+			 const struct counter *leader, const struct failed_call *call, int rc)
+{
+	struct attempt *a = &m->attempt;
+
+	if (rc == -EMFILE || rc == -ENFILE)
+		return no_descriptors(o, rc);
+	g->failed = rc;
+	g->call = *call;
+	if (is_gone(call, rc))
+		return GONE;
+	if (leader && rc == -EINVAL && call->pid >= 0 && g->cgroup_fd < 0 &&
+	    leader_has_moved(o, leader, call))
+		return MOVED;
+	a->pid = call->pid;
+	a->cpu = call->cpu;
+	a->flags = call->flags & PERF_FLAG_PID_CGROUP;
+	if (!fallback_next(a, -rc))
+		return lose(o, g, m, call, rc, !leader);
+	if (a->break_group)
+		return break_up(o, g);
+	if (!leader && g->grouped)
+		forget_prepared(g, m);
+	if (!m->n_open)
+		return OPENED;
+	/* What is open elsewhere has the old attr. */
+	close_everywhere(o, g);
+	return CHANGED;
+}
+
+static int open_member(struct opening *o, struct group *g, struct member *m,
+		       const struct counter *leader, size_t cell)
+{
+	struct counter *c = m->counter;
+	const struct failed_call call = call_for(o, g, c, leader, cell);
+	int rc;
+
+	if (!m->prepared)
+		member_prepare(o, g, m, leader);
+	do {
+		c->attr = m->attempt.attr;
+		rc = o->set->kern->sys->perf_event_open(&c->attr, call.pid, call.cpu, call.group_fd,
+							call.flags);
+		if (rc >= 0) {
+			c->fds[cell] = rc;
+			m->n_open++;
+			return OPENED;
+		}
+		rc = after_refusal(o, g, m, leader, &call, rc);
+	} while (rc == OPENED);
 	return rc;
 }
 
-/* ---- groups ---- */
-
-/* All counters of the group are closed again, to be opened one by one. */
-static void break_up(struct opening *o, struct group *g)
+/* Events that are opened one by one take turns with each other as well. */
+static struct member *nth_member(const struct opening *o, struct group *g, size_t i, size_t cell)
 {
-	struct counter *v = o->set->v;
+	if (g->grouped || !g->rival)
+		return &g->members[i];
+	return &g->members[(i + o->options->first_group + cell) % g->n];
+}
 
-	for (size_t i = g->first; i < g->first + g->n; i++) {
-		if (v[i].state != COUNTER_OPEN)
+static int open_back_to_back(struct opening *o, struct group *g, size_t cell)
+{
+	const struct counter *leader = NULL;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct member *m = nth_member(o, g, i, cell);
+		int rc;
+
+		if (m->lost)
 			continue;
-		cells_close(&v[i], o->set->kern->sys);
-		v[i].leader = i;
-		v[i].n_members = 1;
+		rc = open_member(o, g, m, g->grouped ? leader : NULL, cell);
+		if (rc == LOST)
+			continue;
+		if (rc != OPENED)
+			return rc;
+		leader = leader ? leader : m->counter;
 	}
-	note_add(o->set->notes, true, NULL, "%s: its weak group does not fit: counted one by one",
-		 v[g->first].name);
-	g->grouped = false;
-	g->leader = NULL;
-	g->on_pmu = 0;
+	return leader && child_has_half(o, g, leader, cell) ? TORN : OPENED;
 }
 
-static void joined(struct opening *o, struct group *g, size_t index)
+/* CHANGED, or OPENED where the cell is as open as it will be. */
+static int open_cell(struct opening *o, struct group *g, size_t cell)
 {
-	struct counter *c = &o->set->v[index];
+	int rc, tries = 0;
 
-	g->on_pmu += event_needs_counter(c->event);
-	if (g->grouped && g->leader) {
-		c->leader = (size_t)(g->leader - o->set->v);
-		g->leader->n_members++;
-		return;
+	do {
+		rc = open_back_to_back(o, g, cell);
+		if (rc == GONE || rc == MOVED || rc == TORN)
+			close_cell(o, g, cell);
+	} while ((rc == MOVED || rc == TORN) && ++tries < MOST_TRIES);
+	if (rc == TORN) {
+		note_add(o->set->notes, true, NULL, "%s: its group is read event by event: its tasks fork "
+			 "faster than it can be opened", g->event->name);
+		g->single_reads = true;
+		return start_again(o, g);
 	}
-	if (g->grouped && index != g->first && o->set->v[g->first].state == COUNTER_NOT_SUPPORTED)
-		note_add(o->set->notes, true, NULL,
-			 "%s: leads its group, because %s cannot be counted", c->name,
-			 o->set->v[g->first].name);
-	g->leader = c;
+	g->moved = g->moved || rc == MOVED;
+	return rc == GONE || rc == MOVED ? OPENED : rc;
 }
 
-/* A member whose CPUs or cgroup are not its leader's cannot share a group with it. */
-static int open_apart(struct opening *o, struct counter *c)
+/* The next cell; where that changes the group, those before it as well. */
+static int open_next_cell(struct opening *o, struct group *g, size_t next)
 {
-	struct group alone = { .first = (size_t)(c - o->set->v), .n = 1 };
+	int rc = open_cell(o, g, next);
 
-	note_add(o->set->notes, false, NULL,
-		 "%s: counted outside its group: it is counted on other CPUs than the group",
-		 c->name);
-	return open_in_cgroup(o, &alone, c);
-}
-
-/* May this lone event be read together with its like? */
-static bool may_join_batch(const struct opening *o, const struct counter *c)
-{
-	const struct event *event = c->event;
-
-	return event->kind == EVENT_KERNEL && event->attr.type == PERF_TYPE_SOFTWARE &&
-	       event->n_members <= 1 && !event->attr.pinned && !event->attr.exclusive &&
-	       !event->cgroup && c->cpus.n && o->target->kind == TARGET_CPUS &&
-	       !o->options->single_reads && !o->options->sample;
-}
-
-void batch_plan(struct opening *o)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < o->set->n; i++)
-		n += may_join_batch(o, &o->set->v[i]);
-	o->batches = n > 1;
-}
-
-int open_group(struct opening *o, size_t first)
-{
-	const struct event *event = o->set->v[first].event;
-	struct group g = {
-		.first = first,
-		.n = event->n_members ? event->n_members : 1,
-		.weak = event->weak,
-		.pinned = event->attr.pinned,
-		.exclusive = event->attr.exclusive,
-	};
-	int rc;
-
-	g.n = g.n <= o->set->n - first ? g.n : o->set->n - first;
-	g.batch = o->batches && may_join_batch(o, &o->set->v[first]) &&
-		  (!o->batch || cells_match(&o->set->v[first], o->batch));
-	g.leader = g.batch ? o->batch : NULL;
-	g.grouped = g.batch || g.n > 1;
-	for (size_t i = first; i < first + g.n; i++) {
-		struct counter *c = &o->set->v[i];
-
-		/*
-		 * err: it failed for a reason of its own, before its group was broken up or
-		 * planned.
-		 */
-		if (c->state == COUNTER_SOFTWARE || c->err)
-			continue;
-		if (g.grouped && g.leader && !cells_match(c, g.leader)) {
-			rc = open_apart(o, c);
-			if (rc < 0)
-				return rc;
-			continue;
-		}
-		rc = open_in_cgroup(o, &g, c);
+	if (rc != CHANGED)
+		return rc;
+	for (size_t cell = 0; cell <= next; cell = rc == CHANGED ? 0 : cell + 1) {
+		rc = open_cell(o, g, cell);
 		if (rc < 0)
 			return rc;
-		if (rc == OPENED)
-			joined(o, &g, i);
-		if (rc == GROUP_BREAKS) {
-			break_up(o, &g);
-			i = first - 1;
-		}
 	}
-	if (g.batch)
-		o->batch = g.leader;
 	return 0;
+}
+
+/* ---- all cells ---- */
+
+/* CPU by CPU and thread by thread, all groups that have a cell there. */
+static int open_all_cells(struct opening *o, const struct groups *groups)
+{
+	uint64_t place;
+
+	do {
+		place = UINT64_MAX;
+		for (size_t i = 0; i < groups->n; i++) {
+			const struct group *g = &groups->v[i];
+			uint64_t its = g->n ? cell_place(g->members[0].counter, g->next) : UINT64_MAX;
+
+			place = its < place ? its : place;
+		}
+		for (size_t i = 0; place != UINT64_MAX && i < groups->n; i++) {
+			struct group *g = &groups->v[i];
+			int rc;
+
+			if (!g->n || cell_place(g->members[0].counter, g->next) != place)
+				continue;
+			rc = open_next_cell(o, group_in_turn(groups, g, o->options->first_group),
+					    g->next);
+			if (rc < 0)
+				return rc;
+			g->next++;
+		}
+	} while (place != UINT64_MAX);
+	return 0;
+}
+
+/* ---- conclusions ---- */
+
+static void note_probe(const struct opening *o, const struct group *g, const struct counter *c)
+{
+	if (o->options->inherit && o->target->kind != TARGET_CPUS && group_has_probe_path(g, c))
+		note_add(o->set->notes, false, NULL,
+			 "%s: child processes and new threads are not counted: the kernel follows only "
+			 "probes that are set up in tracefs", c->name);
+}
+
+static void conclude_member(struct opening *o, struct group *g, struct member *m)
+{
+	struct counter *c = m->counter;
+
+	if (m->lost)
+		return;
+	if (!m->n_open) {
+		if (!m->prepared)
+			member_prepare(o, g, m, NULL);
+		c->attr = m->attempt.attr;
+		give_up(o, g, m, &g->call, g->failed);
+		return;
+	}
+	fallback_notes(&m->attempt, o->set->notes);
+	note_probe(o, g, c);
+	free(c->name);
+	c->name = fallback_name(&m->attempt);
+	c->state = COUNTER_OPEN;
+}
+
+static void conclude(struct opening *o, struct group *g)
+{
+	struct counter *leader = NULL, *first = g->n ? g->members[0].counter : NULL;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct counter *c = g->members[i].counter;
+
+		conclude_member(o, g, &g->members[i]);
+		if (c->state != COUNTER_OPEN || !g->grouped)
+			continue;
+		if (leader) {
+			c->leader = leader->leader;
+			leader->n_members++;
+			continue;
+		}
+		leader = c;
+		if (c != first && !g->batch)
+			note_add(o->set->notes, true, NULL,
+				 "%s: leads its group, because %s cannot be counted", c->name,
+				 first->name);
+	}
+	if (leader && g->moved)
+		note_add(o->set->notes, false, NULL,
+			 "%s: some threads are not counted: they fork faster than a group can be opened",
+			 leader->name);
+}
+
+static int open_cgroups(struct opening *o, struct groups *groups)
+{
+	for (size_t i = 0; i < groups->n; i++) {
+		struct group *g = &groups->v[i];
+		const struct counter *c = g->n ? g->members[0].counter : NULL;
+
+		if (!c || !c->event->cgroup)
+			continue;
+		if (!c->cpus.n || c->follows_tasks)
+			return fail(o->err, -EINVAL, "cgroup '%s': it is counted on CPUs, not on tasks\n"
+				    "add -a or -C", c->event->cgroup);
+		g->cgroup_fd = cgroup_open(c->event->cgroup, &o->set->kern->host, o->err);
+		if (g->cgroup_fd < 0)
+			return g->cgroup_fd;
+	}
+	return 0;
+}
+
+int groups_open(struct opening *o)
+{
+	struct groups groups;
+	int rc;
+
+	groups_plan(&groups, o);
+	rc = open_cgroups(o, &groups);
+	if (!rc)
+		rc = open_all_cells(o, &groups);
+	for (size_t i = 0; i < groups.n; i++) {
+		if (!rc)
+			conclude(o, &groups.v[i]);
+		if (groups.v[i].cgroup_fd >= 0)
+			close(groups.v[i].cgroup_fd);
+	}
+	groups_release(&groups);
+	return rc;
 }

@@ -2,6 +2,7 @@
  * Why a counter that was open never ran. Unlike reason.c there is no errno: the evidence is the
  * enabled and running time, the set itself, and how many counters the PMU has free.
  */
+#include "kern/cells.h"
 #include "kern/kern.h"
 #include "kern/machine.h"
 #include "kern/reason.h"
@@ -138,31 +139,15 @@ static const struct event_pmu *pmu_of(struct idle *idle, const struct event *eve
 	return event_needs_counter(event) ? machine_core_pmu(&idle->machine) : NULL;
 }
 
-struct presence {
-	size_t index; /* of the counter in question */
-	bool it_was, others_were; /* enabled */
-};
-
-static void see_presence(void *data, size_t index, int cpu, size_t thread,
-			 const struct reading *reading)
-{
-	struct presence *seen = data;
-
-	(void)cpu, (void)thread;
-	if (reading->state != READING_OK || !reading->enabled_ns)
-		return;
-	seen->it_was = seen->it_was || index == seen->index;
-	seen->others_were = seen->others_were || index != seen->index;
-}
-
 static bool only_others_ran(const struct counter_set *set, size_t index)
 {
-	struct presence seen = { .index = index };
+	bool others_ran = false;
 
-	if (set->v[index].event->cgroup)
+	if (set->v[index].event->cgroup || counter_was_enabled(set, index))
 		return false;
-	counters_read(set, see_presence, &seen);
-	return seen.others_were && !seen.it_was;
+	for (size_t i = 0; !others_ran && i < set->n; i++)
+		others_ran = i != index && counter_was_enabled(set, i);
+	return others_ran;
 }
 
 char *counter_idle_reason(const struct counter_set *set, size_t index, const struct reading *sum)

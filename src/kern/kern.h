@@ -130,6 +130,7 @@ struct counter {
 	bool follows_tasks; /* cpus is not empty, and the cells are the target's threads on them */
 	size_t n_cpus, n_threads; /* the shape of fds; n_cpus 1 where cpus is empty */
 	int *fds; /* [n_cpus * n_threads], -1 where not open (a task that was gone already) */
+	uint64_t *ids; /* private: the kernel's id of each, as reading learns it; 0: not known yet */
 	size_t leader; /* index of the leader as opened: differs from the event's if a weak group broke */
 	size_t n_members; /* leader only, as opened */
 	unsigned pass; /* counters of different passes never want the PMU at the same time; else 0 */
@@ -140,7 +141,7 @@ struct counter_set {
 	size_t n;
 	const struct kern *kern;
 	bool group_reads; /* PERF_FORMAT_GROUP is in use for leaders with members */
-	bool leave_affinity; /* as in the options */
+	struct layout *layout; /* private: what is open, as switching and reading need it */
 	struct note_list *notes; /* borrowed */
 };
 
@@ -156,9 +157,19 @@ struct open_options {
 	bool sample;
 	/* Tasks are opened on every online CPU: a ring that children write to belongs to one CPU. */
 	bool per_cpu;
+	/*
+	 * Groups that may have to take turns on their PMU are opened in another order in each cell: this one of them
+	 * first in the first cell, the next one in the next. Results stay in the order of the list. Give the
+	 * number of the repeat. Samples and pinned events keep the order of the list.
+	 */
+	unsigned first_group;
 	bool filters_later; /* counters_set_filters() is called before anything is enabled */
 	bool leave_limits; /* the limit of open files stays as it is */
-	bool leave_affinity; /* cgroups are read from whatever CPU the caller is on */
+	/*
+	 * Cgroups are read from whatever CPU the caller is on, and may then have too long an enabled time. Without
+	 * this the calling thread goes to each of their CPUs, and back.
+	 */
+	bool leave_affinity;
 };
 
 /*
@@ -182,7 +193,8 @@ int counters_disable(struct counter_set *set);
 /* The kernel's id of each open cell, appended to *ids; records name their event by it. */
 int counter_add_ids(const struct counter_set *set, size_t index, uint64_t **ids, size_t *n);
 
-/* ---- adjust.c: one open counter, changed while it counts; 0, or the negative errno of the first cell that failed ---- */
+/* ---- adjust.c: one open counter, changed while it counts ---- */
+/* 0, or the negative errno of the first cell that failed. */
 /* The filter of a tracepoint. A sentence where the kernel refuses it. */
 int counter_set_filter(const struct counter_set *set, size_t index, const char *filter, struct str *err);
 /* The period of samples, or the frequency where it was opened with one. */
@@ -209,7 +221,10 @@ struct reading {
 /* index into the set, cell's CPU (-1: any), index of the target's thread. */
 typedef void (*reading_fn)(void *data, size_t index, int cpu, size_t thread,
 			   const struct reading *reading);
-/* Reads every cell of every open counter, groups in one read each, and hands them over. */
+/*
+ * Reads every cell of every open counter, groups in one read each, and hands them over: CPU by CPU, thread by
+ * thread, in the order of the list. Allocates nothing.
+ */
 void counters_read(const struct counter_set *set, reading_fn fn, void *data);
 /*
  * Adds the CPUs on which counters of whole CPUs have stopped: a CPU that goes offline ends them for

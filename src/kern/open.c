@@ -14,9 +14,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
-/* File descriptors that are open anyway: standard ones, output, pipes to the child, a library. */
-enum { FDS_BESIDES_COUNTERS = 64 };
-
 static void plan_counter(struct opening *o, struct counter *c)
 {
 	const struct event *event = c->event;
@@ -48,17 +45,6 @@ static void plan_counter(struct opening *o, struct counter *c)
 	str_release(&cpus);
 }
 
-size_t counters_need_fds(const struct counter_set *set)
-{
-	size_t need = FDS_BESIDES_COUNTERS;
-
-	for (size_t i = 0; i < set->n; i++) {
-		if (set->v[i].state != COUNTER_SOFTWARE)
-			need += cells_count(&set->v[i]);
-	}
-	return need;
-}
-
 /*
  * As many descriptors as the cells need, up to the hard limit; what that gives shows when opening.
  */
@@ -85,35 +71,51 @@ int counters_set_filters(struct counter_set *set, struct str *err)
 	return rc;
 }
 
-/* What no exec can start, where the others wait for one. */
-static int enable_cpu_wide(struct opening *o, const struct counter *c)
+/* One request for each group, CPU by CPU; -errno of the first that failed, after all were tried. */
+static int switch_groups(const struct counter_set *set, unsigned long request,
+			 bool (*wanted)(const struct counter *leader), const struct counter **failed)
 {
-	for (size_t cell = 0; cell < cells_count(c); cell++) {
-		int rc = c->fds[cell] < 0 ? 0 :
-			 o->set->kern->sys->ioctl(c->fds[cell], PERF_EVENT_IOC_ENABLE, 0);
+	const struct layout *layout = set->layout;
+	int rc = 0;
 
-		if (rc < 0)
-			return fail(o->err, rc, "cannot enable %s: %s", c->name, strerror(-rc));
+	for (size_t i = 0; layout && i < layout->n_cells; i++) {
+		const struct counter *leader = layout_leader(set, layout->cells[i].group);
+		int fd = leader->fds[layout->cells[i].cell], one;
+
+		if (fd < 0 || !wanted(leader))
+			continue;
+		one = set->kern->sys->ioctl(fd, request, 0);
+		if (one < 0 && !rc) {
+			rc = one;
+			*failed = leader;
+		}
 	}
-	return 0;
+	return rc;
+}
+
+static bool is_cpu_wide(const struct counter *leader)
+{
+	return leader->cpus.n && !leader->follows_tasks;
+}
+
+static bool is_switched(const struct counter *leader)
+{
+	return !leader->event->tracking;
 }
 
 static int finish(struct opening *o)
 {
 	bool waits = o->options->enable_on_exec && !o->options->start_disabled;
 	int rc = o->options->filters_later ? 0 : counters_set_filters(o->set, o->err);
+	const struct counter *failed = NULL;
 
-	for (size_t i = 0; !rc && i < o->set->n; i++) {
-		const struct counter *c = &o->set->v[i];
-
-		if (c->state != COUNTER_OPEN)
-			continue;
-		if (c->leader == i && c->cpus.n && !c->follows_tasks && waits)
-			rc = enable_cpu_wide(o, c);
-		if (c->leader == i && (c->attr.read_format & PERF_FORMAT_GROUP))
-			o->set->group_reads = true;
-	}
-	return rc;
+	if (rc)
+		return rc;
+	layout_make(o->set, !o->options->leave_affinity);
+	/* What no exec can start, where the others wait for one. */
+	if (waits)
+		rc = switch_groups(o->set, PERF_EVENT_IOC_ENABLE, is_cpu_wide, &failed);
+	return rc ? fail(o->err, rc, "cannot enable %s: %s", failed->name, strerror(-rc)) : 0;
 }
 
 /* Nothing is open: is that the end of the run? */
@@ -146,14 +148,13 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 		  const struct kern *kern, struct note_list *notes, struct str *err)
 {
 	struct opening o = { .set = set, .target = target, .options = options, .err = err };
-	int rc = 0;
+	int rc;
 
 	machine_init(&o.machine, kern);
 	/* Without sysfs there is no CPU to open on, which is what the events then say. */
 	if (options->per_cpu && cpus_online(&kern->host, &o.online))
 		o.online.n = 0;
-	*set = (struct counter_set){ .kern = kern, .notes = notes, .n = events->n,
-				     .leave_affinity = options->leave_affinity };
+	*set = (struct counter_set){ .kern = kern, .notes = notes, .n = events->n };
 	set->v = xcalloc(events->n, sizeof(*set->v));
 	for (size_t i = 0; i < set->n; i++) {
 		set->v[i].event = &events->v[i];
@@ -162,13 +163,9 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 		set->v[i].n_members = 1;
 		plan_counter(&o, &set->v[i]);
 	}
-	batch_plan(&o);
 	if (!options->leave_limits)
 		raise_file_limit(&o);
-	for (size_t i = 0; !rc && i < set->n; i++) {
-		if (events->v[i].leader == i)
-			rc = open_group(&o, i);
-	}
+	rc = groups_open(&o);
 	if (!rc)
 		rc = finish(&o);
 	if (!rc)
@@ -180,50 +177,50 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 	return rc;
 }
 
+/* A leader last: its members would each be made a leader before they are closed. */
+static void close_cells(const struct counter_set *set)
+{
+	for (size_t i = set->n; i-- > 0;) {
+		const struct counter *c = &set->v[i];
+
+		for (size_t cell = 0; c->fds && cell < cells_count(c); cell++) {
+			if (c->fds[cell] >= 0)
+				set->kern->sys->close(c->fds[cell]);
+		}
+	}
+}
+
 void counters_close(struct counter_set *set)
 {
+	close_cells(set);
 	for (size_t i = 0; i < set->n; i++) {
 		struct counter *c = &set->v[i];
 
-		cells_close(c, set->kern->sys);
 		intset_release(&c->cpus);
 		free(c->fds);
+		free(c->ids);
 		free(c->name);
 		free(c->call);
 		free(c->reason);
 		free(c->remedy);
 	}
 	free(set->v);
+	layout_free(set->layout);
 	*set = (struct counter_set){ 0 };
-}
-
-static int all_leaders(struct counter_set *set, unsigned long request)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < set->n; i++) {
-		const struct counter *c = &set->v[i];
-
-		if (c->state != COUNTER_OPEN || c->leader != i || c->event->tracking)
-			continue;
-		for (size_t cell = 0; cell < cells_count(c); cell++) {
-			int one = c->fds[cell] < 0 ? 0 :
-				  set->kern->sys->ioctl(c->fds[cell], request, 0);
-
-			rc = rc ? rc : one < 0 ? one : 0;
-		}
-	}
-	return rc;
 }
 
 int counters_enable(struct counter_set *set)
 {
-	return all_leaders(set, PERF_EVENT_IOC_ENABLE);
+	const struct counter *failed;
+
+	return switch_groups(set, PERF_EVENT_IOC_ENABLE, is_switched, &failed);
 }
 
 int counters_disable(struct counter_set *set)
 {
-	return all_leaders(set, PERF_EVENT_IOC_DISABLE);
+	const struct counter *failed;
+
+	return switch_groups(set, PERF_EVENT_IOC_DISABLE, is_switched, &failed);
 }
 
 int counter_add_ids(const struct counter_set *set, size_t index, uint64_t **ids, size_t *n)

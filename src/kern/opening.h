@@ -1,5 +1,5 @@
 /*
- * opening: what one call of counters_open() carries from event to event. Private to kern/: open.c
+ * opening: what one call of counters_open() carries from group to group. Private to kern/: open.c
  * plans and concludes, group_open.c opens.
  */
 #ifndef PSTAT_OPENING_H
@@ -15,21 +15,14 @@ struct opening {
 	struct machine machine;
 	struct intset online; /* with options->per_cpu */
 	struct str *err;
-	bool batches; /* there are at least two lone software events to be read together: */
-	struct counter *batch; /* leads the lone software events of whole CPUs; NULL: none is open */
 	size_t refused, gone; /* counters that failed for want of permission, or of a task */
 };
 
 /*
- * Opens the group that the event at index `first` leads, each counter by way of the ladder. What
- * cannot be opened has its reason; a negative errno with a sentence is the end of the run.
+ * Opens all counters, group by group on each CPU and task, each counter by way of the ladder. What
+ * cannot be opened has its reason; a negative errno with a sentence is the end of the run, with some
+ * cells open.
  */
-int open_group(struct opening *opening, size_t first);
-
-/* Decides, once all counters are planned, whether lone software events are opened as one group. */
-void batch_plan(struct opening *opening);
-
-/* File descriptors that the whole set takes, with those that pstat has open anyway. */
-size_t counters_need_fds(const struct counter_set *set);
+int groups_open(struct opening *opening);
 
 #endif

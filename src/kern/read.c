@@ -6,14 +6,14 @@
  *
  * id and lost are there where the counter was opened for samples.
  *
- * Order: by group as in the list; in it by cell (CPU, then thread); in a cell leader, then members.
- * The kernel gives a group's values in the order of opening, which is the order of the list; a
- * member that is not open in a cell has no value there, so the values are handed out by counting
- * open cells.
+ * Order: CPU by CPU, then thread by thread; there by group as in the list; in it leader, then members.
  *
- * Cgroups' counters come last, CPU by CPU, each read from its own CPU.
+ * A group's values are told apart by their ids. Which counter has which id the first whole reading says, by its
+ * order, which is that of opening: asking for each would cost a system call per counter.
  *
- * Nothing is allocated for the others: the kernel allows a group at most 16 KiB to read.
+ * Cgroups' counters are read from their own CPU, unless open_options.leave_affinity.
+ *
+ * Nothing is allocated: what a reading needs was laid out when the counters were opened.
  *
  * Source: perf_event_open(2), "Reading results".
  */
@@ -23,8 +23,16 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { GROUP_WORDS = 16384 / 8, GROUP_HEAD = 3, SINGLE_HEAD = 3, SINGLE_WORDS = 5 };
+enum { GROUP_HEAD = 3, SINGLE_HEAD = 3, SINGLE_WORDS = 5 };
+enum { MOST_GROUP_WORDS = 16384 / 8 }; /* what the kernel allows a group to have */
+
+/*
+ * ECHILD: a child's group is not its parent's now. A task that ends gives up its events one by one: that is over in
+ * no time, unless the task has to wait for a CPU in the midst of it.
+ */
+enum { FEW_LOOKS = 8, MOST_LOOKS = 512, PAUSE_NS = 100000 };
 
 struct reader {
 	const struct counter_set *set;
@@ -32,20 +40,50 @@ struct reader {
 	void *data;
 };
 
-static ssize_t read_fd(const struct reader *r, int fd, uint64_t *words, size_t bytes)
+static ssize_t read_fd(const struct sys_ops *sys, int fd, uint64_t *words, size_t bytes)
 {
 	ssize_t n;
 
 	do {
-		n = r->set->kern->sys->read(fd, words, bytes);
+		n = sys->read(fd, words, bytes);
 	} while (n == -EINTR);
 	return n;
 }
+
+static ssize_t read_inherited(const struct sys_ops *sys, int fd, uint64_t *words, size_t bytes,
+			      int most_looks)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	ssize_t n = read_fd(sys, fd, words, bytes);
+
+	for (int looks = 1; n == -ECHILD && looks < most_looks; looks++) {
+		if (looks < FEW_LOOKS)
+			sched_yield();
+		else
+			nanosleep(&pause, NULL);
+		n = read_fd(sys, fd, words, bytes);
+	}
+	return n;
+}
+
+bool group_is_torn(const struct sys_ops *sys, int leader_fd)
+{
+	uint64_t words[MOST_GROUP_WORDS];
+
+	return read_inherited(sys, leader_fd, words, sizeof(words), FEW_LOOKS) == -ECHILD;
+}
+
+/* ---- one cell ---- */
 
 /* Behind each value: its id and its losses, where they were asked for. */
 static size_t words_behind_value(uint64_t format)
 {
 	return (format & PERF_FORMAT_ID ? 1 : 0) + (format & FORMAT_LOST ? 1 : 0);
+}
+
+size_t group_words(uint64_t format, size_t n)
+{
+	return GROUP_HEAD + n * (1 + words_behind_value(format));
 }
 
 /* What `n` bytes say where `expected` should have come. */
@@ -67,7 +105,7 @@ static bool takes_no_counter(const struct counter *c)
 
 /*
  * A software event on its own never waits for a counter: whenever its cgroup runs, it counts. What its
- * enabled time has beyond that is the kernel's mistake (see read_cgroups), and no reason to scale.
+ * enabled time has beyond that is the kernel's mistake (see stay_or_go), and no reason to scale.
  */
 static bool enabled_is_running(const struct counter *c, const struct reading *reading)
 {
@@ -79,12 +117,11 @@ static void hand_over(const struct reader *r, size_t index, size_t cell,
 		      const struct reading *reading)
 {
 	const struct counter *c = &r->set->v[index];
-	int cpu = c->cpus.n ? c->cpus.v[cell / c->n_threads] : -1;
 	struct reading mended = *reading;
 
 	if (enabled_is_running(c, reading))
 		mended.enabled_ns = reading->running_ns;
-	r->fn(r->data, index, cpu, cell % c->n_threads, &mended);
+	r->fn(r->data, index, cell_cpu(c, cell), cell % c->n_threads, &mended);
 }
 
 /* Also a group that has but one event. */
@@ -97,7 +134,7 @@ static void read_single(const struct reader *r, size_t index, size_t cell)
 	size_t n_words = SINGLE_HEAD + (value ? 1 : 0) + words_behind_value(format);
 
 	if (fd >= 0) {
-		ssize_t n = read_fd(r, fd, words, n_words * sizeof(*words));
+		ssize_t n = read_fd(r->set->kern->sys, fd, words, n_words * sizeof(*words));
 
 		reading.state = state_of(n, n_words * sizeof(*words), &reading.err);
 	}
@@ -110,174 +147,161 @@ static void read_single(const struct reader *r, size_t index, size_t cell)
 	hand_over(r, index, cell, &reading);
 }
 
-/* The next counter behind `index` in the same group as opened; set->n at the end. */
-static size_t next_in_group(const struct counter_set *set, size_t leader, size_t index)
+static void read_one_by_one(const struct reader *r, const struct counter_group *group, size_t cell)
 {
-	do {
-		index++;
-	} while (index < set->n &&
-		 (set->v[index].state != COUNTER_OPEN || set->v[index].leader != leader));
-	return index;
+	for (size_t i = 0; i < group->n; i++)
+		read_single(r, r->set->layout->members[group->first + i], cell);
 }
 
 /*
- * When a CPU goes offline the kernel takes the groups on it apart: the leader's read has only itself,
- * and each member, with what it counted until then, is a group of one.
+ * The values of member i: in its place, unless the kernel has them in another order; NULL where they are missing.
  */
-static void read_apart(const struct reader *r, size_t leader, size_t cell)
+static const uint64_t *row_of(const struct counter_set *set, const struct counter_group *group, size_t i,
+			      size_t cell, uint64_t format)
 {
-	size_t left = r->set->v[leader].n_members;
+	const uint64_t *rows = set->layout->words + GROUP_HEAD;
+	uint64_t *id = &set->v[set->layout->members[group->first + i]].ids[cell];
+	size_t step = 1 + words_behind_value(format);
 
-	for (size_t i = leader; left--; i = next_in_group(r->set, leader, i))
-		read_single(r, i, cell);
+	if (!(format & PERF_FORMAT_ID))
+		return rows + i * step;
+	if (!*id)
+		*id = rows[i * step + 1];
+	if (rows[i * step + 1] == *id)
+		return rows + i * step;
+	for (size_t k = 0; k < group->n; k++) {
+		if (rows[k * step + 1] == *id)
+			return rows + k * step;
+	}
+	return NULL;
 }
 
-static bool fell_apart(const uint64_t *words, ssize_t n, size_t n_values, size_t step)
-{
-	return n_values > 1 && n == (ssize_t)((GROUP_HEAD + step) * sizeof(*words)) && words[0] == 1;
-}
-
-static void read_group(const struct reader *r, size_t leader, size_t cell)
+static void read_group(const struct reader *r, const struct counter_group *group, size_t cell)
 {
 	const struct counter_set *set = r->set;
+	const size_t *members = set->layout->members + group->first;
+	const struct counter *leader = &set->v[members[0]];
+	uint64_t *words = set->layout->words;
 	struct reading base = { .state = READING_NOT_OPEN };
-	uint64_t words[GROUP_WORDS];
-	size_t n_values = 0, next = 0, left = set->v[leader].n_members;
-	uint64_t format = set->v[leader].attr.read_format;
-	size_t step = 1 + words_behind_value(format);
-	int fd = set->v[leader].fds[cell];
+	uint64_t format = leader->attr.read_format;
+	size_t bytes = group_words(format, group->n) * sizeof(*words);
+	ssize_t n = 0;
 
-	if (fd >= 0) {
-		ssize_t n;
-
-		for (size_t i = leader, k = left; k--; i = next_in_group(set, leader, i))
-			n_values += set->v[i].fds[cell] >= 0;
-		n = read_fd(r, fd, words, sizeof(words));
-		if (fell_apart(words, n, n_values, step)) {
-			read_apart(r, leader, cell);
-			return;
-		}
-		base.state = state_of(n, (GROUP_HEAD + step * n_values) * sizeof(*words),
-				      &base.err);
-		if (base.state == READING_OK && words[0] != n_values) {
-			base.state = READING_FAILED;
-			base.err = EIO;
-		}
+	if (leader->fds[cell] >= 0) {
+		n = read_inherited(set->kern->sys, leader->fds[cell], words, bytes, MOST_LOOKS);
+		base.state = state_of(n, bytes, &base.err);
 	}
-	for (size_t i = leader; left--; i = next_in_group(set, leader, i)) {
+	/*
+	 * When a CPU goes offline the kernel takes the groups on it apart: the leader's read has only itself,
+	 * and each member, with what it counted until then, is a group of one.
+	 */
+	if (group->n > 1 && n == (ssize_t)(group_words(format, 1) * sizeof(*words)) &&
+	    words[0] == 1) {
+		read_one_by_one(r, group, cell);
+		return;
+	}
+	if (base.state == READING_OK && words[0] != group->n)
+		base = (struct reading){ .state = READING_FAILED, .err = EIO };
+	for (size_t i = 0; i < group->n; i++) {
 		struct reading reading = base;
+		const uint64_t *row =
+			base.state == READING_OK ? row_of(set, group, i, cell, format) : NULL;
 
-		if (set->v[i].fds[cell] < 0)
-			reading = (struct reading){ .state = READING_NOT_OPEN };
-		if (reading.state == READING_OK) {
-			const uint64_t *row = words + GROUP_HEAD + step * next++;
-
+		if (row) {
 			reading.value = row[0];
-			reading.lost = format & FORMAT_LOST ? row[step - 1] : 0;
+			reading.lost = format & FORMAT_LOST ? row[words_behind_value(format)] : 0;
 			reading.enabled_ns = words[1];
 			reading.running_ns = words[2];
+		} else if (base.state == READING_OK) {
+			reading = (struct reading){ .state = READING_FAILED, .err = EIO };
 		}
-		hand_over(r, i, cell, &reading);
+		hand_over(r, members[i], cell, &reading);
 	}
 }
 
-/* True where a read of this counter's cell begins: at a lone counter, or at a group's leader. */
-static bool starts_read(const struct counter *c, size_t index)
-{
-	return c->state == COUNTER_OPEN &&
-	       (c->leader == index || !(c->attr.read_format & PERF_FORMAT_GROUP));
-}
-
-static void read_cell(const struct reader *r, size_t index, size_t cell)
-{
-	if (r->set->v[index].attr.read_format & PERF_FORMAT_GROUP)
-		read_group(r, index, cell);
-	else
-		read_single(r, index, cell);
-}
-
-/* The cgroups' cells of one CPU, read from that CPU. */
-static void read_cgroups_of(const struct reader *r, int cpu)
-{
-	cpu_set_t *here = CPU_ALLOC((size_t)cpu + 1);
-	size_t bytes = CPU_ALLOC_SIZE((size_t)cpu + 1);
-
-	if (here) {
-		CPU_ZERO_S(bytes, here);
-		CPU_SET_S((size_t)cpu, bytes, here);
-		/* A CPU that is gone, or not allowed: then the read comes from another. */
-		sched_setaffinity(0, bytes, here);
-		CPU_FREE(here);
-	}
-	for (size_t i = 0; i < r->set->n; i++) {
-		const struct counter *c = &r->set->v[i];
-
-		if (!c->event->cgroup || !starts_read(c, i))
-			continue;
-		for (size_t cell = 0; cell < c->n_cpus * c->n_threads; cell++) {
-			if (c->cpus.v[cell / c->n_threads] == cpu)
-				read_cell(r, i, cell);
-		}
-	}
-}
+/* ---- all cells ---- */
 
 /*
  * Read from elsewhere, a cgroup's counter whose tasks are not on its CPU now may have the time since
- * they were in its enabled time (seen with Linux 6.18), and would be scaled up by it.
+ * they were in its enabled time (seen with Linux 6.18), and would be scaled up by it. All others are
+ * read from where the caller is: 20 reads of another CPU take 80 us, going there and back saves a third
+ * of that, and up to 8 ms are lost where that CPU is busy.
  */
-static void read_cgroups(const struct reader *r)
+struct visit {
+	cpu_set_t *before, *here; /* where the caller may run, and the CPU that is visited */
+	size_t bytes; /* of each */
+	int cpu; /* -1: at home */
+};
+
+/* A CPU that is gone, or not allowed: then the read comes from another. */
+static void visit_cpu(struct visit *visit, int cpu)
 {
-	enum { MAX_CPUS = 65536 };
-	struct intset cpus = INTSET_INIT;
-	cpu_set_t *before = CPU_ALLOC(MAX_CPUS);
-	size_t bytes = CPU_ALLOC_SIZE(MAX_CPUS);
-	bool known = before && !sched_getaffinity(0, bytes, before);
+	if (cpu == visit->cpu || cpu < 0 || !visit->before)
+		return;
+	if (visit->cpu < 0 && sched_getaffinity(0, visit->bytes, visit->before))
+		return;
+	CPU_ZERO_S(visit->bytes, visit->here);
+	CPU_SET_S((size_t)cpu, visit->bytes, visit->here);
+	sched_setaffinity(0, visit->bytes, visit->here);
+	visit->cpu = cpu;
+}
 
-	for (size_t i = 0; i < r->set->n; i++) {
-		const struct counter *c = &r->set->v[i];
-
-		for (size_t k = 0; c->event->cgroup && c->state == COUNTER_OPEN && k < c->cpus.n; k++)
-			intset_add(&cpus, c->cpus.v[k]);
-	}
-	for (size_t i = 0; i < cpus.n; i++)
-		read_cgroups_of(r, cpus.v[i]);
-	if (known)
-		sched_setaffinity(0, bytes, before);
-	CPU_FREE(before);
-	intset_release(&cpus);
+static void go_home(const struct visit *visit)
+{
+	if (visit->cpu >= 0)
+		sched_setaffinity(0, visit->bytes, visit->before);
 }
 
 void counters_read(const struct counter_set *set, reading_fn fn, void *data)
 {
 	const struct reader r = { set, fn, data };
-	bool cgroups = false;
+	const struct layout *layout = set->layout;
+	struct visit visit = { .cpu = -1 };
 
-	for (size_t i = 0; i < set->n; i++) {
-		const struct counter *c = &set->v[i];
+	if (layout && layout->masks)
+		visit = (struct visit){
+			.before = layout->masks,
+			.here = (cpu_set_t *)((char *)layout->masks + layout->mask_bytes),
+			.bytes = layout->mask_bytes,
+			.cpu = -1,
+		};
+	for (size_t i = 0; layout && i < layout->n_cells; i++) {
+		const struct counter_group *group = &layout->groups[layout->cells[i].group];
+		const struct counter *leader = &set->v[layout->members[group->first]];
+		size_t cell = layout->cells[i].cell;
 
-		if (!starts_read(c, i))
-			continue;
-		if (c->event->cgroup && !set->leave_affinity) {
-			cgroups = true;
-			continue;
-		}
-		for (size_t cell = 0; cell < c->n_cpus * c->n_threads; cell++)
-			read_cell(&r, i, cell);
+		if (leader->event->cgroup)
+			visit_cpu(&visit, cell_cpu(leader, cell));
+		if (leader->attr.read_format & PERF_FORMAT_GROUP)
+			read_group(&r, group, cell);
+		else
+			read_one_by_one(&r, group, cell);
 	}
-	if (cgroups)
-		read_cgroups(&r);
+	go_home(&visit);
 }
 
-/* ---- CPUs that went away ---- */
+/* ---- enabled or not ---- */
 
-/* Enabled time always passes on a CPU, unless the counter has stopped; 0: not known. */
-static uint64_t enabled_time(const struct reader *r, int fd)
+/* The word that all layouts have in the same place; 0: not known. */
+static uint64_t enabled_time(const struct counter_set *set, int fd)
 {
-	uint64_t words[GROUP_WORDS];
+	uint64_t words[MOST_GROUP_WORDS];
 
-	return fd >= 0 && read_fd(r, fd, words, sizeof(words)) >= (ssize_t)(SINGLE_HEAD * sizeof(*words)) ?
-		       words[1] : 0;
+	return fd >= 0 && read_fd(set->kern->sys, fd, words, sizeof(words)) >=
+				  (ssize_t)(SINGLE_HEAD * sizeof(*words)) ? words[1] : 0;
 }
+
+bool counter_was_enabled(const struct counter_set *set, size_t index)
+{
+	const struct counter *c = &set->v[index];
+	bool enabled = false;
+
+	for (size_t cell = 0; c->state == COUNTER_OPEN && !enabled && cell < cells_count(c); cell++)
+		enabled = enabled_time(set, c->fds[cell]) != 0;
+	return enabled;
+}
+
+/* ---- CPUs that went away: there enabled time stands still ---- */
 
 static bool counts_whole_cpus(const struct counter *c, size_t index)
 {
@@ -286,16 +310,16 @@ static bool counts_whole_cpus(const struct counter *c, size_t index)
 }
 
 /* Those of its CPUs on which it stands still, if it goes on elsewhere: else it is just disabled. */
-static void add_standing(const struct reader *r, const struct counter *c, struct intset *cpus)
+static void add_standing(const struct counter_set *set, const struct counter *c, struct intset *cpus)
 {
 	uint64_t *before = xcalloc(c->n_cpus, sizeof(*before));
 	struct intset standing = INTSET_INIT;
 	bool goes_on = false;
 
 	for (size_t i = 0; i < c->n_cpus; i++)
-		before[i] = enabled_time(r, c->fds[i]);
+		before[i] = enabled_time(set, c->fds[i]);
 	for (size_t i = 0; i < c->n_cpus; i++) {
-		uint64_t now = enabled_time(r, c->fds[i]);
+		uint64_t now = enabled_time(set, c->fds[i]);
 
 		if (before[i] && now == before[i])
 			intset_add(&standing, c->cpus.v[i]);
@@ -309,7 +333,6 @@ static void add_standing(const struct reader *r, const struct counter *c, struct
 
 void counters_stopped_cpus(const struct counter_set *set, struct intset *cpus)
 {
-	const struct reader r = { .set = set };
 	struct intset online = INTSET_INIT;
 	bool known = !cpus_online(&set->kern->host, &online), looked = false;
 
@@ -323,7 +346,7 @@ void counters_stopped_cpus(const struct counter_set *set, struct intset *cpus)
 				intset_add(cpus, c->cpus.v[k]);
 		}
 		if (!looked)
-			add_standing(&r, c, cpus);
+			add_standing(set, c, cpus);
 		looked = true;
 	}
 	intset_release(&online);

@@ -137,6 +137,11 @@ static bool only_in_group(const struct failure *f)
 	return f->only_in_group;
 }
 
+static bool task_forks(const struct failure *f)
+{
+	return f->task_forks;
+}
+
 static bool is_breakpoint(const struct failure *f)
 {
 	return f->attr->type == PERF_TYPE_BREAKPOINT;
@@ -316,6 +321,12 @@ static char *remedy_split_group(const struct failure *f)
 	return xstrdup("add :W after the group's brace: it is then counted in parts");
 }
 
+static char *remedy_no_group(const struct failure *f)
+{
+	(void)f;
+	return xstrdup("leave out the group's braces: the events are then opened one by one");
+}
+
 static char *remedy_all_cpus(const struct failure *f)
 {
 	(void)f;
@@ -353,6 +364,8 @@ static const struct cause {
 	  NULL, NULL },
 	{ EOPNOTSUPP, NULL, "the unit does not support these settings", NULL, NULL },
 
+	{ EINVAL, task_forks, "its task forks faster than the group can be opened", NULL,
+	  remedy_no_group },
 	{ EINVAL, only_in_group, NULL, group_too_big, remedy_split_group },
 	{ EINVAL, is_breakpoint,
 	  "the machine cannot watch this address with this length and access", NULL, NULL },

@@ -16,6 +16,7 @@ struct failure {
 	int cpu;
 	unsigned long flags;
 	bool only_in_group; /* it opens alone, but not as a member of its group */
+	bool task_forks; /* too fast for its group to be opened between two forks */
 	size_t group_events; /* the group's events on a PMU, this one included */
 };
 

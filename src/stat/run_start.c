@@ -56,6 +56,7 @@ static int open_counters(struct run *run)
 	options.enable_on_exec = starts_with_exec(run);
 	options.start_disabled = !options.enable_on_exec;
 	options.single_reads = plan->aggr == AGGR_THREAD;
+	options.first_group = run->index;
 	run->set = (struct counter_set){ .kern = plan->kern, .notes = plan->notes };
 	if (!plan->null_run)
 		rc = counters_open(&run->set, events, &run->target, &options, plan->kern,

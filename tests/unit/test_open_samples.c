@@ -116,15 +116,17 @@ static void tracking_waits_for_nothing(void **state)
 	add_sampled("a", 0);
 	add_sampled("dummy", PERF_COUNT_SW_DUMMY)->tracking = true;
 	open_all();
-	assert_int_equal(fake.calls[0].attr.disabled, 1);
-	assert_int_equal(fake.calls[4].attr.disabled, 0);
-	assert_int_equal(fake.calls[4].attr.enable_on_exec, 0);
+	for (size_t cpu = 0; cpu < 4; cpu++) {
+		assert_int_equal(fake_call_of(set.v[0].fds[cpu])->attr.disabled, 1);
+		assert_int_equal(fake_call_of(set.v[1].fds[cpu])->attr.disabled, 0);
+		assert_int_equal(fake_call_of(set.v[1].fds[cpu])->attr.enable_on_exec, 0);
+	}
 	/* Nor is it switched with the others. */
 	assert_int_equal(counters_enable(&set), 0);
 	assert_int_equal(counters_disable(&set), 0);
 	assert_int_equal(fake.n_ioctls, 8);
 	for (size_t i = 0; i < fake.n_ioctls; i++)
-		assert_true(fake.ioctls[i].fd < FAKE_FD + 4);
+		assert_int_equal(fake.ioctls[i].fd, set.v[0].fds[i % 4]);
 }
 
 static void a_group(void **state)
@@ -134,9 +136,13 @@ static void a_group(void **state)
 	add_sampled("b", 2);
 	group_from(0);
 	open_all();
-	for (int i = 0; i < 4; i++) {
-		assert_int_equal(fake.calls[4 + i].group_fd, FAKE_FD + i);
-		assert_int_equal(fake.calls[4 + i].attr.disabled, 0);
+	/* Back to back on each CPU. */
+	for (int cpu = 0; cpu < 4; cpu++) {
+		const struct fake_call *member = &fake.calls[2 * cpu + 1];
+
+		assert_int_equal(member->cpu, cpu);
+		assert_int_equal(member->group_fd, FAKE_FD + 2 * cpu);
+		assert_int_equal(member->attr.disabled, 0);
 	}
 }
 

@@ -93,13 +93,13 @@ static void one_per_cpu(void **state)
 	assert_int_equal(fake.n_ioctls, 4);
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(rings.v[i].cpu, i);
-		assert_int_equal(rings.v[i].fd, FAKE_FD + i);
+		assert_int_equal(rings.v[i].fd, set.v[0].fds[i]);
 		assert_int_equal(rings.v[i].data_bytes, 64 << 10);
 		assert_int_equal(fake.ioctls[i].request, PERF_EVENT_IOC_SET_OUTPUT);
-		assert_int_equal(fake.ioctls[i].fd, FAKE_FD + 4 + i);
-		assert_int_equal(outputs[i], FAKE_FD + i);
-		assert_int_equal(fake.calls[4 + i].cpu, i);
-		assert_int_equal(fake.calls[i].pid, 100);
+		assert_int_equal(fake.ioctls[i].fd, set.v[1].fds[i]);
+		assert_int_equal(outputs[i], set.v[0].fds[i]);
+		assert_int_equal(fake_call_of(set.v[1].fds[i])->cpu, i);
+		assert_int_equal(fake_call_of(set.v[0].fds[i])->pid, 100);
 	}
 }
 
@@ -129,10 +129,11 @@ static void one_per_thread(void **state)
 	assert_int_equal(rings.v[0].cpu, -1);
 	assert_int_equal(fake.n_ioctls, 2);
 	/* Each event joins the ring of its own thread. */
-	assert_int_equal(fake.ioctls[0].fd, FAKE_FD + 2);
-	assert_int_equal(fake.ioctls[1].fd, FAKE_FD + 3);
-	assert_int_equal(outputs[0], FAKE_FD);
-	assert_int_equal(outputs[1], FAKE_FD + 1);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(fake.ioctls[i].fd, set.v[1].fds[i]);
+		assert_int_equal(outputs[i], set.v[0].fds[i]);
+		assert_int_equal(fake_call_of(set.v[1].fds[i])->pid, 100 + i);
+	}
 }
 
 static void overwrite_has_its_own(void **state)
@@ -146,8 +147,8 @@ static void overwrite_has_its_own(void **state)
 	assert_true(rings.v[0].overwrite);
 	assert_false(rings.v[4].overwrite);
 	/* The dummy does not wait for anything. */
-	assert_int_equal(fake.calls[0].attr.disabled, 1);
-	assert_int_equal(fake.calls[4].attr.disabled, 0);
+	assert_int_equal(fake_call_of(set.v[0].fds[0])->attr.disabled, 1);
+	assert_int_equal(fake_call_of(set.v[1].fds[0])->attr.disabled, 0);
 }
 
 static void events_that_are_not_open_have_none(void **state)
