@@ -125,7 +125,7 @@ struct count_sum {
 	/* Sums over the cells. Enabled time is without `elsewhere`, where that is known. */
 	uint64_t enabled_ns, running_ns;
 	uint64_t elsewhere_ns; /* enabled, while the task was on another type of core */
-	uint32_t cells;
+	uint32_t cells, cells_scaled;
 	uint32_t cells_never_ran, cells_failed, cells_lost_pin;
 	uint32_t cells_stopped; /* with their CPU, which went offline: what came before is counted */
 	uint32_t cells_unseen, cells_gaps; /* not scaled, although they did not run all the time: enum core_time */

@@ -67,6 +67,8 @@ static const char *idle_reason(struct aggregation *agg, size_t row, const struct
 	return event_never_enabled(first->event, first->cpus->n);
 }
 
+enum { N_OF_CELLS = 5 };
+
 /* "1 of 4 counters never ran, 1 could not be opened" */
 static void partial_reason(const struct count_sum *sum, unsigned n_unsupported, struct str *text)
 {
@@ -88,9 +90,11 @@ static void partial_reason(const struct count_sum *sum, unsigned n_unsupported, 
 			continue;
 		if (text->len)
 			str_addf(text, ", %u %s", parts[i].n, parts[i].what);
-		else
+		else if (sum->cells + n_unsupported > 1 || i < N_OF_CELLS)
 			str_addf(text, "%u of %u counters %s", parts[i].n, sum->cells + n_unsupported,
 				 parts[i].what);
+		else
+			str_add(text, parts[i].what);
 	}
 }
 

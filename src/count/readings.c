@@ -149,6 +149,7 @@ static void fold(struct count_sum *sum, const struct cell_count *count, uint64_t
 	}
 	if (has_gaps && scale && known == CORE_TIME_KNOWN)
 		value = scale_count(value, count->enabled_ns, count->running_ns);
+	sum->cells_scaled += has_gaps && scale && known == CORE_TIME_KNOWN;
 	sum->cells_unseen += has_gaps && scale && known == CORE_TIME_UNSEEN;
 	sum->cells_gaps += has_gaps && scale && known == CORE_TIME_GAPS;
 	sum->value = add_saturating(sum->value, value);
@@ -326,6 +327,7 @@ static void add_run(const struct aggregation *agg, struct aggr_value *value)
 	all->running_ns = add_saturating(all->running_ns, run->running_ns);
 	all->elsewhere_ns = add_saturating(all->elsewhere_ns, run->elsewhere_ns);
 	all->cells += run->cells;
+	all->cells_scaled += run->cells_scaled;
 	all->cells_never_ran += run->cells_never_ran;
 	all->cells_failed += run->cells_failed;
 	all->cells_lost_pin += run->cells_lost_pin;

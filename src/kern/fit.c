@@ -185,14 +185,8 @@ int event_counters(const struct event *event, size_t n, const struct kern *kern)
 	int found = 0;
 
 	machine_init(&machine, kern);
-	if (name && *name) {
-		const struct event_pmu_list *pmus = machine_pmus(&machine);
-
-		for (size_t i = 0; i < pmus->n && !pmu; i++)
-			pmu = strcmp(pmus->v[i].name, name) ? NULL : &pmus->v[i];
-	} else if (name) {
-		pmu = machine_core_pmu(&machine);
-	}
+	if (name)
+		pmu = machine_pmu(&machine, name);
 	if (pmu && !pmu_counters_find(pmu, kern, &counters))
 		found = pmu_counters_short_for(&counters, n);
 	machine_release(&machine);

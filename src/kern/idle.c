@@ -127,16 +127,11 @@ static const struct idle_cause {
 	{ task_ran_elsewhere, NULL, say_elsewhere },
 };
 
-/* The PMU that counts the event, as sysfs has it; NULL if it is not there. */
+/* The PMU that counts the event; NULL if it is not there. */
 static const struct event_pmu *pmu_of(struct idle *idle, const struct event *event)
 {
-	const struct event_pmu_list *pmus = machine_pmus(&idle->machine);
-
-	for (size_t i = 0; i < pmus->n; i++) {
-		if (event->pmu_name[0] && !strcmp(pmus->v[i].name, event->pmu_name))
-			return &pmus->v[i];
-	}
-	return event_needs_counter(event) ? machine_core_pmu(&idle->machine) : NULL;
+	return event_needs_counter(event) || event->pmu_name[0] ? machine_pmu(&idle->machine, event->pmu_name) :
+								   NULL;
 }
 
 static bool only_others_ran(const struct counter_set *set, size_t index)

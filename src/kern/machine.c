@@ -41,6 +41,19 @@ const struct event_pmu *machine_core_pmu(struct machine *machine)
 	return machine->core_pmus.n ? &machine->core_pmus.v[0] : NULL;
 }
 
+const struct event_pmu *machine_pmu(struct machine *machine, const char *name)
+{
+	const struct event_pmu_list *pmus;
+
+	if (!*name)
+		return machine_core_pmu(machine);
+	pmus = machine_pmus(machine);
+	for (size_t i = 0; i < pmus->n; i++)
+		if (!strcmp(pmus->v[i].name, name))
+			return &pmus->v[i];
+	return NULL;
+}
+
 /* The first CPU's flags: cpuinfo of a big machine is long, and slow to make. */
 static bool cpuinfo_says_virtual(const char *procfs)
 {

@@ -22,6 +22,8 @@ void machine_release(struct machine *machine);
 const struct event_pmu_list *machine_pmus(struct machine *machine);
 /* The core PMU that an event of a generic type (hardware, cache, raw) opens on; NULL: none. */
 const struct event_pmu *machine_core_pmu(struct machine *machine);
+/* The PMU that is named, as sysfs has it; "": the first core PMU. NULL if it is not there. */
+const struct event_pmu *machine_pmu(struct machine *machine, const char *name);
 /* True where the machine says that it is virtual; a hypervisor may hide that. */
 bool machine_is_virtual(struct machine *machine);
 const struct privilege *machine_privilege(struct machine *machine);

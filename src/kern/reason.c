@@ -212,12 +212,11 @@ static char *group_too_big(const struct failure *f)
 		.is_core = true,
 		.cpus = f->event->cpus,
 	};
-	const struct event_pmu *core = machine_core_pmu(f->machine);
+	const struct event_pmu *known = machine_pmu(f->machine, f->event->pmu_name);
 	struct pmu_counters found;
 	int counters = -ENOTSUP;
 
-	if (on_core_pmu(f) && !pmu_counters_find(is_generic_type(pmu.type) && core ? core : &pmu,
-						 f->machine->kern, &found))
+	if (on_core_pmu(f) && !pmu_counters_find(known ? known : &pmu, f->machine->kern, &found))
 		counters = pmu_counters_short_for(&found, f->group_events);
 	if (counters > 0 && f->group_events > (size_t)counters)
 		return xasprintf("%zu events for %d counters in its group", f->group_events,

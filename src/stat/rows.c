@@ -215,6 +215,12 @@ static double running_pct(const struct amount *amount)
 				  : 0;
 }
 
+/* Cells did not run all the time, and it is not known how long they could have: the value is as counted. */
+static bool is_left_unscaled(const struct count_sum *sum)
+{
+	return (sum->cells_unseen || sum->cells_gaps) && !sum->cells_scaled;
+}
+
 static void set_state_and_reason(struct reporter *r, struct stat_row *row, size_t event_row,
 				 const struct amount *amount, const struct aggr_value *value)
 {
@@ -222,7 +228,7 @@ static void set_state_and_reason(struct reporter *r, struct stat_row *row, size_
 	row->reason = reason_of(r, event_row, value);
 	if (amount->state != COUNT_OK)
 		return;
-	row->scaled = amount->running_ns < amount->enabled_ns;
+	row->scaled = amount->running_ns < amount->enabled_ns && !is_left_unscaled(shown_sum(r, value));
 	row->partial = row->reason;
 	row->has_scale_error =
 		row->scaled && !row->partial && amount->scale_error >= 0 && amount->mean > 0;

@@ -1,5 +1,6 @@
 /* Readings -> tallies: totals, intervals, scaling per cell, and every way of not having counted. */
 #include "count_sample.h"
+#include "fake_machine.h"
 
 static const struct stat_row *only_row(struct world *w, enum stat_report_kind kind)
 {
@@ -358,6 +359,7 @@ static void test_repeats(void **state)
 {
 	const struct stat_report *report;
 	const struct stat_row *row;
+	const struct aggr_value *value;
 	struct world w;
 
 	(void)state;
@@ -378,6 +380,11 @@ static void test_repeats(void **state)
 	assert_true(row->stdev_pct > 7.78 && row->stdev_pct < 7.79);
 	assert_int_equal(row->running_ns, 75);
 	assert_int_equal(report->n_runs, 4);
+	/* Every run's value is kept, by the run's number. */
+	value = aggregation_value(w.reporter->counts, 0, 0);
+	assert_int_equal(value->n_run_values, 3);
+	assert_true(value->runs[1].run == 1 && value->runs[1].value == 11);
+	assert_true(value->runs[2].run == 3 && value->runs[2].value == 13);
 	assert_int_equal(report->times->elapsed.n, 4);
 	world_release(&w);
 }
@@ -413,6 +420,114 @@ static void test_clocks(void **state)
 	world_release(&w);
 }
 
+/* Two types of cores, CPUs 0 and 1, 0 online: on which a task counts cycles and instructions. */
+static void world_core_types(struct world *w)
+{
+	static char big[] = "big", little[] = "little";
+	static const int cpus[] = { 0, 0, 1 };
+
+	world_instructions(w);
+	world_cycles(w);
+	world_cycles(w);
+	for (size_t i = 0; i < 3; i++) {
+		w->events[i].pmu_name = i < 2 ? big : little;
+		w->events[i].pmu_is_core = true;
+		intset_add(&w->events[i].cpus, cpus[i]);
+	}
+}
+
+/*
+ * Thread 0 was half of its time on each type, thread 1 on the first one only; there its first event had
+ * half a counter. By the enabled time thread 0 would have 4 times what it saw.
+ */
+static void test_core_types(void **state)
+{
+	const struct stat_report *report;
+	struct world w;
+
+	(void)state;
+	world_init(&w, AGGR_THREAD, TARGET_TASKS, NULL);
+	world_thread(&w, 0, "a", 10);
+	world_thread(&w, 1, "b", 11);
+	world_core_types(&w);
+	world_start(&w);
+	world_read(&w, 1, 1);
+	feed(&w, 0, -1, 0, 10, 1000, 250);
+	feed(&w, 1, -1, 0, 7, 1000, 500);
+	feed(&w, 2, -1, 0, 3, 1000, 500);
+	feed(&w, 0, -1, 1, 10, 1000, 500);
+	feed(&w, 1, -1, 1, 9, 1000, 1000);
+	feed(&w, 2, -1, 1, 0, 1000, 0);
+	report = world_report(&w, REPORT_FINAL);
+	expect_rows(report, "a-10 instructions 20; b-11 instructions 20; b-11 cycles 9; a-10 cycles 7; "
+			    "a-10 cycles 3; b-11 cycles <not counted>");
+	for (size_t i = 0; i < report->n_rows; i++) {
+		const struct stat_row *row = &report->rows[i];
+
+		assert_false(row->partial);
+		assert_int_equal(row->scaled, i < 2);
+		assert_true(row->running_pct == (i < 2 ? 50 : i < 5 ? 100 : 0) || i == 5);
+	}
+	world_release(&w);
+}
+
+/* An interval is judged by its own times: in the second one the task was on the second type only. */
+static void test_core_types_in_intervals(void **state)
+{
+	const struct stat_row *row;
+	struct world w;
+
+	(void)state;
+	world_init(&w, AGGR_TOTAL, TARGET_COMMAND, NULL);
+	world_core_types(&w);
+	world_start(&w);
+	world_read(&w, 1, 1);
+	feed(&w, 0, -1, 0, 10, 1000, 250);
+	feed(&w, 1, -1, 0, 7, 1000, 500);
+	feed(&w, 2, -1, 0, 3, 1000, 500);
+	assert_int_equal(world_report(&w, REPORT_INTERVAL)->rows[0].count, 20);
+	world_read(&w, 2, 1);
+	feed(&w, 0, -1, 0, 10, 2000, 250);
+	feed(&w, 1, -1, 0, 7, 2000, 500);
+	feed(&w, 2, -1, 0, 8, 2000, 1200);
+	row = &world_report(&w, REPORT_INTERVAL)->rows[2];
+	assert_int_equal(row->count, 5); /* 800 of 1000 ns: too little to say where it was */
+	assert_true(row->partial && !row->scaled);
+	assert_string_equal(row->reason, "not scaled: no counter saw all of its core's time");
+	row = world_report(&w, REPORT_FINAL)->rows;
+	assert_int_equal(row->count, 10);
+	assert_true(row->partial);
+	world_release(&w);
+}
+
+/* Of one type alone nothing is known of the other: raw, and so for every thread that was elsewhere. */
+static void test_lone_core_type(void **state)
+{
+	const struct stat_row *row;
+	struct fake_machine machine;
+	struct world w;
+
+	(void)state;
+	fake_machine_init(&machine);
+	fake_machine_file(&machine, "sys/devices/system/cpu/online", "0-1\n");
+	world_init(&w, AGGR_TOTAL, TARGET_TASKS, NULL);
+	w.kern.host = machine.host;
+	world_thread(&w, 0, "a", 10);
+	world_thread(&w, 1, "b", 11);
+	world_core_types(&w);
+	world_unsupported(&w, 2);
+	world_start(&w);
+	world_read(&w, 1, 1);
+	feed(&w, 0, -1, 0, 10, 1000, 500);
+	feed(&w, 0, -1, 1, 10, 1000, 1000);
+	row = &world_report(&w, REPORT_FINAL)->rows[0];
+	assert_int_equal(row->count, 20);
+	assert_true(row->partial && !row->scaled);
+	assert_string_equal(row->reason, "1 of 2 counters not scaled: nothing is counted on the other cores");
+	world_release(&w);
+	fake_machine_release(&machine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -433,6 +548,9 @@ int main(void)
 		cmocka_unit_test(test_counts_do_not_run_backwards),
 		cmocka_unit_test(test_sums_saturate),
 		cmocka_unit_test(test_foreign_readings),
+		cmocka_unit_test(test_core_types),
+		cmocka_unit_test(test_core_types_in_intervals),
+		cmocka_unit_test(test_lone_core_type),
 		cmocka_unit_test(test_repeats),
 		cmocka_unit_test(test_clocks),
 	};

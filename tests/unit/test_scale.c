@@ -111,6 +111,32 @@ static void test_series_is_stable(void **state)
 	assert_true(fabs(series_stdev_of_mean(&s) - sqrt(1000.0 / 999 / 1000)) < 1e-6);
 }
 
+static void expect_core_time(uint64_t here_ns, uint64_t there_ns, size_t n_counted, uint64_t enabled_ns,
+			     enum core_time known, uint64_t on_type_ns)
+{
+	const uint64_t longest[] = { here_ns, there_ns };
+	uint64_t got = 0;
+
+	assert_int_equal(core_time_of(longest, 2, n_counted, 0, enabled_ns, &got), known);
+	if (known == CORE_TIME_KNOWN)
+		assert_int_equal(got, on_type_ns);
+}
+
+/* One per cent of the enabled time may be missing, or too much: readings are not of one moment. */
+static void test_core_time(void **state)
+{
+	(void)state;
+	expect_core_time(400, 600, 2, 1000, CORE_TIME_KNOWN, 400);
+	expect_core_time(400, 590, 2, 1000, CORE_TIME_KNOWN, 400);
+	expect_core_time(400, 589, 2, 1000, CORE_TIME_GAPS, 0);
+	expect_core_time(400, 610, 2, 1000, CORE_TIME_KNOWN, 400);
+	expect_core_time(400, 611, 2, 1000, CORE_TIME_GAPS, 0);
+	expect_core_time(0, 1000, 2, 1000, CORE_TIME_KNOWN, 0);
+	expect_core_time(400, 0, 1, 1000, CORE_TIME_UNSEEN, 0);
+	expect_core_time(990, 0, 1, 1000, CORE_TIME_KNOWN, 990);
+	expect_core_time(UINT64_MAX, UINT64_MAX, 2, UINT64_MAX, CORE_TIME_GAPS, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +145,7 @@ int main(void)
 		cmocka_unit_test(test_saturates),
 		cmocka_unit_test(test_long_runs),
 		cmocka_unit_test(test_against_long_double),
+		cmocka_unit_test(test_core_time),
 		cmocka_unit_test(test_series),
 		cmocka_unit_test(test_series_one_and_negative),
 		cmocka_unit_test(test_series_is_stable),
