@@ -17,7 +17,8 @@
 # at top level skips the rest of the file.
 #
 # Given by the runner: $PSTAT the program, $PSTAT_FAKE the same on a scripted kernel, $WORK the folder of
-# the programs made from tests/work/*.c, $ROOT the repository. $tmp is an empty folder of this test file.
+# the programs made from tests/work/*.c, $LIBRARY of those of
+# tests/library and tests/examples, $ROOT the repository. $tmp is an empty folder of this test file.
 
 set -u
 export LC_ALL=C
@@ -25,6 +26,7 @@ export LC_ALL=C
 : "${PSTAT:=$ROOT/pstat}"
 : "${PSTAT_FAKE:=$ROOT/pstat-fake}"
 : "${WORK:=$ROOT/work}"
+: "${LIBRARY:=$ROOT/library}"
 : "${PYTHON:=python3}"
 command -v "$PYTHON" >/dev/null || PYTHON=python3 # the runner's may be out of this user's reach
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/test-XXXXXX") || exit 1
@@ -283,4 +285,5 @@ need_plain_build()
 	grep -qa -e __asan_init -e __ubsan_handle "$PSTAT" && skip "needs a build without sanitizers"
 	return 0
 }
+need_library() { [ -x "$LIBRARY/${1:-nomem}" ] || skip "needs ${1:-the library}, which is not built${2:+: $2}"; }
 need_fake() { [ -x "$PSTAT_FAKE" ] || skip "needs pstat-fake, which is not built"; }

@@ -1,0 +1,165 @@
+#!/bin/bash
+# libpstat as other programs use it: the examples, what happens without memory, what a fork leaves.
+. "${0%/*}/../lib.sh"
+
+# Each example by itself, and under valgrind, which sees memory that is lost or never written.
+example() # NAME ARGS...: $out
+{
+	need_library "$@"
+	local program=$LIBRARY/$1
+
+	shift
+	run "$program" "$@"
+	same "status of ${program##*/}" 0 "$status"
+}
+clean() # NAME ARGS...
+{
+	need_cmd valgrind
+	local program=$LIBRARY/$1
+
+	shift
+	run valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect "$program" "$@"
+	same "${program##*/} in valgrind" 0 "$status" && same "valgrind says nothing" "" "$err"
+}
+
+test_without_memory()
+{
+	need_library nomem
+	run "$LIBRARY/nomem"
+	same "every failure is -ENOMEM, and nothing is left" "0: " "$status: $(grep fails <<<"$out")"
+	has "opening went through many" '^pstat_open, this thread: [0-9]{2,}$' "$out"
+	has "an open handle takes no memory" '^counting: 0$' "$out"
+}
+
+test_count_loop()
+{
+	example count_loop 1000000
+	has "the time of a loop" '^task-clock [1-9][0-9]*$' "$out"
+	has "instructions, or why not" '^instructions:u ([0-9]+|not supported: .+)$' "$out"
+	clean count_loop 1000
+}
+
+test_count_loop_exactly()
+{
+	need_counter_unit
+	example count_loop 1000000 '{instructions:u,branches:u}'
+	# Some CPUs count an instruction more for each interrupt.
+	local instructions branches
+	instructions=$(sed -n 's/^instructions:u //p' <<<"$out") branches=$(sed -n 's/^branches:u //p' <<<"$out")
+	check "two instructions a round" test "$instructions" -ge 1999000 -a "$instructions" -le 2001000
+	check "one branch a round" test "$branches" -ge 999000 -a "$branches" -le 1001000
+}
+
+test_group_reasons()
+{
+	example group_reasons '{page-faults,minor-faults},task-clock'
+	same "a group counts the same" "$(sed -n 's/^page-faults.* counted *\([0-9]*\).*/\1/p' <<<"$out")" \
+		"$(sed -n 's/^minor-faults.* counted *\([0-9]*\) *with page-faults/\1/p' <<<"$out")"
+	has "a clock in its unit" '^task-clock +counted +[0-9]+ msec' "$out"
+	clean group_reasons
+}
+
+# The reasons are those of pstat stat.
+test_reasons()
+{
+	need_no_counter_unit
+	example group_reasons cycles,page-faults
+	local reason
+
+	reason=$(sed -n 's/^cycles *not supported *(\(.*\))$/\1/p' <<<"$out")
+	check "not supported, with the reason" test -n "$reason"
+	run "$PSTAT" stat -j -e cycles true
+	same "as pstat stat says it" "$reason" \
+		"$("$PYTHON" -c 'import json, sys
+print(json.loads(sys.argv[1].splitlines()[0])["reason"])' "$err")"
+}
+
+test_scale_check()
+{
+	example scale_check
+	has "says what it found" '^instructions:u: ([0-9]+; |no truth to compare with: .)' "$out"
+}
+
+test_scaling()
+{
+	need_counter_unit
+	example scale_check
+	has "copies took turns" 'counted in [0-9]+\.[0-9] % of the time' "$out"
+}
+
+test_tracepoint_filter()
+{
+	need_tracefs
+	need_paranoid -1
+	example tracepoint_filter 1000
+	has "each filter counts its calls" '^getppid 1000, getuid 500, all 1[5-9][0-9][0-9]$' "$out"
+	has "a wrong filter is explained" "has no field 'no_such_field'" "$out"
+	clean tracepoint_filter
+}
+
+test_cxx()
+{
+	need_library measure_set "it takes a C++ compiler"
+	example measure_set
+	check "JSON" "$PYTHON" -c 'import json, sys
+values = json.loads(sys.argv[1])
+assert values["page-faults"] > 100 and values["task-clock"] > 0, values' "$out"
+	clean measure_set
+}
+
+test_versions_agree()
+{
+	example uses version
+	same "as pstat says it" "$("$PSTAT" --version | sed 's/.* //')" "$out"
+}
+
+# What tests/library/uses.c checks by itself: it prints ok, or what does not hold.
+use()
+{
+	example uses "$1"
+	case $out in "skip: "*) skip "${out#skip: }" ;; esac
+	same "uses $1" ok "$out"
+	clean uses "$1" about
+	same "uses $1 in valgrind" ok "$out"
+}
+test_attrs() { use attr; }
+test_fork() { use fork; }
+test_structs_of_other_ages() { use structs; }
+test_threads() { use threads; }
+test_cells() { use cells; }
+test_differences() { use differences; }
+test_readings_of_other_counters() { use strangers; }
+test_json() { use json; }
+test_locale()
+{
+	need_library uses
+	need_cmd localedef
+	mkdir locales
+	localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 >/dev/null 2>&1 ||
+		skip "needs what makes the locale de_DE.UTF-8 (package locales)"
+	run env LOCPATH="$PWD/locales" LC_ALL=de_DE.UTF-8 "$LIBRARY/uses" locale
+	same "a comma in the locale is a point in JSON" ok "$out"
+}
+test_inherit() { use inherit; }
+test_contradictions() { use contradictions; }
+test_ids() { use ids; }
+test_period() { use period; }
+test_bpf() { use bpf; }
+
+# The example of libpstat(3), as it stands there.
+test_manual()
+{
+	need_library
+	local built=${BUILD:-}/library
+
+	[ -e "$built/libpstat.a" ] && [ -r "$built/libpstat.a" ] || skip "needs the library, which this user cannot read"
+	sed -n '/^\.SH EXAMPLE/,/^\.SH CONV/p' "$ROOT/man/libpstat.3" | sed -n '/^\.EX/,/^\.EE/p' |
+		sed -e '/^\.E[XE]/d' -e 's/\\-/-/g' -e 's/\\e/\\/g' >example.c
+	check "it is strict C" "$CC" -std=c99 -pedantic -Wall -Wextra -Werror -I"$built/include" -o example example.c \
+		"$built/libpstat.a"
+	run ./example
+	same "status" 0 "$status"
+	has "it counts" '^page-faults: [0-9]+, counted' "$out"
+	has "it says why not, too" '^cycles: [0-9]+, (counted|scaled|not supported: .+)' "$out"
+}
+run_tests
