@@ -98,6 +98,7 @@ static struct stat_plan make_plan(struct stat_words *words, struct session *sess
 		.null_run = words->null_run,
 		.repeat = (unsigned)words->repeat,
 		.passes = words->passes,
+		.warm_up = words->warm_up,
 		.sync = words->sync,
 		.pre = words->pre,
 		.post = words->post,

@@ -93,6 +93,8 @@ const struct option_row stat_options[] = {
 	  FIELD(repeat), LIMITS(0, 1000000, NULL) },
 	{ OPTION_FLAG, 0, "passes", NULL,
 	  "run the command as often as it takes to count all events all the time", FIELD(passes) },
+	{ OPTION_FLAG, 0, "warm-up", NULL, "run the command once before, and count nothing of that",
+	  FIELD(warm_up) },
 	{ OPTION_FLAG, 0, "table", NULL, "with -r: every run's elapsed time", FIELD(table) },
 	{ OPTION_NUMBER, 'I', "interval-print", "ms", "print the counts of every interval of n ms",
 	  FIELD(interval_ms), LIMITS(1, DAY_MS, "ms") },

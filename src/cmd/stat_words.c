@@ -177,6 +177,11 @@ static bool passes_without_command(const struct stat_words *w)
 	return w->passes && !w->argv;
 }
 
+static bool warm_up_of_nothing(const struct stat_words *w)
+{
+	return w->warm_up && !w->argv;
+}
+
 static bool recording_of_nothing(const struct stat_words *w)
 {
 	return w->record && w->null_run;
@@ -223,6 +228,7 @@ static const struct contradiction of_counting[] = {
 			   "counts a part of the events" },
 	{ passes_of_recording, "--passes: a recording holds one run" },
 	{ passes_without_command, "--passes: there is no command to run" },
+	{ warm_up_of_nothing, "--warm-up: there is no command to run" },
 	{ repeat_without_command, "--repeat: there is no command to repeat" },
 };
 

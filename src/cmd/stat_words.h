@@ -30,7 +30,7 @@ struct stat_words {
 
 	/* how often */
 	long repeat, interval_ms, interval_count, timeout_ms, delay_ms;
-	bool table, interval_clear, summary, sync, passes;
+	bool table, interval_clear, summary, sync, passes, warm_up;
 	const char *control, *pre, *post;
 
 	/* how to add up */

@@ -1,7 +1,7 @@
 /*
  * CSV, as `perf stat -x`: the same number of fields on every line of a run, in any locale.
  *
- *   [time] [place [CPUs]] value unit event [cgroup] [variance] run-time % metric-value metric-unit
+ *   [time] [place [CPUs]] value unit event [cgroup] [variance] run-time % metric-value metric-unit [pass marks]
  *
  * A field that holds the separator or a quote is quoted as RFC 4180 has it, so that names such as
  * cpu/event=1,umask=2/ don't break a line. A second metric of an event has a line of its own, on
@@ -110,6 +110,19 @@ static void metric_fields(struct csv_line *line, const struct stat_metric *m)
 	name_field(line, fmt_metric_unit(m, &pct));
 }
 
+/* With --passes: which one, and what is to be said of the metric, words with a blank between them. */
+static void pass_fields(struct csv_line *line, const struct stat_row *row, const struct stat_metric *m)
+{
+	bool mixed = m && m->mixed, differ = line->report->passes_differ;
+
+	if (!line->report->n_passes)
+		return;
+	u64_field(line, row->pass);
+	str_addf(&line->field, "%s%s%s", mixed ? "mixed" : "", mixed && differ ? " " : "",
+		 differ ? "differ" : "");
+	end_field(line);
+}
+
 static void add_row(struct csv_line *line, const struct stat_row *row)
 {
 	size_t first = fmt_row_metric(row);
@@ -120,6 +133,7 @@ static void add_row(struct csv_line *line, const struct stat_row *row)
 		metric_fields(line, &row->metrics[first]);
 	else
 		empty_fields(line, 2);
+	pass_fields(line, row, first < row->n_metrics ? &row->metrics[first] : NULL);
 	end_line(line);
 	for (size_t i = first + 1; i < row->n_metrics; i++) {
 		if (!fmt_metric_ok(&row->metrics[i]))
@@ -127,6 +141,7 @@ static void add_row(struct csv_line *line, const struct stat_row *row)
 		where_fields(line, row, row->n_folded);
 		empty_fields(line, 5u + line->style->has_cgroups + (line->style->runs > 1));
 		metric_fields(line, &row->metrics[i]);
+		pass_fields(line, row, &row->metrics[i]);
 		end_line(line);
 	}
 }

@@ -191,6 +191,7 @@ static void add_times(struct json_line *line)
 		add_number(line, "user-seconds", times->user.mean, 9);
 		add_number(line, "sys-seconds", times->sys.mean, 9);
 	}
+	add_flag(line, "passes-differ", line->report->passes_differ);
 	if (times->elapsed.n > 1) {
 		add_u64(line, "runs", times->elapsed.n);
 		add_number(line, "elapsed-variance", series_rel_stdev_pct(&times->elapsed), 2);

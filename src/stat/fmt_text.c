@@ -4,9 +4,9 @@
  *   [time ][place [CPUs] ]             value unit name                  # metric  ( +- x% )  (x%)
  *                                   18 right   4    32             35 wide
  *
- * A row without a number leaves the metric's place for the reason. Marks: "*" behind a metric whose
- * events were not counted together, "(at least)" where a value is a lower bound, "(x%)" where it is
- * scaled, "(x% +- y%)" where it is known how sure it is. fmt_total.c writes what stands above and below the rows.
+ * A row without a number leaves the metric's place for the reason. Marks: "*" behind a metric whose events were
+ * not counted together, "(at least)" where a value is a lower bound, "(x%)" where it is scaled, "(x% +- y%)" where it
+ * is known how sure it is, "(pass n)" where there are several. fmt_total.c writes what stands above and below the rows.
  */
 #include "fmt_stat.h"
 
@@ -186,14 +186,16 @@ static void add_marks(struct text_page *page, const struct stat_row *row)
 		}
 		str_addc(out, ')');
 	}
-	if (row->state != COUNT_OK || !row->partial)
-		return;
-	str_add(out, "  (at least");
-	if (page->style->explain && row->reason) {
-		str_add(out, ": ");
-		fmt_name(out, row->reason);
+	if (row->state == COUNT_OK && row->partial) {
+		str_add(out, "  (at least");
+		if (page->style->explain && row->reason) {
+			str_add(out, ": ");
+			fmt_name(out, row->reason);
+		}
+		str_addc(out, ')');
 	}
-	str_addc(out, ')');
+	if (page->report->n_passes > 1)
+		str_addf(out, "  (pass %u)", row->pass);
 }
 
 /* ---- rows ---- */

@@ -6,6 +6,9 @@
  * which the reporter takes for one run that counted everything. Counters of passes that are over stay
  * open until the report, which may ask for reasons; they are stopped, so that nothing that the command
  * left running takes a counter from the next pass.
+ *
+ * A clock and a software event are counted in each pass, so that something tells whether the command did the same. The
+ * reporter does not know of them.
  */
 #include "stat/passes.h"
 
@@ -35,6 +38,8 @@ struct pass_runs {
 	struct stat_plan stat_plan; /* the user's, with the events of all passes */
 	struct pass_run *v; /* by pass */
 	bool counted; /* a pass was, since the last repeat was handed over */
+	struct event_list told; /* the plan's first ones: all but those that are only compared */
+	struct series *values; /* by event of the plan, over the repeats; of what was counted all the time */
 	struct counter_set all; /* its counters are those of the passes, or made for those left out */
 };
 
@@ -134,14 +139,73 @@ static void fill_pass(struct pass_runs *runs, unsigned pass)
 	}
 }
 
+static bool is_counted_in(const struct pass_plan *plan, const struct perf_event_attr *attr, unsigned pass)
+{
+	for (size_t i = 0; i < plan->events.n; i++)
+		if (plan->pass[i] == pass && !memcmp(&plan->events.v[i].attr, attr, sizeof(*attr)))
+			return true;
+	return false;
+}
+
+/* The user's, if it was given. */
+static size_t find_software(const struct event_list *events, uint64_t config)
+{
+	size_t i = 0;
+
+	while (i < events->n && (events->v[i].kind != EVENT_KERNEL || events->v[i].filter ||
+				 events->v[i].attr.type != PERF_TYPE_SOFTWARE ||
+				 events->v[i].attr.config != config))
+		i++;
+	return i;
+}
+
+static void put_last_into(struct pass_plan *plan, unsigned pass)
+{
+	plan->pass = xreallocarray(plan->pass, plan->events.n, sizeof(*plan->pass));
+	plan->pass[plan->events.n - 1] = pass;
+}
+
+/* name: in user mode, which everybody may count. */
+static int count_in_each(struct pass_plan *plan, const char *name, uint64_t config, const struct kern *kern,
+			 struct str *err)
+{
+	size_t at = find_software(&plan->events, config);
+
+	if (at == plan->events.n) {
+		int rc = event_list_parse(&plan->events, name, &kern->host, err);
+
+		if (rc)
+			return rc;
+		put_last_into(plan, 0);
+	}
+	for (unsigned pass = 0; pass < plan->n_passes; pass++) {
+		if (is_counted_in(plan, &plan->events.v[at].attr, pass))
+			continue;
+		event_list_repeat(&plan->events, at);
+		put_last_into(plan, pass);
+	}
+	return 0;
+}
+
+static int add_controls(struct pass_plan *plan, const struct kern *kern, struct str *err)
+{
+	int rc;
+
+	if (plan->n_passes == 1)
+		return 0;
+	rc = count_in_each(plan, "task-clock:u", PERF_COUNT_SW_TASK_CLOCK, kern, err);
+	return rc ? rc : count_in_each(plan, "page-faults:u", PERF_COUNT_SW_PAGE_FAULTS, kern, err);
+}
+
 static void make_runs(struct run *run, struct pass_runs *runs)
 {
 	runs->v = xcalloc(runs->plan.n_passes, sizeof(*runs->v));
 	for (unsigned pass = 0; pass < runs->plan.n_passes; pass++)
 		fill_pass(runs, pass);
 	runs->all.v = xcalloc(runs->plan.events.n + 1, sizeof(*runs->all.v));
+	runs->values = xcalloc(runs->plan.events.n + 1, sizeof(*runs->values));
 	runs->stat_plan = *run->plan;
-	runs->stat_plan.events = &runs->plan.events;
+	runs->stat_plan.events = &runs->told;
 	runs->stat_plan.pass_plan = &runs->plan;
 	run->plan = &runs->stat_plan;
 	run->passes = runs;
@@ -162,8 +226,13 @@ int passes_begin(struct run *run)
 	question.n_uses = asking.uses.n;
 	question.data = &asking;
 	rc = pass_plan_make(&runs->plan, &question, &too_big);
-	if (rc) {
+	if (rc)
 		group_too_big(run->plan, too_big, run->err);
+	runs->told = runs->plan.events;
+	if (!rc)
+		rc = add_controls(&runs->plan, run->plan->kern, run->err);
+	runs->told.v = runs->plan.events.v;
+	if (rc) {
 		pass_plan_release(&runs->plan);
 		free(runs);
 	} else {
@@ -222,7 +291,7 @@ void passes_forget(struct run *run)
 static void put_together(struct run *run)
 {
 	struct pass_runs *runs = run->passes;
-	const struct event_list *events = &runs->plan.events;
+	const struct event_list *events = &runs->told;
 
 	runs->all.n = events->n;
 	runs->all.kern = run->plan->kern;
@@ -239,6 +308,8 @@ static void put_together(struct run *run)
 		for (size_t i = 0; i < pass->set.n && pass->done; i++) {
 			struct counter *counter = &runs->all.v[pass->index[i]];
 
+			if (pass->index[i] >= events->n)
+				continue;
 			*counter = pass->set.v[i];
 			counter->leader = pass->index[counter->leader];
 		}
@@ -260,14 +331,71 @@ static void hand_over(struct run *run)
 		for (size_t i = 0; i < pass->n_readings; i++) {
 			const struct kept_reading *kept = &pass->readings[i];
 
-			aggregation_take(run->reporter->counts, pass->index[kept->index], kept->cpu,
-					 kept->thread, &kept->reading);
+			if (pass->index[kept->index] < run->passes->told.n)
+				aggregation_take(run->reporter->counts, pass->index[kept->index],
+						 kept->cpu, kept->thread, &kept->reading);
 		}
 		if (pass->done)
 			reporter_end_pass(run->reporter, k, &pass->clock);
 	}
 	reporter_end_read(run->reporter, clock, clock);
 	reporter_end_repeat(run->reporter);
+}
+
+/* What the event counted in this run; false: it was not there all the time. */
+static bool whole_count(const struct pass_run *pass, size_t index, double *count)
+{
+	bool whole = false;
+
+	*count = 0;
+	for (size_t i = 0; i < pass->n_readings; i++) {
+		const struct reading *reading = &pass->readings[i].reading;
+
+		if (pass->readings[i].index != index)
+			continue;
+		if (reading->state != READING_OK || !reading->running_ns ||
+		    reading->running_ns < reading->enabled_ns)
+			return false;
+		*count += (double)reading->value;
+		whole = true;
+	}
+	return whole;
+}
+
+static void keep_values(struct run *run)
+{
+	for (unsigned k = 0; k < run->n_passes; k++) {
+		const struct pass_run *pass = &run->passes->v[k];
+		double count;
+
+		for (size_t i = 0; i < pass->events.n && pass->done; i++)
+			if (whole_count(pass, i, &count))
+				series_add(&run->passes->values[pass->index[i]], count);
+	}
+}
+
+bool passes_compare(struct run *run)
+{
+	struct pass_runs *runs = run->passes;
+	struct pass_count *counts = xcalloc(runs->plan.events.n + 1, sizeof(*counts));
+	struct str which = STR_INIT;
+	size_t n = 0;
+	bool differ;
+
+	for (size_t i = 0; i < runs->plan.events.n; i++)
+		if (runs->values[i].n)
+			counts[n++] = (struct pass_count){ &runs->plan.events.v[i], runs->plan.pass[i],
+							   &runs->values[i] };
+	differ = passes_differ(counts, n, &which);
+	if (differ)
+		note_add(run->plan->notes, false,
+			 run->plan->warm_up ? "what they counted does not belong together; -r shows how much runs differ" :
+					      "what they counted does not belong together; --warm-up runs the command "
+					      "once before, -r shows how much runs differ",
+			 "--passes: the command did not do the same in each: %s", which.s);
+	str_release(&which);
+	free(counts);
+	return differ;
 }
 
 static void note_cut_short(const struct run *run, unsigned n_done, bool spoilt)
@@ -297,9 +425,11 @@ int passes_end_repeat(struct run *run)
 		note_cut_short(run, n_done, spoilt);
 	put_together(run);
 	rc = reporter_attach(run->reporter, &count_backend_perf, &run->passes->all, &run->target, run->err);
-	if (!rc && !spoilt)
-		hand_over(run);
-	return rc;
+	if (rc || spoilt)
+		return rc;
+	hand_over(run);
+	keep_values(run);
+	return 0;
 }
 
 void passes_end(struct run *run)
@@ -314,6 +444,7 @@ void passes_end(struct run *run)
 	}
 	free(run->passes->v);
 	free(run->passes->all.v);
+	free(run->passes->values);
 	pass_plan_release(&run->passes->plan);
 	free(run->passes);
 	run->passes = NULL;

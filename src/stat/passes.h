@@ -41,4 +41,18 @@ struct pass_plan {
 int pass_plan_make(struct pass_plan *plan, const struct pass_question *question, size_t *too_big);
 void pass_plan_release(struct pass_plan *plan);
 
+/* ---- pass_compare.c ---- */
+
+/* An event in one of the passes. */
+struct pass_count {
+	const struct event *event;
+	unsigned pass; /* from 0 */
+	const struct series *values; /* of its runs, at least one; clocks in ns */
+};
+/*
+ * Does an event that was counted in several passes differ between two of them by more than noise? Adds which
+ * events, with their values.
+ */
+bool passes_differ(const struct pass_count *counts, size_t n, struct str *which);
+
 #endif

@@ -13,9 +13,7 @@
 #include "stat/run.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static bool stopped(const struct run *run)
 {
@@ -69,9 +67,10 @@ static int written(struct run *run, int rc)
 
 static int emit(struct run *run, enum stat_report_kind kind, uint64_t time_ns)
 {
-	const struct stat_report *report = reporter_report(run->reporter, kind, time_ns);
+	struct stat_report report = *reporter_report(run->reporter, kind, time_ns);
 
-	return written(run, run->plan->emit(run->plan->emit_data, report));
+	report.passes_differ = run->n_passes > 1 && passes_compare(run);
+	return written(run, run->plan->emit(run->plan->emit_data, &report));
 }
 
 static bool intervals_left(const struct run *run)
@@ -307,6 +306,15 @@ static int exit_status(const struct run *run)
 	return child_exit_status(&run->child);
 }
 
+/* Of repeats the last run's, as perf has it. Passes are parts of one measurement: their first failure. */
+static void keep_status(struct run *run)
+{
+	bool keep_failure = run->n_passes > 1 || run->plan->warm_up;
+
+	if (stopped(run) || !keep_failure || !run->status)
+		run->status = exit_status(run);
+}
+
 static void release_repeat(struct run *run)
 {
 	if (run->has_child)
@@ -332,15 +340,17 @@ static int run_repeat(struct run *run)
 	run->child_is_target = false;
 	run->child = (struct child){ .hold_fd = -1, .exec_fd = -1 };
 	watch_begin(&run->watch, run->control.fd);
-	rc = run_start(run);
+	rc = run->warming_up ? run_start_uncounted(run) : run_start(run);
 	if (!rc) {
 		run_loop(run);
 		now = now_ns();
-		rc = read_at_end(run, now);
-		close_repeat(run, now);
+		if (!run->warming_up) {
+			rc = read_at_end(run, now);
+			close_repeat(run, now);
+		}
 		note_signal(run);
-		run->status = exit_status(run);
-		run->reportable = !rc;
+		keep_status(run);
+		run->reportable = !rc && !run->warming_up;
 		if (run->rc)
 			rc = run->rc;
 	}
@@ -349,33 +359,6 @@ static int run_repeat(struct run *run)
 }
 
 /* ---- all repeats ---- */
-
-/* It is started as the measured command is. */
-static int shell(const struct run *run, const char *command, const char *option)
-{
-	char *words[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, NULL, NULL };
-	struct child child;
-	int rc;
-
-	if (!command)
-		return 0;
-	words[2] = xstrdup(command);
-	rc = child_fork(&child, words, run->plan->found, run->err);
-	free(words[2]);
-	if (rc)
-		return rc;
-	rc = child_release(&child);
-	if (rc)
-		return fail(run->err, rc, "%s: cannot run '%s': %s", option, command, strerror(-rc));
-	child_wait(&child);
-	if (WIFSIGNALED(child.status))
-		return fail(run->err, -ECANCELED, "%s: '%s' was ended by signal %d", option, command,
-			    WTERMSIG(child.status));
-	if (child.status)
-		return fail(run->err, -ECANCELED, "%s: '%s' ended with status %d", option, command,
-			    WEXITSTATUS(child.status));
-	return 0;
-}
 
 static int final_report(struct run *run)
 {
@@ -401,20 +384,18 @@ static int new_repeat(struct run *run)
 
 static int one_of_many(struct run *run)
 {
-	int rc = shell(run, run->plan->pre, "--pre");
+	int rc = around_before(run);
 
 	if (!rc && stopped(run))
 		run->status = 128 + run->plan->stop->signal;
 	if (rc || stopped(run))
 		return rc;
-	if (run->plan->sync)
-		sync();
 	rc = new_repeat(run);
 	if (!rc)
 		rc = run_repeat(run);
-	if (!rc && !run->plan->repeat)
+	if (!rc && !run->plan->repeat && !run->warming_up)
 		rc = final_report(run);
-	return rc ? rc : shell(run, run->plan->post, "--post");
+	return rc ? rc : around_after(run);
 }
 
 static int one_repeat(struct run *run)
@@ -430,6 +411,21 @@ static int one_repeat(struct run *run)
 	return rc ? rc : end_rc;
 }
 
+static int warm_up(struct run *run)
+{
+	int rc;
+
+	if (!run->plan->warm_up)
+		return 0;
+	run->warming_up = true;
+	rc = one_of_many(run);
+	run->warming_up = false;
+	if (stopped(run))
+		note_add(run->plan->notes, false, NULL,
+			 "--warm-up: interrupted before anything was counted");
+	return rc;
+}
+
 int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 {
 	struct run run = {
@@ -442,7 +438,11 @@ int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 	run.control.ack_fd = plan->ack_fd;
 	if (plan->passes)
 		rc = passes_begin(&run);
-	if (!rc) {
+	if (!rc)
+		rc = around_begin(&run);
+	if (!rc)
+		rc = warm_up(&run);
+	if (!rc && !stopped(&run)) {
 		do {
 			rc = one_repeat(&run);
 		} while (!rc && !stopped(&run) && (!plan->repeat || run.index < plan->repeat));

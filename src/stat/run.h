@@ -25,6 +25,8 @@ struct run {
 	unsigned index; /* of this repeat */
 	struct pass_runs *passes; /* --passes; or NULL */
 	unsigned pass, n_passes; /* runs of the command make a repeat; 1 without --passes */
+	bool warming_up; /* --warm-up: this run comes before all others, and has no counters */
+	off_t input_at; /* where each run begins to read its standard input; -1: it is no file */
 	int status; /* for pstat, when it has not failed */
 	int failed_status; /* and when it has */
 
@@ -56,8 +58,17 @@ struct run {
  * sentence and failed_status set. With -D counting begins later: start_ns is then NEVER_NS.
  */
 int run_start(struct run *run);
+/* Starts the command alone. */
+int run_start_uncounted(struct run *run);
 /* Counting begins, by now or by the exec that follows. */
 int run_begin_counting(struct run *run);
+
+/* ---- around.c ---- */
+/* Before the first run, when it is known how many there will be. -EINVAL with a sentence: its input is a pipe. */
+int around_begin(struct run *run);
+/* Before and after each run of the command: 0, or a negative errno with a sentence. */
+int around_before(struct run *run);
+int around_after(struct run *run);
 
 /* ---- pass_run.c ---- */
 /*
@@ -74,6 +85,8 @@ void passes_read(struct run *run, const struct count_clock *clock);
  * cut short and would spoil the mean, only the names are.
  */
 int passes_end_repeat(struct run *run);
+/* After the last repeat: a note tells if passes differ by more than noise; true then. */
+bool passes_compare(struct run *run);
 /* Before the next repeat: counters are closed. The reporter must not be asked for a report any more. */
 void passes_forget(struct run *run);
 void passes_end(struct run *run);

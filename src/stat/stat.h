@@ -79,6 +79,7 @@ struct stat_report {
 	size_t n_runs;
 	double least_running_pct; /* of all rows that were scaled; 100 if none was */
 	unsigned n_passes; /* --passes: runs of the command for each repeat; else 0 */
+	bool passes_differ; /* an event that was counted in several of them: a note says which */
 };
 
 /* What formats need to know of the command line; fixed for the whole run. */
@@ -170,6 +171,7 @@ struct stat_plan {
 	bool null_run;
 	unsigned repeat; /* -r; 1 default, 0 forever */
 	bool passes; /* the command runs so often that no event has to share a counter */
+	bool warm_up; /* the command runs once before, and nothing of that is counted */
 	const struct pass_plan *pass_plan; /* run.c's own: NULL */
 	bool sync; /* -S */
 	const char *pre, *post; /* shell commands around each run */

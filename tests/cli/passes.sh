@@ -41,7 +41,9 @@ test_one_pass()
 	run "$PSTAT" stat -j -e page-faults:u -- "$EXACT" pages:10
 	has_not "but only then" '"pass"' "$err"
 	run "$PSTAT" stat --passes -x, -e page-faults:u -- "$EXACT" pages:10
-	has "CSV is as ever" '^[0-9]+,,page-faults:u,[0-9]+,100.00,,$' "$err"
+	has "in CSV it stands last, and marks behind it" '^[0-9]+,,page-faults:u,[0-9]+,100.00,,,1,$' "$err"
+	run "$PSTAT" stat -x, -e page-faults:u -- "$EXACT" pages:10
+	has "but only then" '^[0-9]+,,page-faults:u,[0-9]+,100.00,,$' "$err"
 	run "$PSTAT" stat --passes -e page-faults:u -- sh -c 'exit 3'
 	same "the command's status" 3 "$status"
 }
@@ -63,6 +65,92 @@ test_passes()
 	same "JSON says which pass" "1 1 1 1 2 1" \
 		"$(printf '%s\n' "$err" | sed -n 's/.*"pass" : \([0-9]*\).*/\1/p' | paste -sd ' ')"
 	has "the clock is counted with each" '"pass" : 2' "$(grep sec <<<"$err")"
+}
+
+# A command that counts its runs in the file "runs", and does this one in that which is called that.
+every_run='echo >>runs; case $(wc -l <runs)'
+
+test_passes_that_differ()
+{
+	local twice="$every_run in 2) exec \"\$1\" stores:2000;; *) exec \"\$1\" stores:1000;; esac"
+
+	need_few_breakpoints
+	run setarch -R "$PSTAT" stat --passes -e "$(stores_times 8)" -- sh -c "$twice" sh "$EXACT"
+	same "each value names its pass" "1000 (pass 1) 1000 (pass 1) 1000 (pass 1) 1000 (pass 1) 2000 (pass 2) 2000 (pass 2) 2000 (pass 2) 2000 (pass 2)" \
+		"$(sed -n 's/^ *\([12]\),000 .*mem:.*\((pass .)\)$/\1000 \2/p' <<<"$err" | paste -sd ' ')"
+	has "what differs is said" '^pstat: --passes: the command did not do the same in each: mem:.* 1,000 in pass 1, 2,000 in pass 2' "$err"
+	has "and what helps" '--warm-up' "$err"
+	rm runs
+	run setarch -R "$PSTAT" stat --passes -x, -e "$(stores_times 8)" -- sh -c "$twice" sh "$EXACT"
+	same "CSV marks it" "4 ,1,differ 4 ,2,differ" "$(grep mem: <<<"$err" | sed 's/.*\(,.,differ\)$/\1/' | uniq -c | xargs)"
+	rm runs
+	run setarch -R "$PSTAT" stat --passes -j -e "$(stores_times 8)" -- sh -c "$twice" sh "$EXACT"
+	has "JSON too" '^{"elapsed-seconds" : .*"passes-differ" : true' "$err"
+	rm runs
+	run setarch -R "$PSTAT" stat --passes --warm-up -e "$(stores_times 8)" -- \
+		sh -c "$every_run in 1) exec \"\$1\" stores:2000;; *) exec \"\$1\" stores:1000;; esac" sh "$EXACT"
+	same "a warm-up is not counted" 8 "$(grep -c '^ *1,000 .*mem:' <<<"$err")"
+	has_not "and nothing differs then" 'mem:.* in pass' "$err"
+	same "three runs" 3 "$(wc -l <runs)"
+}
+
+# Page faults are counted in each pass, whether they were asked for or not.
+test_other_work()
+{
+	need_few_breakpoints
+	run setarch -R "$PSTAT" stat --passes -e "$(stores_times 5)" -- \
+		sh -c "$every_run in 2) exec \"\$1\" stores:3 pages:2000;; *) exec \"\$1\" stores:3;; esac" sh "$EXACT"
+	same "the stores are the same" 5 "$(grep -c '^ *3 .*mem:' <<<"$err")"
+	has "but not the work" '^pstat: --passes: the command did not do the same in each: .*page-faults:u [0-9]+ in pass 1, 2,[0-9]{3} in pass 2' "$err"
+	has_not "the stores are no part of it" '^pstat: .*mem:' "$err"
+	has_not "it has no row" '^ .*page-faults' "$err"
+}
+
+test_input()
+{
+	need_few_breakpoints
+	echo words >words
+	printf 'a\nb\n' >two
+	ran="--passes <words"
+	same "a file is read anew in each pass" "words words" \
+		"$(setarch -R "$PSTAT" stat --passes -o out -e "$(stores_times 5)" -- cat <words | paste -sd ' ')"
+	same "from where it was" "b b" \
+		"$({ read -r _; setarch -R "$PSTAT" stat --passes -o out -e "$(stores_times 5)" -- cat; } <two | paste -sd ' ')"
+	echo words | setarch -R "$PSTAT" stat --passes -e "$(stores_times 5)" -- touch ran 2>err
+	same "a pipe is refused" "129 0" "${PIPESTATUS[1]} ${PIPESTATUS[0]}"
+	has "with the remedy" '^pstat: --passes: standard input is a pipe: .*$' "$(<err)"
+	has "in a line of its own" '^  .*</dev/null' "$(<err)"
+	check "and nothing was run" [ ! -e ran ]
+	same "but not for one pass" "words" "$(echo words | "$PSTAT" stat --passes -o out -e page-faults:u -- cat)"
+	same "-r reads a file anew" "words words words" \
+		"$("$PSTAT" stat -r 3 -o out -e page-faults:u -- cat <words | paste -sd ' ')"
+	same "and what is left of a pipe, as perf does" "words" \
+		"$(echo words | "$PSTAT" stat -r 3 -o out -e page-faults:u -- cat | paste -sd ' ')"
+}
+
+test_status()
+{
+	need_few_breakpoints
+	run setarch -R "$PSTAT" stat --passes -e "$(stores_times 12)" -- sh -c "$every_run in 1) exit 0;; 2) exit 7;; *) exit 8;; esac"
+	same "the first failure of three passes" 7 "$status"
+	rm runs
+	run setarch -R "$PSTAT" stat --passes -r 2 -e "$(stores_times 5)" -- sh -c "$every_run in 2) exit 7;; *) exit 0;; esac"
+	same "of two repeats" 7 "$status"
+}
+
+test_warm_up()
+{
+	fails_with 129 '--warm-up: there is no command' "$PSTAT" stat --warm-up -a
+	run "$PSTAT" stat --warm-up -r 2 -e page-faults:u --pre 'echo pre >>log' --post 'echo post >>log' -- \
+		sh -c 'echo run >>log'
+	same "one run more, with what is around it" "pre run post pre run post pre run post" "$(paste -sd ' ' log)"
+	has "it is not one of the runs" " \(2 runs\):" "$err"
+	run "$PSTAT" stat --warm-up -e page-faults:u -- sh -c "$every_run in 1) exit 5;; *) exit 0;; esac"
+	same "its failure is a failure" 5 "$status"
+	fails_with 127 'command not found' "$PSTAT" stat --warm-up -e page-faults -- ./no-such-command
+	run "$PSTAT" stat --warm-up -I 10 -x, -e page-faults:u -- sh -c 'sleep 0.05; echo'
+	same "its intervals are not printed" 2 "$(grep -c . <<<"$out$(echo; echo x)" | sed 's/^1$/2/')"
+	fails_with 129 '--warm-up: standard input is a pipe' bash -c 'echo | "$0" stat --warm-up -n cat' "$PSTAT"
 }
 
 test_groups()
