@@ -313,6 +313,16 @@ static void keep_status(struct run *run)
 
 	if (stopped(run) || !keep_failure || !run->status)
 		run->status = exit_status(run);
+	if (run->status && !run->first_failed && run->plan->repeat > 1)
+		run->first_failed = run->index + 1;
+}
+
+/* The status is that of the last run, and nothing else would say that others are in the mean. */
+static void note_failure(const struct run *run)
+{
+	if (run->first_failed && !run->status)
+		note_add(run->plan->notes, false, NULL, "-r: run %u of %u failed, the last did not",
+			 run->first_failed, run->plan->repeat);
 }
 
 static void release_repeat(struct run *run)
@@ -450,6 +460,7 @@ int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 	/* What was counted is reported, also where --pre or --post failed since. */
 	if (plan->repeat && run.reportable && !run.rc)
 		report_rc = final_report(&run);
+	note_failure(&run);
 	rc = rc ? rc : report_rc;
 	*status = rc ? run.failed_status : run.status;
 	release_repeat(&run);

@@ -29,6 +29,7 @@ struct run {
 	off_t input_at; /* where each run begins to read its standard input; -1: it is no file */
 	int status; /* for pstat, when it has not failed */
 	int failed_status; /* and when it has */
+	unsigned first_failed; /* -r: the run, from 1, that first ended with another status than 0; 0: none */
 
 	/* of one repeat */
 	struct child child;

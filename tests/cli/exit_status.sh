@@ -19,6 +19,10 @@ test_the_commands_own()
 	status_is 42 stat -n sh -c 'exit 42'
 	status_is 42 stat -I 10 -e page-faults sh -c 'exit 42'
 	status_is 5 stat -r 2 -e page-faults sh -c 'exit 5'
+	status_is 0 stat -r 3 -e page-faults sh -c 'echo >>runs; [ "$(wc -l <runs)" != 2 ]'
+	has "a run before the last that failed is said" '^pstat: -r: run 2 of 3 failed, the last did not$' "$err"
+	status_is 3 stat -r 3 -e page-faults sh -c 'echo >>more; exit "$(wc -l <more)"'
+	has_not "else the status says it" '^pstat: -r:' "$err"
 	status_is 42 stat --quiet -e page-faults sh -c 'exit 42'
 }
 
