@@ -517,12 +517,13 @@ int pstat_sampler_next(struct pstat_sampler *sampler, const struct pstat_record 
 /*
  * Waits until a ring has what it was told to wake up for, at most so many milliseconds (-1: for ever, 0: not at all).
  * 1: something is there; 0: the time is over; -ENODATA: all tasks behind the rings have ended, no more will come than
- * what is there; -EINTR, -EBADF.
+ * what is there; -EINTR, -EBADF. Read all that is there before waiting again: what wakes up is what comes new.
  */
 int pstat_sampler_wait(struct pstat_sampler *sampler, int timeout_ms);
 /*
- * A descriptor that is readable when pstat_sampler_wait() would not have to wait, for poll(2) and epoll(7). Then call
- * pstat_sampler_wait(sampler, 0), which takes the news, and pstat_sampler_next() until it returns 0.
+ * A descriptor that becomes readable when pstat_sampler_wait() would not have to wait, for poll(2) and epoll(7). The
+ * kernel tells each news once, to whoever asks first. When it is readable call pstat_sampler_wait(sampler, 0), which
+ * takes out who has ended (otherwise it stays readable), and pstat_sampler_next() until it returns 0.
  */
 int pstat_sampler_fd(const struct pstat_sampler *sampler);
 
