@@ -216,7 +216,7 @@ $(LIBRARY_TESTS): $(BUILD)/%: %.c $(BUILD)/library/libpstat.a $(BUILD)/library/i
 $(BUILD)/tests/library/%: tests/examples/%.c $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c99 -pedantic $(WARNINGS) $(CPPFLAGS) $(CFLAGS) -I$(BUILD)/library/include \
-		-o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a -lpthread
+		-rdynamic -o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a -lpthread
 $(BUILD)/tests/library/%: tests/examples/%.cc $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
 	@mkdir -p $(@D)
 	$(Q)! command -v $(CXX) >/dev/null || $(CXX) -std=c++11 -pedantic -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
