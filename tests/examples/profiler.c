@@ -37,11 +37,11 @@ static void add(uint64_t ip)
 	__attribute__((__noinline__)) void name(void); \
 	void name(void)                                \
 	{                                              \
-		for (volatile int i = 0; i < (rounds); i++) \
-			;                              \
+		for (unsigned i = 0; i < (rounds); i++) \
+			__asm__ __volatile__("");      \
 	}
-BURN(one_third, 1000000)
-BURN(two_thirds, 2000000)
+BURN(one_third, 4000000)
+BURN(two_thirds, 8000000)
 
 int main(int argc, char **argv)
 {
