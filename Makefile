@@ -163,7 +163,7 @@ LIBRARY_PARTS := $(patsubst src/%.c,$(BUILD)/library/%.o,$(filter-out src/event/
 library: $(LIBRARY_FILES)
 
 # malloc() and all that takes memory or descriptors becomes lib_malloc() ..., see src/count/lib_memory.c.
-LEDGER := malloc calloc realloc reallocarray strdup strndup free open openat close syscall opendir closedir \
+LEDGER := malloc calloc realloc reallocarray strdup strndup free open openat epoll_create1 close syscall opendir closedir \
 	fopen fclose mmap munmap
 $(BUILD)/library/ledger: $(BUILD)/flags Makefile
 	@mkdir -p $(@D)
@@ -204,7 +204,7 @@ $(BUILD)/library/pstat.pc: force
 # example in C++ is built by a C++ compiler, where there is one.
 LIBRARY_TESTS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/library/*.c)))
 EXAMPLES := $(patsubst tests/examples/%,$(BUILD)/tests/library/%,$(basename $(sort $(wildcard tests/examples/*.c tests/examples/*.cc))))
-REFUSABLE := malloc calloc reallocarray strdup strndup free fopen opendir mmap munmap open syscall \
+REFUSABLE := malloc calloc reallocarray strdup strndup free fopen opendir mmap munmap open epoll_create1 syscall \
 	__sched_cpualloc __sched_cpufree
 $(BUILD)/library/include/libpstat.h: src/count/libpstat.h
 	@mkdir -p $(@D)

@@ -23,6 +23,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -190,6 +191,7 @@ char *lib_strndup(const char *s, size_t n);
 void lib_free(void *p);
 int lib_open(const char *path, int flags, ...);
 int lib_openat(int folder, const char *path, int flags, ...);
+int lib_epoll_create1(int flags);
 int lib_close(int fd);
 long lib_syscall(long number, long a, long b, long c, long d, long e, long f);
 DIR *lib_opendir(const char *path);
@@ -287,6 +289,12 @@ int lib_open(const char *path, int flags, ...)
 {
 	make_room();
 	return taken_fd(open(path, flags));
+}
+
+int lib_epoll_create1(int flags)
+{
+	make_room();
+	return taken_fd(epoll_create1(flags));
 }
 
 int lib_close(int fd)

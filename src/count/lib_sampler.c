@@ -96,7 +96,6 @@ static int open_body(void *data, struct str *err)
 		return rc;
 	/* An older kernel has no such mark: a child has then to know by itself. */
 	fork_mark_set(&s->mark);
-	/* The last: its descriptor is in no ledger. */
 	rc = ring_poll_open(&s->poll, &s->rings);
 	if (rc < 0)
 		return fail(err, rc, "the rings cannot be waited for: %s", strerror(-rc));

@@ -99,6 +99,13 @@ int __wrap_open(const char *path, int flags, ...)
 	return may_take() ? __real_open(path, flags) : -1;
 }
 
+int __real_epoll_create1(int flags);
+int __wrap_epoll_create1(int flags);
+int __wrap_epoll_create1(int flags)
+{
+	return may_take() ? __real_epoll_create1(flags) : -1;
+}
+
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 long __wrap_syscall(long number, ...)
@@ -122,6 +129,8 @@ struct state {
 	struct pstat_events *events;
 	struct pstat_counters *counters;
 	struct pstat_readings *readings;
+	struct pstat_counters *user;
+	struct pstat_sampler *sampler;
 };
 
 static int new_events(struct state *s)
@@ -217,6 +226,28 @@ static int wrong_filter(struct state *s)
 	return rc == -ENOMEM ? rc : 0;
 }
 
+static int open_user(struct state *s)
+{
+	struct pstat_open_options options;
+
+	memset(&options, 0, sizeof(options));
+	options.size = sizeof(options);
+	options.user_read = options.enabled = 1;
+	return pstat_open(&s->user, s->events, &options, &s->error);
+}
+
+static int open_sampler(struct state *s)
+{
+	struct pstat_sampling_options options;
+
+	memset(&options, 0, sizeof(options));
+	options.size = sizeof(options);
+	options.period = 1;
+	options.ring_bytes = 1 << 16;
+	options.track = PSTAT_TRACK_TASKS;
+	return pstat_sampler_open(&s->sampler, s->events, &options, &s->error);
+}
+
 static const struct step {
 	const char *name;
 	int (*call)(struct state *s);
@@ -233,6 +264,8 @@ static const struct step {
 	{ "pstat_readings_new", new_readings },
 	{ "pstat_explain", explain },
 	{ "pstat_set_filter, a wrong one", wrong_filter },
+	{ "pstat_open, with pages", open_user },
+	{ "pstat_sampler_open", open_sampler },
 };
 
 /* ---- what has to hold ---- */
@@ -337,6 +370,35 @@ static void count_without_memory(struct state *s)
 	printf("counting: %lu\n", taken);
 }
 
+/* The same of samples, and of reading without system calls. */
+static void sample_without_memory(struct state *s)
+{
+	static const struct step step = { "sampling", NULL };
+	struct pstat_sampler_counts counts = { .size = sizeof(counts) };
+	const struct pstat_record *record;
+	uint64_t value;
+
+	taken = 0;
+	pstat_enable(pstat_sampler_counters(s->sampler));
+	for (int i = 0; i < 100; i++) {
+		/* The kernel's pages are nobody's memory here. */
+		void *room = __real_mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		memset(room, 1, 1 << 16);
+		__real_munmap(room, 1 << 16);
+		for (size_t k = 0; k < pstat_counters_count(s->user); k++)
+			pstat_user_read(s->user, k, &value);
+		pstat_sampler_wait(s->sampler, 0);
+		while (pstat_sampler_next(s->sampler, &record, &s->error))
+			;
+	}
+	pstat_disable(pstat_sampler_counters(s->sampler));
+	pstat_sampler_count(s->sampler, &counts);
+	require(taken == 0, "an open sampler takes memory", &step, taken);
+	require(counts.samples >= 100, "there are no samples", &step, 0);
+	printf("sampling: %lu\n", taken);
+}
+
 int main(void)
 {
 	struct state s;
@@ -346,6 +408,9 @@ int main(void)
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
 		fail_each(&s, &steps[i]);
 	count_without_memory(&s);
+	sample_without_memory(&s);
+	pstat_sampler_close(s.sampler);
+	pstat_close(s.user);
 	pstat_close(s.counters);
 	pstat_readings_free(s.readings);
 	measure_each(s.events);
