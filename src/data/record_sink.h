@@ -23,7 +23,7 @@ struct record_sink {
 	int (*take)(struct record_sink *sink, const void *records, size_t n, struct str *err);
 	/*
 	 * A round has ended: whatever is taken from now on is not older than the newest record that was taken before
-	 * the round before this one ended. Not called twice with nothing in between.
+	 * the round before this one ended. Twice after the last record, then not until there is another one.
 	 */
 	int (*round)(struct record_sink *sink, struct str *err);
 	/* What was taken so far is to be where others find it, also if this program is killed now. */

@@ -152,7 +152,7 @@ static void tell_look(struct buffers *buffers, struct producer *producer)
 {
 	if (producer->last && producer->last->queued && producer->last->from == producer) {
 		producer->last->looked_round = producer->round;
-	} else if (atomic_load_explicit(&buffers->round_has_records, memory_order_relaxed)) {
+	} else if (atomic_load_explicit(&buffers->rounds_to_tell, memory_order_relaxed)) {
 		producer->news.looked_round = producer->round;
 		queue(buffers, &producer->news);
 	}

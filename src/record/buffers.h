@@ -69,9 +69,9 @@ struct buffers {
 	struct producer *producers;
 	bool begun, consumer_waits, closed;
 	bool abandoned; /* nobody takes anything: whoever waits for room need not */
-	/* The consumer's: the present round, from 1 on, and whether records came since the last one ended. */
+	/* The consumer's: the present round, from 1 on, and how many ends of rounds its sink is still to be told. */
 	atomic_uint_least64_t round;
-	atomic_bool round_has_records;
+	atomic_uint rounds_to_tell;
 };
 
 /*

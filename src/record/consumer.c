@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <unistd.h>
 
+/* With the second end of a round after it, a record is older than all that comes: whoever waits for that has it. */
+enum { ROUNDS_TOLD = 2 };
+
 static void tell(struct consumer *consumer, int rc, struct str *why)
 {
 	const uint64_t one = 1;
@@ -48,9 +51,9 @@ static void end_round(struct consumer *consumer, struct str *why)
 	struct buffers *buffers = consumer->buffers;
 
 	atomic_fetch_add_explicit(&buffers->round, 1, memory_order_release);
-	if (!atomic_load_explicit(&buffers->round_has_records, memory_order_relaxed))
+	if (!atomic_load_explicit(&buffers->rounds_to_tell, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&buffers->round_has_records, false, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&buffers->rounds_to_tell, 1, memory_order_relaxed);
 	consumer->rounds++;
 	if (!atomic_load(&consumer->failed))
 		tell(consumer, consumer->sink->round(consumer->sink, why), why);
@@ -63,7 +66,7 @@ static void take(struct consumer *consumer, struct buffer *buffer, struct str *w
 		return;
 	}
 	if (buffer->n) {
-		atomic_store_explicit(&consumer->buffers->round_has_records, true,
+		atomic_store_explicit(&consumer->buffers->rounds_to_tell, ROUNDS_TOLD,
 				      memory_order_relaxed);
 		tell(consumer, consumer->sink->take(consumer->sink, buffer->bytes, buffer->n, why), why);
 	}
