@@ -110,17 +110,22 @@ static void metric_fields(struct csv_line *line, const struct stat_metric *m)
 	name_field(line, fmt_metric_unit(m, &pct));
 }
 
-/* With --passes: which one, and what is to be said of the metric, words with a blank between them. */
-static void pass_fields(struct csv_line *line, const struct stat_row *row, const struct stat_metric *m)
+/* With --passes: what is to be said of a metric, words with a blank between them. */
+static void marks_field(struct csv_line *line, bool mixed)
 {
-	bool mixed = m && m->mixed, differ = line->report->passes_differ;
+	bool differ = line->report->passes_differ;
 
-	if (!line->report->n_passes)
-		return;
-	u64_field(line, row->pass);
 	str_addf(&line->field, "%s%s%s", mixed ? "mixed" : "", mixed && differ ? " " : "",
 		 differ ? "differ" : "");
 	end_field(line);
+}
+
+static void pass_fields(struct csv_line *line, const struct stat_row *row, const struct stat_metric *m)
+{
+	if (!line->report->n_passes)
+		return;
+	u64_field(line, row->pass);
+	marks_field(line, m && m->mixed);
 }
 
 static void add_row(struct csv_line *line, const struct stat_row *row)
@@ -160,6 +165,8 @@ static void add_grid_header(struct csv_line *line, const struct grid *g)
 		name_field(line, "cgroup");
 	for (size_t c = 0; c < g->n_columns; c++)
 		name_field(line, g->columns[c].title);
+	if (line->report->n_passes)
+		name_field(line, "marks");
 	end_field(line); /* perf's lines end with a separator here */
 	end_line(line);
 }
@@ -172,6 +179,8 @@ static void add_grid(struct csv_line *line)
 	if (fmt_header_due(line->style, line->report))
 		add_grid_header(line, &g);
 	for (size_t i = 0; i < g.n_lines; i++) {
+		bool mixed = false;
+
 		where_fields(line, g.lines[i].row, g.lines[i].n_folded);
 		if (line->style->has_cgroups)
 			name_field(line, g.lines[i].row->cgroup);
@@ -180,8 +189,11 @@ static void add_grid(struct csv_line *line)
 
 			if (m)
 				grid_add_number(&line->field, m);
+			mixed |= m && m->mixed;
 			end_field(line);
 		}
+		if (line->report->n_passes)
+			marks_field(line, mixed);
 		end_field(line);
 		end_line(line);
 	}

@@ -1,5 +1,6 @@
 /*
- * run: the state of a run, shared by run.c (its course) and run_start.c (its beginning). Private to stat/.
+ * run: the state of a run, shared by run.c (its course), run_start.c (its beginning), around.c (what comes before and
+ * after each run of the command), pass_run.c (--passes) and slicing.c. Private to stat/.
  */
 #ifndef PSTAT_RUN_H
 #define PSTAT_RUN_H
