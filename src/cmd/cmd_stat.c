@@ -15,6 +15,7 @@
 #include "cmd/stat_report.h"
 #include "cmd/stat_words.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -126,6 +127,7 @@ static int run_plan(struct stat_words *words, struct session *session)
 	struct control_place control = CONTROL_PLACE_INIT;
 	struct exec_state found;
 	struct str err = STR_INIT;
+	bool mute = false;
 	int status = EXIT_PSTAT_FAILED, rc = control_place_open(&control, words->control, &err);
 
 	if (rc)
@@ -142,16 +144,18 @@ static int run_plan(struct stat_words *words, struct session *session)
 		plan.found = &found;
 		session->output.stop = plan.stop;
 		stat_run(&plan, &status, &err);
-		stat_output_finish(&session->output); /* before the notes: they may go to the same place */
+		/* Before the notes: they may go to the same place, and nobody may be reading there. */
+		mute = stat_output_finish(&session->output) == -EINTR && session->output.with_notes;
 	}
-	print_notes(session);
-	if (err.len)
+	if (!mute)
+		print_notes(session);
+	if (err.len && !mute)
 		message_error(err.s);
 	str_reset(&err);
 	rc = stat_record_end(&session->record, &err);
 	if (stat_output_close(&session->output, &err) || rc)
 		status = EXIT_PSTAT_FAILED;
-	if (err.len)
+	if (err.len && !mute)
 		message_error(err.s);
 	control_place_close(&control);
 	str_release(&err);

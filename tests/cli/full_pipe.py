@@ -1,12 +1,14 @@
-"""full_pipe.py nonblocking|blocking REPORTS PSTAT ARGUMENT...: pstat with a standard error that is a full pipe.
+"""full_pipe.py nonblocking|blocking|unread PSTAT ARGUMENT...: pstat with a standard error that is a full pipe.
 
 Nobody reads before the command has ended and pstat has seen that (its process is gone). Then all is read, and what
 pstat wrote is printed; the last line of this program is pstat's exit status and whether the last time that it printed
 (of an interval) is of before the reading: "status 0, on time".
+unread: nobody ever reads, and a signal has to end pstat; "status 125" is all that is printed then.
 The command must put its process id into the file "pid", and go on until there is a file "end".
 """
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -25,7 +27,7 @@ def main():
             filled += os.write(into, FILLER * 512)
     except BlockingIOError:
         pass
-    if mode == "blocking":
+    if mode != "nonblocking":
         fcntl.fcntl(into, fcntl.F_SETFL, flags)
     start = time.monotonic()
     pstat = subprocess.Popen(program, stderr=into, stdin=subprocess.DEVNULL)
@@ -41,6 +43,12 @@ def main():
             pstat.kill()
             sys.exit("the command was not waited for while nobody read")
     waited = time.monotonic() - start
+    if mode == "unread":
+        while pstat.poll() is None:
+            pstat.send_signal(signal.SIGINT)
+            time.sleep(0.05)
+        print("status %d" % pstat.returncode)
+        return
     time.sleep(0.2)
     text = b""
     while True:
