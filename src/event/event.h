@@ -137,6 +137,13 @@ int event_list_for_each_cgroup(struct event_list *list, const char *names, struc
 /* The kernel alone causes what this event counts: without the kernel's side it would count 0. */
 bool event_is_kernel_only(const struct event *event);
 /*
+ * The code by which the event's PMU itself knows a generic event that is bound to it (pmu_own.c): sets type and
+ * config. False where the event is no such one, or the PMU's folder does not list it.
+ */
+bool event_own_code(const struct event *event, const struct host_paths *host,
+		    struct perf_event_attr *attr);
+
+/*
  * Its PMU names the CPUs on which it is opened for others (cpumask), and where one of these goes offline the
  * kernel moves the event to another.
  */

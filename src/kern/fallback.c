@@ -140,6 +140,28 @@ static void note_build_id(const struct attempt *a, struct note_list *notes)
 		 "they are read from the files");
 }
 
+/* ---- generic events of one core type: arm64 before Linux 6.6 does not know them ---- */
+
+static bool core_type_unknown(const struct attempt *a)
+{
+	struct perf_event_attr own = a->attr;
+
+	return event_own_code(a->event, &a->machine->kern->host, &own) &&
+	       !open_once(a->machine->kern, &own, a->pid, a->cpu, a->flags);
+}
+
+static void take_own_code(struct attempt *a)
+{
+	event_own_code(a->event, &a->machine->kern->host, &a->attr);
+}
+
+static void note_own_code(const struct attempt *a, struct note_list *notes)
+{
+	note_add(notes, true, NULL,
+		 "%s: opened as event 0x%llx of its unit: this kernel has no generic events of one core "
+		 "type (arm64 before 6.6)", a->event->name, (unsigned long long)a->attr.config);
+}
+
 /* ---- groups ---- */
 
 static bool weak_group_fails(const struct attempt *a)
@@ -213,6 +235,7 @@ static const struct step {
 	  note_drop_kernel },
 	{ "lost counts", { EINVAL }, false, lost_unknown, drop_lost, note_lost },
 	{ "build-ids in maps", { EINVAL }, false, build_id_unknown, drop_build_id, note_build_id },
+	{ "the unit's own code", { ENOENT, EINVAL }, false, core_type_unknown, take_own_code, note_own_code },
 	{ "weak group",
 	  { EINVAL, ENOSPC, EOPNOTSUPP },
 	  false,
