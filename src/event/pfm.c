@@ -13,7 +13,6 @@
 #include "event/pfm.h"
 #include "event/pmu.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdlib.h>
@@ -26,7 +25,6 @@
 	FN(pfm_get_event_attr_info) FN(pfm_get_event_next) FN(pfm_get_os_event_encoding)
 
 struct libpfm {
-	void *handle;
 #define MEMBER(name) __typeof__(name) *name;
 	LIBPFM_FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -48,38 +46,26 @@ static int initialize(const struct libpfm *lib)
 	return ret;
 }
 
+/* It stays loaded: a second look-up costs little then. */
 static int libpfm_load(struct libpfm *lib, struct str *err)
 {
-	static const struct {
-		const char *name;
-		size_t offset;
-	} members[] = {
+	static const struct library_symbol symbols[] = {
 #define ROW(name) { #name, offsetof(struct libpfm, name) },
 		LIBPFM_FUNCTIONS(ROW)
 #undef ROW
 	};
+	struct str why = STR_INIT;
 	int ret;
 
-	lib->handle = dlopen(LIBPFM, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (!lib->handle)
-		return fail(err, -ENOSYS, "vendor event names need libpfm4: %s", dlerror());
-	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
-		void *address = dlsym(lib->handle, members[i].name);
-
-		if (!address)
-			return fail(err, -ENOSYS, "%s has no %s", LIBPFM, members[i].name);
-		memcpy((char *)lib + members[i].offset, &address, sizeof(address));
+	if (!library_load(LIBPFM, symbols, ARRAY_SIZE(symbols), lib, &why)) {
+		ret = fail(err, -ENOSYS, "vendor event names need libpfm4: %s", why.s);
+		str_release(&why);
+		return ret;
 	}
 	ret = initialize(lib);
 	if (ret != PFM_SUCCESS)
 		return fail(err, -ENOSYS, "libpfm4: %s", lib->pfm_strerror(ret));
 	return 0;
-}
-
-static void libpfm_release(struct libpfm *lib)
-{
-	if (lib->handle)
-		dlclose(lib->handle);
 }
 
 /* Of the PMU whose name is the first len bytes of name; false if there is none. */
@@ -226,7 +212,6 @@ int pfm_add(struct event_parse *p, const struct spec_event *spec)
 		spec_fail(p->error, ret, spec->word_pos, "%s", err.s);
 	else
 		ret = encode(p, &lib, spec);
-	libpfm_release(&lib);
 	str_release(&err);
 	return ret;
 }
@@ -305,7 +290,6 @@ int pfm_list_pmus(const char *pattern, event_info_fn fn, void *data, struct str 
 			ret = list_event(&l, i);
 	}
 out:
-	libpfm_release(&lib);
 	return ret;
 }
 
