@@ -5,7 +5,7 @@
  * them out; the two may come in either order. config = cache | operation << 8 | result << 16
  * (perf_event_open(2)). Not every cache has every operation: a row's `ops` says which.
  */
-#include "event/generic.h"
+#include "event/cache.h"
 
 #include <errno.h>
 
@@ -108,27 +108,12 @@ int cache_config(const char *name, uint64_t *config, const char **why)
 	return 1;
 }
 
-static int cache_lookup(struct event_parse *p, const struct spec_event *spec)
-{
-	const char *op = "";
-	uint64_t config;
-	int rc;
-
-	if (!generic_is_name(spec))
-		return 0;
-	rc = cache_config(spec->word, &config, &op);
-	if (rc < 0)
-		return spec_fail(p->error, rc, spec->word_pos, "'%s': this cache has no event for %s",
-				 spec->word, op);
-	return rc ? generic_add(p, spec, &cache_source, PERF_TYPE_HW_CACHE, config) : 0;
-}
-
 /* "L1-dcache-loads", "L1-dcache-load-misses" */
 static int list_one(const struct cache_word *cache, const struct cache_word *op, bool misses,
-		    event_info_fn fn, void *data)
+		    const char *topic, event_info_fn fn, void *data)
 {
 	struct str name = STR_INIT, desc = STR_INIT;
-	struct event_info info = { .topic = cache_source.name, .alias = "", .pmu_name = "",
+	struct event_info info = { .topic = topic, .alias = "", .pmu_name = "",
 				   .unit = "", .scale = 1.0 };
 	int rc;
 
@@ -143,25 +128,20 @@ static int list_one(const struct cache_word *cache, const struct cache_word *op,
 	return rc;
 }
 
-static int cache_list(const struct host_paths *host, event_info_fn fn, void *data, struct str *err)
+int cache_walk(const char *topic, event_info_fn fn, void *data)
 {
 	int rc = 0;
 
-	(void)host;
-	(void)err;
 	for (size_t i = 0; i < ARRAY_SIZE(caches); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(operations); j++) {
 			if (!(caches[i].ops & 1u << operations[j].id))
 				continue;
-			rc = list_one(&caches[i], &operations[j], false, fn, data);
+			rc = list_one(&caches[i], &operations[j], false, topic, fn, data);
 			if (!rc)
-				rc = list_one(&caches[i], &operations[j], true, fn, data);
+				rc = list_one(&caches[i], &operations[j], true, topic, fn, data);
 			if (rc)
 				return rc;
 		}
 	}
 	return 0;
 }
-
-const struct event_source cache_source = { .name = "cache", .lookup = cache_lookup,
-					   .list = cache_list };

@@ -1,12 +1,13 @@
 /*
- * The events that need nothing from the machine but their name or number: hardware and software
- * events, raw codes (r1a), and TYPE:CONFIG. Caches are in cache.c.
+ * The events that need nothing from the machine but their name or number: hardware, software and cache
+ * events (cache.c has the words of these), raw codes (r1a), and TYPE:CONFIG.
  *
  * On a machine with several core PMUs (hybrid) a hardware event opens once on each of them: the
  * PMU's type goes into config bits 32-63 (PERF_PMU_TYPE_SHIFT, include/uapi/linux/perf_event.h);
  * raw codes get it as attr.type. With one core PMU, or none, the kernel chooses.
  */
-#include "event/generic.h"
+#include "event/cache.h"
+#include "event/source.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -145,8 +146,12 @@ static int add_event(struct event_parse *p, const struct spec_event *spec,
 	return 1;
 }
 
-int generic_add(struct event_parse *p, const struct spec_event *spec,
-		const struct event_source *source, uint32_t type, uint64_t config)
+/*
+ * One event with its terms applied, or one per core PMU where type is counted by cores and the machine
+ * has several. 1, or a negative errno with p->error filled.
+ */
+static int generic_add(struct event_parse *p, const struct spec_event *spec,
+		       const struct event_source *source, uint32_t type, uint64_t config)
 {
 	const struct event_pmu_list *cores = NULL;
 	bool extended = type != PERF_TYPE_RAW && config >> PERF_PMU_TYPE_SHIFT;
@@ -164,18 +169,19 @@ int generic_add(struct event_parse *p, const struct spec_event *spec,
 	return 1;
 }
 
-bool generic_is_name(const struct spec_event *spec)
+/* May the first word be the name of an event: NAME or NAME/terms/? */
+static bool is_name(const struct spec_event *spec)
 {
 	return spec->kind == SPEC_WORD || spec->kind == SPEC_PMU;
 }
 
-/* ---- hardware and software ---- */
+/* ---- hardware, software and caches ---- */
 
 static int hw_lookup(struct event_parse *p, const struct spec_event *spec)
 {
 	const struct named_event *row = find_named(hw_events, ARRAY_SIZE(hw_events), spec->word);
 
-	if (!row || !generic_is_name(spec))
+	if (!row || !is_name(spec))
 		return 0;
 	return generic_add(p, spec, &hw_source, PERF_TYPE_HARDWARE, row->config);
 }
@@ -184,9 +190,24 @@ static int sw_lookup(struct event_parse *p, const struct spec_event *spec)
 {
 	const struct named_event *row = find_named(sw_events, ARRAY_SIZE(sw_events), spec->word);
 
-	if (!row || !generic_is_name(spec))
+	if (!row || !is_name(spec))
 		return 0;
 	return generic_add(p, spec, &sw_source, PERF_TYPE_SOFTWARE, row->config);
+}
+
+static int cache_lookup(struct event_parse *p, const struct spec_event *spec)
+{
+	const char *op = "";
+	uint64_t config;
+	int rc;
+
+	if (!is_name(spec))
+		return 0;
+	rc = cache_config(spec->word, &config, &op);
+	if (rc < 0)
+		return spec_fail(p->error, rc, spec->word_pos, "'%s': this cache has no event for %s",
+				 spec->word, op);
+	return rc ? generic_add(p, spec, &cache_source, PERF_TYPE_HW_CACHE, config) : 0;
 }
 
 static int list_named(const struct named_event *v, size_t n, const char *topic, event_info_fn fn,
@@ -217,6 +238,13 @@ static int sw_list(const struct host_paths *host, event_info_fn fn, void *data, 
 	(void)host;
 	(void)err;
 	return list_named(sw_events, ARRAY_SIZE(sw_events), sw_source.name, fn, data);
+}
+
+static int cache_list(const struct host_paths *host, event_info_fn fn, void *data, struct str *err)
+{
+	(void)host;
+	(void)err;
+	return cache_walk(cache_source.name, fn, data);
 }
 
 /* ---- raw codes and numbers ---- */
@@ -271,7 +299,7 @@ static int raw_lookup(struct event_parse *p, const struct spec_event *spec)
 
 	if (spec->kind == SPEC_PAIR && all_digits(spec->word))
 		return add_numeric(p, spec);
-	if (!generic_is_name(spec))
+	if (!is_name(spec))
 		return 0;
 	digits = raw_digits(spec->word);
 	if (!digits)
@@ -296,4 +324,6 @@ static int raw_list(const struct host_paths *host, event_info_fn fn, void *data,
 
 const struct event_source hw_source = { .name = "hw", .lookup = hw_lookup, .list = hw_list };
 const struct event_source sw_source = { .name = "sw", .lookup = sw_lookup, .list = sw_list };
+const struct event_source cache_source = { .name = "cache", .lookup = cache_lookup,
+					   .list = cache_list };
 const struct event_source raw_source = { .name = "raw", .lookup = raw_lookup, .list = raw_list };
