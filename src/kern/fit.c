@@ -176,19 +176,24 @@ bool events_fit(const struct event *const *events, size_t n, const struct kern *
 	return fits;
 }
 
-int event_counters(const struct event *event, size_t n, const struct kern *kern)
+int machine_counters(struct machine *machine, const struct event *event, size_t n)
 {
 	const char *name = pmu_of(event);
-	const struct event_pmu *pmu = NULL;
+	const struct event_pmu *pmu = name ? machine_pmu(machine, name) : NULL;
 	struct pmu_counters counters;
+
+	if (!pmu || pmu_counters_find(pmu, machine->kern, &counters))
+		return 0;
+	return pmu_counters_short_for(&counters, n);
+}
+
+int event_counters(const struct event *event, size_t n, const struct kern *kern)
+{
 	struct machine machine;
-	int found = 0;
+	int found;
 
 	machine_init(&machine, kern);
-	if (name)
-		pmu = machine_pmu(&machine, name);
-	if (pmu && !pmu_counters_find(pmu, kern, &counters))
-		found = pmu_counters_short_for(&counters, n);
+	found = machine_counters(&machine, event, n);
 	machine_release(&machine);
 	return found;
 }

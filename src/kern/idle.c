@@ -5,7 +5,6 @@
 #include "kern/cells.h"
 #include "kern/kern.h"
 #include "kern/machine.h"
-#include "kern/reason.h"
 
 #include <stdlib.h>
 
@@ -18,14 +17,6 @@ struct idle {
 	int counters; /* free counters of that PMU; <= 0: not known */
 	bool others_ran; /* it was never enabled, and others of the set were: the target was there */
 };
-
-/* Events that the same PMU counts. The generic types go to whichever core PMU there is. */
-static bool same_pmu(const struct event *a, const struct event *b)
-{
-	if (!event_needs_counter(a) || !event_needs_counter(b))
-		return false;
-	return !strcmp(a->pmu_name, b->pmu_name) || !a->pmu_name[0] || !b->pmu_name[0];
-}
 
 /* True, and text is wanted, if more events compete than the PMU has counters. */
 static bool too_many(const struct idle *idle)
@@ -127,13 +118,6 @@ static const struct idle_cause {
 	{ task_ran_elsewhere, NULL, say_elsewhere },
 };
 
-/* The PMU that counts the event; NULL if it is not there. */
-static const struct event_pmu *pmu_of(struct idle *idle, const struct event *event)
-{
-	return event_needs_counter(event) || event->pmu_name[0] ? machine_pmu(&idle->machine, event->pmu_name) :
-								   NULL;
-}
-
 static bool only_others_ran(const struct counter_set *set, size_t index)
 {
 	bool others_ran = false;
@@ -152,19 +136,16 @@ char *counter_idle_reason(const struct counter_set *set, size_t index, const str
 		.counter = &set->v[index],
 		.sum = sum,
 	};
-	const struct event_pmu *pmu;
-	struct pmu_counters found;
 	char *reason = NULL;
 
 	machine_init(&idle.machine, set->kern);
 	for (size_t i = 0; i < set->n; i++)
 		idle.competing += set->v[i].state == COUNTER_OPEN &&
 				  set->v[i].pass == set->v[index].pass &&
-				  same_pmu(set->v[i].event, idle.counter->event);
+				  events_share_counters(set->v[i].event, idle.counter->event);
 	idle.others_ran = is_pinned(&idle) && only_others_ran(set, index);
-	pmu = idle.competing ? pmu_of(&idle, idle.counter->event) : NULL;
-	if (pmu && !pmu_counters_find(pmu, set->kern, &found))
-		idle.counters = pmu_counters_short_for(&found, idle.competing);
+	if (idle.competing)
+		idle.counters = machine_counters(&idle.machine, idle.counter->event, idle.competing);
 	for (size_t i = 0; !reason && i < ARRAY_SIZE(idle_causes); i++) {
 		const struct idle_cause *cause = &idle_causes[i];
 

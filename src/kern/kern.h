@@ -123,7 +123,7 @@ struct counter {
 	enum counter_state state;
 	int err; /* errno of the failure, 0 */
 	char *call; /* the system call that failed, with its arguments as text for -v; or NULL */
-	char *reason; /* a few words: "no PMU on this machine"; NULL while there is none */
+	char *reason; /* a few words: "no counter unit on this machine"; NULL while there is none */
 	char *remedy; /* one line, what to do; or NULL */
 	struct intset cpus; /* CPUs opened on, in cell order; n 0: any CPU (one column of cells) */
 	bool follows_tasks; /* cpus is not empty, and the cells are the target's threads on them */

@@ -24,6 +24,11 @@ const struct event_pmu_list *machine_pmus(struct machine *machine);
 const struct event_pmu *machine_core_pmu(struct machine *machine);
 /* The PMU that is named, as sysfs has it; "": the first core PMU. NULL if it is not there. */
 const struct event_pmu *machine_pmu(struct machine *machine, const char *name);
+/*
+ * How many counters n events find on the PMU of this one: event_counters() of kern.h, for those who have a
+ * machine at hand. The only place that knows which PMU's counters an event takes. (fit.c)
+ */
+int machine_counters(struct machine *machine, const struct event *event, size_t n);
 /* True where the machine says that it is virtual; a hypervisor may hide that. */
 bool machine_is_virtual(struct machine *machine);
 const struct privilege *machine_privilege(struct machine *machine);

@@ -206,18 +206,8 @@ static bool all_refused(const struct failure *f)
 
 static char *group_too_big(const struct failure *f)
 {
-	struct event_pmu pmu = {
-		.name = f->event->pmu_name,
-		.type = f->attr->type,
-		.is_core = true,
-		.cpus = f->event->cpus,
-	};
-	const struct event_pmu *known = machine_pmu(f->machine, f->event->pmu_name);
-	struct pmu_counters found;
-	int counters = -ENOTSUP;
+	int counters = on_core_pmu(f) ? machine_counters(f->machine, f->event, f->group_events) : 0;
 
-	if (on_core_pmu(f) && !pmu_counters_find(known ? known : &pmu, f->machine->kern, &found))
-		counters = pmu_counters_short_for(&found, f->group_events);
 	if (counters > 0 && f->group_events > (size_t)counters)
 		return xasprintf("%zu events for %d counters in its group", f->group_events,
 				 counters);
