@@ -86,10 +86,7 @@ void target_release(struct target *target);
 /* True while one of the tasks is alive (TARGET_TASKS). */
 bool target_alive(const struct target *target);
 
-/*
- * The online CPUs: sysfs's list, or where that is hidden the lines of procfs's stat. -errno of sysfs where
- * neither tells. (The CPUs that pstat itself may run on would be too few without a word.)
- */
+/* The online CPUs: sysfs's list, or procfs's stat where that is hidden. -errno of sysfs where neither tells. */
 int cpus_online(const struct host_paths *host, struct intset *cpus);
 
 /* ---- cgroup_dir.c ---- */
@@ -227,7 +224,8 @@ typedef void (*reading_fn)(void *data, size_t index, int cpu, size_t thread,
 void counters_read(const struct counter_set *set, reading_fn fn, void *data);
 /*
  * Adds the CPUs on which counters of whole CPUs have stopped: a CPU that goes offline ends them for
- * good, also when it comes back; events that the kernel moves (event_is_moved) are none of them. To be asked while the counters are enabled.
+ * good, also when it comes back. Events that the kernel moves (event_is_moved) do not tell. To be asked while
+ * the counters are enabled.
  */
 void counters_stopped_cpus(const struct counter_set *set, struct intset *cpus);
 

@@ -14,7 +14,10 @@
 
 enum { CPU_MAX = 1 << 16, NODE_MAX = 1 << 16 };
 
-/* "cpu12 ..." in stat(5) of procfs, a line for each CPU that is online; "cpu ..." is their sum. */
+/*
+ * "cpu12 ..." in stat(5) of procfs, a line for each CPU that is online; "cpu ..." is their sum. Better than
+ * the CPUs that pstat may run on: these would be too few without a word.
+ */
 static void cpus_of_proc_stat(const char *procfs, struct intset *cpus)
 {
 	struct str text = STR_INIT;
