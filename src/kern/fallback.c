@@ -9,7 +9,6 @@
 #include "kern/fallback.h"
 
 #include "kern/cells.h"
-#include "kern/reason.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /*
- * What can be counted at the same time: which events want counters of one PMU, and whether the PMU
- * has enough of them, found out by opening.
+ * What this machine counts for this user, and what at the same time: found out by opening, by way of the ladder, as
+ * counters_open() would; nothing is left open.
  *
  * The kernel's own check of a group, when a member joins, asks whether the PMU could hold it at all.
  * What somebody else holds right now (the NMI watchdog, another user of the machine) shows only when
@@ -15,6 +15,68 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+
+/* ---- one event ---- */
+
+/* Long enough never to be reached while the event is open. */
+enum { TRY_PERIOD = 1 << 30 };
+
+static int try_to_open(const struct event *event, uint64_t period, const struct kern *kern)
+{
+	bool whole_cpus = event->cpus.n && !event->pmu_is_core;
+	struct machine machine;
+	struct attempt a = {
+		.machine = &machine,
+		.event = event,
+		.attr = event->attr,
+		.pid = whole_cpus ? -1 : 0,
+		.cpu = whole_cpus ? event->cpus.v[0] : -1,
+	};
+	int rc;
+
+	if (event->kind != EVENT_KERNEL)
+		return 0;
+	if (event_nowhere(event))
+		return -ENODEV;
+	a.attr.sample_period = period;
+	a.attr.freq = 0;
+	a.attr.sample_type = 0;
+	machine_init(&machine, kern);
+	do {
+		rc = open_once(kern, &a.attr, a.pid, a.cpu, 0);
+	} while (rc < 0 && fallback_next(&a, -rc));
+	machine_release(&machine);
+	return rc;
+}
+
+int event_try(const struct event *event, const struct kern *kern)
+{
+	return try_to_open(event, 0, kern);
+}
+
+int event_try_sample(const struct event *event, const struct kern *kern, char **reason)
+{
+	int rc = try_to_open(event, TRY_PERIOD, kern);
+	struct perf_event_attr attr = event->attr;
+	struct machine machine;
+	struct failure failure = {
+		.machine = &machine,
+		.event = event,
+		.attr = &attr,
+		.err = -rc,
+		.cpu = -1,
+	};
+	char *remedy = NULL;
+
+	if (!rc)
+		return 0;
+	attr.sample_period = TRY_PERIOD;
+	machine_init(&machine, kern);
+	reason_find(&failure, reason, &remedy);
+	machine_release(&machine);
+	free(remedy);
+	return rc;
+}
 
 /* ---- one PMU ---- */
 

@@ -4,7 +4,6 @@
  */
 #include "kern/cells.h"
 #include "kern/group.h"
-#include "kern/reason.h"
 
 #include <stdlib.h>
 

@@ -371,7 +371,7 @@ struct kernel_symbols {
 };
 void kernel_symbols_look(struct kernel_symbols *symbols, const struct host_paths *host);
 
-/* ---- fit.c: what can be counted at the same time ---- */
+/* ---- fit.c: what can be counted, and what at the same time ---- */
 /* Do both take counters of one PMU, or both breakpoints? Of one event: does it take one at all? */
 bool events_share_counters(const struct event *a, const struct event *b);
 /*
@@ -383,7 +383,6 @@ bool events_fit(const struct event *const *events, size_t n, const struct kern *
 /* How many counters n events find on the PMU of this one; 0 where that is not known. */
 int event_counters(const struct event *event, size_t n, const struct kern *kern);
 
-/* ---- probe by opening: pstat list ---- */
 /* 0 if this machine counts the event for this user, else the negative errno of the attempt. */
 int event_try(const struct event *event, const struct kern *kern);
 /*
@@ -392,6 +391,7 @@ int event_try(const struct event *event, const struct kern *kern);
  */
 int event_try_sample(const struct event *event, const struct kern *kern, char **reason);
 /*
+ * ---- pmu_counters.c ----
  * How many counters of the PMU are free for general events, found by opening pinned events and
  * reading them; -errno where nothing can be opened on it, -ENOTSUP where a PMU has no such notion
  * (software, tracepoint, ...).

@@ -129,3 +129,10 @@ bool is_generic_type(uint32_t type)
 {
 	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;
 }
+
+bool event_needs_counter(const struct event *event)
+{
+	return event->kind == EVENT_KERNEL &&
+	       (is_generic_type(event->attr.type) ||
+		(event->attr.type >= PERF_TYPE_MAX && event->pmu_is_core));
+}

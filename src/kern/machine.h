@@ -41,4 +41,7 @@ int open_once(const struct kern *kern, const struct perf_event_attr *attr, pid_t
 /* True for event types that a core PMU counts by generic names: hardware, cache, raw. */
 bool is_generic_type(uint32_t type);
 
+/* Events that take a counter of a PMU each: neither software nor tracepoints nor breakpoints. */
+bool event_needs_counter(const struct event *event);
+
 #endif

@@ -15,13 +15,6 @@ static int open_variant(const struct failure *f, const struct perf_event_attr *a
 	return open_once(f->machine->kern, attr, f->pid, f->cpu, f->flags);
 }
 
-bool event_needs_counter(const struct event *event)
-{
-	return event->kind == EVENT_KERNEL &&
-	       (is_generic_type(event->attr.type) ||
-		(event->attr.type >= PERF_TYPE_MAX && event->pmu_is_core));
-}
-
 static bool is_probe(const struct event *event)
 {
 	return !strcmp(event->pmu_name, "kprobe") || !strcmp(event->pmu_name, "uprobe");

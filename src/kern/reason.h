@@ -29,7 +29,4 @@ void reason_find(const struct failure *failure, char **reason, char **remedy);
 /* The errno means "not allowed" and not "not possible". */
 bool is_refusal(const struct failure *failure);
 
-/* Events that take a counter of a PMU each: neither software nor tracepoints nor breakpoints. */
-bool event_needs_counter(const struct event *event);
-
 #endif

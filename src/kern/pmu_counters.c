@@ -1,14 +1,12 @@
 /*
- * Finding out by opening: does this machine count an event for this user, and how many counters of
- * a PMU are free? Both go through the seam and leave nothing open.
+ * How many counters of a PMU are free, found out by opening; nothing is left open. Knows no fallbacks and no reasons:
+ * these ask here.
  *
  * A counter is free if a pinned event gets it: the kernel puts a pinned event that finds no counter
  * into the error state, in which reading gives end-of-file.
  */
-#include "kern/fallback.h"
 #include "kern/kern.h"
 #include "kern/machine.h"
-#include "kern/reason.h"
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -17,68 +15,6 @@
 
 /* No PMU has this many: one that grants them all does not ration its counters. */
 enum { COUNTERS_MAX = 64 };
-
-/* Long enough never to be reached while the event is open. */
-enum { TRY_PERIOD = 1 << 30 };
-
-static int try_to_open(const struct event *event, uint64_t period, const struct kern *kern)
-{
-	bool whole_cpus = event->cpus.n && !event->pmu_is_core;
-	struct machine machine;
-	struct attempt a = {
-		.machine = &machine,
-		.event = event,
-		.attr = event->attr,
-		.pid = whole_cpus ? -1 : 0,
-		.cpu = whole_cpus ? event->cpus.v[0] : -1,
-	};
-	int rc;
-
-	if (event->kind != EVENT_KERNEL)
-		return 0;
-	if (event_nowhere(event))
-		return -ENODEV;
-	a.attr.sample_period = period;
-	a.attr.freq = 0;
-	a.attr.sample_type = 0;
-	machine_init(&machine, kern);
-	do {
-		rc = open_once(kern, &a.attr, a.pid, a.cpu, 0);
-	} while (rc < 0 && fallback_next(&a, -rc));
-	machine_release(&machine);
-	return rc;
-}
-
-int event_try(const struct event *event, const struct kern *kern)
-{
-	return try_to_open(event, 0, kern);
-}
-
-int event_try_sample(const struct event *event, const struct kern *kern, char **reason)
-{
-	int rc = try_to_open(event, TRY_PERIOD, kern);
-	struct perf_event_attr attr = event->attr;
-	struct machine machine;
-	struct failure failure = {
-		.machine = &machine,
-		.event = event,
-		.attr = &attr,
-		.err = -rc,
-		.cpu = -1,
-	};
-	char *remedy = NULL;
-
-	if (!rc)
-		return 0;
-	attr.sample_period = TRY_PERIOD;
-	machine_init(&machine, kern);
-	reason_find(&failure, reason, &remedy);
-	machine_release(&machine);
-	free(remedy);
-	return rc;
-}
-
-/* ---- free counters ---- */
 
 /* What to open on a core PMU: generic events that need a general counter, the likeliest first. */
 static const uint64_t general_events[] = {
