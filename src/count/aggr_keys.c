@@ -34,14 +34,14 @@ static int known(int number)
 	return number < 0 ? 0 : number;
 }
 
-static const struct cpu_place *position_of(const struct aggregation *agg, int cpu)
+static const struct topology_cpu *position_of(const struct aggregation *agg, int cpu)
 {
 	return agg->layout->has_topology ? topology_find(&agg->layout->topology, cpu) : NULL;
 }
 
 static struct aggr_key key_of_cpu(const struct aggregation *agg, enum aggr_mode mode, int cpu)
 {
-	const struct cpu_place *at = position_of(agg, cpu);
+	const struct topology_cpu *at = position_of(agg, cpu);
 	struct aggr_key key = { .mode = mode, .cpu = kept[mode].cpu ? cpu : 0 };
 
 	if (!at)
@@ -237,7 +237,7 @@ size_t key_of_clock(const struct aggregation *agg)
 
 int64_t package_of_cpu(const struct aggregation *agg, int cpu)
 {
-	const struct cpu_place *at = position_of(agg, cpu);
+	const struct topology_cpu *at = position_of(agg, cpu);
 
 	return at ? (int64_t)known(at->socket) << 32 | known(at->die) : -1;
 }

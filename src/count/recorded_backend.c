@@ -159,7 +159,7 @@ static int make_topology(const void *data, struct topology *topology, struct str
 	topology->v = xcalloc(counts->cpus.n + 1, sizeof(*topology->v));
 	for (size_t i = 0; i < counts->cpus.n; i++) {
 		int cpu = counts->cpus.v[i];
-		struct cpu_place at = { cpu, -1, -1, -1, node_of(info, cpu) };
+		struct topology_cpu at = { cpu, -1, -1, -1, node_of(info, cpu) };
 
 		if ((size_t)cpu < info->cpus.n) {
 			at.core = (int)info->cpus.v[cpu].core;

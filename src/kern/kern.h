@@ -94,15 +94,15 @@ int cpus_online(const struct host_paths *host, struct intset *cpus);
 bool cgroup_root(const struct host_paths *host, struct str *root);
 
 /* ---- topology.c: where a CPU sits; read only for the modes that print it ---- */
-struct cpu_place {
+struct topology_cpu {
 	int cpu, core, die, socket, node; /* -1: not known (then printed as 0, as perf does) */
 };
 struct topology {
-	struct cpu_place *v; /* by cpu, ascending */
+	struct topology_cpu *v; /* by cpu, ascending */
 	size_t n;
 };
 int topology_read(struct topology *topology, const struct host_paths *host, struct str *err);
-const struct cpu_place *topology_find(const struct topology *topology, int cpu); /* NULL: not online */
+const struct topology_cpu *topology_find(const struct topology *topology, int cpu); /* NULL: not online */
 void topology_release(struct topology *topology);
 
 /* ---- open.c: events x CPUs x tasks ---- */

@@ -63,12 +63,12 @@ static const struct place_field {
 	const char *file;
 	size_t offset;
 } place_fields[] = {
-	{ "core_id", offsetof(struct cpu_place, core) },
-	{ "die_id", offsetof(struct cpu_place, die) },
-	{ "physical_package_id", offsetof(struct cpu_place, socket) },
+	{ "core_id", offsetof(struct topology_cpu, core) },
+	{ "die_id", offsetof(struct topology_cpu, die) },
+	{ "physical_package_id", offsetof(struct topology_cpu, socket) },
 };
 
-static void place_read(struct cpu_place *place, const char *sysfs)
+static void place_read(struct topology_cpu *place, const char *sysfs)
 {
 	struct str text = STR_INIT;
 
@@ -87,7 +87,7 @@ static void place_read(struct cpu_place *place, const char *sysfs)
 	str_release(&text);
 }
 
-static struct cpu_place *place_of(const struct topology *topology, int cpu)
+static struct topology_cpu *place_of(const struct topology *topology, int cpu)
 {
 	size_t low = 0, high = topology->n;
 
@@ -120,7 +120,7 @@ static void nodes_read(struct topology *topology, const char *sysfs)
 		if (!read_line_file(path, &text) && text.len)
 			intset_parse(&cpus, text.s, CPU_MAX, &err);
 		for (size_t k = 0; k < cpus.n; k++) {
-			struct cpu_place *place = place_of(topology, cpus.v[k]);
+			struct topology_cpu *place = place_of(topology, cpus.v[k]);
 
 			if (place)
 				place->node = nodes.v[i];
@@ -146,7 +146,7 @@ int topology_read(struct topology *topology, const struct host_paths *host, stru
 		topology->v = xcalloc(cpus.n, sizeof(*topology->v));
 		topology->n = cpus.n;
 		for (size_t i = 0; i < cpus.n; i++) {
-			topology->v[i] = (struct cpu_place){ cpus.v[i], -1, -1, -1, -1 };
+			topology->v[i] = (struct topology_cpu){ cpus.v[i], -1, -1, -1, -1 };
 			place_read(&topology->v[i], host->sysfs);
 		}
 		nodes_read(topology, host->sysfs);
@@ -155,7 +155,7 @@ int topology_read(struct topology *topology, const struct host_paths *host, stru
 	return rc;
 }
 
-const struct cpu_place *topology_find(const struct topology *topology, int cpu)
+const struct topology_cpu *topology_find(const struct topology *topology, int cpu)
 {
 	return place_of(topology, cpu);
 }

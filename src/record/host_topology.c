@@ -68,7 +68,7 @@ bool host_cpu_topology(struct info *info, const struct host *host)
 	if (!found)
 		return false;
 	for (uint32_t cpu = 0; cpu < info->cpus_available; cpu++) {
-		const struct cpu_place *place = topology_find(&topology, (int)cpu);
+		const struct topology_cpu *place = topology_find(&topology, (int)cpu);
 		struct info_cpu *to;
 
 		VEC_GROW(info->cpus.v, info->cpus.n, info->cpus.cap);

@@ -98,7 +98,7 @@ static struct reader_share *add_share(struct reader_shares *shares)
 /* Do these two CPUs belong to one reader? */
 static bool same_reader(const struct topology *topology, enum reader_split split, int a, int b)
 {
-	const struct cpu_place *x, *y;
+	const struct topology_cpu *x, *y;
 
 	if (split == READERS_ONE || split == READERS_CPU)
 		return split == READERS_ONE;

@@ -1,6 +1,6 @@
 /*
  * The small pieces that text, CSV and JSON have in common: numbers that don't depend on the locale,
- * names that are safe for a terminal, and the look of each kind of place.
+ * names that are safe for a terminal, and the look of each kind of key.
  */
 #include "fmt_stat.h"
 
@@ -13,7 +13,7 @@
  * One row per enum aggr_mode, in its order. To add one: the enum, a row here, the tests of the
  * three formats, pstat-stat(1). The widths are perf's: a parser that cuts by column keeps working.
  */
-static const struct place_look places[] = {
+static const struct key_look key_looks[] = {
 	[AGGR_TOTAL] = { NULL, "", "", 0, false },
 	[AGGR_CPU] = { "cpu", "cpu", "CPU", 11, false },
 	[AGGR_CORE] = { "core", "core", "core            cpus", 21, true },
@@ -23,9 +23,9 @@ static const struct place_look places[] = {
 	[AGGR_THREAD] = { "thread", "comm-pid", "            comm-pid", 26, false },
 };
 
-const struct place_look *fmt_place(enum aggr_mode aggr)
+const struct key_look *fmt_key(enum aggr_mode aggr)
 {
-	return &places[aggr];
+	return &key_looks[aggr];
 }
 
 void fmt_fixed(struct str *out, double value, int decimals)

@@ -1,11 +1,11 @@
 /*
  * CSV, as `perf stat -x`: the same number of fields on every line of a run, in any locale.
  *
- *   [time] [place [CPUs]] value unit event [cgroup] [variance] run-time % metric-value metric-unit [pass marks]
+ *   [time] [key [CPUs]] value unit event [cgroup] [variance] run-time % metric-value metric-unit [pass marks]
  *
  * A field that holds the separator or a quote is quoted as RFC 4180 has it, so that names such as
  * cpu/event=1,umask=2/ don't break a line. A second metric of an event has a line of its own, on
- * which the fields between place and metric are empty.
+ * which the fields between key and metric are empty.
  */
 #include "fmt_stat.h"
 
@@ -68,7 +68,7 @@ static bool has_tag(const struct csv_line *line)
 
 static void where_fields(struct csv_line *line, const struct stat_row *row, unsigned n_folded)
 {
-	const struct place_look *look = fmt_place(row->aggr);
+	const struct key_look *look = fmt_key(row->aggr);
 
 	if (line->report->kind == REPORT_INTERVAL) {
 		fmt_time(&line->field, line->report->time_ns, 6);
@@ -78,7 +78,7 @@ static void where_fields(struct csv_line *line, const struct stat_row *row, unsi
 		end_field(line);
 	}
 	if (look->json_key)
-		name_field(line, row->place);
+		name_field(line, row->key);
 	if (look->folded)
 		u64_field(line, n_folded);
 }
@@ -153,7 +153,7 @@ static void add_row(struct csv_line *line, const struct stat_row *row)
 
 static void add_grid_header(struct csv_line *line, const struct grid *g)
 {
-	const struct place_look *look = fmt_place(line->style->aggr);
+	const struct key_look *look = fmt_key(line->style->aggr);
 
 	if (line->style->interval)
 		name_field(line, " time");

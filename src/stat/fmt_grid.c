@@ -1,5 +1,5 @@
 /*
- * grid: the rows of a report turned for --metric-only: lines are places (and cgroups), columns are
+ * grid: the rows of a report turned for --metric-only: lines are keys (and cgroups), columns are
  * metrics. Invariants: column titles are distinct, and the columns don't depend on which numbers
  * happen to be there, so that a header holds for all intervals.
  *
@@ -52,10 +52,10 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_line(const struct stat_row *a, const struct stat_row *b)
 {
-	return same_text(a->place, b->place) && same_text(a->cgroup, b->cgroup);
+	return same_text(a->key, b->key) && same_text(a->cgroup, b->cgroup);
 }
 
-/* Rows cycle over places or stay at one: look where the last one was found, then behind it. */
+/* Rows cycle over keys or stay at one: look where the last one was found, then behind it. */
 static size_t find_line(struct grid *g, const struct stat_row *row, size_t hint)
 {
 	for (size_t i = 0; i < g->n_lines; i++) {

@@ -72,17 +72,17 @@ static void add_flag(struct json_line *line, const char *key, bool on)
 
 static void add_where(struct json_line *line, const struct stat_row *row, unsigned n_folded)
 {
-	const struct place_look *look = fmt_place(row->aggr);
-	const char *place = row->place ? row->place : "";
+	const struct key_look *look = fmt_key(row->aggr);
+	const char *key = row->key ? row->key : "";
 
 	if (line->report->kind == REPORT_INTERVAL) {
 		add_key(line, "interval");
 		fmt_time(line->out, line->report->time_ns, 1);
 	}
 	if (look->json_key) {
-		if (row->aggr == AGGR_CPU && !strncmp(place, "CPU", 3))
-			place += 3; /* perf has the bare number here */
-		add_text(line, look->json_key, place);
+		if (row->aggr == AGGR_CPU && !strncmp(key, "CPU", 3))
+			key += 3; /* perf has the bare number here */
+		add_text(line, look->json_key, key);
 	}
 	if (look->folded)
 		add_u64(line, "aggregate-number", n_folded);

@@ -10,14 +10,14 @@
 #include "stat/stat.h"
 
 /* How rows of one aggregation begin. */
-struct place_look {
-	const char *json_key; /* NULL: rows have no place */
-	const char *csv_title; /* of the place's column, in --metric-only headers */
-	const char *text_title; /* heading over place and number of CPUs */
-	size_t cols; /* width of place, number and the space behind them, in text */
-	bool folded; /* the number of CPUs follows the place */
+struct key_look {
+	const char *json_key; /* NULL: rows have no key */
+	const char *csv_title; /* of the key's column, in --metric-only headers */
+	const char *text_title; /* heading over key and number of CPUs */
+	size_t cols; /* width of key, number and the space behind them, in text */
+	bool folded; /* the number of CPUs follows the key */
 };
-const struct place_look *fmt_place(enum aggr_mode aggr);
+const struct key_look *fmt_key(enum aggr_mode aggr);
 
 /* "%.*f", always with '.'; -0 is 0; else "nan", "inf" or "-inf". */
 void fmt_fixed(struct str *out, double value, int decimals);
@@ -44,14 +44,14 @@ const char *fmt_metric_unit(const struct stat_metric *m, bool *pct);
  */
 size_t fmt_row_metric(const struct stat_row *row);
 
-/* ---- fmt_grid.c: --metric-only, a line per place and cgroup, a column per metric ---- */
+/* ---- fmt_grid.c: --metric-only, a line per key and cgroup, a column per metric ---- */
 struct grid_column {
 	const struct stat_row *row; /* where it was seen first */
 	const struct stat_metric *metric;
 	char *title; /* printable, distinct within the grid */
 };
 struct grid_line {
-	const struct stat_row *row; /* the first one of this place and cgroup */
+	const struct stat_row *row; /* the first one of this key and cgroup */
 	unsigned n_folded; /* the most that any event of the line has */
 	const struct stat_metric **cells; /* by column; NULL: none here */
 	size_t n_cells, cap_cells; /* columns beyond n_cells are empty */

@@ -1,7 +1,7 @@
 /*
  * Text for people, in perf's columns, which many scripts cut by place:
  *
- *   [time ][place [CPUs] ]             value unit name                  # metric  ( +- x% )  (x%)
+ *   [time ][key [CPUs] ]             value unit name                  # metric  ( +- x% )  (x%)
  *                                   18 right   4    32             35 wide
  *
  * A row without a number leaves the metric's place for the reason. Marks: "*" behind a metric whose events were
@@ -45,33 +45,33 @@ static void add_number(struct text_page *page, const char *number)
 }
 
 /* comm-tid: the command's name ends, and the number begins, at the same column on all rows. */
-static void add_thread(struct str *out, const char *place)
+static void add_thread(struct str *out, const char *key)
 {
-	const char *dash = strrchr(place, '-');
+	const char *dash = strrchr(key, '-');
 	struct str comm = STR_INIT;
 
-	fmt_name(&comm, place);
+	fmt_name(&comm, key);
 	if (dash) {
 		str_reset(&comm);
-		str_add_printable(&comm, place, (size_t)(dash - place));
+		str_add_printable(&comm, key, (size_t)(dash - key));
 	}
 	fmt_right(out, comm.s, THREAD_COMM_COLS);
 	fmt_name(out, dash);
 	str_release(&comm);
 }
 
-static void add_place(struct str *out, const struct stat_row *row, unsigned n_folded)
+static void add_key(struct str *out, const struct stat_row *row, unsigned n_folded)
 {
-	const struct place_look *look = fmt_place(row->aggr);
-	const char *place = row->place ? row->place : "";
+	const struct key_look *look = fmt_key(row->aggr);
+	const char *key = row->key ? row->key : "";
 	size_t start = out->len;
 
 	if (!look->json_key)
 		return;
 	if (row->aggr == AGGR_THREAD)
-		add_thread(out, place);
+		add_thread(out, key);
 	else
-		fmt_name(out, place);
+		fmt_name(out, key);
 	if (look->folded) {
 		fmt_pad_from(out, start, look->cols - FOLDED_COLS - 1);
 		str_addf(out, "%*u", FOLDED_COLS, n_folded);
@@ -86,7 +86,7 @@ static void add_where(struct text_page *page, const struct stat_row *row, unsign
 		fmt_time(page->out, page->report->time_ns, 6);
 		str_addc(page->out, ' ');
 	}
-	add_place(page->out, row, n_folded);
+	add_key(page->out, row, n_folded);
 }
 
 static void add_value(struct text_page *page, const struct stat_row *row)
@@ -250,7 +250,7 @@ static size_t grid_cols(const struct grid_column *column)
 
 static void add_grid_header(struct text_page *page, const struct grid *g)
 {
-	const struct place_look *look = fmt_place(page->style->aggr);
+	const struct key_look *look = fmt_key(page->style->aggr);
 	size_t start = page->out->len, cols = look->cols;
 
 	if (page->report->kind == REPORT_INTERVAL) {
@@ -310,7 +310,7 @@ static void add_grid(struct text_page *page)
 
 static void add_interval_header(struct text_page *page)
 {
-	const struct place_look *look = fmt_place(page->style->aggr);
+	const struct key_look *look = fmt_key(page->style->aggr);
 	size_t start = page->out->len;
 
 	str_addf(page->out, "#%*s %s", TIME_COLS - 1, "time", look->text_title);

@@ -280,7 +280,7 @@ static void add_row(struct reporter *r, size_t key, size_t event_row, double ela
 	row = &r->rows.v[r->rows.n++];
 	*row = (struct stat_row){
 		.aggr = r->counts->keys[key].mode,
-		.place = r->key_names[key],
+		.key = r->key_names[key],
 		.n_folded = value->n_cpus,
 		.name = r->row_names[event_row],
 		.cgroup = event->cgroup,

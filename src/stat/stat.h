@@ -34,8 +34,8 @@ struct stat_metric {
 struct stat_row {
 	/* where */
 	enum aggr_mode aggr;
-	char *place; /* "CPU0", "S0-D0-C0", "S0-D0", "S0", "N0", "comm-tid"; "" for AGGR_TOTAL. Printable. */
-	unsigned n_folded; /* CPUs in this place that count the event */
+	char *key; /* "CPU0", "S0-D0-C0", "S0-D0", "S0", "N0", "comm-tid"; "" for AGGR_TOTAL. Printable. */
+	unsigned n_folded; /* CPUs of this key that count the event */
 	/* what */
 	const char *name; /* event's name; borrowed from counter or event */
 	const char *cgroup; /* or NULL */

@@ -147,7 +147,7 @@ static inline void world_topology(struct world *w)
 	struct topology topology = { .v = xcalloc(8, sizeof(*topology.v)), .n = 8 };
 
 	for (int cpu = 0; cpu < 8; cpu++)
-		topology.v[cpu] = (struct cpu_place){ .cpu = cpu,
+		topology.v[cpu] = (struct topology_cpu){ .cpu = cpu,
 						      .core = cpu % 2,
 						      .die = -1,
 						      .socket = cpu % 4 / 2,
@@ -281,17 +281,17 @@ static inline void feed_state(struct world *w, size_t index, int cpu, size_t thr
 	aggregation_take(w->reporter->counts, index, cpu, thread, &reading);
 }
 
-static inline const struct stat_row *row_of(const struct stat_report *report, const char *place,
+static inline const struct stat_row *row_of(const struct stat_report *report, const char *key,
 					    const char *name)
 {
 	for (size_t i = 0; i < report->n_rows; i++)
-		if (!strcmp(report->rows[i].place, place) && !strcmp(report->rows[i].name, name))
+		if (!strcmp(report->rows[i].key, key) && !strcmp(report->rows[i].name, name))
 			return &report->rows[i];
-	fail_msg("no row '%s' at '%s'", name, place);
+	fail_msg("no row '%s' at '%s'", name, key);
 	return NULL;
 }
 
-/* "place name value; ..." of all rows: shows order and content at once. */
+/* "key name value; ..." of all rows: shows order and content at once. */
 static inline void expect_rows(const struct stat_report *report, const char *want)
 {
 	static const char *const words[] = { "", "<not counted>", "<not supported>" };
@@ -300,7 +300,7 @@ static inline void expect_rows(const struct stat_report *report, const char *wan
 	for (size_t i = 0; i < report->n_rows; i++) {
 		const struct stat_row *row = &report->rows[i];
 
-		str_addf(&got, "%s%s %s ", i ? "; " : "", row->place, row->name);
+		str_addf(&got, "%s%s %s ", i ? "; " : "", row->key, row->name);
 		if (row->state == COUNT_OK)
 			str_addf(&got, "%llu", (unsigned long long)row->count);
 		str_add(&got, words[row->state]);

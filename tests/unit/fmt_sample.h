@@ -24,12 +24,12 @@
 /* perf's look: no grouping, no reasons. */
 static const struct stat_style as_perf = { .title = "'true'", .runs = 1 };
 
-static char no_place[1]; /* rows own their place, so it is not const */
+static char no_key[1]; /* rows own their key, so it is not const */
 
 static inline struct stat_row plain_row(const char *name, uint64_t count)
 {
 	return (struct stat_row){
-		.place = no_place, .n_folded = 1, .name = name, .unit = "", .value = (double)count,
+		.key = no_key, .n_folded = 1, .name = name, .unit = "", .value = (double)count,
 		.count = count, .integral = true, .running_ns = 1000000, .running_pct = 100.0,
 	};
 }
@@ -56,12 +56,12 @@ static inline struct stat_row failed_row(const char *name, enum count_state stat
 	return row;
 }
 
-#define AT(row, aggr, text, n) set_place((row), (aggr), (char[]){ text }, (n))
-static inline struct stat_row set_place(struct stat_row row, enum aggr_mode aggr, char *place,
+#define AT(row, aggr, text, n) set_key((row), (aggr), (char[]){ text }, (n))
+static inline struct stat_row set_key(struct stat_row row, enum aggr_mode aggr, char *key,
 					unsigned n_folded)
 {
 	row.aggr = aggr;
-	row.place = place;
+	row.key = key;
 	row.n_folded = n_folded;
 	return row;
 }

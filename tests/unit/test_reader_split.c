@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 /* Two threads a core; CPU 6 is offline. Cores 0 and 1 are there in both packages, and in both dies of the first. */
-static struct cpu_place places[] = {
+static struct topology_cpu places[] = {
 	{ 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0 }, { 2, 0, 1, 0, 1 }, { 3, 1, 1, 0, 1 },
 	{ 4, 0, 0, 1, 2 }, { 5, 1, 0, 1, 2 }, { 7, 0, 0, 1, 2 },
 };

@@ -105,7 +105,7 @@ static int emit(void *data, const struct stat_report *report)
 	for (size_t i = 0; i < report->n_rows; i++) {
 		const struct stat_row *row = &report->rows[i];
 
-		str_addf(&f->rows, "%s %s ", row->place, row->name);
+		str_addf(&f->rows, "%s %s ", row->key, row->name);
 		if (row->state == COUNT_OK)
 			str_addf(&f->rows, "%llu\n", (unsigned long long)row->count);
 		else

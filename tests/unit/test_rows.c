@@ -236,9 +236,9 @@ static void test_dies(void **state)
 	struct world w;
 
 	(void)state;
-	topology.v[0] = (struct cpu_place){ .cpu = 0, .die = 0 };
-	topology.v[1] = (struct cpu_place){ .cpu = 1, .die = 1 };
-	topology.v[2] = (struct cpu_place){ .cpu = 2, .die = 1, .core = 1 };
+	topology.v[0] = (struct topology_cpu){ .cpu = 0, .die = 0 };
+	topology.v[1] = (struct topology_cpu){ .cpu = 1, .die = 1 };
+	topology.v[2] = (struct topology_cpu){ .cpu = 2, .die = 1, .core = 1 };
 	world_init(&w, AGGR_DIE, TARGET_CPUS, "0-2");
 	world_cs(&w);
 	world_cs(&w)->per_pkg = true;

@@ -37,7 +37,7 @@ static void put_cpu(int cpu, const char *file, const char *text)
 
 static void two_sockets(void **state)
 {
-	static const struct cpu_place expected[] = {
+	static const struct topology_cpu expected[] = {
 		{ 0, 0, 0, 0, 0 }, { 1, 1, 1, 0, 0 }, { 3, 0, -1, 1, 2 },
 	};
 	struct topology topology;
@@ -61,7 +61,7 @@ static void two_sockets(void **state)
 	assert_int_equal(topology_read(&topology, &machine.host, &err), 0);
 	assert_int_equal(topology.n, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
-		const struct cpu_place *place = topology_find(&topology, expected[i].cpu);
+		const struct topology_cpu *place = topology_find(&topology, expected[i].cpu);
 
 		assert_non_null(place);
 		assert_memory_equal(place, &expected[i], sizeof(*place));
@@ -74,7 +74,7 @@ static void two_sockets(void **state)
 
 static void unknown_places(void **state)
 {
-	static const struct cpu_place expected = { 0, -1, -1, -1, -1 };
+	static const struct topology_cpu expected = { 0, -1, -1, -1, -1 };
 	struct topology topology;
 	struct str err = STR_INIT;
 
