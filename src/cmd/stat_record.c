@@ -288,10 +288,9 @@ static int begin(void *data, const struct counter_set *set, const struct target 
 
 static size_t column_of(const struct counter *counter, int cpu)
 {
-	for (size_t i = 0; i < counter->cpus.n; i++)
-		if (counter->cpus.v[i] == cpu)
-			return i;
-	return 0;
+	size_t column = intset_index(&counter->cpus, cpu);
+
+	return column == SIZE_MAX ? 0 : column;
 }
 
 /* A counter that cannot be read (any more) has no record: what was read before stands. */

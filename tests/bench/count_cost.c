@@ -44,7 +44,9 @@ static void read_all(const void *data, reading_fn fn, void *to)
 	for (size_t i = 0; i < m->list.n; i++) {
 		for (size_t c = 0; c < m->target.cpus.n; c++) {
 			const struct reading reading = {
-				.value = m->now_ns * (i + 1), .enabled_ns = m->now_ns, .running_ns = m->now_ns >> (i % 2),
+				.value = m->now_ns * (i + 1),
+				.enabled_ns = m->now_ns,
+				.running_ns = m->now_ns >> (i % 2),
 			};
 
 			fn(to, i, m->target.cpus.v[c], 0, &reading);
