@@ -12,6 +12,7 @@
 #ifndef PSTAT_COUNT_LIB_H
 #define PSTAT_COUNT_LIB_H
 
+#include "count/count.h"
 #include "count/lib_user.h"
 #include "kern/kern.h"
 
@@ -58,6 +59,7 @@ struct pstat_counters {
 	struct note_list notes;
 	struct counter_set set;
 	struct pstat_counter *info; /* one per event */
+	char **names; /* owned; NULL: the counter's own */
 	size_t *first_cell; /* of each event in an array of all cells, and behind the last: how many there are */
 	struct lib_cell *base; /* all cells as they were when they were reset */
 	bool user_read, may_move_thread;
@@ -79,18 +81,41 @@ int lib_counters_open(struct pstat_counters **counters, const struct pstat_event
 /* Which cell, of all, a reading is about. */
 size_t lib_cell_index(const struct pstat_counters *counters, size_t index, int cpu, size_t thread);
 
-/* ---- lib_readings.c ---- */
+/* ---- lib_readings.c, lib_fold.c ---- */
+
+/* What is known of an event beside what it counts. Texts are owned by the readings. */
+struct lib_fact {
+	bool open;
+	bool plain; /* as folded last: it counted all the time, everywhere */
+	bool read_elsewhere; /* of a cgroup, from whatever CPU the caller is on */
+	int error; /* not open: why */
+	const char *reason, *remedy;
+	char *explained; /* by pstat_explain(); NULL: not yet */
+};
+
 struct pstat_readings {
 	const struct pstat_counters *of; /* compared, and followed only by calls that are given it too */
 	size_t n, n_cells;
 	struct pstat_reading *v;
-	struct rule *rules; /* private to lib_readings.c */
+	struct lib_fact *facts;
 	size_t *first_cell;
 	struct lib_cell *cells;
-	size_t *twin; /* the first event of the same spec and name: JSON sums them; its own where it is the first */
+	pid_t *tids; /* of the target's threads */
+	size_t *twin; /* the first event of the same text and name: JSON sums them; its own where it is the first */
 	const char **json_names; /* with their quotes; of those that are the first */
-	char **texts; /* owned */
+	char **texts;
 	size_t n_texts, texts_cap;
+	/* Of lib_fold.c: the events as they were opened. */
+	struct event_list events;
+	struct counted_event *counted;
+	struct intset *cpus; /* of each event's cells */
+	struct aggregation *agg;
 };
+
+/* In a memory scope, once names and facts are there. */
+int lib_fold_prepare(struct pstat_readings *readings, const struct pstat_counters *counters, struct str *err);
+void lib_fold_release(struct pstat_readings *readings);
+/* From the cells. Allocates nothing. */
+void lib_fold(struct pstat_readings *readings);
 
 #endif

@@ -104,15 +104,28 @@ static size_t count_open(const struct counter *counter)
 	return n;
 }
 
+/* A name that became one event on each type of core says which one it is. */
+static const char *name_of(struct pstat_counters *c, size_t i)
+{
+	const struct counter *counter = &c->set.v[i];
+
+	if (counter->event->expansion != EXPANSION_CORE_TYPES)
+		return counter->name;
+	c->names[i] = xasprintf("%s/%s/", counter->event->pmu_name, counter->name);
+	return c->names[i];
+}
+
 static void describe(struct pstat_counters *c)
 {
+	c->names = xcalloc(c->set.n + 1, sizeof(*c->names));
 	c->info = xcalloc(c->set.n + 1, sizeof(*c->info));
 	for (size_t i = 0; i < c->set.n; i++) {
 		const struct counter *counter = &c->set.v[i];
 
 		c->info[i] = (struct pstat_counter){
 			.size = sizeof(c->info[i]),
-			.name = counter->name,
+			.name = name_of(c, i),
+			.pmu = counter->event->pmu_name,
 			.unit = counter->event->unit,
 			.scale = counter->event->scale,
 			.supported = counter->state == COUNTER_OPEN,
@@ -219,6 +232,9 @@ void pstat_close(struct pstat_counters *counters)
 	if (!counters)
 		return;
 	lib_user_close(&counters->user);
+	for (size_t i = 0; counters->names && i < counters->set.n; i++)
+		free(counters->names[i]);
+	free(counters->names);
 	if (counters->set.v)
 		counters_close(&counters->set);
 	target_release(&counters->target);

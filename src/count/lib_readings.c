@@ -1,7 +1,7 @@
 /*
- * struct pstat_readings: what all descriptors of a handle said at one time, and what that makes of each event.
+ * struct pstat_readings: what all descriptors of a handle said at one time.
  *
- *	counters_read() --> cells (less what they were when reset) --fold--> one struct pstat_reading per event
+ *	counters_read() --> cells (less what they were when reset) --lib_fold.c--> one struct pstat_reading per event
  *
  * Cells are kept, so that the difference of two readings is scaled from the times between them, descriptor by
  * descriptor, as CPUs and threads share their counters each on their own. A reading takes no memory: all room is made
@@ -9,21 +9,8 @@
  */
 #include "count/lib.h"
 
-#include "count/count.h"
-
 #include <errno.h>
 #include <stdlib.h>
-
-/* What folding needs to know of an event. */
-struct rule {
-	double scale;
-	bool open, snapshot;
-	bool read_elsewhere; /* of a cgroup, from whatever CPU the caller was on */
-	bool lost_pin; /* as folded last */
-	const char *unsupported, *remedy, *never_enabled;
-	int error;
-	char *found; /* by pstat_explain(); owned; NULL: nothing yet */
-};
 
 /* ---- making room ---- */
 
@@ -65,7 +52,6 @@ static void describe_json(struct pstat_readings *r, const struct pstat_counters 
 
 static void describe(struct pstat_readings *r, const struct pstat_counters *c, size_t i)
 {
-	const struct counter *counter = &c->set.v[i];
 	const struct pstat_counter *info = &c->info[i];
 
 	r->v[i] = (struct pstat_reading){
@@ -73,20 +59,22 @@ static void describe(struct pstat_readings *r, const struct pstat_counters *c, s
 		.name = keep(r, info->name),
 		.unit = keep(r, info->unit),
 	};
-	r->rules[i] = (struct rule){
-		.scale = info->scale,
+	r->facts[i] = (struct lib_fact){
 		.open = info->supported,
-		.snapshot = counter->event->snapshot,
-		.read_elsewhere = counter->event->cgroup && !c->may_move_thread,
-		.unsupported = keep(r, info->reason),
+		.read_elsewhere = c->set.v[i].event->cgroup && !c->may_move_thread,
+		.reason = keep(r, info->reason),
 		.remedy = keep(r, info->remedy),
-		.never_enabled = event_never_enabled(counter->event, counter->cpus.n),
 		.error = info->error,
 	};
 	describe_json(r, c, i);
 }
 
-static void fold(struct pstat_readings *r);
+static void copy_tids(struct pstat_readings *r, const struct target *target)
+{
+	r->tids = xcalloc(target->n_threads + 1, sizeof(*r->tids));
+	for (size_t i = 0; i < target->n_threads; i++)
+		r->tids[i] = target->threads[i].tid;
+}
 
 struct new_call {
 	struct pstat_readings **readings;
@@ -98,21 +86,27 @@ static int new_body(void *data, struct str *err)
 	const struct new_call *call = data;
 	const struct pstat_counters *c = call->counters;
 	struct pstat_readings *r = xcalloc(1, sizeof(*r));
+	int rc;
 
-	(void)err;
 	r->of = c;
 	r->n = c->set.n;
 	r->n_cells = c->first_cell[r->n];
 	r->v = xcalloc(r->n + 1, sizeof(*r->v));
-	r->rules = xcalloc(r->n + 1, sizeof(*r->rules));
+	r->facts = xcalloc(r->n + 1, sizeof(*r->facts));
 	r->twin = xcalloc(r->n + 1, sizeof(*r->twin));
 	r->json_names = xcalloc(r->n + 1, sizeof(*r->json_names));
 	r->first_cell = xcalloc(r->n + 1, sizeof(*r->first_cell));
 	memcpy(r->first_cell, c->first_cell, (r->n + 1) * sizeof(*r->first_cell));
 	r->cells = xcalloc(r->n_cells + 1, sizeof(*r->cells));
+	copy_tids(r, &c->target);
 	for (size_t i = 0; i < r->n; i++)
 		describe(r, c, i);
-	fold(r);
+	rc = lib_fold_prepare(r, c, err);
+	if (rc < 0) {
+		pstat_readings_free(r);
+		return rc;
+	}
+	lib_fold(r);
 	*call->readings = r;
 	return 0;
 }
@@ -138,9 +132,11 @@ void pstat_readings_free(struct pstat_readings *readings)
 		free(readings->texts[i]);
 	free(readings->texts);
 	for (size_t i = 0; i < readings->n; i++)
-		free(readings->rules[i].found);
+		free(readings->facts[i].explained);
 	free(readings->v);
-	free(readings->rules);
+	free(readings->facts);
+	free(readings->tids);
+	lib_fold_release(readings);
 	free(readings->twin);
 	free(readings->json_names);
 	free(readings->first_cell);
@@ -164,102 +160,6 @@ const struct pstat_reading *pstat_reading_of(const struct pstat_readings *readin
 		if (!strcmp(readings->v[i].name, name))
 			return &readings->v[i];
 	return NULL;
-}
-
-/* ---- cells -> readings ---- */
-
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-/* Cells of one event, by what became of them. */
-struct fates {
-	size_t there, counted, never_ran, failed, lost_pin;
-};
-
-static void add_cell(struct pstat_reading *reading, struct fates *fates, const struct lib_cell *cell)
-{
-	if (cell->state == READING_NOT_OPEN)
-		return;
-	fates->there++;
-	fates->failed += cell->state == READING_FAILED;
-	fates->lost_pin += cell->state == READING_LOST_PIN;
-	if (cell->state == READING_FAILED)
-		reading->error = cell->err;
-	if (cell->state != READING_OK)
-		return;
-	reading->enabled_ns = add_saturating(reading->enabled_ns, cell->enabled_ns);
-	reading->running_ns = add_saturating(reading->running_ns, cell->running_ns);
-	reading->raw = add_saturating(reading->raw, cell->value);
-	if (cell->running_ns && cell->running_ns < cell->enabled_ns)
-		reading->scaled = add_saturating(reading->scaled,
-						 scale_count(cell->value, cell->enabled_ns, cell->running_ns));
-	else
-		reading->scaled = add_saturating(reading->scaled, cell->value);
-	fates->never_ran += cell->enabled_ns && !cell->running_ns;
-	fates->counted += cell->running_ns != 0;
-}
-
-static void conclude(struct pstat_reading *reading, const struct rule *rule, const struct fates *fates)
-{
-	if (fates->counted) {
-		bool partial = fates->never_ran || fates->failed || fates->lost_pin;
-
-		reading->state = partial ? PSTAT_LOWER_BOUND :
-				 reading->running_ns < reading->enabled_ns ? PSTAT_SCALED : PSTAT_COUNTED;
-		reading->reason = fates->never_ran ? "some of its counters never ran" :
-				  fates->failed	   ? "some of its counters could not be read" :
-				  fates->lost_pin  ? "some of its counters lost the pin" :
-				  rule->read_elsewhere && reading->state == PSTAT_SCALED ?
-						     "a cgroup's times are right on the CPU that is read alone: "
-						     "scaled too much, unless the thread may move" : NULL;
-		return;
-	}
-	reading->state = PSTAT_NOT_COUNTED;
-	if (fates->failed) {
-		reading->state = PSTAT_READ_FAILED;
-		reading->reason = strerror(reading->error);
-	} else if (fates->lost_pin) {
-		reading->reason = "pinned, and no counter was free";
-	} else if (!fates->there) {
-		reading->reason = "the target was gone before it was opened";
-	} else {
-		reading->reason = fates->never_ran ? "it never got a counter" : rule->never_enabled;
-	}
-}
-
-static void fold_event(struct pstat_readings *r, size_t i)
-{
-	struct pstat_reading *reading = &r->v[i];
-	struct rule *rule = &r->rules[i];
-	struct fates fates = { 0 };
-
-	reading->raw = reading->scaled = reading->enabled_ns = reading->running_ns = 0;
-	reading->error = 0;
-	reading->reason = reading->remedy = NULL;
-	reading->way = PSTAT_BY_READ;
-	if (!rule->open) {
-		reading->state = PSTAT_NOT_SUPPORTED;
-		reading->error = rule->error;
-		reading->reason = rule->unsupported;
-		reading->remedy = rule->remedy;
-		reading->value = 0;
-		return;
-	}
-	for (size_t cell = r->first_cell[i]; cell < r->first_cell[i + 1]; cell++)
-		add_cell(reading, &fates, &r->cells[cell]);
-	rule->lost_pin = fates.lost_pin;
-	conclude(reading, rule, &fates);
-	reading->value = (double)reading->scaled * rule->scale;
-}
-
-static void fold(struct pstat_readings *r)
-{
-	for (size_t i = 0; i < r->n; i++)
-		fold_event(r, i);
 }
 
 /* ---- reading ---- */
@@ -321,7 +221,7 @@ int pstat_read(struct pstat_counters *counters, struct pstat_readings *readings)
 	if (readings->of != counters || readings->n_cells != counters->first_cell[counters->set.n])
 		return -EINVAL;
 	counters_read(&counters->set, take, &call);
-	fold(readings);
+	lib_fold(readings);
 	return 0;
 }
 
@@ -349,13 +249,13 @@ int pstat_readings_subtract(struct pstat_readings *later, const struct pstat_rea
 
 			if (cell->state != READING_OK || before->state != READING_OK)
 				continue;
-			if (!later->rules[i].snapshot)
+			if (!later->events.v[i].snapshot)
 				cell->value = positive_difference(cell->value, before->value);
 			cell->enabled_ns = positive_difference(cell->enabled_ns, before->enabled_ns);
 			cell->running_ns = positive_difference(cell->running_ns, before->running_ns);
 		}
 	}
-	fold(later);
+	lib_fold(later);
 	return 0;
 }
 
@@ -364,93 +264,57 @@ int pstat_readings_copy(struct pstat_readings *to, const struct pstat_readings *
 	if (!alike(to, from))
 		return -EINVAL;
 	memcpy(to->cells, from->cells, from->n_cells * sizeof(*to->cells));
-	fold(to);
+	lib_fold(to);
 	return 0;
 }
 
 /* ---- in pieces ---- */
 
-struct cells_call {
-	struct pstat_counters *counters;
-	pstat_cell_fn fn;
-	void *data;
-	int rc;
-};
-
-static void hand_over(void *data, size_t index, int cpu, size_t thread, const struct reading *reading)
+/* One descriptor's. What a core type's share of the time was is known for all of a task's events together only. */
+static struct pstat_reading piece_of(const struct pstat_readings *r, size_t i, const struct lib_cell *cell)
 {
-	struct cells_call *call = data;
-	const struct pstat_counters *c = call->counters;
-	const struct counter *counter = &c->set.v[index];
-	const struct rule rule = {
-		.scale = c->info[index].scale,
-		.never_enabled = event_never_enabled(counter->event, counter->cpus.n),
-	};
-	struct lib_cell cell = cell_of(counter->event, reading, &c->base[lib_cell_index(c, index, cpu, thread)]);
 	struct pstat_reading piece = {
 		.size = sizeof(piece),
-		.name = c->info[index].name,
-		.unit = c->info[index].unit,
+		.name = r->v[i].name,
+		.unit = r->v[i].unit,
+		.raw = cell->value,
+		.scaled = cell->value,
+		.enabled_ns = cell->enabled_ns,
+		.running_ns = cell->running_ns,
+		.way = r->v[i].way,
 	};
-	struct fates fates = { 0 };
 
-	if (call->rc || reading->state == READING_NOT_OPEN)
-		return;
-	add_cell(&piece, &fates, &cell);
-	conclude(&piece, &rule, &fates);
-	piece.value = (double)piece.scaled * rule.scale;
-	call->rc = call->fn(call->data, index, cpu, c->target.threads[thread].tid, &piece);
-}
-
-int pstat_read_cells(struct pstat_counters *counters, pstat_cell_fn fn, void *data)
-{
-	struct cells_call call = { counters, fn, data, 0 };
-
-	counters_read(&counters->set, hand_over, &call);
-	return call.rc;
-}
-
-/* ---- reasons ---- */
-
-struct explain_call {
-	struct pstat_counters *counters;
-	struct pstat_readings *readings;
-	char **found; /* one per event; NULL: nothing better is known */
-};
-
-static int explain_body(void *data, struct str *err)
-{
-	struct explain_call *call = data;
-	struct pstat_readings *r = call->readings;
-
-	(void)err;
-	call->found = xcalloc(r->n + 1, sizeof(*call->found));
-	for (size_t i = 0; i < r->n; i++) {
-		const struct reading sum = {
-			.enabled_ns = r->v[i].enabled_ns,
-			.running_ns = r->v[i].running_ns,
-			.state = r->rules[i].lost_pin ? READING_LOST_PIN : READING_OK,
-		};
-
-		if (r->v[i].state == PSTAT_NOT_COUNTED && r->first_cell[i] < r->first_cell[i + 1])
-			call->found[i] = counter_idle_reason(&call->counters->set, i, &sum);
+	if (cell->state == READING_FAILED) {
+		piece.state = PSTAT_READ_FAILED;
+		piece.error = cell->err;
+		piece.reason = strerror(cell->err);
+	} else if (cell->state == READING_LOST_PIN || !cell->running_ns) {
+		piece.state = PSTAT_NOT_COUNTED;
+	} else if (cell->running_ns < cell->enabled_ns && r->counted[i].core_type != NO_CORE_TYPE) {
+		piece.state = PSTAT_LOWER_BOUND;
+		piece.reason = "not scaled: it counts on one type of core";
+	} else if (cell->running_ns < cell->enabled_ns) {
+		piece.state = PSTAT_SCALED;
+		piece.scaled = scale_count(cell->value, cell->enabled_ns, cell->running_ns);
 	}
-	/* From here on nothing fails. */
-	for (size_t i = 0; i < r->n; i++) {
-		if (!call->found[i])
-			continue;
-		free(r->rules[i].found);
-		r->v[i].reason = r->rules[i].found = call->found[i];
-	}
-	free(call->found);
-	return 0;
+	piece.value = (double)piece.scaled * r->events.v[i].scale;
+	return piece;
 }
 
-int pstat_explain(struct pstat_counters *counters, struct pstat_readings *readings)
+int pstat_readings_cells(const struct pstat_readings *readings, pstat_cell_fn fn, void *data)
 {
-	struct explain_call call = { .counters = counters, .readings = readings };
+	const struct pstat_readings *r = readings;
+	int rc = 0;
 
-	if (readings->of != counters)
-		return -EINVAL;
-	return lib_run(explain_body, &call, NULL);
+	for (size_t i = 0; i < r->n; i++) {
+		for (size_t k = r->first_cell[i]; !rc && k < r->first_cell[i + 1]; k++) {
+			size_t at = k - r->first_cell[i], n_threads = r->counted[i].n_threads;
+			struct pstat_reading piece = piece_of(r, i, &r->cells[k]);
+
+			if (r->cells[k].state != READING_NOT_OPEN)
+				rc = fn(data, i, r->cpus[i].n ? r->cpus[i].v[at / n_threads] : -1,
+					r->tids[at % n_threads], &piece);
+		}
+	}
+	return rc;
 }

@@ -145,7 +145,8 @@ const char *pstat_state_name(enum pstat_state state);
 /* What an event became. */
 struct pstat_counter {
 	size_t size;
-	const char *name; /* as given, with ":u" added where only user mode could be had */
+	const char *name; /* as given; ":u" added where only user mode could be had; "cpu_core/cycles/" on one type of core */
+	const char *pmu; /* that counts it; "" where the kernel chooses */
 	const char *unit; /* of the value: "Joules", "msec", or "" */
 	double scale; /* value = count x scale */
 	int supported; /* 0: it could not be opened */
@@ -207,7 +208,11 @@ struct pstat_reading {
 	uint64_t raw; /* as counted, all CPUs and threads together */
 	uint64_t scaled; /* raw, with what multiplexing left out */
 	double value; /* scaled x the event's scale, in its unit */
-	uint64_t enabled_ns, running_ns; /* sums too: running below enabled means that the counter was shared */
+	/*
+	 * Sums too: running below enabled means that the counter was shared. Where cores are of several types enabled is
+	 * the time on the counter's type, as far as that is known.
+	 */
+	uint64_t enabled_ns, running_ns;
 	int error; /* PSTAT_READ_FAILED, PSTAT_NOT_SUPPORTED: an errno */
 	const char *reason; /* a few words, or NULL; see pstat_explain() */
 	const char *remedy; /* one line, what to do, or NULL */
@@ -244,11 +249,11 @@ int pstat_explain(struct pstat_counters *counters, struct pstat_readings *readin
 int pstat_readings_json(const struct pstat_readings *readings, char *text, size_t bytes);
 
 /*
- * The same reading in pieces: one for each event, CPU and thread that has a descriptor. cpu and tid are -1 where the
- * piece is about all. reading is good until fn returns; fn returning non-zero ends the walk with that value.
+ * The last reading in pieces: one for each event, CPU and thread that has a descriptor. cpu and tid are -1 where the piece
+ * is about all. reading is good until fn returns; fn returning non-zero ends the walk with that value.
  */
 typedef int (*pstat_cell_fn)(void *data, size_t index, int cpu, int tid, const struct pstat_reading *reading);
-int pstat_read_cells(struct pstat_counters *counters, pstat_cell_fn fn, void *data);
+int pstat_readings_cells(const struct pstat_readings *readings, pstat_cell_fn fn, void *data);
 
 /* ---- measure: a function's counts ---- */
 

@@ -259,9 +259,9 @@ static void cells(void)
 	REQUIRE(pstat_disable(c.counters) == 0);
 	REQUIRE(pstat_counter(c.counters, 0)->n_descriptors == 2);
 	REQUIRE(read_raw(&c, 0) >= 100);
-	REQUIRE(pstat_read_cells(c.counters, add_piece, &pieces) == 0);
+	REQUIRE(pstat_readings_cells(c.readings, add_piece, &pieces) == 0);
 	REQUIRE(pieces.n == 2 && pieces.sum == pstat_reading_at(c.readings, 0)->raw);
-	REQUIRE(pstat_read_cells(c.counters, stop_at_once, &calls) == 7 && calls == 1);
+	REQUIRE(pstat_readings_cells(c.readings, stop_at_once, &calls) == 7 && calls == 1);
 	close_count(&c);
 	close(go[1]);
 	REQUIRE(waitpid(pieces.tids[1], NULL, 0) == pieces.tids[1]);
