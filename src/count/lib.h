@@ -33,8 +33,8 @@ int lib_run(int (*body)(void *data, struct str *err), void *data, struct pstat_e
 /* error may be NULL; text that is too long is cut. Returns code. */
 int lib_error(struct pstat_error *error, int code, const char *text);
 /*
- * The caller's struct, which may be older (shorter: the rest is 0) or newer, into ours. -E2BIG: it is newer and uses what
- * this library does not know. NULL: all 0.
+ * The caller's struct, which may be older (shorter: the rest is 0) or newer, into ours. -E2BIG: it is newer and uses
+ * what this library does not know. NULL: all 0.
  */
 int lib_take_struct(void *own, size_t own_bytes, const void *given);
 

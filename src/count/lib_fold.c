@@ -2,8 +2,8 @@
  * Cells -> readings: what descriptors said becomes one value, state and reason for each event.
  *
  * Where all cells of an event counted the whole time their sum is the answer, which is the common case and costs
- * next to nothing. What is to be scaled, and what is missing, is worked out by the aggregation, as it is for pstat stat:
- * it knows types of cores, packages, and what a partial sum is worth.
+ * next to nothing. What is to be scaled, and what is missing, is worked out by the aggregation, as it is for pstat
+ * stat: it knows types of cores, packages, and what a partial sum is worth.
  *
  * Readings may outlive their counters: all that the aggregation borrows is a copy of theirs.
  */
@@ -209,8 +209,8 @@ static void conclude(struct pstat_readings *r, size_t i)
 	reading->state = reading->reason ? PSTAT_LOWER_BOUND :
 			 sum->running_ns < sum->enabled_ns ? PSTAT_SCALED : PSTAT_COUNTED;
 	if (reading->state == PSTAT_SCALED && r->facts[i].read_elsewhere)
-		reading->reason = "a cgroup's times are right on their own CPU alone: it may be scaled too much, unless "
-				  "the thread may move";
+		reading->reason = "a cgroup's times are right on their own CPU alone: it may be scaled too "
+				  "much, unless the thread may move";
 }
 
 void lib_fold(struct pstat_readings *r)

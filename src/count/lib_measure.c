@@ -1,6 +1,6 @@
 /*
- * Measuring a function: opened, enabled, called once, disabled, read, explained. Only what the function does lies between
- * enabling and disabling, beside the two calls themselves.
+ * Measuring a function: opened, enabled, called once, disabled, read, explained. Only what the function does lies
+ * between enabling and disabling, beside the two calls themselves.
  */
 #include "count/lib.h"
 

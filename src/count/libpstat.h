@@ -145,7 +145,7 @@ const char *pstat_state_name(enum pstat_state state);
 /* What an event became. */
 struct pstat_counter {
 	size_t size;
-	const char *name; /* as given; ":u" added where only user mode could be had; "cpu_core/cycles/" on one type of core */
+	const char *name; /* as given; with ":u" where only user mode could be had */
 	const char *pmu; /* that counts it; "" where the kernel chooses */
 	const char *unit; /* of the value: "Joules", "msec", or "" */
 	double scale; /* value = count x scale */
@@ -209,8 +209,8 @@ struct pstat_reading {
 	uint64_t scaled; /* raw, with what multiplexing left out */
 	double value; /* scaled x the event's scale, in its unit */
 	/*
-	 * Sums too: running below enabled means that the counter was shared. Where cores are of several types enabled is
-	 * the time on the counter's type, as far as that is known.
+	 * Sums too: running below enabled means that the counter was shared. Where cores are of several types enabled
+	 * is the time on the counter's type, as far as that is known.
 	 */
 	uint64_t enabled_ns, running_ns;
 	int error; /* PSTAT_READ_FAILED, PSTAT_NOT_SUPPORTED: an errno */
@@ -249,8 +249,8 @@ int pstat_explain(struct pstat_counters *counters, struct pstat_readings *readin
 int pstat_readings_json(const struct pstat_readings *readings, char *text, size_t bytes);
 
 /*
- * The last reading in pieces: one for each event, CPU and thread that has a descriptor. cpu and tid are -1 where the piece
- * is about all. reading is good until fn returns; fn returning non-zero ends the walk with that value.
+ * The last reading in pieces: one for each event, CPU and thread that has a descriptor. cpu and tid are -1 where the
+ * piece is about all. reading is good until fn returns; fn returning non-zero ends the walk with that value.
  */
 typedef int (*pstat_cell_fn)(void *data, size_t index, int cpu, int tid, const struct pstat_reading *reading);
 int pstat_readings_cells(const struct pstat_readings *readings, pstat_cell_fn fn, void *data);
@@ -267,9 +267,9 @@ int pstat_measure(const struct pstat_events *events, void (*function)(void *argu
 /* ---- reading without system calls: for the thread that is counted, of its own counters ---- */
 
 /*
- * Needs options.user_read and PSTAT_SELF. The counter's value since it was opened or reset: PSTAT_BY_USER where no system call
- * was needed; PSTAT_BY_READ where the kernel had to be asked (the counter was not on the CPU, its page does not allow it,
- * another thread asks, or a child of fork(2)); or a negative errno. *value is raw.
+ * Needs options.user_read and PSTAT_SELF. The counter's value since it was opened or reset: PSTAT_BY_USER where no
+ * system call was needed; PSTAT_BY_READ where the kernel had to be asked (the counter was not on the CPU, its page does
+ * not allow it, another thread asks, or a child of fork(2)); or a negative errno. *value is raw.
  */
 int pstat_user_read(struct pstat_counters *counters, size_t index, uint64_t *value);
 /* The same with the times, for those who scale. */

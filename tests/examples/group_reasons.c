@@ -44,7 +44,8 @@ static void print(const struct pstat_counters *counters, const struct pstat_read
 
 int main(int argc, char **argv)
 {
-	const char *text = argc > 1 ? argv[1] : "{page-faults,minor-faults,major-faults},{cycles,instructions},task-clock";
+	const char *text = argc > 1 ? argv[1] : "{page-faults,minor-faults,major-faults},{cycles,instructions},"
+					       "task-clock";
 	struct pstat_events *events = NULL;
 	struct pstat_counters *counters = NULL;
 	struct pstat_readings *readings = NULL;

@@ -63,7 +63,8 @@ int main(int argc, char **argv)
 			       100.0 * (double)reading->running_ns / (double)reading->enabled_ns,
 			       (unsigned long long)reading->scaled, off);
 		}
-		printf("%s: %.0f; %d of %d copies were scaled, at most %.2f %% off\n", event, truth, shared, copies, worst);
+		printf("%s: %.0f; %d of %d copies were scaled, at most %.2f %% off\n", event, truth, shared, copies,
+		       worst);
 	}
 	pstat_readings_free(many);
 	pstat_readings_free(alone);

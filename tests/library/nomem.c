@@ -40,14 +40,13 @@ static bool may_take(void)
 
 /* NAME and __real_NAME, with parameters and arguments, for what returns a pointer. */
 #define WRAP_POINTER(type, name, counts, parameters, arguments) \
-	type __real_##name parameters;                          \
-	type __wrap_##name parameters;                          \
-	type __wrap_##name parameters                           \
-	{                                                       \
+	type __real_##name parameters; \
+	type __wrap_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
 		type p = may_take() ? __real_##name arguments : NULL; \
-                                                                \
-		live += counts && p;                            \
-		return p;                                       \
+		live += counts && p; \
+		return p; \
 	}
 WRAP_POINTER(void *, malloc, 1, (size_t bytes), (bytes))
 WRAP_POINTER(void *, calloc, 1, (size_t n, size_t bytes), (n, bytes))

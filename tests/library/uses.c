@@ -1,6 +1,6 @@
 /*
- * Uses of the library that no example shows. Each is a word: `uses fork` prints "ok", or what does not hold and where; a
- * line that begins with "skip: " where this user or machine cannot have it.
+ * Uses of the library that no example shows. Each is a word: `uses fork` prints "ok", or what does not hold and
+ * where; a line that begins with "skip: " where this user or machine cannot have it.
  *
  * What is counted is page faults: a page that is touched for the first time is one fault, exactly. In valgrind, which
  * has faults of its own, a second word ("about") leaves it at that many or more.
@@ -185,7 +185,8 @@ static void structs(void)
 	REQUIRE(pstat_open(&counters, events, &newer.options, &error) == 0);
 	pstat_close(counters);
 	newer.options.size = sizeof(newer.options);
-	REQUIRE(pstat_open(&counters, events, &newer.options, &error) == -EINVAL && strstr(error.text, "control group"));
+	REQUIRE(pstat_open(&counters, events, &newer.options, &error) == -EINVAL);
+	REQUIRE(strstr(error.text, "control group"));
 	pstat_events_free(events);
 }
 
@@ -327,7 +328,8 @@ static void json(void)
 	pstat_events_free(events);
 	REQUIRE(pstat_readings_new(&c.readings, c.counters) == 0);
 	n = pstat_readings_json(c.readings, text, sizeof(text));
-	REQUIRE(!strcmp(text, "{\"a \\\"quote\\\"\\n\":null,\"dummy:u\":null,\"dummy:u#2\":null,\"emulation-faults:u\":null}"));
+	REQUIRE(!strcmp(text, "{\"a \\\"quote\\\"\\n\":null,"
+			      "\"dummy:u\":null,\"dummy:u#2\":null,\"emulation-faults:u\":null}"));
 	REQUIRE(n == (int)strlen(text) && pstat_readings_json(c.readings, NULL, 0) == n);
 	REQUIRE(pstat_readings_json(c.readings, cut, sizeof(cut)) == n && strlen(cut) == sizeof(cut) - 1);
 	REQUIRE(!strncmp(text, cut, sizeof(cut) - 1));
