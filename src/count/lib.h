@@ -52,6 +52,12 @@ struct lib_cell {
 	int err;
 };
 
+/* An event with one cell, counted up. */
+struct lib_quick {
+	size_t index, cell;
+	double scale;
+};
+
 struct pstat_counters {
 	struct kern kern;
 	struct event_list events;
@@ -62,6 +68,10 @@ struct pstat_counters {
 	char **names; /* owned; NULL: the counter's own */
 	size_t *first_cell; /* of each event in an array of all cells, and behind the last: how many there are */
 	struct lib_cell *base; /* all cells as they were when they were reset */
+	struct quick_read *quick; /* NULL: it is read in the general way */
+	struct quick_value *quick_values; /* by event */
+	struct lib_quick *quick_events; /* those that are open */
+	size_t n_quick;
 	bool user_read, may_move_thread;
 	struct lib_user user; /* with user_read */
 };
@@ -105,6 +115,7 @@ struct pstat_readings {
 	const char **json_names; /* with their quotes; of those that are the first */
 	char **texts;
 	size_t n_texts, texts_cap;
+	bool all_plain; /* as folded last: each event that is open */
 	/* Of lib_fold.c: the events as they were opened. */
 	struct event_list events;
 	struct counted_event *counted;

@@ -142,6 +142,20 @@ static void describe(struct pstat_counters *c)
 	}
 }
 
+/* What is a level and not a sum is read in the general way. */
+static void plan_quick(struct pstat_counters *c)
+{
+	for (size_t i = 0; i < c->set.n; i++)
+		if (c->set.v[i].event->snapshot)
+			return;
+	c->quick = quick_read_plan(&c->set);
+	c->quick_values = xcalloc(c->set.n + 1, sizeof(*c->quick_values));
+	c->quick_events = xcalloc(c->set.n + 1, sizeof(*c->quick_events));
+	for (size_t i = 0; c->quick && i < c->set.n; i++)
+		if (c->set.v[i].state == COUNTER_OPEN)
+			c->quick_events[c->n_quick++] = (struct lib_quick){ i, c->first_cell[i], c->info[i].scale };
+}
+
 /* The size that a command's counters are opened with is not a library's business. */
 static struct open_options kern_options(const struct pstat_open_options *options, const struct lib_sampling *sampling)
 {
@@ -191,6 +205,7 @@ int lib_counters_open(struct pstat_counters **counters, const struct pstat_event
 	}
 	lay_out_cells(c);
 	describe(c);
+	plan_quick(c);
 	*counters = c;
 	return 0;
 }
@@ -235,6 +250,9 @@ void pstat_close(struct pstat_counters *counters)
 	for (size_t i = 0; counters->names && i < counters->set.n; i++)
 		free(counters->names[i]);
 	free(counters->names);
+	quick_read_free(counters->quick);
+	free(counters->quick_values);
+	free(counters->quick_events);
 	if (counters->set.v)
 		counters_close(&counters->set);
 	target_release(&counters->target);

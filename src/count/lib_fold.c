@@ -222,6 +222,7 @@ void lib_fold(struct pstat_readings *r)
 		r->facts[i].plain = r->facts[i].open && fold_plain(r, i);
 		all_plain = all_plain && (r->facts[i].plain || !r->facts[i].open);
 	}
+	r->all_plain = all_plain;
 	if (!all_plain)
 		feed(r->agg, r);
 	for (size_t i = 0; i < r->n; i++) {

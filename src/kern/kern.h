@@ -222,6 +222,18 @@ typedef void (*reading_fn)(void *data, size_t index, int cpu, size_t thread,
  * thread, in the order of the list. Allocates nothing.
  */
 void counters_read(const struct counter_set *set, reading_fn fn, void *data);
+
+/* ---- read_quick.c: the same for counters of one task, in the least time ---- */
+struct quick_read; /* private: which descriptor has which values where */
+struct quick_value {
+	uint64_t value, enabled_ns, running_ns;
+};
+/* NULL: these counters are more than one task's on any CPU. The set stays where it is. The caller frees it. */
+struct quick_read *quick_read_plan(const struct counter_set *set);
+void quick_read_free(struct quick_read *quick); /* NULL is fine */
+/* values: by event, those that are open. False: something is not as always, and counters_read() has to be asked. */
+bool quick_read(const struct quick_read *quick, struct quick_value *values);
+
 /*
  * Adds the CPUs on which counters of whole CPUs have stopped: a CPU that goes offline ends them for
  * good, also when it comes back. Events that the kernel moves (event_is_moved) do not tell. To be asked while
