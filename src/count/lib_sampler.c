@@ -1,13 +1,13 @@
 /*
  * struct pstat_sampler: counters that take samples, their rings, and what reads them.
  *
- *   sampling.c   options -> attrs          record_feed.c   rings -> records
+ *   sample_attrs.c   options -> attrs      record_feed.c   rings -> records
  *   lib_counters.c   attrs -> descriptors  ring_poll.c     rings -> one descriptor to wait for
  *   kern/rings.c     descriptors -> rings
  *
  * Counting begins when all of it stands: before a ring is mapped its records are nobody's.
  */
-#include "count/sampling.h"
+#include "count/sample_attrs.h"
 #include "count/record_feed.h"
 #include "count/ring_poll.h"
 
@@ -46,7 +46,7 @@ static int open_counters(struct pstat_sampler *s, const struct open_call *call, 
 
 	open.enabled = 0;
 	event_list_copy(&events.list, &call->events->list);
-	rc = sampling_apply(&events.list, &call->options, err);
+	rc = sample_attrs_fill(&events.list, &call->options, err);
 	if (rc >= 0)
 		rc = lib_counters_open(&s->counters, &events, &open, &sampling, &lib_kern, err);
 	event_list_release(&events.list);
@@ -74,7 +74,8 @@ static int open_feed(struct pstat_sampler *s, struct str *err)
 		int rc = set->v[i].state == COUNTER_OPEN ? counter_add_ids(set, i, &ids, &n) : 0;
 
 		if (rc < 0)
-			return fail(err, rc, "the kernel does not tell the ids of %s: %s", set->v[i].name, strerror(-rc));
+			return fail(err, rc, "the kernel does not tell the ids of %s: %s", set->v[i].name,
+				    strerror(-rc));
 		events_add(&s->feed.events, &set->v[i].attr, sizeof(set->v[i].attr), ids, n);
 		free(ids);
 	}

@@ -325,7 +325,7 @@ struct pstat_values {
 	uint64_t n; /* events */
 	const uint64_t *words;
 };
-/* The i-th event's value, its kernel's id and its lost records: 0 where they were not stored. -ENOENT: there is none. */
+/* The i-th event's value, its kernel's id and its lost records: 0 where they were not stored. -ENOENT: no such one. */
 int pstat_value(const struct pstat_values *values, uint64_t i, uint64_t *value, uint64_t *id, uint64_t *lost);
 
 struct pstat_registers {
@@ -337,7 +337,7 @@ struct pstat_registers {
 
 struct pstat_branch {
 	uint64_t from, to;
-	uint64_t flags; /* as in struct perf_branch_entry, from bit 0 on: mispred, predicted, in_tx, abort, cycles:16 ... */
+	uint64_t flags; /* as in struct perf_branch_entry, from bit 0: mispred, predicted, in_tx, abort, cycles:16 */
 };
 
 /* `has` of the record says which fields were asked for; the others are 0. */
@@ -497,7 +497,8 @@ struct pstat_sampling_options {
 	uint64_t branches; /* PERF_SAMPLE_BRANCH_* for PERF_SAMPLE_BRANCH_STACK */
 	uint32_t stack_bytes; /* for PERF_SAMPLE_STACK_USER */
 	uint32_t track; /* PSTAT_TRACK_* bits, for the first event */
-	uint64_t ring_bytes; /* of each ring, rounded up to a power of two pages; 0: 256 KiB; less where no more may be locked */
+	/* Of each ring, rounded up to a power of two pages; 0: 256 KiB. Less where no more may be locked. */
+	uint64_t ring_bytes;
 	uint32_t wakeup_bytes; /* the descriptor becomes ready when so much lies in a ring */
 	uint32_t wakeup_events; /* or after so many samples; both 0: when half of the ring is full */
 };
@@ -539,7 +540,7 @@ struct pstat_sampler_counts {
 	uint64_t lost; /* records that found no room, as LOST records that were read said */
 	uint64_t not_taken; /* samples that the hardware or a filter dropped, as LOST_SAMPLES records said */
 	uint64_t broken; /* records, or ends of a ring, that made no sense */
-	uint64_t lost_now; /* records that found no room so far, as the kernel counts: a system call for each descriptor */
+	uint64_t lost_now; /* records that found no room so far, as the kernel counts: asked of each descriptor */
 	int lost_now_known; /* 0: a kernel before 6.0 does not count them */
 };
 /* Sets counts->size bytes of it. */

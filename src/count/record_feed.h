@@ -13,8 +13,10 @@ struct record_feed {
 	size_t n_rings;
 	struct events events; /* whose records these are, with the kernel's ids; in the order of the counters */
 	struct decoder decoder;
-	/* The ring in turn and what was ready in it: `used` of these bytes are behind the reader, `last` of them are the
-	   record that was handed out last, and still in the ring. */
+	/*
+	 * The ring in turn and what was ready in it: `used` of these bytes are read and given back, the `last` bytes
+	 * behind them are the record that was handed out last.
+	 */
 	size_t at, ready, used, last;
 	struct ring_span span[2];
 	uint64_t *around; /* room for a record that lies around a ring's end */

@@ -130,16 +130,17 @@ static void ratio_to_bare(const char *what, void (*call)(void *data), struct cou
 static void counters(void)
 {
 	struct counting c = open_counting("instructions:u", 1);
+	const char *const pair = "two reads of a counter without a system call", *why_not = NULL;
 	uint64_t value;
 
 	if (!pstat_counter(c.counters, 0)->supported)
-		printf("%-58s not run: %s\n", "two reads of a counter without a system call",
-		       pstat_counter(c.counters, 0)->reason);
+		why_not = pstat_counter(c.counters, 0)->reason;
 	else if (pstat_user_read(c.counters, 0, &value) != PSTAT_BY_USER)
-		printf("%-58s not run: %s\n", "two reads of a counter without a system call",
-		       pstat_user_read_reason(c.counters, 0) ? pstat_user_read_reason(c.counters, 0) : "not on the CPU");
+		why_not = pstat_user_read_reason(c.counters, 0);
 	else
-		row("two reads of a counter without a system call", cheapest(user_pair, &c, ROUNDS), "ns", 60);
+		row(pair, cheapest(user_pair, &c, ROUNDS), "ns", 60);
+	if (why_not)
+		printf("%-58s not run: %s\n", pair, why_not);
 	close_counting(&c);
 
 	c = open_counting("page-faults:u", 0);
@@ -209,7 +210,8 @@ static void samples(const char *what, uint64_t n_ips)
 	event = events_add(&s.feed.events, &attr, sizeof(attr), &id, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(chain); i++)
 		chain[i] = 0x5000 + i;
-	body.sample = (struct sample){ .id = id, .ip = 1, .pid = 2, .tid = 3, .time_ns = 4, .n_ips = n_ips, .ips = chain };
+	body.sample = (struct sample){ .id = id, .ip = 1, .pid = 2, .tid = 3, .time_ns = 4, .n_ips = n_ips };
+	body.sample.ips = chain;
 	for (int i = 0; i < SAMPLES; i++)
 		record_encode(&body, event, &bytes, &error);
 	memcpy(s.ring.data, bytes.s, bytes.len);

@@ -76,7 +76,8 @@ int main(int argc, char **argv)
 	if (rc < 0)
 		fprintf(stderr, "profiler: %s (error %d)\n", error.text, -rc);
 	for (size_t i = 0; functions[i].name; i++)
-		printf("%5.1f %%  %u of %u  %s\n", 100.0 * functions[i].samples / n, functions[i].samples, n, functions[i].name);
+		printf("%5.1f %%  %u of %u  %s\n", 100.0 * functions[i].samples / n, functions[i].samples, n,
+		       functions[i].name);
 	pstat_sampler_close(sampler);
 	pstat_events_free(events);
 	return rc < 0;

@@ -261,7 +261,8 @@ static void fields(void)
 	if (r) {
 		s = &r->as.sample;
 		SAME("registers", 1, s->user_registers.n);
-		SAME("the register of the next instruction is the ip", s->ip, s->user_registers.n ? *s->user_registers.v : 0);
+		SAME("the register of the next instruction is the ip", s->ip,
+		     s->user_registers.n ? *s->user_registers.v : 0);
 		for (uint64_t i = 0; i < s->n_ips; i++)
 			in_chain += s->ips[i] == s->ip;
 		SAME("the ip is in the callchain", 1, in_chain);
@@ -479,8 +480,10 @@ static void tell(struct story *story, const struct pstat_record *r)
 
 	switch (r->type) {
 	case PSTAT_RECORD_FORK:
-		story->forks += r->as.task.pid == (uint32_t)story->child && r->as.task.parent_pid == (uint32_t)getpid() &&
-				r->as.task.tid == (uint32_t)story->child && r->as.task.parent_tid == (uint32_t)gettid();
+		story->forks += r->as.task.pid == (uint32_t)story->child &&
+				r->as.task.parent_pid == (uint32_t)getpid() &&
+				r->as.task.tid == (uint32_t)story->child &&
+				r->as.task.parent_tid == (uint32_t)gettid();
 		break;
 	case PSTAT_RECORD_EXIT:
 		story->exits += r->as.task.pid == (uint32_t)story->child && r->as.task.tid == (uint32_t)story->child;
@@ -662,22 +665,28 @@ static void forked(void)
 	end(sampler);
 }
 
-static void refusals(void)
+static void refused(const char *what)
 {
 	struct pstat_sampler *sampler;
+	int rc = pstat_sampler_open(&sampler, events, &options, &error);
+
+	check(rc == -EINVAL && !sampler && error.code == rc, "%s: %d, %s", what, rc, error.text);
+}
+
+static void refusals(void)
+{
 	struct perf_event_attr attr;
 
 	begin("refusals");
 	watch(&watched);
 	options.wakeup_bytes = options.wakeup_events = 1;
-	SAME("both wake-ups", (unsigned)-EINVAL, (unsigned)pstat_sampler_open(&sampler, events, &options, &error));
+	refused("both wake-ups");
 	options.wakeup_events = 0;
 	options.frequency = 5;
-	SAME("period and frequency", (unsigned)-EINVAL, (unsigned)pstat_sampler_open(&sampler, events, &options, &error));
+	refused("period and frequency");
 	options.frequency = 0;
 	options.track = 1u << 31;
-	SAME("an unknown track", (unsigned)-EINVAL, (unsigned)pstat_sampler_open(&sampler, events, &options, &error));
-	check(sampler == NULL, "no sampler is left");
+	refused("an unknown track");
 	options.track = 0;
 	memset(&attr, 0, sizeof(attr));
 	attr.size = sizeof(attr);
@@ -686,7 +695,7 @@ static void refusals(void)
 	attr.write_backward = 1;
 	if (pstat_events_add_attr(events, NULL, &attr, &error))
 		check(false, "%s", error.text);
-	SAME("a ring backwards", (unsigned)-EINVAL, (unsigned)pstat_sampler_open(&sampler, events, &options, &error));
+	refused("a ring backwards");
 	pstat_events_free(events);
 }
 

@@ -61,7 +61,8 @@ static void maps(void **state)
 
 	(void)state;
 	body.mmap = (struct record_mmap){ .pid = 1, .tid = 2, .start = 3, .len = 4, .pgoff = 5, .major = 6, .minor = 7,
-					  .inode = 8, .inode_generation = 9, .prot = 10, .flags = 11, .path = "/a/path" };
+					  .inode = 8, .inode_generation = 9, .prot = 10, .flags = 11,
+					  .path = "/a/path" };
 	map = &through(&body)->as.map;
 	assert_int_equal(map->pid, 1);
 	assert_int_equal(map->tid, 2);
@@ -123,7 +124,8 @@ static void tasks(void **state)
 	assert_int_equal(r->as.comm.exec, 0);
 	body.misc = MISC_COMM_EXEC;
 	assert_int_equal(through(&body)->as.comm.exec, 1);
-	body = (struct record_body){ .type = RECORD_NAMESPACES, .namespaces = { 1, 2, { 2, (uint64_t[]){ 3, 4, 5, 6 } } } };
+	body = (struct record_body){ .type = RECORD_NAMESPACES,
+				     .namespaces = { 1, 2, { 2, (uint64_t[]){ 3, 4, 5, 6 } } } };
 	r = through(&body);
 	assert_int_equal(r->as.namespaces.pid, 1);
 	assert_int_equal(r->as.namespaces.tid, 2);
@@ -228,7 +230,8 @@ static void the_rest(void **state)
 	assert_int_equal(r->as.itrace_start.tid, 2);
 	body = (struct record_body){ .type = RECORD_AUX_OUTPUT_HW_ID, .hw_id = 12 };
 	assert_int_equal(through(&body)->as.hw_id, 12);
-	body = (struct record_body){ .type = RECORD_CALLCHAIN_DEFERRED, .deferred = { 1, { 2, (uint64_t[]){ 3, 4 } } } };
+	body = (struct record_body){ .type = RECORD_CALLCHAIN_DEFERRED,
+				     .deferred = { 1, { 2, (uint64_t[]){ 3, 4 } } } };
 	r = through(&body);
 	assert_int_equal(r->as.deferred.cookie, 1);
 	assert_int_equal(r->as.deferred.n_ips, 2);
@@ -295,7 +298,8 @@ static struct record_body full_sample(void)
 	body.sample = (struct sample){
 		.id = 77, .ip = 12, .pid = 901, .tid = 902, .time_ns = 903, .addr = 16, .stream_id = 905, .cpu = 906,
 		.period = 19,
-		.read = { .format = FORMAT | PERF_FORMAT_GROUP, .enabled_ns = 20, .running_ns = 21, .n = 2, .words = values },
+		.read = { .format = FORMAT | PERF_FORMAT_GROUP, .enabled_ns = 20, .running_ns = 21, .n = 2,
+			  .words = values },
 		.n_ips = 3, .ips = ips, .raw_size = 12, .raw = (const uint8_t *)"raw of bytes",
 		.n_branches = 2, .branch_hw_index = 22, .branches = branches, .branch_counters = counters,
 		.user_regs = { .abi = 2, .mask = 0x81, .v = user_regs, .n = 2 },

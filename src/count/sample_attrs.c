@@ -1,10 +1,10 @@
 /*
- * sampling.c: struct pstat_sampling_options become bits of attrs.
+ * sample_attrs.c: struct pstat_sampling_options become bits of attrs.
  *
  * An event's own attr comes first: options fill in what it leaves open. Each sample says which event it is of
  * (IDENTIFIER), since events share rings, and the other records say it too (sample_id_all).
  */
-#include "count/sampling.h"
+#include "count/sample_attrs.h"
 #include "data/data.h"
 
 #include <errno.h>
@@ -62,7 +62,8 @@ static int check(const struct event_list *events, const struct pstat_sampling_op
 		return fail(err, -EINVAL, "there are no events");
 	for (size_t i = 0; i < events->n; i++)
 		if (events->v[i].attr.write_backward)
-			return fail(err, -EINVAL, "%s writes its ring backwards: its records cannot be read as they come",
+			return fail(err, -EINVAL,
+				    "%s writes its ring backwards: its records cannot be read as they come",
 				    events->v[i].name);
 	return 0;
 }
@@ -112,7 +113,7 @@ static void set_group_values(struct event_list *events, size_t i)
 		events->v[i].attr.read_format |= PERF_FORMAT_GROUP;
 }
 
-int sampling_apply(struct event_list *events, const struct pstat_sampling_options *options, struct str *err)
+int sample_attrs_fill(struct event_list *events, const struct pstat_sampling_options *options, struct str *err)
 {
 	int rc = check(events, options, err);
 
