@@ -156,7 +156,10 @@ static void fill_fields(struct pstat_record *out, const struct record_map *map,
 
 		if (f->when && !(f->when & has))
 			continue;
-		if (f->bytes)
+		/* Nearly all are words, for which the compiler needs no call. */
+		if (f->bytes == sizeof(uint64_t))
+			memcpy(to, (const char *)body + f->from, sizeof(uint64_t));
+		else if (f->bytes)
 			memcpy(to, (const char *)body + f->from, f->bytes);
 		else
 			memcpy(to, &flag, sizeof(flag));
