@@ -93,45 +93,95 @@ static int value_in_group(const uint64_t *words, size_t n, uint64_t format, uint
 	return -EIO;
 }
 
-/* The kernel's answer; the count of this one event alone, whatever group it is in. */
-static int ask_kernel(const struct pstat_counters *counters, size_t index, struct user_value *value)
+static ssize_t read_words(const struct pstat_counters *counters, int fd, uint64_t *words, size_t bytes)
 {
-	const struct counter *counter = &counters->set.v[index];
-	uint64_t format = counter->attr.read_format, words[MOST_WORDS];
 	ssize_t n;
 
 	do {
-		n = counters->kern.sys->read(counter->fds[0], words, sizeof(words));
+		n = counters->kern.sys->read(fd, words, bytes);
 	} while (n == -EINTR);
+	/* End of file: a pinned counter that lost its register. */
+	return n >= 0 && n < (ssize_t)(3 * sizeof(*words)) ? -EIO : n;
+}
+
+/* Out of line for its large frame. */
+static __attribute__((noinline)) int ask_group(const struct pstat_counters *counters, size_t index,
+					       struct user_value *value)
+{
+	const struct counter *counter = &counters->set.v[index];
+	uint64_t words[MOST_WORDS];
+	ssize_t n = read_words(counters, counter->fds[0], words, sizeof(words));
+
 	if (n < 0)
 		return (int)n;
-	if (n < (ssize_t)(3 * sizeof(*words)))
-		return -EIO; /* a pinned counter that lost its register: end of file */
 	value->enabled_ns = words[1];
 	value->running_ns = words[2];
-	value->value = words[0];
-	if (format & PERF_FORMAT_GROUP)
-		return value_in_group(words, (size_t)n / sizeof(*words), format, counters->user.ids[index],
-				      &value->value);
+	return value_in_group(words, (size_t)n / sizeof(*words), counter->attr.read_format,
+			      counters->user.ids[index], &value->value);
+}
+
+/*
+ * The kernel's answer; the count of this one event alone, whatever group it is in. As few calls as can be: behind a
+ * system call each return is one that the CPU has not foreseen.
+ */
+static inline __attribute__((always_inline)) int ask_kernel(const struct pstat_counters *counters, size_t index,
+							    struct user_value *value)
+{
+	const struct counter *counter = &counters->set.v[index];
+	uint64_t words[8];
+	ssize_t n;
+
+	if (counter->attr.read_format & PERF_FORMAT_GROUP)
+		return ask_group(counters, index, value);
+	n = read_words(counters, counter->fds[0], words, sizeof(words));
+	if (n < 0)
+		return (int)n;
+	*value = (struct user_value){ words[0], words[1], words[2] };
 	return 0;
 }
 
 /* ---- reading ---- */
 
-static int read_value(const struct pstat_counters *counters, size_t index, struct user_value *value)
+/* Less what it was at the last reset: one thread on any CPU, so an event has one cell. */
+static inline void subtract_base(const struct pstat_counters *counters, size_t index, struct user_value *value)
+{
+	const struct lib_cell *base = &counters->base[counters->first_cell[index]];
+
+	value->value -= base->value;
+	value->enabled_ns -= base->enabled_ns;
+	value->running_ns -= base->running_ns;
+}
+
+static inline __attribute__((always_inline)) int read_value(const struct pstat_counters *counters, size_t index,
+							    struct user_value *value)
 {
 	const struct counter *counter;
 	int rc;
 
-	if (user_pages_read(&counters->user.pages, index, value))
+	if (user_pages_read(&counters->user.pages, index, value)) {
+		subtract_base(counters, index, value);
 		return PSTAT_BY_USER;
+	}
 	if (!counters->user_read || index >= counters->set.n)
 		return -EINVAL;
 	counter = &counters->set.v[index];
 	if (counter->state != COUNTER_OPEN || counter->fds[0] < 0)
 		return -ENOENT;
 	rc = ask_kernel(counters, index, value);
-	return rc < 0 ? rc : PSTAT_BY_READ;
+	if (rc < 0)
+		return rc;
+	subtract_base(counters, index, value);
+	return PSTAT_BY_READ;
+}
+
+int pstat_user_read(struct pstat_counters *counters, size_t index, uint64_t *value)
+{
+	struct user_value now;
+	int way = read_value(counters, index, &now);
+
+	if (way >= 0)
+		*value = now.value;
+	return way;
 }
 
 int pstat_user_read_times(struct pstat_counters *counters, size_t index, uint64_t *value, uint64_t *enabled_ns,
@@ -139,21 +189,11 @@ int pstat_user_read_times(struct pstat_counters *counters, size_t index, uint64_
 {
 	struct user_value now;
 	int way = read_value(counters, index, &now);
-	const struct lib_cell *base;
 
 	if (way < 0)
 		return way;
-	/* One thread on any CPU: an event has one cell. */
-	base = &counters->base[counters->first_cell[index]];
-	*value = now.value - base->value;
-	*enabled_ns = now.enabled_ns - base->enabled_ns;
-	*running_ns = now.running_ns - base->running_ns;
+	*value = now.value;
+	*enabled_ns = now.enabled_ns;
+	*running_ns = now.running_ns;
 	return way;
-}
-
-int pstat_user_read(struct pstat_counters *counters, size_t index, uint64_t *value)
-{
-	uint64_t enabled_ns, running_ns;
-
-	return pstat_user_read_times(counters, index, value, &enabled_ns, &running_ns);
 }

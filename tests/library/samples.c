@@ -665,6 +665,47 @@ static void forked(void)
 	end(sampler);
 }
 
+/* No register counts these, so the kernel is asked: for the member of a group, too, and since the last reset. */
+static void asked_for(const char *text, size_t index)
+{
+	struct pstat_open_options user = { .size = sizeof(user), .user_read = 1 };
+	struct pstat_counters *counters;
+	struct pstat_readings *readings;
+	uint64_t value = 1, enabled_ns, running_ns;
+	enum { PAGES = 50 };
+	char *pages = mmap(NULL, PAGES * 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pstat_events_new(&events) || pstat_events_parse(events, text, &error) ||
+	    pstat_open(&counters, events, &user, &error) || pstat_readings_new(&readings, counters))
+		abort();
+	pstat_enable(counters);
+	for (int i = 0; i < PAGES; i++)
+		pages[i * 65536] = 1;
+	pstat_disable(counters);
+	pstat_read(counters, readings);
+	SAME("by read(2)", PSTAT_BY_READ, pstat_user_read_times(counters, index, &value, &enabled_ns, &running_ns));
+	SAME("as pstat_read() has it", pstat_reading_at(readings, index)->raw, value);
+	SAME("with its time", pstat_reading_at(readings, index)->enabled_ns, enabled_ns);
+	check(value >= 1 && value <= 2 * PAGES, "faults: %llu", (unsigned long long)value);
+	check(pstat_user_read_reason(counters, index) != NULL, "there is a reason");
+	pstat_reset(counters);
+	SAME("after a reset", PSTAT_BY_READ, pstat_user_read(counters, index, &value));
+	SAME("nothing", 0, value);
+	SAME("an event that is not there", 1, pstat_user_read(counters, 7, &value) == -EINVAL);
+	munmap(pages, PAGES * 65536);
+	pstat_readings_free(readings);
+	pstat_close(counters);
+	pstat_events_free(events);
+}
+
+static void user_reads(void)
+{
+	now = "a count that is in no register";
+	asked_for("page-faults:u", 0);
+	now = "a member of a group that is in no register";
+	asked_for("{task-clock,cpu-clock,page-faults}:u", 2);
+}
+
 static void refused(const char *what)
 {
 	struct pstat_sampler *sampler;
@@ -717,6 +758,7 @@ int main(int argc, char **argv)
 	switches();
 	a_task_ends();
 	forked();
+	user_reads();
 	refusals();
 	return failures != 0;
 }
