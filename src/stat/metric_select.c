@@ -137,19 +137,53 @@ static void want_events(const struct event_list *events, const struct expr *expr
 	}
 }
 
-static int add_group(const struct wanted *wanted, struct event_list *events,
-		     const struct host_paths *host, struct str *err)
+static bool is_software(const struct expr_name *name)
 {
-	struct str spec = STR_INIT;
-	int rc;
+	uint64_t events = metric_events_called(name);
+
+	return events && metric_events[__builtin_ctzll(events)].type == PERF_TYPE_SOFTWARE;
+}
+
+static bool has_core_types(const struct host_paths *host)
+{
+	struct event_pmu_list pmus = { .n = 0 };
+	bool several;
+
+	event_core_pmus_read(&pmus, host);
+	several = pmus.n > 1;
+	event_pmu_list_release(&pmus);
+	return several;
+}
+
+/* A group on one core type counts nothing while the task is on another: what every core counts stays out. */
+static void set_software_apart(struct wanted *wanted, struct wanted *apart)
+{
+	size_t kept = 0;
 
 	for (size_t i = 0; i < wanted->n; i++) {
-		str_add(&spec, i ? "," : wanted->n > 1 ? "{" : "");
+		if (is_software(wanted->v[i]))
+			apart->v[apart->n++] = wanted->v[i];
+		else
+			wanted->v[kept++] = wanted->v[i];
+	}
+	wanted->n = kept;
+}
+
+static int add_list(const struct wanted *wanted, bool as_group, struct event_list *events,
+		    const struct host_paths *host, struct str *err)
+{
+	struct str spec = STR_INIT;
+	int rc = 0;
+
+	as_group = as_group && wanted->n > 1;
+	str_add(&spec, as_group ? "{" : "");
+	for (size_t i = 0; i < wanted->n; i++) {
+		str_add(&spec, i ? "," : "");
 		str_addn(&spec, wanted->v[i]->text, wanted->v[i]->len);
 	}
-	if (wanted->n > 1)
-		str_add(&spec, "}:W");
-	rc = event_list_parse(events, spec.s, host, err);
+	str_add(&spec, as_group ? "}:W" : "");
+	if (wanted->n)
+		rc = event_list_parse(events, spec.s, host, err);
 	str_release(&spec);
 	return rc;
 }
@@ -158,13 +192,20 @@ static int add_events(const struct metric *metric, struct event_list *events,
 		      const struct host_paths *host, struct str *err)
 {
 	struct expr *expr = expr_compile(metric->formula);
-	struct wanted wanted = { .v = xcalloc(expr_n_names(expr) + 1, sizeof(*wanted.v)) };
+	size_t n = expr_n_names(expr) + 1;
+	struct wanted together = { .v = xcalloc(n, sizeof(*together.v)) };
+	struct wanted apart = { .v = xcalloc(n, sizeof(*apart.v)) };
 	int rc = 0;
 
-	want_events(events, expr, &wanted);
-	if (wanted.n && !has_together(events, &wanted))
-		rc = add_group(&wanted, events, host, err);
-	free(wanted.v);
+	want_events(events, expr, &together);
+	if (together.n > 1 && has_core_types(host))
+		set_software_apart(&together, &apart);
+	if (together.n && !has_together(events, &together))
+		rc = add_list(&together, true, events, host, err);
+	if (!rc)
+		rc = add_list(&apart, false, events, host, err);
+	free(together.v);
+	free(apart.v);
 	expr_free(expr);
 	return rc;
 }

@@ -116,6 +116,11 @@ static void test_select_on_core_types(void **state)
 		assert_string_equal(v[i].pmu_name, i ? "cpu_core" : "cpu_atom");
 		assert_string_equal(v[i + 1].pmu_name, v[i].pmu_name);
 	}
+	/* A clock in one type's group would stand still on the other type. */
+	assert_int_equal(metrics_select("frequency", &sel.events, &sel.v, &sel.n, &machine.host, &sel.err), 0);
+	v = sel.events.v;
+	assert_string_equal(v[sel.events.n - 1].name, "task-clock");
+	assert_int_equal(v[sel.events.n - 1].leader, sel.events.n - 1);
 	selection_release(&sel);
 	fake_machine_release(&machine);
 }
