@@ -204,8 +204,10 @@ static void lay_out_cells(struct aggregation *agg)
 	}
 	free(layout->cells);
 	free(layout->slices);
+	free(layout->pools);
 	layout->cells = xcalloc(n + 1, sizeof(*layout->cells));
 	layout->slices = NULL;
+	layout->pools = NULL;
 	layout->n_cells = n;
 }
 
@@ -273,6 +275,7 @@ void aggregation_free(struct aggregation *agg)
 	free(agg->layout->idle);
 	free(agg->layout->cells);
 	free(agg->layout->slices);
+	free(agg->layout->pools);
 	free(agg->layout->cell_base);
 	free(agg->layout->longest.total_ns);
 	free(agg->layout->longest.delta_ns);

@@ -40,6 +40,7 @@ struct cell_layout {
 	size_t n_cells;
 	size_t *cell_base; /* by event: index of its first cell */
 	struct slices *slices; /* by cell; NULL until they are kept */
+	struct pool *pools; /* by value; as long as slices */
 	struct core_longest longest;
 
 	struct intset cpus; /* of the target and of PMUs with CPUs of their own */

@@ -113,12 +113,6 @@ enum count_state {
 	COUNT_NOT_SUPPORTED, /* it could not be opened */
 };
 
-/* How sure scaled values are: nothing, unless all of the cells have an estimate. */
-struct doubt {
-	uint32_t cells_scaled, cells_estimated;
-	struct estimate sum;
-};
-
 /* What the cells of one event row counted at one key. */
 struct count_sum {
 	uint64_t value; /* scaled per cell, then summed (raw without scaling) */
@@ -129,7 +123,7 @@ struct count_sum {
 	uint32_t cells_never_ran, cells_failed, cells_lost_pin;
 	uint32_t cells_stopped; /* with their CPU, which went offline: what came before is counted */
 	uint32_t cells_unseen, cells_gaps; /* not scaled, although they did not run all the time: enum core_time */
-	struct doubt doubt;
+	struct evidence evidence; /* of how sure scaled values are */
 };
 
 struct run_value {
@@ -252,14 +246,9 @@ enum count_state count_state(const struct aggr_value *value, const struct count_
 void aggregation_reason(struct aggregation *agg, size_t row, const struct aggr_value *value,
 			const struct count_sum *sum, struct str *text);
 
-/* ---- doubt.c ---- */
 struct cell_count {
 	uint64_t value, enabled_ns, running_ns;
 };
-/* A cell has been read for a report: as it is now, and the difference to the report before. */
-void doubt_take(struct doubt *total_doubt, struct doubt *delta_doubt, struct slices *slices,
-		const struct cell_count *now, const struct cell_count *delta);
-void doubt_add(struct doubt *sum, const struct doubt *doubt);
 
 #include "count/recorded.h"
 

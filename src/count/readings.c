@@ -155,6 +155,20 @@ static void fold(struct count_sum *sum, const struct cell_count *count, uint64_t
 	sum->value = add_saturating(sum->value, value);
 }
 
+/* What was counted until now belongs to the slices before they are asked. */
+static void count_evidence(struct aggregation *agg, const struct cell *cell, const struct cell_count *now,
+			   const struct cell_count *delta)
+{
+	struct aggr_value *value = &agg->values[cell->value];
+	struct slices *slices = &agg->layout->slices[cell - agg->layout->cells];
+	struct pool *pool = &agg->layout->pools[cell->value];
+
+	slices_add(slices, pool, now->value, now->enabled_ns, now->running_ns);
+	slices_close(slices, pool);
+	slices_count(&value->total.evidence, slices, false, now->enabled_ns, now->running_ns);
+	slices_count(&value->delta.evidence, slices, true, delta->enabled_ns, delta->running_ns);
+}
+
 static void fold_counts(struct aggregation *agg, size_t index, size_t thread, struct cell *cell)
 {
 	struct aggr_value *value = &agg->values[cell->value];
@@ -170,8 +184,7 @@ static void fold_counts(struct aggregation *agg, size_t index, size_t thread, st
 	fold(&value->total, &now, now_enabled_ns, known_now, scale);
 	fold(&value->delta, &delta, delta_enabled_ns, known_delta, scale);
 	if (agg->layout->slices && !snapshot)
-		doubt_take(&value->total.doubt, &value->delta.doubt,
-			   &agg->layout->slices[cell - agg->layout->cells], &now, &delta);
+		count_evidence(agg, cell, &now, &delta);
 	cell->last = cell->now;
 }
 
@@ -273,6 +286,11 @@ void aggregation_end_read(struct aggregation *agg, const struct count_clock *sin
 			if (agg->layout->cells[c].was_read)
 				fold_cell(agg, i, (c - first) % n_threads, &agg->layout->cells[c]);
 	}
+	for (size_t i = 0; agg->layout->pools && i < aggregation_n_values(agg); i++) {
+		pool_end_read(&agg->layout->pools[i]);
+		pool_count(&agg->values[i].total.evidence, &agg->layout->pools[i], false);
+		pool_count(&agg->values[i].delta.evidence, &agg->layout->pools[i], true);
+	}
 	take_clocks(agg, since_start, since_last, also, also_data);
 }
 
@@ -334,7 +352,7 @@ static void add_run(const struct aggregation *agg, struct aggr_value *value)
 	all->cells_stopped += run->cells_stopped;
 	all->cells_unseen += run->cells_unseen;
 	all->cells_gaps += run->cells_gaps;
-	doubt_add(&all->doubt, &run->doubt);
+	evidence_add(&all->evidence, &run->evidence);
 	if (!run->running_ns)
 		return;
 	VEC_GROW(value->runs, value->n_run_values, value->runs_cap);
@@ -350,10 +368,32 @@ void aggregation_end_run(struct aggregation *agg)
 
 /* ---- reads between reports ---- */
 
+/* Groups that take turns with this event's. */
+static size_t groups_beside(const struct aggregation *agg, size_t index)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < agg->events->n; i++)
+		n += agg->counted[i].leader == i && agg->counted[i].state == COUNTER_OPEN &&
+		     events_share_counters(&agg->events->v[i], &agg->events->v[index]);
+	return n;
+}
+
 void aggregation_keep_slices(struct aggregation *agg)
 {
-	free(agg->layout->slices);
-	agg->layout->slices = xcalloc(agg->layout->n_cells + 1, sizeof(*agg->layout->slices));
+	struct cell_layout *layout = agg->layout;
+
+	free(layout->slices);
+	free(layout->pools);
+	layout->slices = xcalloc(layout->n_cells + 1, sizeof(*layout->slices));
+	layout->pools = xcalloc(aggregation_n_values(agg) + 1, sizeof(*layout->pools));
+	for (size_t i = 0; i < agg->events->n; i++) {
+		size_t first = layout->cell_base[i], n = cells_end(agg, i) - first;
+		size_t groups = n > 1 ? groups_beside(agg, i) : 0;
+
+		for (size_t c = 0; c < n; c++)
+			layout->slices[first + c].turn_kind = slices_turn_kind(c, n, groups);
+	}
 }
 
 static bool add_slice(struct aggregation *agg, size_t index, size_t thread, const struct cell *cell)
@@ -363,8 +403,8 @@ static bool add_slice(struct aggregation *agg, size_t index, size_t thread, cons
 
 	if (limit_to_core_type(agg, index, longest, &now) != CORE_TIME_KNOWN)
 		return false;
-	slices_add(&agg->layout->slices[cell - agg->layout->cells], now.value, now.enabled_ns,
-		   now.running_ns);
+	slices_add(&agg->layout->slices[cell - agg->layout->cells], &agg->layout->pools[cell->value],
+		   now.value, now.enabled_ns, now.running_ns);
 	return now.running_ns < now.enabled_ns;
 }
 
@@ -385,5 +425,7 @@ bool aggregation_read_slices(struct aggregation *agg)
 				takes_turns |= add_slice(agg, i, (c - first) % n_threads, cell);
 		}
 	}
+	for (size_t i = 0; i < aggregation_n_values(agg); i++)
+		pool_end_read(&agg->layout->pools[i]);
 	return takes_turns;
 }

@@ -50,7 +50,9 @@ struct amount {
 	double value; /* mean x the event's scale */
 	uint64_t enabled_ns, running_ns;
 	double stdev_pct;
-	double scale_error; /* of mean, see struct stat_row; negative: not known */
+	bool has_estimate; /* it is scaled, and was read in slices */
+	double runs; /* of which the mean is */
+	struct copy scale; /* the sum over the runs, and how sure it is */
 	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin, cells_stopped;
 	/*
 	 * Cells of one core type whose task may have been on another type while they did not run: they are

@@ -103,21 +103,20 @@ static void make_names(struct reporter *r)
 
 /* ---- amounts ---- */
 
-/* Of a sum of `runs` values; negative: not known. */
-static double error_of(const struct doubt *doubt, uint64_t runs)
+/* value: the sum over so many runs. */
+static void set_estimate(struct amount *amount, const struct evidence *evidence, double value, double runs)
 {
-	if (!doubt->cells_scaled || doubt->cells_estimated < doubt->cells_scaled)
-		return -1;
-	return estimate_error(&doubt->sum) / (double)runs;
+	amount->has_estimate = evidence->cells;
+	amount->runs = runs;
+	amount->scale = (struct copy){ value, evidence->spread, estimate_make(evidence, value) };
 }
 
 static struct amount amount_of_sum(const struct count_sum *sum)
 {
-	return (struct amount){
+	struct amount amount = {
 		.there = sum->cells > 0,
 		.count = sum->value,
 		.mean = (double)sum->value,
-		.scale_error = error_of(&sum->doubt, 1),
 		.enabled_ns = sum->enabled_ns,
 		.running_ns = sum->running_ns,
 		.cells = sum->cells,
@@ -127,6 +126,9 @@ static struct amount amount_of_sum(const struct count_sum *sum)
 		.cells_stopped = sum->cells_stopped,
 		.cells_unscaled = sum->cells_unseen + sum->cells_gaps,
 	};
+
+	set_estimate(&amount, &sum->evidence, amount.mean, 1);
+	return amount;
 }
 
 /* The means over the runs: values of those in which it ran, times of those in which it had cells. */
@@ -136,7 +138,6 @@ static struct amount amount_of_runs(const struct aggr_value *value)
 	unsigned __int128 sum = 0;
 	struct series series = { 0 };
 
-	amount.scale_error = -1;
 	if (value->n_runs) {
 		amount.enabled_ns /= value->n_runs;
 		amount.running_ns /= value->n_runs;
@@ -149,7 +150,9 @@ static struct amount amount_of_runs(const struct aggr_value *value)
 		amount.count = (uint64_t)((sum + series.n / 2) / series.n);
 		amount.mean = series.mean;
 		amount.stdev_pct = series_rel_stdev_pct(&series);
-		amount.scale_error = error_of(&value->all_runs.doubt, series.n);
+		set_estimate(&amount, &value->all_runs.evidence, (double)sum, (double)series.n);
+		estimate_from_runs(&amount.scale.estimate, series.n,
+				   series_stdev_of_mean(&series) * sqrt(amount.runs), amount.scale.value);
 	}
 	return amount;
 }
@@ -221,6 +224,25 @@ static bool is_left_unscaled(const struct count_sum *sum)
 	return (sum->cells_unseen || sum->cells_gaps) && !sum->cells_scaled;
 }
 
+static void set_scale_error(const struct reporter *r, struct stat_row *row, const struct amount *amount)
+{
+	const struct estimate *estimate = &amount->scale.estimate;
+
+	if (!r->plan->scale)
+		row->scale_error_reason = "not scaled";
+	else if (r->plan->pass_plan)
+		row->scale_error_reason = "counted in passes";
+	else if (row->partial)
+		row->scale_error_reason = "a part is missing";
+	else if (!amount->has_estimate)
+		row->scale_error_reason = estimate_reason(ESTIMATE_FEW_SLICES);
+	else
+		row->scale_error_reason = estimate_reason(estimate->state);
+	row->has_scale_error = !row->scale_error_reason;
+	if (row->has_scale_error)
+		row->scale_error_pct = 100 * estimate->error / amount->scale.value;
+}
+
 static void set_state_and_reason(struct reporter *r, struct stat_row *row, size_t event_row,
 				 const struct amount *amount, const struct aggr_value *value)
 {
@@ -230,10 +252,8 @@ static void set_state_and_reason(struct reporter *r, struct stat_row *row, size_
 		return;
 	row->scaled = amount->running_ns < amount->enabled_ns && !is_left_unscaled(shown_sum(r, value));
 	row->partial = row->reason;
-	row->has_scale_error =
-		row->scaled && !row->partial && amount->scale_error >= 0 && amount->mean > 0;
-	if (row->has_scale_error)
-		row->scale_error_pct = 100 * amount->scale_error / amount->mean;
+	if (row->scaled)
+		set_scale_error(r, row, amount);
 }
 
 /* A metric's own: where it is of one pass, that pass's. */

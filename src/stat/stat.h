@@ -48,8 +48,9 @@ struct stat_row {
 	uint64_t running_ns; /* CSV and JSON: run time of the counter */
 	double running_pct; /* 100.0 when it ran all the time; 0 for never ran */
 	bool scaled; /* it ran for less than the whole enabled time */
-	bool has_scale_error; /* scaled, and seen in slices enough to tell how sure the value is */
+	bool has_scale_error; /* scaled, and it is known how sure the value is */
 	double scale_error_pct; /* of the value: with 95 % confidence the truth is not further away */
+	const char *scale_error_reason; /* scaled: why that is not known, in a few words; or NULL */
 	unsigned pass; /* --passes: the run of the command that it was counted in, from 1; else 0 */
 	bool partial; /* some cells never ran or failed: the value is a lower bound */
 	bool has_stdev; /* -r */

@@ -137,6 +137,8 @@ struct sim {
 	double common; /* this part of the load is the same on all CPUs */
 	bool last; /* the last group of the list has the event; else another in each run */
 	int copies; /* so many groups have it, next to each other or spread over the list */
+	bool other; /* the last of these stands for an event that is in one group only */
+	bool in_order; /* all lists begin with the same group */
 	double lost; /* for this part of the time, in one stretch, nobody has a counter */
 };
 
