@@ -5,7 +5,7 @@
  *
  * A field that holds the separator or a quote is quoted as RFC 4180 has it, so that names such as
  * cpu/event=1,umask=2/ don't break a line. A second metric of an event has a line of its own, on
- * which the fields between key and metric are empty.
+ * which the fields between key and metric are empty; so has the error of a scaled value.
  */
 #include "fmt_stat.h"
 
@@ -128,6 +128,28 @@ static void pass_fields(struct csv_line *line, const struct stat_row *row, const
 	marks_field(line, m && m->mixed);
 }
 
+/* The beginning of a line that belongs to the row before: a metric follows. */
+static void begin_further_line(struct csv_line *line, const struct stat_row *row)
+{
+	where_fields(line, row, row->n_folded);
+	empty_fields(line, 5u + line->style->has_cgroups + (line->style->runs > 1));
+}
+
+static void add_scale_error(struct csv_line *line, const struct stat_row *row)
+{
+	begin_further_line(line, row);
+	if (row->has_scale_error)
+		fmt_fixed(&line->field, row->scale_error_pct, 4);
+	end_field(line);
+	if (row->has_scale_error)
+		str_add(&line->field, "% scale error");
+	else
+		str_addf(&line->field, "scale error unknown: %s", row->scale_error_reason);
+	end_field(line);
+	pass_fields(line, row, NULL);
+	end_line(line);
+}
+
 static void add_row(struct csv_line *line, const struct stat_row *row)
 {
 	size_t first = fmt_row_metric(row);
@@ -143,12 +165,13 @@ static void add_row(struct csv_line *line, const struct stat_row *row)
 	for (size_t i = first + 1; i < row->n_metrics; i++) {
 		if (!fmt_metric_ok(&row->metrics[i]))
 			continue;
-		where_fields(line, row, row->n_folded);
-		empty_fields(line, 5u + line->style->has_cgroups + (line->style->runs > 1));
+		begin_further_line(line, row);
 		metric_fields(line, &row->metrics[i]);
 		pass_fields(line, row, &row->metrics[i]);
 		end_line(line);
 	}
+	if (row->has_scale_error || row->scale_error_reason)
+		add_scale_error(line, row);
 }
 
 static void add_grid_header(struct csv_line *line, const struct grid *g)

@@ -133,6 +133,8 @@ static void add_row(struct json_line *line, const struct stat_row *row)
 	add_flag(line, "scaled", row->scaled);
 	if (row->has_scale_error)
 		add_number(line, "scale-error-pct", row->scale_error_pct, 4);
+	else if (row->scale_error_reason)
+		add_text(line, "scale-error-reason", row->scale_error_reason);
 	add_flag(line, "partial", row->partial);
 	add_flag(line, "mixed", m && m->mixed);
 	end_line(line);

@@ -183,6 +183,8 @@ static void add_marks(struct text_page *page, const struct stat_row *row)
 			str_add(out, " +- ");
 			fmt_fixed(out, row->scale_error_pct, 2);
 			str_addc(out, '%');
+		} else if (page->style->explain && row->scale_error_reason) {
+			str_addf(out, ", error unknown: %s", row->scale_error_reason);
 		}
 		str_addc(out, ')');
 	}

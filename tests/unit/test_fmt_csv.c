@@ -43,6 +43,26 @@ static void test_places(void **state)
 		      "memfd:sealed-91-2988,7,,cs,1000000,100.00,,\n");
 }
 
+/* How sure a scaled value is, or why that is not known: as many fields as the other lines. */
+static void test_scale_error(void **state)
+{
+	struct stat_row rows[] = {
+		AT(scaled_row(plain_row("cycles", 1000), 57.92), AGGR_CPU, "CPU0", 1),
+		AT(scaled_row(plain_row("cycles", 0), 57.92), AGGR_CPU, "CPU1", 1),
+	};
+	struct stat_report report = REPORT(rows, NULL);
+
+	(void)state;
+	rows[0].has_scale_error = true;
+	rows[0].scale_error_pct = 0.31416;
+	rows[1].scale_error_reason = "nothing was seen";
+	expect_report(&stat_format_csv, &csv, &report,
+		      "CPU0,1000,,cycles,1000000,57.92,,\n"
+		      "CPU0,,,,,,0.3142,% scale error\n"
+		      "CPU1,0,,cycles,1000000,57.92,,\n"
+		      "CPU1,,,,,,,scale error unknown: nothing was seen\n");
+}
+
 static void test_interval_and_summary(void **state)
 {
 	struct stat_style style = csv;
@@ -235,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_scale_error),
 		cmocka_unit_test(test_interval_and_summary),
 		cmocka_unit_test(test_second_metric),
 		cmocka_unit_test(test_repeats_and_percent),

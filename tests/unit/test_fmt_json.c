@@ -100,6 +100,13 @@ static void test_scale_error_and_pass(void **state)
 		"\"event-runtime\" : 1000000, \"pcnt-running\" : 57.92, "
 		"\"metric-value\" : 0.000000, \"metric-unit\" : \"\", "
 		"\"pass\" : 2, \"scaled\" : true, \"scale-error-pct\" : 0.3142}\n");
+	rows[0].has_scale_error = false;
+	rows[0].scale_error_reason = "too few turns";
+	expect_report(&stat_format_json, &json, &report,
+		"{\"counter-value\" : \"1000.000000\", \"unit\" : \"\", \"event\" : \"cycles\", "
+		"\"event-runtime\" : 1000000, \"pcnt-running\" : 57.92, "
+		"\"metric-value\" : 0.000000, \"metric-unit\" : \"\", "
+		"\"pass\" : 2, \"scaled\" : true, \"scale-error-reason\" : \"too few turns\"}\n");
 }
 
 static void test_reasons(void **state)

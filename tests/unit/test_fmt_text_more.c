@@ -101,6 +101,26 @@ static void test_scale_error_and_passes(void **state)
 	str_release(&want);
 }
 
+/* Why it is not known how sure a value is: where a user reads it. */
+static void test_scale_error_is_unknown(void **state)
+{
+	struct stat_style style = as_perf;
+	struct stat_row rows[] = { scaled_row(plain_row("cycles", 1000), 57.92) };
+	struct stat_report report = REPORT(rows, NULL);
+
+	(void)state;
+	rows[0].scale_error_reason = "too few turns";
+	report.least_running_pct = 100;
+	expect_report(&stat_format_text, &style, &report,
+		"\n Performance counter stats for 'true':\n\n"
+		"              1000      cycles                          " BLANK35 "  (57.92%)\n\n");
+	style.explain = true;
+	expect_report(&stat_format_text, &style, &report,
+		"\n Performance counter stats for 'true':\n\n"
+		"              1000      cycles                          " BLANK35
+		"  (57.92%, error unknown: too few turns)\n\n");
+}
+
 static void test_closing_lines(void **state)
 {
 	struct stat_metric ipc[] = { METRIC("insn per cycle", 2.7, 2) };
@@ -242,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_grouped_digits),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_scale_error_and_passes),
+		cmocka_unit_test(test_scale_error_is_unknown),
 		cmocka_unit_test(test_closing_lines),
 		cmocka_unit_test(test_colours),
 		cmocka_unit_test(test_hostile_names),
