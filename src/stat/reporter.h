@@ -3,6 +3,7 @@
  *
  *   reporter.c  runs, clocks, metrics bound to what was opened
  *   rows.c      values -> struct stat_report
+ *   copies.c    one event in several groups: do the turns keep step with the program?
  */
 #ifndef PSTAT_REPORTER_H
 #define PSTAT_REPORTER_H
@@ -16,6 +17,7 @@ struct row_list {
 	struct stat_metric *metrics; /* room for each use at each key */
 	size_t n_metrics;
 	size_t *order; /* scratch: the keys of one event row, as printed */
+	struct copy *copies; /* scratch: one per event row */
 	char **texts; /* reasons; freed by the next report */
 	size_t n_texts, texts_cap;
 	struct str text; /* scratch */
@@ -78,6 +80,10 @@ void reporter_end_repeat(struct reporter *r);
  * Owned by the reporter, good until the next call.
  */
 const struct stat_report *reporter_report(struct reporter *r, enum stat_report_kind kind, uint64_t time_ns);
+
+/* ---- copies.c ---- */
+/* Amounts are set: compares those of one event in several groups, and widens errors where the turns are in step. */
+void copies_compare(struct reporter *r);
 
 /* ---- rows.c ---- */
 /* What rows and keys are called, and room for them, after what was attached. */

@@ -407,6 +407,7 @@ void rows_prepare(struct reporter *r)
 	rows->metrics =
 		xreallocarray(rows->metrics, r->counts->n_keys * r->uses.n + 1, sizeof(*rows->metrics));
 	rows->order = xreallocarray(rows->order, r->counts->n_keys, sizeof(*rows->order));
+	rows->copies = xreallocarray(rows->copies, r->counts->n_rows + 1, sizeof(*rows->copies));
 }
 
 void rows_release(struct reporter *r)
@@ -420,6 +421,7 @@ void rows_release(struct reporter *r)
 	free(r->rows.v);
 	free(r->rows.metrics);
 	free(r->rows.order);
+	free(r->rows.copies);
 	str_release(&r->rows.text);
 }
 
@@ -446,6 +448,7 @@ const struct stat_report *reporter_report(struct reporter *r, enum stat_report_k
 	elapsed_s = kind == REPORT_INTERVAL ? (double)r->since_last.elapsed_ns / 1e9 :
 					      r->shown_times.elapsed.mean;
 	set_amounts(r);
+	copies_compare(r);
 	add_rows(r, elapsed_s);
 	r->report.n_rows = r->rows.n;
 	r->reported = true;

@@ -405,6 +405,52 @@ static void sums_of_cells(void **state)
 	assert_false(sum_has_error(300));
 }
 
+/* cycles in two groups and instructions in a third; what the second group counts more, in percent. */
+static void rows_of_three_groups(struct world *w, struct note_list *notes, uint64_t more_pct)
+{
+	world_init(w, AGGR_TOTAL, TARGET_CPUS, "0");
+	w->plan.notes = notes;
+	world_cycles(w);
+	world_cycles(w);
+	world_instructions(w);
+	world_start(w);
+	aggregation_keep_slices(w->reporter->counts);
+	for (uint64_t i = 1; i <= 60; i++) {
+		world_read(w, (double)i * 0.02, 0.02);
+		for (uint64_t event = 0; event < 3; event++)
+			feed(w, event, 0, 0,
+			     (event == 1 ? 100 + more_pct : 100) * 10 * i + (uint64_t)noisy(i + 31 * event),
+			     20 * NS * i, 7 * NS * i);
+	}
+}
+
+static void groups_that_do_not_agree(void **state)
+{
+	const struct stat_report *report;
+	struct note_list notes = { 0 };
+	struct world w;
+
+	(void)state;
+	rows_of_three_groups(&w, &notes, 1);
+	report = world_report(&w, REPORT_FINAL);
+	assert_int_equal(report->n_rows, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(report->rows[i].has_scale_error && report->rows[i].scale_error_pct < 3);
+	assert_int_equal(notes.n, 0);
+	world_release(&w);
+
+	rows_of_three_groups(&w, &notes, 9);
+	report = world_report(&w, REPORT_FINAL);
+	/* t of one degree of freedom times the deviation of two values that are 9 % apart. */
+	for (size_t i = 0; i < 2; i++)
+		assert_true(report->rows[i].has_scale_error && report->rows[i].scale_error_pct > 70);
+	assert_string_equal(report->rows[2].scale_error_reason, estimate_reason(ESTIMATE_IN_STEP));
+	assert_int_equal(notes.n, 1);
+	assert_non_null(strstr(notes.v[0].text, "keep step with the program"));
+	world_release(&w);
+	note_list_release(&notes);
+}
+
 static void means_are_surer_than_their_runs(void **state)
 {
 	double of_one = 0;
@@ -453,6 +499,7 @@ int main(void)
 		cmocka_unit_test(slices_of_an_interval),
 		cmocka_unit_test(rows_say_how_sure_they_are),
 		cmocka_unit_test(sums_of_cells),
+		cmocka_unit_test(groups_that_do_not_agree),
 		cmocka_unit_test(means_are_surer_than_their_runs),
 	};
 
