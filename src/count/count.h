@@ -232,8 +232,11 @@ void aggregation_end_read(struct aggregation *agg, const struct count_clock *sin
  * read at most by aggregation_read_slices() before.
  */
 void aggregation_keep_slices(struct aggregation *agg);
-/* Reads all cells for nothing but the slices. True if one of them has been taking turns. */
-bool aggregation_read_slices(struct aggregation *agg);
+/*
+ * Reads all cells for nothing but the slices. Returns the least share of its enabled time that any of those that
+ * ever ran has run; 1: none takes turns.
+ */
+double aggregation_read_slices(struct aggregation *agg);
 
 /* ---- missing.c: why a value is missing, or less than the truth ---- */
 

@@ -396,21 +396,24 @@ void aggregation_keep_slices(struct aggregation *agg)
 	}
 }
 
-static bool add_slice(struct aggregation *agg, size_t index, size_t thread, const struct cell *cell)
+/* Returns the share of its time that it ran; 1 where that is not known, or nothing. */
+static double add_slice(struct aggregation *agg, size_t index, size_t thread, const struct cell *cell)
 {
 	const uint64_t *longest = longest_of(agg, index, thread, agg->layout->longest.total_ns);
 	struct cell_count now = cell->now;
 
 	if (limit_to_core_type(agg, index, longest, &now) != CORE_TIME_KNOWN)
-		return false;
+		return 1;
 	slices_add(&agg->layout->slices[cell - agg->layout->cells], &agg->layout->pools[cell->value],
 		   now.value, now.enabled_ns, now.running_ns);
-	return now.running_ns < now.enabled_ns;
+	return now.running_ns && now.running_ns < now.enabled_ns
+		       ? (double)now.running_ns / (double)now.enabled_ns
+		       : 1;
 }
 
-bool aggregation_read_slices(struct aggregation *agg)
+double aggregation_read_slices(struct aggregation *agg)
 {
-	bool takes_turns = false;
+	double least = 1;
 
 	aggregation_begin_read(agg);
 	agg->layout->backend->read(agg->layout->data, aggregation_take, agg);
@@ -421,11 +424,15 @@ bool aggregation_read_slices(struct aggregation *agg)
 		for (size_t c = first; c < cells_end(agg, i) && !agg->events->v[i].snapshot; c++) {
 			const struct cell *cell = &agg->layout->cells[c];
 
+			double share = 1;
+
 			if (cell->was_read && cell->state == READING_OK)
-				takes_turns |= add_slice(agg, i, (c - first) % n_threads, cell);
+				share = add_slice(agg, i, (c - first) % n_threads, cell);
+			if (share < least)
+				least = share;
 		}
 	}
 	for (size_t i = 0; i < aggregation_n_values(agg); i++)
 		pool_end_read(&agg->layout->pools[i]);
-	return takes_turns;
+	return least;
 }

@@ -15,7 +15,7 @@
 struct slicing {
 	uint64_t next_ns; /* NEVER_NS: none */
 	uint64_t interval_ns;
-	unsigned n; /* reads at this interval */
+	uint64_t last_cost_ns; /* of the read before; 0: there was none */
 	bool takes_turns; /* a counter was seen to */
 };
 
@@ -96,6 +96,8 @@ void passes_end(struct run *run);
 /* ---- slicing.c ---- */
 /* Counting has begun. */
 void slicing_begin(struct run *run);
+/* From one read to the next, where the event that ran least did so for this share, and a read costs as much. */
+uint64_t slicing_interval_ns(double least_share, uint64_t cost_ns);
 /* Reads, if it is time to. */
 void slicing_go_on(struct run *run, uint64_t now);
 

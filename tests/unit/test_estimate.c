@@ -3,6 +3,7 @@
  * test_coverage.c.
  */
 #include "count_sample.h"
+#include "stat/run.h"
 
 #include <math.h>
 
@@ -336,6 +337,17 @@ static void slices_of_an_interval(void **state)
 	assert_true(sum.error > 0.9 * whole.error && sum.error < 1.1 * whole.error);
 }
 
+/* A rotation of ticks of 4 ms, or what a read costs a hundred times; neither too short nor too long. */
+static void slices_are_about_one_rotation(void **state)
+{
+	(void)state;
+	assert_int_equal(slicing_interval_ns(0.25, 20000), 16 * NS);
+	assert_int_equal(slicing_interval_ns(0.1, 20000), 40 * NS);
+	assert_int_equal(slicing_interval_ns(0.9, 20000), 8 * NS);
+	assert_int_equal(slicing_interval_ns(0.001, 20000), 200 * NS);
+	assert_int_equal(slicing_interval_ns(0.25, 3 * NS), 300 * NS);
+}
+
 /* ---- in a report ---- */
 
 static void read_at(struct world *w, uint64_t i, uint64_t per_read)
@@ -415,6 +427,7 @@ static void rows_of_three_groups(struct world *w, struct note_list *notes, uint6
 	world_instructions(w);
 	world_start(w);
 	aggregation_keep_slices(w->reporter->counts);
+	assert_true(aggregation_read_slices(w->reporter->counts) == 1);
 	for (uint64_t i = 1; i <= 60; i++) {
 		world_read(w, (double)i * 0.02, 0.02);
 		for (uint64_t event = 0; event < 3; event++)
@@ -497,6 +510,7 @@ int main(void)
 		cmocka_unit_test(slices_have_a_turn_and_a_pause),
 		cmocka_unit_test(times_that_stand_still),
 		cmocka_unit_test(slices_of_an_interval),
+		cmocka_unit_test(slices_are_about_one_rotation),
 		cmocka_unit_test(rows_say_how_sure_they_are),
 		cmocka_unit_test(sums_of_cells),
 		cmocka_unit_test(groups_that_do_not_agree),
