@@ -172,6 +172,8 @@ void pool_end_read(struct pool *pool)
 	for (size_t lag = 0; lag < SLICE_LAGS; lag++) {
 		if (!(pool->now_weight[lag] > 0))
 			continue;
+		for (size_t kind = 0; kind < TURN_KINDS && !lag && !pool->sums.times[0]; kind++)
+			pool->sums.first += pool->now[kind][0] * pool->now[kind][0];
 		pool->sums.times[lag]++;
 		pool->sums.weights[lag] += pool->now_weight[lag];
 		for (size_t kind = 0; kind < TURN_KINDS; kind++) {
@@ -239,6 +241,7 @@ void slices_count(struct evidence *evidence, struct slices *s, bool since_last, 
 
 static void add_pool(struct pool_sums *sum, const struct pool_sums *add, const struct pool_sums *less)
 {
+	sum->first += add->first - less->first;
 	for (size_t lag = 0; lag < SLICE_LAGS; lag++) {
 		sum->times[lag] += add->times[lag] - less->times[lag];
 		sum->n[lag] += add->n[lag] - less->n[lag];
@@ -336,6 +339,8 @@ struct estimate estimate_make(const struct evidence *e, double value)
 		estimate.state = ESTIMATE_FEW_DIFFERENCES;
 	else
 		estimate.state = ESTIMATE_OK;
+	estimate.start_differs =
+		estimate.state == ESTIMATE_FEW_DIFFERENCES && pool->first > pool->squares[0] / 2;
 	return estimate;
 }
 
@@ -345,6 +350,7 @@ void estimate_from_runs(struct estimate *estimate, uint64_t n, double stdev, dou
 
 	if (!few || n < RUNS_MIN || !(value > 0))
 		return;
+	estimate->start_differs = false; /* each group has seen it */
 	estimate->error = student_t95((double)n - 1) * stdev * sqrt((double)n);
 	estimate->state = estimate->error < error_min * value ? ESTIMATE_ALIKE : ESTIMATE_OK;
 }
@@ -357,6 +363,7 @@ const char *estimate_reason(enum estimate_state state)
 		[ESTIMATE_UNSEEN] = "over a tenth of the time at one go was not seen",
 		[ESTIMATE_ALIKE] = "all turns alike: steady, or in step with them",
 		[ESTIMATE_IN_STEP] = "the turns keep step with the program",
+		[ESTIMATE_START] = "the start was unlike the rest, and not seen",
 		[ESTIMATE_NOTHING] = "nothing was seen",
 	};
 

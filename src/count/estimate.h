@@ -59,6 +59,7 @@ struct pool_sums {
 	uint32_t times[SLICE_LAGS]; /* reads at which there was something to compare */
 	double n[SLICE_LAGS]; /* differences: at each time one for each kind of turn */
 	double squares[SLICE_LAGS], fourths[SLICE_LAGS], weights[SLICE_LAGS]; /* of differences: see estimate.c */
+	double first; /* the part of squares[0] that is of the first two slices */
 };
 
 struct pool {
@@ -110,6 +111,7 @@ enum estimate_state {
 	ESTIMATE_UNSEEN, /* one stretch of more than a tenth of the time was not seen */
 	ESTIMATE_ALIKE, /* no difference that could be stated: steady, or in step with the turns */
 	ESTIMATE_IN_STEP, /* another event showed that the turns keep step with the program */
+	ESTIMATE_START, /* another event showed that the start was unlike the rest */
 	ESTIMATE_NOTHING, /* the count is 0 */
 	ESTIMATE_N_STATES,
 };
@@ -121,6 +123,7 @@ struct estimate {
 	double error; /* with 95 % confidence the truth is not further from the value, in counts; if the state is OK */
 	double unit_variance; /* of the count per unit of time, s2; where slices could be compared, else negative */
 	double freedom; /* degrees of freedom of it */
+	bool start_differs; /* the first slice makes the difference: groups that came later did not see the like */
 };
 struct estimate estimate_make(const struct evidence *evidence, double value);
 /*

@@ -1,7 +1,12 @@
 /*
+ * What events that take turns with each other say of each other's errors: each group sees what the others do not.
+ *
  * Events that stand in several groups, once more in each: their values say whether the groups saw the same program
  * (count/agreement.c). Where they do not, the turns keep step with it, and no event that takes part in these turns is
  * as sure as its own slices make it: copies get an interval as wide as they scatter, the others none.
+ *
+ * Start-up: what the first group saw of it, those behind it did not. Where the first slice of an event is unlike all
+ * others, nothing is stated of events that take turns with it.
  */
 #include "stat/reporter.h"
 
@@ -73,6 +78,16 @@ static void widen(struct reporter *r, size_t row, struct amount *amounts, double
 			 event->name);
 }
 
+static void withhold_unseen_start(struct reporter *r, size_t row, struct amount *amounts)
+{
+	const struct event *event = counted_of(r, row)->event;
+
+	for (size_t i = 0; i < r->counts->n_rows; i++)
+		if (takes_turns(&amounts[i]) && amounts[i].scale.estimate.state == ESTIMATE_OK &&
+		    events_share_counters(event, counted_of(r, i)->event))
+			amounts[i].scale.estimate.state = ESTIMATE_START;
+}
+
 void copies_compare(struct reporter *r)
 {
 	size_t n_rows = r->counts->n_rows;
@@ -87,6 +102,8 @@ void copies_compare(struct reporter *r)
 
 			if (n > 1 && !copies_agree(copies, n, &scatter))
 				widen(r, row, amounts, scatter);
+			if (takes_turns(&amounts[row]) && amounts[row].scale.estimate.start_differs)
+				withhold_unseen_start(r, row, amounts);
 		}
 	}
 }

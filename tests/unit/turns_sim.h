@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS_PER_MS = 4, STEP_NS = 250000, SIM_MAX_COPIES = 4, SIM_MAX_GROUPS = 32 };
+enum { STEPS_PER_MS = 4, STEP_NS = 250000, SIM_MAX_COPIES = 6, SIM_MAX_GROUPS = 32 };
 
 /* ---- random numbers ---- */
 
@@ -137,6 +137,7 @@ struct sim {
 	double common; /* this part of the load is the same on all CPUs */
 	bool last; /* the last group of the list has the event; else another in each run */
 	int copies; /* so many groups have it, next to each other or spread over the list */
+	bool apart; /* these are different events, so that their values need not agree */
 	bool other; /* the last of these stands for an event that is in one group only */
 	bool in_order; /* all lists begin with the same group */
 	double lost; /* for this part of the time, in one stretch, nobody has a counter */
