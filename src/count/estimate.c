@@ -2,7 +2,7 @@
  * The error of a scaled value, from the slices in which its counters were read: pure arithmetic.
  *
  * The value of a counter is a ratio estimate, V * E / R, of counts V seen in the time running R, for the time enabled
- * E; a row is the sum of its counters. With v, e and r of one slice, what it did not see is e - r. The error has four
+ * E; a row is the sum of its counters. With v, e and r of one slice, what it did not see is e - r. The error has these
  * parts:
  *
  *   noise    The rate q = v / r jumps about from slice to slice. If its variance per unit of time is s2, then q' - q
@@ -21,6 +21,9 @@
  *   lag      Where the turns come before the pauses, a rate that rises is seen half a pause too early all the time:
  *            by (last q - first q) (E - R) / 2 n. It has a sign, and adds up over counters and repeats as the bias
  *            that it is.
+ *   period   Where slices repeat after L = 2, 4 or 5, they are so many numbers and not n: the variance is n / L times
+ *            as large and has L - 1 degrees of freedom. Timers of 10, 20, 40 and 100 ms come to five, where a tick is
+ *            4 ms: a rotation is a multiple of that.
  *   stretch  In the longest stretch g without a turn the rate may have been another: by g times the deviation of the
  *            rates from their mean.
  *
@@ -49,6 +52,8 @@ enum { RUNS_MIN = 20 };
 static const double carriers_min = 6;
 /* Of the time; a longer stretch that was not seen can have held anything. */
 static const double stretch_max = 0.1;
+/* Slices so far apart are the same again, if their differences have less than this part of the neighbours' variance. */
+static const double repeats_below = 0.1;
 /* Of the value; less is shown as 0, and is less than the kernel's times of turns are good for. */
 static const double error_min = 0.00005;
 
@@ -57,7 +62,9 @@ static double positive(double x)
 	return x > 0 ? x : 0;
 }
 
-static const uint32_t distances[SLICE_LAGS] = { 1, 2, SLICE_LAG_MAX };
+static const uint32_t distances[SLICE_LAGS] = { 1, 2, 4, SLICE_LAG_MAX };
+/* Those from which the variance is taken. */
+enum { VARIANCE_LAGS = 3 };
 
 /* ---- slices ---- */
 
@@ -276,16 +283,20 @@ void evidence_add(struct evidence *sum, const struct evidence *e)
 
 /* ---- estimates ---- */
 
+static double variance_at(const struct pool_sums *sums, size_t lag)
+{
+	return sums->squares[lag] / sums->weights[lag];
+}
+
 /* The distance with the largest variance, of those that enough slices have; SLICE_LAGS: there is none. */
 static size_t widest(const struct pool_sums *sums)
 {
 	size_t most = SLICE_LAGS;
 
-	for (size_t lag = 0; lag < SLICE_LAGS; lag++) {
+	for (size_t lag = 0; lag < VARIANCE_LAGS; lag++) {
 		if (sums->times[lag] < COMPARISONS_MIN || !(sums->weights[lag] > 0))
 			continue;
-		if (most == SLICE_LAGS || sums->squares[lag] / sums->weights[lag] >
-						  sums->squares[most] / sums->weights[most])
+		if (most == SLICE_LAGS || variance_at(sums, lag) > variance_at(sums, most))
 			most = lag;
 	}
 	return most;
@@ -311,6 +322,26 @@ static double freedom_of(double n, double m)
 	return uneven > 0 && 4 / 3.0 / uneven < normal ? 4 / 3.0 / uneven : normal;
 }
 
+/* After how many slices they repeat; 0: they do not. */
+static uint32_t period_of(const struct pool_sums *sums)
+{
+	for (size_t lag = 1; lag < SLICE_LAGS; lag++)
+		if (sums->times[lag] >= COMPARISONS_MIN && sums->weights[lag] > 0 &&
+		    variance_at(sums, lag) < repeats_below * variance_at(sums, 0))
+			return distances[lag];
+	return 0;
+}
+
+/* The part of the error that is noise, in counts. */
+static double noise_of(const struct evidence *e, const struct estimate *estimate, uint32_t period)
+{
+	double variance = estimate->unit_variance * e->unseen;
+
+	if (period)
+		return student_t95(period - 1) * sqrt(variance * (e->pool.times[0] + 1) / period);
+	return student_t95(estimate->freedom) * sqrt(variance);
+}
+
 struct estimate estimate_make(const struct evidence *e, double value)
 {
 	const struct pool_sums *pool = &e->pool;
@@ -318,15 +349,17 @@ struct estimate estimate_make(const struct evidence *e, double value)
 	struct estimate estimate = { .state = value > 0 ? ESTIMATE_FEW_SLICES : ESTIMATE_NOTHING,
 				     .unit_variance = -1 };
 	double carriers, noise;
+	uint32_t period;
 
 	if (lag == SLICE_LAGS)
 		return estimate;
-	estimate.unit_variance = pool->squares[lag] / pool->weights[lag];
+	estimate.unit_variance = variance_at(pool, lag);
 	carriers = pool->fourths[lag] > 0
 			   ? pool->squares[lag] * pool->squares[lag] / pool->fourths[lag]
 			   : 0;
 	estimate.freedom = carriers > 0 ? freedom_of(pool->n[lag], carriers) : 1;
-	noise = student_t95(estimate.freedom) * sqrt(estimate.unit_variance * e->unseen);
+	period = period_of(pool);
+	noise = noise_of(e, &estimate, period);
 	estimate.error = sqrt(noise * noise + e->lag * e->lag + e->stretch * e->stretch +
 			      positive(e->offset * e->offset - estimate.unit_variance * e->offset_weight));
 	if (!(value > 0))
@@ -337,6 +370,8 @@ struct estimate estimate_make(const struct evidence *e, double value)
 		estimate.state = ESTIMATE_ALIKE;
 	else if (carriers < carriers_min)
 		estimate.state = ESTIMATE_FEW_DIFFERENCES;
+	else if (period && estimate.error > value)
+		estimate.state = ESTIMATE_IN_STEP;
 	else
 		estimate.state = ESTIMATE_OK;
 	estimate.start_differs =

@@ -22,8 +22,8 @@
 /* Fewer times at which slices could be compared give no estimate: a variance of so few numbers is a guess. */
 enum { COMPARISONS_MIN = 7 };
 
-/* Slices are compared with the next one, that after it, and the fourth. */
-enum { SLICE_LAGS = 3, SLICE_LAG_MAX = 4 };
+/* Slices are compared with the next one, that after it, the fourth and the fifth. */
+enum { SLICE_LAGS = 4, SLICE_LAG_MAX = 5 };
 
 /* Counters whose lists turn alike see and miss the same moments. More kinds than this are told apart no longer. */
 enum { TURN_KINDS = 8 };

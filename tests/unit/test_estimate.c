@@ -140,6 +140,32 @@ static void few_slices_carry_the_variance(void **state)
 	assert_int_equal(estimate_one(&one).state, ESTIMATE_FEW_DIFFERENCES);
 }
 
+/* Five numbers, again and again, are not four hundred: the interval is that of five. */
+static void slices_that_repeat(void **state)
+{
+	static const double pattern[2][5] = { { 1000, 1010, 980, 1020, 990 }, { 0, 9000, 0, 0, 100 } };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct one one = { 0 };
+		struct estimate estimate;
+		double value = 0;
+
+		for (uint64_t k = 0; k < 400; k++) {
+			value += pattern[i][k % 5] + noisy(k) / 100;
+			read_one(&one, value, 20 * NS * (k + 1), 10 * NS * (k + 1));
+		}
+		estimate = estimate_one(&one);
+		if (i) {
+			assert_int_equal(estimate.state, ESTIMATE_IN_STEP);
+			continue;
+		}
+		assert_int_equal(estimate.state, ESTIMATE_OK);
+		/* t of 4 degrees of freedom, a variance of neighbours of about 16^2, half of it seen. */
+		assert_true(estimate.error > 0.005 * 2 * value && estimate.error < 0.03 * 2 * value);
+	}
+}
+
 static void long_stretches_are_not_seen(void **state)
 {
 	(void)state;
@@ -230,8 +256,11 @@ static void kinds_of_turns(void **state)
 static void make_copies(struct copy *copies, size_t n, double distance)
 {
 	for (size_t i = 0; i < n; i++)
-		copies[i] = (struct copy){ 1000000 + distance * (double)i, 1000000,
-					   { ESTIMATE_OK, 10000, 100, 50 } };
+		copies[i] = (struct copy){
+			.value = 1000000 + distance * (double)i,
+			.spread = 1000000,
+			.estimate = { .state = ESTIMATE_OK, .error = 10000, .unit_variance = 100, .freedom = 50 },
+		};
 }
 
 static void copies_of_one_event(void **state)
@@ -265,11 +294,11 @@ static void copies_that_are_each_steady(void **state)
 	(void)state;
 	make_copies(copies, 4, 400);
 	for (size_t i = 0; i < 4; i++)
-		copies[i].estimate = (struct estimate){ ESTIMATE_ALIKE, 0, 0, 50 };
+		copies[i].estimate = (struct estimate){ .state = ESTIMATE_ALIKE, .freedom = 50 };
 	assert_true(copies_agree(copies, 4, &scatter));
 	make_copies(copies, 4, 10000);
 	for (size_t i = 0; i < 4; i++)
-		copies[i].estimate = (struct estimate){ ESTIMATE_ALIKE, 0, 0, 50 };
+		copies[i].estimate = (struct estimate){ .state = ESTIMATE_ALIKE, .freedom = 50 };
 	assert_false(copies_agree(copies, 4, &scatter));
 	copy_widen(&copies[0], false, scatter);
 	assert_int_equal(copies[0].estimate.state, ESTIMATE_OK);
@@ -500,6 +529,7 @@ int main(void)
 		cmocka_unit_test(too_few_slices),
 		cmocka_unit_test(slices_that_are_all_alike),
 		cmocka_unit_test(few_slices_carry_the_variance),
+		cmocka_unit_test(slices_that_repeat),
 		cmocka_unit_test(long_stretches_are_not_seen),
 		cmocka_unit_test(nothing_was_counted),
 		cmocka_unit_test(what_is_common_adds_up),
