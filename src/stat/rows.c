@@ -229,8 +229,8 @@ static void set_scale_error(const struct reporter *r, struct stat_row *row, cons
 	const struct estimate *estimate = &amount->scale.estimate;
 
 	if (!r->plan->scale)
-		row->scale_error_reason = "not scaled";
-	else if (r->plan->pass_plan)
+		return; /* the value is no estimate */
+	if (r->plan->pass_plan)
 		row->scale_error_reason = "counted in passes";
 	else if (row->partial)
 		row->scale_error_reason = "a part is missing";
