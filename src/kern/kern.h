@@ -161,10 +161,7 @@ struct open_options {
 	unsigned first_group;
 	bool filters_later; /* counters_set_filters() is called before anything is enabled */
 	bool leave_limits; /* the limit of open files stays as it is */
-	/*
-	 * Cgroups are read from whatever CPU the caller is on, and may then have too long an enabled time. Without
-	 * this the calling thread goes to each of their CPUs, and back.
-	 */
+	/* Cgroups are read from the caller's CPU, maybe with too long an enabled time, and not each from its own. */
 	bool leave_affinity;
 };
 
@@ -402,8 +399,8 @@ int event_try(const struct event *event, const struct kern *kern);
  * words, on the heap.
  */
 int event_try_sample(const struct event *event, const struct kern *kern, char **reason);
+/* ---- pmu_counters.c ---- */
 /*
- * ---- pmu_counters.c ----
  * How many counters of the PMU are free for general events, found by opening pinned events and
  * reading them; -errno where nothing can be opened on it, -ENOTSUP where a PMU has no such notion
  * (software, tracepoint, ...).
