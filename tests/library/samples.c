@@ -596,6 +596,55 @@ static void switches(void)
 	end(sampler);
 }
 
+/* On all CPUs: a ring each, whose records are of its CPU, and who comes and goes there. */
+static void all_cpus(void)
+{
+	struct pstat_sampler *sampler;
+	const struct pstat_record *r;
+	int arrivals = 0, departures = 0, others = 0, elsewhere = 0, rc;
+	pid_t child;
+
+	begin("all CPUs");
+	options.period = 0;
+	options.fields = PERF_SAMPLE_CPU;
+	options.track = PSTAT_TRACK_SWITCHES;
+	options.ring_bytes = 1 << 20;
+	open_options.target = PSTAT_CPUS;
+	open_options.enabled = 1;
+	if (pstat_events_parse(events, "dummy:u", &error))
+		check(false, "%s", error.text);
+	rc = pstat_sampler_open(&sampler, events, &options, &error);
+	if (rc == -EACCES || rc == -EPERM || (!rc && !pstat_counter(pstat_sampler_counters(sampler), 0)->supported)) {
+		skip("this user may not look at all that runs");
+		end(sampler);
+		return;
+	}
+	if (rc) {
+		check(false, "opens: %s (%d)", error.text, rc);
+		return;
+	}
+	fflush(stdout);
+	child = fork();
+	if (!child)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	disable(sampler);
+	while (pstat_sampler_next(sampler, &r, &error) == 1) {
+		if (r->type != PSTAT_RECORD_SWITCH_CPU_WIDE)
+			continue;
+		elsewhere += r->cpu != (uint32_t)r->ring_cpu;
+		arrivals += !r->as.sched.out && r->tid == (uint32_t)child;
+		departures += r->as.sched.out && r->as.sched.other_tid == (uint32_t)child;
+		others += r->tid != (uint32_t)child;
+	}
+	check(arrivals >= 1, "the child came: %d", arrivals);
+	check(departures >= 1, "somebody left for it: %d", departures);
+	check(others >= 1, "others came and went: %d", others);
+	SAME("records in another CPU's ring", 0, elsewhere);
+	SAME("lost", 0, counts_of(sampler).lost_now);
+	end(sampler);
+}
+
 /* ---- ends ---- */
 
 static void a_task_ends(void)
@@ -756,6 +805,7 @@ int main(int argc, char **argv)
 	wake_by_bytes();
 	known_program();
 	switches();
+	all_cpus();
 	a_task_ends();
 	forked();
 	user_reads();
