@@ -104,12 +104,24 @@ static size_t count_open(const struct counter *counter)
 	return n;
 }
 
-/* A name that became one event on each type of core says which one it is. */
+/* Do events of several types of cores have this name, made from one text? */
+static bool needs_pmu_name(const struct pstat_counters *c, size_t i)
+{
+	const struct event *event = c->set.v[i].event;
+
+	for (size_t k = 0; event->expansion == EXPANSION_CORE_TYPES && k < c->set.n; k++)
+		if (k != i && c->set.v[k].event->expansion_id == event->expansion_id &&
+		    !strcmp(c->set.v[k].name, c->set.v[i].name))
+			return true;
+	return false;
+}
+
+/* Then it says which one it is. */
 static const char *name_of(struct pstat_counters *c, size_t i)
 {
 	const struct counter *counter = &c->set.v[i];
 
-	if (counter->event->expansion != EXPANSION_CORE_TYPES)
+	if (!needs_pmu_name(c, i))
 		return counter->name;
 	c->names[i] = xasprintf("%s/%s/", counter->event->pmu_name, counter->name);
 	return c->names[i];
