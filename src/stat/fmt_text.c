@@ -196,7 +196,7 @@ static void add_marks(struct text_page *page, const struct stat_row *row)
 		}
 		str_addc(out, ')');
 	}
-	if (page->report->n_passes > 1)
+	if (row->pass && page->report->n_passes > 1)
 		str_addf(out, "  (pass %u)", row->pass);
 }
 
