@@ -63,6 +63,11 @@ def no_width(lines):
             else l for l in lines]
 
 
+def no_cut_name(lines):
+    """What perf calls itself before it executes a command is cut by its column in perf's report."""
+    return [re.sub(r"\bperf-exec\b", "perf-ex", l) for l in lines]
+
+
 def no_ties(lines):
     """Rows of equal share: perf's order of those of several threads depends on what else there is.
 
@@ -95,7 +100,7 @@ def no_ties(lines):
     return out[:-1]
 
 
-DIFFERENCES = (no_level, no_plt_name, no_origin, no_place_in_memory, no_inlined_rest, no_width, no_ties)
+DIFFERENCES = (no_level, no_plt_name, no_origin, no_place_in_memory, no_inlined_rest, no_width, no_cut_name, no_ties)
 
 
 def unwound_caller(perf, pstat):
