@@ -31,7 +31,7 @@ static const char *without_name(const char *sentence)
 
 static char *reason_of_counter(struct event_trial *trial, const struct event_list *events, int code)
 {
-	struct target_words words = { .command = getpid() };
+	struct target_spec words = { .command = getpid() };
 	struct open_options options = { .start_disabled = true };
 	struct note_list notes = { 0 };
 	struct counter_set set = { 0 };

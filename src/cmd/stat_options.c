@@ -3,31 +3,31 @@
  * beyond filling a field is a function above the table.
  */
 #include "cmd/command.h"
-#include "cmd/stat_words.h"
+#include "cmd/stat_settings.h"
 
 #include <errno.h>
 #include <limits.h>
 
 static int take_metrics(void *target, const char *argument, struct str *err)
 {
-	struct stat_words *words = target;
+	struct stat_settings *settings = target;
 
 	(void)err;
-	str_addf(&words->metric_names, "%s%s", words->metric_names.len ? "," : "", argument);
+	str_addf(&settings->metric_names, "%s%s", settings->metric_names.len ? "," : "", argument);
 	return 0;
 }
 
 static int take_separator(void *target, const char *argument, struct str *err)
 {
-	struct stat_words *words = target;
+	struct stat_settings *settings = target;
 
 	if (!argument[0])
 		return fail(err, -EINVAL, "--field-separator: it is empty, fields could not be told apart");
-	words->separator = strcmp(argument, "\\t") ? argument : "\t";
+	settings->separator = strcmp(argument, "\\t") ? argument : "\t";
 	return 0;
 }
 
-#define FIELD(name) .offset = offsetof(struct stat_words, name)
+#define FIELD(name) .offset = offsetof(struct stat_settings, name)
 #define LIMITS(low, high, what) .min = (low), .max = (high), .unit = (what)
 
 enum { DAY_MS = 24 * 60 * 60 * 1000 };

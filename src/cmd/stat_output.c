@@ -53,24 +53,24 @@ static void share_descriptor(struct stat_output *out)
 	}
 }
 
-static int open_file(struct stat_output *out, const struct stat_words *words, struct str *err)
+static int open_file(struct stat_output *out, const struct stat_settings *settings, struct str *err)
 {
 	struct str why = STR_INIT;
 
-	out->place = words->output;
-	out->fd = destination_open(words->output, words->append, &why);
+	out->place = settings->output;
+	out->fd = destination_open(settings->output, settings->append, &why);
 	out->close_fd = out->fd >= 0;
 	if (out->fd < 0)
-		fail(err, out->fd, "%s: cannot be opened for writing: %s", words->output, why.s);
+		fail(err, out->fd, "%s: cannot be opened for writing: %s", settings->output, why.s);
 	else
 		share_descriptor(out);
 	str_release(&why);
 	return out->fd < 0 ? out->fd : 0;
 }
 
-static int open_log_fd(struct stat_output *out, const struct stat_words *words, struct str *err)
+static int open_log_fd(struct stat_output *out, const struct stat_settings *settings, struct str *err)
 {
-	int fd = (int)words->log_fd, flags = fcntl(fd, F_GETFL);
+	int fd = (int)settings->log_fd, flags = fcntl(fd, F_GETFL);
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return fail(err, -EBADF, "--log-fd: %d is not a descriptor that is open for writing", fd);
@@ -82,12 +82,12 @@ static int open_log_fd(struct stat_output *out, const struct stat_words *words, 
 	return 0;
 }
 
-static int open_place(struct stat_output *out, const struct stat_words *words, struct str *err)
+static int open_place(struct stat_output *out, const struct stat_settings *settings, struct str *err)
 {
-	if (words->output)
-		return open_file(out, words, err);
-	if (words->log_fd >= 0)
-		return open_log_fd(out, words, err);
+	if (settings->output)
+		return open_file(out, settings, err);
+	if (settings->log_fd >= 0)
+		return open_log_fd(out, settings, err);
 	out->place = "standard error";
 	out->fd = STDERR_FILENO;
 	return 0;
@@ -95,11 +95,11 @@ static int open_place(struct stat_output *out, const struct stat_words *words, s
 
 /* ---- as what ---- */
 
-static const struct stat_format *choose_format(const struct stat_words *words)
+static const struct stat_format *choose_format(const struct stat_settings *settings)
 {
-	if (words->json)
+	if (settings->json)
 		return &stat_format_json;
-	return words->separator ? &stat_format_csv : &stat_format_text;
+	return settings->separator ? &stat_format_csv : &stat_format_text;
 }
 
 static void add_quoted(struct str *title, const char *before, const char *text)
@@ -116,20 +116,20 @@ static void add_cpus(struct str *title, const char *cpus)
 	str_addc(title, '\'');
 }
 
-static char *make_title(const struct stat_words *words)
+static char *make_title(const struct stat_settings *settings)
 {
 	struct str title = STR_INIT, command = STR_INIT;
 
-	for (char *const *arg = words->argv; arg && *arg; arg++)
-		str_addf(&command, "%s%s", arg == words->argv ? "" : " ", *arg);
-	if (words->cpus)
-		add_cpus(&title, words->cpus);
-	else if (words->all_cpus)
+	for (char *const *arg = settings->argv; arg && *arg; arg++)
+		str_addf(&command, "%s%s", arg == settings->argv ? "" : " ", *arg);
+	if (settings->cpus)
+		add_cpus(&title, settings->cpus);
+	else if (settings->all_cpus)
 		str_add(&title, "'system wide'");
-	else if (words->pids)
-		add_quoted(&title, "process id ", words->pids);
-	else if (words->tids)
-		add_quoted(&title, "thread id ", words->tids);
+	else if (settings->pids)
+		add_quoted(&title, "process id ", settings->pids);
+	else if (settings->tids)
+		add_quoted(&title, "thread id ", settings->tids);
 	else
 		add_quoted(&title, "", command.s);
 	str_release(&command);
@@ -155,48 +155,48 @@ static bool wants_colour(int fd)
 	return isatty(fd) && !(no_colour && no_colour[0]) && term && strcmp(term, "dumb");
 }
 
-static void choose_style(struct stat_output *out, const struct stat_words *words)
+static void choose_style(struct stat_output *out, const struct stat_settings *settings)
 {
 	bool text = out->format == &stat_format_text;
 
-	out->title = words->title ? xstrdup(words->title) : make_title(words);
+	out->title = settings->title ? xstrdup(settings->title) : make_title(settings);
 	/* A report of recorded counts: they did not start now. */
-	if (words->output && !words->json && !words->title)
+	if (settings->output && !settings->json && !settings->title)
 		out->started_on = date_now();
-	out->clear_screen = words->interval_clear && text && isatty(out->fd);
+	out->clear_screen = settings->interval_clear && text && isatty(out->fd);
 	out->style = (struct stat_style){
-		.aggr = stat_words_aggr(words),
+		.aggr = stat_settings_aggr(settings),
 		.title = out->title,
-		.runs = words->repeat ? (unsigned)words->repeat : 1,
-		.interval = words->interval_ms > 0,
+		.runs = settings->repeat ? (unsigned)settings->repeat : 1,
+		.interval = settings->interval_ms > 0,
 		.interval_clear = out->clear_screen,
-		.big_num = words->big_num,
-		.metric_only = words->metric_only,
-		.table = words->table,
-		.csv_summary_tag = words->csv_summary,
+		.big_num = settings->big_num,
+		.metric_only = settings->metric_only,
+		.table = settings->table,
+		.csv_summary_tag = settings->csv_summary,
 		.colour = text && wants_colour(out->fd),
-		.has_cgroups = words->what.has_cgroups || words->each_cgroup,
-		.null_run = words->null_run,
+		.has_cgroups = settings->what.has_cgroups || settings->each_cgroup,
+		.null_run = settings->null_run,
 		.explain = text,
-		.separator = words->separator,
+		.separator = settings->separator,
 		.started_on = out->started_on,
 	};
 }
 
-int stat_output_open(struct stat_output *out, const struct stat_words *words, struct str *err)
+int stat_output_open(struct stat_output *out, const struct stat_settings *settings, struct str *err)
 {
-	bool prints = !words->quiet;
+	bool prints = !settings->quiet;
 	int rc = 0;
 
-	*out = (struct stat_output){ .fd = -1, .text = STR_INIT, .format = choose_format(words) };
+	*out = (struct stat_output){ .fd = -1, .text = STR_INIT, .format = choose_format(settings) };
 	/* Whoever reads a recording from stdout prints the counts. */
-	if (words->recording && !strcmp(words->recording, "-") && words->log_fd < 0)
+	if (settings->recording && !strcmp(settings->recording, "-") && settings->log_fd < 0)
 		prints = false;
 	if (prints)
-		rc = open_place(out, words, err);
+		rc = open_place(out, settings, err);
 	out->may_block = !rc && prints && !is_file(out->fd);
 	out->with_notes = !rc && prints && same_file(out->fd, STDERR_FILENO);
-	choose_style(out, words);
+	choose_style(out, settings);
 	return rc;
 }
 

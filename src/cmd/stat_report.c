@@ -17,7 +17,7 @@
 enum { ROUND_INTERVAL };
 
 struct session {
-	struct stat_words *words;
+	struct stat_settings *settings;
 	struct input input;
 	struct recorded_counts counts;
 	struct stat_plan plan;
@@ -78,9 +78,9 @@ static const char *what_lacks(const struct session *session, enum aggr_mode aggr
 
 static bool begin(struct session *session)
 {
-	struct stat_words *words = session->words;
+	struct stat_settings *settings = session->settings;
 	const struct reader *reader = &session->input.reader;
-	enum aggr_mode aggr = stat_words_aggr(words);
+	enum aggr_mode aggr = stat_settings_aggr(settings);
 	const char *lack;
 
 	if (aggr == AGGR_TOTAL)
@@ -90,20 +90,20 @@ static bool begin(struct session *session)
 		input_message(&session->input, lack);
 		return false;
 	}
-	words->aggr[aggr] = true;
-	words->interval_ms = session->counts.interval_ms > INT_MAX ?
+	settings->aggr[aggr] = true;
+	settings->interval_ms = session->counts.interval_ms > INT_MAX ?
 				     INT_MAX : (long)session->counts.interval_ms;
 	session->title = make_title(reader);
-	words->title = session->title;
-	if (stat_output_open(&session->output, words, &session->err))
+	settings->title = session->title;
+	if (stat_output_open(&session->output, settings, &session->err))
 		return false;
 	recorded_describe(&session->counts, &reader->events, &reader->info);
 	session->plan = (struct stat_plan){
 		.events = &session->counts.list,
 		.aggr = aggr,
-		.scale = words->scale && session->counts.scale,
+		.scale = settings->scale && session->counts.scale,
 		.merge = true,
-		.metric_only = words->metric_only,
+		.metric_only = settings->metric_only,
 		.repeat = 1,
 		.emit = on_report,
 		.emit_data = session,
@@ -182,10 +182,10 @@ static void tell_what_was_not_there(struct session *session)
 	str_release(&text);
 }
 
-int stat_report(struct stat_words *words, const char *word)
+int stat_report(struct stat_settings *settings, const char *word)
 {
 	struct session session = {
-		.words = words, .err = STR_INIT, .output = { .fd = -1, .text = STR_INIT },
+		.settings = settings, .err = STR_INIT, .output = { .fd = -1, .text = STR_INIT },
 	};
 	bool good;
 	int status;
@@ -193,13 +193,13 @@ int stat_report(struct stat_words *words, const char *word)
 	if (word)
 		return bad_usage("stat report: '%s' is not an option; the recording is named with -i",
 				 word);
-	if (stat_words_check_report(words, &session.err)) {
+	if (stat_settings_check_report(settings, &session.err)) {
 		status = bad_usage("%s", session.err.s);
 		str_release(&session.err);
 		return status;
 	}
 	recorded_init(&session.counts);
-	good = !input_open(&session.input, words->input) && read_rounds(&session);
+	good = !input_open(&session.input, settings->input) && read_rounds(&session);
 	if (good)
 		tell_what_was_not_there(&session);
 	good = good && session.replay;

@@ -4,9 +4,9 @@
 #ifndef PSTAT_STAT_REPORT_H
 #define PSTAT_STAT_REPORT_H
 
-#include "cmd/stat_words.h"
+#include "cmd/stat_settings.h"
 
 /* word: what stands behind the options, or NULL. The exit status. */
-int stat_report(struct stat_words *words, const char *word);
+int stat_report(struct stat_settings *settings, const char *word);
 
 #endif

@@ -45,7 +45,7 @@ static void take_self(struct target *target, const struct kern *kern)
 static int take_target(struct target *target, const struct pstat_open_options *options, const struct kern *kern,
 		       struct str *err)
 {
-	struct target_words words = { 0 };
+	struct target_spec words = { 0 };
 	struct str ids = STR_INIT;
 	int rc;
 

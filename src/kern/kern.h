@@ -65,7 +65,7 @@ struct target {
 };
 
 /* What the command line says; all text is borrowed. */
-struct target_words {
+struct target_spec {
 	const char *pids, *tids; /* lists, or NULL */
 	const char *cpus; /* list, or NULL */
 	bool all_cpus;
@@ -80,7 +80,7 @@ struct target_words {
  * long as one is left. Those that start meanwhile are in the list: it is walked until a walk finds nothing new,
  * at most 10 times. Release the target in every case.
  */
-int target_resolve(struct target *target, const struct target_words *words, const struct kern *kern,
+int target_resolve(struct target *target, const struct target_spec *spec, const struct kern *kern,
 		   struct str *err);
 void target_release(struct target *target);
 /* True while one of the tasks is alive (TARGET_TASKS). */

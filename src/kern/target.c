@@ -25,33 +25,33 @@ enum { CPU_MAX = 1 << 16 };
 enum { MOST_WALKS = 10 };
 
 /* Words that exclude each other; one row per pair, the text names both. */
-static bool pids_and_tids(const struct target_words *w)
+static bool pids_and_tids(const struct target_spec *w)
 {
 	return w->pids && w->tids;
 }
 
-static bool tasks_and_cpus(const struct target_words *w)
+static bool tasks_and_cpus(const struct target_spec *w)
 {
 	return (w->pids || w->tids) && (w->all_cpus || w->cpus);
 }
 
-static bool user_and_others(const struct target_words *w)
+static bool user_and_others(const struct target_spec *w)
 {
 	return w->user && (w->pids || w->tids || w->all_cpus || w->cpus);
 }
 
-static bool threads_and_cpu_list(const struct target_words *w)
+static bool threads_and_cpu_list(const struct target_spec *w)
 {
 	return w->per_thread && w->cpus;
 }
 
-static bool nothing_given(const struct target_words *w)
+static bool nothing_given(const struct target_spec *w)
 {
 	return !w->pids && !w->tids && !w->user && !w->cpus && !w->all_cpus && w->command <= 0;
 }
 
 static const struct contradiction {
-	bool (*holds)(const struct target_words *words);
+	bool (*holds)(const struct target_spec *spec);
 	const char *text;
 } contradictions[] = {
 	{ pids_and_tids, "-p and -t: give processes or threads, not both" },
@@ -224,14 +224,14 @@ static int add_threads(struct target *target, struct str *err)
 	return 0;
 }
 
-static int resolve_tasks(struct target *target, const struct target_words *words, struct str *err)
+static int resolve_tasks(struct target *target, const struct target_spec *spec, struct str *err)
 {
-	const char *what = words->pids ? "process" : "thread";
+	const char *what = spec->pids ? "process" : "thread";
 	struct walk walk = { .target = target };
-	int rc = parse_tasks(&target->pids, words->pids ? words->pids : words->tids, what, err);
+	int rc = parse_tasks(&target->pids, spec->pids ? spec->pids : spec->tids, what, err);
 
 	target->kind = TARGET_TASKS;
-	target->by_process = words->pids != NULL;
+	target->by_process = spec->pids != NULL;
 	if (!rc)
 		rc = target->by_process ? walk_until_complete(&walk, look_at_processes, err) :
 					  add_threads(target, err);
@@ -343,7 +343,7 @@ static int check_online(const struct intset *cpus, const struct intset *online, 
 	return 0;
 }
 
-static int resolve_cpus(struct target *target, const struct target_words *words,
+static int resolve_cpus(struct target *target, const struct target_spec *spec,
 			const struct kern *kern, struct str *err)
 {
 	struct intset online = INTSET_INIT;
@@ -355,13 +355,13 @@ static int resolve_cpus(struct target *target, const struct target_words *words,
 	if (rc) {
 		fail(err, rc, "%s/devices/system/cpu/online: %s; %s/stat names no CPU either",
 		     kern->host.sysfs, strerror(-rc), kern->host.procfs);
-	} else if (words->cpus) {
-		rc = intset_parse(&target->cpus, words->cpus, CPU_MAX, &why) ? -EINVAL : 0;
+	} else if (spec->cpus) {
+		rc = intset_parse(&target->cpus, spec->cpus, CPU_MAX, &why) ? -EINVAL : 0;
 		if (rc) {
 			fail(err, rc, "CPU list: ");
 			str_add_printable(err, why.s, why.len);
 		} else {
-			rc = check_online(&target->cpus, &online, words->cpus, err);
+			rc = check_online(&target->cpus, &online, spec->cpus, err);
 		}
 	} else {
 		intset_copy(&target->cpus, &online);
@@ -371,25 +371,25 @@ static int resolve_cpus(struct target *target, const struct target_words *words,
 	return rc;
 }
 
-int target_resolve(struct target *target, const struct target_words *words, const struct kern *kern,
+int target_resolve(struct target *target, const struct target_spec *spec, const struct kern *kern,
 		   struct str *err)
 {
 	*target = (struct target){ .procfs = kern->host.procfs };
 	for (size_t i = 0; i < ARRAY_SIZE(contradictions); i++) {
-		if (contradictions[i].holds(words))
+		if (contradictions[i].holds(spec))
 			return fail(err, -EINVAL, "%s", contradictions[i].text);
 	}
-	if (words->pids || words->tids)
-		return resolve_tasks(target, words, err);
-	if (words->user)
-		return resolve_user(target, words->user, err);
-	if (words->all_cpus && words->per_thread)
+	if (spec->pids || spec->tids)
+		return resolve_tasks(target, spec, err);
+	if (spec->user)
+		return resolve_user(target, spec->user, err);
+	if (spec->all_cpus && spec->per_thread)
 		return resolve_all_threads(target, err);
-	if (words->all_cpus || words->cpus)
-		return resolve_cpus(target, words, kern, err);
+	if (spec->all_cpus || spec->cpus)
+		return resolve_cpus(target, spec, kern, err);
 	target->kind = TARGET_COMMAND;
 	/* No name: until its exec the command has pstat's own, which would only mislead. */
-	add_thread(target, words->command, words->command);
+	add_thread(target, spec->command, spec->command);
 	return 0;
 }
 

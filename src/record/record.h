@@ -170,7 +170,7 @@ struct record_totals; /* below */
 struct record_plan {
 	/* what */
 	struct event_list *events;
-	struct target_words target;
+	struct target_spec target;
 	char *const *argv; /* the command, or NULL */
 	const struct exec_state *found; /* how it is started */
 	struct sampling sampling;

@@ -19,7 +19,7 @@ enum { ENOUGH_BYTES = 512 << 10 };
 
 enum { SIZE_PARTS = 16, LEAST_WATERMARK = 4096 };
 
-static bool words_name_target(const struct target_words *words)
+static bool words_name_target(const struct target_spec *words)
 {
 	return words->pids || words->tids || words->user || words->cpus || words->all_cpus;
 }
@@ -53,7 +53,7 @@ static int start_child(struct recording *rec)
 
 static int resolve(struct recording *rec)
 {
-	struct target_words words = rec->plan->target;
+	struct target_spec words = rec->plan->target;
 	int rc;
 
 	words.command = rec->child_is_target ? rec->child.pid : 0;

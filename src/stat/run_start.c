@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-static bool words_name_target(const struct target_words *words)
+static bool words_name_target(const struct target_spec *words)
 {
 	return words->pids || words->tids || words->cpus || words->all_cpus;
 }
@@ -31,7 +31,7 @@ static int start_child(struct run *run)
 
 static int resolve(struct run *run)
 {
-	struct target_words words = run->plan->target;
+	struct target_spec words = run->plan->target;
 	int rc;
 
 	words.command = run->child_is_target ? run->child.pid : 0;

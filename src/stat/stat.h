@@ -157,7 +157,7 @@ struct stat_tap {
 struct stat_plan {
 	/* what */
 	struct event_list *events;
-	struct target_words target;
+	struct target_spec target;
 	char *const *argv; /* the command, or NULL */
 	const struct exec_state *found; /* how it is started */
 	struct open_options open; /* inherit from -i; run.c sets the rest */

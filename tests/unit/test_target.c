@@ -97,7 +97,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int resolve(struct target_words words)
+static int resolve(struct target_spec words)
 {
 	target_release(&target);
 	str_release(&err);
@@ -117,7 +117,7 @@ static bool has_thread(pid_t tid, pid_t pid, const char *comm)
 static void processes_bring_all_their_threads(void **state)
 {
 	(void)state;
-	assert_int_equal(resolve((struct target_words){ .pids = "20,10,20" }), 0);
+	assert_int_equal(resolve((struct target_spec){ .pids = "20,10,20" }), 0);
 	assert_int_equal(target.kind, TARGET_TASKS);
 	assert_int_equal(target.n_threads, 3);
 	assert_true(has_thread(10, 10, "main"));
@@ -132,13 +132,13 @@ static void threads_that_start_while_listed(void **state)
 {
 	(void)state;
 	starts = (typeof(starts)){ .left = 3, .process = 10, .next = 100 };
-	assert_int_equal(resolve((struct target_words){ .pids = "10" }), 0);
+	assert_int_equal(resolve((struct target_spec){ .pids = "10" }), 0);
 	assert_int_equal(target.n_threads, 2 + 3);
 	for (pid_t tid = 100; tid < 103; tid++)
 		assert_true(has_thread(tid, 10, "late"));
 	/* A program that never stops to start them is recorded all the same. */
 	starts = (typeof(starts)){ .left = INT_MAX, .process = 10, .next = 200 };
-	assert_int_equal(resolve((struct target_words){ .pids = "10" }), 0);
+	assert_int_equal(resolve((struct target_spec){ .pids = "10" }), 0);
 	assert_in_range(target.n_threads, 5 + 3, 5 + 100);
 }
 
@@ -149,12 +149,12 @@ static void processes_that_start_while_listed(void **state)
 	(void)state;
 	snprintf(user, sizeof(user), "%u", (unsigned)geteuid());
 	starts = (typeof(starts)){ .left = 3, .next = 100 };
-	assert_int_equal(resolve((struct target_words){ .user = user }), 0);
+	assert_int_equal(resolve((struct target_spec){ .user = user }), 0);
 	assert_int_equal(target.n_threads, 3 + 3);
 	assert_true(has_thread(102, 102, "late"));
 	assert_true(intset_has(&target.pids, 102));
 	starts = (typeof(starts)){ .left = 3, .next = 200 };
-	assert_int_equal(resolve((struct target_words){ .all_cpus = true, .per_thread = true }), 0);
+	assert_int_equal(resolve((struct target_spec){ .all_cpus = true, .per_thread = true }), 0);
 	assert_int_equal(target.n_threads, 6 + 3);
 	assert_true(has_thread(202, 202, "late"));
 }
@@ -164,7 +164,7 @@ static void process_that_ends_between_looks(void **state)
 {
 	(void)state;
 	starts = (typeof(starts)){ .left = 1, .process = 20, .next = 100, .ends = 10 };
-	assert_int_equal(resolve((struct target_words){ .pids = "10,20" }), 0);
+	assert_int_equal(resolve((struct target_spec){ .pids = "10,20" }), 0);
 	assert_int_equal(target.n_threads, 4);
 	assert_true(has_thread(11, 10, "a longer name t"));
 }
@@ -172,7 +172,7 @@ static void process_that_ends_between_looks(void **state)
 static void threads_come_alone(void **state)
 {
 	(void)state;
-	assert_int_equal(resolve((struct target_words){ .tids = "11" }), 0);
+	assert_int_equal(resolve((struct target_spec){ .tids = "11" }), 0);
 	assert_int_equal(target.n_threads, 1);
 	assert_true(has_thread(11, 10, "a longer name t"));
 }
@@ -180,11 +180,11 @@ static void threads_come_alone(void **state)
 static void command_is_one_task(void **state)
 {
 	(void)state;
-	assert_int_equal(resolve((struct target_words){ .command = 4711 }), 0);
+	assert_int_equal(resolve((struct target_spec){ .command = 4711 }), 0);
 	assert_int_equal(target.kind, TARGET_COMMAND);
 	assert_true(has_thread(4711, 4711, ""));
 	/* With -p the command only says how long. */
-	assert_int_equal(resolve((struct target_words){ .command = 4711, .pids = "20" }), 0);
+	assert_int_equal(resolve((struct target_spec){ .command = 4711, .pids = "20" }), 0);
 	assert_int_equal(target.kind, TARGET_TASKS);
 	assert_true(has_thread(20, 20, "other "));
 }
@@ -194,17 +194,17 @@ static void cpus_are_checked_against_the_machine(void **state)
 	struct str cpus = STR_INIT;
 
 	(void)state;
-	assert_int_equal(resolve((struct target_words){ .all_cpus = true }), 0);
+	assert_int_equal(resolve((struct target_spec){ .all_cpus = true }), 0);
 	assert_int_equal(target.kind, TARGET_CPUS);
 	assert_true(has_thread(-1, -1, ""));
 	intset_format(&target.cpus, &cpus);
 	assert_string_equal(cpus.s, "0-1,4");
-	assert_int_equal(resolve((struct target_words){ .cpus = "4,0", .all_cpus = true }), 0);
+	assert_int_equal(resolve((struct target_spec){ .cpus = "4,0", .all_cpus = true }), 0);
 	str_reset(&cpus);
 	intset_format(&target.cpus, &cpus);
 	assert_string_equal(cpus.s, "0,4");
 	str_release(&cpus);
-	assert_int_equal(resolve((struct target_words){ .cpus = "0-2" }), -ENODEV);
+	assert_int_equal(resolve((struct target_spec){ .cpus = "0-2" }), -ENODEV);
 	assert_string_equal(err.s, "CPU list '0-2': CPU 2 is not online; online: 0-1,4");
 }
 
@@ -216,19 +216,19 @@ static void cpus_where_sysfs_is_hidden(void **state)
 
 	(void)state;
 	assert_int_equal(remove(path), 0);
-	assert_int_equal(resolve((struct target_words){ .all_cpus = true }), -ENOENT);
+	assert_int_equal(resolve((struct target_spec){ .all_cpus = true }), -ENOENT);
 	assert_non_null(strstr(err.s, "devices/system/cpu/online: No such file"));
 	assert_non_null(strstr(err.s, "/stat names no CPU either"));
 	fake_machine_file(&machine, "proc/stat", "cpu  9 9 9\nintr 1 2 3\n");
-	assert_int_equal(resolve((struct target_words){ .all_cpus = true }), -ENOENT);
+	assert_int_equal(resolve((struct target_spec){ .all_cpus = true }), -ENOENT);
 	fake_machine_file(&machine, "proc/stat", "cpu  9 9 9\ncpu0 1 1 1\ncpu2 1 1\ncpu11 1 1\n"
 						 "cpux 1\ncpu99999999 1\nintr 1 2 3\n");
-	assert_int_equal(resolve((struct target_words){ .all_cpus = true }), 0);
+	assert_int_equal(resolve((struct target_spec){ .all_cpus = true }), 0);
 	intset_format(&target.cpus, &cpus);
 	assert_string_equal(cpus.s, "0,2,11");
-	assert_int_equal(resolve((struct target_words){ .cpus = "1" }), -ENODEV);
+	assert_int_equal(resolve((struct target_spec){ .cpus = "1" }), -ENODEV);
 	fake_machine_file(&machine, "sys/devices/system/cpu/online", "");
-	assert_int_equal(resolve((struct target_words){ .all_cpus = true }), 0);
+	assert_int_equal(resolve((struct target_spec){ .all_cpus = true }), 0);
 	assert_int_equal(target.cpus.n, 3);
 	str_release(&cpus);
 	free(path);
@@ -238,7 +238,7 @@ static void all_threads_of_the_system(void **state)
 {
 	(void)state;
 	fake_machine_file(&machine, "proc/self/task/1/stat", "");
-	assert_int_equal(resolve((struct target_words){ .all_cpus = true, .per_thread = true }), 0);
+	assert_int_equal(resolve((struct target_spec){ .all_cpus = true, .per_thread = true }), 0);
 	assert_int_equal(target.kind, TARGET_CPUS);
 	assert_int_equal(target.cpus.n, 0);
 	/* proc/11 is a thread's folder, which only a fake procfs lists: it has no task folder. */
@@ -249,7 +249,7 @@ static void all_threads_of_the_system(void **state)
 static void wrong_words_are_refused(void **state)
 {
 	static const struct {
-		struct target_words words;
+		struct target_spec words;
 		int rc;
 		const char *text;
 	} cases[] = {
@@ -286,16 +286,16 @@ static void process_that_ends_while_listed(void **state)
 	(void)state;
 	/* Its folder is there, its threads are gone already. */
 	fake_machine_file(&machine, "proc/30/task/none", "");
-	assert_int_equal(resolve((struct target_words){ .pids = "10,30" }), 0);
+	assert_int_equal(resolve((struct target_spec){ .pids = "10,30" }), 0);
 	assert_int_equal(target.n_threads, 2);
-	assert_int_equal(resolve((struct target_words){ .pids = "30" }), -ESRCH);
+	assert_int_equal(resolve((struct target_spec){ .pids = "30" }), -ESRCH);
 	assert_non_null(strstr(err.s, "it has ended"));
 }
 
 static void alive_until_the_last_task_ended(void **state)
 {
 	(void)state;
-	assert_int_equal(resolve((struct target_words){ .pids = "10" }), 0);
+	assert_int_equal(resolve((struct target_spec){ .pids = "10" }), 0);
 	assert_true(target_alive(&target));
 	put_task(10, 10, "main", 'Z');
 	assert_true(target_alive(&target));
@@ -304,14 +304,14 @@ static void alive_until_the_last_task_ended(void **state)
 	/* A thread started since then belongs to the process, not to a list of threads. */
 	put_task(10, 12, "new", 'R');
 	assert_true(target_alive(&target));
-	assert_int_equal(resolve((struct target_words){ .tids = "10" }), 0);
+	assert_int_equal(resolve((struct target_spec){ .tids = "10" }), 0);
 	assert_false(target_alive(&target));
 }
 
 static void this_process(void **state)
 {
 	struct kern here = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing" } };
-	struct target_words words = { 0 };
+	struct target_spec words = { 0 };
 	char self[16];
 	pid_t child;
 

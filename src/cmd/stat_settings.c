@@ -2,7 +2,7 @@
  * What goes together on the command line of `pstat stat`, and what it means where it says nothing.
  * Which words name one target is checked where targets are made (kern/target.c); here is the rest.
  */
-#include "cmd/stat_words.h"
+#include "cmd/stat_settings.h"
 
 #include "cmd/recording_place.h"
 
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void stat_words_init(struct stat_words *words, const struct kern *kern)
+void stat_settings_init(struct stat_settings *settings, const struct kern *kern)
 {
-	*words = (struct stat_words){
+	*settings = (struct stat_settings){
 		.inherit = true,
 		.repeat = 1,
 		.merge = true,
@@ -22,35 +22,35 @@ void stat_words_init(struct stat_words *words, const struct kern *kern)
 		.log_fd = -1,
 		.metric_names = STR_INIT,
 	};
-	event_words_init(&words->what, kern);
+	event_words_init(&settings->what, kern);
 }
 
-void stat_words_release(struct stat_words *words)
+void stat_settings_release(struct stat_settings *settings)
 {
-	event_words_release(&words->what);
-	str_release(&words->metric_names);
-	free(words->metrics);
-	words->metrics = NULL;
+	event_words_release(&settings->what);
+	str_release(&settings->metric_names);
+	free(settings->metrics);
+	settings->metrics = NULL;
 }
 
 /* ---- what is said ---- */
 
-static bool names_tasks(const struct stat_words *w)
+static bool names_tasks(const struct stat_settings *w)
 {
 	return w->pids || w->tids;
 }
 
-static bool names_cpus(const struct stat_words *w)
+static bool names_cpus(const struct stat_settings *w)
 {
 	return w->all_cpus || w->cpus;
 }
 
-static bool names_cgroups(const struct stat_words *w)
+static bool names_cgroups(const struct stat_settings *w)
 {
 	return w->what.has_cgroups || w->each_cgroup;
 }
 
-static bool adds_up_by_cpu(const struct stat_words *w)
+static bool adds_up_by_cpu(const struct stat_settings *w)
 {
 	for (int aggr = AGGR_CPU; aggr <= AGGR_NODE; aggr++)
 		if (w->aggr[aggr])
@@ -58,47 +58,47 @@ static bool adds_up_by_cpu(const struct stat_words *w)
 	return false;
 }
 
-static bool adds_up_by_thread(const struct stat_words *w)
+static bool adds_up_by_thread(const struct stat_settings *w)
 {
 	return w->aggr[AGGR_THREAD];
 }
 
-enum aggr_mode stat_words_aggr(const struct stat_words *words)
+enum aggr_mode stat_settings_aggr(const struct stat_settings *settings)
 {
 	for (int aggr = AGGR_CPU; aggr < N_AGGR; aggr++)
-		if (words->aggr[aggr])
+		if (settings->aggr[aggr])
 			return (enum aggr_mode)aggr;
 	return AGGR_TOTAL;
 }
 
 /* ---- what does not go together ---- */
 
-static bool two_outputs(const struct stat_words *w)
+static bool two_outputs(const struct stat_settings *w)
 {
 	return w->output && w->log_fd >= 0;
 }
 
-static bool append_to_nothing(const struct stat_words *w)
+static bool append_to_nothing(const struct stat_settings *w)
 {
 	return w->append && !w->output;
 }
 
-static bool two_formats(const struct stat_words *w)
+static bool two_formats(const struct stat_settings *w)
 {
 	return w->json && w->separator;
 }
 
-static bool null_with_events(const struct stat_words *w)
+static bool null_with_events(const struct stat_settings *w)
 {
 	return w->null_run && (w->what.events.n || w->metric_names.len || w->detailed);
 }
 
-static bool neither_user_nor_kernel(const struct stat_words *w)
+static bool neither_user_nor_kernel(const struct stat_settings *w)
 {
 	return w->all_user && w->all_kernel;
 }
 
-static bool two_ways_to_add_up(const struct stat_words *w)
+static bool two_ways_to_add_up(const struct stat_settings *w)
 {
 	int n = 0;
 
@@ -107,87 +107,87 @@ static bool two_ways_to_add_up(const struct stat_words *w)
 	return n > 1;
 }
 
-static bool by_cpu_without_cpus(const struct stat_words *w)
+static bool by_cpu_without_cpus(const struct stat_settings *w)
 {
 	return adds_up_by_cpu(w) && !names_cpus(w);
 }
 
-static bool by_thread_of_command(const struct stat_words *w)
+static bool by_thread_of_command(const struct stat_settings *w)
 {
 	return adds_up_by_thread(w) && !names_cpus(w) && !names_tasks(w);
 }
 
-static bool cgroups_of_tasks(const struct stat_words *w)
+static bool cgroups_of_tasks(const struct stat_settings *w)
 {
 	return names_cgroups(w) && names_tasks(w);
 }
 
-static bool cgroups_twice(const struct stat_words *w)
+static bool cgroups_twice(const struct stat_settings *w)
 {
 	return w->what.has_cgroups && w->each_cgroup;
 }
 
-static bool no_intervals(const struct stat_words *w)
+static bool no_intervals(const struct stat_settings *w)
 {
 	return !w->interval_ms && (w->interval_count || w->interval_clear);
 }
 
-static bool repeated_intervals(const struct stat_words *w)
+static bool repeated_intervals(const struct stat_settings *w)
 {
 	return w->interval_ms && w->repeat != 1;
 }
 
-static bool repeat_without_command(const struct stat_words *w)
+static bool repeat_without_command(const struct stat_settings *w)
 {
 	return w->repeat != 1 && !w->argv;
 }
 
-static bool passes_of_tasks(const struct stat_words *w)
+static bool passes_of_tasks(const struct stat_settings *w)
 {
 	return w->passes && names_tasks(w);
 }
 
-static bool passes_of_cpus(const struct stat_words *w)
+static bool passes_of_cpus(const struct stat_settings *w)
 {
 	return w->passes && (names_cpus(w) || names_cgroups(w) || adds_up_by_cpu(w));
 }
 
-static bool passes_of_intervals(const struct stat_words *w)
+static bool passes_of_intervals(const struct stat_settings *w)
 {
 	return w->passes && w->interval_ms;
 }
 
-static bool passes_for_ever(const struct stat_words *w)
+static bool passes_for_ever(const struct stat_settings *w)
 {
 	return w->passes && !w->repeat;
 }
 
-static bool passes_of_recording(const struct stat_words *w)
+static bool passes_of_recording(const struct stat_settings *w)
 {
 	return w->passes && w->record;
 }
 
-static bool passes_of_nothing(const struct stat_words *w)
+static bool passes_of_nothing(const struct stat_settings *w)
 {
 	return w->passes && w->null_run;
 }
 
-static bool passes_without_command(const struct stat_words *w)
+static bool passes_without_command(const struct stat_settings *w)
 {
 	return w->passes && !w->argv;
 }
 
-static bool warm_up_of_nothing(const struct stat_words *w)
+static bool warm_up_of_nothing(const struct stat_settings *w)
 {
 	return w->warm_up && !w->argv;
 }
 
-static bool recording_of_nothing(const struct stat_words *w)
+static bool recording_of_nothing(const struct stat_settings *w)
 {
 	return w->record && w->null_run;
 }
 
-static bool recording_of_repeats(const struct stat_words *w)
+static bool recording_of_repeats(const struct stat_settings *w)
 {
 	return w->record && w->repeat != 1;
 }
@@ -197,7 +197,7 @@ static bool recording_of_repeats(const struct stat_words *w)
  * those about printing, which are also those of `stat report`.
  */
 struct contradiction {
-	bool (*holds)(const struct stat_words *words);
+	bool (*holds)(const struct stat_settings *settings);
 	const char *text;
 };
 static const struct contradiction of_printing[] = {
@@ -233,7 +233,7 @@ static const struct contradiction of_counting[] = {
 };
 
 /* -a goes without saying where nothing else is named, and for cgroups, as with perf. */
-static void imply_all_cpus(struct stat_words *w)
+static void imply_all_cpus(struct stat_settings *w)
 {
 	if (!w->argv && !names_tasks(w) && !names_cpus(w))
 		w->all_cpus = true;
@@ -241,26 +241,26 @@ static void imply_all_cpus(struct stat_words *w)
 		w->all_cpus = true;
 }
 
-static int check(const struct stat_words *words, const struct contradiction *rows, size_t n,
+static int check(const struct stat_settings *settings, const struct contradiction *rows, size_t n,
 		 struct str *err)
 {
 	for (size_t i = 0; i < n; i++)
-		if (rows[i].holds(words))
+		if (rows[i].holds(settings))
 			return fail(err, -EINVAL, "%s", rows[i].text);
 	return 0;
 }
 
-int stat_words_check_report(const struct stat_words *words, struct str *err)
+int stat_settings_check_report(const struct stat_settings *settings, struct str *err)
 {
-	return check(words, of_printing, ARRAY_SIZE(of_printing), err);
+	return check(settings, of_printing, ARRAY_SIZE(of_printing), err);
 }
 
 /* ---- events ---- */
 
 /* Does the core PMU offer this event by name? Few do, and "not supported" on all others helps no one. */
-static bool core_pmu_has(const struct stat_words *words, const char *event)
+static bool core_pmu_has(const struct stat_settings *settings, const char *event)
 {
-	char *path = xasprintf("%s/bus/event_source/devices/cpu/events/%s", words->what.kern->host.sysfs,
+	char *path = xasprintf("%s/bus/event_source/devices/cpu/events/%s", settings->what.kern->host.sysfs,
 			       event);
 	bool found = access(path, R_OK) == 0;
 
@@ -268,31 +268,31 @@ static bool core_pmu_has(const struct stat_words *words, const char *event)
 	return found;
 }
 
-static bool on_cpus(const struct stat_words *words)
+static bool on_cpus(const struct stat_settings *settings)
 {
-	return names_cpus(words);
+	return names_cpus(settings);
 }
 
-static bool on_tasks(const struct stat_words *words)
+static bool on_tasks(const struct stat_settings *settings)
 {
-	return !names_cpus(words);
+	return !names_cpus(settings);
 }
 
-static bool has_stalled_frontend(const struct stat_words *words)
+static bool has_stalled_frontend(const struct stat_settings *settings)
 {
-	return core_pmu_has(words, "stalled-cycles-frontend");
+	return core_pmu_has(settings, "stalled-cycles-frontend");
 }
 
-static bool has_stalled_backend(const struct stat_words *words)
+static bool has_stalled_backend(const struct stat_settings *settings)
 {
-	return core_pmu_has(words, "stalled-cycles-backend");
+	return core_pmu_has(settings, "stalled-cycles-backend");
 }
 
 /* The events of a plain `pstat stat`, in their order, and those that -d adds. */
 static const struct default_event {
 	int level; /* how many -d it takes; 0: only where no other event is given */
 	const char *names;
-	bool (*wanted)(const struct stat_words *words); /* NULL: always */
+	bool (*wanted)(const struct stat_settings *settings); /* NULL: always */
 } default_events[] = {
 	{ 0, "task-clock", on_tasks },
 	{ 0, "cpu-clock", on_cpus },
@@ -306,64 +306,64 @@ static const struct default_event {
 	{ 3, "L1-dcache-prefetches,L1-dcache-prefetch-misses", NULL },
 };
 
-static int add_default_events(struct stat_words *words, struct str *err)
+static int add_default_events(struct stat_settings *settings, struct str *err)
 {
-	bool others = words->what.events.n || words->metric_names.len;
+	bool others = settings->what.events.n || settings->metric_names.len;
 	struct str list = STR_INIT;
 	int rc = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(default_events) && !words->null_run; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(default_events) && !settings->null_run; i++) {
 		const struct default_event *event = &default_events[i];
 
-		if (event->level == 0 ? others : event->level > words->detailed)
+		if (event->level == 0 ? others : event->level > settings->detailed)
 			continue;
-		if (!event->wanted || event->wanted(words))
+		if (!event->wanted || event->wanted(settings))
 			str_addf(&list, "%s%s", list.len ? "," : "", event->names);
 	}
 	if (list.len)
-		rc = event_list_parse(&words->what.events, list.s, &words->what.kern->host, err);
+		rc = event_list_parse(&settings->what.events, list.s, &settings->what.kern->host, err);
 	str_release(&list);
 	return rc;
 }
 
-static int add_metrics(struct stat_words *words, struct str *err)
+static int add_metrics(struct stat_settings *settings, struct str *err)
 {
-	if (!words->metric_names.len)
+	if (!settings->metric_names.len)
 		return 0;
-	return metrics_select(words->metric_names.s, &words->what.events, &words->metrics,
-			      &words->n_metrics, &words->what.kern->host, err);
+	return metrics_select(settings->metric_names.s, &settings->what.events, &settings->metrics,
+			      &settings->n_metrics, &settings->what.kern->host, err);
 }
 
-static int add_cgroups(struct stat_words *words, struct str *err)
+static int add_cgroups(struct stat_settings *settings, struct str *err)
 {
-	if (words->each_cgroup)
-		return event_list_for_each_cgroup(&words->what.events, words->each_cgroup, err);
-	return event_words_add_cgroups(&words->what, err);
+	if (settings->each_cgroup)
+		return event_list_for_each_cgroup(&settings->what.events, settings->each_cgroup, err);
+	return event_words_add_cgroups(&settings->what, err);
 }
 
-int stat_words_complete(struct stat_words *words, struct str *err)
+int stat_settings_complete(struct stat_settings *settings, struct str *err)
 {
 	int rc;
 
-	if (words->record) {
-		words->recording = recording_target(words->output);
-		words->output = NULL;
+	if (settings->record) {
+		settings->recording = recording_target(settings->output);
+		settings->output = NULL;
 	}
-	imply_all_cpus(words);
-	rc = check(words, of_printing, ARRAY_SIZE(of_printing), err);
+	imply_all_cpus(settings);
+	rc = check(settings, of_printing, ARRAY_SIZE(of_printing), err);
 	if (!rc)
-		rc = check(words, of_counting, ARRAY_SIZE(of_counting), err);
+		rc = check(settings, of_counting, ARRAY_SIZE(of_counting), err);
 	if (!rc)
-		rc = add_default_events(words, err);
+		rc = add_default_events(settings, err);
 	if (!rc)
-		rc = add_metrics(words, err);
+		rc = add_metrics(settings, err);
 	if (!rc)
-		rc = add_cgroups(words, err);
+		rc = add_cgroups(settings, err);
 	if (rc)
 		return rc;
-	if (words->all_user)
-		event_list_only_user(&words->what.events);
-	if (words->all_kernel)
-		event_list_only_kernel(&words->what.events);
+	if (settings->all_user)
+		event_list_only_user(&settings->what.events);
+	if (settings->all_kernel)
+		event_list_only_kernel(&settings->what.events);
 	return 0;
 }

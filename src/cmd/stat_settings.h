@@ -1,10 +1,10 @@
 /*
- * stat_words: what the command line of `pstat stat` says, as far as it is plain words: filled by the
- * option rows (stat_options.c), checked and completed with defaults (stat_words.c), then turned into a
+ * stat_settings: what the command line of `pstat stat` says, as far as it is plain words: filled by the
+ * option rows (stat_options.c), checked and completed with defaults (stat_settings.c), then turned into a
  * struct stat_plan (cmd_stat.c) and an output (stat_output.c). Private to cmd/.
  */
-#ifndef PSTAT_STAT_WORDS_H
-#define PSTAT_STAT_WORDS_H
+#ifndef PSTAT_STAT_SETTINGS_H
+#define PSTAT_STAT_SETTINGS_H
 
 #include "cmd/event_words.h"
 #include "cmd/options.h"
@@ -12,7 +12,7 @@
 
 enum { N_AGGR = AGGR_THREAD + 1 };
 
-struct stat_words {
+struct stat_settings {
 	struct event_words what; /* first: its option functions take this struct. -M and defaults add to it */
 	char *const *argv; /* the command, or NULL */
 
@@ -50,18 +50,18 @@ struct stat_words {
 	const char *title; /* of a report, printable; NULL: made of the words */
 };
 
-void stat_words_init(struct stat_words *words, const struct kern *kern);
-void stat_words_release(struct stat_words *words);
+void stat_settings_init(struct stat_settings *settings, const struct kern *kern);
+void stat_settings_release(struct stat_settings *settings);
 
 /*
  * Options that exclude or need each other, and defaults: -a where it goes without saying, events, the
  * events of -M. 0, or a negative errno with a sentence: the command line is wrong.
  */
-int stat_words_complete(struct stat_words *words, struct str *err);
+int stat_settings_complete(struct stat_settings *settings, struct str *err);
 
 /* The same for `stat report`, which has no events and no target of its own. */
-int stat_words_check_report(const struct stat_words *words, struct str *err);
+int stat_settings_check_report(const struct stat_settings *settings, struct str *err);
 
-enum aggr_mode stat_words_aggr(const struct stat_words *words);
+enum aggr_mode stat_settings_aggr(const struct stat_settings *settings);
 
 #endif
