@@ -79,6 +79,7 @@ struct count_backend {
 	void (*stopped_cpus)(const void *data, struct intset *cpus);
 	/* Why an open event never ran: heap text, or NULL where nothing is known beyond the times. */
 	char *(*idle_reason)(const void *data, size_t index, const struct reading *sum);
+	const char *unread; /* why an open event has no reading at all */
 };
 extern const struct count_backend count_backend_perf; /* perf.c; data: struct counter_set */
 

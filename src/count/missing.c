@@ -52,7 +52,7 @@ static const char *idle_reason(struct aggregation *agg, size_t row, const struct
 	if (first->event->kind != EVENT_KERNEL)
 		return "known once a command has ended";
 	if (!sum->cells)
-		return "the target was gone before it was opened";
+		return agg->layout->backend->unread;
 	if (sum->cells_failed && agg->rows[row].read_err)
 		return strerror(agg->rows[row].read_err);
 	if (sum->cells_stopped)

@@ -101,4 +101,5 @@ const struct count_backend count_backend_perf = {
 	.topology = read_topology,
 	.stopped_cpus = stopped_cpus,
 	.idle_reason = idle_reason,
+	.unread = "the target was gone before it was opened",
 };

@@ -223,5 +223,9 @@ static void read_all(const void *data, reading_fn fn, void *to)
 }
 
 const struct count_backend count_backend_recorded = {
-	.name = "recorded", .describe = describe, .read = read_all, .topology = make_topology,
+	.name = "recorded",
+	.describe = describe,
+	.read = read_all,
+	.topology = make_topology,
+	.unread = "never read when this was recorded",
 };

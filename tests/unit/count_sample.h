@@ -203,6 +203,7 @@ static const struct count_backend world_backend = {
 	.topology = world_find_topology,
 	.stopped_cpus = world_stopped_cpus,
 	.idle_reason = world_idle_reason,
+	.unread = "never read",
 };
 
 static inline void world_attach(struct world *w)
