@@ -287,3 +287,18 @@ need_plain_build()
 }
 need_library() { [ -x "$LIBRARY/${1:-nomem}" ] || skip "needs ${1:-the library}, which is not built${2:+: $2}"; }
 need_fake() { [ -x "$PSTAT_FAKE" ] || skip "needs pstat-fake, which is not built"; }
+
+# Sets cgroup, a folder below the hierarchy that knows perf events (its own in v1, any in v2), with the folders in and
+# out below it, whose names for -G are $in and $out. All of them go with the test.
+make_cgroup()
+{
+	local mount name=pstat_test_$$
+
+	mount=$(awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2; exit }' /proc/mounts)
+	[ "$mount" ] || mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ "$mount" ] || skip "needs a mounted cgroup hierarchy with perf events"
+	cgroup=$mount/$name
+	mkdir "$cgroup" 2>/dev/null && mkdir "$cgroup/in" "$cgroup/out" || skip "needs leave to make a cgroup"
+	trap 'rmdir "$cgroup/in" "$cgroup/out" "$cgroup"' EXIT
+	in=$name/in out=$name/out
+}

@@ -145,6 +145,13 @@ test_contradictions() { use contradictions; }
 test_ids() { use ids; }
 test_period() { use period; }
 test_bpf() { use bpf; }
+test_cgroup()
+{
+	need_root
+	make_cgroup
+	export CGROUP_FOLDER=$cgroup/in CGROUP_IN=$in CGROUP_OUT=$out
+	use cgroup
+}
 
 # The example of libpstat(3), as it stands there.
 test_manual()

@@ -10,20 +10,6 @@ need_root
 need_tracefs
 need_cmd "$PYTHON"
 
-# A folder below the hierarchy that knows perf events: its own in v1, any in v2.
-make_cgroup()
-{
-	local mount name=pstat_test_$$
-
-	mount=$(awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2; exit }' /proc/mounts)
-	[ "$mount" ] || mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	[ "$mount" ] || skip "needs a mounted cgroup hierarchy with perf events"
-	cgroup=$mount/$name
-	mkdir "$cgroup" 2>/dev/null && mkdir "$cgroup/in" "$cgroup/out" || skip "needs leave to make a cgroup"
-	trap 'rmdir "$cgroup/in" "$cgroup/out" "$cgroup"' EXIT
-	in=$name/in out=$name/out
-}
-
 test_cgroups()
 {
 	make_cgroup

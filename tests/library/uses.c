@@ -486,6 +486,65 @@ static void bpf(void)
 	close(program);
 }
 
+/* A step of the child in the cgroup: told by one byte, answered by one. */
+static void step(const int *to, const int *from)
+{
+	char byte = 0;
+
+	REQUIRE(write(to[1], &byte, 1) == 1 && read(from[0], &byte, 1) == 1);
+}
+
+static void run_in_cgroup(const int *told, const int *tells)
+{
+	char path[4096], byte = 0;
+	FILE *procs;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", getenv("CGROUP_FOLDER"));
+	procs = fopen(path, "w");
+	if (!procs || fputs("0", procs) < 0 || fclose(procs))
+		_exit(1);
+	while (read(told[0], &byte, 1) == 1) {
+		touch(500);
+		if (write(tells[1], &byte, 1) != 1)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+/* Faults of a task in one cgroup, with another one beside it that has no tasks. */
+static void cgroup(void)
+{
+	struct pstat_open_options options = { .size = sizeof(options), .target = PSTAT_CPUS, .enabled = 1 };
+	struct count in, out;
+	int told[2], tells[2];
+	pid_t child;
+
+	REQUIRE(pipe(told) == 0 && pipe(tells) == 0);
+	options.cgroup = getenv("CGROUP_IN");
+	open_text(&in, "page-faults", &options);
+	options.cgroup = getenv("CGROUP_OUT");
+	open_text(&out, "page-faults", &options);
+	child = fork();
+	REQUIRE(child >= 0);
+	if (!child) {
+		close(told[1]);
+		run_in_cgroup(told, tells);
+	}
+	close(told[0]);
+	close(tells[1]);
+	step(told, tells);
+	read_raw(&in, 0);
+	REQUIRE(pstat_reset(in.counters) == 0);
+	step(told, tells);
+	REQUIRE(is(read_raw(&in, 0), 500));
+	REQUIRE(read_raw(&out, 0) == 0);
+	REQUIRE(pstat_reading_at(out.readings, 0)->state == PSTAT_NOT_COUNTED);
+	close(told[1]);
+	REQUIRE(waitpid(child, NULL, 0) == child);
+	close_count(&in);
+	close_count(&out);
+}
+
 static const struct use {
 	const char *name;
 	void (*run)(void);
@@ -494,7 +553,7 @@ static const struct use {
 	{ "structs", structs },	  { "threads", threads },   { "cells", cells },
 	{ "differences", differences }, { "strangers", strangers }, { "json", json },		{ "locale", locale },
 	{ "inherit", inherit },	  { "contradictions", contradictions }, { "ids", ids },
-	{ "period", period },	  { "bpf", bpf },
+	{ "period", period },	  { "bpf", bpf },	    { "cgroup", cgroup },
 };
 
 int main(int argc, char **argv)
