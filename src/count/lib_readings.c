@@ -157,7 +157,7 @@ const struct pstat_reading *pstat_reading_at(const struct pstat_readings *readin
 const struct pstat_reading *pstat_reading_of(const struct pstat_readings *readings, const char *name)
 {
 	for (size_t i = 0; i < readings->n; i++)
-		if (!strcmp(readings->v[i].name, name))
+		if (!strcmp(readings->v[i].name, name) || !strcmp(readings->events.v[i].name, name))
 			return &readings->v[i];
 	return NULL;
 }
@@ -167,17 +167,9 @@ const struct pstat_reading *pstat_reading_of(const struct pstat_readings *readin
 size_t lib_cell_index(const struct pstat_counters *counters, size_t index, int cpu, size_t thread)
 {
 	const struct counter *counter = &counters->set.v[index];
-	size_t low = 0, high = counter->cpus.n;
+	size_t column = counter->cpus.n ? intset_index(&counter->cpus, cpu) : 0;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (counter->cpus.v[middle] < cpu)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return counters->first_cell[index] + low * counter->n_threads + thread;
+	return counters->first_cell[index] + column * counter->n_threads + thread;
 }
 
 static uint64_t positive_difference(uint64_t now, uint64_t before)

@@ -224,7 +224,7 @@ void pstat_readings_free(struct pstat_readings *readings); /* NULL is allowed */
 size_t pstat_readings_count(const struct pstat_readings *readings);
 /* In the order of the events. NULL: no such one. */
 const struct pstat_reading *pstat_reading_at(const struct pstat_readings *readings, size_t index);
-/* The first of that name; NULL: there is none. */
+/* The first of that name, or that was given that name; NULL: there is none. */
 const struct pstat_reading *pstat_reading_of(const struct pstat_readings *readings, const char *name);
 
 /*

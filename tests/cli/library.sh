@@ -143,6 +143,7 @@ test_locale()
 test_inherit() { use inherit; }
 test_contradictions() { use contradictions; }
 test_ids() { use ids; }
+test_names() { use names; }
 test_period() { use period; }
 test_bpf() { use bpf; }
 test_cgroup()

@@ -430,6 +430,19 @@ static void ids(void)
 	close_count(&c);
 }
 
+/* A program finds its events whatever rights it runs with. */
+static void names(void)
+{
+	const struct pstat_reading *reading;
+	struct count c;
+
+	open_text(&c, "task-clock,page-faults", NULL);
+	reading = pstat_reading_of(c.readings, "page-faults");
+	REQUIRE(reading == pstat_reading_at(c.readings, 1));
+	REQUIRE(pstat_reading_of(c.readings, reading->name) == reading && !pstat_reading_of(c.readings, "faults"));
+	close_count(&c);
+}
+
 /* A period can be changed where there is one. */
 static void period(void)
 {
@@ -554,6 +567,7 @@ static const struct use {
 	{ "differences", differences }, { "strangers", strangers }, { "json", json },		{ "locale", locale },
 	{ "inherit", inherit },	  { "contradictions", contradictions }, { "ids", ids },
 	{ "period", period },	  { "bpf", bpf },	    { "cgroup", cgroup },
+	{ "names", names },
 };
 
 int main(int argc, char **argv)
