@@ -84,7 +84,7 @@ BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -fno-math-errno -Isrc $(LIBS_CFLAGS) $(SA
 COMPILE = $(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
 # libiberty is a static library: it costs nothing at start-up.
-LDLIBS := -Wl,--as-needed -ldl -lpthread $(if $(filter 1 yes,$(WITH_LIBIBERTY)),-liberty)
+LDLIBS := -Wl,--as-needed -ldl -lpthread -lm $(if $(filter 1 yes,$(WITH_LIBIBERTY)),-liberty)
 Q := $(if $(V),,@)
 
 # ---- files ----
