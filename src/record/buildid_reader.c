@@ -51,7 +51,7 @@ struct buildid_reader {
 	uint32_t next_number; /* of requests */
 	uint32_t given_up; /* those with smaller numbers were waited for in vain */
 	size_t n_awaited; /* not answered, nor given up */
-	uint64_t asked_ns, answered_ns; /* the last of each */
+	uint64_t asked_ns, moved_ns; /* the last question; the last answer, or change of helper */
 	int failure;
 	_Atomic(struct buildid_request *) answered;
 };
@@ -93,7 +93,7 @@ static void settle(struct buildid_reader *reader, struct buildid_request *reques
 	request->next = atomic_load_explicit(&reader->answered, memory_order_relaxed);
 	atomic_store(&reader->answered, request);
 	reader->n_awaited -= request->question.number >= reader->given_up;
-	reader->answered_ns = now_ns();
+	reader->moved_ns = now_ns();
 	pthread_cond_signal(&reader->progress);
 }
 
@@ -284,6 +284,7 @@ static void find_stuck(struct buildid_reader *reader)
 		helper->stuck = true;
 		pthread_mutex_lock(&reader->lock);
 		take_back(reader, helper, 1);
+		reader->moved_ns = now_ns();
 		pthread_mutex_unlock(&reader->lock);
 	}
 }
@@ -433,8 +434,7 @@ void buildid_reader_wait(struct buildid_reader *reader)
 
 	pthread_mutex_lock(&reader->lock);
 	while (reader->n_awaited) {
-		uint64_t last = reader->asked_ns > reader->answered_ns ? reader->asked_ns :
-									 reader->answered_ns;
+		uint64_t last = reader->asked_ns > reader->moved_ns ? reader->asked_ns : reader->moved_ns;
 		uint64_t until = last + BUILDID_WAIT_MS * NS_PER_MS;
 		struct timespec time;
 

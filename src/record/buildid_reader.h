@@ -19,7 +19,7 @@ enum {
 	BUILDID_ANCESTORS_MAX = 4, /* how far back a process's parents are asked */
 	BUILDID_SEEN_MAX = 4, /* processes that are asked for one file */
 	BUILDID_STUCK_MS = 1000,
-	BUILDID_WAIT_MS = 2000, /* for the next answer, at the end of a recording */
+	BUILDID_WAIT_MS = 2000, /* for the next answer or change of helper, at the end of a recording */
 	BUILDID_WAIT_ALL_MS = 20000, /* for all of them, however they come */
 };
 

@@ -14,7 +14,7 @@ mkdir "$tmp/mounted"
 MOST_S=60 # the courier's patience is 10 s, and half as long for each file that follows
 export HOME=$tmp/home # a cache of build-ids would have the names
 record="-q -e cpu-clock:u -F 2000"
-missing='^pstat: the build-id of 1 file is missing: its file system did not answer: .*/mounted/app$'
+missing='^pstat: the build-ids? of [0-9]+ files? (is|are) missing: (its|their) file system did not answer: .*/mounted/app(,|$)'
 
 # stuck WHAT SCRIPT: runs the script in a folder of its own, where mounted/app is callers and `touch sign` makes the
 # file system stick; its output is in ./WHAT.said.

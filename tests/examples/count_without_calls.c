@@ -69,6 +69,9 @@ int main(int argc, char **argv)
 		rc = pstat_open(&counters, events, &options, &error);
 	if (!rc)
 		rc = pstat_readings_new(&readings, counters);
+	/* The first reading does more than those that follow. */
+	if (!rc)
+		rc = pstat_read(counters, readings);
 	if (rc) {
 		fprintf(stderr, "count_without_calls: %s (error %d)\n", error.text, -rc);
 	} else if (!pstat_counter(counters, 0)->supported) {
