@@ -2,7 +2,8 @@
  * fuzz_stat: any bytes as recorded counts, through all that `pstat stat report` does with them but print.
  * The claim: no crash, no sanitizer report, no endless loop; memory bounded.
  */
-#include "cmd/stat_cells.h"
+#include "data/data.h"
+#include "stat/stat.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,8 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { RECORDS_MAX = 5000, ROUNDS_MAX = 50 };
 
 struct report {
-	struct stat_cells cells;
-	struct stat_replay_set of;
+	struct recorded_counts counts;
 	struct stat_plan plan;
 	struct stat_replay *replay;
 	unsigned rounds;
@@ -37,26 +37,20 @@ static bool end_round(struct report *report, const struct events *events, const 
 		      uint64_t time_ns)
 {
 	struct str err = STR_INIT;
-	struct topology topology = { 0 };
 
-	if (!report->cells.fixed || report->rounds++ > ROUNDS_MAX)
+	if (!report->counts.fixed || report->rounds++ > ROUNDS_MAX)
 		return true;
 	if (!report->replay) {
-		stat_cells_describe(&report->cells, events, info, &report->of);
+		recorded_describe(&report->counts, events, info);
 		report->plan = (struct stat_plan){
-			.events = &report->of.events, .merge = true, .scale = true, .repeat = 1,
-			.aggr = stat_cells_aggr(&report->cells, NULL), .emit = emit,
+			.events = &report->counts.list, .merge = true, .scale = true, .repeat = 1,
+			.aggr = recorded_aggr(&report->counts, NULL), .emit = emit,
 			.emit_data = report,
 		};
-		report->replay = stat_replay_new(&report->plan, &report->of.set, &report->of.target,
-						 &topology, &err);
-		topology_release(&topology);
+		report->replay = stat_replay_new(&report->plan, &report->counts, &err);
 	}
-	if (report->replay) {
-		stat_replay_begin_round(report->replay, time_ns);
-		stat_cells_replay(&report->cells, report->replay);
-		stat_replay_end_round(report->replay, REPORT_FINAL);
-	}
+	if (report->replay)
+		stat_replay_round(report->replay, REPORT_FINAL, time_ns);
 	str_release(&err);
 	return report->replay;
 }
@@ -68,7 +62,7 @@ static void read_all(struct reader *reader)
 	struct record_body body;
 	struct str err = STR_INIT;
 
-	stat_cells_init(&report.cells);
+	recorded_init(&report.counts);
 	for (unsigned n = 0; n < RECORDS_MAX && reader_next(reader, &record, &err) > 0; n++) {
 		str_reset(&err);
 		if (reader_decode(reader, &record, &body, &err))
@@ -76,12 +70,11 @@ static void read_all(struct reader *reader)
 		if (record.type == RECORD_STAT_ROUND ?
 			    !end_round(&report, &reader->events, &reader->info,
 				       body.stat_round.time_ns) :
-			    stat_cells_take(&report.cells, &reader->events, &body, &err))
+			    recorded_take(&report.counts, &reader->events, &body, &err))
 			break;
 	}
 	stat_replay_free(report.replay);
-	stat_replay_set_release(&report.of);
-	stat_cells_release(&report.cells);
+	recorded_release(&report.counts);
 	str_release(&err);
 }
 
