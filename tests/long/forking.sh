@@ -2,7 +2,7 @@
 # A group on a process whose threads fork all the time: no member and no thread is lost. What happens
 # between the opening of leader and member is chance, so it is tried often; unit/test_group_cells has each case for sure.
 #
-# run: once
+# It still fails in some runs: `make check-long` tells.
 . "${0%/*}/../lib.sh"
 
 group='{task-clock,page-faults,minor-faults,major-faults}'
