@@ -185,7 +185,9 @@ static enum opened lose(struct opening *o, struct group *g, struct member *m,
 
 /*
  * Does the leader belong to another task by now? Then it takes no member whatever, not even an event that goes with
- * all others. The failed call has ended the swapping of contexts for this task, so the answer stays true.
+ * all others: EINVAL while that task lives, ENODEV when it has ended (6.18). The failed call has ended the swapping
+ * of contexts for this task, so the answer stays true. Where the CPU or the task itself is gone by now, opening the
+ * cell again will tell.
  */
 static bool leader_has_moved(const struct opening *o, const struct counter *leader,
 			     const struct failed_call *call)
@@ -205,7 +207,7 @@ static bool leader_has_moved(const struct opening *o, const struct counter *lead
 
 	if (fd >= 0)
 		o->set->kern->sys->close(fd);
-	return fd == -EINVAL;
+	return fd == -EINVAL || fd == -ENODEV || fd == -ESRCH;
 }
 
 /* A child that was forked between leader and member has half a group, and the kernel (6.7) adds up no such halves. */
@@ -251,11 +253,11 @@ static int after_refusal(struct opening *o, struct group *g, struct member *m,
 		return no_descriptors(o, rc);
 	g->failed = rc;
 	g->call = *call;
-	if (is_gone(call, rc))
-		return GONE;
-	if (leader && rc == -EINVAL && call->pid >= 0 && g->cgroup_fd < 0 &&
+	if (leader && (rc == -EINVAL || rc == -ENODEV) && call->pid >= 0 && g->cgroup_fd < 0 &&
 	    leader_has_moved(o, leader, call))
 		return MOVED;
+	if (is_gone(call, rc))
+		return GONE;
 	a->pid = call->pid;
 	a->cpu = call->cpu;
 	a->flags = call->flags & PERF_FLAG_PID_CGROUP;

@@ -57,8 +57,12 @@ static void group_of_three(void)
 
 /* ---- tasks that fork ---- */
 
-/* The kernel has given so many leaders of thread 101 to its child: they take no member any more. */
+/*
+ * The kernel has given so many leaders of thread 101 to its child: they take no member any more, for one reason
+ * while the child lives (EINVAL) and for another when it has ended (ENODEV).
+ */
 static size_t moved_leaders;
+static int moved_refusal;
 
 static int moves_leaders(const struct fake_call *call)
 {
@@ -66,7 +70,7 @@ static int moves_leaders(const struct fake_call *call)
 
 	for (int i = 0; call->pid == 101 && i <= call->group_fd - FAKE_FD; i++)
 		before += fake.calls[i].pid == 101 && fake.calls[i].group_fd < 0;
-	return call->group_fd >= 0 && call->pid == 101 && before <= moved_leaders ? -EINVAL : 0;
+	return call->group_fd >= 0 && call->pid == 101 && before <= moved_leaders ? moved_refusal : 0;
 }
 
 static size_t opened_leaders(pid_t pid)
@@ -79,12 +83,12 @@ static size_t opened_leaders(pid_t pid)
 	return n;
 }
 
-static void only_the_thread_that_forked_is_opened_again(void **state)
+static void opens_only_the_thread_that_forked_again(int refusal)
 {
-	(void)state;
 	three_threads();
 	group_of_three();
 	moved_leaders = 2;
+	moved_refusal = refusal;
 	fake.answer = moves_leaders;
 	open_all();
 	for (size_t i = 0; i < 3; i++) {
@@ -100,12 +104,25 @@ static void only_the_thread_that_forked_is_opened_again(void **state)
 	assert_int_equal(notes.n, 0);
 }
 
+static void only_the_thread_that_forked_is_opened_again(void **state)
+{
+	(void)state;
+	opens_only_the_thread_that_forked_again(-EINVAL);
+}
+
+static void also_where_its_child_has_ended(void **state)
+{
+	(void)state;
+	opens_only_the_thread_that_forked_again(-ENODEV);
+}
+
 static void a_thread_that_forks_too_fast_is_named(void **state)
 {
 	(void)state;
 	three_threads();
 	group_of_three();
 	moved_leaders = SIZE_MAX;
+	moved_refusal = -EINVAL;
 	fake.answer = moves_leaders;
 	open_all();
 	for (size_t i = 0; i < 3; i++) {
@@ -126,6 +143,7 @@ static void a_task_that_forks_too_fast_has_its_reason(void **state)
 	add("b", PERF_TYPE_SOFTWARE, 2);
 	group_from(0);
 	moved_leaders = SIZE_MAX;
+	moved_refusal = -EINVAL;
 	fake.answer = moves_leaders;
 	open_all();
 	for (size_t i = 0; i < 2; i++) {
@@ -553,6 +571,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(only_the_thread_that_forked_is_opened_again),
+		T(also_where_its_child_has_ended),
 		T(a_thread_that_forks_too_fast_is_named),
 		T(a_task_that_forks_too_fast_has_its_reason),
 		T(a_member_that_never_fits_is_tried_once),

@@ -1,8 +1,6 @@
 #!/bin/bash
 # A group on a process whose threads fork all the time: no member and no thread is lost. What happens
 # between the opening of leader and member is chance, so it is tried often; unit/test_group_cells has each case for sure.
-#
-# It still fails in some runs: `make check-long` tells.
 . "${0%/*}/../lib.sh"
 
 group='{task-clock,page-faults,minor-faults,major-faults}'
