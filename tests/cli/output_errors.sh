@@ -138,8 +138,10 @@ test_a_pipe_without_reader()
 	same "tells it once" "pstat: --log-fd: the counts could not be written: Broken pipe" "$err"
 	check "when the command has ended" [ -e whole ]
 	rm gone whole
-	run bash -c 'set -o pipefail; "$0" stat record -I 20 -e page-faults:u -o - sh -c "until [ -e gone ]; do sleep 0.01; done
-		sleep 0.3; touch whole" | (head -c 8; exec touch gone)' "$PSTAT"
+	# Not before the command runs: what cannot be begun runs no command.
+	run bash -c 'set -o pipefail; "$0" stat record -I 20 -e page-faults:u -o - sh -c "touch runs
+		until [ -e gone ]; do sleep 0.01; done
+		sleep 0.3; touch whole" | (head -c 8; until [ -e runs ]; do sleep 0.01; done; exec touch gone)' "$PSTAT"
 	same "a recording" 125 "$status"
 	has "says why" 'Broken pipe' "$err"
 	check "and its command has ended too" [ -e whole ]

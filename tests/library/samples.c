@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -566,7 +567,8 @@ static void switches(void)
 	fflush(stdout);
 	child = fork();
 	if (!child) {
-		while (read(ask[0], &byte, 1) == 1 && write(answer[1], &byte, 1) == 1 && byte < 49)
+		/* Late enough that who asks has to wait. */
+		while (read(ask[0], &byte, 1) == 1 && !usleep(500) && write(answer[1], &byte, 1) == 1 && byte < 49)
 			;
 		_exit(0);
 	}
@@ -596,9 +598,24 @@ static void switches(void)
 	end(sampler);
 }
 
-/* On all CPUs: a ring each, whose records are of its CPU, and who comes and goes there. */
+/* This thread and its children on one CPU from now on: a task that waits for another leaves the CPU to it. */
+static void stay_on(cpu_set_t *as_before)
+{
+	cpu_set_t here;
+
+	sched_getaffinity(0, sizeof(*as_before), as_before);
+	CPU_ZERO(&here);
+	CPU_SET(sched_getcpu(), &here);
+	sched_setaffinity(0, sizeof(here), &here);
+}
+
+/*
+ * On all CPUs: a ring each, whose records are of its CPU, and who comes and goes there. (The kernel does not tell each
+ * time that the idle task leaves; so nobody is given an idle CPU.)
+ */
 static void all_cpus(void)
 {
+	cpu_set_t as_before;
 	struct pstat_sampler *sampler;
 	const struct pstat_record *r;
 	int arrivals = 0, departures = 0, others = 0, elsewhere = 0, rc;
@@ -624,10 +641,12 @@ static void all_cpus(void)
 		return;
 	}
 	fflush(stdout);
+	stay_on(&as_before);
 	child = fork();
 	if (!child)
 		_exit(0);
 	waitpid(child, NULL, 0);
+	sched_setaffinity(0, sizeof(as_before), &as_before);
 	disable(sampler);
 	while (pstat_sampler_next(sampler, &r, &error) == 1) {
 		if (r->type != PSTAT_RECORD_SWITCH_CPU_WIDE)
