@@ -56,6 +56,7 @@ struct lib_cell {
 struct lib_quick {
 	size_t index, cell;
 	double scale;
+	struct quick_value now;
 };
 
 struct pstat_counters {
@@ -69,7 +70,6 @@ struct pstat_counters {
 	size_t *first_cell; /* of each event in an array of all cells, and behind the last: how many there are */
 	struct lib_cell *base; /* all cells as they were when they were reset */
 	struct quick_read *quick; /* NULL: it is read in the general way */
-	struct quick_value *quick_values; /* by event */
 	struct lib_quick *quick_events; /* those that are open */
 	size_t n_quick;
 	bool user_read, may_move_thread;

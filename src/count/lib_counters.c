@@ -161,11 +161,13 @@ static void plan_quick(struct pstat_counters *c)
 		if (c->set.v[i].event->snapshot)
 			return;
 	c->quick = quick_read_plan(&c->set);
-	c->quick_values = xcalloc(c->set.n + 1, sizeof(*c->quick_values));
+	if (!c->quick)
+		return;
 	c->quick_events = xcalloc(c->set.n + 1, sizeof(*c->quick_events));
-	for (size_t i = 0; c->quick && i < c->set.n; i++)
+	for (size_t i = 0; i < c->set.n; i++)
 		if (c->set.v[i].state == COUNTER_OPEN)
-			c->quick_events[c->n_quick++] = (struct lib_quick){ i, c->first_cell[i], c->info[i].scale };
+			c->quick_events[c->n_quick++] = (struct lib_quick){ i, c->first_cell[i], c->info[i].scale,
+									     quick_read_values(c->quick)[i] };
 }
 
 /* The size that a command's counters are opened with is not a library's business. */
@@ -263,7 +265,6 @@ void pstat_close(struct pstat_counters *counters)
 		free(counters->names[i]);
 	free(counters->names);
 	quick_read_free(counters->quick);
-	free(counters->quick_values);
 	free(counters->quick_events);
 	if (counters->set.v)
 		counters_close(&counters->set);

@@ -214,17 +214,16 @@ static bool take_quick(const struct pstat_counters *counters, struct pstat_readi
 {
 	bool plain = readings->all_plain;
 
-	if (!quick_read(counters->quick, counters->quick_values))
+	if (!quick_read(counters->quick))
 		return false;
 	for (size_t i = 0; i < counters->n_quick; i++) {
 		const struct lib_quick *event = &counters->quick_events[i];
-		const struct quick_value *now = &counters->quick_values[event->index];
 		const struct lib_cell *base = &counters->base[event->cell];
 		struct lib_cell *cell = &readings->cells[event->cell];
 		struct pstat_reading *reading = &readings->v[event->index];
-		uint64_t value = positive_difference(now->value, base->value);
-		uint64_t enabled_ns = positive_difference(now->enabled_ns, base->enabled_ns);
-		uint64_t running_ns = positive_difference(now->running_ns, base->running_ns);
+		uint64_t value = positive_difference(*event->now.value, base->value);
+		uint64_t enabled_ns = positive_difference(event->now.times[0], base->enabled_ns);
+		uint64_t running_ns = positive_difference(event->now.times[1], base->running_ns);
 
 		*cell = (struct lib_cell){ value, enabled_ns, running_ns, READING_OK, 0 };
 		plain = plain && running_ns && running_ns == enabled_ns;

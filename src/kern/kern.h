@@ -15,8 +15,10 @@
 #include "kern/watch.h"
 #include "util/util.h"
 
+#include <errno.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /* ---- sys.c: the seam ---- */
 
@@ -33,6 +35,20 @@ struct sys_ops {
 	void (*unmap)(void *addr, size_t bytes);
 };
 extern const struct sys_ops sys_linux;
+
+/*
+ * sys->read() for those who read all the time, with one return less behind the system call: processors don't foresee
+ * these, and one is some hundredths of a reading.
+ */
+static inline ssize_t sys_read(const struct sys_ops *sys, int fd, void *buf, size_t bytes)
+{
+	ssize_t n;
+
+	if (sys != &sys_linux)
+		return sys->read(fd, buf, bytes);
+	n = read(fd, buf, bytes);
+	return n < 0 ? -errno : n;
+}
 
 /* The machine as this run sees it: the seam and the places of the pseudo file systems. */
 struct kern {
@@ -222,14 +238,17 @@ void counters_read(const struct counter_set *set, reading_fn fn, void *data);
 
 /* ---- read_quick.c: the same for counters of one task, in the least time ---- */
 struct quick_read; /* private: which descriptor has which values where */
+/* Where the last reading's words of an event are. */
 struct quick_value {
-	uint64_t value, enabled_ns, running_ns;
+	const uint64_t *value, *times; /* enabled and running, ns */
 };
 /* NULL: these counters are more than one task's on any CPU. The set stays where it is. The caller frees it. */
 struct quick_read *quick_read_plan(const struct counter_set *set);
 void quick_read_free(struct quick_read *quick); /* NULL is fine */
-/* values: by event, those that are open. False: something is not as always, and counters_read() has to be asked. */
-bool quick_read(const struct quick_read *quick, struct quick_value *values);
+/* By event, those that are open; the same for all readings, until freed. */
+const struct quick_value *quick_read_values(const struct quick_read *quick);
+/* False: something is not as always, and counters_read() has to be asked. */
+bool quick_read(const struct quick_read *quick);
 
 /*
  * Adds the CPUs on which counters of whole CPUs have stopped: a CPU that goes offline ends them for

@@ -10,20 +10,26 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
+/* For each event: a value and its id, and what stands before the values where it is alone. */
+enum { MOST_WORDS = 5 };
+
 /* One descriptor. */
 struct quick_cell {
 	int fd;
 	size_t bytes; /* of its reading */
-	size_t first, n; /* its events in `events` */
-	size_t value, step; /* the word of the first value, and how many there are for each */
-	bool is_group, has_ids;
+	size_t n; /* its events */
+	uint64_t *words; /* of its last reading */
+	const uint64_t *id; /* the word of the first id; NULL: the kernel writes none */
+	const uint64_t **ids; /* what the ids are to be */
+	bool is_group;
 };
 
 struct quick_read {
 	struct quick_cell *cells;
 	size_t n_cells;
-	size_t *events; /* indices of counters */
-	const uint64_t **ids; /* of these */
+	uint64_t *words; /* of all cells */
+	const uint64_t **ids;
+	struct quick_value *values; /* by event */
 	const struct counter_set *set;
 };
 
@@ -34,34 +40,41 @@ static bool is_quick(const struct counter *c)
 					    !(c->attr.read_format & FORMAT_LOST));
 }
 
-static void plan_cell(struct quick_read *quick, const size_t *members, size_t n, size_t *n_events)
+/* How far the plan has come. */
+struct planned {
+	size_t n_words, n_ids;
+};
+
+static void plan_cell(struct quick_read *quick, const size_t *members, size_t n, struct planned *planned)
 {
 	const struct counter *leader = &quick->set->v[members[0]];
 	uint64_t format = leader->attr.read_format;
-	struct quick_cell *cell = &quick->cells[quick->n_cells++];
+	bool is_group = format & PERF_FORMAT_GROUP, has_ids = format & PERF_FORMAT_ID;
+	size_t first = is_group ? group_words(format, 0) : 0, step = 1 + has_ids;
+	size_t n_words = is_group ? group_words(format, n) : group_words(format, 0) + has_ids;
+	uint64_t *words = quick->words + planned->n_words;
 
-	*cell = (struct quick_cell){
+	quick->cells[quick->n_cells++] = (struct quick_cell){
 		.fd = leader->fds[0],
-		.first = *n_events,
+		.bytes = n_words * sizeof(*words),
 		.n = n,
-		.is_group = format & PERF_FORMAT_GROUP,
-		.has_ids = format & PERF_FORMAT_ID,
+		.words = words,
+		.id = is_group && has_ids ? words + first + 1 : NULL,
+		.ids = quick->ids + planned->n_ids,
+		.is_group = is_group,
 	};
-	cell->step = 1 + cell->has_ids;
-	cell->value = cell->is_group ? group_words(format, 0) : 0;
-	cell->bytes = (cell->is_group ? group_words(format, n) : group_words(format, 0) + cell->has_ids) *
-		      sizeof(uint64_t);
+	planned->n_words += n_words;
 	for (size_t i = 0; i < n; i++) {
-		quick->ids[*n_events] = &quick->set->v[members[i]].ids[0];
-		quick->events[(*n_events)++] = members[i];
+		quick->ids[planned->n_ids++] = &quick->set->v[members[i]].ids[0];
+		quick->values[members[i]] = (struct quick_value){ words + first + i * step, words + 1 };
 	}
 }
 
 struct quick_read *quick_read_plan(const struct counter_set *set)
 {
 	const struct layout *layout = set->layout;
+	struct planned planned = { 0 };
 	struct quick_read *quick;
-	size_t n_events = 0;
 
 	for (size_t i = 0; i < set->n; i++)
 		if (!is_quick(&set->v[i]))
@@ -71,16 +84,17 @@ struct quick_read *quick_read_plan(const struct counter_set *set)
 	quick = xcalloc(1, sizeof(*quick));
 	quick->set = set;
 	quick->cells = xcalloc(set->n, sizeof(*quick->cells));
-	quick->events = xcalloc(set->n, sizeof(*quick->events));
 	quick->ids = xcalloc(set->n, sizeof(*quick->ids));
+	quick->values = xcalloc(set->n, sizeof(*quick->values));
+	quick->words = xcalloc(set->n, MOST_WORDS * sizeof(*quick->words));
 	for (size_t g = 0; g < layout->n_groups; g++) {
 		const struct counter_group *group = &layout->groups[g];
 		const size_t *members = layout->members + group->first;
 
 		if (set->v[members[0]].attr.read_format & PERF_FORMAT_GROUP)
-			plan_cell(quick, members, group->n, &n_events);
+			plan_cell(quick, members, group->n, &planned);
 		for (size_t i = 0; !(set->v[members[0]].attr.read_format & PERF_FORMAT_GROUP) && i < group->n; i++)
-			plan_cell(quick, members + i, 1, &n_events);
+			plan_cell(quick, members + i, 1, &planned);
 	}
 	return quick;
 }
@@ -90,41 +104,36 @@ void quick_read_free(struct quick_read *quick)
 	if (!quick)
 		return;
 	free(quick->cells);
-	free(quick->events);
+	free(quick->words);
 	free(quick->ids);
+	free(quick->values);
 	free(quick);
 }
 
-/* The values of one reading; false: one is not where it was. */
-static bool take_group(const struct quick_read *quick, const struct quick_cell *cell, const uint64_t *words,
-		       struct quick_value *values)
+const struct quick_value *quick_read_values(const struct quick_read *quick)
 {
-	const uint64_t *row = words + cell->value;
+	return quick->values;
+}
 
-	if (words[0] != cell->n)
+/* Is each value of a group where it was? */
+static bool is_in_order(const struct quick_cell *cell)
+{
+	if (cell->words[0] != cell->n)
 		return false;
-	for (size_t k = 0; k < cell->n; k++, row += cell->step) {
-		size_t event = quick->events[cell->first + k];
-
-		if (cell->has_ids && row[1] != *quick->ids[cell->first + k])
+	for (size_t i = 0; cell->id && i < cell->n; i++)
+		if (cell->id[2 * i] != *cell->ids[i])
 			return false;
-		values[event] = (struct quick_value){ row[0], words[1], words[2] };
-	}
 	return true;
 }
 
-bool quick_read(const struct quick_read *quick, struct quick_value *values)
+bool quick_read(const struct quick_read *quick)
 {
 	const struct sys_ops *sys = quick->set->kern->sys;
-	uint64_t *words = quick->set->layout->words;
+	const struct quick_cell *end = quick->cells + quick->n_cells;
 
-	for (const struct quick_cell *cell = quick->cells; cell < quick->cells + quick->n_cells; cell++) {
-		if (sys->read(cell->fd, words, cell->bytes) != (ssize_t)cell->bytes)
+	for (const struct quick_cell *cell = quick->cells; cell < end; cell++)
+		if (sys_read(sys, cell->fd, cell->words, cell->bytes) != (ssize_t)cell->bytes ||
+		    (cell->is_group && !is_in_order(cell)))
 			return false;
-		if (!cell->is_group)
-			values[quick->events[cell->first]] = (struct quick_value){ words[0], words[1], words[2] };
-		else if (!take_group(quick, cell, words, values))
-			return false;
-	}
 	return true;
 }

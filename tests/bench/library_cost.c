@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PASSES = 50, ROUNDS = 2000, SAMPLES = 1000 };
+enum { PASSES = 50, ROUNDS = 2000, RATIOS = 9, TURNS = 200, SHORT_PASS = 200, SAMPLES = 1000 };
 
 static int missed;
 
@@ -26,19 +26,24 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* ns of one call. */
+/* ns of one call, in one pass. */
+static double one_pass(void (*call)(void *data), void *data, int rounds)
+{
+	uint64_t start = cpu_ns();
+
+	for (int i = 0; i < rounds; i++)
+		call(data);
+	return (double)(cpu_ns() - start) / rounds;
+}
+
 static double cheapest(void (*call)(void *data), void *data, int rounds)
 {
 	double best = 1e18;
 
 	for (int pass = 0; pass < PASSES; pass++) {
-		uint64_t start = cpu_ns(), ns;
+		double ns = one_pass(call, data, rounds);
 
-		for (int i = 0; i < rounds; i++)
-			call(data);
-		ns = cpu_ns() - start;
-		if ((double)ns / rounds < best)
-			best = (double)ns / rounds;
+		best = ns < best ? ns : best;
 	}
 	return best;
 }
@@ -113,18 +118,34 @@ static void user_pair(void *data)
 	user_read(data);
 }
 
-static void ratio_to_bare(const char *what, void (*call)(void *data), struct counting *c, double most)
+/* Short passes in turn, so that both see the same machine. */
+static double ratio_in_turn(void (*call)(void *data), struct counting *c)
 {
 	double bare = 1e18, ours = 1e18;
 
-	/* In turn, so that both see the same machine. */
-	for (int i = 0; i < 5; i++) {
-		double b = cheapest(bare_read, c, ROUNDS), o = cheapest(call, c, ROUNDS);
+	for (int i = 0; i < TURNS; i++) {
+		double b = one_pass(bare_read, c, SHORT_PASS), o = one_pass(call, c, SHORT_PASS);
 
 		bare = b < bare ? b : bare;
 		ours = o < ours ? o : ours;
 	}
-	row(what, ours / bare, "times", most);
+	return ours / bare;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+/* The median of several times. */
+static void ratio_to_bare(const char *what, void (*call)(void *data), struct counting *c, double most)
+{
+	double ratios[RATIOS];
+
+	for (int i = 0; i < RATIOS; i++)
+		ratios[i] = ratio_in_turn(call, c);
+	qsort(ratios, RATIOS, sizeof(*ratios), by_size);
+	row(what, ratios[RATIOS / 2], "times", most);
 }
 
 static void counters(void)

@@ -156,6 +156,9 @@ static void fork_it(void)
 		_exit(status);
 	}
 	REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+	/* What it shared with the child is the parent's own again when it has written to it: a fault each. */
+	read_raw(&c, 0);
+	REQUIRE(pstat_reset(c.counters) == 0);
 	REQUIRE(counts_exactly(&c, 0, 10));
 	close_count(&c);
 }
