@@ -1,0 +1,142 @@
+/*
+ * annotate: where in a function its samples are: instructions, source lines, inlined functions.
+ *
+ *   profile: cells by location --functions.c--> the samples of each function, by address
+ *                                                  |
+ *   sym: bytes of code --disasm_*.c--> instructions +--> annotation.c: struct annotation, for text and screen
+ *   sym: frames, lines --source_text.c--> texts ----+
+ *
+ * Locations are exact addresses, so a profile that was read once answers for each function in it without reading the
+ * recording again. A sample belongs to the instruction that its address is in. Which one that is, is the processor's
+ * choice: without precise events mostly one behind the one that was costly (skid).
+ */
+#ifndef PSTAT_ANNOTATE_H
+#define PSTAT_ANNOTATE_H
+
+#include "profile/profile.h"
+
+/* ---- functions.c: which functions have samples ---- */
+
+struct annotate_cell {
+	uint64_t n_samples, period;
+};
+enum { ANNOTATE_NONE = UINT32_MAX };
+
+struct annotate_function {
+	const struct symbol *symbol; /* never NULL; it may be nameless */
+	uint32_t code; /* of code made at run time: location_row.code */
+	const struct annotate_cell *total; /* one for each event asked for */
+	const struct annotate_address *addresses; /* ascending */
+	size_t n_addresses;
+};
+struct annotate_address {
+	uint64_t addr; /* location.addr */
+	const struct annotate_cell *cells; /* one for each event */
+};
+
+struct annotate_query {
+	const struct filters *filters; /* by cell and location; NULL: all that the profile has */
+	const size_t *events; /* indexes of the profile's, shown beside each other, the first decides the order */
+	size_t n_events;
+};
+/* The functions of a profile that have samples of the events. What it has is its own; the profile has to stay. */
+struct annotate;
+struct annotate *annotate_new(struct profile *profile, const struct annotate_query *query);
+void annotate_free(struct annotate *annotate); /* NULL is fine */
+/* Heaviest first: by period of the first event, then of the others, then by name. i: from 0; NULL: no more. */
+const struct annotate_function *annotate_function_at(const struct annotate *annotate, size_t i);
+/* Of a symbol; NULL: it has no samples. */
+const struct annotate_function *annotate_function_of(const struct annotate *annotate, const struct symbol *symbol);
+/* All samples of the event that were counted, inside of functions or not; event: index in the query. */
+struct annotate_cell annotate_total(const struct annotate *annotate, size_t event);
+
+/* ---- annotation.c: one of them, instruction by instruction ---- */
+
+enum annotate_flow { FLOW_ON, FLOW_JUMP, FLOW_CALL, FLOW_RETURN };
+
+struct annotate_instruction {
+	uint64_t addr; /* location.addr */
+	uint64_t shown; /* the same as the file has it, which objdump shows: a virtual address */
+	const uint8_t *bytes;
+	uint8_t n_bytes;
+	bool bad; /* the bytes are no instruction; text says ".byte 0x06" */
+	enum annotate_flow flow; /* where it goes on; a conditional jump is one too */
+	/* What it names: where it jumps, what it calls or, relative to itself, reads. As `shown`; has_target: there is one. */
+	bool has_target;
+	uint64_t target;
+	uint32_t target_instruction; /* of a jump within the function; else ANNOTATE_NONE */
+	const char *target_name; /* printable; NULL: not known */
+	uint64_t target_offset; /* from the start of target_name */
+	/* "jmp    11fc <hot+0x2c>", printable; the operand alone begins at text + operands. */
+	const char *text;
+	uint32_t operands;
+	uint32_t n_jumps_here; /* jumps of this function that go here */
+	/* Innermost first, functions inlined here, and last the function itself: frames.v[0].line is its line. */
+	struct frame_list frames;
+	const struct annotate_cell *cells; /* one for each event */
+};
+
+/* What is shown, from top to bottom. */
+enum annotate_row_kind {
+	ROW_INLINED, /* what follows belongs to other functions than before: frames of the instruction */
+	ROW_SOURCE, /* a line of source; text NULL: its file can't be read */
+	ROW_INSTRUCTION,
+};
+struct annotate_row {
+	enum annotate_row_kind kind;
+	uint32_t instruction; /* it, or the one that follows */
+	struct source_line line;
+	const char *text; /* of source: printable, tabs are blanks */
+};
+
+/* A source line's own sum. */
+struct annotate_line {
+	struct source_line line; /* file NULL: instructions without one */
+	const char *text; /* as above */
+	const struct annotate_cell *cells; /* one for each event */
+};
+
+struct annotate_options {
+	bool intel; /* -M intel; else att. Only x86 has two */
+	bool no_source; /* no ROW_SOURCE */
+	const char *prefix; /* --prefix: goes in front of absolute names of source files */
+	unsigned prefix_strip; /* --prefix-strip: folders that it takes the place of */
+};
+
+struct annotation {
+	const struct annotate_function *function; /* of the struct annotate, which has to stay */
+	const struct data_event **events; /* n_events */
+	size_t n_events;
+	const struct annotate_cell *totals; /* of the event, over all functions: annotate_total */
+	struct annotate_instruction *instructions;
+	size_t n_instructions;
+	struct annotate_row *rows;
+	size_t n_rows;
+	struct annotate_line *lines; /* heaviest first, those without samples left out */
+	size_t n_lines;
+	/* Samples of the function at addresses that are not among the instructions; one for each event. */
+	struct annotate_cell *elsewhere;
+	bool cut; /* the function has more code than is shown: ANNOTATE_BYTES_MAX */
+	char *code_from; /* where its code was read, printable */
+	struct annotation_private *private;
+};
+#define ANNOTATE_BYTES_MAX ((size_t)1 << 20)
+
+/*
+ * *annotation, for annotation_free; or a negative errno with a sentence of why its code can't be shown, which names
+ * neither the function nor its file: -ENOSYS where this build has no disassembler.
+ */
+int annotation_new(struct annotation **annotation, struct annotate *annotate, const struct annotate_function *function,
+		   const struct annotate_options *options, struct str *err);
+void annotation_free(struct annotation *annotation); /* NULL is fine */
+
+/* What a percentage is of. */
+enum annotate_percent { PERCENT_LOCAL_PERIOD, PERCENT_LOCAL_HITS, PERCENT_GLOBAL_PERIOD, PERCENT_GLOBAL_HITS };
+double annotation_percent(const struct annotation *annotation, size_t event, const struct annotate_cell *cell,
+			  enum annotate_percent of);
+
+/* ---- disasm_capstone.c; disasm_none.c where it was left out ---- */
+/* Can code be disassembled? 0, -ENOSYS: left out of the build, or why the library can't be loaded. */
+int annotate_try(struct str *err);
+
+#endif
