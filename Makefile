@@ -13,6 +13,7 @@
 #   CC=clang  CFLAGS=...  DEVELOPER=1 (strict warnings are errors)  SANITIZE=address,undefined
 #   WITH_LIBPFM4=0 (no vendor event names)  WITH_LIBIBERTY=0 (no demangling)
 #   WITH_LIBLZMA=0 (no packed symbols)  WITH_LIBUNWIND=0 (libdw unwinds)
+#   WITH_CAPSTONE=0 (no disassembly)
 #   V=1 (show commands)  FUZZ_SECONDS=20
 #
 # Each compiler and sanitizer builds into its own folder under build/, so that they do not undo each
@@ -67,11 +68,13 @@ WITH_LIBPFM4 ?= $(call has_header,perfmon/pfmlib_perf_event.h)
 WITH_LIBIBERTY ?= $(call has_header,libiberty/demangle.h)
 WITH_LIBLZMA ?= $(call has_header,lzma.h)
 WITH_LIBUNWIND ?= $(call has_header,libunwind.h)
+WITH_CAPSTONE ?= $(call has_header,capstone/capstone.h)
 # Asked once, not each time that they are used.
 WITH_LIBPFM4 := $(WITH_LIBPFM4)
 WITH_LIBIBERTY := $(WITH_LIBIBERTY)
 WITH_LIBLZMA := $(WITH_LIBLZMA)
 WITH_LIBUNWIND := $(WITH_LIBUNWIND)
+WITH_CAPSTONE := $(WITH_CAPSTONE)
 
 # ---- flags ----
 STRICT_WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -96,6 +99,7 @@ LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
 	$(call with_or_none,$(WITH_LIBIBERTY),sym/demangle) \
 	$(call with_or_none,$(WITH_LIBLZMA),elf/elf_xz) \
 	$(call with_or_none,$(WITH_LIBUNWIND),unwind/unwind_libunwind) \
+	$(call with_or_none,$(WITH_CAPSTONE),annotate/disasm_capstone) \
 	$(ONLY_LIBRARY))
 SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)

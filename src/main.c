@@ -26,6 +26,9 @@ const struct command commands[] = {
 	  .measures = true },
 	{ "report", "[<options>]", "what a recording adds up to: by function, file, task, ...",
 	  report_options, "", .run = cmd_report },
+	{ "annotate", "[<options>] [<symbol>]", "the code of the functions of a recording, with the samples of each "
+						"instruction",
+	  annotate_options, "", .run = cmd_annotate },
 	{ "script", "[<options>]", "the samples of a recording one by one", script_options, "",
 	  .run = cmd_script },
 	{ "evlist", "[<options>]", "the events of a recording", evlist_options, "", .run = cmd_evlist },

@@ -61,7 +61,7 @@ struct annotate_instruction {
 	uint8_t n_bytes;
 	bool bad; /* the bytes are no instruction; text says ".byte 0x06" */
 	enum annotate_flow flow; /* where it goes on; a conditional jump is one too */
-	/* What it names: where it jumps, what it calls or, relative to itself, reads. As `shown`; has_target: there is one. */
+	/* What it names, where has_target: where it jumps, what it calls or, relative to itself, reads. As `shown`. */
 	bool has_target;
 	uint64_t target;
 	uint32_t target_instruction; /* of a jump within the function; else ANNOTATE_NONE */
@@ -135,7 +135,7 @@ enum annotate_percent { PERCENT_LOCAL_PERIOD, PERCENT_LOCAL_HITS, PERCENT_GLOBAL
 double annotation_percent(const struct annotation *annotation, size_t event, const struct annotate_cell *cell,
 			  enum annotate_percent of);
 
-/* ---- disasm_capstone.c; disasm_none.c where it was left out ---- */
+/* ---- disasm_capstone.c; disasm_capstone_none.c where it was left out ---- */
 /* Can code be disassembled? 0, -ENOSYS: left out of the build, or why the library can't be loaded. */
 int annotate_try(struct str *err);
 

@@ -3,6 +3,7 @@
  * asked about by using it, so that the answer is right for a build without it and for a machine
  * that lacks it.
  */
+#include "annotate/annotate.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "elf/elf.h"
@@ -64,6 +65,12 @@ static int try_libunwind(const struct kern *kern, struct str *err)
 	return !uname(&machine) && unwind_libunwind.handles(machine.machine) ? 0 : -ENOSYS;
 }
 
+static int try_capstone(const struct kern *kern, struct str *err)
+{
+	(void)kern;
+	return annotate_try(err);
+}
+
 /* To add an optional library: a row here, its choice in the Makefile and in configure.ac. */
 static const struct build_option {
 	const char *name;
@@ -75,6 +82,7 @@ static const struct build_option {
 	{ "libiberty", "names of C++, Rust and D functions for people", try_libiberty },
 	{ "liblzma", "symbols packed with xz", try_liblzma },
 	{ "libunwind", "stacks of dwarf recordings; else libdw", try_libunwind },
+	{ "capstone", "disassembly, for pstat annotate", try_capstone },
 	{ "libdebuginfod", "debug files from servers", try_debuginfod },
 };
 

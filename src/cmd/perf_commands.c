@@ -12,7 +12,6 @@ static const struct {
 	const char *name;
 	const char *instead;
 } perf_commands[] = {
-	{ "annotate", "pstat report -s sym,srcline has the samples of each line of source" },
 	{ "archive", "pstat buildid-list names the files that go with a recording; report --symfs takes them" },
 	{ "bench", "perf bench runs under pstat too: pstat -- perf bench ..." },
 	{ "buildid-cache", "pstat report finds files with --symfs, --debug-dir and --buildid-dir" },

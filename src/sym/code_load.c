@@ -256,6 +256,16 @@ static void finish_times(const struct symbols *symbols, struct dso_state *state)
 	}
 }
 
+/* It is opened again, by the same rules, when its code is asked for. */
+static void keep_dump(struct dso_state *state, const struct code_source *source)
+{
+	if (source->kind != &code_kinds[KIND_DUMP])
+		return;
+	state->dump = xstrdup(source->path);
+	state->dump_rules = xmalloc(sizeof(*state->dump_rules));
+	*state->dump_rules = source->rules;
+}
+
 void code_load(struct symbols *symbols, struct dso_state *state)
 {
 	struct code_sources sources = { .n = 0 };
@@ -267,6 +277,7 @@ void code_load(struct symbols *symbols, struct dso_state *state)
 	while ((source = next_source(&sources)))
 		if (try_source(symbols, state, source, &why)) {
 			dso_state_found(state, source->path);
+			keep_dump(state, source);
 			break;
 		}
 	if (!source && !why.len) {

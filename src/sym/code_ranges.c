@@ -59,7 +59,12 @@ bool code_ranges_add(struct code_ranges *ranges, uint64_t start, uint64_t size, 
 bool code_ranges_add_again(struct code_ranges *ranges, uint64_t start, uint64_t size,
 			   const struct code_range *earlier)
 {
-	return add_named(ranges, start, size, earlier->name); /* a copy: `earlier` may move */
+	uint64_t bytes_at = earlier->bytes_at; /* a copy: `earlier` may move */
+
+	if (!add_named(ranges, start, size, earlier->name))
+		return false;
+	ranges->v[ranges->n - 1].bytes_at = bytes_at;
+	return true;
 }
 
 /* ---- the sweep; an index is also the time: greater is later ---- */

@@ -9,6 +9,7 @@
 struct code_range {
 	uint64_t start, end;
 	uint32_t name; /* offset in names */
+	uint64_t bytes_at; /* offset in the file of its code; 0: it has none */
 };
 
 /* Ranges in the order in which they came to be: a later one lies over earlier ones. */

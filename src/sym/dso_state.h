@@ -13,6 +13,7 @@
 #ifndef PSTAT_DSO_STATE_H
 #define PSTAT_DSO_STATE_H
 
+#include "sym/code_file.h"
 #include "sym/processes.h"
 #include "sym/sym_internal.h"
 
@@ -55,6 +56,8 @@ struct dso_state {
 	struct elf_names *elf; /* while they are read: see dso_load.c */
 	struct elf_bounds bounds; /* of the functions of the file that ran; read when a name is missing */
 	bool bounds_tried;
+	char *dump; /* DSO_ANON: the jitdump that the names are from, which has the code, too; or NULL */
+	struct code_rules *dump_rules;
 	struct code_times *times; /* DSO_ANON: what lay where when; NULL: not known */
 	struct dwarf_file *dwarf; /* see dso_frames.c */
 	bool dwarf_tried, dwarf_refused; /* some of it is not read, and that is in why */

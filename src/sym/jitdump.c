@@ -90,7 +90,8 @@ static struct jit_code *find_code(struct jitdump *dump, uint64_t code)
 static void note_time(struct jitdump *dump, enum code_event_kind kind, const struct code_range *range)
 {
 	const struct code_event event = {
-		.time_ns = dump->time_ns, .start = range->start, .end = range->end, .name = range->name, .kind = kind
+		.time_ns = dump->time_ns, .start = range->start, .end = range->end, .name = range->name,
+		.bytes_at = range->bytes_at, .kind = kind
 	};
 
 	if (dump->times)
@@ -112,8 +113,8 @@ static void set_latest(struct jitdump *dump, uint64_t code)
 	note_time(dump, CODE_LOADED, &dump->ranges.v[known->latest]);
 }
 
-/* left: bytes of the record behind its head. */
-static bool read_load(struct jitdump *dump, uint64_t left)
+/* left: bytes of the record behind its head; end: where in the file it ends, the code last. */
+static bool read_load(struct jitdump *dump, uint64_t left, uint64_t end)
 {
 	unsigned char body[LOAD_BYTES];
 	uint64_t size;
@@ -128,8 +129,11 @@ static bool read_load(struct jitdump *dump, uint64_t left)
 	n = left - size < NAME_BYTES_MAX ? (size_t)(left - size) : NAME_BYTES_MAX;
 	if (fread(dump->name, 1, n, dump->in) != n || !spend(dump, strnlen(dump->name, n)))
 		return false;
-	if (code_ranges_add(&dump->ranges, get_u64(dump, body + 16), size, dump->name, n))
-		set_latest(dump, get_u64(dump, body + 32));
+	if (!code_ranges_add(&dump->ranges, get_u64(dump, body + 16), size, dump->name, n))
+		return true;
+	/* The name may be padded, or cut above: the code is what the record ends with. */
+	dump->ranges.v[dump->ranges.n - 1].bytes_at = end - size;
+	set_latest(dump, get_u64(dump, body + 32));
 	return true;
 }
 
@@ -170,7 +174,7 @@ static bool read_record(struct jitdump *dump)
 		return false;
 	dump->time_ns = get_u64(dump, head + 8);
 	if (id == CODE_LOAD)
-		good = read_load(dump, size - RECORD_BYTES);
+		good = read_load(dump, size - RECORD_BYTES, (uint64_t)start + size);
 	else if (id == CODE_MOVE)
 		good = read_move(dump, size - RECORD_BYTES);
 	else if (id == CODE_CLOSE)
@@ -178,9 +182,9 @@ static bool read_record(struct jitdump *dump)
 	return good && !fseeko(dump->in, start + (off_t)size, SEEK_SET);
 }
 
-static int read_header(struct jitdump *dump, const char *path, int32_t pid, struct str *err)
+static int read_header(struct jitdump *dump, const char *path, int32_t pid, unsigned char head[HEADER_BYTES],
+		       struct str *err)
 {
-	unsigned char head[HEADER_BYTES];
 	uint32_t size;
 
 	if (fread(head, HEADER_BYTES, 1, dump->in) != 1)
@@ -202,6 +206,48 @@ static int read_header(struct jitdump *dump, const char *path, int32_t pid, stru
 	return 0;
 }
 
+static int open_dump(struct jitdump *dump, const char *path, const struct code_rules *rules, struct str *err)
+{
+	struct stat st;
+	int rc, fd = code_file_open(path, rules, 0, &st, err);
+
+	if (fd < 0)
+		return fd;
+	dump->in = fdopen(fd, "r");
+	if (dump->in)
+		return 0;
+	rc = fail(err, -errno, "%s: %s", path, strerror(errno));
+	close(fd);
+	return rc;
+}
+
+/* All of its records, into dump->ranges; closes it. */
+static int read_dump(struct jitdump *dump, const char *path, struct code_rules *rules, struct str *err)
+{
+	unsigned char head[HEADER_BYTES];
+	int rc;
+
+	dump->name = xmalloc(NAME_BYTES_MAX);
+	dump->ranges.work_left = rules->work_left;
+	rc = read_header(dump, path, rules->pid, head, err);
+	while (!rc && read_record(dump))
+		continue;
+	if (dump->too_much)
+		fail(err, 0, "%s: it has too many records: those behind its first %zu functions are left out",
+		     path, dump->ranges.n);
+	rules->work_left = dump->ranges.work_left;
+	fclose(dump->in);
+	return rc;
+}
+
+static void forget_dump(struct jitdump *dump)
+{
+	code_ranges_release(&dump->ranges);
+	index_release(&dump->by_code);
+	free(dump->codes);
+	free(dump->name);
+}
+
 /* The names of the ranges will be in the table's, behind what is there by now. */
 static void shift_names(struct code_times *times, size_t by)
 {
@@ -213,35 +259,58 @@ int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table
 		 struct code_times *times, struct str *err)
 {
 	struct jitdump dump = { .ranges = CODE_RANGES_INIT, .times = times };
-	struct stat st;
-	int rc, fd = code_file_open(path, rules, 0, &st, err);
+	int rc = open_dump(&dump, path, rules, err);
 
-	if (fd < 0)
-		return fd;
-	dump.in = fdopen(fd, "r");
-	if (!dump.in) {
-		rc = fail(err, -errno, "%s: %s", path, strerror(errno));
-		close(fd);
+	if (rc)
 		return rc;
-	}
-	dump.name = xmalloc(NAME_BYTES_MAX);
-	dump.ranges.work_left = rules->work_left;
-	rc = read_header(&dump, path, rules->pid, err);
-	while (!rc && read_record(&dump))
-		continue;
-	if (dump.too_much)
-		fail(err, 0, "%s: it has too many records: those behind its first %zu functions are left out",
-		     path, dump.ranges.n);
-	rules->work_left = dump.ranges.work_left;
-	fclose(dump.in);
+	rc = read_dump(&dump, path, rules, err);
 	if (dump.times)
 		shift_names(dump.times, table->names.len);
 	code_ranges_flatten(&dump.ranges, table);
 	if (dump.times && !table->n) /* nothing was added, the names neither */
 		code_times_release(dump.times);
-	code_ranges_release(&dump.ranges);
-	index_release(&dump.by_code);
-	free(dump.codes);
-	free(dump.name);
+	forget_dump(&dump);
+	return rc;
+}
+
+bool jitdump_place(const char *path, struct code_rules *rules, uint64_t addr, struct code_place *place,
+		   struct str *err)
+{
+	struct jitdump dump = { .ranges = CODE_RANGES_INIT };
+	const struct code_range *range = NULL;
+
+	if (open_dump(&dump, path, rules, err))
+		return false;
+	if (!read_dump(&dump, path, rules, err))
+		for (size_t i = dump.ranges.n; i-- && !range;)
+			if (addr >= dump.ranges.v[i].start && addr < dump.ranges.v[i].end)
+				range = &dump.ranges.v[i];
+	if (range)
+		*place = (struct code_place){ range->start, range->end, range->bytes_at };
+	forget_dump(&dump);
+	return range;
+}
+
+int jitdump_code(const char *path, const struct code_rules *rules, const struct code_place *place, uint64_t addr,
+		 struct symbol_code *out, struct str *err)
+{
+	struct jitdump dump = { .ranges = CODE_RANGES_INIT };
+	uint64_t left = place->end - addr, at = place->bytes_at + (addr - place->start);
+	unsigned char head[HEADER_BYTES];
+	int rc = open_dump(&dump, path, rules, err);
+
+	if (rc)
+		return rc;
+	rc = read_header(&dump, path, rules->pid, head, err);
+	if (!rc && fseeko(dump.in, (off_t)at, SEEK_SET))
+		rc = fail(err, -errno, "%s: %s", path, strerror(errno));
+	if (!rc) {
+		out->n = fread(out->bytes, 1, left < out->n ? (size_t)left : out->n, dump.in);
+		out->machine = (uint16_t)get_u32(&dump, head + 12);
+	}
+	if (!rc && !out->n)
+		rc = fail(err, -ENODATA, "%s: it ends before the code", path);
+	fclose(dump.in);
+	forget_dump(&dump);
 	return rc;
 }

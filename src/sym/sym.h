@@ -152,6 +152,28 @@ size_t symbols_forgettable(const struct symbols *symbols);
  */
 struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso, struct str *why);
 
+/* ---- code_bytes.c: the code itself ---- */
+
+/* Begins as { 0 }. */
+struct symbol_code {
+	uint8_t *bytes;
+	size_t n;
+	uint64_t shown; /* the address of the first byte as the file has it, which objdump shows */
+	uint16_t machine; /* EM_* */
+	char *from; /* where it was read, printable */
+};
+/*
+ * The code of a dso from an address (location.addr) on: n bytes, or as many of them as there are. code: which one it
+ * was, see symbols_code_at. -ENOENT, -EACCES and others with a clause of why it can't be had; of another build
+ * than the recorded one none is. Files alone are read: of the running kernel /proc/kcore, where its names are
+ * from /proc/kallsyms.
+ */
+int symbols_code(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint32_t code, size_t n,
+		 struct symbol_code *out, struct str *why);
+void symbol_code_release(struct symbol_code *code);
+/* location.addr of an address as shown; false: nothing of the file lies there. */
+bool symbols_addr_of(struct symbols *symbols, const struct dso *dso, uint64_t shown, uint64_t *addr);
+
 enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso);
 /*
  * Why a dso's addresses have no names, one clause without a full stop ("no such file", "replaced since the

@@ -10,6 +10,7 @@
  *   code_times.c           which of the codes of a dump lay at an address when
  *   symbol_table.c  the sorted array that all of them fill
  *   dwarf_*.c       inlined functions and lines
+ *   code_bytes.c    the code itself
  *   symbols.c       the front: one state per dso, answers remembered
  */
 #ifndef PSTAT_SYM_INTERNAL_H
@@ -137,6 +138,17 @@ int perf_map_read(const char *path, struct code_rules *rules, struct symbol_tabl
 struct code_times; /* code_times.h */
 int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table *table,
 		 struct code_times *times, struct str *err);
+/* Where a dump has the code that lay at [start, end). */
+struct code_place {
+	uint64_t start, end;
+	uint64_t bytes_at; /* offset in the dump */
+};
+/* Of the code that came last to an address; false: there is none, with a sentence where the dump can't be read. */
+bool jitdump_place(const char *path, struct code_rules *rules, uint64_t addr, struct code_place *place,
+		   struct str *err);
+/* At most out->n bytes of it from addr on, into out->bytes, and whose machine's they are. */
+int jitdump_code(const char *path, const struct code_rules *rules, const struct code_place *place, uint64_t addr,
+		 struct symbol_code *out, struct str *err);
 
 /* ---- dwarf_*.c: one file's DWARF ---- */
 struct dwarf_file;

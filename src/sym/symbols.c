@@ -45,6 +45,8 @@ static void state_free(struct dso_state *state)
 	if (state->times)
 		code_times_release(state->times);
 	free(state->times);
+	free(state->dump);
+	free(state->dump_rules);
 	str_release(&state->why);
 	index_release(&state->answer_index);
 	index_release(&state->held_index);

@@ -1,0 +1,41 @@
+/*
+ * annotate_internal: what the files of annotate/ hand each other. Private to annotate/.
+ */
+#ifndef PSTAT_ANNOTATE_INTERNAL_H
+#define PSTAT_ANNOTATE_INTERNAL_H
+
+#include "annotate/annotate.h"
+#include "annotate/disasm.h"
+#include "annotate/source_text.h"
+
+/* What an annotation owns beside its arrays. */
+struct annotation_private {
+	struct annotate *annotate;
+	struct session *session;
+	struct annotate_options options;
+	struct source_options source_options;
+	struct source_texts *sources;
+	struct symbol_code code;
+	struct arena arena; /* texts, cells */
+};
+
+/* ---- functions.c ---- */
+struct session *annotate_session(const struct annotate *annotate);
+/* NULL: the query has not so many. */
+const struct data_event *annotate_event(const struct annotate *annotate, size_t event);
+
+/* ---- annotation.c ---- */
+struct annotate_cell *annotation_new_cells(struct annotation *annotation);
+void annotation_add_cells(const struct annotation *annotation, struct annotate_cell *to,
+			  const struct annotate_cell *from);
+
+/* ---- instructions.c: code -> annotation->instructions, and whose samples are theirs ---- */
+void instructions_make(struct annotation *annotation, struct disasm *disasm, uint64_t start);
+void instructions_count(struct annotation *annotation);
+
+/* ---- annotation_rows.c ---- */
+/* Instructions are there: rows from top to bottom, and the sums by source line. */
+void annotation_make_rows(struct annotation *annotation);
+void annotation_make_lines(struct annotation *annotation);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * disasm: bytes of code -> one instruction after the other. Private to annotate/.
+ */
+#ifndef PSTAT_DISASM_H
+#define PSTAT_DISASM_H
+
+#include "annotate/annotate.h"
+
+struct disasm_instruction { /* valid until the next one is asked for */
+	uint8_t n_bytes;
+	const char *name; /* "callq" */
+	const char *operands; /* "0x1139"; not printable as such: see annotation.c */
+	enum annotate_flow flow;
+	/* It names an address: jumps there, calls it or, relative to itself, reads there. */
+	bool has_target;
+	bool target_is_last_operand; /* it stands in the text, as its last operand */
+	uint64_t target;
+};
+struct disasm;
+
+/* NULL with a clause: this build, this machine, or the library knows no such code. machine: EM_*. */
+struct disasm *disasm_open(uint16_t machine, bool intel, struct str *why);
+void disasm_close(struct disasm *disasm); /* NULL is fine */
+/* The instruction at an address; false: the n bytes begin with none. */
+bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t addr,
+		 struct disasm_instruction *instruction);
+/* The least that has to be passed over where there is none. */
+unsigned disasm_step(const struct disasm *disasm);
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * disasm_capstone: instructions by capstone, a library that knows many machines. It is loaded when it is first needed,
+ * and a failure is remembered with its reason.
+ *
+ * It says of each instruction to which groups it belongs (jump, call, return) and what its operands are: from them
+ * comes where it goes. Everything else is its text.
+ *
+ * Source: the headers of capstone 4.
+ */
+#include "annotate/disasm.h"
+
+#include <capstone/capstone.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define LIBCAPSTONE "libcapstone.so." TEXT(CS_API_MAJOR)
+
+#define CAPSTONE_FUNCTIONS(FN)                                                                                         \
+	FN(cs_open) FN(cs_close) FN(cs_option) FN(cs_malloc) FN(cs_free) FN(cs_disasm_iter) FN(cs_insn_group)
+
+struct capstone {
+#define MEMBER(name) __typeof__(name) *name;
+	CAPSTONE_FUNCTIONS(MEMBER)
+#undef MEMBER
+};
+
+static const struct capstone *capstone_load(struct str *err)
+{
+	static const struct library_symbol symbols[] = {
+#define ROW(name) { #name, offsetof(struct capstone, name) },
+		CAPSTONE_FUNCTIONS(ROW)
+#undef ROW
+	};
+	static struct str why = STR_INIT;
+	static struct capstone functions;
+	static bool tried, loaded;
+
+	if (!tried)
+		loaded = library_load(LIBCAPSTONE, symbols, ARRAY_SIZE(symbols), &functions, &why);
+	tried = true;
+	if (!loaded)
+		str_add(err, why.s);
+	return loaded ? &functions : NULL;
+}
+
+int annotate_try(struct str *err)
+{
+	return capstone_load(err) ? 0 : -ENOENT;
+}
+
+/* ---- machines ---- */
+
+/* Where the last operand is an address, that. */
+static bool x86_target(const cs_insn *insn, bool goes, struct disasm_instruction *out)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	if (goes && x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM) {
+		out->target = (uint64_t)x86->operands[0].imm;
+		out->target_is_last_operand = true;
+		return true;
+	}
+	for (unsigned i = 0; i < x86->op_count; i++) {
+		const cs_x86_op *operand = &x86->operands[i];
+
+		if (operand->type != X86_OP_MEM || operand->mem.base != X86_REG_RIP ||
+		    operand->mem.index != X86_REG_INVALID)
+			continue;
+		out->target = insn->address + insn->size + (uint64_t)operand->mem.disp;
+		return true;
+	}
+	return false;
+}
+
+static bool arm64_target(const cs_insn *insn, bool goes, struct disasm_instruction *out)
+{
+	const cs_arm64 *arm64 = &insn->detail->arm64;
+	const cs_arm64_op *last = arm64->op_count ? &arm64->operands[arm64->op_count - 1] : NULL;
+	bool relative = insn->id == ARM64_INS_ADR || insn->id == ARM64_INS_ADRP;
+
+	if (!last || last->type != ARM64_OP_IMM || (!goes && !relative))
+		return false;
+	out->target = (uint64_t)last->imm;
+	out->target_is_last_operand = true;
+	return true;
+}
+
+static bool arm64_calls(const cs_insn *insn)
+{
+	return insn->id == ARM64_INS_BL || insn->id == ARM64_INS_BLR;
+}
+
+/* To add a machine: a row, its function, and its syntaxes; a test in test_annotate.c. */
+static const struct machine {
+	uint16_t machine;
+	cs_arch arch;
+	cs_mode mode;
+	unsigned step;
+	bool two_syntaxes;
+	bool (*target)(const cs_insn *insn, bool goes, struct disasm_instruction *out);
+	bool (*calls)(const cs_insn *insn); /* what is a call without being in that group; NULL: nothing is */
+} machines[] = {
+	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, true, x86_target, NULL },
+	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, true, x86_target, NULL },
+	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, false, arm64_target, arm64_calls },
+};
+
+struct disasm {
+	const struct capstone *lib;
+	const struct machine *machine;
+	csh handle;
+	cs_insn *insn;
+};
+
+struct disasm *disasm_open(uint16_t machine, bool intel, struct str *why)
+{
+	const struct capstone *lib = capstone_load(why);
+	struct disasm *disasm;
+
+	if (!lib)
+		return NULL;
+	disasm = xcalloc(1, sizeof(*disasm));
+	disasm->lib = lib;
+	for (size_t i = 0; i < ARRAY_SIZE(machines); i++)
+		if (machines[i].machine == machine)
+			disasm->machine = &machines[i];
+	if (!disasm->machine || lib->cs_open(disasm->machine->arch, disasm->machine->mode, &disasm->handle)) {
+		fail(why, 0, "it is for a machine (ELF number %u) whose instructions are not known here", machine);
+		free(disasm);
+		return NULL;
+	}
+	lib->cs_option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	if (disasm->machine->two_syntaxes && !intel)
+		lib->cs_option(disasm->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	disasm->insn = lib->cs_malloc(disasm->handle);
+	if (!disasm->insn)
+		memory_exhausted();
+	return disasm;
+}
+
+void disasm_close(struct disasm *disasm)
+{
+	if (!disasm)
+		return;
+	disasm->lib->cs_free(disasm->insn, 1);
+	disasm->lib->cs_close(&disasm->handle);
+	free(disasm);
+}
+
+unsigned disasm_step(const struct disasm *disasm)
+{
+	return disasm->machine->step;
+}
+
+static enum annotate_flow flow_of(const struct disasm *disasm)
+{
+	const struct machine *machine = disasm->machine;
+	const cs_insn *insn = disasm->insn;
+
+	if (disasm->lib->cs_insn_group(disasm->handle, insn, CS_GRP_CALL) ||
+	    (machine->calls && machine->calls(insn)))
+		return FLOW_CALL;
+	if (disasm->lib->cs_insn_group(disasm->handle, insn, CS_GRP_RET))
+		return FLOW_RETURN;
+	return disasm->lib->cs_insn_group(disasm->handle, insn, CS_GRP_JUMP) ? FLOW_JUMP : FLOW_ON;
+}
+
+bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t addr,
+		 struct disasm_instruction *instruction)
+{
+	if (!disasm->lib->cs_disasm_iter(disasm->handle, &bytes, &n, &addr, disasm->insn))
+		return false;
+	*instruction = (struct disasm_instruction){
+		.n_bytes = (uint8_t)disasm->insn->size,
+		.name = disasm->insn->mnemonic,
+		.operands = disasm->insn->op_str,
+		.flow = flow_of(disasm),
+	};
+	instruction->has_target = disasm->machine->target(
+		disasm->insn, instruction->flow == FLOW_CALL || instruction->flow == FLOW_JUMP, instruction);
+	return true;
+}

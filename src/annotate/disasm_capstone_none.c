@@ -1,0 +1,38 @@
+/*
+ * disasm_capstone_none: in place of disasm_capstone.c where the build leaves capstone out (make WITH_CAPSTONE=0).
+ * No code can be shown.
+ */
+#include "annotate/disasm.h"
+
+#include <errno.h>
+
+int annotate_try(struct str *err)
+{
+	(void)err;
+	return -ENOSYS;
+}
+
+struct disasm *disasm_open(uint16_t machine, bool intel, struct str *why)
+{
+	(void)machine, (void)intel;
+	str_add(why, "this pstat was built without capstone, which disassembles");
+	return NULL;
+}
+
+void disasm_close(struct disasm *disasm)
+{
+	(void)disasm;
+}
+
+bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t addr,
+		 struct disasm_instruction *instruction)
+{
+	(void)disasm, (void)bytes, (void)n, (void)addr, (void)instruction;
+	return false;
+}
+
+unsigned disasm_step(const struct disasm *disasm)
+{
+	(void)disasm;
+	return 1;
+}

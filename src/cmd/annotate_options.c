@@ -1,0 +1,120 @@
+/*
+ * The option rows of `pstat annotate`: perf's words, and those that report and script have as well.
+ */
+#include "cmd/annotate_words.h"
+#include "cmd/command.h"
+#include "cmd/message.h"
+
+#include <errno.h>
+
+static struct annotate_words *of(void *target)
+{
+	return target;
+}
+
+static int take_style(void *target, const char *argument, struct str *err)
+{
+	bool intel = !strcmp(argument, "intel");
+
+	if (!intel && strcmp(argument, "att") != 0)
+		return fail(err, -EINVAL, "--disassembler-style: '%s' is not att or intel", argument);
+	of(target)->options.intel = intel;
+	return 0;
+}
+
+static int take_percent_limit(void *target, const char *argument, struct str *err)
+{
+	double *limit = &of(target)->percent_limit;
+
+	if (parse_double(argument, limit) || !(*limit >= 0 && *limit <= 100))
+		return fail(err, -EINVAL, "--percent-limit: '%s' is not a number from 0 to 100", argument);
+	return 0;
+}
+
+static int take_percent_type(void *target, const char *argument, struct str *err)
+{
+	static const struct {
+		const char *name;
+		enum annotate_percent percent;
+	} rows[] = {
+		{ "local-period", PERCENT_LOCAL_PERIOD },
+		{ "local-hits", PERCENT_LOCAL_HITS },
+		{ "global-period", PERCENT_GLOBAL_PERIOD },
+		{ "global-hits", PERCENT_GLOBAL_HITS },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strcmp(rows[i].name, argument) != 0)
+			continue;
+		of(target)->look.percent = rows[i].percent;
+		return 0;
+	}
+	return fail(err, -EINVAL, "--percent-type: '%s' is not local-period, local-hits, global-period or global-hits",
+		    argument);
+}
+
+#define WORD(name) .offset = offsetof(struct annotate_words, name)
+#define DUMP(name) .offset = offsetof(struct annotate_words, sample.dump.name)
+
+const struct option_row annotate_options[] = {
+	{ .kind = OPTION_GROUP, .help = "Which functions" },
+	{ OPTION_TEXT, 's', "symbol", "name", "this function, as the word behind the options", WORD(symbol) },
+	{ OPTION_CALL, 0, "percent-limit", "percent", "of all functions those that have so much of all samples",
+	  .call = take_percent_limit },
+	{ OPTION_FLAG, 0, "skip-missing", NULL, "say nothing of functions whose code is not to be had",
+	  WORD(skip_missing) },
+	{ .kind = OPTION_GROUP, .help = "What to print; a sample is where the processor says it was, without precise\n"
+					"events (-e cycles:pp) mostly an instruction or more behind the costly one" },
+	{ OPTION_FLAG, 'l', "print-line", NULL, "the hottest lines of source first, and beside hot instructions",
+	  WORD(look.lines) },
+	{ OPTION_SWITCH, 0, "source", NULL, "--no-source: no lines of source between the instructions", WORD(source),
+	  .both = true },
+	{ OPTION_FLAG, 'n', "show-nr-samples", NULL, "numbers of samples, not percentages", WORD(n_samples) },
+	{ OPTION_FLAG, 0, "show-total-period", NULL, "sums of periods, not percentages", WORD(total_period) },
+	{ OPTION_CALL, 0, "percent-type", "local-period|local-hits|global-period|global-hits",
+	  "a percentage is of the function's period or samples (local), or of all (global)", .value = VALUE_ONE_OF,
+	  .call = take_percent_type },
+	{ OPTION_SWITCH, 0, "group", NULL, "all events beside each other; --no-group: one after the other", WORD(group),
+	  .both = true },
+	{ OPTION_CALL, 'M', "disassembler-style", "att|intel", "the syntax of x86 (att)", .value = VALUE_ONE_OF,
+	  .call = take_style },
+	{ OPTION_FLAG, 0, "asm-raw", NULL, "the bytes of each instruction, too", WORD(look.raw_bytes) },
+	{ OPTION_FLAG, 'P', "full-paths", NULL, "files of source lines with their folders", WORD(look.full_paths) },
+	{ OPTION_TEXT, 0, "prefix", "folder", "goes in front of the names of source files where these are looked for",
+	  WORD(options.prefix), .value = VALUE_DIRECTORY },
+	{ OPTION_NUMBER, 0, "prefix-strip", "n", "and takes the place of their first n folders", WORD(prefix_strip),
+	  .max = 1000 },
+	{ OPTION_FLAG, 0, "stdio", NULL, "lines as perf annotate --stdio prints them (the default)", WORD(stdio) },
+	{ OPTION_FLAG, 0, "stdio2", NULL, "the same with arrows at jumps, calls and returns", WORD(look.arrows) },
+	{ OPTION_FLAG, 0, "tui", NULL, "accepted: --stdio is printed", WORD(tui) },
+	{ OPTION_TEXT, 0, "objdump", "path", "accepted: no other program disassembles", WORD(sample.ignored_text),
+	  .value = VALUE_FILE },
+	{ OPTION_FLAG, 'm', "modules", NULL, "accepted: modules are always looked up", WORD(sample.ignored) },
+	{ OPTION_FLAG, 0, "demangle-kernel", NULL, "accepted: names of the kernel are shown as it has them",
+	  WORD(sample.ignored) },
+	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "every record with its place, name and fields", DUMP(records) },
+	{ .kind = OPTION_END, .more = sample_options },
+};
+
+void annotate_words_init(struct annotate_words *words)
+{
+	*words = (struct annotate_words){ .group = -1, .source = -1 };
+}
+
+int annotate_words_finish(struct annotate_words *words)
+{
+	int status = sample_words_finish(&words->sample);
+
+	if (status)
+		return status;
+	if (words->n_samples && words->total_period)
+		return bad_usage("annotate: -n and --show-total-period: one of them");
+	if (words->prefix_strip && !words->options.prefix)
+		return bad_usage("annotate: --prefix-strip goes with --prefix");
+	words->look.value = words->n_samples      ? ANNOTATION_SAMPLES
+			    : words->total_period ? ANNOTATION_PERIOD
+						  : ANNOTATION_PERCENT;
+	words->options.no_source = !words->source;
+	words->options.prefix_strip = (unsigned)words->prefix_strip;
+	return 0;
+}
