@@ -59,7 +59,7 @@ struct annotate_instruction {
 	uint64_t shown; /* the same as the file has it, which objdump shows: a virtual address */
 	const uint8_t *bytes;
 	uint8_t n_bytes;
-	bool bad; /* the bytes are no instruction; text says ".byte 0x06" */
+	bool bad; /* the bytes are no instruction that is known; text says ".byte 0x06" */
 	enum annotate_flow flow; /* where it goes on; a conditional jump is one too */
 	/* What it names, where has_target: where it jumps, what it calls or, relative to itself, reads. As `shown`. */
 	bool has_target;

@@ -24,7 +24,11 @@ void disasm_close(struct disasm *disasm); /* NULL is fine */
 /* The instruction at an address; false: the n bytes begin with none. */
 bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t addr,
 		 struct disasm_instruction *instruction);
-/* The least that has to be passed over where there is none. */
-unsigned disasm_step(const struct disasm *disasm);
+/* How much is to be passed over where there is none: all of one that is not known, where its length can be told. */
+unsigned disasm_unknown(const struct disasm *disasm, const uint8_t *bytes, size_t n);
+
+/* ---- x86_vector.c ---- */
+/* The length of an instruction that begins with a vector prefix (of 64-bit code); 0: it is none, or cut. */
+unsigned x86_vector_length(const uint8_t *bytes, size_t n);
 
 #endif

@@ -102,11 +102,12 @@ static const struct machine {
 	unsigned step;
 	bool two_syntaxes;
 	bool (*target)(const cs_insn *insn, bool goes, struct disasm_instruction *out);
+	unsigned (*length)(const uint8_t *bytes, size_t n); /* of some that the library may not know; NULL: none */
 	bool (*calls)(const cs_insn *insn); /* what is a call without being in that group; NULL: nothing is */
 } machines[] = {
-	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, true, x86_target, NULL },
-	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, true, x86_target, NULL },
-	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, false, arm64_target, arm64_calls },
+	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, true, x86_target, x86_vector_length, NULL },
+	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, true, x86_target, NULL, NULL },
+	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, false, arm64_target, NULL, arm64_calls },
 };
 
 struct disasm {
@@ -151,9 +152,14 @@ void disasm_close(struct disasm *disasm)
 	free(disasm);
 }
 
-unsigned disasm_step(const struct disasm *disasm)
+unsigned disasm_unknown(const struct disasm *disasm, const uint8_t *bytes, size_t n)
 {
-	return disasm->machine->step;
+	const struct machine *machine = disasm->machine;
+	unsigned length = machine->length ? machine->length(bytes, n) : 0;
+
+	if (!length)
+		length = machine->step;
+	return length < n ? length : (unsigned)n;
 }
 
 static enum annotate_flow flow_of(const struct disasm *disasm)

@@ -31,8 +31,8 @@ bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t
 	return false;
 }
 
-unsigned disasm_step(const struct disasm *disasm)
+unsigned disasm_unknown(const struct disasm *disasm, const uint8_t *bytes, size_t n)
 {
-	(void)disasm;
+	(void)disasm, (void)bytes, (void)n;
 	return 1;
 }

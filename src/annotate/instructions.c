@@ -2,8 +2,8 @@
  * instructions: the code of a function as instructions: their texts, where they go, which lines and inlined functions
  * they belong to, and which samples.
  *
- * Bytes that are no instruction are shown one by one (".byte 0x06"), until an instruction begins again: so it goes on
- * behind data among the code, and the worst bytes cost a row each.
+ * Bytes that are no instruction, or one that is not known, are shown as they are (".byte 0x06"), until an instruction
+ * begins again: so it goes on behind data among the code, and the worst bytes cost a row each.
  */
 #include "annotate/annotate_internal.h"
 
@@ -125,7 +125,7 @@ static void add_instruction(struct annotation *annotation, size_t *cap, struct d
 			name_target(annotation, instruction);
 		set_text(annotation, instruction, &found, text);
 	} else {
-		instruction->n_bytes = (uint8_t)(left < disasm_step(disasm) ? left : disasm_step(disasm));
+		instruction->n_bytes = (uint8_t)disasm_unknown(disasm, instruction->bytes, left);
 		set_bad_text(annotation, instruction, text);
 	}
 	*at += instruction->n_bytes;
