@@ -192,6 +192,7 @@ static void annotate(struct annotate_run *run)
 	struct pager pager;
 	struct str err = STR_INIT;
 
+	run->profile->session.files_shown = run->profile->filters;
 	if (profile_read(run->profile, sample_run_progress, &run->run, &err))
 		sample_run_fail(&run->run, err.s);
 	progress_end(&run->run.progress);

@@ -1,0 +1,337 @@
+#!/bin/bash
+# The code of sampled functions: beside perf annotate on the same file, instruction by instruction; lines of source
+# and inlined functions of a program whose text stands here; code made at run time; code that is not to be had, that is
+# no code, or whose names and sizes are somebody's choice.
+. "${0%/*}/beside_perf.bash"
+tool=$ROOT/tests/cli/annotate.py
+export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS=
+need_paranoid 2
+"$PSTAT" version --build-options | grep -q '^ *capstone *\[ on  \]  [^;]*$' || skip "needs a build with capstone"
+
+cat >"$tmp/work.c" <<'END_C'
+#include <string.h>
+#include <stdio.h>
+static inline __attribute__((always_inline)) unsigned mix(unsigned a)
+{
+	a ^= a >> 3; /* MIX */
+	a *= 2654435761u;
+	return a ^ a >> 15;
+}
+__attribute__((noinline)) unsigned hot(const char *p, size_t n)
+{
+	unsigned h = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] == 'a')
+			h += mix(h + p[i]); /* CALL */
+		else
+			h ^= (unsigned)strlen(p + i) / (1 + i); /* strlen */
+	}
+	return h;
+}
+int main(void)
+{
+	static char text[4000];
+	unsigned sum = 0;
+
+	memset(text, 'a', sizeof(text) - 1);
+	for (unsigned i = 0; i < sizeof(text) - 1; i += 97)
+		text[i] = 'b';
+	for (;;) {
+		__asm__ volatile("" : : : "memory");
+		sum += hot(text, sizeof(text) - 1);
+		if (sum == 1)
+			puts("");
+	}
+}
+END_C
+cd "$tmp" && "${CC:-cc}" -O2 -g -fno-builtin -o work work.c 2>cc_err || skip "needs a C compiler"
+recorded data "$PSTAT" -F 4000 -e cpu-clock:u,task-clock:u -- ./work
+recorded group.data "$PSTAT" -F 4000 -e '{cpu-clock:u,task-clock:u}' -- ./work
+
+# ---- beside perf ----
+
+# as_perf NAME FILE OPTION...: all functions
+as_perf()
+{
+	local name=$1 file=$2
+
+	shift 2
+	perf annotate --stdio -f -i "$file" "$@" >perf.out 2>perf.err
+	"$PSTAT" annotate -q -i "$file" "$@" >pstat.out 2>pstat.err
+	check "$name" "$PYTHON" "$tool" same perf.out pstat.out
+}
+
+test_beside_perf()
+{
+	need_perf
+	need_cmd objdump
+	as_perf "two events, one after the other" ../data
+	has "hot was compared" '<hot>:' "$(<pstat.out)"
+	has "libc was compared" 'of libc' "$(<pstat.out)"
+	as_perf "a recorded group beside each other" ../group.data
+	has "two numbers in front of an instruction" '^ +[0-9.]+ +[0-9.]+ : +[0-9a-f]+:' "$(<pstat.out)"
+	as_perf "--group" ../data --group
+	as_perf "samples" ../data -n
+	as_perf "periods" ../data --show-total-period
+	as_perf "of samples" ../data --percent-type local-hits
+	as_perf "of the periods of all" ../data --percent-type global-period
+	as_perf "--no-source" ../data --no-source
+	as_perf "one symbol" ../data -s hot
+	as_perf "one file" ../data -d work
+}
+
+# perf's own words of what it read of each function, for a recording that perf made.
+test_recording_of_perf()
+{
+	need_perf
+	need_cmd objdump
+	perf record -q -o perf.data -F 4000 -e cpu-clock:u -- timeout 1 ../work >/dev/null 2>&1
+	as_perf "made by perf" perf.data
+}
+
+# ---- what stands between the instructions ----
+
+line_of() { grep -n -m1 -F "$1" ../work.c | cut -d: -f1; }
+
+test_source_lines()
+{
+	run "$PSTAT" annotate -q -i ../data hot
+	same "status" 0 "$status"
+	has "the function and its address" '^ *: 0{8}[0-9a-f]+ <hot>:$' "$out"
+	has "a line of source, with its number" "^ *: $(line_of MIX) +a \^= a >> 3; /\* MIX \*/$" "$out"
+	has "an inlined function, and from where" "^ *: mix\(\): inlined at work\.c:$(line_of CALL) into hot\(\)$" "$out"
+	has "and back" '^ *: hot\(\):$' "$out"
+	has "a call, named" '(call|bl)[a-z]* +[0-9a-f]+ <strlen(@plt)?>' "$out"
+	has "a jump within the function" ' [0-9a-f]+ <hot\+0x[0-9a-f]+>$' "$out"
+	run "$PSTAT" annotate -q -i ../data -l hot
+	has "lines summed" "^ +[0-9.]+ work\.c:$(line_of MIX)$" "$out"
+	has "lines beside instructions" '^ +[0-9.]+ : .* // work\.c:[0-9]+$' "$out"
+	run "$PSTAT" annotate -q -i ../data --no-source hot
+	has_not "--no-source" 'MIX' "$out"
+	run "$PSTAT" annotate -q -i ../data --stdio2 hot
+	has "arrows" $'↑' "$out"
+	run "$PSTAT" annotate -q -i ../data -P -l hot
+	has "full paths" " $tmp_file/work\.c:[0-9]+$" "$out"
+	rm -f work.c && cp ../work.c moved.c
+	run "$PSTAT" annotate -q -i ../data --prefix "$PWD/elsewhere" --prefix-strip 99 hot
+	has "a source file that is not there: its place" '^ *: work\.c:[0-9]+$' "$out"
+	mkdir elsewhere && cp ../work.c elsewhere/
+	run "$PSTAT" annotate -q -i ../data --prefix "$PWD/elsewhere" --prefix-strip 99 hot
+	has "found below the prefix" 'MIX' "$out"
+}
+
+# The sums of lines are those of their instructions.
+test_sums()
+{
+	run "$PSTAT" annotate -q -n -i ../data -l --no-group hot
+	same "of each event" "$(grep -o '([0-9]* samples' <<<"$out" | tr -dc '0-9\n')" "$(awk '
+		/^Sorted/ { if (n) print s; s = 0; n++ }
+		/^ +[0-9]+ :   / { s += $1 }
+		END { print s }' <<<"$out")"
+}
+
+test_intel()
+{
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	run "$PSTAT" annotate -q -i ../data -M intel hot
+	has "registers without %" 'xor +e[a-d]x, e[a-d]x$' "$out"
+	has_not "none with it" '%e[a-d]x' "$out"
+	run "$PSTAT" annotate -q -i ../data -M att hot
+	has "with it" '%e[a-d]x' "$out"
+	fails_with 129 "'bsd' is not att or intel" "$PSTAT" annotate -i ../data -M bsd
+}
+
+# ---- what is not to be had ----
+
+test_unknown_names()
+{
+	fails_with 125 "no samples in a function 'hto'" "$PSTAT" annotate -i ../data hto
+	has "what may be meant" 'did you mean hot\?' "$err"
+	fails_with 125 "no samples in a function 'mix'; it was inlined, into hot" "$PSTAT" annotate -i ../data mix
+	fails_with 129 "one function at a time" "$PSTAT" annotate -i ../data hot main
+	fails_with 129 "one of them" "$PSTAT" annotate -i ../data -s hot main
+}
+
+test_replaced_file()
+{
+	cp ../work own && recorded own.data "$PSTAT" -F 1000 -e cpu-clock:u -- ./own
+	mv own away
+	rm -rf "$HOME/.debug" # where the recorder put a copy
+	run "$PSTAT" annotate -i own.data -d own
+	same "nothing is made up" "" "$out"
+	"${CC:-cc}" -O1 -Wl,--build-id -o own ../work.c
+	run "$PSTAT" annotate -i own.data -d own
+	has_not "nor of another file" '<hot>' "$out"
+	has "which is told" 'own' "$err"
+}
+
+test_kernel()
+{
+	need_paranoid 1
+	recorded kernel.data "$PSTAT" -F 4000 -e cpu-clock -- dd if=/dev/zero of=/dev/null bs=1M count=20000
+	"$PSTAT" report -q -i kernel.data -s symbol 2>/dev/null | grep -q '\[k\] [a-z]' || skip "needs names of the kernel"
+	if [ -r /proc/kcore ]; then
+		run "$PSTAT" annotate -i kernel.data -d '[kernel.kallsyms]'
+		has "instructions" '^ +[0-9.]+ : +ffff[0-9a-f]+:' "$out"
+	else
+		fails_with 125 "of \[kernel\.kallsyms\]: /proc/kcore " \
+			"$PSTAT" annotate -i kernel.data -d '[kernel.kallsyms]'
+		has "what to do" "-k with that kernel's vmlinux" "$err"
+		run "$PSTAT" annotate --skip-missing -i kernel.data -d '[kernel.kallsyms]'
+		same "--skip-missing" "0 " "$status $(grep kcore <<<"$err")"
+	fi
+}
+
+# ---- code made at run time ----
+
+# jit KIND: samples of tests/work/jit.c, which lives until the function ends.
+jit()
+{
+	local i pid
+
+	mkfifo ctl
+	"$WORK/jit" "$1" <ctl >ready 2>jit.err &
+	pid=$!
+	exec {hold}>ctl
+	for ((i = 0; i < 600; i++)); do [ -s ready ] && break; sleep 0.05; done
+	"$PSTAT" record -q -o jit.data -F 2000 -e cpu-clock:u -p $pid -- sleep 1 2>record.err
+	"$PSTAT" annotate -i jit.data "${@:2}" >jit.out 2>jit.said
+	status=$?
+	exec {hold}>&-
+	wait $pid
+	out=$(<jit.out) err=$(<jit.said)
+	rm -f "/tmp/perf-$pid.map"
+}
+
+test_jit_dump()
+{
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	export JITDUMPDIR=$PWD
+	jit dump jit_two_thirds
+	same "status" 0 "$status"
+	same "the code, from the dump" "movl jmp-free" \
+		"$(grep -q 'movl *\$0x100000, %ecx' <<<"$out" && echo "movl jmp-free")"
+	has "its loop" '^ +[0-9.]+ : +[0-9a-f]+: +jne +[0-9a-f]+ <jit_two_thirds\+0x5>$' "$out"
+	has "and its end" 'retq' "$out"
+	same "all samples are at the loop's two instructions" 1 "$(awk '
+		/^ +[0-9.]+ :   / { sum += $1 } END { print (sum > 99 && sum < 101) }' <<<"$out")"
+}
+
+test_jit_map()
+{
+	jit map jit_two_thirds
+	same "status" 125 "$status"
+	has "why" 'jit_two_thirds of .*: its compiler left names alone \(/tmp/perf-[0-9]+\.map\)' "$err"
+}
+
+# ---- what is hostile ----
+
+# hostile NAME ASSEMBLY: a program whose function "spin" is this; recorded into NAME.data
+hostile()
+{
+	cat >"$1.s" <<-END
+		.text
+		.globl main
+		main: jmp spin
+		$2
+		.section .note.GNU-stack,"",@progbits
+	END
+	"${CC:-cc}" -g -o "$1" "$1.s" 2>cc_err || { fail "$1 is made" "$(<cc_err)"; return; }
+	recorded "$1.data" "$PSTAT" -F 1000 -e cpu-clock:u -- "./$1"
+}
+
+# annotated NAME: within its time, and without an error of its own.
+annotated()
+{
+	run timeout 60 "$PSTAT" annotate -l -i "$1.data"
+	case $status in
+	0 | 125) pass "$1: ends" ;;
+	*) fail "$1: ends" "status $status: $err" ;;
+	esac
+}
+
+test_no_instructions()
+{
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	head -c 5000 /dev/urandom >bytes
+	hostile garbage '.type spin,@function; spin: jmp spin; .incbin "bytes"; .byte 6,7,0x62; .size spin, .-spin'
+	annotated garbage
+	has "the instruction that was sampled" '^ +100\.00 : +[0-9a-f]+: +jmp ' "$out"
+	has "bytes that are none" ': +\.byte +0x06$' "$out"
+	same "no byte is lost" "$(awk '/^ +[0-9.]+ :   / { n++ } END { print (n > 1000) }' <<<"$out")" 1
+}
+
+test_sizes()
+{
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	hostile nothing '.type spin,@function; spin: jmp spin; .size spin, 0'
+	annotated nothing
+	has "a size of 0 goes up to the next symbol" '^ +100\.00 : +[0-9a-f]+: +jmp ' "$out"
+	hostile huge '.type spin,@function; spin: jmp spin; .size spin, 104857600'
+	annotated huge
+	has "a size of 100 MB" '^ +100\.00 : +[0-9a-f]+: +jmp ' "$out"
+	has "what there is of it" ': [0-9]+ bytes of 104857600 are shown' "$out"
+	hostile long '.type spin,@function; spin: jmp 1f; .skip 3145728, 0x90; 1: inc %eax; jmp 1b; .skip 3145728, 0x90; .size spin, .-spin'
+	annotated long
+	has "of 6 MB the part that was sampled" ': 1048576 bytes of [0-9]+ are shown, those with most samples$' "$out"
+	same "all samples are there" 1 "$(awk '/^ +[0-9.]+ :   / { sum += $1 } END { print (sum > 99 && sum < 101) }' <<<"$out")"
+}
+
+test_names()
+{
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	mkfifo fifo.c
+	printf '.globl "e\033[31m\\nvil"\n.type "e\033[31m\\nvil",@function\n' >names
+	hostile name "$(<names)"'
+		.file 1 "fifo.c"
+		.file 2 "/dev/zero"
+		.file 3 "'$'e\033[2J''.c"
+		spin: .loc 1 1; nop
+		"e'$'\033''[31m\nvil": .loc 1 1; nop; .loc 2 7; nop; .loc 3 2000000000; inc %eax; .loc 2 1; jmp spin
+		.size "e'$'\033''[31m\nvil", .-"e'$'\033''[31m\nvil"'
+	[ -e name.data ] || return
+	annotated name
+	has_not "no escape sequence comes through" $'\033' "$out$err"
+}
+
+# Not one byte of the file that is not somebody's choice: with a build-id it would not be read.
+test_mutants()
+{
+	"${CC:-cc}" -O2 -g -fno-builtin -Wl,--build-id=none -o whole ../work.c 2>cc_err || skip "needs a C compiler"
+	cp whole mutant
+	recorded mutant.data "$PSTAT" -F 500 -e cpu-clock:u -- ./mutant
+	cat >mutate.py <<-'END_PY'
+		import random, sys
+		data = bytearray(open("whole", "rb").read())
+		r = random.Random(int(sys.argv[1]))
+		for _ in range(r.choice((3, 30, 300))):
+		    data[r.randrange(len(data))] = r.choice((0, 255, r.randrange(256)))
+		open("mutant", "wb").write(data[:r.choice((len(data), r.randrange(len(data))))])
+	END_PY
+	for seed in {1..40}; do
+		"$PYTHON" mutate.py "$seed"
+		run timeout 60 "$PSTAT" annotate -l -i mutant.data
+		case $status in
+		0 | 125) ;;
+		*) fail "seed $seed" "status $status: $err"; return ;;
+		esac
+	done
+	pass "forty mutants of a program are shown or refused"
+}
+
+test_cut_recordings()
+{
+	size=$(stat -c %s ../data)
+	for part in {0..20}; do
+		head -c $((size * part / 20)) ../data >cut.data
+		run timeout 60 "$PSTAT" annotate -i cut.data
+		case $status in
+		0 | 125) ;;
+		*) fail "cut at $part of 20" "status $status: $err"; return ;;
+		esac
+	done
+	pass "cut anywhere"
+	same "the whole has no complaint" 0 "$status"
+}
+run_tests
