@@ -216,16 +216,14 @@ static void add_summary(const struct annotation *annotation, const struct annota
 static void add_title(const struct annotation *annotation, const struct annotation_look *look, struct str *out)
 {
 	const struct symbol *symbol = annotation->function->symbol;
-	uint64_t n_samples = 0;
 
 	str_addf(out, " %-*s |\tSource code & Disassembly of %s for ", (int)values_width(annotation, look) - 1,
 		 value_rows[look->value].head, symbol->dso->name);
 	for (size_t i = 0; i < annotation->n_events; i++) {
 		str_add(out, i ? ", " : "");
 		data_event_add_name(annotation->events[i], out);
-		n_samples += annotation->function->total[i].n_samples;
 	}
-	str_addf(out, " (%llu samples, percent: %s)", (unsigned long long)n_samples,
+	str_addf(out, " (%llu samples, percent: %s)", (unsigned long long)annotation->function->total[0].n_samples,
 		 annotation_percent_name(look->percent));
 }
 

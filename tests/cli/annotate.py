@@ -35,8 +35,8 @@ def read(path):
 
 
 def differences(perf, pstat):
-    file, events, _, of = perf.title
-    for name, a, b in (("file", file, pstat.title[0]), ("percentages", of, pstat.title[3])):
+    titles = zip(("file", "samples", "percentages"), *([f.title[i] for i in (0, 2, 3)] for f in (perf, pstat)))
+    for name, a, b in titles:
         if a != b:
             yield "%s: %s, %s" % (name, a, b)
     # What perf shows behind a function's end belongs to the next one.

@@ -81,6 +81,25 @@ test_beside_perf()
 	as_perf "one file" ../data -d work
 }
 
+# A golden recording of an arm64 machine: perf needs an objdump that knows arm64.
+test_arm64()
+{
+	cd "$ROOT/tests/golden/arm64" || exit 1
+	run "$PSTAT" annotate -q -i group.data --symfs symfs burn
+	has "an instruction, its shares of two events" '^ +8\.33 +8\.33 : +400894: +ldr +x1, \[sp, ' "$out"
+	has "a jump within the function" ' : +4008e0: +b\.lt +400894 <burn\+0x14>$' "$out"
+	run "$PSTAT" annotate -q -i fp_recursive.data --symfs symfs --stdio2 burn
+	has "its arrow" $'↑ b\.lt' "$out"
+	need_perf
+	need_cmd aarch64-linux-gnu-objdump
+	for file in *.data; do
+		perf annotate --stdio -f -i "$file" --symfs "$PWD/symfs" --objdump aarch64-linux-gnu-objdump \
+			>"$tmp/perf.out" 2>"$tmp/perf.err"
+		"$PSTAT" annotate -q -i "$file" --symfs symfs >"$tmp/pstat.out"
+		check "$file" "$PYTHON" "$tool" same "$tmp/perf.out" "$tmp/pstat.out"
+	done
+}
+
 # perf's own words of what it read of each function, for a recording that perf made.
 test_recording_of_perf()
 {
