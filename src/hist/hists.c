@@ -111,7 +111,13 @@ struct cells *hist_own_cells(struct hist *hist, size_t member)
 	return hist->own[member];
 }
 
-/* The totals of what --cpu leaves, from cells that know their CPU and mode. */
+/* Filters that leave samples out of the totals, too, and can be asked of cells. */
+static bool totals_filtered(const struct filter_options *filters)
+{
+	return filters->cpus || filters->kernel_hidden || filters->user_hidden;
+}
+
+/* The totals of what these leave, from cells that know their CPU and mode. */
 static struct entry_stats left_totals(const struct table *table, const struct cells *cells)
 {
 	struct entry_stats totals = { 0 };
@@ -141,7 +147,7 @@ void table_make_hists(struct table *table)
 		member = event->index - leader->index;
 		hist->cells[member] = hist->asked[member] =
 			profile_cells(table->profile, i, table->private->shape.facts);
-		if (table->cells_unfiltered && table->options.filters.cpus)
+		if (table->cells_unfiltered && totals_filtered(&table->options.filters))
 			totals = left_totals(table, hist->cells[member]);
 		if (member)
 			hist->member_totals[member] = totals;

@@ -406,6 +406,8 @@ static uint64_t filter_facts(const struct filter_options *filters)
 		facts |= FACT(TID);
 	if (filters->cpus || filters->sockets)
 		facts |= FACT(CPU) | FACT(MISC);
+	if (filters->kernel_hidden || filters->user_hidden)
+		facts |= FACT(MISC);
 	return facts;
 }
 

@@ -45,15 +45,54 @@ static void mark_cells(struct profile *profile, const struct cells *cells, struc
 	}
 }
 
-static void decay_totals(struct entry_stats *totals, unsigned shift)
+static struct entry_stats sums_of(const struct cells *cells)
 {
-	totals->n_samples >>= shift;
-	totals->period >>= shift;
-	totals->period_sys >>= shift;
-	totals->period_us >>= shift;
-	totals->period_guest_sys >>= shift;
-	totals->period_guest_us >>= shift;
-	totals->weight >>= shift;
+	struct entry_stats sums = { 0 };
+
+	for (size_t i = 0; i < cells->n; i++) {
+		sums.n_samples += cells->values[i].n_samples;
+		sums.period += cells->values[i].period;
+		sums.weight += cells->values[i].weight;
+	}
+	return sums;
+}
+
+/* What is in no cell, as filters left it out, decays likewise. */
+static uint64_t decayed(uint64_t total, uint64_t in_cells, uint64_t left_in_cells, unsigned eighths)
+{
+	uint64_t others = total > in_cells ? total - in_cells : 0;
+
+	return left_in_cells + others / 8 * (8 - eighths) + others % 8 * (8 - eighths) / 8;
+}
+
+static void decay_totals(struct entry_stats *totals, const struct entry_stats *old, const struct entry_stats *left,
+			 unsigned eighths)
+{
+	uint64_t *const parts[] = { &totals->period_sys, &totals->period_us, &totals->period_guest_sys,
+				    &totals->period_guest_us };
+	double period = (double)totals->period;
+
+	totals->n_samples = decayed(totals->n_samples, old->n_samples, left->n_samples, eighths);
+	totals->period = decayed(totals->period, old->period, left->period, eighths);
+	totals->weight = decayed(totals->weight, old->weight, left->weight, eighths);
+	for (size_t i = 0; i < ARRAY_SIZE(parts) && period > 0; i++)
+		*parts[i] = (uint64_t)((double)*parts[i] * ((double)totals->period / period));
+}
+
+static void decay_all(struct profile *profile, unsigned eighths)
+{
+	const struct cell_moves moves = { .decay_eighths = eighths, .carry = &profile->decay_carry };
+
+	for (size_t i = 0; i < profile->n_events; i++) {
+		struct profile_event *event = profile->events[i];
+		struct cells old = event->cells;
+		struct entry_stats before = sums_of(&old), after;
+
+		cells_move(&event->cells, &old, cells_facts(&old), &moves);
+		cells_release(&old);
+		after = sums_of(&event->cells);
+		decay_totals(&event->totals, &before, &after, eighths);
+	}
 }
 
 static void move_all(struct profile *profile, const struct cell_moves *moves)
@@ -106,10 +145,10 @@ static void forget_frames(struct session *session)
 	symbols_forget(session->symbols);
 }
 
-void profile_compact(struct profile *profile, unsigned decay_shift)
+void profile_compact(struct profile *profile, unsigned decay_eighths)
 {
 	struct session *session = &profile->session;
-	struct cell_moves moves = { .decay_shift = decay_shift };
+	struct cell_moves moves = { .decay_eighths = 0 };
 	struct marks marks = {
 		.stacks = xcalloc(session->stacks->n + 1, sizeof(bool)),
 		.locations = xcalloc(session->locations->n + 1, sizeof(bool)),
@@ -119,15 +158,12 @@ void profile_compact(struct profile *profile, unsigned decay_shift)
 	uint32_t *stacks, *locations;
 
 	profile_forget_coarse(profile);
-	if (decay_shift)
-		move_all(profile, &moves);
-	for (size_t i = 0; i < profile->n_events; i++) {
-		decay_totals(&profile->events[i]->totals, decay_shift);
+	if (decay_eighths)
+		decay_all(profile, decay_eighths);
+	for (size_t i = 0; i < profile->n_events; i++)
 		mark_cells(profile, &profile->events[i]->cells, &marks);
-	}
 	locations = locations_keep(session->locations, marks.locations);
 	stacks = stacks_keep(session->stacks, marks.stacks, locations);
-	moves = (struct cell_moves){ .decay_shift = 0 };
 	moves.renumbered[FACT_STACK] = (struct cell_renumbering){ stacks, marks.n_stacks };
 	for (size_t f = 0; f < ARRAY_SIZE(location_facts); f++)
 		moves.renumbered[location_facts[f]] = (struct cell_renumbering){ locations, marks.n_locations };

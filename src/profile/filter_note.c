@@ -69,14 +69,16 @@ static void symbols_of(struct session *session, struct known *known)
  * To add a filter: a row in filters_internal.h's enum, one here, its line in filters.c, and one in
  * tests/cli/empty_reports.sh.
  */
+#define NO_TEXT SIZE_MAX
 static const struct filter_words {
 	const char *option;
-	size_t text; /* offset of what was typed in struct filter_options */
+	size_t text; /* offset of what was typed in struct filter_options; NO_TEXT: it takes no argument */
 	void (*names)(struct session *session, struct known *known); /* that it could have been; or NULL */
 } rows[FILTER_KINDS] = {
 #define TEXT(name) offsetof(struct filter_options, name)
 	[FILTER_TIME] = { "--time", TEXT(time), NULL },
 	[FILTER_SWITCH] = { "--switch-on or --switch-off", TEXT(switch_on), NULL },
+	[FILTER_MODE] = { "--hide_kernel_symbols or --hide_user_symbols", NO_TEXT, NULL },
 	[FILTER_CPU] = { "--cpu", TEXT(cpus), NULL },
 	[FILTER_SOCKET] = { "--socket-filter", TEXT(sockets), NULL },
 	[FILTER_PID] = { "--pid", TEXT(pids), NULL },
@@ -132,11 +134,12 @@ void filters_add_note(const struct filters *filters, const struct filter_options
 	enum filter_kind kind = filters_took_all(filters);
 	const struct filter_words *row = &rows[kind < FILTER_KINDS ? kind : 0];
 	struct str text = STR_INIT;
-	const char *typed;
+	const char *typed = NULL;
 
 	if (kind == FILTER_KINDS)
 		return;
-	memcpy(&typed, (const char *)options + row->text, sizeof(typed));
+	if (row->text != NO_TEXT)
+		memcpy(&typed, (const char *)options + row->text, sizeof(typed));
 	str_addf(&text, "nothing is left by %s", row->option);
 	if (typed) {
 		str_addc(&text, ' ');

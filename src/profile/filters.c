@@ -22,6 +22,7 @@ struct filters {
 	const struct replay *replay;
 	const struct info *info; /* of the header */
 	bool by_comm, by_dso, by_symbol, by_pid, by_tid, by_cpu, by_socket, by_time;
+	bool kernel_hidden, user_hidden;
 	struct name_set comms, dsos, symbols;
 	char *symbol_filter;
 	struct intset pids, tids, cpus, sockets;
@@ -173,6 +174,8 @@ int filters_new(struct filters **filters, const struct filter_options *options,
 	made->by_cpu = given(options->cpus);
 	made->by_socket = given(options->sockets);
 	made->by_time = options->time;
+	made->kernel_hidden = options->kernel_hidden;
+	made->user_hidden = options->user_hidden;
 	made->marks = xcalloc(1, sizeof(*made->marks));
 	made->comm_verdicts = xcalloc(1, sizeof(*made->comm_verdicts));
 	made->dso_verdicts = xcalloc(1, sizeof(*made->dso_verdicts));
@@ -264,6 +267,16 @@ static bool take_cpu(const struct filters *filters, const struct sample *sample)
 	       intset_has(&filters->cpus, (int)sample->cpu);
 }
 
+static bool take_mode(const struct filters *filters, uint64_t mode)
+{
+	return !(mode == MISC_USER || mode == MISC_GUEST_USER ? filters->user_hidden : filters->kernel_hidden);
+}
+
+static bool by_mode(const struct filters *filters)
+{
+	return filters->kernel_hidden || filters->user_hidden;
+}
+
 bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample)
 {
 	const struct sample *s = sample->sample;
@@ -272,6 +285,8 @@ bool filters_drop_sample(const struct filters *filters, const struct replay_samp
 		return true;
 	if (filters->event_switch &&
 	    !judge(filters, FILTER_SWITCH, !event_switch_drops(filters->event_switch, sample->event)))
+		return true;
+	if (by_mode(filters) && !judge(filters, FILTER_MODE, take_mode(filters, sample->mode)))
 		return true;
 	return filters->by_cpu && !judge(filters, FILTER_CPU, take_cpu(filters, s));
 }
@@ -304,6 +319,9 @@ bool filters_drop_cell(const struct filters *filters, const struct cells *cells,
 {
 	uint64_t cpu;
 
+	if (by_mode(filters) &&
+	    !judge(filters, FILTER_MODE, take_mode(filters, cell_fact(cells, cell, FACT_MISC))))
+		return true;
 	if (!filters->by_cpu)
 		return false;
 	cpu = cell_fact(cells, cell, FACT_CPU);

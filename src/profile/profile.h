@@ -69,6 +69,7 @@ struct filter_options { /* texts as typed; NULL: all. Lists are separated by com
 		time; /* "1.5,2.5", "1.5,", ",2.5", "10%/2", "0%-10%,30%-40%", several by space or comma as perf */
 	const char *switch_on, *switch_off; /* names of events: only what was sampled between them */
 	bool switches_shown; /* samples of these events too */
+	bool kernel_hidden, user_hidden; /* samples in the kernel (guests' too), in user space */
 };
 /* first_ns, last_ns of the recording are needed for percentages: from the header, else a first pass. */
 int filters_new(struct filters **filters, const struct filter_options *options,
@@ -189,8 +190,8 @@ void mem_lock_add(uint64_t data_src, struct str *out);
 void mem_blocked_add(uint64_t data_src, struct str *out);
 
 /*
- * --time, --cpu and --switch-on leave samples out as if they were not in the recording; all other filters leave
- * them in the totals that percentages are of. True: left out. (filters_take_sample asks both.)
+ * --time, --cpu, --switch-on and hidden modes leave samples out as if they were not in the recording; all other
+ * filters leave them in the totals that percentages are of. True: left out. (filters_take_sample asks both.)
  */
 bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample);
 /* By pid, tid, comm and socket alone. */
@@ -200,6 +201,7 @@ bool filters_take_task(const struct filters *filters, const struct replay_sample
 enum filter_kind {
 	FILTER_TIME,
 	FILTER_SWITCH,
+	FILTER_MODE,
 	FILTER_CPU,
 	FILTER_SOCKET,
 	FILTER_PID,
@@ -330,7 +332,7 @@ struct entry_stats {
 enum { COARSE_CELLS = 8 }; /* that are remembered without users */
 struct profile_event {
 	struct cells cells; /* of those that all filters by sample let through */
-	struct entry_stats totals; /* of those that --time, --cpu and --switch-on leave, filtered or not */
+	struct entry_stats totals; /* of those that filters_drop_sample leaves, filtered or not */
 	/* The same cells with fewer facts, as questions asked for them; of coarse_samples samples. */
 	struct coarse_cells {
 		struct cells cells;
@@ -380,6 +382,7 @@ struct profile {
 	struct task_names *tasks; /* for FACT_PID and FACT_TID; NULL: not kept */
 	struct thread_counts thread_counts;
 	struct collect *collect; /* while it is read */
+	uint64_t decay_carry; /* of profile_compact */
 };
 /* The reader must stay open. 0, or -EINVAL with a sentence about a filter. */
 int profile_new(struct profile **profile, const struct profile_options *options, struct reader *reader,
@@ -418,10 +421,11 @@ void profile_end(struct profile *profile);
 const struct cells *profile_cells(struct profile *profile, size_t event, uint64_t facts);
 void profile_cells_done(struct profile *profile, size_t event, const struct cells *cells);
 /*
- * Halves all sums decay_shift times, and drops what then has no samples, with the stacks, locations and tasks that
- * nothing else has: what is fed for ever stays flat. No table of the profile may be there; numbers are new ones.
+ * Forgets: so many eighths of the samples that were taken so far (0: none; 8: all; see cell_moves), and the stacks,
+ * locations, names and tasks that nothing else has: what is fed for ever stays flat. No table of the profile may be
+ * there; numbers are new ones.
  */
-void profile_compact(struct profile *profile, unsigned decay_shift);
+void profile_compact(struct profile *profile, unsigned decay_eighths);
 /*
  * As if it had been sampled in an event, without a record: counts that somebody else made, by location and stack.
  * facts: all FACTS of them, FACT_MISC too. The same errors as profile_decide.

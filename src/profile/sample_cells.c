@@ -160,6 +160,27 @@ static uint64_t moved(const struct cell_moves *moves, enum sample_fact fact, uin
 	return fact == FACT_BUCKET ? value >> moves->bucket_shift : value;
 }
 
+/* n of `of` parts of a sum; n is at most `of`. */
+static uint64_t part(uint64_t sum, uint64_t n, uint64_t of)
+{
+	return sum / of * n + sum % of * n / of;
+}
+
+static void decay(struct cell_values *values, const struct cell_moves *moves)
+{
+	uint64_t n = values->n_samples, eighths, left;
+
+	if (!moves->decay_eighths || !n)
+		return;
+	eighths = 8 - moves->decay_eighths;
+	*moves->carry += n % 8 * eighths;
+	left = n / 8 * eighths + *moves->carry / 8;
+	*moves->carry %= 8;
+	values->n_samples = left;
+	values->period = part(values->period, left, n);
+	values->weight = part(values->weight, left, n);
+}
+
 void cells_move(struct cells *to, const struct cells *from, uint64_t kept, const struct cell_moves *moves)
 {
 	uint64_t facts[FACTS] = { 0 };
@@ -168,9 +189,7 @@ void cells_move(struct cells *to, const struct cells *from, uint64_t kept, const
 	for (size_t i = 0; i < from->n; i++) {
 		struct cell_values values = from->values[i];
 
-		values.n_samples >>= moves->decay_shift;
-		values.period >>= moves->decay_shift;
-		values.weight >>= moves->decay_shift;
+		decay(&values, moves);
 		if (!values.n_samples)
 			continue;
 		for (unsigned c = 0; c < to->n_facts; c++) {

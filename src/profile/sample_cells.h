@@ -80,7 +80,14 @@ struct cell_renumbering {
 struct cell_moves {
 	struct cell_renumbering renumbered[FACTS];
 	unsigned bucket_shift; /* FACT_BUCKET is halved so many times */
-	unsigned decay_shift; /* likewise all sums; cells whose samples are then 0 are left out */
+	/*
+	 * So many eighths of all samples go, each with its cell's mean period and weight: what is left is as if fewer
+	 * had been taken. Cells give in turn, and what is less than one sample is carried on to the next cell and, in
+	 * *carry, to the next move: no sum is off by more than a sample, however few samples its cells have. Cells
+	 * without samples are left out. 0: all stay, and carry may be NULL.
+	 */
+	unsigned decay_eighths;
+	uint64_t *carry; /* eighths of a sample; 0 at first */
 };
 /*
  * `to`, which need not be initialized, becomes the cells of `from` as moved, with these of their facts; those that then

@@ -172,7 +172,7 @@ static void run_profile(int fd)
 	if (open_input(&reader, fd) && !profile_new(&profile, &options, &reader, &err)) {
 		while (profile_feed(profile, &reader.source, 0, &err) > 0)
 			if (++steps % 2)
-				profile_compact(profile, steps % 3);
+				profile_compact(profile, steps % 9);
 		profile_end(profile);
 		for (size_t i = 0; i < ARRAY_SIZE(reports); i++)
 			ask_profile(profile, &reports[i]);
