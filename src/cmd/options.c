@@ -72,10 +72,21 @@ static int set_number(struct parse *p, const struct option_row *row, const char 
 	return -EINVAL;
 }
 
+/* Where in the target the struct begins that this row's table is about. */
+static size_t base_of(const struct option_row *rows, const struct option_row *wanted)
+{
+	size_t base = 0;
+
+	for (const struct option_row *row = rows; row != wanted; row = option_next(row))
+		if (row[1].kind == OPTION_END)
+			base += row[1].offset;
+	return base;
+}
+
 /* argument is NULL for options without one, and where an optional one is missing. */
 static int set_value(struct parse *p, const struct option_row *row, const char *argument, bool negated)
 {
-	void *field = (char *)p->target + row->offset;
+	void *field = (char *)p->target + base_of(p->rows, row) + row->offset;
 
 	switch (row->kind) {
 	case OPTION_FLAG:
@@ -93,7 +104,7 @@ static int set_value(struct parse *p, const struct option_row *row, const char *
 		*(const char **)field = argument;
 		return 0;
 	case OPTION_CALL:
-		return row->call(p->target, argument, p->err);
+		return row->call(field, argument, p->err);
 	case OPTION_GROUP:
 	case OPTION_END:
 		break;

@@ -65,7 +65,11 @@ struct option_row {
 	const char *name; /* the long name without its dashes, or NULL */
 	const char *argument; /* how -h names the argument, "a|b": all it can be; NULL: it takes none */
 	const char *help; /* one line, without a full stop */
-	size_t offset; /* of the field, in the struct given to options_parse */
+	/*
+	 * Of the field, in the struct given to options_parse; OPTION_CALL: of what call() is given; OPTION_END: of the
+	 * struct that the rows of `more` are about.
+	 */
+	size_t offset;
 	long min, max; /* OPTION_NUMBER */
 	const char *unit; /* OPTION_NUMBER: "ms"; NULL: none */
 	bool off; /* OPTION_FLAG: being given makes the field false (--no-inherit) */

@@ -37,28 +37,7 @@ static int take_color(void *target, const char *argument, struct str *err)
 #define SYM(name) .offset = offsetof(struct sample_words, session.sym.name)
 #define FILTER(name) .offset = offsetof(struct sample_words, filters.name)
 
-const struct option_row sample_options[] = {
-	{ .kind = OPTION_GROUP, .help = "What to read, and which samples" },
-	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe, else perf.data); - is standard input",
-	  FIELD(dump.input), .value = VALUE_FILE },
-	{ OPTION_TEXT, 'c', "comms", "names", "only samples of tasks with these names", FILTER(comms) },
-	{ OPTION_TEXT, 'C', "cpu", "list", "only samples on these CPUs", FILTER(cpus) },
-	{ OPTION_TEXT, 'd', "dsos", "names", "only samples in these files", FILTER(dsos) },
-	{ OPTION_TEXT, 'S', "symbols", "names", "only samples in these functions", FILTER(symbols) },
-	{ OPTION_TEXT, 0, "pid", "list", "only samples of these processes", FILTER(pids) },
-	{ OPTION_TEXT, 0, "tid", "list", "only samples of these threads", FILTER(tids) },
-	{ OPTION_TEXT, 0, "time", "spans",
-	  "only samples in these spans: start,stop in seconds or as 14:03:10, or 10%/2, 0%-10%", FILTER(time) },
-	{ OPTION_TEXT, 0, "switch-on", "event", "only samples after one of this event", FILTER(switch_on),
-	  .value = VALUE_EVENT },
-	{ OPTION_TEXT, 0, "switch-off", "event", "no samples after one of this event", FILTER(switch_off),
-	  .value = VALUE_EVENT },
-	{ OPTION_FLAG, 0, "show-on-off-events", NULL, "samples of these two events, too",
-	  FILTER(switches_shown) },
-	{ OPTION_NUMBER, 0, "max-stack", "n", "frames taken of each callchain (127)", FIELD(max_stack),
-	  .min = 1, .max = 65535 },
-	{ OPTION_FLAG, 0, "disable-order", NULL, "take the records in the file's order, not by time",
-	  FIELD(session.replay.file_order) },
+const struct option_row name_options[] = {
 	{ .kind = OPTION_GROUP, .help = "Where names come from" },
 	{ OPTION_TEXT, 0, "symfs", "directory", "look up all files below it", SYM(symfs),
 	  .value = VALUE_DIRECTORY },
@@ -89,9 +68,34 @@ const struct option_row sample_options[] = {
 	{ OPTION_CALL, 0, "stdio-color", "always|never|auto", "the same, by perf's name",
 	  .value = VALUE_ONE_OF, .call = take_color },
 	{ OPTION_FLAG, 0, "no-pager", NULL, "straight to the terminal", FIELD(no_pager) },
+	{ .kind = OPTION_END },
+};
+
+const struct option_row sample_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to read, and which samples" },
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe, else perf.data); - is standard input",
+	  FIELD(dump.input), .value = VALUE_FILE },
+	{ OPTION_TEXT, 'c', "comms", "names", "only samples of tasks with these names", FILTER(comms) },
+	{ OPTION_TEXT, 'C', "cpu", "list", "only samples on these CPUs", FILTER(cpus) },
+	{ OPTION_TEXT, 'd', "dsos", "names", "only samples in these files", FILTER(dsos) },
+	{ OPTION_TEXT, 'S', "symbols", "names", "only samples in these functions", FILTER(symbols) },
+	{ OPTION_TEXT, 0, "pid", "list", "only samples of these processes", FILTER(pids) },
+	{ OPTION_TEXT, 0, "tid", "list", "only samples of these threads", FILTER(tids) },
+	{ OPTION_TEXT, 0, "time", "spans",
+	  "only samples in these spans: start,stop in seconds or as 14:03:10, or 10%/2, 0%-10%", FILTER(time) },
+	{ OPTION_TEXT, 0, "switch-on", "event", "only samples after one of this event", FILTER(switch_on),
+	  .value = VALUE_EVENT },
+	{ OPTION_TEXT, 0, "switch-off", "event", "no samples after one of this event", FILTER(switch_off),
+	  .value = VALUE_EVENT },
+	{ OPTION_FLAG, 0, "show-on-off-events", NULL, "samples of these two events, too",
+	  FILTER(switches_shown) },
+	{ OPTION_NUMBER, 0, "max-stack", "n", "frames taken of each callchain (127)", FIELD(max_stack),
+	  .min = 1, .max = 65535 },
+	{ OPTION_FLAG, 0, "disable-order", NULL, "take the records in the file's order, not by time",
+	  FIELD(session.replay.file_order) },
 	{ OPTION_FLAG, 'f', "force", NULL,
 	  "read maps and dumps of code made at run time, whoever they belong to", SYM(force) },
-	{ .kind = OPTION_END },
+	{ .kind = OPTION_END, .more = name_options },
 };
 
 /* 0, or an exit status after a message: a name that was typed is to be there. */

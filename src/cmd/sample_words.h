@@ -32,6 +32,8 @@ struct sample_words {
 
 /* What to read and whose samples; where names come from: the tail of a command's table. */
 extern const struct option_row sample_options[];
+/* The end of these: where names come from, and what is common to all that print samples. */
+extern const struct option_row name_options[];
 
 /* What the rows filled, brought into the options that profile/ takes. 0, or an exit status after a message. */
 int sample_words_finish(struct sample_words *words);
