@@ -211,6 +211,9 @@ bool entry_is_shown(const struct table *table, const struct hist *hist, const st
 	uint64_t all = hist_period(table, hist, 0);
 	double percent =
 		all ? 100.0 * (double)entry_limit_period(table, entry) / (double)all : 0.0;
+	uint64_t n_samples = (table->children ? &entry->total : &entry->self)->n_samples;
 
+	if (table->options.samples_over && n_samples <= table->options.samples_over)
+		return false;
 	return !entry->filtered && percent >= table->options.percent_limit;
 }

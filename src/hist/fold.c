@@ -179,6 +179,65 @@ static void count_members(struct table *table, struct hist *hist)
 			    &hist->member_shown[i]);
 }
 
+static int greatest_first(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return (a < b) - (a > b);
+}
+
+/* Only those that can be among the first rows_max are worth the sorting: by the number that orders them. */
+static void drop_small(const struct table *table, struct hist *hist)
+{
+	const struct order_item *first = &table->private->order[0];
+	size_t n = 0, n_shown = 0, max = table->options.rows_max;
+	uint64_t *numbers, least;
+
+	if (!table->private->n_order || !first->field || hist->n_members > 1 || hist->n <= max)
+		return;
+	numbers = xcalloc(hist->n, sizeof(*numbers));
+	for (size_t i = 0; i < hist->n; i++)
+		if (entry_is_shown(table, hist, hist->entries[i]))
+			numbers[n_shown++] = entry_number(hist->entries[i], first->field, 0);
+	qsort(numbers, n_shown, sizeof(*numbers), greatest_first);
+	least = n_shown > max ? numbers[max - 1] : 0;
+	free(numbers);
+	for (size_t i = 0; i < hist->n; i++) {
+		if (entry_number(hist->entries[i], first->field, 0) < least)
+			entry_free(hist->entries[i]);
+		else
+			hist->entries[n++] = hist->entries[i];
+	}
+	hist->n = n;
+}
+
+/* So that columns are as wide as what is shown. */
+static void drop_rest(const struct table *table, struct hist *hist)
+{
+	size_t n = 0, n_shown = 0;
+
+	while (n < hist->n && n_shown < table->options.rows_max)
+		n_shown += entry_is_shown(table, hist, hist->entries[n++]);
+	for (size_t i = n; i < hist->n; i++)
+		entry_free(hist->entries[i]);
+	hist->n = n;
+}
+
+static void sort_rows(struct table *table, struct hist *hist)
+{
+	bool some = table->options.rows_max;
+
+	if (table->options.view == VIEW_HIERARCHY) {
+		hist_make_hierarchy(table, hist);
+	} else {
+		if (some)
+			drop_small(table, hist);
+		entries_sort(table, hist, hist->entries, hist->n);
+	}
+	if (some)
+		drop_rest(table, hist);
+}
+
 void hist_fold(struct table *table, struct hist *hist)
 {
 	struct groups groups = { .n = 0 };
@@ -200,8 +259,5 @@ void hist_fold(struct table *table, struct hist *hist)
 	entries.v = NULL;
 	entries_release(&entries);
 	groups_release(&groups);
-	if (table->options.view == VIEW_HIERARCHY)
-		hist_make_hierarchy(table, hist);
-	else
-		entries_sort(table, hist, hist->entries, hist->n);
+	sort_rows(table, hist);
 }

@@ -90,12 +90,24 @@ static void grow_locations(struct frames *frames, size_t wanted)
 	frames->n_locations = n;
 }
 
+/* Functions that were inlined are frames of callers alone, as lines are of DWARF alone: else it is not read. */
+static struct frame_list frames_at(struct table *table, uint32_t location, struct frame *alone)
+{
+	const struct table_private *private = table->private;
+
+	if (private->want || private->shape.facts & 1ULL << FACT_STACK)
+		return *location_frames(table->session, location, private->want);
+	*alone = (struct frame){ .symbol = location_symbol(table->session, location) };
+	return (struct frame_list){ alone, 1 };
+}
+
 /* LOCATION_NONE has the first view. */
 static const struct location_view *location_view(struct table *table, uint32_t location)
 {
 	struct frames *frames = &table->private->frames;
 	size_t at = location == LOCATION_NONE ? 0 : (size_t)location + 1;
-	const struct frame_list *list;
+	struct frame_list list;
+	struct frame alone;
 	struct location_view made = { .first = (uint32_t)frames->n_lists };
 	struct view_frame view = { .location = location };
 
@@ -103,16 +115,16 @@ static const struct location_view *location_view(struct table *table, uint32_t l
 		grow_locations(frames, at + 1);
 	if (frames->locations[at].n)
 		return &frames->locations[at];
-	list = location_frames(table->session, location, table->private->want);
-	for (size_t i = 0; i < list->n; i++) {
-		view.symbol = list->v[i].symbol;
-		view.line = list->v[i].line;
-		view.inlined = i + 1 < list->n;
+	list = frames_at(table, location, &alone);
+	for (size_t i = 0; i < list.n; i++) {
+		view.symbol = list.v[i].symbol;
+		view.line = list.v[i].line;
+		view.inlined = i + 1 < list.n;
 		VEC_GROW(frames->lists, frames->n_lists, frames->cap_lists);
 		frames->lists[frames->n_lists++] = frame_intern(table, &view, (unsigned)i);
 	}
-	made.n = (uint32_t)list->n;
-	view.line = list->v[0].line;
+	made.n = (uint32_t)list.n;
+	view.line = list.v[0].line;
 	made.self = frame_intern(table, &view, 0);
 	frames->locations[at] = made;
 	return &frames->locations[at];

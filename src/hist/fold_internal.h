@@ -88,6 +88,22 @@ uint32_t frames_self(struct table *table, uint32_t location);
 /* The frames of a stack in the report's order; returns how many. out: frames.max_depth of them. */
 size_t frames_walk(const struct table *table, uint32_t stack, uint32_t *out);
 
+/* ---- table.c, for table_make.c ---- */
+
+struct table *table_alloc(const struct query *options);
+/* With the session, filters and notes of its profile: what the question means of it. As table_new. */
+int table_decide(struct table *table, struct str *err);
+/* A profile that is read for this table alone, and keeps what it asks for. */
+int table_own_profile(struct table *table, struct reader *reader, struct str *err);
+void table_fold(struct table *table);
+/* code; where that is an error there is no table. */
+int table_or_none(struct table **table, int code);
+
+/* ---- table_make.c ---- */
+
+/* What filters ask of a cell. */
+uint64_t table_filter_facts(const struct filter_options *filters);
+
 /* ---- hists.c ---- */
 /* The hists of what the profile has, with its cells and totals. */
 void table_make_hists(struct table *table);
@@ -241,6 +257,7 @@ struct table_private {
 	struct field_key **field_keys;
 	size_t n_field_keys, cap_field_keys;
 	bool trace_text; /* the key `trace` is there */
+	bool live, whole; /* of table_new_live */
 	struct key_slot *slots; /* per key */
 	unsigned n_frame_keys, n_other_keys;
 	struct order_item *order;

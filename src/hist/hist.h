@@ -80,6 +80,8 @@ struct query {
 	enum report_view view; /* --hierarchy */
 	bool threads_counted; /* -T: per-thread event counts (READ records) */
 	double percent_limit; /* --percent-limit */
+	size_t rows_max; /* of an event's rows, in their order: with hierarchy of its first level; 0: all */
+	uint64_t samples_over; /* only rows with more samples than this */
 	bool percentage_relative; /* --percentage relative: of what the filters left; default absolute */
 	const char *field_widths; /* -w */
 	unsigned verbose; /* -v */
@@ -98,11 +100,19 @@ struct table;
 /* 0, or -EINVAL with a sentence about a sort key, field, filter or expression. */
 int table_new(struct table **table, const struct query *options, struct reader *reader,
 	      struct str *err);
+/*
+ * Of what is being recorded: never read, but fed (table_profile), and asked by table_make, for which its profile keeps
+ * what this question needs; whole: and all else that cells can tell but times, whatever is filtered. events and info of
+ * the recording are known, and must stay, as the source. Errors as table_new's.
+ */
+int table_new_live(struct table **table, const struct query *options, const struct recording_info *recording,
+		   struct record_source *source, bool whole, struct str *err);
 void table_free(struct table *table);
 /* Reads the recording and folds. */
 int table_run(struct table *table, void (*progress)(void *context, double part), void *context,
 	      struct str *err);
 struct session *table_session(struct table *table);
+struct profile *table_profile(struct table *table);
 /*
  * The answer of a profile that was read before: of its cells, where they can tell it, without reading the file again;
  * else of the file. options.session is the profile's. The profile must outlive the table, and nothing may be added to
@@ -144,6 +154,7 @@ enum key_flags {
 	KEY_FIXED_WIDTH = 64, /* min_width, however long its texts */
 	KEY_LONG = 512, /* texts of any length: on a terminal cut in the middle where there is no room */
 	KEY_FUNCTION = 1024, /* names of functions: cut likewise, but brackets lose what they hold first */
+	KEY_OF_FUNCTION = 2048, /* with KEY_FRAME: the same for all addresses of a function */
 	KEY_POWERPC = 256, /* only shown of recordings from such a machine */
 	KEY_HEAD_RIGHT = 128, /* the head is aligned to the right too */
 	KEY_RAGGED = 32, /* as the last column not filled up with blanks, as perf has it: symbols, lines */
@@ -283,7 +294,7 @@ struct table_value table_value(const struct table *table, const struct hist *his
 			       const struct column *column, size_t member);
 /* The text of a key, printable. */
 void table_key_text(struct table *table, const struct entry *entry, const struct column *column, struct str *out);
-/* A shown entry is at or above options.percent_limit. */
+/* A shown entry is at or above options.percent_limit, and has more samples than options.samples_over. */
 bool entry_is_shown(const struct table *table, const struct hist *hist,
 		    const struct entry *entry);
 

@@ -113,6 +113,18 @@ static int choose_ignored(struct table *table, struct str *err)
 
 /* ---- what is to be collected ---- */
 
+/* Do addresses of one function differ in what is asked? With -v they do. */
+static bool asks_of_functions(const struct table *table)
+{
+	const struct table_private *private = table->private;
+
+	for (size_t i = 0; i < table->n_keys; i++)
+		if (table->keys[i]->flags & KEY_FRAME && !(table->keys[i]->flags & KEY_OF_FUNCTION))
+			return false;
+	return !(private->shape.facts & (FACT(STACK) | FACT(FROM) | FACT(TO) | FACT(DATA_LOCATION))) &&
+	       !private->want && !table->options.verbose;
+}
+
 static void choose_facts(struct table *table)
 {
 	const struct query *options = &table->options;
@@ -142,6 +154,7 @@ static void choose_facts(struct table *table)
 	if (has_key(table, "srcline") || has_key(table, "srcfile") ||
 	    (table->chains && options->chain.key != CHAIN_BY_FUNCTION))
 		private->want |= SYM_LINES;
+	private->shape.by_function = asks_of_functions(table);
 }
 
 /* Is there a function's name, or its source, in what is printed? */
@@ -189,7 +202,7 @@ static void tell_what_is_shown(struct table *table)
 		table->session->files_shown = table->filters;
 }
 
-static int decide(struct table *table, struct str *err)
+int table_decide(struct table *table, struct str *err)
 {
 	struct table_private *private = table->private;
 	int code = check_branches(table, err);
@@ -220,10 +233,15 @@ static int decide(struct table *table, struct str *err)
 static int choose(void *context, struct profile *profile, struct profile_shape *shape, struct str *err)
 {
 	struct table *table = context;
-	int code = decide(table, err);
+	int code = table_decide(table, err);
 
 	(void)profile;
 	*shape = table->private->shape;
+	shape->by_function &= table->private->live && !table->private->whole;
+	if (table->private->live) /* other tables will ask its cells, by the same filters */
+		shape->facts |= table_filter_facts(&table->options.filters);
+	if (table->private->whole && !shape->branches)
+		shape->facts |= PROFILE_WHOLE & ~FACT(BUCKET);
 	return code;
 }
 
@@ -232,7 +250,7 @@ static void trace_text(void *context, const struct data_event *event, const stru
 	table_trace_text(context, event, sample, out);
 }
 
-static struct table *table_alloc(const struct query *options)
+struct table *table_alloc(const struct query *options)
 {
 	struct table *table = xcalloc(1, sizeof(*table));
 
@@ -246,8 +264,8 @@ static struct table *table_alloc(const struct query *options)
 	return table;
 }
 
-/* A profile that is read for this table alone, and keeps what it asks for. */
-static int own_profile(struct table *table, struct reader *reader, struct str *err)
+/* Of a profile that keeps what this table asks for. */
+static struct profile_options options_of_own(struct table *table)
 {
 	const struct query *options = &table->options;
 	struct profile_options kept = {
@@ -259,34 +277,62 @@ static int own_profile(struct table *table, struct reader *reader, struct str *e
 		.trace_text = trace_text,
 		.context = table,
 	};
-	int code;
 
 	kept.session.replay.data_maps |= options->mem_mode;
 	/* This one is for entries, not for samples: with children, of callers too. */
 	if (!(options->needs & NEED_STACKS))
 		kept.filters.symbol_filter = NULL;
-	table->profile_owned = true;
-	code = profile_new(&table->profile, &kept, reader, err);
+	if (table->private->whole)
+		kept.filters = (struct filter_options){ .comms = NULL };
+	return kept;
+}
+
+static int take_own(struct table *table, int code, struct str *err)
+{
 	if (code)
 		return code;
 	table->session = &table->profile->session;
 	table->notes = &table->session->notes;
 	table->filters = table->profile->filters;
-	return reader->events.n ? profile_decide(table->profile, err) : 0;
+	return table->session->recording->events->n ? profile_decide(table->profile, err) : 0;
 }
 
-int table_new(struct table **table, const struct query *options, struct reader *reader,
-	      struct str *err)
+int table_own_profile(struct table *table, struct reader *reader, struct str *err)
 {
-	int code;
+	const struct profile_options kept = options_of_own(table);
 
-	*table = table_alloc(options);
-	code = own_profile(*table, reader, err);
+	table->profile_owned = true;
+	return take_own(table, profile_new(&table->profile, &kept, reader, err), err);
+}
+
+int table_or_none(struct table **table, int code)
+{
 	if (code) {
 		table_free(*table);
 		*table = NULL;
 	}
 	return code;
+}
+
+int table_new(struct table **table, const struct query *options, struct reader *reader,
+	      struct str *err)
+{
+	*table = table_alloc(options);
+	return table_or_none(table, table_own_profile(*table, reader, err));
+}
+
+int table_new_live(struct table **table, const struct query *options, const struct recording_info *recording,
+		   struct record_source *source, bool whole, struct str *err)
+{
+	struct profile_options kept;
+	struct table *made = *table = table_alloc(options);
+
+	made->private->live = true;
+	made->private->whole = whole;
+	kept = options_of_own(made);
+	made->profile_owned = true;
+	return table_or_none(table,
+			     take_own(made, profile_new_live(&made->profile, &kept, recording, source, err), err));
 }
 
 static void private_free(struct table *table)
@@ -357,7 +403,7 @@ static void add_emptiness(struct table *table)
 		note_add(table->notes, false, NULL, "the recording has no samples");
 }
 
-static void fold(struct table *table)
+void table_fold(struct table *table)
 {
 	table_make_hists(table);
 	hists_ignore_callees(table);
@@ -375,97 +421,15 @@ int table_run(struct table *table, void (*progress)(void *context, double part),
 	/* Without samples nobody has asked; a wrong word is said all the same. */
 	if (!code)
 		code = profile_decide(table->profile, err);
-	fold(table);
+	table_fold(table);
 	return code;
 }
 
-/* ---- one profile, many questions ---- */
+/* ---- what it has ---- */
 
-/* Can the profile's cells tell it? */
-static bool cells_answer(const struct table *table)
+struct profile *table_profile(struct table *table)
 {
-	const struct profile *profile = table->profile;
-	const struct profile_shape *asked = &table->private->shape;
-	const struct filter_options *filters = &table->options.filters;
-
-	return !(asked->facts & ~profile->shape.facts) && asked->branches == profile->shape.branches &&
-	       asked->weights == profile->shape.weights && !filters->time && !filters->switch_on &&
-	       !filters->switch_off && table->options.threads_counted <= profile->options.threads_counted;
-}
-
-/* What filters ask of a cell. */
-static uint64_t filter_facts(const struct filter_options *filters)
-{
-	uint64_t facts = 0;
-
-	if (filters->comms)
-		facts |= FACT(COMM);
-	if (filters->pids)
-		facts |= FACT(PID);
-	if (filters->tids)
-		facts |= FACT(TID);
-	if (filters->cpus || filters->sockets)
-		facts |= FACT(CPU) | FACT(MISC);
-	if (filters->kernel_hidden || filters->user_hidden)
-		facts |= FACT(MISC);
-	return facts;
-}
-
-/* A table whose cells are those of a profile that has more; -EAGAIN: they cannot tell it. */
-static int ask_cells(struct table *table, struct profile *profile, struct str *err)
-{
-	struct filter_options filters = table->options.filters;
-	int code;
-
-	table->profile = profile;
-	table->session = &profile->session;
-	table->notes = &table->own_notes;
-	table->cells_unfiltered = true;
-	if (!(table->options.needs & NEED_STACKS))
-		filters.symbol_filter = NULL;
-	code = filters_new(&table->filters, &filters, table->session, err);
-	if (!code)
-		code = decide(table, err);
-	table->private->shape.facts |= filter_facts(&filters);
-	return code ? code : cells_answer(table) ? 0 : -EAGAIN;
-}
-
-/* The same from the file itself, by what the question needs. */
-static int ask_file(struct table *table, const struct profile *profile, struct str *err)
-{
-	struct reader *reader;
-	int code;
-
-	if (!profile->session.reader)
-		return fail(err, -ESPIPE, "it is still being recorded and can't be read again: store it in a file");
-	reader = xcalloc(1, sizeof(*reader));
-	table->reader_owned = reader;
-	table->options.session = profile->options.session;
-	code = reader_open_again(reader, profile->session.reader, err);
-	if (!code)
-		code = own_profile(table, reader, err);
-	return code ? code : table_run(table, NULL, NULL, err);
-}
-
-int table_make(struct table **table, struct profile *profile, const struct query *options,
-	       struct str *err)
-{
-	int code;
-
-	*table = table_alloc(options);
-	code = ask_cells(*table, profile, err);
-	if (!code)
-		fold(*table);
-	if (code == -EAGAIN) {
-		table_free(*table);
-		*table = table_alloc(options);
-		code = ask_file(*table, profile, err);
-	}
-	if (code) {
-		table_free(*table);
-		*table = NULL;
-	}
-	return code;
+	return table->profile;
 }
 
 struct session *table_session(struct table *table)

@@ -133,11 +133,8 @@ static void forget_comms(struct profile *profile)
 	free(used);
 }
 
-/* What was looked up goes; names of what is left are looked up again when they are asked for. */
-static void forget_frames(struct session *session)
+void session_forget_frames(struct session *session)
 {
-	if (!symbols_forgettable(session->symbols))
-		return;
 	for (size_t i = 0; i < session->locations->n; i++) {
 		session->locations->v[i].framed = false;
 		session->locations->v[i].want = 0;
@@ -169,7 +166,11 @@ void profile_compact(struct profile *profile, unsigned decay_eighths)
 		moves.renumbered[location_facts[f]] = (struct cell_renumbering){ locations, marks.n_locations };
 	move_all(profile, &moves);
 	session_forget(session);
-	forget_frames(session);
+	/* Those that are left stand for their functions again, before others do. */
+	for (uint32_t i = 0; profile->shape.by_function && i < session->locations->n; i++)
+		session_same_function(session, i);
+	if (symbols_forgettable(session->symbols) > NAMES_MAX_BYTES)
+		session_forget_frames(session);
 	if (profile->tasks)
 		forget_tasks(profile);
 	forget_comms(profile);

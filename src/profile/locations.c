@@ -95,11 +95,53 @@ const struct frame_list *location_frames(struct session *session, uint32_t locat
 	return &row->frames;
 }
 
+static const struct symbol *find_symbol(struct session *session, const struct location_row *row)
+{
+	const struct symbol *symbol;
+
+	if (row->code)
+		return symbols_code_frames(session->symbols, row->dso, row->code).v[0].symbol;
+	symbol = symbols_find(session->symbols, row->dso, row->addr - row->is_return);
+	/* See location_frames: where a signal's handler returns to. */
+	return symbol || !row->is_return ? symbol : symbols_find(session->symbols, row->dso, row->addr);
+}
+
 const struct symbol *location_symbol(struct session *session, uint32_t location)
 {
-	const struct frame_list *frames = location_frames(session, location, 0);
+	struct location_row *row = location == LOCATION_NONE ? NULL : &session->locations->v[location];
 
-	return frames->v[frames->n - 1].symbol;
+	if (!row || !row->dso)
+		return NULL;
+	if (!row->symbol_known)
+		row->symbol = row->framed ? row->frames.v[row->frames.n - 1].symbol : find_symbol(session, row);
+	row->symbol_known = true;
+	return row->symbol;
+}
+
+static uint32_t first_of_function(struct session *session, uint32_t location)
+{
+	const struct location_row *v = session->locations->v, *row = &v[location];
+	struct index *functions = &session->private->functions;
+	uint64_t hash = hash_word((uintptr_t)row->symbol ^ row->mode);
+	uint32_t i;
+
+	if (INDEX_FIND(functions, hash, i, v[i].symbol == row->symbol && v[i].mode == row->mode))
+		return i;
+	index_add(functions, hash, location);
+	return location;
+}
+
+uint32_t session_same_function(struct session *session, uint32_t location)
+{
+	struct location_row *row;
+
+	if (location == LOCATION_NONE)
+		return location;
+	row = &session->locations->v[location];
+	if (!row->function_known)
+		row->function = location_symbol(session, location) ? first_of_function(session, location) : location;
+	row->function_known = true;
+	return row->function;
 }
 
 uint64_t location_own_addr(const struct location_row *row)

@@ -90,6 +90,10 @@ struct location_row {
 	bool framed : 1; /* frames is filled */
 	bool link_known : 1; /* in_link is: the function has its return address still in a register */
 	bool in_link : 1;
+	bool symbol_known : 1; /* symbol is what location_symbol found */
+	bool function_known : 1; /* function is */
+	uint32_t function; /* session_same_function */
+	const struct symbol *symbol;
 	struct frame_list frames;
 	uint64_t n_samples; /* counted by the callers that want notes about missing symbols */
 };
@@ -104,8 +108,10 @@ uint32_t locations_intern(struct locations *locations, const struct location *lo
 			  bool is_return);
 /* Names, looked up once. want: SYM_LINES. */
 const struct frame_list *location_frames(struct session *session, uint32_t location, unsigned want);
-/* The symbol of the table (last of the frames), or NULL. */
+/* The symbol of the table (last of the frames), or NULL. Opens no debug information for it. */
 const struct symbol *location_symbol(struct session *session, uint32_t location);
+/* The first location with the same symbol in the same mode; without a symbol the location itself. */
+uint32_t session_same_function(struct session *session, uint32_t location);
 /* Its address as it is shown without a name: of a kernel module from its start, the same after each boot. */
 uint64_t location_own_addr(const struct location_row *row);
 char location_level(const struct location_row *row); /* '.', 'k', 'g', 'u', 'H' */
@@ -347,6 +353,8 @@ struct profile_shape {
 	uint64_t facts; /* of cells: bits 1 << FACT_* */
 	bool branches; /* one cell for each entry of a branch stack, in place of one for the sample */
 	bool weights; /* samples of memory: worth their latency, not their period */
+	/* FACT_LOCATION is one of the function's: fewer cells, where all addresses of a function mean the same. */
+	bool by_function;
 };
 /* What a profile keeps that is to answer all that cells can. */
 #define PROFILE_WHOLE                                                                                                  \

@@ -39,7 +39,10 @@ static uint64_t fact_bucket(struct collect *collect, const struct replay_sample 
 
 static uint64_t fact_location(struct collect *collect, const struct replay_sample *sample)
 {
-	return session_ip_location(&collect->profile->session, sample);
+	struct session *session = &collect->profile->session;
+	uint32_t location = session_ip_location(session, sample);
+
+	return collect->profile->shape.by_function ? session_same_function(session, location) : location;
 }
 
 static uint64_t fact_stack(struct collect *collect, const struct replay_sample *sample)

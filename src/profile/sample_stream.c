@@ -10,7 +10,6 @@
 #include "profile/session_internal.h"
 
 enum { LOCATIONS_MAX = 1 << 16 };
-#define NAMES_MAX_BYTES ((size_t)24 << 20) /* lists of frames may be long where much is inlined */
 
 struct stream {
 	struct session *session;

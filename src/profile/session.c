@@ -75,6 +75,7 @@ void session_release(struct session *session)
 	if (session->can_unwind)
 		unwind_close(&session->unwind);
 	stack_cache_release(&private->stack_cache);
+	index_release(&private->functions);
 	code_clock_release(&private->code_clock);
 	last_values_release(&private->last_values);
 	location_totals_release(&private->forgotten);
@@ -153,6 +154,9 @@ void session_forget(struct session *session)
 
 	memset(private->location_slots, 0, sizeof(private->location_slots));
 	stack_cache_release(&private->stack_cache);
+	index_clear(&private->functions);
+	for (size_t i = 0; i < session->locations->n; i++)
+		session->locations->v[i].function_known = false;
 }
 
 const char *session_comm(const struct session *session, uint32_t comm)

@@ -98,6 +98,10 @@ void last_values_release(struct last_values *values);
  * without asking twice, so that memory does not grow with distinct addresses.
  */
 void session_forget_locations(struct session *session);
+/* What is looked up may take so much before it is forgotten: lists of frames may be long where much is inlined. */
+#define NAMES_MAX_BYTES ((size_t)24 << 20)
+/* compact.c: frames that were looked up are forgotten; locations stay, and their symbols. */
+void session_forget_frames(struct session *session);
 
 /* What notes need of locations that are forgotten. */
 
@@ -125,6 +129,7 @@ struct session_private {
 	struct location_slot location_slots[LOCATION_CACHE_SLOTS];
 	struct code_clock code_clock;
 	struct stack_cache stack_cache;
+	struct index functions; /* locations by symbol: see session_same_function */
 	struct last_values last_values;
 	struct location_totals forgotten; /* of the locations that were */
 	struct chain_entry *frames; /* of the last session_chain; room for max_stack */

@@ -5,6 +5,7 @@
 #include "data_fixture.h"
 
 #include "fmt/fmt.h"
+#include "profile/session_internal.h"
 
 #include <cmocka.h>
 #include <errno.h>
@@ -135,6 +136,7 @@ static void ask_all(const char *name)
 	ask_each(name, path, profile);
 	/* Nothing that a cell has is dropped, and new numbers are as good as the old ones. */
 	profile_compact(profile, 0);
+	session_forget_frames(&profile->session);
 	assert_int_equal(symbols_forgettable(profile->session.symbols), 0);
 	for (size_t i = 0; i < profile->session.locations->n; i++) /* frames that are gone */
 		assert_true(!profile->session.locations->v[i].framed || !profile->session.locations->v[i].dso);
