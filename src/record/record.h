@@ -12,6 +12,7 @@
 
 #include "data/data.h"
 #include "kern/kern.h"
+#include "record/live_source.h"
 
 #include <signal.h>
 
@@ -194,6 +195,8 @@ struct record_plan {
 	/* how long */
 	long delay_ms; /* -D; -1: start disabled */
 	int control_fd, ack_fd; /* -1: none */
+	int end_fd; /* the recording ends when this can be read; -1: none */
+	uint64_t look_ns; /* so often records are taken out of rings that are not nearly full; 0: each second */
 	bool dry_run;
 	int argc; /* pstat's own words, for the header */
 	char *const *own_argv;

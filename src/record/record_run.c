@@ -115,7 +115,7 @@ static bool is_over(struct recording *rec)
 {
 	if (rec->has_child && child_poll(&rec->child))
 		return true;
-	if (rec->rc || rec->told_to_end || rec->plan->stop->signal)
+	if (rec->rc || rec->told_to_end || rec->plan->stop->signal || watch_seen(&rec->watch, rec->end_slot))
 		return true;
 	if (consumer_failed(&rec->pipeline.consumer) || sink_file_is_full(&rec->file))
 		return true;
@@ -161,6 +161,8 @@ static int do_what_is_due(struct recording *rec)
 		rc = switch_file(rec);
 	if (!rc && ticker_due(&rec->second, now))
 		each_second(rec);
+	if (!rc && ticker_due(&rec->look, now))
+		pipeline_look(&rec->pipeline, false);
 	return rc;
 }
 
@@ -170,13 +172,17 @@ static uint64_t next_due_ns(struct recording *rec)
 
 	if (rec->delay_until_ns < next)
 		next = rec->delay_until_ns;
+	if (rec->look.next_ns < next)
+		next = rec->look.next_ns;
 	return switch_ns < next ? switch_ns : next;
 }
 
 static void run_loop(struct recording *rec)
 {
 	watch_fd(&rec->watch, rec->pipeline.news_fd);
+	rec->end_slot = watch_fd(&rec->watch, rec->plan->end_fd);
 	ticker_start(&rec->second, now_ns(), NS_PER_S);
+	ticker_start(&rec->look, now_ns(), rec->plan->look_ns);
 	while (!is_over(rec)) {
 		watch_wait(&rec->watch, next_due_ns(rec));
 		rec->rc = do_what_is_due(rec);

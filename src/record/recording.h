@@ -43,6 +43,8 @@ struct recording {
 	uint64_t start_ns; /* sampling began; NEVER_NS: not yet */
 	uint64_t delay_until_ns;
 	struct ticker second; /* flush and progress */
+	struct ticker look; /* plan.look_ns */
+	size_t end_slot; /* of the watch: plan.end_fd */
 	int signals_seen;
 	bool told_to_end; /* by --control */
 	bool child_told; /* it was running when the recording ended, and was sent a signal */

@@ -111,6 +111,7 @@ static struct whole_run *run_new(const char *event)
 		.path = r->path,
 		.synth = SYNTH_TASKS | SYNTH_MMAPS,
 		.control_fd = -1,
+		.end_fd = -1,
 		.ack_fd = -1,
 		.kern = &kern,
 		.notes = &r->notes,
