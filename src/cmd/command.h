@@ -46,6 +46,7 @@ extern const struct command stat_parts[];
 int cmd_record(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_stat(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_report(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_top(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_script(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_annotate(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_evlist(const struct command *self, int argc, char **argv, const struct kern *kern);
@@ -57,7 +58,7 @@ int cmd_version(const struct command *self, int argc, char **argv, const struct 
 int cmd_completion(const struct command *self, int argc, char **argv, const struct kern *kern);
 
 extern const struct option_row record_options[], stat_options[], list_options[], doctor_options[], help_options[],
-	version_options[], completion_options[], report_options[], script_options[],
+	version_options[], completion_options[], report_options[], script_options[], top_options[],
 	annotate_options[], evlist_options[], buildid_list_options[], stat_report_options[];
 
 #endif

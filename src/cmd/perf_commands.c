@@ -1,6 +1,6 @@
 /*
  * A word that perf's users know as a subcommand never becomes a program to count: a script that says
- * `pstat top` would mean /usr/bin/top today and something else on the day that pstat has a top. So each
+ * `pstat trace` would mean /usr/bin/trace today and something else on the day that pstat has a trace. So each
  * is refused with what to use instead. When pstat gets one of them, its row here goes.
  */
 #include "cmd/perf_commands.h"
@@ -35,7 +35,6 @@ static const struct {
 	{ "sched", "pstat record -a -e sched:sched_switch,sched:sched_wakeup, then pstat script" },
 	{ "test", "make check, in pstat's sources" },
 	{ "timechart", "pstat record -a -e sched:sched_switch, then pstat script" },
-	{ "top", "pstat record -a -- sleep 5, then pstat report" },
 	{ "trace", "pstat record -e raw_syscalls:sys_enter, then pstat script; or strace" },
 };
 

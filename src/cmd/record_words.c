@@ -18,6 +18,7 @@ void record_words_init(struct recording_words *words, const struct kern *kern)
 			.sampling = { .inherit = true },
 			.control_fd = -1,
 			.ack_fd = -1,
+			.end_fd = -1,
 			.kern = kern,
 		},
 	};

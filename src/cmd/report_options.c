@@ -13,7 +13,7 @@ static struct report_words *of(void *target)
 	return target;
 }
 
-static int take_chains(void *target, const char *argument, struct str *err)
+int take_chains(void *target, const char *argument, struct str *err)
 {
 	struct query *report = &of(target)->report;
 
@@ -22,7 +22,7 @@ static int take_chains(void *target, const char *argument, struct str *err)
 	return argument ? chain_options_parse(&report->chain, argument, err) : 0;
 }
 
-static int take_percent_limit(void *target, const char *argument, struct str *err)
+int take_percent_limit(void *target, const char *argument, struct str *err)
 {
 	double *limit = &of(target)->report.percent_limit;
 
@@ -33,7 +33,7 @@ static int take_percent_limit(void *target, const char *argument, struct str *er
 	return 0;
 }
 
-static int take_percentage(void *target, const char *argument, struct str *err)
+int take_percentage(void *target, const char *argument, struct str *err)
 {
 	bool relative = !strcmp(argument, "relative");
 
@@ -43,7 +43,7 @@ static int take_percentage(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
-static int take_widths(void *target, const char *argument, struct str *err)
+int take_widths(void *target, const char *argument, struct str *err)
 {
 	if (argument[strspn(argument, "0123456789,")])
 		return fail(err, -EINVAL, "--column-widths: '%s' is not a list of numbers such as 9,16", argument);

@@ -20,6 +20,12 @@ struct report_words {
 	long group_sort;
 };
 
+/* For option rows, also of other commands: the target is a struct report_words. */
+int take_chains(void *target, const char *argument, struct str *err);
+int take_percent_limit(void *target, const char *argument, struct str *err);
+int take_percentage(void *target, const char *argument, struct str *err);
+int take_widths(void *target, const char *argument, struct str *err);
+
 void report_words_init(struct report_words *words);
 /* Brings the words into words->report. 0, or an exit status after a message. */
 int report_words_finish(struct report_words *words);

@@ -14,19 +14,36 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { COLUMNS_MAX = 65535 };
+enum { SIZE_MOST = 65535 };
+
+static bool ask_size(int fd, const char *variable, struct winsize *size, long *wanted)
+{
+	const char *text = getenv(variable);
+
+	*wanted = 0;
+	if (!isatty(fd))
+		return false;
+	return (text && !parse_int(text, 1, SIZE_MOST, wanted)) || !ioctl(fd, TIOCGWINSZ, size);
+}
 
 unsigned terminal_columns(int fd)
 {
-	const char *wanted = getenv("COLUMNS");
 	struct winsize size = { 0 };
-	long columns;
+	long wanted;
 
-	if (!isatty(fd))
+	if (!ask_size(fd, "COLUMNS", &size, &wanted))
 		return 0;
-	if (wanted && !parse_int(wanted, 1, COLUMNS_MAX, &columns))
-		return (unsigned)columns;
-	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+	return wanted ? (unsigned)wanted : size.ws_col;
+}
+
+unsigned terminal_lines(int fd)
+{
+	struct winsize size = { 0 };
+	long wanted;
+
+	if (!ask_size(fd, "LINES", &size, &wanted))
+		return 0;
+	return wanted ? (unsigned)wanted : size.ws_row;
 }
 
 unsigned terminal_columns_for(int fd, const char *sentence)

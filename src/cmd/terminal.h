@@ -11,7 +11,9 @@
  * know its size; text is then not made to fit.
  */
 unsigned terminal_columns(int fd);
-/* The same for a sentence; 0 where it has a command in it: a line's end would be copied with that. */
+/* Its lines: $LINES, else its own; 0 likewise. */
+unsigned terminal_lines(int fd);
+/* terminal_columns for a sentence; 0 where it has a command in it: a line's end would be copied with that. */
 unsigned terminal_columns_for(int fd, const char *sentence);
 /* What stands for a left out part of a name: one character where the locale has it, else "...". */
 const char *terminal_dots(void);

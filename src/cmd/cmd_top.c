@@ -1,0 +1,226 @@
+/*
+ * pstat top: the wiring. A recording in a thread of its own (live_run.c), read here while it is taken: a profile that
+ * is fed, asked for a table at each tick, and forgets an eighth of what it has behind each.
+ */
+#include "cmd/command.h"
+#include "cmd/live_run.h"
+#include "cmd/message.h"
+#include "cmd/signals.h"
+#include "cmd/terminal.h"
+#include "cmd/top_status.h"
+#include "cmd/top_words.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { DECAY_EIGHTHS = 1, ALL_EIGHTHS = 8, NS_PER_MS = 1000000 };
+#define FIRST_TABLE_NS (300ull * NS_PER_MS)
+#define LOOK_NS (50ull * NS_PER_MS) /* the newest samples of a table are at most twice as old */
+#define FEED_NS (20ull * NS_PER_MS)
+
+struct top {
+	const struct top_words *words;
+	struct live_run run;
+	struct table *kept; /* whose profile is fed; itself it is never shown */
+	struct query query;
+	struct top_status status;
+	struct output output;
+	struct ticker tick;
+	bool failed;
+};
+
+static int write_stdout(void *context, struct str *text)
+{
+	int rc = write_all(STDOUT_FILENO, text->s, text->len);
+
+	(void)context;
+	str_reset(text);
+	return rc;
+}
+
+/* Filters by sample were asked when it was fed: what is left of these are filters by cell. */
+static void prepare_query(struct top *top)
+{
+	top->query = top->words->report.report;
+	top->query.filters.switch_on = top->query.filters.switch_off = NULL;
+}
+
+static void fail_with(struct top *top, struct str *err)
+{
+	message_error(err->s);
+	str_reset(err);
+	top->failed = true;
+}
+
+/* False: nothing more is to be shown. */
+static bool show_table(struct top *top)
+{
+	const struct report_format *format = top->words->report.format;
+	struct table *table = NULL;
+	struct str err = STR_INIT;
+
+	top_status_step(&top->status);
+	if (table_make(&table, table_profile(top->kept), &top->query, &err)) {
+		fail_with(top, &err);
+	} else {
+		top_status_add(&top->status, &top->output.text);
+		str_addc(&top->output.text, '\n');
+		format->print(table, &top->output);
+		table_free(table);
+		top->failed = output_end(&top->output);
+		profile_compact(table_profile(top->kept), top->words->zero ? ALL_EIGHTHS : DECAY_EIGHTHS);
+	}
+	str_release(&err);
+	return !top->failed && !top->words->once;
+}
+
+static void wait_for_records(struct top *top)
+{
+	struct pollfd news = { .fd = live_source_fd(top->run.live), .events = POLLIN };
+	uint64_t now = now_ns();
+
+	if (top->tick.next_ns > now)
+		poll(&news, 1, (int)((top->tick.next_ns - now) / NS_PER_MS + 1));
+}
+
+/* What came last is shown, too, unless somebody wants the end now. */
+static void show_rest(struct top *top)
+{
+	const struct session *session = table_session(top->kept);
+
+	if (!top->run.plan->stop->signal && session->replay.counts.samples > top->status.samples)
+		show_table(top);
+}
+
+static void show_tables(struct top *top)
+{
+	struct record_source *source = live_source_source(top->run.live);
+	struct profile *profile = table_profile(top->kept);
+	struct str err = STR_INIT;
+	int rc;
+
+	while ((rc = profile_feed(profile, source, FEED_NS, &err)) > 0) {
+		if (ticker_due(&top->tick, now_ns()) && !show_table(top))
+			break;
+		if (rc == PROFILE_FED_LATER)
+			wait_for_records(top);
+	}
+	if (rc < 0)
+		fail_with(top, &err);
+	profile_end(profile);
+	if (!rc)
+		show_rest(top);
+	str_release(&err);
+}
+
+/* The first table comes soon, unless it is to be the only one, and of a time that was asked for. */
+static void start_ticks(struct top *top, bool delay_given)
+{
+	const struct top_words *words = top->words;
+	uint64_t first_ns = words->delay_ns < FIRST_TABLE_NS || (words->once && delay_given) ? words->delay_ns :
+												FIRST_TABLE_NS;
+
+	ticker_start(&top->tick, now_ns(), words->delay_ns);
+	top->tick.next_ns = now_ns() + first_ns;
+}
+
+static void print_notes(struct top *top)
+{
+	struct session *session = table_session(top->kept);
+
+	if (top->words->report.sample.quiet)
+		return;
+	session_add_notes(session);
+	message_notes(&session->notes, 0, top->words->report.sample.verbose > 0);
+}
+
+static void read_run(struct top *top, bool delay_given)
+{
+	const struct recording_info *recording = live_source_recording(top->run.live);
+	struct str err = STR_INIT;
+
+	if (table_new_live(&top->kept, &top->words->report.report, recording, live_source_source(top->run.live), false,
+			   &err)) {
+		fail_with(top, &err);
+	} else {
+		prepare_query(top);
+		top->status = (struct top_status){
+			.session = table_session(top->kept), .live = top->run.live, .plan = top->run.plan,
+		};
+		top_status_begin(&top->status);
+		start_ticks(top, delay_given);
+		show_tables(top);
+		print_notes(top);
+	}
+	str_release(&err);
+}
+
+/* Ctrl-C is how top is left. */
+static int exit_status(const struct top *top, int of_run)
+{
+	if (top->output.failed && top->output.failed != -EPIPE) {
+		struct str line = STR_INIT;
+
+		str_addf(&line, "standard output: cannot write: %s", strerror(-top->output.failed));
+		message_error(line.s);
+		str_release(&line);
+	}
+	if (top->failed && top->output.failed != -EPIPE)
+		return EXIT_PSTAT_FAILED;
+	return of_run == 128 + SIGINT ? 0 : of_run;
+}
+
+static int run_top(struct top_words *words, bool delay_given)
+{
+	struct exec_state found;
+	struct top top = {
+		.words = words,
+		.run = { .plan = &words->record.plan, .quiet = words->record.quiet, .verbose = words->record.verbose },
+		.output = { .text = STR_INIT, .write = write_stdout },
+	};
+	struct str err = STR_INIT;
+	int status;
+
+	top.run.plan->stop = signals_catch(false, &found);
+	top.run.plan->found = &found;
+	top.run.plan->look_ns = LOOK_NS;
+	top.output.color = color_wanted(words->report.sample.color);
+	top.output.columns = terminal_columns(STDOUT_FILENO);
+	top.output.dots = terminal_dots();
+	if (live_run_begin(&top.run, &err))
+		fail_with(&top, &err);
+	else if (top.run.live)
+		read_run(&top, delay_given);
+	table_free(top.kept);
+	top.kept = NULL;
+	status = exit_status(&top, live_run_end(&top.run));
+	str_release(&top.output.text);
+	str_release(&err);
+	return status;
+}
+
+int cmd_top(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct top_words words;
+	bool delay_given;
+	int first, status;
+
+	top_words_init(&words, kern);
+	status = command_parse(self, argc, argv, &words, &first);
+	if (status < 0 && first < argc)
+		status = bad_usage("top: '%s' is not an option\nwhat runs already is sampled, see -p and -a",
+				   argv[first]);
+	delay_given = words.delay_ns;
+	if (status < 0) {
+		status = top_words_complete(&words);
+		if (!status) {
+			if (!words.record.quiet)
+				message_notes(&words.record.what.events.notes, 0, words.record.verbose > 0);
+			status = run_top(&words, delay_given);
+		}
+	}
+	top_words_release(&words);
+	return status;
+}

@@ -1,0 +1,125 @@
+/*
+ * The recorder's thread: begun, waited for, ended. The thread that reads never waits for the recorder but where
+ * nothing can be in the queue between them: before its first record, and after the source was closed.
+ */
+#include "cmd/live_run.h"
+
+#include "cmd/counter_message.h"
+#include "cmd/message.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* ---- the recorder's thread ---- */
+
+static void tell_ready(struct live_run *run)
+{
+	pthread_mutex_lock(&run->lock);
+	run->ready = true;
+	pthread_cond_signal(&run->changed);
+	pthread_mutex_unlock(&run->lock);
+}
+
+static void print_notes(struct live_run *run)
+{
+	if (!run->quiet)
+		run->n_noted = message_notes(&run->notes, run->n_noted, run->verbose > 0);
+}
+
+static void on_opened(void *data, const struct counter_set *set)
+{
+	struct live_run *run = data;
+
+	print_notes(run);
+	for (size_t i = 0; i < set->n && run->verbose && !run->quiet; i++)
+		message_counter(&set->v[i]);
+}
+
+/* Who reads too slowly misses samples, which are counted, and not what tasks do. */
+static struct record_sink *on_begin(void *data, const struct recording_info *recording)
+{
+	static const struct live_options options = { .samples_left_out = true, .no_wait = true };
+	struct live_run *run = data;
+
+	run->live = live_source_new(&options, recording->events, recording->info, &run->err);
+	tell_ready(run);
+	return run->live ? live_source_sink(run->live) : NULL;
+}
+
+static void *record_main(void *data)
+{
+	struct live_run *run = data;
+
+	run->rc = record_run(run->plan, &run->totals, &run->status, &run->err);
+	tell_ready(run);
+	return NULL;
+}
+
+/* ---- the command's thread ---- */
+
+static void keep_signals_off(struct live_run *run)
+{
+	static const int of_run[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR2, SIGCHLD };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(of_run); i++)
+		sigaddset(&set, of_run[i]);
+	pthread_sigmask(SIG_BLOCK, &set, &run->outside);
+}
+
+int live_run_begin(struct live_run *run, struct str *err)
+{
+	int code;
+
+	str_init(&run->err);
+	pthread_mutex_init(&run->lock, NULL);
+	pthread_cond_init(&run->changed, NULL);
+	keep_signals_off(run);
+	run->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (run->end_fd < 0)
+		return fail(err, -errno, "eventfd: %s", strerror(errno));
+	run->plan->end_fd = run->end_fd;
+	run->plan->notes = &run->notes;
+	run->plan->opened = on_opened;
+	run->plan->other_sink = on_begin;
+	run->plan->data = run;
+	code = pthread_create(&run->thread, NULL, record_main, run);
+	if (code)
+		return fail(err, -code, "cannot start a thread: %s", strerror(code));
+	run->started = true;
+	pthread_mutex_lock(&run->lock);
+	while (!run->ready)
+		pthread_cond_wait(&run->changed, &run->lock);
+	pthread_mutex_unlock(&run->lock);
+	return 0;
+}
+
+int live_run_end(struct live_run *run)
+{
+	const uint64_t one = 1;
+	int status = EXIT_PSTAT_FAILED;
+
+	if (run->started) {
+		(void)!write(run->end_fd, &one, sizeof(one));
+		if (run->live)
+			live_source_close(run->live);
+		pthread_join(run->thread, NULL);
+		print_notes(run);
+		if (run->err.len)
+			message_error(run->err.s);
+		status = run->err.len && !run->rc ? EXIT_PSTAT_FAILED : run->status;
+	}
+	live_source_free(run->live);
+	if (run->end_fd >= 0)
+		close(run->end_fd);
+	record_totals_release(&run->totals);
+	note_list_release(&run->notes);
+	pthread_mutex_destroy(&run->lock);
+	pthread_cond_destroy(&run->changed);
+	pthread_sigmask(SIG_SETMASK, &run->outside, NULL);
+	str_release(&run->err);
+	return status;
+}

@@ -1,0 +1,45 @@
+/*
+ * live_run: a recording in a thread of its own, for a command that reads it while it is taken. Private to cmd/.
+ *
+ *   the command's thread: source -> profile -> tables        recorder: rings -> live source's sink
+ *
+ * Signals of the run are let in by the recorder alone, while it waits (kern/watch.h).
+ */
+#ifndef PSTAT_LIVE_RUN_H
+#define PSTAT_LIVE_RUN_H
+
+#include "record/record.h"
+
+#include <pthread.h>
+
+struct live_run {
+	struct record_plan *plan;
+	struct live_source *live; /* NULL: the recording ended before its first record */
+	bool quiet;
+	int verbose;
+
+	struct note_list notes; /* the recording's; the recorder's until it has ended */
+	size_t n_noted; /* of these, how many were printed */
+	struct record_totals totals;
+	int status, rc;
+	struct str err; /* of record_run */
+
+	pthread_t thread;
+	bool started;
+	int end_fd;
+	sigset_t outside;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool ready; /* live is there, or the recorder has ended */
+};
+
+/*
+ * Starts to record; plan, quiet and verbose are set, all else is zero. The plan's descriptor of the end, its notes,
+ * sink and callbacks are set here. Returns when there is a source, which is to be read from then on, or none will be.
+ * End it in every case. A negative errno with a sentence: there is no thread.
+ */
+int live_run_begin(struct live_run *run, struct str *err);
+/* Ends the recording, reads no more, and tells what is to be told of it: its exit status. */
+int live_run_end(struct live_run *run);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * top_status: what stays in sight above the tables of `pstat top`: how many samples come, how many did not, and what
+ * pstat itself costs. Private to cmd/.
+ */
+#ifndef PSTAT_TOP_STATUS_H
+#define PSTAT_TOP_STATUS_H
+
+#include "profile/profile.h"
+#include "record/record.h"
+
+struct top_status {
+	const struct session *session; /* borrowed, as the next two */
+	const struct live_source *live;
+	const struct record_plan *plan;
+	/* When it was worked out, and what there was then. */
+	uint64_t time_ns, cpu_ns, samples;
+	/* From one time to the next. */
+	double samples_per_s;
+	double own_pct; /* of one CPU */
+	uint64_t samples_new;
+};
+
+/* From now on. */
+void top_status_begin(struct top_status *status);
+/* Works out what was since the last time, or the beginning. */
+void top_status_step(struct top_status *status);
+/* One line without its end: as it was at the last step, losses as they are now. */
+void top_status_add(const struct top_status *status, struct str *out);
+/* The same of losses alone: "lost 0, missed 0, throttled 0". */
+void top_status_add_losses(const struct top_status *status, struct str *out);
+
+#endif

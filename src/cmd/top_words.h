@@ -1,0 +1,26 @@
+/*
+ * top_words: what the command line of `pstat top` says: the words of record, those of report, and its own. Filled by
+ * the rows in top_options.c. Private to cmd/.
+ */
+#ifndef PSTAT_TOP_WORDS_H
+#define PSTAT_TOP_WORDS_H
+
+#include "cmd/record_words.h"
+#include "cmd/report_words.h"
+
+struct top_words {
+	struct recording_words record; /* first: option functions of record and of events take it */
+	struct report_words report;
+	uint64_t delay_ns; /* -d: from one table to the next; 0: not given */
+	long entries; /* -E; 0: not given */
+	long count_filter; /* -f */
+	bool zero, once;
+	const char *ignored; /* of options that are accepted without effect */
+};
+
+void top_words_init(struct top_words *words, const struct kern *kern);
+void top_words_release(struct top_words *words);
+/* Defaults, and what does not go together: 0, or an exit status after a message. */
+int top_words_complete(struct top_words *words);
+
+#endif
