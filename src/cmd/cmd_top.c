@@ -16,9 +16,10 @@
 #include <unistd.h>
 
 enum { DECAY_EIGHTHS = 1, ALL_EIGHTHS = 8, NS_PER_MS = 1000000 };
-#define FIRST_TABLE_NS (300ull * NS_PER_MS)
-#define LOOK_NS (50ull * NS_PER_MS) /* the newest samples of a table are at most twice as old */
+#define FIRST_TABLE_NS (330ull * NS_PER_MS)
+#define LOOK_NS (25ull * NS_PER_MS) /* the newest samples of a table are at most twice as old */
 #define FEED_NS (20ull * NS_PER_MS)
+#define PATIENCE_NS (100ull * NS_PER_MS)
 
 struct top {
 	const struct top_words *words;
@@ -94,6 +95,14 @@ static void show_rest(struct top *top)
 		show_table(top);
 }
 
+/* What has come already is taken first, unless there is no end of it. */
+static bool is_due(struct top *top, int fed)
+{
+	uint64_t now = now_ns();
+
+	return (fed == PROFILE_FED_LATER || now > top->tick.next_ns + PATIENCE_NS) && ticker_due(&top->tick, now);
+}
+
 static void show_tables(struct top *top)
 {
 	struct record_source *source = live_source_source(top->run.live);
@@ -102,7 +111,7 @@ static void show_tables(struct top *top)
 	int rc;
 
 	while ((rc = profile_feed(profile, source, FEED_NS, &err)) > 0) {
-		if (ticker_due(&top->tick, now_ns()) && !show_table(top))
+		if (is_due(top, rc) && !show_table(top))
 			break;
 		if (rc == PROFILE_FED_LATER)
 			wait_for_records(top);

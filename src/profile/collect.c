@@ -148,16 +148,21 @@ static void add_share(struct collect *collect, const struct replay_sample *sampl
 	add_to(collect, event, sample->mode, taken, &values);
 }
 
+static void expect_kernel(struct collect *collect, const struct dso *dso)
+{
+	if (collect->kernel_expected || !dso || dso->kind != DSO_KERNEL)
+		return;
+	collect->kernel_expected = true;
+	symbols_expect(collect->profile->session.symbols, dso);
+}
+
 static void count_location(struct collect *collect)
 {
 	struct session *session = &collect->profile->session;
 	struct location_row *row = &session->locations->v[collect->facts[FACT_LOCATION]];
 
 	row->n_samples++;
-	if (collect->kernel_expected || !row->dso || row->dso->kind != DSO_KERNEL)
-		return;
-	collect->kernel_expected = true;
-	symbols_expect(session->symbols, row->dso);
+	expect_kernel(collect, row->dso);
 }
 
 static int take_sample(void *context, struct replay *replay, const struct replay_sample *sample,
@@ -304,9 +309,13 @@ int profile_feed(struct profile *profile, struct record_source *source, uint64_t
 {
 	uint64_t begin_ns = now_ns();
 	int rc = profile->collect ? 0 : begin(profile, NULL, NULL, err);
+	const struct map *kernel;
 
 	if (rc)
 		return rc;
+	kernel = address_space_next(profile->session.replay.kernel, NULL);
+	if (kernel && profile->shape.by_function && !profile->session.reader) /* it is read while it is recorded */
+		expect_kernel(profile->collect, kernel->dso);
 	do
 		rc = take_some(profile->collect, source, err);
 	while (rc == 1 && now_ns() - begin_ns < budget_ns);
