@@ -11,7 +11,7 @@ need_paranoid 0
 mkdir "$tmp/mounted"
 "${own_mounts[@]}" "$WORK/stuck_fs" read "$tmp/mounted" "$WORK/callers" "$tmp/none" true 2>"$tmp/why" ||
 	skip "needs a FUSE mount: $(cat "$tmp/why")"
-MOST_S=60 # the courier's patience is 10 s, and half as long for each file that follows
+MOST_S=300 # only what hangs takes so long; the courier's patience is 10 s, and half as long for each file that follows
 export HOME=$tmp/home # a cache of build-ids would have the names
 record="-q -e cpu-clock:u -F 2000"
 missing='^pstat: the build-ids? of [0-9]+ files? (is|are) missing: (its|their) file system did not answer: .*/mounted/app(,|$)'
