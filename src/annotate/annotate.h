@@ -35,6 +35,11 @@ struct annotate_address {
 };
 
 struct annotate_query {
+	/*
+	 * Functions of this name alone, by symbol.name or .raw; NULL: all. The kernel's list of names takes longer to
+	 * read than all else: without filters by file or symbol it is looked at only where no file has the name.
+	 */
+	const char *name;
 	const struct filters *filters; /* by cell and location; NULL: all that the profile has */
 	const size_t *events; /* indexes of the profile's, shown beside each other, the first decides the order */
 	size_t n_events;

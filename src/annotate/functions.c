@@ -15,6 +15,8 @@ struct contribution {
 };
 struct annotate {
 	struct profile *profile;
+	const char *name; /* borrowed until annotate_new ends */
+	bool without_kernel; /* its functions are not looked up, their samples count in the totals */
 	size_t *events;
 	size_t n_events;
 	struct annotate_cell *totals; /* of all that was counted */
@@ -41,18 +43,30 @@ static uint32_t function_of(struct annotate *annotate, const struct symbol *symb
 	return (uint32_t)annotate->n_functions++;
 }
 
+/* As location_symbol, but without a look for inlined functions, which would read the debug information of all files. */
+static const struct symbol *symbol_of(struct session *session, uint32_t location)
+{
+	const struct location_row *row = &session->locations->v[location];
+
+	if (!row->dso || row->code || row->framed)
+		return location_symbol(session, location);
+	return symbols_find(session->symbols, row->dso, row->addr);
+}
+
 static void add_cell(struct annotate *annotate, uint32_t event, const struct filters *filters, uint32_t location,
 		     const struct annotate_cell *cell)
 {
 	struct session *session = &annotate->profile->session;
-	const struct symbol *symbol = location_symbol(session, location);
 	const struct location_row *row = &session->locations->v[location];
+	bool kernel = row->dso && (row->dso->kind == DSO_KERNEL || row->dso->kind == DSO_MODULE);
+	const struct symbol *symbol = kernel && annotate->without_kernel ? NULL : symbol_of(session, location);
 
 	if (filters && !filters_take_location(filters, row, symbol))
 		return;
 	annotate->totals[event].n_samples += cell->n_samples;
 	annotate->totals[event].period += cell->period;
-	if (!symbol)
+	if (!symbol || (annotate->name && strcmp(symbol->name, annotate->name) != 0 &&
+			strcmp(symbol->raw, annotate->name) != 0))
 		return;
 	VEC_GROW(annotate->contributions, annotate->n_contributions, annotate->cap_contributions);
 	annotate->contributions[annotate->n_contributions++] = (struct contribution){
@@ -84,6 +98,13 @@ static void add_event(struct annotate *annotate, uint32_t i, const struct filter
 	}
 	if (coarse)
 		profile_cells_done(profile, event, coarse);
+}
+
+static void add_events(struct annotate *annotate, const struct filters *filters)
+{
+	memset(annotate->totals, 0, annotate->n_events * sizeof(*annotate->totals));
+	for (size_t i = 0; i < annotate->n_events; i++)
+		add_event(annotate, (uint32_t)i, filters);
 }
 
 /* ---- in order ---- */
@@ -177,8 +198,13 @@ struct annotate *annotate_new(struct profile *profile, const struct annotate_que
 	annotate->events = xcalloc(query->n_events + 1, sizeof(*annotate->events));
 	annotate->totals = xcalloc(query->n_events + 1, sizeof(*annotate->totals));
 	memcpy(annotate->events, query->events, query->n_events * sizeof(*annotate->events));
-	for (size_t i = 0; i < query->n_events; i++)
-		add_event(annotate, (uint32_t)i, query->filters);
+	annotate->name = query->name;
+	annotate->without_kernel = query->name && !(query->filters && filters_any(query->filters));
+	add_events(annotate, query->filters);
+	if (annotate->without_kernel && !annotate->n_functions) {
+		annotate->without_kernel = false;
+		add_events(annotate, query->filters);
+	}
 	put_in_order(annotate);
 	return annotate;
 }

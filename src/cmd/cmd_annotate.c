@@ -69,11 +69,6 @@ static void tell_missing(struct annotate_run *run)
 
 /* ---- functions ---- */
 
-static bool is_asked(const struct annotate_words *words, const struct symbol *symbol)
-{
-	return !words->symbol || !strcmp(words->symbol, symbol->name) || !strcmp(words->symbol, symbol->raw);
-}
-
 static bool is_heavy(const struct annotate_words *words, const struct annotate *annotate,
 		     const struct annotate_function *function)
 {
@@ -101,13 +96,13 @@ static void show_function(struct annotate_run *run, struct annotate *annotate,
 
 static void show_events(struct annotate_run *run, const size_t *events, size_t n)
 {
-	const struct annotate_query query = { run->profile->filters, events, n };
+	const struct annotate_query query = {
+		.name = run->words->symbol, .filters = run->profile->filters, .events = events, .n_events = n,
+	};
 	struct annotate *annotate = annotate_new(run->profile, &query);
 	const struct annotate_function *function;
 
 	for (size_t i = 0; !run->run.output.failed && (function = annotate_function_at(annotate, i)); i++) {
-		if (!is_asked(run->words, function->symbol))
-			continue;
 		run->n_found++;
 		if (run->words->symbol || is_heavy(run->words, annotate, function))
 			show_function(run, annotate, function);
@@ -170,7 +165,7 @@ static void tell_unknown(struct annotate_run *run)
 	if (in)
 		str_addf(&text, "; it was inlined, into %s among others\nannotate that one: pstat annotate %s",
 			 in->name, in->name);
-	else if (near_best(&near))
+	else if (near_best(&near) && strcmp(near_best(&near), name) != 0) /* else a filter leaves it out */
 		str_addf(&text, "\ndid you mean %s?", near_best(&near));
 	sample_run_fail(&run->run, text.s);
 	str_release(&text);
@@ -223,6 +218,7 @@ static int run_annotate(struct annotate_words *words)
 	options.session.sym.progress = sample_run_symbol_progress;
 	options.session.sym.progress_context = &run.run;
 	options.session.no_unwind = true;
+	options.session.sym.kernel_late = words->symbol;
 	if (sample_run_open(&run.run, &words->sample)) {
 		if (profile_new(&run.profile, &options, &run.run.reader, &err)) {
 			message_error(err.s);

@@ -48,6 +48,7 @@ struct sym_options {
 	 * symbols_free. NULL: none are.
 	 */
 	const struct sym_processes *processes;
+	bool kernel_late; /* names of the kernel may not be needed: symbols_expect does nothing */
 	bool force; /* maps and dumps of code are read whoever they belong to */
 	const char *sysfs; /* NULL: /sys */
 	bool debuginfod; /* ask the servers of $DEBUGINFOD_URLS */

@@ -115,7 +115,7 @@ void symbols_expect(struct symbols *symbols, const struct dso *dso)
 {
 	struct dso_state *state;
 
-	if (dso->kind != DSO_KERNEL || symbols->kernel_ahead)
+	if (dso->kind != DSO_KERNEL || symbols->kernel_ahead || symbols->options.kernel_late)
 		return;
 	state = state_of(symbols, dso);
 	if (state->state == SYM_UNTRIED)

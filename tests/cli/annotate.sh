@@ -197,6 +197,8 @@ test_kernel()
 		fails_with 125 "of \[kernel\.kallsyms\]: /proc/kcore " \
 			"$PSTAT" annotate -i kernel.data -d '[kernel.kallsyms]'
 		has "what to do" "-k with that kernel's vmlinux" "$err"
+		name=$("$PSTAT" report -q -i kernel.data -s symbol 2>/dev/null | awk '$2 == "[k]" { print $3; exit }')
+		fails_with 125 "^pstat: $name of \[kernel\.kallsyms\]: " "$PSTAT" annotate -i kernel.data "$name"
 		run "$PSTAT" annotate --skip-missing -i kernel.data -d '[kernel.kallsyms]'
 		same "--skip-missing" "0 " "$status $(grep kcore <<<"$err")"
 	fi

@@ -50,6 +50,14 @@ __attribute__((noinline)) static uint64_t long_function(uint64_t a, uint64_t b)
 	STEPS(116)
 	STEPS(120)
 	STEPS(124)
+	STEPS(128)
+	STEPS(132)
+	STEPS(136)
+	STEPS(140)
+	STEPS(144)
+	STEPS(148)
+	STEPS(152)
+	STEPS(156)
 	return a ^ b;
 }
 
