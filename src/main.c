@@ -31,7 +31,7 @@ const struct command commands[] = {
 	  annotate_options, "", .run = cmd_annotate },
 	{ "script", "[<options>]", "the samples of a recording one by one", script_options, "",
 	  .run = cmd_script },
-	{ "top", "[<options>]", "what runs now: by function, file, task, ...; anew every two seconds", top_options, "",
+	{ "top", "[<options>]", "what runs now, by function, file, task, ...", top_options, "",
 	  .run = cmd_top },
 	{ "evlist", "[<options>]", "the events of a recording", evlist_options, "", .run = cmd_evlist },
 	{ "buildid-list", "[<options>]", "the files of a recording and their build-ids",

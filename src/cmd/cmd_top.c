@@ -29,6 +29,7 @@ struct top {
 	struct top_status status;
 	struct output output;
 	struct ticker tick;
+	uint64_t begun_ns;
 	bool failed;
 };
 
@@ -95,11 +96,24 @@ static void show_rest(struct top *top)
 		show_table(top);
 }
 
+/* A machine always runs something: where it takes long to begin, the first table waits for that. */
+static bool has_begun(const struct top *top, uint64_t now)
+{
+	const struct target_spec *target = &top->run.plan->target;
+
+	return table_session(top->kept)->replay.counts.samples || !(target->all_cpus || target->cpus) ||
+	       now > top->begun_ns + top->words->delay_ns;
+}
+
 /* What has come already is taken first, unless there is no end of it. */
 static bool is_due(struct top *top, int fed)
 {
 	uint64_t now = now_ns();
 
+	if (now >= top->tick.next_ns && !has_begun(top, now)) {
+		top->tick.next_ns = now + LOOK_NS;
+		return false;
+	}
 	return (fed == PROFILE_FED_LATER || now > top->tick.next_ns + PATIENCE_NS) && ticker_due(&top->tick, now);
 }
 
@@ -131,8 +145,9 @@ static void start_ticks(struct top *top, bool delay_given)
 	uint64_t first_ns = words->delay_ns < FIRST_TABLE_NS || (words->once && delay_given) ? words->delay_ns :
 												FIRST_TABLE_NS;
 
-	ticker_start(&top->tick, now_ns(), words->delay_ns);
-	top->tick.next_ns = now_ns() + first_ns;
+	top->begun_ns = now_ns();
+	ticker_start(&top->tick, top->begun_ns, words->delay_ns);
+	top->tick.next_ns = top->begun_ns + first_ns;
 }
 
 static void print_notes(struct top *top)
