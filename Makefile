@@ -14,6 +14,7 @@
 #   WITH_LIBPFM4=0 (no vendor event names)  WITH_LIBIBERTY=0 (no demangling)
 #   WITH_LIBLZMA=0 (no packed symbols)  WITH_LIBUNWIND=0 (libdw unwinds)
 #   WITH_CAPSTONE=0 (no disassembly)
+#   WITH_NCURSES=0 (report prints, also on terminals)
 #   V=1 (show commands)  FUZZ_SECONDS=20
 #
 # Each compiler and sanitizer builds into its own folder under build/, so that they do not undo each
@@ -69,12 +70,14 @@ WITH_LIBIBERTY ?= $(call has_header,libiberty/demangle.h)
 WITH_LIBLZMA ?= $(call has_header,lzma.h)
 WITH_LIBUNWIND ?= $(call has_header,libunwind.h)
 WITH_CAPSTONE ?= $(call has_header,capstone/capstone.h)
+WITH_NCURSES ?= $(call has_header,ncurses.h)
 # Asked once, not each time that they are used.
 WITH_LIBPFM4 := $(WITH_LIBPFM4)
 WITH_LIBIBERTY := $(WITH_LIBIBERTY)
 WITH_LIBLZMA := $(WITH_LIBLZMA)
 WITH_LIBUNWIND := $(WITH_LIBUNWIND)
 WITH_CAPSTONE := $(WITH_CAPSTONE)
+WITH_NCURSES := $(WITH_NCURSES)
 
 # ---- flags ----
 STRICT_WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -100,6 +103,7 @@ LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
 	$(call with_or_none,$(WITH_LIBLZMA),elf/elf_xz) \
 	$(call with_or_none,$(WITH_LIBUNWIND),unwind/unwind_libunwind) \
 	$(call with_or_none,$(WITH_CAPSTONE),annotate/disasm_capstone) \
+	$(call with_or_none,$(WITH_NCURSES),screen/terminal_ncurses) \
 	$(ONLY_LIBRARY))
 SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)

@@ -5,7 +5,10 @@
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/report_words.h"
+#include "screen/screen.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* A header on a terminal, or --header: in front of the text, as perf has it. */
@@ -76,6 +79,75 @@ static void run_report(struct sample_run *run, const struct report_words *words)
 	str_release(&err);
 }
 
+/* ---- on a terminal ---- */
+
+/* Keys come from standard input; what is asked for as a text is printed. */
+static bool wants_screen(const struct report_words *words)
+{
+	const struct sample_words *sample = &words->sample;
+	const char *terminal = getenv("TERM");
+
+	return !words->stdio && !words->tasks && !words->mmaps && !sample->no_pager && !sample->dump.header &&
+	       !sample->dump.full_header && !words->report.separator && !words->report.threads_counted &&
+	       words->format == report_format_find("stdio") && terminal && *terminal && strcmp(terminal, "dumb") != 0 &&
+	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+static void no_screen(const struct report_words *words, const char *why)
+{
+	struct str text = STR_INIT;
+
+	if (!words->tui)
+		return;
+	str_addf(&text, "--tui: %s: printed as with --stdio", why);
+	message_error(text.s);
+	str_release(&text);
+}
+
+/* False: there is no screen to be had, and the recording was not read. */
+static bool browse(struct sample_run *run, const struct report_words *words)
+{
+	struct screen_recording *recording;
+	struct screen_options options = {
+		.title = run->reader.path,
+		.color = run->output.color,
+		.dots = run->output.dots,
+	};
+	bool progress = run->progress.terminal;
+	struct str err = STR_INIT;
+	int code = screen_recording_new(&recording, &run->reader, &words->report, &err);
+
+	/* The screen has its own line for it. */
+	run->progress.terminal = false;
+	if (!code) {
+		struct screen_source source = screen_recording_source(recording);
+
+		code = screen_run(&options, &source, &words->report, &err);
+		if (!code && screen_recording_failed(recording))
+			sample_run_fail(run, screen_recording_failed(recording));
+	}
+	if (code == -ENOSYS || code == -ENOTTY) {
+		no_screen(words, err.s);
+	} else if (code) {
+		message_error(err.s);
+		run->status = EXIT_BAD_USAGE;
+	}
+	run->progress.terminal = progress;
+	screen_recording_free(recording);
+	str_release(&err);
+	return code != -ENOSYS && code != -ENOTTY;
+}
+
+static void show_report(struct sample_run *run, const struct report_words *words)
+{
+	bool wanted = wants_screen(words);
+
+	if (!wanted)
+		no_screen(words, "it needs a terminal, and nothing that is only printed");
+	if (!wanted || !browse(run, words))
+		run_report(run, words);
+}
+
 /* perf takes a word that is no option as part of a symbol's name; users mean their recording by it. */
 static int take_rest(struct report_words *words, int argc, char **argv, int first)
 {
@@ -115,7 +187,7 @@ int cmd_report(const struct command *self, int argc, char **argv, const struct k
 		if (words.tasks || words.mmaps)
 			list_tasks(&run, &words);
 		else
-			run_report(&run, &words);
+			show_report(&run, &words);
 	}
 	return sample_run_close(&run);
 }

@@ -8,6 +8,7 @@
 #include "cmd/message.h"
 #include "elf/elf.h"
 #include "fmt/fmt.h"
+#include "screen/screen.h"
 
 #include <errno.h>
 #include <sys/utsname.h>
@@ -71,6 +72,12 @@ static int try_capstone(const struct kern *kern, struct str *err)
 	return annotate_try(err);
 }
 
+static int try_ncurses(const struct kern *kern, struct str *err)
+{
+	(void)kern;
+	return screen_try(err);
+}
+
 /* To add an optional library: a row here, its choice in the Makefile and in configure.ac. */
 static const struct build_option {
 	const char *name;
@@ -83,6 +90,7 @@ static const struct build_option {
 	{ "liblzma", "symbols packed with xz", try_liblzma },
 	{ "libunwind", "stacks of dwarf recordings; else libdw", try_libunwind },
 	{ "capstone", "disassembly, for pstat annotate", try_capstone },
+	{ "ncurses", "the browser of report on terminals", try_ncurses },
 	{ "libdebuginfod", "debug files from servers", try_debuginfod },
 };
 

@@ -117,7 +117,7 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 0, "raw-trace", NULL, "key trace: the fields one by one, not by the kernel's format",
 	  REPORT(raw_trace) },
 	{ .kind = OPTION_GROUP, .help = "How to print it" },
-	{ OPTION_FLAG, 0, "stdio", NULL, "a table with trees, as perf prints it (the default)", WORD(stdio) },
+	{ OPTION_FLAG, 0, "stdio", NULL, "a table with trees, printed as perf does; also on a terminal", WORD(stdio) },
 	{ OPTION_TEXT, 't', "field-separator", "text", "columns separated by this, not aligned",
 	  REPORT(separator) },
 	{ OPTION_CALL, 'w', "column-widths", "list", "these widths", .call = take_widths },
@@ -129,7 +129,7 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 0, "delimiter", NULL, "--folded: a frame - between user and kernel",
 	  REPORT(folded_delimiter) },
 	{ OPTION_FLAG, 'j', "json", NULL, "one JSON document", WORD(json) },
-	{ OPTION_FLAG, 0, "tui", NULL, "accepted: there is none, --stdio is printed", WORD(tui) },
+	{ OPTION_FLAG, 0, "tui", NULL, "a browser: the default on a terminal", WORD(tui) },
 	{ OPTION_FLAG, 'm', "modules", NULL, "accepted: modules are always looked up", WORD(sample.ignored) },
 	{ OPTION_TEXT, 'M', "disassembler-style", "style", "accepted: report shows no machine code",
 	  WORD(sample.ignored_text) },
@@ -189,7 +189,7 @@ int report_words_finish(struct report_words *words)
 		report->chain.order = CHAIN_CALLER;
 		report->chain.order_set = true;
 	}
-	if (words->tui)
-		message_error("--tui: there is no such view yet: printed as with --stdio");
+	if (words->tui && words->stdio)
+		return bad_usage("report: --tui and --stdio are two ways to show it; give one");
 	return choose_format(words);
 }

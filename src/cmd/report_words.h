@@ -10,7 +10,7 @@ struct report_words {
 	struct sample_words sample; /* first: sample_options[] fills it */
 	struct query report;
 	const struct report_format *format;
-	bool stdio, tui; /* --stdio is what pstat does; --tui is accepted with a note */
+	bool stdio, tui; /* neither: a browser on a terminal, else printed */
 	bool folded, json;
 	bool tasks, mmaps;
 	int children, group, branch_stack, skip_empty; /* 1, 0 with --no-X; -1: not given */

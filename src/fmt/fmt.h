@@ -33,4 +33,27 @@ void annotation_print(const struct annotation *annotation, const struct annotati
 /* "local period" */
 const char *annotation_percent_name(enum annotate_percent percent);
 
+/* ---- parts of a table, for who shows it line by line ---- */
+
+/* "Samples: 59K of event 'cpu-clock'", with the spans of --time. */
+void head_add_samples(const struct table *table, const struct hist *hist, struct str *out);
+/* The hist's events: member 0 is hist->event. */
+const struct data_event *head_member(const struct table *table, const struct hist *hist, size_t member);
+/* Has it anything to show? Events without samples are left out. */
+bool head_is_empty(const struct hist *hist);
+/* Narrows the report's columns of long texts, for one table, so that its lines fit. */
+void fmt_fit_columns(struct table *table, const struct hist *hist, const struct output *output);
+/* How wide a column is: as wide as -w says, but a number needs room for its head and its group. */
+unsigned fmt_width(const struct table *table, const struct hist *hist, const struct column *column);
+/* A column's head in its width. */
+void fmt_add_head(const struct table *table, const struct hist *hist, const struct column *column, struct str *out);
+/*
+ * One cell of an entry's line. With a separator a text that holds it, or a quote, is quoted. last: nothing
+ * follows on the line, so that what needs no filling up gets none.
+ */
+void fmt_add_cell(struct table *table, const struct hist *hist, const struct entry *entry,
+		  const struct column *column, bool last, struct output *output);
+/* The name of a frame as perf writes it: "f", "f (inlined)", "f deep.c:7", "0x7f12". Printable. */
+void calltree_add_name(const struct table *table, const struct view_frame *frame, struct str *out);
+
 #endif

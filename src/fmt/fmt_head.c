@@ -108,12 +108,12 @@ static void add_short_count(struct str *out, uint64_t value)
 	str_addf(out, "%llu%c", (unsigned long long)value, units[unit]);
 }
 
-static void add_event(struct table *table, const struct hist *hist, struct str *out)
+void head_add_samples(const struct table *table, const struct hist *hist, struct str *out)
 {
 	const struct entry_stats totals = head_totals(hist, table->options.percentage_relative);
 	const char *slices = table->options.filters.time;
 
-	str_add(out, "# Samples: ");
+	str_add(out, "Samples: ");
 	add_short_count(out, totals.n_samples);
 	/* perf says so of a group's leader also where it stands alone (--no-group). */
 	str_addf(out, " of event%s '", hist->n_members > 1 || hist->event->n_members > 1 ? "s" : "");
@@ -124,6 +124,14 @@ static void add_event(struct table *table, const struct hist *hist, struct str *
 		str_add_printable(out, slices, strlen(slices));
 		str_addc(out, ')');
 	}
+}
+
+static void add_event(struct table *table, const struct hist *hist, struct str *out)
+{
+	const struct entry_stats totals = head_totals(hist, table->options.percentage_relative);
+
+	str_add(out, "# ");
+	head_add_samples(table, hist, out);
 	if (table->options.mem_mode)
 		str_addf(out, "\n# Total weight : %llu\n# Sort order   : %s\n",
 			 (unsigned long long)totals.period, table->sort_text.s);

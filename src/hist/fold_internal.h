@@ -98,6 +98,8 @@ int table_own_profile(struct table *table, struct reader *reader, struct str *er
 void table_fold(struct table *table);
 /* code; where that is an error there is no table. */
 int table_or_none(struct table **table, int code);
+/* Whose question it was that a profile was read for; or NULL. */
+const struct table *table_of_profile(const struct profile *profile);
 
 /* ---- table_make.c ---- */
 
@@ -257,7 +259,7 @@ struct table_private {
 	struct field_key **field_keys;
 	size_t n_field_keys, cap_field_keys;
 	bool trace_text; /* the key `trace` is there */
-	bool live, whole; /* of table_new_live */
+	bool live, whole; /* of table_new_live and table_new_whole */
 	struct key_slot *slots; /* per key */
 	unsigned n_frame_keys, n_other_keys;
 	struct order_item *order;

@@ -317,8 +317,7 @@ struct tree_limit table_tree_limit(const struct table *table, const struct hist 
 }
 
 /* Only `fractal` has limits that a small entry's branches can reach. */
-static bool wants_tree(const struct table *table, const struct hist *hist,
-		       const struct entry *entry)
+bool table_has_tree(const struct table *table, const struct hist *hist, const struct entry *entry)
 {
 	const struct chain_options *chain = &table->options.chain;
 	double all = (double)hist_period(table, hist, 0);
@@ -334,7 +333,7 @@ struct call_tree *table_tree(struct table *table, const struct hist *hist, const
 {
 	struct growth g = { .limit = limit, .outermost = table->order == CHAIN_CALLER };
 
-	if (!wants_tree(table, hist, entry))
+	if (!table_has_tree(table, hist, entry))
 		return NULL;
 	g.forest = trees_prepare(hist->trees, table);
 	g.leaves = hist->trees->v;

@@ -107,6 +107,8 @@ int table_new(struct table **table, const struct query *options, struct reader *
  */
 int table_new_live(struct table **table, const struct query *options, const struct recording_info *recording,
 		   struct record_source *source, bool whole, struct str *err);
+/* The same; its profile keeps all else that cells can tell but times, whatever is filtered, for other questions. */
+int table_new_whole(struct table **table, const struct query *options, struct reader *reader, struct str *err);
 void table_free(struct table *table);
 /* Reads the recording and folds. */
 int table_run(struct table *table, void (*progress)(void *context, double part), void *context,
@@ -120,6 +122,9 @@ struct profile *table_profile(struct table *table);
  */
 int table_make(struct table **table, struct profile *profile, const struct query *options,
 	       struct str *err);
+
+/* The same of the cells alone: -EAGAIN, without a sentence, where they can't tell it. */
+int table_of_cells(struct table **table, struct profile *profile, const struct query *options, struct str *err);
 
 /* Rows for -h and the man pages: name and help of each, in order. false: no more. */
 bool report_key_row(size_t i, const char **name, const char **help);
@@ -353,6 +358,8 @@ struct tree_limit table_tree_limit(const struct table *table, const struct hist 
  */
 struct call_tree *table_tree(struct table *table, const struct hist *hist, const struct entry *entry,
 			     const struct tree_limit *limit);
+/* Would it be one? Nothing is made. */
+bool table_has_tree(const struct table *table, const struct hist *hist, const struct entry *entry);
 void trees_free(struct trees *trees); /* NULL is allowed */
 void calltree_free(struct call_tree *tree); /* NULL is allowed */
 /* The period of the chains that go on from a node. */

@@ -240,7 +240,7 @@ static int choose(void *context, struct profile *profile, struct profile_shape *
 	shape->by_function &= table->private->live && !table->private->whole;
 	if (table->private->live) /* other tables will ask its cells, by the same filters */
 		shape->facts |= table_filter_facts(&table->options.filters);
-	if (table->private->whole && !shape->branches)
+	if (table->private->whole && !(shape->branches && table->private->live))
 		shape->facts |= PROFILE_WHOLE & ~FACT(BUCKET);
 	return code;
 }
@@ -282,8 +282,12 @@ static struct profile_options options_of_own(struct table *table)
 	/* This one is for entries, not for samples: with children, of callers too. */
 	if (!(options->needs & NEED_STACKS))
 		kept.filters.symbol_filter = NULL;
+	/* What no cell says is asked while it is read. */
 	if (table->private->whole)
-		kept.filters = (struct filter_options){ .comms = NULL };
+		kept.filters = (struct filter_options){ .time = options->filters.time,
+							.switch_on = options->filters.switch_on,
+							.switch_off = options->filters.switch_off,
+							.switches_shown = options->filters.switches_shown };
 	return kept;
 }
 
@@ -319,6 +323,18 @@ int table_new(struct table **table, const struct query *options, struct reader *
 {
 	*table = table_alloc(options);
 	return table_or_none(table, table_own_profile(*table, reader, err));
+}
+
+int table_new_whole(struct table **table, const struct query *options, struct reader *reader, struct str *err)
+{
+	*table = table_alloc(options);
+	(*table)->private->whole = true;
+	return table_or_none(table, table_own_profile(*table, reader, err));
+}
+
+const struct table *table_of_profile(const struct profile *profile)
+{
+	return profile->options.choose == choose ? profile->options.context : NULL;
 }
 
 int table_new_live(struct table **table, const struct query *options, const struct recording_info *recording,

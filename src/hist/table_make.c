@@ -8,17 +8,35 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* What no cell says was asked when the profile was read, or nobody asked. */
+static bool same_samples(const struct filter_options *read, const struct filter_options *asked)
+{
+	return text_same(read->time, asked->time) && text_same(read->switch_on, asked->switch_on) &&
+	       text_same(read->switch_off, asked->switch_off) && read->switches_shown == asked->switches_shown;
+}
+
+/* The texts of tracepoints are made for the keys of one table. */
+static bool same_texts(const struct table *table)
+{
+	const struct table *first = table_of_profile(table->profile);
+
+	return first && text_same(first->sort_text.s, table->sort_text.s) &&
+	       text_same(first->options.fields, table->options.fields) &&
+	       first->options.raw_trace == table->options.raw_trace;
+}
+
 /* Can the profile's cells tell it? */
 static bool cells_answer(const struct table *table)
 {
-	const struct profile *profile = table->profile;
-	const struct profile_shape *asked = &table->private->shape;
-	const struct filter_options *filters = &table->options.filters;
+	const struct profile_options *read = &table->profile->options;
+	const struct profile_shape *kept = &table->profile->shape, *asked = &table->private->shape;
 
-	return !(asked->facts & ~profile->shape.facts) && asked->by_function >= profile->shape.by_function &&
-	       asked->branches == profile->shape.branches &&
-	       asked->weights == profile->shape.weights && !filters->time && !filters->switch_on &&
-	       !filters->switch_off && table->options.threads_counted <= profile->options.threads_counted;
+	return !(asked->facts & ~kept->facts) && asked->by_function >= kept->by_function &&
+	       asked->branches == kept->branches && asked->weights == kept->weights &&
+	       same_samples(&read->filters, &table->options.filters) &&
+	       (!(asked->facts & FACT(TRACE)) || same_texts(table)) &&
+	       (!(asked->facts & FACT(TIME)) || table->options.time_quantum_ns == read->time_quantum_ns) &&
+	       table->options.threads_counted <= read->threads_counted;
 }
 
 uint64_t table_filter_facts(const struct filter_options *filters)
@@ -50,6 +68,7 @@ static int ask_cells(struct table *table, struct profile *profile, struct str *e
 	table->cells_unfiltered = true;
 	if (!(table->options.needs & NEED_STACKS))
 		filters.symbol_filter = NULL;
+	filters.time = filters.switch_on = filters.switch_off = NULL;
 	code = filters_new(&table->filters, &filters, table->session, err);
 	if (!code)
 		code = table_decide(table, err);
@@ -74,8 +93,7 @@ static int ask_file(struct table *table, const struct profile *profile, struct s
 	return code ? code : table_run(table, NULL, NULL, err);
 }
 
-int table_make(struct table **table, struct profile *profile, const struct query *options,
-	       struct str *err)
+int table_of_cells(struct table **table, struct profile *profile, const struct query *options, struct str *err)
 {
 	int code;
 
@@ -83,10 +101,15 @@ int table_make(struct table **table, struct profile *profile, const struct query
 	code = ask_cells(*table, profile, err);
 	if (!code)
 		table_fold(*table);
-	if (code == -EAGAIN) {
-		table_free(*table);
-		*table = table_alloc(options);
-		code = ask_file(*table, profile, err);
-	}
 	return table_or_none(table, code);
+}
+
+int table_make(struct table **table, struct profile *profile, const struct query *options, struct str *err)
+{
+	int code = table_of_cells(table, profile, options, err);
+
+	if (code != -EAGAIN)
+		return code;
+	*table = table_alloc(options);
+	return table_or_none(table, ask_file(*table, profile, err));
 }

@@ -51,19 +51,29 @@ static int add_part(struct name_set *set, const char *option, const char *part, 
 	return 0;
 }
 
+/* One name, up to a comma that no backslash stands before; what is behind it. */
+static const char *take_part(const char *text, struct str *part)
+{
+	str_reset(part);
+	for (; *text && *text != ','; text++) {
+		if (text[0] == '\\' && text[1] == ',')
+			text++;
+		str_addc(part, *text);
+	}
+	return text + (*text == ',');
+}
+
 int name_set_parse(struct name_set *set, const char *option, const char *text, struct str *err)
 {
+	struct str part = STR_INIT;
 	int code = 0;
 
 	*set = (struct name_set){ .bytes = STR_INIT };
 	while (*text && !code) {
-		size_t len = strcspn(text, ",");
-		char *part = xstrndup(text, len);
-
-		code = add_part(set, option, part, err);
-		free(part);
-		text += len + (text[len] == ',');
+		text = take_part(text, &part);
+		code = add_part(set, option, part.s, err);
 	}
+	str_release(&part);
 	return code;
 }
 

@@ -12,7 +12,7 @@ struct name_set { /* names of one option */
 	size_t n, cap;
 	struct index ix;
 };
-/* Names separated by commas; "file:PATH" stands for the lines of a file. */
+/* Names separated by commas; "\," is a comma of a name, and "file:PATH" stands for the lines of a file. */
 int name_set_parse(struct name_set *set, const char *option, const char *text, struct str *err);
 void name_set_release(struct name_set *set);
 bool name_set_has(const struct name_set *set, const char *name);

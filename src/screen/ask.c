@@ -1,0 +1,215 @@
+/*
+ * ask: keys that ask another question: other columns, another order, more or fewer rows, trees the other way
+ * round. Each changes the query and asks again; what can't be answered is said, and the query stays what it was.
+ */
+#include "screen/screen_internal.h"
+
+#include <stdio.h>
+
+void act_next_event(struct screen *screen, int step)
+{
+	const struct table *table;
+	size_t n, at;
+
+	if (!screen_need_table(screen))
+		return;
+	table = screen->table;
+	n = table->n_hists;
+	at = screen->event;
+	for (size_t i = 0; i < n; i++) {
+		at = (at + n + (size_t)(step > 0 ? 1 : n - 1)) % n;
+		if (!head_is_empty(&table->hists[at]))
+			break;
+	}
+	if (at == screen->event) {
+		screen_say(screen, "there is no other event with samples");
+		return;
+	}
+	screen->event = at;
+	screen->hist = &table->hists[at];
+	screen->fitted = 0;
+	row_list_forget(&screen->rows);
+	rows_renew(screen);
+}
+
+/* ---- what is typed ---- */
+
+static void filter_changed(struct screen *screen)
+{
+	struct query query = screen->query;
+	const char *text = screen->prompt.text.s;
+
+	query.filters.symbol_filter = *text ? screen_keep(screen, text) : NULL;
+	screen_ask(screen, &query);
+}
+
+static void filter_done(struct screen *screen, bool accepted)
+{
+	if (!accepted)
+		screen_ask(screen, &screen->before_filter);
+}
+
+void act_filter(struct screen *screen, int argument)
+{
+	const char *now = screen->query.filters.symbol_filter;
+
+	(void)argument;
+	screen->before_filter = screen->query;
+	prompt_open(screen, "Symbols with", now ? now : "", filter_changed, filter_done);
+}
+
+static void sort_done(struct screen *screen, bool accepted)
+{
+	struct query query = screen->query;
+
+	query.sort = screen->prompt.text.len ? screen_keep(screen, screen->prompt.text.s) : NULL;
+	if (accepted)
+		screen_ask(screen, &query);
+}
+
+void act_sort(struct screen *screen, int argument)
+{
+	(void)argument;
+	if (screen_need_table(screen))
+		prompt_open(screen, "Sort by", screen->query.sort ? screen->query.sort : screen->table->sort_text.s,
+			    NULL, sort_done);
+}
+
+static void fields_done(struct screen *screen, bool accepted)
+{
+	struct query query = screen->query;
+
+	query.fields = screen->prompt.text.len ? screen_keep(screen, screen->prompt.text.s) : NULL;
+	if (accepted)
+		screen_ask(screen, &query);
+}
+
+/* Those that are there, by the names that --fields has for them. */
+void act_fields(struct screen *screen, int argument)
+{
+	struct str names = STR_INIT;
+	const struct table *table = screen->table;
+
+	(void)argument;
+	if (!screen_need_table(screen))
+		return;
+	table = screen->table;
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+
+		str_addf(&names, "%s%s", i ? "," : "",
+			 column->kind == COLUMN_NUMBER ? column->field->name : column->key->name);
+	}
+	prompt_open(screen, "Columns", names.s, NULL, fields_done);
+	str_release(&names);
+}
+
+static void limit_done(struct screen *screen, bool accepted)
+{
+	struct query query = screen->query;
+	double limit;
+
+	if (!accepted)
+		return;
+	if (parse_double(screen->prompt.text.s, &limit) || !(limit >= 0 && limit <= 100)) {
+		screen_say(screen, "'%s' is not a number from 0 to 100", screen->prompt.text.s);
+		return;
+	}
+	query.percent_limit = limit;
+	query.chain.min_percent = limit;
+	screen_ask(screen, &query);
+}
+
+void act_limit(struct screen *screen, int argument)
+{
+	char now[32];
+
+	(void)argument;
+	snprintf(now, sizeof(now), "%g", screen->query.percent_limit);
+	prompt_open(screen, "Only rows and branches of at least (percent)", now, NULL, limit_done);
+}
+
+/* ---- switches ---- */
+
+static void switch_order(struct query *query, const struct table *table)
+{
+	query->chain.order = table->order == CHAIN_CALLER ? CHAIN_CALLEE : CHAIN_CALLER;
+	query->chain.order_set = true;
+}
+
+void act_switch(struct screen *screen, int what)
+{
+	struct query query = screen->query;
+	const struct table *table;
+
+	if (!screen_need_table(screen))
+		return;
+	table = screen->table;
+	switch (what) {
+	case SWITCH_CHILDREN:
+		query.children = !table->children;
+		break;
+	case SWITCH_HIERARCHY:
+		query.view = query.view == VIEW_HIERARCHY ? VIEW_FLAT_ENTRIES : VIEW_HIERARCHY;
+		break;
+	case SWITCH_ORDER:
+		switch_order(&query, table);
+		break;
+	case SWITCH_SAMPLES:
+		query.n_samples = !query.n_samples;
+		break;
+	case SWITCH_PERIOD:
+		query.total_period = !query.total_period;
+		break;
+	case SWITCH_RELATIVE:
+		query.percentage_relative = !query.percentage_relative;
+		break;
+	case SWITCH_GROUP:
+		query.group_off = query.group || screen->hist->n_members > 1;
+		query.group = !query.group_off;
+		break;
+	}
+	screen_ask(screen, &query);
+	if (!screen->table)
+		return;
+	table = screen->table;
+	if ((what == SWITCH_CHILDREN && query.children && !table->children) ||
+	    (what == SWITCH_ORDER && !table->chains))
+		screen_say(screen, "the recording has no callchains, or they are not shown");
+	else if (what == SWITCH_ORDER)
+		screen_say(screen, "call trees from the %s",
+			   table->order == CHAIN_CALLER ? "outermost caller in" : "sampled function out");
+	else if (what == SWITCH_RELATIVE)
+		screen_say(screen, "percentages of %s", query.percentage_relative ? "what the filters left" : "all");
+}
+
+void act_group_sort(struct screen *screen, int member)
+{
+	struct query query = screen->query;
+
+	if (!screen_need_table(screen))
+		return;
+	if ((size_t)member >= screen->hist->n_members || screen->hist->n_members < 2) {
+		screen_say(screen, "there is no event %d in a group here", member);
+		return;
+	}
+	query.group_sort = (size_t)member;
+	screen_ask(screen, &query);
+}
+
+void act_zero(struct screen *screen, int argument)
+{
+	const struct screen_source *source = screen->source;
+
+	(void)argument;
+	if (!source->zero) {
+		screen_say(screen, "a recording stays what it is");
+		return;
+	}
+	/* Nothing may be taken from under a table. */
+	row_list_forget(&screen->rows);
+	table_free(screen->table);
+	screen->table = NULL;
+	screen->hist = NULL;
+	source->zero(source->context);
+}

@@ -1,0 +1,85 @@
+/*
+ * prompt: the status line while something is typed: a filter, which is obeyed letter by letter, sort keys, a
+ * limit, a file's name. Editing is at the end of the line, as long as it takes to be right.
+ */
+#include "screen/screen_internal.h"
+
+static void draw_nothing(struct screen *screen)
+{
+	(void)screen;
+}
+
+static unsigned cursor(const struct screen *screen)
+{
+	const struct prompt *prompt = &screen->prompt;
+
+	return (unsigned)(strlen(prompt->label) + 2 + text_columns(prompt->text.s, prompt->text.len));
+}
+
+static void changed(struct screen *screen)
+{
+	if (screen->prompt.changed)
+		screen->prompt.changed(screen);
+}
+
+static void add_character(struct str *text, unsigned code)
+{
+	if (code < 0x80) {
+		str_addc(text, (char)code);
+	} else if (code < 0x800) {
+		str_addc(text, (char)(0xc0 | code >> 6));
+		str_addc(text, (char)(0x80 | (code & 0x3f)));
+	} else if (code < 0x10000) {
+		str_addc(text, (char)(0xe0 | code >> 12));
+		str_addc(text, (char)(0x80 | (code >> 6 & 0x3f)));
+		str_addc(text, (char)(0x80 | (code & 0x3f)));
+	} else {
+		str_addc(text, (char)(0xf0 | code >> 18));
+		str_addc(text, (char)(0x80 | (code >> 12 & 0x3f)));
+		str_addc(text, (char)(0x80 | (code >> 6 & 0x3f)));
+		str_addc(text, (char)(0x80 | (code & 0x3f)));
+	}
+}
+
+static void typed(struct screen *screen, int key)
+{
+	if (key < ' ' || key >= KEY_OF_TERMINAL)
+		return;
+	add_character(&screen->prompt.text, (unsigned)key);
+	changed(screen);
+}
+
+const struct view view_prompt = { .bit = VIEW_PROMPT, .draw = draw_nothing, .typed = typed, .cursor = cursor };
+
+void prompt_open(struct screen *screen, const char *label, const char *text,
+		 void (*when_changed)(struct screen *screen), void (*done)(struct screen *screen, bool accepted))
+{
+	struct prompt *prompt = &screen->prompt;
+
+	prompt->label = label;
+	prompt->changed = when_changed;
+	prompt->done = done;
+	str_reset(&prompt->text);
+	str_add_printable(&prompt->text, text, strlen(text));
+	screen_push_view(screen, &view_prompt);
+}
+
+void act_prompt_end(struct screen *screen, int accepted)
+{
+	screen_pop_view(screen);
+	screen->prompt.done(screen, accepted);
+}
+
+/* The last character, or all of them. */
+void act_prompt_delete(struct screen *screen, int all)
+{
+	struct str *text = &screen->prompt.text;
+
+	if (!text->len)
+		return;
+	do
+		text->len--;
+	while (text->len && (all || ((unsigned char)text->s[text->len] & 0xc0) == 0x80));
+	text->s[text->len] = '\0';
+	changed(screen);
+}

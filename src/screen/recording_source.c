@@ -1,0 +1,256 @@
+/*
+ * A recording that is read while it is looked at, as a source of tables.
+ *
+ * What was read is a profile, read in steps between keys; all its cells can tell is answered by it. A question
+ * that they can't answer (a span of time, memory samples, branches) is of another reading: a profile of its own,
+ * which begins empty and fills, too. The last few are kept, so that the way back costs no reading.
+ *
+ * A reading belongs to a table that is never folded: it has decided what the cells keep.
+ */
+#include "screen/screen.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { READINGS_MAX = 4, REFRESH_MS = 250 };
+
+struct reading {
+	struct table *first; /* whose question it was; it owns the profile */
+	struct reader *reader;
+	struct reader *owned; /* reader, where it was opened for this; else NULL */
+	bool ended; /* all was taken, or it failed */
+	bool noted; /* notes are complete: a table has looked for names since then */
+};
+struct screen_recording {
+	struct reader *reader;
+	struct reading readings[READINGS_MAX]; /* the first stays; the last one was asked last */
+	size_t n, asked;
+	struct str failed;
+};
+
+static void reading_release(struct reading *reading)
+{
+	table_free(reading->first);
+	if (reading->owned)
+		reader_close(reading->owned);
+	free(reading->owned);
+	*reading = (struct reading){ .first = NULL };
+}
+
+/* Filters are asked of the cells, but those by time: the next question may have others. */
+static int reading_open(struct reading *reading, const struct query *query, struct str *err)
+{
+	return table_new_whole(&reading->first, query, reading->reader, err);
+}
+
+int screen_recording_new(struct screen_recording **recording, struct reader *reader, const struct query *query,
+			 struct str *err)
+{
+	struct screen_recording *made = xcalloc(1, sizeof(*made));
+	int code;
+
+	str_init(&made->failed);
+	made->reader = reader;
+	made->readings[0].reader = reader;
+	made->n = 1;
+	code = reading_open(&made->readings[0], query, err);
+	*recording = made;
+	if (code) {
+		screen_recording_free(made);
+		*recording = NULL;
+	}
+	return code;
+}
+
+void screen_recording_free(struct screen_recording *recording)
+{
+	if (!recording)
+		return;
+	for (size_t i = recording->n; i-- > 0;)
+		reading_release(&recording->readings[i]);
+	str_release(&recording->failed);
+	free(recording);
+}
+
+const char *screen_recording_failed(const struct screen_recording *recording)
+{
+	return recording->failed.len ? recording->failed.s : NULL;
+}
+
+/* ---- tables ---- */
+
+static int read_again(struct screen_recording *recording, const struct query *query, struct str *err)
+{
+	struct reading made = { .first = NULL };
+	int code;
+
+	made.reader = made.owned = xcalloc(1, sizeof(*made.owned));
+	code = reader_open_again(made.owned, recording->reader, err);
+	if (!code)
+		code = reading_open(&made, query, err);
+	if (code) {
+		reading_release(&made);
+		return code;
+	}
+	if (recording->n == READINGS_MAX) {
+		reading_release(&recording->readings[1]);
+		memmove(&recording->readings[1], &recording->readings[2],
+			(READINGS_MAX - 2) * sizeof(recording->readings[0]));
+		recording->n--;
+	}
+	recording->readings[recording->n++] = made;
+	return 0;
+}
+
+static int ask(struct screen_recording *recording, size_t i, struct table **table, const struct query *query,
+	       struct str *err)
+{
+	struct reading *reading = &recording->readings[i];
+	int code = table_of_cells(table, reading->first->profile, query, err);
+
+	if (code == -EAGAIN)
+		return code;
+	recording->asked = i;
+	if (!code && reading->ended && !reading->noted)
+		session_add_notes(reading->first->session);
+	reading->noted |= !code && reading->ended;
+	return code;
+}
+
+static int make_table(void *context, struct table **table, const struct query *query, struct str *err)
+{
+	struct screen_recording *recording = context;
+	int code = -EAGAIN;
+
+	for (size_t i = 0; i < recording->n && code == -EAGAIN; i++)
+		code = ask(recording, i, table, query, err);
+	if (code != -EAGAIN)
+		return code;
+	code = read_again(recording, query, err);
+	if (code)
+		return code;
+	code = ask(recording, recording->n - 1, table, query, err);
+	return code == -EAGAIN ? fail(err, -EINVAL, "this can't be asked here; pstat report --stdio answers it")
+			       : code;
+}
+
+/* ---- reading ---- */
+
+/* The one that was asked last, then the others. */
+static struct reading *to_be_fed(struct screen_recording *recording)
+{
+	if (!recording->readings[recording->asked].ended)
+		return &recording->readings[recording->asked];
+	for (size_t i = 0; i < recording->n; i++)
+		if (!recording->readings[i].ended)
+			return &recording->readings[i];
+	return NULL;
+}
+
+static int feed(void *context, uint64_t budget_ns, struct str *err)
+{
+	struct screen_recording *recording = context;
+	struct reading *reading = to_be_fed(recording);
+	struct profile *profile;
+	int rc;
+
+	if (!reading)
+		return SCREEN_FED_ALL;
+	profile = reading->first->profile;
+	rc = profile_feed(profile, &reading->reader->source, budget_ns, err);
+	if (rc > 0)
+		return SCREEN_FED_MORE;
+	/* Without samples nobody has asked; a wrong word is said all the same. */
+	if (!rc)
+		rc = profile_decide(profile, err);
+	profile_end(profile);
+	reading->ended = true;
+	if (rc < 0) {
+		str_reset(&recording->failed);
+		str_add(&recording->failed, err->s);
+		return rc;
+	}
+	return to_be_fed(recording) ? SCREEN_FED_MORE : SCREEN_FED_ALL;
+}
+
+/* ---- what is said ---- */
+
+static size_t n_doubts(const struct reading *reading)
+{
+	const struct note_list *lists[] = { &reading->first->session->notes, &reading->reader->notes };
+	size_t n = reading->reader->missing.len > 0;
+
+	for (size_t l = 0; l < ARRAY_SIZE(lists); l++)
+		for (size_t i = 0; i < lists[l]->n; i++)
+			n += !lists[l]->v[i].verbose;
+	return n;
+}
+
+static void add_status(void *context, struct str *out)
+{
+	struct screen_recording *recording = context;
+	const struct reading *reading = &recording->readings[recording->asked];
+	const struct replay_counts *counts = &reading->first->session->replay.counts;
+	size_t notes = n_doubts(reading);
+
+	if (!reading->ended) {
+		double part = reading->reader->source.part(&reading->reader->source);
+
+		str_add(out, "reading");
+		if (part >= 0)
+			str_addf(out, " %.0f %%", part * 100);
+	}
+	if (counts->lost_samples)
+		str_addf(out, "%slost: %llu samples", out->len ? ", " : "", (unsigned long long)counts->lost_samples);
+	if (counts->lost_events)
+		str_addf(out, "%slost: %llu records", out->len ? ", " : "", (unsigned long long)counts->lost_events);
+	if (reading->reader->missing.len)
+		str_addf(out, "%sits end is missing", out->len ? ", " : "");
+	if (recording->failed.len)
+		str_addf(out, "%sreading failed", out->len ? ", " : "");
+	if (notes)
+		str_addf(out, "%s%zu %s (!)", out->len ? ", " : "", notes, notes == 1 ? "note" : "notes");
+}
+
+static void add_note_lines(const struct note_list *notes, struct str *out)
+{
+	for (size_t i = 0; i < notes->n; i++) {
+		str_add(out, notes->v[i].text);
+		str_addc(out, '\n');
+		if (notes->v[i].remedy)
+			str_addf(out, "  %s\n", notes->v[i].remedy);
+	}
+}
+
+static void add_notes(void *context, struct str *out)
+{
+	struct screen_recording *recording = context;
+	const struct reading *reading = &recording->readings[recording->asked];
+
+	if (recording->failed.len)
+		str_addf(out, "%s\n", recording->failed.s);
+	if (reading->reader->missing.len)
+		str_addf(out, "%s\n", reading->reader->missing.s);
+	add_note_lines(&reading->reader->notes, out);
+	add_note_lines(&reading->first->session->notes, out);
+}
+
+static void add_header(void *context, struct str *out)
+{
+	struct screen_recording *recording = context;
+
+	reader_print_header(recording->reader, true, out);
+}
+
+struct screen_source screen_recording_source(struct screen_recording *recording)
+{
+	return (struct screen_source){
+		.context = recording,
+		.make = make_table,
+		.feed = feed,
+		.refresh_ms = REFRESH_MS,
+		.status = add_status,
+		.notes = add_notes,
+		.header = add_header,
+	};
+}

@@ -1,0 +1,358 @@
+/*
+ * The screen as a whole: waits for keys, feeds the source between them, makes the table when it is to be shown,
+ * and draws: a title, the view on top, the status line.
+ *
+ * One thread does all of it. A table is gone before its source is fed (see screen.h) and made when something is
+ * to be drawn, so that what is fed without end costs a table now and then, and a key costs one.
+ */
+#include "screen/screen_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	FIRST_MS = 50, /* while there is nothing to be seen, it is looked for so often */
+	FEED_MS = 20, /* at most so long no key is looked for */
+	TABLE_SHARE = 4, /* of the time while it is fed, this part goes into tables, at most: one of so many */
+	TITLE_LINES = 1,
+	STATUS_LINES = 1,
+};
+
+const char *screen_keep(struct screen *screen, const char *text)
+{
+	return texts_get(screen->texts, texts_intern(screen->texts, text, strlen(text)));
+}
+
+void screen_say(struct screen *screen, const char *fmt, ...)
+{
+	struct str text = STR_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	/* One line: the first sentence says what is wrong. */
+	str_reset(&screen->message);
+	str_addn(&screen->message, text.s, strcspn(text.s, "\n"));
+	str_release(&text);
+	screen->dirty = true;
+}
+
+/* ---- tables ---- */
+
+static void drop_table(struct screen *screen)
+{
+	row_list_forget(&screen->rows);
+	table_free(screen->table);
+	screen->table = NULL;
+	screen->hist = NULL;
+	screen->fitted = 0;
+}
+
+/* The event that was shown; or the first that has something to show. */
+static void choose_hist(struct screen *screen)
+{
+	const struct table *table = screen->table;
+
+	if (screen->event >= table->n_hists)
+		screen->event = 0;
+	for (size_t i = 0; i < table->n_hists; i++) {
+		if (!head_is_empty(&table->hists[screen->event]))
+			break;
+		screen->event = (screen->event + 1) % table->n_hists;
+	}
+	screen->hist = table->n_hists ? &table->hists[screen->event] : NULL;
+}
+
+static int make_table(struct screen *screen, struct str *err)
+{
+	const struct screen_source *source = screen->source;
+	uint64_t begin_ns = now_ns();
+	int code;
+
+	drop_table(screen);
+	code = source->make(source->context, &screen->table, &screen->query, err);
+	if (code)
+		return code;
+	choose_hist(screen);
+	rows_renew(screen);
+	screen->seen |= screen->rows.n > 0;
+	screen->made_ns = now_ns();
+	screen->make_cost_ns = screen->made_ns - begin_ns;
+	return 0;
+}
+
+bool screen_need_table(struct screen *screen)
+{
+	struct str err = STR_INIT;
+
+	if (!screen->table && make_table(screen, &err))
+		screen_say(screen, "%s", err.s);
+	str_release(&err);
+	return screen->table && screen->hist;
+}
+
+void screen_ask(struct screen *screen, const struct query *query)
+{
+	const struct query before = screen->query;
+	struct str err = STR_INIT;
+
+	screen->query = *query;
+	screen->dirty = true;
+	if (make_table(screen, &err)) {
+		screen_say(screen, "%s", err.s);
+		screen->query = before;
+	}
+	/* Another reading may have begun. */
+	if (screen->fed == SCREEN_FED_ALL && screen->source->feed)
+		screen->fed = SCREEN_FED_MORE;
+	str_release(&err);
+}
+
+/* ---- views ---- */
+
+void screen_push_view(struct screen *screen, const struct view *view)
+{
+	if (screen->n_views < VIEWS_DEEP)
+		screen->views[screen->n_views++] = view;
+	screen->dirty = true;
+}
+
+void screen_pop_view(struct screen *screen)
+{
+	if (screen->n_views > 1)
+		screen->n_views--;
+	screen->dirty = true;
+}
+
+void act_leave(struct screen *screen, int argument)
+{
+	(void)argument;
+	screen->leaving = true;
+}
+
+/* ---- lines ---- */
+
+unsigned screen_body_lines(const struct screen *screen)
+{
+	unsigned lines = terminal_height(screen->terminal);
+
+	return lines > TITLE_LINES + STATUS_LINES ? lines - TITLE_LINES - STATUS_LINES : 0;
+}
+
+void screen_put_line(struct screen *screen, unsigned line, const struct str *text, size_t left,
+		     enum terminal_look look)
+{
+	unsigned width = terminal_width(screen->terminal);
+	size_t skipped = text_fitting(text->s, text->len, left), shown = text->len - skipped, columns;
+
+	terminal_put(screen->terminal, line + TITLE_LINES, 0, width, text->s + skipped, shown, look);
+	columns = text_columns(text->s + skipped, shown);
+	if (look != LOOK_SELECTED && look != LOOK_BAR)
+		return;
+	/* The bar goes to the edge. */
+	str_reset(&screen->scratch);
+	str_pad(&screen->scratch, ' ', columns < width ? width - columns : 0);
+	terminal_put(screen->terminal, line + TITLE_LINES, (unsigned)columns, width, screen->scratch.s,
+		     screen->scratch.len, look);
+}
+
+static void put_bar(struct screen *screen, unsigned line, struct str *text)
+{
+	unsigned width = terminal_width(screen->terminal);
+	size_t columns = text_columns(text->s, text->len);
+
+	str_pad(text, ' ', columns < width ? width - columns : 0);
+	terminal_put(screen->terminal, line, 0, width, text->s, text->len, LOOK_BAR);
+}
+
+static void draw_title(struct screen *screen)
+{
+	struct str text = STR_INIT;
+	const struct view *top = screen->views[screen->n_views - 1];
+
+	if (top == &view_text)
+		str_addn(&text, screen->text.title.s, screen->text.title.len);
+	else if (top == &view_menu)
+		str_addn(&text, screen->menu.title.s, screen->menu.title.len);
+	else if (screen->hist) {
+		head_add_samples(screen->table, screen->hist, &text);
+		str_addf(&text, "%s", screen->table->n_hists > 1 ? " (Tab: the next)" : "");
+		zooms_add(screen, &text);
+	}
+	put_bar(screen, 0, &text);
+	str_release(&text);
+}
+
+static void draw_status(struct screen *screen)
+{
+	const struct screen_source *source = screen->source;
+	unsigned lines = terminal_height(screen->terminal);
+	struct str text = STR_INIT, told = STR_INIT;
+
+	if (lines <= TITLE_LINES)
+		return;
+	if (screen->views[screen->n_views - 1] == &view_prompt) {
+		str_addf(&text, "%s: %s", screen->prompt.label, screen->prompt.text.s);
+	} else if (screen->message.len) {
+		str_add_printable(&text, screen->message.s, screen->message.len);
+	} else {
+		source->status(source->context, &told);
+		str_add(&text, "? help  q quit");
+		if (screen->options->title) {
+			str_add(&text, "  ");
+			str_add_printable(&text, screen->options->title, strlen(screen->options->title));
+		}
+		if (told.len)
+			str_addf(&text, ": %s", told.s);
+	}
+	put_bar(screen, lines - 1, &text);
+	str_release(&text);
+	str_release(&told);
+}
+
+static void draw(struct screen *screen)
+{
+	const struct view *top = screen->views[screen->n_views - 1];
+	const struct view *drawn =
+		top == &view_prompt && screen->n_views > 1 ? screen->views[screen->n_views - 2] : top;
+	unsigned cursor = UINT32_MAX;
+
+	screen_need_table(screen);
+	terminal_clear(screen->terminal);
+	drawn->draw(screen);
+	draw_title(screen);
+	draw_status(screen);
+	if (top->cursor)
+		cursor = top->cursor(screen);
+	terminal_show(screen->terminal, cursor == UINT32_MAX ? UINT32_MAX : terminal_height(screen->terminal) - 1,
+		      cursor);
+	screen->dirty = false;
+}
+
+/* ---- keys and feeding ---- */
+
+static void take_key(struct screen *screen, int key)
+{
+	const struct view *top = screen->views[screen->n_views - 1];
+	const struct key_row *row = screen_key_find(top->bit, key);
+
+	screen->dirty = true;
+	if (key == KEY_GONE)
+		screen->leaving = true;
+	if (key == KEY_SIZE)
+		screen->fitted = 0;
+	if (key == KEY_SIZE || key == KEY_GONE)
+		return;
+	str_reset(&screen->message);
+	if (row)
+		row->act(screen, row->argument);
+	else if (top->typed)
+		top->typed(screen, key);
+}
+
+static bool is_fed(const struct screen *screen)
+{
+	return screen->fed == SCREEN_FED_MORE || screen->fed == SCREEN_FED_LATER;
+}
+
+/* What was fed is worth a table again. */
+static bool is_due(const struct screen *screen)
+{
+	uint64_t since_ns = now_ns() - screen->made_ns;
+	uint64_t least_ms = screen->seen ? screen->source->refresh_ms : FIRST_MS;
+
+	return since_ns >= least_ms * 1000000 && since_ns >= screen->make_cost_ns * TABLE_SHARE;
+}
+
+static void feed(struct screen *screen)
+{
+	const struct screen_source *source = screen->source;
+
+	if (!source->feed || !is_fed(screen))
+		return;
+	drop_table(screen);
+	screen->fed = source->feed(source->context, (uint64_t)FEED_MS * 1000000, &screen->failed);
+	if (screen->fed < 0)
+		screen_say(screen, "%s", screen->failed.s);
+	if (!is_fed(screen) || is_due(screen))
+		screen->dirty = true;
+}
+
+static int wait_ms(const struct screen *screen)
+{
+	if (screen->fed == SCREEN_FED_MORE)
+		return 0;
+	return screen->fed == SCREEN_FED_LATER ? (int)screen->source->later_ms : -1;
+}
+
+/* All keys that are there are taken before one table is drawn. */
+static void run(struct screen *screen)
+{
+	int key;
+
+	while (!screen->leaving) {
+		if (screen->dirty)
+			draw(screen);
+		key = terminal_key(screen->terminal, wait_ms(screen));
+		while (key != KEY_NOTHING && !screen->leaving) {
+			take_key(screen, key);
+			key = terminal_key(screen->terminal, 0);
+		}
+		if (!screen->leaving && !screen->dirty)
+			feed(screen);
+	}
+}
+
+/* ---- contract ---- */
+
+static void release(struct screen *screen)
+{
+	drop_table(screen);
+	row_list_release(&screen->rows);
+	zooms_release(screen);
+	texts_free(screen->texts);
+	str_release(&screen->prompt.text);
+	str_release(&screen->menu.title);
+	str_release(&screen->menu.lines);
+	str_release(&screen->text.title);
+	str_release(&screen->text.lines);
+	str_release(&screen->values);
+	str_release(&screen->message);
+	str_release(&screen->scratch);
+	str_release(&screen->failed);
+}
+
+int screen_try(struct str *err)
+{
+	return terminal_try(err);
+}
+
+int screen_run(const struct screen_options *options, const struct screen_source *source, const struct query *query,
+	       struct str *err)
+{
+	struct screen screen = {
+		.options = options,
+		.source = source,
+		.query = *query,
+		.texts = texts_new(),
+		.views = { &view_rows },
+		.n_views = 1,
+		.fed = source->feed ? SCREEN_FED_MORE : SCREEN_FED_ALL,
+		.dirty = true,
+	};
+	int code;
+
+	screen.prompt.text = screen.menu.title = screen.menu.lines = screen.text.title = screen.text.lines =
+		screen.values = screen.message = screen.scratch = screen.failed = (struct str)STR_INIT;
+	screen.query.needs = report_format_find("stdio")->needs;
+	code = make_table(&screen, err);
+	if (!code)
+		code = terminal_open(&screen.terminal, options->color, (unsigned char)options->dots[0] >= 0x80, err);
+	if (!code) {
+		run(&screen);
+		terminal_close(screen.terminal);
+	}
+	release(&screen);
+	return code;
+}

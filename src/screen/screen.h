@@ -1,0 +1,77 @@
+/*
+ * screen: tables on the terminal, asked anew by keys.
+ *
+ *     key -> query -> source.make() -> table -> rows -> lines of the terminal
+ *                         ^
+ *     source.feed() ------+   between keys: what is still to be read, or is being recorded
+ *
+ * Whoever has a profile can be browsed: a recording that is read meanwhile (screen_recording_*, below), or one
+ * that is being made. The screen owns the terminal from screen_run's begin to its end, however that comes: a
+ * signal that ends the program puts the terminal back first.
+ *
+ * To add a view: a file view_x.c that ends in a const struct view, its keys as rows of screen_keys[], a
+ * test in tests/cli/browser_*.sh. To add a key: a row of screen_keys[], its place in pstat-report(1).
+ */
+#ifndef PSTAT_SCREEN_H
+#define PSTAT_SCREEN_H
+
+#include "fmt/fmt.h"
+
+/* What feed() answers, if not a negative errno. */
+enum {
+	SCREEN_FED_ALL, /* nothing more will come */
+	SCREEN_FED_MORE, /* there is more at once */
+	SCREEN_FED_LATER, /* there will be more: asked again after later_ms, or after a key */
+};
+
+/* What gives tables when asked. Each function gets the context; those that may be NULL say so. */
+struct screen_source {
+	void *context;
+	/* As table_make: 0 and a table, which the screen frees before it calls feed(); or -errno with a sentence. */
+	int (*make)(void *context, struct table **table, const struct query *query, struct str *err);
+	/* Takes of what there is for about budget_ns. After an error it is not called again. NULL: all is there. */
+	int (*feed)(void *context, uint64_t budget_ns, struct str *err);
+	unsigned later_ms; /* see SCREEN_FED_LATER */
+	unsigned refresh_ms; /* while it is fed: a new table after this time, though no key was pressed; never 0 */
+	/* For the status line: how far it is, losses, doubts: "reading 40 % | 12 samples lost". */
+	void (*status)(void *context, struct str *out);
+	/* All that is to be said of losses and doubts, a line each; for key !. NULL: nothing. */
+	void (*notes)(void *context, struct str *out);
+	/* What the recording says of itself, for key i. NULL: nothing. */
+	void (*header)(void *context, struct str *out);
+	/* The key z: forgets what was counted so far. NULL: it can't. */
+	void (*zero)(void *context);
+};
+
+struct screen_options {
+	const char *title; /* "perf.data", "top": in the status line; borrowed */
+	bool color;
+	const char *dots; /* what stands for a left out part of a name; UTF-8 where the terminal has it */
+};
+
+/*
+ * Shows the answer to the query until the user leaves. 0: the user left; -ENOSYS: pstat was built without
+ * ncurses; -ENOTTY: this is no terminal for it; another negative errno: the first question has no answer. All
+ * with a sentence, and then nothing was shown. Texts of the query are borrowed.
+ */
+int screen_run(const struct screen_options *options, const struct screen_source *source, const struct query *query,
+	       struct str *err);
+
+/* -ENOSYS: pstat was built without ncurses; another negative errno: it can't be loaded, with a sentence. */
+int screen_try(struct str *err);
+
+/* ---- recording_source.c: a recording that is read while it is looked at ---- */
+struct screen_recording;
+/*
+ * 0, or -EINVAL as table_new. The reader must stay open until it is freed. Questions that cells can't answer
+ * make it read the recording once more, in steps as the first time.
+ */
+int screen_recording_new(struct screen_recording **recording, struct reader *reader, const struct query *query,
+			 struct str *err);
+void screen_recording_free(struct screen_recording *recording); /* NULL is fine */
+/* Borrows the recording. */
+struct screen_source screen_recording_source(struct screen_recording *recording);
+/* What stopped the reading, a sentence; NULL: nothing. */
+const char *screen_recording_failed(const struct screen_recording *recording);
+
+#endif

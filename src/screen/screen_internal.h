@@ -1,0 +1,255 @@
+/*
+ * screen_internal: what the files of the screen share. Private to screen/.
+ *
+ * Words:
+ *
+ *	view		what the terminal shows between title and status: rows, a text, a menu; they lie on each other
+ *	row		a line of the table: an entry, or a frame of an entry's call tree
+ *	id		of a row: the same for what has the same names, in the next table, too
+ *	zoom		a query that left something out, and what it says; the way back is the one before it
+ *	prompt		the status line while something is typed
+ */
+#ifndef PSTAT_SCREEN_INTERNAL_H
+#define PSTAT_SCREEN_INTERNAL_H
+
+#include "screen/screen.h"
+#include "screen/screen_terminal.h"
+
+struct screen;
+
+/* ---- row_list.c ---- */
+
+struct row {
+	uint64_t id;
+	const struct entry *entry;
+	const struct call_node *node; /* NULL: the entry itself */
+	unsigned depth;
+	bool foldable, unfolded;
+	bool continued; /* goes on from the row above, to which its numbers belong */
+};
+struct id_set { /* sorted */
+	uint64_t *v;
+	size_t n, cap;
+};
+struct row_tree {
+	const struct entry *entry;
+	struct call_tree *tree; /* or NULL: it has none */
+};
+struct row_list {
+	struct row *v;
+	size_t n, cap;
+	struct row_tree *trees; /* made when they are first unfolded */
+	size_t n_trees, cap_trees;
+	struct index of_entry; /* of trees */
+	struct id_set flipped; /* rows that are not as `all_unfolded` says */
+	bool all_unfolded;
+};
+void row_list_release(struct row_list *rows);
+/* Before the table goes: all that points into it. */
+void row_list_forget(struct row_list *rows);
+/* The rows of a hist as they are folded now. */
+void row_list_make(struct row_list *rows, struct table *table, const struct hist *hist);
+/* Unfolds or folds one row; row_list_make shows it. */
+void row_list_flip(struct row_list *rows, const struct row *row);
+/* The row and all below it: of an entry with its whole tree. */
+void row_list_set_below(struct row_list *rows, struct table *table, const struct hist *hist, const struct row *row,
+			bool unfold);
+void row_list_set_all(struct row_list *rows, bool unfold);
+/* The number of the row with this id; rows->n: there is none. */
+size_t row_list_find(const struct row_list *rows, uint64_t id);
+
+/* ---- screen_keys.c ---- */
+
+enum { VIEW_ROWS = 1, VIEW_TEXT = 2, VIEW_MENU = 4, VIEW_PROMPT = 8, VIEW_ANY = VIEW_ROWS | VIEW_TEXT | VIEW_MENU };
+enum { KEYS_OF_ROW = 4 };
+struct key_row {
+	int keys[KEYS_OF_ROW]; /* 0: no more */
+	const char *names; /* as the help and the manual have them: "Enter, +" */
+	unsigned views; /* where it works, bits */
+	const char *help; /* NULL: it stands with the row above */
+	void (*act)(struct screen *screen, int argument);
+	int argument;
+};
+extern const struct key_row screen_keys[];
+extern const size_t n_screen_keys;
+const struct key_row *screen_key_find(unsigned view, int key);
+/* All keys with what they do, for the help. */
+void screen_keys_add(struct str *out);
+
+/* ---- views ---- */
+
+struct view {
+	unsigned bit;
+	void (*draw)(struct screen *screen);
+	/* A key that is in no row; NULL: nothing happens. */
+	void (*typed)(struct screen *screen, int key);
+	/* Where the cursor stands while it is drawn; NULL: none. */
+	unsigned (*cursor)(const struct screen *screen);
+};
+extern const struct view view_rows, view_text, view_menu, view_prompt;
+enum { VIEWS_DEEP = 8 };
+
+struct prompt {
+	const char *label;
+	struct str text;
+	void (*changed)(struct screen *screen); /* NULL: nothing happens while it is typed */
+	void (*done)(struct screen *screen, bool accepted);
+};
+struct menu {
+	struct str title;
+	struct str lines; /* each ended by '\n' */
+	size_t n, selected, top;
+	void (*chosen)(struct screen *screen, size_t i);
+};
+struct text {
+	struct str title;
+	struct str lines;
+	size_t top, left;
+};
+
+struct zoom {
+	struct query query;
+	const char *said; /* "comm: callers"; interned */
+};
+
+struct screen {
+	const struct screen_options *options;
+	const struct screen_source *source;
+	struct terminal *terminal;
+	struct text_index *texts; /* of queries */
+	struct query query; /* what is shown */
+	struct zoom *zooms; /* the queries before, the last one first to come back */
+	size_t n_zooms, cap_zooms;
+	struct query before_filter; /* while one is typed */
+
+	struct table *table; /* NULL: to be made anew */
+	const struct hist *hist; /* of table->hists */
+	size_t event; /* which of them */
+	uint64_t made_ns, make_cost_ns;
+	struct row_list rows;
+	uint64_t selected_id;
+	size_t selected, top, left;
+	bool whole_names;
+	unsigned fitted; /* columns that the table's widths are for; 0: not yet */
+
+	const struct view *views[VIEWS_DEEP];
+	size_t n_views;
+	struct prompt prompt;
+	struct menu menu;
+	struct text text;
+	void *chooser; /* what the menu or prompt is about: a row of a table */
+	struct str values; /* of the menu's lines, each ended by NUL */
+
+	struct str message; /* in the status line until the next key */
+	struct str scratch;
+	struct str failed; /* why feeding ended */
+	int fed; /* SCREEN_FED_*, or a negative errno */
+	bool seen; /* there was a row */
+	bool dirty, leaving;
+};
+
+/* ---- screen.c ---- */
+/* Makes the table, if it has to be; false: there is none, and the status line says why. */
+bool screen_need_table(struct screen *screen);
+/* The query has changed: the table is made anew. What can't be answered leaves the query as it was before. */
+void screen_ask(struct screen *screen, const struct query *query);
+void screen_say(struct screen *screen, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void screen_push_view(struct screen *screen, const struct view *view);
+void screen_pop_view(struct screen *screen);
+/* A text that stays until the screen is left. */
+const char *screen_keep(struct screen *screen, const char *text);
+/* Lines between title and status. */
+unsigned screen_body_lines(const struct screen *screen);
+/* Text in a line of the body, counted from 0; what stands before the column `left` is not shown. */
+void screen_put_line(struct screen *screen, unsigned line, const struct str *text, size_t left,
+		     enum terminal_look look);
+/* Leaves the program, whatever lies on the rows. */
+void act_leave(struct screen *screen, int argument);
+
+/* ---- view_row_list.c ---- */
+void rows_fit(struct screen *screen);
+/* The selected row stays what it was, where it is still there. */
+void rows_renew(struct screen *screen);
+const struct row *rows_selected(const struct screen *screen);
+/* Its function; NULL: it has none, or it is not known. */
+const struct symbol *rows_selected_symbol(const struct screen *screen);
+/* The line of a row as it is shown, without marks. */
+void rows_add_heads(struct screen *screen, struct str *out);
+enum { MOVE_UP = 1, MOVE_DOWN, MOVE_PAGE_UP, MOVE_PAGE_DOWN, MOVE_FIRST, MOVE_LAST, MOVE_CLICK };
+void act_move(struct screen *screen, int how);
+enum { FOLD_ONE = 1, UNFOLD_BELOW, FOLD_BELOW, UNFOLD_ALL, FOLD_ALL };
+void act_fold(struct screen *screen, int how);
+void act_enter(struct screen *screen, int argument);
+void act_scroll(struct screen *screen, int by);
+void act_back(struct screen *screen, int key);
+void act_whole_names(struct screen *screen, int argument);
+void act_show_name(struct screen *screen, int argument);
+
+/* ---- view_text.c ---- */
+/* Shows screen->text.lines, which the caller has filled. */
+void text_open(struct screen *screen, const char *title);
+void act_text_move(struct screen *screen, int how);
+void act_text_scroll(struct screen *screen, int by);
+void act_close(struct screen *screen, int argument);
+enum { TEXT_HELP = 1, TEXT_NOTES, TEXT_HEADER };
+void act_text(struct screen *screen, int what);
+
+/* ---- view_menu.c ---- */
+/* Shows screen->menu.lines, which the caller has filled; chosen() is called with the line's number. */
+void menu_open(struct screen *screen, const char *title, void (*chosen)(struct screen *screen, size_t i));
+void act_menu_move(struct screen *screen, int how);
+void act_menu_choose(struct screen *screen, int argument);
+
+/* ---- prompt.c ---- */
+void prompt_open(struct screen *screen, const char *label, const char *text, void (*changed)(struct screen *screen),
+		 void (*done)(struct screen *screen, bool accepted));
+void act_prompt_end(struct screen *screen, int accepted);
+void act_prompt_delete(struct screen *screen, int all);
+
+/* ---- zoom.c ---- */
+enum zoom_kind {
+	ZOOM_THREAD,
+	ZOOM_DSO,
+	ZOOM_COMM,
+	ZOOM_CPU,
+	ZOOM_SYMBOL,
+	ZOOM_TIME,
+	ZOOM_SOCKET,
+	ZOOM_KERNEL,
+	ZOOM_KINDS
+};
+void act_zoom(struct screen *screen, int kind);
+/* One step; false: there was none. */
+bool zoom_out(struct screen *screen);
+/* "comm: callers, dso: libc.so.6" */
+void zooms_add(const struct screen *screen, struct str *out);
+void zooms_release(struct screen *screen);
+/* All that can be done with the selected row. */
+void act_menu(struct screen *screen, int argument);
+
+/* ---- ask.c ---- */
+void act_next_event(struct screen *screen, int step);
+void act_filter(struct screen *screen, int argument);
+void act_sort(struct screen *screen, int argument);
+void act_fields(struct screen *screen, int argument);
+void act_limit(struct screen *screen, int argument);
+enum {
+	SWITCH_CHILDREN = 1,
+	SWITCH_HIERARCHY,
+	SWITCH_ORDER,
+	SWITCH_SAMPLES,
+	SWITCH_PERIOD,
+	SWITCH_RELATIVE,
+	SWITCH_GROUP
+};
+void act_switch(struct screen *screen, int what);
+void act_group_sort(struct screen *screen, int member);
+void act_zero(struct screen *screen, int argument);
+
+/* ---- view_annotate.c ---- */
+void act_annotate(struct screen *screen, int argument);
+
+/* ---- save.c ---- */
+void act_save(struct screen *screen, int argument);
+
+#endif

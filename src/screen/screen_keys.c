@@ -1,0 +1,119 @@
+/*
+ * The keys: one row each, which says everything about it: what is pressed, where it works, what the help says,
+ * what it does. perf's keys are the same where perf has one.
+ *
+ * To add one: a row here; its place in pstat-report(1) (tests/unit/test_screen_keys.c compares the two); a line
+ * in tests/cli/browser.sh that presses it.
+ */
+#include "screen/screen_internal.h"
+
+enum { CTRL_U = 'U' - '@', NAMES_COLUMNS = 18 };
+
+const struct key_row screen_keys[] = {
+	{ { KEY_GO_UP }, "Up", VIEW_ROWS, "the row above", act_move, MOVE_UP },
+	{ { KEY_GO_UP }, "Up", VIEW_TEXT, NULL, act_text_move, MOVE_UP },
+	{ { KEY_GO_UP }, "Up", VIEW_MENU, NULL, act_menu_move, MOVE_UP },
+	{ { KEY_GO_DOWN }, "Down", VIEW_ROWS, "the row below", act_move, MOVE_DOWN },
+	{ { KEY_GO_DOWN }, "Down", VIEW_TEXT, NULL, act_text_move, MOVE_DOWN },
+	{ { KEY_GO_DOWN }, "Down", VIEW_MENU, NULL, act_menu_move, MOVE_DOWN },
+	{ { KEY_PAGE_UP }, "PgUp", VIEW_ROWS, "a screen up", act_move, MOVE_PAGE_UP },
+	{ { KEY_PAGE_UP }, "PgUp", VIEW_TEXT, NULL, act_text_move, MOVE_PAGE_UP },
+	{ { KEY_PAGE_UP }, "PgUp", VIEW_MENU, NULL, act_menu_move, MOVE_PAGE_UP },
+	{ { KEY_PAGE_DOWN, ' ' }, "PgDn, Space", VIEW_ROWS, "a screen down", act_move, MOVE_PAGE_DOWN },
+	{ { KEY_PAGE_DOWN, ' ' }, "PgDn, Space", VIEW_TEXT, NULL, act_text_move, MOVE_PAGE_DOWN },
+	{ { KEY_PAGE_DOWN, ' ' }, "PgDn, Space", VIEW_MENU, NULL, act_menu_move, MOVE_PAGE_DOWN },
+	{ { KEY_FIRST }, "Home", VIEW_ROWS, "the first row", act_move, MOVE_FIRST },
+	{ { KEY_FIRST }, "Home", VIEW_TEXT, NULL, act_text_move, MOVE_FIRST },
+	{ { KEY_FIRST }, "Home", VIEW_MENU, NULL, act_menu_move, MOVE_FIRST },
+	{ { KEY_LAST }, "End", VIEW_ROWS, "the last row", act_move, MOVE_LAST },
+	{ { KEY_LAST }, "End", VIEW_TEXT, NULL, act_text_move, MOVE_LAST },
+	{ { KEY_LAST }, "End", VIEW_MENU, NULL, act_menu_move, MOVE_LAST },
+	{ { KEY_CLICK }, "Click", VIEW_ROWS, "selects the row; the wheel moves", act_move, MOVE_CLICK },
+	{ { KEY_CLICK }, "Click", VIEW_MENU, NULL, act_menu_move, MOVE_CLICK },
+	{ { KEY_WHEEL_UP }, "Wheel up", VIEW_ROWS, NULL, act_move, MOVE_UP },
+	{ { KEY_WHEEL_DOWN }, "Wheel down", VIEW_ROWS, NULL, act_move, MOVE_DOWN },
+	{ { KEY_WHEEL_UP }, "Wheel up", VIEW_TEXT, NULL, act_text_move, MOVE_UP },
+	{ { KEY_WHEEL_DOWN }, "Wheel down", VIEW_TEXT, NULL, act_text_move, MOVE_DOWN },
+	{ { KEY_RETURN }, "Enter", VIEW_ROWS, "unfolds or folds the row; else its menu", act_enter, 0 },
+	{ { KEY_RETURN }, "Enter", VIEW_MENU, NULL, act_menu_choose, 0 },
+	{ { KEY_RETURN }, "Enter", VIEW_TEXT, NULL, act_close, 0 },
+	{ { KEY_RETURN }, "Enter", VIEW_PROMPT, NULL, act_prompt_end, 1 },
+	{ { '+' }, "+", VIEW_ROWS, "unfolds or folds one level of the row", act_fold, FOLD_ONE },
+	{ { 'e' }, "e", VIEW_ROWS, "unfolds all below the row", act_fold, UNFOLD_BELOW },
+	{ { 'c' }, "c", VIEW_ROWS, "folds all below the row", act_fold, FOLD_BELOW },
+	{ { 'E' }, "E", VIEW_ROWS, "unfolds all rows", act_fold, UNFOLD_ALL },
+	{ { 'C' }, "C", VIEW_ROWS, "folds all rows", act_fold, FOLD_ALL },
+	{ { 'g' }, "g", VIEW_ROWS, "call trees from the caller in, or the function out", act_switch, SWITCH_ORDER },
+	{ { KEY_GO_RIGHT, '>' }, "Right, >", VIEW_ROWS, "to the right, with whole names", act_scroll, 1 },
+	{ { KEY_GO_RIGHT, '>' }, "Right, >", VIEW_TEXT, NULL, act_text_scroll, 1 },
+	{ { '<' }, "<", VIEW_ROWS, "back to the left", act_scroll, -1 },
+	{ { KEY_GO_LEFT }, "Left", VIEW_ROWS, "back to the left; there: out of a zoom", act_back, KEY_GO_LEFT },
+	{ { KEY_GO_LEFT, '<' }, "Left", VIEW_TEXT, NULL, act_text_scroll, -1 },
+	{ { KEY_ESCAPE }, "Esc", VIEW_ROWS, "out of a zoom; closes what lies on the rows", act_back, KEY_ESCAPE },
+	{ { KEY_ESCAPE }, "Esc", VIEW_TEXT, NULL, act_close, 0 },
+	{ { KEY_ESCAPE, KEY_GO_LEFT }, "Esc", VIEW_MENU, NULL, act_close, 0 },
+	{ { KEY_ESCAPE }, "Esc", VIEW_PROMPT, NULL, act_prompt_end, 0 },
+	{ { KEY_DELETE }, "Backspace", VIEW_PROMPT, "takes the last letter back", act_prompt_delete, 0 },
+	{ { CTRL_U }, "Ctrl-U", VIEW_PROMPT, "takes all that is typed back", act_prompt_delete, 1 },
+	{ { 'm' }, "m", VIEW_ROWS, "the menu of what can be done with the row", act_menu, 0 },
+	{ { 'a' }, "a", VIEW_ROWS, "annotate: the code of the function", act_annotate, 0 },
+	{ { 't' }, "t", VIEW_ROWS, "zooms into a thread", act_zoom, ZOOM_THREAD },
+	{ { 'd' }, "d", VIEW_ROWS, "zooms into a file (dso)", act_zoom, ZOOM_DSO },
+	{ { 'k' }, "k", VIEW_ROWS, "zooms into the kernel", act_zoom, ZOOM_KERNEL },
+	{ { 'n' }, "n", VIEW_ROWS, "zooms into a task's name (comm)", act_zoom, ZOOM_COMM },
+	{ { 'f' }, "f", VIEW_ROWS, "zooms into a function (symbol)", act_zoom, ZOOM_SYMBOL },
+	{ { 'u' }, "u", VIEW_ROWS, "zooms into a CPU", act_zoom, ZOOM_CPU },
+	{ { 'S' }, "S", VIEW_ROWS, "zooms into a socket", act_zoom, ZOOM_SOCKET },
+	{ { 'T' }, "T", VIEW_ROWS, "zooms into a span of time, as --time has it", act_zoom, ZOOM_TIME },
+	{ { '/' }, "/", VIEW_ROWS, "only functions with what is typed in their names", act_filter, 0 },
+	{ { 'o' }, "o", VIEW_ROWS, "sorts by other keys, as --sort has them", act_sort, 0 },
+	{ { 'O' }, "O", VIEW_ROWS, "other columns, as --fields has them", act_fields, 0 },
+	{ { 'N' }, "N", VIEW_ROWS, "a column with the number of samples, or none", act_switch, SWITCH_SAMPLES },
+	{ { 'p' }, "p", VIEW_ROWS, "a column with the sum of the periods, or none", act_switch, SWITCH_PERIOD },
+	{ { 'x' }, "x", VIEW_ROWS, "with what functions called (--children), or without", act_switch, SWITCH_CHILDREN },
+	{ { 'y' }, "y", VIEW_ROWS, "rows within rows (--hierarchy), or flat", act_switch, SWITCH_HIERARCHY },
+	{ { 'F' }, "F", VIEW_ROWS, "percentages of all, or of what filters left", act_switch, SWITCH_RELATIVE },
+	{ { 'L' }, "L", VIEW_ROWS, "leaves out rows and branches below a percentage", act_limit, 0 },
+	{ { KEY_TAB }, "Tab", VIEW_ROWS, "the next event", act_next_event, 1 },
+	{ { KEY_BACK_TAB }, "Shift-Tab", VIEW_ROWS, "the event before", act_next_event, -1 },
+	{ { 'G' }, "G", VIEW_ROWS, "all events beside each other, or one after the other", act_switch, SWITCH_GROUP },
+	{ { '0' }, "0", VIEW_ROWS, "groups: rows by the first event's numbers; so 1 to 9", act_group_sort, 0 },
+	{ { '1' }, "1", VIEW_ROWS, NULL, act_group_sort, 1 },
+	{ { '2' }, "2", VIEW_ROWS, NULL, act_group_sort, 2 },
+	{ { '3' }, "3", VIEW_ROWS, NULL, act_group_sort, 3 },
+	{ { '4' }, "4", VIEW_ROWS, NULL, act_group_sort, 4 },
+	{ { '5' }, "5", VIEW_ROWS, NULL, act_group_sort, 5 },
+	{ { '6' }, "6", VIEW_ROWS, NULL, act_group_sort, 6 },
+	{ { '7' }, "7", VIEW_ROWS, NULL, act_group_sort, 7 },
+	{ { '8' }, "8", VIEW_ROWS, NULL, act_group_sort, 8 },
+	{ { '9' }, "9", VIEW_ROWS, NULL, act_group_sort, 9 },
+	{ { 'w' }, "w", VIEW_ROWS, "whole names, or names that fit", act_whole_names, 0 },
+	{ { 'W' }, "W", VIEW_ROWS, "all of this row, with nothing shortened", act_show_name, 0 },
+	{ { '!' }, "!", VIEW_ANY, "losses and doubts", act_text, TEXT_NOTES },
+	{ { 'i' }, "i", VIEW_ROWS, "what the recording says of itself", act_text, TEXT_HEADER },
+	{ { 'P' }, "P", VIEW_ROWS, "prints the table to a file", act_save, 0 },
+	{ { 'z' }, "z", VIEW_ROWS, "pstat top: forgets what was counted so far", act_zero, 0 },
+	{ { '?', 'h', KEY_HELP_F1 }, "?, h, F1", VIEW_ROWS, "all keys", act_text, TEXT_HELP },
+	{ { 'q' }, "q", VIEW_ROWS, "leaves; so does Ctrl-C, at any time", act_leave, 0 },
+	{ { 'q' }, "q", VIEW_TEXT | VIEW_MENU, NULL, act_close, 0 },
+};
+const size_t n_screen_keys = ARRAY_SIZE(screen_keys);
+
+const struct key_row *screen_key_find(unsigned view, int key)
+{
+	for (size_t i = 0; i < n_screen_keys; i++) {
+		const struct key_row *row = &screen_keys[i];
+
+		for (size_t k = 0; k < KEYS_OF_ROW && row->views & view; k++)
+			if (row->keys[k] && row->keys[k] == key)
+				return row;
+	}
+	return NULL;
+}
+
+void screen_keys_add(struct str *out)
+{
+	for (size_t i = 0; i < n_screen_keys; i++)
+		if (screen_keys[i].help)
+			str_addf(out, "%-*s %s\n", NAMES_COLUMNS, screen_keys[i].names, screen_keys[i].help);
+}

@@ -1,0 +1,87 @@
+/*
+ * view_menu: one line of several is chosen. The lines are a copy of what there was when the menu was opened.
+ */
+#include "screen/screen_internal.h"
+
+static void draw(struct screen *screen)
+{
+	struct menu *menu = &screen->menu;
+	const char *at = menu->lines.s;
+	unsigned lines = screen_body_lines(screen);
+
+	if (menu->selected < menu->top)
+		menu->top = menu->selected;
+	if (lines && menu->selected >= menu->top + lines)
+		menu->top = menu->selected - lines + 1;
+	for (size_t i = 0; *at && i < menu->top + lines; i++) {
+		size_t len = strcspn(at, "\n");
+		struct str line = STR_INIT;
+
+		if (i >= menu->top) {
+			str_addn(&line, at, len);
+			screen_put_line(screen, (unsigned)(i - menu->top), &line, 0,
+					i == menu->selected ? LOOK_SELECTED : LOOK_PLAIN);
+			str_release(&line);
+		}
+		at += len + (at[len] == '\n');
+	}
+}
+
+const struct view view_menu = { .bit = VIEW_MENU, .draw = draw };
+
+void menu_open(struct screen *screen, const char *title, void (*chosen)(struct screen *screen, size_t i))
+{
+	struct menu *menu = &screen->menu;
+
+	str_reset(&menu->title);
+	str_addf(&menu->title, "%s  (Enter: this one, Esc: none)", title);
+	menu->n = menu->selected = menu->top = 0;
+	for (const char *at = menu->lines.s; (at = strchr(at, '\n')); at++)
+		menu->n++;
+	menu->chosen = chosen;
+	screen_push_view(screen, &view_menu);
+}
+
+void act_menu_move(struct screen *screen, int how)
+{
+	struct menu *menu = &screen->menu;
+	const size_t page = screen_body_lines(screen);
+	size_t to = menu->selected;
+
+	switch (how) {
+	case MOVE_UP:
+		to -= to > 0;
+		break;
+	case MOVE_DOWN:
+		to++;
+		break;
+	case MOVE_PAGE_UP:
+		to -= to > page ? page : to;
+		break;
+	case MOVE_PAGE_DOWN:
+		to += page;
+		break;
+	case MOVE_FIRST:
+		to = 0;
+		break;
+	case MOVE_LAST:
+		to = menu->n;
+		break;
+	case MOVE_CLICK: /* below the title */
+		to = terminal_click(screen->terminal) ? menu->top + terminal_click(screen->terminal) - 1 : to;
+		break;
+	}
+	if (to >= menu->n)
+		to = menu->n ? menu->n - 1 : 0;
+	menu->selected = to;
+}
+
+void act_menu_choose(struct screen *screen, int argument)
+{
+	struct menu *menu = &screen->menu;
+
+	(void)argument;
+	screen_pop_view(screen);
+	if (menu->n)
+		menu->chosen(screen, menu->selected);
+}

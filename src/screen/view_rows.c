@@ -1,0 +1,421 @@
+/*
+ * view_rows: the table on the screen: heads, then a line for each row, of which those in sight are made.
+ *
+ *	  Children      Self  Command  Shared Object  Symbol
+ *	-   99.20%     0.00%  app      app            [.] main
+ *	   - 99.20% main
+ *	      + 60.10% one
+ *	        39.10% two
+ *
+ * Columns are made to fit the terminal as those of --stdio are there; scrolled to the right, names are whole.
+ */
+#include "screen/screen_internal.h"
+
+enum { SCROLL_COLUMNS = 8, MARK_COLUMNS = 2, STEP_COLUMNS = 3, HEAD_LINES = 1 };
+
+/* Above these a percentage is red, or green, as in --stdio. */
+#define HOT_PERCENT 5.0
+#define WARM_PERCENT 0.5
+
+const struct row *rows_selected(const struct screen *screen)
+{
+	return screen->selected < screen->rows.n ? &screen->rows.v[screen->selected] : NULL;
+}
+
+const struct symbol *rows_selected_symbol(const struct screen *screen)
+{
+	const struct row *row = rows_selected(screen);
+	struct session *session = screen->table->session;
+
+	bool by_function = false;
+
+	if (row && row->node)
+		return row->node->frame.symbol;
+	for (size_t i = 0; i < screen->table->n_keys; i++)
+		by_function |= !strcmp(screen->table->keys[i]->name, "symbol");
+	return row && by_function && row->entry->location < session->locations->n
+		       ? location_symbol(session, row->entry->location)
+		       : NULL;
+}
+
+static unsigned rows_in_sight(const struct screen *screen)
+{
+	unsigned lines = screen_body_lines(screen);
+
+	return lines > HEAD_LINES ? lines - HEAD_LINES : 1;
+}
+
+/* The selected row is in sight, and no line is wasted below the last one. */
+static void clamp(struct screen *screen)
+{
+	const size_t n = screen->rows.n, lines = screen->terminal ? rows_in_sight(screen) : 1;
+
+	if (screen->selected >= n)
+		screen->selected = n ? n - 1 : 0;
+	if (screen->top + lines > n)
+		screen->top = n > lines ? n - lines : 0;
+	if (screen->selected < screen->top)
+		screen->top = screen->selected;
+	if (screen->selected >= screen->top + lines)
+		screen->top = screen->selected - lines + 1;
+}
+
+static void select_row(struct screen *screen, size_t i)
+{
+	screen->selected = i;
+	clamp(screen);
+	if (screen->rows.n)
+		screen->selected_id = screen->rows.v[screen->selected].id;
+}
+
+/* At the same height of the screen, where the row is still there; else the line at the same place, or the first. */
+void rows_renew(struct screen *screen)
+{
+	struct row_list *rows = &screen->rows;
+	size_t before = screen->selected, found;
+
+	if (!screen->hist) {
+		rows->n = 0;
+		return;
+	}
+	row_list_make(rows, screen->table, screen->hist);
+	found = screen->selected_id ? row_list_find(rows, screen->selected_id) : rows->n;
+	if (found < rows->n && found >= before)
+		screen->top += found - before;
+	else if (found < rows->n)
+		screen->top -= screen->top > before - found ? before - found : screen->top;
+	screen->selected = found < rows->n ? found : before;
+	/* Nobody has moved yet: the first row stays selected, whatever it is. */
+	if (!before && !screen->top)
+		screen->selected = 0;
+	clamp(screen);
+}
+
+void rows_fit(struct screen *screen)
+{
+	unsigned width = terminal_width(screen->terminal);
+	struct output output = { .columns = width > MARK_COLUMNS ? width - MARK_COLUMNS : 1 };
+
+	if (screen->whole_names || screen->left)
+		output.columns = 0;
+	if (screen->fitted == width + 1)
+		return;
+	screen->fitted = width + 1;
+	table_columns_for(screen->table, screen->hist);
+	fmt_fit_columns(screen->table, screen->hist, &output);
+}
+
+/* ---- lines ---- */
+
+static bool has_levels(const struct table *table)
+{
+	return table->options.view == VIEW_HIERARCHY;
+}
+
+void rows_add_heads(struct screen *screen, struct str *out)
+{
+	const struct table *table = screen->table;
+	bool first_key = true;
+
+	str_pad(out, ' ', MARK_COLUMNS);
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+		size_t blanks;
+
+		if (!has_levels(table) || column->kind == COLUMN_NUMBER) {
+			str_add(out, i ? "  " : "");
+			fmt_add_head(table, screen->hist, column, out);
+			continue;
+		}
+		/* "Command / Shared Object / Symbol" above the column that all levels share. */
+		blanks = strspn(column->key->header, " ");
+		str_add(out, first_key ? "  " : " / ");
+		str_add(out, column->key->header + blanks);
+		first_key = false;
+	}
+}
+
+static void add_mark(const struct row *row, struct str *out)
+{
+	str_add(out, !row->foldable ? "  " : row->unfolded ? "- " : "+ ");
+}
+
+/* As terminals fit: shortened, unless names are to be whole. */
+static struct output begin_line(const struct screen *screen)
+{
+	unsigned width = terminal_width(screen->terminal);
+	bool whole = screen->whole_names || screen->left;
+
+	return (struct output){ .text = STR_INIT, .columns = whole ? 0 : width, .dots = screen->options->dots };
+}
+
+static void add_level_line(struct screen *screen, const struct row *row, struct output *output)
+{
+	struct table *table = screen->table;
+	const struct column *last = NULL;
+	struct str *out = &output->text;
+	size_t n = 0, keys;
+
+	add_mark(row, out);
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+
+		if (column->kind != COLUMN_NUMBER)
+			continue;
+		str_add(out, n++ ? "  " : "");
+		fmt_add_cell(table, screen->hist, row->entry, column, false, output);
+	}
+	str_pad(out, ' ', 2 + row->depth * STEP_COLUMNS);
+	keys = out->len;
+	n = 0;
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+
+		if (column->kind != COLUMN_KEY || column->level != row->entry->depth)
+			continue;
+		last = column;
+		str_add(out, n++ ? " " : "");
+		table_key_text(table, row->entry, column, out);
+	}
+	n = text_columns(out->s, keys);
+	if (output->columns > n && last)
+		str_shorten(out, keys, output->columns - n, last->key->flags & KEY_FUNCTION, output->dots);
+}
+
+static void add_entry_line(struct screen *screen, const struct row *row, struct output *output)
+{
+	struct table *table = screen->table;
+
+	if (has_levels(table)) {
+		add_level_line(screen, row, output);
+		return;
+	}
+	add_mark(row, &output->text);
+	for (size_t i = 0; i < table->n_columns; i++) {
+		str_add(&output->text, i ? "  " : "");
+		fmt_add_cell(table, screen->hist, row->entry, &table->columns[i], i + 1 == table->n_columns, output);
+	}
+}
+
+static double node_percent(const struct screen *screen, const struct row *row)
+{
+	const struct call_node *node = row->node;
+	uint64_t total = screen->hist->totals.period;
+
+	if (screen->table->options.chain.kind == CHAIN_FRACTAL)
+		total = calltree_below(node->parent);
+	return total ? (double)node->total_period * 100.0 / (double)total : 0.0;
+}
+
+static void add_node_line(struct screen *screen, const struct row *row, struct output *output)
+{
+	const struct table *table = screen->table;
+	struct str *out = &output->text;
+	size_t name, room;
+
+	str_pad(out, ' ', row->depth * STEP_COLUMNS);
+	add_mark(row, out);
+	if (row->continued)
+		str_pad(out, ' ', MARK_COLUMNS);
+	else if (table->options.chain.value == CHAIN_PERCENT)
+		str_addf(out, "%.2f%% ", node_percent(screen, row));
+	else if (table->options.chain.value == CHAIN_PERIOD)
+		str_addf(out, "%llu ", (unsigned long long)row->node->total_period);
+	else
+		str_addf(out, "%llu ", (unsigned long long)row->node->total_count);
+	name = out->len;
+	calltree_add_name(table, &row->node->frame, out);
+	room = text_columns(out->s, name);
+	if (output->columns && output->columns > room)
+		str_shorten(out, name, output->columns - room, true, output->dots);
+}
+
+static void add_row_line(struct screen *screen, const struct row *row, struct output *output)
+{
+	if (row->node)
+		add_node_line(screen, row, output);
+	else
+		add_entry_line(screen, row, output);
+}
+
+static enum terminal_look look_of(const struct screen *screen, const struct row *row)
+{
+	const struct table *table = screen->table;
+	double percent = 0;
+
+	if (row->node) {
+		percent = row->continued ? 0 : node_percent(screen, row);
+	} else {
+		for (size_t i = 0; i < table->n_columns && percent <= 0; i++)
+			if (table->columns[i].kind == COLUMN_NUMBER && table->columns[i].field->percent)
+				percent = entry_percent(table, screen->hist, row->entry, table->columns[i].field, 0);
+	}
+	return percent >= HOT_PERCENT ? LOOK_HOT : percent > WARM_PERCENT ? LOOK_WARM : LOOK_PLAIN;
+}
+
+static void draw_empty(struct screen *screen)
+{
+	struct str text = STR_INIT;
+
+	str_add(&text, screen->fed == SCREEN_FED_MORE ? "No sample so far" : "No sample is left");
+	if (screen->n_zooms)
+		str_add(&text, " (Left: back)");
+	screen_put_line(screen, HEAD_LINES, &text, 0, LOOK_PLAIN);
+	str_release(&text);
+}
+
+static void draw(struct screen *screen)
+{
+	struct str heads = STR_INIT;
+	unsigned lines = rows_in_sight(screen);
+
+	if (!screen->table || !screen->hist || !screen->rows.n) {
+		draw_empty(screen);
+		return;
+	}
+	rows_fit(screen);
+	clamp(screen);
+	rows_add_heads(screen, &heads);
+	screen_put_line(screen, 0, &heads, screen->left, LOOK_HEAD);
+	str_release(&heads);
+	for (unsigned line = 0; line < lines && screen->top + line < screen->rows.n; line++) {
+		const struct row *row = &screen->rows.v[screen->top + line];
+		bool selected = screen->top + line == screen->selected;
+		struct output output = begin_line(screen);
+
+		add_row_line(screen, row, &output);
+		screen_put_line(screen, HEAD_LINES + line, &output.text, screen->left,
+				selected ? LOOK_SELECTED : look_of(screen, row));
+		str_release(&output.text);
+	}
+}
+
+const struct view view_rows = { .bit = VIEW_ROWS, .draw = draw };
+
+/* ---- keys ---- */
+
+void act_move(struct screen *screen, int how)
+{
+	const size_t page = rows_in_sight(screen), at = screen->selected;
+	size_t to = at;
+
+	if (!screen_need_table(screen) || !screen->rows.n)
+		return;
+	switch (how) {
+	case MOVE_UP:
+		to = at ? at - 1 : 0;
+		break;
+	case MOVE_DOWN:
+		to = at + 1;
+		break;
+	case MOVE_PAGE_UP:
+		to = at > page ? at - page : 0;
+		break;
+	case MOVE_PAGE_DOWN:
+		to = at + page;
+		break;
+	case MOVE_FIRST:
+		to = 0;
+		break;
+	case MOVE_LAST:
+		to = screen->rows.n - 1;
+		break;
+	case MOVE_CLICK: /* below the title and the heads */
+		to = terminal_click(screen->terminal);
+		to = to > HEAD_LINES ? screen->top + to - HEAD_LINES - 1 : at;
+		break;
+	}
+	select_row(screen, to);
+}
+
+/* A frame that follows another is of that one's fold. */
+static void select_head(struct screen *screen)
+{
+	size_t i = screen->selected;
+
+	while (i && screen->rows.v[i].continued)
+		i--;
+	select_row(screen, i);
+}
+
+void act_fold(struct screen *screen, int how)
+{
+	struct row_list *rows = &screen->rows;
+
+	if (!screen_need_table(screen) || !rows->n)
+		return;
+	if (how == UNFOLD_ALL || how == FOLD_ALL) {
+		row_list_set_all(rows, how == UNFOLD_ALL);
+		rows_renew(screen);
+		return;
+	}
+	select_head(screen);
+	if (how == FOLD_ONE)
+		row_list_flip(rows, rows_selected(screen));
+	else
+		row_list_set_below(rows, screen->table, screen->hist, rows_selected(screen), how == UNFOLD_BELOW);
+	rows_renew(screen);
+}
+
+/* What can be unfolded is; else there is the menu of what can be done with it. */
+void act_enter(struct screen *screen, int argument)
+{
+	const struct row *row;
+
+	if (!screen_need_table(screen))
+		return;
+	row = rows_selected(screen);
+	if (row && (row->foldable || row->continued))
+		act_fold(screen, FOLD_ONE);
+	else
+		act_menu(screen, argument);
+}
+
+void act_scroll(struct screen *screen, int by)
+{
+	screen->left = by > 0                          ? screen->left + SCROLL_COLUMNS
+		       : screen->left > SCROLL_COLUMNS ? screen->left - SCROLL_COLUMNS
+						       : 0;
+	screen->fitted = 0;
+}
+
+void act_back(struct screen *screen, int key)
+{
+	if (key == KEY_GO_LEFT && screen->left)
+		act_scroll(screen, -1);
+	else if (!zoom_out(screen))
+		screen_say(screen, "this is all there is; q leaves");
+}
+
+void act_whole_names(struct screen *screen, int argument)
+{
+	(void)argument;
+	screen->whole_names = !screen->whole_names;
+	screen->fitted = 0;
+}
+
+/* The row's line without any cut, broken into as many lines as it needs. */
+void act_show_name(struct screen *screen, int argument)
+{
+	struct output output = { .text = STR_INIT };
+	struct str *lines = &screen->text.lines;
+	unsigned width = terminal_width(screen->terminal);
+
+	(void)argument;
+	if (!screen_need_table(screen) || !rows_selected(screen))
+		return;
+	table_columns_for(screen->table, screen->hist);
+	screen->fitted = 0;
+	add_row_line(screen, rows_selected(screen), &output);
+	str_reset(lines);
+	for (size_t at = 0; at < output.text.len;) {
+		size_t n = text_fitting(output.text.s + at, output.text.len - at, width ? width : 1);
+
+		n = n ? n : output.text.len - at;
+		str_addn(lines, output.text.s + at, n);
+		str_addc(lines, '\n');
+		at += n;
+	}
+	str_release(&output.text);
+	text_open(screen, "The whole row");
+}

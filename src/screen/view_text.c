@@ -1,0 +1,141 @@
+/*
+ * view_text: lines to be read: the help, notes about losses and doubts, the recording's header, a name as long
+ * as it is. The text is a copy; the source is fed meanwhile.
+ */
+#include "screen/screen_internal.h"
+
+enum { SCROLL_COLUMNS = 8 };
+
+static size_t n_lines(const struct str *lines)
+{
+	size_t n = 0;
+
+	for (const char *at = lines->s; *at; n++) {
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
+	return n;
+}
+
+static void draw(struct screen *screen)
+{
+	struct text *text = &screen->text;
+	const char *at = text->lines.s;
+	unsigned lines = screen_body_lines(screen);
+	size_t n = n_lines(&text->lines);
+
+	if (text->top + lines > n)
+		text->top = n > lines ? n - lines : 0;
+	for (size_t i = 0; *at && i < text->top + lines; i++) {
+		size_t len = strcspn(at, "\n");
+		struct str line = STR_INIT;
+
+		if (i >= text->top) {
+			str_addn(&line, at, len);
+			screen_put_line(screen, (unsigned)(i - text->top), &line, text->left, LOOK_PLAIN);
+			str_release(&line);
+		}
+		at += len + (at[len] == '\n');
+	}
+}
+
+const struct view view_text = { .bit = VIEW_TEXT, .draw = draw };
+
+void text_open(struct screen *screen, const char *title)
+{
+	struct text *text = &screen->text;
+
+	str_reset(&text->title);
+	str_add(&text->title, title);
+	str_add(&text->title, "  (Esc: back)");
+	text->top = text->left = 0;
+	screen_push_view(screen, &view_text);
+}
+
+void act_text_move(struct screen *screen, int how)
+{
+	struct text *text = &screen->text;
+	const size_t page = screen_body_lines(screen);
+
+	switch (how) {
+	case MOVE_UP:
+		text->top -= text->top > 0;
+		break;
+	case MOVE_DOWN:
+		text->top++;
+		break;
+	case MOVE_PAGE_UP:
+		text->top -= text->top > page ? page : text->top;
+		break;
+	case MOVE_PAGE_DOWN:
+		text->top += page;
+		break;
+	case MOVE_FIRST:
+		text->top = 0;
+		break;
+	case MOVE_LAST:
+		text->top = n_lines(&text->lines);
+		break;
+	}
+}
+
+void act_text_scroll(struct screen *screen, int by)
+{
+	struct text *text = &screen->text;
+
+	if (by > 0)
+		text->left += SCROLL_COLUMNS;
+	else if (text->left)
+		text->left -= text->left > SCROLL_COLUMNS ? SCROLL_COLUMNS : text->left;
+	else
+		screen_pop_view(screen);
+}
+
+void act_close(struct screen *screen, int argument)
+{
+	(void)argument;
+	screen_pop_view(screen);
+}
+
+/* Sentences as wide as the terminal. */
+static void add_wrapped(const struct screen *screen, const char *lines, struct str *out)
+{
+	while (*lines) {
+		size_t n = strcspn(lines, "\n");
+		struct str line = STR_INIT;
+
+		str_add_printable(&line, lines, n);
+		str_add_wrapped(out, line.s, 0, 4, terminal_width(screen->terminal));
+		str_addc(out, '\n');
+		str_release(&line);
+		lines += n + (lines[n] == '\n');
+	}
+}
+
+void act_text(struct screen *screen, int what)
+{
+	const struct screen_source *source = screen->source;
+	struct str *lines = &screen->text.lines;
+	struct str told = STR_INIT;
+
+	str_reset(lines);
+	switch (what) {
+	case TEXT_HELP:
+		screen_keys_add(lines);
+		text_open(screen, "Keys");
+		break;
+	case TEXT_NOTES:
+		if (source->notes)
+			source->notes(source->context, &told);
+		add_wrapped(screen, told.len ? told.s : "nothing was lost, and nothing is in doubt", lines);
+		text_open(screen, "Losses and doubts");
+		break;
+	case TEXT_HEADER:
+		if (source->header)
+			source->header(source->context, &told);
+		str_add(lines, told.len ? told.s : "there is no header\n");
+		text_open(screen, "What the recording says of itself");
+		break;
+	}
+	str_release(&told);
+}

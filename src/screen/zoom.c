@@ -1,0 +1,323 @@
+/*
+ * zoom: only what one thread, file, task, CPU, function, socket or span of time has, and the way back.
+ *
+ * What is meant is the selected row's, where a column of it says that; else it is chosen from a list of all
+ * there are, which is a table of its own, by that key alone. Filters are those of the command line, so that what
+ * is shown can be had from --stdio, too.
+ */
+#include "screen/screen_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What is zoomed into: an entry of a table, or a frame of its call tree. */
+struct target {
+	struct table *table;
+	const struct entry *entry;
+	const struct call_node *node; /* NULL: the entry itself */
+	uint64_t value; /* of the zoom's key, where the table has it */
+};
+
+/*
+ * To add one: a row, a key in screen_keys.c, its place in pstat-report(1). value: adds what the filter takes to
+ * `out`; false: it is not known.
+ */
+struct zoom_row {
+	const char *what; /* "thread" */
+	const char *key; /* the sort key that tells them apart; NULL: it is typed */
+	bool of_frame; /* frames have it, too */
+	size_t filter; /* offset in struct filter_options */
+	bool (*value)(const struct target *target, struct str *out);
+	const char *(*shown)(const struct target *target); /* what the title says; NULL: the same */
+};
+
+static bool number_of_task(const struct target *target, struct str *out)
+{
+	str_addf(out, "%d", task_names_number(target->value));
+	return true;
+}
+
+static bool plain_number(const struct target *target, struct str *out)
+{
+	str_addf(out, "%" PRIu64, target->value);
+	return target->value != UINT64_MAX;
+}
+
+/* A comma is part of a name where a backslash is before it. */
+static bool add_name(struct str *out, const char *name)
+{
+	for (; *name; name++) {
+		if (*name == ',')
+			str_addc(out, '\\');
+		str_addc(out, *name);
+	}
+	return out->len;
+}
+
+static bool comm_name(const struct target *target, struct str *out)
+{
+	const char *comm = session_comm(target->table->session, (uint32_t)target->value);
+
+	return comm && add_name(out, comm);
+}
+
+static uint32_t location_of(const struct target *target)
+{
+	return target->node ? target->node->frame.location : target->entry->location;
+}
+
+static bool dso_name(const struct target *target, struct str *out)
+{
+	const struct locations *locations = target->table->session->locations;
+	uint32_t location = location_of(target);
+
+	return location < locations->n && locations->v[location].dso &&
+	       add_name(out, locations->v[location].dso->name);
+}
+
+static const struct symbol *symbol_of(const struct target *target)
+{
+	if (target->node)
+		return target->node->frame.symbol;
+	if (location_of(target) >= target->table->session->locations->n)
+		return NULL;
+	return location_symbol(target->table->session, location_of(target));
+}
+
+static const char *shown_symbol(const struct target *target)
+{
+	return symbol_of(target)->name;
+}
+
+/* The name in the file where it differs from the one that is shown: that is exact, and has no commas. */
+static bool symbol_name(const struct target *target, struct str *out)
+{
+	const struct symbol *symbol = symbol_of(target);
+
+	return symbol && add_name(out, symbol->raw ? symbol->raw : symbol->name);
+}
+
+#define FILTER(name) offsetof(struct filter_options, name)
+static const struct zoom_row zooms[ZOOM_KINDS] = {
+	[ZOOM_THREAD] = { "thread", "tid", false, FILTER(tids), number_of_task, NULL },
+	[ZOOM_DSO] = { "dso", "dso", true, FILTER(dsos), dso_name, NULL },
+	[ZOOM_COMM] = { "comm", "comm", false, FILTER(comms), comm_name, NULL },
+	[ZOOM_CPU] = { "cpu", "cpu", false, FILTER(cpus), plain_number, NULL },
+	[ZOOM_SYMBOL] = { "symbol", "symbol", true, FILTER(symbols), symbol_name, shown_symbol },
+	[ZOOM_TIME] = { "time", NULL, false, FILTER(time), NULL, NULL },
+	[ZOOM_SOCKET] = { "socket", "socket", false, FILTER(sockets), plain_number, NULL },
+	[ZOOM_KERNEL] = { "dso", NULL, false, FILTER(dsos), NULL, NULL },
+};
+
+/* ---- in and out ---- */
+
+/* shown: what the title says; NULL: the value. */
+static void zoom_in(struct screen *screen, const struct zoom_row *row, const char *value, const char *shown)
+{
+	struct query query = screen->query;
+	struct zoom before = { .query = screen->query };
+	struct str said = STR_INIT;
+	const char *kept = screen_keep(screen, value);
+
+	memcpy((char *)&query.filters + row->filter, &kept, sizeof(kept));
+	screen_ask(screen, &query);
+	if (screen->message.len)
+		return; /* it can't be asked */
+	str_addf(&said, "%s: ", row->what);
+	shown = shown ? shown : value;
+	str_add_printable(&said, shown, strlen(shown));
+	before.said = screen_keep(screen, said.s);
+	str_release(&said);
+	VEC_GROW(screen->zooms, screen->n_zooms, screen->cap_zooms);
+	screen->zooms[screen->n_zooms++] = before;
+}
+
+/* What else was changed meanwhile (order, columns) stays. */
+bool zoom_out(struct screen *screen)
+{
+	struct query query = screen->query;
+
+	if (!screen->n_zooms)
+		return false;
+	query.filters = screen->zooms[--screen->n_zooms].query.filters;
+	screen_ask(screen, &query);
+	return true;
+}
+
+void zooms_add(const struct screen *screen, struct str *out)
+{
+	for (size_t i = 0; i < screen->n_zooms; i++)
+		str_addf(out, "%s%s", i ? ", " : "  ", screen->zooms[i].said);
+	if (screen->query.filters.symbol_filter) {
+		str_add(out, "  symbols with: ");
+		str_add_printable(out, screen->query.filters.symbol_filter,
+				  strlen(screen->query.filters.symbol_filter));
+	}
+}
+
+void zooms_release(struct screen *screen)
+{
+	free(screen->zooms);
+	screen->zooms = NULL;
+	screen->n_zooms = screen->cap_zooms = 0;
+}
+
+/* ---- which one ---- */
+
+/* Does the target say which? In a hierarchy an entry has the keys down to its own level. */
+static bool find_value(struct target *target, const struct zoom_row *row)
+{
+	const struct table *table = target->table;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+
+		if (column->kind != COLUMN_KEY || strcmp(column->key->name, row->key))
+			continue;
+		target->value = target->entry->values[column->key_index];
+		return !target->entry->n_children || column->level <= target->entry->depth;
+	}
+	return target->node && row->of_frame;
+}
+
+static void chosen(struct screen *screen, size_t i)
+{
+	const char *value = screen->values.s;
+
+	for (; i; i--)
+		value += strlen(value) + 1;
+	zoom_in(screen, screen->chooser, value, NULL);
+}
+
+/* The lines are those of a table with this key alone. */
+static void add_choices(struct screen *screen, struct table *table, const struct zoom_row *row)
+{
+	struct str *lines = &screen->menu.lines;
+	const struct hist *hist = screen->event < table->n_hists ? &table->hists[screen->event] : NULL;
+
+	for (size_t i = 0; hist && i < hist->n; i++) {
+		const struct entry *entry = hist->entries[i];
+		struct target target = { .table = table, .entry = entry };
+		struct output output = { .text = STR_INIT };
+		struct str value = STR_INIT;
+
+		if (entry_is_shown(table, hist, entry) && find_value(&target, row) && row->value(&target, &value)) {
+			for (size_t c = 0; c < table->n_columns; c++) {
+				str_add(&output.text, c ? "  " : "");
+				fmt_add_cell(table, hist, entry, &table->columns[c], c + 1 == table->n_columns,
+					     &output);
+			}
+			str_addf(lines, "%s\n", output.text.s);
+			str_addn(&screen->values, value.s, value.len + 1);
+		}
+		str_release(&value);
+		str_release(&output.text);
+	}
+}
+
+static void choose(struct screen *screen, const struct zoom_row *row)
+{
+	const struct screen_source *source = screen->source;
+	struct query query = screen->query;
+	struct str err = STR_INIT, title = STR_INIT;
+	struct table *table;
+
+	query.sort = row->key;
+	query.fields = NULL;
+	query.children = 0;
+	query.view = VIEW_FLAT_ENTRIES;
+	query.needs = NEED_ENTRIES;
+	query.filters.symbol_filter = NULL;
+	str_reset(&screen->menu.lines);
+	str_reset(&screen->values);
+	if (source->make(source->context, &table, &query, &err)) {
+		screen_say(screen, "%s", err.s);
+	} else {
+		add_choices(screen, table, row);
+		table_free(table);
+		screen->chooser = (void *)(uintptr_t)row;
+		str_addf(&title, "Which %s?", row->what);
+		if (screen->menu.lines.len)
+			menu_open(screen, title.s, chosen);
+		else
+			screen_say(screen, "no sample says its %s", row->what);
+	}
+	str_release(&title);
+	str_release(&err);
+}
+
+static void time_done(struct screen *screen, bool accepted)
+{
+	if (accepted && screen->prompt.text.len)
+		zoom_in(screen, &zooms[ZOOM_TIME], screen->prompt.text.s, NULL);
+}
+
+/* What the selected row says; else what is chosen from the list. */
+static void zoom_by_row(struct screen *screen, const struct zoom_row *row)
+{
+	const struct row *selected = rows_selected(screen);
+	struct target target = { .table = screen->table };
+	struct str value = STR_INIT;
+
+	if (selected) {
+		target.entry = selected->entry;
+		target.node = row->of_frame ? selected->node : NULL;
+	}
+	if (!selected || !find_value(&target, row))
+		choose(screen, row);
+	else if (row->value(&target, &value))
+		zoom_in(screen, row, value.s, row->shown ? row->shown(&target) : NULL);
+	else
+		screen_say(screen, "this row's %s has no name to zoom into", row->what);
+	str_release(&value);
+}
+
+void act_zoom(struct screen *screen, int kind)
+{
+	const struct zoom_row *row = &zooms[kind];
+	const char *time = screen->query.filters.time;
+
+	if (!screen_need_table(screen))
+		return;
+	if (kind == ZOOM_TIME)
+		prompt_open(screen, "Time (start,stop in seconds, or 10%-20%)", time ? time : "", NULL, time_done);
+	else if (kind == ZOOM_KERNEL)
+		zoom_in(screen, row, "[kernel.kallsyms]", NULL);
+	else
+		zoom_by_row(screen, row);
+}
+
+/* ---- the menu of a row ---- */
+
+static const struct menu_row {
+	const char *line;
+	void (*act)(struct screen *screen, int argument);
+	int argument;
+} menu_rows[] = {
+	{ "Annotate: the code of this function", act_annotate, 0 },
+	{ "Only this thread", act_zoom, ZOOM_THREAD },
+	{ "Only this file (dso)", act_zoom, ZOOM_DSO },
+	{ "Only this task's name (comm)", act_zoom, ZOOM_COMM },
+	{ "Only this function (symbol)", act_zoom, ZOOM_SYMBOL },
+	{ "Only one CPU", act_zoom, ZOOM_CPU },
+	{ "Only one socket", act_zoom, ZOOM_SOCKET },
+	{ "Only a span of time", act_zoom, ZOOM_TIME },
+	{ "The whole row, with nothing shortened", act_show_name, 0 },
+	{ "Print the table to a file", act_save, 0 },
+	{ "Leave", act_leave, 0 },
+};
+
+static void menu_chosen(struct screen *screen, size_t i)
+{
+	menu_rows[i].act(screen, menu_rows[i].argument);
+}
+
+void act_menu(struct screen *screen, int argument)
+{
+	(void)argument;
+	str_reset(&screen->menu.lines);
+	for (size_t i = 0; i < ARRAY_SIZE(menu_rows); i++)
+		str_addf(&screen->menu.lines, "%s\n", menu_rows[i].line);
+	menu_open(screen, "What to do", menu_chosen);
+}
