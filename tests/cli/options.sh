@@ -95,13 +95,13 @@ test_wrong_words()
 test_bare_words()
 {
 	mkdir bin
-	printf '#!/bin/sh\ntouch ran\n' >bin/top
-	chmod +x bin/top
-	cp bin/top bin/cmd
-	PATH=$PWD/bin:$PATH run "$PSTAT" top
+	printf '#!/bin/sh\ntouch ran\n' >bin/lock
+	chmod +x bin/lock
+	cp bin/lock bin/cmd
+	PATH=$PWD/bin:$PATH run "$PSTAT" lock
 	same "a command of perf: status" 129 "$status"
-	has "a command of perf: it says so" "^pstat: 'top' is a command of perf that pstat does not have$" "$err"
-	has "a command of perf: what to use" '^  instead: pstat record -a .*pstat report.*: pstat -- top$' "$err"
+	has "a command of perf: it says so" "^pstat: 'lock' is a command of perf that pstat does not have$" "$err"
+	has "a command of perf: what to use" '^  instead: pstat record -a .*pstat report.*: pstat -- lock$' "$err"
 	PATH=$PWD/bin:$PATH run "$PSTAT" cmd -x
 	same "a program: status" 129 "$status"
 	has "a program: how it is counted" '^  to count a program: pstat -- cmd$' "$err"
