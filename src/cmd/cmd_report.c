@@ -81,29 +81,6 @@ static void run_report(struct sample_run *run, const struct report_words *words)
 
 /* ---- on a terminal ---- */
 
-/* Keys come from standard input; what is asked for as a text is printed. */
-static bool wants_screen(const struct report_words *words)
-{
-	const struct sample_words *sample = &words->sample;
-	const char *terminal = getenv("TERM");
-
-	return !words->stdio && !words->tasks && !words->mmaps && !sample->no_pager && !sample->dump.header &&
-	       !sample->dump.full_header && !words->report.separator && !words->report.threads_counted &&
-	       words->format == report_format_find("stdio") && terminal && *terminal && strcmp(terminal, "dumb") != 0 &&
-	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-}
-
-static void no_screen(const struct report_words *words, const char *why)
-{
-	struct str text = STR_INIT;
-
-	if (!words->tui)
-		return;
-	str_addf(&text, "--tui: %s: printed as with --stdio", why);
-	message_error(text.s);
-	str_release(&text);
-}
-
 /* False: there is no screen to be had, and the recording was not read. */
 static bool browse(struct sample_run *run, const struct report_words *words)
 {
@@ -127,7 +104,7 @@ static bool browse(struct sample_run *run, const struct report_words *words)
 			sample_run_fail(run, screen_recording_failed(recording));
 	}
 	if (code == -ENOSYS || code == -ENOTTY) {
-		no_screen(words, err.s);
+		report_no_screen(words, err.s);
 	} else if (code) {
 		message_error(err.s);
 		run->status = EXIT_BAD_USAGE;
@@ -140,10 +117,10 @@ static bool browse(struct sample_run *run, const struct report_words *words)
 
 static void show_report(struct sample_run *run, const struct report_words *words)
 {
-	bool wanted = wants_screen(words);
+	bool wanted = report_wants_screen(words);
 
 	if (!wanted)
-		no_screen(words, "it needs a terminal, and nothing that is only printed");
+		report_no_screen(words, "it needs a terminal, and nothing that is only printed");
 	if (!wanted || !browse(run, words))
 		run_report(run, words);
 }

@@ -1,13 +1,14 @@
 /*
  * pstat top: the wiring. A recording in a thread of its own (live_run.c), read here while it is taken: a profile that
- * is fed, asked for a table at each tick, and forgets an eighth of what it has behind each.
+ * is fed, asked for a table at each tick, and forgets an eighth of what it has behind each. On a terminal the screen
+ * asks it (top_screen.c), else its tables are printed.
  */
 #include "cmd/command.h"
 #include "cmd/live_run.h"
 #include "cmd/message.h"
 #include "cmd/signals.h"
 #include "cmd/terminal.h"
-#include "cmd/top_status.h"
+#include "cmd/top_screen.h"
 #include "cmd/top_words.h"
 
 #include <errno.h>
@@ -67,6 +68,7 @@ static bool show_table(struct top *top)
 	if (table_make(&table, table_profile(top->kept), &top->query, &err)) {
 		fail_with(top, &err);
 	} else {
+		str_add(&top->output.text, "# top: ");
 		top_status_add(&top->status, &top->output.text);
 		str_addc(&top->output.text, '\n');
 		format->print(table, &top->output);
@@ -160,12 +162,42 @@ static void print_notes(struct top *top)
 	message_notes(&session->notes, 0, top->words->report.sample.verbose > 0);
 }
 
+/* False: there is no screen to be had, and nothing was read. */
+static bool browse(struct top *top)
+{
+	const struct report_words *words = &top->words->report;
+	const struct screen_options options = {
+		.title = "top", .color = top->output.color, .dots = top->output.dots,
+	};
+	struct top_screen screen = {
+		.kept = top->kept,
+		.source = live_source_source(top->run.live),
+		.status = &top->status,
+		.delay_ns = top->words->delay_ns,
+		.decay_eighths = top->words->zero ? ALL_EIGHTHS : DECAY_EIGHTHS,
+	};
+	struct query query = top->query;
+	struct str err = STR_INIT;
+	int code;
+
+	query.rows_max = 0;
+	code = top_screen_run(&screen, &options, &query, &err);
+	if (code == -ENOSYS || code == -ENOTTY)
+		report_no_screen(words, err.s);
+	else if (code || screen.failed.len)
+		fail_with(top, code ? &err : &screen.failed);
+	str_release(&screen.failed);
+	str_release(&err);
+	return code != -ENOSYS && code != -ENOTTY;
+}
+
 static void read_run(struct top *top, bool delay_given)
 {
+	bool screen = top->words->screen;
 	const struct recording_info *recording = live_source_recording(top->run.live);
 	struct str err = STR_INIT;
 
-	if (table_new_live(&top->kept, &top->words->report.report, recording, live_source_source(top->run.live), false,
+	if (table_new_live(&top->kept, &top->words->report.report, recording, live_source_source(top->run.live), screen,
 			   &err)) {
 		fail_with(top, &err);
 	} else {
@@ -175,7 +207,8 @@ static void read_run(struct top *top, bool delay_given)
 		};
 		top_status_begin(&top->status);
 		start_ticks(top, delay_given);
-		show_tables(top);
+		if (!screen || !browse(top))
+			show_tables(top);
 		print_notes(top);
 	}
 	str_release(&err);
@@ -242,6 +275,9 @@ int cmd_top(const struct command *self, int argc, char **argv, const struct kern
 		if (!status) {
 			if (!words.record.quiet)
 				message_notes(&words.record.what.events.notes, 0, words.record.verbose > 0);
+			words.screen = !words.once && report_wants_screen(&words.report);
+			if (!words.screen)
+				report_no_screen(&words.report, "it needs a terminal, and more than one table");
 			status = run_top(&words, delay_given);
 		}
 	}

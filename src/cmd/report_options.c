@@ -193,3 +193,25 @@ int report_words_finish(struct report_words *words)
 		return bad_usage("report: --tui and --stdio are two ways to show it; give one");
 	return choose_format(words);
 }
+
+bool report_wants_screen(const struct report_words *words)
+{
+	const struct sample_words *sample = &words->sample;
+	const char *terminal = getenv("TERM");
+
+	return !words->stdio && !words->tasks && !words->mmaps && !sample->no_pager && !sample->dump.header &&
+	       !sample->dump.full_header && !words->report.separator && !words->report.threads_counted &&
+	       words->format == report_format_find("stdio") && terminal && *terminal && strcmp(terminal, "dumb") != 0 &&
+	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+void report_no_screen(const struct report_words *words, const char *why)
+{
+	struct str text = STR_INIT;
+
+	if (!words->tui)
+		return;
+	str_addf(&text, "--tui: %s: printed as with --stdio", why);
+	message_error(text.s);
+	str_release(&text);
+}

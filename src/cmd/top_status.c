@@ -87,7 +87,7 @@ void top_status_add(const struct top_status *status, struct str *out)
 {
 	const struct events *events = status->session->recording->events;
 
-	str_addf(out, "# top: %.0f samples/s, ", status->samples_per_s);
+	str_addf(out, "%.0f samples/s, ", status->samples_per_s);
 	top_status_add_losses(status, out);
 	str_addf(out, ", own CPU %.1f%%", status->own_pct);
 	for (size_t i = 0; i < events->n; i++)

@@ -15,6 +15,7 @@ struct top_words {
 	long entries; /* -E; 0: not given */
 	long count_filter; /* -f */
 	bool zero, once;
+	bool screen; /* on a terminal: a browser */
 	const char *ignored; /* of options that are accepted without effect */
 };
 

@@ -64,6 +64,14 @@ static void choose_hist(struct screen *screen)
 	screen->hist = table->n_hists ? &table->hists[screen->event] : NULL;
 }
 
+static bool has_next(const struct screen *screen)
+{
+	for (size_t i = 0; i < screen->table->n_hists; i++)
+		if (&screen->table->hists[i] != screen->hist && !head_is_empty(&screen->table->hists[i]))
+			return true;
+	return false;
+}
+
 static int make_table(struct screen *screen, struct str *err)
 {
 	const struct screen_source *source = screen->source;
@@ -177,7 +185,7 @@ static void draw_title(struct screen *screen)
 		str_addn(&text, screen->menu.title.s, screen->menu.title.len);
 	else if (screen->hist) {
 		head_add_samples(screen->table, screen->hist, &text);
-		str_addf(&text, "%s", screen->table->n_hists > 1 ? " (Tab: the next)" : "");
+		str_addf(&text, "%s", has_next(screen) ? " (Tab: the next)" : "");
 		zooms_add(screen, &text);
 	}
 	put_bar(screen, 0, &text);

@@ -1,0 +1,94 @@
+/*
+ * The screen asks; the profile that is fed between its keys answers. The screen makes a table each delay; what is
+ * behind such a table is forgotten by and by, as behind those that are printed.
+ */
+#include "cmd/top_screen.h"
+
+#include <errno.h>
+
+enum { LATER_MS = 100, NS_PER_MS = 1000000, FIRST_NS = 20 * NS_PER_MS };
+
+/* Only cells can be asked: what was recorded is kept nowhere. */
+static int make_table(void *context, struct table **table, const struct query *query, struct str *err)
+{
+	struct top_screen *top = context;
+	int code = table_of_cells(table, table_profile(top->kept), query, err);
+
+	if (code == -EAGAIN)
+		return fail(err, -EINVAL, "this can't be asked of what is not kept; record it, and ask pstat report");
+	if (!top->forget_ns)
+		top->forget_ns = now_ns() + top->delay_ns;
+	return code;
+}
+
+static void forget(struct top_screen *top)
+{
+	if (!top->forget_ns || now_ns() < top->forget_ns)
+		return;
+	profile_compact(table_profile(top->kept), top->decay_eighths);
+	top->forget_ns = 0;
+}
+
+static int feed(void *context, uint64_t budget_ns, struct str *err)
+{
+	struct top_screen *top = context;
+	struct profile *profile = table_profile(top->kept);
+	int rc;
+
+	forget(top);
+	rc = profile_feed(profile, top->source, budget_ns, err);
+	if (rc > 0)
+		return rc == PROFILE_FED_LATER ? SCREEN_FED_LATER : SCREEN_FED_MORE;
+	profile_end(profile);
+	top->ended = true;
+	if (rc < 0)
+		str_addn(&top->failed, err->s, err->len);
+	return rc < 0 ? rc : SCREEN_FED_ALL;
+}
+
+static void add_status(void *context, struct str *out)
+{
+	struct top_screen *top = context;
+
+	/* Of the last half of a delay at least, so that keys don't make it jump; at first, of what there is. */
+	if (now_ns() >= top->status->time_ns + (top->status->samples_per_s > 0 ? top->delay_ns / 2 : FIRST_NS))
+		top_status_step(top->status);
+	if (top->ended)
+		str_add(out, "ended, ");
+	top_status_add(top->status, out);
+}
+
+static void add_notes(void *context, struct str *out)
+{
+	const struct top_screen *top = context;
+	const struct note_list *notes = &table_session(top->kept)->notes;
+
+	top_status_add_losses(top->status, out);
+	str_addc(out, '\n');
+	for (size_t i = 0; i < notes->n; i++)
+		str_addf(out, "%s\n", notes->v[i].text);
+}
+
+static void zero(void *context)
+{
+	const struct top_screen *top = context;
+
+	profile_compact(table_profile(top->kept), 8 /* all of it */);
+}
+
+int top_screen_run(struct top_screen *top, const struct screen_options *options, const struct query *query,
+		   struct str *err)
+{
+	const struct screen_source source = {
+		.context = top,
+		.make = make_table,
+		.feed = feed,
+		.later_ms = LATER_MS,
+		.refresh_ms = (unsigned)(top->delay_ns / NS_PER_MS),
+		.status = add_status,
+		.notes = add_notes,
+		.zero = zero,
+	};
+
+	return screen_run(options, &source, query, err);
+}

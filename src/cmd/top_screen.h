@@ -1,0 +1,27 @@
+/*
+ * top_screen: what is being recorded, as a source of tables for the screen. Private to cmd/.
+ */
+#ifndef PSTAT_TOP_SCREEN_H
+#define PSTAT_TOP_SCREEN_H
+
+#include "cmd/top_status.h"
+#include "hist/hist.h"
+#include "screen/screen.h"
+
+struct top_screen {
+	struct table *kept; /* table_new_live's, whole; its profile is fed */
+	struct record_source *source;
+	struct top_status *status; /* begun */
+	uint64_t delay_ns; /* from one table to the next */
+	unsigned decay_eighths; /* so much is forgotten behind each */
+	/* Zeros at first: when that is due; nothing more will come. */
+	uint64_t forget_ns;
+	bool ended;
+	struct str failed; /* what stopped the reading; empty: nothing. Release it */
+};
+
+/* As screen_run. It ends when the user leaves: what ends the recording before does not take the last table away. */
+int top_screen_run(struct top_screen *top, const struct screen_options *options, const struct query *query,
+		   struct str *err);
+
+#endif
