@@ -336,12 +336,12 @@ test_pager()
 {
 	printf '#!/bin/sh\necho paged\nexec cat\n' >page
 	chmod +x page
-	has "PSTAT_PAGER" '^paged' "$(PSTAT_PAGER=$PWD/page on_terminal "$PSTAT" report -i "$plain")"
-	has "PAGER" '^paged' "$(PAGER=$PWD/page on_terminal "$PSTAT" report -i "$plain")"
-	has_not "PSTAT_PAGER comes first" paged "$(PAGER=$PWD/page PSTAT_PAGER=cat on_terminal "$PSTAT" report -i "$plain")"
-	has_not "--no-pager" paged "$(PSTAT_PAGER=$PWD/page on_terminal "$PSTAT" report --no-pager -i "$plain")"
+	has "PSTAT_PAGER" '^paged' "$(PSTAT_PAGER=$PWD/page on_terminal "$PSTAT" report --stdio -i "$plain")"
+	has "PAGER" '^paged' "$(PAGER=$PWD/page on_terminal "$PSTAT" report --stdio -i "$plain")"
+	has_not "PSTAT_PAGER comes first" paged "$(PAGER=$PWD/page PSTAT_PAGER=cat on_terminal "$PSTAT" report --stdio -i "$plain")"
+	has_not "--no-pager" paged "$(PSTAT_PAGER=$PWD/page on_terminal "$PSTAT" report --stdio --no-pager -i "$plain")"
 	has_not "not in a pipe" paged "$(PSTAT_PAGER=$PWD/page "$PSTAT" report -i "$plain" 2>&1)"
-	same "a pager that ends early is no error" "" "$(PSTAT_PAGER=true on_terminal "$PSTAT" report -q -i "$plain")"
+	same "a pager that ends early is no error" "" "$(PSTAT_PAGER=true on_terminal "$PSTAT" report --stdio -q -i "$plain")"
 }
 
 test_colors()
@@ -351,10 +351,10 @@ test_colors()
 	has "--color always" "${escape}31m" "$("$PSTAT" report -q --color always -i "$plain")"
 	has "--stdio-color always" "${escape}31m" "$("$PSTAT" report -q --stdio-color always -i "$plain")"
 	has_not "none in a pipe" "$escape" "$(NO_COLOR='' "$PSTAT" report -q -i "$plain")"
-	has "on a terminal" "${escape}31m" "$(NO_COLOR='' TERM=xterm PSTAT_PAGER=cat on_terminal "$PSTAT" report -q -i "$plain")"
-	has_not "NO_COLOR" "$escape" "$(NO_COLOR=1 TERM=xterm PSTAT_PAGER=cat on_terminal "$PSTAT" report -q -i "$plain")"
+	has "on a terminal" "${escape}31m" "$(NO_COLOR='' TERM=xterm PSTAT_PAGER=cat on_terminal "$PSTAT" report --stdio -q -i "$plain")"
+	has_not "NO_COLOR" "$escape" "$(NO_COLOR=1 TERM=xterm PSTAT_PAGER=cat on_terminal "$PSTAT" report --stdio -q -i "$plain")"
 	has_not "--color never" "$escape" \
-		"$(NO_COLOR='' TERM=xterm PSTAT_PAGER=cat on_terminal "$PSTAT" report -q --color never -i "$plain")"
+		"$(NO_COLOR='' TERM=xterm PSTAT_PAGER=cat on_terminal "$PSTAT" report --stdio -q --color never -i "$plain")"
 	has_not "none in -t" "$escape" "$("$PSTAT" report -q --color always -t , -i "$plain" -g none)"
 }
 
