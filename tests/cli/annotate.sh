@@ -2,6 +2,8 @@
 # The code of sampled functions: beside perf annotate on the same file, instruction by instruction; lines of source
 # and inlined functions of a program whose text stands here; code made at run time; code that is not to be had, that is
 # no code, or whose names and sizes are somebody's choice.
+#
+# run: once
 . "${0%/*}/beside_perf.bash"
 tool=$ROOT/tests/cli/annotate.py
 export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS=
