@@ -15,6 +15,7 @@
 #   WITH_LIBLZMA=0 (no packed symbols)  WITH_LIBUNWIND=0 (libdw unwinds)
 #   WITH_CAPSTONE=0 (no disassembly)
 #   WITH_NCURSES=0 (report prints, also on terminals)
+#   WITH_LIBARCHIVE=0 (no pstat archive)  WITH_SQLITE=0 (no databases by pstat export)
 #   V=1 (show commands)  FUZZ_SECONDS=20
 #
 # Each compiler and sanitizer builds into its own folder under build/, so that they do not undo each
@@ -71,6 +72,8 @@ WITH_LIBLZMA ?= $(call has_header,lzma.h)
 WITH_LIBUNWIND ?= $(call has_header,libunwind.h)
 WITH_CAPSTONE ?= $(call has_header,capstone/capstone.h)
 WITH_NCURSES ?= $(call has_header,ncurses.h)
+WITH_LIBARCHIVE ?= $(call has_header,archive.h)
+WITH_SQLITE ?= $(call has_header,sqlite3.h)
 # Asked once, not each time that they are used.
 WITH_LIBPFM4 := $(WITH_LIBPFM4)
 WITH_LIBIBERTY := $(WITH_LIBIBERTY)
@@ -78,6 +81,8 @@ WITH_LIBLZMA := $(WITH_LIBLZMA)
 WITH_LIBUNWIND := $(WITH_LIBUNWIND)
 WITH_CAPSTONE := $(WITH_CAPSTONE)
 WITH_NCURSES := $(WITH_NCURSES)
+WITH_LIBARCHIVE := $(WITH_LIBARCHIVE)
+WITH_SQLITE := $(WITH_SQLITE)
 
 # ---- flags ----
 STRICT_WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -85,12 +90,13 @@ STRICT_WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 	-Wformat=2 -Wno-format-nonliteral -Werror
 WARNINGS := $(if $(filter 1,$(DEVELOPER)),$(STRICT_WARNINGS),-Wall -Wextra)
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-# What the code relies on, whatever CFLAGS says. No errno from sqrt(): then no libm is loaded.
+# What the code relies on, whatever CFLAGS says. No errno from sqrt(): then it is an instruction, and no libm is loaded.
 BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -fno-math-errno -Isrc $(LIBS_CFLAGS) $(SANITIZE_FLAGS) $(WARNINGS)
 COMPILE = $(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
-# libiberty is a static library: it costs nothing at start-up.
-LDLIBS := -Wl,--as-needed -ldl -lpthread -lm $(if $(filter 1 yes,$(WITH_LIBIBERTY)),-liberty)
+# libiberty is a static library: it costs nothing at start-up. Not libm, which would be mapped at each start; what tests
+# check against it has it.
+LDLIBS := -Wl,--as-needed -ldl -lpthread $(if $(filter 1 yes,$(WITH_LIBIBERTY)),-liberty)
 Q := $(if $(V),,@)
 
 # ---- files ----
@@ -104,9 +110,14 @@ LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
 	$(call with_or_none,$(WITH_LIBUNWIND),unwind/unwind_libunwind) \
 	$(call with_or_none,$(WITH_CAPSTONE),annotate/disasm_capstone) \
 	$(call with_or_none,$(WITH_NCURSES),screen/terminal_ncurses) \
+	$(call with_or_none,$(WITH_LIBARCHIVE),buildcache/tar_libarchive) \
+	$(call with_or_none,$(WITH_SQLITE),export/db_sqlite) \
 	$(ONLY_LIBRARY))
 SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)
+# Pages, styles and scripts that the program prints: each is a text in it, see "files in the program".
+TEXT_FILES := $(sort $(foreach kind,css html js sql,$(wildcard src/*/*.$(kind))))
+TEXT_OBJECTS := $(TEXT_FILES:%=$(BUILD)/%.o)
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o) $(TEXT_OBJECTS)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 FAKE_OBJECTS := $(patsubst tests/fake/%.c,$(BUILD)/tests/fake/%.o,$(sort $(wildcard tests/fake/*.c)))
 WORKLOADS := $(patsubst tests/work/%.c,$(BUILD)/tests/work/%,$(sort $(wildcard tests/work/*.c)))
@@ -146,7 +157,17 @@ $(BUILD)/flags: force
 	@$(call write_if_new,$(COMPILE) $(LINK))
 $(BUILD)/sources: force
 	@mkdir -p $(@D)
-	@$(call write_if_new,$(SOURCES))
+	@$(call write_if_new,$(SOURCES) $(TEXT_FILES))
+
+# ---- files in the program ----
+# src/fmt/page.css becomes `const char page_css[]`, which ends in a 0.
+$(BUILD)/src/%.text.c: src/% Makefile
+	@mkdir -p $(@D)
+	$(Q){ echo 'extern const char $(subst .,_,$(notdir $*))[];'; echo 'const char $(subst .,_,$(notdir $*))[] = {'; \
+		od -An -v -tx1 $< | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g'; echo '0};'; } > $@
+$(TEXT_OBJECTS): %.o: %.text.c $(BUILD)/flags
+	@echo "  TEXT    $(@:$(BUILD)/%.o=%)"
+	$(Q)$(COMPILE) -c -o $@ $<
 
 $(BUILD)/libs:
 	@mkdir -p $(@D)
@@ -236,21 +257,21 @@ BEFORE_CMOCKA := -include stdarg.h -include stddef.h -include setjmp.h -include 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/libs
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(COMPILE) -Itests $(if $(filter unit/%,$*),$(BEFORE_CMOCKA)) -c -o $@ $<
+	$(Q)$(COMPILE) -Itests $(if $(filter unit/% bench/unwind_cost,$*),$(BEFORE_CMOCKA)) -c -o $@ $<
 
 $(UNIT_TESTS): %: %.o $(BUILD)/program.a
-	$(Q)$(LINK) -o $@ $^ $(LDLIBS) -lcmocka
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS) -lm -lcmocka
 
 $(BENCHES): %: %.o $(BUILD)/program.a
-	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS) -lm $(if $(filter unwind_cost,$(@F)),-lcmocka)
 
 $(GOLDEN): $(GOLDEN_OBJECTS) $(BUILD)/program.a
-	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS) -lm
 
 # pstat on a scripted kernel: the same program with another main(), see tests/fake/.
 $(BUILD)/pstat-fake: $(FAKE_OBJECTS) $(BUILD)/tests/fake/renamed_main.o $(BUILD)/program.a
 	@echo "  LINK    $@"
-	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS) -lm
 
 $(BUILD)/tests/fake/renamed_main.o: src/main.c $(BUILD)/flags | $(BUILD)/libs
 	@mkdir -p $(@D)
@@ -263,7 +284,7 @@ $(WORKLOADS): $(BUILD)/tests/work/%: tests/work/%.c $(BUILD)/flags
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CPPFLAGS) -O0 -g -MMD -MP -o $@ $< $(LDFLAGS) -lpthread
 
 $(FUZZERS): %: %.o $(BUILD)/program.a
-	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lm
 
 # A sanitizer is in the objects, and a library with one has no use outside.
 test-programs: $(BUILD)/pstat $(if $(SANITIZE),,$(LIBRARY_FILES) $(LIBRARY_TESTS) $(EXAMPLES)) $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
@@ -277,8 +298,8 @@ lint: all test-programs
 
 # What has threads: the recorder's, and whoever works beside it. A pattern that matches nothing is no mistake.
 THREADED_TESTS := unit/test_*reader* unit/test_consumer* unit/test_pipeline* unit/test_buffers* unit/test_squeeze* \
-	unit/test_stages unit/test_live_source unit/test_sink* unit/test_buildid* unit/test_helper* cli/record_threads \
-	cli/record_pressure
+	unit/test_stages unit/test_unwind_stage unit/test_live_source unit/test_sink* unit/test_buildid* unit/test_helper* cli/record_threads \
+	cli/record_pressure cli/live_unwind
 # The sanitizer wants the addresses where it expects them, which newer kernels spread wider.
 check-threads:
 	@TEST_USERS=own setarch -R $(MAKE) --no-print-directory SANITIZE=thread check TESTS='$(or $(TESTS),$(THREADED_TESTS))'

@@ -18,7 +18,8 @@
 #
 # Given by the runner: $PSTAT the program, $PSTAT_FAKE the same on a scripted kernel, $WORK the folder of
 # the programs made from tests/work/*.c, $LIBRARY of those of
-# tests/library and tests/examples, $ROOT the repository. $tmp is an empty folder of this test file.
+# tests/library and tests/examples, $ROOT the repository. $tmp is an empty folder of this test file; $HOME another
+# one in it, "home".
 
 set -u
 export LC_ALL=C
@@ -30,6 +31,12 @@ export LC_ALL=C
 : "${PYTHON:=python3}"
 command -v "$PYTHON" >/dev/null || PYTHON=python3 # the runner's may be out of this user's reach
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/test-XXXXXX") || exit 1
+# What programs keep in a home folder, such as copies of what they recorded, is not put into the user's: each test file
+# begins with an empty one. $user_home: the user's own, for tools that are installed there.
+user_home=${USER_HOME:-${HOME:-}}
+export HOME=$tmp/home
+mkdir -m 755 "$HOME" || exit 1
+unset PERF_BUILDID_DIR
 tests_main_pid=$BASHPID
 tests_name=${0##*/}
 echo 0 >"$tmp/.count"
@@ -256,6 +263,17 @@ need_restricted()
 need_cap() { has_cap "$1" || skip "needs CAP_${1^^}"; }
 need_cmd() { command -v "$1" >/dev/null || skip "needs $1, which is not installed"; }
 need_perf() { command -v perf >/dev/null && perf version >/dev/null 2>&1 || skip "needs perf (linux-perf)"; }
+need_libsqlite3()
+{
+	"$PSTAT" version --build-options | grep -q '^ *libsqlite3 *\[ on *\] *[^;]*$' ||
+		skip "needs libsqlite3, which this pstat is without, or which is not installed"
+}
+
+need_libarchive()
+{
+	"$PSTAT" version --build-options | grep -q '^ *libarchive *\[ on *\] *[^;]*$' ||
+		skip "needs libarchive, which this pstat is without, or which is not installed"
+}
 need_tracefs() { tracefs_events || skip "needs tracefs, mounted and readable by this user"; }
 need_no_tracefs() { tracefs_events && skip "needs tracefs to be out of reach"; return 0; }
 need_counter_unit() { has_counter_unit || skip "needs a CPU counter unit"; }

@@ -52,6 +52,10 @@ void annotate_free(struct annotate *annotate); /* NULL is fine */
 const struct annotate_function *annotate_function_at(const struct annotate *annotate, size_t i);
 /* Of a symbol; NULL: it has no samples. */
 const struct annotate_function *annotate_function_of(const struct annotate *annotate, const struct symbol *symbol);
+/* Of a symbol of a file, with or without samples: for who goes from one function to another. */
+const struct annotate_function *annotate_function_any(struct annotate *annotate, const struct symbol *symbol);
+/* Of an inlined function the one that it is part of, which its samples count for; others are their own. NULL: NULL. */
+const struct symbol *annotate_around(struct session *session, const struct symbol *symbol);
 /* All samples of the event that were counted, inside of functions or not; event: index in the query. */
 struct annotate_cell annotate_total(const struct annotate *annotate, size_t event);
 
@@ -70,7 +74,8 @@ struct annotate_instruction {
 	bool has_target;
 	uint64_t target;
 	uint32_t target_instruction; /* of a jump within the function; else ANNOTATE_NONE */
-	const char *target_name; /* printable; NULL: not known */
+	const struct symbol *target_symbol; /* the function there; NULL: not known */
+	const char *target_name; /* its name, printable, or NULL */
 	uint64_t target_offset; /* from the start of target_name */
 	/* "jmp    11fc <hot+0x2c>", printable; the operand alone begins at text + operands. */
 	const char *text;
@@ -121,7 +126,7 @@ struct annotation {
 	size_t n_lines;
 	/* Samples of the function at addresses that are not among the instructions; one for each event. */
 	struct annotate_cell *elsewhere;
-	bool cut; /* the function has more code than is shown: ANNOTATE_BYTES_MAX */
+	bool cut; /* its file has more of the function than is shown: ANNOTATE_BYTES_MAX */
 	char *code_from; /* where its code was read, printable */
 	struct annotation_private *private;
 };

@@ -58,7 +58,8 @@ static int choose_part(struct annotation *annotation, uint64_t *start, size_t *n
 		return fail(err, -ENODATA, "its symbol covers no bytes");
 	if (bytes > ANNOTATE_BYTES_MAX) {
 		annotation->cut = true;
-		if (function->addresses[function->n_addresses - 1].addr - symbol->start >= ANNOTATE_BYTES_MAX)
+		if (function->n_addresses &&
+		    function->addresses[function->n_addresses - 1].addr - symbol->start >= ANNOTATE_BYTES_MAX)
 			*start = hottest_part(function);
 		bytes = symbol->end - *start;
 	}
@@ -99,6 +100,9 @@ static int fill(struct annotation *annotation, struct str *err)
 				  &private->code, err);
 	if (rc)
 		return rc;
+	/* All that its file has of it is shown. */
+	if (start == function->symbol->start && private->code.n < n)
+		annotation->cut = false;
 	annotation->code_from = private->code.from;
 	disasm = disasm_open(private->code.machine, private->options.intel, err);
 	if (!disasm)

@@ -236,6 +236,26 @@ const struct annotate_function *annotate_function_of(const struct annotate *anno
 	return NULL;
 }
 
+const struct annotate_function *annotate_function_any(struct annotate *annotate, const struct symbol *symbol)
+{
+	const struct annotate_function *found = annotate_function_of(annotate, symbol);
+	struct annotate_function *empty;
+
+	if (found)
+		return found;
+	empty = arena_alloc(&annotate->arena, sizeof(*empty));
+	*empty = (struct annotate_function){ .symbol = symbol, .total = new_cells(annotate) };
+	return empty;
+}
+
+const struct symbol *annotate_around(struct session *session, const struct symbol *symbol)
+{
+	const struct symbol *around =
+		symbol && symbol->inlined ? symbols_find(session->symbols, symbol->dso, symbol->start) : NULL;
+
+	return around ? around : symbol;
+}
+
 struct annotate_cell annotate_total(const struct annotate *annotate, size_t event)
 {
 	return annotate->totals[event];

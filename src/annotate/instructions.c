@@ -26,6 +26,7 @@ static void name_target(struct annotation *annotation, struct annotate_instructi
 	symbol = addr >= own->start && addr < own->end ? own : symbols_find(symbols, dso, addr);
 	if (!symbol)
 		return;
+	instruction->target_symbol = symbol;
 	instruction->target_name = symbol->name;
 	instruction->target_offset = addr - symbol->start;
 }

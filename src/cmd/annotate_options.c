@@ -12,14 +12,17 @@ static struct annotate_words *of(void *target)
 	return target;
 }
 
+int take_disassembler_style(const char *argument, bool *intel, struct str *err)
+{
+	*intel = !strcmp(argument, "intel");
+	if (!*intel && strcmp(argument, "att") != 0)
+		return fail(err, -EINVAL, "--disassembler-style: '%s' is not att or intel", argument);
+	return 0;
+}
+
 static int take_style(void *target, const char *argument, struct str *err)
 {
-	bool intel = !strcmp(argument, "intel");
-
-	if (!intel && strcmp(argument, "att") != 0)
-		return fail(err, -EINVAL, "--disassembler-style: '%s' is not att or intel", argument);
-	of(target)->options.intel = intel;
-	return 0;
+	return take_disassembler_style(argument, &of(target)->options.intel, err);
 }
 
 static int take_percent_limit(void *target, const char *argument, struct str *err)

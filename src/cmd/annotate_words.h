@@ -19,6 +19,8 @@ struct annotate_words {
 	bool stdio, tui; /* --stdio is what is done; --tui is accepted with a note */
 };
 
+/* att or intel; of annotate and of report. */
+int take_disassembler_style(const char *argument, bool *intel, struct str *err);
 void annotate_words_init(struct annotate_words *words);
 /* 0, or an exit status after a message. */
 int annotate_words_finish(struct annotate_words *words);

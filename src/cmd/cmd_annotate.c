@@ -205,6 +205,26 @@ static void annotate(struct annotate_run *run)
 	str_release(&err);
 }
 
+/* Without a disassembler there is nothing to be shown of any function: that is said once, not for each file. */
+static bool can_disassemble(struct annotate_run *run)
+{
+	struct str why = STR_INIT, text = STR_INIT;
+	int code = annotate_try(&why);
+
+	if (code == -ENOSYS)
+		str_add(&text, "annotate: this pstat was built without capstone, which disassembles\n"
+			       "build it where capstone's headers are, or with WITH_CAPSTONE=1");
+	else if (code)
+		str_addf(&text, "annotate: %s", why.s);
+	if (code) {
+		message_error(text.s);
+		run->run.status = EXIT_PSTAT_FAILED;
+	}
+	str_release(&why);
+	str_release(&text);
+	return !code;
+}
+
 static int run_annotate(struct annotate_words *words)
 {
 	struct annotate_run run = { .words = words };
@@ -223,7 +243,7 @@ static int run_annotate(struct annotate_words *words)
 		if (profile_new(&run.profile, &options, &run.run.reader, &err)) {
 			message_error(err.s);
 			run.run.status = EXIT_BAD_USAGE;
-		} else {
+		} else if (can_disassemble(&run)) {
 			annotate(&run);
 		}
 		profile_free(run.profile);

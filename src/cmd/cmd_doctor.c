@@ -1,11 +1,13 @@
 /*
- * pstat doctor: what this machine and this user can measure. The facts come from kern/; here they
- * become an aligned table or one JSON object per line.
+ * pstat doctor: what this machine and this user can measure. The facts come from kern/, and one from buildcache/: what
+ * is kept of the files that ran. Here they become an aligned table or one JSON object per line.
  */
+#include "buildcache/buildcache.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/terminal.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 struct doctor_words {
@@ -73,6 +75,83 @@ static void add_json(struct str *out, const struct fact_list *facts)
 	}
 }
 
+/* ---- the cache ---- */
+
+struct cache_total {
+	size_t n, n_removable;
+	uint64_t bytes, removable_bytes;
+};
+
+static int add_entry(void *context, const struct cache_entry *entry)
+{
+	struct cache_total *total = context;
+
+	total->n++;
+	total->bytes += entry->bytes;
+	total->n_removable += entry->removable;
+	total->removable_bytes += entry->removable ? entry->bytes : 0;
+	return 0;
+}
+
+static int add_kcore(void *context, const struct cache_kcore *kcore)
+{
+	struct cache_total *total = context;
+
+	total->n++;
+	total->bytes += kcore->bytes;
+	return 0;
+}
+
+static double megabytes(uint64_t bytes)
+{
+	return (double)bytes / (1024 * 1024);
+}
+
+static void describe_cache(struct build_cache *cache, struct fact *fact, struct str *err)
+{
+	struct cache_total total = { 0 };
+
+	if (build_cache_each(cache, add_entry, &total, err)) {
+		fact->state = FACT_LIMITED;
+		fact->value = xasprintf("%s: %s", build_cache_dir(cache), err->s);
+		return;
+	}
+	build_cache_each_kcore(cache, NULL, add_kcore, &total);
+	fact->value = xasprintf("%s: %zu entr%s, %.3f MB; of recordings of pstat %zu, %.3f MB, and by default no more "
+				"than %.0f MB",
+				build_cache_dir(cache), total.n, total.n == 1 ? "y" : "ies", megabytes(total.bytes),
+				total.n_removable, megabytes(total.removable_bytes),
+				megabytes(BUILD_CACHE_BYTES_DEFAULT));
+}
+
+/* Behind the others: what is kept of files that ran. */
+static void add_cache(struct fact_list *facts)
+{
+	struct fact fact = { .name = "build-id cache", .state = FACT_GOOD };
+	char *place = build_cache_place(NULL);
+	struct build_cache *cache = NULL;
+	struct str err = STR_INIT;
+	int rc = build_cache_open(&cache, NULL, 0, &err);
+
+	if (cache) {
+		describe_cache(cache, &fact, &err);
+	} else if (!place) {
+		fact.state = FACT_MISSING;
+		fact.value = xstrdup("there is no $HOME, or perf's configuration says that there is none");
+	} else if (rc) {
+		fact.state = FACT_MISSING;
+		fact.value = xasprintf("%s: %s", place, err.s);
+		fact.remedy = xstrdup("PERF_BUILDID_DIR with a folder of your own");
+	} else {
+		fact.value = xasprintf("%s: nothing was kept yet", place);
+	}
+	VEC_GROW(facts->v, facts->n, facts->cap);
+	facts->v[facts->n++] = fact;
+	build_cache_close(cache);
+	free(place);
+	str_release(&err);
+}
+
 int cmd_doctor(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct doctor_words words = { 0 };
@@ -85,6 +164,7 @@ int cmd_doctor(const struct command *self, int argc, char **argv, const struct k
 	if (first < argc)
 		return bad_usage("doctor: it takes no argument, but '%s' was given", argv[first]);
 	facts_collect(&facts, kern);
+	add_cache(&facts);
 	(words.json ? add_json : add_text)(&out, &facts);
 	status = message_stdout(&out);
 	fact_list_release(&facts);

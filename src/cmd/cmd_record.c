@@ -5,8 +5,10 @@
 #include "cmd/command.h"
 #include "cmd/counter_message.h"
 #include "cmd/message.h"
+#include "cmd/progress.h"
 #include "cmd/record_summary.h"
 #include "cmd/record_words.h"
+#include "cmd/recording_symbols.h"
 #include "cmd/signals.h"
 #include "cmd/control_place.h"
 
@@ -22,6 +24,7 @@ struct record_session {
 	size_t n_noted; /* notes that were printed */
 	bool progress; /* stderr is a terminal */
 	bool progress_shown;
+	struct progress caching;
 };
 
 /* ---- what a run tells ---- */
@@ -75,10 +78,20 @@ static void on_progress(void *data, const struct record_totals *totals)
 	to_stderr(&text);
 }
 
+static void on_caching(void *data, double part)
+{
+	struct record_session *session = data;
+
+	if (!session->caching.begun_ns)
+		progress_init(&session->caching, "keeping the files that had samples", session->progress);
+	progress_step(&session->caching, NULL, part);
+}
+
 static void print_summary(struct record_session *session, const struct record_totals *totals)
 {
 	struct str text = STR_INIT;
 
+	progress_end(&session->caching);
 	if (session->progress_shown)
 		str_add(&text, "\r\033[K");
 	if (totals->path && !session->words->quiet)
@@ -106,6 +119,7 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 		plan->opened = on_opened;
 		plan->list_events = on_list_events;
 		plan->progress = session->progress ? on_progress : NULL;
+		plan->caching = on_caching;
 		plan->data = session;
 		record_run(plan, &totals, &status, &err);
 	}
@@ -113,6 +127,10 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 	print_notes(session);
 	if (err.len)
 		message_error(err.s);
+	if (words->symbols_in_file && totals.path &&
+	    recording_symbols_put(totals.path, &(struct symbols_put){ plan->cache_dir, NULL, words->quiet },
+				  plan->stop) && !status)
+		status = EXIT_PSTAT_FAILED;
 	record_totals_release(&totals);
 	control_place_close(&control);
 	str_release(&err);

@@ -52,11 +52,14 @@ static void print_report(struct sample_run *run, const struct report_words *word
 {
 	struct pager pager;
 
-	pager_open(&pager, !words->sample.no_pager);
+	if (!report_export_open(words, run))
+		return;
+	pager_open(&pager, !words->sample.no_pager && !words->output);
 	print_header(run, &words->sample.dump);
 	words->format->print(table, &run->output);
 	output_end(&run->output);
 	pager_close(&pager);
+	report_export_close(words, run);
 }
 
 static void run_report(struct sample_run *run, const struct report_words *words)
@@ -88,6 +91,7 @@ static bool browse(struct sample_run *run, const struct report_words *words)
 	struct screen_options options = {
 		.title = run->reader.path,
 		.color = run->output.color,
+		.intel = words->intel,
 		.dots = run->output.dots,
 	};
 	bool progress = run->progress.terminal;
@@ -163,6 +167,8 @@ int cmd_report(const struct command *self, int argc, char **argv, const struct k
 			run.output.columns = 0;
 		if (words.tasks || words.mmaps)
 			list_tasks(&run, &words);
+		else if (words.export)
+			report_export_run(&run, &words);
 		else
 			show_report(&run, &words);
 	}

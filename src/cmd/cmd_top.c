@@ -13,12 +13,20 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
 enum { DECAY_EIGHTHS = 1, ALL_EIGHTHS = 8, NS_PER_MS = 1000000 };
 #define FIRST_TABLE_NS (330ull * NS_PER_MS)
-#define LOOK_NS (25ull * NS_PER_MS) /* the newest samples of a table are at most twice as old */
+/*
+ * The newest samples of a table are at most twice as old; each look costs a few switches between threads. Behind the
+ * first second that is an eighth of the time between tables.
+ */
+#define LOOK_NS (100ull * NS_PER_MS)
+#define BEGIN_NS (2000ull * NS_PER_MS)
+#define LOOK_MOST_NS (250ull * NS_PER_MS)
+enum { LOOKS_OF_TABLE = 8 };
 #define FEED_NS (20ull * NS_PER_MS)
 #define PATIENCE_NS (100ull * NS_PER_MS)
 
@@ -31,6 +39,7 @@ struct top {
 	struct output output;
 	struct ticker tick;
 	uint64_t begun_ns;
+	uint64_t table_ns, table_cost_ns; /* when the last one was begun, and how long it took; 0: there is none */
 	bool failed;
 };
 
@@ -57,10 +66,22 @@ static void fail_with(struct top *top, struct str *err)
 	top->failed = true;
 }
 
+/* A table that comes late forgets for those that did not come. */
+static unsigned decay_eighths(const struct top *top, uint64_t now)
+{
+	uint64_t late_ns = top->table_ns ? now - top->table_ns : 0, delay_ns = top->words->delay_ns;
+	uint64_t eighths = (late_ns + delay_ns / 2) / delay_ns * DECAY_EIGHTHS;
+
+	if (top->words->zero || eighths > ALL_EIGHTHS)
+		return ALL_EIGHTHS;
+	return eighths > DECAY_EIGHTHS ? (unsigned)eighths : DECAY_EIGHTHS;
+}
+
 /* False: nothing more is to be shown. */
 static bool show_table(struct top *top)
 {
 	const struct report_format *format = top->words->report.format;
+	uint64_t begun_ns = now_ns();
 	struct table *table = NULL;
 	struct str err = STR_INIT;
 
@@ -74,9 +95,11 @@ static bool show_table(struct top *top)
 		format->print(table, &top->output);
 		table_free(table);
 		top->failed = output_end(&top->output);
-		profile_compact(table_profile(top->kept), top->words->zero ? ALL_EIGHTHS : DECAY_EIGHTHS);
+		profile_compact(table_profile(top->kept), decay_eighths(top, begun_ns));
 	}
 	str_release(&err);
+	top->table_ns = begun_ns;
+	top->table_cost_ns = now_ns() - begun_ns;
 	return !top->failed && !top->words->once;
 }
 
@@ -98,16 +121,32 @@ static void show_rest(struct top *top)
 		show_table(top);
 }
 
-/* A machine always runs something: where it takes long to begin, the first table waits for that. */
+/*
+ * A machine always runs something: where it takes long to begin, the first table waits for that, but not for events
+ * that are rare.
+ */
 static bool has_begun(const struct top *top, uint64_t now)
 {
 	const struct target_spec *target = &top->run.plan->target;
+	uint64_t delay_ns = top->words->delay_ns;
 
 	return table_session(top->kept)->replay.counts.samples || !(target->all_cpus || target->cpus) ||
-	       now > top->begun_ns + top->words->delay_ns;
+	       now > top->begun_ns + (delay_ns > BEGIN_NS ? delay_ns : BEGIN_NS);
 }
 
-/* What has come already is taken first, unless there is no end of it. */
+/*
+ * What has come already is taken first, unless there is no end of it. Then a table that is dear waits for twice its
+ * time, so that it costs no samples, but for no more than a delay: else it would have the more to show.
+ */
+static uint64_t patience_ns(const struct top *top)
+{
+	uint64_t wanted_ns = 2 * top->table_cost_ns;
+
+	if (wanted_ns > top->words->delay_ns)
+		wanted_ns = top->words->delay_ns;
+	return wanted_ns > PATIENCE_NS ? wanted_ns : PATIENCE_NS;
+}
+
 static bool is_due(struct top *top, int fed)
 {
 	uint64_t now = now_ns();
@@ -116,7 +155,7 @@ static bool is_due(struct top *top, int fed)
 		top->tick.next_ns = now + LOOK_NS;
 		return false;
 	}
-	return (fed == PROFILE_FED_LATER || now > top->tick.next_ns + PATIENCE_NS) && ticker_due(&top->tick, now);
+	return (fed == PROFILE_FED_LATER || now > top->tick.next_ns + patience_ns(top)) && ticker_due(&top->tick, now);
 }
 
 static void show_tables(struct top *top)
@@ -138,6 +177,15 @@ static void show_tables(struct top *top)
 	if (!rc)
 		show_rest(top);
 	str_release(&err);
+}
+
+static uint64_t later_look_ns(const struct top_words *words)
+{
+	uint64_t wanted_ns = words->delay_ns / LOOKS_OF_TABLE;
+
+	if (wanted_ns < LOOK_NS)
+		return LOOK_NS;
+	return wanted_ns < LOOK_MOST_NS ? wanted_ns : LOOK_MOST_NS;
 }
 
 /* The first table comes soon, unless it is to be the only one, and of a time that was asked for. */
@@ -167,7 +215,10 @@ static bool browse(struct top *top)
 {
 	const struct report_words *words = &top->words->report;
 	const struct screen_options options = {
-		.title = "top", .color = top->output.color, .dots = top->output.dots,
+		.title = "top",
+		.color = top->output.color,
+		.dots = top->output.dots,
+		.intel = words->intel,
 	};
 	struct top_screen screen = {
 		.kept = top->kept,
@@ -229,6 +280,17 @@ static int exit_status(const struct top *top, int of_run)
 	return of_run == 128 + SIGINT ? 0 : of_run;
 }
 
+/* Of this thread, and of those that it starts. */
+static int take_priority(long priority, struct str *err)
+{
+	const struct sched_param param = { .sched_priority = (int)priority };
+
+	if (!priority || !sched_setscheduler(0, SCHED_FIFO, &param))
+		return 0;
+	return fail(err, -errno, "--realtime: cannot run with SCHED_FIFO and priority %ld: %s%s", priority,
+		    strerror(errno), errno == EPERM ? "\nit takes root, CAP_SYS_NICE, or a limit (ulimit -r)" : "");
+}
+
 static int run_top(struct top_words *words, bool delay_given)
 {
 	struct exec_state found;
@@ -243,10 +305,11 @@ static int run_top(struct top_words *words, bool delay_given)
 	top.run.plan->stop = signals_catch(false, &found);
 	top.run.plan->found = &found;
 	top.run.plan->look_ns = LOOK_NS;
+	top.run.plan->look_later_ns = later_look_ns(words);
 	top.output.color = color_wanted(words->report.sample.color);
 	top.output.columns = terminal_columns(STDOUT_FILENO);
 	top.output.dots = terminal_dots();
-	if (live_run_begin(&top.run, &err))
+	if (take_priority(words->priority, &err) || live_run_begin(&top.run, &err))
 		fail_with(&top, &err);
 	else if (top.run.live)
 		read_run(&top, delay_given);

@@ -4,9 +4,11 @@
  * that lacks it.
  */
 #include "annotate/annotate.h"
+#include "buildcache/buildcache.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "elf/elf.h"
+#include "export/export.h"
 #include "fmt/fmt.h"
 #include "screen/screen.h"
 
@@ -78,6 +80,24 @@ static int try_ncurses(const struct kern *kern, struct str *err)
 	return screen_try(err);
 }
 
+static int try_libarchive(const struct kern *kern, struct str *err)
+{
+	(void)kern;
+	return cache_archive_try(err);
+}
+
+static int try_sqlite(const struct kern *kern, struct str *err)
+{
+	(void)kern;
+	return export_sqlite_try(err);
+}
+
+static int try_zlib(const struct kern *kern, struct str *err)
+{
+	(void)kern;
+	return gzip_try(err);
+}
+
 /* To add an optional library: a row here, its choice in the Makefile and in configure.ac. */
 static const struct build_option {
 	const char *name;
@@ -91,6 +111,9 @@ static const struct build_option {
 	{ "libunwind", "stacks of dwarf recordings; else libdw", try_libunwind },
 	{ "capstone", "disassembly, for pstat annotate", try_capstone },
 	{ "ncurses", "the browser of report on terminals", try_ncurses },
+	{ "libarchive", "archives of what a recording needs, for pstat archive", try_libarchive },
+	{ "libsqlite3", "databases, for pstat export", try_sqlite },
+	{ "zlib", "smaller files for pprof and the Firefox profiler", try_zlib },
 	{ "libdebuginfod", "debug files from servers", try_debuginfod },
 };
 

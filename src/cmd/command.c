@@ -26,7 +26,7 @@ void commands_add_help(struct str *out)
 		     "       pstat -- <program>             so is this\n\n"
 		     "Commands of pstat\n");
 	for (const struct command *c = commands; c->name; c++)
-		str_addf(out, "    %-13s %s\n", c->name, c->summary);
+		str_addf(out, "    %-14s %s\n", c->name, c->summary);
 	str_add(out, "\nOptions\n"
 		     "    -h, --help    this list; behind a command, its options\n"
 		     "    --version     the version of pstat\n");

@@ -17,7 +17,7 @@
 
 /* ---- words in a row's argument ---- */
 
-/* "fp|dwarf[,bytes]|lbr": each word up to what may follow it. */
+/* "fp|dwarf[,raw][,bytes]|lbr|no": each word up to what may follow it. */
 static void add_choices(struct offers *offers, const struct option_row *row)
 {
 	for (const char *at = row->argument; *at; at += *at == '|') {

@@ -27,7 +27,7 @@ enum option_kind {
  */
 enum option_value {
 	VALUE_TEXT, /* a number or a text of the user's own: nothing to offer */
-	VALUE_ONE_OF, /* the words of the row's argument: "fp|dwarf[,bytes]|lbr" */
+	VALUE_ONE_OF, /* the words of the row's argument: "fp|dwarf[,raw][,bytes]|lbr|no" */
 	VALUE_SOME_OF, /* a list of these */
 	VALUE_FILE,
 	VALUE_DIRECTORY,

@@ -12,15 +12,12 @@ static const struct {
 	const char *name;
 	const char *instead;
 } perf_commands[] = {
-	{ "archive", "pstat buildid-list names the files that go with a recording; report --symfs takes them" },
 	{ "bench", "perf bench runs under pstat too: pstat -- perf bench ..." },
-	{ "buildid-cache", "pstat report finds files with --symfs, --debug-dir and --buildid-dir" },
 	{ "c2c", "pstat record -d -W, then pstat report --mem-mode, where the CPU samples memory accesses" },
 	{ "check", "pstat version --build-options says what this build has" },
-	{ "config", "pstat has no configuration file: all is said by options" },
+	{ "config", "pstat has no configuration file: all is said by options, and buildid.dir by perf's" },
 	{ "daemon", "pstat record --switch-output --control, started by the service manager" },
 	{ "data", "pstat script -j makes JSON of a recording" },
-	{ "diff", "pstat report -i of each recording; with -j for a program that compares" },
 	{ "ftrace", "pstat record -a -e ftrace:function, where the kernel has it; or trace-cmd" },
 	{ "inject", "pstat report needs no such step: build-ids are in the recording, code made at run time is "
 		    "read from its jitdump files" },

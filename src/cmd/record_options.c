@@ -45,7 +45,7 @@ const struct option_row record_options[] = {
 
 	{ .kind = OPTION_GROUP, .help = "What a sample holds" },
 	{ OPTION_FLAG, 'g', NULL, NULL, "callchains by frame pointers", FIELD(call_graph) },
-	{ OPTION_CALL, 0, "call-graph", "fp|dwarf[,bytes]|lbr|no", "callchains, and how they are made",
+	{ OPTION_CALL, 0, "call-graph", "fp|dwarf[,raw][,bytes]|lbr|no", "callchains, and how they are made",
 	  .value = VALUE_ONE_OF, .call = take_call_graph },
 	{ OPTION_NUMBER, 0, "max-stack", "n", "frames of a callchain at most", FIELD(max_stack),
 	  LIMITS(1, UINT16_MAX, NULL) },
@@ -89,6 +89,17 @@ const struct option_row record_options[] = {
 	  PLAN(build_ids_all) },
 	{ OPTION_FLAG, 0, "buildid-mmap", NULL, "build-ids from the kernel, in the maps themselves",
 	  SAMPLING(build_id) },
+
+	{ .kind = OPTION_GROUP, .help = "What is kept of the files that ran" },
+	{ OPTION_FLAG, 'N', "no-buildid-cache", NULL, "no copies of files that had samples", PLAN(cache),
+	  .off = true },
+	{ OPTION_CALL, 0, "buildid-cache-size", "size",
+	  "what recordings may leave in the cache, oldest out first (default 2G, 0: no limit)",
+	  .value = VALUE_SIZE, .call = take_cache_size },
+	{ OPTION_TEXT, 0, "buildid-dir", "directory", "the cache of files by build-id ($HOME/.debug)",
+	  PLAN(cache_dir), .value = VALUE_DIRECTORY },
+	{ OPTION_FLAG, 0, "symbols-in-file", NULL, "names of what was sampled, so that reports need no other file",
+	  FIELD(symbols_in_file) },
 
 	{ .kind = OPTION_GROUP, .help = "How long" },
 	{ OPTION_NUMBER, 'D', "delay", "ms", "start sampling n ms after the start; -1: by --control only",

@@ -75,6 +75,37 @@ void record_progress_add(struct str *out, const struct record_totals *totals)
 	str_add(out, " ]\033[K");
 }
 
+/* One in a hundred; single ones come with any program. */
+static bool is_worth_a_word(uint64_t n, const struct chain_totals *chains)
+{
+	return n > chains->n / 100;
+}
+
+/* How the chains of all stacks that were unwound ended, and what to do about what ended early most often. */
+static void add_chains(struct str *out, const struct record_totals *totals)
+{
+	const struct chain_totals *chains = &totals->chains;
+
+	if (!chains->n)
+		return;
+	str_add(out, "  ");
+	add_plural(out, chains->n, "stack");
+	str_addf(out, " unwound: %" PRIu64 " complete, %" PRIu64 " cut, %" PRIu64 " broken", chains->complete,
+		 chains->cut + chains->no_copy, chains->broken + chains->no_info);
+	if (chains->no_info)
+		str_addf(out, " (%" PRIu64 " for want of files or tables)", chains->no_info);
+	if (chains->limit)
+		str_addf(out, ", %" PRIu64 " with more frames than asked for", chains->limit);
+	if (chains->guessed)
+		str_addf(out, "; %" PRIu64 " by frame pointers in part", chains->guessed);
+	str_addc(out, '\n');
+	if (is_worth_a_word(chains->cut, chains) && chains->cut >= chains->no_info)
+		str_add(out, "  larger copies (--call-graph dwarf,65528) cut fewer stacks\n");
+	else if (is_worth_a_word(chains->no_info, chains))
+		str_add(out, "  files that are out of reach need a user who may read them, code without tables needs "
+			     "frame pointers\n");
+}
+
 void record_summary_add(struct str *out, const struct record_totals *totals)
 {
 	size_t n = n_sampled(totals);
@@ -99,6 +130,7 @@ void record_summary_add(struct str *out, const struct record_totals *totals)
 	str_add(out, " ]\n");
 	if (n > 1)
 		add_events(out, totals);
+	add_chains(out, totals);
 	if (totals->dropped || totals->cut)
 		str_addf(out, "  %" PRIu64 " dropped, %" PRIu64 " cut: what takes the records was too slow; "
 			 "--buffer-size bridges longer pauses\n", totals->dropped, totals->cut);

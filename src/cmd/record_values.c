@@ -50,6 +50,17 @@ static int take_stack_bytes(struct sampling *sampling, const char *text, struct 
 	return 0;
 }
 
+/* "raw", "8192" and "raw,8192". */
+static int take_dwarf(struct sampling *sampling, const char *text, struct str *err)
+{
+	size_t len = strcspn(text, ",");
+
+	if (len != strlen("raw") || strncmp(text, "raw", len))
+		return take_stack_bytes(sampling, text, err);
+	sampling->stacks_raw = true;
+	return text[len] ? take_stack_bytes(sampling, text + len + 1, err) : 0;
+}
+
 /* To add a kind: a row here, sampling.c, pstat-record(1). */
 static const struct {
 	const char *name;
@@ -65,6 +76,7 @@ int take_call_graph(void *target, const char *argument, struct str *err)
 	size_t len = strcspn(argument, ",");
 
 	words->call_graph = false;
+	words->plan.sampling.stacks_raw = false;
 	for (size_t i = 0; i < ARRAY_SIZE(callchain_kinds); i++) {
 		if (strlen(callchain_kinds[i].name) != len ||
 		    strncmp(callchain_kinds[i].name, argument, len))
@@ -73,7 +85,7 @@ int take_call_graph(void *target, const char *argument, struct str *err)
 		if (!argument[len])
 			return 0;
 		if (callchain_kinds[i].kind == CALLCHAIN_DWARF)
-			return take_stack_bytes(&words->plan.sampling, argument + len + 1, err);
+			return take_dwarf(&words->plan.sampling, argument + len + 1, err);
 		return fail(err, -EINVAL, "--call-graph: only dwarf takes a size");
 	}
 	return fail(err, -EINVAL, "--call-graph: '%s' is none of fp, dwarf, lbr and no", argument);
@@ -230,6 +242,17 @@ int take_compression(void *target, const char *argument, struct str *err)
 	if (argument && parse_int(argument, 1, 22, &level))
 		return fail(err, -EINVAL, "--compression-level: '%s' is not a level (1 to 22)", argument);
 	words->plan.zstd_level = (int)level;
+	return 0;
+}
+
+int take_cache_size(void *target, const char *argument, struct str *err)
+{
+	struct recording_words *words = target;
+
+	words->plan.cache_bytes = 0;
+	if (strcmp(argument, "0") && (parse_bytes(argument, &words->plan.cache_bytes) || !words->plan.cache_bytes))
+		return fail(err, -EINVAL, "--buildid-cache-size: '%s' is not a size such as 500M, nor 0 for no limit",
+			    argument);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "cmd/record_words.h"
 
+#include "buildcache/buildcache.h"
 #include "cmd/recording_place.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@ void record_words_init(struct recording_words *words, const struct kern *kern)
 	*words = (struct recording_words){
 		.plan = {
 			.build_ids = true,
+			.cache = true,
+			.cache_bytes = BUILD_CACHE_BYTES_DEFAULT,
 			.synth = SYNTH_TASKS | SYNTH_MMAPS,
 			.sampling = { .inherit = true },
 			.control_fd = -1,
@@ -91,6 +94,16 @@ static bool threads_per_thread(const struct recording_words *w)
 	return w->plan.target.per_thread && w->plan.readers != READERS_ONE;
 }
 
+static bool symbols_in_many(const struct recording_words *w)
+{
+	return w->symbols_in_file && switches(w);
+}
+
+static bool symbols_in_pipe(const struct recording_words *w)
+{
+	return w->symbols_in_file && to_pipe(w);
+}
+
 /* To add one: a function above, a row here, tests/cli/record_options.sh. The first that holds is told. */
 static const struct contradiction {
 	bool (*holds)(const struct recording_words *words);
@@ -104,6 +117,10 @@ static const struct contradiction {
 	{ cgroups_of_tasks, "--cgroup: cgroups are sampled on CPUs, not with --pid or --tid" },
 	{ threads_of_command, "--per-thread: there is nothing to record\n"
 			      "give a command, -p, -t or -a" },
+	{ symbols_in_pipe, "--symbols-in-file: a pipe has no place for them\n"
+			   "record into a file with -o" },
+	{ symbols_in_many, "--symbols-in-file: it is for one file, not for those of --switch-output\n"
+			   "pstat archive --into-recording -i FILE puts them into one afterwards" },
 	{ threads_per_thread, "--per-thread and --threads: rings of threads belong to no CPU" },
 };
 
@@ -143,6 +160,8 @@ static void complete_plan(struct recording_words *words)
 	if (words->physical)
 		sampling->phys_addr = sampling->addr = true;
 	sampling->max_stack = (uint32_t)words->max_stack;
+	/* As in perf: who leaves build-ids to the kernel, or has none, wants no files to go with them. */
+	plan->cache = plan->cache && plan->build_ids && !sampling->build_id;
 	plan->switch_max_files = (unsigned)words->switch_max_files;
 	if (!words->has_synth && sampling->all_cgroups)
 		plan->synth |= SYNTH_CGROUPS;

@@ -23,6 +23,7 @@ struct recording_words {
 	const char *control;
 	int verbose;
 	bool quiet;
+	bool symbols_in_file; /* --symbols-in-file */
 };
 
 void record_words_init(struct recording_words *words, const struct kern *kern);
@@ -48,6 +49,7 @@ int take_buffer_size(void *target, const char *argument, struct str *err);
 int take_threads(void *target, const char *argument, struct str *err);
 int take_affinity(void *target, const char *argument, struct str *err);
 int take_compression(void *target, const char *argument, struct str *err);
+int take_cache_size(void *target, const char *argument, struct str *err);
 int take_max_size(void *target, const char *argument, struct str *err);
 int take_switch_output(void *target, const char *argument, struct str *err);
 int take_synth(void *target, const char *argument, struct str *err);

@@ -1,6 +1,7 @@
 /*
  * The option rows of `pstat report`, and how they become a struct query.
  */
+#include "cmd/annotate_words.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/quantity.h"
@@ -57,6 +58,11 @@ static int take_quantum(void *target, const char *argument, struct str *err)
 	    !of(target)->report.time_quantum_ns)
 		return fail(err, -EINVAL, "--time-quantum: '%s' is not a time such as 10ms or 1s", argument);
 	return 0;
+}
+
+static int take_style(void *target, const char *argument, struct str *err)
+{
+	return take_disassembler_style(argument, &((struct report_words *)target)->intel, err);
 }
 
 #define WORD(name) .offset = offsetof(struct report_words, name)
@@ -129,10 +135,18 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 0, "delimiter", NULL, "--folded: a frame - between user and kernel",
 	  REPORT(folded_delimiter) },
 	{ OPTION_FLAG, 'j', "json", NULL, "one JSON document", WORD(json) },
+	{ OPTION_CALL, 0, "flamegraph", "file", "a flame graph for browsers; a picture, where the name ends in .svg",
+	  WORD(exports[EXPORT_FLAMEGRAPH]), .argument_optional = true, .value = VALUE_FILE, .call = take_export },
+	{ OPTION_CALL, 0, "speedscope", "file", "whole stacks as a file of the viewer speedscope",
+	  WORD(exports[EXPORT_SPEEDSCOPE]), .argument_optional = true, .value = VALUE_FILE, .call = take_export },
+	{ OPTION_CALL, 0, "pprof", "file", "samples, stacks and labels as a profile.proto for pprof",
+	  WORD(exports[EXPORT_PPROF]), .argument_optional = true, .value = VALUE_FILE, .call = take_export },
+	{ OPTION_CALL, 0, "firefox", "file", "samples in time for the Firefox profiler; packed, where it ends in .gz",
+	  WORD(exports[EXPORT_FIREFOX]), .argument_optional = true, .value = VALUE_FILE, .call = take_export },
 	{ OPTION_FLAG, 0, "tui", NULL, "a browser: the default on a terminal", WORD(tui) },
 	{ OPTION_FLAG, 'm', "modules", NULL, "accepted: modules are always looked up", WORD(sample.ignored) },
-	{ OPTION_TEXT, 'M', "disassembler-style", "style", "accepted: report shows no machine code",
-	  WORD(sample.ignored_text) },
+	{ OPTION_CALL, 'M', "disassembler-style", "att|intel", "the syntax of x86 code in the browser (att)",
+	  .value = VALUE_ONE_OF, .call = take_style },
 	{ .kind = OPTION_GROUP, .help = "Something else to print" },
 	{ OPTION_FLAG, 0, "tasks", NULL, "the recorded processes and threads as a tree", WORD(tasks) },
 	{ OPTION_FLAG, 0, "mmaps", NULL, "the same with their maps", WORD(mmaps) },
@@ -156,12 +170,19 @@ void report_words_init(struct report_words *words)
 
 static int choose_format(struct report_words *words)
 {
-	if (words->folded && words->json)
-		return bad_usage("report: --folded and --json are two formats; give one");
-	if ((words->folded || words->json) && (words->sample.dump.header || words->sample.dump.full_header))
+	int status = report_export_choose(words);
+	bool export = words->format || words->export;
+
+	if (status)
+		return status;
+	if (words->folded + words->json + export > 1)
+		return bad_usage("report: %s and %s are two formats; give one", words->folded ? "--folded" : "--json",
+				 words->folded && words->json ? "--json" : "what is for another program");
+	if ((words->folded || words->json || export) && (words->sample.dump.header || words->sample.dump.full_header))
 		return bad_usage("report: --header goes before a table; --header-only prints it by itself");
-	words->format = report_format_find(words->folded ? "folded" : words->json ? "json" : "stdio");
-	words->report.needs = words->format->needs;
+	if (!export)
+		words->format = report_format_find(words->folded ? "folded" : words->json ? "json" : "stdio");
+	words->report.needs = words->format ? words->format->needs : 0;
 	return 0;
 }
 

@@ -5,17 +5,31 @@
 #define PSTAT_REPORT_WORDS_H
 
 #include "cmd/sample_words.h"
+#include "export/export.h"
+
+/* --FORMAT[=FILE]: formats that are files for other programs; export_rows[] in report_export.c. */
+enum { EXPORT_FLAMEGRAPH, EXPORT_SPEEDSCOPE, EXPORT_PPROF, EXPORT_FIREFOX, N_EXPORTS };
+struct export_words {
+	bool given;
+	const char *file; /* NULL: none was named */
+};
 
 struct report_words {
 	struct sample_words sample; /* first: sample_options[] fills it */
 	struct query report;
 	const struct report_format *format;
+	const struct export_text_format *export; /* made sample by sample, not from a table; or NULL */
+	bool packed; /* the name of its file ends in .gz */
 	bool stdio, tui; /* neither: a browser on a terminal, else printed */
 	bool folded, json;
+	struct export_words exports[N_EXPORTS];
+	bool unnamed; /* the name of the output is not the user's */
+	const char *output; /* where the text goes: a file; NULL: to standard output */
 	bool tasks, mmaps;
 	int children, group, branch_stack, skip_empty; /* 1, 0 with --no-X; -1: not given */
 	bool inverted; /* -G */
 	bool no_shorten;
+	bool intel; /* the syntax of code in the browser */
 	bool hierarchy;
 	long group_sort;
 };
@@ -25,6 +39,16 @@ int take_chains(void *target, const char *argument, struct str *err);
 int take_percent_limit(void *target, const char *argument, struct str *err);
 int take_percentage(void *target, const char *argument, struct str *err);
 int take_widths(void *target, const char *argument, struct str *err);
+
+/* ---- report_export.c ---- */
+int take_export(void *target, const char *argument, struct str *err);
+/* The format that was asked for, with words->output, into format or export; neither: none was. An exit status, or 0. */
+int report_export_choose(struct report_words *words);
+/* Reads the recording and writes what words->export is. */
+void report_export_run(struct sample_run *run, const struct report_words *words);
+/* Where its text goes from now on; false after a message. */
+bool report_export_open(const struct report_words *words, struct sample_run *run);
+void report_export_close(const struct report_words *words, struct sample_run *run);
 
 void report_words_init(struct report_words *words);
 /* Brings the words into words->report. 0, or an exit status after a message. */

@@ -33,6 +33,16 @@ static int take_color(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
+static int take_unwinder(void *target, const char *argument, struct str *err)
+{
+	struct sample_words *words = target;
+
+	if (!unwind_known(argument))
+		return fail(err, -EINVAL, "--unwinder: '%s' is not rows, libunwind or libdw", argument);
+	words->session.unwinder = argument;
+	return 0;
+}
+
 #define FIELD(name) .offset = offsetof(struct sample_words, name)
 #define SYM(name) .offset = offsetof(struct sample_words, session.sym.name)
 #define FILTER(name) .offset = offsetof(struct sample_words, filters.name)
@@ -91,6 +101,8 @@ const struct option_row sample_options[] = {
 	  FILTER(switches_shown) },
 	{ OPTION_NUMBER, 0, "max-stack", "n", "frames taken of each callchain (127)", FIELD(max_stack),
 	  .min = 1, .max = 65535 },
+	{ OPTION_CALL, 0, "unwinder", "rows|libunwind|libdw", "how sampled stacks become callchains (rows)",
+	  .call = take_unwinder, .value = VALUE_ONE_OF },
 	{ OPTION_FLAG, 0, "disable-order", NULL, "take the records in the file's order, not by time",
 	  FIELD(session.replay.file_order) },
 	{ OPTION_FLAG, 'f', "force", NULL,
@@ -151,16 +163,21 @@ static int write_stdout(void *context, struct str *text)
 	return 0;
 }
 
-bool sample_run_open(struct sample_run *run, const struct sample_words *words)
+void sample_run_begin(struct sample_run *run, const struct sample_words *words)
 {
-	struct str err = STR_INIT;
-	int rc;
-
 	*run = (struct sample_run){ .output = { .text = STR_INIT, .write = write_stdout } };
 	run->output.color = color_wanted(words->color);
 	run->output.columns = terminal_columns(STDOUT_FILENO);
 	run->output.dots = terminal_dots();
 	progress_init(&run->progress, "reading the recording", !words->quiet);
+}
+
+bool sample_run_open(struct sample_run *run, const struct sample_words *words)
+{
+	struct str err = STR_INIT;
+	int rc;
+
+	sample_run_begin(run, words);
 	rc = recording_open(&run->reader, words->dump.input, &err);
 	run->reader_open = true;
 	if (rc) {

@@ -47,7 +47,9 @@ struct sample_run {
 	const char *input;
 	int status;
 };
-/* Opens the recording; false after a message, and the status is set. */
+/* Output and progress, without a recording. */
+void sample_run_begin(struct sample_run *run, const struct sample_words *words);
+/* The same, and opens the recording; false after a message, and the status is set. */
 bool sample_run_open(struct sample_run *run, const struct sample_words *words);
 /* For replay and for the reading of symbols. */
 void sample_run_progress(void *context, double part);

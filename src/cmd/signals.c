@@ -59,3 +59,31 @@ struct run_stop *signals_catch(bool snapshots, struct exec_state *found)
 		sigaction(SIGHUP, &on, NULL);
 	return &stop;
 }
+
+static bool has_come(void *data)
+{
+	const struct stop_since *since = data;
+
+	return since->stop->count != since->before;
+}
+
+struct interrupt stop_interrupt(struct stop_since *since, const struct run_stop *of)
+{
+	*since = (struct stop_since){ of, of->count };
+	return (struct interrupt){ has_come, since };
+}
+
+const struct run_stop *signals_catch_end(struct interrupt *interrupt)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	static const struct sigaction on = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO };
+	static struct stop_since since;
+	struct sigaction old;
+
+	stop = (struct run_stop){ 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(ends[i], &on, NULL);
+	*interrupt = stop_interrupt(&since, &stop);
+	return &stop;
+}

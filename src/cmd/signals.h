@@ -13,4 +13,16 @@
  */
 struct run_stop *signals_catch(bool snapshots, struct exec_state *found);
 
+/*
+ * For commands that have to clean up behind themselves: what ends them is noted from now on, in the same struct, and
+ * asked for by *interrupt.
+ */
+const struct run_stop *signals_catch_end(struct interrupt *interrupt);
+/* What has come since, for work that begins now. */
+struct stop_since {
+	const struct run_stop *stop;
+	int before;
+};
+struct interrupt stop_interrupt(struct stop_since *since, const struct run_stop *stop);
+
 #endif

@@ -2,6 +2,7 @@
  * The options of `pstat top`, by perf top's names: rows that fill the words of record and of report, a few of its own,
  * and at the end the rows that report has, too.
  */
+#include "cmd/annotate_words.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/terminal.h"
@@ -27,6 +28,27 @@ static int take_delay(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
+static int take_style(void *target, const char *argument, struct str *err)
+{
+	return take_disassembler_style(argument, &((struct top_words *)target)->report.intel, err);
+}
+
+static int refuse_dump_symtab(void *target, const char *argument, struct str *err)
+{
+	(void)target, (void)argument;
+	return fail(err, -EINVAL, "--dump-symtab: tables of symbols are not printed; nm lists those of a file, and -v "
+				  "tells where names are from");
+}
+
+static int refuse_sym_annotate(void *target, const char *argument, struct str *err)
+{
+	(void)target;
+	return fail(err, -EINVAL,
+		    "--sym-annotate: code is shown in the browser, by the key a on a function; of '%s' in a recording "
+		    "by pstat annotate",
+		    argument);
+}
+
 /* How many bytes of the text say how chains are made: "dwarf,4096", "fp"; 0: it is all about how they are shown. */
 static size_t mode_bytes(const char *text)
 {
@@ -40,7 +62,11 @@ static size_t mode_bytes(const char *text)
 	str_release(&ignored);
 	if (!is_mode)
 		return 0;
-	if (scratch.plan.sampling.callchain == CALLCHAIN_DWARF && text[n] && isdigit((unsigned char)text[n + 1]))
+	if (scratch.plan.sampling.callchain != CALLCHAIN_DWARF)
+		return n;
+	if (!strncmp(text + n, ",raw", 4) && (!text[n + 4] || text[n + 4] == ','))
+		n += 4;
+	if (text[n] && isdigit((unsigned char)text[n + 1]))
 		n += 1 + strcspn(text + n + 1, ",");
 	return n;
 }
@@ -97,6 +123,15 @@ const struct option_row top_options[] = {
 	{ OPTION_FLAG, 0, "all-cgroups", NULL, "cgroups of samples", PLAN(sampling.all_cgroups) },
 	{ OPTION_CALL, 'm', "mmap-pages", "pages or size", "room for each CPU's records (default 2M or less)",
 	  .value = VALUE_SIZE, .call = take_ring_size },
+	{ OPTION_NUMBER, 'r', "realtime", "priority", "pstat itself runs before others: SCHED_FIFO", FIELD(priority),
+	  LIMITS(1, 99) },
+	{ OPTION_FLAG, 0, "overwrite", NULL, "accepted: rings are emptied all the time", FIELD(ignored) },
+	{ OPTION_FLAG, 0, "no-bpf-event", NULL, "accepted: where BPF programs lie is noted like all code's",
+	  FIELD(ignored) },
+	{ OPTION_NUMBER, 0, "num-thread-synthesize", "n", "accepted: one thread reads /proc", FIELD(ignored_number),
+	  LIMITS(1, INT_MAX) },
+	{ OPTION_NUMBER, 0, "proc-map-timeout", "ms", "accepted: nothing of /proc is left out for its time",
+	  FIELD(ignored_number), LIMITS(1, INT_MAX) },
 
 	{ .kind = OPTION_GROUP, .help = "How often, and what is kept" },
 	{ OPTION_CALL, 'd', "delay", "seconds", "from one table to the next (default 2)", .call = take_delay },
@@ -143,6 +178,18 @@ const struct option_row top_options[] = {
 	{ OPTION_CALL, 'w', "column-widths", "list", "these widths", FIELD(report), .call = take_widths },
 	{ OPTION_FLAG, 0, "stdio", NULL, "tables as text, also on a terminal", FIELD(report.stdio) },
 	{ OPTION_FLAG, 0, "tui", NULL, "a browser: the default on a terminal", FIELD(report.tui) },
+	{ OPTION_CALL, 'M', "disassembler-style", "att|intel", "the syntax of x86 code in the browser (att)",
+	  .value = VALUE_ONE_OF, .call = take_style },
+	{ OPTION_FLAG, 0, "source", NULL, "accepted: keys of the code's view switch lines and bytes", FIELD(ignored) },
+	{ OPTION_FLAG, 0, "asm-raw", NULL, "accepted, likewise", FIELD(ignored) },
+	{ OPTION_TEXT, 0, "objdump", "path", "accepted: no other program disassembles", FIELD(ignored_text),
+	  .value = VALUE_FILE },
+	{ OPTION_CALL, 0, "sym-annotate", "symbol", "refused: the browser's key a shows code",
+	  .call = refuse_sym_annotate },
+	{ OPTION_CALL, 'D', "dump-symtab", NULL, "refused: tables of symbols are not printed",
+	  .call = refuse_dump_symtab },
+	{ OPTION_FLAG, 0, "demangle-kernel", NULL, "accepted: names of the kernel are shown as it has them",
+	  FIELD(ignored) },
 	{ OPTION_FLAG, 0, "force", NULL, "read maps and dumps of code made at run time, whoever they belong to",
 	  FIELD(report.sample.session.sym.force) },
 	{ .kind = OPTION_END, .more = name_options, FIELD(report) },

@@ -61,12 +61,10 @@ static void add_status(void *context, struct str *out)
 static void add_notes(void *context, struct str *out)
 {
 	const struct top_screen *top = context;
-	const struct note_list *notes = &table_session(top->kept)->notes;
 
 	top_status_add_losses(top->status, out);
 	str_addc(out, '\n');
-	for (size_t i = 0; i < notes->n; i++)
-		str_addf(out, "%s\n", notes->v[i].text);
+	note_list_add_lines(&table_session(top->kept)->notes, out);
 }
 
 static void zero(void *context)

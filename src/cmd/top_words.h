@@ -16,7 +16,11 @@ struct top_words {
 	long count_filter; /* -f */
 	bool zero, once;
 	bool screen; /* on a terminal: a browser */
-	const char *ignored; /* of options that are accepted without effect */
+	long priority; /* -r; 0: not given */
+	/* Of options that are accepted without effect. */
+	const char *ignored_text;
+	long ignored_number;
+	bool ignored;
 };
 
 void top_words_init(struct top_words *words, const struct kern *kern);

@@ -8,7 +8,7 @@
  * What a recording says about itself lives in two structs that both sides share: `struct events`
  * (what was measured, with the kernel's ids) and `struct info` (the header's features).
  * The files are in an order, each calls earlier ones only (a lint looks): decoder, sample, events; feature_*;
- * record_lines, record_fields, record; dump, listing; stream, reader_take, directory, reader; writer.
+ * record_lines, record_fields, record; dump, listing; stream, reader_take, directory, reader; writer; put_feature.
  *
  * Everything read is hostile: each length is checked against what is there, each error names the
  * place: "at offset 0x1f40: MMAP2 (10): ...".
@@ -19,6 +19,7 @@
 #define PSTAT_DATA_H
 
 #include "data/records.h"
+#include "data/put_feature.h"
 #include "data/record_sink.h"
 #include "data/record_source.h"
 #include "util/util.h"
@@ -123,6 +124,7 @@ enum feature_id {
 	FEATURE_LAST_KNOWN = FEATURE_PMU_CAPS,
 	FEATURE_PSTAT = 200, /* pstat's own features have this and higher bits */
 	FEATURE_STAT_TARGET = FEATURE_PSTAT,
+	FEATURE_SYMBOLS,
 	FEATURE_BITS = 256,
 };
 
@@ -224,6 +226,8 @@ struct info {
 	uint64_t stat_target; /* STAT_TARGET_ALL_THREADS, or a number that a later pstat knows */
 	uint8_t *tracing_data; /* tracepoint formats, as the recorder stored them */
 	size_t tracing_data_size;
+	uint8_t *symbols; /* of what had samples, packed: sym/recorded_names.h */
+	size_t symbols_size;
 	INFO_VEC(struct info_raw) raw;
 };
 
@@ -474,8 +478,7 @@ struct record_stats {
 /* body NULL: could not be decoded. */
 void record_stats_add(struct record_stats *stats, const struct record *record,
 		      const struct record_body *body);
-void record_stats_print(const struct record_stats *stats, const struct events *events,
-			struct str *out);
+void record_stats_print(const struct record_stats *stats, const struct events *events, struct str *out);
 void record_stats_release(struct record_stats *stats);
 
 /* `--header`: the file's own lines and all features. */

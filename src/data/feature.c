@@ -22,6 +22,8 @@
 #define FIELDS(...) ((const struct feature_field[]){ __VA_ARGS__, { NULL, NULL, 0, 0, NULL } })
 #define NONE ((const struct feature_field[]){ { NULL, NULL, 0, 0, NULL } })
 #define F(kind, member) FIELD(#member, kind, offsetof(struct info, member), 0, NULL)
+/* All bytes that are left, whose number is the member of that name with _size. */
+#define REST(member) FIELD(#member, rest, offsetof(struct info, member), offsetof(struct info, member##_size), NULL)
 #define VERSION(bytes) FIELD("", version, 0, bytes, NULL)
 /* A member shown once more, in another way. */
 #define SHOWN(kind, member) FIELD(#kind, kind, offsetof(struct info, member), 0, NULL)
@@ -47,7 +49,7 @@ enum { MEM_BLOCKS_MAX = 1 << 20 };
 
 static const struct feature_row features[] = {
 	/* perf's header says nothing of it either */
-	ROW(TRACING_DATA, "", F(tracing, tracing_data)),
+	ROW(TRACING_DATA, "", REST(tracing_data)),
 	/* a command of their own prints them */
 	ROW(BUILD_ID, "",
 	    LIST_OF(build_ids, build_ids, 0,
@@ -118,6 +120,8 @@ static const struct feature_row features[] = {
 	    LIST(pmu_caps, 4, caps, "# {pmu} pmu capabilities: {caps}\n", "",
 		 WHOLE(caps, 0), E(caps, text, pmu))),
 	ROW(STAT_TARGET, "{stat_target}", F(target, stat_target)),
+	/* sym/ knows what is in it */
+	ROW(SYMBOLS, "# symbols in the file : {symbols} bytes\n", REST(symbols)),
 };
 
 /* ---- struct info ---- */

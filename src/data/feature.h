@@ -17,7 +17,7 @@ struct feature_field {
 	const char *name; /* in the words */
 	const struct feature_kind *kind;
 	uint16_t at; /* in struct info, or in an element of its list */
-	uint32_t n; /* list: bytes of its count; version: bytes; blocks: the most that there may be */
+	uint32_t n; /* list: bytes of its count; version: bytes; blocks: the most that there may be; rest: its size in struct info */
 	const struct feature_list *list;
 };
 struct feature_list {
@@ -84,7 +84,7 @@ extern const struct feature_kind feature_cpus, feature_dies, feature_blocks, fea
 /* feature_events.c */
 extern const struct feature_kind feature_event_desc, feature_group_desc, feature_caps;
 /* feature_blobs.c */
-extern const struct feature_kind feature_build_ids, feature_tracing, feature_blob,
+extern const struct feature_kind feature_build_ids, feature_rest, feature_blob,
 	feature_program;
 
 /* ---- feature_fields.c ---- */

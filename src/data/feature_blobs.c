@@ -1,6 +1,6 @@
 /*
  * feature_blobs.c: kinds of fields that carry other files' contents: build-ids, tracepoint formats, BPF
- * programs and types.
+ * programs and types, symbols.
  */
 #include "data/feature.h"
 
@@ -70,25 +70,35 @@ FEATURE_WRITE(build_ids)
 	}
 }
 
-/* ---- bytes as they are: all that are left ---- */
-FEATURE_READ(tracing)
+/* ---- bytes as they are: all that are left; n is where struct info has how many ---- */
+static size_t *rest_size(const struct info *info, const struct feature_field *f)
+{
+	return (size_t *)(uintptr_t)((const char *)info + f->n);
+}
+
+FEATURE_READ(rest)
 {
 	size_t n = cursor_left(&r->c);
 
-	r->info->tracing_data_size = n;
-	r->info->tracing_data = memcpy(xmalloc(n), r->c.p, n);
+	*rest_size(r->info, f) = n;
+	*(uint8_t **)at = memcpy(xmalloc(n), r->c.p, n);
 }
 
-FEATURE_WRITE(tracing)
+FEATURE_WRITE(rest)
 {
-	str_addn(t->out, (const char *)t->info->tracing_data, t->info->tracing_data_size);
+	str_addn(t->out, *(char *const *)at, *rest_size(t->info, f));
 }
 
-FEATURE_RELEASE(tracing)
+FEATURE_PRINT(rest)
+{
+	str_addf(t->out, "%zu", *rest_size(t->info, f));
+}
+
+FEATURE_RELEASE(rest)
 {
 	free(*(uint8_t **)at);
 	*(uint8_t **)at = NULL;
-	info->tracing_data_size = 0;
+	*rest_size(info, f) = 0;
 }
 
 /* ---- bytes with their number in front ---- */
@@ -159,7 +169,7 @@ FEATURE_PRINT(program)
 
 const struct feature_kind feature_build_ids = { build_ids_read, build_ids_write, NULL,
 						feature_list_release };
-const struct feature_kind feature_tracing = { tracing_read, tracing_write, NULL, tracing_release };
+const struct feature_kind feature_rest = { rest_read, rest_write, rest_print, rest_release };
 const struct feature_kind feature_program = { program_read, program_write, program_print,
 					      blob_release };
 const struct feature_kind feature_blob = { blob_read, blob_write, NULL, blob_release };

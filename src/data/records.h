@@ -142,6 +142,21 @@ struct sample_regs {
 	unsigned n;
 };
 
+/*
+ * How a chain ended that was unwound while it was recorded: so many PERF_CONTEXT_USER marks stand at its end, without a
+ * frame behind them, which every reader passes over.
+ */
+enum chain_end {
+	CHAIN_COMPLETE,
+	CHAIN_CUT, /* the copied part of the stack ended */
+	CHAIN_NO_INFO, /* a file, or its unwind tables, could not be had */
+	CHAIN_BROKEN, /* registers or tables that lead nowhere */
+	CHAIN_LIMIT, /* it has more frames than were asked for */
+	CHAIN_GUESSED, /* complete, but not all of its callers come from tables */
+	CHAIN_NO_COPY, /* nothing of the stack was copied: its task gave it back, or the recorder had no room */
+	CHAIN_ENDS,
+};
+
 struct sample {
 	uint64_t has; /* PERF_SAMPLE_* bits of the fields that are filled */
 	uint64_t id; /* from IDENTIFIER or ID */
@@ -169,6 +184,11 @@ struct sample {
 	uint64_t aux_size;
 	const uint8_t *aux;
 };
+
+unsigned chain_end(const struct sample *sample); /* enum chain_end, or what a later pstat wrote */
+struct data_event;
+/* Its stacks were unwound while they were recorded (pstat.data(5)): it has the size of their copies, and no copies. */
+bool event_is_unwound(const struct data_event *event);
 
 struct record_mmap { /* MMAP, MMAP2 */
 	uint32_t pid, tid;

@@ -326,3 +326,19 @@ size_t sample_size(const struct sample *sample, const struct data_event *event)
 	str_release(&bytes);
 	return size;
 }
+
+bool event_is_unwound(const struct data_event *event)
+{
+	uint64_t has = event->attr.sample_type;
+
+	return event->attr.sample_stack_user && !(has & PERF_SAMPLE_STACK_USER) && (has & PERF_SAMPLE_CALLCHAIN);
+}
+
+unsigned chain_end(const struct sample *sample)
+{
+	uint64_t n = sample->n_ips;
+
+	while (n && sample->ips[n - 1] == (uint64_t)PERF_CONTEXT_USER)
+		n--;
+	return (unsigned)(sample->n_ips - n);
+}

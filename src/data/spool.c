@@ -13,19 +13,15 @@
 
 enum { PIECE_BYTES = 64 << 10 };
 
-/* In $TMPDIR, as all temporary files; the name is taken away at once. */
 static int open_nameless(struct str *err)
 {
-	const char *folder = getenv("TMPDIR");
-	char *path = xasprintf("%s/pstat-XXXXXX", folder && *folder ? folder : "/tmp");
-	int fd = mkostemp(path, O_CLOEXEC);
+	struct str why = STR_INIT;
+	int fd = destination_create_nameless(NULL, &why);
 
 	if (fd < 0)
-		fd = fail(err, -errno, "%s: no file can be made there for a recording that comes "
-			  "through a pipe: %s\ngive its file name with -i", path, strerror(errno));
-	else
-		unlink(path);
-	free(path);
+		fail(err, fd, "no file can be made for a recording that comes through a pipe: %s\n"
+		     "give its file name with -i", why.s);
+	str_release(&why);
 	return fd;
 }
 

@@ -12,6 +12,7 @@
 #ifndef PSTAT_ELF_H
 #define PSTAT_ELF_H
 
+#include "elf/dwarf_cursor.h"
 #include "util/util.h"
 
 #include <elf.h>
@@ -30,6 +31,8 @@ struct elf_file {
 	void *elf; /* Elf * of libelf */
 	char *unpacked; /* the contents of a packed file, or NULL */
 	size_t unpacked_bytes;
+	char *mapped; /* of a view: the file's bytes, or NULL */
+	size_t mapped_bytes;
 	char *path;
 	uint16_t machine; /* EM_* */
 	bool is_64, swapped;
@@ -138,15 +141,30 @@ bool elf_rela_at(const struct elf_data *data, size_t i, Elf64_Rela *rela);
 
 /*
  * A second view of a file that is held, for libdw, which changes in memory what it reads: debug sections that are
- * not wanted have no contents there, the others are unpacked within the bound. The view is read through the
- * file's descriptor; after elf_view_done it stands alone, with what was read by then. Closed by elf_file_close.
+ * not wanted have no contents there, the others are unpacked within the bound. The view is mapped where nobody but
+ * this user and root can change the file, else read through the file's descriptor; after elf_view_done it stands
+ * alone, with what was read by then. Closed by elf_file_close.
  * -EFBIG with a sentence: its sections would become too much.
  */
 int elf_view_open(struct elf_file *view, struct elf_file *file, bool (*wanted)(const char *section),
 		  struct str *err);
 void elf_view_done(struct elf_file *view);
-/* A view of what libdw has opened by itself; it is not to be closed. */
-void elf_view_of(struct elf_file *view, void *elf);
+/*
+ * Bytes of a view's section, which nobody has changed, are not needed for now: where they are mapped, their memory
+ * is given back, and read again when they are.
+ */
+void elf_view_forget(const void *from, size_t bytes);
+struct elf_part { /* a section to be */
+	const char *name;
+	const uint8_t *bytes;
+	size_t n;
+};
+/*
+ * A file that is nowhere, with these sections, of the machine and byte order of another file: libdw can be given parts
+ * of files. The bytes are borrowed, and stay as they are.
+ */
+int elf_view_compose(struct elf_file *view, const struct elf_file *like, const struct elf_part *parts, size_t n,
+		     struct str *err);
 /* The bytes of a section as libdw has them, to be changed; NULL: none. */
 uint8_t *elf_view_bytes(struct elf_file *view, const struct elf_section *section, size_t *n);
 
@@ -167,8 +185,10 @@ size_t elf_module_places(const struct elf_file *file, uint64_t **places);
 
 /* ---- elf_note.c: build-ids ---- */
 
-/* Of a file, from its program headers. false: not ELF, damaged, without a build-id, or no libelf. */
+/* Of a file, from its segments, else its sections. false: not ELF, damaged, without a build-id, or no libelf. */
 bool elf_build_id_of_fd(int fd, struct build_id *id);
+/* The same; of a packed file (.ko.xz) that of what is packed in it, which costs unpacking it. */
+bool elf_build_id_of_file(int fd, struct build_id *id);
 /* Of an image in memory, such as the vDSO. */
 bool elf_build_id_of_image(const void *image, size_t bytes, struct build_id *id);
 /* Of notes in this machine's byte order, as /sys/kernel/notes has them; align: 4 or 8. */

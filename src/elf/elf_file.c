@@ -195,6 +195,21 @@ int elf_file_open_memory(struct elf_file *file, void *bytes, size_t n, const cha
 	return rc;
 }
 
+bool elf_build_id_of_file(int fd, struct build_id *id)
+{
+	struct elf_file file = { .fd = fd };
+	struct str ignored = STR_INIT;
+	bool found = !fstat(fd, &file.stat) && !find_contents(&file, &ignored);
+
+	if (found && file.unpacked)
+		found = elf_build_id_of_image(file.unpacked, file.unpacked_bytes, id);
+	else if (found)
+		found = elf_build_id_of_fd(fd, id);
+	free(file.unpacked);
+	str_release(&ignored);
+	return found;
+}
+
 int elf_file_open_minidebug(struct elf_file *file, struct elf_file *inner, struct str *err)
 {
 	size_t n;
@@ -222,6 +237,7 @@ void elf_file_close(struct elf_file *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file->unpacked);
+	elf_unmap(file->mapped, file->mapped_bytes);
 	free(file->path);
 	free(file->segments);
 	*file = (struct elf_file){ .fd = -1 };

@@ -46,6 +46,14 @@ int elf_files_descriptor(struct elf_file *file, struct str *err);
 /* ---- elf_pages.c ---- */
 void elf_pages_free(struct elf_pages *pages); /* NULL is nothing */
 
+/* ---- elf_map.c ---- */
+/*
+ * All bytes of an open file, to be changed by this process alone; NULL: somebody else might change the file, or it
+ * can't be mapped. What the file loses while it is mapped becomes zeros. elf_unmap takes NULL for nothing.
+ */
+char *elf_map(int fd, size_t *bytes);
+void elf_unmap(char *start, size_t bytes);
+
 /* ---- elf_section.c ---- */
 /* How much the packed sections of a file of so many bytes may become, all together. */
 uint64_t elf_unpack_budget(uint64_t file_bytes);
@@ -53,6 +61,10 @@ uint64_t elf_unpack_budget(uint64_t file_bytes);
 bool elf_unpack_spend(struct elf_file *file, uint64_t bytes);
 /* The contents of a section that zstd has packed, kept with the file; NULL: too much, damaged, or no libzstd. */
 const struct elf_unpacked *elf_section_unpack_zstd(struct elf_file *file, void *scn);
+
+/* ---- elf_view.c ---- */
+/* The bytes take the place of what libelf has read of the section, as if it had never been packed. */
+void elf_section_put(const struct elf_section *section, const void *bytes, size_t n);
 
 /* ---- elf_note.c ---- */
 /* From the sections, else from the segments: a debug file's may lie where they were in the file it was taken from. */

@@ -99,9 +99,29 @@ static bool loaded(void)
 	return is_loaded;
 }
 
+/* Modules have no segments, and those of a debug file may lie where they were in the file it was taken from. */
+static bool in_note_sections(Elf *elf, struct build_id *id)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = libelf()->elf_nextscn(elf, scn)) != NULL) {
+		GElf_Shdr header;
+		Elf_Data *data;
+
+		if (!libelf()->gelf_getshdr(scn, &header) || header.sh_type != SHT_NOTE ||
+		    header.sh_size > NOTES_BYTES_MAX)
+			continue;
+		data = libelf()->elf_getdata(scn, NULL);
+		if (data && data->d_buf &&
+		    elf_build_id_of_notes(data->d_buf, data->d_size, header.sh_addralign == 8 ? 8 : 4, id))
+			return true;
+	}
+	return false;
+}
+
 static bool in_elf(Elf *elf, struct build_id *id)
 {
-	bool found = elf && libelf()->elf_kind(elf) == ELF_K_ELF && in_segments(elf, id);
+	bool found = elf && libelf()->elf_kind(elf) == ELF_K_ELF && (in_segments(elf, id) || in_note_sections(elf, id));
 
 	if (elf)
 		libelf()->elf_end(elf);

@@ -34,8 +34,7 @@ static bool spend_gnu_packed(struct elf_file *view, const struct elf_section *se
 	return elf_unpack_spend(view, bytes);
 }
 
-/* Its bytes take the place of what libelf has read, as if it had never been packed. */
-static void put_unpacked(const struct elf_section *section, const struct elf_unpacked *unpacked)
+void elf_section_put(const struct elf_section *section, const void *bytes, size_t n)
 {
 	Elf_Data *data[] = { libelf()->elf_rawdata(section->scn, NULL), libelf()->elf_getdata(section->scn, NULL) };
 	GElf_Shdr header = section->header;
@@ -43,11 +42,11 @@ static void put_unpacked(const struct elf_section *section, const struct elf_unp
 	for (size_t i = 0; i < ARRAY_SIZE(data); i++) {
 		if (!data[i])
 			continue;
-		data[i]->d_buf = unpacked->bytes;
-		data[i]->d_size = unpacked->n;
+		data[i]->d_buf = (void *)(uintptr_t)bytes;
+		data[i]->d_size = n;
 	}
 	header.sh_flags &= ~(uint64_t)SHF_COMPRESSED;
-	header.sh_size = unpacked->n;
+	header.sh_size = n;
 	libelf()->gelf_update_shdr(section->scn, &header);
 }
 
@@ -76,7 +75,7 @@ static bool unpack(struct elf_file *view, const struct elf_section *section)
 	if (header.ch_type == ELFCOMPRESS_ZSTD) {
 		unpacked = elf_section_unpack_zstd(view, section->scn);
 		if (unpacked)
-			put_unpacked(section, unpacked);
+			elf_section_put(section, unpacked->bytes, unpacked->n);
 	} else {
 		unpacked = NULL;
 		elf_unpack_spend(view, header.ch_size);
@@ -88,13 +87,15 @@ static bool unpack(struct elf_file *view, const struct elf_section *section)
 	return true;
 }
 
-/* libelf would change the bytes of a file in memory: the view gets its own. */
+/* libelf would change the bytes of a file in memory: the view gets its own. So it does of a map, which is private. */
 static void begin(struct elf_file *view, const struct elf_file *file)
 {
 	view->unpack_left = elf_unpack_budget(file->unpacked ? file->unpacked_bytes :
 							       (uint64_t)file->stat.st_size);
 	if (!file->unpacked) {
-		view->elf = libelf()->elf_begin(file->fd, ELF_C_READ, NULL);
+		view->mapped = elf_map(file->fd, &view->mapped_bytes);
+		view->elf = view->mapped ? libelf()->elf_memory(view->mapped, view->mapped_bytes) :
+					   libelf()->elf_begin(file->fd, ELF_C_READ, NULL);
 		return;
 	}
 	view->unpacked = xmalloc(file->unpacked_bytes);
@@ -141,19 +142,6 @@ int elf_view_open(struct elf_file *view, struct elf_file *file, bool (*wanted)(c
 void elf_view_done(struct elf_file *view)
 {
 	libelf()->elf_cntl(view->elf, ELF_C_FDDONE);
-}
-
-void elf_view_of(struct elf_file *view, void *elf)
-{
-	const bool native_is_little = BYTE_ORDER == LITTLE_ENDIAN;
-	GElf_Ehdr header;
-
-	*view = (struct elf_file){ .fd = -1, .elf = elf };
-	if (!libelf()->gelf_getehdr(elf, &header))
-		return;
-	view->machine = header.e_machine;
-	view->is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
-	view->swapped = (header.e_ident[EI_DATA] == ELFDATA2LSB) != native_is_little;
 }
 
 uint8_t *elf_view_bytes(struct elf_file *view, const struct elf_section *section, size_t *n)

@@ -8,6 +8,8 @@
 #include "annotate/annotate.h"
 #include "hist/hist.h"
 
+#include "fmt/diff_print.h"
+
 struct report_format {
 	const char *name;
 	const char *help;
@@ -30,6 +32,15 @@ struct annotation_look {
 };
 /* A head that names file, function and events; then rows. Lines have the shape of perf's. */
 void annotation_print(const struct annotation *annotation, const struct annotation_look *look, struct output *output);
+/* The same in parts, for who shows it line by line: the head's lines, and the one line of a row of annotation->rows. */
+void annotation_add_head(const struct annotation *annotation, const struct annotation_look *look,
+			 struct output *output);
+void annotation_add_row(const struct annotation *annotation, const struct annotation_look *look, size_t row,
+			struct output *output);
+/* How many columns the numbers take that an instruction's line begins with. */
+unsigned annotation_values_columns(const struct annotation *annotation, const struct annotation_look *look);
+/* Of an instruction's row the greatest percentage of its events; of others 0. */
+double annotation_row_percent(const struct annotation *annotation, const struct annotation_look *look, size_t row);
 /* "local period" */
 const char *annotation_percent_name(enum annotate_percent percent);
 

@@ -40,7 +40,7 @@ const char *annotation_percent_name(enum annotate_percent percent)
 
 /* ---- columns ---- */
 
-static unsigned values_width(const struct annotation *annotation, const struct annotation_look *look)
+unsigned annotation_values_columns(const struct annotation *annotation, const struct annotation_look *look)
 {
 	return (value_rows[look->value].width + 1) * (unsigned)annotation->n_events;
 }
@@ -100,7 +100,7 @@ static void add_source(const struct annotation *annotation, const struct annotat
 {
 	struct str *out = &output->text;
 
-	str_pad(out, ' ', values_width(annotation, look));
+	str_pad(out, ' ', annotation_values_columns(annotation, look));
 	str_add(out, " : ");
 	if (row->text)
 		str_addf(out, "%-4u %s", row->line.line, row->text);
@@ -121,7 +121,7 @@ static void add_inlined(const struct annotation *annotation, const struct annota
 	const struct frame_list *frames = &annotation->instructions[row->instruction].frames;
 	struct str *out = &output->text;
 
-	str_pad(out, ' ', values_width(annotation, look));
+	str_pad(out, ' ', annotation_values_columns(annotation, look));
 	str_addf(out, " : %s():", frame_name(&frames->v[0]));
 	for (size_t i = 1; i < frames->n; i++) {
 		str_add(out, i == 1 ? " inlined at " : ", at ");
@@ -217,8 +217,8 @@ static void add_title(const struct annotation *annotation, const struct annotati
 {
 	const struct symbol *symbol = annotation->function->symbol;
 
-	str_addf(out, " %-*s |\tSource code & Disassembly of %s for ", (int)values_width(annotation, look) - 1,
-		 value_rows[look->value].head, symbol->dso->name);
+	str_addf(out, " %-*s |\tSource code & Disassembly of %s for ",
+		 (int)annotation_values_columns(annotation, look) - 1, value_rows[look->value].head, symbol->dso->name);
 	for (size_t i = 0; i < annotation->n_events; i++) {
 		str_add(out, i ? ", " : "");
 		data_event_add_name(annotation->events[i], out);
@@ -230,7 +230,7 @@ static void add_title(const struct annotation *annotation, const struct annotati
 static void add_note(const struct annotation *annotation, const struct annotation_look *look, const char *text,
 		     struct str *out)
 {
-	str_pad(out, ' ', values_width(annotation, look));
+	str_pad(out, ' ', annotation_values_columns(annotation, look));
 	str_addf(out, " : %s\n", text);
 }
 
@@ -258,7 +258,7 @@ static void add_missing(const struct annotation *annotation, const struct annota
 	str_release(&text);
 }
 
-static void add_head(const struct annotation *annotation, const struct annotation_look *look, struct output *output)
+void annotation_add_head(const struct annotation *annotation, const struct annotation_look *look, struct output *output)
 {
 	const struct symbol *symbol = annotation->function->symbol;
 	struct str title = STR_INIT, *out = &output->text;
@@ -277,18 +277,33 @@ static void add_head(const struct annotation *annotation, const struct annotatio
 	str_release(&title);
 }
 
+void annotation_add_row(const struct annotation *annotation, const struct annotation_look *look, size_t row,
+			struct output *output)
+{
+	const struct annotate_row *shown = &annotation->rows[row];
+
+	if (shown->kind == ROW_INLINED)
+		add_inlined(annotation, look, shown, output);
+	else if (shown->kind == ROW_SOURCE)
+		add_source(annotation, look, shown, output);
+	else
+		add_instruction(annotation, look, shown->instruction, output);
+}
+
+double annotation_row_percent(const struct annotation *annotation, const struct annotation_look *look, size_t row)
+{
+	const struct annotate_row *shown = &annotation->rows[row];
+
+	return shown->kind == ROW_INSTRUCTION
+		       ? most_percent(annotation, look, annotation->instructions[shown->instruction].cells)
+		       : 0;
+}
+
 void annotation_print(const struct annotation *annotation, const struct annotation_look *look, struct output *output)
 {
-	add_head(annotation, look, output);
+	annotation_add_head(annotation, look, output);
 	for (size_t i = 0; i < annotation->n_rows; i++) {
-		const struct annotate_row *row = &annotation->rows[i];
-
-		if (row->kind == ROW_INLINED)
-			add_inlined(annotation, look, row, output);
-		else if (row->kind == ROW_SOURCE)
-			add_source(annotation, look, row, output);
-		else
-			add_instruction(annotation, look, row->instruction, output);
+		annotation_add_row(annotation, look, i, output);
 		if (output_step(output))
 			return;
 	}

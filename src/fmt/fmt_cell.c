@@ -105,13 +105,12 @@ static void add_number(const struct table *table, const struct hist *hist,
 	}
 }
 
-static bool needs_quotes(const char *text, const char *separator)
+bool fmt_needs_quotes(const char *text, const char *separator)
 {
 	return separator && (strchr(text, '"') || (*separator && strstr(text, separator)));
 }
 
-/* Quotes what was added since `start`. */
-static void quote(struct str *out, size_t start)
+void fmt_quote_field(struct str *out, size_t start)
 {
 	struct str field = STR_INIT;
 
@@ -175,7 +174,7 @@ void fmt_add_cell(struct table *table, const struct hist *hist, const struct ent
 		else if (fmt_fits(table, output) && table->options.view != VIEW_HIERARCHY &&
 			 column->key->flags & (KEY_LONG | KEY_FUNCTION))
 			str_shorten(out, start, width, column->key->flags & KEY_FUNCTION, output->dots);
-		quoted = needs_quotes(out->s + start, table->options.separator);
+		quoted = fmt_needs_quotes(out->s + start, table->options.separator);
 		if (column->key->right)
 			align_right(out, start, width);
 		fill = fill || !(column->key->flags & KEY_RAGGED);
@@ -185,7 +184,7 @@ void fmt_add_cell(struct table *table, const struct hist *hist, const struct ent
 		str_pad(out, ' ', width - len);
 	/* The blanks too: behind a closing quote only the separator may stand. */
 	if (quoted)
-		quote(out, start);
+		fmt_quote_field(out, start);
 }
 
 void fmt_add_head(const struct table *table, const struct hist *hist, const struct column *column,

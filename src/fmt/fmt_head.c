@@ -95,6 +95,30 @@ bool head_is_empty(const struct hist *hist)
 	return !head_totals(hist, false).n_samples;
 }
 
+const struct hist *head_only_hist(struct table *table, const char *what, const char *why)
+{
+	const struct hist *chosen = NULL;
+	struct str name = STR_INIT;
+
+	for (size_t i = 0; i < table->n_hists; i++) {
+		const struct hist *hist = &table->hists[i];
+
+		if (head_is_empty(hist))
+			continue;
+		if (!chosen && hist->n_members == 1) {
+			chosen = hist;
+			continue;
+		}
+		chosen = chosen ? chosen : hist;
+		data_event_add_name(chosen->event, &name);
+		note_add(table->notes, false, NULL, "%s: only those of %s, one of several events: %s", what, name.s,
+			 why);
+		break;
+	}
+	str_release(&name);
+	return chosen;
+}
+
 /* "59K", "51 ": cut down, not rounded, as perf has it. */
 static void add_short_count(struct str *out, uint64_t value)
 {

@@ -15,6 +15,11 @@ unsigned fmt_user_width(const struct table *table, const struct column *column);
 /* What stands between two columns. */
 const char *fmt_between(const struct table *table);
 
+/* Does a field hold the separator or a quote? NULL: there is none. */
+bool fmt_needs_quotes(const char *text, const char *separator);
+/* Puts what was added since `start` in quotes, as RFC 4180 has it. */
+void fmt_quote_field(struct str *out, size_t start);
+
 /* ---- fmt_fit.c: tables that fit a terminal ---- */
 
 /* Is what is printed to fit a terminal? Not with a separator. */
@@ -32,6 +37,8 @@ void head_add_start(struct table *table, struct output *output);
 void head_add_event_name(const struct table *table, const struct hist *hist, struct str *out);
 /* Samples and period of all members. shown: of what the filters let through. */
 struct entry_stats head_totals(const struct hist *hist, bool shown);
+/* The first event that has samples, with a note where there are others; NULL: none has. what: "folded stacks". */
+const struct hist *head_only_hist(struct table *table, const char *what, const char *why);
 /* The "# Samples: 59K of event 'cpu-clock'" lines and the column heads. */
 void head_add(struct table *table, const struct hist *hist, struct output *output);
 
@@ -50,6 +57,11 @@ void hierarchy_add_entries(struct table *table, const struct hist *hist, struct 
 void calltree_print(struct table *table, const struct hist *hist, const struct entry *entry,
 		    unsigned left_margin, struct output *output);
 
-extern const struct report_format format_stdio, format_folded, format_json;
+/* ---- files of the page, which the build puts into the program: see "files in the program" in the Makefile ---- */
+extern const char flamegraph_css[], flamegraph_html[], flamegraph_model_js[], flamegraph_looks_js[],
+	flamegraph_view_js[], flamegraph_svg_css[], flamegraph_svg_js[];
+
+extern const struct report_format format_stdio, format_folded, format_json, format_flamegraph, format_flamegraph_svg,
+	format_speedscope, format_pprof;
 
 #endif

@@ -11,6 +11,10 @@ static const struct report_format *const report_formats[] = {
 	&format_stdio,
 	&format_folded,
 	&format_json,
+	&format_flamegraph,
+	&format_flamegraph_svg,
+	&format_speedscope,
+	&format_pprof,
 };
 
 const struct report_format *report_format_find(const char *name)

@@ -72,6 +72,13 @@ static struct entry *find_entry(struct entries *entries, const struct group *gro
 			 group->tid);
 }
 
+struct entry *entries_own(struct entries *entries, size_t number)
+{
+	const struct group *group = &entries->groups->v[number];
+
+	return entries->table->private->frames.v[group->self].named ? find_entry(entries, group, group->self) : NULL;
+}
+
 static void add_contribution(struct entries *entries, const struct group *group, uint32_t frame,
 		      struct contribution *contribution)
 {

@@ -85,7 +85,8 @@ static uint32_t other_values(struct table *table, struct groups *groups,
 	return row_set_intern(&groups->values, row);
 }
 
-static void add_group(struct table *table, struct groups *groups, size_t member,
+/* The number of its group. */
+static uint32_t add_group(struct table *table, struct groups *groups, size_t member,
 		      const struct cells *cells, size_t cell, const struct entry_stats *stats)
 {
 	const struct frames *frames = &table->private->frames;
@@ -105,6 +106,7 @@ static void add_group(struct table *table, struct groups *groups, size_t member,
 		groups->v[groups->n++] = group;
 	}
 	entry_stats_add(&groups->v[i].stats, stats);
+	return i;
 }
 
 static void subtract(struct entry_stats *from, const struct entry_stats *stats)
@@ -123,7 +125,7 @@ static void group_cells(struct table *table, struct groups *groups, size_t membe
 
 	for (size_t i = 0; i < cells->n; i++) {
 		struct entry_stats stats = cell_stats(cells, i);
-		uint32_t self;
+		uint32_t self, group;
 
 		if (is_hidden(table, cells, i)) {
 			subtract(totals, &stats);
@@ -131,7 +133,9 @@ static void group_cells(struct table *table, struct groups *groups, size_t membe
 		}
 		if (!is_taken(table, cells, i))
 			continue;
-		add_group(table, groups, member, cells, i, &stats);
+		group = add_group(table, groups, member, cells, i, &stats);
+		if (groups->of_cell && !member)
+			groups->of_cell[i] = group + 1;
 		self = frames_self(table, fact_location(cells, i, FACT_LOCATION));
 		if (frames->v[self].named)
 			entry_stats_add(shown, &stats);
@@ -141,6 +145,7 @@ static void group_cells(struct table *table, struct groups *groups, size_t membe
 static void groups_release(struct groups *groups)
 {
 	free(groups->v);
+	free(groups->of_cell);
 	row_set_release(&groups->ids);
 	row_set_release(&groups->values);
 }
@@ -250,10 +255,13 @@ void hist_fold(struct table *table, struct hist *hist)
 	frames_update(table);
 	row_set_init(&groups.ids, 2);
 	row_set_init(&groups.values, table->private->n_other_keys);
+	if (table->options.needs & NEED_BLOCKS)
+		groups.of_cell = xcalloc(hist->cells[0]->n + 1, sizeof(*groups.of_cell));
 	group_members(table, hist, &groups);
 	entries_init(&entries, table, hist, &groups);
 	entries_add_groups(&entries);
 	hist->trees = trees_new(table, &groups);
+	hist->blocks = hist_blocks_new(&entries, &groups);
 	hist->entries = entries.v;
 	hist->n = entries.n;
 	entries.v = NULL;

@@ -135,6 +135,7 @@ struct groups {
 	size_t n, cap;
 	struct row_set ids;
 	struct row_set values; /* of the keys without KEY_FRAME */
+	uint32_t *of_cell; /* of the first member: the group + 1, 0: left out; NULL: nobody asks */
 };
 
 /* ---- children.c: groups into entries ---- */
@@ -162,6 +163,14 @@ void entries_release(struct entries *entries); /* not the struct entry themselve
 void entries_add_groups(struct entries *entries);
 /* The entries that a group counts for, into entries->contributions, and its chain; returns how many. */
 size_t entries_contributions(struct entries *entries, size_t group, size_t *chain_len);
+
+/* The entry that a group counts for itself; NULL: a filter leaves it out. */
+struct entry *entries_own(struct entries *entries, size_t group);
+
+/* ---- fold_blocks.c ---- */
+/* NULL: not asked for. When all groups are added. */
+struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups *groups);
+void hist_blocks_free(struct hist_blocks *blocks); /* NULL is fine */
 
 /* ---- forest.c: what trees are made of ---- */
 struct leaf { /* a group with a stack, of the first event of its hist */

@@ -29,6 +29,10 @@
 #include "profile/profile.h"
 #include "trace/trace.h"
 
+#include "hist/diff.h"
+#include "hist/stack_diff.h"
+#include "hist/stack_tree.h"
+
 /* ---- report ---- */
 enum chain_kind { CHAIN_NONE, CHAIN_GRAPH, CHAIN_FRACTAL, CHAIN_FLAT, CHAIN_FOLDED };
 enum chain_order { CHAIN_CALLER, CHAIN_CALLEE };
@@ -52,7 +56,10 @@ enum table_needs {
 	NEED_STACKS = 1, /* whole stacks with the names of their threads, cells as they are */
 	NEED_ENTRIES = 2, /* entries by the sort keys */
 	NEED_TREES = 4, /* table_tree: the call trees of entries that are shown */
+	NEED_TIMES = 16, /* with NEED_STACKS: when, and on which CPU or in which thread; samples, never branches */
+	NEED_TASKS = 32, /* with NEED_STACKS: thread, process and CPU of each; samples, never branches */
 	NEED_HEAD = 8, /* what is the same for all rows stands above them, in no column */
+	NEED_BLOCKS = 32, /* with NEED_ENTRIES: hist.blocks */
 };
 enum report_view { VIEW_FLAT_ENTRIES, VIEW_HIERARCHY };
 struct query {
@@ -233,6 +240,17 @@ struct entry {
 	bool filtered;
 };
 struct trees; /* fold_trees.c */
+struct entry_block { /* what an entry has in a block of time */
+	uint32_t entry, block; /* entry.number; blocks are counted from 0 */
+	uint64_t n_samples, period;
+};
+/* fold_blocks.c: blocks are equally long, at most STACK_BUCKETS, and cover the recording; the last one is not full. */
+struct hist_blocks {
+	struct entry_block *v; /* by entry, then by block; each pair once */
+	size_t n;
+	double *periods, *samples; /* of each block: of all that percentages are of, as far as it is in cells */
+	size_t n_blocks;
+};
 struct hist { /* one per event, or per group */
 	const struct data_event *event;
 	size_t n_members; /* 1 without --group */
@@ -245,6 +263,7 @@ struct hist { /* one per event, or per group */
 	struct entry_stats shown; /* of those that pass all filters */
 	struct entry_stats *member_totals, *member_shown;
 	struct trees *trees; /* what table_tree takes them from; NULL: there are none */
+	struct hist_blocks *blocks; /* of the first member; NULL: not asked for */
 };
 
 /* One column of the output, in order: a number or a key. */

@@ -100,6 +100,7 @@ void hist_release(struct hist *hist)
 	free(hist->member_totals);
 	free(hist->member_shown);
 	trees_free(hist->trees);
+	hist_blocks_free(hist->blocks);
 }
 
 struct cells *hist_own_cells(struct hist *hist, size_t member)

@@ -49,7 +49,9 @@ static int check_branches(struct table *table, struct str *err)
 	if (options->branch_stack && options->mem_mode)
 		return fail(err, -EINVAL, "--branch-stack and --mem-mode: one or the other");
 	table->branch_view =
-		options->branch_stack || (has && !options->branch_stack_off && !options->mem_mode);
+		options->branch_stack ||
+		(has && !options->branch_stack_off && !options->mem_mode &&
+		 !(options->needs & (NEED_TIMES | NEED_TASKS)));
 	return 0;
 }
 
@@ -125,6 +127,19 @@ static bool asks_of_functions(const struct table *table)
 	       !private->want && !table->options.verbose;
 }
 
+/* A lane of time is a CPU, or a thread where CPUs were not recorded or threads are asked for. */
+static void choose_times(struct table *table)
+{
+	struct profile_shape *shape = &table->private->shape;
+
+	shape->facts |= FACT(BUCKET);
+	shape->buckets = STACK_BUCKETS;
+	if (!(all_sample_types(table->session->recording->events) & PERF_SAMPLE_CPU))
+		shape->facts |= FACT(TID);
+	else if (!(shape->facts & FACT(TID)))
+		shape->facts |= FACT(CPU);
+}
+
 static void choose_facts(struct table *table)
 {
 	const struct query *options = &table->options;
@@ -147,6 +162,14 @@ static void choose_facts(struct table *table)
 	private->shape.facts |= FACT(STACK) | FACT(LOCATION);
 	if (folded)
 		private->shape.facts |= FACT(COMM);
+	if (options->needs & NEED_TASKS)
+		private->shape.facts |= FACT(PID) | FACT(TID) | FACT(CPU);
+	if (options->needs & NEED_TIMES)
+		choose_times(table);
+	if (options->needs & NEED_BLOCKS) {
+		private->shape.facts |= FACT(BUCKET);
+		private->shape.buckets = STACK_BUCKETS;
+	}
 	if (table_has_field(table, "overhead_sys") || table_has_field(table, "overhead_us") ||
 	    table_has_field(table, "overhead_guest_sys") ||
 	    table_has_field(table, "overhead_guest_us"))

@@ -37,6 +37,8 @@ static bool only_tracepoints(const struct events *events)
 
 const char *table_default_sort(const struct table *table)
 {
+	if (table->options.needs & NEED_STACKS)
+		return "comm,symbol";
 	if (table->options.mem_mode)
 		return "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,"
 		       "local_ins_lat,local_p_stage_cyc";

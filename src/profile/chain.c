@@ -129,11 +129,30 @@ static void fill_chain(struct session *session, const struct replay_sample *samp
 	*chain = (struct chain){ private->frames, private->n_frames };
 }
 
+/* Recorders that unwind say how that ended; it counts as if it had been done here. */
+static void count_end(struct session *session, const struct replay_sample *sample)
+{
+	struct unwind_counts *counts = &session->unwind.counts;
+	unsigned end;
+
+	if (!sample->event || !sample->n_ips || !event_is_unwound(sample->event))
+		return;
+	end = chain_end(sample->sample);
+	session->private->n_recorded_chains++;
+	counts->samples++;
+	counts->guessed += end == CHAIN_GUESSED;
+	session->private->n_without_copy += end == CHAIN_NO_COPY;
+	if (end == CHAIN_NO_COPY)
+		end = CHAIN_CUT;
+	counts->ends[end < UNWIND_ENDS ? end : UNWIND_COMPLETE]++;
+}
+
 void session_chain(struct session *session, const struct replay_sample *sample, struct chain *chain)
 {
 	struct replay_sample with;
 
 	session_follow(session, sample);
+	count_end(session, sample);
 	fill_chain(session, session_add_link(session, sample, &with), chain);
 }
 
@@ -156,6 +175,7 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 	uint32_t stack;
 
 	session_follow(session, sample);
+	count_end(session, sample);
 	if (has_stack_copy(session, sample->sample) || has_call_branches(sample))
 		return intern_chain(session, sample);
 	if (!sample->n_ips)
@@ -176,6 +196,12 @@ uint32_t session_ip_location(struct session *session, const struct replay_sample
 {
 	session_follow(session, sample);
 	return session_location(session, sample->thread, sample->mode, sample->sample->ip, false);
+}
+
+uint32_t session_ip_function(struct session *session, const struct replay_sample *sample)
+{
+	session_follow(session, sample);
+	return session_function_location(session, sample->thread, sample->mode, sample->sample->ip);
 }
 
 uint32_t session_data_location(struct session *session, const struct replay_sample *sample)

@@ -66,7 +66,7 @@ const struct replay_sample *session_add_link(struct session *session,
 	size_t ip;
 
 	if (session->options.no_unwind || (sample->sample->has & PERF_SAMPLE_STACK_USER) || !arch ||
-	    !(sample->sample->has & PERF_SAMPLE_REGS_USER))
+	    !(sample->sample->has & PERF_SAMPLE_REGS_USER) || (sample->event && event_is_unwound(sample->event)))
 		return sample;
 	input = session_unwind_input(sample);
 	if (!unwind_link(arch, &input, &link))

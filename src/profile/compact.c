@@ -129,7 +129,7 @@ static void forget_comms(struct profile *profile)
 	if (profile->tasks)
 		task_names_mark_comms(profile->tasks, used);
 	replay_keep_comms(&profile->session.replay, used);
-	filters_forget_comms(profile->filters);
+	filters_forget_numbers(profile->filters);
 	free(used);
 }
 
@@ -140,6 +140,23 @@ void session_forget_frames(struct session *session)
 		session->locations->v[i].want = 0;
 	}
 	symbols_forget(session->symbols);
+}
+
+/*
+ * When there is twice as much as the tables behind the last time asked for, which is what those that are left may need
+ * again: so most of it is of locations that went.
+ */
+static void forget_names(struct session *session)
+{
+	struct session_private *private = session->private;
+	size_t bytes = symbols_forgettable(session->symbols);
+
+	if (private->names_bytes == NAMES_FORGOTTEN)
+		private->names_bytes = bytes;
+	else if (bytes > NAMES_LEAST_BYTES && bytes / 2 > private->names_bytes) {
+		session_forget_frames(session);
+		private->names_bytes = NAMES_FORGOTTEN;
+	}
 }
 
 void profile_compact(struct profile *profile, unsigned decay_eighths)
@@ -159,18 +176,17 @@ void profile_compact(struct profile *profile, unsigned decay_eighths)
 		decay_all(profile, decay_eighths);
 	for (size_t i = 0; i < profile->n_events; i++)
 		mark_cells(profile, &profile->events[i]->cells, &marks);
+	session_forget_files(session, marks.locations);
 	locations = locations_keep(session->locations, marks.locations);
 	stacks = stacks_keep(session->stacks, marks.stacks, locations);
 	moves.renumbered[FACT_STACK] = (struct cell_renumbering){ stacks, marks.n_stacks };
 	for (size_t f = 0; f < ARRAY_SIZE(location_facts); f++)
 		moves.renumbered[location_facts[f]] = (struct cell_renumbering){ locations, marks.n_locations };
 	move_all(profile, &moves);
-	session_forget(session);
-	/* Those that are left stand for their functions again, before others do. */
-	for (uint32_t i = 0; profile->shape.by_function && i < session->locations->n; i++)
-		session_same_function(session, i);
-	if (symbols_forgettable(session->symbols) > NAMES_MAX_BYTES)
-		session_forget_frames(session);
+	session_forget(session, locations);
+	if (profile->shape.by_function)
+		session_name_functions(session);
+	forget_names(session);
 	if (profile->tasks)
 		forget_tasks(profile);
 	forget_comms(profile);

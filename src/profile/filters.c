@@ -235,9 +235,10 @@ static bool take_comm(const struct filters *filters, uint32_t comm)
 	return *verdict == VERDICT_TAKE;
 }
 
-void filters_forget_comms(const struct filters *filters)
+void filters_forget_numbers(const struct filters *filters)
 {
 	filters->comm_verdicts->n = 0;
+	filters->dso_verdicts->n = 0;
 }
 
 static bool take_dso(const struct filters *filters, const struct dso *dso)

@@ -7,8 +7,8 @@
 
 #include "profile/profile.h"
 
-/* Numbers of names of threads may be those of others from now on. */
-void filters_forget_comms(const struct filters *filters);
+/* Numbers of names of threads, and of dsos, may be those of others from now on. */
+void filters_forget_numbers(const struct filters *filters);
 
 /* ---- time_filter.c ---- */
 struct time_range { /* both ends belong to it */

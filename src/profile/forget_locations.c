@@ -65,6 +65,6 @@ void session_forget_locations(struct session *session)
 	index_clear(&session->locations->ix);
 	session->stacks->n = 0;
 	index_clear(&session->stacks->ix);
-	session_forget(session);
+	session_forget(session, NULL);
 	symbols_forget(session->symbols);
 }

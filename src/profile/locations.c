@@ -2,7 +2,8 @@
  * Distinct addresses of code and data. A location is found again by its file, its address there, which of the codes
  * that a compiler put there in turn it is, the mode it ran in and whether it is a return address: the last two,
  * because they change what is printed and which function is meant. Rows go only all at once, or when a
- * profile is compacted: there are as many as distinct addresses were sampled.
+ * profile is compacted: there are as many as distinct addresses were sampled, or functions where these are all that
+ * is asked for. Then those stay that cells have.
  *
  * A row's names are looked up when they are first asked for, at the address of the call where the location is
  * a return address: the instruction after the last call of a function may belong to the next one.
@@ -30,25 +31,56 @@ static bool same_location(const struct location_row *a, const struct location_ro
 	       a->is_return == b->is_return;
 }
 
+static struct location_row row_of(const struct location *location, uint64_t ip, uint32_t code, bool is_return)
+{
+	return (struct location_row){ .dso = location->dso,
+				      .addr = location->addr,
+				      .ip = ip,
+				      .map_start = location->map_start,
+				      .map_bytes = location->map_end - location->map_start,
+				      .code = code,
+				      .mode = location->mode,
+				      .is_return = is_return };
+}
+
+static uint32_t intern(struct locations *locations, const struct location_row *row)
+{
+	uint64_t hash = location_hash(row);
+	uint32_t i;
+
+	if (INDEX_FIND(&locations->ix, hash, i, same_location(&locations->v[i], row)))
+		return i;
+	VEC_GROW(locations->v, locations->n, locations->cap);
+	locations->v[locations->n] = *row;
+	index_add(&locations->ix, hash, (uint32_t)locations->n);
+	return (uint32_t)locations->n++;
+}
+
 uint32_t locations_intern(struct locations *locations, const struct location *location, uint64_t ip, uint32_t code,
 			  bool is_return)
 {
-	const struct location_row row = { .dso = location->dso,
-					  .addr = location->addr,
-					  .ip = ip,
-					  .map_bytes = location->map_end - location->map_start,
-					  .code = code,
-					  .mode = location->mode,
-					  .is_return = is_return };
-	uint64_t hash = location_hash(&row);
-	uint32_t i;
+	const struct location_row row = row_of(location, ip, code, is_return);
 
-	if (INDEX_FIND(&locations->ix, hash, i, same_location(&locations->v[i], &row)))
-		return i;
-	VEC_GROW(locations->v, locations->n, locations->cap);
-	locations->v[locations->n] = row;
-	index_add(&locations->ix, hash, (uint32_t)locations->n);
-	return (uint32_t)locations->n++;
+	return intern(locations, &row);
+}
+
+bool location_is_kernel(const struct location_row *row)
+{
+	return row && (row->mode == MISC_KERNEL || row->mode == MISC_GUEST_KERNEL || row->mode == MISC_HYPERVISOR);
+}
+
+bool location_is_jit(const struct location_row *row)
+{
+	return row && row->dso && (row->dso->kind == DSO_ANON || row->dso->jit_pid != -1);
+}
+
+enum frame_kind location_frame_kind(const struct location_row *row, const struct symbol *symbol, bool inlined)
+{
+	if (inlined)
+		return FRAME_INLINED;
+	if (!symbol_has_name(symbol))
+		return FRAME_UNKNOWN;
+	return location_is_kernel(row) ? FRAME_KERNEL : location_is_jit(row) ? FRAME_JIT : FRAME_USER;
 }
 
 uint32_t *locations_keep(struct locations *locations, const bool *used)
@@ -118,30 +150,32 @@ const struct symbol *location_symbol(struct session *session, uint32_t location)
 	return row->symbol;
 }
 
-static uint32_t first_of_function(struct session *session, uint32_t location)
+static uint64_t function_hash(const struct location_row *row)
 {
-	const struct location_row *v = session->locations->v, *row = &v[location];
-	struct index *functions = &session->private->functions;
-	uint64_t hash = hash_word((uintptr_t)row->symbol ^ row->mode);
-	uint32_t i;
-
-	if (INDEX_FIND(functions, hash, i, v[i].symbol == row->symbol && v[i].mode == row->mode))
-		return i;
-	index_add(functions, hash, location);
-	return location;
+	return hash_word((uintptr_t)row->symbol ^ row->mode);
 }
 
-uint32_t session_same_function(struct session *session, uint32_t location)
+/* The location of a row whose symbol is known: that of its function, if there is one already. */
+static uint32_t intern_function(struct session *session, const struct location_row *row)
 {
-	struct location_row *row;
+	struct index *functions = &session->private->functions;
+	const struct location_row *v = session->locations->v;
+	uint64_t hash = function_hash(row);
+	uint32_t i;
 
-	if (location == LOCATION_NONE)
-		return location;
-	row = &session->locations->v[location];
-	if (!row->function_known)
-		row->function = location_symbol(session, location) ? first_of_function(session, location) : location;
-	row->function_known = true;
-	return row->function;
+	if (row->symbol && INDEX_FIND(functions, hash, i, v[i].symbol == row->symbol && v[i].mode == row->mode))
+		return i;
+	i = intern(session->locations, row);
+	if (row->symbol)
+		index_add(functions, hash, i);
+	return i;
+}
+
+void session_name_functions(struct session *session)
+{
+	for (uint32_t i = 0; i < session->locations->n; i++)
+		if (location_symbol(session, i))
+			index_add(&session->private->functions, function_hash(&session->locations->v[i]), i);
 }
 
 uint64_t location_own_addr(const struct location_row *row)
@@ -263,21 +297,50 @@ static uint64_t address_space_version(const struct session *session, const struc
 	return 0;
 }
 
+/* The slot of an address; false: it has another one, or none. */
+static bool find_slot(struct session *session, uint64_t ip, uint64_t version, bool is_return,
+		      struct location_slot **slot)
+{
+	uint64_t mixed = (ip ^ version >> (EPOCH_BITS - 7) ^ version << 7 ^ is_return) * 0x9e3779b97f4a7c15ULL;
+	const struct location_slot *found = *slot = &session->private->location_slots[mixed >> 52];
+
+	_Static_assert(LOCATION_CACHE_SLOTS == 1 << 12, "the upper 12 bits choose a slot");
+	return version && found->version == version && found->ip == ip && found->is_return == is_return;
+}
+
+static struct location_row locate(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip,
+				  bool is_return)
+{
+	struct location location;
+
+	replay_locate(&session->replay, thread, mode, ip, &location);
+	return row_of(&location, ip, code_at(session, thread, &location, is_return), is_return);
+}
+
 uint32_t session_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip, bool is_return)
 {
 	uint64_t version = address_space_version(session, thread, mode);
-	uint64_t mixed = (ip ^ version >> (EPOCH_BITS - 7) ^ version << 7 ^ is_return) * 0x9e3779b97f4a7c15ULL;
-	struct location_slot *slot = &session->private->location_slots[mixed >> 52];
-	struct location location;
-	uint32_t code;
+	struct location_slot *slot;
+	struct location_row row;
 
-	_Static_assert(LOCATION_CACHE_SLOTS == 1 << 12, "the upper 12 bits choose a slot");
-	if (version && slot->version == version && slot->ip == ip && slot->is_return == is_return)
+	if (find_slot(session, ip, version, is_return, &slot))
 		return slot->location;
-	replay_locate(&session->replay, thread, mode, ip, &location);
-	code = code_at(session, thread, &location, is_return);
-	*slot = (struct location_slot){ ip, version,
-					locations_intern(session->locations, &location, ip, code, is_return),
-					is_return };
+	row = locate(session, thread, mode, ip, is_return);
+	*slot = (struct location_slot){ ip, version, intern(session->locations, &row), is_return };
+	return slot->location;
+}
+
+uint32_t session_function_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip)
+{
+	uint64_t version = address_space_version(session, thread, mode);
+	struct location_slot *slot;
+	struct location_row row;
+
+	if (find_slot(session, ip, version, false, &slot))
+		return slot->location;
+	row = locate(session, thread, mode, ip, false);
+	row.symbol = row.dso ? find_symbol(session, &row) : NULL;
+	row.symbol_known = true;
+	*slot = (struct location_slot){ ip, version, intern_function(session, &row), false };
 	return slot->location;
 }

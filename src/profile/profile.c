@@ -16,6 +16,7 @@ static int make(struct profile **profile, const struct profile_options *options,
 
 	*profile = made;
 	made->options = *options;
+	made->options.session.sym.of_now = !reader;
 	made->bucket_ns = FIRST_BUCKET_NS;
 	code = reader ? session_init(&made->session, reader, &made->options.session, err)
 		      : session_init_live(&made->session, recording, source, &made->options.session, err);
@@ -100,15 +101,30 @@ static void widen_buckets(struct profile *profile, unsigned shift)
 	profile->bucket_ns <<= shift;
 }
 
+static unsigned buckets_max(const struct profile *profile)
+{
+	return profile->shape.buckets ? profile->shape.buckets : PROFILE_BUCKETS;
+}
+
+/* As wide as they will be in the end, where the header knows when that is: then nothing is widened on the way. */
+static void begin_buckets(struct profile *profile, uint64_t time_ns)
+{
+	uint64_t last_ns = profile->session.recording->info->last_sample_ns;
+
+	profile->bucket_origin_ns = time_ns;
+	while (last_ns > time_ns && (last_ns - time_ns) / profile->bucket_ns >= buckets_max(profile))
+		profile->bucket_ns <<= 1;
+}
+
 uint32_t profile_bucket(struct profile *profile, uint64_t time_ns)
 {
 	uint64_t since_ns;
 	unsigned shift = 0;
 
 	if (!profile->bucket_origin_ns)
-		profile->bucket_origin_ns = time_ns;
+		begin_buckets(profile, time_ns);
 	since_ns = time_ns > profile->bucket_origin_ns ? time_ns - profile->bucket_origin_ns : 0;
-	while (since_ns / profile->bucket_ns >> shift >= PROFILE_BUCKETS)
+	while (since_ns / profile->bucket_ns >> shift >= buckets_max(profile))
 		shift++;
 	if (shift)
 		widen_buckets(profile, shift);

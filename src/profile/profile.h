@@ -24,6 +24,7 @@ struct session_options {
 	struct replay_options replay;
 	unsigned max_stack; /* frames kept of a chain; 0: 127 */
 	bool no_unwind; /* leave sampled stacks alone */
+	const char *unwinder; /* which one; NULL: the best */
 };
 struct filters; /* filters.c */
 struct locations; /* locations.h: distinct addresses */
@@ -60,6 +61,17 @@ void session_release(struct session *session);
  */
 void session_add_notes(struct session *session);
 
+/* ---- recording_names.c: a recording gets the names of what was sampled ---- */
+
+/*
+ * Reads the finished recording at the path, looks up all that any report of it may ask, and puts it into the file
+ * (feature SYMBOLS), so that reports need no other one. -EEXIST: they are in it already; -ENOTSUP: there is no place
+ * for them, as in a pipe; -ECANCELED: interrupted; others with a sentence: the recording is as it was. sym: where names
+ * are looked for.
+ */
+int recording_put_names(const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
+			struct recorded_totals *totals, struct str *err);
+
 /* ---- filters.c: which samples take part; for report and script alike ---- */
 struct filter_options { /* texts as typed; NULL: all. Lists are separated by commas */
 	const char *comms, *dsos, *symbols; /* "file:/path": one name a line */
@@ -82,7 +94,7 @@ struct location_row {
 	struct dso *dso; /* NULL: no map */
 	uint64_t addr; /* as location.addr */
 	uint64_t ip; /* the address when it was first seen: without names, this tells most */
-	uint64_t map_bytes; /* of the map it was first seen in */
+	uint64_t map_start, map_bytes; /* of the map it was first seen in */
 	uint32_t code; /* symbols_code_at: of code made at run time, which one it was; 0 of all others */
 	uint8_t mode; /* MISC_* */
 	uint8_t want; /* frames are with these, SYM_LINES */
@@ -91,8 +103,6 @@ struct location_row {
 	bool link_known : 1; /* in_link is: the function has its return address still in a register */
 	bool in_link : 1;
 	bool symbol_known : 1; /* symbol is what location_symbol found */
-	bool function_known : 1; /* function is */
-	uint32_t function; /* session_same_function */
 	const struct symbol *symbol;
 	struct frame_list frames;
 	uint64_t n_samples; /* counted by the callers that want notes about missing symbols */
@@ -110,11 +120,22 @@ uint32_t locations_intern(struct locations *locations, const struct location *lo
 const struct frame_list *location_frames(struct session *session, uint32_t location, unsigned want);
 /* The symbol of the table (last of the frames), or NULL. Opens no debug information for it. */
 const struct symbol *location_symbol(struct session *session, uint32_t location);
-/* The first location with the same symbol in the same mode; without a symbol the location itself. */
-uint32_t session_same_function(struct session *session, uint32_t location);
 /* Its address as it is shown without a name: of a kernel module from its start, the same after each boot. */
 uint64_t location_own_addr(const struct location_row *row);
 char location_level(const struct location_row *row); /* '.', 'k', 'g', 'u', 'H' */
+enum frame_kind { /* in this order: the first that fits */
+	FRAME_INLINED,
+	FRAME_UNKNOWN, /* no function is known at the address */
+	FRAME_KERNEL,
+	FRAME_JIT, /* code made at run time */
+	FRAME_USER,
+	FRAME_KINDS,
+};
+/* row NULL: a location that is not known; symbol: of one of its frames, or NULL. */
+enum frame_kind location_frame_kind(const struct location_row *row, const struct symbol *symbol, bool inlined);
+bool location_is_kernel(const struct location_row *row);
+/* Of code made at run time: named by a perf-PID.map or a file that inject wrote. */
+bool location_is_jit(const struct location_row *row);
 
 /* ---- stacks.c: a prefix tree, outermost frame first ---- */
 
@@ -154,6 +175,11 @@ void session_chain(struct session *session, const struct replay_sample *sample,
 uint32_t session_stack(struct session *session, const struct replay_sample *sample);
 /* The location of the sample's ip; of its data address (LOCATION_NONE without one). */
 uint32_t session_ip_location(struct session *session, const struct replay_sample *sample);
+/*
+ * One location for all addresses with the same symbol in the same mode: that which came first. An address without a
+ * symbol is its own. Not in a session where session_location is asked, too: both remember what they found.
+ */
+uint32_t session_ip_function(struct session *session, const struct replay_sample *sample);
 uint32_t session_data_location(struct session *session, const struct replay_sample *sample);
 /* The location of any address of the sample's thread, e.g. a branch's. User or kernel by its value. */
 uint32_t session_address_location(struct session *session, const struct replay_sample *sample, uint64_t ip);
@@ -353,6 +379,7 @@ struct profile_shape {
 	uint64_t facts; /* of cells: bits 1 << FACT_* */
 	bool branches; /* one cell for each entry of a branch stack, in place of one for the sample */
 	bool weights; /* samples of memory: worth their latency, not their period */
+	unsigned buckets; /* of FACT_BUCKET, at most; 0: PROFILE_BUCKETS */
 	/* FACT_LOCATION is one of the function's: fewer cells, where all addresses of a function mean the same. */
 	bool by_function;
 };

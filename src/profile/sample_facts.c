@@ -40,9 +40,9 @@ static uint64_t fact_bucket(struct collect *collect, const struct replay_sample 
 static uint64_t fact_location(struct collect *collect, const struct replay_sample *sample)
 {
 	struct session *session = &collect->profile->session;
-	uint32_t location = session_ip_location(session, sample);
 
-	return collect->profile->shape.by_function ? session_same_function(session, location) : location;
+	return collect->profile->shape.by_function ? session_ip_function(session, sample) :
+						     session_ip_location(session, sample);
 }
 
 static uint64_t fact_stack(struct collect *collect, const struct replay_sample *sample)

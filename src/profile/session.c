@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <sys/utsname.h>
 
-enum { MAX_STACK_DEFAULT = 127, MAX_STACK_MOST = UNWIND_FRAMES_MAX };
+enum {
+	MAX_STACK_DEFAULT = 127,
+	MAX_STACK_MOST = UNWIND_FRAMES_MAX,
+	LEFTOVERS_MAX = 1024, /* of files that went, a few KiB each: then all that is needed is read again */
+};
 
 /* ---- what the recording says of its processes, for sym/ ---- */
 
@@ -66,14 +70,26 @@ int session_init(struct session *session, struct reader *reader, const struct se
 	return code;
 }
 
+/* It is opened again when a sample needs it; what it has counted stays. */
+static void close_unwinder(struct session *session)
+{
+	const struct unwind_counts counts = session->unwind.counts;
+
+	if (!session->can_unwind)
+		return;
+	unwind_close(&session->unwind);
+	session->unwind = (struct unwind){ .counts = counts };
+	session->can_unwind = false;
+	session->private->unwind_state = UNWIND_UNTRIED;
+}
+
 void session_release(struct session *session)
 {
 	struct session_private *private = session->private;
 
 	if (!private)
 		return;
-	if (session->can_unwind)
-		unwind_close(&session->unwind);
+	close_unwinder(session);
 	stack_cache_release(&private->stack_cache);
 	index_release(&private->functions);
 	code_clock_release(&private->code_clock);
@@ -100,10 +116,17 @@ static struct elf_file *file_of(void *context, const struct dso *dso)
 {
 	struct session *session = context;
 	struct str why = STR_INIT;
-	struct elf_file *file = symbols_elf_file(session->symbols, dso, &why);
+	struct elf_file *file = symbols_unwind_file(session->symbols, dso, &why);
 
 	str_release(&why);
 	return file;
+}
+
+static struct elf_file *debug_file_of(void *context, const struct dso *dso)
+{
+	struct session *session = context;
+
+	return symbols_debug_file(session->symbols, dso);
 }
 
 const char *session_arch(struct session *session)
@@ -117,18 +140,37 @@ const char *session_arch(struct session *session)
 
 bool session_unwinds(struct session *session)
 {
+	const struct unwind_counts counts = session->unwind.counts;
 	struct session_private *private = session->private;
+	const struct unwind_options options = { session->options.unwinder, file_of, debug_file_of, session };
 
 	if (private->unwind_state != UNWIND_UNTRIED)
 		return private->unwind_state == UNWIND_READY;
-	session->can_unwind = !unwind_open(&session->unwind, session_arch(session), file_of, session,
-					   &private->unwind_why);
+	session->can_unwind = !unwind_open(&session->unwind, session_arch(session), &options, &private->unwind_why);
+	session->unwind.counts = counts;
 	private->unwind_state = session->can_unwind ? UNWIND_READY : UNWIND_IMPOSSIBLE;
 	/* That a stack is whole is known also where few of its frames are shown. */
 	private->unwound_room = session->options.max_stack > MAX_STACK_DEFAULT ? session->options.max_stack :
 										 MAX_STACK_DEFAULT;
+	free(private->unwound);
 	private->unwound = xcalloc(private->unwound_room, sizeof(*private->unwound));
 	return session->can_unwind;
+}
+
+void session_renumber_files(struct session *session, const uint32_t *now)
+{
+	close_unwinder(session); /* it has files by index */
+	symbols_keep(session->symbols, now);
+	if (symbols_leftovers(session->symbols) < LEFTOVERS_MAX)
+		return;
+	for (size_t i = 0; i < session->locations->n; i++) {
+		struct location_row *row = &session->locations->v[i];
+
+		row->symbol_known = row->framed = false;
+		row->want = 0;
+	}
+	symbols_free(session->symbols);
+	session->symbols = symbols_new(&session->options.sym, session->recording);
 }
 
 const char *session_function(void *context, uint64_t address, uint64_t *start)
@@ -148,15 +190,25 @@ const char *session_function(void *context, uint64_t address, uint64_t *start)
 	return symbol->name;
 }
 
-void session_forget(struct session *session)
+/* Addresses whose location is left stay known: hot code is met again. */
+static void renumber_slots(struct location_slot *slots, const uint32_t *now)
+{
+	for (size_t i = 0; i < LOCATION_CACHE_SLOTS; i++) {
+		struct location_slot *slot = &slots[i];
+
+		slot->location = slot->version && now ? now[slot->location] : LOCATION_NONE;
+		if (slot->location == LOCATION_NONE)
+			slot->version = 0;
+	}
+}
+
+void session_forget(struct session *session, const uint32_t *now)
 {
 	struct session_private *private = session->private;
 
-	memset(private->location_slots, 0, sizeof(private->location_slots));
+	renumber_slots(private->location_slots, now);
 	stack_cache_release(&private->stack_cache);
 	index_clear(&private->functions);
-	for (size_t i = 0; i < session->locations->n; i++)
-		session->locations->v[i].function_known = false;
 }
 
 const char *session_comm(const struct session *session, uint32_t comm)

@@ -1,6 +1,6 @@
 /*
  * session_internal: what a session remembers between samples. Private to profile/: session.c owns it,
- * chain.c, read_values.c and forget_locations.c use their own parts.
+ * chain.c, read_values.c, forget_locations.c and forget_files.c use their own parts.
  *
  * All of it is bounded but a total per file and the last values of counters, of which there is one per counter.
  */
@@ -37,6 +37,10 @@ void session_follow(struct session *session, const struct replay_sample *sample)
 uint64_t session_user_version(const struct session *session, const struct thread *thread);
 void code_clock_release(struct code_clock *clock);
 uint32_t session_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip, bool is_return);
+/* See session_ip_function. */
+uint32_t session_function_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip);
+/* Behind session_forget: the locations that are left stand for their functions again. */
+void session_name_functions(struct session *session);
 
 /* ---- chain_link.c: the caller that frame pointers miss ---- */
 
@@ -71,8 +75,11 @@ void stack_cache_add(struct stack_cache *cache, const struct replay_sample *samp
 		     uint64_t hash, uint32_t stack);
 void stack_cache_release(struct stack_cache *cache);
 
-/* Locations and stacks have new numbers: nothing that remembers old ones holds. */
-void session_forget(struct session *session);
+/*
+ * Locations and stacks have new numbers: nothing that remembers old ones holds. now: the new number of each old
+ * location, LOCATION_NONE where it went; NULL: all went.
+ */
+void session_forget(struct session *session, const uint32_t *now);
 /* profile.c: cells with fewer facts are made anew. */
 void profile_forget_coarse(struct profile *profile);
 
@@ -100,8 +107,20 @@ void last_values_release(struct last_values *values);
 void session_forget_locations(struct session *session);
 /* What is looked up may take so much before it is forgotten: lists of frames may be long where much is inlined. */
 #define NAMES_MAX_BYTES ((size_t)24 << 20)
+/* Less is not worth it. */
+#define NAMES_LEAST_BYTES ((size_t)2 << 20)
+#define NAMES_FORGOTTEN SIZE_MAX
 /* compact.c: frames that were looked up are forgotten; locations stay, and their symbols. */
 void session_forget_frames(struct session *session);
+
+/* ---- forget_files.c ---- */
+
+/*
+ * Dsos that no process has mapped any more, and in which none of the locations that are `used` lies, go with all that
+ * was read for them. The others have new indexes: whoever keeps something by index has to forget it. Locations that
+ * are not used may point nowhere afterwards.
+ */
+void session_forget_files(struct session *session, const bool *used);
 
 /* What notes need of locations that are forgotten. */
 
@@ -129,9 +148,10 @@ struct session_private {
 	struct location_slot location_slots[LOCATION_CACHE_SLOTS];
 	struct code_clock code_clock;
 	struct stack_cache stack_cache;
-	struct index functions; /* locations by symbol: see session_same_function */
+	struct index functions; /* locations by symbol: see session_ip_function */
 	struct last_values last_values;
 	struct location_totals forgotten; /* of the locations that were */
+	size_t names_bytes; /* of compact.c: what was looked up after it was forgotten; or NAMES_FORGOTTEN */
 	struct chain_entry *frames; /* of the last session_chain; room for max_stack */
 	size_t n_frames;
 	uint64_t *unwound; /* the user's addresses of the last session_chain that was unwound */
@@ -141,9 +161,13 @@ struct session_private {
 	enum unwind_state unwind_state;
 	struct utsname host; /* for recordings without an architecture */
 	struct str unwind_why; /* IMPOSSIBLE: the reason */
+	uint64_t n_recorded_chains; /* of those that unwind.counts has, unwound by the recorder */
+	uint64_t n_without_copy; /* of these, which count as cut: nothing of the stack was copied */
 	uint64_t not_unwound; /* samples with registers and stack that were left so */
 };
 
+/* session.c: dsos have new indexes, see dso_table_keep; nobody has a symbol but the locations. */
+void session_renumber_files(struct session *session, const uint32_t *now);
 /* The recording's architecture; where it doesn't say, this machine's; NULL: not to be known. */
 const char *session_arch(struct session *session);
 /* Opens session->unwind when the first sample needs it. */

@@ -95,17 +95,28 @@ static void add_traces(struct session *session)
 			 kind ? " from " : "", kind ? kind : "");
 }
 
-/* How unwinding may end before the outermost frame. */
+/* How unwinding may end before the outermost frame, and what to do where it was done while recording. */
 static const struct {
-	const char *why, *remedy;
+	const char *why, *remedy, *recorded_remedy;
 } unwind_ends[UNWIND_ENDS] = {
 	[UNWIND_TRUNCATED] = { "the copy of the stack was too short",
+			       "record more of it: --call-graph dwarf,SIZE",
 			       "record more of it: --call-graph dwarf,SIZE" },
 	[UNWIND_NO_INFO] = { "files or their unwind tables are missing",
-			     "install the files that the recording was made with" },
-	[UNWIND_BROKEN] = { "registers or tables lead nowhere", NULL },
-	[UNWIND_LIMIT] = { "they have more frames than are shown", NULL },
+			     "install the files that the recording was made with",
+			     "files that were out of reach: record as a user who may read them; code without tables: "
+			     "build it with them, or with frame pointers" },
+	[UNWIND_BROKEN] = { "registers or tables lead nowhere", NULL, NULL },
+	[UNWIND_LIMIT] = { "they have more frames than are shown", NULL, "record more of them: --max-stack" },
 };
+
+/* How many stacks the remedy of this end is for. */
+static uint64_t helped(const struct session *session, size_t end)
+{
+	uint64_t n = session->unwind.counts.ends[end];
+
+	return end == UNWIND_TRUNCATED ? n - session->private->n_without_copy : n;
+}
 
 static void add_unwinding(struct session *session)
 {
@@ -125,15 +136,21 @@ static void add_unwinding(struct session *session)
 		incomplete += counts->ends[end];
 		str_addf(&reasons, "%s%.1f %%: %s", reasons.len ? "; " : "",
 			 share_pct(counts->ends[end], counts->samples), unwind_ends[end].why);
-		if (counts->ends[end] > most) {
-			most = counts->ends[end];
-			remedy = unwind_ends[end].remedy;
+		if (helped(session, end) > most) {
+			most = helped(session, end);
+			remedy = private->n_recorded_chains ? unwind_ends[end].recorded_remedy
+							    : unwind_ends[end].remedy;
 		}
 	}
 	if (incomplete)
 		note_add(&session->notes, false, remedy,
 			 "unwinding: %.1f %% of %llu stacks are incomplete (%s)",
 			 share_pct(incomplete, counts->samples), (ull)counts->samples, reasons.s);
+	if (counts->guessed)
+		note_add(&session->notes, false, NULL,
+			 "unwinding: %.1f %% of %llu stacks have callers found by frame pointers, where files have no "
+			 "unwind tables",
+			 share_pct(counts->guessed, counts->samples), (ull)counts->samples);
 	str_release(&reasons);
 }
 
@@ -223,6 +240,22 @@ static void add_files(struct session *session, const struct location_totals *tot
 	free(files);
 }
 
+/* ---- where names are from ---- */
+
+/* Of those that have any; those that are in the recording itself say so. */
+static void add_sources(struct session *session, const struct location_totals *totals)
+{
+	const struct replay *replay = &session->replay;
+
+	for (size_t i = 0; i < replay->dsos.n; i++) {
+		const struct dso *dso = replay->dsos.v[i];
+		const char *source = symbols_source(session->symbols, dso);
+
+		if (source && totals->dsos[i].seen && is_shown(session, dso))
+			note_add(&session->notes, true, NULL, "names of %s are from %s", dso->name, source);
+	}
+}
+
 /* ---- the kernel, where it hides its addresses ---- */
 
 static bool has_kernel(const struct replay *replay)
@@ -285,5 +318,6 @@ void session_add_notes(struct session *session)
 	add_kernel(session, &totals);
 	add_files(session, &totals, SYM_NONE, "no symbols");
 	add_files(session, &totals, SYM_FOUND, "names missing or in doubt");
+	add_sources(session, &totals);
 	location_totals_release(&totals);
 }

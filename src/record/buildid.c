@@ -12,6 +12,7 @@
 #include "record/record.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* A file that cannot be opened (its process ended) may be seen again in another process. */
 enum { OPEN_TRIES = 3 };
@@ -36,6 +37,7 @@ struct mapped_file {
 	struct buildid_request *request; /* the reader's, while it is asked for; else NULL */
 	uint32_t last_pid; /* where it was seen last, while it is asked for */
 	struct build_id id;
+	int fd; /* the file, open, where files are to be held; -1: not this one */
 };
 
 struct buildid_set {
@@ -46,6 +48,7 @@ struct buildid_set {
 	size_t n_slots;
 	struct parent parents[PARENTS_KEPT]; /* by pid modulo their number */
 	struct buildid_reader *reader;
+	bool hold;
 };
 
 struct buildid_set *buildid_set_new(const struct kern *kern)
@@ -57,21 +60,14 @@ struct buildid_set *buildid_set_new(const struct kern *kern)
 	return set;
 }
 
+void buildid_set_hold(struct buildid_set *set)
+{
+	set->hold = true;
+}
+
 void buildid_set_begin(struct buildid_set *set)
 {
 	buildid_reader_begin(set->reader);
-}
-
-void buildid_set_free(struct buildid_set *set)
-{
-	if (!set)
-		return;
-	for (size_t i = 0; i < set->n; i++)
-		free(set->files[i].path);
-	buildid_reader_free(set->reader);
-	free(set->files);
-	free(set->slots);
-	free(set);
 }
 
 /* ---- the hash ---- */
@@ -106,7 +102,10 @@ static void grow_slots(struct buildid_set *set)
 		put_slot(set, i);
 }
 
-/* The file with this key and path, or NULL. *twin: one with this key and a known build-id, or NULL. */
+/*
+ * The file with this key and path, or NULL. *twin: one with this key and a known build-id, or NULL: of several one
+ * that is held open.
+ */
 static struct mapped_file *find(const struct buildid_set *set, const struct file_key *key,
 				const char *path, const struct mapped_file **twin)
 {
@@ -120,7 +119,7 @@ static struct mapped_file *find(const struct buildid_set *set, const struct file
 			continue;
 		if (!strcmp(file->path, path))
 			return file;
-		if (file->id.size)
+		if (file->id.size && (!*twin || (*twin)->fd < 0))
 			*twin = file;
 	}
 	return NULL;
@@ -133,7 +132,7 @@ static struct mapped_file *add(struct buildid_set *set, const struct file_key *k
 		grow_slots(set);
 	VEC_GROW(set->files, set->n, set->cap);
 	set->files[set->n] = (struct mapped_file){ .key = *key, .path = xstrdup(path),
-						   .cpumode = cpumode, .tries = OPEN_TRIES };
+						   .cpumode = cpumode, .tries = OPEN_TRIES, .fd = -1 };
 	put_slot(set, set->n);
 	return &set->files[set->n++];
 }
@@ -150,10 +149,27 @@ static void take_answers(struct buildid_set *set)
 
 		next = request->next;
 		file->id = request->id;
+		file->fd = request->fd;
 		file->tries = request->tries;
 		file->request = NULL;
 		free(request);
 	}
+}
+
+void buildid_set_free(struct buildid_set *set)
+{
+	if (!set)
+		return;
+	take_answers(set);
+	for (size_t i = 0; i < set->n; i++) {
+		free(set->files[i].path);
+		if (set->files[i].fd >= 0)
+			close(set->files[i].fd);
+	}
+	buildid_reader_free(set->reader);
+	free(set->files);
+	free(set->slots);
+	free(set);
 }
 
 static struct buildid_request *request_new(const char *path, enum buildid_kind kind, unsigned tries)
@@ -162,6 +178,7 @@ static struct buildid_request *request_new(const char *path, enum buildid_kind k
 	struct buildid_request *request = xcalloc(1, sizeof(*request) + path_bytes);
 
 	request->tries = tries;
+	request->fd = -1;
 	request->question.kind = (uint8_t)kind;
 	memcpy(request->path, path, path_bytes);
 	return request;
@@ -174,6 +191,7 @@ static struct buildid_request *request_for(struct buildid_set *set, struct mappe
 
 	request->file = (size_t)(file - set->files);
 	request->device = file->key.device;
+	request->question.hold = set->hold;
 	file->request = request;
 	return request;
 }
@@ -340,15 +358,15 @@ void buildid_set_note(const struct buildid_set *set, struct note_list *notes)
 	str_release(&names);
 }
 
-/* Its own, or that of the same file under another path. */
-static const struct build_id *id_of(const struct buildid_set *set, const struct mapped_file *file)
+/* Itself, or the same file under another path, if more is known of that. */
+static const struct mapped_file *known_of(const struct buildid_set *set, const struct mapped_file *file)
 {
 	const struct mapped_file *twin;
 
-	if (file->id.size || !file->key.inode)
-		return &file->id;
+	if ((file->id.size && file->fd >= 0) || !file->key.inode)
+		return file;
 	find(set, &file->key, file->path, &twin);
-	return twin ? &twin->id : &file->id;
+	return twin && (!file->id.size || twin->fd >= 0) ? twin : file;
 }
 
 void buildid_set_write(struct buildid_set *set, struct info *info)
@@ -366,9 +384,37 @@ void buildid_set_write(struct buildid_set *set, struct info *info)
 		write_id(info, MISC_KERNEL, "[kernel.kallsyms]", &kernel);
 	free(notes);
 	for (size_t i = 0; i < set->n; i++) {
-		const struct build_id *id = id_of(set, &set->files[i]);
+		const struct build_id *id = &known_of(set, &set->files[i])->id;
 
 		if (id->size)
 			write_id(info, set->files[i].cpumode, set->files[i].path, id);
 	}
+}
+
+/* ---- the files, for those who keep copies of them ---- */
+
+size_t buildid_set_files(const struct buildid_set *set)
+{
+	return set->n;
+}
+
+void buildid_set_file(const struct buildid_set *set, size_t i, struct buildid_file *to)
+{
+	const struct mapped_file *file = &set->files[i], *known = known_of(set, file);
+
+	*to = (struct buildid_file){ .path = file->path, .cpumode = file->cpumode, .id = known->id,
+				     .fd = known->fd, .pid = file->last_pid };
+}
+
+size_t buildid_set_find(const struct buildid_set *set, const struct dso *dso)
+{
+	struct file_key key = { (uint64_t)dso->major << 32 | dso->minor, dso->inode };
+	const struct mapped_file *file, *twin;
+
+	if (!dso->inode && dso->build_id.size && !dso->build_id_listed) {
+		key.device = NO_DEVICE;
+		memcpy(&key.inode, dso->build_id.bytes, sizeof(key.inode));
+	}
+	file = find(set, &key, dso->path, &twin);
+	return file ? (size_t)(file - set->files) : set->n;
 }

@@ -16,6 +16,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,7 +89,8 @@ static int (*const places[])(const struct place *place) = {
 	open_below_parents_root,
 };
 
-static bool read_file(const struct kern *kern, const struct buildid_packet *packet, struct build_id *id)
+static bool read_file(const struct kern *kern, const struct buildid_packet *packet, struct buildid_reply *reply,
+		      int *held)
 {
 	const struct buildid_question *question = &packet->question;
 	struct place place = { .kern = kern, .path = packet->path, .inode = question->inode };
@@ -104,8 +107,11 @@ static bool read_file(const struct kern *kern, const struct buildid_packet *pack
 		fd = open_that_file(xstrdup(place.path), place.inode);
 	if (fd < 0)
 		return false;
-	elf_build_id_of_fd(fd, id);
-	close(fd);
+	elf_build_id_of_fd(fd, &reply->id);
+	if (reply->id.size && question->hold && !foreign_may_wait(fd))
+		*held = fd;
+	else
+		close(fd);
 	return true;
 }
 
@@ -134,13 +140,29 @@ static size_t vdso_bytes(const struct kern *kern, uint64_t start)
 	return end ? (size_t)(end - start) : 0;
 }
 
-static bool read_vdso(const struct kern *kern, const struct buildid_packet *packet, struct build_id *id)
+static int copy_in_memory(const void *bytes, size_t n)
+{
+	int fd = memfd_create("pstat-vdso", MFD_CLOEXEC);
+
+	if (fd >= 0 && write_all(fd, bytes, n)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static bool read_vdso(const struct kern *kern, const struct buildid_packet *packet, struct buildid_reply *reply,
+		      int *held)
 {
 	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
 	size_t bytes = start ? vdso_bytes(kern, start) : 0;
 
 	(void)packet;
-	return bytes && elf_build_id_of_image((const void *)start, bytes, id);
+	if (!bytes || !elf_build_id_of_image((const void *)start, bytes, &reply->id))
+		return false;
+	if (packet->question.hold)
+		*held = copy_in_memory((const void *)start, bytes);
+	return true;
 }
 
 /* ---- kernel and modules: notes in sysfs ---- */
@@ -166,12 +188,14 @@ bool buildid_of_notes(const char *path, struct build_id *id)
 	return found;
 }
 
-static bool read_module(const struct kern *kern, const struct buildid_packet *packet, struct build_id *id)
+static bool read_module(const struct kern *kern, const struct buildid_packet *packet, struct buildid_reply *reply,
+			int *held)
 {
 	char *name = module_name(packet->path);
 	char *path = xasprintf("%s/module/%s/notes/.note.gnu.build-id", kern->host.sysfs, name);
-	bool found = buildid_of_notes(path, id);
+	bool found = buildid_of_notes(path, &reply->id);
 
+	(void)held; /* its file is no process's: it is found when it is wanted */
 	free(path);
 	free(name);
 	return found;
@@ -179,8 +203,9 @@ static bool read_module(const struct kern *kern, const struct buildid_packet *pa
 
 /* ---- one after the other ---- */
 
+/* *held: a descriptor to hand on; whether it was found. */
 static bool (*const readers[])(const struct kern *kern, const struct buildid_packet *packet,
-			       struct build_id *id) = {
+			       struct buildid_reply *reply, int *held) = {
 	[BUILDID_OF_FILE] = read_file,
 	[BUILDID_OF_MODULE] = read_module,
 	[BUILDID_OF_VDSO] = read_vdso,
@@ -195,11 +220,35 @@ void buildid_serve(int socket, void *data)
 	while ((got = recv(socket, packet, sizeof(*packet), 0)) > (ssize_t)sizeof(packet->question)) {
 		const struct buildid_question *question = &packet->question;
 		struct buildid_reply reply = { .number = question->number };
+		int held = -1, rc;
 
 		packet->path[(size_t)got - sizeof(*question) - 1] = '\0';
-		reply.found = readers[question->kind](kern, packet, &reply.id);
-		if (send(socket, &reply, sizeof(reply), MSG_NOSIGNAL) < 0)
+		reply.found = readers[question->kind](kern, packet, &reply, &held);
+		rc = helper_send(socket, &reply, sizeof(reply), held);
+		if (held >= 0)
+			close(held);
+		if (rc)
 			break;
 	}
 	free(packet);
+}
+
+/* The kernel gives out the lowest number: it tells how many descriptors there are. */
+static bool is_one_too_many(int fd)
+{
+	struct rlimit limit;
+
+	return fd >= BUILDID_FDS_MAX || getrlimit(RLIMIT_NOFILE, &limit) ||
+	       (rlim_t)fd + BUILDID_FDS_LEFT >= limit.rlim_cur;
+}
+
+bool buildid_receive(int socket, struct buildid_reply *reply, int *fd)
+{
+	ssize_t got = helper_receive(socket, reply, sizeof(*reply), MSG_DONTWAIT, fd);
+
+	if (*fd >= 0 && (got != sizeof(*reply) || is_one_too_many(*fd))) {
+		close(*fd);
+		*fd = -1;
+	}
+	return got == sizeof(*reply);
 }

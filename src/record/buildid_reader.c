@@ -228,9 +228,10 @@ static void give_out(struct buildid_reader *reader)
 
 /* With the lock held. A file that was not found may be where it has been seen meanwhile. */
 static void take_reply(struct buildid_reader *reader, struct buildid_request *request,
-		       const struct buildid_reply *reply)
+		       const struct buildid_reply *reply, int fd)
 {
 	request->id = reply->id;
+	request->fd = fd;
 	request->tries = reply->found || !request->tries ? 0 : request->tries - 1;
 	if (request->tries && request->seen_again)
 		enqueue(reader, request);
@@ -243,16 +244,19 @@ static void take_replies(struct buildid_reader *reader, struct buildid_helper *h
 {
 	struct buildid_reply reply;
 	size_t i;
+	int fd;
 
-	while (recv(helper->process.socket, &reply, sizeof(reply), MSG_DONTWAIT) == sizeof(reply)) {
+	while (buildid_receive(helper->process.socket, &reply, &fd)) {
 		helper->stuck = false;
 		helper->since_ns = now_ns();
 		for (i = 0; i < helper->n && helper->sent[i]->question.number != reply.number; i++)
 			;
+		if (i == helper->n && fd >= 0)
+			close(fd);
 		if (i == helper->n)
 			continue;
 		pthread_mutex_lock(&reader->lock);
-		take_reply(reader, helper->sent[i], &reply);
+		take_reply(reader, helper->sent[i], &reply, fd);
 		pthread_mutex_unlock(&reader->lock);
 		memmove(&helper->sent[i], &helper->sent[i + 1], (--helper->n - i) * sizeof(helper->sent[0]));
 	}
@@ -267,7 +271,7 @@ static void bury(struct buildid_reader *reader, struct buildid_helper *helper)
 	take_back(reader, helper, 1);
 	if (helper->n) {
 		helper->sent[0]->tries = 0;
-		take_reply(reader, helper->sent[0], &none);
+		take_reply(reader, helper->sent[0], &none, -1);
 	}
 	pthread_mutex_unlock(&reader->lock);
 	drop_helper(reader, helper);
@@ -474,6 +478,8 @@ void buildid_reader_free(struct buildid_reader *reader)
 	}
 	for (request = reader->answered; request; request = next) {
 		next = request->next;
+		if (request->fd >= 0)
+			close(request->fd);
 		free(request);
 	}
 	while (reader->n_helpers) {

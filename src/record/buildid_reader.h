@@ -7,6 +7,9 @@
  * The thread touches no file: whatever a path leads to, only a helper (util/helper.h) waits for it. A helper that has
  * said nothing for BUILDID_STUCK_MS is left to its file, and another one takes what else it was to do; files of the
  * same device wait for the first. It may be HELPERS_MAX times so; one that answers late is as good as any.
+ *
+ * With a reply may come the file itself, open, for whoever wants its bytes when its name leads nowhere any more; not
+ * from file systems that may not answer when these bytes are read (foreign_may_wait).
  */
 #ifndef PSTAT_BUILDID_READER_H
 #define PSTAT_BUILDID_READER_H
@@ -21,6 +24,9 @@ enum {
 	BUILDID_STUCK_MS = 1000,
 	BUILDID_WAIT_MS = 2000, /* for the next answer or change of helper, at the end of a recording */
 	BUILDID_WAIT_ALL_MS = 20000, /* for all of them, however they come */
+	/* The highest descriptor of a file that is held, and how many are left to others: the next file, its reader. */
+	BUILDID_FDS_MAX = 4096,
+	BUILDID_FDS_LEFT = 128,
 };
 
 /* Where a file was mapped: below whose root it is looked for. */
@@ -41,6 +47,7 @@ struct buildid_question {
 	uint32_t number; /* of the request, by which its reply is known */
 	uint8_t kind; /* enum buildid_kind */
 	uint8_t n_seen;
+	bool hold; /* the open file is wanted, too */
 	uint64_t inode; /* which it has to be; of a file */
 	struct buildid_sighting seen[BUILDID_SEEN_MAX]; /* the newest last */
 };
@@ -63,6 +70,7 @@ struct buildid_request {
 	unsigned tries; /* left; 0: it was found, or will not be */
 	bool seen_again; /* since it was sent */
 	struct build_id id; /* the answer; size 0: none */
+	int fd; /* the file, open, the asker's; -1: none */
 	struct buildid_question question;
 	char path[]; /* behind the question, as in a packet */
 };
@@ -83,7 +91,7 @@ void buildid_reader_ask(struct buildid_reader *reader, struct buildid_request *r
 /* The file of a request that was asked for was mapped again, elsewhere. */
 void buildid_reader_see(struct buildid_reader *reader, struct buildid_request *request,
 			const struct buildid_sighting *sighting);
-/* Those that are answered, as a list that is the caller's, to free one by one; NULL: none. Cheap. */
+/* Those that are answered, as a list that is the caller's, to free one by one, and fds. NULL: none. Cheap. */
 struct buildid_request *buildid_reader_answered(struct buildid_reader *reader);
 /*
  * Waits until all is answered, or no answer has come for BUILDID_WAIT_MS since the last one and the last question.
@@ -95,6 +103,8 @@ int buildid_reader_failure(struct buildid_reader *reader);
 
 /* buildid_file.c: the helper's side. Answers questions from the socket until it is closed. data: struct kern. */
 void buildid_serve(int socket, void *data);
+/* The next reply that waits in the socket, if any; *fd: the file that came with it and may be held, or -1. */
+bool buildid_receive(int socket, struct buildid_reply *reply, int *fd);
 /* The kernel's file with its notes; false: it has no build-id. */
 bool buildid_of_notes(const char *path, struct build_id *id);
 

@@ -1,6 +1,6 @@
 /*
- * live_source.c: the queue between the thread that tells and the one that asks: a list of blocks of one size, which
- * are used again and again.
+ * live_source.c: the queue between the thread that tells and the one that asks: a list of blocks of one size, of which
+ * a few are used again and again: what a burst needed goes with it.
  *
  *   head                       tail
  *   | given | to give |  ...   | filled ... | room |
@@ -23,6 +23,7 @@
 enum {
 	BLOCK_BYTES = 128 << 10, /* a record of 64 KiB fits into half of it */
 	BLOCKS_MIN = 4,
+	SPARE_MAX = 8, /* kept for what comes next */
 	BYTES_DEFAULT = 16 << 20,
 	RUN_BYTES = 32 << 10, /* where samples may be left out, it is looked so often whether there is room */
 };
@@ -49,6 +50,7 @@ struct live_source {
 	pthread_cond_t room; /* a block was given back, or nobody asks any more */
 	struct live_block *head, *tail; /* never NULL */
 	struct live_block *spare;
+	size_t n_spare;
 	bool told; /* fd is readable */
 	bool ended, closed;
 	atomic_size_t n_blocks; /* from head to tail; changed with the lock held */
@@ -87,10 +89,12 @@ static bool next_tail(struct live_source *live)
 		pthread_cond_wait(&live->room, &live->lock);
 	if (!live->closed) {
 		block = live->spare;
-		if (block)
+		if (block) {
 			live->spare = block->next;
-		else
+			live->n_spare--;
+		} else {
 			block = xmalloc(sizeof(*block));
+		}
 		block->next = NULL;
 		block->n = 0;
 		live->tail->next = block;
@@ -224,8 +228,13 @@ static void give_back_head(struct live_source *live)
 	live->given += head->n;
 	live->head = head->next;
 	live->at = live->seen = 0;
-	head->next = live->spare;
-	live->spare = head;
+	if (live->n_spare < SPARE_MAX) {
+		head->next = live->spare;
+		live->spare = head;
+		live->n_spare++;
+	} else {
+		free(head);
+	}
 	live->n_blocks--;
 	pthread_cond_signal(&live->room);
 }

@@ -97,6 +97,11 @@ void pipeline_look(struct pipeline *pipeline, bool snapshot)
 		take_snapshot(pipeline);
 }
 
+void pipeline_look_ahead(struct pipeline *pipeline)
+{
+	readers_look_ahead(&pipeline->readers);
+}
+
 int pipeline_stop(struct pipeline *pipeline, struct str *err)
 {
 	if (!pipeline->has_begun)

@@ -36,6 +36,11 @@ void pipeline_begin(struct pipeline *pipeline, struct record_sink *sink);
  */
 void pipeline_look(struct pipeline *pipeline, bool snapshot);
 /*
+ * For those who only want it soon: nothing is waited for, and a buffer that is not full is not handed over to a
+ * consumer that is busy; records of tasks may need the room.
+ */
+void pipeline_look_ahead(struct pipeline *pipeline);
+/*
  * Nothing comes into the rings any more: all that is left in them goes its way. 0, or the first failure of the sink,
  * which is the caller's again.
  */

@@ -261,7 +261,6 @@ static void kick_all(struct readers *readers)
 {
 	const uint64_t one = 1;
 
-	readers->asked++;
 	for (size_t i = 0; i < readers->n; i++) {
 		if (readers->v[i].started)
 			(void)!write(readers->v[i].reader.producer.kick_fd, &one, sizeof(one));
@@ -280,9 +279,17 @@ static bool all_looked(const struct readers *readers)
 void readers_look(struct readers *readers)
 {
 	pthread_mutex_lock(&readers->lock);
+	readers->asked++;
 	kick_all(readers);
 	while (!all_looked(readers))
 		pthread_cond_wait(&readers->looked, &readers->lock);
+	pthread_mutex_unlock(&readers->lock);
+}
+
+void readers_look_ahead(struct readers *readers)
+{
+	pthread_mutex_lock(&readers->lock);
+	kick_all(readers);
 	pthread_mutex_unlock(&readers->lock);
 }
 
@@ -292,6 +299,7 @@ void readers_stop(struct readers *readers)
 		return;
 	pthread_mutex_lock(&readers->lock);
 	readers->stops = true;
+	readers->asked++;
 	kick_all(readers);
 	pthread_mutex_unlock(&readers->lock);
 	for (size_t i = 0; i < readers->n; i++) {

@@ -31,6 +31,8 @@ int readers_start(struct readers *readers, struct buffers *buffers, const struct
 		  struct str *err);
 /* Every reader looks at its rings once more, and hands over what it has: returns when they all did. */
 void readers_look(struct readers *readers);
+/* The same without waiting for them: what they have is handed over as soon as the consumer has nothing else to do. */
+void readers_look_ahead(struct readers *readers);
 /*
  * When nothing comes into the rings any more: takes what is left, however long the consumer needs to make room, and
  * ends the threads.

@@ -13,6 +13,7 @@
 #include "data/data.h"
 #include "kern/kern.h"
 #include "record/live_source.h"
+#include "space/space.h"
 
 #include <signal.h>
 
@@ -25,7 +26,8 @@ struct sampling {
 	bool freq_max; /* -F max */
 	bool strict_freq; /* --strict-freq: over the limit is an error, not a note */
 	enum callchain_kind callchain;
-	uint32_t stack_dump_bytes; /* dwarf: multiple of 8, at most 65528 */
+	uint32_t stack_dump_bytes; /* dwarf: multiple of 8, at most 65528; 0: the default */
+	bool stacks_raw; /* dwarf: the file has the copies of stacks; else they are unwound while recording */
 	uint32_t max_stack; /* 0: the kernel's own limit */
 	bool addr; /* -d */
 	bool weight; /* -W */
@@ -120,9 +122,11 @@ void host_info_collect(struct info *info, const struct event_list *events, int a
  */
 struct buildid_set;
 struct buildid_set *buildid_set_new(const struct kern *kern);
-/* Leaves a file system that does not answer behind. */
+/* Before the first record: files stay open from when they are read, as far as there are descriptors for it. */
+void buildid_set_hold(struct buildid_set *set);
 /* Starts its thread now, and not with the first file: for those who want to know all threads. */
 void buildid_set_begin(struct buildid_set *set);
+/* Leaves a file system that does not answer behind. */
 void buildid_set_free(struct buildid_set *set);
 /*
  * A record was seen (synthesized or from a ring). MMAP2 of files and [vdso], MMAP of modules: the file is
@@ -139,6 +143,19 @@ void buildid_set_take(struct buildid_set *set, const struct record_body *body);
 void buildid_set_write(struct buildid_set *set, struct info *info);
 /* Says which files were asked for and did not come. */
 void buildid_set_note(const struct buildid_set *set, struct note_list *notes);
+
+/* What was taken, one by one, as far as buildid_set_write has waited for it. */
+struct buildid_file {
+	const char *path; /* as in the record; the set's */
+	uint16_t cpumode; /* MISC_KERNEL: a module */
+	struct build_id id; /* size 0: not known */
+	int fd; /* open for reading, since it was mapped; the set's; -1: not held */
+	uint32_t pid; /* of a process that had it mapped; 0: not known */
+};
+size_t buildid_set_files(const struct buildid_set *set);
+void buildid_set_file(const struct buildid_set *set, size_t i, struct buildid_file *file);
+/* Which of them a dso of the recording is; buildid_set_files(): none. */
+size_t buildid_set_find(const struct buildid_set *set, const struct dso *dso);
 
 /* ---- record_run.c ---- */
 
@@ -185,6 +202,9 @@ struct record_plan {
 	const char *path; /* -o; "-": pipe; NULL: no file */
 	int zstd_level;
 	bool build_ids, build_ids_all; /* --no-buildid, --buildid-all */
+	bool cache; /* files that had samples are put into the build-id cache; not with -N */
+	const char *cache_dir; /* --buildid-dir; NULL: perf's */
+	uint64_t cache_bytes; /* --buildid-cache-size; 0: no limit */
 	bool timestamp_name; /* --timestamp-filename */
 	unsigned synth; /* --synth: enum synth_what */
 	bool tail_synthesize;
@@ -197,6 +217,7 @@ struct record_plan {
 	int control_fd, ack_fd; /* -1: none */
 	int end_fd; /* the recording ends when this can be read; -1: none */
 	uint64_t look_ns; /* so often records are taken out of rings that are not nearly full; 0: each second */
+	uint64_t look_later_ns; /* the same behind the first second, up to a second; 0: as before */
 	bool dry_run;
 	int argc; /* pstat's own words, for the header */
 	char *const *own_argv;
@@ -212,6 +233,8 @@ struct record_plan {
 	/* --control "evlist": the events, as the words behind it ask ("-v", "-g", "-F" or ""). */
 	void (*list_events)(void *data, const struct events *events, const char *words);
 	void (*progress)(void *data, const struct record_totals *totals); /* about once a second */
+	/* The recording is whole, files are put into the cache; may be NULL. part: 0 to 1. */
+	void (*caching)(void *data, double part);
 	/*
 	 * Each may be NULL, and is called once, before the first record. other_sink: who else is to be told of the
 	 * records; NULL: nobody. stage: what stands before `next`, a sink that tells it (stages.h); written: the events
@@ -223,6 +246,12 @@ struct record_plan {
 				     struct record_sink *next);
 	const struct events *(*written)(void *data, const struct events *recorded);
 	void *data;
+};
+
+/* How the chains of stacks that were unwound while recording ended. */
+struct chain_totals {
+	uint64_t n, complete, guessed; /* guessed: complete, too */
+	uint64_t cut, no_copy, no_info, broken, limit; /* not complete: see enum chain_end */
 };
 
 /* What the closing lines say: each loss is a number. */
@@ -242,6 +271,7 @@ struct record_totals {
 	uint64_t cut; /* samples that lack the copy of their stack, as the buffers were nearly full */
 	uint64_t dropped; /* samples that were left out, as the buffers were full; `lost` has them too */
 	uint64_t throttled, unthrottled; /* records */
+	struct chain_totals chains;
 	uint64_t rounds, wakeups;
 	uint64_t elapsed_ns;
 	unsigned files; /* --switch-output */

@@ -204,6 +204,25 @@ static void count_readers(struct recording *rec)
 	rec->totals->rounds = rec->pipeline.consumer.rounds;
 }
 
+static void count_chains(struct recording *rec)
+{
+	struct chain_totals *to = &rec->totals->chains;
+	struct unwind_workers_counts counts;
+
+	if (!rec->unwind)
+		return;
+	unwind_stage_count(rec->unwind, &counts);
+	for (size_t i = 0; i < ARRAY_SIZE(counts.chains); i++)
+		to->n += counts.chains[i];
+	to->guessed = counts.chains[CHAIN_GUESSED];
+	to->complete = counts.chains[CHAIN_COMPLETE] + to->guessed;
+	to->cut = counts.chains[CHAIN_CUT];
+	to->no_copy = counts.chains[CHAIN_NO_COPY];
+	to->no_info = counts.chains[CHAIN_NO_INFO];
+	to->broken = counts.chains[CHAIN_BROKEN];
+	to->limit = counts.chains[CHAIN_LIMIT];
+}
+
 int recording_end(struct recording *rec)
 {
 	struct last_read last = { .rec = rec };
@@ -219,14 +238,18 @@ int recording_end(struct recording *rec)
 	if (rec->rc)
 		rec->err = &again;
 	rc = pipeline_stop(&rec->pipeline, rec->err);
-	counters_read(&rec->set, take_reading, &last);
-	note_offline_cpus(&last);
 	if (rc)
 		rec->err = &again;
+	/* What the sinks are told is counted below; a failure is theirs, and told once more at their end. */
+	if (rec->unwinds)
+		(void)stage_hand_on(rec->unwinds, true, &again);
+	counters_read(&rec->set, take_reading, &last);
+	note_offline_cpus(&last);
 	count_told(rec, last.v);
 	finish_rc = finish(rec, last.v);
 	recording_count(rec);
 	count_readers(rec);
+	count_chains(rec);
 	count_events(rec, last.v);
 	if (rec->file.build_ids)
 		buildid_set_note(rec->file.build_ids, rec->plan->notes);

@@ -6,6 +6,7 @@
  * full, or when it cannot be written. Whatever the reason, the file is finished first and the command
  * told to end afterwards: what was recorded does not depend on its goodwill.
  */
+#include "record/caching.h"
 #include "record/recording.h"
 
 #include <errno.h>
@@ -13,7 +14,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { KEEPER_FIRST_MS = 50 };
+
 /* ---- snapshots and files ---- */
+
+static int hand_on_all(void *data, struct str *err)
+{
+	return stage_hand_on(data, true, err);
+}
+
+/* What waits to be unwound goes to the file: of what came before the last look but one, nothing is out of order. */
+static int unwind_all(struct recording *rec)
+{
+	if (!rec->unwinds)
+		return 0;
+	pipeline_look(&rec->pipeline, false);
+	return consumer_call(&rec->pipeline.consumer, hand_on_all, rec->unwinds, rec->err);
+}
 
 /* All that is not newer than what was in the rings when this was asked for has come with the second look. */
 static int switch_file(struct recording *rec)
@@ -22,18 +39,25 @@ static int switch_file(struct recording *rec)
 	int rc;
 
 	pipeline_look(&rec->pipeline, true);
-	rc = consumer_call(consumer, sink_file_cut, &rec->file, rec->err);
+	rc = unwind_all(rec);
+	if (!rc)
+		rc = consumer_call(consumer, sink_file_cut, &rec->file, rec->err);
 	pipeline_look(&rec->pipeline, false);
+	if (!rc)
+		rc = unwind_all(rec);
 	return rc ? rc : consumer_call(consumer, sink_file_switch, &rec->file, rec->err);
 }
 
 static int do_snapshot(struct recording *rec)
 {
+	int rc;
+
 	if (rec->plan->switch_on_signal)
 		return switch_file(rec);
 	pipeline_look(&rec->pipeline, true);
+	rc = unwind_all(rec);
 	/* Who asked for it may look at it now. */
-	return consumer_flush(&rec->pipeline.consumer, rec->err);
+	return rc ? rc : consumer_flush(&rec->pipeline.consumer, rec->err);
 }
 
 /* ---- control commands ---- */
@@ -139,10 +163,33 @@ static void each_second(struct recording *rec)
 
 	pipeline_look(&rec->pipeline, false);
 	consumer_flush_later(&rec->pipeline.consumer);
+	if (plan->look_later_ns)
+		ticker_start(&rec->look, now_ns(), plan->look_later_ns);
 	if (plan->progress) {
 		recording_count(rec);
 		plan->progress(plan->data, rec->totals);
 	}
+}
+
+/*
+ * A file that is kept is opened when its MMAP comes out of a ring. After the start, and after each new file, that is
+ * soon, then less and less: a process that ends within a second may take its files with it.
+ */
+static void pace_keeper(struct recording *rec, uint64_t now)
+{
+	size_t files = atomic_load(&rec->file.mapped_files);
+
+	if (!rec->plan->cache || rec->plan->look_ns)
+		return;
+	rec->keeper_ns = files != rec->keeper_files ? KEEPER_FIRST_MS * NS_PER_MS : 2 * rec->keeper_ns;
+	rec->keeper_files = files;
+	ticker_start(&rec->look, now, rec->keeper_ns < NS_PER_S ? rec->keeper_ns : 0);
+}
+
+static void look_ahead(struct recording *rec, uint64_t now)
+{
+	pipeline_look_ahead(&rec->pipeline);
+	pace_keeper(rec, now);
 }
 
 static int do_what_is_due(struct recording *rec)
@@ -159,10 +206,12 @@ static int do_what_is_due(struct recording *rec)
 	}
 	if (!rc && now >= next_switch_ns(rec))
 		rc = switch_file(rec);
-	if (!rc && ticker_due(&rec->second, now))
+	if (!rc && ticker_due(&rec->second, now)) {
 		each_second(rec);
+		pace_keeper(rec, now);
+	}
 	if (!rc && ticker_due(&rec->look, now))
-		pipeline_look(&rec->pipeline, false);
+		look_ahead(rec, now);
 	return rc;
 }
 
@@ -183,6 +232,8 @@ static void run_loop(struct recording *rec)
 	rec->end_slot = watch_fd(&rec->watch, rec->plan->end_fd);
 	ticker_start(&rec->second, now_ns(), NS_PER_S);
 	ticker_start(&rec->look, now_ns(), rec->plan->look_ns);
+	rec->keeper_ns = KEEPER_FIRST_MS * NS_PER_MS / 2;
+	pace_keeper(rec, now_ns());
 	while (!is_over(rec)) {
 		watch_wait(&rec->watch, next_due_ns(rec));
 		rec->rc = do_what_is_due(rec);
@@ -234,6 +285,7 @@ static void release(struct recording *rec)
 	if (rec->has_child)
 		child_end(&rec->child);
 	pipeline_release(&rec->pipeline);
+	unwind_stage_free(rec->unwind);
 	sink_file_release(&rec->file);
 	sinks_all_release(&rec->sinks);
 	rings_close(&rec->rings);
@@ -279,6 +331,8 @@ int record_run(const struct record_plan *plan, struct record_totals *totals, int
 	rc = rc ? rc : end_rc;
 	*status = rc ? rec.failed_status : plan->dry_run ? 0 : exit_status(&rec);
 	watch_end(&rec.watch);
+	if (!rc && rec.sink)
+		recording_cache(&rec);
 	release(&rec);
 	return rc;
 }

@@ -8,6 +8,7 @@
  * the rings.
  */
 #include "record/recording.h"
+#include "record/sampling_dumps.h"
 #include "record/what_runs.h"
 
 #include <errno.h>
@@ -180,6 +181,7 @@ static int open_with_rings(struct recording *rec, uint64_t ring_bytes)
 	};
 	int rc;
 
+	stack_dumps_fit(&plan->sampling, plan->events, ring_bytes);
 	for (size_t i = 0; i < plan->events->n; i++) {
 		plan->events->v[i].attr.watermark = 1;
 		plan->events->v[i].attr.wakeup_watermark = watermark(plan, ring_bytes);
@@ -193,8 +195,8 @@ static int open_with_rings(struct recording *rec, uint64_t ring_bytes)
 }
 
 /*
- * Where the rings had to be smaller than asked for, the level at which they wake pstat is too high:
- * only opening again can change it.
+ * Where the rings had to be smaller than asked for, the level at which they wake pstat is too high, and copies of
+ * stacks may be too large: only opening again can change it.
  */
 static int open_events(struct recording *rec)
 {
@@ -204,7 +206,8 @@ static int open_events(struct recording *rec)
 					     plan->kern);
 	int rc = open_with_rings(rec, asked);
 
-	if (rc || rec->rings.data_bytes > rings_watermark(asked))
+	if (rc || (rec->rings.data_bytes > rings_watermark(asked) &&
+		   !stack_dumps_fit(&plan->sampling, plan->events, rec->rings.data_bytes)))
 		return rc;
 	asked = rec->rings.data_bytes;
 	rings_close(&rec->rings);
@@ -294,12 +297,34 @@ static int tell_file_what_runs(void *data, struct record_sink *to, struct str *e
 	return what_runs_tell(rec->plan, &rec->target, rec->described.events, to, err);
 }
 
+/* The threads that unwind, where the file is to have chains and no copies of stacks. */
+static int open_unwinding(struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+	const struct unwind_stage_options options = {
+		.procfs = plan->kern->host.procfs,
+		.arch = rec->info.arch,
+		.user_regs = plan->sampling.user_regs,
+	};
+	struct str why = STR_INIT;
+	int rc = 0;
+
+	if (!plan->sampling.stacks_raw)
+		rec->unwind = unwind_stage_new(&rec->events, &options, &why);
+	if (why.len)
+		rc = fail(rec->err, -EAGAIN, "%s", why.s);
+	str_release(&why);
+	return rc;
+}
+
 static void describe_sinks(struct recording *rec)
 {
 	const struct record_plan *plan = rec->plan;
 
 	rec->described = (struct recording_info){ .events = &rec->events, .info = &rec->info };
-	if (plan->written)
+	if (rec->unwind)
+		rec->described.events = unwind_stage_written(rec->unwind);
+	else if (plan->written)
 		rec->described.events = plan->written(plan->data, &rec->events);
 	sink_file_init(&rec->file, plan, &rec->described, &rec->info, rec->pipeline.news_fd);
 	if (plan->tail_synthesize) {
@@ -334,7 +359,10 @@ static int open_sinks(struct recording *rec)
 	if (other)
 		sinks_all_add(&rec->sinks, other);
 	rec->sink = rec->sinks.n == 1 ? rec->sinks.v[0] : &rec->sinks.sink;
-	if (plan->stage)
+	if (rec->unwind) {
+		rec->unwinds = unwind_stage_begin(rec->unwind, rec->sink);
+		rec->sink = &rec->unwinds->sink;
+	} else if (plan->stage)
 		rec->sink = plan->stage(plan->data, &rec->described, rec->sink);
 	if (!plan->tail_synthesize)
 		rc = what_runs_tell(plan, &rec->target, &rec->events, rec->sink, rec->err);
@@ -361,6 +389,8 @@ static int open_and_begin(struct recording *rec)
 	if (rec->plan->delay_ms > 0)
 		rec->delay_until_ns = now_ns() + (uint64_t)rec->plan->delay_ms * NS_PER_MS;
 	rc = pipeline_open(&rec->pipeline, rec->plan, &rec->rings, &rec->events, rec->err);
+	if (!rc)
+		rc = open_unwinding(rec);
 	if (rc)
 		return rc;
 	describe_sinks(rec);

@@ -9,6 +9,7 @@
 #include "record/record.h"
 #include "record/sink_file.h"
 #include "record/sinks_all.h"
+#include "record/unwind_stage.h"
 
 #define NS_PER_S 1000000000ull
 #define NS_PER_MS 1000000ull
@@ -35,6 +36,8 @@ struct recording {
 	struct pipeline pipeline;
 	struct sink_file file;
 	struct sinks_all sinks; /* the file, and others */
+	struct unwind_stage *unwind; /* NULL: no stacks are unwound */
+	struct stage *unwinds; /* its stage, once there is one */
 	struct record_sink *sink; /* what the pipeline tells: the sinks, or a stage before them; NULL: none is open */
 
 	/* its course */
@@ -43,7 +46,9 @@ struct recording {
 	uint64_t start_ns; /* sampling began; NEVER_NS: not yet */
 	uint64_t delay_until_ns;
 	struct ticker second; /* flush and progress */
-	struct ticker look; /* plan.look_ns */
+	struct ticker look; /* plan.look_ns; else when a mapped file may be waiting to be held */
+	uint64_t keeper_ns; /* from one of these looks to the next */
+	size_t keeper_files; /* were known at the last one */
 	size_t end_slot; /* of the watch: plan.end_fd */
 	int signals_seen;
 	bool told_to_end; /* by --control */

@@ -12,12 +12,11 @@
 #include "record/rate.h"
 #include "record/record.h"
 #include "record/sample_regs.h"
+#include "record/sampling_dumps.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-enum { STACK_DUMP_BYTES_MAX = 65528, STACK_DUMP_BYTES_DEFAULT = 8192 };
 
 #define SAMPLE_ALWAYS                                                                       \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
@@ -303,7 +302,7 @@ static void set_read_group(const struct pass *p, struct event *leader)
 
 /* ---- what tasks do ---- */
 
-/* To walk a stack is to look into the tables of its program, and linkers put these beside the code. */
+/* Who walks a stack later looks into the tables of its program, and linkers put these beside the code. */
 static bool dumps_stacks(const struct event_list *events)
 {
 	for (size_t i = 0; i < events->n; i++) {
@@ -320,7 +319,7 @@ static void set_tracking(const struct pass *p, const struct event_list *events, 
 
 	attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
 	attr->ksymbol = attr->bpf_event = 1;
-	attr->mmap_data = s->addr || dumps_stacks(events);
+	attr->mmap_data = s->addr || (s->stacks_raw && dumps_stacks(events));
 	attr->namespaces = s->namespaces;
 	attr->context_switch = s->switch_events;
 	attr->cgroup = s->all_cgroups;

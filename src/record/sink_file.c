@@ -47,6 +47,8 @@ void sink_file_init(struct sink_file *file, const struct record_plan *plan,
 	pthread_mutex_init(&file->lock, NULL);
 	if (plan->build_ids && plan->path)
 		file->build_ids = buildid_set_new(plan->kern);
+	if (file->build_ids && plan->cache)
+		buildid_set_hold(file->build_ids);
 	if (is_switching(plan) && plan->path)
 		file->tasks = task_table_new(recording->events, maps_data(recording->events));
 	decoder_init(&file->decoder, recording->events, false);
@@ -196,6 +198,8 @@ static void learn(void *data, const struct record *record)
 
 	if (file->build_ids && !record_decode(&file->decoder, record, &body, &why))
 		buildid_set_take(file->build_ids, &body);
+	if (file->build_ids)
+		atomic_store(&file->mapped_files, buildid_set_files(file->build_ids));
 	str_reset(&why);
 	/* What the kernel wrote makes sense; what does not is in the file all the same. */
 	if (file->tasks)

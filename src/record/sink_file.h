@@ -53,6 +53,7 @@ struct sink_file {
 	struct str why;
 	int news_fd; /* an eventfd, written when it is full; borrowed */
 	atomic_bool is_full; /* for other threads */
+	atomic_size_t mapped_files; /* whose build-ids are wanted, so far; for other threads */
 	pthread_mutex_t lock; /* for shown */
 	struct sink_file_totals shown; /* as of the last flush */
 	/* --tail-synthesize: tells what runs, at the end of each file but the last, which is told it; or NULL */

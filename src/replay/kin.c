@@ -1,7 +1,8 @@
 /*
  * kin.c: see kin.h. One row per pid, the latest process's; a row costs 48 bytes, and the number of rows is
  * bounded, since a recording may have millions of processes: those that come after KIN_MAX others have no
- * relatives. Of a dso a few of those that mapped it are kept, the latest over the oldest.
+ * relatives, unless those that ended are forgotten in time. Of a dso a few of those that mapped it are kept, the
+ * latest over the oldest.
  */
 #include "replay/kin.h"
 
@@ -102,6 +103,34 @@ void kin_holds(struct kin_table *table, const struct dso *dso, int32_t pid)
 		if (holders->v[i] == pid)
 			return;
 	holders->v[holders->n++ % HOLDERS_KEPT] = pid;
+}
+
+void kin_forget(struct kin_table *table, bool (*stays)(const void *context, int32_t pid), const void *context)
+{
+	size_t n = 0;
+
+	index_clear(&table->by_pid);
+	for (size_t i = 0; i < table->n; i++) {
+		struct kin *kin = &table->v[i];
+
+		if (kin->exited && !stays(context, kin->pid)) {
+			free(kin->jit_path);
+			continue;
+		}
+		index_add(&table->by_pid, hash_word((uint32_t)kin->pid), (uint32_t)n);
+		table->v[n++] = *kin;
+	}
+	table->n = n;
+}
+
+void kin_renumber(struct kin_table *table, const uint32_t *now)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < table->n_holders; i++)
+		if (now[i] != DSO_DROPPED)
+			table->holders[n++] = table->holders[i];
+	table->n_holders = n;
 }
 
 /* ---- what others ask ---- */

@@ -29,6 +29,10 @@ void kin_has_parent(struct kin_table *table, int32_t pid, int32_t ppid);
 void kin_ends(struct kin_table *table, int32_t pid);
 /* The process mapped a file: it may be its dump of code. */
 void kin_maps(struct kin_table *table, int32_t pid, const struct record_mmap *mmap);
+/* Those that have ended go, but for those that `stays` says yes to. */
+void kin_forget(struct kin_table *table, bool (*stays)(const void *context, int32_t pid), const void *context);
+/* Dsos have new indexes: see dso_table_keep. */
+void kin_renumber(struct kin_table *table, const uint32_t *now);
 /* The process is one of those that mapped the dso. */
 void kin_holds(struct kin_table *table, const struct dso *dso, int32_t pid);
 

@@ -126,6 +126,8 @@ void replay_begin(struct replay *replay, const struct replay_handlers *handlers)
 int replay_feed(struct replay *replay, const struct record *record, struct str *err);
 /* The source's round has ended: what cannot get older company any more is delivered. */
 int replay_round(struct replay *replay, struct str *err);
+/* The older half of what waits is delivered before its round, which is counted: there is no more room for it. */
+int replay_make_room(struct replay *replay, struct str *err);
 /* No more records will come: all that waits is delivered. */
 int replay_end(struct replay *replay, struct str *err);
 /*
@@ -151,6 +153,14 @@ uint32_t replay_n_comms(const struct replay *replay);
  * replay_n_comms, true for those that the caller has; those of the replay's own threads are added.
  */
 void replay_keep_comms(struct replay *replay, bool *used);
+/*
+ * And so do dsos: replay_mark_dsos sets used, by index, of those that are mapped; replay_keep_dsos frees those that are
+ * not used, and gives what dso_table_keep does.
+ */
+void replay_mark_dsos(const struct replay *replay, bool *used);
+uint32_t *replay_keep_dsos(struct replay *replay, const bool *used);
+/* And what replay_kin knows of processes that have ended and of which no samples can come any more. */
+void replay_forget_kin(struct replay *replay);
 /* The path of a cgroup id of samples, or NULL. */
 const char *replay_cgroup(const struct replay *replay, uint64_t id);
 /* All of them, from i = 0 on, in order of appearance; false: no more. */

@@ -110,7 +110,7 @@ int replay_round(struct replay *replay, struct str *err)
 	return drain(replay, err);
 }
 
-static int make_room(struct replay *replay, struct str *err)
+int replay_make_room(struct replay *replay, struct str *err)
 {
 	struct order *order = &replay->private->order;
 
@@ -142,7 +142,7 @@ int replay_feed(struct replay *replay, const struct record *record, struct str *
 
 	if (must_wait(replay, record, &time_ns)) {
 		order_add(order, record, time_ns, record->stable);
-		return order->bytes > replay->options.queue_bytes ? make_room(replay, err) : 0;
+		return order->bytes > replay->options.queue_bytes ? replay_make_room(replay, err) : 0;
 	}
 	return process_events_take(replay, record, time_ns && time_ns != UINT64_MAX, time_ns, err);
 }
@@ -204,17 +204,6 @@ const char *replay_comm(const struct replay *replay, uint32_t comm)
 	const struct text_table *comms = &replay->private->comms;
 
 	return comm < comms->n && comms->v[comm] ? comms->v[comm] : "";
-}
-
-void replay_keep_comms(struct replay *replay, bool *used)
-{
-	const struct deferred *deferred = &replay->private->deferred;
-
-	for (size_t i = 0; i < replay->n_threads; i++)
-		used[replay->threads[i]->comm] = true;
-	for (const struct held_sample *held = deferred->oldest; held; held = held->newer)
-		used[held->comm] = true;
-	text_table_keep(&replay->private->comms, used);
 }
 
 uint32_t replay_n_comms(const struct replay *replay)

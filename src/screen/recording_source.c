@@ -136,26 +136,36 @@ static int make_table(void *context, struct table **table, const struct query *q
 
 /* ---- reading ---- */
 
-/* The one that was asked last, then the others. */
-static struct reading *to_be_fed(struct screen_recording *recording)
+/* The one that was asked last, then the others; recording->n: all are ended. */
+static size_t to_be_fed(const struct screen_recording *recording)
 {
+	size_t i = 0;
+
 	if (!recording->readings[recording->asked].ended)
-		return &recording->readings[recording->asked];
-	for (size_t i = 0; i < recording->n; i++)
-		if (!recording->readings[i].ended)
-			return &recording->readings[i];
-	return NULL;
+		return recording->asked;
+	while (i < recording->n && recording->readings[i].ended)
+		i++;
+	return i;
+}
+
+static bool reads_on(const void *context)
+{
+	const struct screen_recording *recording = context;
+
+	return to_be_fed(recording) < recording->n;
 }
 
 static int feed(void *context, uint64_t budget_ns, struct str *err)
 {
 	struct screen_recording *recording = context;
-	struct reading *reading = to_be_fed(recording);
+	const size_t i = to_be_fed(recording);
+	struct reading *reading;
 	struct profile *profile;
 	int rc;
 
-	if (!reading)
+	if (i == recording->n)
 		return SCREEN_FED_ALL;
+	reading = &recording->readings[i];
 	profile = reading->first->profile;
 	rc = profile_feed(profile, &reading->reader->source, budget_ns, err);
 	if (rc > 0)
@@ -170,7 +180,7 @@ static int feed(void *context, uint64_t budget_ns, struct str *err)
 		str_add(&recording->failed, err->s);
 		return rc;
 	}
-	return to_be_fed(recording) ? SCREEN_FED_MORE : SCREEN_FED_ALL;
+	return reads_on(recording) ? SCREEN_FED_MORE : SCREEN_FED_ALL;
 }
 
 /* ---- what is said ---- */
@@ -212,16 +222,6 @@ static void add_status(void *context, struct str *out)
 		str_addf(out, "%s%zu %s (!)", out->len ? ", " : "", notes, notes == 1 ? "note" : "notes");
 }
 
-static void add_note_lines(const struct note_list *notes, struct str *out)
-{
-	for (size_t i = 0; i < notes->n; i++) {
-		str_add(out, notes->v[i].text);
-		str_addc(out, '\n');
-		if (notes->v[i].remedy)
-			str_addf(out, "  %s\n", notes->v[i].remedy);
-	}
-}
-
 static void add_notes(void *context, struct str *out)
 {
 	struct screen_recording *recording = context;
@@ -231,8 +231,8 @@ static void add_notes(void *context, struct str *out)
 		str_addf(out, "%s\n", recording->failed.s);
 	if (reading->reader->missing.len)
 		str_addf(out, "%s\n", reading->reader->missing.s);
-	add_note_lines(&reading->reader->notes, out);
-	add_note_lines(&reading->first->session->notes, out);
+	note_list_add_lines(&reading->reader->notes, out);
+	note_list_add_lines(&reading->first->session->notes, out);
 }
 
 static void add_header(void *context, struct str *out)
@@ -248,6 +248,7 @@ struct screen_source screen_recording_source(struct screen_recording *recording)
 		.context = recording,
 		.make = make_table,
 		.feed = feed,
+		.reads_on = reads_on,
 		.refresh_ms = REFRESH_MS,
 		.status = add_status,
 		.notes = add_notes,

@@ -1,12 +1,15 @@
 /*
- * save: what is shown as a file: the table of --stdio for the query at hand, of all events, as wide as it is.
+ * save: what is shown as a file: the table of --stdio for the query at hand, of all events, as wide as it is; the code
+ * that is shown; or the flame graph of the samples that the query's filters leave.
  */
 #include "screen/screen_internal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
+
+enum { NAME_BYTES_MAX = 100 };
 
 static int write_file(void *context, struct str *text)
 {
@@ -26,7 +29,7 @@ static void save(struct screen *screen, const char *path)
 		screen_say(screen, "%s: %s", path, strerror(errno));
 		return;
 	}
-	report_format_find("stdio")->print(screen->table, &output);
+	screen->printed(screen, &output);
 	rc = output_end(&output);
 	if (close(fd) && !rc)
 		rc = -errno;
@@ -35,28 +38,76 @@ static void save(struct screen *screen, const char *path)
 		screen_say(screen, "%s: %s", path, strerror(-rc));
 	else
 		screen_say(screen, "written to %s", path);
+}
+
+static void print_table(struct screen *screen, struct output *output)
+{
+	report_format_find("stdio")->print(screen->table, output);
 	/* Its columns are those of the last event now. */
 	screen->fitted = 0;
+}
+
+/*
+ * Whole stacks, of the same samples: a table of its own, told apart by what the query's keys are apart from code. The
+ * strip of times is left out: the samples' times are not among what a browsed recording keeps.
+ */
+static void print_graph(struct screen *screen, struct output *output)
+{
+	const struct report_format *format = report_format_find("flamegraph");
+	struct query query = screen->query;
+	struct table *table = NULL;
+	struct str err = STR_INIT;
+
+	query.needs = NEED_STACKS;
+	query.fields = query.parent = NULL;
+	query.view = VIEW_FLAT_ENTRIES;
+	query.no_chains = query.exclude_other = query.branch_stack = false;
+	query.rows_max = 0;
+	if (screen->source->make(screen->source->context, &table, &query, &err))
+		output->failed = -ENOTSUP;
+	else
+		format->print(table, output);
+	table_free(table);
+	str_release(&err);
 }
 
 static void done(struct screen *screen, bool accepted)
 {
 	const char *path = screen->prompt.text.s;
 
-	if (accepted && *path && screen_need_table(screen))
+	if (accepted && *path && (screen->diff || screen_need_table(screen)))
 		save(screen, path);
 }
 
-/* perf's name with the first number that is free. */
-void act_save(struct screen *screen, int argument)
+/* "hot.annotation": of the name what every file system takes. */
+static void add_code_path(const struct screen *screen, struct str *out)
 {
-	char path[sizeof("perf.hist.") + 8];
+	const char *name = screen->code.symbol->name;
 
-	(void)argument;
-	for (unsigned i = 0; i < 10000; i++) {
-		snprintf(path, sizeof(path), "perf.hist.%u", i);
-		if (access(path, F_OK))
+	for (size_t i = 0; name[i] && i < NAME_BYTES_MAX; i++)
+		str_addc(out, isalnum((unsigned char)name[i]) || (i && name[i] == '.') ? name[i] : '_');
+	str_add(out, ".annotation");
+}
+
+/* perf's names; of tables with the first number that is free. */
+void act_save(struct screen *screen, int what)
+{
+	struct str path = STR_INIT;
+
+	screen->printed = what == SAVE_CODE ? code_print : what == SAVE_GRAPH ? print_graph : print_table;
+	if (screen->diff)
+		screen->printed = what == SAVE_GRAPH ? diff_print_graph : diff_print_shown;
+	if (what == SAVE_CODE)
+		add_code_path(screen, &path);
+	for (unsigned i = 0; what != SAVE_CODE && i < 10000; i++) {
+		str_reset(&path);
+		if (what == SAVE_GRAPH)
+			str_addf(&path, "flamegraph.%u.html", i);
+		else
+			str_addf(&path, "perf.hist.%u", i);
+		if (access(path.s, F_OK))
 			break;
 	}
-	prompt_open(screen, "Print to the new file", path, NULL, done);
+	prompt_open(screen, "Print to the new file", path.s, NULL, done);
+	str_release(&path);
 }

@@ -94,6 +94,8 @@ bool screen_need_table(struct screen *screen)
 {
 	struct str err = STR_INIT;
 
+	if (screen->diff)
+		return false;
 	if (!screen->table && make_table(screen, &err))
 		screen_say(screen, "%s", err.s);
 	str_release(&err);
@@ -102,6 +104,7 @@ bool screen_need_table(struct screen *screen)
 
 void screen_ask(struct screen *screen, const struct query *query)
 {
+	const struct screen_source *source = screen->source;
 	const struct query before = screen->query;
 	struct str err = STR_INIT;
 
@@ -111,8 +114,7 @@ void screen_ask(struct screen *screen, const struct query *query)
 		screen_say(screen, "%s", err.s);
 		screen->query = before;
 	}
-	/* Another reading may have begun. */
-	if (screen->fed == SCREEN_FED_ALL && screen->source->feed)
+	if (screen->fed == SCREEN_FED_ALL && source->reads_on && source->reads_on(source->context))
 		screen->fed = SCREEN_FED_MORE;
 	str_release(&err);
 }
@@ -183,6 +185,10 @@ static void draw_title(struct screen *screen)
 		str_addn(&text, screen->text.title.s, screen->text.title.len);
 	else if (top == &view_menu)
 		str_addn(&text, screen->menu.title.s, screen->menu.title.len);
+	else if (screen->n_views > 1 && screen->views[1] == &view_code)
+		code_add_title(screen, &text);
+	else if (screen->diff)
+		diff_add_title(screen, &text);
 	else if (screen->hist) {
 		head_add_samples(screen->table, screen->hist, &text);
 		str_addf(&text, "%s", has_next(screen) ? " (Tab: the next)" : "");
@@ -325,6 +331,7 @@ static void release(struct screen *screen)
 	str_release(&screen->menu.lines);
 	str_release(&screen->text.title);
 	str_release(&screen->text.lines);
+	code_release(&screen->code);
 	str_release(&screen->values);
 	str_release(&screen->message);
 	str_release(&screen->scratch);
@@ -334,6 +341,26 @@ static void release(struct screen *screen)
 int screen_try(struct str *err)
 {
 	return terminal_try(err);
+}
+
+int screen_run_view(struct screen *screen, struct str *err)
+{
+	int code = 0;
+
+	screen->prompt.text = screen->menu.title = screen->menu.lines = screen->text.title = screen->text.lines =
+		screen->code.text = screen->code.search =
+		screen->values = screen->message = screen->scratch = screen->failed = (struct str)STR_INIT;
+	if (!screen->diff)
+		code = make_table(screen, err);
+	if (!code)
+		code = terminal_open(&screen->terminal, screen->options->color,
+				     (unsigned char)screen->options->dots[0] >= 0x80, err);
+	if (!code) {
+		run(screen);
+		terminal_close(screen->terminal);
+	}
+	release(screen);
+	return code;
 }
 
 int screen_run(const struct screen_options *options, const struct screen_source *source, const struct query *query,
@@ -349,18 +376,7 @@ int screen_run(const struct screen_options *options, const struct screen_source 
 		.fed = source->feed ? SCREEN_FED_MORE : SCREEN_FED_ALL,
 		.dirty = true,
 	};
-	int code;
 
-	screen.prompt.text = screen.menu.title = screen.menu.lines = screen.text.title = screen.text.lines =
-		screen.values = screen.message = screen.scratch = screen.failed = (struct str)STR_INIT;
 	screen.query.needs = report_format_find("stdio")->needs;
-	code = make_table(&screen, err);
-	if (!code)
-		code = terminal_open(&screen.terminal, options->color, (unsigned char)options->dots[0] >= 0x80, err);
-	if (!code) {
-		run(&screen);
-		terminal_close(screen.terminal);
-	}
-	release(&screen);
-	return code;
+	return screen_run_view(&screen, err);
 }

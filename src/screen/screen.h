@@ -31,6 +31,8 @@ struct screen_source {
 	int (*make)(void *context, struct table **table, const struct query *query, struct str *err);
 	/* Takes of what there is for about budget_ns. After an error it is not called again. NULL: all is there. */
 	int (*feed)(void *context, uint64_t budget_ns, struct str *err);
+	/* Behind SCREEN_FED_ALL: has a table that was made begun another reading? NULL: none does. */
+	bool (*reads_on)(const void *context);
 	unsigned later_ms; /* see SCREEN_FED_LATER */
 	unsigned refresh_ms; /* while it is fed: a new table after this time, though no key was pressed; never 0 */
 	/* For the status line: how far it is, losses, doubts: "reading 40 % | 12 samples lost". */
@@ -46,6 +48,7 @@ struct screen_source {
 struct screen_options {
 	const char *title; /* "perf.data", "top": in the status line; borrowed */
 	bool color;
+	bool intel; /* the syntax of x86 code; else att */
 	const char *dots; /* what stands for a left out part of a name; UTF-8 where the terminal has it */
 };
 
@@ -56,6 +59,18 @@ struct screen_options {
  */
 int screen_run(const struct screen_options *options, const struct screen_source *source, const struct query *query,
 	       struct str *err);
+
+/* A difference, which is looked at as it is. */
+struct screen_diff {
+	const struct diff *diff;
+	const struct diff_look *look;
+	void *context;
+	/* The page of its flame graph; 0 or a negative errno. */
+	int (*graph)(void *context, struct output *output);
+	void (*notes)(void *context, struct str *out); /* as of a source */
+};
+/* Errors as screen_run's. */
+int screen_run_diff(const struct screen_options *options, const struct screen_diff *diff, struct str *err);
 
 /* -ENOSYS: pstat was built without ncurses; another negative errno: it can't be loaded, with a sentence. */
 int screen_try(struct str *err);

@@ -60,7 +60,15 @@ size_t row_list_find(const struct row_list *rows, uint64_t id);
 
 /* ---- screen_keys.c ---- */
 
-enum { VIEW_ROWS = 1, VIEW_TEXT = 2, VIEW_MENU = 4, VIEW_PROMPT = 8, VIEW_ANY = VIEW_ROWS | VIEW_TEXT | VIEW_MENU };
+enum {
+	VIEW_ROWS = 1,
+	VIEW_TEXT = 2,
+	VIEW_MENU = 4,
+	VIEW_PROMPT = 8,
+	VIEW_CODE = 16,
+	VIEW_DIFF = 32,
+	VIEW_ANY = VIEW_ROWS | VIEW_TEXT | VIEW_MENU | VIEW_CODE | VIEW_DIFF
+};
 enum { KEYS_OF_ROW = 4 };
 struct key_row {
 	int keys[KEYS_OF_ROW]; /* 0: no more */
@@ -86,7 +94,7 @@ struct view {
 	/* Where the cursor stands while it is drawn; NULL: none. */
 	unsigned (*cursor)(const struct screen *screen);
 };
-extern const struct view view_rows, view_text, view_menu, view_prompt;
+extern const struct view view_rows, view_text, view_menu, view_prompt, view_code, view_diff;
 enum { VIEWS_DEEP = 8 };
 
 struct prompt {
@@ -107,6 +115,35 @@ struct text {
 	size_t top, left;
 };
 
+/* A line of a function's code. */
+struct code_line {
+	size_t text, n; /* in code.text */
+	enum annotate_row_kind kind;
+	uint32_t instruction; /* it, or the one that follows; ANNOTATE_NONE: of the head */
+	double percent; /* the greatest of its events */
+	unsigned numbers; /* so many columns are numbers */
+	size_t to; /* the instruction that it jumps to, in the function; SIZE_MAX: none */
+	const struct symbol *callee; /* what it calls or jumps to, else; NULL: nothing that is known */
+};
+struct code_place {
+	const struct symbol *symbol;
+	size_t selected, top;
+};
+struct code {
+	const struct symbol *symbol;
+	bool used; /* options and look are the user's */
+	struct annotate_options options;
+	struct annotation_look look;
+	struct str text;
+	struct code_line *lines;
+	size_t n, cap;
+	size_t selected, top, left;
+	size_t jump_to; /* the line that the selected one jumps to; SIZE_MAX: none */
+	struct code_place *back; /* where one came from, the last one first to come back to */
+	size_t n_back, cap_back;
+	struct str search;
+};
+
 struct zoom {
 	struct query query;
 	const char *said; /* "comm: callers"; interned */
@@ -115,6 +152,7 @@ struct zoom {
 struct screen {
 	const struct screen_options *options;
 	const struct screen_source *source;
+	const struct screen_diff *diff; /* NULL: tables are shown */
 	struct terminal *terminal;
 	struct text_index *texts; /* of queries */
 	struct query query; /* what is shown */
@@ -137,6 +175,8 @@ struct screen {
 	struct prompt prompt;
 	struct menu menu;
 	struct text text;
+	struct code code;
+	void (*printed)(struct screen *screen, struct output *output); /* what a prompt for a file's name is about */
 	void *chooser; /* what the menu or prompt is about: a row of a table */
 	struct str values; /* of the menu's lines, each ended by NUL */
 
@@ -163,6 +203,8 @@ unsigned screen_body_lines(const struct screen *screen);
 /* Text in a line of the body, counted from 0; what stands before the column `left` is not shown. */
 void screen_put_line(struct screen *screen, unsigned line, const struct str *text, size_t left,
 		     enum terminal_look look);
+/* Opens the terminal, shows the first view until the user leaves, releases the screen. */
+int screen_run_view(struct screen *screen, struct str *err);
 /* Leaves the program, whatever lies on the rows. */
 void act_leave(struct screen *screen, int argument);
 
@@ -246,10 +288,51 @@ void act_switch(struct screen *screen, int what);
 void act_group_sort(struct screen *screen, int member);
 void act_zero(struct screen *screen, int argument);
 
+/* ---- code_lines.c ---- */
+/* Fills screen->code; any: also of a function that has no samples. Else it is as it was, and err says why. */
+int code_make(struct screen *screen, const struct symbol *symbol, bool any, struct str *err);
+size_t code_line_of(const struct code *code, size_t instruction);
+/* The hottest instruction's line (step 0), or of those that are less hot than `from` the next one. SIZE_MAX: none. */
+size_t code_hottest(const struct code *code, size_t from, int step);
+/* The next function in order of samples, or the one before; NULL: there is none. */
+const struct symbol *code_neighbour(struct screen *screen, int step);
+void code_release(struct code *code);
+
 /* ---- view_annotate.c ---- */
 void act_annotate(struct screen *screen, int argument);
+void act_code_move(struct screen *screen, int how);
+void act_code_hottest(struct screen *screen, int step);
+void act_code_scroll(struct screen *screen, int by);
+void act_code_enter(struct screen *screen, int argument);
+void act_code_neighbour(struct screen *screen, int step);
+void act_code_back(struct screen *screen, int argument);
+enum {
+	CODE_SOURCE = 1,
+	CODE_VALUES,
+	CODE_SCOPE,
+	CODE_BASE,
+	CODE_INTEL,
+	CODE_BYTES,
+	CODE_LINES,
+	CODE_PATHS,
+	CODE_ARROWS
+};
+void act_code_switch(struct screen *screen, int what);
+void act_code_search(struct screen *screen, int step);
+void code_add_title(const struct screen *screen, struct str *out);
+void code_print(struct screen *screen, struct output *output);
+
+/* ---- view_diff.c ---- */
+void diff_add_title(const struct screen *screen, struct str *out);
+void diff_print_shown(struct screen *screen, struct output *output);
+void diff_print_graph(struct screen *screen, struct output *output);
+void act_diff_move(struct screen *screen, int how);
+void act_diff_scroll(struct screen *screen, int by);
+void act_diff_event(struct screen *screen, int step);
+void act_diff_row(struct screen *screen, int argument);
 
 /* ---- save.c ---- */
-void act_save(struct screen *screen, int argument);
+enum { SAVE_TABLE, SAVE_CODE, SAVE_GRAPH };
+void act_save(struct screen *screen, int what);
 
 #endif

@@ -61,7 +61,7 @@ const struct key_row screen_keys[] = {
 	{ { 'd' }, "d", VIEW_ROWS, "zooms into a file (dso)", act_zoom, ZOOM_DSO },
 	{ { 'k' }, "k", VIEW_ROWS, "zooms into the kernel", act_zoom, ZOOM_KERNEL },
 	{ { 'n' }, "n", VIEW_ROWS, "zooms into a task's name (comm)", act_zoom, ZOOM_COMM },
-	{ { 'f' }, "f", VIEW_ROWS, "zooms into a function (symbol)", act_zoom, ZOOM_SYMBOL },
+	{ { 's' }, "s", VIEW_ROWS, "zooms into a function (symbol)", act_zoom, ZOOM_SYMBOL },
 	{ { 'u' }, "u", VIEW_ROWS, "zooms into a CPU", act_zoom, ZOOM_CPU },
 	{ { 'S' }, "S", VIEW_ROWS, "zooms into a socket", act_zoom, ZOOM_SOCKET },
 	{ { 'T' }, "T", VIEW_ROWS, "zooms into a span of time, as --time has it", act_zoom, ZOOM_TIME },
@@ -91,11 +91,62 @@ const struct key_row screen_keys[] = {
 	{ { 'W' }, "W", VIEW_ROWS, "all of this row, with nothing shortened", act_show_name, 0 },
 	{ { '!' }, "!", VIEW_ANY, "losses and doubts", act_text, TEXT_NOTES },
 	{ { 'i' }, "i", VIEW_ROWS, "what the recording says of itself", act_text, TEXT_HEADER },
-	{ { 'P' }, "P", VIEW_ROWS, "prints the table to a file", act_save, 0 },
+	{ { 'P' }, "P", VIEW_ROWS, "prints the table to a file", act_save, SAVE_TABLE },
+	{ { 'f' }, "f", VIEW_ROWS, "writes the flame graph of what is shown to a file", act_save, SAVE_GRAPH },
 	{ { 'z' }, "z", VIEW_ROWS, "pstat top: forgets what was counted so far", act_zero, 0 },
 	{ { '?', 'h', KEY_HELP_F1 }, "?, h, F1", VIEW_ROWS, "all keys", act_text, TEXT_HELP },
 	{ { 'q' }, "q", VIEW_ROWS, "leaves; so does Ctrl-C, at any time", act_leave, 0 },
 	{ { 'q' }, "q", VIEW_TEXT | VIEW_MENU, NULL, act_close, 0 },
+	/* Those of the code: behind all others, as the help has them. */
+	{ { KEY_GO_UP }, "Up", VIEW_CODE, NULL, act_code_move, MOVE_UP },
+	{ { KEY_GO_DOWN }, "Down", VIEW_CODE, NULL, act_code_move, MOVE_DOWN },
+	{ { KEY_PAGE_UP }, "PgUp", VIEW_CODE, NULL, act_code_move, MOVE_PAGE_UP },
+	{ { KEY_PAGE_DOWN, ' ' }, "PgDn, Space", VIEW_CODE, NULL, act_code_move, MOVE_PAGE_DOWN },
+	{ { KEY_FIRST }, "Home", VIEW_CODE, NULL, act_code_move, MOVE_FIRST },
+	{ { KEY_LAST }, "End", VIEW_CODE, NULL, act_code_move, MOVE_LAST },
+	{ { KEY_CLICK }, "Click", VIEW_CODE, NULL, act_code_move, MOVE_CLICK },
+	{ { KEY_WHEEL_UP }, "Wheel up", VIEW_CODE, NULL, act_code_move, MOVE_UP },
+	{ { KEY_WHEEL_DOWN }, "Wheel down", VIEW_CODE, NULL, act_code_move, MOVE_DOWN },
+	{ { KEY_RETURN }, "Enter", VIEW_CODE, "goes where a jump goes, or into what is called", act_code_enter, 0 },
+	{ { KEY_GO_RIGHT }, "Right", VIEW_CODE, "to the right", act_code_scroll, 1 },
+	{ { KEY_GO_LEFT }, "Left", VIEW_CODE, "back to the left; there: as Esc", act_code_scroll, -1 },
+	{ { KEY_ESCAPE, 'q' }, "Esc, q", VIEW_CODE, "back to the function before, or to the table", act_code_back, 0 },
+	{ { 'H' }, "H", VIEW_CODE, "the hottest instruction", act_code_hottest, 0 },
+	{ { KEY_TAB }, "Tab", VIEW_CODE, "the next hottest one", act_code_hottest, 1 },
+	{ { KEY_BACK_TAB }, "Shift-Tab", VIEW_CODE, "the one before, which is hotter", act_code_hottest, -1 },
+	{ { '>' }, ">", VIEW_CODE, "the function with next most samples", act_code_neighbour, 1 },
+	{ { '<' }, "<", VIEW_CODE, "the one before, which has more", act_code_neighbour, -1 },
+	{ { '/' }, "/", VIEW_CODE, "searches the lines for what is typed", act_code_search, 0 },
+	{ { 'n' }, "n", VIEW_CODE, "the next line with that", act_code_search, 1 },
+	{ { 'N' }, "N", VIEW_CODE, "the line before with that", act_code_search, -1 },
+	{ { 's' }, "s", VIEW_CODE, "with lines of source, or without", act_code_switch, CODE_SOURCE },
+	{ { 't' }, "t", VIEW_CODE, "percentages, periods or numbers of samples", act_code_switch, CODE_VALUES },
+	{ { 'p' }, "p", VIEW_CODE, "percentages of the function, or of all", act_code_switch, CODE_SCOPE },
+	{ { 'b' }, "b", VIEW_CODE, "percentages of periods, or of samples", act_code_switch, CODE_BASE },
+	{ { 'k' }, "k", VIEW_CODE, "sums by line, and the line of each hot instruction", act_code_switch, CODE_LINES },
+	{ { 'l' }, "l", VIEW_CODE, "files of source with their folders, or without", act_code_switch, CODE_PATHS },
+	{ { 'i' }, "i", VIEW_CODE, "the syntax of x86: att or intel", act_code_switch, CODE_INTEL },
+	{ { 'o' }, "o", VIEW_CODE, "the bytes of instructions, or none", act_code_switch, CODE_BYTES },
+	{ { 'j' }, "j", VIEW_CODE, "arrows at jumps, calls and returns, or none", act_code_switch, CODE_ARROWS },
+	{ { 'P' }, "P", VIEW_CODE, "prints the code to a file", act_save, SAVE_CODE },
+	{ { '?', 'h', KEY_HELP_F1 }, "?, h, F1", VIEW_CODE, NULL, act_text, TEXT_HELP },
+	/* Those of pstat diff. */
+	{ { KEY_GO_UP, KEY_WHEEL_UP }, "Up", VIEW_DIFF, NULL, act_diff_move, MOVE_UP },
+	{ { KEY_GO_DOWN, KEY_WHEEL_DOWN }, "Down", VIEW_DIFF, NULL, act_diff_move, MOVE_DOWN },
+	{ { KEY_PAGE_UP }, "PgUp", VIEW_DIFF, NULL, act_diff_move, MOVE_PAGE_UP },
+	{ { KEY_PAGE_DOWN, ' ' }, "PgDn, Space", VIEW_DIFF, NULL, act_diff_move, MOVE_PAGE_DOWN },
+	{ { KEY_FIRST }, "Home", VIEW_DIFF, NULL, act_diff_move, MOVE_FIRST },
+	{ { KEY_LAST }, "End", VIEW_DIFF, NULL, act_diff_move, MOVE_LAST },
+	{ { KEY_CLICK }, "Click", VIEW_DIFF, NULL, act_diff_move, MOVE_CLICK },
+	{ { KEY_GO_RIGHT, '>' }, "Right, >", VIEW_DIFF, NULL, act_diff_scroll, 1 },
+	{ { KEY_GO_LEFT, '<' }, "Left", VIEW_DIFF, NULL, act_diff_scroll, -1 },
+	{ { KEY_RETURN, 'W' }, "Enter, W", VIEW_DIFF, "pstat diff: all of this row", act_diff_row, 0 },
+	{ { KEY_TAB }, "Tab", VIEW_DIFF, NULL, act_diff_event, 1 },
+	{ { KEY_BACK_TAB }, "Shift-Tab", VIEW_DIFF, NULL, act_diff_event, -1 },
+	{ { 'P' }, "P", VIEW_DIFF, NULL, act_save, SAVE_TABLE },
+	{ { 'f' }, "f", VIEW_DIFF, NULL, act_save, SAVE_GRAPH },
+	{ { '?', 'h', KEY_HELP_F1 }, "?, h, F1", VIEW_DIFF, NULL, act_text, TEXT_HELP },
+	{ { 'q' }, "q", VIEW_DIFF, NULL, act_leave, 0 },
 };
 const size_t n_screen_keys = ARRAY_SIZE(screen_keys);
 
@@ -113,7 +164,14 @@ const struct key_row *screen_key_find(unsigned view, int key)
 
 void screen_keys_add(struct str *out)
 {
-	for (size_t i = 0; i < n_screen_keys; i++)
-		if (screen_keys[i].help)
-			str_addf(out, "%-*s %s\n", NAMES_COLUMNS, screen_keys[i].names, screen_keys[i].help);
+	unsigned before = VIEW_ROWS;
+
+	for (size_t i = 0; i < n_screen_keys; i++) {
+		if (!screen_keys[i].help)
+			continue;
+		if (screen_keys[i].views == VIEW_CODE && before != VIEW_CODE)
+			str_add(out, "\nIn the code of a function (a):\n");
+		before = screen_keys[i].views;
+		str_addf(out, "%-*s %s\n", NAMES_COLUMNS, screen_keys[i].names, screen_keys[i].help);
+	}
 }

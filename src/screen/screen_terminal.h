@@ -44,6 +44,7 @@ enum terminal_look {
 	LOOK_HOT, /* much: red */
 	LOOK_WARM, /* some: green */
 	LOOK_DIM, /* rails, what is less important */
+	LOOK_SOURCE, /* lines of source among code: blue */
 	LOOKS,
 };
 

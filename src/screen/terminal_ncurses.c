@@ -126,7 +126,10 @@ static void take_signals(void)
 	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++) {
 		sigaction(ending_signals[i], NULL, &restore.before_ending[i]);
 		/* nohup's wish is obeyed; a shell that ignores SIGINT in what it starts behind it means no terminal. */
-		if (ending_signals[i] != SIGHUP || restore.before_ending[i].sa_handler != SIG_IGN)
+		if (ending_signals[i] == SIGHUP && restore.before_ending[i].sa_handler == SIG_IGN)
+			continue;
+		/* Files that are mapped have a handler of their own, which knows how to go on. */
+		if (ending_signals[i] != SIGBUS || !(restore.before_ending[i].sa_flags & SA_SIGINFO))
 			sigaction(ending_signals[i], &action, NULL);
 	}
 	action.sa_handler = note_resize;
@@ -159,8 +162,10 @@ static void add_restoring(const struct ncurses *curses, const char *name)
 
 static void prepare_restoring(const struct ncurses *curses)
 {
-	static const char mouse_off[] = "\033[?1000l";
-	static const char *const names[] = { "sgr0", "op", "cnorm", "rmkx", "rmcup" };
+	/* As ncurses asks for it: the mouse, and its places as numbers. */
+	static const char mouse_off[] = "\033[?1006;1000l";
+	/* Lines are wrapped again: ncurses ends that while it writes the last column. */
+	static const char *const names[] = { "sgr0", "op", "cnorm", "rmkx", "smam", "rmcup" };
 
 	restore.n = 0;
 	if (curses->tigetstr("kmous") && curses->tigetstr("kmous") != (char *)-1) {
@@ -190,14 +195,16 @@ static void choose_looks(struct terminal *terminal, bool color)
 	looks[LOOK_SELECTED] = A_REVERSE;
 	looks[LOOK_HEAD] = A_BOLD;
 	looks[LOOK_BAR] = A_REVERSE;
-	looks[LOOK_DIM] = A_DIM;
+	looks[LOOK_DIM] = looks[LOOK_SOURCE] = A_DIM;
 	if (!color || !curses->has_colors() || curses->start_color() == ERR)
 		return;
 	curses->use_default_colors();
 	curses->init_pair(1, COLOR_RED, -1);
 	curses->init_pair(2, COLOR_GREEN, -1);
+	curses->init_pair(3, COLOR_BLUE, -1);
 	looks[LOOK_HOT] = (attr_t)curses->COLOR_PAIR(1);
 	looks[LOOK_WARM] = (attr_t)curses->COLOR_PAIR(2);
+	looks[LOOK_SOURCE] = (attr_t)curses->COLOR_PAIR(3);
 }
 
 static int open_screen(struct terminal *terminal, bool color, struct str *err)

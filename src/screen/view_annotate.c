@@ -1,106 +1,379 @@
 /*
- * view_annotate: the code of the selected function with the samples of each instruction, of what is zoomed into; as
- * `pstat annotate` prints it, with arrows, and from its hottest instruction on.
+ * view_annotate: the code of a function with the samples of each instruction, of what is zoomed into; as `pstat
+ * annotate` prints it, from its hottest instruction on. Keys go along jumps and calls and back, from one hot
+ * instruction to the next, and change what is shown: lines of source, numbers, the syntax.
  *
- * The annotation is made into text at once: it points into a profile that may be fed meanwhile.
+ *	 Percent |	Source code & Disassembly of app for cycles (12 samples, percent: local period)
+ *	         : 7        a *= 2654435761u;
+ *	    6.79 :   1216:  imull  $0x9e3779b1, %edx, %edx
  */
 #include "screen/screen_internal.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-/* Text of any length stays in the output. */
-static int keep_text(void *context, struct str *text)
-{
-	struct str *lines = context;
+enum { SCROLL_COLUMNS = 8 };
 
-	str_addn(lines, text->s, text->len);
-	str_reset(text);
-	return 0;
+/* Above these a number is red, or green, as in --stdio. */
+#define HOT_PERCENT 5.0
+#define WARM_PERCENT 0.5
+
+/* ---- drawing ---- */
+
+static enum terminal_look look_of(const struct code *code, size_t i)
+{
+	const struct code_line *line = &code->lines[i];
+
+	if (line->instruction == ANNOTATE_NONE)
+		return LOOK_PLAIN;
+	if (line->kind == ROW_INSTRUCTION)
+		return code->jump_to == i ? LOOK_HEAD : LOOK_PLAIN;
+	return line->kind == ROW_SOURCE ? LOOK_SOURCE : LOOK_DIM;
 }
 
-/* The number of the line with the greatest number in front of it, which an instruction's own is. */
-static size_t hottest_line(const char *lines)
+/* The numbers in front of a hot instruction, over the line that is there. */
+static void draw_numbers(struct screen *screen, unsigned y, const struct code_line *line, const struct str *text)
 {
-	size_t hottest = 0, i = 0;
-	double most = 0;
+	const struct code *code = &screen->code;
+	struct str numbers = STR_INIT;
 
-	for (; *lines; i++) {
-		double here = strtod(lines, NULL);
+	if (code->left >= line->numbers || line->percent <= WARM_PERCENT)
+		return;
+	str_addn(&numbers, text->s, line->numbers < text->len ? line->numbers : text->len);
+	screen_put_line(screen, y, &numbers, code->left, line->percent >= HOT_PERCENT ? LOOK_HOT : LOOK_WARM);
+	str_release(&numbers);
+}
 
-		if (here > most) {
-			most = here;
-			hottest = i;
-		}
-		lines += strcspn(lines, "\n");
-		lines += *lines == '\n';
+static void clamp(struct screen *screen)
+{
+	struct code *code = &screen->code;
+	const size_t lines = screen_body_lines(screen);
+
+	if (code->selected >= code->n)
+		code->selected = code->n ? code->n - 1 : 0;
+	if (code->top + lines > code->n)
+		code->top = code->n > lines ? code->n - lines : 0;
+	if (code->selected < code->top)
+		code->top = code->selected;
+	if (lines && code->selected >= code->top + lines)
+		code->top = code->selected - lines + 1;
+}
+
+static void draw(struct screen *screen)
+{
+	struct code *code = &screen->code;
+	unsigned lines = screen_body_lines(screen);
+	const struct code_line *selected = code->selected < code->n ? &code->lines[code->selected] : NULL;
+
+	clamp(screen);
+	code->jump_to = selected && selected->to != SIZE_MAX ? code_line_of(code, selected->to) : SIZE_MAX;
+	for (unsigned y = 0; y < lines && code->top + y < code->n; y++) {
+		const size_t i = code->top + y;
+		struct str text = STR_INIT;
+
+		str_addn(&text, code->text.s + code->lines[i].text, code->lines[i].n);
+		screen_put_line(screen, y, &text, code->left, i == code->selected ? LOOK_SELECTED : look_of(code, i));
+		if (i != code->selected)
+			draw_numbers(screen, y, &code->lines[i], &text);
+		str_release(&text);
 	}
-	return hottest;
 }
 
-static int print_function(struct screen *screen, struct annotate *annotate, const struct symbol *symbol,
-			  struct str *err)
-{
-	const struct annotate_function *function = annotate_function_of(annotate, symbol);
-	const struct annotate_options options = { .intel = false };
-	const struct annotation_look look = { .arrows = (unsigned char)screen->options->dots[0] >= 0x80 };
-	struct output output = { .text = STR_INIT, .write = keep_text, .context = &screen->text.lines };
-	struct annotation *annotation;
-	int code;
+const struct view view_code = { .bit = VIEW_CODE, .draw = draw };
 
-	if (!function)
-		return fail(err, -ENOENT, "%s: no sample is in it, only in what it called", symbol->name);
-	code = annotation_new(&annotation, annotate, function, &options, err);
-	if (code)
-		return code;
-	str_reset(&screen->text.lines);
-	annotation_print(annotation, &look, &output);
-	output_end(&output);
-	annotation_free(annotation);
-	str_release(&output.text);
-	return 0;
+void code_add_title(const struct screen *screen, struct str *out)
+{
+	str_addf(out, "%s  (Esc: back)", screen->code.symbol->name);
 }
 
-/* Of the events that the table shows beside each other. */
-static int annotate_symbol(struct screen *screen, const struct symbol *symbol, struct str *err)
-{
-	struct table *table = screen->table;
-	struct annotate_query query = { .filters = table->filters, .n_events = screen->hist->n_members };
-	size_t *events = xcalloc(query.n_events, sizeof(*events));
-	struct annotate *annotate;
-	int code;
+/* ---- moving ---- */
 
-	for (size_t i = 0; i < query.n_events; i++)
-		events[i] = head_member(table, screen->hist, i)->index;
-	/* One that has had no sample so far may not be there. */
-	while (query.n_events && events[query.n_events - 1] >= table->profile->n_events)
-		query.n_events--;
-	query.events = events;
-	annotate = annotate_new(table->profile, &query);
-	code = print_function(screen, annotate, symbol, err);
-	annotate_free(annotate);
-	free(events);
-	return code;
+/* In the middle of the screen, where it is out of sight. */
+static void select_line(struct screen *screen, size_t i)
+{
+	struct code *code = &screen->code;
+	const size_t lines = screen_body_lines(screen);
+
+	if (i < code->top || i >= code->top + lines)
+		code->top = i > lines / 2 ? i - lines / 2 : 0;
+	code->selected = i;
+	clamp(screen);
+}
+
+void act_code_move(struct screen *screen, int how)
+{
+	struct code *code = &screen->code;
+	const size_t page = screen_body_lines(screen), at = code->selected;
+
+	switch (how) {
+	case MOVE_UP:
+		code->selected = at ? at - 1 : 0;
+		break;
+	case MOVE_DOWN:
+		code->selected = at + 1;
+		break;
+	case MOVE_PAGE_UP:
+		code->selected = at > page ? at - page : 0;
+		break;
+	case MOVE_PAGE_DOWN:
+		code->selected = at + page;
+		break;
+	case MOVE_FIRST:
+		code->selected = 0;
+		break;
+	case MOVE_LAST:
+		code->selected = code->n;
+		break;
+	case MOVE_CLICK: /* below the title */
+		if (terminal_click(screen->terminal))
+			code->selected = code->top + terminal_click(screen->terminal) - 1;
+		break;
+	}
+	clamp(screen);
+}
+
+void act_code_hottest(struct screen *screen, int step)
+{
+	size_t i = code_hottest(&screen->code, screen->code.selected, step);
+
+	if (i == SIZE_MAX)
+		screen_say(screen, "no instruction here has samples");
+	else
+		select_line(screen, i);
+}
+
+void act_code_scroll(struct screen *screen, int by)
+{
+	struct code *code = &screen->code;
+
+	if (by > 0)
+		code->left += SCROLL_COLUMNS;
+	else if (code->left)
+		code->left -= code->left > SCROLL_COLUMNS ? SCROLL_COLUMNS : code->left;
+	else
+		act_code_back(screen, 0);
+}
+
+/* ---- from function to function ---- */
+
+/* False: its code can't be shown, and the status line says why. */
+static bool show(struct screen *screen, const struct symbol *symbol, bool any)
+{
+	struct code *code = &screen->code;
+	struct str err = STR_INIT;
+	int rc = code_make(screen, symbol, any, &err);
+	size_t hottest;
+
+	if (rc) {
+		screen_say(screen, "%s", err.s);
+	} else {
+		hottest = code_hottest(code, 0, 0);
+		code->left = code->top = 0;
+		select_line(screen, hottest == SIZE_MAX ? 0 : hottest);
+	}
+	str_release(&err);
+	return !rc;
 }
 
 void act_annotate(struct screen *screen, int argument)
 {
+	struct code *code = &screen->code;
 	const struct symbol *symbol;
-	struct str err = STR_INIT;
 
 	(void)argument;
 	if (!screen_need_table(screen))
 		return;
-	symbol = rows_selected_symbol(screen);
+	symbol = annotate_around(screen->table->session, rows_selected_symbol(screen));
 	if (!symbol) {
 		screen_say(screen, "this row is no function");
-	} else if (annotate_symbol(screen, symbol, &err)) {
-		screen_say(screen, "%s", err.s);
-	} else {
-		size_t hottest = hottest_line(screen->text.lines.s), half = screen_body_lines(screen) / 2;
-
-		text_open(screen, symbol->name);
-		screen->text.top = hottest > half ? hottest - half : 0;
+		return;
 	}
+	if (!code->used) {
+		code->options.intel = screen->options->intel;
+		code->look.arrows = (unsigned char)screen->options->dots[0] >= 0x80;
+		code->used = true;
+	}
+	code->n_back = 0;
+	if (show(screen, symbol, false))
+		screen_push_view(screen, &view_code);
+}
+
+static void go_to_function(struct screen *screen, const struct symbol *symbol, bool any)
+{
+	struct code *code = &screen->code;
+	const struct code_place here = { code->symbol, code->selected, code->top };
+
+	if (!show(screen, symbol, any))
+		return;
+	VEC_GROW(code->back, code->n_back, code->cap_back);
+	code->back[code->n_back++] = here;
+}
+
+void act_code_enter(struct screen *screen, int argument)
+{
+	struct code *code = &screen->code;
+	const struct code_line *line = &code->lines[code->selected];
+
+	(void)argument;
+	if (line->to != SIZE_MAX)
+		select_line(screen, code_line_of(code, line->to));
+	else if (line->callee == code->symbol)
+		select_line(screen, code_line_of(code, 0));
+	else if (line->callee)
+		go_to_function(screen, line->callee, true);
+	else
+		screen_say(screen, "this is no jump and no call whose target is known");
+}
+
+void act_code_neighbour(struct screen *screen, int step)
+{
+	const struct symbol *symbol = code_neighbour(screen, step);
+
+	if (symbol)
+		go_to_function(screen, symbol, false);
+	else
+		screen_say(screen, "no other function has samples there");
+}
+
+void act_code_back(struct screen *screen, int argument)
+{
+	struct code *code = &screen->code;
+	struct code_place place;
+
+	(void)argument;
+	if (!code->n_back) {
+		screen_pop_view(screen);
+		return;
+	}
+	place = code->back[--code->n_back];
+	if (!show(screen, place.symbol, true))
+		return;
+	code->selected = place.selected;
+	code->top = place.top;
+	clamp(screen);
+}
+
+/* ---- what is shown ---- */
+
+static void change_percent(struct annotation_look *look, bool base)
+{
+	static const enum annotate_percent other_scope[] = {
+		[PERCENT_LOCAL_PERIOD] = PERCENT_GLOBAL_PERIOD, [PERCENT_GLOBAL_PERIOD] = PERCENT_LOCAL_PERIOD,
+		[PERCENT_LOCAL_HITS] = PERCENT_GLOBAL_HITS, [PERCENT_GLOBAL_HITS] = PERCENT_LOCAL_HITS,
+	};
+	static const enum annotate_percent other_base[] = {
+		[PERCENT_LOCAL_PERIOD] = PERCENT_LOCAL_HITS, [PERCENT_LOCAL_HITS] = PERCENT_LOCAL_PERIOD,
+		[PERCENT_GLOBAL_PERIOD] = PERCENT_GLOBAL_HITS, [PERCENT_GLOBAL_HITS] = PERCENT_GLOBAL_PERIOD,
+	};
+
+	look->percent = base ? other_base[look->percent] : other_scope[look->percent];
+	look->value = ANNOTATION_PERCENT;
+}
+
+static void change(struct code *code, int what)
+{
+	struct annotation_look *look = &code->look;
+
+	switch (what) {
+	case CODE_SOURCE:
+		code->options.no_source = !code->options.no_source;
+		break;
+	case CODE_VALUES:
+		look->value = look->value == ANNOTATION_PERCENT  ? ANNOTATION_PERIOD
+			      : look->value == ANNOTATION_PERIOD ? ANNOTATION_SAMPLES
+								 : ANNOTATION_PERCENT;
+		break;
+	case CODE_SCOPE:
+	case CODE_BASE:
+		change_percent(look, what == CODE_BASE);
+		break;
+	case CODE_INTEL:
+		code->options.intel = !code->options.intel;
+		break;
+	case CODE_BYTES:
+		look->raw_bytes = !look->raw_bytes;
+		break;
+	case CODE_LINES:
+		look->lines = !look->lines;
+		break;
+	case CODE_PATHS:
+		look->full_paths = !look->full_paths;
+		break;
+	case CODE_ARROWS:
+		look->arrows = !look->arrows;
+		break;
+	}
+}
+
+/* The selected instruction, or the one below the selected line, stays where it is on the screen. */
+void act_code_switch(struct screen *screen, int what)
+{
+	struct code *code = &screen->code;
+	const uint32_t instruction = code->lines[code->selected].instruction;
+	const size_t above = code->selected - code->top;
+	struct str err = STR_INIT;
+
+	change(code, what);
+	if (code_make(screen, code->symbol, true, &err))
+		screen_say(screen, "%s", err.s);
+	else if (what == CODE_VALUES || what == CODE_SCOPE || what == CODE_BASE)
+		screen_say(screen, "%s", code->look.value == ANNOTATION_SAMPLES  ? "numbers of samples"
+					 : code->look.value == ANNOTATION_PERIOD ? "sums of periods"
+										 : "percentages");
+	if (instruction != ANNOTATE_NONE)
+		code->selected = code_line_of(code, instruction);
+	code->top = code->selected > above ? code->selected - above : 0;
+	clamp(screen);
 	str_release(&err);
+}
+
+/* ---- searching ---- */
+
+/* From the selected line on, and around. */
+static void search(struct screen *screen, int step)
+{
+	struct code *code = &screen->code;
+
+	for (size_t k = 1; k <= code->n; k++) {
+		size_t i = (code->selected + (step > 0 ? k : code->n - k)) % code->n;
+		const char *text = code->text.s + code->lines[i].text;
+
+		if (!memmem(text, code->lines[i].n, code->search.s, code->search.len))
+			continue;
+		select_line(screen, i);
+		return;
+	}
+	screen_say(screen, "'%s' is nowhere in it", code->search.s);
+}
+
+static void search_done(struct screen *screen, bool accepted)
+{
+	struct code *code = &screen->code;
+
+	if (!accepted || !screen->prompt.text.len)
+		return;
+	str_reset(&code->search);
+	str_addn(&code->search, screen->prompt.text.s, screen->prompt.text.len);
+	search(screen, 1);
+}
+
+void act_code_search(struct screen *screen, int step)
+{
+	if (!step)
+		prompt_open(screen, "Search for", screen->code.search.s, NULL, search_done);
+	else if (screen->code.search.len)
+		search(screen, step);
+	else
+		screen_say(screen, "/ says what to search for");
+}
+
+/* ---- to a file ---- */
+
+void code_print(struct screen *screen, struct output *output)
+{
+	const struct code *code = &screen->code;
+
+	for (size_t i = 0; i < code->n && !output_step(output); i++) {
+		str_addn(&output->text, code->text.s + code->lines[i].text, code->lines[i].n);
+		str_addc(&output->text, '\n');
+	}
 }

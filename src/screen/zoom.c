@@ -76,13 +76,16 @@ static bool dso_name(const struct target *target, struct str *out)
 	       add_name(out, locations->v[location].dso->name);
 }
 
+/* Samples are those of the function around what is inlined: by that the filter asks. */
 static const struct symbol *symbol_of(const struct target *target)
 {
+	struct session *session = target->table->session;
+
 	if (target->node)
-		return target->node->frame.symbol;
-	if (location_of(target) >= target->table->session->locations->n)
+		return annotate_around(session, target->node->frame.symbol);
+	if (location_of(target) >= session->locations->n)
 		return NULL;
-	return location_symbol(target->table->session, location_of(target));
+	return annotate_around(session, location_symbol(session, location_of(target)));
 }
 
 static const char *shown_symbol(const struct target *target)
@@ -304,7 +307,8 @@ static const struct menu_row {
 	{ "Only one socket", act_zoom, ZOOM_SOCKET },
 	{ "Only a span of time", act_zoom, ZOOM_TIME },
 	{ "The whole row, with nothing shortened", act_show_name, 0 },
-	{ "Print the table to a file", act_save, 0 },
+	{ "Print the table to a file", act_save, SAVE_TABLE },
+	{ "Write the flame graph to a file", act_save, SAVE_GRAPH },
 	{ "Leave", act_leave, 0 },
 };
 

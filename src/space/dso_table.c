@@ -234,14 +234,59 @@ void dso_table_list_build_id(struct dso_table *table, const char *path, const st
 	give(table, path, hash);
 }
 
+static void dso_free(struct dso *dso)
+{
+	free(dso->path);
+	free(dso->name);
+	free(dso->ref_symbol);
+	free(dso);
+}
+
+/* One that stays: found again as before. */
+static void add_again(struct dso_table *table, struct dso *dso)
+{
+	const struct dso_key key = {
+		.kind = dso->kind,
+		.path = dso->path,
+		.path_bytes = strlen(dso->path),
+		.pid = dso->pid,
+		.major = dso->major,
+		.minor = dso->minor,
+		.inode = dso->inode,
+	};
+	uint64_t hash = hash_key(&key);
+	bool first = !find(table, &table->by_path, hash, &key, NULL);
+
+	dso->index = (uint32_t)table->n;
+	table->v[table->n++] = dso;
+	index_add(first ? &table->by_path : &table->by_inode, first ? hash : hash_with_inode(hash, &key), dso->index);
+	if (dso->build_id.size)
+		index_add(&table->by_build_id, hash_with_build_id(hash, &dso->build_id), dso->index);
+}
+
+uint32_t *dso_table_keep(struct dso_table *table, const bool *used)
+{
+	size_t n = table->n;
+	uint32_t *now = xcalloc(n + 1, sizeof(*now));
+
+	table->n = 0;
+	index_clear(&table->by_path);
+	index_clear(&table->by_build_id);
+	index_clear(&table->by_inode);
+	for (size_t i = 0; i < n; i++) {
+		now[i] = used[i] ? (uint32_t)table->n : DSO_DROPPED;
+		if (used[i])
+			add_again(table, table->v[i]);
+		else
+			dso_free(table->v[i]);
+	}
+	return now;
+}
+
 void dso_table_release(struct dso_table *table)
 {
-	for (size_t i = 0; i < table->n; i++) {
-		free(table->v[i]->path);
-		free(table->v[i]->name);
-		free(table->v[i]->ref_symbol);
-		free(table->v[i]);
-	}
+	for (size_t i = 0; i < table->n; i++)
+		dso_free(table->v[i]);
 	free(table->v);
 	free(table->listed);
 	index_release(&table->by_path);

@@ -34,11 +34,12 @@ enum dso_kind {
 };
 
 /*
- * Lives as long as its table. Where other threads have snapshots: what stands first never changes and may be
- * read by all; the rest belongs to the thread that changes the table.
+ * Lives as long as its table, unless dso_table_keep drops it. Where other threads have snapshots: what stands first
+ * never changes and may be read by all, but for the index that dso_table_keep gives; the rest belongs to the thread
+ * that changes the table.
  */
 struct dso {
-	uint32_t index; /* in dso_table.v */
+	uint32_t index; /* in dso_table.v; dso_table_keep gives new ones */
 	enum dso_kind kind;
 	char *path; /* raw bytes, as recorded: "/usr/bin/x", "[kernel.kallsyms]", KSYMBOL's name */
 	char *name; /* for people: base name, printable; "[JIT] tid 12" for DSO_ANON, "[vdso]", ... */
@@ -83,7 +84,7 @@ int32_t jitted_pid(const char *path);
  * several files had the path, none is given at all, since nobody knows whose it is.
  */
 struct dso_table {
-	struct dso **v; /* by index; pointers stay valid */
+	struct dso **v; /* by index; pointers stay valid as long as the dso is there */
 	size_t n, cap;
 	/* Of dso_table.c alone: */
 	struct index by_path; /* DSO_ANON: by pid; the first dso of each (path, kind) */
@@ -113,6 +114,12 @@ struct dso *dso_table_get(struct dso_table *table, const struct dso_key *key);
  * come among them. path is borrowed.
  */
 void dso_table_list_build_id(struct dso_table *table, const char *path, const struct build_id *id);
+/*
+ * Frees those that are not `used` (by index), so that nobody may have them, in maps or snapshots; those that stay are
+ * numbered anew, in their old order. The caller frees the new index of each old one, DSO_DROPPED where it went.
+ */
+enum { DSO_DROPPED = UINT32_MAX };
+uint32_t *dso_table_keep(struct dso_table *table, const bool *used);
 
 /* ---- address_space.c: address spaces ---- */
 

@@ -317,6 +317,15 @@ static void keep_status(struct run *run)
 		run->first_failed = run->index + 1;
 }
 
+/* A signal that came between two runs ended no run, and yet all of them. */
+static void keep_interruption(struct run *run)
+{
+	bool more = !run->plan->repeat || run->index < run->plan->repeat || run->pass + 1 < run->n_passes;
+
+	if (stopped(run) && more)
+		run->status = 128 + run->plan->stop->signal;
+}
+
 /* The status is that of the last run, and nothing else would say that others are in the mean. */
 static void note_failure(const struct run *run)
 {
@@ -457,6 +466,7 @@ int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 			rc = one_repeat(&run);
 		} while (!rc && !stopped(&run) && (!plan->repeat || run.index < plan->repeat));
 	}
+	keep_interruption(&run);
 	/* What was counted is reported, also where --pre or --post failed since. */
 	if (plan->repeat && run.reportable && !run.rc)
 		report_rc = final_report(&run);

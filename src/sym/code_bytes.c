@@ -2,23 +2,19 @@
  * code_bytes: the code itself, for those who disassemble. It is where the names are from:
  *
  *   file, vdso   the file that ran, by the offset that the recording has
- *   kernel       the vmlinux that gave the names; else, where these are the running kernel's, /proc/kcore, which has
- *                the code as it was patched while it runs
- *   module       /proc/kcore likewise
+ *   kernel       the vmlinux that gave the names; else /proc/kcore or a copy of it: kcore_code.c
+ *   module       kcore likewise
  *   anonymous    the jitdump: a record of each function's code. A perf map has names alone
  *   BPF, guests  nowhere
  *
  * All that is read is hostile, kcore apart: each length is checked against the file's segments. Who asks is told why
  * there is no code in one clause.
- *
- * Source of kcore's layout: fs/proc/kcore.c of Linux: an ELF core file whose segments are the kernel's memory.
  */
 #include "sym/code_times.h"
 #include "sym/dso_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 void symbol_code_release(struct symbol_code *code)
 {
@@ -27,7 +23,7 @@ void symbol_code_release(struct symbol_code *code)
 	*code = (struct symbol_code){ 0 };
 }
 
-static void set_from(struct symbol_code *out, const char *path)
+void symbol_code_set_from(struct symbol_code *out, const char *path)
 {
 	struct str text = STR_INIT;
 
@@ -79,9 +75,11 @@ static int of_file(struct symbols *symbols, struct dso_state *state, uint64_t ad
 {
 	struct elf_file *file = symbols_elf_file(symbols, state->dso, why);
 
+	if (!file && state->recorded)
+		str_add(why, "; its names are in the recording, its code is not");
 	if (!file)
 		return -ENOENT;
-	set_from(out, file->path);
+	symbol_code_set_from(out, file->path);
 	return read_segment(file, addr, out, why);
 }
 
@@ -103,70 +101,10 @@ static int of_vmlinux(struct symbols *symbols, struct dso_state *state, uint64_t
 		if (has_code(file, vaddr) && elf_file_offset(file, vaddr, &offset))
 			rc = read_segment(file, offset, out, why);
 		if (!rc)
-			set_from(out, paths[i]);
+			symbol_code_set_from(out, paths[i]);
 		elf_file_let_go(file);
 	}
 	return rc && !why->len ? fail(why, rc, "its vmlinux has names, but no code") : rc;
-}
-
-enum { KCORE_SEGMENTS_MAX = 4096 };
-
-static bool read_whole(int fd, void *bytes, size_t n, uint64_t at)
-{
-	return at <= INT64_MAX && pread(fd, bytes, n, (off_t)at) == (ssize_t)n;
-}
-
-static int read_kcore(int fd, uint64_t vaddr, struct symbol_code *out)
-{
-	Elf64_Ehdr head;
-	Elf64_Phdr segment;
-
-	if (!read_whole(fd, &head, sizeof(head), 0) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(segment))
-		return -EINVAL;
-	out->machine = head.e_machine;
-	for (unsigned i = 0; i < head.e_phnum && i < KCORE_SEGMENTS_MAX; i++) {
-		ssize_t got;
-		uint64_t into;
-
-		if (!read_whole(fd, &segment, sizeof(segment), head.e_phoff + i * sizeof(segment)))
-			return -EINVAL;
-		into = vaddr - segment.p_vaddr;
-		if (segment.p_type != PT_LOAD || vaddr < segment.p_vaddr || into >= segment.p_filesz ||
-		    segment.p_offset + into > INT64_MAX)
-			continue;
-		got = pread(fd, out->bytes,
-			    segment.p_filesz - into < out->n ? segment.p_filesz - into : out->n,
-			    (off_t)(segment.p_offset + into));
-		out->n = got > 0 ? (size_t)got : 0;
-		return got < 0 ? -errno : out->n ? 0 : -ENODATA;
-	}
-	return -ENODATA;
-}
-
-/* here: the address as the running kernel has it. */
-static int of_running(struct symbols *symbols, uint64_t here, struct symbol_code *out, struct str *why)
-{
-	const struct foreign_options options = { .kernel_file = true };
-	char *path = procfs_path(symbols, "kcore");
-	struct str ignored = STR_INIT;
-	struct stat st;
-	int rc, fd = foreign_open(path, &options, &st, &ignored);
-
-	rc = fd < 0 ? fd : read_kcore(fd, here, out);
-	if (fd >= 0)
-		close(fd);
-	if (!rc)
-		set_from(out, path);
-	else
-		fail(why, rc, "%s %s; -k with that kernel's vmlinux has the code, too", path,
-		     rc == -ENOENT                    ? "is not there"
-		     : rc == -EACCES || rc == -EPERM ? "can be read by root alone"
-						      : "does not have it");
-	out->shown = here;
-	str_release(&ignored);
-	free(path);
-	return rc;
 }
 
 static int of_kernel(struct symbols *symbols, struct dso_state *state, uint64_t addr, struct symbol_code *out,
@@ -176,15 +114,11 @@ static int of_kernel(struct symbols *symbols, struct dso_state *state, uint64_t 
 	struct build_id id = recorded_kernel_id(symbols, dso);
 	char *list = procfs_path(symbols, "kallsyms");
 	bool running = text_same(state->source, list);
-	uint64_t here = addr - state->slide; /* modules are where they were, or their names are not from the list */
 
 	free(list);
 	if (dso->kind == DSO_KERNEL && state->from_elf)
-		return of_vmlinux(symbols, state, here, out, why);
-	if (!running || !kernel_is_here(symbols, &id, why))
-		return fail(why, -ENOENT, "%sits code is in no file that was found; -k with that kernel's vmlinux",
-			    why->len ? ": " : "");
-	return of_running(symbols, here, out, why);
+		return of_vmlinux(symbols, state, addr - state->slide, out, why);
+	return kcore_code(symbols, state, addr, running && kernel_is_here(symbols, &id, why), out, why);
 }
 
 /* ---- code made at run time ---- */
@@ -198,6 +132,8 @@ static int of_dump(struct symbols *symbols, struct dso_state *state, uint64_t ad
 	(void)symbols;
 	if (code == SYM_CODE_GONE)
 		return fail(why, -ENOENT, "it was moved away or given up before the sample");
+	if (!state->dump && state->recorded)
+		return fail(why, -ENOENT, "its names are in the recording, its code is not");
 	if (!state->dump)
 		return fail(why, -ENOENT, "its compiler left names alone (%s): code is in dumps, jit-PID.dump",
 			    state->source ? state->source : symbols_why(symbols, state->dso));
@@ -209,7 +145,7 @@ static int of_dump(struct symbols *symbols, struct dso_state *state, uint64_t ad
 	out->shown = addr;
 	if (addr < place.start || addr >= place.end)
 		return fail(why, -ENOENT, "%s has no code there", state->dump);
-	set_from(out, state->dump);
+	symbol_code_set_from(out, state->dump);
 	return jitdump_code(state->dump, state->dump_rules, &place, addr, out, why);
 }
 
@@ -230,6 +166,7 @@ int symbols_code(struct symbols *symbols, const struct dso *dso, uint64_t addr, 
 	struct dso_state *state = symbols_loaded(symbols, dso);
 	int rc;
 
+	dso_state_load_files(symbols, state);
 	*out = (struct symbol_code){ .bytes = xmalloc(n + 1), .n = n };
 	switch (dso->kind) {
 	case DSO_FILE:
@@ -253,9 +190,11 @@ int symbols_code(struct symbols *symbols, const struct dso *dso, uint64_t addr, 
 
 bool symbols_addr_of(struct symbols *symbols, const struct dso *dso, uint64_t shown, uint64_t *addr)
 {
-	const struct dso_state *state = symbols_loaded(symbols, dso);
-	const struct elf_file file = { .segments = state->segments, .n_segments = state->n_segments };
+	struct dso_state *state = symbols_loaded(symbols, dso);
+	struct elf_file file;
 
+	dso_state_load_files(symbols, state);
+	file = (struct elf_file){ .segments = state->segments, .n_segments = state->n_segments };
 	if (state->n_segments)
 		return elf_file_offset(&file, shown, addr);
 	*addr = shown + state->slide;

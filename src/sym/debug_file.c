@@ -1,7 +1,8 @@
 /*
  * debug_file: the file with a dso's names and lines, where the dso itself was stripped of them.
  *
- * In the order of how sure one can be: the file itself; files named by the build-id; the file that
+ * In the order of how sure one can be: the file itself; files named by the build-id, in folders of debug files and in
+ * the cache; the file that
  * .gnu_debuglink names, whose checksum must be the one it says; files of the same name in a folder of debug
  * files, which must have the same build-id, or where there is none, be in a folder that the user named.
  * Servers are asked last. The first file that fits is taken; one that would fit by its name and does not is
@@ -185,6 +186,19 @@ static bool try_build_id(struct dso_search *search, const struct debug_dirs *dir
 	return false;
 }
 
+/* Kept by a recorder, with the file or without it. */
+static bool try_cached_debug(struct dso_search *search)
+{
+	struct str why = STR_INIT;
+	bool found = try_debug(search, cached_file(search->cached, &search->build_id, CACHE_DEBUG, &why),
+			       PROOF_BUILD_ID);
+
+	if (!found)
+		dso_search_not_cached(search, &why);
+	str_release(&why);
+	return found;
+}
+
 static bool try_link(struct dso_search *search, const struct debug_dirs *dirs)
 {
 	const char *name = search->link.s;
@@ -250,7 +264,8 @@ static bool try_folders(struct dso_search *search)
 		add_dir(&dirs, xasprintf("%s" DEBUG_DIR, search->roots[i]->root), PROOF_BUILD_ID);
 	for (; user && *user; user++)
 		add_dir(&dirs, xstrdup(*user), PROOF_USER);
-	found = try_build_id(search, &dirs) || try_link(search, &dirs) || try_name(search, &dirs);
+	found = try_build_id(search, &dirs) || try_cached_debug(search) || try_link(search, &dirs) ||
+		try_name(search, &dirs);
 	for (size_t i = 0; i < dirs.n; i++)
 		free(dirs.v[i].path);
 	free(dirs.v);

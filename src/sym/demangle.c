@@ -8,10 +8,14 @@
  * their letters. libiberty bounds the depth of C++ and Rust, text is given up after OUTPUT_BYTES_MAX, and D,
  * where it bounds nothing, is looked at before. Such names stay as they are in the file.
  *
+ * libiberty's bound for C++ is that it refuses names of more than 1,024 letters, which big templates exceed: it takes
+ * stack for each letter. Told not to, it gets a thread with as much stack as the letters can need at most.
+ *
  * Source: D's ABI specification, "Name Mangling", for the back references of D.
  */
 #include "sym/sym.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdlib.h>
 
@@ -19,6 +23,16 @@
 #define LIBIBERTY_H
 #include <libiberty/demangle.h>
 
+#ifndef DMGL_NO_RECURSE_LIMIT
+#define DMGL_NO_RECURSE_LIMIT (1 << 18) /* since binutils 2.32; before, there was no limit */
+#endif
+
+enum {
+	SHORT_BYTES_MAX = 1024, /* DEMANGLE_RECURSION_LIMIT is of two parts for each letter */
+	/* Several times what names take that are as deep as they are long; memory that is not touched costs nothing. */
+	STACK_BYTES_PER_LETTER = 4096,
+	STACK_BYTES_MORE = 1 << 20,
+};
 enum { RAW_BYTES_MAX = 64 << 10, OUTPUT_BYTES_MAX = 64 << 10, D_EXPANDED_BYTES_MAX = 8 << 10 };
 
 /*
@@ -66,6 +80,47 @@ static bool by_callback(demangler *function, const char *raw, int options, struc
 		return true;
 	cut_back(out, output.begin);
 	return false;
+}
+
+struct long_name {
+	const char *raw;
+	int options;
+	struct str *out;
+	bool done;
+};
+
+static void *run_long(void *data)
+{
+	struct long_name *name = data;
+
+	name->done = by_callback(cplus_demangle_v3_callback, name->raw, name->options | DMGL_NO_RECURSE_LIMIT,
+				 name->out);
+	return NULL;
+}
+
+/* false also where the thread can't be had. */
+static bool by_thread(const char *raw, size_t len, int options, struct str *out)
+{
+	struct long_name name = { .raw = raw, .options = options, .out = out };
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	if (pthread_attr_init(&attributes))
+		return false;
+	if (!pthread_attr_setstacksize(&attributes, STACK_BYTES_MORE + len * STACK_BYTES_PER_LETTER) &&
+	    !pthread_create(&thread, &attributes, run_long, &name))
+		pthread_join(thread, NULL);
+	pthread_attr_destroy(&attributes);
+	return name.done;
+}
+
+static bool by_cxx(const char *raw, int options, struct str *out)
+{
+	size_t len = strlen(raw);
+
+	if (strncmp(raw, "_Z", 2) || len <= SHORT_BYTES_MAX)
+		return by_callback(cplus_demangle_v3_callback, raw, options, out);
+	return by_thread(raw, len, options, out);
 }
 
 /* Where a back reference at `at` ("Q", then the distance to base 26, its last digit small) leads to, or at. */
@@ -129,7 +184,7 @@ static bool by_any(const char *raw, bool parameters, struct str *out)
 	int options = parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;
 
 	return by_callback(rust_demangle_callback, raw, options, out) ||
-	       by_callback(cplus_demangle_v3_callback, raw, options, out) || by_d(raw, out);
+	       by_cxx(raw, options, out) || by_d(raw, out);
 }
 
 /* "_Zxyz@plt", "_Zxyz@@VERSION": what follows the @ is no part of the mangled name. */

@@ -2,7 +2,7 @@
  * dso_file: which files there are now for what was recorded then.
  *
  *   the recorded path below the roots of its processes, here, or below symfs
- *       -> perf's cache of files -> the vdso at hand -> a server
+ *       -> the cache of files by build-id -> the vdso at hand -> a server
  *
  * A build-id says whether a file is still the one that ran: where the recording has it, a file with another
  * one, or that has lost it, was replaced, and names out of it would be wrong. Where the recording has none,
@@ -38,6 +38,17 @@ void dso_search_why(struct dso_search *search, const char *remedy, const char *p
 	str_add_printable(&search->files->why, text.s, text.len);
 	str_release(&text);
 	search->files->remedy = remedy;
+}
+
+void dso_search_not_cached(struct dso_search *search, const struct str *why)
+{
+	struct str text = STR_INIT;
+
+	str_add_printable(&text, why->s, why->len);
+	/* Of the file and of its debug file it may be the same. */
+	if (text.len && !strstr(search->files->why.s, text.s))
+		str_addf(&search->files->why, "%s%s", search->files->why.len ? "; " : "", text.s);
+	str_release(&text);
 }
 
 static void why_replaced(struct dso_search *search, const struct build_id *now)
@@ -249,21 +260,23 @@ static bool try_vmlinux(struct dso_search *search)
 	return false;
 }
 
-/* perf's cache; since perf 4.10 a folder per build-id, before that a file. */
+/* What a recorder has kept, see buildcache/buildcache.h. */
 static bool try_cache(struct dso_search *search)
 {
-	static const char *const names[] = { "/elf", "/vdso", "" };
-	const char *home = getenv("HOME"), *named = search->options->buildid_dir;
-	char *dir;
+	static const enum cache_kind kinds[] = { CACHE_ELF, CACHE_VDSO };
+	struct str why = STR_INIT;
 	bool found = false;
 
-	if (!named && (!home || !home[0]))
-		return false;
-	dir = named ? xstrdup(named) : xasprintf("%s/.debug", home);
-	for (size_t i = 0; !found && i < ARRAY_SIZE(names); i++)
-		found = try_runtime(search, build_id_path(dir, &search->build_id, names[i]),
+	for (size_t i = 0; !found && i < ARRAY_SIZE(kinds); i++) {
+		str_reset(&why);
+		found = try_runtime(search, cached_file(search->cached, &search->build_id, kinds[i], &why),
 				    ACCEPT_BUILD_ID);
-	free(dir);
+		if (why.len)
+			break;
+	}
+	if (!found)
+		dso_search_not_cached(search, &why);
+	str_release(&why);
 	return found;
 }
 
@@ -273,7 +286,8 @@ static bool try_own_vdso(struct dso_search *search)
 
 	if (!path)
 		return false;
-	if (try_runtime(search, xstrdup(path), ACCEPT_BUILD_ID))
+	if (try_runtime(search, xstrdup(path),
+			search->options->of_now && !search->build_id.size ? ACCEPT_PATH : ACCEPT_BUILD_ID))
 		return true;
 	dso_search_why(search, "record again", NULL,
 		       search->build_id.size ? "it is of another kernel than the running one" :
@@ -317,13 +331,14 @@ static void forget_why(struct dso_search *search)
 	}
 }
 
-void dso_files_find(const struct sym_options *options, struct elf_files *elf_files,
+void dso_files_find(const struct sym_options *options, struct elf_files *elf_files, struct cached_files *cached,
 		    const struct recording_info *recording, struct processes *processes, const struct dso *dso,
 		    struct dso_files *files)
 {
 	struct dso_search search = {
 		.options = options,
 		.elf_files = elf_files,
+		.cached = cached,
 		.recording = recording,
 		.dso = dso,
 		.files = files,

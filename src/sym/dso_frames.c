@@ -7,7 +7,7 @@
  *
  * An inlined function is one object per name and function around it, so that pointers can be compared.
  */
-#include "sym/dso_state.h"
+#include "sym/dso_recorded.h"
 
 #include <errno.h>
 
@@ -112,17 +112,37 @@ static void tell_refused(struct dso_state *state)
 	state->dwarf_refused = *why;
 }
 
+/* False: the recording does not list the address. */
+static bool fill_recorded(struct symbols *symbols, struct dso_state *state, struct answer *answer, bool inlined,
+			  bool lines)
+{
+	const struct recorded_addr *listed =
+		state->recorded ? recorded_addr_find(state->recorded, answer->addr) : NULL;
+	struct dwarf_inline inlines[INLINES_MAX];
+	size_t n;
+
+	if (!listed)
+		return false;
+	n = recorded_inlines(state->recorded, listed, inlined, inlines, INLINES_MAX);
+	if (n > 1 || (n && lines))
+		fill_frames(symbols, state, answer, inlines, n);
+	return true;
+}
+
 void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct answer *answer,
 		     bool lines)
 {
 	struct dwarf_inline inlines[INLINES_MAX];
 	bool inlined = !symbols->options.no_inlines && answer->symbol;
-	struct dwarf_file *dwarf = inlined || lines ? dwarf_of(symbols, state) : NULL;
+	struct dwarf_file *dwarf;
 	uint64_t vaddr;
 	size_t n = 0;
 
 	answer->has_lines = lines;
 	fill_alone(symbols, answer);
+	if (fill_recorded(symbols, state, answer, inlined, lines))
+		return;
+	dwarf = inlined || lines ? dwarf_of(symbols, state) : NULL;
 	if (!dwarf || !dso_state_elf_vaddr(state, answer->addr, &vaddr))
 		return;
 	if (inlined)

@@ -9,6 +9,16 @@ static const struct dso_state *state_peek(const struct symbols *symbols, const s
 	return dso->index < symbols->n_states ? symbols->states[dso->index] : NULL;
 }
 
+size_t symbols_bytes(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	if (!state)
+		return 0;
+	return sizeof(*state) + state->table.names.cap + state->table.cap * sizeof(*state->table.v) +
+	       state->table.cap_aliases * sizeof(*state->table.aliases) + state->bounds.cap * sizeof(*state->bounds.v);
+}
+
 enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso)
 {
 	const struct dso_state *state = state_peek(symbols, dso);
@@ -50,5 +60,5 @@ const char *symbols_source(const struct symbols *symbols, const struct dso *dso)
 {
 	const struct dso_state *state = state_peek(symbols, dso);
 
-	return state ? state->source : NULL;
+	return !state ? NULL : state->recorded ? state->recorded_source : state->source;
 }

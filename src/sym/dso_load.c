@@ -1,6 +1,7 @@
 /*
  * dso_load: where the names of each kind of dso come from: the rows of sources[], at the end, asked in their order.
  *
+ *   first of all   names in the recording itself, by address: dso_recorded.c, which says why
  *   file, vdso     .symtab of the debug file, or else of the file, else .gnu_debugdata and .dynsym; and its PLT
  *   kernel, module kernel_names.c, module_names.c: lists of names, and the same of their files
  *   BPF            the one name that its KSYMBOL record gave it
@@ -8,7 +9,7 @@
  *
  * Whatever goes wrong ends in a state with its reason, never in an error.
  */
-#include "sym/dso_state.h"
+#include "sym/dso_recorded.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -268,8 +269,7 @@ static enum source_result of_none(struct symbols *symbols, struct dso_state *sta
 
 #define KIND(kind) (1u << (kind))
 /*
- * Where names come from, in the order in which they are asked; a dso asks those of its kind. What a recording has
- * of its own would be the first row.
+ * Where names come from, in the order in which they are asked; a dso asks those of its kind.
  *
  * To add a source: a row at its place; its function, which adds to state->table and says how much that is; a test
  * in test_symbols.c. To add a kind of dso: a row in space.h's enum dso_kind, and its bit here.
@@ -279,6 +279,8 @@ static const struct symbol_source {
 	unsigned kinds;
 	enum source_result (*load)(struct symbols *symbols, struct dso_state *state, struct str *why);
 } sources[] = {
+	{ "symbols in the file", KIND(DSO_FILE) | KIND(DSO_VDSO) | KIND(DSO_KERNEL) | KIND(DSO_MODULE) | KIND(DSO_ANON),
+	  dso_recorded_load },
 	{ "files", KIND(DSO_FILE) | KIND(DSO_VDSO), from_files },
 	{ "debug file", SOURCES_OF_FILES, from_debug_file },
 	{ "file", SOURCES_OF_FILES, from_file },
@@ -306,12 +308,40 @@ void dso_state_ask(struct symbols *symbols, struct dso_state *state, unsigned ki
 	}
 }
 
-void dso_state_load(struct symbols *symbols, struct dso_state *state)
+static void ask_all(struct symbols *symbols, struct dso_state *state)
 {
 	struct str why = STR_INIT;
 
 	dso_state_ask(symbols, state, KIND(state->dso->kind), &why);
 	if (state->state == SYM_UNTRIED)
 		dso_state_none(state, &why, NULL);
+	str_release(&why);
+}
+
+void dso_state_load(struct symbols *symbols, struct dso_state *state)
+{
+	ask_all(symbols, state);
+	dso_recorded_later(symbols, state);
+}
+
+void dso_state_load_files(struct symbols *symbols, struct dso_state *state)
+{
+	bool had_names = state->state == SYM_FOUND;
+	const char *remedy = state->remedy;
+	struct str why = STR_INIT;
+
+	/* Of code made at run time the recording knows what lay where when, or there is no more to be known. */
+	if (!state->recorded || state->files_loaded || state->times)
+		return;
+	state->files_loaded = true;
+	state->state = SYM_UNTRIED;
+	symbols_progress(symbols, "reading symbols of", state->dso->name);
+	str_addn(&why, state->why.s, state->why.len);
+	ask_all(symbols, state);
+	/* The names that there are do not lack what the file would have had besides. */
+	if (had_names && state->state == SYM_NONE) {
+		dso_state_doubt(state, &why, remedy);
+		state->state = SYM_FOUND;
+	}
 	str_release(&why);
 }

@@ -5,6 +5,7 @@
 #ifndef PSTAT_DSO_SEARCH_H
 #define PSTAT_DSO_SEARCH_H
 
+#include "sym/cached_files.h"
 #include "sym/processes.h"
 #include "sym/sym_internal.h"
 
@@ -13,6 +14,7 @@ enum { ROOTS_MAX = 8 };
 struct dso_search {
 	const struct sym_options *options;
 	struct elf_files *elf_files; /* or NULL */
+	struct cached_files *cached; /* or NULL */
 	const struct recording_info *recording;
 	const struct dso *dso;
 	/* Living processes that may see the file, and other files than this process does. */
@@ -33,14 +35,11 @@ struct dso_search {
 void dso_search_why(struct dso_search *search, const char *remedy, const char *path, const char *fmt,
 		    ...) PRINTF_LIKE(4, 5);
 
+/* The same of what is in the cache and can't be used: behind the reason that there is. */
+void dso_search_not_cached(struct dso_search *search, const struct str *why);
+
 /* Looks for files->debug, once files->runtime and what comes with it is known. */
 void debug_file_find(struct dso_search *search);
-
-/*
- * A path to this process's own vdso, as an ELF file in memory. It stays open until the program ends, since
- * there is just one; NULL: it can't be had.
- */
-const char *vdso_file_path(void);
 
 /*
  * Asks the servers of $DEBUGINFOD_URLS for the file, or for its debug file. 0 and a path that the caller

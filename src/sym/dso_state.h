@@ -3,12 +3,14 @@
  *
  *   symbols.c        look-ups, answers remembered
  *   dso_frames.c     inlined functions and lines of an address
+ *   dso_recorded.c   what the recording has of its own
  *   dso_load.c       which kind of dso is read from where; ELF files
  *   code_load.c      code made at run time
  *   processes.c      what of the recording still lives
  *   kernel_names.c   the kernel
  *   module_names.c   its modules
  *   kernel_here.c    whether the running kernel is the recorded one
+ *   kcore_code.c     the code of both
  */
 #ifndef PSTAT_DSO_STATE_H
 #define PSTAT_DSO_STATE_H
@@ -59,6 +61,13 @@ struct dso_state {
 	char *dump; /* DSO_ANON: the jitdump that the names are from, which has the code, too; or NULL */
 	struct code_rules *dump_rules;
 	struct code_times *times; /* DSO_ANON: what lay where when; NULL: not known */
+	char *kcore; /* of the kernel and its modules: the folder of a copy of its code; see kcore_code.c */
+	uint64_t kcore_slide;
+	bool kcore_tried;
+	/* Names in the recording itself, see dso_recorded.c; NULL: none, or others come first. */
+	struct recorded_dso *recorded, *recorded_later;
+	char *recorded_source; /* printable */
+	bool files_loaded; /* with `recorded`: the other sources were asked, too */
 	struct dwarf_file *dwarf; /* see dso_frames.c */
 	bool dwarf_tried, dwarf_refused; /* some of it is not read, and that is in why */
 	struct index answer_index, held_index, inlined_index;
@@ -74,6 +83,8 @@ struct dso_state {
 	size_t n_inlined, cap_inlined, cap_inlined_in;
 };
 
+struct recorded_dso; /* recorded_names.h */
+struct recorded_names;
 struct kernel_here; /* kernel_here.c */
 struct module_names; /* module_names.c */
 struct kernel_list_ahead; /* kernel_list.c */
@@ -86,13 +97,19 @@ struct symbols {
 	struct arena arena; /* names, symbols */
 	struct arena frames; /* of answers */
 	size_t n_answers; /* of all states */
+	size_t n_leftovers; /* dsos that symbols_keep dropped, and that had symbols */
 	struct frame unknown;
 	struct processes *processes;
 	struct elf_files *elf_files; /* those of the dsos and of their debug information */
+	struct cached_files *cached; /* those that are kept by build-id */
 	uint64_t code_work; /* that maps and dumps of code have cost, see code_file.h */
 	struct kernel_here *here;
 	struct module_names *modules;
 	unsigned n_kernels; /* whose names were asked for */
+	struct recorded_names *recorded; /* NULL: there are none, or not yet asked for */
+	bool recorded_tried;
+	unsigned n_images; /* of recorded_image.c that are open */
+	uint64_t image_pages_left;
 	struct kernel_list_ahead *kernel_ahead; /* of the running kernel; NULL: not begun, or taken */
 };
 
@@ -130,6 +147,11 @@ void dso_state_ask(struct symbols *symbols, struct dso_state *state, unsigned ki
 
 /* ---- dso_load.c: fill state->table and state->state, or say why not ---- */
 void dso_state_load(struct symbols *symbols, struct dso_state *state);
+/*
+ * Where names are from the recording itself: asks the other sources, too, for addresses that it does not list and for
+ * the code. Else nothing: they were asked.
+ */
+void dso_state_load_files(struct symbols *symbols, struct dso_state *state);
 /* The state of a dso that has no names. Takes over why's text, made printable. remedy may be NULL. */
 void dso_state_none(struct dso_state *state, struct str *why, const char *remedy);
 /* What speaks against its names, or was left out. Takes over why's text, made printable. */
@@ -154,12 +176,27 @@ void kernel_names_load(struct symbols *symbols, struct dso_state *state);
 void kernel_names_expect(struct symbols *symbols, struct dso_state *state);
 /* The build-id of the recorded kernel, also for one of its modules. size 0: not known. */
 struct build_id recorded_kernel_id(const struct symbols *symbols, const struct dso *dso);
-/* Where perf keeps a copy of that kernel's list, made while recording; the caller frees. NULL: not known. */
-char *cached_kallsyms_path(const struct symbols *symbols, const struct build_id *id);
-
 /* ---- module_names.c ---- */
 void module_names_load(struct symbols *symbols, struct dso_state *state);
 void module_names_free(struct module_names *modules);
+
+/* "[ext4]", "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz" -> "ext4", with _ as lists have it; the caller frees. */
+char *module_name_of(const char *path);
+
+/* ---- kcore_code.c ---- */
+/*
+ * The code of a kernel or module, from /proc/kcore where the recorded kernel is the running one, else out of the cache;
+ * out and why as of symbols_code.
+ */
+int kcore_code(struct symbols *symbols, struct dso_state *state, uint64_t addr, bool is_here, struct symbol_code *out,
+	       struct str *why);
+/*
+ * The folder of the cache's copy of that code which fits, with its lists; NULL: none. The caller frees. *slide: what
+ * the recorded addresses are more than those of the copy.
+ */
+char *kcore_copy_of(struct symbols *symbols, const struct dso *dso, uint64_t *slide);
+/* ---- code_bytes.c ---- */
+void symbol_code_set_from(struct symbol_code *out, const char *path);
 
 /* ---- kernel_here.c ---- */
 /*
@@ -169,6 +206,8 @@ void module_names_free(struct module_names *modules);
 bool kernel_is_here(struct symbols *symbols, const struct build_id *id, struct str *why);
 /* Where the running kernel loaded a module; 0: not known. */
 uint64_t module_here(const struct symbols *symbols, const char *name);
+/* The same by a list such as /proc/modules. */
+uint64_t module_in_list(const char *path, const char *name);
 void kernel_here_free(struct kernel_here *here);
 /* "PROCFS/kallsyms" and the like: a path of options, else of the usual place; the caller frees. */
 char *procfs_path(const struct symbols *symbols, const char *name);

@@ -15,12 +15,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #define DEBUG_DIR "/usr/lib/debug"
 
 enum {
-	USES_PER_BYTE = 4, /* see dwarf_file.budget */
+	USES_PER_BYTE = 6, /* see dwarf_file.budget */
 	UNPACKED_MAX = 16, /* how many times larger than the file its sections are believed to be */
 	BUDGET_MIN = 1 << 20,
 };
@@ -77,8 +76,7 @@ static void measure(struct dwarf_file *file, uint64_t file_bytes)
 	file->budget = BUDGET_MIN + USES_PER_BYTE * bytes;
 }
 
-/* ".debug_info", ".zdebug_info" and ".debug_info.dwo" are debug_info. */
-static bool is_named(const char *section, const char *name)
+bool dwarf_section_is(const char *section, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -89,7 +87,7 @@ static bool is_named(const char *section, const char *name)
 	       (!section[len] || strcmp(section + len, ".dwo") == 0);
 }
 
-/* What libdw would read at once, a quarter of all, and nobody here asks for. */
+/* What libdw would read or unpack at once, a quarter of all, and it is never asked for. */
 static const char *const unused[] = {
 	"debug_loc",   "debug_loclists", "debug_frame",
 	"debug_macro", "debug_macinfo",	 "debug_pubnames",
@@ -98,9 +96,20 @@ static const char *const unused[] = {
 static bool is_wanted(const char *section)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(unused); i++)
-		if (is_named(section, unused[i]))
+		if (dwarf_section_is(section, unused[i]))
 			return false;
 	return true;
+}
+
+/* Lines are found without libdw, and only where they are asked for. */
+static bool is_wanted_at_first(const char *section)
+{
+	return is_wanted(section) && !dwarf_section_is(section, "debug_line");
+}
+
+static bool is_lines(const char *section)
+{
+	return dwarf_section_is(section, "debug_line");
 }
 
 /* The view of a file for libdw; the file itself needs to be held until begin() has read what is used. */
@@ -111,62 +120,11 @@ static int open_view(struct dwarf_file *file, const char *path, struct elf_file 
 
 	if (rc)
 		return rc;
-	rc = elf_view_open(view, *elf, is_wanted, err);
+	/* Those of a module are linked with all else. */
+	rc = elf_view_open(view, *elf, (*elf)->relocatable ? is_wanted : is_wanted_at_first, err);
 	if (rc)
 		elf_file_let_go(*elf);
 	return rc;
-}
-
-static bool is_any(const char *section)
-{
-	(void)section;
-	return true;
-}
-
-/* What libdw opens by itself it reads whole. */
-static int try_view(const char *path, struct str *err)
-{
-	struct elf_file elf, view;
-	int rc = elf_file_open(&elf, path, err);
-
-	if (rc)
-		return rc;
-	rc = elf_view_open(&view, &elf, is_any, err);
-	if (!rc)
-		elf_file_close(&view);
-	elf_file_close(&elf);
-	return rc;
-}
-
-bool dwarf_elf_may_open(struct dwarf_file *file, const char *path)
-{
-	struct str why = STR_INIT;
-	int rc = try_view(path, &why);
-
-	if (rc == -EFBIG && !file->refused.len)
-		str_addf(&file->refused, "inlined functions are missing: %s: %s", path, why.s);
-	str_release(&why);
-	return !rc || rc == -ENOENT;
-}
-
-/* libdw looks for it beside where the file really lies. */
-bool dwarf_elf_has_package(struct dwarf_file *file)
-{
-	char *real, *path;
-	struct stat st;
-
-	if (file->package_looked_for)
-		return file->has_package;
-	file->package_looked_for = true;
-	real = realpath(file->path, NULL);
-	path = real ? xasprintf("%s.dwp", real) : NULL;
-	file->has_package = path && !lstat(path, &st);
-	if (file->has_package)
-		str_addf(&file->refused,
-			 "inlined functions are missing: split debug information in a package is not read: %s", path);
-	free(path);
-	free(real);
-	return file->has_package;
 }
 
 /* Reads all debug sections that are used; NULL and a sentence: not to be had. */
@@ -191,6 +149,9 @@ static const struct {
 	{ "debug_str", offsetof(struct dwarf_sections, str) },
 	{ "debug_line", offsetof(struct dwarf_sections, line) },
 	{ "debug_line_str", offsetof(struct dwarf_sections, line_str) },
+	{ "debug_addr", offsetof(struct dwarf_sections, addr) },
+	{ "debug_ranges", offsetof(struct dwarf_sections, ranges) },
+	{ "debug_rnglists", offsetof(struct dwarf_sections, rnglists) },
 };
 
 static struct dwarf_cursor *kept_cursor(struct dwarf_sections *sections, size_t i)
@@ -199,7 +160,7 @@ static struct dwarf_cursor *kept_cursor(struct dwarf_sections *sections, size_t 
 }
 
 /* Of two sections of one name, libdw takes the first. */
-static void find_sections(struct elf_file *view, struct dwarf_sections *sections)
+void dwarf_elf_find_sections(struct elf_file *view, struct dwarf_sections *sections)
 {
 	static const uint8_t nothing[1]; /* where the cursors of missing sections are: not at NULL */
 	struct elf_section section = { 0 };
@@ -213,7 +174,7 @@ static void find_sections(struct elf_file *view, struct dwarf_sections *sections
 			const uint8_t *bytes;
 			size_t n;
 
-			if (cursor->at != nothing || !is_named(section.name, kept[i].name))
+			if (cursor->at != nothing || !dwarf_section_is(section.name, kept[i].name))
 				continue;
 			bytes = elf_view_bytes(view, &section, &n); /* libdw has unpacked it in place */
 			if (!bytes)
@@ -228,26 +189,46 @@ static void find_sections(struct elf_file *view, struct dwarf_sections *sections
 const struct dwarf_sections *dwarf_elf_sections(struct dwarf_file *file, Dwarf_CU *cu)
 {
 	void *elf = file->lib->dwarf_getelf(file->lib->dwarf_cu_getdwarf(cu));
-	struct elf_file split;
+	const struct dwarf_sections *split;
 
 	if (elf == file->view.elf)
 		return &file->sections;
 	if (elf == file->alt_view.elf)
 		return &file->alt_sections;
-	if (elf != file->split_sections.elf) {
-		elf_view_of(&split, elf);
-		find_sections(&split, &file->split_sections);
-	}
-	return &file->split_sections;
+	split = dwarf_split_sections(file, elf);
+	return split ? split : &file->sections;
 }
 
-void dwarf_elf_split_used(struct dwarf_file *file, Dwarf_CU *cu)
+void dwarf_elf_split_used(struct dwarf_file *file, const struct dwarf_sections *sections)
 {
-	const struct dwarf_sections *sections = dwarf_elf_sections(file, cu);
-
 	file->budget += USES_PER_BYTE * (uint64_t)(cursor_left(&sections->info) +
 						   cursor_left(&sections->abbrev) +
-						   cursor_left(&sections->line));
+						   cursor_left(&sections->rnglists));
+}
+
+const struct dwarf_cursor *dwarf_elf_lines(struct dwarf_file *file)
+{
+	const struct stat *then = &file->view.stat;
+	struct str ignored = STR_INIT;
+	struct dwarf_sections sections;
+	struct elf_file *elf;
+
+	if (file->lines_tried || file->view.relocatable)
+		return &file->sections.line;
+	file->lines_tried = true;
+	if (!elf_files_open(file->elf_files, file->path, &elf, &ignored)) {
+		bool same = elf->stat.st_ino == then->st_ino && elf->stat.st_dev == then->st_dev &&
+			    elf->stat.st_size == then->st_size && elf->stat.st_mtime == then->st_mtime;
+
+		if (same && !elf_view_open(&file->line_view, elf, is_lines, &ignored)) {
+			dwarf_elf_find_sections(&file->line_view, &sections);
+			file->sections.line = sections.line;
+			elf_view_done(&file->line_view);
+		}
+		elf_file_let_go(elf);
+	}
+	str_release(&ignored);
+	return &file->sections.line;
 }
 
 struct alt_link {
@@ -330,7 +311,7 @@ static void find_alt(struct dwarf_file *file, struct elf_file *elf, const struct
 		found = try_alt_below(file, &link, *debug_dirs);
 	if (found || try_alt_installed(file, &link) || try_alt_named(file, &link)) {
 		file->lib->dwarf_setalt(file->dwarf, file->alt);
-		find_sections(&file->alt_view, &file->alt_sections);
+		dwarf_elf_find_sections(&file->alt_view, &file->alt_sections);
 	}
 	str_release(&link.name);
 }
@@ -347,7 +328,7 @@ int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, s
 	dwarf_module_link(file);
 	file->dwarf = begin(file->lib, &file->view, err);
 	if (file->dwarf) {
-		find_sections(&file->view, &file->sections);
+		dwarf_elf_find_sections(&file->view, &file->sections);
 		measure(file, bytes);
 		find_alt(file, elf, options);
 	}
@@ -361,6 +342,8 @@ void dwarf_elf_close(struct dwarf_file *file)
 		file->lib->dwarf_end(file->dwarf);
 	if (file->alt)
 		file->lib->dwarf_end(file->alt);
+	dwarf_split_release(file);
 	elf_file_close(&file->view);
 	elf_file_close(&file->alt_view);
+	elf_file_close(&file->line_view);
 }

@@ -145,7 +145,7 @@ int dwarf_file_open(struct elf_files *elf_files, const char *path, const struct 
 		return -ENOSYS;
 	file = xcalloc(1, sizeof(*file));
 	file->lib = lib;
-	file->view.fd = file->alt_view.fd = -1;
+	file->view.fd = file->alt_view.fd = file->line_view.fd = -1;
 	file->path = xstrdup(path);
 	file->elf_files = elf_files;
 	str_init(&file->refused);
@@ -169,8 +169,7 @@ void dwarf_file_close(struct dwarf_file *file)
 	dwarf_units_release(file);
 	dwarf_elf_close(file);
 	free(file->code);
-	free(file->abbrevs.v);
-	free(file->abbrevs.steps);
+	dwarf_scan_release(file);
 	str_release(&file->path_buffer);
 	str_release(&file->refused);
 	free(file->names);
@@ -213,7 +212,7 @@ size_t dwarf_file_inlines(struct dwarf_file *file, uint64_t vaddr, bool lines, s
 	for (uint32_t i = innermost; i != SPAN_NONE; i = unit->functions[i].parent)
 		depth++;
 	for (uint32_t i = innermost; i != SPAN_NONE; i = unit->functions[i].parent) {
-		const struct dwarf_function *function = dwarf_inline_resolve(file, unit, i);
+		const struct dwarf_function *function = dwarf_inline_resolve(file, unit, i, lines);
 
 		if (depth-- <= max)
 			out[n++] = (struct dwarf_inline){ function->name, line };

@@ -5,8 +5,10 @@
  *   dwarf_elf.c     the ELF file, its code sections, its alternative file
  *   dwarf_module.c  the same of kernel modules, which nobody has linked
  *   dwarf_units.c   which unit covers an address: one table per file
- *   dwarf_scan.c    steps over the DIEs of a unit
- *   dwarf_inline.c  which function, inlined or not, covers it: one table per unit, when first asked
+ *   dwarf_split.c   units whose functions are in .dwo files or packages
+ *   dwarf_scan.c    steps over the DIEs of a unit; dwarf_ranges.c: where the code of one is
+ *   dwarf_inline.c  which function, inlined or not, covers it: a table of a unit's functions, and one of what is
+ *                   inlined into each of those that are asked for
  *   dwarf_line.c    which line it belongs to: likewise; dwarf_line_header.c: the files it names
  *   dwarf_spans.c   overlapping ranges -> the disjoint sorted spans that all of them search
  */
@@ -14,7 +16,6 @@
 #define PSTAT_DWARF_INTERNAL_H
 
 #include "sym/dw_lib.h"
-#include "sym/dwarf_cursor.h"
 #include "sym/sym_internal.h"
 
 /* ---- dwarf_spans.c ---- */
@@ -51,7 +52,11 @@ struct dwarf_function {
 	uint32_t parent; /* SPAN_NONE: this is a real function, not an inlined one */
 	uint32_t call_file; /* id of dwarf_file.names */
 	uint32_t call_line;
-	bool resolved;
+	bool has_name, has_call; /* they are known, as far as they can be */
+};
+struct dwarf_subprogram { /* a real function that has code */
+	uint64_t die; /* where its DIE is: bytes behind the unit's own */
+	uint32_t insides1; /* 1 + index of dwarf_unit.insides; 0: not asked for yet */
 };
 struct dwarf_row { /* up to the start of the next one, or to the end of its sequence */
 	uint64_t start;
@@ -72,14 +77,27 @@ struct dwarf_sources { /* what a line table names by number */
 	struct dwarf_source *v;
 	size_t n, cap;
 };
+struct dwarf_bases { /* what addresses and ranges of a unit are counted from, see dwarf_ranges.c */
+	uint16_t version;
+	uint8_t address_bytes, offset_bytes;
+	uint64_t low;
+	struct dwarf_cursor addr; /* .debug_addr from the unit's first address on */
+	struct dwarf_cursor lists;
+	uint64_t lists_base; /* where the offsets of lists are, or what offsets of lists are added to */
+};
 struct dwarf_unit {
 	Dwarf_CU *cu; /* for split DWARF, the skeleton */
-	bool functions_read, lines_read;
+	struct dwarf_bases bases; /* see subprograms_read */
+	bool subprograms_read, nested_read, sources_read, lines_read;
 
-	Dwarf_Die code; /* the DIE that has the functions, maybe in a .dwo file; see functions_read */
-	struct dwarf_function *functions;
+	Dwarf_Die code; /* the DIE that has the functions, maybe in a .dwo file; see subprograms_read */
+	struct dwarf_subprogram *subprograms;
+	size_t n_subprograms, cap_subprograms;
+	struct dwarf_spans spans, nested_spans; /* ids are indexes of subprograms; nested: those within others */
+	struct dwarf_function *functions; /* those that were asked for, and all that is inlined into them */
 	size_t n_functions, cap_functions;
-	struct dwarf_spans spans; /* ids are indexes of functions; the innermost one */
+	struct dwarf_spans *insides; /* of subprograms that were asked for; ids are indexes of functions */
+	size_t n_insides, cap_insides;
 
 	struct dwarf_sources sources; /* of the rows and of calls, also of those in a .dwo file */
 	struct dwarf_row *rows;
@@ -93,8 +111,13 @@ struct dwarf_step {
 	uint32_t bytes;
 	uint8_t kind;
 };
+struct dwarf_field { /* an attribute as an abbreviation has it; what is not known is attribute 0, form 65535 */
+	int64_t constant; /* with DW_FORM_implicit_const */
+	uint16_t attribute, form;
+};
 struct dwarf_abbrev {
 	uint32_t first_step, n_steps;
+	uint32_t first_field, n_fields;
 	uint16_t tag;
 	bool known, children;
 	bool has_code; /* with low_pc or ranges */
@@ -107,11 +130,13 @@ struct dwarf_abbrevs { /* a table that one unit, or several, use; made by dwarf_
 	size_t n, cap;
 	struct dwarf_step *steps;
 	size_t n_steps, cap_steps;
+	struct dwarf_field *fields;
+	size_t n_fields, cap_fields;
 };
 
 struct dwarf_sections { /* of one ELF file; empty where there is none */
 	void *elf; /* Elf * of libelf, which tells whose they are */
-	struct dwarf_cursor info, types, abbrev, str, line, line_str;
+	struct dwarf_cursor info, types, abbrev, str, line, line_str, addr, ranges, rnglists;
 };
 
 struct dwarf_file {
@@ -119,12 +144,16 @@ struct dwarf_file {
 	char *path;
 	struct elf_files *elf_files; /* or NULL */
 	struct elf_file view, alt_view; /* as libdw has them */
+	struct elf_file line_view; /* of .debug_line, which libdw is not given; see dwarf_elf_lines */
+	bool lines_tried;
 	/* Why some of it is not read, as others might expect; "": nothing is. */
 	struct str refused;
-	bool package_looked_for, has_package; /* of split DWARF: see dwarf_elf_has_package */
 	Dwarf *dwarf, *alt; /* alt: NULL: there is none, or it was not found */
 	struct dwarf_sections sections, alt_sections;
-	struct dwarf_sections split_sections; /* of the .dwo file used last */
+	struct dwarf_split_file **splits; /* .dwo files and packages that were looked for, see dwarf_split.c */
+	size_t n_splits, cap_splits;
+	struct dwarf_split_unit **split_units; /* that were found in them */
+	size_t n_split_units, cap_split_units;
 	/*
 	 * What is read costs one for each byte or element. A file has room for each byte of DWARF to be
 	 * used a few times, which is plenty for a true one, and ends one in which a million units share
@@ -138,7 +167,9 @@ struct dwarf_file {
 	struct dwarf_unit *units;
 	size_t n_units, cap_units;
 	struct dwarf_spans spans; /* ids are indexes of units */
-	struct dwarf_abbrevs abbrevs; /* of the unit read last */
+	struct dwarf_abbrevs **abbrevs; /* of the units that were read */
+	size_t n_abbrevs, cap_abbrevs;
+	struct index abbrev_index; /* by where they begin */
 
 	const char **names; /* source files, each once; [0] is NULL */
 	size_t n_names, cap_names;
@@ -171,23 +202,19 @@ const char *dwarf_file_text(struct dwarf_file *file, Dwarf_Die *die, unsigned at
 /* ---- dwarf_elf.c ---- */
 /* Fills elf, dwarf, alt, their sections, code and budget. dwarf_elf_close also after a failure. */
 int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, struct str *err);
-/*
- * May libdw open this path by itself? Where nothing is, and where a file is that neither waits nor becomes too much:
- * the latter is told in `refused`.
- */
-bool dwarf_elf_may_open(struct dwarf_file *file, const char *path);
-/*
- * Split DWARF in a package (.dwp) beside the file is not read, and libdw, which takes it before .dwo files, must
- * not be asked for either. true: there is one, and it is told in `refused`.
- */
-bool dwarf_elf_has_package(struct dwarf_file *file);
+/* ".debug_info", ".zdebug_info" and ".debug_info.dwo" are debug_info. */
+bool dwarf_section_is(const char *section, const char *name);
+/* Those of a view that are looked at here. */
+void dwarf_elf_find_sections(struct elf_file *view, struct dwarf_sections *sections);
 void dwarf_elf_close(struct dwarf_file *file);
+/* .debug_line of the file itself; empty where it can't be had. It is read, and unpacked, when it is first asked for. */
+const struct dwarf_cursor *dwarf_elf_lines(struct dwarf_file *file);
 /* The sections of the file that a unit is in: this one, the alternative one, or a .dwo file. */
 const struct dwarf_sections *dwarf_elf_sections(struct dwarf_file *file, Dwarf_CU *cu);
 /* bytes of executable code are at start. */
 void dwarf_elf_add_code(struct dwarf_file *file, uint64_t start, uint64_t bytes);
-/* A .dwo file is used: what is in it may be read, too. */
-void dwarf_elf_split_used(struct dwarf_file *file, Dwarf_CU *cu);
+/* A unit of split DWARF is used: what is in it may be read, too. */
+void dwarf_elf_split_used(struct dwarf_file *file, const struct dwarf_sections *sections);
 
 /* ---- dwarf_module.c ---- */
 /* Where the view is of a kernel module: puts its code somewhere, and links its DWARF, before libdw reads it. */
@@ -197,8 +224,8 @@ void dwarf_module_link(struct dwarf_file *file);
 int dwarf_units_read(struct dwarf_file *file, struct str *err);
 /* The unit that has addr's code, or NULL. */
 struct dwarf_unit *dwarf_units_find(struct dwarf_file *file, uint64_t addr);
-/* The unit's DIE with the functions, which may be in a .dwo file. */
-void dwarf_unit_code_die(struct dwarf_file *file, struct dwarf_unit *unit);
+/* Sets the unit's DIE with the functions, which may be in a .dwo file, and its bases. false: it can't be read. */
+bool dwarf_unit_code_die(struct dwarf_file *file, struct dwarf_unit *unit);
 /* The directory that the unit was compiled in, or NULL. */
 const char *dwarf_unit_directory(struct dwarf_file *file, const struct dwarf_unit *unit);
 void dwarf_units_release(struct dwarf_file *file);
@@ -206,6 +233,7 @@ void dwarf_units_release(struct dwarf_file *file);
 /* ---- dwarf_scan.c ---- */
 
 struct dwarf_scan {
+	struct dwarf_file *file;
 	const struct dwarf_abbrevs *abbrevs;
 	const uint8_t *unit; /* its header */
 	struct dwarf_cursor at;
@@ -219,15 +247,45 @@ struct dwarf_scan {
 };
 /* Before the unit's own DIE. false: the unit can't be read. */
 bool dwarf_scan_begin(struct dwarf_scan *scan, struct dwarf_file *file, Dwarf_Die *unit);
-/* To the next DIE; enter: also into the one that it stands on. false: the end. */
+/* Before the DIE at these bytes of the unit, which then is at depth 0, as is what comes after all that is in it. */
+void dwarf_scan_from(struct dwarf_scan *scan, const uint8_t *die);
+/* To the next DIE; enter: also into the one that it stands on. false: the end, or the budget is used up. */
 bool dwarf_scan_next(struct dwarf_scan *scan, bool enter);
+struct dwarf_value {
+	uint64_t attribute; /* DW_AT_* that is asked for */
+	bool known; /* the DIE has it, as a number: */
+	uint64_t form, number;
+};
+/* Attributes of the DIE that the scan stands on, those with known false; how many it has. */
+size_t dwarf_scan_values(const struct dwarf_scan *scan, struct dwarf_value *values, size_t n);
+void dwarf_scan_release(struct dwarf_file *file);
+
+/* ---- dwarf_ranges.c ---- */
+/* skeleton: at the unit's own DIE in the program; code: in the unit that has the functions, which may be the same. */
+void dwarf_bases_read(struct dwarf_bases *bases, const struct dwarf_scan *skeleton, const struct dwarf_scan *code,
+		      const struct dwarf_sections *main, const struct dwarf_sections *split);
+/* As dwarf_file_ranges, of the DIE that the scan stands on. */
+size_t dwarf_ranges_add(struct dwarf_file *file, const struct dwarf_bases *bases, const struct dwarf_scan *scan,
+			uint64_t rank, uint32_t id, struct dwarf_range_list *out);
+
+/* ---- dwarf_split.c ---- */
+/* The unit's DIE in a .dwo file or a package, of which the skeleton is in the program; false: it is not found. */
+bool dwarf_split_die(struct dwarf_file *file, Dwarf_CU *skeleton_cu, Dwarf_Die *skeleton, Dwarf_Die *die);
+/* The sections of the one that libdw reads through this Elf *, or NULL. */
+const struct dwarf_sections *dwarf_split_sections(const struct dwarf_file *file, const void *elf);
+void dwarf_split_release(struct dwarf_file *file);
 
 /* ---- dwarf_inline.c ---- */
-/* The innermost function at addr: index of unit->functions, or SPAN_NONE. Reads the unit when first asked. */
+/*
+ * The innermost function at addr: index of unit->functions, or SPAN_NONE. Reads the unit's functions when it is first
+ * asked, and what is inlined into one when that is.
+ */
 uint32_t dwarf_inline_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t addr);
-/* The same with its name and its place of call known. */
+/* The same with its name known; lines: its place of call as well. */
 const struct dwarf_function *dwarf_inline_resolve(struct dwarf_file *file, struct dwarf_unit *unit,
-						  uint32_t index);
+						  uint32_t index, bool lines);
+
+void dwarf_inline_release(struct dwarf_unit *unit);
 
 /* ---- dwarf_line.c ---- */
 /* false: no line is known there. Reads the unit's rows when first asked. */

@@ -202,33 +202,68 @@ static void run_program(struct line_reading *reading)
 	reading->unit->n_rows = reading->first; /* a sequence without an end is not known to be code */
 }
 
-static void read_rows(struct dwarf_file *file, struct dwarf_unit *unit)
+/* Where the unit's table is in .debug_line. libdw does not say it of a section that it was not given. */
+static bool find_table(struct dwarf_file *file, const struct dwarf_unit *unit, uint64_t *offset)
 {
 	const struct dw_lib *lib = file->lib;
-	struct line_reading reading = { .file = file, .unit = unit };
+	struct dwarf_cursor cursor = file->sections.info;
 	Dwarf_Attribute attribute;
-	Dwarf_Word offset;
+	uint8_t offset_bytes;
 	Dwarf_Die die;
 
-	if (lib->dwarf_cu_info(unit->cu, NULL, NULL, &die, NULL, NULL, NULL, NULL) || !die.cu ||
-	    !lib->dwarf_attr(&die, DW_AT_stmt_list, &attribute) ||
-	    lib->dwarf_formudata(&attribute, &offset))
-		return;
-	reading.cursor = file->sections.line;
-	cursor_skip(&reading.cursor, offset);
-	if (dwarf_line_header_read(file, &file->sections, dwarf_unit_directory(file, unit),
-				   &reading.cursor, &reading.header, &unit->sources) &&
-	    dwarf_file_spend(file, cursor_left(&reading.cursor)))
-		run_program(&reading);
-	dwarf_spans_build(&unit->row_spans, &reading.ranges);
+	if (lib->dwarf_cu_info(unit->cu, NULL, NULL, &die, NULL, NULL, NULL, &offset_bytes) || !die.cu ||
+	    !lib->dwarf_attr(&die, DW_AT_stmt_list, &attribute) || attribute.valp < cursor.at ||
+	    attribute.valp > cursor.end)
+		return false;
+	if (attribute.form == DW_FORM_data4 || attribute.form == DW_FORM_data8)
+		offset_bytes = attribute.form == DW_FORM_data4 ? 4 : 8;
+	else if (attribute.form != DW_FORM_sec_offset)
+		return false;
+	cursor.at = attribute.valp;
+	*offset = cursor_number(&cursor, offset_bytes);
+	return !cursor.bad;
 }
 
-static void read_once(struct dwarf_file *file, struct dwarf_unit *unit)
+/* The table's header and files; false: there is none that can be read. Then the cursor stands at its program. */
+static bool read_header(struct line_reading *reading, struct dwarf_sources *sources)
 {
+	struct dwarf_file *file = reading->file;
+	uint64_t offset;
+
+	if (!find_table(file, reading->unit, &offset))
+		return false;
+	reading->cursor = *dwarf_elf_lines(file);
+	cursor_skip(&reading->cursor, offset);
+	return dwarf_line_header_read(file, &file->sections, dwarf_unit_directory(file, reading->unit),
+				      &reading->cursor, &reading->header, sources);
+}
+
+/* The files alone, for calls: their program is run only where a line is asked for. */
+static void read_sources(struct dwarf_file *file, struct dwarf_unit *unit)
+{
+	struct line_reading reading = { .file = file, .unit = unit };
+
+	if (unit->sources_read)
+		return;
+	unit->sources_read = true;
+	read_header(&reading, &unit->sources);
+}
+
+/* Their files were read before, perhaps. */
+static void read_rows(struct dwarf_file *file, struct dwarf_unit *unit)
+{
+	struct line_reading reading = { .file = file, .unit = unit };
+	struct dwarf_sources again = { 0 };
+
 	if (unit->lines_read)
 		return;
 	unit->lines_read = true;
-	read_rows(file, unit);
+	if (read_header(&reading, unit->sources_read ? &again : &unit->sources) &&
+	    dwarf_file_spend(file, cursor_left(&reading.cursor)))
+		run_program(&reading);
+	unit->sources_read = true;
+	dwarf_sources_release(&again);
+	dwarf_spans_build(&unit->row_spans, &reading.ranges);
 }
 
 /* A directory is relative to that of the compilation, which is the first one. */
@@ -251,7 +286,7 @@ static uint32_t source_id(struct dwarf_file *file, struct dwarf_sources *sources
  */
 uint32_t dwarf_line_call_source(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t number)
 {
-	read_once(file, unit);
+	read_sources(file, unit);
 	return source_id(file, &unit->sources, number);
 }
 
@@ -263,7 +298,7 @@ bool dwarf_line_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t 
 	uint32_t id;
 
 	*out = (struct source_line){ NULL, 0 };
-	read_once(file, unit);
+	read_rows(file, unit);
 	id = dwarf_spans_find(&unit->row_spans, addr);
 	if (id == SPAN_NONE)
 		return false;

@@ -12,6 +12,8 @@
  */
 #include "sym/dwarf_internal.h"
 
+#include <stdlib.h>
+
 enum {
 	CODES_MAX = 1 << 20, /* abbreviations are numbered from 1 */
 	STEPS_MAX = 1 << 20,
@@ -118,20 +120,32 @@ static void add_step(struct dwarf_abbrevs *table, struct dwarf_abbrev *abbrev, s
 	abbrev->n_steps++;
 }
 
-static bool read_attributes(struct dwarf_file *file, struct dwarf_cursor *cursor,
+static void add_field(struct dwarf_abbrevs *table, struct dwarf_abbrev *abbrev, uint64_t attribute, uint64_t form,
+		      int64_t constant)
+{
+	VEC_GROW(table->fields, table->n_fields, table->cap_fields);
+	table->fields[table->n_fields++] = (struct dwarf_field){
+		.attribute = attribute <= UINT16_MAX ? (uint16_t)attribute : 0,
+		.form = form <= UINT16_MAX ? (uint16_t)form : UINT16_MAX,
+		.constant = constant,
+	};
+	abbrev->n_fields++;
+}
+
+static bool read_attributes(struct dwarf_file *file, struct dwarf_abbrevs *table, struct dwarf_cursor *cursor,
 			    struct dwarf_abbrev *abbrev)
 {
-	struct dwarf_abbrevs *table = &file->abbrevs;
-
 	while (!cursor->bad && table->n_steps < STEPS_MAX && dwarf_file_spend(file, 1)) {
 		uint64_t attribute = cursor_uleb(cursor), number = cursor_uleb(cursor);
 		struct form form = settle(table, form_of(number));
+		int64_t constant = 0;
 
 		if (!attribute && !number)
 			return !cursor->bad;
 		if (number == DW_FORM_implicit_const)
-			cursor_sleb(cursor);
+			constant = cursor_sleb(cursor);
 		abbrev->has_code |= attribute == DW_AT_low_pc || attribute == DW_AT_ranges;
+		add_field(table, abbrev, attribute, number, constant);
 		if (attribute == DW_AT_sibling && number == DW_FORM_ref4)
 			form = (struct form){ STEP_SIBLING, 4 };
 		add_step(table, abbrev, form);
@@ -139,13 +153,12 @@ static bool read_attributes(struct dwarf_file *file, struct dwarf_cursor *cursor
 	return false;
 }
 
-static void read_abbrevs(struct dwarf_file *file, struct dwarf_cursor cursor)
+static void read_abbrevs(struct dwarf_file *file, struct dwarf_abbrevs *table, struct dwarf_cursor cursor)
 {
-	struct dwarf_abbrevs *table = &file->abbrevs;
-
 	while (!cursor.bad) {
 		uint64_t code = cursor_uleb(&cursor);
-		struct dwarf_abbrev abbrev = { .first_step = (uint32_t)table->n_steps };
+		struct dwarf_abbrev abbrev = { .first_step = (uint32_t)table->n_steps,
+					       .first_field = (uint32_t)table->n_fields };
 		uint64_t tag;
 
 		if (!code || code >= CODES_MAX)
@@ -153,7 +166,7 @@ static void read_abbrevs(struct dwarf_file *file, struct dwarf_cursor cursor)
 		tag = cursor_uleb(&cursor);
 		abbrev.tag = tag <= UINT16_MAX ? (uint16_t)tag : DW_TAG_invalid;
 		abbrev.children = cursor_u8(&cursor) != 0;
-		if (!read_attributes(file, &cursor, &abbrev))
+		if (!read_attributes(file, table, &cursor, &abbrev))
 			return;
 		abbrev.known = true;
 		if (code >= table->n && !dwarf_file_spend(file, code - table->n))
@@ -167,21 +180,40 @@ static void read_abbrevs(struct dwarf_file *file, struct dwarf_cursor cursor)
 	}
 }
 
-/* The table of a unit; units that follow each other often share one. */
-static void get_abbrevs(struct dwarf_file *file, const struct dwarf_cursor *cursor, uint16_t version,
-			uint8_t address_bytes, uint8_t offset_bytes)
+static bool is_of(const struct dwarf_abbrevs *table, const struct dwarf_abbrevs *wanted)
 {
-	struct dwarf_abbrevs *table = &file->abbrevs;
+	return table->bytes == wanted->bytes && table->version == wanted->version &&
+	       table->address_bytes == wanted->address_bytes && table->offset_bytes == wanted->offset_bytes;
+}
 
-	if (table->bytes == cursor->at && table->version == version &&
-	    table->address_bytes == address_bytes && table->offset_bytes == offset_bytes)
-		return;
-	table->bytes = cursor->at;
-	table->version = version;
-	table->address_bytes = address_bytes;
-	table->offset_bytes = offset_bytes;
-	table->n = table->n_steps = 0;
-	read_abbrevs(file, *cursor);
+/* The table of a unit, which is read once: units may share one, and functions are asked for in any order. */
+static const struct dwarf_abbrevs *get_abbrevs(struct dwarf_file *file, const struct dwarf_cursor *cursor,
+					       const struct dwarf_abbrevs *wanted)
+{
+	uint64_t hash = hash_word((uintptr_t)wanted->bytes);
+	struct dwarf_abbrevs *table;
+	uint32_t i;
+
+	if (INDEX_FIND(&file->abbrev_index, hash, i, is_of(file->abbrevs[i], wanted)))
+		return file->abbrevs[i];
+	table = xmalloc(sizeof(*table));
+	*table = *wanted;
+	read_abbrevs(file, table, *cursor);
+	index_add(&file->abbrev_index, hash, (uint32_t)file->n_abbrevs);
+	VEC_GROW(file->abbrevs, file->n_abbrevs, file->cap_abbrevs);
+	return file->abbrevs[file->n_abbrevs++] = table;
+}
+
+void dwarf_scan_release(struct dwarf_file *file)
+{
+	for (size_t i = 0; i < file->n_abbrevs; i++) {
+		free(file->abbrevs[i]->v);
+		free(file->abbrevs[i]->steps);
+		free(file->abbrevs[i]->fields);
+		free(file->abbrevs[i]);
+	}
+	free(file->abbrevs);
+	index_release(&file->abbrev_index);
 }
 
 bool dwarf_scan_begin(struct dwarf_scan *scan, struct dwarf_file *file, Dwarf_Die *unit)
@@ -190,25 +222,33 @@ bool dwarf_scan_begin(struct dwarf_scan *scan, struct dwarf_file *file, Dwarf_Di
 	Dwarf_Off start = lib->dwarf_dieoffset(unit) - lib->dwarf_cuoffset(unit), next, abbrevs;
 	const struct dwarf_sections *sections = dwarf_elf_sections(file, unit->cu);
 	struct dwarf_cursor info = sections->info, abbrev = sections->abbrev;
-	uint8_t address_bytes, offset_bytes;
+	struct dwarf_abbrevs table = { 0 };
 	Dwarf_Half version;
 	size_t header;
 
 	if (lib->dwarf_next_unit(lib->dwarf_cu_getdwarf(unit->cu), start, &next, &header, &version,
-				 &abbrevs, &address_bytes, &offset_bytes, NULL, NULL))
+				 &abbrevs, &table.address_bytes, &table.offset_bytes, NULL, NULL))
 		return false;
 	if (start > cursor_left(&info) || next < start || header > next - start ||
 	    unit->addr != info.at + start + header)
 		return false;
 	cursor_skip(&abbrev, abbrevs);
-	get_abbrevs(file, &abbrev, version, address_bytes, offset_bytes);
+	table.bytes = abbrev.at;
+	table.version = version;
 	*scan = (struct dwarf_scan){
-		.abbrevs = &file->abbrevs, .unit = info.at + start, .at = info
+		.file = file, .abbrevs = get_abbrevs(file, &abbrev, &table), .unit = info.at + start, .at = info
 	};
 	if (next - start < cursor_left(&info) - start)
 		scan->at.end = scan->unit + (next - start);
 	scan->at.at = scan->unit + header;
-	return dwarf_file_spend(file, cursor_left(&scan->at));
+	return true;
+}
+
+void dwarf_scan_from(struct dwarf_scan *scan, const uint8_t *die)
+{
+	scan->at.at = die <= scan->at.end ? die : scan->at.end;
+	scan->n_levels = 0;
+	scan->die = NULL;
 }
 
 static void step_over(struct dwarf_scan *scan, struct form form)
@@ -254,6 +294,58 @@ static void step_over_all(struct dwarf_scan *scan, const struct dwarf_abbrev *ab
 	}
 }
 
+/* What a form that is a number says; false: it is none. An index of an address is just that. */
+static bool read_number(struct dwarf_scan *scan, const struct dwarf_field *field, struct dwarf_value *value)
+{
+	struct dwarf_cursor *at = &scan->at;
+	struct form form = settle(scan->abbrevs, form_of(value->form));
+
+	switch (value->form) {
+	case DW_FORM_implicit_const:
+		value->number = (uint64_t)field->constant;
+		return true;
+	case DW_FORM_sdata:
+		value->number = (uint64_t)cursor_sleb(at);
+		return true;
+	case DW_FORM_string:
+	case DW_FORM_data16:
+		return false;
+	}
+	if (form.kind == STEP_LEB)
+		value->number = cursor_uleb(at);
+	else if (form.kind == STEP_SKIP && form.bytes && form.bytes <= sizeof(value->number))
+		value->number = cursor_number(at, form.bytes);
+	else
+		return false;
+	return true;
+}
+
+size_t dwarf_scan_values(const struct dwarf_scan *scan, struct dwarf_value *values, size_t n)
+{
+	struct dwarf_scan copy = *scan;
+	const struct dwarf_field *field = &scan->abbrevs->fields[scan->abbrev->first_field];
+	size_t found = 0;
+
+	copy.at.at = scan->die;
+	cursor_uleb(&copy.at);
+	for (uint32_t i = 0; i < scan->abbrev->n_fields && found < n && !copy.at.bad; i++, field++) {
+		struct dwarf_value here = { .attribute = field->attribute, .form = field->form };
+		size_t k = 0;
+
+		if (here.form == DW_FORM_indirect)
+			here.form = cursor_uleb(&copy.at);
+		while (k < n && values[k].attribute != here.attribute)
+			k++;
+		if (k == n || values[k].known)
+			step_over(&copy, settle(scan->abbrevs, form_of(here.form)));
+		else if (read_number(&copy, field, &here) && !copy.at.bad)
+			here.known = true, values[k] = here, found++;
+		else
+			break;
+	}
+	return found;
+}
+
 /* Past what is in the DIE just stepped over, where the file says how far that is. */
 static bool jump(struct dwarf_scan *scan)
 {
@@ -288,7 +380,7 @@ bool dwarf_scan_next(struct dwarf_scan *scan, bool enter)
 		if (!scan->abbrev || !scan->abbrev->known)
 			return false;
 		step_over_all(scan, scan->abbrev);
-		if (scan->at.bad)
+		if (scan->at.bad || !dwarf_file_spend(scan->file, (uint64_t)(scan->at.at - start)))
 			return false;
 		scan->die = start;
 		scan->depth = scan->n_levels;

@@ -127,56 +127,30 @@ struct dwarf_unit *dwarf_units_find(struct dwarf_file *file, uint64_t addr)
 	return id == SPAN_NONE ? NULL : &file->units[id];
 }
 
-/*
- * libdw opens whatever file the skeleton names: a pipe would block for ever, a bomb take all memory. Out of the
- * root of another process it is not asked to, since it knows no root but its own.
- */
-static bool may_open(struct dwarf_file *file, const char *directory, size_t n, const char *name)
+/* Also what its addresses are counted from. */
+static bool find_bases(struct dwarf_file *file, struct dwarf_unit *unit, Dwarf_Die *skeleton)
 {
-	struct str path = STR_INIT;
-	bool may;
+	struct dwarf_scan own, code;
 
-	if (name[0] != '/') {
-		str_addn(&path, directory, n);
-		str_addc(&path, '/');
-	}
-	str_add(&path, name);
-	may = dwarf_elf_may_open(file, path.s);
-	str_release(&path);
-	return may;
+	if (!dwarf_scan_begin(&own, file, skeleton) || !dwarf_scan_next(&own, true) ||
+	    !dwarf_scan_begin(&code, file, &unit->code))
+		return false;
+	dwarf_bases_read(&unit->bases, &own, &code, &file->sections, dwarf_elf_sections(file, unit->code.cu));
+	return true;
 }
 
-static bool may_open_split(struct dwarf_file *file, Dwarf_Die *skeleton)
-{
-	const char *name = dwarf_file_text(file, skeleton, DW_AT_dwo_name);
-	const char *directory = dwarf_file_text(file, skeleton, DW_AT_comp_dir);
-	const char *slash = strrchr(file->path, '/');
-	Dwarf_Attribute attribute;
-
-	if (foreign_root_bytes(file->path) || dwarf_elf_has_package(file))
-		return false;
-	if (!name)
-		name = dwarf_file_text(file, skeleton, DW_AT_GNU_dwo_name);
-	if (!name || !may_open(file, file->path, slash ? (size_t)(slash - file->path) : 0, name))
-		return false;
-	if (!directory) /* one that can't be read is not for libdw either */
-		return !file->lib->dwarf_attr(skeleton, DW_AT_comp_dir, &attribute);
-	return may_open(file, directory, strlen(directory), name);
-}
-
-void dwarf_unit_code_die(struct dwarf_file *file, struct dwarf_unit *unit)
+bool dwarf_unit_code_die(struct dwarf_file *file, struct dwarf_unit *unit)
 {
 	const struct dw_lib *lib = file->lib;
-	Dwarf_Die split;
+	Dwarf_Die skeleton, split;
 	uint8_t type;
 
-	if (lib->dwarf_cu_info(unit->cu, NULL, &type, &unit->code, NULL, NULL, NULL, NULL) ||
-	    type != DW_UT_skeleton || !may_open_split(file, &unit->code))
-		return;
-	if (!lib->dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) && split.cu)
+	if (lib->dwarf_cu_info(unit->cu, NULL, &type, &skeleton, NULL, NULL, NULL, NULL) || !skeleton.cu)
+		return false;
+	unit->code = skeleton;
+	if (type == DW_UT_skeleton && dwarf_split_die(file, unit->cu, &skeleton, &split))
 		unit->code = split;
-	if (unit->code.cu != unit->cu)
-		dwarf_elf_split_used(file, unit->code.cu);
+	return find_bases(file, unit, &skeleton);
 }
 
 const char *dwarf_unit_directory(struct dwarf_file *file, const struct dwarf_unit *unit)
@@ -193,8 +167,7 @@ void dwarf_units_release(struct dwarf_file *file)
 	for (size_t i = 0; i < file->n_units; i++) {
 		struct dwarf_unit *unit = &file->units[i];
 
-		free(unit->functions);
-		dwarf_spans_release(&unit->spans);
+		dwarf_inline_release(unit);
 		dwarf_sources_release(&unit->sources);
 		free(unit->rows);
 		free(unit->sequences);

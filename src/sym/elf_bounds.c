@@ -11,7 +11,6 @@
  *
  * Source: Linux Standard Base, Core, "Exception Frames"; DWARF 5, 6.4.1.
  */
-#include "sym/dwarf_cursor.h"
 #include "sym/sym_internal.h"
 
 #include <stdlib.h>
@@ -37,7 +36,8 @@ enum {
 
 struct bounds_reader {
 	const struct elf_file *file;
-	struct elf_bounds *bounds;
+	void (*take)(void *context, const struct frame_entry *entry);
+	void *context;
 	struct dwarf_cursor all; /* the section; `at` stays at its start */
 	uint64_t vaddr; /* of its start */
 	const uint8_t *cie; /* the last one that was looked at, or NULL */
@@ -134,9 +134,8 @@ static bool is_code(const struct bounds_reader *reader, uint64_t start, uint64_t
 }
 
 /* c: behind the pointer to the CIE. */
-static void take_fde(struct bounds_reader *reader, struct dwarf_cursor *c)
+static void take_fde(struct bounds_reader *reader, struct dwarf_cursor *c, struct frame_entry *entry)
 {
-	struct elf_bounds *bounds = reader->bounds;
 	unsigned bytes = pointer_bytes(reader, reader->encoding), unused = 64 - 8 * bytes;
 	uint64_t here = reader->vaddr + (uint64_t)(c->at - reader->all.at), start, size;
 
@@ -150,10 +149,19 @@ static void take_fde(struct bounds_reader *reader, struct dwarf_cursor *c)
 	if (!reader->file->is_64)
 		start &= UINT32_MAX;
 	size = cursor_number(c, bytes);
-	if (c->bad || !size || !is_code(reader, start, size) || bounds->n >= BOUNDS_MAX)
+	if (c->bad || !size || !is_code(reader, start, size))
 		return;
-	VEC_GROW(bounds->v, bounds->n, bounds->cap);
-	bounds->v[bounds->n++] = (struct function_bounds){ start, start + size };
+	entry->start = start;
+	entry->size = size;
+	reader->take(reader->context, entry);
+}
+
+static size_t entry_bytes(const struct bounds_reader *reader, const uint8_t *at)
+{
+	struct dwarf_cursor c = reader->all;
+
+	c.at = at;
+	return 4 + (size_t)cursor_number(&c, 4);
 }
 
 static void take_entries(struct bounds_reader *reader)
@@ -163,6 +171,7 @@ static void take_entries(struct bounds_reader *reader)
 	while (cursor_left(&c) >= 8) {
 		uint64_t length = cursor_number(&c, 4), back;
 		struct dwarf_cursor entry = c;
+		struct frame_entry told;
 		size_t at = (size_t)(c.at - reader->all.at);
 
 		if (length >= LENGTH_64 || length > cursor_left(&c))
@@ -176,8 +185,11 @@ static void take_entries(struct bounds_reader *reader)
 			reader->cie = reader->all.at + (at - back);
 			reader->encoding = encoding_of(reader, reader->cie);
 		}
-		if (reader->encoding != PE_OMIT)
-			take_fde(reader, &entry);
+		told = (struct frame_entry){ .at = at - 4, .bytes = 4 + (size_t)length, .cie_at = at - (size_t)back };
+		if (reader->encoding == PE_OMIT)
+			continue;
+		told.cie_bytes = entry_bytes(reader, reader->cie);
+		take_fde(reader, &entry, &told);
 	}
 }
 
@@ -208,24 +220,43 @@ static void sort(struct elf_bounds *bounds)
 	bounds->n = n + 1;
 }
 
-void elf_bounds_read(struct elf_file *file, struct elf_bounds *bounds)
+bool elf_frames_each(struct elf_file *file, void (*take)(void *context, const struct frame_entry *entry),
+		     void *context, uint64_t *vaddr, struct elf_data *data)
 {
-	struct bounds_reader reader = { .file = file, .bounds = bounds };
+	struct bounds_reader reader = { .file = file, .take = take, .context = context };
 	struct elf_section section;
-	struct elf_data data;
 
 	if (file->relocatable || !elf_section_named(file, ".eh_frame", &section) ||
-	    !elf_section_read(file, &section, &data))
-		return;
+	    !elf_section_read(file, &section, data))
+		return false;
 	for (size_t i = 0; i < file->n_segments && reader.n_segments < SEGMENTS_MAX; i++)
 		if (file->segments[i].executable)
 			reader.segments[reader.n_segments++] = file->segments[i];
-	reader.vaddr = section.header.sh_addr;
-	reader.all.at = data.bytes;
-	reader.all.end = reader.all.at + data.n;
+	reader.vaddr = *vaddr = section.header.sh_addr;
+	reader.all.at = data->bytes;
+	reader.all.end = reader.all.at + data->n;
 	reader.all.swapped = file->swapped;
 	take_entries(&reader);
-	sort(bounds);
+	return true;
+}
+
+static void take_bounds(void *context, const struct frame_entry *entry)
+{
+	struct elf_bounds *bounds = context;
+
+	if (bounds->n >= BOUNDS_MAX)
+		return;
+	VEC_GROW(bounds->v, bounds->n, bounds->cap);
+	bounds->v[bounds->n++] = (struct function_bounds){ entry->start, entry->start + entry->size };
+}
+
+void elf_bounds_read(struct elf_file *file, struct elf_bounds *bounds)
+{
+	struct elf_data data;
+	uint64_t vaddr;
+
+	if (elf_frames_each(file, take_bounds, bounds, &vaddr, &data))
+		sort(bounds);
 }
 
 void elf_bounds_release(struct elf_bounds *bounds)

@@ -16,34 +16,36 @@
 #include <errno.h>
 #include <unistd.h>
 
-static uint8_t binding_of(char letter)
-{
-	if (letter == 'W')
-		return SYMBOL_WEAK;
-	return letter >= 'A' && letter <= 'Z' ? SYMBOL_GLOBAL : SYMBOL_LOCAL;
-}
+static const struct kallsyms_letter {
+	bool taken, text;
+	uint8_t binding;
+} letters[UINT8_MAX + 1] = {
+	['t'] = { true, true, SYMBOL_LOCAL },  ['T'] = { true, true, SYMBOL_GLOBAL },
+	['w'] = { true, true, SYMBOL_LOCAL },  ['W'] = { true, true, SYMBOL_WEAK },
+	['d'] = { true, false, SYMBOL_LOCAL }, ['D'] = { true, false, SYMBOL_GLOBAL },
+	['b'] = { true, false, SYMBOL_LOCAL }, ['B'] = { true, false, SYMBOL_GLOBAL },
+};
 
 /* One line; false: it names nothing that is wanted. Names that begin with $ mark data within ARM code. */
 static bool parse_line(const char *line, size_t len, struct kallsyms_symbol *symbol)
 {
-	const char *at = line, *end = line + len;
-	size_t name_len;
-	char letter;
+	const char *at = line, *end = line + len, *tab;
+	const struct kallsyms_letter *letter;
 
 	if (!text_hex(&at, &symbol->addr) || end - at < 4 || at[0] != ' ' || at[2] != ' ')
 		return false;
-	letter = at[1];
+	letter = &letters[(unsigned char)at[1]];
 	at += 3;
-	name_len = strcspn(at, "\t");
-	if (!strchr("tTwWdDbB", letter) || !letter || !name_len || at[0] == '$')
+	tab = memchr(at, '\t', (size_t)(end - at));
+	if (!letter->taken || at == tab || !at[0] || at[0] == '$')
 		return false;
 	symbol->name = at;
-	symbol->name_len = name_len;
-	symbol->binding = binding_of(letter);
-	symbol->text = strchr("tTwW", letter) != NULL;
+	symbol->name_len = strnlen(at, (size_t)((tab ? tab : end) - at));
+	symbol->binding = letter->binding;
+	symbol->text = letter->text;
 	symbol->module = NULL;
 	symbol->module_len = 0;
-	at += name_len;
+	at += symbol->name_len;
 	if (end - at > 3 && at[1] == '[' && end[-1] == ']') {
 		symbol->module = at + 2;
 		symbol->module_len = (size_t)(end - 1 - symbol->module);

@@ -101,13 +101,13 @@ bool kernel_is_here(struct symbols *symbols, const struct build_id *id, struct s
 }
 
 /* Lines of modules: "ext4 1081344 1 - Live 0xffffffffc0201000". Who may not see addresses reads 0. */
-uint64_t module_here(const struct symbols *symbols, const char *name)
+uint64_t module_in_list(const char *path, const char *name)
 {
 	struct str text = STR_INIT;
 	size_t len = strlen(name);
 	uint64_t addr = 0;
 
-	read_line(symbols, "modules", &text);
+	read_line_file(path, &text);
 	for (const char *line = text.s; line && *line; line = strchr(line, '\n')) {
 		size_t n;
 		const char *hex;
@@ -123,6 +123,15 @@ uint64_t module_here(const struct symbols *symbols, const char *name)
 		}
 	}
 	str_release(&text);
+	return addr;
+}
+
+uint64_t module_here(const struct symbols *symbols, const char *name)
+{
+	char *path = procfs_path(symbols, "modules");
+	uint64_t addr = module_in_list(path, name);
+
+	free(path);
 	return addr;
 }
 

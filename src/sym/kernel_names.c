@@ -1,32 +1,19 @@
 /*
  * kernel_names: names of the kernel's addresses, which recordings have as they were: absolute.
  *
- *   --kallsyms FILE | vmlinux (-k, or found with the same build-id) | /proc/kallsyms | perf's copy of it
+ *   --kallsyms FILE | vmlinux (-k, or found with the same build-id) | /proc/kallsyms | a copy in the cache, alone or
+ *   beside a copy of the code
  *
  * A kernel lies elsewhere after each start (KASLR). The recording says where one symbol was (ref_symbol, ref_addr);
  * all of the kernel's text moves together, so that this symbol's distance from where a list has it is that of all.
  */
+#include "sym/cached_files.h"
 #include "sym/dso_state.h"
 #include "sym/kernel_list.h"
 
 #include <stdlib.h>
 
 /* ---- which list ---- */
-
-char *cached_kallsyms_path(const struct symbols *symbols, const struct build_id *id)
-{
-	const char *home = getenv("HOME"), *named = symbols->options.buildid_dir;
-	struct str text = STR_INIT;
-	char *path = NULL;
-
-	if (id->size && (named || (home && home[0]))) {
-		build_id_text(id, &text);
-		path = named ? xasprintf("%s/[kernel.kallsyms]/%s/kallsyms", named, text.s)
-			     : xasprintf("%s/.debug/[kernel.kallsyms]/%s/kallsyms", home, text.s);
-	}
-	str_release(&text);
-	return path;
-}
 
 struct build_id recorded_kernel_id(const struct symbols *symbols, const struct dso *dso)
 {
@@ -156,14 +143,25 @@ static bool try_running(struct symbols *symbols, struct dso_state *state, const 
 	return found;
 }
 
-static bool try_cached(struct symbols *symbols, struct dso_state *state, const struct build_id *id)
+static bool try_cached(struct symbols *symbols, struct dso_state *state, const struct build_id *id, struct str *why)
 {
-	char *path = cached_kallsyms_path(symbols, id);
-	struct str why = STR_INIT;
-	bool found = path && read_kernel(symbols, state, path, &why);
+	struct str refused = STR_INIT, ignored = STR_INIT;
+	char *path = cached_file(symbols->cached, id, CACHE_KALLSYMS, &refused);
+	bool found = path && read_kernel(symbols, state, path, &ignored);
+	uint64_t slide;
+	char *folder = found ? NULL : kcore_copy_of(symbols, state->dso, &slide);
 
+	if (folder) {
+		free(path);
+		path = xasprintf("%s/kallsyms", folder);
+		found = read_kernel(symbols, state, path, &ignored);
+	}
+	free(folder);
+	if (refused.len)
+		str_addf(why, "%s%s", why->len ? "; " : "", refused.s);
 	free(path);
-	str_release(&why);
+	str_release(&refused);
+	str_release(&ignored);
 	return found;
 }
 
@@ -216,7 +214,7 @@ void kernel_names_load(struct symbols *symbols, struct dso_state *state)
 		found = read_kernel(symbols, state, named, &why);
 	else
 		found = try_vmlinux(symbols, state, &asked) ||
-			try_running(symbols, state, &id, &why) || try_cached(symbols, state, &id);
+			try_running(symbols, state, &id, &why) || try_cached(symbols, state, &id, &why);
 	state->hidden = state->hidden && !named && !asked.len;
 	/* What was asked for with -k and could not be used is said all the same. */
 	if (asked.len && (found || why.len)) {

@@ -6,11 +6,11 @@
  * /proc/modules where that shows addresses, else by where the module's first function is. Where it does not,
  * the module's own file is left: its functions, counted from the place recorded.
  */
+#include "sym/cached_files.h"
 #include "sym/dso_state.h"
 #include "sym/kallsyms.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 struct module_symbol {
 	uint64_t addr;
@@ -79,11 +79,19 @@ static void choose_list(struct symbols *symbols, const struct dso *dso,
 		modules->path = procfs_path(symbols, "kallsyms");
 		modules->here = true;
 	} else {
-		modules->path = cached_kallsyms_path(symbols, &id);
-		if (modules->path && access(modules->path, R_OK)) {
-			free(modules->path);
-			modules->path = NULL;
-		}
+		struct str refused = STR_INIT;
+		uint64_t slide;
+		char *folder = kcore_copy_of(symbols, dso, &slide);
+
+		/* What has this module where it lay is better than a list of any moment. */
+		if (folder)
+			modules->path = xasprintf("%s/kallsyms", folder);
+		else
+			modules->path = cached_file(symbols->cached, &id, CACHE_KALLSYMS, &refused);
+		free(folder);
+		if (refused.len)
+			str_addf(&modules->why, "%s%s", modules->why.len ? "; " : "", refused.s);
+		str_release(&refused);
 	}
 }
 
@@ -110,8 +118,7 @@ static const struct module_names *module_names(struct symbols *symbols, const st
 	return modules;
 }
 
-/* "[ext4]", "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz" -> "ext4", with _ as kallsyms has it. */
-static char *module_name(const char *path)
+char *module_name_of(const char *path)
 {
 	const char *base = strrchr(path, '/');
 	char *name;
@@ -206,7 +213,7 @@ static bool try_module_file(struct symbols *symbols, struct dso_state *state, st
 void module_names_load(struct symbols *symbols, struct dso_state *state)
 {
 	const struct module_names *modules = module_names(symbols, state->dso);
-	char *name = module_name(state->dso->path);
+	char *name = module_name_of(state->dso->path);
 	struct str why = STR_INIT, file_why = STR_INIT;
 	uint64_t lowest;
 

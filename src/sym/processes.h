@@ -45,10 +45,4 @@ int64_t processes_taken_over(struct processes *processes, int32_t pid);
 size_t processes_elsewhere(struct processes *processes, const struct dso *dso,
 			   const struct process_here **v, size_t max);
 
-/*
- * Is an open file that with the recorded inode? Mappings of btrfs and overlayfs name another device than
- * stat(2) does: there it is not compared. inode 0: not known, which is no.
- */
-bool is_recorded_inode(int fd, const struct stat *st, uint32_t major, uint32_t minor, uint64_t inode);
-
 #endif

@@ -16,6 +16,8 @@
 #include "data/data.h"
 #include "space/space.h"
 
+#include <sys/stat.h>
+
 /* What the recording says of a process that it calls by this pid. */
 struct sym_process {
 	bool exited; /* all of its threads have, the first one among them */
@@ -48,7 +50,9 @@ struct sym_options {
 	 * symbols_free. NULL: none are.
 	 */
 	const struct sym_processes *processes;
+	bool of_now; /* it is being recorded here: what has no build-id is what is there */
 	bool kernel_late; /* names of the kernel may not be needed: symbols_expect does nothing */
+	bool not_recorded; /* names that are in the recording itself are not used */
 	bool force; /* maps and dumps of code are read whoever they belong to */
 	const char *sysfs; /* NULL: /sys */
 	bool debuginfod; /* ask the servers of $DEBUGINFOD_URLS */
@@ -146,12 +150,27 @@ struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso,
 void symbols_forget(struct symbols *symbols);
 /* About how many bytes that would free. */
 size_t symbols_forgettable(const struct symbols *symbols);
+/*
+ * Dsos have new indexes, or went (dso_table_keep): what was read for those that went is freed, and their symbols are
+ * no longer valid. All others stay.
+ */
+void symbols_keep(struct symbols *symbols, const uint32_t *now);
+/* About how many bytes are kept for a dso, but for frames: what symbols_keep would free. */
+size_t symbols_bytes(const struct symbols *symbols, const struct dso *dso);
+/* Of how many dsos that went names and headers of their files are left, which only symbols_free frees. */
+size_t symbols_leftovers(const struct symbols *symbols);
 
 /*
- * The file to read the code and unwind tables of a dso from, which lives as long as symbols; NULL with the reason.
- * Never a file of another build-id.
+ * The file to read the code of a dso from, which lives as long as symbols; NULL with the reason. Never a file of
+ * another build-id.
  */
 struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso, struct str *why);
+/* The file with its debug information, where that was found; may be the same one. NULL: none. */
+struct elf_file *symbols_debug_file(struct symbols *symbols, const struct dso *dso);
+/* The dso is of the kernel that runs now, so that /proc/kallsyms is its list. false, with a clause. */
+bool symbols_kernel_runs(struct symbols *symbols, const struct dso *dso, struct str *why);
+/* The same for its unwind tables: the ones in the recording, where it has them, which have the sampled functions'. */
+struct elf_file *symbols_unwind_file(struct symbols *symbols, const struct dso *dso, struct str *why);
 
 /* ---- code_bytes.c: the code itself ---- */
 
@@ -175,6 +194,20 @@ void symbol_code_release(struct symbol_code *code);
 /* location.addr of an address as shown; false: nothing of the file lies there. */
 bool symbols_addr_of(struct symbols *symbols, const struct dso *dso, uint64_t shown, uint64_t *addr);
 
+/* ---- recorded_write.c: names for the recording itself ---- */
+
+struct recorded_totals {
+	size_t n_dsos, n_functions, n_addrs; /* that are in it */
+	uint64_t bytes; /* that they take */
+	uint64_t file_bytes; /* of the ELF files that they were read from */
+};
+/*
+ * Feature SYMBOLS of the recording, appended to out: of each address whose frames were looked up, with lines, what was
+ * found. images: what unwinding needs of these files, too. -EFBIG with a sentence: it would be too large.
+ */
+int symbols_write(struct symbols *symbols, bool images, struct str *out, struct recorded_totals *totals,
+		  struct str *err);
+
 enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso);
 /*
  * Why a dso's addresses have no names, one clause without a full stop ("no such file", "replaced since the
@@ -188,6 +221,19 @@ bool symbols_hidden(const struct symbols *symbols, const struct dso *dso);
 const char *symbols_remedy(const struct symbols *symbols, const struct dso *dso);
 /* Where the names came from ("/usr/lib/debug/.build-id/..", "/proc/kallsyms"), for -v; or NULL. */
 const char *symbols_source(const struct symbols *symbols, const struct dso *dso);
+
+/* ---- for those who look for files themselves ---- */
+
+/*
+ * A path to this process's own vdso, as an ELF file in memory. It stays open until the program ends, since
+ * there is just one; NULL: it can't be had. The first call is to be made before there are other threads that may.
+ */
+const char *vdso_file_path(void);
+/*
+ * Is an open file that with the recorded inode? Mappings of btrfs and overlayfs name another device than
+ * stat(2) does: there it is not compared. inode 0: not known, which is no. processes.c.
+ */
+bool is_recorded_inode(int fd, const struct stat *st, uint32_t major, uint32_t minor, uint64_t inode);
 
 /* ---- demangle: C++, Rust and D by a library; demangle_none.c where it was left out ---- */
 /* Adds the name for people; false, and nothing added: it is not mangled. parameters: with their types. */

@@ -95,6 +95,14 @@ struct elf_bounds { /* begins as { 0 } */
 /* Fills it, which is empty, from .eh_frame; it stays empty where there is none that can be read. */
 void elf_bounds_read(struct elf_file *file, struct elf_bounds *bounds);
 void elf_bounds_release(struct elf_bounds *bounds);
+/* An entry of .eh_frame that is of a function, as offsets in the section; its CIE is one before it. */
+struct frame_entry {
+	uint64_t start, size; /* of the function: vaddr */
+	size_t at, bytes, cie_at, cie_bytes; /* with their lengths in front */
+};
+/* Calls take for each, in the section's order. The section's address and contents; false: there is none. */
+bool elf_frames_each(struct elf_file *file, void (*take)(void *context, const struct frame_entry *entry),
+		     void *context, uint64_t *vaddr, struct elf_data *data);
 /* What vaddr is in, or NULL. */
 const struct function_bounds *elf_bounds_find(const struct elf_bounds *bounds, uint64_t vaddr);
 
@@ -108,8 +116,12 @@ struct dso_files {
 	struct str why;
 	const char *remedy;
 };
-/* elf_files: they are opened through it; NULL: each time. processes: those of the recording; NULL: none is asked. */
-void dso_files_find(const struct sym_options *options, struct elf_files *elf_files,
+struct cached_files; /* cached_files.h */
+/*
+ * elf_files: they are opened through it; NULL: each time. cached: NULL: nothing is cached. processes: those of the
+ * recording; NULL: none is asked.
+ */
+void dso_files_find(const struct sym_options *options, struct elf_files *elf_files, struct cached_files *cached,
 		    const struct recording_info *recording, struct processes *processes, const struct dso *dso,
 		    struct dso_files *files);
 void dso_files_release(struct dso_files *files);

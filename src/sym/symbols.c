@@ -1,8 +1,8 @@
 /*
  * symbols: the front of sym/. One state per dso, its names read when the first address of it is asked for;
- * one answer per distinct address, which is remembered until symbols_forget.
+ * where frames are asked for one answer per distinct address, which is remembered until symbols_forget.
  *
- *   dso, addr -> answers (hash) -> symbol            asked before, and not forgotten: one probe
+ *   dso, addr -> answers (hash) -> symbol, frames    asked before, and not forgotten: one probe
  *                    | new
  *                    +-> vaddr -> symbol_table_find -> row -> held symbol (one per row)
  *
@@ -12,16 +12,13 @@
  * Symbols are made only for rows that were hit, so that names are demangled and made printable once each,
  * and a file with a million functions costs what its few hot ones do.
  */
+#include "sym/cached_files.h"
 #include "sym/code_times.h"
-#include "sym/dso_state.h"
+#include "sym/dso_recorded.h"
+#include "sym/held_symbols.h"
 #include "sym/kernel_list.h"
 
 #include <stdlib.h>
-
-enum { ALIASES_MAX = 64 };
-/* More than rows of any table. Files have bounds, and code made at run time has times: one dso never both. */
-#define HELD_BOUNDS ((uint32_t)1 << 31)
-#define HELD_CODES HELD_BOUNDS
 
 struct symbols *symbols_new(const struct sym_options *options, const struct recording_info *recording)
 {
@@ -31,6 +28,7 @@ struct symbols *symbols_new(const struct sym_options *options, const struct reco
 	symbols->recording = recording;
 	symbols->processes = processes_new(&symbols->options, recording);
 	symbols->elf_files = elf_files_new();
+	symbols->cached = cached_files_new(&symbols->options);
 	return symbols;
 }
 
@@ -46,6 +44,7 @@ static void state_free(struct dso_state *state)
 		code_times_release(state->times);
 	free(state->times);
 	free(state->dump);
+	free(state->kcore);
 	free(state->dump_rules);
 	str_release(&state->why);
 	index_release(&state->answer_index);
@@ -53,6 +52,7 @@ static void state_free(struct dso_state *state)
 	index_release(&state->inlined_index);
 	free(state->segments);
 	free(state->source);
+	free(state->recorded_source);
 	free(state->answers);
 	free(state->held);
 	free(state->held_rows);
@@ -71,6 +71,8 @@ void symbols_free(struct symbols *symbols)
 	free(symbols->states);
 	processes_free(symbols->processes);
 	elf_files_free(symbols->elf_files);
+	cached_files_free(symbols->cached);
+	recorded_names_free(symbols->recorded);
 	module_names_free(symbols->modules);
 	kernel_here_free(symbols->here);
 	kernel_list_drop(symbols->kernel_ahead);
@@ -118,14 +120,14 @@ void symbols_expect(struct symbols *symbols, const struct dso *dso)
 	if (dso->kind != DSO_KERNEL || symbols->kernel_ahead || symbols->options.kernel_late)
 		return;
 	state = state_of(symbols, dso);
-	if (state->state == SYM_UNTRIED)
+	if (state->state == SYM_UNTRIED && !dso_recorded_has(symbols, dso))
 		kernel_names_expect(symbols, state);
 }
 
 const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state)
 {
 	if (!state->files_known)
-		dso_files_find(&symbols->options, symbols->elf_files, symbols->recording,
+		dso_files_find(&symbols->options, symbols->elf_files, symbols->cached, symbols->recording,
 			       symbols->processes, state->dso, &state->files);
 	state->files_known = true;
 	return &state->files;
@@ -184,85 +186,6 @@ const char *symbols_display_name(struct symbols *symbols, const char *raw, bool 
 	return kept;
 }
 
-/*
- * Of the names of one address the best is shown (see symbol_table.c), as people read them, and of equals the
- * file's first. Aliases come from equal functions that were merged, and from names in several languages.
- */
-static const struct symbol_row *best_alias(struct symbols *symbols, const struct dso_state *state,
-					   const struct symbol_row *row, const char **name)
-{
-	const char *names = state->table.names.s;
-	const struct symbol_row *aliases, *best = row;
-	size_t n;
-
-	*name = symbols_display_name(symbols, names + row->name, !state->raw_names);
-	if (state->raw_names || !state->table.n_aliases)
-		return row;
-	aliases = symbol_table_aliases(&state->table, row->start, &n);
-	for (size_t i = 0; i < n && i < ALIASES_MAX; i++) {
-		const char *other = symbols_display_name(symbols, names + aliases[i].name, true);
-		bool first = aliases[i].name < best->name;
-
-		if (symbol_name_is_better(other, *name) ||
-		    (first && !symbol_name_is_better(*name, other))) {
-			best = &aliases[i];
-			*name = other;
-		}
-	}
-	return best;
-}
-
-/* The symbol of this number, or NULL. */
-static const struct symbol *held_find(const struct dso_state *state, uint32_t number)
-{
-	uint64_t hash = hash_word(number);
-	uint32_t i;
-
-	if (INDEX_FIND(&state->held_index, hash, i, state->held_rows[i] == number))
-		return &state->held[i]->symbol;
-	return NULL;
-}
-
-static const struct symbol *hold(struct symbols *symbols, struct dso_state *state, uint32_t number,
-				 const struct symbol *symbol)
-{
-	struct held_symbol *held = arena_alloc(&symbols->arena, sizeof(*held));
-
-	*held = (struct held_symbol){ .symbol = *symbol };
-	held->alone.symbol = &held->symbol;
-	index_add(&state->held_index, hash_word(number), (uint32_t)state->n_held);
-	VEC_GROW(state->held_rows, state->n_held, state->cap_held_rows);
-	state->held_rows[state->n_held] = number;
-	VEC_GROW(state->held, state->n_held, state->cap_held);
-	state->held[state->n_held++] = held;
-	return &held->symbol;
-}
-
-/* The symbol of a row; addr and vaddr: one and the same place in it. */
-static const struct symbol *row_symbol(struct symbols *symbols, struct dso_state *state,
-				       const struct symbol_row *row, uint64_t addr, uint64_t vaddr)
-{
-	static const char bindings[] = {
-		[SYMBOL_LOCAL] = 'l',
-		[SYMBOL_WEAK] = 'w',
-		[SYMBOL_GLOBAL] = 'g',
-	};
-	uint32_t number = (uint32_t)(row - state->table.v);
-	const struct symbol *found = held_find(state, number);
-	const struct symbol_row *named;
-	struct symbol symbol;
-
-	if (found)
-		return found;
-	symbol = (struct symbol){ .dso = state->dso,
-				  .start = addr - (vaddr - row->start),
-				  .end = addr - (vaddr - row->start) + row->size };
-	named = best_alias(symbols, state, row, &symbol.name);
-	symbol.raw = state->table.names.s + named->name;
-	symbol.binding = named->binding < sizeof(bindings) ? bindings[named->binding] : ' ';
-	return hold(symbols, state, number, &symbol);
-}
-
 /* ---- functions without names ---- */
 
 static const struct function_bounds *bounds_at(struct symbols *symbols, struct dso_state *state, uint64_t vaddr)
@@ -283,34 +206,6 @@ static const struct function_bounds *bounds_at(struct symbols *symbols, struct d
 	return elf_bounds_find(&state->bounds, vaddr);
 }
 
-/* "[libz.so.1.2.13+0xab40]", "[vdso+0x9c0]" */
-static const struct symbol *bounds_symbol(struct symbols *symbols, struct dso_state *state,
-					  const struct function_bounds *bounds, uint64_t addr, uint64_t vaddr)
-{
-	uint32_t number = HELD_BOUNDS | (uint32_t)(bounds - state->bounds.v);
-	const struct symbol *found = held_find(state, number);
-	const char *name = state->dso->name;
-	struct str text = STR_INIT;
-	struct symbol symbol;
-	size_t len;
-
-	if (found)
-		return found;
-	symbol = (struct symbol){ .dso = state->dso,
-				  .start = addr - (vaddr - bounds->start),
-				  .end = addr - (vaddr - bounds->end),
-				  .binding = ' ',
-				  .nameless = true };
-	name += name[0] == '[';
-	len = strlen(name);
-	str_addc(&text, '[');
-	str_addn(&text, name, len && name[len - 1] == ']' ? len - 1 : len);
-	str_addf(&text, "+0x%llx]", (unsigned long long)symbol.start);
-	symbol.name = symbol.raw = arena_strndup(&symbols->arena, text.s, text.len);
-	str_release(&text);
-	return hold(symbols, state, number, &symbol);
-}
-
 /*
  * An exported name without a size covers what follows it by a guess: where other functions lie there, their
  * bounds are better.
@@ -319,9 +214,14 @@ static const struct symbol *look_up(struct symbols *symbols, struct dso_state *s
 {
 	const struct function_bounds *bounds = NULL;
 	const struct symbol_row *row = NULL;
+	const struct recorded_addr *listed;
 	bool guess;
 	uint64_t vaddr;
 
+	listed = state->recorded ? recorded_addr_find(state->recorded, addr) : NULL;
+	if (listed)
+		return listed->function1 ? held_recorded(symbols, state, listed->function1 - 1) : NULL;
+	dso_state_load_files(symbols, state);
 	if (dso_state_vaddr(state, addr, &vaddr)) {
 		if (state->state == SYM_FOUND)
 			row = symbol_table_find(&state->table, vaddr);
@@ -331,10 +231,10 @@ static const struct symbol *look_up(struct symbols *symbols, struct dso_state *s
 		if (guess && bounds && bounds->start > row->start)
 			row = NULL;
 		if (row)
-			return row_symbol(symbols, state, row, addr, vaddr);
+			return held_row(symbols, state, row, addr, vaddr);
 	}
 	state->missed = true;
-	return bounds ? bounds_symbol(symbols, state, bounds, addr, vaddr) : NULL;
+	return bounds ? held_bounds(symbols, state, bounds, addr, vaddr) : NULL;
 }
 
 struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr)
@@ -371,14 +271,38 @@ void symbols_forget(struct symbols *symbols)
 	symbols->n_answers = 0;
 }
 
+void symbols_keep(struct symbols *symbols, const uint32_t *now)
+{
+	size_t n = symbols->n_states;
+
+	symbols->n_states = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct dso_state *state = symbols->states[i];
+
+		if (now[i] != DSO_DROPPED) {
+			symbols->states[symbols->n_states++] = state;
+		} else if (state) {
+			symbols->n_answers -= state->n_answers;
+			symbols->n_leftovers += state->files_known || state->n_held;
+			state_free(state);
+		}
+	}
+}
+
+size_t symbols_leftovers(const struct symbols *symbols)
+{
+	return symbols->n_leftovers;
+}
+
 size_t symbols_forgettable(const struct symbols *symbols)
 {
 	return symbols->n_answers * sizeof(struct answer) + symbols->frames.bytes;
 }
 
+/* Who asks for no more remembers what he got: an answer would cost more than it spares. */
 const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr)
 {
-	return symbols_answer(symbols, symbols_loaded(symbols, dso), addr)->symbol;
+	return look_up(symbols, symbols_loaded(symbols, dso), addr);
 }
 
 struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso, uint64_t addr,
@@ -426,21 +350,11 @@ struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso 
 {
 	struct dso_state *state = state_of(symbols, dso);
 	const struct code_times *times = state->times;
-	uint32_t number = HELD_CODES | (code - 1);
 	const struct symbol *found;
-	struct symbol symbol;
 
 	if (!times || !code || code > times->n) /* SYM_CODE_GONE as well */
 		return (struct frame_list){ &symbols->unknown, 1 };
-	found = held_find(state, number);
-	if (!found) {
-		const struct code_event *event = &times->v[code - 1];
-
-		symbol = (struct symbol){ .dso = dso, .start = event->start, .end = event->end, .binding = 'g' };
-		symbol.raw = times->names + event->name;
-		symbol.name = symbols_display_name(symbols, symbol.raw, false);
-		found = hold(symbols, state, number, &symbol);
-	}
+	found = held_code(symbols, state, code - 1);
 	return (struct frame_list){ &((const struct held_symbol *)(const void *)found)->alone, 1 };
 }
 
@@ -459,4 +373,25 @@ struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso
 		return NULL;
 	elf_file_let_go(file);
 	return file;
+}
+
+struct elf_file *symbols_debug_file(struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_files *files = dso_state_files(symbols, state_of(symbols, dso));
+	struct str ignored = STR_INIT;
+	struct elf_file *file = NULL;
+
+	if (files->debug && !elf_files_open(symbols->elf_files, files->debug, &file, &ignored))
+		elf_file_let_go(file);
+	else
+		file = NULL;
+	str_release(&ignored);
+	return file;
+}
+
+bool symbols_kernel_runs(struct symbols *symbols, const struct dso *dso, struct str *why)
+{
+	struct build_id id = recorded_kernel_id(symbols, dso);
+
+	return kernel_is_here(symbols, &id, why);
 }

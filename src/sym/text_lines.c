@@ -90,20 +90,20 @@ char *text_lines_next(struct text_lines *lines, size_t *len)
 
 bool text_hex(const char **at, uint64_t *value)
 {
+	/* Each digit's value and 1; a list of the kernel's symbols has two million digits. */
+	static const uint8_t digits1[UINT8_MAX + 1] = {
+		['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+		['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+		['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+	};
 	const char *p = *at;
-	unsigned digits = 0;
+	uint64_t sum = 0;
+	ptrdiff_t n;
 
-	*value = 0;
-	for (; digits <= 16; p++, digits++) {
-		unsigned char c = (unsigned char)*p, letter = c | 0x20;
-
-		if (c >= '0' && c <= '9')
-			*value = *value << 4 | (uint64_t)(c - '0');
-		else if (letter >= 'a' && letter <= 'f')
-			*value = *value << 4 | (uint64_t)(letter - 'a' + 10);
-		else
-			break;
-	}
+	while (p - *at <= 16 && digits1[(unsigned char)*p])
+		sum = sum << 4 | (digits1[(unsigned char)*p++] - 1U);
+	*value = sum;
+	n = p - *at;
 	*at = p;
-	return digits && digits <= 16;
+	return n && n <= 16;
 }

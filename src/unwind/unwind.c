@@ -11,40 +11,68 @@
 #include <stdlib.h>
 
 /* To add an unwinder: a file that ends in its struct, its declaration in unwind.h, a row. First come, first asked. */
-static const struct unwinder *const unwinders[] = { &unwind_libunwind, &unwind_libdw };
+static const struct unwinder *const unwinders[] = { &unwind_rows, &unwind_libunwind, &unwind_libdw };
 
 enum { ABI_NONE = 0, ABI_64 = 2 }; /* PERF_SAMPLE_REGS_ABI_* */
 enum { FRAMES_FREE = 127 }; /* without a look at the size of the stack */
 
+/* false with why. */
+static bool open_one(struct unwind *unwind, const struct unwinder *unwinder, struct str *why)
+{
+	str_reset(why);
+	unwind->unwinder = unwinder;
+	if (!unwinder->open(unwind, why))
+		return true;
+	unwinder->close(unwind);
+	unwind->unwinder = NULL;
+	return false;
+}
+
 /* Opens the first unwinder from unwinders[at] on that can do the architecture: true; false with why. */
 static bool open_from(struct unwind *unwind, size_t at, struct str *why)
 {
-	for (; at < ARRAY_SIZE(unwinders); at++) {
-		if (!unwinders[at]->handles(unwind->arch))
-			continue;
-		str_reset(why);
-		unwind->unwinder = unwinders[at];
-		if (!unwinders[at]->open(unwind, why))
+	for (; at < ARRAY_SIZE(unwinders); at++)
+		if (unwinders[at]->handles(unwind->arch) && open_one(unwind, unwinders[at], why))
 			return true;
-		unwinders[at]->close(unwind);
-		unwind->unwinder = NULL;
+	return false;
+}
+
+/* The one with this name and no other. */
+static bool open_named(struct unwind *unwind, const char *name, struct str *why)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unwinders); i++) {
+		if (strcmp(unwinders[i]->name, name))
+			continue;
+		if (unwinders[i]->handles(unwind->arch))
+			return open_one(unwind, unwinders[i], why);
+		str_reset(why);
+		str_addf(why, "%s, which was asked for, is not there for %s", name, unwind->arch);
 	}
 	return false;
 }
 
-int unwind_open(struct unwind *unwind, const char *arch, unwind_file_fn *file_of, void *file_context,
-		struct str *err)
+bool unwind_known(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unwinders); i++)
+		if (!strcmp(unwinders[i]->name, name))
+			return true;
+	return false;
+}
+
+int unwind_open(struct unwind *unwind, const char *arch, const struct unwind_options *options, struct str *err)
 {
 	struct str why = STR_INIT;
 	int code = 0;
 
 	*unwind = (struct unwind){ .arch = arch ? arch : "",
-				   .file_of = file_of,
-				   .file_context = file_context };
+				   .file_of = options->file_of,
+				   .debug_file_of = options->debug_file_of,
+				   .file_context = options->file_context };
 	str_add(&why, "no unwinder for the architecture '");
 	str_add_printable(&why, unwind->arch, strlen(unwind->arch));
 	str_addc(&why, '\'');
-	if (!open_from(unwind, 0, &why))
+	if (options->unwinder && unwind_arch_find(unwind->arch) ? !open_named(unwind, options->unwinder, &why) :
+								  !open_from(unwind, 0, &why))
 		code = fail(err, -ENOSYS, "sampled stacks can't be unwound: %s", why.s);
 	str_release(&why);
 	return code;
@@ -64,6 +92,18 @@ void unwind_close(struct unwind *unwind)
 	unwind->unwinder = NULL;
 }
 
+/* The second one is opened when it is needed again. */
+void unwind_try_again(struct unwind *unwind)
+{
+	if (unwind->second)
+		unwind_close(unwind->second);
+	free(unwind->second);
+	unwind->second = NULL;
+	unwind->second_tried = false;
+	if (unwind->unwinder && unwind->unwinder->try_again)
+		unwind->unwinder->try_again(unwind);
+}
+
 static struct unwind *second(struct unwind *unwind)
 {
 	struct str why = STR_INIT;
@@ -77,6 +117,7 @@ static struct unwind *second(struct unwind *unwind)
 	unwind->second = xcalloc(1, sizeof(*unwind->second));
 	unwind->second->arch = unwind->arch;
 	unwind->second->file_of = unwind->file_of;
+	unwind->second->debug_file_of = unwind->debug_file_of;
 	unwind->second->file_context = unwind->file_context;
 	if (!open_from(unwind->second, at, &why)) {
 		free(unwind->second);
@@ -84,6 +125,16 @@ static struct unwind *second(struct unwind *unwind)
 	}
 	str_release(&why);
 	return unwind->second;
+}
+
+const struct unwind *unwind_hand_over(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips,
+				      size_t max, size_t *n, enum unwind_end *end)
+{
+	struct unwind *other = second(unwind);
+
+	if (other)
+		*n = other->unwinder->frames(other, input, ips, max, end);
+	return other;
 }
 
 /* The chain of the first unwinder (n frames), or that of the second one where it comes further. */
@@ -129,7 +180,7 @@ size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, ui
 	max = frames_at_most(input, max);
 	if (input->abi == ABI_64) {
 		n = unwind->unwinder->frames(unwind, input, ips, max, &end);
-		if (end == UNWIND_NO_INFO || end == UNWIND_BROKEN)
+		if (!unwind->unwinder->last_word && (end == UNWIND_NO_INFO || end == UNWIND_BROKEN))
 			n = better_chain(unwind, input, ips, n, max, &end);
 	}
 	unwind->counts.samples++;

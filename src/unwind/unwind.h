@@ -29,18 +29,20 @@ enum unwind_end {
 
 struct unwind_counts {
 	uint64_t samples, ends[UNWIND_ENDS];
+	uint64_t guessed; /* in which a caller was found by the frame pointer, as a file has no tables for its code */
 };
 
 struct unwind {
 	const struct unwinder *unwinder;
 	void *state; /* of the unwinder */
 	const char *arch;
-	unwind_file_fn *file_of;
+	unwind_file_fn *file_of, *debug_file_of;
 	void *file_context;
 	struct unwind_counts counts;
 	/*
 	 * The next unwinder that handles arch, opened when this one first finds no way on, and asked then: its
-	 * chain is taken where it is longer. NULL: not opened yet, or there is none.
+	 * chain is taken where it is longer. It is asked by one that has the last word only for what that leaves to
+	 * it. NULL: not opened yet, or there is none.
 	 */
 	struct unwind *second;
 	bool second_tried;
@@ -66,7 +68,8 @@ struct unwind_input {
 };
 
 struct unwinder {
-	const char *name; /* "libunwind", "libdw" */
+	const char *name; /* "rows", "libunwind", "libdw" */
+	bool last_word; /* where it finds no way on, there is none; it asks another one itself: unwind_hand_over */
 	/* "x86_64", "aarch64", as the header's ARCH has it. false: not this one, or not built in. */
 	bool (*handles)(const char *arch);
 	int (*open)(struct unwind *unwind, struct str *err); /* sets state */
@@ -74,16 +77,27 @@ struct unwinder {
 	/* Innermost first, as instruction pointers of the frames (return addresses, unchanged). Sets exact. */
 	size_t (*frames)(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips,
 			 size_t max, enum unwind_end *end);
+	/* As unwind_try_again. NULL: it is never asked to. */
+	void (*try_again)(struct unwind *unwind);
 	/* As unwind_in_link. NULL: of no architecture that it handles has calls leave anything in a register. */
 	bool (*in_link)(struct unwind *unwind, const struct address_space *space, uint64_t ip);
 };
 /* Each in its own file; the build may leave libunwind out (unwind_libunwind_none.c). */
-extern const struct unwinder unwind_libunwind, unwind_libdw;
+extern const struct unwinder unwind_rows, unwind_libunwind, unwind_libdw;
 
-/* -ENOSYS with a sentence: no unwinder for this architecture. */
-int unwind_open(struct unwind *unwind, const char *arch, unwind_file_fn *file_of, void *file_context,
-		struct str *err);
+struct unwind_options {
+	const char *unwinder; /* by its name; NULL: the first that can do the architecture */
+	unwind_file_fn *file_of;
+	unwind_file_fn *debug_file_of; /* the file with debug information, where it is another one; NULL: never */
+	void *file_context; /* of both */
+};
+/* There is an unwinder of this name. */
+bool unwind_known(const char *name);
+/* -ENOSYS with a sentence: no unwinder for this architecture, or that one is not for it. */
+int unwind_open(struct unwind *unwind, const char *arch, const struct unwind_options *options, struct str *err);
 void unwind_close(struct unwind *unwind);
+/* Files that could not be had may be there now: they are asked for once more. */
+void unwind_try_again(struct unwind *unwind);
 /*
  * The user frames: first the ip of the registers, then return addresses as they are in memory (without the
  * signature that arm64 puts into them). At most max and UNWIND_FRAMES_MAX, and not many more than the copied

@@ -16,6 +16,13 @@ struct unwind_chain {
 	bool next_exact; /* the frame to come was interrupted, it did not call */
 };
 
+/*
+ * The chain from input on by the next unwinder that handles the architecture, with its end: n frames at ips, at most
+ * max, and which are exact in what is returned. NULL: there is none. unwind.c.
+ */
+const struct unwind *unwind_hand_over(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips,
+				      size_t max, size_t *n, enum unwind_end *end);
+
 /* Of unwind.exact, for so many frames. */
 static inline size_t unwind_exact_words(size_t frames)
 {

@@ -10,6 +10,9 @@
  * Source: Linux Standard Base Core, "Exception Frames" and "DWARF Extensions".
  */
 #include "unwind/unwind_image.h"
+#include "unwind/unwind_table.h"
+
+#include <dwarf.h>
 
 #include <stdlib.h>
 
@@ -53,14 +56,30 @@ static unsigned encoded_size(uint8_t encoding)
 	return encoding == 0xff ? 0 : sizes[encoding & 15];
 }
 
+/* Where .eh_frame is: the pointer behind the header, where it is of one of the two encodings that linkers use. */
+static void take_pointer(struct image *image, const uint8_t *hdr, uint64_t vaddr)
+{
+	int32_t relative;
+	uint64_t absolute;
+
+	memcpy(&relative, hdr + HDR_BYTES, sizeof(relative));
+	memcpy(&absolute, hdr + HDR_BYTES, sizeof(absolute));
+	if (hdr[1] == (DW_EH_PE_pcrel | DW_EH_PE_sdata4))
+		image->eh_frame_vaddr = vaddr + HDR_BYTES + (uint64_t)(int64_t)relative;
+	else if (hdr[1] == DW_EH_PE_absptr)
+		image->eh_frame_vaddr = absolute;
+}
+
 static void take_search_table(struct image *image, const struct elf_segment *header)
 {
 	uint8_t hdr[HDR_BYTES + 16];
 	unsigned pointer, count_size, before;
 	uint64_t count = 0;
 
-	if (header->file_size < HDR_BYTES || !image_read(image, header->vaddr, hdr, sizeof(hdr)) ||
-	    hdr[0] != 1 || hdr[3] != TABLE_SDATA4_DATAREL)
+	if (header->file_size < HDR_BYTES || !image_read(image, header->vaddr, hdr, sizeof(hdr)) || hdr[0] != 1)
+		return;
+	take_pointer(image, hdr, header->vaddr);
+	if (hdr[3] != TABLE_SDATA4_DATAREL)
 		return;
 	pointer = encoded_size(hdr[1]);
 	count_size = encoded_size(hdr[2]);
@@ -96,7 +115,7 @@ static bool measure(struct image *image)
 	return any;
 }
 
-struct image *image_open(struct elf_file *file, uint16_t machine)
+struct image *image_open(struct elf_file *file, const struct dso *dso, uint16_t machine)
 {
 	struct image *image;
 
@@ -104,6 +123,7 @@ struct image *image_open(struct elf_file *file, uint16_t machine)
 		return NULL;
 	image = xcalloc(1, sizeof(*image));
 	image->file = file;
+	image->dso = dso;
 	if (!measure(image)) {
 		image_free(image);
 		return NULL;
@@ -115,5 +135,9 @@ struct image *image_open(struct elf_file *file, uint16_t machine)
 
 void image_free(struct image *image)
 {
+	if (!image)
+		return;
+	unwind_table_free(image->eh);
+	unwind_table_free(image->debug);
 	free(image);
 }

@@ -11,20 +11,43 @@
 
 #include "elf/elf.h"
 
+struct unwind_table; /* unwind_table.h */
+struct unwind_arch;
+struct dso;
+
 struct image {
 	struct elf_file *file; /* not held: its bytes are read in pages */
 	uint64_t start, end; /* lowest address as linked, end of the highest */
 	/* .eh_frame_hdr with its search table (pairs of sdata4 from hdr); n_fdes 0: there is none. */
 	uint64_t hdr_vaddr, table_vaddr, n_fdes;
+	uint64_t eh_frame_vaddr; /* of .eh_frame, as .eh_frame_hdr has it; 0: not known */
+	const struct dso *dso;
+	/* Rows, made when they are first asked for: unwind_compile.c. NULL: none. */
+	struct unwind_table *eh, *debug;
+	bool tried_eh, tried_debug;
 };
 
 /* NULL: not an ELF file of this machine (EM_*), or NULL itself. */
-struct image *image_open(struct elf_file *file, uint16_t machine);
+struct image *image_open(struct elf_file *file, const struct dso *dso, uint16_t machine);
 void image_free(struct image *image); /* NULL is nothing */
 /*
  * The n bytes at an address as linked. Behind the end of the part that has the first byte they are 0,
  * because words are asked for where bytes are needed. false: the first byte is in no part.
  */
 bool image_read(struct image *image, uint64_t vaddr, void *bytes, size_t n);
+
+/* ---- unwind_compile.c ---- */
+
+/* The rows of .eh_frame; NULL: there are none. */
+const struct unwind_table *image_eh_rows(struct image *image, const struct unwind_arch *arch);
+/*
+ * Those of .debug_frame, of the file itself or else of its debug file, which is looked for only then: file_of, which
+ * may be NULL, is asked with `context`.
+ */
+const struct unwind_table *image_debug_rows(struct image *image, const struct unwind_arch *arch,
+					    struct elf_file *(*file_of)(void *context, const struct dso *dso),
+					    void *context);
+/* Memory that the rows of the file take. */
+size_t image_rows_bytes(const struct image *image);
 
 #endif

@@ -29,6 +29,13 @@ void unwind_memory_release(struct unwind_memory *memory)
 	free(memory->modules);
 }
 
+void unwind_memory_try_again(struct unwind_memory *memory)
+{
+	for (size_t i = 0; i < memory->n_images; i++)
+		memory->images[i].tried = memory->images[i].image;
+	memory->address_space_known = false;
+}
+
 bool unwind_memory_start(struct unwind_memory *memory, const struct unwind_input *input, uint64_t sp)
 {
 	const struct address_space *space = input->address_space;
@@ -66,7 +73,7 @@ static struct image *image_of(struct unwind_memory *memory, const struct dso *ds
 	if (!memory->images[dso->index].tried) {
 		memory->images[dso->index].tried = true;
 		memory->images[dso->index].image =
-			image_open(unwind->file_of(unwind->file_context, dso), memory->arch->machine);
+			image_open(unwind->file_of(unwind->file_context, dso), dso, memory->arch->machine);
 	}
 	return memory->images[dso->index].image;
 }
@@ -181,15 +188,21 @@ bool unwind_memory_read(struct unwind_memory *memory, uint64_t addr, unsigned si
 	return false;
 }
 
+bool unwind_memory_code(struct unwind_memory *memory, uint64_t start, uint64_t ip, uint8_t *code, size_t n)
+{
+	enum unwind_end why = memory->why;
+	const struct module *module = unwind_memory_module(memory, ip);
+
+	memory->why = why;
+	return module && start >= module->start && read_module(module, start, code, n);
+}
+
 bool unwind_memory_trampoline(struct unwind_memory *memory, uint64_t ip)
 {
 	const struct unwind_arch *arch = memory->arch;
-	enum unwind_end why = memory->why;
-	const struct module *module = unwind_memory_module(memory, ip);
 	uint8_t code[sizeof(arch->trampoline)];
 
-	memory->why = why;
-	return module && read_module(module, ip, code, arch->trampoline_size) &&
+	return unwind_memory_code(memory, ip, ip, code, arch->trampoline_size) &&
 	       !memcmp(code, arch->trampoline, arch->trampoline_size);
 }
 

@@ -44,6 +44,8 @@ struct unwind_memory {
 
 void unwind_memory_init(struct unwind_memory *memory, struct unwind *unwind);
 void unwind_memory_release(struct unwind_memory *memory);
+/* Files that could not be had are asked for once more. */
+void unwind_memory_try_again(struct unwind_memory *memory);
 /* New registers. true: their thread has other maps than the one before. */
 bool unwind_memory_start(struct unwind_memory *memory, const struct unwind_input *input, uint64_t sp);
 /* The module of an ip, with an image; NULL, and the reason in why. */
@@ -53,6 +55,11 @@ bool unwind_memory_read(struct unwind_memory *memory, uint64_t addr, unsigned si
 			uint64_t *value);
 /* One of the budget; false: there is none left. */
 bool unwind_memory_spend(struct unwind_memory *memory);
+/*
+ * n bytes of code from start on, of the file that has ip; behind its end they are 0. Never changes why. false: they do
+ * not begin in its map, or there is no file.
+ */
+bool unwind_memory_code(struct unwind_memory *memory, uint64_t start, uint64_t ip, uint8_t *code, size_t n);
 /* The code that a signal handler returns to is at ip. Changes why only where it says true. */
 bool unwind_memory_trampoline(struct unwind_memory *memory, uint64_t ip);
 /*

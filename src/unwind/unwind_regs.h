@@ -26,7 +26,8 @@ struct unwind_code {
 struct unwind_arch {
 	const char *name; /* as the header's ARCH has it */
 	uint8_t n_regs; /* numbers 0 .. n_regs - 1 */
-	uint8_t sp, pc; /* their numbers */
+	uint8_t sp, pc, fp; /* their numbers */
+	uint64_t preserved; /* bit: a call leaves it as it was, where tables say nothing of it */
 	uint8_t link, link_bit; /* what a call leaves the return address in, and its bit; NO_LINK: memory */
 	uint8_t address_bits; /* return addresses may be signed in the bits above; 64: never */
 	uint16_t machine; /* EM_* of its ELF files */

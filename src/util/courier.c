@@ -41,30 +41,6 @@ struct answer { /* with a descriptor beside it where rc is 0 */
 
 /* ---- the courier's own side ---- */
 
-static void send_answer(int socket, struct answer *answer, int fd)
-{
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { 0 };
-	struct iovec part = { answer, sizeof(*answer) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		struct cmsghdr *header;
-
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	}
-	if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
-		_exit(1);
-}
-
 static void answer_one(int socket, struct fetcher *fetcher, const struct question *question)
 {
 	const char *path = question->texts;
@@ -83,7 +59,8 @@ static void answer_one(int socket, struct fetcher *fetcher, const struct questio
 		fd = fetcher_take(fetcher, fd, &answer.st, question->head_bytes, &why);
 	answer.rc = fd < 0 ? fd : 0;
 	snprintf(answer.why, sizeof(answer.why), "%s", why.s);
-	send_answer(socket, &answer, fd);
+	if (helper_send(socket, &answer, sizeof(answer), fd))
+		_exit(1);
 	if (fd >= 0)
 		close(fd);
 	str_release(&why);
@@ -239,27 +216,14 @@ static bool await(const struct courier *courier)
 
 static int take_answer(const struct courier *courier, struct answer *answer)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec part = { answer, sizeof(*answer) };
-	struct msghdr message = {
-		.msg_iov = &part, .msg_iovlen = 1,
-		.msg_control = control.bytes, .msg_controllen = sizeof(control.bytes),
-	};
-	struct cmsghdr *header;
 	int fd;
+	bool whole = helper_receive(courier->helper.socket, answer, sizeof(*answer), 0, &fd) == sizeof(*answer);
 
-	if (recvmsg(courier->helper.socket, &message, MSG_CMSG_CLOEXEC) != sizeof(*answer))
-		return -EPIPE;
-	if (answer->rc)
-		return answer->rc;
-	header = CMSG_FIRSTHDR(&message);
-	if (!header || header->cmsg_type != SCM_RIGHTS)
-		return -EPIPE;
-	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	return fd;
+	if (whole && !answer->rc && fd >= 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return whole && answer->rc ? answer->rc : -EPIPE;
 }
 
 static size_t put_question(struct question *question, const char *path,

@@ -222,3 +222,23 @@ int destination_create_beside(const char *path, char **created, struct str *err)
 	}
 	return fail(err, -EEXIST, "cannot be created beside what is there");
 }
+
+/* ---- without a name ---- */
+
+int destination_create_nameless(const char *folder, struct str *err)
+{
+	const char *named = getenv("TMPDIR");
+	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+	char *path;
+
+	if (fd >= 0)
+		return fd;
+	path = xasprintf("%s/pstat-XXXXXX", named && *named ? named : "/tmp");
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		fd = fail(err, -errno, "%s: %s", path, strerror(errno));
+	else
+		unlink(path);
+	free(path);
+	return fd;
+}

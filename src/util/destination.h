@@ -41,4 +41,11 @@ int destination_open_control(const char *path, struct str *err);
  */
 int destination_create_beside(const char *path, char **created, struct str *err);
 
+/*
+ * A new file (0600) for reading and writing that has no name and is gone when it is closed, on the file system of the
+ * folder, or where that cannot have one, or folder is NULL, in $TMPDIR. Errors as above, but that the clause names the
+ * place.
+ */
+int destination_create_nameless(const char *folder, struct str *err);
+
 #endif

@@ -6,6 +6,7 @@
 #include "util/foreign.h"
 
 #include "util/courier.h"
+#include "util/mounts.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -317,6 +318,13 @@ int foreign_open(const char *path, const struct foreign_options *options, struct
 		options = &plain;
 	return courier_needed(path, options) ? courier_open(path, options, st, err) :
 					       foreign_open_here(path, options, st, err);
+}
+
+bool foreign_may_wait(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) || mount_kind_of_magic((uint32_t)fs.f_type) != MOUNT_OF_KERNEL;
 }
 
 int foreign_open_here(const char *path, const struct foreign_options *options, struct stat *st,

@@ -54,6 +54,9 @@ int foreign_open(const char *path, const struct foreign_options *options, struct
 int foreign_open_here(const char *path, const struct foreign_options *options, struct stat *st,
 		      struct str *err);
 
+/* May reading this open file wait for a network, or for a program that is its file system? */
+bool foreign_may_wait(int fd);
+
 /*
  * How many bytes of a path name the root of a process, wherever proc is mounted: those of "/proc/12/root" in
  * "/proc/12/root/usr/bin/x", of "/proc/12/task/13/root" likewise; 0: it is no such path. Such a path is as

@@ -6,6 +6,7 @@
 #ifndef PSTAT_UTIL_HELPER_H
 #define PSTAT_UTIL_HELPER_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 struct helper {
@@ -19,6 +20,13 @@ struct helper {
  * process, of which other threads may have been changing some. 0, or -errno.
  */
 int helper_start(struct helper *helper, void (*serve)(int socket, void *data), void *data);
+/*
+ * For both ends: one packet, with a descriptor beside it unless fd is -1, which stays the caller's. 0, or -errno; never
+ * SIGPIPE.
+ */
+int helper_send(int socket, const void *bytes, size_t n, int fd);
+/* One packet of at most n bytes: how many, or -errno. *fd: what came beside it, close-on-exec, or -1. flags: recv(2) */
+ssize_t helper_receive(int socket, void *bytes, size_t n, int flags, int *fd);
 /* Closes the socket and kills it, without waiting: one that cannot be killed ends when its file system answers. */
 void helper_leave(struct helper *helper);
 

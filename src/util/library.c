@@ -10,8 +10,12 @@ void *library_load(const char *soname, const struct library_symbol *symbols, siz
 {
 	void *handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
 
-	if (!handle)
-		fail(err, 0, "%s: %s", soname, dlerror());
+	if (!handle) {
+		const char *why = dlerror(); /* its name stands before it already, or where a part of it was found */
+		bool named = !strncmp(why, soname, strlen(soname));
+
+		fail(err, 0, "%s%s%s", named ? "" : soname, named ? "" : ": ", why);
+	}
 	for (size_t i = 0; handle && i < n; i++) {
 		void *symbol = dlsym(handle, symbols[i].name);
 

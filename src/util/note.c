@@ -28,6 +28,16 @@ void note_add(struct note_list *notes, bool verbose, const char *remedy, const c
 	};
 }
 
+void note_list_add_lines(const struct note_list *notes, struct str *out)
+{
+	for (size_t i = 0; i < notes->n; i++) {
+		str_add(out, notes->v[i].text);
+		str_addc(out, '\n');
+		if (notes->v[i].remedy)
+			str_addf(out, "  %s\n", notes->v[i].remedy);
+	}
+}
+
 void note_list_release(struct note_list *notes)
 {
 	for (size_t i = 0; i < notes->n; i++) {

@@ -45,7 +45,8 @@ static void str_reserve(struct str *s, size_t more)
 void str_addn(struct str *s, const char *bytes, size_t n)
 {
 	str_reserve(s, n);
-	memcpy(s->s + s->len, bytes, n);
+	if (n) /* of nothing there may be no bytes */
+		memcpy(s->s + s->len, bytes, n);
 	s->len += n;
 	s->s[s->len] = '\0';
 }

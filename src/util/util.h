@@ -20,8 +20,10 @@
 #include "util/build_id.h"
 #include "util/destination.h"
 #include "util/foreign.h"
+#include "util/gzip.h"
 #include "util/hash.h"
 #include "util/helper.h"
+#include "util/interrupt.h"
 #include "util/zstd.h"
 
 #define PSTAT_VERSION "0.1"
@@ -167,6 +169,8 @@ struct note_list {
 /* Takes copies; the same text is kept once. remedy may be NULL. */
 void note_add(struct note_list *notes, bool verbose, const char *remedy, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
+/* All of them, a line each; what to do is a line below, indented. */
+void note_list_add_lines(const struct note_list *notes, struct str *out);
 void note_list_release(struct note_list *notes);
 
 /* ---- near misses: which known name did the user mean? ---- */

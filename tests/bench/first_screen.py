@@ -17,7 +17,7 @@ from pty_screen import KEYS, Terminal # noqa: E402
 LINES, COLUMNS, ROUNDS = 50, 160, 5
 AT_MOST, KEY_MS = 0.15, 50
 # Behind each other; what is typed is taken back.
-PRESSED = ("Down PgDn End Home Enter e c E Down PgDn End Home g g x x y y N p F / c a l l Esc d Left n Left f Left u Enter Left C "
+PRESSED = ("Down PgDn End Home Enter e c E Down PgDn End Home g g x x y y N p F / c a l l Esc d Left n Left s Left u Enter Left C "
            "? q ! q Right Left w w").split()
 
 

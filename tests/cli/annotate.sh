@@ -294,7 +294,7 @@ test_sizes()
 	hostile huge '.type spin,@function; spin: jmp spin; .size spin, 104857600'
 	annotated huge
 	has "a size of 100 MB" '^ +100\.00 : +[0-9a-f]+: +jmp ' "$out"
-	has "what there is of it" ': [0-9]+ bytes of 104857600 are shown' "$out"
+	has "what there is of it" ': [0-9]+ bytes of 104857600 are shown: its file has no more$' "$out"
 	hostile long '.type spin,@function; spin: jmp 1f; .skip 3145728, 0x90; 1: inc %eax; jmp 1b; .skip 3145728, 0x90; .size spin, .-spin'
 	annotated long
 	has "of 6 MB the part that was sampled" ': 1048576 bytes of [0-9]+ are shown, those with most samples$' "$out"

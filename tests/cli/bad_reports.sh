@@ -73,7 +73,7 @@ compile() # FILE TEXT
 	"${CC:-cc}" -g -O1 -Wl,--build-id -o "$1" "$1.c" 2>/dev/null || skip "needs a C compiler"
 }
 
-record() { "$PSTAT" record -q -e cpu-clock:u -F 2000 -o "$1" "./$2" >/dev/null 2>&1 || fail "record $2"; }
+record() { "$PSTAT" record -N -q -e cpu-clock:u -F 2000 -o "$1" "./$2" >/dev/null 2>&1 || fail "record $2"; }
 build_id() { "$PSTAT" buildid-list -i "$1" | awk -v name="/$2\$" '$2 ~ name { print $1 }'; }
 
 test_replaced_binary()

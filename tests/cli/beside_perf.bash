@@ -6,11 +6,10 @@
 CALLERS=$WORK/callers
 export PSTAT PYTHONDONTWRITEBYTECODE=1
 
-# perf names the vdso's functions where its cache has a copy. This one is not the user's.
+# perf names the vdso's functions where its cache has a copy.
 private_cache()
 {
-	export HOME=$tmp/home
-	mkdir "$HOME"
+	mkdir -p "$HOME"
 	perf record -q --buildid-all -e cpu-clock:u -o "$HOME/data" true >/dev/null 2>&1
 	rm -f "$HOME/data"
 }

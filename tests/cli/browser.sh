@@ -3,33 +3,19 @@
 # whose screen pty_screen.py reads; the recordings are those in tests/golden.
 #
 # run: once
-. "${0%/*}/../lib.sh"
+. "${0%/*}/screen.bash"
 golden=$ROOT/tests/golden
 long=(-i "$golden/long_names.data" --symfs "$golden/symfs" --kallsyms "$golden/kallsyms")
-export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS='' TERM=xterm LC_ALL=C.UTF-8 PSTAT_PAGER=cat SCREEN_STDERR=$tmp/stderr
-unset COLUMNS LINES
-
-"$PSTAT" version --build-options | grep -q '^ *ncurses *\[ on *\].*terminals$' ||
-	skip "needs ncurses, which this pstat is without, or which is not installed"
 
 # browse LINES COLUMNS STEP... -- OPTION...: of pstat report, whose recording is the one with long names unless they
 # have -i. $out is what the steps print.
 browse()
 {
-	local size=("$1" "$2") steps=()
+	local steps words recording=()
 
-	shift 2
-	while [ "$1" != -- ]; do
-		steps+=("$1")
-		shift
-	done
-	shift
-	case " $* " in
-	*" -i "*) ;;
-	*) set -- "${long[@]}" "$@" ;;
-	esac
-	run "$PYTHON" "$ROOT/tests/cli/pty_screen.py" "${size[@]}" ready "${steps[@]}" -- "$PSTAT" report "$@"
-	[ "$status" = 0 ] || fail "the steps: ${steps[*]}" "$out$err"
+	split_steps "${@:3}"
+	[[ " ${words[*]} " = *" -i "* ]] || recording=("${long[@]}")
+	on "$1" "$2" ready "${steps[@]}" -- "$PSTAT" report "${recording[@]}" "${words[@]}"
 }
 
 # rows: of a screen on stdin: the table without marks, title, heads and status, blanks squeezed.
@@ -64,7 +50,7 @@ test_opens_where_perf_opens_one()
 	has "heads" '^ *Overhead  Command .*Symbol$' "$out"
 	has "the status line" '^\? help  q quit  .*long_names.data' "$out"
 	has "q leaves" '^status 0$' "$out"
-	same "the terminal is as it was" "modes as before, screen as before, cursor shown, mouse off" "$(tail -1 <<<"$out")"
+	same "the terminal is as it was" "$clean" "$(tail -1 <<<"$out")"
 	same "nothing on stderr" "" "$(<"$tmp/stderr")"
 }
 
@@ -75,18 +61,18 @@ test_prints_where_it_is_asked_to()
 
 	whole=$("$PSTAT" report "${long[@]}" --stdio --no-shorten 2>/dev/null)
 	for how in --stdio --no-pager; do
-		run "$PYTHON" "$ROOT/tests/cli/pty_screen.py" 200 400 end show -- "$PSTAT" report "${long[@]}" --no-shorten $how
+		on 200 400 end show -- "$PSTAT" report "${long[@]}" --no-shorten $how
 		has "$how" '^status 0$' "$out"
 		has "$how" '100.00%--main|---main|^    50.00%|shop_serve' "$out"
 		has_not "$how" 'q quit' "$out"
 	done
 	for how in -j --folded --stats --header-only --tasks; do
-		run "$PYTHON" "$ROOT/tests/cli/pty_screen.py" 50 200 end show -- "$PSTAT" report "${long[@]}" $how
+		on 50 200 end show -- "$PSTAT" report "${long[@]}" $how
 		has "$how ends" '^status 0$' "$out"
 		has_not "$how" 'q quit' "$out"
 	done
 	for term in dumb nonesuch ''; do
-		TERM=$term run "$PYTHON" "$ROOT/tests/cli/pty_screen.py" 200 400 end show -- "$PSTAT" report "${long[@]}"
+		TERM=$term on 200 400 end show -- "$PSTAT" report "${long[@]}"
 		has "TERM=$term" 'Total Lost Samples' "$out"
 	done
 	same "a file" "$whole" "$("$PSTAT" report "${long[@]}" 2>/dev/null)"
@@ -95,7 +81,7 @@ test_prints_where_it_is_asked_to()
 	has "and says so" '^pstat: --tui: .*printed as with --stdio' "$err"
 	fails_with 129 'two ways' "$PSTAT" report --tui --stdio "${long[@]}"
 	fails_with 129 "'nosuchkey' is not a key" "$PSTAT" report -s nosuchkey "${long[@]}"
-	run "$PYTHON" "$ROOT/tests/cli/pty_screen.py" 24 80 end show -- "$PSTAT" report "${long[@]}" -s nosuchkey
+	on 24 80 end show -- "$PSTAT" report "${long[@]}" -s nosuchkey
 	has "a wrong word ends it before there is a screen" '^status 129$' "$out"
 	has "and is said" "'nosuchkey' is not a key" "$(<"$tmp/stderr")"
 }
@@ -201,8 +187,8 @@ test_zooms()
 
 	zoom d '  dso: libshop' "-d libshop-inventory-and-orders.so.7"
 	zoom n '  comm: inventory' "-c inventory"
-	zoom 'End f' '  symbol: spin' "-S spin"
-	browse 40 1000 'keys f' 'until  symbol: std::_Rb_tree' show -- -g none --no-children
+	zoom 'End s' '  symbol: spin' "-S spin"
+	browse 40 1000 'keys s' 'until  symbol: std::_Rb_tree' show -- -g none --no-children
 	same "f: a function of C++" "50.00% inventory libshop-inventory-and-orders.so.7" "$(rows <<<"$out")"
 	zoom t '  thread: ' "--tid $("$PSTAT" report "${long[@]}" -q --stdio -g none --no-children -s tid | sed -n '1,/:/s/.*% *\([0-9]*\):.*/\1/p')" "-s tid,sym"
 	browse 40 1000 'keys k' 'until dso: .kernel' show -- -i "$golden/kernel_and_module.data" -g none --no-children
@@ -219,7 +205,7 @@ test_zooms()
 	same "T, and Left" "$(printed -g none --no-children)" "$(sed '1,/^. help/d' <<<"$out" | rows)"
 	browse 40 1000 'keys T' 'until ^Time' 'type nonsense' 'keys Enter' 'until ^--time' show -- -g none --no-children
 	has "a wrong time is said" "^--time: 'nonsense'" "$out"
-	browse 40 1000 'keys d' 'until dso: ' 'keys f' 'until symbol: ' 'keys Left' 'gone symbol: ' show 'keys Left' 'gone dso: ' \
+	browse 40 1000 'keys d' 'until dso: ' 'keys s' 'until symbol: ' 'keys Left' 'gone symbol: ' show 'keys Left' 'gone dso: ' \
 		'line ^Samples' -- -g none --no-children
 	has "one step after the other" '^Samples.*  dso: lib[^ ]*$' "$out"
 	has_not "to where it began" ' dso: ' "$(tail -1 <<<"$out")"
@@ -229,12 +215,29 @@ test_zooms()
 	has "is found" '^ *[0-9.]+%' "$out"
 }
 
-test_lists_of_cpus_and_sockets()
+test_list_of_cpus()
 {
 	browse 30 120 'keys u' 'until Which cpu' 'line %' 'keys Enter' 'until cpu: ' show -- -i "$golden/plain.data" -g none --no-children
 	has "u: the list" '%  *[0-9]+' "$out"
 	same "u" "$(printed -i "$golden/plain.data" -g none --no-children -C "$(sed -n 's/^Samples.* cpu: \([0-9]*\).*/\1/p' <<<"$out")")" \
 		"$(sed '/^Samples/,$!d' <<<"$out" | rows)"
+}
+
+# Who knows which CPUs are in one socket says so in the recording (tests/unit/test_screen.c has two of them).
+test_list_of_sockets()
+{
+	local socket
+
+	need_paranoid 2
+	"$PSTAT" record -q -o sockets.data --sample-cpu -e cpu-clock:u -c 1000000 "$WORK/callers" known 200 >/dev/null
+	socket=$("$PSTAT" report --stdio -q -i sockets.data -s socket 2>/dev/null | sed -n 's/^ *[0-9.]*% *\([0-9][0-9]*\)$/\1/p' | head -1)
+	[ -n "$socket" ] || skip "needs a machine that tells its CPUs' sockets"
+	browse 30 120 'keys S' 'until Which socket' 'line %' 'keys Enter' 'until  socket: ' show 'keys Left' 'gone  socket: ' -- \
+		-i sockets.data -g none --no-children
+	has "S: the list" "%  *$socket\$" "$out"
+	same "S" "$(printed -i sockets.data -g none --no-children --socket-filter $((10#$socket)))" "$(sed '/^Samples/,$!d' <<<"$out" | rows)"
+	has "S: the title" "^Samples.*  socket: $((10#$socket)) *\$" "$out"
+
 }
 
 # The names of the frames, in order: of --stdio without rails and numbers, of the screen without marks and numbers.
@@ -323,6 +326,19 @@ test_moving()
 	has "PgDn" 'shop_protocol|push_back|function' "$out"
 }
 
+test_mouse()
+{
+	local term
+
+	for term in xterm linux; do # two ways to say where it is
+		TERM=$term browse 12 100 'click 4' selected 'wheel down' selected 'wheel up' selected 'keys m' 'until What to do' 'click 4' selected \
+			'keys Esc' 'gone What to do' 'keys ?' 'until ^Keys' 'wheel down' 'gone ^Up ' 'wheel up' 'until ^Up ' 'click 4' 'until ^Up ' -- -g none
+		same "$term: click, wheel down, wheel up" "$(browse 12 100 'keys Down' selected 'keys Down' selected 'keys Up' selected -- -g none; echo "$out")" \
+			"$(head -3 <<<"$out")"
+		same "$term: a line of the menu" "Only this file (dso)" "$(sed -n 4p <<<"$out")"
+	done
+}
+
 test_texts()
 {
 	browse 100 120 'keys ?' 'until ^Keys' show 'keys Esc' 'gone ^Keys' 'keys h' 'until ^Keys' 'keys q' 'gone ^Keys' 'keys F1' 'until ^Keys' \
@@ -344,8 +360,7 @@ test_texts()
 test_annotate()
 {
 	need_paranoid 2
-	"$PSTAT" version --build-options | grep -q '^ *capstone *\[ on *\] *disassembly, for pstat annotate$' ||
-		skip "needs capstone, which this pstat is without, or which is not installed"
+	need_capstone
 	"$PSTAT" record -q -o code.data -e cpu-clock:u -c 1000000 "$WORK/callers" known 200 >/dev/null
 	code=$("$PSTAT" annotate --stdio2 -i code.data burn 2>/dev/null)
 	[ -n "$code" ] || skip "needs code of this machine that capstone knows"
@@ -364,8 +379,7 @@ test_the_picture_in_the_manual()
 {
 	cp "$golden/long_names.data" shop.data
 	browse 14 78 'keys Down e' 'until ^ +- 95' show -- -i shop.data --symfs "$golden/symfs" --kallsyms "$golden/kallsyms"
-	same "man/pstat-report.1" "$(sed -n '/^.SH BROWSER/,/^.fi/{/^.nf/,/^.fi/{/^\.[nf][fi]$/!p}}' "$ROOT/man/pstat-report.1" |
-		sed 's/\\-/-/g;s/\\e/\\/g;s/\\\[u2026\]/…/g')" "$out"
+	same "man/pstat-report.1" "$(picture pstat-report.1 BROWSER)" "$out"
 }
 
 test_printing_to_a_file()
@@ -374,5 +388,16 @@ test_printing_to_a_file()
 		'until perf.hist.1' 'keys CtrlU' 'type perf.hist.0' 'keys Enter' 'until exists' 'line exists' --
 	has "a file that is there stays" 'perf.hist.0: File exists' "$out"
 	same "P is --stdio" "$("$PSTAT" report "${long[@]}" --stdio --no-children 2>/dev/null)" "$(<perf.hist.0)"
+}
+
+# The stacks of the page are those of --folded with the filters at hand, without the strip of times.
+test_flame_graph_of_what_is_shown()
+{
+	browse 40 100 'keys f' 'until ^Print to the new file: flamegraph.0.html' 'keys Enter' 'until written to' 'keys d' 'until dso: ' \
+		'keys f' 'until flamegraph.1.html' 'keys Enter' 'until written to flamegraph.1' 'line dso: ' -- --no-children
+	same "f: all that is there" "$("$PSTAT" report "${long[@]}" --folded 2>/dev/null | LC_ALL=C sort)" \
+		"$("$PYTHON" "$ROOT/tests/cli/flamegraph.py" folded flamegraph.0.html | LC_ALL=C sort)"
+	same "f: what a zoom leaves" "$("$PSTAT" report "${long[@]}" --folded -d "$(sed -n 's/.*dso: \([^ ,]*\).*/\1/p' <<<"$out")" \
+		2>/dev/null | LC_ALL=C sort)" "$("$PYTHON" "$ROOT/tests/cli/flamegraph.py" folded flamegraph.1.html | LC_ALL=C sort)"
 }
 run_tests

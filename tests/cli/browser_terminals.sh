@@ -3,22 +3,10 @@
 # names and recordings that are cut; and what is left of the terminal behind it.
 #
 # run: once
-. "${0%/*}/../lib.sh"
+. "${0%/*}/screen.bash"
 golden=$ROOT/tests/golden
 long=(-i "$golden/long_names.data" --symfs "$golden/symfs" --kallsyms "$golden/kallsyms")
-export HOME=$tmp DEBUGINFOD_URLS='' TERM=xterm LC_ALL=C.UTF-8 PSTAT_PAGER=cat SCREEN_STDERR=$tmp/stderr
-unset COLUMNS LINES NO_COLOR
-clean="modes as before, screen as before, cursor shown, mouse off"
-
-"$PSTAT" version --build-options | grep -q '^ *ncurses *\[ on *\].*terminals$' ||
-	skip "needs ncurses, which this pstat is without, or which is not installed"
-
-# on LINES COLUMNS STEP... -- COMMAND...
-on()
-{
-	run "$PYTHON" "$ROOT/tests/cli/pty_screen.py" "$@"
-	[ "$status" = 0 ] || fail "the steps: $*" "$out$err"
-}
+unset NO_COLOR
 
 test_sizes()
 {

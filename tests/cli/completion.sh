@@ -41,7 +41,7 @@ common_cases()
 {
 	cat <<-'CASES'
 	pstat rec => pstat record |
-	pstat help buil => pstat help buildid-list |
+	pstat help buildid-l => pstat help buildid-list |
 	pstat list trac => pstat list tracepoint |
 	pstat completion fi => pstat completion fish |
 	pstat nosuch => pstat nosuch|
@@ -227,7 +227,7 @@ test_each_option()
 {
 	local command line names argument name choice
 
-	for command in stat record report script evlist buildid-list list doctor version "stat report"; do
+	for command in stat record report script evlist buildid-list buildid-cache list doctor version "stat report"; do
 		"$PSTAT" $command -h | sed -n 's/^    \(-.*\)/\1/p' | while IFS= read -r line; do
 			line=${line%%  *}
 			argument=$(sed -n 's/^[^<]*<\(.*\)>.*/\1/p' <<<"$line")

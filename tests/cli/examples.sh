@@ -26,6 +26,8 @@ need_words()
 	uprobes) need_uprobes ;;
 	"no counter unit") need_no_counter_unit ;;
 	"a virtual machine") need_virtual ;;
+	libarchive) need_libarchive ;;
+	libsqlite3) need_libsqlite3 ;;
 	/*) [ -e "$1" ] || skip "needs $1" ;;
 	*) fail "the words after needs: are known" "unknown: $1" ;;
 	esac

@@ -15,6 +15,8 @@ test_group_on_a_forking_process()
 	for _ in {1..40}; do
 		run "$PSTAT" stat -x, -p $storm -e "$group" sleep 0.01
 		[ "$status" = 0 ] || lost+="status $status: $err"$'\n'
+		# On a busy machine it may not have run meanwhile: then no member was counted, and that is the truth.
+		[ "$(grep -c 'not counted' <<<"$err")" != 4 ] || continue
 		lost+=$(grep -E 'not (supported|counted)|forks? faster' <<<"$err")
 	done
 	kill $storm

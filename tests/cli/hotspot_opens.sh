@@ -41,7 +41,8 @@ test_stacks()
 {
 	find_parser
 	need_paranoid 2
-	opens "stacks to unwind" --call-graph dwarf
+	opens "stacks to unwind" --call-graph dwarf,raw
+	opens "stacks that were unwound" --call-graph dwarf
 }
 
 test_two_events()

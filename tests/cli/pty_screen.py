@@ -8,10 +8,13 @@ after the other. A step is an argument:
     ready             waits until the browser has read all: its status line says no more that it reads
     keys WORD...      presses keys: Down, Enter, Esc, ... or characters
     type TEXT         presses the characters of the text
+    click LINE        presses the mouse's button in a line, from 1
+    wheel up|down     turns its wheel by one
     size LINES COLUMNS  makes the terminal that large
     signal NAME       sends the command's process group a signal: INT, HUP, ...
     close             the terminal goes away
-    show              prints the screen, without blanks at the ends of lines and empty lines at its end
+    show              prints the screen, without blanks at the ends of lines and empty lines at its end, when all keys
+                      were read and what they made is drawn; so does `selected`
     line REGEX        prints the lines that match
     selected          prints the line that is shown reverse, below the first
     attributes        prints the screen's rendition numbers that were used (31 32 ...)
@@ -43,7 +46,8 @@ class Cells:
     SEQUENCE = re.compile(r"\033(?:\[([?>]?)([0-9;]*)([@-~])|\]([^\007\033]*)(?:\007|\033\\)|([()*+])(.)|([^\[\]()*+]))", re.S)
 
     def __init__(self, lines, columns):
-        self.alternate = self.cursor = self.mouse = self.keypad = False
+        self.alternate = self.cursor = self.keypad = False
+        self.mouse = set()
         self.cursor = True
         self.rest, self.used, self.reverse, self.other = "", set(), False, None
         self.decoder = __import__("codecs").getincrementaldecoder("utf-8")("replace")
@@ -217,8 +221,8 @@ class Cells:
                     self.rows = [(row + self.blank(self.columns))[:self.columns] for row in rows[:self.lines]]
                     self.rows += [self.blank(self.columns) for _ in range(self.lines - len(self.rows))]
                 self.alternate = on
-            elif value in (1000, 1002, 1003):
-                self.mouse = on
+            elif value in (1000, 1002, 1003, 1006): # what is told, and how
+                self.mouse = self.mouse | {value} if on else self.mouse - {value}
 
     def text(self):
         return ["".join(c for c, _ in row).rstrip() for row in self.rows]
@@ -249,6 +253,7 @@ class Terminal:
             finally:
                 os._exit(127)
         self.status = None
+        self.pressed = None # waits() before the last key
 
     def ended(self):
         if self.status is None:
@@ -276,8 +281,30 @@ class Terminal:
         except OSError:
             return False
 
+    def waits(self):
+        """How often the command, or what a shell runs, has waited for something; None: it is gone."""
+        pid = self.pid
+        try:
+            while True:
+                with open("/proc/%d/status" % pid) as f:
+                    status = f.read()
+                with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+                    children = f.read().split()
+                if not children or not re.search(r"^Name:\s*(sh|bash|dash)$", status, re.M):
+                    return pid, re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.M).group(1)
+                pid = int(children[0])
+        except (OSError, AttributeError):
+            return None
+
+    def is_behind(self):
+        """Are there keys that the command has not read yet, or has not even been told of?"""
+        if self.theirs < 0 or self.ended():
+            return False
+        unread = fcntl.ioctl(self.theirs, termios.FIONREAD, struct.pack("i", 0))
+        return struct.unpack("i", unread)[0] > 0 or (self.pressed is not None and self.waits() == self.pressed)
+
     def settle(self, end):
-        while (self.read(0) or self.is_busy() or self.read(0.02)) and time.monotonic() < end:
+        while (self.read(0) or self.is_behind() or self.is_busy() or self.read(0.02)) and time.monotonic() < end:
             self.read(0.001)
 
     def finish(self):
@@ -303,6 +330,9 @@ class Terminal:
                 return seen(self.cells.text())
 
     def press(self, text):
+        """The command wakes up for it: what it waited for before is counted as done first."""
+        self.settle(time.monotonic() + LIMIT_S)
+        self.pressed = self.waits()
         os.write(self.ours, text.encode())
 
     def size(self, lines, columns):
@@ -325,6 +355,15 @@ def matching(regex, lines):
     return [line for line in lines if re.search(regex, line)]
 
 
+def mouse_press(cells, button, line):
+    """As xterm says it, where it was asked to: the control sequences of xterm, "Mouse Tracking"."""
+    if 1000 not in cells.mouse:
+        return ""
+    if 1006 in cells.mouse:
+        return "".join("\033[<%d;3;%d%s" % (button, line, end) for end in ("Mm" if button < 64 else "M"))
+    return "".join("\033[M%c%c%c" % (32 + what, 35, 32 + line) for what in ((button, 3) if button < 64 else (button,)))
+
+
 def step(terminal, text):
     word, _, rest = text.partition(" ")
     if word == "until":
@@ -343,6 +382,10 @@ def step(terminal, text):
         terminal.press("".join(KEYS.get(key, key) for key in rest.split()))
     elif word == "type":
         terminal.press(rest)
+    elif word == "click":
+        terminal.press(mouse_press(terminal.cells, 0, int(rest)))
+    elif word == "wheel":
+        terminal.press(mouse_press(terminal.cells, {"up": 64, "down": 65}[rest], 2))
     elif word == "size":
         terminal.size(*map(int, rest.split()))
     elif word == "signal":
@@ -352,10 +395,12 @@ def step(terminal, text):
         os.close(terminal.ours)
         terminal.ours = terminal.theirs = -1
     elif word == "show":
+        terminal.settle(time.monotonic() + LIMIT_S)
         print("\n".join(terminal.cells.text()).rstrip("\n"))
     elif word == "line":
         print("\n".join(matching(rest, terminal.cells.text())))
     elif word == "selected":
+        terminal.settle(time.monotonic() + LIMIT_S)
         rows = terminal.cells.rows[1:-1]
         print("\n".join("".join(c for c, _ in row).rstrip() for row in rows if row[0][1]))
     elif word == "attributes":

@@ -408,7 +408,9 @@ test_several_files()
 test_a_ring_is_overrun()
 {
 	need_paranoid 2
-	run "$PSTAT" record -o x -m 4K -c 1 -e page-faults:u -- "$exact" pages:100000
+	# pstat sleeps while the ring is overrun: on some machines it keeps up.
+	run "$PSTAT" record -o x -m 4K -c 1 -e page-faults:u -- sh -c \
+		'kill -STOP $PPID; "$0" pages:50000; kill -CONT $PPID; exec "$0" pages:50000' "$exact"
 	can_be_read "a tiny ring" x
 	check "some are lost" test "$(said lost)" -gt 0
 	check "none is forgotten" test $(($(said samples) + $(said lost))) -ge 100000

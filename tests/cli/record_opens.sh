@@ -34,7 +34,8 @@ beside_perf()
 	names[n += 1]=${name//$pid/PID}
 	opens $n/perf perf "$@" &
 	jobs[n]=$!
-	opens $n/pstat "$PSTAT" "$@"
+	# perf has stacks in its files, and no word for it.
+	opens $n/pstat "$PSTAT" "${@/#dwarf/dwarf,raw}"
 }
 
 # compare [WHAT]: those until here, what they opened or were refused; $alike is done to both.

@@ -36,7 +36,7 @@ snapshots()
 	shift
 	"$PSTAT" record -o x "$@" -- "$exact" mortal forks:2 marks:60000 >/dev/null 2>"$tmp/.err" &
 	pid=$!
-	until [ -s x ] && [ "$(ps -o comm= --ppid $pid)" = exact ]; do sleep 0.02; done
+	until [ -s x ] && ps -o comm= --ppid $pid | grep -qx exact; do sleep 0.02; done
 	for ((i = 0; i < n; i++)); do
 		size=$(stat -c %s x)
 		sleep 0.2 # records are wanted in between, not a time

@@ -176,7 +176,7 @@ like_perfs()
 
 	shift
 	setarch -R perf record -q -B -o perfs "$@" >/dev/null 2>&1
-	setarch -R "$PSTAT" record -q -o ours "$@" >/dev/null 2>&1
+	setarch -R "$PSTAT" record -q -o ours "${@/#dwarf/dwarf,raw}" >/dev/null 2>&1
 	for of in perfs ours; do
 		perf report -i $of --no-inline --stdio -q --sort comm,dso,sym >$of.report 2>$of.report_err
 		perf script -i $of --no-inline -F comm,event,ip,sym,dso >$of.script 2>$of.script_err

@@ -122,11 +122,11 @@ test_maps_for_stacks()
 	sleep 60 &
 	pid=$!
 	record -q -o plain -p $pid -- true
-	for words in "--call-graph dwarf" "-d"; do
+	for words in "--call-graph dwarf,raw" "-d"; do
 		record -q -o more $words -p $pid -- true
 		check "record $words: more maps" test "$(count more MMAP2)" -gt "$(count plain MMAP2)"
 	done
-	"$PSTAT" record -q -o term -e faults/call-graph=dwarf/u -p $pid -- true
+	"$PSTAT" record -q -o term --call-graph dwarf,raw -e faults/call-graph=dwarf/u -p $pid -- true
 	kill $pid
 	same "as a term of an event" "$(count more MMAP2)" "$(count term MMAP2)"
 }

@@ -14,13 +14,14 @@ program() # NAME FUNCTION CC-OPTIONS...
 	${CC:-cc} -O1 "${@:3}" -o "$1" "$1.c" || fail "compiles"
 }
 
-# report_of RECORDER... REPLACE: both programs at the path `app`; the report of it is in $text and by file in $files.
+# report_of RECORDER... REPLACE: both programs at the path `app`, neither kept in a cache; the report of it is in $text and
+# by file in $files.
 report_of()
 {
 	cat >run.sh <<-SH
 	cp old app && ./app && cp new next && ${*: -1} && ./app
 	SH
-	run "${@:1:$#-1}" -q -o x -e cpu-clock:u -F 499 -- sh run.sh
+	run "${@:1:$#-1}" -N -q -o x -e cpu-clock:u -F 499 -- sh run.sh
 	same "recorded" 0 "$status"
 	text=$("$PSTAT" report -i x -s dso,sym --stdio 2>&1)
 	files=$(printf '%s\n' "$text" | grep -c '^ .* app ')

@@ -4,7 +4,7 @@
 # and what a hostile process puts there. The work is tests/work/jit.c, whose code is known: jit_two_thirds and
 # jit_one_third. It runs until it is told to end, after the report.
 . "${0%/*}/../lib.sh"
-export HOME=$tmp NO_COLOR=1
+export HOME=$tmp NO_COLOR=1 PERF_BUILDID_DIR=/dev/null
 unset JITDUMPDIR
 JIT=$WORK/jit
 
@@ -49,13 +49,13 @@ stop()
 	wait $starter 2>/dev/null
 }
 
-# sample FILE OPTION...: at least 25 ticks of the process's time.
+# sample FILE OPTION...: at least 25 ticks of the process's time. No file is kept: what there is now has to do.
 sample()
 {
 	local file=$1
 
 	shift
-	run "$PSTAT" record -q -o "$file" -F 1000 -e cpu-clock:u "$@" -p "$pid" -- "$tmp/burnt" "$pid" 25
+	run "$PSTAT" record -N -q -o "$file" -F 1000 -e cpu-clock:u "$@" -p "$pid" -- "$tmp/burnt" "$pid" 25
 	[ "$status" = 0 ] || fail "record" "$err"
 }
 
@@ -138,7 +138,7 @@ test_a_program_below_its_own_tmp()
 	beside_perf "its function" x
 	run "$PSTAT" report -q --no-children -g none -s dso,srcline -i x
 	has "its lines" 'app  *jit\.c:[0-9]+' "$out"
-	sample d --call-graph dwarf,8192
+	sample d --call-graph dwarf,raw,8192
 	run "$PSTAT" report -q --no-children -g caller -s dso -i d
 	has "unwound through the file" 'native_caller' "$out"
 	has "to its beginning" '[- ]main$' "$out"
@@ -226,7 +226,7 @@ test_a_mount_namespace_and_relatives()
 	END
 	start app unshare -m bash inside
 	parent=$(awk '$1 == "PPid:" { print $2 }' "/proc/$pid/status")
-	run "$PSTAT" record -q -o x -F 1000 -e cpu-clock:u -p "$parent,$pid" -- "$tmp/burnt" "$pid" 25
+	run "$PSTAT" record -N -q -o x -F 1000 -e cpu-clock:u -p "$parent,$pid" -- "$tmp/burnt" "$pid" 25
 	report x
 	takes "its function" 90 100 native_spin
 	kill "$pid"

@@ -3,7 +3,6 @@
 . "${BASH_SOURCE[0]%/*}/beside_perf.bash"
 
 tool=$ROOT/tests/cli/report_vs_perf.py
-home=${HOME:-}
 private_cache
 
 # FILE OPTIONS...

@@ -57,7 +57,7 @@ test_a_recursive_program()
 test_two_hundred_frames()
 {
 	need_paranoid 2
-	recorded tall "$PSTAT" -F 500 -e cpu-clock:u --call-graph dwarf,32768 -- "$CALLERS" recursive 20000 200
+	recorded tall "$PSTAT" -F 500 -e cpu-clock:u --call-graph dwarf,raw,32768 -- "$CALLERS" recursive 20000 200
 	alike tall "--no-children -S burn --max-stack 250" "--no-children -S burn --max-stack 150" "--no-children -S burn"
 	check "all of it is main's" awk -v all="$(share tall main --max-stack 250)" 'BEGIN { exit !(all > 99) }'
 	run "$PSTAT" report -i tall --max-stack 199
@@ -179,7 +179,7 @@ test_rust()
 	    std::process::exit((sum == 1) as i32)
 	}
 	END
-	HOME=$home rustc -O -C force-frame-pointers=yes -o fruit fruit.rs >cc_err 2>&1 || skip "needs a Rust compiler that works"
+	HOME=$user_home rustc -O -C force-frame-pointers=yes -o fruit fruit.rs >cc_err 2>&1 || skip "needs a Rust compiler that works"
 	recorded rust "$PSTAT" -F 5000 -e cpu-clock:u -g -- ./fruit
 	alike rust "--no-children" "-s sym --no-children -g none" "--no-demangle -g none --no-children"
 	has "a method of a trait" '\[\.\] <fruit::fruit::Pear<u64> as fruit::fruit::Price>::price' \

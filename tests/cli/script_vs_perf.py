@@ -90,8 +90,13 @@ def blanks_of_branches(_, perf, pstat):
     return FLAGS.search(perf) and perf.replace(" ", "") == pstat.replace(" ", "")
 
 
+def blank_in_a_name(_, perf, pstat):
+    """perf prints a tab of a process's name as it is, such as that of another test."""
+    return "\t" in perf and perf.replace("\t", "\\x09") == pstat
+
+
 DIFFERENCES = (return_addresses, return_addresses_of_lines, unwound_callers, names_of_plt_entries,
-               names_in_the_vdso, blanks_of_branches)
+               names_in_the_vdso, blanks_of_branches, blank_in_a_name)
 
 
 def no_source(perf, pstat):

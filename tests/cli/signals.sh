@@ -74,6 +74,18 @@ test_repeats()
 	same "-r N: one report of what was run" 1 "$(grep -c page-faults out)"
 }
 
+# After a run has ended and before the next begins: --post is there then.
+test_between_two_runs()
+{
+	for repeats in 0 3; do
+		run "$PSTAT" stat -r $repeats -x, -e page-faults --post 'kill -INT $PPID' true
+		same "-r $repeats: status" 130 "$status"
+		same "-r $repeats: one report" 1 "$(grep -c page-faults <<<"$err")"
+	done
+	run "$PSTAT" stat -r 1 -x, -e page-faults --post 'kill -INT $PPID' true
+	same "nothing was to come: status" 0 "$status"
+}
+
 test_without_command()
 {
 	need_paranoid 0

@@ -12,7 +12,6 @@ mkdir "$tmp/mounted"
 "${own_mounts[@]}" "$WORK/stuck_fs" read "$tmp/mounted" "$WORK/callers" "$tmp/none" true 2>"$tmp/why" ||
 	skip "needs a FUSE mount: $(cat "$tmp/why")"
 MOST_S=300 # only what hangs takes so long; the courier's patience is 10 s, and half as long for each file that follows
-export HOME=$tmp/home # a cache of build-ids would have the names
 record="-q -e cpu-clock:u -F 2000"
 missing='^pstat: the build-ids? of [0-9]+ files? (is|are) missing: (its|their) file system did not answer: .*/mounted/app(,|$)'
 
@@ -27,12 +26,13 @@ stuck()
 
 test_answers()
 {
-	stuck never "'$PSTAT' record $record -o x -- mounted/app known 200 && '$PSTAT' report -i x -g none -s dso,symbol"
+	stuck never "'$PSTAT' record -N $record -o x -- mounted/app known 200 && '$PSTAT' report -i x -g none -s dso,symbol"
 	has "symbols of a program on FUSE" '^ .* app +\[\.\] burn' "$(cat never.said)"
 	has_not "no doubts" 'answer' "$(cat never.said)"
 }
 
-# Reading hangs at each step.
+# Reading hangs at each step. No recorder has kept anything: not there, nor in other tests, nor of all CPUs, where others may
+# run the same program.
 start_reports()
 {
 	local what
@@ -41,7 +41,7 @@ start_reports()
 	chmod +x long
 	for what in lookup open read tail; do
 		file=$PWD/long stuck $what "
-			'$PSTAT' record $record -o x -- mounted/app known 200 || exit 90
+			'$PSTAT' record -N $record -o x -- mounted/app known 200 || exit 90
 			touch sign
 			timeout -s KILL $MOST_S '$PSTAT' report -i x -g none -s dso,symbol
 			echo status \$?" &
@@ -63,7 +63,7 @@ see_reports()
 start_pipe()
 {
 	mkdir pipe && cd pipe && stuck read "
-		'$PSTAT' record $record -o x -- mounted/app known 200 || exit 90
+		'$PSTAT' record -N $record -o x -- mounted/app known 200 || exit 90
 		touch sign
 		timeout -s KILL $MOST_S bash -c \"said=\\\$('$PSTAT' report -i x -g none | cat); echo status \\\$?\"" &
 }
@@ -74,7 +74,7 @@ start_record()
 		mounted/app known 60000 & app=\$!
 		until grep -q mounted/app /proc/\$app/maps; do sleep 0.01; done
 		touch sign
-		timeout -s KILL $MOST_S '$PSTAT' record -e cpu-clock -F 500 -a -o x -- sh -c 'i=0; while [ \$i -lt 100000 ]; do i=\$((i + 1)); done'
+		timeout -s KILL $MOST_S '$PSTAT' record -N -e cpu-clock -F 500 -a -o x -- sh -c 'i=0; while [ \$i -lt 100000 ]; do i=\$((i + 1)); done'
 		echo status \$?
 		kill \$app
 		rm sign

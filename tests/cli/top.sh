@@ -130,6 +130,28 @@ test_forgets()
 	check "of 4000 faults an eighth goes behind each of more than 30 tables: $left are left" test "$left" -lt 200
 }
 
+# Who could not print for long forgets for the tables that did not come: all, where these were eight or more.
+test_late_tables()
+{
+	local n left
+
+	gate "$exact" pages:4000 pauses
+	begin tables -d 0.2 -e page-faults/period=1,name=each/u -n -E 1000
+	echo >go
+	until [ "$(samples_of tables each)" -ge 4000 ]; do sleep 0.02; done
+	kill -STOP "${tops[0]}"
+	sleep 2
+	n=$(grep -c '^# top' tables)
+	kill -CONT "${tops[0]}"
+	until [ "$(grep -c '^# top' tables)" -gt $((n + 3)) ]; do sleep 0.02; done
+	kill -9 $held
+	wait "${tops[0]}"
+	wait $held 2>/dev/null
+	tops=()
+	left=$(awk -v n=$((n + 3)) '/^# top/ { tables++ } tables == n && /^ +[0-9.]+%/ { sum += $2 } END { print sum + 0 }' tables)
+	check "of 4000 faults $left are left in the third table behind a long one" test "$left" -lt 100
+}
+
 test_modes()
 {
 	need_paranoid 1
@@ -158,6 +180,18 @@ test_rows()
 	begin levels -d 3600 -e page-faults/period=1,name=each/u -s comm,dso --hierarchy -E 1
 	finish
 	has "hierarchy" '^ +[0-9.]+% +exact' "$(<levels)"
+}
+
+# The kernel's code that it maps into each process is in no file, and has names all the same.
+test_vdso()
+{
+	gate "$exact" clocks:500
+	begin tables -d 3600 -e cpu-clock:u -E 100
+	finish
+	grep -q '%.*\[vdso\] ' tables || skip "needs a clock that is read in the vdso"
+	has "its function" '% +\[vdso\] +\[\.\] __(vdso|kernel)_clock_gettime' "$(<tables)"
+	has_not "no address is left" '% +\[vdso\] +\[\.\] 0x' "$(<tables)"
+	has_not "nothing is missing" 'vdso' "$(<tables.said)"
 }
 
 test_hostile_names()
@@ -248,6 +282,43 @@ test_without_rights()
 	same "status" 125 "$status"
 	same "as record" "$recorded" "$err"
 	has "a way out" 'perf_event_paranoid' "$err"
+}
+
+# All threads of pstat run before others, and who may not ask for it is told why.
+test_priority()
+{
+	local threads
+
+	gate "$exact" pauses
+	begin tables -r 7 -e cpu-clock:u -d 0.05
+	threads=$(cat /proc/"${tops[0]}"/task/*/stat 2>/dev/null | sed 's/.*) //' | awk '{ print $38, $39 }' | sort -u)
+	kill -INT "${tops[0]}"
+	wait "${tops[0]}"
+	status=$?
+	kill -9 $held
+	wait $held 2>/dev/null
+	tops=()
+	if grep -q 'not permitted' tables.said; then
+		same "it may not: status" 125 "$status"
+		has "the reason" 'realtime: cannot run with SCHED_FIFO and priority 7: ' "$(<tables.said)"
+		skip "needs CAP_SYS_NICE"
+	fi
+	same "status" 0 "$status"
+	same "priority and policy" "7 1" "$threads"
+}
+
+# perf's options that have no effect here, and those that are refused.
+test_options_of_perf()
+{
+	gate "$exact" pages:2000
+	begin tables -d 3600 -e page-faults/period=1,name=each/u -n --overwrite --num-thread-synthesize 4 \
+		--proc-map-timeout 500 --no-bpf-event --source --asm-raw --demangle-kernel --objdump /none -M intel
+	finish
+	same "accepted" "0 " "$statuses"
+	check "they change nothing: $(pages_of tables)" test "$(pages_of tables)" -ge 1900
+	fails_with 129 "sym-annotate: code is shown in the browser" "$PSTAT" top --sym-annotate main
+	fails_with 129 "dump-symtab: tables of symbols are not printed" "$PSTAT" top -D
+	fails_with 129 "realtime: '100' is out of range" "$PSTAT" top -r 100
 }
 
 test_no_names_are_guessed()

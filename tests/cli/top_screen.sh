@@ -2,13 +2,8 @@
 # pstat top on a terminal: the browser, whose table comes anew while its process runs. pty_screen.py reads the screen.
 #
 # run: once
-. "${0%/*}/../lib.sh"
+. "${0%/*}/screen.bash"
 need_paranoid 2
-export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS='' TERM=xterm LC_ALL=C.UTF-8 SCREEN_STDERR=$tmp/stderr
-unset COLUMNS LINES
-
-"$PSTAT" version --build-options | grep -q '^ *ncurses *\[ on *\].*terminals$' ||
-	skip "needs ncurses, which this pstat is without, or which is not installed"
 
 # A program that runs until the test ends, and what samples it.
 start()
@@ -23,45 +18,64 @@ stop()
 	wait $running 2>/dev/null
 }
 
-# on STEP... -- OPTION...: of top of the program.
-on()
+# on_top STEP... -- OPTION...: of top of the program.
+on_top()
 {
-	local steps=()
+	local steps words
 
-	while [ "$1" != -- ]; do
-		steps+=("$1")
-		shift
-	done
-	shift
-	run "$PYTHON" "$ROOT/tests/cli/pty_screen.py" 20 120 "${steps[@]}" -- "${top[@]}" "$@"
-	[ "$status" = 0 ] || fail "the steps: ${steps[*]}" "$out$err"
+	split_steps "$@"
+	on 20 120 "${steps[@]}" -- "${top[@]}" "${words[@]}"
 }
 
 test_shows_what_runs()
 {
 	start
-	on 'row ^ *[0-9.]+% +callers +\[\.\] burn' show 'keys q' end modes -- --no-children
+	on_top 'row ^ *[0-9.]+% +callers +\[\.\] burn' show 'keys q' end modes -- --no-children
 	has "the title" "^Samples: [0-9]+K? +of event 'cpu-clock:u'" "$out"
 	has "the status line" '^\? help  q quit  top: [0-9]+ samples/s, lost [0-9]+, missed [0-9]+, throttled [0-9]+, own CPU [0-9.]+%, cpu-clock:u at 4000 Hz, process' "$out"
 	has_not "there is no other event" 'Tab: the next' "$out"
 	same "q leaves; the terminal is as it was" "status 0
-modes as before, screen as before, cursor shown, mouse off" "$(tail -2 <<<"$out")"
-	on 'row %' 'signal INT' end modes --
+$clean" "$(tail -2 <<<"$out")"
+	on_top 'row %' 'signal INT' end modes --
 	same "Ctrl-C leaves, too" "signal 2
-modes as before, screen as before, cursor shown, mouse off" "$out"
+$clean" "$out"
 	stop
+}
+
+# The manual's picture is what the screen shows, but for the numbers.
+test_the_picture_in_the_manual()
+{
+	start
+	on 12 88 'row burn' 'until ^Samples: ([0-9]{3}|[0-9]K)' 'keys e' 'until ^ +- .*two_thirds' show -- "$PSTAT" top -p $running \
+		-e cpu-clock:u -g --max-stack 4 --no-children --percent-limit 20
+	stop
+	# How much of the last line is cut is a matter of its numbers, as is whether samples are told by thousands.
+	sed 's/\(own CPU [0-9.]*%\).*/\1/; s/^\(Samples: [0-9]*\)K/\1/' <<<"$out" >actual
+	picture pstat-top.1 'On a terminal' | sed 's/\(own CPU [0-9.]*%\).*/\1/; s/^\(Samples: [0-9]*\)K/\1/' >expected
+	check "man/pstat-top.1" "$PYTHON" "$ROOT/tests/cli/examples.py" same expected actual
 }
 
 test_keys()
 {
 	start
-	on 'row burn' 'keys o' 'until ^Sort by' 'keys CtrlU' type\ comm 'keys Enter' 'row ^ *[0-9.]+% +callers$' 'keys Esc' \
+	on_top 'row burn' 'keys o' 'until ^Sort by' 'keys CtrlU' type\ comm 'keys Enter' 'row ^ *[0-9.]+% +callers$' 'keys Esc' \
 		'keys q' end -- --no-children
 	same "other keys are asked of the same samples" "status 0" "$out"
-	on 'row burn' 'keys a' 'until ^ *[0-9.]+ : +[0-9a-f]+: ' 'keys Esc' 'row burn' 'keys q' end -- --no-children
+	on_top 'row burn' 'keys a' 'until ^ *[0-9.]+ : +[0-9a-f]+: ' 'keys Esc' 'row burn' 'keys q' end -- --no-children
 	same "a shows code while it runs" "status 0" "$out"
-	on 'row burn' 'keys !' 'until ^lost [0-9]+, missed' 'keys Esc' 'keys z' 'row burn' 'keys q' end -- --no-children
+	on_top 'row burn' 'keys !' 'until ^lost [0-9]+, missed' 'keys Esc' 'keys z' 'row burn' 'keys q' end -- --no-children
 	same "! tells losses, z begins anew" "status 0" "$out"
+	stop
+}
+
+# What is behind a table is forgotten by and by, as behind those that are printed.
+test_forgets()
+{
+	"$WORK/exact" spins:1500 pauses &
+	running=$!
+	top=("$PSTAT" top -e cpu-clock:u -d 0.1 -p $running)
+	on_top 'row ^ *[0-9.]+% +[0-9]{3,} +exact' 'until ^ *[0-9.]+% +[0-9]{1,2} +exact|No sample is left' 'keys q' end -- -n -s dso
+	same "hundreds of samples of a process that sleeps become fewer" "status 0" "$out"
 	stop
 }
 
@@ -70,7 +84,7 @@ test_its_process_ends()
 	"$WORK/callers" known 1000 >/dev/null &
 	running=$!
 	top=("$PSTAT" top -e cpu-clock:u -d 0.1 -p $running)
-	on 'until top: ended, ' 'row burn' 'keys o' 'until ^Sort by' 'keys CtrlU' type\ comm 'keys Enter' \
+	on_top 'until top: ended, ' 'row burn' 'keys o' 'until ^Sort by' 'keys CtrlU' type\ comm 'keys Enter' \
 		'row ^ *[0-9.]+% +callers$' 'keys Esc' 'keys q' end -- --no-children
 	wait $running
 	same "the last table stays, and is asked, until one leaves" "status 0" "$out"
@@ -80,12 +94,12 @@ test_prints_where_it_is_asked_to()
 {
 	start
 	for how in --stdio --no-pager; do
-		on 'until ^# top: ' 'until callers +\[\.\] burn' 'signal INT' end -- --no-children -E 3 $how
+		on_top 'until ^# top: ' 'until callers +\[\.\] burn' 'signal INT' end -- --no-children -E 3 $how
 		same "$how" "status 0" "$out"
 	done
-	TERM=dumb on 'until ^# top: ' 'until callers +\[\.\] burn' 'signal INT' end -- --no-children -E 3
+	TERM=dumb on_top 'until ^# top: ' 'until callers +\[\.\] burn' 'signal INT' end -- --no-children -E 3
 	same "TERM=dumb" "status 0" "$out"
-	on 'until ^# top: ' end -- --once
+	on_top 'until ^# top: ' end -- --once
 	same "--once" "status 0" "$out"
 	stop
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: reports.py PSTAT LAB: what PSTAT on this machine says of the recordings that the guest brought out
 (LAB/out, by guest/report.sh), beside what Debian's perf said of them in the guest, and what the programs
-know of themselves. For tests/lab/reports.sh: a line `ok<TAB>NAME` for each check, or the path of a file with
-what is wrong. The table of figures is appended to LAB/table.files.
+know of themselves. For tests/lab/reports.sh: a line `ok<TAB>NAME` for each check, the path of a file with
+what is wrong in place of ok, or `skip<TAB>WHY`. The table of figures is appended to LAB/table.files.
 
 Of each recording the samples are compared one by one: their header, and each frame's address, name, offset
 and file; and the rows of the report, with their shares. What differs by intent:
@@ -14,6 +14,9 @@ and file; and the rows of the report, with their shares. What differs by intent:
 - addresses without a name: perf's rows have them as the process did when they are callers, and as in the
   file when they are sampled; pstat's always as in the file
 - the level of an address that is in no map: [.] for pstat, [k] for perf
+
+The code of each function is annotated here, where the guest's files are: each instruction has the samples that perf
+found at its address in the guest.
 """
 import collections
 import os
@@ -37,10 +40,11 @@ def text(name):
 
 
 def host(command, name, *options):
-    """What pstat says here, with the guest's files."""
+    """What pstat says here, with the guest's files; *_named_*: with none, as their names are in the recording."""
+    files = [] if "_named_" in name else ["--symfs", os.path.join(LAB, "guest")]
     kernel = ["--kallsyms", "kallsyms"] if name.startswith("kernel") else []
-    done = subprocess.run([PSTAT, command, "--no-inline", "--no-bounds", "-i", name + ".data", "--symfs",
-                           os.path.join(LAB, "guest")] + kernel + list(options), cwd=OUT, timeout=60,
+    done = subprocess.run([PSTAT, command, "--no-inline", "--no-bounds", "-i", name + ".data"] + files + kernel +
+                          list(options), cwd=OUT, timeout=60, env=dict(os.environ, HOME=OUT),
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           universal_newlines=True)
     if done.returncode or not done.stdout.strip():
@@ -128,6 +132,44 @@ def compare_machines(name):
     return [] if here == there else ["here:"] + here.split("\n")[:40] + ["in the guest:"] + there.split("\n")[:40]
 
 
+# ---- code ----
+
+# What annotate prints: title, the function's start, an instruction.
+TITLE = re.compile(r"^ Samples *\|\tSource code & Disassembly of (.*) for (.*) \((\d+) samples, ")
+START = re.compile(r"^ *: *([0-9a-f]{8,16}) <(.*)>:")
+INSTRUCTION = re.compile(r"^ +(\d+) : +([0-9a-f]+):\s+\S")
+
+
+def can_annotate():
+    said = subprocess.run([PSTAT, "version", "--build-options"], stdout=subprocess.PIPE, universal_newlines=True).stdout
+    return re.search(r"capstone *\[ on *\] *disassembly, for pstat annotate$", said, re.M)
+
+
+def compare_code(name):
+    """The innermost frame of each of perf's samples, and the instructions of pstat annotate. Kernel code is not here."""
+    perf = collections.Counter()
+    for sample in samples(text(name + ".script")):
+        event, rest = re.match(r".*?: +\d+ (\S+):(.*)", sample.head).groups()
+        own = FRAME.match(rest) # samples without a chain
+        frame = sample.frames[0] if sample.frames else Frame(0, own.group(2), int(own.group(3) or "0", 16), own.group(4))
+        if frame.dso.startswith("/") and frame.name != "[unknown]":
+            perf[event, os.path.basename(frame.dso), frame.name, frame.offset] += 1
+    pstat, start, title, shown = collections.Counter(), None, None, set()
+    for line in host("annotate", name, "-q", "-n", "--no-group", "--no-source").split("\n"):
+        if TITLE.match(line):
+            title, start = TITLE.match(line).groups(), None
+        elif title and start is None and START.match(line):
+            start = int(START.match(line).group(1), 16)
+            function = title[1], title[0], START.match(line).group(2)
+            shown.add(function)
+        elif title and INSTRUCTION.match(line):
+            n, address = INSTRUCTION.match(line).groups()
+            if int(n):
+                pstat[function + (int(address, 16) - start,)] += int(n)
+    return ["%s: %s samples, not %s" % (key, pstat[key], perf[key]) for key in sorted(set(perf) | set(pstat))
+            if perf[key] != pstat[key]] or ([] if shown else ["no function is shown"])
+
+
 # ---- what the programs know ----
 
 def table(*cells):
@@ -186,6 +228,8 @@ def known_ratio(name):
 KNOWN = (
     ("fp_known", "one third and two thirds", known_shares),
     ("dwarf_known", "one third and two thirds", known_shares),
+    ("fp_named", "one third and two thirds", known_shares),
+    ("dwarf_named", "one third and two thirds", known_shares),
     ("fp_recursive", "as deep as it is", known_depth),
     ("dwarf_recursive", "as deep as it is", known_depth),
     ("fp_leaf", "one third and two thirds", known_shares),
@@ -198,14 +242,19 @@ CHECKS = (
     ("shares as perf reports them", compare_report),
     ("the same text as in the guest", compare_machines),
 )
+CODE = ("samples of each instruction, as perf found them", compare_code)
 
 
 def main():
     open(os.path.join(LAB, "table.files"), "w").close()
     table("", "truth", "pstat, host", "perf, guest")
+    checks = CHECKS + (CODE,) if can_annotate() else CHECKS
+    if not can_annotate():
+        print("skip\t" + CODE[0] + ": needs capstone")
     for name in sorted(f[:-5] for f in os.listdir(OUT) if f.endswith(".data")):
         known = tuple(row[1:] for row in KNOWN if name.startswith(row[0]))
-        for number, (what, check) in enumerate(CHECKS + known):
+        # The code itself is not in the recording.
+        for number, (what, check) in enumerate((CHECKS if "_named_" in name else checks) + known):
             try:
                 wrong = check(name)
             except (OSError, ValueError, IndexError, subprocess.TimeoutExpired) as error:

@@ -2,13 +2,13 @@
 # Recorders that run for long: after LONG_SECONDS they have neither more memory nor more files open than after a
 # tenth of that, and what they wrote can be read to its end.
 . "${0%/*}/../lib.sh"
+. "${0%/*}/flat_memory.bash"
 : "${LONG_SECONDS:=600}"
 need_paranoid 2
 
 # What goes on beside them until ./stop is there: processes that come and go, threads, calls.
 busy() { sh -c 'while [ ! -e stop ]; do "$0" execs:50 forks:3 pages:200; "$1" deep 100 4; done' "$WORK/exact" "$WORK/callers"; }
 
-kib_of() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$1/status"; }
 files_of() { ls "/proc/$1/fd" | wc -l; }
 
 # soak NAME COMMAND...: pstat for so long, told of its end by ./stop.
@@ -20,9 +20,9 @@ soak()
 	"$@" >out 2>err </dev/null &
 	pid=$!
 	sleep $(((LONG_SECONDS + 9) / 10))
-	kib=$(kib_of $pid) files=$(files_of $pid)
+	kib=$(kib_of $pid VmRSS) files=$(files_of $pid)
 	while [ $((SECONDS - begun)) -lt "$LONG_SECONDS" ] && [ -d /proc/$pid ]; do sleep 1; done
-	kib_at_end=$(kib_of $pid)
+	kib_at_end=$(kib_of $pid VmRSS)
 	same "$name: open files" "$files" "$(files_of $pid)"
 	check "$name: $kib KiB, at the end $kib_at_end" test "${kib_at_end:-0}" -gt 0 -a \
 		$((${kib_at_end:-0} * 10)) -le $((${kib:-0} * 11 + 10240))

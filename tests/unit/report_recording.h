@@ -24,6 +24,7 @@ struct recorded_samples {
 	const char *chain; /* "": the sample has no chain, and is at main */
 	unsigned count, event; /* event: 0 or 1 */
 	uint64_t period; /* 0: 1000 */
+	uint32_t cpu; /* where recorded.two_sockets says of them: 0 or 1, each in a socket of its own */
 };
 
 #define USER_CODE 0x10000000ULL
@@ -37,6 +38,7 @@ static const char *const kernel_names[] = { "_text", "entry", "read", "write" };
 
 struct recorded {
 	char folder[256], data[300], map[300], kallsyms[300];
+	bool two_sockets;
 };
 
 static inline uint64_t function_id_of(const char *word, bool *kernel)
@@ -160,6 +162,7 @@ static inline void add_samples(struct writer *writer, const struct events *event
 	}
 	body.sample.pid = body.sample.tid = 100;
 	body.sample.period = samples->period ? samples->period : 1000;
+	body.sample.cpu = samples->cpu;
 	for (unsigned i = 0; i < samples->count; i++) {
 		body.sample.time_ns = ++*time_ns;
 		add_body(writer, events, &body, samples->event);
@@ -182,6 +185,16 @@ static inline void init_events(struct events *events, unsigned n)
 		attr.config = i;
 		events_add(events, &attr, sizeof(attr), &id, 1)->name = xstrdup(names[i]);
 	}
+}
+
+static inline void add_sockets(struct info *info)
+{
+	info->cpus_online = info->cpus_available = 2;
+	info->cpus.n = info->cpus.cap = 2;
+	info->cpus.v = xcalloc(2, sizeof(*info->cpus.v));
+	info->cpus.v[1] = (struct info_cpu){ .core = 1, .socket = 1 };
+	info_set(info, FEATURE_NRCPUS);
+	info_set(info, FEATURE_CPU_TOPOLOGY);
 }
 
 static inline void record_samples(struct recorded *recorded, const struct recorded_samples *samples,
@@ -207,6 +220,8 @@ static inline void record_samples(struct recorded *recorded, const struct record
 	info.hostname = xstrdup("host");
 	info_set(&info, FEATURE_HOSTNAME);
 	info_set(&info, FEATURE_EVENT_DESC);
+	if (recorded->two_sockets)
+		add_sockets(&info);
 	assert_int_equal(writer_open(&writer, &options, &events, &info, &err), 0);
 	add_maps(&writer, &events);
 	for (size_t i = 0; i < n; i++)

@@ -154,6 +154,18 @@ static void deep_and_long_names_end(void **state)
 		{ "_R", "NvC1a", 12000, "1b" }, { "_D1aF", "P", 60000, "iZv" },
 		{ "_D1aF", "A", 8000, "iZv" },  { "_D", "1b", 30000, "FZv" },
 		{ "_D1a", "Q", 8000, "FZv" },
+		/* Of C++ each way in which one thing is within another. */
+		{ "_Z1f", "K", 60000, "i" },	{ "_Z1f", "A_", 30000, "i" },
+		{ "_Z1f", "M1a", 20000, "i" },	{ "_Z1fI", "Dp", 30000, "iEvv" },
+		{ "_Z1fIX", "ng", 30000, "Li1EEEvv" }, { "_Z1fIX", "pl", 30000, "Li1E" },
+		{ "_Z", "1aI", 20000, "i" },	{ "_Z", "L_Z1fI", 10000, "" },
+		{ "_Z", "Z", 60000, "1fvE" },	{ "_Z", "cv", 30000, "i" },
+		{ "_Z1f", "F", 60000, "vE" },	{ "_Z1fI", "L_Z1fI", 10000, "" },
+		{ "_Z1fI", "XL_Z1fI", 9000, "" }, { "_Z1f", "U1aI", 15000, "" },
+		{ "_Z1fIX", "cvi", 20000, "Li1E" }, { "_ZN", "1aI", 20000, "iEEvv" },
+		{ "_Z1fIX", "cl1aI", 12000, "" }, { "_Z1f", "DTcvi", 12000, "" },
+		{ "_Z1fI", "J", 60000, "E" },	{ "_Z1fI", "XsZ", 20000, "" },
+		{ "_Z1fIX", "il", 30000, "E" },	{ "_Z1f", "Dv_", 20000, "i" },
 	};
 	struct str raw = STR_INIT;
 
@@ -171,6 +183,32 @@ static void deep_and_long_names_end(void **state)
 	str_release(&raw);
 }
 
+/* Of more than 1,024 letters, as big templates have them. What is one list can have as many parts. */
+static void long_names_are_read(void **state)
+{
+	static const unsigned counts[] = { 100, 202, 203, 204, 600, 1000 };
+	struct str raw = STR_INIT, expected = STR_INIT;
+
+	(void)state;
+	NEED_DEMANGLER();
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		str_reset(&raw);
+		str_add(&raw, "_Z1fI");
+		add_times(&raw, "1bIiE", counts[i] - 1);
+		str_add(&raw, "1bIiEEvv");
+		str_reset(&expected);
+		str_add(&expected, "void f<");
+		add_times(&expected, "b<int>, ", counts[i] - 1);
+		str_add(&expected, "b<int> >()");
+		assert_non_null(name_of(raw.s, true));
+		assert_string_equal(out.s, expected.s);
+		assert_non_null(name_of(raw.s, false));
+		assert_int_equal(strncmp(out.s, "f<b<int>, b<int>", 16), 0);
+	}
+	str_release(&raw);
+	str_release(&expected);
+}
+
 /* Back references of D are followed where they are few: Q and a distance, here to "1a" and to "Ai". */
 static void back_references_of_d_are_read(void **state)
 {
@@ -186,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(names_are_those_of_perf),       TEST(other_names_are_left),
 		TEST(text_that_doubles_is_given_up), TEST(deep_and_long_names_end),
+		TEST(long_names_are_read),
 		TEST(back_references_of_d_are_read),
 	};
 

@@ -1,6 +1,6 @@
 /*
  * The ELF files of a session: each is opened once, descriptors come and go, what was replaced is refused, bytes are
- * read in pages.
+ * read in pages; views of them are mapped where nobody else can change the file.
  */
 #include "elf_builder.h"
 #include "elf/elf.h"
@@ -194,6 +194,68 @@ static void without_a_session_a_file_goes_when_it_is_let_go(void **state)
 	assert_int_equal(descriptors(), before);
 }
 
+static bool is_any(const char *section)
+{
+	(void)section;
+	return true;
+}
+
+/* The view of file 7 and the bytes of its text. */
+static const uint8_t *view_text(struct elf_file *view, size_t *n)
+{
+	struct elf_section section;
+	struct elf_file *file;
+	const uint8_t *bytes;
+
+	assert_int_equal(elf_files_open(files, in_root(7), &file, &err), 0);
+	assert_int_equal(elf_view_open(view, file, is_any, &err), 0);
+	assert_true(elf_section_named(view, ".text", &section));
+	bytes = elf_view_bytes(view, &section, n);
+	assert_non_null(bytes);
+	elf_view_done(view);
+	elf_file_let_go(file);
+	return bytes;
+}
+
+static void what_a_mapped_file_loses_is_zeros(void **state)
+{
+	struct elf_file view;
+	const uint8_t *bytes;
+	size_t n;
+
+	(void)state;
+	make(7, 1 << 18);
+	bytes = view_text(&view, &n);
+	assert_non_null(view.mapped);
+	assert_int_equal(n, 1 << 18);
+	assert_int_equal(bytes[n - 1], 7);
+	elf_view_forget(bytes, n);
+	assert_int_equal(bytes[0], 7);
+	assert_int_equal(bytes[n - 1], 7);
+	elf_view_forget(bytes, n);
+	assert_int_equal(truncate(in_root(7), 1 << 16), 0);
+	assert_int_equal(bytes[0], 7);
+	assert_int_equal(bytes[n - 1], 0);
+	assert_int_equal(bytes[n / 2], 0);
+	elf_file_close(&view);
+}
+
+static void what_others_can_change_is_not_mapped(void **state)
+{
+	struct elf_file view;
+	const uint8_t *bytes;
+	size_t n;
+
+	(void)state;
+	make(7, 1 << 18);
+	assert_int_equal(chmod(in_root(7), 0666), 0);
+	bytes = view_text(&view, &n);
+	assert_null(view.mapped);
+	assert_int_equal(truncate(in_root(7), 1 << 16), 0);
+	assert_int_equal(bytes[n - 1], 7);
+	elf_file_close(&view);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +264,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_was_replaced_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bytes_are_read_across_pages, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_session_a_file_goes_when_it_is_let_go, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_mapped_file_loses_is_zeros, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_others_can_change_is_not_mapped, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 static void expect_report(const struct recorded_samples *samples, size_t n, unsigned n_events,
 			  void (*set)(struct query *options), const char *expected)
 {
-	struct recorded recorded;
+	struct recorded recorded = { .two_sockets = false };
 	struct query options;
 	struct str text;
 
@@ -243,7 +243,7 @@ static void test_folded_events(void **state)
 		{ .chain = "main|a", .count = 7, .event = 0, .period = 5 },
 		{ .chain = "main|b", .count = 3, .event = 1 },
 	};
-	struct recorded recorded;
+	struct recorded recorded = { .two_sockets = false };
 	struct query options;
 	struct str text, notes = STR_INIT;
 
@@ -283,7 +283,7 @@ static void test_json(void **state)
 		{ .comm = "q\"\\\xff\n", .chain = "main|com,ma \"q\"", .count = 1 },
 		{ .chain = "main|a", .count = 1, .period = 200 },
 	};
-	struct recorded recorded;
+	struct recorded recorded = { .two_sockets = false };
 	struct query options;
 	struct str text;
 	const char *events;
@@ -336,7 +336,7 @@ static void test_colors(void **state)
 		{ .chain = "main|b", .count = 5 },
 		{ .chain = "main|c", .count = 1 },
 	};
-	struct recorded recorded;
+	struct recorded recorded = { .two_sockets = false };
 	struct query options;
 	struct str text;
 

@@ -259,7 +259,33 @@ static void what_decays_goes(void **state)
 	release(&t, &recording);
 }
 
-/* Each task's cell has its own name and location, and all stacks begin in one. Returns how many cells there are. */
+/* Every other task runs a file of its own, the others code that has no file. */
+static bool has_file(int task)
+{
+	return task % 2;
+}
+
+static void program_of(int task, char *path, size_t room)
+{
+	snprintf(path, room, has_file(task) ? "/tmp/built-%d/tool" : "//anon", task);
+}
+
+static void check_dso(const struct session *session, const struct dso *dso, int task)
+{
+	char path[32];
+
+	program_of(task, path, sizeof(path));
+	assert_ptr_equal(session->replay.dsos.v[dso->index], dso);
+	assert_int_equal(dso->kind, has_file(task) ? DSO_FILE : DSO_ANON);
+	assert_int_equal(dso->pid, has_file(task) ? -1 : 1000 + task);
+	if (has_file(task))
+		assert_string_equal(dso->path, path);
+}
+
+/*
+ * Each task's cell has its own name, file and location, and all stacks begin in one. Returns how many cells there
+ * are.
+ */
 static size_t check_storm(const struct profile *profile)
 {
 	const struct session *session = &profile->session;
@@ -276,6 +302,7 @@ static size_t check_storm(const struct profile *profile)
 		assert_int_equal(stacks_walk(session->stacks, stack, way, 4), 2);
 		assert_int_equal(session->locations->v[way[0]].ip, 0x600000 + 16 * task);
 		assert_int_equal(session->locations->v[way[1]].ip, 0x500000);
+		check_dso(session, session->locations->v[way[0]].dso, task);
 	}
 	return cells->n;
 }
@@ -286,11 +313,13 @@ static void make_storm(struct made_recording *recording, int tasks, struct str *
 	recording_init(recording);
 	for (int i = 0; i < tasks; i++) {
 		const uint64_t ips[] = { 0x600000 + 16 * (uint64_t)i, 0x500000 }, time_ns = 10 + 10 * (uint64_t)i;
-		char name[24];
+		char name[24], path[32];
 
 		snprintf(name, sizeof(name), "worker-%d", i);
+		program_of(i, path, sizeof(path));
 		recording_fork(recording, time_ns, 1000 + i, 1000 + i, PID, PID);
 		recording_comm(recording, time_ns, 1000 + i, 1000 + i, false, name);
+		recording_map(recording, time_ns, 1000 + i, 0x600000, 1 << 20, 0, path);
 		for (uint64_t n = 1; n <= 4; n++)
 			recording_chain(recording, time_ns + n, 1000 + i, 1000 + i, MISC_USER, ips, ARRAY_SIZE(ips));
 		recording_exit(recording, time_ns + 5, 1000 + i, 1000 + i);
@@ -314,7 +343,7 @@ static void a_storm_stays_flat(void **state)
 	static struct targets t;
 	struct made_recording recording;
 	struct str bytes;
-	size_t most_cells = 0, most_locations = 0, most_stacks = 0, steps = 0;
+	size_t most_cells = 0, most_locations = 0, most_stacks = 0, most_dsos = 0, steps = 0;
 	int rc;
 
 	(void)state;
@@ -329,6 +358,7 @@ static void a_storm_stays_flat(void **state)
 		at_least(&most_cells, check_storm(t.profile));
 		at_least(&most_locations, t.profile->session.locations->n);
 		at_least(&most_stacks, t.profile->session.stacks->n);
+		at_least(&most_dsos, t.profile->session.replay.dsos.n);
 		profile_compact(t.profile, 4);
 		check_storm(t.profile);
 	}
@@ -339,7 +369,10 @@ static void a_storm_stays_flat(void **state)
 	assert_true(most_cells > 0 && most_cells < TASKS / 5);
 	assert_true(most_locations > 0 && most_locations < TASKS / 5);
 	assert_true(most_stacks > 0 && most_stacks < TASKS / 5);
+	assert_true(most_dsos > 0 && most_dsos < TASKS / 5);
 	assert_true(t.profile->session.replay.n_threads < TASKS / 10);
+	assert_non_null(replay_kin(&t.profile->session.replay, 1000 + TASKS - 1));
+	assert_null(replay_kin(&t.profile->session.replay, 1000));
 	assert_true(session_n_comms(&t.profile->session) < TASKS / 5);
 	release(&t, &recording);
 	str_release(&bytes);

@@ -527,6 +527,7 @@ static void a_stage_writes_other_events(void **state)
 	r->plan.ring_bytes = 512 << 10;
 	r->plan.sampling.callchain = CALLCHAIN_DWARF;
 	r->plan.sampling.stack_dump_bytes = 64;
+	r->plan.sampling.stacks_raw = true;
 	r->plan.written = without_stacks;
 	r->plan.stage = begin_stage;
 	record_pages(r, "pages:20000");

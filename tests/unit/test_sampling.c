@@ -5,6 +5,7 @@
  */
 #include "fake_machine.h"
 #include "record/recording.h"
+#include "record/sampling_dumps.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -122,16 +123,24 @@ static const struct row {
 	/* -i is the absence of inherit: see test_inherit. */
 	{ "cpu-clock", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) FP_USUAL READ "inherit: 1, " TASKS FP_REGS } },
-	{ "cpu-clock", { .callchain = CALLCHAIN_DWARF, .stack_dump_bytes = 4096 }, TARGET_COMMAND,
+	{ "cpu-clock", { .callchain = CALLCHAIN_DWARF, .stacks_raw = true, .stack_dump_bytes = 4096 }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD|REGS_USER|STACK_USER")
 	    DWARF_TAIL(4096) } },
-	{ "cpu-clock", { .callchain = CALLCHAIN_DWARF, .user_regs = 0x180, .stack_dump_bytes = 1001 },
+	{ "cpu-clock",
+	  { .callchain = CALLCHAIN_DWARF, .stacks_raw = true, .user_regs = 0x180, .stack_dump_bytes = 1001 },
 	  TARGET_COMMAND,
 	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD|REGS_USER|STACK_USER")
 	    DWARF_TAIL(1008) } },
-	{ "cpu-clock/call-graph=dwarf,stack-size=1024/", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND,
+	{ "cpu-clock/call-graph=dwarf,stack-size=1024/", { .callchain = CALLCHAIN_FP, .stacks_raw = true },
+	  TARGET_COMMAND,
 	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD|REGS_USER|STACK_USER")
 	    DWARF_TAIL(1024) } },
+	/* What unwinds while it records has the maps of code, as all have. */
+	{ "cpu-clock", { .callchain = CALLCHAIN_DWARF }, TARGET_COMMAND,
+	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD|REGS_USER|STACK_USER") READ
+	    "inherit: 1, mmap: 1, comm: 1, freq: 1, task: 1, sample_id_all: 1, exclude_guest: 1, "
+	    "exclude_callchain_user: 1, mmap2: 1, comm_exec: 1, ksymbol: 1, bpf_event: 1, "
+	    "sample_regs_user: " DWARF_REGS ", sample_stack_user: 8192" } },
 	{ "cpu-clock", { .callchain = CALLCHAIN_LBR }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD|BRANCH_STACK") READ
 	    "inherit: 1, " TASKS ", branch_sample_type: USER|CALL_STACK|NO_FLAGS|NO_CYCLES|HW_INDEX" } },
@@ -463,9 +472,24 @@ static void test_words(void **state)
 	assert_int_equal(__builtin_popcountll(bits), 1);
 }
 
+/* As much as 50 ms of it fit into a ring. */
+static void test_dump_bytes(void **state)
+{
+	(void)state;
+	assert_int_equal(stack_dump_for(2 << 20, 1000), 32768);
+	assert_int_equal(stack_dump_for(2 << 20, 1260), 32768);
+	assert_int_equal(stack_dump_for(2 << 20, 1261), 16384);
+	assert_int_equal(stack_dump_for(2 << 20, 2480), 16384);
+	assert_int_equal(stack_dump_for(2 << 20, 2481), 8192);
+	assert_int_equal(stack_dump_for(2 << 20, 100000), 8192);
+	assert_int_equal(stack_dump_for(64 << 10, 99), 8192);
+	assert_int_equal(stack_dump_for(UINT64_MAX, 0), 8192);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dump_bytes),
 		cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_inherit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limits, setup, teardown),

@@ -148,11 +148,19 @@ static void recorded_id(uint8_t first)
 		dso.build_id.bytes[i] = first + i;
 }
 
+static void find_files(void)
+{
+	struct cached_files *cached = cached_files_new(&options);
+
+	dso_files_release(&files);
+	dso_files_find(&options, NULL, cached, &recording, NULL, &dso, &files);
+	cached_files_free(cached);
+}
+
 /* Paths within the tree; NULL: none. why: all of it, or NULL: not looked at. */
 static void expect(const char *runtime, const char *debug, const char *why)
 {
-	dso_files_release(&files);
-	dso_files_find(&options, NULL, &recording, NULL, &dso, &files);
+	find_files();
 	if (runtime && files.runtime)
 		assert_string_equal(files.runtime, in_tree(runtime));
 	else
@@ -286,12 +294,15 @@ static void a_deleted_file_is_known_by_its_build_id(void **state)
 	expect("/opt/prog", "/opt/prog", "");
 }
 
-static void perfs_cache_is_looked_into_by_build_id(void **state)
+static void the_cache_is_looked_into_by_build_id(void **state)
 {
 	static const char *const places[] = {
 		"/.build-id/10/11121314151617/elf",
 		"/.build-id/10/11121314151617",
 	};
+	static const char replaced[] = "replaced since the recording: its build-id is now 202122232425..., "
+				       "the recording has 101112131415...";
+	char *why;
 
 	(void)state;
 	recorded_id(0x10);
@@ -301,9 +312,44 @@ static void perfs_cache_is_looked_into_by_build_id(void **state)
 		expect(places[i], places[i], "");
 		/* A file in the cache may lie, too. */
 		make_file(places[i], (struct want){ .id = 0x30, .symtab = true });
-		expect(NULL, NULL, NULL);
+		why = xasprintf("%s; %s%s: its build-id is 303132333435...", replaced, root, places[i]);
+		expect(NULL, NULL, why);
+		free(why);
 		empty_tree();
+		make_file("/opt/prog", (struct want){ .id = 0x20, .symtab = true });
 	}
+}
+
+static void a_debug_file_is_cached_too(void **state)
+{
+	(void)state;
+	recorded_id(0x10);
+	make_file("/opt/prog", (struct want){ .id = 0x10 });
+	expect("/opt/prog", NULL, stripped);
+	make_file("/.build-id/10/11121314151617/debug", (struct want){ .id = 0x10, .symtab = true });
+	expect("/opt/prog", "/.build-id/10/11121314151617/debug", "");
+	/* Where nothing else is known of it. */
+	assert_int_equal(unlink(in_tree("/opt/prog")), 0);
+	expect(NULL, "/.build-id/10/11121314151617/debug", NULL);
+	make_file("/.build-id/10/11121314151617/debug", (struct want){ .id = 0x20, .symtab = true });
+	expect(NULL, NULL, NULL);
+}
+
+static void somebody_elses_cache_is_refused(void **state)
+{
+	char *why;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* only root makes other users' files */
+	recorded_id(0x10);
+	make_file("/.build-id/10/11121314151617/elf", (struct want){ .id = 0x10, .symtab = true });
+	assert_int_equal(chown(root, 12345, 12345), 0);
+	why = xasprintf("no such file; %s: it belongs to user 12345, not to you or root", root);
+	expect(NULL, NULL, why);
+	free(why);
+	options.force = true;
+	expect("/.build-id/10/11121314151617/elf", "/.build-id/10/11121314151617/elf", "");
 }
 
 static void the_running_kernels_vdso_is_at_hand(void **state)
@@ -320,8 +366,7 @@ static void the_running_kernels_vdso_is_at_hand(void **state)
 	dso.kind = DSO_VDSO;
 	expect(NULL, NULL, "its build-id is not in the recording");
 	dso.build_id = vdso.build_id;
-	dso_files_release(&files);
-	dso_files_find(&options, NULL, &recording, NULL, &dso, &files);
+	find_files();
 	assert_string_equal(files.runtime, path);
 	assert_string_equal(files.why.s, "");
 	dso.build_id.bytes[0] ^= 1;
@@ -541,7 +586,9 @@ int main(void)
 		TEST(other_kinds_of_files_are_told_of),
 		TEST(an_unreadable_file_names_its_owner),
 		TEST(a_deleted_file_is_known_by_its_build_id),
-		TEST(perfs_cache_is_looked_into_by_build_id),
+		TEST(the_cache_is_looked_into_by_build_id),
+		TEST(a_debug_file_is_cached_too),
+		TEST(somebody_elses_cache_is_refused),
 		TEST(the_running_kernels_vdso_is_at_hand),
 		TEST(a_kernels_file_is_used_with_its_own_build_id),
 		TEST(code_without_a_file_is_not_looked_for),

@@ -1,6 +1,6 @@
 /*
  * Chains of the test program itself: each function of a nest notes its return address, the innermost takes
- * registers and a copy of the stack, and both unwinders must find exactly what was noted.
+ * registers and a copy of the stack, and all unwinders must find exactly what was noted.
  */
 #include "unwind_fixture.h"
 
@@ -15,6 +15,7 @@
 enum { DEPTH = 20, MANY = 200 };
 
 static struct own own;
+static const struct unwind_options own_options = { .file_of = own_file, .file_context = &own };
 /* The nest, innermost first. */
 static uint64_t returns[MANY + 1];
 static volatile int keep;
@@ -75,17 +76,17 @@ static bool open_only(struct unwind *unwind, const struct unwinder *unwinder)
 	return true;
 }
 
-static const struct unwinder *const both[] = { &unwind_libunwind, &unwind_libdw };
+static const struct unwinder *const all[] = { &unwind_rows, &unwind_libunwind, &unwind_libdw };
 
 /* Unwinds with each; checks the number of frames of the nest (-1: all and more) and the end. */
 static void expect(const struct unwind_input *input, int frames, enum unwind_end end)
 {
-	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
+	for (size_t u = 0; u < ARRAY_SIZE(all); u++) {
 		uint64_t ips[UNWIND_FRAMES_MAX];
 		struct unwind unwind;
 		size_t n;
 
-		if (!open_only(&unwind, both[u]))
+		if (!open_only(&unwind, all[u]))
 			continue;
 		n = unwind_frames(&unwind, input, ips, UNWIND_FRAMES_MAX);
 		assert_int_equal(unwind.counts.samples, 1);
@@ -121,11 +122,16 @@ static void test_stack_that_was_cut(void **state)
 	expect(&input, 1, UNWIND_TRUNCATED);
 }
 
+enum { RBP = 6, X29 = 29 }; /* in own.regs */
+
+/* The code is not known; the frame pointer is, or not. */
 static void test_nothing_known_of_the_code(void **state)
 {
-	uint64_t ip = own.regs[own.input.n_regs == 33 ? 32 : 8];
+	bool x86 = own.input.n_regs == 17;
+	uint64_t ip = own.regs[x86 ? 8 : 32];
 
 	(void)state;
+	own.regs[x86 ? RBP : X29] = 0;
 	own.no_files = true;
 	expect(&own.input, 1, UNWIND_NO_INFO);
 	own.no_files = false;
@@ -133,6 +139,73 @@ static void test_nothing_known_of_the_code(void **state)
 	expect(&own.input, 1, UNWIND_NO_INFO);
 	address_space_cut(&own.address_space, ip & ~4095ULL, (ip & ~4095ULL) + 4096, &own.clock);
 	expect(&own.input, 1, UNWIND_BROKEN);
+}
+
+/* A chain of frame pointers as code without tables keeps it: followed, and counted as a guess. */
+static void test_frame_pointers_of_code_without_tables(void **state)
+{
+	bool x86 = own.input.n_regs == 17;
+	uint64_t *words = (uint64_t *)(void *)own.stack, sp = own.regs[x86 ? 7 : 31], ips[8];
+	uint64_t code = own.regs[x86 ? 8 : 32] & ~4095ULL;
+	struct unwind_input input = own.input;
+	struct unwind unwind;
+
+	(void)state;
+	own_map(&own, DSO_ANON, "//anon", code, code + 4096, 0);
+	own.regs[x86 ? RBP : X29] = sp + 16;
+	words[2] = sp + 48;
+	words[3] = code + 100;
+	words[6] = 0;
+	words[7] = code + 200;
+	assert_true(open_only(&unwind, &unwind_rows));
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 3);
+	assert_int_equal(ips[1], code + 100);
+	assert_int_equal(ips[2], code + 200);
+	assert_int_equal(unwind.counts.ends[UNWIND_NO_INFO], 1);
+	assert_int_equal(unwind.counts.guessed, 1);
+	/* The end of the chain, as code at a process's begin makes it. */
+	words[7] = 0;
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
+	assert_int_equal(unwind.counts.ends[UNWIND_COMPLETE], 1);
+	/* Down, to itself, not aligned, over the copy's end, and to what is not mapped. */
+	words[2] = sp;
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
+	words[2] = sp + 16;
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
+	words[2] = sp + 49;
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
+	words[2] = sp + 48;
+	input.stack_bytes = 63;
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
+	words[3] = 8;
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 1);
+	unwind_close(&unwind);
+}
+
+static void test_choice_by_name(void **state)
+{
+	struct unwind_options options = own_options;
+	struct str err = STR_INIT;
+	struct unwind unwind;
+
+	(void)state;
+	for (size_t u = 0; u < ARRAY_SIZE(all); u++) {
+		assert_true(unwind_known(all[u]->name));
+		options.unwinder = all[u]->name;
+		if (!all[u]->handles(NATIVE))
+			continue;
+		assert_int_equal(unwind_open(&unwind, NATIVE, &options, &err), 0);
+		assert_ptr_equal(unwind.unwinder, all[u]);
+		unwind_close(&unwind);
+	}
+	assert_false(unwind_known("libunwin"));
+	/* libunwind is for this machine's architecture at most. */
+	options.unwinder = "libunwind";
+	assert_int_equal(unwind_open(&unwind, strcmp(NATIVE, "aarch64") ? "aarch64" : "x86_64", &options, &err),
+			 -ENOSYS);
+	assert_non_null(strstr(err.s, "libunwind"));
+	unwind_close(&unwind);
+	str_release(&err);
 }
 
 static void test_registers_that_lead_nowhere(void **state)
@@ -148,11 +221,11 @@ static void test_registers_that_lead_nowhere(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(values) * input.n_regs; i++) {
 		memcpy(regs, own.regs, sizeof(regs));
 		regs[i % input.n_regs] = values[i / input.n_regs];
-		for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
+		for (size_t u = 0; u < ARRAY_SIZE(all); u++) {
 			uint64_t ips[UNWIND_FRAMES_MAX];
 			struct unwind unwind;
 
-			if (!open_only(&unwind, both[u]))
+			if (!open_only(&unwind, all[u]))
 				continue;
 			assert_in_range(unwind_frames(&unwind, &input, ips,
 						      UNWIND_FRAMES_MAX),
@@ -170,7 +243,7 @@ static void test_inputs_without_64_bit_registers(void **state)
 	struct str err = STR_INIT;
 
 	(void)state;
-	assert_int_equal(unwind_open(&unwind, NATIVE, own_file, &own, &err), 0);
+	assert_int_equal(unwind_open(&unwind, NATIVE, &own_options, &err), 0);
 	input.abi = 0;
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 0);
 	input.abi = 2;
@@ -195,11 +268,11 @@ static void test_many_frames(void **state)
 	own_release(&own);
 	own_init(&own);
 	nest(MANY);
-	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
+	for (size_t u = 0; u < ARRAY_SIZE(all); u++) {
 		uint64_t ips[MANY + 1];
 		struct unwind unwind;
 
-		if (!open_only(&unwind, both[u]))
+		if (!open_only(&unwind, all[u]))
 			continue;
 		assert_int_equal(unwind_frames(&unwind, &own.input, ips, MANY + 1), MANY + 1);
 		for (size_t i = 1; i <= MANY; i++)
@@ -218,7 +291,7 @@ static void test_limit(void **state)
 	struct str err = STR_INIT;
 
 	(void)state;
-	assert_int_equal(unwind_open(&unwind, NATIVE, own_file, &own, &err), 0);
+	assert_int_equal(unwind_open(&unwind, NATIVE, &own_options, &err), 0);
 	assert_int_equal(unwind_frames(&unwind, &own.input, ips, 5), 5);
 	assert_int_equal(ips[4], returns[3]);
 	assert_int_equal(ips[5], 0);
@@ -231,14 +304,14 @@ static void test_limit(void **state)
 static void test_maps_that_change(void **state)
 {
 	(void)state;
-	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
+	for (size_t u = 0; u < ARRAY_SIZE(all); u++) {
 		uint64_t ips[UNWIND_FRAMES_MAX];
 		struct unwind unwind;
 		struct address_space nothing = { .version = UINT64_MAX };
 		struct unwind_input other = own.input;
 		size_t n;
 
-		if (!open_only(&unwind, both[u]))
+		if (!open_only(&unwind, all[u]))
 			continue;
 		other.address_space = &nothing;
 		n = unwind_frames(&unwind, &own.input, ips, UNWIND_FRAMES_MAX);
@@ -284,12 +357,12 @@ static void test_signal_handler(void **state)
 	printf("# skip: the code that handlers return to is in [vdso], which has no file here\n");
 	skip();
 #endif
-	for (size_t u = 0; u < ARRAY_SIZE(both); u++) {
+	for (size_t u = 0; u < ARRAY_SIZE(all); u++) {
 		static uint64_t ips[UNWIND_FRAMES_MAX];
 		struct unwind unwind;
 		size_t n, at = 0;
 
-		if (!open_only(&unwind, both[u]))
+		if (!open_only(&unwind, all[u]))
 			continue;
 		n = unwind_frames(&unwind, &own.input, ips, UNWIND_FRAMES_MAX);
 		assert_int_equal(unwind.counts.ends[UNWIND_COMPLETE], 1);
@@ -309,12 +382,12 @@ static void test_unknown_architecture(void **state)
 	uint64_t ip;
 
 	(void)state;
-	assert_int_equal(unwind_open(&unwind, "vax\33[2J", own_file, &own, &err), -ENOSYS);
+	assert_int_equal(unwind_open(&unwind, "vax\33[2J", &own_options, &err), -ENOSYS);
 	assert_non_null(strstr(err.s, "'vax\\x1b[2J'"));
 	assert_int_equal(unwind_frames(&unwind, &own.input, &ip, 1), 0);
 	unwind_close(&unwind);
 	str_reset(&err);
-	assert_int_equal(unwind_open(&unwind, NULL, own_file, &own, &err), -ENOSYS);
+	assert_int_equal(unwind_open(&unwind, NULL, &own_options, &err), -ENOSYS);
 	unwind_close(&unwind);
 	str_release(&err);
 }
@@ -327,6 +400,8 @@ int main(void)
 		CASE(test_own_chain),
 		CASE(test_stack_that_was_cut),
 		CASE(test_nothing_known_of_the_code),
+		CASE(test_frame_pointers_of_code_without_tables),
+		CASE(test_choice_by_name),
 		CASE(test_registers_that_lead_nowhere),
 		CASE(test_inputs_without_64_bit_registers),
 		CASE(test_many_frames),

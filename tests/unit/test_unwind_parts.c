@@ -181,15 +181,15 @@ static void test_expressions_that_fail(void **state)
 
 /* ---- a file of three functions ---- */
 
-static const struct unwinder *const both[] = { &unwind_libunwind, &unwind_libdw };
+static const struct unwinder *const all[] = { &unwind_rows, &unwind_libunwind, &unwind_libdw };
 
 static void test_made_chains(void **state)
 {
 	uint8_t file[FILE_BYTES];
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(machines) * ARRAY_SIZE(both); i++) {
-		const struct machine *m = &machines[i / ARRAY_SIZE(both)];
+	for (size_t i = 0; i < ARRAY_SIZE(machines) * ARRAY_SIZE(all); i++) {
+		const struct machine *m = &machines[i / ARRAY_SIZE(all)];
 		uint64_t ips[UNWIND_FRAMES_MAX];
 		struct unwind unwind;
 		struct made made;
@@ -198,7 +198,7 @@ static void test_made_chains(void **state)
 		make_file(m, file);
 		made_write(&made, file, sizeof(file));
 		own_map(&made.own, DSO_FILE, made.path, LOADED, LOADED + 0x1000, 0);
-		if (made_open(&made, &unwind, both[i % ARRAY_SIZE(both)], m)) {
+		if (made_open(&made, &unwind, all[i % ARRAY_SIZE(all)], m)) {
 			made_input(&made, m, LOADED + LEAF + 3);
 			assert_int_equal(made_frames(&made, &unwind, ips), 3);
 			assert_int_equal(ips[1], LOADED + MIDDLE + 12);
@@ -283,7 +283,7 @@ static void test_circle(void **state)
 	m.middle = m.leaf;
 	m.middle.v[3] = 0x20;
 	make_file(&m, file);
-	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		struct unwind unwind;
 		struct made made;
 		size_t n;
@@ -291,7 +291,7 @@ static void test_circle(void **state)
 		made_init(&made);
 		made_write(&made, file, sizeof(file));
 		own_map(&made.own, DSO_FILE, made.path, LOADED, LOADED + 0x1000, 0);
-		if (made_open(&made, &unwind, both[i], &m)) {
+		if (made_open(&made, &unwind, all[i], &m)) {
 			made_input(&made, &m, LOADED + LEAF + 3);
 			stack[1] = LOADED + MIDDLE + 12;
 			stack[3] = LOADED + LEAF + 8;
@@ -302,7 +302,7 @@ static void test_circle(void **state)
 			assert_int_equal(ips[2], LOADED + LEAF + 8);
 			/* libunwind sees by itself that it does not come further. */
 			assert_in_range(n, 3, ARRAY_SIZE(stack) + 127);
-			if (both[i] == &unwind_libdw)
+			if (all[i] == &unwind_libdw)
 				assert_int_equal(unwind.counts.ends[UNWIND_LIMIT], 1);
 			unwind_close(&unwind);
 		}
@@ -318,15 +318,15 @@ static void test_broken_files(void **state)
 	size_t end = FRAMES + 0xc0;
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(machines) * ARRAY_SIZE(both); i++) {
-		const struct machine *m = &machines[i / ARRAY_SIZE(both)];
+	for (size_t i = 0; i < ARRAY_SIZE(machines) * ARRAY_SIZE(all); i++) {
+		const struct machine *m = &machines[i / ARRAY_SIZE(all)];
 		struct unwind unwind;
 		struct made made;
 		struct dso *dso = &made.own.dsos[0];
 
 		made_init(&made);
 		own_map(&made.own, DSO_FILE, made.path, LOADED, LOADED + 0x1000, 0);
-		if (!made_open(&made, &unwind, both[i % ARRAY_SIZE(both)], m)) {
+		if (!made_open(&made, &unwind, all[i % ARRAY_SIZE(all)], m)) {
 			made_release(&made);
 			continue;
 		}

@@ -268,6 +268,18 @@ static void disable(long n, const char *text)
 	fflush(stdout);
 }
 
+/* n ms of CPU time that are mostly the vdso's, where it has this clock. */
+static void clocks(long n, const char *text)
+{
+	long end = cpu_ms() + n;
+	struct timespec t;
+
+	(void)text;
+	while (cpu_ms() < end)
+		for (int i = 0; i < 10000; i++)
+			clock_gettime(CLOCK_MONOTONIC, &t);
+}
+
 static const struct work {
 	const char *name;
 	void (*run)(long n, const char *text);
@@ -280,6 +292,7 @@ static const struct work {
 	{ "stores", stores },	    /* to the variable that `where` tells first */
 	{ "calls", calls },	    /* of the function that `where` tells then, with its file offset */
 	{ "spins", spins },	    /* ms of CPU time */
+	{ "clocks", clocks },	    /* likewise, in the vdso */
 	{ "execs", execs },	    /* processes that fork, exec and end */
 	{ "mortal", mortal },	    /* ends when the parent does */
 	{ "pauses", pauses },	    /* for ever */

@@ -25,7 +25,8 @@ recording()
 	local name=$1 program=$2
 
 	shift 2
-	[ "$program" = perf ] || program=$PSTAT
+	# What is compared are readers: both have the stacks in the file.
+	[ "$program" = perf ] || { program=$PSTAT && set -- "${@/#dwarf/dwarf,raw}"; }
 	run setarch -R "$program" record -o "$name.data" "$@"
 	same "$name: status" 0 "$status"
 	perf script --no-inline -i "$name.data" -F comm,pid,tid,time,period,event,ip,sym,symoff,dso >"$name.script" 2>said
@@ -68,6 +69,14 @@ test_groups_and_events()
 {
 	both group -c 5000000 -e '{cycles:u,instructions:u}:S' -- "$callers" known 1
 	recording events_pstat pstat -g -c 1000000 -e cycles:u,cpu-clock:u -- "$callers" known 1
+}
+
+# The names of theirs are in them: elsewhere no file of this machine is needed, neither for names nor for unwinding.
+test_symbols_in_the_recording()
+{
+	recording fp_named_pstat pstat -g --symbols-in-file -c 400000 -e cycles:u -- "$callers" known 1
+	recording dwarf_named_pstat pstat --call-graph dwarf,1024 --symbols-in-file -c 1000000 -e cycles:u -- \
+		"$without_fp" known 1
 }
 
 # Kernel and user in one chain. Of the kernel's names those within 64 KiB of a sample, and the one before: all

@@ -1,0 +1,100 @@
+/*
+ * archive_folder.c: see archive_folder.h.
+ *
+ *	perf.data/data, perf.data/data.0, ... --> perf.data.PID.new/data, ... --all there, and a header--> perf.data
+ *
+ * Whatever is wrong with one file is wrong with all: without it the others would look whole.
+ */
+#include "cmd/archive_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FOLDER_MODE = 0700, FILE_MODE = 0600, FAILED = -1 };
+
+static int begin(struct archive_folder *folder, const char *path, struct str *err)
+{
+	*folder = (struct archive_folder){ .path = xstrdup(path), .fd = FAILED };
+	folder->beside = xasprintf("%s.%d.new", path, (int)getpid());
+	if (mkdir(folder->beside, FOLDER_MODE))
+		return fail(err, -errno, "%s: %s", folder->beside, strerror(errno));
+	folder->fd = open(folder->beside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return folder->fd < 0 ? fail(err, -errno, "%s: %s", folder->beside, strerror(errno)) : 0;
+}
+
+/* What was made is gone, and what comes is refused. */
+static void give_up(struct archive_folder *folder)
+{
+	DIR *names = folder->fd < 0 ? NULL : fdopendir(dup(folder->fd));
+	struct dirent *row;
+
+	while (names && (row = readdir(names)) != NULL)
+		if (row->d_name[0] != '.')
+			unlinkat(folder->fd, row->d_name, 0);
+	if (names)
+		closedir(names);
+	if (folder->fd >= 0) {
+		close(folder->fd);
+		rmdir(folder->beside);
+	}
+	folder->fd = FAILED;
+}
+
+static bool is_header(int fd)
+{
+	static const char *const magics[] = { "PERFILE2", "2ELIFREP" };
+	char head[8];
+
+	return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	       (!memcmp(head, magics[0], sizeof(head)) || !memcmp(head, magics[1], sizeof(head)));
+}
+
+int archive_folder_add(struct archive_folder *folder, const char *path, const char *name, int from, struct str *err)
+{
+	int to, rc = 0;
+
+	if (folder->path && strcmp(folder->path, path) != 0)
+		return fail(err, -EINVAL, "of a second recording that is a folder");
+	if (!folder->path)
+		rc = begin(folder, path, err);
+	if (!rc && folder->fd < 0)
+		return fail(err, -EINVAL, "of a recording that lacks another file");
+	if (!rc) {
+		to = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+		rc = to < 0 ? -errno : archive_copy(from, to);
+		if (to >= 0 && close(to) && !rc)
+			rc = -errno;
+		if (rc)
+			fail(err, 0, "%s", strerror(-rc));
+	}
+	folder->has_header |= !rc && !strcmp(name, "data") && is_header(from);
+	if (rc)
+		give_up(folder);
+	return rc;
+}
+
+int archive_folder_end(struct archive_folder *folder, bool whole, struct str *err)
+{
+	int rc = 0;
+
+	if (folder->fd < 0 || !whole)
+		rc = fail(err, -EINVAL, "not all of it could be had");
+	else if (!folder->has_header)
+		rc = fail(err, -EINVAL, "a folder without a recording's header");
+	else if (renameat2(AT_FDCWD, folder->beside, AT_FDCWD, folder->path, RENAME_NOREPLACE))
+		rc = errno == EEXIST ? fail(err, -EEXIST, "there is one of that name: -o gives it another name") :
+				       fail(err, -errno, "%s", strerror(errno));
+	if (rc)
+		give_up(folder);
+	else
+		close(folder->fd);
+	free(folder->path);
+	free(folder->beside);
+	*folder = (struct archive_folder){ 0 };
+	return rc;
+}

@@ -1,0 +1,29 @@
+/*
+ * archive_folder: a recording that is a folder (perf.data.5), out of an archive: its files come one by one, and it has
+ * its name when all are there. Private to cmd/.
+ */
+#ifndef PSTAT_ARCHIVE_FOLDER_H
+#define PSTAT_ARCHIVE_FOLDER_H
+
+#include "util/util.h"
+
+struct archive_folder { /* begins as { 0 } */
+	char *path; /* its name to be; NULL: none is being made */
+	char *beside; /* where it is made */
+	int fd;
+	bool has_header; /* the file `data`, which is a recording's */
+};
+
+/* One more file of it, with the contents of `from`. A negative errno with a clause: archive_folder_end fails, too. */
+int archive_folder_add(struct archive_folder *folder, const char *path, const char *name, int from, struct str *err);
+/*
+ * It gets its name, if the archive was read to its end. -EEXIST: there is something of that name, which stays; -EINVAL:
+ * it is none, or not whole; then nothing is left.
+ */
+int archive_folder_end(struct archive_folder *folder, bool whole, struct str *err);
+
+/* ---- archive_restore.c ---- */
+/* All of a file, from its beginning. */
+int archive_copy(int from, int to);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * pstat archive: what a recording needs to be reported elsewhere, in one file; and --unpack, there.
+ */
+#include "cmd/archive_words.h"
+#include "cmd/command.h"
+#include "cmd/recording_symbols.h"
+
+#define FIELD(name) .offset = offsetof(struct archive_words, name)
+
+const struct option_row archive_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to do" },
+	{ OPTION_TEXT, 'i', "input", "file",
+	  "the recording (a pipe, else perf.data), or the archive to unpack; - is standard input", FIELD(input),
+	  .value = VALUE_FILE },
+	{ OPTION_TEXT, 'o', "output", "file",
+	  "the archive: .tar.bz2, .tar.zst, .tar.xz, .tar.gz or .tar; of --unpack the recording; - is standard output",
+	  FIELD(output), .value = VALUE_FILE },
+	{ OPTION_FLAG, 0, "all", NULL, "the recording too", FIELD(all) },
+	{ OPTION_FLAG, 0, "unpack", NULL, "an archive into the build-id cache; a recording in it into this folder",
+	  FIELD(unpack) },
+	{ OPTION_FLAG, 0, "into-recording", NULL, "names of what was sampled into the recording itself; no archive",
+	  FIELD(into_recording) },
+	{ .kind = OPTION_GROUP, .help = "Where files are" },
+	{ OPTION_TEXT, 0, "buildid-dir", "directory", "the build-id cache ($HOME/.debug)", FIELD(buildid_dir),
+	  .value = VALUE_DIRECTORY },
+	{ OPTION_TEXT, 0, "symfs", "directory", "look up all other files below it", FIELD(symfs),
+	  .value = VALUE_DIRECTORY },
+	{ .kind = OPTION_GROUP, .help = "Common" },
+	{ OPTION_FLAG, 'f', "force", NULL, "write over a recording that is there; use another user's build-id cache",
+	  FIELD(force) },
+	{ OPTION_COUNT, 'v', "verbose", NULL, "each file, and why others are missing", FIELD(verbose) },
+	{ .kind = OPTION_END },
+};
+
+/* What is looked for is looked for as report does: -v tells no more. */
+static int put_into_recording(const struct archive_words *words)
+{
+	const struct symbols_put how = { .cache_dir = words->buildid_dir, .symfs = words->symfs };
+
+	return recording_symbols_put(words->input ? words->input : "perf.data", &how, words->stop) ? EXIT_PSTAT_FAILED
+												   : 0;
+}
+
+int cmd_archive(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct archive_words words = { 0 };
+	int first, status = command_parse(self, argc, argv, &words, &first);
+
+	(void)kern;
+	if (status >= 0)
+		return status;
+	if (first + 1 < argc || (first < argc && words.input))
+		return bad_usage("archive: one file is enough, but '%s' was given, too", argv[argc - 1]);
+	if (first < argc)
+		words.input = argv[first];
+	if (words.all && words.unpack)
+		return bad_usage("archive: --all packs, and --unpack unpacks whatever is there: one of them");
+	if (words.into_recording && (words.all || words.unpack || words.output))
+		return bad_usage("archive: --into-recording makes no archive: -o, --all and --unpack don't go with it");
+	if (!words.unpack && !words.into_recording)
+		return archive_make(&words);
+	words.stop = signals_catch_end(&words.interrupt);
+	status = words.unpack ? archive_restore(&words) : put_into_recording(&words);
+	return words.stop->signal && status ? 128 + words.stop->signal : status;
+}

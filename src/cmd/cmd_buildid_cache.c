@@ -1,0 +1,409 @@
+/*
+ * pstat buildid-cache: the cache of files by build-id, by hand: what perf's command of that name does, in the same
+ * folder. What is added by hand stays; what recordings add may be removed by their limit.
+ */
+#include "cmd/buildid_cache_list.h"
+#include "cmd/command.h"
+#include "cmd/message.h"
+#include "cmd/signals.h"
+#include "elf/elf.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct buildid_cache_words {
+	const char *add, *remove, *purge, *update, *missing, *kcore, *dir;
+	long target;
+	bool purge_all, list, force;
+	int verbose;
+};
+
+#define FIELD(name) .offset = offsetof(struct buildid_cache_words, name)
+
+const struct option_row buildid_cache_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to do" },
+	{ OPTION_TEXT, 'a', "add", "file,...", "add files; they stay until they are removed", FIELD(add),
+	  .value = VALUE_FILE },
+	{ OPTION_TEXT, 'u', "update", "file,...", "add files, in the place of what has their build-ids",
+	  FIELD(update), .value = VALUE_FILE },
+	{ OPTION_TEXT, 'r', "remove", "file,...", "remove what has the build-ids of these files", FIELD(remove),
+	  .value = VALUE_FILE },
+	{ OPTION_TEXT, 'p', "purge", "path,...", "remove all versions of the files of these paths", FIELD(purge),
+	  .value = VALUE_FILE },
+	{ OPTION_FLAG, 'P', "purge-all", NULL, "remove all", FIELD(purge_all) },
+	{ OPTION_TEXT, 'k', "kcore", "file",
+	  "add the running kernel's code: /proc/kcore, with kallsyms and modules beside it", FIELD(kcore),
+	  .value = VALUE_FILE },
+	{ OPTION_FLAG, 'l', "list", NULL, "the entries whose files are still the same; with -v all", FIELD(list) },
+	{ OPTION_TEXT, 'M', "missing", "recording", "the files of a recording that are not in the cache",
+	  FIELD(missing), .value = VALUE_FILE },
+	{ .kind = OPTION_GROUP, .help = "How" },
+	{ OPTION_NUMBER, 0, "target-ns", "pid", "files are those that this process sees", FIELD(target), .min = 1,
+	  .max = INT_MAX, .value = VALUE_PIDS },
+	{ OPTION_TEXT, 0, "buildid-dir", "directory", "the cache (buildid.dir of perf, else $HOME/.debug)",
+	  FIELD(dir), .value = VALUE_DIRECTORY },
+	{ OPTION_FLAG, 'f', "force", NULL, "also in a folder of another user", FIELD(force) },
+	{ OPTION_COUNT, 'v', "verbose", NULL, "say what is done", FIELD(verbose) },
+	{ .kind = OPTION_END },
+};
+
+struct work {
+	const struct buildid_cache_words *words;
+	struct build_cache *cache;
+	char *root; /* of the process whose files are meant, "/proc/12/root"; or NULL */
+	struct str done; /* what -v says */
+	int status;
+};
+
+/* A sentence that says what is wrong with what. */
+static void wrong_said(struct work *work, const char *sentence)
+{
+	struct str text = STR_INIT;
+
+	str_addf(&text, "buildid-cache: %s", sentence);
+	message_error(text.s);
+	str_release(&text);
+	work->status = EXIT_PSTAT_FAILED;
+}
+
+static void wrong(struct work *work, const char *what, const char *why)
+{
+	struct str text = STR_INIT;
+
+	str_addf(&text, "%s: %s", what, why);
+	wrong_said(work, text.s);
+	str_release(&text);
+}
+
+static void say(struct work *work, const char *verb, const struct build_id *id, const char *path)
+{
+	if (!work->words->verbose)
+		return;
+	str_addf(&work->done, "%s ", verb);
+	build_id_text(id, &work->done);
+	str_addc(&work->done, ' ');
+	str_add_printable(&work->done, path, strlen(path));
+	str_addc(&work->done, '\n');
+}
+
+/* ---- files ---- */
+
+struct named_file {
+	int fd;
+	char *path; /* without links, as the process sees it */
+	struct build_id id;
+};
+
+static int open_below(const struct work *work, const char *path, struct stat *st, struct str *err)
+{
+	const struct foreign_options options = { .root = work->root };
+
+	return foreign_open(path, &options, st, err);
+}
+
+/* The kernel's own word for where an open file is, if that leads to it again; else the path itself. */
+static char *path_without_links(const struct work *work, int fd, const struct stat *st, const char *path)
+{
+	char self[64], real[PATH_MAX];
+	struct str ignored = STR_INIT;
+	struct stat again;
+	ssize_t n;
+	int same = -1;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	n = readlink(self, real, sizeof(real) - 1);
+	real[n > 0 ? n : 0] = '\0';
+	if (real[0] == '/')
+		same = open_below(work, real, &again, &ignored);
+	str_release(&ignored);
+	if (same < 0)
+		return xstrdup(path);
+	close(same);
+	return xstrdup(again.st_ino == st->st_ino && again.st_dev == st->st_dev ? real : path);
+}
+
+static bool open_named(struct work *work, const char *path, struct named_file *file)
+{
+	struct str err = STR_INIT;
+	struct stat st;
+
+	*file = (struct named_file){ .fd = open_below(work, path, &st, &err) };
+	if (file->fd < 0) {
+		wrong(work, path, err.s);
+	} else if (!elf_build_id_of_file(file->fd, &file->id)) {
+		close(file->fd);
+		file->fd = -1;
+		wrong(work, path, "it has no build-id, or is no ELF file");
+	} else {
+		file->path = path_without_links(work, file->fd, &st, path);
+	}
+	str_release(&err);
+	return file->fd >= 0;
+}
+
+static void close_named(struct named_file *file)
+{
+	close(file->fd);
+	free(file->path);
+}
+
+/* ---- adding and removing ---- */
+
+/* Its debug file, where distributions put them, as perf does. That there is none is no failure. */
+static void add_debug(struct work *work, const struct named_file *file)
+{
+	char *path = build_id_path("/usr/lib/debug", &file->id, ".debug");
+	struct cache_file added = { .path = file->path, .id = file->id, .kind = CACHE_DEBUG, .stays = true };
+	struct str err = STR_INIT;
+	struct stat st;
+
+	added.fd = open_below(work, path, &st, &err);
+	str_reset(&err);
+	if (added.fd >= 0 && build_cache_add(work->cache, &added, NULL, &err))
+		wrong(work, path, err.s);
+	if (added.fd >= 0)
+		close(added.fd);
+	str_release(&err);
+	free(path);
+}
+
+static void add_named(struct work *work, const char *path, const struct named_file *file, const char *verb)
+{
+	const struct cache_file added = { .fd = file->fd, .path = file->path, .id = file->id, .kind = CACHE_ELF,
+					  .stays = true };
+	struct str err = STR_INIT;
+
+	if (build_cache_add(work->cache, &added, NULL, &err)) {
+		wrong(work, path, err.s);
+	} else {
+		add_debug(work, file);
+		say(work, verb, &file->id, file->path);
+	}
+	str_release(&err);
+}
+
+static void add_file(struct work *work, const char *path)
+{
+	struct named_file file;
+
+	if (!open_named(work, path, &file))
+		return;
+	add_named(work, path, &file, "added");
+	close_named(&file);
+}
+
+static void update_file(struct work *work, const char *path)
+{
+	struct named_file file;
+	struct str ignored = STR_INIT;
+
+	if (!open_named(work, path, &file))
+		return;
+	build_cache_remove(work->cache, &file.id, &ignored);
+	add_named(work, path, &file, "updated");
+	close_named(&file);
+	str_release(&ignored);
+}
+
+static void remove_file(struct work *work, const char *path)
+{
+	struct named_file file;
+	struct str err = STR_INIT;
+
+	if (!open_named(work, path, &file))
+		return;
+	if (build_cache_remove(work->cache, &file.id, &err))
+		wrong(work, path, err.len ? err.s : "not in the cache");
+	else
+		say(work, "removed", &file.id, file.path);
+	close_named(&file);
+	str_release(&err);
+}
+
+/* ---- purging ---- */
+
+struct purge {
+	struct work *work;
+	const char *path, *real; /* its names; NULL: everything */
+	size_t n_found;
+};
+
+static int purge_entry(void *context, const struct cache_entry *entry)
+{
+	struct purge *purge = context;
+	struct work *work = purge->work;
+	struct str err = STR_INIT;
+
+	if (purge->path && strcmp(entry->path, purge->path) != 0 && !text_same(entry->path, purge->real))
+		return 0;
+	purge->n_found++;
+	if (!build_cache_remove(work->cache, &entry->id, &err))
+		say(work, "removed", &entry->id, entry->path);
+	else if (err.len)
+		wrong(work, entry->path, err.s);
+	str_release(&err);
+	return 0;
+}
+
+static int purge_kcore(void *context, const struct cache_kcore *kcore)
+{
+	struct purge *purge = context;
+	struct str err = STR_INIT;
+
+	purge->n_found++;
+	if (build_cache_remove_kcore(purge->work->cache, kcore, &err))
+		wrong(purge->work, CACHE_KCORE, err.s);
+	else
+		say(purge->work, "removed", &kcore->id, CACHE_KCORE);
+	str_release(&err);
+	return 0;
+}
+
+static void purge(struct work *work, struct purge *purge, const char *what)
+{
+	struct str err = STR_INIT;
+
+	if (!purge->path || !strcmp(purge->path, CACHE_KCORE))
+		build_cache_each_kcore(work->cache, NULL, purge_kcore, purge);
+	if (build_cache_each(work->cache, purge_entry, purge, &err))
+		wrong(work, what, err.s);
+	else if (purge->path && !purge->n_found)
+		wrong(work, what, "not in the cache");
+	str_release(&err);
+}
+
+/* The file itself may be gone: then its name must be the one that it had. */
+static void purge_path(struct work *work, const char *path)
+{
+	struct purge all = { .work = work, .path = path };
+	struct str ignored = STR_INIT;
+	struct stat st;
+	int fd = open_below(work, path, &st, &ignored);
+	char *real = fd < 0 ? NULL : path_without_links(work, fd, &st, path);
+
+	if (fd >= 0)
+		close(fd);
+	all.real = real;
+	purge(work, &all, path);
+	free(real);
+	str_release(&ignored);
+}
+
+/* ---- the kernel's own code ---- */
+
+static void add_kcore(struct work *work, const char *path)
+{
+	struct str err = STR_INIT;
+	char *made = NULL;
+	int rc = build_cache_add_kcore(work->cache, path, &made, &err);
+
+	if (!made) {
+		wrong_said(work, err.s);
+	} else if (work->words->verbose) {
+		str_add(&work->done, rc ? "there already: " : "added ");
+		str_add_printable(&work->done, made, strlen(made));
+		str_addc(&work->done, '\n');
+	}
+	free(made);
+	str_release(&err);
+}
+
+/* ---- the command ---- */
+
+static void for_each_name(struct work *work, const char *list, void (*act)(struct work *work, const char *path))
+{
+	char *names = xstrdup(list ? list : ""), *rest = names, *name;
+
+	while ((name = strsep(&rest, ",")) != NULL)
+		if (*name)
+			act(work, name);
+	free(names);
+}
+
+static void change(struct work *work)
+{
+	const struct buildid_cache_words *words = work->words;
+
+	for_each_name(work, words->add, add_file);
+	for_each_name(work, words->remove, remove_file);
+	for_each_name(work, words->purge, purge_path);
+	if (words->purge_all)
+		purge(work, &(struct purge){ .work = work }, build_cache_dir(work->cache));
+	for_each_name(work, words->update, update_file);
+	if (words->kcore)
+		add_kcore(work, words->kcore);
+}
+
+static bool changes(const struct buildid_cache_words *words)
+{
+	return words->add || words->remove || words->purge || words->purge_all || words->update || words->kcore;
+}
+
+/* -1: go on. */
+static int check_words(const struct buildid_cache_words *words, const char *rest)
+{
+	if (rest)
+		return bad_usage("buildid-cache: '%s' is not an option; files are named with -a, -r, -p, -u, -k, -M",
+				 rest);
+	if (words->list && (changes(words) || words->missing))
+		return bad_usage("buildid-cache: -l stands alone");
+	if (!words->list && !changes(words) && !words->missing)
+		return bad_usage("buildid-cache: nothing is asked for: one of -a, -u, -r, -p, -P, -k, -l, -M");
+	return -1;
+}
+
+static void open_cache(struct work *work)
+{
+	const struct buildid_cache_words *words = work->words;
+	bool adds = words->add || words->update || words->kcore;
+	unsigned flags = (adds ? CACHE_CREATE : 0) | (words->force ? CACHE_FORCE : 0);
+	char *place = build_cache_place(words->dir);
+	struct str err = STR_INIT;
+
+	if (build_cache_open(&work->cache, words->dir, flags, &err))
+		wrong(work, place, err.len ? err.s : "no such folder");
+	else if (!work->cache && !place)
+		wrong(work, "buildid.dir", "there is no cache: $HOME is not set, or it is switched off");
+	else if (!work->cache && (words->remove || words->purge))
+		wrong(work, place, "no such folder");
+	free(place);
+	str_release(&err);
+}
+
+int cmd_buildid_cache(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct buildid_cache_words words = { 0 };
+	struct work work = { .words = &words, .done = STR_INIT };
+	const struct run_stop *stop = NULL;
+	struct interrupt interrupt;
+	int first, status = command_parse(self, argc, argv, &words, &first);
+
+	if (status >= 0)
+		return status;
+	status = check_words(&words, first < argc ? argv[first] : NULL);
+	if (status >= 0)
+		return status;
+	if (words.target)
+		work.root = xasprintf("%s/%ld/root", kern->host.procfs, words.target);
+	if (work.root && access(work.root, F_OK))
+		wrong(&work, work.root, "no such process, or no right to see its files");
+	if (!work.status)
+		open_cache(&work);
+	if (!work.status && work.cache && changes(&words)) {
+		stop = signals_catch_end(&interrupt);
+		build_cache_interrupt(work.cache, &interrupt);
+		change(&work);
+	}
+	if (work.done.len && message_stdout(&work.done))
+		work.status = EXIT_PSTAT_FAILED;
+	if (!work.status && words.list)
+		work.status = buildid_cache_list(work.cache, kern, words.verbose);
+	if (words.missing && !work.status)
+		work.status = buildid_cache_missing(work.cache, words.missing);
+	build_cache_close(work.cache);
+	free(work.root);
+	str_release(&work.done);
+	return stop && stop->signal && work.status ? 128 + stop->signal : work.status;
+}

@@ -1,0 +1,342 @@
+/*
+ * pstat diff: what is different between recordings, and what of it chance explains. The rows are in diff_options.c;
+ * here is what runs: each recording is read, the tables are compared, the answer is printed.
+ */
+#include "cmd/command.h"
+#include "cmd/diff_words.h"
+#include "cmd/message.h"
+#include "screen/screen.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { EXIT_RULE_BROKEN = 1 };
+
+struct diff_run {
+	struct sample_run run; /* output and progress; its reader is not used */
+	struct diff_words *words;
+	struct reader *readers; /* one a recording */
+	struct table **tables;
+	size_t n_open, n_read;
+	struct diff_side sides[DIFF_SIDES_MAX];
+	struct diff *diff;
+};
+
+static void fail_file(struct diff_run *diff, size_t i, const char *why)
+{
+	struct str line = STR_INIT;
+
+	progress_end(&diff->run.progress);
+	str_addf(&line, "%s: %s", diff->words->files[i], why);
+	message_error(line.s);
+	str_release(&line);
+	diff->run.status = EXIT_PSTAT_FAILED;
+}
+
+/* Sentences of reader_open begin with the file's name. */
+static bool read_file(struct diff_run *diff, size_t i)
+{
+	struct diff_words *words = diff->words;
+	struct query query = words->query;
+	struct str err = STR_INIT;
+	int code = reader_open(&diff->readers[i], words->files[i], &err);
+
+	diff->n_open = i + 1;
+	if (code) {
+		progress_end(&diff->run.progress);
+		message_error(err.s);
+		diff->run.status = EXIT_PSTAT_FAILED;
+		str_release(&err);
+		return false;
+	}
+	query.filters.time = words->times[i];
+	code = table_new(&diff->tables[i], &query, &diff->readers[i], &err);
+	if (code) {
+		message_error(err.s);
+		diff->run.status = EXIT_BAD_USAGE;
+	} else if (table_run(diff->tables[i], sample_run_progress, &diff->run, &err)) {
+		/* What could be read is compared, also where reading had to end early. */
+		fail_file(diff, i, err.s);
+	}
+	diff->n_read = i + 1;
+	str_release(&err);
+	return !code;
+}
+
+static bool read_files(struct diff_run *diff)
+{
+	struct diff_words *words = diff->words;
+	size_t run = 0;
+
+	diff->readers = xcalloc(words->n_files, sizeof(*diff->readers));
+	diff->tables = xcalloc(words->n_files, sizeof(*diff->tables));
+	for (size_t i = 0; i < words->n_files; i++)
+		if (!read_file(diff, i))
+			return false;
+	progress_end(&diff->run.progress);
+	for (size_t side = 0; side < words->n_sides; side++) {
+		diff->sides[side] = (struct diff_side){ .tables = diff->tables + run, .n = words->side_runs[side] };
+		run += words->side_runs[side];
+	}
+	return true;
+}
+
+/* Names of files are looked up on this machine: on another one code has other names, but the same functions. */
+static void note_machines(struct diff_run *diff, struct note_list *notes)
+{
+	const char *first = diff->readers[0].info.arch;
+
+	for (size_t i = 1; i < diff->words->n_files; i++) {
+		const char *other = diff->readers[i].info.arch;
+
+		if (first && other && strcmp(first, other) != 0)
+			note_add(notes, false, NULL,
+				 "%s is of another architecture (%s) than %s (%s): only names are compared",
+				 diff->words->files[i], other, diff->words->files[0], first);
+	}
+}
+
+static bool has_common_row(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->n_events; i++)
+		for (size_t k = 0; k < diff->events[i].n; k++)
+			if (diff_row_is_matched(diff, diff->events[i].rows[k]))
+				return true;
+	return false;
+}
+
+static void print_notes(struct diff_run *diff)
+{
+	const struct sample_words *sample = &diff->words->sample;
+	struct note_list notes = { 0 };
+
+	if (sample->quiet)
+		return;
+	note_machines(diff, &notes);
+	if (!has_common_row(diff->diff))
+		note_add(&notes, false, NULL, "the recordings have no row in common: nothing is compared");
+	message_notes(&notes, 0, sample->verbose > 0);
+	message_notes(&diff->diff->notes, 0, sample->verbose > 0);
+	note_list_release(&notes);
+	for (size_t i = 0; i < diff->n_read; i++)
+		sample_run_notes(&diff->run, table_session(diff->tables[i]), sample);
+}
+
+static void check_rules(struct diff_run *diff)
+{
+	struct diff_words *words = diff->words;
+	struct note_list lines = { 0 };
+	bool broken = false;
+
+	for (size_t i = 0; i < words->n_rules; i++)
+		broken |= diff_rule_broken(diff->diff, &words->rules[i], words->n_rules, &lines);
+	message_notes(&lines, 0, false);
+	note_list_release(&lines);
+	if (broken && !diff->run.status)
+		diff->run.status = EXIT_RULE_BROKEN;
+}
+
+static void print_diff(struct diff_run *diff)
+{
+	const struct diff_words *words = diff->words;
+	struct pager pager;
+
+	pager_open(&pager, !words->sample.no_pager);
+	if (words->json)
+		diff_print_json(diff->diff, &diff->run.output);
+	else
+		diff_print_text(diff->diff, &words->look, &diff->run.output);
+	output_end(&diff->run.output);
+	pager_close(&pager);
+}
+
+/* Where a file is written to is what report has for it. */
+static void print_picture(struct diff_run *diff)
+{
+	const char *file = diff->words->flamegraph.file;
+	struct report_words *words = xcalloc(1, sizeof(*words));
+	struct str err = STR_INIT;
+
+	words->unnamed = !file && isatty(STDOUT_FILENO);
+	words->output = file && strcmp(file, "-") != 0 ? file : words->unnamed ? "flamegraph.html" : NULL;
+	words->format = report_format_find("flamegraph");
+	words->sample.quiet = diff->words->sample.quiet;
+	if (flamegraph_diff_check(diff->tables[0], diff->tables[1], &err)) {
+		message_error(err.s);
+		diff->run.status = EXIT_PSTAT_FAILED;
+	} else if (report_export_open(words, &diff->run)) {
+		flamegraph_diff_print(diff->tables[0], diff->tables[1], diff->words->diff.confidence,
+				      &diff->run.output);
+		output_end(&diff->run.output);
+		report_export_close(words, &diff->run);
+	}
+	for (size_t i = 0; i < diff->n_read; i++)
+		sample_run_notes(&diff->run, table_session(diff->tables[i]), &diff->words->sample);
+	str_release(&err);
+	free(words);
+}
+
+/* ---- on a terminal ---- */
+
+/* The recordings are read once more, by their stacks. */
+static int write_graph(void *context, struct output *output)
+{
+	const struct diff_run *diff = context;
+	struct table *tables[2] = { NULL, NULL };
+	struct reader readers[2];
+	struct str err = STR_INIT;
+	int code = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		struct query query = diff->words->query;
+		size_t file = i ? diff_first_run(diff->diff, 1) : 0;
+
+		query.sort = "symbol";
+		query.no_chains = false;
+		query.needs = NEED_STACKS | NEED_TIMES;
+		query.filters.time = diff->words->times[file];
+		query.session.sym.progress = NULL;
+		code = code ? code : reader_open_again(&readers[i], &diff->readers[file], &err);
+		if (!code)
+			code = table_new(&tables[i], &query, &readers[i], &err);
+		if (!code)
+			code = table_run(tables[i], NULL, NULL, &err);
+		if (code)
+			break;
+	}
+	if (!code)
+		code = flamegraph_diff_print(tables[0], tables[1], diff->words->diff.confidence, output);
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		if (tables[i]) {
+			table_free(tables[i]);
+			reader_close(&readers[i]);
+		}
+	}
+	str_release(&err);
+	return code;
+}
+
+static void add_screen_notes(void *context, struct str *out)
+{
+	const struct diff_run *diff = context;
+
+	note_list_add_lines(&diff->diff->notes, out);
+	for (size_t i = 0; i < diff->n_read; i++) {
+		struct session *session = table_session(diff->tables[i]);
+
+		session_add_notes(session);
+		note_list_add_lines(&session->notes, out);
+	}
+}
+
+/* False: what was asked for is a text, or there is no terminal for it. */
+static bool browse(struct diff_run *diff)
+{
+	const struct diff_words *words = diff->words;
+	const struct screen_options options = { .title = "diff", .color = diff->run.output.color,
+						.dots = diff->run.output.dots };
+	const struct screen_diff shown = { .diff = diff->diff, .look = &words->look, .context = diff,
+					   .graph = write_graph, .notes = add_screen_notes };
+	const char *terminal = getenv("TERM");
+	struct str err = STR_INIT;
+	bool done;
+
+	if (words->stdio || words->json || words->look.separator || words->n_rules || words->sample.no_pager ||
+	    !terminal || !*terminal || !strcmp(terminal, "dumb") || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return false;
+	done = !screen_run_diff(&options, &shown, &err);
+	str_release(&err);
+	return done;
+}
+
+static void compare(struct diff_run *diff)
+{
+	struct str err = STR_INIT;
+
+	if (diff_new(&diff->diff, &diff->words->diff, diff->sides, diff->words->n_sides, &err)) {
+		message_error(err.s);
+		diff->run.status = EXIT_PSTAT_FAILED;
+	} else if (!browse(diff)) {
+		print_diff(diff);
+		print_notes(diff);
+		check_rules(diff);
+	}
+	str_release(&err);
+}
+
+static int run_diff(struct diff_words *words)
+{
+	struct diff_run diff = { .words = words };
+
+	sample_run_begin(&diff.run, &words->sample);
+	words->query.session.sym.progress = sample_run_symbol_progress;
+	words->query.session.sym.progress_context = &diff.run;
+	if (read_files(&diff)) {
+		if (words->flamegraph.given)
+			print_picture(&diff);
+		else
+			compare(&diff);
+	}
+	diff_free(diff.diff);
+	for (size_t i = 0; i < diff.n_read; i++)
+		table_free(diff.tables[i]);
+	for (size_t i = 0; i < diff.n_open; i++)
+		reader_close(&diff.readers[i]);
+	free(diff.tables);
+	free(diff.readers);
+	return sample_run_close(&diff.run);
+}
+
+/* -D: of each recording in turn. */
+static int dump_all(struct diff_words *words)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < words->n_files && !status; i++) {
+		words->sample.dump.input = words->files[i];
+		status = raw_dump(&words->sample.dump);
+	}
+	return status;
+}
+
+/*
+ * Options may stand behind the recordings, too, as in `pstat diff a b -j`. The recordings are moved to argv[1] and on;
+ * *end: behind the last one. The rest as command_parse.
+ */
+static int parse(const struct command *self, int argc, char **argv, struct diff_words *words, int *end)
+{
+	bool only_files = false;
+	int at = 0, first, status;
+
+	*end = 1;
+	do {
+		status = command_parse(self, argc - at, argv + at, words, &first);
+		at += first;
+		if (status >= 0)
+			return status;
+		only_files |= first > 1 && !strcmp(argv[at - 1], "--");
+		while (at < argc && (only_files || argv[at][0] != '-' || !argv[at][1]))
+			argv[(*end)++] = argv[at++];
+		at--;
+	} while (at + 1 < argc);
+	return -1;
+}
+
+int cmd_diff(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct diff_words *words = xcalloc(1, sizeof(*words));
+	int first, status;
+
+	(void)kern;
+	diff_words_init(words);
+	status = parse(self, argc, argv, words, &first);
+	if (status < 0) {
+		status = diff_words_finish(words, first, argv, 1);
+		if (!status)
+			status = raw_dump_only(&words->sample.dump) ? dump_all(words) : run_diff(words);
+	}
+	diff_words_release(words);
+	free(words);
+	return status;
+}

@@ -1,0 +1,92 @@
+/*
+ * pstat export: the samples of a recording for other programs: JSON lines for a store of many recordings, a database of
+ * this one.
+ */
+#include "cmd/command.h"
+#include "cmd/export_file.h"
+#include "cmd/message.h"
+
+struct export_words {
+	struct sample_words sample; /* first: sample_options[] fills it */
+	const char *jsonl, *sqlite; /* files */
+};
+
+#define WORD(name) .offset = offsetof(struct export_words, name)
+
+const struct option_row export_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to write" },
+	{ OPTION_TEXT, 0, "jsonl", "file", "a line for each sample; packed, where its name ends in .gz; - is stdout",
+	  WORD(jsonl), .value = VALUE_FILE },
+	{ OPTION_TEXT, 0, "sqlite", "file", "a database of samples, stacks, threads and counts", WORD(sqlite),
+	  .value = VALUE_FILE },
+	{ .kind = OPTION_END, .more = sample_options },
+};
+
+static void write_lines(struct sample_run *run, const struct export_words *words, struct export *export)
+{
+	const char *path = strcmp(words->jsonl, "-") != 0 ? words->jsonl : NULL;
+	struct str err = STR_INIT;
+	int code;
+
+	if (!export_file_open(run, path))
+		return;
+	code = export_text_format_find("jsonl")->run(export, &run->output, export_name_is_packed(words->jsonl), &err);
+	if (code && !run->output.failed)
+		sample_run_fail(run, err.s);
+	export_file_close(run, path);
+	str_release(&err);
+}
+
+static void write_database(struct sample_run *run, const struct export_words *words, struct export *export)
+{
+	struct str err = STR_INIT;
+	int code = export_sqlite(export, words->sqlite, &err);
+
+	progress_end(&run->progress);
+	if (code == EXPORT_READING_ENDED)
+		sample_run_fail(run, err.s);
+	else if (code)
+		export_file_failed(run, words->sqlite, err.s);
+	str_release(&err);
+}
+
+static int write_export(struct export_words *words)
+{
+	struct sample_run run;
+	struct export export;
+	int status = sample_words_finish(&words->sample);
+
+	if (status)
+		return status;
+	words->sample.session.sym.progress = sample_run_symbol_progress;
+	words->sample.session.sym.progress_context = &run;
+	if (!sample_run_open(&run, &words->sample))
+		return sample_run_close(&run);
+	if (export_file_begin(&run, &words->sample.session, &words->sample.filters, &export)) {
+		if (words->jsonl)
+			write_lines(&run, words, &export);
+		else
+			write_database(&run, words, &export);
+		sample_run_notes(&run, &export.session, &words->sample);
+	}
+	export_release(&export);
+	return sample_run_close(&run);
+}
+
+int cmd_export(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct export_words words = { 0 };
+	int first, status = command_parse(self, argc, argv, &words, &first);
+
+	(void)kern;
+	if (status >= 0)
+		return status;
+	if (first < argc)
+		return bad_usage("export: '%s' is not an option; the recording is named with -i", argv[first]);
+	if (!words.jsonl == !words.sqlite)
+		return bad_usage("export: %s", words.jsonl ? "--jsonl and --sqlite are two files; give one" :
+							     "give --jsonl or --sqlite with the name of a file");
+	if (!*(words.jsonl ? words.jsonl : words.sqlite))
+		return bad_usage("export: the name of the file is empty");
+	return write_export(&words);
+}

@@ -1,0 +1,105 @@
+/*
+ * export.c: what all formats do alike: a session and its filters, the text of tracepoints, the stack of a sample.
+ */
+#include "export/export_internal.h"
+
+#include <stdlib.h>
+
+/*
+ * To add one: X.c with its struct export_text_format, a row here, its declaration in export_internal.h; the option is a
+ * row of the command. A test beside tests/cli/export_*.sh.
+ */
+static const struct export_text_format *const export_text_formats[] = {
+	&export_firefox,
+	&export_jsonl,
+};
+
+const struct export_text_format *export_text_format_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(export_text_formats); i++)
+		if (!strcmp(export_text_formats[i]->name, name))
+			return export_text_formats[i];
+	return NULL;
+}
+
+int export_init(struct export *export, const struct export_options *options, struct reader *reader, struct str *err)
+{
+	int code;
+
+	*export = (struct export){ .options = *options };
+	code = session_init(&export->session, reader, &options->session, err);
+	return code ? code : filters_new(&export->filters, &options->filters, &export->session, err);
+}
+
+void export_release(struct export *export)
+{
+	tracepoints_free(export->tracepoints);
+	filters_free(export->filters);
+	session_release(&export->session);
+}
+
+int export_run(struct export *export, const struct sample_sink *sink, struct str *err)
+{
+	int code = sample_stream_run(&export->session, export->filters, sink, err);
+
+	filters_add_note(export->filters, &export->options.filters, &export->session);
+	return code;
+}
+
+bool export_trace_text(struct export *export, const struct replay_sample *sample, struct str *out)
+{
+	struct str text = STR_INIT, why = STR_INIT;
+	bool known;
+
+	if (sample->event->attr.type != PERF_TYPE_TRACEPOINT || !(sample->sample->has & PERF_SAMPLE_RAW))
+		return false;
+	if (!export->tracepoints_tried) {
+		export->tracepoints_tried = true;
+		export->tracepoints = tracepoints_new(export->session.recording, &why);
+		if (!export->tracepoints)
+			note_add(&export->session.notes, false, NULL, "fields of tracepoints: %s", why.s);
+		str_release(&why);
+	}
+	known = export->tracepoints && tracepoint_print(export->tracepoints, sample->event, sample->sample, &text);
+	if (known)
+		str_add_printable(out, text.s, text.len);
+	str_release(&text);
+	return known;
+}
+
+uint32_t export_stack(struct session *session, const struct replay_sample *sample)
+{
+	uint32_t stack = session_stack(session, sample);
+
+	if (stack || !(sample->sample->has & PERF_SAMPLE_IP))
+		return stack;
+	return stacks_child(session->stacks, 0, session_ip_location(session, sample));
+}
+
+void export_add_nameless(const struct location_row *row, struct str *out)
+{
+	if (!row || !row->dso)
+		str_add(out, "[unknown]");
+	else if (row->dso->name[0] == '[')
+		str_add(out, row->dso->name);
+	else
+		str_addf(out, "[%s]", row->dso->name);
+}
+
+uint64_t export_wall_ns(const struct session *session, uint64_t time_ns)
+{
+	const struct info *info = session->recording->info;
+
+	return info_has(info, FEATURE_CLOCK_DATA) ? info->wall_clock_ns + (time_ns - info->clockid_time_ns) : 0;
+}
+
+void export_add_u64(struct str *out, uint64_t value)
+{
+	char digits[20];
+	size_t n = sizeof(digits);
+
+	do
+		digits[--n] = (char)('0' + value % 10);
+	while (value /= 10);
+	str_addn(out, digits + n, sizeof(digits) - n);
+}

@@ -1,0 +1,38 @@
+/*
+ * export_internal: what the formats share. Private to export/.
+ */
+#ifndef PSTAT_EXPORT_INTERNAL_H
+#define PSTAT_EXPORT_INTERNAL_H
+
+#include "export/export.h"
+
+/* ---- export.c ---- */
+
+/* Reads the recording once; a note tells which filter left nothing. */
+int export_run(struct export *export, const struct sample_sink *sink, struct str *err);
+/* The text of a tracepoint's sample, printable; false: nothing is known of it. */
+bool export_trace_text(struct export *export, const struct replay_sample *sample, struct str *out);
+/* The sample's stack, as session_stack; of a sample without a callchain the one of its own address. */
+uint32_t export_stack(struct session *session, const struct replay_sample *sample);
+/* A file's name for a frame whose function is not known: "[libc.so.6]", "[unknown]". */
+void export_add_nameless(const struct location_row *row, struct str *out);
+/* Nanoseconds since 1970 of a time of the recording's clock; 0: the recording does not say. */
+uint64_t export_wall_ns(const struct session *session, uint64_t time_ns);
+/* Digits, without a call of printf. */
+void export_add_u64(struct str *out, uint64_t value);
+
+/* ---- text_out.c: text on its way to the output, packed or not ---- */
+
+struct text_out {
+	struct str text;
+	struct output *output;
+	struct gzip *gzip; /* NULL: not packed */
+};
+/* why: a sentence, where it can't be packed as it should be; see gzip_new. */
+void text_out_init(struct text_out *out, struct output *output, bool gzip, struct str *why);
+int text_out_step(struct text_out *out); /* between pieces of text: 0 or output->failed */
+int text_out_end(struct text_out *out); /* and releases */
+
+extern const struct export_text_format export_firefox, export_jsonl;
+
+#endif

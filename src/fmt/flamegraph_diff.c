@@ -1,0 +1,122 @@
+/*
+ * flamegraph_diff.c: two recordings as one page. Each event that both have is there twice: with the widths of the new
+ * recording, and with those of the old one, where stacks are that have vanished. Colours are the same in both: what is
+ * certainly more, certainly less, or explained by chance.
+ */
+#include "fmt/flamegraph_internal.h"
+#include "fmt/stack_caption.h"
+
+#include <errno.h>
+
+static const struct stack_tree_options tree_options = { .kinds_apart = true, .lines = true, .times = true };
+
+static const struct hist *find_hist(const struct table *table, const char *event)
+{
+	const struct hist *found = NULL;
+	struct str name = STR_INIT;
+
+	for (size_t i = 0; i < table->n_hists && !found; i++) {
+		str_reset(&name);
+		data_event_add_name(table->hists[i].event, &name);
+		found = !strcmp(name.s, event) ? &table->hists[i] : NULL;
+	}
+	str_release(&name);
+	return found;
+}
+
+static void add_tree(struct output *output, bool *any, const struct stack_tree *tree,
+		     const struct stack_node_diff *diff, const char *name, const char *which)
+{
+	struct str text = STR_INIT;
+
+	if (!tree->n_rows)
+		return;
+	str_add(&output->text, *any ? ",\n" : "");
+	*any = true;
+	str_addf(&text, "%s: %s", name, which);
+	flamegraph_add_event(output, tree, diff, text.s);
+	str_release(&text);
+}
+
+/* Nothing, where there is no such event on the other side. */
+static void add_pair(struct table *before, struct table *now, const struct hist *hist, const char *name, bool *any,
+		     double confidence, struct output *output)
+{
+	const struct hist *old = find_hist(before, name);
+	struct stack_tree *trees[2];
+	struct stack_diff *diff;
+
+	if (!old)
+		return;
+	trees[0] = stack_tree_new(before, old, 0, &tree_options);
+	trees[1] = stack_tree_new(now, hist, 0, &tree_options);
+	diff = stack_diff_new(trees[0], trees[1], confidence);
+	add_tree(output, any, trees[1], diff->now, name, "widths of the new recording");
+	add_tree(output, any, trees[0], diff->before, name, "widths of the old one, with what vanished");
+	stack_diff_free(diff);
+	stack_tree_free(trees[0]);
+	stack_tree_free(trees[1]);
+}
+
+static void add_lines(struct note_list *caption, struct table *table, const char *which)
+{
+	struct note_list lines = { 0 };
+
+	stack_caption_of(table, which, &lines);
+	for (size_t i = 0; i < lines.n; i++)
+		note_add(caption, false, NULL, "%s", lines.v[i].text);
+	note_list_release(&lines);
+}
+
+static void add_caption(struct table *before, struct table *now, double confidence, struct note_list *caption)
+{
+	struct str title = STR_INIT;
+
+	str_add(&title, "Difference of ");
+	str_add_printable(&title, before->session->reader->path, strlen(before->session->reader->path));
+	str_add(&title, " and ");
+	str_add_printable(&title, now->session->reader->path, strlen(now->session->reader->path));
+	note_add(caption, false, NULL, "%s", title.s);
+	note_add(caption, false, NULL, "Red, rising lines: more than before; blue, falling lines: less; grey: sampling "
+				       "noise explains it (%g %% for all places together). What else differs from run "
+				       "to run is not told by one recording a side.", 100 * confidence);
+	add_lines(caption, before, "Old");
+	add_lines(caption, now, "New");
+	str_release(&title);
+}
+
+int flamegraph_diff_check(struct table *before, struct table *now, struct str *err)
+{
+	struct str name = STR_INIT;
+	bool common = false;
+
+	for (size_t i = 0; i < now->n_hists && !common; i++) {
+		const struct hist *hist = &now->hists[i], *old;
+
+		str_reset(&name);
+		data_event_add_name(hist->event, &name);
+		old = find_hist(before, name.s);
+		common = old && (!head_is_empty(old) || !head_is_empty(hist));
+	}
+	str_release(&name);
+	return common ? 0 : fail(err, -ENOMSG, "the recordings have no event with samples in common");
+}
+
+int flamegraph_diff_print(struct table *before, struct table *now, double confidence, struct output *output)
+{
+	struct note_list caption = { 0 };
+	struct str name = STR_INIT;
+	bool any = false;
+
+	flamegraph_begin(output);
+	for (size_t i = 0; i < now->n_hists; i++) {
+		str_reset(&name);
+		data_event_add_name(now->hists[i].event, &name);
+		add_pair(before, now, &now->hists[i], name.s, &any, confidence, output);
+	}
+	add_caption(before, now, confidence, &caption);
+	flamegraph_end(output, &caption);
+	note_list_release(&caption);
+	str_release(&name);
+	return output->failed;
+}

@@ -1,0 +1,93 @@
+/*
+ * When the samples of each entry came, in blocks of time, for who asks how even they are (NEED_BLOCKS). A block is
+ * FACT_BUCKET of the cells: its entry is the one that the cell's group counts for itself. What filters by task leave
+ * out is in no cell, only in the totals; nobody knows when it came.
+ */
+#include "hist/fold_internal.h"
+
+#include <stdlib.h>
+
+void hist_blocks_free(struct hist_blocks *blocks)
+{
+	if (!blocks)
+		return;
+	free(blocks->v);
+	free(blocks->periods);
+	free(blocks->samples);
+	free(blocks);
+}
+
+static int by_entry(const void *pa, const void *pb)
+{
+	const struct entry_block *a = pa, *b = pb;
+
+	if (a->entry != b->entry)
+		return a->entry < b->entry ? -1 : 1;
+	return (a->block > b->block) - (a->block < b->block);
+}
+
+/* Cells of one entry and block become one row. */
+static void join(struct hist_blocks *blocks)
+{
+	size_t n = 0;
+
+	if (blocks->n)
+		qsort(blocks->v, blocks->n, sizeof(*blocks->v), by_entry);
+	for (size_t i = 0; i < blocks->n; i++) {
+		if (n && !by_entry(&blocks->v[n - 1], &blocks->v[i])) {
+			blocks->v[n - 1].n_samples += blocks->v[i].n_samples;
+			blocks->v[n - 1].period += blocks->v[i].period;
+		} else {
+			blocks->v[n++] = blocks->v[i];
+		}
+	}
+	blocks->n = n;
+}
+
+static size_t count_blocks(const struct cells *cells)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < cells->n; i++)
+		if (cell_fact(cells, i, FACT_BUCKET) > last)
+			last = cell_fact(cells, i, FACT_BUCKET);
+	return (size_t)(last < STACK_BUCKETS ? last + 1 : STACK_BUCKETS);
+}
+
+static size_t block_of(const struct hist_blocks *blocks, const struct cells *cells, size_t cell)
+{
+	uint64_t block = cell_fact(cells, cell, FACT_BUCKET);
+
+	return (size_t)(block < blocks->n_blocks ? block : blocks->n_blocks - 1);
+}
+
+struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups *groups)
+{
+	const struct table *table = entries->table;
+	const struct cells *cells = entries->hist->cells[0];
+	struct hist_blocks *blocks;
+	size_t cap = 0;
+
+	if (!(table->options.needs & NEED_BLOCKS))
+		return NULL;
+	blocks = xcalloc(1, sizeof(*blocks));
+	blocks->n_blocks = count_blocks(cells);
+	blocks->periods = xcalloc(blocks->n_blocks, sizeof(*blocks->periods));
+	blocks->samples = xcalloc(blocks->n_blocks, sizeof(*blocks->samples));
+	for (size_t i = 0; i < cells->n; i++) {
+		const struct entry *entry = groups->of_cell[i] ? entries_own(entries, groups->of_cell[i] - 1) : NULL;
+		size_t block = block_of(blocks, cells, i);
+
+		if (entry || !table->options.percentage_relative) {
+			blocks->periods[block] += (double)cells->values[i].period;
+			blocks->samples[block] += (double)cells->values[i].n_samples;
+		}
+		if (!entry)
+			continue;
+		VEC_GROW(blocks->v, blocks->n, cap);
+		blocks->v[blocks->n++] = (struct entry_block){ entry->number, (uint32_t)block,
+							       cells->values[i].n_samples, cells->values[i].period };
+	}
+	join(blocks);
+	return blocks;
+}

@@ -1,0 +1,243 @@
+/*
+ * unwind_files.c: a file counts if it is the one that was mapped: by its device and inode, or where the record has a
+ * build-id, by that. Tried in this order, for each of the last few processes that mapped it:
+ *
+ *	/proc/PID/root/PATH       in its own mount namespace
+ *	/proc/PID/map_files/A-B   deleted or replaced meanwhile; root, or with CAP_CHECKPOINT_RESTORE
+ *	PATH                      the process has ended, or is out of reach
+ *
+ * Entries are found by the dso's number and never go, so that a path that was given out stays.
+ */
+#include "record/unwind_files.h"
+
+#include "elf/elf.h"
+#include "sym/sym.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { SIGHTINGS_MAX = 4, HELD_MAX = 1024, HELD_PART = 4 };
+
+struct sighting {
+	uint32_t pid;
+	uint64_t start, end;
+};
+
+struct entry {
+	enum dso_kind kind;
+	char *name; /* the path that was mapped; NULL: never seen */
+	uint32_t major, minor;
+	uint64_t inode;
+	struct build_id build_id;
+	struct sighting seen[SIGHTINGS_MAX]; /* of n_seen, the latest */
+	unsigned n_seen, n_tried;
+	char *path; /* to read it by; NULL: not open */
+	int fd; /* that path leads to; -1: none */
+};
+
+struct unwind_files {
+	const char *procfs;
+	const char *vdso; /* a path to it, or NULL */
+	pthread_mutex_t lock;
+	struct entry **v; /* by dso.index; pointers stay */
+	size_t n, cap;
+	size_t n_held, held_max;
+	atomic_uint late;
+};
+
+/* libelf is loaded by whoever opens the first file: one thread, before there are others. */
+static void load_library(void)
+{
+	struct str why = STR_INIT;
+	struct elf_file file;
+
+	if (!elf_file_open(&file, "/proc/self/exe", &why))
+		elf_file_close(&file);
+	str_release(&why);
+}
+
+struct unwind_files *unwind_files_new(const char *procfs)
+{
+	struct unwind_files *files = xcalloc(1, sizeof(*files));
+	struct rlimit limit;
+
+	files->procfs = procfs;
+	files->vdso = vdso_file_path();
+	load_library();
+	files->held_max = HELD_MAX;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / HELD_PART < HELD_MAX)
+		files->held_max = (size_t)limit.rlim_cur / HELD_PART;
+	pthread_mutex_init(&files->lock, NULL);
+	return files;
+}
+
+void unwind_files_free(struct unwind_files *files)
+{
+	if (!files)
+		return;
+	for (size_t i = 0; i < files->n; i++) {
+		struct entry *entry = files->v[i];
+
+		if (entry->fd >= 0)
+			close(entry->fd);
+		free(entry->name);
+		free(entry->path);
+		free(entry);
+	}
+	free(files->v);
+	pthread_mutex_destroy(&files->lock);
+	free(files);
+}
+
+/* ---- what was mapped ---- */
+
+static struct entry *entry_at(struct unwind_files *files, uint32_t dso)
+{
+	while (dso >= files->n) {
+		VEC_GROW(files->v, files->n, files->cap);
+		files->v[files->n] = xcalloc(1, sizeof(*files->v[0]));
+		files->v[files->n++]->fd = -1;
+	}
+	return files->v[dso];
+}
+
+static void describe(struct entry *entry, const struct dso *dso)
+{
+	if (!entry->name)
+		entry->name = xstrdup(dso->path);
+	entry->kind = dso->kind;
+	entry->major = dso->major;
+	entry->minor = dso->minor;
+	entry->inode = dso->inode;
+	entry->build_id = dso->build_id;
+}
+
+bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const struct record_mmap *mmap)
+{
+	struct entry *entry;
+	bool wanted = false;
+
+	if (dso->kind != DSO_FILE && dso->kind != DSO_VDSO)
+		return false;
+	pthread_mutex_lock(&files->lock);
+	entry = entry_at(files, dso->index);
+	if (!entry->path) {
+		describe(entry, dso);
+		entry->seen[entry->n_seen++ % SIGHTINGS_MAX] =
+			(struct sighting){ mmap->pid, mmap->start, mmap->start + mmap->len };
+		wanted = true;
+	}
+	pthread_mutex_unlock(&files->lock);
+	return wanted;
+}
+
+/* ---- opening ---- */
+
+static bool is_it(const struct entry *entry, int fd, const struct stat *st)
+{
+	struct build_id id;
+
+	if (entry->build_id.size)
+		return elf_build_id_of_fd(fd, &id) && build_id_same(&id, &entry->build_id);
+	return !entry->inode || is_recorded_inode(fd, st, entry->major, entry->minor, entry->inode);
+}
+
+/* A descriptor, or -1. */
+static int open_at(const struct entry *entry, const char *path)
+{
+	struct str why = STR_INIT;
+	struct stat st;
+	int fd = foreign_open(path, NULL, &st, &why);
+
+	str_release(&why);
+	if (fd < 0 || is_it(entry, fd, &st))
+		return fd < 0 ? -1 : fd;
+	close(fd);
+	return -1;
+}
+
+static int open_of_process(const struct unwind_files *files, const struct entry *entry, const struct sighting *seen)
+{
+	char *path = xasprintf("%s/%u/root%s", files->procfs, seen->pid, entry->name);
+	int fd = open_at(entry, path);
+
+	free(path);
+	if (fd >= 0)
+		return fd;
+	path = xasprintf("%s/%u/map_files/%" PRIx64 "-%" PRIx64, files->procfs, seen->pid, seen->start, seen->end);
+	fd = open_at(entry, path);
+	free(path);
+	return fd;
+}
+
+/* entry is a copy, whose sightings from n_tried on are new. */
+static int open_anywhere(const struct unwind_files *files, const struct entry *entry)
+{
+	unsigned first = entry->n_seen > SIGHTINGS_MAX ? entry->n_seen - SIGHTINGS_MAX : 0;
+	int fd = -1;
+
+	for (unsigned i = entry->n_seen; fd < 0 && i-- > first && i >= entry->n_tried;)
+		fd = open_of_process(files, entry, &entry->seen[i % SIGHTINGS_MAX]);
+	return fd >= 0 ? fd : open_at(entry, entry->name);
+}
+
+/* Under the lock: what was opened without it. Two may have opened the same. */
+static void keep(struct unwind_files *files, struct entry *entry, int fd, bool late)
+{
+	if (entry->path || fd < 0) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (late)
+		atomic_fetch_add(&files->late, 1);
+	if (files->n_held < files->held_max) {
+		files->n_held++;
+		entry->fd = fd;
+		entry->path = xasprintf("/proc/self/fd/%d", fd);
+		return;
+	}
+	close(fd);
+	entry->path = xasprintf("%s/%u/root%s", files->procfs,
+				entry->seen[(entry->n_seen - 1) % SIGHTINGS_MAX].pid, entry->name);
+}
+
+const char *unwind_files_path(struct unwind_files *files, uint32_t dso)
+{
+	struct entry *entry = NULL, copy;
+	const char *path;
+	int fd;
+
+	pthread_mutex_lock(&files->lock);
+	if (dso < files->n)
+		entry = files->v[dso];
+	if (entry && !entry->path && entry->kind == DSO_VDSO && files->vdso)
+		entry->path = xstrdup(files->vdso);
+	if (!entry || entry->path || entry->n_tried == entry->n_seen) {
+		path = entry ? entry->path : NULL;
+		pthread_mutex_unlock(&files->lock);
+		return path;
+	}
+	copy = *entry;
+	pthread_mutex_unlock(&files->lock);
+	/* Its name never changes. */
+	fd = open_anywhere(files, &copy);
+	pthread_mutex_lock(&files->lock);
+	keep(files, entry, fd, copy.n_tried > 0);
+	if (entry->n_tried < copy.n_seen)
+		entry->n_tried = copy.n_seen;
+	path = entry->path;
+	pthread_mutex_unlock(&files->lock);
+	return path;
+}
+
+unsigned unwind_files_late(const struct unwind_files *files)
+{
+	return atomic_load(&files->late);
+}

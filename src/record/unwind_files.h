@@ -1,0 +1,34 @@
+/*
+ * unwind_files: where the files that were mapped can be read while their processes may end: each is opened soon after
+ * it was mapped, and stays open. Private to record/.
+ *
+ *	consumer: a map was made --see--> table, by dso        workers: open (below the process's root, here, or the
+ *	                                   `-- descriptor  <------------ mapping itself), then read by the descriptor
+ *
+ * Seeing waits for nothing but a lock that is held for moments. Opening may wait for a file system: workers do it.
+ */
+#ifndef PSTAT_UNWIND_FILES_H
+#define PSTAT_UNWIND_FILES_H
+
+#include "data/data.h"
+#include "space/space.h"
+
+struct unwind_files;
+
+/* procfs is borrowed. */
+struct unwind_files *unwind_files_new(const char *procfs);
+void unwind_files_free(struct unwind_files *files); /* NULL is nothing */
+/*
+ * Process `pid` has mapped the dso. By the thread that changes the dso table. true: nobody has tried to open it there,
+ * so that a worker is to be sent; false: it is open, or cannot be needed.
+ */
+bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const struct record_mmap *mmap);
+/*
+ * A path that leads to the file as long as `files` is there; NULL: it could not be had so far. By any thread; what
+ * was not tried yet is tried now.
+ */
+const char *unwind_files_path(struct unwind_files *files, uint32_t dso);
+/* How often a file could be opened after it could not be. By any thread. */
+unsigned unwind_files_late(const struct unwind_files *files);
+
+#endif

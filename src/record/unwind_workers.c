@@ -1,0 +1,316 @@
+/*
+ * unwind_workers.c: see unwind_workers.h. The lock is held for a few instructions per batch; nothing is shared while a
+ * chain is made but maps, which are snapshots.
+ */
+#include "record/unwind_workers.h"
+
+#include "elf/elf.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+	BATCH = 32, /* jobs that a worker takes at once */
+	/*
+	 * Little work that must not wait: on a busy machine the buffers would fill meanwhile. Below that of the threads
+	 * that empty the rings.
+	 */
+	WORKER_PRIORITY = -10,
+	FRAMES_MAX = 8000, /* a record has room for few more */
+};
+
+struct unwind_worker {
+	struct unwind_workers *workers;
+	pthread_t thread;
+	bool started;
+	struct unwind unwind;
+	bool can_unwind;
+	struct elf_files *elf;
+	struct decoder decoder;
+	struct unwound_room room;
+	uint64_t *ips;
+	size_t frames_max;
+	unsigned late; /* of unwind_files_late, that were seen */
+};
+
+struct unwind_workers {
+	struct unwind_workers_options options;
+	struct unwind_worker *v;
+	pthread_mutex_t lock;
+	pthread_cond_t work, finished;
+	struct unwind_job *first, *last; /* the queue */
+	size_t n_queued, n_idle;
+	struct unwind_job *done, *done_last;
+	bool stops, is_waited_for;
+	struct unwind_workers_counts counts;
+};
+
+_Static_assert(CHAIN_COMPLETE == (int)UNWIND_COMPLETE && CHAIN_CUT == (int)UNWIND_TRUNCATED &&
+		       CHAIN_NO_INFO == (int)UNWIND_NO_INFO && CHAIN_BROKEN == (int)UNWIND_BROKEN &&
+		       CHAIN_LIMIT == (int)UNWIND_LIMIT && CHAIN_GUESSED == (int)UNWIND_ENDS,
+	       "the file's ends of chains are the unwinder's");
+
+/* ---- one sample ---- */
+
+static struct elf_file *file_of(void *context, const struct dso *dso)
+{
+	struct unwind_worker *worker = context;
+	const char *path = unwind_files_path(worker->workers->options.files, dso->index);
+	struct elf_file *file = NULL;
+	struct str why = STR_INIT;
+
+	if (path && !elf_files_open(worker->elf, path, &file, &why))
+		elf_file_let_go(file);
+	else
+		file = NULL;
+	str_release(&why);
+	return file;
+}
+
+/* How the last chain ended: by what the unwinder counted. */
+static enum chain_end end_of(const struct unwind *unwind, const struct unwind_counts *before)
+{
+	enum chain_end end = CHAIN_NO_INFO;
+
+	for (int i = 0; i < UNWIND_ENDS; i++) {
+		if (unwind->counts.ends[i] != before->ends[i])
+			end = (enum chain_end)i;
+	}
+	return end == CHAIN_COMPLETE && unwind->counts.guessed != before->guessed ? CHAIN_GUESSED : end;
+}
+
+static size_t frames_wanted(const struct unwind_worker *worker, const struct data_event *event)
+{
+	size_t asked = event->attr.sample_max_stack;
+
+	return asked && asked < worker->frames_max ? asked : worker->frames_max;
+}
+
+static void make_chain(struct unwind_worker *worker, const struct unwind_job *job, const struct record_body *body,
+		       struct unwound_chain *chain)
+{
+	struct unwind_input input = unwound_input(&body->sample);
+	const struct unwind_counts before = worker->unwind.counts;
+
+	*chain = (struct unwound_chain){ .ips = worker->ips, .exact = worker->unwind.exact, .end = CHAIN_NO_INFO };
+	if (!worker->can_unwind)
+		return;
+	input.address_space = job->space ? &job->space->address_space : NULL;
+	chain->n = unwind_frames(&worker->unwind, &input, worker->ips, frames_wanted(worker, body->event));
+	chain->end = end_of(&worker->unwind, &before);
+	if (chain->end == CHAIN_CUT && !input.stack_bytes)
+		chain->end = CHAIN_NO_COPY;
+}
+
+static void unwind_one(struct unwind_worker *worker, struct unwind_job *job, struct unwind_workers_counts *counts)
+{
+	const struct events *written = worker->workers->options.written;
+	struct str why = STR_INIT;
+	struct unwound_chain chain;
+	struct record_body body;
+	struct record record;
+
+	record_from_bytes(&record, (const uint8_t *)job->record.s, 0, false);
+	str_reset(&job->out);
+	if (!record_decode(&worker->decoder, &record, &body, &why) && body.event) {
+		make_chain(worker, job, &body, &chain);
+		if (!unwound_sample(&body, record.size, written->v[body.event->index], &chain, &worker->room,
+				    &job->out, &why))
+			counts->chains[chain.end]++;
+	}
+	str_release(&why);
+	if (worker->workers->options.slow_us)
+		usleep(worker->workers->options.slow_us);
+}
+
+static void work_on(struct unwind_worker *worker, struct unwind_job *job, struct unwind_workers_counts *counts)
+{
+	struct unwind_files *files = worker->workers->options.files;
+	unsigned late = unwind_files_late(files);
+
+	if (late != worker->late) {
+		worker->late = late;
+		unwind_try_again(&worker->unwind);
+	}
+	if (job->look_only)
+		(void)unwind_files_path(files, job->dso);
+	else
+		unwind_one(worker, job, counts);
+	address_space_snapshot_unref(job->space);
+	job->space = NULL;
+}
+
+/* ---- the threads ---- */
+
+/* Under the lock: up to BATCH jobs. NULL: the end. */
+static struct unwind_job *take_batch(struct unwind_workers *workers)
+{
+	struct unwind_job *first, *last;
+	size_t n = 1;
+
+	while (!workers->first && !workers->stops) {
+		workers->n_idle++;
+		pthread_cond_wait(&workers->work, &workers->lock);
+		workers->n_idle--;
+	}
+	first = last = workers->stops ? NULL : workers->first;
+	if (!first)
+		return NULL;
+	while (n < BATCH && last->next) {
+		last = last->next;
+		n++;
+	}
+	workers->first = last->next;
+	workers->n_queued -= n;
+	last->next = NULL;
+	if (workers->n_queued && workers->n_idle)
+		pthread_cond_signal(&workers->work);
+	return first;
+}
+
+/* Under the lock. */
+static void hand_back(struct unwind_workers *workers, struct unwind_job *first, struct unwind_job *last,
+		      const struct unwind_workers_counts *counts)
+{
+	if (workers->done)
+		workers->done_last->next = first;
+	else
+		workers->done = first;
+	workers->done_last = last;
+	for (size_t i = 0; i < ARRAY_SIZE(counts->chains); i++)
+		workers->counts.chains[i] += counts->chains[i];
+	if (workers->is_waited_for)
+		pthread_cond_signal(&workers->finished);
+}
+
+static void *worker_main(void *data)
+{
+	struct unwind_worker *worker = data;
+	struct unwind_workers *workers = worker->workers;
+	struct unwind_job *first, *last = NULL;
+
+	/* Of this thread alone (setpriority(2), NOTES). Where it may not, it waits its turn. */
+	(void)!setpriority(PRIO_PROCESS, 0, WORKER_PRIORITY);
+	pthread_mutex_lock(&workers->lock);
+	while ((first = take_batch(workers)) != NULL) {
+		struct unwind_workers_counts counts = { { 0 } };
+
+		pthread_mutex_unlock(&workers->lock);
+		for (struct unwind_job *job = first; job; job = job->next) {
+			work_on(worker, job, &counts);
+			last = job;
+		}
+		pthread_mutex_lock(&workers->lock);
+		hand_back(workers, first, last, &counts);
+	}
+	pthread_mutex_unlock(&workers->lock);
+	return NULL;
+}
+
+/* ---- from outside ---- */
+
+void unwind_workers_give(struct unwind_workers *workers, struct unwind_job *first, struct unwind_job *last, size_t n)
+{
+	pthread_mutex_lock(&workers->lock);
+	last->next = NULL;
+	if (workers->first)
+		workers->last->next = first;
+	else
+		workers->first = first;
+	workers->last = last;
+	workers->n_queued += n;
+	if (workers->n_idle)
+		pthread_cond_signal(&workers->work);
+	pthread_mutex_unlock(&workers->lock);
+}
+
+struct unwind_job *unwind_workers_take_done(struct unwind_workers *workers, bool wait)
+{
+	struct unwind_job *done;
+
+	pthread_mutex_lock(&workers->lock);
+	workers->is_waited_for = wait;
+	while (wait && !workers->done)
+		pthread_cond_wait(&workers->finished, &workers->lock);
+	workers->is_waited_for = false;
+	done = workers->done;
+	workers->done = workers->done_last = NULL;
+	pthread_mutex_unlock(&workers->lock);
+	return done;
+}
+
+void unwind_workers_count(struct unwind_workers *workers, struct unwind_workers_counts *counts)
+{
+	pthread_mutex_lock(&workers->lock);
+	*counts = workers->counts;
+	pthread_mutex_unlock(&workers->lock);
+}
+
+static int start(struct unwind_workers *workers, struct unwind_worker *worker, struct str *err)
+{
+	const struct unwind_options options = { .file_of = file_of, .file_context = worker };
+	struct str why = STR_INIT;
+	int code;
+
+	worker->workers = workers;
+	worker->elf = elf_files_new();
+	decoder_init(&worker->decoder, workers->options.recorded, false);
+	worker->frames_max = FRAMES_MAX;
+	worker->ips = xcalloc(worker->frames_max, sizeof(*worker->ips));
+	worker->can_unwind = !unwind_open(&worker->unwind, workers->options.arch, &options, &why);
+	str_release(&why);
+	code = pthread_create(&worker->thread, NULL, worker_main, worker);
+	if (code)
+		return fail(err, -code, "cannot start a thread: %s", strerror(code));
+	worker->started = true;
+	return 0;
+}
+
+struct unwind_workers *unwind_workers_new(const struct unwind_workers_options *options, struct str *err)
+{
+	struct unwind_workers *workers = xcalloc(1, sizeof(*workers));
+	int rc = 0;
+
+	workers->options = *options;
+	workers->v = xcalloc(options->n, sizeof(*workers->v));
+	pthread_mutex_init(&workers->lock, NULL);
+	pthread_cond_init(&workers->work, NULL);
+	pthread_cond_init(&workers->finished, NULL);
+	for (size_t i = 0; !rc && i < options->n; i++)
+		rc = start(workers, &workers->v[i], err);
+	if (!rc)
+		return workers;
+	unwind_workers_free(workers);
+	return NULL;
+}
+
+static void free_worker(struct unwind_worker *worker)
+{
+	if (worker->started)
+		pthread_join(worker->thread, NULL);
+	unwind_close(&worker->unwind);
+	elf_files_free(worker->elf);
+	decoder_release(&worker->decoder);
+	unwound_room_release(&worker->room);
+	free(worker->ips);
+}
+
+void unwind_workers_free(struct unwind_workers *workers)
+{
+	if (!workers)
+		return;
+	pthread_mutex_lock(&workers->lock);
+	workers->stops = true;
+	pthread_cond_broadcast(&workers->work);
+	pthread_mutex_unlock(&workers->lock);
+	for (size_t i = 0; i < workers->options.n; i++)
+		free_worker(&workers->v[i]);
+	pthread_mutex_destroy(&workers->lock);
+	pthread_cond_destroy(&workers->work);
+	pthread_cond_destroy(&workers->finished);
+	free(workers->v);
+	free(workers);
+}

@@ -1,0 +1,353 @@
+/*
+ * dwarf_split: split DWARF: a unit in the program is a skeleton, which has an id and the name of a file with all the
+ * rest. That lies in a .dwo file, or with those of all units in a package beside the program:
+ *
+ *	package   <program>.dwp: .debug_cu_index: id -> where the unit's part of each section is
+ *	file      the skeleton's name beside the program, or below the directory it was compiled in
+ *
+ * libdw would open whatever file is named, and knows packages since 0.191 only. So files are opened here as all are,
+ * and it is given what belongs to one unit (elf_compose.c), in which it looks for names. Where code is, is counted from
+ * what the skeleton says: dwarf_ranges.c.
+ *
+ * Source: DWARF 5, 7.3.5 (package files); GNU extensions to DWARF 4 ("DebugFissionDWP").
+ */
+#include "sym/dwarf_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { UNITS_MAX = 1 << 16 }; /* of one .dwo file: its own and those of its types */
+
+/* What names need. To add a section: a row; number: as the index calls it in version 2 and 5, 0: it belongs to all. */
+static const struct {
+	const char *name, *split_name;
+	uint8_t numbers[2];
+} wanted[] = {
+	{ ".debug_info", "debug_info", { 1, 1 } },
+	{ ".debug_types", "debug_types", { 2, 0 } },
+	{ ".debug_abbrev", "debug_abbrev", { 3, 3 } },
+	{ ".debug_str", "debug_str", { 0, 0 } },
+	{ ".debug_str_offsets", "debug_str_offsets", { 6, 6 } },
+	{ ".debug_rnglists", "debug_rnglists", { 0, 8 } },
+};
+#define CU_INDEX ".debug_cu_index"
+enum { N_WANTED = ARRAY_SIZE(wanted), INFO = 0 };
+
+struct dwarf_split_file { /* .dwo or .dwp */
+	char *path;
+	bool open; /* else it can't be used */
+	struct elf_file view;
+	struct dwarf_cursor sections[N_WANTED]; /* each whole */
+	struct dwarf_cursor index; /* of a package */
+};
+struct dwarf_split_unit {
+	struct elf_file view;
+	Dwarf *dwarf;
+	struct dwarf_sections sections;
+};
+
+static bool is_wanted(const char *section)
+{
+	for (size_t i = 0; i < N_WANTED; i++)
+		if (dwarf_section_is(section, wanted[i].split_name))
+			return true;
+	return !strcmp(section, CU_INDEX);
+}
+
+/* ---- files ---- */
+
+static struct dwarf_cursor contents(struct dwarf_split_file *split, const struct elf_section *section)
+{
+	struct dwarf_cursor cursor = { .swapped = split->view.swapped };
+	size_t n;
+	const uint8_t *bytes = elf_view_bytes(&split->view, section, &n);
+
+	if (bytes)
+		cursor.at = bytes, cursor.end = bytes + n;
+	return cursor;
+}
+
+static void find_sections(struct dwarf_split_file *split)
+{
+	struct elf_section section = { 0 };
+
+	while (elf_section_next(&split->view, &section)) {
+		if (!strcmp(section.name, CU_INDEX))
+			split->index = contents(split, &section);
+		for (size_t i = 0; i < N_WANTED; i++)
+			if (!split->sections[i].at && dwarf_section_is(section.name, wanted[i].split_name))
+				split->sections[i] = contents(split, &section);
+	}
+}
+
+static void open_split(struct dwarf_file *file, struct dwarf_split_file *split)
+{
+	struct str why = STR_INIT;
+	struct elf_file *elf;
+	int rc = elf_files_open(file->elf_files, split->path, &elf, &why);
+
+	if (!rc) {
+		rc = elf_view_open(&split->view, elf, is_wanted, &why);
+		if (!rc) {
+			split->open = true;
+			find_sections(split);
+			elf_view_done(&split->view);
+		}
+		elf_file_let_go(elf);
+	}
+	if (rc == -EFBIG && !file->refused.len)
+		str_addf(&file->refused, "inlined functions are missing: %s: %s", split->path, why.s);
+	str_release(&why);
+}
+
+/* Takes the path. Each is opened once, also where that fails: units of a package ask for it again and again. */
+static struct dwarf_split_file *split_at(struct dwarf_file *file, char *path)
+{
+	struct dwarf_split_file *split;
+
+	for (size_t i = 0; i < file->n_splits; i++) {
+		if (strcmp(file->splits[i]->path, path))
+			continue;
+		free(path);
+		return file->splits[i]->open ? file->splits[i] : NULL;
+	}
+	split = xcalloc(1, sizeof(*split));
+	split->path = path;
+	split->view.fd = -1;
+	VEC_GROW(file->splits, file->n_splits, file->cap_splits);
+	file->splits[file->n_splits++] = split;
+	open_split(file, split);
+	return split->open ? split : NULL;
+}
+
+/* ---- packages ---- */
+
+struct package_index {
+	struct dwarf_cursor ids, rows, table; /* table: the sections' numbers, offsets by row, sizes by row */
+	uint32_t n_sections, n_units, n_slots;
+	uint8_t version; /* of the numbers: 0: of version 2, 1: of version 5 */
+};
+
+static bool read_index(struct dwarf_cursor cursor, struct package_index *index)
+{
+	struct dwarf_cursor copy = cursor;
+	uint64_t version = cursor_number(&cursor, 4);
+
+	if (version != 2) { /* since 5 it has 2 bytes, and 2 of padding */
+		version = cursor_number(&copy, 2);
+		if (version != 5)
+			return false;
+	}
+	index->version = version == 5;
+	index->n_sections = (uint32_t)cursor_number(&cursor, 4);
+	index->n_units = (uint32_t)cursor_number(&cursor, 4);
+	index->n_slots = (uint32_t)cursor_number(&cursor, 4);
+	index->ids = cursor;
+	cursor_skip(&cursor, (uint64_t)index->n_slots * 8);
+	index->rows = cursor;
+	cursor_skip(&cursor, (uint64_t)index->n_slots * 4);
+	index->table = cursor;
+	cursor_skip(&cursor, (1 + 2 * (uint64_t)index->n_units) * index->n_sections * 4);
+	return !cursor.bad && !(index->n_slots & (index->n_slots - 1)) && index->n_slots;
+}
+
+static uint64_t number_at(struct dwarf_cursor cursor, uint64_t i, unsigned bytes)
+{
+	cursor_skip(&cursor, i * bytes);
+	return cursor_number(&cursor, bytes);
+}
+
+/* 1 and up; 0: the unit is not in the package. */
+static uint32_t find_row(const struct package_index *index, uint64_t id)
+{
+	uint32_t mask = index->n_slots - 1, at = (uint32_t)id & mask, step = ((uint32_t)(id >> 32) & mask) | 1;
+
+	for (uint32_t i = 0; i < index->n_slots; i++, at = (at + step) & mask) {
+		uint32_t row = (uint32_t)number_at(index->rows, at, 4);
+
+		if (!row || row > index->n_units)
+			return 0;
+		if (number_at(index->ids, at, 8) == id)
+			return row;
+	}
+	return 0;
+}
+
+static bool slice(struct dwarf_cursor *section, uint64_t offset, uint64_t bytes)
+{
+	if (!section->at || offset > cursor_left(section) || bytes > cursor_left(section) - offset)
+		return false;
+	section->at += offset;
+	section->end = section->at + bytes;
+	return true;
+}
+
+/* The unit's part of each section; false: it has none. */
+static bool find_parts(const struct dwarf_split_file *package, uint64_t id, struct dwarf_cursor *parts)
+{
+	struct package_index index;
+	uint32_t row;
+
+	if (!package->index.at || !read_index(package->index, &index))
+		return false;
+	row = find_row(&index, id);
+	for (size_t i = 0; row && i < N_WANTED; i++) {
+		uint8_t number = wanted[i].numbers[index.version];
+		uint32_t k = 0;
+
+		parts[i] = package->sections[i];
+		while (k < index.n_sections && number_at(index.table, k, 4) != number)
+			k++;
+		if (!number)
+			continue;
+		if (k == index.n_sections ||
+		    !slice(&parts[i], number_at(index.table, (uint64_t)row * index.n_sections + k, 4),
+			   number_at(index.table, ((uint64_t)index.n_units + row) * index.n_sections + k, 4)))
+			parts[i] = (struct dwarf_cursor){ 0 };
+	}
+	return row && parts[INFO].at;
+}
+
+/* ---- units ---- */
+
+static bool find_unit(struct dwarf_file *file, const struct dwarf_split_unit *unit, uint64_t id, Dwarf_Die *die)
+{
+	Dwarf_CU *cu = NULL;
+	uint64_t found;
+	uint8_t type;
+
+	for (size_t i = 0; i < UNITS_MAX && dwarf_file_spend(file, 1); i++) {
+		if (file->lib->dwarf_get_units(unit->dwarf, cu, &cu, NULL, &type, die, NULL))
+			return false;
+		if (die->cu && !file->lib->dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &found, NULL, NULL) &&
+		    found == id && type == DW_UT_split_compile)
+			return true;
+	}
+	return false;
+}
+
+static void unit_free(struct dwarf_file *file, struct dwarf_split_unit *unit)
+{
+	if (unit->dwarf)
+		file->lib->dwarf_end(unit->dwarf);
+	elf_file_close(&unit->view);
+	free(unit);
+}
+
+/* From the parts of a unit to its DIE; NULL: they don't have it. */
+static struct dwarf_split_unit *begin_unit(struct dwarf_file *file, const struct dwarf_cursor *sections, uint64_t id,
+					   Dwarf_Die *die)
+{
+	struct dwarf_split_unit *unit = xcalloc(1, sizeof(*unit));
+	struct elf_part parts[N_WANTED];
+	struct str ignored = STR_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_WANTED; i++)
+		if (sections[i].at && cursor_left(&sections[i]))
+			parts[n++] = (struct elf_part){ wanted[i].name, sections[i].at, cursor_left(&sections[i]) };
+	unit->view.fd = -1;
+	if (!elf_view_compose(&unit->view, &file->view, parts, n, &ignored))
+		unit->dwarf = file->lib->dwarf_begin_elf(unit->view.elf, DWARF_C_READ, NULL);
+	str_release(&ignored);
+	if (!unit->dwarf || !find_unit(file, unit, id, die)) {
+		unit_free(file, unit);
+		return NULL;
+	}
+	dwarf_elf_find_sections(&unit->view, &unit->sections);
+	return unit;
+}
+
+static struct dwarf_split_unit *from_package(struct dwarf_file *file, uint64_t id, Dwarf_Die *die)
+{
+	/* Links below a process's root lead elsewhere than here. */
+	char *real = foreign_root_bytes(file->path) ? NULL : realpath(file->path, NULL);
+	struct dwarf_cursor parts[N_WANTED];
+	struct dwarf_split_unit *unit = NULL;
+	const char *const paths[] = { file->path, real };
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && !unit; i++) {
+		struct dwarf_split_file *package;
+
+		if (!paths[i] || (i && !strcmp(paths[0], paths[1])))
+			continue;
+		package = split_at(file, xasprintf("%s.dwp", paths[i]));
+		if (package && find_parts(package, id, parts))
+			unit = begin_unit(file, parts, id, die);
+	}
+	free(real);
+	return unit;
+}
+
+/* Below the root of the process that the program was found below; the caller frees. */
+static char *dwo_path(const struct dwarf_file *file, const char *directory, const char *name)
+{
+	size_t root = foreign_root_bytes(file->path);
+	const char *slash = strrchr(file->path, '/');
+
+	if (name[0] == '/')
+		return xasprintf("%.*s%s", (int)root, file->path, name);
+	if (directory)
+		return xasprintf("%.*s%s/%s", (int)root, file->path, directory, name);
+	return xasprintf("%.*s/%s", slash ? (int)(slash - file->path) : 0, file->path, name);
+}
+
+static struct dwarf_split_unit *from_file(struct dwarf_file *file, const char *directory, const char *name,
+					  uint64_t id, Dwarf_Die *die)
+{
+	struct dwarf_split_file *split = split_at(file, dwo_path(file, directory, name));
+
+	return split ? begin_unit(file, split->sections, id, die) : NULL;
+}
+
+static struct dwarf_split_unit *find_split(struct dwarf_file *file, Dwarf_Die *skeleton, uint64_t id, Dwarf_Die *die)
+{
+	struct dwarf_split_unit *unit = from_package(file, id, die);
+	const char *name = dwarf_file_text(file, skeleton, DW_AT_dwo_name);
+	const char *directory = dwarf_file_text(file, skeleton, DW_AT_comp_dir);
+
+	if (!name)
+		name = dwarf_file_text(file, skeleton, DW_AT_GNU_dwo_name);
+	if (!unit && name)
+		unit = from_file(file, NULL, name, id, die);
+	if (!unit && name && directory && directory[0] == '/' && name[0] != '/')
+		unit = from_file(file, directory, name, id, die);
+	return unit;
+}
+
+bool dwarf_split_die(struct dwarf_file *file, Dwarf_CU *skeleton_cu, Dwarf_Die *skeleton, Dwarf_Die *die)
+{
+	struct dwarf_split_unit *unit;
+	uint64_t id;
+
+	if (file->lib->dwarf_cu_info(skeleton_cu, NULL, NULL, NULL, NULL, &id, NULL, NULL))
+		return false;
+	unit = find_split(file, skeleton, id, die);
+	if (!unit)
+		return false;
+	VEC_GROW(file->split_units, file->n_split_units, file->cap_split_units);
+	file->split_units[file->n_split_units++] = unit;
+	dwarf_elf_split_used(file, &unit->sections);
+	return true;
+}
+
+const struct dwarf_sections *dwarf_split_sections(const struct dwarf_file *file, const void *elf)
+{
+	for (size_t i = file->n_split_units; i-- > 0;)
+		if (file->split_units[i]->view.elf == elf)
+			return &file->split_units[i]->sections;
+	return NULL;
+}
+
+void dwarf_split_release(struct dwarf_file *file)
+{
+	for (size_t i = 0; i < file->n_split_units; i++)
+		unit_free(file, file->split_units[i]);
+	free(file->split_units);
+	for (size_t i = 0; i < file->n_splits; i++) {
+		elf_file_close(&file->splits[i]->view);
+		free(file->splits[i]->path);
+		free(file->splits[i]);
+	}
+	free(file->splits);
+}

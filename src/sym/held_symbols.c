@@ -1,0 +1,193 @@
+/*
+ * held_symbols: one object per function, made when an address of it is first asked for, so that pointers can be
+ * compared and names are demangled once. What it is made from has a number in its dso: a row of the table, the bounds
+ * of a function without a name, a piece of code made at run time, or a function in the recording itself. A function
+ * that is in the recording and in a file is the same object, by its start.
+ */
+#include "sym/held_symbols.h"
+
+#include "sym/code_times.h"
+#include "sym/dso_recorded.h"
+
+enum { ALIASES_MAX = 64 };
+/* More than rows of any table. Files have bounds, and code made at run time has times: one dso never both. */
+#define HELD_BOUNDS ((uint32_t)1 << 31)
+#define HELD_CODES HELD_BOUNDS
+#define HELD_RECORDED ((uint32_t)3 << 30)
+
+/*
+ * Of the names of one address the best is shown (see symbol_table.c), as people read them, and of equals the
+ * file's first. Aliases come from equal functions that were merged, and from names in several languages.
+ */
+static const struct symbol_row *best_alias(struct symbols *symbols, const struct dso_state *state,
+					   const struct symbol_row *row, const char **name)
+{
+	const char *names = state->table.names.s;
+	const struct symbol_row *aliases, *best = row;
+	size_t n;
+
+	*name = symbols_display_name(symbols, names + row->name, !state->raw_names);
+	if (state->raw_names || !state->table.n_aliases)
+		return row;
+	aliases = symbol_table_aliases(&state->table, row->start, &n);
+	for (size_t i = 0; i < n && i < ALIASES_MAX; i++) {
+		const char *other = symbols_display_name(symbols, names + aliases[i].name, true);
+		bool first = aliases[i].name < best->name;
+
+		if (symbol_name_is_better(other, *name) ||
+		    (first && !symbol_name_is_better(*name, other))) {
+			best = &aliases[i];
+			*name = other;
+		}
+	}
+	return best;
+}
+
+/* The symbol of this number, or NULL. */
+static const struct symbol *held_find(const struct dso_state *state, uint32_t number)
+{
+	uint64_t hash = hash_word(number);
+	uint32_t i;
+
+	if (INDEX_FIND(&state->held_index, hash, i, state->held_rows[i] == number))
+		return &state->held[i]->symbol;
+	return NULL;
+}
+
+static const struct symbol *hold(struct symbols *symbols, struct dso_state *state, uint32_t number,
+				 const struct symbol *symbol)
+{
+	struct held_symbol *held = arena_alloc(&symbols->arena, sizeof(*held));
+
+	*held = (struct held_symbol){ .symbol = *symbol };
+	held->alone.symbol = &held->symbol;
+	index_add(&state->held_index, hash_word(number), (uint32_t)state->n_held);
+	VEC_GROW(state->held_rows, state->n_held, state->cap_held_rows);
+	state->held_rows[state->n_held] = number;
+	VEC_GROW(state->held, state->n_held, state->cap_held);
+	state->held[state->n_held++] = held;
+	return &held->symbol;
+}
+
+static const char bindings[] = {
+	[SYMBOL_LOCAL] = 'l',
+	[SYMBOL_WEAK] = 'w',
+	[SYMBOL_GLOBAL] = 'g',
+};
+
+/* As best_alias: of the names at its start the best as people read them. */
+static const char *best_recorded(struct symbols *symbols, const struct dso_state *state,
+				 const struct recorded_function *function, const char **raw)
+{
+	const char *const *names = state->recorded->aliases + function->alias;
+	bool demangled = !state->raw_names && !(function->kind & RECORDED_NAMELESS);
+	const char *best = symbols_display_name(symbols, function->name, demangled);
+	uint32_t at = 0;
+
+	*raw = function->name;
+	while (at < function->n_aliases && strcmp(names[at], *raw) != 0)
+		at++;
+	for (uint32_t i = 0; i < function->n_aliases && i <= ALIASES_MAX; i++) {
+		const char *other = symbols_display_name(symbols, names[i], demangled);
+
+		if (!symbol_name_is_better(other, best) && (i >= at || symbol_name_is_better(best, other)))
+			continue;
+		best = other;
+		*raw = names[i];
+		at = i;
+	}
+	return best;
+}
+
+/* i: of the dso's recorded functions. NULL: it has no name, and none is to be made. */
+const struct symbol *held_recorded(struct symbols *symbols, struct dso_state *state, uint32_t i)
+{
+	const struct recorded_function *function = &state->recorded->functions[i];
+	const struct symbol *found = held_find(state, HELD_RECORDED | i);
+	unsigned binding = function->kind & RECORDED_BINDING;
+	struct symbol symbol;
+
+	if (found)
+		return found;
+	if (symbols->options.no_bounds && (function->kind & RECORDED_NAMELESS))
+		return NULL;
+	symbol = (struct symbol){ .dso = state->dso, .start = function->start, .end = function->end };
+	symbol.name = best_recorded(symbols, state, function, &symbol.raw);
+	symbol.binding = binding < sizeof(bindings) ? bindings[binding] : ' ';
+	symbol.nameless = function->kind & RECORDED_NAMELESS;
+	return hold(symbols, state, HELD_RECORDED | i, &symbol);
+}
+
+/* One object per function: what a file has may be in the recording, too. 1 + its number there; 0: it is not. */
+static uint32_t recorded_at(const struct dso_state *state, uint64_t start)
+{
+	return state->recorded ? recorded_function_at(state->recorded, start) : 0;
+}
+
+/* The symbol of a row; addr and vaddr: one and the same place in it. */
+const struct symbol *held_row(struct symbols *symbols, struct dso_state *state, const struct symbol_row *row,
+			       uint64_t addr, uint64_t vaddr)
+{
+	uint32_t number = (uint32_t)(row - state->table.v);
+	uint32_t recorded1 = recorded_at(state, addr - (vaddr - row->start));
+	const struct symbol *found = held_find(state, number);
+	const struct symbol_row *named;
+	struct symbol symbol;
+
+	if (found)
+		return found;
+	if (recorded1 && !(state->recorded->functions[recorded1 - 1].kind & RECORDED_NAMELESS))
+		return held_recorded(symbols, state, recorded1 - 1);
+	symbol = (struct symbol){ .dso = state->dso,
+				  .start = addr - (vaddr - row->start),
+				  .end = addr - (vaddr - row->start) + row->size };
+	named = best_alias(symbols, state, row, &symbol.name);
+	symbol.raw = state->table.names.s + named->name;
+	symbol.binding = named->binding < sizeof(bindings) ? bindings[named->binding] : ' ';
+	return hold(symbols, state, number, &symbol);
+}
+
+/* "[libz.so.1.2.13+0xab40]", "[vdso+0x9c0]" */
+const struct symbol *held_bounds(struct symbols *symbols, struct dso_state *state,
+				  const struct function_bounds *bounds, uint64_t addr, uint64_t vaddr)
+{
+	uint32_t number = HELD_BOUNDS | (uint32_t)(bounds - state->bounds.v);
+	uint32_t recorded1 = recorded_at(state, addr - (vaddr - bounds->start));
+	const struct symbol *found = held_find(state, number);
+	const char *name = state->dso->name;
+	struct str text = STR_INIT;
+	struct symbol symbol;
+	size_t len;
+
+	if (found)
+		return found;
+	if (recorded1)
+		return held_recorded(symbols, state, recorded1 - 1);
+	symbol = (struct symbol){ .dso = state->dso,
+				  .start = addr - (vaddr - bounds->start),
+				  .end = addr - (vaddr - bounds->end),
+				  .binding = ' ',
+				  .nameless = true };
+	name += name[0] == '[';
+	len = strlen(name);
+	str_addc(&text, '[');
+	str_addn(&text, name, len && name[len - 1] == ']' ? len - 1 : len);
+	str_addf(&text, "+0x%llx]", (unsigned long long)symbol.start);
+	symbol.name = symbol.raw = arena_strndup(&symbols->arena, text.s, text.len);
+	str_release(&text);
+	return hold(symbols, state, number, &symbol);
+}
+
+const struct symbol *held_code(struct symbols *symbols, struct dso_state *state, uint32_t i)
+{
+	const struct code_event *event = &state->times->v[i];
+	const struct symbol *found = held_find(state, HELD_CODES | i);
+	struct symbol symbol;
+
+	if (found)
+		return found;
+	symbol = (struct symbol){ .dso = state->dso, .start = event->start, .end = event->end, .binding = 'g' };
+	symbol.raw = state->times->names + event->name;
+	symbol.name = symbols_display_name(symbols, symbol.raw, false);
+	return hold(symbols, state, HELD_CODES | i, &symbol);
+}

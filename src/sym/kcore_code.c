@@ -1,0 +1,163 @@
+/*
+ * kcore_code: the code of a kernel and its modules as it was patched while it ran: /proc/kcore of the running kernel,
+ * or one of the copies that the cache of files keeps (cache_kcore.h), which may be of another boot.
+ *
+ *	the running kernel is the recorded one --> /proc/kcore --can't be read--> a copy
+ *	it is another one                      -------------------------------> a copy
+ *
+ * A copy fits a module if it has that module where it was recorded; the kernel if the symbol by which the recording
+ * tells where the kernel lay is there, or else if it is anywhere, as all of a kernel's code moves together.
+ *
+ * Source of kcore's layout: fs/proc/kcore.c of Linux: an ELF core file whose segments are the kernel's memory.
+ */
+#include "sym/cached_files.h"
+#include "sym/dso_state.h"
+#include "sym/kernel_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { KCORE_SEGMENTS_MAX = 32768 };
+
+/* ---- one kcore ---- */
+
+static bool read_whole(int fd, void *bytes, size_t n, uint64_t at)
+{
+	return at <= INT64_MAX && pread(fd, bytes, n, (off_t)at) == (ssize_t)n;
+}
+
+/* As many of out->n bytes as its segment has. */
+static int read_code(int fd, uint64_t vaddr, struct symbol_code *out)
+{
+	Elf64_Ehdr head;
+	Elf64_Phdr segment;
+
+	if (!read_whole(fd, &head, sizeof(head), 0) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(segment))
+		return -EINVAL;
+	for (unsigned i = 0; i < head.e_phnum && i < KCORE_SEGMENTS_MAX; i++) {
+		ssize_t got;
+		uint64_t into;
+
+		if (!read_whole(fd, &segment, sizeof(segment), head.e_phoff + i * sizeof(segment)))
+			return -EINVAL;
+		into = vaddr - segment.p_vaddr;
+		if (segment.p_type != PT_LOAD || vaddr < segment.p_vaddr || into >= segment.p_filesz ||
+		    segment.p_offset > INT64_MAX - into)
+			continue;
+		got = pread(fd, out->bytes, segment.p_filesz - into < out->n ? segment.p_filesz - into : out->n,
+			    (off_t)(segment.p_offset + into));
+		if (got <= 0)
+			return got < 0 ? -errno : -ENODATA;
+		out->n = (size_t)got;
+		out->machine = head.e_machine;
+		return 0;
+	}
+	return -ENODATA;
+}
+
+static int read_kcore(const char *path, uint64_t vaddr, struct symbol_code *out)
+{
+	const struct foreign_options options = { .kernel_file = true };
+	struct str ignored = STR_INIT;
+	struct stat st;
+	int fd = foreign_open(path, &options, &st, &ignored), rc = fd < 0 ? fd : read_code(fd, vaddr, out);
+
+	if (fd >= 0)
+		close(fd);
+	if (!rc)
+		symbol_code_set_from(out, path);
+	str_release(&ignored);
+	return rc;
+}
+
+/* ---- which copy ---- */
+
+struct copy_search {
+	const struct dso *dso;
+	bool anywhere; /* the kernel may have lain elsewhere */
+	uint64_t slide; /* by how much the recorded kernel was moved against that copy */
+};
+
+static bool has_module(const struct dso *dso, const char *folder)
+{
+	char *path = xasprintf("%s/modules", folder), *name = module_name_of(dso->path);
+	bool has = module_in_list(path, name) == dso->start && dso->start;
+
+	free(path);
+	free(name);
+	return has;
+}
+
+static bool copy_fits(void *context, const char *folder)
+{
+	struct copy_search *search = context;
+	const struct dso *dso = search->dso;
+	struct kernel_list list;
+	uint64_t listed;
+	char *path;
+
+	if (dso->kind == DSO_MODULE)
+		return has_module(dso, folder);
+	if (!dso->ref_symbol || !dso->ref_addr)
+		return search->anywhere;
+	path = xasprintf("%s/kallsyms", folder);
+	kernel_list_read(&list, path, dso->ref_symbol);
+	listed = list.ref_addr;
+	kernel_list_release(&list);
+	free(path);
+	search->slide = dso->ref_addr - listed;
+	return listed && (search->anywhere || !search->slide);
+}
+
+char *kcore_copy_of(struct symbols *symbols, const struct dso *dso, uint64_t *slide)
+{
+	struct build_id id = recorded_kernel_id(symbols, dso);
+	struct copy_search search = { .dso = dso };
+	char *folder = cached_kcore(symbols->cached, &id, copy_fits, &search);
+
+	search.anywhere = true;
+	if (!folder && dso->kind == DSO_KERNEL)
+		folder = cached_kcore(symbols->cached, &id, copy_fits, &search);
+	*slide = dso->ref_symbol && dso->ref_addr && dso->kind == DSO_KERNEL ? search.slide : 0;
+	return folder;
+}
+
+static int of_copy(struct symbols *symbols, struct dso_state *state, uint64_t addr, struct symbol_code *out)
+{
+	char *path;
+	int rc;
+
+	if (!state->kcore_tried)
+		state->kcore = kcore_copy_of(symbols, state->dso, &state->kcore_slide);
+	state->kcore_tried = true;
+	if (!state->kcore)
+		return -ENOENT;
+	path = xasprintf("%s/kcore", state->kcore);
+	rc = read_kcore(path, addr - state->kcore_slide, out);
+	free(path);
+	return rc;
+}
+
+int kcore_code(struct symbols *symbols, struct dso_state *state, uint64_t addr, bool is_here, struct symbol_code *out,
+	       struct str *why)
+{
+	uint64_t listed = addr - state->slide; /* modules are where they were, or their names are not from the list */
+	char *path = procfs_path(symbols, "kcore");
+	int rc = is_here ? read_kcore(path, listed, out) : -ENOENT;
+
+	if (rc && !of_copy(symbols, state, addr, out))
+		rc = 0;
+	else if (rc && is_here)
+		fail(why, rc, "%s %s; -k with that kernel's vmlinux has the code, too", path,
+		     rc == -ENOENT                    ? "is not there"
+		     : rc == -EACCES || rc == -EPERM ? "can be read by root alone"
+						      : "does not have it");
+	else if (rc)
+		fail(why, rc, "%sits code is in no file that was found; -k with that kernel's vmlinux",
+		     why->len ? ": " : "");
+	out->shown = listed;
+	free(path);
+	return rc;
+}

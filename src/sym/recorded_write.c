@@ -1,0 +1,458 @@
+/*
+ * recorded_write: what was looked up becomes the feature SYMBOLS of a recording, see recorded_names.h: for each dso the
+ * addresses that were asked for, with what was answered. So what is written is what a report would have shown, and
+ * nothing else; whoever calls this has asked for all that any report may ask.
+ *
+ * Names are written raw, and with a function those that may be shown in its place when they are demangled in another
+ * way, so that reports choose as they would from the file.
+ */
+#include "sym/recorded_names.h"
+
+#include "sym/code_times.h"
+#include "sym/dso_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { ZSTD_LEVEL = 19, INLINE_WORDS = 4 };
+
+struct pack {
+	struct symbols *symbols;
+	bool images;
+	struct text_index *texts;
+	size_t n_texts;
+	struct str dsos;
+	struct recorded_totals totals;
+};
+
+/* What is written of one dso. */
+struct dso_pack {
+	struct pack *all;
+	struct dso_state *state;
+	const struct answer **answers; /* by address */
+	size_t n_answers;
+	const struct symbol **functions; /* by their start */
+	size_t n_functions;
+	struct index function_index;
+	struct row_set inlines;
+	uint32_t *inlines_of; /* of each answer, 1 + row; 0: none */
+};
+
+static uint64_t text_number(struct pack *all, const char *text)
+{
+	uint32_t number = texts_intern(all->texts, text, strlen(text));
+
+	if (number >= all->n_texts)
+		all->n_texts = (size_t)number + 1;
+	return number;
+}
+
+static uint64_t text_number1(struct pack *all, const char *text)
+{
+	return text ? text_number(all, text) + 1 : 0;
+}
+
+/* ---- which functions ---- */
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct answer *const *x = a, *const *y = b;
+
+	return ((*x)->addr > (*y)->addr) - ((*x)->addr < (*y)->addr);
+}
+
+static void sort_answers(struct dso_pack *p)
+{
+	p->answers = xcalloc(p->state->n_answers + 1, sizeof(*p->answers));
+	for (size_t i = 0; i < p->state->n_answers; i++)
+		p->answers[p->n_answers++] = &p->state->answers[i];
+	qsort(p->answers, p->n_answers, sizeof(*p->answers), by_addr);
+}
+
+static int by_symbol_start(const void *a, const void *b)
+{
+	const struct symbol *const *x = a, *const *y = b;
+
+	if ((*x)->start != (*y)->start)
+		return (*x)->start < (*y)->start ? -1 : 1;
+	return strcmp((*x)->raw, (*y)->raw);
+}
+
+static void sort_functions(struct dso_pack *p)
+{
+	struct index seen = { 0 };
+	uint32_t k;
+
+	p->functions = xcalloc(p->n_answers + 1, sizeof(*p->functions));
+	for (size_t i = 0; i < p->n_answers; i++) {
+		const struct symbol *symbol = p->answers[i]->symbol;
+		uint64_t hash = hash_word((uintptr_t)symbol);
+
+		if (!symbol || INDEX_FIND(&seen, hash, k, p->functions[k] == symbol))
+			continue;
+		index_add(&seen, hash, (uint32_t)p->n_functions);
+		p->functions[p->n_functions++] = symbol;
+	}
+	index_release(&seen);
+	qsort(p->functions, p->n_functions, sizeof(*p->functions), by_symbol_start);
+	for (size_t i = 0; i < p->n_functions; i++)
+		index_add(&p->function_index, hash_word((uintptr_t)p->functions[i]), (uint32_t)i);
+}
+
+static uint64_t function1(const struct dso_pack *p, const struct symbol *symbol)
+{
+	uint64_t hash = hash_word((uintptr_t)symbol);
+	uint32_t i;
+
+	return symbol && INDEX_FIND(&p->function_index, hash, i, p->functions[i] == symbol) ? (uint64_t)i + 1 : 0;
+}
+
+/* ---- functions ---- */
+
+static const struct symbol_row *row_of(const struct dso_pack *p, const struct symbol *symbol)
+{
+	const struct dso_state *state = p->state;
+	uint64_t vaddr;
+
+	return symbol->nameless || !dso_state_vaddr(state, symbol->start, &vaddr) ||
+			       state->table.n == 0 ? NULL : symbol_table_find(&state->table, vaddr);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct symbol_row *x = a, *y = b;
+
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+/* All that may be shown at its start, in the order of the file. */
+static void put_aliases(struct dso_pack *p, const struct symbol_row *row)
+{
+	const char *names = p->state->table.names.s;
+	const struct symbol_row *aliases;
+	struct symbol_row *all;
+	size_t n;
+
+	aliases = symbol_table_aliases(&p->state->table, row->start, &n);
+	all = xcalloc(n + 1, sizeof(*all));
+	memcpy(all, aliases, n * sizeof(*all));
+	all[n++] = *row;
+	qsort(all, n, sizeof(*all), by_name);
+	put_number(&p->all->dsos, n);
+	for (size_t i = 0; i < n; i++)
+		put_number(&p->all->dsos, text_number(p->all, names + all[i].name));
+	free(all);
+}
+
+static uint8_t kind_of(const struct symbol *symbol)
+{
+	static const struct {
+		char binding;
+		uint8_t kind;
+	} rows[] = { { 'l', SYMBOL_LOCAL }, { 'w', SYMBOL_WEAK }, { 'g', SYMBOL_GLOBAL } };
+	uint8_t nameless = symbol->nameless ? RECORDED_NAMELESS : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].binding == symbol->binding)
+			return rows[i].kind | nameless;
+	return RECORDED_UNKNOWN_BINDING | nameless;
+}
+
+static void put_functions(struct dso_pack *p)
+{
+	struct str *out = &p->all->dsos;
+	uint64_t before = 0;
+
+	put_number(out, p->n_functions);
+	for (size_t i = 0; i < p->n_functions; i++) {
+		const struct symbol *symbol = p->functions[i];
+		const struct symbol_row *row = p->state->raw_names ? NULL : row_of(p, symbol);
+		size_t n_aliases = 0;
+
+		if (row)
+			symbol_table_aliases(&p->state->table, row->start, &n_aliases);
+		put_number(out, symbol->start - before);
+		put_number(out, symbol->end - symbol->start);
+		str_addc(out, (char)(kind_of(symbol) | (n_aliases ? RECORDED_ALIASES : 0)));
+		put_number(out, text_number(p->all, symbol->raw));
+		if (n_aliases)
+			put_aliases(p, row);
+		before = symbol->start;
+	}
+	p->all->totals.n_functions += p->n_functions;
+}
+
+/* ---- inlined functions ---- */
+
+/* From the outermost in: each is a row, made once. */
+static uint32_t inlines_of(struct dso_pack *p, const struct answer *answer)
+{
+	uint32_t into1 = 0;
+
+	for (uint32_t i = answer->frames && answer->n_frames ? answer->n_frames - 1 : 0; i-- > 0;) {
+		const struct frame *frame = &answer->frames[i], *around = frame + 1;
+		const uint64_t row[INLINE_WORDS] = {
+			into1,
+			text_number(p->all, frame->symbol->raw),
+			text_number1(p->all, around->line.file),
+			around->line.line,
+		};
+
+		into1 = row_set_intern(&p->inlines, row) + 1;
+	}
+	return into1;
+}
+
+static void put_inlines(struct dso_pack *p)
+{
+	struct str *out = &p->all->dsos;
+
+	p->inlines_of = xcalloc(p->n_answers + 1, sizeof(*p->inlines_of));
+	for (size_t i = 0; i < p->n_answers; i++)
+		p->inlines_of[i] = inlines_of(p, p->answers[i]);
+	put_number(out, p->inlines.n);
+	for (size_t i = 0; i < p->inlines.n; i++)
+		for (size_t k = 0; k < INLINE_WORDS; k++)
+			put_number(out, row_set_at(&p->inlines, (uint32_t)i)[k]);
+}
+
+/* ---- addresses ---- */
+
+static void put_addrs(struct dso_pack *p)
+{
+	static const struct source_line none = { NULL, 0 };
+	uint64_t addr = 0, function = 0, line = 0;
+	struct str *out = &p->all->dsos;
+
+	put_number(out, p->n_answers);
+	for (size_t i = 0; i < p->n_answers; i++) {
+		const struct answer *answer = p->answers[i];
+		const struct source_line *own = answer->frames ? &answer->frames[0].line : &none;
+		uint64_t number1 = function1(p, answer->symbol);
+
+		put_number(out, answer->addr - addr);
+		put_signed(out, (int64_t)(number1 - function));
+		put_number(out, p->inlines_of[i]);
+		put_number(out, text_number1(p->all, own->file));
+		put_signed(out, (int64_t)(own->line - line));
+		addr = answer->addr;
+		function = number1;
+		line = own->line;
+	}
+}
+
+/* ---- code made at run time, by its time ---- */
+
+/* An address was sampled in it. */
+static bool is_asked(const struct dso_pack *p, const struct code_event *event)
+{
+	size_t low = 0, high = p->n_answers;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->answers[middle]->addr < event->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < p->n_answers && p->answers[low]->addr < event->end;
+}
+
+static void put_events(struct dso_pack *p)
+{
+	const struct code_times *times = p->state->times;
+	struct str *out = &p->all->dsos;
+	uint64_t time_ns = 0, start = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; times && i < times->n; i++)
+		n += is_asked(p, &times->v[i]);
+	put_number(out, n);
+	for (size_t i = 0; times && i < times->n; i++) {
+		const struct code_event *event = &times->v[i];
+
+		if (!is_asked(p, event))
+			continue;
+		put_number(out, event->time_ns - time_ns);
+		str_addc(out, (char)event->kind);
+		put_signed(out, (int64_t)(event->start - start));
+		put_number(out, event->end - event->start);
+		put_number(out, text_number(p->all, event->kind == CODE_CLOSED ? "" : times->names + event->name));
+		time_ns = event->time_ns;
+		start = event->start;
+	}
+}
+
+/* ---- unwind tables ---- */
+
+static void put_image(struct dso_pack *p)
+{
+	const struct dso *dso = p->state->dso;
+	bool has = dso->kind == DSO_FILE || dso->kind == DSO_VDSO;
+	struct elf_file *file = NULL;
+	struct str ignored = STR_INIT;
+	uint64_t *vaddrs;
+	size_t n = 0;
+
+	if (p->all->images && has)
+		file = symbols_elf_file(p->all->symbols, dso, &ignored);
+	str_release(&ignored);
+	if (!file) {
+		put_number(&p->all->dsos, 0);
+		return;
+	}
+	vaddrs = xcalloc(p->n_answers + 1, sizeof(*vaddrs));
+	for (size_t i = 0; i < p->n_answers; i++)
+		n += elf_file_vaddr(file, p->answers[i]->addr, &vaddrs[n]);
+	recorded_image_write(file, vaddrs, n, &p->all->dsos);
+	free(vaddrs);
+}
+
+/* ---- a dso ---- */
+
+static uint64_t bytes_of(struct pack *all, struct dso_state *state)
+{
+	const struct dso_files *files = state->files_known ? &state->files : NULL;
+	const char *paths[] = { files ? files->runtime : NULL, files ? files->debug : NULL };
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct str ignored = STR_INIT;
+		struct elf_file *file;
+
+		if (paths[i] && !(i && text_same(paths[0], paths[1])) &&
+		    !elf_files_open(all->symbols->elf_files, paths[i], &file, &ignored)) {
+			bytes += (uint64_t)file->stat.st_size;
+			elf_file_let_go(file);
+		}
+		str_release(&ignored);
+	}
+	return bytes;
+}
+
+static void put_identity(struct pack *all, const struct dso_state *state)
+{
+	const struct dso *dso = state->dso;
+	struct str *out = &all->dsos;
+
+	str_addc(out, recorded_kind_letter((uint8_t)dso->kind));
+	str_addc(out, (char)((state->state == SYM_FOUND ? 0 : RECORDED_NONE) |
+			     (state->only_exported ? RECORDED_PARTIAL : 0)));
+	put_number(out, text_number(all, dso->path));
+	put_signed(out, dso->pid);
+	str_addc(out, (char)dso->build_id.size);
+	str_addn(out, (const char *)dso->build_id.bytes, dso->build_id.size);
+	put_number(out, dso->major);
+	put_number(out, dso->minor);
+	put_number(out, dso->inode);
+	put_number(out, dso->generation);
+	put_number(out, dso->start);
+	put_number(out, text_number(all, state->source ? state->source : ""));
+	put_number(out, text_number(all, symbols_why(all->symbols, dso)));
+}
+
+/* Whether anything was found: names that its addresses then were not among are a finding, too. */
+static bool has_names(const struct dso_state *state)
+{
+	if (!recorded_kind_letter((uint8_t)state->dso->kind) || !state->n_answers)
+		return false;
+	if (state->state == SYM_FOUND)
+		return true;
+	for (size_t i = 0; i < state->n_answers; i++)
+		if (state->answers[i].symbol ||
+		    (state->answers[i].frames && state->answers[i].frames[0].line.file))
+			return true;
+	return false;
+}
+
+static void put_dso(struct pack *all, struct dso_state *state)
+{
+	struct dso_pack p = { .all = all, .state = state };
+	struct str before = all->dsos;
+
+	str_init(&all->dsos);
+	row_set_init(&p.inlines, INLINE_WORDS);
+	sort_answers(&p);
+	sort_functions(&p);
+	put_identity(all, state);
+	put_functions(&p);
+	put_inlines(&p);
+	put_addrs(&p);
+	put_events(&p);
+	put_image(&p);
+	put_number(&before, all->dsos.len);
+	str_addn(&before, all->dsos.s, all->dsos.len);
+	str_release(&all->dsos);
+	all->dsos = before;
+	all->totals.n_dsos++;
+	all->totals.n_addrs += p.n_answers;
+	all->totals.file_bytes += bytes_of(all, state);
+	free(p.answers);
+	free(p.functions);
+	free(p.inlines_of);
+	index_release(&p.function_index);
+	row_set_release(&p.inlines);
+}
+
+/* ---- all ---- */
+
+static void put_texts(const struct pack *all, struct str *out)
+{
+	struct str texts = STR_INIT;
+
+	for (uint32_t i = 0; i < all->n_texts; i++) {
+		const char *text = texts_get(all->texts, i);
+
+		str_addn(&texts, text, strlen(text) + 1);
+	}
+	put_number(out, texts.len);
+	str_addn(out, texts.s, texts.len);
+	str_release(&texts);
+}
+
+/* Where there is no zstd, or it packs too well to be believed, as it is. */
+static void put_packed(const struct str *body, struct str *out)
+{
+	struct str packed = STR_INIT, ignored = STR_INIT;
+	struct zstd_out *zstd;
+	bool is_packed = false;
+
+	if (!zstd_out_new(&zstd, ZSTD_LEVEL, &ignored)) {
+		is_packed = !zstd_out_add(zstd, body->s, body->len, &packed, &ignored) &&
+			    packed.len < body->len && body->len / RECORDED_RATIO_MAX <= packed.len;
+		zstd_out_free(zstd);
+	}
+	str_addc(out, RECORDED_VERSION);
+	str_addc(out, is_packed ? RECORDED_ZSTD : 0);
+	put_number(out, body->len);
+	str_addn(out, is_packed ? packed.s : body->s, is_packed ? packed.len : body->len);
+	str_release(&packed);
+	str_release(&ignored);
+}
+
+int symbols_write(struct symbols *symbols, bool images, struct str *out, struct recorded_totals *totals,
+		  struct str *err)
+{
+	struct pack all = { .symbols = symbols, .images = images, .texts = texts_new(), .dsos = STR_INIT };
+	struct str body = STR_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; i < symbols->n_states; i++)
+		if (symbols->states[i] && has_names(symbols->states[i]))
+			put_dso(&all, symbols->states[i]);
+	put_texts(&all, &body);
+	put_number(&body, all.totals.n_dsos);
+	str_addn(&body, all.dsos.s, all.dsos.len);
+	if (body.len > RECORDED_BYTES_MAX)
+		rc = fail(err, -EFBIG, "names of %zu addresses take %zu bytes, more than is kept in a recording",
+			  all.totals.n_addrs, body.len);
+	else
+		put_packed(&body, out);
+	*totals = all.totals;
+	totals->bytes = out->len;
+	str_release(&body);
+	str_release(&all.dsos);
+	texts_free(all.texts);
+	return rc;
+}

@@ -1,0 +1,166 @@
+/*
+ * unwind_code: patterns of instructions, some of them before ip. The first that fits holds.
+ *
+ * An entry of a procedure linkage table jumps to the function that it stands for; for one that is not linked yet it
+ * pushes a number, and the first entry, which all of them share, pushes one more. On arm64 only the first entry
+ * changes SP.
+ *
+ * Sources: System V ABI AMD64, "Procedure Linkage Table"; ELF for the Arm 64-bit Architecture, "Procedure Linkage
+ * Table"; Intel SDM volume 2 and Arm ARM for the instructions.
+ */
+#include "unwind/unwind_code.h"
+
+#include <elf.h>
+
+enum {
+	PATTERN_BYTES = 20,
+	BEFORE_MAX = 16,
+	CALL_BYTES_MAX = 7,
+};
+
+/* CFA = SP + so many bytes; which of restored[] it restores. */
+struct frame {
+	struct unwind_rule rule;
+	struct unwind_saved saved[2];
+};
+
+#define AT(reg, offset) { offset, reg, UNWIND_SAVED_AT }
+#define CFA(sp, bytes, n) { .kind = UNWIND_RULE_PLAIN, .cfa_reg = sp, .cfa_offset = bytes, .n_saved = n }
+
+static const struct frame x86_called = { CFA(7, 8, 1), { AT(16, -8) } };
+static const struct frame x86_pushed = { CFA(7, 16, 1), { AT(16, -8) } };
+static const struct frame x86_pushed_twice = { CFA(7, 24, 1), { AT(16, -8) } };
+static const struct frame x86_saved = { CFA(7, 16, 2), { AT(16, -8), AT(6, -16) } };
+static const struct frame x86_kept = { CFA(6, 16, 2), { AT(16, -8), AT(6, -16) } };
+/* The return address is in x30. */
+static const struct frame arm_called = { CFA(31, 0, 0), { { 0 } } };
+static const struct frame arm_pushed = { CFA(31, 16, 1), { AT(30, -8) } };
+
+struct pattern {
+	uint16_t machine;
+	uint8_t before; /* of the bytes, so many stand before ip */
+	uint8_t n;
+	uint8_t bytes[PATTERN_BYTES], mask[PATTERN_BYTES]; /* as they stand in memory */
+	const struct frame *frame;
+};
+
+/* Bytes without a mask: all of their bits count; ANY4: four that don't. */
+#define B 0xff
+#define NO4 0, 0, 0, 0
+#define B4 B, B, B, B
+/* A little-endian instruction. */
+#define W(word) (word) & 0xff, (word) >> 8 & 0xff, (word) >> 16 & 0xff, (uint32_t)(word) >> 24
+/* Instructions of arm64 and the bits of them that count. */
+#define STP_X16_X30 W(0xa9bf7bf0)
+#define ADRP_X16 W(0x90000010)
+#define ADRP_MASK W(0x9f00001f)
+#define LDR_X17 W(0xf9400211)
+#define ADD_X16 W(0x91000210)
+#define IMM12_MASK W(0xffc003ff)
+#define BR_X17 W(0xd61f0220)
+
+static const struct pattern patterns[] = {
+	/* push *x(%rip); jmp *x(%rip), also with a prefix: the first entry, at either instruction */
+	{ EM_X86_64, 6, 8, { 0xff, 0x35, NO4, 0xff, 0x25 }, { B, B, NO4, B, B }, &x86_pushed_twice },
+	{ EM_X86_64, 6, 9, { 0xff, 0x35, NO4, 0xf2, 0xff, 0x25 }, { B, B, NO4, B, B, B }, &x86_pushed_twice },
+	{ EM_X86_64, 0, 8, { 0xff, 0x35, NO4, 0xff, 0x25 }, { B, B, NO4, B, B }, &x86_pushed },
+	{ EM_X86_64, 0, 9, { 0xff, 0x35, NO4, 0xf2, 0xff, 0x25 }, { B, B, NO4, B, B, B }, &x86_pushed },
+	/* push $n; jmp x: the others, behind the push and before it */
+	{ EM_X86_64, 5, 6, { 0x68, NO4, 0xe9 }, { B, NO4, B }, &x86_pushed },
+	{ EM_X86_64, 5, 7, { 0x68, NO4, 0xf2, 0xe9 }, { B, NO4, B, B }, &x86_pushed },
+	{ EM_X86_64, 0, 6, { 0x68, NO4, 0xe9 }, { B, NO4, B }, &x86_called },
+	{ EM_X86_64, 0, 7, { 0x68, NO4, 0xf2, 0xe9 }, { B, NO4, B, B }, &x86_called },
+	{ EM_X86_64, 0, 10, { 0xf3, 0x0f, 0x1e, 0xfa, 0x68, NO4, 0xe9 }, { B4, B, NO4, B }, &x86_called },
+	/* jmp *x(%rip), behind endbr64, a prefix, or mov $n,%r11d */
+	{ EM_X86_64, 0, 2, { 0xff, 0x25 }, { B, B }, &x86_called },
+	{ EM_X86_64, 0, 3, { 0xf2, 0xff, 0x25 }, { B, B, B }, &x86_called },
+	{ EM_X86_64, 0, 6, { 0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25 }, { B4, B, B }, &x86_called },
+	{ EM_X86_64, 0, 7, { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25 }, { B4, B, B, B }, &x86_called },
+	{ EM_X86_64, 0, 8, { 0x41, 0xbb, NO4, 0xff, 0x25 }, { B, B, NO4, B, B }, &x86_called },
+	{ EM_X86_64, 0, 6, { 0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb }, { B4, B, B }, &x86_called },
+	/* push %rbp; mov %rsp,%rbp, behind the push and before it */
+	{ EM_X86_64, 1, 4, { 0x55, 0x48, 0x89, 0xe5 }, { B4 }, &x86_saved },
+	{ EM_X86_64, 0, 4, { 0x55, 0x48, 0x89, 0xe5 }, { B4 }, &x86_called },
+	{ EM_X86_64, 0, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5 }, { B4, B4 }, &x86_called },
+	/* ret; pop %rbp; leave */
+	{ EM_X86_64, 0, 1, { 0xc3 }, { B }, &x86_called },
+	{ EM_X86_64, 0, 2, { 0xf3, 0xc3 }, { B, B }, &x86_called },
+	{ EM_X86_64, 0, 2, { 0xf2, 0xc3 }, { B, B }, &x86_called },
+	{ EM_X86_64, 0, 2, { 0x5d, 0xc3 }, { B, B }, &x86_saved },
+	{ EM_X86_64, 0, 2, { 0xc9, 0xc3 }, { B, B }, &x86_kept },
+	/* The first entry, behind its store, at each instruction; then all of them, and the first before its store */
+	{ EM_AARCH64, 4, 12, { STP_X16_X30, ADRP_X16, LDR_X17 }, { B4, ADRP_MASK, IMM12_MASK }, &arm_pushed },
+	{ EM_AARCH64, 8, 12, { STP_X16_X30, ADRP_X16, LDR_X17 }, { B4, ADRP_MASK, IMM12_MASK }, &arm_pushed },
+	{ EM_AARCH64, 12, 16, { STP_X16_X30, ADRP_X16, LDR_X17, ADD_X16 }, { B4, ADRP_MASK, IMM12_MASK, IMM12_MASK },
+	  &arm_pushed },
+	{ EM_AARCH64, 16, 20, { STP_X16_X30, ADRP_X16, LDR_X17, ADD_X16, BR_X17 },
+	  { B4, ADRP_MASK, IMM12_MASK, IMM12_MASK, B4 }, &arm_pushed },
+	{ EM_AARCH64, 0, 8, { STP_X16_X30, ADRP_X16 }, { B4, ADRP_MASK }, &arm_called },
+	{ EM_AARCH64, 0, 8, { ADRP_X16, LDR_X17 }, { ADRP_MASK, IMM12_MASK }, &arm_called },
+	{ EM_AARCH64, 0, 8, { LDR_X17, ADD_X16 }, { IMM12_MASK, IMM12_MASK }, &arm_called },
+	{ EM_AARCH64, 0, 8, { ADD_X16, BR_X17 }, { IMM12_MASK, B4 }, &arm_called },
+	{ EM_AARCH64, 0, 4, { BR_X17 }, { B4 }, &arm_called },
+	/* bti c; stp x29, x30, [sp, #-n]!; ret */
+	{ EM_AARCH64, 0, 4, { W(0xd503245f) }, { B4 }, &arm_called },
+	{ EM_AARCH64, 0, 4, { W(0xa9807bfd) }, { W(0xffc07fff) }, &arm_called },
+	{ EM_AARCH64, 0, 4, { W(0xd65f03c0) }, { B4 }, &arm_called },
+};
+
+static bool fits(const struct pattern *pattern, const uint8_t *code)
+{
+	for (size_t i = 0; i < pattern->n; i++)
+		if ((code[i] & pattern->mask[i]) != pattern->bytes[i])
+			return false;
+	return true;
+}
+
+const struct unwind_rule *unwind_code_rule(struct unwind_memory *memory, uint64_t ip,
+					   const struct unwind_saved **saved)
+{
+	uint8_t code[BEFORE_MAX + PATTERN_BYTES] = { 0 };
+	bool whole = unwind_memory_code(memory, ip - BEFORE_MAX, ip, code, sizeof(code));
+
+	if (!whole && !unwind_memory_code(memory, ip, ip, code + BEFORE_MAX, PATTERN_BYTES))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		const struct pattern *pattern = &patterns[i];
+
+		if (pattern->machine == memory->arch->machine && (whole || !pattern->before) &&
+		    fits(pattern, code + BEFORE_MAX - pattern->before)) {
+			*saved = pattern->frame->saved;
+			return &pattern->frame->rule;
+		}
+	}
+	return NULL;
+}
+
+/* bl; blr and its signing kinds */
+static bool arm_call(const uint8_t *end)
+{
+	uint32_t word;
+
+	memcpy(&word, end - sizeof(word), sizeof(word));
+	return (word & 0xfc000000) == 0x94000000 || (word & 0xfefff000) == 0xd63f0000;
+}
+
+/* call x: e8 and four bytes; call *x: ff /2 with up to five bytes of address */
+static bool x86_call(const uint8_t *end)
+{
+	if (end[-5] == 0xe8)
+		return true;
+	for (int i = 2; i <= CALL_BYTES_MAX; i++)
+		if (end[-i] == 0xff && (end[1 - i] >> 3 & 7) == 2)
+			return true;
+	return false;
+}
+
+bool unwind_code_called(struct unwind_memory *memory, uint64_t ip)
+{
+	uint8_t code[CALL_BYTES_MAX + 1];
+
+	if (ip < sizeof(code) || !memory->address_space || !address_space_find(memory->address_space, ip - 1))
+		return false;
+	if (!unwind_memory_code(memory, ip - sizeof(code), ip - 1, code, sizeof(code)))
+		return true;
+	return memory->arch->machine == EM_AARCH64 ? arm_call(code + sizeof(code)) : x86_call(code + sizeof(code));
+}

@@ -1,0 +1,249 @@
+#!/bin/bash
+# The code of a function in the browser of pstat report: each key of it, beside what pstat annotate prints of the same.
+#
+# run: once
+. "${0%/*}/screen.bash"
+need_capstone
+need_paranoid 2
+
+cd "$tmp" && cat >work.c <<'END_C'
+static inline __attribute__((always_inline)) unsigned mix(unsigned a)
+{
+	a ^= a >> 3; /* MIX */
+	a *= 2654435761u;
+	return a ^ a >> 15;
+}
+__attribute__((noinline)) void never(void)
+{
+	__asm__ volatile("nop" : : : "memory");
+}
+__attribute__((noinline)) unsigned leaf(unsigned a)
+{
+	for (int i = 0; i < 40; i++)
+		a = a * 31 ^ a >> 7; /* LEAF */
+	return a;
+}
+__attribute__((noinline)) unsigned hot(const char *p, unsigned n)
+{
+	unsigned h = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (p[i] == 'a')
+			h += mix(h + p[i]); /* CALL */
+		else
+			h ^= leaf(h) / (1 + i);
+	}
+	if (h == 1)
+		never();
+	return h;
+}
+static char text[4000];
+int main(void)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < sizeof(text); i++)
+		text[i] = i % 97 ? 'a' : 'b';
+	for (unsigned rounds = 0; rounds < 60000 || sum == 1; rounds++) {
+		__asm__ volatile("" : : : "memory");
+		sum += hot(text, sizeof(text));
+	}
+}
+END_C
+"${CC:-cc}" -O2 -g -fno-omit-frame-pointer -o work work.c 2>cc_err || skip "needs a C compiler"
+"$PSTAT" record -q -g -e cpu-clock:u -c 1000000 -o data -- ./work >/dev/null 2>record_err ||
+	skip "needs a recording: $(<record_err)"
+
+# see LINES COLUMNS STEP... -- OPTION...: in the code of hot.
+see()
+{
+	local steps words
+
+	split_steps "${@:3}"
+	on "$1" "$2" ready 'until hot' 'keys a' 'until ^hot  .Esc' "${steps[@]}" -- \
+		"$PSTAT" report -i ../data --no-children -s sym "${words[@]}"
+}
+# The lines of a screen without title, status and empty lines.
+lines() { sed '1d;/^. help  q quit/,$d;/^percentages$/d;/^sums of periods$/d;/^numbers of samples$/d' | grep -v '^ *$'; }
+# code OPTION...: what annotate prints of it.
+code() { "$PSTAT" annotate -i ../data "$@" 2>/dev/null | tr '\t' ' ' | sed 's/ *$//' | grep -v '^$'; }
+# The line that is selected: what all keys but those for numbers leave of it.
+no_numbers() { sed 's/^[^:]*: *//'; }
+
+# nth FILE N...: these lines, in this order.
+nth()
+{
+	local file=$1 n
+
+	for n in "${@:2}"; do
+		tail -n "+$n" "$file" | head -n 1
+	done
+}
+
+# beside NAME STEPS REGEX OPTION...: with the keys the view is what annotate prints with these options.
+beside()
+{
+	local name=$1 keys=$2 seen=$3
+
+	shift 3
+	see 300 250 "keys $keys" "until $seen" show --
+	same "$name" "$(code "$@" hot)" "$(lines <<<"$out")"
+}
+
+test_switches()
+{
+	beside "as annotate prints it" "H" "^hot" --stdio2
+	beside "s: without source" "s" "^hot" --stdio2 --no-source
+	beside "s twice" "s s" "MIX" --stdio2
+	beside "t: periods" "t" "sums of periods" --stdio2 --show-total-period
+	beside "t twice: samples" "t t" "numbers of samples" --stdio2 -n
+	beside "t three times" "t t t" "percentages" --stdio2
+	beside "p: of all" "p" "percentages" --stdio2 --percent-type global-period
+	beside "b: of samples" "b" "percentages" --stdio2 --percent-type local-hits
+	beside "p and b" "p b" "percentages" --stdio2 --percent-type global-hits
+	beside "k: sums by line" "k" "Sorted summary" --stdio2 -l
+	beside "l: folders" "k l" "Sorted summary" --stdio2 -l -P
+	beside "o: bytes" "o" "^hot" --stdio2 --asm-raw
+	beside "j: no arrows" "j" "^hot" --stdio
+	[ "$(uname -m)" = x86_64 ] || return
+	beside "i: intel" "i" "^hot" --stdio2 -M intel
+	see 300 250 show -- -M intel
+	same "-M intel" "$(code --stdio2 -M intel hot)" "$(lines <<<"$out")"
+	see 300 250 'keys i' show -- -M intel
+	same "-M intel, and i" "$(code --stdio2 hot)" "$(lines <<<"$out")"
+	fails_with 129 "'bsd' is not att or intel" "$PSTAT" report -i ../data -M bsd
+}
+
+test_plain_terminals_have_no_arrows()
+{
+	LC_ALL=C see 300 250 show --
+	same "plain" "$(code --stdio hot)" "$(lines <<<"$out")"
+}
+
+test_hot_instructions()
+{
+	# Heaviest first, those equally heavy from top to bottom: as the keys go.
+	code --stdio2 hot | grep -E '^ +[0-9.]+ : ' | grep -v '^ *0.00 ' | sort -s -k1,1rn >hottest
+	check "there are some" test "$(wc -l <hottest)" -gt 3
+	see 40 200 selected 'keys Tab' selected 'keys Tab' selected 'keys BackTab' selected 'keys End' selected 'keys H' selected --
+	same "H is where it begins" "$(sed -n 1p hottest)" "$(sed -n 1p <<<"$out")"
+	same "Tab, Tab, Shift-Tab" "$(nth hottest 2 3 2)" "$(sed -n 2,4p <<<"$out")"
+	same "End" "$(code --stdio2 hot | tail -1)" "$(sed -n 5p <<<"$out")"
+	same "H" "$(sed -n 1p hottest)" "$(sed -n 6p <<<"$out")"
+	see 40 200 'keys BackTab' selected 'keys Tab' selected --
+	same "around" "$(nth hottest "$(wc -l <hottest)" 1)" "$out"
+	see 8 200 selected show --
+	has "it is in sight where lines are few" "$(sed -n '1s/.*: *\([0-9a-f]*:\).*/\1/p' hottest)" "$out"
+}
+
+test_moving()
+{
+	code --stdio2 hot >all
+	see 12 200 'keys Home' selected 'keys Down' selected 'keys Down' selected 'keys Up' selected 'keys End' selected 'keys Up' selected --
+	same "Home, Down, Down, Up, End, Up" "$(nth all 1 2 3 2 $((n = $(wc -l <all))) $((n - 1)))" "$out"
+	see 12 200 'keys Home PgDn' selected 'keys Space' selected 'keys PgUp' selected --
+	same "pages of ten lines" "$(nth all 11 21 11)" "$out"
+	see 12 200 'click 5' selected 'wheel down' selected 'wheel up' selected 'keys Home' 'until Percent' 'click 3' selected --
+	same "a click selects the third line" "$(sed -n 2p all)" "$(tail -1 <<<"$out")"
+	same "the wheel" "$(sed -n 1p <<<"$out")" "$(sed -n 3p <<<"$out")"
+	see 20 60 'keys Home' 'until Percent' 'keys Right' 'gone Percent' 'keys Left' 'until Percent' 'keys Left' 'gone ^hot' 'until Overhead' 'keys q' end --
+	has "Right, Left, and Left to the table" '^status 0$' "$out"
+}
+
+# A jump within the function: where it goes.
+test_along_jumps_and_calls()
+{
+	local jump from to
+
+	jump=$(code --stdio2 hot | grep -E -m1 '<hot\+0x[0-9a-f]+>$')
+	from=$(no_numbers <<<"$jump" | sed 's/:.*//') to=$(sed 's/.* \([0-9a-f]*\) <hot+.*/\1/' <<<"$jump")
+	see 40 200 'keys Home /' 'until ^Search for' "type  $from:" 'keys Enter' 'gone ^Search' selected 'keys Enter' selected --
+	same "the jump" "$jump" "$(sed -n 1p <<<"$out")"
+	has "where it goes" ":   $to:" "$(sed -n 2p <<<"$out")"
+	see 40 200 'keys Home /' 'until ^Search for' 'type <leaf>' 'keys Enter' 'gone ^Search' 'keys Enter' 'until ^leaf  .Esc' show 'keys Esc' \
+		'until ^hot  .Esc' selected 'keys Esc' 'until Overhead' 'keys q' end --
+	same "into what is called" "$(code --stdio2 leaf | head -30)" "$(sed '/^. help/,$d' <<<"$out" | lines | head -30)"
+	has "and back to the call" '<leaf>$' "$(tail -2 <<<"$out" | head -1)"
+	see 40 200 'keys Home /' 'until ^Search for' 'type <never>' 'keys Enter' 'gone ^Search' 'keys Enter' 'until ^never  .Esc' show 'keys q' \
+		'until ^hot' --
+	has "into a function that has no samples" ' 0\.00 : .*nop' "$out"
+	see 40 200 'keys Home Enter' 'until no jump and no call' 'line no jump' --
+	has "where there is none" "this is no jump and no call whose target is known" "$out"
+}
+
+test_from_function_to_function()
+{
+	see 40 200 'keys <' 'until no other' 'keys >' 'until ^leaf  .Esc' 'keys <' 'until ^hot  .Esc' 'keys q' 'until ^leaf' 'keys q' \
+		'until ^hot' 'keys q' 'until Overhead' 'keys q' end --
+	same "> and <, and back step by step" "status 0" "$out"
+}
+
+test_search()
+{
+	see 40 200 'keys Home /' 'until ^Search for:' 'type MIX' 'keys Enter' 'gone ^Search' selected 'keys /' 'until ^Search for: MIX' \
+		'keys CtrlU' 'type CALL' 'keys Enter' 'gone ^Search' selected 'keys n' selected 'keys N' selected 'keys / x Esc' selected --
+	has "/" 'MIX' "$(sed -n 1p <<<"$out")"
+	has "another text" 'CALL' "$(sed -n 2p <<<"$out")"
+	has "n: the next one" 'CALL' "$(sed -n 3p <<<"$out")"
+	same "N: the one before" "$(sed -n 2p <<<"$out")" "$(sed -n 4p <<<"$out")"
+	same "Esc: nothing is searched for" "$(sed -n 4p <<<"$out")" "$(sed -n 5p <<<"$out")"
+	see 40 200 'keys n' 'until says what' 'keys /' 'until ^Search' 'type xyzzy' 'keys Enter' 'until nowhere' 'line nowhere' --
+	has "it is nowhere" "^'xyzzy' is nowhere in it" "$out"
+}
+
+test_help_and_notes()
+{
+	see 140 120 'keys ?' 'until ^Keys' show 'keys q' 'until ^hot' 'keys h' 'until ^Keys' 'keys Esc' 'until ^hot' 'keys !' 'until ^Losses' 'keys Esc' \
+		'until ^hot' 'keys F1' 'until ^Keys' --
+	has "the keys of the code have their own place" '^In the code of a function' "$out"
+	has "its keys" '^H  *the hottest instruction$' "$out"
+	same "what was changed stays so" "$(code --stdio2 --no-source leaf)" "$(see 300 250 'keys s' 'keys >' 'until ^leaf' show -- ; lines <<<"$out")"
+}
+
+test_to_a_file()
+{
+	see 40 200 'keys s P' 'until ^Print to the new file: hot.annotation' 'keys Enter' 'until written to hot.annotation' 'keys P' 'until ^Print' 'keys Enter' \
+		'until exists' 'line exists' --
+	has "a file that is there stays" 'hot.annotation: File exists' "$out"
+	same "P" "$(code --stdio2 --no-source hot)" "$(grep -v '^$' hot.annotation)"
+}
+
+test_inlined_functions()
+{
+	see 40 200 'keys q' 'until Overhead' 'keys e' 'until mix .inlined' 'keys Down' selected 'keys a' 'until ^hot  .Esc' 'keys q' 'until Overhead' \
+		'keys s' 'until  symbol: hot' 'line %.*hot' --
+	has "a: what is inlined is shown where it is" 'mix \(inlined\)' "$(head -1 <<<"$out")"
+	has "s: and its samples are that function's" '%  \[\.\] hot' "$out"
+}
+
+# The manual's picture is what the browser shows.
+test_the_picture_in_the_manual()
+{
+	cp "$ROOT/tests/golden/arm64/group.data" burn.data
+	on 16 78 ready 'keys a' 'until ^burn  .Esc' show -- "$PSTAT" report -i burn.data --symfs "$ROOT/tests/golden/arm64/symfs"
+	same "man/pstat-annotate.1" "$(picture pstat-annotate.1 'In the browser')" "$out"
+}
+
+test_colours()
+{
+	NO_COLOR='' see 40 200 attributes -- --color always
+	has "hot: red" '(^| )31( |$)' "$out"
+	has "source: blue" '(^| )34( |$)' "$out"
+	see 40 200 attributes --
+	has_not "NO_COLOR" '(^| )3[0-9]( |$)' "$out"
+}
+
+test_sizes()
+{
+	local size
+
+	for size in '5 20' '3 10' '1 1' '200 500'; do
+		# shellcheck disable=SC2086 # words
+		on $size 'keys a' 'keys Down End PgUp Right Left H Tab BackTab Enter > < s t p b k l i o j' \
+			'keys / m o v Enter n N P Esc ? q ! q Home Enter' 'size 24 80' 'until hot|leaf|never' 'size 4 30' 'keys H' 'size 24 80' \
+			'until hot|leaf|never' 'keys q q q q q q q q' end modes -- "$PSTAT" report -i ../data --no-children -s sym
+		same "$size: all goes on" "status 0
+$clean" "$out"
+	done
+}
+run_tests

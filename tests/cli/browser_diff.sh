@@ -1,0 +1,26 @@
+#!/bin/bash
+# pstat diff on a terminal: the rows are those that are printed, and keys do what they say.
+#
+# run: once
+. "${0%/*}/screen.bash"
+CALLERS=$WORK/callers
+
+test_rows_and_keys()
+{
+	need_paranoid 2
+	"$PSTAT" record -q -o old -e cpu-clock:u -F 4000 -g -- "$CALLERS" deep 200 || fail "recorded"
+	"$PSTAT" record -q -o new -e cpu-clock:u -F 4000 -g -- "$CALLERS" known 200 || fail "recorded"
+	on 40 200 'until Verdict' show 'keys q' end modes -- "$PSTAT" diff old new
+	has "the title says what verdicts are of" "^Differences of event 'cpu-clock:u'.*sampling noise alone" "$out"
+	has "heads" '^# Baseline  Delta Abs .* Verdict .*Symbol' "$out"
+	has "what is certain is on top" ' certain +callers +\[\.\] burn' "$(sed -n 3p <<<"$out")"
+	has "q leaves" '^status 0$' "$out"
+	on 40 200 'until Verdict' 'keys Down Up Enter' 'until design effect' show 'keys Esc' 'until Verdict' 'keys P' 'until perf.hist.0' \
+		'keys Enter' 'until written to perf.hist.0' 'keys f' 'until flamegraph.0.html' 'keys Enter' \
+		'until written to flamegraph.0.html' 'keys End PgUp Home Right Left Tab Click ! q ? q q' end -- "$PSTAT" diff old new
+	has "Enter: all of the row" 'by chance with probability' "$out"
+	has "q leaves, at last" '^status 0$' "$out"
+	same "P is --stdio" "$("$PSTAT" diff old new --stdio 2>/dev/null)" "$(<perf.hist.0)"
+	has "f is --flamegraph" '"verdict":\[' "$(<flamegraph.0.html)"
+}
+run_tests

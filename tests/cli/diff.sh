@@ -1,0 +1,235 @@
+#!/bin/bash
+# `pstat diff` by itself: verdicts, order, rules, several recordings a side, rates, formats, and recordings that don't fit
+# each other. Numbers beside perf's are diff_vs_perf.sh; the statistics are tests/unit/test_significance.c.
+. "${0%/*}/../lib.sh"
+export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS=
+golden=$ROOT/tests/golden
+CALLERS=$WORK/callers
+
+recorded()
+{
+	local file=$1
+
+	shift
+	"$PSTAT" record -q -o "$file" -e cpu-clock:u -F 4000 "$@" || fail "$file is recorded"
+}
+
+# A program that does something else: what it does is certain, and comes first.
+test_verdicts_and_order()
+{
+	need_paranoid 2
+	recorded perf.data.old -- "$CALLERS" deep 300
+	recorded perf.data -- "$CALLERS" known 300
+	run "$PSTAT" diff --stdio
+	same "status" 0 "$status"
+	has "the default recordings; what came is on top" '^ +[0-9.]+% +\+[0-9.]+% +\+[0-9.]+% +\+[0-9.]+% +certain +callers +\[\.\] burn' "$out"
+	has "what vanished is certain, too" '^ +[0-9.]+% +-[0-9.]+% +-[0-9.]+% +certain +callers +\[\.\] level[1-8]' "$out"
+	has "one recording a side is sampling noise, and it says so" '^# Bounds and verdicts \(95 %\) are of sampling noise alone' \
+		"$out"
+	same "certain rows come first" "" "$(grep -v '^#' <<<"$out" | awk '/ certain / { if (other) print } !/ certain / { other = 1 }')"
+	run "$PSTAT" diff -q -t ';' perf.data.old perf.data -o 0
+	same "-o 0: by the baseline" "$(cut -d ';' -f 1 <<<"$out" | sort -t '%' -g -r -s -k 1,1)" "$(cut -d ';' -f 1 <<<"$out")"
+	run "$PSTAT" diff -q perf.data.old perf.data.old
+	same "a recording and itself: nothing is certain" "" "$(grep -w certain <<<"$out")"
+	run "$PSTAT" diff -q -b perf.data.old perf.data
+	same "-b: rows of both" "" "$(awk '$1 !~ /%/' <<<"$out")"
+	run "$PSTAT" diff perf.data -q
+	has "one name is the new recording's; options may stand behind it" 'certain +callers +\[\.\] burn' "$out"
+}
+
+test_rules()
+{
+	need_paranoid 2
+	recorded old -- "$CALLERS" deep 300
+	recorded new -- "$CALLERS" known 300
+	run "$PSTAT" diff old new --fail-if 'burn>+2%'
+	same "it is broken: status" 1 "$status"
+	has "and the line says by how much" "^pstat: --fail-if 'burn>\\+2%': callers \\[\\.\\] burn: cpu-clock:u: \\+[0-9].* to .*: certain$" "$err"
+	run "$PSTAT" diff old new --fail-if 'burn<-2%' --fail-if 'leaf>+1%'
+	same "the other way it is kept: status" 0 "$status"
+	run "$PSTAT" diff old new --fail-if 'nosuch*<-50%' --fail-if 'bur[n]>+1%'
+	same "a pattern: status" 1 "$status"
+	run "$PSTAT" diff old old --fail-if '*>+0%' --fail-if '*<+0%'
+	same "nothing changed: status" 0 "$status"
+	run "$PSTAT" diff old new --fail-if 'nosuch>+2%'
+	same "a name that is not there: status" 0 "$status"
+	has "and it says so" "'nosuch>\\+2%': no row has that name" "$err"
+	for rule in '' '>' 'main' 'main>2' 'main>%' '>2%' 'main>x%' 'main>nan%'; do
+		run "$PSTAT" diff old new --fail-if "$rule"
+		same "rule '$rule': status" 129 "$status"
+		has "rule '$rule'" "^pstat: --fail-if: '.*' is no rule such as" "$err"
+	done
+}
+
+test_several_recordings_a_side()
+{
+	need_paranoid 2
+	for n in 1 2 3 4 5 6; do
+		recorded $n -- "$CALLERS" deep 150
+	done
+	for n in 7 8 9; do
+		# shellcheck disable=SC2016 # the other shell's
+		recorded $n -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+	done
+	run "$PSTAT" diff --old 1,2,3 --new 4,5,6 --stdio
+	has "the variance between runs" '^# Bounds and verdicts \(95 %\) come from the variance between 3 and 3 runs\.' "$out"
+	has "all files are said" '^#  \[1\] 6$' "$out"
+	same "equal runs: nothing is certain" "" "$(grep -v '^#' <<<"$out" | grep -w certain)"
+	run "$PSTAT" diff --old 1,2,3 --new 7,8,9 --stdio -s comm
+	same "other runs" $'callers\nsh' "$(sed -n 's/.* certain  //p' <<<"$out" | sort)"
+	run "$PSTAT" diff --old 1,2 --new 7,8,9 -j
+	same "less than three: of samples" '"basis": "sampling"' "$(grep -o '"basis": "[a-z]*"' <<<"$out" | sort -u)"
+	run "$PSTAT" diff --old 1,2
+	has "one alone" '^pstat: diff: --old and --new belong together' "$err"
+	run "$PSTAT" diff --old 1,,2 --new 3
+	has "a missing name" "^pstat: diff: the name of a recording is missing" "$err"
+}
+
+# Twice the work in one recording, more or less, as a busy machine lets it: shares stay, rates tell.
+test_rates()
+{
+	need_paranoid 2
+	recorded once -- "$CALLERS" known 300
+	recorded twice -- "$CALLERS" known 600
+	run "$PSTAT" diff once twice --per 1 -q -S burn -j
+	check "per 1: twice as much, and certain" "$PYTHON" -c '
+import json, sys
+row = [r for r in json.loads(sys.argv[1])["events"][0]["rows"] if r["symbol"] == "burn"][0]["sides"]
+rates = [side["rate"] == side["period"] for side in row] # of one unit of work
+sys.exit(not (all(rates) and 1.5 < row[1]["rate"] / row[0]["rate"] < 3 and row[1]["verdict"] == "certain"))' "$out"
+	run "$PSTAT" diff once twice --per 1,2 -q --fail-if 'burn>+50%' --fail-if 'burn<-50%'
+	same "per unit of work it is the same: status" 0 "$status"
+	run "$PSTAT" diff once twice --per 1,2,3
+	has "as many numbers as recordings" "--per 1,2,3: give one number, or one for each of the 2 recordings" "$err"
+	run "$PSTAT" diff once twice --per 0
+	has "no work" 'units of work are numbers above 0' "$err"
+	run "$PSTAT" diff once twice --per second --fail-if 'burn<-60%'
+	same "per second: status" 0 "$status"
+	has "per second has heads of its own" 'Base/s .*Change' "$out"
+	run "$PSTAT" diff once twice --per cpu-clock:u -q -S burn
+	has "per event" ' burn$' "$out"
+	run "$PSTAT" diff once twice --per nosuch
+	has "an event that is not there" '^pstat: --per nosuch: once has no samples of such an event' "$err"
+}
+
+test_formats()
+{
+	need_paranoid 2
+	recorded old -- "$CALLERS" deep 100
+	recorded new -- "$CALLERS" known 100
+	run "$PSTAT" diff old new -j
+	check "JSON is valid, and rows have both sides" "$PYTHON" -c '
+import json, sys
+d = json.loads(sys.argv[1])
+rows = d["events"][0]["rows"]
+shares = [sum(r["sides"][i]["rate"] for r in rows) for i in (0, 1)]
+sys.exit(not (d["format"] == "pstat diff" and d["format_version"] == 1 and all(len(r["sides"]) == 2 for r in rows)
+	and all(abs(s - 1) < 1e-6 for s in shares)
+	and all(sum(r["sides"][i]["period"] for r in rows) == d["events"][0]["totals"][i]["period"] for i in (0, 1))
+	and all(s["low"] <= s["difference"] <= s["high"] for r in rows for s in r["sides"][1:])))' "$out"
+	run "$PSTAT" diff old new -t ,
+	check "CSV: each row has as many fields" "$PYTHON" -c '
+import csv, sys
+rows = list(csv.reader(l for l in sys.argv[1].split("\n") if l and not l.startswith("#")))
+sys.exit(not (rows and {len(r) for r in rows} == {7}))' "$out"
+	run env LC_ALL=C.UTF-8 "$PSTAT" diff old new -j -t ,
+	has "two formats" 'two formats; give one' "$err"
+	run "$PSTAT" diff -D old new
+	same "-D: the records of both" "$({ "$PSTAT" report -D -i old; "$PSTAT" report -D -i new; } | wc -l)" "$(wc -l <<<"$out")"
+}
+
+# The page has both recordings, and a place's numbers are those of report's callers and callees.
+test_flame_graph()
+{
+	need_paranoid 2
+	recorded old -g -- "$CALLERS" deep 300
+	recorded new -g -- "$CALLERS" known 300
+	run "$PSTAT" diff old new --flamegraph=page.html
+	same "status" 0 "$status"
+	cat >look.py <<-'END'
+	import json, re
+	text = open("page.html").read()
+	data = json.loads(re.search(r'id="data">\n(.*?)\n</script>', text, re.S).group(1))
+	assert len(data["events"]) == 2 and "old one" in data["events"][1]["name"]
+	sums = []
+	for event in data["events"]:
+	    diff, n = event["diff"], len(event["nodes"]["depth"])
+	    assert all(len(diff[k]) == n for k in ("before", "now", "low", "high", "verdict"))
+	    names = [event["frames"]["name"][f] for f in event["nodes"]["frame"]]
+	    at = dict(zip(names, range(n)))
+	    sums.append(names)
+	    assert all(l <= b - a + 1 and b - a - 1 <= h for a, b, l, h in
+	               zip(diff["before"], diff["now"], diff["low"], diff["high"]))
+	known = data["events"][0]
+	new, old = sums
+	assert "known" in new and "known" not in old and "spin_deep" in old and "spin_deep" not in new
+	i = new.index("known")
+	assert known["diff"]["before"][i] == 0 and known["diff"]["verdict"][i] == 3 and known["diff"]["low"][i] > 0
+	gone = data["events"][1]
+	i = old.index("spin_deep")
+	assert gone["diff"]["now"][i] == 0 and gone["diff"]["verdict"][i] == 3 and gone["diff"]["high"][i] < 0
+	# Shares of the outermost frames are all there is.
+	for event, side in ((known, "now"), (gone, "before")):
+	    top = sum(v for v, d in zip(event["diff"][side], event["nodes"]["depth"]) if d == 1)
+	    assert abs(top - 1e6) <= 10, top
+	END
+	check "both recordings, all places, and what is certain" "$PYTHON" look.py
+	run "$PSTAT" diff old old --flamegraph
+	check "of a recording and itself nothing is certain" "$PYTHON" -c '
+import json, re, sys
+data = json.loads(re.search(r"id=\"data\">\n(.*?)\n</script>", sys.argv[1], re.S).group(1))
+sys.exit(any(v == 3 for e in data["events"] for v in e["diff"]["verdict"]))' "$out"
+	run "$PSTAT" diff old new old --flamegraph=three.html
+	has "of two recordings" '^pstat: diff: --flamegraph is of two recordings; 3 are named' "$err"
+	check_not "and no file is made" test -e three.html
+	run "$PSTAT" diff "$golden/plain.data" "$golden/tracepoints.data" --flamegraph=none.html
+	has "nothing in common" '^pstat: the recordings have no event with samples in common' "$err"
+	check_not "and no file is made" test -e none.html
+	run "$PSTAT" diff "$golden/hostile_names.data" "$golden/hostile_names.data" --flamegraph
+	has_not "names are never markup" '<script>alert|<img' "$out"
+}
+
+# Nothing in common, empty, zero periods, other machines: a line, or a table.
+test_recordings_that_do_not_fit()
+{
+	local names=(--symfs "$golden/symfs" --kallsyms "$golden/kallsyms")
+
+	cd "$golden" || exit 1
+	for a in *.data arm64/*.data; do
+		for b in plain.data tracepoints.data pid_zero.data big_endian.data; do
+			run "$PSTAT" diff "$a" "$b" "${names[@]}" --stdio
+			[[ $status -eq 0 && $out == "# Event '"* ]] && continue
+			[[ $status -eq 125 && $err == *"pstat: "* && -z $out ]] && continue
+			fail "$a and $b" "status $status"$'\n'"$out"$'\n'"$err"
+		done
+	done
+	run "$PSTAT" diff plain.data tracepoints.data
+	same "no event in common: status" 125 "$status"
+	has "no event in common" '^pstat: the recordings have no event in common: the baseline has .*, the other ' "$err"
+	"$PSTAT" record -q -o "$tmp/empty" -e cpu-clock:u -F 1 -- true
+	run "$PSTAT" diff "$tmp/empty" "$tmp/empty"
+	same "empty ones: status" 125 "$status"
+	same "empty ones" "pstat: the recordings have no samples" "$err"
+	run "$PSTAT" diff plain.data nosuch
+	has "no such file" '^pstat: nosuch: No such file or directory' "$err"
+	run "$PSTAT" diff hostile_names.data plain.data "${names[@]}" -s comm,dso,symbol
+	has_not "names are made printable" $'\e' "$out$err"
+}
+
+test_what_is_refused()
+{
+	run "$PSTAT" diff --stream
+	has "--stream" '^pstat: --stream: .*does not do it' "$err"
+	run "$PSTAT" diff --cycles-hist
+	has "--cycles-hist" '^pstat: --cycles-hist: ' "$err"
+	run "$PSTAT" diff -c cycles
+	has "-c cycles" '^pstat: --compute cycles: ' "$err"
+	for option in "-c nosuch" "-c wdiff" "-c wdiff:1" "-c wdiff:a,b" "--percentage nosuch" "--confidence 0" "--confidence 100" \
+		"-o 5" "--per second --time 10%/1" "-s nosuch"; do
+		# shellcheck disable=SC2086 # words
+		run "$PSTAT" diff $option "$golden/plain.data" "$golden/plain.data"
+		same "$option: status" 129 "$status"
+	done
+}
+
+run_tests

@@ -1,0 +1,181 @@
+#!/bin/bash
+# `pstat report --flamegraph`: its numbers are those of `report --folded`, stack for stack; names are never markup; and
+# a browser, where there is one without a screen (chromium, not in `make deps`), does what a user would with it.
+#
+# run: once
+. "${0%/*}/../lib.sh"
+need_paranoid 2
+
+tool=$ROOT/tests/cli/flamegraph.py
+export PYTHONDONTWRITEBYTECODE=1 HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS=
+cd "$tmp" || exit 1
+
+flame() { "$PYTHON" "$tool" "$@"; }
+report() { "$PSTAT" report -i "$@" 2>said; }
+record() { "$PSTAT" record -q "$@" >said 2>&1 || fail "recording $*" "$(<said)"; }
+
+# equal FILE [OPTION...]: the page has the stacks of --folded, and is a page
+equal()
+{
+	local file=$1
+
+	shift
+	report "$file" --flamegraph=page.html "$@"
+	report "$file" --flamegraph=page.svg "$@"
+	report "$file" --folded "$@" | LC_ALL=C sort >folded
+	check "${file##*/} $*: sums, bounds, no markup but its own" flame whole page.html page.svg
+	same "${file##*/} $*: the stacks of --folded" "$(<folded)" "$(flame folded page.html | LC_ALL=C sort)"
+}
+
+test_stacks()
+{
+	record -F 2000 -e cpu-clock:u -g -o deep -- "$WORK/callers" deep 200 2
+	equal deep
+	has "deep: something is there" 'level8;level7' "$(<folded)"
+	equal deep -S burn,leaf
+	equal deep --time 20%-60%
+	equal deep --no-inline
+	report deep --flamegraph=page.html
+	has "the caption says what was sampled" '^[0-9,]+ samples of cpu-clock:u, at most 2000 a second' "$(flame caption page.html)"
+	has "and what was lost" '^Lost: ' "$(flame caption page.html)"
+	has "and of what it is" "^Flame graph of .*callers deep" "$(flame caption page.html)"
+	report deep --flamegraph=page.html --time 20%-60% --comms callers
+	has "and by what it was filtered" '^Only --comms callers, --time 20%-60%$' "$(flame caption page.html)"
+	report deep --flamegraph=page.html
+	has "there are times" '^in bounds several buckets' "$(flame times page.html)"
+}
+
+test_speedscope()
+{
+	record -F 2000 -e cpu-clock:u -g -o deep -- "$WORK/callers" deep 200 2
+	report deep --speedscope=deep.json
+	report deep --folded | LC_ALL=C sort >folded
+	same "speedscope: the stacks of --folded" "$(<folded)" "$(flame speedscope deep.json | LC_ALL=C sort)"
+	report "$ROOT/tests/golden/hostile_names.data" --speedscope=bad.json
+	check "speedscope: hostile names" flame speedscope bad.json
+	run "$PSTAT" report -i deep --speedscope --flamegraph
+	same "speedscope and a flame graph" 129 "$status"
+}
+
+test_groups()
+{
+	record -F 2000 -e cpu-clock:u -g -o deep -- "$WORK/callers" deep 200 2
+	report deep --flamegraph=page.html -s symbol
+	same "merged" 1 "$(flame groups page.html | wc -l)"
+	report deep --flamegraph=page.html -s tid
+	same "threads" "$(report deep --stdio -s tid -F sample,tid -g none | awk '!/^#/ && NF { print $1 }' | sort -n)" \
+		"$(flame groups page.html | awk '{ print $NF }' | sort -n)"
+	same "threads have lanes" "$(flame groups page.html | awk '{ print $NF }' | sort -n | paste -sd ' ')" \
+		"$(flame times page.html | cut -d ' ' -f 5-)"
+}
+
+# What was recorded elsewhere, and what is not as it should be.
+test_recordings()
+{
+	local file n=0
+
+	set -- --symfs "$ROOT/tests/golden/symfs" --kallsyms "$ROOT/tests/golden/kallsyms" --no-branch-stack
+	for file in "$ROOT"/tests/golden/*.data; do
+		report "$file" "$@" --flamegraph=page.html || continue
+		equal "$file" "$@"
+		n=$((n + 1))
+	done
+	more "recordings that were looked at" 5 "$n"
+}
+more() { if [ "$3" -ge "$2" ]; then pass "$1"; else fail "$1" "$3, not $2 or more"; fi; }
+
+test_places()
+{
+	record -F 2000 -e cpu-clock:u -g -o deep -- "$WORK/callers" deep 50
+	report deep --flamegraph=page.html
+	report deep --flamegraph >piped
+	check "without a name: standard output" cmp page.html piped
+	report deep --flamegraph=- >piped
+	check "-: standard output" cmp page.html piped
+	"$PSTAT" record -q -F 2000 -e cpu-clock:u -g -o - -- "$WORK/callers" deep 50 2>said |
+		"$PSTAT" report -i - --flamegraph=live.html 2>said
+	has "from a pipe" 'level8;level7.* [0-9]+$' "$(flame folded live.html)"
+	run "$PSTAT" report -i deep --flamegraph=no/such/folder.html
+	same "a folder that is not there: status" 125 "$status"
+	has "a folder that is not there" '^pstat: no/such/folder.html: .*No such file' "$err"
+	run "$PSTAT" report -i deep --flamegraph=x.html --folded
+	same "two formats" 129 "$status"
+	run "$PSTAT" report -i deep --flamegraph=
+	same "an empty name" 129 "$status"
+	[ ! -e /dev/full ] || run "$PSTAT" report -i deep --flamegraph=/dev/full
+	same "a full disk" 125 "$status"
+}
+
+# Without chains, without samples, of events whose samples have no period.
+test_little()
+{
+	record -F 2000 -e cpu-clock:u -o flat -- "$WORK/callers" deep 50
+	equal flat
+	record -e page-faults:u -c 1000000000 -g -o empty -- true
+	equal empty
+	has "no samples: said" 'The recording has no samples' "$(flame caption page.html)"
+	record -F 1000 -e cpu-clock:u,page-faults:u -g -o two -- "$WORK/callers" deep 100
+	report two --flamegraph=page.html
+	same "two events" "cpu-clock:u page-faults:u" "$(flame sums page.html | awk '{ print $1 }' | paste -sd ' ')"
+}
+
+# Names that would be markup, or end the script: of a thread, and of functions made at run time, 64 KiB long.
+test_hostile()
+{
+	local name='</script><img src=x onerror="hostile=1">'
+
+	mkfifo ctl
+	cp "$WORK/jit" './<img src=x>'
+	'./<img src=x>' map "$name$(printf '%065000d' 0)" <ctl >ready 2>said &
+	exec 8>ctl
+	timeout 20 "$BASH" -c 'until [ -s ready ]; do sleep 0.05; done'
+	"$PSTAT" record -q -o bad -F 2000 -e cpu-clock:u -g -p $! -- sleep 0.5 2>said
+	report bad --flamegraph=page.html
+	report bad --flamegraph=page.svg
+	exec 8>&-
+	wait $!
+	check "hostile names: no markup" flame whole page.html page.svg
+	has "they are there as text" "^<img src=x>;.*$name" "$(flame folded page.html | cut -c 1-400)"
+	browser
+	drive page.html
+	has "a hostile name is drawn" '^ok all samples are drawn' "$(<seen)"
+}
+
+browser()
+{
+	local name
+
+	for name in chromium-headless-shell chromium chromium-browser google-chrome; do
+		command -v "$name" >/dev/null && headless=$name && return
+	done
+	skip "needs a browser without a screen (chromium-headless-shell), which is not installed"
+}
+
+# drive PAGE: a browser does what tests/cli/flamegraph_drive.js says
+drive()
+{
+	flame drive "$1" "$ROOT/tests/cli/flamegraph_drive.js" "drive.${1##*.}"
+	timeout 120 "$headless" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/browser" --window-size=1200,800 \
+		--virtual-time-budget=5000 --enable-logging=stderr --dump-dom "file://$PWD/drive.${1##*.}" >dom 2>console
+	sed -n '/<title>ok/,/<\/title>/p; /<title>not ok/,/<\/title>/p' dom | sed 's/<[^>]*>//g' >seen
+	has "the browser: something was done" '^ok' "$(<seen)"
+	has_not "the browser: all as it should be" '^not ok' "$(<seen)"
+	has_not "the browser's console" 'CONSOLE.*(rror|Refused|violat)' "$(<console)"
+}
+
+test_browser()
+{
+	browser
+	record -F 2000 -e cpu-clock -g -o deep -- "$WORK/callers" deep 300 2
+	report deep --flamegraph=page.html
+	drive page.html
+}
+
+test_model()
+{
+	need_cmd node
+	check "the model of the page, and 100,000 stacks" node "$ROOT/tests/cli/flamegraph_model.js" \
+		"$ROOT/src/fmt/flamegraph_model.js"
+}
+
+run_tests

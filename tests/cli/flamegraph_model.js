@@ -1,0 +1,78 @@
+/* The model of a flame graph page by itself: node flamegraph_model.js MODEL. Exit 1 with what is wrong. */
+"use strict";
+
+const assert = require("assert");
+const { flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes } = require(process.argv[2]);
+
+/* all: main(a(b), c), sampled by x and y: a;b 5 and 2, a 1 and 0, c 2 and 4 */
+const raw = {
+	name: "e", samples: 14, period: 140, files: [""],
+	frames: { name: ["main", "a", "b", "C<d>"], kind: [4, 4, 2, 0], file: [0, 0, 0, 0], source: [0, 0, 0, 0], line: [0, 0, 0, 0] },
+	nodes: { depth: [1, 2, 3, 2], frame: [0, 1, 2, 3] },
+	groups: ["x", "y"], lanes: ["CPU 0", "CPU 1"], lanes_are_cpus: true, buckets: 2, bucket_ns: 1, start_ns: 0,
+	rows: { node: [2, 1, 0, 1, 0], group: [0, 0, 1, 0, 1], lane: [0, 0, 1, 0, 1], bucket: [0, 0, 1, 1, 1],
+		samples: [1, 5, 2, 2, 4], period: [10, 50, 20, 20, 40] },
+};
+const ask = { merged: false, weight: "samples", from: 0, to: Infinity, lane: -1 };
+const event = flameEvent(raw);
+const shape = boxes => Array.from({ length: boxes.n }, (_, i) => boxes.name(i) + " " + boxes.start[i] + "-" + boxes.end[i] + " " +
+	boxes.self[i]);
+
+assert.deepStrictEqual(shape(flameBoxes(event, ask)), ["all 0-14 0", "x 0-8 0", "main 0-8 0", "a 0-6 1", "b 1-6 5", "C<d> 6-8 2",
+	"y 8-14 0", "main 8-14 0", "a 8-10 0", "b 8-10 2", "C<d> 10-14 4"]);
+const merged = flameBoxes(event, { ...ask, merged: true });
+assert.deepStrictEqual(shape(merged), ["all 0-14 0", "main 0-14 0", "a 0-8 1", "b 1-8 7", "C<d> 8-14 6"]);
+assert.deepStrictEqual(shape(flameBoxes(event, { ...ask, merged: true, weight: "period", from: 1, to: 1 })),
+	["all 0-80 0", "main 0-80 0", "a 0-20 0", "b 0-20 20", "C<d> 20-80 60"]);
+assert.deepStrictEqual(shape(flameBoxes(event, { ...ask, lane: 1, merged: true })), ["all 0-6 0", "main 0-6 0", "a 0-2 0", "b 0-2 2",
+	"C<d> 2-6 4"]);
+assert.deepStrictEqual(shape(flameBoxes(event, { ...ask, from: 7, to: 9 })), ["all 0-0 0"]);
+
+const boxes = flameBoxes(event, ask);
+assert.strictEqual(boxes.name(boxes.at(3, 1)), "a");
+assert.strictEqual(boxes.at(4, 7), -1, "nothing lies there");
+assert.strictEqual(boxes.find(boxes.path(9)), 9);
+assert.strictEqual(merged.find([0, 1]), 2);
+assert.strictEqual(merged.find([0, 99]), 1, "as far as it goes");
+assert.strictEqual(boxes.beside(3, 1), 5);
+assert.strictEqual(boxes.beside(10, 1), -1);
+assert.strictEqual(boxes.child(4), -1);
+/* What is nested counts once. */
+const found = flameSearch(boxes, flamePattern("/^(main|a)$/"));
+assert.deepStrictEqual([found.n, found.total, found.first], [4, 14, 2]);
+assert.strictEqual(flameSearch(boxes, flamePattern("c<")).total, 6);
+assert.strictEqual(flamePattern("/(/"), null);
+assert.strictEqual(flamePattern(""), null);
+assert.deepStrictEqual(Array.from(flameTimes(event).n), [6, 2, 0, 6]);
+
+/* What a difference says of boxes: by their nodes; groups and the root have nothing to say. */
+const compared = flameBoxes(flameEvent({ ...raw, diff: { before: [1000000, 400000, 300000, 600000], now: [1000000, 600000,
+	300000, 400000], low: [0, 100000, -10000, -300000], high: [0, 300000, 10000, -100000], verdict: [2, 3, 2, 3] } }),
+	{ ...ask, merged: true });
+assert.deepStrictEqual(Array.from({ length: compared.n }, (_, i) => compared.look(i)), ["", "no certain change", "more",
+	"no certain change", "less"]);
+assert.deepStrictEqual(compared.diff(2), { look: "more", before: 0.4, now: 0.6, low: 0.1, high: 0.3 });
+assert.strictEqual(compared.diff(0), null);
+assert.strictEqual(merged.look(3), "kernel");
+
+/* 100,000 stacks of 20 frames, all different. */
+const many = { ...raw, groups: [""], lanes: ["CPU 0"], nodes: { depth: [], frame: [] }, rows: { node: [], group: null, lane: null,
+	bucket: null, samples: [], period: 1 } };
+many.frames = { name: [], kind: [], file: [], source: [], line: [] };
+for (let i = 0; i < 1000; i++) {
+	many.frames.name.push("f" + i);
+	many.frames.kind.push(4);
+}
+for (let i = 0, last = 0; i < 100000; i++) {
+	for (let d = i ? 11 : 1; d <= 20; d++) {
+		many.nodes.depth.push(d);
+		many.nodes.frame.push((i * 31 + d) % 1000);
+	}
+	many.rows.node.push(many.nodes.depth.length - last);
+	last = many.nodes.depth.length;
+	many.rows.samples.push(1);
+}
+const large = flameBoxes(flameEvent(many), ask);
+assert.strictEqual(large.total(0), 100000);
+assert.strictEqual(large.n, 1 + many.nodes.depth.length);
+assert.strictEqual(flameSearch(large, flamePattern("f")).total, 100000);

@@ -1,0 +1,332 @@
+#!/bin/bash
+# Stacks that are unwound while they are recorded (--call-graph dwarf): the chains in the file are those that report
+# makes of the same stacks, and the true ones; perf reads them; each has its end told.
+#
+# run: once
+. "${0%/*}/../lib.sh"
+need_paranoid 2
+need_cmd "${CC:-cc}"
+
+# Each of 60 stores to a page that was never touched is a page fault, in `touch_one`, below so many calls of `down`.
+write_program()
+{
+	cat >deep.c <<'C'
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define APART __attribute__((noinline, noclone))
+static char *room;
+static long page, at;
+static volatile int sink;
+APART void touch_one(void) { room[at++ * page] = 1; sink++; }
+APART void down(int depth)
+{
+	volatile char pad[200];
+
+	pad[0] = (char)depth;
+	if (depth)
+		down(depth - 1);
+	else
+		touch_one();
+	sink += pad[0];
+}
+APART void work(void)
+{
+	for (int i = 0; i < 60; i++)
+		down(i % 20);
+}
+int main(int argc, char **argv)
+{
+	page = sysconf(_SC_PAGESIZE);
+	room = mmap(NULL, (size_t)page * 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(room, (size_t)page * 64, MADV_NOHUGEPAGE);
+	work();
+	if (argc > 1)
+		close(open(argv[1], O_RDONLY));
+	return 0;
+}
+C
+	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls "$@" -o deep deep.c 2>cc_err ||
+		fail "compiles" "$(<cc_err)"
+}
+
+# recorded_until N COMMAND...: into ./x. COMMAND ends by reading the FIFO ./go, which is opened when so many samples of
+# `touch_one` are in the file.
+recorded_until()
+{
+	local wanted=$1
+
+	shift
+	rm -f go x && mkfifo go
+	"$PSTAT" record -N -o x "${faults[@]}" --call-graph dwarf -- "$@" 2>said >/dev/null &
+	recorder=$!
+	for ((i = 0; i < 600; i++)); do
+		[ "$("$PSTAT" script -i x -F ip,sym 2>/dev/null | grep -cw touch_one)" -ge "$wanted" ] && break
+		[ -d /proc/$recorder ] || break
+		sleep 0.1
+	done
+	exec 9<>go
+	wait $recorder
+	status=$?
+	exec 9>&-
+	err=$(<said)
+}
+
+# The true stacks, outermost first, as --folded has them, with a count each.
+true_stacks()
+{
+	for i in {0..19}; do
+		printf '%s' 'work;'
+		for ((d = 0; d <= i; d++)); do printf 'down;'; done
+		echo 'touch_one 3'
+	done | sort
+}
+
+faults=(-e page-faults:u -c 1)
+
+# record_deep NAME OPTION...
+record_deep()
+{
+	local name=$1
+
+	shift
+	run "$PSTAT" record -N -o "$name" "${faults[@]}" "$@" -- ./deep
+	same "$name: status" 0 "$status"
+	has "$name: nothing is lost" ", 0 lost," "$err"
+}
+
+# our_stacks FILE, perf_stacks FILE: those that end in touch_one, from `work` on.
+our_stacks()
+{
+	"$PSTAT" script -i "$1" -F ip,sym 2>/dev/null | folded_of
+}
+perf_stacks() { perf script -i "$1" -F ip,sym 2>/dev/null | folded_of; }
+folded_of()
+{
+	awk 'NF { stack = $2 (stack == "" ? "" : ";" stack) } !NF && stack != "" { print stack; stack = "" }
+		END { if (stack != "") print stack }' | grep ';touch_one$' | sed 's/.*;work;/work;/' | sort | uniq -c |
+		awk '{ print $2, $1 }' | sort
+}
+
+# said WORD: the number before it in what the recorder said.
+said() { printf '%s\n' "$err" | sed -n "s/.*[^0-9]\([0-9][0-9]*\) $1\([ ,:;(].*\)\{0,1\}$/\1/p" | tail -n 1; }
+
+test_chains_are_true()
+{
+	write_program
+	record_deep live --call-graph dwarf
+	same "as they were" "$(true_stacks)" "$(our_stacks live)"
+	check "each is counted: $(said "stacks unwound")" [ "$(said "stacks unwound")" -ge 60 ]
+	check "nearly all are complete: $(said complete)" [ $(($(said complete) + 4)) -ge "$(said "stacks unwound")" ]
+	same "how they ended" "$(said "stacks unwound")" $(($(said complete) + $(said cut) + $(said broken)))
+	record_deep raw --call-graph dwarf,raw
+	same "raw: as report unwinds them" "$(our_stacks raw)" "$(our_stacks live)"
+	has_not "raw: nothing is unwound" unwound "$err"
+	check "small ($(stat -c %s live) of $(stat -c %s raw) bytes)" [ $(($(stat -c %s live) * 15)) -lt "$(stat -c %s raw)" ]
+	if command -v perf >/dev/null; then
+		same "perf reads the same" "$(true_stacks)" "$(perf_stacks live)"
+	else
+		point ok "perf reads the same" "needs perf"
+	fi
+}
+
+test_what_the_file_holds()
+{
+	write_program
+	record_deep live --call-graph dwarf,16384
+	run "$PSTAT" evlist -v -i live
+	has "chains" 'CALLCHAIN' "$out"
+	has_not "neither registers nor stacks" 'REGS_USER|STACK_USER|exclude_callchain_user|sample_regs_user' "$out"
+	has "what they were made of" 'sample_stack_user: 16384' "$out"
+	record_deep regs --call-graph dwarf --user-regs=ip,sp
+	run "$PSTAT" script -i regs -F ip,sym,uregs
+	has "registers that were asked for" 'ABI:2' "$out"
+	same "and no others" 0 "$(printf '%s\n' "$out" | grep -c ' BX:\| x1:')"
+	same "with their chains" "$(true_stacks)" "$(our_stacks regs)"
+}
+
+# Ways to a file.
+test_ways()
+{
+	write_program
+	truth=$(true_stacks)
+	for options in "-z" "--threads=cpu" "-m 4M" "--per-thread --no-inherit" "--overwrite" "--tail-synthesize" \
+		"--no-timestamp" "--switch-output=100G"; do
+		# shellcheck disable=SC2086
+		record_deep "way" --call-graph dwarf $options
+		[ -e way ] || mv way.2* way
+		same "$options" "$truth" "$(our_stacks way)"
+		rm -f way
+	done
+	"$PSTAT" record -N -q -o - "${faults[@]}" --call-graph dwarf -- ./deep >piped 2>said
+	same "through a pipe" "$truth" "$(our_stacks piped)"
+	run "$PSTAT" record -q -o kept "${faults[@]}" --call-graph dwarf --buildid-dir cache --symbols-in-file -- ./deep
+	same "with symbols in it" "$truth" "$(our_stacks kept)"
+}
+
+test_ends_are_told()
+{
+	write_program
+	record_deep short --call-graph dwarf,1024
+	check "cut: $(said cut)" [ "$(said cut)" -gt 5 ]
+	has "what to do" 'larger copies .--call-graph dwarf,65528.' "$err"
+	run "$PSTAT" report -g none -i short
+	has "report says so, too" 'stacks are incomplete .*the copy of the stack was too short' "$err"
+	has "and what to do" '--call-graph dwarf,SIZE' "$err"
+	record_deep limited --call-graph dwarf --max-stack 5
+	check "limited: $(said "with more frames")" [ "$(said "with more frames")" -gt 5 ]
+	run "$PSTAT" report -g none -i limited
+	has "limited: report says so" 'more frames than are shown' "$err"
+	! command -v perf >/dev/null || check "perf reads it" perf script -i short
+}
+
+# What a kernel event interrupts: the kernel's frames, then the user's.
+test_kernel_part()
+{
+	need_root
+	need_tracefs
+	cat >ask.c <<'C'
+#include <unistd.h>
+#include <sys/syscall.h>
+__attribute__((noinline, noclone)) long ask(void) { return syscall(SYS_getppid) + 1; }
+int main(void)
+{
+	long sum = 0;
+
+	for (int i = 0; i < 50; i++)
+		sum += ask();
+	return sum == 0;
+}
+C
+	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o ask ask.c 2>cc_err || fail "compiles"
+	run "$PSTAT" record -N -o x -e syscalls:sys_enter_getppid --call-graph dwarf -- ./ask
+	same "status" 0 "$status"
+	run "$PSTAT" script -i x -F ip,sym
+	same "user frames behind the kernel's" 50 "$(printf '%s\n' "$out" | grep -cw ask)"
+	same "and main" 50 "$(printf '%s\n' "$out" | grep -cw main)"
+}
+
+# A library that comes, goes, and is deleted while it is mapped.
+test_deleted_library()
+{
+	need_root
+	cat >plug.c <<'C'
+extern void (*called)(void);
+__attribute__((noinline, noclone)) void plugged(void) { called(); __asm__ volatile(""); }
+C
+	cat >host.c <<'C'
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static char *room;
+static long page, at;
+static volatile int sink;
+__attribute__((noinline, noclone)) void touch_one(void) { room[at++ * page] = 1; sink++; }
+void (*called)(void) = touch_one;
+int main(int argc, char **argv)
+{
+	void *plug = dlopen(argv[1], RTLD_NOW);
+	void (*plugged)(void) = plug ? (void (*)(void))dlsym(plug, "plugged") : NULL;
+
+	page = sysconf(_SC_PAGESIZE);
+	room = mmap(NULL, (size_t)page * 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(room, (size_t)page * 64, MADV_NOHUGEPAGE);
+	unlink(argv[1]);
+	for (int i = 0; i < 30; i++)
+		plugged();
+	if (argc > 2)
+		close(open(argv[2], O_RDONLY));
+	return 0;
+}
+C
+	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -shared -fPIC -o plug.so plug.c 2>cc_err &&
+		"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -rdynamic -o host host.c -ldl 2>cc_err ||
+		fail "compiles" "$(<cc_err)"
+	recorded_until 30 ./host ./plug.so go
+	same "status" 0 "$status"
+	run "$PSTAT" script -i x -F ip,sym
+	same "callers of a deleted library" 30 \
+		"$(printf '%s\n' "$out" | awk '$2 == "touch_one" { n = 3 } n && n-- && $2 == "main" { found++ } END { print found + 0 }')"
+}
+
+# A file that is nowhere but in the mount namespace of its process, and gone when that ends.
+test_mount_namespace()
+{
+	need_mount
+	write_program
+	mkdir inside
+	mv deep inside.deep
+	cat >within <<-'SH'
+		mount -t tmpfs none inside && cp inside.deep inside/deep && exec inside/deep go
+	SH
+	recorded_until 60 "${own_mounts[@]}" bash within
+	same "status" 0 "$status"
+	check_not "it is gone" [ -e inside/deep ]
+	cp inside.deep inside/deep
+	same "all stacks are whole" "$(true_stacks)" "$(our_stacks x)"
+}
+
+# Where nothing says where callers are, the sample is there with what is known.
+test_no_tables()
+{
+	write_program -fno-asynchronous-unwind-tables -fno-unwind-tables
+	record_deep bare --call-graph dwarf
+	check "broken: $(said broken)" [ "$(said broken)" -ge 60 ]
+	has "why" 'for want of files or tables' "$err"
+	run "$PSTAT" script -i bare -F ip,sym
+	same "none is lost" 60 \
+		"$(printf '%s\n' "$out" | awk 'first && $2 == "touch_one" { n++ } { first = !NF } END { print n + 0 }')"
+	run "$PSTAT" report -g none -i bare
+	has "report tells it" 'files or their unwind tables are missing' "$err"
+}
+
+# A process that runs until it is killed, in $pid: `spin` below `around`.
+begin_spin()
+{
+	cat >spin.c <<'C'
+__attribute__((noinline, noclone)) void spin(void) { for (volatile long i = 0; i < 1000000; i++) ; }
+__attribute__((noinline, noclone)) void around(void) { spin(); __asm__ volatile(""); }
+int main(void) { for (;;) around(); }
+C
+	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o spin spin.c 2>cc_err || fail "compiles"
+	./spin &
+	pid=$!
+}
+
+# What is in the file when the recorder is killed is good.
+test_killed()
+{
+	begin_spin
+	"$PSTAT" record -N -q -o x -e cpu-clock:u -F 2000 --call-graph dwarf -p $pid 2>said &
+	recorder=$!
+	for ((i = 0; i < 600; i++)); do
+		[ "$("$PSTAT" script -i x -F ip,sym 2>/dev/null | grep -c spin)" -gt 200 ] && break
+		sleep 0.1
+	done
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	kill $pid
+	run "$PSTAT" script -i x -F ip,sym
+	same "it can be read" 0 "$status"
+	n=$(printf '%s\n' "$out" | grep -cw spin)
+	check "samples: $n" [ "$n" -gt 200 ]
+	check "each in its place" [ "$(printf '%s\n' "$out" | grep -cw around)" -ge "$n" ]
+}
+
+test_top()
+{
+	begin_spin
+	"$PSTAT" top -p $pid -d 1 -e cpu-clock:u --call-graph dwarf >tables 2>said </dev/null &
+	top=$!
+	for ((i = 0; i < 600; i++)); do
+		grep -q around tables && break
+		sleep 0.1
+	done
+	kill -INT $top
+	wait $top
+	kill $pid
+	has "the caller is below the function" '-around$' "$(<tables)"
+}
+
+run_tests

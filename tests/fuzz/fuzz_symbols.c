@@ -1,0 +1,82 @@
+/*
+ * fuzz_symbols: any bytes as the names that are in a recording itself (feature SYMBOLS). Also as what is in it once it
+ * is unpacked, so that what lies behind the packing is reached. The claim: no crash, no sanitizer report, no endless
+ * loop; memory bounded.
+ */
+#include "sym/recorded_names.h"
+
+#include "sym/code_times.h"
+#include "sym/dso_state.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ask(const struct recorded_dso *dso)
+{
+	struct dwarf_inline inlines[RECORDED_DEPTH_MAX + 1];
+
+	for (size_t i = 0; i < dso->n_addrs; i++) {
+		const struct recorded_addr *addr = &dso->addrs[i];
+
+		if (!recorded_addr_find(dso, addr->addr) || addr->function1 > dso->n_functions)
+			abort();
+		if (recorded_inlines(dso, addr, true, inlines, ARRAY_SIZE(inlines)) > ARRAY_SIZE(inlines))
+			abort();
+	}
+	for (size_t i = 0; i < dso->n_functions; i++) {
+		const struct recorded_function *function = &dso->functions[i];
+
+		if (function->end < function->start || !recorded_function_at(dso, function->start) ||
+		    (size_t)function->alias + function->n_aliases > dso->n_aliases)
+			abort();
+	}
+}
+
+static void read_dso(struct recorded_names *names, const struct recorded_dso *recorded)
+{
+	char *path = xstrdup(recorded->path);
+	struct dso dso = { .kind = recorded->kind, .path = path, .name = path, .pid = recorded->pid,
+			   .build_id = recorded->build_id, .start = recorded->start };
+	uint64_t pages_left = 256;
+	struct str why = STR_INIT;
+	struct recorded_dso *found = recorded_names_find(names, &dso, &why);
+
+	if (!found && !why.len)
+		abort();
+	if (found) {
+		ask(found);
+		recorded_image_path(found, &pages_left, &why);
+		recorded_image_close(found);
+	}
+	str_release(&why);
+	free(path);
+}
+
+static void read_all(const void *bytes, size_t n)
+{
+	struct recorded_names *names;
+	struct str err = STR_INIT;
+	int rc = recorded_names_open(&names, bytes, n, &err);
+
+	if (!!rc != !!err.len || !!rc != !names)
+		abort();
+	for (size_t i = 0; names && recorded_names_at(names, i); i++)
+		read_dso(names, recorded_names_at(names, i));
+	recorded_names_free(names);
+	str_release(&err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str plain = STR_INIT;
+
+	read_all(data, size);
+	str_addc(&plain, RECORDED_VERSION);
+	str_addc(&plain, 0);
+	put_number(&plain, size);
+	str_addn(&plain, (const char *)data, size);
+	read_all(plain.s, plain.len);
+	str_release(&plain);
+	return 0;
+}

@@ -1,0 +1,412 @@
+/*
+ * The screen on a terminal that is made up: keys come from a list, one whenever the screen waits for nothing else, and
+ * what it shows is kept as lines. So it can be counted how often a key makes it ask its source for a table, and what
+ * is on the screen behind each key.
+ */
+#include "report_recording.h"
+
+#include "screen/screen_internal.h"
+
+enum { LINES = 20, COLUMNS = 100 };
+
+struct terminal {
+	char lines[LINES][COLUMNS + 1];
+	enum terminal_look looks[LINES];
+};
+
+/* What is pressed, and what is there when that was answered. */
+struct step {
+	int key;
+	const char *shows; /* a line has this; NULL: nobody looks. ^ at its beginning: the line begins so */
+	const char *hides; /* no line has this; NULL: nobody looks */
+	unsigned asks; /* so many tables */
+};
+static struct script {
+	const struct step *steps; /* up to a key 0: then q */
+	size_t n; /* pressed already */
+	unsigned made; /* tables, until now */
+	unsigned made_before; /* the last key */
+} script;
+static struct terminal terminal;
+
+/* ---- the terminal ---- */
+
+int terminal_try(struct str *err)
+{
+	(void)err;
+	return 0;
+}
+
+int terminal_open(struct terminal **opened, bool color, bool utf8, struct str *err)
+{
+	(void)color, (void)utf8, (void)err;
+	*opened = &terminal;
+	return 0;
+}
+
+void terminal_close(struct terminal *closed)
+{
+	(void)closed;
+}
+
+unsigned terminal_height(const struct terminal *of)
+{
+	(void)of;
+	return LINES;
+}
+
+unsigned terminal_width(const struct terminal *of)
+{
+	(void)of;
+	return COLUMNS;
+}
+
+void terminal_clear(struct terminal *cleared)
+{
+	for (size_t i = 0; i < LINES; i++) {
+		memset(cleared->lines[i], ' ', COLUMNS);
+		cleared->looks[i] = LOOK_PLAIN;
+	}
+}
+
+void terminal_put(struct terminal *to, unsigned line, unsigned column, unsigned columns, const char *text, size_t n,
+		  enum terminal_look look)
+{
+	if (line >= LINES || column >= COLUMNS)
+		return;
+	columns = columns < COLUMNS - column ? columns : COLUMNS - column;
+	memcpy(to->lines[line] + column, text, n < columns ? n : columns);
+	to->looks[line] = look;
+}
+
+void terminal_show(struct terminal *shown, unsigned line, unsigned column)
+{
+	(void)shown, (void)line, (void)column;
+}
+
+unsigned terminal_click(const struct terminal *of)
+{
+	(void)of;
+	return 0;
+}
+
+static bool is_shown(const char *text)
+{
+	const bool begins = text[0] == '^';
+
+	for (size_t i = 0; i < LINES; i++) {
+		const char *found = strstr(terminal.lines[i], text + begins);
+
+		if (found && (!begins || found == terminal.lines[i]))
+			return true;
+	}
+	return false;
+}
+
+static void show_why(const struct step *step, const char *why)
+{
+	for (size_t i = 0; i < LINES; i++)
+		print_error("%s\n", terminal.lines[i]);
+	fail_msg("step %zu (key %d): %s", (size_t)(step - script.steps), step->key, why);
+}
+
+static void check_last_step(void)
+{
+	const struct step *step = &script.steps[script.n - 1];
+
+	if (step->shows && !is_shown(step->shows))
+		show_why(step, step->shows);
+	if (step->hides && is_shown(step->hides))
+		show_why(step, step->hides);
+	if (script.made - script.made_before != step->asks)
+		show_why(step, "it asked more or less often");
+}
+
+/* Who asks without waiting has something to read, or has just had a key. */
+int terminal_key(struct terminal *of, int timeout_ms)
+{
+	(void)of;
+	if (timeout_ms >= 0)
+		return KEY_NOTHING;
+	if (script.n)
+		check_last_step();
+	script.made_before = script.made;
+	return script.steps[script.n].key ? script.steps[script.n++].key : 'q';
+}
+
+/* ---- the source: a recording, and how often it is asked ---- */
+
+static struct screen_source recorded_source;
+
+static int count_make(void *context, struct table **table, const struct query *query, struct str *err)
+{
+	script.made++;
+	return recorded_source.make(context, table, query, err);
+}
+
+static void press(const struct recorded *recorded, const struct query *query, const struct step *steps)
+{
+	const struct screen_options options = { .title = "made", .dots = "..." };
+	struct screen_recording *recording = NULL;
+	struct screen_source source;
+	struct str err = STR_INIT;
+	struct reader reader;
+
+	if (reader_open(&reader, recorded->data, &err) || screen_recording_new(&recording, &reader, query, &err))
+		fail_msg("%s", err.s);
+	source = recorded_source = screen_recording_source(recording);
+	source.make = count_make;
+	script = (struct script){ .steps = steps };
+	if (screen_run(&options, &source, query, &err))
+		fail_msg("%s", err.s);
+	screen_recording_free(recording);
+	reader_close(&reader);
+	str_release(&err);
+}
+
+/* ---- what is recorded ---- */
+
+static const struct recorded_samples samples[] = {
+	{ NULL, "main|a|b", 6, 0, 0, 0 },
+	{ NULL, "main|a|c", 3, 0, 0, 0 },
+	{ "other", "main|d", 1, 0, 0, 1 },
+	{ NULL, "main|d", 2, 1, 0, 0 },
+};
+static struct recorded recorded;
+static struct query query;
+
+static int set_up(void **state)
+{
+	(void)state;
+	recorded.two_sockets = true;
+	record_samples(&recorded, samples, ARRAY_SIZE(samples), 2);
+	query = recorded_options(&recorded);
+	query.children = 0;
+	query.chain.order = CHAIN_CALLER;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	recorded_remove(&recorded);
+	return 0;
+}
+
+/* ---- tests ---- */
+
+/* What a key may cost: a question is asked once, and moving, folding and texts ask nothing. */
+static void a_key_asks_once(void **state)
+{
+	static const struct step steps[] = {
+		{ 'x', "Children", NULL, 1 },
+		{ 'x', NULL, "Children", 1 },
+		{ 'N', "Samples  Command", NULL, 1 },
+		{ 'p', "Period  Command", NULL, 1 },
+		{ 'F', "percentages of what the filters left", NULL, 1 },
+		{ 'y', "Command / Shared Object / Symbol", NULL, 1 },
+		{ 'y', NULL, "Command / Shared", 1 },
+		{ 'g', "call trees from the outermost caller in", NULL, 1 },
+		{ 's', "symbol: b", "] c", 1 },
+		{ KEY_ESCAPE, "] c", "symbol: b", 1 },
+		{ KEY_GO_DOWN, NULL, NULL, 0 },
+		{ KEY_LAST, NULL, NULL, 0 },
+		{ KEY_FIRST, NULL, NULL, 0 },
+		{ 'E', "^- ", NULL, 0 },
+		{ 'C', "^+ ", "^- ", 0 },
+		{ 'e', "^- ", NULL, 0 },
+		{ KEY_RETURN, NULL, "^- ", 0 },
+		{ '?', "^Keys  (Esc", NULL, 0 },
+		{ 'q', NULL, "Keys  (Esc", 0 },
+		{ '!', "Losses and doubts", NULL, 0 },
+		{ 'q', NULL, "Losses and doubts", 0 },
+		{ KEY_TAB, "of event 'faults'", "] b", 0 },
+		{ 'w', NULL, NULL, 0 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press(&recorded, &query, steps);
+}
+
+/* No column says it: it is chosen from the list of those that there are. */
+static void zoom_into_a_socket(void **state)
+{
+	static const struct step steps[] = {
+		{ 'S', "^Which socket?", NULL, 1 },
+		{ KEY_GO_DOWN, "10.00%     001", NULL, 0 },
+		{ KEY_RETURN, "  socket: 1 ", "prog", 1 },
+		{ KEY_GO_LEFT, "prog", "socket: ", 1 },
+		{ 'S', "90.00%     000", NULL, 1 },
+		{ KEY_RETURN, "  socket: 0 ", "other", 1 },
+		{ KEY_ESCAPE, "other", "socket: ", 1 },
+		{ 'S', "^Which socket?", NULL, 1 },
+		{ KEY_ESCAPE, "other", "Which socket?", 0 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press(&recorded, &query, steps);
+}
+
+/* Where a column says it, it is the row's. */
+static void zoom_into_the_rows_socket(void **state)
+{
+	static const struct step steps[] = {
+		{ KEY_GO_DOWN, "001  other", NULL, 0 },
+		{ 'S', "  socket: 1 ", "000", 1 },
+		{ KEY_ESCAPE, "000  prog", "socket: ", 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	query.sort = "socket,comm";
+	press(&recorded, &query, steps);
+}
+
+static void no_socket_is_known(void **state)
+{
+	static const struct step steps[] = {
+		{ 'S', "no sample says its socket", NULL, 1 },
+		{ KEY_GO_DOWN, "] d", "no sample says", 0 },
+		{ 0, NULL, NULL, 0 },
+	};
+	struct recorded without = { .two_sockets = false };
+
+	(void)state;
+	record_samples(&without, samples, ARRAY_SIZE(samples), 2);
+	press(&without, &query, steps);
+	recorded_remove(&without);
+}
+
+/* Order and columns are not what one zoomed into. */
+static void what_was_changed_in_a_zoom_stays(void **state)
+{
+	static const struct step steps[] = {
+		{ 's', "  symbol: b ", "] c", 1 },
+		{ 'N', "Samples  Command", NULL, 1 },
+		{ KEY_ESCAPE, "Samples  Command", "symbol: b", 1 },
+		{ KEY_GO_DOWN, "] c", NULL, 0 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press(&recorded, &query, steps);
+}
+
+static const struct recorded_samples two_ways[] = {
+	{ NULL, "main|a|d|b", 30, 0, 0, 0 }, { NULL, "main|a|d|c", 20, 0, 0, 0 }, { NULL, "main|a|e", 10, 0, 0, 0 },
+	{ NULL, "main|c|d|b", 15, 0, 0, 0 }, { NULL, "main|c|d|e", 15, 0, 0, 0 }, { NULL, "main|c|b", 10, 0, 0, 0 },
+};
+
+/* One row, below which there are trees: main > a > d, main > c > d, and others. */
+static void press_in_trees(const struct step *steps)
+{
+	struct recorded made = { .two_sockets = false };
+
+	record_samples(&made, two_ways, ARRAY_SIZE(two_ways), 1);
+	query = recorded_options(&made);
+	query.children = 0;
+	query.sort = "dso";
+	query.chain.order = CHAIN_CALLER;
+	query.chain.order_set = true;
+	press(&made, &query, steps);
+	recorded_remove(&made);
+}
+
+/* A function that is called in two ways is folded in one of them. */
+static void each_branch_is_folded_by_itself(void **state)
+{
+	static const struct step steps[] = {
+		{ 'E', "- 30.00% d", NULL, 0 },
+		{ KEY_GO_DOWN, "- 50.00% d", NULL, 0 },
+		{ KEY_GO_DOWN, NULL, NULL, 0 },
+		{ KEY_GO_DOWN, NULL, NULL, 0 },
+		{ '+', "+ 50.00% d", NULL, 0 },
+		{ KEY_LAST, "- 30.00% d", "- 50.00% d", 0 },
+		{ 'N', "+ 50.00% d", "+ 30.00% d", 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press_in_trees(steps);
+}
+
+/* What is typed for L holds for trees, too. */
+static void a_limit_holds_for_branches(void **state)
+{
+	static const struct step steps[] = {
+		{ 'L', "^Only rows and branches of at least (percent): ", NULL, 0 },
+		{ 'U' - '@', NULL, NULL, 0 },
+		{ '2', NULL, NULL, 0 },
+		{ '5', "(percent): 25", NULL, 0 },
+		{ KEY_RETURN, "100.00%", "(percent)", 1 },
+		{ 'E', "- 60.00% a", "10.00%", 0 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press_in_trees(steps);
+}
+
+/* Columns are as wide as what an event has. */
+static void each_event_has_its_own_widths(void **state)
+{
+	static const struct recorded_samples of_two[] = {
+		{ "short", "b", 1, 0, 0, 0 },
+		{ "thirteenchars", "c", 1, 1, 0, 0 },
+	};
+	static const struct step steps[] = {
+		{ KEY_FIRST, "Command  Shared Object", NULL, 0 },
+		{ KEY_TAB, "Command        Shared Object", NULL, 0 },
+		{ KEY_BACK_TAB, "Command  Shared Object", NULL, 0 },
+		{ 0, NULL, NULL, 0 },
+	};
+	struct recorded made = { .two_sockets = false };
+
+	(void)state;
+	record_samples(&made, of_two, ARRAY_SIZE(of_two), 2);
+	query = recorded_options(&made);
+	press(&made, &query, steps);
+	recorded_remove(&made);
+}
+
+/* Hottest first, those equally hot from top to bottom, and round again. */
+static void from_one_hot_line_to_the_next(void **state)
+{
+	static const double percents[] = { 0, 5, 9, 0, 5, 9 };
+	static const size_t order[] = { 2, 5, 1, 4 };
+	struct code_line lines[ARRAY_SIZE(percents)];
+	const struct code code = { .lines = lines, .n = ARRAY_SIZE(lines) };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(percents); i++)
+		lines[i] = (struct code_line){ .percent = percents[i] };
+	assert_int_equal(code_hottest(&code, 3, 0), order[0]);
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		size_t next = order[(i + 1) % ARRAY_SIZE(order)];
+
+		assert_int_equal(code_hottest(&code, order[i], 1), next);
+		assert_int_equal(code_hottest(&code, next, -1), order[i]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(percents); i++)
+		lines[i].percent = 0;
+	assert_int_equal(code_hottest(&code, 0, 0), SIZE_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_key_asks_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(zoom_into_a_socket, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(zoom_into_the_rows_socket, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_socket_is_known, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_was_changed_in_a_zoom_stays, set_up, tear_down),
+		cmocka_unit_test(each_branch_is_folded_by_itself),
+		cmocka_unit_test(a_limit_holds_for_branches),
+		cmocka_unit_test(each_event_has_its_own_widths),
+		cmocka_unit_test(from_one_hot_line_to_the_next),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
