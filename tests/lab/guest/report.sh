@@ -25,8 +25,11 @@ recording()
 	local name=$1 program=$2
 
 	shift 2
-	# What is compared are readers: both have the stacks in the file.
-	[ "$program" = perf ] || { program=$PSTAT && set -- "${@/#dwarf/dwarf,raw}"; }
+	# What is compared are readers: both have the stacks in the file, but in those that are named live.
+	case $program,$name in
+	pstat,live_*) program=$PSTAT ;;
+	pstat,*) program=$PSTAT && set -- "${@/#dwarf/dwarf,raw}" ;;
+	esac
 	run setarch -R "$program" record -o "$name.data" "$@"
 	same "$name: status" 0 "$status"
 	perf script --no-inline -i "$name.data" -F comm,pid,tid,time,period,event,ip,sym,symoff,dso >"$name.script" 2>said
@@ -63,6 +66,14 @@ test_dwarf()
 {
 	both dwarf_known --call-graph dwarf,1024 -c 1000000 -e cycles:u -- "$without_fp" known 1
 	recording dwarf_recursive_pstat pstat --call-graph dwarf,2048 -c 1000000 -e cycles:u -- "$without_fp" recursive 1
+}
+
+# Unwound while it is recorded.
+test_live()
+{
+	recording live_known_pstat pstat --call-graph dwarf -c 1000000 -e cycles:u -- "$without_fp" known 1
+	recording live_recursive_pstat pstat --call-graph dwarf -c 1000000 -e cycles:u -- "$without_fp" recursive 1
+	recording live_chain_pstat pstat --call-graph dwarf -c 1 -e "mem:$link5:x:u" -- "$callers" chain
 }
 
 test_groups_and_events()
