@@ -312,8 +312,10 @@ test_beyond_the_descriptors()
 {
 	program app stays
 	program gone goes
+	# More of them than there is room for, also where one of another program comes late.
+	for i in 1 2 3 4 5 6; do program other$i other$i; done
 	(ulimit -n 140 && exec "$PSTAT" record -F 999 -e cpu-clock:u -o x \
-		sh -c './app; ./gone; until grep -aqF "$PWD/gone" x; do sleep 0.1; done; sleep 1; rm gone') >said 2>&1
+		sh -c './app; for i in 1 2 3 4 5 6; do ./other$i; done; ./gone; until grep -aqF "$PWD/gone" x; do sleep 0.1; done; sleep 1; rm gone') >said 2>&1
 	same "recorded" 0 $?
 	has "told" '^pstat: not put into the build-id cache, gone before the end of the recording: .*/gone$' "$(<said)"
 	check "what stayed is there" entry "$(ids x app)"
