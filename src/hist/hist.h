@@ -56,10 +56,10 @@ enum table_needs {
 	NEED_STACKS = 1, /* whole stacks with the names of their threads, cells as they are */
 	NEED_ENTRIES = 2, /* entries by the sort keys */
 	NEED_TREES = 4, /* table_tree: the call trees of entries that are shown */
+	NEED_HEAD = 8, /* what is the same for all rows stands above them, in no column */
 	NEED_TIMES = 16, /* with NEED_STACKS: when, and on which CPU or in which thread; samples, never branches */
 	NEED_TASKS = 32, /* with NEED_STACKS: thread, process and CPU of each; samples, never branches */
-	NEED_HEAD = 8, /* what is the same for all rows stands above them, in no column */
-	NEED_BLOCKS = 32, /* with NEED_ENTRIES: hist.blocks */
+	NEED_BLOCKS = 64, /* with NEED_ENTRIES: hist.blocks */
 };
 enum report_view { VIEW_FLAT_ENTRIES, VIEW_HIERARCHY };
 struct query {

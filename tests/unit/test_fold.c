@@ -315,6 +315,32 @@ static void a_tree_keeps_all_where_there_is_no_order(void **state)
 	assert_int_equal(seen, 69 * 70 / 2);
 }
 
+/* Each fact makes more cells: those of one need are no other's. */
+static void facts_are_those_that_are_needed(void **state)
+{
+	static const struct {
+		unsigned needs;
+		uint64_t facts; /* of those that only a format asks for */
+	} rows[] = {
+		{ NEED_ENTRIES, 0 },
+		{ NEED_ENTRIES | NEED_HEAD, 0 },
+		{ NEED_ENTRIES | NEED_BLOCKS, 1ULL << FACT_BUCKET },
+		{ NEED_STACKS | NEED_TASKS, 1ULL << FACT_PID | 1ULL << FACT_TID | 1ULL << FACT_CPU },
+		{ NEED_STACKS | NEED_TIMES, 1ULL << FACT_BUCKET | 1ULL << FACT_CPU },
+	};
+	const uint64_t asked = 1ULL << FACT_BUCKET | 1ULL << FACT_PID | 1ULL << FACT_TID | 1ULL << FACT_CPU;
+	struct query options = options_of("dso");
+	struct made_report m;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		options.needs = rows[i].needs;
+		assert_int_equal(made_open(&m, &options), 0);
+		assert_int_equal(m.table->private->shape.facts & asked, rows[i].facts);
+		made_close(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +357,7 @@ int main(void)
 		cmocka_unit_test(levels_have_the_sums_of_what_is_below),
 		cmocka_unit_test(without_keys_all_is_one_entry),
 		cmocka_unit_test(an_event_without_samples_has_no_entries),
+		cmocka_unit_test(facts_are_those_that_are_needed),
 		cmocka_unit_test(a_tree_sorts_as_any_stable_sort_and_as_fast),
 		cmocka_unit_test(a_tree_keeps_all_where_there_is_no_order),
 	};
