@@ -1,7 +1,8 @@
 /*
  * When the samples of each entry came, in blocks of time, for who asks how even they are (NEED_BLOCKS). A block is
- * FACT_BUCKET of the cells: its entry is the one that the cell's group counts for itself. What filters by task leave
- * out is in no cell, only in the totals; nobody knows when it came.
+ * FACT_BUCKET of the cells: its entry is the one that the cell's group counts for itself. All events of a table have as
+ * many blocks, so that one can be measured by another. What filters by task leave out is in no cell, only in the
+ * totals; nobody knows when it came.
  */
 #include "hist/fold_internal.h"
 
@@ -44,13 +45,20 @@ static void join(struct hist_blocks *blocks)
 	blocks->n = n;
 }
 
-static size_t count_blocks(const struct cells *cells)
+size_t hist_blocks_count(const struct table *table)
 {
 	uint64_t last = 0;
 
-	for (size_t i = 0; i < cells->n; i++)
-		if (cell_fact(cells, i, FACT_BUCKET) > last)
-			last = cell_fact(cells, i, FACT_BUCKET);
+	if (!(table->options.needs & NEED_BLOCKS))
+		return 0;
+	for (size_t i = 0; i < table->n_hists; i++) {
+		const struct hist *hist = &table->hists[i];
+
+		for (size_t member = 0; member < hist->n_members; member++)
+			for (size_t cell = 0; cell < hist->cells[member]->n; cell++)
+				if (cell_fact(hist->cells[member], cell, FACT_BUCKET) > last)
+					last = cell_fact(hist->cells[member], cell, FACT_BUCKET);
+	}
 	return (size_t)(last < STACK_BUCKETS ? last + 1 : STACK_BUCKETS);
 }
 
@@ -71,7 +79,7 @@ struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups
 	if (!(table->options.needs & NEED_BLOCKS))
 		return NULL;
 	blocks = xcalloc(1, sizeof(*blocks));
-	blocks->n_blocks = count_blocks(cells);
+	blocks->n_blocks = table->private->n_blocks;
 	blocks->periods = xcalloc(blocks->n_blocks, sizeof(*blocks->periods));
 	blocks->samples = xcalloc(blocks->n_blocks, sizeof(*blocks->samples));
 	for (size_t i = 0; i < cells->n; i++) {

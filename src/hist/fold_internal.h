@@ -168,6 +168,8 @@ size_t entries_contributions(struct entries *entries, size_t group, size_t *chai
 struct entry *entries_own(struct entries *entries, size_t group);
 
 /* ---- fold_blocks.c ---- */
+/* Of each event, up to the last one that any event has a cell in; 0: not asked for. Before any hist is folded. */
+size_t hist_blocks_count(const struct table *table);
 /* NULL: not asked for. When all groups are added. */
 struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups *groups);
 void hist_blocks_free(struct hist_blocks *blocks); /* NULL is fine */
@@ -278,6 +280,7 @@ struct table_private {
 	struct name_pattern *parent, *ignored; /* --ignore-callees; NULL: not asked for */
 	unsigned want; /* SYM_LINES */
 	struct profile_shape shape; /* of the cells that tell it */
+	size_t n_blocks; /* hist_blocks_count */
 };
 uint32_t table_name(struct table *table, const char *text, size_t len); /* a number in names */
 /* The value of a frame's function: a number in codes, the same for the same function or unknown address. */

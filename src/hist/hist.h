@@ -244,7 +244,10 @@ struct entry_block { /* what an entry has in a block of time */
 	uint32_t entry, block; /* entry.number; blocks are counted from 0 */
 	uint64_t n_samples, period;
 };
-/* fold_blocks.c: blocks are equally long, at most STACK_BUCKETS, and cover the recording; the last one is not full. */
+/*
+ * fold_blocks.c: blocks are equally long, at most STACK_BUCKETS, and as many for each event of a table: they reach to
+ * the last sample of any event that is in its cells. The last one may not be full.
+ */
 struct hist_blocks {
 	struct entry_block *v; /* by entry, then by block; each pair once */
 	size_t n;

@@ -446,6 +446,7 @@ void table_fold(struct table *table)
 {
 	table_make_hists(table);
 	hists_ignore_callees(table);
+	table->private->n_blocks = hist_blocks_count(table);
 	for (size_t i = 0; i < table->n_hists; i++)
 		hist_fold(table, &table->hists[i]);
 	table_columns_for(table, NULL);

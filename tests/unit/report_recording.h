@@ -23,10 +23,11 @@ struct recorded_samples {
 	const char *comm; /* NULL: "prog" */
 	const char *chain; /* "": the sample has no chain, and is at main */
 	unsigned count, event; /* event: 0 or 1 */
-	uint64_t period; /* 0: 1000 */
+	uint64_t period; /* 0: 1000; NO_PERIOD: 0 */
 	uint32_t cpu; /* where recorded.two_sockets says of them: 0 or 1, each in a socket of its own */
 };
 
+#define NO_PERIOD UINT64_MAX
 #define USER_CODE 0x10000000ULL
 #define KERNEL_CODE 0xffffffff81000000ULL
 enum { FUNCTION_BYTES = 0x100, MAX_FRAMES = 64 };
@@ -39,6 +40,7 @@ static const char *const kernel_names[] = { "_text", "entry", "read", "write" };
 struct recorded {
 	char folder[256], data[300], map[300], kallsyms[300];
 	bool two_sockets;
+	uint64_t step_ns; /* from sample to sample; 0: 1 */
 };
 
 static inline uint64_t function_id_of(const char *word, bool *kernel)
@@ -143,7 +145,7 @@ static inline size_t chain_ips(const char *chain, uint64_t *ips)
 }
 
 static inline void add_samples(struct writer *writer, const struct events *events,
-			       const struct recorded_samples *samples, uint64_t *time_ns)
+			       const struct recorded_samples *samples, uint64_t *time_ns, uint64_t step_ns)
 {
 	struct record_body comm = { .type = RECORD_COMM };
 	struct record_body body = { .type = RECORD_SAMPLE, .misc = MISC_USER };
@@ -161,10 +163,11 @@ static inline void add_samples(struct writer *writer, const struct events *event
 		body.misc = ips[0] == PERF_CONTEXT_KERNEL ? MISC_KERNEL : MISC_USER;
 	}
 	body.sample.pid = body.sample.tid = 100;
-	body.sample.period = samples->period ? samples->period : 1000;
+	body.sample.period = samples->period == NO_PERIOD ? 0 : samples->period ? samples->period : 1000;
 	body.sample.cpu = samples->cpu;
 	for (unsigned i = 0; i < samples->count; i++) {
-		body.sample.time_ns = ++*time_ns;
+		*time_ns += step_ns ? step_ns : 1;
+		body.sample.time_ns = *time_ns;
 		add_body(writer, events, &body, samples->event);
 	}
 }
@@ -225,7 +228,7 @@ static inline void record_samples(struct recorded *recorded, const struct record
 	assert_int_equal(writer_open(&writer, &options, &events, &info, &err), 0);
 	add_maps(&writer, &events);
 	for (size_t i = 0; i < n; i++)
-		add_samples(&writer, &events, &samples[i], &time_ns);
+		add_samples(&writer, &events, &samples[i], &time_ns, recorded->step_ns);
 	assert_int_equal(writer_finish(&writer, &events, &info, &err), 0);
 	writer_close(&writer);
 	events_release(&events);
