@@ -17,7 +17,7 @@ size_t diff_first_run(const struct diff *diff, size_t side)
 	return run;
 }
 
-enum rate_kind diff_rate_kind(const struct diff *diff)
+static enum rate_kind rate_kind(const struct diff *diff)
 {
 	switch (diff->options.per) {
 	case PER_SAMPLE:
@@ -59,15 +59,6 @@ static struct rate pool(const struct rate *runs, size_t n)
 	return all;
 }
 
-static double mean_rate(const struct rate *runs, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += rate_value(&runs[i]);
-	return n ? sum / (double)n : 0;
-}
-
 static void compare_row(const struct diff *diff, struct diff_row *row, size_t side)
 {
 	const struct diff_side *old = &diff->sides[0], *new = &diff->sides[side];
@@ -75,14 +66,14 @@ static void compare_row(const struct diff *diff, struct diff_row *row, size_t si
 	struct diff_cell *cell = &row->cells[side];
 	const struct rate before = pool(row->runs, old->n), after = pool(runs, new->n);
 
-	cell->rate = new->runs ? mean_rate(runs, new->n) : rate_value(&after);
+	cell->rate = new->runs ? rates_mean(runs, new->n) : rate_value(&after);
 	if (!side || !(before.whole > 0) || !(after.whole > 0))
 		return;
-	if (new->runs)
-		runs_compare(row->runs, old->n, runs, new->n, diff_rate_kind(diff), diff->options.confidence,
-			     &cell->change);
-	else
-		rates_compare(&before, &after, diff_rate_kind(diff), diff->options.confidence, &cell->change);
+	if (!new->runs)
+		rates_compare(&before, &after, rate_kind(diff), diff->options.confidence, &cell->change);
+	else if (!runs_compare(row->runs, old->n, runs, new->n, rate_kind(diff), diff->options.confidence,
+			       &cell->change))
+		return;
 	cell->corrected = cell->change.p;
 	cell->verdict = before.n_part + after.n_part < DIFF_FEW_SAMPLES ? DIFF_FEW : DIFF_NOISE;
 }
@@ -273,6 +264,34 @@ static bool lacks_periods(const struct diff *diff, struct hist *const *hists)
 	return false;
 }
 
+/* Of a run that has no samples of an event nobody can say which share a row has. */
+static bool is_run_of(const struct diff *diff, const struct hist *hist)
+{
+	return hist && (diff->options.per != PER_SAMPLE || hist->totals.n_samples);
+}
+
+/* Sides of several runs take the mean of those that have the event; fewer than two of them have no variance. */
+static void note_missing(struct diff *diff, const char *name, struct hist *const *hists)
+{
+	size_t run = 0, missing = 0;
+	bool judged = true;
+
+	for (size_t side = 0; side < diff->n_sides; side++) {
+		size_t known = 0;
+
+		for (size_t i = 0; i < diff->sides[side].n; i++, run++)
+			known += is_run_of(diff, hists[run]);
+		if (!diff->sides[side].runs)
+			continue;
+		missing += diff->sides[side].n - known;
+		judged &= known >= 2;
+	}
+	if (missing)
+		note_add(&diff->notes, false, NULL, "%s: not in %zu of the %zu recordings, which the means leave out%s",
+			 name, missing, diff->n_runs,
+			 judged ? "" : "; less than two a side are left, which tell no variance");
+}
+
 static bool has_samples(struct hist *const *hists, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -294,6 +313,7 @@ static void add_event(struct diff *diff, const char *name, struct hist **hists)
 		diff_rows_match(diff, event);
 	judge(diff, event);
 	order_rows(diff, event);
+	note_missing(diff, name, hists);
 	if (event->by_samples)
 		note_add(&diff->notes, false, NULL, "%s: the samples of a recording all have a period of 0: "
 						    "samples are compared, not their periods", name);

@@ -28,7 +28,8 @@ enum diff_per {
 	PER_EVENT, /* periods of another event */
 };
 enum diff_verdict {
-	DIFF_NONE, /* it is not on both sides of a comparison that can be made: events without samples */
+	/* It is not on both sides of a comparison that can be made: all, or too many runs, have no samples of it. */
+	DIFF_NONE,
 	DIFF_FEW, /* too few samples to tell anything */
 	DIFF_NOISE, /* chance explains it */
 	DIFF_CERTAIN,
@@ -104,7 +105,6 @@ bool diff_value(const struct diff *diff, const struct diff_event *event, const s
 		double *value);
 /* Is it on the baseline and on another side? */
 bool diff_row_is_matched(const struct diff *diff, const struct diff_row *row);
-enum rate_kind diff_rate_kind(const struct diff *diff);
 /* Where the side's recordings begin in row.runs. */
 size_t diff_first_run(const struct diff *diff, size_t side);
 /* The text of key number i; its length. */

@@ -126,42 +126,59 @@ void rates_compare(const struct rate *before, const struct rate *after, enum rat
 
 /* ---- several runs a side ---- */
 
-static double mean_of_runs(const struct rate *runs, size_t n)
+size_t rates_known(const struct rate *runs, size_t n)
 {
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++)
+		known += runs[i].whole > 0;
+	return known;
+}
+
+double rates_mean(const struct rate *runs, size_t n)
+{
+	size_t known = rates_known(runs, n);
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
 		sum += rate_value(&runs[i]);
-	return sum / (double)n;
+	return known ? sum / (double)known : 0;
 }
 
 /* Variance of that mean; what sampling alone explains is the least. */
 static double variance_of_mean(const struct rate *runs, size_t n, enum rate_kind kind)
 {
-	double mean = mean_of_runs(runs, n), squares = 0, sampling = 0;
+	double mean = rates_mean(runs, n), squares = 0, sampling = 0, known = (double)rates_known(runs, n);
 
 	for (size_t i = 0; i < n; i++) {
 		double off = rate_value(&runs[i]) - mean;
 
+		if (!(runs[i].whole > 0))
+			continue;
 		squares += off * off;
 		sampling += rate_chance(&runs[i], kind, cautious(&runs[i], kind, 1));
 	}
-	return larger(squares / (double)(n - 1) / (double)n, sampling / (double)n / (double)n);
+	return larger(squares / (known - 1) / known, sampling / known / known);
 }
 
-void runs_compare(const struct rate *before, size_t n_before, const struct rate *after, size_t n_after,
+bool runs_compare(const struct rate *before, size_t n_before, const struct rate *after, size_t n_after,
 		  enum rate_kind kind, double confidence, struct change *change)
 {
-	double a = variance_of_mean(before, n_before, kind), b = variance_of_mean(after, n_after, kind);
+	double known_before = (double)rates_known(before, n_before), known_after = (double)rates_known(after, n_after);
+	double a, b;
 
-	*change = (struct change){ .difference = mean_of_runs(after, n_after) - mean_of_runs(before, n_before),
+	*change = (struct change){ .difference = rates_mean(after, n_after) - rates_mean(before, n_before),
 				   .p = 1, .design_effect = 1, .freedom = 1 };
+	if (known_before < 2 || known_after < 2)
+		return false;
+	a = variance_of_mean(before, n_before, kind);
+	b = variance_of_mean(after, n_after, kind);
 	if (a + b > 0) {
-		change->freedom = (a + b) * (a + b) /
-				  (a * a / (double)(n_before - 1) + b * b / (double)(n_after - 1));
+		change->freedom = (a + b) * (a + b) / (a * a / (known_before - 1) + b * b / (known_after - 1));
 		change->p = t_two_sided(change->difference / sqrt(a + b), change->freedom);
 	}
 	set_interval(change, sqrt(a + b), kind, confidence);
+	return true;
 }
 
 double change_beyond(const struct change *change, double limit, int sign)

@@ -53,11 +53,14 @@ struct change {
 void rates_compare(const struct rate *before, const struct rate *after, enum rate_kind kind, double confidence,
 		   struct change *change);
 /*
- * From the variance between runs (Welch's t), which is never taken for less than what sampling explains. At least two
- * runs a side. before, after: one for each run.
+ * From the variance between runs (Welch's t), which is never taken for less than what sampling explains. before, after:
+ * one for each run; those without a whole say nothing. False: there are less than two others on a side.
  */
-void runs_compare(const struct rate *before, size_t n_before, const struct rate *after, size_t n_after,
+bool runs_compare(const struct rate *before, size_t n_before, const struct rate *after, size_t n_after,
 		  enum rate_kind kind, double confidence, struct change *change);
+/* Runs that have a whole; the mean of their rates, 0 where there is none. */
+size_t rates_known(const struct rate *runs, size_t n);
+double rates_mean(const struct rate *runs, size_t n);
 /* Probability that a change like this one is at least (sign 1) or at most (-1) `limit`: of one side. */
 double change_beyond(const struct change *change, double limit, int sign);
 

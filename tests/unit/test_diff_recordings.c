@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { SIDES = 2, RUNS_MAX = 2 };
+enum { SIDES = 2, RUNS_MAX = 6 };
 
 struct compared {
 	struct recorded recorded[RUNS_MAX];
@@ -153,12 +153,47 @@ static void of_no_common_row_each_is_new_or_vanished(void **state)
 	release(&c);
 }
 
+/* Three runs a side; some of the new ones have no faults at all: these say nothing of shares. Two make a variance. */
+static void compare_runs(size_t n_without, enum diff_verdict verdict, const char *note)
+{
+	static const struct recorded_samples all[] = { { .chain = "a", .count = 200, .event = 1 },
+						       { .chain = "b", .count = 200, .event = 1 },
+						       { .chain = "main", .count = 100 } },
+					     none[] = { { .chain = "main", .count = 100 } };
+	const struct diff_options options = { .order = -1, .confidence = 0.95 };
+	const struct diff_row *row;
+	struct compared c = { .err = STR_INIT };
+
+	for (size_t i = 0; i < RUNS_MAX; i++) {
+		if (i < RUNS_MAX - n_without)
+			add_recording(&c, all, ARRAY_SIZE(all), 2);
+		else
+			add_recording(&c, none, ARRAY_SIZE(none), 1);
+	}
+	assert_int_equal(compare_recordings(&c, &options), 0);
+	row = row_of(event_of(&c, "faults"), "[.] a");
+	assert_true(row->cells[1].rate == 0.5 && row->cells[1].change.difference == 0);
+	assert_int_equal(row->cells[1].verdict, verdict);
+	assert_true(has_note(&c, note) == (n_without > 0));
+	assert_true(row_of(event_of(&c, "cycles"), "[.] main")->cells[1].rate == 1);
+	release(&c);
+}
+
+static void a_run_without_the_event_is_no_run_of_it(void **state)
+{
+	(void)state;
+	compare_runs(0, DIFF_NOISE, "faults: ");
+	compare_runs(1, DIFF_NOISE, "faults: not in 1 of the 6 recordings, which the means leave out");
+	compare_runs(2, DIFF_NONE, "leave out; less than two a side are left");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_event_that_ends_early_is_compared_in_all_blocks),
 		cmocka_unit_test(without_periods_samples_are_compared),
 		cmocka_unit_test(of_no_common_row_each_is_new_or_vanished),
+		cmocka_unit_test(a_run_without_the_event_is_no_run_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
