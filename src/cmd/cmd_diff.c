@@ -4,10 +4,10 @@
  */
 #include "cmd/command.h"
 #include "cmd/diff_words.h"
+#include "cmd/export_file.h"
 #include "cmd/message.h"
 #include "screen/screen.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -151,69 +151,75 @@ static void print_diff(struct diff_run *diff)
 	pager_close(&pager);
 }
 
-/* Where a file is written to is what report has for it. */
+/* Without a name it goes to standard output; a terminal is no good for it: then into a file with a name of ours. */
 static void print_picture(struct diff_run *diff)
 {
-	const char *file = diff->words->flamegraph.file;
-	struct report_words *words = xcalloc(1, sizeof(*words));
+	const struct diff_words *words = diff->words;
+	bool unnamed = !words->flamegraph.file && isatty(STDOUT_FILENO);
+	const char *file = unnamed ? "flamegraph.html" : words->flamegraph.file;
+	const char *path = file && strcmp(file, "-") != 0 ? file : NULL;
 	struct str err = STR_INIT;
 
-	words->unnamed = !file && isatty(STDOUT_FILENO);
-	words->output = file && strcmp(file, "-") != 0 ? file : words->unnamed ? "flamegraph.html" : NULL;
-	words->format = report_format_find("flamegraph");
-	words->sample.quiet = diff->words->sample.quiet;
 	if (flamegraph_diff_check(diff->tables[0], diff->tables[1], &err)) {
 		message_error(err.s);
 		diff->run.status = EXIT_PSTAT_FAILED;
-	} else if (report_export_open(words, &diff->run)) {
-		flamegraph_diff_print(diff->tables[0], diff->tables[1], diff->words->diff.confidence,
-				      &diff->run.output);
+	} else if (export_file_open(&diff->run, path)) {
+		flamegraph_diff_print(diff->tables[0], diff->tables[1], words->diff.confidence, &diff->run.output);
 		output_end(&diff->run.output);
-		report_export_close(words, &diff->run);
+		if (export_file_close(&diff->run, path) && unnamed && !words->sample.quiet)
+			export_file_say("flamegraph", path);
 	}
 	for (size_t i = 0; i < diff->n_read; i++)
-		sample_run_notes(&diff->run, table_session(diff->tables[i]), &diff->words->sample);
+		sample_run_notes(&diff->run, table_session(diff->tables[i]), &words->sample);
 	str_release(&err);
-	free(words);
 }
 
 /* ---- on a terminal ---- */
 
-/* The recordings are read once more, by their stacks. */
+struct graph_side {
+	struct reader reader;
+	struct table *table;
+	bool opened;
+};
+
+/* A recording once more, by its stacks; what could be read of it is drawn: why not more has been said. */
+static int read_stacks(const struct diff_run *diff, size_t file, struct graph_side *side)
+{
+	struct query query = diff->words->query;
+	struct str err = STR_INIT;
+	int code;
+
+	query.sort = "symbol";
+	query.no_chains = false;
+	query.needs = NEED_STACKS | NEED_TIMES;
+	query.filters.time = diff->words->times[file];
+	query.session.sym.progress = NULL;
+	side->opened = true;
+	code = reader_open_again(&side->reader, &diff->readers[file], &err);
+	if (!code)
+		code = table_new(&side->table, &query, &side->reader, &err);
+	if (!code)
+		table_run(side->table, NULL, NULL, &err);
+	str_release(&err);
+	return code;
+}
+
 static int write_graph(void *context, struct output *output)
 {
 	const struct diff_run *diff = context;
-	struct table *tables[2] = { NULL, NULL };
-	struct reader readers[2];
-	struct str err = STR_INIT;
-	int code = 0;
+	struct graph_side *sides = xcalloc(2, sizeof(*sides));
+	int code = read_stacks(diff, 0, &sides[0]);
 
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		struct query query = diff->words->query;
-		size_t file = i ? diff_first_run(diff->diff, 1) : 0;
-
-		query.sort = "symbol";
-		query.no_chains = false;
-		query.needs = NEED_STACKS | NEED_TIMES;
-		query.filters.time = diff->words->times[file];
-		query.session.sym.progress = NULL;
-		code = code ? code : reader_open_again(&readers[i], &diff->readers[file], &err);
-		if (!code)
-			code = table_new(&tables[i], &query, &readers[i], &err);
-		if (!code)
-			code = table_run(tables[i], NULL, NULL, &err);
-		if (code)
-			break;
-	}
 	if (!code)
-		code = flamegraph_diff_print(tables[0], tables[1], diff->words->diff.confidence, output);
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		if (tables[i]) {
-			table_free(tables[i]);
-			reader_close(&readers[i]);
-		}
+		code = read_stacks(diff, diff_first_run(diff->diff, 1), &sides[1]);
+	if (!code)
+		code = flamegraph_diff_print(sides[0].table, sides[1].table, diff->words->diff.confidence, output);
+	for (size_t i = 0; i < 2; i++) {
+		table_free(sides[i].table);
+		if (sides[i].opened)
+			reader_close(&sides[i].reader);
 	}
-	str_release(&err);
+	free(sides);
 	return code;
 }
 

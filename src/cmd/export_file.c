@@ -72,6 +72,15 @@ bool export_file_close(struct sample_run *run, const char *path)
 	return !code;
 }
 
+void export_file_say(const char *format, const char *path)
+{
+	struct note_list notes = { 0 };
+
+	note_add(&notes, false, NULL, "%s: written to %s", format, path);
+	message_notes(&notes, 0, false);
+	note_list_release(&notes);
+}
+
 bool export_file_begin(struct sample_run *run, const struct session_options *session,
 		       const struct filter_options *filters, struct export *export)
 {

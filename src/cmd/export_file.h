@@ -14,6 +14,8 @@ bool export_file_open(struct sample_run *run, const char *path);
 bool export_file_close(struct sample_run *run, const char *path);
 /* "PATH: WHY", and run->status. */
 void export_file_failed(struct sample_run *run, const char *path, const char *why);
+/* "FORMAT: written to PATH": where the name was not the user's. */
+void export_file_say(const char *format, const char *path);
 
 /* For an export that reads run's recording; false after a message. Release it in any case. */
 bool export_file_begin(struct sample_run *run, const struct session_options *session,

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const struct export_row {
-	const char *format; /* of report_format_find */
+	const char *format; /* of export_text_format_find, else of report_format_find */
 	const char *file; /* its name on a terminal */
 } export_rows[N_EXPORTS] = {
 	[EXPORT_FLAMEGRAPH] = { "flamegraph", "flamegraph.html" },
@@ -65,17 +65,6 @@ int report_export_choose(struct report_words *words)
 	return 0;
 }
 
-/* The name was not the user's. */
-static void say_where(const struct report_words *words)
-{
-	struct note_list notes = { 0 };
-
-	note_add(&notes, false, NULL, "%s: written to %s", words->export ? words->export->name : words->format->name,
-		 words->output);
-	message_notes(&notes, 0, false);
-	note_list_release(&notes);
-}
-
 bool report_export_open(const struct report_words *words, struct sample_run *run)
 {
 	return export_file_open(run, words->output);
@@ -84,7 +73,7 @@ bool report_export_open(const struct report_words *words, struct sample_run *run
 void report_export_close(const struct report_words *words, struct sample_run *run)
 {
 	if (export_file_close(run, words->output) && words->unnamed && words->output && !words->sample.quiet)
-		say_where(words);
+		export_file_say(words->export ? words->export->name : words->format->name, words->output);
 }
 
 /* ---- formats that are made sample by sample ---- */

@@ -23,4 +23,18 @@ test_rows_and_keys()
 	same "P is --stdio" "$("$PSTAT" diff old new --stdio 2>/dev/null)" "$(<perf.hist.0)"
 	has "f is --flamegraph" '"verdict":\[' "$(<flamegraph.0.html)"
 }
+
+# What can be read of a damaged recording is compared, in the picture, too.
+test_damaged()
+{
+	need_paranoid 2
+	"$PSTAT" record -q -o old -e cpu-clock:u -F 4000 -g -- "$CALLERS" deep 200 || fail "recorded"
+	"$PSTAT" record -q -o new -e cpu-clock:u -F 4000 -g -- "$CALLERS" known 200 || fail "recorded"
+	dd if=/dev/zero of=new bs=1 seek=$(($(stat -c %s new) / 2)) count=4096 conv=notrunc 2>said
+	run "$PSTAT" diff old new --flamegraph=page.html
+	has "what is wrong is said" 'what follows cannot be read' "$err"
+	on 40 200 'until Verdict' 'keys f' 'until flamegraph.0.html' 'keys Enter' 'until written to flamegraph.0.html' 'keys q' \
+		end -- "$PSTAT" diff old new
+	check "f is --flamegraph" cmp page.html flamegraph.0.html
+}
 run_tests
