@@ -93,7 +93,7 @@ static void head_value(const struct diff_place *place, struct str *out)
 static void cell_value(const struct diff_place *place, struct str *out)
 {
 	double value;
-	bool known = diff_value(place->diff, place->event, place->row, place->side, &value);
+	bool known = diff_value(place->diff, place->row, place->side, &value);
 
 	if (!place->cell->found)
 		return;

@@ -37,10 +37,12 @@ static void add_keys(const struct diff *diff, const char *key, struct str *out)
 	for (size_t i = 0; i < diff->n_keys; i++) {
 		size_t len;
 		const char *at = diff_key_text(key, i, &len);
-		bool symbol = !strncmp(diff->keys[i]->name, "sym", 3) && len > 4 && at[0] == '[' && at[2] == ']';
-		char *text = xstrndup(at + (symbol ? 4 : 0), len - (symbol ? 4 : 0));
-		char *start = text + strspn(text, " ");
+		char *text, *start;
 
+		if (diff->keys[i]->flags & KEY_FUNCTION)
+			at = diff_key_plain(at, &len);
+		text = xstrndup(at, len);
+		start = text + strspn(text, " ");
 		str_add(out, i ? ", " : "");
 		str_add_json(out, diff->keys[i]->name);
 		str_add(out, ": ");
@@ -49,13 +51,12 @@ static void add_keys(const struct diff *diff, const char *key, struct str *out)
 	}
 }
 
-static void add_comparison(const struct diff *diff, const struct diff_event *event, const struct diff_row *row,
-			   size_t side, struct str *out)
+static void add_comparison(const struct diff *diff, const struct diff_row *row, size_t side, struct str *out)
 {
 	const struct diff_cell *cell = &row->cells[side];
 	bool known = cell->verdict != DIFF_NONE;
 	double value;
-	bool has_value = diff_value(diff, event, row, side, &value);
+	bool has_value = diff_value(diff, row, side, &value);
 
 	add_number(out, "value", has_value, value);
 	add_number(out, "difference", known, cell->change.difference);
@@ -71,8 +72,7 @@ static void add_comparison(const struct diff *diff, const struct diff_event *eve
 		str_add(out, "null");
 }
 
-static void add_row(const struct diff *diff, const struct diff_event *event, const struct diff_row *row,
-		    struct str *out)
+static void add_row(const struct diff *diff, const struct diff_row *row, struct str *out)
 {
 	str_add(out, "\n{");
 	add_keys(diff, row->key, out);
@@ -90,7 +90,7 @@ static void add_row(const struct diff *diff, const struct diff_event *event, con
 			 (unsigned long long)cell->period);
 		add_number(out, "rate", true, cell->rate);
 		if (side)
-			add_comparison(diff, event, row, side, out);
+			add_comparison(diff, row, side, out);
 		str_addc(out, '}');
 	}
 	str_add(out, "]}");
@@ -122,7 +122,7 @@ static void add_event(const struct diff *diff, const struct diff_event *event, s
 	str_add(out, "], \"rows\": [");
 	for (size_t i = 0; i < event->n && !output->failed; i++) {
 		str_add(out, i ? "," : "");
-		add_row(diff, event, event->rows[i], out);
+		add_row(diff, event->rows[i], out);
 		output_step(output);
 	}
 	str_add(out, "]}");

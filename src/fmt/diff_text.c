@@ -30,22 +30,19 @@ static struct diff_place place_of(const struct diff_lines *lines, const struct d
 }
 
 /* A key with what it was called on the baseline. */
-static void add_key(const struct diff_lines *lines, const struct diff_row *row, size_t i, struct str *out)
+static void add_key(const struct diff_row *row, size_t i, struct str *out)
 {
 	size_t len, len_was;
 	const char *text = diff_key_text(row->key, i, &len);
 	const char *was = row->was ? diff_key_text(row->was, i, &len_was) : NULL;
 
-	(void)lines;
 	str_addn(out, text, len);
 	if (!was || (len == len_was && !memcmp(was, text, len)))
 		return;
 	str_add(out, " (was ");
 	/* "[.] " stands there already. */
-	if (len_was > 4 && was[0] == '[' && was[3] == ' ')
-		str_addn(out, was + 4, len_was - 4);
-	else
-		str_addn(out, was, len_was);
+	was = diff_key_plain(was, &len_was);
+	str_addn(out, was, len_was);
 	str_addc(out, ')');
 }
 
@@ -57,7 +54,7 @@ static void measure_keys(struct diff_lines *lines)
 		lines->keys[i] = (unsigned)strlen(lines->diff->keys[i]->header);
 		for (size_t k = 0; k < lines->event->n; k++) {
 			str_reset(&text);
-			add_key(lines, lines->event->rows[k], i, &text);
+			add_key(lines->event->rows[k], i, &text);
 			if (lines->keys[i] < text_columns(text.s, text.len))
 				lines->keys[i] = (unsigned)text_columns(text.s, text.len);
 		}
@@ -169,7 +166,7 @@ static void add_key_cell(const struct diff_lines *lines, const struct diff_row *
 	struct str *out = &output->text;
 	size_t start = out->len, columns;
 
-	add_key(lines, row, i, out);
+	add_key(row, i, out);
 	if (lines->look->separator) {
 		if (fmt_needs_quotes(out->s + start, lines->look->separator))
 			fmt_quote_field(out, start);

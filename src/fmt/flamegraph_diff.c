@@ -10,20 +10,6 @@
 
 static const struct stack_tree_options tree_options = { .kinds_apart = true, .lines = true, .times = true };
 
-static const struct hist *find_hist(const struct table *table, const char *event)
-{
-	const struct hist *found = NULL;
-	struct str name = STR_INIT;
-
-	for (size_t i = 0; i < table->n_hists && !found; i++) {
-		str_reset(&name);
-		data_event_add_name(table->hists[i].event, &name);
-		found = !strcmp(name.s, event) ? &table->hists[i] : NULL;
-	}
-	str_release(&name);
-	return found;
-}
-
 static void add_tree(struct output *output, bool *any, const struct stack_tree *tree,
 		     const struct stack_node_diff *diff, const char *name, const char *which)
 {
@@ -42,7 +28,7 @@ static void add_tree(struct output *output, bool *any, const struct stack_tree *
 static void add_pair(struct table *before, struct table *now, const struct hist *hist, const char *name, bool *any,
 		     double confidence, struct output *output)
 {
-	const struct hist *old = find_hist(before, name);
+	const struct hist *old = table_hist_of(before, name);
 	struct stack_tree *trees[2];
 	struct stack_diff *diff;
 
@@ -95,7 +81,7 @@ int flamegraph_diff_check(struct table *before, struct table *now, struct str *e
 
 		str_reset(&name);
 		data_event_add_name(hist->event, &name);
-		old = find_hist(before, name.s);
+		old = table_hist_of(before, name.s);
 		common = old && (!head_is_empty(old) || !head_is_empty(hist));
 	}
 	str_release(&name);

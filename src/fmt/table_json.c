@@ -206,6 +206,7 @@ static void add_key(struct table *table, const struct hist *hist, const struct e
 	const struct table_value value = table_value(table, hist, entry, column, 0);
 	struct str text = STR_INIT;
 	const char *s;
+	size_t len;
 
 	if (value.type == TABLE_NUMBER) {
 		add_u64(out, column->key->name, value.number);
@@ -213,10 +214,9 @@ static void add_key(struct table *table, const struct hist *hist, const struct e
 	}
 	table_key_text(table, entry, column, &text);
 	s = text.s + strspn(text.s, " ");
-	/* "[.] main" */
-	if (!strncmp(column->key->name, "sym", 3) && s[0] == '[' && s[1] &&
-	    !strncmp(s + 2, "] ", 2))
-		s += 4;
+	len = strlen(s);
+	if (column->key->flags & KEY_FUNCTION)
+		s = diff_key_plain(s, &len);
 	add_text(out, column->key->name, s);
 	str_release(&text);
 }

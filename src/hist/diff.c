@@ -113,12 +113,10 @@ static void judge(const struct diff *diff, struct diff_event *event)
 
 /* ---- order ---- */
 
-bool diff_value(const struct diff *diff, const struct diff_event *event, const struct diff_row *row, size_t side,
-		double *value)
+bool diff_value(const struct diff *diff, const struct diff_row *row, size_t side, double *value)
 {
 	const struct diff_cell *old = &row->cells[0], *new = &row->cells[side];
 
-	(void)event;
 	*value = 0;
 	if (!new->found)
 		return false;
@@ -136,21 +134,16 @@ bool diff_value(const struct diff *diff, const struct diff_event *event, const s
 	}
 }
 
-struct order {
-	const struct diff *diff;
-	const struct diff_event *event;
-};
-
-static double order_value(const struct order *order, const struct diff_row *row)
+static double order_value(const struct diff *diff, const struct diff_row *row)
 {
-	int side = order->diff->options.order;
+	int side = diff->options.order;
 	double value;
 
 	if (!side)
 		return row->cells[0].found ? row->cells[0].rate : -1;
-	if (!diff_value(order->diff, order->event, row, (size_t)(side < 0 ? 1 : side), &value))
+	if (!diff_value(diff, row, (size_t)(side < 0 ? 1 : side), &value))
 		return -INFINITY;
-	return order->diff->options.compute == DIFF_DELTA_ABS ? fabs(value) : value;
+	return diff->options.compute == DIFF_DELTA_ABS ? fabs(value) : value;
 }
 
 /* What vanished has no value against the baseline in perf's order; here it may be what is most certain. */
@@ -167,10 +160,10 @@ static int greatest_first(double a, double b)
 static int compare_rows(const void *pa, const void *pb, void *context)
 {
 	const struct diff_row *a = *(struct diff_row *const *)pa, *b = *(struct diff_row *const *)pb;
-	const struct order *order = context;
+	const struct diff *diff = context;
 	int result = 0;
 
-	if (order->diff->options.order < 0) {
+	if (diff->options.order < 0) {
 		bool sure_a = a->cells[1].verdict == DIFF_CERTAIN, sure_b = b->cells[1].verdict == DIFF_CERTAIN;
 
 		result = sure_b - sure_a;
@@ -178,7 +171,7 @@ static int compare_rows(const void *pa, const void *pb, void *context)
 			result = greatest_first(certain_value(a), certain_value(b));
 	}
 	if (!result)
-		result = greatest_first(order_value(order, a), order_value(order, b));
+		result = greatest_first(order_value(diff, a), order_value(diff, b));
 	if (!result)
 		result = greatest_first(a->cells[0].rate, b->cells[0].rate);
 	return result ? result : strcmp(a->key, b->key);
@@ -192,9 +185,8 @@ bool diff_row_is_matched(const struct diff *diff, const struct diff_row *row)
 	return false;
 }
 
-static void order_rows(const struct diff *diff, struct diff_event *event)
+static void order_rows(struct diff *diff, struct diff_event *event)
 {
-	struct order order = { diff, event };
 	size_t n = 0;
 
 	for (size_t i = 0; i < event->n; i++) {
@@ -205,7 +197,7 @@ static void order_rows(const struct diff *diff, struct diff_event *event)
 	}
 	event->n = n;
 	if (n)
-		qsort_r(event->rows, n, sizeof(*event->rows), compare_rows, &order);
+		qsort_r(event->rows, n, sizeof(*event->rows), compare_rows, diff);
 }
 
 /* ---- events ---- */
@@ -214,19 +206,6 @@ static void add_event_name(const struct hist *hist, struct str *name)
 {
 	str_reset(name);
 	data_event_add_name(hist->event, name);
-}
-
-static struct hist *find_hist(const struct table *table, const char *event)
-{
-	struct str name = STR_INIT;
-	struct hist *found = NULL;
-
-	for (size_t i = 0; i < table->n_hists && !found; i++) {
-		add_event_name(&table->hists[i], &name);
-		found = !strcmp(name.s, event) ? &table->hists[i] : NULL;
-	}
-	str_release(&name);
-	return found;
 }
 
 /* Of each recording; how many sides have it. */
@@ -238,7 +217,7 @@ static size_t find_hists(const struct diff *diff, const char *event, struct hist
 		bool any = false;
 
 		for (size_t i = 0; i < diff->sides[side].n; i++, run++) {
-			hists[run] = find_hist(diff->sides[side].tables[i], event);
+			hists[run] = table_hist_of(diff->sides[side].tables[i], event);
 			any |= hists[run] != NULL;
 		}
 		n_sides += any;
@@ -378,7 +357,7 @@ static int check_per(const struct diff *diff, struct str *err)
 		for (size_t i = 0; i < diff->sides[side].n; i++) {
 			const struct table *table = diff->sides[side].tables[i];
 			const struct replay *replay = &table->session->replay;
-			const struct hist *hist = options->event ? find_hist(table, options->event) : NULL;
+			const struct hist *hist = options->event ? table_hist_of(table, options->event) : NULL;
 
 			if (options->per == PER_SECOND && replay->last_ns <= replay->first_ns)
 				return fail(err, -EINVAL, "--per second: %s has no times of samples",

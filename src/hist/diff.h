@@ -101,14 +101,15 @@ int diff_new(struct diff **diff, const struct diff_options *options, struct diff
 void diff_free(struct diff *diff); /* NULL is fine */
 
 /* perf's value of a row against the baseline. False: there is none, as nothing is there to compare. */
-bool diff_value(const struct diff *diff, const struct diff_event *event, const struct diff_row *row, size_t side,
-		double *value);
+bool diff_value(const struct diff *diff, const struct diff_row *row, size_t side, double *value);
 /* Is it on the baseline and on another side? */
 bool diff_row_is_matched(const struct diff *diff, const struct diff_row *row);
 /* Where the side's recordings begin in row.runs. */
 size_t diff_first_run(const struct diff *diff, size_t side);
 /* The text of key number i; its length. */
 const char *diff_key_text(const char *key, size_t i, size_t *len);
+/* A function's name without the "[.] " before it, if that is there; what it is without it is its new length. */
+const char *diff_key_plain(const char *text, size_t *len);
 /* "certain" */
 const char *diff_verdict_name(enum diff_verdict verdict);
 

@@ -29,6 +29,16 @@ const char *diff_key_text(const char *key, size_t i, size_t *len)
 	return key;
 }
 
+const char *diff_key_plain(const char *text, size_t *len)
+{
+	enum { LEVEL_LEN = 4 };
+
+	if (*len <= LEVEL_LEN || text[0] != '[' || text[2] != ']' || text[3] != ' ')
+		return text;
+	*len -= LEVEL_LEN;
+	return text + LEVEL_LEN;
+}
+
 /* ---- plain names ---- */
 
 /* Marks of GCC's and LLVM's clones; numbers may follow. */
@@ -130,16 +140,6 @@ struct matcher {
 	struct str name;
 };
 
-/* "[.] main": what stands before the name. */
-enum { LEVEL_LEN = 4 };
-
-static bool has_name(const char *symbol, size_t len)
-{
-	/* "0x12", "[app+0x12]": an address. */
-	return len > LEVEL_LEN && symbol[0] == '[' && symbol[LEVEL_LEN] != '[' &&
-	       strncmp(symbol + LEVEL_LEN, "0x", 2) != 0;
-}
-
 /* The row's key as this step sees it; false: it has no function that has a name. */
 static bool make_name(struct matcher *m, const struct diff_row *row, enum match_step step)
 {
@@ -149,12 +149,15 @@ static bool make_name(struct matcher *m, const struct diff_row *row, enum match_
 	for (size_t i = 0; i < m->diff->n_keys; i++) {
 		const char *key = m->diff->keys[i]->name;
 		size_t len;
-		const char *text = diff_key_text(row->key, i, &len);
+		const char *text = diff_key_text(row->key, i, &len), *name;
+		size_t name_len = len;
 
-		if (!strcmp(key, "symbol") && has_name(text, len)) {
+		name = diff_key_plain(text, &name_len);
+		/* "0x12", "[app+0x12]": an address. */
+		if (!strcmp(key, "symbol") && name != text && name[0] != '[' && strncmp(name, "0x", 2) != 0) {
 			named = true;
-			str_addn(&m->name, text, LEVEL_LEN);
-			diff_add_plain_symbol(&m->name, text + LEVEL_LEN, len - LEVEL_LEN);
+			str_addn(&m->name, text, len - name_len);
+			diff_add_plain_symbol(&m->name, name, name_len);
 		} else if (!strcmp(key, "dso") && step == MATCH_FILE_VERSION) {
 			diff_add_plain_file(&m->name, text, len);
 		} else if (strcmp(key, "dso") != 0 || step != MATCH_ANY_FILE) {

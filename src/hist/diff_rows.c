@@ -121,21 +121,6 @@ static void spread_rest(struct collector *c, double all)
 		c->whole[i] += (all - known) / (double)c->n_blocks;
 }
 
-/* The event that rates are per; NULL: it has none. */
-static const struct hist *find_event(const struct table *table, const char *name)
-{
-	const struct hist *found = NULL;
-	struct str text = STR_INIT;
-
-	for (size_t i = 0; i < table->n_hists && !found; i++) {
-		str_reset(&text);
-		data_event_add_name(table->hists[i].event, &text);
-		found = !strcmp(text.s, name) ? &table->hists[i] : NULL;
-	}
-	str_release(&text);
-	return found;
-}
-
 /* What rates of this recording are parts of; also what its blocks have of that. */
 static struct rate whole_of(struct collector *c)
 {
@@ -154,7 +139,7 @@ static struct rate whole_of(struct collector *c)
 	} else if (options->per == PER_UNIT) {
 		rate.whole = options->units[c->run];
 	} else if (options->per == PER_EVENT) {
-		other = find_event(c->table, options->event);
+		other = table_hist_of(c->table, options->event);
 		rate.whole = other ? (double)other->totals.period : 0;
 		rate.n_whole = other ? (double)other->totals.n_samples : 0;
 	}

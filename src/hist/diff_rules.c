@@ -62,10 +62,8 @@ static bool is_about(const struct diff *diff, const struct diff_rule *rule, cons
 	while (i < diff->n_keys && strcmp(diff->keys[i]->name, "symbol") != 0)
 		i++;
 	text = diff_key_text(row->key, i < diff->n_keys ? i : 0, &len);
-	if (i < diff->n_keys && len > 4 && text[0] == '[') {
-		text += 4;
-		len -= 4;
-	}
+	if (i < diff->n_keys)
+		text = diff_key_plain(text, &len);
 	name = xstrndup(text, len);
 	match = !strcmp(name, rule->name) || (has_glob_chars(rule->name) && glob_match(rule->name, name));
 	free(name);

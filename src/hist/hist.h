@@ -306,6 +306,8 @@ struct table {
 
 /* A cell that no filter leaves out, also not by its location. */
 bool table_takes_cell(struct table *table, const struct cells *cells, size_t cell);
+/* The hist of an event of that name; NULL: there is none. */
+struct hist *table_hist_of(const struct table *table, const char *event);
 /* fold.c: cells into entries, sorts and limits; for a format without entries sums alone. */
 void hist_fold(struct table *table, struct hist *hist);
 /* An entry's percentage for a number column, as perf has it. */

@@ -103,6 +103,20 @@ void hist_release(struct hist *hist)
 	hist_blocks_free(hist->blocks);
 }
 
+struct hist *table_hist_of(const struct table *table, const char *event)
+{
+	struct str name = STR_INIT;
+	struct hist *found = NULL;
+
+	for (size_t i = 0; i < table->n_hists && !found; i++) {
+		str_reset(&name);
+		data_event_add_name(table->hists[i].event, &name);
+		found = !strcmp(name.s, event) ? &table->hists[i] : NULL;
+	}
+	str_release(&name);
+	return found;
+}
+
 struct cells *hist_own_cells(struct hist *hist, size_t member)
 {
 	if (!hist->own)
