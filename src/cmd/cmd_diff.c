@@ -158,13 +158,16 @@ static void print_picture(struct diff_run *diff)
 	bool unnamed = !words->flamegraph.file && isatty(STDOUT_FILENO);
 	const char *file = unnamed ? "flamegraph.html" : words->flamegraph.file;
 	const char *path = file && strcmp(file, "-") != 0 ? file : NULL;
+	const char *extension = path ? strrchr(path, '.') : NULL;
+	int (*print)(struct table *before, struct table *now, double confidence, struct output *output) =
+		extension && !strcmp(extension, ".svg") ? flamegraph_diff_svg_print : flamegraph_diff_print;
 	struct str err = STR_INIT;
 
 	if (flamegraph_diff_check(diff->tables[0], diff->tables[1], &err)) {
 		message_error(err.s);
 		diff->run.status = EXIT_PSTAT_FAILED;
 	} else if (export_file_open(&diff->run, path)) {
-		flamegraph_diff_print(diff->tables[0], diff->tables[1], words->diff.confidence, &diff->run.output);
+		print(diff->tables[0], diff->tables[1], words->diff.confidence, &diff->run.output);
 		output_end(&diff->run.output);
 		if (export_file_close(&diff->run, path) && unnamed && !words->sample.quiet)
 			export_file_say("flamegraph", path);

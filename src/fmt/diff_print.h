@@ -1,6 +1,6 @@
 /*
- * diff_print: a difference -> text or JSON. What is computed stands in hist/diff.h; nothing is here. Read by
- * including fmt.h.
+ * diff_print: a difference -> text, JSON, a page or a picture of stacks. Rows are computed in hist/diff.h, places of a
+ * picture in hist/stack_diff.h. Read by including fmt.h.
  */
 #ifndef PSTAT_DIFF_PRINT_H
 #define PSTAT_DIFF_PRINT_H
@@ -32,6 +32,8 @@ void diff_lines_add_row(const struct diff_lines *lines, const struct diff_row *r
  * output.
  */
 int flamegraph_diff_print(struct table *before, struct table *now, double confidence, struct output *output);
+/* The same as a picture (SVG) of one event, with the widths of the new recording. */
+int flamegraph_diff_svg_print(struct table *before, struct table *now, double confidence, struct output *output);
 /* -ENOMSG with a sentence: there is nothing to compare. */
 int flamegraph_diff_check(struct table *before, struct table *now, struct str *err);
 /* What changes are judged by: "sampling noise alone, ...". */

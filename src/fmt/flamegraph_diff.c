@@ -1,7 +1,8 @@
 /*
- * flamegraph_diff.c: two recordings as one page. Each event that both have is there twice: with the widths of the new
- * recording, and with those of the old one, where stacks are that have vanished. Colours are the same in both: what is
- * certainly more, certainly less, or explained by chance.
+ * flamegraph_diff.c: two recordings as one page, or as one picture. Each event that both have is there twice in a page:
+ * with the widths of the new recording, and with those of the old one, where stacks are that have vanished. A picture
+ * has the first one alone. Colours are the same everywhere: what is certainly more, certainly less, or explained by
+ * chance.
  */
 #include "fmt/flamegraph_internal.h"
 #include "fmt/stack_caption.h"
@@ -25,23 +26,27 @@ static void add_tree(struct output *output, bool *any, const struct stack_tree *
 }
 
 /* Nothing, where there is no such event on the other side. */
-static void add_pair(struct table *before, struct table *now, const struct hist *hist, const char *name, bool *any,
-		     double confidence, struct output *output)
+static void add_pair(struct table *before, struct table *now, const struct hist *hist, bool *any, double confidence,
+		     struct output *output)
 {
-	const struct hist *old = table_hist_of(before, name);
+	struct str name = STR_INIT;
+	const struct hist *old;
 	struct stack_tree *trees[2];
 	struct stack_diff *diff;
 
-	if (!old)
-		return;
-	trees[0] = stack_tree_new(before, old, 0, &tree_options);
-	trees[1] = stack_tree_new(now, hist, 0, &tree_options);
-	diff = stack_diff_new(trees[0], trees[1], confidence);
-	add_tree(output, any, trees[1], diff->now, name, "widths of the new recording");
-	add_tree(output, any, trees[0], diff->before, name, "widths of the old one, with what vanished");
-	stack_diff_free(diff);
-	stack_tree_free(trees[0]);
-	stack_tree_free(trees[1]);
+	data_event_add_name(hist->event, &name);
+	old = table_hist_of(before, name.s);
+	if (old) {
+		trees[0] = stack_tree_new(before, old, 0, &tree_options);
+		trees[1] = stack_tree_new(now, hist, 0, &tree_options);
+		diff = stack_diff_new(trees[0], trees[1], confidence);
+		add_tree(output, any, trees[1], diff->now, name.s, "widths of the new recording");
+		add_tree(output, any, trees[0], diff->before, name.s, "widths of the old one, with what vanished");
+		stack_diff_free(diff);
+		stack_tree_free(trees[0]);
+		stack_tree_free(trees[1]);
+	}
+	str_release(&name);
 }
 
 static void add_lines(struct note_list *caption, struct table *table, const char *which)
@@ -71,38 +76,88 @@ static void add_caption(struct table *before, struct table *now, double confiden
 	str_release(&title);
 }
 
-int flamegraph_diff_check(struct table *before, struct table *now, struct str *err)
+/* The old hist of the same event, where one of the two has samples; else NULL. */
+static const struct hist *partner_of(const struct table *before, const struct hist *hist)
 {
 	struct str name = STR_INIT;
-	bool common = false;
+	const struct hist *old;
 
-	for (size_t i = 0; i < now->n_hists && !common; i++) {
-		const struct hist *hist = &now->hists[i], *old;
-
-		str_reset(&name);
-		data_event_add_name(hist->event, &name);
-		old = table_hist_of(before, name.s);
-		common = old && (!head_is_empty(old) || !head_is_empty(hist));
-	}
+	data_event_add_name(hist->event, &name);
+	old = table_hist_of(before, name.s);
 	str_release(&name);
-	return common ? 0 : fail(err, -ENOMSG, "the recordings have no event with samples in common");
+	return old && (!head_is_empty(old) || !head_is_empty(hist)) ? old : NULL;
+}
+
+int flamegraph_diff_check(struct table *before, struct table *now, struct str *err)
+{
+	for (size_t i = 0; i < now->n_hists; i++)
+		if (partner_of(before, &now->hists[i]))
+			return 0;
+	return fail(err, -ENOMSG, "the recordings have no event with samples in common");
 }
 
 int flamegraph_diff_print(struct table *before, struct table *now, double confidence, struct output *output)
 {
 	struct note_list caption = { 0 };
-	struct str name = STR_INIT;
 	bool any = false;
 
 	flamegraph_begin(output);
-	for (size_t i = 0; i < now->n_hists; i++) {
-		str_reset(&name);
-		data_event_add_name(now->hists[i].event, &name);
-		add_pair(before, now, &now->hists[i], name.s, &any, confidence, output);
-	}
+	for (size_t i = 0; i < now->n_hists; i++)
+		add_pair(before, now, &now->hists[i], &any, confidence, output);
 	add_caption(before, now, confidence, &caption);
 	flamegraph_end(output, &caption);
 	note_list_release(&caption);
+	return output->failed;
+}
+
+/* The first event that can be compared; NULL: none. *more: there are others. */
+static const struct hist *choose_hist(const struct table *before, const struct table *now, bool *more)
+{
+	const struct hist *chosen = NULL;
+
+	*more = false;
+	for (size_t i = 0; i < now->n_hists; i++) {
+		const struct hist *hist = &now->hists[i];
+
+		if (partner_of(before, hist)) {
+			*more = chosen != NULL;
+			chosen = chosen ? chosen : hist;
+		}
+	}
+	return chosen;
+}
+
+static void note_picture(const struct hist *hist, bool more, struct note_list *caption)
+{
+	struct str name = STR_INIT;
+
+	data_event_add_name(hist->event, &name);
+	note_add(caption, false, NULL,
+		 "%s%s: widths of the new recording; a page (.html) also has those of the old one, with what vanished",
+		 name.s, more ? ", the first of several events" : "");
 	str_release(&name);
+}
+
+int flamegraph_diff_svg_print(struct table *before, struct table *now, double confidence, struct output *output)
+{
+	bool more;
+	const struct hist *hist = choose_hist(before, now, &more);
+	struct stack_tree *trees[2] = { NULL, NULL };
+	struct stack_diff *diff = NULL;
+	struct note_list caption = { 0 };
+
+	if (hist) {
+		trees[0] = stack_tree_new(before, partner_of(before, hist), 0, &tree_options);
+		trees[1] = stack_tree_new(now, hist, 0, &tree_options);
+		diff = stack_diff_new(trees[0], trees[1], confidence);
+	}
+	add_caption(before, now, confidence, &caption);
+	if (hist)
+		note_picture(hist, more, &caption);
+	flamegraph_svg_add(output, trees[1], diff ? diff->now : NULL, &caption);
+	stack_diff_free(diff);
+	stack_tree_free(trees[0]);
+	stack_tree_free(trees[1]);
+	note_list_release(&caption);
 	return output->failed;
 }

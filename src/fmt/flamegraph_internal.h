@@ -1,5 +1,6 @@
 /*
- * flamegraph_internal: the page of a flame graph in parts, for pages of one recording and of two. Private to fmt/.
+ * flamegraph_internal: the page of a flame graph in parts, and the picture, for those of one recording and of two.
+ * Private to fmt/.
  */
 #ifndef PSTAT_FLAMEGRAPH_INTERNAL_H
 #define PSTAT_FLAMEGRAPH_INTERNAL_H
@@ -13,5 +14,13 @@ void flamegraph_add_event(struct output *output, const struct stack_tree *tree, 
 			  const char *name);
 /* What stands behind the last event. The caption's first line is the title. */
 void flamegraph_end(struct output *output, const struct note_list *caption);
+
+/* ---- flamegraph_svg.c ---- */
+/*
+ * The whole picture. tree NULL: nothing was sampled; diff as above. The caption's first line is the title; what the
+ * picture leaves out is added to it. 0, or the first error of the output.
+ */
+int flamegraph_svg_add(struct output *output, const struct stack_tree *tree, const struct stack_node_diff *diff,
+		       struct note_list *caption);
 
 #endif

@@ -5,23 +5,25 @@
  *
  *	<g class="kernel"><title>...</title><rect x= y= width= height=/><text>name</text></g>
  */
-#include "fmt/fmt_internal.h"
+#include "fmt/flamegraph_internal.h"
 #include "fmt/stack_caption.h"
 
 enum { WIDTH = 1200, ROW = 17, MARGIN = 10, LINE = 16, LETTER_TENTHS = 72, CAPTION_COLUMNS = 165 };
 static const double least_part = 0.001;
 
-static const char *const kind_names[FRAME_KINDS] = {
-	[FRAME_INLINED] = "inlined", [FRAME_UNKNOWN] = "unknown", [FRAME_KERNEL] = "kernel",
-	[FRAME_JIT] = "jit",	     [FRAME_USER] = "user",
-};
-static const char *const kind_words[FRAME_KINDS] = {
-	[FRAME_INLINED] = " (inlined)", [FRAME_UNKNOWN] = " (unknown)", [FRAME_KERNEL] = " (kernel)",
-	[FRAME_JIT] = " (made at run time)", [FRAME_USER] = " (user)",
-};
-static const char *const kind_marks[FRAME_KINDS] = {
-	[FRAME_INLINED] = "[i] ", [FRAME_UNKNOWN] = "[?] ", [FRAME_KERNEL] = "[k] ", [FRAME_JIT] = "[j] ",
-	[FRAME_USER] = "",
+/* How a box looks: by the kind of its function, or by what is different. Words: as a title has a kind. */
+enum { LOOK_MORE = FRAME_KINDS, LOOK_LESS, LOOK_SAME, LOOKS };
+static const struct {
+	const char *name, *words, *mark, *color, *shape; /* shape: over the colour */
+} looks[LOOKS] = {
+	[FRAME_INLINED] = { "inlined", " (inlined)", "[i] ", "#5ac3a0", "<circle cx=\"3\" cy=\"3\" r=\"1.2\"/>" },
+	[FRAME_UNKNOWN] = { "unknown", " (unknown)", "[?] ", "#afafaf", "<path d=\"M0 8L8 0M0 0L8 8\"/>" },
+	[FRAME_KERNEL] = { "kernel", " (kernel)", "[k] ", "#6eb9e8", "<path d=\"M0 8L8 0\"/>" },
+	[FRAME_JIT] = { "jit", " (made at run time)", "[j] ", "#d796be", "<path d=\"M3 0V8\"/>" },
+	[FRAME_USER] = { "user", " (user)", "", "#e9aa3c", "" },
+	[LOOK_MORE] = { "more", " more than before", "+ ", "#e16e55", "<path d=\"M0 8L8 0\"/>" },
+	[LOOK_LESS] = { "less", " less", "- ", "#699be1", "<path d=\"M0 0L8 8\"/>" },
+	[LOOK_SAME] = { "same", " no certain change", "", "#c8c8c8", "" },
 };
 
 /* Text that is printable: what means something to XML becomes an entity. At most so many columns. */
@@ -59,8 +61,9 @@ static void add_cut(struct str *out, const struct str *text, size_t room)
 struct picture {
 	struct output *output;
 	const struct stack_tree *tree;
+	const struct stack_node_diff *diff; /* by node; NULL: nothing is compared */
 	struct stack_boxes boxes;
-	struct note_list caption;
+	struct note_list *caption;
 	unsigned top, height; /* of the boxes, in pixels */
 	struct str scratch;
 };
@@ -74,6 +77,25 @@ static const char *box_name(const struct picture *picture, const struct stack_bo
 	return stack_tree_text(tree, box->is_group ? tree->groups[box->what] : tree->frames[box->what].name);
 }
 
+static unsigned box_look(const struct picture *picture, const struct stack_box *box)
+{
+	const struct stack_node_diff *diff = picture->diff ? &picture->diff[box->node] : NULL;
+
+	if (!diff)
+		return picture->tree->frames[box->what].kind;
+	if (diff->verdict != DIFF_CERTAIN)
+		return LOOK_SAME;
+	return diff->change.difference > 0 ? LOOK_MORE : LOOK_LESS;
+}
+
+static void add_difference(struct str *text, const struct stack_node_diff *diff)
+{
+	str_addf(text, "\nbefore %.2f %%, now %.2f %% of all: %+.2f %% (%+.2f %% to %+.2f %%)", 100 * diff->before,
+		 100 * diff->now, 100 * diff->change.difference, 100 * diff->change.low, 100 * diff->change.high);
+	str_addf(text, ", %s", diff->verdict == DIFF_FEW ? "too few samples to tell" :
+			       diff->verdict == DIFF_CERTAIN ? "certain" : "noise explains it");
+}
+
 static void add_title(struct picture *picture, const struct stack_box *box)
 {
 	const struct stack_tree_frame *frame = box->is_group ? NULL : &picture->tree->frames[box->what];
@@ -83,11 +105,13 @@ static void add_title(struct picture *picture, const struct stack_box *box)
 	str_add(out, "<title>");
 	add_xml(out, box_name(picture, box), SIZE_MAX);
 	str_reset(text);
-	str_add(text, frame ? kind_words[frame->kind] : "");
+	str_add(text, frame ? looks[frame->kind].words : "");
 	str_add(text, "\n");
 	str_add_grouped(text, box->n_samples);
 	str_addf(text, " samples, %.2f %%; itself ", 100.0 * (double)box->n_samples / all);
 	str_add_grouped(text, box->self);
+	if (frame && picture->diff)
+		add_difference(text, &picture->diff[box->node]);
 	if (frame && frame->dso)
 		str_addf(text, "\nin %s", frame->dso->name);
 	if (frame && frame->line.file) {
@@ -105,16 +129,16 @@ static void add_box(struct picture *picture, const struct stack_box *box)
 	const double scale = (WIDTH - 2.0 * MARGIN) / (double)picture->boxes.n_samples;
 	const double x = MARGIN + (double)box->start * scale, width = (double)box->n_samples * scale;
 	const unsigned y = picture->top + picture->height - (box->level + 1) * ROW;
-	const char *mark = box->is_group ? "" : kind_marks[picture->tree->frames[box->what].kind];
+	const unsigned look = box->is_group ? LOOKS : box_look(picture, box);
 	struct str *out = &picture->output->text;
 	size_t room = width > 6 ? (size_t)((width - 6) * 10 / LETTER_TENTHS) : 0;
 
-	str_addf(out, "<g class=\"%s\">", box->is_group ? "group" : kind_names[picture->tree->frames[box->what].kind]);
+	str_addf(out, "<g class=\"%s\">", look < LOOKS ? looks[look].name : "group");
 	add_title(picture, box);
 	str_addf(out, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"/>", x, y, width, ROW - 1);
 	if (room >= 3) {
 		str_reset(&picture->scratch);
-		str_addf(&picture->scratch, "%s%s", mark, box_name(picture, box));
+		str_addf(&picture->scratch, "%s%s", look < LOOKS ? looks[look].mark : "", box_name(picture, box));
 		str_addf(out, "<text x=\"%.2f\" y=\"%u\">", x + 3, y + 12);
 		add_cut(out, &picture->scratch, room);
 		str_add(out, "</text>");
@@ -125,41 +149,40 @@ static void add_box(struct picture *picture, const struct stack_box *box)
 
 /* ---- what stands around them ---- */
 
-/* Stripes, dots, bars and crosses over the colours. */
-static void add_patterns(struct str *out)
+/* Those that the picture may have. */
+static unsigned first_look(const struct picture *picture)
 {
-	static const char *const shapes[FRAME_KINDS] = {
-		[FRAME_INLINED] = "<circle cx=\"3\" cy=\"3\" r=\"1.2\"/>",
-		[FRAME_UNKNOWN] = "<path d=\"M0 8L8 0M0 0L8 8\"/>",
-		[FRAME_KERNEL] = "<path d=\"M0 8L8 0\"/>",
-		[FRAME_JIT] = "<path d=\"M3 0V8\"/>",
-		[FRAME_USER] = "",
-	};
-	static const char *const colors[FRAME_KINDS] = {
-		[FRAME_INLINED] = "#5ac3a0", [FRAME_UNKNOWN] = "#afafaf", [FRAME_KERNEL] = "#6eb9e8",
-		[FRAME_JIT] = "#d796be",     [FRAME_USER] = "#e9aa3c",
-	};
+	return picture->diff ? LOOK_MORE : 0;
+}
 
+static unsigned end_of_looks(const struct picture *picture)
+{
+	return picture->diff ? LOOKS : FRAME_KINDS;
+}
+
+/* Stripes, dots, bars and crosses over the colours. */
+static void add_patterns(const struct picture *picture, struct str *out)
+{
 	str_add(out, "<defs>\n");
-	for (unsigned kind = 0; kind < FRAME_KINDS; kind++)
+	for (unsigned i = first_look(picture); i < end_of_looks(picture); i++)
 		str_addf(out,
 			 "<pattern id=\"look-%s\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\">"
 			 "<rect class=\"fill\" width=\"8\" height=\"8\" fill=\"%s\"/>%s</pattern>\n",
-			 kind_names[kind], colors[kind], shapes[kind]);
+			 looks[i].name, looks[i].color, looks[i].shape);
 	str_add(out, "</defs>\n");
 }
 
 static void add_legend(struct picture *picture, unsigned y)
 {
 	struct str *out = &picture->output->text;
+	unsigned x = MARGIN;
 
 	str_add(out, "<g id=\"legend\">");
-	for (unsigned kind = 0; kind < FRAME_KINDS; kind++)
+	for (unsigned i = first_look(picture); i < end_of_looks(picture); i++, x += 170)
 		str_addf(out,
 			 "<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"22\" height=\"12\"/>"
 			 "<text class=\"line\" x=\"%u\" y=\"%u\">%s%s</text>",
-			 kind_names[kind], MARGIN + kind * 170, y - 10, MARGIN + kind * 170 + 27, y, kind_marks[kind],
-			 kind_words[kind] + 1);
+			 looks[i].name, x, y - 10, x + 27, y, looks[i].mark, looks[i].words + 1);
 	str_add(out, "</g>\n");
 }
 
@@ -168,10 +191,10 @@ static void add_caption(struct picture *picture)
 	struct str *out = &picture->output->text;
 	unsigned y = 0;
 
-	for (size_t i = 0; i < picture->caption.n; i++) {
+	for (size_t i = 0; i < picture->caption->n; i++) {
 		str_addf(out, "<text class=\"%s\" x=\"%d\" y=\"%u\">", i ? "line" : "head", MARGIN, y += LINE);
 		str_reset(&picture->scratch);
-		str_add(&picture->scratch, picture->caption.v[i].text);
+		str_add(&picture->scratch, picture->caption->v[i].text);
 		add_cut(out, &picture->scratch, CAPTION_COLUMNS);
 		str_add(out, "</text>\n");
 	}
@@ -188,9 +211,9 @@ static void add_start(struct picture *picture)
 		 "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%u\" "
 		 "viewBox=\"0 0 %d %u\" role=\"img\">\n<title>",
 		 WIDTH, high, WIDTH, high);
-	add_xml(out, picture->caption.v[0].text, SIZE_MAX);
+	add_xml(out, picture->caption->v[0].text, SIZE_MAX);
 	str_addf(out, "</title>\n<style>\n%s</style>\n", flamegraph_svg_css);
-	add_patterns(out);
+	add_patterns(picture, out);
 	str_addf(out, "<rect id=\"page\" width=\"%d\" height=\"%u\"/>\n", WIDTH, high);
 }
 
@@ -199,10 +222,10 @@ static void add_picture(struct picture *picture)
 	struct str *out = &picture->output->text;
 
 	if (picture->boxes.n_small)
-		note_add(&picture->caption, false, NULL,
+		note_add(picture->caption, false, NULL,
 			 "%zu boxes of less than %g %% of the samples are left out; a page (.html) has them all",
 			 picture->boxes.n_small, 100 * least_part);
-	picture->top = (unsigned)picture->caption.n * LINE + 2 * LINE + MARGIN;
+	picture->top = (unsigned)picture->caption->n * LINE + 2 * LINE + MARGIN;
 	picture->height = picture->boxes.n_levels * ROW;
 	add_start(picture);
 	add_caption(picture);
@@ -214,22 +237,32 @@ static void add_picture(struct picture *picture)
 	str_addf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", flamegraph_svg_js);
 }
 
+int flamegraph_svg_add(struct output *output, const struct stack_tree *tree, const struct stack_node_diff *diff,
+		       struct note_list *caption)
+{
+	struct picture picture = { .output = output, .tree = tree, .diff = diff, .caption = caption,
+				   .scratch = STR_INIT };
+
+	if (tree)
+		stack_boxes_make(&picture.boxes, tree, least_part);
+	add_picture(&picture);
+	output_step(output);
+	stack_boxes_release(&picture.boxes);
+	str_release(&picture.scratch);
+	return output->failed;
+}
+
 static int flamegraph_svg_print(struct table *table, struct output *output)
 {
 	static const struct stack_tree_options options = { .kinds_apart = true, .lines = true };
 	const struct hist *hist = head_only_hist(table, "flame graph", "a picture shows one, a page (.html) all");
 	struct stack_tree *tree = hist ? stack_tree_new(table, hist, 0, &options) : NULL;
-	struct picture picture = { .output = output, .tree = tree, .scratch = STR_INIT };
+	struct note_list caption = { 0 };
 
-	if (tree)
-		stack_boxes_make(&picture.boxes, tree, least_part);
-	stack_caption(table, &picture.caption);
-	add_picture(&picture);
-	output_step(output);
-	note_list_release(&picture.caption);
-	stack_boxes_release(&picture.boxes);
+	stack_caption(table, &caption);
+	flamegraph_svg_add(output, tree, NULL, &caption);
+	note_list_release(&caption);
 	stack_tree_free(tree);
-	str_release(&picture.scratch);
 	return output->failed;
 }
 

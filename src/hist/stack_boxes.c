@@ -28,7 +28,7 @@ static void open_box(struct box_walk *walk, bool is_group, uint32_t what, uint32
 	VEC_GROW(boxes->v, boxes->n, boxes->cap);
 	VEC_GROW(walk->open, walk->n_open, walk->cap_open);
 	boxes->v[boxes->n] = (struct stack_box){
-		.is_group = is_group, .what = what, .level = (uint32_t)walk->n_open, .start = walk->x,
+		.is_group = is_group, .what = what, .node = node, .level = (uint32_t)walk->n_open, .start = walk->x,
 	};
 	walk->open[walk->n_open++] = (struct open_box){ boxes->n++, node };
 }

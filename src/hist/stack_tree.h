@@ -80,6 +80,7 @@ static inline const char *stack_tree_text(const struct stack_tree *tree, uint32_
 struct stack_box { /* a function in one place: from `start` on so many samples wide */
 	bool is_group;
 	uint32_t what; /* number of a frame, or of a group */
+	uint32_t node; /* of a frame; of a group 0 */
 	uint32_t level; /* groups, where there are any, stand at 0 */
 	uint64_t start, n_samples, self;
 };

@@ -174,6 +174,29 @@ test_flame_graph()
 	    assert abs(top - 1e6) <= 10, top
 	END
 	check "both recordings, all places, and what is certain" "$PYTHON" look.py
+	run "$PSTAT" diff old new --flamegraph=page.svg
+	same "a picture: status" 0 "$status"
+	check "a picture: no markup but its own" "$PYTHON" "$ROOT/tests/cli/flamegraph.py" inert page.svg
+	cat >look.py <<-'END'
+	import re, xml.etree.ElementTree as tree
+	svg = "{http://www.w3.org/2000/svg}"
+	boxes = {}
+	for box in tree.parse("page.svg").iter(svg + "g"):
+	    title = box.find(svg + "title")
+	    if title is not None:
+	        lines = title.text.split("\n")
+	        boxes[lines[0].split(" (")[0]] = (box.get("class"), lines, box.findtext(svg + "text"))
+	looks = {look for look, _, _ in boxes.values()}
+	assert looks <= {"more", "less", "same"}, looks
+	look, lines, text = boxes["known"]
+	assert look == "more" and text.startswith("+ known"), (look, text)
+	assert re.match(r"before 0\.00 %, now [1-9].*, certain$", lines[2]), lines
+	assert "spin_deep" not in boxes
+	for look, lines, _ in boxes.values():
+	    rise = float(re.search(r": ([+-][0-9.]+) % ", lines[2]).group(1))
+	    assert ("certain" in lines[2].split()) == (look != "same") and (look == "same" or (rise > 0) == (look == "more"))
+	END
+	check "a picture: what is certain" "$PYTHON" look.py
 	run "$PSTAT" diff old old --flamegraph
 	check "of a recording and itself nothing is certain" "$PYTHON" -c '
 import json, re, sys
@@ -187,6 +210,8 @@ sys.exit(any(v == 3 for e in data["events"] for v in e["diff"]["verdict"]))' "$o
 	check_not "and no file is made" test -e none.html
 	run "$PSTAT" diff "$golden/hostile_names.data" "$golden/hostile_names.data" --flamegraph
 	has_not "names are never markup" '<script>alert|<img' "$out"
+	run "$PSTAT" diff "$golden/hostile_names.data" "$golden/hostile_names.data" --flamegraph=hostile.svg
+	check "nor in a picture" "$PYTHON" "$ROOT/tests/cli/flamegraph.py" inert hostile.svg
 }
 
 # Nothing in common, empty, zero periods, other machines: a line, or a table.
