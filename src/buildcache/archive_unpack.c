@@ -90,22 +90,6 @@ static int drain(struct unpack *unpack, struct str *err)
 	return rc;
 }
 
-static int write_at(int fd, const char *bytes, size_t n, uint64_t offset)
-{
-	while (n) {
-		ssize_t done = pwrite(fd, bytes, n, (off_t)offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		bytes += done;
-		offset += (uint64_t)done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
 /* All blocks of the member into fd. *failed: -errno of what could not be written. Negative: the archive's end. */
 static int write_blocks(struct unpack *unpack, const struct tar_member *member, int fd, int *failed, struct str *err)
 {
@@ -117,7 +101,7 @@ static int write_blocks(struct unpack *unpack, const struct tar_member *member, 
 		if (block.offset > member->bytes || block.n > member->bytes - block.offset)
 			return fail(err, -EINVAL, "damaged");
 		written += block.n;
-		*failed = write_at(fd, block.bytes, block.n, block.offset);
+		*failed = write_all_at(fd, block.bytes, block.n, block.offset);
 		if (*failed)
 			return 0;
 	}
@@ -189,7 +173,7 @@ static int take_entry(struct unpack *unpack, const struct tar_member *member, co
 
 /* ---- a recording, or the archive beside it ---- */
 
-static bool is_recording(int fd)
+bool archive_is_recording(int fd)
 {
 	static const char magic[] = "PERFILE2", swapped[] = "2ELIFREP";
 	char head[sizeof(magic) - 1];
@@ -257,7 +241,7 @@ static int hand_over_part(struct unpack *unpack, const char *folder, const char 
 			 unpack->how->recording_part(unpack->how->context, folder, base, fd, why) :
 			 fail(why, -EINVAL, "of a recording");
 
-	unpack->counts->n_recordings += !rc && is_recording(fd);
+	unpack->counts->n_recordings += !rc && archive_is_recording(fd);
 	return rc;
 }
 
@@ -273,7 +257,7 @@ static int take_other(struct unpack *unpack, const struct tar_member *member, st
 		;
 	else if (folder)
 		refused = hand_over_part(unpack, folder, base, fd, &why) != 0;
-	else if (*base && strcmp(base, ".") != 0 && is_recording(fd))
+	else if (*base && strcmp(base, ".") != 0 && archive_is_recording(fd))
 		refused = hand_over(unpack, base, fd, &why) != 0;
 	else if (!unpack->outer && tar_packing_known(base))
 		rc = take_inner(unpack, member, fd, err);

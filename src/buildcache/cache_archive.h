@@ -79,5 +79,7 @@ struct cache_unpack {
  * a clause: what came before is taken.
  */
 int cache_unpack(int fd, const struct cache_unpack *how, struct cache_unpack_counts *counts, struct str *err);
+/* Does the file begin as a perf.data file does, of either byte order? */
+bool archive_is_recording(int fd);
 
 #endif

@@ -6,6 +6,7 @@
  * Whatever is wrong with one file is wrong with all: without it the others would look whole.
  */
 #include "cmd/archive_folder.h"
+#include "buildcache/buildcache.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -45,15 +46,6 @@ static void give_up(struct archive_folder *folder)
 	folder->fd = FAILED;
 }
 
-static bool is_header(int fd)
-{
-	static const char *const magics[] = { "PERFILE2", "2ELIFREP" };
-	char head[8];
-
-	return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-	       (!memcmp(head, magics[0], sizeof(head)) || !memcmp(head, magics[1], sizeof(head)));
-}
-
 int archive_folder_add(struct archive_folder *folder, const char *path, const char *name, int from, struct str *err)
 {
 	int to, rc = 0;
@@ -72,7 +64,7 @@ int archive_folder_add(struct archive_folder *folder, const char *path, const ch
 		if (rc)
 			fail(err, 0, "%s", strerror(-rc));
 	}
-	folder->has_header |= !rc && !strcmp(name, "data") && is_header(from);
+	folder->has_header |= !rc && !strcmp(name, "data") && archive_is_recording(from);
 	if (rc)
 		give_up(folder);
 	return rc;

@@ -5,7 +5,7 @@
  *
  *	bytes --first bytes--> packings[] --> unpacked bytes, at most ELF_UNPACKED_MAX
  *
- * Sources: zstd.h of zstd 1.4; zlib.h of zlib 1.2, whose stable interface is small enough to be declared here;
+ * Sources: zstd.h of zstd 1.4; zlib.h of zlib 1.2, whose stable interface is small enough to be declared (util/gzip.h);
  * RFC 1952 (gzip).
  */
 #include "elf/elf_unpack.h"
@@ -92,26 +92,13 @@ void *elf_unpack_zstd(const void *bytes, size_t packed, size_t n, struct str *er
 
 /* ---- gzip ---- */
 
-struct z_stream { /* z_stream of zlib.h */
-	const void *next_in;
-	unsigned avail_in;
-	unsigned long total_in;
-	void *next_out;
-	unsigned avail_out;
-	unsigned long total_out;
-	const char *msg;
-	void *state, *zalloc, *zfree, *opaque;
-	int data_type;
-	unsigned long adler, reserved;
-};
-
 struct libz {
-	int (*begin)(struct z_stream *stream, int window, const char *version, int bytes);
-	int (*step)(struct z_stream *stream, int flush);
-	int (*end)(struct z_stream *stream);
+	int (*begin)(struct zlib_stream *stream, int window, const char *version, int bytes);
+	int (*step)(struct zlib_stream *stream, int flush);
+	int (*end)(struct zlib_stream *stream);
 };
 
-static int gzip_all(const struct libz *lib, struct z_stream *stream, char *chunk, struct str *out,
+static int gzip_all(const struct libz *lib, struct zlib_stream *stream, char *chunk, struct str *out,
 		    struct str *err)
 {
 	const size_t before = out->len;
@@ -135,7 +122,7 @@ static int gzip_unpack(const void *bytes, size_t n, struct str *out, struct str 
 		{ "inflate", offsetof(struct libz, step) },
 		{ "inflateEnd", offsetof(struct libz, end) },
 	};
-	struct z_stream stream = { .next_in = bytes, .avail_in = (unsigned)n };
+	struct zlib_stream stream = { .next_in = bytes, .avail_in = (unsigned)n };
 	struct str why = STR_INIT;
 	struct libz lib;
 	void *handle = library_load(LIBZ, symbols, ARRAY_SIZE(symbols), &lib, &why);

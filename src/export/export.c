@@ -46,6 +46,21 @@ int export_run(struct export *export, const struct sample_sink *sink, struct str
 	return code;
 }
 
+int export_wants(void *context, const struct data_event *event, unsigned *wanted, struct str *err)
+{
+	(void)context, (void)event, (void)err;
+	*wanted |= SAMPLE_TAKEN;
+	return 0;
+}
+
+void export_progress(void *context, double part)
+{
+	struct export *const *export = context;
+
+	if ((*export)->progress)
+		(*export)->progress((*export)->progress_context, part);
+}
+
 bool export_trace_text(struct export *export, const struct replay_sample *sample, struct str *out)
 {
 	struct str text = STR_INIT, why = STR_INIT;
@@ -93,13 +108,10 @@ uint64_t export_wall_ns(const struct session *session, uint64_t time_ns)
 	return info_has(info, FEATURE_CLOCK_DATA) ? info->wall_clock_ns + (time_ns - info->clockid_time_ns) : 0;
 }
 
-void export_add_u64(struct str *out, uint64_t value)
+void export_add_command(const struct export *export, struct str *out)
 {
-	char digits[20];
-	size_t n = sizeof(digits);
+	const struct info *info = export->session.recording->info;
 
-	do
-		digits[--n] = (char)('0' + value % 10);
-	while (value /= 10);
-	str_addn(out, digits + n, sizeof(digits) - n);
+	for (size_t i = 0; i < info->cmdline.n; i++)
+		str_addf(out, "%s%s", i ? " " : "", info->cmdline.v[i]);
 }

@@ -18,8 +18,11 @@ uint32_t export_stack(struct session *session, const struct replay_sample *sampl
 void export_add_nameless(const struct location_row *row, struct str *out);
 /* Nanoseconds since 1970 of a time of the recording's clock; 0: the recording does not say. */
 uint64_t export_wall_ns(const struct session *session, uint64_t time_ns);
-/* Digits, without a call of printf. */
-void export_add_u64(struct str *out, uint64_t value);
+/* The command line of the recording, as it was given. */
+void export_add_command(const struct export *export, struct str *out);
+/* For a sample_sink that takes all samples, and whose context begins with its struct export *. */
+int export_wants(void *context, const struct data_event *event, unsigned *wanted, struct str *err);
+void export_progress(void *context, double part);
 
 /* ---- text_out.c: text on its way to the output, packed or not ---- */
 

@@ -39,7 +39,7 @@ void firefox_add_ms(const struct firefox *f, struct str *out, uint64_t time_ns)
 
 	if (time_ns < f->first_ns)
 		str_addc(out, '-');
-	export_add_u64(out, ns / 1000000);
+	str_add_u64(out, ns / 1000000);
 	for (int i = 6; i > 0; i--, rest /= 10)
 		digits[i] = (char)('0' + rest % 10);
 	str_addn(out, digits, sizeof(digits));
@@ -84,13 +84,6 @@ static struct firefox_thread *track_of(struct firefox *f, const struct thread *t
 		return add_thread(f, thread, event, hash);
 	f->last = i;
 	return &f->threads[i];
-}
-
-static int wants(void *context, const struct data_event *event, unsigned *wanted, struct str *err)
-{
-	(void)context, (void)event, (void)err;
-	*wanted |= SAMPLE_TAKEN;
-	return 0;
 }
 
 static int add_tracepoint(struct firefox *f, const struct replay_sample *sample, uint32_t stack, uint64_t time_ns,
@@ -172,7 +165,7 @@ static void add_meta(struct firefox *f)
 	struct str *out = &f->out.text, command = STR_INIT;
 
 	str_add(out, "{\"meta\":{\"interval\":1,\"startTime\":");
-	export_add_u64(out, wall_ns / 1000000);
+	str_add_u64(out, wall_ns / 1000000);
 	str_addf(out, ",\"profilingStartTime\":0,\"profilingEndTime\":");
 	firefox_add_ms(f, out, f->last_ns);
 	str_addf(out, ",\"processType\":0,\"product\":\"pstat %s\",\"importedFrom\":\"pstat\",\"stackwalk\":1,"
@@ -181,8 +174,7 @@ static void add_meta(struct firefox *f)
 		 "\"sourceCodeIsNotOnSearchfox\":true,\"keepProfileThreadOrder\":true,"
 		 "\"platform\":\"X11\",\"arguments\":",
 		 PSTAT_VERSION, GECKO_VERSION, FORMAT_VERSION);
-	for (size_t i = 0; i < info->cmdline.n; i++)
-		str_addf(&command, "%s%s", i ? " " : "", info->cmdline.v[i]);
+	export_add_command(f->export, &command);
 	str_add_json(out, command.s);
 	str_release(&command);
 	str_add(out, ",\"oscpu\":");
@@ -335,24 +327,16 @@ static void release(struct firefox *f)
 	str_release(&f->scratch);
 }
 
-static void show_progress(void *context, double part)
-{
-	const struct firefox *f = context;
-
-	if (f->export->progress)
-		f->export->progress(f->export->progress_context, part);
-}
-
 static int run_firefox(struct export *export, struct output *output, bool gzip, struct str *err)
 {
 	struct firefox f = { .export = export, .scratch = STR_INIT, .texts = texts_new() };
 	const struct sample_sink sink = {
 		.context = &f,
 		.locations_max = SIZE_MAX,
-		.wants = wants,
+		.wants = export_wants,
 		.sample = take_sample,
 		.other = take_other,
-		.progress = show_progress,
+		.progress = export_progress,
 	};
 	struct str why = STR_INIT;
 	int code, written;

@@ -41,7 +41,7 @@ struct firefox_used {
 };
 
 struct firefox {
-	struct export *export;
+	struct export *export; /* first: export_progress */
 	struct text_out out;
 	struct str scratch;
 	struct pile pile;

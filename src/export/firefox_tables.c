@@ -220,7 +220,7 @@ void firefox_add_node(struct firefox *f, struct str *out, uint32_t stack)
 	}
 	local = local_of(&f->stacks, stack);
 	location = f->export->session.stacks->v[stack].location;
-	export_add_u64(out, f->node_of_stack[local] + frames_of(f, location)->n - 1);
+	str_add_u64(out, f->node_of_stack[local] + frames_of(f, location)->n - 1);
 }
 
 /* ---- stackTable, i: of the stacks that are used ---- */
@@ -233,7 +233,7 @@ static void add_prefixes(struct firefox *f, struct str *out, size_t i)
 	firefox_add_node(f, out, node->parent);
 	for (size_t k = 1; k < n; k++) {
 		str_addc(out, ',');
-		export_add_u64(out, f->node_of_stack[i] + k - 1);
+		str_add_u64(out, f->node_of_stack[i] + k - 1);
 	}
 }
 
@@ -245,7 +245,7 @@ static void add_frames(struct firefox *f, struct str *out, size_t i)
 
 	for (size_t k = 0; k < n; k++) {
 		str_add(out, k ? "," : "");
-		export_add_u64(out, first + k);
+		str_add_u64(out, first + k);
 	}
 }
 
@@ -263,7 +263,7 @@ static void add_address(const struct location_row *row, struct str *out)
 	if (addr >= exact_max)
 		str_add(out, "-1");
 	else
-		export_add_u64(out, addr);
+		str_add_u64(out, addr);
 }
 
 static void add_addresses(struct firefox *f, struct str *out, size_t i)
@@ -280,7 +280,7 @@ static void add_depths(struct firefox *f, struct str *out, size_t i)
 {
 	for (size_t k = 0; k < frames_of(f, f->locations.v[i])->n; k++) {
 		str_add(out, k ? "," : "");
-		export_add_u64(out, k);
+		str_add_u64(out, k);
 	}
 }
 
@@ -291,7 +291,7 @@ static void add_categories(struct firefox *f, struct str *out, size_t i)
 	const struct frame_list *frames = frames_of(f, location);
 
 	for (size_t k = frames->n; k-- > 0;) {
-		export_add_u64(out, 1 + (uint64_t)location_frame_kind(row_of(f, location), frames->v[k].symbol,
+		str_add_u64(out, 1 + (uint64_t)location_frame_kind(row_of(f, location), frames->v[k].symbol,
 								      k + 1 < frames->n));
 		str_add(out, k ? "," : "");
 	}
@@ -303,7 +303,7 @@ static void add_funcs(struct firefox *f, struct str *out, size_t i)
 	const struct frame_list *frames = frames_of(f, location);
 
 	for (size_t k = frames->n; k-- > 0;) {
-		export_add_u64(out, local_of(&f->used_funcs, func_of(f, row_of(f, location), &frames->v[k])));
+		str_add_u64(out, local_of(&f->used_funcs, func_of(f, row_of(f, location), &frames->v[k])));
 		str_add(out, k ? "," : "");
 	}
 }
@@ -314,7 +314,7 @@ static void add_lines(struct firefox *f, struct str *out, size_t i)
 
 	for (size_t k = frames->n; k-- > 0;) {
 		if (frames->v[k].line.line)
-			export_add_u64(out, frames->v[k].line.line);
+			str_add_u64(out, frames->v[k].line.line);
 		else
 			str_add(out, "null");
 		str_add(out, k ? "," : "");
@@ -330,13 +330,13 @@ static const struct firefox_func *used_func(const struct firefox *f, size_t i)
 
 static void add_func_name(struct firefox *f, struct str *out, size_t i)
 {
-	export_add_u64(out, used_func(f, i)->name);
+	str_add_u64(out, used_func(f, i)->name);
 }
 
 static void add_func_file(struct firefox *f, struct str *out, size_t i)
 {
 	if (used_func(f, i)->file)
-		export_add_u64(out, used_func(f, i)->file);
+		str_add_u64(out, used_func(f, i)->file);
 	else
 		str_add(out, "null");
 }
@@ -348,12 +348,12 @@ static void add_func_resource(struct firefox *f, struct str *out, size_t i)
 	if (lib == UINT32_MAX)
 		str_add(out, "-1");
 	else
-		export_add_u64(out, local_of(&f->resources, lib));
+		str_add_u64(out, local_of(&f->resources, lib));
 }
 
 static void add_resource_lib(struct firefox *f, struct str *out, size_t i)
 {
-	export_add_u64(out, f->resources.v[i]);
+	str_add_u64(out, f->resources.v[i]);
 }
 
 static void add_resource_name(struct firefox *f, struct str *out, size_t i)
@@ -361,7 +361,7 @@ static void add_resource_name(struct firefox *f, struct str *out, size_t i)
 	uint64_t dso = *row_set_at(&f->libs, f->resources.v[i]);
 	const char *name = f->export->session.replay.dsos.v[dso]->name;
 
-	export_add_u64(out, firefox_text(f, name, strlen(name)));
+	str_add_u64(out, firefox_text(f, name, strlen(name)));
 }
 
 void firefox_add_tables(struct firefox *f, const struct firefox_sizes *sizes)

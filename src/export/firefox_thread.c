@@ -71,9 +71,9 @@ static size_t event_bytes(const struct pile_record *record)
 static void add_marker_name(struct firefox *f, struct str *out, const struct pile_record *record)
 {
 	if (kind_of(record) == MARKER_TRACEPOINT)
-		export_add_u64(out, firefox_text(f, record->text, event_bytes(record)));
+		str_add_u64(out, firefox_text(f, record->text, event_bytes(record)));
 	else
-		export_add_u64(out, firefox_text(f, "off CPU", 7));
+		str_add_u64(out, firefox_text(f, "off CPU", 7));
 }
 
 static void add_marker_end(struct firefox *f, struct str *out, const struct pile_record *record)

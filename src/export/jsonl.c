@@ -21,7 +21,7 @@ enum { SCHEMA = 1, TAILS_MAX_BYTES = 64 << 20 };
 static const uint64_t ns_per_s = 1000000000;
 
 struct jsonl {
-	struct export *export;
+	struct export *export; /* first: export_progress */
 	struct text_out out;
 	struct str *heads; /* by index of the event */
 	size_t n_heads;
@@ -203,7 +203,7 @@ static void add_time(struct jsonl *j, struct str *out, const struct sample *s)
 		str_add(out, "Z\"");
 	}
 	str_add(out, ",\"time_ns\":");
-	export_add_u64(out, s->time_ns);
+	str_add_u64(out, s->time_ns);
 }
 
 static void add_number(struct str *out, const char *name, bool known, int64_t value)
@@ -214,7 +214,7 @@ static void add_number(struct str *out, const char *name, bool known, int64_t va
 	else if (value < 0)
 		str_addf(out, "%lld", (long long)value);
 	else
-		export_add_u64(out, (uint64_t)value);
+		str_add_u64(out, (uint64_t)value);
 }
 
 static int take_sample(void *context, const struct sink_sample *taken, struct str *err)
@@ -229,7 +229,7 @@ static int take_sample(void *context, const struct sink_sample *taken, struct st
 	str_addn(out, head->s, head->len);
 	add_time(j, out, s);
 	str_add(out, ",\"period\":");
-	export_add_u64(out, taken->period);
+	str_add_u64(out, taken->period);
 	add_number(out, ",\"pid\":", s->has & PERF_SAMPLE_TID, (int32_t)s->pid);
 	add_number(out, ",\"tid\":", s->has & PERF_SAMPLE_TID, (int32_t)s->tid);
 	str_addn(out, comm->s, comm->len);
@@ -239,30 +239,15 @@ static int take_sample(void *context, const struct sink_sample *taken, struct st
 	return text_out_step(&j->out);
 }
 
-static int wants(void *context, const struct data_event *event, unsigned *wanted, struct str *err)
-{
-	(void)context, (void)event, (void)err;
-	*wanted |= SAMPLE_TAKEN;
-	return 0;
-}
-
-static void show_progress(void *context, double part)
-{
-	const struct jsonl *j = context;
-
-	if (j->export->progress)
-		j->export->progress(j->export->progress_context, part);
-}
-
 static int run_jsonl(struct export *export, struct output *output, bool gzip, struct str *err)
 {
 	struct jsonl j = { .export = export, .scratch = STR_INIT };
 	const struct sample_sink sink = {
 		.context = &j,
-		.wants = wants,
+		.wants = export_wants,
 		.sample = take_sample,
 		.forget = forget,
-		.progress = show_progress,
+		.progress = export_progress,
 	};
 	struct str why = STR_INIT;
 	int code;

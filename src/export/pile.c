@@ -30,22 +30,6 @@ void pile_row_release(struct pile_row *row)
 
 /* ---- writing ---- */
 
-static int write_at(int fd, const uint8_t *bytes, size_t n, uint64_t offset)
-{
-	while (n) {
-		ssize_t written = pwrite(fd, bytes, n, (off_t)offset);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return written ? -errno : -EIO;
-		bytes += written;
-		n -= (size_t)written;
-		offset += (uint64_t)written;
-	}
-	return 0;
-}
-
 static int put_away(struct pile *pile, struct pile_row *row, struct str *err)
 {
 	int code;
@@ -54,7 +38,7 @@ static int put_away(struct pile *pile, struct pile_row *row, struct str *err)
 		pile->fd = destination_create_nameless(NULL, err);
 	if (pile->fd < 0)
 		return pile->fd;
-	code = write_at(pile->fd, row->bytes, row->n_bytes, pile->file_bytes);
+	code = write_all_at(pile->fd, row->bytes, row->n_bytes, pile->file_bytes);
 	if (code)
 		return fail(err, code, "the samples can't be put away in a temporary file: %s", strerror(-code));
 	VEC_GROW(row->chunks, row->n_chunks, row->cap_chunks);

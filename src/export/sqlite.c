@@ -29,7 +29,7 @@ struct event_sums {
 	uint64_t n_samples, period;
 };
 struct database {
-	struct export *export;
+	struct export *export; /* first: export_progress */
 	struct db *db;
 	struct db_insert *samples;
 	struct database_thread *threads;
@@ -342,8 +342,7 @@ static int put_meta(struct database *d, struct str *err)
 			{ "last_ns", replay->last_ns },
 			{ "first_wall_ns", export_wall_ns(session, replay->first_ns) } };
 
-	for (size_t i = 0; i < info->cmdline.n; i++)
-		str_addf(&command, "%s%s", i ? " " : "", info->cmdline.v[i]);
+	export_add_command(d->export, &command);
 	for (size_t i = 0; i < ARRAY_SIZE(texts) && !code; i++)
 		code = put_meta_text(row, texts[i].key,
 				     strcmp(texts[i].key, "command") != 0 ? texts[i].value : command.s, err);
@@ -382,31 +381,16 @@ static int put_tables(struct database *d, struct str *err)
 
 /* ---- contract ---- */
 
-static int wants(void *context, const struct data_event *event, unsigned *wanted, struct str *err)
-{
-	(void)context, (void)event, (void)err;
-	*wanted |= SAMPLE_TAKEN;
-	return 0;
-}
-
-static void show_progress(void *context, double part)
-{
-	const struct database *d = context;
-
-	if (d->export->progress)
-		d->export->progress(d->export->progress_context, part);
-}
-
 /* What could be read is in the database, also where reading had to end early. */
 static int fill_database(struct database *d, const char *path, struct str *err)
 {
 	const struct sample_sink sink = {
 		.context = d,
 		.locations_max = SIZE_MAX,
-		.wants = wants,
+		.wants = export_wants,
 		.sample = take_sample,
 		.other = take_other,
-		.progress = show_progress,
+		.progress = export_progress,
 	};
 	int code = db_open(&d->db, path, err), read = 0;
 

@@ -28,17 +28,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void add_u64(struct str *out, uint64_t value)
-{
-	char digits[20];
-	size_t n = sizeof(digits);
-
-	do
-		digits[--n] = (char)('0' + value % 10);
-	while (value /= 10);
-	str_addn(out, digits + n, sizeof(digits) - n);
-}
-
 /* Also within a script element. */
 static void add_text(struct str *out, struct str *scratch, const char *text)
 {
@@ -76,7 +65,7 @@ static void add_numbers(struct page *page, const char *name, size_t n, uint64_t 
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			str_addc(out, ',');
-		add_u64(out, number(page, i));
+		str_add_u64(out, number(page, i));
 		if (!(i & 0xfff))
 			output_step(page->output);
 	}

@@ -24,7 +24,8 @@ static size_t varint_bytes(uint64_t value)
 	return n;
 }
 
-void pb_add_varint(struct str *out, uint64_t value)
+/* Seven bits in a byte, the lowest first; the high bit: there are more. */
+static void add_varint(struct str *out, uint64_t value)
 {
 	uint8_t bytes[VARINT_BYTES_MAX];
 
@@ -33,7 +34,7 @@ void pb_add_varint(struct str *out, uint64_t value)
 
 static void add_tag(struct str *out, unsigned field, unsigned wire)
 {
-	pb_add_varint(out, field << 3 | wire);
+	add_varint(out, field << 3 | wire);
 }
 
 void pb_add_u64(struct str *out, unsigned field, uint64_t value)
@@ -41,13 +42,13 @@ void pb_add_u64(struct str *out, unsigned field, uint64_t value)
 	if (!value)
 		return;
 	add_tag(out, field, WIRE_VARINT);
-	pb_add_varint(out, value);
+	add_varint(out, value);
 }
 
 void pb_add_bytes(struct str *out, unsigned field, const char *bytes, size_t n)
 {
 	add_tag(out, field, WIRE_BYTES);
-	pb_add_varint(out, n);
+	add_varint(out, n);
 	str_addn(out, bytes, n);
 }
 
@@ -60,7 +61,7 @@ void pb_add_packed(struct str *out, unsigned field, const uint64_t *values, size
 	for (size_t i = 0; i < n; i++)
 		bytes += varint_bytes(values[i]);
 	add_tag(out, field, WIRE_BYTES);
-	pb_add_varint(out, bytes);
+	add_varint(out, bytes);
 	for (size_t i = 0; i < n; i++)
-		pb_add_varint(out, values[i]);
+		add_varint(out, values[i]);
 }

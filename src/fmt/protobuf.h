@@ -12,8 +12,6 @@
 
 #include "util/util.h"
 
-/* Seven bits in a byte, the lowest first; the high bit: there are more. */
-void pb_add_varint(struct str *out, uint64_t value);
 /* A field of type int64, uint64 or bool; 0 is what a field is that is not there, and adds nothing. */
 void pb_add_u64(struct str *out, unsigned field, uint64_t value);
 /* A field of type string, bytes or message. */

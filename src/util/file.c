@@ -81,3 +81,21 @@ int write_all(int fd, const void *bytes, size_t n)
 	}
 	return 0;
 }
+
+int write_all_at(int fd, const void *bytes, size_t n, uint64_t offset)
+{
+	const char *p = bytes;
+
+	while (n) {
+		ssize_t done = pwrite(fd, p, n, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done ? -errno : -EIO;
+		p += done;
+		offset += (uint64_t)done;
+		n -= (size_t)done;
+	}
+	return 0;
+}

@@ -16,19 +16,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct zlib_stream { /* z_stream */
-	const void *next_in;
-	unsigned avail_in;
-	unsigned long total_in;
-	void *next_out;
-	unsigned avail_out;
-	unsigned long total_out;
-	const char *msg;
-	void *state;
-	void *alloc, *free, *opaque;
-	int data_type;
-	unsigned long adler, reserved;
-};
 /* Z_NO_FLUSH, Z_FINISH; Z_OK; Z_DEFLATED; MAX_WBITS, and 16 more: a gzip file */
 enum { ZLIB_MORE = 0, ZLIB_FINISH = 4, ZLIB_OK = 0, ZLIB_DEFLATED = 8, ZLIB_GZIP = 15 + 16, ZLIB_MEMORY = 8 };
 

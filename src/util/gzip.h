@@ -10,6 +10,20 @@
 struct str;
 struct gzip;
 
+struct zlib_stream { /* z_stream of zlib.h, for those who load libz.so.1 */
+	const void *next_in;
+	unsigned avail_in;
+	unsigned long total_in;
+	void *next_out;
+	unsigned avail_out;
+	unsigned long total_out;
+	const char *msg;
+	void *state;
+	void *alloc, *free, *opaque;
+	int data_type;
+	unsigned long adler, reserved;
+};
+
 enum { GZIP_FAST = 1 }; /* a level of zlib, 1 to 9 */
 /* Never NULL. Where zlib can't be used, why says so in a sentence. */
 struct gzip *gzip_new(int level, struct str *why);

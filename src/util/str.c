@@ -125,3 +125,14 @@ int fail(struct str *err, int code, const char *fmt, ...)
 	va_end(ap);
 	return code;
 }
+
+void str_add_u64(struct str *s, uint64_t value)
+{
+	char digits[20];
+	size_t n = sizeof(digits);
+
+	do
+		digits[--n] = (char)('0' + value % 10);
+	while (value /= 10);
+	str_addn(s, digits + n, sizeof(digits) - n);
+}

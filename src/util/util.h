@@ -93,6 +93,8 @@ void str_add_printable(struct str *s, const char *bytes, size_t n);
 void str_add_json(struct str *s, const char *text);
 /* 1234567 -> "1,234,567"; the separator does not depend on the locale. */
 void str_add_grouped(struct str *s, uint64_t value);
+/* Digits, without a call of printf. */
+void str_add_u64(struct str *s, uint64_t value);
 
 /* ---- columns.c: text in the columns of a terminal ---- */
 /* UTF-8 as str_add_printable leaves it; escape sequences of colours take no column. */
@@ -147,6 +149,8 @@ int read_line_file(const char *path, struct str *out);
 int read_u64_file(const char *path, uint64_t *out);
 /* All bytes or -errno; retries EINTR and short writes, and waits where a descriptor that does not block is full. */
 int write_all(int fd, const void *bytes, size_t n);
+/* The same into a file, at an offset, which is not the descriptor's; that nothing could be written is -EIO. */
+int write_all_at(int fd, const void *bytes, size_t n, uint64_t offset);
 
 /* Where the kernel's pseudo file systems are. Tests point these at trees of their own. */
 struct host_paths {
