@@ -14,11 +14,14 @@ struct archive_folder { /* begins as { 0 } */
 	bool has_header; /* the file `data`, which is a recording's */
 };
 
-/* One more file of it, with the contents of `from`. A negative errno with a clause: archive_folder_end fails, too. */
+/*
+ * One more file of it, with the contents of `from`. A negative errno with a clause: then archive_folder_end fails, too,
+ * unless it was a file of another folder, which changes nothing.
+ */
 int archive_folder_add(struct archive_folder *folder, const char *path, const char *name, int from, struct str *err);
 /*
  * It gets its name, if the archive was read to its end. -EEXIST: there is something of that name, which stays; -EINVAL:
- * it is none, or not whole; then nothing is left.
+ * it is none, or not whole; another errno: it can't be renamed. In each of these cases nothing is left of it.
  */
 int archive_folder_end(struct archive_folder *folder, bool whole, struct str *err);
 

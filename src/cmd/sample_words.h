@@ -1,6 +1,6 @@
 /*
- * sample_words: the options that report and script share: which recording, whose samples, where names
- * come from, how it is shown on a terminal. Private to cmd/.
+ * sample_words: the options that report, script, annotate, diff and export share: which recording, whose samples, where
+ * names come from, how it is shown on a terminal; and what such a command owns while it runs. Private to cmd/.
  */
 #ifndef PSTAT_SAMPLE_WORDS_H
 #define PSTAT_SAMPLE_WORDS_H

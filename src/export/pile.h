@@ -1,7 +1,8 @@
 /*
  * pile: many rows of small records that are written in turn and read one row after the other: the samples of each
  * thread. A row keeps its last records in memory, at most PILE_BYTES of them; what is full goes to a file without a
- * name, which is made when it is first needed. So memory grows with the rows, not with what is in them.
+ * name, which is made when it is first needed. So memory grows with the rows, and by a struct pile_chunk for each
+ * PILE_BYTES that were put away.
  *
  *	row: chunk (offset, bytes), chunk, ... | the last records, in memory
  *	record: two words, each as the difference to the one before it in the row (time), or as it is; then maybe a text

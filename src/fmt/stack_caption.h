@@ -8,8 +8,8 @@
 #include "fmt/fmt_internal.h"
 
 /*
- * One line each, printable; the first is a title. To be called when all names have been looked up: the session's
- * notes are among them. The caller releases the list.
+ * One line each, printable; the first is a title. To be called when all names have been looked up: the table's notes
+ * are among them, but those for -v. The caller releases the list.
  */
 void stack_caption(struct table *table, struct note_list *lines);
 /* The same, with another word for what it is than "Flame graph". */
