@@ -5,6 +5,9 @@
 #include "cmd/command.h"
 #include "cmd/export_file.h"
 #include "cmd/message.h"
+#include "cmd/signals.h"
+
+#include <errno.h>
 
 struct export_words {
 	struct sample_words sample; /* first: sample_options[] fills it */
@@ -39,14 +42,22 @@ static void write_lines(struct sample_run *run, const struct export_words *words
 
 static void write_database(struct sample_run *run, const struct export_words *words, struct export *export)
 {
+	const struct run_stop *stop;
+	struct interrupt interrupt;
 	struct str err = STR_INIT;
-	int code = export_sqlite(export, words->sqlite, &err);
+	int code;
 
+	stop = signals_catch_end(&interrupt);
+	export->interrupt = &interrupt;
+	code = export_sqlite(export, words->sqlite, &err);
+	export->interrupt = NULL;
 	progress_end(&run->progress);
 	if (code == EXPORT_READING_ENDED)
 		sample_run_fail(run, err.s);
 	else if (code)
 		export_file_failed(run, words->sqlite, err.s);
+	if (code == -ECANCELED)
+		run->status = 128 + stop->signal;
 	str_release(&err);
 }
 

@@ -22,6 +22,7 @@ struct export {
 	bool tracepoints_tried;
 	void (*progress)(void *context, double part); /* set by the caller, with its context; or NULL */
 	void *progress_context;
+	const struct interrupt *interrupt; /* ends what would leave half a file; set likewise, or NULL */
 };
 /* The reader must stay open. 0, or -EINVAL with a sentence about a filter. Release in every case. */
 int export_init(struct export *export, const struct export_options *options, struct reader *reader, struct str *err);
@@ -40,7 +41,8 @@ const struct export_text_format *export_text_format_find(const char *name);
 
 /*
  * A database at the path, in place of what was there. 0; a negative errno with a sentence that does not name the path:
- * there is none; or EXPORT_READING_ENDED with a sentence: it has what could be read of the recording.
+ * there is none (-ECANCELED: interrupted); or EXPORT_READING_ENDED with a sentence: it has what could be read of the
+ * recording.
  */
 enum { EXPORT_READING_ENDED = 1 };
 int export_sqlite(struct export *export, const char *path, struct str *err);

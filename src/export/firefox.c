@@ -129,7 +129,7 @@ static int take_other(void *context, const struct record *record, const struct r
 	struct firefox *f = context;
 	struct firefox_thread *track;
 	uint64_t out_ns, now = body->id.time_ns;
-	bool preempted;
+	bool preempted, taken;
 
 	(void)record;
 	if ((body->type != RECORD_SWITCH && body->type != RECORD_SWITCH_CPU_WIDE) || !thread)
@@ -137,9 +137,10 @@ static int take_other(void *context, const struct record *record, const struct r
 	track = track_of(f, thread, NULL);
 	out_ns = track->switched_out_ns;
 	preempted = track->preempted;
-	track->switched_out_ns = body->misc & MISC_SWITCH_OUT ? now : 0;
+	taken = filters_take_record(f->export->filters, body);
+	track->switched_out_ns = taken && body->misc & MISC_SWITCH_OUT ? now : 0;
 	track->preempted = body->misc & MISC_SWITCH_OUT_PREEMPT;
-	if (track->switched_out_ns || !out_ns || now < out_ns)
+	if (!taken || track->switched_out_ns || !out_ns || now < out_ns)
 		return 0;
 	return pile_add(&f->pile, &track->markers,
 			&(struct pile_record){ .time = out_ns,

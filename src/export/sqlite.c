@@ -19,7 +19,7 @@
 
 extern const char sqlite_sql[];
 
-enum { DATABASE_VERSION = 1, SAMPLE_COLUMNS = 8 };
+enum { DATABASE_VERSION = 1, SAMPLE_COLUMNS = 8, ASK_EVERY = 1024 };
 
 struct database_thread {
 	int32_t pid, tid;
@@ -43,7 +43,24 @@ struct database {
 	struct thread_counts counts;
 	struct str scratch;
 	int failed; /* of the database */
+	uint64_t n_rows;
 };
+
+static int ask(const struct export *export, struct str *err)
+{
+	if (!interrupt_came(export->interrupt))
+		return 0;
+	str_reset(err);
+	return fail(err, -ECANCELED, "interrupted: no database was made");
+}
+
+/* A row that is complete; now and then it is asked whether there are to be more. */
+static int put_row(struct database *d, struct db_insert *row, struct str *err)
+{
+	int code = ++d->n_rows % ASK_EVERY ? 0 : ask(d->export, err);
+
+	return code ? code : db_row(row, err);
+}
 
 /* ---- samples ---- */
 
@@ -115,10 +132,13 @@ static int take_sample(void *context, const struct sink_sample *taken, struct st
 		db_number(d->samples, s->cpu);
 	else
 		db_null(d->samples);
-	db_number(d->samples, sample->mode != MISC_USER && sample->mode != MISC_GUEST_USER);
+	if (sample->mode)
+		db_number(d->samples, sample->mode != MISC_USER && sample->mode != MISC_GUEST_USER);
+	else
+		db_null(d->samples);
 	if (stack)
 		db_number(d->samples, node_of(d, stack));
-	d->failed = db_row(d->samples, err);
+	d->failed = put_row(d, d->samples, err);
 	return d->failed;
 }
 
@@ -204,7 +224,7 @@ static int fill_table(struct database *d, const char *table, unsigned n_columns,
 
 	for (size_t i = 0; i < n && !code; i++)
 		if (fill(d, row, i))
-			code = db_row(row, err);
+			code = put_row(d, row, err);
 	db_insert_free(row);
 	return code;
 }
@@ -247,7 +267,7 @@ static int put_frames(struct database *d, uint32_t location, uint32_t first, str
 		size_t at = frames->n - 1 - k;
 
 		fill_frame(d, row, first + (uint32_t)k, location, &frames->v[at], k > 0);
-		code = db_row(row, err);
+		code = put_row(d, row, err);
 	}
 	return code;
 }
@@ -271,7 +291,7 @@ static int put_stack(struct database *d, uint32_t stack, uint32_t first_frame, u
 			db_null(row);
 		db_number(row, first_frame + (uint32_t)k);
 		db_number(row, depths[node->parent] + (int64_t)k + 1);
-		code = db_row(row, err);
+		code = put_row(d, row, err);
 	}
 	return code;
 }
@@ -456,6 +476,8 @@ int export_sqlite(struct export *export, const char *path, struct str *err)
 	close(fd);
 	code = fill_database(&d, created, err);
 	release(&d);
+	if (code >= 0 && ask(export, err))
+		code = -ECANCELED;
 	placed = code < 0 ? code : put_in_place(created, path, err);
 	if (placed)
 		unlink(created);

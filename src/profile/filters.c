@@ -292,6 +292,14 @@ bool filters_drop_sample(const struct filters *filters, const struct replay_samp
 	return filters->by_cpu && !judge(filters, FILTER_CPU, take_cpu(filters, s));
 }
 
+bool filters_take_record(const struct filters *filters, const struct record_body *body)
+{
+	struct sample sample = { .has = body->id.has & (PERF_SAMPLE_TIME | PERF_SAMPLE_CPU),
+				 .time_ns = body->id.time_ns, .cpu = body->id.cpu };
+
+	return (!filters->by_time || take_time(filters, &sample)) && (!filters->by_cpu || take_cpu(filters, &sample));
+}
+
 static bool take_socket(const struct filters *filters, const struct sample *sample)
 {
 	return sample->has & PERF_SAMPLE_CPU && sample->cpu < filters->info->cpus.n &&

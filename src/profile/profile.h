@@ -226,6 +226,8 @@ void mem_blocked_add(uint64_t data_src, struct str *out);
  * filters leave them in the totals that percentages are of. True: left out. (filters_take_sample asks both.)
  */
 bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample);
+/* --time and --cpu, asked of a record that is no sample; it counts for no note. */
+bool filters_take_record(const struct filters *filters, const struct record_body *body);
 /* By pid, tid, comm and socket alone. */
 bool filters_take_task(const struct filters *filters, const struct replay_sample *sample);
 

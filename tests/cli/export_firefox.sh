@@ -111,6 +111,24 @@ test_switches()
 	has "context switches last" '^off CPU 1 - (waits|preempted)$' "$(firefox markers p.json)"
 }
 
+test_switches_that_are_asked_for()
+{
+	local filter want
+
+	odd switches.data switches
+	while read -r want filter; do
+		# shellcheck disable=SC2086 # words
+		report switches.data --firefox=p.json $filter
+		same "switches with '$filter'" "$want" "$(firefox markers p.json | grep -c '^off CPU 1 - waits$')"
+	done <<-END
+		2
+		1 --time 0.04,0.06
+		0 --time 0.04,0.0503
+		1 --cpu 0
+		0 --cpu 0 --time 0.04,0.06
+	END
+}
+
 test_places()
 {
 	odd data zero

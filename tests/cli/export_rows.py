@@ -102,7 +102,10 @@ def folded(path):
 
 
 def rows(path, column):
-    sums = collections.Counter(row[column] for row in lines(path))
+    if path.endswith(".db"):
+        sums = collections.Counter(row[0] for row in sqlite3.connect(path).execute("SELECT %s FROM samples" % column))
+    else:
+        sums = collections.Counter(row[column] for row in lines(path))
     for name, n in sums.items():
         print(n, name)
 

@@ -86,7 +86,7 @@ test_odd()
 {
 	local shape
 
-	for shape in threads names zero empty times; do
+	for shape in threads names zero empty times modes; do
 		odd $shape.data $shape
 		export_to $shape.data --jsonl out.jsonl
 		same "$shape: lines" "$(totals $shape.data)" "$(rows check out.jsonl)"
@@ -94,6 +94,11 @@ test_odd()
 		export_to $shape.data --sqlite out.db
 		same "$shape: the database" "$(totals $shape.data)" "$(rows check out.db)"
 	done
+	if databases; then
+		odd modes.data modes
+		export_to modes.data --sqlite out.db
+		same "in the kernel, not, or not said" $'33 0\n33 1\n33 None' "$(rows rows out.db kernel | LC_ALL=C sort -k 2)"
+	fi
 	odd times.data times
 	export_to times.data --jsonl out.jsonl
 	has "no time: null" '^time NoneType$' "$(rows types out.jsonl)"
@@ -149,6 +154,26 @@ test_places()
 	head -c $(($(stat -c %s data) - 100)) data >cut
 	export_to cut --sqlite cut.db
 	has "of a cut recording what is there" '^9[0-9] 0$' "$(rows check cut.db)"
+}
+
+# Whoever ends it finds no half of a database; and what was there before is still there.
+test_interrupted()
+{
+	need_paranoid 2
+	databases || skip "needs libsqlite3, which this pstat is without, or which is not installed"
+	"$PSTAT" record -q -F 2000 -e cpu-clock:u -g -o - -- "$WORK/callers" deep 50 2>said >live
+	echo before >stop.db
+	mkfifo pipe
+	"$PSTAT" export -i - --sqlite stop.db <pipe 2>said &
+	exec 8>pipe
+	cat live >&8
+	timeout 100 "$BASH" -c 'until [ "$(ls | grep -c stop.db)" = 2 ]; do sleep 0.05; done'
+	kill -TERM $!
+	exec 8>&-
+	wait $!
+	same "its status" 143 $?
+	has "it says so" '^pstat: stop.db: interrupted: no database was made$' "$(<said)"
+	same "nothing is left" "stop.db before" "$(ls | grep stop.db) $(<stop.db)"
 }
 
 run_tests
