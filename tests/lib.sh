@@ -190,6 +190,17 @@ in:
 $3"
 }
 
+# $headless: a browser that runs without a screen.
+browser_without_screen()
+{
+	local name
+
+	for name in chromium-headless-shell chromium chromium-browser google-chrome; do
+		command -v "$name" >/dev/null && headless=$name && return
+	done
+	skip "needs a browser without a screen (chromium-headless-shell), which is not installed"
+}
+
 # fails_with STATUS REGEX CMD...: the exit status, a line on stderr that matches, and no crash.
 fails_with()
 {

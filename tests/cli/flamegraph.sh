@@ -136,39 +136,45 @@ test_hostile()
 	wait $!
 	check "hostile names: no markup" flame whole page.html page.svg
 	has "they are there as text" "^<img src=x>;.*$name" "$(flame folded page.html | cut -c 1-400)"
-	browser
+	browser_without_screen
 	drive page.html
 	has "a hostile name is drawn" '^ok all samples are drawn' "$(<seen)"
 }
 
-browser()
-{
-	local name
-
-	for name in chromium-headless-shell chromium chromium-browser google-chrome; do
-		command -v "$name" >/dev/null && headless=$name && return
-	done
-	skip "needs a browser without a screen (chromium-headless-shell), which is not installed"
-}
-
-# drive PAGE: a browser does what tests/cli/flamegraph_drive.js says
+# drive PAGE: a browser does what tests/cli/flamegraph_drive.js says; with a picture, flamegraph_svg_drive.js
 drive()
 {
-	flame drive "$1" "$ROOT/tests/cli/flamegraph_drive.js" "drive.${1##*.}"
-	timeout 120 "$headless" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/browser" --window-size=1200,800 \
+	local script=flamegraph_drive.js
+
+	[ "${1##*.}" != svg ] || script=flamegraph_svg_drive.js
+	flame drive "$1" "$ROOT/tests/cli/$script" "drive.${1##*.}"
+	timeout 300 "$headless" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/browser" --window-size=1200,800 \
 		--virtual-time-budget=5000 --enable-logging=stderr --dump-dom "file://$PWD/drive.${1##*.}" >dom 2>console
 	sed -n '/<title>ok/,/<\/title>/p; /<title>not ok/,/<\/title>/p' dom | sed 's/<[^>]*>//g' >seen
-	has "the browser: something was done" '^ok' "$(<seen)"
-	has_not "the browser: all as it should be" '^not ok' "$(<seen)"
-	has_not "the browser's console" 'CONSOLE.*(rror|Refused|violat)' "$(<console)"
+	has "the browser: $1: something was done" '^ok' "$(<seen)"
+	has_not "the browser: $1: all as it should be" '^not ok' "$(<seen)"
+	has_not "the browser's console: $1" 'CONSOLE.*(rror|Refused|violat)' "$(<console)"
 }
 
 test_browser()
 {
-	browser
+	browser_without_screen
 	record -F 2000 -e cpu-clock -g -o deep -- "$WORK/callers" deep 300 2
 	report deep --flamegraph=page.html
 	drive page.html
+	report deep --flamegraph=page.svg
+	drive page.svg
+}
+
+test_browser_difference()
+{
+	browser_without_screen
+	record -F 2000 -e cpu-clock:u -g -o old -- "$WORK/callers" deep 300
+	record -F 2000 -e cpu-clock:u -g -o new -- "$WORK/callers" known 300
+	"$PSTAT" diff old new --flamegraph=page.html 2>said
+	drive page.html
+	"$PSTAT" diff old new --flamegraph=page.svg 2>said
+	drive page.svg
 }
 
 test_model()

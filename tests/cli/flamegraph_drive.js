@@ -83,6 +83,21 @@
 		same("merged: the same samples in fewer boxes", true, all() === raw.samples && state.boxes.n < boxes);
 		press("m");
 	}
+	if (raw.diff) {
+		const certain = raw.diff.verdict.findIndex((verdict, i) => verdict === 3 && raw.diff.now[i] > raw.diff.before[i]);
+		const name = raw.frames.name[raw.nodes.frame[certain]];
+		const boxOf = name => Array.from({ length: state.boxes.n }, (_, i) => i).find(i => state.boxes.name(i) === name);
+		same("a difference tells more from less by letters, too", true, /more than before \[\+\].*less \[-\]/.test($("legend").textContent));
+		same("what is certainly more is drawn so", "more", state.boxes.look(boxOf(name)));
+		$("event").selectedIndex = 1;
+		$("event").dispatchEvent(new Event("change"));
+		same("the old recording's widths are the second event", true, state.event.raw !== raw && state.event.raw.samples === all());
+		same("there what vanished is less", true, state.event.raw.diff.now.some((now, i) => now === 0 &&
+			state.event.raw.diff.verdict[i] === 3));
+		$("event").selectedIndex = 0;
+		$("event").dispatchEvent(new Event("change"));
+		same("and back", true, state.event.raw === raw);
+	}
 	same("the caption is there", true, $("caption").children.length > 1);
 	same("nothing was fetched", 0, performance.getEntriesByType("resource").length);
 	same("no strange elements", 0, document.querySelectorAll("img, b, iframe, a, object, embed, link").length);
