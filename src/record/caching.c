@@ -128,10 +128,15 @@ static void look_at(struct caching *caching, size_t i, const struct build_id *id
 	caching->is_complete &= is_there && used_ns > caching->begun_ns - FRESH_NS;
 }
 
+/* A limit less than the usual one may remove what was wanted a short while ago, too. 0: there is none. */
+static bool is_small(const struct caching *caching)
+{
+	return caching->plan->cache_bytes && caching->plan->cache_bytes < BUILD_CACHE_BYTES_DEFAULT;
+}
+
 static void look_at_files(struct caching *caching)
 {
-	/* A small limit removes what was wanted a short while ago, too. */
-	caching->is_complete = caching->plan->cache_bytes == BUILD_CACHE_BYTES_DEFAULT;
+	caching->is_complete = !is_small(caching);
 	for (size_t i = 0; i < caching->n; i++) {
 		struct buildid_file file;
 
@@ -347,7 +352,8 @@ static void keep_limit(struct caching *caching)
 	uint64_t freed = 0, most = caching->plan->cache_bytes;
 	struct str err = STR_INIT;
 
-	if (!most || is_stopped(caching) || (!caching->bytes_added && most == BUILD_CACHE_BYTES_DEFAULT))
+	/* Where nothing was added, it was kept before; and what was not looked at again is not to be the oldest. */
+	if (!most || is_stopped(caching) || (!caching->bytes_added && !is_small(caching)))
 		return;
 	if (build_cache_shrink(caching->cache, most, caching->begun_ns, &freed, NULL, &err))
 		note_add(caching->plan->notes, false, NULL, "the build-id cache %s may be over its limit: %s",

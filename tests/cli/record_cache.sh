@@ -199,6 +199,25 @@ test_again()
 	has "else it is" 'openat\(AT_FDCWD, "x", O_RDONLY' "$(<cold)"
 }
 
+# Where all is there and was wanted a short while ago, the recording is not read, so that this moment stays. A limit
+# that is less than the usual one may have to remove some of it.
+test_again_with_a_limit()
+{
+	local size
+
+	program app limited
+	record x --buildid-all -- ./app
+	id=$(ids x app)
+	for size in 0 4G 2G; do
+		touch -d '10 minutes ago' "$(entry "$id")/pstat" then || fail "it is there"
+		record x --buildid-cache-size $size -- ./app
+		check_not "$size: it is not looked into" test "$(entry "$id")/pstat" -nt then
+	done
+	touch -d '10 minutes ago' "$(entry "$id")/pstat" then
+	record x --buildid-cache-size 1G -- ./app
+	check "1G: what had samples is wanted now" test "$(entry "$id")/pstat" -nt then
+}
+
 test_two_at_once()
 {
 	local i
