@@ -84,7 +84,7 @@ static bool has_bit(const uint8_t *header, unsigned id)
 /* Only a whole one in file layout has a place for features. */
 static int read_header(struct rewriting *r)
 {
-	uint64_t header_size, data_size;
+	uint64_t header_size, data_at, data_size;
 	int rc = read_at(r, r->header, FORMAT_PIPE_HEADER, 0);
 
 	if (rc)
@@ -98,8 +98,9 @@ static int read_header(struct rewriting *r)
 	if (rc)
 		return rc;
 	data_size = load_u64(r->header + FORMAT_DATA_SECTION_AT + 8, false);
-	r->data_end = load_u64(r->header + FORMAT_DATA_SECTION_AT, false) + data_size;
-	if (!data_size || r->data_end < data_size || r->data_end > (uint64_t)r->stat.st_size)
+	data_at = load_u64(r->header + FORMAT_DATA_SECTION_AT, false);
+	r->data_end = data_at + data_size;
+	if (!data_size || data_at < FORMAT_HEADER || r->data_end < data_size || r->data_end > (uint64_t)r->stat.st_size)
 		return fail_here(r, -EINVAL, "its recorder did not finish: nothing can be put into it");
 	return 0;
 }

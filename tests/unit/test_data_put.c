@@ -2,10 +2,12 @@
  * One more feature in a finished recording: what was in it stays byte by byte, and where that fails the file is as it
  * was, with nothing beside it.
  */
+#include "data/format.h"
 #include "data_fixture.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -155,6 +157,55 @@ static void an_unfinished_one_is_left(void **state)
 	refused(-EINVAL, "nothing can be put into it");
 }
 
+/* A number of the file: its header's, or one of the first row of the feature table, which is at the data's end. */
+static void set_number(uint64_t at, uint64_t value)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	assert_int_equal(pwrite(fd, &value, sizeof(value), (off_t)at), sizeof(value));
+	close(fd);
+}
+
+static uint64_t number_at(uint64_t at)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t value = 0;
+
+	assert_int_equal(pread(fd, &value, sizeof(value), (off_t)at), sizeof(value));
+	close(fd);
+	return value;
+}
+
+static void what_lies_about_its_size_is_left(void **state)
+{
+	enum { DATA_AT = FORMAT_DATA_SECTION_AT, DATA_BYTES_AT = DATA_AT + 8 };
+	uint64_t table, bytes;
+	struct stat st;
+
+	(void)state;
+	make_recording(false);
+	assert_int_equal(stat(path, &st), 0);
+	bytes = number_at(DATA_BYTES_AT);
+	table = number_at(DATA_AT) + bytes;
+	set_number(table, (uint64_t)st.st_size + 1);
+	refused(-EINVAL, "its feature table is damaged");
+	set_number(table, (uint64_t)st.st_size - 8);
+	set_number(table + 8, 9);
+	refused(-EINVAL, "its feature table is damaged");
+	set_number(table + 8, UINT64_MAX);
+	refused(-EINVAL, "its feature table is damaged");
+	assert_int_equal(unlink(path), 0);
+	make_recording(false);
+	set_number(DATA_BYTES_AT, (uint64_t)st.st_size + 1);
+	refused(-EINVAL, "did not finish");
+	set_number(DATA_BYTES_AT, bytes);
+	set_number(DATA_AT, UINT64_MAX - 8);
+	refused(-EINVAL, "did not finish");
+	set_number(DATA_AT, 0); /* the header would be of the data */
+	set_number(DATA_BYTES_AT, 8);
+	refused(-EINVAL, "did not finish");
+}
+
 static void a_full_disk_leaves_it(void **state)
 {
 	struct rlimit was, limit;
@@ -205,6 +256,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(given_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_pipes_layout_has_no_place, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_unfinished_one_is_left, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_lies_about_its_size_is_left, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_full_disk_leaves_it, set_up, tear_down),
 	};
 
