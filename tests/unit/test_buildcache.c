@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -850,6 +851,33 @@ static void what_is_interrupted_leaves_nothing(void **state)
 	close(fd);
 }
 
+/* Between file systems the kernel does not copy by itself, since 5.19. */
+static void what_lies_elsewhere_is_copied_by_hand(void **state)
+{
+	enum { BYTES = 700000, TAIL = 300000 };
+	int source = elf_of(beside("source"), 0x10, 0), fd = memfd_create("elsewhere", MFD_CLOEXEC), entry;
+	char *was = xcalloc(1, BYTES), *now = xcalloc(1, BYTES);
+	ssize_t n = pread(source, was, BYTES - TAIL, 0);
+
+	(void)state;
+	assert_true(fd >= 0 && n > 0);
+	for (int i = BYTES - TAIL; i < BYTES; i++)
+		was[i] = (char)(i * 7 / 3);
+	assert_int_equal(pwrite(fd, was, (size_t)n, 0), n);
+	assert_int_equal(pwrite(fd, was + BYTES - TAIL, TAIL, BYTES - TAIL), TAIL);
+	assert_int_equal(add(fd, "/usr/bin/x", 0x10, CACHE_ELF), 0);
+	entry = open(in_cache("usr/bin/x/10" REST_10 "/elf"), O_RDONLY | O_CLOEXEC);
+	assert_int_equal(read(entry, now, BYTES), BYTES);
+	assert_int_equal(read(entry, now, 1), 0);
+	assert_int_equal(pread(entry, now, BYTES, 0), BYTES);
+	assert_memory_equal(was, now, BYTES);
+	close(entry);
+	close(source);
+	close(fd);
+	free(was);
+	free(now);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -858,6 +886,7 @@ int main(void)
 		TEST(all_kinds_have_their_places),
 		TEST(hidden_addresses_are_no_list),
 		TEST(a_big_file_is_linked_a_small_one_copied),
+		TEST(what_lies_elsewhere_is_copied_by_hand),
 		TEST(what_an_older_perf_made_is_read),
 		TEST(what_is_removed_leaves_nothing),
 		TEST(all_are_told_in_order),
