@@ -2,12 +2,13 @@
  * recorded_image: what unwinding needs of an ELF file, as the few pieces of it that it reads. Put back to where they
  * lay, in a file of the old size that is empty between them, they are an ELF file that unwinders take for the real one:
  *
- *	ELF header, segments | code at sampled addresses | .eh_frame | .eh_frame_hdr | ... | section headers
+ *	ELF header, segments | code at sampled addresses | .eh_frame | .eh_frame_hdr | ... | sections | .debug_frame
  *
  * Offsets and addresses are the file's own. Of .eh_frame the entries of sampled functions stay, byte by byte and in
  * their places, with their CIEs; between them lie empty CIEs as long as what was there, so that the section can also be
- * read in order. The search table in .eh_frame_hdr is made anew, for it is sorted. Only 64-bit files of this byte
- * order are kept, which are all that are unwound; .debug_frame is not.
+ * read in order. The search table in .eh_frame_hdr is made anew, for it is sorted. What .eh_frame does not cover may be
+ * in .debug_frame, also in that of the debug file (recorded_frames.c). Only 64-bit files of this byte order are kept,
+ * which are all that are unwound.
  *
  * Source: Linux Standard Base Core, "Exception Frames" and "DWARF Extensions"; ELF specification.
  */
@@ -26,10 +27,10 @@ enum {
 	/* Of code: what tells that a function is about to return; where there are no tables, a signal's way back. */
 	CODE_BYTES = 2,
 	CODE_BYTES_BARE = 32,
-	N_SECTIONS = 4,
+	N_SECTIONS = 5,
 };
-static const char section_names[] = "\0.eh_frame\0.eh_frame_hdr\0.shstrtab";
-enum { NAME_EH_FRAME = 1, NAME_EH_FRAME_HDR = 11, NAME_SHSTRTAB = 25 };
+static const char section_names[] = "\0.eh_frame\0.eh_frame_hdr\0.debug_frame\0.shstrtab";
+enum { NAME_EH_FRAME = 1, NAME_EH_FRAME_HDR = 11, NAME_DEBUG_FRAME = 25, NAME_SHSTRTAB = 38 };
 /* Files are sparse: of a large one only what is put into it takes memory. */
 #define IMAGE_BYTES_MAX ((uint64_t)1 << 36)
 
@@ -43,6 +44,10 @@ struct image_writer {
 	struct elf_file *file;
 	const uint64_t *addrs;
 	size_t n_addrs;
+	bool has_eh_frame;
+	uint64_t eh_frame, eh_frame_at; /* address and offset */
+	struct elf_data data; /* of it */
+	struct str debug_frame;
 	struct frame_entry *entries; /* of the functions at these addresses, in the section's order */
 	size_t n_entries, cap_entries;
 	bool *covered; /* the address has an entry */
@@ -60,14 +65,14 @@ static void add_piece(struct image_writer *w, uint64_t offset, const void *bytes
 	str_addn(&w->bytes, bytes, n);
 }
 
-static size_t first_addr_from(const struct image_writer *w, uint64_t start)
+size_t recorded_first_addr(const uint64_t *addrs, size_t n, uint64_t start)
 {
-	size_t low = 0, high = w->n_addrs;
+	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (w->addrs[middle] < start)
+		if (addrs[middle] < start)
 			low = middle + 1;
 		else
 			high = middle;
@@ -78,7 +83,7 @@ static size_t first_addr_from(const struct image_writer *w, uint64_t start)
 static void take_entry(void *context, const struct frame_entry *entry)
 {
 	struct image_writer *w = context;
-	size_t i = first_addr_from(w, entry->start);
+	size_t i = recorded_first_addr(w->addrs, w->n_addrs, entry->start);
 
 	if (i == w->n_addrs || w->addrs[i] - entry->start >= entry->size)
 		return;
@@ -234,20 +239,26 @@ static void put_headers(struct image_writer *w, uint64_t sections_at, size_t hdr
 	str_release(&bytes);
 }
 
-static void put_sections(struct image_writer *w, uint64_t sections_at, const Elf64_Shdr *frames, size_t hdr_bytes)
+/* frames: .eh_frame, or nothing. Returns where all ends. */
+static uint64_t put_sections(struct image_writer *w, uint64_t sections_at, const Elf64_Shdr *frames, size_t hdr_bytes)
 {
 	const struct elf_segment *hdr = &w->file->eh_frame_hdr;
+	uint64_t names_at = sections_at + N_SECTIONS * sizeof(Elf64_Shdr), debug_at = names_at + sizeof(section_names);
 	Elf64_Shdr rows[N_SECTIONS] = {
 		{ 0 },
 		*frames,
 		{ .sh_name = NAME_EH_FRAME_HDR, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
 		  .sh_addr = hdr->vaddr, .sh_offset = hdr->offset, .sh_size = hdr_bytes, .sh_addralign = 4 },
-		{ .sh_name = NAME_SHSTRTAB, .sh_type = SHT_STRTAB, .sh_offset = sections_at + sizeof(rows),
+		{ .sh_name = NAME_DEBUG_FRAME, .sh_type = w->debug_frame.len ? SHT_PROGBITS : SHT_NULL,
+		  .sh_offset = debug_at, .sh_size = w->debug_frame.len, .sh_addralign = 1 },
+		{ .sh_name = NAME_SHSTRTAB, .sh_type = SHT_STRTAB, .sh_offset = names_at,
 		  .sh_size = sizeof(section_names), .sh_addralign = 1 },
 	};
 
 	add_piece(w, sections_at, rows, sizeof(rows));
-	add_piece(w, sections_at + sizeof(rows), section_names, sizeof(section_names));
+	add_piece(w, names_at, section_names, sizeof(section_names));
+	add_piece(w, debug_at, w->debug_frame.s, w->debug_frame.len);
+	return debug_at + w->debug_frame.len;
 }
 
 /* ---- out ---- */
@@ -298,39 +309,57 @@ static void put_pieces(struct image_writer *w, uint64_t file_bytes, struct str *
 }
 
 /* After the entries of the addresses are known. */
-static void put_image(struct image_writer *w, uint64_t eh_frame, const struct elf_data *data, struct str *out)
+static void put_image(struct image_writer *w, struct str *out)
 {
-	uint64_t sections_at = ((uint64_t)w->file->stat.st_size + 7) & ~(uint64_t)7, offset;
-	Elf64_Shdr frames = {
-		.sh_name = NAME_EH_FRAME, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addr = eh_frame,
-		.sh_addralign = 8,
-	};
-	size_t hdr_bytes;
+	uint64_t sections_at = ((uint64_t)w->file->stat.st_size + 7) & ~(uint64_t)7;
+	Elf64_Shdr frames = { 0 };
+	size_t hdr_bytes = 0;
 
-	if (!elf_file_offset(w->file, eh_frame, &offset)) {
-		put_number(out, 0);
-		return;
+	if (w->has_eh_frame) {
+		frames = (Elf64_Shdr){
+			.sh_name = NAME_EH_FRAME, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
+			.sh_addr = w->eh_frame, .sh_offset = w->eh_frame_at, .sh_addralign = 8,
+			.sh_size = keep_entries(w, w->eh_frame_at, &w->data),
+		};
+		hdr_bytes = make_search_table(w, w->eh_frame);
 	}
-	frames.sh_offset = offset;
-	frames.sh_size = keep_entries(w, offset, data);
-	hdr_bytes = make_search_table(w, eh_frame);
 	keep_code(w);
 	put_headers(w, sections_at, hdr_bytes);
-	put_sections(w, sections_at, &frames, hdr_bytes);
-	put_pieces(w, sections_at + N_SECTIONS * sizeof(Elf64_Shdr) + sizeof(section_names), out);
+	put_pieces(w, put_sections(w, sections_at, &frames, hdr_bytes), out);
 }
 
-void recorded_image_write(struct elf_file *file, const uint64_t *addrs, size_t n, struct str *out)
+static void find_debug_frame(struct image_writer *w, struct elf_file *debug)
 {
-	struct image_writer w = { .file = file, .addrs = addrs, .n_addrs = n, .bytes = STR_INIT };
 	struct str ignored = STR_INIT;
-	struct elf_data data;
-	uint64_t vaddr;
+
+	recorded_frames_keep(w->file, w->addrs, w->covered, w->n_addrs, &w->debug_frame);
+	if (w->debug_frame.len || !debug || debug == w->file || debug->machine != w->file->machine ||
+	    !debug->is_64 || debug->swapped)
+		return;
+	if (!elf_file_hold(debug, &ignored)) {
+		recorded_frames_keep(debug, w->addrs, w->covered, w->n_addrs, &w->debug_frame);
+		elf_file_let_go(debug);
+	}
+	str_release(&ignored);
+}
+
+void recorded_image_write(struct elf_file *file, struct elf_file *debug, const uint64_t *addrs, size_t n,
+			  struct str *out)
+{
+	struct image_writer w = {
+		.file = file, .addrs = addrs, .n_addrs = n, .bytes = STR_INIT, .debug_frame = STR_INIT,
+	};
+	struct str ignored = STR_INIT;
 	bool held = file->is_64 && !file->swapped && !elf_file_hold(file, &ignored);
 
 	w.covered = xcalloc(n + 1, sizeof(*w.covered));
-	if (held && elf_frames_each(file, take_entry, &w, &vaddr, &data))
-		put_image(&w, vaddr, &data, out);
+	if (held) {
+		w.has_eh_frame = elf_frames_each(file, take_entry, &w, &w.eh_frame, &w.data) &&
+				 elf_file_offset(file, w.eh_frame, &w.eh_frame_at);
+		find_debug_frame(&w, debug);
+	}
+	if (w.has_eh_frame || w.debug_frame.len)
+		put_image(&w, out);
 	else
 		put_number(out, 0);
 	if (held)
@@ -339,6 +368,7 @@ void recorded_image_write(struct elf_file *file, const uint64_t *addrs, size_t n
 	free(w.entries);
 	free(w.pieces);
 	str_release(&w.bytes);
+	str_release(&w.debug_frame);
 	str_release(&ignored);
 }
 

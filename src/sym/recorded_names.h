@@ -126,14 +126,24 @@ size_t recorded_inlines(const struct recorded_dso *dso, const struct recorded_ad
 			struct dwarf_inline *out, size_t max);
 
 /* ---- recorded_image.c: what unwinding needs of a file ---- */
-/* Appends the image of a file to out: for these addresses in it (vaddr, ascending). */
-void recorded_image_write(struct elf_file *file, const uint64_t *addrs, size_t n, struct str *out);
+/* Appends the image of a file to out: for these addresses in it (vaddr, ascending). debug: its debug file, or NULL. */
+void recorded_image_write(struct elf_file *file, struct elf_file *debug, const uint64_t *addrs, size_t n,
+			  struct str *out);
 /*
  * A path under which the image can be opened as an ELF file, while the dso's names live; NULL: it has none, or with a
  * clause, it can't be had. *pages_left: how much memory images may still take.
  */
 const char *recorded_image_path(struct recorded_dso *dso, uint64_t *pages_left, struct str *why);
 void recorded_image_close(struct recorded_dso *dso);
+/* The first of n ascending addresses that is not below start; n: none. */
+size_t recorded_first_addr(const uint64_t *addrs, size_t n, uint64_t start);
+
+/* ---- recorded_frames.c: what unwinding needs of .debug_frame ---- */
+/*
+ * Appends the entries of a held file's .debug_frame that are about those of n ascending addresses that are not covered;
+ * these are covered then. Nothing: there is no such entry.
+ */
+void recorded_frames_keep(struct elf_file *file, const uint64_t *addrs, bool *covered, size_t n, struct str *out);
 
 /* ---- writing ---- */
 static inline void put_number(struct str *out, uint64_t value)

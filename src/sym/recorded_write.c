@@ -305,7 +305,7 @@ static void put_image(struct dso_pack *p)
 	vaddrs = xcalloc(p->n_answers + 1, sizeof(*vaddrs));
 	for (size_t i = 0; i < p->n_answers; i++)
 		n += elf_file_vaddr(file, p->answers[i]->addr, &vaddrs[n]);
-	recorded_image_write(file, vaddrs, n, &p->all->dsos);
+	recorded_image_write(file, symbols_debug_file(p->all->symbols, dso), vaddrs, n, &p->all->dsos);
 	free(vaddrs);
 }
 

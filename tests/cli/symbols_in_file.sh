@@ -113,6 +113,31 @@ test_stacks_are_unwound()
 	compare_tables dwarf "unwound without files"
 }
 
+# What no segment has, and a stripped program's debug file.
+test_stacks_are_unwound_by_debug_frame()
+{
+	local where
+
+	build bare -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables
+	grep -qaF .debug_frame bare || skip "needs a compiler that writes .debug_frame"
+	for where in inside beside; do
+		if [ $where = beside ]; then
+			need_cmd objcopy
+			mkdir .debug
+			objcopy --only-keep-debug bare .debug/bare.debug
+			objcopy --strip-debug --add-gnu-debuglink=.debug/bare.debug bare
+			check_not "it is elsewhere now" grep -qaF .debug_frame bare
+		fi
+		recorded $where -e cpu-clock:u --call-graph dwarf,raw,4096 -- ./bare
+		keep_tables $where
+		has "$where: callers are known" 'main' "$(cat $where.table1)"
+		mkdir -p away
+		mv bare .debug away/ 2>/dev/null
+		compare_tables $where "$where, unwound without files"
+		mv away/bare .
+	done
+}
+
 # The files' own size is more than 20 times what is kept of them.
 test_size()
 {

@@ -4,31 +4,30 @@
  */
 #include "sym/recorded_names.h"
 
+#include "elf/elf.h"
+#include "elf_builder.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 enum { TEXT_PATH = 1, TEXT_OUTER, TEXT_INNER, TEXT_FILE };
 static const char texts[] = "\0/bin/x\0outer\0inner\0x.c";
 
-/* Two inlined functions in `outer`; into: what the first is in. */
-static void make(struct str *out, uint8_t version, uint64_t into)
+/* A recording's names of one dso; rest: what is behind its identity. */
+static void make_of(struct str *out, uint8_t version, const void *rest, size_t n)
 {
 	struct str dso = STR_INIT, body = STR_INIT;
 	static const uint8_t identity[] = { 'f', 0, TEXT_PATH, 1, 2, 0xab, 0xcd, 0, 0, 0, 0, 0, 0, 0 };
-	static const uint8_t rest[] = {
-		1, 0x10, 0x40, 2, TEXT_OUTER, /* a function at 0x10 */
-		2, 0, TEXT_INNER, TEXT_FILE + 1, 7, 1, TEXT_INNER, TEXT_FILE + 1, 9, /* inlined */
-		2, 0x18, 2, 2, TEXT_FILE + 1, 24, 0x60, 1, 0, 0, 23, /* addresses: 0x18, line 12; 0x78, none */
-		0, 0,
-	};
 
 	str_addn(&dso, (const char *)identity, sizeof(identity));
-	str_addn(&dso, (const char *)rest, sizeof(rest));
-	dso.s[sizeof(identity) + 6] = (char)into;
+	str_addn(&dso, rest, n);
 	put_number(&body, sizeof(texts));
 	str_addn(&body, texts, sizeof(texts));
 	put_number(&body, 1);
@@ -40,6 +39,19 @@ static void make(struct str *out, uint8_t version, uint64_t into)
 	str_addn(out, body.s, body.len);
 	str_release(&dso);
 	str_release(&body);
+}
+
+/* Two inlined functions in `outer`; into: what the first is in. */
+static void make(struct str *out, uint8_t version, uint64_t into)
+{
+	const uint8_t rest[] = {
+		1, 0x10, 0x40, 2, TEXT_OUTER, /* a function at 0x10 */
+		2, (uint8_t)into, TEXT_INNER, TEXT_FILE + 1, 7, 1, TEXT_INNER, TEXT_FILE + 1, 9, /* inlined */
+		2, 0x18, 2, 2, TEXT_FILE + 1, 24, 0x60, 1, 0, 0, 23, /* addresses: 0x18, line 12; 0x78, none */
+		0, 0,
+	};
+
+	make_of(out, version, rest, sizeof(rest));
 }
 
 static char path[] = "/bin/x";
@@ -139,6 +151,237 @@ static void circles_and_other_versions_are_refused(void **state)
 	str_release(&why);
 }
 
+/* The dso of a recording that has nothing but `rest`, also where that is damaged: then why says so. */
+static struct recorded_dso *find_of(struct recorded_names **names, const struct str *rest, struct str *why)
+{
+	struct dso dso = dso_of(0xcd);
+	struct str bytes = STR_INIT;
+	struct recorded_dso *found;
+
+	str_reset(why);
+	make_of(&bytes, RECORDED_VERSION, rest->s, rest->len);
+	*names = open_names(&bytes, 0);
+	found = recorded_names_find(*names, &dso, why);
+	assert_int_equal(!found, why->len > 0);
+	str_release(&bytes);
+	return found;
+}
+
+/* Each address in the innermost one costs so many steps. */
+static void a_bottomless_pit_is_refused(void **state)
+{
+	struct str why = STR_INIT;
+
+	(void)state;
+	for (size_t depth = RECORDED_DEPTH_MAX; depth <= RECORDED_DEPTH_MAX + 1; depth++) {
+		struct str rest = STR_INIT;
+		struct recorded_names *names;
+
+		put_number(&rest, 0);
+		put_number(&rest, depth);
+		for (size_t i = 0; i < depth; i++) {
+			put_number(&rest, i); /* in the one before */
+			put_number(&rest, TEXT_INNER);
+			str_addn(&rest, "\0", 2);
+		}
+		str_addn(&rest, "\0\0", 3);
+		if (find_of(&names, &rest, &why))
+			assert_int_equal(depth, RECORDED_DEPTH_MAX);
+		else
+			assert_string_equal(why.s, "damaged");
+		recorded_names_free(names);
+		str_release(&rest);
+	}
+	str_release(&why);
+}
+
+/* ---- images ---- */
+
+struct made_piece {
+	uint64_t skip, n;
+};
+
+/* A file of so many bytes with these pieces, of letters; each ends with one. */
+static struct recorded_dso *find_image(struct recorded_names **names, uint64_t bytes, const struct made_piece *pieces,
+				       size_t n, struct str *why)
+{
+	struct recorded_dso *found;
+	struct str rest = STR_INIT;
+
+	str_addn(&rest, "\0\0\0", 4);
+	put_number(&rest, n);
+	put_number(&rest, bytes);
+	for (size_t i = 0; i < n; i++) {
+		put_number(&rest, pieces[i].skip);
+		put_number(&rest, pieces[i].n);
+		str_pad(&rest, (char)('a' + i), pieces[i].n);
+	}
+	found = find_of(names, &rest, why);
+	str_release(&rest);
+	return found;
+}
+
+static void pieces_are_within_the_file(void **state)
+{
+	static const struct {
+		struct made_piece pieces[2];
+		bool damaged;
+	} cases[] = {
+		{ { { 90, 10 }, { 0, 0 } }, false }, { { { 90, 11 }, { 0, 0 } }, true },
+		{ { { 101, 0 }, { 0, 0 } }, true },  { { { 90, 10 }, { 1, 0 } }, true },
+		{ { { 90, 9 }, { 0, 2 } }, true },   { { { 90, 9 }, { 1, 0 } }, false },
+	};
+	struct str why = STR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct recorded_names *names;
+
+		assert_int_equal(!find_image(&names, 100, cases[i].pieces, 2, &why), cases[i].damaged);
+		assert_string_equal(why.s, cases[i].damaged ? "damaged" : "");
+		recorded_names_free(names);
+	}
+	str_release(&why);
+}
+
+/* On pages 0, 1 and 2, and 5: that the file has a gigabyte costs nothing. */
+static void an_image_takes_no_more_than_it_may(void **state)
+{
+	static const struct made_piece pieces[] = { { 4000, 96 + 4096 + 1 }, { 4 * 4096 - 1000, 7 } };
+	const uint64_t bytes = 1 << 30;
+	struct str why = STR_INIT;
+	char letters[2];
+
+	(void)state;
+	for (uint64_t most = 3; most <= 5; most++) {
+		struct recorded_names *names;
+		struct recorded_dso *found = find_image(&names, bytes, pieces, ARRAY_SIZE(pieces), &why);
+		uint64_t left = most;
+		const char *image = recorded_image_path(found, &left, &why);
+		struct stat st;
+		int fd;
+
+		assert_int_equal(!image, most < 4);
+		assert_int_equal(!image, why.len > 0);
+		assert_ptr_equal(recorded_image_path(found, &left, &why), image); /* once */
+		if (image) {
+			fd = open(image, O_RDONLY | O_CLOEXEC);
+			assert_true(fd >= 0 && !fstat(fd, &st));
+			assert_int_equal(st.st_size, bytes);
+			assert_int_equal(pread(fd, letters, 2, 4000 + 96 + 4096), 2);
+			assert_memory_equal(letters, "a", 2);
+			close(fd);
+			assert_int_equal(left, most - 4);
+		}
+		recorded_names_free(names);
+	}
+	str_release(&why);
+}
+
+/* ---- .debug_frame ---- */
+
+enum { CIE_BYTES = 16, FDE_BYTES = 24, CIE2_AT = CIE_BYTES + 2 * FDE_BYTES };
+enum { FRAME_BYTES = CIE2_AT + CIE_BYTES + FDE_BYTES };
+
+static void put_cie(struct str *out, uint8_t version)
+{
+	const uint8_t cie[CIE_BYTES] = { 12, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, version, 0, 1, 0x78, 16 };
+
+	str_addn(out, (const char *)cie, sizeof(cie));
+}
+
+static void put_fde(struct str *out, uint32_t cie, uint64_t start, uint64_t size)
+{
+	const uint32_t head[2] = { FDE_BYTES - 4, cie };
+	const uint64_t range[2] = { start, size };
+
+	str_addn(out, (const char *)head, sizeof(head));
+	str_addn(out, (const char *)range, sizeof(range));
+}
+
+/* What is kept for 0x1004, which something else covers, and 0x3000. */
+static void keep_of(const struct str *frames, bool covered[2], struct str *out)
+{
+	static const uint64_t addrs[] = { 0x1004, 0x3000 };
+	struct str bytes = STR_INIT, err = STR_INIT;
+	struct built_elf elf;
+	struct elf_file file;
+
+	elf_start(&elf, ET_DYN, EM_X86_64, false, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	elf_add(&elf, ".debug_frame", SHT_PROGBITS, 0, 0);
+	str_addn(&elf.sections[1].bytes, frames->s, frames->len);
+	elf_finish(&elf, &bytes);
+	if (elf_file_open_memory(&file, bytes.s, bytes.len, "x", &err))
+		fail_msg("%s", err.s);
+	str_reset(out);
+	recorded_frames_keep(&file, addrs, covered, 2, out);
+	elf_file_close(&file);
+	elf_end(&elf);
+	str_release(&bytes);
+	str_release(&err);
+}
+
+static void make_frames(struct str *out)
+{
+	put_cie(out, 3);
+	put_fde(out, 0, 0x1000, 0x10);
+	put_fde(out, 0, 0x2000, 0x10);
+	put_cie(out, 1);
+	put_fde(out, CIE2_AT, 0x2ff0, 0x11);
+	assert_int_equal(out->len, FRAME_BYTES);
+}
+
+static void entries_of_what_nothing_covers_are_kept(void **state)
+{
+	struct str frames = STR_INIT, expected = STR_INIT, kept = STR_INIT;
+	bool covered[2] = { true, false };
+
+	(void)state;
+	make_frames(&frames);
+	put_cie(&expected, 1);
+	put_fde(&expected, 0, 0x2ff0, 0x11);
+	keep_of(&frames, covered, &kept);
+	assert_int_equal(kept.len, expected.len);
+	assert_memory_equal(kept.s, expected.s, expected.len);
+	assert_true(covered[0] && covered[1]);
+	keep_of(&frames, covered, &kept);
+	assert_int_equal(kept.len, 0);
+	str_release(&frames);
+	str_release(&expected);
+	str_release(&kept);
+}
+
+/* An FDE whose CIE comes later, is none, or is one that nobody knows; and whatever else damage makes. */
+static void damaged_frames_are_no_crash(void **state)
+{
+	static const uint8_t others[] = { 0, 1, 4, 0x7f, 0x80, 0xff };
+	struct str frames = STR_INIT, kept = STR_INIT;
+
+	(void)state;
+	make_frames(&frames);
+	for (size_t i = 0; i < FRAME_BYTES; i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(others); k++) {
+			bool covered[2] = { false, false };
+			char was = frames.s[i];
+
+			frames.s[i] = (char)others[k];
+			keep_of(&frames, covered, &kept);
+			frames.s[i] = was;
+			assert_true(kept.len <= FRAME_BYTES);
+			assert_int_equal(kept.len > 0, covered[0] || covered[1]);
+		}
+	}
+	for (size_t i = CIE2_AT; i < CIE2_AT + CIE_BYTES; i += 8) { /* no CIE, version 2 */
+		bool covered[2] = { true, false };
+
+		frames.s[i == CIE2_AT ? i + 4 : i] = 2;
+		keep_of(&frames, covered, &kept);
+		assert_int_equal(kept.len, 0);
+	}
+	str_release(&frames);
+	str_release(&kept);
+}
+
 /* Each length, and each byte as another one: an error, or what can be asked. */
 static void damage_is_no_crash(void **state)
 {
@@ -172,6 +415,11 @@ int main(void)
 		cmocka_unit_test(frames_come_back),
 		cmocka_unit_test(another_files_are_refused),
 		cmocka_unit_test(circles_and_other_versions_are_refused),
+		cmocka_unit_test(a_bottomless_pit_is_refused),
+		cmocka_unit_test(pieces_are_within_the_file),
+		cmocka_unit_test(an_image_takes_no_more_than_it_may),
+		cmocka_unit_test(entries_of_what_nothing_covers_are_kept),
+		cmocka_unit_test(damaged_frames_are_no_crash),
 		cmocka_unit_test(damage_is_no_crash),
 	};
 
