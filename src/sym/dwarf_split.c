@@ -16,7 +16,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { UNITS_MAX = 1 << 16 }; /* of one .dwo file: its own and those of its types */
+enum {
+	UNITS_MAX = 1 << 16, /* of one .dwo file: its own and those of its types */
+	INDEX_SECTIONS_MAX = 32, /* that an index tells of; there are eight kinds */
+};
 
 /* What names need. To add a section: a row; number: as the index calls it in version 2 and 5, 0: it belongs to all. */
 static const struct {
@@ -148,7 +151,8 @@ static bool read_index(struct dwarf_cursor cursor, struct package_index *index)
 	cursor_skip(&cursor, (uint64_t)index->n_slots * 4);
 	index->table = cursor;
 	cursor_skip(&cursor, (1 + 2 * (uint64_t)index->n_units) * index->n_sections * 4);
-	return !cursor.bad && !(index->n_slots & (index->n_slots - 1)) && index->n_slots;
+	return !cursor.bad && index->n_sections <= INDEX_SECTIONS_MAX && index->n_slots &&
+	       !(index->n_slots & (index->n_slots - 1));
 }
 
 static uint64_t number_at(struct dwarf_cursor cursor, uint64_t i, unsigned bytes)
@@ -289,7 +293,7 @@ static char *dwo_path(const struct dwarf_file *file, const char *directory, cons
 		return xasprintf("%.*s%s", (int)root, file->path, name);
 	if (directory)
 		return xasprintf("%.*s%s/%s", (int)root, file->path, directory, name);
-	return xasprintf("%.*s/%s", slash ? (int)(slash - file->path) : 0, file->path, name);
+	return xasprintf("%.*s%s", slash ? (int)(slash + 1 - file->path) : 0, file->path, name);
 }
 
 static struct dwarf_split_unit *from_file(struct dwarf_file *file, const char *directory, const char *name,
