@@ -84,7 +84,8 @@ static struct map *take_slot(void)
 
 static bool is_ours_alone(const struct stat *st)
 {
-	return S_ISREG(st->st_mode) && (st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & S_IWOTH);
+	return S_ISREG(st->st_mode) && (st->st_uid == geteuid() || st->st_uid == 0) &&
+	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 char *elf_map(int fd, size_t *bytes)
@@ -117,8 +118,8 @@ void elf_unmap(char *start, size_t bytes)
 	for (size_t i = 0; i < MAPS_MAX; i++) {
 		if (atomic_load(&guard.maps[i].start) != (uintptr_t)start)
 			continue;
+		atomic_store(&guard.maps[i].start, 0); /* first: another thread may get the place at once */
 		munmap(start, bytes);
-		atomic_store(&guard.maps[i].start, 0);
 		atomic_store(&guard.maps[i].taken, false);
 		return;
 	}
