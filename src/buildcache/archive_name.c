@@ -13,12 +13,6 @@
 
 enum { ID_DIGITS_MIN = 4, LEAD_DIGITS = 2 /* of a build-id, which are a folder's name */ };
 
-static const char *const kind_names[N_CACHE_KINDS] = {
-	[CACHE_ELF] = "elf",
-	[CACHE_DEBUG] = "debug",
-	[CACHE_VDSO] = "vdso",
-	[CACHE_KALLSYMS] = "kallsyms",
-};
 static const char links_folder[] = ".build-id/";
 
 static int digit_value(char c)
@@ -114,10 +108,10 @@ enum archive_name_result archive_name_parse(const char *name, struct archive_nam
 	before = memrchr(at, '/', (size_t)(last - at));
 	if (!before || !parse_id(before + 1, (size_t)(last - before) - 1, &out->id))
 		return NAME_OTHER;
-	for (size_t i = 0; i < ARRAY_SIZE(kind_names); i++) {
-		if (strcmp(last + 1, kind_names[i]) != 0)
+	for (int kind = 0; kind < N_CACHE_KINDS; kind++) {
+		if (strcmp(last + 1, build_cache_kind_names[kind]) != 0)
 			continue;
-		out->kind = (enum cache_kind)i;
+		out->kind = (enum cache_kind)kind;
 		return take_path(at, (size_t)(before - at), out);
 	}
 	return !strcmp(last + 1, "probes") ? NAME_PASSED : NAME_OTHER;
@@ -154,7 +148,7 @@ bool archive_name_add(struct str *out, const char *path, const struct build_id *
 	str_add(out, below);
 	str_addc(out, '/');
 	build_id_text(id, out);
-	str_addf(out, "/%s", kind_names[kind]);
+	str_addf(out, "/%s", build_cache_kind_names[kind]);
 	return true;
 }
 
