@@ -161,10 +161,11 @@ struct elf_file *symbols_unwind_file(struct symbols *symbols, const struct dso *
 	struct str said = STR_INIT, why_not = STR_INIT;
 	const char *path = NULL;
 	struct elf_file *file;
-	bool is_open;
+	bool is_open, is_made = recorded && recorded->image;
 
-	if (recorded && (recorded->image || symbols->n_images < RECORDED_IMAGES_MAX))
+	if (is_made || (recorded && symbols->n_images < RECORDED_IMAGES_MAX))
 		path = recorded_image_path(recorded, &symbols->image_pages_left, &said);
+	symbols->n_images += path && !is_made;
 	if (said.len)
 		note(symbols, dso->name, said.s);
 	is_open = path && !elf_files_open(symbols->elf_files, path, &file, &why_not);
@@ -174,7 +175,6 @@ struct elf_file *symbols_unwind_file(struct symbols *symbols, const struct dso *
 	str_release(&why_not);
 	if (!is_open)
 		return symbols_elf_file(symbols, dso, why);
-	symbols->n_images++;
 	elf_file_let_go(file);
 	return file;
 }
