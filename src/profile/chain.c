@@ -137,8 +137,10 @@ static void count_end(struct session *session, const struct replay_sample *sampl
 
 	if (!sample->event || !sample->n_ips || !event_is_unwound(sample->event))
 		return;
+	if (user_part(sample) == sample->n_ips) /* the kernel's own thread */
+		return;
 	end = chain_end(sample->sample);
-	session->private->n_recorded_chains++;
+	session->private->recorded_chains = true;
 	counts->samples++;
 	counts->guessed += end == CHAIN_GUESSED;
 	session->private->n_without_copy += end == CHAIN_NO_COPY;

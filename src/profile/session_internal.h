@@ -161,8 +161,8 @@ struct session_private {
 	enum unwind_state unwind_state;
 	struct utsname host; /* for recordings without an architecture */
 	struct str unwind_why; /* IMPOSSIBLE: the reason */
-	uint64_t n_recorded_chains; /* of those that unwind.counts has, unwound by the recorder */
-	uint64_t n_without_copy; /* of these, which count as cut: nothing of the stack was copied */
+	bool recorded_chains; /* unwind.counts has chains that the recorder unwound */
+	uint64_t n_without_copy; /* of them, which count as cut: nothing of the stack was copied */
 	uint64_t not_unwound; /* samples with registers and stack that were left so */
 };
 

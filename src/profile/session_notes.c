@@ -138,8 +138,8 @@ static void add_unwinding(struct session *session)
 			 share_pct(counts->ends[end], counts->samples), unwind_ends[end].why);
 		if (helped(session, end) > most) {
 			most = helped(session, end);
-			remedy = private->n_recorded_chains ? unwind_ends[end].recorded_remedy
-							    : unwind_ends[end].remedy;
+			remedy = private->recorded_chains ? unwind_ends[end].recorded_remedy
+							  : unwind_ends[end].remedy;
 		}
 	}
 	if (incomplete)

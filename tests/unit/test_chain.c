@@ -366,9 +366,45 @@ static void test_unwind_input(void **state)
 	}
 }
 
+/* What the recorder says of chains counts for those that have a user's part, or should: a kernel thread has none. */
+static void ends_of_recorded_chains(void **state)
+{
+	static const uint64_t ips[] = { PERF_CONTEXT_KERNEL, KERNEL_IP, PERF_CONTEXT_USER, 0x400010,
+					PERF_CONTEXT_USER };
+	static const uint64_t none[] = { PERF_CONTEXT_KERNEL, KERNEL_IP, PERF_CONTEXT_USER, PERF_CONTEXT_USER };
+	struct session_options options = { .max_stack = 0 };
+	struct made_recording recording;
+	struct perf_event_attr attr;
+	struct chains chains;
+	const uint64_t id = 101;
+	struct fix_session f;
+
+	(void)state;
+	recording_init(&recording);
+	attr = recording.events.v[0]->attr;
+	attr.sample_stack_user = 8192;
+	events_release(&recording.events);
+	events_init(&recording.events);
+	events_add(&recording.events, &attr, sizeof(attr), &id, 1)->name = xstrdup("e");
+	program(&recording);
+	recording_chain(&recording, 10, PID, PID, MISC_KERNEL, ips, 2);
+	recording_chain(&recording, 11, PID, PID, MISC_KERNEL, ips, 4);
+	recording_chain(&recording, 12, PID, PID, MISC_KERNEL, ips, 5);
+	recording_chain(&recording, 13, PID, PID, MISC_KERNEL, none, 4);
+	recording_chain(&recording, 14, PID, PID, MISC_USER, none, 0);
+	run(&recording, &f, &chains, &options);
+	/* Each chain is taken three times. */
+	assert_int_equal(f.session.unwind.counts.samples, 3 * 3);
+	assert_int_equal(f.session.unwind.counts.ends[UNWIND_COMPLETE], 3);
+	assert_int_equal(f.session.unwind.counts.ends[UNWIND_TRUNCATED], 3);
+	assert_int_equal(f.session.unwind.counts.ends[UNWIND_NO_INFO], 3);
+	end(&recording, &f, &chains);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ends_of_recorded_chains),
 		cmocka_unit_test(test_unwind_input),
 		cmocka_unit_test(marks_and_returns),
 		cmocka_unit_test(innermost_are_kept),
