@@ -129,6 +129,11 @@ static void fill_chain(struct session *session, const struct replay_sample *samp
 	*chain = (struct chain){ private->frames, private->n_frames };
 }
 
+_Static_assert(CHAIN_COMPLETE == (int)UNWIND_COMPLETE && CHAIN_CUT == (int)UNWIND_TRUNCATED &&
+		       CHAIN_NO_INFO == (int)UNWIND_NO_INFO && CHAIN_BROKEN == (int)UNWIND_BROKEN &&
+		       CHAIN_LIMIT == (int)UNWIND_LIMIT && CHAIN_GUESSED == (int)UNWIND_ENDS,
+	       "the file's ends of chains are the unwinder's");
+
 /* Recorders that unwind say how that ended; it counts as if it had been done here. */
 static void count_end(struct session *session, const struct replay_sample *sample)
 {

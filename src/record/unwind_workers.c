@@ -31,8 +31,7 @@ struct unwind_worker {
 	struct elf_files *elf;
 	struct decoder decoder;
 	struct unwound_room room;
-	uint64_t *ips;
-	size_t frames_max;
+	uint64_t *ips; /* FRAMES_MAX */
 	unsigned late; /* of unwind_files_late, that were seen */
 };
 
@@ -82,11 +81,11 @@ static enum chain_end end_of(const struct unwind *unwind, const struct unwind_co
 	return end == CHAIN_COMPLETE && unwind->counts.guessed != before->guessed ? CHAIN_GUESSED : end;
 }
 
-static size_t frames_wanted(const struct unwind_worker *worker, const struct data_event *event)
+static size_t frames_wanted(const struct data_event *event)
 {
 	size_t asked = event->attr.sample_max_stack;
 
-	return asked && asked < worker->frames_max ? asked : worker->frames_max;
+	return asked && asked < FRAMES_MAX ? asked : FRAMES_MAX;
 }
 
 static void make_chain(struct unwind_worker *worker, const struct unwind_job *job, const struct record_body *body,
@@ -99,7 +98,7 @@ static void make_chain(struct unwind_worker *worker, const struct unwind_job *jo
 	if (!worker->can_unwind)
 		return;
 	input.address_space = job->space ? &job->space->address_space : NULL;
-	chain->n = unwind_frames(&worker->unwind, &input, worker->ips, frames_wanted(worker, body->event));
+	chain->n = unwind_frames(&worker->unwind, &input, worker->ips, frames_wanted(body->event));
 	chain->end = end_of(&worker->unwind, &before);
 	if (chain->end == CHAIN_CUT && !input.stack_bytes)
 		chain->end = CHAIN_NO_COPY;
@@ -258,8 +257,7 @@ static int start(struct unwind_workers *workers, struct unwind_worker *worker, s
 	worker->workers = workers;
 	worker->elf = elf_files_new();
 	decoder_init(&worker->decoder, workers->options.recorded, false);
-	worker->frames_max = FRAMES_MAX;
-	worker->ips = xcalloc(worker->frames_max, sizeof(*worker->ips));
+	worker->ips = xcalloc(FRAMES_MAX, sizeof(*worker->ips));
 	worker->can_unwind = !unwind_open(&worker->unwind, workers->options.arch, &options, &why);
 	str_release(&why);
 	code = pthread_create(&worker->thread, NULL, worker_main, worker);
