@@ -140,7 +140,7 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 		by_pmu += ends[i].told;
 	}
 	told += rec->file.total.v[rec->events.n].lost;
-	totals->lost = (told > read ? told : read) + by_pmu;
+	totals->lost = (told > read ? told : read) + by_pmu + (rec->unwinds ? rec->unwinds->lost : 0);
 }
 
 void record_totals_release(struct record_totals *totals)

@@ -52,7 +52,7 @@ struct stage {
 	/* What the records that it hands on are of: a stage may give out samples with other fields than it takes. */
 	const struct events *events;
 	uint64_t waits; /* how often so much was held that the consumer had to wait for samples to be done */
-	uint64_t lost; /* samples that were lost as the stage failed */
+	uint64_t lost; /* samples that were lost as the stage failed; it adds those that it can make nothing of */
 	size_t held_most; /* bytes that waited at once, at most */
 
 	/* Private. */

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 enum {
-	HELD_BYTES = 32 << 20, /* of samples that wait; half a second of 8 KiB each at 8,000 a second */
+	HELD_SAMPLES = 4096, /* that wait, with the dumps that were asked for; half a second at 8,000 a second */
+	HELD_BYTES_LEAST = 32 << 20,
 	WORKERS_MAX = 4,
 	HALVES_MAX = 64,
 	FORGET_EVERY = 256, /* rounds: what is known of processes that have ended */
@@ -32,6 +33,7 @@ struct unwind_stage {
 	struct recording_info recording;
 	struct replay replay;
 	struct str brief_record;
+	struct unwound_room room; /* of samples that are written at once */
 	uint64_t rounds;
 
 	/* Jobs. */
@@ -165,10 +167,8 @@ static int write_now(struct unwind_stage *unwind, struct record_body *body, size
 		     struct str *err)
 {
 	const struct unwound_chain none = { .end = CHAIN_COMPLETE };
-	struct unwound_room room = { 0 };
-	int rc = unwound_sample(body, bytes, unwind->written.v[body->event->index], &none, &room, out, err);
+	int rc = unwound_sample(body, bytes, unwind->written.v[body->event->index], &none, &unwind->room, out, err);
 
-	unwound_room_release(&room);
 	return rc ? rc : STAGE_REPLACED;
 }
 
@@ -202,8 +202,13 @@ static int take(void *data, const struct perf_event_header *header, uint64_t tic
 	rc = record_decode(&unwind->decoder, &record, &body, &why);
 	str_release(&why);
 	/* Of no event that is known, in which form it ever came. */
-	if (rc || !body.event || !unwound_takes(body.event))
+	if (!body.event || !unwound_takes(body.event))
 		return STAGE_PASS;
+	/* It makes no sense, and as it is it would make less: the file says that such samples have another form. */
+	if (rc) {
+		unwind->stage->lost++;
+		return STAGE_REPLACED;
+	}
 	if (!body.sample.user_regs.abi)
 		return write_now(unwind, &body, record.size, out, err);
 	return take_sample(unwind, &body, ticket, err);
@@ -231,6 +236,7 @@ static int collect(void *data, bool wait, uint64_t *ticket, struct str *out, str
 		return rc;
 	unwind->done = job->next;
 	*ticket = job->ticket;
+	unwind->stage->lost += !job->out.len;
 	str_addn(out, job->out.s, job->out.len);
 	job_put(unwind, job);
 	return 1;
@@ -337,6 +343,7 @@ void unwind_stage_free(struct unwind_stage *unwind)
 	info_release(&unwind->info);
 	note_list_release(&unwind->notes);
 	str_release(&unwind->brief_record);
+	unwound_room_release(&unwind->room);
 	free(unwind);
 }
 
@@ -345,11 +352,25 @@ const struct events *unwind_stage_written(const struct unwind_stage *unwind)
 	return &unwind->written;
 }
 
+static size_t bytes_to_hold(const struct unwind_stage *unwind)
+{
+	size_t bytes = HELD_BYTES_LEAST;
+
+	if (unwind->options.held_bytes)
+		return unwind->options.held_bytes;
+	for (size_t i = 0; i < unwind->recorded->n; i++) {
+		const struct data_event *event = unwind->recorded->v[i];
+		size_t asked = (size_t)HELD_SAMPLES * event->attr.sample_stack_user;
+
+		if (unwound_takes(event) && asked > bytes)
+			bytes = asked;
+	}
+	return bytes;
+}
+
 struct stage *unwind_stage_begin(struct unwind_stage *unwind, struct record_sink *next)
 {
-	size_t held_bytes = unwind->options.held_bytes ? unwind->options.held_bytes : HELD_BYTES;
-
-	unwind->stage = stage_new(&ops, unwind, &unwind->written, next, held_bytes);
+	unwind->stage = stage_new(&ops, unwind, &unwind->written, next, bytes_to_hold(unwind));
 	return unwind->stage;
 }
 

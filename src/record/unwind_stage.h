@@ -5,7 +5,8 @@
  *	   `-- brief copy ------> replay --in order of time--> snapshot of its maps --> chain --> collect
  *	MMAP, FORK, EXEC ------>   '
  *
- * A sample is unwound with the maps of its time: what tasks did is followed in the order of time, by rounds, as
+ * A sample that cannot be decoded is left out, and counted in stage.lost: its form is not the one that the file says.
+ * Another one is unwound with the maps of its time: what tasks did is followed in the order of time, by rounds, as
  * those who read the file do it; so a sample waits for two rounds. Where too much waits (stages.h), the older half
  * goes to the workers early.
  */
@@ -22,7 +23,7 @@ struct unwind_stage_options {
 	const char *arch;
 	uint64_t user_regs; /* registers that the file is to have all the same */
 	size_t n_workers; /* 0: as many as are of use here */
-	size_t held_bytes; /* of samples that wait, at most; 0: 32 MiB */
+	size_t held_bytes; /* of samples that wait, at most; 0: 4,096 dumps of the largest size, at least 32 MiB */
 	unsigned slow_us; /* see unwind_workers_options */
 };
 

@@ -395,6 +395,43 @@ static void no_user_part(void **state)
 	free(b);
 }
 
+/* The file says that the event's samples have no stacks, so one that nobody can read cannot go there as it came. */
+static void what_makes_no_sense(void **state)
+{
+	struct bench *b = xcalloc(1, sizeof(*b));
+	struct record_body body = sample_of(3, 10);
+	struct perf_event_header header;
+	struct str bytes = STR_INIT;
+
+	(void)state;
+	begin(b, (struct unwind_stage_options){ .n_workers = 1 });
+	body.sample.stack_size = 0;
+	tell(b, &body);
+	assert_int_equal(record_encode(&body, b->recorded.v[0], &bytes, &b->err), 0);
+	memcpy(&header, bytes.s, sizeof(header));
+	header.size = 48;
+	memcpy(bytes.s, &header, sizeof(header));
+	assert_int_equal(b->stage->sink.take(&b->stage->sink, bytes.s, header.size, &b->err), 0);
+	tell(b, &body);
+	assert_int_equal(b->out.n, 2);
+	assert_int_equal(b->stage->lost, 1);
+	str_release(&bytes);
+	end(b);
+	free(b);
+}
+
+/* What may wait grows with the dumps. */
+static void larger_dumps_have_more_room(void **state)
+{
+	struct bench *b = xcalloc(1, sizeof(*b));
+
+	(void)state;
+	begin(b, (struct unwind_stage_options){ .n_workers = 1 });
+	assert_int_equal(b->stage->held_bytes_max, 4096 * STACK_BYTES);
+	end(b);
+	free(b);
+}
+
 /* An event whose samples have no stacks is let through. */
 static void what_the_file_says(void **state)
 {
@@ -417,6 +454,8 @@ static void what_the_file_says(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_makes_no_sense),
+		cmocka_unit_test(larger_dumps_have_more_room),
 		cmocka_unit_test(what_comes_goes_in_order),
 		cmocka_unit_test(slow_workers_are_waited_for),
 		cmocka_unit_test(maps_of_its_time),
