@@ -6,6 +6,7 @@
  *	/proc/PID/map_files/A-B   deleted or replaced meanwhile; root, or with CAP_CHECKPOINT_RESTORE
  *	PATH                      the process has ended, or is out of reach
  *
+ * The one that led there stays open, or, where so many are open already, is what the file is opened by again.
  * Entries are found by the dso's number and never go, so that a path that was given out stays.
  */
 #include "record/unwind_files.h"
@@ -51,7 +52,7 @@ struct unwind_files {
 	atomic_uint late;
 };
 
-/* libelf is loaded by whoever opens the first file: one thread, before there are others. */
+/* libelf and liblzma are loaded by whoever needs them first: one thread, before there are others. */
 static void load_library(void)
 {
 	struct str why = STR_INIT;
@@ -59,6 +60,7 @@ static void load_library(void)
 
 	if (!elf_file_open(&file, "/proc/self/exe", &why))
 		elf_file_close(&file);
+	(void)elf_xz_try(&why);
 	str_release(&why);
 }
 
@@ -123,7 +125,8 @@ bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const s
 	struct entry *entry;
 	bool wanted = false;
 
-	if (dso->kind != DSO_FILE && dso->kind != DSO_VDSO)
+	/* "[vdso]" is no path. */
+	if (dso->kind != DSO_FILE && (dso->kind != DSO_VDSO || !files->vdso))
 		return false;
 	pthread_mutex_lock(&files->lock);
 	entry = entry_at(files, dso->index);
@@ -162,57 +165,71 @@ static int open_at(const struct entry *entry, const char *path)
 	return -1;
 }
 
-static int open_of_process(const struct unwind_files *files, const struct entry *entry, const struct sighting *seen)
-{
-	char *path = xasprintf("%s/%u/root%s", files->procfs, seen->pid, entry->name);
-	int fd = open_at(entry, path);
+/* A file that was opened, and the path that led to it. */
+struct found {
+	int fd; /* -1: none */
+	char *path; /* heap */
+};
 
-	free(path);
-	if (fd >= 0)
-		return fd;
-	path = xasprintf("%s/%u/map_files/%" PRIx64 "-%" PRIx64, files->procfs, seen->pid, seen->start, seen->end);
-	fd = open_at(entry, path);
-	free(path);
-	return fd;
+/* Takes over path. */
+static bool found_at(struct found *found, const struct entry *entry, char *path)
+{
+	found->fd = open_at(entry, path);
+	if (found->fd >= 0)
+		found->path = path;
+	else
+		free(path);
+	return found->fd >= 0;
+}
+
+static bool found_in_process(struct found *found, const struct unwind_files *files, const struct entry *entry,
+			     const struct sighting *seen)
+{
+	return found_at(found, entry, xasprintf("%s/%u/root%s", files->procfs, seen->pid, entry->name)) ||
+	       found_at(found, entry, xasprintf("%s/%u/map_files/%" PRIx64 "-%" PRIx64, files->procfs, seen->pid,
+						seen->start, seen->end));
 }
 
 /* entry is a copy, whose sightings from n_tried on are new. */
-static int open_anywhere(const struct unwind_files *files, const struct entry *entry)
+static struct found find_anywhere(const struct unwind_files *files, const struct entry *entry)
 {
 	unsigned first = entry->n_seen > SIGHTINGS_MAX ? entry->n_seen - SIGHTINGS_MAX : 0;
-	int fd = -1;
+	struct found found = { .fd = -1 };
 
-	for (unsigned i = entry->n_seen; fd < 0 && i-- > first && i >= entry->n_tried;)
-		fd = open_of_process(files, entry, &entry->seen[i % SIGHTINGS_MAX]);
-	return fd >= 0 ? fd : open_at(entry, entry->name);
+	for (unsigned i = entry->n_seen; i-- > first && i >= entry->n_tried;)
+		if (found_in_process(&found, files, entry, &entry->seen[i % SIGHTINGS_MAX]))
+			return found;
+	found_at(&found, entry, xstrdup(entry->name));
+	return found;
 }
 
 /* Under the lock: what was opened without it. Two may have opened the same. */
-static void keep(struct unwind_files *files, struct entry *entry, int fd, bool late)
+static void keep(struct unwind_files *files, struct entry *entry, struct found *found)
 {
-	if (entry->path || fd < 0) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	if (late)
+	bool holds = found->fd >= 0 && !entry->path && files->n_held < files->held_max;
+
+	/* Somebody, perhaps meanwhile, has gone without it. */
+	if (found->fd >= 0 && !entry->path && entry->n_tried)
 		atomic_fetch_add(&files->late, 1);
-	if (files->n_held < files->held_max) {
+	if (holds) {
 		files->n_held++;
-		entry->fd = fd;
-		entry->path = xasprintf("/proc/self/fd/%d", fd);
-		return;
+		entry->fd = found->fd;
+		entry->path = xasprintf("/proc/self/fd/%d", found->fd);
+	} else if (found->fd >= 0) {
+		close(found->fd);
+		if (!entry->path) {
+			entry->path = found->path;
+			found->path = NULL;
+		}
 	}
-	close(fd);
-	entry->path = xasprintf("%s/%u/root%s", files->procfs,
-				entry->seen[(entry->n_seen - 1) % SIGHTINGS_MAX].pid, entry->name);
+	free(found->path);
 }
 
 const char *unwind_files_path(struct unwind_files *files, uint32_t dso)
 {
 	struct entry *entry = NULL, copy;
+	struct found found;
 	const char *path;
-	int fd;
 
 	pthread_mutex_lock(&files->lock);
 	if (dso < files->n)
@@ -227,9 +244,9 @@ const char *unwind_files_path(struct unwind_files *files, uint32_t dso)
 	copy = *entry;
 	pthread_mutex_unlock(&files->lock);
 	/* Its name never changes. */
-	fd = open_anywhere(files, &copy);
+	found = find_anywhere(files, &copy);
 	pthread_mutex_lock(&files->lock);
-	keep(files, entry, fd, copy.n_tried > 0);
+	keep(files, entry, &found);
 	if (entry->n_tried < copy.n_seen)
 		entry->n_tried = copy.n_seen;
 	path = entry->path;

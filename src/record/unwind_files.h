@@ -24,8 +24,9 @@ void unwind_files_free(struct unwind_files *files); /* NULL is nothing */
  */
 bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const struct record_mmap *mmap);
 /*
- * A path that leads to the file as long as `files` is there; NULL: it could not be had so far. By any thread; what
- * was not tried yet is tried now.
+ * A path, good as long as `files` is there; NULL: the file could not be had so far. It leads to the file as long, too,
+ * unless so many descriptors were held already that it is the path that the file was found by: that of a process may
+ * go with it. By any thread; what was not tried yet is tried now.
  */
 const char *unwind_files_path(struct unwind_files *files, uint32_t dso);
 /* How often a file could be opened after it could not be. By any thread. */

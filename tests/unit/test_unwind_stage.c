@@ -6,9 +6,12 @@
 
 #include "record/unwind_stage.h"
 
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 enum { ID = 101, PID = 42, STACK_BYTES = 16384 };
 
@@ -432,6 +435,35 @@ static void larger_dumps_have_more_room(void **state)
 	free(b);
 }
 
+/* Behind the last descriptor that may be held: the path by which the file was found, not one where it might be. */
+static void paths_that_lead_there(void **state)
+{
+	const struct record_mmap gone = { .pid = INT32_MAX, .start = 0x1000, .len = 0x1000 };
+	struct dso dso = { .kind = DSO_FILE }, vdso = { .kind = DSO_VDSO, .index = 2 };
+	char own[PATH_MAX], in_brackets[] = "[vdso]";
+	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	struct unwind_files *files;
+	struct rlimit limit, few;
+	bool seen;
+
+	(void)state;
+	assert_true(n > 0);
+	own[n] = '\0';
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){ 4, limit.rlim_max }; /* a quarter may be held */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	files = unwind_files_new("/proc");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (dso.path = own; dso.index < 2; dso.index++)
+		assert_true(unwind_files_see(files, &dso, &gone));
+	assert_non_null(strstr(unwind_files_path(files, 0), "/proc/self/fd/"));
+	assert_string_equal(unwind_files_path(files, 1), own);
+	vdso.path = in_brackets;
+	seen = unwind_files_see(files, &vdso, &gone);
+	assert_int_equal(seen, unwind_files_path(files, 2) != NULL);
+	unwind_files_free(files);
+}
+
 /* An event whose samples have no stacks is let through. */
 static void what_the_file_says(void **state)
 {
@@ -456,6 +488,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_makes_no_sense),
 		cmocka_unit_test(larger_dumps_have_more_room),
+		cmocka_unit_test(paths_that_lead_there),
 		cmocka_unit_test(what_comes_goes_in_order),
 		cmocka_unit_test(slow_workers_are_waited_for),
 		cmocka_unit_test(maps_of_its_time),
