@@ -146,10 +146,18 @@ static double source_part(const struct record_source *source)
 	return all ? (double)given / (double)all : -1;
 }
 
+static void source_passed(struct record_source *source, const uint8_t *from, const uint8_t *to)
+{
+	struct reader *reader = (struct reader *)source;
+
+	for (size_t i = 0; i < reader->n_streams; i++)
+		stream_passed(reader->streams[i], from, to);
+}
+
 static void reader_init(struct reader *reader, const char *path)
 {
 	memset(reader, 0, sizeof(*reader));
-	reader->source = (struct record_source){ source_next, source_part };
+	reader->source = (struct record_source){ source_next, source_part, source_passed };
 	reader->recording = (struct recording_info){ .events = &reader->events,
 						     .info = &reader->info,
 						     .decoder = &reader->decoder,

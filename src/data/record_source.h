@@ -44,6 +44,12 @@ struct record_source {
 	int (*next)(struct record_source *source, struct record *record, struct str *err);
 	/* The part that was given, 0 to 1; -1: nobody knows the whole. */
 	double (*part)(const struct record_source *source);
+	/*
+	 * The bytes of stable records in [from, to) have been looked at again, after records behind them were given: those
+	 * who put records in order tell, so that the memory that this took may be given back. They stay readable. NULL:
+	 * nobody needs to.
+	 */
+	void (*passed)(struct record_source *source, const uint8_t *from, const uint8_t *to);
 };
 
 #endif

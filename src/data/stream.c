@@ -8,7 +8,8 @@
  *
  *   source -> record -> COMPRESSED? -> window -> record
  *
- * Memory: the window, a pipe's buffer, and of a mapping the pages that were passed are given back.
+ * Memory: the window, a pipe's buffer, and of a mapping the pages that were passed are given back: when the position is
+ * beyond them, and again when records that waited for their turn have been looked at once more.
  */
 #include "data/stream.h"
 
@@ -24,7 +25,8 @@
 enum {
 	BUFFER_BYTES = 512 << 10,
 	WINDOW_BYTES = 512 << 10,
-	KEEP_BYTES = 8 << 20, /* of a mapping behind the position */
+	KEEP_BYTES = 4 << 20, /* of a mapping behind the position */
+	DROP_BYTES = 1 << 20, /* which are given back at once */
 };
 
 /*
@@ -183,11 +185,24 @@ static void map_drop(struct stream *s)
 {
 	uint64_t to;
 
-	if (s->pos < s->dropped + 2ULL * KEEP_BYTES)
+	if (s->pos < s->dropped + KEEP_BYTES + DROP_BYTES)
 		return;
-	to = (s->pos - KEEP_BYTES) / KEEP_BYTES * KEEP_BYTES;
+	to = (s->pos - KEEP_BYTES) / DROP_BYTES * DROP_BYTES;
 	madvise(s->map + s->dropped, to - s->dropped, MADV_DONTNEED);
 	s->dropped = to;
+}
+
+/* As integers: the bytes may be of another mapping. */
+void stream_passed(struct stream *s, const uint8_t *from, const uint8_t *to)
+{
+	uintptr_t map = (uintptr_t)s->map, low = (uintptr_t)from, high = (uintptr_t)to;
+
+	if (!s->map || high <= map || low >= map + s->dropped)
+		return;
+	low = low > map ? (low - map) / DROP_BYTES * DROP_BYTES : 0;
+	high = high - map < s->dropped ? high - map : s->dropped;
+	if (low < high)
+		madvise(s->map + low, high - low, MADV_DONTNEED);
 }
 
 /* Passes n bytes; false: there are fewer. */

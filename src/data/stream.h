@@ -27,6 +27,8 @@ int stream_next(struct stream *stream, bool swap, struct record *record, struct 
 		struct str *err);
 /* Back to the first record; not of a pipe. */
 void stream_rewind(struct stream *stream);
+/* See record_source.passed. Bytes of other streams are none of its own. */
+void stream_passed(struct stream *stream, const uint8_t *from, const uint8_t *to);
 /* Adds the bytes that were given, and those of all records. False: a pipe, which has no end. */
 bool stream_position(const struct stream *stream, uint64_t *given, uint64_t *all);
 /*

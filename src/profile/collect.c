@@ -241,6 +241,7 @@ static int begin(struct profile *profile, void (*progress)(void *context, double
 		.sample = take_sample,
 		.other = profile->options.threads_counted ? take_other : NULL,
 		.thread_gone = thread_gone,
+		.source = profile->session.source,
 		.progress = show_progress,
 	};
 	profile->collect = collect;

@@ -314,7 +314,7 @@ struct live_source *live_source_new(const struct live_options *options, const st
 		return NULL;
 	}
 	live->sink = (struct record_sink){ live_take, live_round, live_flush, live_end };
-	live->source = (struct record_source){ live_next, live_part };
+	live->source = (struct record_source){ .next = live_next, .part = live_part };
 	live->options = *options;
 	events_init(&live->events);
 	events_copy(&live->events, events);

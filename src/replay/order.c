@@ -229,8 +229,10 @@ bool order_next(struct order *order, struct record *record, uint64_t *time_ns)
 		/* The item lies in v, where it is not looked at again. */
 		memcpy(&order->handed_out, &item->at, sizeof(order->handed_out));
 		*record = order->handed_out->record;
+		record->stable = false;
 	} else {
 		record_from_bytes(record, item->at, item->offset >> 1, order->swap);
+		record->stable = true;
 	}
 	return true;
 }

@@ -62,7 +62,7 @@ void order_half(struct order *order);
 void order_all(struct order *order);
 /*
  * The next of those that may go, oldest first, at equal times in the order of arrival. The record is
- * valid until the next call. To be called until it returns false before more is added.
+ * valid until the next call; it is stable, or a copy. To be called until it returns false before more is added.
  */
 bool order_next(struct order *order, struct record *record, uint64_t *time_ns);
 

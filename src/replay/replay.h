@@ -70,6 +70,8 @@ struct replay_handlers {
 	int (*other)(void *context, struct replay *replay, const struct record *record,
 		     const struct record_body *body, struct thread *thread, struct str *err);
 	void (*thread_gone)(void *context, struct thread *thread);
+	/* What is fed lies in it: it is told what was delivered. NULL: nobody is; replay_run has its own. */
+	struct record_source *source;
 	/* Called by replay_run, now and then, with the part that the source has given: see record_source.part. */
 	void (*progress)(void *context, double part);
 };

@@ -11,6 +11,8 @@
 enum {
 	QUEUE_BYTES = 256 << 20,
 	PROGRESS_EVERY = 16384, /* records */
+	PASSED_BYTES = 2 << 20, /* delivered, after which the source is told */
+	PASSED_SPREAD = 64, /* but not where they lie over so many times as much */
 };
 
 void replay_init(struct replay *replay, const struct recording_info *recording,
@@ -56,6 +58,35 @@ void replay_release(struct replay *replay)
 	memset(replay, 0, sizeof(*replay));
 }
 
+static void note_passed(struct replay *replay, const struct record *record)
+{
+	struct record_source *source = replay->private->handlers.source;
+	struct passed *passed = &replay->private->passed;
+	const uint8_t *end = record->bytes + record->size;
+
+	if (!source || !source->passed || !record->stable)
+		return;
+	if (!passed->bytes || record->bytes < passed->from)
+		passed->from = record->bytes;
+	if (!passed->bytes || end > passed->to)
+		passed->to = end;
+	passed->bytes += record->size;
+	if (passed->bytes < PASSED_BYTES)
+		return;
+	if ((uintptr_t)passed->to - (uintptr_t)passed->from < (uintptr_t)PASSED_SPREAD * PASSED_BYTES)
+		source->passed(source, passed->from, passed->to);
+	passed->bytes = 0;
+}
+
+/* One that waited. */
+static int deliver(struct replay *replay, const struct record *record, uint64_t time_ns, struct str *err)
+{
+	int rc = process_events_take(replay, record, true, time_ns, err);
+
+	note_passed(replay, record);
+	return rc;
+}
+
 /* All that may go now. */
 static int drain(struct replay *replay, struct str *err)
 {
@@ -65,7 +96,7 @@ static int drain(struct replay *replay, struct str *err)
 	int rc = 0;
 
 	while (!rc && order_next(order, &record, &time_ns))
-		rc = process_events_take(replay, &record, true, time_ns, err);
+		rc = deliver(replay, &record, time_ns, err);
 	return rc;
 }
 
@@ -90,7 +121,7 @@ int replay_deliver(struct replay *replay, size_t max, struct str *err)
 
 		if (!order_next(order, &record, &time_ns))
 			return 0;
-		rc = process_events_take(replay, &record, true, time_ns, err);
+		rc = deliver(replay, &record, time_ns, err);
 		if (rc)
 			return rc;
 	}
@@ -190,6 +221,7 @@ int replay_run(struct replay *replay, struct record_source *source, const struct
 	int stopped = 0, rc;
 
 	replay_begin(replay, handlers);
+	replay->private->handlers.source = source;
 	rc = feed_all(replay, source, &stopped, &why, err);
 	if (!stopped)
 		stopped = replay_end(replay, err);

@@ -18,8 +18,15 @@ struct location_memo {
 };
 enum { LOCATION_MEMOS = 256 };
 
+/* replay_run.c: where stable records lay that were delivered, since the source was told. */
+struct passed {
+	const uint8_t *from, *to;
+	size_t bytes;
+};
+
 struct replay_private {
 	struct replay_handlers handlers; /* zeros before replay_begin, and while all is released */
+	struct passed passed;
 	struct order order;
 	uint64_t clock; /* of versions of address spaces */
 	struct address_space kernel_covered, guest_covered; /* where replay's two have maps: see address_space_fill */
