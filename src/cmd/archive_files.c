@@ -255,22 +255,31 @@ static int copy_kallsyms(struct archive_files *files, const struct dso *dso, str
 	return fd;
 }
 
+static void find_debug(struct archive_files *files, const struct dso *dso, int fds[N_CACHE_KINDS])
+{
+	struct str ignored = STR_INIT;
+	struct elf_file *debug = symbols_debug_file(files->session.symbols, dso);
+
+	if (debug && debug != symbols_elf_file(files->session.symbols, dso, &ignored))
+		fds[CACHE_DEBUG] = open_elf(debug, &dso->build_id, &ignored);
+	str_release(&ignored);
+}
+
 static bool find_here(struct archive_files *files, const struct dso *dso, int fds[N_CACHE_KINDS], struct str *why)
 {
 	struct symbols *symbols = files->session.symbols;
 	enum cache_kind kind = dso->kind == DSO_VDSO ? CACHE_VDSO : CACHE_ELF;
 	struct str ignored = STR_INIT;
-	struct elf_file *file, *debug;
+	struct elf_file *file;
 
 	if (dso->kind == DSO_KERNEL)
 		fds[CACHE_KALLSYMS] = copy_kallsyms(files, dso, why);
 	if (fds[CACHE_KALLSYMS] >= 0)
 		return true;
 	file = symbols_elf_file(symbols, dso, why->len ? &ignored : why);
-	debug = symbols_debug_file(symbols, dso);
 	fds[kind] = open_elf(file, &dso->build_id, why);
-	if (debug != file && fds[CACHE_DEBUG] < 0)
-		fds[CACHE_DEBUG] = open_elf(debug, &dso->build_id, &ignored);
+	if (fds[CACHE_DEBUG] < 0)
+		find_debug(files, dso, fds);
 	str_release(&ignored);
 	return fds[kind] >= 0 || fds[CACHE_DEBUG] >= 0;
 }
@@ -288,6 +297,9 @@ int archive_files_open(struct archive_files *files, size_t i, struct build_cache
 		str_add(&text, "the recording does not have its build-id");
 	else
 		found = find_in_cache(cache, &dso->build_id, fds) || find_here(files, dso, fds, &text);
+	/* Whoever has servers asked wants these files, also where the cache has the program alone. */
+	if (found && fds[CACHE_DEBUG] < 0 && dso->kind == DSO_FILE && files->session.options.sym.debuginfod)
+		find_debug(files, dso, fds);
 	if (!found)
 		str_add_printable(why, text.s, text.len);
 	str_release(&text);

@@ -270,7 +270,7 @@ static int read_recording(struct make *make, struct str *err)
 {
 	const struct session_options options = {
 		.sym = { .symfs = make->words->symfs, .buildid_dir = make->words->buildid_dir, .no_inlines = true,
-			 .progress = step_symbols, .progress_context = make },
+			 .debuginfod = make->words->debuginfod, .progress = step_symbols, .progress_context = make },
 		.replay = { .data_maps = true },
 	};
 	struct stat st;

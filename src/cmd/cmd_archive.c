@@ -25,6 +25,8 @@ const struct option_row archive_options[] = {
 	  .value = VALUE_DIRECTORY },
 	{ OPTION_TEXT, 0, "symfs", "directory", "look up all other files below it", FIELD(symfs),
 	  .value = VALUE_DIRECTORY },
+	{ OPTION_FLAG, 0, "debuginfod", NULL, "debug files, too: ask the servers of $DEBUGINFOD_URLS",
+	  FIELD(debuginfod) },
 	{ .kind = OPTION_GROUP, .help = "Common" },
 	{ OPTION_FLAG, 'f', "force", NULL, "write over a recording that is there; use another user's build-id cache",
 	  FIELD(force) },
@@ -35,7 +37,9 @@ const struct option_row archive_options[] = {
 /* What is looked for is looked for as report does: -v tells no more. */
 static int put_into_recording(const struct archive_words *words)
 {
-	const struct symbols_put how = { .cache_dir = words->buildid_dir, .symfs = words->symfs };
+	const struct symbols_put how = {
+		.cache_dir = words->buildid_dir, .symfs = words->symfs, .debuginfod = words->debuginfod,
+	};
 
 	return recording_symbols_put(words->input ? words->input : "perf.data", &how, words->stop) ? EXIT_PSTAT_FAILED
 												   : 0;

@@ -128,7 +128,8 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 	if (err.len)
 		message_error(err.s);
 	if (words->symbols_in_file && totals.path &&
-	    recording_symbols_put(totals.path, &(struct symbols_put){ plan->cache_dir, NULL, words->quiet },
+	    recording_symbols_put(totals.path,
+				  &(struct symbols_put){ .cache_dir = plan->cache_dir, .quiet = words->quiet },
 				  plan->stop) && !status)
 		status = EXIT_PSTAT_FAILED;
 	record_totals_release(&totals);

@@ -12,6 +12,7 @@
 struct symbols_put {
 	const char *cache_dir; /* of files by build-id, where names are looked for, too; NULL: the usual one */
 	const char *symfs; /* all other files are below it, or NULL */
+	bool debuginfod; /* ask the servers of $DEBUGINFOD_URLS */
 	bool quiet;
 };
 /*

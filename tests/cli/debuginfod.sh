@@ -88,4 +88,37 @@ test_limit_of_time()
 	check "it does not wait for the answer: $SECONDS s" test "$SECONDS" -lt 15
 	has "said" 'debuginfod (did not answer in time|.* were used up)' "$err"
 }
+
+# For another machine: the debug file comes along, also where the cache here has the program already.
+test_taken_along()
+{
+	local where
+
+	need_debuginfod
+	"$PSTAT" version --build-options | grep -q 'libarchive *\[ *on' || skip "needs libarchive"
+	prepare
+	rm -rf "$HOME/.debug"
+	serve
+	mkdir there nowhere
+	for where in beside cached; do
+		[ $where = beside ] || "$PSTAT" buildid-cache -a program 2>said || fail "it is in the cache"
+		run "$PSTAT" archive -i perf.data -o plain.tar
+		same "$where: archived" 0 "$status"
+		check_not "$where: the server was not asked" test -e files/asked
+		run "$PSTAT" archive -i perf.data -o whole.tar --debuginfod
+		same "$where: archived with --debuginfod" 0 "$status"
+		has "$where: the server was asked" "/buildid/$id/debuginfo" "$(cat files/asked)"
+		rm -rf there/.debug files/asked "$DEBUGINFOD_CACHE_PATH"
+		mv program away
+		HOME=$PWD/there run "$PSTAT" archive --unpack plain.tar
+		has_not "$where: without it no name" only_in_debug_file "$(HOME=$PWD/there "$PSTAT" report -i perf.data 2>&1)"
+		HOME=$PWD/there run "$PSTAT" archive --unpack whole.tar
+		has "$where: the name, elsewhere" '\[\.\] only_in_debug_file' \
+			"$(HOME=$PWD/there "$PSTAT" report -i perf.data 2>&1)"
+		mv away program
+	done
+	run "$PSTAT" archive -i perf.data --into-recording --debuginfod
+	has "into the recording: the name" '\[\.\] only_in_debug_file' \
+		"$(HOME=$PWD/nowhere "$PSTAT" report --symfs "$PWD/nowhere" -i perf.data 2>&1)"
+}
 run_tests
