@@ -23,6 +23,7 @@
 #include "fmt/fmt_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static void add_number(struct str *out, const char *name, bool known, double value)
 {
