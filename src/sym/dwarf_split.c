@@ -2,23 +2,23 @@
  * dwarf_split: split DWARF: a unit in the program is a skeleton, which has an id and the name of a file with all the
  * rest. That lies in a .dwo file, or with those of all units in a package beside the program:
  *
- *	package   <program>.dwp: .debug_cu_index: id -> where the unit's part of each section is
+ *	package   <program>.dwp: dwarf_package.c
  *	file      the skeleton's name beside the program, or below the directory it was compiled in
  *
  * libdw would open whatever file is named, and knows packages since 0.191 only. So files are opened here as all are,
  * and it is given what belongs to one unit (elf_compose.c), in which it looks for names. Where code is, is counted from
  * what the skeleton says: dwarf_ranges.c.
  *
- * Source: DWARF 5, 7.3.5 (package files); GNU extensions to DWARF 4 ("DebugFissionDWP").
+ * Source: DWARF 5, 7.3.2 (split objects) and 7.3.5 (package files).
  */
 #include "sym/dwarf_internal.h"
+#include "sym/dwarf_package.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 enum {
 	UNITS_MAX = 1 << 16, /* of one .dwo file: its own and those of its types */
-	INDEX_SECTIONS_MAX = 32, /* that an index tells of; there are eight kinds */
 };
 
 /* What names need. To add a section: a row; number: as the index calls it in version 2 and 5, 0: it belongs to all. */
@@ -125,91 +125,21 @@ static struct dwarf_split_file *split_at(struct dwarf_file *file, char *path)
 
 /* ---- packages ---- */
 
-struct package_index {
-	struct dwarf_cursor ids, rows, table; /* table: the sections' numbers, offsets by row, sizes by row */
-	uint32_t n_sections, n_units, n_slots;
-	uint8_t version; /* of the numbers: 0: of version 2, 1: of version 5 */
-};
-
-static bool read_index(struct dwarf_cursor cursor, struct package_index *index)
-{
-	struct dwarf_cursor copy = cursor;
-	uint64_t version = cursor_number(&cursor, 4);
-
-	if (version != 2) { /* since 5 it has 2 bytes, and 2 of padding */
-		version = cursor_number(&copy, 2);
-		if (version != 5)
-			return false;
-	}
-	index->version = version == 5;
-	index->n_sections = (uint32_t)cursor_number(&cursor, 4);
-	index->n_units = (uint32_t)cursor_number(&cursor, 4);
-	index->n_slots = (uint32_t)cursor_number(&cursor, 4);
-	index->ids = cursor;
-	cursor_skip(&cursor, (uint64_t)index->n_slots * 8);
-	index->rows = cursor;
-	cursor_skip(&cursor, (uint64_t)index->n_slots * 4);
-	index->table = cursor;
-	cursor_skip(&cursor, (1 + 2 * (uint64_t)index->n_units) * index->n_sections * 4);
-	return !cursor.bad && index->n_sections <= INDEX_SECTIONS_MAX && index->n_slots &&
-	       !(index->n_slots & (index->n_slots - 1));
-}
-
-static uint64_t number_at(struct dwarf_cursor cursor, uint64_t i, unsigned bytes)
-{
-	cursor_skip(&cursor, i * bytes);
-	return cursor_number(&cursor, bytes);
-}
-
-/* 1 and up; 0: the unit is not in the package. */
-static uint32_t find_row(const struct package_index *index, uint64_t id)
-{
-	uint32_t mask = index->n_slots - 1, at = (uint32_t)id & mask, step = ((uint32_t)(id >> 32) & mask) | 1;
-
-	for (uint32_t i = 0; i < index->n_slots; i++, at = (at + step) & mask) {
-		uint32_t row = (uint32_t)number_at(index->rows, at, 4);
-
-		if (!row || row > index->n_units)
-			return 0;
-		if (number_at(index->ids, at, 8) == id)
-			return row;
-	}
-	return 0;
-}
-
-static bool slice(struct dwarf_cursor *section, uint64_t offset, uint64_t bytes)
-{
-	if (!section->at || offset > cursor_left(section) || bytes > cursor_left(section) - offset)
-		return false;
-	section->at += offset;
-	section->end = section->at + bytes;
-	return true;
-}
-
 /* The unit's part of each section; false: it has none. */
 static bool find_parts(const struct dwarf_split_file *package, uint64_t id, struct dwarf_cursor *parts)
 {
-	struct package_index index;
-	uint32_t row;
+	struct dwarf_package_unit unit;
 
-	if (!package->index.at || !read_index(package->index, &index))
+	if (!dwarf_package_find(&unit, package->index, id))
 		return false;
-	row = find_row(&index, id);
-	for (size_t i = 0; row && i < N_WANTED; i++) {
-		uint8_t number = wanted[i].numbers[index.version];
-		uint32_t k = 0;
+	for (size_t i = 0; i < N_WANTED; i++) {
+		uint8_t number = wanted[i].numbers[unit.version == 5];
 
 		parts[i] = package->sections[i];
-		while (k < index.n_sections && number_at(index.table, k, 4) != number)
-			k++;
-		if (!number)
-			continue;
-		if (k == index.n_sections ||
-		    !slice(&parts[i], number_at(index.table, (uint64_t)row * index.n_sections + k, 4),
-			   number_at(index.table, ((uint64_t)index.n_units + row) * index.n_sections + k, 4)))
-			parts[i] = (struct dwarf_cursor){ 0 };
+		if (number)
+			dwarf_package_part(&unit, number, &parts[i]);
 	}
-	return row && parts[INFO].at;
+	return parts[INFO].at;
 }
 
 /* ---- units ---- */
