@@ -36,7 +36,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/test-XXXXXX") || exit 1
 user_home=${USER_HOME:-${HOME:-}}
 export HOME=$tmp/home
 mkdir -m 755 "$HOME" || exit 1
-unset PERF_BUILDID_DIR
+unset PERF_BUILDID_DIR XDG_CACHE_HOME
 tests_main_pid=$BASHPID
 tests_name=${0##*/}
 echo 0 >"$tmp/.count"

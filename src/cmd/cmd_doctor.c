@@ -1,12 +1,15 @@
 /*
- * pstat doctor: what this machine and this user can measure. The facts come from kern/, and one from buildcache/: what
- * is kept of the files that ran. Here they become an aligned table or one JSON object per line.
+ * pstat doctor: what this machine and this user can measure. The facts come from kern/, one from buildcache/ (what is
+ * kept of the files that ran) and one from sym/ (what was found out about them). Here they become an aligned table or
+ * one JSON object per line.
  */
 #include "buildcache/buildcache.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/terminal.h"
+#include "sym/sym.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -152,6 +155,30 @@ static void add_cache(struct fact_list *facts)
 	str_release(&err);
 }
 
+/* And what was found out about these. */
+static void add_names_cache(struct fact_list *facts)
+{
+	struct fact fact = { .name = "names cache", .state = FACT_GOOD };
+	struct names_cache_size size;
+	struct str err = STR_INIT;
+	int rc = names_cache_measure(&size, &err);
+
+	if (!rc) {
+		fact.value = xasprintf("%s: %zu entr%s, %.3f MB, and no more than %.0f MB", size.place, size.n,
+				       size.n == 1 ? "y" : "ies", megabytes(size.bytes), megabytes(size.bytes_max));
+	} else if (rc == -ENOENT) {
+		fact.value = xasprintf("%s: nothing was kept yet", size.place);
+	} else {
+		fact.state = FACT_MISSING;
+		fact.value = size.place ? xasprintf("%s: %s", size.place, err.s) : xstrdup(err.s);
+		fact.remedy = xstrdup("XDG_CACHE_HOME with a folder of your own; or nothing: it spares time alone");
+	}
+	VEC_GROW(facts->v, facts->n, facts->cap);
+	facts->v[facts->n++] = fact;
+	free(size.place);
+	str_release(&err);
+}
+
 int cmd_doctor(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct doctor_words words = { 0 };
@@ -165,6 +192,7 @@ int cmd_doctor(const struct command *self, int argc, char **argv, const struct k
 		return bad_usage("doctor: it takes no argument, but '%s' was given", argv[first]);
 	facts_collect(&facts, kern);
 	add_cache(&facts);
+	add_names_cache(&facts);
 	(words.json ? add_json : add_text)(&out, &facts);
 	status = message_stdout(&out);
 	fact_list_release(&facts);

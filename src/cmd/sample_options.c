@@ -61,6 +61,7 @@ const struct option_row name_options[] = {
 	  .call = take_debug_dir, .value = VALUE_DIRECTORY },
 	{ OPTION_TEXT, 0, "buildid-dir", "directory", "files by build-id ($HOME/.debug)", SYM(buildid_dir),
 	  .value = VALUE_DIRECTORY },
+	{ OPTION_FLAG, 0, "no-cache", NULL, "neither take nor keep names in ~/.cache/pstat", FIELD(no_cache) },
 	{ OPTION_FLAG, 0, "debuginfod", NULL, "ask the servers of $DEBUGINFOD_URLS for debug files",
 	  SYM(debuginfod) },
 	{ OPTION_NUMBER, 0, "debuginfod-timeout", "seconds", "for all files together (30)",
@@ -150,6 +151,7 @@ int sample_words_finish(struct sample_words *words)
 	words->session.max_stack = (unsigned)words->max_stack;
 	words->session.sym.debuginfod_seconds = (unsigned)words->debuginfod_seconds;
 	words->session.sym.verbose = words->verbose > 0;
+	words->session.sym.keep_answers = !words->no_cache;
 	words->session.sym.debug_dirs = words->debug_dirs[0] ? words->debug_dirs : NULL;
 	return check_paths(words);
 }

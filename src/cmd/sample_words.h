@@ -25,6 +25,7 @@ struct sample_words {
 	int verbose;
 	bool quiet;
 	bool no_pager;
+	bool no_cache;
 	const char *color; /* "always", "never", "auto" or NULL */
 	const char *ignored_text; /* of options that are accepted without effect */
 	bool ignored;

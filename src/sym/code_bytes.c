@@ -75,7 +75,7 @@ static int of_file(struct symbols *symbols, struct dso_state *state, uint64_t ad
 {
 	struct elf_file *file = symbols_elf_file(symbols, state->dso, why);
 
-	if (!file && state->recorded)
+	if (!file && state->recorded && !state->cached)
 		str_add(why, "; its names are in the recording, its code is not");
 	if (!file)
 		return -ENOENT;

@@ -7,6 +7,7 @@
  *
  * An inlined function is one object per name and function around it, so that pointers can be compared.
  */
+#include "sym/dso_cached.h"
 #include "sym/dso_recorded.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@ static struct dwarf_file *dwarf_of(struct symbols *symbols, struct dso_state *st
 	const struct dso_files *files;
 	struct str err = STR_INIT;
 	const char *paths[2];
+	int rc;
 
 	if (state->dwarf_tried)
 		return state->dwarf;
@@ -40,7 +42,9 @@ static struct dwarf_file *dwarf_of(struct symbols *symbols, struct dso_state *st
 		if (!paths[i] || (i && paths[0] && !strcmp(paths[0], paths[1])))
 			continue;
 		symbols_progress(symbols, "reading debug information of", state->dso->name);
-		if (dwarf_file_open(symbols->elf_files, paths[i], &symbols->options, &state->dwarf, &err) == -EFBIG)
+		rc = dwarf_file_open(symbols->elf_files, paths[i], &symbols->options, &state->dwarf, &err);
+		state->unsure |= rc && rc != -ENODATA;
+		if (rc == -EFBIG)
 			doubt(state, err.s);
 		str_reset(&err);
 	}
@@ -112,7 +116,21 @@ static void tell_refused(struct dso_state *state)
 	state->dwarf_refused = *why;
 }
 
-/* False: the recording does not list the address. */
+/* What is in the cache was asked less deeply. */
+static bool is_shallow(const struct dso_state *state, const struct recorded_addr *listed, bool inlined, bool lines)
+{
+	enum answer_depth wanted = lines ? ANSWER_LINES : inlined ? ANSWER_INLINES : ANSWER_SYMBOL;
+
+	return state->cached && dso_cached_depth(state, listed) < wanted;
+}
+
+static void forget_lines(struct dwarf_inline *inlines, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		inlines[i].line = (struct source_line){ NULL, 0 };
+}
+
+/* False: neither the recording nor the cache lists the address. */
 static bool fill_recorded(struct symbols *symbols, struct dso_state *state, struct answer *answer, bool inlined,
 			  bool lines)
 {
@@ -121,9 +139,11 @@ static bool fill_recorded(struct symbols *symbols, struct dso_state *state, stru
 	struct dwarf_inline inlines[INLINES_MAX];
 	size_t n;
 
-	if (!listed)
+	if (!listed || is_shallow(state, listed, inlined, lines))
 		return false;
 	n = recorded_inlines(state->recorded, listed, inlined, inlines, INLINES_MAX);
+	if (state->cached && !lines) /* others may have asked for them */
+		forget_lines(inlines, n);
 	if (n > 1 || (n && lines))
 		fill_frames(symbols, state, answer, inlines, n);
 	return true;
@@ -142,6 +162,8 @@ void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct an
 	fill_alone(symbols, answer);
 	if (fill_recorded(symbols, state, answer, inlined, lines))
 		return;
+	if (inlined || lines)
+		dso_state_load_files(symbols, state);
 	dwarf = inlined || lines ? dwarf_of(symbols, state) : NULL;
 	if (!dwarf || !dso_state_elf_vaddr(state, answer->addr, &vaddr))
 		return;

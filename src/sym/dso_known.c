@@ -60,5 +60,5 @@ const char *symbols_source(const struct symbols *symbols, const struct dso *dso)
 {
 	const struct dso_state *state = state_peek(symbols, dso);
 
-	return !state ? NULL : state->recorded ? state->recorded_source : state->source;
+	return !state ? NULL : state->recorded && !state->cached ? state->recorded_source : state->source;
 }

@@ -9,6 +9,7 @@
  *
  * Whatever goes wrong ends in a state with its reason, never in an error.
  */
+#include "sym/dso_cached.h"
 #include "sym/dso_recorded.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ void dso_state_found(struct dso_state *state, const char *source)
 
 	symbol_table_finish(&state->table);
 	str_add_printable(&text, source, strlen(source));
+	free(state->source);
 	state->source = str_detach(&text);
 	state->state = SYM_FOUND;
 }
@@ -130,6 +132,7 @@ static enum source_result from_minidebug(struct symbols *symbols, struct dso_sta
 	for (size_t i = 0; i < ARRAY_SIZE(files) && !names->complete; i++)
 		names->complete = names->packed =
 			files[i] && elf_minidebug_read(files[i], &state->table, &ignored) > 0;
+	state->unsure |= ignored.len;
 	str_release(&ignored);
 	return names->packed ? SOURCE_SOME : SOURCE_NONE;
 }
@@ -189,6 +192,15 @@ bool dso_state_read_elf(struct symbols *symbols, struct dso_state *state, const 
 	return state->table.n != 0;
 }
 
+/* That names are missing is told when one was: see symbols_why. Doubts are told always. */
+static void tell_doubts(struct dso_state *state)
+{
+	if (state->only_exported && state->dso->build_id.size)
+		return;
+	str_add(&state->why, state->files.why.s);
+	state->remedy = state->files.remedy;
+}
+
 static enum source_result from_files(struct symbols *symbols, struct dso_state *state, struct str *why)
 {
 	const struct dso_files *files = dso_state_files(symbols, state);
@@ -198,14 +210,13 @@ static enum source_result from_files(struct symbols *symbols, struct dso_state *
 	(void)why;
 	if (!files->runtime && !files->debug) {
 		none(state, files->why.len ? files->why.s : "no such file", files->remedy);
+	} else if (dso_cached_take(symbols, state)) {
+		tell_doubts(state);
 	} else if (dso_state_read_elf(symbols, state, &source, &err)) {
 		dso_state_found(state, source);
 		state->from_elf = true;
-		/* That names are missing is told when one was: see symbols_why. Doubts are told always. */
-		if (!state->only_exported || !state->dso->build_id.size) {
-			str_add(&state->why, files->why.s);
-			state->remedy = files->remedy;
-		}
+		state->unsure |= err.len;
+		tell_doubts(state);
 	} else if (err.len) {
 		dso_state_none(state, &err, NULL);
 	} else {
@@ -335,6 +346,10 @@ void dso_state_load_files(struct symbols *symbols, struct dso_state *state)
 		return;
 	state->files_loaded = true;
 	state->state = SYM_UNTRIED;
+	if (state->cached) { /* it was said of the same files, and will be once more */
+		had_names = false;
+		str_reset(&state->why);
+	}
 	symbols_progress(symbols, "reading symbols of", state->dso->name);
 	str_addn(&why, state->why.s, state->why.len);
 	ask_all(symbols, state);

@@ -4,6 +4,7 @@
  *   symbols.c        look-ups, answers remembered
  *   dso_frames.c     inlined functions and lines of an address
  *   dso_recorded.c   what the recording has of its own
+ *   dso_cached.c     what was found out before
  *   dso_load.c       which kind of dso is read from where; ELF files
  *   code_load.c      code made at run time
  *   processes.c      what of the recording still lives
@@ -27,6 +28,16 @@ struct answer {
 	uint32_t n_frames;
 	bool has_lines;
 };
+
+enum answer_depth {
+	ANSWER_SYMBOL,
+	ANSWER_INLINES, /* its frames */
+	ANSWER_LINES, /* with their lines */
+};
+static inline uint8_t answer_depth(const struct answer *answer)
+{
+	return !answer->frames ? ANSWER_SYMBOL : answer->has_lines ? ANSWER_LINES : ANSWER_INLINES;
+}
 
 /* A symbol that somebody got, and the list with nothing but it. */
 struct held_symbol {
@@ -68,6 +79,10 @@ struct dso_state {
 	struct recorded_dso *recorded, *recorded_later;
 	char *recorded_source; /* printable */
 	bool files_loaded; /* with `recorded`: the other sources were asked, too */
+	/* What was found out before, see dso_cached.c: `recorded` is what it has. NULL: nothing. */
+	struct cached_names *cached;
+	struct str cache_key; /* "": it is not looked for there */
+	bool unsure; /* something of the files could not be read: what is answered is not kept */
 	struct dwarf_file *dwarf; /* see dso_frames.c */
 	bool dwarf_tried, dwarf_refused; /* some of it is not read, and that is in why */
 	struct index answer_index, held_index, inlined_index;
@@ -83,6 +98,8 @@ struct dso_state {
 	size_t n_inlined, cap_inlined, cap_inlined_in;
 };
 
+struct cached_names; /* dso_cached.h */
+struct names_cache; /* names_cache.h */
 struct recorded_dso; /* recorded_names.h */
 struct recorded_names;
 struct kernel_here; /* kernel_here.c */
@@ -108,6 +125,7 @@ struct symbols {
 	unsigned n_kernels; /* whose names were asked for */
 	struct recorded_names *recorded; /* NULL: there are none, or not yet asked for */
 	bool recorded_tried;
+	struct names_cache *names_cache; /* NULL: nothing was looked for in it */
 	unsigned n_images; /* of recorded_image.c that are open */
 	uint64_t image_pages_left;
 	struct kernel_list_ahead *kernel_ahead; /* of the running kernel; NULL: not begun, or taken */

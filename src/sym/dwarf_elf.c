@@ -305,7 +305,8 @@ static void find_alt(struct dwarf_file *file, struct elf_file *elf, const struct
 	struct alt_link link = { .symfs = strcmp(symfs, "/") != 0 ? symfs : "", .name = STR_INIT };
 	bool found = false;
 
-	if (!elf_file_debugaltlink(elf, &link.name, &link.id))
+	file->has_alt_link = elf_file_debugaltlink(elf, &link.name, &link.id);
+	if (!file->has_alt_link)
 		return;
 	for (; !found && debug_dirs && *debug_dirs; debug_dirs++)
 		found = try_alt_below(file, &link, *debug_dirs);

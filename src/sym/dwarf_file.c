@@ -15,10 +15,17 @@
 
 bool dwarf_file_spend(struct dwarf_file *file, uint64_t work)
 {
-	if (work > file->budget)
+	if (work > file->budget) {
+		file->spent = true;
 		return false;
+	}
 	file->budget -= work;
 	return true;
+}
+
+bool dwarf_file_is_alone(const struct dwarf_file *file)
+{
+	return !file->spent && !file->has_alt_link && !file->n_splits && !file->refused.len;
 }
 
 bool dwarf_file_is_code(const struct dwarf_file *file, uint64_t addr)

@@ -160,6 +160,8 @@ struct dwarf_file {
 	 * a list.
 	 */
 	uint64_t budget;
+	bool spent; /* something was not read, since it would have cost more */
+	bool has_alt_link; /* it names an alternative file, found or not */
 
 	struct dwarf_range *code; /* executable sections, ascending, none over another; id and rank unused */
 	size_t n_code, cap_code;

@@ -119,9 +119,9 @@ const struct symbol *held_recorded(struct symbols *symbols, struct dso_state *st
 }
 
 /* One object per function: what a file has may be in the recording, too. 1 + its number there; 0: it is not. */
-static uint32_t recorded_at(const struct dso_state *state, uint64_t start)
+static uint32_t recorded_at(const struct dso_state *state, uint64_t start, bool nameless)
 {
-	return state->recorded ? recorded_function_at(state->recorded, start) : 0;
+	return state->recorded ? recorded_function_at(state->recorded, start, nameless) : 0;
 }
 
 /* The symbol of a row; addr and vaddr: one and the same place in it. */
@@ -129,14 +129,14 @@ const struct symbol *held_row(struct symbols *symbols, struct dso_state *state, 
 			       uint64_t addr, uint64_t vaddr)
 {
 	uint32_t number = (uint32_t)(row - state->table.v);
-	uint32_t recorded1 = recorded_at(state, addr - (vaddr - row->start));
+	uint32_t recorded1 = recorded_at(state, addr - (vaddr - row->start), false);
 	const struct symbol *found = held_find(state, number);
 	const struct symbol_row *named;
 	struct symbol symbol;
 
 	if (found)
 		return found;
-	if (recorded1 && !(state->recorded->functions[recorded1 - 1].kind & RECORDED_NAMELESS))
+	if (recorded1)
 		return held_recorded(symbols, state, recorded1 - 1);
 	symbol = (struct symbol){ .dso = state->dso,
 				  .start = addr - (vaddr - row->start),
@@ -152,7 +152,7 @@ const struct symbol *held_bounds(struct symbols *symbols, struct dso_state *stat
 				  const struct function_bounds *bounds, uint64_t addr, uint64_t vaddr)
 {
 	uint32_t number = HELD_BOUNDS | (uint32_t)(bounds - state->bounds.v);
-	uint32_t recorded1 = recorded_at(state, addr - (vaddr - bounds->start));
+	uint32_t recorded1 = recorded_at(state, addr - (vaddr - bounds->start), true);
 	const struct symbol *found = held_find(state, number);
 	const char *name = state->dso->name;
 	struct str text = STR_INIT;

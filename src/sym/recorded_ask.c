@@ -19,7 +19,7 @@ const struct recorded_addr *recorded_addr_find(const struct recorded_dso *dso, u
 	return low < dso->n_addrs && dso->addrs[low].addr == addr ? &dso->addrs[low] : NULL;
 }
 
-uint32_t recorded_function_at(const struct recorded_dso *dso, uint64_t start)
+uint32_t recorded_function_at(const struct recorded_dso *dso, uint64_t start, bool nameless)
 {
 	size_t low = 0, high = dso->n_functions;
 
@@ -31,7 +31,18 @@ uint32_t recorded_function_at(const struct recorded_dso *dso, uint64_t start)
 		else
 			high = middle;
 	}
-	return low < dso->n_functions && dso->functions[low].start == start ? (uint32_t)low + 1 : 0;
+	for (; low < dso->n_functions && dso->functions[low].start == start; low++)
+		if (!!(dso->functions[low].kind & RECORDED_NAMELESS) == nameless)
+			return (uint32_t)low + 1;
+	return 0;
+}
+
+const struct recorded_function *recorded_aliases(const struct recorded_dso *dso, uint64_t start, bool nameless)
+{
+	uint32_t function1 = dso ? recorded_function_at(dso, start, nameless) : 0;
+	const struct recorded_function *function = function1 ? &dso->functions[function1 - 1] : NULL;
+
+	return function && function->n_aliases ? function : NULL;
 }
 
 size_t recorded_inlines(const struct recorded_dso *dso, const struct recorded_addr *addr, bool inlined,

@@ -119,8 +119,13 @@ const char *recorded_names_texts(const struct recorded_names *names);
 
 /* The listed address, or NULL. */
 const struct recorded_addr *recorded_addr_find(const struct recorded_dso *dso, uint64_t addr);
-/* The function that begins there: 1 + its index; 0: none. */
-uint32_t recorded_function_at(const struct recorded_dso *dso, uint64_t start);
+/*
+ * The function that begins there, with a name or without: 1 + its index; 0: none. Code behind the end that a symbol
+ * says may be a function without a name that begins where the symbol does.
+ */
+uint32_t recorded_function_at(const struct recorded_dso *dso, uint64_t start, bool nameless);
+/* The same, if it has several names; NULL: it has not, or dso is NULL. */
+const struct recorded_function *recorded_aliases(const struct recorded_dso *dso, uint64_t start, bool nameless);
 /* The frames of a listed address, as dwarf_file_inlines has them; 0: it has neither inlined functions nor a line. */
 size_t recorded_inlines(const struct recorded_dso *dso, const struct recorded_addr *addr, bool inlined,
 			struct dwarf_inline *out, size_t max);

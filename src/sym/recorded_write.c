@@ -10,6 +10,7 @@
 
 #include "sym/code_times.h"
 #include "sym/dso_state.h"
+#include "sym/recorded_write.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct pack {
 	struct text_index *texts;
 	size_t n_texts;
 	struct str dsos;
+	struct str *depths; /* enum answer_depth of each address; NULL: not wanted */
 	struct recorded_totals totals;
 };
 
@@ -63,9 +65,10 @@ static int by_addr(const void *a, const void *b)
 
 static void sort_answers(struct dso_pack *p)
 {
-	p->answers = xcalloc(p->state->n_answers + 1, sizeof(*p->answers));
-	for (size_t i = 0; i < p->state->n_answers; i++)
-		p->answers[p->n_answers++] = &p->state->answers[i];
+	p->n_answers = p->state->n_answers;
+	p->answers = xcalloc(p->n_answers + 1, sizeof(*p->answers));
+	for (size_t i = 0; i < p->n_answers; i++)
+		p->answers[i] = &p->state->answers[i];
 	qsort(p->answers, p->n_answers, sizeof(*p->answers), by_addr);
 }
 
@@ -158,6 +161,27 @@ static uint8_t kind_of(const struct symbol *symbol)
 	return RECORDED_UNKNOWN_BINDING | nameless;
 }
 
+static void put_names(struct dso_pack *p, const struct symbol *symbol)
+{
+	const struct dso_state *state = p->state;
+	const struct recorded_function *listed = recorded_aliases(state->recorded, symbol->start, symbol->nameless);
+	const struct symbol_row *row = state->raw_names || listed ? NULL : row_of(p, symbol);
+	struct str *out = &p->all->dsos;
+	size_t n_aliases = 0;
+
+	if (row)
+		symbol_table_aliases(&state->table, row->start, &n_aliases);
+	str_addc(out, (char)(kind_of(symbol) | (listed || n_aliases ? RECORDED_ALIASES : 0)));
+	put_number(out, text_number(p->all, symbol->raw));
+	if (listed) {
+		put_number(out, listed->n_aliases);
+		for (uint32_t i = 0; i < listed->n_aliases; i++)
+			put_number(out, text_number(p->all, state->recorded->aliases[listed->alias + i]));
+	} else if (n_aliases) {
+		put_aliases(p, row);
+	}
+}
+
 static void put_functions(struct dso_pack *p)
 {
 	struct str *out = &p->all->dsos;
@@ -166,17 +190,10 @@ static void put_functions(struct dso_pack *p)
 	put_number(out, p->n_functions);
 	for (size_t i = 0; i < p->n_functions; i++) {
 		const struct symbol *symbol = p->functions[i];
-		const struct symbol_row *row = p->state->raw_names ? NULL : row_of(p, symbol);
-		size_t n_aliases = 0;
 
-		if (row)
-			symbol_table_aliases(&p->state->table, row->start, &n_aliases);
 		put_number(out, symbol->start - before);
 		put_number(out, symbol->end - symbol->start);
-		str_addc(out, (char)(kind_of(symbol) | (n_aliases ? RECORDED_ALIASES : 0)));
-		put_number(out, text_number(p->all, symbol->raw));
-		if (n_aliases)
-			put_aliases(p, row);
+		put_names(p, symbol);
 		before = symbol->start;
 	}
 	p->all->totals.n_functions += p->n_functions;
@@ -235,6 +252,8 @@ static void put_addrs(struct dso_pack *p)
 		put_number(out, p->inlines_of[i]);
 		put_number(out, text_number1(p->all, own->file));
 		put_signed(out, (int64_t)(own->line - line));
+		if (p->all->depths)
+			str_addc(p->all->depths, (char)answer_depth(answer));
 		addr = answer->addr;
 		function = number1;
 		line = own->line;
@@ -411,14 +430,14 @@ static void put_texts(const struct pack *all, struct str *out)
 	str_release(&texts);
 }
 
-/* Where there is no zstd, or it packs too well to be believed, as it is. */
-static void put_packed(const struct str *body, struct str *out)
+/* Where there is no zstd, or it packs too well to be believed, or level is 0, as it is. */
+static void put_packed(const struct str *body, int level, struct str *out)
 {
 	struct str packed = STR_INIT, ignored = STR_INIT;
 	struct zstd_out *zstd;
 	bool is_packed = false;
 
-	if (!zstd_out_new(&zstd, ZSTD_LEVEL, &ignored)) {
+	if (level && !zstd_out_new(&zstd, level, &ignored)) {
 		is_packed = !zstd_out_add(zstd, body->s, body->len, &packed, &ignored) &&
 			    packed.len < body->len && body->len / RECORDED_RATIO_MAX <= packed.len;
 		zstd_out_free(zstd);
@@ -431,28 +450,45 @@ static void put_packed(const struct str *body, struct str *out)
 	str_release(&ignored);
 }
 
+/* The dsos that were put; false: it is more than is kept. */
+static bool put_all(struct pack *all, int level, struct str *out)
+{
+	struct str body = STR_INIT;
+	bool fits;
+
+	put_texts(all, &body);
+	put_number(&body, all->totals.n_dsos);
+	str_addn(&body, all->dsos.s, all->dsos.len);
+	fits = body.len <= RECORDED_BYTES_MAX;
+	if (fits)
+		put_packed(&body, level, out);
+	all->totals.bytes = body.len;
+	str_release(&body);
+	str_release(&all->dsos);
+	texts_free(all->texts);
+	return fits;
+}
+
+bool recorded_write_one(struct symbols *symbols, struct dso_state *state, struct str *out, struct str *depths)
+{
+	struct pack all = { .symbols = symbols, .texts = texts_new(), .dsos = STR_INIT, .depths = depths };
+
+	put_dso(&all, state);
+	return put_all(&all, 0, out);
+}
+
 int symbols_write(struct symbols *symbols, bool images, struct str *out, struct recorded_totals *totals,
 		  struct str *err)
 {
 	struct pack all = { .symbols = symbols, .images = images, .texts = texts_new(), .dsos = STR_INIT };
-	struct str body = STR_INIT;
-	int rc = 0;
+	bool fits;
 
 	for (size_t i = 0; i < symbols->n_states; i++)
 		if (symbols->states[i] && has_names(symbols->states[i]))
 			put_dso(&all, symbols->states[i]);
-	put_texts(&all, &body);
-	put_number(&body, all.totals.n_dsos);
-	str_addn(&body, all.dsos.s, all.dsos.len);
-	if (body.len > RECORDED_BYTES_MAX)
-		rc = fail(err, -EFBIG, "names of %zu addresses take %zu bytes, more than is kept in a recording",
-			  all.totals.n_addrs, body.len);
-	else
-		put_packed(&body, out);
+	fits = put_all(&all, ZSTD_LEVEL, out);
 	*totals = all.totals;
 	totals->bytes = out->len;
-	str_release(&body);
-	str_release(&all.dsos);
-	texts_free(all.texts);
-	return rc;
+	return fits ? 0 : fail(err, -EFBIG, "names of %zu addresses take %llu bytes, more than is kept in a recording",
+			       all.totals.n_addrs, (unsigned long long)all.totals.bytes);
 }

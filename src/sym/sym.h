@@ -60,6 +60,7 @@ struct sym_options {
 	bool no_demangle; /* --no-demangle */
 	bool no_inlines; /* frames have one element */
 	bool no_bounds; /* --no-bounds: no symbols but those with names */
+	bool keep_answers; /* in the user's cache, and those that are there are taken; see names_cache.h */
 	bool verbose; /* demangled with parameters as -v has it; see perf */
 	/* A step of long work: "reading symbols of x", and how far, 0 to 1, or -1. May be NULL. */
 	void (*progress)(void *context, const char *what, double part);
@@ -221,6 +222,16 @@ bool symbols_hidden(const struct symbols *symbols, const struct dso *dso);
 const char *symbols_remedy(const struct symbols *symbols, const struct dso *dso);
 /* Where the names came from ("/usr/lib/debug/.build-id/..", "/proc/kallsyms"), for -v; or NULL. */
 const char *symbols_source(const struct symbols *symbols, const struct dso *dso);
+
+/* ---- names_cache.c: what was found out before ---- */
+
+struct names_cache_size {
+	char *place; /* its folder, to be freed; NULL: there is nowhere to put one */
+	size_t n; /* entries */
+	uint64_t bytes, bytes_max;
+};
+/* 0; -ENOENT without a sentence: it is not there yet; others with one: it is not used. */
+int names_cache_measure(struct names_cache_size *size, struct str *err);
 
 /* ---- for those who look for files themselves ---- */
 

@@ -173,6 +173,8 @@ int dwarf_file_open(struct elf_files *elf_files, const char *path, const struct 
 		    struct dwarf_file **file, struct str *err);
 /* Why some of its DWARF is not read, one clause; "": all that is looked for is. It may become known later. */
 const char *dwarf_file_refused(const struct dwarf_file *file);
+/* Whether what was answered so far depends on this file alone, and on all that was asked of it. */
+bool dwarf_file_is_alone(const struct dwarf_file *file);
 void dwarf_file_close(struct dwarf_file *file);
 struct dwarf_inline {
 	/* Linkage name where there is one, else the plain name; raw. NULL: not known, as in a file that is missing. */

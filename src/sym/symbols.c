@@ -14,9 +14,11 @@
  */
 #include "sym/cached_files.h"
 #include "sym/code_times.h"
+#include "sym/dso_cached.h"
 #include "sym/dso_recorded.h"
 #include "sym/held_symbols.h"
 #include "sym/kernel_list.h"
+#include "sym/names_cache.h"
 
 #include <stdlib.h>
 
@@ -46,6 +48,8 @@ static void state_free(struct dso_state *state)
 	free(state->dump);
 	free(state->kcore);
 	free(state->dump_rules);
+	cached_names_free(state->cached);
+	str_release(&state->cache_key);
 	str_release(&state->why);
 	index_release(&state->answer_index);
 	index_release(&state->held_index);
@@ -65,10 +69,14 @@ void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	for (size_t i = 0; i < symbols->n_states; i++)
-		if (symbols->states[i])
-			state_free(symbols->states[i]);
+	for (size_t i = 0; i < symbols->n_states; i++) {
+		if (!symbols->states[i])
+			continue;
+		dso_cached_keep(symbols, symbols->states[i]);
+		state_free(symbols->states[i]);
+	}
 	free(symbols->states);
+	names_cache_free(symbols->names_cache);
 	processes_free(symbols->processes);
 	elf_files_free(symbols->elf_files);
 	cached_files_free(symbols->cached);
@@ -97,6 +105,7 @@ static struct dso_state *state_of(struct symbols *symbols, const struct dso *dso
 		state->dso = dso;
 		symbol_table_init(&state->table);
 		str_init(&state->why);
+		str_init(&state->cache_key);
 		symbols->states[dso->index] = state;
 	}
 	return state;
@@ -206,6 +215,17 @@ static const struct function_bounds *bounds_at(struct symbols *symbols, struct d
 	return elf_bounds_find(&state->bounds, vaddr);
 }
 
+static const struct symbol *held_listed(struct symbols *symbols, struct dso_state *state,
+					const struct recorded_addr *listed)
+{
+	const struct symbol *symbol =
+		listed->function1 ? held_recorded(symbols, state, listed->function1 - 1) : NULL;
+
+	/* As below. Of names in the recording nothing more is to be said than what was then. */
+	state->missed |= state->cached && !symbol_has_name(symbol);
+	return symbol;
+}
+
 /*
  * An exported name without a size covers what follows it by a guess: where other functions lie there, their
  * bounds are better.
@@ -220,7 +240,7 @@ static const struct symbol *look_up(struct symbols *symbols, struct dso_state *s
 
 	listed = state->recorded ? recorded_addr_find(state->recorded, addr) : NULL;
 	if (listed)
-		return listed->function1 ? held_recorded(symbols, state, listed->function1 - 1) : NULL;
+		return held_listed(symbols, state, listed);
 	dso_state_load_files(symbols, state);
 	if (dso_state_vaddr(state, addr, &vaddr)) {
 		if (state->state == SYM_FOUND)
@@ -299,10 +319,17 @@ size_t symbols_forgettable(const struct symbols *symbols)
 	return symbols->n_answers * sizeof(struct answer) + symbols->frames.bytes;
 }
 
-/* Who asks for no more remembers what he got: an answer would cost more than it spares. */
+/*
+ * Who asks for no more remembers what he got: an answer would cost more than it spares, but for what the cache is to
+ * have.
+ */
 const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr)
 {
-	return look_up(symbols, symbols_loaded(symbols, dso), addr);
+	struct dso_state *state = symbols_loaded(symbols, dso);
+
+	if (dso_cached_wants(symbols, state))
+		return symbols_answer(symbols, state, addr)->symbol;
+	return look_up(symbols, state, addr);
 }
 
 struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso, uint64_t addr,

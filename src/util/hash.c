@@ -29,10 +29,10 @@ uint64_t hash_words(const uint64_t *words, size_t n)
 	return mix(h, 0x8ebc6af09c88c6e3ULL);
 }
 
-uint64_t hash_bytes(const void *bytes, size_t n)
+static uint64_t fold(uint64_t h, const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
-	uint64_t h = seed() ^ n, last = 0;
+	uint64_t last = 0;
 
 	for (; n >= 8; n -= 8, p += 8) {
 		uint64_t word;
@@ -44,6 +44,16 @@ uint64_t hash_bytes(const void *bytes, size_t n)
 		memcpy(&last, p, n);
 	h = mix(h ^ last ^ 0xa0761d6478bd642fULL, 0xe7037ed1a0b428dbULL);
 	return mix(h, 0x8ebc6af09c88c6e3ULL);
+}
+
+uint64_t hash_bytes(const void *bytes, size_t n)
+{
+	return fold(seed() ^ n, bytes, n);
+}
+
+uint64_t checksum_bytes(const void *bytes, size_t n)
+{
+	return fold(n, bytes, n);
 }
 
 void index_release(struct index *ix)

@@ -58,6 +58,8 @@ static inline bool index_next(const struct index *ix, uint64_t hash, size_t *at,
 
 uint64_t hash_words(const uint64_t *words, size_t n);
 uint64_t hash_bytes(const void *bytes, size_t n);
+/* The same in each run, on machines of one byte order: tells whether a file is still as it was written. */
+uint64_t checksum_bytes(const void *bytes, size_t n);
 static inline uint64_t hash_word(uint64_t word)
 {
 	return hash_words(&word, 1);

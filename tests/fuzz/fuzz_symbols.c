@@ -27,7 +27,9 @@ static void ask(const struct recorded_dso *dso)
 	for (size_t i = 0; i < dso->n_functions; i++) {
 		const struct recorded_function *function = &dso->functions[i];
 
-		if (function->end < function->start || !recorded_function_at(dso, function->start) ||
+		bool nameless = function->kind & RECORDED_NAMELESS;
+
+		if (function->end < function->start || !recorded_function_at(dso, function->start, nameless) ||
 		    (size_t)function->alias + function->n_aliases > dso->n_aliases)
 			abort();
 	}

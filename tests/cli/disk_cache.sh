@@ -1,0 +1,342 @@
+#!/bin/bash
+# The cache of names: what is printed is the same with it as without, whatever is in it, whoever writes to it. Entries
+# with another name in them show that it is used.
+. "${0%/*}/../lib.sh"
+need_paranoid 2
+entry="$PYTHON $ROOT/tests/cli/disk_cache.py"
+cd "$tmp" || exit 1
+
+cat >work.cc <<'END_C'
+static volatile unsigned sink;
+template <typename T> static inline __attribute__((always_inline)) T mixed(T x) { return x * 3 / 2 + (x >> 3); }
+static inline __attribute__((always_inline)) unsigned twice(unsigned x) { return mixed(x) ^ mixed(x + 1); }
+static __attribute__((noinline)) void leaf(unsigned n) { while (n--) sink = twice(sink) + n; }
+static __attribute__((noinline)) void other(unsigned n) { while (n--) sink = mixed(sink) / (n + 1); }
+__attribute__((noinline)) void middle(unsigned n) { leaf(n); other(n / 2); sink = sink + 1; }
+int main(int n, char **words) { for (int i = 0; i < 150; i++) middle(300000 * (unsigned)n); return !words; }
+END_C
+"${CXX:-c++}" -g -O1 -fno-omit-frame-pointer -Wl,--build-id -o app work.cc 2>cc_err || skip "needs a C++ compiler"
+cp app bare
+objcopy --only-keep-debug bare bare.debug 2>cc_err && strip bare && objcopy --add-gnu-debuglink=bare.debug bare ||
+	skip "needs objcopy and strip"
+for kind in fp "dwarf,raw,4096"; do
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u --call-graph "$kind" -o "${kind%%,*}" -- ./app 2>cc_err ||
+		fail "$kind is recorded" "$(cat cc_err)"
+done
+"$PSTAT" record -q -N -F 2000 -e cpu-clock:u -g -o stripped -- ./bare
+
+tables=(
+	"report -s comm,dso,sym -g none --no-children"
+	"report -s dso,sym --no-inline -g none"
+	"report -s dso,sym --children -g caller"
+	"report -s sym,srcline -g none --no-children"
+	"report -s sym -g caller,address"
+	"report --folded"
+	"report -s sym -v -g none"
+	"report -s sym --no-demangle"
+	"report -s sym --no-bounds"
+	"report -s sym -S leaf"
+	"script -F ip,sym,dso,srcline"
+	"script"
+	"annotate --stdio -s leaf"
+	"annotate --stdio -l -s other"
+	"export --jsonl -"
+)
+# shown NAME TABLE OPTION...: with all that is said
+shown() { local words; read -ra words <<<"$2"; "$PSTAT" "${words[0]}" -i "$tmp/$1" "${words[@]:1}" "${@:3}" 2>&1; }
+plain() { shown fp "${tables[0]}" --no-cache; }
+cached() { shown fp "${tables[0]}"; }
+
+# Each test has a cache of its own; kept: the folder; entries: of the program, the others are libraries'.
+new_cache()
+{
+	export XDG_CACHE_HOME=$PWD/cache
+	kept=$XDG_CACHE_HOME/pstat
+	mkdir -p "$XDG_CACHE_HOME"
+}
+entry_of()
+{
+	local id found
+
+	id=$(readelf -n "$tmp/${1:-app}" | sed -n 's/^ *Build ID: *//p')
+	found=("$kept/$id"-*)
+	[ -f "${found[0]}" ] && echo "${found[0]}"
+}
+filled()
+{
+	need_cmd readelf
+	new_cache
+	cached >/dev/null
+	app=$(entry_of) || fail "there is an entry" "$(ls -la "$kept")"
+}
+# Whatever stands in the place of the entry.
+same_as_plain() { same "$1" "$expected" "$(timeout 60 bash -c "$(declare -f shown); shown \"\$@\"" - fp "${tables[0]}")"; }
+export PSTAT tmp
+
+test_same_as_without()
+{
+	new_cache
+	for name in fp dwarf stripped; do
+		for table in "${tables[@]}"; do
+			shown "$name" "$table" --no-cache >expected
+			shown "$name" "$table" >first
+			shown "$name" "$table" >second
+			check "$name: $table: first" cmp expected first
+			check "$name: $table: again" cmp expected second
+		done
+	done
+	has "inlined functions are among it" 'twice' "$(shown fp "${tables[2]}")"
+	has "lines, too" 'work\.cc:[0-9]' "$(shown fp "${tables[3]}")"
+}
+
+# What was asked first, and how deeply, does not show; nor whose other addresses are known.
+test_in_any_order()
+{
+	for first in 0 2 3 9 10 12; do
+		rm -rf cache
+		new_cache
+		shown dwarf "${tables[first]}" >/dev/null
+		for second in 2 3; do
+			same "${tables[second]}, after ${tables[first]} of another recording" \
+				"$(shown fp "${tables[second]}" --no-cache)" "$(shown fp "${tables[second]}")"
+		done
+	done
+}
+
+test_entries_are_used()
+{
+	filled
+	has_not "the name is new" leer "$(cached)"
+	$entry rename "$app" leaf leer
+	has "the entry's name is shown" leer "$(cached)"
+	has_not "the file's is not" '\bleaf\b' "$(cached)"
+	has_not "--no-cache takes none of it" leer "$(plain)"
+	$entry rename "$app" leer leaf
+	same "as it was" "$(plain)" "$(cached)"
+}
+
+test_what_is_made()
+{
+	filled
+	same "the folder is its user's alone" 700 "$(stat -c %a "$kept")"
+	same "and the entries" "600" "$(stat -c %a "$kept"/* | sort -u)"
+	same "they are whole" "$(ls "$kept" | wc -l)" "$($entry whole "$kept"/*)"
+	inode=$(stat -c %i "$app")
+	cached >/dev/null
+	same "what is known is not written again" "$inode" "$(stat -c %i "$app")"
+}
+
+test_no_cache()
+{
+	new_cache
+	for table in "${tables[@]}" "diff $tmp/fp $tmp/dwarf"; do
+		words=($table)
+		if [ "${words[0]}" = diff ]; then
+			run "$PSTAT" ${table} --no-cache
+		else
+			run "$PSTAT" "${words[0]}" -i "$tmp/fp" "${words[@]:1}" --no-cache
+		fi
+		same "$table" "0 no" "$status $([ -e "$kept" ] && ls "$kept" || echo no)"
+	done
+	"$PSTAT" report -i "$tmp/fp" --stats >/dev/null
+	"$PSTAT" report -i "$tmp/fp" -s comm -g none --no-children >/dev/null 2>&1
+	check_not "nor is it made where no name is asked for" test -e "$kept"
+	for command in top diff; do
+		has "$command has the option" '^ *--no-cache' "$("$PSTAT" $command -h)"
+	done
+}
+
+test_damaged()
+{
+	filled
+	expected=$(plain)
+	cp "$app" good
+	for at in {0..1000..50}; do
+		$entry flip good "$app" $at
+		same_as_plain "a byte changed at $at of 1000"
+	done
+	size=$(stat -c %s good)
+	for n in 0 7 16 31 32 $((size / 2)) $((size - 1)); do
+		head -c "$n" good >"$app"
+		same_as_plain "cut after $n bytes"
+	done
+	{ cat good; echo; } >"$app"
+	same_as_plain "longer"
+	same "what is damaged is written again" "$size" "$(stat -c %s "$app")"
+	$entry rename "$app" "pstat 0" "pstat 9"
+	same_as_plain "of another version"
+	check "then it is of this one" $entry whole "$app"
+}
+
+# Whoever can write it can say anything; all else stays as it is.
+test_poisoned()
+{
+	filled
+	cp "$app" good
+	bad=
+	for at in {0..1000..40}; do
+		$entry flip good "$app" $at right
+		timeout 60 "$PSTAT" report -i "$tmp/fp" --stdio -s sym,srcline >said 2>&1 || bad+=" $at:$?"
+	done
+	same "nothing fails" "" "$bad"
+}
+
+test_not_a_file()
+{
+	filled
+	expected=$(plain)
+	mv "$app" good
+	ln -s "$PWD/good" "$app"
+	$entry rename good leaf leer
+	same_as_plain "a link"
+	has "the link is replaced" "regular file" "$(stat -c %F "$app")"
+	has "what it leads to is as it was" leer "$(tr -d '\0' <good)"
+	rm "$app"; mkfifo "$app"
+	same_as_plain "a FIFO"
+	has "the FIFO is replaced" "regular file" "$(stat -c %F "$app")"
+	rm "$app"; mkdir "$app"
+	same_as_plain "a folder"
+	has "the folder stays" "directory" "$(stat -c %F "$app")"
+	has_not "nothing is left beside it" "^new-" "$(ls "$kept")"
+	rmdir "$app"
+	cp good "$app"; chmod 620 "$app"
+	same_as_plain "one that others may write to"
+}
+
+test_others_files()
+{
+	need_root
+	filled
+	expected=$(plain)
+	$entry rename "$app" leaf leer
+	chown 65534 "$app" || skip "needs the right to give files away"
+	same_as_plain "an entry of another user"
+	chown 65534 "$kept"
+	$entry rename "$(entry_of)" leaf leer
+	same_as_plain "a folder of another user"
+	has "the entry there is as it was" leer "$(tr -d '\0' <"$(entry_of)")"
+	rm -rf "$kept"
+	chown 65534 "$XDG_CACHE_HOME"
+	same_as_plain "around it a folder of another user"
+	check_not "nothing is made there" test -e "$kept"
+}
+
+test_folder()
+{
+	filled
+	expected=$(plain)
+	$entry rename "$app" leaf leer
+	chmod 770 "$kept"
+	same_as_plain "a folder that others may write to"
+	chmod 700 "$kept"
+	mv "$kept" elsewhere
+	ln -s "$PWD/elsewhere" "$kept"
+	same_as_plain "a link to a folder"
+	rm "$kept"
+	echo x >"$kept"
+	same_as_plain "a file"
+	rm "$kept"
+	XDG_CACHE_HOME=/nowhere/at/all same_as_plain "a folder that cannot be made"
+	XDG_CACHE_HOME=relative HOME=$PWD/home1 same_as_plain "a relative path"
+	check_not "nothing is made there" test -e relative
+	mkdir home2
+	XDG_CACHE_HOME='' HOME=$PWD/home2 same_as_plain "no XDG_CACHE_HOME"
+	check "it is in the home folder" test -d home2/.cache/pstat
+	(
+		unset XDG_CACHE_HOME HOME
+		same_as_plain "no HOME"
+	)
+	HOME='' XDG_CACHE_HOME='' same_as_plain "an empty HOME"
+	HOME=/dev/null XDG_CACHE_HOME='' same_as_plain "HOME is no folder"
+}
+
+test_read_only_home()
+{
+	need_unprivileged
+	expected=$(plain)
+	mkdir home
+	chmod 500 home
+	unset XDG_CACHE_HOME
+	HOME=$PWD/home same_as_plain "nothing can be written"
+	check_not "nothing is" test -e home/.cache
+	chmod 700 home
+}
+
+test_writers_at_once()
+{
+	new_cache
+	expected=$(plain)
+	for i in {1..6}; do
+		for name in fp dwarf; do
+			shown "$name" "${tables[i % 5]}" >"$name.$i" &
+		done
+	done
+	wait
+	for i in {1..6}; do
+		for name in fp dwarf; do
+			check "$name: ${tables[i % 5]}" cmp <(shown "$name" "${tables[i % 5]}" --no-cache) "$name.$i"
+		done
+	done
+	same_as_plain "afterwards"
+	same "all entries are whole" "$(ls "$kept" | wc -l)" "$($entry whole "$kept"/*)"
+}
+
+test_bound()
+{
+	filled
+	expected=$(plain)
+	for i in {10..29}; do
+		truncate -s 8M "$kept/$i-0123456789abcdef"
+		touch -d "2 days ago + $i minutes" "$kept/$i-0123456789abcdef"
+	done
+	echo x >"$kept/0123-other"
+	echo x >"$kept/new-1-2"
+	touch -d "3 hours ago" "$kept/new-1-2" "$kept/0123-other"
+	echo x >"$kept/new-3-4"
+	rm "$app"
+	same_as_plain "with too much in it"
+	check_not "the oldest went" test -e "$kept/10-0123456789abcdef"
+	check "the newest stayed" test -e "$kept/29-0123456789abcdef"
+	check "as did what is no entry" test -e "$kept/0123-other"
+	check_not "what never became one went" test -e "$kept/new-1-2"
+	check "but for what may yet" test -e "$kept/new-3-4"
+	check "the new one is there" test -e "$app"
+	total=$(find "$kept" -name '*-????????????????' -printf '%s\n' | awk '{ n += $1 } END { print n <= 64 * 1024 * 1024 }')
+	same "it is within its bound" 1 "$total"
+}
+
+# An answer from before must not hide it, nor stay when it is gone.
+test_debug_file_comes_and_goes()
+{
+	new_cache
+	mv "$tmp/bare.debug" .
+	for round in 1 2; do
+		same "without it, round $round" "$(shown stripped "${tables[0]}" --no-cache)" "$(shown stripped "${tables[0]}")"
+		has_not "no names, round $round" '\bleaf\b' "$(shown stripped "${tables[0]}")"
+		cp bare.debug "$tmp/"
+		same "with it, round $round" "$(shown stripped "${tables[3]}" --no-cache)" "$(shown stripped "${tables[3]}")"
+		has "names, round $round" '\bleaf\b' "$(shown stripped "${tables[0]}")"
+		rm "$tmp/bare.debug"
+	done
+	mv bare.debug "$tmp/"
+}
+
+doctor_says() { "$PSTAT" doctor | grep -A 2 '^names cache' | tr -s ' \n' ' '; }
+
+test_doctor()
+{
+	new_cache
+	has "nothing yet" "^names cache ok $kept: nothing was kept yet" "$(doctor_says)"
+	check_not "it makes nothing" test -e "$kept"
+	filled
+	n=$(ls "$kept" | wc -l)
+	has "entries" "^names cache ok $kept: $n entr(y|ies), [0-9.]+ MB, and no more than 64 MB" "$(doctor_says)"
+	chmod 777 "$kept"
+	has "of others" "^names cache missing $kept: others than you may write to it what to do: XDG_CACHE_HOME" "$(doctor_says)"
+	rm -rf "$kept"
+	echo x >"$kept"
+	has "no folder" "^names cache missing $kept: Not a directory" "$(doctor_says)"
+	has "nowhere" "^names cache missing there is neither" "$(env -u HOME -u XDG_CACHE_HOME bash -c "$(declare -f doctor_says); doctor_says")"
+}
+
+run_tests
