@@ -167,7 +167,7 @@ test_another_file_at_the_path_here()
 	# The process lives, but what it sees there is no more what ran.
 	stop
 	report x
-	has_not "the file here is another" ' [a-z_]*$' "$(sed 's/ 0x[0-9a-f]*$//' <<<"$out")"
+	has_not "the file here is another" ' app .* [a-z_]*$' "$(sed 's/ 0x[0-9a-f]*$//' <<<"$out")"
 	has "said" 'replaced since the recording' "$err"
 }
 
