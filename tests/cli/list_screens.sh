@@ -90,7 +90,7 @@ test_doctor()
 {
 	screen 70 "$PSTAT" doctor
 	# A path is one word, and as long as it is.
-	same "longer lines have a command" "" "$(awk 'length($0) > 70 && !/sudo / && index($0, ENVIRON["HOME"] "/.debug") == 0' <<<"$out")"
+	same "longer lines have a command" "" "$(awk 'length($0) > 70 && !/sudo / && index($0, ENVIRON["HOME"] "/.") == 0' <<<"$out")"
 	same "its lines begin as in a file" "$("$PSTAT" doctor | cut -c1-20 | grep '^[a-z]')" \
 		"$(cut -c1-20 <<<"$out" | grep '^[a-z]')"
 }
