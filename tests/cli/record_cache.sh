@@ -109,7 +109,7 @@ test_a_container_that_is_gone()
 test_code_made_at_run_time()
 {
 	program app feeder
-	record x -- bash -c "./app | '$WORK/jit' map"
+	record x -- bash -c "{ ./app; sleep 1; } | '$WORK/jit' map"
 	rm app
 	map=/tmp/perf-$("$PSTAT" script -i x -F comm,pid | awk '$1 == "jit" { print $2; exit }').map
 	has "the process has ended, its map is there" 'jit_two_thirds$' "$(names x)"
