@@ -241,7 +241,7 @@ static int open_sampler(struct state *s)
 
 	memset(&options, 0, sizeof(options));
 	options.size = sizeof(options);
-	options.period = 1;
+	options.period = 10000000; /* of clocks; that of page faults is set below */
 	options.ring_bytes = 1 << 16;
 	options.track = PSTAT_TRACK_TASKS;
 	return pstat_sampler_open(&s->sampler, s->events, &options, &s->error);
@@ -376,23 +376,26 @@ static void sample_without_memory(struct state *s)
 	struct pstat_sampler_counts counts = { .size = sizeof(counts) };
 	const struct pstat_record *record;
 	uint64_t value;
+	int rc;
 
 	taken = 0;
-	pstat_enable(pstat_sampler_counters(s->sampler));
+	/* The second that was parsed. */
+	rc = pstat_set_period(pstat_sampler_counters(s->sampler), 1, 1);
+	require(rc == 0, "the period of page faults cannot be set", &step, 0);
 	for (int i = 0; i < 100; i++) {
 		/* The kernel's pages are nobody's memory here. */
 		void *room = __real_mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+		pstat_enable(pstat_sampler_counters(s->sampler));
 		memset(room, 1, 1 << 16);
+		pstat_disable(pstat_sampler_counters(s->sampler));
 		__real_munmap(room, 1 << 16);
 		for (size_t k = 0; k < pstat_counters_count(s->user); k++)
 			pstat_user_read(s->user, k, &value);
 		pstat_sampler_wait(s->sampler, 0);
-		/* Clocks with period 1 write as fast as a busy machine reads: there may be no end of it. */
-		for (int k = 0; k < 1000 && pstat_sampler_next(s->sampler, &record, &s->error) > 0; k++)
+		while (pstat_sampler_next(s->sampler, &record, &s->error) > 0)
 			;
 	}
-	pstat_disable(pstat_sampler_counters(s->sampler));
 	pstat_sampler_count(s->sampler, &counts);
 	require(taken == 0, "an open sampler takes memory", &step, taken);
 	require(counts.samples >= 100, "there are no samples", &step, 0);
