@@ -257,17 +257,6 @@ int stat_settings_check_report(const struct stat_settings *settings, struct str 
 
 /* ---- events ---- */
 
-/* Does the core PMU offer this event by name? Few do, and "not supported" on all others helps no one. */
-static bool core_pmu_has(const struct stat_settings *settings, const char *event)
-{
-	char *path = xasprintf("%s/bus/event_source/devices/cpu/events/%s", settings->what.kern->host.sysfs,
-			       event);
-	bool found = access(path, R_OK) == 0;
-
-	free(path);
-	return found;
-}
-
 static bool on_cpus(const struct stat_settings *settings)
 {
 	return names_cpus(settings);
@@ -278,14 +267,15 @@ static bool on_tasks(const struct stat_settings *settings)
 	return !names_cpus(settings);
 }
 
-static bool has_stalled_frontend(const struct stat_settings *settings)
+/* Does the core PMU offer this event, or for "" any, by name? */
+static bool core_pmu_has(const struct stat_settings *settings, const char *event)
 {
-	return core_pmu_has(settings, "stalled-cycles-frontend");
-}
+	char *path = xasprintf("%s/bus/event_source/devices/cpu/events/%s", settings->what.kern->host.sysfs,
+			       event);
+	bool found = access(path, R_OK) == 0;
 
-static bool has_stalled_backend(const struct stat_settings *settings)
-{
-	return core_pmu_has(settings, "stalled-cycles-backend");
+	free(path);
+	return found;
 }
 
 /* The events of a plain `pstat stat`, in their order, and those that -d adds. */
@@ -293,22 +283,25 @@ static const struct default_event {
 	int level; /* how many -d it takes; 0: only where no other event is given */
 	const char *names;
 	bool (*wanted)(const struct stat_settings *settings); /* NULL: always */
+	bool of_few; /* only where the core PMU has it: "not supported" on all others helps no one */
 } default_events[] = {
-	{ 0, "task-clock", on_tasks },
-	{ 0, "cpu-clock", on_cpus },
-	{ 0, "context-switches,cpu-migrations,page-faults,cycles", NULL },
-	{ 0, "stalled-cycles-frontend", has_stalled_frontend },
-	{ 0, "stalled-cycles-backend", has_stalled_backend },
-	{ 0, "instructions,branches,branch-misses", NULL },
-	{ 1, "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses", NULL },
+	{ 0, "task-clock", on_tasks, false },
+	{ 0, "cpu-clock", on_cpus, false },
+	{ 0, "context-switches,cpu-migrations,page-faults,cycles", NULL, false },
+	{ 0, "stalled-cycles-frontend", NULL, true },
+	{ 0, "stalled-cycles-backend", NULL, true },
+	{ 0, "instructions,branches,branch-misses", NULL, false },
+	{ 1, "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses", NULL, false },
 	{ 2, "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"
-	     "iTLB-load-misses", NULL },
-	{ 3, "L1-dcache-prefetches,L1-dcache-prefetch-misses", NULL },
+	     "iTLB-load-misses", NULL, false },
+	{ 3, "L1-dcache-prefetches,L1-dcache-prefetch-misses", NULL, false },
 };
 
 static int add_default_events(struct stat_settings *settings, struct str *err)
 {
 	bool others = settings->what.events.n || settings->metric_names.len;
+	/* In a virtual machine there is mostly no core PMU, and to look for a file of it costs more than to count. */
+	bool named = !others && core_pmu_has(settings, "");
 	struct str list = STR_INIT;
 	int rc = 0;
 
@@ -316,6 +309,8 @@ static int add_default_events(struct stat_settings *settings, struct str *err)
 		const struct default_event *event = &default_events[i];
 
 		if (event->level == 0 ? others : event->level > settings->detailed)
+			continue;
+		if (event->of_few && !(named && core_pmu_has(settings, event->names)))
 			continue;
 		if (!event->wanted || event->wanted(settings))
 			str_addf(&list, "%s%s", list.len ? "," : "", event->names);

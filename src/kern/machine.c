@@ -1,14 +1,17 @@
 /*
  * Answers about the machine, each read once and only when asked for.
  *
- * Virtual: x86 kernels show the flag "hypervisor" in cpuinfo; others leave /sys/hypervisor or a
- * device-tree node of that name.
+ * Virtual: x86 processors have a bit for it, which the kernel shows as the flag "hypervisor" in cpuinfo; others leave
+ * /sys/hypervisor or a device-tree node of that name.
  */
 #include "kern/machine.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 
 void machine_init(struct machine *machine, const struct kern *kern)
 {
@@ -54,6 +57,21 @@ const struct event_pmu *machine_pmu(struct machine *machine, const char *name)
 	return NULL;
 }
 
+/* Leaf 1, ECX bit 31: "always 0" in the processor's manuals, which leave it to hypervisors. */
+#if defined(__x86_64__) || defined(__i386__)
+static bool processor_says_virtual(void)
+{
+	unsigned eax, ebx, ecx, edx;
+
+	return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && ecx >> 31;
+}
+#else
+static bool processor_says_virtual(void)
+{
+	return false;
+}
+#endif
+
 /* The first CPU's flags: cpuinfo of a big machine is long, and slow to make. */
 static bool cpuinfo_says_virtual(const char *procfs)
 {
@@ -84,8 +102,9 @@ bool machine_is_virtual(struct machine *machine)
 	machine->has_virtual = true;
 	type = xasprintf("%s/hypervisor/type", host->sysfs);
 	node = xasprintf("%s/device-tree/hypervisor", host->procfs);
-	machine->is_virtual = cpuinfo_says_virtual(host->procfs) || !access(type, F_OK) ||
-			      !access(node, F_OK);
+	/* The kernel makes cpuinfo anew for each reader; a tree that stands for another machine has only that. */
+	machine->is_virtual = (!strcmp(host->procfs, "/proc") && processor_says_virtual()) ||
+			      cpuinfo_says_virtual(host->procfs) || !access(type, F_OK) || !access(node, F_OK);
 	free(type);
 	free(node);
 	return machine->is_virtual;
