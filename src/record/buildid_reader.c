@@ -21,8 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HELPERS_MAX = 8, AHEAD_MAX = 16, LOOK_EVERY_MS = 2000 };
-
+enum { HELPERS_MAX = 8, AHEAD_MAX = 16, LOOK_EVERY_MS = 2000, STARVED_MAX = 10 };
 #define NS_PER_MS 1000000ull
 #define STUCK_NS (BUILDID_STUCK_MS * NS_PER_MS)
 
@@ -30,7 +29,8 @@ struct buildid_helper {
 	struct helper process;
 	struct buildid_request *sent[AHEAD_MAX]; /* in order: the first is being read */
 	size_t n;
-	uint64_t since_ns; /* when the first became the first */
+	uint64_t since_ns; /* when the first became the first, or it was seen at work on that, */
+	unsigned starved; /* so often */
 	bool stuck;
 };
 
@@ -75,10 +75,8 @@ struct buildid_reader *buildid_reader_new(const struct kern *kern)
 
 static void wake(struct buildid_reader *reader)
 {
-	const uint64_t one = 1;
-
 	if (reader->unaware)
-		(void)!write(reader->wake_fd, &one, sizeof(one));
+		(void)eventfd_write(reader->wake_fd, 1);
 	reader->unaware = false;
 }
 
@@ -248,6 +246,7 @@ static void take_replies(struct buildid_reader *reader, struct buildid_helper *h
 
 	while (buildid_receive(helper->process.socket, &reply, &fd)) {
 		helper->stuck = false;
+		helper->starved = 0;
 		helper->since_ns = now_ns();
 		for (i = 0; i < helper->n && helper->sent[i]->question.number != reply.number; i++)
 			;
@@ -285,9 +284,12 @@ static void find_stuck(struct buildid_reader *reader)
 
 		if (helper->stuck || !helper->n || now_ns() < helper->since_ns + STUCK_NS)
 			continue;
-		helper->stuck = true;
+		/* On a busy machine it is no file system that it waits for. */
+		helper->stuck = helper->starved++ >= STARVED_MAX || !helper_is_runnable(&helper->process);
+		helper->since_ns = now_ns();
 		pthread_mutex_lock(&reader->lock);
-		take_back(reader, helper, 1);
+		if (helper->stuck)
+			take_back(reader, helper, 1);
 		reader->moved_ns = now_ns();
 		pthread_mutex_unlock(&reader->lock);
 	}
@@ -316,7 +318,7 @@ static void await(struct buildid_reader *reader, int timeout_ms)
 {
 	struct pollfd fds[HELPERS_MAX + 1];
 	size_t n = reader->n_helpers;
-	uint64_t count;
+	eventfd_t count;
 
 	for (size_t i = 0; i < n; i++)
 		fds[i] = (struct pollfd){ .fd = reader->helpers[i].process.socket, .events = POLLIN };
@@ -324,7 +326,7 @@ static void await(struct buildid_reader *reader, int timeout_ms)
 	if (poll(fds, n + 1, timeout_ms) <= 0)
 		return;
 	if (fds[n].revents)
-		(void)!read(reader->wake_fd, &count, sizeof(count));
+		(void)eventfd_read(reader->wake_fd, &count);
 	/* From the last: one that is dropped gives its place to the last. */
 	for (size_t i = n; i-- > 0;) {
 		if (fds[i].revents & POLLIN)
@@ -345,10 +347,8 @@ static bool is_ended(struct buildid_reader *reader)
 	return ended;
 }
 
-static void *reader_main(void *data)
+static void *reader_main(void *reader)
 {
-	struct buildid_reader *reader = data;
-
 	while (!is_ended(reader)) {
 		find_stuck(reader);
 		give_out(reader);

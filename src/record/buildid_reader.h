@@ -5,8 +5,9 @@
  *        ^------ answered requests <----'     <---reply---'
  *
  * The thread touches no file: whatever a path leads to, only a helper (util/helper.h) waits for it. A helper that has
- * said nothing for BUILDID_STUCK_MS is left to its file, and another one takes what else it was to do; files of the
- * same device wait for the first. It may be HELPERS_MAX times so; one that answers late is as good as any.
+ * said nothing for BUILDID_STUCK_MS, and not for want of a CPU, is left to its file, and another one takes what else it
+ * was to do; files of the same device wait for the first. It may be HELPERS_MAX times so; one that answers late is as
+ * good as any.
  *
  * With a reply may come the file itself, open, for whoever wants its bytes when its name leads nowhere any more; not
  * from file systems that may not answer when these bytes are read (foreign_may_wait).

@@ -4,6 +4,8 @@
  */
 #include "util/helper.h"
 
+#include "util/util.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -104,6 +106,19 @@ ssize_t helper_receive(int socket, void *bytes, size_t n, int flags, int *fd)
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
 	return got;
+}
+
+bool helper_is_runnable(const struct helper *helper)
+{
+	char *path = xasprintf("/proc/%d/stat", (int)helper->pid);
+	struct str stat = STR_INIT;
+	/* "12 (a name) R 1 ...", where anything may be in the name. */
+	const char *name_end = read_text_file(path, &stat) ? NULL : strrchr(stat.s, ')');
+	bool runnable = name_end && !strncmp(name_end, ") R ", 4);
+
+	str_release(&stat);
+	free(path);
+	return runnable;
 }
 
 void helper_leave(struct helper *helper)

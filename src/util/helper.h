@@ -6,6 +6,7 @@
 #ifndef PSTAT_UTIL_HELPER_H
 #define PSTAT_UTIL_HELPER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -27,6 +28,8 @@ int helper_start(struct helper *helper, void (*serve)(int socket, void *data), v
 int helper_send(int socket, const void *bytes, size_t n, int fd);
 /* One packet of at most n bytes: how many, or -errno. *fd: what came beside it, close-on-exec, or -1. flags: recv(2) */
 ssize_t helper_receive(int socket, void *bytes, size_t n, int flags, int *fd);
+/* Is it at work, or would it be if it got a CPU? False where it waits for something, and where /proc does not tell. */
+bool helper_is_runnable(const struct helper *helper);
 /* Closes the socket and kills it, without waiting: one that cannot be killed ends when its file system answers. */
 void helper_leave(struct helper *helper);
 
