@@ -40,7 +40,7 @@ test_record()
 	until_then test -s mine -- "$PSTAT" record -o mine -e dummy
 	run "$PSTAT" report --header-only -i mine
 	has "record: on each CPU" '^# event : .*dummy' "$out"
-	same "record: an id for each CPU" "$(nproc)" "$("$PSTAT" report -i mine --header-only |
+	same "record: an id for each CPU" "$(getconf _NPROCESSORS_ONLN)" "$("$PSTAT" report -i mine --header-only |
 		sed -n 's/^# event : name = dummy.*, id = { \([^}]*\) }.*/\1/p' | head -1 | tr -d ' ' | tr , '\n' | grep -c .)"
 	need_perf
 	until_then test -s perfs -- perf record -o perfs -e dummy
