@@ -114,11 +114,12 @@ static int64_t list_of(struct unwind_builder *builder, const struct unwind_saved
 	return (int64_t)builder->n_lists++;
 }
 
-static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
+static bool same_rule(const struct unwind_table *table, const struct unwind_rule *a, const struct unwind_rule *b,
+		      const struct unwind_saved *saved)
 {
-	return a->cfa_offset == b->cfa_offset && a->saved == b->saved && a->n_saved == b->n_saved &&
-	       a->kind == b->kind && a->cfa_reg == b->cfa_reg && a->cfa_expression == b->cfa_expression &&
-	       a->signal == b->signal;
+	return a->cfa_offset == b->cfa_offset && a->n_saved == b->n_saved && a->kind == b->kind &&
+	       a->cfa_reg == b->cfa_reg && a->cfa_expression == b->cfa_expression && a->signal == b->signal &&
+	       (!a->n_saved || !memcmp(table->saved + a->saved, saved, a->n_saved * sizeof(*saved)));
 }
 
 /* What is restored, the return address first; and the kind of rule that this makes. */
@@ -134,6 +135,7 @@ static uint8_t collect(const struct unwind_state *state, unsigned return_reg, st
 		unsigned reg = (unsigned)__builtin_ctzll(*bits);
 
 		*bits &= *bits - 1;
+		memset(&saved[n], 0, sizeof(saved[n])); /* padding is compared */
 		saved[n].offset = state->saved[reg].offset;
 		saved[n].how = state->saved[reg].how;
 		saved[n].reg = (uint8_t)reg;
@@ -145,30 +147,29 @@ static uint8_t collect(const struct unwind_state *state, unsigned return_reg, st
 	return n;
 }
 
+/* Nearly every row has a rule that was there before: that is found at once, by all that it says. */
 uint32_t unwind_builder_rule(struct unwind_builder *builder, const struct unwind_state *state, unsigned return_reg)
 {
 	struct unwind_saved saved[UNWIND_REGS_MAX];
 	struct unwind_rule rule = state->cfa;
-	uint64_t key[2], hash;
+	uint64_t hash;
 	int64_t list;
 	uint32_t i;
 
-	memset(saved, 0, sizeof(saved)); /* padding is compared */
 	rule.n_saved = collect(state, return_reg, saved, &rule);
 	if (rule.kind == UNWIND_RULE_OUTERMOST)
 		rule = (struct unwind_rule){ .kind = UNWIND_RULE_OUTERMOST, .signal = rule.signal };
+	hash = hash_bytes(saved, rule.n_saved * sizeof(*saved)) ^
+	       hash_words((uint64_t[]){ (uint32_t)rule.cfa_offset,
+					(uint32_t)rule.kind << 24 | (uint32_t)rule.cfa_reg << 16 |
+						(uint32_t)rule.cfa_expression << 8 | rule.signal }, 2);
+	if (INDEX_FIND(&builder->by_rule, hash, i,
+		       same_rule(&builder->table, &builder->table.rule[i], &rule, saved)))
+		return i;
 	list = rule.n_saved ? list_of(builder, saved, rule.n_saved) : 0;
-	if (list < 0)
+	if (list < 0 || builder->table.n_rules == RULES_MAX)
 		return UNWIND_RULE_NUMBER_OTHER;
 	rule.saved = rule.n_saved ? builder->lists[list].first : 0;
-	key[0] = (uint64_t)(uint32_t)rule.cfa_offset << 32 | rule.saved;
-	key[1] = (uint64_t)rule.n_saved << 32 | (uint32_t)rule.kind << 24 | (uint32_t)rule.cfa_reg << 16 |
-		 (uint32_t)rule.cfa_expression << 8 | rule.signal;
-	hash = hash_words(key, 2);
-	if (INDEX_FIND(&builder->by_rule, hash, i, same_rule(&builder->table.rule[i], &rule)))
-		return i;
-	if (builder->table.n_rules == RULES_MAX)
-		return UNWIND_RULE_NUMBER_OTHER;
 	index_add(&builder->by_rule, hash, (uint32_t)builder->table.n_rules);
 	return add_rule(builder, &rule);
 }
