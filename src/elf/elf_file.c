@@ -230,6 +230,15 @@ int elf_file_open_minidebug(struct elf_file *file, struct elf_file *inner, struc
 	return rc ? rc : 1;
 }
 
+void elf_file_identity(const struct elf_file *file, struct str *line)
+{
+	const struct stat *st = &file->stat;
+
+	str_addf(line, "%llx %llx %llu %lld.%09ld %lld.%09ld\n", (unsigned long long)st->st_dev,
+		 (unsigned long long)st->st_ino, (unsigned long long)st->st_size, (long long)st->st_mtim.tv_sec,
+		 st->st_mtim.tv_nsec, (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+}
+
 void elf_file_close(struct elf_file *file)
 {
 	elf_file_end(file);

@@ -129,6 +129,22 @@ static struct elf_file *debug_file_of(void *context, const struct dso *dso)
 	return symbols_debug_file(session->symbols, dso);
 }
 
+static bool kept_read(void *context, const struct dso *dso, const struct str *key, struct str *bytes)
+{
+	struct session *session = context;
+
+	return symbols_cached_read(session->symbols, dso, key, bytes);
+}
+
+static void kept_write(void *context, const struct dso *dso, const struct str *key, const struct str *bytes)
+{
+	struct session *session = context;
+
+	symbols_cached_write(session->symbols, dso, key, bytes);
+}
+
+static const struct unwind_keeper keeper = { kept_read, kept_write };
+
 const char *session_arch(struct session *session)
 {
 	struct utsname *host = &session->private->host;
@@ -142,7 +158,7 @@ bool session_unwinds(struct session *session)
 {
 	const struct unwind_counts counts = session->unwind.counts;
 	struct session_private *private = session->private;
-	const struct unwind_options options = { session->options.unwinder, file_of, debug_file_of, session };
+	const struct unwind_options options = { session->options.unwinder, file_of, debug_file_of, session, &keeper };
 
 	if (private->unwind_state != UNWIND_UNTRIED)
 		return private->unwind_state == UNWIND_READY;

@@ -105,13 +105,6 @@ void cached_names_put(const struct str *key, const struct str *depths, const str
 
 /* ---- its key ---- */
 
-static void add_identity(const struct stat *st, struct str *key)
-{
-	str_addf(key, "%llx %llx %llu %lld.%09ld %lld.%09ld\n", (unsigned long long)st->st_dev,
-		 (unsigned long long)st->st_ino, (unsigned long long)st->st_size, (long long)st->st_mtim.tv_sec,
-		 st->st_mtim.tv_nsec, (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
-}
-
 static bool add_file(struct symbols *symbols, const char *path, struct str *key)
 {
 	struct str ignored = STR_INIT;
@@ -122,7 +115,7 @@ static bool add_file(struct symbols *symbols, const char *path, struct str *key)
 		return true;
 	}
 	if (!elf_files_open(symbols->elf_files, path, &file, &ignored)) {
-		add_identity(&file->stat, key);
+		elf_file_identity(file, key);
 		elf_file_let_go(file);
 	}
 	str_release(&ignored);
@@ -140,16 +133,6 @@ static bool make_key(struct symbols *symbols, const struct dso_state *state, str
 	return add_file(symbols, files->runtime, key) && add_file(symbols, files->debug, key);
 }
 
-static char *entry_name(const struct dso_state *state)
-{
-	struct str name = STR_INIT;
-
-	build_id_text(&state->dso->build_id, &name);
-	str_addf(&name, "-%016llx",
-		 (unsigned long long)checksum_bytes(state->cache_key.s, state->cache_key.len));
-	return str_detach(&name);
-}
-
 /* ---- taken ---- */
 
 static bool may_cache(const struct symbols *symbols, const struct dso_state *state)
@@ -161,7 +144,7 @@ static bool may_cache(const struct symbols *symbols, const struct dso_state *sta
 static struct cached_names *read_entry(struct symbols *symbols, const struct dso_state *state)
 {
 	struct cached_names *cached = NULL;
-	char *name = entry_name(state);
+	char *name = names_cache_name(&state->dso->build_id, &state->cache_key);
 	struct str bytes = STR_INIT;
 
 	if (!symbols->names_cache)
@@ -245,7 +228,7 @@ void dso_cached_keep(struct symbols *symbols, struct dso_state *state)
 	if (state->cached)
 		ask_listed(symbols, state);
 	if (recorded_write_one(symbols, state, &names, &depths)) {
-		name = entry_name(state);
+		name = names_cache_name(&state->dso->build_id, &state->cache_key);
 		cached_names_put(&state->cache_key, &depths, &names, &bytes);
 		names_cache_write(symbols->names_cache, name, &bytes);
 		free(name);

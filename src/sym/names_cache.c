@@ -144,6 +144,15 @@ struct names_cache *names_cache_new(void)
 
 /* ---- entries ---- */
 
+char *names_cache_name(const struct build_id *id, const struct str *key)
+{
+	struct str name = STR_INIT;
+
+	build_id_text(id, &name);
+	str_addf(&name, "-%016llx", (unsigned long long)checksum_bytes(key->s, key->len));
+	return str_detach(&name);
+}
+
 bool names_cache_is_entry(const char *name)
 {
 	size_t digits = strspn(name, "0123456789abcdef");

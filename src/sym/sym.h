@@ -233,6 +233,16 @@ struct names_cache_size {
 /* 0; -ENOENT without a sentence: it is not there yet; others with one: it is not used. */
 int names_cache_measure(struct names_cache_size *size, struct str *err);
 
+/* ---- rows_cached.c: what others made of ELF files, beside it ---- */
+
+/*
+ * Bytes about a file with a build-id, under a key that says all that they depend on. false, and nothing is written,
+ * without options.keep_answers. What is read is whole and is of this key; who wrote it is not known.
+ */
+bool symbols_cached_read(struct symbols *symbols, const struct dso *dso, const struct str *key, struct str *bytes);
+void symbols_cached_write(struct symbols *symbols, const struct dso *dso, const struct str *key,
+			  const struct str *bytes);
+
 /* ---- for those who look for files themselves ---- */
 
 /*

@@ -38,6 +38,7 @@ struct unwind {
 	const char *arch;
 	unwind_file_fn *file_of, *debug_file_of;
 	void *file_context;
+	const struct unwind_keeper *keeper; /* NULL: none */
 	struct unwind_counts counts;
 	/*
 	 * The next unwinder that handles arch, opened when this one first finds no way on, and asked then: its
@@ -85,11 +86,22 @@ struct unwinder {
 /* Each in its own file; the build may leave libunwind out (unwind_libunwind_none.c). */
 extern const struct unwinder unwind_rows, unwind_libunwind, unwind_libdw;
 
+/*
+ * Where what was made of large files is kept from one run to the next, as bytes under a key. What read() gives is not
+ * trusted. context: unwind_options.file_context.
+ */
+struct unwind_keeper {
+	/* Appended to bytes. false: there is nothing under this key. */
+	bool (*read)(void *context, const struct dso *dso, const struct str *key, struct str *bytes);
+	void (*write)(void *context, const struct dso *dso, const struct str *key, const struct str *bytes);
+};
+
 struct unwind_options {
 	const char *unwinder; /* by its name; NULL: the first that can do the architecture */
 	unwind_file_fn *file_of;
 	unwind_file_fn *debug_file_of; /* the file with debug information, where it is another one; NULL: never */
-	void *file_context; /* of both */
+	void *file_context; /* of both, and of the keeper */
+	const struct unwind_keeper *keeper; /* NULL: nothing is kept */
 };
 /* There is an unwinder of this name. */
 bool unwind_known(const char *name);

@@ -2,12 +2,15 @@
  * unwind_compile: a file's unwind tables -> rows, once per file and kind, when an address of it is first asked for:
  *
  *	file -> section -> entries (unwind_cfi.c) -> rows (unwind_program.c, unwind_table.c)
+ *	                `-> what was kept of an earlier run (unwind_kept.c)
  *
  * The bytes of the section are needed only meanwhile. .eh_frame is found by its name, or, in files without section
  * headers, by .eh_frame_hdr; no search table is needed.
  */
+#include "unwind/unwind.h"
 #include "unwind/unwind_cfi.h"
 #include "unwind/unwind_image.h"
+#include "unwind/unwind_kept.h"
 
 #include <stdlib.h>
 
@@ -26,26 +29,40 @@ static struct unwind_table *rows_of(const struct image *image, const struct unwi
 	return unwind_builder_done(&builder);
 }
 
-/* Of a section by its name, of image's file or its debug file. NULL: it has none, or nothing in it. */
-static struct unwind_table *section_rows(const struct image *image, struct elf_file *file, const char *name,
-					 const struct unwind_arch *arch)
+/* The file is held. */
+static struct unwind_table *compile(const struct image *image, struct elf_file *file, struct elf_section *section,
+				    const char *name, const struct unwind_arch *arch)
 {
-	struct unwind_table *table = NULL;
-	struct str ignored = STR_INIT;
-	struct elf_section section;
 	struct elf_data data;
 
-	if (!elf_file_hold(file, &ignored)) {
-		if (elf_section_named(file, name, &section) && elf_section_read(file, &section, &data)) {
-			const struct cfi_section cfi = { .bytes = data.bytes,
-							 .n = data.n,
-							 .vaddr = section.header.sh_addr,
-							 .debug_frame = !strcmp(name, ".debug_frame") };
+	if (!elf_section_read(file, section, &data))
+		return NULL;
+	return rows_of(image, arch, &(struct cfi_section){ .bytes = data.bytes,
+							   .n = data.n,
+							   .vaddr = section->header.sh_addr,
+							   .debug_frame = !strcmp(name, ".debug_frame") });
+}
 
-			table = rows_of(image, arch, &cfi);
+/* Of a section by its name, of image's file or its debug file. NULL: it has none, or nothing in it. */
+static struct unwind_table *section_rows(const struct image *image, struct elf_file *file, const char *name,
+					 const struct unwind_arch *arch, const struct unwind *unwind)
+{
+	struct unwind_table *table = NULL;
+	struct str ignored = STR_INIT, key = STR_INIT;
+	struct elf_section section;
+
+	if (!elf_file_hold(file, &ignored)) {
+		if (elf_section_named(file, name, &section)) {
+			unwind_kept_key(unwind, image, file, name, section.header.sh_size, &key);
+			table = unwind_kept_read(unwind, image, &key);
+			if (!table) {
+				table = compile(image, file, &section, name, arch);
+				unwind_kept_write(unwind, image, &key, table);
+			}
 		}
 		elf_file_let_go(file);
 	}
+	str_release(&key);
 	str_release(&ignored);
 	return table;
 }
@@ -76,30 +93,31 @@ static struct unwind_table *segment_rows(struct image *image, const struct unwin
 	return table;
 }
 
-const struct unwind_table *image_eh_rows(struct image *image, const struct unwind_arch *arch)
+const struct unwind_table *image_eh_rows(struct image *image, const struct unwind_arch *arch,
+					 const struct unwind *unwind)
 {
 	if (image->tried_eh)
 		return image->eh;
 	image->tried_eh = true;
-	image->eh = section_rows(image, image->file, ".eh_frame", arch);
+	image->eh = section_rows(image, image->file, ".eh_frame", arch, unwind);
 	if (!image->eh && image->eh_frame_vaddr)
 		image->eh = segment_rows(image, arch);
 	return image->eh;
 }
 
 const struct unwind_table *image_debug_rows(struct image *image, const struct unwind_arch *arch,
-					    struct elf_file *(*file_of)(void *context, const struct dso *dso),
-					    void *context)
+					    const struct unwind *unwind)
 {
 	struct elf_file *debug;
 
 	if (image->tried_debug)
 		return image->debug;
 	image->tried_debug = true;
-	image->debug = section_rows(image, image->file, ".debug_frame", arch);
-	debug = image->debug || !file_of ? NULL : file_of(context, image->dso);
+	image->debug = section_rows(image, image->file, ".debug_frame", arch, unwind);
+	debug = image->debug || !unwind->debug_file_of ? NULL :
+							 unwind->debug_file_of(unwind->file_context, image->dso);
 	if (debug && debug != image->file && debug->is_64 && !debug->swapped && debug->machine == arch->machine)
-		image->debug = section_rows(image, debug, ".debug_frame", arch);
+		image->debug = section_rows(image, debug, ".debug_frame", arch, unwind);
 	return image->debug;
 }
 

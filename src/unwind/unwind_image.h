@@ -13,6 +13,7 @@
 
 struct unwind_table; /* unwind_table.h */
 struct unwind_arch;
+struct unwind;
 struct dso;
 
 struct image {
@@ -38,15 +39,12 @@ bool image_read(struct image *image, uint64_t vaddr, void *bytes, size_t n);
 
 /* ---- unwind_compile.c ---- */
 
-/* The rows of .eh_frame; NULL: there are none. */
-const struct unwind_table *image_eh_rows(struct image *image, const struct unwind_arch *arch);
-/*
- * Those of .debug_frame, of the file itself or else of its debug file, which is looked for only then: file_of, which
- * may be NULL, is asked with `context`.
- */
+/* The rows of .eh_frame; NULL: there are none. unwind: who keeps rows, and has the architecture of `arch`. */
+const struct unwind_table *image_eh_rows(struct image *image, const struct unwind_arch *arch,
+					 const struct unwind *unwind);
+/* Those of .debug_frame, of the file itself or else of its debug file, which unwind->debug_file_of gives. */
 const struct unwind_table *image_debug_rows(struct image *image, const struct unwind_arch *arch,
-					    struct elf_file *(*file_of)(void *context, const struct dso *dso),
-					    void *context);
+					    const struct unwind *unwind);
 /* Memory that the rows of the file take. */
 size_t image_rows_bytes(const struct image *image);
 

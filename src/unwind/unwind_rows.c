@@ -56,15 +56,14 @@ static const struct unwind_rule unmapped = { .kind = UNWIND_RULE_UNMAPPED };
 /* In the file's tables. false: they say nothing. */
 static bool find_in_tables(struct rows *rows, const struct module *module, uint64_t ip, struct slot *slot)
 {
-	struct unwind *unwind = rows->memory.unwind;
+	const struct unwind *unwind = rows->memory.unwind;
 	const struct unwind_arch *arch = rows->memory.arch;
-	const struct unwind_table *tables[2] = { image_eh_rows(module->image, arch), NULL };
+	const struct unwind_table *tables[2] = { image_eh_rows(module->image, arch, unwind), NULL };
 	bool incomplete = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		if (i)
-			tables[i] = image_debug_rows(module->image, arch, unwind->debug_file_of,
-						     unwind->file_context);
+			tables[i] = image_debug_rows(module->image, arch, unwind);
 		if (!tables[i])
 			continue;
 		slot->table = tables[i];

@@ -103,6 +103,34 @@ test_in_any_order()
 	done
 }
 
+# Of large files (libc is one on most machines) what unwinds stacks is kept beside the names.
+test_unwind_rows()
+{
+	local table="script -F ip,sym" rows
+
+	new_cache
+	shown dwarf "$table" --no-cache >expected
+	check_not "without the cache nothing is kept" [ -e "$kept" ]
+	shown dwarf "$table" >first
+	check "the first time" cmp expected first
+	mapfile -t rows < <(grep -la '^pstatCB' "$kept"/*)
+	[ ${#rows[@]} -gt 0 ] || skip "needs a large library"
+	touch -d 2001-01-01 "${rows[@]}"
+	shown dwarf "$table" >second
+	check "the second time" cmp expected second
+	same "it was read" 0 "$(find "${rows[@]}" ! -newermt 2002-01-01 | wc -l)"
+	for at in 3 9 20 60 200 "$(($(stat -c %s "${rows[0]}") - 3))"; do
+		printf '\xa5' | dd of="${rows[0]}" bs=1 seek="$at" conv=notrunc 2>dd_err
+		cp "${rows[0]}" damaged
+		shown dwarf "$table" >damaged_out
+		check "damaged at $at: the same" cmp expected damaged_out
+		check_not "damaged at $at: made anew" cmp -s damaged "${rows[0]}"
+	done
+	truncate -s 100 "${rows[0]}"
+	shown dwarf "$table" >cut
+	check "cut: the same" cmp expected cut
+}
+
 test_entries_are_used()
 {
 	filled

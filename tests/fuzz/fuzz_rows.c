@@ -1,16 +1,18 @@
 /*
  * fuzz_rows: any bytes as .eh_frame and as .debug_frame, for either architecture, made into rows; expressions in
- * them are computed. The claim: no crash, no sanitizer report, no endless loop; rows are in order, each has its
- * rule, and memory is bounded by what was read.
+ * them are computed. What was made is kept as bytes, and these are changed, as a file of the user's may be. The claim:
+ * no crash, no sanitizer report, no endless loop; rows are in order, each has its rule, and memory is bounded by what
+ * was read.
  */
 #include "unwind/unwind_cfi.h"
 #include "unwind/unwind_expr.h"
+#include "unwind/unwind_kept.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { BASE = 0x1000, CODE_BYTES = 0x10000, LOOKUPS = 64, STEPS = 64 };
+enum { BASE = 0x1000, CODE_BYTES = 0x10000, LOOKUPS = 64, STEPS = 64, CHANGES = 8 };
 
 static void check(const struct unwind_table *table, size_t size)
 {
@@ -30,6 +32,13 @@ static void check(const struct unwind_table *table, size_t size)
 	/* Two bytes make a row, and a rule of all registers; what is shared is bounded by itself. */
 	if (table->n > size + 1 || unwind_table_bytes(table) > 1024 + size * 512)
 		abort();
+}
+
+static void look_up(const struct unwind_table *table)
+{
+	for (uint64_t i = 0; i < LOOKUPS; i++)
+		unwind_table_find(table, BASE - 2 + i * (CODE_BYTES / LOOKUPS));
+	unwind_table_find(table, UINT64_MAX);
 }
 
 /* What the rules say is computed from these bytes as memory and registers. */
@@ -52,6 +61,31 @@ static void evaluate(const struct unwind_table *table, const struct unwind_arch 
 	}
 }
 
+/* First as they are, then with the bytes that these name changed: pairs of a place and what is done to it. */
+static void keep(const struct unwind_table *table, const struct unwind_arch *arch, const uint8_t *data, size_t size)
+{
+	struct str bytes = STR_INIT;
+	struct unwind_table *again;
+	size_t kept;
+
+	unwind_table_put(table, &bytes);
+	kept = bytes.len;
+	again = unwind_table_take(bytes.s, bytes.len);
+	if (!again || again->n != table->n || again->n_ops != table->n_ops)
+		abort();
+	unwind_table_free(again);
+	for (size_t i = 0; i + 2 < size && i < 3 * CHANGES; i += 3)
+		bytes.s[(data[i] << 8 | data[i + 1]) % kept] ^= (char)data[i + 2];
+	again = unwind_table_take(bytes.s, bytes.len);
+	if (again) {
+		check(again, bytes.len);
+		look_up(again);
+		evaluate(again, arch, data, size);
+	}
+	unwind_table_free(again);
+	str_release(&bytes);
+}
+
 static void make_rows(const struct cfi_section *section, const struct unwind_arch *arch)
 {
 	struct unwind_builder builder;
@@ -69,10 +103,9 @@ static void make_rows(const struct cfi_section *section, const struct unwind_arc
 	if (!table)
 		return;
 	check(table, section->n);
-	for (uint64_t i = 0; i < LOOKUPS; i++)
-		unwind_table_find(table, BASE - 2 + i * (CODE_BYTES / LOOKUPS));
-	unwind_table_find(table, UINT64_MAX);
+	look_up(table);
 	evaluate(table, arch, section->bytes, section->n);
+	keep(table, arch, section->bytes, section->n);
 	unwind_table_free(table);
 }
 
