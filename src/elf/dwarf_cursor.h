@@ -61,44 +61,42 @@ static inline uint64_t cursor_number(struct dwarf_cursor *cursor, unsigned bytes
 	return value;
 }
 
-/* Bits over 64 are lost. */
-static inline uint64_t cursor_uleb(struct dwarf_cursor *cursor)
+/* The bits of a number of either kind, those over 64 lost; how many there are; and the last byte. 0 where it is cut. */
+static inline uint64_t cursor_leb(struct dwarf_cursor *cursor, unsigned *n_bits, uint8_t *last)
 {
 	uint64_t value = 0;
-	unsigned shift = 0;
 
+	*n_bits = 0;
 	while (cursor->at < cursor->end) {
-		uint8_t byte = *cursor->at++;
-
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
+		*last = *cursor->at++;
+		if (*n_bits < 64)
+			value |= (uint64_t)(*last & 0x7f) << *n_bits;
+		*n_bits += 7;
+		if (!(*last & 0x80))
 			return value;
-		shift += 7;
 	}
 	cursor->bad = true;
+	*last = 0;
 	return 0;
+}
+
+static inline uint64_t cursor_uleb(struct dwarf_cursor *cursor)
+{
+	unsigned n_bits;
+	uint8_t last;
+
+	return cursor_leb(cursor, &n_bits, &last);
 }
 
 static inline int64_t cursor_sleb(struct dwarf_cursor *cursor)
 {
-	uint64_t value = 0;
-	unsigned shift = 0;
+	unsigned n_bits;
+	uint8_t last;
+	uint64_t value = cursor_leb(cursor, &n_bits, &last);
 
-	while (cursor->at < cursor->end) {
-		uint8_t byte = *cursor->at++;
-
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-		if (byte & 0x80)
-			continue;
-		if ((byte & 0x40) && shift < 64)
-			value |= ~(uint64_t)0 << shift;
-		return (int64_t)value;
-	}
-	cursor->bad = true;
-	return 0;
+	if ((last & 0x40) && n_bits < 64)
+		value |= ~(uint64_t)0 << n_bits;
+	return (int64_t)value;
 }
 
 /* A text ended by NUL, or NULL. */
