@@ -81,6 +81,36 @@ static void note_guest(const struct attempt *a, struct note_list *notes)
 		 a->event->name);
 }
 
+/* ---- user callchains that come later: without them they are in the samples ---- */
+
+/*
+ * The failed call was the question, and the next one is the answer: kernels that are as new as this are not asked
+ * beforehand, and others once. Only where the next one fails too, there is something to find out.
+ */
+static bool deferral_may_be_unknown(const struct attempt *a)
+{
+	return attr_deferral(&a->attr) && a->machine->deferral != DEFERRAL_KNOWN;
+}
+
+static void drop_deferral(struct attempt *a)
+{
+	a->deferral = attr_deferral(&a->attr);
+	attr_set_deferral(&a->attr, 0);
+	a->machine->deferral = DEFERRAL_DOUBTED;
+}
+
+/* Records that nobody takes, for samples that wait for them, would be user callchains lost. */
+static bool deferral_was_not_it(const struct attempt *a)
+{
+	return a->deferral && machine_defers(a->machine);
+}
+
+static void take_deferral(struct attempt *a)
+{
+	attr_set_deferral(&a->attr, a->deferral);
+	a->deferral = 0;
+}
+
 /* ---- the count of lost records: LOST records say most of it, too ---- */
 
 /* Only a kernel that does not know the bit is cured by leaving it out. */
@@ -223,7 +253,7 @@ static const struct step {
 	bool repeats; /* may be taken again: it lowers a number */
 	bool (*applies)(const struct attempt *attempt);
 	void (*apply)(struct attempt *attempt);
-	/* NULL: the caller leaves it. */
+	/* NULL: nothing is lost, or the caller leaves it. */
 	void (*note)(const struct attempt *attempt, struct note_list *notes);
 } ladder[] = {
 	{ "user mode only",
@@ -232,8 +262,10 @@ static const struct step {
 	  kernel_refused,
 	  drop_kernel,
 	  note_drop_kernel },
+	{ "deferred callchains", { EINVAL }, false, deferral_may_be_unknown, drop_deferral, NULL },
 	{ "lost counts", { EINVAL }, false, lost_unknown, drop_lost, note_lost },
 	{ "build-ids in maps", { EINVAL }, false, build_id_unknown, drop_build_id, note_build_id },
+	{ "deferred callchains again", { EINVAL }, false, deferral_was_not_it, take_deferral, NULL },
 	{ "the unit's own code", { ENOENT, EINVAL }, false, core_type_unknown, take_own_code, note_own_code },
 	{ "weak group",
 	  { EINVAL, ENOSPC, EOPNOTSUPP },

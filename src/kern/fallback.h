@@ -14,6 +14,7 @@ struct attempt {
 	bool is_member; /* opens with a group_fd */
 	bool weak; /* its group may be broken up */
 	unsigned applied; /* bit per row of the ladder */
+	unsigned deferral; /* of deferral.c, what a step took off attr */
 	bool break_group; /* the answer is to open the group's events one by one */
 
 	/* Where the last try failed. */

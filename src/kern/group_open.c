@@ -290,6 +290,8 @@ static int open_member(struct opening *o, struct group *g, struct member *m,
 		if (rc >= 0) {
 			c->fds[cell] = rc;
 			m->n_open++;
+			if (attr_deferral(&c->attr))
+				o->machine.deferral = DEFERRAL_KNOWN;
 			return OPENED;
 		}
 		rc = after_refusal(o, g, m, leader, &call, rc);

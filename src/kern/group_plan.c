@@ -49,6 +49,8 @@ static void attr_prepare(struct perf_event_attr *attr, const struct counter *c,
 		attr->precise_ip = 3;
 	if (event->tracking)
 		attr->disabled = attr->enable_on_exec = 0;
+	if (o->machine.deferral == DEFERRAL_DOUBTED || o->machine.deferral == DEFERRAL_UNKNOWN)
+		attr_set_deferral(attr, 0);
 	if (o->options->sample)
 		return;
 	/* Tracepoints and terms may ask for samples; a count has none. */

@@ -202,6 +202,16 @@ int counters_disable(struct counter_set *set);
 /* The kernel's id of each open cell, appended to *ids; records name their event by it. */
 int counter_add_ids(const struct counter_set *set, size_t index, uint64_t **ids, size_t *n);
 
+/* ---- deferral.c: two bits of an attr that came with Linux 6.19 ---- */
+
+enum {
+	DEFER_CALLCHAIN = 1, /* samples leave the user's part of their callchain to a record that comes later */
+	DEFER_OUTPUT = 2, /* these records, of all that this event sees, go into its ring */
+};
+/* Which of the two are set. The headers of this build may have no names for them. */
+unsigned attr_deferral(const struct perf_event_attr *attr);
+void attr_set_deferral(struct perf_event_attr *attr, unsigned bits);
+
 /* ---- adjust.c: one open counter, changed while it counts ---- */
 /* 0, or the negative errno of the first cell that failed. */
 /* The filter of a tracepoint. A sentence where the kernel refuses it. */

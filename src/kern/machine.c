@@ -144,6 +144,22 @@ int open_once(const struct kern *kern, const struct perf_event_attr *attr, pid_t
 	return 0;
 }
 
+bool machine_defers(struct machine *machine)
+{
+	struct perf_event_attr asks = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	attr_set_deferral(&asks, DEFER_CALLCHAIN | DEFER_OUTPUT);
+	if (machine->deferral < DEFERRAL_UNKNOWN)
+		machine->deferral = open_once(machine->kern, &asks, 0, -1, 0) == -EINVAL ? DEFERRAL_UNKNOWN :
+											   DEFERRAL_KNOWN;
+	return machine->deferral == DEFERRAL_KNOWN;
+}
+
 bool is_generic_type(uint32_t type)
 {
 	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;

@@ -8,8 +8,17 @@
 #include "kern/kern.h"
 #include "kern/privilege.h"
 
+/* Does this kernel know the bits of deferral.c? */
+enum deferral {
+	DEFERRAL_UNASKED,
+	DEFERRAL_DOUBTED, /* an event with them was refused; unless that was for another reason, it does not */
+	DEFERRAL_UNKNOWN,
+	DEFERRAL_KNOWN,
+};
+
 struct machine {
 	const struct kern *kern;
+	enum deferral deferral; /* what was opened and refused so far says; see machine_defers() */
 	bool has_pmus, has_core_pmus, has_virtual, has_privilege, has_paranoid; /* already asked */
 	struct event_pmu_list pmus, core_pmus;
 	bool is_virtual;
@@ -33,6 +42,8 @@ int machine_counters(struct machine *machine, const struct event *event, size_t 
 bool machine_is_virtual(struct machine *machine);
 const struct privilege *machine_privilege(struct machine *machine);
 int machine_paranoid(struct machine *machine);
+/* Asks the kernel itself, where what was opened so far leaves a doubt. */
+bool machine_defers(struct machine *machine);
 
 /* Opens and closes attr, disabled: 0 or the negative errno. */
 int open_once(const struct kern *kern, const struct perf_event_attr *attr, pid_t pid, int cpu,

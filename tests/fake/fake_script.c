@@ -43,13 +43,23 @@ static struct fake_settings settings = { .nofile = { 1024, 4096 } };
 NUMBERS(GETTER)
 BITS(GETTER)
 
+static uint64_t get_defer_callchain(const struct perf_event_attr *attr)
+{
+	return attr_deferral(attr) & DEFER_CALLCHAIN ? 1 : 0;
+}
+
+static uint64_t get_defer_output(const struct perf_event_attr *attr)
+{
+	return attr_deferral(attr) & DEFER_OUTPUT ? 1 : 0;
+}
+
 #define NUMBER_ROW(field) { #field, get_##field, false },
 #define BIT_ROW(field) { #field, get_##field, true },
 static const struct {
 	const char *name;
 	uint64_t (*get)(const struct perf_event_attr *attr);
 	bool is_bit;
-} fields[] = { NUMBERS(NUMBER_ROW) BITS(BIT_ROW) };
+} fields[] = { NUMBERS(NUMBER_ROW) BITS(BIT_ROW) BIT_ROW(defer_callchain) BIT_ROW(defer_output) };
 
 static const struct {
 	const char *name;

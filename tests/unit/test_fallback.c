@@ -276,6 +276,106 @@ static void children_are_given_up_with_a_note(void **state)
 	assert_true(noted("unit/x/: child processes and new threads are not counted"));
 }
 
+/* ---- user callchains that come later ---- */
+
+static struct event *add_deferring(const char *name, uint32_t type, unsigned bits)
+{
+	struct event *event = add(name, type, 0);
+
+	options.sample = true;
+	event->attr.sample_period = 1;
+	attr_set_deferral(&event->attr, bits);
+	return event;
+}
+
+static size_t deferring_calls(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < fake.n; i++)
+		n += attr_deferral(&fake.calls[i].attr) != 0;
+	return n;
+}
+
+static int knows_no_deferral(const struct fake_call *call)
+{
+	return attr_deferral(&call->attr) ? -EINVAL : 0;
+}
+
+static void deferral_is_asked_for_by_opening(void **state)
+{
+	(void)state;
+	all_cpus(2);
+	add_deferring("a", PERF_TYPE_SOFTWARE, DEFER_CALLCHAIN);
+	add_deferring("dummy", PERF_TYPE_SOFTWARE, DEFER_OUTPUT);
+	open_all();
+	assert_int_equal(attr_deferral(&set.v[0].attr), DEFER_CALLCHAIN);
+	assert_int_equal(attr_deferral(&set.v[1].attr), DEFER_OUTPUT);
+	assert_int_equal(fake.n, 4);
+}
+
+static void deferral_costs_old_kernels_one_call(void **state)
+{
+	(void)state;
+	all_cpus(2);
+	add_deferring("a", PERF_TYPE_SOFTWARE, DEFER_CALLCHAIN);
+	add_deferring("b", PERF_TYPE_SOFTWARE, DEFER_CALLCHAIN);
+	add_deferring("dummy", PERF_TYPE_SOFTWARE, DEFER_OUTPUT);
+	fake.answer = knows_no_deferral;
+	open_all();
+	for (size_t i = 0; i < set.n; i++) {
+		assert_int_equal(set.v[i].state, COUNTER_OPEN);
+		assert_int_equal(attr_deferral(&set.v[i].attr), 0);
+	}
+	assert_int_equal(fake.n, 7);
+	assert_int_equal(notes.n, 0);
+}
+
+/* Another bit is what was refused: an event without its part would be chains that never come. */
+static void deferral_is_not_given_up_for_another_reason(void **state)
+{
+	(void)state;
+	add_deferring("cycles:pp", PERF_TYPE_HARDWARE, DEFER_CALLCHAIN | DEFER_OUTPUT)->attr.precise_ip = 2;
+	add_deferring("a", PERF_TYPE_SOFTWARE, DEFER_CALLCHAIN);
+	fake.answer = precise_without_guest_bit;
+	open_all();
+	assert_int_equal(set.v[0].attr.precise_ip, 0);
+	assert_int_equal(attr_deferral(&set.v[0].attr), DEFER_CALLCHAIN | DEFER_OUTPUT);
+	assert_int_equal(attr_deferral(&set.v[1].attr), DEFER_CALLCHAIN);
+}
+
+/* Once an event is open with them, there is no doubt. */
+static void deferral_that_opened_is_known(void **state)
+{
+	(void)state;
+	add_deferring("a", PERF_TYPE_SOFTWARE, DEFER_CALLCHAIN | DEFER_OUTPUT);
+	add_deferring("cycles:pp", PERF_TYPE_HARDWARE, DEFER_CALLCHAIN)->attr.precise_ip = 2;
+	fake.answer = precise_without_guest_bit;
+	open_all();
+	assert_int_equal(set.v[1].attr.precise_ip, 0);
+	assert_int_equal(deferring_calls(), fake.n);
+}
+
+static int knows_neither(const struct fake_call *call)
+{
+	return attr_deferral(&call->attr) ? -EINVAL : precise_without_guest_bit(call);
+}
+
+static void deferral_and_another_reason(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		add_deferring("cycles:pp", PERF_TYPE_HARDWARE, DEFER_CALLCHAIN)->attr.precise_ip = 2;
+	fake.answer = knows_neither;
+	open_all();
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(set.v[i].attr.precise_ip, 0);
+		assert_int_equal(attr_deferral(&set.v[i].attr), 0);
+	}
+	/* The first event, and once the question itself. */
+	assert_int_equal(deferring_calls(), 2);
+}
+
 /* ---- reasons ---- */
 
 static void whole_cpu_pmu_says_so(void **state)
@@ -434,6 +534,9 @@ int main(void)
 		T(precise_level_is_lowered), T(precise_level_is_the_highest_that_opens),
 		T(precision_is_worth_more_than_guests), T(rights_are_what_is_missing),
 		T(guest_is_taken_where_it_must), T(children_are_given_up_with_a_note),
+		T(deferral_is_asked_for_by_opening), T(deferral_costs_old_kernels_one_call),
+		T(deferral_is_not_given_up_for_another_reason), T(deferral_and_another_reason),
+		T(deferral_that_opened_is_known),
 		T(whole_cpu_pmu_says_so), T(task_on_whole_cpu_pmu), T(every_errno_has_words),
 		T(named_pmu_lacks_the_event),
 		T(branches_without_a_counter_pmu), T(lbr_without_a_counter_pmu),
