@@ -45,7 +45,7 @@ const struct option_row record_options[] = {
 
 	{ .kind = OPTION_GROUP, .help = "What a sample holds" },
 	{ OPTION_FLAG, 'g', NULL, NULL, "callchains by frame pointers", FIELD(call_graph) },
-	{ OPTION_CALL, 0, "call-graph", "fp|dwarf[,raw][,bytes]|lbr|no", "callchains, and how they are made",
+	{ OPTION_CALL, 0, "call-graph", "fp[,defer]|dwarf[,raw][,bytes]|lbr|no", "callchains, and how they are made",
 	  .value = VALUE_ONE_OF, .call = take_call_graph },
 	{ OPTION_NUMBER, 0, "max-stack", "n", "frames of a callchain at most", FIELD(max_stack),
 	  LIMITS(1, UINT16_MAX, NULL) },

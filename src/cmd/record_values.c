@@ -77,6 +77,7 @@ int take_call_graph(void *target, const char *argument, struct str *err)
 
 	words->call_graph = false;
 	words->plan.sampling.stacks_raw = false;
+	words->plan.sampling.chains_later = false;
 	for (size_t i = 0; i < ARRAY_SIZE(callchain_kinds); i++) {
 		if (strlen(callchain_kinds[i].name) != len ||
 		    strncmp(callchain_kinds[i].name, argument, len))
@@ -86,7 +87,11 @@ int take_call_graph(void *target, const char *argument, struct str *err)
 			return 0;
 		if (callchain_kinds[i].kind == CALLCHAIN_DWARF)
 			return take_dwarf(&words->plan.sampling, argument + len + 1, err);
-		return fail(err, -EINVAL, "--call-graph: only dwarf takes a size");
+		if (callchain_kinds[i].kind == CALLCHAIN_FP && !strcmp(argument + len, ",defer")) {
+			words->plan.sampling.chains_later = true;
+			return 0;
+		}
+		return fail(err, -EINVAL, "--call-graph: only dwarf takes a size, and only fp the word defer");
 	}
 	return fail(err, -EINVAL, "--call-graph: '%s' is none of fp, dwarf, lbr and no", argument);
 }

@@ -26,6 +26,7 @@ struct sampling {
 	bool freq_max; /* -F max */
 	bool strict_freq; /* --strict-freq: over the limit is an error, not a note */
 	enum callchain_kind callchain;
+	bool chains_later; /* fp: user callchains by records of their own, where the kernel has them */
 	uint32_t stack_dump_bytes; /* dwarf: multiple of 8, at most 65528; 0: the default */
 	bool stacks_raw; /* dwarf: the file has the copies of stacks; else they are unwound while recording */
 	uint32_t max_stack; /* 0: the kernel's own limit */

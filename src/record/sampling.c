@@ -9,6 +9,7 @@
  * Source: perf_event_open(2).
  */
 #include "record/aux_pmus.h"
+#include "record/chains_later.h"
 #include "record/rate.h"
 #include "record/record.h"
 #include "record/sample_regs.h"
@@ -365,13 +366,15 @@ static void set_tracking_callchain(const struct event_list *events, struct event
 	dummy->attr.exclude_callchain_user = first->exclude_callchain_user;
 }
 
-static int choose_tracking(const struct pass *p, struct event_list *events, const struct kern *kern)
+static int choose_tracking(const struct pass *p, struct event_list *events, const struct kern *kern,
+			   struct event **tracking)
 {
 	struct event *dummy;
 	int rc;
 
 	if (sees_all(p, events)) {
 		set_tracking(p, events, &events->v[0]);
+		*tracking = &events->v[0];
 		return 0;
 	}
 	rc = event_list_parse(events, "dummy:HG", &kern->host, p->err);
@@ -387,6 +390,7 @@ static int choose_tracking(const struct pass *p, struct event_list *events, cons
 	dummy->attr.inherit_stat = 0;
 	set_tracking_callchain(events, dummy);
 	set_tracking(p, events, dummy);
+	*tracking = dummy;
 	return 0;
 }
 
@@ -436,6 +440,7 @@ static uint64_t stack_limit(const struct kern *kern)
 
 static int apply(const struct pass *p, struct event_list *events, const struct kern *kern)
 {
+	struct event *tracking;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < events->n; i++)
@@ -444,7 +449,11 @@ static int apply(const struct pass *p, struct event_list *events, const struct k
 		if (events->v[i].leader == i && events->v[i].read_group)
 			set_read_group(p, &events->v[i]);
 	}
-	return rc ? rc : choose_tracking(p, events, kern);
+	if (!rc)
+		rc = choose_tracking(p, events, kern, &tracking);
+	if (!rc && p->sampling->chains_later)
+		chains_later_ask(events, tracking);
+	return rc;
 }
 
 int sampling_apply(const struct sampling *sampling, const struct target *target,

@@ -102,6 +102,9 @@ test_bad_words()
 	fails_with 129 "--count: '0' is not" record -c 0 -- true
 	fails_with 129 "--mmap-pages: '7X' is neither" record -m 7X -- true
 	fails_with 129 "--call-graph: 'x' is none of" record --call-graph x -- true
+	fails_with 129 "--call-graph: only dwarf takes a size, and only fp the word defer" \
+		record --call-graph lbr,defer -- true
+	fails_with 129 "--call-graph: only dwarf takes a size" record --call-graph fp,9 -- true
 	fails_with 129 "--call-graph: 99999999 bytes" record --call-graph dwarf,99999999 -- true
 	fails_with 129 "--clockid: 'noon'" record -k noon -- true
 	fails_with 129 "--max-size: '5' is not" record --max-size 5 -- true

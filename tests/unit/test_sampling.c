@@ -277,6 +277,59 @@ static void test_rows(void **state)
 	}
 }
 
+/* Who asks for user callchains that come later, and who is told them: "c" and "o" of each event. */
+static void test_chains_later(void **state)
+{
+	static const struct {
+		const char *text;
+		struct sampling options;
+		enum target_kind target;
+		const char *asks;
+	} cases[] = {
+		{ "cpu-clock", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND, "co " },
+		{ "cpu-clock,page-faults", { .callchain = CALLCHAIN_FP }, TARGET_TASKS, "co c " },
+		{ "cpu-clock,page-faults", { .callchain = CALLCHAIN_FP }, TARGET_CPUS, "c c o " },
+		{ "cpu-clock", { .callchain = CALLCHAIN_FP, .starts_late = true }, TARGET_TASKS, "c o " },
+		{ "cpu-clock/inherit=0/,page-faults", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND, "c c o " },
+		{ "cpu-clock/call-graph=no/,page-faults", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND, "o c " },
+		{ "cpu-clock,page-faults/call-graph=fp/", { 0 }, TARGET_COMMAND, "o c " },
+		{ "cpu-clock", { 0 }, TARGET_COMMAND, " " },
+		{ "cpu-clock", { .callchain = CALLCHAIN_DWARF }, TARGET_COMMAND, " " },
+		{ "cpu-clock", { .callchain = CALLCHAIN_LBR }, TARGET_COMMAND, " " },
+		{ "cpu-clock", { .callchain = CALLCHAIN_FP, .max_stack = 5 }, TARGET_COMMAND, " " },
+		{ "cpu-clock", { .callchain = CALLCHAIN_FP, .no_samples = true }, TARGET_COMMAND, " " },
+		{ "cpu-clock", { .callchain = CALLCHAIN_FP, .time_off = true }, TARGET_CPUS, "  " },
+		{ "cpu-clock/time=0/,page-faults", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND, "  " },
+		{ "cpu-clock,page-faults/time=0/", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND, "co  " },
+		{ "cpu-clock", { .callchain = CALLCHAIN_FP, .overwrite = true }, TARGET_COMMAND, "  " },
+		{ "{cpu-clock,page-faults}:S", { .callchain = CALLCHAIN_FP }, TARGET_COMMAND, "co  " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sampling options = cases[i].options;
+		struct str asks = STR_INIT;
+
+		options.inherit = options.chains_later = true;
+		assert_int_equal(apply(cases[i].text, options, cases[i].target), 0);
+		for (size_t k = 0; k < events.n; k++) {
+			unsigned bits = attr_deferral(&events.v[k].attr);
+
+			str_addf(&asks, "%s%s ", bits & DEFER_CALLCHAIN ? "c" : "", bits & DEFER_OUTPUT ? "o" : "");
+		}
+		if (strcmp(asks.s, cases[i].asks))
+			fail_msg("case %zu, %s: '%s' instead of '%s'", i, cases[i].text, asks.s, cases[i].asks);
+		str_release(&asks);
+	}
+	/* As the names in the file say it. */
+	assert_int_equal(apply("cpu-clock", (struct sampling){ .callchain = CALLCHAIN_FP, .chains_later = true },
+			       TARGET_COMMAND), 0);
+	char *text = attr_text(&events.v[0]);
+
+	assert_non_null(strstr(text, ", defer_callchain: 1, defer_output: 1"));
+	free(text);
+}
+
 static void test_inherit(void **state)
 {
 	struct sampling s = { .inherit = true };
@@ -491,6 +544,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dump_bytes),
 		cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_chains_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_inherit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clashes, setup, teardown),
