@@ -80,6 +80,21 @@ bool elf_file_debuglink(struct elf_file *file, struct str *name, uint32_t *crc);
 /* .gnu_debugaltlink: a path, and the build-id that the file must have, cut as all are. false: none. */
 bool elf_file_debugaltlink(struct elf_file *file, struct str *name, struct build_id *id);
 
+/* ---- elf_debuglink.c: the file that a debug link names ---- */
+
+#define ELF_DEBUG_DIR "/usr/lib/debug" /* of files by build-id (build_id_path), and by their link */
+enum { ELF_DEBUGLINK_NEAR = 2 };
+/* Where it may be near the file at `path`: in its folder, and in .debug there; NULL behind that. The caller frees. */
+char *elf_debuglink_near(const char *path, const char *link, size_t i);
+/* Where it may be below a folder of debug files; path: as the process had it. NULL: it is not absolute. */
+char *elf_debuglink_below(const char *debug_dir, const char *path, const char *link);
+/*
+ * The file has the checksum of the link. All of it is read, which is told to progress (NULL: nobody) now and then, in
+ * bytes.
+ */
+typedef void elf_progress_fn(void *context, uint64_t done, uint64_t all);
+bool elf_debuglink_is(int fd, uint32_t crc, elf_progress_fn *progress, void *context);
+
 /* ---- elf_files.c: many files, each opened once ---- */
 
 /*

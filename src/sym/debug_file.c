@@ -15,14 +15,9 @@
 #include "sym/dso_search.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#define DEBUG_DIR "/usr/lib/debug"
-
-enum { CRC_STEP = 8, CRC_CHUNK_BYTES = 1 << 18, CRC_SHOWN_BYTES = 64 << 20 };
+enum { CRC_SHOWN_BYTES = 64 << 20 };
 
 /* How a candidate proves that it belongs to the file. */
 enum proof {
@@ -31,40 +26,12 @@ enum proof {
 	PROOF_USER, /* the user says so; but the build-id where both have one */
 };
 
-/* ---- checksum of .gnu_debuglink: CRC-32 as in zlib, 8 bytes per step ---- */
+/* ---- one candidate ---- */
 
-static void crc_tables(uint32_t tables[CRC_STEP][256])
+/* Says how far the checksum is, where the file is long. */
+static void crc_progress(void *context, uint64_t done, uint64_t all)
 {
-	for (uint32_t i = 0; i < 256; i++) {
-		uint32_t crc = i;
-
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-		tables[0][i] = crc;
-	}
-	for (int step = 1; step < CRC_STEP; step++)
-		for (uint32_t i = 0; i < 256; i++)
-			tables[step][i] = tables[step - 1][i] >> 8 ^
-					  tables[0][tables[step - 1][i] & 255];
-}
-
-static uint32_t crc_add(uint32_t tables[CRC_STEP][256], uint32_t crc, const uint8_t *bytes, size_t n)
-{
-	for (; n >= CRC_STEP; n -= CRC_STEP, bytes += CRC_STEP) {
-		crc = tables[7][(crc ^ bytes[0]) & 255] ^
-		      tables[6][(crc >> 8 ^ bytes[1]) & 255] ^
-		      tables[5][(crc >> 16 ^ bytes[2]) & 255] ^
-		      tables[4][(crc >> 24 ^ bytes[3]) & 255] ^ tables[3][bytes[4]] ^
-		      tables[2][bytes[5]] ^ tables[1][bytes[6]] ^ tables[0][bytes[7]];
-	}
-	while (n--)
-		crc = crc >> 8 ^ tables[0][(crc ^ *bytes++) & 255];
-	return crc;
-}
-
-/* Says how far it is, where the file is long. */
-static void crc_progress(const struct dso_search *search, off_t done, off_t all)
-{
+	const struct dso_search *search = context;
 	const struct sym_options *options = search->options;
 	char *what;
 
@@ -74,28 +41,6 @@ static void crc_progress(const struct dso_search *search, off_t done, off_t all)
 	options->progress(options->progress_context, what, (double)done / (double)all);
 	free(what);
 }
-
-static bool crc_is(const struct dso_search *search, int fd, uint32_t expected)
-{
-	uint32_t tables[CRC_STEP][256];
-	uint32_t crc = ~0u;
-	uint8_t *chunk = xmalloc(CRC_CHUNK_BYTES);
-	struct stat st;
-	off_t at = 0;
-	ssize_t got = 0;
-
-	crc_tables(tables);
-	if (!fstat(fd, &st))
-		while (at < st.st_size && (got = pread(fd, chunk, CRC_CHUNK_BYTES, at)) > 0) {
-			crc_progress(search, at, st.st_size);
-			crc = crc_add(tables, crc, chunk, (size_t)got);
-			at += got;
-		}
-	free(chunk);
-	return got > 0 && ~crc == expected;
-}
-
-/* ---- one candidate ---- */
 
 static bool has_names(const struct elf_file *file)
 {
@@ -120,7 +65,7 @@ static bool is_proven(struct dso_search *search, const struct elf_file *file, en
 	}
 	if (proof == PROOF_BUILD_ID)
 		return id->size && file->build_id.size;
-	if (proof == PROOF_CRC && !crc_is(search, file->fd, search->link_crc)) {
+	if (proof == PROOF_CRC && !elf_debuglink_is(file->fd, search->link_crc, crc_progress, search)) {
 		dso_search_why(search, "install the debug package of its version", file->path,
 			       "of another build: not the checksum in .gnu_debuglink");
 		return false;
@@ -201,23 +146,15 @@ static bool try_cached_debug(struct dso_search *search)
 
 static bool try_link(struct dso_search *search, const struct debug_dirs *dirs)
 {
-	const char *name = search->link.s;
-	char *path, *dir, *recorded, *recorded_dir;
-	bool found;
+	const char *name = search->link.s, *path = search->files->runtime;
+	bool found = false;
 
-	if (!name[0] || !search->files->runtime)
+	if (!name[0] || !path)
 		return false;
-	path = xstrdup(search->files->runtime);
-	dir = dirname(path);
-	recorded = xstrdup(search->dso->path);
-	recorded_dir = dirname(recorded);
-	found = try_debug(search, xasprintf("%s/%s", dir, name), PROOF_CRC) ||
-		try_debug(search, xasprintf("%s/.debug/%s", dir, name), PROOF_CRC);
-	for (size_t i = 0; !found && recorded_dir[0] == '/' && i < dirs->n; i++)
-		found = try_debug(search, xasprintf("%s%s/%s", dirs->v[i].path, recorded_dir, name),
-				  PROOF_CRC);
-	free(path);
-	free(recorded);
+	for (size_t i = 0; !found && i < ELF_DEBUGLINK_NEAR; i++)
+		found = try_debug(search, elf_debuglink_near(path, name, i), PROOF_CRC);
+	for (size_t i = 0; !found && i < dirs->n; i++)
+		found = try_debug(search, elf_debuglink_below(dirs->v[i].path, search->dso->path, name), PROOF_CRC);
 	return found;
 }
 
@@ -259,9 +196,9 @@ static bool try_folders(struct dso_search *search)
 	struct debug_dirs dirs = { 0 };
 	bool found;
 
-	add_dir(&dirs, xasprintf("%s" DEBUG_DIR, search->symfs), PROOF_BUILD_ID);
+	add_dir(&dirs, xasprintf("%s" ELF_DEBUG_DIR, search->symfs), PROOF_BUILD_ID);
 	for (size_t i = 0; i < search->n_roots; i++)
-		add_dir(&dirs, xasprintf("%s" DEBUG_DIR, search->roots[i]->root), PROOF_BUILD_ID);
+		add_dir(&dirs, xasprintf("%s" ELF_DEBUG_DIR, search->roots[i]->root), PROOF_BUILD_ID);
 	for (; user && *user; user++)
 		add_dir(&dirs, xstrdup(*user), PROOF_USER);
 	found = try_build_id(search, &dirs) || try_cached_debug(search) || try_link(search, &dirs) ||
