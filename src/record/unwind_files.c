@@ -8,6 +8,10 @@
  *
  * The one that led there stays open, or, where so many are open already, is what the file is opened by again.
  * Entries are found by the dso's number and never go, so that a path that was given out stays.
+ *
+ * A debug file is looked for below /proc/PID/root of the same processes, then here, by build-id and by debug link. That
+ * may take long, and is done once: a lock of its own is held meanwhile. Other workers that look for one wait; who wants
+ * a file itself, or has seen one, does not.
  */
 #include "record/unwind_files.h"
 
@@ -15,6 +19,7 @@
 #include "sym/sym.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -40,12 +45,17 @@ struct entry {
 	unsigned n_seen, n_tried;
 	char *path; /* to read it by; NULL: not open */
 	int fd; /* that path leads to; -1: none */
+	/* The same of its debug file, once that was looked for. */
+	bool debug_tried;
+	char *debug_path;
+	int debug_fd;
 };
 
 struct unwind_files {
 	const char *procfs;
 	const char *vdso; /* a path to it, or NULL */
 	pthread_mutex_t lock;
+	pthread_mutex_t debug_lock; /* who has it looks for a debug file; taken before the other */
 	struct entry **v; /* by dso.index; pointers stay */
 	size_t n, cap;
 	size_t n_held, held_max;
@@ -76,6 +86,7 @@ struct unwind_files *unwind_files_new(const char *procfs)
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / HELD_PART < HELD_MAX)
 		files->held_max = (size_t)limit.rlim_cur / HELD_PART;
 	pthread_mutex_init(&files->lock, NULL);
+	pthread_mutex_init(&files->debug_lock, NULL);
 	return files;
 }
 
@@ -88,12 +99,16 @@ void unwind_files_free(struct unwind_files *files)
 
 		if (entry->fd >= 0)
 			close(entry->fd);
+		if (entry->debug_fd >= 0)
+			close(entry->debug_fd);
 		free(entry->name);
 		free(entry->path);
+		free(entry->debug_path);
 		free(entry);
 	}
 	free(files->v);
 	pthread_mutex_destroy(&files->lock);
+	pthread_mutex_destroy(&files->debug_lock);
 	free(files);
 }
 
@@ -104,7 +119,8 @@ static struct entry *entry_at(struct unwind_files *files, uint32_t dso)
 	while (dso >= files->n) {
 		VEC_GROW(files->v, files->n, files->cap);
 		files->v[files->n] = xcalloc(1, sizeof(*files->v[0]));
-		files->v[files->n++]->fd = -1;
+		files->v[files->n]->fd = files->v[files->n]->debug_fd = -1;
+		files->n++;
 	}
 	return files->v[dso];
 }
@@ -132,10 +148,11 @@ bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const s
 	entry = entry_at(files, dso->index);
 	if (!entry->path) {
 		describe(entry, dso);
-		entry->seen[entry->n_seen++ % SIGHTINGS_MAX] =
-			(struct sighting){ mmap->pid, mmap->start, mmap->start + mmap->len };
 		wanted = true;
 	}
+	/* Of one that is open, too: its debug file may be below the root of who lives then. */
+	entry->seen[entry->n_seen++ % SIGHTINGS_MAX] =
+		(struct sighting){ mmap->pid, mmap->start, mmap->start + mmap->len };
 	pthread_mutex_unlock(&files->lock);
 	return wanted;
 }
@@ -203,26 +220,34 @@ static struct found find_anywhere(const struct unwind_files *files, const struct
 	return found;
 }
 
+/* Under the lock: what was opened stays open, if there is room for one more. Takes all of found over. */
+static char *hold(struct unwind_files *files, struct found *found, int *fd)
+{
+	if (found->fd < 0 || files->n_held >= files->held_max) {
+		if (found->fd >= 0)
+			close(found->fd);
+		return found->path;
+	}
+	files->n_held++;
+	free(found->path);
+	*fd = found->fd;
+	return xasprintf("/proc/self/fd/%d", *fd);
+}
+
 /* Under the lock: what was opened without it. Two may have opened the same. */
 static void keep(struct unwind_files *files, struct entry *entry, struct found *found)
 {
-	bool holds = found->fd >= 0 && !entry->path && files->n_held < files->held_max;
-
-	/* Somebody, perhaps meanwhile, has gone without it. */
-	if (found->fd >= 0 && !entry->path && entry->n_tried)
-		atomic_fetch_add(&files->late, 1);
-	if (holds) {
-		files->n_held++;
-		entry->fd = found->fd;
-		entry->path = xasprintf("/proc/self/fd/%d", found->fd);
-	} else if (found->fd >= 0) {
+	if (found->fd < 0)
+		return;
+	if (entry->path) {
 		close(found->fd);
-		if (!entry->path) {
-			entry->path = found->path;
-			found->path = NULL;
-		}
+		free(found->path);
+		return;
 	}
-	free(found->path);
+	/* Somebody, perhaps meanwhile, has gone without it. */
+	if (entry->n_tried)
+		atomic_fetch_add(&files->late, 1);
+	entry->path = hold(files, found, &entry->fd);
 }
 
 const char *unwind_files_path(struct unwind_files *files, uint32_t dso)
@@ -252,6 +277,110 @@ const char *unwind_files_path(struct unwind_files *files, uint32_t dso)
 	path = entry->path;
 	pthread_mutex_unlock(&files->lock);
 	return path;
+}
+
+/* ---- debug files ---- */
+
+/* What is asked for. */
+struct debug_search {
+	const struct elf_file *file;
+	struct str link; /* "": none */
+	uint32_t link_crc;
+};
+
+static bool fits(const struct debug_search *search, const struct elf_file *debug)
+{
+	const struct build_id *id = &search->file->build_id;
+	const struct stat *a = &search->file->stat, *b = &debug->stat;
+	struct elf_section section;
+
+	/* The file itself may lie where its debug file is looked for, and so may copies of it. */
+	if ((a->st_dev == b->st_dev && a->st_ino == b->st_ino) || !elf_section_named(debug, ".debug_frame", &section))
+		return false;
+	return id->size ? build_id_same(id, &debug->build_id) :
+			  elf_debuglink_is(debug->fd, search->link_crc, NULL, NULL);
+}
+
+/* Takes over path, which may be NULL. */
+static bool debug_found_at(struct found *found, const struct debug_search *search, char *path)
+{
+	struct str why = STR_INIT;
+	struct elf_file debug;
+
+	if (path && !elf_file_open(&debug, path, &why)) {
+		if (fits(search, &debug))
+			found->fd = fcntl(debug.fd, F_DUPFD_CLOEXEC, 0);
+		elf_file_close(&debug);
+	}
+	str_release(&why);
+	if (found->fd >= 0)
+		found->path = path;
+	else
+		free(path);
+	return found->fd >= 0;
+}
+
+/* root: "" or of a process. */
+static bool debug_found_below(struct found *found, const struct debug_search *search, const char *root,
+			      const char *name)
+{
+	char *debug_dir = xasprintf("%s" ELF_DEBUG_DIR, root), *path = xasprintf("%s%s", root, name);
+	const char *link = search->link.s;
+
+	debug_found_at(found, search, build_id_path(debug_dir, &search->file->build_id, ".debug"));
+	for (size_t i = 0; link[0] && found->fd < 0 && i < ELF_DEBUGLINK_NEAR; i++)
+		debug_found_at(found, search, elf_debuglink_near(path, link, i));
+	if (link[0] && found->fd < 0)
+		debug_found_at(found, search, elf_debuglink_below(debug_dir, name, link));
+	free(debug_dir);
+	free(path);
+	return found->fd >= 0;
+}
+
+/* entry is a copy. */
+static struct found find_debug(const struct unwind_files *files, const struct entry *entry, struct elf_file *file)
+{
+	unsigned first = entry->n_seen > SIGHTINGS_MAX ? entry->n_seen - SIGHTINGS_MAX : 0;
+	struct debug_search search = { .file = file, .link = STR_INIT };
+	struct found found = { .fd = -1 };
+	uint32_t before = 0;
+
+	elf_file_debuglink(file, &search.link, &search.link_crc);
+	for (unsigned i = entry->n_seen; found.fd < 0 && i-- > first;) {
+		uint32_t pid = entry->seen[i % SIGHTINGS_MAX].pid;
+		char *root = xasprintf("%s/%u/root", files->procfs, pid);
+
+		if (pid != before)
+			debug_found_below(&found, &search, root, entry->name);
+		before = pid;
+		free(root);
+	}
+	if (found.fd < 0)
+		debug_found_below(&found, &search, "", entry->name);
+	str_release(&search.link);
+	return found;
+}
+
+const char *unwind_files_debug_path(struct unwind_files *files, uint32_t dso, struct elf_file *file)
+{
+	struct found found = { .fd = -1 };
+	struct entry *entry, copy;
+
+	pthread_mutex_lock(&files->debug_lock);
+	pthread_mutex_lock(&files->lock);
+	entry = files->v[dso];
+	copy = *entry;
+	pthread_mutex_unlock(&files->lock);
+	if (!copy.debug_tried) {
+		if (copy.kind == DSO_FILE && copy.name[0] == '/')
+			found = find_debug(files, &copy, file);
+		pthread_mutex_lock(&files->lock);
+		entry->debug_tried = true;
+		entry->debug_path = copy.debug_path = hold(files, &found, &entry->debug_fd);
+		pthread_mutex_unlock(&files->lock);
+	}
+	pthread_mutex_unlock(&files->debug_lock);
+	return copy.debug_path;
 }
 
 unsigned unwind_files_late(const struct unwind_files *files)

@@ -14,6 +14,7 @@
 #include "space/space.h"
 
 struct unwind_files;
+struct elf_file; /* elf.h */
 
 /* procfs is borrowed. */
 struct unwind_files *unwind_files_new(const char *procfs);
@@ -29,6 +30,12 @@ bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const s
  * go with it. By any thread; what was not tried yet is tried now.
  */
 const char *unwind_files_path(struct unwind_files *files, uint32_t dso);
+/*
+ * The same of the debug file with the unwind tables of a file that was had by its path, and is held. It has the file's
+ * build-id, or where that has none, the checksum of its debug link. NULL: there is none. It is looked for when it is
+ * first asked for, and never again: others who ask wait. By workers alone.
+ */
+const char *unwind_files_debug_path(struct unwind_files *files, uint32_t dso, struct elf_file *file);
 /* How often a file could be opened after it could not be. By any thread. */
 unsigned unwind_files_late(const struct unwind_files *files);
 

@@ -54,10 +54,9 @@ _Static_assert(CHAIN_COMPLETE == (int)UNWIND_COMPLETE && CHAIN_CUT == (int)UNWIN
 
 /* ---- one sample ---- */
 
-static struct elf_file *file_of(void *context, const struct dso *dso)
+/* path: NULL is nothing. */
+static struct elf_file *file_at(struct unwind_worker *worker, const char *path)
 {
-	struct unwind_worker *worker = context;
-	const char *path = unwind_files_path(worker->workers->options.files, dso->index);
 	struct elf_file *file = NULL;
 	struct str why = STR_INIT;
 
@@ -67,6 +66,29 @@ static struct elf_file *file_of(void *context, const struct dso *dso)
 		file = NULL;
 	str_release(&why);
 	return file;
+}
+
+static struct elf_file *file_of(void *context, const struct dso *dso)
+{
+	struct unwind_worker *worker = context;
+
+	return file_at(worker, unwind_files_path(worker->workers->options.files, dso->index));
+}
+
+/* Asked for code that is in no table of the file's own. */
+static struct elf_file *debug_file_of(void *context, const struct dso *dso)
+{
+	struct unwind_worker *worker = context;
+	struct elf_file *file = file_of(worker, dso);
+	const char *path = NULL;
+	struct str why = STR_INIT;
+
+	if (file && !elf_file_hold(file, &why)) {
+		path = unwind_files_debug_path(worker->workers->options.files, dso->index, file);
+		elf_file_let_go(file);
+	}
+	str_release(&why);
+	return file_at(worker, path);
 }
 
 /* How the last chain ended: by what the unwinder counted. */
@@ -250,7 +272,8 @@ void unwind_workers_count(struct unwind_workers *workers, struct unwind_workers_
 
 static int start(struct unwind_workers *workers, struct unwind_worker *worker, struct str *err)
 {
-	const struct unwind_options options = { .file_of = file_of, .file_context = worker };
+	const struct unwind_options options = { .file_of = file_of, .debug_file_of = debug_file_of,
+						.file_context = worker };
 	struct str why = STR_INIT;
 	int code;
 

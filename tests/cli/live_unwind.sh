@@ -285,6 +285,92 @@ test_no_tables()
 	has "report tells it" 'files or their unwind tables are missing' "$err"
 }
 
+# take_debug FILE: the tables of ./deep, and all else that is for debuggers, go to FILE; ./whole is what it was.
+take_debug()
+{
+	cp deep whole
+	objcopy --only-keep-debug deep "$1" && strip deep && [ "$(readelf -S deep | grep -c debug_frame)" -eq 0 ] ||
+		fail "debug information is taken out"
+}
+
+bare=(-g -fno-asynchronous-unwind-tables -fno-unwind-tables)
+
+# Tables that are in a debug file alone, which the file's link leads to.
+test_debug_link()
+{
+	need_cmd objcopy
+	for id in none sha1; do
+		write_program "${bare[@]}" -Wl,--build-id=$id
+		take_debug deep.debug
+		objcopy --add-gnu-debuglink=deep.debug deep
+		rm -rf .debug
+		record_deep beside --call-graph dwarf
+		same "beside it, build-id $id" "$(true_stacks)" "$(our_stacks beside)"
+		check "nearly all are complete: $(said complete)" \
+			[ $(($(said complete) + 4)) -ge "$(said "stacks unwound")" ]
+		record_deep raw --call-graph dwarf,raw
+		same "as report unwinds them" "$(our_stacks raw)" "$(our_stacks beside)"
+		# The link is to a file of the file's own name.
+		mkdir .debug
+		mv deep.debug .debug/deep
+		cp whole deep && strip deep && (cd .debug && objcopy --add-gnu-debuglink=deep ../deep)
+		record_deep below --call-graph dwarf
+		same "in a folder below, build-id $id" "$(true_stacks)" "$(our_stacks below)"
+	done
+}
+
+# By its build-id in a folder that only the process has, or only the recorder.
+test_debug_build_id()
+{
+	need_mount
+	need_cmd objcopy
+	[ -d /usr/lib/debug ] || skip "needs /usr/lib/debug"
+	write_program "${bare[@]}" -Wl,--build-id=sha1
+	take_debug tables
+	id=$(readelf -n deep | sed -n 's/.*Build ID: //p')
+	cat >within <<-SH
+		mount -t tmpfs none /usr/lib/debug && mkdir -p /usr/lib/debug/.build-id/${id:0:2} &&
+			cp tables /usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug && exec "\$@"
+	SH
+	recorded_until 60 "${own_mounts[@]}" bash within ./deep go
+	same "status" 0 "$status"
+	mv deep stripped && cp whole deep
+	same "the process's folder" "$(true_stacks)" "$(our_stacks x)"
+	mv stripped deep
+	run "${own_mounts[@]}" bash within "$PSTAT" record -N -o x "${faults[@]}" --call-graph dwarf -- ./deep
+	same "status" 0 "$status"
+	cp whole deep
+	same "the recorder's folder" "$(true_stacks)" "$(our_stacks x)"
+}
+
+# A debug file of another build would lead anywhere: it is as if it were not there.
+test_debug_file_of_another_build()
+{
+	need_cmd objcopy
+	for id in none sha1; do
+		write_program "${bare[@]}" -Wl,--build-id=$id
+		take_debug deep.debug
+		objcopy --add-gnu-debuglink=deep.debug deep
+		cp deep linked
+		rm deep.debug
+		record_deep without --call-graph dwarf
+		broken=$(said broken)
+		check "none there, build-id $id: $broken are broken" [ "$broken" -ge 60 ]
+		sed -i 's/pad\[200\]/pad[600]/' deep.c
+		"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls "${bare[@]}" -Wl,--build-id=$id \
+			-o deep deep.c 2>cc_err || fail "compiles" "$(<cc_err)"
+		objcopy --only-keep-debug deep deep.debug
+		mv linked deep
+		record_deep other --call-graph dwarf
+		same "one of another build: as many" "$broken" "$(said broken)"
+		has "why" '[0-9]+ broken \([0-9]+ for want of files or tables\)' "$err"
+		run "$PSTAT" report -g none -i other
+		has "report tells it" 'files or their unwind tables are missing' "$err"
+		cp whole deep
+		same "the same stacks" "$(our_stacks without)" "$(our_stacks other)"
+	done
+}
+
 # A process that runs until it is killed, in $pid: `spin` below `around`.
 begin_spin()
 {
