@@ -8,11 +8,14 @@
 #include "elf/elf.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+enum { WORKERS = 4, MANY = 200 };
 
 static char root[64]; /* the tree */
 static char procfs[80];
@@ -77,7 +80,7 @@ static void make_bytes(const struct want *want, struct str *out)
 	}
 	if (want->tables) {
 		bytes = &built.sections[elf_add(&built, ".debug_frame", SHT_PROGBITS, 0, 0)].bytes;
-		elf_put(&built, bytes, want->build, 16);
+		elf_put(&built, bytes, want->build, 8);
 	}
 	if (want->link) {
 		bytes = &built.sections[elf_add(&built, ".gnu_debuglink", SHT_PROGBITS, 0, 0)].bytes;
@@ -138,18 +141,25 @@ static void see(uint32_t index, const char *name, uint32_t pid)
 	free(path);
 }
 
-static const char *debug_path(uint32_t index)
+/* opened: whose files are opened with it. */
+static const char *debug_path_of(struct elf_files *opened, uint32_t index)
 {
-	const char *path = unwind_files_path(files, index), *found;
+	const char *path = unwind_files_path(files, index), *found = NULL;
 	struct str why = STR_INIT;
 	struct elf_file *file;
 
-	assert_non_null(path);
-	assert_int_equal(elf_files_open(elf, path, &file, &why), 0);
-	found = unwind_files_debug_path(files, index, file);
-	elf_file_let_go(file);
+	if (path && !elf_files_open(opened, path, &file, &why)) {
+		found = unwind_files_debug_path(files, index, file);
+		elf_file_let_go(file);
+	}
 	str_release(&why);
 	return found;
+}
+
+static const char *debug_path(uint32_t index)
+{
+	assert_non_null(unwind_files_path(files, index));
+	return debug_path_of(elf, index);
 }
 
 /* expected: a whole path; NULL: none is found. */
@@ -309,6 +319,41 @@ static void it_is_looked_for_once(void **state)
 	assert_int_equal(access(path, R_OK), 0);
 }
 
+/* Workers that ask at once: one looks for it, the others wait for what it finds. */
+static void *ask_for_all(void *data)
+{
+	const char **found = data;
+	struct elf_files *own = elf_files_new();
+
+	for (uint32_t i = 0; i < MANY; i++)
+		found[i] = debug_path_of(own, i);
+	elf_files_free(own);
+	return NULL;
+}
+
+static void all_workers_get_the_same(void **state)
+{
+	const struct want good = { .tables = true };
+	const struct want prog = { .link = "prog.dbg", .crc = crc_of(good) };
+	const char *found[WORKERS][MANY];
+	pthread_t threads[WORKERS];
+
+	(void)state;
+	make_file(in_tree("/opt/prog"), prog);
+	make_file(in_tree("/opt/prog.dbg"), good);
+	for (uint32_t i = 0; i < MANY; i++)
+		see(i, in_tree("/opt/prog"), 12);
+	for (size_t i = 0; i < WORKERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, ask_for_all, found[i]), 0);
+	for (size_t i = 0; i < WORKERS; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	for (size_t i = 0; i < MANY; i++) {
+		assert_non_null(found[0][i]);
+		for (size_t worker = 1; worker < WORKERS; worker++)
+			assert_ptr_equal(found[worker][i], found[0][i]);
+	}
+}
+
 /* It is held as the file itself is, and counted with it. */
 static void descriptors_that_are_held(void **state)
 {
@@ -366,6 +411,7 @@ int main(void)
 		TEST(the_processs_before_ours),
 		TEST(of_a_later_process),
 		TEST(it_is_looked_for_once),
+		TEST(all_workers_get_the_same),
 		TEST(descriptors_that_are_held),
 		TEST(of_the_vdso_none_is_looked_for),
 	};
