@@ -6,7 +6,8 @@
  *	slots: open addressing, at most half full, by device and inode; files: in the order seen
  *
  * While a file is asked for, other processes that map it are told to the reader, since the first may end before it is
- * looked at.
+ * looked at. So is its parent, where that becomes known later: each CPU's records come from a ring of its own, and a
+ * process may be seen at work before its beginning.
  */
 #include "record/buildid_reader.h"
 #include "record/record.h"
@@ -16,11 +17,17 @@
 
 /* A file that cannot be opened (its process ended) may be seen again in another process. */
 enum { OPEN_TRIES = 3 };
-/* For how many processes the parent is remembered. */
-enum { PARENTS_KEPT = 4096 };
+/* For how many processes the parent is remembered, and of how many it is waited for. */
+enum { PARENTS_KEPT = 4096, ORPHANS_KEPT = 256 };
 
 struct parent { /* the latest process whose pid has this place */
 	uint32_t pid, ppid;
+};
+
+struct orphan { /* the latest with this place that was asked for when its parent was not known */
+	uint32_t pid; /* whose parent is not known; 0: there is none */
+	size_t file;
+	struct buildid_sighting seen; /* of it, or of one that descends from it */
 };
 
 struct file_key {
@@ -47,6 +54,7 @@ struct buildid_set {
 	uint32_t *slots; /* index + 1 into files; 0: empty */
 	size_t n_slots;
 	struct parent parents[PARENTS_KEPT]; /* by pid modulo their number */
+	struct orphan orphans[ORPHANS_KEPT]; /* the same */
 	struct buildid_reader *reader;
 	bool hold;
 };
@@ -196,42 +204,69 @@ static struct buildid_request *request_for(struct buildid_set *set, struct mappe
 	return request;
 }
 
-static struct buildid_sighting sighting_of(const struct buildid_set *set, const struct record_mmap *map)
+/* From whom it descends, as far as that is known. The pid whose parent is not; 0: more need not be known. */
+static uint32_t add_ancestors(const struct buildid_set *set, struct buildid_sighting *sighting)
 {
-	struct buildid_sighting sighting = { .pid = map->pid, .start = map->start,
-					     .end = map->start + map->len };
-	uint32_t pid = map->pid;
+	uint32_t pid = sighting->pid;
 
 	for (unsigned i = 0; i < BUILDID_ANCESTORS_MAX; i++) {
 		const struct parent *parent = &set->parents[pid % PARENTS_KEPT];
 
 		if (!parent->ppid || parent->pid != pid)
-			break;
-		sighting.ancestors[i] = pid = parent->ppid;
+			return pid;
+		sighting->ancestors[i] = pid = parent->ppid;
 	}
-	return sighting;
+	return 0;
+}
+
+static void ask(struct buildid_set *set, struct mapped_file *file, struct buildid_sighting *sighting, uint64_t inode)
+{
+	uint32_t orphan = add_ancestors(set, sighting);
+
+	if (orphan)
+		set->orphans[orphan % ORPHANS_KEPT] =
+			(struct orphan){ orphan, (size_t)(file - set->files), *sighting };
+	if (file->request) {
+		buildid_reader_see(set->reader, file->request, sighting);
+		return;
+	}
+	request_for(set, file, BUILDID_OF_FILE);
+	file->request->question.inode = inode;
+	file->request->question.seen[0] = *sighting;
+	file->request->question.n_seen = 1;
+	buildid_reader_ask(set->reader, file->request);
 }
 
 /* It was mapped: once more in another process, while it is asked for, or after it was not found. */
 static void ask_for_file(struct buildid_set *set, struct mapped_file *file, const struct record_mmap *map)
 {
-	struct buildid_sighting sighting;
+	struct buildid_sighting sighting = { .pid = map->pid, .start = map->start, .end = map->start + map->len };
 
 	if (file->request)
 		take_answers(set);
 	if (!file->tries || (file->request && file->last_pid == map->pid))
 		return;
 	file->last_pid = map->pid;
-	sighting = sighting_of(set, map);
-	if (file->request) {
-		buildid_reader_see(set->reader, file->request, &sighting);
+	ask(set, file, &sighting, map->inode);
+}
+
+/* The parent of a process is known. What was asked for without is asked for again, unless it was found. */
+static void take_parent(struct buildid_set *set, uint32_t pid, uint32_t ppid)
+{
+	struct orphan *orphan = &set->orphans[pid % ORPHANS_KEPT], found = *orphan;
+	struct mapped_file *file;
+
+	set->parents[pid % PARENTS_KEPT] = (struct parent){ pid, ppid };
+	if (!pid || orphan->pid != pid)
 		return;
-	}
-	request_for(set, file, BUILDID_OF_FILE);
-	file->request->question.inode = map->inode;
-	file->request->question.seen[0] = sighting;
-	file->request->question.n_seen = 1;
-	buildid_reader_ask(set->reader, file->request);
+	orphan->pid = 0;
+	take_answers(set);
+	file = &set->files[found.file];
+	if (!file->tries)
+		return;
+	/* The try without its parent was none. */
+	file->tries = OPEN_TRIES;
+	ask(set, file, &found.seen, file->key.inode);
 }
 
 /* ---- mappings ---- */
@@ -303,8 +338,7 @@ void buildid_set_take(struct buildid_set *set, const struct record_body *body)
 	unsigned cpumode = body->misc & MISC_CPUMODE_MASK;
 
 	if (body->type == RECORD_FORK && body->task.pid != body->task.ppid)
-		set->parents[body->task.pid % PARENTS_KEPT] =
-			(struct parent){ body->task.pid, body->task.ppid };
+		take_parent(set, body->task.pid, body->task.ppid);
 	if ((body->type != RECORD_MMAP && body->type != RECORD_MMAP2) ||
 	    (body->misc & MISC_MMAP_DATA))
 		return;

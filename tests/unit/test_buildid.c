@@ -274,6 +274,41 @@ static void test_below_the_roots_of_its_parents(void **state)
 	assert_string_equal(written(), "/lib/a 20 aa misc 2\n");
 }
 
+static void take_fork(uint32_t pid, uint32_t ppid)
+{
+	struct record_body fork = { .type = RECORD_FORK };
+
+	fork.task.pid = pid;
+	fork.task.ppid = ppid;
+	buildid_set_take(set, &fork);
+}
+
+/* Another CPU's ring tells later that the process began: what was looked for in vain, and what is asked for now. */
+static void test_parents_that_are_known_later(void **state)
+{
+	struct elf_text a = make_elf(0xaa, 20, 4, false), b = make_elf(0xbb, 20, 4, false);
+
+	(void)state;
+	put_bytes("proc/20/root/lib/a", a.bytes, a.n);
+	put_bytes("proc/20/root/lib/b", b.bytes, b.n);
+	take(42, "/lib/a", inode_of("proc/20/root/lib/a"));
+	assert_string_equal(written(), "");
+	take_fork(43, 20);
+	assert_string_equal(written(), "");
+	take_fork(42, 41);
+	assert_string_equal(written(), "");
+	take_fork(41, 20);
+	assert_string_equal(written(), "/lib/a 20 aa misc 2\n");
+	take(52, "/lib/b", inode_of("proc/20/root/lib/b"));
+	take_fork(52, 51);
+	take_fork(51, 20);
+	assert_string_equal(written(), "/lib/a 20 aa misc 2\n/lib/b 20 bb misc 2\n");
+	/* One that was found is not asked for again. */
+	take_fork(52, 1);
+	take_fork(42, 1);
+	assert_string_equal(written(), "/lib/a 20 aa misc 2\n/lib/b 20 bb misc 2\n");
+}
+
 /* Links lead nowhere but into the process's own root; what is not a regular file is not opened. */
 static void test_no_way_out_of_its_root(void **state)
 {
@@ -630,6 +665,7 @@ int main(void)
 		TEST(test_seen_again),
 		TEST(test_places),
 		TEST(test_below_the_roots_of_its_parents),
+		TEST(test_parents_that_are_known_later),
 		TEST(test_no_way_out_of_its_root),
 		TEST(test_passed_over),
 		TEST(test_damaged),
