@@ -63,11 +63,11 @@ by_size()
 
 test_by_size()
 {
-	by_size 100K -- "${family[@]}"
+	by_size 50K -- "${family[@]}"
 	same "status" 0 "$status"
 	are_named "a family" 4 x.*
 	rm x.*
-	by_size 100K --threads -- "${family[@]}"
+	by_size 50K --threads -- "${family[@]}"
 	are_named "with --threads" 2 x.*
 }
 
