@@ -49,7 +49,8 @@ test_deleted()
 	same "nothing to tell" "" "$(grep -v '^\[' <<<"$said")"
 	rm app
 	has "its function" ' app  .*only_here$' "$(names x)"
-	has_not "nothing is missing" 'no symbols|in doubt' "$(names x)"
+	# A sample may lie in the loader, which is stripped on some machines.
+	has_not "nothing of it is missing" '(no symbols|in doubt).*/app[ ,]' "$(names x)"
 	no_leftovers
 }
 
