@@ -22,7 +22,7 @@ static const char *const core_names[] = { "cpu", "cpum_cf" };
 
 /*
  * PMUs that the kernel itself makes on every machine, none of them of the core. That a file is missing in sysfs takes
- * it 20 microseconds to say, and where there is no core PMU, as in most virtual machines, all are asked.
+ * it 5 to 20 microseconds to say, and where there is no core PMU, as in most virtual machines, all are asked.
  */
 static const char *const never_core[] = { "breakpoint", "kprobe", "msr", "software", "tracepoint", "uprobe" };
 

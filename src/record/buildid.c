@@ -24,8 +24,7 @@ struct parent { /* the latest process whose pid has this place */
 	uint32_t pid, ppid;
 };
 
-struct orphan { /* the latest with this place that was asked for when its parent was not known */
-	uint32_t pid; /* whose parent is not known; 0: there is none */
+struct orphan { /* a file that was asked for when the parent of who mapped it was not known */
 	size_t file;
 	struct buildid_sighting seen; /* of it, or of one that descends from it */
 };
@@ -54,7 +53,9 @@ struct buildid_set {
 	uint32_t *slots; /* index + 1 into files; 0: empty */
 	size_t n_slots;
 	struct parent parents[PARENTS_KEPT]; /* by pid modulo their number */
-	struct orphan orphans[ORPHANS_KEPT]; /* the same */
+	struct orphan orphans[ORPHANS_KEPT]; /* the latest, in a circle */
+	uint32_t orphan_pids[ORPHANS_KEPT]; /* whose parent is not known; 0: there is none */
+	size_t next_orphan;
 	struct buildid_reader *reader;
 	bool hold;
 };
@@ -221,11 +222,14 @@ static uint32_t add_ancestors(const struct buildid_set *set, struct buildid_sigh
 
 static void ask(struct buildid_set *set, struct mapped_file *file, struct buildid_sighting *sighting, uint64_t inode)
 {
-	uint32_t orphan = add_ancestors(set, sighting);
+	size_t at = set->next_orphan % ORPHANS_KEPT;
+	uint32_t pid = add_ancestors(set, sighting);
 
-	if (orphan)
-		set->orphans[orphan % ORPHANS_KEPT] =
-			(struct orphan){ orphan, (size_t)(file - set->files), *sighting };
+	if (pid) {
+		set->orphan_pids[at] = pid;
+		set->orphans[at] = (struct orphan){ (size_t)(file - set->files), *sighting };
+		set->next_orphan++;
+	}
 	if (file->request) {
 		buildid_reader_see(set->reader, file->request, sighting);
 		return;
@@ -250,23 +254,30 @@ static void ask_for_file(struct buildid_set *set, struct mapped_file *file, cons
 	ask(set, file, &sighting, map->inode);
 }
 
-/* The parent of a process is known. What was asked for without is asked for again, unless it was found. */
-static void take_parent(struct buildid_set *set, uint32_t pid, uint32_t ppid)
+/* With its parent, unless it was found without. */
+static void ask_again(struct buildid_set *set, struct orphan orphan)
 {
-	struct orphan *orphan = &set->orphans[pid % ORPHANS_KEPT], found = *orphan;
-	struct mapped_file *file;
+	struct mapped_file *file = &set->files[orphan.file];
 
-	set->parents[pid % PARENTS_KEPT] = (struct parent){ pid, ppid };
-	if (!pid || orphan->pid != pid)
-		return;
-	orphan->pid = 0;
-	take_answers(set);
-	file = &set->files[found.file];
+	if (file->request)
+		take_answers(set);
 	if (!file->tries)
 		return;
 	/* The try without its parent was none. */
 	file->tries = OPEN_TRIES;
-	ask(set, file, &found.seen, file->key.inode);
+	ask(set, file, &orphan.seen, file->key.inode);
+}
+
+/* The parent of a process is known. It may have mapped several files, its program and libraries. */
+static void take_parent(struct buildid_set *set, uint32_t pid, uint32_t ppid)
+{
+	set->parents[pid % PARENTS_KEPT] = (struct parent){ pid, ppid };
+	for (size_t i = 0; pid && ppid && i < ORPHANS_KEPT; i++) {
+		if (set->orphan_pids[i] != pid)
+			continue;
+		set->orphan_pids[i] = 0;
+		ask_again(set, set->orphans[i]);
+	}
 }
 
 /* ---- mappings ---- */

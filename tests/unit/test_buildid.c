@@ -287,6 +287,7 @@ static void take_fork(uint32_t pid, uint32_t ppid)
 static void test_parents_that_are_known_later(void **state)
 {
 	struct elf_text a = make_elf(0xaa, 20, 4, false), b = make_elf(0xbb, 20, 4, false);
+	struct elf_text c = make_elf(0xcc, 20, 4, false);
 
 	(void)state;
 	put_bytes("proc/20/root/lib/a", a.bytes, a.n);
@@ -299,14 +300,16 @@ static void test_parents_that_are_known_later(void **state)
 	assert_string_equal(written(), "");
 	take_fork(41, 20);
 	assert_string_equal(written(), "/lib/a 20 aa misc 2\n");
+	put_bytes("proc/20/root/lib/c", c.bytes, c.n);
 	take(52, "/lib/b", inode_of("proc/20/root/lib/b"));
+	take(52, "/lib/c", inode_of("proc/20/root/lib/c"));
 	take_fork(52, 51);
 	take_fork(51, 20);
-	assert_string_equal(written(), "/lib/a 20 aa misc 2\n/lib/b 20 bb misc 2\n");
+	assert_string_equal(written(), "/lib/a 20 aa misc 2\n/lib/b 20 bb misc 2\n/lib/c 20 cc misc 2\n");
 	/* One that was found is not asked for again. */
 	take_fork(52, 1);
 	take_fork(42, 1);
-	assert_string_equal(written(), "/lib/a 20 aa misc 2\n/lib/b 20 bb misc 2\n");
+	assert_string_equal(written(), "/lib/a 20 aa misc 2\n/lib/b 20 bb misc 2\n/lib/c 20 cc misc 2\n");
 }
 
 /* Links lead nowhere but into the process's own root; what is not a regular file is not opened. */
