@@ -115,6 +115,7 @@ struct symbols {
 	struct arena frames; /* of answers */
 	size_t n_answers; /* of all states */
 	size_t n_leftovers; /* dsos that symbols_keep dropped, and that had symbols */
+	struct found_symbol *found; /* of symbols_find, by a hash of the address; NULL: nothing was asked yet */
 	struct frame unknown;
 	struct processes *processes;
 	struct elf_files *elf_files; /* those of the dsos and of their debug information */

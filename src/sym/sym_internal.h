@@ -45,6 +45,8 @@ struct symbol_table {
 	 */
 	struct symbol_row *aliases;
 	size_t n_aliases, cap_aliases;
+	uint64_t *marks; /* after finish: where each MARKED_ROWS-th row starts, from the first on */
+	size_t n_marks;
 };
 void symbol_table_init(struct symbol_table *table);
 void symbol_table_release(struct symbol_table *table);

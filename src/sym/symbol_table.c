@@ -21,6 +21,7 @@ enum {
 	PAGE_BYTES = 4096,
 	DIGITS = 8,
 	DIGIT_VALUES = 256,
+	MARKED_ROWS = 32,
 };
 
 void symbol_table_init(struct symbol_table *table)
@@ -32,6 +33,7 @@ void symbol_table_release(struct symbol_table *table)
 {
 	free(table->v);
 	free(table->aliases);
+	free(table->marks);
 	str_release(&table->names);
 	symbol_table_init(table);
 }
@@ -241,6 +243,15 @@ static void link_outwards(struct symbol_table *table)
 	}
 }
 
+/* Rows of a large table are far apart: nearly all steps of a search are made in what lies close together. */
+static void mark_rows(struct symbol_table *table)
+{
+	table->n_marks = (table->n + MARKED_ROWS - 1) / MARKED_ROWS;
+	table->marks = xreallocarray(table->marks, table->n_marks, sizeof(*table->marks));
+	for (size_t i = 0; i < table->n_marks; i++)
+		table->marks[i] = table->v[i * MARKED_ROWS].start;
+}
+
 void symbol_table_finish(struct symbol_table *table)
 {
 	if (!table->n)
@@ -249,6 +260,7 @@ void symbol_table_finish(struct symbol_table *table)
 	keep_one_per_start(table);
 	end_rows(table);
 	link_outwards(table);
+	mark_rows(table);
 }
 
 /* ---- find ---- */
@@ -270,9 +282,28 @@ const struct symbol_row *symbol_table_aliases(const struct symbol_table *table, 
 	return table->aliases + low;
 }
 
+/* How many marks are at or below addr. */
+static size_t marks_below(const struct symbol_table *table, uint64_t addr)
+{
+	size_t low = 0, high = table->n_marks;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->marks[middle] <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 const struct symbol_row *symbol_table_find(const struct symbol_table *table, uint64_t addr)
 {
-	size_t low = 0, high = table->n; /* rows before low start at or below addr, from high on above */
+	size_t marks = marks_below(table, addr);
+	/* Rows before low start at or below addr, from high on above. */
+	size_t low = marks ? (marks - 1) * MARKED_ROWS + 1 : 0;
+	size_t high = marks < table->n_marks ? marks * MARKED_ROWS : table->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

@@ -76,6 +76,7 @@ void symbols_free(struct symbols *symbols)
 		state_free(symbols->states[i]);
 	}
 	free(symbols->states);
+	free(symbols->found);
 	names_cache_free(symbols->names_cache);
 	processes_free(symbols->processes);
 	elf_files_free(symbols->elf_files);
@@ -295,6 +296,8 @@ void symbols_keep(struct symbols *symbols, const uint32_t *now)
 {
 	size_t n = symbols->n_states;
 
+	free(symbols->found);
+	symbols->found = NULL;
 	symbols->n_states = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct dso_state *state = symbols->states[i];
@@ -321,15 +324,37 @@ size_t symbols_forgettable(const struct symbols *symbols)
 
 /*
  * Who asks for no more remembers what he got: an answer would cost more than it spares, but for what the cache is to
- * have.
+ * have. A live view forgets, and soon asks again for much of it; by then nothing of a large table is near, and a search
+ * in it costs twenty times this look.
  */
+struct found_symbol {
+	const struct dso_state *state; /* NULL: empty */
+	uint64_t addr;
+	const struct symbol *symbol;
+};
+enum { FOUND_BITS = 14 };
+
+static const struct symbol *find_again(struct symbols *symbols, struct dso_state *state, uint64_t addr)
+{
+	struct found_symbol *found;
+
+	if (!symbols->found)
+		symbols->found = xcalloc(1 << FOUND_BITS, sizeof(*symbols->found));
+	found = &symbols->found[hash_word(addr ^ (uintptr_t)state) >> (64 - FOUND_BITS)];
+	if (found->state != state || found->addr != addr)
+		*found = (struct found_symbol){ state, addr, look_up(symbols, state, addr) };
+	return found->symbol;
+}
+
 const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr)
 {
 	struct dso_state *state = symbols_loaded(symbols, dso);
 
 	if (dso_cached_wants(symbols, state))
 		return symbols_answer(symbols, state, addr)->symbol;
-	return look_up(symbols, state, addr);
+	if (dso->kind == DSO_ANON) /* its compiler may put other code there */
+		return look_up(symbols, state, addr);
+	return find_again(symbols, state, addr);
 }
 
 struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso, uint64_t addr,
