@@ -8,13 +8,16 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A second of samples with a stack of 8 KiB each, 4,000 a second on two CPUs; of others some seconds. */
-enum { DEFAULT_BYTES = 16 << 20, DUMPS_BYTES = 64 << 20 };
+/*
+ * A second of samples with a stack of 8 KiB each, 4,000 a second on two CPUs; of others some seconds. A live view has
+ * a queue of its own behind them, and what is not touched costs no time at its start.
+ */
+enum { DEFAULT_BYTES = 16 << 20, DUMPS_BYTES = 64 << 20, LIVE_BYTES = 4 << 20 };
 
 static size_t bytes_for(const struct record_plan *plan)
 {
 	bool dumps = plan->sampling.callchain == CALLCHAIN_DWARF;
-	size_t bytes = dumps ? DUMPS_BYTES : DEFAULT_BYTES;
+	size_t bytes = dumps ? DUMPS_BYTES : plan->look_ns ? LIVE_BYTES : DEFAULT_BYTES;
 
 	if (plan->buffer_bytes)
 		return plan->buffer_bytes;
