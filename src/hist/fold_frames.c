@@ -91,12 +91,15 @@ static void grow_locations(struct frames *frames, size_t wanted)
 }
 
 /* Functions that were inlined are frames of callers alone, as lines are of DWARF alone: else it is not read. */
+static bool asks_for_frames(const struct table *table)
+{
+	return table->private->want || table->private->shape.facts & 1ULL << FACT_STACK;
+}
+
 static struct frame_list frames_at(struct table *table, uint32_t location, struct frame *alone)
 {
-	const struct table_private *private = table->private;
-
-	if (private->want || private->shape.facts & 1ULL << FACT_STACK)
-		return *location_frames(table->session, location, private->want);
+	if (asks_for_frames(table))
+		return *location_frames(table->session, location, table->private->want);
 	*alone = (struct frame){ .symbol = location_symbol(table->session, location) };
 	return (struct frame_list){ alone, 1 };
 }
@@ -188,6 +191,8 @@ static void view_files(struct table *table)
 	const struct locations *locations = table->session->locations;
 	const struct stacks *stacks = table->session->stacks;
 
+	if (asks_for_frames(table))
+		locations_frames_ahead(table->session, table->private->want);
 	for (size_t i = 1; i < stacks->n; i++) {
 		uint32_t location = stacks->v[i].location;
 

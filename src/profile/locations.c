@@ -127,6 +127,34 @@ const struct frame_list *location_frames(struct session *session, uint32_t locat
 	return &row->frames;
 }
 
+static bool frames_are_ahead(const struct location_row *row, unsigned want)
+{
+	return row->dso && row->dso->kind == DSO_FILE && !row->code && (!row->framed || (want & ~row->want));
+}
+
+void locations_frames_ahead(struct session *session, unsigned want)
+{
+	const struct locations *locations = session->locations;
+	const struct stacks *stacks = session->stacks;
+	bool *seen = xcalloc(locations->n + 1, sizeof(*seen));
+	struct symbols_place *places = NULL;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 1; i < stacks->n; i++) {
+		uint32_t location = stacks->v[i].location;
+		const struct location_row *row = &locations->v[location];
+
+		if (seen[location] || !frames_are_ahead(row, want))
+			continue;
+		seen[location] = true;
+		VEC_GROW(places, n, cap);
+		places[n++] = (struct symbols_place){ row->dso, row->addr - row->is_return };
+	}
+	symbols_ahead(session->symbols, places, n, want);
+	free(places);
+	free(seen);
+}
+
 static const struct symbol *find_symbol(struct session *session, const struct location_row *row)
 {
 	const struct symbol *symbol;

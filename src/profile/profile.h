@@ -118,6 +118,8 @@ uint32_t locations_intern(struct locations *locations, const struct location *lo
 			  bool is_return);
 /* Names, looked up once. want: SYM_LINES. */
 const struct frame_list *location_frames(struct session *session, uint32_t location, unsigned want);
+/* Those of all locations in stacks will be asked for: see symbols_ahead. */
+void locations_frames_ahead(struct session *session, unsigned want);
 /* The symbol of the table (last of the frames), or NULL. Opens no debug information for it. */
 const struct symbol *location_symbol(struct session *session, uint32_t location);
 /* Its address as it is shown without a name: of a kernel module from its start, the same after each boot. */

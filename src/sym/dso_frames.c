@@ -23,32 +23,55 @@ static void doubt(struct dso_state *state, const char *why)
 	str_add_printable(&state->why, why, strlen(why));
 }
 
+/* What the file ran from may be the debug file itself. */
+void dwarf_opened_find(struct elf_files *elf_files, const struct dso_files *files, const struct sym_options *options,
+		       struct dwarf_opened *opened)
+{
+	const char *const paths[] = { files->debug, files->runtime };
+	struct str err = STR_INIT;
+
+	*opened = (struct dwarf_opened){ .tried = true, .doubt = STR_INIT };
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && !opened->dwarf; i++) {
+		int rc;
+
+		if (!paths[i] || (i && paths[0] && !strcmp(paths[0], paths[1])))
+			continue;
+		rc = dwarf_file_open(elf_files, paths[i], options, &opened->dwarf, &err);
+		opened->unsure |= rc && rc != -ENODATA;
+		if (rc == -EFBIG) {
+			str_add(&opened->doubt, opened->doubt.len ? "; " : "");
+			str_add(&opened->doubt, err.s);
+		}
+		str_reset(&err);
+	}
+	str_release(&err);
+}
+
+void dso_state_take_dwarf(struct symbols *symbols, struct dso_state *state, struct dwarf_opened *opened)
+{
+	state->dwarf_tried = true;
+	state->dwarf = opened->dwarf;
+	state->unsure |= opened->unsure;
+	if (state->dwarf)
+		dwarf_file_read_from(state->dwarf, symbols->elf_files);
+	if (opened->doubt.len)
+		doubt(state, opened->doubt.s);
+	str_release(&opened->doubt);
+}
+
 static struct dwarf_file *dwarf_of(struct symbols *symbols, struct dso_state *state)
 {
-	const struct dso_files *files;
-	struct str err = STR_INIT;
-	const char *paths[2];
-	int rc;
+	struct dwarf_opened opened;
 
 	if (state->dwarf_tried)
 		return state->dwarf;
 	state->dwarf_tried = true;
 	if (!state->from_elf && state->dso->kind != DSO_MODULE)
 		return NULL;
-	files = dso_state_files(symbols, state); /* a module's names are not from its file, mostly */
-	paths[0] = files->debug;
-	paths[1] = files->runtime;
-	for (size_t i = 0; i < ARRAY_SIZE(paths) && !state->dwarf; i++) {
-		if (!paths[i] || (i && paths[0] && !strcmp(paths[0], paths[1])))
-			continue;
-		symbols_progress(symbols, "reading debug information of", state->dso->name);
-		rc = dwarf_file_open(symbols->elf_files, paths[i], &symbols->options, &state->dwarf, &err);
-		state->unsure |= rc && rc != -ENODATA;
-		if (rc == -EFBIG)
-			doubt(state, err.s);
-		str_reset(&err);
-	}
-	str_release(&err);
+	symbols_progress(symbols, "reading debug information of", state->dso->name);
+	/* A module's names are not from its file, mostly. */
+	dwarf_opened_find(symbols->elf_files, dso_state_files(symbols, state), &symbols->options, &opened);
+	dso_state_take_dwarf(symbols, state, &opened);
 	return state->dwarf;
 }
 

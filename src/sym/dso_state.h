@@ -3,6 +3,7 @@
  *
  *   symbols.c        look-ups, answers remembered
  *   dso_frames.c     inlined functions and lines of an address
+ *   frames_ahead.c   those of several files side by side
  *   dso_recorded.c   what the recording has of its own
  *   dso_cached.c     what was found out before
  *   dso_load.c       which kind of dso is read from where; ELF files
@@ -148,6 +149,17 @@ const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_stat
 void symbols_progress(const struct symbols *symbols, const char *what, const char *name);
 
 /* ---- dso_frames.c ---- */
+struct dwarf_opened {
+	bool tried;
+	bool unsure; /* something could not be read */
+	struct dwarf_file *dwarf; /* NULL: there is none */
+	struct str doubt; /* why one that is there is not read; "": it is */
+};
+/* The DWARF of a file, from its debug file or itself. Touches nothing but elf_files. */
+void dwarf_opened_find(struct elf_files *elf_files, const struct dso_files *files, const struct sym_options *options,
+		       struct dwarf_opened *opened);
+/* The state has it from now on, and `opened` nothing any more. */
+void dso_state_take_dwarf(struct symbols *symbols, struct dso_state *state, struct dwarf_opened *opened);
 /* Fills frames of an answer whose symbol is known. */
 void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct answer *answer,
 		     bool lines);

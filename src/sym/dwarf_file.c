@@ -186,6 +186,11 @@ void dwarf_file_close(struct dwarf_file *file)
 	free(file);
 }
 
+void dwarf_file_read_from(struct dwarf_file *file, struct elf_files *elf_files)
+{
+	file->elf_files = elf_files;
+}
+
 const char *dwarf_file_refused(const struct dwarf_file *file)
 {
 	return file->refused.s;

@@ -119,6 +119,17 @@ void symbols_free(struct symbols *symbols);
  */
 void symbols_expect(struct symbols *symbols, const struct dso *dso);
 
+/* What symbols_frames will be asked for. */
+struct symbols_place {
+	const struct dso *dso;
+	uint64_t addr; /* location.addr */
+};
+/*
+ * The debug information of several files is read side by side, in as many threads as there are CPUs (at most 8); what
+ * is asked for afterwards is found sooner, and is the same. want: as of symbols_frames. The places are sorted.
+ */
+void symbols_ahead(struct symbols *symbols, struct symbols_place *places, size_t n, unsigned want);
+
 /* The function at an address (location.addr), or NULL. The file's table is read when it is first asked. */
 const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr);
 

@@ -173,6 +173,8 @@ struct dwarf_file;
  */
 int dwarf_file_open(struct elf_files *elf_files, const char *path, const struct sym_options *options,
 		    struct dwarf_file **file, struct str *err);
+/* What is read of it from now on is opened through these. */
+void dwarf_file_read_from(struct dwarf_file *file, struct elf_files *elf_files);
 /* Why some of its DWARF is not read, one clause; "": all that is looked for is. It may become known later. */
 const char *dwarf_file_refused(const struct dwarf_file *file);
 /* Whether what was answered so far depends on this file alone, and on all that was asked of it. */

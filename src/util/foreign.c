@@ -309,11 +309,16 @@ static int open_looked_at(int fd, const struct stat *st, struct str *err)
 	return fail(err, -errno, "%s", errno == ENOENT ? "/proc is not mounted" : strerror(errno));
 }
 
+static const struct foreign_options plain;
+
+bool foreign_path_may_wait(const char *path)
+{
+	return courier_needed(path, &plain);
+}
+
 int foreign_open(const char *path, const struct foreign_options *options, struct stat *st,
 		 struct str *err)
 {
-	static const struct foreign_options plain;
-
 	if (!options)
 		options = &plain;
 	return courier_needed(path, options) ? courier_open(path, options, st, err) :

@@ -56,6 +56,8 @@ int foreign_open_here(const char *path, const struct foreign_options *options, s
 
 /* May reading this open file wait for a network, or for a program that is its file system? */
 bool foreign_may_wait(int fd);
+/* Whether a helper process opens this path, as something may be mounted there that does not answer. */
+bool foreign_path_may_wait(const char *path);
 
 /*
  * How many bytes of a path name the root of a process, wherever proc is mounted: those of "/proc/12/root" in

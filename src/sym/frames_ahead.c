@@ -1,0 +1,202 @@
+/*
+ * frames_ahead: the DWARF of several files is read side by side, before the first of their frames is asked for.
+ *
+ *	places, sorted -> a job per file -> threads: open it, look each address up -> the file's tables are there
+ *	                                                                              (what is found is thrown away)
+ *	dso_frames.c asks once more, and finds them
+ *
+ * So an answer never depends on whether this was done, or how far. What the DWARF of a file is read into belongs to
+ * that file alone (struct dwarf_file); the files that it is read from are opened in a set of the job's own, and closed
+ * again. All that files share, and what is told to people, stays with the thread that calls.
+ *
+ * Left to dso_frames.c are files that the recording or the cache has answers of; those that a server may be asked for
+ * parts of; and those on file systems that may not answer, whose helper processes are started where there are no other
+ * threads.
+ */
+#include "sym/dso_state.h"
+#include "sym/dw_lib.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { THREADS_MAX = 8, INLINES_MAX = 128 };
+
+struct job {
+	struct dso_state *state;
+	uint64_t *vaddrs;
+	size_t n, cap;
+	struct dwarf_opened opened;
+};
+
+struct frames_ahead {
+	struct job *v;
+	size_t n, cap;
+	struct sym_options options;
+	bool lines;
+	atomic_size_t next; /* job to be begun */
+};
+
+/* ---- a job: of one file, by any thread ---- */
+
+static void look_up(struct dwarf_file *dwarf, uint64_t vaddr, bool inlines, bool lines)
+{
+	struct dwarf_inline ignored[INLINES_MAX];
+
+	if (inlines && dwarf_file_inlines(dwarf, vaddr, lines, ignored, INLINES_MAX) > 1)
+		return;
+	if (lines)
+		dwarf_file_line(dwarf, vaddr, &ignored[0].line);
+}
+
+static void run_job(const struct frames_ahead *ahead, struct job *job)
+{
+	struct elf_files *elf_files = elf_files_new();
+
+	dwarf_opened_find(elf_files, &job->state->files, &ahead->options, &job->opened);
+	for (size_t i = 0; i < job->n && job->opened.dwarf; i++)
+		look_up(job->opened.dwarf, job->vaddrs[i], !ahead->options.no_inlines, ahead->lines);
+	elf_files_free(elf_files);
+}
+
+static void *run(void *context)
+{
+	struct frames_ahead *ahead = context;
+
+	for (size_t i; (i = atomic_fetch_add(&ahead->next, 1)) < ahead->n;)
+		run_job(ahead, &ahead->v[i]);
+	return NULL;
+}
+
+/* ---- what there is to do ---- */
+
+static bool may_wait(const struct dso_files *files)
+{
+	return (files->debug && foreign_path_may_wait(files->debug)) ||
+	       (files->runtime && foreign_path_may_wait(files->runtime));
+}
+
+static bool has_dwarf_to_read(const struct dso_state *state)
+{
+	return state->from_elf && !state->recorded && !state->cached && !state->dwarf_tried && state->files_known &&
+	       !may_wait(&state->files);
+}
+
+static void add_place(struct symbols *symbols, struct job *job, uint64_t addr, bool lines)
+{
+	const struct answer *answer = symbols_answer(symbols, job->state, addr);
+	uint64_t vaddr;
+
+	if ((!answer->symbol && !lines) || !dso_state_elf_vaddr(job->state, addr, &vaddr))
+		return;
+	VEC_GROW(job->vaddrs, job->n, job->cap);
+	job->vaddrs[job->n++] = vaddr;
+}
+
+/* The places of one dso. */
+static void add_job(struct frames_ahead *ahead, struct symbols *symbols, const struct symbols_place *places, size_t n)
+{
+	struct job job = { .state = symbols_loaded(symbols, places[0].dso) };
+
+	if (!has_dwarf_to_read(job.state))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (!i || places[i].addr != places[i - 1].addr)
+			add_place(symbols, &job, places[i].addr, ahead->lines);
+	if (!job.n)
+		return;
+	VEC_GROW(ahead->v, ahead->n, ahead->cap);
+	ahead->v[ahead->n++] = job;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct symbols_place *x = a, *y = b;
+
+	if (x->dso != y->dso)
+		return x->dso->index < y->dso->index ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Those with the most to look up are begun first, so that none of them is left over for one thread. */
+static int by_size(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	return x->n > y->n ? -1 : x->n < y->n;
+}
+
+static void add_jobs(struct frames_ahead *ahead, struct symbols *symbols, struct symbols_place *places, size_t n)
+{
+	qsort(places, n, sizeof(*places), by_place);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && places[end].dso == places[i].dso;)
+			end++;
+		if (places[i].dso->kind == DSO_FILE)
+			add_job(ahead, symbols, places + i, end - i);
+	}
+	if (ahead->n)
+		qsort(ahead->v, ahead->n, sizeof(*ahead->v), by_size);
+}
+
+/* ---- threads ---- */
+
+static size_t cpus_to_use(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (size_t)CPU_COUNT(&set);
+}
+
+static void run_all(struct frames_ahead *ahead, size_t n_threads)
+{
+	pthread_t threads[THREADS_MAX];
+	size_t n = 0;
+	sigset_t all, before;
+
+	/* Signals are for the thread that was there before. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (n + 1 < n_threads && !pthread_create(&threads[n], NULL, run, ahead))
+		n++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	run(ahead);
+	for (size_t i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void end_jobs(struct frames_ahead *ahead, struct symbols *symbols)
+{
+	for (size_t i = 0; i < ahead->n; i++) {
+		struct job *job = &ahead->v[i];
+
+		if (job->opened.tried)
+			dso_state_take_dwarf(symbols, job->state, &job->opened);
+		free(job->vaddrs);
+	}
+	free(ahead->v);
+}
+
+void symbols_ahead(struct symbols *symbols, struct symbols_place *places, size_t n, unsigned want)
+{
+	struct frames_ahead ahead = { .options = symbols->options, .lines = want & SYM_LINES };
+	size_t n_threads = cpus_to_use();
+	struct str ignored = STR_INIT;
+
+	if (n < 2 || n_threads < 2 || symbols->options.debuginfod || (symbols->options.no_inlines && !ahead.lines))
+		return;
+	add_jobs(&ahead, symbols, places, n);
+	if (n_threads > ahead.n)
+		n_threads = ahead.n;
+	if (n_threads > THREADS_MAX)
+		n_threads = THREADS_MAX;
+	if (n_threads > 1 && dw_lib_get(&ignored)) { /* loaded while there is one thread */
+		ahead.options.progress = NULL;
+		symbols_progress(symbols, "reading debug information of", ahead.v[0].state->dso->name);
+		run_all(&ahead, n_threads);
+	}
+	end_jobs(&ahead, symbols);
+	str_release(&ignored);
+}
