@@ -19,30 +19,12 @@
 #include <stdlib.h>
 
 enum {
-	CACHED_VERSION = 1,
+	CACHED_VERSION = 2, /* of what is behind the key */
 	ANSWERS_MAX = 1 << 17, /* of one file; one that has more is read again */
 	FUNCTIONS_ASKED_MAX = 1 << 14, /* of these, by who asks for functions alone, and would remember none */
 };
-static const char magic[8] = "pstatNC";
 
-struct entry_head {
-	char magic[sizeof(magic)];
-	uint64_t checksum;
-	uint32_t version, key_bytes, n_addrs, names_bytes;
-};
-enum { CHECKED_FROM = offsetof(struct entry_head, version) };
-
-/* ---- an entry's bytes ---- */
-
-static bool is_whole(const void *bytes, size_t n, struct entry_head *head)
-{
-	if (n < sizeof(*head))
-		return false;
-	memcpy(head, bytes, sizeof(*head));
-	return !memcmp(head->magic, magic, sizeof(magic)) && head->version == CACHED_VERSION &&
-	       n - sizeof(*head) == (uint64_t)head->key_bytes + head->n_addrs + head->names_bytes &&
-	       head->checksum == checksum_bytes((const char *)bytes + CHECKED_FROM, n - CHECKED_FROM);
-}
+/* ---- what is kept, as bytes ---- */
 
 static bool take_depths(struct cached_names *cached, const uint8_t *depths, size_t n)
 {
@@ -56,22 +38,26 @@ static bool take_depths(struct cached_names *cached, const uint8_t *depths, size
 	return true;
 }
 
-struct cached_names *cached_names_read(const void *bytes, size_t n, const struct str *key, const struct dso *dso)
+struct cached_names *cached_names_read(const void *bytes, size_t n, const struct dso *dso)
 {
-	const uint8_t *at = (const uint8_t *)bytes + sizeof(struct entry_head);
+	const uint8_t *at = bytes;
 	struct cached_names *cached;
 	struct str ignored = STR_INIT;
-	struct entry_head head;
+	uint32_t n_addrs;
 	bool is_good;
 
-	if (!is_whole(bytes, n, &head) || head.key_bytes != key->len || memcmp(at, key->s, key->len) != 0)
+	if (n < sizeof(n_addrs))
+		return NULL;
+	memcpy(&n_addrs, at, sizeof(n_addrs));
+	at += sizeof(n_addrs);
+	n -= sizeof(n_addrs);
+	if (n < n_addrs)
 		return NULL;
 	cached = xcalloc(1, sizeof(*cached));
-	at += head.key_bytes;
-	is_good = !recorded_names_open(&cached->names, at + head.n_addrs, head.names_bytes, &ignored);
+	is_good = !recorded_names_open(&cached->names, at + n_addrs, n - n_addrs, &ignored);
 	if (is_good)
 		cached->dso = recorded_names_find(cached->names, dso, &ignored);
-	is_good = is_good && take_depths(cached, at, head.n_addrs);
+	is_good = is_good && take_depths(cached, at, n_addrs);
 	str_release(&ignored);
 	if (is_good)
 		return cached;
@@ -88,19 +74,14 @@ void cached_names_free(struct cached_names *cached)
 	free(cached);
 }
 
-void cached_names_put(const struct str *key, const struct str *depths, const struct str *names, struct str *out)
+void cached_names_put(const struct str *depths, const struct str *names, struct str *out)
 {
-	struct entry_head head = { .version = CACHED_VERSION, .key_bytes = (uint32_t)key->len,
-				   .n_addrs = (uint32_t)depths->len, .names_bytes = (uint32_t)names->len };
+	uint32_t n_addrs = (uint32_t)depths->len;
 
-	memcpy(head.magic, magic, sizeof(magic));
 	str_reset(out);
-	str_addn(out, (const char *)&head, sizeof(head));
-	str_addn(out, key->s, key->len);
+	str_addn(out, (const char *)&n_addrs, sizeof(n_addrs));
 	str_addn(out, depths->s, depths->len);
 	str_addn(out, names->s, names->len);
-	head.checksum = checksum_bytes(out->s + CHECKED_FROM, out->len - CHECKED_FROM);
-	memcpy(out->s, &head, sizeof(head));
 }
 
 /* ---- its key ---- */
@@ -127,7 +108,8 @@ static bool make_key(struct symbols *symbols, const struct dso_state *state, str
 	const struct dso_files *files = &state->files;
 	const struct dso *dso = state->dso;
 
-	str_addf(key, "pstat " PSTAT_VERSION " %d %d\n", symbols->options.verbose, symbols->options.no_demangle);
+	str_addf(key, "names %d pstat " PSTAT_VERSION " %d %d\n", CACHED_VERSION, symbols->options.verbose,
+		 symbols->options.no_demangle);
 	build_id_text(&dso->build_id, key);
 	str_addf(key, "\n%s\n", dso->path);
 	return add_file(symbols, files->runtime, key) && add_file(symbols, files->debug, key);
@@ -144,15 +126,13 @@ static bool may_cache(const struct symbols *symbols, const struct dso_state *sta
 static struct cached_names *read_entry(struct symbols *symbols, const struct dso_state *state)
 {
 	struct cached_names *cached = NULL;
-	char *name = names_cache_name(&state->dso->build_id, &state->cache_key);
 	struct str bytes = STR_INIT;
 
 	if (!symbols->names_cache)
 		symbols->names_cache = names_cache_new();
-	if (names_cache_read(symbols->names_cache, name, &bytes))
-		cached = cached_names_read(bytes.s, bytes.len, &state->cache_key, state->dso);
+	if (names_cache_read(symbols->names_cache, &state->dso->build_id, &state->cache_key, &bytes))
+		cached = cached_names_read(bytes.s, bytes.len, state->dso);
 	str_release(&bytes);
-	free(name);
 	return cached;
 }
 
@@ -221,17 +201,14 @@ static void ask_listed(struct symbols *symbols, struct dso_state *state)
 void dso_cached_keep(struct symbols *symbols, struct dso_state *state)
 {
 	struct str names = STR_INIT, depths = STR_INIT, bytes = STR_INIT;
-	char *name;
 
 	if (!may_keep(symbols, state) || !has_news(state))
 		return;
 	if (state->cached)
 		ask_listed(symbols, state);
 	if (recorded_write_one(symbols, state, &names, &depths)) {
-		name = names_cache_name(&state->dso->build_id, &state->cache_key);
-		cached_names_put(&state->cache_key, &depths, &names, &bytes);
-		names_cache_write(symbols->names_cache, name, &bytes);
-		free(name);
+		cached_names_put(&depths, &names, &bytes);
+		names_cache_write(symbols->names_cache, &state->dso->build_id, &state->cache_key, &bytes);
 	}
 	str_release(&names);
 	str_release(&depths);

@@ -4,13 +4,12 @@
  * Of each file with a build-id an entry of the cache (names_cache.h) has the addresses that were asked for, with their
  * functions, inlined functions and lines: as a recording has them (recorded_names.h), of one dso, not packed.
  *
- *	"pstatNC" NUL | u64 checksum of all that follows | u32 version | u32 bytes of key | u32 number of addresses |
- *	u32 bytes of names | key | u8 of each address: what was asked of it (enum answer_depth) | names
+ *	u32 number of addresses | u8 of each address: what was asked of it (enum answer_depth) | names
  *
  * The key is a text of all that the answers depend on: this pstat's version, and how names are shown, by which one of
  * several is chosen; the file's build-id and recorded path; of the file itself and of the one with its debug
  * information device, inode, size and times, or that there is none. So a debug file that came, went or changed is
- * another key. It is compared as a whole; the entry's name has the build-id and the key's checksum.
+ * another key.
  */
 #ifndef PSTAT_DSO_CACHED_H
 #define PSTAT_DSO_CACHED_H
@@ -25,13 +24,13 @@ struct cached_names {
 };
 
 /*
- * An entry's bytes, which are not kept; NULL: damaged, of another version, or not of this key and dso. Nothing in them
- * is believed but what the key and the checksum say.
+ * What an entry of this dso keeps, whose bytes are not held; NULL: it can't be that. Nothing in them is believed but
+ * what the key and the checksum say.
  */
-struct cached_names *cached_names_read(const void *bytes, size_t n, const struct str *key, const struct dso *dso);
+struct cached_names *cached_names_read(const void *bytes, size_t n, const struct dso *dso);
 void cached_names_free(struct cached_names *cached); /* NULL is nothing */
-/* An entry: the names that recorded_write.c made of one dso. */
-void cached_names_put(const struct str *key, const struct str *depths, const struct str *names, struct str *out);
+/* The same of the names that recorded_write.c made of one dso. */
+void cached_names_put(const struct str *depths, const struct str *names, struct str *out);
 
 /* Its files are known, and not yet read: false: nothing of them is in the cache. */
 bool dso_cached_take(struct symbols *symbols, struct dso_state *state);

@@ -27,12 +27,21 @@
 enum {
 	ENTRIES_MAX = 4096,
 	ENTRY_BYTES_MAX = 40 << 20,
+	ENTRY_VERSION = 2,
 	KEY_DIGITS = 16,
 	LEFT_OVER_S = 3600, /* a new file that is so old will never be renamed */
 	FOLDER_MODE = 0700,
 	OTHERS_WRITE = S_IWGRP | S_IWOTH,
 };
 static const char new_prefix[] = "new-";
+static const char magic[8] = "pstatNC";
+
+struct entry_head {
+	char magic[sizeof(magic)];
+	uint64_t checksum;
+	uint32_t version, key_bytes;
+};
+enum { CHECKED_FROM = offsetof(struct entry_head, version) };
 
 struct names_cache {
 	int fd;
@@ -144,7 +153,37 @@ struct names_cache *names_cache_new(void)
 
 /* ---- entries ---- */
 
-char *names_cache_name(const struct build_id *id, const struct str *key)
+void names_cache_wrap(const struct str *key, const struct str *bytes, struct str *entry)
+{
+	struct entry_head head = { .version = ENTRY_VERSION, .key_bytes = (uint32_t)key->len };
+
+	memcpy(head.magic, magic, sizeof(magic));
+	str_reset(entry);
+	str_addn(entry, (const char *)&head, sizeof(head));
+	str_addn(entry, key->s, key->len);
+	str_addn(entry, bytes->s, bytes->len);
+	head.checksum = checksum_bytes(entry->s + CHECKED_FROM, entry->len - CHECKED_FROM);
+	memcpy(entry->s, &head, sizeof(head));
+}
+
+const void *names_cache_unwrap(const void *entry, size_t n, const struct str *key, size_t *n_bytes)
+{
+	const char *at = entry;
+	struct entry_head head;
+
+	if (n < sizeof(head))
+		return NULL;
+	memcpy(&head, at, sizeof(head));
+	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.version != ENTRY_VERSION ||
+	    head.key_bytes != key->len || n - sizeof(head) < key->len ||
+	    memcmp(at + sizeof(head), key->s, key->len) != 0 ||
+	    head.checksum != checksum_bytes(at + CHECKED_FROM, n - CHECKED_FROM))
+		return NULL;
+	*n_bytes = n - sizeof(head) - key->len;
+	return at + sizeof(head) + key->len;
+}
+
+static char *name_of(const struct build_id *id, const struct str *key)
 {
 	struct str name = STR_INIT;
 
@@ -178,7 +217,8 @@ static bool read_all(int fd, size_t n, struct str *bytes)
 	return true;
 }
 
-bool names_cache_read(struct names_cache *cache, const char *name, struct str *bytes)
+/* The whole file. */
+static bool read_entry(struct names_cache *cache, const char *name, struct str *bytes)
 {
 	int in = folder(cache, false);
 	int fd = in < 0 ? -1 : openat(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -194,6 +234,22 @@ bool names_cache_read(struct names_cache *cache, const char *name, struct str *b
 	return is_good;
 }
 
+bool names_cache_read(struct names_cache *cache, const struct build_id *id, const struct str *key, struct str *bytes)
+{
+	char *name = name_of(id, key);
+	struct str entry = STR_INIT;
+	const void *kept = NULL;
+	size_t n;
+
+	if (read_entry(cache, name, &entry))
+		kept = names_cache_unwrap(entry.s, entry.len, key, &n);
+	if (kept)
+		str_addn(bytes, kept, n);
+	str_release(&entry);
+	free(name);
+	return kept;
+}
+
 /* The name of a file that is not yet an entry: the time keeps those apart that see each other's pids as their own. */
 static char *new_name(void)
 {
@@ -203,7 +259,7 @@ static char *new_name(void)
 	return xasprintf("%s%d-%llx%08lx", new_prefix, (int)getpid(), (unsigned long long)now.tv_sec, now.tv_nsec);
 }
 
-void names_cache_write(struct names_cache *cache, const char *name, const struct str *bytes)
+static void write_entry(struct names_cache *cache, const char *name, const struct str *bytes)
 {
 	int in = bytes->len <= ENTRY_BYTES_MAX ? folder(cache, true) : -1, fd;
 	bool is_good;
@@ -221,6 +277,18 @@ void names_cache_write(struct names_cache *cache, const char *name, const struct
 		cache->wrote |= is_good;
 	}
 	free(fresh);
+}
+
+void names_cache_write(struct names_cache *cache, const struct build_id *id, const struct str *key,
+		       const struct str *bytes)
+{
+	char *name = name_of(id, key);
+	struct str entry = STR_INIT;
+
+	names_cache_wrap(key, bytes, &entry);
+	write_entry(cache, name, &entry);
+	str_release(&entry);
+	free(name);
 }
 
 /* ---- its bounds ---- */

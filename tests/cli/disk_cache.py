@@ -1,4 +1,4 @@
-"""For disk_cache.sh: entries of the cache of names, see src/sym/dso_cached.h, and of others, src/sym/rows_cached.c.
+"""For disk_cache.sh: entries of the cache of names, see src/sym/names_cache.h.
 
   whole FILE...              each has the checksum that it says
   rename FILE OLD NEW        another text in it, as long; with the right checksum
@@ -7,8 +7,7 @@
 import struct
 import sys
 
-HEAD = struct.Struct("<8sQ4I")
-OTHERS_HEAD = struct.Struct("<8sQQ")
+HEAD = struct.Struct("<8sQ2I")
 MASK = (1 << 64) - 1
 
 
@@ -38,11 +37,8 @@ def write(path, data, right):
 
 
 def is_whole(data):
-    if data[:8] == b"pstatCB\0":
-        _, said, key_bytes = OTHERS_HEAD.unpack_from(data)
-        return OTHERS_HEAD.size + key_bytes < len(data) and said == checksum(data[OTHERS_HEAD.size:])
-    magic, said, version, *sizes = HEAD.unpack_from(data)
-    return magic == b"pstatNC\0" and version == 1 and HEAD.size + sum(sizes) == len(data) and said == checksum(data[16:])
+    magic, said, version, key_bytes = HEAD.unpack_from(data)
+    return magic == b"pstatNC\0" and version == 2 and HEAD.size + key_bytes < len(data) and said == checksum(data[16:])
 
 
 def whole(*paths):

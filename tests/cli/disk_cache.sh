@@ -113,7 +113,7 @@ test_unwind_rows()
 	check_not "without the cache nothing is kept" [ -e "$kept" ]
 	shown dwarf "$table" >first
 	check "the first time" cmp expected first
-	mapfile -t rows < <(grep -la '^pstatCB' "$kept"/*)
+	mapfile -t rows < <(grep -la 'pstatUR' "$kept"/*)
 	[ ${#rows[@]} -gt 0 ] || skip "needs a large library"
 	touch -d 2001-01-01 "${rows[@]}"
 	shown dwarf "$table" >second
