@@ -10,7 +10,7 @@ struct archive_words {
 	const char *input; /* NULL: a pipe, or perf.data; of --unpack: an archive of this folder */
 	const char *output; /* NULL: named after the input */
 	const char *buildid_dir, *symfs;
-	bool all, unpack, force, into_recording, debuginfod;
+	bool all, unpack, force, into_recording, debuginfod, no_cache;
 	int verbose;
 	const struct run_stop *stop; /* of --unpack and --into-recording; and what asks for it */
 	struct interrupt interrupt;

@@ -27,6 +27,8 @@ const struct option_row archive_options[] = {
 	  .value = VALUE_DIRECTORY },
 	{ OPTION_FLAG, 0, "debuginfod", NULL, "debug files, too: ask the servers of $DEBUGINFOD_URLS",
 	  FIELD(debuginfod) },
+	{ OPTION_FLAG, 0, "no-cache", NULL, "--into-recording: neither take nor keep names in ~/.cache/pstat",
+	  FIELD(no_cache) },
 	{ .kind = OPTION_GROUP, .help = "Common" },
 	{ OPTION_FLAG, 'f', "force", NULL, "write over a recording that is there; use another user's build-id cache",
 	  FIELD(force) },
@@ -38,7 +40,10 @@ const struct option_row archive_options[] = {
 static int put_into_recording(const struct archive_words *words)
 {
 	const struct symbols_put how = {
-		.cache_dir = words->buildid_dir, .symfs = words->symfs, .debuginfod = words->debuginfod,
+		.cache_dir = words->buildid_dir,
+		.symfs = words->symfs,
+		.debuginfod = words->debuginfod,
+		.no_cache = words->no_cache,
 	};
 
 	return recording_symbols_put(words->input ? words->input : "perf.data", &how, words->stop) ? EXIT_PSTAT_FAILED

@@ -129,7 +129,9 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 		message_error(err.s);
 	if (words->symbols_in_file && totals.path &&
 	    recording_symbols_put(totals.path,
-				  &(struct symbols_put){ .cache_dir = plan->cache_dir, .quiet = words->quiet },
+				  &(struct symbols_put){ .cache_dir = plan->cache_dir,
+							 .quiet = words->quiet,
+							 .no_cache = plan->no_cache },
 				  plan->stop) && !status)
 		status = EXIT_PSTAT_FAILED;
 	record_totals_release(&totals);

@@ -100,6 +100,8 @@ const struct option_row record_options[] = {
 	  PLAN(cache_dir), .value = VALUE_DIRECTORY },
 	{ OPTION_FLAG, 0, "symbols-in-file", NULL, "names of what was sampled, so that reports need no other file",
 	  FIELD(symbols_in_file) },
+	{ OPTION_FLAG, 0, "no-cache", NULL, "neither take nor keep names and unwind tables in ~/.cache/pstat",
+	  PLAN(no_cache) },
 
 	{ .kind = OPTION_GROUP, .help = "How long" },
 	{ OPTION_NUMBER, 'D', "delay", "ms", "start sampling n ms after the start; -1: by --control only",

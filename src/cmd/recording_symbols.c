@@ -38,7 +38,10 @@ static void print_totals(const struct recorded_totals *totals)
 int recording_symbols_put(const char *path, const struct symbols_put *how, const struct run_stop *stop)
 {
 	const struct sym_options options = {
-		.buildid_dir = how->cache_dir, .symfs = how->symfs, .debuginfod = how->debuginfod,
+		.buildid_dir = how->cache_dir,
+		.symfs = how->symfs,
+		.debuginfod = how->debuginfod,
+		.keep_answers = !how->no_cache,
 	};
 	struct stop_since since;
 	const struct interrupt interrupt = stop_interrupt(&since, stop);

@@ -14,6 +14,7 @@ struct symbols_put {
 	const char *symfs; /* all other files are below it, or NULL */
 	bool debuginfod; /* ask the servers of $DEBUGINFOD_URLS */
 	bool quiet;
+	bool no_cache; /* names are neither taken from the user's cache of them nor kept there */
 };
 /*
  * Says on stderr what was put into it, unless quiet, or why nothing was. 0, or a negative errno; a signal that is noted

@@ -129,18 +129,18 @@ static struct elf_file *debug_file_of(void *context, const struct dso *dso)
 	return symbols_debug_file(session->symbols, dso);
 }
 
-static bool kept_read(void *context, const struct dso *dso, const struct str *key, struct str *bytes)
+static bool kept_read(void *context, const struct build_id *id, const struct str *key, struct str *bytes)
 {
 	struct session *session = context;
 
-	return symbols_cached_read(session->symbols, dso, key, bytes);
+	return symbols_cached_read(session->symbols, id, key, bytes);
 }
 
-static void kept_write(void *context, const struct dso *dso, const struct str *key, const struct str *bytes)
+static void kept_write(void *context, const struct build_id *id, const struct str *key, const struct str *bytes)
 {
 	struct session *session = context;
 
-	symbols_cached_write(session->symbols, dso, key, bytes);
+	symbols_cached_write(session->symbols, id, key, bytes);
 }
 
 static const struct unwind_keeper keeper = { kept_read, kept_write };

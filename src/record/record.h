@@ -205,6 +205,7 @@ struct record_plan {
 	bool build_ids, build_ids_all; /* --no-buildid, --buildid-all */
 	bool cache; /* files that had samples are put into the build-id cache; not with -N */
 	const char *cache_dir; /* --buildid-dir; NULL: perf's */
+	bool no_cache; /* of names and unwind rows: see sym.h, names_cache_new */
 	uint64_t cache_bytes; /* --buildid-cache-size; 0: no limit */
 	bool timestamp_name; /* --timestamp-filename */
 	unsigned synth; /* --synth: enum synth_what */

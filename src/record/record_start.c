@@ -305,6 +305,7 @@ static int open_unwinding(struct recording *rec)
 		.procfs = plan->kern->host.procfs,
 		.arch = rec->info.arch,
 		.user_regs = plan->sampling.user_regs,
+		.no_cache = plan->no_cache,
 	};
 	struct str why = STR_INIT;
 	int rc = 0;

@@ -297,7 +297,8 @@ struct unwind_stage *unwind_stage_new(const struct events *recorded, const struc
 				      struct str *err)
 {
 	struct unwind_workers_options workers = { .n = options->n_workers, .recorded = recorded,
-						  .arch = options->arch, .slow_us = options->slow_us };
+						  .arch = options->arch, .no_cache = options->no_cache,
+						  .slow_us = options->slow_us };
 	struct unwind_stage *unwind;
 
 	if (!has_stacks(recorded))

@@ -5,6 +5,7 @@
 #include "record/unwind_workers.h"
 
 #include "elf/elf.h"
+#include "sym/sym.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -31,6 +32,7 @@ struct unwind_worker {
 	struct elf_files *elf;
 	struct decoder decoder;
 	struct unwound_room room;
+	struct names_cache *cache; /* NULL: it is not used */
 	uint64_t *ips; /* FRAMES_MAX */
 	unsigned late; /* of unwind_files_late, that were seen */
 };
@@ -270,15 +272,33 @@ void unwind_workers_count(struct unwind_workers *workers, struct unwind_workers_
 	pthread_mutex_unlock(&workers->lock);
 }
 
+static bool kept_read(void *context, const struct build_id *id, const struct str *key, struct str *bytes)
+{
+	struct unwind_worker *worker = context;
+
+	return names_cache_read(worker->cache, id, key, bytes);
+}
+
+static void kept_write(void *context, const struct build_id *id, const struct str *key, const struct str *bytes)
+{
+	struct unwind_worker *worker = context;
+
+	names_cache_write(worker->cache, id, key, bytes);
+}
+
+static const struct unwind_keeper keeper = { kept_read, kept_write };
+
 static int start(struct unwind_workers *workers, struct unwind_worker *worker, struct str *err)
 {
 	const struct unwind_options options = { .file_of = file_of, .debug_file_of = debug_file_of,
-						.file_context = worker };
+						.file_context = worker,
+						.keeper = workers->options.no_cache ? NULL : &keeper };
 	struct str why = STR_INIT;
 	int code;
 
 	worker->workers = workers;
 	worker->elf = elf_files_new();
+	worker->cache = workers->options.no_cache ? NULL : names_cache_new();
 	decoder_init(&worker->decoder, workers->options.recorded, false);
 	worker->ips = xcalloc(FRAMES_MAX, sizeof(*worker->ips));
 	worker->can_unwind = !unwind_open(&worker->unwind, workers->options.arch, &options, &why);
@@ -313,6 +333,7 @@ static void free_worker(struct unwind_worker *worker)
 	if (worker->started)
 		pthread_join(worker->thread, NULL);
 	unwind_close(&worker->unwind);
+	names_cache_free(worker->cache);
 	elf_files_free(worker->elf);
 	decoder_release(&worker->decoder);
 	unwound_room_release(&worker->room);

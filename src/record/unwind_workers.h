@@ -29,6 +29,7 @@ struct unwind_workers_options {
 	const struct events *recorded, *written; /* borrowed */
 	const char *arch; /* as unwind_open has it */
 	struct unwind_files *files; /* borrowed */
+	bool no_cache; /* rows of large files are made, and not taken from the user's cache nor kept there */
 	unsigned slow_us; /* so long a job is slept over, for tests */
 };
 

@@ -13,7 +13,6 @@
  */
 #include "sym/dso_cached.h"
 
-#include "sym/names_cache.h"
 #include "sym/recorded_write.h"
 
 #include <stdlib.h>
@@ -108,8 +107,7 @@ static bool make_key(struct symbols *symbols, const struct dso_state *state, str
 	const struct dso_files *files = &state->files;
 	const struct dso *dso = state->dso;
 
-	str_addf(key, "names %d pstat " PSTAT_VERSION " %d %d\n", CACHED_VERSION, symbols->options.verbose,
-		 symbols->options.no_demangle);
+	str_addf(key, "names %d pstat " PSTAT_VERSION "\n", CACHED_VERSION);
 	build_id_text(&dso->build_id, key);
 	str_addf(key, "\n%s\n", dso->path);
 	return add_file(symbols, files->runtime, key) && add_file(symbols, files->debug, key);
@@ -128,9 +126,7 @@ static struct cached_names *read_entry(struct symbols *symbols, const struct dso
 	struct cached_names *cached = NULL;
 	struct str bytes = STR_INIT;
 
-	if (!symbols->names_cache)
-		symbols->names_cache = names_cache_new();
-	if (names_cache_read(symbols->names_cache, &state->dso->build_id, &state->cache_key, &bytes))
+	if (symbols_cached_read(symbols, &state->dso->build_id, &state->cache_key, &bytes))
 		cached = cached_names_read(bytes.s, bytes.len, state->dso);
 	str_release(&bytes);
 	return cached;
@@ -208,7 +204,7 @@ void dso_cached_keep(struct symbols *symbols, struct dso_state *state)
 		ask_listed(symbols, state);
 	if (recorded_write_one(symbols, state, &names, &depths)) {
 		cached_names_put(&depths, &names, &bytes);
-		names_cache_write(symbols->names_cache, &state->dso->build_id, &state->cache_key, &bytes);
+		symbols_cached_write(symbols, &state->dso->build_id, &state->cache_key, &bytes);
 	}
 	str_release(&names);
 	str_release(&depths);

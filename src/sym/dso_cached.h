@@ -6,10 +6,10 @@
  *
  *	u32 number of addresses | u8 of each address: what was asked of it (enum answer_depth) | names
  *
- * The key is a text of all that the answers depend on: this pstat's version, and how names are shown, by which one of
- * several is chosen; the file's build-id and recorded path; of the file itself and of the one with its debug
- * information device, inode, size and times, or that there is none. So a debug file that came, went or changed is
- * another key.
+ * The key is a text of all that the answers depend on: this pstat's version; the file's build-id and recorded path; of
+ * the file itself and of the one with its debug information device, inode, size and times, or that there is none. So a
+ * debug file that came, went or changed is another key. How names are shown is not in it: they are kept raw, with all
+ * of which one may be chosen.
  */
 #ifndef PSTAT_DSO_CACHED_H
 #define PSTAT_DSO_CACHED_H

@@ -100,7 +100,6 @@ struct dso_state {
 };
 
 struct cached_names; /* dso_cached.h */
-struct names_cache; /* names_cache.h */
 struct recorded_dso; /* recorded_names.h */
 struct recorded_names;
 struct kernel_here; /* kernel_here.c */
@@ -147,6 +146,10 @@ const char *symbols_display_name(struct symbols *symbols, const char *raw, bool 
 /* The dso's files, looked for when first asked. */
 const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state);
 void symbols_progress(const struct symbols *symbols, const char *what, const char *name);
+
+/* ---- rows_cached.c ---- */
+/* The cache of names, once it is needed; NULL: it is not to be used. */
+struct names_cache *symbols_names_cache(struct symbols *symbols);
 
 /* ---- dso_frames.c ---- */
 struct dwarf_opened {

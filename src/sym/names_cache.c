@@ -13,8 +13,6 @@
  */
 #include "sym/names_cache.h"
 
-#include "sym/sym.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -3,29 +3,26 @@
  * owner's to know and to check.
  */
 #include "sym/dso_state.h"
-#include "sym/names_cache.h"
 
-static struct names_cache *cache_of(struct symbols *symbols, const struct dso *dso)
+struct names_cache *symbols_names_cache(struct symbols *symbols)
 {
-	if (!symbols->options.keep_answers || !dso->build_id.size)
-		return NULL;
-	if (!symbols->names_cache)
+	if (!symbols->names_cache && symbols->options.keep_answers)
 		symbols->names_cache = names_cache_new();
 	return symbols->names_cache;
 }
 
-bool symbols_cached_read(struct symbols *symbols, const struct dso *dso, const struct str *key, struct str *bytes)
+bool symbols_cached_read(struct symbols *symbols, const struct build_id *id, const struct str *key, struct str *bytes)
 {
-	struct names_cache *cache = cache_of(symbols, dso);
+	struct names_cache *cache = symbols_names_cache(symbols);
 
-	return cache && names_cache_read(cache, &dso->build_id, key, bytes);
+	return cache && names_cache_read(cache, id, key, bytes);
 }
 
-void symbols_cached_write(struct symbols *symbols, const struct dso *dso, const struct str *key,
+void symbols_cached_write(struct symbols *symbols, const struct build_id *id, const struct str *key,
 			  const struct str *bytes)
 {
-	struct names_cache *cache = cache_of(symbols, dso);
+	struct names_cache *cache = symbols_names_cache(symbols);
 
 	if (cache)
-		names_cache_write(cache, &dso->build_id, key, bytes);
+		names_cache_write(cache, id, key, bytes);
 }

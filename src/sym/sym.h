@@ -236,6 +236,22 @@ const char *symbols_source(const struct symbols *symbols, const struct dso *dso)
 
 /* ---- names_cache.c: what was found out before ---- */
 
+/*
+ * For those who look for files themselves; each thread has its own. What is read is whole and is of this key; who wrote
+ * it is not known.
+ */
+struct names_cache;
+struct names_cache *names_cache_new(void); /* nothing is opened yet */
+/* Where it has grown past its bounds, what was not used for longest goes. NULL is nothing. */
+void names_cache_free(struct names_cache *cache);
+/*
+ * What is kept about this file under this key, appended. false: nothing is, or the entry is not this user's own, is
+ * damaged, or of another version.
+ */
+bool names_cache_read(struct names_cache *cache, const struct build_id *id, const struct str *key, struct str *bytes);
+/* In place of what was there, at once and whole. Where it can't be written, nothing changes. */
+void names_cache_write(struct names_cache *cache, const struct build_id *id, const struct str *key,
+		       const struct str *bytes);
 struct names_cache_size {
 	char *place; /* its folder, to be freed; NULL: there is nowhere to put one */
 	size_t n; /* entries */
@@ -247,11 +263,11 @@ int names_cache_measure(struct names_cache_size *size, struct str *err);
 /* ---- rows_cached.c: what others made of ELF files, beside it ---- */
 
 /*
- * Bytes about a file with a build-id, under a key that says all that they depend on. false, and nothing is written,
- * without options.keep_answers. What is read is whole and is of this key; who wrote it is not known.
+ * Bytes about a file with this build-id, under a key that says all that they depend on. false, and nothing is written,
+ * without options.keep_answers. What is read is as of names_cache_read.
  */
-bool symbols_cached_read(struct symbols *symbols, const struct dso *dso, const struct str *key, struct str *bytes);
-void symbols_cached_write(struct symbols *symbols, const struct dso *dso, const struct str *key,
+bool symbols_cached_read(struct symbols *symbols, const struct build_id *id, const struct str *key, struct str *bytes);
+void symbols_cached_write(struct symbols *symbols, const struct build_id *id, const struct str *key,
 			  const struct str *bytes);
 
 /* ---- for those who look for files themselves ---- */

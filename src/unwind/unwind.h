@@ -87,13 +87,13 @@ struct unwinder {
 extern const struct unwinder unwind_rows, unwind_libunwind, unwind_libdw;
 
 /*
- * Where what was made of large files is kept from one run to the next, as bytes under a key. What read() gives is not
- * trusted. context: unwind_options.file_context.
+ * Where what was made of large files is kept from one run to the next, as bytes under a file's build-id and a key.
+ * What read() gives is not trusted. context: unwind_options.file_context.
  */
 struct unwind_keeper {
 	/* Appended to bytes. false: there is nothing under this key. */
-	bool (*read)(void *context, const struct dso *dso, const struct str *key, struct str *bytes);
-	void (*write)(void *context, const struct dso *dso, const struct str *key, const struct str *bytes);
+	bool (*read)(void *context, const struct build_id *id, const struct str *key, struct str *bytes);
+	void (*write)(void *context, const struct build_id *id, const struct str *key, const struct str *bytes);
 };
 
 struct unwind_options {

@@ -54,10 +54,10 @@ static struct unwind_table *section_rows(const struct image *image, struct elf_f
 	if (!elf_file_hold(file, &ignored)) {
 		if (elf_section_named(file, name, &section)) {
 			unwind_kept_key(unwind, image, file, name, section.header.sh_size, &key);
-			table = unwind_kept_read(unwind, image, &key);
+			table = unwind_kept_read(unwind, &file->build_id, &key);
 			if (!table) {
 				table = compile(image, file, &section, name, arch);
-				unwind_kept_write(unwind, image, &key, table);
+				unwind_kept_write(unwind, &file->build_id, &key, table);
 			}
 		}
 		elf_file_let_go(file);

@@ -210,26 +210,25 @@ struct unwind_table *unwind_table_take(const void *bytes, size_t n)
 void unwind_kept_key(const struct unwind *unwind, const struct image *image, const struct elf_file *file,
 		     const char *section, uint64_t section_bytes, struct str *key)
 {
-	if (!unwind->keeper || section_bytes < KEPT_BYTES_MIN || image->dso->kind != DSO_FILE ||
-	    !image->dso->build_id.size)
+	if (!unwind->keeper || section_bytes < KEPT_BYTES_MIN || image->dso->kind != DSO_FILE || !file->build_id.size)
 		return;
 	str_addf(key, "rows %d " PSTAT_VERSION " %s of machine %u at %llx-%llx\n", KEPT_VERSION, section, file->machine,
 		 (unsigned long long)image->start, (unsigned long long)image->end);
 	elf_file_identity(file, key);
 }
 
-struct unwind_table *unwind_kept_read(const struct unwind *unwind, const struct image *image, const struct str *key)
+struct unwind_table *unwind_kept_read(const struct unwind *unwind, const struct build_id *id, const struct str *key)
 {
 	struct unwind_table *table = NULL;
 	struct str bytes = STR_INIT;
 
-	if (key->len && unwind->keeper->read(unwind->file_context, image->dso, key, &bytes))
+	if (key->len && unwind->keeper->read(unwind->file_context, id, key, &bytes))
 		table = unwind_table_take(bytes.s, bytes.len);
 	str_release(&bytes);
 	return table;
 }
 
-void unwind_kept_write(const struct unwind *unwind, const struct image *image, const struct str *key,
+void unwind_kept_write(const struct unwind *unwind, const struct build_id *id, const struct str *key,
 		       const struct unwind_table *table)
 {
 	struct str bytes = STR_INIT;
@@ -237,6 +236,6 @@ void unwind_kept_write(const struct unwind *unwind, const struct image *image, c
 	if (!key->len || !table)
 		return;
 	unwind_table_put(table, &bytes);
-	unwind->keeper->write(unwind->file_context, image->dso, key, &bytes);
+	unwind->keeper->write(unwind->file_context, id, key, &bytes);
 	str_release(&bytes);
 }

@@ -17,14 +17,14 @@
 
 /*
  * All that the rows of this section depend on: the file with its times, and how rows are made. Empty: they are not
- * worth to be kept, or there is no keeper, or the dso has no build-id.
+ * worth to be kept, or there is no keeper, or the file has no build-id.
  */
 void unwind_kept_key(const struct unwind *unwind, const struct image *image, const struct elf_file *file,
 		     const char *section, uint64_t section_bytes, struct str *key);
 /* NULL: none under this key; an empty key has none. */
-struct unwind_table *unwind_kept_read(const struct unwind *unwind, const struct image *image, const struct str *key);
+struct unwind_table *unwind_kept_read(const struct unwind *unwind, const struct build_id *id, const struct str *key);
 /* table: NULL, and with an empty key, nothing is written. */
-void unwind_kept_write(const struct unwind *unwind, const struct image *image, const struct str *key,
+void unwind_kept_write(const struct unwind *unwind, const struct build_id *id, const struct str *key,
 		       const struct unwind_table *table);
 
 void unwind_table_put(const struct unwind_table *table, struct str *bytes);

@@ -131,6 +131,54 @@ test_unwind_rows()
 	check "cut: the same" cmp expected cut
 }
 
+# A recorder that unwinds has the rows of the same files, in threads of its own.
+test_recorder_unwinds()
+{
+	local rows
+
+	new_cache
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u --call-graph dwarf --no-cache -o live -- "$tmp/app"
+	check_not "--no-cache: nothing is kept" [ -e "$kept" ]
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u --call-graph dwarf -o live -- "$tmp/app"
+	mapfile -t rows < <(grep -la 'pstatUR' "$kept"/*)
+	[ ${#rows[@]} -gt 0 ] || skip "needs a large library"
+	same "they are whole" ${#rows[@]} "$($entry whole "${rows[@]}")"
+	touch -d 2001-01-01 "${rows[@]}"
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u --call-graph dwarf --no-cache -o live -- "$tmp/app"
+	same "--no-cache: they are not read" ${#rows[@]} "$(find "${rows[@]}" ! -newermt 2002-01-01 | wc -l)"
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u --call-graph dwarf -o live -- "$tmp/app"
+	same "they are read" 0 "$(find "${rows[@]}" ! -newermt 2002-01-01 | wc -l)"
+	has "stacks are unwound by them" 'main;middle.*;leaf' "$("$PSTAT" report -i live --folded 2>&1)"
+}
+
+# Names that go into a recording are from the cache, and go into it; reports and recorders share them.
+test_names_into_recordings()
+{
+	local record="$PSTAT record -q -N -F 2000 -e cpu-clock:u -g --symbols-in-file"
+	in_file() { "$PSTAT" report -i "$1" --no-cache -s sym,srcline -g none --no-children 2>&1; }
+
+	need_cmd readelf
+	new_cache
+	$record --no-cache -o named -- "$tmp/app"
+	check_not "--no-cache: nothing is kept" [ -e "$kept" ]
+	$record -o named -- "$tmp/app"
+	app=$(entry_of) || fail "there is an entry" "$(ls -la "$kept")"
+	has "names are in the recording" '\bleaf\b' "$(in_file named)"
+	$entry rename "$app" leaf leer
+	has "a report takes them from the same entry" leer "$(cached)"
+	has "in any way of showing them" leer "$(shown fp "${tables[7]}")"
+	$record -o named -- "$tmp/app"
+	has "so does a recorder" leer "$(in_file named)"
+	$record --no-cache -o named -- "$tmp/app"
+	has_not "but for --no-cache" leer "$(in_file named)"
+	cp "$tmp/fp" copy
+	run "$PSTAT" archive -i copy --into-recording
+	has "an archive's names are from it" leer "$(in_file copy)"
+	cp "$tmp/fp" copy
+	run "$PSTAT" archive -i copy --into-recording --no-cache
+	has_not "but for --no-cache there" leer "$(in_file copy)"
+}
+
 test_entries_are_used()
 {
 	filled
