@@ -72,6 +72,8 @@ int elf_file_open_minidebug(struct elf_file *file, struct elf_file *inner, struc
 void elf_file_close(struct elf_file *file);
 /* A line that no other file of this machine has, nor this one once it is changed: device, inode, size and times. */
 void elf_file_identity(const struct elf_file *file, struct str *line);
+/* The same of what an ELF file would be opened from; a negative errno, and nothing added: it can't be opened. */
+int elf_path_identity(const char *path, struct str *line);
 /* Offset in the file -> virtual address by the segments; false: in none. And back. */
 bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vaddr);
 bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *offset);

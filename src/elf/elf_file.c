@@ -230,13 +230,30 @@ int elf_file_open_minidebug(struct elf_file *file, struct elf_file *inner, struc
 	return rc ? rc : 1;
 }
 
-void elf_file_identity(const struct elf_file *file, struct str *line)
+static void add_identity(const struct stat *st, struct str *line)
 {
-	const struct stat *st = &file->stat;
-
 	str_addf(line, "%llx %llx %llu %lld.%09ld %lld.%09ld\n", (unsigned long long)st->st_dev,
 		 (unsigned long long)st->st_ino, (unsigned long long)st->st_size, (long long)st->st_mtim.tv_sec,
 		 st->st_mtim.tv_nsec, (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+}
+
+void elf_file_identity(const struct elf_file *file, struct str *line)
+{
+	add_identity(&file->stat, line);
+}
+
+int elf_path_identity(const char *path, struct str *line)
+{
+	struct str ignored = STR_INIT;
+	struct stat st;
+	int fd = elf_file_descriptor(path, &st, &ignored);
+
+	if (fd >= 0) {
+		add_identity(&st, line);
+		close(fd);
+	}
+	str_release(&ignored);
+	return fd < 0 ? fd : 0;
 }
 
 void elf_file_close(struct elf_file *file)

@@ -8,8 +8,8 @@
  *	at the end, where anything was asked of the files: all answers -> entry
  *
  * What is answered is the same as without it, so only what depends on nothing but the key is kept: no answers where a
- * file could not be read or a library was missing, where DWARF has parts in other files (dwz, .dwo), or where an option
- * changes what a function is.
+ * file could not be read or a library was missing, or where an option changes what a function is. Where DWARF has parts
+ * in other files (dwz, .dwo), these are part of the entry, as are those that were looked for and are not there.
  */
 #include "sym/dso_cached.h"
 
@@ -18,12 +18,16 @@
 #include <stdlib.h>
 
 enum {
-	CACHED_VERSION = 2, /* of what is behind the key */
+	CACHED_VERSION = 3, /* of what is behind the key */
 	ANSWERS_MAX = 1 << 17, /* of one file; one that has more is read again */
 	FUNCTIONS_ASKED_MAX = 1 << 14, /* of these, by who asks for functions alone, and would remember none */
 };
 
 /* ---- what is kept, as bytes ---- */
+
+struct sizes {
+	uint32_t n_addrs, parts_bytes;
+};
 
 static bool take_depths(struct cached_names *cached, const uint8_t *depths, size_t n)
 {
@@ -37,26 +41,39 @@ static bool take_depths(struct cached_names *cached, const uint8_t *depths, size
 	return true;
 }
 
+/* search: not empty, where there are parts. */
+static bool take_parts(struct cached_names *cached, const char *bytes, size_t n)
+{
+	size_t search_bytes = n ? strnlen(bytes, n) + 1 : 0;
+
+	if (search_bytes > n)
+		return false;
+	cached->search = n ? xstrdup(bytes) : NULL;
+	return file_parts_take(&cached->parts, bytes + search_bytes, n - search_bytes);
+}
+
 struct cached_names *cached_names_read(const void *bytes, size_t n, const struct dso *dso)
 {
-	const uint8_t *at = bytes;
+	struct sizes sizes;
+	const uint8_t *depths = (const uint8_t *)bytes + sizeof(sizes), *parts, *names;
 	struct cached_names *cached;
 	struct str ignored = STR_INIT;
-	uint32_t n_addrs;
 	bool is_good;
 
-	if (n < sizeof(n_addrs))
+	if (n < sizeof(sizes))
 		return NULL;
-	memcpy(&n_addrs, at, sizeof(n_addrs));
-	at += sizeof(n_addrs);
-	n -= sizeof(n_addrs);
-	if (n < n_addrs)
+	memcpy(&sizes, bytes, sizeof(sizes));
+	n -= sizeof(sizes);
+	if (n < (uint64_t)sizes.n_addrs + sizes.parts_bytes)
 		return NULL;
+	parts = depths + sizes.n_addrs;
+	names = parts + sizes.parts_bytes;
 	cached = xcalloc(1, sizeof(*cached));
-	is_good = !recorded_names_open(&cached->names, at + n_addrs, n - n_addrs, &ignored);
+	is_good = !recorded_names_open(&cached->names, names, n - sizes.n_addrs - sizes.parts_bytes, &ignored);
 	if (is_good)
 		cached->dso = recorded_names_find(cached->names, dso, &ignored);
-	is_good = is_good && take_depths(cached, at, n_addrs);
+	is_good = is_good && take_depths(cached, depths, sizes.n_addrs) &&
+		  take_parts(cached, (const char *)parts, sizes.parts_bytes);
 	str_release(&ignored);
 	if (is_good)
 		return cached;
@@ -70,17 +87,28 @@ void cached_names_free(struct cached_names *cached)
 		return;
 	recorded_names_free(cached->names);
 	free(cached->depths);
+	free(cached->search);
+	file_parts_release(&cached->parts);
 	free(cached);
 }
 
-void cached_names_put(const struct str *depths, const struct str *names, struct str *out)
+void cached_names_put(const struct str *depths, const struct str *names, const char *search,
+		      const struct file_parts *parts, struct str *out)
 {
-	uint32_t n_addrs = (uint32_t)depths->len;
+	struct sizes sizes = { .n_addrs = (uint32_t)depths->len };
+	struct str text = STR_INIT;
 
+	if (parts->n) {
+		str_addn(&text, search, strlen(search) + 1);
+		file_parts_put(parts, &text);
+	}
+	sizes.parts_bytes = (uint32_t)text.len;
 	str_reset(out);
-	str_addn(out, (const char *)&n_addrs, sizeof(n_addrs));
+	str_addn(out, (const char *)&sizes, sizeof(sizes));
 	str_addn(out, depths->s, depths->len);
+	str_addn(out, text.s, text.len);
 	str_addn(out, names->s, names->len);
+	str_release(&text);
 }
 
 /* ---- its key ---- */
@@ -113,12 +141,40 @@ static bool make_key(struct symbols *symbols, const struct dso_state *state, str
 	return add_file(symbols, files->runtime, key) && add_file(symbols, files->debug, key);
 }
 
+static void add_path(const char *path, struct str *search)
+{
+	/* Links below a process's root lead elsewhere than here, and are not followed. */
+	char *real = path && !foreign_root_bytes(path) ? realpath(path, NULL) : NULL;
+
+	str_addf(search, "%s\n%s\n", path ? path : "", real ? real : "");
+	free(real);
+}
+
+/* All that the places of a file's parts depend on, but for its contents. */
+static void add_search(const struct symbols *symbols, const struct dso_state *state, struct str *search)
+{
+	const char *const *dirs = symbols->options.debug_dirs;
+
+	add_path(state->files.debug, search);
+	add_path(state->files.runtime, search);
+	str_addf(search, "%s\n", symbols->options.symfs ? symbols->options.symfs : "");
+	for (; dirs && *dirs; dirs++)
+		str_addf(search, "%s\n", *dirs);
+}
+
 /* ---- taken ---- */
 
 static bool may_cache(const struct symbols *symbols, const struct dso_state *state)
 {
 	return symbols->options.keep_answers && !symbols->options.no_bounds && state->dso->kind == DSO_FILE &&
 	       state->dso->build_id.size && state->files.runtime && !state->recorded && !state->recorded_later;
+}
+
+/* The parts that it is from are what they were, and would be looked for in the same places. */
+static bool still_holds(const struct dso_state *state, const struct cached_names *cached)
+{
+	return !cached->search ||
+	       (!strcmp(state->cache_search.s, cached->search) && file_parts_hold(&cached->parts));
 }
 
 static struct cached_names *read_entry(struct symbols *symbols, const struct dso_state *state)
@@ -128,6 +184,10 @@ static struct cached_names *read_entry(struct symbols *symbols, const struct dso
 
 	if (symbols_cached_read(symbols, &state->dso->build_id, &state->cache_key, &bytes))
 		cached = cached_names_read(bytes.s, bytes.len, state->dso);
+	if (cached && !still_holds(state, cached)) {
+		cached_names_free(cached);
+		cached = NULL;
+	}
 	str_release(&bytes);
 	return cached;
 }
@@ -142,6 +202,7 @@ bool dso_cached_take(struct symbols *symbols, struct dso_state *state)
 		str_release(&state->cache_key);
 		return false;
 	}
+	add_search(symbols, state, &state->cache_search);
 	state->cached = read_entry(symbols, state);
 	if (!state->cached)
 		return false;
@@ -162,9 +223,9 @@ bool dso_cached_wants(const struct symbols *symbols, const struct dso_state *sta
 
 static bool may_keep(const struct symbols *symbols, const struct dso_state *state)
 {
-	bool alone = !state->unsure && (!state->dwarf || dwarf_file_is_alone(state->dwarf));
+	bool sure = !state->unsure && (!state->dwarf || dwarf_file_parts(state->dwarf));
 
-	return state->cache_key.len && alone && !symbols->options.no_inlines && state->state == SYM_FOUND &&
+	return state->cache_key.len && sure && !symbols->options.no_inlines && state->state == SYM_FOUND &&
 	       state->n_answers && state->n_answers <= ANSWERS_MAX;
 }
 
@@ -194,19 +255,35 @@ static void ask_listed(struct symbols *symbols, struct dso_state *state)
 	}
 }
 
-void dso_cached_keep(struct symbols *symbols, struct dso_state *state)
+static void write_entry(struct symbols *symbols, struct dso_state *state, const struct file_parts *parts)
 {
 	struct str names = STR_INIT, depths = STR_INIT, bytes = STR_INIT;
 
-	if (!may_keep(symbols, state) || !has_news(state))
-		return;
-	if (state->cached)
-		ask_listed(symbols, state);
 	if (recorded_write_one(symbols, state, &names, &depths)) {
-		cached_names_put(&depths, &names, &bytes);
+		cached_names_put(&depths, &names, state->cache_search.s, parts, &bytes);
 		symbols_cached_write(symbols, &state->dso->build_id, &state->cache_key, &bytes);
 	}
 	str_release(&names);
 	str_release(&depths);
 	str_release(&bytes);
+}
+
+void dso_cached_keep(struct symbols *symbols, struct dso_state *state)
+{
+	struct file_parts parts = { .v = NULL };
+	const struct file_parts *more;
+
+	if (!may_keep(symbols, state) || !has_news(state))
+		return;
+	if (state->cached) {
+		ask_listed(symbols, state);
+		file_parts_join(&parts, &state->cached->parts);
+	}
+	more = state->dwarf ? dwarf_file_parts(state->dwarf) : NULL;
+	if (more)
+		file_parts_join(&parts, more);
+	/* What was there and is gone may be somewhere else by now. */
+	if ((more || !state->dwarf) && file_parts_hold(&parts))
+		write_entry(symbols, state, &parts);
+	file_parts_release(&parts);
 }

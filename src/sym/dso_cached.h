@@ -4,23 +4,31 @@
  * Of each file with a build-id an entry of the cache (names_cache.h) has the addresses that were asked for, with their
  * functions, inlined functions and lines: as a recording has them (recorded_names.h), of one dso, not packed.
  *
- *	u32 number of addresses | u8 of each address: what was asked of it (enum answer_depth) | names
+ *	u32 number of addresses | u32 bytes of parts | u8 of each address: what was asked of it (enum answer_depth) |
+ *	parts | names
  *
  * The key is a text of all that the answers depend on: this pstat's version; the file's build-id and recorded path; of
  * the file itself and of the one with its debug information device, inode, size and times, or that there is none. So a
- * debug file that came, went or changed is another key. How names are shown is not in it: they are kept raw, with all
- * of which one may be chosen.
+ * debug file that came, went or changed is another key. Other files that have parts of the DWARF are told by the entry:
+ *
+ *	parts	nothing, or: where they were looked for, a text | NUL | file_parts_put
+ *
+ * and an entry holds as long as they would be looked for in the same places, and each is what it was.
+ * How names are shown is not in the key: they are kept raw, with all of which one may be chosen.
  */
 #ifndef PSTAT_DSO_CACHED_H
 #define PSTAT_DSO_CACHED_H
 
 #include "sym/dso_state.h"
+#include "sym/file_parts.h"
 #include "sym/recorded_names.h"
 
 struct cached_names {
 	struct recorded_names *names;
 	struct recorded_dso *dso;
 	uint8_t *depths; /* enum answer_depth, of each of the dso's addresses */
+	char *search; /* where parts were looked for */
+	struct file_parts parts;
 };
 
 /*
@@ -29,8 +37,9 @@ struct cached_names {
  */
 struct cached_names *cached_names_read(const void *bytes, size_t n, const struct dso *dso);
 void cached_names_free(struct cached_names *cached); /* NULL is nothing */
-/* The same of the names that recorded_write.c made of one dso. */
-void cached_names_put(const struct str *depths, const struct str *names, struct str *out);
+/* The same of the names that recorded_write.c made of one dso, and the parts that these are from. */
+void cached_names_put(const struct str *depths, const struct str *names, const char *search,
+		      const struct file_parts *parts, struct str *out);
 
 /* Its files are known, and not yet read: false: nothing of them is in the cache. */
 bool dso_cached_take(struct symbols *symbols, struct dso_state *state);

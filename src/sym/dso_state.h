@@ -83,6 +83,7 @@ struct dso_state {
 	/* What was found out before, see dso_cached.c: `recorded` is what it has. NULL: nothing. */
 	struct cached_names *cached;
 	struct str cache_key; /* "": it is not looked for there */
+	struct str cache_search; /* where other parts of its DWARF are looked for: see dso_cached.h */
 	bool unsure; /* something of the files could not be read: what is answered is not kept */
 	struct dwarf_file *dwarf; /* see dso_frames.c */
 	bool dwarf_tried, dwarf_refused; /* some of it is not read, and that is in why */

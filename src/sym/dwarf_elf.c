@@ -112,19 +112,11 @@ static bool is_lines(const char *section)
 	return dwarf_section_is(section, "debug_line");
 }
 
-/* The view of a file for libdw; the file itself needs to be held until begin() has read what is used. */
-static int open_view(struct dwarf_file *file, const char *path, struct elf_file *view, struct elf_file **elf,
-		     struct str *err)
+/* The view of a file for libdw; the file itself stays held until begin() has read what is used. */
+static int open_view(struct elf_file *elf, struct elf_file *view, struct str *err)
 {
-	int rc = elf_files_open(file->elf_files, path, elf, err);
-
-	if (rc)
-		return rc;
 	/* Those of a module are linked with all else. */
-	rc = elf_view_open(view, *elf, (*elf)->relocatable ? is_wanted : is_wanted_at_first, err);
-	if (rc)
-		elf_file_let_go(*elf);
-	return rc;
+	return elf_view_open(view, elf, elf->relocatable ? is_wanted : is_wanted_at_first, err);
 }
 
 /* Reads all debug sections that are used; NULL and a sentence: not to be had. */
@@ -242,8 +234,12 @@ static bool try_alt(struct dwarf_file *file, const struct alt_link *link, const 
 	struct str ignored = STR_INIT;
 	struct elf_file *elf;
 
-	if (!open_view(file, path, &file->alt_view, &elf, &ignored)) {
-		if (build_id_same(&elf->build_id, &link->id))
+	if (!file_parts_open(&file->parts, file->elf_files, path, &elf, &ignored)) {
+		if (!build_id_same(&elf->build_id, &link->id))
+			; /* not the one, whatever is in it */
+		else if (open_view(elf, &file->alt_view, &ignored))
+			file->parts.unsure = true;
+		else
 			file->alt = begin(file->lib, &file->alt_view, &ignored);
 		elf_file_let_go(elf);
 	}
@@ -305,8 +301,7 @@ static void find_alt(struct dwarf_file *file, struct elf_file *elf, const struct
 	struct alt_link link = { .symfs = strcmp(symfs, "/") != 0 ? symfs : "", .name = STR_INIT };
 	bool found = false;
 
-	file->has_alt_link = elf_file_debugaltlink(elf, &link.name, &link.id);
-	if (!file->has_alt_link)
+	if (!elf_file_debugaltlink(elf, &link.name, &link.id))
 		return;
 	for (; !found && debug_dirs && *debug_dirs; debug_dirs++)
 		found = try_alt_below(file, &link, *debug_dirs);
@@ -321,8 +316,13 @@ int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, s
 {
 	struct elf_file *elf;
 	uint64_t bytes;
-	int rc = open_view(file, file->path, &file->view, &elf, err);
+	int rc = elf_files_open(file->elf_files, file->path, &elf, err);
 
+	if (!rc) {
+		rc = open_view(elf, &file->view, err);
+		if (rc)
+			elf_file_let_go(elf);
+	}
 	if (rc)
 		return rc;
 	bytes = elf->unpacked ? elf->unpacked_bytes : (uint64_t)elf->stat.st_size;

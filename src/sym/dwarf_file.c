@@ -23,9 +23,9 @@ bool dwarf_file_spend(struct dwarf_file *file, uint64_t work)
 	return true;
 }
 
-bool dwarf_file_is_alone(const struct dwarf_file *file)
+const struct file_parts *dwarf_file_parts(const struct dwarf_file *file)
 {
-	return !file->spent && !file->has_alt_link && !file->n_splits && !file->refused.len;
+	return file->spent || file->refused.len || file->parts.unsure ? NULL : &file->parts;
 }
 
 bool dwarf_file_is_code(const struct dwarf_file *file, uint64_t addr)
@@ -177,6 +177,7 @@ void dwarf_file_close(struct dwarf_file *file)
 	dwarf_elf_close(file);
 	free(file->code);
 	dwarf_scan_release(file);
+	file_parts_release(&file->parts);
 	str_release(&file->path_buffer);
 	str_release(&file->refused);
 	free(file->names);

@@ -16,6 +16,7 @@
 #define PSTAT_DWARF_INTERNAL_H
 
 #include "sym/dw_lib.h"
+#include "sym/file_parts.h"
 #include "sym/sym_internal.h"
 
 /* ---- dwarf_spans.c ---- */
@@ -161,7 +162,7 @@ struct dwarf_file {
 	 */
 	uint64_t budget;
 	bool spent; /* something was not read, since it would have cost more */
-	bool has_alt_link; /* it names an alternative file, found or not */
+	struct file_parts parts; /* what else was opened, or looked for, see file_parts.h */
 
 	struct dwarf_range *code; /* executable sections, ascending, none over another; id and rank unused */
 	size_t n_code, cap_code;

@@ -87,10 +87,11 @@ static void open_split(struct dwarf_file *file, struct dwarf_split_file *split)
 {
 	struct str why = STR_INIT;
 	struct elf_file *elf;
-	int rc = elf_files_open(file->elf_files, split->path, &elf, &why);
+	int rc = file_parts_open(&file->parts, file->elf_files, split->path, &elf, &why);
 
 	if (!rc) {
 		rc = elf_view_open(&split->view, elf, is_wanted, &why);
+		file->parts.unsure |= rc;
 		if (!rc) {
 			split->open = true;
 			find_sections(split);

@@ -177,8 +177,9 @@ int dwarf_file_open(struct elf_files *elf_files, const char *path, const struct 
 void dwarf_file_read_from(struct dwarf_file *file, struct elf_files *elf_files);
 /* Why some of its DWARF is not read, one clause; "": all that is looked for is. It may become known later. */
 const char *dwarf_file_refused(const struct dwarf_file *file);
-/* Whether what was answered so far depends on this file alone, and on all that was asked of it. */
-bool dwarf_file_is_alone(const struct dwarf_file *file);
+struct file_parts; /* file_parts.h */
+/* What all answers so far depend on, but for the file itself; NULL: also on what can't be told, or not all was read. */
+const struct file_parts *dwarf_file_parts(const struct dwarf_file *file);
 void dwarf_file_close(struct dwarf_file *file);
 struct dwarf_inline {
 	/* Linkage name where there is one, else the plain name; raw. NULL: not known, as in a file that is missing. */

@@ -50,6 +50,7 @@ static void state_free(struct dso_state *state)
 	free(state->dump_rules);
 	cached_names_free(state->cached);
 	str_release(&state->cache_key);
+	str_release(&state->cache_search);
 	str_release(&state->why);
 	index_release(&state->answer_index);
 	index_release(&state->held_index);
@@ -107,6 +108,7 @@ static struct dso_state *state_of(struct symbols *symbols, const struct dso *dso
 		symbol_table_init(&state->table);
 		str_init(&state->why);
 		str_init(&state->cache_key);
+		str_init(&state->cache_search);
 		symbols->states[dso->index] = state;
 	}
 	return state;

@@ -397,6 +397,133 @@ test_debug_file_comes_and_goes()
 	mv bare.debug "$tmp/"
 }
 
+# ---- DWARF with parts in other files ----
+
+inlined="${tables[10]}" # inlined functions and lines of each address
+
+# same_again NAME WHAT: with the cache as without, and once more.
+same_again()
+{
+	shown "$1" "$inlined" --no-cache >expected
+	shown "$1" "$inlined" >first
+	shown "$1" "$inlined" >second
+	check "$2: the same" cmp expected first
+	check "$2: and again" cmp expected second
+}
+
+# is_used NAME WHAT: its entry's names are shown, while what it is from is what it was.
+is_used()
+{
+	local found
+
+	found=$(entry_of "${PWD#"$tmp"/}/$1") || fail "$2: there is an entry" "$(ls "$kept")"
+	$entry rename "$found" leaf leer
+	has "$2: the entry is used" leer "$(shown "$1" "$inlined")"
+	$entry rename "$found" leer leaf
+}
+
+# rewrite FILE OLD NEW: another text of the same length in the same inode, size and time of change as before.
+rewrite()
+{
+	touch -r "$1" then
+	sed "s/$2/$3/g" "$1" >written
+	check "$1: it is as long" test "$(stat -c %s "$1")" = "$(stat -c %s written)"
+	cat written >"$1"
+	touch -r then "$1"
+}
+
+# Also where one comes and goes: what is not there is a part of the answer.
+test_split_dwarf()
+{
+	cp "$tmp/work.cc" .
+	"${CXX:-c++}" -g -gsplit-dwarf -O1 -fno-omit-frame-pointer -Wl,--build-id -o split.data.app work.cc 2>cc_err ||
+		skip "needs a compiler that splits DWARF"
+	dwo=$(ls ./*.dwo)
+	need_cmd readelf
+	new_cache
+	mv split.data.app split
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u -g -o split.data -- ./split
+	mv split.data "$tmp/split"
+	same_again split "a .dwo file"
+	has "it has the names" twice "$(cat expected)"
+	is_used split "a .dwo file"
+	rewrite "$dwo" twice twyce
+	same_again split "another of the same size and time"
+	has "its names are shown" twyce "$(cat second)"
+	is_used split "then"
+	cp "$dwo" twin
+	mv twin "$dwo"
+	same_again split "a copy in its place"
+	mv "$dwo" away
+	same_again split "it is gone"
+	has_not "and its names" twyce "$(cat second)"
+	is_used split "without it"
+	mv away "$dwo"
+	same_again split "it is back"
+	has "and its names" twyce "$(cat second)"
+	if dwp -e split -o split.dwp 2>dwp_err; then
+		rewrite split.dwp twyce twuce
+		same_again split "a package came"
+		has "its names are shown" twuce "$(cat second)"
+		is_used split "a package"
+		rewrite split.dwp twuce twice
+		same_again split "another package"
+		has "with its names" twice "$(cat second)"
+		rm split.dwp
+		same_again split "the package went"
+	fi
+	mkdir moved
+	mv split "$dwo" moved
+	ln -s moved/split split
+	same_again split "a link in its place"
+	check "all entries are whole" $entry whole "$kept"/*
+}
+
+# Of many .dwo files those that were asked for are in the entry.
+test_split_dwarf_of_many()
+{
+	need_cmd readelf
+	for i in {1..30}; do
+		echo "int unused$i(int x) { return x * $i; }" >u$i.cc
+	done
+	cp "$tmp/work.cc" .
+	"${CXX:-c++}" -g -gsplit-dwarf -O1 -fno-omit-frame-pointer -Wl,--build-id -o many work.cc u*.cc 2>cc_err ||
+		skip "needs a compiler that splits DWARF"
+	new_cache
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u -g -o "$tmp/many" -- ./many
+	same_again many "many .dwo files"
+	text=$(tr '\0' '\n' <"$(entry_of "${PWD#"$tmp"/}/many")")
+	has "the one that has the code is told" 'work\.dwo$' "$text"
+	has_not "others are not" 'u[0-9]*\.dwo$' "$text"
+	rm ./*u[0-9]*.dwo
+	is_used many "others are gone"
+}
+
+test_dwz()
+{
+	need_cmd dwz
+	need_cmd readelf
+	cp "$tmp/work.cc" .
+	for name in one two; do
+		"${CXX:-c++}" -g -O1 -fno-omit-frame-pointer -Wl,--build-id -D$name -include cstdio -o $name work.cc 2>cc_err ||
+			skip "needs a C++ compiler"
+	done
+	dwz -m common -M "$PWD/common" one two 2>dwz_err || skip "dwz does not take these programs: $(head -1 dwz_err)"
+	new_cache
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u -g -o "$tmp/one" -- ./one
+	same_again one "a common file"
+	has "it has the names" twice "$(cat expected)"
+	is_used one "a common file"
+	rewrite common twice twyce
+	same_again one "another of the same size and time"
+	is_used one "another"
+	mv common away
+	same_again one "it is gone"
+	mv away common
+	same_again one "it is back"
+	has "it is known by its path" '/common$' "$(tr '\0' '\n' <"$(entry_of "${PWD#"$tmp"/}/one")")"
+}
+
 doctor_says() { "$PSTAT" doctor | grep -A 2 '^names cache' | tr -s ' \n' ' '; }
 
 test_doctor()

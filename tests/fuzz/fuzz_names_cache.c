@@ -1,8 +1,8 @@
 /*
  * fuzz_names_cache: any bytes as an entry of the cache of names, see sym/names_cache.h: as it is; as what is behind a
  * head and key that are right; and with sizes that are right as well, so that what lies behind them is reached (the
- * first byte says how much of the rest is of the addresses). The claim: no crash, no sanitizer report, no endless loop;
- * what is believed is in bounds. What the names themselves may hold is fuzz_symbols' business.
+ * first bytes say how much of the rest is of the addresses and the parts). The claim: no crash, no sanitizer report, no
+ * endless loop; what is believed is in bounds. What the names themselves may hold is fuzz_symbols' business.
  */
 #include "sym/dso_cached.h"
 #include "sym/names_cache.h"
@@ -51,26 +51,47 @@ static void read_entry(const void *bytes, size_t n, const struct str *key)
 		read_kept(kept, n_kept);
 }
 
+/* The next so many bytes of what is left, or all. */
+static void cut(struct str *out, const uint8_t **data, size_t *size, size_t n)
+{
+	n = n < *size ? n : *size;
+	str_addn(out, (const char *)*data, n);
+	*data += n;
+	*size -= n;
+}
+
+static void read_made(const uint8_t *data, size_t size, const struct str *key)
+{
+	struct str depths = STR_INIT, texts = STR_INIT, names = STR_INIT, kept = STR_INIT, entry = STR_INIT;
+	struct file_parts parts = { .v = NULL };
+	uint8_t n_addrs = data[0], n_parts = data[1];
+
+	data += 2;
+	size -= 2;
+	cut(&depths, &data, &size, n_addrs);
+	cut(&texts, &data, &size, n_parts);
+	cut(&names, &data, &size, size);
+	(void)!file_parts_take(&parts, texts.s, texts.len); /* what is good of them goes back */
+	cached_names_put(&depths, &names, "search", &parts, &kept);
+	names_cache_wrap(key, &kept, &entry);
+	read_entry(entry.s, entry.len, key);
+	file_parts_release(&parts);
+	str_release(&depths);
+	str_release(&texts);
+	str_release(&names);
+	str_release(&kept);
+	str_release(&entry);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct str key = STR_INIT, depths = STR_INIT, names = STR_INIT, kept = STR_INIT, entry = STR_INIT;
-	size_t n;
+	struct str key = STR_INIT;
 
 	str_add(&key, "key");
 	read_entry(data, size, &key);
 	read_kept(data, size);
-	if (size) {
-		n = data[0] < size ? data[0] : size - 1;
-		str_addn(&depths, (const char *)data + 1, n);
-		str_addn(&names, (const char *)data + 1 + n, size - 1 - n);
-		cached_names_put(&depths, &names, &kept);
-		names_cache_wrap(&key, &kept, &entry);
-		read_entry(entry.s, entry.len, &key);
-	}
+	if (size >= 2)
+		read_made(data, size, &key);
 	str_release(&key);
-	str_release(&depths);
-	str_release(&names);
-	str_release(&kept);
-	str_release(&entry);
 	return 0;
 }
