@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 enum {
-	CACHED_VERSION = 3, /* of what is behind the key */
+	CACHED_VERSION = 4, /* of what is behind the key */
 	ANSWERS_MAX = 1 << 17, /* of one file; one that has more is read again */
 	FUNCTIONS_ASKED_MAX = 1 << 14, /* of these, by who asks for functions alone, and would remember none */
 };
@@ -26,6 +26,7 @@ enum {
 /* ---- what is kept, as bytes ---- */
 
 struct sizes {
+	uint64_t base;
 	uint32_t n_addrs, parts_bytes;
 };
 
@@ -52,7 +53,45 @@ static bool take_parts(struct cached_names *cached, const char *bytes, size_t n)
 	return file_parts_take(&cached->parts, bytes + search_bytes, n - search_bytes);
 }
 
-struct cached_names *cached_names_read(const void *bytes, size_t n, const struct dso *dso)
+static bool is_kernels(const struct dso *dso)
+{
+	return dso->kind == DSO_KERNEL || dso->kind == DSO_MODULE;
+}
+
+/* Where it is loaded plays no part: its addresses are moved. */
+static struct recorded_dso *find_dso(struct recorded_names *names, const struct dso *dso)
+{
+	const struct recorded_dso *only = recorded_names_at(names, 0);
+	struct str ignored = STR_INIT;
+	struct dso like = *dso;
+	struct recorded_dso *found;
+
+	if (only && is_kernels(dso))
+		like.start = only->start;
+	found = recorded_names_find(names, &like, &ignored);
+	str_release(&ignored);
+	return found;
+}
+
+/* All addresses by so much, modulo 2^64; false: that puts them out of order. */
+static bool move(struct recorded_dso *dso, uint64_t by)
+{
+	bool is_good = true;
+
+	for (size_t i = 0; i < dso->n_addrs; i++) {
+		dso->addrs[i].addr += by;
+		is_good &= !i || dso->addrs[i - 1].addr <= dso->addrs[i].addr;
+	}
+	for (size_t i = 0; i < dso->n_functions; i++) {
+		dso->functions[i].start += by;
+		dso->functions[i].end += by;
+		is_good &= dso->functions[i].start <= dso->functions[i].end &&
+			   (!i || dso->functions[i - 1].start <= dso->functions[i].start);
+	}
+	return is_good;
+}
+
+struct cached_names *cached_names_read(const void *bytes, size_t n, const struct dso *dso, uint64_t base)
 {
 	struct sizes sizes;
 	const uint8_t *depths = (const uint8_t *)bytes + sizeof(sizes), *parts, *names;
@@ -71,9 +110,10 @@ struct cached_names *cached_names_read(const void *bytes, size_t n, const struct
 	cached = xcalloc(1, sizeof(*cached));
 	is_good = !recorded_names_open(&cached->names, names, n - sizes.n_addrs - sizes.parts_bytes, &ignored);
 	if (is_good)
-		cached->dso = recorded_names_find(cached->names, dso, &ignored);
+		cached->dso = find_dso(cached->names, dso);
 	is_good = is_good && take_depths(cached, depths, sizes.n_addrs) &&
-		  take_parts(cached, (const char *)parts, sizes.parts_bytes);
+		  take_parts(cached, (const char *)parts, sizes.parts_bytes) &&
+		  (base == sizes.base || move(cached->dso, base - sizes.base));
 	str_release(&ignored);
 	if (is_good)
 		return cached;
@@ -93,9 +133,9 @@ void cached_names_free(struct cached_names *cached)
 }
 
 void cached_names_put(const struct str *depths, const struct str *names, const char *search,
-		      const struct file_parts *parts, struct str *out)
+		      const struct file_parts *parts, uint64_t base, struct str *out)
 {
-	struct sizes sizes = { .n_addrs = (uint32_t)depths->len };
+	struct sizes sizes = { .base = base, .n_addrs = (uint32_t)depths->len };
 	struct str text = STR_INIT;
 
 	if (parts->n) {
@@ -130,15 +170,18 @@ static bool add_file(struct symbols *symbols, const char *path, struct str *key)
 	return file;
 }
 
-static bool make_key(struct symbols *symbols, const struct dso_state *state, struct str *key)
+/* what: is kept of the dso, and from where, a line or more. */
+static bool make_key(struct symbols *symbols, const struct dso_state *state, const char *what, bool of_files,
+		     struct str *key)
 {
 	const struct dso_files *files = &state->files;
 	const struct dso *dso = state->dso;
+	bool moves = dso->kind == DSO_KERNEL && dso->ref_symbol && dso->ref_addr;
 
-	str_addf(key, "names %d pstat " PSTAT_VERSION "\n", CACHED_VERSION);
-	build_id_text(&dso->build_id, key);
-	str_addf(key, "\n%s\n", dso->path);
-	return add_file(symbols, files->runtime, key) && add_file(symbols, files->debug, key);
+	str_addf(key, "names %d pstat " PSTAT_VERSION "\n%s", CACHED_VERSION, what);
+	build_id_text(&state->cache_id, key);
+	str_addf(key, "\n%s\n%s\n", dso->path, moves ? dso->ref_symbol : "");
+	return !of_files || (add_file(symbols, files->runtime, key) && add_file(symbols, files->debug, key));
 }
 
 static void add_path(const char *path, struct str *search)
@@ -164,10 +207,20 @@ static void add_search(const struct symbols *symbols, const struct dso_state *st
 
 /* ---- taken ---- */
 
-static bool may_cache(const struct symbols *symbols, const struct dso_state *state)
+static bool may_cache(const struct symbols *symbols, const struct dso_state *state, bool of_files)
 {
-	return symbols->options.keep_answers && !symbols->options.no_bounds && state->dso->kind == DSO_FILE &&
-	       state->dso->build_id.size && state->files.runtime && !state->recorded && !state->recorded_later;
+	bool has_file = state->files.runtime || (is_kernels(state->dso) && state->files.debug);
+
+	return symbols->options.keep_answers && !symbols->options.no_bounds && state->cache_id.size &&
+	       (has_file || !of_files) && !state->recorded && !state->recorded_later;
+}
+
+/* What the addresses are counted from that an entry is to have for any place of the kernel and its modules. */
+static uint64_t base_of(const struct dso *dso)
+{
+	if (dso->kind == DSO_MODULE)
+		return dso->start;
+	return dso->kind == DSO_KERNEL && dso->ref_symbol ? dso->ref_addr : 0;
 }
 
 /* The parts that it is from are what they were, and would be looked for in the same places. */
@@ -182,8 +235,8 @@ static struct cached_names *read_entry(struct symbols *symbols, const struct dso
 	struct cached_names *cached = NULL;
 	struct str bytes = STR_INIT;
 
-	if (symbols_cached_read(symbols, &state->dso->build_id, &state->cache_key, &bytes))
-		cached = cached_names_read(bytes.s, bytes.len, state->dso);
+	if (symbols_cached_read(symbols, &state->cache_id, &state->cache_key, &bytes))
+		cached = cached_names_read(bytes.s, bytes.len, state->dso, base_of(state->dso));
 	if (cached && !still_holds(state, cached)) {
 		cached_names_free(cached);
 		cached = NULL;
@@ -192,26 +245,90 @@ static struct cached_names *read_entry(struct symbols *symbols, const struct dso
 	return cached;
 }
 
-bool dso_cached_take(struct symbols *symbols, struct dso_state *state)
+/* Kernels and modules may be recorded without one. */
+static struct build_id id_of_files(struct symbols *symbols, const struct dso_files *files)
 {
-	struct recorded_dso *dso;
+	const char *const paths[] = { files->runtime, files->debug };
+	struct build_id id = { .size = 0 };
+	struct str ignored = STR_INIT;
+	struct elf_file *file;
 
-	if (state->cache_key.len || !may_cache(symbols, state))
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && !id.size; i++) {
+		if (!paths[i] || elf_files_open(symbols->elf_files, paths[i], &file, &ignored))
+			continue;
+		id = file->build_id;
+		elf_file_let_go(file);
+	}
+	str_release(&ignored);
+	return id;
+}
+
+/* The entry, looked for once: state->cached. */
+static bool find(struct symbols *symbols, struct dso_state *state, const char *what, bool of_files)
+{
+	const struct dso *dso = state->dso;
+
+	if (state->cache_key.len)
+		return state->cached;
+	state->cache_id = dso->build_id;
+	if (!dso->build_id.size && is_kernels(dso))
+		state->cache_id = of_files ? id_of_files(symbols, &state->files) : recorded_kernel_id(symbols, dso);
+	if (!may_cache(symbols, state, of_files))
 		return false;
-	if (!make_key(symbols, state, &state->cache_key)) {
+	if (!make_key(symbols, state, what, of_files, &state->cache_key)) {
 		str_release(&state->cache_key);
 		return false;
 	}
-	add_search(symbols, state, &state->cache_search);
+	if (of_files)
+		add_search(symbols, state, &state->cache_search);
 	state->cached = read_entry(symbols, state);
-	if (!state->cached)
-		return false;
-	dso = state->cached->dso;
+	return state->cached;
+}
+
+/* It answers in place of the files or of the list. */
+static bool adopt(struct dso_state *state)
+{
+	struct recorded_dso *dso = state->cached->dso;
+
 	state->recorded = dso;
 	state->only_exported = dso->flags & RECORDED_PARTIAL;
+	free(state->source);
 	state->source = xstrdup(dso->source);
 	state->state = SYM_FOUND;
 	return true;
+}
+
+bool dso_cached_take(struct symbols *symbols, struct dso_state *state)
+{
+	return !state->recorded && find(symbols, state, "", true) && adopt(state);
+}
+
+bool dso_cached_find_list(struct symbols *symbols, struct dso_state *state, const char *list)
+{
+	return find(symbols, state, list, false);
+}
+
+bool dso_cached_take_list(struct symbols *symbols, struct dso_state *state, const char *list)
+{
+	return !state->recorded && find(symbols, state, list, false) && adopt(state);
+}
+
+void dso_cached_find_frames(struct symbols *symbols, struct dso_state *state)
+{
+	if (state->recorded || state->frames_tried || state->cache_key.len || !symbols->options.keep_answers)
+		return;
+	state->frames_tried = true;
+	dso_state_files(symbols, state);
+	find(symbols, state, "frames\n", true);
+	state->cached_frames = state->cache_key.len;
+}
+
+void dso_cached_drop(struct dso_state *state)
+{
+	cached_names_free(state->cached);
+	state->cached = NULL;
+	str_reset(&state->cache_key);
+	str_reset(&state->cache_search);
 }
 
 /* ---- kept ---- */
@@ -234,8 +351,11 @@ static bool has_news(const struct dso_state *state)
 	for (size_t i = 0; i < state->n_answers; i++) {
 		const struct answer *answer = &state->answers[i];
 		const struct recorded_addr *listed =
-			state->cached ? recorded_addr_find(state->recorded, answer->addr) : NULL;
+			state->cached ? recorded_addr_find(state->cached->dso, answer->addr) : NULL;
 
+		/* Without a function nothing is inlined into one: there may be a list of them next time. */
+		if (state->cached_frames && !answer->symbol)
+			continue;
 		if (!listed || dso_cached_depth(state, listed) < answer_depth(answer))
 			return true;
 	}
@@ -245,8 +365,10 @@ static bool has_news(const struct dso_state *state)
 /* What is in the cache is asked, too, as deeply as it is known: of it nothing is read from files. */
 static void ask_listed(struct symbols *symbols, struct dso_state *state)
 {
-	for (size_t i = 0; i < state->recorded->n_addrs && state->n_answers < ANSWERS_MAX; i++) {
-		const struct recorded_addr *listed = &state->recorded->addrs[i];
+	const struct recorded_dso *known = state->cached->dso;
+
+	for (size_t i = 0; i < known->n_addrs && state->n_answers < ANSWERS_MAX; i++) {
+		const struct recorded_addr *listed = &known->addrs[i];
 		uint8_t depth = dso_cached_depth(state, listed);
 		struct answer *answer = symbols_answer(symbols, state, listed->addr);
 
@@ -260,8 +382,8 @@ static void write_entry(struct symbols *symbols, struct dso_state *state, const 
 	struct str names = STR_INIT, depths = STR_INIT, bytes = STR_INIT;
 
 	if (recorded_write_one(symbols, state, &names, &depths)) {
-		cached_names_put(&depths, &names, state->cache_search.s, parts, &bytes);
-		symbols_cached_write(symbols, &state->dso->build_id, &state->cache_key, &bytes);
+		cached_names_put(&depths, &names, state->cache_search.s, parts, base_of(state->dso), &bytes);
+		symbols_cached_write(symbols, &state->cache_id, &state->cache_key, &bytes);
 	}
 	str_release(&names);
 	str_release(&depths);

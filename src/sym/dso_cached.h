@@ -4,8 +4,8 @@
  * Of each file with a build-id an entry of the cache (names_cache.h) has the addresses that were asked for, with their
  * functions, inlined functions and lines: as a recording has them (recorded_names.h), of one dso, not packed.
  *
- *	u32 number of addresses | u32 bytes of parts | u8 of each address: what was asked of it (enum answer_depth) |
- *	parts | names
+ *	u64 base | u32 number of addresses | u32 bytes of parts |
+ *	u8 of each address: what was asked of it (enum answer_depth) | parts | names
  *
  * The key is a text of all that the answers depend on: this pstat's version; the file's build-id and recorded path; of
  * the file itself and of the one with its debug information device, inode, size and times, or that there is none. So a
@@ -14,6 +14,13 @@
  *	parts	nothing, or: where they were looked for, a text | NUL | file_parts_put
  *
  * and an entry holds as long as they would be looked for in the same places, and each is what it was.
+ *
+ * The kernel and its modules lie elsewhere after each start: what an entry was counted from is in it, and all of its
+ * addresses are moved by as much as that has moved, as by kernel_names.c. That is the recorded address of a symbol
+ * (ref_symbol, whose name is in the key), or a module's start. A module's functions are, as a rule, from the running
+ * kernel's list, which is not kept of modules, as they come and go; then the entry is used for what is inlined and for
+ * lines alone. Names of the kernel itself from that list are kept for as long as it runs: see kernel_list_tell.
+ *
  * How names are shown is not in the key: they are kept raw, with all of which one may be chosen.
  */
 #ifndef PSTAT_DSO_CACHED_H
@@ -33,16 +40,26 @@ struct cached_names {
 
 /*
  * What an entry of this dso keeps, whose bytes are not held; NULL: it can't be that. Nothing in them is believed but
- * what the key and the checksum say.
+ * what the key and the checksum say. base: what its addresses are counted from, now.
  */
-struct cached_names *cached_names_read(const void *bytes, size_t n, const struct dso *dso);
+struct cached_names *cached_names_read(const void *bytes, size_t n, const struct dso *dso, uint64_t base);
 void cached_names_free(struct cached_names *cached); /* NULL is nothing */
 /* The same of the names that recorded_write.c made of one dso, and the parts that these are from. */
 void cached_names_put(const struct str *depths, const struct str *names, const char *search,
-		      const struct file_parts *parts, struct str *out);
+		      const struct file_parts *parts, uint64_t base, struct str *out);
 
-/* Its files are known, and not yet read: false: nothing of them is in the cache. */
+/* Its files are known, and not yet read: false: nothing of them is in the cache. Also of the kernel and modules. */
 bool dso_cached_take(struct symbols *symbols, struct dso_state *state);
+/*
+ * Of the kernel, by a list of its names instead of files: list is text that no other list has. find: whether there is
+ * anything, before the names are asked for.
+ */
+bool dso_cached_find_list(struct symbols *symbols, struct dso_state *state, const char *list);
+bool dso_cached_take_list(struct symbols *symbols, struct dso_state *state, const char *list);
+/* Of a module whose functions are from elsewhere: what is inlined into them, and lines. */
+void dso_cached_find_frames(struct symbols *symbols, struct dso_state *state);
+/* The files that were asked for could not be used: others are, under another key. */
+void dso_cached_drop(struct dso_state *state);
 /* What is known of the listed address, enum answer_depth. */
 static inline uint8_t dso_cached_depth(const struct dso_state *state, const struct recorded_addr *listed)
 {

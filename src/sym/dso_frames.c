@@ -157,14 +157,16 @@ static void forget_lines(struct dwarf_inline *inlines, size_t n)
 static bool fill_recorded(struct symbols *symbols, struct dso_state *state, struct answer *answer, bool inlined,
 			  bool lines)
 {
-	const struct recorded_addr *listed =
-		state->recorded ? recorded_addr_find(state->recorded, answer->addr) : NULL;
+	const struct recorded_dso *known =
+		state->recorded ? state->recorded : state->cached_frames && state->cached ? state->cached->dso : NULL;
+	const struct recorded_addr *listed = known ? recorded_addr_find(known, answer->addr) : NULL;
 	struct dwarf_inline inlines[INLINES_MAX];
 	size_t n;
 
-	if (!listed || is_shallow(state, listed, inlined, lines))
+	/* What was listed without a function was not asked for what is inlined into it. */
+	if (!listed || (state->cached_frames && !listed->function1) || is_shallow(state, listed, inlined, lines))
 		return false;
-	n = recorded_inlines(state->recorded, listed, inlined, inlines, INLINES_MAX);
+	n = recorded_inlines(known, listed, inlined, inlines, INLINES_MAX);
 	if (state->cached && !lines) /* others may have asked for them */
 		forget_lines(inlines, n);
 	if (n > 1 || (n && lines))
@@ -183,6 +185,8 @@ void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct an
 
 	answer->has_lines = lines;
 	fill_alone(symbols, answer);
+	if (state->dso->kind == DSO_MODULE && (inlined || lines))
+		dso_cached_find_frames(symbols, state);
 	if (fill_recorded(symbols, state, answer, inlined, lines))
 		return;
 	if (inlined || lines)

@@ -82,6 +82,9 @@ struct dso_state {
 	bool files_loaded; /* with `recorded`: the other sources were asked, too */
 	/* What was found out before, see dso_cached.c: `recorded` is what it has. NULL: nothing. */
 	struct cached_names *cached;
+	bool frames_tried; /* they were looked for, see dso_cached_find_frames: */
+	bool cached_frames; /* its functions are not from there: `recorded` is NULL */
+	struct build_id cache_id; /* of the entry */
 	struct str cache_key; /* "": it is not looked for there */
 	struct str cache_search; /* where other parts of its DWARF are looked for: see dso_cached.h */
 	bool unsure; /* something of the files could not be read: what is answered is not kept */

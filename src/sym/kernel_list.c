@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct kernel_list_ahead {
 	pthread_t thread;
@@ -45,6 +46,57 @@ void kernel_list_release(struct kernel_list *list)
 {
 	symbol_table_release(&list->table);
 	str_release(&list->why);
+}
+
+/* ---- which one it is ---- */
+
+enum { TOLD_BYTES = 1024 }; /* some twenty lines, of which not all are of address 0 where any is shown */
+
+static bool read_beginning(const char *path, char *bytes, size_t n)
+{
+	const struct foreign_options options = { .kernel_file = true };
+	struct str ignored = STR_INIT;
+	struct stat st;
+	int fd = foreign_open(path, &options, &st, &ignored);
+	ssize_t got = fd < 0 ? -1 : 0;
+
+	for (size_t at = 0; got >= 0 && at < n; at += (size_t)got) {
+		got = read(fd, bytes + at, n - at);
+		if (!got)
+			got = -1;
+	}
+	if (fd >= 0)
+		close(fd);
+	str_release(&ignored);
+	return got > 0;
+}
+
+static bool shows_addresses(const char *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i && lines[i - 1] != '\n')
+			continue;
+		while (i < n && lines[i] == '0')
+			i++;
+		if (i < n && lines[i] != ' ')
+			return true;
+	}
+	return false;
+}
+
+bool kernel_list_tell(const char *path, const char *boot_id_path, struct str *text)
+{
+	struct str boot_id = STR_INIT;
+	char beginning[TOLD_BYTES];
+	bool is_told = !read_line_file(boot_id_path, &boot_id) && boot_id.len &&
+		       read_beginning(path, beginning, sizeof(beginning)) &&
+		       shows_addresses(beginning, sizeof(beginning));
+
+	if (is_told)
+		str_addf(text, "list %s %016llx\n", boot_id.s,
+			 (unsigned long long)checksum_bytes(beginning, sizeof(beginning)));
+	str_release(&boot_id);
+	return is_told;
 }
 
 /* ---- by a thread ---- */

@@ -20,6 +20,12 @@ struct kernel_list {
 void kernel_list_read(struct kernel_list *list, const char *path, const char *ref_symbol);
 void kernel_list_release(struct kernel_list *list);
 
+/*
+ * Text that no other list has, for a key of the cache: which start of the kernel this is, and how the list begins. Of
+ * the kernel itself nothing in it changes until the next one. false: that can't be told, or no addresses are shown.
+ */
+bool kernel_list_tell(const char *path, const char *boot_id_path, struct str *text);
+
 struct kernel_list_ahead;
 /* NULL: no thread could be made; then the list is to be read when it is needed. */
 struct kernel_list_ahead *kernel_list_begin(const char *path, const char *ref_symbol);

@@ -8,7 +8,7 @@
  * all of the kernel's text moves together, so that this symbol's distance from where a list has it is that of all.
  */
 #include "sym/cached_files.h"
-#include "sym/dso_state.h"
+#include "sym/dso_cached.h"
 #include "sym/kernel_list.h"
 
 #include <stdlib.h>
@@ -110,17 +110,37 @@ static bool try_vmlinux(struct symbols *symbols, struct dso_state *state, struct
 			str_add(why, files->why.s);
 		return false;
 	}
+	if (dso_cached_take(symbols, state))
+		return true;
 	if (!dso_state_read_elf(symbols, state, &source, why) ||
 	    !slide_of(state->dso, address_of(&state->table, state->dso->ref_symbol), source,
 		      &state->slide, why)) {
 		symbol_table_release(&state->table);
+		dso_cached_drop(state);
 		return false;
 	}
+	state->unsure |= why->len;
 	/* Addresses are absolute: its segments' offsets play no part. */
 	state->n_segments = 0;
 	state->from_elf = true;
 	dso_state_found(state, source);
 	return true;
+}
+
+/* Whether the cache has names of the running kernel; take: they are used. */
+static bool has_kept(struct symbols *symbols, struct dso_state *state, bool take)
+{
+	char *path = procfs_path(symbols, "kallsyms"), *boot_id = procfs_path(symbols, "sys/kernel/random/boot_id");
+	struct str list = STR_INIT;
+	bool has = false;
+
+	if (symbols->options.keep_answers && kernel_list_tell(path, boot_id, &list))
+		has = take ? dso_cached_take_list(symbols, state, list.s)
+			   : dso_cached_find_list(symbols, state, list.s);
+	free(path);
+	free(boot_id);
+	str_release(&list);
+	return has;
 }
 
 static bool try_running(struct symbols *symbols, struct dso_state *state, const struct build_id *id,
@@ -133,6 +153,8 @@ static bool try_running(struct symbols *symbols, struct dso_state *state, const 
 
 	if (!kernel_is_here(symbols, id, why))
 		return false;
+	if (has_kept(symbols, state, true))
+		return true;
 	path = procfs_path(symbols, "kallsyms");
 	symbols->kernel_ahead = NULL;
 	if (ahead && kernel_list_take(ahead, state->dso->ref_symbol, &list))
@@ -177,7 +199,8 @@ void kernel_names_expect(struct symbols *symbols, struct dso_state *state)
 	if (options->kallsyms || options->debuginfod)
 		return;
 	files = options->ignore_vmlinux && !options->vmlinux ? NULL : dso_state_files(symbols, state);
-	if (!(files && (files->runtime || files->debug)) && kernel_is_here(symbols, &id, &why)) {
+	if (!(files && (files->runtime || files->debug)) && kernel_is_here(symbols, &id, &why) &&
+	    !has_kept(symbols, state, false)) {
 		path = procfs_path(symbols, "kallsyms");
 		symbols->kernel_ahead = kernel_list_begin(path, state->dso->ref_symbol);
 		free(path);
@@ -208,7 +231,7 @@ void kernel_names_load(struct symbols *symbols, struct dso_state *state)
 	bool found;
 
 	state->raw_names = true;
-	if (is_one_too_many(symbols, state))
+	if (!state->cached && is_one_too_many(symbols, state))
 		return;
 	if (named)
 		found = read_kernel(symbols, state, named, &why);

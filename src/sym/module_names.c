@@ -7,7 +7,7 @@
  * the module's own file is left: its functions, counted from the place recorded.
  */
 #include "sym/cached_files.h"
-#include "sym/dso_state.h"
+#include "sym/dso_cached.h"
 #include "sym/kallsyms.h"
 
 #include <stdlib.h>
@@ -201,9 +201,13 @@ static bool try_module_file(struct symbols *symbols, struct dso_state *state, st
 	const struct dso_files *files = dso_state_files(symbols, state);
 	const char *source;
 
-	if ((!files->runtime && !files->debug) || !state->dso->start ||
-	    !dso_state_read_elf(symbols, state, &source, why))
+	if ((!files->runtime && !files->debug) || !state->dso->start)
 		return false;
+	if (dso_cached_take(symbols, state))
+		return true;
+	if (!dso_state_read_elf(symbols, state, &source, why))
+		return false;
+	state->unsure |= why->len;
 	state->n_segments = 0;
 	state->slide = state->dso->start;
 	dso_state_found(state, source);

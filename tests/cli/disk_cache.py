@@ -2,6 +2,7 @@
 
   whole FILE...              each has the checksum that it says
   rename FILE OLD NEW        another text in it, as long; with the right checksum
+  move FILE OUT              a recording of tests/golden as if kernel and module had been loaded elsewhere
   flip FILE OUT AT [right]   one byte of it is another, counted in thousandths of the file; with the right checksum
 """
 import struct
@@ -55,10 +56,20 @@ def rename(path, old, new):
     write(path, data.replace(old.encode(), new.encode()), True)
 
 
+def move(path, out):
+    data, places = bytearray(read(path)), ((0xffffffff81000000, 0x10000, 0x2000000), (0xffffffffc0000000, 0x1000, 0x5000))
+    for at in range(0, len(data) - 7, 8):
+        (word,) = struct.unpack_from("<Q", data, at)
+        for start, size, by in places:
+            if start <= word < start + size:
+                struct.pack_into("<Q", data, at, word + by)
+    write(out, bytes(data), False)
+
+
 def flip(path, out, at, right=""):
     data = bytearray(read(path))
     data[int(at) * (len(data) - 1) // 1000] ^= 0x41
     write(out, bytes(data), right)
 
 
-{"whole": whole, "rename": rename, "flip": flip}[sys.argv[1]](*sys.argv[2:])
+{"whole": whole, "rename": rename, "move": move, "flip": flip}[sys.argv[1]](*sys.argv[2:])

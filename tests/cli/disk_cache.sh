@@ -524,6 +524,143 @@ test_dwz()
 	has "it is known by its path" '/common$' "$(tr '\0' '\n' <"$(entry_of "${PWD#"$tmp"/}/one")")"
 }
 
+# ---- the kernel and its modules ----
+
+golden=$ROOT/tests/golden
+recorded=$golden/kernel_and_module.data
+
+# in_kernel RECORDING OPTION...: frames in the kernel and its module
+in_kernel()
+{
+	"$PSTAT" script -i "$1" --symfs "$PWD/tree" -F ip,sym,srcline "${@:2}" 2>&1
+}
+# kernel_same WHAT RECORDING OPTION...
+kernel_same()
+{
+	in_kernel "${@:2}" --no-cache >expected
+	in_kernel "${@:2}" >first
+	in_kernel "${@:2}" >second
+	check "$1: the same" cmp expected first
+	check "$1: and again" cmp expected second
+}
+# entry_with TEXT: the one that has it, as the path of a file of the kernel, in its key
+entry_with() { grep -la "$1" "$kept"/* | head -1; }
+
+test_vmlinux()
+{
+	local kernel
+
+	mkdir tree
+	cat >vmlinux.c <<-'END_C'
+	#define AT __attribute__((aligned(4096), used))
+	static inline __attribute__((always_inline)) void copy_some(void) { __asm__ volatile(".skip 64"); }
+	AT void _text(void) { __asm__ volatile(".skip 64"); }
+	AT void entry_SYSCALL_64(void) { __asm__ volatile(".skip 64"); }
+	AT void __x64_sys_read(void) { __asm__ volatile(".skip 64"); }
+	AT void vfs_read(void) { copy_some(); }
+	AT void schedule(void) { __asm__ volatile(".skip 64"); }
+	END_C
+	"${CC:-cc}" -g -O1 -fcf-protection=none -fno-pic -mcmodel=kernel -fno-toplevel-reorder -nostdlib -static -Wl,-e,_text \
+		-Wl,--build-id -Wl,-Ttext=0xffffffff81000000 -o vmlinux vmlinux.c 2>cc_err ||
+		skip "needs a compiler for kernels of x86-64"
+	new_cache
+	kernel_same "a vmlinux" "$recorded" -k vmlinux
+	has "inlined functions are among it" 'copy_some' "$(cat expected)"
+	has "lines, too" 'vmlinux\.c:6' "$(cat expected)"
+	kernel=$(entry_with '^\[kernel.kallsyms') || fail "there is an entry" "$(ls "$kept")"
+	$entry rename "$kernel" vfs_read vfs_raed
+	has "it is used" vfs_raed "$(in_kernel "$recorded" -k vmlinux)"
+	$entry move "$recorded" moved.data
+	has "also of a kernel that lies elsewhere" 'vfs_raed' "$(in_kernel moved.data -k vmlinux)"
+	has "with its inlined functions" 'copy_some' "$(in_kernel moved.data -k vmlinux)"
+	has_not "not with --no-cache" vfs_raed "$(in_kernel moved.data -k vmlinux --no-cache)"
+	$entry rename "$kernel" vfs_raed vfs_read
+	kernel_same "moved" moved.data -k vmlinux
+	rm -rf "$kept"
+	kernel_same "moved, first" moved.data -k vmlinux
+	kernel_same "then as it was" "$recorded" -k vmlinux
+	rewrite vmlinux copy_some copy_same
+	kernel_same "another of the same size and time" "$recorded" -k vmlinux
+	has "its names are shown" copy_same "$(cat second)"
+	has "code is found behind names of the cache" 'vmlinux.c' \
+		"$("$PSTAT" annotate --stdio -l -i "$recorded" -k vmlinux -s vfs_read 2>&1)"
+}
+
+# Functions of a module are from a list, which is not kept, or from its file.
+test_module()
+{
+	local path=/lib/modules/6.1.0-golden/kernel/golden.ko module
+
+	mkdir -p "tree${path%/*}"
+	cat >golden.c <<-'END_C'
+	static inline __attribute__((always_inline)) void poll_once(void) { __asm__ volatile(".balign 32\n\t.skip 64"); }
+	__attribute__((aligned(256))) void golden_init(void) { __asm__ volatile(".skip 16"); }
+	__attribute__((aligned(256))) void golden_poll(void) { poll_once(); }
+	__attribute__((aligned(256))) void golden_irq(void) { __asm__ volatile(".skip 64"); }
+	END_C
+	"${CC:-cc}" -c -O1 -g -fno-pic -fcf-protection=none -o golden.o golden.c 2>cc_err &&
+		ld -r --build-id -o "tree$path" golden.o 2>>cc_err || skip "needs a C compiler and ld"
+	grep -v golden "$golden/kallsyms" >without
+	new_cache
+	for list in "$golden/kallsyms" without; do
+		rm -rf "$kept"
+		kernel_same "$list" "$recorded" --kallsyms "$list"
+		has "$list: inlined functions are among it" poll_once "$(cat expected)"
+		module=$(entry_with "^$path") || fail "$list: there is an entry" "$(ls "$kept")"
+		$entry rename "$module" poll_once poll_twic
+		has "$list: it is used" poll_twic "$(in_kernel "$recorded" --kallsyms "$list")"
+		$entry rename "$module" poll_twic poll_once
+	done
+	$entry move "$recorded" moved.data
+	$entry rename "$module" poll_once poll_twic
+	has "it is used where it is loaded elsewhere" poll_twic "$(in_kernel moved.data --kallsyms without)"
+	$entry rename "$module" poll_twic poll_once
+	kernel_same "loaded elsewhere" moved.data --kallsyms without
+	sed 's/golden_poll/golden_pool/' "$golden/kallsyms" >renamed
+	kernel_same "another list" "$recorded" --kallsyms renamed
+	kernel_same "that list" "$recorded" --kallsyms "$golden/kallsyms"
+	has "functions are those of the list" golden_poll "$(cat second)"
+	$entry rename "$(grep -la 'frames$' "$kept"/* | head -1)" golden_poll golden_poXl
+	has_not "whatever the entry calls them" golden_poXl "$(in_kernel "$recorded" --kallsyms "$golden/kallsyms")"
+	rewrite "tree$path" poll_once poll_onze
+	for list in "$golden/kallsyms" without; do
+		kernel_same "$list: another of the same size and time" "$recorded" --kallsyms "$list"
+		has "$list: its names are shown" poll_onze "$(cat second)"
+	done
+}
+
+# Of the running kernel's list what was asked for, until the next start of the machine.
+test_kallsyms()
+{
+	local words="report -s sym -g none --no-children" kernel
+
+	need_paranoid 1
+	[[ "$(head -c 1000 /proc/kallsyms)" == *[1-9a-f]*\ [tT]\ * ]] || skip "needs kernel addresses"
+	"$PSTAT" record -q -N -F 5000 -e cpu-clock -o "$tmp/kernel" -- dd if=/dev/zero of=/dev/null bs=64k count=30000 2>dd_err
+	new_cache
+	shown kernel "$words" --no-cache >expected
+	shown kernel "$words" >first
+	shown kernel "$words" >second
+	check "the first time" cmp expected first
+	check "and again" cmp expected second
+	kernel=$(grep -la "^list " "$kept"/*) || skip "needs samples in the kernel"
+	name=$(sed -n 's/.*\[k\] \([a-z_]*\) *$/\1/p' expected | head -1)
+	$entry rename "$kernel" "$name" "${name//?/x}"
+	has "it is used" "\\[k\\] ${name//?/x}" "$(shown kernel "$words")"
+	$entry rename "$kernel" "${name//?/x}" "$name"
+	boot_id=$(cat /proc/sys/kernel/random/boot_id)
+	check "it is told which start of the machine that is" grep -qa "$boot_id" "$kernel"
+	$entry rename "$kernel" "$name" "${name//?/x}"
+	$entry rename "$kernel" "$boot_id" "${boot_id//?/0}"
+	same "of another start it is not" "$(cat expected)" "$(shown kernel "$words")"
+	for i in 1 2; do
+		same "other ways to show it, $i" "$(shown kernel "script -F ip,sym,dso" --no-cache)" \
+			"$(shown kernel "script -F ip,sym,dso")"
+		same "also of addresses that were not asked for, $i" "$(shown kernel "script -F ip,sym" --no-cache)" \
+			"$(shown kernel "script -F ip,sym")"
+	done
+}
+
 doctor_says() { "$PSTAT" doctor | grep -A 2 '^names cache' | tr -s ' \n' ' '; }
 
 test_doctor()

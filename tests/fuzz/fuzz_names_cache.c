@@ -33,13 +33,20 @@ static void ask(const struct cached_names *cached)
 	}
 }
 
-static void read_kept(const void *bytes, size_t n)
+static void read_kept_at(const void *bytes, size_t n, uint64_t base)
 {
-	struct cached_names *cached = cached_names_read(bytes, n, &dso);
+	struct cached_names *cached = cached_names_read(bytes, n, &dso, base);
 
 	if (cached)
 		ask(cached);
 	cached_names_free(cached);
+}
+
+/* Where it was, and elsewhere. */
+static void read_kept(const void *bytes, size_t n)
+{
+	read_kept_at(bytes, n, 0);
+	read_kept_at(bytes, n, UINT64_MAX << 12);
 }
 
 static void read_entry(const void *bytes, size_t n, const struct str *key)
@@ -72,7 +79,7 @@ static void read_made(const uint8_t *data, size_t size, const struct str *key)
 	cut(&texts, &data, &size, n_parts);
 	cut(&names, &data, &size, size);
 	(void)!file_parts_take(&parts, texts.s, texts.len); /* what is good of them goes back */
-	cached_names_put(&depths, &names, "search", &parts, &kept);
+	cached_names_put(&depths, &names, "search", &parts, 0, &kept);
 	names_cache_wrap(key, &kept, &entry);
 	read_entry(entry.s, entry.len, key);
 	file_parts_release(&parts);

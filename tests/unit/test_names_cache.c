@@ -234,21 +234,21 @@ static void contents_that_are_damaged_stay_in_bounds(void **state)
 	str_addn(&depths, "\x02\x01", 2);
 	str_addn(&names, names_of_two, sizeof(names_of_two) - 1);
 	assert_true(file_parts_take(&parts, "/a\0" "1", 5));
-	cached_names_put(&depths, &names, "here", &parts, &kept);
+	cached_names_put(&depths, &names, "here", &parts, 0, &kept);
 	for (size_t i = 0; i < kept.len; i++) {
 		for (unsigned bit = 0; bit < 8; bit++) {
 			kept.s[i] ^= (char)(1 << bit);
-			cached = cached_names_read(kept.s, kept.len, &dso);
+			cached = cached_names_read(kept.s, kept.len, &dso, 0);
 			assert_true(!cached || is_in_bounds(cached));
 			n_good += cached != NULL;
 			cached_names_free(cached);
 			kept.s[i] ^= (char)(1 << bit);
 		}
-		cached = cached_names_read(kept.s, i, &dso);
+		cached = cached_names_read(kept.s, i, &dso, 0);
 		assert_true(!cached || is_in_bounds(cached));
 		cached_names_free(cached);
 	}
-	cached = cached_names_read(kept.s, kept.len, &dso);
+	cached = cached_names_read(kept.s, kept.len, &dso, 0);
 	assert_non_null(cached);
 	assert_string_equal(cached->search, "here");
 	assert_int_equal(cached->parts.n, 1);
