@@ -8,7 +8,7 @@
  * What a recording says about itself lives in two structs that both sides share: `struct events`
  * (what was measured, with the kernel's ids) and `struct info` (the header's features).
  * The files are in an order, each calls earlier ones only (a lint looks): decoder, sample, events; feature_*;
- * record_lines, record_fields, record; dump, listing; stream, reader_take, directory, reader; writer; put_feature.
+ * record_lines, record_fields, record; dump, listing; read_ahead, stream, reader_take, directory, reader; writer; put_feature.
  *
  * Everything read is hostile: each length is checked against what is there, each error names the
  * place: "at offset 0x1f40: MMAP2 (10): ...".
@@ -311,7 +311,7 @@ uint64_t read_values_value(const struct read_values *values, size_t i);
 bool read_values_id(const struct read_values *values, size_t i, uint64_t *id);
 bool read_values_lost(const struct read_values *values, size_t i, uint64_t *lost);
 
-/* ---- reader.c, reader_take.c, stream.c, directory.c: the reading side ---- */
+/* ---- reader.c, reader_take.c, stream.c, read_ahead.c, directory.c: the reading side ---- */
 
 struct stream; /* private: one file's or pipe's records */
 

@@ -2,8 +2,9 @@
  * reader.c: opens recordings and hands out their records: sets up the streams that records come from (a
  * mapped file, a directory of them, a pipe) and lets reader_take.c have those about the recording itself.
  *
- * A file is mapped whole; pages that were passed are given back (stream.c). As with every mapping, a
- * file that somebody cuts while it is read ends the program.
+ * A file is mapped whole, and a single one is also read, which takes less time (read_ahead.h): the mapping is for what
+ * does not come in turn. Pages that were passed are given back (stream.c). As with every mapping, a file that somebody
+ * cuts while it is read ends the program.
  */
 #include "data/reader.h"
 
@@ -49,6 +50,15 @@ static uint8_t *map_fd(int fd, uint64_t size)
 	return map;
 }
 
+/* Where no descriptor is left the mapping does. */
+static void read_ahead(struct stream *stream, int fd)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (own >= 0)
+		stream_read_ahead(stream, own);
+}
+
 static int open_regular(struct reader *reader, int fd, const struct stat *st, struct str *err)
 {
 	uint8_t *map;
@@ -82,6 +92,8 @@ static int open_spooled(struct reader *reader, int pipe, const uint8_t *head, si
 		return fd;
 	rc = fstat(fd, &st) ? fail(err, -errno, "%s: %s", reader_name(reader), strerror(errno))
 			    : open_regular(reader, fd, &st, err);
+	if (!rc)
+		read_ahead(reader->streams[0], fd);
 	reader->recording.written_ns = 0; /* of the copy, which says nothing of the recording */
 	close(fd);
 	return rc;
@@ -154,10 +166,17 @@ static void source_passed(struct record_source *source, const uint8_t *from, con
 		stream_passed(reader->streams[i], from, to);
 }
 
+static const uint8_t *source_nearer(const struct record_source *source, const uint8_t *mapped)
+{
+	const struct reader *reader = (const struct reader *)source;
+
+	return reader->n_streams == 1 ? stream_nearer(reader->streams[0], mapped) : NULL;
+}
+
 static void reader_init(struct reader *reader, const char *path)
 {
 	memset(reader, 0, sizeof(*reader));
-	reader->source = (struct record_source){ source_next, source_part, source_passed };
+	reader->source = (struct record_source){ source_next, source_part, source_passed, source_nearer };
 	reader->recording = (struct recording_info){ .events = &reader->events,
 						     .info = &reader->info,
 						     .decoder = &reader->decoder,
@@ -168,7 +187,8 @@ static void reader_init(struct reader *reader, const char *path)
 	info_init(&reader->info);
 }
 
-static int open_fd(struct reader *reader, int fd, struct str *err)
+/* alone: not one file of a directory, which are read side by side: blocks of each of them would be too many. */
+static int open_fd(struct reader *reader, int fd, bool alone, struct str *err)
 {
 	struct stat st;
 	int rc;
@@ -177,6 +197,8 @@ static int open_fd(struct reader *reader, int fd, struct str *err)
 		rc = fail(err, -errno, "%s: %s", reader_name(reader), strerror(errno));
 	} else if (S_ISREG(st.st_mode)) {
 		rc = open_regular(reader, fd, &st, err);
+		if (!rc && alone)
+			read_ahead(reader->streams[0], fd);
 	} else {
 		rc = open_pipe(reader, &fd, err);
 	}
@@ -189,7 +211,7 @@ static int open_fd(struct reader *reader, int fd, struct str *err)
 int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *err)
 {
 	reader_init(reader, path);
-	return open_fd(reader, fd, err);
+	return open_fd(reader, fd, true, err);
 }
 
 /* The data.0, data.1, ... of a directory: records without a header. */
@@ -232,14 +254,14 @@ int reader_open(struct reader *reader, const char *path, struct str *err)
 
 	reader_init(reader, path);
 	if (!strcmp(path, "-"))
-		return open_fd(reader, dup(STDIN_FILENO), err);
+		return open_fd(reader, dup(STDIN_FILENO), true, err);
 	directory = !stat(path, &st) && S_ISDIR(st.st_mode);
 	file = directory ? xasprintf("%s/data", path) : xstrdup(path);
 	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
 		rc = fail(err, -errno, "%s: %s", file, strerror(errno));
 	} else {
-		rc = open_fd(reader, fd, err);
+		rc = open_fd(reader, fd, !directory, err);
 		if (!rc && directory)
 			rc = open_directory_rest(reader, err);
 	}

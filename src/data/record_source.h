@@ -50,6 +50,11 @@ struct record_source {
 	 * nobody needs to.
 	 */
 	void (*passed)(struct record_source *source, const uint8_t *from, const uint8_t *to);
+	/*
+	 * Of a record that was given as stable, by where its bytes stay: where they still are also, and are looked at in less
+	 * time. They are there until `next` is called. NULL: nowhere. A source that never has such bytes has NULL here.
+	 */
+	const uint8_t *(*nearer)(const struct record_source *source, const uint8_t *mapped);
 };
 
 #endif

@@ -1,14 +1,14 @@
 /*
  * stream.c: bytes -> records, from a mapped file or from a pipe, plain or packed with zstd.
  *
- * Below is the source: `source_peek` gives the next n bytes in one piece, in place for a mapping and from
- * a buffer for a pipe. Above it the unpacker: while a COMPRESSED record has bytes left, records
+ * Below is the source: `source_peek` gives the next n bytes in one piece: of a file where they were read to
+ * (read_ahead.h), or in place in its mapping, and of a pipe from a buffer. Above it the unpacker: while a COMPRESSED record has bytes left, records
  * come out of its window, which holds at most WINDOW_BYTES however much the packed data would grow to;
  * a record may begin in one COMPRESSED record and end in the next.
  *
  *   source -> record -> COMPRESSED? -> window -> record
  *
- * Memory: the window, a pipe's buffer, and of a mapping the pages that were passed are given back: when the position is
+ * Memory: the window, a pipe's buffer, the blocks that were read of a file, and of a mapping the pages that were passed are given back: when the position is
  * beyond them, and again when records that waited for their turn have been looked at once more.
  */
 #include "data/stream.h"
@@ -16,6 +16,7 @@
 #include "data/reader.h"
 
 #include "data/bytes.h"
+#include "data/read_ahead.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ struct stream {
 	size_t map_bytes;
 	uint64_t start, end; /* of the records */
 	uint64_t dropped; /* pages below this were given back */
+	struct read_ahead *ahead; /* of the same file; NULL: its bytes are taken from the mapping */
 
 	int fd;
 	uint8_t *buf;
@@ -101,6 +103,7 @@ void stream_free(struct stream *s)
 {
 	if (!s)
 		return;
+	read_ahead_free(s->ahead);
 	if (s->map)
 		munmap(s->map, s->map_bytes);
 	if (s->fd >= 0)
@@ -159,6 +162,11 @@ void stream_keep(struct stream *s, struct spool *kept)
 	s->kept = kept;
 }
 
+void stream_read_ahead(struct stream *s, int fd)
+{
+	s->ahead = read_ahead_new(fd, s->end);
+}
+
 bool stream_is_pipe(const struct stream *s)
 {
 	return s->fd >= 0;
@@ -173,11 +181,19 @@ static uint64_t source_left(struct stream *s, size_t want)
 	return s->buf_have;
 }
 
+static const uint8_t *map_peek(struct stream *s, size_t n)
+{
+	const uint8_t *bytes = s->ahead ? read_ahead_at(s->ahead, s->pos, n) : NULL;
+
+	return bytes ? bytes : s->map + s->pos;
+}
+
+/* n: RECORD_BYTES_MAX at most. */
 static const uint8_t *source_peek(struct stream *s, size_t n)
 {
 	if (source_left(s, n) < n)
 		return NULL;
-	return s->map ? s->map + s->pos : s->buf + s->buf_at;
+	return s->map ? map_peek(s, n) : s->buf + s->buf_at;
 }
 
 /* Gives back pages that were passed. The mapping stays: a look back reads them again. */
@@ -188,7 +204,8 @@ static void map_drop(struct stream *s)
 	if (s->pos < s->dropped + KEEP_BYTES + DROP_BYTES)
 		return;
 	to = (s->pos - KEEP_BYTES) / DROP_BYTES * DROP_BYTES;
-	madvise(s->map + s->dropped, to - s->dropped, MADV_DONTNEED);
+	if (!s->ahead)
+		madvise(s->map + s->dropped, to - s->dropped, MADV_DONTNEED);
 	s->dropped = to;
 }
 
@@ -203,6 +220,13 @@ void stream_passed(struct stream *s, const uint8_t *from, const uint8_t *to)
 	high = high - map < s->dropped ? high - map : s->dropped;
 	if (low < high)
 		madvise(s->map + low, high - low, MADV_DONTNEED);
+}
+
+const uint8_t *stream_nearer(const struct stream *s, const uint8_t *mapped)
+{
+	uintptr_t map = (uintptr_t)s->map, at = (uintptr_t)mapped;
+
+	return s->ahead && at >= map && at - map < s->end ? read_ahead_again(s->ahead, at - map) : NULL;
 }
 
 /* Passes n bytes; false: there are fewer. */
@@ -393,6 +417,7 @@ static int source_next(struct stream *s, bool swap, struct record *r, struct str
 		return cut_off(s, r, source_left(s, r->size), missing);
 	r->bytes = bytes;
 	r->stable = s->map;
+	r->mapped = s->map ? s->map + s->pos : NULL;
 	r->extra_size = extra_of(r, swap);
 	source_pass(s, r->size);
 	if (s->map && r->extra_size > s->end - s->pos) {
@@ -447,7 +472,8 @@ bool stream_extra(struct stream *s, struct record *r, uint64_t max, struct str *
 		now = now < n ? now : n;
 		if (!now)
 			break;
-		str_addn(out, (const char *)source_peek(s, 1), (size_t)now);
+		/* All of them are in one piece: in the buffer, or in the mapping. */
+		str_addn(out, (const char *)(s->map ? s->map + s->pos : s->buf + s->buf_at), (size_t)now);
 		source_pass(s, now);
 		n -= now;
 	}

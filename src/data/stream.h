@@ -27,6 +27,13 @@ int stream_next(struct stream *stream, bool swap, struct record *record, struct 
 		struct str *err);
 /* Back to the first record; not of a pipe. */
 void stream_rewind(struct stream *stream);
+/*
+ * From now on the records' bytes are read from fd, of the file that is mapped, which is taken over; not of a stream that
+ * is rewound.
+ */
+void stream_read_ahead(struct stream *stream, int fd);
+/* See record_source.nearer. NULL: they are in its mapping only, or of another stream. */
+const uint8_t *stream_nearer(const struct stream *stream, const uint8_t *mapped);
 /* See record_source.passed. Bytes of other streams are none of its own. */
 void stream_passed(struct stream *stream, const uint8_t *from, const uint8_t *to);
 /* Adds the bytes that were given, and those of all records. False: a pipe, which has no end. */

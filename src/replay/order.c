@@ -59,6 +59,7 @@ void order_release(struct order *order)
 	uint64_t time_ns;
 
 	order->ready = order->n;
+	order->source = NULL;
 	while (order_next(order, &record, &time_ns))
 		;
 	free(order->block);
@@ -100,7 +101,7 @@ static size_t item_bytes(const struct order_item *item)
 
 void order_add(struct order *order, const struct record *record, uint64_t time_ns, bool stable)
 {
-	struct order_item item = { time_ns, record->offset << 1, record->bytes };
+	struct order_item item = { time_ns, record->offset << 1, record->mapped ? record->mapped : record->bytes };
 
 	if (!stable) {
 		item.at = copy_new(order, record);
@@ -212,6 +213,16 @@ void order_all(struct order *order)
 	order->ready = order->n;
 }
 
+static void stable_record(const struct order *order, const struct order_item *item, struct record *record)
+{
+	const struct record_source *source = order->source;
+	const uint8_t *nearer = source && source->nearer ? source->nearer(source, item->at) : NULL;
+
+	record_from_bytes(record, nearer ? nearer : item->at, item->offset >> 1, order->swap);
+	record->stable = true;
+	record->mapped = nearer ? item->at : NULL;
+}
+
 bool order_next(struct order *order, struct record *record, uint64_t *time_ns)
 {
 	const struct order_item *item;
@@ -231,8 +242,7 @@ bool order_next(struct order *order, struct record *record, uint64_t *time_ns)
 		*record = order->handed_out->record;
 		record->stable = false;
 	} else {
-		record_from_bytes(record, item->at, item->offset >> 1, order->swap);
-		record->stable = true;
+		stable_record(order, item, record);
 	}
 	return true;
 }

@@ -64,7 +64,8 @@ static void note_passed(struct replay *replay, const struct record *record)
 	struct passed *passed = &replay->private->passed;
 	const uint8_t *end = record->bytes + record->size;
 
-	if (!source || !source->passed || !record->stable)
+	/* What is still where it was read to took no memory of the mapping's. */
+	if (!source || !source->passed || !record->stable || record->mapped)
 		return;
 	if (!passed->bytes || record->bytes < passed->from)
 		passed->from = record->bytes;
@@ -131,6 +132,7 @@ int replay_deliver(struct replay *replay, size_t max, struct str *err)
 void replay_begin(struct replay *replay, const struct replay_handlers *handlers)
 {
 	replay->private->handlers = *handlers;
+	replay->private->order.source = handlers->source;
 }
 
 int replay_round(struct replay *replay, struct str *err)
@@ -222,6 +224,7 @@ int replay_run(struct replay *replay, struct record_source *source, const struct
 
 	replay_begin(replay, handlers);
 	replay->private->handlers.source = source;
+	replay->private->order.source = source;
 	rc = feed_all(replay, source, &stopped, &why, err);
 	if (!stopped)
 		stopped = replay_end(replay, err);
