@@ -10,6 +10,7 @@
 #include "elf/elf_internal.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -59,8 +60,8 @@ static void on_bus_error(int signal, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* Others may have taken the signal since the last file was mapped. */
-static bool catch_bus_errors(void)
+/* Others may have taken the signal since the last file was mapped. With the lock held. */
+static bool catch_signal(void)
 {
 	struct sigaction now, ours = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
 
@@ -72,6 +73,18 @@ static bool catch_bus_errors(void)
 		return true;
 	guard.before = now;
 	return !sigaction(SIGBUS, &ours, NULL);
+}
+
+/* Files are mapped by several threads. */
+static bool catch_bus_errors(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	bool caught;
+
+	pthread_mutex_lock(&lock);
+	caught = catch_signal();
+	pthread_mutex_unlock(&lock);
+	return caught;
 }
 
 static struct map *take_slot(void)
