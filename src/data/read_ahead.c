@@ -203,7 +203,7 @@ static void go_to(struct read_ahead *ahead, uint64_t block)
 	ahead->next += reads;
 	if (ahead->sleeps && ahead->limit - ahead->next >= AHEAD / 2)
 		pthread_cond_signal(&ahead->work);
-	while (ahead->reading == block)
+	while (ahead->reading <= block)
 		pthread_cond_wait(&ahead->done, &ahead->lock);
 	pthread_mutex_unlock(&ahead->lock);
 	if (reads)
