@@ -7,6 +7,7 @@ test_samples()
 {
 	local line
 
+	need_breakpoints
 	need_library samples
 	run timeout 100 "$LIBRARY/samples"
 	check "runs to its end" test "$status" -le 1 || printf '# %s\n' "$err"
@@ -25,6 +26,7 @@ test_samples()
 
 test_samples_in_valgrind()
 {
+	need_breakpoints
 	need_library samples
 	need_cmd valgrind
 	# Breakpoints are set on this process; what runs is valgrind's code, elsewhere. What is looked for is its own words.
@@ -34,6 +36,7 @@ test_samples_in_valgrind()
 
 test_watch_variable()
 {
+	need_breakpoints
 	need_library watch_variable
 	run "$LIBRARY/watch_variable" 30 20
 	case $err in *"not supported"* | *"breakpoint"*) skip "needs a breakpoint: $err" ;; esac

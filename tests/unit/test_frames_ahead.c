@@ -67,7 +67,9 @@ static int set_up(void **state)
 	(void)state;
 	fake_machine_init(&machine);
 	info_init(&info);
-	options = (struct sym_options){ .map_dir = machine.root, .buildid_dir = machine.root, .procfs = machine.procfs };
+	options = (struct sym_options){
+		.map_dir = machine.root, .buildid_dir = machine.root, .procfs = machine.procfs
+	};
 	for (uint32_t i = 0; i < FILES; i++) {
 		char *path = xasprintf("%s/program%u", machine.root, i);
 		FILE *out = i == GONE ? NULL : fopen(path, "w");

@@ -1,4 +1,6 @@
-/* A file read in blocks: the right bytes, in one piece, and once more while they are kept; with a thread and without. */
+/*
+ * A file read in blocks: the right bytes, in one piece, and once more while they are kept; with a thread and without.
+ */
 #include "data/read_ahead.h"
 
 #include "data/data.h"
