@@ -326,8 +326,8 @@ size_t symbols_forgettable(const struct symbols *symbols)
 
 /*
  * Who asks for no more remembers what he got: an answer would cost more than it spares, but for what the cache is to
- * have. A live view forgets, and soon asks again for much of it; by then nothing of a large table is near, and a search
- * in it costs twenty times this look.
+ * have. A live view forgets, and soon asks again for much of it; by then nothing of a large table is near, and this is
+ * one place to look at instead of a search in it.
  */
 struct found_symbol {
 	const struct dso_state *state; /* NULL: empty */
