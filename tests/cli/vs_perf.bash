@@ -18,14 +18,6 @@ own_fd=$((100 + $$ % 900))
 own_writes="fd == $own_fd && count == 0"
 eval "exec $own_fd>/dev/null"
 
-need_breakpoints()
-{
-	local value
-
-	value=$(counted "$PSTAT" -e "$stores" -- "$EXACT" stores:1)
-	[[ $value == [0-9]* ]] || skip "needs hardware breakpoints"
-}
-
 # rows PROGRAM ARGUMENT...: of stat; its rows, separated by |, without the comment line.
 rows()
 {

@@ -1,4 +1,4 @@
-/* breakpoints: ends with 0 where breakpoints that can be opened count. */
+/* breakpoints: ends with 0 where there are some that count. */
 #include "breakpoints_fire.h"
 
 int main(void)

@@ -1,5 +1,5 @@
 /*
- * Whether a breakpoint that the kernel has opened counts: on some virtual machines it opens, and nothing ever comes of
+ * Whether there are breakpoints, and they count: on some virtual machines one can be opened, and nothing ever comes of
  * it. perf_event_open(2), "bp_type".
  */
 #ifndef BREAKPOINTS_FIRE_H
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Also where none can be opened: why that is so, is said by whoever wants one. */
+/* false: none can be opened, or it stays at 0. */
 static inline bool breakpoints_fire(void)
 {
 	static volatile int written;
@@ -28,7 +28,7 @@ static inline bool breakpoints_fire(void)
 	uint64_t count = 0;
 
 	if (fd < 0)
-		return true;
+		return false;
 	written = 1;
 	if (read(fd, &count, sizeof(count)) != sizeof(count))
 		count = 0;
