@@ -3,7 +3,8 @@
 
 report_sums.py totals      samples and period that are shown of each event that has samples, on one line
 report_sums.py rows KEY    samples of each row by its column KEY: "5 main"; of pid and tid the number alone; functions
-                           without a name, "[libc.so.6+0x1234]" in the report, are None together"""
+                           without a name, "[libc.so.6+0x1234]" or an address in the report, are None
+                           together"""
 import json
 import re
 import sys
@@ -18,7 +19,7 @@ else:
         for row in event["entries"]:
             name = str(row["columns"][key])
             name = name.split(":")[0].strip() if key in ("pid", "tid", "cpu") else name
-            name = "None" if key == "symbol" and re.match(r"\[.*\+0x[0-9a-f]+\]$", name) else name
+            name = "None" if key == "symbol" and re.match(r"(\[.*\+)?0x[0-9a-f]+\]?$", name) else name
             sums[name] = sums.get(name, 0) + row["samples"]
     for name, n in sorted(sums.items()):
         print(n, name)
