@@ -9,9 +9,9 @@
  * that file alone (struct dwarf_file); the files that it is read from are opened in a set of the job's own, and closed
  * again. All that files share, and what is told to people, stays with the thread that calls.
  *
- * Left to dso_frames.c are files that the recording or the cache has answers of; all of them where a server may be asked
- * for parts; and those that lie, as other parts of their DWARF may, where a file system is mounted that may not answer:
- * the helper process for that is started where there are no other threads.
+ * Left to dso_frames.c are files that the recording or the cache has answers of; all of them where a server may be
+ * asked for parts; and those that lie, as other parts of their DWARF may, where a file system is mounted that may not
+ * answer: the helper process for that is started where there are no other threads.
  */
 #include "sym/dso_state.h"
 #include "sym/dw_lib.h"

@@ -36,14 +36,16 @@ int main()
 }
 C
 
-# calls_of COMPILER OPTION...: "function (where it was called)", inlined ones, each once.
+# calls_of COMPILER OPTION...: "function (where it was called)", inlined ones, each once, of samples in the loop: which
+# of its lines were sampled, and whether what runs once was, is chance.
 calls_of()
 {
 	"$1" -x c++ -O2 -g "${@:2}" -o app "$tmp/src/app.cc" -x none 2>said || return
 	"$PSTAT" record -q -o x -e cpu-clock:u -F 2000 -g -- ./app 2>said
 	"$PSTAT" script -i x -F ip,sym,srcline 2>said |
-		awk '$2 ~ /^(inner|middle|main)/ { f = $2; getline; print f, $1 }' | sort -u |
-		grep -v -e '^inner' -e ':0$' # its lines are those of the loop, whichever were sampled
+		awk '!NF { loop = 0 }
+			$2 ~ /^(inner|middle|main)/ { f = $2; getline; if (loop) print f, $1; loop = loop || f ~ /^inner/ }' |
+		sort -u | grep -v -e ':0$'
 }
 
 same_when_split() # COMPILER OPTION...
