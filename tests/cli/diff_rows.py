@@ -5,7 +5,8 @@
 
 Columns that perf lacks are not compared: Low, High, Verdict, and those that a filter leaves with one value. perf fills
 columns with blanks, and has no order where values agree, so rows are compared as a set. Code without a name is one row
-of its file for perf, and a row for each function for pstat: these are left out."""
+of its file for perf, and a row for each function for pstat; PLT entries have all names in pstat, and for perf some are
+_init, @plt or an address: these are left out."""
 import os
 import re
 import subprocess
@@ -42,7 +43,7 @@ def only(table, heads):
 
 def plain(head, cell):
     cell = re.sub(r"\s+", " ", cell)
-    if head.startswith("Symbol") and re.match(r"\[.\] (0x|\[)", cell):
+    if head.startswith("Symbol") and re.match(r"\[.\] (0x|\[|(_init|\S*@plt)$)", cell):
         return cell[:3]
     return "0" if cell in ("-0.00%", "+0.00%") else cell
 
