@@ -13,9 +13,7 @@
 #include "data/data.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -168,18 +166,13 @@ static bool has_cpu_to_spare(void)
 static void start_thread(struct read_ahead *ahead)
 {
 	pthread_attr_t attr;
-	sigset_t all, before;
 
 	ahead->thread_tried = true;
 	if (!has_cpu_to_spare() || pthread_attr_init(&attr))
 		return;
 	/* It needs little. A size that is refused, and the usual one is used. */
 	(void)!pthread_attr_setstacksize(&attr, STACK_BYTES);
-	/* Signals are for the threads that were there: no handler runs in this one. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ahead->has_thread = !pthread_create(&ahead->thread, &attr, thread_main, ahead);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	ahead->has_thread = !thread_start(&ahead->thread, &attr, thread_main, ahead);
 	pthread_attr_destroy(&attr);
 }
 

@@ -16,9 +16,7 @@
 #include "sym/dso_state.h"
 #include "sym/dw_lib.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -154,14 +152,9 @@ static void run_all(struct frames_ahead *ahead, size_t n_threads)
 {
 	pthread_t threads[THREADS_MAX];
 	size_t n = 0;
-	sigset_t all, before;
 
-	/* Signals are for the thread that was there before. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (n + 1 < n_threads && !pthread_create(&threads[n], NULL, run, ahead))
+	while (n + 1 < n_threads && !thread_start(&threads[n], NULL, run, ahead))
 		n++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	run(ahead);
 	for (size_t i = 0; i < n; i++)
 		pthread_join(threads[i], NULL);

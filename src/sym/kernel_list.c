@@ -5,8 +5,6 @@
 
 #include "sym/kallsyms.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -119,16 +117,11 @@ static void ahead_free(struct kernel_list_ahead *ahead)
 struct kernel_list_ahead *kernel_list_begin(const char *path, const char *ref_symbol)
 {
 	struct kernel_list_ahead *ahead = xcalloc(1, sizeof(*ahead));
-	sigset_t all, before;
 	int error;
 
 	ahead->path = xstrdup(path);
 	ahead->ref_symbol = ref_symbol ? xstrdup(ref_symbol) : NULL;
-	/* Signals are for the thread that was there before. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&ahead->thread, NULL, run, ahead);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	error = thread_start(&ahead->thread, NULL, run, ahead);
 	if (!error)
 		return ahead;
 	ahead_free(ahead);
