@@ -74,6 +74,11 @@ void buildid_set_hold(struct buildid_set *set)
 	set->hold = true;
 }
 
+void buildid_set_prepare(struct buildid_set *set)
+{
+	buildid_reader_prepare(set->reader);
+}
+
 void buildid_set_begin(struct buildid_set *set)
 {
 	buildid_reader_begin(set->reader);

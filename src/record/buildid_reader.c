@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -52,7 +50,7 @@ struct buildid_reader {
 	uint32_t given_up; /* those with smaller numbers were waited for in vain */
 	size_t n_awaited; /* not answered, nor given up */
 	uint64_t asked_ns, moved_ns; /* the last question; the last answer, or change of helper */
-	int failure;
+	_Atomic int failure;
 	_Atomic(struct buildid_request *) answered;
 };
 
@@ -144,6 +142,19 @@ static void drop_helper(struct buildid_reader *reader, struct buildid_helper *he
 	*helper = reader->helpers[--reader->n_helpers];
 }
 
+/* NULL: *failure says why. There is a place for it. */
+static struct buildid_helper *add_helper(struct buildid_reader *reader, int *failure)
+{
+	struct buildid_helper *helper = &reader->helpers[reader->n_helpers];
+
+	*helper = (struct buildid_helper){ .n = 0 };
+	*failure = helper_start(&helper->process, buildid_serve, (void *)(uintptr_t)reader->kern);
+	if (*failure)
+		return NULL;
+	reader->n_helpers++;
+	return helper;
+}
+
 /* One that is not stuck and can be sent more; NULL: none, and none could be started. */
 static struct buildid_helper *free_helper(struct buildid_reader *reader, int *failure)
 {
@@ -156,15 +167,7 @@ static struct buildid_helper *free_helper(struct buildid_reader *reader, int *fa
 			return helper;
 		busy |= !helper->stuck;
 	}
-	if (busy || reader->n_helpers == HELPERS_MAX)
-		return NULL;
-	helper = &reader->helpers[reader->n_helpers];
-	*helper = (struct buildid_helper){ .n = 0 };
-	*failure = helper_start(&helper->process, buildid_serve, (void *)(uintptr_t)reader->kern);
-	if (*failure)
-		return NULL;
-	reader->n_helpers++;
-	return helper;
+	return busy || reader->n_helpers == HELPERS_MAX ? NULL : add_helper(reader, failure);
 }
 
 /* The next request goes to the helper. False: there is none, or it takes no more. */
@@ -306,9 +309,7 @@ static int ms_to_stuck(const struct buildid_reader *reader)
 		if (helper->n && !helper->stuck && helper->since_ns + STUCK_NS < first)
 			first = helper->since_ns + STUCK_NS;
 	}
-	if (first == UINT64_MAX)
-		return LOOK_EVERY_MS;
-	return first > now ? (int)((first - now) / NS_PER_MS) + 1 : 0;
+	return first == UINT64_MAX ? LOOK_EVERY_MS : first > now ? (int)((first - now) / NS_PER_MS) + 1 : 0;
 }
 
 /* ---- the thread ---- */
@@ -360,7 +361,6 @@ static void *reader_main(void *reader)
 /* With the lock held. */
 static void start(struct buildid_reader *reader)
 {
-	sigset_t all, before;
 	int rc;
 
 	reader->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -368,16 +368,19 @@ static void start(struct buildid_reader *reader)
 		reader->failure = -errno;
 		return;
 	}
-	/* Signals are for the thread that waits for everything. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&reader->thread, NULL, reader_main, reader);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	rc = thread_start(&reader->thread, NULL, reader_main, reader);
 	reader->started = !rc;
 	reader->failure = -rc;
 }
 
 /* ---- the asking side ---- */
+
+void buildid_reader_prepare(struct buildid_reader *reader)
+{
+	/* Where that fails, the thread tries again, and says so. */
+	if (!reader->started && !reader->n_helpers)
+		(void)add_helper(reader, &(int){ 0 });
+}
 
 void buildid_reader_begin(struct buildid_reader *reader)
 {
@@ -456,12 +459,7 @@ void buildid_reader_wait(struct buildid_reader *reader)
 
 int buildid_reader_failure(struct buildid_reader *reader)
 {
-	int failure;
-
-	pthread_mutex_lock(&reader->lock);
-	failure = reader->failure;
-	pthread_mutex_unlock(&reader->lock);
-	return failure;
+	return reader->failure;
 }
 
 void buildid_reader_free(struct buildid_reader *reader)

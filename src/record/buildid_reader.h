@@ -79,6 +79,11 @@ struct buildid_request {
 struct buildid_reader;
 /* Starts nothing. kern is borrowed. */
 struct buildid_reader *buildid_reader_new(const struct kern *kern);
+/*
+ * Forks the first helper. To be called before there are other threads, if at all: what they hold while a process is
+ * forked, an allocator's lock for one, is held in the helper for ever, unless the C library sees to that.
+ */
+void buildid_reader_prepare(struct buildid_reader *reader);
 /* Starts the thread, which the first question does else. */
 void buildid_reader_begin(struct buildid_reader *reader);
 /* Leaves helpers behind that do not answer; does not wait for a file system. */

@@ -125,6 +125,8 @@ struct buildid_set;
 struct buildid_set *buildid_set_new(const struct kern *kern);
 /* Before the first record: files stay open from when they are read, as far as there are descriptors for it. */
 void buildid_set_hold(struct buildid_set *set);
+/* Forks the process that reads files, while there are no other threads yet: better than with the first file. */
+void buildid_set_prepare(struct buildid_set *set);
 /* Starts its thread now, and not with the first file: for those who want to know all threads. */
 void buildid_set_begin(struct buildid_set *set);
 /* Leaves a file system that does not answer behind. */

@@ -318,7 +318,21 @@ static int open_unwinding(struct recording *rec)
 	return rc;
 }
 
-static void describe_sinks(struct recording *rec)
+/* Of the files that the recording meets; NULL: nobody wants them. Its process is forked before there are threads. */
+static struct buildid_set *begin_build_ids(const struct record_plan *plan)
+{
+	struct buildid_set *set;
+
+	if (!plan->build_ids || !plan->path)
+		return NULL;
+	set = buildid_set_new(plan->kern);
+	if (plan->cache)
+		buildid_set_hold(set);
+	buildid_set_prepare(set);
+	return set;
+}
+
+static void describe_sinks(struct recording *rec, struct buildid_set *build_ids)
 {
 	const struct record_plan *plan = rec->plan;
 
@@ -327,7 +341,8 @@ static void describe_sinks(struct recording *rec)
 		rec->described.events = unwind_stage_written(rec->unwind);
 	else if (plan->written)
 		rec->described.events = plan->written(plan->data, &rec->events);
-	sink_file_init(&rec->file, plan, &rec->described, &rec->info, rec->pipeline.news_fd);
+	sink_file_init(&rec->file, plan, &rec->described, &rec->info, build_ids,
+		       rec->pipeline.news_fd);
 	if (plan->tail_synthesize) {
 		rec->file.what_runs = tell_file_what_runs;
 		rec->file.data = rec;
@@ -385,6 +400,7 @@ static int leave_threads_out(struct recording *rec)
 static int open_and_begin(struct recording *rec)
 {
 	bool tasks_run = rec->target.kind == TARGET_TASKS;
+	struct buildid_set *build_ids = begin_build_ids(rec->plan);
 	int rc;
 
 	if (rec->plan->delay_ms > 0)
@@ -392,9 +408,11 @@ static int open_and_begin(struct recording *rec)
 	rc = pipeline_open(&rec->pipeline, rec->plan, &rec->rings, &rec->events, rec->err);
 	if (!rc)
 		rc = open_unwinding(rec);
-	if (rc)
+	if (rc) {
+		buildid_set_free(build_ids);
 		return rc;
-	describe_sinks(rec);
+	}
+	describe_sinks(rec, build_ids);
 	if (rec->plan->sampling.exclude_perf)
 		rc = leave_threads_out(rec);
 	if (!rc && tasks_run && !waits(rec))

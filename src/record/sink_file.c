@@ -33,7 +33,8 @@ static bool maps_data(const struct events *events)
 }
 
 void sink_file_init(struct sink_file *file, const struct record_plan *plan,
-		    const struct recording_info *recording, struct info *info, int news_fd)
+		    const struct recording_info *recording, struct info *info, struct buildid_set *build_ids,
+		    int news_fd)
 {
 	*file = (struct sink_file){
 		.sink = { .take = take, .round = end_round, .flush = flush, .end = finish },
@@ -42,13 +43,10 @@ void sink_file_init(struct sink_file *file, const struct record_plan *plan,
 		.info = info,
 		.writer = { .fd = -1, .buf = STR_INIT, .unwritten = STR_INIT, .why = STR_INIT },
 		.why = STR_INIT,
+		.build_ids = build_ids,
 		.news_fd = news_fd,
 	};
 	pthread_mutex_init(&file->lock, NULL);
-	if (plan->build_ids && plan->path)
-		file->build_ids = buildid_set_new(plan->kern);
-	if (file->build_ids && plan->cache)
-		buildid_set_hold(file->build_ids);
 	if (is_switching(plan) && plan->path)
 		file->tasks = task_table_new(recording->events, maps_data(recording->events));
 	decoder_init(&file->decoder, recording->events, false);

@@ -61,9 +61,10 @@ struct sink_file {
 	void *data;
 };
 
-/* Before the first record: sets all up, opens nothing. Release it in every case. */
+/* Before the first record: sets all up, opens nothing. Release it in every case; build_ids (or NULL) is its own. */
 void sink_file_init(struct sink_file *file, const struct record_plan *plan,
-		    const struct recording_info *recording, struct info *info, int news_fd);
+		    const struct recording_info *recording, struct info *info, struct buildid_set *build_ids,
+		    int news_fd);
 void sink_file_release(struct sink_file *file);
 /* The file, without a record; what ran already is the first that it is told. */
 int sink_file_open(struct sink_file *file, struct str *err);

@@ -63,7 +63,7 @@ static void begin(void)
 {
 	recording = (struct recording_info){ .events = &events, .info = &info };
 	news_fd = eventfd(0, EFD_NONBLOCK);
-	sink_file_init(&file, &plan, &recording, &info, news_fd);
+	sink_file_init(&file, &plan, &recording, &info, NULL, news_fd);
 	assert_int_equal(sink_file_open(&file, &err), 0);
 	assert_int_equal(sink_file_begun(&file, &err), 0);
 }
