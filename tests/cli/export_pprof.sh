@@ -21,7 +21,7 @@ rows() { report "$1" -j --no-children -g none -s "$2" | "$PYTHON" "$ROOT/tests/c
 # Lines of numbers and functions: those without a name, which the table has as None and pprof by file and place, in one.
 one_nameless()
 {
-	awk '{ n = $1; $1 = ""; sums[$0 ~ /^ (None|\[.*\+0x[0-9a-f]+\])$/ ? " nameless" : $0] += n }
+	awk '{ n = $1; $1 = ""; sums[$0 ~ /^ (None|\[.*\])$/ ? " nameless" : $0] += n }
 		END { for (name in sums) print sums[name] name }' | sort
 }
 
