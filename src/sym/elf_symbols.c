@@ -140,6 +140,7 @@ static int read_table(struct symbol_reader *reader, const struct elf_section *sy
 		return fail(err, -ENOEXEC, "cut or damaged: its symbols can't be read");
 	reader->name_bytes_left = 4 * (uint64_t)reader->names.n + 65536;
 	read_places(reader);
+	symbol_table_reserve(reader->table, data.n / symbols->header.sh_entsize, reader->names.n);
 	for (size_t i = 0; elf_symbol_at(&data, i, &sym) && take_symbol(reader, &sym); i++)
 		;
 	free(reader->sections);

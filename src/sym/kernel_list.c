@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Of a distribution's kernel, some of its modules among them. What is not used is never touched. */
+enum { SYMBOLS_EXPECTED = 200000, NAME_BYTES_EXPECTED = 5 << 20 };
+
 struct kernel_list_ahead {
 	pthread_t thread;
 	char *path, *ref_symbol; /* the latter may be NULL */
@@ -37,6 +40,7 @@ void kernel_list_read(struct kernel_list *list, const char *path, const char *re
 
 	*list = (struct kernel_list){ .why = STR_INIT };
 	symbol_table_init(&list->table);
+	symbol_table_reserve(&list->table, SYMBOLS_EXPECTED, NAME_BYTES_EXPECTED);
 	kallsyms_each(path, take_kernel, &pass, &list->result, &list->why);
 }
 

@@ -50,6 +50,8 @@ struct symbol_table {
 };
 void symbol_table_init(struct symbol_table *table);
 void symbol_table_release(struct symbol_table *table);
+/* Room for so many more, with names of so many bytes: a guess, which may be wrong either way. */
+void symbol_table_reserve(struct symbol_table *table, size_t n, size_t name_bytes);
 /* name is copied; it need not end in NUL. At most 100 million symbols; more are left out. */
 void symbol_table_add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
 		      size_t name_len, uint8_t binding);

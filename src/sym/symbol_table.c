@@ -38,6 +38,15 @@ void symbol_table_release(struct symbol_table *table)
 	symbol_table_init(table);
 }
 
+void symbol_table_reserve(struct symbol_table *table, size_t n, size_t name_bytes)
+{
+	if (n <= SYMBOLS_MAX && n > table->cap - table->n) {
+		table->cap = table->n + n;
+		table->v = xreallocarray(table->v, table->cap, sizeof(*table->v));
+	}
+	str_reserve(&table->names, name_bytes);
+}
+
 void symbol_table_add_named(struct symbol_table *table, uint64_t start, uint64_t size, uint32_t name,
 			    uint8_t binding)
 {

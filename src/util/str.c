@@ -28,7 +28,7 @@ void str_reset(struct str *s)
 		s->s[0] = '\0';
 }
 
-static void str_reserve(struct str *s, size_t more)
+void str_reserve(struct str *s, size_t more)
 {
 	size_t need = s->len + more + 1;
 

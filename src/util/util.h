@@ -77,6 +77,7 @@ void str_init(struct str *s);
 void str_release(struct str *s); /* back to the initial state; safe to call twice */
 void str_reset(struct str *s); /* length 0, memory kept */
 void str_add(struct str *s, const char *text);
+void str_reserve(struct str *s, size_t more); /* room for so many bytes behind what it has */
 void str_addn(struct str *s, const char *bytes, size_t n);
 void str_addc(struct str *s, char c);
 void str_addf(struct str *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
