@@ -12,9 +12,13 @@
 
 #include <stdlib.h>
 
-enum { BLOCK_BYTES = 256 << 10 };
+enum {
+	BLOCK_BYTES = 256 << 10,
+	SPARE_MAX = 16, /* blocks that are kept: of a live view as many are needed in each round */
+};
 
 struct order_block {
+	struct order_block *next; /* among the spare ones */
 	size_t live; /* copies that are still needed */
 	size_t used;
 	_Alignas(uint64_t) uint8_t bytes[BLOCK_BYTES];
@@ -22,7 +26,7 @@ struct order_block {
 
 struct order_copy {
 	struct order_block *block;
-	struct record record;
+	uint64_t inner1; /* 1 + the record's inner_offset, if it was compressed; else 0 */
 	uint64_t bytes[]; /* aligned as decoding likes it */
 };
 
@@ -35,6 +39,32 @@ void order_init(struct order *order, bool swap)
 	order->swap = swap;
 }
 
+/* An empty one, of those that were used before if there is any: fresh memory costs a fault a page. */
+static struct order_block *block_new(struct order *order)
+{
+	struct order_block *block = order->spare_blocks;
+
+	if (block) {
+		order->spare_blocks = block->next;
+		order->n_spare_blocks--;
+	} else {
+		block = xmalloc(sizeof(*block));
+	}
+	block->live = block->used = 0;
+	return block;
+}
+
+static void block_drop(struct order *order, struct order_block *block)
+{
+	if (order->n_spare_blocks == SPARE_MAX) {
+		free(block);
+		return;
+	}
+	block->next = order->spare_blocks;
+	order->spare_blocks = block;
+	order->n_spare_blocks++;
+}
+
 static void copy_drop(struct order *order, struct order_copy *copy)
 {
 	struct order_block *block = copy->block;
@@ -44,7 +74,7 @@ static void copy_drop(struct order *order, struct order_copy *copy)
 	if (block == order->block)
 		block->used = 0;
 	else
-		free(block);
+		block_drop(order, block);
 }
 
 static const struct order_copy *copy_of(const struct order_item *item)
@@ -62,6 +92,12 @@ void order_release(struct order *order)
 	order->source = NULL;
 	while (order_next(order, &record, &time_ns))
 		;
+	while (order->spare_blocks) {
+		struct order_block *block = order->spare_blocks;
+
+		order->spare_blocks = block->next;
+		free(block);
+	}
 	free(order->block);
 	free(order->v);
 	free(order->runs);
@@ -77,26 +113,21 @@ static struct order_copy *copy_new(struct order *order, const struct record *rec
 
 	if (!block || need > BLOCK_BYTES - block->used) {
 		if (block && !block->live)
-			free(block);
-		block = xmalloc(sizeof(*block));
-		block->live = block->used = 0;
-		order->block = block;
+			block_drop(order, block);
+		block = order->block = block_new(order);
 	}
 	copy = (struct order_copy *)(void *)(block->bytes + block->used);
 	block->used += need;
 	block->live++;
 	copy->block = block;
-	copy->record = *record;
+	copy->inner1 = record->compressed ? record->inner_offset + 1 : 0;
 	memcpy(copy->bytes, record->bytes, record->size);
-	copy->record.bytes = (const uint8_t *)copy->bytes;
 	return copy;
 }
 
-static size_t item_bytes(const struct order_item *item)
+static size_t item_bytes(const struct order_item *item, const struct record *record)
 {
-	const struct order_copy *copy = copy_of(item);
-
-	return sizeof(*item) + (copy ? sizeof(*copy) + copy->record.size : 0);
+	return sizeof(*item) + (copy_of(item) ? sizeof(struct order_copy) + record->size : 0);
 }
 
 void order_add(struct order *order, const struct record *record, uint64_t time_ns, bool stable)
@@ -113,7 +144,7 @@ void order_add(struct order *order, const struct record *record, uint64_t time_n
 	}
 	VEC_GROW(order->v, order->n, order->cap);
 	order->v[order->n++] = item;
-	order->bytes += item_bytes(&item);
+	order->bytes += item_bytes(&item, record);
 	order->last_ns = time_ns;
 	if (time_ns > order->newest_ns)
 		order->newest_ns = time_ns;
@@ -223,6 +254,17 @@ static void stable_record(const struct order *order, const struct order_item *it
 	record->mapped = nearer ? item->at : NULL;
 }
 
+static void copied_record(const struct order *order, const struct order_item *item, struct record *record)
+{
+	const struct order_copy *copy = item->at;
+
+	record_from_bytes(record, (const uint8_t *)copy->bytes, item->offset >> 1, order->swap);
+	if (copy->inner1) {
+		record->compressed = true;
+		record->inner_offset = copy->inner1 - 1;
+	}
+}
+
 bool order_next(struct order *order, struct record *record, uint64_t *time_ns)
 {
 	const struct order_item *item;
@@ -235,14 +277,13 @@ bool order_next(struct order *order, struct record *record, uint64_t *time_ns)
 		return false;
 	item = &order->v[order->at++];
 	*time_ns = item->time_ns;
-	order->bytes -= item_bytes(item);
 	if (copy_of(item)) {
 		/* The item lies in v, where it is not looked at again. */
 		memcpy(&order->handed_out, &item->at, sizeof(order->handed_out));
-		*record = order->handed_out->record;
-		record->stable = false;
+		copied_record(order, item, record);
 	} else {
 		stable_record(order, item, record);
 	}
+	order->bytes -= item_bytes(item, record);
 	return true;
 }

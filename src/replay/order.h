@@ -50,6 +50,8 @@ struct order {
 	uint64_t round_ns; /* newest_ns when the last round ended */
 	size_t bytes; /* of the items that are here */
 	struct order_block *block; /* copies go into it */
+	struct order_block *spare_blocks; /* for the next ones */
+	size_t n_spare_blocks;
 	struct order_copy *handed_out; /* the copy that the last order_next gave */
 };
 
