@@ -235,4 +235,12 @@ struct elf_function {
 int elf_find_function(const char *path, const char *name, struct elf_function *out,
 		      struct near_name *near, struct str *err);
 
+/* ---- elf_map.c ---- */
+/*
+ * All bytes of an open file, to be changed by this process alone; NULL: somebody else might change the file, or it
+ * can't be mapped. What the file loses while it is mapped becomes zeros. elf_unmap takes NULL for nothing.
+ */
+char *elf_map(int fd, size_t *bytes);
+void elf_unmap(char *start, size_t bytes);
+
 #endif

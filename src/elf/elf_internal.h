@@ -46,14 +46,6 @@ int elf_files_descriptor(struct elf_file *file, struct str *err);
 /* ---- elf_pages.c ---- */
 void elf_pages_free(struct elf_pages *pages); /* NULL is nothing */
 
-/* ---- elf_map.c ---- */
-/*
- * All bytes of an open file, to be changed by this process alone; NULL: somebody else might change the file, or it
- * can't be mapped. What the file loses while it is mapped becomes zeros. elf_unmap takes NULL for nothing.
- */
-char *elf_map(int fd, size_t *bytes);
-void elf_unmap(char *start, size_t bytes);
-
 /* ---- elf_section.c ---- */
 /* How much the packed sections of a file of so many bytes may become, all together. */
 uint64_t elf_unpack_budget(uint64_t file_bytes);

@@ -19,7 +19,8 @@
  * addresses are moved by as much as that has moved, as by kernel_names.c. That is the recorded address of a symbol
  * (ref_symbol, whose name is in the key), or a module's start. A module's functions are, as a rule, from the running
  * kernel's list, which is not kept of modules, as they come and go; then the entry is used for what is inlined and for
- * lines alone. Names of the kernel itself from that list are kept for as long as it runs: see kernel_list_tell.
+ * lines alone. Names of the kernel itself from that list are kept for as long as it runs, see kernel_list_tell, as is
+ * the list itself, see kernel_kept.c.
  *
  * How names are shown is not in the key: they are kept raw, with all of which one may be chosen.
  */

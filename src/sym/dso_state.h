@@ -61,6 +61,8 @@ struct dso_state {
 	bool from_elf; /* the table's addresses are those of the ELF files found, so DWARF's as well */
 	bool only_exported; /* of a stripped file */
 	bool hidden; /* in the kernel's list, whose addresses this user may not see */
+	struct str list_told; /* of the running kernel's list, which is to be kept; "": it isn't; see kernel_kept.c */
+	uint64_t list_ref_addr;
 	bool missed; /* an address was asked for that no symbol covers */
 	struct str why; /* printable */
 	const char *remedy;
@@ -120,6 +122,8 @@ struct symbols {
 	size_t n_answers; /* of all states */
 	size_t n_leftovers; /* dsos that symbols_keep dropped, and that had symbols */
 	struct found_symbol *found; /* of symbols_find, by a hash of the address; NULL: nothing was asked yet */
+	unsigned found_bits; /* of the hash */
+	size_t n_looked_up; /* since found is as large as it is */
 	struct frame unknown;
 	struct processes *processes;
 	struct elf_files *elf_files; /* those of the dsos and of their debug information */
@@ -212,6 +216,8 @@ bool code_has_times(const struct symbols *symbols, const struct dso *dso);
 void kernel_names_load(struct symbols *symbols, struct dso_state *state);
 /* Begins to read the list that kernel_names_load will need, if that is the running kernel's. */
 void kernel_names_expect(struct symbols *symbols, struct dso_state *state);
+/* The end: the running kernel's list goes into the cache, where it isn't there. */
+void kernel_names_keep(struct symbols *symbols, const struct dso_state *state);
 /* The build-id of the recorded kernel, also for one of its modules. size 0: not known. */
 struct build_id recorded_kernel_id(const struct symbols *symbols, const struct dso *dso);
 /* ---- module_names.c ---- */
@@ -242,6 +248,8 @@ void symbol_code_set_from(struct symbol_code *out, const char *path);
  * release and host name. false, with a sentence. id: of the recorded kernel, size 0: not known.
  */
 bool kernel_is_here(struct symbols *symbols, const struct build_id *id, struct str *why);
+/* The running kernel's; size 0: it is not told. */
+const struct build_id *kernel_here_id(struct symbols *symbols);
 /* Where the running kernel loaded a module; 0: not known. */
 uint64_t module_here(const struct symbols *symbols, const char *name);
 /* The same by a list such as /proc/modules. */

@@ -22,16 +22,16 @@ enum { ALIASES_MAX = 64 };
 static const struct symbol_row *best_alias(struct symbols *symbols, const struct dso_state *state,
 					   const struct symbol_row *row, const char **name)
 {
-	const char *names = state->table.names.s;
+	const struct symbol_table *table = &state->table;
 	const struct symbol_row *aliases, *best = row;
 	size_t n;
 
-	*name = symbols_display_name(symbols, names + row->name, !state->raw_names);
-	if (state->raw_names || !state->table.n_aliases)
+	*name = symbols_display_name(symbols, symbol_table_name(table, row), !state->raw_names);
+	if (state->raw_names || !table->n_aliases)
 		return row;
-	aliases = symbol_table_aliases(&state->table, row->start, &n);
+	aliases = symbol_table_aliases(table, row->start, &n);
 	for (size_t i = 0; i < n && i < ALIASES_MAX; i++) {
-		const char *other = symbols_display_name(symbols, names + aliases[i].name, true);
+		const char *other = symbols_display_name(symbols, symbol_table_name(table, &aliases[i]), true);
 		bool first = aliases[i].name < best->name;
 
 		if (symbol_name_is_better(other, *name) ||
@@ -142,7 +142,7 @@ const struct symbol *held_row(struct symbols *symbols, struct dso_state *state, 
 				  .start = addr - (vaddr - row->start),
 				  .end = addr - (vaddr - row->start) + row->size };
 	named = best_alias(symbols, state, row, &symbol.name);
-	symbol.raw = state->table.names.s + named->name;
+	symbol.raw = symbol_table_name(&state->table, named);
 	symbol.binding = named->binding < sizeof(bindings) ? bindings[named->binding] : ' ';
 	return hold(symbols, state, number, &symbol);
 }

@@ -56,6 +56,11 @@ static const struct kernel_here *kernel_here(struct symbols *symbols)
 	return here;
 }
 
+const struct build_id *kernel_here_id(struct symbols *symbols)
+{
+	return &kernel_here(symbols)->id;
+}
+
 void kernel_here_free(struct kernel_here *here)
 {
 	if (!here)

@@ -12,6 +12,7 @@
 enum { SYMBOLS_EXPECTED = 200000, NAME_BYTES_EXPECTED = 5 << 20 };
 
 struct kernel_list_ahead {
+	bool by_thread; /* else it was known already */
 	pthread_t thread;
 	char *path, *ref_symbol; /* the latter may be NULL */
 	struct kernel_list list; /* the thread's until it has ended */
@@ -118,25 +119,40 @@ static void ahead_free(struct kernel_list_ahead *ahead)
 	free(ahead);
 }
 
-struct kernel_list_ahead *kernel_list_begin(const char *path, const char *ref_symbol)
+static struct kernel_list_ahead *ahead_new(const char *ref_symbol)
 {
 	struct kernel_list_ahead *ahead = xcalloc(1, sizeof(*ahead));
-	int error;
+
+	ahead->ref_symbol = ref_symbol ? xstrdup(ref_symbol) : NULL;
+	return ahead;
+}
+
+struct kernel_list_ahead *kernel_list_begin(const char *path, const char *ref_symbol)
+{
+	struct kernel_list_ahead *ahead = ahead_new(ref_symbol);
 
 	ahead->path = xstrdup(path);
-	ahead->ref_symbol = ref_symbol ? xstrdup(ref_symbol) : NULL;
-	error = thread_start(&ahead->thread, NULL, run, ahead);
-	if (!error)
+	ahead->by_thread = !thread_start(&ahead->thread, NULL, run, ahead);
+	if (ahead->by_thread)
 		return ahead;
 	ahead_free(ahead);
 	return NULL;
+}
+
+struct kernel_list_ahead *kernel_list_known(const struct kernel_list *list, const char *ref_symbol)
+{
+	struct kernel_list_ahead *ahead = ahead_new(ref_symbol);
+
+	ahead->list = *list;
+	return ahead;
 }
 
 bool kernel_list_take(struct kernel_list_ahead *ahead, const char *ref_symbol, struct kernel_list *list)
 {
 	bool same = text_same(ahead->ref_symbol, ref_symbol);
 
-	pthread_join(ahead->thread, NULL);
+	if (ahead->by_thread)
+		pthread_join(ahead->thread, NULL);
 	if (same)
 		*list = ahead->list;
 	else
@@ -149,7 +165,8 @@ void kernel_list_drop(struct kernel_list_ahead *ahead)
 {
 	if (!ahead)
 		return;
-	pthread_join(ahead->thread, NULL);
+	if (ahead->by_thread)
+		pthread_join(ahead->thread, NULL);
 	kernel_list_release(&ahead->list);
 	ahead_free(ahead);
 }

@@ -92,7 +92,7 @@ static bool read_kernel(struct symbols *symbols, struct dso_state *state, const 
 static uint64_t address_of(const struct symbol_table *table, const char *name)
 {
 	for (size_t i = 0; name && i < table->n; i++)
-		if (!strcmp(table->names.s + table->v[i].name, name))
+		if (!strcmp(symbol_table_name(table, &table->v[i]), name))
 			return table->v[i].start;
 	return 0;
 }
@@ -127,42 +127,84 @@ static bool try_vmlinux(struct symbols *symbols, struct dso_state *state, struct
 	return true;
 }
 
-/* Whether the cache has names of the running kernel; take: they are used. */
-static bool has_kept(struct symbols *symbols, struct dso_state *state, bool take)
+/* ---- the running kernel's list ---- */
+
+/* What tells its list from others; "": that can't be told, or nothing is to be kept. */
+static void tell_list(struct symbols *symbols, struct str *told)
 {
 	char *path = procfs_path(symbols, "kallsyms"), *boot_id = procfs_path(symbols, "sys/kernel/random/boot_id");
-	struct str list = STR_INIT;
-	bool has = false;
 
-	if (symbols->options.keep_answers && kernel_list_tell(path, boot_id, &list))
-		has = take ? dso_cached_take_list(symbols, state, list.s)
-			   : dso_cached_find_list(symbols, state, list.s);
+	if (symbols->options.keep_answers)
+		kernel_list_tell(path, boot_id, told);
 	free(path);
 	free(boot_id);
-	str_release(&list);
-	return has;
+}
+
+/* The list that was begun, was kept, or is read now; at the end one is kept that was not. */
+static bool use_running(struct symbols *symbols, struct dso_state *state, struct str *told, struct str *why)
+{
+	const char *ref_symbol = state->dso->ref_symbol;
+	struct kernel_list_ahead *ahead = symbols->kernel_ahead;
+	char *path = procfs_path(symbols, "kallsyms");
+	struct kernel_list list;
+	uint64_t ref_addr;
+	bool found, is_kept;
+
+	symbols->kernel_ahead = NULL;
+	if (!ahead || !kernel_list_take(ahead, ref_symbol, &list)) {
+		if (!told->len || !kernel_kept_map(symbols, ref_symbol, told, &list))
+			kernel_list_read(&list, path, ref_symbol);
+	}
+	is_kept = list.table.mapped;
+	ref_addr = list.ref_addr;
+	found = use_list(symbols, state, &list, path, why);
+	if (found && !is_kept) {
+		str_add(&state->list_told, told->s);
+		state->list_ref_addr = ref_addr;
+	}
+	free(path);
+	return found;
 }
 
 static bool try_running(struct symbols *symbols, struct dso_state *state, const struct build_id *id,
 			struct str *why)
 {
-	struct kernel_list_ahead *ahead = symbols->kernel_ahead;
-	struct kernel_list list;
-	char *path;
+	struct str told = STR_INIT;
 	bool found;
 
 	if (!kernel_is_here(symbols, id, why))
 		return false;
-	if (has_kept(symbols, state, true))
-		return true;
-	path = procfs_path(symbols, "kallsyms");
-	symbols->kernel_ahead = NULL;
-	if (ahead && kernel_list_take(ahead, state->dso->ref_symbol, &list))
-		found = use_list(symbols, state, &list, path, why);
-	else
-		found = read_kernel(symbols, state, path, why);
-	free(path);
+	tell_list(symbols, &told);
+	found = (told.len && dso_cached_take_list(symbols, state, told.s)) || use_running(symbols, state, &told, why);
+	str_release(&told);
 	return found;
+}
+
+void kernel_names_keep(struct symbols *symbols, const struct dso_state *state)
+{
+	if (state->list_told.len)
+		kernel_kept_write(symbols, state->dso->ref_symbol, state->list_ref_addr, &state->list_told,
+				  &state->table);
+}
+
+/* By a thread, unless it was kept: then it is there at once. */
+static void begin_list(struct symbols *symbols, struct dso_state *state)
+{
+	const char *ref_symbol = state->dso->ref_symbol;
+	struct str told = STR_INIT;
+	struct kernel_list list;
+	char *path;
+
+	tell_list(symbols, &told);
+	if (!told.len || !dso_cached_find_list(symbols, state, told.s)) {
+		path = procfs_path(symbols, "kallsyms");
+		if (told.len && kernel_kept_map(symbols, ref_symbol, &told, &list))
+			symbols->kernel_ahead = kernel_list_known(&list, ref_symbol);
+		else
+			symbols->kernel_ahead = kernel_list_begin(path, ref_symbol);
+		free(path);
+	}
+	str_release(&told);
 }
 
 static bool try_cached(struct symbols *symbols, struct dso_state *state, const struct build_id *id, struct str *why)
@@ -193,18 +235,13 @@ void kernel_names_expect(struct symbols *symbols, struct dso_state *state)
 	struct build_id id = recorded_kernel_id(symbols, state->dso);
 	const struct dso_files *files;
 	struct str why = STR_INIT;
-	char *path;
 
 	/* A server that is to be asked first is asked when names are needed. */
 	if (options->kallsyms || options->debuginfod)
 		return;
 	files = options->ignore_vmlinux && !options->vmlinux ? NULL : dso_state_files(symbols, state);
-	if (!(files && (files->runtime || files->debug)) && kernel_is_here(symbols, &id, &why) &&
-	    !has_kept(symbols, state, false)) {
-		path = procfs_path(symbols, "kallsyms");
-		symbols->kernel_ahead = kernel_list_begin(path, state->dso->ref_symbol);
-		free(path);
-	}
+	if (!(files && (files->runtime || files->debug)) && kernel_is_here(symbols, &id, &why))
+		begin_list(symbols, state);
 	str_release(&why);
 }
 

@@ -13,6 +13,8 @@
  */
 #include "sym/names_cache.h"
 
+#include "elf/elf.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +27,9 @@
 enum {
 	ENTRIES_MAX = 4096,
 	ENTRY_BYTES_MAX = 40 << 20,
-	ENTRY_VERSION = 2,
+	ENTRY_VERSION = 3,
+	MAPPED_VERSION = ENTRY_VERSION | 1 << 16, /* of those that are mapped */
+	KEPT_ALIGN = 8,
 	KEY_DIGITS = 16,
 	LEFT_OVER_S = 3600, /* a new file that is so old will never be renamed */
 	FOLDER_MODE = 0700,
@@ -40,6 +44,7 @@ struct entry_head {
 	uint32_t version, key_bytes;
 };
 enum { CHECKED_FROM = offsetof(struct entry_head, version) };
+_Static_assert(sizeof(struct entry_head) % KEPT_ALIGN == 0, "what is kept is aligned");
 
 struct names_cache {
 	int fd;
@@ -151,34 +156,60 @@ struct names_cache *names_cache_new(void)
 
 /* ---- entries ---- */
 
-void names_cache_wrap(const struct str *key, const struct str *bytes, struct str *entry)
+/* Behind a key. */
+static size_t padding(size_t key_bytes)
 {
-	struct entry_head head = { .version = ENTRY_VERSION, .key_bytes = (uint32_t)key->len };
+	return -key_bytes % KEPT_ALIGN;
+}
+
+/* What is in front of what is kept, its checksum missing. */
+static void put_head(const struct str *key, uint32_t version, struct str *entry)
+{
+	struct entry_head head = { .version = version, .key_bytes = (uint32_t)key->len };
 
 	memcpy(head.magic, magic, sizeof(magic));
 	str_reset(entry);
 	str_addn(entry, (const char *)&head, sizeof(head));
 	str_addn(entry, key->s, key->len);
+	str_pad(entry, '\0', padding(key->len));
+}
+
+/* Of all that is there. */
+static void put_checksum(struct str *entry)
+{
+	uint64_t checksum = checksum_bytes(entry->s + CHECKED_FROM, entry->len - CHECKED_FROM);
+
+	memcpy(entry->s + offsetof(struct entry_head, checksum), &checksum, sizeof(checksum));
+}
+
+static const void *unwrap(const void *entry, size_t n, const struct str *key, uint32_t version, size_t *n_bytes)
+{
+	const char *at = entry;
+	const size_t before = sizeof(struct entry_head) + key->len + padding(key->len);
+	size_t checked_to = version == MAPPED_VERSION ? before : n;
+	struct entry_head head;
+
+	if (n < before)
+		return NULL;
+	memcpy(&head, at, sizeof(head));
+	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.version != version ||
+	    head.key_bytes != key->len || memcmp(at + sizeof(head), key->s, key->len) != 0 ||
+	    head.checksum != checksum_bytes(at + CHECKED_FROM, checked_to - CHECKED_FROM))
+		return NULL;
+	*n_bytes = n - before;
+	return at + before;
+}
+
+void names_cache_wrap(const struct str *key, const struct str *bytes, struct str *entry)
+{
+	put_head(key, ENTRY_VERSION, entry);
 	str_addn(entry, bytes->s, bytes->len);
-	head.checksum = checksum_bytes(entry->s + CHECKED_FROM, entry->len - CHECKED_FROM);
-	memcpy(entry->s, &head, sizeof(head));
+	put_checksum(entry);
 }
 
 const void *names_cache_unwrap(const void *entry, size_t n, const struct str *key, size_t *n_bytes)
 {
-	const char *at = entry;
-	struct entry_head head;
-
-	if (n < sizeof(head))
-		return NULL;
-	memcpy(&head, at, sizeof(head));
-	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.version != ENTRY_VERSION ||
-	    head.key_bytes != key->len || n - sizeof(head) < key->len ||
-	    memcmp(at + sizeof(head), key->s, key->len) != 0 ||
-	    head.checksum != checksum_bytes(at + CHECKED_FROM, n - CHECKED_FROM))
-		return NULL;
-	*n_bytes = n - sizeof(head) - key->len;
-	return at + sizeof(head) + key->len;
+	return unwrap(entry, n, key, ENTRY_VERSION, n_bytes);
 }
 
 static char *name_of(const struct build_id *id, const struct str *key)
@@ -200,35 +231,54 @@ bool names_cache_is_entry(const char *name)
 
 static bool read_all(int fd, size_t n, struct str *bytes)
 {
-	char chunk[1 << 16];
-
+	str_reserve(bytes, n);
 	while (n) {
-		ssize_t got = read(fd, chunk, n < sizeof(chunk) ? n : sizeof(chunk));
+		ssize_t got = read(fd, bytes->s + bytes->len, n);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			return false;
-		str_addn(bytes, chunk, (size_t)got);
+		bytes->len += (size_t)got;
+		bytes->s[bytes->len] = '\0';
 		n -= (size_t)got;
 	}
 	return true;
 }
 
-/* The whole file. */
-static bool read_entry(struct names_cache *cache, const char *name, struct str *bytes)
+/* Its descriptor, for close_entry, and how long it is; negative: it is not there, or not to be used. */
+static int open_entry(struct names_cache *cache, const char *name, uint64_t *bytes)
 {
 	int in = folder(cache, false);
 	int fd = in < 0 ? -1 : openat(in, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
-	bool is_good = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-		       !(st.st_mode & OTHERS_WRITE) && st.st_size <= ENTRY_BYTES_MAX &&
-		       read_all(fd, (size_t)st.st_size, bytes);
 
-	if (is_good)
-		futimens(fd, NULL); /* where this fails, it grows old although it is used */
-	if (fd >= 0)
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+			st.st_mode & OTHERS_WRITE || st.st_size > ENTRY_BYTES_MAX)) {
 		close(fd);
+		return -1;
+	}
+	*bytes = fd < 0 ? 0 : (uint64_t)st.st_size;
+	return fd;
+}
+
+static void close_entry(int fd, bool is_used)
+{
+	if (fd < 0)
+		return;
+	if (is_used)
+		futimens(fd, NULL); /* where this fails, it grows old although it is used */
+	close(fd);
+}
+
+/* The whole file. */
+static bool read_entry(struct names_cache *cache, const char *name, struct str *bytes)
+{
+	uint64_t n;
+	int fd = open_entry(cache, name, &n);
+	bool is_good = fd >= 0 && read_all(fd, (size_t)n, bytes);
+
+	close_entry(fd, is_good);
 	return is_good;
 }
 
@@ -248,6 +298,24 @@ bool names_cache_read(struct names_cache *cache, const struct build_id *id, cons
 	return kept;
 }
 
+void *names_cache_map(struct names_cache *cache, const struct build_id *id, const struct str *key, char **map,
+		      size_t *map_bytes, size_t *n_bytes)
+{
+	char *name = name_of(id, key);
+	const void *kept = NULL;
+	uint64_t bytes;
+	int fd = open_entry(cache, name, &bytes);
+
+	*map = fd < 0 ? NULL : elf_map(fd, map_bytes);
+	if (*map)
+		kept = unwrap(*map, *map_bytes, key, MAPPED_VERSION, n_bytes);
+	if (!kept)
+		elf_unmap(*map, *map_bytes);
+	close_entry(fd, kept);
+	free(name);
+	return kept ? *map + ((const char *)kept - *map) : NULL;
+}
+
 /* The name of a file that is not yet an entry: the time keeps those apart that see each other's pids as their own. */
 static char *new_name(void)
 {
@@ -257,18 +325,31 @@ static char *new_name(void)
 	return xasprintf("%s%d-%llx%08lx", new_prefix, (int)getpid(), (unsigned long long)now.tv_sec, now.tv_nsec);
 }
 
-static void write_entry(struct names_cache *cache, const char *name, const struct str *bytes)
+static bool write_pieces(int fd, const struct names_cache_piece *pieces, size_t n)
 {
-	int in = bytes->len <= ENTRY_BYTES_MAX ? folder(cache, true) : -1, fd;
+	bool is_good = true;
+
+	for (size_t i = 0; i < n && is_good; i++)
+		is_good = !write_all(fd, pieces[i].bytes, pieces[i].n);
+	return is_good;
+}
+
+static void write_entry(struct names_cache *cache, const char *name, const struct names_cache_piece *pieces, size_t n)
+{
 	bool is_good;
 	char *fresh;
+	size_t bytes = 0;
+	int in, fd;
 
+	for (size_t i = 0; i < n; i++)
+		bytes += pieces[i].n;
+	in = bytes <= ENTRY_BYTES_MAX ? folder(cache, true) : -1;
 	if (in < 0)
 		return;
 	fresh = new_name();
 	fd = openat(in, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
 	if (fd >= 0) {
-		is_good = !write_all(fd, bytes->s, bytes->len);
+		is_good = write_pieces(fd, pieces, n);
 		is_good = !close(fd) && is_good && !renameat(in, fresh, in, name);
 		if (!is_good)
 			unlinkat(in, fresh, 0);
@@ -284,9 +365,27 @@ void names_cache_write(struct names_cache *cache, const struct build_id *id, con
 	struct str entry = STR_INIT;
 
 	names_cache_wrap(key, bytes, &entry);
-	write_entry(cache, name, &entry);
+	write_entry(cache, name, &(struct names_cache_piece){ entry.s, entry.len }, 1);
 	str_release(&entry);
 	free(name);
+}
+
+void names_cache_write_mapped(struct names_cache *cache, const struct build_id *id, const struct str *key,
+			      const struct names_cache_piece *pieces, size_t n_pieces)
+{
+	struct names_cache_piece *all = xcalloc(1 + n_pieces, sizeof(*all));
+	char *name = name_of(id, key);
+	struct str head = STR_INIT;
+
+	put_head(key, MAPPED_VERSION, &head);
+	put_checksum(&head);
+	all[0] = (struct names_cache_piece){ head.s, head.len };
+	if (n_pieces)
+		memcpy(all + 1, pieces, n_pieces * sizeof(*pieces));
+	write_entry(cache, name, all, 1 + n_pieces);
+	str_release(&head);
+	free(name);
+	free(all);
 }
 
 /* ---- its bounds ---- */

@@ -1,7 +1,8 @@
 /*
  * names_cache: a folder of files of what was found out about ELF files before. Private to sym/.
  *
- *	"pstatNC" NUL | u64 checksum of all that follows | u32 version | u32 bytes of key | key | what is kept
+ *	"pstatNC" NUL | u64 checksum of all that follows | u32 version | u32 bytes of key | key, 0 to 7 NUL |
+ *	what is kept
  *
  * A key is a text that begins with what is kept, and in which version of its own layout; all that this depends on
  * follows. It is compared as a whole; the entry's name has the file's build-id and the key's checksum. What is kept is
@@ -14,8 +15,25 @@
 
 /* An entry. */
 void names_cache_wrap(const struct str *key, const struct str *bytes, struct str *entry);
-/* What is kept in n bytes that may be an entry: a part of them; NULL: they are none that is whole and of this key. */
+/*
+ * What is kept in n bytes that may be an entry: a part of them, aligned to 8 if they are; NULL: they are none that is
+ * whole and of this key.
+ */
 const void *names_cache_unwrap(const void *entry, size_t n, const struct str *key, size_t *n_bytes);
+/*
+ * Entries that are mapped instead of read, as little of them is looked at: of these the head and the key are checked,
+ * and that the file is this user's alone, but no checksum goes over what is kept. It may be of whatever bytes, and is
+ * NULL where there is none; *map, of which it is a part, is for elf_unmap.
+ */
+void *names_cache_map(struct names_cache *cache, const struct build_id *id, const struct str *key, char **map,
+		      size_t *map_bytes, size_t *n_bytes);
+struct names_cache_piece {
+	const void *bytes;
+	size_t n;
+};
+/* What is kept is all pieces, one behind the other. */
+void names_cache_write_mapped(struct names_cache *cache, const struct build_id *id, const struct str *key,
+			      const struct names_cache_piece *pieces, size_t n_pieces);
 /* Hexadecimal digits, a hyphen, 16 hexadecimal digits: nothing else in the folder is touched. */
 bool names_cache_is_entry(const char *name);
 

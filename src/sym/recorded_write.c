@@ -131,19 +131,19 @@ static int by_name(const void *a, const void *b)
 /* All that may be shown at its start, in the order of the file. */
 static void put_aliases(struct dso_pack *p, const struct symbol_row *row)
 {
-	const char *names = p->state->table.names.s;
+	const struct symbol_table *table = &p->state->table;
 	const struct symbol_row *aliases;
 	struct symbol_row *all;
 	size_t n;
 
-	aliases = symbol_table_aliases(&p->state->table, row->start, &n);
+	aliases = symbol_table_aliases(table, row->start, &n);
 	all = xcalloc(n + 1, sizeof(*all));
 	memcpy(all, aliases, n * sizeof(*all));
 	all[n++] = *row;
 	qsort(all, n, sizeof(*all), by_name);
 	put_number(&p->all->dsos, n);
 	for (size_t i = 0; i < n; i++)
-		put_number(&p->all->dsos, text_number(p->all, names + all[i].name));
+		put_number(&p->all->dsos, text_number(p->all, symbol_table_name(table, &all[i])));
 	free(all);
 }
 

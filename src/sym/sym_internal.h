@@ -47,6 +47,9 @@ struct symbol_table {
 	size_t n_aliases, cap_aliases;
 	uint64_t *marks; /* after finish: where each MARKED_ROWS-th row starts, from the first on */
 	size_t n_marks;
+	/* Not NULL: of a file that elf_map has mapped all is a part, finished, and unmapped with the table. */
+	char *mapped;
+	size_t mapped_bytes;
 };
 void symbol_table_init(struct symbol_table *table);
 void symbol_table_release(struct symbol_table *table);
@@ -66,6 +69,13 @@ void symbol_table_add_named(struct symbol_table *table, uint64_t start, uint64_t
  * at the next one; the last one, without a size, a 4 KiB page after its page's end, as perf does.
  */
 void symbol_table_finish(struct symbol_table *table);
+/* How many marks a table of so many rows has. */
+size_t symbol_table_marks(size_t n_rows);
+/* A row's name; "" where it has none: what is mapped is not believed. */
+static inline const char *symbol_table_name(const struct symbol_table *table, const struct symbol_row *row)
+{
+	return row->name < table->names.len ? table->names.s + row->name : "";
+}
 /* Whether b is to be shown instead of a, by their names alone. */
 bool symbol_name_is_better(const char *b, const char *a);
 /* The n aliases of a row's start. */

@@ -31,10 +31,14 @@ void symbol_table_init(struct symbol_table *table)
 
 void symbol_table_release(struct symbol_table *table)
 {
-	free(table->v);
-	free(table->aliases);
-	free(table->marks);
-	str_release(&table->names);
+	if (table->mapped) {
+		elf_unmap(table->mapped, table->mapped_bytes);
+	} else {
+		free(table->v);
+		free(table->aliases);
+		free(table->marks);
+		str_release(&table->names);
+	}
 	symbol_table_init(table);
 }
 
@@ -139,11 +143,6 @@ static void sort_rows(struct symbol_table *table)
 	free(spare);
 }
 
-static const char *name_of(const struct symbol_table *table, const struct symbol_row *row)
-{
-	return table->names.s + row->name;
-}
-
 /* Of two rows of one address: positive where b is to be shown, negative where a, whatever they are called. */
 static int compare_facts(const struct symbol_row *b, const struct symbol_row *a)
 {
@@ -175,7 +174,7 @@ static bool may_be_mangled(const char *name)
 /* Two rows of one address that only their names tell apart: *best is the better one as they are in the file. */
 static void keep_alias(struct symbol_table *table, struct symbol_row *best, const struct symbol_row *row)
 {
-	const char *best_name = name_of(table, best), *name = name_of(table, row);
+	const char *best_name = symbol_table_name(table, best), *name = symbol_table_name(table, row);
 	struct symbol_row alias = *row;
 
 	if (symbol_name_is_better(name, best_name)) {
@@ -252,10 +251,15 @@ static void link_outwards(struct symbol_table *table)
 	}
 }
 
+size_t symbol_table_marks(size_t n_rows)
+{
+	return (n_rows + MARKED_ROWS - 1) / MARKED_ROWS;
+}
+
 /* Rows of a large table are far apart: nearly all steps of a search are made in what lies close together. */
 static void mark_rows(struct symbol_table *table)
 {
-	table->n_marks = (table->n + MARKED_ROWS - 1) / MARKED_ROWS;
+	table->n_marks = symbol_table_marks(table->n);
 	table->marks = xreallocarray(table->marks, table->n_marks, sizeof(*table->marks));
 	for (size_t i = 0; i < table->n_marks; i++)
 		table->marks[i] = table->v[i * MARKED_ROWS].start;
@@ -263,7 +267,7 @@ static void mark_rows(struct symbol_table *table)
 
 void symbol_table_finish(struct symbol_table *table)
 {
-	if (!table->n)
+	if (!table->n || table->mapped)
 		return;
 	sort_rows(table);
 	keep_one_per_start(table);
@@ -322,7 +326,7 @@ const struct symbol_row *symbol_table_find(const struct symbol_table *table, uin
 		else
 			high = middle;
 	}
-	for (size_t row1 = low, steps = 0; row1 && steps < OUTER_STEPS_MAX; steps++) {
+	for (size_t row1 = low, steps = 0; row1 && row1 <= table->n && steps < OUTER_STEPS_MAX; steps++) {
 		const struct symbol_row *row = &table->v[row1 - 1];
 
 		if (addr - row->start < row->size)

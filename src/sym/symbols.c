@@ -51,6 +51,7 @@ static void state_free(struct dso_state *state)
 	cached_names_free(state->cached);
 	str_release(&state->cache_key);
 	str_release(&state->cache_search);
+	str_release(&state->list_told);
 	str_release(&state->why);
 	index_release(&state->answer_index);
 	index_release(&state->held_index);
@@ -74,6 +75,7 @@ void symbols_free(struct symbols *symbols)
 		if (!symbols->states[i])
 			continue;
 		dso_cached_keep(symbols, symbols->states[i]);
+		kernel_names_keep(symbols, symbols->states[i]);
 		state_free(symbols->states[i]);
 	}
 	free(symbols->states);
@@ -109,6 +111,7 @@ static struct dso_state *state_of(struct symbols *symbols, const struct dso *dso
 		str_init(&state->why);
 		str_init(&state->cache_key);
 		str_init(&state->cache_search);
+		str_init(&state->list_told);
 		symbols->states[dso->index] = state;
 	}
 	return state;
@@ -334,17 +337,30 @@ struct found_symbol {
 	uint64_t addr;
 	const struct symbol *symbol;
 };
-enum { FOUND_BITS = 14 };
+enum { FOUND_BITS_LEAST = 10, FOUND_BITS_MOST = 14 };
+
+/* Empty: as large as what is asked needs, for each page of it is a fault at first. */
+static void renew_found(struct symbols *symbols)
+{
+	symbols->found_bits = symbols->found ? symbols->found_bits + 2 : FOUND_BITS_LEAST;
+	free(symbols->found);
+	symbols->found = xcalloc(1u << symbols->found_bits, sizeof(*symbols->found));
+	symbols->n_looked_up = 0;
+}
 
 static const struct symbol *find_again(struct symbols *symbols, struct dso_state *state, uint64_t addr)
 {
+	uint64_t hash = hash_word(addr ^ (uintptr_t)state);
 	struct found_symbol *found;
 
-	if (!symbols->found)
-		symbols->found = xcalloc(1 << FOUND_BITS, sizeof(*symbols->found));
-	found = &symbols->found[hash_word(addr ^ (uintptr_t)state) >> (64 - FOUND_BITS)];
-	if (found->state != state || found->addr != addr)
+	if (!symbols->found ||
+	    (symbols->n_looked_up >> symbols->found_bits && symbols->found_bits < FOUND_BITS_MOST))
+		renew_found(symbols);
+	found = &symbols->found[hash >> (64 - symbols->found_bits)];
+	if (found->state != state || found->addr != addr) {
 		*found = (struct found_symbol){ state, addr, look_up(symbols, state, addr) };
+		symbols->n_looked_up++;
+	}
 	return found->symbol;
 }
 

@@ -661,6 +661,44 @@ test_kallsyms()
 	done
 }
 
+# That list itself, which is mapped, for what was not asked for before.
+test_list()
+{
+	local words="report -s sym -g none --no-children" list
+
+	need_paranoid 1
+	[[ "$(head -c 1000 /proc/kallsyms)" == *[1-9a-f]*\ [tT]\ * ]] || skip "needs kernel addresses"
+	"$PSTAT" record -q -N -F 5000 -e cpu-clock -o "$tmp/kernel" -- dd if=/dev/zero of=/dev/null bs=64k count=30000 2>dd_err
+	new_cache
+	shown kernel "$words" --no-cache >expected
+	shown kernel "$words" >first
+	list=$(grep -la "kernel list [0-9]" "$kept"/*) || skip "needs the kernel's build-id"
+	check "it is whole" $entry whole "$list"
+	cp "$list" good
+	# again: without what is kept of the addresses alone
+	again() { rm -f $(grep -la "^list " "$kept"/*); shown kernel "$words"; }
+	same "it says the same" "$(cat expected)" "$(again)"
+	name=$(sed -n 's/.*\[k\] \([a-z_]*\) *$/\1/p' expected | head -1)
+	$entry rename "$list" "$name" "${name//?/x}"
+	has "it is used" "\\[k\\] ${name//?/x}" "$(again)"
+	has_not "not with --no-cache" "${name//?/x}" "$(shown kernel "$words" --no-cache)"
+	"$PSTAT" top -a --once --stdio -d 0.2 -e cpu-clock >top 2>&1
+	same "top finds it" 0 "$?"
+	$entry rename "$list" "$(cat /proc/sys/kernel/random/boot_id)" "$(tr a-f0-9 0 </proc/sys/kernel/random/boot_id)"
+	same "of another start it is not used" "$(cat expected)" "$(again)"
+	check "but replaced" cmp good "$list"
+	bad=
+	for at in {0..1000..40}; do
+		$entry flip good "$list" $at
+		timeout 60 "$PSTAT" report -i "$tmp/kernel" --stdio -s sym,sym >said 2>&1 || bad+=" $at:$?"
+		rm -f $(grep -la "^list " "$kept"/*)
+	done
+	same "nothing fails, whatever is in it" "" "$bad"
+	head -c 100000 good >"$list"
+	same "cut" "$(cat expected)" "$(again)"
+	check "and made again" cmp good "$list"
+}
+
 doctor_says() { "$PSTAT" doctor | grep -A 2 '^names cache' | tr -s ' \n' ' '; }
 
 test_doctor()

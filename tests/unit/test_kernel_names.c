@@ -6,6 +6,8 @@
 
 #include "unit/fake_machine.h"
 
+#include <dirent.h>
+
 #include <cmocka.h>
 
 enum { ID_BYTES = 20, KERNEL_SIZE = 0x1000000 };
@@ -108,6 +110,7 @@ static int tear_down(void **state)
 	info_release(&info);
 	free(cache);
 	fake_machine_release(&machine);
+	unsetenv("XDG_CACHE_HOME");
 	return 0;
 }
 
@@ -338,6 +341,185 @@ static void one_recording_has_few_kernels(void **state)
 		    NULL);
 }
 
+/* ---- kept for the next time ---- */
+
+#define BOOT_ID "0a0b0c0d-0102-0304-0506-0708090a0b0c\n"
+enum { FILLERS = 60 }; /* so that a list's beginning is not all of it */
+
+static void long_list(const char *first, const char *rest)
+{
+	struct str text = STR_INIT;
+
+	str_add(&text, first);
+	for (unsigned i = 0; i < FILLERS; i++)
+		str_addf(&text, "%llx t filler_%u\n", (unsigned long long)KERNEL_START + 0x1000 + 0x100 * i, i);
+	str_add(&text, rest);
+	fake_machine_file(&machine, "proc/kallsyms", text.s);
+	str_release(&text);
+}
+
+static void keep_answers(void)
+{
+	char *home = xasprintf("%s/kept", machine.root);
+
+	assert_int_equal(mkdir(home, 0700), 0);
+	setenv("XDG_CACHE_HOME", home, 1);
+	free(home);
+	add_notes(7);
+	fake_machine_file(&machine, "proc/sys/kernel/random/boot_id", BOOT_ID);
+	options.keep_answers = true;
+	long_list("ffffffff81000000 T _text\nffffffff81000100 T schedule\n", "ffffffff81010000 T at_the_end\n");
+}
+
+static const char *at_anew(uint64_t addr)
+{
+	symbols_free(symbols);
+	symbols = NULL;
+	return at(&kernel, addr);
+}
+
+/* The one file in the cache; the caller frees. */
+static char *kept_path(void)
+{
+	char *path = NULL, *folder = xasprintf("%s/kept/pstat", machine.root);
+	DIR *dir = opendir(folder);
+	const struct dirent *row;
+
+	assert_non_null(dir);
+	while ((row = readdir(dir)) != NULL) {
+		if (row->d_name[0] == '.')
+			continue;
+		assert_null(path);
+		path = xasprintf("%s/%s", folder, row->d_name);
+	}
+	closedir(dir);
+	free(folder);
+	assert_non_null(path);
+	return path;
+}
+
+static void read_kept(const char *path, struct str *bytes)
+{
+	FILE *f = fopen(path, "r");
+	char piece[4096];
+	size_t n;
+
+	assert_non_null(f);
+	while ((n = fread(piece, 1, sizeof(piece), f)) > 0)
+		str_addn(bytes, piece, n);
+	fclose(f);
+}
+
+static void write_kept(const char *path, const char *bytes, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, n, f), n);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* A name in the list that was kept, which is shown where the list is used. */
+static void rename_kept(void)
+{
+	struct str bytes = STR_INIT;
+	char *path = kept_path(), *name;
+
+	read_kept(path, &bytes);
+	name = memmem(bytes.s, bytes.len, "at_the_end", strlen("at_the_end"));
+	assert_non_null(name);
+	memcpy(name, "as_is_kept", strlen("as_is_kept"));
+	write_kept(path, bytes.s, bytes.len);
+	str_release(&bytes);
+	free(path);
+}
+
+static void a_list_that_was_read_is_kept(void **state)
+{
+	(void)state;
+	keep_answers();
+	assert_string_equal(at(&kernel, KERNEL_START + 0x10001), "at_the_end");
+	symbols_free(symbols);
+	symbols = NULL;
+	rename_kept();
+	assert_string_equal(at_anew(KERNEL_START + 0x10001), "as_is_kept");
+	assert_string_equal(at_anew(KERNEL_START + 0x101), "schedule");
+	assert_string_equal(symbols_source(symbols, &kernel) + strlen(machine.procfs), "/kallsyms");
+	/* Recorded where it had been moved to. */
+	kernel.ref_addr += 0x200000;
+	assert_string_equal(at_anew(KERNEL_START + 0x210001), "as_is_kept");
+	/* Another symbol is asked for: there is none of it yet, and it is an entry of its own. */
+	free(kernel.ref_symbol);
+	kernel.ref_symbol = xstrdup("schedule");
+	kernel.ref_addr = KERNEL_START + 0x100;
+	assert_string_equal(at_anew(KERNEL_START + 0x10001), "at_the_end");
+	options.keep_answers = false;
+	assert_string_equal(at_anew(KERNEL_START + 0x10001), "at_the_end");
+}
+
+static void a_list_that_was_kept_is_of_one_start(void **state)
+{
+	(void)state;
+	keep_answers();
+	assert_string_equal(at(&kernel, KERNEL_START + 0x10001), "at_the_end");
+	symbols_free(symbols);
+	symbols = NULL;
+	rename_kept();
+	fake_machine_file(&machine, "proc/sys/kernel/random/boot_id", "f" BOOT_ID);
+	assert_string_equal(at_anew(KERNEL_START + 0x10001), "at_the_end");
+	/* That took the place of the one before. */
+	free(kept_path());
+	fake_machine_file(&machine, "proc/sys/kernel/random/boot_id", BOOT_ID);
+	assert_string_equal(at_anew(KERNEL_START + 0x10001), "at_the_end");
+	symbols_free(symbols);
+	symbols = NULL;
+	rename_kept();
+	assert_string_equal(at_anew(KERNEL_START + 0x10001), "as_is_kept");
+	/* A list that begins otherwise. */
+	long_list("ffffffff81000000 T _text\nffffffff81000200 T schedule\n", "ffffffff81010000 T at_the_end\n");
+	assert_string_equal(at_anew(KERNEL_START + 0x10001), "at_the_end");
+	symbols_free(symbols);
+	symbols = NULL;
+	rename_kept();
+	/* Who may not see addresses sees none that another could. */
+	fake_machine_file(&machine, "proc/kallsyms", hidden);
+	assert_none(&kernel, "kernel addresses are hidden", "sysctl kernel.kptr_restrict=0");
+}
+
+/* Each byte another, and each length: names may be wrong or missing, and all that is looked at is in the file. */
+static void whatever_was_kept_is_in_bounds(void **state)
+{
+	enum { HEAD_BYTES = 24 };
+	struct str bytes = STR_INIT;
+	char *path;
+
+	(void)state;
+	keep_answers();
+	at(&kernel, KERNEL_START + 0x101);
+	symbols_free(symbols);
+	symbols = NULL;
+	path = kept_path();
+	read_kept(path, &bytes);
+	for (size_t i = 0; i < bytes.len; i++) {
+		bytes.s[i] ^= (char)(i % 2 ? 0xff : 0x40);
+		write_kept(path, bytes.s, bytes.len);
+		for (unsigned page = 0; page < 18; page++)
+			assert_true(strlen(at(&kernel, KERNEL_START + 0x1000 * page + 0x101)) < bytes.len);
+		/* The head has a checksum, and the last name is to end. */
+		if (i < HEAD_BYTES || i + 1 == bytes.len)
+			assert_string_equal(at(&kernel, KERNEL_START + 0x10001), "at_the_end");
+		bytes.s[i] ^= (char)(i % 2 ? 0xff : 0x40);
+		symbols_free(symbols);
+		symbols = NULL;
+	}
+	for (size_t n = 0; n < bytes.len; n++) {
+		write_kept(path, bytes.s, n);
+		assert_string_equal(at_anew(KERNEL_START + 0x10001), "at_the_end");
+	}
+	str_release(&bytes);
+	free(path);
+}
+
 int main(void)
 {
 #define BOTH(name)                                                      \
@@ -362,6 +544,9 @@ int main(void)
 		TEST(a_module_that_is_gone),
 		TEST(what_was_read_ahead_is_what_is_used),
 		TEST(what_was_read_ahead_need_not_be_used),
+		BOTH(a_list_that_was_read_is_kept),
+		BOTH(a_list_that_was_kept_is_of_one_start),
+		BOTH(whatever_was_kept_is_in_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
