@@ -104,6 +104,60 @@ static void test_rounds(void **state)
 	order_release(&order);
 }
 
+/* Where a record was, packed or not, is known of its copy as well: messages say it. */
+static void test_copies_know_their_place(void **state)
+{
+	struct small bytes = { { RECORD_LOST_SAMPLES } };
+	struct record record;
+	struct order order;
+	uint64_t time_ns;
+
+	(void)state;
+	bytes.bytes[6] = sizeof(bytes);
+	order_init(&order, false);
+	record_from_bytes(&record, bytes.bytes, 0x120, false);
+	record.compressed = true;
+	record.inner_offset = 0;
+	order_add(&order, &record, 10, false);
+	record.inner_offset = 0x4560;
+	order_add(&order, &record, 20, false);
+	record.compressed = false;
+	order_add(&order, &record, 30, false);
+	order_all(&order);
+	for (uint64_t i = 0; order_next(&order, &record, &time_ns); i++) {
+		assert_int_equal(time_ns, 10 * (i + 1));
+		assert_int_equal(record.offset, 0x120);
+		assert_int_equal(record.compressed, i < 2);
+		assert_int_equal(record.inner_offset, i == 1 ? 0x4560 : 0);
+		assert_false(record.stable);
+		assert_memory_equal(record.bytes, bytes.bytes, sizeof(bytes));
+	}
+	order_release(&order);
+}
+
+/* A live view's rounds need about as much each: what one gave back the next one has, within a bound. */
+static void test_blocks_are_used_again(void **state)
+{
+	enum { RECORDS = 20000, SPARE_BLOCKS_MAX = 16 };
+	struct order order;
+	struct str out = STR_INIT;
+
+	(void)state;
+	order_init(&order, false);
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < RECORDS << 3 * (round == 1); i++)
+			add(&order, i, 1 + i, false, NULL);
+		order_all(&order);
+		str_reset(&out);
+		drain(&order, &out);
+		assert_in_range(order.n_spare_blocks, 1, SPARE_BLOCKS_MAX);
+		assert_true(round != 1 || order.n_spare_blocks == SPARE_BLOCKS_MAX);
+	}
+	add(&order, 0, 1, false, NULL);
+	order_release(&order);
+	str_release(&out);
+}
+
 static void test_equal_times_stay(void **state)
 {
 	struct small kept[8];
@@ -219,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_drawn_rounds), cmocka_unit_test(test_rounds),
 		cmocka_unit_test(test_equal_times_stay), cmocka_unit_test(test_half),
 		cmocka_unit_test(test_copies), cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_copies_know_their_place), cmocka_unit_test(test_blocks_are_used_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
