@@ -95,8 +95,13 @@ def blank_in_a_name(_, perf, pstat):
     return "\t" in perf and perf.replace("\t", "\\x09") == pstat
 
 
+def no_line(_, perf, pstat):
+    """Where no line is known the address in the file; of a function without a file perf says its line 0."""
+    return perf == "  :0" and NO_SOURCE.match(pstat)
+
+
 DIFFERENCES = (return_addresses, return_addresses_of_lines, unwound_callers, names_of_plt_entries,
-               names_in_the_vdso, blanks_of_branches, blank_in_a_name)
+               names_in_the_vdso, blanks_of_branches, blank_in_a_name, no_line)
 
 
 def no_source(perf, pstat):
