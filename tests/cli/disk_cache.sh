@@ -120,7 +120,8 @@ test_unwind_rows()
 	check "the second time" cmp expected second
 	same "it was read" 0 "$(find "${rows[@]}" ! -newermt 2002-01-01 | wc -l)"
 	for at in 3 9 20 60 200 "$(($(stat -c %s "${rows[0]}") - 3))"; do
-		printf '\xa5' | dd of="${rows[0]}" bs=1 seek="$at" conv=notrunc 2>dd_err
+		byte=$(od -An -tu1 -j "$at" -N 1 "${rows[0]}")
+		printf "\\x$(printf %02x $((byte ^ 0xa5)))" | dd of="${rows[0]}" bs=1 seek="$at" conv=notrunc 2>dd_err
 		cp "${rows[0]}" damaged
 		shown dwarf "$table" >damaged_out
 		check "damaged at $at: the same" cmp expected damaged_out
