@@ -5,11 +5,11 @@
  *	entry   struct kept_head | told, and 0 to 7 NUL | marks | rows | aliases | names: a symbol_table's own
  *
  * Linux takes longer to write the list than a short report takes altogether, and it is the same until the next start.
- * So it is mapped: of its 6 MB a report looks at some pages, and nothing is read, made or checked as a whole. What a
- * look-up finds may therefore be anything, but it stays within the table.
+ * So it is mapped, and nothing of its 6 MB is made or moved. Its checksum says that it is whole; who wrote it is not
+ * known, so what a look-up finds may be anything, but it stays within the table.
  *
  * What tells one start's list from another's (kernel_list_tell) is in the entry and not in its key: so the list of the
- * next start takes the place of this one, and one that a crash has cut is of a start before.
+ * next start takes the place of this one.
  */
 #include "sym/dso_state.h"
 #include "sym/kernel_list.h"
@@ -76,16 +76,15 @@ bool kernel_kept_map(struct symbols *symbols, const char *ref_symbol, const stru
 	struct symbol_table table = { .mapped = NULL };
 	struct str key = STR_INIT;
 	char *kept = NULL;
-	size_t n;
 
 	if (cache && id->size) {
 		make_key(id, ref_symbol, &key);
-		kept = names_cache_map(cache, id, &key, &table.mapped, &table.mapped_bytes, &n);
+		kept = names_cache_map(cache, id, &key, &table.mapped, &table.mapped_bytes);
 	}
 	str_release(&key);
 	if (!kept)
 		return false;
-	if (!take(&table, told, kept, n)) {
+	if (!take(&table, told, kept, (size_t)(table.mapped + table.mapped_bytes - kept))) {
 		elf_unmap(table.mapped, table.mapped_bytes);
 		return false;
 	}
@@ -97,24 +96,25 @@ bool kernel_kept_map(struct symbols *symbols, const char *ref_symbol, const stru
 void kernel_kept_write(struct symbols *symbols, const char *ref_symbol, uint64_t ref_addr, const struct str *told,
 		       const struct symbol_table *table)
 {
-	static const char zeros[KEPT_ALIGN];
 	const struct kept_head head = { ref_addr, told->len, table->n, table->n_aliases, table->names.len };
-	const struct names_cache_piece pieces[] = {
-		{ &head, sizeof(head) },
-		{ told->s, told->len },
-		{ zeros, padded(told->len) - told->len },
-		{ table->marks, table->n_marks * sizeof(*table->marks) },
-		{ table->v, table->n * sizeof(*table->v) },
-		{ table->aliases, table->n_aliases * sizeof(*table->aliases) },
-		{ table->names.s, table->names.len },
-	};
 	struct names_cache *cache = symbols_names_cache(symbols);
 	const struct build_id *id = kernel_here_id(symbols);
-	struct str key = STR_INIT;
+	struct str key = STR_INIT, entry = STR_INIT;
 
-	if (!cache || !id->size || !table->n || table->mapped)
+	if (!cache || !id->size || !table->n)
 		return;
 	make_key(id, ref_symbol, &key);
-	names_cache_write_mapped(cache, id, &key, pieces, ARRAY_SIZE(pieces));
+	names_cache_begin(&key, &entry);
+	str_reserve(&entry, sizeof(head) + padded(told->len) + table->n_marks * sizeof(*table->marks) +
+				    (table->n + table->n_aliases) * sizeof(*table->v) + table->names.len);
+	str_addn(&entry, (const char *)&head, sizeof(head));
+	str_addn(&entry, told->s, told->len);
+	str_pad(&entry, '\0', padded(told->len) - told->len);
+	str_addn(&entry, (const char *)table->marks, table->n_marks * sizeof(*table->marks));
+	str_addn(&entry, (const char *)table->v, table->n * sizeof(*table->v));
+	str_addn(&entry, (const char *)table->aliases, table->n_aliases * sizeof(*table->aliases));
+	str_addn(&entry, table->names.s, table->names.len);
+	names_cache_end(cache, id, &key, &entry);
+	str_release(&entry);
 	str_release(&key);
 }

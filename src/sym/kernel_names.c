@@ -141,7 +141,8 @@ static void tell_list(struct symbols *symbols, struct str *told)
 }
 
 /* The list that was begun, was kept, or is read now; at the end one is kept that was not. */
-static bool use_running(struct symbols *symbols, struct dso_state *state, struct str *told, struct str *why)
+static bool use_running(struct symbols *symbols, struct dso_state *state, const struct str *told,
+			struct str *why)
 {
 	const char *ref_symbol = state->dso->ref_symbol;
 	struct kernel_list_ahead *ahead = symbols->kernel_ahead;

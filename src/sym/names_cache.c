@@ -28,7 +28,6 @@ enum {
 	ENTRIES_MAX = 4096,
 	ENTRY_BYTES_MAX = 40 << 20,
 	ENTRY_VERSION = 3,
-	MAPPED_VERSION = ENTRY_VERSION | 1 << 16, /* of those that are mapped */
 	KEPT_ALIGN = 8,
 	KEY_DIGITS = 16,
 	LEFT_OVER_S = 3600, /* a new file that is so old will never be renamed */
@@ -162,10 +161,9 @@ static size_t padding(size_t key_bytes)
 	return -key_bytes % KEPT_ALIGN;
 }
 
-/* What is in front of what is kept, its checksum missing. */
-static void put_head(const struct str *key, uint32_t version, struct str *entry)
+void names_cache_begin(const struct str *key, struct str *entry)
 {
-	struct entry_head head = { .version = version, .key_bytes = (uint32_t)key->len };
+	struct entry_head head = { .version = ENTRY_VERSION, .key_bytes = (uint32_t)key->len };
 
 	memcpy(head.magic, magic, sizeof(magic));
 	str_reset(entry);
@@ -174,7 +172,6 @@ static void put_head(const struct str *key, uint32_t version, struct str *entry)
 	str_pad(entry, '\0', padding(key->len));
 }
 
-/* Of all that is there. */
 static void put_checksum(struct str *entry)
 {
 	uint64_t checksum = checksum_bytes(entry->s + CHECKED_FROM, entry->len - CHECKED_FROM);
@@ -182,34 +179,35 @@ static void put_checksum(struct str *entry)
 	memcpy(entry->s + offsetof(struct entry_head, checksum), &checksum, sizeof(checksum));
 }
 
-static const void *unwrap(const void *entry, size_t n, const struct str *key, uint32_t version, size_t *n_bytes)
-{
-	const char *at = entry;
-	const size_t before = sizeof(struct entry_head) + key->len + padding(key->len);
-	size_t checked_to = version == MAPPED_VERSION ? before : n;
-	struct entry_head head;
-
-	if (n < before)
-		return NULL;
-	memcpy(&head, at, sizeof(head));
-	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.version != version ||
-	    head.key_bytes != key->len || memcmp(at + sizeof(head), key->s, key->len) != 0 ||
-	    head.checksum != checksum_bytes(at + CHECKED_FROM, checked_to - CHECKED_FROM))
-		return NULL;
-	*n_bytes = n - before;
-	return at + before;
-}
-
 void names_cache_wrap(const struct str *key, const struct str *bytes, struct str *entry)
 {
-	put_head(key, ENTRY_VERSION, entry);
+	names_cache_begin(key, entry);
 	str_addn(entry, bytes->s, bytes->len);
 	put_checksum(entry);
 }
 
+/* Where in an entry that begins what is kept; 0: it is none that is whole and of this key. */
+static size_t kept_at(const char *entry, size_t n, const struct str *key)
+{
+	const size_t before = sizeof(struct entry_head) + key->len + padding(key->len);
+	struct entry_head head;
+
+	if (n < before)
+		return 0;
+	memcpy(&head, entry, sizeof(head));
+	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.version != ENTRY_VERSION ||
+	    head.key_bytes != key->len || memcmp(entry + sizeof(head), key->s, key->len) != 0 ||
+	    head.checksum != checksum_bytes(entry + CHECKED_FROM, n - CHECKED_FROM))
+		return 0;
+	return before;
+}
+
 const void *names_cache_unwrap(const void *entry, size_t n, const struct str *key, size_t *n_bytes)
 {
-	return unwrap(entry, n, key, ENTRY_VERSION, n_bytes);
+	size_t at = kept_at(entry, n, key);
+
+	*n_bytes = n - at;
+	return at ? (const char *)entry + at : NULL;
 }
 
 static char *name_of(const struct build_id *id, const struct str *key)
@@ -298,22 +296,22 @@ bool names_cache_read(struct names_cache *cache, const struct build_id *id, cons
 	return kept;
 }
 
-void *names_cache_map(struct names_cache *cache, const struct build_id *id, const struct str *key, char **map,
-		      size_t *map_bytes, size_t *n_bytes)
+char *names_cache_map(struct names_cache *cache, const struct build_id *id, const struct str *key, char **map,
+		      size_t *map_bytes)
 {
 	char *name = name_of(id, key);
-	const void *kept = NULL;
 	uint64_t bytes;
 	int fd = open_entry(cache, name, &bytes);
+	size_t at = 0;
 
 	*map = fd < 0 ? NULL : elf_map(fd, map_bytes);
 	if (*map)
-		kept = unwrap(*map, *map_bytes, key, MAPPED_VERSION, n_bytes);
-	if (!kept)
+		at = kept_at(*map, *map_bytes, key);
+	if (*map && !at)
 		elf_unmap(*map, *map_bytes);
-	close_entry(fd, kept);
+	close_entry(fd, at);
 	free(name);
-	return kept ? *map + ((const char *)kept - *map) : NULL;
+	return at ? *map + at : NULL;
 }
 
 /* The name of a file that is not yet an entry: the time keeps those apart that see each other's pids as their own. */
@@ -325,31 +323,18 @@ static char *new_name(void)
 	return xasprintf("%s%d-%llx%08lx", new_prefix, (int)getpid(), (unsigned long long)now.tv_sec, now.tv_nsec);
 }
 
-static bool write_pieces(int fd, const struct names_cache_piece *pieces, size_t n)
+static void write_entry(struct names_cache *cache, const char *name, const struct str *bytes)
 {
-	bool is_good = true;
-
-	for (size_t i = 0; i < n && is_good; i++)
-		is_good = !write_all(fd, pieces[i].bytes, pieces[i].n);
-	return is_good;
-}
-
-static void write_entry(struct names_cache *cache, const char *name, const struct names_cache_piece *pieces, size_t n)
-{
+	int in = bytes->len <= ENTRY_BYTES_MAX ? folder(cache, true) : -1, fd;
 	bool is_good;
 	char *fresh;
-	size_t bytes = 0;
-	int in, fd;
 
-	for (size_t i = 0; i < n; i++)
-		bytes += pieces[i].n;
-	in = bytes <= ENTRY_BYTES_MAX ? folder(cache, true) : -1;
 	if (in < 0)
 		return;
 	fresh = new_name();
 	fd = openat(in, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
 	if (fd >= 0) {
-		is_good = write_pieces(fd, pieces, n);
+		is_good = !write_all(fd, bytes->s, bytes->len);
 		is_good = !close(fd) && is_good && !renameat(in, fresh, in, name);
 		if (!is_good)
 			unlinkat(in, fresh, 0);
@@ -358,34 +343,24 @@ static void write_entry(struct names_cache *cache, const char *name, const struc
 	free(fresh);
 }
 
-void names_cache_write(struct names_cache *cache, const struct build_id *id, const struct str *key,
-		       const struct str *bytes)
+void names_cache_end(struct names_cache *cache, const struct build_id *id, const struct str *key, struct str *entry)
 {
 	char *name = name_of(id, key);
-	struct str entry = STR_INIT;
 
-	names_cache_wrap(key, bytes, &entry);
-	write_entry(cache, name, &(struct names_cache_piece){ entry.s, entry.len }, 1);
-	str_release(&entry);
+	put_checksum(entry);
+	write_entry(cache, name, entry);
 	free(name);
 }
 
-void names_cache_write_mapped(struct names_cache *cache, const struct build_id *id, const struct str *key,
-			      const struct names_cache_piece *pieces, size_t n_pieces)
+void names_cache_write(struct names_cache *cache, const struct build_id *id, const struct str *key,
+		       const struct str *bytes)
 {
-	struct names_cache_piece *all = xcalloc(1 + n_pieces, sizeof(*all));
-	char *name = name_of(id, key);
-	struct str head = STR_INIT;
+	struct str entry = STR_INIT;
 
-	put_head(key, MAPPED_VERSION, &head);
-	put_checksum(&head);
-	all[0] = (struct names_cache_piece){ head.s, head.len };
-	if (n_pieces)
-		memcpy(all + 1, pieces, n_pieces * sizeof(*pieces));
-	write_entry(cache, name, all, 1 + n_pieces);
-	str_release(&head);
-	free(name);
-	free(all);
+	names_cache_begin(key, &entry);
+	str_addn(&entry, bytes->s, bytes->len);
+	names_cache_end(cache, id, key, &entry);
+	str_release(&entry);
 }
 
 /* ---- its bounds ---- */

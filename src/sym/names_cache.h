@@ -21,19 +21,14 @@ void names_cache_wrap(const struct str *key, const struct str *bytes, struct str
  */
 const void *names_cache_unwrap(const void *entry, size_t n, const struct str *key, size_t *n_bytes);
 /*
- * Entries that are mapped instead of read, as little of them is looked at: of these the head and the key are checked,
- * and that the file is this user's alone, but no checksum goes over what is kept. It may be of whatever bytes, and is
- * NULL where there is none; *map, of which it is a part, is for elf_unmap.
+ * As names_cache_read, of large entries: what is kept is not copied, but a part of *map, which is for elf_unmap, and
+ * aligned to 8. NULL: nothing is.
  */
-void *names_cache_map(struct names_cache *cache, const struct build_id *id, const struct str *key, char **map,
-		      size_t *map_bytes, size_t *n_bytes);
-struct names_cache_piece {
-	const void *bytes;
-	size_t n;
-};
-/* What is kept is all pieces, one behind the other. */
-void names_cache_write_mapped(struct names_cache *cache, const struct build_id *id, const struct str *key,
-			      const struct names_cache_piece *pieces, size_t n_pieces);
+char *names_cache_map(struct names_cache *cache, const struct build_id *id, const struct str *key, char **map,
+		      size_t *map_bytes);
+/* As names_cache_write, of what is appended to entry between the two. */
+void names_cache_begin(const struct str *key, struct str *entry);
+void names_cache_end(struct names_cache *cache, const struct build_id *id, const struct str *key, struct str *entry);
 /* Hexadecimal digits, a hyphen, 16 hexadecimal digits: nothing else in the folder is touched. */
 bool names_cache_is_entry(const char *name);
 

@@ -1,6 +1,6 @@
 """For disk_cache.sh: entries of the cache of names, see src/sym/names_cache.h.
 
-  whole FILE...              each has the checksum that it says: of all, or where it is to be mapped, of head and key
+  whole FILE...              each has the checksum that it says
   rename FILE OLD NEW        another text in it, as long; with the right checksum
   move FILE OUT              a recording of tests/golden as if kernel and module had been loaded elsewhere
   flip FILE OUT AT [right]   one byte of it is another, counted in thousandths of the file; with the right checksum
@@ -10,7 +10,6 @@ import sys
 
 HEAD = struct.Struct("<8sQ2I")
 MASK = (1 << 64) - 1
-READ, MAPPED = 3, 3 | 1 << 16
 
 
 def mix(a, b):
@@ -31,22 +30,16 @@ def read(path):
         return f.read()
 
 
-def checked(data):
-    _, _, version, key_bytes = HEAD.unpack_from(data)
-    return data[16:HEAD.size + (key_bytes + 7) // 8 * 8] if version == MAPPED else data[16:]
-
-
 def write(path, data, right):
     if right:
-        data = data[:8] + struct.pack("<Q", checksum(checked(data))) + data[16:]
+        data = data[:8] + struct.pack("<Q", checksum(data[16:])) + data[16:]
     with open(path, "wb") as f:
         f.write(data)
 
 
 def is_whole(data):
     magic, said, version, key_bytes = HEAD.unpack_from(data)
-    return (magic == b"pstatNC\0" and version in (READ, MAPPED) and HEAD.size + key_bytes < len(data) and
-            said == checksum(checked(data)))
+    return magic == b"pstatNC\0" and version == 3 and HEAD.size + key_bytes < len(data) and said == checksum(data[16:])
 
 
 def whole(*paths):

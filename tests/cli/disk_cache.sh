@@ -630,17 +630,23 @@ test_module()
 	done
 }
 
+# first_of_running WORDS: samples in the running kernel, shown for the first time: expected, first
+first_of_running()
+{
+	need_paranoid 1
+	[[ "$(head -c 1000 /proc/kallsyms)" == *[1-9a-f]*\ [tT]\ * ]] || skip "needs kernel addresses"
+	"$PSTAT" record -q -N -F 5000 -e cpu-clock -o "$tmp/kernel" -- dd if=/dev/zero of=/dev/null bs=64k count=30000 2>dd_err
+	new_cache
+	shown kernel "$1" --no-cache >expected
+	shown kernel "$1" >first
+}
+
 # Of the running kernel's list what was asked for, until the next start of the machine.
 test_kallsyms()
 {
 	local words="report -s sym -g none --no-children" kernel
 
-	need_paranoid 1
-	[[ "$(head -c 1000 /proc/kallsyms)" == *[1-9a-f]*\ [tT]\ * ]] || skip "needs kernel addresses"
-	"$PSTAT" record -q -N -F 5000 -e cpu-clock -o "$tmp/kernel" -- dd if=/dev/zero of=/dev/null bs=64k count=30000 2>dd_err
-	new_cache
-	shown kernel "$words" --no-cache >expected
-	shown kernel "$words" >first
+	first_of_running "$words"
 	shown kernel "$words" >second
 	check "the first time" cmp expected first
 	check "and again" cmp expected second
@@ -667,12 +673,7 @@ test_list()
 {
 	local words="report -s sym -g none --no-children" list
 
-	need_paranoid 1
-	[[ "$(head -c 1000 /proc/kallsyms)" == *[1-9a-f]*\ [tT]\ * ]] || skip "needs kernel addresses"
-	"$PSTAT" record -q -N -F 5000 -e cpu-clock -o "$tmp/kernel" -- dd if=/dev/zero of=/dev/null bs=64k count=30000 2>dd_err
-	new_cache
-	shown kernel "$words" --no-cache >expected
-	shown kernel "$words" >first
+	first_of_running "$words"
 	list=$(grep -la "kernel list [0-9]" "$kept"/*) || skip "needs the kernel's build-id"
 	check "it is whole" $entry whole "$list"
 	cp "$list" good
@@ -688,9 +689,13 @@ test_list()
 	$entry rename "$list" "$(cat /proc/sys/kernel/random/boot_id)" "$(tr a-f0-9 0 </proc/sys/kernel/random/boot_id)"
 	same "of another start it is not used" "$(cat expected)" "$(again)"
 	check "but replaced" cmp good "$list"
-	bad=
-	for at in {0..1000..40}; do
+	for at in {0..1000..100}; do
 		$entry flip good "$list" $at
+		same "a byte changed at $at of 1000" "$(cat expected)" "$(again)"
+	done
+	bad=
+	for at in {0..1000..100}; do
+		$entry flip good "$list" $at right
 		timeout 60 "$PSTAT" report -i "$tmp/kernel" --stdio -s sym,sym >said 2>&1 || bad+=" $at:$?"
 		rm -f $(grep -la "^list " "$kept"/*)
 	done
