@@ -1,6 +1,6 @@
 /*
  * elf_map: the bytes of a file mapped instead of read, for debug sections of hundreds of megabytes of which a few are
- * looked at. What is written to them stays in this process.
+ * looked at, and for what sym/ keeps of the kernel's list. What is written to them stays in this process.
  *
  * A map has two dangers, which reading has not. The file may change while its bytes are believed: so only one that
  * nobody but this user and root can write to is mapped. And where it becomes shorter, its last pages are gone, which
