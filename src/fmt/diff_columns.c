@@ -33,18 +33,23 @@ static void head_baseline(const struct diff_place *place, struct str *out)
 	str_add(out, heads[place->diff->options.per]);
 }
 
-static void add_rate(const struct diff_place *place, double rate, bool sign, struct str *out)
-{
-	if (diff_shows_shares(place->diff))
-		str_addf(out, sign ? "%+.2f%%" : "%.2f%%", 100 * rate);
-	else
-		str_addf(out, sign ? "%+.6g" : "%.6g", rate);
-}
-
 static void cell_baseline(const struct diff_place *place, struct str *out)
 {
-	if (place->cell->found)
-		add_rate(place, place->cell->rate, false, out);
+	if (!place->cell->found)
+		return;
+	if (diff_shows_shares(place->diff))
+		str_addf(out, "%.2f%%", place->cell->percent);
+	else
+		str_addf(out, "%.6g", place->cell->rate);
+}
+
+/* rate: a difference of rates, or a bound of one; percent: the same of shares. */
+static void add_difference(const struct diff_place *place, double rate, double percent, struct str *out)
+{
+	if (diff_shows_shares(place->diff))
+		str_addf(out, "%+.2f%%", percent);
+	else
+		str_addf(out, "%+.6g", rate);
 }
 
 static bool has_period(const struct diff_place *place)
@@ -104,7 +109,7 @@ static void cell_value(const struct diff_place *place, struct str *out)
 	else if (place->diff->options.compute == DIFF_WEIGHTED)
 		str_addf(out, "%.0f", value);
 	else
-		add_rate(place, value, true, out);
+		add_difference(place, value, place->cell->percent - place->row->cells[0].percent, out);
 }
 
 static bool has_relative(const struct diff_place *place)
@@ -139,13 +144,13 @@ static void head_high(const struct diff_place *place, struct str *out)
 static void cell_low(const struct diff_place *place, struct str *out)
 {
 	if (place->cell->verdict != DIFF_NONE)
-		add_rate(place, place->cell->change.low, true, out);
+		add_difference(place, place->cell->change.low, 100 * place->cell->change.low, out);
 }
 
 static void cell_high(const struct diff_place *place, struct str *out)
 {
 	if (place->cell->verdict != DIFF_NONE)
-		add_rate(place, place->cell->change.high, true, out);
+		add_difference(place, place->cell->change.high, 100 * place->cell->change.high, out);
 }
 
 static void head_verdict(const struct diff_place *place, struct str *out)

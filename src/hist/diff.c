@@ -67,6 +67,7 @@ static void compare_row(const struct diff *diff, struct diff_row *row, size_t si
 	const struct rate before = pool(row->runs, old->n), after = pool(runs, new->n);
 
 	cell->rate = new->runs ? rates_mean(runs, new->n) : rate_value(&after);
+	cell->percent = new->runs ? 100 * cell->rate : rate_percent(&after);
 	if (!side || !(before.whole > 0) || !(after.whole > 0))
 		return;
 	if (!new->runs)

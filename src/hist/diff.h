@@ -59,7 +59,7 @@ struct diff_side {
 struct diff_cell {
 	bool found;
 	uint64_t period, n_samples; /* of all recordings of the side */
-	double rate; /* of all of them; with runs their mean */
+	double rate, percent; /* of all of them; with runs their mean */
 	/* Against the baseline; not of the baseline itself. */
 	struct change change;
 	double corrected; /* change.p, for all rows of the comparison */

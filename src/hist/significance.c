@@ -25,6 +25,11 @@ double rate_value(const struct rate *rate)
 	return rate->whole > 0 ? rate->part / rate->whole : 0;
 }
 
+double rate_percent(const struct rate *rate)
+{
+	return rate->whole > 0 ? 100 * rate->part / rate->whole : 0;
+}
+
 /* Half of the mean square of neighbours' differences, times the number of blocks: variance of their sum. */
 void rate_add_blocks(struct rate *rate, const double *part, const double *whole, size_t n)
 {

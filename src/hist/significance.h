@@ -32,6 +32,8 @@ struct rate {
 
 /* 0 where there is no whole. */
 double rate_value(const struct rate *rate);
+/* 100 times that, rounded once: a share of a small number of samples is often half way between two numbers in print. */
+double rate_percent(const struct rate *rate);
 /*
  * Adds what n blocks of one recording tell, in order of time. whole NULL: the same for each of them. To be called when
  * part and whole are complete.

@@ -1,6 +1,7 @@
 /*
  * Differences of whole recordings, made by hand: what each one has of an event, and what it lacks.
  */
+#include "fmt/diff_columns.h"
 #include "report_recording.h"
 
 #include <math.h>
@@ -153,6 +154,47 @@ static void of_no_common_row_each_is_new_or_vanished(void **state)
 	release(&c);
 }
 
+/* The baseline's cell of a row, and that of the value. */
+static void add_cells(const struct compared *c, const struct diff_row *row, struct str *out)
+{
+	struct diff_place place = { .diff = c->diff, .event = &c->diff->events[0], .row = row };
+
+	place.cell = &row->cells[0];
+	diff_columns[0].cell(&place, out);
+	place.side = 1;
+	place.cell = &row->cells[1];
+	for (size_t i = 0; i < n_diff_columns; i++)
+		if (diff_column_is_value(&diff_columns[i])) {
+			str_addc(out, ' ');
+			diff_columns[i].cell(&place, out);
+		}
+}
+
+/* 30.625 % and 4.375 %, less 0.5 % and 1 %: to the even digit, as printf has it, and perf with it. */
+static void a_share_half_way_is_rounded_once(void **state)
+{
+	static const struct recorded_samples old[] = { { .chain = "a", .count = 98 },
+						       { .chain = "b", .count = 14 },
+						       { .chain = "main", .count = 208 } },
+					     new[] = { { .chain = "a", .count = 2 },
+						       { .chain = "b", .count = 4 },
+						       { .chain = "main", .count = 394 } };
+	const struct diff_options options = { .order = -1, .confidence = 0.95 };
+	struct compared c = { .err = STR_INIT };
+	struct str cells = STR_INIT;
+
+	(void)state;
+	add_recording(&c, old, ARRAY_SIZE(old), 1);
+	add_recording(&c, new, ARRAY_SIZE(new), 1);
+	assert_int_equal(compare_recordings(&c, &options), 0);
+	add_cells(&c, row_of(event_of(&c, "cycles"), "[.] a"), &cells);
+	str_addc(&cells, '\n');
+	add_cells(&c, row_of(event_of(&c, "cycles"), "[.] b"), &cells);
+	assert_string_equal(cells.s, "30.62% -30.12%\n4.38% -3.38%");
+	str_release(&cells);
+	release(&c);
+}
+
 /* Three runs a side; some of the new ones have no faults at all: these say nothing of shares. Two make a variance. */
 static void compare_runs(size_t n_without, enum diff_verdict verdict, const char *note)
 {
@@ -193,6 +235,7 @@ int main(void)
 		cmocka_unit_test(an_event_that_ends_early_is_compared_in_all_blocks),
 		cmocka_unit_test(without_periods_samples_are_compared),
 		cmocka_unit_test(of_no_common_row_each_is_new_or_vanished),
+		cmocka_unit_test(a_share_half_way_is_rounded_once),
 		cmocka_unit_test(a_run_without_the_event_is_no_run_of_it),
 	};
 
