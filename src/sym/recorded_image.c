@@ -24,9 +24,16 @@ enum {
 	FILLER_BYTES = 16, /* the least of an empty CIE; what lies in smaller gaps stays */
 	HDR_BYTES = 12,
 	HDR_ENTRY_BYTES = 8,
-	/* Of code: what tells that a function is about to return; where there are no tables, a signal's way back. */
+	/*
+	 * Of code at an address: what tells that a function is about to return; where there are no tables, a signal's
+	 * way back, and an entry of a linkage table. Before it: the call, by which a return address is known where a
+	 * frame pointer leads to it; where there are no tables, the instructions that tell one entry from another.
+	 */
 	CODE_BYTES = 2,
+	CODE_BYTES_BEFORE = 8,
 	CODE_BYTES_BARE = 32,
+	CODE_BYTES_BEFORE_BARE = 16,
+	CODE_BYTES_MAX = CODE_BYTES_BEFORE_BARE + CODE_BYTES_BARE,
 	N_SECTIONS = 5,
 };
 static const char section_names[] = "\0.eh_frame\0.eh_frame_hdr\0.debug_frame\0.shstrtab";
@@ -188,15 +195,27 @@ static size_t make_search_table(struct image_writer *w, uint64_t eh_frame)
 
 /* ---- code ---- */
 
+/* false: not all of them are in the file. */
+static bool add_code(struct image_writer *w, uint64_t vaddr, size_t n)
+{
+	uint8_t code[CODE_BYTES_MAX];
+	uint64_t offset;
+
+	if (!elf_file_offset(w->file, vaddr, &offset) || !elf_file_read_at(w->file, offset, code, n))
+		return false;
+	add_piece(w, offset, code, n);
+	return true;
+}
+
 static void keep_code(struct image_writer *w)
 {
 	for (size_t i = 0; i < w->n_addrs; i++) {
-		uint64_t vaddr = w->covered[i] ? w->addrs[i] : w->addrs[i] & ~(uint64_t)15, offset;
+		uint64_t vaddr = w->covered[i] ? w->addrs[i] : w->addrs[i] & ~(uint64_t)15;
 		size_t n = w->covered[i] ? CODE_BYTES : CODE_BYTES_BARE;
-		uint8_t code[CODE_BYTES_BARE];
+		size_t before = w->covered[i] ? CODE_BYTES_BEFORE : CODE_BYTES_BEFORE_BARE;
 
-		if (elf_file_offset(w->file, vaddr, &offset) && elf_file_read_at(w->file, offset, code, n))
-			add_piece(w, offset, code, n);
+		if (vaddr < before || !add_code(w, vaddr - before, before + n))
+			add_code(w, vaddr, n); /* it is the first of its segment */
 	}
 }
 

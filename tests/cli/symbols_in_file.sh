@@ -113,6 +113,28 @@ test_stacks_are_unwound()
 	compare_tables dwarf "unwound without files"
 }
 
+# Where there are no tables the frame pointer is tried; what it leads to must be behind a call, which the code tells.
+test_stacks_are_unwound_by_frame_pointers()
+{
+	cat >bare.c <<-'END_C'
+	static volatile unsigned sink;
+	__attribute__((noinline)) void bare(unsigned n) { while (n--) sink = sink * 3 + n; }
+	END_C
+	cat >caller.c <<-'END_C'
+	extern void bare(unsigned);
+	__attribute__((noinline)) int caller(unsigned n) { bare(n); return 1; }
+	int main(void) { int n = 0; for (int i = 0; i < 40; i++) n += caller(2000000); return n != 40; }
+	END_C
+	"${CC:-cc}" -O0 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables -c bare.c 2>cc_err ||
+		skip "needs a C compiler"
+	"${CC:-cc}" -g -O1 -fno-omit-frame-pointer -Wl,--build-id -o guessed caller.c bare.o
+	recorded guessed.data -e cpu-clock:u --call-graph dwarf,raw,4096 -- ./guessed
+	keep_tables guessed.data
+	has "callers are known" 'caller' "$(at_home guessed.data.plain -s sym -g caller | sed -n '/\] bare/,/^$/p')"
+	rm guessed
+	compare_tables guessed.data "unwound without files"
+}
+
 # What no segment has, and a stripped program's debug file.
 test_stacks_are_unwound_by_debug_frame()
 {
