@@ -27,7 +27,7 @@ enum {
 	/*
 	 * Of code at an address: what tells that a function is about to return; where there are no tables, a signal's
 	 * way back, and an entry of a linkage table. Before it: the call, by which a return address is known where a
-	 * frame pointer leads to it; where there are no tables, the instructions that tell one entry from another.
+	 * frame pointer leads to it; where there are no tables, what tells one entry from another (unwind_code.c).
 	 */
 	CODE_BYTES = 2,
 	CODE_BYTES_BEFORE = 8,
