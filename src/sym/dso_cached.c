@@ -207,12 +207,13 @@ static void add_search(const struct symbols *symbols, const struct dso_state *st
 
 /* ---- taken ---- */
 
+/* A vdso's file is a copy in memory, another one in each run. */
 static bool may_cache(const struct symbols *symbols, const struct dso_state *state, bool of_files)
 {
 	bool has_file = state->files.runtime || (is_kernels(state->dso) && state->files.debug);
 
 	return symbols->options.keep_answers && !symbols->options.no_bounds && state->cache_id.size &&
-	       (has_file || !of_files) && !state->recorded && !state->recorded_later;
+	       state->dso->kind != DSO_VDSO && (has_file || !of_files) && !state->recorded && !state->recorded_later;
 }
 
 /* What the addresses are counted from that an entry is to have for any place of the kernel and its modules. */
@@ -245,7 +246,7 @@ static struct cached_names *read_entry(struct symbols *symbols, const struct dso
 	return cached;
 }
 
-/* Kernels and modules may be recorded without one. */
+/* Of those that are there: a dso may be recorded without one. */
 static struct build_id id_of_files(struct symbols *symbols, const struct dso_files *files)
 {
 	const char *const paths[] = { files->runtime, files->debug };
@@ -271,8 +272,10 @@ static bool find(struct symbols *symbols, struct dso_state *state, const char *w
 	if (state->cache_key.len)
 		return state->cached;
 	state->cache_id = dso->build_id;
-	if (!dso->build_id.size && is_kernels(dso))
-		state->cache_id = of_files ? id_of_files(symbols, &state->files) : recorded_kernel_id(symbols, dso);
+	if (!dso->build_id.size && of_files)
+		state->cache_id = id_of_files(symbols, &state->files);
+	else if (!dso->build_id.size && is_kernels(dso))
+		state->cache_id = recorded_kernel_id(symbols, dso);
 	if (!may_cache(symbols, state, of_files))
 		return false;
 	if (!make_key(symbols, state, what, of_files, &state->cache_key)) {

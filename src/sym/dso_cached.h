@@ -1,8 +1,9 @@
 /*
  * dso_cached: what was found out about ELF files before, as a source of names. Private to sym/.
  *
- * Of each file with a build-id an entry of the cache (names_cache.h) has the addresses that were asked for, with their
- * functions, inlined functions and lines: as a recording has them (recorded_names.h), of one dso, not packed.
+ * Of each file with a build-id, recorded or its own, an entry of the cache (names_cache.h) has the addresses that were
+ * asked for, with their functions, inlined functions and lines: as a recording has them (recorded_names.h), of one dso,
+ * not packed.
  *
  *	u64 base | u32 number of addresses | u32 bytes of parts |
  *	u8 of each address: what was asked of it (enum answer_depth) | parts | names

@@ -203,6 +203,39 @@ test_what_is_made()
 	same "what is known is not written again" "$inode" "$(stat -c %i "$app")"
 }
 
+# A recording without build-ids, as perf's are of files that only callers are in: the file that is here has one.
+test_without_build_ids()
+{
+	need_cmd readelf
+	new_cache
+	cp "$tmp/app" app
+	"$PSTAT" record -q -B -N -F 2000 -e cpu-clock:u -g -o nameless -- ./app
+	same "the recording has none" "" "$("$PSTAT" buildid-list -i nameless 2>&1)"
+	unnamed() { "$PSTAT" report -i nameless -s comm,dso,sym -g none --no-children "$@" 2>&1; }
+	unnamed --no-cache >expected
+	unnamed >first
+	check "the same as without the cache" cmp expected first
+	app=$(entry_of) || fail "there is an entry" "$(ls -la "$kept")"
+	$entry rename "$app" leaf leer
+	has "and it is used" leer "$(unnamed)"
+	touch -d 2020-02-02 ./app
+	has_not "of a file that was changed since it is not" leer "$(unnamed)"
+}
+
+# The vdso is in no file: a copy of it is made for each run, which no later one would know.
+test_vdso()
+{
+	new_cache
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u -g -o clocks -- "$WORK/exact" clocks:300
+	tell() { "$PSTAT" report -i clocks -s dso,sym -g none --no-children 2>&1; }
+	tell >first
+	grep -q '\[vdso\]' first || skip "needs a clock that is read in the vdso"
+	entries=$(ls "$kept")
+	tell >second
+	check "the same" cmp first second
+	same "another report leaves no more entries" "$entries" "$(ls "$kept")"
+}
+
 test_no_cache()
 {
 	new_cache
