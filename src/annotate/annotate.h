@@ -56,6 +56,11 @@ const struct annotate_function *annotate_function_of(const struct annotate *anno
 const struct annotate_function *annotate_function_any(struct annotate *annotate, const struct symbol *symbol);
 /* Of an inlined function the one that it is part of, which its samples count for; others are their own. NULL: NULL. */
 const struct symbol *annotate_around(struct session *session, const struct symbol *symbol);
+/*
+ * What there is to say where no function of this name has samples: where it was inlined, or which one may be meant. A
+ * sentence, and perhaps a line with what to do.
+ */
+void annotate_add_unknown(struct session *session, const char *name, struct str *out);
 /* All samples of the event that were counted, inside of functions or not; event: index in the query. */
 struct annotate_cell annotate_total(const struct annotate *annotate, size_t event);
 

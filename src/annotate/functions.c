@@ -271,3 +271,40 @@ const struct data_event *annotate_event(const struct annotate *annotate, size_t 
 	return event < annotate->n_events ? annotate->profile->session.recording->events->v[annotate->events[event]]
 					  : NULL;
 }
+
+/* ---- a name that no function with samples has ---- */
+
+/* Where the name is that of a function that was inlined: into which, among others. */
+static const struct symbol *inlined_into(struct session *session, const char *name)
+{
+	for (size_t i = 0; i < session->locations->n; i++) {
+		const struct frame_list *frames = location_frames(session, (uint32_t)i, 0);
+
+		for (size_t f = 0; f + 1 < frames->n; f++)
+			if (frames->v[f].symbol && (!strcmp(frames->v[f].symbol->name, name) ||
+						    !strcmp(frames->v[f].symbol->raw, name)))
+				return frames->v[frames->n - 1].symbol;
+	}
+	return NULL;
+}
+
+void annotate_add_unknown(struct session *session, const char *name, struct str *out)
+{
+	const struct symbol *in = inlined_into(session, name), *symbol;
+	struct near_name near;
+
+	near_init(&near, name, strlen(name));
+	for (size_t i = 0; i < session->locations->n; i++) {
+		symbol = location_symbol(session, (uint32_t)i);
+		if (symbol)
+			near_consider(&near, symbol->name);
+	}
+	str_add(out, "no samples in a function '");
+	str_add_printable(out, name, strlen(name));
+	str_addc(out, '\'');
+	if (in)
+		str_addf(out, "; it was inlined, into %s among others\nannotate that one: pstat annotate %s", in->name,
+			 in->name);
+	else if (near_best(&near) && strcmp(near_best(&near), name) != 0) /* else a filter leaves it out */
+		str_addf(out, "\ndid you mean %s?", near_best(&near));
+}

@@ -87,9 +87,9 @@ const struct option_row annotate_options[] = {
 	  WORD(options.prefix), .value = VALUE_DIRECTORY },
 	{ OPTION_NUMBER, 0, "prefix-strip", "n", "and takes the place of their first n folders", WORD(prefix_strip),
 	  .max = 1000 },
-	{ OPTION_FLAG, 0, "stdio", NULL, "lines as perf annotate --stdio prints them (the default)", WORD(stdio) },
+	{ OPTION_FLAG, 0, "stdio", NULL, "lines as perf prints them, also on a terminal", WORD(stdio) },
 	{ OPTION_FLAG, 0, "stdio2", NULL, "the same with arrows at jumps, calls and returns", WORD(look.arrows) },
-	{ OPTION_FLAG, 0, "tui", NULL, "accepted: --stdio is printed", WORD(tui) },
+	{ OPTION_FLAG, 0, "tui", NULL, "the browser: the default on a terminal", WORD(tui) },
 	{ OPTION_TEXT, 0, "objdump", "path", "accepted: no other program disassembles", WORD(sample.ignored_text),
 	  .value = VALUE_FILE },
 	{ OPTION_FLAG, 'm', "modules", NULL, "accepted: modules are always looked up", WORD(sample.ignored) },
@@ -112,6 +112,8 @@ int annotate_words_finish(struct annotate_words *words)
 		return status;
 	if (words->n_samples && words->total_period)
 		return bad_usage("annotate: -n and --show-total-period: one of them");
+	if (words->tui && (words->stdio || words->look.arrows))
+		return bad_usage("annotate: --tui and --stdio are two ways to show it; give one");
 	if (words->prefix_strip && !words->options.prefix)
 		return bad_usage("annotate: --prefix-strip goes with --prefix");
 	words->look.value = words->n_samples      ? ANNOTATION_SAMPLES

@@ -16,7 +16,7 @@ struct annotate_words {
 	int group, source; /* 1, 0 with --no-X; -1: not given */
 	bool total_period, n_samples;
 	bool skip_missing;
-	bool stdio, tui; /* --stdio is what is done; --tui is accepted with a note */
+	bool stdio, tui; /* neither: the browser on a terminal, else printed */
 };
 
 /* att or intel; of annotate and of report. */

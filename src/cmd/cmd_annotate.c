@@ -3,15 +3,17 @@
  *
  * The recording is read once, into cells by address. Then, for each event or group: its functions, heaviest first, or
  * those that were named. What can't be shown is told with its reason, functions of one file and reason together.
+ * On a terminal it is the browser, which begins with the code.
  */
 #include "annotate/annotate.h"
 #include "cmd/annotate_words.h"
+#include "cmd/browse.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* Functions whose code can't be shown, by file and reason. */
 struct missing {
@@ -131,47 +133,7 @@ static void show_all(struct annotate_run *run)
 	free(events);
 }
 
-/* ---- a name that no function with samples has ---- */
-
-/* Where the name is that of a function that was inlined, it is told where. */
-static const struct symbol *inlined_into(struct annotate_run *run, const char *name)
-{
-	struct session *session = &run->profile->session;
-
-	for (size_t i = 0; i < session->locations->n; i++) {
-		const struct frame_list *frames = location_frames(session, (uint32_t)i, 0);
-
-		for (size_t f = 0; f + 1 < frames->n; f++)
-			if (frames->v[f].symbol && (!strcmp(frames->v[f].symbol->name, name) ||
-						    !strcmp(frames->v[f].symbol->raw, name)))
-				return frames->v[frames->n - 1].symbol;
-	}
-	return NULL;
-}
-
-static void tell_unknown(struct annotate_run *run)
-{
-	const char *name = run->words->symbol;
-	struct session *session = &run->profile->session;
-	const struct symbol *in = inlined_into(run, name);
-	struct str text = STR_INIT;
-	struct near_name near;
-
-	near_init(&near, name, strlen(name));
-	for (size_t i = 0; i < session->locations->n; i++)
-		if (location_symbol(session, (uint32_t)i))
-			near_consider(&near, location_symbol(session, (uint32_t)i)->name);
-	str_addf(&text, "no samples in a function '%s'", name);
-	if (in)
-		str_addf(&text, "; it was inlined, into %s among others\nannotate that one: pstat annotate %s",
-			 in->name, in->name);
-	else if (near_best(&near) && strcmp(near_best(&near), name) != 0) /* else a filter leaves it out */
-		str_addf(&text, "\ndid you mean %s?", near_best(&near));
-	sample_run_fail(&run->run, text.s);
-	str_release(&text);
-}
-
-/* ---- the command ---- */
+/* ---- the text ---- */
 
 /* Addresses are all that is asked about. */
 static int choose_addresses(void *context, struct profile *profile, struct profile_shape *shape, struct str *err)
@@ -195,8 +157,10 @@ static void annotate(struct annotate_run *run)
 	show_all(run);
 	output_end(&run->run.output);
 	pager_close(&pager);
-	if (run->words->symbol && !run->n_found && !err.len)
-		tell_unknown(run);
+	if (run->words->symbol && !run->n_found && !err.len) {
+		annotate_add_unknown(&run->profile->session, run->words->symbol, &err);
+		sample_run_fail(&run->run, err.s);
+	}
 	if (run->n_missing && !run->n_shown && !run->words->skip_missing)
 		run->run.status = EXIT_PSTAT_FAILED;
 	tell_missing(run);
@@ -225,30 +189,62 @@ static bool can_disassemble(struct annotate_run *run)
 	return !code;
 }
 
-static int run_annotate(struct annotate_words *words)
+/* ---- on a terminal ---- */
+
+/* False: what was asked for is a text, or there is no screen to be had. */
+static bool browse_code(struct sample_run *run, const struct annotate_words *words)
 {
-	struct annotate_run run = { .words = words };
-	struct profile_options options = {
+	const struct query query = {
 		.session = words->sample.session,
 		.filters = words->sample.filters,
+		.sort = "dso,symbol",
+		.chain = chain_options_default(),
+		.group = words->group == 1,
+		.group_off = !words->group,
+		.percent_limit = words->percent_limit,
+		.verbose = (unsigned)words->sample.verbose,
+		.quiet = words->sample.quiet,
+	};
+	const struct screen_code code = { .symbol = words->symbol, .options = words->options, .look = words->look };
+	const struct browse_words browsed = { .query = &query, .code = &code, .asked_for = words->tui };
+	bool wanted = !words->stdio && !words->look.arrows && !words->sample.no_pager && terminal_takes_keys();
+
+	if (!wanted)
+		browse_not(words->tui, "it needs a terminal, and nothing that is only printed");
+	return wanted && browse_recording(run, &browsed);
+}
+
+/* ---- the command ---- */
+
+static void print_code(struct annotate_run *run)
+{
+	struct profile_options options = {
+		.session = run->words->sample.session,
+		.filters = run->words->sample.filters,
 		.choose = choose_addresses,
 	};
 	struct str err = STR_INIT;
 
-	options.session.sym.progress = sample_run_symbol_progress;
-	options.session.sym.progress_context = &run.run;
 	options.session.no_unwind = true;
-	options.session.sym.kernel_late = words->symbol;
-	if (sample_run_open(&run.run, &words->sample)) {
-		if (profile_new(&run.profile, &options, &run.run.reader, &err)) {
-			message_error(err.s);
-			run.run.status = EXIT_BAD_USAGE;
-		} else if (can_disassemble(&run)) {
-			annotate(&run);
-		}
-		profile_free(run.profile);
+	options.session.sym.kernel_late = run->words->symbol;
+	if (profile_new(&run->profile, &options, &run->run.reader, &err)) {
+		message_error(err.s);
+		run->run.status = EXIT_BAD_USAGE;
+	} else {
+		annotate(run);
 	}
+	profile_free(run->profile);
 	str_release(&err);
+}
+
+static int run_annotate(struct annotate_words *words)
+{
+	struct annotate_run run = { .words = words };
+
+	words->sample.session.sym.progress = sample_run_symbol_progress;
+	words->sample.session.sym.progress_context = &run.run;
+	if (sample_run_open(&run.run, &words->sample) && can_disassemble(&run) && !browse_code(&run.run, words))
+		print_code(&run);
 	return sample_run_close(&run.run);
 }
 

@@ -6,6 +6,7 @@
 #include "cmd/diff_words.h"
 #include "cmd/export_file.h"
 #include "cmd/message.h"
+#include "cmd/terminal.h"
 #include "screen/screen.h"
 
 #include <stdlib.h>
@@ -247,12 +248,11 @@ static bool browse(struct diff_run *diff)
 						.dots = diff->run.output.dots };
 	const struct screen_diff shown = { .diff = diff->diff, .look = &words->look, .context = diff,
 					   .graph = write_graph, .notes = add_screen_notes };
-	const char *terminal = getenv("TERM");
 	struct str err = STR_INIT;
 	bool done;
 
 	if (words->stdio || words->json || words->look.separator || words->n_rules || words->sample.no_pager ||
-	    !terminal || !*terminal || !strcmp(terminal, "dumb") || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+	    !terminal_takes_keys())
 		return false;
 	done = !screen_run_diff(&options, &shown, &err);
 	str_release(&err);

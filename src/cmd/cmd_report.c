@@ -2,13 +2,11 @@
  * pstat report: what a recording adds up to. The rows are in report_options.c; here is what runs: a dump,
  * a listing of tasks, or the histograms.
  */
+#include "cmd/browse.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/report_words.h"
-#include "screen/screen.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* A header on a terminal, or --header: in front of the text, as perf has it. */
@@ -82,50 +80,16 @@ static void run_report(struct sample_run *run, const struct report_words *words)
 	str_release(&err);
 }
 
-/* ---- on a terminal ---- */
-
-/* False: there is no screen to be had, and the recording was not read. */
-static bool browse(struct sample_run *run, const struct report_words *words)
-{
-	struct screen_recording *recording;
-	struct screen_options options = {
-		.title = run->reader.path,
-		.color = run->output.color,
-		.intel = words->intel,
-		.dots = run->output.dots,
-	};
-	bool progress = run->progress.terminal;
-	struct str err = STR_INIT;
-	int code = screen_recording_new(&recording, &run->reader, &words->report, &err);
-
-	/* The screen has its own line for it. */
-	run->progress.terminal = false;
-	if (!code) {
-		struct screen_source source = screen_recording_source(recording);
-
-		code = screen_run(&options, &source, &words->report, &err);
-		if (!code && screen_recording_failed(recording))
-			sample_run_fail(run, screen_recording_failed(recording));
-	}
-	if (code == -ENOSYS || code == -ENOTTY) {
-		report_no_screen(words, err.s);
-	} else if (code) {
-		message_error(err.s);
-		run->status = EXIT_BAD_USAGE;
-	}
-	run->progress.terminal = progress;
-	screen_recording_free(recording);
-	str_release(&err);
-	return code != -ENOSYS && code != -ENOTTY;
-}
-
 static void show_report(struct sample_run *run, const struct report_words *words)
 {
+	const struct browse_words browsed = {
+		.query = &words->report, .intel = words->intel, .asked_for = words->tui,
+	};
 	bool wanted = report_wants_screen(words);
 
 	if (!wanted)
-		report_no_screen(words, "it needs a terminal, and nothing that is only printed");
-	if (!wanted || !browse(run, words))
+		browse_not(words->tui, "it needs a terminal, and nothing that is only printed");
+	if (!wanted || !browse_recording(run, &browsed))
 		run_report(run, words);
 }
 

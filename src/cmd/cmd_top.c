@@ -3,6 +3,7 @@
  * is fed, asked for a table at each tick, and forgets an eighth of what it has behind each. On a terminal the screen
  * asks it (top_screen.c), else its tables are printed.
  */
+#include "cmd/browse.h"
 #include "cmd/command.h"
 #include "cmd/live_run.h"
 #include "cmd/message.h"
@@ -234,7 +235,7 @@ static bool browse(struct top *top)
 	query.rows_max = 0;
 	code = top_screen_run(&screen, &options, &query, &err);
 	if (code == -ENOSYS || code == -ENOTTY)
-		report_no_screen(words, err.s);
+		browse_not(words->tui, err.s);
 	else if (code || screen.failed.len)
 		fail_with(top, code ? &err : &screen.failed);
 	str_release(&screen.failed);
@@ -340,7 +341,7 @@ int cmd_top(const struct command *self, int argc, char **argv, const struct kern
 				message_notes(&words.record.what.events.notes, 0, words.record.verbose > 0);
 			words.screen = !words.once && report_wants_screen(&words.report);
 			if (!words.screen)
-				report_no_screen(&words.report, "it needs a terminal, and more than one table");
+				browse_not(words.report.tui, "it needs a terminal, and more than one table");
 			status = run_top(&words, delay_given);
 		}
 	}

@@ -6,6 +6,7 @@
 #include "cmd/message.h"
 #include "cmd/quantity.h"
 #include "cmd/report_words.h"
+#include "cmd/terminal.h"
 
 #include <errno.h>
 
@@ -163,9 +164,7 @@ const struct option_row report_options[] = {
 void report_words_init(struct report_words *words)
 {
 	*words = (struct report_words){ .children = -1, .group = -1, .branch_stack = -1, .skip_empty = -1 };
-	words->report.chain = (struct chain_options){
-		.kind = CHAIN_GRAPH, .min_percent = 0.5, .order = CHAIN_CALLER,
-	};
+	words->report.chain = chain_options_default();
 }
 
 static int choose_format(struct report_words *words)
@@ -218,21 +217,8 @@ int report_words_finish(struct report_words *words)
 bool report_wants_screen(const struct report_words *words)
 {
 	const struct sample_words *sample = &words->sample;
-	const char *terminal = getenv("TERM");
 
 	return !words->stdio && !words->tasks && !words->mmaps && !sample->no_pager && !sample->dump.header &&
 	       !sample->dump.full_header && !words->report.separator && !words->report.threads_counted &&
-	       words->format == report_format_find("stdio") && terminal && *terminal && strcmp(terminal, "dumb") != 0 &&
-	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-}
-
-void report_no_screen(const struct report_words *words, const char *why)
-{
-	struct str text = STR_INIT;
-
-	if (!words->tui)
-		return;
-	str_addf(&text, "--tui: %s: printed as with --stdio", why);
-	message_error(text.s);
-	str_release(&text);
+	       words->format == report_format_find("stdio") && terminal_takes_keys();
 }

@@ -53,9 +53,7 @@ void report_export_close(const struct report_words *words, struct sample_run *ru
 void report_words_init(struct report_words *words);
 /* Brings the words into words->report. 0, or an exit status after a message. */
 int report_words_finish(struct report_words *words);
-/* Is it for the screen? Keys come from standard input; what is asked for as a text is printed. */
+/* Is it for the screen? What is asked for as a text is printed. */
 bool report_wants_screen(const struct report_words *words);
-/* A message for who asked for it: why there is none. */
-void report_no_screen(const struct report_words *words, const char *why);
 
 #endif

@@ -51,6 +51,13 @@ unsigned terminal_columns_for(int fd, const char *sentence)
 	return strstr(sentence, "sudo ") ? 0 : terminal_columns(fd);
 }
 
+bool terminal_takes_keys(void)
+{
+	const char *name = getenv("TERM");
+
+	return name && *name && strcmp(name, "dumb") != 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
 /* The first that is set decides, as in locale(7). */
 static const char *locale_of_letters(void)
 {

@@ -15,6 +15,8 @@ unsigned terminal_columns(int fd);
 unsigned terminal_lines(int fd);
 /* terminal_columns for a sentence; 0 where it has a command in it: a line's end would be copied with that. */
 unsigned terminal_columns_for(int fd, const char *sentence);
+/* Whether there is a terminal for a browser, as far as can be told without trying: keys come from standard input. */
+bool terminal_takes_keys(void);
 /* What stands for a left out part of a name: one character where the locale has it, else "...". */
 const char *terminal_dots(void);
 

@@ -117,6 +117,11 @@ static int set_part(struct chain_options *options, const char *part, unsigned *n
 	return -EINVAL;
 }
 
+struct chain_options chain_options_default(void)
+{
+	return (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5, .order = CHAIN_CALLER };
+}
+
 int chain_options_parse(struct chain_options *options, const char *text, struct str *err)
 {
 	char *copy = xstrdup(text), *rest = copy, *part;

@@ -48,6 +48,8 @@ struct chain_options {
 	enum chain_value value;
 	bool branch; /* "branch": branch info in chains */
 };
+/* Where nothing is asked for: whole trees, but branches of at least half a percent. */
+struct chain_options chain_options_default(void);
 /* "graph,0.5,caller,function,percent": any part may be missing, as perf's -g takes it. */
 int chain_options_parse(struct chain_options *options, const char *text, struct str *err);
 

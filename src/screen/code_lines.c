@@ -109,11 +109,13 @@ static int annotate_symbol(struct code *code, struct annotate *annotate, const s
 	return 0;
 }
 
-/* The functions that have samples of the events that the table shows beside each other. */
-static struct annotate *ask(struct screen *screen)
+/* The functions that have samples of the events that the table shows beside each other. name: NULL: all. */
+static struct annotate *ask(struct screen *screen, const char *name)
 {
 	struct table *table = screen->table;
-	struct annotate_query query = { .filters = table->filters, .n_events = screen->hist->n_members };
+	struct annotate_query query = {
+		.name = name, .filters = table->filters, .n_events = screen->hist->n_members,
+	};
 	size_t *events = xcalloc(query.n_events, sizeof(*events));
 	struct annotate *annotate;
 
@@ -135,10 +137,25 @@ int code_make(struct screen *screen, const struct symbol *symbol, bool any, stru
 
 	if (!screen_need_table(screen))
 		return fail(err, -ENOENT, "there is no table");
-	annotate = ask(screen);
+	annotate = ask(screen, NULL);
 	rc = annotate_symbol(&screen->code, annotate, symbol, any, err);
 	annotate_free(annotate);
 	return rc;
+}
+
+const struct symbol *code_function(struct screen *screen, const char *name, size_t i)
+{
+	const struct annotate_function *function;
+	const struct symbol *symbol;
+	struct annotate *annotate;
+
+	if (!screen_need_table(screen))
+		return NULL;
+	annotate = ask(screen, name);
+	function = annotate_function_at(annotate, i);
+	symbol = function ? function->symbol : NULL;
+	annotate_free(annotate);
+	return symbol;
 }
 
 const struct symbol *code_neighbour(struct screen *screen, int step)
@@ -149,7 +166,7 @@ const struct symbol *code_neighbour(struct screen *screen, int step)
 
 	if (!screen_need_table(screen))
 		return NULL;
-	annotate = ask(screen);
+	annotate = ask(screen, NULL);
 	for (size_t i = 0; (function = annotate_function_at(annotate, i)); i++) {
 		if (function->symbol != screen->code.symbol)
 			continue;

@@ -293,6 +293,14 @@ static void feed(struct screen *screen)
 		screen->dirty = true;
 }
 
+/* All was read. Who has gone elsewhere meanwhile stays there. */
+static void show_code(struct screen *screen)
+{
+	screen->code_wanted = false;
+	if (screen->n_views == 1)
+		code_begin(screen);
+}
+
 static int wait_ms(const struct screen *screen)
 {
 	if (screen->fed == SCREEN_FED_MORE)
@@ -306,6 +314,8 @@ static void run(struct screen *screen)
 	int key;
 
 	while (!screen->leaving) {
+		if (screen->code_wanted && !is_fed(screen))
+			show_code(screen);
 		if (screen->dirty)
 			draw(screen);
 		key = terminal_key(screen->terminal, wait_ms(screen));
@@ -374,6 +384,7 @@ int screen_run(const struct screen_options *options, const struct screen_source 
 		.views = { &view_rows },
 		.n_views = 1,
 		.fed = source->feed ? SCREEN_FED_MORE : SCREEN_FED_ALL,
+		.code_wanted = options->code,
 		.dirty = true,
 	};
 

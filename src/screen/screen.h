@@ -45,10 +45,18 @@ struct screen_source {
 	void (*zero)(void *context);
 };
 
+/* The code of a function, with which the screen begins; it lies on the rows, and keys lead back to these. */
+struct screen_code {
+	const char *symbol; /* NULL: the one with most samples whose code can be shown */
+	struct annotate_options options;
+	struct annotation_look look;
+};
+
 struct screen_options {
 	const char *title; /* "perf.data", "top": in the status line; borrowed */
 	bool color;
 	bool intel; /* the syntax of x86 code; else att */
+	const struct screen_code *code; /* shown when all was read; NULL: it begins with the rows */
 	const char *dots; /* what stands for a left out part of a name; UTF-8 where the terminal has it */
 };
 

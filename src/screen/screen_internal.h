@@ -185,6 +185,7 @@ struct screen {
 	struct str failed; /* why feeding ended */
 	int fed; /* SCREEN_FED_*, or a negative errno */
 	bool seen; /* there was a row */
+	bool code_wanted; /* options->code has not been shown yet */
 	bool dirty, leaving;
 };
 
@@ -291,6 +292,8 @@ void act_zero(struct screen *screen, int argument);
 /* ---- code_lines.c ---- */
 /* Fills screen->code; any: also of a function that has no samples. Else it is as it was, and err says why. */
 int code_make(struct screen *screen, const struct symbol *symbol, bool any, struct str *err);
+/* The function of this name with most samples, NULL: of any name; i: those with more are left out. NULL: no more. */
+const struct symbol *code_function(struct screen *screen, const char *name, size_t i);
 size_t code_line_of(const struct code *code, size_t instruction);
 /* The hottest instruction's line (step 0), or of those that are less hot than `from` the next one. SIZE_MAX: none. */
 size_t code_hottest(const struct code *code, size_t from, int step);
@@ -300,6 +303,8 @@ void code_release(struct code *code);
 
 /* ---- view_annotate.c ---- */
 void act_annotate(struct screen *screen, int argument);
+/* What options->code wants, or why it can't be shown. */
+void code_begin(struct screen *screen);
 void act_code_move(struct screen *screen, int how);
 void act_code_hottest(struct screen *screen, int step);
 void act_code_scroll(struct screen *screen, int by);

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { SCROLL_COLUMNS = 8 };
+enum { SCROLL_COLUMNS = 8, TRIED_MAX = 32 };
 
 /* Above these a number is red, or green, as in --stdio. */
 #define HOT_PERCENT 5.0
@@ -174,6 +174,53 @@ static bool show(struct screen *screen, const struct symbol *symbol, bool any)
 	return !rc;
 }
 
+/* The first time: as the command line has it. */
+static void begin_look(struct screen *screen)
+{
+	const struct screen_code *wanted = screen->options->code;
+	struct code *code = &screen->code;
+
+	if (code->used)
+		return;
+	if (wanted) {
+		code->options = wanted->options;
+		code->look = wanted->look;
+	} else {
+		code->options.intel = screen->options->intel;
+	}
+	code->look.arrows = (unsigned char)screen->options->dots[0] >= 0x80;
+	code->used = true;
+}
+
+void code_begin(struct screen *screen)
+{
+	const char *name = screen->options->code->symbol;
+	struct str why = STR_INIT;
+	const struct symbol *symbol;
+	bool shown = false;
+	size_t i;
+
+	begin_look(screen);
+	/* Of the first that can't be shown it is said why: it is the one that was looked for. */
+	for (i = 0; i < TRIED_MAX && !shown && (symbol = code_function(screen, name, i)); i++) {
+		shown = show(screen, symbol, false);
+		if (!shown && !why.len)
+			str_addf(&why, "%s: %s", symbol->name, screen->message.s);
+	}
+	if (shown)
+		screen_push_view(screen, &view_code);
+	else if (!i && name && screen->table)
+		annotate_add_unknown(screen->table->session, name, &why);
+	if (why.len) {
+		size_t first = strcspn(why.s, "\n");
+
+		/* What to do about it goes into the same line. */
+		screen_say(screen, "%.*s%s%s", (int)first, why.s, why.s[first] ? "; " : "",
+			   why.s[first] ? why.s + first + 1 : "");
+	}
+	str_release(&why);
+}
+
 void act_annotate(struct screen *screen, int argument)
 {
 	struct code *code = &screen->code;
@@ -187,11 +234,7 @@ void act_annotate(struct screen *screen, int argument)
 		screen_say(screen, "this row is no function");
 		return;
 	}
-	if (!code->used) {
-		code->options.intel = screen->options->intel;
-		code->look.arrows = (unsigned char)screen->options->dots[0] >= 0x80;
-		code->used = true;
-	}
+	begin_look(screen);
 	code->n_back = 0;
 	if (show(screen, symbol, false))
 		screen_push_view(screen, &view_code);

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The code of a function in the browser of pstat report: each key of it, beside what pstat annotate prints of the same.
+# The code of a function in the browser of pstat report, and of pstat annotate, which begins there: each key of it, beside
+# what pstat annotate prints of the same.
 #
 # run: once
 . "${0%/*}/screen.bash"
@@ -214,6 +215,57 @@ test_inlined_functions()
 		'keys s' 'until  symbol: hot' 'line %.*hot' --
 	has "a: what is inlined is shown where it is" 'mix \(inlined\)' "$(head -1 <<<"$out")"
 	has "s: and its samples are that function's" '%  \[\.\] hot' "$out"
+}
+
+# annotated LINES COLUMNS STEP... -- WORD...: pstat annotate itself.
+annotated()
+{
+	local steps words
+
+	split_steps "${@:3}"
+	on "$1" "$2" "${steps[@]}" -- "$PSTAT" annotate -i ../data "${words[@]}"
+}
+
+test_annotate_begins_there()
+{
+	annotated 300 250 'until ^hot  .Esc' show 'keys >' 'until ^leaf  .Esc' 'keys q' 'until ^hot' 'keys q' 'until Overhead' show 'keys q' \
+		end modes --
+	same "the function with most samples" "$(code --stdio2 hot)" "$(sed '/^. help/,$d' <<<"$out" | lines)"
+	has "behind it the table of functions" '^ *[+ ] *[0-9.]+% +work +\[\.\] leaf' "$out"
+	same "and it leaves" "status 0
+$clean" "$(tail -2 <<<"$out")"
+	annotated 300 250 'until ^leaf  .Esc' show -- leaf
+	same "the one that was named" "$(code --stdio2 leaf)" "$(lines <<<"$out")"
+	annotated 300 250 'until ^leaf  .Esc' show -- -S leaf -n --no-source --asm-raw
+	same "with options" "$(code --stdio2 -S leaf -n --no-source --asm-raw)" "$(lines <<<"$out")"
+	annotated 300 250 'until ^hot  .Esc' show -- -l -P --percent-type global-hits -M intel
+	same "with others" "$(code --stdio2 -l -P --percent-type global-hits -M intel hot)" "$(lines <<<"$out")"
+}
+
+test_annotate_of_what_is_not_there()
+{
+	annotated 40 160 'until no samples' 'line no samples' 'keys Down' 'gone no samples' 'keys q' end -- leav
+	has "a name that is like another one" "no samples in a function 'leav'; did you mean leaf\?" "$out"
+	has "the table is there" "status 0" "$out"
+	annotated 40 160 'until inlined' 'line inlined' -- mix
+	has "what is inlined" "no samples in a function 'mix'; it was inlined, into hot among others" "$out"
+	on 40 160 'until in no file' 'line in no file' -- "$PSTAT" annotate -i "$ROOT/tests/golden/kernel_and_module.data" \
+		--kallsyms "$ROOT/tests/golden/kallsyms"
+	has "code that is not to be had" '^schedule: its code is in no file that was found; -k with' "$out"
+}
+
+test_annotate_printed_all_the_same()
+{
+	on 300 200 end show -- "$PSTAT" annotate -i ../data --stdio hot
+	has "--stdio" '^ Percent .*for cpu-clock' "$out"
+	on 300 200 end show -- "$PSTAT" annotate -i ../data --stdio2 hot
+	has "--stdio2" '^ Percent .*for cpu-clock' "$out"
+	TERM=dumb on 300 200 end show -- "$PSTAT" annotate -i ../data --no-source hot
+	has "TERM=dumb" '^ Percent .*for cpu-clock' "$out"
+	run "$PSTAT" annotate -i ../data --tui hot
+	has "not a terminal" '^ Percent .*for cpu-clock' "$out"
+	has "and why" "^pstat: --tui: it needs a terminal, and nothing that is only printed: printed as with --stdio$" "$err"
+	fails_with 129 "two ways to show it" "$PSTAT" annotate -i ../data --tui --stdio hot
 }
 
 # The manual's picture is what the browser shows.
