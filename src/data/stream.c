@@ -429,7 +429,7 @@ static int source_next(struct stream *s, bool swap, struct record *r, struct str
 	return 1;
 }
 
-int stream_next(struct stream *s, bool swap, struct record *r, struct str *missing, struct str *err)
+static int any_next(struct stream *s, bool swap, struct record *r, struct str *missing, struct str *err)
 {
 	int rc;
 
@@ -452,6 +452,18 @@ int stream_next(struct stream *s, bool swap, struct record *r, struct str *missi
 		int begun = unpack_begin(s, r, swap, err);
 
 		return begun ? begun : rc;
+	}
+	return rc;
+}
+
+int stream_next(struct stream *s, bool swap, struct record *r, struct str *missing, struct str *err)
+{
+	int rc = any_next(s, swap, r, missing, err);
+
+	/* Behind the last one. Who looks back has the mapping. */
+	if (rc <= 0) {
+		read_ahead_free(s->ahead);
+		s->ahead = NULL;
 	}
 	return rc;
 }

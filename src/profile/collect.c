@@ -3,6 +3,7 @@
  * here, that is done once per distinct location afterwards.
  */
 #include "profile/collect.h"
+#include "profile/session_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -258,6 +259,7 @@ void profile_end(struct profile *profile)
 		return;
 	for (size_t i = 0; i < replay->n_threads; i++)
 		thread_gone(collect, replay->threads[i]);
+	session_end_samples(&profile->session);
 	str_release(&collect->text);
 	str_release(&collect->why);
 	free(collect);

@@ -227,6 +227,11 @@ void session_forget(struct session *session, const uint32_t *now)
 	index_clear(&private->functions);
 }
 
+void session_end_samples(struct session *session)
+{
+	stack_cache_release(&session->private->stack_cache);
+}
+
 const char *session_comm(const struct session *session, uint32_t comm)
 {
 	return replay_comm(&session->replay, comm);

@@ -80,6 +80,8 @@ void stack_cache_release(struct stack_cache *cache);
  * location, LOCATION_NONE where it went; NULL: all went.
  */
 void session_forget(struct session *session, const uint32_t *now);
+/* No more samples come: what was kept to find their stacks again goes. */
+void session_end_samples(struct session *session);
 /* profile.c: cells with fewer facts are made anew. */
 void profile_forget_coarse(struct profile *profile);
 
