@@ -223,6 +223,7 @@ static bool browse(struct top *top)
 	};
 	struct top_screen screen = {
 		.kept = top->kept,
+		.run = &top->run,
 		.source = live_source_source(top->run.live),
 		.status = &top->status,
 		.delay_ns = top->words->delay_ns,
@@ -297,7 +298,8 @@ static int run_top(struct top_words *words, bool delay_given)
 	struct exec_state found;
 	struct top top = {
 		.words = words,
-		.run = { .plan = &words->record.plan, .quiet = words->record.quiet, .verbose = words->record.verbose },
+		.run = { .plan = &words->record.plan, .quiet = words->record.quiet, .verbose = words->record.verbose,
+			 .pausable = words->screen },
 		.output = { .text = STR_INIT, .write = write_stdout },
 	};
 	struct str err = STR_INIT;

@@ -8,6 +8,7 @@
 #include "cmd/message.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -70,6 +71,27 @@ static void keep_signals_off(struct live_run *run)
 	pthread_sigmask(SIG_BLOCK, &set, &run->outside);
 }
 
+/* The recorder takes its commands as those of --control. */
+static int open_control(struct live_run *run, struct str *err)
+{
+	int fds[2];
+
+	run->control_fd = -1;
+	if (!run->pausable)
+		return 0;
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK))
+		return fail(err, -errno, "pipe: %s", strerror(errno));
+	run->plan->control_fd = fds[0];
+	run->control_fd = fds[1];
+	return 0;
+}
+
+void live_run_pause(struct live_run *run, bool stops)
+{
+	/* Full of commands that nobody has read, it needs no further one. */
+	(void)!write_all(run->control_fd, stops ? "disable\n" : "enable\n", stops ? 8 : 7);
+}
+
 int live_run_begin(struct live_run *run, struct str *err)
 {
 	int code;
@@ -81,6 +103,9 @@ int live_run_begin(struct live_run *run, struct str *err)
 	run->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (run->end_fd < 0)
 		return fail(err, -errno, "eventfd: %s", strerror(errno));
+	code = open_control(run, err);
+	if (code)
+		return code;
 	run->plan->end_fd = run->end_fd;
 	run->plan->notes = &run->notes;
 	run->plan->opened = on_opened;
@@ -115,6 +140,10 @@ int live_run_end(struct live_run *run)
 	live_source_free(run->live);
 	if (run->end_fd >= 0)
 		close(run->end_fd);
+	if (run->control_fd >= 0) {
+		close(run->control_fd);
+		close(run->plan->control_fd);
+	}
 	record_totals_release(&run->totals);
 	note_list_release(&run->notes);
 	pthread_mutex_destroy(&run->lock);

@@ -16,6 +16,7 @@ struct live_run {
 	struct record_plan *plan;
 	struct live_source *live; /* NULL: the recording ended before its first record */
 	bool quiet;
+	bool pausable; /* see live_run_pause */
 	int verbose;
 
 	struct note_list notes; /* the recording's; the recorder's until it has ended */
@@ -27,6 +28,7 @@ struct live_run {
 	pthread_t thread;
 	bool started;
 	int end_fd;
+	int control_fd; /* commands for the recorder; -1: none */
 	sigset_t outside;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -34,11 +36,13 @@ struct live_run {
 };
 
 /*
- * Starts to record; plan, quiet and verbose are set, all else is zero. The plan's descriptor of the end, its notes,
- * sink and callbacks are set here. Returns when there is a source, which is to be read from then on, or none will be.
- * End it in every case. A negative errno with a sentence: there is no thread.
+ * Starts to record; plan, quiet, pausable and verbose are set, all else is zero. The plan's descriptor of the end, its
+ * commands where it is pausable, notes, sink and callbacks are set here. Returns when there is a source, which is to be
+ * read from then on, or none will be. End it in every case. A negative errno with a sentence: there is no thread.
  */
 int live_run_begin(struct live_run *run, struct str *err);
+/* Samples are taken no more, or again; what tasks do is told all the time. Only where it is pausable. */
+void live_run_pause(struct live_run *run, bool stops);
 /* Ends the recording, reads no more, and tells what is to be told of it: its exit status. */
 int live_run_end(struct live_run *run);
 

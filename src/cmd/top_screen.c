@@ -23,7 +23,7 @@ static int make_table(void *context, struct table **table, const struct query *q
 
 static void forget(struct top_screen *top)
 {
-	if (!top->forget_ns || now_ns() < top->forget_ns)
+	if (!top->forget_ns || top->stopped || now_ns() < top->forget_ns)
 		return;
 	profile_compact(table_profile(top->kept), top->decay_eighths);
 	top->forget_ns = 0;
@@ -53,8 +53,8 @@ static void add_status(void *context, struct str *out)
 	/* Of the last half of a delay at least, so that keys don't make it jump; at first, of what there is. */
 	if (now_ns() >= top->status->time_ns + (top->status->samples_per_s > 0 ? top->delay_ns / 2 : FIRST_NS))
 		top_status_step(top->status);
-	if (top->ended)
-		str_add(out, "ended, ");
+	if (top->ended || top->stopped)
+		str_add(out, top->ended ? "ended, " : "stopped (f: go on), ");
 	top_status_add(top->status, out);
 }
 
@@ -74,6 +74,18 @@ static void zero(void *context)
 	profile_compact(table_profile(top->kept), 8 /* all of it */);
 }
 
+/* While it stands still nothing is forgotten, so that what is shown can be looked at for long. */
+static void pause_samples(void *context)
+{
+	struct top_screen *top = context;
+
+	if (top->ended)
+		return;
+	top->stopped = !top->stopped;
+	top->forget_ns = now_ns() + top->delay_ns;
+	live_run_pause(top->run, top->stopped);
+}
+
 int top_screen_run(struct top_screen *top, const struct screen_options *options, const struct query *query,
 		   struct str *err)
 {
@@ -86,6 +98,7 @@ int top_screen_run(struct top_screen *top, const struct screen_options *options,
 		.status = add_status,
 		.notes = add_notes,
 		.zero = zero,
+		.pause = pause_samples,
 	};
 
 	return screen_run(options, &source, query, err);

@@ -4,19 +4,21 @@
 #ifndef PSTAT_TOP_SCREEN_H
 #define PSTAT_TOP_SCREEN_H
 
+#include "cmd/live_run.h"
 #include "cmd/top_status.h"
 #include "hist/hist.h"
 #include "screen/screen.h"
 
 struct top_screen {
 	struct table *kept; /* table_new_live's, whole; its profile is fed */
+	struct live_run *run; /* that is pausable */
 	struct record_source *source;
 	struct top_status *status; /* begun */
 	uint64_t delay_ns; /* from one table to the next */
 	unsigned decay_eighths; /* so much is forgotten behind each */
-	/* Zeros at first: when that is due; nothing more will come. */
+	/* Zeros at first: when that is due; nothing more will come; the user has stopped it. */
 	uint64_t forget_ns;
-	bool ended;
+	bool ended, stopped;
 	struct str failed; /* what stopped the reading; empty: nothing. Release it */
 };
 

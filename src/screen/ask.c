@@ -213,3 +213,9 @@ void act_zero(struct screen *screen, int argument)
 	screen->hist = NULL;
 	source->zero(source->context);
 }
+
+void act_pause(struct screen *screen, int argument)
+{
+	(void)argument;
+	screen->source->pause(screen->source->context);
+}

@@ -246,10 +246,18 @@ static void draw(struct screen *screen)
 
 /* ---- keys and feeding ---- */
 
+static const struct key_row *find_key(const struct screen *screen, const struct view *top, int key)
+{
+	bool live = top == &view_rows && screen->source->pause;
+	const struct key_row *row = live ? screen_key_find(VIEW_LIVE, key) : NULL;
+
+	return row ? row : screen_key_find(top->bit, key);
+}
+
 static void take_key(struct screen *screen, int key)
 {
 	const struct view *top = screen->views[screen->n_views - 1];
-	const struct key_row *row = screen_key_find(top->bit, key);
+	const struct key_row *row = find_key(screen, top, key);
 
 	screen->dirty = true;
 	if (key == KEY_GONE)

@@ -43,6 +43,8 @@ struct screen_source {
 	void (*header)(void *context, struct str *out);
 	/* The key z: forgets what was counted so far. NULL: it can't. */
 	void (*zero)(void *context);
+	/* The key f of live views: stands still, or goes on. NULL: it is not live. */
+	void (*pause)(void *context);
 };
 
 /* The code of a function, with which the screen begins; it lies on the rows, and keys lead back to these. */

@@ -67,6 +67,7 @@ enum {
 	VIEW_PROMPT = 8,
 	VIEW_CODE = 16,
 	VIEW_DIFF = 32,
+	VIEW_LIVE = 64, /* rows of what can stand still: these keys before those of rows */
 	VIEW_ANY = VIEW_ROWS | VIEW_TEXT | VIEW_MENU | VIEW_CODE | VIEW_DIFF
 };
 enum { KEYS_OF_ROW = 4 };
@@ -288,6 +289,7 @@ enum {
 void act_switch(struct screen *screen, int what);
 void act_group_sort(struct screen *screen, int member);
 void act_zero(struct screen *screen, int argument);
+void act_pause(struct screen *screen, int argument);
 
 /* ---- code_lines.c ---- */
 /* Fills screen->code; any: also of a function that has no samples. Else it is as it was, and err says why. */

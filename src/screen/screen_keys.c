@@ -92,7 +92,8 @@ const struct key_row screen_keys[] = {
 	{ { '!' }, "!", VIEW_ANY, "losses and doubts", act_text, TEXT_NOTES },
 	{ { 'i' }, "i", VIEW_ROWS, "what the recording says of itself", act_text, TEXT_HEADER },
 	{ { 'P' }, "P", VIEW_ROWS, "prints the table to a file", act_save, SAVE_TABLE },
-	{ { 'f' }, "f", VIEW_ROWS, "writes the flame graph of what is shown to a file", act_save, SAVE_GRAPH },
+	{ { 'f', 'V' }, "f, V", VIEW_ROWS, "writes the flame graph of what is shown to a file", act_save, SAVE_GRAPH },
+	{ { 'f' }, "f", VIEW_LIVE, "pstat top: stops taking samples, or goes on", act_pause, 0 },
 	{ { 'z' }, "z", VIEW_ROWS, "pstat top: forgets what was counted so far", act_zero, 0 },
 	{ { '?', 'h', KEY_HELP_F1 }, "?, h, F1", VIEW_ROWS, "all keys", act_text, TEXT_HELP },
 	{ { 'q' }, "q", VIEW_ROWS, "leaves; so does Ctrl-C, at any time", act_leave, 0 },
@@ -144,7 +145,7 @@ const struct key_row screen_keys[] = {
 	{ { KEY_TAB }, "Tab", VIEW_DIFF, NULL, act_diff_event, 1 },
 	{ { KEY_BACK_TAB }, "Shift-Tab", VIEW_DIFF, NULL, act_diff_event, -1 },
 	{ { 'P' }, "P", VIEW_DIFF, NULL, act_save, SAVE_TABLE },
-	{ { 'f' }, "f", VIEW_DIFF, NULL, act_save, SAVE_GRAPH },
+	{ { 'f', 'V' }, "f, V", VIEW_DIFF, NULL, act_save, SAVE_GRAPH },
 	{ { '?', 'h', KEY_HELP_F1 }, "?, h, F1", VIEW_DIFF, NULL, act_text, TEXT_HELP },
 	{ { 'q' }, "q", VIEW_DIFF, NULL, act_leave, 0 },
 };

@@ -5,6 +5,7 @@ after the other. A step is an argument:
     until REGEX       waits until a line of the screen matches
     gone REGEX        waits until none does
     row REGEX         waits until the first row of a table does
+    stays S REGEX     looks for S seconds whether a line matches all the time: what goes on is read meanwhile
     ready             waits until the browser has read all: its status line says no more that it reads
     keys WORD...      presses keys: Down, Enter, Esc, ... or characters
     type TEXT         presses the characters of the text
@@ -21,7 +22,7 @@ after the other. A step is an argument:
     end               waits until the command has ended; prints "status N" or "signal N"
     modes             prints whether the terminal's modes are those before, and whether its cursor and screen are
 
-Nothing here waits for a time: what does not come within LIMIT_S is a failure, with the screen, and exit status 1.
+Nothing else waits for a time: what does not come within LIMIT_S is a failure, with the screen, and exit status 1.
 As a module: class Terminal."""
 import fcntl
 import os
@@ -378,6 +379,13 @@ def step(terminal, text):
     elif word == "gone":
         if not terminal.until(lambda lines: not matching(rest, lines)):
             fail(terminal, "still there: " + rest)
+    elif word == "stays":
+        seconds, regex = rest.split(" ", 1)
+        until = time.monotonic() + float(seconds)
+        while time.monotonic() < until:
+            terminal.read(0.05)
+            if not matching(regex, terminal.cells.text()):
+                fail(terminal, "it does not stay: " + regex)
     elif word == "keys":
         terminal.press("".join(KEYS.get(key, key) for key in rest.split()))
     elif word == "type":

@@ -68,6 +68,19 @@ test_keys()
 	stop
 }
 
+# What is shown stays as it is, while its process runs on: none comes and none is forgotten.
+test_stands_still()
+{
+	start
+	on_top 'row burn' 'keys f' 'until top: stopped .f: go on., ' 'stays 2 stopped' show 'stays 1 stopped' show 'keys f' 'gone stopped' \
+		'until top: [0-9]{3,} samples/s' 'keys V' 'until ^Print to the new file: flamegraph' 'keys Esc' 'row burn' 'keys q' end -- -n --no-children
+	stop
+	has "it goes on, and leaves" "^status 0$" "$out"
+	grep burn <<<"$out" >rows
+	same "the rows stayed" "$(sed -n 1p rows)" "$(sed -n 2p rows)"
+	check "they are there" test "$(wc -l <rows)" -ge 2
+}
+
 # What is behind a table is forgotten by and by, as behind those that are printed.
 test_forgets()
 {
