@@ -333,8 +333,9 @@ class Terminal:
     def press(self, text):
         """The command wakes up for it: what it waited for before is counted as done first."""
         self.settle(time.monotonic() + LIMIT_S)
-        self.pressed = self.waits()
-        os.write(self.ours, text.encode())
+        if text: # nothing wakes nobody
+            self.pressed = self.waits()
+            os.write(self.ours, text.encode())
 
     def size(self, lines, columns):
         self.cells.resize(lines, columns)
