@@ -62,8 +62,10 @@ static int copy(struct cache_pack *pack, int fd, uint64_t n, struct str *err)
 		ssize_t got = pread(fd, pack->piece, wanted, (off_t)at);
 		int rc;
 
-		if (interrupt_came(pack->interrupt))
+		if (interrupt_came(pack->interrupt)) {
+			tar_writer_stop(pack->writer);
 			return fail(err, -ECANCELED, "interrupted");
+		}
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)

@@ -60,6 +60,11 @@ void tar_writer_free(struct tar_writer *writer);
 int tar_writer_file(struct tar_writer *writer, const char *name, uint64_t n, int64_t written_s, struct str *err);
 int tar_writer_add(struct tar_writer *writer, const void *bytes, size_t n, struct str *err);
 int tar_writer_link(struct tar_writer *writer, const char *name, const char *target, struct str *err);
+/*
+ * In the middle of a file, whose rest would else be written as zeros when the writer is freed, and packed, however much
+ * it is. libarchive then keeps what its packing had: for a program that ends.
+ */
+void tar_writer_stop(struct tar_writer *writer);
 int tar_writer_end(struct tar_writer *writer, struct str *err);
 
 #endif

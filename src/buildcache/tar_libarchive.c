@@ -33,8 +33,9 @@ enum { PIECE_BYTES = 64 << 10, MODE = 0600, FILTERS_MAX = 2 /* the packing, and 
 	FN(archive_write_add_filter_xz) FN(archive_write_add_filter_zstd)                               \
 	FN(archive_write_add_filter_none) FN(archive_write_set_bytes_in_last_block)                     \
 	FN(archive_write_open_fd) FN(archive_write_header) FN(archive_write_data)                       \
-	FN(archive_write_close) FN(archive_entry_new) FN(archive_entry_clear)                           \
-	FN(archive_entry_free) FN(archive_entry_set_pathname) FN(archive_entry_set_size)                \
+	FN(archive_write_close) FN(archive_write_fail) FN(archive_entry_new)                            \
+	FN(archive_entry_clear) FN(archive_entry_free) FN(archive_entry_set_pathname)                   \
+	FN(archive_entry_set_size)                                                                      \
 	FN(archive_entry_set_filetype) FN(archive_entry_set_perm) FN(archive_entry_set_mtime)           \
 	FN(archive_entry_set_symlink)
 
@@ -318,6 +319,11 @@ int tar_writer_link(struct tar_writer *writer, const char *name, const char *tar
 	lib->archive_entry_set_perm(entry, 0777);
 	lib->archive_entry_set_symlink(entry, target);
 	return put_header(writer, err);
+}
+
+void tar_writer_stop(struct tar_writer *writer)
+{
+	writer->lib->archive_write_fail(writer->archive);
 }
 
 int tar_writer_end(struct tar_writer *writer, struct str *err)

@@ -368,6 +368,8 @@ test_ended_by_a_signal()
 	same "not even a folder" "" "$(find cache -mindepth 1)"
 	ended TERM 50000 -- "$PSTAT" archive -o a.tar
 	same "archive: status" 143 "$status"
+	wrote=$(sed -n 's/.* write(.*) = \([0-9]*\).*/\1/p' trace | awk '{ n += $1 } END { print n + 0 }')
+	check "what is left of the file is not written any more: $wrote bytes" test "$wrote" -lt 5000000
 	has "told" '^pstat: a.tar: interrupted$' "$(<said)"
 	cp perf.data before
 	ended TERM 300000 -- "$PSTAT" archive --into-recording
