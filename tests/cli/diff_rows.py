@@ -6,7 +6,8 @@
 Columns that perf lacks are not compared: Low, High, Verdict, and those that a filter leaves with one value. perf fills
 columns with blanks, and has no order where values agree, so rows are compared as a set. Code without a name is one row
 of its file for perf, and a row for each function for pstat; PLT entries have all names in pstat, and for perf some are
-_init, @plt or an address: these are left out."""
+_init, @plt or an address: these are left out. So is a column in which perf divides by the samples of a recording that has
+none, as in a span of time on a busy machine: nan."""
 import os
 import re
 import subprocess
@@ -64,6 +65,7 @@ def same(pstat, words):
         sys.exit("pstat has no rows: %s" % why)
     for event in theirs:
         heads = list(theirs[event][0]) if theirs[event] else []
+        heads = [head for head in heads if not any(re.fullmatch("[+-]?nan%", row[head]) for row in theirs[event])]
         lacking = [head for head in heads if head not in ours[event][0]]
         if lacking:
             sys.exit("pstat lacks the columns %s" % lacking)

@@ -148,7 +148,8 @@ test_recorder_unwinds()
 	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u --call-graph dwarf --no-cache -o live -- "$tmp/app"
 	same "--no-cache: they are not read" ${#rows[@]} "$(find "${rows[@]}" ! -newermt 2002-01-01 | wc -l)"
 	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u --call-graph dwarf -o live -- "$tmp/app"
-	same "they are read" 0 "$(find "${rows[@]}" ! -newermt 2002-01-01 | wc -l)"
+	# Which ones is a matter of where samples are; those of main's caller are in each.
+	check "they are read" test "$(find "${rows[@]}" ! -newermt 2002-01-01 | wc -l)" -lt ${#rows[@]}
 	has "stacks are unwound by them" 'main;middle.*;leaf' "$("$PSTAT" report -i live --folded 2>&1)"
 }
 
