@@ -75,10 +75,67 @@ void record_progress_add(struct str *out, const struct record_totals *totals)
 	str_add(out, " ]\033[K");
 }
 
-/* One in a hundred; single ones come with any program. */
-static bool is_worth_a_word(uint64_t n, const struct chain_totals *chains)
+enum chain_class { CHAINS_COMPLETE, CHAINS_CUT, CHAINS_BROKEN, CHAINS_LONG, CHAIN_CLASSES };
+
+/* How chains ended, in words of one line. To add one: enum chain_end, a row, pstat.data(5), session_notes.c. */
+static const struct chain_row {
+	enum chain_class class;
+	const char *where; /* of its class; NULL: there is no more to say */
+	const char *remedy; /* or NULL */
+} chain_rows[CHAIN_ENDS] = {
+	[CHAIN_COMPLETE] = { CHAINS_COMPLETE, NULL, NULL },
+	[CHAIN_GUESSED] = { CHAINS_COMPLETE, NULL, NULL },
+	[CHAIN_CUT] = { CHAINS_CUT, NULL, "larger copies (--call-graph dwarf,65528) cut fewer stacks" },
+	[CHAIN_NO_COPY] = { CHAINS_CUT, "without any copy", NULL },
+	[CHAIN_OTHER_STACK] = { CHAINS_CUT, "below signal handlers with stacks of their own", NULL },
+	[CHAIN_NO_INFO] = { CHAINS_BROKEN, "in code without tables",
+			    "code without tables needs frame pointers, or the debug file that has them" },
+	[CHAIN_NO_FILE] = { CHAINS_BROKEN, "in files out of reach",
+			    "files that are out of reach need a user who may read them" },
+	[CHAIN_NOT_64] = { CHAINS_BROKEN, "of 32-bit programs", NULL },
+	[CHAIN_BROKEN] = { CHAINS_BROKEN, NULL, NULL },
+	[CHAIN_LIMIT] = { CHAINS_LONG, NULL, NULL },
+};
+
+static uint64_t n_of_class(const struct chain_totals *chains, enum chain_class class)
 {
-	return n > chains->n / 100;
+	uint64_t n = 0;
+
+	for (size_t end = 0; end < CHAIN_ENDS; end++)
+		n += chain_rows[end].class == class ? chains->ends[end] : 0;
+	return n;
+}
+
+/* ", 130 broken (120 in code without tables, 10 of 32-bit programs)" */
+static void add_class(struct str *out, const struct chain_totals *chains, enum chain_class class, const char *name)
+{
+	bool any = false;
+
+	str_addf(out, ", %" PRIu64 " %s", n_of_class(chains, class), name);
+	for (size_t end = 0; end < CHAIN_ENDS; end++) {
+		if (chain_rows[end].class != class || !chain_rows[end].where || !chains->ends[end])
+			continue;
+		str_addf(out, "%s%" PRIu64 " %s", any ? ", " : " (", chains->ends[end], chain_rows[end].where);
+		any = true;
+	}
+	str_add(out, any ? ")" : "");
+}
+
+/* What helps most; single stacks come with any program: one in a hundred is worth a word. */
+static const char *remedy(const struct chain_totals *chains)
+{
+	const char *found = NULL;
+	uint64_t most = chains->n / 100;
+
+	for (size_t end = 0; end < CHAIN_ENDS; end++) {
+		bool helps = chain_rows[end].remedy && (end != CHAIN_CUT || chains->copy_bytes < STACK_DUMP_BYTES_MAX);
+
+		if (helps && chains->ends[end] > most) {
+			most = chains->ends[end];
+			found = chain_rows[end].remedy;
+		}
+	}
+	return found;
 }
 
 /* How the chains of all stacks that were unwound ended, and what to do about what ended early most often. */
@@ -90,20 +147,16 @@ static void add_chains(struct str *out, const struct record_totals *totals)
 		return;
 	str_add(out, "  ");
 	add_plural(out, chains->n, "stack");
-	str_addf(out, " unwound: %" PRIu64 " complete, %" PRIu64 " cut, %" PRIu64 " broken", chains->complete,
-		 chains->cut + chains->no_copy, chains->broken + chains->no_info);
-	if (chains->no_info)
-		str_addf(out, " (%" PRIu64 " for want of files or tables)", chains->no_info);
-	if (chains->limit)
-		str_addf(out, ", %" PRIu64 " with more frames than asked for", chains->limit);
+	str_addf(out, " unwound: %" PRIu64 " complete", n_of_class(chains, CHAINS_COMPLETE));
+	add_class(out, chains, CHAINS_CUT, "cut");
+	add_class(out, chains, CHAINS_BROKEN, "broken");
+	if (n_of_class(chains, CHAINS_LONG))
+		add_class(out, chains, CHAINS_LONG, "with more frames than asked for");
 	if (chains->guessed)
 		str_addf(out, "; %" PRIu64 " by frame pointers in part", chains->guessed);
 	str_addc(out, '\n');
-	if (is_worth_a_word(chains->cut, chains) && chains->cut >= chains->no_info)
-		str_add(out, "  larger copies (--call-graph dwarf,65528) cut fewer stacks\n");
-	else if (is_worth_a_word(chains->no_info, chains))
-		str_add(out, "  files that are out of reach need a user who may read them, code without tables needs "
-			     "frame pointers\n");
+	if (remedy(chains))
+		str_addf(out, "  %s\n", remedy(chains));
 }
 
 void record_summary_add(struct str *out, const struct record_totals *totals)

@@ -144,18 +144,25 @@ struct sample_regs {
 	unsigned n;
 };
 
+/* Of the stack in a sample: a record has at most 65,535 bytes, and a copy a multiple of 8. perf_event_open(2) */
+enum { STACK_DUMP_BYTES_MAX = 65528 };
+
 /*
  * How a chain ended that was unwound while it was recorded: so many PERF_CONTEXT_USER marks stand at its end, without a
- * frame behind them, which every reader passes over.
+ * frame behind them, which every reader passes over. A PERF_CONTEXT_KERNEL before them: one of its callers was found by
+ * the frame pointer; of complete ones CHAIN_GUESSED says so.
  */
 enum chain_end {
 	CHAIN_COMPLETE,
 	CHAIN_CUT, /* the copied part of the stack ended */
-	CHAIN_NO_INFO, /* a file, or its unwind tables, could not be had */
+	CHAIN_NO_INFO, /* code without unwind tables; of recordings before 2026-11-25 also as CHAIN_NO_FILE */
 	CHAIN_BROKEN, /* registers or tables that lead nowhere */
 	CHAIN_LIMIT, /* it has more frames than were asked for */
 	CHAIN_GUESSED, /* complete, but not all of its callers come from tables */
 	CHAIN_NO_COPY, /* nothing of the stack was copied: its task gave it back, or the recorder had no room */
+	CHAIN_OTHER_STACK, /* what a signal interrupted is on another stack than its handler */
+	CHAIN_NO_FILE, /* a file could not be had */
+	CHAIN_NOT_64, /* the task's registers have 32 bits */
 	CHAIN_ENDS,
 };
 
@@ -187,7 +194,8 @@ struct sample {
 	const uint8_t *aux;
 };
 
-unsigned chain_end(const struct sample *sample); /* enum chain_end, or what a later pstat wrote */
+/* enum chain_end, or what a later pstat wrote; *guessed: a caller was found by the frame pointer. */
+unsigned chain_end(const struct sample *sample, bool *guessed);
 struct data_event;
 /* Its stacks were unwound while they were recorded (pstat.data(5)): it has the size of their copies, and no copies. */
 bool event_is_unwound(const struct data_event *event);

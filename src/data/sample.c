@@ -334,11 +334,14 @@ bool event_is_unwound(const struct data_event *event)
 	return event->attr.sample_stack_user && !(has & PERF_SAMPLE_STACK_USER) && (has & PERF_SAMPLE_CALLCHAIN);
 }
 
-unsigned chain_end(const struct sample *sample)
+unsigned chain_end(const struct sample *sample, bool *guessed)
 {
 	uint64_t n = sample->n_ips;
+	unsigned end;
 
 	while (n && sample->ips[n - 1] == (uint64_t)PERF_CONTEXT_USER)
 		n--;
-	return (unsigned)(sample->n_ips - n);
+	end = (unsigned)(sample->n_ips - n);
+	*guessed = end == CHAIN_GUESSED || (end && n && sample->ips[n - 1] == (uint64_t)PERF_CONTEXT_KERNEL);
+	return end;
 }

@@ -23,7 +23,7 @@
 struct elf_segment {
 	uint64_t offset, vaddr, file_size, mem_size;
 	uint64_t align; /* offset and vaddr agree modulo this; 0 and 1: need not */
-	bool executable;
+	bool executable, writable;
 };
 struct elf_file {
 	int fd; /* -1: closed, or in memory */

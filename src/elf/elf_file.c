@@ -44,6 +44,7 @@ static void read_segments(struct elf_file *file)
 			.mem_size = header.p_memsz,
 			.align = header.p_align,
 			.executable = header.p_flags & PF_X,
+			.writable = header.p_flags & PF_W,
 		};
 		if (header.p_type == PT_GNU_EH_FRAME)
 			file->eh_frame_hdr = segment;

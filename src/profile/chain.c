@@ -131,27 +131,27 @@ static void fill_chain(struct session *session, const struct replay_sample *samp
 
 _Static_assert(CHAIN_COMPLETE == (int)UNWIND_COMPLETE && CHAIN_CUT == (int)UNWIND_TRUNCATED &&
 		       CHAIN_NO_INFO == (int)UNWIND_NO_INFO && CHAIN_BROKEN == (int)UNWIND_BROKEN &&
-		       CHAIN_LIMIT == (int)UNWIND_LIMIT && CHAIN_GUESSED == (int)UNWIND_ENDS,
+		       CHAIN_LIMIT == (int)UNWIND_LIMIT && CHAIN_NO_COPY == (int)UNWIND_NO_COPY &&
+		       CHAIN_OTHER_STACK == (int)UNWIND_OTHER_STACK && CHAIN_NO_FILE == (int)UNWIND_NO_FILE &&
+		       CHAIN_NOT_64 == (int)UNWIND_NOT_64 && CHAIN_ENDS == (int)UNWIND_ENDS,
 	       "the file's ends of chains are the unwinder's");
 
 /* Recorders that unwind say how that ended; it counts as if it had been done here. */
 static void count_end(struct session *session, const struct replay_sample *sample)
 {
 	struct unwind_counts *counts = &session->unwind.counts;
+	bool guessed;
 	unsigned end;
 
 	if (!sample->event || !sample->n_ips || !event_is_unwound(sample->event))
 		return;
 	if (user_part(sample) == sample->n_ips) /* the kernel's own thread */
 		return;
-	end = chain_end(sample->sample);
+	end = chain_end(sample->sample, &guessed);
 	session->private->recorded_chains = true;
 	counts->samples++;
-	counts->guessed += end == CHAIN_GUESSED;
-	session->private->n_without_copy += end == CHAIN_NO_COPY;
-	if (end == CHAIN_NO_COPY)
-		end = CHAIN_CUT;
-	counts->ends[end < UNWIND_ENDS ? end : UNWIND_COMPLETE]++;
+	counts->guessed += guessed;
+	counts->ends[end < CHAIN_ENDS && end != CHAIN_GUESSED ? end : UNWIND_COMPLETE]++;
 }
 
 void session_chain(struct session *session, const struct replay_sample *sample, struct chain *chain)

@@ -164,7 +164,6 @@ struct session_private {
 	struct utsname host; /* for recordings without an architecture */
 	struct str unwind_why; /* IMPOSSIBLE: the reason */
 	bool recorded_chains; /* unwind.counts has chains that the recorder unwound */
-	uint64_t n_without_copy; /* of them, which count as cut: nothing of the stack was copied */
 	uint64_t not_unwound; /* samples with registers and stack that were left so */
 };
 

@@ -99,23 +99,41 @@ static void add_traces(struct session *session)
 static const struct {
 	const char *why, *remedy, *recorded_remedy;
 } unwind_ends[UNWIND_ENDS] = {
-	[UNWIND_TRUNCATED] = { "the copy of the stack was too short",
-			       "record more of it: --call-graph dwarf,SIZE",
-			       "record more of it: --call-graph dwarf,SIZE" },
-	[UNWIND_NO_INFO] = { "files or their unwind tables are missing",
-			     "install the files that the recording was made with",
-			     "files that were out of reach: record as a user who may read them; code without tables: "
-			     "build it with them, or with frame pointers" },
+#define NO_TABLES "build it with one of them, or install the debug file that has them"
+#define LARGER "record more of it: --call-graph dwarf,SIZE"
+#define NO_ROOM "where the recorder had no room: record with larger buffers (--buffer-size) or at a lower rate (-F)"
+	[UNWIND_TRUNCATED] = { "the copy of the stack was too short", LARGER, LARGER },
+	[UNWIND_NO_COPY] = { "nothing of the stack was copied", NO_ROOM, NO_ROOM },
+	[UNWIND_OTHER_STACK] = { "a signal handler had a stack of its own, and the other one was not copied",
+				 NULL, NULL },
+	[UNWIND_NO_INFO] = { "code without unwind tables or frame pointers", NO_TABLES, NO_TABLES },
+	[UNWIND_NO_FILE] = { "files are missing", "install the files that the recording was made with",
+			     "files that were out of reach: record as a user who may read them" },
+	[UNWIND_NOT_64] = { "they are of 32-bit programs", NULL, NULL },
 	[UNWIND_BROKEN] = { "registers or tables lead nowhere", NULL, NULL },
 	[UNWIND_LIMIT] = { "they have more frames than are shown", NULL, "record more of them: --max-stack" },
+#undef NO_TABLES
+#undef NO_ROOM
+#undef LARGER
 };
 
-/* How many stacks the remedy of this end is for. */
-static uint64_t helped(const struct session *session, size_t end)
+/* More cannot be asked for than what was. */
+static bool has_largest_copies(const struct session *session)
 {
-	uint64_t n = session->unwind.counts.ends[end];
+	const struct events *events = session->recording->events;
+	uint32_t bytes = 0;
 
-	return end == UNWIND_TRUNCATED ? n - session->private->n_without_copy : n;
+	for (size_t i = 0; i < events->n; i++)
+		if (events->v[i]->attr.sample_stack_user > bytes)
+			bytes = events->v[i]->attr.sample_stack_user;
+	return bytes >= STACK_DUMP_BYTES_MAX;
+}
+
+static const char *remedy_of(const struct session *session, size_t end)
+{
+	if (end == UNWIND_TRUNCATED && has_largest_copies(session))
+		return NULL;
+	return session->private->recorded_chains ? unwind_ends[end].recorded_remedy : unwind_ends[end].remedy;
 }
 
 static void add_unwinding(struct session *session)
@@ -136,10 +154,9 @@ static void add_unwinding(struct session *session)
 		incomplete += counts->ends[end];
 		str_addf(&reasons, "%s%.1f %%: %s", reasons.len ? "; " : "",
 			 share_pct(counts->ends[end], counts->samples), unwind_ends[end].why);
-		if (helped(session, end) > most) {
-			most = helped(session, end);
-			remedy = private->recorded_chains ? unwind_ends[end].recorded_remedy
-							  : unwind_ends[end].remedy;
+		if (counts->ends[end] > most && remedy_of(session, end)) {
+			most = counts->ends[end];
+			remedy = remedy_of(session, end);
 		}
 	}
 	if (incomplete)

@@ -254,8 +254,9 @@ struct record_plan {
 
 /* How the chains of stacks that were unwound while recording ended. */
 struct chain_totals {
-	uint64_t n, complete, guessed; /* guessed: complete, too */
-	uint64_t cut, no_copy, no_info, broken, limit; /* not complete: see enum chain_end */
+	uint64_t n, ends[CHAIN_ENDS]; /* of all, and by enum chain_end */
+	uint64_t guessed; /* in which a caller was found by the frame pointer, complete or not */
+	uint32_t copy_bytes; /* of the stack, at most */
 };
 
 /* What the closing lines say: each loss is a number. */

@@ -212,15 +212,14 @@ static void count_chains(struct recording *rec)
 	if (!rec->unwind)
 		return;
 	unwind_stage_count(rec->unwind, &counts);
-	for (size_t i = 0; i < ARRAY_SIZE(counts.chains); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(counts.chains); i++) {
+		to->ends[i] = counts.chains[i];
 		to->n += counts.chains[i];
-	to->guessed = counts.chains[CHAIN_GUESSED];
-	to->complete = counts.chains[CHAIN_COMPLETE] + to->guessed;
-	to->cut = counts.chains[CHAIN_CUT];
-	to->no_copy = counts.chains[CHAIN_NO_COPY];
-	to->no_info = counts.chains[CHAIN_NO_INFO];
-	to->broken = counts.chains[CHAIN_BROKEN];
-	to->limit = counts.chains[CHAIN_LIMIT];
+	}
+	to->guessed = counts.guessed;
+	for (size_t i = 0; i < rec->events.n; i++)
+		if (rec->events.v[i]->attr.sample_stack_user > to->copy_bytes)
+			to->copy_bytes = rec->events.v[i]->attr.sample_stack_user;
 }
 
 int recording_end(struct recording *rec)

@@ -6,10 +6,7 @@
 
 #include "record/record.h"
 
-enum {
-	STACK_DUMP_BYTES_MAX = 65528, /* a record has at most 65,535 bytes, and a dump a multiple of 8 */
-	STACK_DUMP_BYTES_DEFAULT = 8192, /* perf's, and the least where nobody says how much */
-};
+enum { STACK_DUMP_BYTES_DEFAULT = 8192 }; /* perf's, and the least where nobody says how much */
 
 /*
  * The largest of 8, 16 and 32 KiB of which a ring holds 50 ms of samples, `hz` a second; 8 KiB where not even that

@@ -51,7 +51,9 @@ struct unwind_workers {
 
 _Static_assert(CHAIN_COMPLETE == (int)UNWIND_COMPLETE && CHAIN_CUT == (int)UNWIND_TRUNCATED &&
 		       CHAIN_NO_INFO == (int)UNWIND_NO_INFO && CHAIN_BROKEN == (int)UNWIND_BROKEN &&
-		       CHAIN_LIMIT == (int)UNWIND_LIMIT && CHAIN_GUESSED == (int)UNWIND_ENDS,
+		       CHAIN_LIMIT == (int)UNWIND_LIMIT && CHAIN_NO_COPY == (int)UNWIND_NO_COPY &&
+		       CHAIN_OTHER_STACK == (int)UNWIND_OTHER_STACK && CHAIN_NO_FILE == (int)UNWIND_NO_FILE &&
+		       CHAIN_NOT_64 == (int)UNWIND_NOT_64 && CHAIN_ENDS == (int)UNWIND_ENDS,
 	       "the file's ends of chains are the unwinder's");
 
 /* ---- one sample ---- */
@@ -93,18 +95,6 @@ static struct elf_file *debug_file_of(void *context, const struct dso *dso)
 	return file_at(worker, path);
 }
 
-/* How the last chain ended: by what the unwinder counted. */
-static enum chain_end end_of(const struct unwind *unwind, const struct unwind_counts *before)
-{
-	enum chain_end end = CHAIN_NO_INFO;
-
-	for (int i = 0; i < UNWIND_ENDS; i++) {
-		if (unwind->counts.ends[i] != before->ends[i])
-			end = (enum chain_end)i;
-	}
-	return end == CHAIN_COMPLETE && unwind->counts.guessed != before->guessed ? CHAIN_GUESSED : end;
-}
-
 static size_t frames_wanted(const struct data_event *event)
 {
 	size_t asked = event->attr.sample_max_stack;
@@ -116,16 +106,17 @@ static void make_chain(struct unwind_worker *worker, const struct unwind_job *jo
 		       struct unwound_chain *chain)
 {
 	struct unwind_input input = unwound_input(&body->sample);
-	const struct unwind_counts before = worker->unwind.counts;
+	const struct unwind *unwind = &worker->unwind;
 
 	*chain = (struct unwound_chain){ .ips = worker->ips, .exact = worker->unwind.exact, .end = CHAIN_NO_INFO };
 	if (!worker->can_unwind)
 		return;
 	input.address_space = job->space ? &job->space->address_space : NULL;
 	chain->n = unwind_frames(&worker->unwind, &input, worker->ips, frames_wanted(body->event));
-	chain->end = end_of(&worker->unwind, &before);
-	if (chain->end == CHAIN_CUT && !input.stack_bytes)
-		chain->end = CHAIN_NO_COPY;
+	chain->end = (enum chain_end)unwind->end;
+	chain->guessed = unwind->guessed;
+	if (unwind->end == UNWIND_COMPLETE && unwind->guessed)
+		chain->end = CHAIN_GUESSED;
 }
 
 static void unwind_one(struct unwind_worker *worker, struct unwind_job *job, struct unwind_workers_counts *counts)
@@ -141,8 +132,10 @@ static void unwind_one(struct unwind_worker *worker, struct unwind_job *job, str
 	if (!record_decode(&worker->decoder, &record, &body, &why) && body.event) {
 		make_chain(worker, job, &body, &chain);
 		if (!unwound_sample(&body, record.size, written->v[body.event->index], &chain, &worker->room,
-				    &job->out, &why))
+				    &job->out, &why)) {
 			counts->chains[chain.end]++;
+			counts->guessed += chain.guessed;
+		}
 	}
 	str_release(&why);
 	if (worker->workers->options.slow_us)
@@ -205,6 +198,7 @@ static void hand_back(struct unwind_workers *workers, struct unwind_job *first, 
 	workers->done_last = last;
 	for (size_t i = 0; i < ARRAY_SIZE(counts->chains); i++)
 		workers->counts.chains[i] += counts->chains[i];
+	workers->counts.guessed += counts->guessed;
 	if (workers->is_waited_for)
 		pthread_cond_signal(&workers->finished);
 }
@@ -219,7 +213,7 @@ static void *worker_main(void *data)
 	(void)!setpriority(PRIO_PROCESS, 0, WORKER_PRIORITY);
 	pthread_mutex_lock(&workers->lock);
 	while ((first = take_batch(workers)) != NULL) {
-		struct unwind_workers_counts counts = { { 0 } };
+		struct unwind_workers_counts counts = { .guessed = 0 };
 
 		pthread_mutex_unlock(&workers->lock);
 		for (struct unwind_job *job = first; job; job = job->next) {

@@ -47,6 +47,7 @@ struct unwind_job *unwind_workers_take_done(struct unwind_workers *workers, bool
 /* Of samples so far, by any thread. */
 struct unwind_workers_counts {
 	uint64_t chains[CHAIN_ENDS]; /* by enum chain_end */
+	uint64_t guessed; /* of these, with a caller that was found by the frame pointer */
 };
 void unwind_workers_count(struct unwind_workers *workers, struct unwind_workers_counts *counts);
 

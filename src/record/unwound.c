@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { END_MARKS_MAX = CHAIN_ENDS - 1, USER_REGS_MAX = 64 };
+enum { END_MARKS_MAX = CHAIN_ENDS /* and the mark of a guess */, USER_REGS_MAX = 64 };
 
 /* The fields up to PERIOD, which lie first in every sample. */
 #define BRIEF_FIELDS                                                                                              \
@@ -147,6 +147,8 @@ static size_t join(const struct sample *sample, const struct unwound_chain *chai
 			ips[n++] = user_mark;
 		ips[n++] = chain->ips[i];
 	}
+	if (chain->guessed && end != CHAIN_GUESSED && n < words)
+		ips[n++] = (uint64_t)PERF_CONTEXT_KERNEL;
 	for (int i = 0; i < (int)end && n < words; i++)
 		ips[n++] = user_mark;
 	return n;

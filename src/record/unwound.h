@@ -39,6 +39,7 @@ struct unwound_chain {
 	size_t n;
 	const uint64_t *exact; /* bit i: frame i is no return address */
 	enum chain_end end;
+	bool guessed; /* a caller was found by the frame pointer */
 };
 /* Grows with the longest chain; one for each thread. All zeros at first. */
 struct unwound_room {

@@ -238,7 +238,8 @@ static void put_headers(struct image_writer *w, uint64_t sections_at, size_t hdr
 	for (size_t i = 0; i < file->n_segments; i++) {
 		const struct elf_segment *segment = &file->segments[i];
 		Elf64_Phdr row = {
-			.p_type = PT_LOAD, .p_flags = PF_R | (segment->executable ? PF_X : 0),
+			.p_type = PT_LOAD,
+			.p_flags = PF_R | (segment->executable ? PF_X : 0) | (segment->writable ? PF_W : 0),
 			.p_offset = segment->offset, .p_vaddr = segment->vaddr, .p_paddr = segment->vaddr,
 			.p_filesz = segment->file_size, .p_memsz = segment->mem_size, .p_align = segment->align,
 		};

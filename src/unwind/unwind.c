@@ -171,21 +171,31 @@ static size_t frames_at_most(const struct unwind_input *input, size_t max)
 	return max < most ? max : (size_t)most;
 }
 
+static bool has_no_way(enum unwind_end end)
+{
+	return end == UNWIND_NO_INFO || end == UNWIND_NO_FILE || end == UNWIND_BROKEN;
+}
+
 size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips, size_t max)
 {
-	enum unwind_end end = UNWIND_NO_INFO;
+	enum unwind_end end = input->abi == ABI_64 ? UNWIND_NO_INFO : UNWIND_NOT_64;
 	size_t n = 0;
 
 	if (!unwind->unwinder || !max || input->abi == ABI_NONE || !input->regs)
 		return 0;
+	unwind->guessed = false;
 	max = frames_at_most(input, max);
 	if (input->abi == ABI_64) {
 		n = unwind->unwinder->frames(unwind, input, ips, max, &end);
-		if (!unwind->unwinder->last_word && (end == UNWIND_NO_INFO || end == UNWIND_BROKEN))
+		if (!unwind->unwinder->last_word && has_no_way(end))
 			n = better_chain(unwind, input, ips, n, max, &end);
 	}
+	if (end == UNWIND_TRUNCATED && (!input->stack || !input->stack_bytes))
+		end = UNWIND_NO_COPY;
+	unwind->end = end;
 	unwind->counts.samples++;
 	unwind->counts.ends[end]++;
+	unwind->counts.guessed += unwind->guessed;
 	return n;
 }
 

@@ -18,12 +18,17 @@ enum { UNWIND_FRAMES_MAX = 1 << 16 }; /* whatever the caller asks for */
 struct elf_file; /* elf.h */
 typedef struct elf_file *unwind_file_fn(void *context, const struct dso *dso);
 
+/* The numbers are those of enum chain_end, which files have. */
 enum unwind_end {
 	UNWIND_COMPLETE, /* the outermost frame was reached */
-	UNWIND_TRUNCATED, /* the copied stack ended: dump more (--call-graph dwarf,SIZE), or it is another one */
-	UNWIND_NO_INFO, /* a file, or its unwind tables, could not be had */
+	UNWIND_TRUNCATED, /* the copied stack ended */
+	UNWIND_NO_INFO, /* code without unwind tables, nor a frame pointer that leads on */
 	UNWIND_BROKEN, /* registers or tables that lead nowhere */
 	UNWIND_LIMIT, /* more frames than asked for: the outermost are left out */
+	UNWIND_NO_COPY = 6, /* nothing of the stack was copied */
+	UNWIND_OTHER_STACK, /* what a signal interrupted has another stack than its handler, whose was copied */
+	UNWIND_NO_FILE, /* a file could not be had */
+	UNWIND_NOT_64, /* the task's registers have 32 bits, which nobody unwinds here */
 	UNWIND_ENDS,
 };
 
@@ -40,6 +45,9 @@ struct unwind {
 	void *file_context;
 	const struct unwind_keeper *keeper; /* NULL: none */
 	struct unwind_counts counts;
+	/* How the last of unwind_frames ended, and whether it is one of counts.guessed. */
+	enum unwind_end end;
+	bool guessed;
 	/*
 	 * The next unwinder that handles arch, opened when this one first finds no way on, and asked then: its
 	 * chain is taken where it is longer. It is asked by one that has the last word only for what that leaves to

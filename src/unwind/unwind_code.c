@@ -48,6 +48,7 @@ struct pattern {
 #define B 0xff
 #define NO4 0, 0, 0, 0
 #define B4 B, B, B, B
+#define DTORS_AUX B, B, NO4, B, B, 0, B, B, B, B
 /* A little-endian instruction. */
 #define W(word) (word) & 0xff, (word) >> 8 & 0xff, (word) >> 16 & 0xff, (uint32_t)(word) >> 24
 /* Instructions of arm64 and the bits of them that count. */
@@ -78,6 +79,11 @@ static const struct pattern patterns[] = {
 	{ EM_X86_64, 0, 7, { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25 }, { B4, B, B, B }, &x86_called },
 	{ EM_X86_64, 0, 8, { 0x41, 0xbb, NO4, 0xff, 0x25 }, { B, B, NO4, B, B }, &x86_called },
 	{ EM_X86_64, 0, 6, { 0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0xbb }, { B4, B, B }, &x86_called },
+	/* cmpb $0,x; jne x; push %rbp; cmpq: __do_global_dtors_aux, each instruction of it */
+	{ EM_X86_64, 10, 13, { 0x80, 0x3d, NO4, 0, 0x75, 0, 0x55, 0x48, 0x83, 0x3d }, { DTORS_AUX }, &x86_saved },
+	{ EM_X86_64, 9, 13, { 0x80, 0x3d, NO4, 0, 0x75, 0, 0x55, 0x48, 0x83, 0x3d }, { DTORS_AUX }, &x86_called },
+	{ EM_X86_64, 7, 13, { 0x80, 0x3d, NO4, 0, 0x75, 0, 0x55, 0x48, 0x83, 0x3d }, { DTORS_AUX }, &x86_called },
+	{ EM_X86_64, 0, 13, { 0x80, 0x3d, NO4, 0, 0x75, 0, 0x55, 0x48, 0x83, 0x3d }, { DTORS_AUX }, &x86_called },
 	/* push %rbp; mov %rsp,%rbp, behind the push and before it */
 	{ EM_X86_64, 1, 4, { 0x55, 0x48, 0x89, 0xe5 }, { B4 }, &x86_saved },
 	{ EM_X86_64, 0, 4, { 0x55, 0x48, 0x89, 0xe5 }, { B4 }, &x86_called },
@@ -88,6 +94,9 @@ static const struct pattern patterns[] = {
 	{ EM_X86_64, 0, 2, { 0xf2, 0xc3 }, { B, B }, &x86_called },
 	{ EM_X86_64, 0, 2, { 0x5d, 0xc3 }, { B, B }, &x86_saved },
 	{ EM_X86_64, 0, 2, { 0xc9, 0xc3 }, { B, B }, &x86_kept },
+	/* endbr64, and behind it: what is jumped to from elsewhere is a function's first instruction, nearly always */
+	{ EM_X86_64, 0, 4, { 0xf3, 0x0f, 0x1e, 0xfa }, { B4 }, &x86_called },
+	{ EM_X86_64, 4, 4, { 0xf3, 0x0f, 0x1e, 0xfa }, { B4 }, &x86_called },
 	/* The first entry, behind its store, at each instruction; then all of them, and the first before its store */
 	{ EM_AARCH64, 4, 12, { STP_X16_X30, ADRP_X16, LDR_X17 }, { B4, ADRP_MASK, IMM12_MASK }, &arm_pushed },
 	{ EM_AARCH64, 8, 12, { STP_X16_X30, ADRP_X16, LDR_X17 }, { B4, ADRP_MASK, IMM12_MASK }, &arm_pushed },
@@ -134,6 +143,25 @@ const struct unwind_rule *unwind_code_rule(struct unwind_memory *memory, uint64_
 	return NULL;
 }
 
+bool unwind_code_outermost(struct unwind_memory *memory, uint64_t ip)
+{
+	/* mov %rbx,%rsp; mov (%rsp),%rdi or pop %rdi; test %rdi,%rdi. mov x0,x19; cbnz x0 */
+	static const struct pattern starts[] = {
+		{ EM_X86_64, 0, 10, { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff }, { B4, B4, B, B },
+		  NULL },
+		{ EM_X86_64, 0, 7, { 0x48, 0x89, 0xdc, 0x5f, 0x48, 0x85, 0xff }, { B4, B, B, B }, NULL },
+		{ EM_AARCH64, 0, 8, { W(0xaa1303e0), W(0xb5000000) }, { B4, W(0xff00001f) }, NULL },
+	};
+	uint8_t code[PATTERN_BYTES];
+
+	if (!unwind_memory_code(memory, ip, ip, code, sizeof(code)))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (starts[i].machine == memory->arch->machine && fits(&starts[i], code))
+			return true;
+	return false;
+}
+
 /* bl; blr and its signing kinds */
 static bool arm_call(const uint8_t *end)
 {
@@ -163,4 +191,18 @@ bool unwind_code_called(struct unwind_memory *memory, uint64_t ip)
 	if (!unwind_memory_code(memory, ip - sizeof(code), ip - 1, code, sizeof(code)))
 		return true;
 	return memory->arch->machine == EM_AARCH64 ? arm_call(code + sizeof(code)) : x86_call(code + sizeof(code));
+}
+
+bool unwind_code_made(struct unwind_memory *memory, uint64_t ip)
+{
+	uint8_t code[sizeof(uint32_t)];
+	uint32_t word;
+
+	if (!unwind_memory_code(memory, ip - sizeof(code), ip, code, sizeof(code)))
+		return false;
+	memcpy(&word, code, sizeof(word));
+	/* nop; mov x0,x0 */
+	if (memory->arch->machine == EM_AARCH64)
+		return word == 0xd503201f || word == 0xaa0003e0;
+	return code[sizeof(code) - 1] == 0x90;
 }

@@ -48,6 +48,13 @@ bool image_read(struct image *image, uint64_t vaddr, void *bytes, size_t n)
 	return elf_file_read_at(image->file, segment->offset + within, bytes, there);
 }
 
+bool image_is_data(const struct image *image, uint64_t vaddr)
+{
+	const struct elf_segment *segment = segment_of(image, vaddr);
+
+	return segment && segment->writable && !segment->executable;
+}
+
 /* Bytes of a value by its DW_EH_PE_ format; 0: none, or without a fixed size. */
 static unsigned encoded_size(uint8_t encoding)
 {

@@ -36,6 +36,8 @@ void image_free(struct image *image); /* NULL is nothing */
  * because words are asked for where bytes are needed. false: the first byte is in no part.
  */
 bool image_read(struct image *image, uint64_t vaddr, void *bytes, size_t n);
+/* What the program may have written to since it was mapped: the file does not tell what is there. */
+bool image_is_data(const struct image *image, uint64_t vaddr);
 
 /* ---- unwind_compile.c ---- */
 

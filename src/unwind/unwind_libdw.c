@@ -302,6 +302,16 @@ static bool step_by_signal(struct step *step, uint64_t *ip, enum unwind_end *end
 	return true;
 }
 
+/* Where a process begins. */
+static bool is_outermost(const struct step *step, const struct module *module, uint64_t ip)
+{
+	struct unwind_memory *memory = &step->lib->memory;
+	uint64_t fp;
+
+	return unwind_memory_entry(memory, module, step->exact ? ip : ip - 1) &&
+	       (!unwind_regs_get(step->from, memory->arch->fp, &fp) || !fp);
+}
+
 /* To the caller's registers and ip; false, and the reason in *end: there is no way. */
 static bool step_once(struct step *step, const struct module *module, struct unwind_chain *chain,
 		      uint64_t *ip)
@@ -321,7 +331,7 @@ static bool step_once(struct step *step, const struct module *module, struct unw
 		return step_by_row(step, ip, &chain->end);
 	if (step->signal)
 		return step_by_signal(step, ip, &chain->end);
-	chain->end = unwind_memory_entry(memory, module, *ip) ? UNWIND_COMPLETE : UNWIND_NO_INFO;
+	chain->end = is_outermost(step, module, *ip) ? UNWIND_COMPLETE : UNWIND_NO_INFO;
 	return false;
 }
 

@@ -11,7 +11,6 @@ enum {
 	SAMPLE_BUDGET = 1 << 18, /* real chains of 127 frames need a tenth */
 	/* A read this far above the copy is still taken for stack. Threads have 8 MiB, limits may be raised. */
 	STACK_BYTES_MAX = 1 << 30,
-	ENTRY_BYTES = 64, /* _start is a handful of instructions */
 };
 
 void unwind_memory_init(struct unwind_memory *memory, struct unwind *unwind)
@@ -56,11 +55,17 @@ bool unwind_memory_start(struct unwind_memory *memory, const struct unwind_input
 	return other;
 }
 
+/* Else it is code that was made at run time. */
+static bool has_file(const struct dso *dso)
+{
+	return dso->kind == DSO_FILE || dso->kind == DSO_VDSO;
+}
+
 static struct image *image_of(struct unwind_memory *memory, const struct dso *dso)
 {
 	struct unwind *unwind = memory->unwind;
 
-	if (dso->kind != DSO_FILE && dso->kind != DSO_VDSO)
+	if (!has_file(dso))
 		return NULL;
 	if (dso->index >= memory->n_images) {
 		size_t n = memory->n_images;
@@ -108,7 +113,8 @@ static const struct module *add_module(struct unwind_memory *memory, size_t at, 
 
 	if (!map)
 		return NULL;
-	module = (struct module){ map->start, map->end, 0, image_of(memory, map->dso) };
+	module = (struct module){ map->start, map->end, 0, image_of(memory, map->dso),
+				  has_file(map->dso) ? UNWIND_NO_FILE : UNWIND_NO_INFO };
 	offset = ip - map->start + map->pgoff;
 	if (module.image && elf_file_vaddr(module.image->file, offset, &vaddr))
 		module.bias = ip - vaddr;
@@ -135,7 +141,7 @@ const struct module *unwind_memory_module(struct unwind_memory *memory, uint64_t
 		module = add_module(memory, memory->last_module, ip);
 	if (module && module->image)
 		return module;
-	memory->why = module ? UNWIND_NO_INFO : UNWIND_BROKEN;
+	memory->why = module ? module->without_image : UNWIND_BROKEN;
 	return NULL;
 }
 
@@ -147,13 +153,20 @@ static bool read_module(const struct module *module, uint64_t addr, void *bytes,
 	       image_read(module->image, vaddr, bytes, n);
 }
 
+/* A stack may lie in a program's own data, of which the file has what was there at first. */
+static bool read_constant(const struct module *module, uint64_t addr, void *bytes, size_t n)
+{
+	return module->image && !image_is_data(module->image, addr - module->bias) &&
+	       read_module(module, addr, bytes, n);
+}
+
 static bool read_files(struct unwind_memory *memory, uint64_t addr, void *bytes, size_t n)
 {
 	if (memory->last_module < memory->n_modules &&
-	    read_module(&memory->modules[memory->last_module], addr, bytes, n))
+	    read_constant(&memory->modules[memory->last_module], addr, bytes, n))
 		return true;
 	for (size_t i = 0; i < memory->n_modules; i++)
-		if (i != memory->last_module && read_module(&memory->modules[i], addr, bytes, n)) {
+		if (i != memory->last_module && read_constant(&memory->modules[i], addr, bytes, n)) {
 			memory->last_module = i;
 			return true;
 		}
@@ -183,9 +196,15 @@ bool unwind_memory_read(struct unwind_memory *memory, uint64_t addr, unsigned si
 	}
 	if (read_files(memory, addr, value, size))
 		return true;
-	memory->why =
-		within < STACK_BYTES_MAX || memory->other_stack ? UNWIND_TRUNCATED : UNWIND_BROKEN;
+	memory->why = unwind_memory_beyond(memory, addr);
 	return false;
+}
+
+enum unwind_end unwind_memory_beyond(const struct unwind_memory *memory, uint64_t addr)
+{
+	if (addr - memory->sp < STACK_BYTES_MAX)
+		return UNWIND_TRUNCATED;
+	return memory->other_stack ? UNWIND_OTHER_STACK : UNWIND_BROKEN;
 }
 
 bool unwind_memory_code(struct unwind_memory *memory, uint64_t start, uint64_t ip, uint8_t *code, size_t n)
@@ -210,7 +229,7 @@ bool unwind_memory_entry(struct unwind_memory *memory, const struct module *modu
 {
 	uint64_t within = ip - module->bias - module->image->file->entry;
 
-	if (!module->image->file->entry || within >= ENTRY_BYTES)
+	if (!module->image->file->entry || within >= memory->arch->entry_bytes)
 		return false;
 	memory->why = UNWIND_COMPLETE;
 	return true;

@@ -17,6 +17,7 @@ struct module {
 	uint64_t start, end; /* of the map */
 	uint64_t bias; /* add to an address as linked: an address as sampled */
 	struct image *image; /* NULL: there is none */
+	enum unwind_end without_image; /* what a chain then ends with */
 };
 
 struct unwind_memory {
@@ -53,6 +54,8 @@ const struct module *unwind_memory_module(struct unwind_memory *memory, uint64_t
 /* size 1 to 8 bytes as a number; false, and the reason in why. */
 bool unwind_memory_read(struct unwind_memory *memory, uint64_t addr, unsigned size,
 			uint64_t *value);
+/* What it means that addr, where a frame is to be, is not in the copy of the stack. */
+enum unwind_end unwind_memory_beyond(const struct unwind_memory *memory, uint64_t addr);
 /* One of the budget; false: there is none left. */
 bool unwind_memory_spend(struct unwind_memory *memory);
 /*
@@ -63,8 +66,8 @@ bool unwind_memory_code(struct unwind_memory *memory, uint64_t start, uint64_t i
 /* The code that a signal handler returns to is at ip. Changes why only where it says true. */
 bool unwind_memory_trampoline(struct unwind_memory *memory, uint64_t ip);
 /*
- * ip, which has no tables, lies in the few instructions that a process begins with. The dynamic linker's
- * are such: nothing called them.
+ * ip, which has no tables, lies where a process begins. The dynamic linker's first instructions are such: nothing
+ * called them. Other code may lie there, too: only these have a frame pointer of 0.
  */
 bool unwind_memory_entry(struct unwind_memory *memory, const struct module *module, uint64_t ip);
 /*

@@ -63,6 +63,7 @@ static const struct unwind_arch archs[] = {
 		.trampoline = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 },
 		.trampoline_size = 9,
 		.saved_at = x86_64_saved_at,
+		.entry_bytes = 48, /* behind that may stand other functions, as deregister_tm_clones */
 		.returning = x86_64_returning,
 		.n_returning = ARRAY_SIZE(x86_64_returning),
 	},
@@ -85,6 +86,7 @@ static const struct unwind_arch archs[] = {
 		.trampoline = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 },
 		.trampoline_size = 8,
 		.saved_at = aarch64_saved_at,
+		.entry_bytes = 64,
 	},
 };
 

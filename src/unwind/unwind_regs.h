@@ -37,6 +37,7 @@ struct unwind_arch {
 	/* The code that a signal handler returns to, and where from SP the kernel saved what was interrupted. */
 	uint8_t trampoline[16], trampoline_size;
 	const uint16_t *saved_at; /* by DWARF number, bytes from SP; 0: not saved */
+	uint8_t entry_bytes; /* the first code of a process, where it has no tables, is at most that long */
 	/* Instructions that restore one register from the stack, or return. NULL: tables know of each step. */
 	const struct unwind_code *returning;
 	size_t n_returning;

@@ -15,24 +15,16 @@
 #include "unwind/unwind_code.h"
 #include "unwind/unwind_expr.h"
 #include "unwind/unwind_frames.h"
+#include "unwind/unwind_slot.h"
 
 #include <stdlib.h>
 
 enum { SLOTS = 1 << 13 };
 
-/* The rule of an address in an address space. */
-struct slot {
-	uint64_t ip, version; /* version 0: empty */
-	const struct unwind_rule *rule;
-	const struct unwind_saved *saved; /* what it restores */
-	const struct unwind_table *table; /* that has its expressions */
-	bool exact;
-};
-
 struct rows {
 	struct unwind_memory memory;
-	struct slot *slots;
-	struct slot other; /* of an address space that is not known */
+	struct unwind_slot *slots;
+	struct unwind_slot other; /* of an address space that is not known */
 };
 
 struct walk {
@@ -45,81 +37,18 @@ struct walk {
 	bool guessed;
 };
 
-static const struct unwind_rule outermost = { .kind = UNWIND_RULE_OUTERMOST };
-static const struct unwind_rule other = { .kind = UNWIND_RULE_OTHER };
-static const struct unwind_rule trampoline = { .kind = UNWIND_RULE_TRAMPOLINE, .signal = true };
-static const struct unwind_rule pointer = { .kind = UNWIND_RULE_POINTER };
-static const struct unwind_rule unmapped = { .kind = UNWIND_RULE_UNMAPPED };
-
-/* ---- which rule ---- */
-
-/* In the file's tables. false: they say nothing. */
-static bool find_in_tables(struct rows *rows, const struct module *module, uint64_t ip, struct slot *slot)
-{
-	const struct unwind *unwind = rows->memory.unwind;
-	const struct unwind_arch *arch = rows->memory.arch;
-	const struct unwind_table *tables[2] = { image_eh_rows(module->image, arch, unwind), NULL };
-	bool incomplete = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		if (i)
-			tables[i] = image_debug_rows(module->image, arch, unwind);
-		if (!tables[i])
-			continue;
-		slot->table = tables[i];
-		slot->rule = unwind_table_find(tables[i], ip - module->bias);
-		slot->saved = tables[i]->saved + slot->rule->saved;
-		if (slot->rule->kind != UNWIND_RULE_NONE)
-			return true;
-		incomplete |= tables[i]->incomplete;
-	}
-	slot->rule = incomplete ? &other : NULL;
-	return incomplete;
-}
-
-/* Where tables say nothing, or that it is where a handler returns to, which the code itself says best. */
-static const struct unwind_rule *find_in_code(struct rows *rows, const struct module *module, struct slot *slot)
-{
-	struct unwind_memory *memory = &rows->memory;
-
-	if ((!slot->rule || slot->rule->signal) && unwind_memory_trampoline(memory, slot->ip))
-		return &trampoline;
-	if (slot->rule)
-		return slot->rule;
-	if (unwind_memory_entry(memory, module, slot->ip))
-		return &outermost;
-	if (slot->exact)
-		slot->rule = unwind_code_rule(memory, slot->ip, &slot->saved);
-	return slot->rule ? slot->rule : &pointer;
-}
-
-static void fill(struct rows *rows, struct slot *slot)
-{
-	/* A return address may lie behind the function that made the call. */
-	uint64_t ip = slot->exact ? slot->ip : slot->ip - 1;
-	const struct module *module = unwind_memory_module(&rows->memory, ip);
-
-	slot->rule = NULL;
-	if (!module) {
-		slot->rule = rows->memory.why == UNWIND_NO_INFO ? &pointer : &unmapped;
-		return;
-	}
-	find_in_tables(rows, module, ip, slot);
-	slot->rule = find_in_code(rows, module, slot);
-}
-
-static const struct slot *slot_of(struct rows *rows, uint64_t ip, bool exact)
+static const struct unwind_slot *slot_of(struct rows *rows, uint64_t ip, bool exact)
 {
 	const struct unwind_memory *memory = &rows->memory;
 	uint64_t version = memory->address_space_version;
-	struct slot *slot = &rows->slots[(ip ^ ip >> 13 ^ version * 31 ^ exact) % SLOTS];
+	struct unwind_slot *slot = &rows->slots[(ip ^ ip >> 13 ^ version * 31 ^ exact) % SLOTS];
 
 	if (!memory->address_space_known)
 		slot = &rows->other;
 	else if (slot->ip == ip && slot->version == version && slot->exact == exact && slot->rule)
 		return slot;
-	*slot = (struct slot){ .ip = ip, .version = version, .exact = exact };
-	fill(rows, slot);
+	*slot = (struct unwind_slot){ .ip = ip, .version = version, .exact = exact };
+	unwind_slot_fill(&rows->memory, slot);
 	return slot;
 }
 
@@ -215,7 +144,7 @@ static bool eval(const struct unwind_table *table, int32_t number, const struct 
 }
 
 /* The value of a register in the caller. */
-static bool general_value(struct walk *walk, const struct slot *slot, const struct unwind_saved *saved,
+static bool general_value(struct walk *walk, const struct unwind_slot *slot, const struct unwind_saved *saved,
 			  const struct unwind_expr *expr, uint64_t *value)
 {
 	uint64_t at = expr->cfa + (uint64_t)(int64_t)saved->offset, sp = walk->regs.v[walk->memory->arch->sp];
@@ -244,7 +173,7 @@ static bool general_value(struct walk *walk, const struct slot *slot, const stru
 	return false;
 }
 
-static bool step_general(struct walk *walk, const struct slot *slot)
+static bool step_general(struct walk *walk, const struct unwind_slot *slot)
 {
 	const struct unwind_rule *rule = slot->rule;
 	const struct unwind_regs from = walk->regs;
@@ -303,26 +232,44 @@ static bool step_trampoline(struct walk *walk)
 }
 
 /*
+ * Where the frame pointer leads is a caller's frame: its address is behind a call. One that has no caller is told by a
+ * frame pointer of 0 below it, as in the first function of a goroutine, which nothing called.
+ */
+static bool is_caller(struct walk *walk, uint64_t ip, uint64_t next)
+{
+	if (!ip)
+		return !next && walk->guessed;
+	return unwind_code_called(walk->memory, ip) || (!next && unwind_code_made(walk->memory, ip));
+}
+
+/*
  * By the frame pointer, where it points up the copied stack and what is there looks like a caller. A guess: code
  * without tables may use the register for something else, or not have saved it yet; then it is some caller's.
+ * Zeros end a chain of frame pointers; without such a chain they are just zeros.
  */
-static bool step_pointer(struct walk *walk)
+static bool step_pointer(struct walk *walk, enum unwind_end otherwise)
 {
 	struct unwind_memory *memory = walk->memory;
 	const struct unwind_arch *arch = memory->arch;
 	uint64_t fp, within, next, ip;
 
-	if (!unwind_regs_get(&walk->regs, arch->fp, &fp) || fp % sizeof(fp) || fp < walk->cfa)
-		return end_at(walk, UNWIND_NO_INFO);
+	if (!unwind_regs_get(&walk->regs, arch->fp, &fp) || fp % sizeof(fp))
+		return end_at(walk, otherwise);
+	if (!fp && walk->guessed)
+		return end_at(walk, UNWIND_COMPLETE);
+	if (fp < walk->cfa)
+		return end_at(walk, otherwise);
 	within = fp - memory->sp;
-	if (memory->stack_size < 2 * sizeof(fp) || within > memory->stack_size - 2 * sizeof(fp))
-		return end_at(walk, UNWIND_NO_INFO);
+	if (memory->stack_size < 2 * sizeof(fp) || within > memory->stack_size - 2 * sizeof(fp)) {
+		enum unwind_end beyond = unwind_memory_beyond(memory, fp);
+
+		return end_at(walk, beyond == UNWIND_BROKEN ? otherwise : beyond);
+	}
 	memcpy(&next, memory->stack + within, sizeof(next));
 	memcpy(&ip, memory->stack + within + sizeof(next), sizeof(ip));
 	ip = unwind_memory_strip(memory, ip);
-	/* Zeros end a chain of frame pointers; without such a chain they are just zeros. */
-	if (ip || next ? !unwind_code_called(memory, ip) : !walk->guessed)
-		return end_at(walk, UNWIND_NO_INFO);
+	if (!is_caller(walk, ip, next))
+		return end_at(walk, otherwise);
 	walk->guessed = true;
 	walk->ip = ip;
 	walk->cfa = fp + 2 * sizeof(fp);
@@ -331,6 +278,15 @@ static bool step_pointer(struct walk *walk)
 	unwind_regs_set(&walk->regs, arch->fp, next);
 	unwind_regs_set(&walk->regs, arch->sp, walk->cfa);
 	return true;
+}
+
+static bool step_entry(struct walk *walk)
+{
+	uint64_t fp;
+
+	if (!unwind_regs_get(&walk->regs, walk->memory->arch->fp, &fp) || !fp)
+		return end_at(walk, UNWIND_COMPLETE);
+	return step_pointer(walk, UNWIND_NO_INFO);
 }
 
 /* The rest of the chain is another unwinder's, which begins with this frame. */
@@ -361,16 +317,16 @@ static bool hand_over(struct walk *walk)
 	for (size_t i = 1; unwind && i < n; i++)
 		if (unwind->exact[i / 64] >> i % 64 & 1)
 			unwind_chain_mark_exact(chain, before + i);
-	if (unwind && n)
+	if (!unwind || (n < 2 && chain->end != UNWIND_COMPLETE && chain->end != UNWIND_TRUNCATED))
+		return step_pointer(walk, UNWIND_NO_INFO);
+	if (n)
 		chain->n = before + n;
-	else
-		chain->end = UNWIND_NO_INFO;
 	return false;
 }
 
 static bool step(struct walk *walk)
 {
-	const struct slot *slot = slot_of(walk->rows, walk->ip, walk->exact);
+	const struct unwind_slot *slot = slot_of(walk->rows, walk->ip, walk->exact);
 	const struct unwind_rule *rule = slot->rule;
 
 	if (rule->signal)
@@ -387,7 +343,9 @@ static bool step(struct walk *walk)
 	case UNWIND_RULE_TRAMPOLINE:
 		return step_trampoline(walk);
 	case UNWIND_RULE_POINTER:
-		return step_pointer(walk);
+		return step_pointer(walk, slot->no_file ? UNWIND_NO_FILE : UNWIND_NO_INFO);
+	case UNWIND_RULE_ENTRY:
+		return step_entry(walk);
 	case UNWIND_RULE_UNMAPPED:
 	case UNWIND_RULE_NONE:
 		break;
@@ -445,7 +403,7 @@ static size_t rows_frames(struct unwind *unwind, const struct unwind_input *inpu
 	unwind_chain_start(&walk.chain, walk.ip, walk.cfa);
 	while (step(&walk) && unwind_chain_add(&walk.chain, walk.ip, walk.regs.v[arch->sp]))
 		;
-	unwind->counts.guessed += walk.guessed;
+	unwind->guessed = walk.guessed;
 	*end = walk.chain.end;
 	return walk.chain.n;
 }
@@ -463,7 +421,7 @@ static bool rows_in_link(struct unwind *unwind, const struct address_space *spac
 	const struct unwind_input input = { .address_space = space };
 	struct rows *rows = unwind->state;
 	unsigned link = rows->memory.arch->link;
-	const struct slot *slot;
+	const struct unwind_slot *slot;
 
 	unwind_memory_start(&rows->memory, &input, 0);
 	slot = slot_of(rows, ip, true);

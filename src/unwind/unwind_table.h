@@ -26,6 +26,7 @@ enum unwind_rule_kind {
 	UNWIND_RULE_OTHER, /* the file says something that is not understood here: to be asked of another unwinder */
 	UNWIND_RULE_TRAMPOLINE, /* the code that a signal handler returns to: the kernel saved all */
 	UNWIND_RULE_POINTER, /* the file says nothing: the frame pointer may know */
+	UNWIND_RULE_ENTRY, /* where a process begins, if the frame pointer is 0 */
 	UNWIND_RULE_UNMAPPED, /* not in any map */
 };
 

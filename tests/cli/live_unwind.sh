@@ -277,12 +277,87 @@ test_no_tables()
 	write_program -fno-asynchronous-unwind-tables -fno-unwind-tables
 	record_deep bare --call-graph dwarf
 	check "broken: $(said broken)" [ "$(said broken)" -ge 60 ]
-	has "why" 'for want of files or tables' "$err"
+	has "why" '[0-9]+ broken \([0-9]+ in code without tables\)' "$err"
 	run "$PSTAT" script -i bare -F ip,sym
 	same "none is lost" 60 \
 		"$(printf '%s\n' "$out" | awk 'first && $2 == "touch_one" { n++ } { first = !NF } END { print n + 0 }')"
 	run "$PSTAT" report -g none -i bare
-	has "report tells it" 'files or their unwind tables are missing' "$err"
+	has "report tells it" 'code without unwind tables or frame pointers' "$err"
+}
+
+# Where frame pointers are all there is, a chain whose next frame is not in the copy is cut, not broken, and marked as a
+# guess all the same.
+test_frame_pointers_beyond_the_copy()
+{
+	write_program -O0 -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-omit-frame-pointer
+	for kind in dwarf,1024 dwarf,raw,1024; do
+		record_deep "short" --call-graph "$kind"
+		if [ "$kind" = dwarf,1024 ]; then
+			check "cut: $(said cut)" [ "$(said cut)" -ge 40 ]
+			check "not broken: $(said broken)" [ "$(said broken)" -le 5 ]
+			check "guesses: $(said "by frame pointers in part")" [ "$(said "by frame pointers in part")" -ge 60 ]
+			has "what to do" 'larger copies .--call-graph dwarf,65528.' "$err"
+		fi
+		run "$PSTAT" report -g none -i short
+		has "$kind: report: why" '\([0-9.]* %: the copy of the stack was too short' "$err"
+		has "$kind: report: what to do" 'record more of it: --call-graph dwarf,SIZE' "$err"
+		has "$kind: report: guesses" '(5|6|7|8|9|10)[0-9]+\.[0-9] % of [0-9]+ stacks have callers found by frame pointers' "$err"
+	done
+	record_deep long --call-graph dwarf,16384
+	same "longer copies: all stacks are whole" "$(true_stacks)" "$(our_stacks long)"
+	check "longer copies: cut: $(said cut)" [ "$(said cut)" -le 5 ]
+}
+
+# A stack may lie in the program's own data. The file knows only what was there at first: what is not in the copy is not
+# taken from there, and no chain that ends in such zeros is a whole one.
+test_stack_in_data()
+{
+	write_program
+	sed -i 's/^int main(int argc.*/#include <ucontext.h>\nstatic ucontext_t here, there;\nstatic char stack[1 << 20] = { 1 };\n&/
+		s/^\twork();/\tgetcontext(\&there);\n\tthere.uc_stack.ss_sp = stack;\n\tthere.uc_stack.ss_size = sizeof(stack);\n\tthere.uc_link = \&here;\n\tmakecontext(\&there, work, 0);\n\tswapcontext(\&here, \&there);/' deep.c
+	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o deep deep.c 2>cc_err || skip "needs coroutines of the C library"
+	record_deep short --call-graph dwarf,1024
+	check "cut: $(said cut)" [ "$(said cut)" -ge 40 ]
+	record_deep long --call-graph dwarf,16384
+	same "longer copies: all stacks are whole" "$(true_stacks)" "$(our_stacks long)"
+	check "and complete, where glibc made them: $(said complete)" [ "$(said complete)" -ge 60 ]
+}
+
+# What a handler interrupted has another stack, of which nothing is copied: larger copies don't help.
+test_handler_on_its_own_stack()
+{
+	write_program
+	sed -i 's/^int main(int argc.*/#include <signal.h>\nstatic void handle(int number) { (void)number; work(); }\n&/
+		s/^\twork();/\tstack_t own = { .ss_sp = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), .ss_size = 1 << 20 };\n\tstruct sigaction how = { .sa_handler = handle, .sa_flags = SA_ONSTACK };\n\tsigaltstack(\&own, 0);\n\tsigaction(SIGUSR1, \&how, 0);\n\traise(SIGUSR1);/' deep.c
+	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o deep deep.c || fail "compiles"
+	record_deep own --call-graph dwarf,16384
+	same "the handler's part is whole" "$(true_stacks)" "$(our_stacks own)"
+	has "it is told" 'cut .(1 without any copy, )?[6-9][0-9] below signal handlers with stacks of their own' "$err"
+	has_not "nothing helps" '^  larger copies' "$err"
+	run "$PSTAT" report -g none -i own
+	has "report tells it" 'a signal handler had a stack of its own, and the other one was not copied' "$err"
+	has_not "and nothing to do" 'record more' "$err"
+}
+
+# The first code of a process without tables: its callers are those that frame pointers tell, and it has none itself.
+# What lies close behind it is no outermost function.
+test_first_code()
+{
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	cat >first.c <<'C'
+__asm__(".globl _start\n_start: xor %ebp,%ebp\n\tcall outer\n\tmov $60,%eax\n\txor %edi,%edi\n\tsyscall\n"
+	"outer: push %rbp\n\tmov %rsp,%rbp\n\tcall inner\n\tpop %rbp\n\tret\n"
+	"inner: push %rbp\n\tmov %rsp,%rbp\n\tlea room(%rip),%rax\n\tmov $60,%ecx\n"
+	"1: movb $1,(%rax)\n\tadd $4096,%rax\n\tdec %ecx\n\tjnz 1b\n\tpop %rbp\n\tret\n"
+	".bss\n.balign 4096\nroom: .zero 4096*64\n.text\n");
+C
+	"${CC:-cc}" -nostdlib -static -o deep first.c 2>cc_err || skip "needs static programs without a C library"
+	record_deep first --call-graph dwarf
+	check "complete: $(said complete)" [ "$(said complete)" -ge 60 ]
+	check "as guesses: $(said "by frame pointers in part")" [ "$(said "by frame pointers in part")" -ge 60 ]
+	run "$PSTAT" script -i first -F ip,sym
+	same "inner, outer, _start" 60 "$(awk '{ print $2 }' <<<"$out" | tr '\n' ' ' |
+		grep -o 'inner outer _start ' | wc -l)"
 }
 
 # take_debug FILE: the tables of ./deep, and all else that is for debuggers, go to FILE; ./whole is what it was.
@@ -363,9 +438,9 @@ test_debug_file_of_another_build()
 		mv linked deep
 		record_deep other --call-graph dwarf
 		same "one of another build: as many" "$broken" "$(said broken)"
-		has "why" '[0-9]+ broken \([0-9]+ for want of files or tables\)' "$err"
+		has "why" '[0-9]+ broken \([0-9]+ in code without tables\)' "$err"
 		run "$PSTAT" report -g none -i other
-		has "report tells it" 'files or their unwind tables are missing' "$err"
+		has "report tells it" 'code without unwind tables or frame pointers' "$err"
 		cp whole deep
 		same "the same stacks" "$(our_stacks without)" "$(our_stacks other)"
 	done

@@ -114,12 +114,12 @@ static void test_stack_that_was_cut(void **state)
 
 	(void)state;
 	input.stack_bytes = 0;
-	expect(&input, 1, UNWIND_TRUNCATED);
+	expect(&input, 1, UNWIND_NO_COPY);
 	input.stack_bytes = 8;
 	expect(&input, 1, UNWIND_TRUNCATED);
 	input.stack = NULL;
 	input.stack_bytes = UINT64_MAX;
-	expect(&input, 1, UNWIND_TRUNCATED);
+	expect(&input, 1, UNWIND_NO_COPY);
 }
 
 enum { RBP = 6, X29 = 29 }; /* in own.regs */
@@ -133,7 +133,7 @@ static void test_nothing_known_of_the_code(void **state)
 	(void)state;
 	own.regs[x86 ? RBP : X29] = 0;
 	own.no_files = true;
-	expect(&own.input, 1, UNWIND_NO_INFO);
+	expect(&own.input, 1, UNWIND_NO_FILE);
 	own.no_files = false;
 	own_map(&own, DSO_ANON, "//anon", ip & ~4095ULL, (ip & ~4095ULL) + 4096, 0);
 	expect(&own.input, 1, UNWIND_NO_INFO);
@@ -161,12 +161,20 @@ static void test_frame_pointers_of_code_without_tables(void **state)
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 3);
 	assert_int_equal(ips[1], code + 100);
 	assert_int_equal(ips[2], code + 200);
-	assert_int_equal(unwind.counts.ends[UNWIND_NO_INFO], 1);
+	assert_int_equal(unwind.end, UNWIND_COMPLETE);
+	assert_true(unwind.guessed);
 	assert_int_equal(unwind.counts.guessed, 1);
 	/* The end of the chain, as code at a process's begin makes it. */
 	words[7] = 0;
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
-	assert_int_equal(unwind.counts.ends[UNWIND_COMPLETE], 1);
+	assert_int_equal(unwind.counts.ends[UNWIND_COMPLETE], 2);
+	/* It goes on where nothing was copied any more. */
+	words[6] = sp + own.input.stack_bytes + 64;
+	words[7] = code + 200;
+	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 3);
+	assert_int_equal(unwind.end, UNWIND_TRUNCATED);
+	assert_true(unwind.guessed);
+	words[6] = words[7] = 0;
 	/* Down, to itself, not aligned, over the copy's end, and to what is not mapped. */
 	words[2] = sp;
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
@@ -256,7 +264,8 @@ static void test_inputs_without_64_bit_registers(void **state)
 	input.abi = 2;
 	input.n_regs = 3; /* neither ip nor sp */
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 0);
-	assert_int_equal(unwind.counts.ends[UNWIND_NO_INFO], 2);
+	assert_int_equal(unwind.counts.ends[UNWIND_NOT_64], 1);
+	assert_int_equal(unwind.counts.ends[UNWIND_NO_INFO], 1);
 	unwind_close(&unwind);
 	str_release(&err);
 }

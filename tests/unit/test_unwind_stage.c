@@ -40,6 +40,7 @@ static int out_take(struct record_sink *sink, const void *records, size_t n, str
 	for (size_t at = 0; at < n;) {
 		struct record record;
 		struct record_body body;
+		bool guessed;
 
 		record_from_bytes(&record, (const uint8_t *)records + at, 0, false);
 		at += record.size;
@@ -51,7 +52,7 @@ static int out_take(struct record_sink *sink, const void *records, size_t n, str
 			out->v[out->n].has = body.sample.has;
 			out->v[out->n].n_ips = body.sample.n_ips;
 			out->v[out->n].regs = body.sample.user_regs;
-			out->v[out->n].end = chain_end(&body.sample);
+			out->v[out->n].end = chain_end(&body.sample, &guessed);
 			for (size_t i = 0; i < body.sample.n_ips && i < ARRAY_SIZE(out->v[0].ips); i++)
 				out->v[out->n].ips[i] = body.sample.ips[i];
 		}
