@@ -306,6 +306,7 @@ static int open_unwinding(struct recording *rec)
 		.arch = rec->info.arch,
 		.user_regs = plan->sampling.user_regs,
 		.no_cache = plan->no_cache,
+		.clock = { rec->info.clockid_time_ns, rec->info.wall_clock_ns },
 	};
 	struct str why = STR_INIT;
 	int rc = 0;

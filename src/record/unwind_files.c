@@ -9,6 +9,9 @@
  * The one that led there stays open, or, where so many are open already, is what the file is opened by again.
  * Entries are found by the dso's number and never go, so that a path that was given out stays.
  *
+ * A file that is written to in place keeps its inode, and what it was before is gone: samples from before that are not
+ * unwound by it, those behind it are. That is seen by its time of writing, whenever a process maps it.
+ *
  * A debug file is looked for below /proc/PID/root of the same processes, then here, by build-id and by debug link. That
  * may take long, and is done once: a lock of its own is held meanwhile. Other workers that look for one wait; who wants
  * a file itself, or has seen one, does not.
@@ -28,7 +31,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { SIGHTINGS_MAX = 4, HELD_MAX = 1024, HELD_PART = 4 };
+enum { SIGHTINGS_MAX = 4, HELD_MAX = 1024, HELD_PART = 4, WRITINGS_MAX = 64 };
 
 struct sighting {
 	uint32_t pid;
@@ -45,6 +48,8 @@ struct entry {
 	unsigned n_seen, n_tried;
 	char *path; /* to read it by; NULL: not open */
 	int fd; /* that path leads to; -1: none */
+	struct timespec written; /* when it was opened, or looked at since */
+	uint64_t written_ns; /* the same on the clock of samples; 0: before the recording, or not known */
 	/* The same of its debug file, once that was looked for. */
 	bool debug_tried;
 	char *debug_path;
@@ -60,6 +65,10 @@ struct unwind_files {
 	size_t n, cap;
 	size_t n_held, held_max;
 	atomic_uint late;
+	struct unwind_clock clock;
+	/* Times of writings over what was mapped; beyond WRITINGS_MAX none is noted. Added under the lock. */
+	_Atomic uint64_t writings[WRITINGS_MAX];
+	atomic_size_t n_writings;
 };
 
 /* libelf and liblzma are loaded by whoever needs them first: one thread, before there are others. */
@@ -74,12 +83,13 @@ static void load_library(void)
 	str_release(&why);
 }
 
-struct unwind_files *unwind_files_new(const char *procfs)
+struct unwind_files *unwind_files_new(const char *procfs, const struct unwind_clock *clock)
 {
 	struct unwind_files *files = xcalloc(1, sizeof(*files));
 	struct rlimit limit;
 
 	files->procfs = procfs;
+	files->clock = *clock;
 	files->vdso = vdso_file_path();
 	load_library();
 	files->held_max = HELD_MAX;
@@ -136,6 +146,51 @@ static void describe(struct entry *entry, const struct dso *dso)
 	entry->build_id = dso->build_id;
 }
 
+/* ---- what was written to ---- */
+
+/* Of the time of a file; 0: before the recording began. */
+static uint64_t sample_time(const struct unwind_files *files, const struct timespec *t)
+{
+	uint64_t wall_ns = (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+
+	if (!files->clock.wall_ns || wall_ns <= files->clock.wall_ns)
+		return 0;
+	return wall_ns - files->clock.wall_ns + files->clock.time_ns;
+}
+
+/* Under the lock. */
+static void note_time(struct unwind_files *files, struct entry *entry, int fd)
+{
+	size_t n = atomic_load(&files->n_writings);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) ||
+	    (st.st_mtim.tv_sec == entry->written.tv_sec && st.st_mtim.tv_nsec == entry->written.tv_nsec))
+		return;
+	entry->written = st.st_mtim;
+	entry->written_ns = sample_time(files, &st.st_mtim);
+	if (!entry->written_ns || n == WRITINGS_MAX)
+		return;
+	atomic_store(&files->writings[n], entry->written_ns);
+	atomic_store(&files->n_writings, n + 1);
+}
+
+unsigned unwind_files_era(const struct unwind_files *files, uint64_t time_ns)
+{
+	size_t n = atomic_load(&files->n_writings);
+	unsigned before = 0;
+
+	for (size_t i = 0; i < n; i++)
+		before += atomic_load(&files->writings[i]) <= time_ns;
+	return before;
+}
+
+/* Under the lock. */
+static const char *path_at(const struct entry *entry, uint64_t time_ns)
+{
+	return time_ns && time_ns < entry->written_ns ? NULL : entry->path;
+}
+
 bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const struct record_mmap *mmap)
 {
 	struct entry *entry;
@@ -150,6 +205,7 @@ bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const s
 		describe(entry, dso);
 		wanted = true;
 	}
+	note_time(files, entry, entry->fd);
 	/* Of one that is open, too: its debug file may be below the root of who lives then. */
 	entry->seen[entry->n_seen++ % SIGHTINGS_MAX] =
 		(struct sighting){ mmap->pid, mmap->start, mmap->start + mmap->len };
@@ -247,10 +303,11 @@ static void keep(struct unwind_files *files, struct entry *entry, struct found *
 	/* Somebody, perhaps meanwhile, has gone without it. */
 	if (entry->n_tried)
 		atomic_fetch_add(&files->late, 1);
+	note_time(files, entry, found->fd);
 	entry->path = hold(files, found, &entry->fd);
 }
 
-const char *unwind_files_path(struct unwind_files *files, uint32_t dso)
+const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t time_ns)
 {
 	struct entry *entry = NULL, copy;
 	struct found found;
@@ -262,7 +319,7 @@ const char *unwind_files_path(struct unwind_files *files, uint32_t dso)
 	if (entry && !entry->path && entry->kind == DSO_VDSO && files->vdso)
 		entry->path = xstrdup(files->vdso);
 	if (!entry || entry->path || entry->n_tried == entry->n_seen) {
-		path = entry ? entry->path : NULL;
+		path = entry ? path_at(entry, time_ns) : NULL;
 		pthread_mutex_unlock(&files->lock);
 		return path;
 	}
@@ -274,7 +331,7 @@ const char *unwind_files_path(struct unwind_files *files, uint32_t dso)
 	keep(files, entry, &found);
 	if (entry->n_tried < copy.n_seen)
 		entry->n_tried = copy.n_seen;
-	path = entry->path;
+	path = path_at(entry, time_ns);
 	pthread_mutex_unlock(&files->lock);
 	return path;
 }

@@ -16,8 +16,13 @@
 struct unwind_files;
 struct elf_file; /* elf.h */
 
+/* One moment on the clock of samples and on that of files. Zeros: not known; then files count as what they were. */
+struct unwind_clock {
+	uint64_t time_ns, wall_ns;
+};
+
 /* procfs is borrowed. */
-struct unwind_files *unwind_files_new(const char *procfs);
+struct unwind_files *unwind_files_new(const char *procfs, const struct unwind_clock *clock);
 void unwind_files_free(struct unwind_files *files); /* NULL is nothing */
 /*
  * Process `pid` has mapped the dso. By the thread that changes the dso table. true: nobody has tried to open it there,
@@ -25,11 +30,17 @@ void unwind_files_free(struct unwind_files *files); /* NULL is nothing */
  */
 bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const struct record_mmap *mmap);
 /*
- * A path, good as long as `files` is there; NULL: the file could not be had so far. It leads to the file as long, too,
- * unless so many descriptors were held already that it is the path that the file was found by: that of a process may
- * go with it. By any thread; what was not tried yet is tried now.
+ * A path, good as long as `files` is there; NULL: the file could not be had so far, or was written to after time_ns (on
+ * the clock of samples; 0: never mind), and what it was then is gone. It leads to the file as long, too, unless so many
+ * descriptors were held already that it is the path that the file was found by: that of a process may go with it. By
+ * any thread; what was not tried yet is tried now.
  */
-const char *unwind_files_path(struct unwind_files *files, uint32_t dso);
+const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t time_ns);
+/*
+ * How many writings to files, over what was mapped of them, were before this time: whoever has read files for samples
+ * of another number is to read them anew. By any thread.
+ */
+unsigned unwind_files_era(const struct unwind_files *files, uint64_t time_ns);
 /*
  * The same of the debug file with the unwind tables of a file that was had by its path, and is held. It has the file's
  * build-id, or where that has none, the checksum of its debug link. NULL: there is none. It is looked for when it is

@@ -124,6 +124,7 @@ static int sample_in_order(void *context, struct replay *replay, const struct re
 
 	(void)replay;
 	(void)err;
+	job->time_ns = sample->sample->time_ns;
 	if (sample->thread->address_space)
 		job->space = address_space_snapshot(sample->thread->address_space);
 	make_ready(unwind, job);
@@ -311,7 +312,7 @@ struct unwind_stage *unwind_stage_new(const struct events *recorded, const struc
 	info_init(&unwind->info);
 	str_init(&unwind->brief_record);
 	begin_replay(unwind);
-	unwind->files = unwind_files_new(options->procfs);
+	unwind->files = unwind_files_new(options->procfs, &options->clock);
 	workers.n = workers.n ? workers.n : workers_of_use();
 	workers.written = &unwind->written;
 	workers.files = unwind->files;

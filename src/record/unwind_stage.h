@@ -21,6 +21,7 @@ struct unwind_stage;
 struct unwind_stage_options {
 	const char *procfs;
 	const char *arch;
+	struct unwind_clock clock;
 	uint64_t user_regs; /* registers that the file is to have all the same */
 	size_t n_workers; /* 0: as many as are of use here */
 	size_t held_bytes; /* of samples that wait, at most; 0: 4,096 dumps of the largest size, at least 32 MiB */

@@ -35,6 +35,8 @@ struct unwind_worker {
 	struct names_cache *cache; /* NULL: it is not used */
 	uint64_t *ips; /* FRAMES_MAX */
 	unsigned late; /* of unwind_files_late, that were seen */
+	unsigned era; /* see unwind_files_era */
+	uint64_t time_ns; /* of the sample at hand */
 };
 
 struct unwind_workers {
@@ -76,7 +78,7 @@ static struct elf_file *file_of(void *context, const struct dso *dso)
 {
 	struct unwind_worker *worker = context;
 
-	return file_at(worker, unwind_files_path(worker->workers->options.files, dso->index));
+	return file_at(worker, unwind_files_path(worker->workers->options.files, dso->index, worker->time_ns));
 }
 
 /* Asked for code that is in no table of the file's own. */
@@ -142,17 +144,65 @@ static void unwind_one(struct unwind_worker *worker, struct unwind_job *job, str
 		usleep(worker->workers->options.slow_us);
 }
 
+/* ---- its unwinder ---- */
+
+static bool kept_read(void *context, const struct build_id *id, const struct str *key, struct str *bytes)
+{
+	struct unwind_worker *worker = context;
+
+	return names_cache_read(worker->cache, id, key, bytes);
+}
+
+static void kept_write(void *context, const struct build_id *id, const struct str *key, const struct str *bytes)
+{
+	struct unwind_worker *worker = context;
+
+	names_cache_write(worker->cache, id, key, bytes);
+}
+
+static const struct unwind_keeper keeper = { kept_read, kept_write };
+
+static void open_unwinder(struct unwind_worker *worker)
+{
+	const struct unwind_options options = { .file_of = file_of, .debug_file_of = debug_file_of,
+						.file_context = worker,
+						.keeper = worker->workers->options.no_cache ? NULL : &keeper };
+	struct str why = STR_INIT;
+
+	worker->elf = elf_files_new();
+	worker->can_unwind = !unwind_open(&worker->unwind, worker->workers->options.arch, &options, &why);
+	str_release(&why);
+}
+
+static void close_unwinder(struct unwind_worker *worker)
+{
+	unwind_close(&worker->unwind);
+	elf_files_free(worker->elf);
+}
+
+/* A file has become another one. */
+static void read_anew(struct unwind_worker *worker)
+{
+	close_unwinder(worker);
+	open_unwinder(worker);
+}
+
 static void work_on(struct unwind_worker *worker, struct unwind_job *job, struct unwind_workers_counts *counts)
 {
 	struct unwind_files *files = worker->workers->options.files;
-	unsigned late = unwind_files_late(files);
+	unsigned late = unwind_files_late(files), era = unwind_files_era(files, job->time_ns);
 
+	if (era != worker->era && !job->look_only) {
+		worker->era = era;
+		read_anew(worker);
+	}
 	if (late != worker->late) {
 		worker->late = late;
 		unwind_try_again(&worker->unwind);
 	}
+	worker->time_ns = job->time_ns;
 	if (job->look_only)
-		(void)unwind_files_path(files, job->dso);
+		(void)unwind_files_path(files, job->dso, 0);
 	else
 		unwind_one(worker, job, counts);
 	address_space_snapshot_unref(job->space);
@@ -266,37 +316,15 @@ void unwind_workers_count(struct unwind_workers *workers, struct unwind_workers_
 	pthread_mutex_unlock(&workers->lock);
 }
 
-static bool kept_read(void *context, const struct build_id *id, const struct str *key, struct str *bytes)
-{
-	struct unwind_worker *worker = context;
-
-	return names_cache_read(worker->cache, id, key, bytes);
-}
-
-static void kept_write(void *context, const struct build_id *id, const struct str *key, const struct str *bytes)
-{
-	struct unwind_worker *worker = context;
-
-	names_cache_write(worker->cache, id, key, bytes);
-}
-
-static const struct unwind_keeper keeper = { kept_read, kept_write };
-
 static int start(struct unwind_workers *workers, struct unwind_worker *worker, struct str *err)
 {
-	const struct unwind_options options = { .file_of = file_of, .debug_file_of = debug_file_of,
-						.file_context = worker,
-						.keeper = workers->options.no_cache ? NULL : &keeper };
-	struct str why = STR_INIT;
 	int code;
 
 	worker->workers = workers;
-	worker->elf = elf_files_new();
 	worker->cache = workers->options.no_cache ? NULL : names_cache_new();
 	decoder_init(&worker->decoder, workers->options.recorded, false);
 	worker->ips = xcalloc(FRAMES_MAX, sizeof(*worker->ips));
-	worker->can_unwind = !unwind_open(&worker->unwind, workers->options.arch, &options, &why);
-	str_release(&why);
+	open_unwinder(worker);
 	code = pthread_create(&worker->thread, NULL, worker_main, worker);
 	if (code)
 		return fail(err, -code, "cannot start a thread: %s", strerror(code));
@@ -326,9 +354,8 @@ static void free_worker(struct unwind_worker *worker)
 {
 	if (worker->started)
 		pthread_join(worker->thread, NULL);
-	unwind_close(&worker->unwind);
+	close_unwinder(worker);
 	names_cache_free(worker->cache);
-	elf_files_free(worker->elf);
 	decoder_release(&worker->decoder);
 	unwound_room_release(&worker->room);
 	free(worker->ips);

@@ -36,7 +36,7 @@ static int set_up(void **state)
 	snprintf(root, sizeof(root), "/tmp/pstat-test-XXXXXX");
 	assert_non_null(mkdtemp(root));
 	snprintf(procfs, sizeof(procfs), "%s/proc", root);
-	files = unwind_files_new(procfs);
+	files = unwind_files_new(procfs, &(struct unwind_clock){ 0 });
 	elf = elf_files_new();
 	return 0;
 }
@@ -144,7 +144,7 @@ static void see(uint32_t index, const char *name, uint32_t pid)
 /* opened: whose files are opened with it. */
 static const char *debug_path_of(struct elf_files *opened, uint32_t index)
 {
-	const char *path = unwind_files_path(files, index), *found = NULL;
+	const char *path = unwind_files_path(files, index, 0), *found = NULL;
 	struct str why = STR_INIT;
 	struct elf_file *file;
 
@@ -158,7 +158,7 @@ static const char *debug_path_of(struct elf_files *opened, uint32_t index)
 
 static const char *debug_path(uint32_t index)
 {
-	assert_non_null(unwind_files_path(files, index));
+	assert_non_null(unwind_files_path(files, index, 0));
 	return debug_path_of(elf, index);
 }
 
@@ -287,7 +287,7 @@ static void of_a_later_process(void **state)
 	(void)state;
 	make_file(in_tree("/proc/12/root/opt/prog"), (struct want){ .id = 0x10 });
 	see(0, "/opt/prog", 12);
-	assert_non_null(unwind_files_path(files, 0));
+	assert_non_null(unwind_files_path(files, 0, 0));
 	debug = xasprintf("%s/13/root%s", procfs, by_id);
 	make_file(debug, (struct want){ .id = 0x10, .tables = true });
 	see(0, "/opt/prog", 13);
@@ -365,7 +365,7 @@ static void descriptors_that_are_held(void **state)
 	few = (struct rlimit){ 12, limit.rlim_max }; /* a quarter may be held */
 	unwind_files_free(files);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	files = unwind_files_new(procfs);
+	files = unwind_files_new(procfs, &(struct unwind_clock){ 0 });
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	make_file(in_tree("/opt/prog"), prog);
 	make_file(in_tree("/opt/prog.dbg"), good);
@@ -373,7 +373,7 @@ static void descriptors_that_are_held(void **state)
 		see(i, in_tree("/opt/prog"), 12);
 	assert_non_null(strstr(debug_path(0), "/proc/self/fd/"));
 	assert_string_equal(debug_path(1), in_tree("/opt/prog.dbg"));
-	assert_string_equal(unwind_files_path(files, 2), in_tree("/opt/prog"));
+	assert_string_equal(unwind_files_path(files, 2, 0), in_tree("/opt/prog"));
 }
 
 static void of_the_vdso_none_is_looked_for(void **state)
@@ -386,9 +386,9 @@ static void of_the_vdso_none_is_looked_for(void **state)
 	int fd;
 
 	(void)state;
-	if (!unwind_files_see(files, &dso, &mmap) || !unwind_files_path(files, 0))
+	if (!unwind_files_see(files, &dso, &mmap) || !unwind_files_path(files, 0, 0))
 		skip();
-	fd = open(unwind_files_path(files, 0), O_RDONLY);
+	fd = open(unwind_files_path(files, 0, 0), O_RDONLY);
 	assert_true(elf_build_id_of_fd(fd, &id));
 	close(fd);
 	folder = xasprintf("%s/12/root" ELF_DEBUG_DIR, procfs);
