@@ -346,6 +346,7 @@ struct reader {
 	size_t current; /* the stream that reader_next reads */
 	struct recording_directory *directory; /* once source is asked for a directory's records */
 	bool round_due; /* the last record of source was FINISHED_ROUND */
+	bool no_wait; /* see reader_no_wait */
 	struct early_feature early[2]; /* EVENT_DESC, GROUP_DESC; taken when the events are there */
 	size_t n_early;
 	struct note_list notes; /* features that could not be read, attrs that were cut, ... */
@@ -367,6 +368,8 @@ int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *
  * temporary file of at most bytes_max. Nothing is done for a file. A negative errno with a sentence: it can't be kept.
  */
 int reader_keep(struct reader *reader, uint64_t bytes_max, struct str *err);
+/* From now on its source gives SOURCE_LATER where it would wait for a pipe. */
+void reader_no_wait(struct reader *reader);
 /*
  * The recording that `reader` was opened on, from its beginning, for a second reading beside it. -ESPIPE: it came
  * through a pipe and was not kept; -EFBIG: it was more than was to be kept; -ESTALE: the file at its path is another one, or was written to.

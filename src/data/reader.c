@@ -142,6 +142,8 @@ static int source_next(struct record_source *source, struct record *record, stru
 		reader->round_due = false;
 		return SOURCE_ROUND;
 	}
+	if (reader->no_wait && reader->n_streams && stream_would_wait(reader->streams[0], reader->swap))
+		return SOURCE_LATER;
 	rc = reader_next(reader, record, err);
 	reader->round_due = rc > 0 && record->type == RECORD_FINISHED_ROUND;
 	return rc;
@@ -283,6 +285,11 @@ int reader_keep(struct reader *reader, uint64_t bytes_max, struct str *err)
 	spool_add(reader->kept, &head_bytes, sizeof(head_bytes));
 	stream_keep(reader->streams[0], reader->kept);
 	return 0;
+}
+
+void reader_no_wait(struct reader *reader)
+{
+	reader->no_wait = true;
 }
 
 /* A pipe: what was kept of it. */

@@ -19,6 +19,7 @@
 #include "data/read_ahead.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -135,26 +136,61 @@ bool stream_position(const struct stream *s, uint64_t *given, uint64_t *all)
 	return true;
 }
 
+/* Once, behind what is there, which lies at the buffer's beginning. false: the pipe has ended. */
+static bool buffer_read(struct stream *s)
+{
+	ssize_t got = read(s->fd, s->buf + s->buf_have, BUFFER_BYTES - s->buf_have);
+
+	if (got < 0 && errno == EINTR)
+		return true;
+	if (got < 0)
+		s->read_error = errno;
+	if (got <= 0)
+		return false;
+	if (s->kept)
+		spool_add(s->kept, s->buf + s->buf_have, (size_t)got);
+	s->buf_have += (size_t)got;
+	return true;
+}
+
+static void buffer_move_down(struct stream *s)
+{
+	memmove(s->buf, s->buf + s->buf_at, s->buf_have);
+	s->buf_at = 0;
+}
+
 /* Reads until n bytes are in the buffer or the pipe ends. */
 static void buffer_fill(struct stream *s, size_t n)
 {
 	if (s->buf_have >= n)
 		return;
-	memmove(s->buf, s->buf + s->buf_at, s->buf_have);
-	s->buf_at = 0;
-	while (s->buf_have < n && !s->read_error) {
-		ssize_t got = read(s->fd, s->buf + s->buf_have, BUFFER_BYTES - s->buf_have);
+	buffer_move_down(s);
+	while (s->buf_have < n && !s->read_error && buffer_read(s))
+		;
+}
 
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			s->read_error = errno;
-		if (got <= 0)
-			return;
-		if (s->kept)
-			spool_add(s->kept, s->buf + s->buf_have, (size_t)got);
-		s->buf_have += (size_t)got;
+bool stream_would_wait(struct stream *s, bool swap)
+{
+	struct pollfd fd = { .fd = s->fd, .events = POLLIN };
+	struct record next;
+
+	/* What is packed is there, and what a record has behind it may be longer than the buffer. */
+	while (s->fd >= 0 && !s->ended && !s->read_error && !s->skip && !s->packed_left && !s->window_full) {
+		size_t wanted = RECORD_HEADER_BYTES;
+
+		if (s->buf_have >= wanted) {
+			record_from_bytes(&next, s->buf + s->buf_at, s->pos, swap);
+			wanted = next.size;
+		}
+		if (s->buf_have >= wanted)
+			return false;
+		if (poll(&fd, 1, 0) <= 0)
+			return true;
+		buffer_move_down(s);
+		if (!buffer_read(s))
+			return false;
 	}
+	return false;
 }
 
 void stream_keep(struct stream *s, struct spool *kept)

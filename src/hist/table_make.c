@@ -31,6 +31,9 @@ static bool cells_answer(const struct table *table)
 	const struct profile_options *read = &table->profile->options;
 	const struct profile_shape *kept = &table->profile->shape, *asked = &table->private->shape;
 
+	/* Before its events are known a profile has nothing, and what it will keep is not decided. */
+	if (!table->profile->decided)
+		return true;
 	return !(asked->facts & ~kept->facts) && asked->by_function >= kept->by_function &&
 	       asked->branches == kept->branches && asked->weights == kept->weights &&
 	       same_samples(&read->filters, &table->options.filters) &&

@@ -3,7 +3,8 @@
  *
  * What was read is a profile, read in steps between keys; all its cells can tell is answered by it. A question
  * that they can't answer (a span of time, memory samples, branches) is of another reading: a profile of its own,
- * which begins empty and fills, too. The last few are kept, so that the way back costs no reading.
+ * which begins empty and fills, too. The last few are kept, so that the way back costs no reading. A table of one that
+ * goes has to be gone before: who makes a table beside another one drops that first.
  *
  * A reading belongs to a table that is never folded: it has decided what the cells keep.
  */
@@ -12,7 +13,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { READINGS_MAX = 4, REFRESH_MS = 250 };
+enum { READINGS_MAX = 4, REFRESH_MS = 250, LATER_MS = 50 };
+
+/* What comes through a pipe is kept, for questions that cells can't answer: in a temporary file of so much. */
+#define KEPT_BYTES_MAX (UINT64_C(1) << 30)
 
 struct reading {
 	struct table *first; /* whose question it was; it owns the profile */
@@ -53,6 +57,10 @@ int screen_recording_new(struct screen_recording **recording, struct reader *rea
 	made->reader = reader;
 	made->readings[0].reader = reader;
 	made->n = 1;
+	reader_no_wait(reader);
+	/* Where it can't be, what is asked says so. */
+	if (reader_keep(reader, KEPT_BYTES_MAX, err))
+		str_reset(err);
 	code = reading_open(&made->readings[0], query, err);
 	*recording = made;
 	if (code) {
@@ -169,7 +177,7 @@ static int feed(void *context, uint64_t budget_ns, struct str *err)
 	profile = reading->first->profile;
 	rc = profile_feed(profile, &reading->reader->source, budget_ns, err);
 	if (rc > 0)
-		return SCREEN_FED_MORE;
+		return rc == PROFILE_FED_LATER ? SCREEN_FED_LATER : SCREEN_FED_MORE;
 	/* Without samples nobody has asked; a wrong word is said all the same. */
 	if (!rc)
 		rc = profile_decide(profile, err);
@@ -249,6 +257,7 @@ struct screen_source screen_recording_source(struct screen_recording *recording)
 		.make = make_table,
 		.feed = feed,
 		.reads_on = reads_on,
+		.later_ms = LATER_MS,
 		.refresh_ms = REFRESH_MS,
 		.status = add_status,
 		.notes = add_notes,

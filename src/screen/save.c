@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { NAME_BYTES_MAX = 100 };
+enum { NAME_BYTES_MAX = 100, FEED_NS = 20000000 };
 
 static int write_file(void *context, struct str *text)
 {
@@ -29,15 +29,20 @@ static void save(struct screen *screen, const char *path)
 		screen_say(screen, "%s: %s", path, strerror(errno));
 		return;
 	}
+	str_reset(&screen->message);
 	screen->printed(screen, &output);
 	rc = output_end(&output);
 	if (close(fd) && !rc)
 		rc = -errno;
 	str_release(&output.text);
-	if (rc)
-		screen_say(screen, "%s: %s", path, strerror(-rc));
-	else
+	if (!rc) {
 		screen_say(screen, "written to %s", path);
+		return;
+	}
+	/* A part is no use. Why it is one may have been said. */
+	unlink(path);
+	if (!screen->message.len)
+		screen_say(screen, "%s: %s", path, strerror(-rc));
 }
 
 static void print_table(struct screen *screen, struct output *output)
@@ -45,6 +50,25 @@ static void print_table(struct screen *screen, struct output *output)
 	report_format_find("stdio")->print(screen->table, output);
 	/* Its columns are those of the last event now. */
 	screen->fitted = 0;
+}
+
+/* A question that wants another reading of the recording: that is done to its end first, in a second or so. */
+static int make_whole(struct screen *screen, struct table **table, const struct query *query, struct str *err)
+{
+	const struct screen_source *source = screen->source;
+	int fed = SCREEN_FED_MORE, code;
+
+	screen_drop_table(screen);
+	code = source->make(source->context, table, query, err);
+	if (code || !source->reads_on || !source->reads_on(source->context))
+		return code;
+	table_free(*table);
+	*table = NULL;
+	while (fed == SCREEN_FED_MORE)
+		fed = source->feed(source->context, FEED_NS, err);
+	if (fed != SCREEN_FED_ALL)
+		return fed < 0 ? fed : fail(err, -EAGAIN, "the recording has not come to its end yet");
+	return source->make(source->context, table, query, err);
 }
 
 /*
@@ -63,8 +87,9 @@ static void print_graph(struct screen *screen, struct output *output)
 	query.view = VIEW_FLAT_ENTRIES;
 	query.no_chains = query.exclude_other = query.branch_stack = false;
 	query.rows_max = 0;
-	if (screen->source->make(screen->source->context, &table, &query, &err))
-		output->failed = -ENOTSUP;
+	output->failed = make_whole(screen, &table, &query, &err);
+	if (output->failed)
+		screen_say(screen, "%s", err.s);
 	else
 		format->print(table, output);
 	table_free(table);
@@ -94,6 +119,10 @@ void act_save(struct screen *screen, int what)
 {
 	struct str path = STR_INIT;
 
+	if (what == SAVE_GRAPH && !screen->diff && screen->fed == SCREEN_FED_MORE && screen->source->reads_on) {
+		screen_say(screen, "the recording is still being read: a picture of all of it comes later");
+		return;
+	}
 	screen->printed = what == SAVE_CODE ? code_print : what == SAVE_GRAPH ? print_graph : print_table;
 	if (screen->diff)
 		screen->printed = what == SAVE_GRAPH ? diff_print_graph : diff_print_shown;

@@ -40,7 +40,7 @@ void screen_say(struct screen *screen, const char *fmt, ...)
 
 /* ---- tables ---- */
 
-static void drop_table(struct screen *screen)
+void screen_drop_table(struct screen *screen)
 {
 	row_list_forget(&screen->rows);
 	table_free(screen->table);
@@ -78,7 +78,7 @@ static int make_table(struct screen *screen, struct str *err)
 	uint64_t begin_ns = now_ns();
 	int code;
 
-	drop_table(screen);
+	screen_drop_table(screen);
 	code = source->make(source->context, &screen->table, &screen->query, err);
 	if (code)
 		return code;
@@ -293,7 +293,7 @@ static void feed(struct screen *screen)
 
 	if (!source->feed || !is_fed(screen))
 		return;
-	drop_table(screen);
+	screen_drop_table(screen);
 	screen->fed = source->feed(source->context, (uint64_t)FEED_MS * 1000000, &screen->failed);
 	if (screen->fed < 0)
 		screen_say(screen, "%s", screen->failed.s);
@@ -340,7 +340,7 @@ static void run(struct screen *screen)
 
 static void release(struct screen *screen)
 {
-	drop_table(screen);
+	screen_drop_table(screen);
 	row_list_release(&screen->rows);
 	zooms_release(screen);
 	texts_free(screen->texts);
