@@ -326,7 +326,7 @@ struct early_feature {
 
 struct recording_directory; /* private: the order of a directory's files */
 
-struct reader {
+struct reader { /* not to be moved while it is open */
 	/*
 	 * Its records in the order of replay: a directory's files merged by time. A FINISHED_ROUND record of a
 	 * file or pipe is a record and then a round.
@@ -356,30 +356,27 @@ struct reader {
 };
 
 /*
- * Opens a file, a directory (`perf record --threads`) or "-". For a file the header, events and features
- * are read now, for a pipe while the records go by. A broken feature is a note, a broken header or
- * attr an error. Close the reader in every case; it must not be moved while it is open.
+ * Opens a file, a directory (`perf record --threads`) or "-". A file's header, events and features are read now, a pipe's
+ * while the records go by. A broken feature is a note, a broken header or attr an error. Close it in every case.
  */
 int reader_open(struct reader *reader, const char *path, struct str *err);
 /* The same on an open descriptor, which the reader takes over. */
 int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *err);
 /*
- * To be called before the first record, for those who may read again: what comes through a pipe is kept, in a
- * temporary file of at most bytes_max. Nothing is done for a file. A negative errno with a sentence: it can't be kept.
+ * Before the first record, for who may read again: what comes through a pipe is kept in a temporary file of at most
+ * bytes_max. Nothing is done for a file. A negative errno with a sentence: it can't be kept.
  */
 int reader_keep(struct reader *reader, uint64_t bytes_max, struct str *err);
-/* From now on its source gives SOURCE_LATER where it would wait for a pipe. */
-void reader_no_wait(struct reader *reader);
+void reader_no_wait(struct reader *reader); /* its source gives SOURCE_LATER where it would wait for a pipe */
 /*
  * The recording that `reader` was opened on, from its beginning, for a second reading beside it. -ESPIPE: it came
- * through a pipe and was not kept; -EFBIG: it was more than was to be kept; -ESTALE: the file at its path is another one, or was written to.
+ * through a pipe and was not kept; -EFBIG: it was more than was to be kept; -ESTALE: it was replaced or written to.
  */
 int reader_open_again(struct reader *again, const struct reader *reader, struct str *err);
 void reader_close(struct reader *reader);
 /*
- * The next record: 1, 0 at the end (see reader->missing), or a negative errno with a sentence where
- * what follows cannot be read; every later call then returns 0. A directory's files follow one another, as
- * they lie there (source merges them by time); reader_next_of reads one of them.
+ * The next record: 1, 0 at the end (see reader->missing), or a negative errno with a sentence where what follows cannot be
+ * read; later calls return 0. A directory's files follow one another (source merges them by time); reader_next_of reads one.
  * COMPRESSED records are handed out, and then the records in them. What HEADER_ATTR, EVENT_UPDATE,
  * HEADER_FEATURE, HEADER_TRACING_DATA and HEADER_BUILD_ID say is in events and info already; but what a
  * pipe says of its events before they are there, only with the first record of another type.

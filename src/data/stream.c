@@ -9,23 +9,22 @@
  *   source -> record -> COMPRESSED? -> window -> record
  *
  * Memory: the window, a pipe's buffer, the blocks that were read of a file; and of a mapping that is read in place, the
- * pages that were passed are given back: when the position is beyond them, and again when records that waited for their turn have been looked at once more.
+ * pages that were passed are given back: when the position is beyond them, and again when records that waited for their
+ * turn have been looked at once more.
  */
 #include "data/stream.h"
 
 #include "data/reader.h"
 
 #include "data/bytes.h"
+#include "data/pipe_buffer.h"
 #include "data/read_ahead.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum {
-	BUFFER_BYTES = 512 << 10,
 	WINDOW_BYTES = 512 << 10,
 	KEEP_BYTES = 4 << 20, /* of a mapping behind the position */
 	DROP_BYTES = 1 << 20, /* which are given back at once */
@@ -53,11 +52,7 @@ struct stream {
 	uint64_t dropped; /* pages below this were given back */
 	struct read_ahead *ahead; /* of the same file; NULL: its bytes are taken from the mapping */
 
-	int fd;
-	uint8_t *buf;
-	size_t buf_at, buf_have; /* bytes from buf + buf_at */
-	int read_error; /* errno of the pipe */
-	struct spool *kept; /* what was read of the pipe; borrowed; NULL: nothing is kept */
+	struct pipe_buffer pipe;
 	uint8_t small[64]; /* a short record whose extra bytes are being read */
 
 	struct zstd_in *zstd;
@@ -75,7 +70,7 @@ static struct stream *stream_new(void)
 {
 	struct stream *s = xcalloc(1, sizeof(*s));
 
-	s->fd = -1;
+	s->pipe.fd = -1;
 	return s;
 }
 
@@ -94,9 +89,8 @@ struct stream *stream_new_pipe(int fd, uint64_t offset)
 {
 	struct stream *s = stream_new();
 
-	s->fd = fd;
 	s->pos = offset;
-	s->buf = xmalloc(BUFFER_BYTES);
+	pipe_buffer_init(&s->pipe, fd);
 	return s;
 }
 
@@ -107,10 +101,8 @@ void stream_free(struct stream *s)
 	read_ahead_free(s->ahead);
 	if (s->map)
 		munmap(s->map, s->map_bytes);
-	if (s->fd >= 0)
-		close(s->fd);
+	pipe_buffer_release(&s->pipe);
 	zstd_in_free(s->zstd);
-	free(s->buf);
 	free(s->window);
 	free(s);
 }
@@ -124,7 +116,7 @@ void stream_rewind(struct stream *s)
 			      .map_bytes = s->map_bytes,
 			      .start = s->start,
 			      .end = s->end,
-			      .fd = -1 };
+			      .pipe = { .fd = -1 } };
 }
 
 bool stream_position(const struct stream *s, uint64_t *given, uint64_t *all)
@@ -136,66 +128,24 @@ bool stream_position(const struct stream *s, uint64_t *given, uint64_t *all)
 	return true;
 }
 
-/* Once, behind what is there, which lies at the buffer's beginning. false: the pipe has ended. */
-static bool buffer_read(struct stream *s)
-{
-	ssize_t got = read(s->fd, s->buf + s->buf_have, BUFFER_BYTES - s->buf_have);
-
-	if (got < 0 && errno == EINTR)
-		return true;
-	if (got < 0)
-		s->read_error = errno;
-	if (got <= 0)
-		return false;
-	if (s->kept)
-		spool_add(s->kept, s->buf + s->buf_have, (size_t)got);
-	s->buf_have += (size_t)got;
-	return true;
-}
-
-static void buffer_move_down(struct stream *s)
-{
-	memmove(s->buf, s->buf + s->buf_at, s->buf_have);
-	s->buf_at = 0;
-}
-
-/* Reads until n bytes are in the buffer or the pipe ends. */
-static void buffer_fill(struct stream *s, size_t n)
-{
-	if (s->buf_have >= n)
-		return;
-	buffer_move_down(s);
-	while (s->buf_have < n && !s->read_error && buffer_read(s))
-		;
-}
-
 bool stream_would_wait(struct stream *s, bool swap)
 {
-	struct pollfd fd = { .fd = s->fd, .events = POLLIN };
 	struct record next;
 
 	/* What is packed is there, and what a record has behind it may be longer than the buffer. */
-	while (s->fd >= 0 && !s->ended && !s->read_error && !s->skip && !s->packed_left && !s->window_full) {
-		size_t wanted = RECORD_HEADER_BYTES;
-
-		if (s->buf_have >= wanted) {
-			record_from_bytes(&next, s->buf + s->buf_at, s->pos, swap);
-			wanted = next.size;
-		}
-		if (s->buf_have >= wanted)
-			return false;
-		if (poll(&fd, 1, 0) <= 0)
-			return true;
-		buffer_move_down(s);
-		if (!buffer_read(s))
-			return false;
-	}
-	return false;
+	if (s->pipe.fd < 0 || s->ended || s->skip || s->packed_left || s->window_full)
+		return false;
+	if (pipe_buffer_lacks(&s->pipe, RECORD_HEADER_BYTES))
+		return true;
+	if (s->pipe.have < RECORD_HEADER_BYTES)
+		return false;
+	record_from_bytes(&next, s->pipe.bytes + s->pipe.at, s->pos, swap);
+	return pipe_buffer_lacks(&s->pipe, next.size);
 }
 
 void stream_keep(struct stream *s, struct spool *kept)
 {
-	s->kept = kept;
+	s->pipe.kept = kept;
 }
 
 void stream_read_ahead(struct stream *s, int fd)
@@ -205,7 +155,7 @@ void stream_read_ahead(struct stream *s, int fd)
 
 bool stream_is_pipe(const struct stream *s)
 {
-	return s->fd >= 0;
+	return s->pipe.fd >= 0;
 }
 
 /* Bytes that are there in one piece, at most `want` of them. */
@@ -213,8 +163,7 @@ static uint64_t source_left(struct stream *s, size_t want)
 {
 	if (s->map)
 		return s->pos < s->end ? s->end - s->pos : 0;
-	buffer_fill(s, want < BUFFER_BYTES ? want : BUFFER_BYTES);
-	return s->buf_have;
+	return pipe_buffer_fill(&s->pipe, want < PIPE_BUFFER_BYTES ? want : PIPE_BUFFER_BYTES);
 }
 
 static const uint8_t *map_peek(struct stream *s, size_t n)
@@ -229,7 +178,7 @@ static const uint8_t *source_peek(struct stream *s, size_t n)
 {
 	if (source_left(s, n) < n)
 		return NULL;
-	return s->map ? map_peek(s, n) : s->buf + s->buf_at;
+	return s->map ? map_peek(s, n) : s->pipe.bytes + s->pipe.at;
 }
 
 /* Gives back pages that were passed. The mapping stays: a look back reads them again. */
@@ -278,12 +227,10 @@ static bool source_pass(struct stream *s, uint64_t n)
 	while (n) {
 		uint64_t now;
 
-		buffer_fill(s, 1);
-		if (!s->buf_have)
+		if (!pipe_buffer_fill(&s->pipe, 1))
 			return false;
-		now = n < s->buf_have ? n : s->buf_have;
-		s->buf_at += (size_t)now;
-		s->buf_have -= (size_t)now;
+		now = n < s->pipe.have ? n : s->pipe.have;
+		pipe_buffer_pass(&s->pipe, (size_t)now);
 		s->pos += now;
 		n -= now;
 	}
@@ -419,9 +366,9 @@ static int cut_off(struct stream *s, const struct record *r, uint64_t there, str
 
 static int end_reached(struct stream *s, struct str *missing, struct str *err)
 {
-	if (s->read_error)
-		return stream_end(s, fail(err, -s->read_error, "at offset %#llx: %s",
-					  (unsigned long long)s->pos, strerror(s->read_error)));
+	if (s->pipe.error)
+		return stream_end(s, fail(err, -s->pipe.error, "at offset %#llx: %s",
+					  (unsigned long long)s->pos, strerror(s->pipe.error)));
 	if (s->win_have)
 		str_addf(missing,
 			 "at offset %#llx: %zu unpacked bytes are the beginning of a record "
@@ -436,7 +383,7 @@ static int source_next(struct stream *s, bool swap, struct record *r, struct str
 	uint64_t left = source_left(s, RECORD_HEADER_BYTES);
 	const uint8_t *bytes;
 
-	if (!left || s->read_error)
+	if (!left || s->pipe.error)
 		return end_reached(s, missing, err);
 	if (left < RECORD_HEADER_BYTES) {
 		str_addf(missing,
@@ -521,7 +468,7 @@ bool stream_extra(struct stream *s, struct record *r, uint64_t max, struct str *
 		if (!now)
 			break;
 		/* All of them are in one piece: in the buffer, or in the mapping. */
-		str_addn(out, (const char *)(s->map ? s->map + s->pos : s->buf + s->buf_at), (size_t)now);
+		str_addn(out, (const char *)(s->map ? s->map + s->pos : s->pipe.bytes + s->pipe.at), (size_t)now);
 		source_pass(s, now);
 		n -= now;
 	}

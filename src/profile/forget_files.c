@@ -35,6 +35,8 @@ static bool worth_it(const struct session *session, const bool *locations, bool 
 	size_t n = 0, bytes = 0;
 
 	mark_located(session, locations, used);
+	for (size_t i = 0; i < session->private->n_held; i++)
+		used[session->private->held[i]->index] = true;
 	replay_mark_dsos(&session->replay, used);
 	for (size_t i = 0; i < dsos->n; i++) {
 		used[i] |= !goes(dsos->v[i]);
@@ -65,4 +67,14 @@ void session_forget_files(struct session *session, const bool *used)
 		free(now);
 	}
 	free(dsos);
+}
+
+void session_hold_files(struct session *session, const struct dso *const *dsos, size_t n)
+{
+	struct session_private *private = session->private;
+
+	private->held = xreallocarray(private->held, n + 1, sizeof(*private->held));
+	if (n)
+		memcpy(private->held, dsos, n * sizeof(*dsos));
+	private->n_held = n;
 }

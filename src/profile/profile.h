@@ -61,6 +61,12 @@ void session_release(struct session *session);
  */
 void session_add_notes(struct session *session);
 
+/*
+ * Files that somebody has symbols of: they stay, whatever is forgotten. They take the place of those that were held
+ * before; n 0: none is. The array is copied.
+ */
+void session_hold_files(struct session *session, const struct dso *const *dsos, size_t n);
+
 /* ---- recording_names.c: a recording gets the names of what was sampled ---- */
 
 /*

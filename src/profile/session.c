@@ -91,6 +91,7 @@ void session_release(struct session *session)
 		return;
 	close_unwinder(session);
 	stack_cache_release(&private->stack_cache);
+	free(private->held);
 	index_release(&private->functions);
 	code_clock_release(&private->code_clock);
 	last_values_release(&private->last_values);

@@ -150,6 +150,8 @@ struct session_private {
 	struct location_slot location_slots[LOCATION_CACHE_SLOTS];
 	struct code_clock code_clock;
 	struct stack_cache stack_cache;
+	const struct dso **held; /* see session_hold_files */
+	size_t n_held;
 	struct index functions; /* locations by symbol: see session_ip_function */
 	struct last_values last_values;
 	struct location_totals forgotten; /* of the locations that were */

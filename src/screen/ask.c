@@ -207,10 +207,7 @@ void act_zero(struct screen *screen, int argument)
 		return;
 	}
 	/* Nothing may be taken from under a table. */
-	row_list_forget(&screen->rows);
-	table_free(screen->table);
-	screen->table = NULL;
-	screen->hist = NULL;
+	screen_drop_table(screen);
 	source->zero(source->context);
 }
 

@@ -2,8 +2,9 @@
  * code_lines: the code of a function as lines for the screen: the text that `pstat annotate` prints, and beside each
  * line what keys need to know of it: how hot it is, where a jump goes, what is called.
  *
- * All is copied at once: an annotation points into a profile that may be fed meanwhile. Symbols stay as long as the
- * profile does. Another way to show it is another copy, in which the selected instruction is the same.
+ * All is copied at once: an annotation points into a profile that may be fed meanwhile. Symbols stay as long as their
+ * files do, which are held while code is shown. Another way to show it is another copy, in which the selected
+ * instruction is the same.
  */
 #include "screen/screen_internal.h"
 
@@ -99,7 +100,7 @@ static int annotate_symbol(struct code *code, struct annotate *annotate, const s
 	int rc;
 
 	if (!function)
-		return fail(err, -ENOENT, "%s: no sample is in it, only in what it called", symbol->name);
+		return fail(err, -ENOENT, "no sample is in it, only in what it called");
 	rc = annotation_new(&annotation, annotate, function, &code->options, err);
 	if (rc)
 		return rc;
@@ -109,13 +110,13 @@ static int annotate_symbol(struct code *code, struct annotate *annotate, const s
 	return 0;
 }
 
-/* The functions that have samples of the events that the table shows beside each other. name: NULL: all. */
-static struct annotate *ask(struct screen *screen, const char *name)
+/* ---- functions that have samples ---- */
+
+/* Of the events that the table shows beside each other. */
+static struct annotate *ask(struct screen *screen)
 {
 	struct table *table = screen->table;
-	struct annotate_query query = {
-		.name = name, .filters = table->filters, .n_events = screen->hist->n_members,
-	};
+	struct annotate_query query = { .filters = table->filters, .n_events = screen->hist->n_members };
 	size_t *events = xcalloc(query.n_events, sizeof(*events));
 	struct annotate *annotate;
 
@@ -130,53 +131,85 @@ static struct annotate *ask(struct screen *screen, const char *name)
 	return annotate;
 }
 
-int code_make(struct screen *screen, const struct symbol *symbol, bool any, struct str *err)
+/* It is asked once for each table, as that goes through all samples. NULL: there is no table. */
+static struct annotate *annotate_of(struct screen *screen)
 {
-	struct annotate *annotate;
-	int rc;
+	struct code *code = &screen->code;
 
 	if (!screen_need_table(screen))
-		return fail(err, -ENOENT, "there is no table");
-	annotate = ask(screen, NULL);
-	rc = annotate_symbol(&screen->code, annotate, symbol, any, err);
-	annotate_free(annotate);
-	return rc;
+		return NULL;
+	if (code->annotate && code->annotated == screen->hist)
+		return code->annotate;
+	code_forget(code);
+	code->annotated = screen->hist;
+	return code->annotate = ask(screen);
+}
+
+void code_forget(struct code *code)
+{
+	annotate_free(code->annotate);
+	code->annotate = NULL;
+}
+
+int code_make(struct screen *screen, const struct symbol *symbol, bool any, struct str *err)
+{
+	struct annotate *annotate = annotate_of(screen);
+
+	return annotate ? annotate_symbol(&screen->code, annotate, symbol, any, err) :
+			  fail(err, -ENOENT, "there is no table");
 }
 
 const struct symbol *code_function(struct screen *screen, const char *name, size_t i)
 {
-	const struct annotate_function *function;
-	const struct symbol *symbol;
-	struct annotate *annotate;
+	struct annotate *annotate = annotate_of(screen);
+	const struct annotate_function *function = NULL;
 
-	if (!screen_need_table(screen))
-		return NULL;
-	annotate = ask(screen, name);
-	function = annotate_function_at(annotate, i);
-	symbol = function ? function->symbol : NULL;
-	annotate_free(annotate);
-	return symbol;
+	for (size_t at = 0; annotate && (function = annotate_function_at(annotate, at)); at++)
+		if ((!name || !strcmp(function->symbol->name, name) || !strcmp(function->symbol->raw, name)) && !i--)
+			break;
+	return function ? function->symbol : NULL;
 }
 
-const struct symbol *code_neighbour(struct screen *screen, int step)
+static bool is_heavy(const struct screen *screen, const struct annotate *annotate,
+		     const struct annotate_function *function)
 {
-	const struct symbol *found = NULL;
-	const struct annotate_function *function;
-	struct annotate *annotate;
+	double all = (double)annotate_total(annotate, 0).period;
 
-	if (!screen_need_table(screen))
-		return NULL;
-	annotate = ask(screen, NULL);
-	for (size_t i = 0; (function = annotate_function_at(annotate, i)); i++) {
-		if (function->symbol != screen->code.symbol)
-			continue;
-		function = step > 0 || i ? annotate_function_at(annotate, step > 0 ? i + 1 : i - 1) : NULL;
-		found = function ? function->symbol : NULL;
-		break;
-	}
-	annotate_free(annotate);
-	return found;
+	return 100.0 * (double)function->total[0].period >= screen->query.percent_limit * all;
 }
+
+const struct symbol *code_neighbour(struct screen *screen, int steps)
+{
+	struct annotate *annotate = annotate_of(screen);
+	const struct annotate_function *function = NULL;
+	size_t at = 0;
+
+	while (annotate && (function = annotate_function_at(annotate, at)) && function->symbol != screen->code.symbol)
+		at++;
+	if (!function || (steps < 0 && at < (size_t)-steps))
+		return NULL;
+	function = annotate_function_at(annotate, steps < 0 ? at - (size_t)-steps : at + (size_t)steps);
+	return function && is_heavy(screen, annotate, function) ? function->symbol : NULL;
+}
+
+/* ---- what stays ---- */
+
+void code_hold(struct code *code, struct session *session)
+{
+	const struct dso **dsos = xcalloc(code->n_back + 1, sizeof(*dsos));
+	size_t n = 0;
+
+	for (size_t i = 0; session && i < code->n_back; i++)
+		dsos[n++] = code->back[i].symbol->dso;
+	if (session)
+		dsos[n++] = code->symbol->dso;
+	if (session || code->session)
+		session_hold_files(session ? session : code->session, dsos, n);
+	code->session = session;
+	free(dsos);
+}
+
+/* ---- the hottest ---- */
 
 /* Is a line before another one, where the hottest is first? Lines equally hot are from top to bottom. */
 static bool is_hotter(const struct code *code, size_t a, size_t b)
@@ -213,6 +246,7 @@ size_t code_hottest(const struct code *code, size_t from, int step)
 
 void code_release(struct code *code)
 {
+	code_forget(code);
 	str_release(&code->text);
 	str_release(&code->search);
 	free(code->lines);

@@ -43,6 +43,7 @@ void screen_say(struct screen *screen, const char *fmt, ...)
 void screen_drop_table(struct screen *screen)
 {
 	row_list_forget(&screen->rows);
+	code_forget(&screen->code);
 	table_free(screen->table);
 	screen->table = NULL;
 	screen->hist = NULL;

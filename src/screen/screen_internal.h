@@ -132,6 +132,9 @@ struct code_place {
 };
 struct code {
 	const struct symbol *symbol;
+	struct annotate *annotate; /* the functions that have samples, of the table; NULL: not asked for */
+	const struct hist *annotated; /* of whose events */
+	struct session *session; /* that holds the files of what is shown; NULL: none does */
 	bool used; /* options and look are the user's */
 	struct annotate_options options;
 	struct annotation_look look;
@@ -298,11 +301,18 @@ void act_pause(struct screen *screen, int argument);
 int code_make(struct screen *screen, const struct symbol *symbol, bool any, struct str *err);
 /* The function of this name with most samples, NULL: of any name; i: those with more are left out. NULL: no more. */
 const struct symbol *code_function(struct screen *screen, const char *name, size_t i);
+/* What is shown, and where the ways back lead, stays while the profile forgets; nothing where no code is shown. */
+void code_hold(struct code *code, struct session *session);
+/* Before the table goes. */
+void code_forget(struct code *code);
 size_t code_line_of(const struct code *code, size_t instruction);
 /* The hottest instruction's line (step 0), or of those that are less hot than `from` the next one. SIZE_MAX: none. */
 size_t code_hottest(const struct code *code, size_t from, int step);
-/* The next function in order of samples, or the one before; NULL: there is none. */
-const struct symbol *code_neighbour(struct screen *screen, int step);
+/*
+ * The function that lies so many steps behind the one that is shown in order of samples, or before it; none that has
+ * less than the query's limit. NULL: there is none.
+ */
+const struct symbol *code_neighbour(struct screen *screen, int steps);
 void code_release(struct code *code);
 
 /* ---- view_annotate.c ---- */

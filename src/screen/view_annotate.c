@@ -164,11 +164,12 @@ static bool show(struct screen *screen, const struct symbol *symbol, bool any)
 	size_t hottest;
 
 	if (rc) {
-		screen_say(screen, "%s", err.s);
+		screen_say(screen, "%s: %s", symbol->name, err.s);
 	} else {
 		hottest = code_hottest(code, 0, 0);
 		code->left = code->top = 0;
 		select_line(screen, hottest == SIZE_MAX ? 0 : hottest);
+		code_hold(code, screen->table->session);
 	}
 	str_release(&err);
 	return !rc;
@@ -205,7 +206,7 @@ void code_begin(struct screen *screen)
 	for (i = 0; i < TRIED_MAX && !shown && (symbol = code_function(screen, name, i)); i++) {
 		shown = show(screen, symbol, false);
 		if (!shown && !why.len)
-			str_addf(&why, "%s: %s", symbol->name, screen->message.s);
+			str_addn(&why, screen->message.s, screen->message.len);
 	}
 	if (shown)
 		screen_push_view(screen, &view_code);
@@ -240,15 +241,17 @@ void act_annotate(struct screen *screen, int argument)
 		screen_push_view(screen, &view_code);
 }
 
-static void go_to_function(struct screen *screen, const struct symbol *symbol, bool any)
+/* With a way back. */
+static void go_to_function(struct screen *screen, const struct symbol *symbol)
 {
 	struct code *code = &screen->code;
 	const struct code_place here = { code->symbol, code->selected, code->top };
 
-	if (!show(screen, symbol, any))
+	if (!show(screen, symbol, true))
 		return;
 	VEC_GROW(code->back, code->n_back, code->cap_back);
 	code->back[code->n_back++] = here;
+	code_hold(code, screen->table->session);
 }
 
 void act_code_enter(struct screen *screen, int argument)
@@ -262,19 +265,29 @@ void act_code_enter(struct screen *screen, int argument)
 	else if (line->callee == code->symbol)
 		select_line(screen, code_line_of(code, 0));
 	else if (line->callee)
-		go_to_function(screen, line->callee, true);
+		go_to_function(screen, line->callee);
 	else
 		screen_say(screen, "this is no jump and no call whose target is known");
 }
 
+/* Past functions whose code can't be shown, of which the first is told. */
 void act_code_neighbour(struct screen *screen, int step)
 {
-	const struct symbol *symbol = code_neighbour(screen, step);
+	const struct symbol *symbol;
+	struct str why = STR_INIT;
+	bool shown = false;
+	int i;
 
-	if (symbol)
-		go_to_function(screen, symbol, false);
-	else
+	for (i = 1; i <= TRIED_MAX && !shown && (symbol = code_neighbour(screen, i * step)); i++) {
+		shown = show(screen, symbol, false);
+		if (!shown && !why.len)
+			str_addn(&why, screen->message.s, screen->message.len);
+	}
+	if (i == 1)
 		screen_say(screen, "no other function has samples there");
+	else if (why.len)
+		screen_say(screen, "%s", why.s);
+	str_release(&why);
 }
 
 void act_code_back(struct screen *screen, int argument)
@@ -284,6 +297,7 @@ void act_code_back(struct screen *screen, int argument)
 
 	(void)argument;
 	if (!code->n_back) {
+		code_hold(code, NULL);
 		screen_pop_view(screen);
 		return;
 	}

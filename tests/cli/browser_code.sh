@@ -174,9 +174,18 @@ test_along_jumps_and_calls()
 
 test_from_function_to_function()
 {
-	see 40 200 'keys <' 'until no other' 'keys >' 'until ^leaf  .Esc' 'keys <' 'until ^hot  .Esc' 'keys q' 'until ^leaf' 'keys q' \
-		'until ^hot' 'keys q' 'until Overhead' 'keys q' end --
-	same "> and <, and back step by step" "status 0" "$out"
+	see 40 200 'keys <' 'until no other' 'keys >' 'until ^leaf  .Esc' 'keys <' 'until ^hot  .Esc' 'keys > q' 'until Overhead' 'keys q' end --
+	same "> and <, and back to the table at once" "status 0" "$out"
+	annotated 40 200 'until ^hot  .Esc' 'keys >' 'until no other' 'keys q q' end -- --percent-limit 50
+	same "not below --percent-limit" "status 0" "$out"
+	# Those whose code can't be had are passed over: after each other come the functions that are printed.
+	"$PSTAT" record -q -e cpu-clock -F 5000 -o both -- sh -c '../work; ls -lR /usr >/dev/null; true' >/dev/null 2>&1 || skip "needs a recording"
+	"$PSTAT" annotate --stdio -i both 2>/dev/null | sed -n 's/^ *: [0-9a-f]\{16\} <\(.*\)>:$/\1/p' | head -4 >printed
+	check "there are some: $(tr '\n' ' ' <printed)" test "$(wc -l <printed)" -ge 2
+	shown() { sed -n "$1p" printed | sed 's/[][().+*?^$|\\]/./g'; }
+	on 40 200 "until ^$(shown 1)  .Esc" 'keys >' "until ^$(shown 2)  .Esc" 'keys <' "until ^$(shown 1)  .Esc" 'keys q' 'until Overhead' \
+		'keys q' end -- "$PSTAT" annotate -i both
+	same "in the order of annotate" "status 0" "$out"
 }
 
 test_search()
@@ -228,8 +237,7 @@ annotated()
 
 test_annotate_begins_there()
 {
-	annotated 300 250 'until ^hot  .Esc' show 'keys >' 'until ^leaf  .Esc' 'keys q' 'until ^hot' 'keys q' 'until Overhead' show 'keys q' \
-		end modes --
+	annotated 300 250 'until ^hot  .Esc' show 'keys >' 'until ^leaf  .Esc' 'keys q' 'until Overhead' show 'keys q' end modes --
 	same "the function with most samples" "$(code --stdio2 hot)" "$(sed '/^. help/,$d' <<<"$out" | lines)"
 	has "behind it the table of functions" '^ *[+ ] *[0-9.]+% +work +\[\.\] leaf' "$out"
 	same "and it leaves" "status 0

@@ -14,6 +14,7 @@ after the other. A step is an argument:
     size LINES COLUMNS  makes the terminal that large
     signal NAME       sends the command's process group a signal: INT, HUP, ...
     close             the terminal goes away
+    run COMMAND...    runs another command, until it ends
     show              prints the screen, without blanks at the ends of lines and empty lines at its end, when all keys
                       were read and what they made is drawn; so does `selected`
     line REGEX        prints the lines that match
@@ -399,6 +400,8 @@ def step(terminal, text):
         terminal.size(*map(int, rest.split()))
     elif word == "signal":
         os.killpg(os.getpgid(terminal.pid), getattr(signal, "SIG" + rest))
+    elif word == "run":
+        subprocess.run(rest.split(), check=False)
     elif word == "close":
         os.close(terminal.theirs)
         os.close(terminal.ours)

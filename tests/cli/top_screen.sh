@@ -92,6 +92,30 @@ test_forgets()
 	stop
 }
 
+# The file of a function whose code is shown stays, when its samples and its process are gone and all other files of such
+# are forgotten.
+test_code_of_a_file_that_went()
+{
+	need_capstone
+	need_paranoid 0
+	cat >many.c <<'C'
+#include <stdlib.h>
+__asm__(".macro one\n.globl filler_of_a_table_of_symbols_\\@\n.type filler_of_a_table_of_symbols_\\@,@function\n"
+	"filler_of_a_table_of_symbols_\\@: nop\n.endm\n.rept 8000\none\n.endr\n");
+static volatile long sink;
+__attribute__((noinline)) void spin_a_lot(long n) { while (n--) sink++; }
+int main(int argc, char **argv) { for (long i = atol(argv[argc - 1]); i--;) spin_a_lot(10000000); return 0; }
+C
+	"${CC:-cc}" -O1 -o many many.c 2>cc_err || skip "needs a compiler: $(head -n 3 cc_err)"
+	./many 1000000 &
+	running=$!
+	on 30 150 'row spin_a_lot' 'keys / s p i n _ a Enter' 'row spin_a_lot' 'keys a' 'until ^spin_a_lot  .Esc' "run kill $running" \
+		'stays 3 ^spin_a_lot  .Esc' 'keys s' 'until ^spin_a_lot  .Esc' 'keys >' 'keys Esc' 'until ^Samples' 'keys q' end -- \
+		"$PSTAT" top -a -e cpu-clock:u -F 500 -d 0.1 --no-children -s symbol -z
+	wait $running 2>/dev/null
+	same "it is there, and can be left" "status 0" "$(tail -1 <<<"$out")"
+}
+
 test_its_process_ends()
 {
 	"$WORK/callers" known 1000 >/dev/null &
