@@ -216,6 +216,9 @@ void stack_rows_make(struct stack_maker *maker)
 	struct stack_tree *tree = maker->tree;
 	uint32_t *lanes = xcalloc(cells->n + 1, sizeof(*lanes));
 
+	/* The key `parent` is asked of frames, which nobody has made where entries are not wanted. */
+	if (maker->table->private->parent)
+		frames_update(maker->table);
 	tree->lanes_are_cpus = lanes_are_cpus(maker);
 	tree->bucket_ns = maker->table->profile->bucket_ns;
 	tree->start_ns = maker->table->profile->bucket_origin_ns;

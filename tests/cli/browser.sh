@@ -400,4 +400,13 @@ test_flame_graph_of_what_is_shown()
 	same "f: what a zoom leaves" "$("$PSTAT" report "${long[@]}" --folded -d "$(sed -n 's/.*dso: \([^ ,]*\).*/\1/p' <<<"$out")" \
 		2>/dev/null | LC_ALL=C sort)" "$("$PYTHON" "$ROOT/tests/cli/flamegraph.py" folded flamegraph.1.html | LC_ALL=C sort)"
 }
+
+# Rows by what is not of code alone are parts of the page.
+test_flame_graph_by_parents()
+{
+	browse 40 100 'keys o' 'until ^Sort by' 'keys CtrlU' 'type parent' 'keys Enter' 'row other' 'keys V' 'until ^Print to' \
+		'keys Enter' 'until written to flamegraph.0' 'keys q' end --
+	same "V: parents" "status 0" "$out"
+	same "V: its group" "[other] 5" "$("$PYTHON" "$ROOT/tests/cli/flamegraph.py" groups flamegraph.0.html)"
+}
 run_tests

@@ -67,6 +67,9 @@ test_groups()
 		"$(flame groups page.html | awk '{ print $NF }' | sort -n)"
 	same "threads have lanes" "$(flame groups page.html | awk '{ print $NF }' | sort -n | paste -sd ' ')" \
 		"$(flame times page.html | cut -d ' ' -f 5-)"
+	report deep --flamegraph=page.html --no-children -s parent -p '^level[67]$'
+	same "parents" "$(report deep --stdio --no-children -g none -s parent -F parent,sample -p '^level[67]$' |
+		awk '!/^#/ && NF { print $1, $2 }' | LC_ALL=C sort)" "$(flame groups page.html | LC_ALL=C sort)"
 }
 
 # What was recorded elsewhere, and what is not as it should be.
