@@ -59,6 +59,11 @@ void table_key_text(struct table *table, const struct entry *entry, const struct
 	column->key->text(table, key_value(entry, column), out);
 }
 
+uint64_t table_key_identity(struct table *table, const struct entry *entry, const struct column *column)
+{
+	return column->key->identity ? column->key->identity(table, entry->values[column->key_index]) : 0;
+}
+
 struct table_value table_value(const struct table *table, const struct hist *hist, const struct entry *entry,
 			       const struct column *column, size_t member)
 {

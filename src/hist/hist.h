@@ -203,6 +203,8 @@ struct sort_key {
 	int (*find_order)(struct table *table, uint64_t a, uint64_t b);
 	/* Least width of the column for this value, beside its text's; perf's. NULL: none. */
 	unsigned (*width)(struct table *table, uint64_t value);
+	/* What tells values apart whose texts may be the same; in each table the same number. NULL: texts do. */
+	uint64_t (*identity)(struct table *table, uint64_t value);
 };
 extern const struct sort_key sort_keys[];
 extern const size_t n_sort_keys;
@@ -325,6 +327,10 @@ struct table_value table_value(const struct table *table, const struct hist *his
 			       const struct column *column, size_t member);
 /* The text of a key, printable. */
 void table_key_text(struct table *table, const struct entry *entry, const struct column *column, struct str *out);
+/* With its text: what tells the key's value from others; the same number in each table of a profile. */
+uint64_t table_key_identity(struct table *table, const struct entry *entry, const struct column *column);
+/* The same of a function, with its name. */
+uint64_t function_identity(const struct symbol *symbol);
 /* A shown entry is at or above options.percent_limit, and has more samples than options.samples_over. */
 bool entry_is_shown(const struct table *table, const struct hist *hist,
 		    const struct entry *entry);

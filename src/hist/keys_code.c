@@ -155,6 +155,22 @@ KEY_TEXT(text_function)
 		str_add(out, " (inlined)");
 }
 
+uint64_t function_identity(const struct symbol *symbol)
+{
+	const char *path = symbol->dso->path;
+	const uint64_t words[] = { symbol->start, hash_bytes(path, strlen(path)) };
+
+	return hash_words(words, ARRAY_SIZE(words));
+}
+
+/* Static functions of one name are as many as there are files with one. */
+KEY_IDENTITY(identity_function)
+{
+	const struct function_id *code = &table->private->function_ids.v[value];
+
+	return code->symbol ? function_identity(code->symbol) : code->addr;
+}
+
 static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);

@@ -12,6 +12,7 @@
 #define KEY_COMPARE(name) int name(struct table *table, uint64_t a, uint64_t b)
 #define KEY_NUMBER(name) bool name(const struct table *table, uint64_t value, uint64_t *number)
 #define KEY_WIDTH(name) unsigned name(struct table *table, uint64_t value)
+#define KEY_IDENTITY(name) uint64_t name(struct table *table, uint64_t value)
 #define FACT(name) (1ULL << FACT_##name)
 
 /* ---- keys.c ---- */
@@ -59,6 +60,7 @@ KEY_COMPARE(compare_function); /* by name */
 KEY_COMPARE(compare_function_address);
 KEY_COMPARE(compare_function_found); /* by file and address */
 KEY_COMPARE(compare_memory);
+KEY_IDENTITY(identity_function);
 
 /* ---- keys_task.c ---- */
 KEY_VALUE(value_tid);
@@ -71,6 +73,7 @@ KEY_VALUE(value_cgroup);
 KEY_VALUE(value_cgroup_id);
 KEY_VALUE(value_parent);
 KEY_TEXT(text_task);
+KEY_IDENTITY(identity_task);
 KEY_TEXT(text_comm);
 KEY_TEXT(text_cpu);
 KEY_NUMBER(number_cpu);

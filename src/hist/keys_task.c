@@ -24,6 +24,13 @@ KEY_TEXT(text_task)
 	text_comm(table, task_names_comm(table->profile->tasks, value), out);
 }
 
+/* Numbers are used again, and so are names. */
+KEY_IDENTITY(identity_task)
+{
+	(void)table;
+	return value;
+}
+
 KEY_VALUE(value_comm)
 {
 	return source_fact(source, FACT_COMM);

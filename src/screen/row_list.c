@@ -3,8 +3,8 @@
  *
  * A row is an entry, or a frame of its call tree. Frames that share a branch without forks are one fold: the
  * first of them has the numbers and the mark, the others follow it. Trees are made when they are first unfolded,
- * and go with the table; what is unfolded is remembered by names (ids), so that the next table, of other samples
- * or in another order, looks the same.
+ * and go with the table; what is unfolded is remembered by ids, made of names and addresses, so that the next table,
+ * of other samples or in another order, looks the same.
  */
 #include "screen/screen_internal.h"
 
@@ -15,6 +15,12 @@ struct making {
 	struct table *table;
 	const struct hist *hist;
 	struct str text;
+	struct id_count {
+		uint64_t id;
+		uint32_t n; /* rows that would have it */
+	} *ids;
+	size_t n_ids, cap_ids;
+	struct index of_id; /* of ids */
 };
 
 /* ---- sets of ids ---- */
@@ -61,17 +67,29 @@ static bool is_unfolded(const struct row_list *rows, uint64_t id)
 
 /* ---- ids ---- */
 
-static uint64_t child_id(uint64_t parent, const struct str *text)
+/* What looks the same and is not told apart otherwise is so by its order. */
+static uint64_t child_id(struct making *m, uint64_t parent, uint64_t identity)
 {
-	const uint64_t words[] = { parent, hash_bytes(text->s, text->len) };
+	const uint64_t words[] = { parent, hash_bytes(m->text.s, m->text.len), identity };
+	const uint64_t id = hash_words(words, ARRAY_SIZE(words));
+	uint32_t i;
 
-	return hash_words(words, ARRAY_SIZE(words));
+	if (INDEX_FIND(&m->of_id, id, i, m->ids[i].id == id)) {
+		const uint64_t again[] = { id, m->ids[i].n++ };
+
+		return hash_words(again, ARRAY_SIZE(again));
+	}
+	VEC_GROW(m->ids, m->n_ids, m->cap_ids);
+	index_add(&m->of_id, id, (uint32_t)m->n_ids);
+	m->ids[m->n_ids++] = (struct id_count){ id, 1 };
+	return id;
 }
 
-/* An entry is what its keys say; in a hierarchy those of its level, below its parent. */
+/* An entry is what its keys are; in a hierarchy those of its level, below its parent. */
 static uint64_t entry_id(struct making *m, uint64_t parent, const struct entry *entry)
 {
 	const bool levels = m->table->options.view == VIEW_HIERARCHY;
+	uint64_t identity = 0;
 
 	str_reset(&m->text);
 	for (size_t i = 0; i < m->table->n_columns; i++) {
@@ -81,15 +99,16 @@ static uint64_t entry_id(struct making *m, uint64_t parent, const struct entry *
 			continue;
 		table_key_text(m->table, entry, column, &m->text);
 		str_addc(&m->text, '\n');
+		identity = hash_word(identity ^ table_key_identity(m->table, entry, column));
 	}
-	return child_id(parent, &m->text);
+	return child_id(m, parent, identity);
 }
 
 static uint64_t node_id(struct making *m, uint64_t parent, const struct call_node *node)
 {
 	str_reset(&m->text);
 	calltree_add_name(m->table, &node->frame, &m->text);
-	return child_id(parent, &m->text);
+	return child_id(m, parent, node->frame.symbol ? function_identity(node->frame.symbol) : 0);
 }
 
 /* ---- call trees ---- */
@@ -204,12 +223,14 @@ static void add_entry(struct making *m, const struct entry *entry, uint64_t pare
 
 void row_list_make(struct row_list *rows, struct table *table, const struct hist *hist)
 {
-	struct making m = { rows, table, hist, STR_INIT };
+	struct making m = { .rows = rows, .table = table, .hist = hist, .text = STR_INIT };
 
 	rows->n = 0;
 	for (size_t i = 0; i < hist->n; i++)
 		add_entry(&m, hist->entries[i], 0);
 	str_release(&m.text);
+	free(m.ids);
+	index_release(&m.of_id);
 }
 
 void row_list_forget(struct row_list *rows)

@@ -5,7 +5,7 @@
  *
  *	view		what the terminal shows between title and status: rows, a text, a menu; they lie on each other
  *	row		a line of the table: an entry, or a frame of an entry's call tree
- *	id		of a row: the same for what has the same names, in the next table, too
+ *	id		of a row, and of no other: the same for the same functions or tasks in the next table, too
  *	zoom		a query that left something out, and what it says; the way back is the one before it
  *	prompt		the status line while something is typed
  */

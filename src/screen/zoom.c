@@ -19,47 +19,46 @@ struct target {
 	uint64_t value; /* of the zoom's key, where the table has it */
 };
 
-/*
- * To add one: a row, a key in screen_keys.c, its place in pstat-report(1). value: adds what the filter takes to
- * `out`; false: it is not known.
- */
+/* Which of its kind it is. */
+struct zoom_value {
+	struct str exact; /* the name or the number that the filter looks for */
+	struct str shown; /* what the title says; empty: the same */
+	uint64_t function; /* function_identity: others may have its name; 0: it is no function */
+};
+
+static void value_release(struct zoom_value *value)
+{
+	str_release(&value->exact);
+	str_release(&value->shown);
+}
+
+/* To add one: a row, a key in screen_keys.c, its place in pstat-report(1). value: false: it is not known. */
 struct zoom_row {
 	const char *what; /* "thread" */
 	const char *key; /* the sort key that tells them apart; NULL: it is typed */
 	bool of_frame; /* frames have it, too */
 	size_t filter; /* offset in struct filter_options */
-	bool (*value)(const struct target *target, struct str *out);
-	const char *(*shown)(const struct target *target); /* what the title says; NULL: the same */
+	bool (*value)(const struct target *target, struct zoom_value *out);
 };
 
-static bool number_of_task(const struct target *target, struct str *out)
+static bool number_of_task(const struct target *target, struct zoom_value *out)
 {
-	str_addf(out, "%d", task_names_number(target->value));
+	str_addf(&out->exact, "%d", task_names_number(target->value));
 	return true;
 }
 
-static bool plain_number(const struct target *target, struct str *out)
+static bool plain_number(const struct target *target, struct zoom_value *out)
 {
-	str_addf(out, "%" PRIu64, target->value);
+	str_addf(&out->exact, "%" PRIu64, target->value);
 	return target->value != UINT64_MAX;
 }
 
-/* A comma is part of a name where a backslash is before it. */
-static bool add_name(struct str *out, const char *name)
-{
-	for (; *name; name++) {
-		if (*name == ',')
-			str_addc(out, '\\');
-		str_addc(out, *name);
-	}
-	return out->len;
-}
-
-static bool comm_name(const struct target *target, struct str *out)
+static bool comm_name(const struct target *target, struct zoom_value *out)
 {
 	const char *comm = session_comm(target->table->session, (uint32_t)target->value);
 
-	return comm && add_name(out, comm);
+	str_add(&out->exact, comm ? comm : "");
+	return out->exact.len;
 }
 
 static uint32_t location_of(const struct target *target)
@@ -67,13 +66,14 @@ static uint32_t location_of(const struct target *target)
 	return target->node ? target->node->frame.location : target->entry->location;
 }
 
-static bool dso_name(const struct target *target, struct str *out)
+static bool dso_name(const struct target *target, struct zoom_value *out)
 {
 	const struct locations *locations = target->table->session->locations;
 	uint32_t location = location_of(target);
 
-	return location < locations->n && locations->v[location].dso &&
-	       add_name(out, locations->v[location].dso->name);
+	if (location < locations->n && locations->v[location].dso)
+		str_add(&out->exact, locations->v[location].dso->name);
+	return out->exact.len;
 }
 
 /* Samples are those of the function around what is inlined: by that the filter asks. */
@@ -88,52 +88,129 @@ static const struct symbol *symbol_of(const struct target *target)
 	return annotate_around(session, location_symbol(session, location_of(target)));
 }
 
-static const char *shown_symbol(const struct target *target)
-{
-	return symbol_of(target)->name;
-}
-
-/* The name in the file where it differs from the one that is shown: that is exact, and has no commas. */
-static bool symbol_name(const struct target *target, struct str *out)
+/* The name in the file where it differs from the one that is shown: that is exact. */
+static bool symbol_name(const struct target *target, struct zoom_value *out)
 {
 	const struct symbol *symbol = symbol_of(target);
 
-	return symbol && add_name(out, symbol->raw ? symbol->raw : symbol->name);
+	if (!symbol)
+		return false;
+	str_add(&out->exact, symbol->raw ? symbol->raw : symbol->name);
+	str_add(&out->shown, symbol->name);
+	out->function = function_identity(symbol);
+	return out->exact.len;
 }
 
 #define FILTER(name) offsetof(struct filter_options, name)
 static const struct zoom_row zooms[ZOOM_KINDS] = {
-	[ZOOM_THREAD] = { "thread", "tid", false, FILTER(tids), number_of_task, NULL },
-	[ZOOM_DSO] = { "dso", "dso", true, FILTER(dsos), dso_name, NULL },
-	[ZOOM_COMM] = { "comm", "comm", false, FILTER(comms), comm_name, NULL },
-	[ZOOM_CPU] = { "cpu", "cpu", false, FILTER(cpus), plain_number, NULL },
-	[ZOOM_SYMBOL] = { "symbol", "symbol", true, FILTER(symbols), symbol_name, shown_symbol },
-	[ZOOM_TIME] = { "time", NULL, false, FILTER(time), NULL, NULL },
-	[ZOOM_SOCKET] = { "socket", "socket", false, FILTER(sockets), plain_number, NULL },
-	[ZOOM_KERNEL] = { "dso", NULL, false, FILTER(dsos), NULL, NULL },
+	[ZOOM_THREAD] = { "thread", "tid", false, FILTER(tids), number_of_task },
+	[ZOOM_DSO] = { "dso", "dso", true, FILTER(dsos), dso_name },
+	[ZOOM_COMM] = { "comm", "comm", false, FILTER(comms), comm_name },
+	[ZOOM_CPU] = { "cpu", "cpu", false, FILTER(cpus), plain_number },
+	[ZOOM_SYMBOL] = { "symbol", "symbol", true, FILTER(symbols), symbol_name },
+	[ZOOM_TIME] = { "time", NULL, false, FILTER(time), NULL },
+	[ZOOM_SOCKET] = { "socket", "socket", false, FILTER(sockets), plain_number },
+	[ZOOM_KERNEL] = { "dso", NULL, false, FILTER(dsos), NULL },
 };
 
 /* ---- in and out ---- */
 
-/* shown: what the title says; NULL: the value. */
-static void zoom_in(struct screen *screen, const struct zoom_row *row, const char *value, const char *shown)
+static void zoom_in(struct screen *screen, const struct zoom_row *row, const struct filter_options *filters,
+		    const char *shown)
 {
 	struct query query = screen->query;
 	struct zoom before = { .query = screen->query };
 	struct str said = STR_INIT;
-	const char *kept = screen_keep(screen, value);
 
-	memcpy((char *)&query.filters + row->filter, &kept, sizeof(kept));
+	query.filters = *filters;
 	screen_ask(screen, &query);
 	if (screen->message.len)
 		return; /* it can't be asked */
 	str_addf(&said, "%s: ", row->what);
-	shown = shown ? shown : value;
 	str_add_printable(&said, shown, strlen(shown));
 	before.said = screen_keep(screen, said.s);
 	str_release(&said);
 	VEC_GROW(screen->zooms, screen->n_zooms, screen->cap_zooms);
 	screen->zooms[screen->n_zooms++] = before;
+}
+
+static void zoom_by_text(struct screen *screen, const struct zoom_row *row, const char *text)
+{
+	struct filter_options filters = screen->query.filters;
+	const char *kept = screen_keep(screen, text);
+
+	memcpy((char *)&filters + row->filter, &kept, sizeof(kept));
+	zoom_in(screen, row, &filters, text);
+}
+
+/* A comma is part of a name where a backslash is before it. */
+static const char *keep_name(struct screen *screen, const char *name)
+{
+	struct str text = STR_INIT;
+	const char *kept;
+
+	for (; *name; name++) {
+		if (*name == ',')
+			str_addc(&text, '\\');
+		str_addc(&text, *name);
+	}
+	kept = screen_keep(screen, text.s);
+	str_release(&text);
+	return kept;
+}
+
+/* The filter would let it through by this name. */
+static bool is_named(const struct symbol *symbol, const char *name)
+{
+	return symbol && (!strcmp(symbol->name, name) || (symbol->raw && !strcmp(symbol->raw, name)));
+}
+
+/*
+ * Where the name is not this function's alone: by the addresses at which it was loaded, in its file, where nothing else
+ * begins there.
+ */
+static void name_by_address(struct screen *screen, const struct zoom_value *value, struct filter_options *filters)
+{
+	struct session *session = screen->table->session;
+	const struct symbol *function = NULL;
+	struct str list = STR_INIT;
+	uint64_t last = 0;
+	bool others = false;
+
+	for (uint32_t i = 0; i < session->locations->n; i++) {
+		const struct location_row *row = &session->locations->v[i];
+		const struct symbol *symbol = location_symbol(session, i);
+		uint64_t address;
+
+		if (!is_named(symbol, value->exact.s))
+			continue;
+		if (function_identity(symbol) != value->function) {
+			others = true;
+			continue;
+		}
+		/* Nearly always there is one; the filter does not mind if one is there again. */
+		address = row->ip - (row->addr - symbol->start);
+		if (!function || address != last)
+			str_addf(&list, "%s0x%" PRIx64, list.len ? "," : "", address);
+		function = symbol;
+		last = address;
+	}
+	if (others && function) {
+		filters->symbols = screen_keep(screen, list.s);
+		filters->dsos = keep_name(screen, function->dso->path);
+	}
+	str_release(&list);
+}
+
+static void zoom_to(struct screen *screen, const struct zoom_row *row, const struct zoom_value *value)
+{
+	struct filter_options filters = screen->query.filters;
+	const char *name = keep_name(screen, value->exact.s);
+
+	memcpy((char *)&filters + row->filter, &name, sizeof(name));
+	if (value->function && screen_need_table(screen))
+		name_by_address(screen, value, &filters);
+	zoom_in(screen, row, &filters, value->shown.len ? value->shown.s : value->exact.s);
 }
 
 /* What else was changed meanwhile (order, columns) stays. */
@@ -184,13 +261,33 @@ static bool find_value(struct target *target, const struct zoom_row *row)
 	return target->node && row->of_frame;
 }
 
+/* Three texts each, see chosen(). */
+static void add_choice(struct screen *screen, const struct zoom_value *value)
+{
+	str_addn(&screen->values, value->exact.s, value->exact.len + 1);
+	str_addn(&screen->values, value->shown.s, value->shown.len + 1);
+	str_addf(&screen->values, "%" PRIx64, value->function);
+	str_addc(&screen->values, '\0');
+}
+
+static void take_text(const char **at, struct str *out)
+{
+	str_add(out, *at);
+	*at += strlen(*at) + 1;
+}
+
 static void chosen(struct screen *screen, size_t i)
 {
-	const char *value = screen->values.s;
+	struct zoom_value value = { .exact = STR_INIT, .shown = STR_INIT };
+	const char *at = screen->values.s;
 
-	for (; i; i--)
-		value += strlen(value) + 1;
-	zoom_in(screen, screen->chooser, value, NULL);
+	for (i *= 3; i; i--)
+		at += strlen(at) + 1;
+	take_text(&at, &value.exact);
+	take_text(&at, &value.shown);
+	value.function = strtoull(at, NULL, 16);
+	zoom_to(screen, screen->chooser, &value);
+	value_release(&value);
 }
 
 /* The lines are those of a table with this key alone. */
@@ -203,7 +300,7 @@ static void add_choices(struct screen *screen, struct table *table, const struct
 		const struct entry *entry = hist->entries[i];
 		struct target target = { .table = table, .entry = entry };
 		struct output output = { .text = STR_INIT };
-		struct str value = STR_INIT;
+		struct zoom_value value = { .exact = STR_INIT, .shown = STR_INIT };
 
 		if (entry_is_shown(table, hist, entry) && find_value(&target, row) && row->value(&target, &value)) {
 			for (size_t c = 0; c < table->n_columns; c++) {
@@ -212,9 +309,9 @@ static void add_choices(struct screen *screen, struct table *table, const struct
 					     &output);
 			}
 			str_addf(lines, "%s\n", output.text.s);
-			str_addn(&screen->values, value.s, value.len + 1);
+			add_choice(screen, &value);
 		}
-		str_release(&value);
+		value_release(&value);
 		str_release(&output.text);
 	}
 }
@@ -253,7 +350,7 @@ static void choose(struct screen *screen, const struct zoom_row *row)
 static void time_done(struct screen *screen, bool accepted)
 {
 	if (accepted && screen->prompt.text.len)
-		zoom_in(screen, &zooms[ZOOM_TIME], screen->prompt.text.s, NULL);
+		zoom_by_text(screen, &zooms[ZOOM_TIME], screen->prompt.text.s);
 }
 
 /* What the selected row says; else what is chosen from the list. */
@@ -261,7 +358,7 @@ static void zoom_by_row(struct screen *screen, const struct zoom_row *row)
 {
 	const struct row *selected = rows_selected(screen);
 	struct target target = { .table = screen->table };
-	struct str value = STR_INIT;
+	struct zoom_value value = { .exact = STR_INIT, .shown = STR_INIT };
 
 	if (selected) {
 		target.entry = selected->entry;
@@ -270,10 +367,10 @@ static void zoom_by_row(struct screen *screen, const struct zoom_row *row)
 	if (!selected || !find_value(&target, row))
 		choose(screen, row);
 	else if (row->value(&target, &value))
-		zoom_in(screen, row, value.s, row->shown ? row->shown(&target) : NULL);
+		zoom_to(screen, row, &value);
 	else
 		screen_say(screen, "this row's %s has no name to zoom into", row->what);
-	str_release(&value);
+	value_release(&value);
 }
 
 void act_zoom(struct screen *screen, int kind)
@@ -286,7 +383,7 @@ void act_zoom(struct screen *screen, int kind)
 	if (kind == ZOOM_TIME)
 		prompt_open(screen, "Time (start,stop in seconds, or 10%-20%)", time ? time : "", NULL, time_done);
 	else if (kind == ZOOM_KERNEL)
-		zoom_in(screen, row, "[kernel.kallsyms]", NULL);
+		zoom_by_text(screen, row, "[kernel.kallsyms]");
 	else
 		zoom_by_row(screen, row);
 }

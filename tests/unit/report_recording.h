@@ -32,9 +32,11 @@ struct recorded_samples {
 #define KERNEL_CODE 0xffffffff81000000ULL
 enum { FUNCTION_BYTES = 0x100, MAX_FRAMES = 64 };
 
-/* A name's number is its place here; its code is FUNCTION_BYTES behind that of the one before. */
+/* A name's number is its place here; its code is FUNCTION_BYTES behind that of the one before. TWIN: of the last. */
+#define TWIN "0x10000908"
 static const char *const user_names[] = { "main", "a", "b",          "c",
-					  "d",    "e", "semi;colon", "com,ma \"q\"" };
+					  "d",    "e", "semi;colon", "com,ma \"q\"",
+					  "twin", "twin" };
 static const char *const kernel_names[] = { "_text", "entry", "read", "write" };
 
 struct recorded {

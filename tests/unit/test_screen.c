@@ -332,6 +332,57 @@ static void each_branch_is_folded_by_itself(void **state)
 	press_in_trees(steps);
 }
 
+/* Two functions of one name, each with callers and callees. */
+static void press_beside_twins(const char *sort, const struct step *steps)
+{
+	static const struct recorded_samples of_twins[] = {
+		{ NULL, "main|a|twin", 6, 0, 0, 0 }, { NULL, "main|b|" TWIN, 3, 0, 0, 0 }, { NULL, "main", 1, 0, 0, 0 },
+	};
+	struct recorded made = { .two_sockets = false };
+
+	record_samples(&made, of_twins, ARRAY_SIZE(of_twins), 1);
+	query = recorded_options(&made);
+	query.children = 0;
+	query.sort = sort;
+	press(&made, &query, steps);
+	recorded_remove(&made);
+}
+
+/* They look the same: what is done with one of them is not done with the other. */
+static void functions_of_one_name(void **state)
+{
+	static const struct step steps[] = {
+		{ KEY_GO_DOWN, "^+   60.00%  [.] twin", NULL, 0 },
+		{ '+', "^-   30.00%  [.] twin", "^-  60.00%", 0 },
+		{ 'N', "^-   30.00%             3  [.] twin", "^-  60.00%", 1 },
+		{ '+', "^+   30.00%", "^-  60.00%", 0 },
+		{ 'e', "- 30.00% twin", "       a ", 0 },
+		{ 's', "  symbol: twin ", "60.00%", 1 },
+		{ KEY_ESCAPE, "60.00%", "symbol: ", 1 },
+		{ KEY_FIRST, NULL, NULL, 0 },
+		{ 's', "  symbol: twin ", "30.00%", 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press_beside_twins("symbol", steps);
+}
+
+/* As frames of a call tree they are two as well. */
+static void frames_of_one_name(void **state)
+{
+	static const struct step steps[] = {
+		{ 'E', "- 60.00% twin", NULL, 0 },
+		{ KEY_GO_DOWN, "- 30.00% twin", NULL, 0 },
+		{ '+', "+ 60.00% twin", "+ 30.00%", 0 },
+		{ 's', "  symbol: twin ", "30.00%", 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press_beside_twins("dso", steps);
+}
+
 /* What is typed for L holds for trees, too. */
 static void a_limit_holds_for_branches(void **state)
 {
@@ -403,6 +454,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_socket_is_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_changed_in_a_zoom_stays, set_up, tear_down),
 		cmocka_unit_test(each_branch_is_folded_by_itself),
+		cmocka_unit_test(functions_of_one_name),
+		cmocka_unit_test(frames_of_one_name),
 		cmocka_unit_test(a_limit_holds_for_branches),
 		cmocka_unit_test(each_event_has_its_own_widths),
 		cmocka_unit_test(from_one_hot_line_to_the_next),
