@@ -368,7 +368,7 @@ static void complete(struct table *table)
 
 static const char *only_name(const char *names)
 {
-	return names && *names && !strchr(names, ',') && strncmp(names, "file:", 5) ? names : NULL;
+	return names && *names ? name_set_only(names) : NULL;
 }
 
 static const char *filtered_name(const struct table *table, const struct column *column)

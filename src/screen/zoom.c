@@ -143,17 +143,13 @@ static void zoom_by_text(struct screen *screen, const struct zoom_row *row, cons
 	zoom_in(screen, row, &filters, text);
 }
 
-/* A comma is part of a name where a backslash is before it. */
+/* As filters take it. */
 static const char *keep_name(struct screen *screen, const char *name)
 {
 	struct str text = STR_INIT;
 	const char *kept;
 
-	for (; *name; name++) {
-		if (*name == ',')
-			str_addc(&text, '\\');
-		str_addc(&text, *name);
-	}
+	name_set_quote(name, &text);
 	kept = screen_keep(screen, text.s);
 	str_release(&text);
 	return kept;

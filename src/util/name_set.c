@@ -41,12 +41,24 @@ static int add_file(struct name_set *set, const char *option, const char *path, 
 	return 0;
 }
 
+/* Is it a name that would be a file of names? With as many backslashes before it as there may be. */
+static bool is_like_file(const char *name)
+{
+	return !strncmp(name + strspn(name, "\\"), "file:", 5);
+}
+
+static const char *unquoted(const char *part)
+{
+	return part + (part[0] == '\\' && is_like_file(part));
+}
+
 static int add_part(struct name_set *set, const char *option, const char *part, struct str *err)
 {
 	if (!strncmp(part, "file://", 7))
 		return add_file(set, option, part + 7, err);
 	if (!strncmp(part, "file:", 5))
 		return add_file(set, option, part + 5, err);
+	part = unquoted(part);
 	add_name(set, part, strlen(part));
 	return 0;
 }
@@ -75,6 +87,22 @@ int name_set_parse(struct name_set *set, const char *option, const char *text, s
 	}
 	str_release(&part);
 	return code;
+}
+
+void name_set_quote(const char *name, struct str *out)
+{
+	if (is_like_file(name))
+		str_addc(out, '\\');
+	for (; *name; name++) {
+		if (*name == ',')
+			str_addc(out, '\\');
+		str_addc(out, *name);
+	}
+}
+
+const char *name_set_only(const char *text)
+{
+	return strchr(text, ',') || !strncmp(text, "file:", 5) ? NULL : unquoted(text);
 }
 
 void name_set_release(struct name_set *set)

@@ -216,6 +216,33 @@ static void wrong_texts(void **state)
 	str_release(&err);
 }
 
+/* A name that looks like something else has a backslash before it, and is found as it is. */
+static void names_that_are_quoted(void **state)
+{
+	static const char *const names[] = {
+		"a,b", "a\\,b", ",", "file:x", "file:///x", "\\file:x", "\\\\file:a,b", "\\x", "a\\b", "plain",
+	};
+	struct str err = STR_INIT, text = STR_INIT;
+	struct name_set set;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		str_add(&text, i ? "," : "");
+		name_set_quote(names[i], &text);
+	}
+	assert_int_equal(name_set_parse(&set, "--comms", text.s, &err), 0);
+	assert_int_equal(set.n, ARRAY_SIZE(names));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_true(name_set_has(&set, names[i]));
+	name_set_release(&set);
+	assert_string_equal(name_set_only("\\file:x"), "file:x");
+	assert_string_equal(name_set_only("plain"), "plain");
+	assert_null(name_set_only("file:x"));
+	assert_null(name_set_only("a\\,b"));
+	str_release(&text);
+	str_release(&err);
+}
+
 static void names_from_a_file(void **state)
 {
 	static const char names[] = "libc.so.6\r\n\n/bin/x";
@@ -346,6 +373,7 @@ int main(void)
 		cmocka_unit_test(ends_belong_to_a_range),
 		cmocka_unit_test(samples),
 		cmocka_unit_test(wrong_texts),
+		cmocka_unit_test(names_that_are_quoted),
 		cmocka_unit_test(names_from_a_file),
 		cmocka_unit_test(locations),
 		cmocka_unit_test(bounds_from_a_pass),

@@ -332,6 +332,44 @@ static void each_branch_is_folded_by_itself(void **state)
 	press_in_trees(steps);
 }
 
+/* Lists of names have signs of their own, which are parts of these; the title says the names. */
+static void zoom_into_odd_names(void **state)
+{
+	static const struct recorded_samples odd[] = {
+		{ "file:/nowhere", "main", 6, 0, 0, 0 },
+		{ "a,b", "main", 3, 0, 0, 0 },
+		{ "\\file:", "main", 1, 0, 0, 0 },
+	};
+	static const struct step steps[] = {
+		{ 'n', "  comm: file:/nowhere ", "30.00%", 1 },
+		{ KEY_ESCAPE, "30.00%", "comm: ", 1 },
+		{ KEY_GO_DOWN, NULL, NULL, 0 },
+		{ 'n', "  comm: a,b ", "60.00%", 1 },
+		{ KEY_ESCAPE, "60.00%", "comm: ", 1 },
+		{ KEY_LAST, NULL, NULL, 0 },
+		{ 'n', "  comm: \\file: ", "60.00%", 1 },
+		{ KEY_ESCAPE, "60.00%", "comm: ", 1 },
+		{ 'o', NULL, NULL, 0 },
+		{ 'U' - '@', NULL, NULL, 0 },
+		{ 'd', NULL, NULL, 0 },
+		{ 's', NULL, NULL, 0 },
+		{ 'o', NULL, NULL, 0 },
+		{ KEY_RETURN, "100.00%", NULL, 1 },
+		{ 'n', "^Which comm?", NULL, 1 },
+		{ KEY_RETURN, "  comm: file:/nowhere ", NULL, 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+	struct recorded made = { .two_sockets = false };
+
+	(void)state;
+	record_samples(&made, odd, ARRAY_SIZE(odd), 1);
+	query = recorded_options(&made);
+	query.children = 0;
+	query.sort = "comm";
+	press(&made, &query, steps);
+	recorded_remove(&made);
+}
+
 /* Two functions of one name, each with callers and callees. */
 static void press_beside_twins(const char *sort, const struct step *steps)
 {
@@ -454,6 +492,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_socket_is_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_changed_in_a_zoom_stays, set_up, tear_down),
 		cmocka_unit_test(each_branch_is_folded_by_itself),
+		cmocka_unit_test(zoom_into_odd_names),
 		cmocka_unit_test(functions_of_one_name),
 		cmocka_unit_test(frames_of_one_name),
 		cmocka_unit_test(a_limit_holds_for_branches),
