@@ -59,7 +59,7 @@ static struct restore {
 	struct termios modes;
 	char text[RESTORE_BYTES];
 	size_t n;
-	struct sigaction before_ending[ENDING_SIGNALS], before_resize;
+	struct sigaction before_ending[ENDING_SIGNALS], before_resize, before_going_on;
 } restore;
 
 static const struct ncurses *ncurses_load(struct str *err)
@@ -133,7 +133,10 @@ static void take_signals(void)
 			sigaction(ending_signals[i], &action, NULL);
 	}
 	action.sa_handler = note_resize;
+	action.sa_flags = SA_RESTART;
 	sigaction(SIGWINCH, &action, &restore.before_resize);
+	/* Of a resize while it is stopped only the shell is told. */
+	sigaction(SIGCONT, &action, &restore.before_going_on);
 }
 
 static void give_signals_back(void)
@@ -141,6 +144,7 @@ static void give_signals_back(void)
 	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
 		sigaction(ending_signals[i], &restore.before_ending[i], NULL);
 	sigaction(SIGWINCH, &restore.before_resize, NULL);
+	sigaction(SIGCONT, &restore.before_going_on, NULL);
 }
 
 /* A terminfo text without its delays: $<5>. */
@@ -412,6 +416,7 @@ int terminal_key(struct terminal *terminal, int timeout_ms)
 	/* A resize is only let in while waiting, so that none is overlooked. */
 	sigemptyset(&resize);
 	sigaddset(&resize, SIGWINCH);
+	sigaddset(&resize, SIGCONT);
 	sigprocmask(SIG_BLOCK, &resize, &before);
 	if (!restore.resized)
 		ready = ppoll(&in, 1, timeout_ms < 0 ? NULL : &wait, &before);

@@ -41,6 +41,26 @@ test_resized_in_the_middle()
 $clean" "$out"
 }
 
+# Another size while it stands still is told nobody but the shell.
+test_resized_while_it_stands_still()
+{
+	# shellcheck disable=SC2016 # $@ is the inner shell's
+	local shell='"$@"; echo; echo stands; read -r; fg >/dev/null'
+
+	on 40 200 ready show -- "$PSTAT" report "${long[@]}" -g caller
+	fresh=$out
+	# A shell's job control needs a terminal on stderr.
+	SCREEN_STDERR='' on 10 60 ready 'keys CtrlZ' 'until ^stands' 'size 40 200' 'keys Enter' 'until Shared Object' 'until spin' ready show 'keys q' end modes -- \
+		bash -m -c "$shell" bash "$PSTAT" report "${long[@]}" -g caller
+	same "larger: as if it had always been so" "$fresh" "$(head -n -2 <<<"$out")"
+	same "and it ends as ever" "status 0
+$clean" "$(tail -2 <<<"$out")"
+	SCREEN_STDERR='' on 40 200 ready 'keys CtrlZ' 'until ^stands' 'size 10 60' 'keys Enter' 'until ^. help' ready show -- \
+		bash -m -c "$shell" bash "$PSTAT" report "${long[@]}" -g caller
+	check "smaller: no line is longer" test "$(wc -L <<<"$out")" -le 60
+	same "smaller: the status line is the last one" 10 "$(grep -n '^? help' <<<"$out" | cut -d: -f1)"
+}
+
 test_kinds_of_terminals()
 {
 	local term first=''
