@@ -348,6 +348,7 @@ static void release(struct screen *screen)
 	str_release(&screen->prompt.text);
 	str_release(&screen->menu.title);
 	str_release(&screen->menu.lines);
+	str_release(&screen->menu.row_name);
 	str_release(&screen->text.title);
 	str_release(&screen->text.lines);
 	code_release(&screen->code);
@@ -366,7 +367,8 @@ int screen_run_view(struct screen *screen, struct str *err)
 {
 	int code = 0;
 
-	screen->prompt.text = screen->menu.title = screen->menu.lines = screen->text.title = screen->text.lines =
+	screen->prompt.text = screen->menu.title = screen->menu.lines = screen->menu.row_name =
+		screen->text.title = screen->text.lines =
 		screen->code.text = screen->code.search =
 		screen->values = screen->message = screen->scratch = screen->failed = (struct str)STR_INIT;
 	if (!screen->diff)

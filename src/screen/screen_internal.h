@@ -109,6 +109,8 @@ struct menu {
 	struct str lines; /* each ended by '\n' */
 	size_t n, selected, top;
 	void (*chosen)(struct screen *screen, size_t i);
+	uint64_t row; /* the menu of a row: its id; 0: there was none */
+	struct str row_name;
 };
 struct text {
 	struct str title;
@@ -220,6 +222,10 @@ void rows_fit(struct screen *screen);
 /* The selected row stays what it was, where it is still there. */
 void rows_renew(struct screen *screen);
 const struct row *rows_selected(const struct screen *screen);
+/* False: there is no row with this id. */
+bool rows_select(struct screen *screen, uint64_t id);
+/* What is different in it: "[.] main". */
+void rows_add_name(struct screen *screen, const struct row *row, struct str *out);
 /* Its function; NULL: it has none, or it is not known. */
 const struct symbol *rows_selected_symbol(const struct screen *screen);
 /* The line of a row as it is shown, without marks. */

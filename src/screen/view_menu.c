@@ -31,10 +31,15 @@ const struct view view_menu = { .bit = VIEW_MENU, .draw = draw };
 
 void menu_open(struct screen *screen, const char *title, void (*chosen)(struct screen *screen, size_t i))
 {
+	static const char keys[] = "  (Enter: this one, Esc: none)";
+	const unsigned width = terminal_width(screen->terminal);
 	struct menu *menu = &screen->menu;
 
 	str_reset(&menu->title);
-	str_addf(&menu->title, "%s  (Enter: this one, Esc: none)", title);
+	str_add(&menu->title, title);
+	if (width > sizeof(keys))
+		str_shorten(&menu->title, 0, width - (sizeof(keys) - 1), false, screen->options->dots);
+	str_add(&menu->title, keys);
 	menu->n = menu->selected = menu->top = 0;
 	for (const char *at = menu->lines.s; (at = strchr(at, '\n')); at++)
 		menu->n++;

@@ -68,6 +68,16 @@ static void select_row(struct screen *screen, size_t i)
 		screen->selected_id = screen->rows.v[screen->selected].id;
 }
 
+bool rows_select(struct screen *screen, uint64_t id)
+{
+	size_t i = row_list_find(&screen->rows, id);
+
+	if (i == screen->rows.n)
+		return false;
+	select_row(screen, i);
+	return true;
+}
+
 /* At the same height of the screen, where the row is still there; else the line at the same place, or the first. */
 void rows_renew(struct screen *screen)
 {
@@ -149,10 +159,40 @@ static struct output begin_line(const struct screen *screen)
 	return (struct output){ .text = STR_INIT, .columns = whole ? 0 : width, .dots = screen->options->dots };
 }
 
+/* What makes the entry different, in a hierarchy at its level; the last column of that. */
+static const struct column *add_key_texts(struct table *table, const struct entry *entry, struct str *out)
+{
+	const struct column *last = NULL;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+
+		if (column->kind != COLUMN_KEY || (has_levels(table) && column->level != entry->depth))
+			continue;
+		str_add(out, last ? " " : "");
+		table_key_text(table, entry, column, out);
+		last = column;
+	}
+	return last;
+}
+
+void rows_add_name(struct screen *screen, const struct row *row, struct str *out)
+{
+	struct str name = STR_INIT;
+
+	if (row->node)
+		calltree_add_name(screen->table, &row->node->frame, &name);
+	else
+		add_key_texts(screen->table, row->entry, &name);
+	/* Numbers of tasks stand in a column. */
+	str_add(out, name.s + strspn(name.s, " "));
+	str_release(&name);
+}
+
 static void add_level_line(struct screen *screen, const struct row *row, struct output *output)
 {
 	struct table *table = screen->table;
-	const struct column *last = NULL;
+	const struct column *last;
 	struct str *out = &output->text;
 	size_t n = 0, keys;
 
@@ -167,16 +207,7 @@ static void add_level_line(struct screen *screen, const struct row *row, struct 
 	}
 	str_pad(out, ' ', 2 + row->depth * STEP_COLUMNS);
 	keys = out->len;
-	n = 0;
-	for (size_t i = 0; i < table->n_columns; i++) {
-		const struct column *column = &table->columns[i];
-
-		if (column->kind != COLUMN_KEY || column->level != row->entry->depth)
-			continue;
-		last = column;
-		str_add(out, n++ ? " " : "");
-		table_key_text(table, row->entry, column, out);
-	}
+	last = add_key_texts(table, row->entry, out);
 	n = text_columns(out->s, keys);
 	if (output->columns > n && last)
 		str_shorten(out, keys, output->columns - n, last->key->flags & KEY_FUNCTION, output->dots);

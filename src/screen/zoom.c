@@ -390,31 +390,51 @@ static const struct menu_row {
 	const char *line;
 	void (*act)(struct screen *screen, int argument);
 	int argument;
+	bool of_row;
 } menu_rows[] = {
-	{ "Annotate: the code of this function", act_annotate, 0 },
-	{ "Only this thread", act_zoom, ZOOM_THREAD },
-	{ "Only this file (dso)", act_zoom, ZOOM_DSO },
-	{ "Only this task's name (comm)", act_zoom, ZOOM_COMM },
-	{ "Only this function (symbol)", act_zoom, ZOOM_SYMBOL },
-	{ "Only one CPU", act_zoom, ZOOM_CPU },
-	{ "Only one socket", act_zoom, ZOOM_SOCKET },
-	{ "Only a span of time", act_zoom, ZOOM_TIME },
-	{ "The whole row, with nothing shortened", act_show_name, 0 },
-	{ "Print the table to a file", act_save, SAVE_TABLE },
-	{ "Write the flame graph to a file", act_save, SAVE_GRAPH },
-	{ "Leave", act_leave, 0 },
+	{ "Annotate: the code of this function", act_annotate, 0, true },
+	{ "Only this thread", act_zoom, ZOOM_THREAD, true },
+	{ "Only this file (dso)", act_zoom, ZOOM_DSO, true },
+	{ "Only this task's name (comm)", act_zoom, ZOOM_COMM, true },
+	{ "Only this function (symbol)", act_zoom, ZOOM_SYMBOL, true },
+	{ "Only one CPU", act_zoom, ZOOM_CPU, true },
+	{ "Only one socket", act_zoom, ZOOM_SOCKET, true },
+	{ "Only a span of time", act_zoom, ZOOM_TIME, false },
+	{ "The whole row, with nothing shortened", act_show_name, 0, true },
+	{ "Print the table to a file", act_save, SAVE_TABLE, false },
+	{ "Write the flame graph to a file", act_save, SAVE_GRAPH, false },
+	{ "Leave", act_leave, 0, false },
 };
 
+/* Other samples may have come: the row is another line now, or none. */
 static void menu_chosen(struct screen *screen, size_t i)
 {
-	menu_rows[i].act(screen, menu_rows[i].argument);
+	const struct menu *menu = &screen->menu;
+
+	if (menu_rows[i].of_row && menu->row && (!screen_need_table(screen) || !rows_select(screen, menu->row)))
+		screen_say(screen, "%s is not there any more", menu->row_name.s);
+	else
+		menu_rows[i].act(screen, menu_rows[i].argument);
 }
 
 void act_menu(struct screen *screen, int argument)
 {
+	struct menu *menu = &screen->menu;
+	struct str title = STR_INIT;
+	const struct row *row;
+
 	(void)argument;
-	str_reset(&screen->menu.lines);
+	if (!screen_need_table(screen))
+		return;
+	row = rows_selected(screen);
+	menu->row = row ? row->id : 0;
+	str_reset(&menu->row_name);
+	if (row)
+		rows_add_name(screen, row, &menu->row_name);
+	str_addf(&title, "What to do%s%s", row ? " with " : "", menu->row_name.s);
+	str_reset(&menu->lines);
 	for (size_t i = 0; i < ARRAY_SIZE(menu_rows); i++)
-		str_addf(&screen->menu.lines, "%s\n", menu_rows[i].line);
-	menu_open(screen, "What to do", menu_chosen);
+		str_addf(&menu->lines, "%s\n", menu_rows[i].line);
+	menu_open(screen, title.s, menu_chosen);
+	str_release(&title);
 }

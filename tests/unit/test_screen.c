@@ -19,8 +19,9 @@ struct step {
 	int key;
 	const char *shows; /* a line has this; NULL: nobody looks. ^ at its beginning: the line begins so */
 	const char *hides; /* no line has this; NULL: nobody looks */
-	unsigned asks; /* so many tables */
+	unsigned asks; /* so many tables; ANY: nobody counts */
 };
+enum { TIME_PASSES = -1, ANY = 1000, LATER_MS = 1 }; /* no key: what is live is fed */
 static struct script {
 	const struct step *steps; /* up to a key 0: then q */
 	size_t n; /* pressed already */
@@ -118,19 +119,23 @@ static void check_last_step(void)
 		show_why(step, step->shows);
 	if (step->hides && is_shown(step->hides))
 		show_why(step, step->hides);
-	if (script.made - script.made_before != step->asks)
+	if (step->asks != ANY && script.made - script.made_before != step->asks)
 		show_why(step, "it asked more or less often");
 }
 
-/* Who asks without waiting has something to read, or has just had a key. */
+/* Who asks without waiting has something to read, or has just had a key; what is live waits, too. */
 int terminal_key(struct terminal *of, int timeout_ms)
 {
 	(void)of;
-	if (timeout_ms >= 0)
+	if (timeout_ms >= 0 && timeout_ms != LATER_MS)
 		return KEY_NOTHING;
 	if (script.n)
 		check_last_step();
 	script.made_before = script.made;
+	if (script.steps[script.n].key == TIME_PASSES) {
+		script.n++;
+		return KEY_NOTHING;
+	}
 	return script.steps[script.n].key ? script.steps[script.n++].key : 'q';
 }
 
@@ -144,6 +149,29 @@ static int count_make(void *context, struct table **table, const struct query *q
 	return recorded_source.make(context, table, query, err);
 }
 
+/* What is live: as long as the recording is read, the samples of one name; then those of another. */
+static struct live {
+	const char *first, *then; /* comms; NULL: all */
+	bool read;
+} live;
+
+static int live_make(void *context, struct table **table, const struct query *query, struct str *err)
+{
+	struct query asked = *query;
+
+	if (!asked.filters.comms)
+		asked.filters.comms = live.read ? live.then : live.first;
+	return count_make(context, table, &asked, err);
+}
+
+static int live_feed(void *context, uint64_t budget_ns, struct str *err)
+{
+	int rc = recorded_source.feed(context, budget_ns, err);
+
+	live.read = script.n > 0;
+	return rc == SCREEN_FED_ALL ? SCREEN_FED_LATER : rc;
+}
+
 static void press(const struct recorded *recorded, const struct query *query, const struct step *steps)
 {
 	const struct screen_options options = { .title = "made", .dots = "..." };
@@ -155,7 +183,12 @@ static void press(const struct recorded *recorded, const struct query *query, co
 	if (reader_open(&reader, recorded->data, &err) || screen_recording_new(&recording, &reader, query, &err))
 		fail_msg("%s", err.s);
 	source = recorded_source = screen_recording_source(recording);
-	source.make = count_make;
+	source.make = live.first || live.then ? live_make : count_make;
+	if (source.make == live_make) {
+		source.feed = live_feed;
+		source.later_ms = LATER_MS;
+	}
+	live.read = false;
 	script = (struct script){ .steps = steps };
 	if (screen_run(&options, &source, query, &err))
 		fail_msg("%s", err.s);
@@ -190,6 +223,7 @@ static int tear_down(void **state)
 {
 	(void)state;
 	recorded_remove(&recorded);
+	live = (struct live){ .read = false };
 	return 0;
 }
 
@@ -370,6 +404,42 @@ static void zoom_into_odd_names(void **state)
 	recorded_remove(&made);
 }
 
+/* The menu is of the row for which it was opened, wherever that is meanwhile. */
+static void a_menu_is_of_its_row(void **state)
+{
+	static const struct step moved[] = {
+		{ KEY_FIRST, "^+   10.00%  other", "prog", ANY },
+		{ 'm', "^What to do with other  (Enter", NULL, ANY },
+		{ TIME_PASSES, NULL, NULL, ANY },
+		{ KEY_GO_DOWN, NULL, NULL, ANY },
+		{ KEY_GO_DOWN, NULL, NULL, ANY },
+		{ KEY_GO_DOWN, NULL, NULL, ANY },
+		{ KEY_RETURN, "  comm: other ", "prog", ANY },
+		{ 0, NULL, NULL, 0 },
+	};
+	static const struct step gone[] = {
+		{ KEY_FIRST, "^+   10.00%  other", "prog", ANY },
+		{ 'm', "^What to do with other  (Enter", NULL, ANY },
+		{ TIME_PASSES, NULL, NULL, ANY },
+		{ KEY_GO_DOWN, NULL, NULL, ANY },
+		{ KEY_RETURN, "^other is not there any more", "thread: ", ANY },
+		{ KEY_FIRST, "prog", "other", ANY },
+		{ 'm', "^What to do with prog  (Enter", NULL, ANY },
+		{ KEY_LAST, NULL, NULL, ANY },
+		{ KEY_GO_UP, NULL, NULL, ANY },
+		{ KEY_RETURN, "^Print to the new file: flamegraph", NULL, ANY },
+		{ KEY_ESCAPE, NULL, NULL, ANY },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	query.sort = "comm";
+	live = (struct live){ .first = "other" };
+	press(&recorded, &query, moved);
+	live.then = "prog";
+	press(&recorded, &query, gone);
+}
+
 /* Two functions of one name, each with callers and callees. */
 static void press_beside_twins(const char *sort, const struct step *steps)
 {
@@ -492,6 +562,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_socket_is_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_changed_in_a_zoom_stays, set_up, tear_down),
 		cmocka_unit_test(each_branch_is_folded_by_itself),
+		cmocka_unit_test_setup_teardown(a_menu_is_of_its_row, set_up, tear_down),
 		cmocka_unit_test(zoom_into_odd_names),
 		cmocka_unit_test(functions_of_one_name),
 		cmocka_unit_test(frames_of_one_name),
