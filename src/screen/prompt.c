@@ -4,16 +4,53 @@
  */
 #include "screen/screen_internal.h"
 
+enum { LABEL_LEAST = 6 }; /* columns with its colon: fewer say nothing */
+
 static void draw_nothing(struct screen *screen)
 {
 	(void)screen;
 }
 
-static unsigned cursor(const struct screen *screen)
+/* Half of the line is for what is typed, if it needs so much: the label gives way. One column is the cursor's. */
+static void add_label(const struct screen *screen, size_t width, struct str *out)
 {
 	const struct prompt *prompt = &screen->prompt;
+	const size_t typed = text_columns(prompt->text.s, prompt->text.len) + 1;
+	const size_t needed = typed < width / 2 ? typed : width / 2, begin = out->len;
 
-	return (unsigned)(strlen(prompt->label) + 2 + text_columns(prompt->text.s, prompt->text.len));
+	if (width < needed + LABEL_LEAST)
+		return;
+	str_add(out, prompt->label);
+	str_shorten(out, begin, width - needed - 2, false, screen->options->dots);
+	str_add(out, ": ");
+}
+
+void prompt_add_line(const struct screen *screen, struct str *out)
+{
+	const struct str *text = &screen->prompt.text;
+	const size_t width = terminal_width(screen->terminal);
+	size_t room, columns, skipped = 0;
+
+	add_label(screen, width, out);
+	room = width - text_columns(out->s, out->len) - 1;
+	columns = text_columns(text->s, text->len);
+	/* Its end; a character may have two columns. */
+	for (size_t over = columns > room ? columns - room : 0; columns > room; over++) {
+		skipped = text_fitting(text->s, text->len, over);
+		columns = text_columns(text->s + skipped, text->len - skipped);
+	}
+	str_addn(out, text->s + skipped, text->len - skipped);
+}
+
+static unsigned cursor(const struct screen *screen)
+{
+	struct str line = STR_INIT;
+	unsigned column;
+
+	prompt_add_line(screen, &line);
+	column = (unsigned)text_columns(line.s, line.len);
+	str_release(&line);
+	return column;
 }
 
 static void changed(struct screen *screen)

@@ -208,7 +208,7 @@ static void draw_status(struct screen *screen)
 	if (lines <= TITLE_LINES)
 		return;
 	if (screen->views[screen->n_views - 1] == &view_prompt) {
-		str_addf(&text, "%s: %s", screen->prompt.label, screen->prompt.text.s);
+		prompt_add_line(screen, &text);
 	} else if (screen->message.len) {
 		str_add_printable(&text, screen->message.s, screen->message.len);
 	} else {

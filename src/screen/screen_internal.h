@@ -258,6 +258,8 @@ void act_menu_choose(struct screen *screen, int argument);
 /* ---- prompt.c ---- */
 void prompt_open(struct screen *screen, const char *label, const char *text, void (*changed)(struct screen *screen),
 		 void (*done)(struct screen *screen, bool accepted));
+/* The label, and of what is typed the end, as far as it fits; the cursor is behind it. */
+void prompt_add_line(const struct screen *screen, struct str *out);
 void act_prompt_end(struct screen *screen, int accepted);
 void act_prompt_delete(struct screen *screen, int all);
 

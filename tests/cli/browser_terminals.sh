@@ -61,6 +61,30 @@ $clean" "$(tail -2 <<<"$out")"
 	same "smaller: the status line is the last one" 10 "$(grep -n '^? help' <<<"$out" | cut -d: -f1)"
 }
 
+# The end of what is typed is seen, with the cursor behind it; what it is for gives way.
+test_typing_where_there_is_little_room()
+{
+	local typed=abcdefghijklmnopqrstuvwxyz0123456789
+
+	on 10 40 ready 'keys P' 'until Print to' 'keys CtrlU' "type $typed" 'until 9$' 'line 9$' cursor 'keys Backspace Backspace' 'until 7$' cursor \
+		'keys Esc' 'gone 7$' cursor -- "$PSTAT" report "${long[@]}" -g none
+	same "a long name" "Print to …new file: rstuvwxyz0123456789
+10 40
+10 40
+hidden" "$out"
+	on 10 40 ready 'keys L' 'until percent' 'line percent' cursor 'type 12.5' 'until 12.5$' 'line percent' cursor 'keys CtrlU' 'until : *$' -- \
+		"$PSTAT" report "${long[@]}" -g none
+	same "a long label" "Only rows and bran…t least (percent): 0
+10 40
+Only rows and br…least (percent): 012.5
+10 40" "$out"
+	on 3 8 ready 'keys P CtrlU' "type $typed" 'until 9$' 'line 9' cursor -- "$PSTAT" report "${long[@]}" -g none
+	same "no room for a label" "3456789
+3 8" "$out"
+	on 3 1 'keys P CtrlU' "type $typed" show cursor -- "$PSTAT" report "${long[@]}" -g none
+	same "no room at all" "3 1" "$(tail -1 <<<"$out")"
+}
+
 test_kinds_of_terminals()
 {
 	local term first=''

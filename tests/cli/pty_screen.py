@@ -19,6 +19,7 @@ after the other. A step is an argument:
                       were read and what they made is drawn; so does `selected`
     line REGEX        prints the lines that match
     selected          prints the line that is shown reverse, below the first
+    cursor            prints the cursor's line and column, from 1; "hidden" where it is
     attributes        prints the screen's rendition numbers that were used (31 32 ...)
     end               waits until the command has ended; prints "status N" or "signal N"
     modes             prints whether the terminal's modes are those before, and whether its cursor and screen are
@@ -415,6 +416,10 @@ def step(terminal, text):
         terminal.settle(time.monotonic() + LIMIT_S)
         rows = terminal.cells.rows[1:-1]
         print("\n".join("".join(c for c, _ in row).rstrip() for row in rows if row[0][1]))
+    elif word == "cursor":
+        terminal.settle(time.monotonic() + LIMIT_S)
+        cells = terminal.cells
+        print("%d %d" % (cells.y + 1, min(cells.x + 1, cells.columns)) if cells.cursor else "hidden")
     elif word == "attributes":
         print(" ".join(map(str, sorted(terminal.cells.used))))
     elif word == "end":
