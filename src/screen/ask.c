@@ -104,9 +104,18 @@ void act_fields(struct screen *screen, int argument)
 	str_release(&names);
 }
 
+enum { LIMIT_TEXT = 32 };
+
+static void limit_text(double limit, char text[static LIMIT_TEXT])
+{
+	snprintf(text, LIMIT_TEXT, "%g", limit);
+}
+
+/* Of branches none is a limit, too: the one that there is where none of rows was asked for. */
 static void limit_done(struct screen *screen, bool accepted)
 {
 	struct query query = screen->query;
+	char now[LIMIT_TEXT], typed[LIMIT_TEXT];
 	double limit;
 
 	if (!accepted)
@@ -115,17 +124,21 @@ static void limit_done(struct screen *screen, bool accepted)
 		screen_say(screen, "'%s' is not a number from 0 to 100", screen->prompt.text.s);
 		return;
 	}
+	limit_text(query.percent_limit, now);
+	limit_text(limit, typed);
+	if (!strcmp(now, typed))
+		return;
 	query.percent_limit = limit;
-	query.chain.min_percent = limit;
+	query.chain.min_percent = limit > 0 ? limit : screen->least_branch;
 	screen_ask(screen, &query);
 }
 
 void act_limit(struct screen *screen, int argument)
 {
-	char now[32];
+	char now[LIMIT_TEXT];
 
 	(void)argument;
-	snprintf(now, sizeof(now), "%g", screen->query.percent_limit);
+	limit_text(screen->query.percent_limit, now);
 	prompt_open(screen, "Only rows and branches of at least (percent)", now, NULL, limit_done);
 }
 

@@ -399,6 +399,7 @@ int screen_run(const struct screen_options *options, const struct screen_source 
 		.dirty = true,
 	};
 
+	screen.least_branch = query->percent_limit > 0 ? chain_options_default().min_percent : query->chain.min_percent;
 	screen.query.needs = report_format_find("stdio")->needs;
 	return screen_run_view(&screen, err);
 }

@@ -165,6 +165,7 @@ struct screen {
 	struct zoom *zooms; /* the queries before, the last one first to come back */
 	size_t n_zooms, cap_zooms;
 	struct query before_filter; /* while one is typed */
+	double least_branch; /* in percent, where there is no limit of rows */
 
 	struct table *table; /* NULL: to be made anew */
 	const struct hist *hist; /* of table->hists */

@@ -508,6 +508,44 @@ static void a_limit_holds_for_branches(void **state)
 	press_in_trees(steps);
 }
 
+/* Nothing is typed: nothing changes. None is what there was at first, with branches as -g has them. */
+static void a_limit_that_stays(void **state)
+{
+	static const struct recorded_samples one_in_a_thousand[] = {
+		{ NULL, "main|a", 996, 0, 0, 0 },
+		{ NULL, "main|b", 4, 0, 0, 0 },
+	};
+	static const struct step steps[] = {
+		{ 'E', "99.60% a", "0.40% b", 0 },
+		{ 'L', "(percent): 0 ", NULL, 0 },
+		{ KEY_RETURN, "99.60% a", "0.40% b", 0 },
+		{ 'L', NULL, NULL, 0 },
+		{ '.', NULL, NULL, 0 },
+		{ '0', "(percent): 0.0 ", NULL, 0 },
+		{ KEY_RETURN, "99.60% a", "0.40% b", 0 },
+		{ 'L', NULL, NULL, 0 },
+		{ '.', NULL, NULL, 0 },
+		{ '1', "(percent): 0.1 ", NULL, 0 },
+		{ KEY_RETURN, "0.40% b", NULL, 1 },
+		{ 'L', "(percent): 0.1 ", NULL, 0 },
+		{ KEY_DELETE, NULL, NULL, 0 },
+		{ KEY_DELETE, "(percent): 0 ", NULL, 0 },
+		{ KEY_RETURN, "99.60% a", "0.40% b", 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+	struct recorded made = { .two_sockets = false };
+
+	(void)state;
+	record_samples(&made, one_in_a_thousand, ARRAY_SIZE(one_in_a_thousand), 1);
+	query = recorded_options(&made);
+	query.children = 0;
+	query.sort = "dso";
+	query.chain.order = CHAIN_CALLER;
+	query.chain.order_set = true;
+	press(&made, &query, steps);
+	recorded_remove(&made);
+}
+
 /* Columns are as wide as what an event has. */
 static void each_event_has_its_own_widths(void **state)
 {
@@ -567,6 +605,7 @@ int main(void)
 		cmocka_unit_test(functions_of_one_name),
 		cmocka_unit_test(frames_of_one_name),
 		cmocka_unit_test(a_limit_holds_for_branches),
+		cmocka_unit_test(a_limit_that_stays),
 		cmocka_unit_test(each_event_has_its_own_widths),
 		cmocka_unit_test(from_one_hot_line_to_the_next),
 	};
