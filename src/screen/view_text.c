@@ -49,7 +49,10 @@ void text_open(struct screen *screen, const char *title)
 	str_add(&text->title, title);
 	str_add(&text->title, "  (Esc: back)");
 	text->top = text->left = 0;
-	screen_push_view(screen, &view_text);
+	/* There is one text: over another it takes its place. */
+	if (screen->views[screen->n_views - 1] != &view_text)
+		screen_push_view(screen, &view_text);
+	screen->dirty = true;
 }
 
 void act_text_move(struct screen *screen, int how)

@@ -263,6 +263,27 @@ static void a_key_asks_once(void **state)
 	press(&recorded, &query, steps);
 }
 
+/* One text is there at a time: Esc leads back to what lies below. */
+static void a_text_takes_the_place_of_another(void **state)
+{
+	static const struct step steps[] = {
+		{ '?', "^Keys  (Esc", NULL, 0 },
+		{ '!', "^Losses and doubts", "^Keys", 0 },
+		{ '!', "^Losses and doubts", NULL, 0 },
+		{ '!', "^Losses and doubts", NULL, 0 },
+		{ KEY_ESCAPE, "^Samples: ", "^Losses and doubts", 0 },
+		{ 'm', "^What to do", NULL, 0 },
+		{ '!', "^Losses and doubts", NULL, 0 },
+		{ '!', "^Losses and doubts", NULL, 0 },
+		{ KEY_ESCAPE, "^What to do", "^Losses and doubts", 0 },
+		{ KEY_ESCAPE, "^Samples: ", NULL, 0 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press(&recorded, &query, steps);
+}
+
 /* No column says it: it is chosen from the list of those that there are. */
 static void zoom_into_a_socket(void **state)
 {
@@ -595,6 +616,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_key_asks_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_text_takes_the_place_of_another, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(zoom_into_a_socket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(zoom_into_the_rows_socket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_socket_is_known, set_up, tear_down),
