@@ -168,6 +168,24 @@ void screen_put_line(struct screen *screen, unsigned line, const struct str *tex
 		     screen->scratch.len, look);
 }
 
+size_t screen_scrolled(const struct screen *screen, size_t left, size_t step, size_t widest)
+{
+	const size_t width = terminal_width(screen->terminal), end = widest > width ? widest - width : 0;
+
+	if (left >= end)
+		return left;
+	return left + step < end ? left + step : end;
+}
+
+size_t screen_line_columns(const struct str *line)
+{
+	size_t n = line->len;
+
+	while (n && line->s[n - 1] == ' ')
+		n--;
+	return text_columns(line->s, n);
+}
+
 static void put_bar(struct screen *screen, unsigned line, struct str *text)
 {
 	unsigned width = terminal_width(screen->terminal);

@@ -213,6 +213,10 @@ unsigned screen_body_lines(const struct screen *screen);
 /* Text in a line of the body, counted from 0; what stands before the column `left` is not shown. */
 void screen_put_line(struct screen *screen, unsigned line, const struct str *text, size_t left,
 		     enum terminal_look look);
+/* A step to the right from the column `left` on, as long as lines that are so wide go on beyond the edge. */
+size_t screen_scrolled(const struct screen *screen, size_t left, size_t step, size_t widest);
+/* Columns up to the last that is not blank. */
+size_t screen_line_columns(const struct str *line);
 /* Opens the terminal, shows the first view until the user leaves, releases the screen. */
 int screen_run_view(struct screen *screen, struct str *err);
 /* Leaves the program, whatever lies on the rows. */

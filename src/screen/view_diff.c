@@ -120,10 +120,33 @@ void act_diff_move(struct screen *screen, int how)
 	keep_in_view(screen);
 }
 
+/* Columns of the longest line in sight, with whole names. */
+static size_t widest_in_sight(const struct screen *screen)
+{
+	const struct diff_event *event = shown_event(screen);
+	struct output output = { .text = STR_INIT, .dots = screen->options->dots };
+	struct diff_lines *lines = diff_lines_new(screen->diff->diff, event, screen->diff->look, &output);
+	size_t widest, columns;
+
+	diff_lines_add_heads(lines, &output);
+	output.text.len = strcspn(output.text.s, "\n");
+	widest = screen_line_columns(&output.text);
+	for (size_t i = 0; i < rows_shown(screen) && screen->top + i < event->n; i++) {
+		str_reset(&output.text);
+		diff_lines_add_row(lines, event->rows[screen->top + i], &output);
+		output.text.len -= output.text.len > 0; /* the newline */
+		columns = screen_line_columns(&output.text);
+		widest = columns > widest ? columns : widest;
+	}
+	diff_lines_free(lines);
+	str_release(&output.text);
+	return widest;
+}
+
 void act_diff_scroll(struct screen *screen, int by)
 {
 	if (by > 0)
-		screen->left += SCROLL_COLUMNS;
+		screen->left = screen_scrolled(screen, screen->left, SCROLL_COLUMNS, widest_in_sight(screen));
 	else
 		screen->left -= screen->left > SCROLL_COLUMNS ? SCROLL_COLUMNS : screen->left;
 }

@@ -402,11 +402,33 @@ void act_enter(struct screen *screen, int argument)
 		act_menu(screen, argument);
 }
 
+/* Columns of the longest line in sight, with whole names. */
+static size_t widest_in_sight(struct screen *screen)
+{
+	struct output output = { .text = STR_INIT };
+	size_t widest;
+
+	table_columns_for(screen->table, screen->hist);
+	rows_add_heads(screen, &output.text);
+	widest = screen_line_columns(&output.text);
+	for (size_t i = 0; i < rows_in_sight(screen) && screen->top + i < screen->rows.n; i++) {
+		size_t columns;
+
+		str_reset(&output.text);
+		add_row_line(screen, &screen->rows.v[screen->top + i], &output);
+		columns = screen_line_columns(&output.text);
+		widest = columns > widest ? columns : widest;
+	}
+	str_release(&output.text);
+	return widest;
+}
+
 void act_scroll(struct screen *screen, int by)
 {
-	screen->left = by > 0                          ? screen->left + SCROLL_COLUMNS
-		       : screen->left > SCROLL_COLUMNS ? screen->left - SCROLL_COLUMNS
-						       : 0;
+	if (by > 0 && screen_need_table(screen))
+		screen->left = screen_scrolled(screen, screen->left, SCROLL_COLUMNS, widest_in_sight(screen));
+	else if (by < 0)
+		screen->left -= screen->left > SCROLL_COLUMNS ? SCROLL_COLUMNS : screen->left;
 	screen->fitted = 0;
 }
 

@@ -82,12 +82,25 @@ void act_text_move(struct screen *screen, int how)
 	}
 }
 
+static size_t widest(const struct str *lines)
+{
+	size_t most = 0;
+
+	for (const char *at = lines->s; *at;) {
+		size_t n = strcspn(at, "\n"), columns = text_columns(at, n);
+
+		most = columns > most ? columns : most;
+		at += n + (at[n] == '\n');
+	}
+	return most;
+}
+
 void act_text_scroll(struct screen *screen, int by)
 {
 	struct text *text = &screen->text;
 
 	if (by > 0)
-		text->left += SCROLL_COLUMNS;
+		text->left = screen_scrolled(screen, text->left, SCROLL_COLUMNS, widest(&text->lines));
 	else if (text->left)
 		text->left -= text->left > SCROLL_COLUMNS ? SCROLL_COLUMNS : text->left;
 	else

@@ -310,6 +310,21 @@ test_names_and_scrolling()
 	has_not "no UTF-8 where there is none" '[^ -~]' "$(LC_ALL=C sed 's/[ -~]//g' <<<"$out")"
 }
 
+# To the end of the longest line in sight, and no further: so often one goes back, too.
+test_scrolling_ends()
+{
+	local right
+
+	right=$(printf ' >%.0s' {1..300})
+	browse 30 80 'keys Right' 'gone …' "keys$right" show 'keys >' show -- -g none
+	same "nothing more is to be seen: nothing moves" "$(head -30 <<<"$out")" "$(tail -n +31 <<<"$out")"
+	has "the end of the longest line is at the edge" 'std::tuple<> >$' "$(sed -n '3,29p' <<<"$out")"
+	browse 30 80 show 'keys Right' show -- -g none --no-children -s comm,dso
+	same "all is in sight" "$(head -30 <<<"$out")" "$(tail -n +31 <<<"$out")"
+	browse 100 60 'keys ?' 'until ^Keys' "keys$right" show 'keys Left Left' 'until ^Up ' -- -g none
+	has "a text ends as well" 'or the function out$' "$out"
+}
+
 test_moving()
 {
 	local n

@@ -20,6 +20,10 @@ test_rows_and_keys()
 		'until written to flamegraph.0.html' 'keys End PgUp Home Right Left Tab Click ! q ? q q' end -- "$PSTAT" diff old new
 	has "Enter: all of the row" 'by chance with probability' "$out"
 	has "q leaves, at last" '^status 0$' "$out"
+	right=$(printf ' >%.0s' {1..40})
+	on 20 60 'until Verdict' "keys$right" show 'keys >' show -- "$PSTAT" diff old new
+	same "Right goes as far as there is something" "$(head -20 <<<"$out")" "$(tail -n +21 <<<"$out")"
+	has "the end of the heads" 'Symbol$' "$(sed -n 2p <<<"$out")"
 	same "P is --stdio" "$("$PSTAT" diff old new --stdio 2>/dev/null)" "$(<perf.hist.0)"
 	has "f is --flamegraph" '"verdict":\[' "$(<flamegraph.0.html)"
 }
