@@ -150,13 +150,40 @@ static void switch_order(struct query *query, const struct table *table)
 	query->chain.order_set = true;
 }
 
+/* Why nothing would change; NULL: something will. */
+static const char *why_not(const struct screen *screen, int what)
+{
+	const char *fields = screen->query.fields;
+	const bool named = fields && fields[0] != '+';
+
+	switch (what) {
+	case SWITCH_CHILDREN:
+		return screen->query.view == VIEW_HIERARCHY ? "rows within rows have no Children; y makes them flat"
+		       : screen->query.mem_mode             ? "rows of --mem-mode have no Children"
+							    : NULL;
+	case SWITCH_SAMPLES:
+		return named ? "the columns are named: O and sample show this one" : NULL;
+	case SWITCH_PERIOD:
+		return named ? "the columns are named: O and period show this one" : NULL;
+	case SWITCH_GROUP:
+		return screen->table->n_hists < 2 && screen->hist->n_members < 2 ? "there is no other event" : NULL;
+	}
+	return NULL;
+}
+
 void act_switch(struct screen *screen, int what)
 {
 	struct query query = screen->query;
 	const struct table *table;
+	const char *why;
 
 	if (!screen_need_table(screen))
 		return;
+	why = why_not(screen, what);
+	if (why) {
+		screen_say(screen, "%s", why);
+		return;
+	}
 	table = screen->table;
 	switch (what) {
 	case SWITCH_CHILDREN:

@@ -263,6 +263,40 @@ static void a_key_asks_once(void **state)
 	press(&recorded, &query, steps);
 }
 
+/* A key that changes nothing says why. */
+static void keys_without_effect(void **state)
+{
+	static const struct recorded_samples of_one[] = { { NULL, "main|a", 1, 0, 0, 0 } };
+	static const struct step of_two[] = {
+		{ 'y', "Command / Shared Object / Symbol", NULL, 1 },
+		{ 'x', "^rows within rows have no Children; y makes them flat", NULL, 0 },
+		{ 'y', "Overhead  Command", "Children", 1 },
+		{ 'O', "^Columns: overhead,comm,dso,symbol", NULL, 0 },
+		{ KEY_RETURN, "Overhead", NULL, 1 },
+		{ 'N', "^the columns are named: O and sample show this one", NULL, 0 },
+		{ 'p', "^the columns are named: O and period show this one", NULL, 0 },
+		{ 'O', NULL, NULL, 0 },
+		{ 'U' - '@', NULL, NULL, 0 },
+		{ KEY_RETURN, "Overhead", NULL, 1 },
+		{ 'N', "Samples  Command", NULL, 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+	static const struct step of_one_event[] = {
+		{ 'G', "^there is no other event", NULL, 0 },
+		{ 'x', "Children", NULL, 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+	struct recorded made = { .two_sockets = false };
+
+	(void)state;
+	press(&recorded, &query, of_two);
+	record_samples(&made, of_one, ARRAY_SIZE(of_one), 1);
+	query = recorded_options(&made);
+	query.children = 0;
+	press(&made, &query, of_one_event);
+	recorded_remove(&made);
+}
+
 /* One text is there at a time: Esc leads back to what lies below. */
 static void a_text_takes_the_place_of_another(void **state)
 {
@@ -617,6 +651,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_key_asks_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_text_takes_the_place_of_another, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(keys_without_effect, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(zoom_into_a_socket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(zoom_into_the_rows_socket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_socket_is_known, set_up, tear_down),
