@@ -248,6 +248,7 @@ void act_zero(struct screen *screen, int argument)
 	}
 	/* Nothing may be taken from under a table. */
 	screen_drop_table(screen);
+	screen->seen = false;
 	source->zero(source->context);
 }
 

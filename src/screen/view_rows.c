@@ -286,9 +286,10 @@ static enum terminal_look look_of(const struct screen *screen, const struct row 
 
 static void draw_empty(struct screen *screen)
 {
+	const bool begins = screen->fed == SCREEN_FED_LATER && !screen->seen;
 	struct str text = STR_INIT;
 
-	str_add(&text, screen->fed == SCREEN_FED_MORE ? "No sample so far" : "No sample is left");
+	str_add(&text, begins || screen->fed == SCREEN_FED_MORE ? "No sample so far" : "No sample is left");
 	if (screen->n_zooms)
 		str_add(&text, " (Left: back)");
 	screen_put_line(screen, HEAD_LINES, &text, 0, LOOK_PLAIN);

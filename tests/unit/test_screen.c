@@ -421,6 +421,25 @@ static void each_branch_is_folded_by_itself(void **state)
 	press_in_trees(steps);
 }
 
+/* As long as there was none, samples may come; later they are gone, or left out. */
+static void before_the_first_sample(void **state)
+{
+	static const struct step steps[] = {
+		{ KEY_FIRST, "^No sample so far", NULL, ANY },
+		{ TIME_PASSES, NULL, NULL, ANY },
+		{ KEY_FIRST, "prog", "No sample", ANY },
+		{ '/', NULL, NULL, ANY },
+		{ 'x', NULL, NULL, ANY },
+		{ 'y', "^No sample is left", NULL, ANY },
+		{ KEY_ESCAPE, "prog", "No sample", ANY },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	live = (struct live){ .first = "nobody" };
+	press(&recorded, &query, steps);
+}
+
 /* Lists of names have signs of their own, which are parts of these; the title says the names. */
 static void zoom_into_odd_names(void **state)
 {
@@ -658,6 +677,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_was_changed_in_a_zoom_stays, set_up, tear_down),
 		cmocka_unit_test(each_branch_is_folded_by_itself),
 		cmocka_unit_test_setup_teardown(a_menu_is_of_its_row, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(before_the_first_sample, set_up, tear_down),
 		cmocka_unit_test(zoom_into_odd_names),
 		cmocka_unit_test(functions_of_one_name),
 		cmocka_unit_test(frames_of_one_name),
