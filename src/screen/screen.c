@@ -103,21 +103,24 @@ bool screen_need_table(struct screen *screen)
 	return screen->table && screen->hist;
 }
 
-void screen_ask(struct screen *screen, const struct query *query)
+bool screen_ask(struct screen *screen, const struct query *query)
 {
 	const struct screen_source *source = screen->source;
 	const struct query before = screen->query;
 	struct str err = STR_INIT;
+	int code;
 
 	screen->query = *query;
 	screen->dirty = true;
-	if (make_table(screen, &err)) {
+	code = make_table(screen, &err);
+	if (code) {
 		screen_say(screen, "%s", err.s);
 		screen->query = before;
 	}
 	if (screen->fed == SCREEN_FED_ALL && source->reads_on && source->reads_on(source->context))
 		screen->fed = SCREEN_FED_MORE;
 	str_release(&err);
+	return !code;
 }
 
 /* ---- views ---- */

@@ -201,8 +201,8 @@ struct screen {
 bool screen_need_table(struct screen *screen);
 /* For whoever makes another one, which may need what this one is of; it is made again when it is needed. */
 void screen_drop_table(struct screen *screen);
-/* The query has changed: the table is made anew. What can't be answered leaves the query as it was before. */
-void screen_ask(struct screen *screen, const struct query *query);
+/* The query has changed: the table is made anew. False: it can't be answered, and is as it was before. */
+bool screen_ask(struct screen *screen, const struct query *query);
 void screen_say(struct screen *screen, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void screen_push_view(struct screen *screen, const struct view *view);
 void screen_pop_view(struct screen *screen);

@@ -123,9 +123,8 @@ static void zoom_in(struct screen *screen, const struct zoom_row *row, const str
 	struct str said = STR_INIT;
 
 	query.filters = *filters;
-	screen_ask(screen, &query);
-	if (screen->message.len)
-		return; /* it can't be asked */
+	if (!screen_ask(screen, &query))
+		return;
 	str_addf(&said, "%s: ", row->what);
 	str_add_printable(&said, shown, strlen(shown));
 	before.said = screen_keep(screen, said.s);
@@ -216,8 +215,9 @@ bool zoom_out(struct screen *screen)
 
 	if (!screen->n_zooms)
 		return false;
-	query.filters = screen->zooms[--screen->n_zooms].query.filters;
-	screen_ask(screen, &query);
+	query.filters = screen->zooms[screen->n_zooms - 1].query.filters;
+	if (screen_ask(screen, &query))
+		screen->n_zooms--;
 	return true;
 }
 

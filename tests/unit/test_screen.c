@@ -21,12 +21,14 @@ struct step {
 	const char *hides; /* no line has this; NULL: nobody looks */
 	unsigned asks; /* so many tables; ANY: nobody counts */
 };
-enum { TIME_PASSES = -1, ANY = 1000, LATER_MS = 1 }; /* no key: what is live is fed */
+/* No keys: what is live is fed; the next question is refused. */
+enum { TIME_PASSES = -1, REFUSES = -2, ANY = 1000, LATER_MS = 1 };
 static struct script {
 	const struct step *steps; /* up to a key 0: then q */
 	size_t n; /* pressed already */
 	unsigned made; /* tables, until now */
 	unsigned made_before; /* the last key */
+	bool refuses;
 } script;
 static struct terminal terminal;
 
@@ -132,6 +134,10 @@ int terminal_key(struct terminal *of, int timeout_ms)
 	if (script.n)
 		check_last_step();
 	script.made_before = script.made;
+	if (script.steps[script.n].key == REFUSES) {
+		script.refuses = true;
+		script.n++;
+	}
 	if (script.steps[script.n].key == TIME_PASSES) {
 		script.n++;
 		return KEY_NOTHING;
@@ -146,6 +152,11 @@ static struct screen_source recorded_source;
 static int count_make(void *context, struct table **table, const struct query *query, struct str *err)
 {
 	script.made++;
+	if (script.refuses) {
+		script.refuses = false;
+		str_add(err, "it is refused");
+		return -EINVAL;
+	}
 	return recorded_source.make(context, table, query, err);
 }
 
@@ -376,6 +387,24 @@ static void what_was_changed_in_a_zoom_stays(void **state)
 		{ 'N', "Samples  Command", NULL, 1 },
 		{ KEY_ESCAPE, "Samples  Command", "symbol: b", 1 },
 		{ KEY_GO_DOWN, "] c", NULL, 0 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press(&recorded, &query, steps);
+}
+
+/* What is shown and what its title says agree, also where the way back is barred. */
+static void a_zoom_that_is_not_left(void **state)
+{
+	static const struct step steps[] = {
+		{ 's', "  symbol: b ", "] c", 1 },
+		{ REFUSES, NULL, NULL, 0 },
+		{ KEY_ESCAPE, "  symbol: b ", "] c", 2 },
+		{ KEY_ESCAPE, "] c", "symbol: b", 1 },
+		{ REFUSES, NULL, NULL, 0 },
+		{ 's', "^it is refused", "symbol: b", 2 },
+		{ KEY_FIRST, "] c", "symbol: b", 0 },
 		{ 0, NULL, NULL, 0 },
 	};
 
@@ -675,6 +704,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(zoom_into_the_rows_socket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_socket_is_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_changed_in_a_zoom_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_zoom_that_is_not_left, set_up, tear_down),
 		cmocka_unit_test(each_branch_is_folded_by_itself),
 		cmocka_unit_test_setup_teardown(a_menu_is_of_its_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(before_the_first_sample, set_up, tear_down),
