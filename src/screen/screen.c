@@ -412,6 +412,7 @@ int screen_run(const struct screen_options *options, const struct screen_source 
 		.options = options,
 		.source = source,
 		.query = *query,
+		.first_filter = query->filters.symbol_filter,
 		.texts = texts_new(),
 		.views = { &view_rows },
 		.n_views = 1,

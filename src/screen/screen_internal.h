@@ -165,6 +165,7 @@ struct screen {
 	struct zoom *zooms; /* the queries before, the last one first to come back */
 	size_t n_zooms, cap_zooms;
 	struct query before_filter; /* while one is typed */
+	const char *first_filter; /* of symbols, as the command line has it; or NULL */
 	double least_branch; /* in percent, where there is no limit of rows */
 
 	struct table *table; /* NULL: to be made anew */
@@ -281,7 +282,7 @@ enum zoom_kind {
 	ZOOM_KINDS
 };
 void act_zoom(struct screen *screen, int kind);
-/* One step; false: there was none. */
+/* One step, out of a zoom or of a filter that was typed; false: there was none. */
 bool zoom_out(struct screen *screen);
 /* "comm: callers, dso: libc.so.6" */
 void zooms_add(const struct screen *screen, struct str *out);

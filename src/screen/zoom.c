@@ -208,11 +208,19 @@ static void zoom_to(struct screen *screen, const struct zoom_row *row, const str
 	zoom_in(screen, row, &filters, value->shown.len ? value->shown.s : value->exact.s);
 }
 
-/* What else was changed meanwhile (order, columns) stays. */
+/* What was typed for / in the zoom is a step of its own; what else was changed (order, columns) stays. */
 bool zoom_out(struct screen *screen)
 {
 	struct query query = screen->query;
+	const char *typed = query.filters.symbol_filter;
+	const char *before = screen->n_zooms ? screen->zooms[screen->n_zooms - 1].query.filters.symbol_filter
+					     : screen->first_filter;
 
+	if (typed && !text_same(typed, before)) {
+		query.filters.symbol_filter = before;
+		screen_ask(screen, &query);
+		return true;
+	}
 	if (!screen->n_zooms)
 		return false;
 	query.filters = screen->zooms[screen->n_zooms - 1].query.filters;

@@ -394,6 +394,46 @@ static void what_was_changed_in_a_zoom_stays(void **state)
 	press(&recorded, &query, steps);
 }
 
+/* What is typed for / is a step, too. */
+static void a_filter_is_a_step(void **state)
+{
+	static const struct step steps[] = {
+		{ '/', NULL, NULL, 0 },
+		{ 'b', "symbols with: b ", "] c", 1 },
+		{ KEY_RETURN, "symbols with: b ", "Symbols with", 0 },
+		{ KEY_ESCAPE, "] c", "symbols with", 1 },
+		{ KEY_ESCAPE, "^this is all there is", NULL, 0 },
+		{ '/', NULL, NULL, 0 },
+		{ 'b', "symbols with: b ", NULL, 1 },
+		{ KEY_RETURN, NULL, NULL, 0 },
+		{ 'n', "comm: prog  symbols with: b ", NULL, 1 },
+		{ KEY_ESCAPE, "symbols with: b ", "comm: prog", 1 },
+		{ 'n', "comm: prog  symbols with: b ", NULL, 1 },
+		{ '/', NULL, NULL, 0 },
+		{ KEY_DELETE, "comm: prog ", "symbols with", 1 },
+		{ 'c', "comm: prog  symbols with: c ", NULL, 1 },
+		{ KEY_RETURN, NULL, NULL, 0 },
+		{ KEY_GO_LEFT, "comm: prog  symbols with: b ", NULL, 1 },
+		{ KEY_GO_LEFT, "symbols with: b ", "comm: prog", 1 },
+		{ KEY_GO_LEFT, "] c", "symbols with", 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+	static const struct step as_asked[] = {
+		{ KEY_ESCAPE, "^this is all there is", NULL, 0 },
+		{ '/', NULL, NULL, 0 },
+		{ KEY_DELETE, "] c", "symbols with", 1 },
+		{ 'c', "symbols with: c ", NULL, 1 },
+		{ KEY_RETURN, NULL, NULL, 0 },
+		{ KEY_ESCAPE, "symbols with: b ", NULL, 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press(&recorded, &query, steps);
+	query.filters.symbol_filter = "b";
+	press(&recorded, &query, as_asked);
+}
+
 /* What is shown and what its title says agree, also where the way back is barred. */
 static void a_zoom_that_is_not_left(void **state)
 {
@@ -704,6 +744,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(zoom_into_the_rows_socket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_socket_is_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_changed_in_a_zoom_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_filter_is_a_step, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_zoom_that_is_not_left, set_up, tear_down),
 		cmocka_unit_test(each_branch_is_folded_by_itself),
 		cmocka_unit_test_setup_teardown(a_menu_is_of_its_row, set_up, tear_down),
