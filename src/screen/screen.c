@@ -276,6 +276,14 @@ static const struct key_row *find_key(const struct screen *screen, const struct 
 	return row ? row : screen_key_find(top->bit, key);
 }
 
+/* Title and status line are no lines of a view. */
+static bool is_beside_view(const struct screen *screen, int key)
+{
+	const unsigned line = terminal_click(screen->terminal);
+
+	return key == KEY_CLICK && (line < TITLE_LINES || line - TITLE_LINES >= screen_body_lines(screen));
+}
+
 static void take_key(struct screen *screen, int key)
 {
 	const struct view *top = screen->views[screen->n_views - 1];
@@ -286,7 +294,7 @@ static void take_key(struct screen *screen, int key)
 		screen->leaving = true;
 	if (key == KEY_SIZE)
 		screen->fitted = 0;
-	if (key == KEY_SIZE || key == KEY_GONE)
+	if (key == KEY_SIZE || key == KEY_GONE || is_beside_view(screen, key))
 		return;
 	str_reset(&screen->message);
 	if (row)

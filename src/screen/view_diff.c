@@ -91,7 +91,7 @@ void diff_add_title(const struct screen *screen, struct str *out)
 
 void act_diff_move(struct screen *screen, int how)
 {
-	size_t n = shown_event(screen)->n, page = rows_shown(screen), *at = &screen->selected;
+	size_t n = shown_event(screen)->n, page = rows_shown(screen), *at = &screen->selected, clicked;
 
 	switch (how) {
 	case MOVE_UP:
@@ -113,8 +113,9 @@ void act_diff_move(struct screen *screen, int how)
 		*at = n;
 		break;
 	case MOVE_CLICK:
-		if (terminal_click(screen->terminal) > HEAD_LINES)
-			*at = screen->top + terminal_click(screen->terminal) - HEAD_LINES - 1;
+		clicked = screen->top + terminal_click(screen->terminal) - 1;
+		if (clicked >= screen->top + HEAD_LINES && clicked - HEAD_LINES < n)
+			*at = clicked - HEAD_LINES;
 		break;
 	}
 	keep_in_view(screen);

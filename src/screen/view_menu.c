@@ -51,7 +51,7 @@ void act_menu_move(struct screen *screen, int how)
 {
 	struct menu *menu = &screen->menu;
 	const size_t page = screen_body_lines(screen);
-	size_t to = menu->selected;
+	size_t to = menu->selected, clicked;
 
 	switch (how) {
 	case MOVE_UP:
@@ -73,7 +73,8 @@ void act_menu_move(struct screen *screen, int how)
 		to = menu->n;
 		break;
 	case MOVE_CLICK: /* below the title */
-		to = terminal_click(screen->terminal) ? menu->top + terminal_click(screen->terminal) - 1 : to;
+		clicked = menu->top + terminal_click(screen->terminal) - 1;
+		to = clicked < menu->n ? clicked : to;
 		break;
 	}
 	if (to >= menu->n)

@@ -355,6 +355,7 @@ void act_move(struct screen *screen, int how)
 	case MOVE_CLICK: /* below the title and the heads */
 		to = terminal_click(screen->terminal);
 		to = to > HEAD_LINES ? screen->top + to - HEAD_LINES - 1 : at;
+		to = to < screen->rows.n ? to : at;
 		break;
 	}
 	select_row(screen, to);

@@ -354,6 +354,17 @@ test_mouse()
 	done
 }
 
+# What is no row is no row's neighbour: title, heads, the status line, and what is blank.
+test_clicks_beside_rows()
+{
+	browse 8 100 'click 5' selected 'click 1' selected 'click 2' selected 'click 8' selected -- -g none
+	same "rows" 1 "$(sort -u <<<"$out" | wc -l)"
+	browse 20 100 'keys Down' selected 'click 15' selected 'click 20' selected -- -g none --no-children -s comm,dso,sym
+	same "below the rows" 1 "$(sort -u <<<"$out" | wc -l)"
+	browse 20 100 'keys m Down' 'until What to do' selected 'click 1' selected 'click 18' selected 'click 20' selected -- -g none
+	same "a menu" "Only this thread" "$(sort -u <<<"$out")"
+}
+
 test_texts()
 {
 	browse 100 120 'keys ?' 'until ^Keys' show 'keys Esc' 'gone ^Keys' 'keys h' 'until ^Keys' 'keys q' 'gone ^Keys' 'keys F1' 'until ^Keys' \
