@@ -231,7 +231,7 @@ static void add_entry_line(struct screen *screen, const struct row *row, struct 
 static double node_percent(const struct screen *screen, const struct row *row)
 {
 	const struct call_node *node = row->node;
-	uint64_t total = screen->hist->totals.period;
+	uint64_t total = hist_period(screen->table, screen->hist, 0);
 
 	if (screen->table->options.chain.kind == CHAIN_FRACTAL)
 		total = calltree_below(node->parent);

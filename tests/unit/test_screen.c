@@ -634,6 +634,22 @@ static void frames_of_one_name(void **state)
 	press_beside_twins("dso", steps);
 }
 
+/* Of what filters left: branches as the rows that they are of, as in perf's browser. */
+static void percentages_of_branches(void **state)
+{
+	static const struct step steps[] = {
+		{ 'n', "comm: prog ", "10.00%", 1 },
+		{ 'E', "- 60.00% main", NULL, 0 },
+		{ 'F', "- 66.67% main", "60.00%", 1 },
+		{ 'F', "- 60.00% main", "66.67%", 1 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	query.chain.order_set = true;
+	press(&recorded, &query, steps);
+}
+
 /* What is typed for L holds for trees, too. */
 static void a_limit_holds_for_branches(void **state)
 {
@@ -752,6 +768,7 @@ int main(void)
 		cmocka_unit_test(zoom_into_odd_names),
 		cmocka_unit_test(functions_of_one_name),
 		cmocka_unit_test(frames_of_one_name),
+		cmocka_unit_test_setup_teardown(percentages_of_branches, set_up, tear_down),
 		cmocka_unit_test(a_limit_holds_for_branches),
 		cmocka_unit_test(a_limit_that_stays),
 		cmocka_unit_test(each_event_has_its_own_widths),
