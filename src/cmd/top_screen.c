@@ -54,7 +54,7 @@ static void add_status(void *context, struct str *out)
 	if (now_ns() >= top->status->time_ns + (top->status->samples_per_s > 0 ? top->delay_ns / 2 : FIRST_NS))
 		top_status_step(top->status);
 	if (top->ended || top->stopped)
-		str_add(out, top->ended ? "ended, " : "stopped (f: go on), ");
+		str_add(out, top->ended ? "ended, " : "stopped (f), ");
 	top_status_add(top->status, out);
 }
 

@@ -1,7 +1,9 @@
 /*
  * The line above the tables:
  *
- *   # top: 7998 samples/s, lost 0, missed 0, throttled 0, own CPU 1.2%, cpu-clock at 4000 Hz, all CPUs
+ *   # top: lost 0, missed 0, own CPU 1.2%, 7998 samples/s, throttled 0, cpu-clock at 4000 Hz, all CPUs
+ *
+ * On a terminal its end may be cut: what must be seen comes first.
  *
  * Losses are those since the beginning: who looks away for a moment does not miss one. `lost` are records that did not
  * fit into the kernel's rings, `missed` samples for which pstat had no room or no time.
@@ -75,21 +77,32 @@ static void add_target(const struct target_spec *target, struct str *out)
 		str_add(out, ", all CPUs");
 }
 
-void top_status_add_losses(const struct top_status *status, struct str *out)
+static void add_lost(const struct top_status *status, struct str *out)
 {
 	const struct replay_counts *counts = &status->session->replay.counts;
 
-	str_addf(out, "lost %llu, missed %llu, throttled %llu", (ull)counts->lost_events,
-		 (ull)(counts->lost_samples + live_source_left_out(status->live)), (ull)counts->throttles);
+	str_addf(out, "lost %llu, missed %llu", (ull)counts->lost_events,
+		 (ull)(counts->lost_samples + live_source_left_out(status->live)));
+}
+
+static void add_throttled(const struct top_status *status, struct str *out)
+{
+	str_addf(out, ", throttled %llu", (ull)status->session->replay.counts.throttles);
+}
+
+void top_status_add_losses(const struct top_status *status, struct str *out)
+{
+	add_lost(status, out);
+	add_throttled(status, out);
 }
 
 void top_status_add(const struct top_status *status, struct str *out)
 {
 	const struct events *events = status->session->recording->events;
 
-	str_addf(out, "%.0f samples/s, ", status->samples_per_s);
-	top_status_add_losses(status, out);
-	str_addf(out, ", own CPU %.1f%%", status->own_pct);
+	add_lost(status, out);
+	str_addf(out, ", own CPU %.1f%%, %.0f samples/s", status->own_pct, status->samples_per_s);
+	add_throttled(status, out);
 	for (size_t i = 0; i < events->n; i++)
 		if (is_sampled(events->v[i]))
 			add_event(events->v[i], out);

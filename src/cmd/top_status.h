@@ -26,7 +26,7 @@ void top_status_begin(struct top_status *status);
 void top_status_step(struct top_status *status);
 /* One line without its end: as it was at the last step, losses as they are now. */
 void top_status_add(const struct top_status *status, struct str *out);
-/* The same of losses alone: "lost 0, missed 0, throttled 0". */
+/* Losses alone: "lost 0, missed 0, throttled 0". */
 void top_status_add_losses(const struct top_status *status, struct str *out);
 
 #endif

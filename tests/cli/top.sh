@@ -76,7 +76,7 @@ test_counts_are_those_of_record()
 		test "$(pages_of tables)" -ge 4900 -a "$(pages_of reported)" -ge 4900 -a "$(pages_of tables)" -le 5010
 	has "a table for each event" "^# Samples: .* of event 'cpu-clock:u'" "$(<tables)"
 	has "the events above" "^# top: .*, page-faults:u .*cpu-clock:u .*each each 1, process [0-9]+$" "$(<tables)"
-	has "losses are told" "^# top: [0-9]+ samples/s, lost [0-9]+, missed [0-9]+, throttled [0-9]+, own CPU [0-9.]+%" \
+	has "losses are told" "^# top: lost [0-9]+, missed [0-9]+, own CPU [0-9.]+%, [0-9]+ samples/s, throttled [0-9]+, page" \
 		"$(<tables)"
 }
 

@@ -32,7 +32,7 @@ test_shows_what_runs()
 	start
 	on_top 'row ^ *[0-9.]+% +callers +\[\.\] burn' show 'keys q' end modes -- --no-children
 	has "the title" "^Samples: [0-9]+K? +of event 'cpu-clock:u'" "$out"
-	has "the status line" '^\? help  q quit  top: [0-9]+ samples/s, lost [0-9]+, missed [0-9]+, throttled [0-9]+, own CPU [0-9.]+%, cpu-clock:u at 4000 Hz, process' "$out"
+	has "the status line" '^\? help  q quit  top: lost [0-9]+, missed [0-9]+, own CPU [0-9.]+%, [0-9]+ samples/s, throttled [0-9]+, cpu-clock:u at 4000 Hz, process' "$out"
 	has_not "there is no other event" 'Tab: the next' "$out"
 	same "q leaves; the terminal is as it was" "status 0
 $clean" "$(tail -2 <<<"$out")"
@@ -72,13 +72,22 @@ test_keys()
 test_stands_still()
 {
 	start
-	on_top 'row burn' 'keys f' 'until top: stopped .f: go on., ' 'stays 2 stopped' show 'stays 1 stopped' show 'keys f' 'gone stopped' \
-		'until top: [0-9]{3,} samples/s' 'keys V' 'until ^Print to the new file: flamegraph' 'keys Esc' 'row burn' 'keys q' end -- -n --no-children
+	on_top 'row burn' 'keys f' 'until top: stopped .f., lost' 'stays 2 stopped' show 'stays 1 stopped' show 'keys f' 'gone stopped' \
+		'until , [0-9]{3,} samples/s' 'keys V' 'until ^Print to the new file: flamegraph' 'keys Esc' 'row burn' 'keys q' end -- -n --no-children
 	stop
 	has "it goes on, and leaves" "^status 0$" "$out"
 	grep burn <<<"$out" >rows
 	same "the rows stayed" "$(sed -n 1p rows)" "$(sed -n 2p rows)"
 	check "they are there" test "$(wc -l <rows)" -ge 2
+}
+
+# What is lost and what pstat costs is in sight where there is little room.
+test_on_80_columns()
+{
+	start
+	on 20 80 'row burn' 'keys f' 'until top: stopped .f., lost [0-9]+, missed [0-9]+, own CPU [0-9.]+%, ' 'keys q' end -- "${top[@]}" --no-children
+	same "it stands still" "status 0" "$out"
+	stop
 }
 
 # What is behind a table is forgotten by and by, as behind those that are printed.

@@ -43,9 +43,44 @@ static void losses_of_all_kinds(void **state)
 	str_release(&err);
 }
 
+/* What must be seen on any terminal comes first: behind the keys and a word, with numbers that have grown. */
+static void what_is_seen_on_80_columns(void **state)
+{
+	static const char before[] = "? help  q quit  top: stopped (f), ";
+	static const char first[] = "lost 1234567, missed 1234567, own CPU 123.4%, ";
+	const struct live_options options = { .bytes_max = LEAST_BYTES, .samples_left_out = true };
+	struct record_plan plan = { .target.all_cpus = true };
+	struct made_recording made;
+	struct recording_info recording = { .events = &made.events };
+	struct session session = { .recording = &recording,
+				   .replay.counts = { .lost_events = 1234567, .lost_samples = 1234567 } };
+	struct top_status status = { .session = &session, .plan = &plan, .own_pct = 123.4, .samples_per_s = 9999 };
+	struct str err = STR_INIT, text = STR_INIT;
+	struct live_source *live;
+
+	(void)state;
+	recording_init(&made);
+	fix_info(&made.info);
+	live = live_source_new(&options, &made.events, &made.info, &err);
+	assert_non_null(live);
+	status.live = live;
+	top_status_add(&status, &text);
+	assert_true(!strncmp(text.s, first, strlen(first)));
+	assert_true(strlen(before) + strlen(first) <= 80);
+	assert_non_null(strstr(text.s, ", 9999 samples/s, throttled 0, "));
+	assert_non_null(strstr(text.s, ", all CPUs"));
+	live_source_free(live);
+	recording_release(&made);
+	str_release(&text);
+	str_release(&err);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(losses_of_all_kinds) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(losses_of_all_kinds),
+		cmocka_unit_test(what_is_seen_on_80_columns),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
