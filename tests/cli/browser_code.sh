@@ -250,6 +250,17 @@ $clean" "$(tail -2 <<<"$out")"
 	same "with others" "$(code --stdio2 -l -P --percent-type global-hits -M intel hot)" "$(lines <<<"$out")"
 }
 
+# The rows behind the code have callers, of which there may be as many as with report.
+test_callers_behind_the_code()
+{
+	local steps=('until ^hot  .Esc' 'keys Esc' 'until . leaf' 'keys E' 'until % mix .inlined.$' show)
+
+	annotated 40 120 "${steps[@]}" -- hot
+	has "all of them" ' main$' "$(grep -v '\[\.\]' <<<"$out")"
+	annotated 40 120 "${steps[@]}" -- --max-stack 1 hot
+	has_not "--max-stack 1" ' main$' "$(grep -v '\[\.\]' <<<"$out")"
+}
+
 test_annotate_of_what_is_not_there()
 {
 	annotated 40 160 'until no samples' 'line no samples' 'keys Down' 'gone no samples' 'keys q' end -- leav
