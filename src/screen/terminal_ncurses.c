@@ -2,8 +2,8 @@
  * terminal by ncurses, which is loaded when a screen is first wanted: programs that print pay nothing for it. It
  * is asked for what differs between terminals (what keys send, how lines are changed) and for nothing else.
  *
- * The terminal is put back whatever ends the program: signals do it from their handler, with write(2) and
- * tcsetattr(3) alone, and then end the program as if there had been none. So Ctrl-C works while a table is made,
+ * The terminal is put back whatever ends the program: signals do it from their handler, with calls that may be made
+ * there alone, and then end the program as if there had been none. So Ctrl-C works while a table is made,
  * too. What puts it back is asked of terminfo before it is needed.
  *
  * Source: curs_initscr(3), curs_get_wch(3), terminfo(5), signal-safety(7).
@@ -15,6 +15,7 @@
 #include "screen/screen_terminal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,7 +27,7 @@
 
 #define LIBNCURSES "libncursesw.so.6"
 
-enum { ESCAPE_MS = 10, RESTORE_BYTES = 256, PIECE = 256, ENDING_SIGNALS = 9 };
+enum { ESCAPE_MS = 10, RESTORE_BYTES = 256, RESTORE_MS = 500, RESTORE_TRIES = 8, PIECE = 256, ENDING_SIGNALS = 9 };
 
 #define NCURSES_FUNCTIONS(FN)                                                                                        \
 	FN(newterm)                                                                                                  \
@@ -87,22 +88,32 @@ static const int ending_signals[ENDING_SIGNALS] = {
 	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL,
 };
 
+/* A terminal that takes nothing (Ctrl-S, a connection that hangs) must not keep the program from its end. */
+static void write_restoring(void)
+{
+	const int flags = fcntl(STDOUT_FILENO, F_GETFL);
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	size_t at = 0;
+	int ready = 1;
+
+	fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
+	for (int tries = 0; tries < RESTORE_TRIES && at < restore.n && ready > 0; tries++) {
+		ssize_t n = write(STDOUT_FILENO, restore.text + at, restore.n - at);
+
+		if (n > 0)
+			at += (size_t)n;
+		else
+			ready = poll(&out, 1, RESTORE_MS);
+	}
+	fcntl(STDOUT_FILENO, F_SETFL, flags);
+}
+
 static void put_back(void)
 {
-	const char *text = restore.text;
-	size_t left = restore.n;
-
 	if (!restore.wanted)
 		return;
 	restore.wanted = 0;
-	while (left) {
-		ssize_t n = write(STDOUT_FILENO, text, left);
-
-		if (n <= 0)
-			break;
-		text += n;
-		left -= (size_t)n;
-	}
+	write_restoring();
 	tcsetattr(STDIN_FILENO, TCSANOW, &restore.modes);
 }
 

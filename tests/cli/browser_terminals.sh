@@ -124,6 +124,10 @@ $clean" "$out"
 		same "SIG$name" "signal $(kill -l $name)
 $clean" "$out"
 	done
+	on 24 80 ready hold 'signal TERM' end -- "$PSTAT" report "${long[@]}"
+	same "a terminal that takes nothing" "signal 15" "$out"
+	on 24 80 ready hold 'keys ?' 'signal TERM' end -- "$PSTAT" report "${long[@]}"
+	same "while it is waited for" "signal 15" "$out"
 	on 24 80 ready close end -- "$PSTAT" report "${long[@]}"
 	same "a terminal that is gone" "signal 1" "$out"
 	on 24 80 ready close end -- sh -c 'trap "" HUP; exec "$@"' sh "$PSTAT" report "${long[@]}"

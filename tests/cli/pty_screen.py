@@ -13,6 +13,7 @@ after the other. A step is an argument:
     wheel up|down     turns its wheel by one
     size LINES COLUMNS  makes the terminal that large
     signal NAME       sends the command's process group a signal: INT, HUP, ...
+    hold              the terminal takes nothing from now on, as behind Ctrl-S
     close             the terminal goes away
     run COMMAND...    runs another command, until it ends
     show              prints the screen, without blanks at the ends of lines and empty lines at its end, when all keys
@@ -314,6 +315,7 @@ class Terminal:
         """What the command wrote before it ended has all come when a mark behind it has."""
         if self.theirs < 0:
             return
+        termios.tcflow(self.theirs, termios.TCOON)
         os.write(self.theirs, b"\033]the end\007")
         end = time.monotonic() + LIMIT_S
         while self.cells.command != "the end" and time.monotonic() < end:
@@ -403,6 +405,8 @@ def step(terminal, text):
         os.killpg(os.getpgid(terminal.pid), getattr(signal, "SIG" + rest))
     elif word == "run":
         subprocess.run(rest.split(), check=False)
+    elif word == "hold":
+        termios.tcflow(terminal.theirs, termios.TCOOFF)
     elif word == "close":
         os.close(terminal.theirs)
         os.close(terminal.ours)
