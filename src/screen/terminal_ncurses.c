@@ -108,9 +108,17 @@ static void write_restoring(void)
 	fcntl(STDOUT_FILENO, F_SETFL, flags);
 }
 
+/* Whoever stopped it has the terminal, and changing that one's modes would stop it again. */
+static bool is_in_background(void)
+{
+	const pid_t front = tcgetpgrp(STDIN_FILENO);
+
+	return front >= 0 && front != getpgrp();
+}
+
 static void put_back(void)
 {
-	if (!restore.wanted)
+	if (!restore.wanted || is_in_background())
 		return;
 	restore.wanted = 0;
 	write_restoring();

@@ -138,6 +138,20 @@ $clean" "$out"
 done" "$out"
 }
 
+# Who is stopped has given the terminal back already: it is the shell's.
+test_ended_while_it_stands_still()
+{
+	# shellcheck disable=SC2016 # $@ is the inner shell's
+	local shell='"$@"; echo; echo stands; read -r; kill %1; while [ -n "$(jobs -s)" ]; do sleep 0.1; done; echo ended'
+
+	SCREEN_STDERR='' on 24 80 ready 'keys CtrlZ' 'until ^stands' 'keys Enter' 'until ^ended' end 'line ^stands|^ended' modes -- \
+		bash -m -c "$shell" bash "$PSTAT" report "${long[@]}"
+	same "it ends, and the terminal stays the shell's" "status 0
+stands
+ended
+$clean" "$out"
+}
+
 test_recordings_that_are_cut()
 {
 	local size n
