@@ -2,7 +2,8 @@
  * terminal: characters on a terminal, keys from it. One of terminal_ncurses.c and terminal_ncurses_none.c is in
  * the program; no caller knows which. Private to screen/.
  *
- * Texts are UTF-8 as str_add_printable leaves them; where the terminal has no UTF-8 other characters become '?'.
+ * Texts are UTF-8 as str_add_printable leaves them; where the terminal has no UTF-8 arrows become those of ASCII, and
+ * other characters '?'.
  * What is beyond the edges is cut.
  */
 #ifndef PSTAT_SCREEN_TERMINAL_H

@@ -319,6 +319,21 @@ void terminal_clear(struct terminal *terminal)
 	terminal->curses->werase(terminal->window);
 }
 
+/* Where there is no UTF-8: what says the same, or nearly. */
+static wchar_t plain_character(wchar_t code)
+{
+	static const struct {
+		wchar_t code, plain;
+	} rows[] = {
+		{ L'\u2190', L'<' }, { L'\u2191', L'^' }, { L'\u2192', L'>' }, { L'\u2193', L'v' }, { L'\u25b6', L'>' },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].code == code)
+			return rows[i].plain;
+	return L'?';
+}
+
 /* The character at text[*i] of printable UTF-8, which is well formed. */
 static wchar_t take_character(const struct terminal *terminal, const char *text, size_t n, size_t *i)
 {
@@ -330,7 +345,7 @@ static wchar_t take_character(const struct terminal *terminal, const char *text,
 	code = first >= 0xf0 ? first & 0x07 : first >= 0xe0 ? first & 0x0f : first & 0x1f;
 	while (*i < n && ((unsigned char)text[*i] & 0xc0) == 0x80)
 		code = code << 6 | (text[(*i)++] & 0x3f);
-	return terminal->utf8 ? code : L'?';
+	return terminal->utf8 ? code : plain_character(code);
 }
 
 void terminal_put(struct terminal *terminal, unsigned line, unsigned column, unsigned columns, const char *text,

@@ -119,6 +119,8 @@ test_plain_terminals_have_no_arrows()
 {
 	LC_ALL=C see 300 250 show --
 	same "plain" "$(code --stdio hot)" "$(lines <<<"$out")"
+	LC_ALL=C see 300 250 'keys j' 'until [v^>] *[a-z]' show --
+	same "asked for, they are of ASCII" "$(code --stdio2 hot | sed 's/←/</g;s/→/>/g;s/↑/^/g;s/↓/v/g;s/▶/>/g')" "$(lines <<<"$out")"
 }
 
 test_hot_instructions()
