@@ -22,18 +22,29 @@ const struct row *rows_selected(const struct screen *screen)
 	return screen->selected < screen->rows.n ? &screen->rows.v[screen->selected] : NULL;
 }
 
+/* Is it of one function? In a hierarchy an entry has the keys down to its own level. */
+static bool is_by_function(const struct table *table, const struct entry *entry)
+{
+	for (size_t i = 0; i < table->n_keys && !entry->n_children; i++)
+		if (!strcmp(table->keys[i]->name, "symbol"))
+			return true;
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+
+		if (column->kind == COLUMN_KEY && !strcmp(column->key->name, "symbol"))
+			return column->level <= entry->depth;
+	}
+	return false;
+}
+
 const struct symbol *rows_selected_symbol(const struct screen *screen)
 {
 	const struct row *row = rows_selected(screen);
 	struct session *session = screen->table->session;
 
-	bool by_function = false;
-
 	if (row && row->node)
 		return row->node->frame.symbol;
-	for (size_t i = 0; i < screen->table->n_keys; i++)
-		by_function |= !strcmp(screen->table->keys[i]->name, "symbol");
-	return row && by_function && row->entry->location < session->locations->n
+	return row && row->entry->location < session->locations->n && is_by_function(screen->table, row->entry)
 		       ? location_symbol(session, row->entry->location)
 		       : NULL;
 }

@@ -308,6 +308,25 @@ static void keys_without_effect(void **state)
 	recorded_remove(&made);
 }
 
+/* Rows within rows: one that has many functions is none of them. */
+static void functions_of_rows_within_rows(void **state)
+{
+	static const struct step steps[] = {
+		{ 'y', "Command / Shared Object / Symbol", NULL, 1 },
+		{ 'a', "^this row is no function", NULL, 0 },
+		{ KEY_RETURN, "[JIT] tid 100", NULL, 0 },
+		{ KEY_GO_DOWN, NULL, NULL, 0 },
+		{ 'a', "^this row is no function", NULL, 0 },
+		{ KEY_RETURN, "[.] b", NULL, 0 },
+		{ KEY_GO_DOWN, NULL, NULL, 0 },
+		{ 'a', "^b: ", "this row is no function", 0 }, /* its code is in no file */
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press(&recorded, &query, steps);
+}
+
 /* One text is there at a time: Esc leads back to what lies below. */
 static void a_text_takes_the_place_of_another(void **state)
 {
@@ -756,6 +775,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_key_asks_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_text_takes_the_place_of_another, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(keys_without_effect, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(functions_of_rows_within_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(zoom_into_a_socket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(zoom_into_the_rows_socket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_socket_is_known, set_up, tear_down),
