@@ -137,7 +137,10 @@ struct elf_data { /* what a section holds */
 };
 /* The section after *section, which begins as { 0 }. false: no more. */
 bool elf_section_next(const struct elf_file *file, struct elf_section *section);
-/* The first section of this name, or of this type (SHT_*), or the one of this index. false: none. */
+/*
+ * The first section of this name, or of this type (SHT_*), or the one of this index. false: none. .zdebug_x, packed in
+ * the old way of GNU, is .debug_x.
+ */
 bool elf_section_named(const struct elf_file *file, const char *name, struct elf_section *section);
 bool elf_section_of_type(const struct elf_file *file, uint32_t type, struct elf_section *section);
 bool elf_section_at(const struct elf_file *file, size_t index, struct elf_section *section);
@@ -160,7 +163,8 @@ bool elf_rela_at(const struct elf_data *data, size_t i, Elf64_Rela *rela);
 
 /*
  * A second view of a file that is held, for libdw, which changes in memory what it reads: debug sections that are
- * not wanted have no contents there, the others are unpacked within the bound. The view is mapped where nobody but
+ * not wanted have no contents there, the others are unpacked within the bound, and those of GNU's old way (.zdebug_x)
+ * have the names of others (.debug_x), also where `wanted` is asked. The view is mapped where nobody but
  * this user and root can change the file, else read through the file's descriptor; after elf_view_done it stands
  * alone, with what was read by then. Closed by elf_file_close.
  * -EFBIG with a sentence: its sections would become too much.

@@ -53,6 +53,12 @@ uint64_t elf_unpack_budget(uint64_t file_bytes);
 bool elf_unpack_spend(struct elf_file *file, uint64_t bytes);
 /* The contents of a section that zstd has packed, kept with the file; NULL: too much, damaged, or no libzstd. */
 const struct elf_unpacked *elf_section_unpack_zstd(struct elf_file *file, void *scn);
+/* By its name a section that is packed in the old way of GNU: .zdebug_x is .debug_x. */
+bool elf_section_is_gnu_packed(const char *name);
+/* How much it says that it would become; false: it is not packed so, whatever its name is. */
+bool elf_section_gnu_bytes(void *scn, uint64_t *bytes);
+/* Its contents, kept with the file; NULL: too much, damaged, or no libz. */
+const struct elf_unpacked *elf_section_unpack_gnu(struct elf_file *file, void *scn);
 
 /* ---- elf_view.c ---- */
 /* The bytes take the place of what libelf has read of the section, as if it had never been packed. */

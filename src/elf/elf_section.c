@@ -15,7 +15,10 @@ enum {
 	TEXT_BYTES_MAX = 65536, /* longer names are damage, and looking for their end takes time */
 	UNPACKED_FREE = 64 << 20, /* what the packed sections of any file may become, */
 	UNPACKED_PER_BYTE = 16, /* and how many times its size beyond that */
+	GNU_HEADER_BYTES = 12, /* in front of a section packed in GNU's old way: its magic, and the size, big-endian */
 };
+#define GNU_PACKED ".zdebug_"
+#define GNU_MAGIC "ZLIB"
 
 static struct {
 	bool loaded;
@@ -67,11 +70,22 @@ bool elf_section_next(const struct elf_file *file, struct elf_section *section)
 	return true;
 }
 
+bool elf_section_is_gnu_packed(const char *name)
+{
+	return !strncmp(name, GNU_PACKED, strlen(GNU_PACKED));
+}
+
+static bool is_named(const char *section, const char *name)
+{
+	return !strcmp(section, name) ||
+	       (elf_section_is_gnu_packed(section) && name[0] == '.' && !strcmp(section + 2, name + 1));
+}
+
 bool elf_section_named(const struct elf_file *file, const char *name, struct elf_section *section)
 {
 	*section = (struct elf_section){ 0 };
 	while (elf_section_next(file, section))
-		if (!strcmp(section->name, name))
+		if (is_named(section->name, name))
 			return true;
 	return false;
 }
@@ -122,6 +136,15 @@ static struct elf_unpacked *unpacked_before(const struct elf_file *file, const E
 	return NULL;
 }
 
+static const struct elf_unpacked *keep_unpacked(struct elf_file *file, const struct elf_unpacked *new)
+{
+	if (!new->bytes)
+		return NULL;
+	VEC_GROW(file->sections_unpacked, file->n_sections_unpacked, file->cap_sections_unpacked);
+	file->sections_unpacked[file->n_sections_unpacked] = *new;
+	return &file->sections_unpacked[file->n_sections_unpacked++];
+}
+
 /* libelf knows zlib only, where it is older: what zstd has packed is unpacked here, and kept. */
 const struct elf_unpacked *elf_section_unpack_zstd(struct elf_file *file, void *scn)
 {
@@ -141,27 +164,59 @@ const struct elf_unpacked *elf_section_unpack_zstd(struct elf_file *file, void *
 	new.bytes = elf_unpack_zstd((const char *)raw->d_buf + header_bytes, raw->d_size - header_bytes, new.n,
 				    &ignored);
 	str_release(&ignored);
-	if (!new.bytes)
+	return keep_unpacked(file, &new);
+}
+
+bool elf_section_gnu_bytes(void *scn, uint64_t *bytes)
+{
+	Elf_Data *raw = libelf()->elf_rawdata(scn, NULL);
+	const uint8_t *at = raw ? raw->d_buf : NULL;
+
+	if (!at || raw->d_size < GNU_HEADER_BYTES || memcmp(at, GNU_MAGIC, strlen(GNU_MAGIC)) != 0)
+		return false;
+	*bytes = 0;
+	for (size_t i = strlen(GNU_MAGIC); i < GNU_HEADER_BYTES; i++)
+		*bytes = *bytes << 8 | at[i];
+	return true;
+}
+
+/* libelf would unpack it in place, where nothing tells that it was packed: its name stays. */
+const struct elf_unpacked *elf_section_unpack_gnu(struct elf_file *file, void *scn)
+{
+	struct elf_unpacked *known = unpacked_before(file, scn), new = { .scn = scn };
+	struct str ignored = STR_INIT;
+	Elf_Data *raw;
+	uint64_t bytes;
+
+	if (known)
+		return known;
+	if (!elf_section_gnu_bytes(scn, &bytes) || !elf_unpack_spend(file, bytes))
 		return NULL;
-	VEC_GROW(file->sections_unpacked, file->n_sections_unpacked, file->cap_sections_unpacked);
-	file->sections_unpacked[file->n_sections_unpacked] = new;
-	return &file->sections_unpacked[file->n_sections_unpacked++];
+	raw = libelf()->elf_rawdata(scn, NULL);
+	new.n = bytes;
+	new.bytes = elf_unpack_zlib((const char *)raw->d_buf + GNU_HEADER_BYTES, raw->d_size - GNU_HEADER_BYTES, new.n,
+				    &ignored);
+	str_release(&ignored);
+	return keep_unpacked(file, &new);
+}
+
+static bool take_unpacked(const struct elf_unpacked *unpacked, struct elf_data *data)
+{
+	if (unpacked)
+		*data = (struct elf_data){ unpacked->bytes, unpacked->n, NULL };
+	return unpacked;
 }
 
 /* libelf unpacks in place; how much that will be stands in front of the packed bytes. */
 static bool read_packed(struct elf_file *file, Elf_Scn *scn, struct elf_data *data)
 {
-	const struct elf_unpacked *unpacked;
 	GElf_Chdr header;
 
 	if (!libelf()->gelf_getchdr(scn, &header))
 		return false;
 	if (header.ch_type != ELFCOMPRESS_ZSTD)
 		return elf_unpack_spend(file, header.ch_size) && libelf()->elf_compress(scn, 0, 0) >= 0;
-	unpacked = elf_section_unpack_zstd(file, scn);
-	if (unpacked)
-		*data = (struct elf_data){ unpacked->bytes, unpacked->n, NULL };
-	return unpacked;
+	return take_unpacked(elf_section_unpack_zstd(file, scn), data);
 }
 
 bool elf_section_read(struct elf_file *file, const struct elf_section *section, struct elf_data *data)
@@ -173,6 +228,8 @@ bool elf_section_read(struct elf_file *file, const struct elf_section *section, 
 	if (!libelf()->gelf_getshdr(section->scn, &now) || now.sh_type == SHT_NOBITS ||
 	    now.sh_type == SHT_NULL || now.sh_size > SECTION_BYTES_MAX)
 		return false;
+	if (elf_section_is_gnu_packed(section->name))
+		return take_unpacked(elf_section_unpack_gnu(file, section->scn), data);
 	if (now.sh_flags & SHF_COMPRESSED && !read_packed(file, section->scn, data))
 		return false;
 	if (data->bytes)

@@ -1,7 +1,7 @@
 /*
  * elf_unpack: files that are packed as a whole: kernel modules (.ko.xz, .ko.zst, .ko.gz) and the symbols in
  * .gnu_debugdata. What comes out is bounded, whatever the packed bytes say of themselves, and so is the memory
- * of each decoder.
+ * of each decoder. And sections that libelf can't unpack, of which the caller has bounded what they become.
  *
  *	bytes --first bytes--> packings[] --> unpacked bytes, at most ELF_UNPACKED_MAX
  *
@@ -16,7 +16,7 @@
 
 #define LIBZ "libz.so.1"
 
-enum { CHUNK_BYTES = 1 << 18, GZIP_WINDOW = 16 + 15, Z_NO_FLUSH = 0, Z_OK = 0, Z_STREAM_END = 1 };
+enum { CHUNK_BYTES = 1 << 18, GZIP_WINDOW = 16 + 15, ZLIB_WINDOW = 15, Z_NO_FLUSH = 0, Z_OK = 0, Z_STREAM_END = 1 };
 
 int elf_unpacked_take(struct str *out, size_t before, const char *chunk, size_t n, struct str *err)
 {
@@ -90,13 +90,33 @@ void *elf_unpack_zstd(const void *bytes, size_t packed, size_t n, struct str *er
 	return NULL;
 }
 
-/* ---- gzip ---- */
+/* ---- gzip, zlib ---- */
 
 struct libz {
 	int (*begin)(struct zlib_stream *stream, int window, const char *version, int bytes);
 	int (*step)(struct zlib_stream *stream, int flush);
+	int (*reset)(struct zlib_stream *stream);
 	int (*end)(struct zlib_stream *stream);
 };
+
+/* The library, to be closed, with a stream that was begun; NULL with a sentence: it can't be had. */
+static void *libz_begin(struct libz *lib, struct zlib_stream *stream, int window, struct str *err)
+{
+	static const struct library_symbol symbols[] = {
+		{ "inflateInit2_", offsetof(struct libz, begin) },
+		{ "inflate", offsetof(struct libz, step) },
+		{ "inflateReset", offsetof(struct libz, reset) },
+		{ "inflateEnd", offsetof(struct libz, end) },
+	};
+	void *handle = library_load(LIBZ, symbols, ARRAY_SIZE(symbols), lib, err);
+
+	if (handle && lib->begin(stream, window, "1", (int)sizeof(*stream)) != Z_OK) {
+		fail(err, 0, LIBZ " is of another version");
+		dlclose(handle);
+		handle = NULL;
+	}
+	return handle;
+}
 
 static int gzip_all(const struct libz *lib, struct zlib_stream *stream, char *chunk, struct str *out,
 		    struct str *err)
@@ -117,15 +137,10 @@ static int gzip_all(const struct libz *lib, struct zlib_stream *stream, char *ch
 
 static int gzip_unpack(const void *bytes, size_t n, struct str *out, struct str *err)
 {
-	static const struct library_symbol symbols[] = {
-		{ "inflateInit2_", offsetof(struct libz, begin) },
-		{ "inflate", offsetof(struct libz, step) },
-		{ "inflateEnd", offsetof(struct libz, end) },
-	};
 	struct zlib_stream stream = { .next_in = bytes, .avail_in = (unsigned)n };
 	struct str why = STR_INIT;
 	struct libz lib;
-	void *handle = library_load(LIBZ, symbols, ARRAY_SIZE(symbols), &lib, &why);
+	void *handle = libz_begin(&lib, &stream, GZIP_WINDOW, &why);
 	char *chunk;
 	int rc;
 
@@ -135,15 +150,40 @@ static int gzip_unpack(const void *bytes, size_t n, struct str *out, struct str 
 	if (!handle)
 		return -ENOSYS;
 	chunk = xmalloc(CHUNK_BYTES);
-	if (lib.begin(&stream, GZIP_WINDOW, "1", (int)sizeof(stream)) != Z_OK) {
-		rc = fail(err, -ENOSYS, "packed with gzip: " LIBZ " is of another version");
-	} else {
-		rc = gzip_all(&lib, &stream, chunk, out, err);
-		lib.end(&stream);
-	}
+	rc = gzip_all(&lib, &stream, chunk, out, err);
+	lib.end(&stream);
 	free(chunk);
 	dlclose(handle);
 	return rc;
+}
+
+/* Several streams may follow one another, where parts that were packed were put together. */
+static bool zlib_all(const struct libz *lib, struct zlib_stream *stream)
+{
+	while (lib->step(stream, Z_NO_FLUSH) == Z_STREAM_END && stream->avail_in && stream->avail_out)
+		if (lib->reset(stream) != Z_OK)
+			return false;
+	return !stream->avail_out;
+}
+
+void *elf_unpack_zlib(const void *bytes, size_t packed, size_t n, struct str *err)
+{
+	struct zlib_stream stream = { .next_in = bytes, .avail_in = (unsigned)packed, .avail_out = (unsigned)n };
+	struct libz lib;
+	void *handle = packed <= UINT32_MAX && n <= UINT32_MAX ? libz_begin(&lib, &stream, ZLIB_WINDOW, err) : NULL;
+	uint8_t *room;
+	bool whole;
+
+	if (!handle)
+		return NULL;
+	stream.next_out = room = xmalloc(n ? n : 1);
+	whole = zlib_all(&lib, &stream);
+	lib.end(&stream);
+	dlclose(handle);
+	if (whole)
+		return room;
+	free(room);
+	return NULL;
 }
 
 /* ---- which ---- */

@@ -12,8 +12,9 @@ enum { ELF_PACKING_BYTES = 6 }; /* that tell how a file is packed */
 bool elf_is_packed(const uint8_t *start);
 /* Appended to out. -EFBIG: more than ELF_UNPACKED_MAX; -EINVAL: cut or damaged; -ENOSYS: not with what is here. */
 int elf_unpack(const void *bytes, size_t n, struct str *out, struct str *err);
-/* The n bytes that some of zstd become, which the caller frees; NULL with a sentence: they don't. */
+/* The n bytes that some of zstd, of zlib become, which the caller frees; NULL: they don't. */
 void *elf_unpack_zstd(const void *bytes, size_t packed, size_t n, struct str *err);
+void *elf_unpack_zlib(const void *bytes, size_t packed, size_t n, struct str *err);
 /* For the decoders: a chunk more, with its bound; before: the length of out when it began. */
 int elf_unpacked_take(struct str *out, size_t before, const char *chunk, size_t n, struct str *err);
 

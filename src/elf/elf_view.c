@@ -8,30 +8,38 @@
  */
 #include "elf/elf_internal.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 
-enum { GNU_HEADER_BYTES = 12 }; /* "ZLIB" and the size, big-endian, in front of a .zdebug section */
-
 static bool is_debug(const char *name)
 {
-	return !strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8);
+	return !strncmp(name, ".debug_", strlen(".debug_"));
 }
 
-/* libdw unpacks this kind; what it says that it would become is what libelf makes of it. */
-static bool spend_gnu_packed(struct elf_file *view, const struct elf_section *section)
-{
-	Elf_Data *data = libelf()->elf_rawdata(section->scn, NULL);
-	const uint8_t *at;
-	uint64_t bytes = 0;
+struct renamed { /* ascending */
+	struct elf_section *v;
+	size_t n, cap;
+};
 
-	if (!data || !data->d_buf || data->d_size < GNU_HEADER_BYTES)
-		return true;
-	at = data->d_buf;
-	for (size_t i = 4; i < GNU_HEADER_BYTES; i++)
-		bytes = bytes << 8 | at[i];
-	return elf_unpack_spend(view, bytes);
+/*
+ * In the view's copy of the names ".zdebug_x" becomes "..debug_x", of which the section's begins one later: libdw would
+ * unpack what is named so, without a bound. Several sections may share a name; so all are found first.
+ */
+static void rename_gnu_packed(struct elf_file *view, struct renamed *renamed)
+{
+	struct elf_section section = { 0 };
+
+	while (elf_section_next(view, &section)) {
+		if (!elf_section_is_gnu_packed(section.name))
+			continue;
+		VEC_GROW(renamed->v, renamed->n, renamed->cap);
+		renamed->v[renamed->n++] = section;
+	}
+	for (size_t i = 0; i < renamed->n; i++) {
+		((char *)(uintptr_t)renamed->v[i].name)[1] = '.';
+		renamed->v[i].header.sh_name++;
+		libelf()->gelf_update_shdr(renamed->v[i].scn, &renamed->v[i].header);
+	}
 }
 
 void elf_section_put(const struct elf_section *section, const void *bytes, size_t n)
@@ -58,14 +66,22 @@ static void leave_out(const struct elf_section *section)
 	libelf()->gelf_update_shdr(section->scn, &header);
 }
 
-/* What can't be unpacked has no contents; false: it would become too much. */
+/* What can't be unpacked has no contents. */
+static void put_unpacked(const struct elf_section *section, const struct elf_unpacked *unpacked)
+{
+	if (unpacked)
+		elf_section_put(section, unpacked->bytes, unpacked->n);
+	else
+		leave_out(section);
+}
+
+/* false: it would become too much. So unpack_gnu(). */
 static bool unpack(struct elf_file *view, const struct elf_section *section)
 {
-	const struct elf_unpacked *unpacked;
 	GElf_Chdr header;
 
 	if (!(section->header.sh_flags & SHF_COMPRESSED))
-		return strncmp(section->name, ".zdebug", strlen(".zdebug")) || spend_gnu_packed(view, section);
+		return true;
 	if (!libelf()->gelf_getchdr(section->scn, &header)) {
 		leave_out(section);
 		return true;
@@ -73,17 +89,22 @@ static bool unpack(struct elf_file *view, const struct elf_section *section)
 	if (header.ch_size > view->unpack_left)
 		return false;
 	if (header.ch_type == ELFCOMPRESS_ZSTD) {
-		unpacked = elf_section_unpack_zstd(view, section->scn);
-		if (unpacked)
-			elf_section_put(section, unpacked->bytes, unpacked->n);
-	} else {
-		unpacked = NULL;
-		elf_unpack_spend(view, header.ch_size);
-		if (libelf()->elf_compress(section->scn, 0, 0) >= 0)
-			return true;
+		put_unpacked(section, elf_section_unpack_zstd(view, section->scn));
+		return true;
 	}
-	if (!unpacked)
+	elf_unpack_spend(view, header.ch_size);
+	if (libelf()->elf_compress(section->scn, 0, 0) < 0)
 		leave_out(section);
+	return true;
+}
+
+static bool unpack_gnu(struct elf_file *view, const struct elf_section *section)
+{
+	uint64_t bytes;
+
+	if (elf_section_gnu_bytes(section->scn, &bytes) && bytes > view->unpack_left)
+		return false;
+	put_unpacked(section, elf_section_unpack_gnu(view, section->scn));
 	return true;
 }
 
@@ -104,11 +125,33 @@ static void begin(struct elf_file *view, const struct elf_file *file)
 	view->elf = libelf()->elf_memory(view->unpacked, view->unpacked_bytes);
 }
 
+/* false: its sections would become too much. */
+static bool take_sections(struct elf_file *view, bool (*wanted)(const char *section))
+{
+	struct elf_section section = { 0 };
+	struct renamed renamed = { 0 };
+	size_t next = 0;
+	bool fits = true;
+
+	rename_gnu_packed(view, &renamed);
+	while (fits && elf_section_next(view, &section)) {
+		bool gnu = next < renamed.n && renamed.v[next].scn == section.scn;
+
+		next += gnu;
+		if (section.header.sh_type == SHT_NOBITS || !is_debug(section.name))
+			continue;
+		if (!wanted(section.name))
+			leave_out(&section);
+		else
+			fits = gnu ? unpack_gnu(view, &section) : unpack(view, &section);
+	}
+	free(renamed.v);
+	return fits;
+}
+
 int elf_view_open(struct elf_file *view, struct elf_file *file, bool (*wanted)(const char *section),
 		  struct str *err)
 {
-	struct elf_section section = { 0 };
-
 	*view = (struct elf_file){
 		.fd = -1,
 		.stat = file->stat,
@@ -124,17 +167,11 @@ int elf_view_open(struct elf_file *view, struct elf_file *file, bool (*wanted)(c
 		elf_file_close(view);
 		return fail(err, -ENOEXEC, "it is not an ELF file");
 	}
-	while (elf_section_next(view, &section)) {
-		if (section.header.sh_type == SHT_NOBITS || !is_debug(section.name))
-			continue;
-		if (!wanted(section.name)) {
-			leave_out(&section);
-		} else if (!unpack(view, &section)) {
-			elf_file_close(view);
-			return fail(err, -EFBIG,
-				    "its packed debug sections are refused: they would grow to more than "
-				    "16 times the file");
-		}
+	if (!take_sections(view, wanted)) {
+		elf_file_close(view);
+		return fail(err, -EFBIG,
+			    "its packed debug sections are refused: they would grow to more than "
+			    "16 times the file");
 	}
 	return 0;
 }

@@ -46,9 +46,7 @@ static bool has_names(const struct elf_file *file)
 {
 	struct elf_section section;
 
-	return elf_section_of_type(file, SHT_SYMTAB, &section) ||
-	       elf_section_named(file, ".debug_info", &section) ||
-	       elf_section_named(file, ".zdebug_info", &section);
+	return elf_section_of_type(file, SHT_SYMTAB, &section) || elf_section_named(file, ".debug_info", &section);
 }
 
 static bool is_proven(struct dso_search *search, const struct elf_file *file, enum proof proof)

@@ -98,8 +98,7 @@ static void take_runtime(struct dso_search *search, struct elf_file *file)
 		search->build_id = file->build_id;
 	elf_file_debuglink(file, &search->link, &search->link_crc);
 	search->has_symtab = elf_section_of_type(file, SHT_SYMTAB, &section);
-	search->has_dwarf = elf_section_named(file, ".debug_info", &section) ||
-			    elf_section_named(file, ".zdebug_info", &section);
+	search->has_dwarf = elf_section_named(file, ".debug_info", &section);
 	search->has_minidebug = elf_section_named(file, ".gnu_debugdata", &section);
 	search->files->runtime = xstrdup(file->path);
 }

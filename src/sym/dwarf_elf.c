@@ -80,11 +80,8 @@ bool dwarf_section_is(const char *section, const char *name)
 {
 	size_t len = strlen(name);
 
-	if (section[0] != '.')
-		return false;
-	section += section[1] == 'z' ? 2 : 1;
-	return strncmp(section, name, len) == 0 &&
-	       (!section[len] || strcmp(section + len, ".dwo") == 0);
+	return section[0] == '.' && strncmp(section + 1, name, len) == 0 &&
+	       (!section[1 + len] || strcmp(section + 1 + len, ".dwo") == 0);
 }
 
 /* What libdw would read or unpack at once, a quarter of all, and it is never asked for. */

@@ -205,7 +205,7 @@ const char *dwarf_file_text(struct dwarf_file *file, Dwarf_Die *die, unsigned at
 /* ---- dwarf_elf.c ---- */
 /* Fills elf, dwarf, alt, their sections, code and budget. dwarf_elf_close also after a failure. */
 int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, struct str *err);
-/* ".debug_info", ".zdebug_info" and ".debug_info.dwo" are debug_info. */
+/* ".debug_info" and ".debug_info.dwo" are debug_info. */
 bool dwarf_section_is(const char *section, const char *name);
 /* Those of a view that are looked at here. */
 void dwarf_elf_find_sections(struct elf_file *view, struct dwarf_sections *sections);

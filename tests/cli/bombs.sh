@@ -28,7 +28,7 @@ record_app()
 
 bombed() # SECTION COMMAND...
 {
-	"$PYTHON" "$bomb" make app "$1" 300
+	"$PYTHON" "$bomb" "${make:-make}" app "$1" 300
 	shift
 	mib=$("$PYTHON" "$bomb" peak "$@" 2>text)
 	same "ends well" 0 $?
@@ -43,6 +43,17 @@ test_dwarf()
 	bombed .debug_str "$PSTAT" report -i x
 	has "the function is still there" 'outer' "$(cat text)"
 	has "it is told why its inlined functions are not" 'its packed debug sections are refused' "$(cat text)"
+}
+
+test_dwarf_packed_as_once()
+{
+	record_app
+	make=make_gnu bombed .debug_str "$PSTAT" report -i x
+	has "the function is still there" 'outer' "$(cat text)"
+	has "it is told why its inlined functions are not" 'its packed debug sections are refused' "$(cat text)"
+	record_app -fno-asynchronous-unwind-tables
+	make=make_gnu bombed .debug_frame "$PSTAT" report --no-inline -i x
+	has "unwind tables: the function is still there" 'outer|inlined' "$(cat text)"
 }
 
 test_split_dwarf()

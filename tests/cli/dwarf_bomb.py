@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dwarf_bomb.py make FILE SECTION MIBS: turns a debug section of an ELF file (64 bits, this machine's byte order) into a
-packed one that unpacks to so many MiB of zeros. dwarf_bomb.py peak COMMAND...: runs it and prints the MiB that
-it had at most; its exit status is the command's."""
+packed one that unpacks to so many MiB of zeros; make_gnu: packed in GNU's old way, which its name says. dwarf_bomb.py
+peak COMMAND...: runs it and prints the MiB that it had at most; its exit status is the command's."""
 import os
 import resource
 import struct
@@ -24,17 +24,31 @@ def section_header(data, wanted):
     sys.exit("%s is not there" % wanted)
 
 
-def make(path, section, mibs):
+def add_name(data, header, name):
+    """The names with one more, at the end of the file."""
+    at, = struct.unpack_from("<Q", data, 0x28)
+    size, _, names = struct.unpack_from("<HHH", data, 0x3a)
+    texts, n = struct.unpack_from("<QQ", data, at + names * size + 0x18)
+    struct.pack_into("<I", data, header, n)
+    struct.pack_into("<QQ", data, at + names * size + 0x18, len(data), n + len(name) + 1)
+    data += data[texts:texts + n] + name.encode() + b"\0"
+
+
+def make(path, section, mibs, gnu):
     with open(path, "rb") as file:
         data = bytearray(file.read())
     packer, packed = zlib.compressobj(9), b""
     for _ in range(mibs):
         packed += packer.compress(bytes(1 << 20))
     packed += packer.flush()
-    body = struct.pack("<IIQQ", ELFCOMPRESS_ZLIB, 0, mibs << 20, 1) + packed
     header = section_header(data, section)
-    flags, = struct.unpack_from("<Q", data, header + 8)
-    struct.pack_into("<Q", data, header + 8, flags | SHF_COMPRESSED)
+    if gnu:
+        body = b"ZLIB" + struct.pack(">Q", mibs << 20) + packed
+        add_name(data, header, ".z" + section[1:])
+    else:
+        body = struct.pack("<IIQQ", ELFCOMPRESS_ZLIB, 0, mibs << 20, 1) + packed
+        flags, = struct.unpack_from("<Q", data, header + 8)
+        struct.pack_into("<Q", data, header + 8, flags | SHF_COMPRESSED)
     data += bytes(-len(data) % 16)
     struct.pack_into("<QQ", data, header + 0x18, len(data), len(body))
     with open(path, "wb") as file:
@@ -48,7 +62,7 @@ def peak(command):
     os._exit(status)
 
 
-if sys.argv[1] == "make":
-    make(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+if sys.argv[1].startswith("make"):
+    make(sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[1] == "make_gnu")
 else:
     peak(sys.argv[2:])

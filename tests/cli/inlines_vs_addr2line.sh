@@ -134,6 +134,7 @@ test_gcc_5() { same_as_addr2line g++ -gdwarf-5; }
 test_gcc_types() { same_as_addr2line g++ -gdwarf-4 -fdebug-types-section; }
 test_gcc_lto() { same_as_addr2line g++ -flto=auto -flto-partition=one; }
 test_gcc_packed() { same_as_addr2line g++ -gz; }
+test_gcc_packed_as_once() { same_as_addr2line g++ -gz=zlib-gnu; }
 test_gcc_sections() { same_as_addr2line g++ -ffunction-sections -Wl,--gc-sections; }
 test_clang_4() { same_as_addr2line clang++ -gdwarf-4; }
 test_clang_5() { same_as_addr2line clang++ -gdwarf-5; }

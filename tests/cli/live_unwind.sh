@@ -414,6 +414,22 @@ test_debug_link()
 	done
 }
 
+# The same, packed as GNU's tools once did it: .zdebug_frame.
+test_debug_link_packed_as_once()
+{
+	need_cmd objcopy
+	write_program "${bare[@]}" -gz=zlib-gnu
+	has "it is packed" 'zdebug_frame' "$(readelf -SW deep)"
+	record_deep within --call-graph dwarf
+	same "in the file itself" "$(true_stacks)" "$(our_stacks within)"
+	take_debug deep.debug
+	objcopy --add-gnu-debuglink=deep.debug deep
+	record_deep beside --call-graph dwarf
+	same "beside it" "$(true_stacks)" "$(our_stacks beside)"
+	record_deep raw --call-graph dwarf,raw
+	same "as report unwinds them" "$(our_stacks raw)" "$(our_stacks beside)"
+}
+
 # By its build-id in a folder that only the process has, or only the recorder.
 test_debug_build_id()
 {

@@ -62,6 +62,9 @@ same_when_split() # COMPILER OPTION...
 test_gcc_4() { same_when_split g++ -gdwarf-4; }
 test_gcc_5() { same_when_split g++ -gdwarf-5; }
 test_gcc_types() { same_when_split g++ -gdwarf-4 -fdebug-types-section; }
+test_gcc_packed() { same_when_split g++ -gdwarf-5 -gz; }
+test_gcc_packed_as_once() { same_when_split g++ -gdwarf-5 -gz=zlib-gnu; }
+test_gcc_types_packed_as_once() { same_when_split g++ -gdwarf-4 -fdebug-types-section -gz=zlib-gnu; }
 test_clang_4() { same_when_split clang++ -gdwarf-4; }
 test_clang_5() { same_when_split clang++ -gdwarf-5; }
 test_clang_types_4() { same_when_split clang++ -gdwarf-4 -fdebug-types-section; }

@@ -106,6 +106,7 @@ test_kinds_of_programs()
 	built without_search_table 99 -Wl,--no-eh-frame-hdr
 	built debug_frame_only 99 -g -fno-asynchronous-unwind-tables
 	built debug_frame_packed 99 -g -gz -fno-asynchronous-unwind-tables
+	built debug_frame_packed_as_once 99 -g -gz=zlib-gnu -fno-asynchronous-unwind-tables
 }
 
 # The C library of musl has no unwind tables: no chain gets to its end, and none says that it did.

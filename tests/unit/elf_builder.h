@@ -201,8 +201,12 @@ static inline void elf_finish(struct built_elf *elf, struct str *out)
 	uint64_t name_at[BUILT_SECTIONS_MAX] = { 0 };
 
 	str_addc(&elf->sections[names].bytes, '\0');
-	for (uint32_t i = 1; i < elf->n; i++) {
-		name_at[i] = elf->sections[names].bytes.len;
+	for (uint32_t i = 1, same; i < elf->n; i++) {
+		for (same = 1; strcmp(elf->sections[same].name, elf->sections[i].name);)
+			same++;
+		name_at[i] = same < i ? name_at[same] : elf->sections[names].bytes.len;
+		if (same < i) /* as linkers do */
+			continue;
 		str_addn(&elf->sections[names].bytes, elf->sections[i].name,
 			 strlen(elf->sections[i].name) + 1);
 	}

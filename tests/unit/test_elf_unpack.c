@@ -248,6 +248,136 @@ static void sections_packed_with_zstd_are_read(void **state)
 	assert_null(elf_file_section(&file, ".debug_x", &n));
 }
 
+static bool with_zlib(const struct str *from, struct str *to)
+{
+	unsigned long n = from->len + from->len / 100 + 1000;
+	char *bytes = xmalloc(n);
+	struct zlib lib;
+	bool loaded = zlib_load(&lib);
+
+	if (loaded) {
+		assert_int_equal(lib.pack(bytes, &n, from->s, from->len), 0);
+		str_addn(to, bytes, n);
+	}
+	free(bytes);
+	return loaded;
+}
+
+/* A section packed in GNU's old way, behind another one of its name; what it says that it becomes. */
+static void open_gnu_section(uint64_t bytes)
+{
+	struct built_elf elf;
+	struct str *section;
+
+	elf_start(&elf, ET_DYN, EM_X86_64, false, false);
+	elf_add(&elf, ".zdebug_other", SHT_PROGBITS, 0, 0);
+	for (int i = 0; i < 2; i++) {
+		section = &elf.sections[elf_add(&elf, ".zdebug_x", SHT_PROGBITS, 0, 0)].bytes;
+		str_add(section, "ZLIB");
+		for (int k = 0; k < 8; k++)
+			str_addc(section, (char)(bytes >> 8 * (7 - k)));
+		str_addn(section, packed.s, packed.len);
+	}
+	str_reset(&plain);
+	elf_finish(&elf, &plain);
+	elf_end(&elf);
+	assert_int_equal(open_bytes(plain.s, plain.len), 0);
+}
+
+static void pack_hello(void)
+{
+	str_add(&plain, "hello, hello, hello, hello");
+	if (!with_zlib(&plain, &packed))
+		skip();
+}
+
+static void sections_packed_as_once_are_read(void **state)
+{
+	const char *text;
+	size_t n = 0;
+
+	(void)state;
+	pack_hello();
+	open_gnu_section(26);
+	for (int i = 0; i < 2; i++) {
+		text = elf_file_section(&file, ".debug_x", &n);
+		assert_non_null(text);
+		assert_int_equal(n, 26);
+		assert_memory_equal(text, "hello, hello, hello, hello", 26);
+	}
+	assert_non_null(elf_file_section(&file, ".zdebug_x", &n));
+	assert_null(elf_file_section(&file, ".debug_other", &n));
+	assert_null(elf_file_section(&file, ".debug_", &n));
+	open_gnu_section(27);
+	assert_null(elf_file_section(&file, ".debug_x", &n));
+	open_gnu_section((uint64_t)1 << 63);
+	assert_null(elf_file_section(&file, ".debug_x", &n));
+	packed.len -= 10;
+	open_gnu_section(26);
+	assert_null(elf_file_section(&file, ".debug_x", &n));
+}
+
+/* Parts that were packed and then put together. */
+static void several_streams_are_read(void **state)
+{
+	size_t n = 0, once;
+	const char *text;
+
+	(void)state;
+	pack_hello();
+	once = packed.len;
+	str_addn(&packed, packed.s, once);
+	open_gnu_section(52);
+	text = elf_file_section(&file, ".debug_x", &n);
+	assert_non_null(text);
+	assert_int_equal(n, 52);
+	assert_memory_equal(text, "hello, hello, hello, hellohello, hello, hello, hello", 52);
+}
+
+static bool is_x(const char *name)
+{
+	return !strcmp(name, ".debug_x");
+}
+
+/* Each under the name it would have had; the file keeps its own. */
+static void views_unpack_what_is_packed_as_once(void **state)
+{
+	struct elf_section section = { 0 };
+	struct elf_file view;
+	size_t n, n_found = 0;
+	uint8_t *bytes;
+
+	(void)state;
+	pack_hello();
+	open_gnu_section(26);
+	assert_int_equal(elf_view_open(&view, &file, is_x, &err), 0);
+	while (elf_section_next(&view, &section)) {
+		assert_string_not_equal(section.name, ".zdebug_x");
+		if (!strcmp(section.name, ".debug_other"))
+			assert_null(elf_view_bytes(&view, &section, &n));
+		if (strcmp(section.name, ".debug_x"))
+			continue;
+		n_found++;
+		assert_int_equal(section.header.sh_size, 26);
+		bytes = elf_view_bytes(&view, &section, &n);
+		assert_non_null(bytes);
+		assert_int_equal(n, 26);
+		assert_memory_equal(bytes, "hello, hello, hello, hello", 26);
+	}
+	elf_file_close(&view);
+	assert_int_equal(n_found, 2);
+	assert_true(elf_section_named(&file, ".debug_x", &section));
+	assert_string_equal(section.name, ".zdebug_x");
+	open_gnu_section((uint64_t)80 * MIB);
+	assert_int_equal(elf_view_open(&view, &file, is_x, &err), -EFBIG);
+	packed.len -= 10;
+	open_gnu_section(26);
+	assert_int_equal(elf_view_open(&view, &file, is_x, &err), 0);
+	assert_true(elf_section_named(&view, ".debug_x", &section));
+	assert_null(elf_view_bytes(&view, &section, &n));
+	elf_file_close(&view);
+}
+
 /* zlib makes a thousandth of zeros. */
 static void sections_become_so_much_and_no_more(void **state)
 {
@@ -286,6 +416,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(packed_modules_that_are_cut_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(packed_modules_become_so_much_and_no_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sections_packed_with_zstd_are_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sections_packed_as_once_are_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(several_streams_are_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(views_unpack_what_is_packed_as_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sections_become_so_much_and_no_more, set_up, tear_down),
 	};
 
