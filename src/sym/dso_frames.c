@@ -36,7 +36,7 @@ void dwarf_opened_find(struct elf_files *elf_files, const struct dso_files *file
 
 		if (!paths[i] || (i && paths[0] && !strcmp(paths[0], paths[1])))
 			continue;
-		rc = dwarf_file_open(elf_files, paths[i], options, &opened->dwarf, &err);
+		rc = dwarf_file_open(elf_files, paths[i], files->runtime, options, &opened->dwarf, &err);
 		opened->unsure |= rc && rc != -ENODATA;
 		if (rc == -EFBIG) {
 			str_add(&opened->doubt, opened->doubt.len ? "; " : "");

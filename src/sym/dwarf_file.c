@@ -140,8 +140,8 @@ uint32_t dwarf_file_name(struct dwarf_file *file, const char *base, const char *
 	return (uint32_t)file->n_names++;
 }
 
-int dwarf_file_open(struct elf_files *elf_files, const char *path, const struct sym_options *options,
-		    struct dwarf_file **opened, struct str *err)
+int dwarf_file_open(struct elf_files *elf_files, const char *path, const char *program,
+		    const struct sym_options *options, struct dwarf_file **opened, struct str *err)
 {
 	const struct dw_lib *lib = dw_lib_get(err);
 	struct dwarf_file *file;
@@ -154,6 +154,7 @@ int dwarf_file_open(struct elf_files *elf_files, const char *path, const struct 
 	file->lib = lib;
 	file->view.fd = file->alt_view.fd = file->line_view.fd = -1;
 	file->path = xstrdup(path);
+	file->program = program && strcmp(program, path) != 0 ? xstrdup(program) : NULL;
 	file->elf_files = elf_files;
 	str_init(&file->refused);
 	str_init(&file->path_buffer);
@@ -184,6 +185,7 @@ void dwarf_file_close(struct dwarf_file *file)
 	index_release(&file->name_index);
 	arena_release(&file->name_bytes);
 	free(file->path);
+	free(file->program);
 	free(file);
 }
 

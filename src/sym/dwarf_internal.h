@@ -143,6 +143,7 @@ struct dwarf_sections { /* of one ELF file; empty where there is none */
 struct dwarf_file {
 	const struct dw_lib *lib;
 	char *path;
+	char *program; /* whose debug file it is; NULL: it is the program, or that is not known */
 	struct elf_files *elf_files; /* or NULL */
 	struct elf_file view, alt_view; /* as libdw has them */
 	struct elf_file line_view; /* of .debug_line, which libdw is not given; see dwarf_elf_lines */

@@ -1,9 +1,9 @@
 /*
- * dwarf_split: split DWARF: a unit in the program is a skeleton, which has an id and the name of a file with all the
- * rest. That lies in a .dwo file, or with those of all units in a package beside the program:
+ * dwarf_split: split DWARF: a unit in the program, or in its debug file, is a skeleton, which has an id and the name of
+ * a file with all the rest. That lies in a .dwo file, or with those of all units in a package:
  *
- *	package   <program>.dwp: dwarf_package.c
- *	file      the skeleton's name beside the program, or below the directory it was compiled in
+ *	package   <that file>.dwp, <program>.dwp: dwarf_package.c
+ *	file      the skeleton's name beside that file, or below the directory it was compiled in
  *
  * libdw would open whatever file is named, and knows packages since 0.191 only. So files are opened here as all are,
  * and it is given what belongs to one unit (elf_compose.c), in which it looks for names. Where code is, is counted from
@@ -193,24 +193,28 @@ static struct dwarf_split_unit *begin_unit(struct dwarf_file *file, const struct
 	return unit;
 }
 
+static struct dwarf_split_unit *from_package_of(struct dwarf_file *file, const char *path, uint64_t id, Dwarf_Die *die)
+{
+	struct dwarf_split_file *package = split_at(file, xasprintf("%s.dwp", path));
+	struct dwarf_cursor parts[N_WANTED];
+
+	return package && find_parts(package, id, parts) ? begin_unit(file, parts, id, die) : NULL;
+}
+
 static struct dwarf_split_unit *from_package(struct dwarf_file *file, uint64_t id, Dwarf_Die *die)
 {
-	/* Links below a process's root lead elsewhere than here. */
-	char *real = foreign_root_bytes(file->path) ? NULL : realpath(file->path, NULL);
-	struct dwarf_cursor parts[N_WANTED];
+	const char *const paths[] = { file->path, file->program };
 	struct dwarf_split_unit *unit = NULL;
-	const char *const paths[] = { file->path, real };
 
-	for (size_t i = 0; i < ARRAY_SIZE(paths) && !unit; i++) {
-		struct dwarf_split_file *package;
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && paths[i] && !unit; i++) {
+		/* Links below a process's root lead elsewhere than here. */
+		char *real = foreign_root_bytes(paths[i]) ? NULL : realpath(paths[i], NULL);
 
-		if (!paths[i] || (i && !strcmp(paths[0], paths[1])))
-			continue;
-		package = split_at(file, xasprintf("%s.dwp", paths[i]));
-		if (package && find_parts(package, id, parts))
-			unit = begin_unit(file, parts, id, die);
+		unit = from_package_of(file, paths[i], id, die);
+		if (!unit && real && strcmp(real, paths[i]) != 0)
+			unit = from_package_of(file, real, id, die);
+		free(real);
 	}
-	free(real);
 	return unit;
 }
 

@@ -181,10 +181,11 @@ struct dwarf_file;
 /*
  * *file, or a negative errno with a sentence: -ENODATA: it has no DWARF; -EFBIG: it is refused. vaddr: addresses
  * below are the ELF file's own. options: where other files that it needs are looked for (symfs, debug_dirs); NULL: in
- * the usual places. elf_files: they are opened through it; NULL: each time.
+ * the usual places. program: whose debug file it is; NULL, or the path itself: none's. elf_files: they are opened
+ * through it; NULL: each time.
  */
-int dwarf_file_open(struct elf_files *elf_files, const char *path, const struct sym_options *options,
-		    struct dwarf_file **file, struct str *err);
+int dwarf_file_open(struct elf_files *elf_files, const char *path, const char *program,
+		    const struct sym_options *options, struct dwarf_file **file, struct str *err);
 /* What is read of it from now on is opened through these. */
 void dwarf_file_read_from(struct dwarf_file *file, struct elf_files *elf_files);
 /* Why some of its DWARF is not read, one clause; "": all that is looked for is. It may become known later. */

@@ -471,7 +471,8 @@ rewrite()
 test_split_dwarf()
 {
 	cp "$tmp/work.cc" .
-	"${CXX:-c++}" -g -gsplit-dwarf -O1 -fno-omit-frame-pointer -Wl,--build-id -o split.data.app work.cc 2>cc_err ||
+	# Version 4 is what dwp makes packages of.
+	"${CXX:-c++}" -gdwarf-4 -gsplit-dwarf -O1 -fno-omit-frame-pointer -Wl,--build-id -o split.data.app work.cc 2>cc_err ||
 		skip "needs a compiler that splits DWARF"
 	dwo=$(ls ./*.dwo)
 	need_cmd readelf
@@ -504,8 +505,18 @@ test_split_dwarf()
 		rewrite split.dwp twuce twice
 		same_again split "another package"
 		has "with its names" twice "$(cat second)"
+		strip -o stripped split && objcopy --only-keep-debug split split.debug &&
+			objcopy --add-gnu-debuglink=split.debug stripped && mv stripped split
+		rm -r "$kept" # which is_used would find the entry of the other file in
+		same_again split "a debug file of its own"
+		has "the names are those of the package" twice "$(cat second)"
+		is_used split "a package of a debug file"
+		rewrite split.dwp twice twuce
+		same_again split "another package again"
+		has "with other names" twuce "$(cat second)"
 		rm split.dwp
 		same_again split "the package went"
+		has_not "and its names" twuce "$(cat second)"
 	fi
 	mkdir moved
 	mv split "$dwo" moved

@@ -58,6 +58,37 @@ test_clang_4() { packed dwp clang++ -gdwarf-4; }
 test_clang_5() { packed llvm-dwp clang++ -gdwarf-5; }
 test_gcc_types() { packed dwp g++ -gdwarf-4 -fdebug-types-section; }
 
+# The skeletons lie in a debug file; the package is named for the program, or for that file.
+apart() # TOOL COMPILER OPTION...
+{
+	local tool=$1 before
+
+	need_cmd "$1" && need_cmd "$2"
+	shift
+	"$@" -O2 -g -gsplit-dwarf -Wl,--build-id -o app "$tmp"/part?.cc "$tmp/main.cc" 2>cc_err &&
+		ls ./*.dwo >/dev/null 2>&1 || skip "needs a compiler with -gsplit-dwarf: $1"
+	"$PSTAT" record -q -o x -e cpu-clock:u -F 2000 -g -- ./app 2>said
+	before=$(stacks)
+	has "with .dwo files: inlined functions" 'part1::inner \(inlined\)' "$before"
+	timeout 60 "$tool" -e app -o app.dwp 2>tool_err || skip "$tool can't pack this: $(head -1 tool_err)"
+	rm ./*.dwo
+	mkdir -p .debug
+	objcopy --only-keep-debug app .debug/app.debug && strip app && (cd .debug && objcopy --add-gnu-debuglink=app.debug ../app)
+	same "beside the program: the same" "$before" "$(stacks)"
+	mv app.dwp .debug/app.debug.dwp
+	same "beside the debug file: the same" "$before" "$(stacks)"
+	cp "$(command -v true)" app.dwp
+	same "another file in the place of one: the same" "$before" "$(stacks)"
+	mv .debug/app.debug.dwp app.dwp
+	mkdir elsewhere
+	mv app app.dwp elsewhere
+	ln -s elsewhere/app app
+	same "beside what a link leads to: the same" "$before" "$(stacks)"
+}
+
+test_apart_gcc_4() { apart dwp g++ -gdwarf-4; }
+test_apart_clang_5() { apart llvm-dwp clang++ -gdwarf-5; }
+
 # Any byte of the index may be wrong.
 test_damaged()
 {

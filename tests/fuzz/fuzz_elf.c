@@ -80,7 +80,7 @@ static void read_dwarf(int fd)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	dwarf_file_open(NULL, path, NULL, &file, &err);
+	dwarf_file_open(NULL, path, NULL, NULL, &file, &err);
 	for (uint64_t at = 0; file && at < LOOKUPS; at++) {
 		uint64_t vaddr = at < 16 ? at : 0x1000 + at * 16;
 

@@ -84,7 +84,7 @@ static void itself(void **state)
 	(void)state;
 	test_outer();
 	dl_iterate_phdr(first_object, &base);
-	dwarf_file_open(NULL, "/proc/self/exe", NULL, &file, &err);
+	dwarf_file_open(NULL, "/proc/self/exe", NULL, NULL, &file, &err);
 	str_release(&err);
 	if (!file)
 		skip(); /* built without -g */
@@ -317,7 +317,7 @@ static struct dwarf_file *open_file(const struct sym_options *options)
 	struct str err = STR_INIT;
 	struct dwarf_file *file;
 
-	assert_int_equal(dwarf_file_open(NULL, path.s, options, &file, &err), 0);
+	assert_int_equal(dwarf_file_open(NULL, path.s, NULL, options, &file, &err), 0);
 	assert_string_equal(err.s, "");
 	assert_non_null(file);
 	str_release(&err);
@@ -653,7 +653,7 @@ static void damaged_files_end_in_an_answer(void **state)
 			bytes.s[64 + xorshift(&seed) % (bytes.len - 64)] = (char)xorshift(&seed);
 		assert_int_equal(write_all(fd, bytes.s, bytes.len), 0);
 		close(fd);
-		dwarf_file_open(NULL, path.s, NULL, &file, &ignored);
+		dwarf_file_open(NULL, path.s, NULL, NULL, &file, &ignored);
 		for (uint64_t addr = TEXT; file && addr < TEXT + 0x40; addr += 4)
 			answers += stack_at(file, addr)[0] != '\0';
 		dwarf_file_close(file);
@@ -669,7 +669,7 @@ static void expect_refused(const char *name, const char *why)
 	struct str err = STR_INIT;
 	struct dwarf_file *file;
 
-	assert_true(dwarf_file_open(NULL, name, NULL, &file, &err) < 0);
+	assert_true(dwarf_file_open(NULL, name, NULL, NULL, &file, &err) < 0);
 	assert_null(file);
 	assert_string_equal(err.s, why);
 	str_release(&err);
@@ -696,7 +696,7 @@ static void what_has_no_dwarf_is_refused(void **state)
 	unlink(path.s);
 	elf_start(&built, ET_DYN, EM_X86_64, false, false);
 	write_file("stripped");
-	assert_int_equal(dwarf_file_open(NULL, path.s, NULL, &file, &err), -ENODATA);
+	assert_int_equal(dwarf_file_open(NULL, path.s, NULL, NULL, &file, &err), -ENODATA);
 	assert_true(strstr(err.s, "no DWARF") != NULL);
 	str_release(&err);
 }
