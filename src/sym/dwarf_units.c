@@ -1,7 +1,8 @@
 /*
  * dwarf_units: which compilation unit has the code at an address. One table per file, made when it is
- * opened, from the ranges that each unit's own DIE states. .debug_aranges is asked only for units that
- * state none: gcc writes that section, clang does not, and unit DIEs are right in both.
+ * opened, from the ranges that each unit's own DIE states. .debug_aranges, which gcc writes and clang does not, is
+ * asked only for units that list none: before DWARF 3 there were no lists, and a unit that has code in several
+ * sections says no more than where .text is.
  *
  * Type units and partial units have no code. The unit of split DWARF (.dwo) is found through its skeleton
  * here, and opened only when one of its addresses is asked for.
@@ -11,16 +12,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct rangeless { /* a unit whose DIE says nothing of where its code is */
+struct unlisted { /* a unit whose DIE says of one piece of its code where it is, or of none */
 	uint64_t die;
 	Dwarf_CU *cu;
-	uint32_t id; /* SPAN_NONE: .debug_aranges has not named it yet */
+	uint32_t id; /* SPAN_NONE: none is known yet */
 };
 struct reading {
 	struct dwarf_file *file;
 	struct dwarf_range_list ranges;
-	struct rangeless *rangeless; /* ascending by die, as the section has them */
-	size_t n_rangeless, cap_rangeless;
+	struct unlisted *unlisted; /* ascending by die, as the section has them */
+	size_t n_unlisted, cap_unlisted;
 };
 
 static uint32_t add_unit(struct dwarf_file *file, Dwarf_CU *cu)
@@ -34,39 +35,40 @@ static void take_unit(struct reading *reading, Dwarf_CU *cu, Dwarf_Die *die)
 {
 	struct dwarf_file *file = reading->file;
 	int tag = file->lib->dwarf_tag(die);
-	size_t before = reading->ranges.n;
+	size_t before = reading->ranges.n, stated;
+	uint32_t id = SPAN_NONE;
+	Dwarf_Attribute list;
 
 	if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit)
 		return;
-	if (!dwarf_file_ranges(file, die, 0, (uint32_t)file->n_units, &reading->ranges)) {
-		VEC_GROW(reading->rangeless, reading->n_rangeless, reading->cap_rangeless);
-		reading->rangeless[reading->n_rangeless++] = (struct rangeless){
-			.die = file->lib->dwarf_dieoffset(die), .cu = cu, .id = SPAN_NONE
-		};
-		return;
-	}
-	if (reading->ranges.n == before)
-		return; /* all of it was thrown away by the linker */
+	stated = dwarf_file_ranges(file, die, 0, (uint32_t)file->n_units, &reading->ranges);
 	/* Identical functions may have been folded: the unit that claims less is more likely right. */
 	for (size_t i = before; i < reading->ranges.n; i++)
 		reading->ranges.v[i].rank = ~(reading->ranges.v[i].end - reading->ranges.v[i].start);
-	add_unit(file, cu);
+	if (reading->ranges.n != before) /* else there are none, or the linker threw all of it away */
+		id = add_unit(file, cu);
+	if (stated && file->lib->dwarf_attr(die, DW_AT_ranges, &list))
+		return;
+	VEC_GROW(reading->unlisted, reading->n_unlisted, reading->cap_unlisted);
+	reading->unlisted[reading->n_unlisted++] = (struct unlisted){
+		.die = file->lib->dwarf_dieoffset(die), .cu = cu, .id = id
+	};
 }
 
-static struct rangeless *find_rangeless(const struct reading *reading, uint64_t die)
+static struct unlisted *find_unlisted(const struct reading *reading, uint64_t die)
 {
-	size_t low = 0, high = reading->n_rangeless;
+	size_t low = 0, high = reading->n_unlisted;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (reading->rangeless[middle].die < die)
+		if (reading->unlisted[middle].die < die)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < reading->n_rangeless && reading->rangeless[low].die == die ?
-		       &reading->rangeless[low] :
+	return low < reading->n_unlisted && reading->unlisted[low].die == die ?
+		       &reading->unlisted[low] :
 		       NULL;
 }
 
@@ -76,19 +78,19 @@ static void take_aranges(struct reading *reading)
 	Dwarf_Aranges *list;
 	size_t n;
 
-	if (!reading->n_rangeless || file->lib->dwarf_getaranges(file->dwarf, &list, &n))
+	if (!reading->n_unlisted || file->lib->dwarf_getaranges(file->dwarf, &list, &n))
 		return;
 	for (size_t i = 0; i < n && dwarf_file_spend(file, 1); i++) {
 		Dwarf_Addr start;
 		Dwarf_Word bytes;
 		Dwarf_Off die;
-		struct rangeless *unit;
+		struct unlisted *unit;
 		struct dwarf_range_list *ranges = &reading->ranges;
 
 		if (file->lib->dwarf_getarangeinfo(file->lib->dwarf_onearange(list, i), &start,
 						   &bytes, &die))
 			continue;
-		unit = find_rangeless(reading, die);
+		unit = find_unlisted(reading, die);
 		if (!unit || bytes > UINT64_MAX - start || !dwarf_file_is_code(file, start))
 			continue;
 		if (unit->id == SPAN_NONE)
@@ -116,7 +118,7 @@ int dwarf_units_read(struct dwarf_file *file, struct str *err)
 	}
 	take_aranges(&reading);
 	dwarf_spans_build(&file->spans, &reading.ranges);
-	free(reading.rangeless);
+	free(reading.unlisted);
 	return any ? 0 : fail(err, -ENODATA, "it has no DWARF");
 }
 

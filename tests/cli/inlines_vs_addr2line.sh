@@ -129,6 +129,8 @@ same_as_addr2line() # COMPILER OPTION...
 	check "${*:2}: the same functions and lines" "$PYTHON" "$tmp/compare.py" app x "$PSTAT" "$addr2line"
 }
 
+test_gcc_2() { same_as_addr2line g++ -gdwarf-2 -gstrict-dwarf; }
+test_gcc_3() { same_as_addr2line g++ -gdwarf-3 -gstrict-dwarf; }
 test_gcc_4() { same_as_addr2line g++ -gdwarf-4; }
 test_gcc_5() { same_as_addr2line g++ -gdwarf-5; }
 test_gcc_types() { same_as_addr2line g++ -gdwarf-4 -fdebug-types-section; }
