@@ -41,7 +41,7 @@ static int try_libpfm4(const struct kern *kern, struct str *err)
 static int try_libiberty(const struct kern *kern, struct str *err)
 {
 	struct str name = STR_INIT;
-	bool there = demangle("_Z1fv", true, &name);
+	bool there = demangle("_Z1fv", true, NULL, &name);
 
 	(void)kern, (void)err;
 	str_release(&name);

@@ -5,8 +5,10 @@
  * without Rust's hash. What follows the mangled part ("foo.cold") is left out then, as there.
  *
  * Mangled names can be made that need more stack than there is, or whose text doubles with each of
- * their letters. libiberty bounds the depth of C++ and Rust, text is given up after OUTPUT_BYTES_MAX, and D,
- * where it bounds nothing, is looked at before. Such names stay as they are in the file.
+ * their letters. libiberty bounds the depth of C++ and Rust, and D, where it bounds nothing, is looked at before. Text
+ * is given up after TEXT_BYTES_MAX; where there is more of it than any but big templates have, the name has a second
+ * try, of which all names together have so many that what they cost is a fraction of a second, and 64 MiB. Names whose
+ * text is given up stay as they are in the file.
  *
  * libiberty's bound for C++ is that it refuses names of more than 1,024 letters, which big templates exceed: it takes
  * stack for each letter. Told not to, it gets a thread with as much stack as the letters can need at most.
@@ -33,7 +35,12 @@ enum {
 	STACK_BYTES_PER_LETTER = 4096,
 	STACK_BYTES_MORE = 1 << 20,
 };
-enum { RAW_BYTES_MAX = 64 << 10, OUTPUT_BYTES_MAX = 64 << 10, D_EXPANDED_BYTES_MAX = 8 << 10 };
+enum {
+	RAW_BYTES_MAX = 64 << 10,
+	TEXT_BYTES_MAX = 64 << 10,
+	LONG_TEXT_BYTES_MAX = 256 << 10, /* of one of DEMANGLE_LONG_NAMES; takes libiberty a millisecond */
+	D_EXPANDED_BYTES_MAX = 8 << 10,
+};
 
 /*
  * libiberty's D calls xmalloc and xrealloc. Its own lie in one object file, whose xmalloc would collide with
@@ -46,8 +53,17 @@ void *xrealloc(void *old, size_t bytes)
 	return xreallocarray(old, bytes, 1);
 }
 
-struct demangled {
+struct request {
+	const char *raw;
+	int options;
+	size_t text_max;
 	struct str *out;
+	bool too_long; /* there was more text */
+	bool done;
+};
+
+struct demangled {
+	const struct request *request;
 	size_t begin;
 	jmp_buf too_long; /* the library has no other way to be stopped */
 };
@@ -55,10 +71,11 @@ struct demangled {
 static void take_text(const char *text, size_t n, void *context)
 {
 	struct demangled *output = context;
+	struct str *out = output->request->out;
 
-	if (n > OUTPUT_BYTES_MAX - (output->out->len - output->begin))
+	if (n > output->request->text_max - (out->len - output->begin))
 		longjmp(output->too_long, 1);
-	str_addn(output->out, text, n);
+	str_addn(out, text, n);
 }
 
 typedef int demangler(const char *mangled, int options, demangle_callbackref callback,
@@ -71,56 +88,50 @@ static void cut_back(struct str *out, size_t len)
 		out->s[len] = '\0';
 }
 
-static bool by_callback(demangler *function, const char *raw, int options, struct str *out)
+static bool by_callback(demangler *function, struct request *request, int more_options)
 {
-	struct demangled output = { .out = out, .begin = out->len };
+	struct demangled output = { .request = request, .begin = request->out->len };
 
-	if (!setjmp(output.too_long) && function(raw, options, take_text, &output) &&
-	    out->len > output.begin)
+	if (setjmp(output.too_long))
+		request->too_long = true;
+	else if (function(request->raw, request->options | more_options, take_text, &output) &&
+		 request->out->len > output.begin)
 		return true;
-	cut_back(out, output.begin);
+	cut_back(request->out, output.begin);
 	return false;
 }
 
-struct long_name {
-	const char *raw;
-	int options;
-	struct str *out;
-	bool done;
-};
-
 static void *run_long(void *data)
 {
-	struct long_name *name = data;
+	struct request *request = data;
 
-	name->done = by_callback(cplus_demangle_v3_callback, name->raw, name->options | DMGL_NO_RECURSE_LIMIT,
-				 name->out);
+	request->done = by_callback(cplus_demangle_v3_callback, request, DMGL_NO_RECURSE_LIMIT);
 	return NULL;
 }
 
 /* false also where the thread can't be had. */
-static bool by_thread(const char *raw, size_t len, int options, struct str *out)
+static bool by_thread(struct request *request, size_t len)
 {
-	struct long_name name = { .raw = raw, .options = options, .out = out };
 	pthread_attr_t attributes;
 	pthread_t thread;
 
 	if (pthread_attr_init(&attributes))
 		return false;
+	request->done = false;
 	if (!pthread_attr_setstacksize(&attributes, STACK_BYTES_MORE + len * STACK_BYTES_PER_LETTER) &&
-	    !pthread_create(&thread, &attributes, run_long, &name))
+	    !pthread_create(&thread, &attributes, run_long, request))
 		pthread_join(thread, NULL);
 	pthread_attr_destroy(&attributes);
-	return name.done;
+	return request->done;
 }
 
-static bool by_cxx(const char *raw, int options, struct str *out)
+static bool by_cxx(struct request *request)
 {
-	size_t len = strlen(raw);
+	size_t len = strlen(request->raw);
 
-	if (strncmp(raw, "_Z", 2) || len <= SHORT_BYTES_MAX)
-		return by_callback(cplus_demangle_v3_callback, raw, options, out);
-	return by_thread(raw, len, options, out);
+	if (strncmp(request->raw, "_Z", 2) || len <= SHORT_BYTES_MAX)
+		return by_callback(cplus_demangle_v3_callback, request, 0);
+	return by_thread(request, len);
 }
 
 /* Where a back reference at `at` ("Q", then the distance to base 26, its last digit small) leads to, or at. */
@@ -179,16 +190,30 @@ static bool by_d(const char *raw, struct str *out)
 	return any;
 }
 
-static bool by_any(const char *raw, bool parameters, struct str *out)
+static bool by_any(struct request *request)
 {
-	int options = parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;
+	return by_callback(rust_demangle_callback, request, 0) || by_cxx(request) ||
+	       by_d(request->raw, request->out);
+}
 
-	return by_callback(rust_demangle_callback, raw, options, out) ||
-	       by_cxx(raw, options, out) || by_d(raw, out);
+static bool by_any_long(const char *raw, bool parameters, unsigned *long_names, struct str *out)
+{
+	struct request request = { .raw = raw,
+				   .options = parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS,
+				   .text_max = TEXT_BYTES_MAX,
+				   .out = out };
+
+	if (by_any(&request))
+		return true;
+	if (!request.too_long || !long_names || !*long_names)
+		return false;
+	(*long_names)--;
+	request.text_max = LONG_TEXT_BYTES_MAX;
+	return by_any(&request);
 }
 
 /* "_Zxyz@plt", "_Zxyz@@VERSION": what follows the @ is no part of the mangled name. */
-bool demangle(const char *raw, bool parameters, struct str *out)
+bool demangle(const char *raw, bool parameters, unsigned *long_names, struct str *out)
 {
 	size_t len = strnlen(raw, RAW_BYTES_MAX + 1);
 	const char *at;
@@ -199,9 +224,9 @@ bool demangle(const char *raw, bool parameters, struct str *out)
 		return false;
 	at = strchr(raw, '@');
 	if (!at)
-		return by_any(raw, parameters, out);
+		return by_any_long(raw, parameters, long_names, out);
 	front = xstrndup(raw, (size_t)(at - raw));
-	done = by_any(front, parameters, out);
+	done = by_any_long(front, parameters, long_names, out);
 	if (done && !strcmp(at, "@plt"))
 		str_add(out, at);
 	free(front);

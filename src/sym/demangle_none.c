@@ -3,10 +3,11 @@
  */
 #include "sym/sym.h"
 
-bool demangle(const char *raw, bool parameters, struct str *out)
+bool demangle(const char *raw, bool parameters, unsigned *long_names, struct str *out)
 {
 	(void)raw;
 	(void)parameters;
+	(void)long_names;
 	(void)out;
 	return false;
 }

@@ -125,6 +125,7 @@ struct symbols {
 	unsigned found_bits; /* of the hash */
 	size_t n_looked_up; /* since found is as large as it is */
 	struct frame unknown;
+	unsigned long_names; /* that may still be demangled, see demangle() */
 	struct processes *processes;
 	struct elf_files *elf_files; /* those of the dsos and of their debug information */
 	struct cached_files *cached; /* those that are kept by build-id */

@@ -284,8 +284,12 @@ const char *vdso_file_path(void);
 bool is_recorded_inode(int fd, const struct stat *st, uint32_t major, uint32_t minor, uint64_t inode);
 
 /* ---- demangle: C++, Rust and D by a library; demangle_none.c where it was left out ---- */
-/* Adds the name for people; false, and nothing added: it is not mangled. parameters: with their types. */
-bool demangle(const char *raw, bool parameters, struct str *out);
+/*
+ * Adds the name for people; false, and nothing added: it is not mangled, or too long. parameters: with their types.
+ * Text of more than 64 KiB is made, up to 256 KiB, of as many names as *long_names says, which counts down; NULL: none.
+ */
+enum { DEMANGLE_LONG_NAMES = 256 };
+bool demangle(const char *raw, bool parameters, unsigned *long_names, struct str *out);
 
 /* Can debuginfod be asked? 0, -ENOSYS: left out of the build, or why it can't be loaded. */
 int debuginfod_try(struct str *err);

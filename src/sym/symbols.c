@@ -30,6 +30,7 @@ struct symbols *symbols_new(const struct sym_options *options, const struct reco
 	symbols->recording = recording;
 	symbols->processes = processes_new(&symbols->options, recording);
 	symbols->elf_files = elf_files_new();
+	symbols->long_names = DEMANGLE_LONG_NAMES;
 	symbols->cached = cached_files_new(&symbols->options);
 	return symbols;
 }
@@ -190,7 +191,7 @@ const char *symbols_display_name(struct symbols *symbols, const char *raw, bool 
 	const char *kept = raw;
 
 	if (demangled && !symbols->options.no_demangle &&
-	    demangle(raw, symbols->options.verbose, &text))
+	    demangle(raw, symbols->options.verbose, &symbols->long_names, &text))
 		str_add_printable(&name, text.s, text.len);
 	else
 		str_add_printable(&name, raw, strlen(raw));

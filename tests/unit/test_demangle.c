@@ -28,7 +28,7 @@ static int tear_down(void **state)
 static bool is_left_out(void)
 {
 	struct str text = STR_INIT;
-	bool none = !demangle("_Z1fv", false, &text);
+	bool none = !demangle("_Z1fv", false, NULL, &text);
 
 	str_release(&text);
 	return none;
@@ -45,7 +45,7 @@ static bool is_left_out(void)
 static const char *name_of(const char *raw, bool parameters)
 {
 	str_reset(&out);
-	return demangle(raw, parameters, &out) ? out.s : NULL;
+	return demangle(raw, parameters, NULL, &out) ? out.s : NULL;
 }
 
 /* Seen in `perf report` (6.1) of C++ and Rust programs. */
@@ -92,8 +92,8 @@ static void other_names_are_left(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		str_reset(&out);
 		str_add(&out, "before ");
-		assert_false(demangle(rows[i], false, &out));
-		assert_false(demangle(rows[i], true, &out));
+		assert_false(demangle(rows[i], false, NULL, &out));
+		assert_false(demangle(rows[i], true, NULL, &out));
 		assert_string_equal(out.s, "before ");
 	}
 }
@@ -132,14 +132,76 @@ static void text_that_doubles_is_given_up(void **state)
 		str_add(&raw, "E");
 	}
 	str_add(&out, "kept");
-	assert_false(demangle(raw.s, true, &out));
+	assert_false(demangle(raw.s, true, NULL, &out));
 	assert_string_equal(out.s, "kept");
 	str_reset(&raw);
 	str_add(&raw, "_D1aFAi");
 	add_times(&raw, "HQdQf", 300);
 	str_add(&raw, "Zv");
-	assert_false(demangle(raw.s, false, &out));
+	assert_false(demangle(raw.s, false, NULL, &out));
 	str_release(&raw);
+}
+
+/* "f(a<int, int>, ...)": each of so many parameters has the one before twice. */
+static void make_doubling(unsigned n, struct str *raw, struct str *text)
+{
+	struct str part = STR_INIT, twice = STR_INIT;
+
+	str_reset(raw);
+	str_reset(text);
+	str_add(raw, "_Z1f1aIiiE");
+	str_add(&part, "a<int, int>");
+	str_addf(text, "f(%s", part.s);
+	for (unsigned i = 1; i < n; i++) {
+		str_add(raw, "S_I");
+		add_substitution(raw, i);
+		add_substitution(raw, i);
+		str_add(raw, "E");
+		str_reset(&twice);
+		str_addf(&twice, "a<%s, %s >", part.s, part.s);
+		str_reset(&part);
+		str_add(&part, twice.s);
+		str_addf(text, ", %s", part.s);
+	}
+	str_add(text, ")");
+	str_release(&part);
+	str_release(&twice);
+}
+
+static void of_long_text_there_is_some(void **state)
+{
+	static const struct {
+		unsigned n, left_before, left_after;
+		bool done;
+	} rows[] = {
+		{ 10, 0, 0, true },
+		{ 10, 3, 3, true },
+		{ 13, 3, 2, true }, /* 136 KiB */
+		{ 13, 1, 0, true },
+		{ 13, 0, 0, false },
+		{ 14, 3, 2, false }, /* 272 KiB */
+		{ 14, 0, 0, false },
+		{ 20, 1, 0, false },
+	};
+	struct str raw = STR_INIT, text = STR_INIT;
+
+	(void)state;
+	NEED_DEMANGLER();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		unsigned left = rows[i].left_before;
+
+		make_doubling(rows[i].n, &raw, &text);
+		str_reset(&out);
+		str_add(&out, "before ");
+		assert_int_equal(demangle(raw.s, true, &left, &out), rows[i].done);
+		assert_string_equal(out.s + 7, rows[i].done ? text.s : "");
+		assert_int_equal(left, rows[i].left_after);
+	}
+	make_doubling(13, &raw, &text);
+	str_reset(&out);
+	assert_false(demangle(raw.s, true, NULL, &out));
+	str_release(&raw);
+	str_release(&text);
 }
 
 static void deep_and_long_names_end(void **state)
@@ -176,8 +238,8 @@ static void deep_and_long_names_end(void **state)
 		add_times(&raw, rows[i].part, rows[i].n);
 		str_add(&raw, rows[i].end);
 		str_reset(&out);
-		demangle(raw.s, true, &out);
-		demangle(raw.s, false, &out);
+		demangle(raw.s, true, NULL, &out);
+		demangle(raw.s, false, NULL, &out);
 		assert_true(out.len <= 2 * (64 << 10));
 	}
 	str_release(&raw);
@@ -223,8 +285,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(names_are_those_of_perf),       TEST(other_names_are_left),
-		TEST(text_that_doubles_is_given_up), TEST(deep_and_long_names_end),
-		TEST(long_names_are_read),
+		TEST(text_that_doubles_is_given_up), TEST(of_long_text_there_is_some),
+		TEST(deep_and_long_names_end),       TEST(long_names_are_read),
 		TEST(back_references_of_d_are_read),
 	};
 
