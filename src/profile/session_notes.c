@@ -171,6 +171,19 @@ static void add_unwinding(struct session *session)
 	str_release(&reasons);
 }
 
+/* What the tables that stacks were unwound by take, in kB of 1,000 bytes, as other sizes. */
+static void add_table(void *context, const struct dso *dso, size_t n_rows, size_t bytes)
+{
+	struct session *session = context;
+	struct str size = STR_INIT;
+
+	str_add_grouped(&size, n_rows);
+	str_add(&size, n_rows == 1 ? " row, " : " rows, ");
+	str_add_grouped(&size, (bytes + 999) / 1000);
+	note_add(&session->notes, true, NULL, "unwind tables of %s: %s kB", dso->name, size.s);
+	str_release(&size);
+}
+
 /* ---- files without symbols ---- */
 
 struct nameless {
@@ -329,6 +342,7 @@ void session_add_notes(struct session *session)
 	add_counts(session);
 	add_traces(session);
 	add_unwinding(session);
+	unwind_tables(&session->unwind, add_table, session);
 	if (session->names_unseen)
 		return;
 	location_totals_all(&totals, session);

@@ -222,6 +222,12 @@ bool unwind_in_link(struct unwind *unwind, const struct address_space *space, ui
 	       unwind->unwinder->in_link(unwind, space, ip);
 }
 
+void unwind_tables(const struct unwind *unwind, unwind_tables_fn *take, void *context)
+{
+	if (unwind->unwinder && unwind->unwinder->tables)
+		unwind->unwinder->tables(unwind, take, context);
+}
+
 uint64_t unwind_strip(const struct unwind *unwind, const struct address_space *space, uint64_t link)
 {
 	const struct unwind_arch *row = unwind_arch_find(unwind->arch);

@@ -18,6 +18,9 @@ enum { UNWIND_FRAMES_MAX = 1 << 16 }; /* whatever the caller asks for */
 struct elf_file; /* elf.h */
 typedef struct elf_file *unwind_file_fn(void *context, const struct dso *dso);
 
+/* What is known of how to unwind the code of a file: so many rows, and the memory that they take. */
+typedef void unwind_tables_fn(void *context, const struct dso *dso, size_t n_rows, size_t bytes);
+
 /* The numbers are those of enum chain_end, which files have. */
 enum unwind_end {
 	UNWIND_COMPLETE, /* the outermost frame was reached */
@@ -90,6 +93,8 @@ struct unwinder {
 	void (*try_again)(struct unwind *unwind);
 	/* As unwind_in_link. NULL: of no architecture that it handles has calls leave anything in a register. */
 	bool (*in_link)(struct unwind *unwind, const struct address_space *space, uint64_t ip);
+	/* As unwind_tables. NULL: it makes none. */
+	void (*tables)(const struct unwind *unwind, unwind_tables_fn *take, void *context);
 };
 /* Each in its own file; the build may leave libunwind out (unwind_libunwind_none.c). */
 extern const struct unwinder unwind_rows, unwind_libunwind, unwind_libdw;
@@ -125,6 +130,8 @@ void unwind_try_again(struct unwind *unwind);
  * and not counted: there are no user registers. Lookup addresses are the caller's work, see exact.
  */
 size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips, size_t max);
+/* Calls take for each file whose tables became rows by now, or were kept as such. */
+void unwind_tables(const struct unwind *unwind, unwind_tables_fn *take, void *context);
 /*
  * Where a call leaves the return address in a register, as on arm64, frame pointers know of a function's
  * caller only after the function has saved it: a leaf function never does. So this register is sampled

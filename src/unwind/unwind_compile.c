@@ -121,7 +121,8 @@ const struct unwind_table *image_debug_rows(struct image *image, const struct un
 	return image->debug;
 }
 
-size_t image_rows_bytes(const struct image *image)
+size_t image_rows(const struct image *image, size_t *bytes)
 {
-	return unwind_table_bytes(image->eh) + unwind_table_bytes(image->debug);
+	*bytes = unwind_table_bytes(image->eh) + unwind_table_bytes(image->debug);
+	return (image->eh ? image->eh->n : 0) + (image->debug ? image->debug->n : 0);
 }

@@ -47,7 +47,7 @@ const struct unwind_table *image_eh_rows(struct image *image, const struct unwin
 /* Those of .debug_frame, of the file itself or else of its debug file, which unwind->debug_file_of gives. */
 const struct unwind_table *image_debug_rows(struct image *image, const struct unwind_arch *arch,
 					    const struct unwind *unwind);
-/* Memory that the rows of the file take. */
-size_t image_rows_bytes(const struct image *image);
+/* How many rows of the file there are by now, and the memory that they take. */
+size_t image_rows(const struct image *image, size_t *bytes);
 
 #endif

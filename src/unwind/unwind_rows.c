@@ -433,6 +433,19 @@ static bool rows_in_link(struct unwind *unwind, const struct address_space *spac
 	return true;
 }
 
+static void rows_tables(const struct unwind *unwind, unwind_tables_fn *take, void *context)
+{
+	const struct rows *rows = unwind->state;
+
+	for (size_t i = 0; i < rows->memory.n_images; i++) {
+		const struct image *image = rows->memory.images[i].image;
+		size_t bytes, n = image ? image_rows(image, &bytes) : 0;
+
+		if (n)
+			take(context, image->dso, n, bytes);
+	}
+}
+
 const struct unwinder unwind_rows = {
 	.name = "rows",
 	.last_word = true,
@@ -442,4 +455,5 @@ const struct unwinder unwind_rows = {
 	.frames = rows_frames,
 	.try_again = rows_try_again,
 	.in_link = rows_in_link,
+	.tables = rows_tables,
 };

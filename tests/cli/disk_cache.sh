@@ -132,6 +132,27 @@ test_unwind_rows()
 	check "cut: the same" cmp expected cut
 }
 
+# What they take in memory is told of each file, in 8 bytes a row and some for rules: made or kept.
+test_unwind_rows_are_told()
+{
+	local table="report -v -g none" least most
+
+	new_cache
+	shown dwarf "$table" --no-cache | grep 'unwind tables of' >made
+	shown dwarf "$table" | grep 'unwind tables of' >first
+	shown dwarf "$table" | grep 'unwind tables of' >kept_rows
+	has "of the program" '^pstat: unwind tables of app: [0-9,]+ rows, [0-9,]+ kB$' "$(cat made)"
+	has "of a library" '^pstat: unwind tables of libc' "$(cat made)"
+	check "the same where they are kept" cmp made first
+	check "and where they were" cmp made kept_rows
+	while read -r rows kb; do
+		least=$((8 * rows / 1000)) most=$((10 * rows / 1000 + 10))
+		check "$rows rows take $least to $most kB: $kb" [ "$kb" -ge $least ] && [ "$kb" -le $most ]
+	done < <(sed 's/.*: \([0-9,]*\) rows, \([0-9,]*\) kB/\1 \2/; s/,//g' made)
+	has_not "not without -v" 'unwind tables of' "$(shown dwarf "report -g none")"
+	has_not "nor of others that unwind" 'unwind tables of' "$(shown dwarf "$table" --unwinder libdw)"
+}
+
 # A recorder that unwinds has the rows of the same files, in threads of its own.
 test_recorder_unwinds()
 {
