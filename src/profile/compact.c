@@ -70,13 +70,17 @@ static void decay_totals(struct entry_stats *totals, const struct entry_stats *o
 {
 	uint64_t *const parts[] = { &totals->period_sys, &totals->period_us, &totals->period_guest_sys,
 				    &totals->period_guest_us };
-	double period = (double)totals->period;
+	const uint64_t period = totals->period;
 
 	totals->n_samples = decayed(totals->n_samples, old->n_samples, left->n_samples, eighths);
 	totals->period = decayed(totals->period, old->period, left->period, eighths);
 	totals->weight = decayed(totals->weight, old->weight, left->weight, eighths);
-	for (size_t i = 0; i < ARRAY_SIZE(parts) && period > 0; i++)
-		*parts[i] = (uint64_t)((double)*parts[i] * ((double)totals->period / period));
+	for (size_t i = 0; i < ARRAY_SIZE(parts) && period; i++) {
+		unsigned __int128 part = (unsigned __int128)*parts[i] * totals->period / period;
+
+		/* Sums of hostile periods wrap around, and a part may be more than its whole. */
+		*parts[i] = part < totals->period ? (uint64_t)part : totals->period;
+	}
 }
 
 static void decay_all(struct profile *profile, unsigned eighths)

@@ -97,7 +97,7 @@ test_browser_without_capstone()
 		skip "needs a recording"
 	on_terminal ready 'keys a' 'until capstone' 'line capstone' 'keys q' end -- \
 		"$PSTAT" report --no-children -g none -s sym -i code.data
-	same "a" "this pstat was built without capstone, which disassembles
+	same "a" "burn: this pstat was built without capstone, which disassembles
 status 0" "$out"
 }
 run_tests

@@ -522,6 +522,34 @@ static void files_without_symbols(void **state)
 	release(&t, &recording);
 }
 
+/* Periods whose sums are beyond 64 bits: no part of a total becomes more than the total. */
+static void hostile_periods_decay(void **state)
+{
+	static struct targets t;
+	struct made_recording recording;
+	const struct entry_stats *totals;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	recording_init(&recording);
+	for (int i = 0; i < 3; i++) {
+		struct record_body body = fix_sample(101, 10 + (uint64_t)i);
+
+		body.misc = i < 2 ? MISC_KERNEL : MISC_USER;
+		body.sample.pid = body.sample.tid = PID;
+		body.sample.ip = 0x400000;
+		body.sample.period = i == 0 ? UINT64_MAX - 1000 : i == 1 ? 1000 : 8000;
+		recording_add(&recording, &body);
+	}
+	collect(&t, &recording, PROFILE_WHOLE & ~(1ULL << FACT_BUCKET), &(struct filter_options){ 0 });
+	totals = &t.profile->events[0]->totals;
+	assert_true(totals->period_sys == UINT64_MAX);
+	assert_int_equal(totals->period, 7999);
+	profile_compact(t.profile, 1);
+	assert_in_range(totals->period_sys, 0, totals->period);
+	release(&t, &recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,6 +559,7 @@ int main(void)
 		cmocka_unit_test(branches),
 		cmocka_unit_test(memory_mode),
 		cmocka_unit_test(what_decays_goes),
+		cmocka_unit_test(hostile_periods_decay),
 		cmocka_unit_test(a_storm_stays_flat),
 		cmocka_unit_test(buckets_widen),
 		cmocka_unit_test(the_kernel_is_expected),
