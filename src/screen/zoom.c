@@ -335,8 +335,6 @@ static void choose(struct screen *screen, const struct zoom_row *row)
 	query.filters.symbol_filter = NULL;
 	str_reset(&screen->menu.lines);
 	str_reset(&screen->values);
-	/* The new one may take the place of the reading that the shown table is of. */
-	screen_drop_table(screen);
 	if (source->make(source->context, &table, &query, &err)) {
 		screen_say(screen, "%s", err.s);
 	} else {

@@ -352,14 +352,14 @@ static void a_text_takes_the_place_of_another(void **state)
 static void zoom_into_a_socket(void **state)
 {
 	static const struct step steps[] = {
-		{ 'S', "^Which socket?", NULL, 2 }, /* the list, and what is shown once more */
+		{ 'S', "^Which socket?", NULL, 1 },
 		{ KEY_GO_DOWN, "10.00%     001", NULL, 0 },
 		{ KEY_RETURN, "  socket: 1 ", "prog", 1 },
 		{ KEY_GO_LEFT, "prog", "socket: ", 1 },
-		{ 'S', "90.00%     000", NULL, 2 },
+		{ 'S', "90.00%     000", NULL, 1 },
 		{ KEY_RETURN, "  socket: 0 ", "other", 1 },
 		{ KEY_ESCAPE, "other", "socket: ", 1 },
-		{ 'S', "^Which socket?", NULL, 2 },
+		{ 'S', "^Which socket?", NULL, 1 },
 		{ KEY_ESCAPE, "other", "Which socket?", 0 },
 		{ 0, NULL, NULL, 0 },
 	};
@@ -386,7 +386,7 @@ static void zoom_into_the_rows_socket(void **state)
 static void no_socket_is_known(void **state)
 {
 	static const struct step steps[] = {
-		{ 'S', "no sample says its socket", NULL, 2 },
+		{ 'S', "no sample says its socket", NULL, 1 },
 		{ KEY_GO_DOWN, "] d", "no sample says", 0 },
 		{ 0, NULL, NULL, 0 },
 	};
@@ -551,7 +551,7 @@ static void zoom_into_odd_names(void **state)
 		{ 's', NULL, NULL, 0 },
 		{ 'o', NULL, NULL, 0 },
 		{ KEY_RETURN, "100.00%", NULL, 1 },
-		{ 'n', "^Which comm?", NULL, 2 },
+		{ 'n', "^Which comm?", NULL, 1 },
 		{ KEY_RETURN, "  comm: file:/nowhere ", NULL, 1 },
 		{ 0, NULL, NULL, 0 },
 	};
