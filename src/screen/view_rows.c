@@ -22,19 +22,24 @@ const struct row *rows_selected(const struct screen *screen)
 	return screen->selected < screen->rows.n ? &screen->rows.v[screen->selected] : NULL;
 }
 
-/* Is it of one function? In a hierarchy an entry has the keys down to its own level. */
+const struct column *rows_key_column(const struct table *table, const struct entry *entry, const char *key)
+{
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+
+		if (column->kind == COLUMN_KEY && !strcmp(column->key->name, key))
+			return !entry->n_children || column->level <= entry->depth ? column : NULL;
+	}
+	return NULL;
+}
+
+/* Is it of one function? Where rows have no rows within, also by a key without a column. */
 static bool is_by_function(const struct table *table, const struct entry *entry)
 {
 	for (size_t i = 0; i < table->n_keys && !entry->n_children; i++)
 		if (!strcmp(table->keys[i]->name, "symbol"))
 			return true;
-	for (size_t i = 0; i < table->n_columns; i++) {
-		const struct column *column = &table->columns[i];
-
-		if (column->kind == COLUMN_KEY && !strcmp(column->key->name, "symbol"))
-			return column->level <= entry->depth;
-	}
-	return false;
+	return rows_key_column(table, entry, "symbol");
 }
 
 const struct symbol *rows_selected_symbol(const struct screen *screen)

@@ -249,20 +249,14 @@ void zooms_release(struct screen *screen)
 
 /* ---- which one ---- */
 
-/* Does the target say which? In a hierarchy an entry has the keys down to its own level. */
+/* Does the target say which? */
 static bool find_value(struct target *target, const struct zoom_row *row)
 {
-	const struct table *table = target->table;
+	const struct column *column = rows_key_column(target->table, target->entry, row->key);
 
-	for (size_t i = 0; i < table->n_columns; i++) {
-		const struct column *column = &table->columns[i];
-
-		if (column->kind != COLUMN_KEY || strcmp(column->key->name, row->key))
-			continue;
+	if (column)
 		target->value = target->entry->values[column->key_index];
-		return !target->entry->n_children || column->level <= target->entry->depth;
-	}
-	return target->node && row->of_frame;
+	return column || (target->node && row->of_frame);
 }
 
 /* Three texts each, see chosen(). */
