@@ -7,8 +7,16 @@
 
 #include "unwind/unwind_memory.h"
 
+/*
+ * From the stack pointer in the code that a handler returns to, to that of what was interrupted, is what the kernel
+ * stored between: registers, at most 11 KiB of x86-64's, some 70 KiB of arm64's with SME. What is farther, or below, is
+ * another stack.
+ */
+enum { SIGNAL_FRAME_BYTES_MAX = 128 << 10 };
+
 struct unwind_chain {
 	struct unwind *unwind;
+	struct unwind_memory *memory;
 	uint64_t *ips;
 	size_t n, max;
 	uint64_t cfa; /* of the frame before the last */
@@ -47,9 +55,8 @@ static inline void unwind_chain_start(struct unwind_chain *chain, uint64_t ip, u
 }
 
 /* The last frame is the code that a signal handler returns to. */
-static inline void unwind_chain_signal(struct unwind_chain *chain, struct unwind_memory *memory)
+static inline void unwind_chain_signal(struct unwind_chain *chain)
 {
-	memory->other_stack = true;
 	unwind_chain_mark_exact(chain, chain->n - 1);
 	chain->next_exact = true;
 }
@@ -69,8 +76,10 @@ static inline bool unwind_chain_add(struct unwind_chain *chain, uint64_t ip, uin
 		chain->end = UNWIND_LIMIT;
 		return false;
 	}
-	if (chain->next_exact)
+	if (chain->next_exact) {
 		unwind_chain_mark_exact(chain, chain->n);
+		chain->memory->other_stack |= sp - chain->cfa > SIGNAL_FRAME_BYTES_MAX;
+	}
 	chain->next_exact = false;
 	chain->cfa = sp;
 	chain->ips[chain->n++] = ip;

@@ -326,7 +326,7 @@ static bool step_once(struct step *step, const struct module *module, struct unw
 	tables = step->row->rules;
 	step->signal = tables ? step->row->signal : unwind_memory_trampoline(memory, *ip);
 	if (step->signal)
-		unwind_chain_signal(chain, memory);
+		unwind_chain_signal(chain);
 	if (tables)
 		return step_by_row(step, ip, &chain->end);
 	if (step->signal)
@@ -404,7 +404,7 @@ static size_t libdw_frames(struct unwind *unwind, const struct unwind_input *inp
 {
 	struct libdw *lib = unwind->state;
 	const struct unwind_arch *arch = lib->memory.arch;
-	struct unwind_chain chain = { .unwind = unwind, .ips = ips, .max = max };
+	struct unwind_chain chain = { .unwind = unwind, .memory = &lib->memory, .ips = ips, .max = max };
 	struct unwind_regs regs;
 
 	if (!unwind_regs_take(arch, input, &regs))

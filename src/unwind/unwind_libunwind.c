@@ -228,7 +228,7 @@ static void step_all(struct libunwind *lib, struct unwind_chain *chain)
 		if (!unwind_chain_add(chain, ip, sp))
 			return;
 		if (unwind_memory_trampoline(&lib->memory, ip))
-			unwind_chain_signal(chain, &lib->memory);
+			unwind_chain_signal(chain);
 	}
 }
 
@@ -237,7 +237,7 @@ static size_t libunwind_frames(struct unwind *unwind, const struct unwind_input 
 {
 	struct libunwind *lib = unwind->state;
 	const struct unwind_arch *arch = lib->memory.arch;
-	struct unwind_chain chain = { .unwind = unwind, .ips = ips, .max = max };
+	struct unwind_chain chain = { .unwind = unwind, .memory = &lib->memory, .ips = ips, .max = max };
 	uint64_t sp;
 
 	if (!unwind_regs_take(arch, input, &lib->regs))

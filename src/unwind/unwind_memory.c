@@ -202,9 +202,9 @@ bool unwind_memory_read(struct unwind_memory *memory, uint64_t addr, unsigned si
 
 enum unwind_end unwind_memory_beyond(const struct unwind_memory *memory, uint64_t addr)
 {
-	if (addr - memory->sp < STACK_BYTES_MAX)
-		return UNWIND_TRUNCATED;
-	return memory->other_stack ? UNWIND_OTHER_STACK : UNWIND_BROKEN;
+	if (memory->other_stack)
+		return UNWIND_OTHER_STACK;
+	return addr - memory->sp < STACK_BYTES_MAX ? UNWIND_TRUNCATED : UNWIND_BROKEN;
 }
 
 bool unwind_memory_code(struct unwind_memory *memory, uint64_t start, uint64_t ip, uint8_t *code, size_t n)

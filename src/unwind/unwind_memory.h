@@ -38,7 +38,7 @@ struct unwind_memory {
 	const struct address_space *address_space;
 	const uint8_t *stack;
 	uint64_t sp, stack_size;
-	bool other_stack; /* a signal was handled: what it interrupted may have run on another stack */
+	bool other_stack; /* what a signal interrupted, which was reached, has not the stack that was copied */
 	unsigned budget; /* reads and operations left: tables may hold endless loops */
 	enum unwind_end why; /* of the last failure */
 };

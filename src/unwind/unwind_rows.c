@@ -330,7 +330,7 @@ static bool step(struct walk *walk)
 	const struct unwind_rule *rule = slot->rule;
 
 	if (rule->signal)
-		unwind_chain_signal(&walk->chain, walk->memory);
+		unwind_chain_signal(&walk->chain);
 	switch ((enum unwind_rule_kind)rule->kind) {
 	case UNWIND_RULE_PLAIN:
 		return step_plain(walk, rule, slot->saved);
@@ -392,7 +392,7 @@ static size_t rows_frames(struct unwind *unwind, const struct unwind_input *inpu
 
 	walk.rows = rows;
 	walk.memory = &rows->memory;
-	walk.chain = (struct unwind_chain){ .unwind = unwind, .ips = ips, .max = max };
+	walk.chain = (struct unwind_chain){ .unwind = unwind, .memory = &rows->memory, .ips = ips, .max = max };
 	walk.exact = true;
 	walk.guessed = false;
 	if (!unwind_regs_take(arch, input, &walk.regs))
