@@ -64,7 +64,7 @@ bool table_takes_cell(struct table *table, const struct cells *cells, size_t cel
 
 static bool is_taken(struct table *table, const struct cells *cells, size_t cell)
 {
-	const struct frames *frames = &table->private->frames;
+	const struct frames *frames = &table->private->folding->frames;
 
 	return (!table->options.exclude_other || frames->parent_of[cell_fact(cells, cell, FACT_STACK)]) &&
 	       table_takes_cell(table, cells, cell);
@@ -82,14 +82,17 @@ static uint32_t other_values(struct table *table, struct groups *groups,
 		if (!(source.key->flags & KEY_FRAME))
 			row[n++] = source.key->value(&source);
 	}
-	return row_set_intern(&groups->values, row);
+	/* Cells come in the order of time: mostly it is the last one again. */
+	if (!groups->values.n || memcmp(row_set_at(&groups->values, groups->last_values), row, n * sizeof(*row)) != 0)
+		groups->last_values = row_set_intern(&groups->values, row);
+	return groups->last_values;
 }
 
 /* The number of its group. */
 static uint32_t add_group(struct table *table, struct groups *groups, size_t member,
 		      const struct cells *cells, size_t cell, const struct entry_stats *stats)
 {
-	const struct frames *frames = &table->private->frames;
+	const struct frames *frames = &table->private->folding->frames;
 	uint32_t location = fact_location(cells, cell, FACT_LOCATION);
 	struct group group = { .self = frames_self(table, location),
 			       .values = other_values(table, groups, cells, cell),
@@ -116,19 +119,14 @@ static void subtract(struct entry_stats *from, const struct entry_stats *stats)
 	from->weight -= stats->weight;
 }
 
-/* totals, shown: of this member. */
-static void group_cells(struct table *table, struct groups *groups, size_t member,
-			const struct cells *cells, struct entry_stats *totals,
-			struct entry_stats *shown)
+static void group_cells(struct table *table, struct groups *groups, size_t member, const struct cells *cells)
 {
-	const struct frames *frames = &table->private->frames;
-
 	for (size_t i = 0; i < cells->n; i++) {
 		struct entry_stats stats = cell_stats(cells, i);
-		uint32_t self, group;
+		uint32_t group;
 
 		if (is_hidden(table, cells, i)) {
-			subtract(totals, &stats);
+			entry_stats_add(&groups->hidden[member], &stats);
 			continue;
 		}
 		if (!is_taken(table, cells, i))
@@ -136,26 +134,55 @@ static void group_cells(struct table *table, struct groups *groups, size_t membe
 		group = add_group(table, groups, member, cells, i, &stats);
 		if (groups->of_cell && !member)
 			groups->of_cell[i] = group + 1;
-		self = frames_self(table, fact_location(cells, i, FACT_LOCATION));
-		if (frames->v[self].named)
-			entry_stats_add(shown, &stats);
 	}
 }
 
-static void groups_release(struct groups *groups)
+static void make_groups(struct table *table, const struct hist *hist, struct groups *groups)
 {
-	free(groups->v);
-	free(groups->of_cell);
-	row_set_release(&groups->ids);
-	row_set_release(&groups->values);
+	row_set_init(&groups->ids, 2);
+	row_set_init(&groups->values, table->private->n_other_keys);
+	groups->hidden = xcalloc(hist->n_members, sizeof(*groups->hidden));
+	if (table->options.needs & NEED_BLOCKS)
+		groups->of_cell = xcalloc(hist->cells[0]->n + 1, sizeof(*groups->of_cell));
+	for (size_t i = 0; i < hist->n_members; i++)
+		group_cells(table, groups, i, hist->cells[i]);
 }
 
-static void group_members(struct table *table, struct hist *hist, struct groups *groups)
+static void grow_groups(struct folding *folding, size_t n)
 {
-	group_cells(table, groups, 0, hist->cells[0], &hist->totals, &hist->shown);
-	for (size_t i = 1; i < hist->n_members; i++)
-		group_cells(table, groups, i, hist->cells[i], &hist->member_totals[i],
-			    &hist->member_shown[i]);
+	folding->groups = xreallocarray(folding->groups, n, sizeof(*folding->groups));
+	memset(folding->groups + folding->n_groups, 0, (n - folding->n_groups) * sizeof(*folding->groups));
+	folding->n_groups = n;
+}
+
+/* Those of this hist, unless an earlier table has left them. */
+static const struct groups *groups_of(struct table *table, const struct hist *hist)
+{
+	struct folding *folding = table->private->folding;
+	const size_t at = hist->event->index;
+
+	frames_update(table);
+	if (at >= folding->n_groups)
+		grow_groups(folding, at + 1);
+	if (!folding->groups[at].hidden)
+		make_groups(table, hist, &folding->groups[at]);
+	return &folding->groups[at];
+}
+
+/* What is in the groups, and of it what --symbol-filter leaves. */
+static void count_groups(const struct table *table, struct hist *hist, const struct groups *groups)
+{
+	const struct fold_frame *frames = table->private->folding->frames.v;
+
+	for (size_t i = 0; i < hist->n_members; i++)
+		subtract(i ? &hist->member_totals[i] : &hist->totals, &groups->hidden[i]);
+	for (size_t i = 0; i < groups->n; i++) {
+		const struct group *group = &groups->v[i];
+
+		if (frames[group->self].named)
+			entry_stats_add(group->member ? &hist->member_shown[group->member] : &hist->shown,
+					&group->stats);
+	}
 	if (hist->n_members > 1) {
 		hist->member_totals[0] = hist->totals;
 		hist->member_shown[0] = hist->shown;
@@ -245,27 +272,22 @@ static void sort_rows(struct table *table, struct hist *hist)
 
 void hist_fold(struct table *table, struct hist *hist)
 {
-	struct groups groups = { .n = 0 };
+	const struct groups *groups;
 	struct entries entries;
 
 	if (!(table->options.needs & NEED_ENTRIES)) {
 		count_members(table, hist);
 		return;
 	}
-	frames_update(table);
-	row_set_init(&groups.ids, 2);
-	row_set_init(&groups.values, table->private->n_other_keys);
-	if (table->options.needs & NEED_BLOCKS)
-		groups.of_cell = xcalloc(hist->cells[0]->n + 1, sizeof(*groups.of_cell));
-	group_members(table, hist, &groups);
-	entries_init(&entries, table, hist, &groups);
-	entries_add_groups(&entries);
-	hist->trees = trees_new(table, &groups);
-	hist->blocks = hist_blocks_new(&entries, &groups);
+	groups = groups_of(table, hist);
+	count_groups(table, hist, groups);
+	entries_make(&entries, table, hist, groups);
+	hist->trees = trees_new(table, groups);
+	hist->blocks = hist_blocks_new(&entries, groups);
 	hist->entries = entries.v;
 	hist->n = entries.n;
 	entries.v = NULL;
 	entries_release(&entries);
-	groups_release(&groups);
 	sort_rows(table, hist);
+	hist_measure(table, hist);
 }

@@ -83,7 +83,7 @@ struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups
 	blocks->periods = xcalloc(blocks->n_blocks, sizeof(*blocks->periods));
 	blocks->samples = xcalloc(blocks->n_blocks, sizeof(*blocks->samples));
 	for (size_t i = 0; i < cells->n; i++) {
-		const struct entry *entry = groups->of_cell[i] ? entries_own(entries, groups->of_cell[i] - 1) : NULL;
+		const struct entry *entry = groups->of_cell[i] ? entries->own[groups->of_cell[i] - 1] : NULL;
 		size_t block = block_of(blocks, cells, i);
 
 		if (entry || !table->options.percentage_relative) {

@@ -28,7 +28,7 @@ void frames_release(struct frames *frames)
 
 static uint32_t frame_values(struct table *table, const struct view_frame *view)
 {
-	struct frames *frames = &table->private->frames;
+	struct frames *frames = &table->private->folding->frames;
 	struct key_source source = { .table = table, .frame = view };
 	uint64_t row[KEYS_MAX];
 	unsigned n = 0;
@@ -60,14 +60,26 @@ static uint64_t chain_identity(struct table *table, const struct view_frame *vie
 	return identity;
 }
 
+static bool is_named(const struct table *table, const struct view_frame *view)
+{
+	const char *filter = table->options.filters.symbol_filter;
+
+	return !filter || (view->symbol && strstr(view->symbol->name, filter));
+}
+
+/* Now, or of this table's frames when another one has them. */
+static bool filter_may_ask(const struct table *table)
+{
+	return table->options.filters.symbol_filter || !table->profile_owned;
+}
+
 static uint32_t frame_intern(struct table *table, const struct view_frame *view,
 			     unsigned position)
 {
-	struct frames *frames = &table->private->frames;
-	const char *filter = table->options.filters.symbol_filter;
+	struct frames *frames = &table->private->folding->frames;
 	uint32_t values = frame_values(table, view);
-	bool named = !filter || (view->symbol && strstr(view->symbol->name, filter));
-	const uint64_t id[] = { (uint64_t)values << 1 | named, chain_identity(table, view, position) };
+	const uint64_t id[] = { values, chain_identity(table, view, position),
+				filter_may_ask(table) ? table_function_id(table, view) : 0 };
 	uint32_t i = row_set_intern(&frames->ids, id);
 
 	if (i < frames->n)
@@ -76,9 +88,17 @@ static uint32_t frame_intern(struct table *table, const struct view_frame *view,
 	frames->v[frames->n++] = (struct fold_frame){
 		.view = *view,
 		.values = values,
-		.named = named,
+		.named = is_named(table, view),
 	};
 	return i;
+}
+
+void frames_filter(struct table *table)
+{
+	struct frames *frames = &table->private->folding->frames;
+
+	for (size_t i = 0; i < frames->n; i++)
+		frames->v[i].named = is_named(table, &frames->v[i].view);
 }
 
 static void grow_locations(struct frames *frames, size_t wanted)
@@ -107,7 +127,7 @@ static struct frame_list frames_at(struct table *table, uint32_t location, struc
 /* LOCATION_NONE has the first view. */
 static const struct location_view *location_view(struct table *table, uint32_t location)
 {
-	struct frames *frames = &table->private->frames;
+	struct frames *frames = &table->private->folding->frames;
 	size_t at = location == LOCATION_NONE ? 0 : (size_t)location + 1;
 	struct frame_list list;
 	struct frame alone;
@@ -159,7 +179,7 @@ static uint32_t push_frame(struct frames *frames, uint32_t parent, uint32_t fram
 
 static uint32_t push_location(struct table *table, uint32_t parent, uint32_t location)
 {
-	struct frames *frames = &table->private->frames;
+	struct frames *frames = &table->private->folding->frames;
 	const struct location_view view = *location_view(table, location);
 
 	for (uint32_t i = view.n; i-- > 0;) {
@@ -203,7 +223,7 @@ static void view_files(struct table *table)
 
 void frames_update(struct table *table)
 {
-	struct frames *frames = &table->private->frames;
+	struct frames *frames = &table->private->folding->frames;
 	const struct stacks *stacks = table->session->stacks;
 	size_t n = stacks->n ? stacks->n : 1;
 
@@ -223,7 +243,7 @@ void frames_update(struct table *table)
 
 size_t frames_walk(const struct table *table, uint32_t stack, uint32_t *out)
 {
-	const struct frames *frames = &table->private->frames;
+	const struct frames *frames = &table->private->folding->frames;
 	size_t n = stacks_walk(&frames->stacks, stack, out, frames->max_depth);
 
 	if (table->order == CHAIN_CALLEE)

@@ -42,14 +42,24 @@ void frame_ids_add(struct frame_ids *ids, const struct locations *locations, enu
 /* ---- forest.c: all stacks in the order of a walk ---- */
 struct forest {
 	size_t n; /* nodes; 0: not yet made. The root is number 0 */
-	size_t n_frames; /* frames that there were */
+	size_t n_frames; /* frames whose ids and rows there are */
 	uint32_t *frame, *parent; /* of each node */
 	uint32_t *end; /* the first number that is not below the node */
 	uint32_t *number; /* by stack: its node */
+	/* What trees need besides, of n_frames frames. */
+	struct frame_ids ids;
 	uint32_t *of_row, *row_end; /* the nodes by row of frames.values, with children; else NULL */
-	struct frame_ids ids; /* of all frames */
 };
 void forest_release(struct forest *forest);
+/* What depends on which frames are let through, and whether there are children, goes. */
+void forest_forget_rows(struct forest *forest);
+/*
+ * The numbers of n things in order of their keys, which are below n_keys; equal ones as they stand in `before`
+ * (NULL: in order of their numbers). The caller frees them.
+ */
+uint32_t *numbers_sorted(const uint32_t *keys, size_t n, size_t n_keys, const uint32_t *before);
+/* All stacks of the table's frames, numbered. */
+const struct forest *forest_update(struct table *table);
 
 /* ---- fold_frames.c ---- */
 struct fold_frame {
@@ -64,7 +74,7 @@ struct location_view { /* the frames of a location, in frames.lists */
 struct frames {
 	struct fold_frame *v;
 	size_t n, cap;
-	/* Of the frames: row of values, and whether they are let through; and what the chain's key tells apart. */
+	/* Of the frames: row of values, what the chain's key tells apart, and the function where a filter may ask. */
 	struct row_set ids;
 	struct row_set values; /* of the keys with KEY_FRAME, in order of table.keys */
 	struct location_view *locations;
@@ -78,9 +88,11 @@ struct frames {
 	uint32_t *parent_of; /* session stack -> the name that --parent's expression found + 1, or 0 */
 	size_t n_stacks; /* session stacks that were looked at */
 	uint32_t max_depth; /* frames of the deepest stack */
-	struct forest forest; /* made by the first tree that is asked for */
+	struct forest forest; /* made by who first asks for it */
 };
 void frames_release(struct frames *frames);
+/* What --symbol-filter says of each, anew. */
+void frames_filter(struct table *table);
 /* Makes stack_of and parent_of complete for all stacks of the session. */
 void frames_update(struct table *table);
 /* The frame of a sample taken at this location, which may be LOCATION_NONE. */
@@ -133,39 +145,24 @@ struct group {
 struct groups {
 	struct group *v;
 	size_t n, cap;
+	struct entry_stats *hidden; /* of each member: what --hide-unresolved leaves out of totals, too */
 	struct row_set ids;
 	struct row_set values; /* of the keys without KEY_FRAME */
+	uint32_t last_values; /* the row that was asked for last */
 	uint32_t *of_cell; /* of the first member: the group + 1, 0: left out; NULL: nobody asks */
 };
 
 /* ---- children.c: groups into entries ---- */
-struct contribution;
 struct entries {
 	struct table *table;
-	struct hist *hist;
-	const struct groups *groups;
-	struct entry **v;
-	size_t n, cap;
-	struct row_set ids; /* of v: row of groups.values, row of frames.values */
-	uint32_t *seen; /* per row of frames.values: the last group + 1 that counted for it */
-	struct contribution *contributions; /* of the group at hand */
-	uint32_t *chain; /* its frames */
+	const struct hist *hist;
+	struct entry **v; /* in the order in which the groups' chains come by them */
+	size_t n;
+	/* By group, where of_cell is: the entry that it counts for itself; NULL: a filter leaves it out. */
+	struct entry **own;
 };
-/* What a group gives to one entry. */
-struct contribution {
-	struct entry *entry;
-	uint32_t from; /* the part of the group's chain that is the entry's: from here to the end */
-	bool self; /* sampled there, not in what it called */
-};
-void entries_init(struct entries *entries, struct table *table, struct hist *hist,
-		  const struct groups *groups);
+void entries_make(struct entries *entries, struct table *table, const struct hist *hist, const struct groups *groups);
 void entries_release(struct entries *entries); /* not the struct entry themselves */
-void entries_add_groups(struct entries *entries);
-/* The entries that a group counts for, into entries->contributions, and its chain; returns how many. */
-size_t entries_contributions(struct entries *entries, size_t group, size_t *chain_len);
-
-/* The entry that a group counts for itself; NULL: a filter leaves it out. */
-struct entry *entries_own(struct entries *entries, size_t group);
 
 /* ---- fold_blocks.c ---- */
 /* Of each event, up to the last one that any event has a cell in; 0: not asked for. Before any hist is folded. */
@@ -216,9 +213,10 @@ void entries_sort(struct table *table, const struct hist *hist, struct entry **e
 /*
  * Sorts pointers as inserting them one after the other into a red-black tree does; equal ones stay in their
  * order. For comparisons that are no order: the result is then still the one that such a tree has.
- * compare: negative where a stands before b.
+ * compare: negative where a stands before b. numbers, of each pointer: the greater one is first, and only where two are
+ * equal it is compared; NULL: there are none.
  */
-void tree_sort(void **v, size_t n, int (*compare)(void *context, const void *a, const void *b),
+void tree_sort(void **v, size_t n, const uint64_t *numbers, int (*compare)(void *context, const void *a, const void *b),
 	       void *context);
 
 /* ---- fold_levels.c: sorted flat entries into levels ---- */
@@ -230,6 +228,10 @@ int table_make_columns(struct table *table, struct str *err);
 const char *table_default_sort(const struct table *table);
 /* Does a column show this field? */
 bool table_has_field(const struct table *table, const char *name);
+
+/* ---- widths.c ---- */
+/* How wide the texts of its entries are, of keys that have a column. */
+void hist_measure(struct table *table, struct hist *hist);
 
 /* ---- fields.c ---- */
 extern const struct field_row field_rows[];
@@ -260,13 +262,33 @@ struct key_slot {
 	unsigned level; /* --hierarchy */
 };
 enum { KEYS_MAX = 64 };
-struct table_private {
+
+/* ---- folding.c: what is made of cells before there are entries ---- */
+struct folding {
 	struct frames frames;
 	struct function_ids function_ids;
 	struct text_index *names; /* texts that are values: of files, lines, fields */
 	uint32_t *dso_names; /* per dso, its number in names + 1 */
 	size_t n_dso_names;
 	struct row_set cgroup_ids; /* device, inode */
+	struct groups *groups; /* of each hist, by index of its event; those without `hidden` are not made */
+	size_t n_groups;
+	struct str of_frames, of_groups; /* what is asked, as far as these depend on it */
+};
+struct folding *folding_new(void);
+void folding_free(struct folding *folding); /* NULL is fine */
+/* When keys are known: the kinds of rows that frames have. */
+void folding_begin(struct table *table);
+/*
+ * Before hists are folded: in place of the table's empty one that which the profile's last table left, as far as it is
+ * what this one would make.
+ */
+void folding_take(struct table *table);
+/* A table goes: what others can use is left to the profile, the rest freed. */
+void folding_leave(struct table *table);
+
+struct table_private {
+	struct folding *folding;
 	struct field_key **field_keys;
 	size_t n_field_keys, cap_field_keys;
 	bool trace_text; /* the key `trace` is there */

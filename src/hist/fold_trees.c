@@ -337,7 +337,7 @@ struct call_tree *table_tree(struct table *table, const struct hist *hist, const
 		return NULL;
 	g.forest = trees_prepare(hist->trees, table);
 	g.leaves = hist->trees->v;
-	g.frames = table->private->frames.v;
+	g.frames = table->private->folding->frames.v;
 	g.tree = calltree_new(table->session->locations, table->options.chain.key);
 	g.of_id = xcalloc(g.forest->ids.rows.n + 1, sizeof(*g.of_id));
 	g.of_name = xcalloc(g.forest->ids.n_names + 1, sizeof(*g.of_name));

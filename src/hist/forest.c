@@ -13,17 +13,23 @@
 
 #include <stdlib.h>
 
+void forest_forget_rows(struct forest *forest)
+{
+	free(forest->row_end);
+	free(forest->of_row);
+	if (forest->n_frames)
+		frame_ids_release(&forest->ids);
+	forest->of_row = forest->row_end = NULL;
+	forest->n_frames = 0;
+}
+
 void forest_release(struct forest *forest)
 {
-	if (!forest->n)
-		return;
+	forest_forget_rows(forest);
 	free(forest->frame);
 	free(forest->parent);
 	free(forest->end);
 	free(forest->number);
-	free(forest->row_end);
-	free(forest->of_row);
-	frame_ids_release(&forest->ids);
 	*forest = (struct forest){ .n = 0 };
 }
 
@@ -53,11 +59,7 @@ static void number_stacks(struct forest *forest, const struct stacks *stacks)
 	free(next);
 }
 
-/*
- * The numbers of n things in order of their keys, which are below n_keys; equal ones as they stand in `before`
- * (NULL: in order of their numbers).
- */
-static uint32_t *sorted(const uint32_t *keys, size_t n, size_t n_keys, const uint32_t *before)
+uint32_t *numbers_sorted(const uint32_t *keys, size_t n, size_t n_keys, const uint32_t *before)
 {
 	uint32_t *start = xcalloc(n_keys + 1, sizeof(*start));
 	uint32_t *order = xcalloc(n + 1, sizeof(*order));
@@ -90,22 +92,38 @@ static void sort_by_row(struct forest *forest, const struct frames *frames)
 	}
 	for (size_t i = 1; i < n_rows; i++)
 		forest->row_end[i] += forest->row_end[i - 1];
-	forest->of_row = sorted(rows, forest->n, n_rows + 1, NULL);
+	forest->of_row = numbers_sorted(rows, forest->n, n_rows + 1, NULL);
 	free(rows);
 }
 
-static void forest_init(struct forest *forest, const struct table *table)
+const struct forest *forest_update(struct table *table)
 {
-	const struct frames *frames = &table->private->frames;
+	struct frames *frames = &table->private->folding->frames;
+	struct forest *forest = &frames->forest;
 	const size_t n = frames->stacks.n ? frames->stacks.n : 1;
 
+	if (forest->n == n)
+		return forest;
+	forest_release(forest);
 	forest->n = n;
-	forest->n_frames = frames->n;
 	forest->frame = xcalloc(n, sizeof(*forest->frame));
 	forest->parent = xcalloc(n, sizeof(*forest->parent));
 	forest->end = xcalloc(n, sizeof(*forest->end));
 	forest->number = xcalloc(n, sizeof(*forest->number));
 	number_stacks(forest, &frames->stacks);
+	return forest;
+}
+
+/* Another hist may have brought more frames. */
+static void update_rows(struct table *table)
+{
+	const struct frames *frames = &table->private->folding->frames;
+	struct forest *forest = &table->private->folding->frames.forest;
+
+	if (forest->n_frames == frames->n)
+		return;
+	forest_forget_rows(forest);
+	forest->n_frames = frames->n;
 	if (table->children)
 		sort_by_row(forest, frames);
 	frame_ids_init(&forest->ids);
@@ -117,7 +135,7 @@ static void forest_init(struct forest *forest, const struct table *table)
 
 struct trees *trees_new(struct table *table, const struct groups *groups)
 {
-	const struct frames *frames = &table->private->frames;
+	const struct frames *frames = &table->private->folding->frames;
 	struct trees *trees;
 
 	if (!table->chains || !(table->options.needs & NEED_TREES))
@@ -160,7 +178,7 @@ static void sort_leaves(struct trees *trees, const struct forest *forest)
 
 	for (size_t i = 0; i < trees->n; i++)
 		keys[i] = forest->number[trees->v[i].stack];
-	order = sorted(keys, trees->n, forest->n, NULL);
+	order = numbers_sorted(keys, trees->n, forest->n, NULL);
 	for (size_t i = 0; i < trees->n; i++) {
 		v[i] = trees->v[order[i]];
 		v[i].at = keys[order[i]];
@@ -184,9 +202,9 @@ static void sort_by_entry(struct trees *trees, size_t n_codes)
 	}
 	free(trees->by_others);
 	free(trees->by_self);
-	trees->by_others = sorted(others, trees->n, trees->n_rows, NULL);
-	order = sorted(selves, trees->n, n_codes + 1, NULL);
-	trees->by_self = sorted(others, trees->n, trees->n_rows, order);
+	trees->by_others = numbers_sorted(others, trees->n, trees->n_rows, NULL);
+	order = numbers_sorted(selves, trees->n, n_codes + 1, NULL);
+	trees->by_self = numbers_sorted(others, trees->n, trees->n_rows, order);
 	free(order);
 	free(others);
 	free(selves);
@@ -194,14 +212,10 @@ static void sort_by_entry(struct trees *trees, size_t n_codes)
 
 const struct forest *trees_prepare(struct trees *trees, struct table *table)
 {
-	struct frames *frames = &table->private->frames;
-	struct forest *forest = &frames->forest;
+	const struct frames *frames = &table->private->folding->frames;
+	const struct forest *forest = forest_update(table);
 
-	/* Another hist may have brought more. */
-	if (!forest->n || forest->n < frames->stacks.n || forest->n_frames < frames->n) {
-		forest_release(forest);
-		forest_init(forest, table);
-	}
+	update_rows(table);
 	if (trees->n_numbered != forest->n) {
 		sort_leaves(trees, forest);
 		sort_by_entry(trees, frames->values.n);

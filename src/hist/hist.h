@@ -19,7 +19,6 @@
  *	entry		one row: the values of its keys, what was sampled in it (self), with what it called (total)
  *	frame		a function at a location, or one that was inlined there, as the keys tell frames apart
  *	group		cells whose frame, stack and other values agree: after reading all work is done by group
- *	contribution	what a group gives to one entry: it was sampled there, or in what that called
  *	tree, node	the callers or callees of one entry; made when it is asked for, and only above its limit
  *	function_id	a function, or an address without one, as a value of a key
  */
@@ -266,6 +265,7 @@ struct hist { /* one per event, or per group */
 	struct cells **own; /* made for this hist; NULL: the profile's are as they are to be */
 	struct entry **entries; /* sorted as they are shown */
 	size_t n;
+	size_t *widths; /* of the widest text of each key that has a column; NULL: it has no entries */
 	struct entry_stats totals; /* of all samples of the event */
 	struct entry_stats shown; /* of those that pass all filters */
 	struct entry_stats *member_totals, *member_shown;
@@ -342,7 +342,7 @@ bool entry_is_shown(const struct table *table, const struct hist *hist,
  */
 void table_columns_for(struct table *table, const struct hist *hist);
 
-/* ---- children.c ---- */
+/* ---- entry.c ---- */
 struct entry *entry_new(struct table *table, const struct hist *hist);
 void entry_free(struct entry *entry); /* with all below */
 void entry_stats_add(struct entry_stats *to, const struct entry_stats *from);

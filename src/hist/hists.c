@@ -90,6 +90,7 @@ void hist_release(struct hist *hist)
 	for (size_t i = 0; i < hist->n; i++)
 		entry_free(hist->entries[i]);
 	free(hist->entries);
+	free(hist->widths);
 	for (size_t i = 0; hist->own && i < hist->n_members; i++) {
 		cells_release(hist->own[i]);
 		free(hist->own[i]);

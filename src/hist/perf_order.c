@@ -26,6 +26,7 @@ enum { NONE = 0 }; /* node 0 is no node, and black */
 enum side { LEFT, RIGHT };
 
 struct tree_node {
+	uint64_t number;
 	uint32_t parent, child[2];
 	bool red;
 };
@@ -33,6 +34,11 @@ struct tree {
 	struct tree_node *nodes;
 	uint32_t root;
 };
+
+static int greater_first(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
 
 static enum side side_of(const struct tree *tree, uint32_t node)
 {
@@ -110,7 +116,7 @@ static uint32_t first_node(const struct tree *tree)
 	return node;
 }
 
-void tree_sort(void **v, size_t n, int (*compare)(void *context, const void *a, const void *b),
+void tree_sort(void **v, size_t n, const uint64_t *numbers, int (*compare)(void *context, const void *a, const void *b),
 	       void *context)
 {
 	struct tree tree = { xcalloc(n + 1, sizeof(*tree.nodes)), NONE };
@@ -121,9 +127,14 @@ void tree_sort(void **v, size_t n, int (*compare)(void *context, const void *a, 
 		uint32_t parent = NONE;
 		enum side side = LEFT;
 
+		tree.nodes[node].number = numbers ? numbers[node - 1] : 0;
 		for (uint32_t at = tree.root; at != NONE; at = tree.nodes[at].child[side]) {
 			parent = at;
-			side = compare(context, v[node - 1], v[at - 1]) < 0 ? LEFT : RIGHT;
+			int order = greater_first(tree.nodes[node].number, tree.nodes[at].number);
+
+			if (!order)
+				order = compare(context, v[node - 1], v[at - 1]);
+			side = order < 0 ? LEFT : RIGHT;
 		}
 		tree.nodes[node].red = true;
 		set_child(&tree, parent, side, node);
@@ -143,11 +154,6 @@ struct sorting {
 	struct table *table;
 	size_t n_members;
 };
-
-static int greater_first(uint64_t a, uint64_t b)
-{
-	return (a < b) - (a > b);
-}
 
 static int compare_numbers(const struct sorting *sorting, const struct field_row *field,
 			   const struct entry *a, const struct entry *b)
@@ -200,9 +206,25 @@ static int compare_found(const void *pa, const void *pb, void *context)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
+/* What compare_shown asks first, where that is one number. */
+static uint64_t *first_numbers(const struct table *table, const struct hist *hist, struct entry *const *entries,
+			       size_t n)
+{
+	const struct field_row *field = table->private->n_order ? table->private->order[0].field : NULL;
+	uint64_t *numbers;
+
+	if (!field || hist->n_members > 1)
+		return NULL;
+	numbers = xcalloc(n, sizeof(*numbers));
+	for (size_t i = 0; i < n; i++)
+		numbers[i] = entry_number(entries[i], field, 0);
+	return numbers;
+}
+
 void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n)
 {
 	struct sorting sorting = { table, hist->n_members };
+	uint64_t *numbers;
 	void **v;
 
 	if (!n)
@@ -211,9 +233,11 @@ void entries_sort(struct table *table, const struct hist *hist, struct entry **e
 	v = xcalloc(n, sizeof(*v));
 	for (size_t i = 0; i < n; i++)
 		v[i] = entries[i];
-	tree_sort(v, n, compare_shown, &sorting);
+	numbers = first_numbers(table, hist, entries, n);
+	tree_sort(v, n, numbers, compare_shown, &sorting);
 	for (size_t i = 0; i < n; i++)
 		entries[i] = v[i];
+	free(numbers);
 	free(v);
 }
 

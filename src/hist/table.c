@@ -227,7 +227,6 @@ static void tell_what_is_shown(struct table *table)
 
 int table_decide(struct table *table, struct str *err)
 {
-	struct table_private *private = table->private;
 	int code = check_branches(table, err);
 
 	if (code)
@@ -243,10 +242,7 @@ int table_decide(struct table *table, struct str *err)
 	choose_facts(table);
 	if (table->profile_owned)
 		tell_what_is_shown(table);
-	row_set_init(&private->frames.ids, 2);
-	row_set_init(&private->frames.values, private->n_frame_keys);
-	row_set_init(&private->function_ids.ids, 3);
-	row_set_init(&private->cgroup_ids, 2);
+	folding_begin(table);
 	return prepare_trace(table, err);
 }
 
@@ -281,7 +277,7 @@ struct table *table_alloc(const struct query *options)
 	if (!table->options.needs)
 		table->options.needs = NEED_ENTRIES | NEED_TREES | NEED_HEAD;
 	table->private = xcalloc(1, sizeof(*table->private));
-	table->private->names = texts_new();
+	table->private->folding = folding_new();
 	str_init(&table->sort_text);
 	str_init(&table->elided);
 	return table;
@@ -378,12 +374,6 @@ static void private_free(struct table *table)
 {
 	struct table_private *private = table->private;
 
-	frames_release(&private->frames);
-	free(private->function_ids.v);
-	row_set_release(&private->function_ids.ids);
-	row_set_release(&private->cgroup_ids);
-	texts_free(private->names);
-	free(private->dso_names);
 	field_keys_free(table);
 	free(private->slots);
 	free(private->order);
@@ -398,6 +388,7 @@ void table_free(struct table *table)
 	if (!table)
 		return;
 	table_release_hists(table);
+	folding_leave(table);
 	free(table->columns);
 	free(table->keys);
 	private_free(table);
@@ -446,6 +437,7 @@ void table_fold(struct table *table)
 {
 	table_make_hists(table);
 	hists_ignore_callees(table);
+	folding_take(table);
 	table->private->n_blocks = hist_blocks_count(table);
 	for (size_t i = 0; i < table->n_hists; i++)
 		hist_fold(table, &table->hists[i]);

@@ -5,6 +5,8 @@
  */
 #include "hist/keys_internal.h"
 
+#include <stdlib.h>
+
 /* perf's room for a file where the function is not known, as if its address stood there. */
 enum { UNKNOWN_FILE_WIDTH = 16 };
 
@@ -12,7 +14,7 @@ static bool is_unknown_function(const struct table *table, const struct entry *e
 {
 	for (size_t i = 0; i < table->n_keys; i++)
 		if (!strcmp(table->keys[i]->name, key))
-			return !table->private->function_ids.v[entry->values[i]].symbol;
+			return !table->private->folding->function_ids.v[entry->values[i]].symbol;
 	return false;
 }
 
@@ -33,40 +35,50 @@ static void at_least(size_t *width, size_t least)
 		*width = least;
 }
 
-static size_t entry_width(struct table *table, const struct column *column,
-			  const struct entry *entry)
+/* least: of those before it, which is all that matters of this one if it is wider. */
+static size_t entry_width(struct table *table, const struct sort_key *key, size_t key_index,
+			  const struct entry *entry, size_t least)
 {
-	const struct sort_key *key = column->key;
-	uint64_t value = entry->values[column->key_index];
+	uint64_t value = entry->values[key_index];
 	struct str text = STR_INIT;
-	size_t width = 0;
+	size_t width = least;
 
 	if (!(key->flags & KEY_FIXED_WIDTH)) {
 		key->text(table, value, &text);
-		width = text.len;
+		at_least(&width, text.len);
 		str_release(&text);
 	}
 	if (key->width)
 		at_least(&width, key->width(table, value));
-	if (!table->options.separator && !table->options.filters.dsos &&
+	if (width < UNKNOWN_FILE_WIDTH && !table->options.separator && !table->options.filters.dsos &&
 	    !table->options.field_widths && is_unknown(table, entry, key))
-		at_least(&width, UNKNOWN_FILE_WIDTH);
+		width = UNKNOWN_FILE_WIDTH;
 	return width;
 }
 
-static size_t widest(struct table *table, const struct column *column,
-		     struct entry *const *entries, size_t n)
+static size_t widest(struct table *table, size_t key_index, struct entry *const *entries, size_t n, size_t width)
 {
-	size_t width = 0;
-
 	for (size_t i = 0; i < n; i++) {
 		if (entries[i]->filtered)
 			continue;
-		at_least(&width, entry_width(table, column, entries[i]));
-		at_least(&width,
-			 widest(table, column, entries[i]->children, entries[i]->n_children));
+		width = entry_width(table, table->keys[key_index], key_index, entries[i], width);
+		width = widest(table, key_index, entries[i]->children, entries[i]->n_children, width);
 	}
 	return width;
+}
+
+void hist_measure(struct table *table, struct hist *hist)
+{
+	const struct table_private *private = table->private;
+
+	free(hist->widths);
+	hist->widths = xcalloc(table->n_keys + 1, sizeof(*hist->widths));
+	for (size_t i = 0; i < private->n_columns; i++) {
+		const size_t key = private->columns[i].key_index;
+
+		if (private->columns[i].kind == COLUMN_KEY)
+			hist->widths[key] = widest(table, key, hist->entries, hist->n, 0);
+	}
 }
 
 static unsigned number_width(const struct column *column, const struct hist *hist)
@@ -77,10 +89,9 @@ static unsigned number_width(const struct column *column, const struct hist *his
 	return (unsigned)(width > head ? width : head);
 }
 
-static unsigned key_width(struct table *table, const struct column *column,
-			  const struct hist *hist)
+static unsigned key_width(const struct column *column, const struct hist *hist)
 {
-	size_t width = widest(table, column, hist->entries, hist->n);
+	size_t width = hist->widths ? hist->widths[column->key_index] : 0;
 
 	at_least(&width, column->key->min_width);
 	at_least(&width, strlen(column->key->header));
@@ -92,7 +103,7 @@ static void widen(struct table *table, const struct hist *hist)
 	for (size_t i = 0; i < table->n_columns; i++) {
 		struct column *column = &table->columns[i];
 		unsigned width = column->kind == COLUMN_NUMBER ? number_width(column, hist)
-							       : key_width(table, column, hist);
+							       : key_width(column, hist);
 
 		if (width > column->width)
 			column->width = width;

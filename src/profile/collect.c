@@ -95,6 +95,7 @@ int profile_add(struct profile *profile, size_t event, const uint64_t *facts, co
 {
 	int code = event < profile->n_events ? 0 : make_events(profile, err);
 
+	profile_forget_left(profile);
 	if (code)
 		return code;
 	if (event >= profile->n_events)
@@ -314,6 +315,7 @@ int profile_feed(struct profile *profile, struct record_source *source, uint64_t
 	int rc = profile->collect ? 0 : begin(profile, NULL, NULL, err);
 	const struct map *kernel;
 
+	profile_forget_left(profile);
 	if (rc)
 		return rc;
 	kernel = address_space_next(profile->session.replay.kernel, NULL);

@@ -175,6 +175,7 @@ void profile_compact(struct profile *profile, unsigned decay_eighths)
 	};
 	uint32_t *stacks, *locations;
 
+	profile_forget_left(profile);
 	profile_forget_coarse(profile);
 	if (decay_eighths)
 		decay_all(profile, decay_eighths);

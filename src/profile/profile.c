@@ -62,6 +62,7 @@ void profile_free(struct profile *profile)
 	if (!profile)
 		return;
 	profile_end(profile);
+	profile_forget_left(profile);
 	for (size_t i = 0; i < profile->n_events; i++) {
 		forget_coarse(profile->events[i], 0);
 		free(profile->events[i]->coarse);
@@ -131,7 +132,14 @@ uint32_t profile_bucket(struct profile *profile, uint64_t time_ns)
 	return (uint32_t)(since_ns / profile->bucket_ns);
 }
 
-/* ---- cells with fewer facts ---- */
+/* ---- what questions made of it, for the next ones ---- */
+
+void profile_forget_left(struct profile *profile)
+{
+	if (profile->left)
+		profile->free_left(profile->left);
+	profile->left = NULL;
+}
 
 const struct cells *profile_cells(struct profile *profile, size_t at, uint64_t facts)
 {

@@ -428,6 +428,9 @@ struct profile {
 	struct thread_counts thread_counts;
 	struct collect *collect; /* while it is read */
 	uint64_t decay_carry; /* of profile_compact */
+	/* What an asker made of it that may serve the next one; gone before anything is added. NULL: nothing. */
+	void *left;
+	void (*free_left)(void *left);
 };
 /* The reader must stay open. 0, or -EINVAL with a sentence about a filter. */
 int profile_new(struct profile **profile, const struct profile_options *options, struct reader *reader,
@@ -465,6 +468,7 @@ void profile_end(struct profile *profile);
  */
 const struct cells *profile_cells(struct profile *profile, size_t event, uint64_t facts);
 void profile_cells_done(struct profile *profile, size_t event, const struct cells *cells);
+void profile_forget_left(struct profile *profile);
 /*
  * Forgets: so many eighths of the samples that were taken so far (0: none; 8: all; see cell_moves), and the stacks,
  * locations, names and tasks that nothing else has: what is fed for ever stays flat. No table of the profile may be

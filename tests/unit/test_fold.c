@@ -279,14 +279,40 @@ static void a_tree_sorts_as_any_stable_sort_and_as_fast(void **state)
 		rows[i] = (struct numbered){ i < N / 2 ? i : seed >> 16 & 255, i };
 		v[i] = &rows[i];
 	}
-	tree_sort(v, N, compare_numbered, &compared);
+	tree_sort(v, N, NULL, compare_numbered, &compared);
 	for (unsigned i = 1; i < N; i++) {
 		const struct numbered *a = v[i - 1], *b = v[i];
 
 		assert_true(a->value < b->value || (a->value == b->value && a->number < b->number));
 	}
 	assert_in_range(compared, N, N * 2 * 13); /* a red-black tree is at most 2 log2 n deep */
-	tree_sort(v, 0, compare_numbered, &compared);
+	tree_sort(v, 0, NULL, compare_numbered, &compared);
+}
+
+/* Of different numbers the greater is first, whatever a comparison would say; it is only asked where they are equal. */
+static void a_tree_goes_by_numbers_first(void **state)
+{
+	enum { N = 900 };
+	static struct numbered rows[N];
+	static uint64_t numbers[N];
+	static void *v[N];
+	unsigned compared = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++) {
+		rows[i] = (struct numbered){ i * 7 % N / 3, i };
+		numbers[i] = rows[i].value % 4;
+		v[i] = &rows[i];
+	}
+	tree_sort(v, N, numbers, compare_numbered, &compared);
+	for (unsigned i = 1; i < N; i++) {
+		const struct numbered *a = v[i - 1], *b = v[i];
+
+		assert_in_range(b->value % 4, 0, a->value % 4);
+		if (a->value % 4 == b->value % 4)
+			assert_true(a->value < b->value || (a->value == b->value && a->number < b->number));
+	}
+	assert_in_range(compared, 1, N * 2 * 8); /* of N / 4 that are equal */
 }
 
 /* Each number stands before the next one, and the last before the first. */
@@ -309,7 +335,7 @@ static void a_tree_keeps_all_where_there_is_no_order(void **state)
 		rows[i] = (struct numbered){ i * 3 % 7, i };
 		v[i] = &rows[i];
 	}
-	tree_sort(v, 70, compare_in_circles, NULL);
+	tree_sort(v, 70, NULL, compare_in_circles, NULL);
 	for (unsigned i = 0; i < 70; i++)
 		seen += ((const struct numbered *)v[i])->number;
 	assert_int_equal(seen, 69 * 70 / 2);
@@ -359,6 +385,7 @@ int main(void)
 		cmocka_unit_test(an_event_without_samples_has_no_entries),
 		cmocka_unit_test(facts_are_those_that_are_needed),
 		cmocka_unit_test(a_tree_sorts_as_any_stable_sort_and_as_fast),
+		cmocka_unit_test(a_tree_goes_by_numbers_first),
 		cmocka_unit_test(a_tree_keeps_all_where_there_is_no_order),
 	};
 

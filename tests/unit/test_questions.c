@@ -5,6 +5,7 @@
 #include "data_fixture.h"
 
 #include "fmt/fmt.h"
+#include "hist/fold_internal.h"
 #include "profile/session_internal.h"
 
 #include <cmocka.h>
@@ -21,6 +22,10 @@ static const struct question {
 } questions[] = {
 	{ "stdio", { .children = -1, CHAINS }, false },
 	{ "stdio", { .children = 0, CHAINS }, false },
+	{ "stdio", { .children = -1, CHAINS, .n_samples = true, .percent_limit = 2 }, false },
+	{ "stdio",
+	  { .children = 1, .chain = { .kind = CHAIN_GRAPH, .order = CHAIN_CALLEE, .order_set = true } },
+	  false },
 	{ "stdio", { .children = -1, .sort = "dso" }, false },
 	{ "stdio", { .children = 0, .sort = "dso,sym", .n_samples = true, .total_period = true }, false },
 	{ "stdio", { .children = 0, .sort = "comm", .cpu_utilization = true }, false },
@@ -31,6 +36,7 @@ static const struct question {
 	{ "stdio", { .children = 0, .sort = "comm,sym", .filters = { .pids = "1000,42" } }, false },
 	{ "stdio", { .children = 0, .sort = "comm,sym", .filters = { .tids = "1000,43" } }, false },
 	{ "stdio", { .children = -1, CHAINS, .filters = { .symbol_filter = "a" } }, false },
+	{ "stdio", { .children = -1, .sort = "dso", .filters = { .symbol_filter = "m" } }, false },
 	{ "stdio", { .children = 0, .percentage_relative = true, .filters = { .dsos = "app,libc.so.6" } }, false },
 	{ "stdio", { .children = 0, .percent_limit = 5, CHAINS }, false },
 	{ "stdio", { .children = 0, .ignore_callees = "[a-m]", CHAINS }, false },
@@ -106,18 +112,36 @@ static void ask_profile(struct profile *profile, const char *name, const struct 
 	table_free(table);
 }
 
+static void ask_again(struct profile *profile, const char *name, size_t question, const struct str *alone)
+{
+	struct str asked = STR_INIT;
+
+	ask_profile(profile, name, &questions[question], &asked);
+	if (strcmp(alone->s, asked.s))
+		fail_msg("%s, question %zu: alone\n%s\nof the profile\n%s", name, question, alone->s, asked.s);
+	str_release(&asked);
+}
+
+/* Those of cells each after each other one: what a table leaves to the next one is what that would have made. */
 static void ask_each(const char *name, const char *path, struct profile *profile)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(questions); i++) {
-		struct str alone = STR_INIT, asked = STR_INIT;
+	enum { N = ARRAY_SIZE(questions) };
+	struct str alone[N];
 
-		ask_alone(path, &questions[i], &alone);
-		ask_profile(profile, name, &questions[i], &asked);
-		if (strcmp(alone.s, asked.s))
-			fail_msg("%s, question %zu: alone\n%s\nof the profile\n%s", name, i, alone.s, asked.s);
-		str_release(&alone);
-		str_release(&asked);
+	for (size_t i = 0; i < N; i++) {
+		str_init(&alone[i]);
+		ask_alone(path, &questions[i], &alone[i]);
+		ask_again(profile, name, i, &alone[i]);
 	}
+	for (size_t i = 0; i < N; i++)
+		for (size_t next = 0; next < N; next++) {
+			if (questions[i].of_file || questions[next].of_file)
+				continue;
+			ask_again(profile, name, i, &alone[i]);
+			ask_again(profile, name, next, &alone[next]);
+		}
+	for (size_t i = 0; i < N; i++)
+		str_release(&alone[i]);
 }
 
 static void ask_all(const char *name)
@@ -166,6 +190,64 @@ static void the_same_answers(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		ask_all(names[i]);
+}
+
+/* A table takes over what the last one left, as far as it would make the same. */
+static void what_is_left_is_taken(void **state)
+{
+	static const struct {
+		struct query options;
+		bool frames, groups; /* are those of the first */
+	} rows[] = {
+		{ { .children = -1, CHAINS }, true, true },
+		{ { .children = 0, CHAINS, .n_samples = true, .total_period = true }, true, true },
+		{ { .children = -1, CHAINS, .percentage_relative = true, .percent_limit = 3 }, true, true },
+		{ { .children = -1, CHAINS, .filters = { .symbol_filter = "a" } }, true, true },
+		{ { .children = -1, CHAINS, .filters = { .comms = "app" } }, true, false },
+		{ { .children = -1, CHAINS, .sort = "dso" }, false, false },
+		{ { .children = -1, CHAINS, .hide_unresolved = true }, false, false },
+	};
+	const struct profile_options options = { .session = session_options };
+	struct profile *profile;
+	struct reader reader;
+	struct str frames_asked = STR_INIT, groups_asked = STR_INIT, err = STR_INIT;
+
+	(void)state;
+	assert_int_equal(reader_open(&reader, "tests/golden/deep_chain.data", &err), 0);
+	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
+	assert_int_equal(profile_read(profile, NULL, NULL, &err), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct folding *left, *folding;
+		const struct group *groups;
+		struct table *table;
+
+		str_reset(&frames_asked);
+		str_reset(&groups_asked);
+		assert_int_equal(table_make(&table, profile, &rows[0].options, &err), 0);
+		left = table->private->folding;
+		groups = left->groups[0].v;
+		str_add(&frames_asked, left->of_frames.s);
+		str_add(&groups_asked, left->of_groups.s);
+		assert_null(profile->left);
+		table_free(table);
+		assert_ptr_equal(profile->left, left);
+		assert_int_equal(table_make(&table, profile, &rows[i].options, &err), 0);
+		/* What was freed may have its place again: then it is told by what it is for. */
+		folding = table->private->folding;
+		assert_int_equal(!strcmp(folding->of_frames.s, frames_asked.s), rows[i].frames);
+		if (rows[i].frames) {
+			assert_int_equal(!strcmp(folding->of_groups.s, groups_asked.s), rows[i].groups);
+			assert_ptr_equal(folding, left);
+		}
+		if (rows[i].groups)
+			assert_ptr_equal(folding->groups[0].v, groups);
+		table_free(table);
+	}
+	profile_free(profile);
+	reader_close(&reader);
+	str_release(&frames_asked);
+	str_release(&groups_asked);
+	str_release(&err);
 }
 
 /* A file's bytes as they come through a pipe, which holds all of them. */
@@ -326,6 +408,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_answers),
+		cmocka_unit_test(what_is_left_is_taken),
 		cmocka_unit_test(a_pipe_is_kept_or_not),
 		cmocka_unit_test(counts_made_by_hand),
 	};
