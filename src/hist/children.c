@@ -4,21 +4,15 @@
  * first frame in the order that is shown: a caller's goes on with what it called, a callee's with its
  * callers; the sampled function's own part is the whole chain.
  *
- * Chains are not walked one by one. Groups whose other keys are the same, a run, are put on the nodes of their stacks;
- * sums then go from each node to its caller, and from nodes to entries, once per node. Each node knows the first group
- * that came by it, and so does each entry: entries are numbered in the order in which the chains, walked one after the
- * other, come by them, and only chains that an entry begins with are walked for that.
+ * Chains are not walked one by one: the nodes of their stacks have the sums of all that come by them (runs.c), and give
+ * these to the entries of their frames. Each node knows the first group that comes by it, and so does each entry:
+ * entries are numbered in the order in which the chains, walked one after the other, come by them, and only chains that
+ * an entry begins with are walked for that.
  */
 #include "hist/fold_internal.h"
 
 #include <stdlib.h>
 
-struct reached { /* a node that chains of the run come by; callers before what they called */
-	uint32_t node; /* of frames.stacks */
-	uint32_t first; /* group of the run that came by it */
-	uint32_t deepest; /* frames of the longest of these chains */
-	struct entry_stats stats; /* of all groups from here on, when sums have gone up */
-};
 struct found { /* an entry, in the order of runs */
 	struct entry *entry;
 	uint32_t first; /* group that counts for it */
@@ -36,9 +30,6 @@ struct making {
 	size_t n_found, cap_found;
 	struct found_slot *of_values; /* `found`, per row of frames.values */
 	uint32_t run;
-	struct reached *reached; /* by the groups of the run that are of one member */
-	size_t n_reached; /* at most all nodes */
-	uint32_t *slot_of; /* per node: its place in `reached`, if it is there */
 	bool *repeated; /* per number of the forest: a caller of this node is of the same entry */
 	uint32_t *chain;
 };
@@ -140,72 +131,22 @@ static void add_own(struct making *m, uint32_t number)
 
 /* ---- nodes ---- */
 
-static bool is_reached(const struct making *m, uint32_t node)
-{
-	const uint32_t at = m->slot_of[node];
-
-	return at < m->n_reached && m->reached[at].node == node;
-}
-
-static struct reached *reach(struct making *m, uint32_t stack, uint32_t group)
-{
-	size_t n = 0;
-
-	for (uint32_t node = stack; node && !is_reached(m, node); node = m->frames->stacks.v[node].parent)
-		m->chain[n++] = node;
-	while (n) {
-		const uint32_t node = m->chain[--n];
-
-		m->slot_of[node] = (uint32_t)m->n_reached;
-		m->reached[m->n_reached++] = (struct reached){ .node = node, .first = group };
-	}
-	return &m->reached[m->slot_of[stack]];
-}
-
-static void put_on_node(struct making *m, uint32_t number)
-{
-	const struct group *group = &m->groups->v[number];
-	struct reached *reached;
-
-	if (!group->stack)
-		return;
-	reached = reach(m, group->stack, number);
-	entry_stats_add(&reached->stats, &group->stats);
-	reached->deepest = chain_len(m->frames, group->stack);
-}
-
-/* From the last one that was reached to the first: what is called before its caller. */
-static void pass_up(struct making *m)
-{
-	for (size_t i = m->n_reached; i-- > 0;) {
-		const struct reached *from = &m->reached[i];
-		const uint32_t caller = m->frames->stacks.v[from->node].parent;
-		struct reached *to = caller ? &m->reached[m->slot_of[caller]] : NULL;
-
-		if (!to)
-			continue;
-		entry_stats_add(&to->stats, &from->stats);
-		if (from->deepest > to->deepest)
-			to->deepest = from->deepest;
-	}
-}
-
-static void give_to_entries(struct making *m, size_t member)
+static void add_nodes(struct making *m, const struct group_run *run)
 {
 	const uint32_t *numbers = m->frames->forest.number;
 
-	for (size_t i = 0; i < m->n_reached; i++) {
-		const struct reached *reached = &m->reached[i];
-		const struct fold_frame *frame = &m->frames->v[m->frames->stacks.v[reached->node].location];
-		const uint32_t depth = m->frames->depths[reached->node];
+	for (size_t i = 0; i < run->n_nodes; i++) {
+		const struct node_sums *sums = &run->nodes[i];
+		const struct fold_frame *frame = &m->frames->v[m->frames->stacks.v[sums->node].location];
+		const uint32_t depth = m->frames->depths[sums->node];
 		struct entry *entry;
 
 		if (!frame->named)
 			continue;
-		entry = find_entry(m, reached->first, frame->values);
-		if (!m->repeated[numbers[reached->node]])
-			add_total(entry, member, &reached->stats);
-		lengthen(entry, member, m->table->order == CHAIN_CALLER ? reached->deepest - depth + 1 : depth);
+		entry = find_entry(m, sums->first, frame->values);
+		if (!m->repeated[numbers[sums->node]])
+			add_total(entry, run->member, &sums->stats);
+		lengthen(entry, run->member, m->table->order == CHAIN_CALLER ? sums->deepest - depth + 1 : depth);
 	}
 }
 
@@ -228,57 +169,20 @@ static void find_repeated(struct making *m)
 	free(end_of);
 }
 
-/* ---- runs ---- */
-
-static void add_children(struct making *m, const uint32_t *groups, size_t n)
-{
-	const struct group *v = m->groups->v;
-
-	for (size_t i = 0, end; i < n; i = end) {
-		const size_t member = v[groups[i]].member;
-
-		m->n_reached = 0;
-		for (end = i; end < n && v[groups[end]].member == member; end++)
-			put_on_node(m, groups[end]);
-		pass_up(m);
-		give_to_entries(m, member);
-	}
-}
-
-static void add_run(struct making *m, const uint32_t *groups, size_t n)
-{
-	m->run++;
-	for (size_t i = 0; i < n; i++)
-		add_own(m, groups[i]);
-	if (m->table->children)
-		add_children(m, groups, n);
-}
-
-/* Those with the same other keys behind each other, in their order. */
-static uint32_t *order_groups(const struct groups *groups)
-{
-	uint32_t *keys = xcalloc(groups->n + 1, sizeof(*keys)), *order;
-
-	for (size_t i = 0; i < groups->n; i++)
-		keys[i] = groups->v[i].values;
-	order = numbers_sorted(keys, groups->n, groups->values.n, NULL);
-	free(keys);
-	return order;
-}
-
 static void add_runs(struct making *m)
 {
-	const struct groups *groups = m->groups;
-	uint32_t *order = order_groups(groups);
+	const struct runs *runs = &m->groups->runs;
 
-	for (size_t i = 0, end; i < groups->n; i = end) {
-		const uint32_t others = groups->v[order[i]].values;
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct group_run *run = &runs->v[i];
 
-		for (end = i; end < groups->n && groups->v[order[end]].values == others;)
-			end++;
-		add_run(m, order + i, end - i);
+		/* Members share the entries of the same other keys. */
+		m->run += !i || runs->v[i - 1].others != run->others;
+		for (size_t k = 0; k < run->n; k++)
+			add_own(m, run->groups[k]);
+		if (m->table->children)
+			add_nodes(m, run);
 	}
-	free(order);
 }
 
 /* ---- numbers ---- */
@@ -338,7 +242,7 @@ static void number_entries(struct making *m)
 
 /* ---- contract ---- */
 
-void entries_make(struct entries *entries, struct table *table, const struct hist *hist, const struct groups *groups)
+void entries_make(struct entries *entries, struct table *table, const struct hist *hist, struct groups *groups)
 {
 	const struct frames *frames = &table->private->folding->frames;
 	struct making m = { .entries = entries, .table = table, .hist = hist, .groups = groups, .frames = frames };
@@ -348,17 +252,17 @@ void entries_make(struct entries *entries, struct table *table, const struct his
 		entries->own = xcalloc(groups->n + 1, sizeof(*entries->own));
 	m.of_values = xcalloc(frames->values.n + 1, sizeof(*m.of_values));
 	m.chain = xcalloc(frames->max_depth + 1, sizeof(*m.chain));
+	runs_make(&groups->runs, groups);
 	if (table->children) {
-		m.slot_of = xcalloc(frames->stacks.n + 1, sizeof(*m.slot_of));
-		m.reached = xcalloc(frames->stacks.n + 1, sizeof(*m.reached));
+		runs_sum(&groups->runs, frames, groups);
 		find_repeated(&m);
 	}
 	add_runs(&m);
 	number_entries(&m);
+	if (!folding_is_for_others(table))
+		runs_release(&groups->runs);
 	free(m.found);
 	free(m.of_values);
-	free(m.reached);
-	free(m.slot_of);
 	free(m.repeated);
 	free(m.chain);
 }

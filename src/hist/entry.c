@@ -5,9 +5,10 @@
 
 struct entry *entry_new(struct table *table, const struct hist *hist)
 {
-	struct entry *entry = xcalloc(1, sizeof(*entry));
+	/* In one piece with its values. */
+	struct entry *entry = xcalloc(1, sizeof(*entry) + table->n_keys * sizeof(*entry->values));
 
-	entry->values = xcalloc(table->n_keys + 1, sizeof(*entry->values));
+	entry->values = (uint64_t *)(entry + 1);
 	entry->location = LOCATION_NONE;
 	entry->others = entry->codes = NO_ROW;
 	if (hist->n_members > 1) {
@@ -24,7 +25,6 @@ void entry_free(struct entry *entry)
 	free(entry->children);
 	free(entry->members);
 	free(entry->members_total);
-	free(entry->values);
 	free(entry);
 }
 

@@ -146,27 +146,28 @@ static void make_groups(struct table *table, const struct hist *hist, struct gro
 		groups->of_cell = xcalloc(hist->cells[0]->n + 1, sizeof(*groups->of_cell));
 	for (size_t i = 0; i < hist->n_members; i++)
 		group_cells(table, groups, i, hist->cells[i]);
+	row_set_release(&groups->ids);
 }
 
-static void grow_groups(struct folding *folding, size_t n)
+static void grow_set(struct group_set *set, size_t n)
 {
-	folding->groups = xreallocarray(folding->groups, n, sizeof(*folding->groups));
-	memset(folding->groups + folding->n_groups, 0, (n - folding->n_groups) * sizeof(*folding->groups));
-	folding->n_groups = n;
+	set->v = xreallocarray(set->v, n, sizeof(*set->v));
+	memset(set->v + set->n, 0, (n - set->n) * sizeof(*set->v));
+	set->n = n;
 }
 
 /* Those of this hist, unless an earlier table has left them. */
-static const struct groups *groups_of(struct table *table, const struct hist *hist)
+static struct groups *groups_of(struct table *table, const struct hist *hist)
 {
-	struct folding *folding = table->private->folding;
+	struct group_set *set = &table->private->folding->sets[0];
 	const size_t at = hist->event->index;
 
 	frames_update(table);
-	if (at >= folding->n_groups)
-		grow_groups(folding, at + 1);
-	if (!folding->groups[at].hidden)
-		make_groups(table, hist, &folding->groups[at]);
-	return &folding->groups[at];
+	if (at >= set->n)
+		grow_set(set, at + 1);
+	if (!set->v[at].hidden)
+		make_groups(table, hist, &set->v[at]);
+	return &set->v[at];
 }
 
 /* What is in the groups, and of it what --symbol-filter leaves. */
@@ -272,7 +273,7 @@ static void sort_rows(struct table *table, struct hist *hist)
 
 void hist_fold(struct table *table, struct hist *hist)
 {
-	const struct groups *groups;
+	struct groups *groups;
 	struct entries entries;
 
 	if (!(table->options.needs & NEED_ENTRIES)) {

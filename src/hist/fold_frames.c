@@ -110,10 +110,15 @@ static void grow_locations(struct frames *frames, size_t wanted)
 	frames->n_locations = n;
 }
 
+static bool asks_for_stacks(const struct table *table)
+{
+	return table->private->shape.facts & 1ULL << FACT_STACK;
+}
+
 /* Functions that were inlined are frames of callers alone, as lines are of DWARF alone: else it is not read. */
 static bool asks_for_frames(const struct table *table)
 {
-	return table->private->want || table->private->shape.facts & 1ULL << FACT_STACK;
+	return table->private->want || asks_for_stacks(table);
 }
 
 static struct frame_list frames_at(struct table *table, uint32_t location, struct frame *alone)
@@ -213,7 +218,7 @@ static void view_files(struct table *table)
 
 	if (asks_for_frames(table))
 		locations_frames_ahead(table->session, table->private->want);
-	for (size_t i = 1; i < stacks->n; i++) {
+	for (size_t i = 1; i < stacks->n && asks_for_stacks(table); i++) {
 		uint32_t location = stacks->v[i].location;
 
 		if (locations->v[location].dso && locations->v[location].dso->kind == DSO_FILE)
@@ -225,7 +230,8 @@ void frames_update(struct table *table)
 {
 	struct frames *frames = &table->private->folding->frames;
 	const struct stacks *stacks = table->session->stacks;
-	size_t n = stacks->n ? stacks->n : 1;
+	/* Where nobody asks all cells are of stack 0. */
+	size_t n = stacks->n && asks_for_stacks(table) ? stacks->n : 1;
 
 	if (frames->n_stacks >= n)
 		return;

@@ -132,6 +132,32 @@ struct entry_stats cell_stats(const struct cells *cells, size_t cell);
 void table_trace_text(struct table *table, const struct data_event *event, const struct sample *sample,
 		      struct str *out);
 
+/* ---- runs.c: groups of the same other keys and member ---- */
+struct node_sums { /* of a node that chains of the run come by; callers stand before what they called */
+	uint32_t node; /* of frames.stacks */
+	uint32_t first; /* group of the run that comes by it */
+	uint32_t deepest; /* frames of the longest chain that does */
+	struct entry_stats stats; /* of all of them */
+};
+struct group_run {
+	uint32_t others; /* row of groups.values */
+	size_t member;
+	const uint32_t *groups; /* n of their numbers, ascending */
+	size_t n;
+	struct node_sums *nodes;
+	size_t n_nodes;
+};
+struct runs { /* those of the same other keys are behind each other */
+	struct group_run *v;
+	size_t n, cap;
+	uint32_t *order; /* of all groups; NULL: not yet made */
+	bool summed; /* nodes are there */
+};
+struct groups;
+void runs_make(struct runs *runs, const struct groups *groups); /* unless they are there */
+void runs_sum(struct runs *runs, const struct frames *frames, const struct groups *groups); /* likewise */
+void runs_release(struct runs *runs);
+
 /* ---- groups of a hist ---- */
 struct group {
 	uint32_t values; /* row of the keys without KEY_FRAME */
@@ -149,6 +175,7 @@ struct groups {
 	struct row_set ids;
 	struct row_set values; /* of the keys without KEY_FRAME */
 	uint32_t last_values; /* the row that was asked for last */
+	struct runs runs;
 	uint32_t *of_cell; /* of the first member: the group + 1, 0: left out; NULL: nobody asks */
 };
 
@@ -161,7 +188,7 @@ struct entries {
 	/* By group, where of_cell is: the entry that it counts for itself; NULL: a filter leaves it out. */
 	struct entry **own;
 };
-void entries_make(struct entries *entries, struct table *table, const struct hist *hist, const struct groups *groups);
+void entries_make(struct entries *entries, struct table *table, const struct hist *hist, struct groups *groups);
 void entries_release(struct entries *entries); /* not the struct entry themselves */
 
 /* ---- fold_blocks.c ---- */
@@ -264,6 +291,12 @@ struct key_slot {
 enum { KEYS_MAX = 64 };
 
 /* ---- folding.c: what is made of cells before there are entries ---- */
+enum { GROUP_SETS = 2 };
+struct group_set { /* groups by one set of filters */
+	struct str question; /* what they depend on, beside of_frames */
+	struct groups *v; /* of each hist, by index of its event; those without `hidden` are not made */
+	size_t n;
+};
 struct folding {
 	struct frames frames;
 	struct function_ids function_ids;
@@ -271,9 +304,8 @@ struct folding {
 	uint32_t *dso_names; /* per dso, its number in names + 1 */
 	size_t n_dso_names;
 	struct row_set cgroup_ids; /* device, inode */
-	struct groups *groups; /* of each hist, by index of its event; those without `hidden` are not made */
-	size_t n_groups;
-	struct str of_frames, of_groups; /* what is asked, as far as these depend on it */
+	struct str of_frames; /* what is asked, as far as all this depends on it */
+	struct group_set sets[GROUP_SETS]; /* the first is the table's; another one is from before a zoom */
 };
 struct folding *folding_new(void);
 void folding_free(struct folding *folding); /* NULL is fine */
@@ -284,6 +316,8 @@ void folding_begin(struct table *table);
  * what this one would make.
  */
 void folding_take(struct table *table);
+/* Will another table be able to use it? */
+bool folding_is_for_others(const struct table *table);
 /* A table goes: what others can use is left to the profile, the rest freed. */
 void folding_leave(struct table *table);
 

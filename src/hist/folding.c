@@ -14,7 +14,8 @@ struct folding *folding_new(void)
 
 	folding->names = texts_new();
 	str_init(&folding->of_frames);
-	str_init(&folding->of_groups);
+	for (size_t i = 0; i < GROUP_SETS; i++)
+		str_init(&folding->sets[i].question);
 	return folding;
 }
 
@@ -33,24 +34,25 @@ static void groups_release(struct groups *groups)
 	free(groups->v);
 	free(groups->hidden);
 	free(groups->of_cell);
+	runs_release(&groups->runs);
 	row_set_release(&groups->ids);
 	row_set_release(&groups->values);
 }
 
-static void free_groups(struct folding *folding)
+static void set_release(struct group_set *set)
 {
-	for (size_t i = 0; i < folding->n_groups; i++)
-		groups_release(&folding->groups[i]);
-	free(folding->groups);
-	folding->groups = NULL;
-	folding->n_groups = 0;
+	for (size_t i = 0; i < set->n; i++)
+		groups_release(&set->v[i]);
+	free(set->v);
+	str_release(&set->question);
 }
 
 void folding_free(struct folding *folding)
 {
 	if (!folding)
 		return;
-	free_groups(folding);
+	for (size_t i = 0; i < GROUP_SETS; i++)
+		set_release(&folding->sets[i]);
 	frames_release(&folding->frames);
 	free(folding->function_ids.v);
 	row_set_release(&folding->function_ids.ids);
@@ -58,7 +60,6 @@ void folding_free(struct folding *folding)
 	texts_free(folding->names);
 	free(folding->dso_names);
 	str_release(&folding->of_frames);
-	str_release(&folding->of_groups);
 	free(folding);
 }
 
@@ -113,7 +114,7 @@ static void add_groups_question(const struct table *table, struct str *out)
 }
 
 /* Cells alone can be asked again; groups of blocks know cells by number, which others may have. */
-static bool is_for_others(const struct table *table)
+bool folding_is_for_others(const struct table *table)
 {
 	return table->profile && !table->profile_owned && table->options.needs & NEED_ENTRIES &&
 	       !(table->options.needs & NEED_BLOCKS);
@@ -121,27 +122,28 @@ static bool is_for_others(const struct table *table)
 
 /* ---- from table to table ---- */
 
-static bool same(const struct str *a, const struct str *b)
+/* The set of this question comes first; where there is none, an empty one, and the oldest goes. */
+static void choose_set(struct folding *folding, const char *question)
 {
-	return !strcmp(a->s, b->s);
-}
+	struct group_set chosen;
+	size_t at = 0;
 
-static void swap(struct str *a, struct str *b)
-{
-	const struct str kept = *a;
-
-	*a = *b;
-	*b = kept;
+	while (at < GROUP_SETS && strcmp(folding->sets[at].question.s, question) != 0)
+		at++;
+	if (at == GROUP_SETS) {
+		set_release(&folding->sets[--at]);
+		folding->sets[at] = (struct group_set){ .question = STR_INIT };
+		str_add(&folding->sets[at].question, question);
+	}
+	chosen = folding->sets[at];
+	memmove(folding->sets + 1, folding->sets, at * sizeof(chosen));
+	folding->sets[0] = chosen;
 }
 
 static void take(struct table *table, struct folding *left)
 {
-	struct folding *empty = table->private->folding;
-
-	if (!same(&left->of_groups, &empty->of_groups))
-		free_groups(left);
-	swap(&left->of_groups, &empty->of_groups);
-	folding_free(empty);
+	choose_set(left, table->private->folding->sets[0].question.s);
+	folding_free(table->private->folding);
 	table->private->folding = left;
 	frames_filter(table);
 	forest_forget_rows(&left->frames.forest);
@@ -152,12 +154,12 @@ void folding_take(struct table *table)
 	struct folding *folding = table->private->folding;
 	struct folding *left;
 
-	if (!is_for_others(table))
+	if (!folding_is_for_others(table))
 		return;
 	add_frames_question(table, &folding->of_frames);
-	add_groups_question(table, &folding->of_groups);
+	add_groups_question(table, &folding->sets[0].question);
 	left = table->profile->left;
-	if (left && same(&left->of_frames, &folding->of_frames)) {
+	if (left && !strcmp(left->of_frames.s, folding->of_frames.s)) {
 		table->profile->left = NULL;
 		take(table, left);
 	} else {
@@ -170,7 +172,7 @@ void folding_leave(struct table *table)
 	struct folding *folding = table->private->folding;
 
 	/* Of a table that was never folded nothing can be used. */
-	if (!is_for_others(table) || !folding->n_groups) {
+	if (!folding_is_for_others(table) || !folding->sets[0].n) {
 		folding_free(folding);
 	} else {
 		profile_forget_left(table->profile);

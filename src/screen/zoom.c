@@ -323,7 +323,7 @@ static void choose(struct screen *screen, const struct zoom_row *row)
 
 	query.sort = row->key;
 	query.fields = NULL;
-	query.children = 0;
+	query.no_chains = true; /* a value's sum needs none */
 	query.view = VIEW_FLAT_ENTRIES;
 	query.needs = NEED_ENTRIES;
 	query.filters.symbol_filter = NULL;

@@ -225,9 +225,9 @@ static void what_is_left_is_taken(void **state)
 		str_reset(&groups_asked);
 		assert_int_equal(table_make(&table, profile, &rows[0].options, &err), 0);
 		left = table->private->folding;
-		groups = left->groups[0].v;
+		groups = left->sets[0].v[0].v;
 		str_add(&frames_asked, left->of_frames.s);
-		str_add(&groups_asked, left->of_groups.s);
+		str_add(&groups_asked, left->sets[0].question.s);
 		assert_null(profile->left);
 		table_free(table);
 		assert_ptr_equal(profile->left, left);
@@ -236,11 +236,11 @@ static void what_is_left_is_taken(void **state)
 		folding = table->private->folding;
 		assert_int_equal(!strcmp(folding->of_frames.s, frames_asked.s), rows[i].frames);
 		if (rows[i].frames) {
-			assert_int_equal(!strcmp(folding->of_groups.s, groups_asked.s), rows[i].groups);
+			assert_int_equal(!strcmp(folding->sets[0].question.s, groups_asked.s), rows[i].groups);
 			assert_ptr_equal(folding, left);
 		}
 		if (rows[i].groups)
-			assert_ptr_equal(folding->groups[0].v, groups);
+			assert_ptr_equal(folding->sets[0].v[0].v, groups);
 		table_free(table);
 	}
 	profile_free(profile);
