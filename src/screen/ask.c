@@ -34,19 +34,22 @@ void act_next_event(struct screen *screen, int step)
 
 /* ---- what is typed ---- */
 
+/* Asked when it is drawn: once for all letters that were typed meanwhile. No text is wrong. */
 static void filter_changed(struct screen *screen)
 {
-	struct query query = screen->query;
 	const char *text = screen->prompt.text.s;
 
-	query.filters.symbol_filter = *text ? screen_keep(screen, text) : NULL;
-	screen_ask(screen, &query);
+	screen_drop_table(screen);
+	screen->query.filters.symbol_filter = *text ? screen_keep(screen, text) : NULL;
+	screen->dirty = true;
 }
 
 static void filter_done(struct screen *screen, bool accepted)
 {
 	if (!accepted)
 		screen_ask(screen, &screen->before_filter);
+	else
+		screen_need_table(screen);
 }
 
 void act_filter(struct screen *screen, int argument)

@@ -14,6 +14,7 @@ enum {
 	FIRST_MS = 50, /* while there is nothing to be seen, it is looked for so often */
 	FEED_MS = 20, /* at most so long no key is looked for */
 	TABLE_SHARE = 4, /* of the time while it is fed, this part goes into tables, at most: one of so many */
+	SLOW_MS = 100, /* a table that is likely to take longer is announced */
 	TITLE_LINES = 1,
 	STATUS_LINES = 1,
 };
@@ -36,6 +37,67 @@ void screen_say(struct screen *screen, const char *fmt, ...)
 	str_addn(&screen->message, text.s, strcspn(text.s, "\n"));
 	str_release(&text);
 	screen->dirty = true;
+}
+
+/* ---- the status line ---- */
+
+static void put_bar(struct screen *screen, unsigned line, struct str *text)
+{
+	unsigned width = terminal_width(screen->terminal);
+	size_t columns = text_columns(text->s, text->len);
+
+	str_pad(text, ' ', columns < width ? width - columns : 0);
+	terminal_put(screen->terminal, line, 0, width, text->s, text->len, LOOK_BAR);
+}
+
+static void draw_status(struct screen *screen)
+{
+	const struct screen_source *source = screen->source;
+	unsigned lines = terminal_height(screen->terminal);
+	struct str text = STR_INIT, told = STR_INIT;
+
+	if (lines <= TITLE_LINES)
+		return;
+	if (screen->views[screen->n_views - 1] == &view_prompt) {
+		prompt_add_line(screen, &text);
+	} else if (screen->message.len) {
+		str_add_printable(&text, screen->message.s, screen->message.len);
+	} else {
+		if (screen->counting)
+			str_add(&told, "counting");
+		else
+			source->status(source->context, &told);
+		str_add(&text, "? help  q quit");
+		if (screen->options->title) {
+			str_add(&text, "  ");
+			str_add_printable(&text, screen->options->title, strlen(screen->options->title));
+		}
+		if (told.len)
+			str_addf(&text, ": %s", told.s);
+	}
+	put_bar(screen, lines - 1, &text);
+	str_release(&text);
+	str_release(&told);
+}
+
+static void show(struct screen *screen)
+{
+	const struct view *top = screen->views[screen->n_views - 1];
+	const unsigned cursor = top->cursor ? top->cursor(screen) : UINT32_MAX;
+
+	terminal_show(screen->terminal, cursor == UINT32_MAX ? UINT32_MAX : terminal_height(screen->terminal) - 1,
+		      cursor);
+}
+
+/* What is typed, or that it takes a while, is seen before the answer; while it is read, how far that is. */
+static void announce(struct screen *screen)
+{
+	if (!screen->terminal || screen->fed != SCREEN_FED_ALL || screen->make_cost_ns < (uint64_t)SLOW_MS * 1000000)
+		return;
+	screen->counting = true;
+	draw_status(screen);
+	show(screen);
+	screen->counting = false;
 }
 
 /* ---- tables ---- */
@@ -79,6 +141,7 @@ static int make_table(struct screen *screen, struct str *err)
 	uint64_t begin_ns = now_ns();
 	int code;
 
+	announce(screen);
 	screen_drop_table(screen);
 	code = source->make(source->context, &screen->table, &screen->query, err);
 	if (code)
@@ -189,15 +252,6 @@ size_t screen_line_columns(const struct str *line)
 	return text_columns(line->s, n);
 }
 
-static void put_bar(struct screen *screen, unsigned line, struct str *text)
-{
-	unsigned width = terminal_width(screen->terminal);
-	size_t columns = text_columns(text->s, text->len);
-
-	str_pad(text, ' ', columns < width ? width - columns : 0);
-	terminal_put(screen->terminal, line, 0, width, text->s, text->len, LOOK_BAR);
-}
-
 static void draw_title(struct screen *screen)
 {
 	struct str text = STR_INIT;
@@ -220,49 +274,18 @@ static void draw_title(struct screen *screen)
 	str_release(&text);
 }
 
-static void draw_status(struct screen *screen)
-{
-	const struct screen_source *source = screen->source;
-	unsigned lines = terminal_height(screen->terminal);
-	struct str text = STR_INIT, told = STR_INIT;
-
-	if (lines <= TITLE_LINES)
-		return;
-	if (screen->views[screen->n_views - 1] == &view_prompt) {
-		prompt_add_line(screen, &text);
-	} else if (screen->message.len) {
-		str_add_printable(&text, screen->message.s, screen->message.len);
-	} else {
-		source->status(source->context, &told);
-		str_add(&text, "? help  q quit");
-		if (screen->options->title) {
-			str_add(&text, "  ");
-			str_add_printable(&text, screen->options->title, strlen(screen->options->title));
-		}
-		if (told.len)
-			str_addf(&text, ": %s", told.s);
-	}
-	put_bar(screen, lines - 1, &text);
-	str_release(&text);
-	str_release(&told);
-}
-
 static void draw(struct screen *screen)
 {
 	const struct view *top = screen->views[screen->n_views - 1];
 	const struct view *drawn =
 		top == &view_prompt && screen->n_views > 1 ? screen->views[screen->n_views - 2] : top;
-	unsigned cursor = UINT32_MAX;
 
 	screen_need_table(screen);
 	terminal_clear(screen->terminal);
 	drawn->draw(screen);
 	draw_title(screen);
 	draw_status(screen);
-	if (top->cursor)
-		cursor = top->cursor(screen);
-	terminal_show(screen->terminal, cursor == UINT32_MAX ? UINT32_MAX : terminal_height(screen->terminal) - 1,
-		      cursor);
+	show(screen);
 	screen->dirty = false;
 }
 

@@ -172,6 +172,7 @@ struct screen {
 	const struct hist *hist; /* of table->hists */
 	size_t event; /* which of them */
 	uint64_t made_ns, make_cost_ns;
+	bool counting; /* a table is being made; the status line says so */
 	struct row_list rows;
 	uint64_t selected_id;
 	size_t selected, top, left;

@@ -19,16 +19,17 @@ struct step {
 	int key;
 	const char *shows; /* a line has this; NULL: nobody looks. ^ at its beginning: the line begins so */
 	const char *hides; /* no line has this; NULL: nobody looks */
-	unsigned asks; /* so many tables; ANY: nobody counts */
+	unsigned asks; /* so many tables; ANY: nobody counts; TOGETHER: the next key is there already */
 };
 /* No keys: what is live is fed; the next question is refused. */
-enum { TIME_PASSES = -1, REFUSES = -2, ANY = 1000, LATER_MS = 1 };
+enum { TIME_PASSES = -1, REFUSES = -2, ANY = 1000, TOGETHER = 1001, LATER_MS = 1, SLOW_MS = 120 };
 static struct script {
 	const struct step *steps; /* up to a key 0: then q */
 	size_t n; /* pressed already */
 	unsigned made; /* tables, until now */
 	unsigned made_before; /* the last key */
-	bool refuses;
+	bool refuses, slow; /* slow: each table takes SLOW_MS */
+	char announced[COLUMNS + 1]; /* the status line while the last table was made */
 } script;
 static struct terminal terminal;
 
@@ -129,6 +130,8 @@ static void check_last_step(void)
 int terminal_key(struct terminal *of, int timeout_ms)
 {
 	(void)of;
+	if (!timeout_ms && script.n && script.steps[script.n - 1].asks == TOGETHER)
+		return script.steps[script.n++].key;
 	if (timeout_ms >= 0 && timeout_ms != LATER_MS)
 		return KEY_NOTHING;
 	if (script.n)
@@ -151,7 +154,12 @@ static struct screen_source recorded_source;
 
 static int count_make(void *context, struct table **table, const struct query *query, struct str *err)
 {
+	const struct timespec slow = { .tv_nsec = SLOW_MS * 1000000L };
+
 	script.made++;
+	memcpy(script.announced, terminal.lines[LINES - 1], sizeof(script.announced));
+	if (script.slow)
+		nanosleep(&slow, NULL);
 	if (script.refuses) {
 		script.refuses = false;
 		str_add(err, "it is refused");
@@ -200,7 +208,7 @@ static void press(const struct recorded *recorded, const struct query *query, co
 		source.later_ms = LATER_MS;
 	}
 	live.read = false;
-	script = (struct script){ .steps = steps };
+	script = (struct script){ .steps = steps, .slow = script.slow };
 	if (screen_run(&options, &source, query, &err))
 		fail_msg("%s", err.s);
 	screen_recording_free(recording);
@@ -272,6 +280,42 @@ static void a_key_asks_once(void **state)
 
 	(void)state;
 	press(&recorded, &query, steps);
+}
+
+/* A filter is asked once for all letters that have come, and where its prompt ends. */
+static void letters_that_come_together_ask_once(void **state)
+{
+	static const struct step steps[] = {
+		{ '/', "^Symbols with: ", NULL, 0 }, { 'x', NULL, "] a", 1 },	  { 'y', NULL, NULL, TOGETHER },
+		{ 'z', "^Symbols with: xyz", "] b", 1 }, { KEY_DELETE, NULL, NULL, TOGETHER },
+		{ KEY_DELETE, NULL, NULL, TOGETHER }, { KEY_DELETE, NULL, NULL, TOGETHER },
+		{ 'b', NULL, NULL, TOGETHER }, { KEY_RETURN, "] b", "] c", 1 }, { 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press(&recorded, &query, steps);
+}
+
+/* What is likely to take long says so before; what is typed is seen before. */
+static void what_takes_long_is_announced(void **state)
+{
+	static const struct step key[] = { { 'x', "Children", "counting", 1 }, { 0, NULL, NULL, 0 } };
+	static const struct step letter[] = {
+		{ '/', "^Symbols with: ", NULL, 0 },
+		{ 'b', "] b", "counting", 1 },
+		{ KEY_RETURN, "] b", NULL, 0 },
+		{ 0, NULL, NULL, 0 },
+	};
+
+	(void)state;
+	press(&recorded, &query, key);
+	assert_null(strstr(script.announced, "counting"));
+	script.slow = true;
+	press(&recorded, &query, key);
+	assert_non_null(strstr(script.announced, "? help  q quit  made: counting"));
+	press(&recorded, &query, letter);
+	assert_ptr_equal(strstr(script.announced, "Symbols with: b"), script.announced);
+	script.slow = false;
 }
 
 /* A key that changes nothing says why. */
@@ -774,6 +818,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_key_asks_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_text_takes_the_place_of_another, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(letters_that_come_together_ask_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_takes_long_is_announced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(keys_without_effect, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(functions_of_rows_within_rows, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(zoom_into_a_socket, set_up, tear_down),
