@@ -12,7 +12,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from pty_screen import KEYS, Terminal # noqa: E402
+from pty_screen import KEYS, LIMIT_S, Terminal # noqa: E402
 
 LINES, COLUMNS, ROUNDS = 50, 160, 5
 AT_MOST, KEY_MS = 0.15, 50
@@ -38,8 +38,9 @@ def theirs(lines):
 
 def answered(terminal, key):
     """ms; a key that changes nothing on the screen is answered when the program has read it and sleeps."""
+    terminal.settle(time.monotonic() + LIMIT_S)
     begun = time.monotonic()
-    terminal.press(KEYS.get(key, key))
+    terminal.press_now(KEYS.get(key, key))
     came = last = begun
     while time.monotonic() - last < 0.03 or terminal.is_busy():
         if terminal.read(0.001) or terminal.is_busy():
