@@ -283,7 +283,7 @@ void hist_fold(struct table *table, struct hist *hist)
 	groups = groups_of(table, hist);
 	count_groups(table, hist, groups);
 	entries_make(&entries, table, hist, groups);
-	hist->trees = trees_new(table, groups);
+	hist->trees = trees_of(table, groups);
 	hist->blocks = hist_blocks_new(&entries, groups);
 	hist->entries = entries.v;
 	hist->n = entries.n;

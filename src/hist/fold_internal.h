@@ -42,16 +42,16 @@ void frame_ids_add(struct frame_ids *ids, const struct locations *locations, enu
 /* ---- forest.c: all stacks in the order of a walk ---- */
 struct forest {
 	size_t n; /* nodes; 0: not yet made. The root is number 0 */
-	size_t n_frames; /* frames whose ids and rows there are */
 	uint32_t *frame, *parent; /* of each node */
 	uint32_t *end; /* the first number that is not below the node */
 	uint32_t *number; /* by stack: its node */
-	/* What trees need besides, of n_frames frames. */
-	struct frame_ids ids;
-	uint32_t *of_row, *row_end; /* the nodes by row of frames.values, with children; else NULL */
+	/* What trees need besides. */
+	struct frame_ids ids; /* of frames */
+	uint32_t *of_row, *row_end; /* the nodes by row of frames.values; NULL: nobody has asked */
+	size_t n_frames; /* that there were then */
 };
 void forest_release(struct forest *forest);
-/* What depends on which frames are let through, and whether there are children, goes. */
+/* What depends on which frames are let through goes. */
 void forest_forget_rows(struct forest *forest);
 /*
  * The numbers of n things in order of their keys, which are below n_keys; equal ones as they stand in `before`
@@ -176,6 +176,7 @@ struct groups {
 	struct row_set values; /* of the keys without KEY_FRAME */
 	uint32_t last_values; /* the row that was asked for last */
 	struct runs runs;
+	struct trees *trees; /* NULL: not yet made */
 	uint32_t *of_cell; /* of the first member: the group + 1, 0: left out; NULL: nobody asks */
 };
 
@@ -213,6 +214,8 @@ struct trees { /* of a hist */
 };
 /* Keeps what trees need of the groups; NULL where no format will ask for trees. */
 struct trees *trees_new(struct table *table, const struct groups *groups);
+/* Those of the groups, which keep them; NULL likewise. */
+struct trees *trees_of(struct table *table, struct groups *groups);
 /* Numbers the leaves. */
 const struct forest *trees_prepare(struct trees *trees, struct table *table);
 
@@ -226,8 +229,8 @@ struct entry_leaves {
 	size_t n_starts, cap_starts;
 };
 /* outermost: stacks begin with the outermost caller, else with the innermost frame. */
-void entry_leaves_find(struct entry_leaves *out, const struct trees *trees,
-		       const struct forest *forest, const struct entry *entry, bool outermost);
+void entry_leaves_find(struct entry_leaves *out, const struct trees *trees, const struct forest *forest,
+		       const struct entry *entry, bool outermost, bool children);
 void entry_leaves_release(struct entry_leaves *leaves);
 
 /* ---- perf_order.c ---- */
@@ -305,6 +308,7 @@ struct folding {
 	size_t n_dso_names;
 	struct row_set cgroup_ids; /* device, inode */
 	struct str of_frames; /* what is asked, as far as all this depends on it */
+	struct str filter; /* --symbol-filter, that frames and trees are of */
 	struct group_set sets[GROUP_SETS]; /* the first is the table's; another one is from before a zoom */
 };
 struct folding *folding_new(void);

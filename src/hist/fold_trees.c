@@ -341,7 +341,7 @@ struct call_tree *table_tree(struct table *table, const struct hist *hist, const
 	g.tree = calltree_new(table->session->locations, table->options.chain.key);
 	g.of_id = xcalloc(g.forest->ids.rows.n + 1, sizeof(*g.of_id));
 	g.of_name = xcalloc(g.forest->ids.n_names + 1, sizeof(*g.of_name));
-	entry_leaves_find(&g.of_entry, hist->trees, g.forest, entry, g.outermost);
+	entry_leaves_find(&g.of_entry, hist->trees, g.forest, entry, g.outermost, table->children);
 	sum_leaves(&g);
 	plant(&g);
 	grow(&g);

@@ -14,6 +14,7 @@ struct folding *folding_new(void)
 
 	folding->names = texts_new();
 	str_init(&folding->of_frames);
+	str_init(&folding->filter);
 	for (size_t i = 0; i < GROUP_SETS; i++)
 		str_init(&folding->sets[i].question);
 	return folding;
@@ -35,6 +36,7 @@ static void groups_release(struct groups *groups)
 	free(groups->hidden);
 	free(groups->of_cell);
 	runs_release(&groups->runs);
+	trees_free(groups->trees);
 	row_set_release(&groups->ids);
 	row_set_release(&groups->values);
 }
@@ -60,6 +62,7 @@ void folding_free(struct folding *folding)
 	texts_free(folding->names);
 	free(folding->dso_names);
 	str_release(&folding->of_frames);
+	str_release(&folding->filter);
 	free(folding);
 }
 
@@ -140,31 +143,47 @@ static void choose_set(struct folding *folding, const char *question)
 	folding->sets[0] = chosen;
 }
 
-static void take(struct table *table, struct folding *left)
+/* What is made of it for another --symbol-filter goes. */
+static void filter(struct table *table)
 {
-	choose_set(left, table->private->folding->sets[0].question.s);
-	folding_free(table->private->folding);
-	table->private->folding = left;
+	struct folding *folding = table->private->folding;
+	struct str filter = STR_INIT;
+	bool same;
+
+	add_text(&filter, table->options.filters.symbol_filter);
+	same = !strcmp(folding->filter.s, filter.s);
+	str_release(&folding->filter);
+	folding->filter = filter;
+	if (same)
+		return;
 	frames_filter(table);
-	forest_forget_rows(&left->frames.forest);
+	forest_forget_rows(&folding->frames.forest);
+	for (size_t i = 0; i < GROUP_SETS; i++)
+		for (size_t k = 0; k < folding->sets[i].n; k++) {
+			trees_free(folding->sets[i].v[k].trees);
+			folding->sets[i].v[k].trees = NULL;
+		}
 }
 
 void folding_take(struct table *table)
 {
-	struct folding *folding = table->private->folding;
-	struct folding *left;
+	struct table_private *private = table->private;
+	struct folding *left, *empty = private->folding;
 
 	if (!folding_is_for_others(table))
 		return;
-	add_frames_question(table, &folding->of_frames);
-	add_groups_question(table, &folding->sets[0].question);
+	add_frames_question(table, &empty->of_frames);
+	add_groups_question(table, &empty->sets[0].question);
 	left = table->profile->left;
-	if (left && !strcmp(left->of_frames.s, folding->of_frames.s)) {
+	if (left && !strcmp(left->of_frames.s, empty->of_frames.s)) {
 		table->profile->left = NULL;
-		take(table, left);
+		choose_set(left, empty->sets[0].question.s);
+		folding_free(empty);
+		private->folding = left;
 	} else {
 		profile_forget_left(table->profile);
 	}
+	filter(table);
 }
 
 void folding_leave(struct table *table)

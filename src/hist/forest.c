@@ -17,15 +17,14 @@ void forest_forget_rows(struct forest *forest)
 {
 	free(forest->row_end);
 	free(forest->of_row);
-	if (forest->n_frames)
-		frame_ids_release(&forest->ids);
 	forest->of_row = forest->row_end = NULL;
-	forest->n_frames = 0;
 }
 
 void forest_release(struct forest *forest)
 {
 	forest_forget_rows(forest);
+	if (forest->ids.names)
+		frame_ids_release(&forest->ids);
 	free(forest->frame);
 	free(forest->parent);
 	free(forest->end);
@@ -115,20 +114,27 @@ const struct forest *forest_update(struct table *table)
 }
 
 /* Another hist may have brought more frames. */
+static void update_ids(struct table *table)
+{
+	const struct frames *frames = &table->private->folding->frames;
+	struct frame_ids *ids = &table->private->folding->frames.forest.ids;
+
+	if (!ids->names)
+		frame_ids_init(ids);
+	for (size_t i = ids->n; i < frames->n; i++)
+		frame_ids_add(ids, table->session->locations, table->options.chain.key, &frames->v[i].view);
+}
+
 static void update_rows(struct table *table)
 {
 	const struct frames *frames = &table->private->folding->frames;
 	struct forest *forest = &table->private->folding->frames.forest;
 
-	if (forest->n_frames == frames->n)
+	if (!table->children || (forest->of_row && forest->n_frames == frames->n))
 		return;
 	forest_forget_rows(forest);
 	forest->n_frames = frames->n;
-	if (table->children)
-		sort_by_row(forest, frames);
-	frame_ids_init(&forest->ids);
-	for (size_t i = 0; i < frames->n; i++)
-		frame_ids_add(&forest->ids, table->session->locations, table->options.chain.key, &frames->v[i].view);
+	sort_by_row(forest, frames);
 }
 
 /* ---- leaves ---- */
@@ -158,6 +164,13 @@ struct trees *trees_new(struct table *table, const struct groups *groups)
 		};
 	}
 	return trees;
+}
+
+struct trees *trees_of(struct table *table, struct groups *groups)
+{
+	if (!groups->trees)
+		groups->trees = trees_new(table, groups);
+	return table->options.needs & NEED_TREES ? groups->trees : NULL;
 }
 
 void trees_free(struct trees *trees)
@@ -215,6 +228,7 @@ const struct forest *trees_prepare(struct trees *trees, struct table *table)
 	const struct frames *frames = &table->private->folding->frames;
 	const struct forest *forest = forest_update(table);
 
+	update_ids(table);
 	update_rows(table);
 	if (trees->n_numbered != forest->n) {
 		sort_leaves(trees, forest);
@@ -347,14 +361,14 @@ static void gather_selves(struct gathering *g, bool outermost)
 	}
 }
 
-void entry_leaves_find(struct entry_leaves *out, const struct trees *trees,
-		       const struct forest *forest, const struct entry *entry, bool outermost)
+void entry_leaves_find(struct entry_leaves *out, const struct trees *trees, const struct forest *forest,
+		       const struct entry *entry, bool outermost, bool children)
 {
 	struct gathering g = { .trees = trees, .forest = forest, .entry = entry, .out = out };
 
 	*out = (struct entry_leaves){ .n = 0 };
 	gather_selves(&g, outermost);
-	if (forest->of_row)
+	if (children)
 		gather_callers(&g, outermost);
 }
 

@@ -269,7 +269,7 @@ struct hist { /* one per event, or per group */
 	struct entry_stats totals; /* of all samples of the event */
 	struct entry_stats shown; /* of those that pass all filters */
 	struct entry_stats *member_totals, *member_shown;
-	struct trees *trees; /* what table_tree takes them from; NULL: there are none */
+	struct trees *trees; /* what table_tree takes them from, of its groups; NULL: there are none */
 	struct hist_blocks *blocks; /* of the first member; NULL: not asked for */
 };
 

@@ -100,7 +100,6 @@ void hist_release(struct hist *hist)
 	free(hist->asked);
 	free(hist->member_totals);
 	free(hist->member_shown);
-	trees_free(hist->trees);
 	hist_blocks_free(hist->blocks);
 }
 
