@@ -90,8 +90,8 @@ static void add_frames_question(const struct table *table, struct str *out)
 	const struct query *options = &table->options;
 	const unsigned long long numbers[] = {
 		table->private->want, table->private->shape.facts >> FACT_STACK & 1, table->chains, options->chain.key,
-		options->hide_unresolved, options->verbose, options->raw_trace, options->time_quantum_ns,
-		table->private->parent ? table->order : 0,
+		options->hide_unresolved, options->full_source_path, options->verbose, options->raw_trace,
+		options->time_quantum_ns, table->private->parent ? table->order : 0,
 	};
 
 	for (size_t i = 0; i < table->n_keys; i++)

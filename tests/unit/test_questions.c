@@ -41,6 +41,8 @@ static const struct question {
 	{ "stdio", { .children = 0, .percent_limit = 5, CHAINS }, false },
 	{ "stdio", { .children = 0, .ignore_callees = "[a-m]", CHAINS }, false },
 	{ "stdio", { .children = 0, .hide_unresolved = true }, false },
+	{ "stdio", { .children = 0, .sort = "srcfile,srcline" }, false },
+	{ "stdio", { .children = 0, .sort = "srcfile,srcline", .full_source_path = true }, false },
 	{ "stdio", { .children = -1, .view = VIEW_HIERARCHY, CHAINS }, false },
 	{ "stdio",
 	  { .children = 0, .chain = { .kind = CHAIN_FLAT, .order = CHAIN_CALLEE, .order_set = true } },
