@@ -3,8 +3,9 @@
  * mapped file, a directory of them, a pipe) and lets reader_take.c have those about the recording itself.
  *
  * A file is mapped whole, and a single one is also read, which takes less time (read_ahead.h): the mapping is for what
- * does not come in turn. Pages that were passed are given back (stream.c). As with every mapping, a file that somebody
- * cuts while it is read ends the program.
+ * does not come in turn. Pages that were passed are given back (stream.c). What somebody cuts off while it is read
+ * becomes zeros (file_map.h), which are no record: it is damaged there. Of a directory's files more than FILE_MAPS_MAX
+ * have no such guard.
  */
 #include "data/reader.h"
 
@@ -40,9 +41,13 @@ static int open_file(struct reader *reader, uint8_t *map, struct str *err)
 
 static uint8_t *map_fd(int fd, uint64_t size)
 {
-	void *map = MAP_FAILED;
+	void *map;
 
-	if (size <= SIZE_MAX)
+	errno = EFBIG;
+	if (size > SIZE_MAX)
+		return NULL;
+	map = file_map(fd, size, PROT_READ, MAP_PRIVATE);
+	if (!map)
 		map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return NULL;

@@ -99,8 +99,7 @@ void stream_free(struct stream *s)
 	if (!s)
 		return;
 	read_ahead_free(s->ahead);
-	if (s->map)
-		munmap(s->map, s->map_bytes);
+	file_unmap(s->map, s->map_bytes);
 	pipe_buffer_release(&s->pipe);
 	zstd_in_free(s->zstd);
 	free(s->window);

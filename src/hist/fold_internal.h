@@ -3,8 +3,10 @@
  *
  *   stack of locations --fold_frames.c--> stack of distinct frames      (one pass over all stack nodes)
  *   cell --fold.c--> group: other keys, frame, stack of frames  (far fewer than cells)
- *   group --children.c--> entries --perf_order.c--> sorted
+ *   group --runs.c--> sums of the nodes of stacks
+ *   group, sums --children.c--> entries --perf_order.c--> sorted
  *   group --fold_trees.c--> call tree of an entry, when a format asks for it
+ *   all but entries --folding.c--> the profile's next table
  *
  * Two frames are the same where all keys of code and the chain's key say so; what the keys of code make of a
  * frame, and what the other keys make of a cell, is a row of words that is kept once. An entry is then

@@ -144,7 +144,7 @@ static void choose_set(struct folding *folding, const char *question)
 }
 
 /* What is made of it for another --symbol-filter goes. */
-static void filter(struct table *table)
+static void filter_anew(struct table *table)
 {
 	struct folding *folding = table->private->folding;
 	struct str filter = STR_INIT;
@@ -183,7 +183,7 @@ void folding_take(struct table *table)
 	} else {
 		profile_forget_left(table->profile);
 	}
-	filter(table);
+	filter_anew(table);
 }
 
 void folding_leave(struct table *table)

@@ -19,6 +19,7 @@
 #include "util/arena.h"
 #include "util/build_id.h"
 #include "util/destination.h"
+#include "util/file_map.h"
 #include "util/foreign.h"
 #include "util/gzip.h"
 #include "util/hash.h"
