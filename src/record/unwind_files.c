@@ -175,6 +175,19 @@ static void note_time(struct unwind_files *files, struct entry *entry, int fd)
 	atomic_store(&files->n_writings, n + 1);
 }
 
+bool unwind_files_changed(struct unwind_files *files, uint32_t dso, const struct timespec *since)
+{
+	struct timespec now;
+	struct entry *entry;
+
+	pthread_mutex_lock(&files->lock);
+	entry = files->v[dso];
+	note_time(files, entry, entry->fd);
+	now = entry->written;
+	pthread_mutex_unlock(&files->lock);
+	return now.tv_sec != since->tv_sec || now.tv_nsec != since->tv_nsec;
+}
+
 unsigned unwind_files_era(const struct unwind_files *files, uint64_t time_ns)
 {
 	size_t n = atomic_load(&files->n_writings);
@@ -186,8 +199,10 @@ unsigned unwind_files_era(const struct unwind_files *files, uint64_t time_ns)
 }
 
 /* Under the lock. */
-static const char *path_at(const struct entry *entry, uint64_t time_ns)
+static const char *path_at(const struct entry *entry, uint64_t time_ns, struct timespec *written)
 {
+	if (written)
+		*written = entry->written;
 	return time_ns && time_ns < entry->written_ns ? NULL : entry->path;
 }
 
@@ -307,7 +322,7 @@ static void keep(struct unwind_files *files, struct entry *entry, struct found *
 	entry->path = hold(files, found, &entry->fd);
 }
 
-const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t time_ns)
+const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t time_ns, struct timespec *written)
 {
 	struct entry *entry = NULL, copy;
 	struct found found;
@@ -319,7 +334,7 @@ const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t
 	if (entry && !entry->path && entry->kind == DSO_VDSO && files->vdso)
 		entry->path = xstrdup(files->vdso);
 	if (!entry || entry->path || entry->n_tried == entry->n_seen) {
-		path = entry ? path_at(entry, time_ns) : NULL;
+		path = entry ? path_at(entry, time_ns, written) : NULL;
 		pthread_mutex_unlock(&files->lock);
 		return path;
 	}
@@ -331,7 +346,7 @@ const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t
 	keep(files, entry, &found);
 	if (entry->n_tried < copy.n_seen)
 		entry->n_tried = copy.n_seen;
-	path = path_at(entry, time_ns);
+	path = path_at(entry, time_ns, written);
 	pthread_mutex_unlock(&files->lock);
 	return path;
 }

@@ -33,18 +33,24 @@ bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const s
  * A path, good as long as `files` is there; NULL: the file could not be had so far, or was written to after time_ns (on
  * the clock of samples; 0: never mind), and what it was then is gone. It leads to the file as long, too, unless so many
  * descriptors were held already that it is the path that the file was found by: that of a process may go with it. By
- * any thread; what was not tried yet is tried now.
+ * any thread; what was not tried yet is tried now. written: when the file was, if there is a path; or
+ * NULL.
  */
-const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t time_ns);
+const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t time_ns, struct timespec *written);
 /*
  * How many writings to files, over what was mapped of them, were before this time: whoever has read files for samples
  * of another number is to read them anew. By any thread.
  */
 unsigned unwind_files_era(const struct unwind_files *files, uint64_t time_ns);
 /*
- * The same of the debug file with the unwind tables of a file that was had by its path, and is held. It has the file's
- * build-id, or where that has none, the checksum of its debug link. NULL: there is none. It is looked for when it is
- * first asked for, and never again: others who ask wait. By workers alone.
+ * Was it written to since its path was had, with this time? Then what was read of it meanwhile is neither what it was
+ * nor what it is. Of one whose descriptor is not held nobody looks. By any thread.
+ */
+bool unwind_files_changed(struct unwind_files *files, uint32_t dso, const struct timespec *since);
+/*
+ * A path as unwind_files_path's to the debug file with the unwind tables of a file that was had by its path, and is
+ * held. It has the file's build-id, or where that has none, the checksum of its debug link. NULL: there is none. It is
+ * looked for when it is first asked for, and never again: others who ask wait. By workers alone.
  */
 const char *unwind_files_debug_path(struct unwind_files *files, uint32_t dso, struct elf_file *file);
 /* How often a file could be opened after it could not be. By any thread. */

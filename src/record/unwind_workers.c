@@ -21,8 +21,13 @@ enum {
 	 */
 	WORKER_PRIORITY = -10,
 	FRAMES_MAX = 8000, /* a record has room for few more */
+	READ_AGAIN = 4, /* so often, of files that are being written to */
 };
 
+struct asked_file {
+	uint32_t dso;
+	struct timespec written; /* before it was asked for */
+};
 struct unwind_worker {
 	struct unwind_workers *workers;
 	pthread_t thread;
@@ -37,6 +42,8 @@ struct unwind_worker {
 	unsigned late; /* of unwind_files_late, that were seen */
 	unsigned era; /* see unwind_files_era */
 	uint64_t time_ns; /* of the sample at hand */
+	struct asked_file *asked; /* for it, the first time */
+	size_t n_asked, cap_asked;
 };
 
 struct unwind_workers {
@@ -58,7 +65,7 @@ _Static_assert(CHAIN_COMPLETE == (int)UNWIND_COMPLETE && CHAIN_CUT == (int)UNWIN
 		       CHAIN_NOT_64 == (int)UNWIND_NOT_64 && CHAIN_ENDS == (int)UNWIND_ENDS,
 	       "the file's ends of chains are the unwinder's");
 
-/* ---- one sample ---- */
+/* ---- files ---- */
 
 /* path: NULL is nothing. */
 static struct elf_file *file_at(struct unwind_worker *worker, const char *path)
@@ -77,8 +84,27 @@ static struct elf_file *file_at(struct unwind_worker *worker, const char *path)
 static struct elf_file *file_of(void *context, const struct dso *dso)
 {
 	struct unwind_worker *worker = context;
+	struct unwind_files *files = worker->workers->options.files;
+	struct timespec written = { 0 };
+	const char *path = unwind_files_path(files, dso->index, worker->time_ns, &written);
 
-	return file_at(worker, unwind_files_path(worker->workers->options.files, dso->index, worker->time_ns));
+	if (path) {
+		VEC_GROW(worker->asked, worker->n_asked, worker->cap_asked);
+		worker->asked[worker->n_asked++] = (struct asked_file){ dso->index, written };
+	}
+	return file_at(worker, path);
+}
+
+/* A file is asked for once, and its tables are read then. */
+static bool was_written_meanwhile(struct unwind_worker *worker)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < worker->n_asked; i++)
+		changed |= unwind_files_changed(worker->workers->options.files, worker->asked[i].dso,
+						&worker->asked[i].written);
+	worker->n_asked = 0;
+	return changed;
 }
 
 /* Asked for code that is in no table of the file's own. */
@@ -95,53 +121,6 @@ static struct elf_file *debug_file_of(void *context, const struct dso *dso)
 	}
 	str_release(&why);
 	return file_at(worker, path);
-}
-
-static size_t frames_wanted(const struct data_event *event)
-{
-	size_t asked = event->attr.sample_max_stack;
-
-	return asked && asked < FRAMES_MAX ? asked : FRAMES_MAX;
-}
-
-static void make_chain(struct unwind_worker *worker, const struct unwind_job *job, const struct record_body *body,
-		       struct unwound_chain *chain)
-{
-	struct unwind_input input = unwound_input(&body->sample);
-	const struct unwind *unwind = &worker->unwind;
-
-	*chain = (struct unwound_chain){ .ips = worker->ips, .exact = worker->unwind.exact, .end = CHAIN_NO_INFO };
-	if (!worker->can_unwind)
-		return;
-	input.address_space = job->space ? &job->space->address_space : NULL;
-	chain->n = unwind_frames(&worker->unwind, &input, worker->ips, frames_wanted(body->event));
-	chain->end = (enum chain_end)unwind->end;
-	chain->guessed = unwind->guessed;
-	if (unwind->end == UNWIND_COMPLETE && unwind->guessed)
-		chain->end = CHAIN_GUESSED;
-}
-
-static void unwind_one(struct unwind_worker *worker, struct unwind_job *job, struct unwind_workers_counts *counts)
-{
-	const struct events *written = worker->workers->options.written;
-	struct str why = STR_INIT;
-	struct unwound_chain chain;
-	struct record_body body;
-	struct record record;
-
-	record_from_bytes(&record, (const uint8_t *)job->record.s, 0, false);
-	str_reset(&job->out);
-	if (!record_decode(&worker->decoder, &record, &body, &why) && body.event) {
-		make_chain(worker, job, &body, &chain);
-		if (!unwound_sample(&body, record.size, written->v[body.event->index], &chain, &worker->room,
-				    &job->out, &why)) {
-			counts->chains[chain.end]++;
-			counts->guessed += chain.guessed;
-		}
-	}
-	str_release(&why);
-	if (worker->workers->options.slow_us)
-		usleep(worker->workers->options.slow_us);
 }
 
 /* ---- its unwinder ---- */
@@ -187,6 +166,62 @@ static void read_anew(struct unwind_worker *worker)
 	open_unwinder(worker);
 }
 
+/* ---- one sample ---- */
+
+static size_t frames_wanted(const struct data_event *event)
+{
+	size_t asked = event->attr.sample_max_stack;
+
+	return asked && asked < FRAMES_MAX ? asked : FRAMES_MAX;
+}
+
+static void make_chain(struct unwind_worker *worker, const struct unwind_job *job, const struct record_body *body,
+		       struct unwound_chain *chain)
+{
+	struct unwind_input input = unwound_input(&body->sample);
+	const struct unwind *unwind = &worker->unwind;
+
+	*chain = (struct unwound_chain){ .ips = worker->ips, .exact = worker->unwind.exact, .end = CHAIN_NO_INFO };
+	if (!worker->can_unwind)
+		return;
+	input.address_space = job->space ? &job->space->address_space : NULL;
+	chain->n = unwind_frames(&worker->unwind, &input, worker->ips, frames_wanted(body->event));
+	for (int i = 0; i < READ_AGAIN && was_written_meanwhile(worker); i++) {
+		read_anew(worker);
+		if (worker->can_unwind)
+			chain->n = unwind_frames(&worker->unwind, &input, worker->ips, frames_wanted(body->event));
+	}
+	chain->end = (enum chain_end)unwind->end;
+	chain->guessed = unwind->guessed;
+	if (unwind->end == UNWIND_COMPLETE && unwind->guessed)
+		chain->end = CHAIN_GUESSED;
+}
+
+static void unwind_one(struct unwind_worker *worker, struct unwind_job *job, struct unwind_workers_counts *counts)
+{
+	const struct events *written = worker->workers->options.written;
+	struct str why = STR_INIT;
+	struct unwound_chain chain;
+	struct record_body body;
+	struct record record;
+
+	record_from_bytes(&record, (const uint8_t *)job->record.s, 0, false);
+	str_reset(&job->out);
+	if (!record_decode(&worker->decoder, &record, &body, &why) && body.event) {
+		make_chain(worker, job, &body, &chain);
+		if (!unwound_sample(&body, record.size, written->v[body.event->index], &chain, &worker->room,
+				    &job->out, &why)) {
+			counts->chains[chain.end]++;
+			counts->guessed += chain.guessed;
+		}
+	}
+	str_release(&why);
+	if (worker->workers->options.slow_us)
+		usleep(worker->workers->options.slow_us);
+}
+
+/* ---- a job ---- */
+
 static void work_on(struct unwind_worker *worker, struct unwind_job *job, struct unwind_workers_counts *counts)
 {
 	struct unwind_files *files = worker->workers->options.files;
@@ -202,7 +237,7 @@ static void work_on(struct unwind_worker *worker, struct unwind_job *job, struct
 	}
 	worker->time_ns = job->time_ns;
 	if (job->look_only)
-		(void)unwind_files_path(files, job->dso, 0);
+		(void)unwind_files_path(files, job->dso, 0, NULL);
 	else
 		unwind_one(worker, job, counts);
 	address_space_snapshot_unref(job->space);
@@ -359,6 +394,7 @@ static void free_worker(struct unwind_worker *worker)
 	decoder_release(&worker->decoder);
 	unwound_room_release(&worker->room);
 	free(worker->ips);
+	free(worker->asked);
 }
 
 void unwind_workers_free(struct unwind_workers *workers)

@@ -366,7 +366,7 @@ C
 }
 
 # A program that is written over where it lies has the same inode, and other tables: by which nothing is unwound that was
-# sampled before.
+# sampled before. A file's time is that of the kernel's last tick, of which there are 100 a second or more.
 test_written_in_place()
 {
 	write_program
@@ -375,7 +375,7 @@ test_written_in_place()
 	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o behind deep.c || fail "compiles"
 	same "their functions are at the same places" "$(nm before | grep ' T ')" "$(nm behind | grep ' T ')"
 	cat >both <<-'SH'
-		cat before >deep; ./deep; cat behind >deep; ./deep
+		cat before >deep; ./deep; sleep 0.02; cat behind >deep; ./deep
 	SH
 	run "$PSTAT" record -N -o both.data -m 32M "${faults[@]}" --call-graph dwarf,32768 -- sh both
 	[ "$(id -u)" -eq 0 ] || run "$PSTAT" record -N -o both.data "${faults[@]}" --call-graph dwarf,32768 -- sh both

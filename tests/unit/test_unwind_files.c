@@ -144,7 +144,7 @@ static void see(uint32_t index, const char *name, uint32_t pid)
 /* opened: whose files are opened with it. */
 static const char *debug_path_of(struct elf_files *opened, uint32_t index)
 {
-	const char *path = unwind_files_path(files, index, 0), *found = NULL;
+	const char *path = unwind_files_path(files, index, 0, NULL), *found = NULL;
 	struct str why = STR_INIT;
 	struct elf_file *file;
 
@@ -158,7 +158,7 @@ static const char *debug_path_of(struct elf_files *opened, uint32_t index)
 
 static const char *debug_path(uint32_t index)
 {
-	assert_non_null(unwind_files_path(files, index, 0));
+	assert_non_null(unwind_files_path(files, index, 0, NULL));
 	return debug_path_of(elf, index);
 }
 
@@ -287,7 +287,7 @@ static void of_a_later_process(void **state)
 	(void)state;
 	make_file(in_tree("/proc/12/root/opt/prog"), (struct want){ .id = 0x10 });
 	see(0, "/opt/prog", 12);
-	assert_non_null(unwind_files_path(files, 0, 0));
+	assert_non_null(unwind_files_path(files, 0, 0, NULL));
 	debug = xasprintf("%s/13/root%s", procfs, by_id);
 	make_file(debug, (struct want){ .id = 0x10, .tables = true });
 	see(0, "/opt/prog", 13);
@@ -373,7 +373,7 @@ static void descriptors_that_are_held(void **state)
 		see(i, in_tree("/opt/prog"), 12);
 	assert_non_null(strstr(debug_path(0), "/proc/self/fd/"));
 	assert_string_equal(debug_path(1), in_tree("/opt/prog.dbg"));
-	assert_string_equal(unwind_files_path(files, 2, 0), in_tree("/opt/prog"));
+	assert_string_equal(unwind_files_path(files, 2, 0, NULL), in_tree("/opt/prog"));
 }
 
 static void of_the_vdso_none_is_looked_for(void **state)
@@ -386,9 +386,9 @@ static void of_the_vdso_none_is_looked_for(void **state)
 	int fd;
 
 	(void)state;
-	if (!unwind_files_see(files, &dso, &mmap) || !unwind_files_path(files, 0, 0))
+	if (!unwind_files_see(files, &dso, &mmap) || !unwind_files_path(files, 0, 0, NULL))
 		skip();
-	fd = open(unwind_files_path(files, 0, 0), O_RDONLY);
+	fd = open(unwind_files_path(files, 0, 0, NULL), O_RDONLY);
 	assert_true(elf_build_id_of_fd(fd, &id));
 	close(fd);
 	folder = xasprintf("%s/12/root" ELF_DEBUG_DIR, procfs);
@@ -397,6 +397,34 @@ static void of_the_vdso_none_is_looked_for(void **state)
 	expect(0, NULL);
 	free(place);
 	free(folder);
+}
+
+static void set_written(const char *path, time_t seconds)
+{
+	const struct timespec times[] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = seconds, .tv_nsec = 1 } };
+
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* Who reads one while it is written to learns of it, whoever else has learned of it before. */
+static void one_that_is_written_to_while_it_is_read(void **state)
+{
+	struct timespec first, then;
+	const char *path = in_tree("/opt/prog");
+
+	(void)state;
+	make_file(path, (struct want){ .id = 0x10 });
+	set_written(path, 1000);
+	see(0, path, 1);
+	assert_non_null(unwind_files_path(files, 0, 0, &first));
+	assert_int_equal(first.tv_sec, 1000);
+	assert_false(unwind_files_changed(files, 0, &first));
+	set_written(path, 1001);
+	assert_true(unwind_files_changed(files, 0, &first));
+	assert_true(unwind_files_changed(files, 0, &first));
+	assert_non_null(unwind_files_path(files, 0, 0, &then));
+	assert_int_equal(then.tv_sec, 1001);
+	assert_false(unwind_files_changed(files, 0, &then));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -413,6 +441,7 @@ int main(void)
 		TEST(it_is_looked_for_once),
 		TEST(all_workers_get_the_same),
 		TEST(descriptors_that_are_held),
+		TEST(one_that_is_written_to_while_it_is_read),
 		TEST(of_the_vdso_none_is_looked_for),
 	};
 

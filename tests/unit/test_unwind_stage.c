@@ -457,11 +457,11 @@ static void paths_that_lead_there(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	for (dso.path = own; dso.index < 2; dso.index++)
 		assert_true(unwind_files_see(files, &dso, &gone));
-	assert_non_null(strstr(unwind_files_path(files, 0, 0), "/proc/self/fd/"));
-	assert_string_equal(unwind_files_path(files, 1, 0), own);
+	assert_non_null(strstr(unwind_files_path(files, 0, 0, NULL), "/proc/self/fd/"));
+	assert_string_equal(unwind_files_path(files, 1, 0, NULL), own);
 	vdso.path = in_brackets;
 	seen = unwind_files_see(files, &vdso, &gone);
-	assert_int_equal(seen, unwind_files_path(files, 2, 0) != NULL);
+	assert_int_equal(seen, unwind_files_path(files, 2, 0, NULL) != NULL);
 	unwind_files_free(files);
 }
 
