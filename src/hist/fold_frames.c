@@ -70,7 +70,7 @@ static bool is_named(const struct table *table, const struct view_frame *view)
 /* Now, or of this table's frames when another one has them. */
 static bool filter_may_ask(const struct table *table)
 {
-	return table->options.filters.symbol_filter || !table->profile_owned;
+	return table->options.filters.symbol_filter || folding_is_for_others(table);
 }
 
 static uint32_t frame_intern(struct table *table, const struct view_frame *view,

@@ -174,7 +174,7 @@ struct groups {
 	struct group *v;
 	size_t n, cap;
 	struct entry_stats *hidden; /* of each member: what --hide-unresolved leaves out of totals, too */
-	struct row_set ids;
+	struct row_set ids; /* while they are made */
 	struct row_set values; /* of the keys without KEY_FRAME */
 	uint32_t last_values; /* the row that was asked for last */
 	struct runs runs;

@@ -116,11 +116,14 @@ static void add_groups_question(const struct table *table, struct str *out)
 	add_numbers(out, numbers, ARRAY_SIZE(numbers));
 }
 
-/* Cells alone can be asked again; groups of blocks know cells by number, which others may have. */
+/*
+ * Cells alone can be asked again; groups of blocks know cells by number, which others may have. What is being recorded
+ * gets more before the next question.
+ */
 bool folding_is_for_others(const struct table *table)
 {
-	return table->profile && !table->profile_owned && table->options.needs & NEED_ENTRIES &&
-	       !(table->options.needs & NEED_BLOCKS);
+	return table->profile && !table->profile_owned && table->session->reader &&
+	       table->options.needs & NEED_ENTRIES && !(table->options.needs & NEED_BLOCKS);
 }
 
 /* ---- from table to table ---- */
