@@ -233,7 +233,7 @@ static void add_numbers(struct table *table, const struct hist *hist, const stru
 			size_t member, struct str *out)
 {
 	const struct entry_stats *self = entry->members ? &entry->members[member] : &entry->self;
-	const struct entry_stats *total =
+	const struct entry_total *total =
 		entry->members_total ? &entry->members_total[member] : &entry->total;
 
 	add_u64(out, "samples", self->n_samples);

@@ -73,12 +73,12 @@ static struct entry *find_entry(struct making *m, uint32_t group, uint32_t codes
 }
 
 /* Only the first member of a group of events has totals of its own. */
-static void add_total(struct entry *entry, size_t member, const struct entry_stats *stats)
+static void add_total(struct entry *entry, size_t member, const struct entry_total *total)
 {
 	if (entry->members)
-		entry_stats_add(&entry->members_total[member], stats);
+		entry_total_add(&entry->members_total[member], total);
 	if (!member)
-		entry_stats_add(&entry->total, stats);
+		entry_total_add(&entry->total, total);
 }
 
 static void lengthen(struct entry *entry, size_t member, uint32_t depth)
@@ -110,6 +110,7 @@ static void add_own(struct making *m, uint32_t number)
 {
 	const struct group *group = &m->groups->v[number];
 	const struct fold_frame *frame = &m->frames->v[group->self];
+	const struct entry_total own = entry_own_total(&group->stats);
 	struct entry *entry;
 
 	if (!frame->named)
@@ -126,7 +127,7 @@ static void add_own(struct making *m, uint32_t number)
 	lengthen(entry, group->member, chain_len(m->frames, group->stack));
 	/* Else it comes with its node. */
 	if (!is_on_stack(m->frames, group->stack, frame->values))
-		add_total(entry, group->member, &group->stats);
+		add_total(entry, group->member, &own);
 }
 
 /* ---- nodes ---- */
@@ -145,7 +146,7 @@ static void add_nodes(struct making *m, const struct group_run *run)
 			continue;
 		entry = find_entry(m, sums->first, frame->values);
 		if (!m->repeated[numbers[sums->node]])
-			add_total(entry, run->member, &sums->stats);
+			add_total(entry, run->member, &sums->total);
 		lengthen(entry, run->member, m->table->order == CHAIN_CALLER ? sums->deepest - depth + 1 : depth);
 	}
 }
@@ -248,7 +249,7 @@ void entries_make(struct entries *entries, struct table *table, const struct his
 	struct making m = { .entries = entries, .table = table, .hist = hist, .groups = groups, .frames = frames };
 
 	*entries = (struct entries){ .table = table, .hist = hist };
-	if (groups->of_cell)
+	if (table->options.needs & NEED_BLOCKS)
 		entries->own = xcalloc(groups->n + 1, sizeof(*entries->own));
 	m.of_values = xcalloc(frames->values.n + 1, sizeof(*m.of_values));
 	m.chain = xcalloc(frames->max_depth + 1, sizeof(*m.chain));

@@ -39,14 +39,24 @@ void entry_stats_add(struct entry_stats *to, const struct entry_stats *from)
 	to->weight += from->weight;
 }
 
+struct entry_total entry_own_total(const struct entry_stats *self)
+{
+	return (struct entry_total){ .n_samples = self->n_samples, .period = self->period };
+}
+
+void entry_total_add(struct entry_total *to, const struct entry_total *from)
+{
+	to->n_samples += from->n_samples;
+	to->period += from->period;
+}
+
 uint64_t entry_number(const struct entry *entry, const struct field_row *field, size_t member)
 {
-	const struct entry_stats *stats = field->total ? &entry->total : &entry->self;
+	const struct entry_stats *self = entry->members ? &entry->members[member] : &entry->self;
+	const struct entry_total *total = entry->members ? &entry->members_total[member] : &entry->total;
 	uint64_t number;
 
-	if (entry->members)
-		stats = field->total ? &entry->members_total[member] : &entry->members[member];
-	memcpy(&number, (const char *)stats + field->stat, sizeof(number));
+	memcpy(&number, (field->total ? (const char *)total : (const char *)self) + field->stat, sizeof(number));
 	return number;
 }
 
@@ -78,7 +88,7 @@ bool entry_is_shown(const struct table *table, const struct hist *hist, const st
 	uint64_t all = hist_period(table, hist, 0);
 	double percent =
 		all ? 100.0 * (double)entry_limit_period(table, entry) / (double)all : 0.0;
-	uint64_t n_samples = (table->children ? &entry->total : &entry->self)->n_samples;
+	uint64_t n_samples = table->children ? entry->total.n_samples : entry->self.n_samples;
 
 	if (table->options.samples_over && n_samples <= table->options.samples_over)
 		return false;

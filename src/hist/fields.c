@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #define STAT(name) .stat = offsetof(struct entry_stats, name)
+#define TOTAL(name) .stat = offsetof(struct entry_total, name)
 
 /*
  * To add a field: a number in struct entry_stats if there is none yet, one row here, an entry in
@@ -22,7 +23,7 @@ const struct field_row field_rows[] = {
 	  STAT(period_guest_sys), true, false, 9 },
 	{ "overhead_guest_us", "guest usr", "part that was sampled in a guest's user mode",
 	  STAT(period_guest_us), true, false, 9 },
-	{ "overhead_children", "Children", "the entry's part with all that it called", STAT(period),
+	{ "overhead_children", "Children", "the entry's part with all that it called", TOTAL(period),
 	  true, true, 8 },
 	{ "sample", "Samples", "how many samples", STAT(n_samples), false, false, 12 },
 	{ "period", "Period", "sum of the samples' periods", STAT(period), false, false, 12 },
@@ -59,9 +60,30 @@ void table_key_text(struct table *table, const struct entry *entry, const struct
 	column->key->text(table, key_value(entry, column), out);
 }
 
-uint64_t table_key_identity(struct table *table, const struct entry *entry, const struct column *column)
+static uint64_t hash_key(struct table *table, const struct entry *entry, const struct column *column)
 {
-	return column->key->identity ? column->key->identity(table, entry->values[column->key_index]) : 0;
+	uint64_t (*identity)(struct table *, uint64_t) = column->key->identity;
+	struct str text = STR_INIT;
+	uint64_t words[2];
+
+	table_key_text(table, entry, column, &text);
+	words[0] = hash_bytes(text.s, text.len);
+	words[1] = identity ? identity(table, entry->values[column->key_index]) : 0;
+	str_release(&text);
+	return hash_words(words, ARRAY_SIZE(words));
+}
+
+uint64_t table_key_hash(struct table *table, const struct entry *entry, const struct column *column)
+{
+	struct key_hashes *hashes = &table->private->folding->key_hashes;
+	const uint64_t row[] = { column->key_index, key_value(entry, column) };
+	const uint32_t i = row_set_intern(&hashes->values, row);
+
+	if (i == hashes->n) {
+		VEC_GROW(hashes->v, hashes->n, hashes->cap);
+		hashes->v[hashes->n++] = hash_key(table, entry, column);
+	}
+	return hashes->v[i];
 }
 
 struct table_value table_value(const struct table *table, const struct hist *hist, const struct entry *entry,

@@ -59,7 +59,7 @@ bool table_takes_cell(struct table *table, const struct cells *cells, size_t cel
 	if (!table->filters || location == LOCATION_NONE || !filters_any(table->filters))
 		return true;
 	return filters_take_location(table->filters, &session->locations->v[location],
-				     location_symbol(session, location));
+				     filters_ask_symbols(table->filters) ? location_symbol(session, location) : NULL);
 }
 
 static bool is_taken(struct table *table, const struct cells *cells, size_t cell)
@@ -88,9 +88,9 @@ static uint32_t other_values(struct table *table, struct groups *groups,
 	return groups->last_values;
 }
 
-/* The number of its group. */
-static uint32_t add_group(struct table *table, struct groups *groups, size_t member,
-		      const struct cells *cells, size_t cell, const struct entry_stats *stats)
+/* The number of its group; a new one is empty. */
+static uint32_t find_group(struct table *table, struct groups *groups, size_t member, const struct cells *cells,
+			   size_t cell)
 {
 	const struct frames *frames = &table->private->folding->frames;
 	uint32_t location = fact_location(cells, cell, FACT_LOCATION);
@@ -108,7 +108,6 @@ static uint32_t add_group(struct table *table, struct groups *groups, size_t mem
 		VEC_GROW(groups->v, groups->n, groups->cap);
 		groups->v[groups->n++] = group;
 	}
-	entry_stats_add(&groups->v[i].stats, stats);
 	return i;
 }
 
@@ -119,33 +118,67 @@ static void subtract(struct entry_stats *from, const struct entry_stats *stats)
 	from->weight -= stats->weight;
 }
 
-static void group_cells(struct table *table, struct groups *groups, size_t member, const struct cells *cells)
+struct grouping {
+	struct table *table;
+	struct groups *groups;
+	/* Of the same cells, by other filters: cells of one group there are of one here. NULL: there are none. */
+	const struct groups *before;
+	uint32_t *now; /* by group of `before` + 1: its group here + 1; 0: not yet met */
+};
+
+static uint32_t group_of_cell(struct grouping *g, size_t member, const struct cells *cells, size_t cell)
 {
+	const uint32_t before = g->before ? g->before->of_cell[member][cell] : 0;
+	uint32_t group;
+
+	if (before && g->now[before])
+		return g->now[before] - 1;
+	group = find_group(g->table, g->groups, member, cells, cell);
+	if (before)
+		g->now[before] = group + 1;
+	return group;
+}
+
+static void group_cells(struct grouping *g, size_t member, const struct cells *cells)
+{
+	struct groups *groups = g->groups;
+	uint32_t *of_cell = groups->of_cell ? xcalloc(cells->n + 1, sizeof(*of_cell)) : NULL;
+
 	for (size_t i = 0; i < cells->n; i++) {
-		struct entry_stats stats = cell_stats(cells, i);
+		const struct entry_stats stats = cell_stats(cells, i);
 		uint32_t group;
 
-		if (is_hidden(table, cells, i)) {
+		if (is_hidden(g->table, cells, i)) {
 			entry_stats_add(&groups->hidden[member], &stats);
 			continue;
 		}
-		if (!is_taken(table, cells, i))
+		if (!is_taken(g->table, cells, i))
 			continue;
-		group = add_group(table, groups, member, cells, i, &stats);
-		if (groups->of_cell && !member)
-			groups->of_cell[i] = group + 1;
+		group = group_of_cell(g, member, cells, i);
+		entry_stats_add(&groups->v[group].stats, &stats);
+		if (of_cell)
+			of_cell[i] = group + 1;
 	}
+	if (of_cell)
+		groups->of_cell[member] = of_cell;
 }
 
-static void make_groups(struct table *table, const struct hist *hist, struct groups *groups)
+static void make_groups(struct table *table, const struct hist *hist, struct groups *groups,
+			const struct groups *before)
 {
+	struct grouping g = { .table = table, .groups = groups, .before = before };
+
 	row_set_init(&groups->ids, 2);
 	row_set_init(&groups->values, table->private->n_other_keys);
+	groups->n_members = hist->n_members;
 	groups->hidden = xcalloc(hist->n_members, sizeof(*groups->hidden));
-	if (table->options.needs & NEED_BLOCKS)
-		groups->of_cell = xcalloc(hist->cells[0]->n + 1, sizeof(*groups->of_cell));
+	if (table->options.needs & NEED_BLOCKS || folding_is_for_others(table))
+		groups->of_cell = xcalloc(hist->n_members, sizeof(*groups->of_cell));
+	if (before)
+		g.now = xcalloc(before->n + 1, sizeof(*g.now));
 	for (size_t i = 0; i < hist->n_members; i++)
-		group_cells(table, groups, i, hist->cells[i]);
+		group_cells(&g, i, hist->cells[i]);
+	free(g.now);
 	row_set_release(&groups->ids);
 }
 
@@ -166,7 +199,7 @@ static struct groups *groups_of(struct table *table, const struct hist *hist)
 	if (at >= set->n)
 		grow_set(set, at + 1);
 	if (!set->v[at].hidden)
-		make_groups(table, hist, &set->v[at]);
+		make_groups(table, hist, &set->v[at], folding_groups_before(table->private->folding, at));
 	return &set->v[at];
 }
 
@@ -256,8 +289,9 @@ static void drop_rest(const struct table *table, struct hist *hist)
 	hist->n = n;
 }
 
-static void sort_rows(struct table *table, struct hist *hist)
+static void sort_rows(struct table *table, struct hist *hist, struct groups *groups)
 {
+	struct found_order *known = folding_is_for_others(table) ? &groups->found_order : NULL;
 	bool some = table->options.rows_max;
 
 	if (table->options.view == VIEW_HIERARCHY) {
@@ -265,7 +299,7 @@ static void sort_rows(struct table *table, struct hist *hist)
 	} else {
 		if (some)
 			drop_small(table, hist);
-		entries_sort(table, hist, hist->entries, hist->n);
+		entries_sort(table, hist, hist->entries, hist->n, known);
 	}
 	if (some)
 		drop_rest(table, hist);
@@ -289,6 +323,6 @@ void hist_fold(struct table *table, struct hist *hist)
 	hist->n = entries.n;
 	entries.v = NULL;
 	entries_release(&entries);
-	sort_rows(table, hist);
+	sort_rows(table, hist, groups);
 	hist_measure(table, hist);
 }

@@ -73,17 +73,19 @@ struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups
 {
 	const struct table *table = entries->table;
 	const struct cells *cells = entries->hist->cells[0];
+	const uint32_t *of_cell;
 	struct hist_blocks *blocks;
 	size_t cap = 0;
 
 	if (!(table->options.needs & NEED_BLOCKS))
 		return NULL;
+	of_cell = groups->of_cell[0];
 	blocks = xcalloc(1, sizeof(*blocks));
 	blocks->n_blocks = table->private->n_blocks;
 	blocks->periods = xcalloc(blocks->n_blocks, sizeof(*blocks->periods));
 	blocks->samples = xcalloc(blocks->n_blocks, sizeof(*blocks->samples));
 	for (size_t i = 0; i < cells->n; i++) {
-		const struct entry *entry = groups->of_cell[i] ? entries->own[groups->of_cell[i] - 1] : NULL;
+		const struct entry *entry = of_cell[i] ? entries->own[of_cell[i] - 1] : NULL;
 		size_t block = block_of(blocks, cells, i);
 
 		if (entry || !table->options.percentage_relative) {

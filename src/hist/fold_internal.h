@@ -139,7 +139,7 @@ struct node_sums { /* of a node that chains of the run come by; callers stand be
 	uint32_t node; /* of frames.stacks */
 	uint32_t first; /* group of the run that comes by it */
 	uint32_t deepest; /* frames of the longest chain that does */
-	struct entry_stats stats; /* of all of them */
+	struct entry_total total; /* of all of them */
 };
 struct group_run {
 	uint32_t others; /* row of groups.values */
@@ -160,6 +160,13 @@ void runs_make(struct runs *runs, const struct groups *groups); /* unless they a
 void runs_sum(struct runs *runs, const struct frames *frames, const struct groups *groups); /* likewise */
 void runs_release(struct runs *runs);
 
+/* ---- perf_order.c: which entries are found first, kept with the groups ---- */
+struct found_order {
+	struct row_set entries; /* others and codes of those that were sorted; width 0: none were */
+	uint32_t *ranks; /* of these; equal ones are told apart by their numbers */
+};
+void found_order_release(struct found_order *order);
+
 /* ---- groups of a hist ---- */
 struct group {
 	uint32_t values; /* row of the keys without KEY_FRAME */
@@ -179,7 +186,9 @@ struct groups {
 	uint32_t last_values; /* the row that was asked for last */
 	struct runs runs;
 	struct trees *trees; /* NULL: not yet made */
-	uint32_t *of_cell; /* of the first member: the group + 1, 0: left out; NULL: nobody asks */
+	uint32_t **of_cell; /* of each member: the cell's group + 1, 0: left out; NULL: nobody asks */
+	size_t n_members;
+	struct found_order found_order;
 };
 
 /* ---- children.c: groups into entries ---- */
@@ -207,12 +216,23 @@ struct leaf { /* a group with a stack, of the first event of its hist */
 	uint32_t others, self; /* rows of groups.values and of its own frame; NO_ROW: not asked for */
 	uint64_t period, count;
 };
-struct trees { /* of a hist */
+struct way_slot { /* of fold_trees.c: valid where the round is the present one */
+	uint64_t round;
+	uint32_t way;
+};
+struct way_slots { /* kept from tree to tree: there are as many as frames, and most trees have few */
+	struct way_slot *of_id, *of_name; /* ways by frame_id.same and .name */
+	size_t n_ids, n_names;
+	uint64_t round;
+};
+struct trees { /* of the groups of a hist */
 	struct leaf *v; /* sorted by `at` once n_numbered is set */
 	size_t n, n_rows; /* of groups.values */
 	size_t n_numbered; /* nodes of the forest that numbered them */
 	uint32_t *by_others; /* of v, in order of others, then of v */
+	uint32_t *at; /* of by_others: v[].at, close together, for it is searched by every node of an entry */
 	uint32_t *by_self; /* of v, in order of others and self, then of v */
+	struct way_slots slots;
 };
 /* Keeps what trees need of the groups; NULL where no format will ask for trees. */
 struct trees *trees_new(struct table *table, const struct groups *groups);
@@ -240,7 +260,9 @@ struct order_item { /* what entries are sorted by, first first */
 	const struct field_row *field; /* NULL: a key */
 	size_t key_index;
 };
-void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n);
+/* known: of the groups that all entries, in order of their numbers, are made of; or NULL. */
+void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n,
+		  struct found_order *known);
 
 /*
  * Sorts pointers as inserting them one after the other into a red-black tree does; equal ones stay in their
@@ -298,13 +320,20 @@ enum { KEYS_MAX = 64 };
 /* ---- folding.c: what is made of cells before there are entries ---- */
 enum { GROUP_SETS = 2 };
 struct group_set { /* groups by one set of filters */
-	struct str question; /* what they depend on, beside of_frames */
+	struct str cells; /* the cells that they are made of, as far as the question says */
+	struct str question; /* what they depend on besides, but for of_frames */
 	struct groups *v; /* of each hist, by index of its event; those without `hidden` are not made */
 	size_t n;
+};
+struct key_hashes { /* table_key_hash, of what was asked for */
+	uint64_t *v;
+	size_t n, cap;
+	struct row_set values; /* the key's index, and its value */
 };
 struct folding {
 	struct frames frames;
 	struct function_ids function_ids;
+	struct key_hashes key_hashes;
 	struct text_index *names; /* texts that are values: of files, lines, fields */
 	uint32_t *dso_names; /* per dso, its number in names + 1 */
 	size_t n_dso_names;
@@ -324,6 +353,8 @@ void folding_begin(struct table *table);
 void folding_take(struct table *table);
 /* Will another table be able to use it? */
 bool folding_is_for_others(const struct table *table);
+/* Those of the same cells of a hist that another question has left, with of_cell; NULL: there are none. */
+const struct groups *folding_groups_before(const struct folding *folding, size_t hist);
 /* A table goes: what others can use is left to the profile, the rest freed. */
 void folding_leave(struct table *table);
 

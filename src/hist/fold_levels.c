@@ -108,8 +108,8 @@ void hist_make_hierarchy(struct table *table, struct hist *hist)
 		add_child(&levels, parent, leaf);
 	}
 	for (size_t i = 0; i < levels.n_v; i++)
-		entries_sort(table, hist, levels.v[i]->children, levels.v[i]->n_children);
-	entries_sort(table, hist, levels.tops, levels.n_tops);
+		entries_sort(table, hist, levels.v[i]->children, levels.v[i]->n_children, NULL);
+	entries_sort(table, hist, levels.tops, levels.n_tops, NULL);
 	free(hist->entries);
 	hist->entries = levels.tops;
 	hist->n = levels.n_tops;

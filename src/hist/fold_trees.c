@@ -19,9 +19,6 @@ struct way { /* frames that are the same, below the node at hand */
 	uint64_t period, count;
 	struct call_node *node; /* NULL: below the limit */
 };
-struct way_slot {
-	uint32_t round, way; /* valid where the round is the present one */
-};
 struct waiting { /* a node whose children are not yet made; its runs are the last of growth.waiting */
 	struct call_node *node;
 	size_t n_runs;
@@ -39,8 +36,7 @@ struct growth {
 	size_t n_runs, cap_runs;
 	struct way *ways;
 	size_t n_ways, cap_ways;
-	struct way_slot *of_id, *of_name; /* ways by frame_id.same and .name */
-	uint32_t round;
+	struct way_slots *slots;
 	struct leaf_run *waiting;
 	size_t n_waiting, cap_waiting;
 	struct waiting *nodes;
@@ -178,10 +174,10 @@ static uint32_t add_way(struct growth *g, uint32_t frame)
 	struct way way = { .frame = frame };
 
 	if (id->name) {
-		struct way_slot *slot = &g->of_name[id->name];
+		struct way_slot *slot = &g->slots->of_name[id->name];
 
-		way.same_name = slot->round == g->round ? slot->way + 1 : 0;
-		*slot = (struct way_slot){ g->round, (uint32_t)g->n_ways };
+		way.same_name = slot->round == g->slots->round ? slot->way + 1 : 0;
+		*slot = (struct way_slot){ g->slots->round, (uint32_t)g->n_ways };
 	}
 	VEC_GROW(g->ways, g->n_ways, g->cap_ways);
 	g->ways[g->n_ways] = way;
@@ -192,10 +188,10 @@ static uint32_t add_way(struct growth *g, uint32_t frame)
 static uint32_t find_name(const struct growth *g, uint32_t frame)
 {
 	const struct frame_id *id = &g->forest->ids.v[frame];
-	const struct way_slot *slot = &g->of_name[id->name];
+	const struct way_slot *slot = &g->slots->of_name[id->name];
 	uint32_t found = (uint32_t)g->n_ways;
 
-	if (!id->by_symbol || slot->round != g->round)
+	if (!id->by_symbol || slot->round != g->slots->round)
 		return found;
 	for (uint32_t i = slot->way + 1; i; i = g->ways[i - 1].same_name)
 		if (g->frames[frame].view.inlined || g->frames[g->ways[i - 1].frame].view.inlined)
@@ -205,12 +201,12 @@ static uint32_t find_name(const struct growth *g, uint32_t frame)
 
 static uint32_t find_way(struct growth *g, uint32_t frame)
 {
-	struct way_slot *slot = &g->of_id[g->forest->ids.v[frame].same];
+	struct way_slot *slot = &g->slots->of_id[g->forest->ids.v[frame].same];
 
-	if (slot->round != g->round) {
+	if (slot->round != g->slots->round) {
 		uint32_t way = find_name(g, frame);
 
-		*slot = (struct way_slot){ g->round, way < g->n_ways ? way : add_way(g, frame) };
+		*slot = (struct way_slot){ g->slots->round, way < g->n_ways ? way : add_way(g, frame) };
 	}
 	return slot->way;
 }
@@ -219,7 +215,7 @@ static void find_ways(struct growth *g)
 {
 	sort_runs(g);
 	g->n_ways = 0;
-	g->round++;
+	g->slots->round++;
 	for (size_t i = 0; i < g->n_runs; i++) {
 		struct leaf_run *run = &g->runs[i];
 		struct way *way;
@@ -328,6 +324,24 @@ bool table_has_tree(const struct table *table, const struct hist *hist, const st
 	       (double)entry_limit_period(table, entry) >= all * chain->min_percent / 100.0;
 }
 
+static void grow_slots(struct way_slot **slots, size_t *n, size_t wanted)
+{
+	if (wanted <= *n)
+		return;
+	*slots = xreallocarray(*slots, wanted, sizeof(**slots));
+	memset(*slots + *n, 0, (wanted - *n) * sizeof(**slots));
+	*n = wanted;
+}
+
+static struct way_slots *way_slots_of(struct trees *trees, const struct frame_ids *ids)
+{
+	struct way_slots *slots = &trees->slots;
+
+	grow_slots(&slots->of_id, &slots->n_ids, ids->rows.n + 1);
+	grow_slots(&slots->of_name, &slots->n_names, (size_t)ids->n_names + 1);
+	return slots;
+}
+
 struct call_tree *table_tree(struct table *table, const struct hist *hist, const struct entry *entry,
 			     const struct tree_limit *limit)
 {
@@ -339,8 +353,7 @@ struct call_tree *table_tree(struct table *table, const struct hist *hist, const
 	g.leaves = hist->trees->v;
 	g.frames = table->private->folding->frames.v;
 	g.tree = calltree_new(table->session->locations, table->options.chain.key);
-	g.of_id = xcalloc(g.forest->ids.rows.n + 1, sizeof(*g.of_id));
-	g.of_name = xcalloc(g.forest->ids.n_names + 1, sizeof(*g.of_name));
+	g.slots = way_slots_of(hist->trees, &g.forest->ids);
 	entry_leaves_find(&g.of_entry, hist->trees, g.forest, entry, g.outermost, table->children);
 	sum_leaves(&g);
 	plant(&g);
@@ -350,8 +363,6 @@ struct call_tree *table_tree(struct table *table, const struct hist *hist, const
 	free(g.counts);
 	free(g.runs);
 	free(g.ways);
-	free(g.of_id);
-	free(g.of_name);
 	free(g.waiting);
 	free(g.nodes);
 	return g.tree;

@@ -16,7 +16,7 @@ struct folding *folding_new(void)
 	str_init(&folding->of_frames);
 	str_init(&folding->filter);
 	for (size_t i = 0; i < GROUP_SETS; i++)
-		str_init(&folding->sets[i].question);
+		folding->sets[i] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
 	return folding;
 }
 
@@ -27,6 +27,7 @@ void folding_begin(struct table *table)
 	row_set_init(&folding->frames.ids, 3);
 	row_set_init(&folding->frames.values, table->private->n_frame_keys);
 	row_set_init(&folding->function_ids.ids, 3);
+	row_set_init(&folding->key_hashes.values, 2);
 	row_set_init(&folding->cgroup_ids, 2);
 }
 
@@ -34,9 +35,12 @@ static void groups_release(struct groups *groups)
 {
 	free(groups->v);
 	free(groups->hidden);
+	for (size_t i = 0; groups->of_cell && i < groups->n_members; i++)
+		free(groups->of_cell[i]);
 	free(groups->of_cell);
 	runs_release(&groups->runs);
 	trees_free(groups->trees);
+	found_order_release(&groups->found_order);
 	row_set_release(&groups->ids);
 	row_set_release(&groups->values);
 }
@@ -46,6 +50,7 @@ static void set_release(struct group_set *set)
 	for (size_t i = 0; i < set->n; i++)
 		groups_release(&set->v[i]);
 	free(set->v);
+	str_release(&set->cells);
 	str_release(&set->question);
 }
 
@@ -58,6 +63,8 @@ void folding_free(struct folding *folding)
 	frames_release(&folding->frames);
 	free(folding->function_ids.v);
 	row_set_release(&folding->function_ids.ids);
+	free(folding->key_hashes.v);
+	row_set_release(&folding->key_hashes.values);
 	row_set_release(&folding->cgroup_ids);
 	texts_free(folding->names);
 	free(folding->dso_names);
@@ -100,16 +107,27 @@ static void add_frames_question(const struct table *table, struct str *out)
 	add_numbers(out, numbers, ARRAY_SIZE(numbers));
 }
 
-static void add_groups_question(const struct table *table, struct str *out)
+static void add_cells_question(const struct table *table, struct str *out)
 {
 	const struct query *options = &table->options;
 	const struct filter_options *filters = &options->filters;
-	const char *const texts[] = { filters->comms, filters->dsos, filters->symbols, filters->pids, filters->tids,
-				      filters->cpus,  filters->sockets, options->ignore_callees };
 	const unsigned long long numbers[] = {
-		table->private->shape.facts, table->branch_view, options->mem_mode, options->group, options->group_off,
-		options->exclude_other, filters->kernel_hidden, filters->user_hidden,
+		table->private->shape.facts, table->branch_view,     options->mem_mode,    options->group,
+		options->group_off,	     filters->kernel_hidden, filters->user_hidden,
 	};
+
+	add_text(out, filters->cpus);
+	add_text(out, options->ignore_callees);
+	add_numbers(out, numbers, ARRAY_SIZE(numbers));
+}
+
+/* Which of the cells. */
+static void add_groups_question(const struct table *table, struct str *out)
+{
+	const struct filter_options *filters = &table->options.filters;
+	const char *const texts[] = { filters->comms, filters->dsos, filters->symbols,
+				      filters->pids,  filters->tids, filters->sockets };
+	const unsigned long long numbers[] = { table->options.exclude_other };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		add_text(out, texts[i]);
@@ -129,17 +147,19 @@ bool folding_is_for_others(const struct table *table)
 /* ---- from table to table ---- */
 
 /* The set of this question comes first; where there is none, an empty one, and the oldest goes. */
-static void choose_set(struct folding *folding, const char *question)
+static void choose_set(struct folding *folding, const struct group_set *wanted)
 {
 	struct group_set chosen;
 	size_t at = 0;
 
-	while (at < GROUP_SETS && strcmp(folding->sets[at].question.s, question) != 0)
+	while (at < GROUP_SETS && (strcmp(folding->sets[at].cells.s, wanted->cells.s) != 0 ||
+				   strcmp(folding->sets[at].question.s, wanted->question.s) != 0))
 		at++;
 	if (at == GROUP_SETS) {
 		set_release(&folding->sets[--at]);
-		folding->sets[at] = (struct group_set){ .question = STR_INIT };
-		str_add(&folding->sets[at].question, question);
+		folding->sets[at] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
+		str_add(&folding->sets[at].cells, wanted->cells.s);
+		str_add(&folding->sets[at].question, wanted->question.s);
 	}
 	chosen = folding->sets[at];
 	memmove(folding->sets + 1, folding->sets, at * sizeof(chosen));
@@ -176,17 +196,27 @@ void folding_take(struct table *table)
 	if (!folding_is_for_others(table))
 		return;
 	add_frames_question(table, &empty->of_frames);
+	add_cells_question(table, &empty->sets[0].cells);
 	add_groups_question(table, &empty->sets[0].question);
 	left = table->profile->left;
 	if (left && !strcmp(left->of_frames.s, empty->of_frames.s)) {
 		table->profile->left = NULL;
-		choose_set(left, empty->sets[0].question.s);
+		choose_set(left, &empty->sets[0]);
 		folding_free(empty);
 		private->folding = left;
 	} else {
 		profile_forget_left(table->profile);
 	}
 	filter_anew(table);
+}
+
+const struct groups *folding_groups_before(const struct folding *folding, size_t hist)
+{
+	const struct group_set *now = &folding->sets[0], *before = &folding->sets[1];
+
+	if (hist >= before->n || !before->v[hist].of_cell || strcmp(now->cells.s, before->cells.s) != 0)
+		return NULL;
+	return &before->v[hist];
 }
 
 void folding_leave(struct table *table)

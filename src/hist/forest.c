@@ -179,7 +179,10 @@ void trees_free(struct trees *trees)
 		return;
 	free(trees->v);
 	free(trees->by_others);
+	free(trees->at);
 	free(trees->by_self);
+	free(trees->slots.of_id);
+	free(trees->slots.of_name);
 	free(trees);
 }
 
@@ -214,8 +217,12 @@ static void sort_by_entry(struct trees *trees, size_t n_codes)
 		selves[i] = leaf->self == NO_ROW ? (uint32_t)n_codes : leaf->self;
 	}
 	free(trees->by_others);
+	free(trees->at);
 	free(trees->by_self);
 	trees->by_others = numbers_sorted(others, trees->n, trees->n_rows, NULL);
+	trees->at = xcalloc(trees->n + 1, sizeof(*trees->at));
+	for (size_t i = 0; i < trees->n; i++)
+		trees->at[i] = trees->v[trees->by_others[i]].at;
 	order = numbers_sorted(selves, trees->n, n_codes + 1, NULL);
 	trees->by_self = numbers_sorted(others, trees->n, trees->n_rows, order);
 	free(order);
@@ -240,13 +247,20 @@ const struct forest *trees_prepare(struct trees *trees, struct table *table)
 
 /* ---- the leaves of an entry ---- */
 
-/* The first of by_others[first .. end) whose stack's number is not below `number`. */
+/* The first of by_others[first .. end) whose stack's number is not below `number`. As a rule it is not far. */
 static size_t first_from(const struct trees *trees, size_t first, size_t end, uint32_t number)
 {
+	for (size_t step = 1; step < end - first; step *= 2) {
+		if (trees->at[first + step] >= number) {
+			end = first + step;
+			break;
+		}
+		first += step;
+	}
 	while (first < end) {
 		size_t middle = first + (end - first) / 2;
 
-		if (trees->v[trees->by_others[middle]].at < number)
+		if (trees->at[middle] < number)
 			first = middle + 1;
 		else
 			end = middle;

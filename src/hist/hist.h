@@ -215,7 +215,7 @@ struct field_row {
 		name; /* "overhead", "overhead_sys", "overhead_children", "sample", "period", .. */
 	const char *header;
 	const char *help;
-	size_t stat; /* offset in struct entry_stats */
+	size_t stat; /* offset in struct entry_stats, of a total in struct entry_total */
 	bool percent; /* shown as a part of the period of all; else as it is */
 	bool total; /* of entry.total, not entry.self */
 	unsigned width; /* perf's */
@@ -224,12 +224,16 @@ struct field_row {
 /* ---- entries ---- */
 
 enum { NO_ROW = UINT32_MAX };
+struct entry_total { /* of what comes by, however it was sampled */
+	uint64_t n_samples, period;
+};
 struct entry {
 	uint64_t *values; /* one per key of the report, in order of table.keys */
 	struct entry_stats self;
-	struct entry_stats total; /* with what it called; only with children */
-	struct entry_stats *members,
-		*members_total; /* --group: one per event of the group, [0] the leader; else NULL */
+	struct entry_total total; /* with what it called; only with children */
+	/* --group: one per event of the group, [0] the leader; else NULL. */
+	struct entry_stats *members;
+	struct entry_total *members_total;
 	uint32_t others, codes; /* rows of what its values were made of, for table_tree; NO_ROW: it has no tree */
 	uint32_t location; /* one that it came from, for addresses and -v; LOCATION_NONE */
 	char level; /* '.', 'k', ... of that location */
@@ -327,9 +331,9 @@ struct table_value table_value(const struct table *table, const struct hist *his
 			       const struct column *column, size_t member);
 /* The text of a key, printable. */
 void table_key_text(struct table *table, const struct entry *entry, const struct column *column, struct str *out);
-/* With its text: what tells the key's value from others; the same number in each table of a profile. */
-uint64_t table_key_identity(struct table *table, const struct entry *entry, const struct column *column);
-/* The same of a function, with its name. */
+/* Of its text, and of what tells its value from others with this text; the same number in each table of a profile. */
+uint64_t table_key_hash(struct table *table, const struct entry *entry, const struct column *column);
+/* With its name: what tells a function from others; likewise. */
 uint64_t function_identity(const struct symbol *symbol);
 /* A shown entry is at or above options.percent_limit, and has more samples than options.samples_over. */
 bool entry_is_shown(const struct table *table, const struct hist *hist,
@@ -346,6 +350,8 @@ void table_columns_for(struct table *table, const struct hist *hist);
 struct entry *entry_new(struct table *table, const struct hist *hist);
 void entry_free(struct entry *entry); /* with all below */
 void entry_stats_add(struct entry_stats *to, const struct entry_stats *from);
+struct entry_total entry_own_total(const struct entry_stats *self);
+void entry_total_add(struct entry_total *to, const struct entry_total *from);
 /* An entry's number for a field row. */
 uint64_t entry_number(const struct entry *entry, const struct field_row *field, size_t member);
 /* What --percent-limit looks at: the total with children, else the entry's own period. */

@@ -190,20 +190,87 @@ static int compare_shown(void *context, const void *pa, const void *pb)
 	return order;
 }
 
+static int compare_keys(const struct entry *a, const struct entry *b, struct table *table)
+{
+	int order = 0;
+
+	for (size_t i = 0; i < table->n_keys && !order; i++) {
+		const struct sort_key *key = table->keys[i];
+
+		order = (key->find_order ? key->find_order : key->compare)(table, a->values[i], b->values[i]);
+	}
+	return order;
+}
+
 static int compare_found(const void *pa, const void *pb, void *context)
 {
 	const struct entry *a = *(struct entry *const *)pa, *b = *(struct entry *const *)pb;
-	struct table *table = context;
+	int order = compare_keys(a, b, context);
 
-	for (size_t i = 0; i < table->n_keys; i++) {
-		const struct sort_key *key = table->keys[i];
-		int order = (key->find_order ? key->find_order : key->compare)(table, a->values[i],
-									       b->values[i]);
+	return order ? order : (a->number > b->number) - (a->number < b->number);
+}
 
-		if (order)
-			return order;
+static uint32_t found_row(struct found_order *known, const struct entry *entry)
+{
+	const uint64_t row[] = { entry->others, entry->codes };
+
+	return row_set_intern(&known->entries, row);
+}
+
+void found_order_release(struct found_order *order)
+{
+	row_set_release(&order->entries);
+	free(order->ranks);
+	*order = (struct found_order){ .ranks = NULL };
+}
+
+/* False: not all of them are known. */
+static bool sort_by_ranks(struct found_order *known, struct entry **entries, size_t n)
+{
+	const size_t n_known = known->entries.n;
+	uint32_t *ranks, *order;
+	struct entry **sorted;
+	size_t at = 0;
+
+	if (!n_known)
+		return false;
+	ranks = xmalloc(n * sizeof(*ranks));
+	for (uint32_t i; at < n && (i = found_row(known, entries[at])) < n_known; at++)
+		ranks[at] = known->ranks[i];
+	if (at == n) {
+		order = numbers_sorted(ranks, n, n_known, NULL);
+		sorted = xmalloc(n * sizeof(*sorted));
+		for (size_t i = 0; i < n; i++)
+			sorted[i] = entries[order[i]];
+		memcpy(entries, sorted, n * sizeof(*sorted));
+		free(sorted);
+		free(order);
 	}
-	return (a->number > b->number) - (a->number < b->number);
+	free(ranks);
+	return at == n;
+}
+
+static void learn_ranks(struct table *table, struct found_order *known, struct entry *const *entries, size_t n)
+{
+	uint32_t rank = 0;
+
+	found_order_release(known);
+	row_set_init(&known->entries, 2);
+	known->ranks = xcalloc(n, sizeof(*known->ranks));
+	for (size_t i = 0; i < n; i++) {
+		rank += i && compare_keys(entries[i - 1], entries[i], table);
+		known->ranks[found_row(known, entries[i])] = rank;
+	}
+}
+
+/* By their keys; that is the same for each question about the same keys of the same groups. */
+static void sort_found(struct table *table, struct entry **entries, size_t n, struct found_order *known)
+{
+	if (known && sort_by_ranks(known, entries, n))
+		return;
+	qsort_r(entries, n, sizeof(*entries), compare_found, table);
+	if (known)
+		learn_ranks(table, known, entries, n);
 }
 
 /* What compare_shown asks first, where that is one number. */
@@ -221,7 +288,8 @@ static uint64_t *first_numbers(const struct table *table, const struct hist *his
 	return numbers;
 }
 
-void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n)
+void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n,
+		  struct found_order *known)
 {
 	struct sorting sorting = { table, hist->n_members };
 	uint64_t *numbers;
@@ -229,7 +297,7 @@ void entries_sort(struct table *table, const struct hist *hist, struct entry **e
 
 	if (!n)
 		return;
-	qsort_r(entries, n, sizeof(*entries), compare_found, table);
+	sort_found(table, entries, n, known);
 	v = xcalloc(n, sizeof(*v));
 	for (size_t i = 0; i < n; i++)
 		v[i] = entries[i];

@@ -42,12 +42,13 @@ static struct node_sums *reach(struct summing *s, uint32_t stack, uint32_t group
 static void put_on_node(struct summing *s, uint32_t number)
 {
 	const struct group *group = &s->groups->v[number];
+	const struct entry_total own = entry_own_total(&group->stats);
 	struct node_sums *sums;
 
 	if (!group->stack)
 		return;
 	sums = reach(s, group->stack, number);
-	entry_stats_add(&sums->stats, &group->stats);
+	entry_total_add(&sums->total, &own);
 	sums->deepest = s->frames->depths[group->stack];
 }
 
@@ -61,7 +62,7 @@ static void pass_up(struct summing *s)
 
 		if (!to)
 			continue;
-		entry_stats_add(&to->stats, &from->stats);
+		entry_total_add(&to->total, &from->total);
 		if (from->deepest > to->deepest)
 			to->deepest = from->deepest;
 	}

@@ -153,13 +153,13 @@ static void choose_facts(struct table *table)
 		private->shape.facts |= table->keys[i]->facts;
 	if (options->filters.dsos || options->filters.symbols || options->filters.symbol_filter ||
 	    options->hide_unresolved || folded)
-	private->shape.facts |= FACT(LOCATION);
+		private->shape.facts |= FACT(LOCATION);
 	if (options->hide_unresolved && table->branch_view)
 		private->shape.facts |= FACT(FROM) | FACT(TO);
 	if (table->chains || table->children || private->parent || folded)
 		private->shape.facts |= FACT(STACK);
 	if (private->ignored && !table->branch_view)
-	private->shape.facts |= FACT(STACK) | FACT(LOCATION);
+		private->shape.facts |= FACT(STACK) | FACT(LOCATION);
 	if (folded)
 		private->shape.facts |= FACT(COMM);
 	if (options->needs & NEED_TASKS)

@@ -381,6 +381,11 @@ bool filters_take_file(const struct filters *filters, const struct dso *dso)
 	return !filters->by_dso || take_dso(filters, dso);
 }
 
+bool filters_ask_symbols(const struct filters *filters)
+{
+	return filters->by_symbol || filters->symbol_filter;
+}
+
 bool filters_take_location(const struct filters *filters, const struct location_row *row, const struct symbol *symbol)
 {
 	if (filters->by_dso && !judge(filters, FILTER_DSO, take_dso(filters, row->dso)))

@@ -68,9 +68,9 @@ static bool is_unfolded(const struct row_list *rows, uint64_t id)
 /* ---- ids ---- */
 
 /* What looks the same and is not told apart otherwise is so by its order. */
-static uint64_t child_id(struct making *m, uint64_t parent, uint64_t identity)
+static uint64_t child_id(struct making *m, uint64_t parent, uint64_t looks)
 {
-	const uint64_t words[] = { parent, hash_bytes(m->text.s, m->text.len), identity };
+	const uint64_t words[] = { parent, looks };
 	const uint64_t id = hash_words(words, ARRAY_SIZE(words));
 	uint32_t i;
 
@@ -89,26 +89,27 @@ static uint64_t child_id(struct making *m, uint64_t parent, uint64_t identity)
 static uint64_t entry_id(struct making *m, uint64_t parent, const struct entry *entry)
 {
 	const bool levels = m->table->options.view == VIEW_HIERARCHY;
-	uint64_t identity = 0;
+	uint64_t looks = 0;
 
-	str_reset(&m->text);
 	for (size_t i = 0; i < m->table->n_columns; i++) {
 		const struct column *column = &m->table->columns[i];
 
 		if (column->kind != COLUMN_KEY || (levels && column->level != entry->depth))
 			continue;
-		table_key_text(m->table, entry, column, &m->text);
-		str_addc(&m->text, '\n');
-		identity = hash_word(identity ^ table_key_identity(m->table, entry, column));
+		looks = hash_word(looks ^ table_key_hash(m->table, entry, column));
 	}
-	return child_id(m, parent, identity);
+	return child_id(m, parent, looks);
 }
 
 static uint64_t node_id(struct making *m, uint64_t parent, const struct call_node *node)
 {
+	const struct symbol *symbol = node->frame.symbol;
+	uint64_t looks;
+
 	str_reset(&m->text);
 	calltree_add_name(m->table, &node->frame, &m->text);
-	return child_id(m, parent, node->frame.symbol ? function_identity(node->frame.symbol) : 0);
+	looks = hash_bytes(m->text.s, m->text.len);
+	return child_id(m, parent, symbol ? hash_word(looks ^ function_identity(symbol)) : looks);
 }
 
 /* ---- call trees ---- */

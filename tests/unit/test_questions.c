@@ -39,6 +39,11 @@ static const struct question {
 	{ "stdio", { .children = -1, .sort = "dso", .filters = { .symbol_filter = "m" } }, false },
 	{ "stdio", { .children = 0, .percentage_relative = true, .filters = { .dsos = "app,libc.so.6" } }, false },
 	{ "stdio", { .children = 0, .percent_limit = 5, CHAINS }, false },
+	{ "stdio", { .children = -1, CHAINS, .filters = { .dsos = "app" } }, false },
+	{ "stdio", { .children = -1, CHAINS, .filters = { .dsos = "libc.so.6,[kernel.kallsyms]" } }, false },
+	{ "stdio", { .children = -1, CHAINS, .filters = { .comms = "app", .symbols = "main" } }, false },
+	{ "stdio", { .children = 0, .hide_unresolved = true, .filters = { .dsos = "app" } }, false },
+	{ "stdio", { .children = 0, .group = true, .sort = "dso", .filters = { .dsos = "app" } }, false },
 	{ "stdio", { .children = 0, .ignore_callees = "[a-m]", CHAINS }, false },
 	{ "stdio", { .children = 0, .hide_unresolved = true }, false },
 	{ "stdio", { .children = 0, .sort = "srcfile,srcline" }, false },
@@ -194,21 +199,30 @@ static void the_same_answers(void **state)
 		ask_all(names[i]);
 }
 
+static void add_groups_asked(const struct folding *folding, struct str *out)
+{
+	str_addf(out, "%s%s", folding->sets[0].cells.s, folding->sets[0].question.s);
+}
+
+static const struct {
+	struct query options;
+	bool frames, groups; /* are those of the first */
+	bool cells; /* of which its groups were made are known by the groups of the first */
+} after_first[] = {
+	{ { .children = -1, CHAINS }, true, true, false },
+	{ { .children = 0, CHAINS, .n_samples = true, .total_period = true }, true, true, false },
+	{ { .children = -1, CHAINS, .percentage_relative = true, .percent_limit = 3 }, true, true, false },
+	{ { .children = -1, CHAINS, .filters = { .symbol_filter = "a" } }, true, true, false },
+	{ { .children = -1, CHAINS, .filters = { .comms = "app" } }, true, false, true },
+	{ { .children = -1, CHAINS, .filters = { .tids = "1000" } }, true, false, false },
+	{ { .children = -1, CHAINS, .ignore_callees = "a" }, true, false, false },
+	{ { .children = -1, CHAINS, .sort = "dso" }, false, false, false },
+	{ { .children = -1, CHAINS, .hide_unresolved = true }, false, false, false },
+};
+
 /* A table takes over what the last one left, as far as it would make the same. */
 static void what_is_left_is_taken(void **state)
 {
-	static const struct {
-		struct query options;
-		bool frames, groups; /* are those of the first */
-	} rows[] = {
-		{ { .children = -1, CHAINS }, true, true },
-		{ { .children = 0, CHAINS, .n_samples = true, .total_period = true }, true, true },
-		{ { .children = -1, CHAINS, .percentage_relative = true, .percent_limit = 3 }, true, true },
-		{ { .children = -1, CHAINS, .filters = { .symbol_filter = "a" } }, true, true },
-		{ { .children = -1, CHAINS, .filters = { .comms = "app" } }, true, false },
-		{ { .children = -1, CHAINS, .sort = "dso" }, false, false },
-		{ { .children = -1, CHAINS, .hide_unresolved = true }, false, false },
-	};
 	const struct profile_options options = { .session = session_options };
 	struct profile *profile;
 	struct reader reader;
@@ -218,31 +232,37 @@ static void what_is_left_is_taken(void **state)
 	assert_int_equal(reader_open(&reader, "tests/golden/deep_chain.data", &err), 0);
 	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
 	assert_int_equal(profile_read(profile, NULL, NULL, &err), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(after_first); i++) {
 		const struct folding *left, *folding;
 		const struct group *groups;
 		struct table *table;
 
 		str_reset(&frames_asked);
 		str_reset(&groups_asked);
-		assert_int_equal(table_make(&table, profile, &rows[0].options, &err), 0);
+		assert_int_equal(table_make(&table, profile, &after_first[0].options, &err), 0);
 		left = table->private->folding;
 		groups = left->sets[0].v[0].v;
 		str_add(&frames_asked, left->of_frames.s);
-		str_add(&groups_asked, left->sets[0].question.s);
+		add_groups_asked(left, &groups_asked);
 		assert_null(profile->left);
 		table_free(table);
 		assert_ptr_equal(profile->left, left);
-		assert_int_equal(table_make(&table, profile, &rows[i].options, &err), 0);
+		assert_int_equal(table_make(&table, profile, &after_first[i].options, &err), 0);
 		/* What was freed may have its place again: then it is told by what it is for. */
 		folding = table->private->folding;
-		assert_int_equal(!strcmp(folding->of_frames.s, frames_asked.s), rows[i].frames);
-		if (rows[i].frames) {
-			assert_int_equal(!strcmp(folding->sets[0].question.s, groups_asked.s), rows[i].groups);
+		assert_int_equal(!strcmp(folding->of_frames.s, frames_asked.s), after_first[i].frames);
+		if (after_first[i].frames) {
+			struct str asked = STR_INIT;
+
+			add_groups_asked(folding, &asked);
+			assert_int_equal(!strcmp(asked.s, groups_asked.s), after_first[i].groups);
 			assert_ptr_equal(folding, left);
+			str_release(&asked);
 		}
-		if (rows[i].groups)
+		if (after_first[i].groups)
 			assert_ptr_equal(folding->sets[0].v[0].v, groups);
+		else
+			assert_int_equal(folding_groups_before(folding, 0) != NULL, after_first[i].cells);
 		table_free(table);
 	}
 	profile_free(profile);
@@ -308,9 +328,10 @@ static const struct symbol made_leaf = { &made_dso, 0x300, 0x400, "leaf", "leaf"
 
 static const struct symbol made_gone = { &made_dso, 0x400, 0x500, "gone", "gone", 'g', false, false };
 
-static uint32_t made_location(struct profile *profile, const struct symbol *symbol, struct frame *frame)
+static uint32_t made_location_at(struct profile *profile, const struct symbol *symbol, uint64_t offset,
+				 struct frame *frame)
 {
-	const struct location location = { .dso = &made_dso, .addr = symbol->start, .mode = MISC_USER };
+	const struct location location = { .dso = &made_dso, .addr = symbol->start + offset, .mode = MISC_USER };
 	uint32_t number = locations_intern(profile->session.locations, &location, 0x7f0000 + location.addr, 0, false);
 	struct location_row *row = &profile->session.locations->v[number];
 
@@ -318,6 +339,11 @@ static uint32_t made_location(struct profile *profile, const struct symbol *symb
 	row->frames = (struct frame_list){ frame, 1 };
 	row->framed = true;
 	return number;
+}
+
+static uint32_t made_location(struct profile *profile, const struct symbol *symbol, struct frame *frame)
+{
+	return made_location_at(profile, symbol, 0, frame);
 }
 
 static void made_sample(struct profile *profile, uint32_t location, uint32_t stack, uint64_t cpu, uint64_t period)
@@ -406,6 +432,36 @@ static void counts_made_by_hand(void **state)
 	str_release(&err);
 }
 
+/* Several addresses of a function are cells of one group, also where the groups of another filter tell which. */
+static void groups_of_another_filter(void **state)
+{
+	static const struct query all = { .children = 0, .sort = "sym" };
+	static const struct query filtered = { .children = 0, .sort = "sym", .filters = { .symbols = "work,leaf" } };
+	static const struct query fewer = { .children = 0, .sort = "sym", .filters = { .symbols = "leaf" } };
+	const struct profile_options options = { .session = session_options };
+	const struct symbol *const symbols[] = { &made_main, &made_work, &made_leaf };
+	struct frame frames[9];
+	struct profile *profile;
+	struct reader reader;
+	struct str bytes, err = STR_INIT;
+
+	(void)state;
+	fix_recording((struct writer_options){ .flush_bytes = 0 }, &bytes);
+	assert_int_equal(reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "made", &err), 0);
+	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
+		made_sample(profile, made_location_at(profile, symbols[i % 3], i, &frames[i]), 0, 0, 1U << i);
+	assert_table(profile, all, "0 292 [.] leaf\n0 146 [.] work\n0 73 [.] main\n");
+	assert_table(profile, filtered, "0 292 [.] leaf\n0 146 [.] work\n");
+	assert_table(profile, all, "0 292 [.] leaf\n0 146 [.] work\n0 73 [.] main\n");
+	assert_table(profile, fewer, "0 292 [.] leaf\n");
+	assert_table(profile, filtered, "0 292 [.] leaf\n0 146 [.] work\n");
+	profile_free(profile);
+	reader_close(&reader);
+	str_release(&bytes);
+	str_release(&err);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +469,7 @@ int main(void)
 		cmocka_unit_test(what_is_left_is_taken),
 		cmocka_unit_test(a_pipe_is_kept_or_not),
 		cmocka_unit_test(counts_made_by_hand),
+		cmocka_unit_test(groups_of_another_filter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
