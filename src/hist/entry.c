@@ -1,31 +1,24 @@
 /* An entry as a thing of its own: what it is made of, its numbers, and whether it is shown. */
 #include "hist/fold_internal.h"
 
-#include <stdlib.h>
+static void *empty(const struct hist *hist, size_t bytes)
+{
+	return memset(arena_alloc(hist->memory, bytes), 0, bytes);
+}
 
 struct entry *entry_new(struct table *table, const struct hist *hist)
 {
 	/* In one piece with its values. */
-	struct entry *entry = xcalloc(1, sizeof(*entry) + table->n_keys * sizeof(*entry->values));
+	struct entry *entry = empty(hist, sizeof(*entry) + table->n_keys * sizeof(*entry->values));
 
 	entry->values = (uint64_t *)(entry + 1);
 	entry->location = LOCATION_NONE;
-	entry->others = entry->codes = NO_ROW;
+	entry->others = entry->codes = entry->ranked = NO_ROW;
 	if (hist->n_members > 1) {
-		entry->members = xcalloc(hist->n_members, sizeof(*entry->members));
-		entry->members_total = xcalloc(hist->n_members, sizeof(*entry->members_total));
+		entry->members = empty(hist, hist->n_members * sizeof(*entry->members));
+		entry->members_total = empty(hist, hist->n_members * sizeof(*entry->members_total));
 	}
 	return entry;
-}
-
-void entry_free(struct entry *entry)
-{
-	for (size_t i = 0; i < entry->n_children; i++)
-		entry_free(entry->children[i]);
-	free(entry->children);
-	free(entry->members);
-	free(entry->members_total);
-	free(entry);
 }
 
 void entry_stats_add(struct entry_stats *to, const struct entry_stats *from)

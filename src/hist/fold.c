@@ -172,6 +172,8 @@ static void make_groups(struct table *table, const struct hist *hist, struct gro
 	row_set_init(&groups->values, table->private->n_other_keys);
 	groups->n_members = hist->n_members;
 	groups->hidden = xcalloc(hist->n_members, sizeof(*groups->hidden));
+	if (folding_is_for_others(table))
+		groups->ranks = entry_ranks_new();
 	if (table->options.needs & NEED_BLOCKS || folding_is_for_others(table))
 		groups->of_cell = xcalloc(hist->n_members, sizeof(*groups->of_cell));
 	if (before)
@@ -269,9 +271,7 @@ static void drop_small(const struct table *table, struct hist *hist)
 	least = n_shown > max ? numbers[max - 1] : 0;
 	free(numbers);
 	for (size_t i = 0; i < hist->n; i++) {
-		if (entry_number(hist->entries[i], first->field, 0) < least)
-			entry_free(hist->entries[i]);
-		else
+		if (entry_number(hist->entries[i], first->field, 0) >= least)
 			hist->entries[n++] = hist->entries[i];
 	}
 	hist->n = n;
@@ -284,14 +284,11 @@ static void drop_rest(const struct table *table, struct hist *hist)
 
 	while (n < hist->n && n_shown < table->options.rows_max)
 		n_shown += entry_is_shown(table, hist, hist->entries[n++]);
-	for (size_t i = n; i < hist->n; i++)
-		entry_free(hist->entries[i]);
 	hist->n = n;
 }
 
-static void sort_rows(struct table *table, struct hist *hist, struct groups *groups)
+static void sort_rows(struct table *table, struct hist *hist)
 {
-	struct found_order *known = folding_is_for_others(table) ? &groups->found_order : NULL;
 	bool some = table->options.rows_max;
 
 	if (table->options.view == VIEW_HIERARCHY) {
@@ -299,7 +296,7 @@ static void sort_rows(struct table *table, struct hist *hist, struct groups *gro
 	} else {
 		if (some)
 			drop_small(table, hist);
-		entries_sort(table, hist, hist->entries, hist->n, known);
+		entries_sort(table, hist, hist->entries, hist->n, hist->ranks);
 	}
 	if (some)
 		drop_rest(table, hist);
@@ -307,6 +304,7 @@ static void sort_rows(struct table *table, struct hist *hist, struct groups *gro
 
 void hist_fold(struct table *table, struct hist *hist)
 {
+	struct known_widths *known;
 	struct groups *groups;
 	struct entries entries;
 
@@ -314,15 +312,19 @@ void hist_fold(struct table *table, struct hist *hist)
 		count_members(table, hist);
 		return;
 	}
+	hist->memory = xcalloc(1, sizeof(*hist->memory));
 	groups = groups_of(table, hist);
 	count_groups(table, hist, groups);
 	entries_make(&entries, table, hist, groups);
+	hist->ranks = groups->ranks;
 	hist->trees = trees_of(table, groups);
 	hist->blocks = hist_blocks_new(&entries, groups);
 	hist->entries = entries.v;
 	hist->n = entries.n;
 	entries.v = NULL;
 	entries_release(&entries);
-	sort_rows(table, hist, groups);
-	hist_measure(table, hist);
+	sort_rows(table, hist);
+	/* Rows that are left out count for none. */
+	known = folding_is_for_others(table) && !table->options.rows_max ? &groups->widths : NULL;
+	hist_measure(table, hist, known);
 }

@@ -160,12 +160,25 @@ void runs_make(struct runs *runs, const struct groups *groups); /* unless they a
 void runs_sum(struct runs *runs, const struct frames *frames, const struct groups *groups); /* likewise */
 void runs_release(struct runs *runs);
 
-/* ---- perf_order.c: which entries are found first, kept with the groups ---- */
-struct found_order {
-	struct row_set entries; /* others and codes of those that were sorted; width 0: none were */
-	uint32_t *ranks; /* of these; equal ones are told apart by their numbers */
+/* ---- entry_ranks.c: kept with the groups ---- */
+struct entry_ranks {
+	struct row_set entries; /* others and codes of those that were sorted first */
+	uint32_t *found, *shown; /* of each: its place by sort_key.find_order and .compare; equal ones have the same */
+	uint64_t *hashes; /* table_entry_hash; 0: nobody has asked */
 };
-void found_order_release(struct found_order *order);
+struct entry_ranks *entry_ranks_new(void);
+void entry_ranks_free(struct entry_ranks *ranks); /* NULL is fine */
+/* Numbers the entries; learns all anew where there is one that is not known. */
+void entry_ranks_update(struct table *table, struct entry_ranks *ranks, struct entry *const *entries, size_t n);
+/* ranks: of `found` or `shown`. Equal ones stay in their order. */
+void entries_by_rank(struct entry **entries, size_t n, const uint32_t *ranks);
+/* By all keys, as they are found or as they are shown. */
+int entries_compare_keys(struct table *table, const struct entry *a, const struct entry *b, bool found);
+
+/* ---- widths.c: kept with the groups ---- */
+struct known_widths { /* of all entries that --symbol-filter leaves, per key */
+	size_t *v[2][2]; /* without children or with them; perf's room for unknown files or not */
+};
 
 /* ---- groups of a hist ---- */
 struct group {
@@ -188,7 +201,8 @@ struct groups {
 	struct trees *trees; /* NULL: not yet made */
 	uint32_t **of_cell; /* of each member: the cell's group + 1, 0: left out; NULL: nobody asks */
 	size_t n_members;
-	struct found_order found_order;
+	struct entry_ranks *ranks; /* NULL: nothing is kept for other tables */
+	struct known_widths widths;
 };
 
 /* ---- children.c: groups into entries ---- */
@@ -260,9 +274,9 @@ struct order_item { /* what entries are sorted by, first first */
 	const struct field_row *field; /* NULL: a key */
 	size_t key_index;
 };
-/* known: of the groups that all entries, in order of their numbers, are made of; or NULL. */
+/* ranks: those of all entries, which stand in order of their numbers; or NULL. */
 void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n,
-		  struct found_order *known);
+		  struct entry_ranks *ranks);
 
 /*
  * Sorts pointers as inserting them one after the other into a red-black tree does; equal ones stay in their
@@ -284,10 +298,13 @@ const char *table_default_sort(const struct table *table);
 bool table_has_field(const struct table *table, const char *name);
 
 /* ---- widths.c ---- */
-/* How wide the texts of its entries are, of keys that have a column. */
-void hist_measure(struct table *table, struct hist *hist);
+/* How wide the texts of its entries are, per key. known: of its groups; NULL: nothing is kept. */
+void hist_measure(struct table *table, struct hist *hist, struct known_widths *known);
+void known_widths_forget(struct known_widths *known);
 
 /* ---- fields.c ---- */
+/* Of a key's text, and of what tells its value from others with this text. */
+uint64_t table_key_hash(struct table *table, const struct entry *entry, const struct column *column);
 extern const struct field_row field_rows[];
 extern const size_t n_field_rows;
 extern const struct field_row field_self; /* overhead, beside overhead_children */
@@ -325,7 +342,7 @@ struct group_set { /* groups by one set of filters */
 	struct groups *v; /* of each hist, by index of its event; those without `hidden` are not made */
 	size_t n;
 };
-struct key_hashes { /* table_key_hash, of what was asked for */
+struct key_hashes { /* table_key_hash */
 	uint64_t *v;
 	size_t n, cap;
 	struct row_set values; /* the key's index, and its value */

@@ -37,6 +37,17 @@ static void levels_release(struct levels *levels)
 	row_set_release(&levels->ids);
 }
 
+/* At each power of two. */
+static void double_room(const struct hist *hist, struct entry *parent)
+{
+	const size_t n = parent->n_children;
+	struct entry **children = arena_alloc(hist->memory, (n ? n * 2 : 1) * sizeof(*children));
+
+	if (n)
+		memcpy(children, parent->children, n * sizeof(*children));
+	parent->children = children;
+}
+
 static void add_child(struct levels *levels, struct entry *parent, struct entry *child)
 {
 	if (!parent) {
@@ -45,11 +56,8 @@ static void add_child(struct levels *levels, struct entry *parent, struct entry 
 		return;
 	}
 	child->parent = parent;
-	/* Room doubles at each power of two. */
 	if (!(parent->n_children & (parent->n_children - 1)))
-		parent->children = xreallocarray(parent->children,
-						 parent->n_children ? parent->n_children * 2 : 1,
-						 sizeof(*parent->children));
+		double_room(levels->hist, parent);
 	parent->children[parent->n_children++] = child;
 }
 

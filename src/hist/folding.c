@@ -40,7 +40,8 @@ static void groups_release(struct groups *groups)
 	free(groups->of_cell);
 	runs_release(&groups->runs);
 	trees_free(groups->trees);
-	found_order_release(&groups->found_order);
+	entry_ranks_free(groups->ranks);
+	known_widths_forget(&groups->widths);
 	row_set_release(&groups->ids);
 	row_set_release(&groups->values);
 }
@@ -183,8 +184,11 @@ static void filter_anew(struct table *table)
 	forest_forget_rows(&folding->frames.forest);
 	for (size_t i = 0; i < GROUP_SETS; i++)
 		for (size_t k = 0; k < folding->sets[i].n; k++) {
-			trees_free(folding->sets[i].v[k].trees);
-			folding->sets[i].v[k].trees = NULL;
+			struct groups *groups = &folding->sets[i].v[k];
+
+			trees_free(groups->trees);
+			groups->trees = NULL;
+			known_widths_forget(&groups->widths);
 		}
 }
 

@@ -238,6 +238,7 @@ struct entry {
 	uint32_t location; /* one that it came from, for addresses and -v; LOCATION_NONE */
 	char level; /* '.', 'k', ... of that location */
 	uint32_t number; /* in order of appearance, within its hist */
+	uint32_t ranked; /* its number in hist.ranks; NO_ROW: it is not there */
 	int32_t tid; /* of its first sample */
 	uint32_t chain_depth; /* frames of its longest chain: orders ties of overhead_children */
 	/* --hierarchy */
@@ -267,12 +268,14 @@ struct hist { /* one per event, or per group */
 	const struct cells **cells; /* of each member: `asked`, or those in `own` */
 	const struct cells **asked; /* the profile's */
 	struct cells **own; /* made for this hist; NULL: the profile's are as they are to be */
+	struct arena *memory; /* of all entries; NULL: there were none yet */
 	struct entry **entries; /* sorted as they are shown */
 	size_t n;
 	size_t *widths; /* of the widest text of each key that has a column; NULL: it has no entries */
 	struct entry_stats totals; /* of all samples of the event */
 	struct entry_stats shown; /* of those that pass all filters */
 	struct entry_stats *member_totals, *member_shown;
+	struct entry_ranks *ranks; /* of its groups; NULL: nothing is kept for other tables */
 	struct trees *trees; /* what table_tree takes them from, of its groups; NULL: there are none */
 	struct hist_blocks *blocks; /* of the first member; NULL: not asked for */
 };
@@ -331,8 +334,8 @@ struct table_value table_value(const struct table *table, const struct hist *his
 			       const struct column *column, size_t member);
 /* The text of a key, printable. */
 void table_key_text(struct table *table, const struct entry *entry, const struct column *column, struct str *out);
-/* Of its text, and of what tells its value from others with this text; the same number in each table of a profile. */
-uint64_t table_key_hash(struct table *table, const struct entry *entry, const struct column *column);
+/* Of its texts, and of what tells it from others with these; the same number in each table of a profile. */
+uint64_t table_entry_hash(struct table *table, const struct hist *hist, const struct entry *entry);
 /* With its name: what tells a function from others; likewise. */
 uint64_t function_identity(const struct symbol *symbol);
 /* A shown entry is at or above options.percent_limit, and has more samples than options.samples_over. */
@@ -347,8 +350,8 @@ bool entry_is_shown(const struct table *table, const struct hist *hist,
 void table_columns_for(struct table *table, const struct hist *hist);
 
 /* ---- entry.c ---- */
+/* Empty, with room for its values; it goes with the hist. */
 struct entry *entry_new(struct table *table, const struct hist *hist);
-void entry_free(struct entry *entry); /* with all below */
 void entry_stats_add(struct entry_stats *to, const struct entry_stats *from);
 struct entry_total entry_own_total(const struct entry_stats *self);
 void entry_total_add(struct entry_total *to, const struct entry_total *from);

@@ -87,8 +87,9 @@ void table_release_hists(struct table *table)
 
 void hist_release(struct hist *hist)
 {
-	for (size_t i = 0; i < hist->n; i++)
-		entry_free(hist->entries[i]);
+	if (hist->memory)
+		arena_release(hist->memory);
+	free(hist->memory);
 	free(hist->entries);
 	free(hist->widths);
 	for (size_t i = 0; hist->own && i < hist->n_members; i++) {

@@ -153,7 +153,22 @@ void tree_sort(void **v, size_t n, const uint64_t *numbers, int (*compare)(void 
 struct sorting {
 	struct table *table;
 	size_t n_members;
+	size_t told; /* items of the order that a struct shown_row tells; 0: there are none */
 };
+enum { ROW_NUMBERS = 3 };
+struct shown_row { /* what is asked of an entry behind its first number, close together */
+	struct entry *entry;
+	uint64_t numbers[ROW_NUMBERS];
+	int32_t tid;
+	uint32_t depth, rank;
+};
+
+static int compare_depths(const struct table *table, uint32_t a, uint32_t b)
+{
+	int order = greater_first(a, b);
+
+	return table->order == CHAIN_CALLER ? order : -order;
+}
 
 static int compare_numbers(const struct sorting *sorting, const struct field_row *field,
 			   const struct entry *a, const struct entry *b)
@@ -167,18 +182,15 @@ static int compare_numbers(const struct sorting *sorting, const struct field_row
 		order = greater_first(entry_number(a, field, i), entry_number(b, field, i));
 	if (order || !field->total || !table->chains || a->tid != b->tid)
 		return order;
-	order = greater_first(a->chain_depth, b->chain_depth);
-	return table->order == CHAIN_CALLER ? order : -order;
+	return compare_depths(table, a->chain_depth, b->chain_depth);
 }
 
-static int compare_shown(void *context, const void *pa, const void *pb)
+static int compare_items(const struct sorting *sorting, size_t from, const struct entry *a, const struct entry *b)
 {
-	const struct sorting *sorting = context;
-	const struct entry *a = pa, *b = pb;
 	struct table *table = sorting->table;
 	int order = 0;
 
-	for (size_t i = 0; i < table->private->n_order && !order; i++) {
+	for (size_t i = from; i < table->private->n_order && !order; i++) {
 		const struct order_item *item = &table->private->order[i];
 		size_t key = item->key_index;
 
@@ -190,87 +202,34 @@ static int compare_shown(void *context, const void *pa, const void *pb)
 	return order;
 }
 
-static int compare_keys(const struct entry *a, const struct entry *b, struct table *table)
+static int compare_shown(void *context, const void *a, const void *b)
 {
+	return compare_items(context, 0, a, b);
+}
+
+/* The same for rows whose first numbers are equal. */
+static int compare_rows(void *context, const void *pa, const void *pb)
+{
+	const struct sorting *sorting = context;
+	const struct table *table = sorting->table;
+	const struct shown_row *a = pa, *b = pb;
 	int order = 0;
 
-	for (size_t i = 0; i < table->n_keys && !order; i++) {
-		const struct sort_key *key = table->keys[i];
-
-		order = (key->find_order ? key->find_order : key->compare)(table, a->values[i], b->values[i]);
-	}
-	return order;
+	if (table->private->order[0].field->total && table->chains && a->tid == b->tid)
+		order = compare_depths(table, a->depth, b->depth);
+	for (size_t i = 0; i < ROW_NUMBERS && !order; i++)
+		order = greater_first(a->numbers[i], b->numbers[i]);
+	if (!order)
+		order = (a->rank > b->rank) - (a->rank < b->rank);
+	return order ? order : compare_items(sorting, sorting->told, a->entry, b->entry);
 }
 
 static int compare_found(const void *pa, const void *pb, void *context)
 {
 	const struct entry *a = *(struct entry *const *)pa, *b = *(struct entry *const *)pb;
-	int order = compare_keys(a, b, context);
+	int order = entries_compare_keys(context, a, b, true);
 
 	return order ? order : (a->number > b->number) - (a->number < b->number);
-}
-
-static uint32_t found_row(struct found_order *known, const struct entry *entry)
-{
-	const uint64_t row[] = { entry->others, entry->codes };
-
-	return row_set_intern(&known->entries, row);
-}
-
-void found_order_release(struct found_order *order)
-{
-	row_set_release(&order->entries);
-	free(order->ranks);
-	*order = (struct found_order){ .ranks = NULL };
-}
-
-/* False: not all of them are known. */
-static bool sort_by_ranks(struct found_order *known, struct entry **entries, size_t n)
-{
-	const size_t n_known = known->entries.n;
-	uint32_t *ranks, *order;
-	struct entry **sorted;
-	size_t at = 0;
-
-	if (!n_known)
-		return false;
-	ranks = xmalloc(n * sizeof(*ranks));
-	for (uint32_t i; at < n && (i = found_row(known, entries[at])) < n_known; at++)
-		ranks[at] = known->ranks[i];
-	if (at == n) {
-		order = numbers_sorted(ranks, n, n_known, NULL);
-		sorted = xmalloc(n * sizeof(*sorted));
-		for (size_t i = 0; i < n; i++)
-			sorted[i] = entries[order[i]];
-		memcpy(entries, sorted, n * sizeof(*sorted));
-		free(sorted);
-		free(order);
-	}
-	free(ranks);
-	return at == n;
-}
-
-static void learn_ranks(struct table *table, struct found_order *known, struct entry *const *entries, size_t n)
-{
-	uint32_t rank = 0;
-
-	found_order_release(known);
-	row_set_init(&known->entries, 2);
-	known->ranks = xcalloc(n, sizeof(*known->ranks));
-	for (size_t i = 0; i < n; i++) {
-		rank += i && compare_keys(entries[i - 1], entries[i], table);
-		known->ranks[found_row(known, entries[i])] = rank;
-	}
-}
-
-/* By their keys; that is the same for each question about the same keys of the same groups. */
-static void sort_found(struct table *table, struct entry **entries, size_t n, struct found_order *known)
-{
-	if (known && sort_by_ranks(known, entries, n))
-		return;
-	qsort_r(entries, n, sizeof(*entries), compare_found, table);
-	if (known)
-		learn_ranks(table, known, entries, n);
 }
 
 /* What compare_shown asks first, where that is one number. */
@@ -288,25 +247,103 @@ static uint64_t *first_numbers(const struct table *table, const struct hist *his
 	return numbers;
 }
 
-void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n,
-		  struct found_order *known)
+/* Behind the first one; those of callers are asked with their depths. */
+static size_t row_numbers(const struct table *table)
 {
-	struct sorting sorting = { table, hist->n_members };
+	const struct table_private *private = table->private;
+	size_t n = 0;
+
+	while (n < ROW_NUMBERS && n + 1 < private->n_order && private->order[n + 1].field &&
+	       !private->order[n + 1].field->total)
+		n++;
+	return n;
+}
+
+/* Equal where all before it are: the number that one of them shows. */
+static bool is_asked_before(const struct order_item *items, size_t at)
+{
+	const struct field_row *field = items[at].field;
+
+	for (size_t i = 0; i < at && field; i++)
+		if (items[i].field && items[i].field->total == field->total && items[i].field->stat == field->stat)
+			return true;
+	return false;
+}
+
+/* Some numbers and then all keys in their order, as is usual; else 0. */
+static size_t told_by_rows(const struct table *table, const struct hist *hist)
+{
+	const struct table_private *private = table->private;
+	size_t at = 1 + row_numbers(table);
+
+	if (hist->n_members > 1 || !private->n_order || !private->order[0].field)
+		return 0;
+	for (size_t key = 0; key < table->n_keys; key++, at++)
+		if (at >= private->n_order || private->order[at].field || private->order[at].key_index != key)
+			return 0;
+	while (at < private->n_order && is_asked_before(private->order, at))
+		at++;
+	return at;
+}
+
+static void sort_rows(struct sorting *sorting, struct entry **entries, size_t n, const uint64_t *numbers,
+		      const struct entry_ranks *ranks)
+{
+	const struct order_item *order = sorting->table->private->order;
+	const size_t n_numbers = row_numbers(sorting->table);
+	struct shown_row *rows = xcalloc(n, sizeof(*rows));
+	void **v = xcalloc(n, sizeof(*v));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct entry *entry = entries[i];
+
+		rows[i] = (struct shown_row){ .entry = entries[i],
+					      .tid = entry->tid,
+					      .depth = entry->chain_depth,
+					      .rank = ranks->shown[entry->ranked] };
+		for (size_t k = 0; k < n_numbers; k++)
+			rows[i].numbers[k] = entry_number(entry, order[k + 1].field, 0);
+		v[i] = &rows[i];
+	}
+	tree_sort(v, n, numbers, compare_rows, sorting);
+	for (size_t i = 0; i < n; i++)
+		entries[i] = ((struct shown_row *)v[i])->entry;
+	free(rows);
+	free(v);
+}
+
+static void sort_entries(struct sorting *sorting, struct entry **entries, size_t n, const uint64_t *numbers)
+{
+	void **v = xcalloc(n, sizeof(*v));
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = entries[i];
+	tree_sort(v, n, numbers, compare_shown, sorting);
+	for (size_t i = 0; i < n; i++)
+		entries[i] = v[i];
+	free(v);
+}
+
+void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n,
+		  struct entry_ranks *ranks)
+{
+	struct sorting sorting = { table, hist->n_members, told_by_rows(table, hist) };
 	uint64_t *numbers;
-	void **v;
 
 	if (!n)
 		return;
-	sort_found(table, entries, n, known);
-	v = xcalloc(n, sizeof(*v));
-	for (size_t i = 0; i < n; i++)
-		v[i] = entries[i];
+	if (ranks) {
+		entry_ranks_update(table, ranks, entries, n);
+		entries_by_rank(entries, n, ranks->found);
+	} else {
+		qsort_r(entries, n, sizeof(*entries), compare_found, table);
+	}
 	numbers = first_numbers(table, hist, entries, n);
-	tree_sort(v, n, numbers, compare_shown, &sorting);
-	for (size_t i = 0; i < n; i++)
-		entries[i] = v[i];
+	if (ranks && sorting.told)
+		sort_rows(&sorting, entries, n, numbers, ranks);
+	else
+		sort_entries(&sorting, entries, n, numbers);
 	free(numbers);
-	free(v);
 }
 
 /* ---- branches of call trees ---- */

@@ -29,6 +29,11 @@ static bool is_unknown(struct table *table, const struct entry *entry, const str
 	return !strcmp(key->name, "dso_daddr") && is_unknown_function(table, entry, "symbol_daddr");
 }
 
+static bool leaves_room(const struct table *table)
+{
+	return !table->options.separator && !table->options.filters.dsos && !table->options.field_widths;
+}
+
 static void at_least(size_t *width, size_t least)
 {
 	if (*width < least)
@@ -50,8 +55,7 @@ static size_t entry_width(struct table *table, const struct sort_key *key, size_
 	}
 	if (key->width)
 		at_least(&width, key->width(table, value));
-	if (width < UNKNOWN_FILE_WIDTH && !table->options.separator && !table->options.filters.dsos &&
-	    !table->options.field_widths && is_unknown(table, entry, key))
+	if (width < UNKNOWN_FILE_WIDTH && leaves_room(table) && is_unknown(table, entry, key))
 		width = UNKNOWN_FILE_WIDTH;
 	return width;
 }
@@ -67,17 +71,29 @@ static size_t widest(struct table *table, size_t key_index, struct entry *const 
 	return width;
 }
 
-void hist_measure(struct table *table, struct hist *hist)
+void known_widths_forget(struct known_widths *known)
 {
-	const struct table_private *private = table->private;
+	for (size_t i = 0; i < 4; i++)
+		free(known->v[i / 2][i % 2]);
+	*known = (struct known_widths){ .v = { { NULL } } };
+}
+
+void hist_measure(struct table *table, struct hist *hist, struct known_widths *known)
+{
+	size_t **widths = known ? &known->v[table->children][leaves_room(table)] : NULL;
+	const size_t size = (table->n_keys + 1) * sizeof(*hist->widths);
 
 	free(hist->widths);
-	hist->widths = xcalloc(table->n_keys + 1, sizeof(*hist->widths));
-	for (size_t i = 0; i < private->n_columns; i++) {
-		const size_t key = private->columns[i].key_index;
-
-		if (private->columns[i].kind == COLUMN_KEY)
-			hist->widths[key] = widest(table, key, hist->entries, hist->n, 0);
+	hist->widths = xcalloc(1, size);
+	if (widths && *widths) {
+		memcpy(hist->widths, *widths, size);
+		return;
+	}
+	for (size_t key = 0; key < table->n_keys; key++)
+		hist->widths[key] = widest(table, key, hist->entries, hist->n, 0);
+	if (widths) {
+		*widths = xmalloc(size);
+		memcpy(*widths, hist->widths, size);
 	}
 }
 

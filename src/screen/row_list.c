@@ -15,12 +15,6 @@ struct making {
 	struct table *table;
 	const struct hist *hist;
 	struct str text;
-	struct id_count {
-		uint64_t id;
-		uint32_t n; /* rows that would have it */
-	} *ids;
-	size_t n_ids, cap_ids;
-	struct index of_id; /* of ids */
 };
 
 /* ---- sets of ids ---- */
@@ -72,33 +66,24 @@ static uint64_t child_id(struct making *m, uint64_t parent, uint64_t looks)
 {
 	const uint64_t words[] = { parent, looks };
 	const uint64_t id = hash_words(words, ARRAY_SIZE(words));
+	struct row_list *rows = m->rows;
 	uint32_t i;
 
-	if (INDEX_FIND(&m->of_id, id, i, m->ids[i].id == id)) {
-		const uint64_t again[] = { id, m->ids[i].n++ };
+	if (INDEX_FIND(&rows->of_id, id, i, rows->ids[i].id == id)) {
+		const uint64_t again[] = { id, rows->ids[i].n++ };
 
 		return hash_words(again, ARRAY_SIZE(again));
 	}
-	VEC_GROW(m->ids, m->n_ids, m->cap_ids);
-	index_add(&m->of_id, id, (uint32_t)m->n_ids);
-	m->ids[m->n_ids++] = (struct id_count){ id, 1 };
+	VEC_GROW(rows->ids, rows->n_ids, rows->cap_ids);
+	index_add(&rows->of_id, id, (uint32_t)rows->n_ids);
+	rows->ids[rows->n_ids++] = (struct id_count){ id, 1 };
 	return id;
 }
 
 /* An entry is what its keys are; in a hierarchy those of its level, below its parent. */
 static uint64_t entry_id(struct making *m, uint64_t parent, const struct entry *entry)
 {
-	const bool levels = m->table->options.view == VIEW_HIERARCHY;
-	uint64_t looks = 0;
-
-	for (size_t i = 0; i < m->table->n_columns; i++) {
-		const struct column *column = &m->table->columns[i];
-
-		if (column->kind != COLUMN_KEY || (levels && column->level != entry->depth))
-			continue;
-		looks = hash_word(looks ^ table_key_hash(m->table, entry, column));
-	}
-	return child_id(m, parent, looks);
+	return child_id(m, parent, table_entry_hash(m->table, m->hist, entry));
 }
 
 static uint64_t node_id(struct making *m, uint64_t parent, const struct call_node *node)
@@ -226,12 +211,11 @@ void row_list_make(struct row_list *rows, struct table *table, const struct hist
 {
 	struct making m = { .rows = rows, .table = table, .hist = hist, .text = STR_INIT };
 
-	rows->n = 0;
+	rows->n = rows->n_ids = 0;
+	index_clear(&rows->of_id);
 	for (size_t i = 0; i < hist->n; i++)
 		add_entry(&m, hist->entries[i], 0);
 	str_release(&m.text);
-	free(m.ids);
-	index_release(&m.of_id);
 }
 
 void row_list_forget(struct row_list *rows)
@@ -250,6 +234,8 @@ void row_list_release(struct row_list *rows)
 	free(rows->trees);
 	free(rows->flipped.v);
 	index_release(&rows->of_entry);
+	free(rows->ids);
+	index_release(&rows->of_id);
 	*rows = (struct row_list){ .n = 0 };
 }
 

@@ -43,6 +43,12 @@ struct row_list {
 	struct index of_entry; /* of trees */
 	struct id_set flipped; /* rows that are not as `all_unfolded` says */
 	bool all_unfolded;
+	struct id_count { /* while rows are made: kept, for there are as many as rows */
+		uint64_t id;
+		uint32_t n; /* rows that would have it */
+	} *ids;
+	size_t n_ids, cap_ids;
+	struct index of_id; /* of ids */
 };
 void row_list_release(struct row_list *rows);
 /* Before the table goes: all that points into it. */

@@ -326,6 +326,7 @@ static const struct symbol made_main = { &made_dso, 0x100, 0x200, "main", "main"
 static const struct symbol made_work = { &made_dso, 0x200, 0x300, "work", "work", 'g', false, false };
 static const struct symbol made_leaf = { &made_dso, 0x300, 0x400, "leaf", "leaf", 'g', false, false };
 
+static const struct symbol made_caller = { &made_dso, 0x500, 0x600, "outermost", "outermost", 'g', false, false };
 static const struct symbol made_gone = { &made_dso, 0x400, 0x500, "gone", "gone", 'g', false, false };
 
 static uint32_t made_location_at(struct profile *profile, const struct symbol *symbol, uint64_t offset,
@@ -359,6 +360,19 @@ static void made_sample(struct profile *profile, uint32_t location, uint32_t sta
 	assert_int_equal(profile_add(profile, 0, facts, &values, &err), 0);
 }
 
+/* A profile that is fed by hand; `bytes` are its empty recording's. */
+static struct profile *made_profile(struct reader *reader, struct str *bytes)
+{
+	const struct profile_options options = { .session = session_options };
+	struct profile *profile;
+	struct str err = STR_INIT;
+
+	fix_recording((struct writer_options){ .flush_bytes = 0 }, bytes);
+	assert_int_equal(reader_open_fd(reader, fix_memory_file(bytes->s, bytes->len), "made", &err), 0);
+	assert_int_equal(profile_new(&profile, &options, reader, &err), 0);
+	return profile;
+}
+
 /* "total self functions", a line for each entry. */
 static void assert_table(struct profile *profile, struct query query, const char *expected)
 {
@@ -387,17 +401,14 @@ static void assert_table(struct profile *profile, struct query query, const char
 
 static void counts_made_by_hand(void **state)
 {
-	const struct profile_options options = { .session = session_options };
 	struct frame frames[4];
 	struct profile *profile;
 	struct reader reader;
-	struct str bytes, err = STR_INIT;
+	struct str bytes;
 	uint32_t main_location, work, leaf, way;
 
 	(void)state;
-	fix_recording((struct writer_options){ .flush_bytes = 0 }, &bytes);
-	assert_int_equal(reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "made", &err), 0);
-	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
+	profile = made_profile(&reader, &bytes);
 	made_location(profile, &made_gone, &frames[3]);
 	main_location = made_location(profile, &made_main, &frames[0]);
 	work = made_location(profile, &made_work, &frames[1]);
@@ -429,7 +440,6 @@ static void counts_made_by_hand(void **state)
 	profile_free(profile);
 	reader_close(&reader);
 	str_release(&bytes);
-	str_release(&err);
 }
 
 /* Several addresses of a function are cells of one group, also where the groups of another filter tell which. */
@@ -438,17 +448,14 @@ static void groups_of_another_filter(void **state)
 	static const struct query all = { .children = 0, .sort = "sym" };
 	static const struct query filtered = { .children = 0, .sort = "sym", .filters = { .symbols = "work,leaf" } };
 	static const struct query fewer = { .children = 0, .sort = "sym", .filters = { .symbols = "leaf" } };
-	const struct profile_options options = { .session = session_options };
 	const struct symbol *const symbols[] = { &made_main, &made_work, &made_leaf };
 	struct frame frames[9];
 	struct profile *profile;
 	struct reader reader;
-	struct str bytes, err = STR_INIT;
+	struct str bytes;
 
 	(void)state;
-	fix_recording((struct writer_options){ .flush_bytes = 0 }, &bytes);
-	assert_int_equal(reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "made", &err), 0);
-	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
+	profile = made_profile(&reader, &bytes);
 	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
 		made_sample(profile, made_location_at(profile, symbols[i % 3], i, &frames[i]), 0, 0, 1U << i);
 	assert_table(profile, all, "0 292 [.] leaf\n0 146 [.] work\n0 73 [.] main\n");
@@ -459,7 +466,64 @@ static void groups_of_another_filter(void **state)
 	profile_free(profile);
 	reader_close(&reader);
 	str_release(&bytes);
-	str_release(&err);
+}
+
+static struct table *table_of(struct profile *profile, bool children)
+{
+	struct query query = { .children = children, .sort = "sym", CHAINS, .session = session_options };
+	struct str err = STR_INIT;
+	struct table *table;
+
+	query.needs = NEED_ENTRIES;
+	assert_int_equal(table_make(&table, profile, &query, &err), 0);
+	return table;
+}
+
+/* Entries in their order by name: where they stand is by name, and they are found by address. */
+static void what_is_the_same_of_entries(void **state)
+{
+	enum { CALLER, LEAF, MAIN, WORK, N };
+	const struct symbol *const symbols[N] = { &made_caller, &made_leaf, &made_main, &made_work };
+	uint32_t locations[N], way;
+	uint64_t hashes[N];
+	struct frame frames[N];
+	struct profile *profile;
+	struct reader reader;
+	struct str bytes;
+
+	(void)state;
+	profile = made_profile(&reader, &bytes);
+	for (size_t i = 0; i < N; i++)
+		locations[i] = made_location(profile, symbols[i], &frames[i]);
+	way = stacks_child(profile->session.stacks, 0, locations[CALLER]);
+	for (size_t i = LEAF; i < N; i++)
+		made_sample(profile, locations[i], stacks_child(profile->session.stacks, way, locations[i]), 0, 5);
+	for (int round = 0; round < 3; round++) {
+		const bool children = round != 1;
+		struct table *table = table_of(profile, children);
+		const struct hist *hist = &table->hists[0];
+
+		assert_int_equal(hist->n, children ? N : N - 1);
+		assert_int_equal(hist->widths[0], strlen(children ? "[.] outermost" : "[.] leaf"));
+		for (size_t i = 0; i < hist->n; i++) {
+			const size_t at = children ? i : i + 1;
+			const uint64_t hash = table_entry_hash(table, hist, hist->entries[i]);
+			struct str text = STR_INIT;
+
+			table_key_text(table, hist->entries[i], &table->columns[table->n_columns - 1], &text);
+			assert_string_equal(text.s + strlen("[.] "), symbols[at]->name);
+			str_release(&text);
+			if (!round)
+				hashes[at] = hash;
+			assert_int_equal(hashes[at], hash);
+			for (size_t k = 0; k < at && !round; k++)
+				assert_int_not_equal(hashes[k], hash);
+		}
+		table_free(table);
+	}
+	profile_free(profile);
+	reader_close(&reader);
+	str_release(&bytes);
 }
 
 int main(void)
@@ -470,6 +534,7 @@ int main(void)
 		cmocka_unit_test(a_pipe_is_kept_or_not),
 		cmocka_unit_test(counts_made_by_hand),
 		cmocka_unit_test(groups_of_another_filter),
+		cmocka_unit_test(what_is_the_same_of_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
