@@ -49,25 +49,24 @@ static bool is_hidden(struct table *table, const struct cells *cells, size_t cel
 	return !symbol_has_name(location_symbol(session, fact_location(cells, cell, FACT_LOCATION)));
 }
 
-bool table_takes_cell(struct table *table, const struct cells *cells, size_t cell)
+static bool takes_task(const struct table *table, const struct cells *cells, size_t cell)
+{
+	return !table->cells_unfiltered || filters_take_cell(table->filters, cells, cell);
+}
+
+static bool takes_location(struct table *table, uint32_t location)
 {
 	struct session *session = table->session;
-	uint32_t location = fact_location(cells, cell, FACT_LOCATION);
 
-	if (table->cells_unfiltered && !filters_take_cell(table->filters, cells, cell))
-		return false;
 	if (!table->filters || location == LOCATION_NONE || !filters_any(table->filters))
 		return true;
 	return filters_take_location(table->filters, &session->locations->v[location],
 				     filters_ask_symbols(table->filters) ? location_symbol(session, location) : NULL);
 }
 
-static bool is_taken(struct table *table, const struct cells *cells, size_t cell)
+bool table_takes_cell(struct table *table, const struct cells *cells, size_t cell)
 {
-	const struct frames *frames = &table->private->folding->frames;
-
-	return (!table->options.exclude_other || frames->parent_of[cell_fact(cells, cell, FACT_STACK)]) &&
-	       table_takes_cell(table, cells, cell);
+	return takes_task(table, cells, cell) && takes_location(table, fact_location(cells, cell, FACT_LOCATION));
 }
 
 static uint32_t other_values(struct table *table, struct groups *groups,
@@ -88,27 +87,39 @@ static uint32_t other_values(struct table *table, struct groups *groups,
 	return groups->last_values;
 }
 
+static uint32_t intern_group(struct groups *groups, const struct group *group)
+{
+	const uint64_t id[] = { (uint64_t)group->self << 32 | group->values,
+				(uint64_t)group->stack << 32 | group->member };
+
+	return row_set_intern(&groups->ids, id);
+}
+
+static uint32_t add_group(struct groups *groups, const struct group *group)
+{
+	VEC_GROW(groups->v, groups->n, groups->cap);
+	groups->v[groups->n] = *group;
+	return (uint32_t)groups->n++;
+}
+
 /* The number of its group; a new one is empty. */
 static uint32_t find_group(struct table *table, struct groups *groups, size_t member, const struct cells *cells,
 			   size_t cell)
 {
 	const struct frames *frames = &table->private->folding->frames;
-	uint32_t location = fact_location(cells, cell, FACT_LOCATION);
-	struct group group = { .self = frames_self(table, location),
-			       .values = other_values(table, groups, cells, cell),
-			       .stack = frames->stack_of[cell_fact(cells, cell, FACT_STACK)],
-			       .location = location,
-			       .tid = cells->values[cell].tid,
-			       .member = member };
-	const uint64_t id[] = { (uint64_t)group.self << 32 | group.values,
-				(uint64_t)group.stack << 32 | member };
-	uint32_t i = row_set_intern(&groups->ids, id);
+	uint32_t location = fact_location(cells, cell, FACT_LOCATION), i;
+	const struct group group = { .self = frames_self(table, location),
+				     .values = other_values(table, groups, cells, cell),
+				     .stack = frames->stack_of[cell_fact(cells, cell, FACT_STACK)],
+				     .location = location,
+				     .tid = cells->values[cell].tid,
+				     .member = member };
 
-	if (i == groups->n) {
-		VEC_GROW(groups->v, groups->n, groups->cap);
-		groups->v[groups->n++] = group;
-	}
-	return i;
+	/* Those that came by carry_group. */
+	for (size_t at = groups->ids.n; at < groups->n; at++)
+		intern_group(groups, &groups->v[at]);
+	i = intern_group(groups, &group);
+	return i == groups->n ? add_group(groups, &group) : i;
 }
 
 static void subtract(struct entry_stats *from, const struct entry_stats *stats)
@@ -118,24 +129,68 @@ static void subtract(struct entry_stats *from, const struct entry_stats *stats)
 	from->weight -= stats->weight;
 }
 
+enum verdict { NOT_ASKED, TAKEN, LEFT_OUT };
 struct grouping {
 	struct table *table;
 	struct groups *groups;
 	/* Of the same cells, by other filters: cells of one group there are of one here. NULL: there are none. */
 	const struct groups *before;
 	uint32_t *now; /* by group of `before` + 1: its group here + 1; 0: not yet met */
+	uint32_t *values_now; /* the same of rows of before->values */
+	bool mixed; /* a cell was met that `before` has not: its group may be that of others */
+	uint8_t *verdicts; /* enum verdict, per location; NULL: filters ask for none */
 };
+
+/* Filters ask a location for its names: once. */
+static bool is_location_taken(struct grouping *g, uint32_t location)
+{
+	uint8_t *verdict;
+
+	if (!g->verdicts || location == LOCATION_NONE)
+		return takes_location(g->table, location);
+	verdict = &g->verdicts[location];
+	if (*verdict == NOT_ASKED)
+		*verdict = takes_location(g->table, location) ? TAKEN : LEFT_OUT;
+	return *verdict == TAKEN;
+}
+
+static bool is_taken(struct grouping *g, const struct cells *cells, size_t cell)
+{
+	const struct frames *frames = &g->table->private->folding->frames;
+
+	return (!g->table->options.exclude_other || frames->parent_of[cell_fact(cells, cell, FACT_STACK)]) &&
+	       takes_task(g->table, cells, cell) &&
+	       is_location_taken(g, fact_location(cells, cell, FACT_LOCATION));
+}
+
+/* A new group that is what one of `before` is; empty. */
+static uint32_t carry_group(struct grouping *g, const struct group *before, const struct cells *cells, size_t cell)
+{
+	uint32_t *values = &g->values_now[before->values];
+	struct group group = { .self = before->self,
+			       .stack = before->stack,
+			       .location = fact_location(cells, cell, FACT_LOCATION),
+			       .tid = cells->values[cell].tid,
+			       .member = before->member };
+
+	if (!*values)
+		*values = row_set_intern(&g->groups->values, row_set_at(&g->before->values, before->values)) + 1;
+	group.values = *values - 1;
+	return add_group(g->groups, &group);
+}
 
 static uint32_t group_of_cell(struct grouping *g, size_t member, const struct cells *cells, size_t cell)
 {
 	const uint32_t before = g->before ? g->before->of_cell[member][cell] : 0;
-	uint32_t group;
+	uint32_t *now = before ? &g->now[before] : NULL, group;
 
-	if (before && g->now[before])
-		return g->now[before] - 1;
-	group = find_group(g->table, g->groups, member, cells, cell);
-	if (before)
-		g->now[before] = group + 1;
+	if (now && *now)
+		return *now - 1;
+	g->mixed |= !before;
+	group = g->mixed ? find_group(g->table, g->groups, member, cells, cell)
+			 : carry_group(g, &g->before->v[before - 1], cells, cell);
+	if (now)
+		*now = group + 1;
 	return group;
 }
 
@@ -152,7 +207,7 @@ static void group_cells(struct grouping *g, size_t member, const struct cells *c
 			entry_stats_add(&groups->hidden[member], &stats);
 			continue;
 		}
-		if (!is_taken(g->table, cells, i))
+		if (!is_taken(g, cells, i))
 			continue;
 		group = group_of_cell(g, member, cells, i);
 		entry_stats_add(&groups->v[group].stats, &stats);
@@ -176,11 +231,17 @@ static void make_groups(struct table *table, const struct hist *hist, struct gro
 		groups->ranks = entry_ranks_new();
 	if (table->options.needs & NEED_BLOCKS || folding_is_for_others(table))
 		groups->of_cell = xcalloc(hist->n_members, sizeof(*groups->of_cell));
-	if (before)
+	if (before) {
 		g.now = xcalloc(before->n + 1, sizeof(*g.now));
+		g.values_now = xcalloc(before->values.n + 1, sizeof(*g.values_now));
+	}
+	if (table->filters && filters_any(table->filters))
+		g.verdicts = xcalloc(table->session->locations->n + 1, sizeof(*g.verdicts));
 	for (size_t i = 0; i < hist->n_members; i++)
 		group_cells(&g, i, hist->cells[i]);
 	free(g.now);
+	free(g.values_now);
+	free(g.verdicts);
 	row_set_release(&groups->ids);
 }
 

@@ -33,6 +33,8 @@ static const struct question {
 	{ "stdio", { .children = 0, .sort = "tgid,dso" }, false },
 	{ "stdio", { .children = -1, .sort = "sym,parent", .exclude_other = false }, false },
 	{ "stdio", { .children = 0, .sort = "sym", .filters = { .comms = "callers,one,app" } }, false },
+	{ "stdio", { .children = 0, .sort = "sym", .filters = { .comms = "app" } }, false },
+	{ "stdio", { .children = 0, .sort = "sym", .filters = { .comms = "callers,one" } }, false },
 	{ "stdio", { .children = 0, .sort = "comm,sym", .filters = { .pids = "1000,42" } }, false },
 	{ "stdio", { .children = 0, .sort = "comm,sym", .filters = { .tids = "1000,43" } }, false },
 	{ "stdio", { .children = -1, CHAINS, .filters = { .symbol_filter = "a" } }, false },
@@ -347,17 +349,24 @@ static uint32_t made_location(struct profile *profile, const struct symbol *symb
 	return made_location_at(profile, symbol, 0, frame);
 }
 
-static void made_sample(struct profile *profile, uint32_t location, uint32_t stack, uint64_t cpu, uint64_t period)
+static void made_sample_of(struct profile *profile, uint64_t tid, uint32_t location, uint32_t stack, uint64_t cpu,
+			   uint64_t period)
 {
 	const struct cell_values values = { .n_samples = 1, .period = period, .tid = 42 };
 	uint64_t facts[FACTS] = { 0 };
 	struct str err = STR_INIT;
 
+	facts[FACT_TID] = tid << 32; /* see task_names_number */
 	facts[FACT_LOCATION] = location;
 	facts[FACT_STACK] = stack;
 	facts[FACT_CPU] = cpu;
 	facts[FACT_MISC] = MISC_USER;
 	assert_int_equal(profile_add(profile, 0, facts, &values, &err), 0);
+}
+
+static void made_sample(struct profile *profile, uint32_t location, uint32_t stack, uint64_t cpu, uint64_t period)
+{
+	made_sample_of(profile, 0, location, stack, cpu, period);
 }
 
 /* A profile that is fed by hand; `bytes` are its empty recording's. */
@@ -468,6 +477,41 @@ static void groups_of_another_filter(void **state)
 	str_release(&bytes);
 }
 
+/* Of a group some cells are in those of the other filter, and some are not. */
+static void groups_of_a_filter_that_took_less(void **state)
+{
+	static const char *const tids[] = { "1", "1,2", "2", "1,2" };
+	static const char *const expected[] = { "0 100 [.] work\n0 1 [.] main\n", "0 1100 [.] work\n0 11 [.] main\n",
+						"0 1000 [.] work\n0 10 [.] main\n",
+						"0 1100 [.] work\n0 11 [.] main\n" };
+	uint32_t main_location, work;
+	struct frame frames[2];
+	struct profile *profile;
+	struct reader reader;
+	struct str bytes;
+
+	(void)state;
+	profile = made_profile(&reader, &bytes);
+	main_location = made_location(profile, &made_main, &frames[0]);
+	work = made_location(profile, &made_work, &frames[1]);
+	made_sample_of(profile, 1, main_location, 0, 0, 1);
+	made_sample_of(profile, 2, main_location, 0, 0, 10);
+	made_sample_of(profile, 1, work, 0, 0, 100);
+	made_sample_of(profile, 2, work, 0, 0, 1000);
+	for (size_t i = 0; i < ARRAY_SIZE(tids); i++) {
+		const struct query query = { .children = 0, .sort = "sym", .filters = { .tids = tids[i] } };
+		const struct query between = { .children = 0, .sort = "sym", .filters = { .tids = "9" } };
+
+		assert_table(profile, query, expected[i]);
+		/* The oldest groups go: then these are of the last row alone. */
+		if (i == 1)
+			assert_table(profile, between, "");
+	}
+	profile_free(profile);
+	reader_close(&reader);
+	str_release(&bytes);
+}
+
 static struct table *table_of(struct profile *profile, bool children)
 {
 	struct query query = { .children = children, .sort = "sym", CHAINS, .session = session_options };
@@ -534,6 +578,7 @@ int main(void)
 		cmocka_unit_test(a_pipe_is_kept_or_not),
 		cmocka_unit_test(counts_made_by_hand),
 		cmocka_unit_test(groups_of_another_filter),
+		cmocka_unit_test(groups_of_a_filter_that_took_less),
 		cmocka_unit_test(what_is_the_same_of_entries),
 	};
 
