@@ -16,14 +16,14 @@ begin_storm()
 	disown
 }
 
-# look_on PID SECONDS: its resident memory each second; at the end $peak.
+# look_on PID SECONDS: its resident memory, out of step with what it does each second; at the end $peak.
 look_on()
 {
 	local begun=$SECONDS
 
 	: >resident
 	while [ $((SECONDS - begun)) -lt "$2" ]; do
-		sleep 1
+		sleep 0.37
 		kib_of "$1" VmRSS >>resident
 	done
 	peak=$(kib_of "$1" VmHWM)
