@@ -85,5 +85,5 @@ bool entry_is_shown(const struct table *table, const struct hist *hist, const st
 
 	if (table->options.samples_over && n_samples <= table->options.samples_over)
 		return false;
-	return !entry->filtered && percent >= table->options.percent_limit;
+	return percent >= table->options.percent_limit;
 }

@@ -1,7 +1,8 @@
 /*
  * What is the same of entries for all questions about the same keys of the same groups: in which order their keys are,
- * and what tells their rows from others. It is learnt when entries are sorted for the first time, and then stands in
- * arrays by the number that an entry has here, so that whoever orders entries by the thousand needs no texts.
+ * and what tells their rows from others. It is learnt when entries are sorted, and again where one of them is not yet
+ * known; it stands in arrays by the number that an entry has here, so that whoever orders entries by the thousand needs
+ * no texts.
  */
 #include "hist/fold_internal.h"
 
@@ -33,7 +34,7 @@ static int (*order_of(const struct sort_key *key, bool found))(struct table *, u
 	return found && key->find_order ? key->find_order : key->compare;
 }
 
-int entries_compare_keys(struct table *table, const struct entry *a, const struct entry *b, bool found)
+static int compare_keys(struct table *table, const struct entry *a, const struct entry *b, bool found)
 {
 	int order = 0;
 
@@ -44,12 +45,20 @@ int entries_compare_keys(struct table *table, const struct entry *a, const struc
 
 static int compare_found(const void *pa, const void *pb, void *context)
 {
-	return entries_compare_keys(context, *(struct entry *const *)pa, *(struct entry *const *)pb, true);
+	const struct entry *a = *(struct entry *const *)pa, *b = *(struct entry *const *)pb;
+	int order = compare_keys(context, a, b, true);
+
+	return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+void entries_by_keys(struct table *table, struct entry **entries, size_t n)
+{
+	qsort_r(entries, n, sizeof(*entries), compare_found, table);
 }
 
 static int compare_shown(const void *pa, const void *pb, void *context)
 {
-	return entries_compare_keys(context, *(struct entry *const *)pa, *(struct entry *const *)pb, false);
+	return compare_keys(context, *(struct entry *const *)pa, *(struct entry *const *)pb, false);
 }
 
 /* Of n entries that are known. `sorted`: room for them. */
@@ -60,7 +69,7 @@ static uint32_t *learn(struct table *table, struct entry *const *entries, size_t
 	memcpy(sorted, entries, n * sizeof(*sorted));
 	qsort_r(sorted, n, sizeof(*sorted), found ? compare_found : compare_shown, table);
 	for (size_t i = 0; i < n; i++) {
-		rank += i && entries_compare_keys(table, sorted[i - 1], sorted[i], found);
+		rank += i && compare_keys(table, sorted[i - 1], sorted[i], found);
 		ranks[sorted[i]->ranked] = rank;
 	}
 	return ranks;

@@ -162,7 +162,7 @@ void runs_release(struct runs *runs);
 
 /* ---- entry_ranks.c: kept with the groups ---- */
 struct entry_ranks {
-	struct row_set entries; /* others and codes of those that were sorted first */
+	struct row_set entries; /* others and codes of those that it was learnt of */
 	uint32_t *found, *shown; /* of each: its place by sort_key.find_order and .compare; equal ones have the same */
 	uint64_t *hashes; /* table_entry_hash; 0: nobody has asked */
 };
@@ -172,8 +172,8 @@ void entry_ranks_free(struct entry_ranks *ranks); /* NULL is fine */
 void entry_ranks_update(struct table *table, struct entry_ranks *ranks, struct entry *const *entries, size_t n);
 /* ranks: of `found` or `shown`. Equal ones stay in their order. */
 void entries_by_rank(struct entry **entries, size_t n, const uint32_t *ranks);
-/* By all keys, as they are found or as they are shown. */
-int entries_compare_keys(struct table *table, const struct entry *a, const struct entry *b, bool found);
+/* The same order as by `found` and then by number, without ranks. */
+void entries_by_keys(struct table *table, struct entry **entries, size_t n);
 
 /* ---- widths.c: kept with the groups ---- */
 struct known_widths { /* of all entries that --symbol-filter leaves, per key */
@@ -200,7 +200,7 @@ struct groups {
 	struct runs runs;
 	struct trees *trees; /* NULL: not yet made */
 	uint32_t **of_cell; /* of each member: the cell's group + 1, 0: left out; NULL: nobody asks */
-	size_t n_members;
+	size_t n_members; /* of hidden and of_cell */
 	struct entry_ranks *ranks; /* NULL: nothing is kept for other tables */
 	struct known_widths widths;
 };

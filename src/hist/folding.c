@@ -1,8 +1,9 @@
 /*
  * What is made of a profile's cells before there are entries: frames, groups, and the numbers that values have in
- * them. It is most of the work, and the same for all questions about the same keys of the same cells: other columns,
- * limits and orders, with or without children, names to be filtered by. So a table that goes leaves it to its profile,
- * and the next one takes it, if it would make the same.
+ * them; and with groups what all entries of theirs have in common (entry_ranks.c, widths.c). It is most of the work,
+ * and the same for all questions about the same keys of the same cells: other columns, limits and orders, with or
+ * without children, names to be filtered by. So a table that goes leaves it to its profile, and the next one takes it,
+ * if it would make the same.
  */
 #include "hist/fold_internal.h"
 
@@ -136,8 +137,8 @@ static void add_groups_question(const struct table *table, struct str *out)
 }
 
 /*
- * Cells alone can be asked again; groups of blocks know cells by number, which others may have. What is being recorded
- * gets more before the next question.
+ * Cells alone can be asked again, and blocks are left to who asks for them. What is being recorded gets more before
+ * the next question.
  */
 bool folding_is_for_others(const struct table *table)
 {

@@ -245,7 +245,6 @@ struct entry {
 	struct entry *parent;
 	struct entry **children; /* sorted */
 	size_t n_children, depth;
-	bool filtered;
 };
 struct trees; /* fold_trees.c */
 struct entry_block { /* what an entry has in a block of time */
@@ -271,7 +270,7 @@ struct hist { /* one per event, or per group */
 	struct arena *memory; /* of all entries; NULL: there were none yet */
 	struct entry **entries; /* sorted as they are shown */
 	size_t n;
-	size_t *widths; /* of the widest text of each key that has a column; NULL: it has no entries */
+	size_t *widths; /* of the widest text of each key; NULL: it has no entries */
 	struct entry_stats totals; /* of all samples of the event */
 	struct entry_stats shown; /* of those that pass all filters */
 	struct entry_stats *member_totals, *member_shown;

@@ -224,14 +224,6 @@ static int compare_rows(void *context, const void *pa, const void *pb)
 	return order ? order : compare_items(sorting, sorting->told, a->entry, b->entry);
 }
 
-static int compare_found(const void *pa, const void *pb, void *context)
-{
-	const struct entry *a = *(struct entry *const *)pa, *b = *(struct entry *const *)pb;
-	int order = entries_compare_keys(context, a, b, true);
-
-	return order ? order : (a->number > b->number) - (a->number < b->number);
-}
-
 /* What compare_shown asks first, where that is one number. */
 static uint64_t *first_numbers(const struct table *table, const struct hist *hist, struct entry *const *entries,
 			       size_t n)
@@ -286,8 +278,8 @@ static size_t told_by_rows(const struct table *table, const struct hist *hist)
 	return at;
 }
 
-static void sort_rows(struct sorting *sorting, struct entry **entries, size_t n, const uint64_t *numbers,
-		      const struct entry_ranks *ranks)
+static void sort_by_rows(struct sorting *sorting, struct entry **entries, size_t n, const uint64_t *numbers,
+			 const struct entry_ranks *ranks)
 {
 	const struct order_item *order = sorting->table->private->order;
 	const size_t n_numbers = row_numbers(sorting->table);
@@ -312,7 +304,7 @@ static void sort_rows(struct sorting *sorting, struct entry **entries, size_t n,
 	free(v);
 }
 
-static void sort_entries(struct sorting *sorting, struct entry **entries, size_t n, const uint64_t *numbers)
+static void sort_by_entries(struct sorting *sorting, struct entry **entries, size_t n, const uint64_t *numbers)
 {
 	void **v = xcalloc(n, sizeof(*v));
 
@@ -336,13 +328,13 @@ void entries_sort(struct table *table, const struct hist *hist, struct entry **e
 		entry_ranks_update(table, ranks, entries, n);
 		entries_by_rank(entries, n, ranks->found);
 	} else {
-		qsort_r(entries, n, sizeof(*entries), compare_found, table);
+		entries_by_keys(table, entries, n);
 	}
 	numbers = first_numbers(table, hist, entries, n);
 	if (ranks && sorting.told)
-		sort_rows(&sorting, entries, n, numbers, ranks);
+		sort_by_rows(&sorting, entries, n, numbers, ranks);
 	else
-		sort_entries(&sorting, entries, n, numbers);
+		sort_by_entries(&sorting, entries, n, numbers);
 	free(numbers);
 }
 

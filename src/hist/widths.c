@@ -63,8 +63,6 @@ static size_t entry_width(struct table *table, const struct sort_key *key, size_
 static size_t widest(struct table *table, size_t key_index, struct entry *const *entries, size_t n, size_t width)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (entries[i]->filtered)
-			continue;
 		width = entry_width(table, table->keys[key_index], key_index, entries[i], width);
 		width = widest(table, key_index, entries[i]->children, entries[i]->n_children, width);
 	}

@@ -216,8 +216,8 @@ size_t session_shares(struct session *session, const struct replay_sample *sampl
 /* By pid, tid, cpu, time and comm: before anything is looked up. */
 bool filters_take_sample(const struct filters *filters, const struct replay_sample *sample);
 bool filters_take_file(const struct filters *filters, const struct dso *dso); /* not by symbol */
-/* By dso and symbol. symbol NULL: not known, or filters_ask_symbols says that nobody asks. */
 bool filters_ask_symbols(const struct filters *filters);
+/* By dso and symbol. symbol NULL: not known, or filters_ask_symbols says that nobody asks. */
 bool filters_take_location(const struct filters *filters, const struct location_row *row, const struct symbol *symbol);
 /* A filter by comm, dso or symbol is in force: perf shows then percentages of all, unless relative. */
 bool filters_any(const struct filters *filters);
