@@ -305,6 +305,7 @@ static int run_top(struct top_words *words, bool delay_given)
 	struct str err = STR_INIT;
 	int status;
 
+	memory_return_large();
 	top.run.plan->stop = signals_catch(false, &found);
 	top.run.plan->found = &found;
 	top.run.plan->look_ns = LOOK_NS;

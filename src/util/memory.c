@@ -3,11 +3,15 @@
  */
 #include "util.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 /* Of x86-64 and of arm64 with pages of 4 KiB. Where they are larger, what is asked for below is refused, or no loss. */
 enum { HUGE_BYTES = 2 << 20 };
+
+/* To map a piece costs system calls and its pages' faults: little beside filling so much. */
+enum { LARGE_BYTES = 1 << 20 };
 
 static void *checked(void *p)
 {
@@ -28,6 +32,13 @@ static void *in_huge_pages(void *p, size_t bytes)
 	if (bytes >= HUGE_BYTES && start < end)
 		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
 	return p;
+}
+
+void memory_return_large(void)
+{
+#ifdef M_MMAP_THRESHOLD /* of glibc; others do so anyway */
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+#endif
 }
 
 void *xmalloc(size_t bytes)

@@ -49,6 +49,11 @@ char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* What they call when there is no memory. */
 _Noreturn void memory_exhausted(void);
+/*
+ * From now on each large piece goes back to the system when it is freed. Else the C library keeps more and larger ones
+ * in its heap, where small pieces that live on come to lie between them: of a program that runs for long it grows.
+ */
+void memory_return_large(void);
 
 /* The same text, or both NULL. */
 static inline bool text_same(const char *a, const char *b)

@@ -5,7 +5,8 @@
 # kib_of PID NAME: a line of /proc/PID/status.
 kib_of() { awk -v what="$2:" '$1 == what { print $2 }' "/proc/$1/status" 2>/dev/null; }
 
-median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+# Of lines on stdin the lower quartile and the highest, in KiB.
+low_and_high() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 3) / 4)] + 0, v[NR] + 0 }'; }
 
 # Processes that come and go, twice as many at a time as there are CPUs, until $storm is killed. (Each `exact` ends by
 # itself after some minutes.)
@@ -29,16 +30,19 @@ look_on()
 	peak=$(kib_of "$1" VmHWM)
 }
 
-# is_flat NAME: of what look_on saw the first tenth is the warm-up, and of the rest the median of the last third may be
-# 1 MiB and a twentieth above that of the first.
+# is_flat NAME: of what look_on saw the first tenth is the warm-up. Of the last third the lower quartile, what is there
+# between tables, and the highest, what is there while one is made, may each be 1 MiB and a twentieth above that of the
+# first third. (A median in between tells which of the two took longer.)
 is_flat()
 {
-	local warm third first last
+	local warm third low high last_low last_high
 
 	warm=$(($(wc -l <resident) / 10))
 	third=$((($(wc -l <resident) - warm) / 3))
-	first=$(tail -n +$((warm + 1)) resident | head -n $third | median)
-	last=$(tail -n $third resident | median)
-	check "$1: ${first:-no} KiB in the first third, ${last:-no} in the last, ${peak:-no} at most, $third looks each" \
-		test $third -gt 2 -a "${last:-0}" -gt 0 -a "${last:-0}" -le $((${first:-0} * 21 / 20 + 1024))
+	read -r low high < <(tail -n +$((warm + 1)) resident | head -n $third | low_and_high)
+	read -r last_low last_high < <(tail -n $third resident | low_and_high)
+	check "$1: from $low to $last_low KiB at rest, $third looks each" \
+		test $third -gt 2 -a "$last_low" -gt 0 -a "$last_low" -le $((low * 21 / 20 + 1024))
+	check "$1: from $high to $last_high KiB at most, $peak in all" \
+		test "$last_high" -gt 0 -a "$last_high" -le $((high * 21 / 20 + 1024))
 }
