@@ -50,8 +50,8 @@ char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* What they call when there is no memory. */
 _Noreturn void memory_exhausted(void);
 /*
- * From now on each large piece goes back to the system when it is freed. Else the C library keeps more and larger ones
- * in its heap, where small pieces that live on come to lie between them: of a program that runs for long it grows.
+ * From now on large pieces go back to the system when they are freed. By default the C library keeps ever larger ones
+ * in its heap, where small pieces that live on come to lie between them: what runs for long has a heap full of holes.
  */
 void memory_return_large(void);
 

@@ -31,8 +31,8 @@ look_on()
 }
 
 # is_flat NAME: of what look_on saw the first tenth is the warm-up. Of the last third the lower quartile, what is there
-# between tables, and the highest, what is there while one is made, may each be 1 MiB and a twentieth above that of the
-# first third. (A median in between tells which of the two took longer.)
+# at rest, and the highest, what is there in the middle of work, may each be 1 MiB and a twentieth above that of the
+# first third. (A median lies at either, by which of the two took longer.)
 is_flat()
 {
 	local warm third low high last_low last_high
@@ -43,6 +43,6 @@ is_flat()
 	read -r last_low last_high < <(tail -n $third resident | low_and_high)
 	check "$1: from $low to $last_low KiB at rest, $third looks each" \
 		test $third -gt 2 -a "$last_low" -gt 0 -a "$last_low" -le $((low * 21 / 20 + 1024))
-	check "$1: from $high to $last_high KiB at most, $peak in all" \
+	check "$1: from $high to $last_high KiB at most, ${peak:-no} in all" \
 		test "$last_high" -gt 0 -a "$last_high" -le $((high * 21 / 20 + 1024))
 }
