@@ -51,12 +51,13 @@ FEATURE_READ(build_ids)
 		r->why = build_id_entry_read(&r->c, r->info);
 }
 
+/* The name has a multiple of 64 bytes, as perf's, and four more: perf 7 takes no record that is no multiple of 8. */
 FEATURE_WRITE(build_ids)
 {
 	for (size_t i = 0; i < t->info->build_ids.n; i++) {
 		const struct info_build_id *id = &t->info->build_ids.v[i];
-		size_t len = strnlen(id->path, UINT16_MAX - BUILD_ID_ENTRY - 64);
-		size_t name_bytes = round_up(len + 1, 64);
+		size_t len = strnlen(id->path, UINT16_MAX - BUILD_ID_ENTRY - 128);
+		size_t name_bytes = round_up(len + 1, 64) + 4;
 
 		put_u32(t->out, RECORD_HEADER_BUILD_ID);
 		put_u16(t->out, id->misc | MISC_BUILD_ID_SIZE);

@@ -97,7 +97,8 @@ enum {
 #define DATA_BRANCH_HW_INDEX (1ULL << 17)
 #define DATA_BRANCH_COUNTERS (1ULL << 19)
 
-enum { RECORD_BYTES_MAX = 65535, RECORD_HEADER_BYTES = 8 };
+/* perf 7 takes no record whose size is not a multiple of 8, but for those that older ones wrote so. */
+enum { RECORD_BYTES_MAX = 65535, RECORD_HEADER_BYTES = 8, RECORD_MULTIPLE = 8 };
 
 /* One record as it lies in the file. type, misc and size are in native byte order, bytes are not. */
 struct record {

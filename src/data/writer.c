@@ -195,8 +195,10 @@ static int pack(struct writer *writer, const char *bytes, size_t n, bool anew, s
 	if (anew)
 		zstd_out_restart(writer->zstd, writer->frame_begun, &packed);
 	rc = zstd_out_add(writer->zstd, bytes, n, &packed, why);
-	if (!rc)
+	if (!rc) {
+		zstd_out_pad(&packed, RECORD_MULTIPLE);
 		add_packed(&packed, out);
+	}
 	str_release(&packed);
 	return rc;
 }

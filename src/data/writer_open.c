@@ -210,8 +210,8 @@ static void add_tracing_data(const struct info *info, struct str *out)
 		return;
 	put_u32(out, RECORD_HEADER_TRACING_DATA);
 	put_u16(out, 0);
-	put_u16(out, RECORD_HEADER_BYTES + sizeof(uint32_t));
-	put_u32(out, (uint32_t)size);
+	put_u16(out, RECORD_HEADER_BYTES + sizeof(uint64_t));
+	put_u64(out, size); /* a u32, and four bytes that make the record a multiple of 8 */
 	str_addn(out, (const char *)info->tracing_data, info->tracing_data_size);
 	str_pad(out, '\0', size - info->tracing_data_size);
 }

@@ -166,6 +166,12 @@ int zstd_out_add(struct zstd_out *out, const void *bytes, size_t n, struct str *
 	return 0;
 }
 
+void zstd_out_pad(struct str *packed, size_t multiple)
+{
+	while (packed->len % multiple)
+		str_pad(packed, '\0', 3);
+}
+
 /* The end of a frame whose packer is elsewhere: a block that is the last (bit 0), raw and empty (RFC 8878, 3.1.1.2). */
 void zstd_out_restart(struct zstd_out *out, bool within, struct str *packed)
 {

@@ -36,6 +36,11 @@ void zstd_out_free(struct zstd_out *out);
 int zstd_out_add(struct zstd_out *out, const void *bytes, size_t n, struct str *packed,
 		 struct str *err);
 /*
+ * Makes the bytes in packed, which end in what zstd_out_add gave, a multiple of so many (not of 3): zeros are blocks
+ * that are not the last, raw and empty (RFC 8878, 3.1.1.2), of three bytes each.
+ */
+void zstd_out_pad(struct str *packed, size_t multiple);
+/*
  * What was packed last goes nowhere: a new frame begins. within: of what was packed before, some is where packed will
  * be; its frame is ended first.
  */
