@@ -58,7 +58,7 @@ int cmd_evlist(const struct command *self, int argc, char **argv, const struct k
 				 argv[first]);
 	if (!input_open(&in, words.input)) {
 		read_names(&in);
-		events_print(&in.reader.events, &words.print, &in.out);
+		events_print(&in.reader.events, &in.reader.info, &words.print, &in.out);
 	}
 	return input_close(&in);
 }

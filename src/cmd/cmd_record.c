@@ -62,7 +62,7 @@ static void on_list_events(void *data, const struct events *events, const char *
 	struct str text = STR_INIT;
 
 	(void)data;
-	events_print(events, &options, &text);
+	events_print(events, NULL, &options, &text);
 	to_stderr(&text);
 }
 

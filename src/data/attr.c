@@ -52,7 +52,39 @@ static const char *const branch_type_names[] = {
 	"NO_FLAGS", "NO_CYCLES", "TYPE_SAVE", "HW_INDEX", "PRIV_SAVE",  "COUNTERS",   NULL,
 };
 
-enum show { SHOW_NONE, SHOW_DECIMAL, SHOW_SIGNED, SHOW_HEX, SHOW_MASK };
+/* By their numbers: enum perf_type_id, perf_hw_id, perf_sw_ids, perf_hw_cache_id, ..._op_id, ..._op_result_id. */
+static const char *const type_names[] = { "HARDWARE", "SOFTWARE", "TRACEPOINT", "HW_CACHE", NULL, "BREAKPOINT" };
+static const char *const hardware_names[] = {
+	"CPU_CYCLES",
+	"INSTRUCTIONS",
+	"CACHE_REFERENCES",
+	"CACHE_MISSES",
+	"BRANCH_INSTRUCTIONS",
+	"BRANCH_MISSES",
+	"BUS_CYCLES",
+	"STALLED_CYCLES_FRONTEND",
+	"STALLED_CYCLES_BACKEND",
+	"REF_CPU_CYCLES",
+};
+static const char *const software_names[] = {
+	"CPU_CLOCK",
+	"TASK_CLOCK",
+	"PAGE_FAULTS",
+	"CONTEXT_SWITCHES",
+	"CPU_MIGRATIONS",
+	"PAGE_FAULTS_MIN",
+	"PAGE_FAULTS_MAJ",
+	"ALIGNMENT_FAULTS",
+	"EMULATION_FAULTS",
+	"DUMMY",
+	"BPF_OUTPUT",
+	"CGROUP_SWITCHES",
+};
+static const char *const cache_names[] = { "L1D", "L1I", "LL", "DTLB", "ITLB", "BPU", "NODE" };
+static const char *const cache_op_names[] = { "READ", "WRITE", "PREFETCH" };
+static const char *const cache_result_names[] = { "ACCESS", "MISS" };
+
+enum show { SHOW_NONE, SHOW_DECIMAL, SHOW_SIGNED, SHOW_HEX, SHOW_MASK, SHOW_TYPE, SHOW_CONFIG };
 
 struct attr_field {
 	const char *name;
@@ -64,9 +96,9 @@ struct attr_field {
 };
 
 static const struct attr_field fields[] = {
-	{ "type", 0, 4, SHOW_DECIMAL, true, NULL },
+	{ "type", 0, 4, SHOW_TYPE, true, NULL },
 	{ "size", 4, 4, SHOW_DECIMAL, false, NULL },
-	{ "config", 8, 8, SHOW_HEX, false, NULL },
+	{ "config", 8, 8, SHOW_CONFIG, true, NULL },
 	{ "{ sample_period, sample_freq }", 16, 8, SHOW_DECIMAL, false, NULL },
 	{ "sample_type", 24, 8, SHOW_MASK, false, sample_type_names },
 	{ "read_format", 32, 8, SHOW_MASK, false, read_format_names },
@@ -204,9 +236,83 @@ void sample_type_print(uint64_t sample_type, struct str *out)
 	mask_print(sample_type, sample_type_names, out);
 }
 
-static void field_print(const struct attr_field *f, uint64_t v, struct str *out)
+static const char *name_of(uint64_t number, const char *const *names, size_t n)
+{
+	return number < n ? names[number] : NULL;
+}
+#define NAME_OF(number, names) name_of(number, names, ARRAY_SIZE(names))
+
+/* NULL: the recording does not say. */
+static const char *pmu_name(uint64_t type, const struct info *info)
+{
+	for (size_t i = 0; info && i < info->pmus.n; i++)
+		if (info->pmus.v[i].type == type)
+			return info->pmus.v[i].name;
+	return NULL;
+}
+
+static void type_print(uint32_t type, const struct info *info, struct str *out)
+{
+	const char *name = NAME_OF(type, type_names), *pmu = name ? NULL : pmu_name(type, info);
+
+	str_addf(out, "%u", type);
+	if (name) {
+		str_addf(out, " (PERF_TYPE_%s)", name);
+	} else if (pmu) {
+		str_add(out, " (");
+		str_add_printable(out, pmu, strlen(pmu));
+		str_addc(out, ')');
+	}
+}
+
+/* The kernel's words for a configuration without the PMU that hardware and cache events may name in its upper half. */
+static void config_name_print(uint32_t type, uint64_t config, struct str *out)
+{
+	const char *cache = NAME_OF(config & 0xff, cache_names), *op = NAME_OF(config >> 8 & 0xff, cache_op_names),
+		   *result = NAME_OF(config >> 16, cache_result_names), *name;
+
+	if (type == PERF_TYPE_HW_CACHE && cache && op && result)
+		str_addf(out, "PERF_COUNT_HW_CACHE_RESULT_%s | PERF_COUNT_HW_CACHE_OP_%s | PERF_COUNT_HW_CACHE_%s",
+			 result, op, cache);
+	else if (type == PERF_TYPE_HARDWARE && (name = NAME_OF(config, hardware_names)) != NULL)
+		str_addf(out, "PERF_COUNT_HW_%s", name);
+	else if (type == PERF_TYPE_SOFTWARE && (name = NAME_OF(config, software_names)) != NULL)
+		str_addf(out, "PERF_COUNT_SW_%s", name);
+}
+
+static void config_print(const struct data_event *event, const struct info *info, struct str *out)
+{
+	uint64_t config = event->attr.config, pmu_type = 0;
+	struct str name = STR_INIT;
+	const char *pmu;
+
+	str_addf(out, config ? "0x%llx" : "%llu", (unsigned long long)config);
+	if (event->attr.type == PERF_TYPE_HARDWARE || event->attr.type == PERF_TYPE_HW_CACHE)
+		pmu_type = config >> 32;
+	pmu = pmu_type ? pmu_name(pmu_type, info) : NULL;
+	if (event->attr.type == PERF_TYPE_TRACEPOINT && event->name)
+		str_add_printable(&name, event->name, strlen(event->name));
+	else
+		config_name_print(event->attr.type, pmu_type ? (uint32_t)config : config, &name);
+	if (name.len) {
+		str_add(out, " (");
+		if (pmu)
+			str_add_printable(out, pmu, strlen(pmu));
+		str_addf(out, "%s%s%s)", pmu ? "/" : "", name.s, pmu ? "/" : "");
+	}
+	str_release(&name);
+}
+
+static void field_print(const struct attr_field *f, uint64_t v, const struct data_event *event,
+			const struct info *info, struct str *out)
 {
 	switch (f->show) {
+	case SHOW_TYPE:
+		type_print(event->attr.type, info, out);
+		break;
+	case SHOW_CONFIG:
+		config_print(event, info, out);
+		break;
 	case SHOW_MASK:
 		mask_print(v, f->bits, out);
 		break;
@@ -236,7 +342,7 @@ static void flags_print(uint64_t flags, const char *equals, struct str *out)
 		str_addf(out, ", reserved_1%s0x%llx", equals, (unsigned long long)(flags >> at));
 }
 
-void attr_print(const struct data_event *event, const char *equals, struct str *out)
+void attr_print(const struct data_event *event, const struct info *info, const char *equals, struct str *out)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		const struct attr_field *f = &fields[i];
@@ -249,6 +355,6 @@ void attr_print(const struct data_event *event, const char *equals, struct str *
 		if (!v && !f->always)
 			continue;
 		str_addf(out, "%s%s%s", i ? ", " : "", f->name, equals);
-		field_print(f, v, out);
+		field_print(f, v, event, info, out);
 	}
 }

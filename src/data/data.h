@@ -82,10 +82,12 @@ void events_copy(struct events *to, const struct events *from);
 void data_event_add_name(const struct data_event *event, struct str *out);
 
 /*
- * The non-zero fields of an attr. With separators ": " and ", " as `evlist -v` has them, with
+ * The non-zero fields of an attr, its type and configuration with the kernel's names for them, or with the PMU's that
+ * info has (NULL: nobody says). With separators ": " and ", " as `evlist -v` has them, with
  * " = " and ", " as the header has them.
  */
-void attr_print(const struct data_event *event, const char *equals, struct str *out);
+struct info;
+void attr_print(const struct data_event *event, const struct info *info, const char *equals, struct str *out);
 
 /* ---- feature.c: what the header says about the recording ---- */
 
@@ -489,7 +491,7 @@ struct evlist_options {
 	bool freq; /* -F */
 	bool group; /* -g */
 };
-void events_print(const struct events *events, const struct evlist_options *options,
+void events_print(const struct events *events, const struct info *info, const struct evlist_options *options,
 		  struct str *out);
 /* `buildid-list`: those of the header; reading MMAP2 records adds theirs with build_ids_add. */
 void build_ids_print(const struct info *info, struct str *out);

@@ -92,7 +92,7 @@ FEATURE_PRINT(event_desc)
 				 (unsigned long long)event->ids[k]);
 		if (event->n_ids)
 			str_add(t->out, " }, ");
-		attr_print(event, " = ", t->out);
+		attr_print(event, t->info, " = ", t->out);
 		str_addc(t->out, '\n');
 	}
 }

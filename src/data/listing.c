@@ -28,8 +28,8 @@ void reader_print_header(const struct reader *reader, bool full, struct str *out
 	str_add(out, "# ========\n#\n");
 }
 
-static void event_line(const struct data_event *event, const struct evlist_options *options,
-		       struct str *out)
+static void event_line(const struct data_event *event, const struct info *info,
+		       const struct evlist_options *options, struct str *out)
 {
 	data_event_add_name(event, out);
 	if (options->freq && event->attr.freq)
@@ -38,7 +38,7 @@ static void event_line(const struct data_event *event, const struct evlist_optio
 		str_addf(out, ": sample_period=%llu", (ull)event->attr.sample_period);
 	if (options->verbose) {
 		str_add(out, ": ");
-		attr_print(event, ": ", out);
+		attr_print(event, info, ": ", out);
 	}
 	str_addc(out, '\n');
 }
@@ -55,7 +55,7 @@ static void group_line(const struct events *events, const struct data_event *lea
 	str_add(out, "}\n");
 }
 
-void events_print(const struct events *events, const struct evlist_options *options,
+void events_print(const struct events *events, const struct info *info, const struct evlist_options *options,
 		  struct str *out)
 {
 	for (size_t i = 0; i < events->n; i++) {
@@ -66,7 +66,7 @@ void events_print(const struct events *events, const struct evlist_options *opti
 		if (options->group && event->n_members > 1)
 			group_line(events, event, out);
 		else
-			event_line(event, options, out);
+			event_line(event, info, options, out);
 	}
 }
 

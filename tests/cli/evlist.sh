@@ -2,15 +2,55 @@
 # pstat evlist beside perf evlist, on recordings of either.
 . "${0%/*}/../lib.sh"
 
+# An older perf has no names of types and configurations, and leaves out those that are 0.
+without_names() { sed -E 's/(type|config)(: [0-9a-fx]+) \([^)]*\)/\1\2/g; s/, config: 0,/,/'; }
+
 # like_perf NAME FILE OPTION...
 like_perf()
 {
-	local name=$1 file=$2
+	local name=$1 file=$2 perfs
 
 	shift 2
 	run "$PSTAT" evlist "$@" -i "$file"
 	same "$name: status" 0 "$status"
-	same "$name: as perf has it" "$(perf evlist "$@" -i "$file" 2>/dev/null | grep -v '^#')" "$out"
+	perfs=$(perf evlist "$@" -i "$file" 2>/dev/null | grep -v '^#')
+	grep -q 'PERF_TYPE_' <<<"$perfs" || out=$(without_names <<<"$out")
+	same "$name: as perf has it" "$perfs" "$out"
+}
+
+# perf 7's words, for attrs of all kinds; a PMU's name is the recording's.
+test_names_of_types_and_configs()
+{
+	need_paranoid 2
+	"$PSTAT" record -q -e cpu-clock:u -o x true
+	check "attrs of all kinds" "$PYTHON" - x <<-'END'
+		import struct, subprocess, sys, os
+		data = open(sys.argv[1], "rb").read()
+		at, = struct.unpack_from("<Q", data, 24)
+		software = int(open("/sys/bus/event_source/devices/software/type").read())
+		rows = [(0, 0, "0 (PERF_TYPE_HARDWARE)", "0 (PERF_COUNT_HW_CPU_CYCLES)"),
+		    (0, 9, "0 (PERF_TYPE_HARDWARE)", "0x9 (PERF_COUNT_HW_REF_CPU_CYCLES)"),
+		    (0, 12, "0 (PERF_TYPE_HARDWARE)", "0xc"),
+		    (0, software << 32 | 1, "0 (PERF_TYPE_HARDWARE)", "%#x (software/PERF_COUNT_HW_INSTRUCTIONS/)" % (software << 32 | 1)),
+		    (1, 0, "1 (PERF_TYPE_SOFTWARE)", "0 (PERF_COUNT_SW_CPU_CLOCK)"),
+		    (1, 11, "1 (PERF_TYPE_SOFTWARE)", "0xb (PERF_COUNT_SW_CGROUP_SWITCHES)"),
+		    (1, 99, "1 (PERF_TYPE_SOFTWARE)", "0x63"),
+		    (2, 7, "2 (PERF_TYPE_TRACEPOINT)", "0x7 (cpu-clock:u)"),
+		    (3, 0x10102, "3 (PERF_TYPE_HW_CACHE)",
+		     "0x10102 (PERF_COUNT_HW_CACHE_RESULT_MISS | PERF_COUNT_HW_CACHE_OP_WRITE | PERF_COUNT_HW_CACHE_LL)"),
+		    (3, 0xffffff, "3 (PERF_TYPE_HW_CACHE)", "0xffffff"),
+		    (5, 0, "5 (PERF_TYPE_BREAKPOINT)", "0"),
+		    (4294967295, 3, "4294967295", "0x3")]
+		for kind, config, type_shown, config_shown in rows:
+		    changed = bytearray(data)
+		    struct.pack_into("<I", changed, at, kind)
+		    struct.pack_into("<Q", changed, at + 8, config)
+		    open("changed", "wb").write(changed)
+		    line = subprocess.run([os.environ["PSTAT"], "evlist", "-v", "-i", "changed"], capture_output=True, text=True).stdout
+		    head, _, rest = line.partition(", size: ")
+		    if not head.endswith(": type: " + type_shown) or (", config: %s, {" % config_shown) not in rest:
+		        sys.exit("%d %#x: %s" % (kind, config, line))
+	END
 }
 
 test_of_perf()

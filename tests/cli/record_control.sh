@@ -114,7 +114,7 @@ test_evlist()
 	say "evlist -v"
 	finish 0
 	has "names" '^mem:0x[0-9a-f]+:w:u$' "$err"
-	has "fields" '^mem:.*: type: 5, .*bp_type: 2' "$err"
+	has "fields" '^mem:.*: type: 5 \(PERF_TYPE_BREAKPOINT\), .*bp_type: 2' "$err"
 }
 
 test_what_is_no_command()

@@ -46,7 +46,7 @@ static void read_all(int fd)
 			str_reset(&err);
 		}
 		reader_print_header(&reader, true, &out);
-		events_print(&reader.events, &options, &out);
+		events_print(&reader.events, &reader.info, &options, &out);
 		build_ids_print(&reader.info, &out);
 		record_stats_print(&stats, &reader.events, &out);
 		str_reset(&out);

@@ -16,10 +16,11 @@ static void test_evlist_line(void **state)
 	attr.disabled = attr.inherit = attr.sample_id_all = attr.exclude_guest = 1;
 	events_init(&events);
 	events_add(&events, &attr, sizeof(attr), NULL, 0)->name = xstrdup("sched:sched_switch");
-	events_print(&events, &options, &out);
-	/* perf 6.1's own line for this event */
+	events_print(&events, NULL, &options, &out);
+	/* perf 7.2's own line for this event */
 	assert_string_equal(out.s,
-			    "sched:sched_switch: type: 2, size: 128, config: 0x174, "
+			    "sched:sched_switch: type: 2 (PERF_TYPE_TRACEPOINT), size: 128, "
+			    "config: 0x174 (sched:sched_switch), "
 			    "{ sample_period, sample_freq }: 1, "
 			    "sample_type: IP|TID|TIME|CPU|PERIOD|RAW|IDENTIFIER, "
 			    "read_format: ID|LOST, disabled: 1, inherit: 1, sample_id_all: 1, "
@@ -96,7 +97,7 @@ static void test_every_field(void **state)
 	memset(bytes, 0xff, sizeof(bytes));
 	events_init(&events);
 	events_add(&events, bytes, sizeof(bytes), NULL, 0);
-	attr_print(events.v[0], ": ", &out);
+	attr_print(events.v[0], NULL, ": ", &out);
 	for (size_t i = 0; i < ARRAY_SIZE(field_words); i++)
 		assert_has(out.s, field_words[i]);
 	str_release(&out);

@@ -213,14 +213,14 @@ static void test_header_and_attr(void **state)
 	fix_recording((struct writer_options){ 0 }, &bytes);
 	assert_int_equal(reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "x", &err),
 			 0);
-	events_print(&reader.events, &options, &native);
+	events_print(&reader.events, &reader.info, &options, &native);
 	info_print(&reader.info, &reader.events, true, &native);
 	reader_close(&reader);
 	turn_file(&bytes);
 	assert_int_equal(reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "x", &err),
 			 0);
 	assert_true(reader.swap);
-	events_print(&reader.events, &options, &foreign);
+	events_print(&reader.events, &reader.info, &options, &foreign);
 	info_print(&reader.info, &reader.events, true, &foreign);
 	reader_close(&reader);
 	assert_string_equal(foreign.s, native.s);

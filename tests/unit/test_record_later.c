@@ -117,7 +117,7 @@ static void assert_file_says(const char *path, const unsigned *bits, size_t n)
 		struct str text = STR_INIT;
 
 		assert_int_equal(attr_deferral(&event->attr), bits[i]);
-		attr_print(event, ": ", &text);
+		attr_print(event, NULL, ": ", &text);
 		assert_int_equal(strstr(text.s, ", defer_callchain: 1") != NULL, (bits[i] & DEFER_CALLCHAIN) != 0);
 		assert_int_equal(strstr(text.s, ", defer_output: 1") != NULL, (bits[i] & DEFER_OUTPUT) != 0);
 		str_release(&text);

@@ -53,7 +53,7 @@ static char *attr_text(const struct event *event)
 	memset(&shown, 0, sizeof(shown));
 	shown.attr = event->attr;
 	shown.attr_size = sizeof(event->attr);
-	attr_print(&shown, ": ", &text);
+	attr_print(&shown, NULL, ": ", &text);
 	size = strstr(text.s, "size: ");
 	assert_non_null(size);
 	end = strchr(size, ' ');
@@ -76,14 +76,15 @@ static char *attr_text(const struct event *event)
 #define TYPE_AND(more) "sample_type: IP|TID|TIME|CPU|PERIOD|IDENTIFIER|" more ", "
 #define FIXED TYPE("IP|TID|TIME|CPU")
 #define USUAL TYPE("IP|TID|TIME|CPU|PERIOD")
-#define CLOCK "type: 1, "
-#define FAULTS "type: 1, config: 0x2, "
-#define SWITCHES "type: 2, config: 0x174, "
+#define CLOCK "type: 1 (PERF_TYPE_SOFTWARE), config: 0 (PERF_COUNT_SW_CPU_CLOCK), "
+#define FAULTS "type: 1 (PERF_TYPE_SOFTWARE), config: 0x2 (PERF_COUNT_SW_PAGE_FAULTS), "
+#define SWITCHES "type: 2 (PERF_TYPE_TRACEPOINT), config: 0x174, "
+#define IS_DUMMY "type: 1 (PERF_TYPE_SOFTWARE), config: 0x9 (PERF_COUNT_SW_DUMMY), "
 #define DUMMY                                                                                    \
-	"type: 1, config: 0x9, " FREQ(1) USUAL READ "inherit: 1, mmap: 1, comm: 1, task: 1, " \
+	IS_DUMMY FREQ(1) USUAL READ "inherit: 1, mmap: 1, comm: 1, task: 1, " \
 	"sample_id_all: 1, mmap2: 1, comm_exec: 1, ksymbol: 1, bpf_event: 1"
 #define DUMMY_CHAIN                                                                              \
-	"type: 1, config: 0x9, " FREQ(1) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD") READ            \
+	IS_DUMMY FREQ(1) TYPE("IP|TID|TIME|CALLCHAIN|CPU|PERIOD") READ            \
 	"inherit: 1, mmap: 1, comm: 1, task: 1, sample_id_all: 1, mmap2: 1, comm_exec: 1, "       \
 	"ksymbol: 1, bpf_event: 1"
 #define QUIET "inherit: 1, freq: 1, sample_id_all: 1, exclude_guest: 1"
@@ -234,7 +235,7 @@ static const struct row {
 	{ "sched:sched_switch", { .freq_hz = 100 }, TARGET_COMMAND,
 	  { SWITCHES FREQ(100) TYPE("IP|TID|TIME|CPU|PERIOD|RAW") READ "inherit: 1, " TASKS } },
 	{ "mem:0x1000:w", { 0 }, TARGET_COMMAND,
-	  { "type: 5, " FREQ(1) USUAL READ "inherit: 1, " TASKS_BY_PERIOD
+	  { "type: 5 (PERF_TYPE_BREAKPOINT), config: 0, " FREQ(1) USUAL READ "inherit: 1, " TASKS_BY_PERIOD
 	    ", bp_type: 2, { bp_addr, config1 }: 0x1000, { bp_len, config2 }: 0x4" } },
 	{ "cpu-clock/freq=77/,page-faults/period=5/", { .period = 9 }, TARGET_COMMAND,
 	  { CLOCK FREQ(77) USUAL READ "inherit: 1, " TASKS,
