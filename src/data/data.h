@@ -123,7 +123,10 @@ enum feature_id {
 	FEATURE_CLOCK_DATA,
 	FEATURE_HYBRID_TOPOLOGY,
 	FEATURE_PMU_CAPS,
-	FEATURE_LAST_KNOWN = FEATURE_PMU_CAPS,
+	FEATURE_CPU_DOMAIN_INFO, /* from here on of perf 7 */
+	FEATURE_E_MACHINE,
+	FEATURE_CLN_SIZE,
+	FEATURE_LAST_KNOWN = FEATURE_CLN_SIZE,
 	FEATURE_PSTAT = 200, /* pstat's own features have this and higher bits */
 	FEATURE_STAT_TARGET = FEATURE_PSTAT,
 	FEATURE_SYMBOLS,
@@ -224,6 +227,10 @@ struct info {
 	INFO_VEC(struct info_caps) cpu_caps; /* at most one element */
 	INFO_VEC(struct info_caps) pmu_caps;
 	INFO_VEC(struct info_hybrid) hybrid;
+	uint8_t *cpu_domains; /* of the scheduler, as perf sched stats stored them */
+	size_t cpu_domains_size;
+	uint32_t e_machine, e_flags; /* as of an ELF file */
+	uint32_t cache_line_bytes;
 	INFO_VEC(struct info_build_id) build_ids;
 	uint64_t stat_target; /* STAT_TARGET_ALL_THREADS, or a number that a later pstat knows */
 	uint8_t *tracing_data; /* tracepoint formats, as the recorder stored them */

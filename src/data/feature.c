@@ -119,6 +119,9 @@ static const struct feature_row features[] = {
 	ROW(PMU_CAPS, "{pmu_caps}",
 	    LIST(pmu_caps, 4, caps, "# {pmu} pmu capabilities: {caps}\n", "",
 		 WHOLE(caps, 0), E(caps, text, pmu))),
+	ROW(CPU_DOMAIN_INFO, "# cpu domain info : {cpu_domains} bytes\n", REST(cpu_domains)),
+	ROW(E_MACHINE, "# e_machine : {e_machine}\n#   e_flags : {e_flags}\n", F(u32, e_machine), F(u32, e_flags)),
+	ROW(CLN_SIZE, "# cacheline size: {cache_line_bytes}\n", F(u32, cache_line_bytes)),
 	ROW(STAT_TARGET, "{stat_target}", F(target, stat_target)),
 	/* sym/ knows what is in it */
 	ROW(SYMBOLS, "# symbols in the file : {symbols} bytes\n", REST(symbols)),
@@ -251,11 +254,15 @@ void feature_print(unsigned feature, const struct info *info, const struct event
 
 void info_print(const struct info *info, const struct events *events, bool full, struct str *out)
 {
+	unsigned last = FEATURE_CPU_DOMAIN_INFO - 1; /* what its recorder knew nothing of is not missing */
+
 	for (unsigned i = 1; i < FEATURE_BITS; i++)
 		feature_print(i, info, events, full, out);
+	for (unsigned i = FEATURE_CPU_DOMAIN_INFO; i <= FEATURE_LAST_KNOWN; i++)
+		last = info_has(info, i) ? FEATURE_LAST_KNOWN : last;
 	str_add(out, "# missing features:");
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++)
-		if (features[i].id < FEATURE_PSTAT && !info_has(info, features[i].id))
+		if (features[i].id <= last && !info_has(info, features[i].id))
 			str_addf(out, " %s", features[i].name);
 	str_addc(out, '\n');
 }

@@ -151,6 +151,10 @@ static const struct record_row records[] = {
 	ROW(FINISHED_INIT, 8, NONE),
 	/* The reader needs no more of its payload than this; see stream.c for the size inside. */
 	ROW(COMPRESSED2, 16, FIELDS(F("", rest_bytes, packed))),
+	/* Of perf 7: texts of BPF programs, lines of /proc/schedstat. */
+	ROW(BPF_METADATA, 8, FIELDS(F("", rest_bytes, unknown))),
+	ROW(SCHEDSTAT_CPU, 8, FIELDS(F("", rest_bytes, unknown))),
+	ROW(SCHEDSTAT_DOMAIN, 8, FIELDS(F("", rest_bytes, unknown))),
 };
 
 const struct record_row *record_row(uint32_t type)
@@ -231,6 +235,8 @@ static int decode_sample(struct decoder *d, const struct record *record, struct 
 	why = sample_decode(d, layout, c, sample);
 	if (why)
 		return record_fail(record, err, -EINVAL, "%s", why);
+	if (event_is_off_cpu(layout))
+		body->misc = (uint16_t)((body->misc & ~MISC_CPUMODE_MASK) | MISC_USER);
 	body->id = (struct sample_id){ sample->has, sample->pid,       sample->tid, sample->time_ns,
 				       sample->id,  sample->stream_id, sample->cpu };
 	return 0;

@@ -59,6 +59,9 @@ enum record_type {
 	RECORD_COMPRESSED,
 	RECORD_FINISHED_INIT,
 	RECORD_COMPRESSED2,
+	RECORD_BPF_METADATA,
+	RECORD_SCHEDSTAT_CPU,
+	RECORD_SCHEDSTAT_DOMAIN,
 };
 
 /* AUXTRACE_INFO's kind: what wrote the trace. */
@@ -200,6 +203,14 @@ unsigned chain_end(const struct sample *sample, bool *guessed);
 struct data_event;
 /* Its stacks were unwound while they were recorded (pstat.data(5)): it has the size of their copies, and no copies. */
 bool event_is_unwound(const struct data_event *event);
+/*
+ * A BPF program's samples of tasks that were off the CPU (perf record --off-cpu, "offcpu-time"): what they say is in
+ * their raw data since perf 6.16, and sample_decode takes it from there. Before that they are plain samples, and so
+ * this is false. Their stacks are those of user mode.
+ */
+bool event_is_off_cpu(const struct data_event *event);
+/* sample.has of the event's samples. */
+uint64_t event_sample_has(const struct data_event *event);
 
 struct record_mmap { /* MMAP, MMAP2 */
 	uint32_t pid, tid;
@@ -375,7 +386,7 @@ struct record_body {
 			struct record_bytes bytes;
 		} feature;
 		struct record_bytes packed; /* COMPRESSED, COMPRESSED2 */
-		struct record_bytes unknown; /* types that pstat does not know */
+		struct record_bytes unknown; /* types that pstat does not know, and those that it only names */
 	};
 };
 

@@ -281,6 +281,45 @@ void sample_rows_find(struct data_event *event)
 			event->sample_rows[event->n_sample_rows++] = (uint8_t)i;
 }
 
+/* ---- samples within raw data ---- */
+
+enum {
+	OFF_CPU_HAS = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
+		      PERF_SAMPLE_CGROUP,
+};
+
+bool event_is_off_cpu(const struct data_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
+	       (event->attr.sample_type & PERF_SAMPLE_RAW) && event->name && !strcmp(event->name, "offcpu-time");
+}
+
+uint64_t event_sample_has(const struct data_event *event)
+{
+	return event->attr.sample_type | (event_is_off_cpu(event) ? OFF_CPU_HAS : 0);
+}
+
+/*
+ * What a BPF program saw of the task that was off the CPU is in place of what the sample's own fields say, which are
+ * those of whoever ran: u32 pid, tid | u64 period: ns | u64 n, n times address or mark | u64 cgroup.
+ */
+static const char *off_cpu_decode(struct decoder *d, struct cursor c, struct sample *s)
+{
+	s->has |= OFF_CPU_HAS;
+	s->pid = cursor_u32(&c);
+	s->tid = cursor_u32(&c);
+	s->period = cursor_u64(&c);
+	s->n_ips = cursor_u64(&c);
+	s->ips = decoder_words(d, &c, s->n_ips);
+	if (c.bad)
+		return "its time off the CPU is longer than its raw data";
+	s->cgroup = cursor_u64(&c); /* 0 where it is not there */
+	s->ip = 0;
+	for (uint64_t i = 0; i < s->n_ips && !s->ip; i++)
+		s->ip = s->ips[i] < (uint64_t)PERF_CONTEXT_MAX ? s->ips[i] : 0;
+	return NULL;
+}
+
 const char *sample_decode(struct decoder *decoder, const struct data_event *event, struct cursor *c,
 			  struct sample *sample)
 {
@@ -299,7 +338,11 @@ const char *sample_decode(struct decoder *decoder, const struct data_event *even
 		word = cursor_u64(c);
 		memcpy((char *)sample + f->at, &word, sizeof(word));
 	}
-	return c->bad ? "shorter than its event's sample_type asks for" : NULL;
+	if (c->bad)
+		return "shorter than its event's sample_type asks for";
+	if (!event_is_off_cpu(event))
+		return NULL;
+	return off_cpu_decode(decoder, cursor_on(sample->raw, sample->raw_size, c->swap), sample);
 }
 
 void sample_encode(const struct sample *sample, const struct data_event *event, struct str *out)

@@ -16,7 +16,7 @@ static uint64_t all_sample_types(const struct events *events)
 	uint64_t types = 0;
 
 	for (size_t i = 0; i < events->n; i++)
-		types |= events->v[i]->attr.sample_type;
+		types |= event_sample_has(events->v[i]);
 	return types;
 }
 

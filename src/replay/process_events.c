@@ -272,7 +272,7 @@ void process_events_fill_sample(struct replay_sample *sample, const struct recor
 					  .sample = &body->sample,
 					  .event = body->event,
 					  .thread = thread,
-					  .mode = record->misc & MISC_CPUMODE_MASK,
+					  .mode = body->misc & MISC_CPUMODE_MASK,
 					  .ips = body->sample.ips,
 					  .n_ips = body->sample.n_ips };
 }

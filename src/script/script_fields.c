@@ -296,7 +296,7 @@ static bool has_field(const struct data_event *event, int field)
 {
 	uint64_t needs = script_field_rows[field].needs;
 
-	return !needs || (event->attr.sample_type & needs);
+	return !needs || (event_sample_has(event) & needs);
 }
 
 /* A field that was asked for by name, and that no event that it was meant for has. */
@@ -338,13 +338,16 @@ static int check_time_of_day(const struct script *script, struct str *err)
 static void choose_event(struct script *script, const struct data_event *event, struct script_event *out)
 {
 	size_t type = type_of(event);
-	bool has_chain = event->attr.sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER);
+	bool has_chain = event_sample_has(event) & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER);
 	struct str name = STR_INIT;
 
 	out->fields = script->choice.fields[type];
+	if (out->fields & BIT(DSOFF)) /* the offset needs the file in front of it */
+		out->fields |= BIT(DSO);
 	if (has_chain && !script->options.no_chains)
 		out->fields |= script->choice.frames[type];
-	if (event->attr.type != PERF_TYPE_SOFTWARE || event->attr.config != PERF_COUNT_SW_BPF_OUTPUT)
+	if (event->attr.type != PERF_TYPE_SOFTWARE || event->attr.config != PERF_COUNT_SW_BPF_OUTPUT ||
+	    event_is_off_cpu(event))
 		out->fields &= ~BIT(BPF_OUTPUT);
 	for (int i = 0; i < SCRIPT_FIELDS; i++)
 		if (!has_field(event, i))
