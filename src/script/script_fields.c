@@ -34,6 +34,7 @@ const struct script_field_row script_field_rows[SCRIPT_FIELDS] = {
 	ROW(FIELD_SYM, "sym", "function", PERF_SAMPLE_IP | PERF_SAMPLE_ADDR, "IP"),
 	ROW(FIELD_SYMOFF, "symoff", "offset in the function", PERF_SAMPLE_IP | PERF_SAMPLE_ADDR, "IP"),
 	ROW(FIELD_DSO, "dso", "file that has the code", PERF_SAMPLE_IP | PERF_SAMPLE_ADDR, "IP"),
+	ROW(FIELD_DSOFF, "dsoff", "the same with the offset in the file", PERF_SAMPLE_IP | PERF_SAMPLE_ADDR, "IP"),
 	ROW(FIELD_SRCLINE, "srcline", "source file and line, on a line of its own", PERF_SAMPLE_IP, "IP"),
 	ROW(FIELD_IREGS, "iregs", "registers where it happened", PERF_SAMPLE_REGS_INTR, "REGS_INTR"),
 	ROW(FIELD_UREGS, "uregs", "registers of user mode", PERF_SAMPLE_REGS_USER, "REGS_USER"),
@@ -68,7 +69,6 @@ static const struct {
 	{ "metric", "metrics are those of pstat stat" },
 	{ "machine_pid", "recordings of several machines in one are not read" },
 	{ "vcpu", "recordings of several machines in one are not read" },
-	{ "dsoff", "the addresses in chains of user code are offsets in the file already" },
 	{ "retire_lat", "only -j has it, as weight_var3" },
 };
 
@@ -249,6 +249,7 @@ static int check_pairs(const struct script_choice *choice, struct str *err)
 		{ FIELD_SYM, BIT(IP) | BIT(ADDR), "it is printed behind an address: add ip or addr" },
 		{ FIELD_DSO, BIT(IP) | BIT(ADDR) | BIT(BRSTACK) | BIT(BRSTACKSYM) | BIT(BRSTACKOFF),
 		  "it is printed behind an address: add ip or addr" },
+		{ FIELD_DSOFF, BIT(IP) | BIT(ADDR), "it is printed behind an address: add ip or addr" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {

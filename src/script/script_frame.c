@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 #define FRAME_FIELDS                                                                                         \
-	(FIELD_BIT(FIELD_SYM) | FIELD_BIT(FIELD_SYMOFF) | FIELD_BIT(FIELD_DSO) | FIELD_BIT(FIELD_SRCLINE))
+	(FIELD_BIT(FIELD_SYM) | FIELD_BIT(FIELD_SYMOFF) | FIELD_BIT(FIELD_DSO) | FIELD_BIT(FIELD_DSOFF) | \
+	 FIELD_BIT(FIELD_SRCLINE))
 
 /* Between the texts of an address's frames: names are printable, so it is in none. */
 enum { FRAME_END = '\1' };
@@ -64,10 +65,19 @@ void script_add_dso(const struct dso *dso, struct str *out)
 		str_add(out, dso->name);
 }
 
-static void add_dso(const struct location_row *row, struct str *out)
+/* Code that no file has lies nowhere in one. */
+static bool has_file_offset(const struct dso *dso)
+{
+	return dso && dso->kind != DSO_KERNEL && dso->kind != DSO_GUEST_KERNEL && dso->kind != DSO_BPF &&
+	       dso->kind != DSO_ANON;
+}
+
+static void add_dso(const struct location_row *row, uint64_t fields, struct str *out)
 {
 	str_add(out, " (");
 	script_add_dso(row->dso, out);
+	if ((fields & FIELD_BIT(FIELD_DSOFF)) && has_file_offset(row->dso))
+		str_addf(out, "+0x%llx", (unsigned long long)row->addr);
 	str_addc(out, ')');
 }
 
@@ -94,7 +104,7 @@ static void add_fields(struct script *script, uint64_t fields, const struct loca
 	if (fields & FIELD_BIT(FIELD_SYM))
 		add_symbol(row, frame->symbol, fields, inlined, out);
 	if ((fields & FIELD_BIT(FIELD_DSO)) && !inlined)
-		add_dso(row, out);
+		add_dso(row, fields, out);
 	if (inlined)
 		str_add(out, " (inlined)");
 	if (fields & FIELD_BIT(FIELD_SRCLINE))
@@ -203,14 +213,9 @@ static const struct frame_text *text_of(struct script *script, const struct scri
 bool script_add_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame)
 {
 	const struct frame_text *text = text_of(script, event, frame->location);
-	const struct location_row *row = &script->session.locations->v[frame->location];
-	uint64_t ip = frame->ip;
 	struct str *out = &script->output->text;
 	const char *line = text->text, *end = text->text + text->len;
 
-	/* perf's way: frames of a chain in user space by their position in the file, all else by address. */
-	if (event->chain && row->dso && (row->mode == MISC_USER || row->mode == MISC_GUEST_USER))
-		ip = row->addr;
 	/* Each function inlined at the address has a line of its own with the same address. */
 	for (;;) {
 		const char *stop = memchr(line, FRAME_END, (size_t)(end - line));
@@ -218,7 +223,7 @@ bool script_add_frame(struct script *script, const struct script_event *event, c
 		stop = stop ? stop : end;
 		if (event->chain)
 			str_addc(out, '\t');
-		script_add_hex16(out, ip);
+		script_add_hex16(out, frame->ip);
 		str_addn(out, line, (size_t)(stop - line));
 		if (event->chain)
 			str_addc(out, '\n');

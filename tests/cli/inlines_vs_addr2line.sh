@@ -73,7 +73,7 @@ def stacks():
     segments = [[int(number, 16) for number in found.groups()] for found in (
         re.match(r"  LOAD +(0x\w+) (0x\w+) \S+ (0x\w+)", line) for line in output("readelf", "-lW", program)) if found]
     found, stack, leaf = {}, [], True
-    lines = output(pstat, "script", "-i", recording, "-F", "ip,sym,srcline,dso", "--no-demangle")
+    lines = output(pstat, "script", "-i", recording, "-F", "ip,sym,srcline,dsoff", "--no-demangle")
     for line, place in zip(lines, lines[1:]):
         frame = re.match(r"\s+([0-9a-f]+) (.*) \(([^()]*)\)$", line)
         leaf = leaf or not line
@@ -82,9 +82,10 @@ def stacks():
         stack.append((frame.group(2), re.sub(r".*/", "", place.strip())))
         if frame.group(3) == "inlined":
             continue
-        at = int(frame.group(1), 16) - (not leaf) # a caller is where it calls
-        for offset, start, size in segments:
-            if offset <= at < offset + size and frame.group(3).endswith("/" + program):
+        own = re.search("/" + program + r"\+0x([0-9a-f]+)$", frame.group(3))
+        at = own and int(own.group(1), 16) - (not leaf) # a caller is where it calls
+        for offset, start, size in segments if own else ():
+            if offset <= at < offset + size:
                 found[at - offset + start] = stack
         stack, leaf = [], False
     return found

@@ -82,8 +82,6 @@ def json_frames(sample):
         if "offset" in frame:
             name += "+0x%x" % frame["offset"]
         ip = frame["ip"][2:]
-        if sample["mode"] == "user" or "dso_offset" in frame:
-            ip = frame.get("dso_offset", "0x" + ip)[2:]
         frames.append((ip, name, frame.get("dso", "[unknown]")))
     return frames
 

@@ -41,6 +41,29 @@ test_a_deep_program()
 		"$({ "$PSTAT" script -i deep -c none; "$PSTAT" script -i deep --tid 1; } 2>&1 | paste -sd " ")"
 }
 
+# Chains: the addresses that were recorded, as perf 7 has them; and where they lie in the files, as dsoff or in perfs
+# before 7 in place of the addresses.
+test_addresses_in_chains()
+{
+	need_paranoid 2
+	recorded addresses "$PSTAT" -F 4000 -e cpu-clock:u -g -- "$CALLERS" deep 20000
+	"$PSTAT" script -i addresses --no-inline -F ip,sym,dso,dsoff | grep '(/' >mine
+	check "there are some" grep -q 'leaf (/.*+0x' mine
+	perf script -i addresses --no-inline -F ip,sym,dso 2>/dev/null | grep '(/' >perfs
+	if grep -q '^[^/]*[0-9a-f]\{9\} leaf' perfs; then
+		same "addresses as perf has them" "$(awk '{ print $1 }' perfs)" "$(awk '{ print $1 }' mine)"
+	else
+		same "offsets as perf has them" "$(awk '{ print $1 }' perfs)" "$(sed 's/.*+0x//; s/)$//' mine)"
+	fi
+	same "the kernel's words" "$("$PSTAT" script -D -i addresses | sed -n 's/^\.\.\.\.\. *[0-9]*: 0*\([0-9a-f]*\).*/\1/p' |
+		grep -v '^f' | sort -u)" "$("$PSTAT" script -i addresses --no-inline -F ip | grep . | tr -d ' \t' | sort -u)"
+	run "$PSTAT" script -i addresses --no-inline -F comm,ip,dsoff
+	has "dsoff brings the file" "^[[:blank:]]*[0-9a-f]+ \(/.*/callers\+0x[0-9a-f]+\)$" "$out"
+	run "$PSTAT" script -G -i addresses -F ip,sym,dsoff
+	has "also without chains" "^ *[0-9a-f]+ leaf \(/.*/callers\+0x[0-9a-f]+\) *$" "$out"
+	fails_with 129 'dsoff: it is printed behind an address' "$PSTAT" script -i addresses -F comm,dsoff
+}
+
 test_threads()
 {
 	local tid cpu

@@ -26,7 +26,7 @@ import sys
 
 PSTAT, LAB = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 OUT = os.path.join(LAB, "out")
-FIELDS = "comm,pid,tid,time,period,event,ip,sym,symoff,dso"
+FIELDS = "comm,pid,tid,time,period,event,ip,sym,symoff,dsoff"
 FRAME = re.compile(r"\s+([0-9a-f]+) (.*?)(?:\+0x([0-9a-f]+))? \((.*)\)$")
 ROW = re.compile(r" *[0-9.]+% ")
 
@@ -53,15 +53,17 @@ def host(command, name, *options):
 
 
 def samples(script):
-    """Samples without a chain have their frame in the header's line."""
+    """Samples without a chain have their frame in the header's line. Frames of files are by their offset there, as the
+    guest's perf prints them."""
     found = []
     for line in script.split("\n"):
         frame = FRAME.match(line)
         if frame and found:
-            found[-1].frames.append(Frame(int(frame.group(1), 16), frame.group(2),
-                                          int(frame.group(3) or "0", 16), frame.group(4)))
+            dso, _, offset = frame.group(4).partition("+0x")
+            found[-1].frames.append(Frame(int(offset or frame.group(1), 16), frame.group(2),
+                                          int(frame.group(3) or "0", 16), dso))
         elif line.strip():
-            found.append(Sample(" ".join(line.split()), []))
+            found.append(Sample(re.sub(r"\+0x[0-9a-f]+\)", ")", " ".join(line.split())), []))
     return found
 
 
