@@ -2,7 +2,8 @@
  * elf_symbols: a symbol section of an ELF file -> rows of a symbol table, at the file's virtual addresses.
  *
  * Taken are functions and objects that are defined in a section that is loaded, and labels without a type
- * in executable ones; not what assemblers leave behind ("$x", ".L12"). Names keep their "@VERSION", where
+ * in executable ones where no function is around them, as around glibc's __syscall_cancel_arch_end; not
+ * what assemblers leave behind ("$x", ".L12"). Names keep their "@VERSION", where
  * .symtab has one: perf shows it, and it tells apart what a library keeps for old programs.
  *
  * Those of modules (ET_REL) are counted from the start of .text: see elf_module_places.
@@ -26,6 +27,7 @@ struct symbol_reader {
 	struct elf_data names;
 	struct place_in *sections; /* by index; [0] is none */
 	size_t n_sections;
+	bool is_kernel; /* or one of its modules: its labels are entry points, as /proc/kallsyms has them */
 	uint64_t name_bytes_left; /* names may overlap: a small file must not have endless ones */
 };
 
@@ -106,6 +108,7 @@ static bool take_symbol(struct symbol_reader *reader, const Elf64_Sym *sym)
 {
 	const struct place_in *place;
 	const char *name;
+	uint64_t start;
 	size_t len;
 
 	/* Reserved indexes are at 0xff00 and above; behind SHN_XINDEX is more than 65,280 sections. */
@@ -122,8 +125,11 @@ static bool take_symbol(struct symbol_reader *reader, const Elf64_Sym *sym)
 	if (len > reader->name_bytes_left)
 		return false;
 	reader->name_bytes_left -= len;
-	symbol_table_add(reader->table, code_address(reader->file, sym) + place->add, sym->st_size,
-			 name, len, binding_of(sym));
+	start = code_address(reader->file, sym) + place->add;
+	if (ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE && !sym->st_size && !reader->is_kernel)
+		symbol_table_add_label(reader->table, start, name, binding_of(sym));
+	else
+		symbol_table_add(reader->table, start, sym->st_size, name, len, binding_of(sym));
 	return true;
 }
 
@@ -139,6 +145,7 @@ static int read_table(struct symbol_reader *reader, const struct elf_section *sy
 	    !elf_section_read(reader->file, &strings, &reader->names) || !symbols->header.sh_entsize)
 		return fail(err, -ENOEXEC, "cut or damaged: its symbols can't be read");
 	reader->name_bytes_left = 4 * (uint64_t)reader->names.n + 65536;
+	reader->is_kernel = reader->file->relocatable || elf_section_named(reader->file, "__ksymtab", &strings);
 	read_places(reader);
 	symbol_table_reserve(reader->table, data.n / symbols->header.sh_entsize, reader->names.n);
 	for (size_t i = 0; elf_symbol_at(&data, i, &sym) && take_symbol(reader, &sym); i++)

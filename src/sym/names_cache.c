@@ -27,7 +27,7 @@
 enum {
 	ENTRIES_MAX = 4096,
 	ENTRY_BYTES_MAX = 40 << 20,
-	ENTRY_VERSION = 3,
+	ENTRY_VERSION = 4,
 	KEPT_ALIGN = 8,
 	KEY_DIGITS = 16,
 	LEFT_OVER_S = 3600, /* a new file that is so old will never be renamed */

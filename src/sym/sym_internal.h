@@ -26,14 +26,15 @@ enum symbol_rank_bits { /* also which of two at one address is shown: global, lo
 			SYMBOL_WEAK,
 			SYMBOL_GLOBAL,
 };
-enum { SYMBOL_OUTER_MAX = (1 << 29) - 1 };
+enum { SYMBOL_OUTER_MAX = (1 << 28) - 1 };
 struct symbol_row {
 	uint64_t start;
 	uint64_t size; /* 0 until finish: up to the next symbol */
 	uint32_t name; /* offset in names */
 	uint32_t binding : 2; /* enum above */
 	uint32_t open : 1; /* it had no size: that it reaches up to the next one is a guess */
-	uint32_t outer1 : 29; /* 1 + index of the nearest row before that reaches over start; 0: none */
+	uint32_t label : 1; /* until finish: added by symbol_table_add_label */
+	uint32_t outer1 : 28; /* 1 + index of the nearest row before that reaches over start; 0: none */
 };
 struct symbol_table {
 	struct symbol_row *v; /* after symbol_table_finish: ascending by start, one row per start */
@@ -58,6 +59,8 @@ void symbol_table_reserve(struct symbol_table *table, size_t n, size_t name_byte
 /* name is copied; it need not end in NUL. At most 100 million symbols; more are left out. */
 void symbol_table_add(struct symbol_table *table, uint64_t start, uint64_t size, const char *name,
 		      size_t name_len, uint8_t binding);
+/* A label without a size: finish drops it where a symbol with a size that begins before it holds its address. */
+void symbol_table_add_label(struct symbol_table *table, uint64_t start, const char *name, uint8_t binding);
 /* Names for many symbols, each ended by NUL: where the first byte is now; UINT32_MAX: no room, nothing was added. */
 uint32_t symbol_table_add_names(struct symbol_table *table, const char *names, size_t bytes);
 /* A symbol whose name is at that place in the names. */
@@ -87,8 +90,9 @@ const struct symbol_row *symbol_table_find(const struct symbol_table *table, uin
 /* ---- elf_symbols.c, elf_plt.c, elf_minidebug.c ---- */
 /*
  * Function symbols of a table (SHT_SYMTAB, SHT_DYNSYM), at virtual addresses: 1; 0: the file has no such table.
- * Labels without a type count in executable sections, as in the kernel's assembly; objects are there for
- * data addresses. Modules (relocatable): counted from the start of .text, see elf_module_places.
+ * Labels without a type count in executable sections: in the kernel, where they are entry points, all of
+ * them, else where no function with a size is around them; objects are there for data addresses.
+ * Modules (relocatable): counted from the start of .text, see elf_module_places.
  */
 int elf_table_read(struct elf_file *file, uint32_t type, struct symbol_table *table, struct str *err);
 /* Those of .symtab, else of .dynsym. */

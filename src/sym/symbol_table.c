@@ -87,6 +87,15 @@ void symbol_table_add(struct symbol_table *table, uint64_t start, uint64_t size,
 	str_addc(&table->names, '\0');
 }
 
+void symbol_table_add_label(struct symbol_table *table, uint64_t start, const char *name, uint8_t binding)
+{
+	size_t n = table->n;
+
+	symbol_table_add(table, start, 0, name, strlen(name), binding);
+	if (table->n > n)
+		table->v[n].label = 1;
+}
+
 /* ---- finish ---- */
 
 static bool is_sorted(const struct symbol_table *table)
@@ -216,6 +225,25 @@ static void keep_one_per_start(struct symbol_table *table)
 	table->n = n;
 }
 
+/* Rows are ascending: what reaches over a row's start begins before it. */
+static void drop_labels_inside(struct symbol_table *table)
+{
+	uint64_t reach = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < table->n; i++) {
+		const struct symbol_row row = table->v[i];
+
+		if (row.label && !row.size && row.start < reach)
+			continue;
+		if (row.start + row.size > reach)
+			reach = row.start + row.size;
+		table->v[n] = row;
+		table->v[n++].label = 0;
+	}
+	table->n = n;
+}
+
 static void end_rows(struct symbol_table *table)
 {
 	struct symbol_row *last = &table->v[table->n - 1];
@@ -271,6 +299,7 @@ void symbol_table_finish(struct symbol_table *table)
 		return;
 	sort_rows(table);
 	keep_one_per_start(table);
+	drop_labels_inside(table);
 	end_rows(table);
 	link_outwards(table);
 	mark_rows(table);

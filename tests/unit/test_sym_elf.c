@@ -85,6 +85,7 @@ static void build_program(uint16_t machine, bool is_32, bool big)
 	elf_symbol(&built, symbols, "weak", 0x1020, 0x10, STB_WEAK, STT_FUNC, text);
 	elf_symbol(&built, symbols, "chosen", 0x1030, 0x10, STB_GLOBAL, STT_GNU_IFUNC, text);
 	elf_symbol(&built, symbols, "label", 0x1040, 0, STB_LOCAL, STT_NOTYPE, text);
+	elf_symbol(&built, symbols, "inner_label", 0x1018, 0, STB_GLOBAL, STT_NOTYPE, text);
 	elf_symbol(&built, symbols, "$money", 0x1050, 0, STB_LOCAL, STT_NOTYPE, text);
 	elf_symbol(&built, symbols, "old@@V1", 0x1060, 0x10, STB_GLOBAL, STT_FUNC, text);
 	elf_symbol(&built, symbols, "undefined", 0x1070, 8, STB_GLOBAL, STT_FUNC, SHN_UNDEF);
@@ -126,6 +127,19 @@ static void symbols_are_read_in_both_classes_and_byte_orders(void **state)
 		check_program();
 		tear_down(NULL);
 	}
+}
+
+/* The kernel's labels in functions are entry points, such as entry_SYSCALL_64_after_hwframe. */
+static void labels_in_functions_of_the_kernel_are_read(void **state)
+{
+	(void)state;
+	build_program(EM_X86_64, false, false);
+	elf_add(&built, "__ksymtab", SHT_PROGBITS, SHF_ALLOC, 0x4000);
+	open_built();
+	read_symbols();
+	assert_string_equal(at(0x1017), "global");
+	assert_string_equal(at(0x1018), "inner_label");
+	assert_string_equal(at(0x1020), "weak");
 }
 
 static void segments_turn_offsets_into_addresses_and_back(void **state)
@@ -659,6 +673,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(symbols_are_read_in_both_classes_and_byte_orders),
+		TEST(labels_in_functions_of_the_kernel_are_read),
 		TEST(segments_turn_offsets_into_addresses_and_back),
 		TEST(segments_are_bounded),
 		TEST(data_that_begins_as_zeros_has_addresses),

@@ -61,6 +61,33 @@ static void symbols_cover_their_size(void **state)
 	assert_int_equal(table.v[1].binding, SYMBOL_GLOBAL);
 }
 
+/* Such as glibc's __syscall_cancel_arch_end, behind the system call in __syscall_cancel_arch. */
+static void labels_are_for_code_that_no_symbol_holds(void **state)
+{
+	(void)state;
+	add(0x1000, 0x100, "function", SYMBOL_LOCAL);
+	add(0x1080, 0x10, "inner", SYMBOL_LOCAL);
+	add(0x1200, 0, "unsized", SYMBOL_GLOBAL);
+	symbol_table_add_label(&table, 0x1020, "inside", SYMBOL_GLOBAL);
+	symbol_table_add_label(&table, 0x1098, "behind_inner", SYMBOL_GLOBAL);
+	symbol_table_add_label(&table, 0x1000, "at_its_start", SYMBOL_GLOBAL);
+	symbol_table_add_label(&table, 0x1100, "behind", SYMBOL_LOCAL);
+	symbol_table_add_label(&table, 0x1110, "and_another", SYMBOL_LOCAL);
+	symbol_table_add_label(&table, 0x1210, "in_no_size", SYMBOL_LOCAL);
+	symbol_table_finish(&table);
+	assert_string_equal(at(0x1000), "function");
+	assert_string_equal(at(0x1020), "function");
+	assert_string_equal(at(0x1088), "inner");
+	assert_string_equal(at(0x1098), "function");
+	assert_string_equal(at(0x10ff), "function");
+	assert_string_equal(at(0x1100), "behind");
+	assert_string_equal(at(0x110f), "behind");
+	assert_string_equal(at(0x1110), "and_another");
+	assert_string_equal(at(0x1208), "unsized");
+	assert_string_equal(at(0x1210), "in_no_size");
+	assert_int_equal(table.n, 6);
+}
+
 /* perf 6.1 shows these names for a program with such symbols. */
 static void the_best_of_several_names_is_kept(void **state)
 {
@@ -209,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(empty_tables_find_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(symbols_cover_their_size, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(labels_are_for_code_that_no_symbol_holds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_best_of_several_names_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(symbols_without_a_size_end_at_the_next, set_up,
 						tear_down),
