@@ -57,6 +57,7 @@ int session_init_live(struct session *session, const struct recording_info *reco
 	replay_init(&session->replay, recording, &session->options.replay);
 	private->processes = (struct sym_processes){ &session->replay, recorded_process, recorded_holders };
 	session->options.sym.processes = &private->processes;
+	session->options.sym.dsos = &session->replay.dsos;
 	session->symbols = symbols_new(&session->options.sym, recording);
 	return 0;
 }

@@ -50,6 +50,7 @@ struct sym_options {
 	 * symbols_free. NULL: none are.
 	 */
 	const struct sym_processes *processes;
+	const struct dso_table *dsos; /* the recording's, borrowed as processes are; NULL: not known */
 	bool of_now; /* it is being recorded here: what has no build-id is what is there */
 	bool kernel_late; /* names of the kernel may not be needed: symbols_expect does nothing */
 	bool not_recorded; /* names that are in the recording itself are not used */

@@ -140,10 +140,32 @@ void symbols_expect(struct symbols *symbols, const struct dso *dso)
 		kernel_names_expect(symbols, state);
 }
 
+/* A kernel maps its own vdso: the recording's kernel is known to be the one that runs, by its build-id. */
+static bool vdso_is_here(struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_table *dsos = symbols->options.dsos;
+	struct build_id id = recorded_kernel_id(symbols, dso);
+	struct str ignored = STR_INIT;
+	bool is_here;
+
+	if (dso->kind != DSO_VDSO || dso->build_id.size)
+		return false;
+	for (size_t i = 0; dsos && i < dsos->n && !id.size; i++)
+		if (dsos->v[i]->kind == DSO_KERNEL)
+			id = recorded_kernel_id(symbols, dsos->v[i]);
+	is_here = id.size && kernel_here_id(symbols)->size && kernel_is_here(symbols, &id, &ignored);
+	str_release(&ignored);
+	return is_here;
+}
+
 const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state)
 {
-	if (!state->files_known)
-		dso_files_find(&symbols->options, symbols->elf_files, symbols->cached, symbols->recording,
+	struct sym_options options = symbols->options;
+
+	if (state->files_known)
+		return &state->files;
+	options.of_now |= vdso_is_here(symbols, state->dso);
+	dso_files_find(&options, symbols->elf_files, symbols->cached, symbols->recording,
 			       symbols->processes, state->dso, &state->files);
 	state->files_known = true;
 	return &state->files;

@@ -39,7 +39,7 @@ def write(path, data, right):
 
 def is_whole(data):
     magic, said, version, key_bytes = HEAD.unpack_from(data)
-    return magic == b"pstatNC\0" and version == 3 and HEAD.size + key_bytes < len(data) and said == checksum(data[16:])
+    return magic == b"pstatNC\0" and version == 4 and HEAD.size + key_bytes < len(data) and said == checksum(data[16:])
 
 
 def whole(*paths):

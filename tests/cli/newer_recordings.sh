@@ -61,4 +61,29 @@ test_records_and_features_of_perf_7()
 	same "the samples" 4 "$("$PSTAT" script -i records 2>/dev/null | grep -c 'cpu-clock:')"
 }
 
+# As perf 7 records by default: build-ids in the maps, of which [vdso] has none.
+test_the_vdso_of_the_running_kernel()
+{
+	need_perf
+	need_root
+	perf record -q --buildid-mmap -F 2000 -e cpu-clock -o clocks -- "$WORK/exact" clocks:300 2>/dev/null ||
+		skip "needs a perf with --buildid-mmap"
+	"$PSTAT" script -D -i clocks >dump
+	grep -q '<.*\[kernel.kallsyms\]' dump || skip "needs a kernel whose build-id can be read"
+	grep -q '\[vdso\]' dump || skip "needs a vdso"
+	has_not "the vdso has no build-id" '<.*\[vdso\]' "$(<dump)"
+	told() { "$PSTAT" report -q --stdio -g none -s dso,sym -i "$1" 2>/dev/null | grep -F '[vdso]'; }
+	[ -n "$(told clocks)" ] || skip "needs a clock that is read in the vdso"
+	has "its names" '__vdso_clock_gettime' "$(told clocks)"
+	"$PYTHON" - <<-'END' # the same of another kernel
+		import re
+		data = open("clocks", "rb").read()
+		number = re.search(r"<([0-9a-f]{40})>.*\[kernel.kallsyms\]", open("dump", errors="replace").read())[1]
+		number = bytes.fromhex(number)
+		open("other", "wb").write(data.replace(number, bytes([number[0] ^ 1]) + number[1:]))
+	END
+	has "there are samples in it" vdso "$(told other)"
+	has_not "whose vdso has no names" '__vdso' "$(told other)"
+}
+
 run_tests
