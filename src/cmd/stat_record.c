@@ -63,7 +63,7 @@ static uint64_t highest_id(const struct stat_record *record)
 	return highest;
 }
 
-static struct perf_event_attr attr_of(const struct counter *counter)
+static struct perf_event_attr attr_of(const struct stat_record *record, const struct counter *counter)
 {
 	struct perf_event_attr attr = counter->attr;
 
@@ -72,8 +72,8 @@ static struct perf_event_attr attr_of(const struct counter *counter)
 		attr.config = PERF_COUNT_SW_DUMMY;
 	}
 	attr.size = sizeof(attr);
-	/* Readers find a record's event by its id. */
-	attr.sample_type = PERF_SAMPLE_IDENTIFIER;
+	/* Readers find a record's event by its id. In a pipe perf script wants addresses of whoever has fields. */
+	attr.sample_type = strcmp(record->settings->recording, "-") ? PERF_SAMPLE_IDENTIFIER : 0;
 	attr.sample_period = 0;
 	return attr;
 }
@@ -104,7 +104,7 @@ static void describe(const struct stat_record *record, struct data_event *to,
 static void add_event(struct stat_record *record, size_t index, uint64_t *next_id)
 {
 	const struct counter *counter = &record->set->v[index];
-	struct perf_event_attr attr = attr_of(counter);
+	struct perf_event_attr attr = attr_of(record, counter);
 	uint64_t *ids = record->ids[index];
 	struct data_event *event = events_add(&record->events, &attr, sizeof(attr), NULL, 0);
 

@@ -54,6 +54,7 @@ static void forget_events(struct script *script)
 		free(script->events[i].name);
 	free(script->events);
 	script_release_styles(script);
+	script_release_counts(&script->counts);
 	script->events = NULL;
 	script->n_events = 0;
 }
@@ -170,7 +171,13 @@ static int take_other(void *context, const struct record *record, const struct r
 		      const struct thread *thread, struct str *err)
 {
 	struct script *script = context;
-	int rc = know_event(script, body->event ? body->event->index : 0, false, err);
+	int rc;
+
+	if (script_take_counts(script, body))
+		return output_step(script->output);
+	if (!script_shows_others(&script->options))
+		return 0;
+	rc = know_event(script, body->event ? body->event->index : 0, false, err);
 
 	if (rc)
 		return rc;
@@ -200,7 +207,7 @@ int script_run(struct script *script, struct output *output, void (*progress)(vo
 		.begin = begin,
 		.wants = wants,
 		.sample = take_sample,
-		.other = script_shows_others(&script->options) ? take_other : NULL,
+		.other = take_other,
 		.forget = forget,
 		.progress = on_progress,
 	};

@@ -87,6 +87,20 @@ struct script_style {
 	size_t n_texts;
 };
 
+/* One counter's, of a round that has not ended. */
+struct script_count {
+	uint32_t event, thread; /* indexes: of the recording's events, of its THREAD_MAP */
+	int32_t cpu; /* -1: any */
+	uint64_t value, enabled_ns, running_ns;
+};
+struct script_counts { /* begins as { 0 } */
+	struct script_count *v;
+	size_t n, cap;
+	int32_t *pids; /* of THREAD_MAP */
+	size_t n_pids, cap_pids;
+	bool header_printed;
+};
+
 struct script {
 	struct script_options options;
 	struct session session;
@@ -107,6 +121,7 @@ struct script {
 	char tod[32];
 	size_t data_src_width; /* of the longest data_src so far */
 	bool header_printed;
+	struct script_counts counts;
 	struct output *output;
 	void (*progress)(void *context, double part);
 	void *progress_context;
@@ -136,6 +151,12 @@ static inline bool script_prints(const struct script_event *event, enum script_f
 {
 	return event->fields & FIELD_BIT(field);
 }
+
+/* ---- script_counts.c ---- */
+
+/* Of a recording of counts, printed when a round of them ends. False: it is another record. */
+bool script_take_counts(struct script *script, const struct record_body *body);
+void script_release_counts(struct script_counts *counts);
 
 /* ---- script_frame.c ---- */
 

@@ -271,4 +271,36 @@ test_cut()
 	has "only features are missing" ' page-faults:u ' "$err"
 }
 
+# The counts themselves, round by round: script, which reads pipes, too, as perf script does.
+test_script()
+{
+	local options row='^ *-?[0-9]+ +-?[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ page-faults:u$'
+
+	need_paranoid 2
+	for options in "" "-I 20"; do
+		# shellcheck disable=SC2086 # words
+		"$PSTAT" stat record $options -o file -e $events sleep 0.05 2>/dev/null
+		# shellcheck disable=SC2086
+		"$PSTAT" stat record $options -o - -e $events sleep 0.05 2>/dev/null >pipe
+		for recording in file pipe; do
+			run "$PSTAT" script -i $recording
+			has "$recording $options: a header" '^CPU   THREAD             VAL             ENA             RUN            TIME EVENT$' "$out"
+			has "$recording $options: counts" "$row" "$out"
+			same "$recording $options: of each event in each round" "$("$PSTAT" script -D -i $recording | grep -c 'PERF_RECORD_STAT ')" \
+				$(($(wc -l <<<"$out") - 1))
+			[ ! "$HAVE_PERF" ] || same "$recording $options: as perf" "$(perf script -i - <$recording 2>/dev/null || perf script -i $recording 2>/dev/null)" "$out"
+			run "$PSTAT" script -j -i $recording
+			printf '%s\n' "$out" >json
+			check "$recording $options: JSON" "$PYTHON" -c 'import json
+rows = [json.loads(line) for line in open("json")]
+assert {row["event"] for row in rows} == {"page-faults:u", "minor-faults:u", "major-faults:u"}, rows
+assert any(row["value"] and row["enabled_ns"] and row["time_ns"] for row in rows), rows'
+		done
+	done
+	"$PSTAT" stat record -x '|' -o file -e $events true 2>printed
+	same "the number that was printed" "$(sed -n 's/|.*page-faults:u.*//p' printed | head -n 1)" \
+		"$("$PSTAT" script -i file | awk '$7 == "page-faults:u" { print $3 }')"
+	has "stat report reads a pipe" ' page-faults:u ' "$("$PSTAT" stat report -i - <pipe 2>&1)"
+}
+
 run_tests
