@@ -9,14 +9,24 @@
 
 typedef unsigned long long ull;
 
+/* A file's last change; a stream says when it was recorded, or comes as it is. */
+static time_t captured_on(const struct reader *reader)
+{
+	if (reader->recording.written_ns)
+		return (time_t)(reader->recording.written_ns / 1000000000);
+	if (info_has(&reader->info, FEATURE_CLOCK_DATA) && reader->info.wall_clock_ns)
+		return (time_t)(reader->info.wall_clock_ns / 1000000000);
+	return time(NULL);
+}
+
 void reader_print_header(const struct reader *reader, bool full, struct str *out)
 {
-	time_t seconds = (time_t)(reader->recording.written_ns / 1000000000);
+	time_t seconds = captured_on(reader);
 	char date[64] = "";
 	struct tm tm;
 
 	str_add(out, "# ========\n");
-	if (!reader->pipe && seconds && localtime_r(&seconds, &tm))
+	if (localtime_r(&seconds, &tm))
 		strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm);
 	if (*date)
 		str_addf(out, "# captured on    : %s\n", date);

@@ -87,6 +87,13 @@ test_header()
 		same "$line" "$(perf script --header-only -i one | grep "^# $line *:" | tr -s ' ')" \
 			"$(grep "^# $line *:" <<<"$out" | tr -s ' ')"
 	done
+	"$PSTAT" record -q -o - -e cpu-clock:u true >pipe
+	touch -d 2020-02-02 pipe
+	same "a pipe's file: its date" "$(perf script --header-only -i pipe | grep 'captured on')" \
+		"$("$PSTAT" script --header-only -i pipe | grep 'captured on')"
+	has "a pipe: when it was recorded" "^# captured on +: .* $(date +%Y)$" "$(cat pipe | "$PSTAT" report --header-only -i - | head -2)"
+	perf record -q -o - -e cpu-clock:u true | "$PSTAT" report --header-only -i - >other
+	has "a pipe that does not say: now" "^# captured on +: .* $(date +%Y)$" "$(<other)"
 	has "-I has the topology" '^# sibling (cores|sockets) *: ' "$("$PSTAT" script -I -i one)"
 	has_not "--header-only has no records" PERF_RECORD "$out"
 	has "--header stands before the records" '^# ====' "$("$PSTAT" script --header -D -i one | head -1)"
