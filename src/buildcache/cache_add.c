@@ -164,6 +164,8 @@ static int write_beside(struct addition *add, struct str *err)
 	rc = write_contents(add, fd, err);
 	if (!rc)
 		rc = cache_verify(fd, &add->file->id, add->file->kind, err);
+	if (!rc && !fstat(add->file->fd, &st) && (st.st_mode & S_IXUSR) && fchmod(fd, FILE_MODE | S_IXUSR))
+		rc = fail(err, -errno, "%s", strerror(errno));
 	if (!rc && !fstat(fd, &st))
 		add->bytes = (uint64_t)st.st_blocks * 512;
 	if (close(fd) && !rc)

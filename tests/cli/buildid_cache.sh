@@ -37,7 +37,7 @@ test_pstat_adds_perf_reads()
 	same_lists "perf lists the same"
 	has "the program is there" "^$(id_of prog) $PWD/prog$" "$(perf buildid-cache -l)"
 	same "the layout" "../..$PWD/prog/$(id_of prog)" "$(readlink "$HOME/.debug/.build-id/$(id_of prog | cut -c1-2)/$(id_of prog | cut -c3-)")"
-	same "private" "700 600" "$(stat -c %a "$HOME/.debug" "$HOME/.debug/$PWD/prog/$(id_of prog)/elf" | xargs)"
+	same "private" "700 700" "$(stat -c %a "$HOME/.debug" "$HOME/.debug/$PWD/prog/$(id_of prog)/elf" | xargs)"
 	perf buildid-cache -r prog
 	same_lists "perf has removed it"
 	perf buildid-cache -P
