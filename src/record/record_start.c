@@ -139,7 +139,7 @@ static void note_hidden_kernel(struct recording *rec)
 
 	for (size_t i = 0; i < rec->set.n; i++)
 		kernel |= is_sampled(&rec->set.v[i]) && !rec->set.v[i].attr.exclude_kernel;
-	if (!kernel || !(plan->synth & (SYNTH_TASKS | SYNTH_MMAPS)))
+	if (!kernel)
 		return;
 	kernel_symbols_look(&symbols, &plan->kern->host);
 	if (!symbols.hidden)

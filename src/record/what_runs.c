@@ -64,10 +64,8 @@ int what_runs_tell(const struct record_plan *plan, const struct target *target,
 		   const struct events *events, struct record_sink *to, struct str *err)
 {
 	struct telling telling = { .events = events, .to = to, .bytes = STR_INIT, .err = err };
-	int rc = 0;
+	int rc = synth_kernel(plan->kern, take, &telling, err); /* whatever --synth leaves out, as perf's */
 
-	if (plan->synth & (SYNTH_TASKS | SYNTH_MMAPS))
-		rc = synth_kernel(plan->kern, take, &telling, err);
 	if (!rc && plan->synth)
 		rc = synth_tasks(target, what_to_tell(plan), plan->sampling.namespaces, plan->kern, take,
 				 &telling, err);

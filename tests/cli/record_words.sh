@@ -109,6 +109,10 @@ test_what_runs_already()
 	for kind in no task mmap all; do
 		record -q -o $kind --synth $kind -p $pid -- true
 	done
+	"$PSTAT" record -q -o cgroup --synth cgroup -e cpu-clock:u -- true
+	for kind in no cgroup task mmap all; do
+		same "$kind: the kernel's map" "$("$PSTAT" script -D -i all | grep -c 'MMAP .*\[kernel.kallsyms\]')" "$("$PSTAT" script -D -i $kind | grep -c 'PERF_RECORD_MMAP .*\[kernel.kallsyms\]')"
+	done
 	record -q -o tail --tail-synthesize -p $pid -- true
 	kill $pid
 	same "no" "0 0" "$(count no COMM) $(count no MMAP2)"
