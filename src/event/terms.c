@@ -80,7 +80,7 @@ static const struct common_term {
 	{ "aux-output", TERM_SWITCH, TERM_FIELD(aux_output), 0, 1, NULL },
 	{ "aux-sample-size", TERM_U32, TERM_FIELD(aux_sample_size), 1, UINT32_MAX, NULL },
 	{ "metric-id", TERM_TEXT, TERM_FIELD(metric_id), 0, 0, NULL },
-	{ "ratio-to-prev", TERM_RATIO, TERM_FIELD(ratio_to_prev), 0, 0, NULL },
+	{ "ratio-to-prev", TERM_RATIO, 0, 0, 0, NULL },
 };
 
 static const struct common_term *find_common(const char *name)
@@ -196,7 +196,8 @@ static int apply_text(struct event_parse *p, const struct spec_term *term,
 	return 0;
 }
 
-static int apply_ratio(struct event_parse *p, const struct spec_term *term, double *out)
+/* perf has a counter reloaded by another one of its group, which only some newer Intel CPUs can. */
+static int refuse_ratio(struct event_parse *p, const struct spec_term *term)
 {
 	double value;
 
@@ -207,8 +208,9 @@ static int apply_ratio(struct event_parse *p, const struct spec_term *term, doub
 		return spec_fail(p->error, -EINVAL, term->value_pos,
 				 "%s needs a number above 0, '%s' is none", term->name,
 				 term->value);
-	*out = value;
-	return 0;
+	return spec_fail(p->error, -ENOTSUP, term->name_pos,
+			 "%s: pstat does not set up the reloading of counters that it stands for: "
+			 "give a period", term->name);
 }
 
 /* A period counts events, a frequency lets the kernel choose the period: only one can be asked for. */
@@ -261,7 +263,7 @@ static int apply_common_term(struct event_parse *p, const struct spec_term *term
 	case TERM_TEXT:
 		return apply_text(p, term, row, field);
 	case TERM_RATIO:
-		return apply_ratio(p, term, field);
+		return refuse_ratio(p, term);
 	case TERM_MISSING:
 		break;
 	}

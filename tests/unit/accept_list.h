@@ -33,7 +33,7 @@ static const char *const accepted[] = {
 	"mem:0:r/name=breakpoint/hp", "mem:0:w/name=breakpoint/up", "mem:0:rw/name=breakpoint/",
 	"mem:0:rw/name=breakpoint/kp", "mem:0/1/name=breakpoint/", "mem:0/2:w/name=breakpoint/",
 	"mem:0/4:rw/name=breakpoint/u", "mem:0/1/name=breakpoint1/,mem:0/4:rw/name=breakpoint2/",
-	"9p:9p_client_req", "{cycles,instructions/period=200000,ratio-to-prev=2.0/}",
+	"9p:9p_client_req", "{cycles,instructions/period=200000/}",
 	CORE "/config=10,config1=1,config2=3,period=1000/u",
 	CORE "/config=1,name=krava/u," CORE "/config=2/u",
 	CORE "/config=1,call-graph=fp,time,period=100000/," CORE

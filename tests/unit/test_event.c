@@ -279,6 +279,8 @@ static const struct {
 	{ "cycles/inherit=yes/", 15, -EINVAL, "inherit must be 0 or 1, not 'yes'", NULL },
 	{ "cycles/period=1,freq=2/", 16, -EINVAL, "period and freq exclude each other", NULL },
 	{ "cycles/freq=1,name=x,period=2/", 21, -EINVAL, "period and freq exclude each other", NULL },
+	{ "{cycles,instructions/period=9,ratio-to-prev=2.0/}", 30, -ENOTSUP,
+	  "ratio-to-prev: pstat does not set up the reloading of counters that it stands for: give a period", NULL },
 	{ "cycles/ratio-to-prev=x/", 21, -EINVAL, "ratio-to-prev needs a number above 0, 'x' is none",
 	  NULL },
 	{ "cycles/ratio-to-prev=-1/", 21, -EINVAL,
@@ -343,7 +345,7 @@ static void test_terms_are_kept(void **state)
 					  "cycles/call-graph='dwarf,8192',branch_type='any,u',time=0,"
 					  "no-inherit,overwrite,percore,aux-output=1,stack-size=512,"
 					  "max-stack=3,nr=4,aux-sample-size=5,metric-id=m,"
-					  "ratio-to-prev=0.5,freq=99/",
+					  "freq=99/",
 					  &machine.host, &err),
 			 0);
 	terms = &list.v[0].terms;
@@ -359,7 +361,6 @@ static void test_terms_are_kept(void **state)
 	assert_int_equal(terms->max_stack, 3);
 	assert_int_equal(terms->nr, 4);
 	assert_int_equal(terms->aux_sample_size, 5);
-	assert_true(terms->ratio_to_prev > 0.49 && terms->ratio_to_prev < 0.51);
 	assert_true(terms->has_freq && !terms->has_period);
 	assert_int_equal(list.v[0].attr.freq, 1);
 	event_list_release(&list);
