@@ -259,6 +259,7 @@ tracefs_events()
 
 need_root() { is_root || skip "needs root"; }
 need_unprivileged() { is_root && skip "needs a user without rights"; return 0; }
+# Where they never fire pstat takes none.
 need_breakpoints() { "$WORK/breakpoints" || skip "needs hardware breakpoints that count"; }
 # What perf_event_paranoid N allows: by that level or a lower one, or by capability.
 need_paranoid()

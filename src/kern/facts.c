@@ -11,6 +11,7 @@
 #include "kern/machine.h"
 
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
@@ -232,11 +233,19 @@ static void breakpoints(struct collector *c)
 	char name[] = "breakpoint";
 	const struct event_pmu pmu = { .name = name, .type = PERF_TYPE_BREAKPOINT };
 	int n = pmu_free_counters(&pmu, c->kern);
+	bool no_data = machine_breakpoint_is_silent(&c->machine, HW_BREAKPOINT_W, HW_BREAKPOINT_LEN_4);
+	bool no_code = machine_breakpoint_is_silent(&c->machine, HW_BREAKPOINT_X, sizeof(long));
 
-	if (n > 0)
-		add(c, FACT_GOOD, NULL, "%d free for data", n);
-	else
+	if (n <= 0)
 		add(c, FACT_MISSING, NULL, "none: %s", n ? strerror(-n) : "all are in use");
+	else if (no_data && no_code)
+		add(c, FACT_MISSING, NULL, "none that counts: %d can be set, and none ever fires", n);
+	else if (no_data)
+		add(c, FACT_LIMITED, NULL, "for execution only: those for data can be set, and never fire");
+	else if (no_code)
+		add(c, FACT_LIMITED, NULL, "%d free for data; those for execution can be set, and never fire", n);
+	else
+		add(c, FACT_GOOD, NULL, "%d free for data", n);
 }
 
 static void watchdog(struct collector *c)

@@ -42,6 +42,10 @@ static int try_to_open(const struct event *event, uint64_t period, const struct 
 	a.attr.freq = 0;
 	a.attr.sample_type = 0;
 	machine_init(&machine, kern);
+	if (event_is_silent(&machine, event)) {
+		machine_release(&machine);
+		return -EOPNOTSUPP;
+	}
 	do {
 		rc = open_once(kern, &a.attr, a.pid, a.cpu, 0);
 	} while (rc < 0 && fallback_next(&a, -rc));
@@ -144,6 +148,8 @@ static int opening_attr(struct fit *fit, const struct event *event, struct perf_
 
 	if (event_nowhere(event))
 		return -ENODEV;
+	if (event_is_silent(&fit->machine, event))
+		return -EOPNOTSUPP;
 	a.attr.size = sizeof(a.attr);
 	a.attr.sample_period = a.attr.sample_type = 0;
 	a.attr.freq = a.attr.pinned = a.attr.exclusive = 0;

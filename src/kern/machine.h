@@ -16,6 +16,14 @@ enum deferral {
 	DEFERRAL_KNOWN,
 };
 
+/* breakpoint_trial.c: what came of a trial. */
+enum breakpoint_verdict {
+	BREAKPOINT_UNTRIED,
+	BREAKPOINT_SILENT, /* it opened, was hit, and counted nothing */
+	BREAKPOINT_NOT_SILENT, /* it counted, or the trial could not be made */
+};
+enum { BREAKPOINT_TYPES = 5, BREAKPOINT_LENGTHS = 9 }; /* beyond HW_BREAKPOINT_X and HW_BREAKPOINT_LEN_8 */
+
 struct machine {
 	const struct kern *kern;
 	enum deferral deferral; /* what was opened and refused so far says; see machine_defers() */
@@ -24,6 +32,7 @@ struct machine {
 	bool is_virtual;
 	struct privilege privilege;
 	int paranoid;
+	enum breakpoint_verdict breakpoints[BREAKPOINT_TYPES][BREAKPOINT_LENGTHS]; /* by HW_BREAKPOINT_ bits, bytes */
 };
 void machine_init(struct machine *machine, const struct kern *kern);
 void machine_release(struct machine *machine);
@@ -44,6 +53,13 @@ const struct privilege *machine_privilege(struct machine *machine);
 int machine_paranoid(struct machine *machine);
 /* Asks the kernel itself, where what was opened so far leaves a doubt. */
 bool machine_defers(struct machine *machine);
+/*
+ * True where a breakpoint of this access and length (perf_event_attr's bp_type and bp_len) opens and never fires.
+ * Tried once for each kind, on pstat itself. (breakpoint_trial.c)
+ */
+bool machine_breakpoint_is_silent(struct machine *machine, uint32_t type, uint64_t length);
+/* The event would open here and stay 0 whatever happens. */
+bool event_is_silent(struct machine *machine, const struct event *event);
 
 /* Opens and closes attr, disabled: 0 or the negative errno. */
 int open_once(const struct kern *kern, const struct perf_event_attr *attr, pid_t pid, int cpu,

@@ -8,11 +8,27 @@
 #include "kern/cells.h"
 #include "kern/kern.h"
 #include "kern/opening.h"
+#include "kern/reason.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+
+/* Asked before anything is open: what is open could hold the breakpoint that the trial needs. */
+static void refuse_silent(struct opening *o, struct counter *c)
+{
+	const struct failure failure = {
+		.machine = &o->machine,
+		.event = c->event,
+		.attr = &c->event->attr,
+		.err = EOPNOTSUPP,
+		.cpu = -1,
+	};
+
+	c->err = failure.err;
+	reason_find(&failure, &c->reason, &c->remedy);
+}
 
 static void plan_counter(struct opening *o, struct counter *c)
 {
@@ -27,6 +43,10 @@ static void plan_counter(struct opening *o, struct counter *c)
 	if (event_nowhere(event)) {
 		c->err = ENODEV;
 		c->reason = xstrdup(event_nowhere(event));
+		return;
+	}
+	if (event_is_silent(&o->machine, event)) {
+		refuse_silent(o, c);
 		return;
 	}
 	intset_format(&event->cpus, &cpus);

@@ -8,6 +8,7 @@
 #include "kern/reason.h"
 
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <stdlib.h>
 
 static int open_variant(const struct failure *f, const struct perf_event_attr *attr)
@@ -140,6 +141,11 @@ static bool is_breakpoint(const struct failure *f)
 	return f->attr->type == PERF_TYPE_BREAKPOINT;
 }
 
+static bool never_fires(const struct failure *f)
+{
+	return event_is_silent(f->machine, f->event);
+}
+
 static bool on_one_cpu(const struct failure *f)
 {
 	return f->cpu >= 0;
@@ -244,6 +250,13 @@ static char *no_branches_of_event(const struct failure *f)
 			       "branch records come with events of the CPU's counter unit only");
 }
 
+static char *why_silent(const struct failure *f)
+{
+	return xasprintf("breakpoints for %s never fire on this %smachine",
+			 f->attr->bp_type == HW_BREAKPOINT_X ? "execution" : "data",
+			 machine_is_virtual(f->machine) ? "virtual " : "");
+}
+
 static char *kernel_words(const struct failure *f)
 {
 	return xasprintf("the kernel refuses it: %s", strerror(f->err));
@@ -315,6 +328,12 @@ static char *remedy_all_cpus(const struct failure *f)
 	return xstrdup("pstat stat -a ...");
 }
 
+static char *remedy_probe(const struct failure *f)
+{
+	return f->attr->bp_type == HW_BREAKPOINT_X ?
+		       xstrdup("a probe counts executions without a breakpoint: uprobe/path=FILE,func=NAME/") : NULL;
+}
+
 /*
  * To add a cause: a row before the errno's unconditional one, with a condition that asks the
  * machine and does not guess; a case in tests/unit/test_fallback.c.
@@ -334,6 +353,7 @@ static const struct cause {
 	{ ENOENT, on_named_pmu, NULL, pmu_lacks_event, NULL },
 	{ ENOENT, NULL, "this kernel does not have the event", NULL, NULL },
 
+	{ EOPNOTSUPP, never_fires, NULL, why_silent, remedy_probe },
 	{ EOPNOTSUPP, branches_without_pmu, NULL, no_branches_here, remedy_branches },
 	{ EOPNOTSUPP, refuses_branch_filter, "the unit cannot select branch records like this", NULL,
 	  remedy_branch_filter },

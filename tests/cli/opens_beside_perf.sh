@@ -68,6 +68,7 @@ test_modifiers()
 
 test_breakpoints()
 {
+	need_breakpoints
 	beside_perf -e mem:0x1000:w:u,mem:0x1000/8:rw:u -- true
 }
 

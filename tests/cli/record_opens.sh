@@ -120,6 +120,12 @@ test_events()
 	beside_perf -e cpu-clock:u,faults:u,task-clock:u -- true
 	beside_perf -e '{faults:u,task-clock:u}:S' -- true
 	beside_perf -e cpu-clock:uG,faults:uI,minor-faults:uD,cpu-clock:uh -- true
+	compare
+}
+
+test_breakpoints()
+{
+	need_breakpoints
 	beside_perf -e mem:0x1000:w:u,mem:0x1000/8:rw:u,mem:0x1000:x:u -- true
 	compare
 }

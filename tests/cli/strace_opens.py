@@ -15,6 +15,9 @@ for line in sys.stdin:
     if not call:
         continue
     text, pid, cpu, group, flags, result, errno = call.groups()
+    # Whether breakpoints fire here, which pstat tries on itself.
+    if pid == "0" and "PERF_TYPE_BREAKPOINT" in text:
+        continue
     fields = []
     for field in re.sub(r" /\*.*?\*/", "", text).split(", "):
         name, _, value = field.partition("=")

@@ -32,7 +32,7 @@ static struct {
 	size_t n_open;
 	/* 0: opens; negative errno: refused. NULL: all opens. */
 	int (*answer)(const struct fake_call *call);
-	ssize_t (*read)(int fd, uint64_t *words, size_t bytes);
+	ssize_t (*read)(int fd, uint64_t *words, size_t bytes); /* NULL: each word is 1 */
 	struct {
 		int fd;
 		unsigned long request;
@@ -80,7 +80,11 @@ static ssize_t fake_read(int fd, void *buf, size_t bytes)
 {
 	assert_in_range(fd, FAKE_FD, FAKE_FD + FAKE_CALLS - 1);
 	assert_true(fake.open[fd - FAKE_FD]);
-	return fake.read ? fake.read(fd, buf, bytes) : (ssize_t)bytes;
+	if (fake.read)
+		return fake.read(fd, buf, bytes);
+	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
+		((uint64_t *)buf)[i] = 1;
+	return (ssize_t)bytes;
 }
 
 static int fake_close(int fd)

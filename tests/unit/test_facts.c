@@ -5,6 +5,7 @@
 #include "fake_machine.h"
 #include "fake_sys.h"
 
+#include <linux/hw_breakpoint.h>
 #include <sys/resource.h>
 
 static struct fake_machine machine;
@@ -142,7 +143,7 @@ static ssize_t four_pinned(int fd, uint64_t *words, size_t bytes)
 {
 	size_t pinned = 0;
 
-	(void)words;
+	words[0] = 1;
 	for (int i = 0; i < fd - FAKE_FD; i++)
 		pinned += fake.open[i] && fake.calls[i].attr.pinned;
 	return pinned < 4 ? (ssize_t)bytes : 0;
@@ -190,6 +191,54 @@ static void rich_machine(void **state)
 		    "sudo sysctl kernel.perf_event_max_sample_rate=100000");
 	assert_fact("sampling time limit", FACT_GOOD, "25 % of a CPU", NULL);
 	assert_fact("kernel symbols", FACT_GOOD, "readable", NULL);
+}
+
+/* The kinds of access whose breakpoints count nothing. */
+static unsigned silent_kinds;
+
+static ssize_t some_silent(int fd, uint64_t *words, size_t bytes)
+{
+	const struct perf_event_attr *attr = &fake_call_of(fd)->attr;
+	ssize_t n = four_pinned(fd, words, bytes);
+
+	if (attr->type == PERF_TYPE_BREAKPOINT && attr->bp_type & silent_kinds)
+		words[0] = 0;
+	return n;
+}
+
+static int no_breakpoint_for_code(const struct fake_call *call)
+{
+	return call->attr.type == PERF_TYPE_BREAKPOINT && call->attr.bp_type == HW_BREAKPOINT_X ? -ENOSPC : 0;
+}
+
+static void breakpoints_that_never_fire(void **state)
+{
+	static const struct {
+		unsigned silent;
+		int (*answer)(const struct fake_call *call);
+		enum fact_state state;
+		const char *value;
+	} rows[] = {
+		{ 0, NULL, FACT_GOOD, "4 free for data" },
+		{ HW_BREAKPOINT_RW | HW_BREAKPOINT_X, NULL, FACT_MISSING,
+		  "none that counts: 4 can be set, and none ever fires" },
+		{ HW_BREAKPOINT_X, NULL, FACT_LIMITED,
+		  "4 free for data; those for execution can be set, and never fire" },
+		{ HW_BREAKPOINT_RW, NULL, FACT_LIMITED, "for execution only" },
+		{ HW_BREAKPOINT_X, no_breakpoint_for_code, FACT_GOOD, "4 free for data" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		silent_kinds = rows[i].silent;
+		fake.answer = rows[i].answer;
+		fake.read = some_silent;
+		fake.n = 0;
+		facts_collect(&facts, &kern);
+		assert_fact("hardware breakpoints", rows[i].state, rows[i].value, NULL);
+		assert_int_equal(fake.n_open, 0);
+		fact_list_release(&facts);
+	}
 }
 
 static int refuse_all(const struct fake_call *call)
@@ -451,7 +500,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(hidden_kernel_addresses),
-		T(poor_machine), T(rich_machine), T(locked_machine),
+		T(poor_machine), T(rich_machine), T(breakpoints_that_never_fire), T(locked_machine),
 		T(level_3_where_it_means_2),
 		T(level_3_where_it_means_nothing),
 		T(tracepoints_at_level_1), T(every_fact_has_a_value_here),
