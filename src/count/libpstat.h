@@ -114,7 +114,7 @@ struct pstat_open_options {
 	size_t n_ids; /* 0 with PSTAT_CPUS: every CPU that is online */
 	const char *cgroup; /* with PSTAT_CPUS: only what runs in this control group; NULL: all */
 	int inherit; /* children and new threads count too, from now on */
-	int enabled; /* counting begins at once; else pstat_enable() begins it */
+	int enabled; /* counting begins when all are open; else pstat_enable() begins it */
 	int enable_on_exec; /* counting begins when the task calls exec */
 	int may_move_thread; /* reading a cgroup may move the calling thread from CPU to CPU and back */
 	int may_raise_limit; /* RLIMIT_NOFILE is raised where it is too low */

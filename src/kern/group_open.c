@@ -20,7 +20,7 @@
  *     and a fork between leader and member leaves a child with half a group. This cell alone is then opened again.
  *   - A weak group with a member that opens alone but not in the group is opened again, event by
  *     event.
- *   - Only leaders start disabled, with enable_on_exec for a held command; members follow them. Whether
+ *   - Leaders start disabled, with enable_on_exec for a held command; members follow them. Whether
  *     children count is the group's, too: the kernel takes no member that differs.
  *   - Software events that stand alone and measure whole CPUs share one group all the same: they never
  *     wait for a counter, so nothing changes but the cost, one read and one interrupt per CPU instead

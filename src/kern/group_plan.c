@@ -39,7 +39,7 @@ static void attr_prepare(struct perf_event_attr *attr, const struct counter *c,
 	*attr = event->attr;
 	attr->size = sizeof(*attr);
 	attr->inherit = leader ? leader->attr.inherit : inherits(o, g, c);
-	attr->disabled = !leader && (o->options->enable_on_exec || o->options->start_disabled);
+	attr->disabled = !leader;
 	attr->enable_on_exec = !leader && (!c->cpus.n || c->follows_tasks) &&
 			       o->options->enable_on_exec && !o->options->start_disabled;
 	/* The kernel takes these two from leaders only. */

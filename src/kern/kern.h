@@ -160,7 +160,7 @@ struct counter_set {
 struct open_options {
 	bool inherit; /* children count too */
 	bool enable_on_exec; /* for a held command: counting starts with its exec */
-	bool start_disabled; /* counters_enable() starts them; with neither they start when opened */
+	bool start_disabled; /* counters_enable() starts them; with neither they start when all are open */
 	bool single_reads; /* no PERF_FORMAT_GROUP, as --per-thread and older kernels need */
 	/*
 	 * For samples: period, sample_type and read_format are the attr's own. Events for tracking

@@ -3,7 +3,9 @@
  * what they need, group_open.c opens them group by group, then filters are set and what no exec
  * starts is started. At the end: is anything counted at all?
  *
- * What measures whole CPUs cannot wait for a command's exec: it is enabled when all is open.
+ * What measures whole CPUs cannot wait for a command's exec: it is enabled when all is open. Nothing counts
+ * before: the kernel (6.18) takes a member into a group of clocks that counts already, says that it runs, and counts
+ * nothing in it until the group is scheduled anew.
  */
 #include "kern/cells.h"
 #include "kern/kern.h"
@@ -125,16 +127,16 @@ static bool is_switched(const struct counter *leader)
 
 static int finish(struct opening *o)
 {
-	bool waits = o->options->enable_on_exec && !o->options->start_disabled;
 	int rc = o->options->filters_later ? 0 : counters_set_filters(o->set, o->err);
 	const struct counter *failed = NULL;
 
 	if (rc)
 		return rc;
 	layout_make(o->set, !o->options->leave_affinity);
-	/* What no exec can start, where the others wait for one. */
-	if (waits)
-		rc = switch_groups(o->set, PERF_EVENT_IOC_ENABLE, is_cpu_wide, &failed);
+	/* An exec starts all but what counts whole CPUs. */
+	if (!o->options->start_disabled)
+		rc = switch_groups(o->set, PERF_EVENT_IOC_ENABLE,
+				   o->options->enable_on_exec ? is_cpu_wide : is_switched, &failed);
 	return rc ? fail(o->err, rc, "cannot enable %s: %s", failed->name, strerror(-rc)) : 0;
 }
 

@@ -123,6 +123,7 @@ use()
 	same "uses $1 in valgrind" ok "$out"
 }
 test_attrs() { use attr; }
+test_enabled_when_opened() { use enabled; }
 test_fork() { use fork; }
 test_structs_of_other_ages() { use structs; }
 test_threads() { use threads; }

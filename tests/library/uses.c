@@ -561,6 +561,96 @@ static void cgroup(void)
 	close_count(&out);
 }
 
+/* ---- counting that begins when the events are opened ---- */
+
+/* The least that the work below makes of each. */
+enum { PAGES = 300, SLEEPS = 20 };
+static const struct {
+	const char *name;
+	uint64_t least;
+} least_of[] = {
+	{ "task-clock", 1 }, { "cpu-clock", 1 }, { "page-faults", PAGES }, { "context-switches", SLEEPS },
+};
+
+static void work(void)
+{
+	touch(PAGES);
+	for (int i = 0; i < SLEEPS; i++)
+		usleep(100);
+}
+
+/* What cannot be had here is left to others. */
+static bool counted_all(struct count *c)
+{
+	for (size_t i = 0; i < pstat_readings_count(c->readings); i++) {
+		const struct pstat_reading *r = pstat_reading_at(c->readings, i);
+
+		for (size_t k = 0; k < sizeof(least_of) / sizeof(*least_of); k++) {
+			if (r->state == PSTAT_NOT_SUPPORTED ||
+			    strncmp(r->name, least_of[k].name, strlen(least_of[k].name)))
+				continue;
+			if (r->state == PSTAT_COUNTED && r->raw >= least_of[k].least && r->running_ns)
+				continue;
+			printf("%s: %llu %s, running %llu ns; ", r->name, (unsigned long long)r->raw,
+			       pstat_state_name(r->state), (unsigned long long)r->running_ns);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* NULL: this user may not. */
+static struct count *open_enabled(const char *text, const struct pstat_open_options *options)
+{
+	static struct count c;
+	struct pstat_events *events;
+	int rc;
+
+	REQUIRE(pstat_events_new(&events) == 0);
+	REQUIRE(pstat_events_parse(events, text, NULL) == 0);
+	rc = pstat_open(&c.counters, events, options, NULL);
+	pstat_events_free(events);
+	REQUIRE(!rc || (rc == -EACCES && options->target == PSTAT_CPUS));
+	REQUIRE(rc || pstat_readings_new(&c.readings, c.counters) == 0);
+	return rc ? NULL : &c;
+}
+
+/* The kernel counts nothing in a member that joins a group of clocks that is counting already. */
+static void enabled(void)
+{
+	static const char *const texts[] = {
+		"task-clock,cpu-clock,page-faults,context-switches", "{task-clock,page-faults,context-switches}",
+		"{cpu-clock,page-faults}", "{page-faults,cpu-clock},{task-clock,dummy,page-faults}", "cpu-clock",
+		"page-faults",
+	};
+	const int self = getpid();
+	struct pstat_open_options options[] = {
+		{ .target = PSTAT_SELF }, { .target = PSTAT_SELF, .inherit = 1 },
+		{ .target = PSTAT_SELF, .overflows = 1 }, { .target = PSTAT_SELF, .user_read = 1 },
+		{ .target = PSTAT_TID, .ids = &self, .n_ids = 1 },
+		{ .target = PSTAT_PID, .ids = &self, .n_ids = 1, .inherit = 1 }, { .target = PSTAT_CPUS },
+		{ .target = PSTAT_CPUS, .cgroup = "/" },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		options[i].size = sizeof(options[i]);
+		options[i].enabled = 1;
+		for (size_t k = 0; k < sizeof(texts) / sizeof(*texts); k++) {
+			struct count *c = open_enabled(texts[k], &options[i]);
+
+			if (!c)
+				continue;
+			work();
+			REQUIRE(pstat_read(c->counters, c->readings) == 0);
+			if (!counted_all(c)) {
+				printf("of %s, options %zu\n", texts[k], i);
+				exit(0);
+			}
+			close_count(c);
+		}
+	}
+}
+
 static const struct use {
 	const char *name;
 	void (*run)(void);
@@ -570,7 +660,7 @@ static const struct use {
 	{ "differences", differences }, { "strangers", strangers }, { "json", json },		{ "locale", locale },
 	{ "inherit", inherit },	  { "contradictions", contradictions }, { "ids", ids },
 	{ "period", period },	  { "bpf", bpf },	    { "cgroup", cgroup },
-	{ "names", names },
+	{ "names", names },	  { "enabled", enabled },
 };
 
 int main(int argc, char **argv)

@@ -121,6 +121,27 @@ static void group_is_read_in_one(void **state)
 	assert_int_equal(fake.n_ioctls, 1);
 }
 
+/* No member joins a group that counts already: the kernel would count nothing in it. */
+static void starts_when_all_are_open(void **state)
+{
+	(void)state;
+	add("cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	add("faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	group_from(0);
+	add("cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	options.enable_on_exec = options.start_disabled = false;
+	open_all();
+	assert_int_equal(fake.calls[0].attr.disabled, 1);
+	assert_int_equal(fake.calls[1].attr.disabled, 0);
+	assert_int_equal(fake.calls[1].group_fd, set.v[0].fds[0]);
+	assert_int_equal(fake.calls[2].attr.disabled, 1);
+	assert_int_equal(fake.n_ioctls, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(fake.ioctls[i].request, PERF_EVENT_IOC_ENABLE);
+		assert_int_equal(fake.ioctls[i].fd, set.v[2 * i].fds[0]);
+	}
+}
+
 static void single_reads_on_request(void **state)
 {
 	(void)state;
@@ -272,7 +293,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		T(command_starts_at_exec), T(start_disabled_waits_for_enable),
+		T(command_starts_at_exec), T(start_disabled_waits_for_enable), T(starts_when_all_are_open),
 		T(inherit_term_wins), T(tool_events_open_nothing), T(filter_is_set),
 		T(refused_filter_ends_the_run), T(group_is_read_in_one),
 		T(single_reads_on_request), T(missing_member_leaves_the_group),
