@@ -18,6 +18,7 @@ struct cell {
 	enum reading_state state; /* of the current read */
 	bool was_read; /* in the current read */
 	bool has_stopped; /* with its CPU */
+	bool others_ran; /* that its counter does not follow */
 };
 #define NO_VALUE SIZE_MAX
 

@@ -123,6 +123,7 @@ struct count_sum {
 	uint32_t cells, cells_scaled;
 	uint32_t cells_never_ran, cells_failed, cells_lost_pin;
 	uint32_t cells_stopped; /* with their CPU, which went offline: what came before is counted */
+	uint32_t cells_left_tasks; /* children or new threads ran that are not counted: struct reading, others_ran */
 	uint32_t cells_unseen, cells_gaps; /* not scaled, although they did not run all the time: enum core_time */
 	struct evidence evidence; /* of how sure scaled values are */
 };

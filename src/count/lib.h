@@ -50,6 +50,7 @@ struct lib_cell {
 	uint64_t value, enabled_ns, running_ns;
 	enum reading_state state;
 	int err;
+	bool others_ran; /* as in struct reading */
 };
 
 /* An event with one cell, counted up. */

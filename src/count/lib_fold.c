@@ -117,7 +117,7 @@ static bool fold_plain(struct pstat_readings *r, size_t i)
 			plain = false;
 			continue;
 		}
-		plain = plain && cell->running_ns && cell->running_ns == cell->enabled_ns;
+		plain = plain && !cell->others_ran && cell->running_ns && cell->running_ns == cell->enabled_ns;
 		reading->raw = add_saturating(reading->raw, cell->value);
 		reading->enabled_ns = add_saturating(reading->enabled_ns, cell->enabled_ns);
 		reading->running_ns = add_saturating(reading->running_ns, cell->running_ns);
@@ -151,6 +151,7 @@ static void feed(struct aggregation *agg, const struct pstat_readings *r)
 				.enabled_ns = cell->enabled_ns,
 				.running_ns = cell->running_ns,
 				.state = cell->state,
+				.others_ran = cell->others_ran,
 				.err = cell->err,
 			};
 
@@ -184,6 +185,7 @@ static const char *partial_reason(const struct count_sum *sum)
 	return sum->cells_failed    ? "some of its counters could not be read" :
 	       sum->cells_lost_pin  ? "some of its counters lost the pin" :
 	       sum->cells_never_ran ? "some of its counters never ran" :
+	       sum->cells_left_tasks ? "children and new threads ran, and are not counted" :
 	       sum->cells_unseen    ? "not scaled: nothing is counted on the other cores" :
 	       sum->cells_gaps	    ? "not scaled: no counter saw all of its core's time" : NULL;
 }

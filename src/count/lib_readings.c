@@ -181,7 +181,7 @@ static uint64_t positive_difference(uint64_t now, uint64_t before)
 static struct lib_cell cell_of(const struct event *event, const struct reading *reading, const struct lib_cell *base)
 {
 	struct lib_cell cell = { reading->value, reading->enabled_ns, reading->running_ns, reading->state,
-				 reading->err };
+				 reading->err, reading->others_ran };
 
 	if (!base || reading->state != READING_OK)
 		return cell;
@@ -225,7 +225,7 @@ static bool take_quick(const struct pstat_counters *counters, struct pstat_readi
 		uint64_t enabled_ns = positive_difference(event->now.times[0], base->enabled_ns);
 		uint64_t running_ns = positive_difference(event->now.times[1], base->running_ns);
 
-		*cell = (struct lib_cell){ value, enabled_ns, running_ns, READING_OK, 0 };
+		*cell = (struct lib_cell){ value, enabled_ns, running_ns, READING_OK, 0, false };
 		plain = plain && running_ns && running_ns == enabled_ns;
 		reading->raw = reading->scaled = value;
 		reading->enabled_ns = reading->running_ns = enabled_ns;
@@ -314,6 +314,9 @@ static struct pstat_reading piece_of(const struct pstat_readings *r, size_t i, c
 		piece.reason = strerror(cell->err);
 	} else if (cell->state == READING_LOST_PIN || !cell->running_ns) {
 		piece.state = PSTAT_NOT_COUNTED;
+	} else if (cell->others_ran) {
+		piece.state = PSTAT_LOWER_BOUND;
+		piece.reason = "children and new threads ran, and are not counted";
 	} else if (cell->running_ns < cell->enabled_ns && r->counted[i].core_type != NO_CORE_TYPE) {
 		piece.state = PSTAT_LOWER_BOUND;
 		piece.reason = "not scaled: it counts on one type of core";

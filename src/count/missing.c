@@ -81,6 +81,7 @@ static void partial_reason(const struct count_sum *sum, unsigned n_unsupported, 
 		{ sum->cells_stopped, "stopped when the CPU went offline" },
 		{ sum->cells_failed, "could not be read" },
 		{ n_unsupported, "could not be opened" },
+		{ sum->cells_left_tasks, "without the children and new threads that ran: -a counts them" },
 		{ sum->cells_unseen, "not scaled: nothing is counted on the other cores" },
 		{ sum->cells_gaps, "not scaled: no counter saw all of its core's time" },
 	};

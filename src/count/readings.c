@@ -54,6 +54,7 @@ void aggregation_take(void *data, size_t index, int cpu, size_t thread, const st
 		return;
 	cell->was_read = true;
 	cell->state = reading->state;
+	cell->others_ran = reading->others_ran;
 	cell->has_stopped = intset_has(&agg->layout->stopped_cpus, cpu) &&
 			    !event_is_moved(agg->counted[index].event);
 	if (reading->state == READING_OK)
@@ -210,6 +211,8 @@ static void fold_cell(struct aggregation *agg, size_t index, size_t thread, stru
 		value->total.cells_stopped++;
 		value->delta.cells_stopped++;
 	}
+	value->total.cells_left_tasks += cell->others_ran;
+	value->delta.cells_left_tasks += cell->others_ran;
 	switch (cell->state) {
 	case READING_OK:
 		fold_counts(agg, index, thread, cell);
@@ -350,6 +353,7 @@ static void add_run(const struct aggregation *agg, struct aggr_value *value)
 	all->cells_failed += run->cells_failed;
 	all->cells_lost_pin += run->cells_lost_pin;
 	all->cells_stopped += run->cells_stopped;
+	all->cells_left_tasks += run->cells_left_tasks;
 	all->cells_unseen += run->cells_unseen;
 	all->cells_gaps += run->cells_gaps;
 	evidence_add(&all->evidence, &run->evidence);

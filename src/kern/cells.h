@@ -65,6 +65,17 @@ void layout_make(struct counter_set *set, bool visit_cpus);
 void layout_free(struct layout *layout); /* NULL is fine */
 const struct counter *layout_leader(const struct counter_set *set, size_t group);
 
+/*
+ * witness.c: whether tasks run that counters with leaves_tasks do not see. Opened when these are open, and switched
+ * last when they are enabled and first when they are disabled.
+ */
+void witnesses_open(struct counter_set *set, const struct target *target, bool enable_on_exec);
+void witnesses_switch(const struct counter_set *set, unsigned long request);
+/* Before the counters are read, whose own enabled time is then compared. */
+void witnesses_read(const struct counter_set *set);
+bool witness_saw_others(const struct counter_set *set, size_t index, size_t thread, uint64_t own_ns);
+void witnesses_close(struct counter_set *set);
+
 /* read.c: how long a group's reading is. */
 size_t group_words(uint64_t read_format, size_t n_members);
 /*

@@ -60,6 +60,8 @@ void groups_release(struct groups *groups);
 /* Sets up the member's attempt. leader: NULL where it is to lead, or to be alone. */
 void member_prepare(struct opening *opening, const struct group *group, struct member *member,
 		    const struct counter *leader);
+/* Children and new threads are to count with this counter, whether that can be had or not. */
+bool group_wants_inherit(const struct opening *opening, const struct group *group, const struct counter *counter);
 /* What this counter is opened with, or its group, has text that the kernel cannot read for new tasks. */
 bool group_has_probe_path(const struct group *group, const struct counter *counter);
 /* The group whose turn it is, in the cell that `g` opens next, where `g` stands in the list. */

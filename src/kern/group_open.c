@@ -397,8 +397,8 @@ static int open_all_cells(struct opening *o, const struct groups *groups)
 
 static void note_probe(const struct opening *o, const struct group *g, const struct counter *c)
 {
-	if (o->options->inherit && o->target->kind != TARGET_CPUS && group_has_probe_path(g, c))
-		note_add(o->set->notes, false, NULL,
+	if (c->leaves_tasks && group_has_probe_path(g, c))
+		note_add(o->set->notes, false, "-a counts them, with all other programs",
 			 "%s: child processes and new threads are not counted: the kernel follows only "
 			 "probes that are set up in tracefs", c->name);
 }
@@ -417,6 +417,8 @@ static void conclude_member(struct opening *o, struct group *g, struct member *m
 		return;
 	}
 	fallback_notes(&m->attempt, o->set->notes);
+	c->leaves_tasks = (!c->cpus.n || c->follows_tasks) && o->target->kind != TARGET_CPUS && !c->attr.inherit &&
+			  group_wants_inherit(o, g, c);
 	note_probe(o, g, c);
 	free(c->name);
 	c->name = fallback_name(&m->attempt);

@@ -18,15 +18,18 @@ bool group_has_probe_path(const struct group *g, const struct counter *c)
 	return g->grouped ? g->probe_path : c->event->probe_path != NULL;
 }
 
-static bool inherits(const struct opening *o, const struct group *g, const struct counter *c)
+bool group_wants_inherit(const struct opening *o, const struct group *g, const struct counter *c)
 {
 	enum term_switch term = c->event->terms.inherit;
 
-	if (group_has_probe_path(g, c))
-		return false;
 	if (g->grouped)
 		return g->inherit;
 	return term == TERM_UNSET ? o->options->inherit : term == TERM_ON;
+}
+
+static bool inherits(const struct opening *o, const struct group *g, const struct counter *c)
+{
+	return !group_has_probe_path(g, c) && group_wants_inherit(o, g, c);
 }
 
 /* leader: NULL where c is to lead, or to be alone. */

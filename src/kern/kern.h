@@ -139,6 +139,7 @@ struct counter {
 	char *reason; /* a few words: "no counter unit on this machine"; NULL while there is none */
 	char *remedy; /* one line, what to do; or NULL */
 	struct intset cpus; /* CPUs opened on, in cell order; n 0: any CPU (one column of cells) */
+	bool leaves_tasks; /* children and new threads should count, and this event cannot follow them */
 	bool follows_tasks; /* cpus is not empty, and the cells are the target's threads on them */
 	size_t n_cpus, n_threads; /* the shape of fds; n_cpus 1 where cpus is empty */
 	int *fds; /* [n_cpus * n_threads], -1 where not open (a task that was gone already) */
@@ -154,6 +155,7 @@ struct counter_set {
 	const struct kern *kern;
 	bool group_reads; /* PERF_FORMAT_GROUP is in use for leaders with members */
 	struct layout *layout; /* private: what is open, as switching and reading need it */
+	struct witnesses *witnesses; /* private: whether others ran than are counted; or NULL */
 	struct note_list *notes; /* borrowed */
 };
 
@@ -235,6 +237,7 @@ struct reading {
 	uint64_t enabled_ns, running_ns; /* running < enabled: the counter was shared (multiplexed) */
 	enum reading_state state;
 	int err;
+	bool others_ran; /* children or new threads of the task did, and are not in the value: leaves_tasks */
 	uint64_t lost; /* records that found no room in the ring; 0 where the kernel does not say (before 6.0) */
 };
 /* index into the set, cell's CPU (-1: any), index of the target's thread. */

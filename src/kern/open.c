@@ -133,10 +133,13 @@ static int finish(struct opening *o)
 	if (rc)
 		return rc;
 	layout_make(o->set, !o->options->leave_affinity);
+	witnesses_open(o->set, o->target, o->options->enable_on_exec && !o->options->start_disabled);
 	/* An exec starts all but what counts whole CPUs. */
 	if (!o->options->start_disabled)
 		rc = switch_groups(o->set, PERF_EVENT_IOC_ENABLE,
 				   o->options->enable_on_exec ? is_cpu_wide : is_switched, &failed);
+	if (!o->options->start_disabled && !o->options->enable_on_exec)
+		witnesses_switch(o->set, PERF_EVENT_IOC_ENABLE);
 	return rc ? fail(o->err, rc, "cannot enable %s: %s", failed->name, strerror(-rc)) : 0;
 }
 
@@ -214,6 +217,7 @@ static void close_cells(const struct counter_set *set)
 
 void counters_close(struct counter_set *set)
 {
+	witnesses_close(set);
 	close_cells(set);
 	for (size_t i = 0; i < set->n; i++) {
 		struct counter *c = &set->v[i];
@@ -234,14 +238,17 @@ void counters_close(struct counter_set *set)
 int counters_enable(struct counter_set *set)
 {
 	const struct counter *failed;
+	int rc = switch_groups(set, PERF_EVENT_IOC_ENABLE, is_switched, &failed);
 
-	return switch_groups(set, PERF_EVENT_IOC_ENABLE, is_switched, &failed);
+	witnesses_switch(set, PERF_EVENT_IOC_ENABLE);
+	return rc;
 }
 
 int counters_disable(struct counter_set *set)
 {
 	const struct counter *failed;
 
+	witnesses_switch(set, PERF_EVENT_IOC_DISABLE);
 	return switch_groups(set, PERF_EVENT_IOC_DISABLE, is_switched, &failed);
 }
 

@@ -121,6 +121,8 @@ static void hand_over(const struct reader *r, size_t index, size_t cell,
 
 	if (enabled_is_running(c, reading))
 		mended.enabled_ns = reading->running_ns;
+	mended.others_ran = reading->state == READING_OK &&
+			    witness_saw_others(r->set, index, cell % c->n_threads, reading->enabled_ns);
 	r->fn(r->data, index, cell_cpu(c, cell), cell % c->n_threads, &mended);
 }
 
@@ -265,6 +267,7 @@ void counters_read(const struct counter_set *set, reading_fn fn, void *data)
 			.bytes = layout->mask_bytes,
 			.cpu = -1,
 		};
+	witnesses_read(set);
 	for (size_t i = 0; layout && i < layout->n_cells; i++) {
 		const struct counter_group *group = &layout->groups[layout->cells[i].group];
 		const struct counter *leader = &set->v[layout->members[group->first]];

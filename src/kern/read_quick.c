@@ -35,9 +35,10 @@ struct quick_read {
 
 static bool is_quick(const struct counter *c)
 {
-	return c->state != COUNTER_OPEN || (!c->cpus.n && c->n_threads == 1 && c->n_cpus == 1 && c->fds[0] >= 0 &&
-					    !c->event->cgroup && !c->attr.inherit &&
-					    !(c->attr.read_format & FORMAT_LOST));
+	if (c->state != COUNTER_OPEN)
+		return true;
+	return !c->cpus.n && c->n_threads == 1 && c->n_cpus == 1 && c->fds[0] >= 0 && !c->event->cgroup &&
+	       !c->attr.inherit && !c->leaves_tasks && !(c->attr.read_format & FORMAT_LOST);
 }
 
 /* How far the plan has come. */

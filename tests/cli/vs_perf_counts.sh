@@ -169,6 +169,30 @@ test_filters()
 		--filter 'fd == 1 && (coun == 3)' -- true
 }
 
+# What a probe of a task cannot see, and whether there was something. With -a it counts in all programs, also for another
+# user's run of this test: at least what is done here.
+test_uprobes_and_other_tasks()
+{
+	local probe='uprobe/path='$EXACT',func=called/' less='(at least: without the children and new threads that ran: -a counts them)'
+	local how works want mark row
+
+	need_uprobes
+	for how in "calls:3|3|" "calls:1 threads:3 calls:2|1|$less" "threads:3 calls:2|0|$less" \
+		"forks:2 calls:2|0|$less" "pages:50 calls:7|7|"; do
+		IFS='|' read -r works want mark <<<"$how"
+		run "$PSTAT" stat -e "$probe" -- "$EXACT" $works
+		row=$(grep probe_ <<<"$err" | grep -v '^pstat')
+		same "$works" "$want$mark" "$(sed -E 's/^ *([0-9]+) +[^ ]+ */\1/; s/ *$//' <<<"$row")"
+	done
+	has "the note says what to do" '^  -a counts them' "$err"
+	run "$PSTAT" stat -j -e "$probe" -- "$EXACT" threads:3 calls:2
+	has "JSON" '"counter-value" : "0.000000".*"partial" : true' "$err"
+	run "$PSTAT" stat -i -e "$probe" -- "$EXACT" threads:3 calls:2
+	has_not "-i asks for no others" 'at least' "$err"
+	run "$PSTAT" stat -a -x, -e "$probe" -- "$EXACT" threads:3 calls:2
+	check "-a counts them" test "$(cut -d, -f1 <<<"$err")" -ge 6
+}
+
 test_uprobes()
 {
 	need_tracefs
