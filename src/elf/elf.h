@@ -238,6 +238,11 @@ struct elf_function {
  */
 int elf_find_function(const char *path, const char *name, struct elf_function *out,
 		      struct near_name *near, struct str *err);
+/*
+ * False where the file is mapped as it says itself, and this offset in no page that may be executed. True, too, where
+ * that is not known: it is no ELF file, or cannot be read.
+ */
+bool elf_offset_is_code(const char *path, uint64_t offset);
 
 /* ---- elf_map.c ---- */
 /*

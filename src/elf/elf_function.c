@@ -8,6 +8,7 @@
 #include "elf/elf.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 struct search {
 	struct elf_file *file;
@@ -126,4 +127,28 @@ int elf_find_function(const char *path, const char *name, struct elf_function *o
 	ret = search_file(&s, path, out, err);
 	elf_file_close(&file);
 	return ret;
+}
+
+/* Whole pages are mapped. */
+static bool is_code(const struct elf_segment *segment, uint64_t offset)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), first = segment->offset / page * page;
+
+	return segment->executable && segment->file_size && offset >= first &&
+	       (offset - first) / page <= (segment->offset - first + segment->file_size - 1) / page;
+}
+
+bool elf_offset_is_code(const char *path, uint64_t offset)
+{
+	struct str err = STR_INIT;
+	struct elf_file file;
+	bool code = elf_file_open(&file, path, &err) < 0;
+
+	if (!code) {
+		for (size_t i = 0; i < file.n_segments && !code; i++)
+			code = is_code(&file.segments[i], offset);
+		elf_file_close(&file);
+	}
+	str_release(&err);
+	return code;
 }

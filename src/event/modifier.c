@@ -135,10 +135,20 @@ bool event_is_kernel_only(const struct event *event)
 		config == PERF_COUNT_SW_CPU_MIGRATIONS || config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
+/* ftrace writes its own events into its buffer and nowhere else; functions alone are told to perf events. */
+static bool is_ftraces_own(const struct event *event)
+{
+	return event->attr.type == PERF_TYPE_TRACEPOINT && event->tracepoint &&
+	       !strncmp(event->tracepoint, "ftrace/", strlen("ftrace/")) &&
+	       strcmp(event->tracepoint, "ftrace/function") != 0;
+}
+
 const char *event_nowhere(const struct event *event)
 {
 	if (event->has_no_cpu)
 		return "its unit counts on no CPU that is online";
+	if (is_ftraces_own(event))
+		return "it goes to ftrace's own buffer, and is never counted";
 	/* Of tracepoints, some fire with the registers of user mode and are counted. */
 	if (event->kind == EVENT_KERNEL && event->attr.exclude_kernel &&
 	    event->attr.type != PERF_TYPE_TRACEPOINT && event_is_kernel_only(event))

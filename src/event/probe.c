@@ -28,6 +28,22 @@
 
 /* To add a kind of probe: a row, its finish function, a line in pstat-list(1). */
 struct probe;
+/*
+ * A probe is set where the file is mapped as code, and nowhere else: the kernel takes any offset, and beside the code
+ * nothing ever comes of it.
+ */
+static void note_no_code(struct event_parse *p, const struct event *event)
+{
+	struct str path = STR_INIT;
+
+	if (elf_offset_is_code(event->probe_path, event->attr.config2))
+		return;
+	str_add_printable(&path, event->probe_path, strlen(event->probe_path));
+	note_add(&p->list->notes, false, NULL, "%s: it will be 0: offset 0x%llx is in no part of %s that is executed",
+		 event->name, (unsigned long long)event->attr.config2, path.s);
+	str_release(&path);
+}
+
 static int finish_uprobe(struct event_parse *p, struct probe *probe, struct event *event);
 static int finish_kprobe(struct event_parse *p, struct probe *probe, struct event *event);
 static const struct probe_kind {
@@ -215,6 +231,8 @@ static int finish_uprobe(struct event_parse *p, struct probe *probe, struct even
 	event->probe_path = xstrdup(probe->path->value);
 	event->attr.config1 = (uintptr_t)event->probe_path;
 	event->attr.config2 = offset;
+	if (!ret && !probe->func)
+		note_no_code(p, event);
 	return ret;
 }
 

@@ -169,6 +169,17 @@ test_filters()
 		--filter 'fd == 1 && (coun == 3)' -- true
 }
 
+# The kernel opens ftrace's own event, which it writes without telling perf events: 0 for ever.
+test_ftraces_own()
+{
+	need_tracefs
+	need_root
+	[ -w /sys/kernel/tracing/trace_marker ] || skip "needs trace_marker to be writable"
+	[ -e /sys/kernel/tracing/events/ftrace/print/id ] || skip "needs ftrace:print to have an id"
+	run "$PSTAT" stat -a -e ftrace:print,dummy -- sh -c 'echo one >/sys/kernel/tracing/trace_marker'
+	has "what is never counted is not 0" "^ *<not supported> +ftrace:print +#  it goes to ftrace's own buffer" "$err"
+}
+
 # What a probe of a task cannot see, and whether there was something. With -a it counts in all programs, also for another
 # user's run of this test: at least what is done here.
 test_uprobes_and_other_tasks()
@@ -185,6 +196,11 @@ test_uprobes_and_other_tasks()
 		same "$works" "$want$mark" "$(sed -E 's/^ *([0-9]+) +[^ ]+ */\1/; s/ *$//' <<<"$row")"
 	done
 	has "the note says what to do" '^  -a counts them' "$err"
+	has_not "a place that is executed" 'it will be 0' "$err"
+	run "$PSTAT" stat -e "uprobe/path=$EXACT,offset=0x10/" -- "$EXACT" calls:1
+	has "the head of the file is no code" "it will be 0: offset 0x10 is in no part of .*exact that is executed" "$err"
+	run "$PSTAT" stat -e "uprobe/path=$EXACT,offset=$called_offset/" -- "$EXACT" calls:1
+	has_not "the function is" 'it will be 0' "$err"
 	run "$PSTAT" stat -j -e "$probe" -- "$EXACT" threads:3 calls:2
 	has "JSON" '"counter-value" : "0.000000".*"partial" : true' "$err"
 	run "$PSTAT" stat -i -e "$probe" -- "$EXACT" threads:3 calls:2
