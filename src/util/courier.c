@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +28,7 @@ enum { WHY_BYTES = 240 };
 struct question {
 	uint64_t bytes_max, head_bytes;
 	bool kernel_file, no_link, by_hand, has_root;
+	bool of_descriptor; /* the path is one to the descriptor beside it */
 	char texts[2 * PATH_MAX]; /* the path, and behind its NUL the root */
 };
 enum { QUESTION_BYTES = offsetof(struct question, texts) };
@@ -41,7 +41,8 @@ struct answer { /* with a descriptor beside it where rc is 0 */
 
 /* ---- the courier's own side ---- */
 
-static void answer_one(int socket, struct fetcher *fetcher, const struct question *question)
+/* beside: the descriptor that came with the question, or -1. */
+static int open_for(const struct question *question, int beside, struct stat *st, struct str *why)
 {
 	const char *path = question->texts;
 	struct foreign_options options = {
@@ -51,9 +52,21 @@ static void answer_one(int socket, struct fetcher *fetcher, const struct questio
 		.no_link = question->no_link,
 		.by_hand = question->by_hand,
 	};
+	char here[64];
+
+	if (!question->of_descriptor)
+		return foreign_open_here(path, &options, st, why);
+	if (beside < 0)
+		return fail(why, -EMFILE, "%s", strerror(EMFILE));
+	snprintf(here, sizeof(here), "/proc/self/fd/%d", beside);
+	return foreign_open_here(here, &options, st, why);
+}
+
+static void answer_one(int socket, struct fetcher *fetcher, const struct question *question, int beside)
+{
 	struct answer answer = { 0 };
 	struct str why = STR_INIT;
-	int fd = foreign_open_here(path, &options, &answer.st, &why);
+	int fd = open_for(question, beside, &answer.st, &why);
 
 	if (fd >= 0)
 		fd = fetcher_take(fetcher, fd, &answer.st, question->head_bytes, &why);
@@ -72,10 +85,13 @@ static void serve(int socket, void *progress)
 	struct fetcher *fetcher = fetcher_new(progress);
 	struct question *question = xcalloc(1, sizeof(*question));
 	ssize_t got;
+	int beside;
 
-	while ((got = recv(socket, question, sizeof(*question) - 1, 0)) > QUESTION_BYTES) {
+	while ((got = helper_receive(socket, question, sizeof(*question) - 1, 0, &beside)) > QUESTION_BYTES) {
 		((char *)question)[got] = '\0';
-		answer_one(socket, fetcher, question);
+		answer_one(socket, fetcher, question, beside);
+		if (beside >= 0)
+			close(beside);
 	}
 }
 
@@ -232,7 +248,7 @@ static int take_answer(const struct courier *courier, struct answer *answer)
 	return whole && answer->rc ? answer->rc : -EPIPE;
 }
 
-static size_t put_question(struct question *question, const char *path,
+static size_t put_question(struct question *question, const char *path, bool of_descriptor,
 			   const struct foreign_options *options)
 {
 	size_t path_bytes = strlen(path) + 1;
@@ -247,6 +263,7 @@ static size_t put_question(struct question *question, const char *path,
 		.no_link = options->no_link,
 		.by_hand = options->by_hand,
 		.has_root = options->root,
+		.of_descriptor = of_descriptor,
 	};
 	memcpy(question->texts, path, path_bytes);
 	if (root_bytes)
@@ -254,13 +271,14 @@ static size_t put_question(struct question *question, const char *path,
 	return QUESTION_BYTES + path_bytes + root_bytes;
 }
 
-static int ask(struct courier *courier, const struct question *question, size_t bytes,
+/* beside: a descriptor to go with it, or -1. */
+static int ask(struct courier *courier, const struct question *question, size_t bytes, int beside,
 	       struct answer *answer, struct str *err)
 {
 	int rc = courier->helper.pid ? 0 : start(courier);
 
-	if (!rc && send(courier->helper.socket, question, bytes, MSG_NOSIGNAL) < 0)
-		rc = -errno;
+	if (!rc)
+		rc = helper_send(courier->helper.socket, question, bytes, beside);
 	if (!rc && !await(courier)) {
 		leave_behind(courier);
 		courier->failures++;
@@ -278,12 +296,16 @@ static int ask(struct courier *courier, const struct question *question, size_t 
 int courier_open(const char *path, const struct foreign_options *options, struct stat *st,
 		 struct str *err)
 {
-	struct question *question = xmalloc(sizeof(*question));
-	size_t bytes = put_question(question, path, options);
+	int own = foreign_own_descriptor(path, options), rc;
 	struct courier *courier = &the_courier;
 	struct answer answer = { 0 };
-	int rc;
+	struct question *question;
+	size_t bytes;
 
+	if (own >= 0 && fcntl(own, F_GETFD) < 0)
+		return fail(err, -ENOENT, "no such file");
+	question = xmalloc(sizeof(*question));
+	bytes = put_question(question, path, own >= 0, options);
 	pthread_mutex_lock(&courier->lock);
 	if (!bytes)
 		rc = fail(err, -ENAMETOOLONG, "%s", strerror(ENAMETOOLONG));
@@ -291,7 +313,7 @@ int courier_open(const char *path, const struct foreign_options *options, struct
 		rc = fail(err, -ETIMEDOUT,
 			  "not asked for: file systems that are mounted here do not answer");
 	else
-		rc = ask(courier, question, bytes, &answer, err);
+		rc = ask(courier, question, bytes, own, &answer, err);
 	pthread_mutex_unlock(&courier->lock);
 	free(question);
 	if (rc >= 0)

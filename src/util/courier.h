@@ -6,6 +6,8 @@
  *        |                                                  (one poll(2) of mountinfo)
  *        yes --path--> courier: looks, checks, opens --descriptor--> here
  *
+ * A path to one of this process's own descriptors means nothing there: the descriptor is sent along.
+ *
  * What comes back:
  *   - of a file system of the kernel (disks, tmpfs): the file itself;
  *   - of a network: the file itself, once its first and its last byte could be read. Root has mounted it, a wait

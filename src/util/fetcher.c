@@ -103,7 +103,7 @@ static int copy_on(struct fetcher *fetcher, struct copy *copy, int fd, uint64_t 
 	return rc;
 }
 
-/* Takes fd. A description of its own, so that whoever gets it begins at the first byte. */
+/* Takes fd. A description of its own, so that whoever gets it begins at the first byte. It has the file's times. */
 static int copy_file(struct fetcher *fetcher, int fd, const struct stat *st, uint64_t head_bytes,
 		     struct str *err)
 {
@@ -116,6 +116,8 @@ static int copy_file(struct fetcher *fetcher, int fd, const struct stat *st, uin
 		end = head_bytes;
 	if (!rc)
 		rc = copy_on(fetcher, copy, fd, end);
+	if (!rc && futimens(copy->fd, (struct timespec[]){ st->st_atim, st->st_mtim }))
+		rc = -errno;
 	close(fd);
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", copy->fd);
 	fd = rc ? rc : open(self, O_RDONLY | O_CLOEXEC);

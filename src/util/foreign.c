@@ -232,6 +232,24 @@ size_t foreign_process_bytes(const char *path)
 	return 0;
 }
 
+int foreign_own_descriptor(const char *path, const struct foreign_options *options)
+{
+	static const char *const folders[] = { "/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/" };
+	uint64_t number;
+
+	if (options->no_link || (options->root && strcmp(options->root, "/") != 0))
+		return -1;
+	if (!strcmp(path, "/dev/stdin"))
+		return STDIN_FILENO;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		size_t n = strlen(folders[i]);
+
+		if (!strncmp(path, folders[i], n) && !parse_u64(path + n, 10, &number) && number <= INT_MAX)
+			return (int)number;
+	}
+	return -1;
+}
+
 static int path_below(int root, const char *path, const struct foreign_options *options)
 {
 	struct open_how how = {

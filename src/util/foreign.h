@@ -44,8 +44,8 @@ struct foreign_options {
  * status is then in *st; or a negative errno with one clause in err that does not name the path ("no such
  * file", "not a regular file", "on tracefs, where reading can have effects"). options may be NULL.
  * -EINVAL: not a regular file; -EFBIG: larger than bytes_max; -EPERM: on a file system of the kernel;
- * -ETIMEDOUT: its file system does not answer. Of a file on FUSE the descriptor is one of a copy: *st tells
- * about the file.
+ * -ETIMEDOUT: its file system does not answer. Of a file on FUSE the descriptor is one of a copy, with the
+ * file's time of writing: *st tells about the file.
  */
 int foreign_open(const char *path, const struct foreign_options *options, struct stat *st,
 		 struct str *err);
@@ -65,6 +65,11 @@ bool foreign_path_may_wait(const char *path);
  * good as a root and a path: whoever is handed one opens it with foreign_open, which stays below the root.
  */
 size_t foreign_root_bytes(const char *path);
+/*
+ * The descriptor of this process that the whole path is a link to ("/proc/self/fd/3", "/dev/stdin"), open or not; -1:
+ * it is another path, or the options let no link lead there. In another process such a path means something else.
+ */
+int foreign_own_descriptor(const char *path, const struct foreign_options *options);
 /* Those of "/proc/12" in a path that goes on behind it, to its root or to another of its files; 0: none. */
 size_t foreign_process_bytes(const char *path);
 

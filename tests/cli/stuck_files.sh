@@ -31,6 +31,22 @@ test_answers()
 	has_not "no doubts" 'answer' "$(cat never.said)"
 }
 
+# Files that are held open are read by the courier, too: those of ordinary folders, the vDSO, and the copies of what
+# is on FUSE, which are no younger than their file.
+test_stacks()
+{
+	stuck never "
+		for app in '$WORK/callers' mounted/app; do
+			'$PSTAT' record -N -e cpu-clock:u -F 1000 --call-graph dwarf -o x -- \$app known 100
+			'$PSTAT' report -i x --folded | grep -c 'main;known;two_thirds;burn'
+			'$PSTAT' record -N -q -e cpu-clock:u -F 1000 --call-graph dwarf,raw -o x -- \$app known 100
+			'$PSTAT' report -i x --folded | grep -c 'main;known;two_thirds;burn'
+		done"
+	same "all stacks are complete" 2 "$(grep -Ec ' ([0-9]+) stacks unwound: \1 complete' never.said)"
+	same "each way has the chain" 4 "$(grep -c '^1$' never.said)"
+	has_not "no doubts" 'answer|reach' "$(cat never.said)"
+}
+
 # Reading hangs at each step. No recorder has kept anything: not there, nor in other tests, nor of all CPUs, where others may
 # run the same program.
 start_reports()

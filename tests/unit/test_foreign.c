@@ -2,6 +2,7 @@
  * Files that others named: nothing but regular files, nothing of the kernel's, no way out of a root. Each
  * case of a root is asked twice, of openat2(2) and of the walk by hand.
  */
+#include "util/courier.h"
 #include "util/foreign.h"
 #include "util/util.h"
 
@@ -82,16 +83,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The file's text, or "-E" and the error's number, in a buffer that the next call reuses. */
-static const char *read_by(const char *path, const struct foreign_options *options)
+/* The file's text, or "-E" and the error's number, in a buffer that the next call reuses. Closes fd. */
+static const char *text_of(int fd)
 {
 	static char text[256];
-	struct stat st;
 	ssize_t got;
-	int fd;
 
-	str_reset(&why);
-	fd = foreign_open(path, options, &st, &why);
 	if (fd < 0) {
 		assert_true(why.len > 0);
 		snprintf(text, sizeof(text), "-E%d", -fd);
@@ -103,6 +100,22 @@ static const char *read_by(const char *path, const struct foreign_options *optio
 	text[got] = '\0';
 	close(fd);
 	return text;
+}
+
+static const char *read_by(const char *path, const struct foreign_options *options)
+{
+	struct stat st;
+
+	str_reset(&why);
+	return text_of(foreign_open(path, options, &st, &why));
+}
+
+static const char *by_courier(const char *path, const struct foreign_options *options)
+{
+	struct stat st;
+
+	str_reset(&why);
+	return text_of(courier_open(path, options, &st, &why));
 }
 
 static void in_root(const char *path, const char *expected)
@@ -315,6 +328,47 @@ static void test_no_link(void **state)
 	free(link);
 }
 
+/*
+ * Descriptors of this process are in no other: neither those that were open when the courier began nor those since.
+ */
+static void test_own_descriptors_by_the_courier(void **state)
+{
+	static const char *const ways[] = { "/proc/self/fd/%d", "/proc/thread-self/fd/%d", "/dev/fd/%d" };
+	const struct foreign_options plain = { 0 };
+	char *root = below("root"), *app = below("root/app"), *other = below("other");
+	struct foreign_options rooted = { .root = root };
+	int early = open(app, O_RDONLY | O_CLOEXEC), late;
+
+	(void)state;
+	put("other", "other");
+	assert_string_equal(by_courier(app, &plain), "app");
+	late = open(other, O_RDONLY | O_CLOEXEC);
+	unlink(other);
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), ways[i], early);
+		assert_string_equal(by_courier(path, &plain), "app");
+		assert_string_equal(by_courier(path, &rooted), error(ENOENT));
+		snprintf(path, sizeof(path), ways[i], late);
+		assert_string_equal(by_courier(path, &plain), "other");
+	}
+	/* Not open here; 3 or so is one of the courier's own. */
+	close(late);
+	for (int fd = 0; fd <= late; fd++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (fcntl(fd, F_GETFD) < 0)
+			assert_string_equal(by_courier(path, &plain), error(ENOENT));
+	}
+	assert_string_equal(by_courier(app, &plain), "app");
+	close(early);
+	free(other);
+	free(app);
+	free(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +383,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_path_that_begins_with_such_a_root, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_no_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_own_descriptors_by_the_courier, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
