@@ -264,6 +264,35 @@ static void decode_trailer(struct decoder *d, struct record_body *body, struct c
 	trailer_decode(&layout->attr, &trailer, &body->id);
 }
 
+/* Whether the events are asked for build-ids in place of device and inode; event: whose record it is, or NULL. */
+static bool has_build_ids(const struct decoder *d, const struct data_event *event)
+{
+	bool any = false;
+
+	if (event)
+		return event->attr.build_id;
+	for (size_t i = 0; !any && i < d->events->n; i++)
+		any = d->events->v[i]->attr.build_id;
+	return any;
+}
+
+/*
+ * While somebody else records with attr.build_id, kernels (6.18 is one) leave its bit in the records of events
+ * without: device and inode are still what these have. But who adds build-ids to a recording later (perf inject)
+ * changes records, not attrs. So there the bytes decide: where a build-id has its size, 16 or 20 in all that are
+ * made, and three zeros, is the major number of the device, and nobody has devices of these (old CD-ROM drives).
+ */
+static bool is_stray_build_id_bit(const struct decoder *d, const struct record_body *body, const struct cursor *c)
+{
+	enum { SIZE_AT = 32, MD5_BYTES = 16, SHA1_BYTES = 20 }; /* SIZE_AT: behind pid, tid, start, len, pgoff */
+	const uint8_t *at = c->p + SIZE_AT;
+
+	if (body->type != RECORD_MMAP2 || !(body->misc & MISC_MMAP_BUILD_ID) || cursor_left(c) < SIZE_AT + 4 ||
+	    has_build_ids(d, body->event))
+		return false;
+	return (at[0] != MD5_BYTES && at[0] != SHA1_BYTES) || at[1] || at[2] || at[3];
+}
+
 /*
  * In pieces that become a few plain stores each: as one memset(), compilers make it an instruction that takes
  * longer than the rest of a small sample's decoding.
@@ -302,7 +331,9 @@ int record_decode(struct decoder *decoder, const struct record *record, struct r
 		return decode_sample(decoder, record, body, &s.c, err);
 	if (record->type < RECORD_USER_FIRST)
 		decode_trailer(decoder, body, &s.c);
-	for (const struct record_field *f = record_row_fields(row, record->misc); f->name; f++) {
+	if (is_stray_build_id_bit(decoder, body, &s.c))
+		body->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
+	for (const struct record_field *f = record_row_fields(row, body->misc); f->name; f++) {
 		f->kind->decode(&s, f, (char *)body + f->at);
 		if (s.why)
 			return record_fail(record, err, -EINVAL, "%s", s.why);

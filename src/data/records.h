@@ -89,7 +89,7 @@ enum {
 	MISC_SWITCH_OUT = 1 << 13,
 	MISC_EXACT_IP = 1 << 14,
 	MISC_SWITCH_OUT_PREEMPT = 1 << 14,
-	MISC_MMAP_BUILD_ID = 1 << 14, /* MMAP2 holds a build-id in place of device and inode */
+	MISC_MMAP_BUILD_ID = 1 << 14, /* MMAP2 holds a build-id in place of device and inode; in a body always true */
 	MISC_LOST_BY_FILTER = 1 << 15, /* LOST_SAMPLES: they are what a BPF filter left out */
 	MISC_BUILD_ID_SIZE = 1 << 15, /* HEADER_BUILD_ID: its size byte is set */
 };

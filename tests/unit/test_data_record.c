@@ -48,12 +48,12 @@ static const struct {
 	    .misc = MISC_MMAP_BUILD_ID | MISC_USER,
 	    .mmap = { .pid = 1,
 		      .tid = 2,
-		      .build_id_size = 4,
+		      .build_id_size = 16,
 		      .build_id = { 0xde, 0xad, 0xbe, 0xef },
 		      .prot = 5,
 		      .flags = 2,
 		      .path = "/y" } },
-	  "@ 0 <deadbeef>]: r-xp /y\n" },
+	  "@ 0 <deadbeef000000000000000000000000>]: r-xp /y\n" },
 	{ { .type = RECORD_AUX, .aux = { 0x10, 0x20, 1 } },
 	  "PERF_RECORD_AUX offset 0x10, size 0x20, flags 0x1\n" },
 	{ { .type = RECORD_ITRACE_START, .itrace_start = { 1, 2 } },
@@ -311,6 +311,58 @@ static void test_unknown_ids(void **state)
 	one_release(&one);
 }
 
+/*
+ * The bit of build-ids in records of events that were not asked for them: the kernel leaves another recorder's there,
+ * perf inject puts in those that it found.
+ */
+static void test_stray_build_id_bit(void **state)
+{
+	static const struct {
+		bool first, second; /* attr.build_id of the events */
+		uint64_t id; /* of the record: 201 is the second's, 0 nobody's */
+		uint32_t major;
+		bool is_build_id;
+	} rows[] = {
+		{ false, false, 201, 0, false }, /* overlayfs, btrfs, tmpfs */
+		{ false, false, 201, 7, false }, /* loop */
+		{ false, false, 201, 8, false }, /* sd */
+		{ false, false, 201, 254, false }, /* virtio */
+		{ false, false, 201, 259, false }, /* nvme */
+		{ false, false, 201, 20 << 8, false },
+		{ false, false, 201, 16, true }, /* 16 bytes, as of MD5 */
+		{ false, false, 201, 20, true },
+		{ true, false, 201, 8, false },
+		{ false, true, 201, 8, true },
+		{ false, false, 0, 8, false },
+		{ true, false, 0, 8, true },
+		{ true, false, 0, 20, true },
+	};
+	struct record_body body = { .type = RECORD_MMAP2, .misc = MISC_USER };
+
+	(void)state;
+	body.mmap = (struct record_mmap){ .minor = 5, .inode = 6, .inode_generation = 7, .prot = 5, .path = "/x" };
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct record_body back;
+		struct one one;
+		uint8_t *copy;
+
+		one_init(&one);
+		one.events.v[0]->attr.build_id = rows[i].first;
+		one.events.v[1]->attr.build_id = rows[i].second;
+		body.mmap.major = rows[i].major;
+		one_encode(&one, body);
+		one.bytes.s[5] |= MISC_MMAP_BUILD_ID >> 8;
+		memcpy(one.bytes.s + one.bytes.len - 8, &rows[i].id, 8); /* IDENTIFIER */
+		assert_int_equal(one_decode(&one, &back, &copy), 0);
+		assert_int_equal(!!(back.misc & MISC_MMAP_BUILD_ID), rows[i].is_build_id);
+		assert_int_equal(back.mmap.build_id_size, rows[i].is_build_id ? rows[i].major : 0);
+		assert_int_equal(back.mmap.inode, rows[i].is_build_id ? 0 : 6);
+		assert_int_equal(back.mmap.prot, 5);
+		free(copy);
+		one_release(&one);
+	}
+}
+
 /* Events with different layouts: each record by its own event's, samples and others. */
 static void test_layouts_by_id(void **state)
 {
@@ -367,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_each_type),     cmocka_unit_test(test_each_type_spoilt),
 		cmocka_unit_test(test_sentences),     cmocka_unit_test(test_unknown_ids),
 		cmocka_unit_test(test_layouts_by_id), cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_stray_build_id_bit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
