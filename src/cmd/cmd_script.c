@@ -97,6 +97,8 @@ static int print(struct script_words *words)
 	if (status)
 		return status;
 	words->script.session = words->sample.session;
+	/* Samples as they are in the file, and as others print them. */
+	words->script.session.as_recorded = true;
 	words->script.filters = words->sample.filters;
 	words->script.verbose = (unsigned)words->sample.verbose;
 	words->script.header = dump->header || dump->full_header;

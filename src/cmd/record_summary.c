@@ -93,6 +93,7 @@ static const struct chain_row {
 	[CHAIN_NO_FILE] = { CHAINS_BROKEN, "in files out of reach or written over",
 			    "files that are out of reach need a user who may read them" },
 	[CHAIN_NOT_64] = { CHAINS_BROKEN, "of 32-bit programs", NULL },
+	[CHAIN_STRAY] = { CHAINS_BROKEN, "where there is no code", NULL },
 	[CHAIN_BROKEN] = { CHAINS_BROKEN, NULL, NULL },
 	[CHAIN_LIMIT] = { CHAINS_LONG, NULL, NULL },
 };

@@ -167,6 +167,7 @@ enum chain_end {
 	CHAIN_OTHER_STACK, /* what a signal interrupted is on another stack than its handler */
 	CHAIN_NO_FILE, /* a file could not be had */
 	CHAIN_NOT_64, /* the task's registers have 32 bits */
+	CHAIN_STRAY, /* where the caller should be there is no code */
 	CHAIN_ENDS,
 };
 

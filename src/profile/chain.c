@@ -20,16 +20,37 @@ static void add_frame(struct session *session, const struct replay_sample *sampl
 		(struct chain_entry){ ip, session_location(session, sample->thread, mode, ip, is_return) };
 }
 
-/* The recorded chain up to its address number n. */
+/* The recorder has unwound it, and said how that ended. */
+static bool is_unwound(const struct replay_sample *sample)
+{
+	return sample->event && event_is_unwound(sample->event);
+}
+
+/*
+ * The recorded chain up to its address number n. What the kernel found by frame pointers may be anything, where code
+ * uses that register for something else: what is no code has called nobody, and the chain ends before it. Where not
+ * even the first address is in code, which runs, the maps are not what they are taken for.
+ */
 static void add_recorded(struct session *session, const struct replay_sample *sample, size_t n)
 {
+	bool checks = !session->options.as_recorded && !is_unwound(sample) &&
+		      replay_knows_code(&session->replay, sample->thread);
+	bool is_return = false, is_first = true;
 	uint8_t mode = sample->mode;
-	bool is_return = false;
 
 	for (size_t i = 0; i < n; i++) {
 		if (context_mode(sample->ips[i], &mode)) {
 			is_return = false;
 			continue;
+		}
+		if (checks && mode == MISC_USER) {
+			bool is_code = replay_has_code(sample->thread, sample->ips[i] - is_return);
+
+			session->private->stray = !is_code && !is_first;
+			if (session->private->stray)
+				return;
+			checks = is_code;
+			is_first = false;
 		}
 		if (mode)
 			add_frame(session, sample, mode, sample->ips[i], is_return);
@@ -87,7 +108,7 @@ struct unwind_input session_unwind_input(const struct replay_sample *sample)
 static bool add_unwound(struct session *session, const struct replay_sample *sample)
 {
 	struct session_private *private = session->private;
-	const struct unwind_input input = session_unwind_input(sample);
+	struct unwind_input input = session_unwind_input(sample);
 	const uint64_t *exact = session->unwind.exact;
 	size_t n;
 
@@ -95,6 +116,7 @@ static bool add_unwound(struct session *session, const struct replay_sample *sam
 		private->not_unwound++;
 		return false;
 	}
+	input.knows_code = replay_knows_code(&session->replay, sample->thread);
 	n = unwind_frames(&session->unwind, &input, private->unwound, private->unwound_room);
 	if (!n)
 		return false;
@@ -122,6 +144,7 @@ static void fill_chain(struct session *session, const struct replay_sample *samp
 	struct session_private *private = session->private;
 
 	private->n_frames = 0;
+	private->stray = false;
 	if (has_call_branches(sample) && user_part(sample) < sample->n_ips)
 		add_branches(session, sample);
 	else if (!has_stack_copy(session, sample->sample) || !add_unwound(session, sample))
@@ -133,7 +156,8 @@ _Static_assert(CHAIN_COMPLETE == (int)UNWIND_COMPLETE && CHAIN_CUT == (int)UNWIN
 		       CHAIN_NO_INFO == (int)UNWIND_NO_INFO && CHAIN_BROKEN == (int)UNWIND_BROKEN &&
 		       CHAIN_LIMIT == (int)UNWIND_LIMIT && CHAIN_NO_COPY == (int)UNWIND_NO_COPY &&
 		       CHAIN_OTHER_STACK == (int)UNWIND_OTHER_STACK && CHAIN_NO_FILE == (int)UNWIND_NO_FILE &&
-		       CHAIN_NOT_64 == (int)UNWIND_NOT_64 && CHAIN_ENDS == (int)UNWIND_ENDS,
+		       CHAIN_NOT_64 == (int)UNWIND_NOT_64 && CHAIN_STRAY == (int)UNWIND_STRAY &&
+		       CHAIN_ENDS == (int)UNWIND_ENDS,
 	       "the file's ends of chains are the unwinder's");
 
 /* Recorders that unwind say how that ended; it counts as if it had been done here. */
@@ -143,7 +167,7 @@ static void count_end(struct session *session, const struct replay_sample *sampl
 	bool guessed;
 	unsigned end;
 
-	if (!sample->event || !sample->n_ips || !event_is_unwound(sample->event))
+	if (!sample->n_ips || !is_unwound(sample))
 		return;
 	if (user_part(sample) == sample->n_ips) /* the kernel's own thread */
 		return;
@@ -154,6 +178,18 @@ static void count_end(struct session *session, const struct replay_sample *sampl
 	counts->ends[end < CHAIN_ENDS && end != CHAIN_GUESSED ? end : UNWIND_COMPLETE]++;
 }
 
+/* A chain of the kernel's own making, after fill_chain(); stray: it had a caller that is no code. */
+static void count_recorded(struct session *session, const struct replay_sample *sample, bool stray)
+{
+	struct session_private *private = session->private;
+
+	if (!sample->n_ips || is_unwound(sample) || has_stack_copy(session, sample->sample) ||
+	    has_call_branches(sample))
+		return;
+	private->recorded_stacks++;
+	private->stray_stacks += stray;
+}
+
 void session_chain(struct session *session, const struct replay_sample *sample, struct chain *chain)
 {
 	struct replay_sample with;
@@ -161,6 +197,7 @@ void session_chain(struct session *session, const struct replay_sample *sample, 
 	session_follow(session, sample);
 	count_end(session, sample);
 	fill_chain(session, session_add_link(session, sample, &with), chain);
+	count_recorded(session, sample, session->private->stray);
 }
 
 static uint32_t intern_chain(struct session *session, const struct replay_sample *sample)
@@ -180,6 +217,7 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 	struct replay_sample with;
 	uint64_t hash, version;
 	uint32_t stack;
+	bool stray;
 
 	session_follow(session, sample);
 	count_end(session, sample);
@@ -190,12 +228,16 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 	sample = session_add_link(session, sample, &with);
 	version = session_user_version(session, sample->thread);
 	hash = stack_cache_hash(sample, version);
-	if (stack_cache_find(cache, &session->replay, sample, version, hash, &stack))
+	if (stack_cache_find(cache, &session->replay, sample, version, hash, &stack, &stray)) {
+		count_recorded(session, sample, stray);
 		return stack;
+	}
 	stack = intern_chain(session, sample);
+	stray = session->private->stray;
+	count_recorded(session, sample, stray);
 	/* Anew: among its addresses may have been the process's first of code that has times. */
 	version = session_user_version(session, sample->thread);
-	stack_cache_add(cache, sample, version, stack_cache_hash(sample, version), stack);
+	stack_cache_add(cache, sample, version, stack_cache_hash(sample, version), stack, stray);
 	return stack;
 }
 

@@ -24,6 +24,7 @@ struct session_options {
 	struct replay_options replay;
 	unsigned max_stack; /* frames kept of a chain; 0: 127 */
 	bool no_unwind; /* leave sampled stacks alone */
+	bool as_recorded; /* the kernel's callchains with all their addresses, also where there is no code */
 	const char *unwinder; /* which one; NULL: the best */
 };
 struct filters; /* filters.c */

@@ -70,9 +70,10 @@ struct stack_cache {
 /* version: session_user_version of the sample's thread. */
 uint64_t stack_cache_hash(const struct replay_sample *sample, uint64_t version);
 bool stack_cache_find(struct stack_cache *cache, const struct replay *replay,
-		      const struct replay_sample *sample, uint64_t version, uint64_t hash, uint32_t *stack);
+		      const struct replay_sample *sample, uint64_t version, uint64_t hash, uint32_t *stack,
+		      bool *stray);
 void stack_cache_add(struct stack_cache *cache, const struct replay_sample *sample, uint64_t version,
-		     uint64_t hash, uint32_t stack);
+		     uint64_t hash, uint32_t stack, bool stray);
 void stack_cache_release(struct stack_cache *cache);
 
 /*
@@ -165,6 +166,8 @@ struct session_private {
 	enum unwind_state unwind_state;
 	struct utsname host; /* for recordings without an architecture */
 	struct str unwind_why; /* IMPOSSIBLE: the reason */
+	uint64_t recorded_stacks, stray_stacks; /* chains of the kernel's own; of these ended where there is no code */
+	bool stray; /* the last of fill_chain() had a caller that is no code, where it ends */
 	bool recorded_chains; /* unwind.counts has chains that the recorder unwound */
 	uint64_t not_unwound; /* samples with registers and stack that were left so */
 };

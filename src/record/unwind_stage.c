@@ -122,9 +122,9 @@ static int sample_in_order(void *context, struct replay *replay, const struct re
 	struct unwind_stage *unwind = context;
 	struct unwind_job *job = unwind->jobs[sample->record->offset];
 
-	(void)replay;
 	(void)err;
 	job->time_ns = sample->sample->time_ns;
+	job->knows_code = replay_knows_code(replay, sample->thread);
 	if (sample->thread->address_space)
 		job->space = address_space_snapshot(sample->thread->address_space);
 	make_ready(unwind, job);

@@ -62,7 +62,8 @@ _Static_assert(CHAIN_COMPLETE == (int)UNWIND_COMPLETE && CHAIN_CUT == (int)UNWIN
 		       CHAIN_NO_INFO == (int)UNWIND_NO_INFO && CHAIN_BROKEN == (int)UNWIND_BROKEN &&
 		       CHAIN_LIMIT == (int)UNWIND_LIMIT && CHAIN_NO_COPY == (int)UNWIND_NO_COPY &&
 		       CHAIN_OTHER_STACK == (int)UNWIND_OTHER_STACK && CHAIN_NO_FILE == (int)UNWIND_NO_FILE &&
-		       CHAIN_NOT_64 == (int)UNWIND_NOT_64 && CHAIN_ENDS == (int)UNWIND_ENDS,
+		       CHAIN_NOT_64 == (int)UNWIND_NOT_64 && CHAIN_STRAY == (int)UNWIND_STRAY &&
+		       CHAIN_ENDS == (int)UNWIND_ENDS,
 	       "the file's ends of chains are the unwinder's");
 
 /* ---- files ---- */
@@ -185,6 +186,7 @@ static void make_chain(struct unwind_worker *worker, const struct unwind_job *jo
 	if (!worker->can_unwind)
 		return;
 	input.address_space = job->space ? &job->space->address_space : NULL;
+	input.knows_code = job->space && job->knows_code;
 	chain->n = unwind_frames(&worker->unwind, &input, worker->ips, frames_wanted(body->event));
 	for (int i = 0; i < READ_AGAIN && was_written_meanwhile(worker); i++) {
 		read_anew(worker);

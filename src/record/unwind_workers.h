@@ -18,6 +18,7 @@ struct unwind_job {
 	uint64_t ticket; /* of the stage */
 	struct str record; /* in: as unwound_trim made it */
 	struct address_space_snapshot *space; /* in: the job's; NULL: no maps are known */
+	bool knows_code; /* in: as in struct unwind_input */
 	uint64_t time_ns; /* in: of the sample */
 	bool look_only; /* no sample: the file `dso` is to be opened */
 	uint32_t dso;

@@ -20,13 +20,27 @@ struct cgroup_id {
 	uint32_t path; /* in cgroups */
 };
 
+/*
+ * From this exec on the records have all maps of the process: it happened while it was recorded, its event follows all
+ * threads to be, and their maps come in the order of time. What ran before may have had other threads, whose maps
+ * no record tells.
+ */
+static bool begins_whole(const struct replay *replay, const struct record_body *body)
+{
+	const struct perf_event_attr *attr = body->event ? &body->event->attr : NULL;
+
+	return attr && attr->inherit && (attr->mmap || attr->mmap2) && body->id.time_ns && !replay->options.file_order;
+}
+
 static struct task *apply_comm(struct replay *replay, const struct record_body *body)
 {
 	struct task *task =
 		process_table_get(replay, (int32_t)body->comm.pid, (int32_t)body->comm.tid);
 
-	if (body->misc & MISC_COMM_EXEC)
+	if (body->misc & MISC_COMM_EXEC) {
 		process_exec(replay, task->process);
+		task->process->address_space.is_whole = begins_whole(replay, body);
+	}
 	task->thread.comm = text_table_add(&replay->private->comms, body->comm.comm);
 	task->thread.comm_known = true;
 	return task;

@@ -173,6 +173,13 @@ bool replay_cgroup_at(const struct replay *replay, size_t i, uint64_t *id, const
  * address in a thread without maps has no dso. Kernel addresses are the same for all threads.
  */
 void replay_locate(struct replay *replay, struct thread *thread, uint8_t mode, uint64_t ip, struct location *location);
+/*
+ * All executable maps of the thread's process are known, so that an address in none of them has no code. False where
+ * the recording did not see it begin, or has lost any record.
+ */
+bool replay_knows_code(const struct replay *replay, const struct thread *thread);
+/* Code may run there, of the program, or where the process has just executed it, of the one before. */
+bool replay_has_code(const struct thread *thread, uint64_t addr);
 /* PERF_CONTEXT_* in a chain: the mode that follows it, 0: no frames (DEFERRED); false: not a mark. */
 bool context_mode(uint64_t ip, uint8_t *mode);
 

@@ -97,3 +97,16 @@ void replay_locate(struct replay *replay, struct thread *thread, uint8_t mode, u
 		 process->before_exec.n)
 		locate_in(replay, &process->before_exec, ip, location);
 }
+
+bool replay_knows_code(const struct replay *replay, const struct thread *thread)
+{
+	const struct address_space *space = thread->address_space;
+
+	return space && space->is_whole && !replay->counts.lost_events && !replay->counts.broken;
+}
+
+bool replay_has_code(const struct thread *thread, uint64_t addr)
+{
+	return address_space_has_code(thread->address_space, addr) ||
+	       address_space_has_code(&task_of(thread)->process->before_exec, addr);
+}

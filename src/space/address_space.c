@@ -8,6 +8,7 @@
 #include "space/space.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 struct position {
 	size_t chunk, i;
@@ -165,6 +166,16 @@ const struct map *address_space_find(const struct address_space *space, uint64_t
 		return NULL;
 	map = map_at(space, p);
 	return addr < map->end ? map : NULL;
+}
+
+bool address_space_has_code(const struct address_space *space, uint64_t addr)
+{
+	const uint64_t vsyscalls = 0xffffffffff600000, page = 4096;
+	const struct map *map = address_space_find(space, addr);
+
+	if (!map)
+		return addr - vsyscalls < page;
+	return !map->prot || (map->prot & PROT_EXEC);
 }
 
 const struct map *address_space_below(const struct address_space *space, uint64_t addr)
@@ -345,6 +356,7 @@ void address_space_release(struct address_space *space)
 
 void address_space_clear(struct address_space *space, uint64_t *clock)
 {
+	space->is_whole = false;
 	if (!space->n)
 		return;
 	forget_snapshot(space);
@@ -360,6 +372,7 @@ void address_space_share(struct address_space *to, const struct address_space *f
 		chunk_ref(from->chunks[i]);
 	}
 	to->n = from->n;
+	to->is_whole = from->is_whole;
 	to->version = from->version;
 }
 

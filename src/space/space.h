@@ -151,6 +151,11 @@ struct address_space {
 	struct map_chunk **chunks;
 	size_t n_chunks, cap_chunks;
 	size_t n; /* maps */
+	/*
+	 * What its process did since it executed its program is all in it, so that what is not mapped here is not
+	 * mapped. Set by the writer; sharing hands it on, clearing ends it.
+	 */
+	bool is_whole;
 	/* Changes with each change, and is never used twice with one clock: equal ones have equal maps. */
 	uint64_t version;
 	struct address_space_snapshot *snapshot; /* of this version; NULL: nobody has asked for it */
@@ -158,6 +163,11 @@ struct address_space {
 
 /* The map of an address, or NULL. Valid until the space changes. */
 const struct map *address_space_find(const struct address_space *space, uint64_t addr);
+/*
+ * Code may run at this address: it lies in an executable map, or in the page of vsyscalls, which x86-64 has in every
+ * process and no map shows.
+ */
+bool address_space_has_code(const struct address_space *space, uint64_t addr);
 /* The last map that begins at or below addr, whether it reaches there or not; or NULL. */
 const struct map *address_space_below(const struct address_space *space, uint64_t addr);
 /* The first map that begins at or after the end of `after` (NULL: the first of all), or NULL. */

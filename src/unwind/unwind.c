@@ -171,6 +171,22 @@ static size_t frames_at_most(const struct unwind_input *input, size_t max)
 	return max < most ? max : (size_t)most;
 }
 
+/*
+ * What is no code has called nobody: the chain ends before it. Where not even the first frame is in code, which runs,
+ * the maps are not what they are taken for.
+ */
+static size_t frames_in_code(const struct unwind *unwind, const struct unwind_input *input, const uint64_t *ips,
+			     size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool exact = unwind->exact[i / 64] >> i % 64 & 1;
+
+		if (!address_space_has_code(input->address_space, exact ? ips[i] : ips[i] - 1))
+			return i ? i : n;
+	}
+	return n;
+}
+
 static bool has_no_way(enum unwind_end end)
 {
 	return end == UNWIND_NO_INFO || end == UNWIND_NO_FILE || end == UNWIND_BROKEN;
@@ -179,7 +195,7 @@ static bool has_no_way(enum unwind_end end)
 size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips, size_t max)
 {
 	enum unwind_end end = input->abi == ABI_64 ? UNWIND_NO_INFO : UNWIND_NOT_64;
-	size_t n = 0;
+	size_t n = 0, in_code;
 
 	if (!unwind->unwinder || !max || input->abi == ABI_NONE || !input->regs)
 		return 0;
@@ -189,6 +205,11 @@ size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, ui
 		n = unwind->unwinder->frames(unwind, input, ips, max, &end);
 		if (!unwind->unwinder->last_word && has_no_way(end))
 			n = better_chain(unwind, input, ips, n, max, &end);
+	}
+	in_code = input->knows_code ? frames_in_code(unwind, input, ips, n) : n;
+	if (in_code < n) {
+		n = in_code;
+		end = UNWIND_STRAY;
 	}
 	if (end == UNWIND_TRUNCATED && (!input->stack || !input->stack_bytes))
 		end = UNWIND_NO_COPY;

@@ -32,6 +32,7 @@ enum unwind_end {
 	UNWIND_OTHER_STACK, /* what a signal interrupted has another stack than its handler, whose was copied */
 	UNWIND_NO_FILE, /* a file could not be had */
 	UNWIND_NOT_64, /* the task's registers have 32 bits, which nobody unwinds here */
+	UNWIND_STRAY, /* where the caller should be there is no code */
 	UNWIND_ENDS,
 };
 
@@ -77,6 +78,7 @@ struct unwind_input {
 	const uint8_t *stack; /* its bytes from the stack pointer up; NULL: none */
 	uint64_t stack_bytes;
 	const struct address_space *address_space; /* also one of a snapshot; NULL: its maps are not known */
+	bool knows_code; /* what is in none of its executable maps is no code */
 };
 
 struct unwinder {

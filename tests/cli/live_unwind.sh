@@ -166,6 +166,16 @@ test_ways()
 	same "with symbols in it" "$truth" "$(our_stacks kept)"
 }
 
+# The other recorder's events have build-ids in their maps, these have not; the kernel marks both.
+test_beside_build_ids()
+{
+	need_paranoid 0
+	write_program
+	"$PSTAT" record -q -a -e cpu-clock --buildid-mmap -o beside -- \
+		"$PSTAT" record -N -o live "${faults[@]}" --call-graph dwarf -- ./deep >said 2>&1
+	same "as they were" "$(true_stacks)" "$(our_stacks live)"
+}
+
 test_ends_are_told()
 {
 	write_program
@@ -180,6 +190,79 @@ test_ends_are_told()
 	run "$PSTAT" report -g none -i limited
 	has "limited: report says so" 'more frames than are shown' "$err"
 	! command -v perf >/dev/null || check "perf reads it" perf script -i short
+}
+
+# A caller is never where no code is: the chain ends before it, however it was recorded. Code that was made meanwhile is
+# code; and of what ran before nobody knows all maps.
+test_no_code()
+{
+	local what how
+
+	cat >stray.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#define APART __attribute__((noinline, noclone))
+static volatile long sink;
+static long data[8];
+APART void burn(void)
+{
+	struct timespec t;
+
+	do {
+		for (long i = 0; i < 20000; i++)
+			sink += i;
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	} while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < 60);
+}
+/* Meanwhile its caller is at another address. */
+APART void below(void *address)
+{
+	void *volatile *frame = __builtin_frame_address(0), *caller = frame[1];
+
+	frame[1] = address;
+	burn();
+	frame[1] = caller;
+}
+static void *code(int prot)
+{
+	char *page = mmap(NULL, 4096, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	mprotect(page, 4096, PROT_READ | PROT_EXEC);
+	return page + 16;
+}
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	below(!strcmp(what, "number") ? (void *)0x1234 : !strcmp(what, "kernel") ? (void *)-4096 :
+	      !strcmp(what, "heap") ? malloc(100) : !strcmp(what, "data") ? data : !strcmp(what, "stack") ? &argc :
+	      code(!strcmp(what, "made") ? PROT_READ | PROT_WRITE : PROT_READ | PROT_EXEC));
+	return 0;
+}
+C
+	"${CC:-cc}" -O1 -fno-omit-frame-pointer -o stray stray.c || fail "compiles"
+	for how in fp dwarf dwarf,raw; do
+		for what in number kernel heap data stack; do
+			"$PSTAT" record -N -q -F 2000 -e cpu-clock:u --call-graph $how -o x -- ./stray $what >said 2>&1
+			run "$PSTAT" report -i x --folded
+			has "$how, $what: it ends there" '^stray;below;burn ' "$out"
+			has "$how, $what: as report says" "stacks .*a caller's address is not in any code" "$err"
+		done
+		for what in mapped made; do
+			"$PSTAT" record -N -q -F 2000 -e cpu-clock:u --call-graph $how -o x -- ./stray $what >said 2>&1
+			run "$PSTAT" report -i x --folded
+			has "$how, $what: it goes on" '^stray;.*;\[JIT\] tid [0-9]+;below;burn ' "$out"
+			has_not "$how, $what: nothing is missing" 'any code' "$err"
+		done
+	done
+	run "$PSTAT" record -N -F 2000 -e cpu-clock:u --call-graph dwarf -o x -- ./stray number
+	has "record says so, too" 'broken \([0-9]+ where there is no code' "$err"
+	"$PSTAT" record -N -q -F 2000 -e cpu-clock:u -g --no-inherit -o x -- ./stray data >said 2>&1
+	has "where maps may be missing it goes on" '^stray;.*;\[unknown\];below;burn ' "$("$PSTAT" report -i x --folded)"
+	"$PSTAT" record -N -q -F 2000 -e cpu-clock:u -g -o x -- ./stray data >said 2>&1
+	has "script has what was recorded" '\[unknown\]' "$("$PSTAT" script -i x)"
 }
 
 # What a kernel event interrupts: the kernel's frames, then the user's.

@@ -2,6 +2,7 @@
 """Reads the text of `pstat script` and `perf script` as the tools behind flame graphs do, for script_folds.sh.
 
 script_folds.py fold                 stdin: a script's text; stdout: folded stacks, sorted: "comm;outer;inner N"
+script_folds.py fold-code            the same, but chains end before a caller that is in no map, as report's do
 script_folds.py check                the same, but only says how many lines it read, and fails at one that no
                                      tool would understand
 script_folds.py json TEXT JSON       the lines of `script -j` say what the text of the same recording says
@@ -62,14 +63,25 @@ def read_samples(lines):
         raise ValueError("the last sample has no end")
 
 
-def fold(samples):
+KERNEL = re.compile(r"^\[(?!vdso|unknown)")
+
+
+def in_code(frames):
+    """What lies in no map has called nobody; where the user's first frame does, maps are not known."""
+    for i in range(1, len(frames)):
+        if frames[i][2] == "[unknown]":
+            return frames if frames[i - 1][2] == "[unknown]" or KERNEL.match(frames[i - 1][2]) else frames[:i]
+    return frames
+
+
+def fold(samples, callers=lambda frames: frames):
     """Of the first event, as they do, or of $EVENT."""
     stacks, first = collections.Counter(), os.environ.get("EVENT") or None
     for comm, _, _, _, event, frames in samples:
         first = first or event
         if event != first:
             continue
-        names = [function_of(name, file) for _, name, file in frames]
+        names = [function_of(name, file) for _, name, file in callers(frames)]
         stacks[";".join([comm.replace(" ", "_")] + names[::-1])] += 1
     return ["%s %d" % stack for stack in sorted(stacks.items())]
 
@@ -111,6 +123,8 @@ def main(argv):
     try:
         if what == "fold":
             print("\n".join(fold(read_samples(sys.stdin))))
+        elif what == "fold-code":
+            print("\n".join(fold(read_samples(sys.stdin), in_code)))
         elif what == "check":
             print(len(list(read_samples(sys.stdin))))
         elif what == "json" and len(argv) == 4:

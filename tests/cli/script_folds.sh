@@ -12,6 +12,8 @@ tool=$ROOT/tests/cli/script_folds.py
 export PYTHONDONTWRITEBYTECODE=1
 
 fold() { EVENT=${EVENT-} "$PYTHON" "$tool" fold; }
+# Of recordings of commands, all of whose maps are known.
+fold_code() { EVENT=${EVENT-} "$PYTHON" "$tool" fold-code; }
 
 # Blanks in a command's name are _ to the tools; --folded leaves them as they are.
 no_blanks() { sed -E ':a; s/^([^;]*) ([^;]*;)/\1_\2/; ta'; }
@@ -23,13 +25,13 @@ folds()
 
 	shift
 	# --no-bounds: perf's way with functions that have no name.
-	stacks=$("$PSTAT" script --no-inline --no-bounds -i "$file" "$@" | fold)
+	stacks=$("$PSTAT" script --no-inline --no-bounds -i "$file" "$@" | fold_code)
 	has "$file: stacks" '^[^ ;]+(;[^;]+)+ [0-9]+$' "$stacks"
 	same "$file: report --folded" "$stacks" \
 		"$("$PSTAT" report --no-inline --no-bounds --folded -i "$file" "$@" 2>/dev/null | no_blanks | sort)"
 	perf version >/dev/null 2>&1 || return 0
 	# Names of vdsos: see script_vs_perf.py.
-	same "$file: perf's text" "$(perf script --no-inline -i "$file" "$@" 2>/dev/null | fold | no_vdso)" \
+	same "$file: perf's text" "$(perf script --no-inline -i "$file" "$@" 2>/dev/null | fold_code | no_vdso)" \
 		"$(no_vdso <<<"$stacks")"
 }
 no_vdso() { sed 's/;__vdso_[a-z_]*/;[[vdso]]/g' | awk '{ n[$1] += $2 } END { for (s in n) print s, n[s] }' | sort; }
@@ -94,7 +96,7 @@ test_the_kernel()
 	need_paranoid 1
 	[ "$(</proc/sys/kernel/kptr_restrict)" -lt 2 ] || skip "needs kptr_restrict below 2"
 	record -F 4000 -e cpu-clock -g -o kernel -- "$EXACT" execs:30
-	same "report --folded" "$("$PSTAT" script --no-inline -i kernel | fold)" \
+	same "report --folded" "$("$PSTAT" script --no-inline -i kernel | fold_code)" \
 		"$("$PSTAT" report --no-inline --folded -i kernel 2>/dev/null | sort)"
 	has "from user to kernel" ';entry_SYSCALL_64|;asm_exc_page_fault|;el0t_64' "$("$PSTAT" script -i kernel | fold)"
 	says_the_same kernel

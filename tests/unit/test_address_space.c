@@ -350,9 +350,50 @@ static void test_threads(void **state)
 	address_space_snapshot_unref(post.snapshot);
 }
 
+static void test_code(void **state)
+{
+	static const struct {
+		uint32_t prot; /* of a map of one page */
+		uint64_t addr; /* from its start */
+		bool is_code;
+	} rows[] = {
+		{ PROT_READ | PROT_EXEC, 0, true },
+		{ PROT_READ | PROT_EXEC, PAGE - 1, true },
+		{ PROT_READ | PROT_EXEC, PAGE, false },
+		{ PROT_READ | PROT_EXEC, (uint64_t)-1, false },
+		{ PROT_EXEC, 0, true },
+		{ PROT_READ | PROT_WRITE, 0, false },
+		{ 0, 0, true }, /* not recorded */
+	};
+	struct address_space space = { 0 }, child = { 0 };
+	struct dso dso = { 0 };
+	uint64_t clock = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct map map = { 8 * PAGE, 9 * PAGE, 0, &dso, rows[i].prot, 2 };
+
+		address_space_add(&space, &map, &clock);
+		assert_int_equal(address_space_has_code(&space, map.start + rows[i].addr), rows[i].is_code);
+	}
+	/* vsyscalls */
+	assert_true(address_space_has_code(&space, 0xffffffffff600000));
+	assert_true(address_space_has_code(&space, 0xffffffffff600fff));
+	assert_false(address_space_has_code(&space, 0xffffffffff601000));
+	assert_false(address_space_has_code(&space, 0xffffffffff5fffff));
+	space.is_whole = true;
+	address_space_share(&child, &space);
+	assert_true(child.is_whole);
+	address_space_clear(&child, &clock);
+	assert_false(child.is_whole);
+	address_space_release(&child);
+	address_space_release(&space);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_large_maps),
 		cmocka_unit_test(test_small_maps),
 		cmocka_unit_test(test_versions),
