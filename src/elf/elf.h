@@ -38,9 +38,9 @@ struct elf_file {
 	bool is_64, swapped;
 	bool relocatable; /* ET_REL: modules; addresses are within sections */
 	uint64_t entry; /* where a process begins that was started with it */
-	struct elf_segment *segments; /* PT_LOAD */
+	struct elf_segment *segments; /* PT_LOAD; where there are no program headers, the sections that are loaded */
 	size_t n_segments;
-	struct elf_segment eh_frame_hdr; /* PT_GNU_EH_FRAME; file_size 0: none */
+	struct elf_segment eh_frame_hdr; /* PT_GNU_EH_FRAME, or the section; file_size 0: none */
 	struct build_id build_id;
 	/* How much its packed sections may still become: 64 MiB and 16 times the file, for all together. */
 	uint64_t unpack_left;

@@ -55,6 +55,36 @@ static void read_segments(struct elf_file *file)
 	}
 }
 
+/*
+ * Without program headers, which perf inject left out of the files that it makes of code made at run time (until 6.0),
+ * what is loaded are the sections that say so.
+ */
+static void read_segments_of_sections(struct elf_file *file)
+{
+	struct elf_section section = { 0 };
+	size_t cap = 0;
+
+	while (file->n_segments < LOADS_MAX && elf_section_next(file, &section)) {
+		const Elf64_Shdr *header = &section.header;
+		struct elf_segment segment = {
+			.offset = header->sh_offset,
+			.vaddr = header->sh_addr,
+			.file_size = header->sh_type == SHT_NOBITS ? 0 : header->sh_size,
+			.mem_size = header->sh_size,
+			.align = header->sh_addralign,
+			.executable = header->sh_flags & SHF_EXECINSTR,
+			.writable = header->sh_flags & SHF_WRITE,
+		};
+
+		if (!(header->sh_flags & SHF_ALLOC))
+			continue;
+		if (!strcmp(section.name, ".eh_frame_hdr"))
+			file->eh_frame_hdr = segment;
+		VEC_GROW(file->segments, file->n_segments, cap);
+		file->segments[file->n_segments++] = segment;
+	}
+}
+
 static int read_headers(struct elf_file *file, struct str *err)
 {
 	const bool native_is_little = BYTE_ORDER == LITTLE_ENDIAN;
@@ -70,7 +100,10 @@ static int read_headers(struct elf_file *file, struct str *err)
 	file->is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;
 	file->swapped = (header.e_ident[EI_DATA] == ELFDATA2LSB) != native_is_little;
 	file->relocatable = header.e_type == ET_REL;
-	read_segments(file);
+	if (header.e_phnum || file->relocatable)
+		read_segments(file);
+	else
+		read_segments_of_sections(file);
 	elf_file_read_build_id(file);
 	return 0;
 }

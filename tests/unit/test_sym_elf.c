@@ -669,6 +669,36 @@ static void damaged_files_end_in_an_answer(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* As perf inject made files of code that was compiled at run time. */
+static void without_segments_sections_are_loaded(void **state)
+{
+	uint32_t text, zeros, hdr;
+	uint64_t addr, offset;
+
+	(void)state;
+	elf_start(&built, ET_DYN, EM_X86_64, false, BYTE_ORDER == BIG_ENDIAN);
+	text = elf_add(&built, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000);
+	str_pad(&built.sections[text].bytes, '\x90', 0x40);
+	hdr = elf_add(&built, ".eh_frame_hdr", SHT_PROGBITS, SHF_ALLOC, 0x2000);
+	str_pad(&built.sections[hdr].bytes, '\1', 0x14);
+	zeros = elf_add(&built, ".bss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE, 0x3000);
+	built.sections[zeros].nobits_bytes = 0x100;
+	str_pad(&built.sections[elf_add(&built, ".comment", SHT_PROGBITS, 0, 0x1000)].bytes, 'x', 0x80);
+	open_built();
+	assert_int_equal(file.n_segments, 3);
+	assert_true(file.segments[0].executable && !file.segments[0].writable);
+	assert_true(!file.segments[2].executable && file.segments[2].writable);
+	assert_int_equal(file.segments[2].file_size, 0);
+	assert_int_equal(file.segments[2].mem_size, 0x100);
+	assert_int_equal(file.eh_frame_hdr.vaddr, 0x2000);
+	assert_int_equal(file.eh_frame_hdr.file_size, 0x14);
+	assert_true(elf_file_vaddr(&file, built.sections[text].offset + 8, &addr));
+	assert_int_equal(addr, 0x1008);
+	assert_true(elf_file_offset(&file, 0x2010, &offset));
+	assert_int_equal(offset, built.sections[hdr].offset + 0x10);
+	assert_false(elf_file_offset(&file, 0x3000, &offset));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -676,6 +706,7 @@ int main(void)
 		TEST(labels_in_functions_of_the_kernel_are_read),
 		TEST(segments_turn_offsets_into_addresses_and_back),
 		TEST(segments_are_bounded),
+		TEST(without_segments_sections_are_loaded),
 		TEST(data_that_begins_as_zeros_has_addresses),
 		TEST(dynsym_is_read_where_symtab_is_missing),
 		TEST(the_lowest_bit_is_no_address_on_arm),
