@@ -295,6 +295,8 @@ void dwarf_inline_release(struct dwarf_unit *unit);
 /* false: no line is known there. Reads the unit's rows when first asked. */
 bool dwarf_line_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t addr,
 		     struct source_line *out);
+/* Appends what the lines of the unit of this index cover, with the index as id. Reads its rows. */
+void dwarf_line_ranges(struct dwarf_file *file, uint32_t unit, struct dwarf_range_list *out);
 /* Id of the name of a file that a call, or a row, has the number of; 0: not known. */
 uint32_t dwarf_line_call_source(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t number);
 

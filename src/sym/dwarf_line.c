@@ -249,8 +249,8 @@ static void read_sources(struct dwarf_file *file, struct dwarf_unit *unit)
 	read_header(&reading, &unit->sources);
 }
 
-/* Their files were read before, perhaps. */
-static void read_rows(struct dwarf_file *file, struct dwarf_unit *unit)
+/* Their files were read before, perhaps. ranges: what the sequences cover is appended there; or NULL. */
+static void read_rows(struct dwarf_file *file, struct dwarf_unit *unit, struct dwarf_range_list *ranges)
 {
 	struct line_reading reading = { .file = file, .unit = unit };
 	struct dwarf_sources again = { 0 };
@@ -263,7 +263,20 @@ static void read_rows(struct dwarf_file *file, struct dwarf_unit *unit)
 		run_program(&reading);
 	unit->sources_read = true;
 	dwarf_sources_release(&again);
+	for (size_t i = 0; ranges && i < reading.ranges.n; i++) {
+		VEC_GROW(ranges->v, ranges->n, ranges->cap);
+		ranges->v[ranges->n++] = reading.ranges.v[i];
+	}
 	dwarf_spans_build(&unit->row_spans, &reading.ranges);
+}
+
+void dwarf_line_ranges(struct dwarf_file *file, uint32_t unit, struct dwarf_range_list *out)
+{
+	size_t before = out->n;
+
+	read_rows(file, &file->units[unit], out);
+	for (size_t i = before; i < out->n; i++)
+		out->v[i].id = unit;
 }
 
 /* A directory is relative to that of the compilation, which is the first one. */
@@ -298,7 +311,7 @@ bool dwarf_line_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t 
 	uint32_t id;
 
 	*out = (struct source_line){ NULL, 0 };
-	read_rows(file, unit);
+	read_rows(file, unit, NULL);
 	id = dwarf_spans_find(&unit->row_spans, addr);
 	if (id == SPAN_NONE)
 		return false;

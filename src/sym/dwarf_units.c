@@ -2,7 +2,8 @@
  * dwarf_units: which compilation unit has the code at an address. One table per file, made when it is
  * opened, from the ranges that each unit's own DIE states. .debug_aranges, which gcc writes and clang does not, is
  * asked only for units that list none: before DWARF 3 there were no lists, and a unit that has code in several
- * sections says no more than where .text is.
+ * sections says no more than where .text is. Where neither says anything, as in the files that perf inject makes of
+ * code compiled at run time, the units' line tables are read at once.
  *
  * Type units and partial units have no code. The unit of split DWARF (.dwo) is found through its skeleton
  * here, and opened only when one of its addresses is asked for.
@@ -102,6 +103,15 @@ static void take_aranges(struct reading *reading)
 	}
 }
 
+/* Of units that have no other ranges. */
+static void take_lines(struct reading *reading)
+{
+	struct dwarf_file *file = reading->file;
+
+	for (size_t i = 0; i < reading->n_unlisted && dwarf_file_spend(file, 1); i++)
+		dwarf_line_ranges(file, add_unit(file, reading->unlisted[i].cu), &reading->ranges);
+}
+
 int dwarf_units_read(struct dwarf_file *file, struct str *err)
 {
 	struct reading reading = { .file = file };
@@ -117,6 +127,8 @@ int dwarf_units_read(struct dwarf_file *file, struct str *err)
 			take_unit(&reading, cu, &die);
 	}
 	take_aranges(&reading);
+	if (!reading.ranges.n)
+		take_lines(&reading);
 	dwarf_spans_build(&file->spans, &reading.ranges);
 	free(reading.unlisted);
 	return any ? 0 : fail(err, -ENODATA, "it has no DWARF");

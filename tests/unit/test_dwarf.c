@@ -157,6 +157,7 @@ enum {
 	INLINED_ELSEWHERE, /* abstract_origin in the alternative file (4), low_pc, high_pc */
 	PARTIAL,
 	PATTERN_AT, /* a function: name (4) in .debug_str */
+	LINES_ALONE, /* stmt_list (4) */
 };
 static const uint16_t abbrevs[] = {
 	/* code, tag, children, attribute and form..., 0, 0 */
@@ -176,6 +177,7 @@ static const uint16_t abbrevs[] = {
 	DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0, 0,
 	PARTIAL, DW_TAG_partial_unit, 1, 0, 0,
 	PATTERN_AT, DW_TAG_subprogram, 0, DW_AT_name, DW_FORM_strp, 0, 0,
+	LINES_ALONE, DW_TAG_compile_unit, 0, DW_AT_stmt_list, DW_FORM_data4, 0, 0,
 };
 
 static void put_abbrevs(void)
@@ -471,6 +473,40 @@ static void thrown_away_code_is_not_asked(void **state)
 	assert_string_equal(stack_at(file, TEXT + 0xfff), "live@/src/a.c:10");
 	assert_string_equal(stack_at(file, 0x10), "");
 	dwarf_file_close(file);
+}
+
+/* Units that say nothing of where their code is: their lines do, unless another unit says where its is. */
+static void lines_say_where_code_is(void **state)
+{
+	struct dwarf_file *file;
+	size_t unit, table;
+
+	(void)state;
+	for (int beside = 0; beside < 2; beside++) {
+		start_file(ET_DYN, false);
+		for (unsigned i = 0; i < 2; i++) {
+			unit = start_unit(0, 0, NULL);
+			info(LINES_ALONE, 1);
+			info(section_bytes(".debug_line")->len, 4);
+			end_unit(unit);
+			table = start_lines("/inc");
+			set_address(TEXT + 0x100 * i);
+			row(2, 9, 0);
+			row(2, 1, 0x10);
+			end_sequence(0x10);
+			end_lines(table);
+		}
+		if (beside) {
+			unit = start_unit(TEXT + 0x800, 0x10, "/src");
+			end_unit(unit);
+		}
+		write_file("lines");
+		file = open_file(NULL);
+		assert_string_equal(stack_at(file, TEXT + 0xf), beside ? "" : "?@/inc/b.h:10");
+		assert_string_equal(stack_at(file, TEXT + 0x110), beside ? "" : "?@/inc/b.h:11");
+		assert_string_equal(stack_at(file, TEXT + 0x120), "");
+		dwarf_file_close(file);
+	}
 }
 
 /* Executable sections in no order, side by side, in each other and apart. */
@@ -893,6 +929,7 @@ int main(void)
 		cmocka_unit_test(inlines_of_both_byte_orders),
 		cmocka_unit_test(modules_are_linked),
 		cmocka_unit_test(thrown_away_code_is_not_asked),
+		cmocka_unit_test(lines_say_where_code_is),
 		cmocka_unit_test(code_is_where_sections_are),
 		cmocka_unit_test(directories_of_version_5),
 		cmocka_unit_test(cycles_of_origins_end),
