@@ -90,6 +90,9 @@ static const struct chain_row {
 	[CHAIN_OTHER_STACK] = { CHAINS_CUT, "below signal handlers with stacks of their own", NULL },
 	[CHAIN_NO_INFO] = { CHAINS_BROKEN, "in code without tables",
 			    "code without tables needs frame pointers, or the debug file that has them" },
+	[CHAIN_MADE] = { CHAINS_BROKEN, "in code made at run time",
+			 "have the compiler at run time keep frame pointers (java -XX:+PreserveFramePointer, "
+			 "python -X perf)" },
 	[CHAIN_NO_FILE] = { CHAINS_BROKEN, "in files out of reach or written over",
 			    "files that are out of reach need a user who may read them" },
 	[CHAIN_NOT_64] = { CHAINS_BROKEN, "of 32-bit programs", NULL },

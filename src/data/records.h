@@ -168,6 +168,7 @@ enum chain_end {
 	CHAIN_NO_FILE, /* a file could not be had */
 	CHAIN_NOT_64, /* the task's registers have 32 bits */
 	CHAIN_STRAY, /* where the caller should be there is no code */
+	CHAIN_MADE, /* code made at run time, of which no tables are known */
 	CHAIN_ENDS,
 };
 

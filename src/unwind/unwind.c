@@ -189,7 +189,7 @@ static size_t frames_in_code(const struct unwind *unwind, const struct unwind_in
 
 static bool has_no_way(enum unwind_end end)
 {
-	return end == UNWIND_NO_INFO || end == UNWIND_NO_FILE || end == UNWIND_BROKEN;
+	return end == UNWIND_NO_INFO || end == UNWIND_NO_FILE || end == UNWIND_MADE || end == UNWIND_BROKEN;
 }
 
 size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips, size_t max)

@@ -33,6 +33,7 @@ enum unwind_end {
 	UNWIND_NO_FILE, /* a file could not be had */
 	UNWIND_NOT_64, /* the task's registers have 32 bits, which nobody unwinds here */
 	UNWIND_STRAY, /* where the caller should be there is no code */
+	UNWIND_MADE, /* code made at run time, of which no tables are known, without a frame pointer that leads on */
 	UNWIND_ENDS,
 };
 

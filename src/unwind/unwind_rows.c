@@ -343,7 +343,7 @@ static bool step(struct walk *walk)
 	case UNWIND_RULE_TRAMPOLINE:
 		return step_trampoline(walk);
 	case UNWIND_RULE_POINTER:
-		return step_pointer(walk, slot->no_file ? UNWIND_NO_FILE : UNWIND_NO_INFO);
+		return step_pointer(walk, slot->otherwise);
 	case UNWIND_RULE_ENTRY:
 		return step_entry(walk);
 	case UNWIND_RULE_UNMAPPED:

@@ -68,9 +68,9 @@ void unwind_slot_fill(struct unwind_memory *memory, struct unwind_slot *slot)
 	uint64_t ip = slot->exact ? slot->ip : slot->ip - 1;
 	const struct module *module = unwind_memory_module(memory, ip);
 
-	slot->no_file = !module && memory->why == UNWIND_NO_FILE;
+	slot->otherwise = module ? UNWIND_NO_INFO : memory->why;
 	if (module)
 		slot->rule = find(memory, module, ip, slot);
 	else
-		slot->rule = slot->no_file || memory->why == UNWIND_NO_INFO ? &pointer : &unmapped;
+		slot->rule = slot->otherwise == UNWIND_BROKEN ? &unmapped : &pointer;
 }

@@ -14,7 +14,7 @@ struct unwind_slot {
 	const struct unwind_saved *saved; /* what it restores */
 	const struct unwind_table *table; /* that has its expressions */
 	bool exact; /* ip is about to run: it is not a return address */
-	bool no_file; /* what is mapped there could not be had */
+	enum unwind_end otherwise; /* why it has no tables, where the frame pointer does not lead on either */
 };
 
 /* Sets all but ip, version and exact, in the present address space. */

@@ -136,7 +136,7 @@ static void test_nothing_known_of_the_code(void **state)
 	expect(&own.input, 1, UNWIND_NO_FILE);
 	own.no_files = false;
 	own_map(&own, DSO_ANON, "//anon", ip & ~4095ULL, (ip & ~4095ULL) + 4096, 0);
-	expect(&own.input, 1, UNWIND_NO_INFO);
+	expect(&own.input, 1, UNWIND_MADE);
 	address_space_cut(&own.address_space, ip & ~4095ULL, (ip & ~4095ULL) + 4096, &own.clock);
 	expect(&own.input, 1, UNWIND_BROKEN);
 }
