@@ -4,7 +4,8 @@
  *   [time] [key [CPUs]] value unit event [cgroup] [variance] run-time % metric-value metric-unit [pass marks]
  *
  * A field that holds the separator or a quote is quoted as RFC 4180 has it, so that names such as
- * cpu/event=1,umask=2/ don't break a line. A second metric of an event has a line of its own, on
+ * cpu/event=1,umask=2/ don't break a line. Padding is for the eye and needs no quotes: where the separator
+ * is made of blanks itself, there is none. A second metric of an event has a line of its own, on
  * which the fields between key and metric are empty; so has the error of a scaled value.
  */
 #include "fmt_stat.h"
@@ -17,10 +18,28 @@ struct csv_line {
 	struct str field; /* the field that is being made */
 };
 
+static const char *separator_of(const struct csv_line *line)
+{
+	return line->style->separator ? line->style->separator : ",";
+}
+
+/* In the field, or across its end: "a:" before "::". */
+static bool holds_separator(struct csv_line *line, const char *sep)
+{
+	size_t len = line->field.len;
+	bool holds;
+
+	str_add(&line->field, sep);
+	holds = strstr(line->field.s, sep) < line->field.s + len;
+	line->field.len = len;
+	line->field.s[len] = '\0';
+	return holds;
+}
+
 static void end_field(struct csv_line *line)
 {
-	const char *sep = line->style->separator ? line->style->separator : ",";
-	bool quote = strchr(line->field.s, '"') || (*sep && strstr(line->field.s, sep));
+	const char *sep = separator_of(line);
+	bool quote = strchr(line->field.s, '"') || holds_separator(line, sep);
 
 	if (line->started)
 		str_add(line->out, sep);
@@ -35,6 +54,14 @@ static void end_field(struct csv_line *line)
 	if (quote)
 		str_addc(line->out, '"');
 	str_reset(&line->field);
+}
+
+/* Blanks before a field, as perf has them; none where a reader would take them for separators. */
+static size_t padded_cols(const struct csv_line *line, size_t cols)
+{
+	const char *sep = separator_of(line);
+
+	return sep[strspn(sep, " ")] ? cols : 0;
 }
 
 static void name_field(struct csv_line *line, const char *name)
@@ -71,10 +98,10 @@ static void where_fields(struct csv_line *line, const struct stat_row *row, unsi
 	const struct key_look *look = fmt_key(row->aggr);
 
 	if (line->report->kind == REPORT_INTERVAL) {
-		fmt_time(&line->field, line->report->time_ns, 6);
+		fmt_time(&line->field, line->report->time_ns, (int)padded_cols(line, 6));
 		end_field(line);
 	} else if (has_tag(line)) {
-		str_addf(&line->field, "%16s", "summary");
+		fmt_right(&line->field, "summary", padded_cols(line, 16));
 		end_field(line);
 	}
 	if (look->json_key)
@@ -179,7 +206,7 @@ static void add_grid_header(struct csv_line *line, const struct grid *g)
 	const struct key_look *look = fmt_key(line->style->aggr);
 
 	if (line->style->interval)
-		name_field(line, " time");
+		name_field(line, padded_cols(line, 1) ? " time" : "time");
 	if (look->json_key)
 		name_field(line, look->csv_title);
 	if (look->folded)

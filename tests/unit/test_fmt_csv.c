@@ -81,6 +81,39 @@ static void test_interval_and_summary(void **state)
 	expect_report(&stat_format_csv, &style, &report, "CPU0,16,,cs,1000000,100.00,,\n");
 }
 
+/* Where blanks separate, a padded field would be several. */
+static void test_blank_separator(void **state)
+{
+	struct stat_style style = csv;
+	struct stat_metric cpus[] = { METRIC("CPUs utilized", 0.5, 3) };
+	struct stat_row rows[] = {
+		AT(with_metrics(plain_row("task-clock", 16), cpus, 1), AGGR_CPU, "CPU0", 1),
+		AT(failed_row("cycles", COUNT_NOT_SUPPORTED, NULL), AGGR_CPU, "CPU0", 1),
+	};
+	struct stat_report report = interval_report(REPORT(rows, NULL), 40132011, true);
+
+	(void)state;
+	style.interval = true;
+	style.csv_summary_tag = true;
+	style.separator = " ";
+	expect_report(&stat_format_csv, &style, &report,
+		      "0.040132011 CPU0 16  task-clock 1000000 100.00 0.500 \"CPUs utilized\"\n"
+		      "0.040132011 CPU0 \"<not supported>\"  cycles 0 100.00  \n");
+	report.kind = REPORT_SUMMARY;
+	report.n_rows = 1;
+	style.separator = "  ";
+	expect_report(&stat_format_csv, &style, &report,
+		      "summary  CPU0  16    task-clock  1000000  100.00  0.500  CPUs utilized\n");
+	report.kind = REPORT_INTERVAL;
+	style.separator = " | ";
+	expect_report(&stat_format_csv, &style, &report,
+		      "     0.040132011 | CPU0 | 16 |  | task-clock | 1000000 | 100.00 | 0.500 | CPUs utilized\n");
+	style.aggr = AGGR_CPU;
+	style.metric_only = true;
+	style.separator = " ";
+	expect_report(&stat_format_csv, &style, &report, "time cpu \"CPUs utilized\" \n0.040132011 CPU0 0.500 \n");
+}
+
 /* A further metric has as many fields as the row it belongs to. */
 static void test_second_metric(void **state)
 {
@@ -152,6 +185,9 @@ static void test_quoting(void **state)
 	style.separator = ".";
 	rows[0].name = "x";
 	expect_report(&stat_format_csv, &style, &report, "1..x.1000000.\"100.00\"..\n");
+	style.separator = "::";
+	rows[0].name = "a:"; /* a:::: would be a, and :: */
+	expect_report(&stat_format_csv, &style, &report, "1::::\"a:\"::1000000::100.00::::\n");
 }
 
 static void test_exact_digits(void **state)
@@ -257,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_scale_error),
 		cmocka_unit_test(test_interval_and_summary),
+		cmocka_unit_test(test_blank_separator),
 		cmocka_unit_test(test_second_metric),
 		cmocka_unit_test(test_repeats_and_percent),
 		cmocka_unit_test(test_quoting),
