@@ -3,8 +3,9 @@
  * is valid JSON in every locale, whatever bytes a name holds.
  *
  * perf's keys come first and in its order; what pstat adds stands behind them: "pass", "reason", "scaled",
- * "scale-error-pct", "partial", "mixed". With --metric-only the keys are the metrics' names. The last object of a
- * report, but for intervals, is pstat's own: the times that text has below its rows. It has no "event".
+ * "scale-error-pct", "partial", "mixed". Every object but those of --metric-only, whose keys are the metrics' names, has
+ * "event"; that of an event's second metric has no "counter-value". The last rows of a report, but for intervals, are
+ * pstat's own: the times that text has below its rows, by the names that these have as events; none with --metric-only.
  */
 #include "fmt_stat.h"
 
@@ -109,11 +110,9 @@ static void add_metric(struct json_line *line, const struct stat_metric *m)
 	add_text(line, "metric-unit", m ? fmt_metric_unit(m, &pct) : "");
 }
 
-static void add_row(struct json_line *line, const struct stat_row *row)
+/* All that a row has, with this metric of its; the object stays open. */
+static void begin_row(struct json_line *line, const struct stat_row *row, const struct stat_metric *m)
 {
-	size_t first = fmt_row_metric(row);
-	const struct stat_metric *m = first < row->n_metrics ? &row->metrics[first] : NULL;
-
 	start_line(line);
 	add_where(line, row, row->n_folded);
 	add_value(line, row);
@@ -137,12 +136,20 @@ static void add_row(struct json_line *line, const struct stat_row *row)
 		add_text(line, "scale-error-reason", row->scale_error_reason);
 	add_flag(line, "partial", row->partial);
 	add_flag(line, "mixed", m && m->mixed);
+}
+
+static void add_row(struct json_line *line, const struct stat_row *row)
+{
+	size_t first = fmt_row_metric(row);
+
+	begin_row(line, row, first < row->n_metrics ? &row->metrics[first] : NULL);
 	end_line(line);
 	for (size_t i = first + 1; i < row->n_metrics; i++) {
 		if (!fmt_metric_ok(&row->metrics[i]))
 			continue;
 		start_line(line);
 		add_where(line, row, row->n_folded);
+		add_text(line, "event", row->name);
 		add_metric(line, &row->metrics[i]);
 		add_flag(line, "mixed", row->metrics[i].mixed);
 		end_line(line);
@@ -180,25 +187,43 @@ static void json_begin(struct str *out, const struct stat_style *style)
 	(void)style;
 }
 
-/* With -r and --passes their means, the deviation of elapsed time, and of how many runs. */
+static bool is_counted(const struct stat_report *report, const char *name)
+{
+	for (size_t i = 0; i < report->n_rows; i++)
+		if (!strcmp(report->rows[i].name, name))
+			return true;
+	return false;
+}
+
+/* A row as of an event of that name; of several runs, their mean. A row that is there already is not repeated. */
+static void add_time(struct json_line *line, const char *name, const struct series *seconds)
+{
+	const struct stat_row row = {
+		.key = NULL, .name = name, .unit = "ns", .state = COUNT_OK, .value = seconds->mean * 1e9,
+		.running_ns = (uint64_t)(line->report->times->elapsed.mean * 1e9 + 0.5), .running_pct = 100.0,
+		.has_stdev = true, .stdev_pct = series_rel_stdev_pct(seconds),
+	};
+
+	if (seconds->n <= 1 && is_counted(line->report, name))
+		return;
+	begin_row(line, &row, NULL);
+	if (seconds->n > 1)
+		add_u64(line, "runs", seconds->n);
+	add_flag(line, "passes-differ", line->report->passes_differ);
+	end_line(line);
+}
+
 static void add_times(struct json_line *line)
 {
 	const struct stat_times *times = line->report->times;
 
 	if (!times || line->report->kind == REPORT_INTERVAL)
 		return;
-	start_line(line);
-	add_number(line, "elapsed-seconds", times->elapsed.mean, 9);
-	if (times->has_usage) {
-		add_number(line, "user-seconds", times->user.mean, 9);
-		add_number(line, "sys-seconds", times->sys.mean, 9);
-	}
-	add_flag(line, "passes-differ", line->report->passes_differ);
-	if (times->elapsed.n > 1) {
-		add_u64(line, "runs", times->elapsed.n);
-		add_number(line, "elapsed-variance", series_rel_stdev_pct(&times->elapsed), 2);
-	}
-	end_line(line);
+	add_time(line, "duration_time", &times->elapsed);
+	if (!times->has_usage)
+		return;
+	add_time(line, "user_time", &times->user);
+	add_time(line, "system_time", &times->sys);
 }
 
 static void json_report(struct str *out, const struct stat_style *style,
@@ -216,7 +241,8 @@ static void json_report(struct str *out, const struct stat_style *style,
 			add_grid_line(&line, &g, &g.lines[i]);
 		grid_release(&g);
 	}
-	add_times(&line);
+	if (!style->metric_only)
+		add_times(&line);
 }
 
 const struct stat_format stat_format_json = {

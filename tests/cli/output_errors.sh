@@ -26,14 +26,21 @@ test_to_a_file()
 	check "JSON is JSON, and ends with the times" "$PYTHON" -c '
 import json
 rows = [json.loads(line) for line in open("out.json")]
-assert list(rows[-1]) == ["elapsed-seconds", "user-seconds", "sys-seconds"], rows
-assert rows[-1]["elapsed-seconds"] > 0 and [row["event"].removesuffix(":u") for row in rows[:-1]] == ["page-faults"], rows'
+events = [row["event"].removesuffix(":u") for row in rows]
+assert events == ["page-faults", "duration_time", "user_time", "system_time"], rows
+assert all(list(row) == list(rows[0]) for row in rows[1:]), rows
+assert float(rows[1]["counter-value"]) > 0 and rows[1]["unit"] == "ns", rows'
+	run "$PSTAT" stat -j -e duration_time,page-faults -o out.json true
+	same "a time that was counted by name is there once" "duration_time page-faults user_time system_time" \
+		"$(sed 's/.*"event" : "\([^":]*\).*/\1/' out.json | xargs)"
+	run "$PSTAT" stat -j --metric-only -M cpus-utilized -e task-clock -o out.json true
+	has_not "only metrics: no times" duration_time "$(<out.json)"
 	run "$PSTAT" stat -j -r 3 -e page-faults -o out.json true
-	has "of three runs" '^{"elapsed-seconds" : .*"runs" : 3, "elapsed-variance" : [0-9.]+}$' "$(tail -n 1 out.json)"
+	has "of three runs" '"event" : "duration_time", "variance" : [0-9.]+, .*"runs" : 3}$' "$(<out.json)"
 	run "$PSTAT" stat -j -I 20 -e page-faults:u -o out.json sleep 0.1
-	has_not "but not after intervals" elapsed "$(<out.json)"
+	has_not "but not after intervals" duration_time "$(<out.json)"
 	run "$PSTAT" stat -j -I 20 --summary -e page-faults:u -o out.json sleep 0.1
-	same "once after their summary" 1 "$(grep -c '^{"elapsed-seconds"' out.json)"
+	same "once after their summary" 1 "$(grep -c duration_time out.json)"
 }
 
 # Two descriptors of one file: neither overwrites the other.

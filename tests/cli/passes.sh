@@ -85,7 +85,7 @@ test_passes_that_differ()
 	same "CSV marks it" "4 ,1,differ 4 ,2,differ" "$(grep mem: <<<"$err" | sed 's/.*\(,.,differ\)$/\1/' | uniq -c | xargs)"
 	rm runs
 	run setarch -R "$PSTAT" stat --passes -j -e "$(stores_times 8)" -- sh -c "$twice" sh "$EXACT"
-	has "JSON too" '^{"elapsed-seconds" : .*"passes-differ" : true' "$err"
+	has "JSON too" '"event" : "duration_time", .*"passes-differ" : true' "$err"
 	rm runs
 	run setarch -R "$PSTAT" stat --passes --warm-up -e "$(stores_times 8)" -- \
 		sh -c "$every_run in 1) exec \"\$1\" stores:2000;; *) exec \"\$1\" stores:1000;; esac" sh "$EXACT"

@@ -59,7 +59,7 @@ def csv_line(line):
 
 def json_line(line):
     row = json.loads(line, parse_float=str, parse_int=str, object_pairs_hook=distinct)
-    if "elapsed-seconds" in row: # the last object, which perf does not have
+    if row.get("event") in times and row["event"] not in exact + measured: # the last rows, which perf does not have
         return None
     row.pop("reason", None)
     for key, value in row.items():
@@ -91,6 +91,7 @@ def write_shape(path):
                 out.write("%s: %s\n" % (error, line))
 
 
+times = ["duration_time", "user_time", "system_time"]
 cut = sys.argv.index("--")
 exact = [e for e in sys.argv[cut + 1:] if not e.startswith("~")]
 measured = [e[1:] for e in sys.argv[cut + 1:] if e.startswith("~")]

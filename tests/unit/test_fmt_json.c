@@ -31,6 +31,11 @@ static void test_plain(void **state)
 	"\"event-runtime\" : 1000000, \"pcnt-running\" : 100.00, " \
 	"\"metric-value\" : 0.000000, \"metric-unit\" : \"\"}\n"
 
+#define TIME(ns, name, variance, more) \
+	"{\"counter-value\" : \"" ns ".000000\", \"unit\" : \"ns\", \"event\" : \"" name "\", " variance \
+	"\"event-runtime\" : 250000000, \"pcnt-running\" : 100.00, \"metric-value\" : 0.000000, " \
+	"\"metric-unit\" : \"\"" more "}\n"
+
 static void test_places(void **state)
 {
 	struct stat_row rows[] = {
@@ -83,7 +88,7 @@ static void test_second_metric(void **state)
 		"\"metric-value\" : 2.696354, \"metric-unit\" : \"insn per cycle\", "
 		"\"scaled\" : true, \"mixed\" : true}\n"
 		"{\"interval\" : 0.020203554, \"socket\" : \"S0\", \"aggregate-number\" : 2, "
-		"\"metric-value\" : 0.333784, \"metric-unit\" : \"of all branches\"}\n");
+		"\"event\" : \"instructions\", \"metric-value\" : 0.333784, \"metric-unit\" : \"of all branches\"}\n");
 }
 
 static void test_scale_error_and_pass(void **state)
@@ -205,6 +210,39 @@ static void test_metric_only(void **state)
 		"\"insn per cycle\" : null, \"ref-cycles GHz\" : \"1.500\"}\n");
 }
 
+/* Rows as others; the mean of several runs, in all of which one was counted by name. */
+static void test_times(void **state)
+{
+	struct stat_times times = { .has_usage = true };
+	struct stat_row rows[] = { plain_row("user_time", 7) };
+	struct stat_report report = REPORT(rows, &times);
+	struct stat_style style = json;
+
+	(void)state;
+	series_add(&times.elapsed, 0.25);
+	series_add(&times.user, 0.125);
+	series_add(&times.sys, 0.0);
+	report.n_rows = 0;
+	expect_report(&stat_format_json, &json, &report, TIME("250000000", "duration_time", "", "")
+		      TIME("125000000", "user_time", "", "") TIME("0", "system_time", "", ""));
+	report.kind = REPORT_INTERVAL;
+	expect_report(&stat_format_json, &json, &report, "");
+	report.kind = REPORT_SUMMARY;
+	report.n_rows = 1;
+	expect_report(&stat_format_json, &json, &report,
+		"{\"counter-value\" : \"7.000000\", \"unit\" : \"\", \"event\" : \"user_time\", "
+		"\"event-runtime\" : 1000000, \"pcnt-running\" : 100.00, "
+		"\"metric-value\" : 0.000000, \"metric-unit\" : \"\"}\n"
+		TIME("250000000", "duration_time", "", "") TIME("0", "system_time", "", ""));
+	report.n_rows = 0;
+	report.passes_differ = true;
+	times.has_usage = false;
+	style.runs = 2;
+	series_add(&times.elapsed, 0.25);
+	expect_report(&stat_format_json, &style, &report, TIME("250000000", "duration_time", "\"variance\" : 0.00, ",
+		      ", \"runs\" : 2, \"passes-differ\" : true"));
+}
+
 static void test_begin(void **state)
 {
 	struct str out = STR_INIT;
@@ -226,6 +264,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_metric_only),
+		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_begin),
 	};
 
