@@ -331,9 +331,15 @@ static int add_metrics(struct stat_settings *settings, struct str *err)
 
 static int add_cgroups(struct stat_settings *settings, struct str *err)
 {
-	if (settings->each_cgroup)
-		return event_list_for_each_cgroup(&settings->what.events, settings->each_cgroup, err);
-	return event_words_add_cgroups(&settings->what, err);
+	struct str names = STR_INIT;
+	int rc;
+
+	if (!settings->each_cgroup)
+		return event_words_add_cgroups(&settings->what, err);
+	rc = cgroups_named(settings->each_cgroup, &settings->what.kern->host, &names, err);
+	rc = rc ? rc : event_list_for_each_cgroup(&settings->what.events, names.s, err);
+	str_release(&names);
+	return rc;
 }
 
 int stat_settings_complete(struct stat_settings *settings, struct str *err)

@@ -38,6 +38,34 @@ test_cgroups()
 	fails_with 125 "no such cgroup|cgroup" "$PSTAT" stat -a -e dummy -G no/such/cgroup -- true
 }
 
+# Regular expressions, basic ones, that match anywhere in the path below the root; each cgroup once.
+test_patterns()
+{
+	local patterns name=pstat_test_$$ got
+
+	make_cgroup
+	for patterns in "^$name" "^$name/" "$name/.*" "$name/in$" "${name}$" "$name/[io]" "$name/in\\|$name/out" \
+		"$name/out*,$name/i." "^$name/in,^$name$" "$name,$name.in"; do
+		case $patterns in
+		*[][{}\(\)\|*+?^$]*) ;;
+		*) continue ;; # names
+		esac
+		got=$(names_of perf "$patterns")
+		same "--for-each-cgroup '$patterns'" "$(sort <<<"$got")" "$(names_of "$PSTAT" "$patterns")"
+		check "'$patterns' is some" test -n "$got"
+	done
+	same "by name" "$name $name/in $name/out" "$(names_of "$PSTAT" "^$name" | xargs)"
+	fails_with 129 "no cgroup matches 'no_such_$$\.\*' below " "$PSTAT" stat -a -e dummy --for-each-cgroup "no_such_$$.*" true
+	fails_with 129 "no cgroup matches '\^$name\|x' below " "$PSTAT" stat -a -e dummy --for-each-cgroup "^$name|x" true
+	fails_with 129 "'\[' is not a regular expression: " "$PSTAT" stat -a -e dummy --for-each-cgroup "^$name,[" true
+	fails_with 129 "an empty name" "$PSTAT" stat -a -e dummy --for-each-cgroup "^$name,," true
+}
+
+names_of() # PROGRAM PATTERNS
+{
+	"$1" stat -x, -a -e dummy --for-each-cgroup "$2" true 2>&1 | cut -d, -f4
+}
+
 test_cgroup_column()
 {
 	whole_cpus
