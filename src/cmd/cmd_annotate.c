@@ -10,6 +10,7 @@
 #include "cmd/browse.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/signals.h"
 #include "cmd/terminal.h"
 
 #include <errno.h>
@@ -152,6 +153,7 @@ static void annotate(struct annotate_run *run)
 	run->profile->session.files_shown = run->profile->filters;
 	if (profile_read(run->profile, sample_run_progress, &run->run, &err))
 		sample_run_fail(&run->run, err.s);
+	signals_spare_end();
 	progress_end(&run->run.progress);
 	pager_open(&pager, !sample->no_pager);
 	show_all(run);

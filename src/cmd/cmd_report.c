@@ -5,6 +5,7 @@
 #include "cmd/browse.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/signals.h"
 #include "cmd/report_words.h"
 
 #include <unistd.h>
@@ -72,6 +73,7 @@ static void run_report(struct sample_run *run, const struct report_words *words)
 		/* What could be read is shown, also where reading had to end early. */
 		if (table_run(table, sample_run_progress, run, &err))
 			sample_run_fail(run, err.s);
+		signals_spare_end();
 		progress_end(&run->progress);
 		print_report(run, words, table);
 		sample_run_notes(run, table_session(table), &words->sample);

@@ -6,6 +6,7 @@
 #include "cmd/recording_place.h"
 
 #include "cmd/message.h"
+#include "cmd/signals.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -42,6 +43,8 @@ int recording_open(struct reader *reader, const char *named, struct str *err)
 	bool piped = !named && is_pipe(STDIN_FILENO);
 	int rc;
 
+	if (piped || (named && !strcmp(named, "-") && is_pipe(STDIN_FILENO)))
+		signals_spare_first();
 	if (piped)
 		await_pipe();
 	rc = reader_open(reader, named ? named : piped ? "-" : default_name, err);

@@ -60,6 +60,30 @@ struct run_stop *signals_catch(bool snapshots, struct exec_state *found)
 	return &stop;
 }
 
+static void on_spared(int sig)
+{
+	(void)sig;
+}
+
+/* The kernel takes the handler away as it runs it. */
+void signals_spare_first(void)
+{
+	static const struct sigaction spared = { .sa_handler = on_spared, .sa_flags = SA_RESTART | SA_RESETHAND };
+	struct sigaction old;
+
+	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler == SIG_DFL)
+		sigaction(SIGINT, &spared, NULL);
+}
+
+void signals_spare_end(void)
+{
+	static const struct sigaction by_default = { .sa_handler = SIG_DFL };
+	struct sigaction old;
+
+	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler == on_spared)
+		sigaction(SIGINT, &by_default, NULL);
+}
+
 static bool has_come(void *data)
 {
 	const struct stop_since *since = data;

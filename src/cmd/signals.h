@@ -18,6 +18,12 @@ struct run_stop *signals_catch(bool snapshots, struct exec_state *found);
  * asked for by *interrupt.
  */
 const struct run_stop *signals_catch_end(struct interrupt *interrupt);
+/*
+ * Ctrl-C on `pstat record -o - | pstat report` is for the recorder, which then ends the recording: the next SIGINT does
+ * nothing, and the one after it ends pstat. signals_spare_end: from now on the next one does, too.
+ */
+void signals_spare_first(void);
+void signals_spare_end(void);
 /* What has come since, for work that begins now. */
 struct stop_since {
 	const struct run_stop *stop;

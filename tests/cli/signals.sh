@@ -121,4 +121,56 @@ test_the_command_has_default_signals()
 		"$(printf '%s\n' "$out" | awk '/^Sig(Blk|Cgt)/ { printf "%s%s", sep, $2; sep = " " }')"
 }
 
+# Ctrl-C on a pipeline goes to both: the recorder ends its recording, and the reader prints what came.
+test_the_reader_of_a_pipe()
+{
+	local reader group
+
+	need_paranoid 2
+	for reader in "script -i -" script "report --stdio -i -" "report --folded" "script -D -i -" "evlist -i -" "export --jsonl -"; do
+		rm -f up
+		set -m
+		# shellcheck disable=SC2086 # words
+		"$PSTAT" record -q -o - -c 1 -e page-faults:u -- sh -c "\"$WORK/exact\" pages:500; $works" |
+			"$PSTAT" $reader >out 2>err &
+		pid=$!
+		set +m
+		group=$(ps -o pgid= -p $pid | tr -d ' ')
+		until [ -e up ] || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+		kill -s INT -- "-$group"
+		wait $pid
+		same "$reader: status" 0 $?
+		has "$reader: what came" 'page-faults|exact' "$(<out)"
+		same "$reader: nothing is missing" "" "$(grep -vE 'no symbols|names missing' err | grep -E 'pstat: .*(end|missing|cut)')"
+	done
+	"$PSTAT" record -q -o whole -c 1 -e page-faults:u -- "$WORK/exact" pages:500
+	check "samples of all of it" test "$("$PSTAT" script -i whole | grep -c page-faults)" -ge 500
+}
+
+catches_int() # PID: SIGINT has a handler
+{
+	local caught
+
+	caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$1/status 2>/dev/null)
+	(((0x${caught:-0} >> 1) & 1))
+}
+
+test_the_second_ends_a_reader()
+{
+	mkfifo fifo
+	exec 7<>fifo
+	set -m
+	"$PSTAT" report --stdio -i - <fifo >out 2>err &
+	pid=$!
+	set +m
+	until catches_int $pid || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+	kill -s INT $pid
+	until ! catches_int $pid; do sleep 0.01; done
+	check "the first does nothing" kill -0 $pid
+	kill -s INT $pid
+	wait $pid
+	same "the second ends it" 130 $?
+	exec 7>&-
+}
+
 run_tests
