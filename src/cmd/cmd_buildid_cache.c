@@ -46,6 +46,9 @@ const struct option_row buildid_cache_options[] = {
 	  FIELD(dir), .value = VALUE_DIRECTORY },
 	{ OPTION_FLAG, 'f', "force", NULL, "also in a folder of another user", FIELD(force) },
 	{ OPTION_COUNT, 'v', "verbose", NULL, "say what is done", FIELD(verbose) },
+	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
+	{ OPTION_ACCEPTED, 0, "debuginfod", "urls",
+	  .help = "what is added is here; reports ask the servers", .argument_optional = true },
 	{ .kind = OPTION_END },
 };
 

@@ -19,6 +19,13 @@ const struct option_row buildid_list_options[] = {
 	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe, else perf.data); - is standard input",
 	  FIELD(input), .value = VALUE_FILE },
 	{ OPTION_FLAG, 'k', "kernel", NULL, "only the build-id of the kernel that runs", FIELD(kernel) },
+	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
+	{ OPTION_ACCEPTED, 'f', "force", NULL, .help = "a recording is read whoever it belongs to" },
+	{ OPTION_ACCEPTED, 'v', "verbose", NULL, .help = "there is nothing more to say" },
+	{ OPTION_REFUSED, 'm', "kernel-maps", NULL,
+	  .help = "-k prints the kernel's build-id; those of modules are in recordings" },
+	{ OPTION_REFUSED, 'H', "with-hits", NULL,
+	  .help = "files are listed as they were recorded; pstat report -s dso says which had samples" },
 	{ .kind = OPTION_END },
 };
 

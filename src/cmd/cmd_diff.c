@@ -309,29 +309,6 @@ static int dump_all(struct diff_words *words)
 	return status;
 }
 
-/*
- * Options may stand behind the recordings, too, as in `pstat diff a b -j`. The recordings are moved to argv[1] and on;
- * *end: behind the last one. The rest as command_parse.
- */
-static int parse(const struct command *self, int argc, char **argv, struct diff_words *words, int *end)
-{
-	bool only_files = false;
-	int at = 0, first, status;
-
-	*end = 1;
-	do {
-		status = command_parse(self, argc - at, argv + at, words, &first);
-		at += first;
-		if (status >= 0)
-			return status;
-		only_files |= first > 1 && !strcmp(argv[at - 1], "--");
-		while (at < argc && (only_files || argv[at][0] != '-' || !argv[at][1]))
-			argv[(*end)++] = argv[at++];
-		at--;
-	} while (at + 1 < argc);
-	return -1;
-}
-
 int cmd_diff(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct diff_words *words = xcalloc(1, sizeof(*words));
@@ -339,9 +316,9 @@ int cmd_diff(const struct command *self, int argc, char **argv, const struct ker
 
 	(void)kern;
 	diff_words_init(words);
-	status = parse(self, argc, argv, words, &first);
+	status = command_parse(self, argc, argv, words, &first);
 	if (status < 0) {
-		status = diff_words_finish(words, first, argv, 1);
+		status = diff_words_finish(words, argc, argv, first);
 		if (!status)
 			status = raw_dump_only(&words->sample.dump) ? dump_all(words) : run_diff(words);
 	}

@@ -20,6 +20,10 @@ const struct option_row evlist_options[] = {
 	{ OPTION_FLAG, 'F', "freq", NULL, "the sample frequency or period", FIELD(print.freq) },
 	{ OPTION_FLAG, 'g', "group", NULL, "groups as {leader,member}", FIELD(print.group) },
 	{ OPTION_FLAG, 'v', "verbose", NULL, "the fields of each event's attr", FIELD(print.verbose) },
+	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
+	{ OPTION_ACCEPTED, 'f', "force", NULL, .help = "a recording is read whoever it belongs to" },
+	{ OPTION_REFUSED, 0, "trace-fields", NULL,
+	  .help = "pstat script -F trace: prints fields with their values" },
 	{ .kind = OPTION_END },
 };
 

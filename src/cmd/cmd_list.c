@@ -42,11 +42,22 @@ const struct option_row list_options[] = {
 	  .offset = offsetof(struct list_words, json) },
 	{ .kind = OPTION_FLAG, .name = "names", .help = "names only",
 	  .offset = offsetof(struct list_words, names) },
+	{ .kind = OPTION_FLAG, .name = "raw-dump", .help = "the same, by perf's name",
+	  .offset = offsetof(struct list_words, names) },
 	{ .kind = OPTION_FLAG, .name = "counters",
 	  .help = "per counter unit, how many counters are free for general events",
 	  .offset = offsetof(struct list_words, counters) },
 	{ .kind = OPTION_FLAG, .name = "no-pager", .help = "straight to the terminal",
 	  .offset = offsetof(struct list_words, no_pager) },
+	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
+	{ OPTION_ACCEPTED, 0, "debug", NULL, .help = "there is nothing more to say" },
+	{ OPTION_ACCEPTED, 0, "deprecated", NULL, .help = "no event is left out" },
+	{ OPTION_ACCEPTED, 'd', "desc", NULL, .help = "descriptions are always there; --names leaves them out" },
+	{ OPTION_ACCEPTED, 'v', "long-desc", NULL, .help = "there is one description of each" },
+	{ OPTION_ACCEPTED, 0, "details", NULL, .help = "what an event stands for is in its description" },
+	{ OPTION_REFUSED, 0, "cputype", "type", .help = "a pattern says which: pstat list 'cpu_core/*'" },
+	{ OPTION_REFUSED, 0, "unit", "name", .help = "a pattern says which: pstat list 'unit/*'" },
+	{ OPTION_REFUSED, 'o', "output", "file", .help = "pstat list > file", .value = VALUE_FILE },
 	{ .kind = OPTION_END },
 };
 
@@ -91,7 +102,7 @@ static void add_text(struct str *line, const struct event_info *info, const char
 
 static void add_json_text(struct str *line, const char *key, const char *text)
 {
-	str_addf(line, ", \"%s\" : ", key);
+	str_addf(line, "%s\"%s\" : ", line->s[line->len - 1] == '{' ? "" : ", ", key);
 	str_add_json(line, text);
 }
 
@@ -280,7 +291,7 @@ static void add_counters_json(struct str *out, const struct event_pmu *pmu, int 
 	for (int i = 0; i < counters->own; i++)
 		str_addf(out, "%s\"%s\"%s", i ? ", " : ", \"own-counters\" : [",
 			 counters->own_names[i], i + 1 == counters->own ? "]" : "");
-	str_add(out, "}\n");
+	str_addc(out, '}');
 }
 
 static void add_counters(struct str *out, const struct event_pmu *pmu, int rc,

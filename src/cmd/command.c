@@ -4,6 +4,8 @@
 #include "cmd/command.h"
 #include "cmd/message.h"
 
+#include <errno.h>
+
 const struct command *command_find(const char *name)
 {
 	for (const struct command *c = commands; c->name; c++)
@@ -35,7 +37,8 @@ void commands_add_help(struct str *out)
 int command_parse(const struct command *self, int argc, char **argv, void *target, int *first)
 {
 	struct str text = STR_INIT;
-	int rc = options_parse(self->options, argc, argv, target, first, &text);
+	int rc = (self->options_end ? options_parse(self->options, argc, argv, target, first, &text) :
+				      options_parse_all(self->options, argc, argv, target, first, &text));
 
 	if (!rc) {
 		rc = -1;
@@ -45,7 +48,7 @@ int command_parse(const struct command *self, int argc, char **argv, void *targe
 		rc = message_stdout(&text);
 	} else {
 		message_error(text.s);
-		rc = EXIT_BAD_USAGE;
+		rc = rc == -ENOTSUP ? EXIT_PSTAT_FAILED : EXIT_BAD_USAGE;
 	}
 	str_release(&text);
 	return rc;

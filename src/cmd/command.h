@@ -17,6 +17,7 @@ struct command {
 	/* argv[0] is the name. Returns the exit status; prints its own errors. */
 	int (*run)(const struct command *self, int argc, char **argv, const struct kern *kern);
 	bool measures; /* a program and its arguments may follow the options */
+	bool options_end; /* at the first word that is none: what follows has options of its own */
 	/* Commands of its own that may follow, by the last word of their names; a NULL name ends them. */
 	const struct command *parts;
 };

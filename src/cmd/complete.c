@@ -158,12 +158,26 @@ static const struct command *find_part(const struct command *command, const char
 	return NULL;
 }
 
+/* Behind words that are no options there may be more options, unless such a word ends them. */
+static void find_place(const struct command *command, int argc, char *const *argv, struct option_place *place)
+{
+	int at, first;
+
+	options_place(command->options, argc, argv, place);
+	first = at = place->first;
+	while (!command->options_end && place->what == PLACE_OPERAND && !place->behind_dashes && at + 1 < argc) {
+		options_place(command->options, argc - at, argv + at, place);
+		at += place->first;
+	}
+	place->first = first;
+}
+
 static void offer_in_command(struct offers *offers, const struct command *command, int argc, char *const *argv)
 {
 	const struct command *part;
 	struct option_place place;
 
-	options_place(command->options, argc, argv, &place);
+	find_place(command, argc, argv, &place);
 	if (place.what == PLACE_NAME) {
 		offer_options(offers, command->options);
 	} else if (place.what == PLACE_VALUE) {

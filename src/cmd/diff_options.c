@@ -79,18 +79,6 @@ static int take_rule(void *target, const char *argument, struct str *err)
 	return diff_rule_parse(&words->rules[words->n_rules++], argument, err);
 }
 
-static int refuse_streams(void *target, const char *argument, struct str *err)
-{
-	(void)target, (void)argument;
-	return fail(err, -EINVAL, "--stream: it compares chains of Intel's branch records; pstat does not do it");
-}
-
-static int refuse_cycles(void *target, const char *argument, struct str *err)
-{
-	(void)target, (void)argument;
-	return fail(err, -EINVAL, "--cycles-hist: it belongs to --compute cycles, which pstat does not have");
-}
-
 #define WORD(name) .offset = offsetof(struct diff_words, name)
 #define FILTER(name) .offset = offsetof(struct diff_words, sample.filters.name)
 #define SAMPLE(name) .offset = offsetof(struct diff_words, sample.name)
@@ -139,11 +127,11 @@ const struct option_row diff_options[] = {
 	  .call = take_rule },
 	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "every record of the recordings", SAMPLE(dump.records) },
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
-	{ OPTION_FLAG, 'm', "modules", NULL, "accepted: modules are always looked up", SAMPLE(ignored) },
+	{ OPTION_ACCEPTED, 'm', "modules", NULL, .help = "modules are always looked up" },
 	{ OPTION_FLAG, 'f', "force", NULL, "read maps and dumps of code made at run time, whoever they belong to",
 	  SAMPLE(session.sym.force) },
-	{ OPTION_CALL, 0, "cycles-hist", NULL, "refused: needs branch records", .call = refuse_cycles },
-	{ OPTION_CALL, 0, "stream", NULL, "refused: needs branch records", .call = refuse_streams },
+	{ OPTION_REFUSED, 0, "cycles-hist", NULL, .help = "it belongs to --compute cycles, which pstat does not have" },
+	{ OPTION_REFUSED, 0, "stream", NULL, .help = "it compares chains of Intel's branch records; pstat does not do it" },
 	{ .kind = OPTION_END, .more = name_options },
 };
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 
 struct parse {
 	const struct option_row *rows;
@@ -15,6 +16,7 @@ struct parse {
 	char *const *argv;
 	int argc;
 	int next; /* the word behind the one being looked at */
+	bool dashes; /* the last one was "--" */
 };
 
 /* ---- names ---- */
@@ -34,7 +36,17 @@ static bool is_option(const struct option_row *row)
 
 bool option_may_be_negated(const struct option_row *row)
 {
-	return row->kind == OPTION_FLAG || row->kind == OPTION_SWITCH || row->kind == OPTION_COUNT;
+	static const bool may[] = {
+		[OPTION_FLAG] = true, [OPTION_SWITCH] = true, [OPTION_COUNT] = true,
+		[OPTION_ACCEPTED] = true, [OPTION_REFUSED] = true,
+	};
+
+	return row->name && (size_t)row->kind < ARRAY_SIZE(may) && may[row->kind] && !row->argument;
+}
+
+const char *option_attitude(const struct option_row *row)
+{
+	return row->kind == OPTION_ACCEPTED ? "accepted: " : row->kind == OPTION_REFUSED ? "refused: " : "";
 }
 
 static int PRINTF_LIKE(3, 4)
@@ -83,10 +95,17 @@ static size_t base_of(const struct option_row *rows, const struct option_row *wa
 	return base;
 }
 
+static int refuse(struct parse *p, const struct option_row *row)
+{
+	option_fail(p, row, "%s", row->help);
+	return -ENOTSUP;
+}
+
 /* argument is NULL for options without one, and where an optional one is missing. */
 static int set_value(struct parse *p, const struct option_row *row, const char *argument, bool negated)
 {
 	void *field = (char *)p->target + base_of(p->rows, row) + row->offset;
+	long ignored;
 
 	switch (row->kind) {
 	case OPTION_FLAG:
@@ -105,6 +124,10 @@ static int set_value(struct parse *p, const struct option_row *row, const char *
 		return 0;
 	case OPTION_CALL:
 		return row->call(field, argument, p->err);
+	case OPTION_ACCEPTED:
+		return argument && row->max ? set_number(p, row, argument, &ignored) : 0;
+	case OPTION_REFUSED:
+		return negated ? 0 : refuse(p, row);
 	case OPTION_GROUP:
 	case OPTION_END:
 		break;
@@ -284,25 +307,57 @@ static int parse_long(struct parse *p, const char *word)
 	return set_value(p, match.row, NULL, match.negated);
 }
 
+/* Up to the first word that is none, or behind "--". */
+static int parse_options(struct parse *p)
+{
+	int rc = 0;
+
+	while (!rc && !p->dashes && p->next < p->argc) {
+		const char *word = p->argv[p->next];
+
+		if (word[0] != '-' || !word[1])
+			break;
+		p->next++;
+		p->dashes = !strcmp(word, "--");
+		if (!p->dashes)
+			rc = word[1] == '-' ? parse_long(p, word + 2) : parse_letters(p, word + 1);
+	}
+	return rc;
+}
+
 int options_parse(const struct option_row *rows, int argc, char *const *argv, void *target, int *first,
 		  struct str *err)
 {
 	struct parse p = {
 		.rows = rows, .target = target, .err = err, .argv = argv, .argc = argc, .next = 1,
 	};
-	int rc = 0;
+	int rc = parse_options(&p);
 
-	while (!rc && p.next < argc) {
-		const char *word = argv[p.next];
-
-		if (word[0] != '-' || !word[1])
-			break;
-		p.next++;
-		if (!strcmp(word, "--"))
-			break;
-		rc = word[1] == '-' ? parse_long(&p, word + 2) : parse_letters(&p, word + 1);
-	}
 	*first = p.next;
+	return rc;
+}
+
+int options_parse_all(const struct option_row *rows, int argc, char **argv, void *target, int *first, struct str *err)
+{
+	struct parse p = {
+		.rows = rows, .target = target, .err = err, .argv = argv, .argc = argc, .next = 1,
+	};
+	char **others = xcalloc((size_t)argc + 1, sizeof(*others));
+	int n_others = 0, rc;
+
+	*first = 1;
+	for (;;) {
+		int from = p.next;
+
+		rc = parse_options(&p);
+		memmove(argv + *first, argv + from, (size_t)(p.next - from) * sizeof(*argv));
+		*first += p.next - from;
+		if (rc || p.dashes || p.next >= argc)
+			break;
+		others[n_others++] = argv[p.next++];
+	}
+	memcpy(argv + *first, others, (size_t)n_others * sizeof(*argv));
+	free(others);
 	return rc;
 }
 

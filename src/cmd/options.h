@@ -3,7 +3,8 @@
  * (options_help.c), feed shell completion (cmd_completion.c) and are compared with the manual by a lint.
  *
  * What is understood: -ae cs, -e cs, -ecs, --event cs, --event=cs, unique beginnings of long names,
- * --no-X for flags and counts. Parsing stops at the first word that is no option, and behind "--".
+ * --no-X for flags and counts. Behind "--" nothing is an option. options_parse stops at the first word that is none,
+ * for commands that run a program; options_parse_all goes on behind it.
  */
 #ifndef PSTAT_OPTIONS_H
 #define PSTAT_OPTIONS_H
@@ -19,6 +20,8 @@ enum option_kind {
 	OPTION_NUMBER, /* long, from min to max */
 	OPTION_TEXT, /* const char *, borrowed from argv */
 	OPTION_CALL, /* call() takes the argument, at once, in the order of the command line */
+	OPTION_ACCEPTED, /* perf's, means nothing here; `help` is why. An argument is a number where max is not 0 */
+	OPTION_REFUSED, /* perf's, and not to be had here; `help` is why. As --no-X it is taken */
 };
 
 /*
@@ -91,13 +94,19 @@ static inline const struct option_row *option_next(const struct option_row *row)
 
 enum { OPTIONS_HELP = 1 }; /* -h or --help was met; nothing after it was looked at */
 
+/* The word in front of the reason, in -h: "accepted: ", "refused: ", else "". */
+const char *option_attitude(const struct option_row *row);
+
 /*
  * argv[0] is the command's name. Fills the fields of target; *first is the index in argv of the first
- * word that is no option (argc if there is none). 0, OPTIONS_HELP, or -EINVAL with a sentence and, where
- * a known option is near, a second line that names it. Fields of options not given are left alone.
+ * word that is no option (argc if there is none). 0, OPTIONS_HELP, -ENOTSUP with a sentence for a row that is refused,
+ * or -EINVAL with one and, where a known option is near, a second line that names it. Fields of options not given are
+ * left alone.
  */
 int options_parse(const struct option_row *rows, int argc, char *const *argv, void *target, int *first,
 		  struct str *err);
+/* The same for options on both sides of other words, which are moved to the end of argv, in their order. */
+int options_parse_all(const struct option_row *rows, int argc, char **argv, void *target, int *first, struct str *err);
 
 /* What the last of the words is, for completion. */
 struct option_place {

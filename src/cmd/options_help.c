@@ -46,6 +46,6 @@ void options_add_help(struct str *out, const struct option_row *rows)
 			start = out->len;
 		}
 		str_pad(out, ' ', HELP_COLUMN - (out->len - start));
-		str_addf(out, "%s\n", rows->help);
+		str_addf(out, "%s%s\n", option_attitude(rows), rows->help);
 	}
 }

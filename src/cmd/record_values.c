@@ -36,6 +36,18 @@ int take_period(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
+int take_start_delay(void *target, const char *argument, struct str *err)
+{
+	struct recording_words *words = target;
+
+	if (!parse_int(argument, -1, INT_MAX, &words->plan.delay_ms))
+		return 0;
+	if (*argument && strchr(argument + 1, '-'))
+		return fail(err, -ENOTSUP, "--delay: spans such as '%s' are not recorded one by one; --control enables "
+			    "and disables while it runs", argument);
+	return fail(err, -EINVAL, "--delay: '%s' is not a number of ms from -1 to %d", argument, INT_MAX);
+}
+
 /* ---- callchains, branches, registers ---- */
 
 static int take_stack_bytes(struct sampling *sampling, const char *text, struct str *err)
@@ -163,19 +175,33 @@ int take_clock(void *target, const char *argument, struct str *err)
 /* ---- rings and threads ---- */
 
 /* A plain number means pages. */
+static int parse_ring(const char *text, uint64_t *bytes)
+{
+	if (parse_bytes(text, bytes)) {
+		if (parse_u64(text, 10, bytes) || *bytes > UINT32_MAX)
+			return -EINVAL;
+		*bytes *= (uint64_t)sysconf(_SC_PAGESIZE);
+	}
+	return !*bytes || *bytes > 1ull << 40 ? -ERANGE : 0;
+}
+
+/* perf has "pages,pages", the second for AUX rings: there are none. */
 int take_ring_size(void *target, const char *argument, struct str *err)
 {
 	struct recording_words *words = target;
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes;
+	const char *comma = strchr(argument, ',');
+	char *own = xstrndup(argument, comma ? (size_t)(comma - argument) : strlen(argument));
+	uint64_t bytes, aux_bytes;
+	int rc = parse_ring(own, &bytes);
 
-	if (parse_bytes(argument, &bytes)) {
-		if (parse_u64(argument, 10, &bytes) || bytes > UINT32_MAX)
-			return fail(err, -EINVAL, "--mmap-pages: '%s' is neither a number of pages nor a "
-				    "size such as 512K or 2M", argument);
-		bytes *= page;
-	}
-	if (!bytes || bytes > 1ull << 40)
+	free(own);
+	if (!rc && comma)
+		rc = parse_ring(comma + 1, &aux_bytes);
+	if (rc == -ERANGE)
 		return fail(err, -EINVAL, "--mmap-pages: '%s' is out of range", argument);
+	if (rc)
+		return fail(err, -EINVAL, "--mmap-pages: '%s' is neither a number of pages nor a size such as 512K or "
+			    "2M", argument);
 	words->plan.ring_bytes = bytes;
 	return 0;
 }

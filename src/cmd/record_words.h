@@ -38,6 +38,7 @@ int record_words_complete(struct recording_words *words, struct str *err);
 /* record_values.c: arguments that are more than a word or a number; for option rows */
 int take_frequency(void *target, const char *argument, struct str *err);
 int take_period(void *target, const char *argument, struct str *err);
+int take_start_delay(void *target, const char *argument, struct str *err);
 int take_call_graph(void *target, const char *argument, struct str *err);
 int take_branch_filter(void *target, const char *argument, struct str *err);
 int take_user_regs(void *target, const char *argument, struct str *err);

@@ -38,7 +38,7 @@ static int take_unwinder(void *target, const char *argument, struct str *err)
 	struct sample_words *words = target;
 
 	if (!unwind_known(argument))
-		return fail(err, -EINVAL, "--unwinder: '%s' is not rows, libunwind or libdw", argument);
+		return fail(err, -EINVAL, "--unwinder or --unwind-style: '%s' is not rows, libunwind or libdw", argument);
 	words->session.unwinder = argument;
 	return 0;
 }
@@ -103,6 +103,8 @@ const struct option_row sample_options[] = {
 	{ OPTION_NUMBER, 0, "max-stack", "n", "frames taken of each callchain (127)", FIELD(max_stack),
 	  .min = 1, .max = 65535 },
 	{ OPTION_CALL, 0, "unwinder", "rows|libunwind|libdw", "how sampled stacks become callchains (rows)",
+	  .call = take_unwinder, .value = VALUE_ONE_OF },
+	{ OPTION_CALL, 0, "unwind-style", "libunwind|libdw", "the same, by perf's name",
 	  .call = take_unwinder, .value = VALUE_ONE_OF },
 	{ OPTION_FLAG, 0, "disable-order", NULL, "take the records in the file's order, not by time",
 	  FIELD(session.replay.file_order) },

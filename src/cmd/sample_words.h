@@ -27,8 +27,6 @@ struct sample_words {
 	bool no_pager;
 	bool no_cache;
 	const char *color; /* "always", "never", "auto" or NULL */
-	const char *ignored_text; /* of options that are accepted without effect */
-	bool ignored;
 };
 
 /* What to read and whose samples; where names come from: the tail of a command's table. */

@@ -35,6 +35,44 @@ static int take_separator(void *target, const char *argument, struct str *err)
 
 enum { DAY_MS = 24 * 60 * 60 * 1000 };
 
+/* The end of the tables below. */
+static const struct option_row known_rows[] = {
+	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
+	{ OPTION_ACCEPTED, 0, "affinity", NULL, .help = "counters are read on their CPUs where that is cheaper" },
+	{ OPTION_ACCEPTED, 0, "hybrid-merge", NULL, .help = "each type of core keeps its row" },
+	{ OPTION_ACCEPTED, 0, "metric-no-group", NULL,
+	  .help = "events of metrics are in weak groups, given up where they do not fit" },
+	{ OPTION_ACCEPTED, 0, "metric-no-merge", NULL, .help = "each metric has its own events" },
+	{ OPTION_ACCEPTED, 0, "metric-no-threshold", NULL, .help = "no event is counted for a threshold" },
+	{ OPTION_REFUSED, 0, "cputype", "type",
+	  .help = "a unit before an event says which cores count: cpu_core/cycles/" },
+	{ OPTION_REFUSED, 0, "pmu-filter", "unit",
+	  .help = "a unit before an event says which one counts: unit/event/" },
+	{ OPTION_REFUSED, 'g', "group", NULL, .help = "braces make a group: -e '{a,b}'" },
+	{ OPTION_REFUSED, 0, "iostat", "what",
+	  .help = "name the events of the I/O units with -e, see pstat list pmu", .argument_optional = true },
+	{ OPTION_REFUSED, 0, "per-cache", "level",
+	  .help = "what shares a cache is not added up; --per-core, --per-die and --per-socket are",
+	  .argument_optional = true },
+	{ OPTION_REFUSED, 0, "per-cluster", NULL,
+	  .help = "clusters of cores are not added up; --per-core and --per-die are" },
+	{ OPTION_REFUSED, 0, "percore-show-thread", NULL,
+	  .help = "it goes with the term percore, which pstat does not have" },
+	{ OPTION_REFUSED, 0, "record-tpebs", NULL,
+	  .help = "latencies of retirement are not sampled while counting" },
+	{ OPTION_REFUSED, 0, "tpebs-mode", "mean|min|max",
+	  .help = "latencies of retirement are not sampled while counting", .value = VALUE_ONE_OF },
+	{ OPTION_REFUSED, 0, "smi-cost", NULL,
+	  .help = "the counter of interrupts for the firmware is not switched on; -e msr/smi/ counts them" },
+	{ OPTION_REFUSED, 0, "td-level", "n",
+	  .help = "there is no top-down analysis; pstat list metric says which metrics there are" },
+	{ OPTION_REFUSED, 0, "topdown", NULL,
+	  .help = "there is no top-down analysis; pstat list metric says which metrics there are" },
+	{ OPTION_REFUSED, 'T', "transaction", NULL,
+	  .help = "name the events of transactions with -e: cpu/tx-start/, cpu/tx-abort/" },
+	{ .kind = OPTION_END },
+};
+
 /* What counts and recorded counts have in common: the rest of the two tables below. */
 static const struct option_row report_rows[] = {
 	{ OPTION_FLAG, 'A', "no-aggr", NULL, "a row per CPU", FIELD(aggr[AGGR_CPU]) },
@@ -60,7 +98,7 @@ static const struct option_row report_rows[] = {
 	{ OPTION_FLAG, 0, "metric-only", NULL, "only the metrics", FIELD(metric_only) },
 	{ OPTION_FLAG, 0, "quiet", NULL, "print nothing", FIELD(quiet) },
 	{ OPTION_COUNT, 'v', "verbose", NULL, "say what was opened, and what call failed", FIELD(verbose) },
-	{ .kind = OPTION_END },
+	{ .kind = OPTION_END, .more = known_rows },
 };
 
 const struct option_row stat_options[] = {

@@ -33,22 +33,6 @@ static int take_style(void *target, const char *argument, struct str *err)
 	return take_disassembler_style(argument, &((struct top_words *)target)->report.intel, err);
 }
 
-static int refuse_dump_symtab(void *target, const char *argument, struct str *err)
-{
-	(void)target, (void)argument;
-	return fail(err, -EINVAL, "--dump-symtab: tables of symbols are not printed; nm lists those of a file, and -v "
-				  "tells where names are from");
-}
-
-static int refuse_sym_annotate(void *target, const char *argument, struct str *err)
-{
-	(void)target;
-	return fail(err, -EINVAL,
-		    "--sym-annotate: code is shown in the browser, by the key a on a function; of '%s' in a recording "
-		    "by pstat annotate",
-		    argument);
-}
-
 /* How many bytes of the text say how chains are made: "dwarf,4096", "fp"; 0: it is all about how they are shown. */
 static size_t mode_bytes(const char *text)
 {
@@ -125,13 +109,6 @@ const struct option_row top_options[] = {
 	  .value = VALUE_SIZE, .call = take_ring_size },
 	{ OPTION_NUMBER, 'r', "realtime", "priority", "pstat itself runs before others: SCHED_FIFO", FIELD(priority),
 	  LIMITS(1, 99) },
-	{ OPTION_FLAG, 0, "overwrite", NULL, "accepted: rings are emptied all the time", FIELD(ignored) },
-	{ OPTION_FLAG, 0, "no-bpf-event", NULL, "accepted: where BPF programs lie is noted like all code's",
-	  FIELD(ignored) },
-	{ OPTION_NUMBER, 0, "num-thread-synthesize", "n", "accepted: one thread reads /proc", FIELD(ignored_number),
-	  LIMITS(1, INT_MAX) },
-	{ OPTION_NUMBER, 0, "proc-map-timeout", "ms", "accepted: nothing of /proc is left out for its time",
-	  FIELD(ignored_number), LIMITS(1, INT_MAX) },
 
 	{ .kind = OPTION_GROUP, .help = "How often, and what is kept" },
 	{ OPTION_CALL, 'd', "delay", "seconds", "from one table to the next (default 2)", .call = take_delay },
@@ -166,7 +143,7 @@ const struct option_row top_options[] = {
 	{ OPTION_FLAG, 0, "show-total-period", NULL, "a column with the sum of the periods", QUERY(total_period) },
 	{ OPTION_SWITCH, 0, "children", NULL, "a column with what a function called, too (where there are chains)",
 	  FIELD(report.children), .both = true },
-	{ OPTION_FLAG, 0, "hierarchy", NULL, "rows within rows, one level a sort key", FIELD(report.hierarchy) },
+	{ OPTION_FLAG, 'H', "hierarchy", NULL, "rows within rows, one level a sort key", FIELD(report.hierarchy) },
 	{ OPTION_SWITCH, 0, "group", NULL, "all events beside each other; --no-group: one after the other",
 	  FIELD(report.group), .both = true },
 	{ OPTION_NUMBER, 0, "group-sort-idx", "n", "groups: rows by the nth event's numbers, counted from 0",
@@ -180,18 +157,30 @@ const struct option_row top_options[] = {
 	{ OPTION_FLAG, 0, "tui", NULL, "a browser: the default on a terminal", FIELD(report.tui) },
 	{ OPTION_CALL, 'M', "disassembler-style", "att|intel", "the syntax of x86 code in the browser (att)",
 	  .value = VALUE_ONE_OF, .call = take_style },
-	{ OPTION_FLAG, 0, "source", NULL, "accepted: keys of the code's view switch lines and bytes", FIELD(ignored) },
-	{ OPTION_FLAG, 0, "asm-raw", NULL, "accepted, likewise", FIELD(ignored) },
-	{ OPTION_TEXT, 0, "objdump", "path", "accepted: no other program disassembles", FIELD(ignored_text),
-	  .value = VALUE_FILE },
-	{ OPTION_CALL, 0, "sym-annotate", "symbol", "refused: the browser's key a shows code",
-	  .call = refuse_sym_annotate },
-	{ OPTION_CALL, 'D', "dump-symtab", NULL, "refused: tables of symbols are not printed",
-	  .call = refuse_dump_symtab },
-	{ OPTION_FLAG, 0, "demangle-kernel", NULL, "accepted: names of the kernel are shown as it has them",
-	  FIELD(ignored) },
 	{ OPTION_FLAG, 0, "force", NULL, "read maps and dumps of code made at run time, whoever they belong to",
 	  FIELD(report.sample.session.sym.force) },
+	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
+	{ OPTION_ACCEPTED, 0, "addr2line", "path", .help = "no other program looks up lines", .value = VALUE_FILE },
+	{ OPTION_ACCEPTED, 0, "asm-raw", NULL, .help = "keys of the code's view switch lines and bytes" },
+	{ OPTION_ACCEPTED, 0, "demangle-kernel", NULL, .help = "names of the kernel are shown as it has them" },
+	{ OPTION_ACCEPTED, 0, "no-bpf-event", NULL, .help = "where BPF programs lie is noted like all code's" },
+	{ OPTION_ACCEPTED, 0, "num-thread-synthesize", "n", .help = "one thread reads /proc", .min = 1, .max = INT_MAX },
+	{ OPTION_ACCEPTED, 0, "objdump", "path", .help = "no other program disassembles", .value = VALUE_FILE },
+	{ OPTION_ACCEPTED, 0, "overwrite", NULL, .help = "rings are emptied all the time" },
+	{ OPTION_ACCEPTED, 0, "proc-map-timeout", "ms",
+	  .help = "nothing of /proc is left out for its time", .min = 1, .max = INT_MAX },
+	{ OPTION_ACCEPTED, 0, "source", NULL, .help = "keys of the code's view switch lines and bytes" },
+	{ OPTION_REFUSED, 0, "branch-history", NULL,
+	  .help = "branches are not added to callchains; -b has a row for each" },
+	{ OPTION_REFUSED, 0, "prefix", "folder",
+	  .help = "it is about lines of source; pstat annotate has it", .value = VALUE_DIRECTORY },
+	{ OPTION_REFUSED, 0, "prefix-strip", "n", .help = "it is about lines of source; pstat annotate has it" },
+	{ OPTION_REFUSED, 0, "stitch-lbr", NULL,
+	  .help = "stacks of branch records are not put together from several samples" },
+	{ OPTION_REFUSED, 'D', "dump-symtab", NULL,
+	  .help = "tables of symbols are not printed; nm lists those of a file, and -v tells where names are from" },
+	{ OPTION_REFUSED, 0, "sym-annotate", "symbol",
+	  .help = "code is shown in the browser, by the key a on a function; of a recording by pstat annotate" },
 	{ .kind = OPTION_END, .more = name_options, FIELD(report) },
 };
 

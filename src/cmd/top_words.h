@@ -18,9 +18,6 @@ struct top_words {
 	bool screen; /* on a terminal: a browser */
 	long priority; /* -r; 0: not given */
 	/* Of options that are accepted without effect. */
-	const char *ignored_text;
-	long ignored_number;
-	bool ignored;
 };
 
 void top_words_init(struct top_words *words, const struct kern *kern);

@@ -31,6 +31,9 @@ struct sampling {
 	bool stacks_raw; /* dwarf: the file has the copies of stacks; else they are unwound while recording */
 	uint32_t max_stack; /* 0: the kernel's own limit */
 	bool addr; /* -d */
+	bool data_src; /* --sample-mem-info */
+	bool data_maps; /* --data-mmap */
+	bool no_bpf_events; /* --no-bpf-event */
 	bool weight; /* -W */
 	bool phys_addr; /* --phys-data */
 	bool data_page_size, code_page_size;

@@ -75,6 +75,7 @@ static const struct field_option {
 	uint64_t bits;
 } field_options[] = {
 	{ OPTION(addr), PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC },
+	{ OPTION(data_src), PERF_SAMPLE_DATA_SRC },
 	{ OPTION(weight), DATA_SAMPLE_WEIGHT_STRUCT },
 	{ OPTION(phys_addr), PERF_SAMPLE_PHYS_ADDR },
 	{ OPTION(data_page_size), PERF_SAMPLE_DATA_PAGE_SIZE },
@@ -319,8 +320,9 @@ static void set_tracking(const struct pass *p, const struct event_list *events, 
 	struct perf_event_attr *attr = &event->attr;
 
 	attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
-	attr->ksymbol = attr->bpf_event = 1;
-	attr->mmap_data = s->addr || (s->stacks_raw && dumps_stacks(events));
+	attr->ksymbol = 1;
+	attr->bpf_event = !s->no_bpf_events;
+	attr->mmap_data = s->addr || s->data_maps || (s->stacks_raw && dumps_stacks(events));
 	attr->namespaces = s->namespaces;
 	attr->context_switch = s->switch_events;
 	attr->cgroup = s->all_cgroups;

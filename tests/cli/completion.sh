@@ -231,7 +231,7 @@ test_each_option()
 		"$PSTAT" $command -h | sed -n 's/^    \(-.*\)/\1/p' | while IFS= read -r line; do
 			line=${line%%  *}
 			argument=$(sed -n 's/^[^<]*<\(.*\)>.*/\1/p' <<<"$line")
-			names=$(grep -oE -e '--?[a-z][a-z-]*|-[a-zA-Z]' <<<"${line%%<*}")
+			names=$(grep -oE -e '--?[a-z][a-z0-9-]*|-[a-zA-Z]' <<<"${line%%<*}")
 			for name in $names; do
 				offered $command - | grep -qx -e "$name" || echo "pstat $command: $name is not offered"
 			done

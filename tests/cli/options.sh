@@ -130,6 +130,63 @@ test_commands_of_perf()
 	done
 }
 
+# Options behind other words, but not behind those of a command that is run.
+test_options_behind_words()
+{
+	local recording=$ROOT/tests/golden/plain.data words
+
+	for words in "report main -g none --stdio -i" "evlist -v -i" "buildid-list -i"; do
+		# shellcheck disable=SC2086 # words are to be split
+		run "$PSTAT" $words "$recording"
+		same "$words: status" 0 "$status"
+	done
+	fails_with 125 "no samples in a function 'main'" "$PSTAT" annotate main --stdio -i "$recording"
+	fails_with 129 "script: 'word' is not an option" "$PSTAT" script word -i "$recording"
+	fails_with 129 "script: '-D' is not an option" "$PSTAT" script -i "$recording" -- -D
+	run "$PSTAT" diff "$recording" "$recording" -q -s dso
+	same "diff: status" 0 "$status"
+	run "$PSTAT" -x, -e page-faults sh -c 'echo "$0"' -e
+	same "a command keeps its own" "-e" "$out"
+}
+
+# perf's options that mean nothing here are taken; those that cannot be had are refused with the reason. -h has both.
+test_accepted_and_refused()
+{
+	local command row option argument tried=0
+
+	for command in stat record report script annotate top list evlist buildid-list buildid-cache; do
+		while read -r option argument; do
+			case $argument in
+			'<'*) argument=1 ;;
+			*) argument= ;;
+			esac
+			[[ $option != *'[='* ]] || argument=
+			# shellcheck disable=SC2086 # no word where there is no argument
+			run "$PSTAT" $command ${option%%\[*} $argument
+			same "$command $option: status" 125 "$status"
+			has "$command $option: one line says why" "^pstat: --[A-Za-z0-9-]+: [^ ]+ .* [^ ]+$" "$err"
+			has_not "$command $option is known" 'no such option' "$err"
+			same "$command $option: one line" 1 "$(wc -l <<<"$err")"
+			tried=$((tried + 1))
+		done < <("$PSTAT" $command -h | sed -nE '/^    -/N; s/^    (-[A-Za-z], )?(--[^ ]+)( <[^>]*>)?[[:space:]]+refused: .*/\2\3/p')
+	done
+	check "there are such rows" test $tried -ge 30
+	run "$PSTAT" record -q -o x --proc-map-timeout 1000 --no-bpf-event --num-thread-synthesize 1 --no-buffering \
+		--aio=2 --debuginfod --vmlinux /no/such --mmap-flush 1K --no-kcore --running-time -m 64,16 \
+		--sample-mem-info --data-mmap -e cpu-clock:u -- true
+	same "record: status" 0 "$status"
+	same "record: what is accepted says nothing" "" "$err"
+	run "$PSTAT" stat -x, --no-affinity --affinity --hybrid-merge --metric-no-group --metric-no-merge \
+		--metric-no-threshold -e page-faults true
+	same "stat: status" 0 "$status"
+	same "stat: what is accepted says nothing" 1 "$(wc -l <<<"$err")"
+	fails_with 129 "num-thread-synthesize: 'none' is not a number" "$PSTAT" record --num-thread-synthesize none true
+	fails_with 125 "^pstat: --delay: spans such as '10-20,40-50'" "$PSTAT" record -D 10-20,40-50 true
+	fails_with 129 "^pstat: --delay: 'abc' is not a number" "$PSTAT" record -D abc true
+	fails_with 129 "^pstat: --mmap-pages: '64,x' is neither" "$PSTAT" record -m 64,x true
+	rm -f x
+}
+
 test_contradictions()
 {
 	fails_with 129 '--output and --log-fd' "$PSTAT" stat -o x --log-fd 2 true
@@ -198,7 +255,7 @@ test_not_there()
 	of_perf=$(perf stat -h 2>&1 | grep -oE -e '^ +(-[A-Za-z], )?--[a-z0-9-]+' | long_options)
 	of_pstat=$("$PSTAT" stat -h | long_options)
 	same "options of perf only" "$(comm -23 <(printf '%s\n' "$of_perf") <(printf '%s\n' "$of_pstat"))" "$listed"
-	fails_with 129 'no such option' "$PSTAT" stat --topdown true
+	fails_with 125 'topdown: there is no top-down analysis' "$PSTAT" stat --topdown true
 	run "$PSTAT" stat record -o counts -e page-faults:u true
 	run "$PSTAT" stat report -i counts
 	has "stat record and stat report are there" ' page-faults:u' "$err"

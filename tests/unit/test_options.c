@@ -50,6 +50,10 @@ static const struct option_row rows[] = {
 	{ OPTION_FLAG, 0, "no-call-graph", NULL, "none", FIELD(all) },
 	{ OPTION_TEXT, 'm', "may-follow", "mode", "mode", FIELD(graph), .argument_may_follow = true },
 	{ OPTION_FLAG, 0, "a-name-that-fills-the-whole-column", NULL, "long", FIELD(all) },
+	{ OPTION_ACCEPTED, 0, "threads", "n", .help = "one is enough", .min = 1, .max = 9 },
+	{ OPTION_ACCEPTED, 'Q', "quick", NULL, .help = "it is" },
+	{ OPTION_REFUSED, 'K', "kcore", NULL, .help = "it is large" },
+	{ OPTION_REFUSED, 0, "level", "n", .help = "there is one" },
 	{ .kind = OPTION_END },
 };
 
@@ -209,8 +213,66 @@ static void test_help(void **state)
 			    "    --no-call-graph               none\n"
 			    "    -m, --may-follow [<mode>]     mode\n"
 			    "    --a-name-that-fills-the-whole-column\n"
-			    "                                  long\n");
+			    "                                  long\n"
+			    "    --threads <n>                 accepted: one is enough\n"
+			    "    -Q, --quick                   accepted: it is\n"
+			    "    -K, --kcore                   refused: it is large\n"
+			    "    --level <n>                   refused: there is one\n");
 	str_release(&out);
+}
+
+/* perf's options without a meaning here are taken with all their forms; those that are refused say why. */
+static void test_accepted_and_refused(void **state)
+{
+	static const char *const refused[][3] = {
+		{ "--kcore", "--kcore: it is large" }, { "-aK", "--kcore: it is large" },
+		{ "--level=2", "--level: there is one" },
+	};
+
+	(void)state;
+	events_are(PARSE("--threads", "2", "-Q", "--no-quick", "--no-kcore", "-e", "cs"), "cs;", 8);
+	fails(PARSE("--threads=none"), "--threads: 'none' is not a number (1 to 9)");
+	fails(PARSE("--threads", "10"), "--threads: '10' is out of range (1 to 9)");
+	fails(PARSE("--no-level"), "--no-level: there is no such option");
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		struct result r = PARSE(refused[i][0]);
+
+		assert_int_equal(r.rc, -ENOTSUP);
+		assert_string_equal(r.err.s, refused[i][1]);
+		str_release(&r.err);
+	}
+}
+
+/* Options on both sides of other words: where those end up, "|" before the first of them. */
+static void assert_all(const char *line, const char *want)
+{
+	struct str err = STR_INIT, got = STR_INIT;
+	struct words words = { .events = STR_INIT };
+	char *text = xstrdup(line), *rest = text, *argv[16], *word;
+	int argc = 0, first;
+
+	while ((word = strsep(&rest, " ")) != NULL)
+		argv[argc++] = word;
+	assert_int_equal(options_parse_all(rows, argc, argv, &words, &first, &err), 0);
+	str_addf(&got, "%s", words.events.len ? words.events.s : "");
+	for (int i = 1; i < argc; i++)
+		str_addf(&got, "%s %s", i == first ? " |" : "", argv[i]);
+	assert_string_equal(got.s, want);
+	str_release(&words.events);
+	str_release(&got);
+	str_release(&err);
+	free(text);
+}
+
+static void test_options_on_both_sides(void **state)
+{
+	(void)state;
+	assert_all("list", "");
+	assert_all("list sw -e cs", "cs; -e cs | sw");
+	assert_all("list -a sw -e cs hw - -v", "cs; -a -e cs -v | sw hw -");
+	assert_all("list sw -e cs -- -a hw -v", "cs; -e cs -- | sw -a hw -v");
+	assert_all("list -m fp sw -m -a hw", " -m fp -m -a | sw hw");
+	assert_all("list sw -e -- -a hw", "--; -e -- -a | sw hw");
 }
 
 /* ---- where the last word stands ---- */
@@ -306,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_accepted_and_refused), cmocka_unit_test(test_options_on_both_sides),
 		cmocka_unit_test(test_place_of_options),
 		cmocka_unit_test(test_place_of_values),
 		cmocka_unit_test(test_place_of_operands),
