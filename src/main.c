@@ -10,6 +10,7 @@
 #include "cmd/message.h"
 #include "cmd/perf_commands.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -57,6 +58,29 @@ const struct command commands[] = {
 	{ .name = NULL },
 };
 
+struct global_words {
+	const char *buildid_dir;
+	bool no_pager, list_commands, list_options;
+};
+
+#define FIELD(name) .offset = offsetof(struct global_words, name)
+
+/* To add one: a row, what it means in take_globals(), pstat(1). */
+const struct option_row global_options[] = {
+	{ .kind = OPTION_GROUP, .help = "Options before a command" },
+	{ OPTION_TEXT, 0, "buildid-dir", "directory", "the cache of files by build-id", FIELD(buildid_dir),
+	  .value = VALUE_DIRECTORY },
+	{ OPTION_FLAG, 0, "no-pager", NULL, "straight to the terminal", FIELD(no_pager) },
+	{ OPTION_ACCEPTED, 0, "paginate", NULL, .help = "what is long goes through a pager on a terminal" },
+	{ OPTION_ACCEPTED, 0, "debug", "what", .help = "-v behind a command says more" },
+	{ OPTION_FLAG, 0, "list-cmds", NULL, "the names of the commands, and nothing else", FIELD(list_commands) },
+	{ OPTION_FLAG, 0, "list-opts", NULL, "the names of these options, and nothing else", FIELD(list_options) },
+	{ OPTION_REFUSED, 0, "exec-path", "directory", .help = "pstat is one program, without a folder of others",
+	  .argument_optional = true },
+	{ OPTION_REFUSED, 0, "html-path", NULL, .help = "the manual is not in HTML; pstat help shows it" },
+	{ .kind = OPTION_END },
+};
+
 static const char *near_command(const char *word)
 {
 	struct near_name near;
@@ -94,13 +118,77 @@ static int no_words(void)
 	return EXIT_BAD_USAGE;
 }
 
+static int list_names(const struct global_words *words)
+{
+	struct str text = STR_INIT;
+	int status;
+
+	for (const struct command *c = commands; c->name && words->list_commands; c++)
+		str_addf(&text, "%s\n", c->name);
+	for (const struct option_row *row = global_options; row->kind != OPTION_END && words->list_options; row++)
+		if (row->name)
+			str_addf(&text, "--%s ", row->name);
+	if (words->list_options)
+		str_add(&text, "--help --version\n");
+	status = message_stdout(&text);
+	str_release(&text);
+	return status;
+}
+
+/*
+ * Takes the options before the command; *n words of argv are behind us then. -1: go on; else the exit status. What they
+ * say holds for whatever runs then: it is said in the environment.
+ */
+static int take_globals(int argc, char **argv, int *n)
+{
+	struct global_words words = { .no_pager = false };
+	struct str err = STR_INIT;
+	int first, rc, status = -1;
+
+	*n = options_leading(global_options, argc, argv);
+	rc = options_parse(global_options, *n + 1, argv, &words, &first, &err);
+	if (rc)
+		status = rc == -ENOTSUP ? bad_usage("%s", err.s), EXIT_PSTAT_FAILED : bad_usage("%s", err.s);
+	else if (words.list_commands || words.list_options)
+		status = list_names(&words);
+	if (words.buildid_dir)
+		setenv("PERF_BUILDID_DIR", words.buildid_dir, 1);
+	if (words.no_pager)
+		setenv("PSTAT_PAGER", "cat", 1);
+	/* perf's -p; pstat's stands before a process id. */
+	if (*n + 2 < argc && !strcmp(argv[*n + 1], "-p") && command_find(argv[*n + 2]))
+		(*n)++;
+	str_release(&err);
+	return status;
+}
+
+/* perf's -v and -vv, where nothing follows. */
+static int tell_version(bool all, const struct kern *kern)
+{
+	char name[] = "version", build[] = "--build-options", *argv[] = { name, build, NULL };
+	const struct command *version = command_find(name);
+
+	return version->run(version, all ? 2 : 1, argv, kern);
+}
+
 /* "stat" was left out: argv[0], the name of pstat itself, stands for it. */
 static int dispatch(int argc, char **argv, const struct kern *kern)
 {
 	const struct command *command, *stat = command_find("stat");
+	int n, status;
 
 	if (argc < 2)
 		return no_words();
+	status = take_globals(argc, argv, &n);
+	if (status >= 0)
+		return status;
+	argv[n] = argv[0];
+	argc -= n;
+	argv += n;
+	if (argc < 2)
+		return no_words();
+	if (argc == 2 && (!strcmp(argv[1], "-v") || !strcmp(argv[1], "-vv")))
+		return tell_version(argv[1][2], kern);
 	if (!strcmp(argv[1], "--version"))
 		command = command_find("version");
 	else if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))

@@ -31,7 +31,8 @@ void commands_add_help(struct str *out)
 		str_addf(out, "    %-14s %s\n", c->name, c->summary);
 	str_add(out, "\nOptions\n"
 		     "    -h, --help    this list; behind a command, its options\n"
-		     "    --version     the version of pstat\n");
+		     "    --version     the version of pstat; -v alone is the same\n");
+	options_add_help(out, global_options);
 }
 
 int command_parse(const struct command *self, int argc, char **argv, void *target, int *first)

@@ -22,6 +22,8 @@ struct command {
 	const struct command *parts;
 };
 
+/* Options before any of them; what they fill is main.c's. */
+extern const struct option_row global_options[];
 /* All subcommands, in the order of `pstat -h`; a NULL name ends the table. Defined in main.c. */
 extern const struct command commands[];
 /* NULL if there is none of that name. */

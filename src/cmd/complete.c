@@ -196,16 +196,24 @@ static void offer_in_command(struct offers *offers, const struct command *comman
 
 void offers_find(struct offers *offers, int argc, char *const *argv, const struct kern *kern)
 {
-	const struct command *command = argc > 2 ? command_find(argv[1]) : NULL;
+	int n = options_leading(global_options, argc - 1, argv);
+	const struct command *command;
 
 	*offers = (struct offers){ .kern = kern, .argv = argv, .argc = argc };
+	argv += n;
+	argc -= n;
+	command = argc > 2 ? command_find(argv[1]) : NULL;
 	if (command) {
 		offer_in_command(offers, command, argc - 1, argv + 1);
 	} else if (argv[1][0] == '-') {
 		/* "stat" was left out. */
 		offer_in_command(offers, command_find("stat"), argc, argv);
-		if (argc == 2)
+		if (argc == 2) {
 			offer(offers, "--version", command_find("version")->summary);
+			for (const struct option_row *row = global_options; row->kind != OPTION_END; row++)
+				if (row->kind != OPTION_GROUP)
+					offer_option(offers, row);
+		}
 	} else if (argc == 2) {
 		offer_commands(offers);
 	}

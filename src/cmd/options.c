@@ -361,6 +361,21 @@ int options_parse_all(const struct option_row *rows, int argc, char **argv, void
 	return rc;
 }
 
+int options_leading(const struct option_row *rows, int argc, char *const *argv)
+{
+	int at = 1;
+
+	while (at < argc && !strncmp(argv[at], "--", 2) && argv[at][2]) {
+		size_t len = strcspn(argv[at] + 2, "=");
+		struct match match = find_name(rows, argv[at] + 2, len);
+
+		if (!match.exact)
+			break;
+		at += 1 + (match.row->argument && !match.row->argument_optional && !argv[at][2 + len]);
+	}
+	return (at < argc ? at : argc) - 1;
+}
+
 /* ---- where a word stands ---- */
 
 /*

@@ -108,6 +108,9 @@ int options_parse(const struct option_row *rows, int argc, char *const *argv, vo
 /* The same for options on both sides of other words, which are moved to the end of argv, in their order. */
 int options_parse_all(const struct option_row *rows, int argc, char **argv, void *target, int *first, struct str *err);
 
+/* How many of the words behind argv[0] are options by their whole long names, and their arguments. */
+int options_leading(const struct option_row *rows, int argc, char *const *argv);
+
 /* What the last of the words is, for completion. */
 struct option_place {
 	enum { PLACE_NAME, PLACE_VALUE, PLACE_OPERAND } what;

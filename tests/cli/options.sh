@@ -187,6 +187,41 @@ test_accepted_and_refused()
 	rm -f x
 }
 
+# What perf takes before a command.
+test_before_a_command()
+{
+	local recording=$ROOT/tests/golden/plain.data words
+
+	for words in --no-pager "--debug verbose=1" --debug=x "--no-pager --paginate" -p "--buildid-dir bd"; do
+		# shellcheck disable=SC2086 # words are to be split
+		run "$PSTAT" $words evlist -i "$recording"
+		same "$words: status" 0 "$status"
+		same "$words: the command runs" cycles "$(head -n 1 <<<"$out")"
+	done
+	run "$PSTAT" --no-pager -x, -e page-faults -- true
+	has "stat may be left out" '^[0-9]+,,page-faults' "$err"
+	fails_with 129 "'sta' is not a command" "$PSTAT" --no-pager sta
+	fails_with 129 "buildid-dir: an argument is missing" "$PSTAT" --buildid-dir
+	fails_with 129 '^Usage: pstat ' "$PSTAT" --no-pager
+	fails_with 125 "exec-path: pstat is one program" "$PSTAT" --exec-path
+	fails_with 125 "html-path: the manual" "$PSTAT" --html-path
+	run "$PSTAT" --list-cmds
+	same "--list-cmds" "$("$PSTAT" -h | awk '/^Commands/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')" "$out"
+	run "$PSTAT" --list-opts
+	has "--list-opts" '--no-pager .*--version$' "$out"
+	run timeout 20 "$PSTAT" -v
+	same "-v alone" "$("$PSTAT" --version)" "$out"
+	run timeout 20 "$PSTAT" -vv
+	same "-vv alone" "$("$PSTAT" version --build-options)" "$out"
+	run "$PSTAT" -v -e page-faults true
+	has "-v and more is stat's" 'page-faults' "$err"
+	rm -rf "$HOME/.debug"
+	run "$PSTAT" --buildid-dir "$PWD/bd" record -q -o x -e cpu-clock:u -- "$WORK/exact" spins:50
+	check "the cache is there" test -d bd
+	check_not "and nowhere else" test -e "$HOME/.debug"
+	rm -rf bd x
+}
+
 test_contradictions()
 {
 	fails_with 129 '--output and --log-fd' "$PSTAT" stat -o x --log-fd 2 true
