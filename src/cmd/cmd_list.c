@@ -34,11 +34,12 @@ struct listing {
 	bool terminal, grouped;
 	struct list_groups groups;
 	size_t n; /* events found for the current word */
+	size_t n_all; /* and for all */
 };
 
 const struct option_row list_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to print" },
-	{ .kind = OPTION_FLAG, .letter = 'j', .name = "json", .help = "one JSON object per line",
+	{ .kind = OPTION_FLAG, .letter = 'j', .name = "json", .help = "one JSON array",
 	  .offset = offsetof(struct list_words, json) },
 	{ .kind = OPTION_FLAG, .name = "names", .help = "names only",
 	  .offset = offsetof(struct list_words, names) },
@@ -106,25 +107,62 @@ static void add_json_text(struct str *line, const char *key, const char *text)
 	str_add_json(line, text);
 }
 
+/* perf's words for a kind of event; a topic that has none here is of "Kernel PMU event"s. */
+static const struct {
+	const char *topic, *type;
+} event_types[] = {
+	{ "hw", "Hardware event" },	  { "sw", "Software event" },	   { "cache", "Hardware cache event" },
+	{ "tool", "Tool event" },	  { "raw", "Raw event descriptor" }, { "tracepoint", "Tracepoint event" },
+	{ "breakpoint", "Hardware breakpoint" },
+};
+
+static const char *event_type(const char *topic)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(event_types); i++)
+		if (!strcmp(event_types[i].topic, topic))
+			return event_types[i].type;
+	return "Kernel PMU event";
+}
+
+/* The keys that perf has, by its names; then pstat's own. */
 static void add_json(struct str *line, const struct event_info *info, const char *verdict)
 {
-	str_add(line, "{\"topic\" : ");
-	str_add_json(line, info->topic);
-	add_json_text(line, "name", info->name);
+	bool metric = !strcmp(info->topic, "metric"), scaled = info->scale != 1.0 && info->scale != 0.0;
+
+	str_addc(line, '{');
+	add_json_text(line, metric ? "MetricName" : "EventName", info->name);
 	if (info->alias[0])
-		add_json_text(line, "alias", info->alias);
-	add_json_text(line, "description", info->desc);
+		add_json_text(line, "EventAlias", info->alias);
+	if (!metric)
+		add_json_text(line, "EventType", event_type(info->topic));
+	if (info->desc[0])
+		add_json_text(line, "BriefDescription", info->desc);
 	if (info->pmu_name[0])
-		add_json_text(line, "counter-unit", info->pmu_name);
-	if (info->unit[0])
-		add_json_text(line, "unit", info->unit);
-	if (info->scale != 1.0 && info->scale != 0.0)
-		str_addf(line, ", \"scale\" : %.17g", info->scale);
+		add_json_text(line, "Unit", info->pmu_name);
+	if (info->unit[0] || scaled) {
+		char *unit = xasprintf("%.17g%s", scaled ? info->scale : 1.0, info->unit);
+
+		add_json_text(line, "ScaleUnit", unit);
+		free(unit);
+	}
+	add_json_text(line, "topic", info->topic);
+	add_json_text(line, "name", info->name);
 	if (verdict)
 		str_addf(line, ", \"counts\" : %s", verdict[0] ? "false" : "true");
 	if (verdict && verdict[0])
 		add_json_text(line, "reason", verdict);
-	str_add(line, "}\n");
+	str_addc(line, '}');
+}
+
+/* An array has what is between its elements before each but the first, and "[" before that. */
+static const char *before_element(size_t n_before)
+{
+	return n_before ? ",\n" : "[\n";
+}
+
+static void end_array(struct str *out, size_t n)
+{
+	str_add(out, n ? "\n]\n" : "[\n]\n");
 }
 
 static bool worth_trying(const struct event_info *info)
@@ -150,6 +188,7 @@ static int print_event(const struct event_info *info, void *data)
 	const char *verdict = NULL;
 
 	listing->n++;
+	listing->n_all++;
 	if (listing->grouped) {
 		list_groups_add(&listing->groups, info);
 		return 0;
@@ -158,6 +197,8 @@ static int print_event(const struct event_info *info, void *data)
 	if (listing->words->names) {
 		add_names(line, info);
 	} else {
+		if (listing->words->json)
+			str_add(line, before_element(listing->n_all - 1));
 		if (worth_trying(info))
 			verdict = event_trial_verdict(&listing->trial, info->name);
 		(listing->words->json ? add_json : add_text)(line, info, verdict);
@@ -319,12 +360,16 @@ static int list_counters(const struct list_words *words, const struct kern *kern
 
 		if (found == -ENOTSUP || found == -EOPNOTSUPP)
 			continue;
-		if (words->json)
+		if (words->json) {
+			str_add(&out, before_element(out.len));
 			add_counters_json(&out, &pmus.v[i], found, &counters);
-		else
+		} else {
 			add_counters(&out, &pmus.v[i], found, &counters);
+		}
 	}
-	if (!out.len && !words->json)
+	if (words->json)
+		end_array(&out, out.len);
+	else if (!out.len)
 		str_add(&out, "no counter unit on this machine has counters to share\n");
 	status = message_stdout(&out);
 	event_pmu_list_release(&pmus);
@@ -337,6 +382,8 @@ static void finish(struct listing *listing)
 {
 	struct pager pager;
 
+	if (listing->words->json)
+		end_array(&listing->text, listing->n_all);
 	pager_open(&pager, listing->terminal && !listing->words->no_pager);
 	write_text(listing);
 	pager_close(&pager);

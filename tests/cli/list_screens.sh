@@ -59,7 +59,7 @@ test_not_readable()
 test_in_a_pipe()
 {
 	run "$PSTAT" list sw tool
-	same "a line an event" "$("$PSTAT" list --json sw tool | wc -l)" "$(wc -l <<<"$out")"
+	same "a line an event" "$("$PSTAT" list --json sw tool | grep -c EventName)" "$(wc -l <<<"$out")"
 	has_not "no heads" '^[A-Z]' "$out"
 	has "a line that says all" '^page-faults or faults +\[sw\] page faults, minor and major$' "$out"
 	run "$PSTAT" list 'page-faul*'
@@ -67,7 +67,27 @@ test_in_a_pipe()
 	screen 80 "$PSTAT" list --names sw
 	has "--names on a terminal" '^cpu-clock$' "$out"
 	screen 80 "$PSTAT" list --json sw
-	has "--json on a terminal" '^\{"topic" : "sw", "name" : "cpu-clock"' "$out"
+	has "--json on a terminal" '^\{"EventName" : "cpu-clock", .*"topic" : "sw", "name" : "cpu-clock"' "$out"
+}
+
+# One array, as perf's, with perf's keys; also an empty one. Options may stand behind the words, but not behind --.
+test_json()
+{
+	"$PSTAT" list sw -j metric >both
+	"$PSTAT" list -j --counters >counters
+	"$PSTAT" list -j nosuchevent >none 2>/dev/null
+	check "arrays" "$PYTHON" -c '
+import json, sys
+both, counters, none = (json.load(open(name)) for name in ("both", "counters", "none"))
+assert none == [] and isinstance(counters, list) and all("counter-unit" in row for row in counters), (none, counters)
+names = [row["name"] for row in both]
+assert names == [row.get("EventName", row.get("MetricName")) for row in both], both
+assert names == sys.argv[1].split("\n"), (names, sys.argv)
+alias = {row["EventAlias"]: row["name"] for row in both if "EventAlias" in row}
+assert alias["faults"] == "page-faults" and {row["topic"] for row in both} == {"sw", "metric"}, both
+assert all(row["BriefDescription"] and row.get("EventType", "Software event") == "Software event" for row in both), both
+' "$("$PSTAT" list sw metric --names | grep -vxE 'cs|faults|migrations')"
+	fails_with 125 "there is no topic, event or metric '-j'" "$PSTAT" list sw -- -j
 }
 
 test_pager()
