@@ -131,7 +131,8 @@ const struct option_row diff_options[] = {
 	{ OPTION_FLAG, 'f', "force", NULL, "read maps and dumps of code made at run time, whoever they belong to",
 	  SAMPLE(session.sym.force) },
 	{ OPTION_REFUSED, 0, "cycles-hist", NULL, .help = "it belongs to --compute cycles, which pstat does not have" },
-	{ OPTION_REFUSED, 0, "stream", NULL, .help = "it compares chains of Intel's branch records; pstat does not do it" },
+	{ OPTION_REFUSED, 0, "stream", NULL,
+	  .help = "it compares chains of Intel's branch records; pstat does not do it" },
 	{ .kind = OPTION_END, .more = name_options },
 };
 

@@ -8,9 +8,10 @@
 #include "data/data.h"
 
 /*
- * Opens the recording that is named, or else the one of a pipe on standard input, or else perf.data. Where it comes through
- * a pipe, the first SIGINT is spared (signals.h). Of a pipe that nobody named, and on which nothing comes for a second,
- * one line on stderr says that it is waited for. 0, or a negative errno with a sentence. Close the reader in every case.
+ * Opens the recording that is named, or else the one of a pipe on standard input, or else perf.data. Where it
+ * comes through a pipe, the first SIGINT is spared (signals.h). Of a pipe that nobody named, and on which nothing
+ * comes for a second, one line on stderr says that it is waited for. 0, or a negative errno with a sentence.
+ * Close the reader in every case.
  */
 int recording_open(struct reader *reader, const char *named, struct str *err);
 

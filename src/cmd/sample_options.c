@@ -38,7 +38,8 @@ static int take_unwinder(void *target, const char *argument, struct str *err)
 	struct sample_words *words = target;
 
 	if (!unwind_known(argument))
-		return fail(err, -EINVAL, "--unwinder or --unwind-style: '%s' is not rows, libunwind or libdw", argument);
+		return fail(err, -EINVAL, "--unwinder or --unwind-style: '%s' is not rows, libunwind or libdw",
+			    argument);
 	words->session.unwinder = argument;
 	return 0;
 }

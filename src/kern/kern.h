@@ -109,9 +109,9 @@ int cpus_online(const struct host_paths *host, struct intset *cpus);
 /* Where the cgroup hierarchy that perf events follow is mounted, into root; false if nowhere. */
 bool cgroup_root(const struct host_paths *host, struct str *root);
 /*
- * A list with one of {}[]()|*+?^$ in it is of basic regular expressions (regex(7)), as perf has it: adds the cgroups below
- * the root whose path has a part that one of them matches, each once, by name, with commas between. Of another list, or
- * where a cgroup has that very name: the list itself. 0, or a negative errno with a sentence.
+ * A list with one of {}[]()|*+?^$ in it is of basic regular expressions (regex(7)), as perf has it: adds the
+ * cgroups below the root whose path has a part that one of them matches, each once, by name, with commas between.
+ * Of another list, or where a cgroup has that very name: the list itself. 0, or a negative errno with a sentence.
  */
 int cgroups_named(const char *list, const struct host_paths *host, struct str *names, struct str *err);
 
