@@ -156,6 +156,21 @@ catches_int() # PID: SIGINT has a handler; of pstat, not of the shell that is ab
 	(((0x${caught:-0} >> 1) & 1))
 }
 
+# wait_int PID yes|no: until it has a handler, or none; for half a minute at most.
+wait_int()
+{
+	local turn now
+
+	for ((turn = 0; turn < 3000; turn++)); do
+		now=no
+		catches_int "$1" && now=yes
+		[ $now != "$2" ] || return 0
+		kill -0 "$1" 2>/dev/null || return 1
+		sleep 0.01
+	done
+	return 1
+}
+
 test_the_second_ends_a_reader()
 {
 	mkfifo fifo
@@ -164,9 +179,9 @@ test_the_second_ends_a_reader()
 	"$PSTAT" report --stdio -i - <fifo >out 2>err &
 	pid=$!
 	set +m
-	until catches_int $pid || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+	check "it is ready for the first" wait_int $pid yes
 	kill -s INT $pid
-	until ! catches_int $pid; do sleep 0.01; done
+	check "it has taken it" wait_int $pid no
 	check "the first does nothing" kill -0 $pid
 	kill -s INT $pid
 	wait $pid
