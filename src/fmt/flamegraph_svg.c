@@ -26,35 +26,12 @@ static const struct {
 	[LOOK_SAME] = { "same", " no certain change", "", "#c8c8c8", "" },
 };
 
-/* Text that is printable: what means something to XML becomes an entity. At most so many columns. */
-static void add_xml(struct str *out, const char *text, size_t max)
-{
-	for (const char *end = text + text_fitting(text, strlen(text), max); text < end; text++) {
-		switch (*text) {
-		case '<':
-			str_add(out, "&lt;");
-			break;
-		case '>':
-			str_add(out, "&gt;");
-			break;
-		case '&':
-			str_add(out, "&amp;");
-			break;
-		case '"':
-			str_add(out, "&quot;");
-			break;
-		default:
-			str_addc(out, *text);
-		}
-	}
-}
-
 /* In so many columns, with two dots where it is cut. */
 static void add_cut(struct str *out, const struct str *text, size_t room)
 {
 	bool fits = text_columns(text->s, text->len) <= room;
 
-	add_xml(out, text->s, fits ? room : room - 2);
+	str_add_xml(out, text->s, text_fitting(text->s, text->len, fits ? room : room - 2));
 	str_add(out, fits ? "" : "..");
 }
 
@@ -103,7 +80,7 @@ static void add_title(struct picture *picture, const struct stack_box *box)
 	struct str *out = &picture->output->text, *text = &picture->scratch;
 
 	str_add(out, "<title>");
-	add_xml(out, box_name(picture, box), SIZE_MAX);
+	str_add_xml(out, box_name(picture, box), strlen(box_name(picture, box)));
 	str_reset(text);
 	str_add(text, frame ? looks[frame->kind].words : "");
 	str_add(text, "\n");
@@ -120,7 +97,7 @@ static void add_title(struct picture *picture, const struct stack_box *box)
 		if (frame->line.line)
 			str_addf(text, ":%u", frame->line.line);
 	}
-	add_xml(out, text->s, SIZE_MAX);
+	str_add_xml(out, text->s, text->len);
 	str_add(out, "</title>");
 }
 
@@ -211,7 +188,7 @@ static void add_start(struct picture *picture)
 		 "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%u\" "
 		 "viewBox=\"0 0 %d %u\" role=\"img\">\n<title>",
 		 WIDTH, high, WIDTH, high);
-	add_xml(out, picture->caption->v[0].text, SIZE_MAX);
+	str_add_xml(out, picture->caption->v[0].text, strlen(picture->caption->v[0].text));
 	str_addf(out, "</title>\n<style>\n%s</style>\n", flamegraph_svg_css);
 	add_patterns(picture, out);
 	str_addf(out, "<rect id=\"page\" width=\"%d\" height=\"%u\"/>\n", WIDTH, high);

@@ -1,6 +1,6 @@
 /*
  * Text from outside, made safe for where it goes. One UTF-8 decoder decides what is a character;
- * a terminal gets \xNN for what is not printable, JSON gets escapes and U+FFFD.
+ * a terminal gets \xNN for what is not printable, JSON gets escapes and U+FFFD, XML entities and U+FFFD.
  */
 #include "util.h"
 
@@ -106,4 +106,33 @@ void str_add_json(struct str *s, const char *text)
 		i += len;
 	}
 	str_addc(s, '"');
+}
+
+/* Production [2] Char of XML 1.0; of what utf8_char() gives there are no surrogates. */
+static bool is_xml_char(uint32_t c)
+{
+	return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c != 0xfffe && c != 0xffff);
+}
+
+static const char *xml_entity(uint32_t c)
+{
+	return c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : NULL;
+}
+
+void str_add_xml(struct str *s, const char *bytes, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+
+	for (size_t i = 0; i < n;) {
+		uint32_t code = 0;
+		size_t len = utf8_char(p + i, n - i, &code);
+
+		if (!len || !is_xml_char(code))
+			str_add(s, "\xef\xbf\xbd");
+		else if (xml_entity(code))
+			str_add(s, xml_entity(code));
+		else
+			str_addn(s, bytes + i, len);
+		i += len ? len : 1;
+	}
 }

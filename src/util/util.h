@@ -98,6 +98,11 @@ char *str_detach(struct str *s); /* heap string, the caller frees; s is initial 
 void str_add_printable(struct str *s, const char *bytes, size_t n);
 /* The same bytes as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void str_add_json(struct str *s, const char *text);
+/*
+ * The same n bytes as XML's text, also within an attribute's quotes; bytes that are not UTF-8, and what is no character
+ * of XML 1.0 (controls, U+FFFE, U+FFFF), become U+FFFD: nothing can stand for them.
+ */
+void str_add_xml(struct str *s, const char *bytes, size_t n);
 /* 1234567 -> "1,234,567"; the separator does not depend on the locale. */
 void str_add_grouped(struct str *s, uint64_t value);
 /* Digits, without a call of printf. */

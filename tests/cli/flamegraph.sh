@@ -144,6 +144,42 @@ test_hostile()
 	has "a hostile name is drawn" '^ok all samples are drawn' "$(<seen)"
 }
 
+# Of a thread and its file: U+FFFE, U+FFFF, a surrogate in UTF-8, a control character, marks of markup.
+test_names_that_no_format_has()
+{
+	local name=$'\xef\xbf\xbe\xef\xbf\xbf\xed\xa0\x80\x01;]]>' format
+	local strict="$PYTHON $ROOT/tests/cli/hostile_text.py"
+
+	cp "$WORK/callers" "./$name"
+	record -F 2000 -e cpu-clock:u -g -o bad -- "./$name" known 100
+	report bad --flamegraph=page.html
+	report bad --flamegraph=page.svg
+	check "no markup, and characters of XML" flame whole page.html page.svg
+	report bad -j >json
+	report bad --folded >folded
+	report bad --speedscope=speedscope.json
+	report bad --firefox=firefox.json
+	report bad -s comm,dso -t , -g none >separated
+	for format in json folded separated; do
+		check "$format" $strict $format $format
+	done
+	check "speedscope" $strict json speedscope.json
+	check "firefox" $strict json firefox.json
+	"$PSTAT" export -i bad --jsonl lines 2>said
+	check "jsonl" $strict json_lines lines
+	report bad --pprof=bad.pb.gz
+	check "pprof: texts are UTF-8" "$PYTHON" -c 'import gzip, re
+all = gzip.open("bad.pb.gz").read()
+text = re.search(rb"\xef\xbf\xbe\xef\xbf\xbf[ -~]+", all).group(0).decode()
+assert "\\xed\\xa0\\x80\\x01;" in text, text
+assert b"\xed\xa0\x80" not in all'
+	"$PSTAT" version --build-options | grep -q '^ *libsqlite3 *\[ on *\] *[^;]*$' || return
+	"$PSTAT" export -i bad --sqlite db 2>said
+	check "sqlite: texts are UTF-8" "$PYTHON" -c 'import sqlite3
+text = [row[0] for row in sqlite3.connect("db").execute("SELECT name FROM comms")]
+assert any("\\xed\\xa0\\x80\\x01;" in one for one in text), text'
+}
+
 # drive PAGE: a browser does what tests/cli/flamegraph_drive.js says; with a picture, flamegraph_svg_drive.js
 drive()
 {
