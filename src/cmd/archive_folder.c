@@ -16,34 +16,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FOLDER_MODE = 0700, FILE_MODE = 0600, FAILED = -1 };
+enum { FILE_MODE = 0600 };
 
 static int begin(struct archive_folder *folder, const char *path, struct str *err)
 {
-	*folder = (struct archive_folder){ .path = xstrdup(path), .fd = FAILED };
-	folder->beside = xasprintf("%s.%d.new", path, (int)getpid());
-	if (mkdir(folder->beside, FOLDER_MODE))
-		return fail(err, -errno, "%s: %s", folder->beside, strerror(errno));
-	folder->fd = open(folder->beside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return folder->fd < 0 ? fail(err, -errno, "%s: %s", folder->beside, strerror(errno)) : 0;
+	*folder = (struct archive_folder){ .path = xstrdup(path) };
+	return destination_begin_folder(&folder->beside, path, err);
 }
 
 /* What was made is gone, and what comes is refused. */
 static void give_up(struct archive_folder *folder)
 {
-	DIR *names = folder->fd < 0 ? NULL : fdopendir(dup(folder->fd));
+	DIR *names = folder->beside.fd < 0 ? NULL : fdopendir(fcntl(folder->beside.fd, F_DUPFD_CLOEXEC, 0));
 	struct dirent *row;
 
 	while (names && (row = readdir(names)) != NULL)
 		if (row->d_name[0] != '.')
-			unlinkat(folder->fd, row->d_name, 0);
+			unlinkat(dirfd(names), row->d_name, 0);
 	if (names)
 		closedir(names);
-	if (folder->fd >= 0) {
-		close(folder->fd);
-		rmdir(folder->beside);
-	}
-	folder->fd = FAILED;
+	destination_end(&folder->beside);
 }
 
 int archive_folder_add(struct archive_folder *folder, const char *path, const char *name, int from, struct str *err)
@@ -54,10 +46,10 @@ int archive_folder_add(struct archive_folder *folder, const char *path, const ch
 		return fail(err, -EINVAL, "of a second recording that is a folder");
 	if (!folder->path)
 		rc = begin(folder, path, err);
-	if (!rc && folder->fd < 0)
+	if (!rc && folder->beside.fd < 0)
 		return fail(err, -EINVAL, "of a recording that lacks another file");
 	if (!rc) {
-		to = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+		to = openat(folder->beside.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
 		rc = to < 0 ? -errno : archive_copy(from, to);
 		if (to >= 0 && close(to) && !rc)
 			rc = -errno;
@@ -72,21 +64,21 @@ int archive_folder_add(struct archive_folder *folder, const char *path, const ch
 
 int archive_folder_end(struct archive_folder *folder, bool whole, struct str *err)
 {
+	struct str why = STR_INIT;
 	int rc = 0;
 
-	if (folder->fd < 0 || !whole)
+	if (folder->beside.fd < 0 || !whole)
 		rc = fail(err, -EINVAL, "not all of it could be had");
 	else if (!folder->has_header)
 		rc = fail(err, -EINVAL, "a folder without a recording's header");
-	else if (renameat2(AT_FDCWD, folder->beside, AT_FDCWD, folder->path, RENAME_NOREPLACE))
-		rc = errno == EEXIST ? fail(err, -EEXIST, "there is one of that name: -o gives it another name") :
-				       fail(err, -errno, "%s", strerror(errno));
+	else if ((rc = destination_put(&folder->beside, false, &why)) != 0)
+		fail(err, rc, "%s", rc == -EEXIST ? "there is one of that name: -o gives it another name" : why.s);
 	if (rc)
 		give_up(folder);
 	else
-		close(folder->fd);
+		destination_end(&folder->beside);
 	free(folder->path);
-	free(folder->beside);
+	str_release(&why);
 	*folder = (struct archive_folder){ 0 };
 	return rc;
 }

@@ -9,8 +9,7 @@
 
 struct archive_folder { /* begins as { 0 } */
 	char *path; /* its name to be; NULL: none is being made */
-	char *beside; /* where it is made */
-	int fd;
+	struct destination beside; /* where it is made; fd -1: it was given up */
 	bool has_header; /* the file `data`, which is a recording's */
 };
 

@@ -27,7 +27,7 @@ struct make {
 	struct build_cache *cache; /* NULL: there is none */
 	struct progress progress;
 	char *path; /* of the archive; "-": standard output */
-	char *beside; /* where it is made; NULL: it is no file */
+	struct destination beside; /* where it is made, if it is a file */
 	int fd;
 	const struct run_stop *stop; /* noted from when the archive is begun: nothing is left of a half one */
 	struct interrupt interrupt;
@@ -82,21 +82,20 @@ static int open_archive(struct make *make, struct str *err)
 	rc = destination_open_stream(make->path, &make->fd, err);
 	if (rc)
 		return rc < 0 ? rc : 0;
-	make->fd = destination_create_beside(make->path, &make->beside, err);
-	return make->fd < 0 ? make->fd : 0;
+	rc = destination_begin(&make->beside, make->path, err);
+	make->fd = make->beside.fd;
+	if (rc)
+		destination_end(&make->beside);
+	return rc;
 }
 
 static int close_archive(struct make *make, bool whole, struct str *err)
 {
-	int rc = 0;
+	int rc = make->beside.name && whole ? destination_put(&make->beside, true, err) : 0;
 
-	if (make->fd > STDOUT_FILENO && close(make->fd))
+	if (!make->beside.name && make->fd > STDOUT_FILENO && close(make->fd))
 		rc = fail(err, -errno, "%s", strerror(errno));
-	if (make->beside && whole && !rc && rename(make->beside, make->path))
-		rc = fail(err, -errno, "%s", strerror(errno));
-	if (make->beside && (!whole || rc))
-		unlink(make->beside);
-	free(make->beside);
+	destination_end(&make->beside);
 	return rc;
 }
 

@@ -152,23 +152,19 @@ int archive_copy(int from, int to)
 /* Beside its place, and renamed: nobody sees a half one. */
 static int write_recording(const char *path, int from, bool over, struct str *err)
 {
-	char *beside = NULL;
-	int rc, fd = destination_create_beside(path, &beside, err);
+	struct str why = STR_INIT;
+	struct destination beside;
+	int rc = destination_begin(&beside, path, &why);
 
-	if (fd < 0)
-		return fd;
-	rc = archive_copy(from, fd);
-	if (close(fd) && !rc)
-		rc = -errno;
-	if (!rc && renameat2(AT_FDCWD, beside, AT_FDCWD, path, over ? 0 : RENAME_NOREPLACE))
-		rc = -errno;
-	if (rc == -EEXIST)
-		fail(err, rc, "there is one of that name: -f writes over it, -o gives it another name");
-	else if (rc)
-		fail(err, rc, "%s", strerror(-rc));
+	if (!rc && (rc = archive_copy(from, beside.fd)) != 0)
+		str_add(&why, strerror(-rc));
+	if (!rc)
+		rc = destination_put(&beside, over, &why);
 	if (rc)
-		unlink(beside);
-	free(beside);
+		fail(err, rc, "%s",
+		     rc == -EEXIST ? "there is one of that name: -f writes over it, -o gives it another name" : why.s);
+	destination_end(&beside);
+	str_release(&why);
 	return rc;
 }
 

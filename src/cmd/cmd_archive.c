@@ -3,7 +3,13 @@
  */
 #include "cmd/archive_words.h"
 #include "cmd/command.h"
+#include "cmd/message.h"
 #include "cmd/recording_symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define FIELD(name) .offset = offsetof(struct archive_words, name)
 
@@ -30,11 +36,21 @@ const struct option_row archive_options[] = {
 	{ OPTION_FLAG, 0, "no-cache", NULL, "--into-recording: neither take nor keep names in ~/.cache/pstat",
 	  FIELD(no_cache) },
 	{ .kind = OPTION_GROUP, .help = "Common" },
-	{ OPTION_FLAG, 'f', "force", NULL, "write over a recording that is there; use another user's build-id cache",
+	{ OPTION_FLAG, 'f', "force", NULL,
+	  "write over a recording that is there; use another user's recording or build-id cache",
 	  FIELD(force) },
 	{ OPTION_COUNT, 'v', "verbose", NULL, "each file, and why others are missing", FIELD(verbose) },
 	{ .kind = OPTION_END },
 };
+
+static int fail_with(int fd, struct str *why)
+{
+	message_error(why->s);
+	str_release(why);
+	if (fd >= 0)
+		close(fd);
+	return EXIT_PSTAT_FAILED;
+}
 
 /* What is looked for is looked for as report does: -v tells no more. */
 static int put_into_recording(const struct archive_words *words)
@@ -45,9 +61,24 @@ static int put_into_recording(const struct archive_words *words)
 		.debuginfod = words->debuginfod,
 		.no_cache = words->no_cache,
 	};
+	const char *path = words->input ? words->input : "perf.data";
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), rc;
+	struct str why = STR_INIT;
+	struct stat st;
 
-	return recording_symbols_put(words->input ? words->input : "perf.data", &how, words->stop) ? EXIT_PSTAT_FAILED
-												   : 0;
+	if (fd < 0) {
+		str_addf(&why, "%s: %s", path, strerror(errno));
+		return fail_with(fd, &why);
+	}
+	/* Whoever put it there gets what goes into it. */
+	if (!words->force && !fstat(fd, &st) && st.st_uid != geteuid()) {
+		str_addf(&why, "%s: it is user %u's, who would get the names of files that only you may read\n"
+			 "-f puts them into it all the same", path, (unsigned)st.st_uid);
+		return fail_with(fd, &why);
+	}
+	rc = recording_symbols_put(fd, path, &how, words->stop);
+	close(fd);
+	return rc ? EXIT_PSTAT_FAILED : 0;
 }
 
 int cmd_archive(const struct command *self, int argc, char **argv, const struct kern *kern)

@@ -128,7 +128,7 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 	if (err.len)
 		message_error(err.s);
 	if (words->symbols_in_file && totals.path &&
-	    recording_symbols_put(totals.path,
+	    recording_symbols_put(totals.fd, totals.path,
 				  &(struct symbols_put){ .cache_dir = plan->cache_dir,
 							 .quiet = words->quiet,
 							 .no_cache = plan->no_cache },

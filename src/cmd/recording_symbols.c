@@ -35,7 +35,7 @@ static void print_totals(const struct recorded_totals *totals)
 	str_release(&text);
 }
 
-int recording_symbols_put(const char *path, const struct symbols_put *how, const struct run_stop *stop)
+int recording_symbols_put(int fd, const char *path, const struct symbols_put *how, const struct run_stop *stop)
 {
 	const struct sym_options options = {
 		.buildid_dir = how->cache_dir,
@@ -47,7 +47,7 @@ int recording_symbols_put(const char *path, const struct symbols_put *how, const
 	const struct interrupt interrupt = stop_interrupt(&since, stop);
 	struct recorded_totals totals;
 	struct str err = STR_INIT;
-	int rc = recording_put_names(path, &options, &interrupt, &totals, &err);
+	int rc = recording_put_names(fd, path, &options, &interrupt, &totals, &err);
 
 	if (rc)
 		message_error(err.s);

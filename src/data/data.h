@@ -408,6 +408,7 @@ struct writer_options {
 struct writer {
 	char *path;
 	int fd;
+	struct destination place; /* of a file; else there is none */
 	bool pipe;
 	uint64_t data_offset, data_size; /* of what is in the file; writer_finish moves both, not their sum */
 	uint64_t bytes_in; /* given to writer_add so far, before compression */

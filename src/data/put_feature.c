@@ -6,7 +6,8 @@
  *	header'| attrs, ids | data | table, 1 row | features | the new one  beside it
  *
  * The data are copied by the kernel (copy_file_range, which file systems that can share blocks make cheap). Whoever is
- * killed meanwhile leaves the recording as it was; who reads it at the same time keeps what was opened.
+ * killed meanwhile leaves the recording as it was; who reads it at the same time keeps what was opened. All is read and
+ * written by descriptors: what somebody puts at the path meanwhile gets nothing.
  */
 #include "data/bytes.h"
 #include "data/format.h"
@@ -31,7 +32,8 @@ struct old_feature {
 
 struct rewriting {
 	const char *path;
-	int from, to;
+	int from;
+	struct destination to;
 	struct stat stat;
 	uint8_t header[FORMAT_HEADER];
 	uint64_t data_end;
@@ -141,7 +143,7 @@ static int copy_by_hand(const struct rewriting *r, uint64_t at, uint64_t n)
 		size_t part = n < PIECE_BYTES ? (size_t)n : PIECE_BYTES;
 
 		rc = interrupt_came(r->interrupt) ? fail_interrupted(r) : read_at(r, piece, part, at);
-		if (!rc && (rc = write_all(r->to, piece, part)) != 0)
+		if (!rc && (rc = write_all(r->to.fd, piece, part)) != 0)
 			fail_errno(r, rc);
 		at += part;
 		n -= part;
@@ -156,7 +158,7 @@ static int copy(const struct rewriting *r, uint64_t at, uint64_t n)
 
 	while (n) {
 		size_t part = n < INTERRUPT_BYTES ? (size_t)n : INTERRUPT_BYTES;
-		ssize_t done = copy_file_range(r->from, &from, r->to, NULL, part, 0);
+		ssize_t done = copy_file_range(r->from, &from, r->to.fd, NULL, part, 0);
 
 		if (interrupt_came(r->interrupt))
 			return fail_interrupted(r);
@@ -173,7 +175,7 @@ static int copy(const struct rewriting *r, uint64_t at, uint64_t n)
 
 static int put(const struct rewriting *r, const void *bytes, size_t n)
 {
-	int rc = write_all(r->to, bytes, n);
+	int rc = write_all(r->to.fd, bytes, n);
 
 	return rc ? fail_errno(r, rc) : 0;
 }
@@ -206,17 +208,23 @@ static int put_features(const struct rewriting *r, unsigned id, const void *byte
 }
 
 /* The old one stays where it is until all of the new one is on the disk. */
-static int put_in_place(const struct rewriting *r, const char *created)
+static int put_in_place(struct rewriting *r)
 {
+	struct str why = STR_INIT;
 	struct stat now;
+	int rc;
 
-	if (fsync(r->to) && errno != EINVAL && errno != EROFS)
+	if (fsync(r->to.fd) && errno != EINVAL && errno != EROFS)
 		return fail_errno(r, -errno);
-	if (stat(r->path, &now) || now.st_dev != r->stat.st_dev || now.st_ino != r->stat.st_ino ||
+	if (fstatat(r->to.folder, r->to.name, &now, AT_SYMLINK_NOFOLLOW) || now.st_dev != r->stat.st_dev || now.st_ino != r->stat.st_ino ||
 	    now.st_size != r->stat.st_size || now.st_mtim.tv_sec != r->stat.st_mtim.tv_sec ||
 	    now.st_mtim.tv_nsec != r->stat.st_mtim.tv_nsec)
 		return fail_here(r, -ESTALE, "it was changed meanwhile: nothing was put into it");
-	return rename(created, r->path) ? fail_errno(r, -errno) : 0;
+	rc = destination_put(&r->to, true, &why);
+	if (rc)
+		fail_here(r, rc, why.s);
+	str_release(&why);
+	return rc;
 }
 
 static int write_anew(struct rewriting *r, unsigned id, const void *bytes, size_t n)
@@ -231,9 +239,9 @@ static int write_anew(struct rewriting *r, unsigned id, const void *bytes, size_
 	if (!rc)
 		rc = put_features(r, id, bytes, n);
 	/* It stays its owner's, if that can be had; it is never more open than it was. */
-	if (!rc && r->stat.st_uid != geteuid() && fchown(r->to, r->stat.st_uid, r->stat.st_gid))
+	if (!rc && r->stat.st_uid != geteuid() && fchown(r->to.fd, r->stat.st_uid, r->stat.st_gid))
 		rc = fail_errno(r, -errno);
-	if (!rc && fchmod(r->to, r->stat.st_mode & 07777))
+	if (!rc && fchmod(r->to.fd, r->stat.st_mode & 07777))
 		rc = fail_errno(r, -errno);
 	return rc;
 }
@@ -241,45 +249,37 @@ static int write_anew(struct rewriting *r, unsigned id, const void *bytes, size_
 static int rewrite(struct rewriting *r, unsigned id, const void *bytes, size_t n)
 {
 	struct str why = STR_INIT;
-	char *created = NULL;
 	int rc = read_header(r);
 
 	if (!rc)
 		rc = read_table(r, id);
 	if (rc)
 		return rc;
-	r->to = destination_create_beside(r->path, &created, &why);
-	if (r->to < 0) {
-		rc = fail_here(r, r->to, why.s);
-	} else {
+	rc = destination_begin(&r->to, r->path, &why);
+	if (rc)
+		fail_here(r, rc, why.s);
+	else
 		rc = write_anew(r, id, bytes, n);
-		if (!rc)
-			rc = put_in_place(r, created);
-		if (rc)
-			unlink(created);
-		close(r->to);
-	}
+	if (!rc)
+		rc = put_in_place(r);
+	destination_end(&r->to);
 	str_release(&why);
-	free(created);
 	return rc;
 }
 
-int recording_put_feature(const char *path, unsigned id, const void *bytes, size_t n,
+int recording_put_feature(int fd, const char *path, unsigned id, const void *bytes, size_t n,
 			  const struct interrupt *interrupt, struct str *err)
 {
 	char *real = realpath(path, NULL); /* of a link, what it leads to is written anew */
-	struct rewriting r = { .path = real ? real : path, .interrupt = interrupt, .err = err };
+	struct rewriting r = { .path = real ? real : path, .from = fd, .interrupt = interrupt, .err = err };
 	int rc;
 
-	r.from = open(r.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (r.from < 0 || fstat(r.from, &r.stat))
+	if (fstat(r.from, &r.stat))
 		rc = fail_errno(&r, -errno);
 	else if (!S_ISREG(r.stat.st_mode))
 		rc = fail_here(&r, -EINVAL, "it is no file: nothing can be put into it");
 	else
 		rc = rewrite(&r, id, bytes, n);
-	if (r.from >= 0)
-		close(r.from);
 	free(real);
 	return rc;
 }

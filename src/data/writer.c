@@ -463,9 +463,10 @@ int writer_finish(struct writer *writer, const struct events *events, const stru
 
 void writer_close(struct writer *writer)
 {
-	if (writer->fd >= 0)
+	if (writer->fd >= 0 && !writer->place.name)
 		close(writer->fd);
 	writer->fd = -1;
+	destination_end(&writer->place);
 	zstd_out_free(writer->zstd);
 	writer->zstd = NULL;
 	free(writer->path);

@@ -25,10 +25,10 @@ enum { FLUSH_BYTES = 1 << 20 };
 /* ---- where it goes ---- */
 
 /* A folder that perf record --threads made. */
-static bool is_recording_folder(const char *path)
+static bool is_recording_folder(const struct destination *place)
 {
-	char *data = xasprintf("%s/data", path);
-	bool is = access(data, F_OK) == 0;
+	char *data = xasprintf("%s/data", place->name);
+	bool is = faccessat(place->folder, data, F_OK, 0) == 0;
 
 	free(data);
 	return is;
@@ -38,25 +38,26 @@ static bool is_recording_folder(const char *path)
  * The new file into its place; what is there becomes .old unless it is an empty file. A folder of other
  * things is nobody's old recording.
  */
-static int put_in_place(const char *created, const char *path, struct str *err)
+static int put_in_place(struct destination *place, const char *path, struct str *err)
 {
+	struct str why = STR_INIT;
 	struct stat st;
 	int rc = 0;
 
-	if (lstat(path, &st))
+	if (fstatat(place->folder, place->name, &st, AT_SYMLINK_NOFOLLOW))
 		st = (struct stat){ .st_mode = S_IFREG };
-	if (S_ISDIR(st.st_mode) && !is_recording_folder(path))
+	if (S_ISDIR(st.st_mode) && !is_recording_folder(place))
 		return fail(err, -EISDIR, "%s: %s", path, strerror(EISDIR));
 	if (!S_ISREG(st.st_mode) || st.st_size) {
-		char *old = xasprintf("%s.old", path);
+		char *old = xasprintf("%s.old", place->name);
 
-		if (rename(path, old))
-			rc = fail(err, -errno, "%s: cannot be kept as %s: %s", path, old,
-				  strerror(errno));
+		if (renameat(place->folder, place->name, place->folder, old))
+			rc = fail(err, -errno, "%s: cannot be kept as %s.old: %s", path, path, strerror(errno));
 		free(old);
 	}
-	if (!rc && rename(created, path))
-		rc = fail(err, -errno, "%s: %s", path, strerror(errno));
+	if (!rc && (rc = destination_put(place, true, &why)) != 0)
+		fail(err, rc, "%s: %s", path, why.s);
+	str_release(&why);
 	return rc;
 }
 
@@ -306,12 +307,11 @@ static int open_file(struct writer *writer, const struct events *events, const s
 		     struct str *err)
 {
 	struct str why = STR_INIT;
-	char *created = NULL;
-	int rc = destination_create_beside(writer->path, &created, &why);
+	int rc = destination_begin(&writer->place, writer->path, &why);
 
-	if (rc < 0)
+	if (rc)
 		return fail_at_path(writer, rc, &why, err);
-	writer->fd = rc;
+	writer->fd = writer->place.fd;
 	rc = put_beginning(writer, events, err);
 	if (!rc)
 		rc = add_early_features(writer, events, info, err);
@@ -319,12 +319,7 @@ static int open_file(struct writer *writer, const struct events *events, const s
 		rc = add_updates(writer, events, err);
 	if (!rc)
 		rc = writer_flush(writer, err);
-	if (!rc)
-		rc = put_in_place(created, writer->path, err);
-	if (rc)
-		unlink(created);
-	free(created);
-	return rc;
+	return rc ? rc : put_in_place(&writer->place, writer->path, err);
 }
 
 /* What stands at the path already: 1 it is a pipe or a device, and open. */

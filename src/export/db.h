@@ -15,8 +15,8 @@ struct db_insert; /* rows of one table */
 /* Can databases be written? -ENOSYS: left out of the build; another: it can't be loaded. */
 int db_try(struct str *err);
 
-/* path: an empty file. The transaction has begun. Close it in every case. */
-int db_open(struct db **db, const char *path, struct str *err);
+/* fd: an empty file, open for reading and writing; borrowed. The transaction has begun. Close it in every case. */
+int db_open(struct db **db, int fd, struct str *err);
 /* Ends the transaction; without it nothing of what was written is there. */
 int db_commit(struct db *db, struct str *err);
 void db_close(struct db *db); /* NULL is fine */

@@ -3,20 +3,27 @@
  * once; one thread has it; there is one transaction and no journal: until it has ended the file is nobody's, and what
  * was begun and not ended is thrown away by the caller.
  *
- * Source: sqlite3.h, sqlite.org/c3ref.
+ * SQLite opens files by name, and follows links on the way. A file system of its own (a VFS) gives it the descriptor
+ * that the caller has, whose number is the name; the files that it sorts in are its usual ones.
+ *
+ * Source: sqlite3.h, sqlite.org/c3ref, sqlite.org/vfs.html.
  */
 #include "export/db.h"
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define LIBSQLITE "libsqlite3.so.0"
 
 #define SQLITE_FUNCTIONS(FN)                                                                     \
 	FN(sqlite3_open_v2) FN(sqlite3_close) FN(sqlite3_exec) FN(sqlite3_prepare_v2)             \
 	FN(sqlite3_finalize) FN(sqlite3_step) FN(sqlite3_reset) FN(sqlite3_bind_int64)            \
-	FN(sqlite3_bind_null) FN(sqlite3_bind_text) FN(sqlite3_errmsg) FN(sqlite3_config)
+	FN(sqlite3_bind_null) FN(sqlite3_bind_text) FN(sqlite3_errmsg) FN(sqlite3_config)         \
+	FN(sqlite3_vfs_find) FN(sqlite3_vfs_register)
 
 struct sqlite {
 #define MEMBER(name) __typeof__(name) *name;
@@ -36,6 +43,171 @@ struct db_insert {
 	struct str text;
 };
 
+/* ---- the file, by its descriptor ---- */
+
+#define VFS_NAME "pstat-descriptor"
+
+struct db_file {
+	sqlite3_file base; /* first: SQLite is given this */
+	int fd;
+};
+
+static int file_close(sqlite3_file *file)
+{
+	(void)file; /* the descriptor is the caller's */
+	return SQLITE_OK;
+}
+
+/* What lies behind the end reads as zeros. */
+static int file_read(sqlite3_file *file, void *to, int size, sqlite3_int64 at)
+{
+	size_t n = (size_t)size, done = 0;
+
+	while (done < n) {
+		ssize_t got = pread(((struct db_file *)file)->fd, (char *)to + done, n - done, at + (off_t)done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return SQLITE_IOERR_READ;
+		if (!got)
+			break;
+		done += (size_t)got;
+	}
+	memset((char *)to + done, 0, n - done);
+	return done < n ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
+}
+
+static int file_write(sqlite3_file *file, const void *from, int n, sqlite3_int64 at)
+{
+	int rc = write_all_at(((struct db_file *)file)->fd, from, (size_t)n, (uint64_t)at);
+
+	return rc == -ENOSPC ? SQLITE_FULL : rc ? SQLITE_IOERR_WRITE : SQLITE_OK;
+}
+
+static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+	return ftruncate(((struct db_file *)file)->fd, size) ? SQLITE_IOERR_TRUNCATE : SQLITE_OK;
+}
+
+static int file_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+	struct stat st;
+
+	if (fstat(((struct db_file *)file)->fd, &st))
+		return SQLITE_IOERR_FSTAT;
+	*size = st.st_size;
+	return SQLITE_OK;
+}
+
+/* Of one writer there are no locks, nor is there a journal that waits for the disk. */
+static int file_no_op(sqlite3_file *file, int how)
+{
+	(void)file;
+	(void)how;
+	return SQLITE_OK;
+}
+
+static int file_is_locked(sqlite3_file *file, int *is)
+{
+	(void)file;
+	*is = 0;
+	return SQLITE_OK;
+}
+
+static int file_control(sqlite3_file *file, int what, void *arg)
+{
+	(void)file;
+	(void)what;
+	(void)arg;
+	return SQLITE_NOTFOUND;
+}
+
+static int file_number(sqlite3_file *file)
+{
+	(void)file;
+	return 0; /* sectors: the usual size; the device: nothing is known of it */
+}
+
+static const sqlite3_io_methods file_methods = {
+	.iVersion = 1,
+	.xClose = file_close,
+	.xRead = file_read,
+	.xWrite = file_write,
+	.xTruncate = file_truncate,
+	.xSync = file_no_op,
+	.xFileSize = file_size,
+	.xLock = file_no_op,
+	.xUnlock = file_no_op,
+	.xCheckReservedLock = file_is_locked,
+	.xFileControl = file_control,
+	.xSectorSize = file_number,
+	.xDeviceCharacteristics = file_number,
+};
+
+static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
+{
+	sqlite3_vfs *usual = vfs->pAppData;
+	uint64_t fd;
+
+	if (!name)
+		return usual->xOpen(usual, name, file, flags, out_flags);
+	file->pMethods = NULL;
+	if (!(flags & SQLITE_OPEN_MAIN_DB) || parse_u64(name, 10, &fd))
+		return SQLITE_CANTOPEN;
+	((struct db_file *)file)->fd = (int)fd;
+	file->pMethods = &file_methods;
+	if (out_flags)
+		*out_flags = flags;
+	return SQLITE_OK;
+}
+
+static int vfs_full_name(sqlite3_vfs *vfs, const char *name, int n, char *full)
+{
+	(void)vfs;
+	return snprintf(full, (size_t)n, "%s", name) < n ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
+/* Beside a descriptor there is no other file. */
+static int vfs_access(sqlite3_vfs *vfs, const char *name, int how, int *is)
+{
+	(void)vfs;
+	(void)name;
+	(void)how;
+	*is = 0;
+	return SQLITE_OK;
+}
+
+static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync)
+{
+	(void)vfs;
+	(void)name;
+	(void)sync;
+	return SQLITE_OK;
+}
+
+/* What is not about files (the time, random numbers) is as in the usual one. */
+static int add_vfs(const struct sqlite *lib)
+{
+	static sqlite3_vfs vfs;
+	sqlite3_vfs *usual = lib->sqlite3_vfs_find(NULL);
+
+	if (!usual)
+		return SQLITE_ERROR;
+	vfs = *usual;
+	vfs.zName = VFS_NAME;
+	vfs.pAppData = usual;
+	if (vfs.szOsFile < (int)sizeof(struct db_file))
+		vfs.szOsFile = sizeof(struct db_file);
+	vfs.xOpen = vfs_open;
+	vfs.xFullPathname = vfs_full_name;
+	vfs.xAccess = vfs_access;
+	vfs.xDelete = vfs_delete;
+	return lib->sqlite3_vfs_register(&vfs, 0);
+}
+
+/* ---- the library ---- */
+
 static const struct sqlite *load(struct str *err)
 {
 	static const struct library_symbol symbols[] = {
@@ -50,10 +222,14 @@ static const struct sqlite *load(struct str *err)
 		return &functions;
 	if (!library_load(LIBSQLITE, symbols, ARRAY_SIZE(symbols), &functions, err))
 		return NULL;
-	loaded = true;
 	/* One thread of this program has it, and nobody asks how much memory it takes: a lock less at each turn. */
 	functions.sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	functions.sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	if (add_vfs(&functions) != SQLITE_OK) {
+		fail(err, -EIO, "%s can't be set up", LIBSQLITE);
+		return NULL;
+	}
+	loaded = true;
 	return &functions;
 }
 
@@ -72,17 +248,19 @@ int db_execute(struct db *db, const char *sql, struct str *err)
 	return db->lib->sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail_db(db, err);
 }
 
-int db_open(struct db **result, const char *path, struct str *err)
+int db_open(struct db **result, int fd, struct str *err)
 {
 	const struct sqlite *lib = load(err);
 	struct db *db;
+	char name[16];
 
 	*result = NULL;
 	if (!lib)
 		return -ENOENT;
 	*result = db = xcalloc(1, sizeof(*db));
 	db->lib = lib;
-	if (lib->sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+	snprintf(name, sizeof(name), "%d", fd);
+	if (lib->sqlite3_open_v2(name, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, VFS_NAME) != SQLITE_OK)
 		return fail_db(db, err);
 	return db_execute(db,
 			  "PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"

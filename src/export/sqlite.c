@@ -402,7 +402,7 @@ static int put_tables(struct database *d, struct str *err)
 /* ---- contract ---- */
 
 /* What could be read is in the database, also where reading had to end early. */
-static int fill_database(struct database *d, const char *path, struct str *err)
+static int fill_database(struct database *d, int fd, struct str *err)
 {
 	const struct sample_sink sink = {
 		.context = d,
@@ -412,7 +412,7 @@ static int fill_database(struct database *d, const char *path, struct str *err)
 		.other = take_other,
 		.progress = export_progress,
 	};
-	int code = db_open(&d->db, path, err), read = 0;
+	int code = db_open(&d->db, fd, err), read = 0;
 
 	if (!code)
 		code = db_execute(d->db, sqlite_sql, err);
@@ -450,38 +450,32 @@ static int check_place(const char *path, struct str *err)
 }
 
 /* As if it had been created where it now is. */
-static int put_in_place(const char *created, const char *path, struct str *err)
+static int put_in_place(struct destination *to, struct str *err)
 {
 	mode_t mask = umask(0);
 
 	umask(mask);
-	if (chmod(created, 0666 & ~mask) || rename(created, path))
-		return fail(err, -errno, "%s", strerror(errno));
-	return 0;
+	return fchmod(to->fd, 0666 & ~mask) ? fail(err, -errno, "%s", strerror(errno)) : destination_put(to, true, err);
 }
 
 int export_sqlite(struct export *export, const char *path, struct str *err)
 {
 	struct database d = { .export = export, .scratch = STR_INIT };
-	char *created = NULL;
-	int code = db_try(err), placed, fd;
+	struct destination to;
+	int code = db_try(err), placed;
 
 	if (!code)
 		code = check_place(path, err);
 	if (code)
 		return code;
-	fd = destination_create_beside(path, &created, err);
-	if (fd < 0)
-		return fd;
-	close(fd);
-	code = fill_database(&d, created, err);
+	code = destination_begin(&to, path, err);
+	if (!code)
+		code = fill_database(&d, to.fd, err);
 	release(&d);
 	if (code >= 0 && ask(export, err))
 		code = -ECANCELED;
-	placed = code < 0 ? code : put_in_place(created, path, err);
-	if (placed)
-		unlink(created);
-	free(created);
+	placed = code < 0 ? code : put_in_place(&to, err);
+	destination_end(&to);
 	return placed ? placed : code;
 }
 

@@ -71,12 +71,13 @@ void session_hold_files(struct session *session, const struct dso *const *dsos, 
 /* ---- recording_names.c: a recording gets the names of what was sampled ---- */
 
 /*
- * Reads the finished recording at the path, looks up all that any report of it may ask, and puts it into the file
- * (feature SYMBOLS), so that reports need no other one. -EEXIST: they are in it already; -ENOTSUP: there is no place
- * for them, as in a pipe; -ECANCELED: interrupted; others with a sentence: the recording is as it was. sym: where names
- * are looked for.
+ * Reads the finished recording that fd is open on and that is at the path, looks up all that any report of it may ask,
+ * and puts it into the file (feature SYMBOLS), so that reports need no other one. Another file at the path gets
+ * nothing: names may come from files that its owner may not read. -EEXIST: they are in it already; -ENOTSUP: there is
+ * no place for them, as in a pipe; -ECANCELED: interrupted; others with a sentence: the recording is as it was. sym:
+ * where names are looked for.
  */
-int recording_put_names(const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
+int recording_put_names(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
 			struct recorded_totals *totals, struct str *err);
 
 /* ---- filters.c: which samples take part; for report and script alike ---- */

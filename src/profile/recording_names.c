@@ -10,6 +10,8 @@
 #include "profile/session_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 /* ---- what is asked ---- */
 
@@ -98,11 +100,15 @@ static int write_names(struct reader *reader, const struct sym_options *sym, con
 
 /* ---- the file ---- */
 
+static int fail_layout(const char *path, struct str *err)
+{
+	return fail(err, -ENOTSUP, "%s: a recording in the layout of pipes or folders has no place for symbols", path);
+}
+
 static int may_be_put(const struct reader *reader, struct str *err)
 {
 	if (reader->pipe || reader->n_streams != 1)
-		return fail(err, -ENOTSUP, "%s: a recording in the layout of pipes or folders has no place for symbols",
-			    reader->path);
+		return fail_layout(reader->path, err);
 	if (info_has(&reader->info, FEATURE_SYMBOLS))
 		return fail(err, -EEXIST, "%s: it has symbols already", reader->path);
 	if (info_has(&reader->info, FEATURE_STAT))
@@ -110,13 +116,24 @@ static int may_be_put(const struct reader *reader, struct str *err)
 	return 0;
 }
 
-int recording_put_names(const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
+static int open_reader(struct reader *reader, int fd, const char *path, struct str *err)
+{
+	struct stat st;
+	int own;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return fail_layout(path, err);
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return own < 0 ? fail(err, -errno, "%s: %s", path, strerror(errno)) : reader_open_fd(reader, own, path, err);
+}
+
+int recording_put_names(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
 			struct recorded_totals *totals, struct str *err)
 {
 	struct sym_options options = *sym;
 	struct str bytes = STR_INIT;
-	struct reader reader;
-	int rc = reader_open(&reader, path, err);
+	struct reader reader = { 0 };
+	int rc = open_reader(&reader, fd, path, err);
 
 	*totals = (struct recorded_totals){ 0 };
 	options.no_demangle = true; /* they are written raw */
@@ -127,7 +144,7 @@ int recording_put_names(const char *path, const struct sym_options *sym, const s
 		rc = write_names(&reader, &options, interrupt, &bytes, totals, err);
 	reader_close(&reader);
 	if (!rc)
-		rc = recording_put_feature(path, FEATURE_SYMBOLS, bytes.s, bytes.len, interrupt, err);
+		rc = recording_put_feature(fd, path, FEATURE_SYMBOLS, bytes.s, bytes.len, interrupt, err);
 	str_release(&bytes);
 	return rc;
 }

@@ -15,6 +15,7 @@
 #include "record/sampled.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -195,31 +196,48 @@ static void want_all(struct caching *caching)
 		want(caching, i);
 }
 
-static void look_into(struct caching *caching, const char *path)
+/* A file of --switch-output that was finished before the last, if it is still there. */
+static int open_finished(const struct finished_file *file, struct str *err)
+{
+	int fd = open(file->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return fail(err, -errno, "%s", strerror(errno));
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_dev == file->inode.dev && st.st_ino == file->inode.ino &&
+	    st.st_uid == geteuid())
+		return fd;
+	close(fd);
+	return fail(err, -ESTALE, "it was replaced");
+}
+
+/* fd: taken over; negative: err says why it could not be had. */
+static void look_into(struct caching *caching, const char *path, int fd, struct str *err)
 {
 	const struct sampled_asks asks = { caching, take_found, goes_on };
-	struct str err = STR_INIT;
-	int rc = caching->n_unseen ? sampled_files(path, &asks, &err) : 0;
+	int rc = fd < 0 ? fd : sampled_files(fd, path, &asks, err);
 
 	/* What was found until then had samples all the same. */
 	if (rc && rc != -ECANCELED)
 		note_add(caching->plan->notes, true, NULL, "build-id cache: not all of %s was looked into: %s", path,
-			 err.s);
-	str_release(&err);
+			 err->s);
+	str_reset(err);
 }
 
 static void find_sampled(struct caching *caching, bool can_read)
 {
 	const struct sink_file *file = &caching->rec->file;
+	struct str err = STR_INIT;
 
 	if (!can_read || caching->plan->build_ids_all) {
 		want_all(caching);
 		return;
 	}
-	for (size_t i = 0; i < file->n_kept; i++)
-		look_into(caching, file->kept[i]);
+	for (size_t i = 0; i < file->n_kept && caching->n_unseen; i++)
+		look_into(caching, file->kept[i].path, open_finished(&file->kept[i], &err), &err);
 	if (!file->n_kept)
-		look_into(caching, file->last_path);
+		look_into(caching, file->last_path, fcntl(caching->rec->totals->fd, F_DUPFD_CLOEXEC, 0), &err);
+	str_release(&err);
 }
 
 /* ---- into the cache ---- */
@@ -401,16 +419,16 @@ static void run(struct caching *caching, bool can_read)
 }
 
 /* False: nobody will read it, as it went to a device. *can_read: it can be read once more. */
-static bool has_reader(const struct sink_file *file, bool *can_read)
+static bool has_reader(const struct recording *rec, bool *can_read)
 {
 	struct stat st;
 	int rc;
 
 	*can_read = false;
-	if (!file->last_path)
+	if (!rec->file.last_path)
 		return false;
-	rc = strcmp(file->last_path, "-") ? stat(file->last_path, &st) : fstat(STDOUT_FILENO, &st);
-	*can_read = !rc && S_ISREG(st.st_mode) && strcmp(file->last_path, "-");
+	rc = fstat(rec->totals->fd, &st);
+	*can_read = !rc && S_ISREG(st.st_mode) && strcmp(rec->file.last_path, "-");
 	return rc || !S_ISCHR(st.st_mode);
 }
 
@@ -421,7 +439,7 @@ void recording_cache(const struct recording *rec)
 	struct str err = STR_INIT;
 	bool can_read;
 
-	if (!plan->cache || !caching.set || !has_reader(&rec->file, &can_read))
+	if (!plan->cache || !caching.set || !has_reader(rec, &can_read))
 		return;
 	if (build_cache_open(&caching.cache, plan->cache_dir, CACHE_CREATE, &err)) {
 		char *place = build_cache_place(plan->cache_dir);

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* PATH.YYYYMMDDhhmmss and hundredths of a second. */
-static char *dated_name(const char *path)
+/* ".YYYYMMDDhhmmss" and hundredths of a second. */
+static void add_date(struct str *name)
 {
 	struct timespec now;
 	char text[32] = "";
@@ -24,43 +24,56 @@ static char *dated_name(const char *path)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (localtime_r(&now.tv_sec, &tm))
 		strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
-	return xasprintf("%s.%s%02ld", path, text, now.tv_nsec / 10000000);
+	str_addf(name, ".%s%02ld", text, now.tv_nsec / 10000000);
 }
 
-/* Two files within a hundredth of a second: the second waits, nothing is overwritten. */
-static char *free_dated_name(const char *path)
+/* Two files within a hundredth of a second: the second waits, nothing is overwritten. *name: in the folder. */
+static int rename_dated(const struct destination *place, struct str *name)
 {
-	char *name = dated_name(path);
+	int rc;
 
-	while (!access(name, F_OK)) {
+	for (;;) {
+		str_reset(name);
+		str_add(name, place->name);
+		add_date(name);
+		rc = destination_rename(place, name->s);
+		if (rc != -EEXIST)
+			return rc;
 		usleep(10000);
-		free(name);
-		name = dated_name(path);
 	}
-	return name;
+}
+
+/* Someone else may have removed it, or put something there: then it is gone as well. */
+static void remove_oldest(struct sink_file *file)
+{
+	const struct finished_file *oldest = &file->kept[0];
+	const char *slash = strrchr(oldest->path, '/');
+
+	destination_remove(&file->writer.place, slash ? slash + 1 : oldest->path, &oldest->inode);
+	free(oldest->path);
+	memmove(file->kept, file->kept + 1, --file->n_kept * sizeof(*file->kept));
 }
 
 int sink_file_give_date(struct sink_file *file, struct str *err)
 {
 	const struct record_plan *plan = file->plan;
-	char *name = free_dated_name(plan->path);
+	const struct destination *place = &file->writer.place;
+	const char *slash = strrchr(plan->path, '/');
+	struct str name = STR_INIT;
+	int rc = rename_dated(place, &name);
+	char *path = xasprintf("%.*s%s", slash ? (int)(slash + 1 - plan->path) : 0, plan->path, name.s);
 
-	if (rename(plan->path, name)) {
-		int rc = fail(err, -errno, "%s: cannot be renamed to %s: %s", plan->path, name,
-			      strerror(errno));
-
-		free(name);
+	str_release(&name);
+	if (rc) {
+		fail(err, rc, "%s: cannot be renamed to %s: %s", plan->path, path, strerror(-rc));
+		free(path);
 		return rc;
 	}
 	free(file->last_path);
-	file->last_path = xstrdup(name);
+	file->last_path = xstrdup(path);
 	VEC_GROW(file->kept, file->n_kept, file->kept_cap);
-	file->kept[file->n_kept++] = name;
-	if (!plan->switch_max_files || file->n_kept <= plan->switch_max_files)
-		return 0;
-	/* Someone else may have removed it; then it is gone as well. */
-	unlink(file->kept[0]);
-	free(file->kept[0]);
-	memmove(file->kept, file->kept + 1, --file->n_kept * sizeof(*file->kept));
+	file->kept[file->n_kept++] = (struct finished_file){ path, place->inode };
+	if (plan->switch_max_files && file->n_kept > plan->switch_max_files)
+		remove_oldest(file);
 	return 0;
 }

@@ -285,7 +285,8 @@ struct record_totals {
 	unsigned files; /* --switch-output */
 	struct record_event_totals *events;
 	size_t n_events;
-	char *path; /* of the last file */
+	char *path; /* of the last file, or of the pipe; NULL: there is none */
+	int fd; /* where there is a path: open on what was written, whatever has its name now; -1: it can't be had */
 };
 void record_totals_release(struct record_totals *totals);
 

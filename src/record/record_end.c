@@ -148,6 +148,8 @@ void record_totals_release(struct record_totals *totals)
 	for (size_t i = 0; i < totals->n_events; i++)
 		free(totals->events[i].name);
 	free(totals->events);
+	if (totals->path && totals->fd >= 0)
+		close(totals->fd);
 	free(totals->path);
 	*totals = (struct record_totals){ 0 };
 }
@@ -254,6 +256,8 @@ int recording_end(struct recording *rec)
 		buildid_set_note(rec->file.build_ids, rec->plan->notes);
 	rec->totals->elapsed_ns = elapsed_ns;
 	rec->totals->path = rec->file.last_path ? xstrdup(rec->file.last_path) : NULL;
+	rec->totals->fd = rec->file.last_fd;
+	rec->file.last_fd = -1; /* who has the totals closes it */
 	free(last.v);
 	free(last.cpus);
 	rec->err = first;

@@ -96,14 +96,14 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	return pass->enough ? fail(err, -EALREADY, "enough is known") : 0;
 }
 
-int sampled_files(const char *path, const struct sampled_asks *asks, struct str *err)
+int sampled_files(int fd, const char *path, const struct sampled_asks *asks, struct str *err)
 {
 	const struct replay_options options = { .file_order = false };
 	struct pass pass = { .asks = asks };
 	const struct replay_handlers handlers = { .context = &pass, .sample = take_sample };
 	struct replay replay;
 	struct reader reader;
-	int rc = reader_open(&reader, path, err);
+	int rc = reader_open_fd(&reader, fd, path, err);
 
 	if (!rc) {
 		pass.source = &reader.source;

@@ -15,7 +15,10 @@ struct sampled_asks {
 	bool (*goes_on)(void *data, double part);
 };
 
-/* 0: all was read, or enough; -ECANCELED: it was ended; another negative errno with a sentence: it cannot be read. */
-int sampled_files(const char *path, const struct sampled_asks *asks, struct str *err);
+/*
+ * fd: open on it, and taken over. 0: all was read, or enough; -ECANCELED: it was ended; another negative errno with a
+ * sentence: it cannot be read.
+ */
+int sampled_files(int fd, const char *path, const struct sampled_asks *asks, struct str *err);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "record/what_runs.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -44,6 +45,7 @@ void sink_file_init(struct sink_file *file, const struct record_plan *plan,
 		.writer = { .fd = -1, .buf = STR_INIT, .unwritten = STR_INIT, .why = STR_INIT },
 		.why = STR_INIT,
 		.build_ids = build_ids,
+		.last_fd = -1,
 		.news_fd = news_fd,
 	};
 	pthread_mutex_init(&file->lock, NULL);
@@ -70,9 +72,11 @@ void sink_file_release(struct sink_file *file)
 	tally_release(&file->total);
 	file_cut_release(&file->cut);
 	for (size_t i = 0; i < file->n_kept; i++)
-		free(file->kept[i]);
+		free(file->kept[i].path);
 	free(file->kept);
 	free(file->last_path);
+	if (file->last_fd >= 0)
+		close(file->last_fd);
 	str_release(&file->why);
 	pthread_mutex_destroy(&file->lock);
 	*file = (struct sink_file){ 0 };
@@ -369,6 +373,14 @@ static void complete_info(struct sink_file *file)
 		buildid_set_write(file->build_ids, info);
 }
 
+/* Whoever reads it again reads this one, whatever has its name then. */
+static void keep_last(struct sink_file *file)
+{
+	if (file->last_fd >= 0)
+		close(file->last_fd);
+	file->last_fd = fcntl(file->writer.fd, F_DUPFD_CLOEXEC, 0);
+}
+
 static int finish_file(struct sink_file *file, struct str *err)
 {
 	bool dated = file->plan->timestamp_name || is_switching(file->plan);
@@ -387,13 +399,14 @@ static int finish_file(struct sink_file *file, struct str *err)
 	rc = rc ? rc : finish_rc;
 	str_release(&again);
 	file->bytes_before += file->writer.data_offset + file->writer.data_size;
-	writer_close(&file->writer);
-	file->is_open = false;
 	tally_merge(&file->total, &file->file);
 	if (!file->last_path)
 		file->last_path = xstrdup(file->plan->path);
 	if (!rc && dated && !file->writer.pipe)
 		rc = sink_file_give_date(file, err);
+	keep_last(file);
+	writer_close(&file->writer);
+	file->is_open = false;
 	show(file);
 	return rc;
 }

@@ -27,6 +27,11 @@ struct sink_file_totals {
 	unsigned files;
 };
 
+struct finished_file {
+	char *path;
+	struct inode inode;
+};
+
 struct sink_file {
 	struct record_sink sink; /* first: what tells it is given this */
 	const struct record_plan *plan;
@@ -45,9 +50,10 @@ struct sink_file {
 	uint64_t beginning_bytes; /* header and what ran already: any other file begins like that */
 	uint64_t opened_ns;
 	unsigned n_files;
-	char **kept; /* finished files of --switch-output, the oldest first */
+	struct finished_file *kept; /* of --switch-output, the oldest first */
 	size_t n_kept, kept_cap;
-	char *last_path; /* of the last finished file */
+	char *last_path; /* of the last finished file, or where it was written to */
+	int last_fd; /* open on it; -1: there is none */
 	bool full; /* --max-size was reached: samples that come now are left out */
 	int failed; /* the first failure while writing; its sentence is in why */
 	struct str why;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -186,41 +187,145 @@ int destination_open_control(const char *path, struct str *err)
 	return fd;
 }
 
-/* ---- beside another file ---- */
+/* ---- beside its place ---- */
 
-/* PATH.PID.new, which tells whose it is if it is left behind; then names that nobody can foresee. */
-static char *name_beside(const char *path, unsigned tried)
+/* NAME.PID.new, which tells whose it is if it is left behind; then names that nobody can foresee. */
+static char *name_beside(const char *name, unsigned tried)
 {
 	uint64_t random = 0;
 
 	if (tried < 2)
-		return xasprintf("%s.%d.new", path, (int)getpid());
+		return xasprintf("%s.%d.new", name, (int)getpid());
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 		random = now_ns() + tried;
-	return xasprintf("%s.%d.%08x.new", path, (int)getpid(), (unsigned)random);
+	return xasprintf("%s.%d.%08x.new", name, (int)getpid(), (unsigned)random);
 }
 
-int destination_create_beside(const char *path, char **created, struct str *err)
+/* The folder of the path, and the name in it. */
+static int hold_folder(struct destination *to, const char *path)
 {
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *folder = slash == path ? xstrdup("/") : slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup(".");
+
+	to->name = xstrdup(name);
+	to->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(folder);
+	if (to->folder < 0)
+		return -errno;
+	return !*name || !strcmp(name, ".") || !strcmp(name, "..") ? -EISDIR : 0;
+}
+
+/* A new file or folder under a name that nobody had. 0 or a negative errno. */
+static int make_beside(struct destination *to, bool folder)
+{
+	int how = O_NOFOLLOW | O_CLOEXEC | (folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT | O_EXCL);
+
 	for (unsigned i = 0; i < NAMES_MAX; i++) {
-		char *name = name_beside(path, i);
-		int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		struct stat st;
+		int rc = 0;
 
-		if (fd >= 0) {
-			*created = name;
-			return fd;
+		to->beside = name_beside(to->name, i);
+		if (folder && mkdirat(to->folder, to->beside, 0700))
+			rc = -errno;
+		if (!rc)
+			to->fd = openat(to->folder, to->beside, how, 0600);
+		if (!rc && (to->fd < 0 || fstat(to->fd, &st)))
+			rc = -errno;
+		if (!rc) {
+			to->inode = (struct inode){ st.st_dev, st.st_ino };
+			return 0;
 		}
-		if (errno != EEXIST) {
-			int rc = -errno;
-
-			free(name);
-			return fail(err, rc, "cannot be created: %s", strerror(-rc));
-		}
-		if (!i) /* left behind by a process that had this number before; or another user's, then it stays */
-			unlink(name);
-		free(name);
+		/* Left behind by a process that had this number before; or another user's, then it stays. */
+		if (!i && rc == -EEXIST)
+			unlinkat(to->folder, to->beside, 0);
+		free(to->beside);
+		to->beside = NULL;
+		if (rc != -EEXIST)
+			return rc;
 	}
-	return fail(err, -EEXIST, "cannot be created beside what is there");
+	return -EEXIST;
+}
+
+static int begin(struct destination *to, const char *path, bool folder, struct str *err)
+{
+	int rc;
+
+	*to = (struct destination){ .fd = -1 };
+	rc = hold_folder(to, path);
+	if (!rc)
+		rc = make_beside(to, folder);
+	return rc ? fail(err, rc, "cannot be created: %s", strerror(-rc)) : 0;
+}
+
+int destination_begin(struct destination *to, const char *path, struct str *err)
+{
+	return begin(to, path, false, err);
+}
+
+int destination_begin_folder(struct destination *to, const char *path, struct str *err)
+{
+	return begin(to, path, true, err);
+}
+
+static bool leads_to(int folder, const char *name, const struct inode *inode)
+{
+	struct stat st;
+
+	return !fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) && st.st_dev == inode->dev && st.st_ino == inode->ino;
+}
+
+/* Some file systems can't rename without replacing. */
+static int rename_in(const struct destination *to, const char *from, const char *name, bool over)
+{
+	if (!leads_to(to->folder, from, &to->inode))
+		return -ESTALE;
+	if (!over && !renameat2(to->folder, from, to->folder, name, RENAME_NOREPLACE))
+		return 0;
+	if (!over && errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (!over && !faccessat(to->folder, name, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return renameat(to->folder, from, to->folder, name) ? -errno : 0;
+}
+
+int destination_put(struct destination *to, bool over, struct str *err)
+{
+	int again = fcntl(to->fd, F_DUPFD_CLOEXEC, 0), rc = again < 0 || close(again) ? -errno : 0;
+
+	if (!rc)
+		rc = rename_in(to, to->beside, to->name, over);
+	if (rc)
+		return fail(err, rc, "%s", rc == -ESTALE ? "somebody exchanged it while it was being written" :
+							    strerror(-rc));
+	free(to->beside);
+	to->beside = NULL;
+	return 0;
+}
+
+int destination_rename(const struct destination *to, const char *name)
+{
+	return rename_in(to, to->name, name, false);
+}
+
+void destination_remove(const struct destination *to, const char *name, const struct inode *inode)
+{
+	if (leads_to(to->folder, name, inode) && unlinkat(to->folder, name, 0) && errno == EISDIR)
+		unlinkat(to->folder, name, AT_REMOVEDIR);
+}
+
+void destination_end(struct destination *to)
+{
+	if (!to->name)
+		return;
+	if (to->beside)
+		destination_remove(to, to->beside, &to->inode);
+	if (to->fd >= 0)
+		close(to->fd);
+	if (to->folder >= 0)
+		close(to->folder);
+	free(to->name);
+	free(to->beside);
+	*to = (struct destination){ .fd = -1 };
 }
 
 /* ---- without a name ---- */

@@ -16,6 +16,7 @@
 #define PSTAT_UTIL_DESTINATION_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct str;
 
@@ -35,11 +36,44 @@ int destination_open_stream(const char *path, int *fd, struct str *err);
 /* An existing FIFO for reading and writing, so that opening waits for no one; errors as above. */
 int destination_open_control(const char *path, struct str *err);
 
+/* Which file a name leads to: the numbers of stat(2). */
+struct inode {
+	dev_t dev;
+	ino_t ino;
+};
+
 /*
- * A new file (0600) in the folder of `path`, under a name that nobody had; *created, which the caller frees,
- * becomes its name. Errors as above.
+ * A new file that takes its place when it is whole. The folder is held open and the file is reached by its descriptor:
+ * nothing that is done to it goes by a name which the folder's owner, or whoever owns one on the way to it, may have
+ * exchanged for a link meanwhile.
  */
-int destination_create_beside(const char *path, char **created, struct str *err);
+struct destination {
+	int fd; /* the file; while it is open no other has its number */
+	int folder; /* that it is in */
+	char *name; /* that it is to have there; NULL: there is no file */
+	char *beside; /* that it has until then; NULL: it is in its place */
+	struct inode inode; /* of the file */
+};
+
+/*
+ * A new file (0600, for reading and writing) in the folder of `path`, under a name that nobody had. Errors as above.
+ * End it in every case.
+ */
+int destination_begin(struct destination *to, const char *path, struct str *err);
+/* A new folder (0700) instead: fd is open on it. Who gives it up empties it first. */
+int destination_begin_folder(struct destination *to, const char *path, struct str *err);
+/*
+ * Its name, if it is still the one that was made: -ESTALE: it was exchanged. An error that close(2) would have (a
+ * network's) is one of this. over: in place of what has the name, which
+ * else is -EEXIST. Errors as above.
+ */
+int destination_put(struct destination *to, bool over, struct str *err);
+/* Another name in the folder that nothing has (-EEXIST), for what is in its place; 0 or a negative errno. */
+int destination_rename(const struct destination *to, const char *name);
+/* Removes another one from the folder, if the name still leads to it. */
+void destination_remove(const struct destination *to, const char *name, const struct inode *inode);
+/* Closes it, and removes it if it was not put in its place. Nothing where there is no file. */
+void destination_end(struct destination *to);
 
 /*
  * A new file (0600) for reading and writing that has no name and is gone when it is closed, on the file system of the

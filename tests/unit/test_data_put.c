@@ -96,6 +96,17 @@ static size_t read_back(struct str *header, struct str *found)
 	return n;
 }
 
+static int put_feature(const char *at, unsigned id, const void *bytes, size_t n, const struct interrupt *interrupt,
+		       struct str *err)
+{
+	int fd = open(at, O_RDONLY | O_CLOEXEC), rc;
+
+	assert_true(fd >= 0);
+	rc = recording_put_feature(fd, at, id, bytes, n, interrupt, err);
+	close(fd);
+	return rc;
+}
+
 static void what_was_there_stays(void **state)
 {
 	struct str before = STR_INIT, after = STR_INIT, found = STR_INIT, err = STR_INIT;
@@ -109,7 +120,7 @@ static void what_was_there_stays(void **state)
 	assert_true(n >= 1000);
 	assert_int_equal(found.len, 0);
 	for (size_t bytes = sizeof(names); bytes >= sizeof(names) - 1; bytes--) {
-		if (recording_put_feature(path, FEATURE_SYMBOLS, names, bytes, NULL, &err))
+		if (put_feature(path, FEATURE_SYMBOLS, names, bytes, NULL, &err))
 			fail_msg("%s", err.s);
 		assert_int_equal(read_back(&after, &found), n);
 		assert_string_equal(before.s, after.s);
@@ -130,7 +141,7 @@ static void refused(int code, const char *why)
 	struct str before = STR_INIT, after = STR_INIT, err = STR_INIT;
 
 	read_whole(&before);
-	assert_int_equal(recording_put_feature(path, FEATURE_SYMBOLS, names, sizeof(names), NULL, &err), code);
+	assert_int_equal(put_feature(path, FEATURE_SYMBOLS, names, sizeof(names), NULL, &err), code);
 	if (!strstr(err.s, why))
 		fail_msg("%s", err.s);
 	read_whole(&after);
@@ -223,6 +234,33 @@ static void a_full_disk_leaves_it(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
 }
 
+/* Names that were found for one are not for another that has its place now, however much they are alike. */
+static void another_gets_nothing(void **state)
+{
+	char moved[sizeof(path) + 8];
+	struct str before = STR_INIT, after = STR_INIT, err = STR_INIT;
+	int fd;
+
+	(void)state;
+	make_recording(false);
+	snprintf(moved, sizeof(moved), "%s.moved", path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(rename(path, moved), 0);
+	make_recording(false);
+	read_whole(&before);
+	assert_int_equal(recording_put_feature(fd, path, FEATURE_SYMBOLS, names, sizeof(names), NULL, &err), -ESTALE);
+	read_whole(&after);
+	assert_int_equal(before.len, after.len);
+	assert_memory_equal(before.s, after.s, before.len);
+	assert_int_equal(files_in_folder(), 2);
+	close(fd);
+	unlink(moved);
+	str_release(&before);
+	str_release(&after);
+	str_release(&err);
+}
+
 static bool at_once(void *data)
 {
 	(void)data;
@@ -237,7 +275,7 @@ static void given_up(void **state)
 	(void)state;
 	make_recording(false);
 	read_whole(&before);
-	assert_int_equal(recording_put_feature(path, FEATURE_SYMBOLS, names, sizeof(names), &interrupt, &err),
+	assert_int_equal(put_feature(path, FEATURE_SYMBOLS, names, sizeof(names), &interrupt, &err),
 			 -ECANCELED);
 	assert_non_null(strstr(err.s, "interrupted"));
 	read_whole(&after);
@@ -258,6 +296,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_unfinished_one_is_left, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_lies_about_its_size_is_left, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_full_disk_leaves_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_gets_nothing, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -306,32 +306,150 @@ static void test_control(void **state)
 	free(file);
 }
 
+static void begin(struct destination *to, const char *path)
+{
+	if (destination_begin(to, path, &why))
+		fail_msg("%s", why.s);
+	assert_int_equal(write_all(to->fd, "new", 3), 0);
+}
+
+static bool is_there(const char *name)
+{
+	char *path = below(name);
+	struct stat st;
+	bool is = !lstat(path, &st);
+
+	free(path);
+	return is;
+}
+
+static void assert_below(const char *name, const char *text)
+{
+	char *path = below(name);
+
+	assert_text(path, text);
+	free(path);
+}
+
 static void test_beside(void **state)
 {
-	char *path = below("perf.data"), *first = xasprintf("%s.%d.new", path, (int)getpid());
-	char *created = NULL;
-	int fd = destination_create_beside(path, &created, &why);
+	char *path = below("perf.data"), *first = xasprintf("perf.data.%d.new", (int)getpid()), *there = below(first);
+	struct destination to, left;
 
 	(void)state;
-	assert_true(fd >= 0);
-	assert_string_equal(created, first);
-	close(fd);
-	free(created);
-	/* Left behind: replaced. */
-	fd = destination_create_beside(path, &created, &why);
-	assert_true(fd >= 0);
-	assert_string_equal(created, first);
-	close(fd);
-	free(created);
+	begin(&left, path);
+	assert_string_equal(left.beside, first);
+	/* Left behind: replaced, and not removed by who made it. */
+	begin(&to, path);
+	assert_string_equal(to.beside, first);
+	destination_end(&left);
+	assert_true(is_there(first));
+	assert_false(is_there("perf.data"));
+	destination_end(&to);
+	assert_false(is_there(first));
 	/* It can't be taken away: as root a folder stands for what a sticky folder keeps. */
-	assert_int_equal(unlink(first), 0);
-	assert_int_equal(mkdir(first, 0700), 0);
-	fd = destination_create_beside(path, &created, &why);
-	assert_true(fd >= 0);
-	assert_string_not_equal(created, first);
-	close(fd);
-	free(created);
+	assert_int_equal(mkdir(there, 0700), 0);
+	begin(&to, path);
+	assert_string_not_equal(to.beside, first);
+	assert_int_equal(destination_put(&to, false, &why), 0);
+	assert_below("perf.data", "new");
+	destination_end(&to);
+	/* In place of what is there only if that is wanted. */
+	begin(&to, path);
+	assert_int_equal(destination_put(&to, false, &why), -EEXIST);
+	assert_int_equal(destination_put(&to, true, &why), 0);
+	assert_int_equal(destination_rename(&to, "dated"), 0);
+	assert_false(is_there("perf.data"));
+	destination_end(&to);
+	assert_below("dated", "new");
+	free(there);
 	free(first);
+	free(path);
+}
+
+static void test_places_that_are_none(void **state)
+{
+	static const struct {
+		const char *path;
+		int code;
+	} rows[] = {
+		{ "", -EISDIR }, { "/", -EISDIR }, { "./", -EISDIR }, { "..", -EISDIR }, { "/nowhere/x", -ENOENT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct destination to;
+
+		assert_int_equal(destination_begin(&to, rows[i].path, &why), rows[i].code);
+		destination_end(&to);
+	}
+}
+
+/* What somebody puts there meanwhile is neither renamed nor removed. */
+static void test_exchanged(void **state)
+{
+	char *path = below("perf.data"), *victim = put("victim", "old");
+	struct destination to;
+	char *beside;
+
+	(void)state;
+	begin(&to, path);
+	beside = below(to.beside);
+	assert_int_equal(unlink(beside), 0);
+	assert_int_equal(symlink(victim, beside), 0);
+	assert_int_equal(destination_put(&to, true, &why), -ESTALE);
+	assert_false(is_there("perf.data"));
+	destination_end(&to);
+	assert_int_equal(unlink(beside), 0); /* it is still there */
+	free(beside);
+	/* In its place: no other file gets another name. */
+	begin(&to, path);
+	assert_int_equal(destination_put(&to, true, &why), 0);
+	assert_int_equal(rename(victim, path), 0);
+	assert_int_equal(destination_rename(&to, "dated"), -ESTALE);
+	destination_remove(&to, "perf.data", &to.inode);
+	assert_below("perf.data", "old");
+	destination_end(&to);
+	free(victim);
+	free(path);
+}
+
+/* The folder that was meant gets it, whatever has its name now. */
+static void test_folder_exchanged(void **state)
+{
+	char *path = below("d/perf.data"), *was = below("d"), *is = below("moved"), *other = below("other");
+	struct destination to;
+
+	(void)state;
+	assert_int_equal(mkdir(was, 0700) | mkdir(other, 0700), 0);
+	begin(&to, path);
+	assert_int_equal(rename(was, is), 0);
+	assert_int_equal(symlink(other, was), 0);
+	assert_int_equal(destination_put(&to, true, &why), 0);
+	destination_end(&to);
+	assert_below("moved/perf.data", "new");
+	assert_false(is_there("other/perf.data"));
+	free(other);
+	free(is);
+	free(was);
+	free(path);
+}
+
+static void test_folder_beside(void **state)
+{
+	char *path = below("perf.data");
+	struct destination to;
+
+	(void)state;
+	assert_int_equal(destination_begin_folder(&to, path, &why), 0);
+	assert_true(is_there(to.beside));
+	destination_end(&to);
+	assert_int_equal(destination_begin_folder(&to, path, &why), 0);
+	assert_int_equal(destination_put(&to, false, &why), 0);
+	destination_end(&to);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(folder), 0); /* nothing was left beside it */
+	assert_int_equal(mkdir(folder, 0700), 0);
 	free(path);
 }
 
@@ -348,6 +466,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_late_reader, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_control, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_beside, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_places_that_are_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_exchanged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_folder_exchanged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_folder_beside, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,9 +210,9 @@ static void one_file_after_another(void **state)
 	assert_int_equal(file.n_files, 4);
 	assert_int_equal(file.n_kept, 2);
 	assert_int_equal(access(path, F_OK), -1);
-	assert_string_equal(story(file.kept[0]), "sss|");
-	assert_string_equal(story(file.kept[1]), "ssss");
-	assert_string_equal(file.last_path, file.kept[1]);
+	assert_string_equal(story(file.kept[0].path), "sss|");
+	assert_string_equal(story(file.kept[1].path), "ssss");
+	assert_string_equal(file.last_path, file.kept[1].path);
 	assert_int_equal(file.total.v[0].samples, 10);
 	/* The times are this file's own. */
 	assert_int_equal(info.first_sample_ns, 106);
@@ -239,8 +239,8 @@ static void a_file_without_samples_has_no_times(void **state)
 	assert_int_equal(sink_file_switch(&file, &err), 0);
 	assert_int_equal(sink->end(sink, &err), 0);
 	assert_int_equal(file.n_kept, 2);
-	assert_true(says_times(file.kept[0]));
-	assert_false(says_times(file.kept[1]));
+	assert_true(says_times(file.kept[0].path));
+	assert_false(says_times(file.kept[1].path));
 }
 
 static void switches_by_size(void **state)
@@ -256,7 +256,7 @@ static void switches_by_size(void **state)
 	assert_true(file.n_files >= 4);
 	assert_int_equal(file.total.v[0].samples, 400);
 	for (size_t i = 0; i + 1 < file.n_kept; i++)
-		assert_true(strlen(story(file.kept[i])) * SAMPLE_BYTES >= 4096);
+		assert_true(strlen(story(file.kept[i].path)) * SAMPLE_BYTES >= 4096);
 }
 
 /* A map of time_ns, in whichever ring it was. */
@@ -303,9 +303,9 @@ static void what_names_a_sample_is_in_its_file(void **state)
 	assert_int_equal(file.n_files, 2);
 	tell(1);
 	assert_int_equal(sink->end(sink, &err), 0);
-	assert_int_equal(count_of(file.kept[0], RECORD_SAMPLE), 100);
-	assert_int_equal(count_of(file.kept[0], RECORD_MMAP), 1);
-	assert_int_equal(count_of(file.kept[1], RECORD_SAMPLE), 4);
+	assert_int_equal(count_of(file.kept[0].path, RECORD_SAMPLE), 100);
+	assert_int_equal(count_of(file.kept[0].path, RECORD_MMAP), 1);
+	assert_int_equal(count_of(file.kept[1].path, RECORD_SAMPLE), 4);
 }
 
 static void what_waits_at_the_end_is_kept(void **state)
@@ -318,7 +318,7 @@ static void what_waits_at_the_end_is_kept(void **state)
 	assert_true(file.cut.on);
 	assert_int_equal(sink->end(sink, &err), 0);
 	assert_int_equal(file.n_kept, 1);
-	assert_int_equal(count_of(file.kept[0], RECORD_SAMPLE), 105);
+	assert_int_equal(count_of(file.kept[0].path, RECORD_SAMPLE), 105);
 	assert_int_equal(file.total.v[0].samples, 105);
 }
 
