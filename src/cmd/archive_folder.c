@@ -56,7 +56,9 @@ int archive_folder_add(struct archive_folder *folder, const char *path, const ch
 		if (rc)
 			fail(err, 0, "%s", strerror(-rc));
 	}
-	folder->has_header |= !rc && !strcmp(name, "data") && archive_is_recording(from);
+	if (!rc && !strcmp(name, "data"))
+		rc = archive_check_recording(from, err);
+	folder->has_header |= !rc && !strcmp(name, "data");
 	if (rc)
 		give_up(folder);
 	return rc;

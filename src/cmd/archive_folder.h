@@ -25,6 +25,8 @@ int archive_folder_add(struct archive_folder *folder, const char *path, const ch
 int archive_folder_end(struct archive_folder *folder, bool whole, struct str *err);
 
 /* ---- archive_restore.c ---- */
+/* 0: it is a recording, with a header and events as they have to be; else a negative errno with a clause. */
+int archive_check_recording(int fd, struct str *err);
 /* All of a file, from its beginning. */
 int archive_copy(int from, int to);
 

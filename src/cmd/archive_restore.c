@@ -10,6 +10,7 @@
 #include "cmd/progress.h"
 
 #include "buildcache/buildcache.h"
+#include "data/data.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,12 +169,67 @@ static int write_recording(const char *path, int from, bool over, struct str *er
 	return rc;
 }
 
+/*
+ * A name that somebody else chose, in this folder: shells and other programs read files of some names by themselves,
+ * take some for options, and show some otherwise than they are.
+ */
+static int check_name(const char *name, struct str *err)
+{
+	struct str shown = STR_INIT;
+	int rc = 0;
+
+	str_add_printable(&shown, name, strlen(name));
+	if (name[0] == '.')
+		rc = fail(err, -EINVAL, "a hidden file: -o gives it another name");
+	else if (name[0] == '-')
+		rc = fail(err, -EINVAL, "its name looks like an option: -o gives it another one");
+	else if (strcmp(shown.s, name) != 0)
+		rc = fail(err, -EINVAL, "its name can't be shown: -o gives it another one");
+	str_release(&shown);
+	return rc;
+}
+
+int archive_check_recording(int fd, struct str *err)
+{
+	struct reader reader = { 0 };
+	struct record record;
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0), rc;
+
+	if (own < 0)
+		return fail(err, -errno, "%s", strerror(errno));
+	rc = reader_open_fd(&reader, own, "a recording that is none", err);
+	/* In the layout of pipes events are records. */
+	while (!rc && !reader.events.n && (rc = reader_next(&reader, &record, err)) > 0)
+		rc = 0;
+	if (!rc && !reader.events.n)
+		rc = fail(err, -EINVAL, "a recording that is none: it has no events");
+	reader_close(&reader);
+	return rc;
+}
+
+/* -f writes over recordings alone, of those whose names somebody else chose. */
+static int check_over(const char *name, struct str *err)
+{
+	int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	bool is_other = fd >= 0 ? !archive_is_recording(fd) : errno != ENOENT;
+
+	if (fd >= 0)
+		close(fd);
+	return is_other ? fail(err, -EEXIST, "what has its name is no recording: -o gives it another one") : 0;
+}
+
 static int recording(void *context, const char *name, int fd, struct str *err)
 {
 	struct restore *restore = context;
-	const char *path = restore->words->output ? restore->words->output : name;
-	int rc;
+	const char *output = restore->words->output, *path = output ? output : name;
+	int rc = output ? 0 : check_name(name, err);
 
+	if (!rc)
+		rc = archive_check_recording(fd, err);
+	if (!rc && !output && restore->words->force)
+		rc = check_over(name, err);
+	if (rc)
+		return rc;
 	if (restore->recordings.len && restore->words->output)
 		return fail(err, -EEXIST, "a second recording, and -o names one place");
 	rc = write_recording(path, fd, restore->words->force, err);
@@ -187,8 +243,11 @@ static int recording(void *context, const char *name, int fd, struct str *err)
 static int recording_part(void *context, const char *folder, const char *name, int fd, struct str *err)
 {
 	struct restore *restore = context;
-	const char *path = restore->words->output ? restore->words->output : folder;
+	const char *output = restore->words->output, *path = output ? output : folder;
+	int rc = output ? 0 : check_name(folder, err);
 
+	if (rc)
+		return rc;
 	if (restore->recordings.len && restore->words->output)
 		return fail(err, -EEXIST, "a second recording, and -o names one place");
 	return archive_folder_add(&restore->folder, path, name, fd, err);

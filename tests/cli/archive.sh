@@ -212,6 +212,11 @@ test_recording_stays()
 	run "$PSTAT" archive --unpack --buildid-dir cache -o other.data all.tar
 	same "under another name: status" 0 "$status"
 	has "the recording" '^PERFILE2' "$(head -c 8 other.data)"
+	fails_with 125 'refused: perf.data: what has its name is no recording: -o' \
+		"$PSTAT" archive --unpack --buildid-dir cache -f all.tar
+	same "-f leaves what is no recording" mine "$(<perf.data)"
+	run "$PSTAT" archive --unpack --buildid-dir cache -f -o perf.data all.tar
+	has "-f writes over what -o names" '^PERFILE2' "$(head -c 8 perf.data)"
 	run "$PSTAT" archive --unpack --buildid-dir cache -f all.tar
 	same "-f: status" 0 "$status"
 	has "it is written over" '^PERFILE2' "$(head -c 8 perf.data)"
@@ -437,6 +442,14 @@ opt/good/$id/elf "
 	hostile no_list 'refused: \[kernel.kallsyms\]/.*/kallsyms: '
 	hostile stranger 'refused: readme.txt: neither a file of the cache nor a recording$'
 	hostile dot 'refused: \.: neither a file of the cache nor a recording$'
+	hostile profile 'refused: \.bash_profile: a hidden file: -o gives it another name$'
+	hostile profile_folder 'refused: \.config/data: a hidden file'
+	hostile option 'refused: -rf: its name looks like an option: -o'
+	hostile newline 'refused: perf\\x0adata: .*its name can.t be shown: -o'
+	for name in script short_script pipe_script sizes no_event; do
+		hostile $name 'refused: perf.script.*: a recording that is none: '
+	done
+	hostile script_folder 'refused: perf.script/data: a recording that is none: ' 2 # and its folder, at the end
 	hostile escape 'refused: opt/\\x1b\[31mred/'
 	hostile huge_name 'refused: opt/xxxxx.*\.\.\.'
 	hostile inner_none 'refused: perf.symbols.tar.bz2: '

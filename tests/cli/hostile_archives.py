@@ -7,6 +7,7 @@ hostile_archives.py FOLDER PROGRAM BUILD-ID     FOLDER/NAME.tar.bz2 for each of 
 import bz2
 import io
 import os
+import struct
 import sys
 import tarfile
 
@@ -15,6 +16,11 @@ with open(program, "rb") as f:
     ELF = f.read()
 OTHER_ID = good_id[:-4] + ("0000" if good_id[-4:] != "0000" else "1111")
 RECORDING = b"PERFILE2" + bytes(96)
+# One event (PERF_COUNT_SW_CPU_CLOCK with IP, TID and TIME), no records.
+WHOLE = (b"PERFILE2" + struct.pack("<8Q", 104, 152, 104, 152, 256, 0, 0, 0) + bytes(32) +
+         struct.pack("<IIQQQ", 1, 136, 0, 1000000, 7) + bytes(104) + struct.pack("<2Q", 256, 0))
+PIPE = b"PERFILE2" + struct.pack("<Q", 16)
+SCRIPT = b"PERFILE2\ntouch outside/ran\n"
 
 
 def add(tar, name, data=b"", kind=tarfile.REGTYPE, target="", size=None):
@@ -71,6 +77,16 @@ CASES = {
     "stranger": made(("readme.txt", b"hello\n")),
     "dot": made((".", RECORDING)),
     "escape": made(("opt/\033[31mred/%s/elf" % OTHER_ID, ELF)),
+    "profile": made((".bash_profile", WHOLE)),
+    "profile_folder": made((".config/data", WHOLE)),
+    "option": made(("-rf", WHOLE)),
+    "newline": made(("perf\ndata", WHOLE)),
+    "script": made(("perf.script", SCRIPT + bytes(200))),
+    "short_script": made(("perf.script", SCRIPT)),
+    "script_folder": made(("perf.script/data", SCRIPT + bytes(200))),
+    "pipe_script": made(("perf.script", PIPE + SCRIPT)),
+    "sizes": made(("perf.script", WHOLE[:24] + struct.pack("<2Q", 1 << 40, 152) + WHOLE[40:])),
+    "no_event": made(("perf.script", WHOLE[:32] + bytes(8) + WHOLE[40:])),
     "inner_none": made(("perf.symbols.tar.bz2", b"no archive\n" * 100)),
     "inner_cut": made(("perf.symbols.tar.bz2", bz2.compress(made())[:2000])),
     "inner_inner": made(("perf.symbols.tar.bz2", bz2.compress(made(("perf.symbols.tar.bz2", bz2.compress(made())))))),
