@@ -185,14 +185,19 @@ static int pack_files(struct make *make, int fd, const char *name, struct str *e
 	return rc;
 }
 
-/* One file, as "FOLDER/NAME" or "NAME". */
-static int pack_part(struct cache_pack *pack, const char *path, const char *name, struct str *err)
+/* One file, as "FOLDER/NAME" or "NAME". read: the one that was read, which it has to be; or NULL. */
+static int pack_part(struct cache_pack *pack, const char *path, const char *name, const struct inode *read,
+		     struct str *err)
 {
 	struct str why = STR_INIT;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = fd < 0 ? -errno : 0;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (read ? 0 : O_NOFOLLOW));
+	int rc = fd < 0 || fstat(fd, &st) ? -errno : 0;
 
 	if (rc)
 		str_add(&why, strerror(-rc));
+	else if (read ? st.st_dev != read->dev || st.st_ino != read->ino : !S_ISREG(st.st_mode))
+		rc = fail(&why, -ESTALE, "it was replaced since it was read");
 	else
 		rc = cache_pack_add_as(pack, name, fd, &why);
 	if (fd >= 0)
@@ -209,7 +214,7 @@ static int pack_recording(struct make *make, struct cache_pack *pack, struct str
 	const char *path = make->reader.path;
 	char *copy = xstrdup(path), *base = basename(copy);
 	bool more = make->is_folder;
-	int rc = more ? 0 : pack_part(pack, path, base, err);
+	int rc = more ? 0 : pack_part(pack, path, base, &make->reader.inode, err);
 
 	for (size_t i = 0; more && !rc; i++) {
 		char *part = i ? xasprintf("data.%zu", i - 1) : xstrdup("data");
@@ -217,7 +222,7 @@ static int pack_recording(struct make *make, struct cache_pack *pack, struct str
 
 		more = !access(from, F_OK);
 		if (more)
-			rc = pack_part(pack, from, name, err);
+			rc = pack_part(pack, from, name, i ? NULL : &make->reader.inode, err);
 		free(part);
 		free(from);
 		free(name);

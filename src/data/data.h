@@ -347,6 +347,7 @@ struct reader { /* not to be moved while it is open */
 	bool swap; /* the file is of the other byte order */
 	uint64_t header_size, data_offset, data_size, feature_offset; /* 0 for pipes */
 	uint64_t file_size; /* 0 for pipes */
+	struct inode inode; /* of a file, or of a folder's data */
 	struct events events;
 	struct info info;
 	struct decoder decoder;

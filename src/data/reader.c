@@ -70,6 +70,7 @@ static int open_regular(struct reader *reader, int fd, const struct stat *st, st
 	int rc;
 
 	reader->file_size = (uint64_t)st->st_size;
+	reader->inode = (struct inode){ st->st_dev, st->st_ino };
 	reader->recording.written_ns = st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
 	if (!reader->file_size)
 		return header_check_magic(reader, NULL, 0, err);
@@ -319,7 +320,9 @@ int reader_open_again(struct reader *again, const struct reader *reader, struct 
 	if (!reader->recording.written_ns || !strcmp(reader->path, "-"))
 		return open_kept(again, reader, err);
 	rc = reader_open(again, reader->path, err);
-	if (!rc && (again->file_size != reader->file_size || again->recording.written_ns != reader->recording.written_ns))
+	/* Its owner can give another file this size and this time. */
+	if (!rc && (again->inode.dev != reader->inode.dev || again->inode.ino != reader->inode.ino ||
+		    again->file_size != reader->file_size || again->recording.written_ns != reader->recording.written_ns))
 		rc = fail(err, -ESTALE, "%s: the file was replaced or written to since it was read", reader->path);
 	return rc;
 }
