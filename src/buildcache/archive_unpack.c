@@ -248,15 +248,15 @@ static int hand_over_part(struct unpack *unpack, const char *folder, const char 
 static int take_other(struct unpack *unpack, const struct tar_member *member, struct str *err)
 {
 	const char *slash = strrchr(member->name, '/'), *base = slash ? slash + 1 : member->name;
-	struct str why = STR_INIT;
+	struct str why = STR_INIT, ignored = STR_INIT;
 	int fd, rc = extract(unpack, member, &fd, &why, err);
 	char *folder = is_part(base) ? folder_of(member->name, base) : NULL;
 	bool refused = fd < 0;
 
-	if (refused)
+	if (folder && (fd >= 0 || !rc))
+		refused = hand_over_part(unpack, folder, base, fd, fd < 0 ? &ignored : &why) != 0;
+	else if (refused)
 		;
-	else if (folder)
-		refused = hand_over_part(unpack, folder, base, fd, &why) != 0;
 	else if (*base && strcmp(base, ".") != 0 && archive_is_recording(fd))
 		refused = hand_over(unpack, base, fd, &why) != 0;
 	else if (!unpack->outer && tar_packing_known(base))
@@ -268,6 +268,7 @@ static int take_other(struct unpack *unpack, const struct tar_member *member, st
 	if (fd >= 0)
 		close(fd);
 	free(folder);
+	str_release(&ignored);
 	str_release(&why);
 	return rc;
 }

@@ -69,7 +69,8 @@ struct cache_unpack {
 	int (*recording)(void *context, const char *name, int fd, struct str *err);
 	/*
 	 * A file of a recording that is a folder (perf.data.5): data, data.0, ... in this folder, a last name as above.
-	 * Those of one follow each other, in any order. As above.
+	 * Those of one follow each other, in any order. As above; fd -1: it could not be unpacked, so that the folder
+	 * is not whole: a negative errno.
 	 */
 	int (*recording_part)(void *context, const char *folder, const char *name, int fd, struct str *err);
 	void (*progress)(void *context, uint64_t packed_bytes); /* or NULL */

@@ -14,8 +14,8 @@ struct archive_folder { /* begins as { 0 } */
 };
 
 /*
- * One more file of it, with the contents of `from`. A negative errno with a clause: then archive_folder_end fails, too,
- * unless it was a file of another folder, which changes nothing.
+ * One more file of it, with the contents of `from`; -1: there are none. A negative errno with a clause: then
+ * archive_folder_end fails, too, unless it was a file of another folder, which changes nothing.
  */
 int archive_folder_add(struct archive_folder *folder, const char *path, const char *name, int from, struct str *err);
 /*

@@ -99,8 +99,9 @@ struct interrupt stop_interrupt(struct stop_since *since, const struct run_stop 
 
 const struct run_stop *signals_catch_end(struct interrupt *interrupt)
 {
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	static const struct sigaction on = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO };
+	static const struct sigaction write_error = { .sa_handler = on_write_error };
 	static struct stop_since since;
 	struct sigaction old;
 
@@ -108,6 +109,7 @@ const struct run_stop *signals_catch_end(struct interrupt *interrupt)
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(ends[i], &on, NULL);
+	sigaction(SIGXFSZ, &write_error, NULL); /* whose write it was is told, and cleans up */
 	*interrupt = stop_interrupt(&since, &stop);
 	return &stop;
 }

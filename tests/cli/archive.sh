@@ -402,6 +402,28 @@ test_wrong()
 	fails_with 125 '^pstat: /dev/full: ' "$PSTAT" archive -o /dev/full
 }
 
+# A recording that is a folder, and files: what ends the unpacking half way leaves nothing of the folder.
+test_nothing_half()
+{
+	record_gone
+	"$PSTAT" archive -o perf.symbols.tar >/dev/null 2>&1
+	mkdir whole whole/other.data
+	cp perf.data whole/other.data/data
+	head -c 3M /dev/zero >whole/other.data/data.0
+	tar cf all.tar -C whole other.data && tar rf all.tar perf.symbols.tar
+	run bash -c 'ulimit -f 1024; exec "$@"' - "$PSTAT" archive --unpack --buildid-dir cache all.tar
+	same "a limit of files: status" 125 "$status"
+	has "it is said" 'refused: other.data/data.0: File too large$' "$err"
+	same "nothing is left" "" "$(find . -name '*other.data*' ! -path './whole*')"
+	rm -rf cache
+	mkfifo nobody
+	exec 7<>nobody 8>nobody 7>&-
+	"$PSTAT" archive --unpack -v --buildid-dir cache all.tar >&8 2>err
+	same "nobody reads what is said: status" 141 $?
+	exec 8>&-
+	same "nothing is left of that" "" "$(find . -name '*other.data*' ! -path './whole*')"
+}
+
 # ---- archives that were made to do harm ----
 
 # hostile NAME REGEX: what is wrong is refused with a line, and what else there is taken.
