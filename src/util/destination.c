@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@
 enum {
 	NAMES_MAX = 64, /* tries for a name that nobody had */
 	ASK_READER_NS = 20000000, /* how often a FIFO is asked for its reader */
+	LINKS_MAX = 40, /* as the kernel has it */
+	PROC_FS = 0x9fa0, /* statfs(2) */
 	PIPE_FS = 0x50495045, /* statfs(2): anonymous pipes, which nobody can place anywhere */
 };
 
@@ -113,20 +116,62 @@ static int fail_to_open(struct str *err)
 	return fail(err, -errno, "%s", strerror(errno));
 }
 
-/* Opens what is there already: -ENOENT without a sentence if nothing is. */
-static int open_existing(const char *path, int flags, struct stat *st, struct str *err)
+/* What a link on the way says, from where it lies; NULL: it is too long. */
+static char *behind_link(const char *path, int link)
 {
-	struct stat link;
+	const char *slash = strrchr(path, '/');
+	char text[PATH_MAX];
+	ssize_t n = readlinkat(link, "", text, sizeof(text));
+
+	if (n <= 0 || n == sizeof(text))
+		return NULL;
+	return xasprintf("%.*s%.*s", slash && text[0] != '/' ? (int)(slash + 1 - path) : 0, path, (int)n, text);
+}
+
+/*
+ * *end, which the caller frees: where the path leads, through links of ours and root's alone, each of which is read by
+ * the descriptor that it was looked at by: exchanged meanwhile, it leads nowhere else. It is no link itself, but one of
+ * /proc, as behind /dev/stdout, whose text is no path.
+ */
+static int follow_links(const char *path, char **end, bool *is_proc, struct str *err)
+{
+	*end = xstrdup(path);
+	*is_proc = false;
+	for (int i = 0; i < LINKS_MAX; i++) {
+		int fd = open(*end, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc = 0;
+		char *next = NULL;
+		struct statfs fs;
+		struct stat st;
+
+		if (fd < 0) /* whoever opens it is told why */
+			return 0;
+		if (!fstat(fd, &st) && S_ISLNK(st.st_mode)) {
+			*is_proc = !fstatfs(fd, &fs) && fs.f_type == PROC_FS;
+			rc = check_link(&st, err);
+			next = rc || *is_proc ? NULL : behind_link(*end, fd);
+			if (!rc && !*is_proc && !next)
+				rc = fail(err, -ENAMETOOLONG, "%s", strerror(ENAMETOOLONG));
+		}
+		close(fd);
+		if (!next)
+			return rc;
+		free(*end);
+		*end = next;
+	}
+	return fail(err, -ELOOP, "%s", strerror(ELOOP));
+}
+
+/* Opens what is there already, behind links: -ENOENT without a sentence if nothing is. */
+static int open_existing(const char *path, bool is_proc, int flags, struct stat *st, struct str *err)
+{
+	struct stat there;
 	int fd, rc;
 
-	if (lstat(path, &link))
+	if (lstat(path, &there))
 		return errno == ENOENT ? -ENOENT : fail(err, -errno, "%s", strerror(errno));
-	rc = check_link(&link, err);
-	if (rc)
-		return rc;
-	if (S_ISFIFO(link.st_mode) && !is_trusted(link.st_uid))
-		return refuse(&link, "a FIFO", err);
-	fd = open_when_read(path, flags | (S_ISLNK(link.st_mode) ? 0 : O_NOFOLLOW));
+	if (S_ISFIFO(there.st_mode) && !is_trusted(there.st_uid))
+		return refuse(&there, "a FIFO", err);
+	fd = open_when_read(path, (flags & ~O_CREAT) | (is_proc ? 0 : O_NOFOLLOW));
 	if (fd < 0)
 		return errno == ENOENT ? -ENOENT : fail_to_open(err);
 	rc = check_opened(path, fd, st, err);
@@ -138,22 +183,34 @@ static int open_existing(const char *path, int flags, struct stat *st, struct st
 	return rc;
 }
 
+static int open_behind_links(const char *path, int flags, struct stat *st, struct str *err)
+{
+	bool is_proc;
+	char *end;
+	int fd = follow_links(path, &end, &is_proc, err);
+
+	if (!fd)
+		fd = open_existing(end, is_proc, flags, st, err);
+	/* To nothing: what a link names is made, as the shell's > does. */
+	if (fd == -ENOENT && (flags & O_CREAT)) {
+		fd = open(end, flags | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+		if (fd < 0 || fstat(fd, st))
+			fd = fail_to_open(err);
+	}
+	free(end);
+	return fd;
+}
+
 int destination_open(const char *path, bool append, struct str *err)
 {
-	int flags = O_WRONLY | (append ? O_APPEND : 0);
 	struct stat st;
-	int fd = open_existing(path, flags, &st, err);
+	int fd = open_behind_links(path, O_WRONLY | O_CREAT | (append ? O_APPEND : 0), &st, err);
 
 	if (fd >= 0 && S_ISREG(st.st_mode) && !append && ftruncate(fd, 0)) {
 		close(fd);
 		return fail(err, -errno, "%s", strerror(errno));
 	}
-	if (fd != -ENOENT)
-		return fd;
-	/* A link that was not refused, to nothing: what it names is made, as the shell's > does. */
-	flags |= !lstat(path, &st) && S_ISLNK(st.st_mode) && is_trusted(st.st_uid) ? 0 : O_EXCL;
-	fd = open(path, flags | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-	return fd < 0 ? fail_to_open(err) : fd;
+	return fd;
 }
 
 int destination_open_stream(const char *path, int *fd, struct str *err)
@@ -163,7 +220,7 @@ int destination_open_stream(const char *path, int *fd, struct str *err)
 	if (lstat(path, &link) || (S_ISLNK(link.st_mode) && !is_trusted(link.st_uid)) ||
 	    stat(path, &st) || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
 		return 0;
-	*fd = open_existing(path, O_WRONLY, &st, err);
+	*fd = open_behind_links(path, O_WRONLY, &st, err);
 	if (*fd == -ENOENT)
 		return fail(err, -ENOENT, "%s", strerror(ENOENT));
 	return *fd < 0 ? *fd : 1;
@@ -172,7 +229,7 @@ int destination_open_stream(const char *path, int *fd, struct str *err)
 int destination_open_control(const char *path, struct str *err)
 {
 	struct stat st;
-	int fd = open_existing(path, O_RDWR, &st, err);
+	int fd = open_behind_links(path, O_RDWR, &st, err);
 
 	if (fd == -ENOENT)
 		return fail(err, -ENOENT, "%s", strerror(ENOENT));

@@ -5,7 +5,7 @@
  * links, anonymous pipes and devices are taken as they are.
  *
  *   nothing there      created, never through a link
- *   a link             followed when it is ours or root's
+ *   a link             followed when it is ours or root's, as is each one behind it
  *   a FIFO             ours or root's; waits for a reader, and a signal ends the wait, also a masked one
  *   a regular file     refused when it is another user's in a folder where everybody may place files
  *

@@ -149,7 +149,7 @@ out:
 
 static void test_others_link(void **state)
 {
-	char *victim = put("victim", "precious"), *link = below("link");
+	char *victim = put("victim", "precious"), *link = below("link"), *ours = below("ours");
 	int fd = -1;
 
 	(void)state;
@@ -161,8 +161,44 @@ static void test_others_link(void **state)
 	assert_text(victim, "precious");
 	assert_int_equal(destination_open_stream(link, &fd, &why), 0);
 	assert_int_equal(destination_open_control(link, &why), -EPERM);
+	/* Behind one of ours, by a path from where that lies. */
+	str_reset(&why);
+	assert_int_equal(symlink("link", ours), 0);
+	write_new(ours, false, -EPERM);
+	assert_string_equal(why.s, "a link of user 65534, not yours or root's");
+	assert_text(victim, "precious");
+	assert_int_equal(lchown(link, geteuid(), getegid()), 0);
+	write_new(ours, false, 0);
+	assert_text(victim, "new");
 	free(victim);
 	free(link);
+	free(ours);
+}
+
+static void test_odd_links(void **state)
+{
+	char *round = below("round"), *out = below("out");
+	struct stat st, opened;
+	int ends[2], fd;
+
+	(void)state;
+	assert_int_equal(symlink("round", round), 0);
+	write_new(round, false, -ELOOP);
+	/* As /dev/stdout is: what it leads to has no name. */
+	assert_int_equal(pipe(ends), 0);
+	str_reset(&why);
+	free(round);
+	round = xasprintf("/proc/self/fd/%d", ends[1]);
+	assert_int_equal(symlink(round, out), 0);
+	fd = destination_open(out, false, &why);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &opened) | fstat(ends[1], &st), 0);
+	assert_true(opened.st_ino == st.st_ino && opened.st_dev == st.st_dev);
+	close(fd);
+	close(ends[0]);
+	close(ends[1]);
+	free(round);
+	free(out);
 }
 
 static void test_others_file(void **state)
@@ -459,6 +495,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_dangling_link, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_others_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_odd_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_others_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_others_fifo, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_streams, setup, teardown),
