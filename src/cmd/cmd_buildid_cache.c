@@ -174,8 +174,9 @@ static void add_debug(struct work *work, const struct named_file *file)
 
 static void add_named(struct work *work, const char *path, const struct named_file *file, const char *verb)
 {
-	const struct cache_file added = { .fd = file->fd, .path = file->path, .id = file->id, .kind = CACHE_ELF,
-					  .stays = true };
+	/* A debug file is never the program: it may come beside it. */
+	const struct cache_file added = { .fd = file->fd, .path = file->path, .id = file->id, .stays = true,
+					  .kind = elf_is_emptied(file->fd) ? CACHE_DEBUG : CACHE_ELF };
 	struct str err = STR_INIT;
 
 	if (build_cache_add(work->cache, &added, NULL, &err)) {

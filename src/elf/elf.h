@@ -74,6 +74,13 @@ void elf_file_close(struct elf_file *file);
 void elf_file_identity(const struct elf_file *file, struct str *line);
 /* The same of what an ELF file would be opened from; a negative errno, and nothing added: it can't be opened. */
 int elf_path_identity(const char *path, struct str *line);
+/*
+ * Whether strip or objcopy --only-keep-debug took its code out and left symbols and DWARF: it is a debug file, and never
+ * the program itself. Its executable sections are there without contents. The second: of an open file; false also where
+ * that is no ELF file.
+ */
+bool elf_file_is_emptied(const struct elf_file *file);
+bool elf_is_emptied(int fd);
 /* Offset in the file -> virtual address by the segments; false: in none. And back. */
 bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vaddr);
 bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *offset);

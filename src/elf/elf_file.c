@@ -305,6 +305,36 @@ void elf_file_close(struct elf_file *file)
 
 /* ---- questions ---- */
 
+bool elf_file_is_emptied(const struct elf_file *file)
+{
+	struct elf_section section = { 0 };
+	bool emptied = false;
+
+	while (elf_section_next(file, &section)) {
+		const Elf64_Shdr *header = &section.header;
+
+		if (!(header->sh_flags & SHF_ALLOC) || !(header->sh_flags & SHF_EXECINSTR) || !header->sh_size)
+			continue;
+		if (header->sh_type != SHT_NOBITS)
+			return false;
+		emptied = true;
+	}
+	return emptied;
+}
+
+bool elf_is_emptied(int fd)
+{
+	struct elf_file file = { .fd = fd };
+	struct str ignored = STR_INIT;
+	bool emptied = libelf_load(&ignored) && !fstat(fd, &file.stat) && !elf_file_begin(&file, &ignored) &&
+		       elf_file_is_emptied(&file);
+
+	elf_file_end(&file);
+	free(file.unpacked);
+	str_release(&ignored);
+	return emptied;
+}
+
 /*
  * A part of the file may be mapped twice: code is meant then. Data that begins as zeros has no bytes in the
  * file; where it shares its segment's last page, it is mapped with the file all the same.

@@ -1,8 +1,8 @@
 /*
  * debug_file: the file with a dso's names and lines, where the dso itself was stripped of them.
  *
- * In the order of how sure one can be: the file itself; files named by the build-id, in folders of debug files and in
- * the cache; the file that
+ * In the order of how sure one can be: the file itself; a debug file that lies in its place; files named by the
+ * build-id, in folders of debug files and in the cache; the file that
  * .gnu_debuglink names, whose checksum must be the one it says; files of the same name in a folder of debug
  * files, which must have the same build-id, or where there is none, be in a folder that the user named.
  * Servers are asked last. The first file that fits is taken; one that would fit by its name and does not is
@@ -129,12 +129,14 @@ static bool try_build_id(struct dso_search *search, const struct debug_dirs *dir
 	return false;
 }
 
-/* Kept by a recorder, with the file or without it. */
-static bool try_cached_debug(struct dso_search *search)
+/*
+ * CACHE_DEBUG: kept by a recorder, with the file or without it. CACHE_ELF: kept as the program, which may be a debug
+ * file, or not stripped; what belongs beside it, such as packages of split DWARF, is not there.
+ */
+static bool try_cached(struct dso_search *search, enum cache_kind kind)
 {
 	struct str why = STR_INIT;
-	bool found = try_debug(search, cached_file(search->cached, &search->build_id, CACHE_DEBUG, &why),
-			       PROOF_BUILD_ID);
+	bool found = try_debug(search, cached_file(search->cached, &search->build_id, kind, &why), PROOF_BUILD_ID);
 
 	if (!found)
 		dso_search_not_cached(search, &why);
@@ -199,8 +201,8 @@ static bool try_folders(struct dso_search *search)
 		add_dir(&dirs, xasprintf("%s" ELF_DEBUG_DIR, search->roots[i]->root), PROOF_BUILD_ID);
 	for (; user && *user; user++)
 		add_dir(&dirs, xstrdup(*user), PROOF_USER);
-	found = try_build_id(search, &dirs) || try_cached_debug(search) || try_link(search, &dirs) ||
-		try_name(search, &dirs);
+	found = try_build_id(search, &dirs) || try_cached(search, CACHE_DEBUG) || try_link(search, &dirs) ||
+		try_name(search, &dirs) || try_cached(search, CACHE_ELF);
 	for (size_t i = 0; i < dirs.n; i++)
 		free(dirs.v[i].path);
 	free(dirs.v);
@@ -218,6 +220,8 @@ void debug_file_find(struct dso_search *search)
 		files->debug = xstrdup(files->runtime);
 		return;
 	}
+	if (search->emptied && try_debug(search, xstrdup(search->emptied), PROOF_USER))
+		return;
 	if (try_folders(search))
 		return;
 	if (files->runtime && (search->has_symtab || search->has_dwarf)) {

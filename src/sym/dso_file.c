@@ -12,6 +12,9 @@
  * are looked up below its root: there a file is believed by its build-id or by its device and inode, and the
  * file of that path here only if it is the same. A file here with the recorded build-id comes first, since it
  * stays when the process ends. Files of a container that has gone are found by the cache, or below --symfs.
+ *
+ * A debug file that lies where the program was has its names, and not its code: it is used as a debug file, and the
+ * program is looked for further on.
  */
 #include "sym/dso_search.h"
 
@@ -141,6 +144,18 @@ static bool fits(const struct dso_search *search, const struct elf_file *file,
 		is_recorded_inode(file->fd, &file->stat, dso->major, dso->minor, dso->inode));
 }
 
+/* It has names, but neither code nor, as a rule, the offsets of its segments: the search goes on. */
+static void keep_emptied(struct dso_search *search, const struct elf_file *file)
+{
+	if (search->emptied)
+		return;
+	search->emptied = xstrdup(file->path);
+	if (!search->build_id.size)
+		search->build_id = file->build_id;
+	dso_search_why(search, "put the program itself there, if its code is wanted", NULL,
+		       "a debug file without code is in its place");
+}
+
 /* Takes the path, which may be NULL. True: this is the file. */
 static bool try_runtime(struct dso_search *search, char *path, enum acceptance acceptance)
 {
@@ -159,7 +174,11 @@ static bool try_runtime(struct dso_search *search, char *path, enum acceptance a
 		if (taken) {
 			search->stat = file->stat;
 			why_doubtful(search);
-			take_runtime(search, file);
+			taken = !elf_file_is_emptied(file);
+			if (taken)
+				take_runtime(search, file);
+			else
+				keep_emptied(search, file);
 		}
 		elf_file_let_go(file);
 	} else if (acceptance == ACCEPT_PATH) {
@@ -355,6 +374,7 @@ void dso_files_find(const struct sym_options *options, struct elf_files *elf_fil
 		forget_why(&search);
 	debug_file_find(&search);
 	str_release(&search.link);
+	free(search.emptied);
 }
 
 void dso_files_release(struct dso_files *files)

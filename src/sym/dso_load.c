@@ -67,6 +67,15 @@ static void take_segments(struct dso_state *state, const struct elf_file *file)
 	state->n_segments = file->n_segments;
 }
 
+/* eu-strip leaves the program headers as they were: then code has as many bytes in the file as in memory. */
+static bool has_own_offsets(const struct dso_state *state)
+{
+	for (size_t i = 0; i < state->n_segments; i++)
+		if (state->segments[i].executable && state->segments[i].file_size < state->segments[i].mem_size)
+			return false;
+	return true;
+}
+
 /*
  * A debug file alone: its segments' addresses are those of the file that ran, their offsets and sizes in the
  * file are not. Linkers put a segment's bytes behind those of the one before, as near as its alignment allows,
@@ -75,6 +84,9 @@ static void take_segments(struct dso_state *state, const struct elf_file *file)
 static void restore_offsets(struct dso_state *state)
 {
 	uint64_t end = 0;
+
+	if (has_own_offsets(state))
+		return;
 
 	for (size_t i = 0; i < state->n_segments; i++) {
 		struct elf_segment *segment = &state->segments[i];

@@ -21,6 +21,7 @@ struct dso_search {
 	const struct process_here *roots[ROOTS_MAX];
 	size_t n_roots;
 	struct dso_files *files;
+	char *emptied; /* a debug file that lies where the file itself was looked for; NULL: none */
 	const char *symfs; /* "" or a folder */
 	/* The recording's, or where it has none, that of the file that was found. size 0: neither. */
 	struct build_id build_id;

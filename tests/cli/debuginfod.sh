@@ -22,7 +22,7 @@ prepare()
 	int main(void) { for (long i = 0; i < 60000000; i++) only_in_debug_file(); }
 	END
 	"${CC:-cc}" -g -O1 -Wl,--build-id -o program program.c 2>/dev/null || skip "needs a C compiler"
-	"$PSTAT" record -q -e cpu-clock:u -F 2000 -o perf.data ./program >/dev/null 2>&1
+	"$PSTAT" record -q -N -e cpu-clock:u -F 2000 -o perf.data ./program >/dev/null 2>&1
 	id=$("$PSTAT" buildid-list -i perf.data | awk '/program$/ { print $1 }')
 	mkdir files
 	objcopy --only-keep-debug program "files/$id"

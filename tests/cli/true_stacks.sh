@@ -138,7 +138,7 @@ test_tables_elsewhere()
 	sed 's/^\twork();/\tfor (long i = 0; i < 3000000; i++) work();/; /int3/d' program.c >loops.c
 	"$CC" -O2 -g -fno-asynchronous-unwind-tables -fomit-frame-pointer -o loops loops.c 2>cc_err ||
 		skip "needs a C compiler"
-	"$PSTAT" record -q -o data -e cpu-clock:u -F 2000 --call-graph dwarf,raw -- ./loops 2>err || skip "$(cat err)"
+	"$PSTAT" record -q -N -o data -e cpu-clock:u -F 2000 --call-graph dwarf,raw -- ./loops 2>err || skip "$(cat err)"
 	objcopy --only-keep-debug loops loops.debug
 	objcopy -g --add-gnu-debuglink=loops.debug loops
 	"$PSTAT" script -i data -F ip,sym 2>/dev/null >elsewhere

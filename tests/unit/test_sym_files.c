@@ -85,6 +85,7 @@ static void write_bytes(const char *path, const char *bytes, size_t n)
 struct want {
 	uint8_t id; /* first byte of its build-id of 8; 0: none */
 	bool symtab, dwarf;
+	bool emptied; /* its code has gone: a debug file */
 	const char *link; /* .gnu_debuglink, or NULL */
 	uint32_t crc;
 };
@@ -96,6 +97,7 @@ static void make_bytes(const struct want *want, struct str *out)
 
 	elf_start(&elf, ET_DYN, EM_X86_64, false, false);
 	text = elf_add(&elf, ".text", SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000);
+	elf.sections[text].nobits_bytes = want->emptied ? 8 : 0;
 	if (want->id)
 		elf_build_id(&elf, want->id, 8);
 	if (want->symtab) {
@@ -333,6 +335,35 @@ static void a_debug_file_is_cached_too(void **state)
 	expect(NULL, "/.build-id/10/11121314151617/debug", NULL);
 	make_file("/.build-id/10/11121314151617/debug", (struct want){ .id = 0x20, .symtab = true });
 	expect(NULL, NULL, NULL);
+}
+
+static void a_debug_file_is_never_the_program(void **state)
+{
+	static const char cached[] = "/.build-id/10/11121314151617/elf", debug[] = "/.build-id/10/11121314151617/debug";
+	static const char in_place[] = "a debug file without code is in its place";
+	const struct want emptied = { .id = 0x10, .symtab = true, .emptied = true };
+
+	(void)state;
+	make_file("/opt/prog", emptied);
+	expect(NULL, "/opt/prog", in_place);
+	recorded_id(0x10);
+	expect(NULL, "/opt/prog", in_place);
+	/* The program is looked for further on. */
+	make_file(cached, (struct want){ .id = 0x10 });
+	expect(cached, "/opt/prog", "");
+	/* It lies in the cache, where a program would. */
+	make_file(cached, emptied);
+	make_file("/opt/prog", (struct want){ .id = 0x10 });
+	expect("/opt/prog", cached, "");
+	assert_int_equal(unlink(in_tree("/opt/prog")), 0);
+	expect(NULL, cached, "no such file");
+	make_file(debug, (struct want){ .id = 0x10, .symtab = true, .dwarf = true, .emptied = true });
+	expect(NULL, cached, NULL);
+	/* Of another build it is nothing. */
+	empty_tree();
+	make_file("/opt/prog", (struct want){ .id = 0x20, .symtab = true, .emptied = true });
+	expect(NULL, NULL, "replaced since the recording: its build-id is now 202122232425..., "
+			   "the recording has 101112131415...");
 }
 
 static void somebody_elses_cache_is_refused(void **state)
@@ -588,6 +619,7 @@ int main(void)
 		TEST(a_deleted_file_is_known_by_its_build_id),
 		TEST(the_cache_is_looked_into_by_build_id),
 		TEST(a_debug_file_is_cached_too),
+		TEST(a_debug_file_is_never_the_program),
 		TEST(somebody_elses_cache_is_refused),
 		TEST(the_running_kernels_vdso_is_at_hand),
 		TEST(a_kernels_file_is_used_with_its_own_build_id),

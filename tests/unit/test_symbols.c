@@ -4,6 +4,7 @@
  */
 #include "sym/sym_internal.h"
 
+#include "elf_builder.h"
 #include "unit/fake_machine.h"
 
 #include <elf.h>
@@ -318,6 +319,35 @@ static void a_debug_file_alone_names_offsets(void **state)
 	str_release(&id);
 }
 
+/* As eu-strip -f leaves it: code without contents, the program headers as they were. */
+static void a_debug_file_may_have_its_own_offsets(void **state)
+{
+	struct str bytes = STR_INIT;
+	struct built_elf elf;
+	char *path = xasprintf("%s/kept", machine.root);
+	uint32_t text;
+	FILE *f;
+
+	(void)state;
+	elf_start(&elf, ET_DYN, EM_X86_64, false, false);
+	elf.sections[elf_add(&elf, ".init", SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, 0x5000)].nobits_bytes = 16;
+	elf.load = text = elf_add(&elf, ".was_text", SHT_PROGBITS, SHF_ALLOC, 0x1000);
+	str_pad(&elf.sections[text].bytes, '\0', 32);
+	elf_symbol(&elf, elf_add_symbols(&elf, SHT_SYMTAB), "first", 0x1000, 16, STB_GLOBAL, STT_FUNC, text);
+	elf_finish(&elf, &bytes);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes.s, 1, bytes.len, f), bytes.len);
+	fclose(f);
+	self.path = path;
+	assert_true(elf.sections[text].offset >= 16);
+	assert_string_equal(at(&self, elf.sections[text].offset), "first");
+	assert_null(symbols_elf_file(symbols, &self, &bytes));
+	elf_end(&elf);
+	str_release(&bytes);
+	free(path);
+}
+
 static void the_file_of_a_dso(void **state)
 {
 	struct elf_file *found;
@@ -472,6 +502,7 @@ int main(void)
 		TEST(a_missing_file_says_so),
 		TEST(a_replaced_file_is_not_used),
 		TEST(a_debug_file_alone_names_offsets),
+		TEST(a_debug_file_may_have_its_own_offsets),
 		TEST(the_file_of_a_dso),
 		TEST(below_symfs_are_all_files),
 		TEST(a_vmlinux_that_was_moved),
