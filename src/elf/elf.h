@@ -75,9 +75,9 @@ void elf_file_identity(const struct elf_file *file, struct str *line);
 /* The same of what an ELF file would be opened from; a negative errno, and nothing added: it can't be opened. */
 int elf_path_identity(const char *path, struct str *line);
 /*
- * Whether strip or objcopy --only-keep-debug took its code out and left symbols and DWARF: it is a debug file, and never
- * the program itself. Its executable sections are there without contents. The second: of an open file; false also where
- * that is no ELF file.
+ * Whether strip or objcopy --only-keep-debug took its code out and left symbols and DWARF: it is a debug file, and
+ * never the program itself. Its executable sections are there without contents. The second: of an open file; false also
+ * where that is no ELF file.
  */
 bool elf_file_is_emptied(const struct elf_file *file);
 bool elf_is_emptied(int fd);
@@ -165,6 +165,22 @@ const char *elf_text(const struct elf_data *strings, uint64_t offset);
 /* The symbol, the relocation of this number; false: there are not so many. */
 bool elf_symbol_at(const struct elf_data *data, size_t i, Elf64_Sym *symbol);
 bool elf_rela_at(const struct elf_data *data, size_t i, Elf64_Rela *rela);
+
+/* ---- elf_version.c: versions of exported symbols ---- */
+
+struct elf_versions { /* begins as { 0 } */
+	struct elf_data numbers; /* .gnu.version: 16 bits for each symbol of .dynsym */
+	const char **names; /* by number; NULL: not known */
+	size_t n_names, cap_names;
+};
+/* Valid as long as the file is held; empty where it has none. */
+void elf_versions_read(struct elf_file *file, struct elf_versions *versions);
+void elf_versions_release(struct elf_versions *versions);
+/*
+ * The version of symbol i of .dynsym, if only programs that were linked long ago are bound to it ("name@V1"); NULL: it
+ * is the one of today ("name@@V2"), or has no version.
+ */
+const char *elf_version_old(const struct elf_versions *versions, size_t i);
 
 /* ---- elf_view.c: files as libdw reads them ---- */
 

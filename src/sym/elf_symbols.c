@@ -2,9 +2,12 @@
  * elf_symbols: a symbol section of an ELF file -> rows of a symbol table, at the file's virtual addresses.
  *
  * Taken are functions and objects that are defined in a section that is loaded, and labels without a type
- * in executable ones where no function is around them, as around glibc's __syscall_cancel_arch_end; not
- * what assemblers leave behind ("$x", ".L12"). Names keep their "@VERSION", where
- * .symtab has one: perf shows it, and it tells apart what a library keeps for old programs.
+ * in executable ones where no function is around them, unlike glibc's __syscall_cancel_arch_end; not what assemblers
+ * leave behind ("$x", ".L12").
+ *
+ * A name has its version behind it, "free@V1", where a library keeps it for old programs alone; that of today,
+ * "free@@V2" in .symtab, is left out. So a function has one name, whichever table is read: in .symtab versions are
+ * parts of names, those of .dynsym are in a section of their own.
  *
  * Those of modules (ET_REL) are counted from the start of .text: see elf_module_places.
  *
@@ -25,6 +28,8 @@ struct symbol_reader {
 	struct elf_file *file;
 	struct symbol_table *table;
 	struct elf_data names;
+	struct elf_versions versions; /* of .dynsym */
+	struct str name; /* with its version */
 	struct place_in *sections; /* by index; [0] is none */
 	size_t n_sections;
 	bool is_kernel; /* or one of its modules: its labels are entry points, as /proc/kallsyms has them */
@@ -103,8 +108,22 @@ static uint64_t code_address(const struct elf_file *file, const Elf64_Sym *sym)
 	return marked ? sym->st_value & ~(uint64_t)1 : sym->st_value;
 }
 
+/* As it is shown: text of the file, or of the reader until the next one. */
+static const char *versioned(struct symbol_reader *reader, size_t i, const char *name, size_t *len)
+{
+	const char *of_today = strstr(name, "@@"), *old = elf_version_old(&reader->versions, i);
+
+	*len = of_today ? (size_t)(of_today - name) : strlen(name);
+	if (!old)
+		return name;
+	str_reset(&reader->name);
+	str_addf(&reader->name, "%s@%s", name, old);
+	*len = reader->name.len;
+	return reader->name.s;
+}
+
 /* False: names have become too many to go on. */
-static bool take_symbol(struct symbol_reader *reader, const Elf64_Sym *sym)
+static bool take_symbol(struct symbol_reader *reader, size_t i, const Elf64_Sym *sym)
 {
 	const struct place_in *place;
 	const char *name;
@@ -121,7 +140,7 @@ static bool take_symbol(struct symbol_reader *reader, const Elf64_Sym *sym)
 	name = elf_text(&reader->names, sym->st_name);
 	if (!name || !name[0] || !is_wanted(sym, place, name))
 		return true;
-	len = strlen(name);
+	name = versioned(reader, i, name, &len);
 	if (len > reader->name_bytes_left)
 		return false;
 	reader->name_bytes_left -= len;
@@ -147,16 +166,20 @@ static int read_table(struct symbol_reader *reader, const struct elf_section *sy
 	reader->name_bytes_left = 4 * (uint64_t)reader->names.n + 65536;
 	reader->is_kernel = reader->file->relocatable || elf_section_named(reader->file, "__ksymtab", &strings);
 	read_places(reader);
+	if (symbols->header.sh_type == SHT_DYNSYM)
+		elf_versions_read(reader->file, &reader->versions);
 	symbol_table_reserve(reader->table, data.n / symbols->header.sh_entsize, reader->names.n);
-	for (size_t i = 0; elf_symbol_at(&data, i, &sym) && take_symbol(reader, &sym); i++)
+	for (size_t i = 0; elf_symbol_at(&data, i, &sym) && take_symbol(reader, i, &sym); i++)
 		;
+	elf_versions_release(&reader->versions);
+	str_release(&reader->name);
 	free(reader->sections);
 	return 0;
 }
 
 int elf_table_read(struct elf_file *file, uint32_t type, struct symbol_table *table, struct str *err)
 {
-	struct symbol_reader reader = { .file = file, .table = table };
+	struct symbol_reader reader = { .file = file, .table = table, .name = STR_INIT };
 	struct elf_section section;
 	int rc;
 

@@ -16,8 +16,19 @@ enum { ALIASES_MAX = 64 };
 #define HELD_RECORDED ((uint32_t)3 << 30)
 
 /*
- * Of the names of one address the best is shown (see symbol_table.c), as people read them, and of equals the
- * file's first. Aliases come from equal functions that were merged, and from names in several languages.
+ * Whether b, whose raw name that is, is to be shown instead of a: by what people read, and where that is the same, as
+ * of a class's two constructors, by what is in the file.
+ */
+static bool is_better(const char *b, const char *raw_b, const char *a, const char *raw_a)
+{
+	int order = symbol_name_compare(b, a);
+
+	return order > 0 || (!order && symbol_name_compare(raw_b, raw_a) > 0);
+}
+
+/*
+ * Of the names of one address the best is shown (see symbol_table.c), as people read them. Aliases come from equal
+ * functions that were merged, and from names in several languages.
  */
 static const struct symbol_row *best_alias(struct symbols *symbols, const struct dso_state *state,
 					   const struct symbol_row *row, const char **name)
@@ -31,11 +42,10 @@ static const struct symbol_row *best_alias(struct symbols *symbols, const struct
 		return row;
 	aliases = symbol_table_aliases(table, row->start, &n);
 	for (size_t i = 0; i < n && i < ALIASES_MAX; i++) {
-		const char *other = symbols_display_name(symbols, symbol_table_name(table, &aliases[i]), true);
-		bool first = aliases[i].name < best->name;
+		const char *raw = symbol_table_name(table, &aliases[i]);
+		const char *other = symbols_display_name(symbols, raw, true);
 
-		if (symbol_name_is_better(other, *name) ||
-		    (first && !symbol_name_is_better(*name, other))) {
+		if (is_better(other, raw, *name, symbol_table_name(table, best))) {
 			best = &aliases[i];
 			*name = other;
 		}
@@ -82,19 +92,15 @@ static const char *best_recorded(struct symbols *symbols, const struct dso_state
 	const char *const *names = state->recorded->aliases + function->alias;
 	bool demangled = !state->raw_names && !(function->kind & RECORDED_NAMELESS);
 	const char *best = symbols_display_name(symbols, function->name, demangled);
-	uint32_t at = 0;
 
 	*raw = function->name;
-	while (at < function->n_aliases && strcmp(names[at], *raw) != 0)
-		at++;
 	for (uint32_t i = 0; i < function->n_aliases && i <= ALIASES_MAX; i++) {
 		const char *other = symbols_display_name(symbols, names[i], demangled);
 
-		if (!symbol_name_is_better(other, best) && (i >= at || symbol_name_is_better(best, other)))
+		if (!is_better(other, names[i], best, *raw))
 			continue;
 		best = other;
 		*raw = names[i];
-		at = i;
 	}
 	return best;
 }

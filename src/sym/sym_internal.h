@@ -21,7 +21,7 @@
 
 /* ---- symbol_table.c ---- */
 
-enum symbol_rank_bits { /* also which of two at one address is shown: global, local, weak */
+enum symbol_rank_bits { /* of two at one address the higher one is shown */
 			SYMBOL_LOCAL,
 			SYMBOL_WEAK,
 			SYMBOL_GLOBAL,
@@ -67,8 +67,7 @@ uint32_t symbol_table_add_names(struct symbol_table *table, const char *names, s
 void symbol_table_add_named(struct symbol_table *table, uint64_t start, uint64_t size, uint32_t name,
 			    uint8_t binding);
 /*
- * Sorts, keeps the best of the names of one address (perf's choice: with a size before without, global
- * before local before weak, fewer leading underscores, the longer name), and ends symbols without a size
+ * Sorts, keeps the best of the names of one address (see symbol_table.c), and ends symbols without a size
  * at the next one; the last one, without a size, a 4 KiB page after its page's end, as perf does.
  */
 void symbol_table_finish(struct symbol_table *table);
@@ -79,8 +78,8 @@ static inline const char *symbol_table_name(const struct symbol_table *table, co
 {
 	return row->name < table->names.len ? table->names.s + row->name : "";
 }
-/* Whether b is to be shown instead of a, by their names alone. */
-bool symbol_name_is_better(const char *b, const char *a);
+/* Of two names of one address: positive: b is to be shown, negative: a; 0: they are the same. */
+int symbol_name_compare(const char *b, const char *a);
 /* The n aliases of a row's start. */
 const struct symbol_row *symbol_table_aliases(const struct symbol_table *table, uint64_t start,
 					      size_t *n);

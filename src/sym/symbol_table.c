@@ -4,8 +4,10 @@
  *
  *   add add add ... -> finish: sort by start -> one row per start -> ends -> links outwards -> find
  *
- * Of several names of one address the first of these differences decides, as in perf: a size before none;
- * global, local, weak, in this order; fewer leading underscores; the longer name; the one added first.
+ * Of several names of one address the first of these differences decides: a size before none; a name of today before
+ * one that a library keeps for old programs ("cfree@GLIBC_2.2.5"); global, weak, local, in this order; fewer leading
+ * underscores; the longer name; the one that comes first by its bytes. What is exported comes before what is local, so
+ * that the name is the same one with and without a debug file. perf knows no old names, and has local before weak.
  *
  * Symbols may lie in one another (a label in a function, code put into a function's middle). Each row
  * therefore links to the nearest row before it that reaches over its start. An address is the row's that
@@ -152,27 +154,35 @@ static void sort_rows(struct symbol_table *table)
 	free(spare);
 }
 
-/* Of two rows of one address: positive where b is to be shown, negative where a, whatever they are called. */
-static int compare_facts(const struct symbol_row *b, const struct symbol_row *a)
+/* "cfree@V1"; not "puts@plt". */
+static bool is_of_old(const struct symbol_table *table, const struct symbol_row *row)
 {
-	static const uint8_t rank[1 << 2] = {
-		[SYMBOL_WEAK] = 0,
-		[SYMBOL_LOCAL] = 1,
-		[SYMBOL_GLOBAL] = 2,
-	};
+	const char *at = strchr(symbol_table_name(table, row), '@');
+
+	return at && at[1] != '@' && strcmp(at, "@plt") != 0;
+}
+
+/* Of two rows of one address: positive where b is to be shown, negative where a, however long their names are. */
+static int compare_facts(const struct symbol_table *table, const struct symbol_row *b, const struct symbol_row *a)
+{
+	bool a_old, b_old;
 
 	if (!a->size != !b->size)
 		return a->size ? -1 : 1;
-	return rank[b->binding] - rank[a->binding];
+	a_old = is_of_old(table, a);
+	b_old = is_of_old(table, b);
+	return a_old != b_old ? a_old - b_old : b->binding - a->binding;
 }
 
-bool symbol_name_is_better(const char *b, const char *a)
+int symbol_name_compare(const char *b, const char *a)
 {
-	size_t a_lead = strspn(a, "_"), b_lead = strspn(b, "_");
+	size_t a_lead = strspn(a, "_"), b_lead = strspn(b, "_"), a_len = strlen(a), b_len = strlen(b);
 
 	if (a_lead != b_lead)
-		return b_lead < a_lead;
-	return strlen(b) > strlen(a);
+		return b_lead < a_lead ? 1 : -1;
+	if (a_len != b_len)
+		return b_len > a_len ? 1 : -1;
+	return strcmp(a, b);
 }
 
 static bool may_be_mangled(const char *name)
@@ -186,7 +196,7 @@ static void keep_alias(struct symbol_table *table, struct symbol_row *best, cons
 	const char *best_name = symbol_table_name(table, best), *name = symbol_table_name(table, row);
 	struct symbol_row alias = *row;
 
-	if (symbol_name_is_better(name, best_name)) {
+	if (symbol_name_compare(name, best_name) > 0) {
 		alias = *best;
 		*best = *row;
 	}
@@ -214,7 +224,7 @@ static void keep_one_per_start(struct symbol_table *table)
 			table->v[n++] = row;
 			continue;
 		}
-		better = compare_facts(&row, &table->v[n - 1]);
+		better = compare_facts(table, &row, &table->v[n - 1]);
 		if (better > 0) {
 			drop_aliases(table, row.start);
 			table->v[n - 1] = row;

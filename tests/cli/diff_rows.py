@@ -7,11 +7,13 @@ Columns that perf lacks are not compared: Low, High, Verdict, and those that a f
 columns with blanks, and has no order where values agree, so rows are compared as a set. Code without a name is one row
 of its file for perf, and a row for each function for pstat; PLT entries have all names in pstat, and for perf some are
 _init, @plt or an address: these are left out. So is a column in which perf divides by the samples of a recording that has
-none, as in a span of time on a busy machine: nan."""
+none, as in a span of time on a busy machine: nan. Functions with several names are made alike, see verdicts.py."""
 import os
 import re
 import subprocess
 import sys
+
+import verdicts
 
 
 def columns(dots):
@@ -46,6 +48,8 @@ def plain(head, cell):
     cell = re.sub(r"\s+", " ", cell)
     if head.startswith("Symbol") and re.match(r"\[.\] (0x|\[|(_init|\S*@plt)$)", cell):
         return cell[:3]
+    if head.startswith("Symbol"):
+        cell = verdicts.one_name(cell)
     return "0" if cell in ("-0.00%", "+0.00%") else cell
 
 

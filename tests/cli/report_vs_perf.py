@@ -42,6 +42,11 @@ def no_plt_name(lines):
     return [re.sub(r"\[\.\] (0x0000[0-9a-f]{12}|_init|\S*@plt)(?= *$)", "[.] ?", l) for l in lines]
 
 
+def no_other_name(lines):
+    """Functions with several names."""
+    return [verdicts.one_name(l) for l in lines]
+
+
 def no_origin(lines):
     """-v: perf has a letter for where a symbol was found."""
     return [re.sub(r"(0x[0-9a-f]+ +)[a-zA-Z!] (\[.\] )", r"\1\2", l) for l in lines]
@@ -111,7 +116,7 @@ def no_plt_row(lines):
     return out
 
 
-DIFFERENCES = (no_level, no_plt_name, no_origin, no_place_in_memory, no_inlined_rest, no_width, no_cut_name, no_ties, no_plt_row)
+DIFFERENCES = (no_level, no_plt_name, no_other_name, no_origin, no_place_in_memory, no_inlined_rest, no_width, no_cut_name, no_ties, no_plt_row)
 
 
 def unwound_caller(perf, pstat):

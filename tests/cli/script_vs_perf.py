@@ -60,7 +60,8 @@ def same_ip(perf, pstat, less=0):
 def addresses_of_user_code(_, perf, pstat):
     """What was recorded; script_vs_perf.sh compares dsoff's offsets with perf's."""
     perf, pstat = frames(perf, pstat)
-    return perf and same_ip(perf, pstat) and perf.group("symbol", "offset") == pstat.group("symbol", "offset")
+    return (perf and same_ip(perf, pstat) and perf["offset"] == pstat["offset"]
+            and verdicts.one_name(perf["symbol"] or "") == verdicts.one_name(pstat["symbol"] or ""))
 
 
 def return_addresses(place, perf, pstat):
@@ -78,12 +79,12 @@ def unwound_callers(place, perf, pstat):
     """Addresses of callers out of sampled stacks: return addresses, as in other chains; perf takes 1 off."""
     perf, pstat = frames(perf, pstat)
     return (perf and place.caller and same_ip(perf, pstat, 1)
-            and alias(perf["symbol"]) == alias(pstat["symbol"]))
+            and verdicts.one_name(perf["symbol"] or "") == verdicts.one_name(pstat["symbol"] or ""))
 
 
-def alias(name):
-    """glibc's functions of several names."""
-    return re.sub(r"@.*$|_impl$|^_+", "", name or "")
+def functions_with_several_names(_, perf, pstat):
+    """The exported name of today is shown."""
+    return verdicts.one_name(perf) == verdicts.one_name(pstat)
 
 
 def names_of_plt_entries(_, perf, pstat):
@@ -112,8 +113,9 @@ def no_line(_, perf, pstat):
     return perf == "  :0" and NO_SOURCE.match(pstat)
 
 
-DIFFERENCES = (addresses_of_user_code, return_addresses, return_addresses_of_lines, unwound_callers, names_of_plt_entries,
-               names_in_the_vdso, blanks_of_branches, blank_in_a_name, no_line)
+DIFFERENCES = (addresses_of_user_code, return_addresses, return_addresses_of_lines, unwound_callers,
+               functions_with_several_names, names_of_plt_entries, names_in_the_vdso, blanks_of_branches, blank_in_a_name,
+               no_line)
 
 
 def no_source(perf, pstat):

@@ -87,7 +87,7 @@ static void build_program(uint16_t machine, bool is_32, bool big)
 	elf_symbol(&built, symbols, "label", 0x1040, 0, STB_LOCAL, STT_NOTYPE, text);
 	elf_symbol(&built, symbols, "inner_label", 0x1018, 0, STB_GLOBAL, STT_NOTYPE, text);
 	elf_symbol(&built, symbols, "$money", 0x1050, 0, STB_LOCAL, STT_NOTYPE, text);
-	elf_symbol(&built, symbols, "old@@V1", 0x1060, 0x10, STB_GLOBAL, STT_FUNC, text);
+	elf_symbol(&built, symbols, "of_today@@V2", 0x1060, 0x10, STB_GLOBAL, STT_FUNC, text);
 	elf_symbol(&built, symbols, "undefined", 0x1070, 8, STB_GLOBAL, STT_FUNC, SHN_UNDEF);
 	elf_symbol(&built, symbols, "absolute", 0x1078, 8, STB_GLOBAL, STT_FUNC, SHN_ABS);
 	elf_symbol(&built, symbols, "no_section", 0x1078, 8, STB_GLOBAL, STT_FUNC, 99);
@@ -99,7 +99,7 @@ static void build_program(uint16_t machine, bool is_32, bool big)
 static void check_program(void)
 {
 	static const char *const expected[] = { "local", "global",  "weak",     "chosen",
-						"label", "$money", "old@@V1" };
+						"label", "$money", "of_today" };
 
 	assert_int_equal(read_symbols(), SHT_SYMTAB);
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
@@ -127,6 +127,97 @@ static void symbols_are_read_in_both_classes_and_byte_orders(void **state)
 		check_program();
 		tear_down(NULL);
 	}
+}
+
+/* ---- versions ---- */
+
+enum { OF_OLD = 0x8000 };
+
+/* One definition of a version, `next` bytes before the one that follows; its name is behind it. */
+static void put_version(uint32_t definitions, uint32_t strings, uint16_t number, const char *name, uint32_t next)
+{
+	struct str *out = &built.sections[definitions].bytes, *names = &built.sections[strings].bytes;
+
+	elf_put(&built, out, VER_DEF_CURRENT, 2);
+	elf_put(&built, out, 0, 2);
+	elf_put(&built, out, number, 2);
+	elf_put(&built, out, 1, 2);
+	elf_put(&built, out, 0, 4);
+	elf_put(&built, out, sizeof(Elf64_Verdef), 4);
+	elf_put(&built, out, next, 4);
+	elf_put(&built, out, names->len, 4);
+	elf_put(&built, out, 0, 4);
+	str_addn(names, name, strlen(name) + 1);
+}
+
+/* A library with two versions; kept_bytes: of its definitions, SIZE_MAX: all; next: from the first to the second. */
+static void build_versions(bool is_32, bool big, size_t kept_bytes, uint32_t next)
+{
+	static const struct {
+		const char *name;
+		uint64_t value;
+		uint16_t version;
+	} symbols[] = {
+		{ "free", 0x1000, 3 },	   { "cfree", 0x1000, 2 | OF_OLD },  { "copy", 0x1010, 2 | OF_OLD },
+		{ "copy", 0x1020, 3 },	   { "plain", 0x1030, VER_NDX_GLOBAL }, { "nowhere", 0x1040, 99 | OF_OLD },
+		{ "beyond", 0x1050, 0 }, /* behind the end of .gnu.version */
+	};
+	uint32_t text, strings, table_at, numbers, definitions;
+
+	elf_start(&built, ET_DYN, EM_X86_64, is_32, big);
+	text = elf_add(&built, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000);
+	str_pad(&built.sections[text].bytes, '\x90', 0x100);
+	built.load = text;
+	table_at = elf_add_symbols(&built, SHT_DYNSYM);
+	strings = built.sections[table_at].link;
+	numbers = elf_add(&built, ".gnu.version", SHT_GNU_versym, SHF_ALLOC, 0);
+	built.sections[numbers].link = table_at;
+	built.sections[numbers].entry_bytes = 2;
+	elf_put(&built, &built.sections[numbers].bytes, 0, 2);
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
+		elf_symbol(&built, table_at, symbols[i].name, symbols[i].value, 0x10, STB_GLOBAL, STT_FUNC, text);
+		if (i + 1 < ARRAY_SIZE(symbols))
+			elf_put(&built, &built.sections[numbers].bytes, symbols[i].version, 2);
+	}
+	definitions = elf_add(&built, ".gnu.version_d", SHT_GNU_verdef, SHF_ALLOC, 0);
+	built.sections[definitions].link = strings;
+	put_version(definitions, strings, 2, "V1", next);
+	put_version(definitions, strings, 3, "V2", 0);
+	if (kept_bytes < built.sections[definitions].bytes.len)
+		built.sections[definitions].bytes.len = kept_bytes;
+}
+
+static void names_of_old_programs_have_their_version(void **state)
+{
+	const uint32_t next = sizeof(Elf64_Verdef) + sizeof(Elf64_Verdaux);
+	static const char *const expected[] = { "free", "copy@V1", "copy", "plain", "nowhere", "beyond" };
+
+	(void)state;
+	for (int kind = 0; kind < 4; kind++) {
+		build_versions(kind & 1, kind & 2, SIZE_MAX, next);
+		open_built();
+		assert_int_equal(read_symbols(), SHT_DYNSYM);
+		for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+			assert_string_equal(at(0x1000 + 16 * i), expected[i]);
+		tear_down(NULL);
+	}
+}
+
+/* Cut anywhere, or leading astray, versions are missing, and names are there. */
+static void damaged_versions_do_no_harm(void **state)
+{
+	static const uint32_t nexts[] = { 1, 7, 20, 28, 56, 0x7fffffff, UINT32_MAX };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(nexts); i++)
+		for (size_t kept_bytes = 0; kept_bytes <= 56; kept_bytes += 4) {
+			build_versions(false, false, kept_bytes, nexts[i]);
+			open_built();
+			assert_int_equal(read_symbols(), SHT_DYNSYM);
+			assert_string_equal(at(0x1020), "copy");
+			assert_string_equal(at(0x1030), "plain");
+			tear_down(NULL);
+		}
 }
 
 /* The kernel's labels in functions are entry points, such as entry_SYSCALL_64_after_hwframe. */
@@ -703,6 +794,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(symbols_are_read_in_both_classes_and_byte_orders),
+		TEST(names_of_old_programs_have_their_version),
+		TEST(damaged_versions_do_no_harm),
 		TEST(labels_in_functions_of_the_kernel_are_read),
 		TEST(segments_turn_offsets_into_addresses_and_back),
 		TEST(segments_are_bounded),

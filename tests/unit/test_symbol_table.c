@@ -88,7 +88,7 @@ static void labels_are_for_code_that_no_symbol_holds(void **state)
 	assert_int_equal(table.n, 6);
 }
 
-/* perf 6.1 shows these names for a program with such symbols. */
+/* Whichever comes first in the file. perf 6.1 shows the same, but for local before weak, and names with versions. */
 static void the_best_of_several_names_is_kept(void **state)
 {
 	static const struct {
@@ -99,10 +99,13 @@ static void the_best_of_several_names_is_kept(void **state)
 		{ { "sized_local", 4, SYMBOL_LOCAL }, { "unsized_global_longer", 0, SYMBOL_GLOBAL } },
 		{ { "global", 4, SYMBOL_GLOBAL }, { "local_longer", 4, SYMBOL_LOCAL } },
 		{ { "global", 4, SYMBOL_GLOBAL }, { "weak_longer", 4, SYMBOL_WEAK } },
-		{ { "local", 4, SYMBOL_LOCAL }, { "weak_longer", 4, SYMBOL_WEAK } },
+		{ { "weak", 4, SYMBOL_WEAK }, { "local_longer", 4, SYMBOL_LOCAL } },
 		{ { "plain", 4, SYMBOL_GLOBAL }, { "_one_underscore", 4, SYMBOL_GLOBAL } },
 		{ { "_one", 4, SYMBOL_GLOBAL }, { "__two_underscores", 4, SYMBOL_GLOBAL } },
-		{ { "cfree@V1", 4, SYMBOL_GLOBAL }, { "free", 4, SYMBOL_GLOBAL } },
+		{ { "free", 4, SYMBOL_GLOBAL }, { "cfree@V1", 4, SYMBOL_GLOBAL } },
+		{ { "weak_of_today", 4, SYMBOL_WEAK }, { "global_of_old@V1", 4, SYMBOL_GLOBAL } },
+		{ { "sized_of_old@V1", 4, SYMBOL_GLOBAL }, { "unsized", 0, SYMBOL_GLOBAL } },
+		{ { "longer@plt", 4, SYMBOL_GLOBAL }, { "short", 4, SYMBOL_GLOBAL } },
 		{ { "came1st", 4, SYMBOL_GLOBAL }, { "came2nd", 4, SYMBOL_GLOBAL } },
 	};
 
@@ -110,15 +113,13 @@ static void the_best_of_several_names_is_kept(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
 		for (size_t k = 0; k < 2; k++)
 			add(0x1000 + 16 * i, pairs[i][k].size, pairs[i][k].name, pairs[i][k].binding);
-		/* The other way round; the last pair has only the order to go by. */
-		for (size_t k = 2; k-- > 0 && i + 1 < ARRAY_SIZE(pairs);)
+		for (size_t k = 2; k-- > 0;)
 			add(0x8000 + 16 * i, pairs[i][k].size, pairs[i][k].name, pairs[i][k].binding);
 	}
 	symbol_table_finish(&table);
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
 		assert_string_equal(at(0x1000 + 16 * i), pairs[i][0].name);
-		if (i + 1 < ARRAY_SIZE(pairs))
-			assert_string_equal(at(0x8000 + 16 * i), pairs[i][0].name);
+		assert_string_equal(at(0x8000 + 16 * i), pairs[i][0].name);
 	}
 }
 

@@ -1,0 +1,51 @@
+#!/bin/bash
+# Several names at one address: that of today is shown, and the same one with the whole file, without its own symbol
+# table, and with a debug file.
+. "${0%/*}/../lib.sh"
+
+test_one_name_per_function()
+{
+	local tree
+
+	need_cmd cc
+	need_cmd objcopy
+	need_paranoid 2
+	cat >lib.c <<'END_C'
+static volatile unsigned long sum;
+#define BUSY for (int i = 0; i < 50000; i++) sum += (unsigned long)i
+void tidy_code(void) { BUSY; }
+__asm__(".symver tidy_code, tidy@@V2");
+__asm__(".symver tidy_code, much_longer_name_of_then@V1");
+void copy_of_then(void) { BUSY; }
+__asm__(".symver copy_of_then, copy@V1");
+void copy_of_today(void) { BUSY; }
+__asm__(".symver copy_of_today, copy@@V2");
+__attribute__((noinline)) static void local_and_longer(void) { BUSY; }
+void weak(void) __attribute__((weak, alias("local_and_longer")));
+__attribute__((visibility("default"))) void call_copy_of_then(void) { copy_of_then(); }
+END_C
+	echo 'V1 { global: much_longer_name_of_then; copy; local: *; }; V2 { global: tidy; copy; weak; call_copy_of_then; } V1;' >versions
+	cat >main.c <<'END_C'
+void tidy(void), copy(void), weak(void), call_copy_of_then(void);
+int main(void) { for (;;) tidy(), copy(), weak(), call_copy_of_then(); }
+END_C
+	cc -O1 -fno-optimize-sibling-calls -Wl,--build-id -shared -fPIC -Wl,--version-script=versions -o libshop.so lib.c 2>cc_err &&
+		cc -O1 -Wl,-rpath,"$PWD" -o prog main.c ./libshop.so 2>>cc_err || skip "needs a linker that knows versions"
+	for tree in whole stripped debug; do
+		mkdir -p "$tree$PWD"
+		cp prog "$tree$PWD"
+	done
+	cp libshop.so "whole$PWD"
+	strip -o "stripped$PWD/libshop.so" libshop.so
+	objcopy --only-keep-debug libshop.so "debug$PWD/libshop.so"
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u -o data -- timeout 0.4 ./prog 2>/dev/null
+	for tree in whole stripped debug; do
+		"$PSTAT" report -q --no-cache -i data --symfs "$tree" --dsos libshop.so -s sym -F sym 2>/dev/null |
+			grep -o '\] [^ ]*' | grep -v call_copy | sort | xargs >"$tree.names"
+	done
+	same "those of today" "] copy ] copy_of_then ] tidy ] weak" "$(<whole.names)"
+	same "a debug file" "$(<whole.names)" "$(<debug.names)"
+	same "stripped: what only old programs call has its version" "] copy ] copy@V1 ] tidy ] weak" "$(<stripped.names)"
+}
+
+run_tests
