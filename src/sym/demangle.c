@@ -1,5 +1,5 @@
 /*
- * demangle: names of C++, Rust and D as people wrote them, by libiberty.
+ * demangle: names of C++, Rust and D as people wrote them, by libiberty; of OCaml by demangle_ocaml.c.
  *
  * Without parameters what is printed for C++ and Rust is, letter by letter, what perf prints: "ns::Box<int>::sum",
  * without Rust's hash. What follows the mangled part ("foo.cold") is left out then, as there.
@@ -15,7 +15,7 @@
  *
  * Source: D's ABI specification, "Name Mangling", for the back references of D.
  */
-#include "sym/sym.h"
+#include "sym/sym_internal.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -220,8 +220,10 @@ bool demangle(const char *raw, bool parameters, unsigned *long_names, struct str
 	char *front;
 	bool done;
 
-	if (raw[0] != '_' || len > RAW_BYTES_MAX)
+	if (len > RAW_BYTES_MAX)
 		return false;
+	if (raw[0] != '_')
+		return demangle_ocaml(raw, out);
 	at = strchr(raw, '@');
 	if (!at)
 		return by_any_long(raw, parameters, long_names, out);

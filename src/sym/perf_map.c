@@ -4,6 +4,8 @@
  *	7f3c5c000a40 1c0 LazyCompile:~main /srv/app.js:12
  *	START        SIZE name up to the end of the line
  *
+ * Compilers write any blanks in front of and between the three, "0x", and capitals.
+ *
  * Anyone may put such a file into /tmp: see code_file.h. A line that is none is counted and left out; compilers
  * append, so a later line lies over earlier ones.
  */
@@ -15,17 +17,29 @@ static const char *past_0x(const char *at)
 	return at[0] == '0' && (at[1] | 0x20) == 'x' ? at + 2 : at;
 }
 
+static const char *past_blanks(const char *at)
+{
+	return at + strspn(at, " \t");
+}
+
+/* A number and the blanks behind it; false: there is none, or something else follows. */
+static bool take_number(const char **at, uint64_t *value)
+{
+	const char *end = past_0x(*at);
+
+	if (!text_hex(&end, value) || (*end != ' ' && *end != '\t'))
+		return false;
+	*at = past_blanks(end);
+	return true;
+}
+
 static bool take_line(struct code_ranges *ranges, const char *line, size_t len)
 {
-	const char *at = past_0x(line);
+	const char *at = past_blanks(line);
 	uint64_t start, size;
 
-	if (!text_hex(&at, &start) || *at != ' ')
+	if (!take_number(&at, &start) || !take_number(&at, &size))
 		return false;
-	at = past_0x(at + 1);
-	if (!text_hex(&at, &size) || *at != ' ')
-		return false;
-	at++;
 	if (len && line[len - 1] == '\r')
 		len--;
 	return at < line + len &&

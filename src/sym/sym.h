@@ -284,7 +284,7 @@ const char *vdso_file_path(void);
  */
 bool is_recorded_inode(int fd, const struct stat *st, uint32_t major, uint32_t minor, uint64_t inode);
 
-/* ---- demangle: C++, Rust and D by a library; demangle_none.c where it was left out ---- */
+/* ---- demangle: OCaml; C++, Rust and D by a library; demangle_none.c where it was left out ---- */
 /*
  * Adds the name for people; false, and nothing added: it is not mangled, or too long. parameters: with their types.
  * Text of more than 64 KiB is made, up to 256 KiB, of as many names as *long_names says, which counts down; NULL: none.

@@ -123,6 +123,11 @@ bool elf_frames_each(struct elf_file *file, void (*take)(void *context, const st
 /* What vaddr is in, or NULL. */
 const struct function_bounds *elf_bounds_find(const struct elf_bounds *bounds, uint64_t vaddr);
 
+/* ---- demangle_ocaml.c ---- */
+#define OCAML_PREFIX "caml"
+/* Appends the name as people wrote it; false, and nothing is appended: it is none of OCaml. */
+bool demangle_ocaml(const char *raw, struct str *out);
+
 /* ---- dso_file.c ---- */
 struct processes; /* processes.h */
 struct dso_files {

@@ -187,7 +187,8 @@ int symbol_name_compare(const char *b, const char *a)
 
 static bool may_be_mangled(const char *name)
 {
-	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
+	return (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D')) ||
+	       !strncmp(name, OCAML_PREFIX, strlen(OCAML_PREFIX));
 }
 
 /* Two rows of one address that only their names tell apart: *best is the better one as they are in the file. */

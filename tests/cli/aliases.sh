@@ -1,6 +1,6 @@
 #!/bin/bash
 # Several names at one address: that of today is shown, and the same one with the whole file, without its own symbol
-# table, and with a debug file.
+# table, and with a debug file. And names of OCaml.
 . "${0%/*}/../lib.sh"
 
 test_one_name_per_function()
@@ -46,6 +46,24 @@ END_C
 	same "those of today" "] copy ] copy_of_then ] tidy ] weak" "$(<whole.names)"
 	same "a debug file" "$(<whole.names)" "$(<debug.names)"
 	same "stripped: what only old programs call has its version" "] copy ] copy@V1 ] tidy ] weak" "$(<stripped.names)"
+}
+
+# As ocamlopt writes them, in a program of C.
+test_names_of_ocaml()
+{
+	need_cmd cc
+	need_paranoid 2
+	cat >main.c <<'END_C'
+static volatile unsigned long sum;
+__attribute__((noinline)) void total(void) __asm__("camlShop.Cart__$2b$2b_81");
+void total(void) { for (int i = 0; i < 50000; i++) sum += (unsigned long)i; }
+int main(void) { for (;;) total(); }
+END_C
+	cc -O1 -o prog main.c 2>cc_err || skip "needs an assembler that knows names with \$"
+	"$PSTAT" record -q -N -F 1000 -e cpu-clock:u -o data -- timeout 0.1 ./prog 2>/dev/null
+	has "as people wrote them" '\] Shop\.Cart\.\+\+_81$' "$("$PSTAT" report -q --no-cache -i data --dsos prog -s sym 2>/dev/null)"
+	has "--no-demangle: as they are" '\] camlShop\.Cart__\$2b\$2b_81$' \
+		"$("$PSTAT" report -q --no-cache -i data --dsos prog -s sym --no-demangle 2>/dev/null)"
 }
 
 run_tests

@@ -81,11 +81,37 @@ static void names_are_those_of_perf(void **state)
 	}
 }
 
+static void names_of_ocaml_are_read(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "camlShop__total_81", "Shop.total_81" },
+		{ "camlShop.total_81", "Shop.total_81" },
+		{ "camlStdlib__List.map_345", "Stdlib.List.map_345" },
+		{ "camlShop__Cart__total_81", "Shop.Cart.total_81" },
+		{ "camlShop__$2b$2b_12", "Shop.++_12" },
+		{ "camlShop.fun$5bshop$2eml$3a334$2c0$2d$2d54$5d_14", "Shop.fun[shop.ml:334,0--54]_14" },
+		{ "camlShop__x$27_1", "Shop.x'_1" },
+		/* No letter is escaped, nor what no one could read: so these are no escapes. */
+		{ "camlShop.a$61b$00c$1b$5", "Shop.a$61b$00c$1b$5" },
+		{ "camlShop__entry", "Shop.entry" },
+		{ "camlS", "S" },
+		{ "camlShop___x__", "Shop._x__" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		str_reset(&out);
+		assert_true(demangle(rows[i][0], false, NULL, &out));
+		assert_string_equal(out.s, rows[i][1]);
+	}
+}
+
 static void other_names_are_left(void **state)
 {
 	static const char *const rows[] = {
 		"main", "_DYNAMIC", "_start",   "__libc_start_main",    "_Z", "_R", "_D", "", "_",
-		"@plt", "_Zfoo",    "puts@plt", "_GLOBAL_OFFSET_TABLE_"
+		"@plt", "_Zfoo",    "puts@plt", "_GLOBAL_OFFSET_TABLE_",
+		"caml", "caml_alloc", "camlidl_x", "xcamlShop__y"
 	};
 
 	(void)state;
@@ -285,6 +311,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(names_are_those_of_perf),       TEST(other_names_are_left),
+		TEST(names_of_ocaml_are_read),
 		TEST(text_that_doubles_is_given_up), TEST(of_long_text_there_is_some),
 		TEST(deep_and_long_names_end),       TEST(long_names_are_read),
 		TEST(back_references_of_d_are_read),

@@ -65,9 +65,13 @@ static void lines_name_ranges(void **state)
 	(void)state;
 	assert_int_equal(read_map("7f0000001000 20 LazyCompile:~main /srv/app.js:12\n"
 				  "0x7f0000002000 0x10 with 0x\r\n"
+				  " \t7f0000004000  0X10\ttabs\tand blanks\n"
+				  "7f0000005000\t10   \tname \r\n"
 				  "7F0000003000 10 capitals"),
 			 0);
-	assert_int_equal(table.n, 3);
+	assert_int_equal(table.n, 5);
+	assert_string_equal(at(0x7f0000004000), "tabs\tand blanks");
+	assert_string_equal(at(0x7f0000005000), "name ");
 	assert_string_equal(at(0x7f0000001000), "LazyCompile:~main /srv/app.js:12");
 	assert_string_equal(at(0x7f000000101f), "LazyCompile:~main /srv/app.js:12");
 	assert_string_equal(at(0x7f0000001020), "none");
