@@ -252,10 +252,11 @@ struct elf_function {
 	uint64_t size_bytes; /* 0: the file does not say */
 };
 /*
- * Finds function `name`: in .symtab, else in .dynsym; a global one before local ones. 0, or a
- * negative errno with a sentence in err:
+ * Finds function `name`: in .symtab, else in .dynsym; that of today before one for old programs, a global one before
+ * local ones, and a label without a type where it is no function's. Where there is none, `name` may be that of one
+ * C++ function as people write it, without parameters: "ns::Box::sum". 0, or a negative errno with a sentence in err:
  *   -ENOENT   the file or the function does not exist; near (not NULL) gets the names considered
- *   -EEXIST   several local functions of that name
+ *   -EEXIST   several functions of that name, of equal right
  *   -ENOEXEC  not an ELF program or library, or a damaged one
  *   -ENOSYS   libelf cannot be loaded
  */

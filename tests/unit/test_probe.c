@@ -2,6 +2,7 @@
  * kprobe/ and uprobe/: terms to attr on a tree of files, functions found in ELF files, good and
  * bad, and, where the machine has uprobes, the exact number of calls of a function of this program.
  */
+#include "elf_builder.h"
 #include "fake_machine.h"
 #include "source_case.h"
 
@@ -221,6 +222,88 @@ static void test_function_of_this_program(void **state)
 	str_release(&err);
 }
 
+/* A library whose functions are 16 bytes each, one of them without a name that people know. */
+static void build_functions(struct str *bytes, uint64_t *text_at)
+{
+	static const struct {
+		const char *name;
+		int binding, type;
+	} symbols[] = {
+		{ "copy@V1", STB_GLOBAL, STT_FUNC },		{ "copy@@V2", STB_GLOBAL, STT_FUNC },
+		{ "label", STB_LOCAL, STT_NOTYPE },		{ "both", STB_GLOBAL, STT_NOTYPE },
+		{ "both", STB_LOCAL, STT_FUNC },		{ "_ZNK2ns3Box3sumEi", STB_GLOBAL, STT_FUNC },
+		{ "_ZNK2ns3Box3sumEi.cold", STB_LOCAL, STT_FUNC }, { "_ZL5shoutPKc", STB_LOCAL, STT_FUNC },
+		{ "_Z5twicei", STB_GLOBAL, STT_FUNC },		{ "_Z5twiced", STB_WEAK, STT_FUNC },
+		{ "_ZSt4sortv", STB_GLOBAL, STT_FUNC },		{ "chosen", STB_GLOBAL, STT_GNU_IFUNC },
+		{ "chosen@V1", STB_GLOBAL, STT_FUNC },		{ "data", STB_GLOBAL, STT_OBJECT },
+	};
+	struct built_elf elf;
+	uint32_t text, table;
+
+	elf_start(&elf, ET_DYN, EM_X86_64, false, false);
+	elf.load = text = elf_add(&elf, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000);
+	str_pad(&elf.sections[text].bytes, '\x90', 16 * ARRAY_SIZE(symbols));
+	table = elf_add_symbols(&elf, SHT_SYMTAB);
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++)
+		elf_symbol(&elf, table, symbols[i].name, 0x1000 + 16 * i, 16, symbols[i].binding, symbols[i].type,
+			   text);
+	elf_finish(&elf, bytes);
+	*text_at = elf.sections[text].offset;
+	elf_end(&elf);
+}
+
+static void test_which_function(void **state)
+{
+	static const struct {
+		const char *name;
+		int place; /* of it among the functions; -1: none */
+		const char *why;
+	} rows[] = {
+		{ "copy", 1, NULL },
+		{ "copy@V1", 0, NULL },
+		{ "label", 2, NULL },
+		{ "both", 4, NULL },
+		{ "ns::Box::sum", 5, NULL },
+		{ "_ZNK2ns3Box3sumEi", 5, NULL },
+		{ "shout", 7, NULL },
+		{ "std::sort", 10, NULL },
+		{ "twice", -1, "has several functions 'twice': name one of _Z5twicei, _Z5twiced" },
+		{ "chosen", -1, "has several codes of 'chosen', one of which is chosen when a program starts" },
+		{ "data", -1, "has no function 'data'" },
+		{ "ns::", -1, "has no function 'ns::'" },
+		{ "::sum", -1, "has no function '::sum'" },
+		{ "Box::sum", -1, "has no function 'Box::sum'" },
+		{ "shou", -1, "has no function 'shou'" },
+		{ "a b", -1, "has no function 'a b'" },
+	};
+	struct str bytes = STR_INIT;
+	char path[] = "/tmp/pstat-test-XXXXXX";
+	int fd = mkstemp(path);
+	uint64_t text_at;
+
+	(void)state;
+	assert_true(fd >= 0);
+	build_functions(&bytes, &text_at);
+	assert_int_equal(write(fd, bytes.s, bytes.len), bytes.len);
+	close(fd);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct elf_function function = { 0 };
+		struct str err = STR_INIT;
+		int rc = find(path, rows[i].name, &function, &err);
+
+		if (rows[i].place >= 0) {
+			assert_int_equal(rc, 0);
+			assert_int_equal(function.offset, text_at + 16 * (uint64_t)rows[i].place);
+		} else {
+			assert_true(rc < 0);
+			assert_non_null(strstr(err.s, rows[i].why));
+		}
+		str_release(&err);
+	}
+	unlink(path);
+	str_release(&bytes);
+}
+
 static void test_function_in_a_spec(void **state)
 {
 	struct elf_function function;
@@ -335,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_pmus_that_the_kernel_lacks),
 		cmocka_unit_test(test_copies_own_their_text),
 		cmocka_unit_test(test_function_of_this_program),
+		cmocka_unit_test(test_which_function),
 		cmocka_unit_test(test_function_in_a_spec),
 		cmocka_unit_test(test_damaged_files),
 		cmocka_unit_test(test_counts_calls),
