@@ -244,8 +244,10 @@ static struct process *forked_process(struct replay *replay, const struct task *
 	if (old)
 		id_table_remove(&table->pids, old);
 	process = process_new(table, pid);
-	if (!empty)
+	if (!empty) {
 		address_space_share(&process->address_space, &parent->process->address_space);
+		process->program = parent->process->program;
+	}
 	return process;
 }
 
@@ -296,6 +298,7 @@ void process_exec(struct replay *replay, struct process *process)
 	address_space_release(&process->before_exec);
 	address_space_share(&process->before_exec, &process->address_space);
 	address_space_clear(&process->address_space, &replay->private->clock);
+	process->program = NULL;
 }
 
 void process_runs(struct process *process)

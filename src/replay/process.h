@@ -22,6 +22,7 @@ struct process {
 	uint32_t n_running; /* those of them that have not exited */
 	bool first_exited; /* the thread whose tid is the pid */
 	struct address_space address_space;
+	const struct dso *program; /* the first file whose code was mapped, to be compared; NULL: not known */
 	/*
 	 * What was mapped before the last exec: its own system call's frames lie there. Until a
 	 * sample in user mode shows that the new program runs.

@@ -7,6 +7,7 @@
  */
 #include "replay/process_events.h"
 
+#include "replay/moved_code.h"
 #include "replay/state.h"
 
 #include <stdlib.h>
@@ -115,10 +116,22 @@ static struct task *apply_mmap(struct replay *replay, const struct record_body *
 	kind = map_kind_user(body->mmap.path, executable, map.flags);
 	if (kind == DSO_VDSO)
 		map.pgoff = 0;
+	if (kind == DSO_ANON && moved_code_take(task->process, &map)) {
+		address_space_add(&task->process->address_space, &map, clock);
+		return task;
+	}
 	map.dso = dso_of_map(replay, body, kind, &task->thread);
+	if (kind == DSO_FILE && executable && !task->process->program)
+		task->process->program = map.dso;
 	kin_holds(&replay->private->kin, map.dso, task->thread.pid);
 	kin_maps(&replay->private->kin, task->thread.pid, &body->mmap);
 	address_space_add(&task->process->address_space, &map, clock);
+	if (kind == DSO_ANON)
+		moved_code_between(task->process, map.start, clock);
+	if (kind == DSO_FILE && executable) {
+		moved_code_between(task->process, map.start - 1, clock);
+		moved_code_between(task->process, map.end, clock);
+	}
 	return task;
 }
 

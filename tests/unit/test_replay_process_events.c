@@ -96,6 +96,79 @@ static void test_maps_cut_holes(void **state)
 	recording_release(&s);
 }
 
+/* Samples in 0x1000 bytes each from 0x10000 on, after what was mapped. */
+static void sample_pages(struct made_recording *s, uint64_t time_ns, int n)
+{
+	for (int i = 0; i < n; i++)
+		recording_sample(s, time_ns, PID, PID, 0x10010 + 0x1000 * (uint64_t)i);
+}
+
+/* Of a program all may be moved at once, and more than once; of a library, what has its code at both sides. */
+static void test_code_moved_to_memory_without_a_file(void **state)
+{
+	struct made_recording s;
+
+	(void)state;
+	recording_init(&s);
+	recording_map(&s, 1, PID, 0x10000, 0x4000, 0x1000, "/bin/prog");
+	recording_map(&s, 1, PID, 0x20000, 0x4000, 0x1000, "/lib/a.so");
+	recording_map(&s, 2, PID, 0x11000, 0x1000, 0x11000, "//anon");
+	recording_map(&s, 3, PID, 0x10000, 0x4000, 0, "//anon");
+	recording_map(&s, 3, PID, 0x21000, 0x1000, 0, "//anon");
+	recording_map(&s, 3, PID, 0x23000, 0x1000, 0, "//anon"); /* it may have been unmapped before */
+	recording_map(&s, 3, PID, 0x13800, 0x1800, 0, "//anon"); /* it is larger */
+	sample_pages(&s, 4, 3);
+	recording_sample(&s, 4, PID, PID, 0x13810);
+	recording_sample(&s, 4, PID, PID, 0x21010);
+	recording_sample(&s, 4, PID, PID, 0x23010);
+	recording_fork(&s, 5, OTHER_PID, OTHER_PID, PID, PID);
+	recording_map(&s, 6, OTHER_PID, 0x10000, 0x1000, 0, "//anon");
+	recording_sample(&s, 7, OTHER_PID, OTHER_PID, 0x10010);
+	recording_comm(&s, 8, OTHER_PID, OTHER_PID, true, "new");
+	recording_map(&s, 9, OTHER_PID, 0x10000, 0x1000, 0, "//anon");
+	recording_sample(&s, 9, OTHER_PID, OTHER_PID, 0x10010);
+	expect(&s, ":42/42 4: 10010=prog+1010\n:42/42 4: 11010=prog+2010\n:42/42 4: 12010=prog+3010\n"
+		   ":42/42 4: 13810=[JIT] tid 42+13810\n:42/42 4: 21010=a.so+2010\n:42/42 4: 23010=[JIT] tid 42+23010\n"
+		   ":77/77 7: 10010=prog+1010\nnew/77 9: 10010=[JIT] tid 77+10010\n");
+	recording_release(&s);
+}
+
+/* As /proc/PID/maps has it, in order: two parts of a file, and what lies between them. */
+static void test_code_that_was_moved_before(void **state)
+{
+	static const struct {
+		uint64_t second_start, second_pgoff;
+		const char *second, *log;
+	} rows[] = {
+		{ 0x13000, 0x4000, "/lib/a.so", "a.so+2010" }, /* as far as in the file */
+		{ 0x13000, 0x5000, "/lib/a.so", "[JIT] tid 42+11010" },
+		{ 0x13000, 0x1000, "/lib/a.so", "[JIT] tid 42+11010" },
+		{ 0x13000, 0x4000, "/lib/b.so", "[JIT] tid 42+11010" },
+		{ 0x14000, 0x5000, "/lib/a.so", "[JIT] tid 42+11010" }, /* with a gap */
+	};
+
+	(void)state;
+	for (size_t at = 0; at < 2 * ARRAY_SIZE(rows); at++) {
+		size_t i = at / 2;
+		bool late = at % 2; /* the last piece between them comes last */
+		struct made_recording s;
+		char *log = xasprintf(":42/42 1: 11010=%s\n", rows[i].log);
+
+		recording_init(&s);
+		recording_map(&s, 0, PID, 0x10000, 0x1000, 0x1000, "/lib/a.so");
+		recording_map(&s, 0, PID, 0x11000, 0x1000, 0, "//anon");
+		if (late)
+			recording_map(&s, 0, PID, rows[i].second_start, 0x1000, rows[i].second_pgoff, rows[i].second);
+		recording_map(&s, 0, PID, 0x12000, 0x1000, 0, "//anon");
+		if (!late)
+			recording_map(&s, 0, PID, rows[i].second_start, 0x1000, rows[i].second_pgoff, rows[i].second);
+		recording_sample(&s, 1, PID, PID, 0x11010);
+		expect(&s, log);
+		free(log);
+		recording_release(&s);
+	}
+}
+
 static void test_data_maps(void **state)
 {
 	const struct replay_options keep = { .data_maps = true };
@@ -670,6 +743,8 @@ int main(void)
 		cmocka_unit_test(test_maps_of_process_zero),
 		cmocka_unit_test(test_maps_cut_holes),
 		cmocka_unit_test(test_data_maps),
+		cmocka_unit_test(test_code_moved_to_memory_without_a_file),
+		cmocka_unit_test(test_code_that_was_moved_before),
 		cmocka_unit_test(test_fork_copies),
 		cmocka_unit_test(test_synthesized_fork),
 		cmocka_unit_test(test_exec),
