@@ -1,8 +1,8 @@
 /*
  * map_kind.c: see space.h. Executable memory without a file is where a run-time compiler puts its code;
- * the same memory without code, and what the kernel maps by itself, never has symbols. A memfd that is
- * mapped twice, once to write and once to execute, is such memory; one that is private is a program
- * that was run from it.
+ * the same memory without code, and what the kernel maps by itself, never has symbols. A memfd, or a file
+ * of /dev/shm or that was deleted, that is mapped twice, once to write and once to execute, is such memory;
+ * one that is private is a program that was run from it, or a library.
  *
  * To add a name: a row in names[], a case in tests/unit/test_replay_dso.c.
  * Source: mm/shmem.c, mm/mmap.c, ipc/shm.c (names in MMAP records), proc_pid_maps(5).
@@ -13,28 +13,41 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+enum text_place { START, ALL, END }; /* of the path, where the text is */
 static const struct {
-	const char *start;
-	bool whole; /* nothing may follow */
+	const char *text;
+	enum text_place place;
 	bool shared; /* only where it is mapped MAP_SHARED */
 	enum dso_kind code, data;
 } names[] = {
-	{ "", true, false, DSO_ANON, DSO_OTHER },
-	{ "//anon", true, false, DSO_ANON, DSO_OTHER },
-	{ "/dev/zero", false, false, DSO_ANON, DSO_OTHER },
-	{ "/anon_hugepage", false, false, DSO_ANON, DSO_OTHER },
-	{ "/memfd:", false, true, DSO_ANON, DSO_OTHER },
-	{ "/SYSV", false, false, DSO_ANON, DSO_OTHER },
-	{ "[heap]", true, false, DSO_ANON, DSO_OTHER },
-	{ "[stack", false, false, DSO_ANON, DSO_OTHER },
-	{ "[anon", false, false, DSO_ANON, DSO_OTHER },
-	{ "[vdso", false, false, DSO_VDSO, DSO_VDSO },
-	{ "[", false, false, DSO_OTHER, DSO_OTHER },
+	{ "", ALL, false, DSO_ANON, DSO_OTHER },
+	{ "//anon", ALL, false, DSO_ANON, DSO_OTHER },
+	{ "/dev/zero", START, false, DSO_ANON, DSO_OTHER },
+	{ "/anon_hugepage", START, false, DSO_ANON, DSO_OTHER },
+	{ "/memfd:", START, true, DSO_ANON, DSO_OTHER },
+	{ "/SYSV", START, false, DSO_ANON, DSO_OTHER },
+	{ "[heap]", ALL, false, DSO_ANON, DSO_OTHER },
+	{ "[stack", START, false, DSO_ANON, DSO_OTHER },
+	{ "[anon", START, false, DSO_ANON, DSO_OTHER },
+	{ "[vdso", START, false, DSO_VDSO, DSO_VDSO },
+	{ "[", START, false, DSO_OTHER, DSO_OTHER },
+	/* Mapped twice; libraries, also those that were replaced, are private. */
+	{ "/dev/shm/", START, true, DSO_ANON, DSO_FILE },
+	{ " (deleted)", END, true, DSO_ANON, DSO_FILE },
 };
 
 static bool begins(const char *text, const char *start)
 {
 	return !strncmp(text, start, strlen(start));
+}
+
+static bool has_text(const char *path, const char *text, enum text_place place)
+{
+	size_t n = strlen(text), path_bytes = strlen(path);
+
+	if (place == START)
+		return begins(path, text);
+	return path_bytes >= n && !strcmp(path + path_bytes - n, text) && (place == END || path_bytes == n);
 }
 
 enum dso_kind map_kind_user(const char *path, bool executable, uint32_t flags)
@@ -44,7 +57,7 @@ enum dso_kind map_kind_user(const char *path, bool executable, uint32_t flags)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (names[i].shared && !(flags & MAP_SHARED))
 			continue;
-		if (names[i].whole ? !strcmp(path, names[i].start) : begins(path, names[i].start))
+		if (has_text(path, names[i].text, names[i].place))
 			return executable ? names[i].code : names[i].data;
 	}
 	return DSO_FILE;

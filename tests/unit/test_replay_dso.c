@@ -28,6 +28,12 @@ static void test_user_kinds(void **state)
 		/* Written through one mapping, run through the other; a program run from a memfd. */
 		{ "/memfd:doublemapper (deleted)", 1, DSO_ANON, DSO_OTHER },
 		{ "/memfd:program (deleted)", 2, DSO_FILE, DSO_FILE },
+		{ "/dev/shm/doublemapper (deleted)", 1, DSO_ANON, DSO_FILE },
+		{ "/dev/shm/doublemapper", 1, DSO_ANON, DSO_FILE },
+		{ "/dev/shm/libx.so", 2, DSO_FILE, DSO_FILE },
+		{ "/tmp/ffiAbCdEf (deleted)", 1, DSO_ANON, DSO_FILE },
+		{ "/usr/lib/replaced.so (deleted)", 2, DSO_FILE, DSO_FILE },
+		{ "/tmp/deleted", 1, DSO_FILE, DSO_FILE },
 		{ "[vdso]", 2, DSO_VDSO, DSO_VDSO },
 		{ "[vdso32]", 2, DSO_VDSO, DSO_VDSO },
 		{ "[vsyscall]", 2, DSO_OTHER, DSO_OTHER },
