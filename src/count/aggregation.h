@@ -14,6 +14,8 @@
 struct cell {
 	struct cell_count now; /* as last read; 0 before */
 	struct cell_count last; /* at the report before */
+	uint64_t missed_ns, missed_last_ns; /* as now and last; see struct reading */
+	bool unverified;
 	size_t value; /* index; NO_VALUE: a second CPU of a package, where one is enough */
 	enum reading_state state; /* of the current read */
 	bool was_read; /* in the current read */

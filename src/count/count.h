@@ -79,6 +79,8 @@ struct count_backend {
 	void (*stopped_cpus)(const void *data, struct intset *cpus);
 	/* Why an open event never ran: heap text, or NULL where nothing is known beyond the times. */
 	char *(*idle_reason)(const void *data, size_t index, const struct reading *sum);
+	/* Why counters were taken away: text of data's, good until the next read. */
+	const char *(*taken_reason)(const void *data);
 	const char *unread; /* why an open event has no reading at all */
 };
 extern const struct count_backend count_backend_perf; /* perf.c; data: struct counter_set */
@@ -124,6 +126,9 @@ struct count_sum {
 	uint32_t cells_never_ran, cells_failed, cells_lost_pin;
 	uint32_t cells_stopped; /* with their CPU, which went offline: what came before is counted */
 	uint32_t cells_left_tasks; /* children or new threads ran that are not counted: struct reading, others_ran */
+	uint32_t cells_taken; /* the kernel took their counter away before the end: what came before is counted */
+	uint64_t missed_ns; /* CPU time that these did not see */
+	uint32_t cells_unverified; /* whether they saw all is not known */
 	uint32_t cells_unseen, cells_gaps; /* not scaled, although they did not run all the time: enum core_time */
 	struct evidence evidence; /* of how sure scaled values are */
 };
@@ -246,9 +251,10 @@ enum count_state count_state(const struct aggr_value *value, const struct count_
 /*
  * A few words into *text, which is emptied first: of a value that is not there why not; of one that is, what
  * makes it a lower bound. Empty: nothing is known, or nothing is missing. May have to ask the machine, once for each
- * row and kind of idleness.
+ * row and kind of idleness. Returns whether something is missing: else the text, if there is one, says why the value
+ * is not verified.
  */
-void aggregation_reason(struct aggregation *agg, size_t row, const struct aggr_value *value,
+bool aggregation_reason(struct aggregation *agg, size_t row, const struct aggr_value *value,
 			const struct count_sum *sum, struct str *text);
 
 struct cell_count {

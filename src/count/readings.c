@@ -57,10 +57,13 @@ void aggregation_take(void *data, size_t index, int cpu, size_t thread, const st
 	cell->others_ran = reading->others_ran;
 	cell->has_stopped = intset_has(&agg->layout->stopped_cpus, cpu) &&
 			    !event_is_moved(agg->counted[index].event);
-	if (reading->state == READING_OK)
+	if (reading->state == READING_OK) {
 		cell->now = (struct cell_count){
 			reading->value, reading->enabled_ns, reading->running_ns,
 		};
+		cell->missed_ns = reading->missed_ns;
+		cell->unverified = reading->unverified;
+	}
 	if (reading->state == READING_FAILED)
 		agg->rows[agg->row_of[index]].read_err = reading->err;
 }
@@ -170,6 +173,13 @@ static void count_evidence(struct aggregation *agg, const struct cell *cell, con
 	slices_count(&value->delta.evidence, slices, true, delta->enabled_ns, delta->running_ns);
 }
 
+static void fold_missed(struct count_sum *sum, const struct cell *cell, uint64_t missed_ns)
+{
+	sum->cells_taken += missed_ns > 0;
+	sum->missed_ns = add_saturating(sum->missed_ns, missed_ns);
+	sum->cells_unverified += cell->unverified;
+}
+
 static void fold_counts(struct aggregation *agg, size_t index, size_t thread, struct cell *cell)
 {
 	struct aggr_value *value = &agg->values[cell->value];
@@ -186,7 +196,10 @@ static void fold_counts(struct aggregation *agg, size_t index, size_t thread, st
 	fold(&value->delta, &delta, delta_enabled_ns, known_delta, scale);
 	if (agg->layout->slices && !snapshot)
 		count_evidence(agg, cell, &now, &delta);
+	fold_missed(&value->total, cell, cell->missed_ns);
+	fold_missed(&value->delta, cell, positive_difference(cell->missed_ns, cell->missed_last_ns));
 	cell->last = cell->now;
+	cell->missed_last_ns = cell->missed_ns;
 }
 
 /* What a cell counted before it could not be read any more remains: the total is a lower bound. */
@@ -354,6 +367,9 @@ static void add_run(const struct aggregation *agg, struct aggr_value *value)
 	all->cells_lost_pin += run->cells_lost_pin;
 	all->cells_stopped += run->cells_stopped;
 	all->cells_left_tasks += run->cells_left_tasks;
+	all->cells_taken += run->cells_taken;
+	all->missed_ns = add_saturating(all->missed_ns, run->missed_ns);
+	all->cells_unverified += run->cells_unverified;
 	all->cells_unseen += run->cells_unseen;
 	all->cells_gaps += run->cells_gaps;
 	evidence_add(&all->evidence, &run->evidence);

@@ -84,8 +84,18 @@ size_t group_words(uint64_t read_format, size_t n_members);
  */
 bool group_is_torn(const struct sys_ops *sys, int leader_fd);
 
+/* read.c: the times of what is open in one cell. 0 or a negative errno. */
+int read_times(const struct counter_set *set, int fd, uint64_t *enabled_ns, uint64_t *running_ns);
 /* read.c: has it been enabled in any of its cells, for however short a time? */
 bool counter_was_enabled(const struct counter_set *set, size_t index);
+
+/* taken.c, for read.c: looks again at what is missing; writes what is known of one cell into its reading. */
+void taken_judge(const struct counter_set *set);
+void taken_mark(const struct counter_set *set, size_t index, size_t thread, struct reading *reading);
+/* taken.c, for open.c: counting goes on, or stops, for all. */
+void taken_begin(struct counter_set *set);
+void taken_pause(struct counter_set *set);
+void taken_free(struct taken *taken); /* NULL is fine */
 
 /* cgroup_dir.c: the cgroup's folder, opened; -errno with a sentence. The caller closes it. */
 int cgroup_open(const char *name, const struct host_paths *host, struct str *err);

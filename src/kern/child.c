@@ -223,11 +223,20 @@ static bool reap(struct child *child, int options)
 	/* ECHILD: SIGCHLD is ignored, its status is lost. */
 	if (pid < 0)
 		child->status = 0;
+	child->has_usage = pid > 0;
 	child->reaped = true;
 	child->pid = 0;
 	close_fd(&child->hold_fd);
 	close_fd(&child->exec_fd);
 	return true;
+}
+
+bool child_has_ended(const struct child *child)
+{
+	siginfo_t info = { 0 };
+
+	return !child->reaped && child->pid > 0 &&
+	       !waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
 }
 
 bool child_poll(struct child *child)

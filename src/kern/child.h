@@ -30,7 +30,8 @@ struct child {
 	int exec_fd; /* read end: the errno of a failed exec, end-of-file on success; -1 when done */
 	int status; /* as waitpid(2) has it, once reaped */
 	bool reaped;
-	struct rusage usage; /* of the child and what it waited for; valid once reaped */
+	bool has_usage; /* reaped, and the kernel told: not where SIGCHLD was ignored */
+	struct rusage usage; /* of the child and what it waited for */
 };
 /*
  * Forks; the child waits for child_release() before it execs argv, in the state that is given. Files are pstat's own
@@ -47,6 +48,8 @@ int child_release(struct child *child);
  * executed. For those who have something to lose before child_release() can tell.
  */
 int command_check(const char *name);
+/* True once the child has ended and nobody has reaped it: what it leaves is still there to be looked at. */
+bool child_has_ended(const struct child *child);
 /* Non-blocking: true once the child has ended and status and usage are set. */
 bool child_poll(struct child *child);
 void child_wait(struct child *child);

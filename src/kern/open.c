@@ -232,6 +232,7 @@ void counters_close(struct counter_set *set)
 	}
 	free(set->v);
 	layout_free(set->layout);
+	taken_free(set->taken);
 	*set = (struct counter_set){ 0 };
 }
 
@@ -241,6 +242,7 @@ int counters_enable(struct counter_set *set)
 	int rc = switch_groups(set, PERF_EVENT_IOC_ENABLE, is_switched, &failed);
 
 	witnesses_switch(set, PERF_EVENT_IOC_ENABLE);
+	taken_begin(set);
 	return rc;
 }
 
@@ -249,6 +251,7 @@ int counters_disable(struct counter_set *set)
 	const struct counter *failed;
 
 	witnesses_switch(set, PERF_EVENT_IOC_DISABLE);
+	taken_pause(set);
 	return switch_groups(set, PERF_EVENT_IOC_DISABLE, is_switched, &failed);
 }
 

@@ -123,6 +123,8 @@ static void hand_over(const struct reader *r, size_t index, size_t cell,
 		mended.enabled_ns = reading->running_ns;
 	mended.others_ran = reading->state == READING_OK &&
 			    witness_saw_others(r->set, index, cell % c->n_threads, reading->enabled_ns);
+	if (r->set->taken && reading->state == READING_OK)
+		taken_mark(r->set, index, cell % c->n_threads, &mended);
 	r->fn(r->data, index, cell_cpu(c, cell), cell % c->n_threads, &mended);
 }
 
@@ -260,6 +262,7 @@ void counters_read(const struct counter_set *set, reading_fn fn, void *data)
 	const struct layout *layout = set->layout;
 	struct visit visit = { .cpu = -1 };
 
+	taken_judge(set);
 	if (layout && layout->masks)
 		visit = (struct visit){
 			.before = layout->masks,
@@ -285,13 +288,25 @@ void counters_read(const struct counter_set *set, reading_fn fn, void *data)
 
 /* ---- enabled or not ---- */
 
-/* The word that all layouts have in the same place; 0: not known. */
-static uint64_t enabled_time(const struct counter_set *set, int fd)
+/* The words that all layouts have in the same place. */
+int read_times(const struct counter_set *set, int fd, uint64_t *enabled_ns, uint64_t *running_ns)
 {
 	uint64_t words[MOST_GROUP_WORDS];
+	ssize_t n = read_inherited(set->kern->sys, fd, words, sizeof(words), MOST_LOOKS);
 
-	return fd >= 0 && read_fd(set->kern->sys, fd, words, sizeof(words)) >=
-				  (ssize_t)(SINGLE_HEAD * sizeof(*words)) ? words[1] : 0;
+	if (n < (ssize_t)(SINGLE_HEAD * sizeof(*words)))
+		return n < 0 ? (int)n : -EIO;
+	*enabled_ns = words[1];
+	*running_ns = words[2];
+	return 0;
+}
+
+/* 0: not known. */
+static uint64_t enabled_time(const struct counter_set *set, int fd)
+{
+	uint64_t enabled_ns, running_ns;
+
+	return fd < 0 || read_times(set, fd, &enabled_ns, &running_ns) ? 0 : enabled_ns;
 }
 
 bool counter_was_enabled(const struct counter_set *set, size_t index)

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A signal may end the call early while the kernel waits for the task's exec to finish. */
@@ -63,6 +64,20 @@ static void linux_unmap(void *addr, size_t bytes)
 	munmap(addr, bytes);
 }
 
+static int linux_cpu_time(pid_t pid, uint64_t *ns)
+{
+	struct timespec t;
+	clockid_t clock;
+	int rc = clock_getcpuclockid(pid, &clock);
+
+	if (rc)
+		return -rc;
+	if (clock_gettime(clock, &t))
+		return -errno;
+	*ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return 0;
+}
+
 const struct sys_ops sys_linux = {
 	.perf_event_open = linux_perf_event_open,
 	.ioctl = linux_ioctl,
@@ -71,4 +86,5 @@ const struct sys_ops sys_linux = {
 	.rlimit = linux_rlimit,
 	.map = linux_map,
 	.unmap = linux_unmap,
+	.cpu_time = linux_cpu_time,
 };

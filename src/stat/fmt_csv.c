@@ -124,7 +124,8 @@ static void value_fields(struct csv_line *line, const struct stat_row *row)
 		end_field(line);
 	}
 	u64_field(line, row->running_ns);
-	fmt_fixed(&line->field, row->running_pct, 2);
+	if (!row->unverified)
+		fmt_fixed(&line->field, row->running_pct, 2);
 	end_field(line);
 }
 
@@ -177,6 +178,18 @@ static void add_scale_error(struct csv_line *line, const struct stat_row *row)
 	end_line(line);
 }
 
+/* What makes the value less than the truth, or no value at all where others would be. */
+static void add_shortfall(struct csv_line *line, const struct stat_row *row)
+{
+	begin_further_line(line, row);
+	end_field(line);
+	str_addf(&line->field, "%s: ", row->unverified ? "not verified" : row->partial ? "at least" : "not counted");
+	fmt_name(&line->field, row->reason);
+	end_field(line);
+	pass_fields(line, row, NULL);
+	end_line(line);
+}
+
 static void add_row(struct csv_line *line, const struct stat_row *row)
 {
 	size_t first = fmt_row_metric(row);
@@ -199,6 +212,8 @@ static void add_row(struct csv_line *line, const struct stat_row *row)
 	}
 	if (row->has_scale_error || row->scale_error_reason)
 		add_scale_error(line, row);
+	if (row->partial || row->unverified || row->taken)
+		add_shortfall(line, row);
 }
 
 static void add_grid_header(struct csv_line *line, const struct grid *g)

@@ -54,7 +54,7 @@ static void add_number(struct json_line *line, const char *key, double value, in
 	if (isfinite(value))
 		fmt_fixed(line->out, value, decimals);
 	else
-		str_add(line->out, "null"); /* JSON has no infinity */
+		str_add(line->out, "null"); /* it is not known, or infinite, for which JSON has no word */
 }
 
 static void add_u64(struct json_line *line, const char *key, uint64_t value)
@@ -124,7 +124,7 @@ static void begin_row(struct json_line *line, const struct stat_row *row, const 
 	if (line->style->runs > 1)
 		add_number(line, "variance", row->has_stdev ? row->stdev_pct : 0.0, 2);
 	add_u64(line, "event-runtime", row->running_ns);
-	add_number(line, "pcnt-running", row->running_pct, 2);
+	add_number(line, "pcnt-running", row->unverified ? NAN : row->running_pct, 2);
 	add_metric(line, m);
 	if (row->pass)
 		add_u64(line, "pass", row->pass);
@@ -136,6 +136,7 @@ static void begin_row(struct json_line *line, const struct stat_row *row, const 
 	else if (row->scale_error_reason)
 		add_text(line, "scale-error-reason", row->scale_error_reason);
 	add_flag(line, "partial", row->partial);
+	add_flag(line, "unverified", row->unverified);
 	add_flag(line, "mixed", m && m->mixed);
 }
 

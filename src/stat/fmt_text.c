@@ -196,6 +196,14 @@ static void add_marks(struct text_page *page, const struct stat_row *row)
 		}
 		str_addc(out, ')');
 	}
+	if (row->unverified) {
+		str_add(out, "  (not verified");
+		if (page->style->explain) {
+			str_add(out, ": ");
+			fmt_name(out, row->reason);
+		}
+		str_addc(out, ')');
+	}
 	if (row->pass && page->report->n_passes > 1)
 		str_addf(out, "  (pass %u)", row->pass);
 }

@@ -124,6 +124,8 @@ static struct amount amount_of_sum(const struct count_sum *sum)
 		.cells_failed = sum->cells_failed,
 		.cells_lost_pin = sum->cells_lost_pin,
 		.cells_stopped = sum->cells_stopped,
+		.cells_taken = sum->cells_taken,
+		.missed_ns = sum->missed_ns,
 		.cells_unscaled = sum->cells_unseen + sum->cells_gaps,
 	};
 
@@ -141,6 +143,7 @@ static struct amount amount_of_runs(const struct aggr_value *value)
 	if (value->n_runs) {
 		amount.enabled_ns /= value->n_runs;
 		amount.running_ns /= value->n_runs;
+		amount.missed_ns /= value->n_runs;
 	}
 	for (size_t i = 0; i < value->n_run_values; i++) {
 		series_add(&series, (double)value->runs[i].value);
@@ -182,11 +185,11 @@ static void set_amounts(struct reporter *r)
 /* ---- reasons ---- */
 
 /* NULL: there is none. */
-static const char *reason_of(struct reporter *r, size_t row, const struct aggr_value *value)
+static const char *reason_of(struct reporter *r, size_t row, const struct aggr_value *value, bool *missing)
 {
 	struct row_list *rows = &r->rows;
 
-	aggregation_reason(r->counts, row, value, shown_sum(r, value), &rows->text);
+	*missing = aggregation_reason(r->counts, row, value, shown_sum(r, value), &rows->text);
 	if (!rows->text.len)
 		return NULL;
 	VEC_GROW(rows->texts, rows->n_texts, rows->texts_cap);
@@ -212,10 +215,11 @@ static void set_value(struct stat_row *row, const struct amount *amount, double 
 
 static double running_pct(const struct amount *amount)
 {
-	if (amount->running_ns == amount->enabled_ns)
+	double ns = (double)amount->enabled_ns + (double)amount->missed_ns;
+
+	if (amount->running_ns == amount->enabled_ns && !amount->missed_ns)
 		return 100;
-	return amount->enabled_ns ? 100.0 * (double)amount->running_ns / (double)amount->enabled_ns
-				  : 0;
+	return ns > 0 ? 100.0 * (double)amount->running_ns / ns : 0;
 }
 
 /* Cells did not run all the time, and it is not known how long they could have: the value is as counted. */
@@ -246,12 +250,16 @@ static void set_scale_error(const struct reporter *r, struct stat_row *row, cons
 static void set_state_and_reason(struct reporter *r, struct stat_row *row, size_t event_row,
 				 const struct amount *amount, const struct aggr_value *value)
 {
+	bool missing;
+
 	row->state = amount->state;
-	row->reason = reason_of(r, event_row, value);
+	row->reason = reason_of(r, event_row, value, &missing);
+	row->taken = amount->cells_taken;
 	if (amount->state != COUNT_OK)
 		return;
 	row->scaled = amount->running_ns < amount->enabled_ns && !is_left_unscaled(shown_sum(r, value));
-	row->partial = row->reason;
+	row->partial = missing;
+	row->unverified = row->reason && !missing;
 	if (row->scaled)
 		set_scale_error(r, row, amount);
 }

@@ -32,7 +32,7 @@ static struct count_clock clock_since(const struct run *run, uint64_t since_ns, 
 {
 	struct count_clock clock = { .elapsed_ns = now_ns_value - since_ns };
 
-	if (!run->child_is_target || !run->child.reaped)
+	if (!run->child_is_target || !run->child.has_usage)
 		return clock;
 	clock.has_usage = true;
 	clock.user_ns = timeval_ns(run->child.usage.ru_utime);
@@ -143,6 +143,7 @@ static int control_enable(void *data, const char *words)
 	struct run *run = data;
 
 	(void)words;
+	run->look_at_ns = now_ns();
 	return counters_enable(&run->set);
 }
 
@@ -190,6 +191,8 @@ static bool run_is_over(struct run *run)
 {
 	const struct stat_plan *plan = run->plan;
 
+	if (run->has_child && child_has_ended(&run->child))
+		taken_look_at_ended(&run->set);
 	if (run->has_child)
 		return child_poll(&run->child);
 	if (stopped(run) || run->told_to_end)
@@ -217,6 +220,8 @@ static void do_what_is_due(struct run *run)
 	if (rc)
 		output_failed(run, rc);
 	slicing_go_on(run, now);
+	if (now >= run->look_at_ns)
+		run->look_at_ns = taken_look(&run->set, now);
 	if (now >= run->timeout_at_ns) {
 		run->timeout_at_ns = NEVER_NS;
 		tell_to_end(run);
@@ -236,8 +241,9 @@ static void run_loop(struct run *run)
 		if (!run->has_child && run_is_over(run))
 			break;
 		watch_wait(&run->watch,
-			   earliest(earliest(run->ticker.next_ns, run->slicing.next_ns),
-				    earliest(run->delay_until_ns, run->timeout_at_ns)));
+			   earliest(earliest(earliest(run->ticker.next_ns, run->slicing.next_ns),
+					     earliest(run->delay_until_ns, run->timeout_at_ns)),
+				    run->look_at_ns));
 		take_control(run);
 	}
 }
@@ -355,6 +361,7 @@ static int run_repeat(struct run *run)
 	run->ticker = (struct ticker){ .next_ns = NEVER_NS };
 	run->slicing = (struct slicing){ .next_ns = NEVER_NS };
 	run->start_ns = run->delay_until_ns = run->timeout_at_ns = NEVER_NS;
+	run->look_at_ns = NEVER_NS;
 	run->told_to_end = false;
 	run->child_is_target = false;
 	run->child = (struct child){ .hold_fd = -1, .exec_fd = -1 };

@@ -64,6 +64,8 @@ static int open_counters(struct run *run)
 	run->set_open = !rc && !plan->null_run;
 	if (rc)
 		return rc;
+	taken_watch(&run->set, &run->target, run->child_is_target ? &run->child : NULL,
+		    plan->argv ? plan->argv[0] : NULL);
 	if (!run->index)
 		plan->opened(plan->emit_data, &run->set);
 	if (run->passes)
@@ -88,6 +90,7 @@ int run_begin_counting(struct run *run)
 	if (!starts_with_exec(run) && plan->delay_ms >= 0)
 		rc = counters_enable(&run->set);
 	run->start_ns = run->last_ns = now_ns();
+	run->look_at_ns = run->start_ns;
 	run->timeout_at_ns = later(run->start_ns, plan->timeout_ms);
 	ticker_start(&run->ticker, run->start_ns, (uint64_t)plan->interval_ms * NS_PER_MS);
 	if (rc)
@@ -101,6 +104,8 @@ static int release_child(struct run *run)
 	const char *name = run->has_child ? run->plan->argv[0] : "";
 	int rc = run->has_child ? child_release(&run->child) : 0;
 
+	if (!rc && starts_with_exec(run))
+		taken_begin_at_exec(&run->set);
 	if (!rc)
 		return 0;
 	run->failed_status = rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;

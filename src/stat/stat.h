@@ -46,16 +46,18 @@ struct stat_row {
 	uint64_t count; /* exact, before a scale that has a fraction */
 	bool integral; /* value is a plain count: print count's digits */
 	uint64_t running_ns; /* CSV and JSON: run time of the counter */
-	double running_pct; /* 100.0 when it ran all the time; 0 for never ran */
+	double running_pct; /* of the time that it should have run: 100.0, or 0 for never; not where unverified */
 	bool scaled; /* it ran for less than the whole enabled time */
 	bool has_scale_error; /* scaled, and it is known how sure the value is */
 	double scale_error_pct; /* of the value: with 95 % confidence the truth is not further away */
 	const char *scale_error_reason; /* scaled: why that is not known, in a few words; or NULL */
 	unsigned pass; /* --passes: the run of the command that it was counted in, from 1; else 0 */
 	bool partial; /* some cells never ran or failed: the value is a lower bound */
+	bool taken; /* the kernel took its counters away: it is partial, or not counted */
+	bool unverified; /* no part is known to be missing, and nothing tells that none is */
 	bool has_stdev; /* -r */
 	double stdev_pct;
-	const char *reason; /* a few words beside not counted / not supported / partial; or NULL */
+	const char *reason; /* a few words beside not counted / not supported / partial / unverified; or NULL */
 	/* derived */
 	struct stat_metric *metrics; /* the first stands on the row, others on rows of their own */
 	size_t n_metrics;

@@ -21,19 +21,16 @@ test_cgroups()
 		ran=
 		same "-G, ${p##*/}" "30|$event|$in <not counted>|$event|$out" "$(rows "$p" -a -e $event -G "$in" -e $event -G "$out" \
 			-- "$release" $pid | cut -d '|' -f 1,3,4 | paste -sd ' ')"
-		wait $pid
 		waiting 1 wait writes:20
 		echo $pid >"$cgroup/out/cgroup.procs"
 		same "-G, several names, ${p##*/}" "<not counted>|$event|$in 20|$event|$out" "$(rows "$p" -a -e $event,$event -G "$in,$out" \
 			-- "$release" $pid | cut -d '|' -f 1,3,4 | paste -sd ' ')"
-		wait $pid
 		waiting 1 wait writes:20
 		echo $pid >"$cgroup/out/cgroup.procs"
 		same "--for-each-cgroup, ${p##*/}" \
 			"<not counted>|$event|$in <not counted>|dummy|$in 20|$event|$out 0|dummy|$out" \
 			"$(rows "$p" -a -e $event,dummy --for-each-cgroup "$in,$out" -- "$release" $pid |
 				cut -d '|' -f 1,3,4 | paste -sd ' ')"
-		wait $pid
 	done
 	fails_with 125 "no such cgroup|cgroup" "$PSTAT" stat -a -e dummy -G no/such/cgroup -- true
 }

@@ -62,7 +62,6 @@ test_tasks()
 		for p in perf "$PSTAT"; do
 			waiting 2 threads:2 name::worker wait stores:20
 			show $format "$p" --per-thread -e "$events" -p $pid -- "$release" $pid
-			wait $pid 2>/dev/null
 		done
 	done
 	# Threads stand in the order of what was measured.
@@ -71,7 +70,6 @@ test_tasks()
 		for p in perf "$PSTAT"; do
 			waiting 1 wait stores:20
 			show $format "$p" -e "$events" -p $pid -- "$release" $pid
-			wait $pid 2>/dev/null
 		done
 	done
 	same_shape "-p" text csv json

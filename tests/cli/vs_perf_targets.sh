@@ -18,7 +18,6 @@ beside()
 		waiting "$n" "${work[@]}"
 		ran=
 		same "$name, ${p##*/}" "$want" "$(counted "$p" "${@//PID/$pid}" -- "$release" $pid)"
-		wait $pid 2>/dev/null
 	done
 }
 
@@ -67,7 +66,6 @@ test_two_processes()
 		ran=
 		same "-p with two, ${p##*/}" 27 "$(counted "$p" -e "$stores" -p "$first,$pid" -- \
 			sh -c "$release $first; $release $pid")"
-		wait "$first" "$pid" 2>/dev/null
 	done
 }
 
@@ -106,7 +104,6 @@ test_per_thread()
 	for p in perf "$PSTAT"; do
 		waiting 3 threads:3 name::worker wait stores:20
 		says=$(per_thread "$p" --per-thread -e "$stores" -p $pid -- "$release" $pid)
-		wait $pid 2>/dev/null
 		ran=
 		same "--per-thread, ${p##*/}" "exact-TID 0 $stores
 worker-TID 20 $stores
@@ -124,7 +121,6 @@ test_control_characters_in_names()
 	for format in "" -x, -j; do
 		waiting 1 "name::$escape" wait stores:20
 		run setarch -R "$PSTAT" stat $format --per-thread -e "$stores" -p $pid -- "$release" $pid
-		wait $pid 2>/dev/null
 		same "no control character is printed ${format:-as text}" "" \
 			"$(tr -d '\n\040-\176' <<<"$err" | od -An -c)"
 		has "the row is there ${format:-as text}" '20\b.*mem:' "$err"

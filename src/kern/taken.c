@@ -1,0 +1,564 @@
+/*
+ * Counters that the kernel took from a task. At the exec of a program that is set-uid, set-gid or has file
+ * capabilities, or that its user may not read, the task becomes one that may not be dumped, and the kernel removes
+ * all counters from it; its later children have none either. No call fails: what was counted until then stays, and
+ * the enabled time just stands still.
+ *
+ * Evidence is the enabled time, which passes while a counted task runs, beside the CPU time that the kernel keeps
+ * for the same tasks:
+ *
+ *   target             children count                  only the task
+ *   a command          wait4(2): of it and of those    its thread's, read when it has ended
+ *                      that it waited for
+ *   ... with pauses    its process's clock             the same
+ *   processes          their clocks                    their threads' times
+ *   threads            their times                     the same
+ *
+ * The CPU time leaves out what was before counting began. It may still be more than was counted where nothing was
+ * taken: the kernel ends a task's counters before it takes the task's memory and files apart (up to a third of all
+ * for programs that do nothing but fork), and switches them on and off in the task's own time. Both are allowed for,
+ * on the high side: a loss that is not seen is the lesser evil. Descendants that nobody waits for are counted, and
+ * only make the enabled time longer. A time that stands still while the task runs needs no such care.
+ *
+ * Sources: execve(2); begin_new_exec() in fs/exec.c; clock_getcpuclockid(3); wait4(2); proc(5), schedstat and stat.
+ */
+#include "kern/cells.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#define NS_PER_MS 1000000ull
+#define NS_PER_S 1000000000ull
+
+/*
+ * What may be missing where nothing was taken: some time in any case, a share, and for what may have been an end of
+ * a task (a voluntary switch) or of a page (a fault) what that takes at most, some times what a machine of today
+ * needs: 40 us for the end of a small process, 80 ns a page. All ends together are less than half of the time, as
+ * making what they undo takes longer.
+ */
+enum {
+	ALLOWED_NS = 1000000,
+	ALLOWED_PART = 50, /* a 50th of the CPU time */
+	SWITCH_NS = 100000,
+	SWITCH_PAGE_NS = 100,
+	FORCED_SWITCH_NS = 20000,
+	FAULT_NS = 1000,
+	ENDS_PCT = 70,
+	LAG_NS = 20000000, /* the files have of a thread that runs what it had at the last tick */
+};
+
+/*
+ * An exec takes this long here, and longer on a slow machine, where all else takes longer, too. The clock is read
+ * after it, maybe late: what the command ran until then is not taken for the exec beyond this.
+ */
+enum { EXEC_NS = 200000, EXEC_NS_MAX = 4000000 };
+
+/* Soon, as it may end at once, and then less and less often: pstat is to leave the machine alone. */
+enum { LOOK_FIRST_MS = 4, LOOK_RARER = 4, LOOK_LAST_MS = 1000 };
+
+/* Tasks whose time is known as one. */
+struct taken_unit {
+	pid_t pid; /* of the process, or of the thread */
+	uint64_t from_ns; /* its CPU time when counting began, or went on */
+	uint64_t before_ns; /* what it ran before that, while it was counted */
+	uint64_t ran_ns; /* in all, as far as it was seen */
+	uint64_t judged_ns, enabled_ns; /* ran_ns and the enabled time, when they were last compared */
+	uint64_t missed_ns; /* of ran_ns was not counted; 0: nothing is known to be missing */
+	bool looked; /* ran_ns says something */
+};
+
+struct taken {
+	const struct child *child; /* the command is the target; or NULL */
+	const char *command; /* as it was started */
+	bool inherits; /* children count, too */
+	bool by_thread; /* units are threads, else processes */
+	bool counting; /* now */
+	bool from_exec; /* since the exec, without a pause */
+	uint64_t held_ns; /* CPU time of the command before its exec */
+	unsigned slowness; /* 1: as fast as a machine of today, or faster */
+	uint64_t next_look_ns, look_ms;
+	struct taken_unit *units;
+	size_t n_units, cap;
+	size_t *unit_of; /* by thread of the target */
+	size_t n_threads;
+	char *reason; /* once something is known to be missing */
+};
+
+/* ---- CPU times ---- */
+
+/* utime and stime: the 12th and 13th field behind the name, which may hold anything. */
+static bool ticks_of(const char *stat, uint64_t *ns)
+{
+	const char *fields = strrchr(stat, ')');
+	uint64_t user, sys;
+	long hz = sysconf(_SC_CLK_TCK);
+
+	if (!fields || hz <= 0 ||
+	    sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64, &user,
+		   &sys) != 2)
+		return false;
+	*ns = (user + sys) * (NS_PER_S / (uint64_t)hz);
+	return true;
+}
+
+static bool thread_time(const struct host_paths *host, pid_t tid, uint64_t *ns)
+{
+	struct str text = STR_INIT;
+	char *schedstat = xasprintf("%s/%d/task/%d/schedstat", host->procfs, (int)tid, (int)tid);
+	char *stat = xasprintf("%s/%d/task/%d/stat", host->procfs, (int)tid, (int)tid);
+	bool known = !read_line_file(schedstat, &text) && sscanf(text.s, "%" SCNu64, ns) == 1;
+
+	known = known || (!read_line_file(stat, &text) && ticks_of(text.s, ns));
+	free(schedstat);
+	free(stat);
+	str_release(&text);
+	return known;
+}
+
+static bool unit_time(const struct counter_set *set, pid_t pid, uint64_t *ns)
+{
+	if (set->taken->by_thread)
+		return thread_time(&set->kern->host, pid, ns);
+	return !set->kern->sys->cpu_time(pid, ns);
+}
+
+static void look(const struct counter_set *set, struct taken_unit *unit)
+{
+	uint64_t now_ns;
+
+	if (!unit_time(set, unit->pid, &now_ns))
+		return;
+	unit->looked = true;
+	if (now_ns > unit->from_ns && unit->before_ns + (now_ns - unit->from_ns) > unit->ran_ns)
+		unit->ran_ns = unit->before_ns + (now_ns - unit->from_ns);
+}
+
+/* What has no clock now is not looked at again, unless counting goes on later. */
+static void begin(const struct counter_set *set, struct taken_unit *unit)
+{
+	unit->before_ns = unit->ran_ns;
+	if (!unit_time(set, unit->pid, &unit->from_ns))
+		unit->from_ns = UINT64_MAX;
+}
+
+/* ---- which tasks ---- */
+
+static bool counts_tasks(const struct counter *c)
+{
+	return c->state == COUNTER_OPEN && (!c->cpus.n || c->follows_tasks) && !c->event->cgroup;
+}
+
+/* They are enabled whenever all are, and then their enabled time passes whether they find a counter or not. */
+static bool is_evidence(const struct counter_set *set, size_t index)
+{
+	const struct counter *c = &set->v[index];
+
+	return counts_tasks(c) && !c->event->tracking && !set->v[c->leader].attr.pinned;
+}
+
+static size_t unit_for(struct taken *taken, pid_t pid)
+{
+	for (size_t i = taken->n_units; i-- > 0;)
+		if (taken->units[i].pid == pid)
+			return i;
+	VEC_GROW(taken->units, taken->n_units, taken->cap);
+	taken->units[taken->n_units] = (struct taken_unit){ .pid = pid };
+	return taken->n_units++;
+}
+
+void taken_watch(struct counter_set *set, const struct target *target, const struct child *child,
+		 const char *command)
+{
+	struct taken *taken;
+	bool any = false, inherits = false;
+
+	for (size_t i = 0; i < set->n; i++) {
+		any = any || is_evidence(set, i);
+		inherits = inherits || (is_evidence(set, i) && set->v[i].attr.inherit);
+	}
+	if (!any || target->kind == TARGET_CPUS || !set->kern->sys->cpu_time)
+		return;
+	taken = set->taken = xcalloc(1, sizeof(*taken));
+	taken->child = child;
+	taken->command = command;
+	taken->inherits = inherits;
+	taken->by_thread = !inherits || (!child && !target->by_process);
+	taken->slowness = 1;
+	taken->n_threads = target->n_threads;
+	taken->unit_of = xcalloc(target->n_threads + 1, sizeof(*taken->unit_of));
+	for (size_t i = 0; i < target->n_threads; i++) {
+		const struct target_thread *thread = &target->threads[i];
+
+		taken->unit_of[i] = unit_for(taken, taken->by_thread || child ? thread->tid : thread->pid);
+	}
+	if (child && !unit_time(set, child->pid, &taken->held_ns))
+		taken->held_ns = 0;
+}
+
+void taken_free(struct taken *taken)
+{
+	if (!taken)
+		return;
+	free(taken->units);
+	free(taken->unit_of);
+	free(taken->reason);
+	free(taken);
+}
+
+/* ---- the course of a run ---- */
+
+void taken_begin(struct counter_set *set)
+{
+	struct taken *taken = set->taken;
+
+	if (!taken || taken->counting)
+		return;
+	taken->counting = true;
+	for (size_t i = 0; i < taken->n_units; i++)
+		begin(set, &taken->units[i]);
+	taken->look_ms = LOOK_FIRST_MS;
+	taken->next_look_ns = taken->child ? NEVER_NS : now_ns() + LOOK_FIRST_MS * NS_PER_MS;
+}
+
+void taken_begin_at_exec(struct counter_set *set)
+{
+	struct taken *taken = set->taken;
+	struct taken_unit *unit;
+	uint64_t exec_ns;
+
+	if (!taken || !taken->child)
+		return;
+	taken->from_exec = true;
+	taken_begin(set);
+	unit = &taken->units[0];
+	if (unit->from_ns == UINT64_MAX || unit->from_ns < taken->held_ns) /* it has ended */
+		unit->from_ns = taken->held_ns + EXEC_NS_MAX;
+	exec_ns = unit->from_ns - taken->held_ns;
+	if (exec_ns > EXEC_NS_MAX)
+		exec_ns = EXEC_NS_MAX;
+	unit->from_ns = taken->held_ns + exec_ns;
+	taken->slowness = 1 + (unsigned)(exec_ns / EXEC_NS);
+}
+
+void taken_look_at_ended(struct counter_set *set)
+{
+	struct taken *taken = set->taken;
+
+	for (size_t i = 0; taken && taken->counting && i < taken->n_units; i++)
+		look(set, &taken->units[i]);
+}
+
+void taken_pause(struct counter_set *set)
+{
+	if (!set->taken || !set->taken->counting)
+		return;
+	taken_look_at_ended(set);
+	set->taken->counting = false;
+	if (!set->taken->child || !set->taken->child->reaped)
+		set->taken->from_exec = false;
+}
+
+/* ---- why ---- */
+
+static bool is_set_uid(const char *file, const struct stat *st)
+{
+	(void)file;
+	return st->st_mode & S_ISUID && st->st_uid != geteuid();
+}
+
+static bool is_set_gid(const char *file, const struct stat *st)
+{
+	(void)file;
+	return st->st_mode & S_ISGID && st->st_mode & S_IXGRP && st->st_gid != getegid();
+}
+
+static bool has_capabilities(const char *file, const struct stat *st)
+{
+	(void)st;
+	return getxattr(file, "security.capability", NULL, 0) > 0;
+}
+
+static bool is_unreadable(const char *file, const struct stat *st)
+{
+	(void)st;
+	return faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) && errno == EACCES;
+}
+
+/* The file that execvp(3) has started, on the heap; NULL: none is found now. */
+static char *file_of(const char *command)
+{
+	char *found = NULL;
+
+	if (strchr(command, '/'))
+		return xstrdup(command);
+	for (const char *at = getenv("PATH"); at && !found; at = *at ? at + 1 : NULL) {
+		size_t len = strcspn(at, ":");
+		char *file = len ? xasprintf("%.*s/%s", (int)len, at, command) : xstrdup(command);
+
+		if (access(file, X_OK))
+			free(file);
+		else
+			found = file;
+		at += len;
+	}
+	return found;
+}
+
+/* To add one: a row, tests/cli/taken.sh, pstat-stat(1). */
+static const struct taken_cause {
+	bool (*holds)(const char *file, const struct stat *st);
+	const char *text;
+	bool reading_helps;
+} taken_causes[] = {
+	{ is_set_uid, "is set-uid", false },
+	{ is_set_gid, "is set-gid", false },
+	{ has_capabilities, "has file capabilities", false },
+	{ is_unreadable, "may not be read", true },
+};
+
+/* NULL: the command's file is none of these, or it cannot be told. */
+static const struct taken_cause *cause_of_command(const struct taken *taken)
+{
+	char *file = taken->child ? file_of(taken->command) : NULL;
+	const struct taken_cause *found = NULL;
+	struct stat st;
+
+	for (size_t i = 0; file && !found && !stat(file, &st) && i < ARRAY_SIZE(taken_causes); i++)
+		found = taken_causes[i].holds(file, &st) ? &taken_causes[i] : NULL;
+	free(file);
+	return found;
+}
+
+static const char *remedy(const struct counter_set *set, const struct taken_cause *cause)
+{
+	if (may_profile_all(&set->kern->host))
+		return "whole CPUs (-a) are counted whatever runs on them";
+	if (cause && cause->reading_helps)
+		return "make the program readable (chmod +r), or run pstat as root";
+	return "run pstat as root (sudo pstat ...), or count whole CPUs (-a) with CAP_PERFMON";
+}
+
+static void explain(const struct counter_set *set)
+{
+	struct taken *taken = set->taken;
+	const struct taken_cause *cause = cause_of_command(taken);
+	struct str text = STR_INIT;
+
+	str_add(&text, "the kernel takes counters away at the exec of a program that ");
+	if (cause) {
+		str_addf(&text, "%s, such as ", cause->text);
+		str_add_printable(&text, taken->command, strlen(taken->command));
+	} else {
+		str_add(&text, "is set-uid or set-gid, has file capabilities or may not be read");
+	}
+	note_add(set->notes, false, remedy(set, cause), "counters did not see all that ran: %s", text.s);
+	taken->reason = str_detach(&text);
+}
+
+/* ---- the verdict ---- */
+
+/*
+ * How long a thread's counter was enabled. On each CPU that passes as long as the task runs on any; of an inherited one
+ * the kernel leaves out, on some CPUs, children that ran on others. It runs on one CPU at a time, so that these times
+ * together are a lower bound, too.
+ */
+static int64_t enabled_on(const struct counter_set *set, const struct counter *c, size_t thread)
+{
+	uint64_t longest_ns = 0, running_ns = 0;
+
+	for (size_t cpu = 0; cpu < c->n_cpus; cpu++) {
+		int fd = c->fds[cpu * c->n_threads + thread];
+		uint64_t enabled = 0, running = 0;
+		int rc = fd < 0 ? 0 : read_times(set, fd, &enabled, &running);
+
+		if (rc)
+			return rc;
+		if (enabled > longest_ns)
+			longest_ns = enabled;
+		running_ns += running < UINT64_MAX - running_ns ? running : UINT64_MAX - running_ns;
+	}
+	if (running_ns > longest_ns)
+		longest_ns = running_ns;
+	return longest_ns < INT64_MAX ? (int64_t)longest_ns : INT64_MAX;
+}
+
+/* Negative: it cannot be told now. */
+static int64_t enabled_by(const struct counter_set *set, size_t index, size_t unit)
+{
+	const struct taken *taken = set->taken;
+	const struct counter *c = &set->v[index];
+	int64_t sum = 0;
+
+	for (size_t t = 0; t < taken->n_threads && t < c->n_threads; t++) {
+		int64_t enabled = taken->unit_of[t] == unit ? enabled_on(set, c, t) : 0;
+
+		if (enabled < 0)
+			return enabled;
+		sum += enabled;
+	}
+	return sum;
+}
+
+static uint64_t ends_allowed(const struct rusage *usage)
+{
+	uint64_t pages = (uint64_t)usage->ru_maxrss * 1024 / (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return (uint64_t)usage->ru_nvcsw * (SWITCH_NS + pages * SWITCH_PAGE_NS) +
+	       (uint64_t)usage->ru_nivcsw * FORCED_SWITCH_NS +
+	       (uint64_t)(usage->ru_minflt + usage->ru_majflt) * FAULT_NS;
+}
+
+/* What may be missing of this CPU time. */
+static uint64_t allowed_ns(const struct taken *taken, uint64_t ran_ns)
+{
+	const struct child *child = taken->child;
+	uint64_t most_ns = ran_ns / 100 * ENDS_PCT, ends_ns = most_ns;
+	uint64_t allowed = ALLOWED_NS * (uint64_t)taken->slowness + ran_ns / ALLOWED_PART;
+
+	if (child && child->has_usage)
+		ends_ns = ends_allowed(&child->usage) * taken->slowness;
+	if (taken->by_thread)
+		allowed += LAG_NS;
+	return allowed + (ends_ns < most_ns ? ends_ns : most_ns);
+}
+
+/* Its flags, the 7th field behind the name: include/linux/sched.h. Also where that is not known. */
+static bool is_exiting(const struct host_paths *host, pid_t pid)
+{
+	enum { PF_EXITING = 4 };
+	struct str text = STR_INIT;
+	char *path = xasprintf("%s/%d/stat", host->procfs, (int)pid);
+	const char *fields = read_line_file(path, &text) ? NULL : strrchr(text.s, ')');
+	unsigned flags = PF_EXITING;
+
+	if (fields && sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		flags = PF_EXITING;
+	free(path);
+	str_release(&text);
+	return flags & PF_EXITING;
+}
+
+/* It runs, and its enabled time does not pass. */
+static bool stands_still(const struct counter_set *set, const struct taken_unit *unit, uint64_t enabled_ns)
+{
+	uint64_t least_ns = ALLOWED_NS * set->taken->slowness + (set->taken->by_thread ? LAG_NS : 0);
+
+	return unit->judged_ns && enabled_ns == unit->enabled_ns && unit->ran_ns > unit->judged_ns + least_ns &&
+	       !is_exiting(&set->kern->host, unit->pid);
+}
+
+static bool is_missing(const struct counter_set *set, const struct taken_unit *unit, uint64_t ran_ns,
+		       uint64_t enabled_ns)
+{
+	const struct taken *taken = set->taken;
+
+	if (enabled_ns >= ran_ns)
+		return false;
+	if (unit->missed_ns || ran_ns - enabled_ns > allowed_ns(taken, ran_ns) ||
+	    stands_still(set, unit, enabled_ns))
+		return true;
+	return taken->from_exec && enabled_ns < ran_ns / 4 && cause_of_command(taken);
+}
+
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * 1000;
+}
+
+/* Of a command and of those it has waited for, once it has ended; else of the unit itself. */
+static uint64_t ran_of(const struct taken *taken, const struct taken_unit *unit)
+{
+	const struct child *child = taken->child;
+	uint64_t all_ns;
+
+	if (!child || !child->has_usage || !taken->from_exec || !taken->inherits)
+		return unit->ran_ns;
+	all_ns = timeval_ns(child->usage.ru_utime) + timeval_ns(child->usage.ru_stime);
+	return all_ns > unit->from_ns ? all_ns - unit->from_ns : 0;
+}
+
+static void judge(const struct counter_set *set, size_t index)
+{
+	struct taken *taken = set->taken;
+	struct taken_unit *unit = &taken->units[index];
+	uint64_t ran_ns = ran_of(taken, unit);
+	int64_t longest = 0;
+	bool missing = true;
+
+	for (size_t i = 0; missing && i < set->n; i++) {
+		int64_t enabled;
+
+		if (!is_evidence(set, i) || set->v[i].attr.inherit != taken->inherits)
+			continue;
+		enabled = enabled_by(set, i, index);
+		if (enabled < 0)
+			return;
+		if (enabled > longest)
+			longest = enabled;
+		missing = is_missing(set, unit, ran_ns, (uint64_t)longest);
+	}
+	unit->judged_ns = unit->ran_ns;
+	unit->enabled_ns = (uint64_t)longest;
+	if (!missing)
+		return;
+	if (ran_ns - (uint64_t)longest > unit->missed_ns)
+		unit->missed_ns = ran_ns - (uint64_t)longest;
+	if (!taken->reason)
+		explain(set);
+}
+
+void taken_judge(const struct counter_set *set)
+{
+	struct taken *taken = set->taken;
+
+	for (size_t i = 0; taken && i < taken->n_units; i++) {
+		if (taken->counting && !(taken->child && taken->child->reaped))
+			look(set, &taken->units[i]);
+		judge(set, i);
+	}
+}
+
+
+uint64_t taken_look(struct counter_set *set, uint64_t now)
+{
+	struct taken *taken = set->taken;
+
+	if (!taken || !taken->counting)
+		return NEVER_NS;
+	if (now < taken->next_look_ns)
+		return taken->next_look_ns;
+	taken_judge(set);
+	taken->look_ms *= LOOK_RARER;
+	if (taken->look_ms > LOOK_LAST_MS)
+		taken->look_ms = LOOK_LAST_MS;
+	taken->next_look_ns = now + taken->look_ms * NS_PER_MS;
+	return taken->next_look_ns;
+}
+
+static bool is_verified(const struct taken *taken, const struct taken_unit *unit)
+{
+	return unit->looked || (taken->child && taken->child->has_usage);
+}
+
+void taken_mark(const struct counter_set *set, size_t index, size_t thread, struct reading *reading)
+{
+	const struct taken *taken = set->taken;
+	const struct taken_unit *unit;
+
+	if (!taken || thread >= taken->n_threads || !counts_tasks(&set->v[index]))
+		return;
+	unit = &taken->units[taken->unit_of[thread]];
+	reading->unverified = reading->enabled_ns && !is_verified(taken, unit);
+	if (!thread || taken->unit_of[thread - 1] != taken->unit_of[thread])
+		reading->missed_ns = unit->missed_ns;
+}
+
+const char *counters_taken_reason(const struct counter_set *set)
+{
+	return set->taken ? set->taken->reason : NULL;
+}
