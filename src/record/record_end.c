@@ -26,6 +26,7 @@ struct last_read {
 	struct event_end *v; /* by event index */
 	struct cpu_end *cpus; /* of the first event, where whole CPUs are recorded */
 	size_t n_cpus, cpus_cap;
+	struct intset stopped; /* CPUs that went offline, as the kernel says */
 };
 
 static void take_cpu(struct last_read *last, size_t index, int cpu, uint64_t enabled_ns)
@@ -39,7 +40,10 @@ static void take_cpu(struct last_read *last, size_t index, int cpu, uint64_t ena
 	last->cpus[last->n_cpus++] = (struct cpu_end){ cpu, enabled_ns };
 }
 
-/* The kernel ends the events of a CPU that goes offline, and does not begin them again. */
+/*
+ * The kernel ends the events of a CPU that goes offline, and does not begin them again. Times alone do not tell:
+ * one CPU may be switched on much later than another.
+ */
 static void note_offline_cpus(const struct last_read *last)
 {
 	uint64_t longest_ns = 0;
@@ -51,7 +55,7 @@ static void note_offline_cpus(const struct last_read *last)
 	for (size_t i = 0; i < last->n_cpus; i++) {
 		const struct cpu_end *end = &last->cpus[i];
 
-		if (longest_ns - end->enabled_ns > NS_PER_S / 100 + longest_ns / 100)
+		if (intset_has(&last->stopped, end->cpu))
 			note_add(last->rec->plan->notes, false, NULL,
 				 "CPU %d was recorded for %.3f s of %.3f s: it went offline", end->cpu,
 				 (double)end->enabled_ns / NS_PER_S, (double)longest_ns / NS_PER_S);
@@ -235,6 +239,7 @@ int recording_end(struct recording *rec)
 	int rc, finish_rc;
 
 	last.v = xcalloc(rec->events.n + 1, sizeof(*last.v));
+	counters_stopped_cpus(&rec->set, &last.stopped);
 	counters_disable(&rec->set);
 	if (rec->start_ns != NEVER_NS)
 		elapsed_ns = now_ns() - rec->start_ns;
@@ -263,6 +268,7 @@ int recording_end(struct recording *rec)
 	rec->file.last_fd = -1; /* who has the totals closes it */
 	free(last.v);
 	free(last.cpus);
+	intset_release(&last.stopped);
 	rec->err = first;
 	str_release(&again);
 	return rc ? rc : finish_rc;

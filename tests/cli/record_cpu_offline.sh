@@ -21,4 +21,14 @@ check "there are samples" test "$("$PSTAT" report --stats -i x | awk '/SAMPLE ev
 number=${cpu%/online}
 has "what is missing is a number" \
 	"^pstat: CPU ${number##*cpu} was recorded for [0-9.]+ s of [0-9.]+ s: it went offline\$" "$err"
+
+# A CPU whose events are switched on late, as on a busy machine, was there all the time.
+if command -v strace >/dev/null && [ "$(nproc)" -gt 1 ]; then
+	enable=$(strace -e trace=ioctl "$PSTAT" record -a -o x -e cpu-clock -- true 2>&1 >/dev/null | grep ioctl |
+		grep -n ENABLE | sed -n 2p)
+	run strace -o /dev/null -e trace=ioctl -e "inject=ioctl:delay_enter=200000:when=${enable%%:*}" \
+		"$PSTAT" record -a -o x -e cpu-clock -- true
+	same "status" 0 "$status"
+	has_not "late is not offline" 'went offline' "$err"
+fi
 done_testing
