@@ -106,7 +106,7 @@ static void user(struct collector *c)
 			str_addf(&text, ", %s", capability_names[i].name);
 	}
 	add(c, may_all(c) ? FACT_GOOD : FACT_LIMITED,
-	    "sudo setcap cap_perfmon+ep \"$(command -v pstat)\"", "%s", text.s);
+	    privilege_remedy(p, 0, 0), "%s", text.s);
 	str_release(&text);
 }
 
@@ -303,7 +303,11 @@ static void probes(struct collector *c, const char *pmu)
 	if (!there)
 		add(c, FACT_MISSING, NULL, "this kernel has none");
 	else if (!privilege_has(machine_privilege(&c->machine), CAP_SYS_ADMIN))
-		add(c, FACT_LIMITED, "sudo pstat ...", "root only");
+		add(c, FACT_LIMITED,
+		    privilege_is_bare_root(machine_privilege(&c->machine)) ?
+			    "start the container with --cap-add SYS_ADMIN" :
+			    "sudo pstat ...",
+		    "with CAP_SYS_ADMIN only");
 	else
 		add(c, FACT_GOOD, NULL, "yes");
 }

@@ -60,6 +60,7 @@ void privilege_read(struct privilege *privilege, const struct host_paths *host)
 			privilege->seccomp = (int)number;
 		uid = effective_uid(&text);
 		privilege->uid = uid < 0 ? 0 : (unsigned)uid;
+		privilege->is_root = !uid;
 	}
 	free(path);
 	str_release(&text);
@@ -68,6 +69,11 @@ void privilege_read(struct privilege *privilege, const struct host_paths *host)
 bool privilege_has(const struct privilege *privilege, int capability)
 {
 	return privilege->effective >> capability & 1;
+}
+
+bool privilege_is_bare_root(const struct privilege *privilege)
+{
+	return privilege->is_root && !privilege_has(privilege, CAP_PERFMON) && !privilege_has(privilege, CAP_SYS_ADMIN);
 }
 
 long task_owner(const struct host_paths *host, pid_t tid)
@@ -114,7 +120,7 @@ const char *privilege_remedy(const struct privilege *privilege, int paranoid, in
 		"sudo sysctl kernel.perf_event_paranoid=2",
 	};
 
-	if (privilege->seccomp == SECCOMP_FILTER)
+	if (privilege->seccomp == SECCOMP_FILTER || privilege_is_bare_root(privilege))
 		return "start the container with --cap-add PERFMON";
 	if (paranoid > level && level >= -1 && level + 1 < (int)ARRAY_SIZE(sysctls))
 		return sysctls[level + 1];

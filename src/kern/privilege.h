@@ -22,17 +22,21 @@ enum { SECCOMP_FILTER = 2 };
 struct privilege {
 	uint64_t effective; /* capability bits, 1 << CAP_x */
 	unsigned uid; /* effective user id */
+	bool is_root; /* it is known, and 0 */
 	int seccomp; /* 0 off, 1 strict, SECCOMP_FILTER */
 };
 void privilege_read(struct privilege *privilege, const struct host_paths *host);
 bool privilege_has(const struct privilege *privilege, int capability);
+/* It is root already, and lacks what root has elsewhere, as in a container: to become root is no advice. */
+bool privilege_is_bare_root(const struct privilege *privilege);
 
 /* The user id that owns a task, or -1 where it cannot be known. */
 long task_owner(const struct host_paths *host, pid_t tid);
 
 /*
  * The command that lets this user do what paranoid level `level` allows: the sysctl where lowering
- * it would help, else the way to CAP_PERFMON. Static text.
+ * it would help, else the way to CAP_PERFMON. A root without capabilities may not write the sysctl in its
+ * container, and gets no capability from a file. Static text.
  */
 const char *privilege_remedy(const struct privilege *privilege, int paranoid, int level);
 

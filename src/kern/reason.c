@@ -180,6 +180,16 @@ static bool probe_refused(const struct failure *f)
 	return is_probe(f->event);
 }
 
+static bool is_bare_root(const struct failure *f)
+{
+	return privilege_is_bare_root(machine_privilege(f->machine));
+}
+
+static bool probe_refused_to_root(const struct failure *f)
+{
+	return probe_refused(f) && machine_privilege(f->machine)->is_root;
+}
+
 static bool whole_cpus_refused(const struct failure *f)
 {
 	return (f->pid < 0 || (f->flags & PERF_FLAG_PID_CGROUP)) &&
@@ -292,9 +302,16 @@ static char *remedy_branch_filter(const struct failure *f)
 	return xstrdup("-b, or -j with fewer words");
 }
 
-static char *remedy_capability(const struct failure *f)
+static char *remedy_container(const struct failure *f)
 {
 	(void)f;
+	return xstrdup("start the container with --cap-add PERFMON");
+}
+
+static char *remedy_capability(const struct failure *f)
+{
+	if (is_bare_root(f))
+		return remedy_container(f);
 	return xstrdup("sudo setcap cap_perfmon+ep \"$(command -v pstat)\"");
 }
 
@@ -304,10 +321,10 @@ static char *remedy_root(const struct failure *f)
 	return xstrdup("sudo pstat ...");
 }
 
-static char *remedy_container(const struct failure *f)
+static char *remedy_admin(const struct failure *f)
 {
 	(void)f;
-	return xstrdup("start the container with --cap-add PERFMON");
+	return xstrdup("start the container with --cap-add SYS_ADMIN");
 }
 
 static char *remedy_split_group(const struct failure *f)
@@ -399,10 +416,15 @@ static const struct cause {
 
 	{ EPERM, seccomp_refuses, "a seccomp filter refuses perf_event_open", NULL,
 	  remedy_container },
+	{ EPERM, probe_refused_to_root, "probes need CAP_SYS_ADMIN, which this root lacks", NULL,
+	  remedy_admin },
 	{ EPERM, probe_refused, "probes need root (CAP_SYS_ADMIN)", NULL, remedy_root },
 	{ EPERM, whole_cpus_refused, "needs perf_event_paranoid 0 or CAP_PERFMON", NULL,
 	  remedy_level },
+	{ EPERM, is_bare_root, "needs CAP_PERFMON, which this root lacks", NULL, remedy_container },
 	{ EPERM, NULL, "needs root or CAP_PERFMON", NULL, remedy_capability },
+	{ EACCES, probe_refused_to_root, "probes need CAP_SYS_ADMIN, which this root lacks", NULL,
+	  remedy_admin },
 	{ EACCES, probe_refused, "probes need root (CAP_SYS_ADMIN)", NULL, remedy_root },
 	{ EACCES, task_of_other_user, "the task belongs to another user: needs CAP_PERFMON", NULL,
 	  remedy_capability },
@@ -413,6 +435,7 @@ static const struct cause {
 	{ EACCES, kernel_side_refused, "needs perf_event_paranoid 1 or CAP_PERFMON", NULL,
 	  remedy_level },
 	{ EACCES, all_refused, "needs perf_event_paranoid 2 or CAP_PERFMON", NULL, remedy_level },
+	{ EACCES, is_bare_root, "needs CAP_PERFMON, which this root lacks", NULL, remedy_container },
 	{ EACCES, NULL, "needs CAP_PERFMON", NULL, remedy_capability },
 	{ ENOSYS, seccomp_refuses, "a seccomp filter refuses perf_event_open", NULL,
 	  remedy_container },

@@ -338,6 +338,8 @@ static const char *remedy(const struct counter_set *set, const struct taken_caus
 {
 	if (may_profile_all(&set->kern->host))
 		return "whole CPUs (-a) are counted whatever runs on them";
+	if (!geteuid())
+		return "count whole CPUs (-a), which needs CAP_PERFMON";
 	if (cause && cause->reading_helps)
 		return "make the program readable (chmod +r), or run pstat as root";
 	return "run pstat as root (sudo pstat ...), or count whole CPUs (-a) with CAP_PERFMON";

@@ -135,6 +135,31 @@ static void refused_task_of_another_user(void **state)
 				    "sudo setcap cap_perfmon+ep \"$(command -v pstat)\"");
 }
 
+/* To become root is no advice for one who is: what lacks is the capability. */
+static void refused_to_root_without_capabilities(void **state)
+{
+	static const struct {
+		const char *level, *reason;
+		int err;
+	} rows[] = {
+		{ "2\n", "needs perf_event_paranoid 1 or CAP_PERFMON", EACCES },
+		{ "-1\n", "needs CAP_PERFMON, which this root lacks", EACCES },
+		{ "-1\n", "needs CAP_PERFMON, which this root lacks", EPERM },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (i) {
+			(void)teardown(state);
+			setup(state);
+		}
+		put("proc/self/status", "Name:\tx\nUid:\t0\t0\t0\t0\nCapEff:\t8000000000\n");
+		put("proc/100/status", "Name:\tx\nUid:\t0\t0\t0\t0\n");
+		put("proc/sys/kernel/perf_event_paranoid", rows[i].level);
+		answer_errno = rows[i].err;
+		refused_run_says_one_remedy(rows[i].reason, "start the container with --cap-add PERFMON");
+	}
+}
+
 static void refused_though_the_level_allows(void **state)
 {
 	(void)state;
@@ -531,6 +556,7 @@ int main(void)
 		T(kernel_events_do_not_fall_back), T(permission_does_not_hide_the_reason),
 		T(refused_on_whole_cpus), T(refused_altogether), T(refused_by_seccomp),
 		T(refused_task_of_another_user), T(refused_though_the_level_allows),
+		T(refused_task_of_another_user), T(refused_to_root_without_capabilities),
 		T(precise_level_is_lowered), T(precise_level_is_the_highest_that_opens),
 		T(precision_is_worth_more_than_guests), T(rights_are_what_is_missing),
 		T(guest_is_taken_where_it_must), T(children_are_given_up_with_a_note),
