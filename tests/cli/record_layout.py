@@ -15,6 +15,7 @@ TID, IDENTIFIER = 1 << 1, 1 << 16
 REGS_USER, STACK_USER, REGS_INTR = 1 << 12, 1 << 13, 1 << 18
 SAMPLE_ID_ALL = 1 << 18
 MODE_MASK, USER = 7, 2
+GONE = 0xffffffff # the process id of a task that is past its end
 
 
 def attrs(data, size, offset, length):
@@ -64,9 +65,9 @@ def processes(data, offset, end):
             mapped |= {pid} if parent in mapped else set()
         elif kind == SAMPLE: # id, ip, pid
             pid, = struct.unpack_from("<I", body, 16)
-            if pid and pid not in named:
+            if pid not in (0, GONE) and pid not in named:
                 yield "process %d: a sample before its COMM" % pid
-            if mode == USER and pid not in mapped: # the kernel's threads have none
+            if mode == USER and pid != GONE and pid not in mapped: # the kernel's threads have none
                 yield "process %d: a sample before its MMAP2" % pid
     if not kernel and kernel_addresses_are_shown():
         yield "no map of [kernel.kallsyms]"
