@@ -356,7 +356,7 @@ static ssize_t child_ends_meanwhile(int fd, uint64_t *words, size_t bytes)
 		return -ECHILD;
 	memset(words, 0, bytes);
 	words[0] = 3;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3 && (5 + 2 * i) * sizeof(*words) <= bytes; i++) {
 		words[3 + 2 * i] = 10 * (i + 1);
 		words[4 + 2 * i] = i + 1;
 	}
