@@ -72,7 +72,7 @@ const struct option_row global_options[] = {
 	  .value = VALUE_DIRECTORY },
 	{ OPTION_FLAG, 0, "no-pager", NULL, "straight to the terminal", FIELD(no_pager) },
 	{ OPTION_ACCEPTED, 0, "paginate", NULL, .help = "what is long goes through a pager on a terminal" },
-	{ OPTION_ACCEPTED, 0, "debug", "what", .help = "-v behind a command says more" },
+	{ OPTION_ACCEPTED, 0, "debug", "what", .help = "-v after a command says more" },
 	{ OPTION_FLAG, 0, "list-cmds", NULL, "the names of the commands, and nothing else", FIELD(list_commands) },
 	{ OPTION_FLAG, 0, "list-opts", NULL, "the names of these options, and nothing else", FIELD(list_options) },
 	{ OPTION_REFUSED, 0, "exec-path", "directory", .help = "pstat is one program, without a folder of others",

@@ -57,7 +57,7 @@ static const struct option_row known_rows[] = {
 	{ OPTION_REFUSED, 0, "per-cluster", NULL,
 	  .help = "clusters of cores are not added up; --per-core and --per-die are" },
 	{ OPTION_REFUSED, 0, "percore-show-thread", NULL,
-	  .help = "it goes with the term percore, which pstat does not have" },
+	  .help = "the term percore has one row for each core" },
 	{ OPTION_REFUSED, 0, "record-tpebs", NULL,
 	  .help = "latencies of retirement are not sampled while counting" },
 	{ OPTION_REFUSED, 0, "tpebs-mode", "mean|min|max",

@@ -80,7 +80,7 @@ struct count_backend {
 	/* Why an open event never ran: heap text, or NULL where nothing is known beyond the times. */
 	char *(*idle_reason)(const void *data, size_t index, const struct reading *sum);
 	/* Why counters were taken away: text of data's, good until the next read. */
-	const char *(*taken_reason)(const void *data);
+	const char *(*removed_reason)(const void *data);
 	const char *unread; /* why an open event has no reading at all */
 };
 extern const struct count_backend count_backend_perf; /* perf.c; data: struct counter_set */
@@ -126,7 +126,7 @@ struct count_sum {
 	uint32_t cells_never_ran, cells_failed, cells_lost_pin;
 	uint32_t cells_stopped; /* with their CPU, which went offline: what came before is counted */
 	uint32_t cells_left_tasks; /* children or new threads ran that are not counted: struct reading, others_ran */
-	uint32_t cells_taken; /* the kernel took their counter away before the end: what came before is counted */
+	uint32_t cells_removed; /* the kernel took their counter away before the end: what came before is counted */
 	uint64_t missed_ns; /* CPU time that these did not see */
 	uint32_t cells_unverified; /* whether they saw all is not known */
 	uint32_t cells_unseen, cells_gaps; /* not scaled, although they did not run all the time: enum core_time */

@@ -4,17 +4,17 @@
  */
 #include "count/aggregation.h"
 
-/* What was counted until the counter was taken away is then no count of the program. */
+/* A counter that saw less than a hundredth of the CPU time has no count of the program: it is not shown as one. */
 enum { NEXT_TO_NOTHING = 100 };
 
-static bool was_taken_early(const struct count_sum *sum)
+static bool was_removed_early(const struct count_sum *sum)
 {
-	return sum->cells_taken && sum->enabled_ns < sum->missed_ns / NEXT_TO_NOTHING;
+	return sum->cells_removed && sum->enabled_ns < sum->missed_ns / NEXT_TO_NOTHING;
 }
 
 enum count_state count_state(const struct aggr_value *value, const struct count_sum *sum)
 {
-	if (sum->running_ns && !was_taken_early(sum))
+	if (sum->running_ns && !was_removed_early(sum))
 		return COUNT_OK;
 	if (value->is_open || sum->cells || !value->n_unsupported)
 		return COUNT_NOT_COUNTED;
@@ -108,10 +108,10 @@ static void partial_reason(const struct count_sum *sum, unsigned n_unsupported, 
 }
 
 /* "0.01 of 90.12 ms of CPU time counted: the kernel ..." */
-static void taken_reason(const struct aggregation *agg, const struct count_sum *sum, struct str *text)
+static void removed_reason(const struct aggregation *agg, const struct count_sum *sum, struct str *text)
 {
 	const struct count_backend *backend = agg->layout->backend;
-	const char *why = backend->taken_reason ? backend->taken_reason(agg->layout->data) : NULL;
+	const char *why = backend->removed_reason ? backend->removed_reason(agg->layout->data) : NULL;
 	double counted_ms = (double)(sum->enabled_ns + sum->elsewhere_ns) / 1e6;
 
 	str_addf(text, "%s%.2f of %.2f ms of CPU time counted", text->len ? ", " : "", counted_ms,
@@ -127,12 +127,12 @@ bool aggregation_reason(struct aggregation *agg, size_t row, const struct aggr_v
 	switch (count_state(value, sum)) {
 	case COUNT_OK:
 		partial_reason(sum, value->n_unsupported, text);
-		if (sum->cells_taken)
-			taken_reason(agg, sum, text);
+		if (sum->cells_removed)
+			removed_reason(agg, sum, text);
 		break;
 	case COUNT_NOT_COUNTED:
-		if (sum->cells_taken)
-			taken_reason(agg, sum, text);
+		if (sum->cells_removed)
+			removed_reason(agg, sum, text);
 		else
 			str_add(text, idle_reason(agg, row, sum));
 		break;

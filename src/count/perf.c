@@ -94,9 +94,9 @@ static char *idle_reason(const void *data, size_t index, const struct reading *s
 	return counter_idle_reason(data, index, sum);
 }
 
-static const char *taken_reason(const void *data)
+static const char *removed_reason(const void *data)
 {
-	return counters_taken_reason(data);
+	return counters_removed_reason(data);
 }
 
 const struct count_backend count_backend_perf = {
@@ -106,6 +106,6 @@ const struct count_backend count_backend_perf = {
 	.topology = read_topology,
 	.stopped_cpus = stopped_cpus,
 	.idle_reason = idle_reason,
-	.taken_reason = taken_reason,
+	.removed_reason = removed_reason,
 	.unread = "the target was gone before it was opened",
 };

@@ -175,7 +175,7 @@ static void count_evidence(struct aggregation *agg, const struct cell *cell, con
 
 static void fold_missed(struct count_sum *sum, const struct cell *cell, uint64_t missed_ns)
 {
-	sum->cells_taken += missed_ns > 0;
+	sum->cells_removed += missed_ns > 0;
 	sum->missed_ns = add_saturating(sum->missed_ns, missed_ns);
 	sum->cells_unverified += cell->unverified;
 }
@@ -367,7 +367,7 @@ static void add_run(const struct aggregation *agg, struct aggr_value *value)
 	all->cells_lost_pin += run->cells_lost_pin;
 	all->cells_stopped += run->cells_stopped;
 	all->cells_left_tasks += run->cells_left_tasks;
-	all->cells_taken += run->cells_taken;
+	all->cells_removed += run->cells_removed;
 	all->missed_ns = add_saturating(all->missed_ns, run->missed_ns);
 	all->cells_unverified += run->cells_unverified;
 	all->cells_unseen += run->cells_unseen;

@@ -320,7 +320,7 @@ int reader_open_again(struct reader *again, const struct reader *reader, struct 
 	if (!reader->recording.written_ns || !strcmp(reader->path, "-"))
 		return open_kept(again, reader, err);
 	rc = reader_open(again, reader->path, err);
-	/* Its owner can give another file this size and this time. */
+	/* The inode decides, too: the owner of the folder can give another file this size and this time. */
 	if (!rc && (again->inode.dev != reader->inode.dev || again->inode.ino != reader->inode.ino ||
 		    again->file_size != reader->file_size || again->recording.written_ns != reader->recording.written_ns))
 		rc = fail(err, -ESTALE, "%s: the file was replaced or written to since it was read", reader->path);

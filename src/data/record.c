@@ -151,7 +151,7 @@ static const struct record_row records[] = {
 	ROW(FINISHED_INIT, 8, NONE),
 	/* The reader needs no more of its payload than this; see stream.c for the size inside. */
 	ROW(COMPRESSED2, 16, FIELDS(F("", rest_bytes, packed))),
-	/* Of perf 7: texts of BPF programs, lines of /proc/schedstat. */
+	/* Records of perf 7 that are only named: texts of BPF programs, lines of /proc/schedstat. */
 	ROW(BPF_METADATA, 8, FIELDS(F("", rest_bytes, unknown))),
 	ROW(SCHEDSTAT_CPU, 8, FIELDS(F("", rest_bytes, unknown))),
 	ROW(SCHEDSTAT_DOMAIN, 8, FIELDS(F("", rest_bytes, unknown))),

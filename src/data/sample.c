@@ -300,8 +300,8 @@ uint64_t event_sample_has(const struct data_event *event)
 }
 
 /*
- * What a BPF program saw of the task that was off the CPU is in place of what the sample's own fields say, which are
- * those of whoever ran: u32 pid, tid | u64 period: ns | u64 n, n times address or mark | u64 cgroup.
+ * Takes from the raw data what a BPF program saw of the task that was off the CPU. The sample's own fields are those of
+ * whoever ran then. Layout: u32 pid, tid | u64 period: ns | u64 n, n times address or mark | u64 cgroup.
  */
 static const char *off_cpu_decode(struct decoder *d, struct cursor c, struct sample *s)
 {

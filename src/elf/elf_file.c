@@ -56,8 +56,8 @@ static void read_segments(struct elf_file *file)
 }
 
 /*
- * Without program headers, which perf inject left out of the files that it makes of code made at run time (until 6.0),
- * what is loaded are the sections that say so.
+ * Makes segments of the sections that are loaded, for files without program headers: perf inject (until 6.0) left these
+ * out of the files that it makes of code made at run time.
  */
 static void read_segments_of_sections(struct elf_file *file)
 {

@@ -58,7 +58,7 @@ static int file_close(sqlite3_file *file)
 	return SQLITE_OK;
 }
 
-/* What lies behind the end reads as zeros. */
+/* Reads zeros after the end of the file, as SQLite asks for. */
 static int file_read(sqlite3_file *file, void *to, int size, sqlite3_int64 at)
 {
 	size_t n = (size_t)size, done = 0;
@@ -100,7 +100,7 @@ static int file_size(sqlite3_file *file, sqlite3_int64 *size)
 	return SQLITE_OK;
 }
 
-/* Of one writer there are no locks, nor is there a journal that waits for the disk. */
+/* Does nothing for locks and for syncing: there is one writer, and no journal that waits for the disk. */
 static int file_no_op(sqlite3_file *file, int how)
 {
 	(void)file;
@@ -186,7 +186,7 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync)
 	return SQLITE_OK;
 }
 
-/* What is not about files (the time, random numbers) is as in the usual one. */
+/* Copies the usual file system, for what is not about files (the time, random numbers), and replaces the rest. */
 static int add_vfs(const struct sqlite *lib)
 {
 	static sqlite3_vfs vfs;

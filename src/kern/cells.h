@@ -89,13 +89,13 @@ int read_times(const struct counter_set *set, int fd, uint64_t *enabled_ns, uint
 /* read.c: has it been enabled in any of its cells, for however short a time? */
 bool counter_was_enabled(const struct counter_set *set, size_t index);
 
-/* taken.c, for read.c: looks again at what is missing; writes what is known of one cell into its reading. */
-void taken_judge(const struct counter_set *set);
-void taken_mark(const struct counter_set *set, size_t index, size_t thread, struct reading *reading);
-/* taken.c, for open.c: counting goes on, or stops, for all. */
-void taken_begin(struct counter_set *set);
-void taken_pause(struct counter_set *set);
-void taken_free(struct taken *taken); /* NULL is fine */
+/* removal.c, for read.c: looks again at what is missing; writes what is known of one cell into its reading. */
+void removal_judge(const struct counter_set *set);
+void removal_mark(const struct counter_set *set, size_t index, size_t thread, struct reading *reading);
+/* removal.c, for open.c: counting goes on, or stops, for all. */
+void removal_begin(struct counter_set *set);
+void removal_pause(struct counter_set *set);
+void removal_free(struct removal *removal); /* NULL is fine */
 
 /* cgroup_dir.c: the cgroup's folder, opened; -errno with a sentence. The caller closes it. */
 int cgroup_open(const char *name, const struct host_paths *host, struct str *err);

@@ -164,7 +164,7 @@ struct counter_set {
 	bool group_reads; /* PERF_FORMAT_GROUP is in use for leaders with members */
 	struct layout *layout; /* private: what is open, as switching and reading need it */
 	struct witnesses *witnesses; /* private: whether others ran than are counted; or NULL */
-	struct taken *taken; /* private; NULL: nobody looks whether the kernel took counters away */
+	struct removal *removal; /* private; NULL: nobody looks whether the kernel took counters away */
 	struct note_list *notes; /* borrowed */
 };
 
@@ -248,7 +248,7 @@ struct reading {
 	int err;
 	bool others_ran; /* children or new threads of the task did, and are not in the value: leaves_tasks */
 	uint64_t lost; /* records that found no room in the ring; 0 where the kernel does not say (before 6.0) */
-	/* CPU time of its tasks that it did not see, as the kernel took it away (taken.c); 0: none that is known */
+	/* CPU time of its tasks that it did not see, as the kernel took it away (removal.c); 0: none that is known */
 	uint64_t missed_ns;
 	bool unverified; /* nothing else told how long these tasks ran: whether it saw all is not known */
 };
@@ -261,26 +261,26 @@ typedef void (*reading_fn)(void *data, size_t index, int cpu, size_t thread,
  */
 void counters_read(const struct counter_set *set, reading_fn fn, void *data);
 
-/* ---- taken.c: counters that the kernel takes away at an exec ---- */
+/* ---- removal.c: counters that the kernel takes away at an exec ---- */
 
 /*
  * From now on readings say what the counters of tasks missed. To be called when they are open, before anything
  * runs. child: the command, where it is the target, and its name as it was started; or NULL. All but the target is
  * borrowed until the set is closed. Does nothing where whole CPUs are counted.
  */
-void taken_watch(struct counter_set *set, const struct target *target, const struct child *child,
+void removal_watch(struct counter_set *set, const struct target *target, const struct child *child,
 		 const char *command);
 /* The command was let go, and its exec has enabled the counters. */
-void taken_begin_at_exec(struct counter_set *set);
+void removal_begin_at_exec(struct counter_set *set);
 /* Before a command that has ended is reaped: its times are there to be read for the last time. */
-void taken_look_at_ended(struct counter_set *set);
+void removal_look_at_ended(struct counter_set *set);
 /*
  * Looks, if it is time to, at tasks that may end without a word. Returns when to look next, in ns of now_ns();
  * NEVER_NS: there is no need to.
  */
-uint64_t taken_look(struct counter_set *set, uint64_t now);
-/* Of readings that say how much they missed: "the kernel takes counters away at ...". NULL before. */
-const char *counters_taken_reason(const struct counter_set *set);
+uint64_t removal_look(struct counter_set *set, uint64_t now);
+/* The reason of readings with missed_ns: "the kernel takes counters away at ..."; NULL while there are none. */
+const char *counters_removed_reason(const struct counter_set *set);
 
 /* ---- read_quick.c: the same for counters of one task, in the least time ---- */
 struct quick_read; /* private: which descriptor has which values where */

@@ -232,7 +232,7 @@ void counters_close(struct counter_set *set)
 	}
 	free(set->v);
 	layout_free(set->layout);
-	taken_free(set->taken);
+	removal_free(set->removal);
 	*set = (struct counter_set){ 0 };
 }
 
@@ -242,7 +242,7 @@ int counters_enable(struct counter_set *set)
 	int rc = switch_groups(set, PERF_EVENT_IOC_ENABLE, is_switched, &failed);
 
 	witnesses_switch(set, PERF_EVENT_IOC_ENABLE);
-	taken_begin(set);
+	removal_begin(set);
 	return rc;
 }
 
@@ -251,7 +251,7 @@ int counters_disable(struct counter_set *set)
 	const struct counter *failed;
 
 	witnesses_switch(set, PERF_EVENT_IOC_DISABLE);
-	taken_pause(set);
+	removal_pause(set);
 	return switch_groups(set, PERF_EVENT_IOC_DISABLE, is_switched, &failed);
 }
 

@@ -27,7 +27,7 @@ struct privilege {
 };
 void privilege_read(struct privilege *privilege, const struct host_paths *host);
 bool privilege_has(const struct privilege *privilege, int capability);
-/* It is root already, and lacks what root has elsewhere, as in a container: to become root is no advice. */
+/* True for root without the capabilities of root, as in a container: "become root" is then no advice. */
 bool privilege_is_bare_root(const struct privilege *privilege);
 
 /* The user id that owns a task, or -1 where it cannot be known. */

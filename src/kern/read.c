@@ -123,8 +123,8 @@ static void hand_over(const struct reader *r, size_t index, size_t cell,
 		mended.enabled_ns = reading->running_ns;
 	mended.others_ran = reading->state == READING_OK &&
 			    witness_saw_others(r->set, index, cell % c->n_threads, reading->enabled_ns);
-	if (r->set->taken && reading->state == READING_OK)
-		taken_mark(r->set, index, cell % c->n_threads, &mended);
+	if (r->set->removal && reading->state == READING_OK)
+		removal_mark(r->set, index, cell % c->n_threads, &mended);
 	r->fn(r->data, index, cell_cpu(c, cell), cell % c->n_threads, &mended);
 }
 
@@ -262,7 +262,7 @@ void counters_read(const struct counter_set *set, reading_fn fn, void *data)
 	const struct layout *layout = set->layout;
 	struct visit visit = { .cpu = -1 };
 
-	taken_judge(set);
+	removal_judge(set);
 	if (layout && layout->masks)
 		visit = (struct visit){
 			.before = layout->masks,

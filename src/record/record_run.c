@@ -67,9 +67,9 @@ static int control_enable(void *data, const char *words)
 	struct recording *rec = data;
 
 	(void)words;
-	rec->taken_at_ns = now_ns();
+	rec->look_at_ns = now_ns();
 	if (rec->start_ns == NEVER_NS)
-		rec->start_ns = rec->taken_at_ns;
+		rec->start_ns = rec->look_at_ns;
 	return counters_enable(&rec->set);
 }
 
@@ -139,7 +139,7 @@ static void take_control(struct recording *rec)
 static bool is_over(struct recording *rec)
 {
 	if (rec->has_child && child_has_ended(&rec->child))
-		taken_look_at_ended(&rec->set);
+		removal_look_at_ended(&rec->set);
 	if (rec->has_child && child_poll(&rec->child))
 		return true;
 	if (rec->rc || rec->told_to_end || rec->plan->stop->signal || watch_seen(&rec->watch, rec->end_slot))
@@ -209,8 +209,8 @@ static int do_what_is_due(struct recording *rec)
 	}
 	if (!rc && now >= next_switch_ns(rec))
 		rc = switch_file(rec);
-	if (now >= rec->taken_at_ns)
-		rec->taken_at_ns = taken_look(&rec->set, now);
+	if (now >= rec->look_at_ns)
+		rec->look_at_ns = removal_look(&rec->set, now);
 	if (!rc && ticker_due(&rec->second, now)) {
 		each_second(rec);
 		pace_keeper(rec, now);
@@ -228,8 +228,8 @@ static uint64_t next_due_ns(struct recording *rec)
 		next = rec->delay_until_ns;
 	if (rec->look.next_ns < next)
 		next = rec->look.next_ns;
-	if (rec->taken_at_ns < next)
-		next = rec->taken_at_ns;
+	if (rec->look_at_ns < next)
+		next = rec->look_at_ns;
 	return switch_ns < next ? switch_ns : next;
 }
 
@@ -318,7 +318,7 @@ int record_run(const struct record_plan *plan, struct record_totals *totals, int
 		.pipeline = PIPELINE_INIT,
 		.start_ns = NEVER_NS,
 		.delay_until_ns = NEVER_NS,
-		.taken_at_ns = NEVER_NS,
+		.look_at_ns = NEVER_NS,
 	};
 	int rc, end_rc = 0;
 

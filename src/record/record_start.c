@@ -275,9 +275,9 @@ int recording_begin(struct recording *rec)
 	rec->delay_until_ns = NEVER_NS;
 	if (!starts_with_exec(rec) && rec->plan->delay_ms >= 0)
 		rc = counters_enable(&rec->set);
-	rec->taken_at_ns = now_ns();
+	rec->look_at_ns = now_ns();
 	if (rec->start_ns == NEVER_NS)
-		rec->start_ns = rec->taken_at_ns;
+		rec->start_ns = rec->look_at_ns;
 	if (rc)
 		return fail(rec->err, rc, "the events cannot be started: %s", strerror(-rc));
 	return 0;
@@ -288,7 +288,7 @@ static int release_child(struct recording *rec)
 	int rc = rec->has_child ? child_release(&rec->child) : 0;
 
 	if (!rc && rec->has_child && starts_with_exec(rec))
-		taken_begin_at_exec(&rec->set);
+		removal_begin_at_exec(&rec->set);
 	return rc ? exec_failed(rec, rc) : 0;
 }
 
@@ -446,7 +446,7 @@ int recording_start(struct recording *rec)
 	if (rc)
 		return rc;
 	note_hidden_kernel(rec);
-	taken_watch(&rec->set, &rec->target, rec->child_is_target ? &rec->child : NULL,
+	removal_watch(&rec->set, &rec->target, rec->child_is_target ? &rec->child : NULL,
 		    plan->argv ? plan->argv[0] : NULL);
 	plan->opened(plan->data, &rec->set);
 	describe(rec);

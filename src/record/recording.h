@@ -45,7 +45,7 @@ struct recording {
 	struct control control;
 	uint64_t start_ns; /* sampling began; NEVER_NS: not yet */
 	uint64_t delay_until_ns;
-	uint64_t taken_at_ns; /* taken_look() */
+	uint64_t look_at_ns; /* removal_look() */
 	struct ticker second; /* flush and progress */
 	struct ticker look; /* plan.look_ns; else when a mapped file may be waiting to be held */
 	uint64_t keeper_ns; /* from one of these looks to the next */

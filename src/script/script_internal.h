@@ -154,7 +154,7 @@ static inline bool script_prints(const struct script_event *event, enum script_f
 
 /* ---- script_counts.c ---- */
 
-/* Of a recording of counts, printed when a round of them ends. False: it is another record. */
+/* Keeps a count that pstat stat record stored, and prints all when their round ends. False: it is another record. */
 bool script_take_counts(struct script *script, const struct record_body *body);
 void script_release_counts(struct script_counts *counts);
 

@@ -152,8 +152,8 @@ struct address_space {
 	size_t n_chunks, cap_chunks;
 	size_t n; /* maps */
 	/*
-	 * What its process did since it executed its program is all in it, so that what is not mapped here is not
-	 * mapped. Set by the writer; sharing hands it on, clearing ends it.
+	 * All that its process mapped since it executed its program is here: no other address has code. Set by the
+	 * writer; sharing hands it on, clearing ends it.
 	 */
 	bool is_whole;
 	/* Changes with each change, and is never used twice with one clock: equal ones have equal maps. */

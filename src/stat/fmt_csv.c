@@ -178,7 +178,7 @@ static void add_scale_error(struct csv_line *line, const struct stat_row *row)
 	end_line(line);
 }
 
-/* What makes the value less than the truth, or no value at all where others would be. */
+/* A line of its own with the reason why the value is less than the truth, missing or not verified. */
 static void add_shortfall(struct csv_line *line, const struct stat_row *row)
 {
 	begin_further_line(line, row);
@@ -212,7 +212,7 @@ static void add_row(struct csv_line *line, const struct stat_row *row)
 	}
 	if (row->has_scale_error || row->scale_error_reason)
 		add_scale_error(line, row);
-	if (row->partial || row->unverified || row->taken)
+	if (row->partial || row->unverified || row->removed)
 		add_shortfall(line, row);
 }
 

@@ -10,7 +10,7 @@ bool amount_is_whole(const struct amount *amount)
 {
 	return amount->state == COUNT_OK && amount->running_ns == amount->enabled_ns &&
 	       !amount->cells_never_ran && !amount->cells_failed && !amount->cells_lost_pin &&
-	       !amount->cells_stopped && !amount->cells_taken;
+	       !amount->cells_stopped && !amount->cells_removed;
 }
 
 /* Where the count is not scaled, the time that it covers is its own. */

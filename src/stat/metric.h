@@ -53,8 +53,8 @@ struct amount {
 	bool has_estimate; /* it is scaled, and was read in slices */
 	double runs; /* of which the mean is */
 	struct copy scale; /* the sum over the runs, and how sure it is */
-	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin, cells_stopped, cells_taken;
-	uint64_t missed_ns; /* CPU time that cells_taken did not see */
+	uint32_t cells, cells_never_ran, cells_failed, cells_lost_pin, cells_stopped, cells_removed;
+	uint64_t missed_ns; /* CPU time that cells_removed did not see */
 	/*
 	 * Cells of one core type whose task may have been on another type while they did not run: they are
 	 * not scaled. Where there is none, enabled_ns is the time on the core type.

@@ -124,7 +124,7 @@ static struct amount amount_of_sum(const struct count_sum *sum)
 		.cells_failed = sum->cells_failed,
 		.cells_lost_pin = sum->cells_lost_pin,
 		.cells_stopped = sum->cells_stopped,
-		.cells_taken = sum->cells_taken,
+		.cells_removed = sum->cells_removed,
 		.missed_ns = sum->missed_ns,
 		.cells_unscaled = sum->cells_unseen + sum->cells_gaps,
 	};
@@ -254,7 +254,7 @@ static void set_state_and_reason(struct reporter *r, struct stat_row *row, size_
 
 	row->state = amount->state;
 	row->reason = reason_of(r, event_row, value, &missing);
-	row->taken = amount->cells_taken;
+	row->removed = amount->cells_removed;
 	if (amount->state != COUNT_OK)
 		return;
 	row->scaled = amount->running_ns < amount->enabled_ns && !is_left_unscaled(shown_sum(r, value));

@@ -192,7 +192,7 @@ static bool run_is_over(struct run *run)
 	const struct stat_plan *plan = run->plan;
 
 	if (run->has_child && child_has_ended(&run->child))
-		taken_look_at_ended(&run->set);
+		removal_look_at_ended(&run->set);
 	if (run->has_child)
 		return child_poll(&run->child);
 	if (stopped(run) || run->told_to_end)
@@ -221,7 +221,7 @@ static void do_what_is_due(struct run *run)
 		output_failed(run, rc);
 	slicing_go_on(run, now);
 	if (now >= run->look_at_ns)
-		run->look_at_ns = taken_look(&run->set, now);
+		run->look_at_ns = removal_look(&run->set, now);
 	if (now >= run->timeout_at_ns) {
 		run->timeout_at_ns = NEVER_NS;
 		tell_to_end(run);

@@ -47,7 +47,7 @@ struct run {
 	uint64_t start_ns; /* counting began; NEVER_NS: not yet */
 	uint64_t last_ns; /* the last interval ended */
 	uint64_t delay_until_ns, timeout_at_ns;
-	uint64_t look_at_ns; /* taken_look() */
+	uint64_t look_at_ns; /* removal_look() */
 	unsigned n_intervals;
 	int signals_seen;
 	bool told_to_end; /* by pstat: timeout, control, counters that could not be started */

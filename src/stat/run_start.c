@@ -64,7 +64,7 @@ static int open_counters(struct run *run)
 	run->set_open = !rc && !plan->null_run;
 	if (rc)
 		return rc;
-	taken_watch(&run->set, &run->target, run->child_is_target ? &run->child : NULL,
+	removal_watch(&run->set, &run->target, run->child_is_target ? &run->child : NULL,
 		    plan->argv ? plan->argv[0] : NULL);
 	if (!run->index)
 		plan->opened(plan->emit_data, &run->set);
@@ -105,7 +105,7 @@ static int release_child(struct run *run)
 	int rc = run->has_child ? child_release(&run->child) : 0;
 
 	if (!rc && starts_with_exec(run))
-		taken_begin_at_exec(&run->set);
+		removal_begin_at_exec(&run->set);
 	if (!rc)
 		return 0;
 	run->failed_status = rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;

@@ -53,7 +53,7 @@ struct stat_row {
 	const char *scale_error_reason; /* scaled: why that is not known, in a few words; or NULL */
 	unsigned pass; /* --passes: the run of the command that it was counted in, from 1; else 0 */
 	bool partial; /* some cells never ran or failed: the value is a lower bound */
-	bool taken; /* the kernel took its counters away: it is partial, or not counted */
+	bool removed; /* the kernel took its counters away: it is partial, or not counted */
 	bool unverified; /* no part is known to be missing, and nothing tells that none is */
 	bool has_stdev; /* -r */
 	double stdev_pct;

@@ -144,7 +144,7 @@ static bool fits(const struct dso_search *search, const struct elf_file *file,
 		is_recorded_inode(file->fd, &file->stat, dso->major, dso->minor, dso->inode));
 }
 
-/* It has names, but neither code nor, as a rule, the offsets of its segments: the search goes on. */
+/* Notes a debug file in the program's place: it has names, but no code, so the search for the program goes on. */
 static void keep_emptied(struct dso_search *search, const struct elf_file *file)
 {
 	if (search->emptied)

@@ -103,7 +103,7 @@ static void take_aranges(struct reading *reading)
 	}
 }
 
-/* Of units that have no other ranges. */
+/* Takes the ranges of units from their line tables, where these units have no others. */
 static void take_lines(struct reading *reading)
 {
 	struct dwarf_file *file = reading->file;

@@ -108,7 +108,7 @@ static uint64_t code_address(const struct elf_file *file, const Elf64_Sym *sym)
 	return marked ? sym->st_value & ~(uint64_t)1 : sym->st_value;
 }
 
-/* As it is shown: text of the file, or of the reader until the next one. */
+/* The name as it is shown, of *len bytes: text of the file, or of the reader, which keeps it until the next call. */
 static const char *versioned(struct symbol_reader *reader, size_t i, const char *name, size_t *len)
 {
 	const char *of_today = strstr(name, "@@"), *old = elf_version_old(&reader->versions, i);

@@ -27,7 +27,7 @@ static bool is_better(const char *b, const char *raw_b, const char *a, const cha
 }
 
 /*
- * Of the names of one address the best is shown (see symbol_table.c), as people read them. Aliases come from equal
+ * Finds the best of the names of one address (see symbol_table.c), as people read them. Aliases come from equal
  * functions that were merged, and from names in several languages.
  */
 static const struct symbol_row *best_alias(struct symbols *symbols, const struct dso_state *state,

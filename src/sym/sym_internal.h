@@ -78,7 +78,7 @@ static inline const char *symbol_table_name(const struct symbol_table *table, co
 {
 	return row->name < table->names.len ? table->names.s + row->name : "";
 }
-/* Of two names of one address: positive: b is to be shown, negative: a; 0: they are the same. */
+/* Compares two names of one address. Positive: b is to be shown, negative: a; 0: they are the same. */
 int symbol_name_compare(const char *b, const char *a);
 /* The n aliases of a row's start. */
 const struct symbol_row *symbol_table_aliases(const struct symbol_table *table, uint64_t start,

@@ -162,7 +162,7 @@ static bool is_of_old(const struct symbol_table *table, const struct symbol_row 
 	return at && at[1] != '@' && strcmp(at, "@plt") != 0;
 }
 
-/* Of two rows of one address: positive where b is to be shown, negative where a, however long their names are. */
+/* Compares two rows of one address by all but their names. Positive: b is to be shown, negative: a; 0: names decide. */
 static int compare_facts(const struct symbol_table *table, const struct symbol_row *b, const struct symbol_row *a)
 {
 	bool a_old, b_old;

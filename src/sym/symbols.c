@@ -160,13 +160,14 @@ static bool vdso_is_here(struct symbols *symbols, const struct dso *dso)
 
 const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state)
 {
-	struct sym_options options = symbols->options;
+	struct sym_options options;
 
 	if (state->files_known)
 		return &state->files;
+	options = symbols->options;
 	options.of_now |= vdso_is_here(symbols, state->dso);
-	dso_files_find(&options, symbols->elf_files, symbols->cached, symbols->recording,
-			       symbols->processes, state->dso, &state->files);
+	dso_files_find(&options, symbols->elf_files, symbols->cached, symbols->recording, symbols->processes,
+		       state->dso, &state->files);
 	state->files_known = true;
 	return &state->files;
 }

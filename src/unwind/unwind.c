@@ -172,8 +172,8 @@ static size_t frames_at_most(const struct unwind_input *input, size_t max)
 }
 
 /*
- * What is no code has called nobody: the chain ends before it. Where not even the first frame is in code, which runs,
- * the maps are not what they are taken for.
+ * Counts the frames up to the first that is in no code: it has called nobody, and the chain ends before it. The first
+ * frame runs, so where even that is in no code, the maps are not what they are taken for, and all frames count.
  */
 static size_t frames_in_code(const struct unwind *unwind, const struct unwind_input *input, const uint64_t *ips,
 			     size_t n)

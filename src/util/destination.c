@@ -116,7 +116,7 @@ static int fail_to_open(struct str *err)
 	return fail(err, -errno, "%s", strerror(errno));
 }
 
-/* What a link on the way says, from where it lies; NULL: it is too long. */
+/* The path that a link leads to, seen from where the link lies; NULL: it is too long. */
 static char *behind_link(const char *path, int link)
 {
 	const char *slash = strrchr(path, '/');

@@ -60,17 +60,16 @@ struct destination {
  * End it in every case.
  */
 int destination_begin(struct destination *to, const char *path, struct str *err);
-/* A new folder (0700) instead: fd is open on it. Who gives it up empties it first. */
+/* Makes a folder (0700) instead; fd is open on it. A caller who gives it up empties it first. */
 int destination_begin_folder(struct destination *to, const char *path, struct str *err);
 /*
- * Its name, if it is still the one that was made: -ESTALE: it was exchanged. An error that close(2) would have (a
- * network's) is one of this. over: in place of what has the name, which
- * else is -EEXIST. Errors as above.
+ * Gives it its name, if it is still the file that was made; -ESTALE: somebody exchanged it. over: it replaces what has
+ * the name; else that is -EEXIST. What close(2) would report, as of a network, is reported here. Errors as above.
  */
 int destination_put(struct destination *to, bool over, struct str *err);
-/* Another name in the folder that nothing has (-EEXIST), for what is in its place; 0 or a negative errno. */
+/* Renames what is in its place, within the folder. 0 or a negative errno; -EEXIST: something has that name. */
 int destination_rename(const struct destination *to, const char *name);
-/* Removes another one from the folder, if the name still leads to it. */
+/* Removes another file from the folder, if its name still leads to that inode. */
 void destination_remove(const struct destination *to, const char *name, const struct inode *inode);
 /* Closes it, and removes it if it was not put in its place. Nothing where there is no file. */
 void destination_end(struct destination *to);

@@ -53,7 +53,7 @@ static void open_on(const struct child *command)
 {
 	set.notes = &notes;
 	assert_int_equal(counters_open(&set, &list, &target, &options, &kern, &notes, &err), 0);
-	taken_watch(&set, &target, command, command ? "no-such-command" : NULL);
+	removal_watch(&set, &target, command, command ? "no-such-command" : NULL);
 }
 
 static void take(void *data, size_t index, int cpu, size_t thread, const struct reading *reading)
@@ -75,7 +75,7 @@ static void run_command(uint64_t cpu_us, long switches, long faults)
 {
 	open_on(&child);
 	now.cpu_ns = MS / 5;
-	taken_begin_at_exec(&set);
+	removal_begin_at_exec(&set);
 	child.reaped = child.has_usage = true;
 	child.usage = (struct rusage){
 		.ru_utime = { (time_t)(cpu_us / 1000000), (suseconds_t)(cpu_us % 1000000) },
@@ -114,7 +114,7 @@ static void command_beside_its_usage(void **state)
 		if (rows[i].missing)
 			assert_int_equal(got[0].missed_ns,
 					 (rows[i].cpu_us - 200 - rows[i].enabled_us) * 1000);
-		assert_int_equal(counters_taken_reason(&set) != NULL, rows[i].missing);
+		assert_int_equal(counters_removed_reason(&set) != NULL, rows[i].missing);
 		assert_false(got[0].unverified);
 		(void)teardown(state);
 		begin(state);
@@ -132,7 +132,7 @@ static void after_a_pause_only_its_own_time_counts(void **state)
 	counters_enable(&set);
 	now.cpu_ns = 60 * MS;
 	now.enabled_ns = 10 * MS;
-	taken_look_at_ended(&set);
+	removal_look_at_ended(&set);
 	child.reaped = child.has_usage = true;
 	child.usage.ru_utime.tv_sec = 5;
 	counters_read(&set, take, NULL);
@@ -252,7 +252,7 @@ static void what_is_no_evidence(void **state)
 	ops.cpu_time = NULL;
 	run_command(90000, 5, 100);
 	assert_int_equal(got[0].missed_ns, 0);
-	assert_null(set.taken);
+	assert_null(set.removal);
 }
 
 int main(void)

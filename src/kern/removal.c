@@ -15,7 +15,7 @@
  *   threads            their times                     the same
  *
  * The CPU time leaves out what was before counting began. It may still be more than was counted where nothing was
- * taken: the kernel ends a task's counters before it takes the task's memory and files apart (up to a third of all
+ * removed: the kernel ends a task's counters before it takes the task's memory and files apart (up to a third of all
  * for programs that do nothing but fork), and switches them on and off in the task's own time. Both are allowed for,
  * on the high side: a loss that is not seen is the lesser evil. Descendants that nobody waits for are counted, and
  * only make the enabled time longer. A time that stands still while the task runs needs no such care.
@@ -36,10 +36,10 @@
 #define NS_PER_S 1000000000ull
 
 /*
- * What may be missing where nothing was taken: some time in any case, a share, and for what may have been an end of
- * a task (a voluntary switch) or of a page (a fault) what that takes at most, some times what a machine of today
- * needs: 40 us for the end of a small process, 80 ns a page. All ends together are less than half of the time, as
- * making what they undo takes longer.
+ * Time that may be missing where no counter was removed: ALLOWED_NS in any case, one part in ALLOWED_PART, and the
+ * ends of tasks and of their pages. Each voluntary switch may have been an end of a task, each fault a page that was
+ * freed; a machine of today needs 40 us for the end of a small process and 80 ns a page, and some times that is
+ * allowed. ENDS_PCT bounds all ends together: what they undo took time to make.
  */
 enum {
 	ALLOWED_NS = 1000000,
@@ -62,7 +62,7 @@ enum { EXEC_NS = 200000, EXEC_NS_MAX = 4000000 };
 enum { LOOK_FIRST_MS = 4, LOOK_RARER = 4, LOOK_LAST_MS = 1000 };
 
 /* Tasks whose time is known as one. */
-struct taken_unit {
+struct removal_unit {
 	pid_t pid; /* of the process, or of the thread */
 	uint64_t from_ns; /* its CPU time when counting began, or went on */
 	uint64_t before_ns; /* what it ran before that, while it was counted */
@@ -72,7 +72,7 @@ struct taken_unit {
 	bool looked; /* ran_ns says something */
 };
 
-struct taken {
+struct removal {
 	const struct child *child; /* the command is the target; or NULL */
 	const char *command; /* as it was started */
 	bool inherits; /* children count, too */
@@ -82,7 +82,7 @@ struct taken {
 	uint64_t held_ns; /* CPU time of the command before its exec */
 	unsigned slowness; /* 1: as fast as a machine of today, or faster */
 	uint64_t next_look_ns, look_ms;
-	struct taken_unit *units;
+	struct removal_unit *units;
 	size_t n_units, cap;
 	size_t *unit_of; /* by thread of the target */
 	size_t n_threads;
@@ -122,12 +122,12 @@ static bool thread_time(const struct host_paths *host, pid_t tid, uint64_t *ns)
 
 static bool unit_time(const struct counter_set *set, pid_t pid, uint64_t *ns)
 {
-	if (set->taken->by_thread)
+	if (set->removal->by_thread)
 		return thread_time(&set->kern->host, pid, ns);
 	return !set->kern->sys->cpu_time(pid, ns);
 }
 
-static void look(const struct counter_set *set, struct taken_unit *unit)
+static void look(const struct counter_set *set, struct removal_unit *unit)
 {
 	uint64_t now_ns;
 
@@ -138,8 +138,8 @@ static void look(const struct counter_set *set, struct taken_unit *unit)
 		unit->ran_ns = unit->before_ns + (now_ns - unit->from_ns);
 }
 
-/* What has no clock now is not looked at again, unless counting goes on later. */
-static void begin(const struct counter_set *set, struct taken_unit *unit)
+/* Counting begins. A unit without a clock is not looked at again, unless counting begins once more. */
+static void begin(const struct counter_set *set, struct removal_unit *unit)
 {
 	unit->before_ns = unit->ran_ns;
 	if (!unit_time(set, unit->pid, &unit->from_ns))
@@ -161,20 +161,20 @@ static bool is_evidence(const struct counter_set *set, size_t index)
 	return counts_tasks(c) && !c->event->tracking && !set->v[c->leader].attr.pinned;
 }
 
-static size_t unit_for(struct taken *taken, pid_t pid)
+static size_t unit_for(struct removal *removal, pid_t pid)
 {
-	for (size_t i = taken->n_units; i-- > 0;)
-		if (taken->units[i].pid == pid)
+	for (size_t i = removal->n_units; i-- > 0;)
+		if (removal->units[i].pid == pid)
 			return i;
-	VEC_GROW(taken->units, taken->n_units, taken->cap);
-	taken->units[taken->n_units] = (struct taken_unit){ .pid = pid };
-	return taken->n_units++;
+	VEC_GROW(removal->units, removal->n_units, removal->cap);
+	removal->units[removal->n_units] = (struct removal_unit){ .pid = pid };
+	return removal->n_units++;
 }
 
-void taken_watch(struct counter_set *set, const struct target *target, const struct child *child,
+void removal_watch(struct counter_set *set, const struct target *target, const struct child *child,
 		 const char *command)
 {
-	struct taken *taken;
+	struct removal *removal;
 	bool any = false, inherits = false;
 
 	for (size_t i = 0; i < set->n; i++) {
@@ -183,84 +183,84 @@ void taken_watch(struct counter_set *set, const struct target *target, const str
 	}
 	if (!any || target->kind == TARGET_CPUS || !set->kern->sys->cpu_time)
 		return;
-	taken = set->taken = xcalloc(1, sizeof(*taken));
-	taken->child = child;
-	taken->command = command;
-	taken->inherits = inherits;
-	taken->by_thread = !inherits || (!child && !target->by_process);
-	taken->slowness = 1;
-	taken->n_threads = target->n_threads;
-	taken->unit_of = xcalloc(target->n_threads + 1, sizeof(*taken->unit_of));
+	removal = set->removal = xcalloc(1, sizeof(*removal));
+	removal->child = child;
+	removal->command = command;
+	removal->inherits = inherits;
+	removal->by_thread = !inherits || (!child && !target->by_process);
+	removal->slowness = 1;
+	removal->n_threads = target->n_threads;
+	removal->unit_of = xcalloc(target->n_threads + 1, sizeof(*removal->unit_of));
 	for (size_t i = 0; i < target->n_threads; i++) {
 		const struct target_thread *thread = &target->threads[i];
 
-		taken->unit_of[i] = unit_for(taken, taken->by_thread || child ? thread->tid : thread->pid);
+		removal->unit_of[i] = unit_for(removal, removal->by_thread || child ? thread->tid : thread->pid);
 	}
-	if (child && !unit_time(set, child->pid, &taken->held_ns))
-		taken->held_ns = 0;
+	if (child && !unit_time(set, child->pid, &removal->held_ns))
+		removal->held_ns = 0;
 }
 
-void taken_free(struct taken *taken)
+void removal_free(struct removal *removal)
 {
-	if (!taken)
+	if (!removal)
 		return;
-	free(taken->units);
-	free(taken->unit_of);
-	free(taken->reason);
-	free(taken);
+	free(removal->units);
+	free(removal->unit_of);
+	free(removal->reason);
+	free(removal);
 }
 
 /* ---- the course of a run ---- */
 
-void taken_begin(struct counter_set *set)
+void removal_begin(struct counter_set *set)
 {
-	struct taken *taken = set->taken;
+	struct removal *removal = set->removal;
 
-	if (!taken || taken->counting)
+	if (!removal || removal->counting)
 		return;
-	taken->counting = true;
-	for (size_t i = 0; i < taken->n_units; i++)
-		begin(set, &taken->units[i]);
-	taken->look_ms = LOOK_FIRST_MS;
-	taken->next_look_ns = taken->child ? NEVER_NS : now_ns() + LOOK_FIRST_MS * NS_PER_MS;
+	removal->counting = true;
+	for (size_t i = 0; i < removal->n_units; i++)
+		begin(set, &removal->units[i]);
+	removal->look_ms = LOOK_FIRST_MS;
+	removal->next_look_ns = removal->child ? NEVER_NS : now_ns() + LOOK_FIRST_MS * NS_PER_MS;
 }
 
-void taken_begin_at_exec(struct counter_set *set)
+void removal_begin_at_exec(struct counter_set *set)
 {
-	struct taken *taken = set->taken;
-	struct taken_unit *unit;
+	struct removal *removal = set->removal;
+	struct removal_unit *unit;
 	uint64_t exec_ns;
 
-	if (!taken || !taken->child)
+	if (!removal || !removal->child)
 		return;
-	taken->from_exec = true;
-	taken_begin(set);
-	unit = &taken->units[0];
-	if (unit->from_ns == UINT64_MAX || unit->from_ns < taken->held_ns) /* it has ended */
-		unit->from_ns = taken->held_ns + EXEC_NS_MAX;
-	exec_ns = unit->from_ns - taken->held_ns;
+	removal->from_exec = true;
+	removal_begin(set);
+	unit = &removal->units[0];
+	if (unit->from_ns == UINT64_MAX || unit->from_ns < removal->held_ns) /* it has ended */
+		unit->from_ns = removal->held_ns + EXEC_NS_MAX;
+	exec_ns = unit->from_ns - removal->held_ns;
 	if (exec_ns > EXEC_NS_MAX)
 		exec_ns = EXEC_NS_MAX;
-	unit->from_ns = taken->held_ns + exec_ns;
-	taken->slowness = 1 + (unsigned)(exec_ns / EXEC_NS);
+	unit->from_ns = removal->held_ns + exec_ns;
+	removal->slowness = 1 + (unsigned)(exec_ns / EXEC_NS);
 }
 
-void taken_look_at_ended(struct counter_set *set)
+void removal_look_at_ended(struct counter_set *set)
 {
-	struct taken *taken = set->taken;
+	struct removal *removal = set->removal;
 
-	for (size_t i = 0; taken && taken->counting && i < taken->n_units; i++)
-		look(set, &taken->units[i]);
+	for (size_t i = 0; removal && removal->counting && i < removal->n_units; i++)
+		look(set, &removal->units[i]);
 }
 
-void taken_pause(struct counter_set *set)
+void removal_pause(struct counter_set *set)
 {
-	if (!set->taken || !set->taken->counting)
+	if (!set->removal || !set->removal->counting)
 		return;
-	taken_look_at_ended(set);
-	set->taken->counting = false;
-	if (!set->taken->child || !set->taken->child->reaped)
-		set->taken->from_exec = false;
+	removal_look_at_ended(set);
+	set->removal->counting = false;
+	if (!set->removal->child || !set->removal->child->reaped)
+		set->removal->from_exec = false;
 }
 
 /* ---- why ---- */
@@ -309,12 +309,12 @@ static char *file_of(const char *command)
 	return found;
 }
 
-/* To add one: a row, tests/cli/taken.sh, pstat-stat(1). */
-static const struct taken_cause {
+/* To add one: a row, tests/cli/counters_removed.sh, pstat-stat(1). */
+static const struct removal_cause {
 	bool (*holds)(const char *file, const struct stat *st);
 	const char *text;
 	bool reading_helps;
-} taken_causes[] = {
+} removal_causes[] = {
 	{ is_set_uid, "is set-uid", false },
 	{ is_set_gid, "is set-gid", false },
 	{ has_capabilities, "has file capabilities", false },
@@ -322,19 +322,19 @@ static const struct taken_cause {
 };
 
 /* NULL: the command's file is none of these, or it cannot be told. */
-static const struct taken_cause *cause_of_command(const struct taken *taken)
+static const struct removal_cause *cause_of_command(const struct removal *removal)
 {
-	char *file = taken->child ? file_of(taken->command) : NULL;
-	const struct taken_cause *found = NULL;
+	char *file = removal->child ? file_of(removal->command) : NULL;
+	const struct removal_cause *found = NULL;
 	struct stat st;
 
-	for (size_t i = 0; file && !found && !stat(file, &st) && i < ARRAY_SIZE(taken_causes); i++)
-		found = taken_causes[i].holds(file, &st) ? &taken_causes[i] : NULL;
+	for (size_t i = 0; file && !found && !stat(file, &st) && i < ARRAY_SIZE(removal_causes); i++)
+		found = removal_causes[i].holds(file, &st) ? &removal_causes[i] : NULL;
 	free(file);
 	return found;
 }
 
-static const char *remedy(const struct counter_set *set, const struct taken_cause *cause)
+static const char *remedy(const struct counter_set *set, const struct removal_cause *cause)
 {
 	if (may_profile_all(&set->kern->host))
 		return "whole CPUs (-a) are counted whatever runs on them";
@@ -347,19 +347,19 @@ static const char *remedy(const struct counter_set *set, const struct taken_caus
 
 static void explain(const struct counter_set *set)
 {
-	struct taken *taken = set->taken;
-	const struct taken_cause *cause = cause_of_command(taken);
+	struct removal *removal = set->removal;
+	const struct removal_cause *cause = cause_of_command(removal);
 	struct str text = STR_INIT;
 
 	str_add(&text, "the kernel takes counters away at the exec of a program that ");
 	if (cause) {
 		str_addf(&text, "%s, such as ", cause->text);
-		str_add_printable(&text, taken->command, strlen(taken->command));
+		str_add_printable(&text, removal->command, strlen(removal->command));
 	} else {
 		str_add(&text, "is set-uid or set-gid, has file capabilities or may not be read");
 	}
 	note_add(set->notes, false, remedy(set, cause), "counters did not see all that ran: %s", text.s);
-	taken->reason = str_detach(&text);
+	removal->reason = str_detach(&text);
 }
 
 /* ---- the verdict ---- */
@@ -392,12 +392,12 @@ static int64_t enabled_on(const struct counter_set *set, const struct counter *c
 /* Negative: it cannot be told now. */
 static int64_t enabled_by(const struct counter_set *set, size_t index, size_t unit)
 {
-	const struct taken *taken = set->taken;
+	const struct removal *removal = set->removal;
 	const struct counter *c = &set->v[index];
 	int64_t sum = 0;
 
-	for (size_t t = 0; t < taken->n_threads && t < c->n_threads; t++) {
-		int64_t enabled = taken->unit_of[t] == unit ? enabled_on(set, c, t) : 0;
+	for (size_t t = 0; t < removal->n_threads && t < c->n_threads; t++) {
+		int64_t enabled = removal->unit_of[t] == unit ? enabled_on(set, c, t) : 0;
 
 		if (enabled < 0)
 			return enabled;
@@ -415,21 +415,21 @@ static uint64_t ends_allowed(const struct rusage *usage)
 	       (uint64_t)(usage->ru_minflt + usage->ru_majflt) * FAULT_NS;
 }
 
-/* What may be missing of this CPU time. */
-static uint64_t allowed_ns(const struct taken *taken, uint64_t ran_ns)
+/* The most that may be missing of this CPU time where no counter was removed. */
+static uint64_t allowed_ns(const struct removal *removal, uint64_t ran_ns)
 {
-	const struct child *child = taken->child;
+	const struct child *child = removal->child;
 	uint64_t most_ns = ran_ns / 100 * ENDS_PCT, ends_ns = most_ns;
-	uint64_t allowed = ALLOWED_NS * (uint64_t)taken->slowness + ran_ns / ALLOWED_PART;
+	uint64_t allowed = ALLOWED_NS * (uint64_t)removal->slowness + ran_ns / ALLOWED_PART;
 
 	if (child && child->has_usage)
-		ends_ns = ends_allowed(&child->usage) * taken->slowness;
-	if (taken->by_thread)
+		ends_ns = ends_allowed(&child->usage) * removal->slowness;
+	if (removal->by_thread)
 		allowed += LAG_NS;
 	return allowed + (ends_ns < most_ns ? ends_ns : most_ns);
 }
 
-/* Its flags, the 7th field behind the name: include/linux/sched.h. Also where that is not known. */
+/* Reads the task's flags, the 7th field after its name (include/linux/sched.h). True, too, where they are not known. */
 static bool is_exiting(const struct host_paths *host, pid_t pid)
 {
 	enum { PF_EXITING = 4 };
@@ -445,26 +445,26 @@ static bool is_exiting(const struct host_paths *host, pid_t pid)
 	return flags & PF_EXITING;
 }
 
-/* It runs, and its enabled time does not pass. */
-static bool stands_still(const struct counter_set *set, const struct taken_unit *unit, uint64_t enabled_ns)
+/* True where the task ran since the last comparison, and its enabled time did not pass. */
+static bool stands_still(const struct counter_set *set, const struct removal_unit *unit, uint64_t enabled_ns)
 {
-	uint64_t least_ns = ALLOWED_NS * set->taken->slowness + (set->taken->by_thread ? LAG_NS : 0);
+	uint64_t least_ns = ALLOWED_NS * set->removal->slowness + (set->removal->by_thread ? LAG_NS : 0);
 
 	return unit->judged_ns && enabled_ns == unit->enabled_ns && unit->ran_ns > unit->judged_ns + least_ns &&
 	       !is_exiting(&set->kern->host, unit->pid);
 }
 
-static bool is_missing(const struct counter_set *set, const struct taken_unit *unit, uint64_t ran_ns,
+static bool is_missing(const struct counter_set *set, const struct removal_unit *unit, uint64_t ran_ns,
 		       uint64_t enabled_ns)
 {
-	const struct taken *taken = set->taken;
+	const struct removal *removal = set->removal;
 
 	if (enabled_ns >= ran_ns)
 		return false;
-	if (unit->missed_ns || ran_ns - enabled_ns > allowed_ns(taken, ran_ns) ||
+	if (unit->missed_ns || ran_ns - enabled_ns > allowed_ns(removal, ran_ns) ||
 	    stands_still(set, unit, enabled_ns))
 		return true;
-	return taken->from_exec && enabled_ns < ran_ns / 4 && cause_of_command(taken);
+	return removal->from_exec && enabled_ns < ran_ns / 4 && cause_of_command(removal);
 }
 
 static uint64_t timeval_ns(struct timeval t)
@@ -472,13 +472,13 @@ static uint64_t timeval_ns(struct timeval t)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * 1000;
 }
 
-/* Of a command and of those it has waited for, once it has ended; else of the unit itself. */
-static uint64_t ran_of(const struct taken *taken, const struct taken_unit *unit)
+/* The CPU time of a command and of the children it waited for, once it has ended; else of the unit alone. */
+static uint64_t ran_of(const struct removal *removal, const struct removal_unit *unit)
 {
-	const struct child *child = taken->child;
+	const struct child *child = removal->child;
 	uint64_t all_ns;
 
-	if (!child || !child->has_usage || !taken->from_exec || !taken->inherits)
+	if (!child || !child->has_usage || !removal->from_exec || !removal->inherits)
 		return unit->ran_ns;
 	all_ns = timeval_ns(child->usage.ru_utime) + timeval_ns(child->usage.ru_stime);
 	return all_ns > unit->from_ns ? all_ns - unit->from_ns : 0;
@@ -486,16 +486,16 @@ static uint64_t ran_of(const struct taken *taken, const struct taken_unit *unit)
 
 static void judge(const struct counter_set *set, size_t index)
 {
-	struct taken *taken = set->taken;
-	struct taken_unit *unit = &taken->units[index];
-	uint64_t ran_ns = ran_of(taken, unit);
+	struct removal *removal = set->removal;
+	struct removal_unit *unit = &removal->units[index];
+	uint64_t ran_ns = ran_of(removal, unit);
 	int64_t longest = 0;
 	bool missing = true;
 
 	for (size_t i = 0; missing && i < set->n; i++) {
 		int64_t enabled;
 
-		if (!is_evidence(set, i) || set->v[i].attr.inherit != taken->inherits)
+		if (!is_evidence(set, i) || set->v[i].attr.inherit != removal->inherits)
 			continue;
 		enabled = enabled_by(set, i, index);
 		if (enabled < 0)
@@ -510,57 +510,56 @@ static void judge(const struct counter_set *set, size_t index)
 		return;
 	if (ran_ns - (uint64_t)longest > unit->missed_ns)
 		unit->missed_ns = ran_ns - (uint64_t)longest;
-	if (!taken->reason)
+	if (!removal->reason)
 		explain(set);
 }
 
-void taken_judge(const struct counter_set *set)
+void removal_judge(const struct counter_set *set)
 {
-	struct taken *taken = set->taken;
+	struct removal *removal = set->removal;
 
-	for (size_t i = 0; taken && i < taken->n_units; i++) {
-		if (taken->counting && !(taken->child && taken->child->reaped))
-			look(set, &taken->units[i]);
+	for (size_t i = 0; removal && i < removal->n_units; i++) {
+		if (removal->counting && !(removal->child && removal->child->reaped))
+			look(set, &removal->units[i]);
 		judge(set, i);
 	}
 }
 
-
-uint64_t taken_look(struct counter_set *set, uint64_t now)
+uint64_t removal_look(struct counter_set *set, uint64_t now)
 {
-	struct taken *taken = set->taken;
+	struct removal *removal = set->removal;
 
-	if (!taken || !taken->counting)
+	if (!removal || !removal->counting)
 		return NEVER_NS;
-	if (now < taken->next_look_ns)
-		return taken->next_look_ns;
-	taken_judge(set);
-	taken->look_ms *= LOOK_RARER;
-	if (taken->look_ms > LOOK_LAST_MS)
-		taken->look_ms = LOOK_LAST_MS;
-	taken->next_look_ns = now + taken->look_ms * NS_PER_MS;
-	return taken->next_look_ns;
+	if (now < removal->next_look_ns)
+		return removal->next_look_ns;
+	removal_judge(set);
+	removal->look_ms *= LOOK_RARER;
+	if (removal->look_ms > LOOK_LAST_MS)
+		removal->look_ms = LOOK_LAST_MS;
+	removal->next_look_ns = now + removal->look_ms * NS_PER_MS;
+	return removal->next_look_ns;
 }
 
-static bool is_verified(const struct taken *taken, const struct taken_unit *unit)
+static bool is_verified(const struct removal *removal, const struct removal_unit *unit)
 {
-	return unit->looked || (taken->child && taken->child->has_usage);
+	return unit->looked || (removal->child && removal->child->has_usage);
 }
 
-void taken_mark(const struct counter_set *set, size_t index, size_t thread, struct reading *reading)
+void removal_mark(const struct counter_set *set, size_t index, size_t thread, struct reading *reading)
 {
-	const struct taken *taken = set->taken;
-	const struct taken_unit *unit;
+	const struct removal *removal = set->removal;
+	const struct removal_unit *unit;
 
-	if (!taken || thread >= taken->n_threads || !counts_tasks(&set->v[index]))
+	if (!removal || thread >= removal->n_threads || !counts_tasks(&set->v[index]))
 		return;
-	unit = &taken->units[taken->unit_of[thread]];
-	reading->unverified = reading->enabled_ns && !is_verified(taken, unit);
-	if (!thread || taken->unit_of[thread - 1] != taken->unit_of[thread])
+	unit = &removal->units[removal->unit_of[thread]];
+	reading->unverified = reading->enabled_ns && !is_verified(removal, unit);
+	if (!thread || removal->unit_of[thread - 1] != removal->unit_of[thread])
 		reading->missed_ns = unit->missed_ns;
 }
 
-const char *counters_taken_reason(const struct counter_set *set)
+const char *counters_removed_reason(const struct counter_set *set)
 {
-	return set->taken ? set->taken->reason : NULL;
+	return set->removal ? set->removal->reason : NULL;
 }
