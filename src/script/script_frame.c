@@ -105,10 +105,10 @@ static void add_fields(struct script *script, uint64_t fields, const struct loca
 		add_symbol(row, frame->symbol, fields, inlined, out);
 	if ((fields & FIELD_BIT(FIELD_DSO)) && !inlined)
 		add_dso(row, fields, out);
-	if (inlined)
-		str_add(out, " (inlined)");
 	if (fields & FIELD_BIT(FIELD_SRCLINE))
 		add_line(script, row, &frame->line, out);
+	if (inlined) /* after the line, as perf has it */
+		str_add(out, " (inlined)");
 }
 
 void script_add_location(struct script *script, uint64_t fields, uint32_t location, struct str *out)

@@ -23,7 +23,7 @@ C
 stacks()
 {
 	timeout 60 "$PSTAT" script -i x -F ip,sym,srcline 2>said |
-		awk '$2 ~ /^(part|middle|outer|main)/ { line = $2 " " $3; getline; print line, $1 }' | sort -u
+		awk '$2 ~ /^(part|middle|outer|main)/ { name = $2; getline; print name, $2, $1 }' | sort -u
 }
 
 # packed TOOL COMPILER OPTION... (of what gcc makes in version 5 there is no tool that makes packages: llvm-dwp 14 never ends)

@@ -75,14 +75,15 @@ def stacks():
     found, stack, leaf = {}, [], True
     lines = output(pstat, "script", "-i", recording, "-F", "ip,sym,srcline,dsoff", "--no-demangle")
     for line, place in zip(lines, lines[1:]):
-        frame = re.match(r"\s+([0-9a-f]+) (.*) \(([^()]*)\)$", line)
+        frame = re.match(r"\t *[0-9a-f]+ (.*?)(?: \(([^()]*)\))?$", line)
         leaf = leaf or not line
         if not frame:
             continue
-        stack.append((frame.group(2), re.sub(r".*/", "", place.strip())))
-        if frame.group(3) == "inlined":
+        where, _, inlined = place.strip().partition(" (inlined")
+        stack.append((frame.group(1), re.sub(r".*/", "", where)))
+        if inlined:
             continue
-        own = re.search("/" + program + r"\+0x([0-9a-f]+)$", frame.group(3))
+        own = re.search("/" + program + r"\+0x([0-9a-f]+)$", frame.group(2) or "")
         at = own and int(own.group(1), 16) - (not leaf) # a caller is where it calls
         for offset, start, size in segments if own else ():
             if offset <= at < offset + size:
