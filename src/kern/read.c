@@ -105,7 +105,7 @@ static bool takes_no_counter(const struct counter *c)
 
 /*
  * A software event on its own never waits for a counter: whenever its cgroup runs, it counts. What its
- * enabled time has beyond that is the kernel's mistake (see stay_or_go), and no reason to scale.
+ * enabled time has beyond that is the kernel's mistake on other CPUs than the one that reads, and no reason to scale.
  */
 static bool enabled_is_running(const struct counter *c, const struct reading *reading)
 {

@@ -629,7 +629,8 @@ static void enabled(void)
 		{ .target = PSTAT_SELF, .overflows = 1 }, { .target = PSTAT_SELF, .user_read = 1 },
 		{ .target = PSTAT_TID, .ids = &self, .n_ids = 1 },
 		{ .target = PSTAT_PID, .ids = &self, .n_ids = 1, .inherit = 1 }, { .target = PSTAT_CPUS },
-		{ .target = PSTAT_CPUS, .cgroup = "/" },
+		/* A cgroup's times are right on their own CPU alone. */
+		{ .target = PSTAT_CPUS, .cgroup = "/", .may_move_thread = 1 },
 	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
