@@ -154,6 +154,7 @@ struct counter {
 	uint64_t *ids; /* private: the kernel's id of each, as reading learns it; 0: not known yet */
 	size_t leader; /* index of the leader as opened: differs from the event's if a weak group broke */
 	size_t n_members; /* leader only, as opened */
+	bool never_waits; /* its group takes no counter of a unit: it counts whenever its task or cgroup runs */
 	unsigned pass; /* counters of different passes never want the PMU at the same time; else 0 */
 };
 

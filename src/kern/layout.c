@@ -15,6 +15,11 @@ const struct counter *layout_leader(const struct counter_set *set, size_t group)
 	return &set->v[set->layout->members[set->layout->groups[group].first]];
 }
 
+static bool takes_no_counter(const struct counter *c)
+{
+	return c->attr.type == PERF_TYPE_SOFTWARE || c->attr.type == PERF_TYPE_TRACEPOINT;
+}
+
 /* From what each counter says of its leader. */
 static void find_groups(struct layout *layout, const struct counter_set *set)
 {
@@ -39,6 +44,18 @@ static void find_groups(struct layout *layout, const struct counter_set *set)
 			layout->members[group->first + group->n++] = i;
 	}
 	free(group_of);
+}
+
+/* A group with one event that takes a counter waits as a whole. */
+static void find_what_never_waits(struct counter_set *set)
+{
+	for (size_t i = 0; i < set->n; i++)
+		set->v[i].never_waits = true;
+	for (size_t i = 0; i < set->n; i++)
+		if (set->v[i].state == COUNTER_OPEN && !takes_no_counter(&set->v[i]))
+			set->v[set->v[i].leader].never_waits = false;
+	for (size_t i = 0; i < set->n; i++)
+		set->v[i].never_waits = set->v[set->v[i].leader].never_waits;
 }
 
 static void order_cells(struct layout *layout, const struct counter_set *set)
@@ -95,6 +112,7 @@ void layout_make(struct counter_set *set, bool visit_cpus)
 {
 	set->layout = xcalloc(1, sizeof(*set->layout));
 	find_groups(set->layout, set);
+	find_what_never_waits(set);
 	order_cells(set->layout, set);
 	make_room(set->layout, set, visit_cpus);
 }

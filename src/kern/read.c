@@ -98,19 +98,13 @@ static enum reading_state state_of(ssize_t n, size_t expected, int *err)
 	return READING_FAILED;
 }
 
-static bool takes_no_counter(const struct counter *c)
-{
-	return c->attr.type == PERF_TYPE_SOFTWARE || c->attr.type == PERF_TYPE_TRACEPOINT;
-}
-
 /*
- * A software event on its own never waits for a counter: whenever its cgroup runs, it counts. What its
- * enabled time has beyond that is the kernel's mistake on other CPUs than the one that reads, and no reason to scale.
+ * What the enabled time of a group that never waits has beyond its running time is the kernel's mistake, which it makes
+ * of cgroups, and no reason to scale.
  */
 static bool enabled_is_running(const struct counter *c, const struct reading *reading)
 {
-	return c->event->cgroup && c->n_members == 1 && takes_no_counter(c) &&
-	       !(c->attr.read_format & PERF_FORMAT_GROUP) && reading->running_ns;
+	return c->event->cgroup && c->never_waits && reading->running_ns;
 }
 
 static void hand_over(const struct reader *r, size_t index, size_t cell,
