@@ -119,7 +119,10 @@ test_chains_are_true()
 	record_deep live --call-graph dwarf
 	same "as they were" "$(true_stacks)" "$(our_stacks live)"
 	check "each is counted: $(said "stacks unwound")" [ "$(said "stacks unwound")" -ge 60 ]
-	check "nearly all are complete: $(said complete)" [ $(($(said complete) + 4)) -ge "$(said "stacks unwound")" ]
+	# The kernel copies no stack whose page is not there: the first one's, and on a machine short of memory others'.
+	uncopied=$(sed -n 's/.*(\([0-9]*\) without any copy.*/\1/p' <<<"$err")
+	check "nearly all are complete: $(grep 'stacks unwound' <<<"$err")" \
+		[ $(($(said complete) + ${uncopied:-0} + 4)) -ge "$(said "stacks unwound")" ]
 	same "how they ended" "$(said "stacks unwound")" $(($(said complete) + $(said cut) + $(said broken)))
 	record_deep raw --call-graph dwarf,raw
 	same "raw: as report unwinds them" "$(our_stacks raw)" "$(our_stacks live)"
