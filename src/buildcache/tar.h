@@ -1,7 +1,7 @@
 /*
  * tar: archives as tar(1) makes them, packed by bzip2, zstd, xz, gzip or not at all, read and written member by
  * member. Private to buildcache/, and all that its files know of libarchive: what members mean is known to
- * cache_unpack.c and cache_pack.c.
+ * archive_unpack.c and archive_pack.c.
  *
  * What is read is hostile. Names and targets are raw bytes of somebody else's, sizes are claims; a block is what is
  * really there.

@@ -5,7 +5,7 @@
  *
  *	bytes --first bytes--> packings[] --> unpacked bytes, at most ELF_UNPACKED_MAX
  *
- * Sources: zstd.h of zstd 1.4; zlib.h of zlib 1.2, whose stable interface is small enough to be declared (util/gzip.h);
+ * Sources: the headers of zstd 1.4 and of zlib 1.2, whose stable interface is small enough to be declared (util/gzip.h);
  * RFC 1952 (gzip).
  */
 #include "elf/elf_unpack.h"

@@ -2,7 +2,7 @@
  * elf_xz: .xz bytes unpacked with liblzma, which is loaded when it is first needed. What comes out is bounded,
  * and so is the decoder's own memory: packed bytes may claim anything.
  *
- * Source: lzma/base.h and lzma/container.h of liblzma 5.
+ * Source: base.h and container.h of liblzma 5.
  */
 #include "elf/elf.h"
 #include "elf/elf_unpack.h"

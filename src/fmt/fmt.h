@@ -64,7 +64,7 @@ void fmt_add_head(const struct table *table, const struct hist *hist, const stru
  */
 void fmt_add_cell(struct table *table, const struct hist *hist, const struct entry *entry,
 		  const struct column *column, bool last, struct output *output);
-/* The name of a frame as perf writes it: "f", "f (inlined)", "f deep.c:7", "0x7f12". Printable. */
+/* The name of a frame as perf writes it: "f", "f (inlined)", "f file.c:7", "0x7f12". Printable. */
 void calltree_add_name(const struct table *table, const struct view_frame *frame, struct str *out);
 
 #endif

@@ -28,8 +28,8 @@ struct session_options {
 	const char *unwinder; /* which one; NULL: the best */
 };
 struct filters; /* filters.c */
-struct locations; /* locations.h: distinct addresses */
-struct stacks; /* stacks.h: distinct chains */
+struct locations; /* locations.c: distinct addresses */
+struct stacks; /* stacks.c: distinct chains */
 struct session {
 	struct session_options options;
 	const struct recording_info *recording; /* and where its records come from; both borrowed */

@@ -1,5 +1,5 @@
 /*
- * task_names.c: see task_names.h.
+ * task_names.c: see profile.h.
  */
 #include "profile/profile.h"
 

@@ -1,5 +1,5 @@
 /*
- * thread_counts.c: see thread_counts.h. One row per thread; rows grow when events are added (in a pipe).
+ * thread_counts.c: see profile.h. One row per thread; rows grow when events are added (in a pipe).
  */
 #include "profile/profile.h"
 

@@ -230,7 +230,7 @@ int screen_run_view(struct screen *screen, struct str *err);
 /* Leaves the program, whatever lies on the rows. */
 void act_leave(struct screen *screen, int argument);
 
-/* ---- view_row_list.c ---- */
+/* ---- row_list.c ---- */
 void rows_fit(struct screen *screen);
 /* The selected row stays what it was, where it is still there. */
 void rows_renew(struct screen *screen);

@@ -46,7 +46,7 @@ static char *name_of_row(const struct reporter *r, size_t row)
 	return xasprintf("%s [%s]", first->name, first->event->pmu_name);
 }
 
-/* To add a mode: here, in count/aggr_aggr_keys.c and in the formats' table. */
+/* To add a mode: here, in count/aggr_keys.c and in the formats' table. */
 static char *name_of_key(const struct aggr_key *key)
 {
 	struct str name = STR_INIT;
