@@ -186,7 +186,7 @@ LIBRARY_FLAGS := -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
 LIBRARY_SO := libpstat.so.0
 LIBRARY_FILES := $(addprefix $(BUILD)/library/,libpstat.a $(LIBRARY_SO) pstat.pc)
 # Its calls, and what they need, found by the linker: all but what has stand-ins in the library.
-LIBRARY_CALLS := $(patsubst src/%.c,$(BUILD)/library/%.o,$(wildcard src/count/lib_*.c src/count/sampling*.c src/count/user_read*.c))
+LIBRARY_CALLS := $(patsubst src/%.c,$(BUILD)/library/%.o,$(wildcard src/count/lib_*.c src/count/user_read.c))
 LIBRARY_PARTS := $(patsubst src/%.c,$(BUILD)/library/%.o,$(filter-out src/event/pfm.c src/elf/% src/util/memory_exhausted.c, \
 	$(filter $(LIBRARY_FOLDERS:%=src/%/%),$(sort $(wildcard src/*/*.c)))) $(ONLY_LIBRARY:%=src/%))
 

@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { DECAY_EIGHTHS = 1, ALL_EIGHTHS = 8, NS_PER_MS = 1000000 };
+enum { DECAY_EIGHTHS = 1, ALL_EIGHTHS = 8 };
 #define FIRST_TABLE_NS (330ull * NS_PER_MS)
 /*
  * The newest samples of a table are at most twice as old; each look costs a few switches between threads. Behind the

@@ -3,7 +3,7 @@
  *
  *   the command's thread: source -> profile -> tables        recorder: rings -> live source's sink
  *
- * Signals of the run are let in by the recorder alone, while it waits (kern/watch.h).
+ * Signals of the run are let in by the recorder alone, while it waits (kern/watch.c).
  */
 #ifndef PSTAT_LIVE_RUN_H
 #define PSTAT_LIVE_RUN_H

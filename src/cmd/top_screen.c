@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-enum { LATER_MS = 100, NS_PER_MS = 1000000, FIRST_NS = 20 * NS_PER_MS };
+enum { LATER_MS = 100, FIRST_NS = 20 * NS_PER_MS };
 
 /* Only cells can be asked: what was recorded is kept nowhere. */
 static int make_table(void *context, struct table **table, const struct query *query, struct str *err)

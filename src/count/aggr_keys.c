@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* What a mode keeps of a CPU's position. To add one: enum aggr_mode, a row here and one in stat/rows.c. */
+/* Parts of a CPU's position that a mode keeps. To add one: enum aggr_mode, a row here and one in stat/rows.c. */
 static const struct {
 	bool node, socket, die, core, cpu;
 	bool needs_topology;
@@ -53,7 +53,7 @@ static struct aggr_key key_of_cpu(const struct aggregation *agg, enum aggr_mode 
 	return key;
 }
 
-/* As printed: the rest last. */
+/* Orders keys as they are printed: the rest last. */
 static int compare_keys(const struct aggr_key *a, const struct aggr_key *b)
 {
 	const int pairs[][2] = {

@@ -68,7 +68,7 @@ static void count_unsupported(struct aggregation *agg)
 
 /* ---- values and cells: laid out once per run ---- */
 
-/* What a value says of the current run begins anew; what it says of all runs stays. */
+/* Empties the parts of each value that are about the current run; the sums over all runs stay. */
 static void begin_values(struct aggregation *agg, size_t n_before)
 {
 	size_t n = aggregation_n_values(agg);
@@ -237,7 +237,7 @@ struct aggregation *aggregation_new(const struct event_list *events,
 	agg->layout = xcalloc(1, sizeof(*agg->layout));
 	make_rows(agg);
 	agg->counted = xcalloc(events->n + 1, sizeof(*agg->counted));
-	agg->layout->idle = xcalloc(agg->n_rows + 1, sizeof(*agg->layout->idle));
+	agg->layout->never_ran = xcalloc(agg->n_rows + 1, sizeof(*agg->layout->never_ran));
 	return agg;
 }
 
@@ -266,13 +266,13 @@ void aggregation_free(struct aggregation *agg)
 	if (!agg)
 		return;
 	for (size_t i = 0; i < agg->n_rows; i++) {
-		free(agg->layout->idle[i].text[0]);
-		free(agg->layout->idle[i].text[1]);
+		free(agg->layout->never_ran[i].text[0]);
+		free(agg->layout->never_ran[i].text[1]);
 	}
 	for (size_t i = 0; agg->values && i < aggregation_n_values(agg); i++)
 		free(agg->values[i].runs);
 	keys_release(agg);
-	free(agg->layout->idle);
+	free(agg->layout->never_ran);
 	free(agg->layout->cells);
 	free(agg->layout->slices);
 	free(agg->layout->pools);

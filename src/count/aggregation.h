@@ -24,8 +24,8 @@ struct cell {
 };
 #define NO_VALUE SIZE_MAX
 
-/* What the machine said of a row that was idle, asked once for each kind. */
-struct idle_answer {
+/* Answers of the machine to why a row never ran, asked for once for each kind. */
+struct never_ran_answer {
 	char *text[2]; /* never enabled; enabled and never run */
 	bool asked[2];
 };
@@ -54,17 +54,17 @@ struct cell_layout {
 	struct topology topology;
 	bool has_topology;
 
-	struct idle_answer *idle; /* by row */
+	struct never_ran_answer *never_ran; /* by row */
 };
 
 /* ---- aggr_keys.c ---- */
 /* Makes the keys that the events and the target need and that are not there yet. -errno: topology. */
 int keys_update(struct aggregation *agg, const struct target *target, struct str *err);
 void keys_release(struct aggregation *agg);
-/* Where a row's cell of one CPU (-1: any) and thread belongs. */
+/* Returns the key that a row's cell of one CPU (-1: any) and thread belongs to. */
 size_t key_of_cell(const struct aggregation *agg, const struct event_row *row,
 		   const struct counted_event *counted, int cpu, size_t thread);
-/* Where events that no backend counts belong. */
+/* Returns the key of events that no backend counts. */
 size_t key_of_clock(const struct aggregation *agg);
 /* The same for all CPUs of a package; -1 where the topology is not known. */
 int64_t package_of_cpu(const struct aggregation *agg, int cpu);

@@ -34,7 +34,7 @@ static double chi_square_limit(double freedom)
 	return freedom * root * root * root;
 }
 
-/* Of the copies whose slices could be compared; a variance of few numbers counts for more, as t does. */
+/* Mean variance of the copies whose slices could be compared; one of few numbers counts for more, as t does. */
 static double common_variance(const struct copy *copies, size_t n)
 {
 	double sum = 0, freedom = 0, known = 0;

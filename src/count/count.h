@@ -69,7 +69,7 @@ struct counted_event {
 /* To add one: a file that ends in such a row. What is NULL is not there. */
 struct count_backend {
 	const char *name;
-	/* Of all events, as many as the aggregation has, in its order. */
+	/* Describes all events, as many as the aggregation has, in its order. */
 	void (*describe)(const void *data, struct counted_event *events);
 	/* Hands over what all open cells have counted since they were opened. */
 	void (*read)(const void *data, reading_fn fn, void *to);
@@ -78,7 +78,7 @@ struct count_backend {
 	/* Adds CPUs whose cells have stopped for good. */
 	void (*stopped_cpus)(const void *data, struct intset *cpus);
 	/* Why an open event never ran: heap text, or NULL where nothing is known beyond the times. */
-	char *(*idle_reason)(const void *data, size_t index, const struct reading *sum);
+	char *(*never_ran_reason)(const void *data, size_t index, const struct reading *sum);
 	/* Why counters were taken away: text of data's, good until the next read. */
 	const char *(*removed_reason)(const void *data);
 	const char *unread; /* why an open event has no reading at all */
@@ -97,13 +97,13 @@ enum aggr_mode {
 	AGGR_THREAD,
 };
 
-/* Where cells are added up. Parts that the mode does not keep are 0. */
+/* A key: cells with the same one are added up. Parts that the mode does not keep are 0. */
 struct aggr_key {
 	enum aggr_mode mode; /* percore: AGGR_CORE among those of AGGR_CPU */
 	bool rest; /* for what belongs to no CPU or thread; the only one of AGGR_TOTAL */
 	int node, socket, die, core, cpu;
 	int thread; /* its tid; of a command, which has another each time: its number */
-	/* What a thread is called; no part of the key. */
+	/* The thread and its name, for printing; no part of the key. */
 	pid_t tid;
 	char comm[16]; /* raw bytes, as the kernel has them */
 };
@@ -116,7 +116,7 @@ enum count_state {
 	COUNT_NOT_SUPPORTED, /* it could not be opened */
 };
 
-/* What the cells of one event row counted at one key. */
+/* Sum of the cells of one event row at one key. */
 struct count_sum {
 	uint64_t value; /* scaled per cell, then summed (raw without scaling) */
 	/* Sums over the cells. Enabled time is without `elsewhere`, where that is known. */
@@ -187,7 +187,7 @@ struct aggregation {
 	size_t n_keys, keys_cap;
 	size_t *key_order; /* CPUs and what they belong to ascending; the rest comes last */
 	struct aggr_value *values; /* [key * n_rows + row] */
-	/* Of the current run. */
+	/* The current run: */
 	struct counted_event *counted; /* by event */
 	enum target_kind target_kind;
 	unsigned n_runs; /* that ended */
@@ -199,7 +199,7 @@ struct aggregation *aggregation_new(const struct event_list *events,
 				    const struct aggregation_options *options);
 void aggregation_free(struct aggregation *agg);
 /*
- * What was opened for a run. backend, data and what they lend stay until the last question about this run;
+ * Takes the counters of a run. backend, data and what they lend stay until the last question about this run;
  * the target only during the call. -errno with a sentence: the topology is needed and not there.
  */
 int aggregation_attach(struct aggregation *agg, const struct count_backend *backend, const void *data,

@@ -50,11 +50,11 @@ enum { RUNS_MIN = 20 };
 
 /* Differences that carry a variance: see above. */
 static const double carriers_min = 6;
-/* Of the time; a longer stretch that was not seen can have held anything. */
+/* Share of the time; a longer stretch that was not seen can have held anything. */
 static const double stretch_max = 0.1;
 /* Slices so far apart are the same again, if their differences have less than this part of the neighbours' variance. */
 static const double repeats_below = 0.1;
-/* Of the value; less is shown as 0, and is less than the kernel's times of turns are good for. */
+/* Share of the value; less is shown as 0, and is less than the kernel's times of turns are good for. */
 static const double error_min = 0.00005;
 
 static double positive(double x)
@@ -63,12 +63,12 @@ static double positive(double x)
 }
 
 static const uint32_t distances[SLICE_LAGS] = { 1, 2, 4, SLICE_LAG_MAX };
-/* Those from which the variance is taken. */
+/* The variance is taken from the first of these distances. */
 enum { VARIANCE_LAGS = 3 };
 
 /* ---- slices ---- */
 
-/* With a slice so many before; returns the difference of the rates. */
+/* Compares a slice with one that came `lag` distances before; returns the difference of the rates. */
 static double compare(struct slices *s, struct pool *pool, size_t lag, const struct slice_rate *now)
 {
 	const struct slice_rate *then = &s->last[(s->n_last - distances[lag]) % SLICE_LAG_MAX];
@@ -136,7 +136,7 @@ void slices_close(struct slices *s, struct pool *pool)
 	s->reads = 0;
 }
 
-/* Where in the time between two reads the turns were is not known: half of the rest is before, half behind. */
+/* The turns may have been anywhere between two reads: half of the rest is taken as before, half as after. */
 static void watch_stretch(struct slices *s, double enabled, double running)
 {
 	double half = positive(enabled - running) / 2;
@@ -153,7 +153,7 @@ static void watch_stretch(struct slices *s, double enabled, double running)
 void slices_add(struct slices *s, struct pool *pool, uint64_t value, uint64_t enabled_ns,
 		uint64_t running_ns)
 {
-	/* It was not enabled in between, or the kernel's times went back a little, as they may. */
+	/* Nothing to add: it was not enabled in between, or the kernel's times went back a little, as they may. */
 	if (enabled_ns <= s->enabled_ns || running_ns < s->running_ns || value < s->value)
 		return;
 	watch_stretch(s, (double)(enabled_ns - s->enabled_ns), (double)(running_ns - s->running_ns));
@@ -314,7 +314,7 @@ double student_t95(double freedom)
 	return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
 }
 
-/* Of n differences, of which m carry the variance; neighbours overlap, which costs a third. */
+/* Degrees of freedom of n differences, of which m carry the variance; neighbours overlap, which costs a third. */
 static double freedom_of(double n, double m)
 {
 	double normal = 2 * n / 3, uneven = 1 / m - 1 / n;

@@ -9,7 +9,7 @@
  *   read of a counter --slices_add--> slices (one per counter) + pool (one per row) --estimate_make--> stated error
  *
  * For a row: slices_add() for each of its counters, pool_end_read() once after them, as often as it is read. Before a
- * value is shown: the same, with slices_close() behind slices_add(). Then slices_count() for each counter and
+ * value is shown: the same, with slices_close() after slices_add(). Then slices_count() for each counter and
  * pool_count() once bring together what the slices know; such evidence adds up over repeats.
  */
 #ifndef PSTAT_ESTIMATE_H
@@ -70,20 +70,20 @@ struct pool {
 };
 
 /*
- * Of counter number i of n on as many CPUs or tasks, where so many groups take turns and each list begins with the next
- * one (open_options.first_group). Where there are fewer lists than groups, neighbours see nearly the same: they are
- * one kind.
+ * The kind of counter number i of n on as many CPUs or tasks, where so many groups take turns and each list begins with
+ * the next one (open_options.first_group). Where there are fewer lists than groups, neighbours see nearly the same:
+ * they are one kind.
  */
 unsigned slices_turn_kind(size_t i, size_t n, size_t groups);
 /* The next read of a counter of the pool, as the kernel gives it: totals. */
 void slices_add(struct slices *slices, struct pool *pool, uint64_t value, uint64_t enabled_ns,
 		uint64_t running_ns);
-/* What was read since belongs to the slices too, whatever it saw: to be called before sums are used. */
+/* Adds the readings since the last slice as one, whatever they saw: to be called before sums are used. */
 void slices_close(struct slices *slices, struct pool *pool);
 /* All counters of the pool have been read. */
 void pool_end_read(struct pool *pool);
 
-/* What is known of a scaled value, for its error; it adds up over counters and over repeats. */
+/* Evidence for the error of a scaled value; it adds up over counters and over repeats. */
 struct evidence {
 	uint32_t cells; /* counters that were scaled */
 	double unseen; /* what they did not see: sum of (E - R) E / R */
@@ -127,8 +127,9 @@ struct estimate {
 };
 struct estimate estimate_make(const struct evidence *evidence, double value);
 /*
- * Of the sum of n runs whose first groups were others each time, where the slices of so few turns tell nothing: from
- * the runs' own values, of which stdev is the standard deviation. Unchanged if it is OK, or the runs are too few.
+ * Estimates the error of the sum of n runs whose first groups were others each time, where the slices of so few turns
+ * tell nothing: from the runs' own values, of which stdev is the standard deviation. Unchanged if it is OK, or the runs
+ * are too few.
  */
 void estimate_from_runs(struct estimate *estimate, uint64_t n, double stdev, double value);
 /* Student's t, two-sided, 95 %. */

@@ -1,5 +1,5 @@
 /*
- * lib: what stands behind libpstat.h. Private to count/ (lib_*.c, and what samples and reads without system calls).
+ * lib: the inside of libpstat.h. Private to count/ (lib_*.c, and what samples and reads without system calls).
  *
  * The tree below was written for a program: its allocators do not fail. So a call of the library that allocates runs
  * in a memory scope (lib_memory.c): all that it takes is written down, and when there is no more, everything is given
@@ -13,7 +13,7 @@
 #define PSTAT_COUNT_LIB_H
 
 #include "count/count.h"
-#include "count/lib_user.h"
+#include "count/user_read.h"
 #include "kern/kern.h"
 
 /* Other names stay hidden. */
@@ -45,7 +45,7 @@ struct pstat_events {
 
 /* ---- lib_counters.c ---- */
 
-/* What one descriptor said. */
+/* The reading of one descriptor. */
 struct lib_cell {
 	uint64_t value, enabled_ns, running_ns;
 	enum reading_state state;
@@ -68,7 +68,7 @@ struct pstat_counters {
 	struct counter_set set;
 	struct pstat_counter *info; /* one per event */
 	char **names; /* owned; NULL: the counter's own */
-	size_t *first_cell; /* of each event in an array of all cells, and behind the last: how many there are */
+	size_t *first_cell; /* of each event in an array of all cells, and after the last: how many there are */
 	struct lib_cell *base; /* all cells as they were when they were reset */
 	struct quick_read *quick; /* NULL: it is read in the general way */
 	struct lib_quick *quick_events; /* those that are open */
@@ -77,7 +77,7 @@ struct pstat_counters {
 	struct lib_user user; /* with user_read */
 };
 
-/* What makes samples of counts. */
+/* Options that make samples of counts. */
 struct lib_sampling {
 	bool keep_wakeups; /* the attrs' own; else: */
 	uint32_t wakeup_events, wakeup_bytes; /* the first wins */
@@ -94,7 +94,7 @@ size_t lib_cell_index(const struct pstat_counters *counters, size_t index, int c
 
 /* ---- lib_readings.c, lib_fold.c ---- */
 
-/* What is known of an event beside what it counts. Texts are owned by the readings. */
+/* Facts of an event beside its count. Texts are owned by the readings. */
 struct lib_fact {
 	bool open;
 	bool plain; /* as folded last: it counted all the time, everywhere */
@@ -117,7 +117,7 @@ struct pstat_readings {
 	char **texts;
 	size_t n_texts, texts_cap;
 	bool all_plain; /* as folded last: each event that is open */
-	/* Of lib_fold.c: the events as they were opened. */
+	/* The events as they were opened; lib_fold.c's. */
 	struct event_list events;
 	struct counted_event *counted;
 	struct intset *cpus; /* of each event's cells */

@@ -116,7 +116,7 @@ static bool needs_pmu_name(const struct pstat_counters *c, size_t i)
 	return false;
 }
 
-/* Then it says which one it is. */
+/* The name says then which one it is. */
 static const char *name_of(struct pstat_counters *c, size_t i)
 {
 	const struct counter *counter = &c->set.v[i];
@@ -154,7 +154,7 @@ static void describe(struct pstat_counters *c)
 	}
 }
 
-/* What is a level and not a sum is read in the general way. */
+/* Events that are a level and not a sum are read in the general way. */
 static void plan_quick(struct pstat_counters *c)
 {
 	for (size_t i = 0; i < c->set.n; i++)
@@ -346,7 +346,7 @@ int pstat_ids(const struct pstat_counters *counters, size_t index, uint64_t *ids
 			continue;
 		if (found++ >= n)
 			continue;
-		rc = counter_cell_id(&counters->set, index, cell, &id);
+		rc = counter_slot_id(&counters->set, index, cell, &id);
 		if (rc < 0)
 			return rc;
 		ids[found - 1] = id;

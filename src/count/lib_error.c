@@ -1,5 +1,5 @@
 /*
- * What crosses the border between a caller and a library that may be of different ages: structs that begin with their
+ * The border between a caller and a library that may be of different ages: structs that begin with their
  * size, sentences, and which version this is.
  */
 #include "count/lib.h"

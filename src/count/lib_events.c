@@ -43,9 +43,9 @@ void pstat_events_free(struct pstat_events *events)
 /* ---- changes ---- */
 
 /* One change of a list, and what it needs to know. */
-struct change {
+struct events_change {
 	struct pstat_events *events;
-	int (*apply)(struct event_list *list, const struct change *change, struct str *err);
+	int (*apply)(struct event_list *list, const struct events_change *change, struct str *err);
 	const char *text, *name;
 	const struct perf_event_attr *attr;
 	size_t index, n;
@@ -61,7 +61,7 @@ static void copy_with_notes(struct event_list *to, const struct event_list *from
 
 static int apply_change(void *data, struct str *err)
 {
-	const struct change *change = data;
+	const struct events_change *change = data;
 	struct event_list changed;
 	int rc;
 
@@ -76,34 +76,34 @@ static int apply_change(void *data, struct str *err)
 	return 0;
 }
 
-static int make_change(struct change *change, struct pstat_error *error)
+static int make_change(struct events_change *change, struct pstat_error *error)
 {
 	if (!change->events)
 		return lib_error(error, -EINVAL, "there is no list of events");
 	return lib_run(apply_change, change, error);
 }
 
-static int parse(struct event_list *list, const struct change *change, struct str *err)
+static int parse(struct event_list *list, const struct events_change *change, struct str *err)
 {
 	return event_list_parse(list, change->text, &lib_kern.host, err);
 }
 
 int pstat_events_parse(struct pstat_events *events, const char *text, struct pstat_error *error)
 {
-	struct change change = { .events = events, .apply = parse, .text = text };
+	struct events_change change = { .events = events, .apply = parse, .text = text };
 
 	return text ? make_change(&change, error) : lib_error(error, -EINVAL, "there is no text");
 }
 
-/* As numbers the event is found with its PMU and the CPUs of that; all else is the attr's. */
-static int add_attr(struct event_list *list, const struct change *change, struct str *err)
+/* Finds the event by its numbers, with its PMU and the CPUs of that; all else is the attr's. */
+static int add_attr(struct event_list *list, const struct events_change *change, struct str *err)
 {
 	struct perf_event_attr attr;
 	char numbers[64];
 	size_t before = list->n;
 	int rc;
 
-	/* The size of an attr stands behind its type; lib_take_struct() wants it in front. */
+	/* The size of an attr stands after its type; lib_take_struct() wants it in front. */
 	memset(&attr, 0, sizeof(attr));
 	if (change->attr->size < PERF_ATTR_SIZE_VER0)
 		return fail(err, -EINVAL, "the size of the attr is not set");
@@ -132,12 +132,12 @@ static int add_attr(struct event_list *list, const struct change *change, struct
 int pstat_events_add_attr(struct pstat_events *events, const char *name, const struct perf_event_attr *attr,
 			  struct pstat_error *error)
 {
-	struct change change = { .events = events, .apply = add_attr, .name = name, .attr = attr };
+	struct events_change change = { .events = events, .apply = add_attr, .name = name, .attr = attr };
 
 	return attr ? make_change(&change, error) : lib_error(error, -EINVAL, "there is no attr");
 }
 
-static int make_group(struct event_list *list, const struct change *change, struct str *err)
+static int make_group(struct event_list *list, const struct events_change *change, struct str *err)
 {
 	size_t first = change->index;
 
@@ -158,12 +158,12 @@ static int make_group(struct event_list *list, const struct change *change, stru
 
 int pstat_events_group(struct pstat_events *events, size_t first, size_t n, struct pstat_error *error)
 {
-	struct change change = { .events = events, .apply = make_group, .index = first, .n = n };
+	struct events_change change = { .events = events, .apply = make_group, .index = first, .n = n };
 
 	return make_change(&change, error);
 }
 
-static int set_filter(struct event_list *list, const struct change *change, struct str *err)
+static int set_filter(struct event_list *list, const struct events_change *change, struct str *err)
 {
 	struct event *event;
 
@@ -179,7 +179,7 @@ static int set_filter(struct event_list *list, const struct change *change, stru
 
 int pstat_events_set_filter(struct pstat_events *events, size_t index, const char *filter, struct pstat_error *error)
 {
-	struct change change = { .events = events, .apply = set_filter, .index = index, .text = filter };
+	struct events_change change = { .events = events, .apply = set_filter, .index = index, .text = filter };
 
 	return make_change(&change, error);
 }
@@ -220,7 +220,7 @@ const char *pstat_set_name(size_t i, const char **help)
 
 int pstat_events_add_set(struct pstat_events *events, const char *set, struct pstat_error *error)
 {
-	struct change change = { .events = events, .apply = parse };
+	struct events_change change = { .events = events, .apply = parse };
 
 	for (size_t i = 0; set && i < ARRAY_SIZE(sets); i++)
 		if (!strcmp(sets[i].name, set))

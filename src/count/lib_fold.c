@@ -28,11 +28,11 @@ static int read_topology(const void *data, struct topology *topology, struct str
 	return topology_read(topology, &r->of->kern.host, err);
 }
 
-static char *idle_reason(const void *data, size_t index, const struct reading *sum)
+static char *never_ran_reason(const void *data, size_t index, const struct reading *sum)
 {
 	const struct pstat_readings *r = data;
 
-	return counter_idle_reason(&r->of->set, index, sum);
+	return counter_never_ran_reason(&r->of->set, index, sum);
 }
 
 static const struct count_backend of_readings = {
@@ -45,7 +45,7 @@ static const struct count_backend of_counters = {
 	.name = "readings of open counters",
 	.describe = describe,
 	.topology = read_topology,
-	.idle_reason = idle_reason,
+	.never_ran_reason = never_ran_reason,
 };
 
 static const struct aggregation_options all_in_one = { .mode = AGGR_TOTAL, .scale = true };
@@ -162,7 +162,7 @@ static void feed(struct aggregation *agg, const struct pstat_readings *r)
 	aggregation_end_read(agg, &no_clock, &no_clock, NULL, NULL);
 }
 
-/* What needs no asking, in words that need no memory; the counterpart is aggregation_reason(). */
+/* The reason without asking the machine, in words that need no memory; the counterpart is aggregation_reason(). */
 static const char *static_reason(const struct pstat_readings *r, size_t i, const struct count_sum *sum)
 {
 	const struct counted_event *counted = &r->counted[i];

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct text {
+struct json_text {
 	char *at;
 	size_t room; /* with the NUL */
 	size_t n; /* how long the whole text is */
 };
 
-static void add(struct text *text, const char *bytes)
+static void add(struct json_text *text, const char *bytes)
 {
 	for (; *bytes; bytes++, text->n++)
 		if (text->n + 1 < text->room)
@@ -27,12 +27,12 @@ static bool has_value(const struct pstat_reading *reading)
 }
 
 /* Whatever separates the fraction in this locale, of however many bytes, is a point here. */
-static void add_fraction(struct text *text, double value)
+static void add_fraction(struct json_text *text, double value)
 {
 	char raw[64], number[64];
 	size_t n = 0;
 
-	/* As few digits as tell it from its neighbours. */
+	/* Takes as few digits as tell the number from its neighbours. */
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(raw, sizeof(raw), "%.*g", digits, value);
 		if (strtod(raw, NULL) == value)
@@ -48,8 +48,8 @@ static void add_fraction(struct text *text, double value)
 	add(text, number);
 }
 
-/* Of the event and of all that are summed with it. */
-static void add_value(struct text *text, const struct pstat_readings *r, size_t first)
+/* Adds the value of the event and of all that are summed with it. */
+static void add_value(struct json_text *text, const struct pstat_readings *r, size_t first)
 {
 	uint64_t count = 0;
 	double value = 0;
@@ -75,7 +75,7 @@ static void add_value(struct text *text, const struct pstat_readings *r, size_t 
 
 int pstat_readings_json(const struct pstat_readings *readings, char *text, size_t bytes)
 {
-	struct text out = { .at = text, .room = bytes };
+	struct json_text out = { .at = text, .room = bytes };
 	const char *before = "{";
 
 	for (size_t i = 0; i < readings->n; i++) {

@@ -177,7 +177,7 @@ static uint64_t positive_difference(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-/* What a descriptor said, less what it said at the last reset. base NULL: as it is. */
+/* The reading of a descriptor, less that of the last reset. base NULL: as it is. */
 static struct lib_cell cell_of(const struct event *event, const struct reading *reading, const struct lib_cell *base)
 {
 	struct lib_cell cell = { reading->value, reading->enabled_ns, reading->running_ns, reading->state,
@@ -198,7 +198,7 @@ struct read_call {
 	const struct lib_cell *base; /* NULL: as the kernel says it */
 };
 
-static void take(void *data, size_t index, int cpu, size_t thread, const struct reading *reading)
+static void store_cell(void *data, size_t index, int cpu, size_t thread, const struct reading *reading)
 {
 	const struct read_call *call = data;
 	size_t i = lib_cell_index(call->counters, index, cpu, thread);
@@ -210,7 +210,7 @@ static void take(void *data, size_t index, int cpu, size_t thread, const struct 
  * Each open event has one cell. While all of them count all the time nothing but numbers changes from reading to
  * reading: states and reasons are as they were folded before.
  */
-static bool take_quick(const struct pstat_counters *counters, struct pstat_readings *readings)
+static bool read_quick(const struct pstat_counters *counters, struct pstat_readings *readings)
 {
 	bool plain = readings->all_plain;
 
@@ -242,9 +242,9 @@ int pstat_read(struct pstat_counters *counters, struct pstat_readings *readings)
 
 	if (readings->of != counters || readings->n_cells != counters->first_cell[counters->set.n])
 		return -EINVAL;
-	if (counters->quick && take_quick(counters, readings))
+	if (counters->quick && read_quick(counters, readings))
 		return 0;
-	counters_read(&counters->set, take, &call);
+	counters_read(&counters->set, store_cell, &call);
 	lib_fold(readings);
 	return 0;
 }
@@ -253,7 +253,7 @@ int pstat_reset(struct pstat_counters *counters)
 {
 	struct read_call call = { counters, counters->base, NULL };
 
-	counters_read(&counters->set, take, &call);
+	counters_read(&counters->set, store_cell, &call);
 	return 0;
 }
 
@@ -294,7 +294,7 @@ int pstat_readings_copy(struct pstat_readings *to, const struct pstat_readings *
 
 /* ---- in pieces ---- */
 
-/* One descriptor's. What a core type's share of the time was is known for all of a task's events together only. */
+/* One descriptor's. A core type's share of the time is known only for all of a task's events together. */
 static struct pstat_reading piece_of(const struct pstat_readings *r, size_t i, const struct lib_cell *cell)
 {
 	struct pstat_reading piece = {
@@ -343,5 +343,38 @@ int pstat_readings_cells(const struct pstat_readings *readings, pstat_cell_fn fn
 					r->tids[at % n_threads], &piece);
 		}
 	}
+	return rc;
+}
+
+/* ---- measuring a function ---- */
+
+/* Only what the function does lies between enabling and disabling, beside the two calls themselves. */
+int pstat_measure(const struct pstat_events *events, void (*function)(void *argument), void *argument,
+		  struct pstat_readings **readings)
+{
+	struct pstat_open_options options = { .size = sizeof(options), .inherit = 1 };
+	struct pstat_counters *counters;
+	int rc;
+
+	if (!events || !function || !readings)
+		return -EINVAL;
+	*readings = NULL;
+	rc = pstat_open(&counters, events, &options, NULL);
+	if (rc < 0)
+		return rc;
+	rc = pstat_readings_new(readings, counters);
+	if (!rc)
+		rc = pstat_enable(counters);
+	if (!rc) {
+		function(argument);
+		pstat_disable(counters);
+		pstat_read(counters, *readings);
+		/* The counts are there without their reasons, too. */
+		pstat_explain(counters, *readings);
+	} else {
+		pstat_readings_free(*readings);
+		*readings = NULL;
+	}
+	pstat_close(counters);
 	return rc;
 }

@@ -1,18 +1,256 @@
 /*
  * struct pstat_sampler: counters that take samples, their rings, and what reads them.
  *
- *   sample_attrs.c   options -> attrs      record_feed.c   rings -> records
- *   lib_counters.c   attrs -> descriptors  ring_poll.c     rings -> one descriptor to wait for
- *   kern/rings.c     descriptors -> rings
+ *   options -> attrs          here             descriptors -> rings    kern/rings.c
+ *   attrs -> descriptors      lib_counters.c   rings -> records        record_feed.c
+ *                                              rings -> one descriptor to wait for    here
+ *
+ * An event's own attr comes first: options fill in what it leaves open. Each sample says which event it is of
+ * (IDENTIFIER), since events share rings, and the other records say it too (sample_id_all).
  *
  * Counting begins when all of it stands: before a ring is mapped its records are nobody's.
+ *
+ * A perf descriptor is ready once for each time that the kernel woke its readers, and from the end of its task on it
+ * hangs up for ever. So one that has hung up is taken out of the epoll descriptor, and the next that writes into the
+ * same ring takes its place (rings_next_fd); a ring without any is at its end.
  */
-#include "count/sample_attrs.h"
 #include "count/record_feed.h"
-#include "count/ring_poll.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* ---- options -> attrs ---- */
+
+/* Records besides samples: to add one, its bit in libpstat.h, and a row. */
+struct track {
+	uint32_t bit;
+	void (*set)(struct perf_event_attr *attr);
+};
+
+#define TRACK(name, ...)                                    \
+	static void name(struct perf_event_attr *attr)      \
+	{                                                   \
+		__VA_ARGS__;                                \
+	}
+TRACK(maps, attr->mmap = attr->mmap2 = 1)
+TRACK(data_maps, attr->mmap_data = attr->mmap2 = 1)
+TRACK(names, attr->comm = attr->comm_exec = 1)
+TRACK(tasks, attr->task = 1)
+TRACK(switches, attr->context_switch = 1)
+TRACK(namespaces, attr->namespaces = 1)
+TRACK(ksymbols, attr->ksymbol = attr->bpf_event = 1)
+TRACK(cgroups, attr->cgroup = 1)
+TRACK(text_pokes, attr->text_poke = 1)
+TRACK(reads, attr->inherit_stat = 1)
+TRACK(build_ids, attr->build_id = attr->mmap = attr->mmap2 = 1)
+
+static const struct track tracks[] = {
+	{ PSTAT_TRACK_MAPS, maps },
+	{ PSTAT_TRACK_DATA_MAPS, data_maps },
+	{ PSTAT_TRACK_NAMES, names },
+	{ PSTAT_TRACK_TASKS, tasks },
+	{ PSTAT_TRACK_SWITCHES, switches },
+	{ PSTAT_TRACK_NAMESPACES, namespaces },
+	{ PSTAT_TRACK_KSYMBOLS, ksymbols },
+	{ PSTAT_TRACK_CGROUPS, cgroups },
+	{ PSTAT_TRACK_TEXT_POKES, text_pokes },
+	{ PSTAT_TRACK_READS, reads },
+	{ PSTAT_TRACK_BUILD_IDS, build_ids },
+};
+
+static int check_options(const struct event_list *events, const struct pstat_sampling_options *options, struct str *err)
+{
+	uint32_t known = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tracks); i++)
+		known |= tracks[i].bit;
+	if (options->track & ~known)
+		return fail(err, -EINVAL, "track has bits that mean nothing: %#x", options->track & ~known);
+	if (options->period && options->frequency)
+		return fail(err, -EINVAL, "samples come by period or by frequency, not both");
+	if (options->wakeup_bytes && options->wakeup_events)
+		return fail(err, -EINVAL, "the reader is woken by bytes or by events, not both");
+	if (!events->n)
+		return fail(err, -EINVAL, "there are no events");
+	for (size_t i = 0; i < events->n; i++)
+		if (events->v[i].attr.write_backward)
+			return fail(err, -EINVAL,
+				    "%s writes its ring backwards: its records cannot be read as they come",
+				    events->v[i].name);
+	return 0;
+}
+
+/* Members of a group are read with its leader's samples (PERF_SAMPLE_READ); they take none of their own. */
+static void set_period(struct event_list *events, size_t i, const struct pstat_sampling_options *options)
+{
+	struct perf_event_attr *attr = &events->v[i].attr;
+
+	if (attr->sample_period || events->v[i].leader != i)
+		return;
+	attr->freq = options->frequency != 0;
+	attr->sample_period = options->frequency ? options->frequency : options->period;
+}
+
+static void set_fields(struct perf_event_attr *attr, const struct pstat_sampling_options *options)
+{
+	attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | options->fields;
+	attr->sample_id_all = 1;
+	attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |
+			     DATA_FORMAT_LOST;
+	attr->sample_regs_user |= options->user_registers;
+	attr->sample_regs_intr |= options->interrupted_registers;
+	attr->branch_sample_type |= options->branches;
+	if (!attr->sample_stack_user)
+		attr->sample_stack_user = options->stack_bytes;
+}
+
+/* The kernel wakes the reader when half of the ring is full, unless something else is chosen. */
+static void set_wakeup(struct perf_event_attr *attr, const struct pstat_sampling_options *options)
+{
+	if (attr->wakeup_events && !options->wakeup_events && !options->wakeup_bytes)
+		return;
+	attr->watermark = !options->wakeup_events;
+	if (options->wakeup_events)
+		attr->wakeup_events = options->wakeup_events;
+	else
+		attr->wakeup_watermark = options->wakeup_bytes;
+}
+
+/* Samples that have counter values have those of the whole group. */
+static void set_group_values(struct event_list *events, size_t i)
+{
+	const struct event *leader = &events->v[events->v[i].leader];
+
+	if (leader->n_members > 1 && leader->attr.sample_type & PERF_SAMPLE_READ)
+		events->v[i].attr.read_format |= PERF_FORMAT_GROUP;
+}
+
+/* -EINVAL with a sentence: options contradict each other, or an event's records cannot be read as they come. */
+static int fill_attrs(struct event_list *events, const struct pstat_sampling_options *options, struct str *err)
+{
+	int rc = check_options(events, options, err);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < events->n; i++) {
+		set_period(events, i, options);
+		set_fields(&events->v[i].attr, options);
+		set_wakeup(&events->v[i].attr, options);
+		set_group_values(events, i);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(tracks); i++)
+		if (options->track & tracks[i].bit)
+			tracks[i].set(&events->v[0].attr);
+	return 0;
+}
+
+/* ---- waiting for the rings ---- */
+
+/* One descriptor for all rings of a ring set. */
+struct ring_poll {
+	int fd; /* readable when one of the rings wants to be read; -1: none */
+	int *polled; /* one per ring: who tells; -1: all that write into it have ended */
+	size_t n, alive;
+	struct ring_set *rings; /* borrowed */
+};
+
+enum { AT_ONCE = 32 };
+
+/* Adds the next descriptor that tells about this ring. */
+static int poll_next(struct ring_poll *poll, size_t ring)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = ring };
+	int fd = rings_next_fd(poll->rings, ring);
+
+	poll->polled[ring] = fd;
+	if (fd < 0)
+		return 0;
+	return epoll_ctl(poll->fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static void ring_poll_close(struct ring_poll *poll)
+{
+	if (poll->fd >= 0)
+		close(poll->fd);
+	free(poll->polled);
+	*poll = (struct ring_poll){ .fd = -1 };
+}
+
+static int ring_poll_open(struct ring_poll *poll, struct ring_set *rings)
+{
+	int rc = 0;
+
+	*poll = (struct ring_poll){ .fd = -1, .rings = rings, .n = rings->n, .alive = rings->n };
+	poll->polled = xreallocarray(NULL, rings->n, sizeof(*poll->polled));
+	poll->fd = epoll_create1(EPOLL_CLOEXEC);
+	if (poll->fd < 0)
+		rc = -errno;
+	for (size_t i = 0; !rc && i < poll->n; i++)
+		rc = poll_next(poll, i);
+	if (rc)
+		ring_poll_close(poll);
+	return rc;
+}
+
+/* Takes the next descriptor: the task of this one and all of its children have ended. */
+static int hung_up(struct ring_poll *poll, size_t ring)
+{
+	int rc;
+
+	if (epoll_ctl(poll->fd, EPOLL_CTL_DEL, poll->polled[ring], NULL))
+		return -errno;
+	rc = poll_next(poll, ring);
+	if (poll->polled[ring] < 0)
+		poll->alive--;
+	return rc;
+}
+
+/* One look: 1 something is there, 0 nothing, or a negative errno. *ended: a descriptor was taken out. */
+static int poll_once(struct ring_poll *poll, int timeout_ms, bool *ended)
+{
+	struct epoll_event events[AT_ONCE];
+	int n = epoll_wait(poll->fd, events, AT_ONCE, timeout_ms), ready = 0, rc = 0;
+
+	*ended = false;
+	if (n < 0)
+		return -errno;
+	for (int i = 0; !rc && i < n; i++) {
+		if (events[i].events & EPOLLIN)
+			ready = 1;
+		if (events[i].events & (EPOLLHUP | EPOLLERR)) {
+			rc = hung_up(poll, events[i].data.u64);
+			*ended = true;
+		}
+	}
+	return rc ? rc : ready;
+}
+
+static int left_ms(uint64_t end_ns)
+{
+	uint64_t now = now_ns();
+
+	return end_ns > now ? (int)((end_ns - now + NS_PER_MS - 1) / NS_PER_MS) : 0;
+}
+
+/* Returns what pstat_sampler_wait() does. */
+static int ring_poll_wait(struct ring_poll *poll, int timeout_ms)
+{
+	uint64_t end_ns = timeout_ms > 0 ? now_ns() + (uint64_t)timeout_ms * NS_PER_MS : 0;
+	bool ended;
+	int rc;
+
+	/* The one that takes the place of one that ended may have news, or have ended too. */
+	do {
+		if (!poll->alive)
+			return -ENODATA;
+		rc = poll_once(poll, timeout_ms > 0 ? left_ms(end_ns) : timeout_ms, &ended);
+	} while (!rc && ended);
+	return rc;
+}
+
+/* ---- opening ---- */
 
 enum { RING_BYTES = 256 << 10 };
 
@@ -24,16 +262,14 @@ struct pstat_sampler {
 	struct fork_mark mark;
 };
 
-/* ---- opening ---- */
-
-struct open_call {
+struct sampler_call {
 	struct pstat_sampler **sampler;
 	const struct pstat_events *events;
 	struct pstat_sampling_options options;
 	struct pstat_open_options open;
 };
 
-static int open_counters(struct pstat_sampler *s, const struct open_call *call, struct str *err)
+static int open_counters(struct pstat_sampler *s, const struct sampler_call *call, struct str *err)
 {
 	/* Rings that children write to are rings of a CPU. */
 	const struct lib_sampling sampling = {
@@ -46,14 +282,14 @@ static int open_counters(struct pstat_sampler *s, const struct open_call *call, 
 
 	open.enabled = 0;
 	event_list_copy(&events.list, &call->events->list);
-	rc = sample_attrs_fill(&events.list, &call->options, err);
+	rc = fill_attrs(&events.list, &call->options, err);
 	if (rc >= 0)
 		rc = lib_counters_open(&s->counters, &events, &open, &sampling, &lib_kern, err);
 	event_list_release(&events.list);
 	return rc;
 }
 
-static int open_rings(struct pstat_sampler *s, const struct open_call *call, struct str *err)
+static int open_rings(struct pstat_sampler *s, const struct sampler_call *call, struct str *err)
 {
 	const struct ring_options options = {
 		.data_bytes = call->options.ring_bytes ? call->options.ring_bytes : RING_BYTES,
@@ -84,7 +320,7 @@ static int open_feed(struct pstat_sampler *s, struct str *err)
 
 static int open_body(void *data, struct str *err)
 {
-	const struct open_call *call = data;
+	const struct sampler_call *call = data;
 	struct pstat_sampler *s = xcalloc(1, sizeof(*s));
 	int rc;
 
@@ -107,7 +343,7 @@ static int open_body(void *data, struct str *err)
 int pstat_sampler_open(struct pstat_sampler **sampler, const struct pstat_events *events,
 		       const struct pstat_sampling_options *options, struct pstat_error *error)
 {
-	struct open_call call = { .sampler = sampler, .events = events };
+	struct sampler_call call = { .sampler = sampler, .events = events };
 	int rc;
 
 	if (!sampler || !events)

@@ -83,7 +83,7 @@ int pstat_events_group(struct pstat_events *events, size_t first, size_t n, stru
  * set stands alone, so that what this machine lacks takes nothing with it. -ENOENT: no such set.
  */
 int pstat_events_add_set(struct pstat_events *events, const char *set, struct pstat_error *error);
-/* The i-th name; NULL behind the last. *help, where help is not NULL: what it counts, one line. */
+/* The i-th name; NULL after the last. *help, where help is not NULL: what it counts, one line. */
 const char *pstat_set_name(size_t i, const char **help);
 
 /* The filter of a tracepoint, set when it is opened. NULL takes it away. -EINVAL: the event is no tracepoint. */
@@ -91,9 +91,9 @@ int pstat_events_set_filter(struct pstat_events *events, size_t index, const cha
 
 size_t pstat_events_count(const struct pstat_events *events);
 const char *pstat_events_name(const struct pstat_events *events, size_t index); /* NULL: no such event */
-/* What will be asked of the kernel, as far as it is known now. NULL: no such event. */
+/* The attr that will be asked of the kernel, as far as it is known now. NULL: no such event. */
 const struct perf_event_attr *pstat_events_attr(const struct pstat_events *events, size_t index);
-/* What was understood in another way than it was written, a line each; NULL behind the last. */
+/* Words that were understood in another way than they were written, a line each; NULL after the last. */
 const char *pstat_events_note(const struct pstat_events *events, size_t i);
 
 /* ---- counters: events that are open on a target ---- */
@@ -142,7 +142,7 @@ enum pstat_state {
 /* "counted", "scaled", "lower bound", ... */
 const char *pstat_state_name(enum pstat_state state);
 
-/* What an event became. */
+/* An event as it was opened. */
 struct pstat_counter {
 	size_t size;
 	const char *name; /* as given; with ":u" where only user mode could be had */
@@ -161,7 +161,7 @@ struct pstat_counter {
 
 size_t pstat_counters_count(const struct pstat_counters *counters);
 const struct pstat_counter *pstat_counter(const struct pstat_counters *counters, size_t index); /* NULL: no such one */
-/* What was done in another way than it was asked for (fallbacks), a line each; NULL behind the last. */
+/* Notes of what was done in another way than it was asked for (fallbacks), a line each; NULL after the last. */
 const char *pstat_counters_note(const struct pstat_counters *counters, size_t i);
 
 /* All counters. -errno of the first that failed, after all were tried. */
@@ -308,7 +308,7 @@ enum pstat_record_type {
 /* "MMAP2"; "UNKNOWN" */
 const char *pstat_record_name(uint32_t type);
 
-/* Whose code an ip, or a map, is. */
+/* The owner of the code of an ip, or of a map. */
 enum pstat_mode {
 	PSTAT_MODE_UNKNOWN = 0,
 	PSTAT_MODE_KERNEL,
@@ -318,7 +318,7 @@ enum pstat_mode {
 	PSTAT_MODE_GUEST_USER
 };
 
-/* What counters had counted: one event, or each of a group (read_format PERF_FORMAT_GROUP). pstat_value() reads it. */
+/* Values of counters: of one event, or each of a group (read_format PERF_FORMAT_GROUP). pstat_value() reads them. */
 struct pstat_values {
 	uint64_t format; /* PERF_FORMAT_* bits: what there is */
 	uint64_t enabled_ns, running_ns;
@@ -472,7 +472,7 @@ struct pstat_record {
 
 struct pstat_sampler;
 
-/* What is recorded besides samples: bits of `track`. */
+/* Records besides samples: bits of `track`. */
 #define PSTAT_TRACK_MAPS 1u /* MMAP2 of code */
 #define PSTAT_TRACK_DATA_MAPS 2u /* and of data */
 #define PSTAT_TRACK_NAMES 4u /* COMM */
@@ -497,7 +497,7 @@ struct pstat_sampling_options {
 	uint64_t branches; /* PERF_SAMPLE_BRANCH_* for PERF_SAMPLE_BRANCH_STACK */
 	uint32_t stack_bytes; /* for PERF_SAMPLE_STACK_USER */
 	uint32_t track; /* PSTAT_TRACK_* bits, for the first event */
-	/* Of each ring, rounded up to a power of two pages; 0: 256 KiB. Less where no more may be locked. */
+	/* Size of each ring, rounded up to a power of two pages; 0: 256 KiB. Less where no more may be locked. */
 	uint64_t ring_bytes;
 	uint32_t wakeup_bytes; /* the descriptor becomes ready when so much lies in a ring */
 	uint32_t wakeup_events; /* or after so many samples; both 0: when half of the ring is full */

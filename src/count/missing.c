@@ -30,27 +30,27 @@ static const char *unsupported_reason(const struct aggregation *agg, size_t row)
 	return "";
 }
 
-/* It may have to open counters to find out. */
+/* The machine may have to open counters to find out. */
 static const char *ask_machine(struct aggregation *agg, size_t row, const struct count_sum *sum)
 {
 	const struct cell_layout *layout = agg->layout;
-	struct idle_answer *answer = &layout->idle[row];
+	struct never_ran_answer *answer = &layout->never_ran[row];
 	struct reading idle = {
 		.enabled_ns = sum->enabled_ns + sum->elsewhere_ns,
 		.state = sum->cells_lost_pin ? READING_LOST_PIN : READING_OK,
 	};
 	bool enabled = idle.enabled_ns;
 
-	if (answer->asked[enabled] || !layout->backend->idle_reason)
+	if (answer->asked[enabled] || !layout->backend->never_ran_reason)
 		return answer->text[enabled];
 	answer->asked[enabled] = true;
 	for (size_t i = 0; i < agg->events->n && !answer->text[enabled]; i++)
 		if (agg->row_of[i] == row && agg->counted[i].state == COUNTER_OPEN)
-			answer->text[enabled] = layout->backend->idle_reason(layout->data, i, &idle);
+			answer->text[enabled] = layout->backend->never_ran_reason(layout->data, i, &idle);
 	return answer->text[enabled];
 }
 
-static const char *idle_reason(struct aggregation *agg, size_t row, const struct count_sum *sum)
+static const char *never_ran_reason(struct aggregation *agg, size_t row, const struct count_sum *sum)
 {
 	const struct counted_event *first = &agg->counted[agg->rows[row].first];
 	const char *asked;
@@ -134,7 +134,7 @@ bool aggregation_reason(struct aggregation *agg, size_t row, const struct aggr_v
 		if (sum->cells_removed)
 			removed_reason(agg, sum, text);
 		else
-			str_add(text, idle_reason(agg, row, sum));
+			str_add(text, never_ran_reason(agg, row, sum));
 		break;
 	case COUNT_NOT_SUPPORTED:
 		str_add(text, unsupported_reason(agg, row));

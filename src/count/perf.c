@@ -18,7 +18,7 @@ static bool is_everywhere(const struct event *event, const struct host_paths *ho
 	struct intset online = INTSET_INIT;
 	bool everywhere = true;
 
-	/* Without the list the PMU's own CPUs are all that are known. */
+	/* The PMU's own CPUs are all that are known where there is no list. */
 	if (!cpus_online(host, &online))
 		for (size_t i = 0; i < online.n && everywhere; i++)
 			everywhere = intset_has(&event->cpus, online.v[i]);
@@ -89,9 +89,9 @@ static void stopped_cpus(const void *data, struct intset *cpus)
 	counters_stopped_cpus(data, cpus);
 }
 
-static char *idle_reason(const void *data, size_t index, const struct reading *sum)
+static char *never_ran_reason(const void *data, size_t index, const struct reading *sum)
 {
-	return counter_idle_reason(data, index, sum);
+	return counter_never_ran_reason(data, index, sum);
 }
 
 static const char *removed_reason(const void *data)
@@ -105,7 +105,7 @@ const struct count_backend count_backend_perf = {
 	.read = read_all,
 	.topology = read_topology,
 	.stopped_cpus = stopped_cpus,
-	.idle_reason = idle_reason,
+	.never_ran_reason = never_ran_reason,
 	.removed_reason = removed_reason,
 	.unread = "the target was gone before it was opened",
 };

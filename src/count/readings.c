@@ -159,7 +159,7 @@ static void fold(struct count_sum *sum, const struct cell_count *count, uint64_t
 	sum->value = add_saturating(sum->value, value);
 }
 
-/* What was counted until now belongs to the slices before they are asked. */
+/* Adds the counts until now to the slices before these are asked. */
 static void count_evidence(struct aggregation *agg, const struct cell *cell, const struct cell_count *now,
 			   const struct cell_count *delta)
 {
@@ -202,7 +202,7 @@ static void fold_counts(struct aggregation *agg, size_t index, size_t thread, st
 	cell->missed_last_ns = cell->missed_ns;
 }
 
-/* What a cell counted before it could not be read any more remains: the total is a lower bound. */
+/* Keeps what a cell counted before it could not be read any more: the total is a lower bound. */
 static void fold_failure(struct aggregation *agg, struct cell *cell)
 {
 	struct aggr_value *value = &agg->values[cell->value];

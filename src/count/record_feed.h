@@ -1,5 +1,5 @@
 /*
- * record_feed.h: the records of some rings, one by one, decoded. Private to count/.
+ * record_feed.h: the records of some rings, one by one, decoded, as libpstat.h has them. Private to count/.
  */
 #ifndef PSTAT_COUNT_RECORD_FEED_H
 #define PSTAT_COUNT_RECORD_FEED_H
@@ -15,7 +15,7 @@ struct record_feed {
 	struct decoder decoder;
 	/*
 	 * The ring in turn and what was ready in it: `used` of these bytes are read and given back, the `last` bytes
-	 * behind them are the record that was handed out last.
+	 * after them are the record that was handed out last.
 	 */
 	size_t at, ready, used, last;
 	struct ring_span span[2];
@@ -29,7 +29,7 @@ struct record_feed {
 /* All that reading will need is allocated here. Add to feed->events before the first record is read. */
 void record_feed_init(struct record_feed *feed, struct ring *rings, size_t n_rings);
 void record_feed_release(struct record_feed *feed); /* safe on a zeroed one */
-/* As pstat_sampler_next(). */
+/* Returns what pstat_sampler_next() does. */
 int record_feed_next(struct record_feed *feed, const struct pstat_record **record);
 
 #endif

@@ -24,16 +24,16 @@ struct recorded_cell {
 struct recorded_counts {
 	/* The shape, fixed by the first STAT record. */
 	bool fixed;
-	struct intset cpus; /* columns; the last column, behind them, is "any CPU" */
+	struct intset cpus; /* columns; the last column, after them, is "any CPU" */
 	struct target_thread *threads;
 	size_t n_threads, n_events;
 	bool has_cpus, has_threads; /* a map of them came */
-	/* Of STAT_CONFIG. */
+	/* From STAT_CONFIG. */
 	uint64_t aggr_mode, interval_ms, scale;
 	bool has_config;
 	struct recorded_cell *v; /* by event, column, thread */
 	uint64_t n_strays; /* counts of events, CPUs or threads that are not in the maps */
-	/* What an aggregation takes, once described. */
+	/* The description that an aggregation takes. */
 	struct event_list list;
 	struct target target;
 	struct recorded_event *events; /* private */
@@ -52,7 +52,6 @@ int recorded_take(struct recorded_counts *counts, const struct events *events,
 /* How the recorder added up: aggr_mode as the recorder of that version numbers it. */
 enum aggr_mode recorded_aggr(const struct recorded_counts *counts, const char *version);
 
-/* ---- recorded_backend.c ---- */
 /*
  * Fills list and target, and makes it a backend's data, as far as there are cells: after the first round.
  * info, of the recording's header, is borrowed.

@@ -21,7 +21,7 @@ struct user_value {
 	uint64_t enabled_ns, running_ns;
 };
 
-/* What has to be asked of the CPU itself; a test puts its own functions here. */
+/* Questions to the CPU itself; a test puts its own functions here. */
 struct user_registers {
 	/* The counter with this number (the page's index less one), unextended; false: not one that can be read. */
 	bool (*counter)(uint32_t number, uint64_t *value);
@@ -37,6 +37,8 @@ bool user_read_page(const struct perf_event_mmap_page *page, const struct user_r
 		    struct user_value *value);
 /* The same with the registers of this CPU; always false on an architecture that has none for user space. */
 bool user_read_here(const struct perf_event_mmap_page *page, struct user_value *value);
+
+struct pstat_counters;
 
 /* The pages of a handle's counters, for one thread. */
 struct user_pages {
@@ -68,5 +70,18 @@ uint64_t user_read_config1(const struct event *event);
  * known against it.
  */
 const char *user_read_hindrance(const struct host_paths *host);
+
+/* Reading without system calls, as far as a handle's counters have it. */
+struct lib_user {
+	struct user_pages pages; /* one per event */
+	uint64_t *ids; /* the kernel's id of each event; a group's reading names its values by them */
+	const char **reasons; /* why an event has no page; NULL: it has one */
+};
+
+/* Sets the bits of the attrs that reading in user space needs, before they are opened. */
+void lib_user_prepare(struct event_list *events);
+/* After opening, in the memory scope; the counters follow the calling thread alone. */
+int lib_user_open(struct pstat_counters *counters, bool inherit);
+void lib_user_close(struct lib_user *user); /* safe on a zeroed one */
 
 #endif

@@ -8,8 +8,6 @@
 
 typedef unsigned long long ull;
 
-enum { NS_PER_S = 1000000000 };
-
 #define NUMBER(name, type)                                                                         \
 	FEATURE_READ(name)                                                                         \
 	{                                                                                          \

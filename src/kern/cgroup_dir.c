@@ -4,7 +4,7 @@
  *
  * Source: cgroups(7), proc(5) for the escapes in mounts.
  */
-#include "kern/cells.h"
+#include "kern/slots.h"
 
 #include <dirent.h>
 #include <errno.h>

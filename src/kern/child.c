@@ -31,8 +31,8 @@ void exec_state_now(struct exec_state *state)
 }
 
 /*
- * As pstat found it. exec(2) itself makes each handler the default action; but one of the parent's must not run
- * in the child before.
+ * Puts the state back as pstat found it. exec(2) itself makes each handler the default action; but one of the parent's
+ * must not run in the child before.
  */
 static void put_back(const struct exec_state *found)
 {

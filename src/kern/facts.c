@@ -1,13 +1,12 @@
 /*
- * What this machine and this user can measure: what `pstat doctor` prints. Every fact is read or
+ * Facts of what this machine and this user can measure, as `pstat doctor` prints them. Every fact is read or
  * tried here and now; a limited or missing one carries the one command that mends it, if there is
  * one.
  *
  * Sources: perf_event_open(2), proc(5), Documentation/admin-guide/sysctl/kernel.rst,
  * Documentation/admin-guide/perf-security.rst.
  */
-#include "kern/cells.h"
-#include "kern/kern.h"
+#include "kern/slots.h"
 #include "kern/machine.h"
 
 #include <errno.h>
@@ -17,8 +16,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* What the rows share while they are collected. */
-struct collector {
+/* State that the rows share while they are collected. */
+struct fact_collector {
 	struct fact_list *facts;
 	const struct kern *kern;
 	struct machine machine;
@@ -26,7 +25,7 @@ struct collector {
 	int own_rc; /* what the least event of all gets: own task, user mode, software */
 };
 
-static void PRINTF_LIKE(4, 5) add(struct collector *c, enum fact_state state, const char *remedy,
+static void PRINTF_LIKE(4, 5) add(struct fact_collector *c, enum fact_state state, const char *remedy,
 				  const char *fmt, ...)
 {
 	struct str value = STR_INIT;
@@ -44,7 +43,7 @@ static void PRINTF_LIKE(4, 5) add(struct collector *c, enum fact_state state, co
 	};
 }
 
-static bool may_all(struct collector *c)
+static bool may_all(struct fact_collector *c)
 {
 	const struct privilege *p = machine_privilege(&c->machine);
 
@@ -52,7 +51,7 @@ static bool may_all(struct collector *c)
 }
 
 /* A number below procfs/sys/kernel; false if it is not there. */
-static bool kernel_setting(struct collector *c, const char *file, uint64_t *value)
+static bool kernel_setting(struct fact_collector *c, const char *file, uint64_t *value)
 {
 	char *path = xasprintf("%s/sys/kernel/%s", c->kern->host.procfs, file);
 	int rc = read_u64_file(path, value);
@@ -72,7 +71,7 @@ static bool exists(const char *root, const char *below, int mode)
 
 /* ---- the machine ---- */
 
-static void kernel(struct collector *c)
+static void kernel(struct fact_collector *c)
 {
 	struct utsname name;
 
@@ -80,7 +79,7 @@ static void kernel(struct collector *c)
 		add(c, FACT_GOOD, NULL, "%s %s", name.release, name.machine);
 }
 
-static void virtual_machine(struct collector *c)
+static void virtual_machine(struct fact_collector *c)
 {
 	add(c, FACT_GOOD, NULL, "%s", machine_is_virtual(&c->machine) ? "yes" : "not seen");
 }
@@ -95,7 +94,7 @@ static const struct {
 	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" }, { CAP_BPF, "CAP_BPF" }, { CAP_SYSLOG, "CAP_SYSLOG" },
 };
 
-static void user(struct collector *c)
+static void user(struct fact_collector *c)
 {
 	const struct privilege *p = machine_privilege(&c->machine);
 	struct str text = STR_INIT;
@@ -113,7 +112,7 @@ static void user(struct collector *c)
 /* Levels above 2 are an addition of some distributions; other kernels take them for 2. */
 enum { HIGHEST_LEVEL = 2 };
 
-/* What each level leaves to users without CAP_PERFMON; from the lowest level on. */
+/* Rights that each level leaves to users without CAP_PERFMON; from the lowest level on. */
 static const struct {
 	int level; /* this one and lower ones that no earlier row took */
 	enum fact_state state;
@@ -125,7 +124,7 @@ static const struct {
 	{ HIGHEST_LEVEL, FACT_LIMITED, "own tasks, user mode only" },
 };
 
-static void paranoid(struct collector *c)
+static void paranoid(struct fact_collector *c)
 {
 	const char *remedy = "sudo sysctl kernel.perf_event_paranoid=0", *allows = "nothing";
 	enum fact_state state = FACT_MISSING;
@@ -159,7 +158,7 @@ static int open_own(const struct kern *kern)
 	return open_once(kern, &attr, 0, -1, 0);
 }
 
-static void system_call(struct collector *c)
+static void system_call(struct fact_collector *c)
 {
 	bool filter = machine_privilege(&c->machine)->seccomp == SECCOMP_FILTER;
 	int rc = c->own_rc;
@@ -178,7 +177,7 @@ static void system_call(struct collector *c)
 
 /* ---- counters ---- */
 
-static void core_pmus(struct collector *c)
+static void core_pmus(struct fact_collector *c)
 {
 	const struct event_pmu_list *pmus = machine_pmus(&c->machine);
 	struct str name = STR_INIT;
@@ -210,7 +209,7 @@ static void core_pmus(struct collector *c)
 	str_release(&name);
 }
 
-static void other_pmus(struct collector *c)
+static void other_pmus(struct fact_collector *c)
 {
 	const struct event_pmu_list *pmus = machine_pmus(&c->machine);
 	struct str names = STR_INIT;
@@ -228,7 +227,7 @@ static void other_pmus(struct collector *c)
 	str_release(&names);
 }
 
-static void breakpoints(struct collector *c)
+static void breakpoints(struct fact_collector *c)
 {
 	char name[] = "breakpoint";
 	const struct event_pmu pmu = { .name = name, .type = PERF_TYPE_BREAKPOINT };
@@ -248,7 +247,7 @@ static void breakpoints(struct collector *c)
 		add(c, FACT_GOOD, NULL, "%d free for data", n);
 }
 
-static void watchdog(struct collector *c)
+static void watchdog(struct fact_collector *c)
 {
 	uint64_t on = 0;
 
@@ -261,8 +260,8 @@ static void watchdog(struct collector *c)
 
 /* ---- tracing ---- */
 
-/* They are the kernel's own, and what is in their samples is told to few. */
-static void readable_tracepoints(struct collector *c, const char *root, const char *below)
+/* They are the kernel's own, and few may read what is in their samples. */
+static void readable_tracepoints(struct fact_collector *c, const char *root, const char *below)
 {
 	int level = machine_paranoid(&c->machine);
 
@@ -276,7 +275,7 @@ static void readable_tracepoints(struct collector *c, const char *root, const ch
 		    "%s%s, but they happen in the kernel: needs perf_event_paranoid 1", root, below);
 }
 
-static void tracepoints(struct collector *c)
+static void tracepoints(struct fact_collector *c)
 {
 	const struct host_paths *host = &c->kern->host;
 
@@ -294,7 +293,7 @@ static void tracepoints(struct collector *c)
 		    "%s may not be read by this user", host->tracefs);
 }
 
-static void probes(struct collector *c, const char *pmu)
+static void probes(struct fact_collector *c, const char *pmu)
 {
 	char *path = xasprintf("%s/bus/event_source/devices/%s", c->kern->host.sysfs, pmu);
 	bool there = !access(path, F_OK);
@@ -312,17 +311,17 @@ static void probes(struct collector *c, const char *pmu)
 		add(c, FACT_GOOD, NULL, "yes");
 }
 
-static void kprobes(struct collector *c)
+static void kprobes(struct fact_collector *c)
 {
 	probes(c, "kprobe");
 }
 
-static void uprobes(struct collector *c)
+static void uprobes(struct fact_collector *c)
 {
 	probes(c, "uprobe");
 }
 
-static void bpf(struct collector *c)
+static void bpf(struct fact_collector *c)
 {
 	const struct privilege *p = machine_privilege(&c->machine);
 	bool btf = exists(c->kern->host.sysfs, "kernel/btf/vmlinux", R_OK);
@@ -339,7 +338,7 @@ static void bpf(struct collector *c)
 	    btf ? "with BTF" : "without BTF");
 }
 
-static void cgroups(struct collector *c)
+static void cgroups(struct fact_collector *c)
 {
 	struct str err = STR_INIT;
 	int fd = cgroup_open("", &c->kern->host, &err);
@@ -361,7 +360,7 @@ static void limit_text(struct str *text, rlim_t limit, unsigned divisor)
 		str_addf(text, "%llu", (unsigned long long)limit / divisor);
 }
 
-static void locked_memory(struct collector *c)
+static void locked_memory(struct fact_collector *c)
 {
 	struct rlimit limit = { 0 };
 	struct str text = STR_INIT;
@@ -379,7 +378,7 @@ static void locked_memory(struct collector *c)
 }
 
 /* The hard limit counts: pstat raises the soft one itself. */
-static void open_files(struct collector *c)
+static void open_files(struct fact_collector *c)
 {
 	enum { EVENTS_WANTED = 100 };
 	struct rlimit limit = { 0 };
@@ -402,7 +401,7 @@ static void open_files(struct collector *c)
 	str_release(&hard);
 }
 
-static void sample_rate(struct collector *c)
+static void sample_rate(struct fact_collector *c)
 {
 	enum { DEFAULT_HZ = 100000 };
 	uint64_t hz;
@@ -415,7 +414,7 @@ static void sample_rate(struct collector *c)
 		    "%llu samples per second", (unsigned long long)hz);
 }
 
-static void sample_time(struct collector *c)
+static void sample_time(struct fact_collector *c)
 {
 	uint64_t pct;
 
@@ -426,7 +425,7 @@ static void sample_time(struct collector *c)
 		    (unsigned long long)pct);
 }
 
-static void kernel_symbols(struct collector *c)
+static void kernel_symbols(struct fact_collector *c)
 {
 	struct kernel_symbols symbols;
 
@@ -444,10 +443,10 @@ static void kernel_symbols(struct collector *c)
  * To add a fact: a row where its topic is, a function that adds at least one line by trying, a case
  * in tests/unit/test_facts.c, a line in pstat-doctor(1).
  */
-static const struct fact_row {
+static const struct doctor_row {
 	const char *name;
-	void (*collect)(struct collector *c);
-} fact_rows[] = {
+	void (*collect)(struct fact_collector *c);
+} doctor_rows[] = {
 	{ "kernel", kernel },
 	{ "virtual machine", virtual_machine },
 	{ "user", user },
@@ -471,13 +470,13 @@ static const struct fact_row {
 
 void facts_collect(struct fact_list *facts, const struct kern *kern)
 {
-	struct collector c = { .facts = facts, .kern = kern };
+	struct fact_collector c = { .facts = facts, .kern = kern };
 
 	machine_init(&c.machine, kern);
 	c.own_rc = open_own(kern);
-	for (size_t i = 0; i < ARRAY_SIZE(fact_rows); i++) {
-		c.name = fact_rows[i].name;
-		fact_rows[i].collect(&c);
+	for (size_t i = 0; i < ARRAY_SIZE(doctor_rows); i++) {
+		c.name = doctor_rows[i].name;
+		doctor_rows[i].collect(&c);
 	}
 	machine_release(&c.machine);
 }

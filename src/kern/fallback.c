@@ -7,8 +7,7 @@
  * mode: it would open and count 0, which is wrong.
  */
 #include "kern/fallback.h"
-
-#include "kern/cells.h"
+#include "kern/slots.h"
 
 #include <errno.h>
 
@@ -87,28 +86,28 @@ static void note_guest(const struct attempt *a, struct note_list *notes)
  * The failed call was the question, and the next one is the answer: kernels that are as new as this are not asked
  * beforehand, and others once. Only where the next one fails too, there is something to find out.
  */
-static bool deferral_may_be_unknown(const struct attempt *a)
+static bool defer_may_be_unknown(const struct attempt *a)
 {
-	return attr_deferral(&a->attr) && a->machine->deferral != DEFERRAL_KNOWN;
+	return attr_defer(&a->attr) && a->machine->defer != DEFER_KNOWN;
 }
 
-static void drop_deferral(struct attempt *a)
+static void drop_defer(struct attempt *a)
 {
-	a->deferral = attr_deferral(&a->attr);
-	attr_set_deferral(&a->attr, 0);
-	a->machine->deferral = DEFERRAL_DOUBTED;
+	a->deferred_bits = attr_defer(&a->attr);
+	attr_set_defer(&a->attr, 0);
+	a->machine->defer = DEFER_DOUBTED;
 }
 
 /* Records that nobody takes, for samples that wait for them, would be user callchains lost. */
-static bool deferral_was_not_it(const struct attempt *a)
+static bool defer_was_not_it(const struct attempt *a)
 {
-	return a->deferral && machine_defers(a->machine);
+	return a->deferred_bits && machine_defers(a->machine);
 }
 
-static void take_deferral(struct attempt *a)
+static void take_defer(struct attempt *a)
 {
-	attr_set_deferral(&a->attr, a->deferral);
-	a->deferral = 0;
+	attr_set_defer(&a->attr, a->deferred_bits);
+	a->deferred_bits = 0;
 }
 
 /* ---- the count of lost records: LOST records say most of it, too ---- */
@@ -234,7 +233,7 @@ static void drop_inherit(struct attempt *a)
 	a->attr.inherit = 0;
 }
 
-/* Where all tasks are measured, children are tasks like others. */
+/* Nothing is lost where all tasks are measured: children are tasks like others. */
 static void note_inherit(const struct attempt *a, struct note_list *notes)
 {
 	note_add(notes, a->pid < 0 || (a->flags & PERF_FLAG_PID_CGROUP), NULL,
@@ -247,7 +246,7 @@ static void note_inherit(const struct attempt *a, struct note_list *notes)
  * help, a note that says what the number no longer has; a case in tests/unit/test_fallback.c; a
  * line in pstat-stat(1). Rows stay applied while later ones are tried.
  */
-static const struct step {
+static const struct ladder_step {
 	const char *name;
 	int errs[4]; /* errnos that the step may cure, 0 ends them */
 	bool repeats; /* may be taken again: it lowers a number */
@@ -262,10 +261,10 @@ static const struct step {
 	  kernel_refused,
 	  drop_kernel,
 	  note_drop_kernel },
-	{ "deferred callchains", { EINVAL }, false, deferral_may_be_unknown, drop_deferral, NULL },
+	{ "deferred callchains", { EINVAL }, false, defer_may_be_unknown, drop_defer, NULL },
 	{ "lost counts", { EINVAL }, false, lost_unknown, drop_lost, note_lost },
 	{ "build-ids in maps", { EINVAL }, false, build_id_unknown, drop_build_id, note_build_id },
-	{ "deferred callchains again", { EINVAL }, false, deferral_was_not_it, take_deferral, NULL },
+	{ "deferred callchains again", { EINVAL }, false, defer_was_not_it, take_defer, NULL },
 	{ "the unit's own code", { ENOENT, EINVAL }, false, core_type_unknown, take_own_code, note_own_code },
 	{ "weak group",
 	  { EINVAL, ENOSPC, EOPNOTSUPP },
@@ -295,7 +294,7 @@ static const struct step {
 	{ "no inherit", { EINVAL, EOPNOTSUPP }, false, inherits, drop_inherit, note_inherit },
 };
 
-static bool cures(const struct step *step, int err)
+static bool cures(const struct ladder_step *step, int err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(step->errs) && step->errs[i]; i++) {
 		if (step->errs[i] == err)
@@ -307,7 +306,7 @@ static bool cures(const struct step *step, int err)
 bool fallback_next(struct attempt *attempt, int err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ladder); i++) {
-		const struct step *step = &ladder[i];
+		const struct ladder_step *step = &ladder[i];
 
 		if (!cures(step, err) || (!step->repeats && attempt->applied >> i & 1) ||
 		    !step->applies(attempt))

@@ -14,10 +14,10 @@ struct attempt {
 	bool is_member; /* opens with a group_fd */
 	bool weak; /* its group may be broken up */
 	unsigned applied; /* bit per row of the ladder */
-	unsigned deferral; /* of deferral.c, what a step took off attr */
+	unsigned deferred_bits; /* of attr_defer.c, what a step took off attr */
 	bool break_group; /* the answer is to open the group's events one by one */
 
-	/* Where the last try failed. */
+	/* The place of the last try that failed. */
 	pid_t pid;
 	int cpu;
 	unsigned long flags;

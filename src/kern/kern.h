@@ -11,11 +11,11 @@
 #define PSTAT_KERN_H
 
 #include "event/event.h"
-#include "kern/child.h"
-#include "kern/watch.h"
 #include "util/util.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ struct sys_ops {
 extern const struct sys_ops sys_linux;
 
 /*
- * sys->read() for those who read all the time, with one return less behind the system call: processors don't foresee
+ * sys->read() for those who read all the time, with one return less after the system call: processors don't foresee
  * these, and one is some hundredths of a reading.
  */
 static inline ssize_t sys_read(const struct sys_ops *sys, int fd, void *buf, size_t bytes)
@@ -82,7 +82,7 @@ struct target {
 	const char *procfs; /* borrowed from the kern given to target_resolve */
 };
 
-/* What the command line says; all text is borrowed. */
+/* The words of the command line; all text is borrowed. */
 struct target_spec {
 	const char *pids, *tids; /* lists, or NULL */
 	const char *cpus; /* list, or NULL */
@@ -107,8 +107,60 @@ bool target_alive(const struct target *target);
 /* The online CPUs: sysfs's list, or procfs's stat where that is hidden. -errno of sysfs where neither tells. */
 int cpus_online(const struct host_paths *host, struct intset *cpus);
 
+/* ---- child.c: the measured command, started in the state in which pstat itself was started ---- */
+
+/*
+ * The state that an exec leaves as it is and that pstat changes for itself, as it was when pstat began: the command
+ * finds it like that. Ignored: of the signals that pstat handles; it leaves the others alone.
+ */
+struct exec_state {
+	sigset_t blocked, ignored;
+	struct rlimit files; /* RLIMIT_NOFILE */
+};
+/* Reads the state as it is now, with nothing ignored. */
+void exec_state_now(struct exec_state *state);
+
+struct child {
+	pid_t pid; /* 0: none, or reaped */
+	sigset_t deaf_to; /* what it was started with: signals blocked or ignored */
+	int hold_fd; /* write end: one byte lets the child exec; -1 when done */
+	int exec_fd; /* read end: the errno of a failed exec, end-of-file on success; -1 when done */
+	int status; /* as waitpid(2) has it, once reaped */
+	bool reaped;
+	bool has_usage; /* reaped, and the kernel reported it: not where SIGCHLD was ignored */
+	struct rusage usage; /* of the child and what it waited for */
+};
+/*
+ * Forks; the child waits for child_release() before it execs argv, in the state that is given. Files are pstat's own
+ * business: open them with O_CLOEXEC.
+ */
+int child_fork(struct child *child, char *const argv[], const struct exec_state *found, struct str *err);
+/* The same where pstat's own standard output is a recording: the command's goes to standard error. */
+int child_fork_off_stdout(struct child *child, char *const argv[], const struct exec_state *found,
+			  struct str *err);
+/* Lets the child exec and waits for that: 0, or the negative errno of exec (the child is reaped). */
+int child_release(struct child *child);
+/*
+ * Looks for the command as its exec will: 0, -ENOENT, or -EACCES where it is not a file that may be
+ * executed. For those who have something to lose before child_release() can tell.
+ */
+int command_check(const char *name);
+/* True once the child has ended and nobody has reaped it: what it leaves is still there to be looked at. */
+bool child_has_ended(const struct child *child);
+/* Non-blocking: true once the child has ended and status and usage are set. */
+bool child_poll(struct child *child);
+void child_wait(struct child *child);
+/*
+ * Sends a signal: SIGTERM in place of one that the child was started to be deaf to, and SIGKILL in place of that.
+ */
+void child_signal(const struct child *child, int sig);
+/* SIGTERM to a child that has not ended; one that was never released is killed. Reaps it. */
+void child_end(struct child *child);
+/* The exit status pstat ends with: the child's own, 128 + signal if it was killed by one. */
+int child_exit_status(const struct child *child);
+
 /* ---- cgroup_dir.c ---- */
-/* Where the cgroup hierarchy that perf events follow is mounted, into root; false if nowhere. */
+/* Finds where the cgroup hierarchy that perf events follow is mounted, into root; false if nowhere. */
 bool cgroup_root(const struct host_paths *host, struct str *root);
 /*
  * A list with one of {}[]()|*+?^$ in it is of basic regular expressions (regex(7)), as perf has it: adds the
@@ -146,9 +198,9 @@ struct counter {
 	char *call; /* the system call that failed, with its arguments as text for -v; or NULL */
 	char *reason; /* a few words: "no counter unit on this machine"; NULL while there is none */
 	char *remedy; /* one line, what to do; or NULL */
-	struct intset cpus; /* CPUs opened on, in cell order; n 0: any CPU (one column of cells) */
+	struct intset cpus; /* CPUs opened on, in slot order; n 0: any CPU (one column of slots) */
 	bool leaves_tasks; /* children and new threads should count, and this event cannot follow them */
-	bool follows_tasks; /* cpus is not empty, and the cells are the target's threads on them */
+	bool follows_tasks; /* cpus is not empty, and the slots are the target's threads on them */
 	size_t n_cpus, n_threads; /* the shape of fds; n_cpus 1 where cpus is empty */
 	int *fds; /* [n_cpus * n_threads], -1 where not open (a task that was gone already) */
 	uint64_t *ids; /* private: the kernel's id of each, as reading learns it; 0: not known yet */
@@ -182,8 +234,8 @@ struct open_options {
 	/* Tasks are opened on every online CPU: a ring that children write to belongs to one CPU. */
 	bool per_cpu;
 	/*
-	 * Groups that may have to take turns on their PMU are opened in another order in each cell: this one of them
-	 * first in the first cell, the next one in the next. Results stay in the order of the list. Give the
+	 * Groups that may have to take turns on their PMU are opened in another order in each slot: this one of them
+	 * first in the first slot, the next one in the next. Results stay in the order of the list. Give the
 	 * number of the repeat. Samples and pinned events keep the order of the list.
 	 */
 	unsigned first_group;
@@ -211,29 +263,38 @@ int counters_set_filters(struct counter_set *set, struct str *err);
 /* All groups but tracking events, which run on; -errno of the first that failed, after all were tried. */
 int counters_enable(struct counter_set *set);
 int counters_disable(struct counter_set *set);
-/* The kernel's id of each open cell, appended to *ids; records name their event by it. */
+/* The kernel's id of each open slot, appended to *ids; records name their event by it. */
 int counter_add_ids(const struct counter_set *set, size_t index, uint64_t **ids, size_t *n);
 
-/* ---- deferral.c: two bits of an attr that came with Linux 6.19 ---- */
-
-enum {
-	DEFER_CALLCHAIN = 1, /* samples leave the user's part of their callchain to a record that comes later */
-	DEFER_OUTPUT = 2, /* these records, of all that this event sees, go into its ring */
-};
-/* Which of the two are set. The headers of this build may have no names for them. */
-unsigned attr_deferral(const struct perf_event_attr *attr);
-void attr_set_deferral(struct perf_event_attr *attr, unsigned bits);
-
-/* ---- adjust.c: one open counter, changed while it counts ---- */
-/* 0, or the negative errno of the first cell that failed. */
+/*
+ * One open counter, changed while it counts: 0, or the negative errno of the first slot that failed.
+ */
 /* The filter of a tracepoint. A sentence where the kernel refuses it. */
 int counter_set_filter(const struct counter_set *set, size_t index, const char *filter, struct str *err);
 /* The period of samples, or the frequency where it was opened with one. */
 int counter_set_period(const struct counter_set *set, size_t index, uint64_t period);
 /* A BPF program, by its descriptor. */
 int counter_attach_bpf(const struct counter_set *set, size_t index, int program_fd);
-/* The kernel's id of one open cell. */
-int counter_cell_id(const struct counter_set *set, size_t index, size_t cell, uint64_t *id);
+/* The kernel's id of one open slot. */
+int counter_slot_id(const struct counter_set *set, size_t index, size_t slot, uint64_t *id);
+
+/* 0 if this machine counts the event for this user, else the negative errno of the attempt. */
+int event_try(const struct event *event, const struct kern *kern);
+/*
+ * The same for samples: some PMUs count and cannot interrupt (EOPNOTSUPP). On failure *reason is a few
+ * words, on the heap.
+ */
+int event_try_sample(const struct event *event, const struct kern *kern, char **reason);
+
+/* ---- attr_defer.c: two bits of an attr that came with Linux 6.19 ---- */
+
+enum {
+	DEFER_CALLCHAIN = 1, /* samples leave the user's part of their callchain to a record that comes later */
+	DEFER_OUTPUT = 2, /* these records, of all that this event sees, go into its ring */
+};
+/* Which of the two are set. The headers of this build may have no names for them. */
+unsigned attr_defer(const struct perf_event_attr *attr);
+void attr_set_defer(struct perf_event_attr *attr, unsigned bits);
 
 /* ---- read.c ---- */
 enum reading_state {
@@ -253,11 +314,11 @@ struct reading {
 	uint64_t missed_ns;
 	bool unverified; /* nothing else told how long these tasks ran: whether it saw all is not known */
 };
-/* index into the set, cell's CPU (-1: any), index of the target's thread. */
+/* index into the set, slot's CPU (-1: any), index of the target's thread. */
 typedef void (*reading_fn)(void *data, size_t index, int cpu, size_t thread,
 			   const struct reading *reading);
 /*
- * Reads every cell of every open counter, groups in one read each, and hands them over: CPU by CPU, thread by
+ * Reads every slot of every open counter, groups in one read each, and hands them over: CPU by CPU, thread by
  * thread, in the order of the list. Allocates nothing.
  */
 void counters_read(const struct counter_set *set, reading_fn fn, void *data);
@@ -283,9 +344,9 @@ uint64_t removal_look(struct counter_set *set, uint64_t now);
 /* The reason of readings with missed_ns: "the kernel takes counters away at ..."; NULL while there are none. */
 const char *counters_removed_reason(const struct counter_set *set);
 
-/* ---- read_quick.c: the same for counters of one task, in the least time ---- */
+/* The same for counters of one task, in the least time. */
 struct quick_read; /* private: which descriptor has which values where */
-/* Where the last reading's words of an event are. */
+/* The last reading's words of an event. */
 struct quick_value {
 	const uint64_t *value, *times; /* enabled and running, ns */
 };
@@ -375,11 +436,11 @@ int rings_open(struct ring_set *rings, const struct counter_set *set,
 	       const struct ring_options *options, struct str *err);
 void rings_close(struct ring_set *rings);
 /*
- * A descriptor to poll for this ring; after POLLHUP (the task behind it and all its children have ended)
+ * A descriptor to poll for this ring; after POLLHUP (its task and all its children have ended)
  * the next one that writes into it; -1 when there is no other.
  */
 int rings_next_fd(struct ring_set *rings, size_t index);
-/* What attr.wakeup_watermark has to be for rings of this size to tell in time. */
+/* The attr.wakeup_watermark that makes rings of this size report in time. */
 uint32_t rings_watermark(uint64_t data_bytes);
 /*
  * For each ring of these events, opened on this target, with open_options.per_cpu or not: 2 MiB; less where all
@@ -388,7 +449,84 @@ uint32_t rings_watermark(uint64_t data_bytes);
 uint64_t rings_default_bytes(const struct event_list *events, const struct target *target,
 			     bool per_cpu, const struct kern *kern);
 
-/* ---- ticker.c: the clock of -I ---- */
+/* ---- watch.c: what moves a run on: signals, ends of tasks, control commands, descriptors, points in time ---- */
+
+/* Notes of signal handlers while a run goes on. A run without handlers has one that stays 0. */
+struct run_stop {
+	volatile sig_atomic_t signal; /* the first that asks for the end; 0 while none came */
+	volatile sig_atomic_t count; /* how many came */
+	volatile sig_atomic_t from_terminal; /* the last one's sender: the command has had it too */
+	volatile sig_atomic_t snapshot; /* SIGUSR2 came; put back to 0 by who saw it */
+};
+
+/*
+ * A wait for a signal, the end of the child or of the measured tasks, a line on the control descriptor, a ring, or a
+ * point in time.
+ *
+ * Signals are blocked while a run works and let in only while it waits, so that none is lost between a
+ * look at a flag and the wait. The end of a task is seen at once through a pidfd, where the kernel
+ * has them.
+ *
+ * Sources: pidfd_open(2), ppoll(2).
+ */
+struct watch {
+	struct pollfd *fds; /* the control descriptor, or -1; who is written to, or -1; a pidfd per task; others */
+	size_t n, cap;
+	size_t n_tasks; /* pidfds */
+	size_t n_alive; /* tasks whose pidfd has not yet shown their end */
+	bool ask; /* some task has no pidfd: ask target_alive() now and then */
+	sigset_t outside; /* the signal mask of the caller */
+	struct sigaction old_child; /* SIGCHLD's disposition outside */
+};
+/* Blocks SIGINT, SIGTERM, SIGHUP, SIGUSR2 and SIGCHLD (which ends a wait). */
+void watch_begin(struct watch *watch, int control_fd);
+/* From now on the end of these tasks is watched too. */
+void watch_tasks(struct watch *watch, const struct target *target);
+/* Restores signals, closes pidfds. Safe on a zeroed watch that was never begun. */
+void watch_end(struct watch *watch);
+/* Waits for anything, at most until until_ns (CLOCK_MONOTONIC; UINT64_MAX: no limit). */
+void watch_wait(struct watch *watch, uint64_t until_ns);
+/* The last wait saw something on the control descriptor. */
+bool watch_control_ready(const struct watch *watch);
+/* From now on a wait ends when this descriptor can take something; -1: no more. */
+void watch_for_writing(struct watch *watch, int fd);
+/* The last wait saw that it can, or that its other end is gone. */
+bool watch_may_write(const struct watch *watch);
+/* Stops looking at the control descriptor: its other end is gone. */
+void watch_forget_control(struct watch *watch);
+/* All tasks given to watch_tasks have ended. */
+bool watch_tasks_ended(const struct watch *watch, const struct target *target);
+/* After watch_tasks: one more descriptor to read from (borrowed; -1: none yet). Returns its slot. */
+size_t watch_fd(struct watch *watch, int fd);
+/* Events that the last wait saw on it: POLLIN, POLLHUP, ... or 0. */
+short watch_seen(const struct watch *watch, size_t slot);
+void watch_replace_fd(struct watch *watch, size_t slot, int fd);
+
+/*
+ * The lines that --control brings. A line may come in pieces. Each that was carried out is answered with "ack" and a
+ * newline on the second descriptor, if there is one.
+ */
+struct control {
+	int fd, ack_fd; /* -1: none; borrowed */
+	struct str line; /* what has come of an unfinished line */
+};
+#define CONTROL_INIT { -1, -1, STR_INIT }
+
+/* One command of a line. run returns 0: done, answer it; negative errno: not done. */
+struct control_command {
+	const char *name; /* NULL ends the table */
+	bool takes_words; /* more may follow the name, after a space */
+	int (*run)(void *data, const char *words); /* words: what follows, or "" */
+};
+/*
+ * Reads once (the descriptor must be readable) and carries out all finished lines. False when the
+ * other end is gone. Lines that are no command leave a note.
+ */
+bool control_read(struct control *control, const struct control_command *commands, void *data,
+		  struct note_list *notes);
+void control_release(struct control *control);
+
+/* The clock of -I. */
 
 #define NEVER_NS UINT64_MAX
 
@@ -403,7 +541,7 @@ struct ticker {
 /* The first tick is one interval after now_ns. */
 void ticker_start(struct ticker *ticker, uint64_t now_ns, uint64_t interval_ns);
 void ticker_stop(struct ticker *ticker);
-/* Has a tick been reached? Then the next one lies behind now_ns. */
+/* Has a tick been reached? Then the next one is after now_ns. */
 bool ticker_due(struct ticker *ticker, uint64_t now_ns);
 
 /* ---- reason.c: errno -> words, the only place that knows them ---- */
@@ -411,8 +549,8 @@ bool ticker_due(struct ticker *ticker, uint64_t now_ns);
  * Why an open counter never ran or why a group could not be scheduled, found by asking the machine
  * ("9 events for 7 counters"). Heap string; NULL where nothing better than the state is known.
  */
-char *counter_idle_reason(const struct counter_set *set, size_t index, const struct reading *sum);
-/* Of an event without enabled time, by what it counts alone: for counts that were recorded. Static text. */
+char *counter_never_ran_reason(const struct counter_set *set, size_t index, const struct reading *sum);
+/* The reason of an event without enabled time, by what it counts alone: for recorded counts. Static text. */
 const char *event_never_enabled(const struct event *event, bool on_cpus);
 
 /* ---- facts.c: what this machine and this user can measure ---- */
@@ -436,7 +574,7 @@ int perf_paranoid(const struct host_paths *host);
 /* CAP_PERFMON or CAP_SYS_ADMIN in the effective set (/proc/self/status). */
 bool may_profile_all(const struct host_paths *host);
 
-/* ---- kernel_symbols.c ---- */
+/* Whether this process sees where the kernel's functions are, and what would let it. (privilege.c) */
 struct kernel_symbols {
 	bool there; /* there is a list of them */
 	bool hidden; /* its addresses are zeros for this process */
@@ -446,7 +584,7 @@ struct kernel_symbols {
 };
 void kernel_symbols_look(struct kernel_symbols *symbols, const struct host_paths *host);
 
-/* ---- fit.c: what can be counted, and what at the same time ---- */
+/* ---- counter_capacity.c: which counters events take, and what they hold ---- */
 /* Do both take counters of one PMU, or both breakpoints? Of one event: does it take one at all? */
 bool events_share_counters(const struct event *a, const struct event *b);
 /*
@@ -458,14 +596,6 @@ bool events_fit(const struct event *const *events, size_t n, const struct kern *
 /* How many counters n events find on the PMU of this one; 0 where that is not known. */
 int event_counters(const struct event *event, size_t n, const struct kern *kern);
 
-/* 0 if this machine counts the event for this user, else the negative errno of the attempt. */
-int event_try(const struct event *event, const struct kern *kern);
-/*
- * The same for samples: some PMUs count and cannot interrupt (EOPNOTSUPP). On failure *reason is a few
- * words, on the heap.
- */
-int event_try_sample(const struct event *event, const struct kern *kern, char **reason);
-/* ---- pmu_counters.c ---- */
 /*
  * How many counters of the PMU are free for general events, found by opening pinned events and
  * reading them; -errno where nothing can be opened on it, -ENOTSUP where a PMU has no such notion

@@ -29,7 +29,7 @@ const struct event_pmu_list *machine_pmus(struct machine *machine)
 {
 	if (!machine->has_pmus) {
 		machine->has_pmus = true;
-		/* Without sysfs there are no PMUs: the empty list is the answer. */
+		/* No PMUs are known without sysfs: the empty list is the answer. */
 		event_pmus_read(&machine->pmus, &machine->kern->host);
 	}
 	return &machine->pmus;
@@ -153,11 +153,11 @@ bool machine_defers(struct machine *machine)
 		.exclude_hv = 1,
 	};
 
-	attr_set_deferral(&asks, DEFER_CALLCHAIN | DEFER_OUTPUT);
-	if (machine->deferral < DEFERRAL_UNKNOWN)
-		machine->deferral = open_once(machine->kern, &asks, 0, -1, 0) == -EINVAL ? DEFERRAL_UNKNOWN :
-											   DEFERRAL_KNOWN;
-	return machine->deferral == DEFERRAL_KNOWN;
+	attr_set_defer(&asks, DEFER_CALLCHAIN | DEFER_OUTPUT);
+	if (machine->defer < DEFER_UNKNOWN)
+		machine->defer = open_once(machine->kern, &asks, 0, -1, 0) == -EINVAL ? DEFER_UNKNOWN :
+											   DEFER_KNOWN;
+	return machine->defer == DEFER_KNOWN;
 }
 
 bool is_generic_type(uint32_t type)

@@ -8,12 +8,12 @@
 #include "kern/kern.h"
 #include "kern/privilege.h"
 
-/* Does this kernel know the bits of deferral.c? */
-enum deferral {
-	DEFERRAL_UNASKED,
-	DEFERRAL_DOUBTED, /* an event with them was refused; unless that was for another reason, it does not */
-	DEFERRAL_UNKNOWN,
-	DEFERRAL_KNOWN,
+/* Does this kernel know the bits of attr_defer.c? */
+enum defer_support {
+	DEFER_UNASKED,
+	DEFER_DOUBTED, /* an event with them was refused; unless that was for another reason, it does not */
+	DEFER_UNKNOWN,
+	DEFER_KNOWN,
 };
 
 /* breakpoint_trial.c: what came of a trial. */
@@ -26,7 +26,7 @@ enum { BREAKPOINT_TYPES = 5, BREAKPOINT_LENGTHS = 9 }; /* beyond HW_BREAKPOINT_X
 
 struct machine {
 	const struct kern *kern;
-	enum deferral deferral; /* what was opened and refused so far says; see machine_defers() */
+	enum defer_support defer; /* what was opened and refused so far says; see machine_defers() */
 	bool has_pmus, has_core_pmus, has_virtual, has_privilege, has_paranoid; /* already asked */
 	struct event_pmu_list pmus, core_pmus;
 	bool is_virtual;
@@ -44,7 +44,7 @@ const struct event_pmu *machine_core_pmu(struct machine *machine);
 const struct event_pmu *machine_pmu(struct machine *machine, const char *name);
 /*
  * How many counters n events find on the PMU of this one: event_counters() of kern.h, for those who have a
- * machine at hand. The only place that knows which PMU's counters an event takes. (fit.c)
+ * machine at hand. The only place that knows which PMU's counters an event takes. (counter_capacity.c)
  */
 int machine_counters(struct machine *machine, const struct event *event, size_t n);
 /* True where the machine says that it is virtual; a hypervisor may hide that. */

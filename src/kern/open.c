@@ -1,21 +1,25 @@
 /*
- * Events -> counters: every event gets its cells (cells.c), the limit of open files is raised to
- * what they need, group_open.c opens them group by group, then filters are set and what no exec
- * starts is started. At the end: is anything counted at all?
+ * Events -> counters, and what is done with open counters until they are closed: switched on and off, asked for their
+ * ids, given another filter, period or program.
  *
- * What measures whole CPUs cannot wait for a command's exec: it is enabled when all is open. Nothing counts
- * before: the kernel (6.18) takes a member into a group of clocks that counts already, says that it runs, and counts
- * nothing in it until the group is scheduled anew.
+ * Every event gets its slots (slots.c), the limit of open files is raised to what they need, group_open.c opens them
+ * group by group, then filters are set and what no exec starts is started. At the end: is anything counted at all?
+ *
+ * Counters of whole CPUs cannot wait for a command's exec: they are enabled when all is open. Nothing counts before:
+ * the kernel (6.18) takes a member into a group of clocks that counts already, says that it runs, and counts nothing in
+ * it until the group is scheduled anew.
+ *
+ * Source: perf_event_open(2), "perf_event ioctl calls".
  */
-#include "kern/cells.h"
-#include "kern/kern.h"
-#include "kern/opening.h"
+#include "kern/group_open.h"
 #include "kern/reason.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+
+/* ---- what is to be opened ---- */
 
 /* Asked before anything is open: what is open could hold the breakpoint that the trial needs. */
 static void refuse_silent(struct opening *o, struct counter *c)
@@ -52,8 +56,8 @@ static void plan_counter(struct opening *o, struct counter *c)
 		return;
 	}
 	intset_format(&event->cpus, &cpus);
-	if (o->options->per_cpu ? cells_plan_per_cpu(c, o->target, &o->online) :
-				  cells_plan(c, o->target)) {
+	if (o->options->per_cpu ? slots_plan_per_cpu(c, o->target, &o->online) :
+				  slots_plan(c, o->target)) {
 		c->err = ENODEV;
 		c->reason = xasprintf("its unit counts on CPU %s only", cpus.s);
 	} else if (c->cpus.n && !c->follows_tasks && o->target->kind != TARGET_CPUS) {
@@ -67,9 +71,7 @@ static void plan_counter(struct opening *o, struct counter *c)
 	str_release(&cpus);
 }
 
-/*
- * As many descriptors as the cells need, up to the hard limit; what that gives shows when opening.
- */
+/* Allows as many descriptors as the slots need, up to the hard limit; opening shows whether they are enough. */
 static void raise_file_limit(const struct opening *o)
 {
 	const struct sys_ops *sys = o->set->kern->sys;
@@ -81,6 +83,87 @@ static void raise_file_limit(const struct opening *o)
 	limit.rlim_cur = need < limit.rlim_max ? need : limit.rlim_max;
 	sys->rlimit(RLIMIT_NOFILE, &limit, NULL);
 }
+
+/* ---- one open counter ---- */
+
+/* All slots take the change, one after the other; the first that does not ends it. */
+static int each_slot(const struct counter_set *set, size_t index, unsigned long request, unsigned long arg)
+{
+	const struct counter *c = &set->v[index];
+	int rc = 0;
+
+	for (size_t slot = 0; rc >= 0 && slot < slots_count(c); slot++)
+		if (c->fds[slot] >= 0)
+			rc = set->kern->sys->ioctl(c->fds[slot], request, arg);
+	return rc < 0 ? rc : 0;
+}
+
+static int filter_failed(const struct counter_set *set, const struct event *event, const char *filter, int rc,
+			 struct str *err)
+{
+	struct str reason = STR_INIT, remedy = STR_INIT;
+	struct event refused = *event;
+
+	refused.filter = xstrdup(filter);
+	if (rc == -EINVAL)
+		event_filter_explain(&refused, &set->kern->host, &reason, &remedy);
+	free(refused.filter);
+	str_add(err, "filter '");
+	str_add_printable(err, filter, strlen(filter));
+	str_addf(err, "' of %s: ", event->name);
+	if (reason.len)
+		str_addf(err, "%s\n%s", reason.s, remedy.s);
+	else if (rc == -EEXIST)
+		str_add(err, "it has a filter, and the kernel takes one for each event that is open");
+	else
+		str_addf(err, "the kernel refuses it: %s", strerror(-rc));
+	str_release(&reason);
+	str_release(&remedy);
+	return rc;
+}
+
+int counter_set_filter(const struct counter_set *set, size_t index, const char *filter, struct str *err)
+{
+	int rc = each_slot(set, index, PERF_EVENT_IOC_SET_FILTER, (unsigned long)filter);
+
+	return rc < 0 ? filter_failed(set, set->v[index].event, filter, rc, err) : 0;
+}
+
+int counter_set_period(const struct counter_set *set, size_t index, uint64_t period)
+{
+	return each_slot(set, index, PERF_EVENT_IOC_PERIOD, (unsigned long)&period);
+}
+
+int counter_attach_bpf(const struct counter_set *set, size_t index, int program_fd)
+{
+	return each_slot(set, index, PERF_EVENT_IOC_SET_BPF, (unsigned long)program_fd);
+}
+
+int counter_slot_id(const struct counter_set *set, size_t index, size_t slot, uint64_t *id)
+{
+	return set->kern->sys->ioctl(set->v[index].fds[slot], PERF_EVENT_IOC_ID, (unsigned long)id);
+}
+
+int counter_add_ids(const struct counter_set *set, size_t index, uint64_t **ids, size_t *n)
+{
+	const struct counter *c = &set->v[index];
+
+	*ids = xreallocarray(*ids, *n + slots_count(c), sizeof(**ids));
+	for (size_t slot = 0; slot < slots_count(c); slot++) {
+		uint64_t id;
+		int rc;
+
+		if (c->fds[slot] < 0)
+			continue;
+		rc = counter_slot_id(set, index, slot, &id);
+		if (rc < 0)
+			return rc;
+		(*ids)[(*n)++] = id;
+	}
+	return 0;
+}
+
+/* ---- all of them ---- */
 
 int counters_set_filters(struct counter_set *set, struct str *err)
 {
@@ -100,9 +183,9 @@ static int switch_groups(const struct counter_set *set, unsigned long request,
 	const struct layout *layout = set->layout;
 	int rc = 0;
 
-	for (size_t i = 0; layout && i < layout->n_cells; i++) {
-		const struct counter *leader = layout_leader(set, layout->cells[i].group);
-		int fd = leader->fds[layout->cells[i].cell], one;
+	for (size_t i = 0; layout && i < layout->n_slots; i++) {
+		const struct counter *leader = layout_leader(set, layout->slots[i].group);
+		int fd = leader->fds[layout->slots[i].slot], one;
 
 		if (fd < 0 || !wanted(leader))
 			continue;
@@ -176,7 +259,7 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 	int rc;
 
 	machine_init(&o.machine, kern);
-	/* Without sysfs there is no CPU to open on, which is what the events then say. */
+	/* No CPU is known without sysfs; each event then says that it has none to open on. */
 	if (options->per_cpu && cpus_online(&kern->host, &o.online))
 		o.online.n = 0;
 	*set = (struct counter_set){ .kern = kern, .notes = notes, .n = events->n };
@@ -203,14 +286,14 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 }
 
 /* A leader last: its members would each be made a leader before they are closed. */
-static void close_cells(const struct counter_set *set)
+static void close_slots(const struct counter_set *set)
 {
 	for (size_t i = set->n; i-- > 0;) {
 		const struct counter *c = &set->v[i];
 
-		for (size_t cell = 0; c->fds && cell < cells_count(c); cell++) {
-			if (c->fds[cell] >= 0)
-				set->kern->sys->close(c->fds[cell]);
+		for (size_t slot = 0; c->fds && slot < slots_count(c); slot++) {
+			if (c->fds[slot] >= 0)
+				set->kern->sys->close(c->fds[slot]);
 		}
 	}
 }
@@ -218,7 +301,7 @@ static void close_cells(const struct counter_set *set)
 void counters_close(struct counter_set *set)
 {
 	witnesses_close(set);
-	close_cells(set);
+	close_slots(set);
 	for (size_t i = 0; i < set->n; i++) {
 		struct counter *c = &set->v[i];
 
@@ -255,21 +338,68 @@ int counters_disable(struct counter_set *set)
 	return switch_groups(set, PERF_EVENT_IOC_DISABLE, is_switched, &failed);
 }
 
-int counter_add_ids(const struct counter_set *set, size_t index, uint64_t **ids, size_t *n)
+/* ---- an event, tried alone ---- */
+
+/* Long enough never to be reached while the event is open. */
+enum { TRY_PERIOD = 1 << 30 };
+
+static int try_to_open(const struct event *event, uint64_t period, const struct kern *kern)
 {
-	const struct counter *c = &set->v[index];
+	bool whole_cpus = event->cpus.n && !event->pmu_is_core;
+	struct machine machine;
+	struct attempt a = {
+		.machine = &machine,
+		.event = event,
+		.attr = event->attr,
+		.pid = whole_cpus ? -1 : 0,
+		.cpu = whole_cpus ? event->cpus.v[0] : -1,
+	};
+	int rc;
 
-	*ids = xreallocarray(*ids, *n + cells_count(c), sizeof(**ids));
-	for (size_t cell = 0; cell < cells_count(c); cell++) {
-		uint64_t id;
-		int rc;
-
-		if (c->fds[cell] < 0)
-			continue;
-		rc = counter_cell_id(set, index, cell, &id);
-		if (rc < 0)
-			return rc;
-		(*ids)[(*n)++] = id;
+	if (event->kind != EVENT_KERNEL)
+		return 0;
+	if (event_nowhere(event))
+		return -ENODEV;
+	a.attr.sample_period = period;
+	a.attr.freq = 0;
+	a.attr.sample_type = 0;
+	machine_init(&machine, kern);
+	if (event_is_silent(&machine, event)) {
+		machine_release(&machine);
+		return -EOPNOTSUPP;
 	}
-	return 0;
+	do {
+		rc = open_once(kern, &a.attr, a.pid, a.cpu, 0);
+	} while (rc < 0 && fallback_next(&a, -rc));
+	machine_release(&machine);
+	return rc;
+}
+
+int event_try(const struct event *event, const struct kern *kern)
+{
+	return try_to_open(event, 0, kern);
+}
+
+int event_try_sample(const struct event *event, const struct kern *kern, char **reason)
+{
+	int rc = try_to_open(event, TRY_PERIOD, kern);
+	struct perf_event_attr attr = event->attr;
+	struct machine machine;
+	struct failure failure = {
+		.machine = &machine,
+		.event = event,
+		.attr = &attr,
+		.err = -rc,
+		.cpu = -1,
+	};
+	char *remedy = NULL;
+
+	if (!rc)
+		return 0;
+	attr.sample_period = TRY_PERIOD;
+	machine_init(&machine, kern);
+	reason_find(&failure, reason, &remedy);
+	machine_release(&machine);
+	free(remedy);
+	return rc;
 }

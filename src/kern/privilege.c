@@ -1,6 +1,13 @@
 /*
- * What this process may do, from /proc/self/status and the perf_event_paranoid file. Read when
- * something was refused or when the doctor asks, never on the way to a count that works.
+ * Rights of this process, from /proc/self/status and the perf_event_paranoid file; and whether it sees where the
+ * kernel's functions are. Read when something was refused or when the doctor asks, never on the way to a count that
+ * works.
+ *
+ * /proc/kallsyms has zeros for addresses that a reader may not see. The kernel shows them with CAP_SYSLOG where
+ * kptr_restrict is 0 or 1, without it only where that is 0 and perf_event_paranoid is 1 or less, and to nobody
+ * where it is 2. The first line tells which it is; where the list itself is not there, that is another matter.
+ *
+ * Sources: kernel/ksyms_common.c of Linux, kallsyms_show_value(); proc(5), kptr_restrict.
  */
 #include "kern/privilege.h"
 
@@ -13,7 +20,7 @@
 enum { PARANOID_UNKNOWN = 2 };
 
 /*
- * The text behind "key:" of a status file, without leading white space; false without such a line.
+ * The text after "key:" of a status file, without leading white space; false without such a line.
  */
 static bool status_field(const struct str *text, const char *key, char *value, size_t size)
 {
@@ -125,4 +132,49 @@ const char *privilege_remedy(const struct privilege *privilege, int paranoid, in
 	if (paranoid > level && level >= -1 && level + 1 < (int)ARRAY_SIZE(sysctls))
 		return sysctls[level + 1];
 	return "sudo setcap cap_perfmon+ep \"$(command -v pstat)\"";
+}
+
+/* ---- addresses of the kernel's functions ---- */
+
+/* The first line into `line`; false: there is none. */
+static bool first_line(const struct host_paths *host, char *line, int n)
+{
+	char *path = xasprintf("%s/kallsyms", host->procfs);
+	FILE *file = fopen(path, "re");
+	bool there = file && fgets(line, n, file);
+
+	if (file)
+		fclose(file);
+	free(path);
+	return there;
+}
+
+static uint64_t restriction(const struct host_paths *host)
+{
+	char *path = xasprintf("%s/sys/kernel/kptr_restrict", host->procfs);
+	uint64_t value = 0;
+
+	if (read_u64_file(path, &value))
+		value = 0;
+	free(path);
+	return value;
+}
+
+void kernel_symbols_look(struct kernel_symbols *symbols, const struct host_paths *host)
+{
+	bool paranoid = perf_paranoid(host) > 1;
+	char line[64];
+
+	*symbols = (struct kernel_symbols){ .kptr_restrict = restriction(host) };
+	if (!first_line(host, line, sizeof(line)))
+		return;
+	symbols->there = true;
+	symbols->hidden = line[strspn(line, "0")] == ' ';
+	if (!symbols->hidden)
+		return;
+	symbols->rights_help = symbols->kptr_restrict < 2;
+	symbols->remedy = !symbols->kptr_restrict ? "sudo sysctl kernel.perf_event_paranoid=1" :
+			  symbols->rights_help && paranoid ?
+			  "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1" :
+			  "sudo sysctl kernel.kptr_restrict=0";
 }

@@ -1,92 +1,35 @@
 /*
- * Open counters -> readings. A group whose leader was opened with PERF_FORMAT_GROUP is read whole:
- *
- *   single:  value enabled running [id] [lost]
- *   group:   nr enabled running { value id [lost] } x nr       nr: the leader and its open members
- *
- * id and lost are there where the counter was opened for samples.
+ * Open counters -> readings. A group whose leader was opened with PERF_FORMAT_GROUP is read whole, see layout.c.
  *
  * Order: CPU by CPU, then thread by thread; there by group as in the list; in it leader, then members.
  *
- * A group's values are told apart by their ids. Which counter has which id the first whole reading says, by its
- * order, which is that of opening: asking for each would cost a system call per counter.
+ * A group's values are told apart by their ids. The first whole reading says which counter has which id, by its order,
+ * which is that of opening: asking for each would cost a system call per counter.
  *
  * Cgroups' counters are read from their own CPU, unless open_options.leave_affinity.
  *
- * Nothing is allocated: what a reading needs was laid out when the counters were opened.
+ * Programs that read one task's counters all the time have a plan (quick_read_plan) in place of what each reading finds
+ * out again, so that little is left beside the system calls. It reads only what is as it always is; anything else (a
+ * group that fell apart, a lost pin, an error, values in another order) is false, and counters_read() has to be asked.
  *
- * Source: perf_event_open(2), "Reading results".
+ * Nothing is allocated: all that a reading needs was laid out when the counters were opened.
  */
-#include "kern/cells.h"
-#include "kern/kern.h"
+#include "kern/slots.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 
-enum { GROUP_HEAD = 3, SINGLE_HEAD = 3, SINGLE_WORDS = 5 };
-enum { MOST_GROUP_WORDS = 16384 / 8 }; /* what the kernel allows a group to have */
-
-/*
- * ECHILD: a child's group is not its parent's now. A task that ends gives up its events one by one: that is over in
- * no time, unless the task has to wait for a CPU in the midst of it.
- */
-enum { FEW_LOOKS = 8, MOST_LOOKS = 512, PAUSE_NS = 100000 };
-
-struct reader {
+struct slots_reading {
 	const struct counter_set *set;
 	reading_fn fn;
 	void *data;
 };
 
-static ssize_t read_fd(const struct sys_ops *sys, int fd, uint64_t *words, size_t bytes)
-{
-	ssize_t n;
+/* ---- one slot ---- */
 
-	do {
-		n = sys->read(fd, words, bytes);
-	} while (n == -EINTR);
-	return n;
-}
-
-static ssize_t read_inherited(const struct sys_ops *sys, int fd, uint64_t *words, size_t bytes,
-			      int most_looks)
-{
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
-	ssize_t n = read_fd(sys, fd, words, bytes);
-
-	for (int looks = 1; n == -ECHILD && looks < most_looks; looks++) {
-		if (looks < FEW_LOOKS)
-			sched_yield();
-		else
-			nanosleep(&pause, NULL);
-		n = read_fd(sys, fd, words, bytes);
-	}
-	return n;
-}
-
-bool group_is_torn(const struct sys_ops *sys, int leader_fd)
-{
-	uint64_t words[MOST_GROUP_WORDS];
-
-	return read_inherited(sys, leader_fd, words, sizeof(words), FEW_LOOKS) == -ECHILD;
-}
-
-/* ---- one cell ---- */
-
-/* Behind each value: its id and its losses, where they were asked for. */
-static size_t words_behind_value(uint64_t format)
-{
-	return (format & PERF_FORMAT_ID ? 1 : 0) + (format & FORMAT_LOST ? 1 : 0);
-}
-
-size_t group_words(uint64_t format, size_t n)
-{
-	return GROUP_HEAD + n * (1 + words_behind_value(format));
-}
-
-/* What `n` bytes say where `expected` should have come. */
+/* Judges a reading by its length: n bytes where `expected` should have come. */
 static enum reading_state state_of(ssize_t n, size_t expected, int *err)
 {
 	*err = 0;
@@ -99,15 +42,15 @@ static enum reading_state state_of(ssize_t n, size_t expected, int *err)
 }
 
 /*
- * What the enabled time of a group that never waits has beyond its running time is the kernel's mistake, which it makes
- * of cgroups, and no reason to scale.
+ * A group that never waits runs whenever it is enabled. Enabled time beyond its running time is a mistake that the
+ * kernel makes with cgroups, and no reason to scale.
  */
 static bool enabled_is_running(const struct counter *c, const struct reading *reading)
 {
 	return c->event->cgroup && c->never_waits && reading->running_ns;
 }
 
-static void hand_over(const struct reader *r, size_t index, size_t cell,
+static void hand_over(const struct slots_reading *r, size_t index, size_t slot,
 		      const struct reading *reading)
 {
 	const struct counter *c = &r->set->v[index];
@@ -116,20 +59,20 @@ static void hand_over(const struct reader *r, size_t index, size_t cell,
 	if (enabled_is_running(c, reading))
 		mended.enabled_ns = reading->running_ns;
 	mended.others_ran = reading->state == READING_OK &&
-			    witness_saw_others(r->set, index, cell % c->n_threads, reading->enabled_ns);
+			    witness_saw_others(r->set, index, slot % c->n_threads, reading->enabled_ns);
 	if (r->set->removal && reading->state == READING_OK)
-		removal_mark(r->set, index, cell % c->n_threads, &mended);
-	r->fn(r->data, index, cell_cpu(c, cell), cell % c->n_threads, &mended);
+		removal_mark(r->set, index, slot % c->n_threads, &mended);
+	r->fn(r->data, index, slot_cpu(c, slot), slot % c->n_threads, &mended);
 }
 
 /* Also a group that has but one event. */
-static void read_single(const struct reader *r, size_t index, size_t cell)
+static void read_single(const struct slots_reading *r, size_t index, size_t slot)
 {
-	int fd = r->set->v[index].fds[cell];
+	int fd = r->set->v[index].fds[slot];
 	struct reading reading = { .state = READING_NOT_OPEN };
 	uint64_t format = r->set->v[index].attr.read_format, words[1 + SINGLE_WORDS];
 	size_t value = format & PERF_FORMAT_GROUP ? GROUP_HEAD : 0;
-	size_t n_words = SINGLE_HEAD + (value ? 1 : 0) + words_behind_value(format);
+	size_t n_words = SINGLE_HEAD + (value ? 1 : 0) + words_after_value(format);
 
 	if (fd >= 0) {
 		ssize_t n = read_fd(r->set->kern->sys, fd, words, n_words * sizeof(*words));
@@ -142,24 +85,24 @@ static void read_single(const struct reader *r, size_t index, size_t cell)
 		reading.running_ns = words[2];
 		reading.lost = format & FORMAT_LOST ? words[n_words - 1] : 0;
 	}
-	hand_over(r, index, cell, &reading);
+	hand_over(r, index, slot, &reading);
 }
 
-static void read_one_by_one(const struct reader *r, const struct counter_group *group, size_t cell)
+static void read_one_by_one(const struct slots_reading *r, const struct counter_group *group, size_t slot)
 {
 	for (size_t i = 0; i < group->n; i++)
-		read_single(r, r->set->layout->members[group->first + i], cell);
+		read_single(r, r->set->layout->members[group->first + i], slot);
 }
 
 /*
  * The values of member i: in its place, unless the kernel has them in another order; NULL where they are missing.
  */
 static const uint64_t *row_of(const struct counter_set *set, const struct counter_group *group, size_t i,
-			      size_t cell, uint64_t format)
+			      size_t slot, uint64_t format)
 {
 	const uint64_t *rows = set->layout->words + GROUP_HEAD;
-	uint64_t *id = &set->v[set->layout->members[group->first + i]].ids[cell];
-	size_t step = 1 + words_behind_value(format);
+	uint64_t *id = &set->v[set->layout->members[group->first + i]].ids[slot];
+	size_t step = 1 + words_after_value(format);
 
 	if (!(format & PERF_FORMAT_ID))
 		return rows + i * step;
@@ -174,7 +117,7 @@ static const uint64_t *row_of(const struct counter_set *set, const struct counte
 	return NULL;
 }
 
-static void read_group(const struct reader *r, const struct counter_group *group, size_t cell)
+static void read_group(const struct slots_reading *r, const struct counter_group *group, size_t slot)
 {
 	const struct counter_set *set = r->set;
 	const size_t *members = set->layout->members + group->first;
@@ -185,8 +128,8 @@ static void read_group(const struct reader *r, const struct counter_group *group
 	size_t bytes = group_words(format, group->n) * sizeof(*words);
 	ssize_t n = 0;
 
-	if (leader->fds[cell] >= 0) {
-		n = read_inherited(set->kern->sys, leader->fds[cell], words, bytes, MOST_LOOKS);
+	if (leader->fds[slot] >= 0) {
+		n = read_inherited(set->kern->sys, leader->fds[slot], words, bytes);
 		base.state = state_of(n, bytes, &base.err);
 	}
 	/*
@@ -195,7 +138,7 @@ static void read_group(const struct reader *r, const struct counter_group *group
 	 */
 	if (group->n > 1 && n == (ssize_t)(group_words(format, 1) * sizeof(*words)) &&
 	    words[0] == 1) {
-		read_one_by_one(r, group, cell);
+		read_one_by_one(r, group, slot);
 		return;
 	}
 	if (base.state == READING_OK && words[0] != group->n)
@@ -203,21 +146,21 @@ static void read_group(const struct reader *r, const struct counter_group *group
 	for (size_t i = 0; i < group->n; i++) {
 		struct reading reading = base;
 		const uint64_t *row =
-			base.state == READING_OK ? row_of(set, group, i, cell, format) : NULL;
+			base.state == READING_OK ? row_of(set, group, i, slot, format) : NULL;
 
 		if (row) {
 			reading.value = row[0];
-			reading.lost = format & FORMAT_LOST ? row[words_behind_value(format)] : 0;
+			reading.lost = format & FORMAT_LOST ? row[words_after_value(format)] : 0;
 			reading.enabled_ns = words[1];
 			reading.running_ns = words[2];
 		} else if (base.state == READING_OK) {
 			reading = (struct reading){ .state = READING_FAILED, .err = EIO };
 		}
-		hand_over(r, members[i], cell, &reading);
+		hand_over(r, members[i], slot, &reading);
 	}
 }
 
-/* ---- all cells ---- */
+/* ---- all slots ---- */
 
 /*
  * Read from elsewhere, a cgroup's counter whose tasks are not on its CPU now may have the time since
@@ -252,7 +195,7 @@ static void go_home(const struct visit *visit)
 
 void counters_read(const struct counter_set *set, reading_fn fn, void *data)
 {
-	const struct reader r = { set, fn, data };
+	const struct slots_reading r = { set, fn, data };
 	const struct layout *layout = set->layout;
 	struct visit visit = { .cpu = -1 };
 
@@ -265,35 +208,22 @@ void counters_read(const struct counter_set *set, reading_fn fn, void *data)
 			.cpu = -1,
 		};
 	witnesses_read(set);
-	for (size_t i = 0; layout && i < layout->n_cells; i++) {
-		const struct counter_group *group = &layout->groups[layout->cells[i].group];
+	for (size_t i = 0; layout && i < layout->n_slots; i++) {
+		const struct counter_group *group = &layout->groups[layout->slots[i].group];
 		const struct counter *leader = &set->v[layout->members[group->first]];
-		size_t cell = layout->cells[i].cell;
+		size_t slot = layout->slots[i].slot;
 
 		if (leader->event->cgroup)
-			visit_cpu(&visit, cell_cpu(leader, cell));
+			visit_cpu(&visit, slot_cpu(leader, slot));
 		if (leader->attr.read_format & PERF_FORMAT_GROUP)
-			read_group(&r, group, cell);
+			read_group(&r, group, slot);
 		else
-			read_one_by_one(&r, group, cell);
+			read_one_by_one(&r, group, slot);
 	}
 	go_home(&visit);
 }
 
 /* ---- enabled or not ---- */
-
-/* The words that all layouts have in the same place. */
-int read_times(const struct counter_set *set, int fd, uint64_t *enabled_ns, uint64_t *running_ns)
-{
-	uint64_t words[MOST_GROUP_WORDS];
-	ssize_t n = read_inherited(set->kern->sys, fd, words, sizeof(words), MOST_LOOKS);
-
-	if (n < (ssize_t)(SINGLE_HEAD * sizeof(*words)))
-		return n < 0 ? (int)n : -EIO;
-	*enabled_ns = words[1];
-	*running_ns = words[2];
-	return 0;
-}
 
 /* 0: not known. */
 static uint64_t enabled_time(const struct counter_set *set, int fd)
@@ -308,8 +238,8 @@ bool counter_was_enabled(const struct counter_set *set, size_t index)
 	const struct counter *c = &set->v[index];
 	bool enabled = false;
 
-	for (size_t cell = 0; c->state == COUNTER_OPEN && !enabled && cell < cells_count(c); cell++)
-		enabled = enabled_time(set, c->fds[cell]) != 0;
+	for (size_t slot = 0; c->state == COUNTER_OPEN && !enabled && slot < slots_count(c); slot++)
+		enabled = enabled_time(set, c->fds[slot]) != 0;
 	return enabled;
 }
 
@@ -321,7 +251,7 @@ static bool counts_whole_cpus(const struct counter *c, size_t index)
 	       c->n_threads == 1 && !c->event->cgroup && !c->attr.pinned && !event_is_moved(c->event);
 }
 
-/* Those of its CPUs on which it stands still, if it goes on elsewhere: else it is just disabled. */
+/* Adds the counter's CPUs on which it stands still, if it goes on elsewhere: else it is just disabled. */
 static void add_standing(const struct counter_set *set, const struct counter *c, struct intset *cpus)
 {
 	uint64_t *before = xcalloc(c->n_cpus, sizeof(*before));
@@ -362,4 +292,135 @@ void counters_stopped_cpus(const struct counter_set *set, struct intset *cpus)
 		looked = true;
 	}
 	intset_release(&online);
+}
+
+/* ---- one task's counters, in the least time ---- */
+
+/* Words of one event's own reading: a value and its id, and what stands before the values. */
+enum { MOST_WORDS = 5 };
+
+/* One descriptor. */
+struct quick_slot {
+	int fd;
+	size_t bytes; /* of its reading */
+	size_t n; /* its events */
+	uint64_t *words; /* of its last reading */
+	const uint64_t *id; /* the word of the first id; NULL: the kernel writes none */
+	const uint64_t **ids; /* what the ids are to be */
+	bool is_group;
+};
+
+struct quick_read {
+	struct quick_slot *slots;
+	size_t n_slots;
+	uint64_t *words; /* of all slots */
+	const uint64_t **ids;
+	struct quick_value *values; /* by event */
+	const struct counter_set *set;
+};
+
+static bool is_quick(const struct counter *c)
+{
+	if (c->state != COUNTER_OPEN)
+		return true;
+	return !c->cpus.n && c->n_threads == 1 && c->n_cpus == 1 && c->fds[0] >= 0 && !c->event->cgroup &&
+	       !c->attr.inherit && !c->leaves_tasks && !(c->attr.read_format & FORMAT_LOST);
+}
+
+/* How far the plan has come. */
+struct planned {
+	size_t n_words, n_ids;
+};
+
+static void plan_slot(struct quick_read *quick, const size_t *members, size_t n, struct planned *planned)
+{
+	const struct counter *leader = &quick->set->v[members[0]];
+	uint64_t format = leader->attr.read_format;
+	bool is_group = format & PERF_FORMAT_GROUP, has_ids = format & PERF_FORMAT_ID;
+	size_t first = is_group ? group_words(format, 0) : 0, step = 1 + has_ids;
+	size_t n_words = is_group ? group_words(format, n) : group_words(format, 0) + has_ids;
+	uint64_t *words = quick->words + planned->n_words;
+
+	quick->slots[quick->n_slots++] = (struct quick_slot){
+		.fd = leader->fds[0],
+		.bytes = n_words * sizeof(*words),
+		.n = n,
+		.words = words,
+		.id = is_group && has_ids ? words + first + 1 : NULL,
+		.ids = quick->ids + planned->n_ids,
+		.is_group = is_group,
+	};
+	planned->n_words += n_words;
+	for (size_t i = 0; i < n; i++) {
+		quick->ids[planned->n_ids++] = &quick->set->v[members[i]].ids[0];
+		quick->values[members[i]] = (struct quick_value){ words + first + i * step, words + 1 };
+	}
+}
+
+struct quick_read *quick_read_plan(const struct counter_set *set)
+{
+	const struct layout *layout = set->layout;
+	struct planned planned = { 0 };
+	struct quick_read *quick;
+
+	for (size_t i = 0; i < set->n; i++)
+		if (!is_quick(&set->v[i]))
+			return NULL;
+	if (!layout || !layout->n_slots)
+		return NULL;
+	quick = xcalloc(1, sizeof(*quick));
+	quick->set = set;
+	quick->slots = xcalloc(set->n, sizeof(*quick->slots));
+	quick->ids = xcalloc(set->n, sizeof(*quick->ids));
+	quick->values = xcalloc(set->n, sizeof(*quick->values));
+	quick->words = xcalloc(set->n, MOST_WORDS * sizeof(*quick->words));
+	for (size_t g = 0; g < layout->n_groups; g++) {
+		const struct counter_group *group = &layout->groups[g];
+		const size_t *members = layout->members + group->first;
+
+		if (set->v[members[0]].attr.read_format & PERF_FORMAT_GROUP)
+			plan_slot(quick, members, group->n, &planned);
+		for (size_t i = 0; !(set->v[members[0]].attr.read_format & PERF_FORMAT_GROUP) && i < group->n; i++)
+			plan_slot(quick, members + i, 1, &planned);
+	}
+	return quick;
+}
+
+void quick_read_free(struct quick_read *quick)
+{
+	if (!quick)
+		return;
+	free(quick->slots);
+	free(quick->words);
+	free(quick->ids);
+	free(quick->values);
+	free(quick);
+}
+
+const struct quick_value *quick_read_values(const struct quick_read *quick)
+{
+	return quick->values;
+}
+
+/* Is each value of a group where it was? */
+static bool is_in_order(const struct quick_slot *slot)
+{
+	if (slot->words[0] != slot->n)
+		return false;
+	for (size_t i = 0; slot->id && i < slot->n; i++)
+		if (slot->id[2 * i] != *slot->ids[i])
+			return false;
+	return true;
+}
+
+bool quick_read(const struct quick_read *quick)
+{
+	const struct sys_ops *sys = quick->set->kern->sys;
+	const struct quick_slot *end = quick->slots + quick->n_slots;
+
+	for (const struct quick_slot *slot = quick->slots; slot < end; slot++)
+		if (sys_read(sys, slot->fd, slot->words, slot->bytes) != (ssize_t)slot->bytes ||
+		    (slot->is_group && !is_in_order(slot)))
+			return false;
+	return true;
 }

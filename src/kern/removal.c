@@ -22,7 +22,7 @@
  *
  * Sources: execve(2); begin_new_exec() in fs/exec.c; clock_getcpuclockid(3); wait4(2); proc(5), schedstat and stat.
  */
-#include "kern/cells.h"
+#include "kern/slots.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,9 +31,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
-
-#define NS_PER_MS 1000000ull
-#define NS_PER_S 1000000000ull
 
 /*
  * Time that may be missing where no counter was removed: ALLOWED_NS in any case, one part in ALLOWED_PART, and the
@@ -91,7 +88,7 @@ struct removal {
 
 /* ---- CPU times ---- */
 
-/* utime and stime: the 12th and 13th field behind the name, which may hold anything. */
+/* utime and stime: the 12th and 13th field after the name, which may hold anything. */
 static bool ticks_of(const char *stat, uint64_t *ns)
 {
 	const char *fields = strrchr(stat, ')');
@@ -321,7 +318,7 @@ static const struct removal_cause {
 	{ is_unreadable, "may not be read", true },
 };
 
-/* NULL: the command's file is none of these, or it cannot be told. */
+/* NULL: the command's file is none of these, or it is not known. */
 static const struct removal_cause *cause_of_command(const struct removal *removal)
 {
 	char *file = removal->child ? file_of(removal->command) : NULL;
@@ -389,7 +386,7 @@ static int64_t enabled_on(const struct counter_set *set, const struct counter *c
 	return longest_ns < INT64_MAX ? (int64_t)longest_ns : INT64_MAX;
 }
 
-/* Negative: it cannot be told now. */
+/* Negative: it is not known now. */
 static int64_t enabled_by(const struct counter_set *set, size_t index, size_t unit)
 {
 	const struct removal *removal = set->removal;

@@ -117,8 +117,8 @@ size_t ring_snapshot(struct ring *ring, struct ring_span span[2])
 		n = ring->data_bytes;
 	whole = whole_records(ring, head, n, &largest);
 	/*
-	 * Who was about to write when the ring was paused still does so below head, which is where the oldest
-	 * record is once the ring is full: so much as one record of these may be torn there.
+	 * A writer that was about to write when the ring was paused still does so below head, where the oldest
+	 * record is once the ring is full: as much as one record of these may be torn there.
 	 */
 	if (n > ring->data_bytes - largest)
 		whole = whole_records(ring, head, ring->data_bytes - largest, &largest);

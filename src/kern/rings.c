@@ -28,7 +28,7 @@ enum { DEFAULT_BYTES = 2 << 20, ALL_BYTES = 64 << 20, WAKE_PARTS = 4 };
  */
 enum { LEAST_BYTES_OF_CPU = 512 << 10, LEAST_BYTES_OF_THREAD = 16 << 10 };
 
-/* Who writes into a ring: the mapped descriptor first. */
+/* Descriptors that write into a ring: the mapped one first. */
 struct ring_fds {
 	int *v;
 	size_t n, cap;
@@ -123,18 +123,18 @@ static struct ring_fds *add_ring(struct ring_set *rings, int cpu, size_t thread,
 
 static void plan_counter(struct ring_set *rings, const struct counter *c)
 {
-	for (size_t cell = 0; cell < c->n_cpus * c->n_threads; cell++) {
-		int cpu = c->cpus.n ? c->cpus.v[cell / c->n_threads] : -1;
-		size_t thread = cell % c->n_threads;
+	for (size_t slot = 0; slot < c->n_cpus * c->n_threads; slot++) {
+		int cpu = c->cpus.n ? c->cpus.v[slot / c->n_threads] : -1;
+		size_t thread = slot % c->n_threads;
 		struct ring_fds *fds;
 
-		if (c->fds[cell] < 0)
+		if (c->fds[slot] < 0)
 			continue;
 		fds = find(rings, cpu, thread, c->attr.write_backward);
 		if (!fds)
 			fds = add_ring(rings, cpu, thread, c->attr.write_backward);
 		VEC_GROW(fds->v, fds->n, fds->cap);
-		fds->v[fds->n++] = c->fds[cell];
+		fds->v[fds->n++] = c->fds[slot];
 	}
 }
 

@@ -1,5 +1,5 @@
 /*
- * What is measured: the words of the command line become a list of threads or a set of CPUs,
+ * Targets of measuring: the words of the command line become a list of threads or a set of CPUs,
  * checked against the machine. procfs is read only for -p, -t and --per-thread, the list of online
  * CPUs only for -a and -C: a plain command costs nothing here.
  *
@@ -50,7 +50,7 @@ static bool nothing_given(const struct target_spec *w)
 	return !w->pids && !w->tids && !w->user && !w->cpus && !w->all_cpus && w->command <= 0;
 }
 
-static const struct contradiction {
+static const struct target_contradiction {
 	bool (*holds)(const struct target_spec *spec);
 	const char *text;
 } contradictions[] = {
@@ -170,7 +170,7 @@ static int parse_tasks(struct intset *tasks, const char *text, const char *what,
 }
 
 /* One look at procfs or several: tasks may start while it lasts, in parts that it has left behind. */
-struct walk {
+struct task_walk {
 	struct target *target;
 	struct intset seen; /* threads */
 	uid_t uid;
@@ -178,7 +178,7 @@ struct walk {
 };
 
 /* The last look finds nothing new. Who starts later than that is started by a thread in the list. */
-static int walk_until_complete(struct walk *walk, int (*look)(struct walk *walk, struct str *err),
+static int walk_until_complete(struct task_walk *walk, int (*look)(struct task_walk *walk, struct str *err),
 			       struct str *err)
 {
 	size_t before;
@@ -199,7 +199,7 @@ static int task_failed(struct str *err, int rc, const char *what, pid_t task)
 		    rc == -ESRCH ? "there is none with this id" : strerror(-rc));
 }
 
-static int look_at_processes(struct walk *walk, struct str *err)
+static int look_at_processes(struct task_walk *walk, struct str *err)
 {
 	const struct intset *pids = &walk->target->pids;
 
@@ -227,7 +227,7 @@ static int add_threads(struct target *target, struct str *err)
 static int resolve_tasks(struct target *target, const struct target_spec *spec, struct str *err)
 {
 	const char *what = spec->pids ? "process" : "thread";
-	struct walk walk = { .target = target };
+	struct task_walk walk = { .target = target };
 	int rc = parse_tasks(&target->pids, spec->pids ? spec->pids : spec->tids, what, err);
 
 	target->kind = TARGET_TASKS;
@@ -259,7 +259,7 @@ static int user_number(const char *user, uid_t *uid, struct str *err)
 	return fail(err, -EINVAL, "': there is none of this name");
 }
 
-static int look_at_user(struct walk *walk, struct str *err)
+static int look_at_user(struct task_walk *walk, struct str *err)
 {
 	DIR *dir = opendir(walk->target->procfs);
 	struct dirent *entry;
@@ -282,7 +282,7 @@ static int look_at_user(struct walk *walk, struct str *err)
 /* All processes that the user owns now; those that start later belong to whom started them. */
 static int resolve_user(struct target *target, const char *user, struct str *err)
 {
-	struct walk walk = { .target = target };
+	struct task_walk walk = { .target = target };
 	int rc = user_number(user, &walk.uid, err);
 
 	target->kind = TARGET_TASKS;
@@ -294,7 +294,7 @@ static int resolve_user(struct target *target, const char *user, struct str *err
 	return rc;
 }
 
-static int look_at_all(struct walk *walk, struct str *err)
+static int look_at_all(struct task_walk *walk, struct str *err)
 {
 	DIR *dir = opendir(walk->target->procfs);
 	struct dirent *entry;
@@ -315,7 +315,7 @@ static int look_at_all(struct walk *walk, struct str *err)
 /* Every thread of the system; what ends meanwhile is left out. */
 static int resolve_all_threads(struct target *target, struct str *err)
 {
-	struct walk walk = { .target = target };
+	struct task_walk walk = { .target = target };
 	int rc;
 
 	target->kind = TARGET_CPUS;

@@ -1,5 +1,5 @@
 /*
- * Where each online CPU sits: core, die, socket, node. Read from sysfs, once, and only for the
+ * The place of each online CPU: core, die, socket, node. Read from sysfs, once, and only for the
  * modes that print it. A file that is missing (old kernels have no die_id, small machines no nodes)
  * leaves -1.
  *

@@ -1,6 +1,12 @@
 /*
- * Waiting without polling: one ppoll(2) for all that can happen. Only where a task can't be had as a
- * pidfd (kernels before 5.3, threads before 6.9, no descriptor left) is procfs asked every 100 ms.
+ * Everything that moves a run on. A watch waits without polling: one ppoll(2) for all that can happen. Only where a
+ * task can't be had as a pidfd (kernels before 5.3, threads before 6.9, no descriptor left) is procfs asked every
+ * 100 ms.
+ *
+ * Control lines become calls. The descriptor's flags are left as they are: it may be shared with other programs, so
+ * only as much is read as one read(2) gives after poll(2) said that there is something.
+ *
+ * The ticker, the clock of -I, is pure arithmetic: it neither reads the time nor waits.
  */
 #include "kern/kern.h"
 
@@ -10,7 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NS_PER_S 1000000000ull
 #define ASK_EVERY_NS 100000000ull
 
 /* From linux/pidfd.h; older headers lack it. */
@@ -76,7 +81,7 @@ void watch_end(struct watch *watch)
 	*watch = (struct watch){ 0 };
 }
 
-/* A task that has ended is told once; its slot is ignored from then on. */
+/* The end of a task is counted once; its slot is ignored from then on. */
 static void count_ended(struct watch *watch)
 {
 	for (size_t i = FIRST_TASK_SLOT; i < FIRST_TASK_SLOT + watch->n_tasks; i++) {
@@ -150,4 +155,109 @@ bool watch_tasks_ended(const struct watch *watch, const struct target *target)
 	if (watch->ask)
 		return !target_alive(target);
 	return watch->n_alive == 0;
+}
+
+/* ---- control lines ---- */
+
+enum { LINE_MAX_BYTES = 1024 }; /* no command is near that long */
+
+static void answer(struct control *control, struct note_list *notes)
+{
+	/* Once: whoever does not read its answers is not waited for, where the descriptor does not block. */
+	if (control->ack_fd < 0 || write(control->ack_fd, "ack\n", 4) == 4)
+		return;
+	note_add(notes, false, NULL, "--control: cannot answer: %s", strerror(errno));
+	control->ack_fd = -1;
+}
+
+/* "'x' is none of enable, disable and stop" */
+static void note_unknown(const char *line, const struct control_command *commands,
+			 struct note_list *notes)
+{
+	struct str names = STR_INIT;
+
+	for (const struct control_command *c = commands; c->name; c++)
+		str_addf(&names, "%s%s", c == commands ? "" : c[1].name ? ", " : " and ", c->name);
+	note_add(notes, false, NULL, "--control: '%s' is none of %s", line, names.s);
+	str_release(&names);
+}
+
+static void run_line(struct control *control, const struct control_command *commands, void *data,
+		     struct note_list *notes)
+{
+	const struct control_command *command = commands;
+	struct str *line = &control->line;
+	size_t len;
+
+	/* Shells and terminals may add these. */
+	while (line->len && strchr(" \r\t", line->s[line->len - 1]))
+		line->s[--line->len] = '\0';
+	if (!line->len)
+		return;
+	len = strcspn(line->s, " ");
+	while (command->name &&
+	       (strlen(command->name) != len || strncmp(command->name, line->s, len) ||
+		(line->s[len] && !command->takes_words)))
+		command++;
+	if (!command->name)
+		note_unknown(line->s, commands, notes);
+	else if (!command->run(data, line->s + len + strspn(line->s + len, " ")))
+		answer(control, notes);
+}
+
+static void add_bytes(struct control *control, const char *bytes, size_t n,
+		      const struct control_command *commands, void *data, struct note_list *notes)
+{
+	for (size_t i = 0; i < n; i++) {
+		/* A NUL ends a line too: some programs send one after it. */
+		if (bytes[i] == '\n' || bytes[i] == '\0') {
+			run_line(control, commands, data, notes);
+			str_reset(&control->line);
+		} else if (control->line.len < LINE_MAX_BYTES) {
+			str_addc(&control->line, bytes[i]);
+		}
+	}
+}
+
+bool control_read(struct control *control, const struct control_command *commands, void *data,
+		  struct note_list *notes)
+{
+	char bytes[512];
+	ssize_t n = read(control->fd, bytes, sizeof(bytes));
+
+	if (n > 0) {
+		add_bytes(control, bytes, (size_t)n, commands, data, notes);
+		return true;
+	}
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return true;
+	/* The last line may lack its newline. */
+	add_bytes(control, "\n", 1, commands, data, notes);
+	return false;
+}
+
+void control_release(struct control *control)
+{
+	str_release(&control->line);
+}
+
+/* ---- the ticker ---- */
+
+void ticker_start(struct ticker *ticker, uint64_t now_ns, uint64_t interval_ns)
+{
+	ticker->interval_ns = interval_ns;
+	ticker->next_ns = interval_ns ? now_ns + interval_ns : NEVER_NS;
+}
+
+void ticker_stop(struct ticker *ticker)
+{
+	ticker->next_ns = NEVER_NS;
+}
+
+bool ticker_due(struct ticker *ticker, uint64_t now_ns)
+{
+	if (now_ns < ticker->next_ns || ticker->next_ns == NEVER_NS)
+		return false;
+	ticker->next_ns += ((now_ns - ticker->next_ns) / ticker->interval_ns + 1) * ticker->interval_ns;
+	return true;
 }

@@ -9,7 +9,7 @@
  *
  * Source: perf_event_open(2), "inherit", "PERF_FORMAT_TOTAL_TIME_ENABLED".
  */
-#include "kern/cells.h"
+#include "kern/slots.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 enum { HELPERS_MAX = 8, AHEAD_MAX = 16, LOOK_EVERY_MS = 2000, STARVED_MAX = 10 };
-#define NS_PER_MS 1000000ull
 #define STUCK_NS (BUILDID_STUCK_MS * NS_PER_MS)
 
 struct buildid_helper {

@@ -31,9 +31,9 @@ void chains_later_ask(struct event_list *events, struct event *tracking)
 	for (size_t i = 0; i < events->n; i++) {
 		if (!may_wait(&events->v[i]))
 			continue;
-		attr_set_deferral(&events->v[i].attr, DEFER_CALLCHAIN);
+		attr_set_defer(&events->v[i].attr, DEFER_CALLCHAIN);
 		any = true;
 	}
 	if (any)
-		attr_set_deferral(&tracking->attr, attr_deferral(&tracking->attr) | DEFER_OUTPUT);
+		attr_set_defer(&tracking->attr, attr_defer(&tracking->attr) | DEFER_OUTPUT);
 }

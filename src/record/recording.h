@@ -11,9 +11,6 @@
 #include "record/sinks_all.h"
 #include "record/unwind_stage.h"
 
-#define NS_PER_S 1000000000ull
-#define NS_PER_MS 1000000ull
-
 struct recording {
 	const struct record_plan *plan;
 	struct record_totals *totals;

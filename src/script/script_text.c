@@ -11,7 +11,6 @@
 
 #include <time.h>
 
-#define NS_PER_S 1000000000ULL
 /* Only decoders of hardware traces know what kind of branch a sample was. */
 enum { FLAGS_COLUMNS = 24 };
 

@@ -7,10 +7,6 @@
 
 #include "stat/reporter.h"
 
-#define NS_PER_MS 1000000ull
-#define NS_PER_US 1000ull
-#define NS_PER_S 1000000000ull
-
 /* Reads between reports, which tell how sure a scaled value is: see slicing.c. */
 struct slicing {
 	uint64_t next_ns; /* NEVER_NS: none */

@@ -18,8 +18,7 @@ enum {
 	START_FIELD = 22, /* of /proc/PID/stat, counted from 1 */
 	STATE_FIELD = 3, /* the first behind the name */
 };
-#define NS_PER_S 1000000000LL
-#define START_TICK_NS (NS_PER_S / 100) /* start times are in hundredths, rounded down */
+#define START_TICK_NS ((int64_t)NS_PER_S / 100) /* start times are in hundredths, rounded down */
 
 struct process_row {
 	struct process_here process;

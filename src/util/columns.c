@@ -20,7 +20,7 @@
 /* Deeper ones go with the one at this depth that they are in. */
 enum { DEPTH_MAX = 32 };
 
-/* Where the escape sequence at text[i] ends that turns a colour on or off; else i. */
+/* Returns the end of the escape sequence at text[i] that turns a colour on or off; i where there is none. */
 static size_t skip_color(const char *text, size_t n, size_t i)
 {
 	size_t end = i + 2;
@@ -117,7 +117,7 @@ static size_t skip_operator(const char *text, size_t i)
 	return end + strspn(text + end, "<>=-*");
 }
 
-/* What is open further in than the partner has none. */
+/* Brackets that are open further in than the partner have none. */
 static void close_bracket(struct brackets *b, const char *text, size_t at, char opening)
 {
 	size_t n = b->n_open;

@@ -65,7 +65,7 @@ static int check_link(const struct stat *link, struct str *err)
 								   : 0;
 }
 
-/* What a descriptor is open on. */
+/* Checks what a descriptor is open on. */
 static int check_opened(const char *path, int fd, struct stat *st, struct str *err)
 {
 	uid_t folder_owner;
@@ -95,7 +95,7 @@ static bool is_signalled(void)
 	return false;
 }
 
-/* As open(2); a FIFO that nobody reads answers ENXIO until somebody does. */
+/* Opens like open(2); a FIFO that nobody reads answers ENXIO until somebody does. */
 static int open_when_read(const char *path, int flags)
 {
 	const struct timespec pause = { .tv_nsec = ASK_READER_NS };

@@ -28,7 +28,7 @@ enum { GZIP_FAST = 1 }; /* a level of zlib, 1 to 9 */
 /* Never NULL. Where zlib can't be used, why says so in a sentence. */
 struct gzip *gzip_new(int level, struct str *why);
 void gzip_free(struct gzip *gzip); /* NULL is fine */
-/* What is packed by now is appended to packed. */
+/* Packs n bytes; those that are ready by now are appended to packed. */
 void gzip_add(struct gzip *gzip, const void *bytes, size_t n, struct str *packed);
 /* The rest, and the end of the file. */
 void gzip_end(struct gzip *gzip, struct str *packed);

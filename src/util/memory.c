@@ -65,14 +65,3 @@ char *xstrndup(const char *s, size_t n)
 {
 	return checked(strndup(s, n));
 }
-
-char *xasprintf(const char *fmt, ...)
-{
-	struct str s = STR_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	str_vaddf(&s, fmt, ap);
-	va_end(ap);
-	return str_detach(&s);
-}

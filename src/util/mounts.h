@@ -30,7 +30,7 @@ struct mounts {
 	size_t n, cap;
 };
 
-/* Those of one process; path is its mountinfo. A file that cannot be read has none. v is then heap, or NULL. */
+/* Reads those of one process; path is its mountinfo. A file that cannot be read has none. v is then heap, or NULL. */
 void mounts_read(struct mounts *mounts, const char *path);
 void mounts_release(struct mounts *mounts);
 /* The one that the open file is on, without asking it anything; NULL: none of these. */

@@ -104,6 +104,17 @@ char *str_detach(struct str *s)
 	return text;
 }
 
+char *xasprintf(const char *fmt, ...)
+{
+	struct str s = STR_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&s, fmt, ap);
+	va_end(ap);
+	return str_detach(&s);
+}
+
 void str_add_grouped(struct str *s, uint64_t value)
 {
 	char digits[24];

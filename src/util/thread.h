@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* As pthread_create(), which gives the new thread the mask of signals that its maker has: 0, or an errno. */
+/* Calls pthread_create() with all signals masked, a mask that the new thread inherits: 0, or an errno. */
 static inline int thread_start(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *data)
 {
 	sigset_t all, before;

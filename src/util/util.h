@@ -37,6 +37,10 @@ enum {
 	EXIT_BAD_USAGE = 129, /* as perf and git have it */
 };
 
+#define NS_PER_S 1000000000ull
+#define NS_PER_MS 1000000ull
+#define NS_PER_US 1000ull
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 
@@ -47,7 +51,7 @@ void *xreallocarray(void *old, size_t n, size_t bytes);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
-/* What they call when there is no memory. */
+/* Called by these when there is no memory. */
 _Noreturn void memory_exhausted(void);
 /*
  * From now on large pieces go back to the system when they are freed. By default the C library keeps ever larger ones
@@ -83,7 +87,7 @@ void str_init(struct str *s);
 void str_release(struct str *s); /* back to the initial state; safe to call twice */
 void str_reset(struct str *s); /* length 0, memory kept */
 void str_add(struct str *s, const char *text);
-void str_reserve(struct str *s, size_t more); /* room for so many bytes behind what it has */
+void str_reserve(struct str *s, size_t more); /* room for so many bytes after what it has */
 void str_addn(struct str *s, const char *bytes, size_t n);
 void str_addc(struct str *s, char c);
 void str_addf(struct str *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -164,7 +168,7 @@ int write_all(int fd, const void *bytes, size_t n);
 /* The same into a file, at an offset, which is not the descriptor's; that nothing could be written is -EIO. */
 int write_all_at(int fd, const void *bytes, size_t n, uint64_t offset);
 
-/* Where the kernel's pseudo file systems are. Tests point these at trees of their own. */
+/* Places of the kernel's pseudo file systems. Tests point these at trees of their own. */
 struct host_paths {
 	const char *sysfs; /* "/sys" */
 	const char *procfs; /* "/proc" */

@@ -26,7 +26,7 @@ void zstd_in_free(struct zstd_in *in); /* NULL is fine */
 int64_t zstd_in_take(struct zstd_in *in, const uint8_t **bytes, size_t *n, void *room,
 		     size_t room_bytes, struct str *err);
 
-/* What was given so far ends where a frame ends: nothing is missing behind it. */
+/* The bytes given so far end where a frame ends: nothing is missing after them. */
 bool zstd_in_whole(const struct zstd_in *in);
 
 /* level 1 .. 22 */
@@ -41,8 +41,8 @@ int zstd_out_add(struct zstd_out *out, const void *bytes, size_t n, struct str *
  */
 void zstd_out_pad(struct str *packed, size_t multiple);
 /*
- * What was packed last goes nowhere: a new frame begins. within: of what was packed before, some is where packed will
- * be; its frame is ended first.
+ * Begins a new frame, where the bytes that were packed last are not used. within: earlier bytes of the frame are; that
+ * frame is then ended, in packed.
  */
 void zstd_out_restart(struct zstd_out *out, bool within, struct str *packed);
 

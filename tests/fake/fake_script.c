@@ -45,12 +45,12 @@ BITS(GETTER)
 
 static uint64_t get_defer_callchain(const struct perf_event_attr *attr)
 {
-	return attr_deferral(attr) & DEFER_CALLCHAIN ? 1 : 0;
+	return attr_defer(attr) & DEFER_CALLCHAIN ? 1 : 0;
 }
 
 static uint64_t get_defer_output(const struct perf_event_attr *attr)
 {
-	return attr_deferral(attr) & DEFER_OUTPUT ? 1 : 0;
+	return attr_defer(attr) & DEFER_OUTPUT ? 1 : 0;
 }
 
 #define NUMBER_ROW(field) { #field, get_##field, false },

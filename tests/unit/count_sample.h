@@ -189,11 +189,11 @@ static void world_stopped_cpus(const void *data, struct intset *cpus)
 		intset_add(cpus, w->stopped.v[i]);
 }
 
-static char *world_idle_reason(const void *data, size_t index, const struct reading *sum)
+static char *world_never_ran_reason(const void *data, size_t index, const struct reading *sum)
 {
 	const struct world *w = data;
 
-	return count_backend_perf.idle_reason(&w->set, index, sum);
+	return count_backend_perf.never_ran_reason(&w->set, index, sum);
 }
 
 static const struct count_backend world_backend = {
@@ -202,7 +202,7 @@ static const struct count_backend world_backend = {
 	.read = world_read_nothing,
 	.topology = world_find_topology,
 	.stopped_cpus = world_stopped_cpus,
-	.idle_reason = world_idle_reason,
+	.never_ran_reason = world_never_ran_reason,
 	.unread = "never read",
 };
 

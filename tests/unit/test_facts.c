@@ -420,7 +420,7 @@ static void idle_reason_is(size_t n, const struct reading *sum, const char *expe
 	for (size_t i = 0; i < n; i++)
 		counters[i] =
 			(struct counter){ .event = &event, .state = COUNTER_OPEN, .leader = i };
-	reason = counter_idle_reason(&set, 0, sum);
+	reason = counter_never_ran_reason(&set, 0, sum);
 	if (expected)
 		assert_string_equal(reason, expected);
 	else
@@ -477,7 +477,7 @@ static void pinned_reason_is(const char *expected)
 		};
 	}
 	counters[0].attr.pinned = 1;
-	reason = counter_idle_reason(&set, 0, &zeros);
+	reason = counter_never_ran_reason(&set, 0, &zeros);
 	assert_string_equal(reason, expected);
 	free(reason);
 	for (size_t i = 0; i < 2; i++)

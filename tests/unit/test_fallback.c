@@ -309,7 +309,7 @@ static struct event *add_deferring(const char *name, uint32_t type, unsigned bit
 
 	options.sample = true;
 	event->attr.sample_period = 1;
-	attr_set_deferral(&event->attr, bits);
+	attr_set_defer(&event->attr, bits);
 	return event;
 }
 
@@ -318,13 +318,13 @@ static size_t deferring_calls(void)
 	size_t n = 0;
 
 	for (size_t i = 0; i < fake.n; i++)
-		n += attr_deferral(&fake.calls[i].attr) != 0;
+		n += attr_defer(&fake.calls[i].attr) != 0;
 	return n;
 }
 
 static int knows_no_deferral(const struct fake_call *call)
 {
-	return attr_deferral(&call->attr) ? -EINVAL : 0;
+	return attr_defer(&call->attr) ? -EINVAL : 0;
 }
 
 static void deferral_is_asked_for_by_opening(void **state)
@@ -334,8 +334,8 @@ static void deferral_is_asked_for_by_opening(void **state)
 	add_deferring("a", PERF_TYPE_SOFTWARE, DEFER_CALLCHAIN);
 	add_deferring("dummy", PERF_TYPE_SOFTWARE, DEFER_OUTPUT);
 	open_all();
-	assert_int_equal(attr_deferral(&set.v[0].attr), DEFER_CALLCHAIN);
-	assert_int_equal(attr_deferral(&set.v[1].attr), DEFER_OUTPUT);
+	assert_int_equal(attr_defer(&set.v[0].attr), DEFER_CALLCHAIN);
+	assert_int_equal(attr_defer(&set.v[1].attr), DEFER_OUTPUT);
 	assert_int_equal(fake.n, 4);
 }
 
@@ -350,7 +350,7 @@ static void deferral_costs_old_kernels_one_call(void **state)
 	open_all();
 	for (size_t i = 0; i < set.n; i++) {
 		assert_int_equal(set.v[i].state, COUNTER_OPEN);
-		assert_int_equal(attr_deferral(&set.v[i].attr), 0);
+		assert_int_equal(attr_defer(&set.v[i].attr), 0);
 	}
 	assert_int_equal(fake.n, 7);
 	assert_int_equal(notes.n, 0);
@@ -365,8 +365,8 @@ static void deferral_is_not_given_up_for_another_reason(void **state)
 	fake.answer = precise_without_guest_bit;
 	open_all();
 	assert_int_equal(set.v[0].attr.precise_ip, 0);
-	assert_int_equal(attr_deferral(&set.v[0].attr), DEFER_CALLCHAIN | DEFER_OUTPUT);
-	assert_int_equal(attr_deferral(&set.v[1].attr), DEFER_CALLCHAIN);
+	assert_int_equal(attr_defer(&set.v[0].attr), DEFER_CALLCHAIN | DEFER_OUTPUT);
+	assert_int_equal(attr_defer(&set.v[1].attr), DEFER_CALLCHAIN);
 }
 
 /* Once an event is open with them, there is no doubt. */
@@ -383,7 +383,7 @@ static void deferral_that_opened_is_known(void **state)
 
 static int knows_neither(const struct fake_call *call)
 {
-	return attr_deferral(&call->attr) ? -EINVAL : precise_without_guest_bit(call);
+	return attr_defer(&call->attr) ? -EINVAL : precise_without_guest_bit(call);
 }
 
 static void deferral_and_another_reason(void **state)
@@ -395,7 +395,7 @@ static void deferral_and_another_reason(void **state)
 	open_all();
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(set.v[i].attr.precise_ip, 0);
-		assert_int_equal(attr_deferral(&set.v[i].attr), 0);
+		assert_int_equal(attr_defer(&set.v[i].attr), 0);
 	}
 	/* The first event, and once the question itself. */
 	assert_int_equal(deferring_calls(), 2);

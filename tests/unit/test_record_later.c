@@ -18,11 +18,11 @@ static int open_without(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 {
 	struct perf_event_attr plain = *attr;
 
-	if (attr_deferral(attr) && !kernel.knows) {
+	if (attr_defer(attr) && !kernel.knows) {
 		kernel.n_refused++;
 		return -EINVAL;
 	}
-	attr_set_deferral(&plain, 0);
+	attr_set_defer(&plain, 0);
 	return sys_linux.perf_event_open(&plain, pid, cpu, group_fd, flags);
 }
 
@@ -116,7 +116,7 @@ static void assert_file_says(const char *path, const unsigned *bits, size_t n)
 		const struct data_event *event = reader.recording.events->v[i];
 		struct str text = STR_INIT;
 
-		assert_int_equal(attr_deferral(&event->attr), bits[i]);
+		assert_int_equal(attr_defer(&event->attr), bits[i]);
 		attr_print(event, NULL, ": ", &text);
 		assert_int_equal(strstr(text.s, ", defer_callchain: 1") != NULL, (bits[i] & DEFER_CALLCHAIN) != 0);
 		assert_int_equal(strstr(text.s, ", defer_output: 1") != NULL, (bits[i] & DEFER_OUTPUT) != 0);

@@ -314,7 +314,7 @@ static void test_chains_later(void **state)
 		options.inherit = options.chains_later = true;
 		assert_int_equal(apply(cases[i].text, options, cases[i].target), 0);
 		for (size_t k = 0; k < events.n; k++) {
-			unsigned bits = attr_deferral(&events.v[k].attr);
+			unsigned bits = attr_defer(&events.v[k].attr);
 
 			str_addf(&asks, "%s%s ", bits & DEFER_CALLCHAIN ? "c" : "", bits & DEFER_OUTPUT ? "o" : "");
 		}

@@ -1,7 +1,7 @@
 /*
- * The shape of a counter: on which CPUs and tasks it has a cell, and how many descriptors that takes.
+ * The shape of a counter: on which CPUs and tasks it has a slot, and how many descriptors that takes.
  */
-#include "kern/cells.h"
+#include "kern/slots.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,14 +17,14 @@ static void intersect(struct intset *to, const struct intset *a, const struct in
 	}
 }
 
-static void alloc_cells(struct counter *counter)
+static void alloc_slots(struct counter *counter)
 {
-	counter->fds = xreallocarray(counter->fds, cells_count(counter), sizeof(*counter->fds));
-	for (size_t i = 0; i < cells_count(counter); i++)
+	counter->fds = xreallocarray(counter->fds, slots_count(counter), sizeof(*counter->fds));
+	for (size_t i = 0; i < slots_count(counter); i++)
 		counter->fds[i] = -1;
 }
 
-int cells_plan(struct counter *counter, const struct target *target)
+int slots_plan(struct counter *counter, const struct target *target)
 {
 	const struct event *event = counter->event;
 	bool tasks = target->n_threads && target->threads[0].tid >= 0;
@@ -44,15 +44,15 @@ int cells_plan(struct counter *counter, const struct target *target)
 		counter->n_cpus = 0;
 		return -ENODEV;
 	}
-	alloc_cells(counter);
+	alloc_slots(counter);
 	return 0;
 }
 
-int cells_plan_per_cpu(struct counter *counter, const struct target *target,
+int slots_plan_per_cpu(struct counter *counter, const struct target *target,
 		       const struct intset *online)
 {
 	const struct event *event = counter->event;
-	int rc = cells_plan(counter, target);
+	int rc = slots_plan(counter, target);
 
 	if (rc || counter->cpus.n || target->kind == TARGET_CPUS)
 		return rc;
@@ -64,16 +64,16 @@ int cells_plan_per_cpu(struct counter *counter, const struct target *target,
 		return -ENODEV;
 	counter->n_cpus = counter->cpus.n;
 	counter->follows_tasks = true;
-	alloc_cells(counter);
+	alloc_slots(counter);
 	return 0;
 }
 
-size_t cells_count(const struct counter *counter)
+size_t slots_count(const struct counter *counter)
 {
 	return counter->n_cpus * counter->n_threads;
 }
 
-bool cells_match(const struct counter *a, const struct counter *b)
+bool slots_match(const struct counter *a, const struct counter *b)
 {
 	return a->n_threads == b->n_threads && a->cpus.n == b->cpus.n &&
 	       a->follows_tasks == b->follows_tasks &&
@@ -81,16 +81,16 @@ bool cells_match(const struct counter *a, const struct counter *b)
 	       text_same(a->event->cgroup, b->event->cgroup);
 }
 
-int cell_cpu(const struct counter *counter, size_t cell)
+int slot_cpu(const struct counter *counter, size_t slot)
 {
-	return counter->cpus.n ? counter->cpus.v[cell / counter->n_threads] : -1;
+	return counter->cpus.n ? counter->cpus.v[slot / counter->n_threads] : -1;
 }
 
-uint64_t cell_place(const struct counter *counter, size_t cell)
+uint64_t slot_place(const struct counter *counter, size_t slot)
 {
-	if (cell >= cells_count(counter))
+	if (slot >= slots_count(counter))
 		return UINT64_MAX;
-	return (uint64_t)(cell_cpu(counter, cell) + 1) << 32 | cell % counter->n_threads;
+	return (uint64_t)(slot_cpu(counter, slot) + 1) << 32 | slot % counter->n_threads;
 }
 
 size_t counters_need_fds(const struct counter_set *set)
@@ -100,7 +100,7 @@ size_t counters_need_fds(const struct counter_set *set)
 	/* A cgroup's folder is open while its counters are opened. */
 	for (size_t i = 0; i < set->n; i++) {
 		if (set->v[i].state != COUNTER_SOFTWARE)
-			need += cells_count(&set->v[i]) + (set->v[i].event->cgroup != NULL);
+			need += slots_count(&set->v[i]) + (set->v[i].event->cgroup != NULL);
 	}
 	return need;
 }

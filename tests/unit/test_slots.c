@@ -4,7 +4,7 @@
  */
 #include "open_fixture.h"
 
-/* ---- cells ---- */
+/* ---- slots ---- */
 
 static void cpus_of_all_tasks(void **state)
 {
@@ -128,7 +128,7 @@ static int second_thread_is_gone(const struct fake_call *call)
 	return call->pid == 101 ? -ESRCH : 0;
 }
 
-static void thread_that_ended_leaves_its_cell_closed(void **state)
+static void thread_that_ended_leaves_its_slot_closed(void **state)
 {
 	(void)state;
 	threads[1] = (struct target_thread){ .tid = 101, .pid = 100 };
@@ -160,7 +160,7 @@ static int cpu_one_is_offline(const struct fake_call *call)
 	return call->cpu == 1 ? -ENODEV : 0;
 }
 
-static void cpu_that_went_offline_leaves_its_cell_closed(void **state)
+static void cpu_that_went_offline_leaves_its_slot_closed(void **state)
 {
 	(void)state;
 	add("a", PERF_TYPE_SOFTWARE, 1);
@@ -213,8 +213,8 @@ int main(void)
 		T(core_type_follows_the_task), T(cpus_in_common),
 		T(cgroup_is_opened_by_its_folder), T(cgroup_v1_hierarchy_wins),
 		T(unknown_cgroup_is_an_error), T(cgroup_needs_cpus),
-		T(thread_that_ended_leaves_its_cell_closed), T(target_gone_is_an_error),
-		T(cpu_that_went_offline_leaves_its_cell_closed), T(limit_is_raised_to_the_need),
+		T(thread_that_ended_leaves_its_slot_closed), T(target_gone_is_an_error),
+		T(cpu_that_went_offline_leaves_its_slot_closed), T(limit_is_raised_to_the_need),
 		T(limit_that_is_enough_stays), T(too_few_files_is_an_error_with_both_numbers),
 #undef T
 	};

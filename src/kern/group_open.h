@@ -1,15 +1,15 @@
 /*
- * opening: what one call of counters_open() carries from group to group. Private to kern/: open.c
- * plans and concludes, group_open.c opens.
+ * group_open: opens what open.c has planned. Private to kern/.
  */
-#ifndef PSTAT_OPENING_H
-#define PSTAT_OPENING_H
+#ifndef PSTAT_GROUP_OPEN_H
+#define PSTAT_GROUP_OPEN_H
 
-#include "kern/kern.h"
-#include "kern/machine.h"
+#include "kern/fallback.h"
+#include "kern/slots.h"
 
+/* State that one call of counters_open() carries from group to group. */
 struct opening {
-	struct counter_set *set; /* planned: every counter has its cells, all closed */
+	struct counter_set *set; /* planned: every counter has its slots, all closed */
 	const struct target *target;
 	const struct open_options *options;
 	struct machine machine;
@@ -21,7 +21,7 @@ struct opening {
 /*
  * Opens all counters, group by group on each CPU and task, each counter by way of the ladder. What
  * cannot be opened has its reason; a negative errno with a sentence is the end of the run, with some
- * cells open.
+ * slots open.
  */
 int groups_open(struct opening *opening);
 

@@ -6,7 +6,7 @@
  */
 #include "kern/kern.h"
 
-enum { FLAGS_OFFSET = 40, DEFERRAL_SHIFT = 38, BOTH = DEFER_CALLCHAIN | DEFER_OUTPUT };
+enum { FLAGS_OFFSET = 40, DEFER_SHIFT = 38, BOTH = DEFER_CALLCHAIN | DEFER_OUTPUT };
 
 static uint64_t flags_of(const struct perf_event_attr *attr)
 {
@@ -16,16 +16,16 @@ static uint64_t flags_of(const struct perf_event_attr *attr)
 	return flags;
 }
 
-unsigned attr_deferral(const struct perf_event_attr *attr)
+unsigned attr_defer(const struct perf_event_attr *attr)
 {
-	return (unsigned)(flags_of(attr) >> DEFERRAL_SHIFT) & BOTH;
+	return (unsigned)(flags_of(attr) >> DEFER_SHIFT) & BOTH;
 }
 
-void attr_set_deferral(struct perf_event_attr *attr, unsigned bits)
+void attr_set_defer(struct perf_event_attr *attr, unsigned bits)
 {
 	uint64_t flags = flags_of(attr);
 
-	flags &= ~((uint64_t)BOTH << DEFERRAL_SHIFT);
-	flags |= (uint64_t)(bits & BOTH) << DEFERRAL_SHIFT;
+	flags &= ~((uint64_t)BOTH << DEFER_SHIFT);
+	flags |= (uint64_t)(bits & BOTH) << DEFER_SHIFT;
 	memcpy((char *)attr + FLAGS_OFFSET, &flags, sizeof(flags));
 }
