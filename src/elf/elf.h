@@ -84,18 +84,19 @@ bool elf_is_emptied(int fd);
 /* Offset in the file -> virtual address by the segments; false: in none. And back. */
 bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vaddr);
 bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *offset);
+
+/* ---- elf_debuglink.c: the files that debug links name ---- */
+
 /* .gnu_debuglink: file name and crc. false: none. */
 bool elf_file_debuglink(struct elf_file *file, struct str *name, uint32_t *crc);
 /* .gnu_debugaltlink: a path, and the build-id that the file must have, cut as all are. false: none. */
 bool elf_file_debugaltlink(struct elf_file *file, struct str *name, struct build_id *id);
 
-/* ---- elf_debuglink.c: the file that a debug link names ---- */
-
 #define ELF_DEBUG_DIR "/usr/lib/debug" /* of files by build-id (build_id_path), and by their link */
 enum { ELF_DEBUGLINK_NEAR = 2 };
-/* Where it may be near the file at `path`: in its folder, and in .debug there; NULL behind that. The caller frees. */
+/* Place i near the file at `path` where it may be: its folder, then .debug there; NULL: no more. The caller frees. */
 char *elf_debuglink_near(const char *path, const char *link, size_t i);
-/* Where it may be below a folder of debug files; path: as the process had it. NULL: it is not absolute. */
+/* Place below a folder of debug files; path: as the process had it. NULL: it is not absolute. The caller frees. */
 char *elf_debuglink_below(const char *debug_dir, const char *path, const char *link);
 /*
  * The file has the checksum of the link. All of it is read, which is told to progress (NULL: nobody) now and then, in
@@ -104,7 +105,7 @@ char *elf_debuglink_below(const char *debug_dir, const char *path, const char *l
 typedef void elf_progress_fn(void *context, uint64_t done, uint64_t all);
 bool elf_debuglink_is(int fd, uint32_t crc, elf_progress_fn *progress, void *context);
 
-/* ---- elf_files.c: many files, each opened once ---- */
+/* ---- many files, each opened once ---- */
 
 /*
  * All ELF files of a session, by path: who asks again for one gets the same, without opening it. What was read
@@ -122,13 +123,20 @@ int elf_files_open(struct elf_files *files, const char *path, struct elf_file **
 int elf_file_hold(struct elf_file *file, struct str *err);
 void elf_file_let_go(struct elf_file *file); /* what its sections had is gone; the file is not */
 
-/* ---- elf_pages.c: its bytes ---- */
+/* ---- its bytes ---- */
 
 /*
  * The n bytes at an offset, also of a file that is not held. They are read in pages that are kept: what was read
  * once costs nothing again. false: not all of them are in the file, or it is gone.
  */
 bool elf_file_read_at(struct elf_file *file, uint64_t offset, void *bytes, size_t n);
+
+/*
+ * All bytes of an open file, to be changed by this process alone; NULL: somebody else might change the file, or it
+ * can't be mapped. What the file loses while it is mapped becomes zeros. elf_unmap takes NULL for nothing.
+ */
+char *elf_map(int fd, size_t *bytes);
+void elf_unmap(char *start, size_t bytes);
 
 /* ---- elf_section.c: its sections ---- */
 
@@ -154,7 +162,7 @@ bool elf_section_at(const struct elf_file *file, size_t index, struct elf_sectio
 /* How many there are, [0] included. */
 size_t elf_section_count(const struct elf_file *file);
 /*
- * Its contents in this machine's byte order (symbols, relocations, notes), decompressed; valid until close.
+ * Contents of a section in this machine's byte order (symbols, relocations, notes), decompressed; valid until close.
  * false: it has none, or they are not all there, or there are too many.
  */
 bool elf_section_read(struct elf_file *file, const struct elf_section *section, struct elf_data *data);
@@ -214,9 +222,9 @@ int elf_view_compose(struct elf_file *view, const struct elf_file *like, const s
 /* The bytes of a section as libdw has them, to be changed; NULL: none. */
 uint8_t *elf_view_bytes(struct elf_file *view, const struct elf_section *section, size_t *n);
 
-/* ---- elf_module.c: where the sections of a kernel module go ---- */
+/* ---- where the sections of a kernel module go ---- */
 
-/* Where nothing is: of sections that are not there when the module runs. */
+/* The place of sections that are not there when the module runs. */
 #define ELF_NOWHERE ((uint64_t)1 << 62)
 /*
  * Modules (ET_REL) have no addresses yet. The kernel puts their executable sections, but those of .init, after one
@@ -231,13 +239,13 @@ size_t elf_module_places(const struct elf_file *file, uint64_t **places);
 
 /* ---- elf_note.c: build-ids ---- */
 
-/* Of a file, from its segments, else its sections. false: not ELF, damaged, without a build-id, or no libelf. */
+/* Reads it from the segments, else the sections. false: not ELF, damaged, without a build-id, or no libelf. */
 bool elf_build_id_of_fd(int fd, struct build_id *id);
 /* The same; of a packed file (.ko.xz) that of what is packed in it, which costs unpacking it. */
 bool elf_build_id_of_file(int fd, struct build_id *id);
-/* Of an image in memory, such as the vDSO. */
+/* The same of an image in memory, such as the vDSO. */
 bool elf_build_id_of_image(const void *image, size_t bytes, struct build_id *id);
-/* Of notes in this machine's byte order, as /sys/kernel/notes has them; align: 4 or 8. */
+/* The same of notes in this machine's byte order, as /sys/kernel/notes has them; align: 4 or 8. */
 bool elf_build_id_of_notes(const void *bytes, size_t size, size_t align, struct build_id *id);
 
 /* ---- elf_xz.c; elf_xz_none.c where it was left out ---- */
@@ -267,13 +275,5 @@ int elf_find_function(const char *path, const char *name, struct elf_function *o
  * that is not known: it is no ELF file, or cannot be read.
  */
 bool elf_offset_is_code(const char *path, uint64_t offset);
-
-/* ---- elf_map.c ---- */
-/*
- * All bytes of an open file, to be changed by this process alone; NULL: somebody else might change the file, or it
- * can't be mapped. What the file loses while it is mapped becomes zeros. elf_unmap takes NULL for nothing.
- */
-char *elf_map(int fd, size_t *bytes);
-void elf_unmap(char *start, size_t bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * elf_debuglink: where the file is that .gnu_debuglink names, and whether one is it.
+ * elf_debuglink: the links by which a file names another one that has its debug information (.gnu_debuglink,
+ * .gnu_debugaltlink); where the file is that .gnu_debuglink names, and whether one is it.
  *
  *	/usr/bin/x, x.debug --> /usr/bin/x.debug, /usr/bin/.debug/x.debug, /usr/lib/debug/usr/bin/x.debug
  *
@@ -12,11 +13,58 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { CRC_STEP = 8, CRC_CHUNK_BYTES = 1 << 18 };
+enum {
+	CRC_STEP = 8,
+	CRC_CHUNK_BYTES = 1 << 18,
+	ALT_ID_BYTES_MIN = 2, /* of a build-id that another file is known by */
+	ALT_ID_BYTES_MAX = 64,
+};
+
+/* ---- the links ---- */
+
+/* name, NUL, zeros up to a multiple of 4, crc in the file's byte order */
+bool elf_file_debuglink(struct elf_file *file, struct str *name, uint32_t *crc)
+{
+	size_t n, len, at;
+	const char *bytes = elf_file_section(file, ".gnu_debuglink", &n);
+
+	if (!bytes)
+		return false;
+	len = strnlen(bytes, n);
+	if (!len || len >= n || memchr(bytes, '/', len))
+		return false;
+	at = (len + 4) & ~(size_t)3;
+	if (at > n || n - at < sizeof(*crc))
+		return false;
+	memcpy(crc, bytes + at, sizeof(*crc));
+	if (file->swapped)
+		*crc = __builtin_bswap32(*crc);
+	str_addn(name, bytes, len);
+	return true;
+}
+
+/* name, NUL, the build-id that the other file must have */
+bool elf_file_debugaltlink(struct elf_file *file, struct str *name, struct build_id *id)
+{
+	size_t n, len;
+	const char *bytes = elf_file_section(file, ".gnu_debugaltlink", &n);
+
+	if (!bytes)
+		return false;
+	len = strnlen(bytes, n);
+	if (!len || len >= n || n - len - 1 < ALT_ID_BYTES_MIN || n - len - 1 > ALT_ID_BYTES_MAX)
+		return false;
+	*id = (struct build_id){ .size = sizeof(id->bytes) };
+	if (n - len - 1 < id->size)
+		id->size = (uint8_t)(n - len - 1);
+	memcpy(id->bytes, bytes + len + 1, id->size);
+	str_addn(name, bytes, len);
+	return true;
+}
 
 /* ---- where it may be ---- */
 
-/* Of a path with a '/' in it: the bytes before the last one. */
+/* Counts the bytes before a path's last '/'; 0: it has none. */
 static int folder_bytes(const char *path)
 {
 	const char *slash = strrchr(path, '/');

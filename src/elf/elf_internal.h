@@ -32,20 +32,6 @@ const struct libelf *libelf_load(struct str *err);
 /* The same after it was loaded once, as it is where an elf_file is open. */
 const struct libelf *libelf(void);
 
-/* ---- elf_file.c ---- */
-/* A descriptor of the file at a path, its status in *st; a negative errno with a sentence. */
-int elf_file_descriptor(const char *path, struct stat *st, struct str *err);
-/* Sets file->elf, where it is not: unpacks what is packed. The descriptor is open. And back: what libelf keeps goes. */
-int elf_file_begin(struct elf_file *file, struct str *err);
-void elf_file_end(struct elf_file *file);
-
-/* ---- elf_files.c ---- */
-/* The file's descriptor, opened anew where it was closed for others; negative with a sentence. */
-int elf_files_descriptor(struct elf_file *file, struct str *err);
-
-/* ---- elf_pages.c ---- */
-void elf_pages_free(struct elf_pages *pages); /* NULL is nothing */
-
 /* ---- elf_section.c ---- */
 /* How much the packed sections of a file of so many bytes may become, all together. */
 uint64_t elf_unpack_budget(uint64_t file_bytes);
@@ -57,12 +43,8 @@ const struct elf_unpacked *elf_section_unpack_zstd(struct elf_file *file, void *
 bool elf_section_is_gnu_packed(const char *name);
 /* How much it says that it would become; false: it is not packed so, whatever its name is. */
 bool elf_section_gnu_bytes(void *scn, uint64_t *bytes);
-/* Its contents, kept with the file; NULL: too much, damaged, or no libz. */
+/* Unpacks such a section; its contents are kept with the file. NULL: too much, damaged, or no libz. */
 const struct elf_unpacked *elf_section_unpack_gnu(struct elf_file *file, void *scn);
-
-/* ---- elf_view.c ---- */
-/* The bytes take the place of what libelf has read of the section, as if it had never been packed. */
-void elf_section_put(const struct elf_section *section, const void *bytes, size_t n);
 
 /* ---- elf_note.c ---- */
 /* From the sections, else from the segments: a debug file's may lie where they were in the file it was taken from. */

@@ -273,3 +273,39 @@ const char *elf_text(const struct elf_data *strings, uint64_t offset)
 	room = strings->n - offset;
 	return memchr(text, '\0', room < TEXT_BYTES_MAX ? room : TEXT_BYTES_MAX) ? text : NULL;
 }
+
+/* ---- kernel modules: not linked (ET_REL), so that the loader decides where sections go; the same rule here ---- */
+
+static bool is_placed(const struct elf_section *section, uint64_t align)
+{
+	return section->header.sh_flags & SHF_EXECINSTR && section->header.sh_size <= UINT32_MAX &&
+	       align <= UINT32_MAX && strncmp(section->name, ".init", strlen(".init")) != 0;
+}
+
+size_t elf_module_places(const struct elf_file *file, uint64_t **places)
+{
+	size_t n = elf_section_count(file);
+	struct elf_section section = { 0 };
+	uint64_t end = 0, text = 0;
+	bool text_seen = false;
+
+	*places = xcalloc(n + 1, sizeof(**places));
+	for (size_t i = 1; i < n && elf_section_next(file, &section); i++) {
+		uint64_t align = section.header.sh_addralign ? section.header.sh_addralign : 1;
+
+		if (!(section.header.sh_flags & SHF_ALLOC))
+			continue;
+		(*places)[i] = ELF_NOWHERE;
+		if (!is_placed(&section, align))
+			continue;
+		end = (end + align - 1) / align * align;
+		if (!text_seen && !strcmp(section.name, ".text")) {
+			text_seen = true;
+			text = end;
+		}
+		if (text_seen)
+			(*places)[i] = end - text;
+		end += section.header.sh_size;
+	}
+	return n;
+}

@@ -191,7 +191,7 @@ void *elf_unpack_zlib(const void *bytes, size_t packed, size_t n, struct str *er
 /*
  * To add a kind that modules come in: how it begins, and what unpacks it; a case in test_elf_unpack.c.
  */
-static const struct packing {
+static const struct elf_packing {
 	uint8_t magic_bytes;
 	uint8_t magic[ELF_PACKING_BYTES];
 	int (*unpack)(const void *bytes, size_t n, struct str *out, struct str *err);
@@ -201,7 +201,7 @@ static const struct packing {
 	{ 2, { 0x1f, 0x8b }, gzip_unpack },
 };
 
-static const struct packing *packing_of(const uint8_t *start)
+static const struct elf_packing *packing_of(const uint8_t *start)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(packings); i++)
 		if (!memcmp(start, packings[i].magic, packings[i].magic_bytes))
@@ -217,7 +217,7 @@ bool elf_is_packed(const uint8_t *start)
 int elf_unpack(const void *bytes, size_t n, struct str *out, struct str *err)
 {
 	uint8_t start[ELF_PACKING_BYTES] = { 0 };
-	const struct packing *packing;
+	const struct elf_packing *packing;
 
 	memcpy(start, bytes, n < sizeof(start) ? n : sizeof(start));
 	packing = packing_of(start);
