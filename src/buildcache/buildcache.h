@@ -28,14 +28,14 @@
 
 struct build_cache;
 
-/* What an entry holds: the name of the file in its folder. */
+/* Kinds of files that an entry holds, and how they are called in its folder. */
 enum cache_kind { CACHE_ELF, CACHE_DEBUG, CACHE_VDSO, CACHE_KALLSYMS, N_CACHE_KINDS };
 extern const char *const build_cache_kind_names[N_CACHE_KINDS]; /* "elf" ... */
 
-/* What recordings may leave in it, unless something else is asked for. */
+/* Bytes that recordings may leave in it, unless something else is asked for. */
 #define BUILD_CACHE_BYTES_DEFAULT ((uint64_t)2 << 30)
 
-/* Where it is, or would be; the caller frees. NULL: it is switched off, or there is no $HOME. dir as below. */
+/* Place of the folder, made or not; the caller frees. NULL: it is switched off, or there is no $HOME. dir as below. */
 char *build_cache_place(const char *dir);
 
 enum {
@@ -50,9 +50,9 @@ enum {
  */
 int build_cache_open(struct build_cache **out, const char *dir, unsigned flags, struct str *err);
 void build_cache_close(struct build_cache *cache);
-/* What ends the adding of a large file, with -ECANCELED and nothing left of it. */
+/* Sets what ends the adding of a large file, with -ECANCELED and nothing left of it. */
 void build_cache_interrupt(struct build_cache *cache, const struct interrupt *interrupt);
-/* As opened, printable in messages by str_add_printable. */
+/* The folder as it was named; in messages it goes through str_add_printable. */
 const char *build_cache_dir(const struct build_cache *cache);
 
 /* ---- what is in it ---- */
@@ -111,7 +111,125 @@ int build_cache_remove(struct build_cache *cache, const struct build_id *id, str
 int build_cache_shrink(struct build_cache *cache, uint64_t max_bytes, int64_t keep_ns, uint64_t *freed_bytes,
 		       uint64_t *left_bytes, struct str *err);
 
-#include "buildcache/cache_archive.h"
-#include "buildcache/cache_kcore.h"
+/* ---- archive.c ---- */
+
+/*
+ * Entries of the cache in one file, to be taken to another machine, as perf-archive makes it: a tar
+ * of what the folder would have, without the folders themselves.
+ *
+ *	.build-id/ab/cdef..       a link to ../../PATH/abcdef..
+ *	PATH/abcdef../elf         PATH without its first slash; debug, vdso, kallsyms likewise
+ *
+ * `perf archive --all` puts two things into one more tar: the recording, and perf.symbols.tar.bz2, which is the above.
+ * So tar(1) unpacks what cache_pack_* made, below ~/.debug, and cache_unpack() takes what perf-archive made.
+ *
+ * What is unpacked was made by somebody else. No name in it becomes a name here: what an entry stands for goes through
+ * build_cache_add(), which looks at the build-id inside, and of a recording only the last name is handed over. Links,
+ * devices and names that lead out are refused, and what unpacks to far more than it is ends the reading.
+ *
+ * Source: perf-archive of Linux 6.12, as it behaves.
+ */
+
+/* Can archives be read and written? 0, -ENOSYS: left out of the build, or why libarchive can't be loaded. */
+int cache_archive_try(struct str *err);
+
+struct cache_pack;
+/* The ends of names that say how to pack: ".tar.bz2, .tar.zst, ..." */
+void cache_pack_add_ends(struct str *out);
+bool cache_pack_end_known(const char *name);
+/* Packed as the end of name says, by bzip2 where it says nothing. fd stays the caller's. Interrupted: -ECANCELED. */
+int cache_pack_open(struct cache_pack **out, int fd, const char *name, const struct interrupt *interrupt,
+		    struct str *err);
+/*
+ * One file of an entry, from its beginning, with the entry's link before its first one. All files of a build-id follow
+ * each other, and have one path. -EINVAL with a clause: no entry can have such a path, or it is no regular file; then
+ * the archive is as it was. After any other error it is of no use.
+ */
+int cache_pack_add(struct cache_pack *pack, const struct cache_file *file, struct str *err);
+/* A file of another name: a recording, the inner archive. The errors as above. */
+int cache_pack_add_as(struct cache_pack *pack, const char *name, int fd, struct str *err);
+/* *bytes: of what was added, before it was packed. Without an end an archive is of no use. */
+int cache_pack_end(struct cache_pack *pack, uint64_t *bytes, struct str *err);
+void cache_pack_free(struct cache_pack *pack); /* NULL is nothing */
+
+/* The archive within that of --all; perf's --unpack knows it by this name. */
+#define CACHE_PACK_INNER "perf.symbols.tar.bz2"
+
+struct cache_unpack_counts {
+	size_t n_files; /* that are in the cache now */
+	size_t n_refused;
+	size_t n_recordings;
+	uint64_t bytes; /* of the files, unpacked */
+};
+struct cache_unpack {
+	struct build_cache *cache;
+	void *context;
+	/* In the cache now. path: raw bytes. */
+	void (*taken)(void *context, const char *path, const struct build_id *id, enum cache_kind kind);
+	/* "usr/bin/x/ab12../elf: why": a sentence, printable. What else the archive has is taken all the same. */
+	void (*refused)(void *context, const char *text);
+	const struct interrupt *interrupt; /* ends it, with -ECANCELED; or NULL */
+	/*
+	 * A recording, whose last name is `name` (raw bytes, no slash, not "." or ".."), to be read from the beginning
+	 * of fd. 0, or a negative errno with a clause: it is refused. NULL: each is.
+	 */
+	int (*recording)(void *context, const char *name, int fd, struct str *err);
+	/*
+	 * A file of a recording that is a folder (perf.data.5): data, data.0, ... in this folder, a last name as above.
+	 * Those of one follow each other, in any order. As above; fd -1: it could not be unpacked, so that the folder
+	 * is not whole: a negative errno.
+	 */
+	int (*recording_part)(void *context, const char *folder, const char *name, int fd, struct str *err);
+	void (*progress)(void *context, uint64_t packed_bytes); /* or NULL */
+};
+/*
+ * All that an archive has, from where fd is. 0: read to its end, see counts for what was refused; a negative errno with
+ * a clause: what came before is taken.
+ */
+int cache_unpack(int fd, const struct cache_unpack *how, struct cache_unpack_counts *counts, struct str *err);
+/* Does the file begin as a perf.data file does, of either byte order? */
+bool archive_is_recording(int fd);
+
+/* ---- cache_kcore.c ---- */
+
+/*
+ * Copies of the running kernel's own code. The kernel patches itself while it runs and loads modules, so
+ * that of one build-id there are many, each of a moment.
+ *
+ *	DIR/[kernel.kcore]/abcdef../2026112220263432/kcore      the code alone, in an ELF core file
+ *	                                             kallsyms   the list of symbols of that moment
+ *	                                             modules    which modules lay where
+ *
+ * The moment is local time to the hundredth of a second. Nothing leads here from .build-id: a kernel is asked for by
+ * its build-id, and which of its copies is the right one is told by addresses. That build-id is in none of the three
+ * files: the folder's name is all that is known, as it is of lists of symbols.
+ *
+ * Source: perf-buildid-cache(1), -k; what perf 6.1 makes of a folder.
+ */
+#define CACHE_KCORE "[kernel.kcore]"
+
+/*
+ * Copies PATH, which is kcore, and kallsyms and modules from the folder that it is in; the build-id is that of
+ * sys/kernel/notes beside this folder, as /sys is beside /proc. Of kcore what kallsyms and modules say is code. *made,
+ * which the caller frees: the folder; also with -EEXIST: there is a copy of the same modules at the same addresses.
+ * -ESTALE: modules came or went meanwhile; -EACCES, -ENOENT, -EINVAL and others with a sentence that names the file.
+ */
+int build_cache_add_kcore(struct build_cache *cache, const char *path, char **made, struct str *err);
+
+struct cache_kcore { /* until the next one */
+	struct build_id id;
+	const char *moment; /* the last name of its folder, digits */
+	const char *path; /* its folder: "DIR/[kernel.kcore]/abcdef../2026112220263432" */
+	uint64_t bytes; /* on disk */
+	int64_t made_ns; /* of CLOCK_REALTIME */
+};
+/*
+ * Calls each for those of one kernel, or with id NULL for all, the newest of a kernel first, until it returns other
+ * than 0, which is returned. Folders and files of other users are passed over, and what lacks one of the three.
+ */
+int build_cache_each_kcore(struct build_cache *cache, const struct build_id *id,
+			   int (*each)(void *context, const struct cache_kcore *kcore), void *context);
+/* All of it. */
+int build_cache_remove_kcore(struct build_cache *cache, const struct cache_kcore *kcore, struct str *err);
 
 #endif

@@ -31,7 +31,7 @@ enum {
 	FILE_MODE = 0600,
 };
 
-struct addition {
+struct cache_addition {
 	struct build_cache *cache;
 	const struct cache_file *file;
 	const char *path; /* below the cache's folder */
@@ -44,7 +44,7 @@ struct addition {
 
 /* ---- its contents ---- */
 
-static bool may_link(const struct addition *add)
+static bool may_link(const struct cache_addition *add)
 {
 	const struct stat *st = &add->stat;
 
@@ -52,8 +52,8 @@ static bool may_link(const struct addition *add)
 	       (st->st_uid == geteuid() || st->st_uid == 0);
 }
 
-/* It fails where the file lies on another file system, or has no name any more. */
-static bool try_link(const struct addition *add)
+/* The link fails where the file lies on another file system, or has no name any more. */
+static bool try_link(const struct cache_addition *add)
 {
 	char self[64];
 
@@ -126,7 +126,7 @@ static int copy_file(const struct interrupt *interrupt, int from, int to, off_t 
 	return !rc && ftruncate(to, size) ? -errno : rc;
 }
 
-static int write_contents(const struct addition *add, int to, struct str *err)
+static int write_contents(const struct cache_addition *add, int to, struct str *err)
 {
 	const struct cache_file *file = add->file;
 	const struct interrupt *interrupt = &add->cache->interrupt;
@@ -146,8 +146,8 @@ static int write_contents(const struct addition *add, int to, struct str *err)
 	return 0;
 }
 
-/* What was written is checked, not what it was written from: that may have changed meanwhile. */
-static int write_beside(struct addition *add, struct str *err)
+/* Checks what was written, not what it was written from: that may have changed meanwhile. */
+static int write_beside(struct cache_addition *add, struct str *err)
 {
 	static atomic_uint n_written;
 	struct stat st;
@@ -176,7 +176,7 @@ static int write_beside(struct addition *add, struct str *err)
 /* ---- its place ---- */
 
 /* A link that leads nowhere is replaced; -EEXIST: another writer made one. */
-static int make_link(const struct addition *add, bool replace)
+static int make_link(const struct cache_addition *add, bool replace)
 {
 	char *text = cache_link_text(add->path, add->hex), name[64];
 	int folder = cache_links_folder(add->cache, add->hex, true), rc = folder < 0 ? folder : 0;
@@ -208,7 +208,7 @@ static int make_mark(int folder)
 }
 
 /* -EAGAIN: others were at it at the same time. */
-static int make_place(struct addition *add, bool replace)
+static int make_place(struct cache_addition *add, bool replace)
 {
 	char *path = xasprintf("%s/%s", add->path, add->hex);
 	int folder = cache_descend(add->cache, path, true), rc = folder < 0 ? folder : 0;
@@ -226,7 +226,7 @@ static int make_place(struct addition *add, bool replace)
 }
 
 /* Opens the entry's folder, also that of an entry that is there and lacks this file. */
-static int open_place(struct addition *add, struct str *err)
+static int open_place(struct cache_addition *add, struct str *err)
 {
 	struct str why = STR_INIT;
 	int rc = -EAGAIN;
@@ -248,8 +248,8 @@ static int open_place(struct addition *add, struct str *err)
 
 /* ---- all of it ---- */
 
-/* It is there already, and is what it says. */
-static bool is_there(const struct addition *add)
+/* Whether the entry is there already, and is what it says. */
+static bool is_there(const struct cache_addition *add)
 {
 	struct str ignored = STR_INIT;
 	int fd = cache_place_file(add->cache, &add->place, &add->file->id, add->file->kind, &ignored);
@@ -265,8 +265,8 @@ static bool is_there(const struct addition *add)
 	return true;
 }
 
-/* Of an entry that has got no file, not even of another kind, nothing stays. */
-static void undo(struct addition *add)
+/* Removes an entry that has got no file, not even of another kind. */
+static void undo(struct cache_addition *add)
 {
 	struct str ignored = STR_INIT;
 	struct stat st;
@@ -284,7 +284,7 @@ static void undo(struct addition *add)
 }
 
 /* -EAGAIN: somebody removed the entry meanwhile. */
-static int add_once(struct addition *add, struct str *err)
+static int add_once(struct cache_addition *add, struct str *err)
 {
 	const char *name = build_cache_kind_names[add->file->kind];
 	int rc = open_place(add, err);
@@ -301,8 +301,8 @@ static int add_once(struct addition *add, struct str *err)
 	return rc;
 }
 
-/* What can be said before anything is written. */
-static int check(struct addition *add, struct str *err)
+/* Refuses what can be refused before anything is written. */
+static int check(struct cache_addition *add, struct str *err)
 {
 	const struct cache_file *file = add->file;
 
@@ -322,7 +322,7 @@ static int check(struct addition *add, struct str *err)
 
 int build_cache_add(struct build_cache *cache, const struct cache_file *file, uint64_t *bytes, struct str *err)
 {
-	struct addition add = { .cache = cache, .file = file, .place = CACHE_PLACE_INIT };
+	struct cache_addition add = { .cache = cache, .file = file, .place = CACHE_PLACE_INIT };
 	int rc = check(&add, err);
 
 	if (!rc)

@@ -269,7 +269,7 @@ int cache_place_file(const struct build_cache *cache, const struct cache_place *
 
 /* ---- asked for ---- */
 
-/* What lies where no file does has one place, and is found there without a link. */
+/* A vdso and a list of the kernel are no files: they have one place, and are found there without a link. */
 static int open_without_link(const struct build_cache *cache, struct cache_place *place, enum cache_kind kind)
 {
 	static const char *const paths[N_CACHE_KINDS] = {
@@ -352,7 +352,7 @@ bool build_cache_use(struct build_cache *cache, const struct build_id *id, enum 
 	struct cache_place place;
 	bool found = open_checked(cache, id, kind, &place);
 
-	/* Without the mark it is nobody's to remove, and when it was used does not matter. */
+	/* An entry without the mark is nobody's to remove, and when it was used does not matter. */
 	if (found)
 		utimensat(place.folder, CACHE_MARK, NULL, AT_SYMLINK_NOFOLLOW);
 	cache_place_close(&place);

@@ -29,7 +29,7 @@ char *cache_config_dir(char *text);
 
 /* Ours or root's, or whose it is does not matter here. */
 bool cache_is_trusted(const struct build_cache *cache, uid_t owner);
-/* Of the file in a folder: may it be used? In a folder that others may write to, only if it is ours or root's. */
+/* May a file in a folder be used? In a folder that others may write to, only if it is ours or root's. */
 bool cache_is_own(const struct build_cache *cache, const struct stat *folder, const struct stat *file);
 /* The folder `name` in another one, itself and not what a link leads to. A descriptor or -errno; create: 0700. */
 int cache_step(const struct build_cache *cache, int folder, const char *name, bool create);
@@ -42,7 +42,7 @@ struct cache_names {
 	char **v;
 	size_t n, cap;
 };
-/* Those that are wanted. Takes the descriptor, or the negative errno that stands in its place, which it returns. */
+/* Reads the names that are wanted. Takes the descriptor, or the negative errno that stands in its place, which it returns. */
 int cache_names_read(struct cache_names *names, int fd, bool (*wanted)(const char *name));
 void cache_names_release(struct cache_names *names);
 /*

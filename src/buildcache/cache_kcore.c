@@ -1,18 +1,25 @@
 /*
- * cache_kcore.c: see cache_kcore.h.
+ * cache_kcore: copies of the running kernel's own code, see buildcache.h.
  *
  *	/proc/kcore, kallsyms, modules --> [kernel.kcore]/ID/.MOMENT.PID.new --as they were?--> [kernel.kcore]/ID/MOMENT
  *
  * A folder is made beside its place and renamed, so that there is a whole one or none. Copying takes a while, in which
  * modules may come and go: then the copy is of no moment, and is given up.
+ *
+ * kcore is as large as memory can be, and its code is some 30 MB of that: the kernel's own from _stext to _etext, what
+ * /proc/modules says of modules, and the pages of what kallsyms has in brackets besides (BPF programs, trampolines).
+ * What is written is an ELF core file with nothing but these as its segments, at their addresses:
+ *
+ *	kallsyms, modules --> ranges of addresses --in segments of kcore--> pieces --> segments of the copy
+ *
+ * Sources: proc(5); fs/proc/kcore.c of Linux for the layout; elf(5).
  */
 #include "buildcache/cache_internal.h"
-#include "buildcache/cache_kcore.h"
-#include "buildcache/kcore_copy.h"
 
 #include "elf/elf.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,13 +30,311 @@
 enum {
 	TEXT_BYTES_MAX = 256 << 20,
 	PIECE_BYTES = 64 << 10,
+	CHUNK_BYTES = 1 << 18,
+	PAGE_BYTES = 4096,
+	SEGMENTS_MAX = 4096, /* of kcore; each node of memory is one */
+	PIECES_MAX = 32768, /* e_phnum has 16 bits */
 	MOMENT_DIGITS = 16,
 	FOLDER_MODE = 0700,
 	FILE_MODE = 0600,
 };
 
+#define CODE_BYTES_MAX ((uint64_t)1 << 30)
+
 enum { KCORE, KALLSYMS, MODULES, N_FILES };
 static const char *const names[N_FILES] = { [KCORE] = "kcore", [KALLSYMS] = "kallsyms", [MODULES] = "modules" };
+
+struct kcore_texts { /* of the same moment; whole files, ended by NUL */
+	const char *kallsyms, *modules;
+};
+
+struct kcore_range {
+	uint64_t start, end;
+};
+struct kcore_ranges {
+	struct kcore_range *v;
+	size_t n, cap;
+};
+
+/* ---- what is code ---- */
+
+static void add_range(struct kcore_ranges *ranges, uint64_t start, uint64_t end)
+{
+	start &= ~(uint64_t)(PAGE_BYTES - 1);
+	end = (end + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+	if (start >= end)
+		return;
+	VEC_GROW(ranges->v, ranges->n, ranges->cap);
+	ranges->v[ranges->n++] = (struct kcore_range){ start, end };
+}
+
+static const char *next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return line + (*line == '\n');
+}
+
+/* "ffffffff81000000 T _stext", "ffffffffc0200040 t ext4_fn\t[ext4]" */
+struct list_line {
+	uint64_t addr;
+	char type;
+	const char *name;
+	size_t name_len;
+	bool in_brackets;
+};
+
+static bool read_list_line(const char *line, struct list_line *out)
+{
+	char *at;
+
+	out->addr = strtoull(line, &at, 16);
+	if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ')
+		return false;
+	out->type = at[1];
+	out->name = at + 3;
+	out->name_len = strcspn(out->name, "\t \n");
+	out->in_brackets = out->name[out->name_len] == '\t' && out->name[out->name_len + 1] == '[';
+	return true;
+}
+
+static bool is_named(const struct list_line *line, const char *name)
+{
+	return line->name_len == strlen(name) && !memcmp(line->name, name, line->name_len);
+}
+
+/* "ext4 1081344 1 - Live 0xffffffffc0201000" */
+struct module_line {
+	const char *name;
+	size_t name_len;
+	uint64_t size, addr;
+};
+
+static bool read_module_line(const char *line, struct module_line *out)
+{
+	const char *end = line + strcspn(line, "\n"), *hex = memmem(line, (size_t)(end - line), " 0x", 3);
+	char *at;
+
+	out->name = line;
+	out->name_len = strcspn(line, " \n");
+	out->size = strtoull(line + out->name_len, &at, 10);
+	out->addr = hex ? strtoull(hex + 3, NULL, 16) : 0;
+	return out->name_len && out->addr && at <= end;
+}
+
+static void find_code(const struct kcore_texts *texts, struct kcore_ranges *ranges)
+{
+	uint64_t first = 0, last = 0;
+	struct module_line module;
+	struct list_line symbol;
+
+	for (const char *line = texts->kallsyms; *line; line = next_line(line)) {
+		if (!read_list_line(line, &symbol))
+			continue;
+		if (symbol.in_brackets && (symbol.type == 't' || symbol.type == 'T'))
+			add_range(ranges, symbol.addr, symbol.addr + PAGE_BYTES);
+		else if (!first && is_named(&symbol, "_stext"))
+			first = symbol.addr;
+		else if (!last && is_named(&symbol, "_etext"))
+			last = symbol.addr;
+	}
+	add_range(ranges, first, first ? last : 0);
+	for (const char *line = texts->modules; *line; line = next_line(line))
+		if (read_module_line(line, &module) && module.size <= CODE_BYTES_MAX)
+			add_range(ranges, module.addr, module.addr + module.size);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct kcore_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void join_ranges(struct kcore_ranges *ranges)
+{
+	size_t n = 0;
+
+	if (ranges->n)
+		qsort(ranges->v, ranges->n, sizeof(*ranges->v), by_start);
+	for (size_t i = 0; i < ranges->n; i++) {
+		struct kcore_range *last = n ? &ranges->v[n - 1] : NULL;
+
+		if (!last || ranges->v[i].start > last->end)
+			ranges->v[n++] = ranges->v[i];
+		else if (ranges->v[i].end > last->end)
+			last->end = ranges->v[i].end;
+	}
+	ranges->n = n;
+}
+
+/* ---- where kcore has it ---- */
+
+struct kcore_pieces {
+	Elf64_Phdr *v; /* p_offset: in kcore */
+	size_t n, cap;
+	uint64_t bytes;
+};
+
+static void cut(const Elf64_Phdr *segment, const struct kcore_ranges *ranges, struct kcore_pieces *pieces)
+{
+	uint64_t end = segment->p_vaddr + segment->p_filesz;
+
+	for (size_t i = 0; i < ranges->n && pieces->n < PIECES_MAX; i++) {
+		const struct kcore_range *range = &ranges->v[i];
+		uint64_t from = range->start > segment->p_vaddr ? range->start : segment->p_vaddr;
+		uint64_t to = range->end < end ? range->end : end;
+		Elf64_Phdr piece = *segment;
+
+		if (from >= to)
+			continue;
+		piece.p_vaddr = from;
+		piece.p_paddr += piece.p_paddr ? from - segment->p_vaddr : 0;
+		piece.p_offset += from - segment->p_vaddr;
+		piece.p_filesz = piece.p_memsz = to - from;
+		VEC_GROW(pieces->v, pieces->n, pieces->cap);
+		pieces->v[pieces->n++] = piece;
+		pieces->bytes += to - from;
+	}
+}
+
+static bool read_whole(int fd, void *bytes, size_t n, uint64_t at)
+{
+	return at <= INT64_MAX && pread(fd, bytes, n, (off_t)at) == (ssize_t)n;
+}
+
+static int find_pieces(int fd, const struct kcore_ranges *ranges, Elf64_Ehdr *head, struct kcore_pieces *pieces, struct str *err)
+{
+	Elf64_Phdr segment;
+
+	if (!read_whole(fd, head, sizeof(*head), 0) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_type != ET_CORE || head->e_phentsize != sizeof(segment))
+		return fail(err, -EINVAL, "not a core file of a 64-bit kernel");
+	for (unsigned i = 0; i < head->e_phnum && i < SEGMENTS_MAX; i++) {
+		if (!read_whole(fd, &segment, sizeof(segment), head->e_phoff + i * sizeof(segment)))
+			return fail(err, -EINVAL, "it ends in its table of segments");
+		if (segment.p_type == PT_LOAD && segment.p_filesz <= UINT64_MAX - segment.p_vaddr)
+			cut(&segment, ranges, pieces);
+	}
+	if (!pieces->n)
+		return fail(err, -EINVAL, "it has nothing of the code that kallsyms and modules tell of");
+	if (pieces->bytes > CODE_BYTES_MAX)
+		return fail(err, -EFBIG, "what kallsyms and modules tell of as code is more than 1 GiB");
+	return 0;
+}
+
+/* ---- the copy ---- */
+
+static int write_heads(int to, const Elf64_Ehdr *from, const struct kcore_pieces *pieces, uint64_t *offset, struct str *err)
+{
+	Elf64_Ehdr head = *from;
+	struct str bytes = STR_INIT;
+	int rc;
+
+	head.e_phoff = sizeof(head);
+	head.e_phnum = (uint16_t)pieces->n;
+	head.e_shoff = head.e_shnum = head.e_shstrndx = 0;
+	str_addn(&bytes, (const char *)&head, sizeof(head));
+	*offset = (sizeof(head) + pieces->n * sizeof(Elf64_Phdr) + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+	for (uint64_t i = 0, at = *offset; i < pieces->n; i++) {
+		Elf64_Phdr segment = pieces->v[i];
+
+		segment.p_offset = at;
+		segment.p_align = PAGE_BYTES;
+		at += segment.p_filesz;
+		str_addn(&bytes, (const char *)&segment, sizeof(segment));
+	}
+	str_pad(&bytes, '\0', *offset - bytes.len);
+	rc = write_all(to, bytes.s, bytes.len);
+	str_release(&bytes);
+	return rc ? fail(err, rc, "%s", strerror(-rc)) : 0;
+}
+
+static int copy_piece(int from, int to, const Elf64_Phdr *piece, char *chunk, struct str *err)
+{
+	for (uint64_t done = 0; done < piece->p_filesz;) {
+		uint64_t left = piece->p_filesz - done;
+		size_t wanted = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+		ssize_t got = pread(from, chunk, wanted, (off_t)(piece->p_offset + done));
+		int rc;
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return fail(err, got ? -errno : -EINVAL, "%s", got ? strerror(errno) : "it ends in the code");
+		rc = write_all(to, chunk, (size_t)got);
+		if (rc)
+			return fail(err, rc, "%s", strerror(-rc));
+		done += (uint64_t)got;
+	}
+	return 0;
+}
+
+/*
+ * Writes the copy from the beginning of `to`. -EINVAL with a clause: not a core file of 64 bits, or no code in it;
+ * -EFBIG: more than 1 GiB; -ECANCELED; others of reading and writing.
+ */
+static int copy_code(int from, int to, const struct kcore_texts *texts, const struct interrupt *interrupt, struct str *err)
+{
+	struct kcore_ranges ranges = { 0 };
+	struct kcore_pieces pieces = { 0 };
+	char *chunk = xmalloc(CHUNK_BYTES);
+	uint64_t offset;
+	Elf64_Ehdr head;
+	int rc;
+
+	find_code(texts, &ranges);
+	join_ranges(&ranges);
+	rc = find_pieces(from, &ranges, &head, &pieces, err);
+	if (!rc)
+		rc = write_heads(to, &head, &pieces, &offset, err);
+	for (size_t i = 0; !rc && i < pieces.n; i++)
+		rc = interrupt_came(interrupt) ? fail(err, -ECANCELED, "interrupted") :
+						 copy_piece(from, to, &pieces.v[i], chunk, err);
+	free(ranges.v);
+	free(pieces.v);
+	free(chunk);
+	return rc;
+}
+
+/* ---- two moments ---- */
+
+static uint64_t start_of(const char *kallsyms)
+{
+	struct list_line symbol;
+
+	for (const char *line = kallsyms; *line; line = next_line(line))
+		if (read_list_line(line, &symbol) && !symbol.in_brackets && is_named(&symbol, "_stext"))
+			return symbol.addr;
+	return 0;
+}
+
+static bool has_module(const char *modules, const struct module_line *wanted)
+{
+	struct module_line module;
+
+	for (const char *line = modules; *line; line = next_line(line))
+		if (read_module_line(line, &module) && module.addr == wanted->addr &&
+		    module.name_len == wanted->name_len && !memcmp(module.name, wanted->name, wanted->name_len))
+			return true;
+	return false;
+}
+
+static bool has_modules_of(const char *all, const char *modules)
+{
+	struct module_line module;
+
+	for (const char *line = modules; *line; line = next_line(line))
+		if (read_module_line(line, &module) && !has_module(all, &module))
+			return false;
+	return true;
+}
+
+/* Do both have the kernel and the same modules at the same addresses? */
+static bool texts_agree(const struct kcore_texts *a, const struct kcore_texts *b)
+{
+	return start_of(a->kallsyms) == start_of(b->kallsyms) && has_modules_of(a->modules, b->modules) &&
+	       has_modules_of(b->modules, a->modules);
+}
 
 /* ---- texts ---- */
 
@@ -159,7 +464,7 @@ int build_cache_each_kcore(struct build_cache *cache, const struct build_id *id,
 
 /* ---- removed ---- */
 
-/* What is in the folder, then the folder itself. */
+/* Removes the files in the folder, then the folder itself. */
 static int remove_folder(const struct build_cache *cache, const char *above, const char *name)
 {
 	char *path = xasprintf("%s/%s", above, name);
@@ -191,7 +496,7 @@ int build_cache_remove_kcore(struct build_cache *cache, const struct cache_kcore
 
 /* ---- added ---- */
 
-struct addition {
+struct kcore_addition {
 	struct build_cache *cache;
 	const char *path; /* of kcore */
 	char *from; /* the folder that it is in */
@@ -202,7 +507,7 @@ struct addition {
 	char *same; /* a copy that there is */
 };
 
-static int read_id(struct addition *add, struct build_id *id, struct str *err)
+static int read_id(struct kcore_addition *add, struct build_id *id, struct str *err)
 {
 	char *path = xasprintf("%s/../sys/kernel/notes", add->from);
 	struct str notes = STR_INIT;
@@ -219,11 +524,11 @@ static int read_id(struct addition *add, struct build_id *id, struct str *err)
 
 static int find_same(void *context, const struct cache_kcore *kcore)
 {
-	struct addition *add = context;
+	struct kcore_addition *add = context;
 	struct str kallsyms = STR_INIT, modules = STR_INIT, ignored = STR_INIT;
 	bool same = !read_beside(kcore->path, KALLSYMS, &kallsyms, &ignored) &&
 		    !read_beside(kcore->path, MODULES, &modules, &ignored) &&
-		    kcore_texts_agree(&(struct kcore_texts){ add->kallsyms.s, add->modules.s },
+		    texts_agree(&(struct kcore_texts){ add->kallsyms.s, add->modules.s },
 				      &(struct kcore_texts){ kallsyms.s, modules.s });
 
 	if (same)
@@ -244,7 +549,7 @@ static int write_text(int folder, int file, const struct str *text, struct str *
 	return rc ? fail(err, rc, "%s: %s", names[file], strerror(-rc)) : 0;
 }
 
-static int write_kcore(const struct addition *add, int folder, struct str *err)
+static int write_kcore(const struct kcore_addition *add, int folder, struct str *err)
 {
 	const struct foreign_options options = { .kernel_file = true };
 	const struct kcore_texts texts = { add->kallsyms.s, add->modules.s };
@@ -259,7 +564,7 @@ static int write_kcore(const struct addition *add, int folder, struct str *err)
 	else if (to < 0)
 		rc = fail(&why, -errno, "%s", strerror(errno));
 	else
-		rc = kcore_copy(from, to, &texts, &add->cache->interrupt, &why);
+		rc = copy_code(from, to, &texts, &add->cache->interrupt, &why);
 	if (from >= 0)
 		close(from);
 	if (to >= 0 && close(to) && !rc)
@@ -271,14 +576,14 @@ static int write_kcore(const struct addition *add, int folder, struct str *err)
 }
 
 /* Lists of the same moment as the code between them. */
-static int check_unchanged(const struct addition *add, struct str *err)
+static int check_unchanged(const struct kcore_addition *add, struct str *err)
 {
 	struct str kallsyms = STR_INIT, modules = STR_INIT;
 	int rc = read_beside(add->from, KALLSYMS, &kallsyms, err);
 
 	if (!rc)
 		rc = read_beside(add->from, MODULES, &modules, err);
-	if (!rc && !kcore_texts_agree(&(struct kcore_texts){ add->kallsyms.s, add->modules.s },
+	if (!rc && !texts_agree(&(struct kcore_texts){ add->kallsyms.s, add->modules.s },
 				      &(struct kcore_texts){ kallsyms.s, modules.s }))
 		rc = fail(err, -ESTALE, "%s: modules came or went while it was copied", add->path);
 	str_release(&kallsyms);
@@ -286,7 +591,7 @@ static int check_unchanged(const struct addition *add, struct str *err)
 	return rc;
 }
 
-static int fill(const struct addition *add, int folder, struct str *err)
+static int fill(const struct kcore_addition *add, int folder, struct str *err)
 {
 	int rc = write_kcore(add, folder, err);
 
@@ -309,7 +614,7 @@ static void moment_now(char moment[MOMENT_DIGITS + 1])
 }
 
 /* Two of one moment: the later one takes a later one. */
-static int put_in_place(const struct addition *add, int above, char **made, struct str *err)
+static int put_in_place(const struct kcore_addition *add, int above, char **made, struct str *err)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };
 	char moment[MOMENT_DIGITS + 1];
@@ -326,7 +631,7 @@ static int put_in_place(const struct addition *add, int above, char **made, stru
 	return rc ? fail(err, rc, "%s: %s", moment, strerror(-rc)) : 0;
 }
 
-static int make(struct addition *add, char **made, struct str *err)
+static int make(struct kcore_addition *add, char **made, struct str *err)
 {
 	int rc, folder, above;
 
@@ -360,7 +665,7 @@ static char *folder_of(const char *path)
 
 int build_cache_add_kcore(struct build_cache *cache, const char *path, char **made, struct str *err)
 {
-	struct addition add = {
+	struct kcore_addition add = {
 		.cache = cache, .path = path, .from = folder_of(path), .kallsyms = STR_INIT, .modules = STR_INIT,
 	};
 	struct build_id id = { 0 };

@@ -108,7 +108,7 @@ int build_cache_each(struct build_cache *cache, int (*each)(void *context, const
 	if (rc && rc != -ENOENT)
 		fail(err, 0, "%s: %s", CACHE_LINKS, rc == -EPERM ? "a folder of another user" : strerror(-rc));
 	for (size_t i = 0; !rc && i < folders.n; i++) {
-		/* What cannot be read has nothing to tell. */
+		/* A folder that can't be read has no entries. */
 		if (cache_names_read(&links, cache_links_folder(cache, folders.v[i], false), is_rest))
 			continue;
 		for (size_t j = 0; !rc && j < links.n; j++) {

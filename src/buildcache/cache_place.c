@@ -23,7 +23,7 @@ static char *skip_blanks(char *at)
 	return at + strspn(at, " \t\r");
 }
 
-/* What stands behind "=", without quotes, comment and blanks at the end; written over the text itself. */
+/* The value after "=", without quotes, comment and blanks at the end; written over the text itself. */
 static char *config_value(char *text)
 {
 	char *from = skip_blanks(text), *to = text, *end = text;

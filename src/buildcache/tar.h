@@ -1,7 +1,7 @@
 /*
  * tar: archives as tar(1) makes them, packed by bzip2, zstd, xz, gzip or not at all, read and written member by
  * member. Private to buildcache/, and all that its files know of libarchive: what members mean is known to
- * archive_unpack.c and archive_pack.c.
+ * archive.c.
  *
  * What is read is hostile. Names and targets are raw bytes of somebody else's, sizes are claims; a block is what is
  * really there.
@@ -54,7 +54,7 @@ bool tar_packing_known(const char *name);
 struct tar_writer;
 /* Packed as the end of name says, by bzip2 where it says nothing. The descriptor stays the caller's. */
 int tar_writer_open(struct tar_writer **out, int fd, const char *name, struct str *err);
-/* Without an end, what was written is of no use. */
+/* Frees it; an archive without tar_writer_end is of no use. */
 void tar_writer_free(struct tar_writer *writer);
 /* A file (0600), whose n bytes follow by tar_writer_add; they are to be all there before the next call. */
 int tar_writer_file(struct tar_writer *writer, const char *name, uint64_t n, int64_t written_s, struct str *err);

@@ -1,5 +1,14 @@
 /*
- * archive_unpack: an archive into the cache, see cache_archive.h.
+ * archive: entries of the cache, or files that would be such, in one file; see buildcache.h.
+ *
+ * The names of an archive's members are those of perf's cache below its folder; perf before 4.10 had a file where there
+ * is a folder now:
+ *
+ *	usr/bin/x/ABCDEF../elf  <-->  "/usr/bin/x", ABCDEF.., CACHE_ELF
+ *
+ * A name is taken apart from behind: the kind, the build-id, and all the rest is what it stands for, which begins with
+ * a slash unless that is in brackets. A file is packed with its length in front, so one that is cut meanwhile ends the
+ * archive, which nobody shall take for a whole one. And unpacked:
  *
  *	member --by its kind and name--> a file without a name --> build_cache_add(), or the recording's taker
  *	                                                       '-> the archive within one of --all: the same once more
@@ -9,17 +18,314 @@
  * may keep that one. A member that is refused costs one line; damage of the archive ends the reading, as does more
  * than BYTES_FREE and RATIO_MAX times what was read of it: no program and no recording packs so well.
  */
-#include "buildcache/archive_internal.h"
-#include "buildcache/cache_archive.h"
+#include "buildcache/buildcache.h"
 #include "buildcache/tar.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BYTES_FREE ((uint64_t)256 << 20)
 #define MEMBER_BYTES_MAX ((uint64_t)64 << 30)
-enum { RATIO_MAX = 1000, NAME_COLUMNS = 200 };
+enum {
+	ID_DIGITS_MIN = 4,
+	LEAD_DIGITS = 2, /* of a build-id, which are a folder's name */
+	PIECE_BYTES = 256 << 10,
+	RATIO_MAX = 1000,
+	NAME_COLUMNS = 200,
+};
+
+/* ---- names of members ---- */
+
+/* Meaning of the name of a member. */
+struct archive_name {
+	struct build_id id;
+	enum cache_kind kind;
+	char *path; /* of what it stands for: "/usr/bin/x", "[vdso]"; the caller frees */
+};
+
+enum archive_name_result {
+	NAME_ENTRY, /* a file of the cache; *out is filled */
+	NAME_PASSED, /* perf keeps such files there, which nobody needs: probes */
+	NAME_OTHER, /* none of the cache's */
+	NAME_LEADS_OUT, /* absolute, or with ".." in it: never to be used */
+};
+
+static const char links_folder[] = ".build-id/";
+
+static int digit_value(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool parse_id(const char *hex, size_t n, struct build_id *id)
+{
+	*id = (struct build_id){ 0 };
+	if (n < ID_DIGITS_MIN || n % 2 || n / 2 > sizeof(id->bytes))
+		return false;
+	for (size_t i = 0; i < n; i += 2) {
+		int high = digit_value(hex[i]), low = digit_value(hex[i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		id->bytes[i / 2] = (uint8_t)(high << 4 | low);
+	}
+	id->size = (uint8_t)(n / 2);
+	return true;
+}
+
+/* Each of its names is one: not empty, not "." or "..". */
+static bool is_clean(const char *path)
+{
+	for (const char *at = path;; at++) {
+		size_t n = strcspn(at, "/");
+
+		if (!n || (n <= 2 && !strncmp(at, "..", n)))
+			return false;
+		at += n;
+		if (!*at)
+			return true;
+	}
+}
+
+/* "./usr/bin/x": tar(1) begins names so where it was asked for the whole folder. */
+static const char *without_dot(const char *name)
+{
+	while (name[0] == '.' && name[1] == '/')
+		name += 2 + strspn(name + 2, "/");
+	return name;
+}
+
+static bool has_up(const char *name)
+{
+	for (const char *at = name; *at; at += strspn(at, "/")) {
+		size_t n = strcspn(at, "/");
+
+		if (n == 2 && !strncmp(at, "..", n))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+static enum cache_kind kind_before_folders(const char *path)
+{
+	return starts_with(path, "[vdso") ? CACHE_VDSO :
+	       starts_with(path, "[kernel.kallsyms]") ? CACHE_KALLSYMS :
+							CACHE_ELF;
+}
+
+/* path: n bytes in front of "/ID". */
+static enum archive_name_result take_path(const char *path, size_t n, struct archive_name *out)
+{
+	out->path = xasprintf("%s%.*s", path[0] == '[' ? "" : "/", (int)n, path);
+	return NAME_ENTRY;
+}
+
+/* Takes apart the name of a regular file, or what a hard link names. */
+static enum archive_name_result parse_name(const char *name, struct archive_name *out)
+{
+	const char *last, *before, *at;
+
+	if (name[0] == '/' || has_up(name))
+		return NAME_LEADS_OUT;
+	at = without_dot(name);
+	last = strrchr(at, '/');
+	if (!is_clean(at) || !last || starts_with(at, links_folder))
+		return NAME_OTHER;
+	if (parse_id(last + 1, strlen(last + 1), &out->id)) {
+		enum archive_name_result result = take_path(at, (size_t)(last - at), out);
+
+		out->kind = kind_before_folders(out->path);
+		return result;
+	}
+	before = memrchr(at, '/', (size_t)(last - at));
+	if (!before || !parse_id(before + 1, (size_t)(last - before) - 1, &out->id))
+		return NAME_OTHER;
+	for (int kind = 0; kind < N_CACHE_KINDS; kind++) {
+		if (strcmp(last + 1, build_cache_kind_names[kind]) != 0)
+			continue;
+		out->kind = (enum cache_kind)kind;
+		return take_path(at, (size_t)(before - at), out);
+	}
+	return !strcmp(last + 1, "probes") ? NAME_PASSED : NAME_OTHER;
+}
+
+/* Is it a link of the cache: .build-id/ab/cdef.. to ../../PATH/abcdef..? */
+static bool link_fits(const char *name, const char *target)
+{
+	static const char up[] = "../../";
+	const char *hex = without_dot(name), *last = strrchr(target, '/');
+	struct build_id of_name, of_target;
+	struct str digits = STR_INIT;
+	bool fits;
+
+	if (!starts_with(hex, links_folder) || !starts_with(target, up))
+		return false;
+	hex += strlen(links_folder);
+	if (strlen(hex) <= LEAD_DIGITS || hex[LEAD_DIGITS] != '/')
+		return false;
+	str_addf(&digits, "%.*s%s", LEAD_DIGITS, hex, hex + LEAD_DIGITS + 1);
+	fits = is_clean(target + strlen(up)) && last >= target + strlen(up) &&
+	       parse_id(digits.s, digits.len, &of_name) && parse_id(last + 1, strlen(last + 1), &of_target) &&
+	       build_id_same(&of_name, &of_target);
+	str_release(&digits);
+	return fits;
+}
+
+/* The name of a member; false: no entry can have such a path. */
+static bool add_name(struct str *out, const char *path, const struct build_id *id, enum cache_kind kind)
+{
+	const char *below = path + (path[0] == '/');
+
+	if ((path[0] != '/' && path[0] != '[') || !is_clean(below) || id->size * 2 < ID_DIGITS_MIN ||
+	    id->size > sizeof(id->bytes))
+		return false;
+	str_add(out, below);
+	str_addc(out, '/');
+	build_id_text(id, out);
+	str_addf(out, "/%s", build_cache_kind_names[kind]);
+	return true;
+}
+
+/* The link of an entry, whose path is as above. */
+static void add_link(struct str *name, struct str *target, const char *path, const struct build_id *id)
+{
+	struct str hex = STR_INIT;
+
+	build_id_text(id, &hex);
+	str_addf(name, "%s%.*s/%s", links_folder, LEAD_DIGITS, hex.s, hex.s + LEAD_DIGITS);
+	str_addf(target, "../../%s/%s", path + (path[0] == '/'), hex.s);
+	str_release(&hex);
+}
+
+/* ---- packing ---- */
+
+struct cache_pack {
+	struct tar_writer *writer;
+	struct build_id linked; /* of the last link that is in it */
+	char *piece;
+	uint64_t bytes;
+	const struct interrupt *interrupt;
+};
+
+int cache_archive_try(struct str *err)
+{
+	return tar_try(err);
+}
+
+void cache_pack_add_ends(struct str *out)
+{
+	tar_add_packings(out);
+}
+
+bool cache_pack_end_known(const char *name)
+{
+	return tar_packing_known(name);
+}
+
+int cache_pack_open(struct cache_pack **out, int fd, const char *name, const struct interrupt *interrupt,
+		    struct str *err)
+{
+	struct cache_pack *pack = *out = xcalloc(1, sizeof(*pack));
+
+	pack->piece = xmalloc(PIECE_BYTES);
+	pack->interrupt = interrupt;
+	return tar_writer_open(&pack->writer, fd, name, err);
+}
+
+void cache_pack_free(struct cache_pack *pack)
+{
+	if (!pack)
+		return;
+	tar_writer_free(pack->writer);
+	free(pack->piece);
+	free(pack);
+}
+
+static int copy(struct cache_pack *pack, int fd, uint64_t n, struct str *err)
+{
+	for (uint64_t at = 0; at < n;) {
+		size_t wanted = n - at < PIECE_BYTES ? (size_t)(n - at) : PIECE_BYTES;
+		ssize_t got = pread(fd, pack->piece, wanted, (off_t)at);
+		int rc;
+
+		if (interrupt_came(pack->interrupt)) {
+			tar_writer_stop(pack->writer);
+			return fail(err, -ECANCELED, "interrupted");
+		}
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return fail(err, got ? -errno : -EIO, "%s", got ? strerror(errno) : "it was cut meanwhile");
+		rc = tar_writer_add(pack->writer, pack->piece, (size_t)got, err);
+		if (rc)
+			return rc;
+		at += (uint64_t)got;
+	}
+	pack->bytes += n;
+	return 0;
+}
+
+int cache_pack_add_as(struct cache_pack *pack, const char *name, int fd, struct str *err)
+{
+	struct stat st;
+	int rc;
+
+	if (fstat(fd, &st))
+		return fail(err, -errno, "%s", strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return fail(err, -EINVAL, "not a regular file");
+	rc = tar_writer_file(pack->writer, name, (uint64_t)st.st_size, st.st_mtime, err);
+	return rc ? rc : copy(pack, fd, (uint64_t)st.st_size, err);
+}
+
+static int link_once(struct cache_pack *pack, const struct cache_file *file, struct str *err)
+{
+	struct str name = STR_INIT, target = STR_INIT;
+	int rc;
+
+	if (build_id_same(&pack->linked, &file->id))
+		return 0;
+	pack->linked = file->id;
+	add_link(&name, &target, file->path, &file->id);
+	rc = tar_writer_link(pack->writer, name.s, target.s, err);
+	str_release(&name);
+	str_release(&target);
+	return rc;
+}
+
+int cache_pack_add(struct cache_pack *pack, const struct cache_file *file, struct str *err)
+{
+	struct str name = STR_INIT;
+	struct stat st;
+	int rc;
+
+	if (fstat(file->fd, &st) || !S_ISREG(st.st_mode))
+		rc = fail(err, -EINVAL, "not a regular file");
+	else if (!add_name(&name, file->path, &file->id, file->kind))
+		rc = fail(err, -EINVAL, "its path is not one that an archive can have");
+	else
+		rc = link_once(pack, file, err);
+	if (!rc)
+		rc = cache_pack_add_as(pack, name.s, file->fd, err);
+	str_release(&name);
+	return rc;
+}
+
+int cache_pack_end(struct cache_pack *pack, uint64_t *bytes, struct str *err)
+{
+	*bytes = pack->bytes;
+	return tar_writer_end(pack->writer, err);
+}
+
+/* ---- unpacking ---- */
 
 struct unpack {
 	const struct cache_unpack *how;
@@ -56,7 +362,7 @@ static void refuse_link(struct unpack *unpack, const struct tar_member *member)
 
 /* ---- bytes ---- */
 
-/* So much more was unpacked. */
+/* Counts bytes that were unpacked; fails where they are too many. */
 static int count_bytes(struct unpack *unpack, uint64_t bytes, struct str *err)
 {
 	const struct unpack *outermost = unpack->outer ? unpack->outer : unpack;
@@ -184,7 +490,7 @@ bool archive_is_recording(int fd)
 
 static int take_all(struct unpack *unpack, int fd, struct str *err);
 
-/* What is wrong with it is its own; but that it unpacks to too much is so of both. */
+/* Damage of the inner archive is its own; where that unpacks to too much, both do. */
 static int take_inner(struct unpack *unpack, const struct tar_member *member, int fd, struct str *err)
 {
 	struct unpack inner = {
@@ -280,7 +586,7 @@ static int take_file(struct unpack *unpack, const struct tar_member *member, str
 	struct archive_name name = { .path = NULL };
 	int rc = 0;
 
-	switch (archive_name_parse(member->name, &name)) {
+	switch (parse_name(member->name, &name)) {
 	case NAME_ENTRY:
 		rc = take_entry(unpack, member, &name, err);
 		break;
@@ -301,7 +607,7 @@ static int take_file(struct unpack *unpack, const struct tar_member *member, str
 static bool is_known(const struct unpack *unpack, const char *path)
 {
 	struct archive_name name = { .path = NULL };
-	enum archive_name_result result = archive_name_parse(path, &name);
+	enum archive_name_result result = parse_name(path, &name);
 	bool known = result == NAME_PASSED ||
 		     (result == NAME_ENTRY && build_cache_has(unpack->how->cache, &name.id, name.kind));
 
@@ -317,12 +623,12 @@ static int take_member(struct unpack *unpack, const struct tar_member *member, s
 	case TAR_FILE:
 		return take_file(unpack, member, err);
 	case TAR_DIRECTORY:
-		if (archive_name_parse(member->name, &name) == NAME_LEADS_OUT)
+		if (parse_name(member->name, &name) == NAME_LEADS_OUT)
 			refuse(unpack, member->name, "a name that leads out of the cache");
 		free(name.path);
 		return 0;
 	case TAR_LINK:
-		if (!archive_link_fits(member->name, member->target))
+		if (!link_fits(member->name, member->target))
 			refuse_link(unpack, member);
 		return 0;
 	case TAR_HARD_LINK:
