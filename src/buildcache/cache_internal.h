@@ -42,7 +42,7 @@ struct cache_names {
 	char **v;
 	size_t n, cap;
 };
-/* Reads the names that are wanted. Takes the descriptor, or the negative errno that stands in its place, which it returns. */
+/* Reads wanted names. Takes the descriptor, or the negative errno that stands in its place, which it returns. */
 int cache_names_read(struct cache_names *names, int fd, bool (*wanted)(const char *name));
 void cache_names_release(struct cache_names *names);
 /*

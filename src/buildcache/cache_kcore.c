@@ -202,7 +202,8 @@ static bool read_whole(int fd, void *bytes, size_t n, uint64_t at)
 	return at <= INT64_MAX && pread(fd, bytes, n, (off_t)at) == (ssize_t)n;
 }
 
-static int find_pieces(int fd, const struct kcore_ranges *ranges, Elf64_Ehdr *head, struct kcore_pieces *pieces, struct str *err)
+static int find_pieces(int fd, const struct kcore_ranges *ranges, Elf64_Ehdr *head, struct kcore_pieces *pieces,
+		       struct str *err)
 {
 	Elf64_Phdr segment;
 
@@ -224,7 +225,8 @@ static int find_pieces(int fd, const struct kcore_ranges *ranges, Elf64_Ehdr *he
 
 /* ---- the copy ---- */
 
-static int write_heads(int to, const Elf64_Ehdr *from, const struct kcore_pieces *pieces, uint64_t *offset, struct str *err)
+static int write_heads(int to, const Elf64_Ehdr *from, const struct kcore_pieces *pieces, uint64_t *offset,
+		       struct str *err)
 {
 	Elf64_Ehdr head = *from;
 	struct str bytes = STR_INIT;
@@ -273,7 +275,8 @@ static int copy_piece(int from, int to, const Elf64_Phdr *piece, char *chunk, st
  * Writes the copy from the beginning of `to`. -EINVAL with a clause: not a core file of 64 bits, or no code in it;
  * -EFBIG: more than 1 GiB; -ECANCELED; others of reading and writing.
  */
-static int copy_code(int from, int to, const struct kcore_texts *texts, const struct interrupt *interrupt, struct str *err)
+static int copy_code(int from, int to, const struct kcore_texts *texts, const struct interrupt *interrupt,
+		     struct str *err)
 {
 	struct kcore_ranges ranges = { 0 };
 	struct kcore_pieces pieces = { 0 };

@@ -18,7 +18,7 @@ static void add_bytes(struct str *text, uint64_t bytes)
 		str_addf(text, "%.1f MB", (double)bytes / 1e6);
 }
 
-static void print_totals(const struct recorded_totals *totals)
+static void print_totals(const struct embedded_totals *totals)
 {
 	struct str text = STR_INIT;
 
@@ -45,7 +45,7 @@ int recording_symbols_put(int fd, const char *path, const struct symbols_put *ho
 	};
 	struct stop_since since;
 	const struct interrupt interrupt = stop_interrupt(&since, stop);
-	struct recorded_totals totals;
+	struct embedded_totals totals;
 	struct str err = STR_INIT;
 	int rc = recording_put_names(fd, path, &options, &interrupt, &totals, &err);
 

@@ -235,7 +235,7 @@ struct info {
 	uint64_t stat_target; /* STAT_TARGET_ALL_THREADS, or a number that a later pstat knows */
 	uint8_t *tracing_data; /* tracepoint formats, as the recorder stored them */
 	size_t tracing_data_size;
-	uint8_t *symbols; /* of what had samples, packed: sym/recorded_names.h */
+	uint8_t *symbols; /* of what had samples, packed: sym/embedded_names.h */
 	size_t symbols_size;
 	INFO_VEC(struct info_raw) raw;
 };

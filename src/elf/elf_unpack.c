@@ -5,8 +5,8 @@
  *
  *	bytes --first bytes--> packings[] --> unpacked bytes, at most ELF_UNPACKED_MAX
  *
- * Sources: the headers of zstd 1.4 and of zlib 1.2, whose stable interface is small enough to be declared (util/gzip.h);
- * RFC 1952 (gzip).
+ * Sources: the headers of zstd 1.4 and of zlib 1.2, whose stable interface is small enough to be declared
+ * (util/gzip.h); RFC 1952 (gzip).
  */
 #include "elf/elf_unpack.h"
 

@@ -4,9 +4,9 @@
  * not to read becomes a section without contents, in memory, and what is packed is unpacked before, within the
  * bound that all packed sections of a file have.
  *
- * libdw can also be given parts of other files: of a package of split DWARF what belongs to one unit, which it then sees
- * as the unit's own file. Such a file has headers and names, and one byte for all sections; libelf is then told where
- * each one's bytes are.
+ * libdw can also be given parts of other files: of a package of split DWARF what belongs to one unit, which it then
+ * sees as the unit's own file. Such a file has headers and names, and one byte for all sections; libelf is then told
+ * where each one's bytes are.
  *
  *	header | a byte | names | section headers: none, one for each part, names
  *

@@ -78,7 +78,7 @@ void session_hold_files(struct session *session, const struct dso *const *dsos, 
  * where names are looked for.
  */
 int recording_put_names(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
-			struct recorded_totals *totals, struct str *err);
+			struct embedded_totals *totals, struct str *err);
 
 /* ---- filters.c: which samples take part; for report and script alike ---- */
 struct filter_options { /* texts as typed; NULL: all. Lists are separated by commas */

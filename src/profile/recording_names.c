@@ -1,6 +1,6 @@
 /*
  * recording_names: a recording is read once as a report would, all addresses of all samples are looked up with lines
- * and inlined functions, and what was found becomes part of the file (sym/recorded_names.h):
+ * and inlined functions, and what was found becomes part of the file (sym/embedded_names.h):
  *
  *	samples -> locations of ip, callers, branches, data -> symbols of each -> feature -> the file, written anew
  *
@@ -76,7 +76,7 @@ static bool has_data_addresses(const struct events *events)
 }
 
 static int write_names(struct reader *reader, const struct sym_options *sym, const struct interrupt *interrupt,
-		       struct str *out, struct recorded_totals *totals, struct str *err)
+		       struct str *out, struct embedded_totals *totals, struct str *err)
 {
 	const struct session_options options = {
 		.sym = *sym,
@@ -128,14 +128,14 @@ static int open_reader(struct reader *reader, int fd, const char *path, struct s
 }
 
 int recording_put_names(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
-			struct recorded_totals *totals, struct str *err)
+			struct embedded_totals *totals, struct str *err)
 {
 	struct sym_options options = *sym;
 	struct str bytes = STR_INIT;
 	struct reader reader = { 0 };
 	int rc = open_reader(&reader, fd, path, err);
 
-	*totals = (struct recorded_totals){ 0 };
+	*totals = (struct embedded_totals){ 0 };
 	options.no_demangle = true; /* they are written raw */
 	options.not_recorded = true;
 	if (!rc)

@@ -12,12 +12,12 @@ struct cached_files;
 struct cached_files *cached_files_new(const struct sym_options *options); /* nothing is opened yet */
 void cached_files_free(struct cached_files *cached); /* NULL is nothing */
 /*
- * Where the cache has the file of that kind with that build-id, which it has: the caller frees. NULL: it has none;
+ * Path in the cache of the file of that kind, which does have that build-id; the caller frees. NULL: there is none;
  * why, if that is worth saying: what is there is stale, or somebody else's. cached NULL: nothing is cached.
  */
 char *cached_file(struct cached_files *cached, const struct build_id *id, enum cache_kind kind, struct str *why);
 /*
- * The newest copy of that kernel's own code (cache_kcore.h) that fits: its folder, which the caller frees; NULL: there
+ * The newest copy of that kernel's own code (cache_kcore.c) that fits: its folder, which the caller frees; NULL: there
  * is none. cached NULL: as above.
  */
 char *cached_kcore(struct cached_files *cached, const struct build_id *id,

@@ -48,7 +48,7 @@ static bool has_code(const struct elf_file *file, uint64_t vaddr)
 	return !elf_section_count(file); /* without section headers the segments decide */
 }
 
-/* As many of out->n bytes at an offset as its segment has. */
+/* Reads as many of out->n bytes at an offset as the segment there has. */
 static int read_segment(struct elf_file *file, uint64_t offset, struct symbol_code *out, struct str *why)
 {
 	for (size_t i = 0; i < file->n_segments; i++) {
@@ -127,7 +127,7 @@ static int of_dump(struct symbols *symbols, struct dso_state *state, uint64_t ad
 		   struct symbol_code *out, struct str *why)
 {
 	const struct code_times *times = state->times;
-	struct code_place place;
+	struct dump_place place;
 
 	(void)symbols;
 	if (code == SYM_CODE_GONE)
@@ -138,7 +138,7 @@ static int of_dump(struct symbols *symbols, struct dso_state *state, uint64_t ad
 		return fail(why, -ENOENT, "its compiler left names alone (%s): code is in dumps, jit-PID.dump",
 			    state->source ? state->source : symbols_why(symbols, state->dso));
 	if (times && code && code <= times->n)
-		place = (struct code_place){ times->v[code - 1].start, times->v[code - 1].end,
+		place = (struct dump_place){ times->v[code - 1].start, times->v[code - 1].end,
 					     times->v[code - 1].bytes_at };
 	else if (!jitdump_place(state->dump, state->dump_rules, addr, &place, why))
 		return why->len ? -ENOENT : fail(why, -ENOENT, "%s has no code there", state->dump);

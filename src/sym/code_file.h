@@ -24,7 +24,7 @@ struct code_rules {
 	uint32_t major, minor;
 	uint64_t inode;
 	int32_t pid; /* that a dump says it is of; 0: any */
-	/* What may still be read and kept, in bytes (see code_ranges_spend); what was is taken off. */
+	/* Bytes that may still be read and kept (see code_ranges_spend); each use takes its share off. */
 	uint64_t work_left;
 };
 /* This user and root, nothing else known. */

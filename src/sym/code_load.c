@@ -45,7 +45,7 @@ enum { KIND_MAP, KIND_DUMP };
  * To add a kind of file that run-time compilers write: a row here, its reader beside perf_map.c, the man page's
  * list, a test in test_symbols.c.
  */
-static const struct code_kind {
+static const struct code_file_kind {
 	const char *name; /* with the process's id */
 	/* err without a failure: what was left out */
 	int (*read)(struct dso_state *state, const char *path, struct code_rules *rules,
@@ -56,7 +56,7 @@ static const struct code_kind {
 };
 
 struct code_source {
-	const struct code_kind *kind;
+	const struct code_file_kind *kind;
 	char *path;
 	struct code_rules rules;
 	bool own; /* below the process's own root, or by its own pid */
@@ -83,7 +83,7 @@ static bool is_known(const struct code_sources *sources, const struct code_sourc
 }
 
 /* Takes the path. pid: that a dump there has to be of. */
-static struct code_source *add(struct code_sources *sources, const struct code_kind *kind, char *path,
+static struct code_source *add(struct code_sources *sources, const struct code_file_kind *kind, char *path,
 			       int32_t pid, bool own)
 {
 	struct code_source *source = &sources->v[sources->n];

@@ -20,7 +20,7 @@ void code_ranges_release(struct code_ranges *ranges)
 	*ranges = (struct code_ranges)CODE_RANGES_INIT;
 }
 
-/* What a range, or a record that made none, costs beside its name. */
+/* Cost of a range, or of a record that made none, beside its name. */
 enum { STEP_WORK = 64 };
 
 bool code_ranges_spend(struct code_ranges *ranges, size_t bytes)
@@ -69,12 +69,12 @@ bool code_ranges_add_again(struct code_ranges *ranges, uint64_t start, uint64_t 
 
 /* ---- the sweep; an index is also the time: greater is later ---- */
 
-struct heap { /* the greatest index at v[0] */
+struct range_heap { /* the greatest index at v[0] */
 	uint32_t *v;
 	size_t n;
 };
 
-static void heap_push(struct heap *heap, uint32_t value)
+static void heap_push(struct range_heap *heap, uint32_t value)
 {
 	size_t i = heap->n++;
 
@@ -83,7 +83,7 @@ static void heap_push(struct heap *heap, uint32_t value)
 	heap->v[i] = value;
 }
 
-static void heap_pop(struct heap *heap)
+static void heap_pop(struct range_heap *heap)
 {
 	uint32_t value = heap->v[--heap->n];
 	size_t i = 0;
@@ -126,7 +126,7 @@ static struct start *sorted_starts(const struct code_ranges *ranges)
 void code_ranges_flatten(const struct code_ranges *ranges, struct symbol_table *table)
 {
 	struct start *starts = sorted_starts(ranges);
-	struct heap open = { .v = xreallocarray(NULL, ranges->n, sizeof(*open.v)) };
+	struct range_heap open = { .v = xreallocarray(NULL, ranges->n, sizeof(*open.v)) };
 	/* The names as they are: a range in many pieces, or moved many times, has its name once. */
 	uint32_t names = symbol_table_add_names(table, ranges->names.s, ranges->names.len);
 	uint64_t at = 0;

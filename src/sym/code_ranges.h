@@ -35,7 +35,7 @@ bool code_ranges_add_again(struct code_ranges *ranges, uint64_t start, uint64_t 
  * follows is left out. So neither the time nor the memory that a file takes is its writer's to choose.
  */
 bool code_ranges_spend(struct code_ranges *ranges, size_t bytes);
-/* What of each is not covered by a later one, into the table (not finished). */
+/* Adds to the table (not finished) the parts of each that no later one covers. */
 void code_ranges_flatten(const struct code_ranges *ranges, struct symbol_table *table);
 
 #endif

@@ -177,7 +177,7 @@ static void join_names(struct code_times *times)
 	index_release(&reading.by_text);
 }
 
-/* What is told of twice is one code. */
+/* Joins events that report one code twice. */
 static void join_same(struct code_times *times)
 {
 	struct index first = { 0 };

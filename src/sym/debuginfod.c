@@ -43,7 +43,7 @@ static const struct library_symbol symbols[] = {
 };
 
 /* One file that is asked for. */
-struct request {
+struct debuginfod_request {
 	const struct sym_options *options;
 	const char *what;
 	uint64_t deadline_ns;
@@ -52,7 +52,7 @@ struct request {
 /* Not 0: the library is to end the transfer. */
 static int on_progress(struct debuginfod_client *client, long done, long all)
 {
-	const struct request *request = library.user_data(client);
+	const struct debuginfod_request *request = library.user_data(client);
 
 	if (request->options->progress)
 		request->options->progress(request->options->progress_context, request->what,
@@ -80,7 +80,7 @@ int debuginfod_try(struct str *err)
 	return library_open(err) ? -ENOENT : 0;
 }
 
-static int ask(struct request *request, const struct build_id *id, bool debug, char **path,
+static int ask(struct debuginfod_request *request, const struct build_id *id, bool debug, char **path,
 	       struct str *err)
 {
 	debuginfod_find *find = debug ? library.find_debug : library.find_executable;
@@ -121,7 +121,7 @@ int debuginfod_fetch(const struct sym_options *options, const struct build_id *i
 	if (rc)
 		return rc;
 	what = xasprintf("fetching %s %s", debug ? "the debug file of" : "the file", name);
-	rc = ask(&(struct request){ .options = options,
+	rc = ask(&(struct debuginfod_request){ .options = options,
 				    .what = what,
 				    .deadline_ns = start_ns + limit_ns - library.spent_ns },
 		 id, debug, path, err);

@@ -53,7 +53,7 @@ void *xrealloc(void *old, size_t bytes)
 	return xreallocarray(old, bytes, 1);
 }
 
-struct request {
+struct demangle_request {
 	const char *raw;
 	int options;
 	size_t text_max;
@@ -63,7 +63,7 @@ struct request {
 };
 
 struct demangled {
-	const struct request *request;
+	const struct demangle_request *request;
 	size_t begin;
 	jmp_buf too_long; /* the library has no other way to be stopped */
 };
@@ -88,7 +88,7 @@ static void cut_back(struct str *out, size_t len)
 		out->s[len] = '\0';
 }
 
-static bool by_callback(demangler *function, struct request *request, int more_options)
+static bool by_callback(demangler *function, struct demangle_request *request, int more_options)
 {
 	struct demangled output = { .request = request, .begin = request->out->len };
 
@@ -103,14 +103,14 @@ static bool by_callback(demangler *function, struct request *request, int more_o
 
 static void *run_long(void *data)
 {
-	struct request *request = data;
+	struct demangle_request *request = data;
 
 	request->done = by_callback(cplus_demangle_v3_callback, request, DMGL_NO_RECURSE_LIMIT);
 	return NULL;
 }
 
 /* false also where the thread can't be had. */
-static bool by_thread(struct request *request, size_t len)
+static bool by_thread(struct demangle_request *request, size_t len)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -125,7 +125,7 @@ static bool by_thread(struct request *request, size_t len)
 	return request->done;
 }
 
-static bool by_cxx(struct request *request)
+static bool by_cxx(struct demangle_request *request)
 {
 	size_t len = strlen(request->raw);
 
@@ -134,7 +134,7 @@ static bool by_cxx(struct request *request)
 	return by_thread(request, len);
 }
 
-/* Where a back reference at `at` ("Q", then the distance to base 26, its last digit small) leads to, or at. */
+/* Finds where a back reference at `at` ("Q", then the distance to base 26, its last digit small) leads; else at. */
 static size_t d_target(const char *raw, size_t at)
 {
 	size_t distance = 0;
@@ -190,7 +190,7 @@ static bool by_d(const char *raw, struct str *out)
 	return any;
 }
 
-static bool by_any(struct request *request)
+static bool by_any(struct demangle_request *request)
 {
 	return by_callback(rust_demangle_callback, request, 0) || by_cxx(request) ||
 	       by_d(request->raw, request->out);
@@ -198,7 +198,7 @@ static bool by_any(struct request *request)
 
 static bool by_any_long(const char *raw, bool parameters, unsigned *long_names, struct str *out)
 {
-	struct request request = { .raw = raw,
+	struct demangle_request request = { .raw = raw,
 				   .options = parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS,
 				   .text_max = TEXT_BYTES_MAX,
 				   .out = out };

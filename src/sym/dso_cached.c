@@ -13,7 +13,7 @@
  */
 #include "sym/dso_cached.h"
 
-#include "sym/recorded_write.h"
+#include "sym/embedded_write.h"
 
 #include <stdlib.h>
 
@@ -59,22 +59,22 @@ static bool is_kernels(const struct dso *dso)
 }
 
 /* Where it is loaded plays no part: its addresses are moved. */
-static struct recorded_dso *find_dso(struct recorded_names *names, const struct dso *dso)
+static struct embedded_dso *find_dso(struct embedded_names *names, const struct dso *dso)
 {
-	const struct recorded_dso *only = recorded_names_at(names, 0);
+	const struct embedded_dso *only = embedded_names_at(names, 0);
 	struct str ignored = STR_INIT;
 	struct dso like = *dso;
-	struct recorded_dso *found;
+	struct embedded_dso *found;
 
 	if (only && is_kernels(dso))
 		like.start = only->start;
-	found = recorded_names_find(names, &like, &ignored);
+	found = embedded_names_find(names, &like, &ignored);
 	str_release(&ignored);
 	return found;
 }
 
 /* All addresses by so much, modulo 2^64; false: that puts them out of order. */
-static bool move(struct recorded_dso *dso, uint64_t by)
+static bool move(struct embedded_dso *dso, uint64_t by)
 {
 	bool is_good = true;
 
@@ -108,7 +108,7 @@ struct cached_names *cached_names_read(const void *bytes, size_t n, const struct
 	parts = depths + sizes.n_addrs;
 	names = parts + sizes.parts_bytes;
 	cached = xcalloc(1, sizeof(*cached));
-	is_good = !recorded_names_open(&cached->names, names, n - sizes.n_addrs - sizes.parts_bytes, &ignored);
+	is_good = !embedded_names_open(&cached->names, names, n - sizes.n_addrs - sizes.parts_bytes, &ignored);
 	if (is_good)
 		cached->dso = find_dso(cached->names, dso);
 	is_good = is_good && take_depths(cached, depths, sizes.n_addrs) &&
@@ -125,7 +125,7 @@ void cached_names_free(struct cached_names *cached)
 {
 	if (!cached)
 		return;
-	recorded_names_free(cached->names);
+	embedded_names_free(cached->names);
 	free(cached->depths);
 	free(cached->search);
 	file_parts_release(&cached->parts);
@@ -291,10 +291,10 @@ static bool find(struct symbols *symbols, struct dso_state *state, const char *w
 /* It answers in place of the files or of the list. */
 static bool adopt(struct dso_state *state)
 {
-	struct recorded_dso *dso = state->cached->dso;
+	struct embedded_dso *dso = state->cached->dso;
 
 	state->recorded = dso;
-	state->only_exported = dso->flags & RECORDED_PARTIAL;
+	state->only_exported = dso->flags & EMBEDDED_PARTIAL;
 	free(state->source);
 	state->source = xstrdup(dso->source);
 	state->state = SYM_FOUND;
@@ -352,9 +352,9 @@ static bool may_keep(const struct symbols *symbols, const struct dso_state *stat
 static bool has_news(const struct dso_state *state)
 {
 	for (size_t i = 0; i < state->n_answers; i++) {
-		const struct answer *answer = &state->answers[i];
-		const struct recorded_addr *listed =
-			state->cached ? recorded_addr_find(state->cached->dso, answer->addr) : NULL;
+		const struct addr_answer *answer = &state->answers[i];
+		const struct embedded_addr *listed =
+			state->cached ? embedded_addr_find(state->cached->dso, answer->addr) : NULL;
 
 		/* Without a function nothing is inlined into one: there may be a list of them next time. */
 		if (state->cached_frames && !answer->symbol)
@@ -368,12 +368,12 @@ static bool has_news(const struct dso_state *state)
 /* What is in the cache is asked, too, as deeply as it is known: of it nothing is read from files. */
 static void ask_listed(struct symbols *symbols, struct dso_state *state)
 {
-	const struct recorded_dso *known = state->cached->dso;
+	const struct embedded_dso *known = state->cached->dso;
 
 	for (size_t i = 0; i < known->n_addrs && state->n_answers < ANSWERS_MAX; i++) {
-		const struct recorded_addr *listed = &known->addrs[i];
+		const struct embedded_addr *listed = &known->addrs[i];
 		uint8_t depth = dso_cached_depth(state, listed);
-		struct answer *answer = symbols_answer(symbols, state, listed->addr);
+		struct addr_answer *answer = symbols_answer(symbols, state, listed->addr);
 
 		if (answer_depth(answer) < depth)
 			dso_frames_fill(symbols, state, answer, depth == ANSWER_LINES);
@@ -384,7 +384,7 @@ static void write_entry(struct symbols *symbols, struct dso_state *state, const 
 {
 	struct str names = STR_INIT, depths = STR_INIT, bytes = STR_INIT;
 
-	if (recorded_write_one(symbols, state, &names, &depths)) {
+	if (embedded_write_one(symbols, state, &names, &depths)) {
 		cached_names_put(&depths, &names, state->cache_search.s, parts, base_of(state->dso), &bytes);
 		symbols_cached_write(symbols, &state->cache_id, &state->cache_key, &bytes);
 	}

@@ -2,7 +2,7 @@
  * dso_cached: what was found out about ELF files before, as a source of names. Private to sym/.
  *
  * Of each file with a build-id, recorded or its own, an entry of the cache (names_cache.h) has the addresses that were
- * asked for, with their functions, inlined functions and lines: as a recording has them (recorded_names.h), of one dso,
+ * asked for, with their functions, inlined functions and lines: as a recording has them (embedded_names.h), of one dso,
  * not packed.
  *
  *	u64 base | u32 number of addresses | u32 bytes of parts |
@@ -20,8 +20,8 @@
  * addresses are moved by as much as that has moved, as by kernel_names.c. That is the recorded address of a symbol
  * (ref_symbol, whose name is in the key), or a module's start. A module's functions are, as a rule, from the running
  * kernel's list, which is not kept of modules, as they come and go; then the entry is used for what is inlined and for
- * lines alone. Names of the kernel itself from that list are kept for as long as it runs, see kernel_list_tell, as is
- * the list itself, see kernel_kept.c.
+ * lines alone. Names of the kernel itself from that list are kept for as long as it runs, see kallsyms_list_tell, as is
+ * the list itself, see kallsyms_loader.c.
  *
  * How names are shown is not in the key: they are kept raw, with all of which one may be chosen.
  */
@@ -30,11 +30,11 @@
 
 #include "sym/dso_state.h"
 #include "sym/file_parts.h"
-#include "sym/recorded_names.h"
+#include "sym/embedded_names.h"
 
 struct cached_names {
-	struct recorded_names *names;
-	struct recorded_dso *dso;
+	struct embedded_names *names;
+	struct embedded_dso *dso;
 	uint8_t *depths; /* enum answer_depth, of each of the dso's addresses */
 	char *search; /* where parts were looked for */
 	struct file_parts parts;
@@ -46,7 +46,7 @@ struct cached_names {
  */
 struct cached_names *cached_names_read(const void *bytes, size_t n, const struct dso *dso, uint64_t base);
 void cached_names_free(struct cached_names *cached); /* NULL is nothing */
-/* The same of the names that recorded_write.c made of one dso, and the parts that these are from. */
+/* The same of the names that embedded_write.c made of one dso, and the parts that these are from. */
 void cached_names_put(const struct str *depths, const struct str *names, const char *search,
 		      const struct file_parts *parts, uint64_t base, struct str *out);
 
@@ -63,7 +63,7 @@ void dso_cached_find_frames(struct symbols *symbols, struct dso_state *state);
 /* The files that were asked for could not be used: others are, under another key. */
 void dso_cached_drop(struct dso_state *state);
 /* What is known of the listed address, enum answer_depth. */
-static inline uint8_t dso_cached_depth(const struct dso_state *state, const struct recorded_addr *listed)
+static inline uint8_t dso_cached_depth(const struct dso_state *state, const struct embedded_addr *listed)
 {
 	return state->cached->depths[listed - state->cached->dso->addrs];
 }

@@ -102,17 +102,17 @@ static const struct symbol *hold_inlined(struct symbols *symbols, struct dso_sta
 }
 
 /* Just the symbol: a frame that lies beside it, so that most addresses need none of their own. */
-static void fill_alone(struct symbols *symbols, struct answer *answer)
+static void fill_alone(struct symbols *symbols, struct addr_answer *answer)
 {
 	const struct frame *alone = &symbols->unknown;
 
 	if (answer->symbol)
-		alone = &((const struct held_symbol *)(const void *)answer->symbol)->alone;
+		alone = &((const struct symbol_object *)(const void *)answer->symbol)->alone;
 	answer->frames = alone;
 	answer->n_frames = 1;
 }
 
-static void fill_frames(struct symbols *symbols, struct dso_state *state, struct answer *answer,
+static void fill_frames(struct symbols *symbols, struct dso_state *state, struct addr_answer *answer,
 			const struct dwarf_inline *inlines, size_t n)
 {
 	struct frame *frames = arena_alloc(&symbols->frames, n * sizeof(*frames));
@@ -140,7 +140,7 @@ static void tell_refused(struct dso_state *state)
 }
 
 /* What is in the cache was asked less deeply. */
-static bool is_shallow(const struct dso_state *state, const struct recorded_addr *listed, bool inlined, bool lines)
+static bool is_shallow(const struct dso_state *state, const struct embedded_addr *listed, bool inlined, bool lines)
 {
 	enum answer_depth wanted = lines ? ANSWER_LINES : inlined ? ANSWER_INLINES : ANSWER_SYMBOL;
 
@@ -154,19 +154,19 @@ static void forget_lines(struct dwarf_inline *inlines, size_t n)
 }
 
 /* False: neither the recording nor the cache lists the address. */
-static bool fill_recorded(struct symbols *symbols, struct dso_state *state, struct answer *answer, bool inlined,
+static bool fill_recorded(struct symbols *symbols, struct dso_state *state, struct addr_answer *answer, bool inlined,
 			  bool lines)
 {
-	const struct recorded_dso *known =
+	const struct embedded_dso *known =
 		state->recorded ? state->recorded : state->cached_frames && state->cached ? state->cached->dso : NULL;
-	const struct recorded_addr *listed = known ? recorded_addr_find(known, answer->addr) : NULL;
+	const struct embedded_addr *listed = known ? embedded_addr_find(known, answer->addr) : NULL;
 	struct dwarf_inline inlines[INLINES_MAX];
 	size_t n;
 
 	/* What was listed without a function was not asked for what is inlined into it. */
 	if (!listed || (state->cached_frames && !listed->function1) || is_shallow(state, listed, inlined, lines))
 		return false;
-	n = recorded_inlines(known, listed, inlined, inlines, INLINES_MAX);
+	n = embedded_inlines(known, listed, inlined, inlines, INLINES_MAX);
 	if (state->cached && !lines) /* others may have asked for them */
 		forget_lines(inlines, n);
 	if (n > 1 || (n && lines))
@@ -174,7 +174,7 @@ static bool fill_recorded(struct symbols *symbols, struct dso_state *state, stru
 	return true;
 }
 
-void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct answer *answer,
+void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct addr_answer *answer,
 		     bool lines)
 {
 	struct dwarf_inline inlines[INLINES_MAX];

@@ -1,5 +1,5 @@
 /*
- * dso_recorded: the first source of names: what the recording has of its own (recorded_names.h).
+ * dso_recorded: the first source of names: what the recording has of its own (embedded_names.h).
  *
  * It comes before the files although these have more, also where one is here with the recorded build-id: what it has
  * was read from that file, right after the recording and by the same rules, so the names are the same; a look-up
@@ -26,7 +26,7 @@ static void note(const struct symbols *symbols, const char *what, const char *wh
 		note_add(notes, false, NULL, "symbols in the file%s%s: %s", *what ? ": " : "", what, why);
 }
 
-static struct recorded_names *names_of(struct symbols *symbols)
+static struct embedded_names *names_of(struct symbols *symbols)
 {
 	const struct info *info = symbols->recording->info;
 	struct str why = STR_INIT;
@@ -35,20 +35,20 @@ static struct recorded_names *names_of(struct symbols *symbols)
 		return symbols->recorded;
 	symbols->recorded_tried = true;
 	symbols->image_pages_left = IMAGE_PAGES_MAX;
-	if (recorded_names_open(&symbols->recorded, info->symbols, info->symbols_size, &why))
+	if (embedded_names_open(&symbols->recorded, info->symbols, info->symbols_size, &why))
 		note(symbols, "", why.s);
 	str_release(&why);
 	return symbols->recorded;
 }
 
-static struct recorded_dso *find(struct symbols *symbols, const struct dso *dso)
+static struct embedded_dso *find(struct symbols *symbols, const struct dso *dso)
 {
-	struct recorded_names *names = names_of(symbols);
-	struct recorded_dso *found = NULL;
+	struct embedded_names *names = names_of(symbols);
+	struct embedded_dso *found = NULL;
 	struct str why = STR_INIT, name = STR_INIT;
 
 	if (names)
-		found = recorded_names_find(names, dso, &why);
+		found = embedded_names_find(names, dso, &why);
 	if (why.len) {
 		str_add_printable(&name, dso->name, strlen(dso->name));
 		str_add(&why, ", so they are not used");
@@ -72,7 +72,7 @@ static bool is_named(const struct symbols *symbols, const struct dso *dso)
 }
 
 /* The user says where better names may be. */
-static bool may_be_better(const struct symbols *symbols, const struct recorded_dso *recorded)
+static bool may_be_better(const struct symbols *symbols, const struct embedded_dso *recorded)
 {
 	const struct sym_options *options = &symbols->options;
 
@@ -82,28 +82,28 @@ static bool may_be_better(const struct symbols *symbols, const struct recorded_d
 
 static void take_times(struct symbols *symbols, struct dso_state *state)
 {
-	const struct recorded_dso *recorded = state->recorded;
+	const struct embedded_dso *recorded = state->recorded;
 
 	if (!recorded->n_events || state->times || !code_has_times(symbols, state->dso))
 		return;
 	state->times = xcalloc(1, sizeof(*state->times));
 	for (size_t i = 0; i < recorded->n_events; i++)
 		code_times_add(state->times, &recorded->events[i]);
-	if (code_times_finish(state->times, recorded_names_texts(symbols->recorded)))
+	if (code_times_finish(state->times, embedded_names_texts(symbols->recorded)))
 		return;
 	code_times_release(state->times);
 	free(state->times);
 	state->times = NULL;
 }
 
-static void take(struct symbols *symbols, struct dso_state *state, struct recorded_dso *recorded)
+static void take(struct symbols *symbols, struct dso_state *state, struct embedded_dso *recorded)
 {
 	bool lacks_names = recorded->flags && state->dso->kind == DSO_FILE;
 	struct str text = STR_INIT;
 
 	state->recorded = recorded;
 	state->raw_names = is_kernels(state->dso) || state->dso->kind == DSO_ANON;
-	state->state = recorded->flags & RECORDED_NONE ? SYM_NONE : SYM_FOUND;
+	state->state = recorded->flags & EMBEDDED_NONE ? SYM_NONE : SYM_FOUND;
 	state->hidden = false;
 	str_add(&text, recorded->why);
 	dso_state_doubt(state, &text,
@@ -119,7 +119,7 @@ static void take(struct symbols *symbols, struct dso_state *state, struct record
 
 enum source_result dso_recorded_load(struct symbols *symbols, struct dso_state *state, struct str *why)
 {
-	struct recorded_dso *recorded;
+	struct embedded_dso *recorded;
 
 	(void)why;
 	if (state->recorded || state->recorded_later || is_named(symbols, state->dso))
@@ -145,9 +145,9 @@ void dso_recorded_later(struct symbols *symbols, struct dso_state *state)
 
 bool dso_recorded_has(struct symbols *symbols, const struct dso *dso)
 {
-	struct recorded_names *names = is_named(symbols, dso) ? NULL : names_of(symbols);
+	struct embedded_names *names = is_named(symbols, dso) ? NULL : names_of(symbols);
 	struct str ignored = STR_INIT;
-	bool has = names && recorded_names_find(names, dso, &ignored);
+	bool has = names && embedded_names_find(names, dso, &ignored);
 
 	str_release(&ignored);
 	return has;
@@ -157,14 +157,14 @@ bool dso_recorded_has(struct symbols *symbols, const struct dso *dso)
 
 struct elf_file *symbols_unwind_file(struct symbols *symbols, const struct dso *dso, struct str *why)
 {
-	struct recorded_dso *recorded = find(symbols, dso);
+	struct embedded_dso *recorded = find(symbols, dso);
 	struct str said = STR_INIT, why_not = STR_INIT;
 	const char *path = NULL;
 	struct elf_file *file;
 	bool is_open, is_made = recorded && recorded->image;
 
-	if (is_made || (recorded && symbols->n_images < RECORDED_IMAGES_MAX))
-		path = recorded_image_path(recorded, &symbols->image_pages_left, &said);
+	if (is_made || (recorded && symbols->n_images < EMBEDDED_IMAGES_MAX))
+		path = embedded_image_path(recorded, &symbols->image_pages_left, &said);
 	symbols->n_images += path && !is_made;
 	if (said.len)
 		note(symbols, dso->name, said.s);

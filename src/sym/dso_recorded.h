@@ -5,7 +5,7 @@
 #define PSTAT_DSO_RECORDED_H
 
 #include "sym/dso_state.h"
-#include "sym/recorded_names.h"
+#include "sym/embedded_names.h"
 
 /* As a row of the sources: state->recorded is what it has; or recorded_later, for where files have no more. */
 enum source_result dso_recorded_load(struct symbols *symbols, struct dso_state *state, struct str *why);

@@ -3,7 +3,7 @@
  *
  *   symbols.c        look-ups, answers remembered
  *   dso_frames.c     inlined functions and lines of an address
- *   frames_ahead.c   those of several files side by side
+ *   frames_prefetch.c   those of several files side by side
  *   dso_recorded.c   what the recording has of its own
  *   dso_cached.c     what was found out before
  *   dso_load.c       which kind of dso is read from where; ELF files
@@ -22,7 +22,7 @@
 #include "sym/sym_internal.h"
 
 /* What was found for one address. */
-struct answer {
+struct addr_answer {
 	uint64_t addr;
 	const struct symbol *symbol; /* NULL: none */
 	const struct frame *frames; /* NULL: not asked for yet */
@@ -35,13 +35,13 @@ enum answer_depth {
 	ANSWER_INLINES, /* its frames */
 	ANSWER_LINES, /* with their lines */
 };
-static inline uint8_t answer_depth(const struct answer *answer)
+static inline uint8_t answer_depth(const struct addr_answer *answer)
 {
 	return !answer->frames ? ANSWER_SYMBOL : answer->has_lines ? ANSWER_LINES : ANSWER_INLINES;
 }
 
 /* A symbol that somebody got, and the list with nothing but it. */
-struct held_symbol {
+struct symbol_object {
 	struct symbol symbol;
 	struct frame alone;
 };
@@ -61,7 +61,7 @@ struct dso_state {
 	bool from_elf; /* the table's addresses are those of the ELF files found, so DWARF's as well */
 	bool only_exported; /* of a stripped file */
 	bool hidden; /* in the kernel's list, whose addresses this user may not see */
-	struct str list_told; /* of the running kernel's list, which is to be kept; "": it isn't; see kernel_kept.c */
+	struct str list_told; /* of the running kernel's list that is to be kept; "": none; see kallsyms_loader.c */
 	uint64_t list_ref_addr;
 	bool missed; /* an address was asked for that no symbol covers */
 	struct str why; /* printable */
@@ -79,7 +79,7 @@ struct dso_state {
 	uint64_t kcore_slide;
 	bool kcore_tried;
 	/* Names in the recording itself, see dso_recorded.c; NULL: none, or others come first. */
-	struct recorded_dso *recorded, *recorded_later;
+	struct embedded_dso *recorded, *recorded_later;
 	char *recorded_source; /* printable */
 	bool files_loaded; /* with `recorded`: the other sources were asked, too */
 	/* What was found out before, see dso_cached.c: `recorded` is what it has. NULL: nothing. */
@@ -93,10 +93,10 @@ struct dso_state {
 	struct dwarf_file *dwarf; /* see dso_frames.c */
 	bool dwarf_tried, dwarf_refused; /* some of it is not read, and that is in why */
 	struct index answer_index, held_index, inlined_index;
-	struct answer *answers; /* by address */
+	struct addr_answer *answers; /* by address */
 	size_t n_answers, cap_answers;
 	/* By row of the table, or from HELD_BOUNDS on by bounds; that of [i] is held_rows[i]. */
-	struct held_symbol **held;
+	struct symbol_object **held;
 	uint32_t *held_rows;
 	size_t n_held, cap_held, cap_held_rows;
 	struct symbol *
@@ -106,11 +106,11 @@ struct dso_state {
 };
 
 struct cached_names; /* dso_cached.h */
-struct recorded_dso; /* recorded_names.h */
-struct recorded_names;
+struct embedded_dso; /* embedded_names.h */
+struct embedded_names;
 struct kernel_here; /* kernel_here.c */
 struct module_names; /* module_names.c */
-struct kernel_list_ahead; /* kernel_list.c */
+struct kallsyms_prefetch; /* kallsyms_loader.c */
 
 struct symbols {
 	struct sym_options options;
@@ -133,19 +133,19 @@ struct symbols {
 	struct kernel_here *here;
 	struct module_names *modules;
 	unsigned n_kernels; /* whose names were asked for */
-	struct recorded_names *recorded; /* NULL: there are none, or not yet asked for */
+	struct embedded_names *recorded; /* NULL: there are none, or not yet asked for */
 	bool recorded_tried;
 	struct names_cache *names_cache; /* NULL: nothing was looked for in it */
-	unsigned n_images; /* of recorded_image.c that are open */
+	unsigned n_images; /* of embedded_image.c that are open */
 	uint64_t image_pages_left;
-	struct kernel_list_ahead *kernel_ahead; /* of the running kernel; NULL: not begun, or taken */
+	struct kallsyms_prefetch *kernel_ahead; /* of the running kernel; NULL: not begun, or taken */
 };
 
 /* ---- symbols.c ---- */
 /* The dso's state, its table read. */
 struct dso_state *symbols_loaded(struct symbols *symbols, const struct dso *dso);
 /* The remembered answer of an address, its symbol looked up; valid until the next one is asked for. */
-struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr);
+struct addr_answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr);
 /* location.addr as the table has it; false: it lies in no segment. */
 bool dso_state_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vaddr);
 /* location.addr as the ELF files that were found have it, whatever the table is from; false: it has no place there. */
@@ -156,7 +156,6 @@ const char *symbols_display_name(struct symbols *symbols, const char *raw, bool 
 const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state);
 void symbols_progress(const struct symbols *symbols, const char *what, const char *name);
 
-/* ---- rows_cached.c ---- */
 /* The cache of names, once it is needed; NULL: it is not to be used. */
 struct names_cache *symbols_names_cache(struct symbols *symbols);
 
@@ -173,7 +172,7 @@ void dwarf_opened_find(struct elf_files *elf_files, const struct dso_files *file
 /* The state has it from now on, and `opened` nothing any more. */
 void dso_state_take_dwarf(struct symbols *symbols, struct dso_state *state, struct dwarf_opened *opened);
 /* Fills frames of an answer whose symbol is known. */
-void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct answer *answer,
+void dso_frames_fill(struct symbols *symbols, struct dso_state *state, struct addr_answer *answer,
 		     bool lines);
 
 /* ---- dso_load.c: the sources of names ---- */

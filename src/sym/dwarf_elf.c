@@ -8,10 +8,16 @@
  *
  * Both below --symfs alone, where it is given, and below the root of a process first, where the file was found there.
  *
- * Source: GNU extensions to DWARF ("DW_FORM_GNU_ref_alt"); elf(5).
+ * Kernel modules are not linked (ET_REL): their DWARF has holes where addresses and offsets into other sections go, and
+ * all their sections lie at address 0. The holes are filled here, in the bytes that libdw is going to read, with
+ * addresses as elf_module_places counts them, which symbols have, too.
+ *
+ * Source: GNU extensions to DWARF ("DW_FORM_GNU_ref_alt"); elf(5); the psABI supplements of x86-64 and AArch64,
+ * "Relocation".
  */
 #include "sym/dwarf_internal.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -24,6 +30,41 @@ enum {
 	BUDGET_MIN = 1 << 20,
 };
 
+/* ---- libdw ---- */
+
+static const struct library_symbol dw_functions[] = {
+#define ROW(name) { #name, offsetof(struct dw_lib, name) },
+	DW_LIB_FUNCTIONS(ROW)
+#undef ROW
+};
+
+/* A failure is remembered with its reason: every file of a report would try again. */
+const struct dw_lib *dw_lib_get(struct str *err)
+{
+	static struct dw_lib lib;
+	static struct str why = STR_INIT;
+	static bool tried, loaded;
+
+	if (!tried) {
+		tried = true;
+		loaded = library_load("libdw.so.1", dw_functions, ARRAY_SIZE(dw_functions), &lib, &why);
+	}
+	if (!loaded)
+		str_add(err, why.s);
+	return loaded ? &lib : NULL;
+}
+
+bool dwarf_can_be_read(void)
+{
+	struct str ignored = STR_INIT;
+	bool can = dw_lib_get(&ignored);
+
+	str_release(&ignored);
+	return can;
+}
+
+/* ---- code ---- */
+
 static int by_address(const void *a, const void *b)
 {
 	const struct dwarf_range *x = a, *y = b;
@@ -31,7 +72,8 @@ static int by_address(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-void dwarf_elf_add_code(struct dwarf_file *file, uint64_t start, uint64_t bytes)
+/* Notes executable code at start. */
+static void add_code(struct dwarf_file *file, uint64_t start, uint64_t bytes)
 {
 	if (bytes > UINT64_MAX - start)
 		return;
@@ -57,7 +99,7 @@ static void join_code(struct dwarf_file *file)
 	file->n_code = n;
 }
 
-/* Where code can be; and how much there is to read. */
+/* Notes where code can be, and how much there is to read. */
 static void measure(struct dwarf_file *file, uint64_t file_bytes)
 {
 	bool placed = file->n_code != 0;
@@ -70,7 +112,7 @@ static void measure(struct dwarf_file *file, uint64_t file_bytes)
 		if (!(header->sh_flags & SHF_ALLOC))
 			bytes += header->sh_size < most - bytes ? header->sh_size : most - bytes;
 		else if ((header->sh_flags & SHF_EXECINSTR) && !placed)
-			dwarf_elf_add_code(file, header->sh_addr, header->sh_size);
+			add_code(file, header->sh_addr, header->sh_size);
 	}
 	join_code(file);
 	file->budget = BUDGET_MIN + USES_PER_BYTE * bytes;
@@ -84,7 +126,7 @@ bool dwarf_section_is(const char *section, const char *name)
 	       (!section[1 + len] || strcmp(section + 1 + len, ".dwo") == 0);
 }
 
-/* What libdw would read or unpack at once, a quarter of all, and it is never asked for. */
+/* .debug_line: libdw would read or unpack it at once, a quarter of all, and it is never asked for. */
 static const char *const unused[] = {
 	"debug_loc",   "debug_loclists", "debug_frame",
 	"debug_macro", "debug_macinfo",	 "debug_pubnames",
@@ -112,7 +154,7 @@ static bool is_lines(const char *section)
 /* The view of a file for libdw; the file itself stays held until begin() has read what is used. */
 static int open_view(struct elf_file *elf, struct elf_file *view, struct str *err)
 {
-	/* Those of a module are linked with all else. */
+	/* A module's sections are linked with all else. */
 	return elf_view_open(view, elf, elf->relocatable ? is_wanted : is_wanted_at_first, err);
 }
 
@@ -148,7 +190,7 @@ static struct dwarf_cursor *kept_cursor(struct dwarf_sections *sections, size_t 
 	return (void *)((char *)sections + kept[i].offset);
 }
 
-/* Of two sections of one name, libdw takes the first. */
+/* The first of two sections of one name counts, as for libdw. */
 void dwarf_elf_find_sections(struct elf_file *view, struct dwarf_sections *sections)
 {
 	static const uint8_t nothing[1]; /* where the cursors of missing sections are: not at NULL */
@@ -309,6 +351,102 @@ static void find_alt(struct dwarf_file *file, struct elf_file *elf, const struct
 	str_release(&link.name);
 }
 
+/* ---- kernel modules: their DWARF has holes where addresses and offsets into other sections go ---- */
+
+/* Relocations that debug sections have. To add a machine: its rows. */
+static const struct {
+	uint16_t machine;
+	uint8_t bytes;
+	uint32_t type;
+} fills[] = {
+	{ EM_X86_64, 8, R_X86_64_64 },
+	{ EM_X86_64, 4, R_X86_64_32 },
+	{ EM_AARCH64, 8, R_AARCH64_ABS64 },
+	{ EM_AARCH64, 4, R_AARCH64_ABS32 },
+};
+
+struct dwarf_module {
+	struct elf_file *view;
+	uint64_t *places; /* by index of section */
+	size_t n_places;
+};
+
+static unsigned fill_bytes(const struct dwarf_module *module, const Elf64_Rela *rela)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fills); i++)
+		if (fills[i].machine == module->view->machine &&
+		    fills[i].type == ELF64_R_TYPE(rela->r_info))
+			return fills[i].bytes;
+	return 0;
+}
+
+static void fill(const struct dwarf_module *module, uint8_t *to, size_t n, const Elf64_Rela *rela,
+		 const Elf64_Sym *symbol)
+{
+	bool little = module->view->swapped == (BYTE_ORDER != LITTLE_ENDIAN);
+	unsigned bytes = fill_bytes(module, rela);
+	uint64_t value = symbol->st_value + (uint64_t)rela->r_addend;
+
+	if (!bytes || n < bytes || rela->r_offset > n - bytes)
+		return;
+	if (symbol->st_shndx < module->n_places)
+		value += module->places[symbol->st_shndx];
+	for (unsigned i = 0; i < bytes; i++)
+		to[rela->r_offset + i] = (uint8_t)(value >> 8 * (little ? i : bytes - 1 - i));
+}
+
+/* All relocations of one section that is for a debug section. */
+static void fill_section(const struct dwarf_module *module, const struct elf_section *section)
+{
+	struct elf_section target, table;
+	struct elf_data relas, symbols;
+	Elf64_Rela rela;
+	Elf64_Sym symbol;
+	uint8_t *bytes;
+	size_t n;
+
+	if (section->header.sh_info == section->header.sh_link ||
+	    !elf_section_at(module->view, section->header.sh_info, &target) ||
+	    !elf_section_at(module->view, section->header.sh_link, &table) ||
+	    (target.header.sh_flags & SHF_ALLOC) || target.header.sh_type != SHT_PROGBITS ||
+	    !elf_section_read(module->view, section, &relas) ||
+	    !elf_section_read(module->view, &table, &symbols))
+		return;
+	bytes = elf_view_bytes(module->view, &target, &n);
+	if (!bytes)
+		return;
+	for (size_t i = 0; elf_rela_at(&relas, i, &rela); i++)
+		if (elf_symbol_at(&symbols, ELF64_R_SYM(rela.r_info), &symbol))
+			fill(module, bytes, n, &rela, &symbol);
+}
+
+static void take_code(struct dwarf_file *file, const struct dwarf_module *module)
+{
+	struct elf_section section = { 0 };
+
+	for (size_t i = 1; i < module->n_places && elf_section_next(module->view, &section); i++)
+		if (section.header.sh_flags & SHF_ALLOC && module->places[i] != ELF_NOWHERE)
+			add_code(file, module->places[i], section.header.sh_size);
+}
+
+/* Where the view is of a kernel module: puts its code somewhere, and links its DWARF, before libdw reads it. */
+static void link_module(struct dwarf_file *file)
+{
+	struct dwarf_module module = { .view = &file->view };
+	struct elf_section section = { 0 };
+
+	if (!file->view.relocatable)
+		return;
+	module.n_places = elf_module_places(module.view, &module.places);
+	take_code(file, &module);
+	while (elf_section_next(module.view, &section))
+		if (section.header.sh_type == SHT_RELA)
+			fill_section(&module, &section);
+	free(module.places);
+}
+
+/* ---- open and close ---- */
+
 int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, struct str *err)
 {
 	struct elf_file *elf;
@@ -323,7 +461,7 @@ int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, s
 	if (rc)
 		return rc;
 	bytes = elf->unpacked ? elf->unpacked_bytes : (uint64_t)elf->stat.st_size;
-	dwarf_module_link(file);
+	link_module(file);
 	file->dwarf = begin(file->lib, &file->view, err);
 	if (file->dwarf) {
 		dwarf_elf_find_sections(&file->view, &file->sections);
@@ -345,3 +483,4 @@ void dwarf_elf_close(struct dwarf_file *file)
 	elf_file_close(&file->alt_view);
 	elf_file_close(&file->line_view);
 }
+

@@ -6,7 +6,7 @@
  * All that may be wanted of a file is read when it is opened: what libdw has then stands alone (elf_view). Names are
  * libdw's memory (of functions) or kept once here (of source files); both live as long as the file.
  *
- * Only the .dwo files of split DWARF are opened by libdw itself, and mapped.
+ * The .dwo files of split DWARF are opened when one of their units is asked for (dwarf_split.c).
  */
 #include "sym/dwarf_internal.h"
 
@@ -104,7 +104,7 @@ const char *dwarf_file_text(struct dwarf_file *file, Dwarf_Die *die, unsigned at
 	return NULL;
 }
 
-/* What comes before an absolute path does not count. */
+/* Appends a part of a path; what comes before an absolute one does not count. */
 static void add_path(struct str *path, const char *part)
 {
 	if (!part || !part[0])

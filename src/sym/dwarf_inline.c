@@ -43,7 +43,7 @@ static const uint8_t roles[] = {
 	[DW_TAG_interface_type] = ROLE_SCOPE,
 };
 
-struct walk {
+struct inline_walk {
 	struct dwarf_file *file;
 	struct dwarf_unit *unit;
 	struct dwarf_scan scan;
@@ -51,9 +51,9 @@ struct walk {
 	uint32_t parents[DEPTH_MAX]; /* by depth below the function: which one a DIE is in */
 };
 
-static bool begin(struct walk *walk, struct dwarf_file *file, struct dwarf_unit *unit)
+static bool begin(struct inline_walk *walk, struct dwarf_file *file, struct dwarf_unit *unit)
 {
-	*walk = (struct walk){ .file = file, .unit = unit };
+	*walk = (struct inline_walk){ .file = file, .unit = unit };
 	return unit->code.cu && dwarf_scan_begin(&walk->scan, file, &unit->code);
 }
 
@@ -62,7 +62,7 @@ static enum die_role role_of(const struct dwarf_scan *scan)
 	return scan->abbrev->tag < ARRAY_SIZE(roles) ? roles[scan->abbrev->tag] : ROLE_NONE;
 }
 
-static Dwarf_Die die_of(const struct walk *walk)
+static Dwarf_Die die_of(const struct inline_walk *walk)
 {
 	Dwarf_Die die = { .addr = walk->unit->code.addr, .cu = walk->unit->code.cu };
 
@@ -72,11 +72,11 @@ static Dwarf_Die die_of(const struct walk *walk)
 
 /* ---- a unit's functions ---- */
 
-static void take_subprogram(struct walk *walk)
+static void take_subprogram(struct inline_walk *walk)
 {
 	struct dwarf_unit *unit = walk->unit;
 
-	/* Without code, it is the pattern of inlined copies, or a declaration. */
+	/* A subprogram without code is the pattern of inlined copies, or a declaration. */
 	if (!walk->scan.abbrev->has_code || unit->n_subprograms >= SPAN_NONE - 1 ||
 	    !dwarf_ranges_add(walk->file, &unit->bases, &walk->scan, walk->scan.depth, (uint32_t)unit->n_subprograms,
 			      &walk->ranges))
@@ -87,8 +87,8 @@ static void take_subprogram(struct walk *walk)
 	};
 }
 
-/* What has been looked at is not needed for now; of a large unit it would be all of its bytes. */
-static const uint8_t *forget(const struct walk *walk, const uint8_t *from)
+/* Gives back the bytes that were looked at: of a large unit they would all be in memory. */
+static const uint8_t *forget(const struct inline_walk *walk, const uint8_t *from)
 {
 	if (walk->scan.at.at - from < FORGET_BYTES || walk->file->view.relocatable)
 		return from;
@@ -104,7 +104,7 @@ static void read_subprograms(struct dwarf_file *file, struct dwarf_unit *unit, b
 {
 	size_t function_depth = DEPTH_MAX; /* where the function is that all is in */
 	const uint8_t *from;
-	struct walk walk;
+	struct inline_walk walk;
 	bool enter = true;
 
 	if (!begin(&walk, file, unit))
@@ -149,7 +149,7 @@ static uint32_t find_subprogram(struct dwarf_file *file, struct dwarf_unit *unit
 /* ---- what is inlined into one of them ---- */
 
 /* The function that what is inside the DIE belongs to. */
-static uint32_t take_function(struct walk *walk, uint32_t parent, bool inlined)
+static uint32_t take_function(struct inline_walk *walk, uint32_t parent, bool inlined)
 {
 	struct dwarf_unit *unit = walk->unit;
 	Dwarf_Die die = die_of(walk);
@@ -169,7 +169,7 @@ static uint32_t take_function(struct walk *walk, uint32_t parent, bool inlined)
 }
 
 /* Whether functions can be inside the DIE. */
-static bool take_die(struct walk *walk)
+static bool take_die(struct inline_walk *walk)
 {
 	const struct dwarf_scan *scan = &walk->scan;
 	enum die_role role = role_of(scan);
@@ -187,7 +187,7 @@ static bool take_die(struct walk *walk)
 
 static void read_insides(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t die, struct dwarf_spans *spans)
 {
-	struct walk walk;
+	struct inline_walk walk;
 	bool enter = true;
 
 	if (!begin(&walk, file, unit))

@@ -2,22 +2,41 @@
  * dwarf_internal: what the files dwarf_*.c hand each other; nobody else includes it.
  *
  *   dwarf_file.c    the front: names, ranges, answers
- *   dwarf_elf.c     the ELF file, its code sections, its alternative file
- *   dwarf_module.c  the same of kernel modules, which nobody has linked
+ *   dwarf_elf.c     the ELF file, its code sections, its alternative file; kernel modules, which nobody has linked
  *   dwarf_units.c   which unit covers an address: one table per file
  *   dwarf_split.c   units whose functions are in .dwo files or packages
  *   dwarf_scan.c    steps over the DIEs of a unit; dwarf_ranges.c: where the code of one is
  *   dwarf_inline.c  which function, inlined or not, covers it: a table of a unit's functions, and one of what is
  *                   inlined into each of those that are asked for
- *   dwarf_line.c    which line it belongs to: likewise; dwarf_line_header.c: the files it names
+ *   dwarf_line.c    which line it belongs to: likewise; and the files that units name
  *   dwarf_spans.c   overlapping ranges -> the disjoint sorted spans that all of them search
  */
 #ifndef PSTAT_DWARF_INTERNAL_H
 #define PSTAT_DWARF_INTERNAL_H
 
-#include "sym/dw_lib.h"
 #include "sym/file_parts.h"
 #include "sym/sym_internal.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+/* The functions of libdw that are used, by name. To use one more: one more FN here. All are in elfutils 0.171. */
+#define DW_LIB_FUNCTIONS(FN)                                                                \
+	FN(dwarf_begin_elf) FN(dwarf_end) FN(dwarf_errmsg) FN(dwarf_setalt)                 \
+	FN(dwarf_get_units) FN(dwarf_cu_info) FN(dwarf_cu_getdwarf) FN(dwarf_offdie)        \
+	FN(dwarf_dieoffset) FN(dwarf_cuoffset) FN(dwarf_next_unit) FN(dwarf_getelf)         \
+	FN(dwarf_tag) FN(dwarf_attr) FN(dwarf_formstring) FN(dwarf_formudata)               \
+	FN(dwarf_formref_die) FN(dwarf_ranges) FN(dwarf_getaranges) FN(dwarf_onearange)     \
+	FN(dwarf_getarangeinfo)
+
+struct dw_lib {
+#define DW_LIB_MEMBER(name) __typeof__(name) *name;
+	DW_LIB_FUNCTIONS(DW_LIB_MEMBER)
+#undef DW_LIB_MEMBER
+};
+
+/* The library, loaded when the first file with DWARF is opened, and kept; NULL with a sentence. */
+const struct dw_lib *dw_lib_get(struct str *err);
 
 /* ---- dwarf_spans.c ---- */
 
@@ -157,7 +176,7 @@ struct dwarf_file {
 	struct dwarf_split_unit **split_units; /* that were found in them */
 	size_t n_split_units, cap_split_units;
 	/*
-	 * What is read costs one for each byte or element. A file has room for each byte of DWARF to be
+	 * Each byte or element that is read costs one. A file has room for each byte of DWARF to be
 	 * used a few times, which is plenty for a true one, and ends one in which a million units share
 	 * a list.
 	 */
@@ -208,21 +227,15 @@ const char *dwarf_file_text(struct dwarf_file *file, Dwarf_Die *die, unsigned at
 int dwarf_elf_open(struct dwarf_file *file, const struct sym_options *options, struct str *err);
 /* ".debug_info" and ".debug_info.dwo" are debug_info. */
 bool dwarf_section_is(const char *section, const char *name);
-/* Those of a view that are looked at here. */
+/* Finds the sections of a view that are looked at here. */
 void dwarf_elf_find_sections(struct elf_file *view, struct dwarf_sections *sections);
 void dwarf_elf_close(struct dwarf_file *file);
 /* .debug_line of the file itself; empty where it can't be had. It is read, and unpacked, when it is first asked for. */
 const struct dwarf_cursor *dwarf_elf_lines(struct dwarf_file *file);
 /* The sections of the file that a unit is in: this one, the alternative one, or a .dwo file. */
 const struct dwarf_sections *dwarf_elf_sections(struct dwarf_file *file, Dwarf_CU *cu);
-/* bytes of executable code are at start. */
-void dwarf_elf_add_code(struct dwarf_file *file, uint64_t start, uint64_t bytes);
 /* A unit of split DWARF is used: what is in it may be read, too. */
 void dwarf_elf_split_used(struct dwarf_file *file, const struct dwarf_sections *sections);
-
-/* ---- dwarf_module.c ---- */
-/* Where the view is of a kernel module: puts its code somewhere, and links its DWARF, before libdw reads it. */
-void dwarf_module_link(struct dwarf_file *file);
 
 /* ---- dwarf_units.c ---- */
 int dwarf_units_read(struct dwarf_file *file, struct str *err);
@@ -268,7 +281,7 @@ void dwarf_scan_release(struct dwarf_file *file);
 /* skeleton: at the unit's own DIE in the program; code: in the unit that has the functions, which may be the same. */
 void dwarf_bases_read(struct dwarf_bases *bases, const struct dwarf_scan *skeleton, const struct dwarf_scan *code,
 		      const struct dwarf_sections *main, const struct dwarf_sections *split);
-/* As dwarf_file_ranges, of the DIE that the scan stands on. */
+/* The same as dwarf_file_ranges, of the DIE that the scan stands on. */
 size_t dwarf_ranges_add(struct dwarf_file *file, const struct dwarf_bases *bases, const struct dwarf_scan *scan,
 			uint64_t rank, uint32_t id, struct dwarf_range_list *out);
 
@@ -278,6 +291,18 @@ bool dwarf_split_die(struct dwarf_file *file, Dwarf_CU *skeleton_cu, Dwarf_Die *
 /* The sections of the one that libdw reads through this Elf *, or NULL. */
 const struct dwarf_sections *dwarf_split_sections(const struct dwarf_file *file, const void *elf);
 void dwarf_split_release(struct dwarf_file *file);
+
+struct dwarf_package_unit {
+	uint8_t version; /* 2 or 5, whose numbers of sections differ */
+	/* Private. */
+	uint32_t n_sections, n_units, row;
+	struct dwarf_cursor table;
+};
+
+/* The unit with this id, in the index's bytes, which unit borrows; false: it is not there, or the index is no index. */
+bool dwarf_package_find(struct dwarf_package_unit *unit, struct dwarf_cursor index, uint64_t id);
+/* Makes of a section, by its number in the index, the unit's part; of zeros, where it has none. */
+void dwarf_package_part(const struct dwarf_package_unit *unit, uint8_t number, struct dwarf_cursor *section);
 
 /* ---- dwarf_inline.c ---- */
 /*
@@ -300,27 +325,6 @@ void dwarf_line_ranges(struct dwarf_file *file, uint32_t unit, struct dwarf_rang
 /* Id of the name of a file that a call, or a row, has the number of; 0: not known. */
 uint32_t dwarf_line_call_source(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t number);
 
-/* ---- dwarf_line_header.c ---- */
-
-struct dwarf_line_header {
-	uint16_t version;
-	uint8_t address_bytes, offset_bytes;
-	uint8_t instruction_bytes; /* the smallest instruction */
-	uint8_t operations; /* in one instruction, at most; 1 but on VLIW machines */
-	int8_t line_base;
-	uint8_t line_range;
-	uint8_t opcode_base;
-	const uint8_t *opcode_lengths; /* [opcode - 1]: operands of the standard ones */
-};
-/*
- * Reads the header at `cursor` and the directories and files after it into `sources`; then the cursor stands
- * at the program and ends with it. directory: of compilation, or NULL. false: it can't be read.
- */
-bool dwarf_line_header_read(struct dwarf_file *file, const struct dwarf_sections *sections,
-			    const char *directory, struct dwarf_cursor *cursor,
-			    struct dwarf_line_header *header, struct dwarf_sources *sources);
-/* One more file, whose directory and so on stand at the cursor. */
-void dwarf_sources_add(struct dwarf_sources *sources, struct dwarf_cursor *cursor, const char *name);
 void dwarf_sources_release(struct dwarf_sources *sources);
 
 #endif

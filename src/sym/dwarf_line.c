@@ -12,20 +12,43 @@
  * code, its rows would be the answer there. Here a sequence that starts where no code is, is dropped whole,
  * and of overlapping ones the shortest is right.
  *
+ * In front of the program the table says how its opcodes are packed, and the directories and files that it names by
+ * number. Up to version 4 they are lists of texts, numbered from 1, with the directory of compilation as 0; version 5
+ * describes its own entries:
+ *
+ *	format   path line_strp | directory_index udata      entries  0x40 0 | 0x52 1 | ...
+ *
  * Of rows at one address the last one counts. Line 0 is the compiler's word for "belongs to no line", and
  * stays 0.
  *
- * Source: DWARF 5, 6.2.2 to 6.2.5.
+ * Source: DWARF 5, 6.2.2 to 6.2.5; DWARF 4, 6.2.4.
  */
 #include "sym/dwarf_internal.h"
 
 #include <stdlib.h>
 
+enum {
+	FORMATS_MAX = 32, /* kinds of content of an entry: 5 are defined */
+	FILES_MAX = 1 << 20,
+};
+
+struct line_header {
+	uint16_t version;
+	uint8_t offset_bytes;
+	uint8_t instruction_bytes; /* the smallest instruction */
+	uint8_t operations; /* in one instruction, at most; 1 but on VLIW machines */
+	int8_t line_base;
+	uint8_t line_range;
+	uint8_t opcode_base;
+	const uint8_t *opcode_lengths; /* [opcode - 1]: operands of the standard ones */
+};
+
 struct line_reading {
 	struct dwarf_file *file;
 	struct dwarf_unit *unit;
-	struct dwarf_cursor cursor;
-	struct dwarf_line_header header;
+	struct dwarf_cursor cursor; /* at the header, then at the program; it ends with the table */
+	struct line_header header;
+	struct dwarf_sources *sources; /* directories and files, as they are read */
 	struct dwarf_range_list ranges;
 
 	/* The registers. */
@@ -36,6 +59,189 @@ struct line_reading {
 	size_t first; /* row of the sequence that is being read */
 	bool reading, dropped; /* a sequence; one without code */
 };
+
+/* ---- header and files ---- */
+
+static void add_directory(struct dwarf_sources *sources, const char *name)
+{
+	VEC_GROW(sources->directories, sources->n_directories, sources->cap_directories);
+	sources->directories[sources->n_directories++] = name;
+}
+
+static void add_file(struct dwarf_sources *sources, const char *name, uint64_t directory)
+{
+	VEC_GROW(sources->v, sources->n, sources->cap);
+	sources->v[sources->n++] = (struct dwarf_source){
+		.name = name,
+		.directory = directory <= UINT32_MAX ? (uint32_t)directory : UINT32_MAX,
+		.id = SPAN_NONE,
+	};
+}
+
+/* Adds a file, whose directory and so on stand at the cursor. */
+static void add_file_at(struct dwarf_sources *sources, struct dwarf_cursor *cursor, const char *name)
+{
+	add_file(sources, name, cursor_uleb(cursor));
+	cursor_uleb(cursor); /* time of change */
+	cursor_uleb(cursor); /* bytes */
+}
+
+void dwarf_sources_release(struct dwarf_sources *sources)
+{
+	free(sources->directories);
+	free(sources->v);
+}
+
+static bool read_lists(struct line_reading *reading, const char *directory)
+{
+	struct dwarf_cursor *cursor = &reading->cursor;
+	const char *name;
+
+	add_directory(reading->sources, directory);
+	while ((name = cursor_text(cursor)) && name[0] && dwarf_file_spend(reading->file, 1))
+		add_directory(reading->sources, name);
+	add_file(reading->sources, NULL, 0);
+	while ((name = cursor_text(cursor)) && name[0] && dwarf_file_spend(reading->file, 1))
+		add_file_at(reading->sources, cursor, name);
+	return !cursor->bad;
+}
+
+static const char *text_at(struct dwarf_cursor section, uint64_t offset)
+{
+	cursor_skip(&section, offset);
+	return cursor_text(&section);
+}
+
+struct line_content {
+	const char *text;
+	uint64_t number;
+};
+
+static struct line_content read_content(struct line_reading *reading, uint64_t form)
+{
+	struct dwarf_cursor *cursor = &reading->cursor;
+	unsigned offset_bytes = reading->header.offset_bytes;
+	struct line_content content = { NULL, 0 };
+
+	switch (form) {
+	case DW_FORM_string:
+		content.text = cursor_text(cursor);
+		break;
+	case DW_FORM_line_strp:
+		content.text = text_at(reading->file->sections.line_str,
+				       cursor_number(cursor, offset_bytes));
+		break;
+	case DW_FORM_strp:
+		content.text = text_at(reading->file->sections.str, cursor_number(cursor, offset_bytes));
+		break;
+	case DW_FORM_udata:
+		content.number = cursor_uleb(cursor);
+		break;
+	case DW_FORM_data1:
+		content.number = cursor_number(cursor, 1);
+		break;
+	case DW_FORM_data2:
+		content.number = cursor_number(cursor, 2);
+		break;
+	case DW_FORM_data4:
+		content.number = cursor_number(cursor, 4);
+		break;
+	case DW_FORM_data8:
+		content.number = cursor_number(cursor, 8);
+		break;
+	case DW_FORM_data16: /* a checksum */
+		cursor_skip(cursor, 16);
+		break;
+	case DW_FORM_block:
+		cursor_skip(cursor, cursor_uleb(cursor));
+		break;
+	default: /* of a size that is not known here */
+		cursor_spoil(cursor);
+	}
+	return content;
+}
+
+static bool read_entries(struct line_reading *reading, bool files)
+{
+	struct dwarf_cursor *cursor = &reading->cursor;
+	uint64_t kinds[FORMATS_MAX], forms[FORMATS_MAX], n;
+	size_t n_formats = cursor_u8(cursor);
+
+	if (n_formats > FORMATS_MAX)
+		return false;
+	for (size_t i = 0; i < n_formats; i++) {
+		kinds[i] = cursor_uleb(cursor);
+		forms[i] = cursor_uleb(cursor);
+	}
+	n = cursor_uleb(cursor);
+	if (n > FILES_MAX || (n && !n_formats))
+		return false;
+	while (n-- && !cursor->bad && dwarf_file_spend(reading->file, 1)) {
+		const char *name = NULL;
+		uint64_t directory = 0;
+
+		for (size_t i = 0; i < n_formats; i++) {
+			struct line_content content = read_content(reading, forms[i]);
+
+			if (kinds[i] == DW_LNCT_path)
+				name = content.text;
+			else if (kinds[i] == DW_LNCT_directory_index)
+				directory = content.number;
+		}
+		if (files)
+			add_file(reading->sources, name, directory);
+		else
+			add_directory(reading->sources, name);
+	}
+	return !cursor->bad;
+}
+
+static bool read_packing(struct dwarf_cursor *cursor, struct line_header *header)
+{
+	header->instruction_bytes = cursor_u8(cursor);
+	header->operations = header->version >= 4 ? cursor_u8(cursor) : 1;
+	cursor_u8(cursor); /* whether rows are statements at first */
+	header->line_base = (int8_t)cursor_u8(cursor);
+	header->line_range = cursor_u8(cursor);
+	header->opcode_base = cursor_u8(cursor);
+	header->opcode_lengths = cursor->at;
+	cursor_skip(cursor, header->opcode_base ? header->opcode_base - 1 : 0);
+	return !cursor->bad && header->operations && header->line_range && header->opcode_base;
+}
+
+/* Reads the header at the cursor; then that stands at the program. directory: of compilation, or NULL. */
+static bool read_header(struct line_reading *reading, const char *directory)
+{
+	struct line_header *header = &reading->header;
+	struct dwarf_cursor *cursor = &reading->cursor;
+	const uint8_t *program;
+	uint64_t bytes = cursor_number(cursor, 4);
+
+	header->offset_bytes = bytes == UINT32_MAX ? 8 : 4;
+	if (header->offset_bytes == 8)
+		bytes = cursor_number(cursor, 8);
+	if (bytes > cursor_left(cursor))
+		return false;
+	cursor->end = cursor->at + bytes;
+	header->version = (uint16_t)cursor_number(cursor, 2);
+	if (header->version < 2 || header->version > 5)
+		return false;
+	if (header->version == 5)
+		cursor_skip(cursor, 2); /* sizes of addresses, which each operand says, and of segments */
+	bytes = cursor_number(cursor, header->offset_bytes);
+	if (bytes > cursor_left(cursor))
+		return false;
+	program = cursor->at + bytes;
+	if (!read_packing(cursor, header))
+		return false;
+	if (header->version == 5 ? !read_entries(reading, false) || !read_entries(reading, true) :
+				   !read_lists(reading, directory))
+		return false;
+	cursor->at = program;
+	return true;
+}
+
+/* ---- the program ---- */
 
 static void reset(struct line_reading *reading)
 {
@@ -105,7 +311,7 @@ static void add_row(struct line_reading *reading)
 
 static void advance(struct line_reading *reading, uint64_t operations)
 {
-	const struct dwarf_line_header *header = &reading->header;
+	const struct line_header *header = &reading->header;
 
 	if (header->operations > 1) {
 		operations += reading->operation;
@@ -117,7 +323,7 @@ static void advance(struct line_reading *reading, uint64_t operations)
 
 static void run_special(struct line_reading *reading, uint8_t opcode)
 {
-	const struct dwarf_line_header *header = &reading->header;
+	const struct line_header *header = &reading->header;
 	unsigned adjusted = opcode - header->opcode_base;
 
 	advance(reading, adjusted / header->line_range);
@@ -148,14 +354,14 @@ static void run_extended(struct line_reading *reading)
 	case DW_LNE_define_file:
 		name = cursor_text(&inside);
 		if (name)
-			dwarf_sources_add(&reading->unit->sources, &inside, name);
+			add_file_at(&reading->unit->sources, &inside, name);
 		break;
 	}
 }
 
 static void run_standard(struct line_reading *reading, uint8_t opcode)
 {
-	const struct dwarf_line_header *header = &reading->header;
+	const struct line_header *header = &reading->header;
 	struct dwarf_cursor *cursor = &reading->cursor;
 
 	switch (opcode) {
@@ -202,7 +408,7 @@ static void run_program(struct line_reading *reading)
 	reading->unit->n_rows = reading->first; /* a sequence without an end is not known to be code */
 }
 
-/* Where the unit's table is in .debug_line. libdw does not say it of a section that it was not given. */
+/* Finds the unit's table in .debug_line. libdw does not say where it is in a section that it was not given. */
 static bool find_table(struct dwarf_file *file, const struct dwarf_unit *unit, uint64_t *offset)
 {
 	const struct dw_lib *lib = file->lib;
@@ -224,8 +430,8 @@ static bool find_table(struct dwarf_file *file, const struct dwarf_unit *unit, u
 	return !cursor.bad;
 }
 
-/* The table's header and files; false: there is none that can be read. Then the cursor stands at its program. */
-static bool read_header(struct line_reading *reading, struct dwarf_sources *sources)
+/* Reads the table's header and files; false: there is none that can be read. */
+static bool begin_table(struct line_reading *reading)
 {
 	struct dwarf_file *file = reading->file;
 	uint64_t offset;
@@ -234,31 +440,32 @@ static bool read_header(struct line_reading *reading, struct dwarf_sources *sour
 		return false;
 	reading->cursor = *dwarf_elf_lines(file);
 	cursor_skip(&reading->cursor, offset);
-	return dwarf_line_header_read(file, &file->sections, dwarf_unit_directory(file, reading->unit),
-				      &reading->cursor, &reading->header, sources);
+	return read_header(reading, dwarf_unit_directory(file, reading->unit));
 }
 
 /* The files alone, for calls: their program is run only where a line is asked for. */
 static void read_sources(struct dwarf_file *file, struct dwarf_unit *unit)
 {
-	struct line_reading reading = { .file = file, .unit = unit };
+	struct line_reading reading = { .file = file, .unit = unit, .sources = &unit->sources };
 
 	if (unit->sources_read)
 		return;
 	unit->sources_read = true;
-	read_header(&reading, &unit->sources);
+	begin_table(&reading);
 }
 
 /* Their files were read before, perhaps. ranges: what the sequences cover is appended there; or NULL. */
 static void read_rows(struct dwarf_file *file, struct dwarf_unit *unit, struct dwarf_range_list *ranges)
 {
-	struct line_reading reading = { .file = file, .unit = unit };
 	struct dwarf_sources again = { 0 };
+	struct line_reading reading = {
+		.file = file, .unit = unit, .sources = unit->sources_read ? &again : &unit->sources
+	};
 
 	if (unit->lines_read)
 		return;
 	unit->lines_read = true;
-	if (read_header(&reading, unit->sources_read ? &again : &unit->sources) &&
+	if (begin_table(&reading) &&
 	    dwarf_file_spend(file, cursor_left(&reading.cursor)))
 		run_program(&reading);
 	unit->sources_read = true;

@@ -294,7 +294,7 @@ static void step_over_all(struct dwarf_scan *scan, const struct dwarf_abbrev *ab
 	}
 }
 
-/* What a form that is a number says; false: it is none. An index of an address is just that. */
+/* Reads a form that is a number; false: it is none. An index of an address is taken as the number that it is. */
 static bool read_number(struct dwarf_scan *scan, const struct dwarf_field *field, struct dwarf_value *value)
 {
 	struct dwarf_cursor *at = &scan->at;

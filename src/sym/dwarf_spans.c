@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-struct heap {
+struct span_heap {
 	const struct dwarf_range **v;
 	size_t n, cap;
 };
@@ -27,7 +27,7 @@ static int by_start(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Of the same rank, the one that begins later: where ranges are copies, mostly the shorter one. */
+/* Ranks decide; among equals the one that begins later wins: where ranges are copies, mostly the shorter one. */
 static bool above(const struct dwarf_range *a, const struct dwarf_range *b)
 {
 	if (a->rank != b->rank)
@@ -35,7 +35,7 @@ static bool above(const struct dwarf_range *a, const struct dwarf_range *b)
 	return by_start(a, b) > 0;
 }
 
-static void heap_push(struct heap *heap, const struct dwarf_range *range)
+static void heap_push(struct span_heap *heap, const struct dwarf_range *range)
 {
 	size_t at;
 
@@ -45,7 +45,7 @@ static void heap_push(struct heap *heap, const struct dwarf_range *range)
 	heap->v[at] = range;
 }
 
-static void heap_pop(struct heap *heap)
+static void heap_pop(struct span_heap *heap)
 {
 	const struct dwarf_range *last = heap->v[--heap->n];
 	size_t at = 0, child;
@@ -71,7 +71,7 @@ static void emit(struct dwarf_spans *spans, uint64_t start, uint32_t id)
 
 void dwarf_spans_build(struct dwarf_spans *spans, struct dwarf_range_list *ranges)
 {
-	struct heap heap = { NULL, 0, 0 };
+	struct span_heap heap = { NULL, 0, 0 };
 	size_t next = 0;
 	uint64_t at = 0;
 

@@ -18,7 +18,7 @@ struct unlisted { /* a unit whose DIE says of one piece of its code where it is,
 	Dwarf_CU *cu;
 	uint32_t id; /* SPAN_NONE: none is known yet */
 };
-struct reading {
+struct units_reading {
 	struct dwarf_file *file;
 	struct dwarf_range_list ranges;
 	struct unlisted *unlisted; /* ascending by die, as the section has them */
@@ -32,7 +32,7 @@ static uint32_t add_unit(struct dwarf_file *file, Dwarf_CU *cu)
 	return (uint32_t)file->n_units++;
 }
 
-static void take_unit(struct reading *reading, Dwarf_CU *cu, Dwarf_Die *die)
+static void take_unit(struct units_reading *reading, Dwarf_CU *cu, Dwarf_Die *die)
 {
 	struct dwarf_file *file = reading->file;
 	int tag = file->lib->dwarf_tag(die);
@@ -56,7 +56,7 @@ static void take_unit(struct reading *reading, Dwarf_CU *cu, Dwarf_Die *die)
 	};
 }
 
-static struct unlisted *find_unlisted(const struct reading *reading, uint64_t die)
+static struct unlisted *find_unlisted(const struct units_reading *reading, uint64_t die)
 {
 	size_t low = 0, high = reading->n_unlisted;
 
@@ -73,7 +73,7 @@ static struct unlisted *find_unlisted(const struct reading *reading, uint64_t di
 		       NULL;
 }
 
-static void take_aranges(struct reading *reading)
+static void take_aranges(struct units_reading *reading)
 {
 	struct dwarf_file *file = reading->file;
 	Dwarf_Aranges *list;
@@ -104,7 +104,7 @@ static void take_aranges(struct reading *reading)
 }
 
 /* Takes the ranges of units from their line tables, where these units have no others. */
-static void take_lines(struct reading *reading)
+static void take_lines(struct units_reading *reading)
 {
 	struct dwarf_file *file = reading->file;
 
@@ -114,7 +114,7 @@ static void take_lines(struct reading *reading)
 
 int dwarf_units_read(struct dwarf_file *file, struct str *err)
 {
-	struct reading reading = { .file = file };
+	struct units_reading reading = { .file = file };
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type;

@@ -202,7 +202,7 @@ static int by_start(const void *a, const void *b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Of those that begin at one address the longest stays. */
+/* The longest of the entries that begin at one address stays. */
 static void sort(struct elf_bounds *bounds)
 {
 	size_t n = 0;

@@ -24,7 +24,7 @@ struct file_parts { /* begins as { 0 } */
 };
 
 void file_parts_release(struct file_parts *parts);
-/* As elf_files_open, and noted. */
+/* Opens a file as elf_files_open does, and notes it. */
 int file_parts_open(struct file_parts *parts, struct elf_files *files, const char *path, struct elf_file **file,
 		    struct str *err);
 /* All of `more` too; unsure where they differ about one. */

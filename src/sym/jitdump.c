@@ -273,7 +273,7 @@ int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table
 	return rc;
 }
 
-bool jitdump_place(const char *path, struct code_rules *rules, uint64_t addr, struct code_place *place,
+bool jitdump_place(const char *path, struct code_rules *rules, uint64_t addr, struct dump_place *place,
 		   struct str *err)
 {
 	struct jitdump dump = { .ranges = CODE_RANGES_INIT };
@@ -286,12 +286,12 @@ bool jitdump_place(const char *path, struct code_rules *rules, uint64_t addr, st
 			if (addr >= dump.ranges.v[i].start && addr < dump.ranges.v[i].end)
 				range = &dump.ranges.v[i];
 	if (range)
-		*place = (struct code_place){ range->start, range->end, range->bytes_at };
+		*place = (struct dump_place){ range->start, range->end, range->bytes_at };
 	forget_dump(&dump);
 	return range;
 }
 
-int jitdump_code(const char *path, const struct code_rules *rules, const struct code_place *place, uint64_t addr,
+int jitdump_code(const char *path, const struct code_rules *rules, const struct dump_place *place, uint64_t addr,
 		 struct symbol_code *out, struct str *err)
 {
 	struct jitdump dump = { .ranges = CODE_RANGES_INIT };

@@ -98,34 +98,3 @@ void kallsyms_add(struct symbol_table *table, const struct kallsyms_symbol *symb
 		table->n--;
 	symbol_table_add(table, symbol->addr, 0, symbol->name, symbol->name_len, symbol->binding);
 }
-
-struct one_module {
-	struct symbol_table *table;
-	const char *name;
-	size_t name_len, n;
-};
-
-static void take_one(void *context, const struct kallsyms_symbol *symbol)
-{
-	struct one_module *one = context;
-
-	if (symbol->module_len != one->name_len ||
-	    (one->name && memcmp(symbol->module, one->name, one->name_len)))
-		return;
-	kallsyms_add(one->table, symbol);
-	one->n++;
-}
-
-int kallsyms_read(const char *path, const char *only_module, struct symbol_table *table,
-		  struct kallsyms_result *result, struct str *err)
-{
-	struct one_module one = {
-		.table = table,
-		.name = only_module,
-		.name_len = only_module ? strlen(only_module) : 0,
-	};
-	int rc = kallsyms_each(path, take_one, &one, result, err);
-
-	result->n = one.n;
-	return rc;
-}

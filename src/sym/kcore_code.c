@@ -1,6 +1,6 @@
 /*
  * kcore_code: the code of a kernel and its modules as it was patched while it ran: /proc/kcore of the running kernel,
- * or one of the copies that the cache of files keeps (cache_kcore.h), which may be of another boot.
+ * or one of the copies that the cache of files keeps (cache_kcore.c), which may be of another boot.
  *
  *	the running kernel is the recorded one --> /proc/kcore --can't be read--> a copy
  *	it is another one                      -------------------------------> a copy
@@ -12,7 +12,7 @@
  */
 #include "sym/cached_files.h"
 #include "sym/dso_state.h"
-#include "sym/kernel_list.h"
+#include "sym/kallsyms.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static bool read_whole(int fd, void *bytes, size_t n, uint64_t at)
 	return at <= INT64_MAX && pread(fd, bytes, n, (off_t)at) == (ssize_t)n;
 }
 
-/* As many of out->n bytes as its segment has. */
+/* Reads as many of out->n bytes as the segment has. */
 static int read_code(int fd, uint64_t vaddr, struct symbol_code *out)
 {
 	Elf64_Ehdr head;
@@ -94,7 +94,7 @@ static bool copy_fits(void *context, const char *folder)
 {
 	struct copy_search *search = context;
 	const struct dso *dso = search->dso;
-	struct kernel_list list;
+	struct kallsyms_list list;
 	uint64_t listed;
 	char *path;
 
@@ -103,9 +103,9 @@ static bool copy_fits(void *context, const char *folder)
 	if (!dso->ref_symbol || !dso->ref_addr)
 		return search->anywhere;
 	path = xasprintf("%s/kallsyms", folder);
-	kernel_list_read(&list, path, dso->ref_symbol);
+	kallsyms_list_read(&list, path, dso->ref_symbol);
 	listed = list.ref_addr;
-	kernel_list_release(&list);
+	kallsyms_list_release(&list);
 	free(path);
 	search->slide = dso->ref_addr - listed;
 	return listed && (search->anywhere || !search->slide);

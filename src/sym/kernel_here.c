@@ -140,7 +140,7 @@ uint64_t module_here(const struct symbols *symbols, const char *name)
 	return addr;
 }
 
-/* What decides who sees addresses; unreadable counts as the strictest. */
+/* Reads a setting that decides who sees addresses; one that is unreadable counts as the strictest. */
 static long setting(const struct symbols *symbols, const char *name)
 {
 	struct str text = STR_INIT;

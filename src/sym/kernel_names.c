@@ -9,7 +9,7 @@
  */
 #include "sym/cached_files.h"
 #include "sym/dso_cached.h"
-#include "sym/kernel_list.h"
+#include "sym/kallsyms.h"
 
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static bool slide_of(const struct dso *dso, uint64_t listed, const char *path, u
 }
 
 /* true: the table is filled from the list, which is released. */
-static bool use_list(struct symbols *symbols, struct dso_state *state, struct kernel_list *list, const char *path,
+static bool use_list(struct symbols *symbols, struct dso_state *state, struct kallsyms_list *list, const char *path,
 		     struct str *why)
 {
 	bool found = false;
@@ -74,15 +74,15 @@ static bool use_list(struct symbols *symbols, struct dso_state *state, struct ke
 		dso_state_found(state, path);
 		found = true;
 	}
-	kernel_list_release(list);
+	kallsyms_list_release(list);
 	return found;
 }
 
 static bool read_kernel(struct symbols *symbols, struct dso_state *state, const char *path, struct str *why)
 {
-	struct kernel_list list;
+	struct kallsyms_list list;
 
-	kernel_list_read(&list, path, state->dso->ref_symbol);
+	kallsyms_list_read(&list, path, state->dso->ref_symbol);
 	return use_list(symbols, state, &list, path, why);
 }
 
@@ -135,7 +135,7 @@ static void tell_list(struct symbols *symbols, struct str *told)
 	char *path = procfs_path(symbols, "kallsyms"), *boot_id = procfs_path(symbols, "sys/kernel/random/boot_id");
 
 	if (symbols->options.keep_answers)
-		kernel_list_tell(path, boot_id, told);
+		kallsyms_list_tell(path, boot_id, told);
 	free(path);
 	free(boot_id);
 }
@@ -145,16 +145,16 @@ static bool use_running(struct symbols *symbols, struct dso_state *state, const 
 			struct str *why)
 {
 	const char *ref_symbol = state->dso->ref_symbol;
-	struct kernel_list_ahead *ahead = symbols->kernel_ahead;
+	struct kallsyms_prefetch *ahead = symbols->kernel_ahead;
 	char *path = procfs_path(symbols, "kallsyms");
-	struct kernel_list list;
+	struct kallsyms_list list;
 	uint64_t ref_addr;
 	bool found, is_kept;
 
 	symbols->kernel_ahead = NULL;
-	if (!ahead || !kernel_list_take(ahead, ref_symbol, &list)) {
-		if (!told->len || !kernel_kept_map(symbols, ref_symbol, told, &list))
-			kernel_list_read(&list, path, ref_symbol);
+	if (!ahead || !kallsyms_prefetch_take(ahead, ref_symbol, &list)) {
+		if (!told->len || !kallsyms_cache_map(symbols, ref_symbol, told, &list))
+			kallsyms_list_read(&list, path, ref_symbol);
 	}
 	is_kept = list.table.mapped;
 	ref_addr = list.ref_addr;
@@ -184,7 +184,7 @@ static bool try_running(struct symbols *symbols, struct dso_state *state, const 
 void kernel_names_keep(struct symbols *symbols, const struct dso_state *state)
 {
 	if (state->list_told.len)
-		kernel_kept_write(symbols, state->dso->ref_symbol, state->list_ref_addr, &state->list_told,
+		kallsyms_cache_write(symbols, state->dso->ref_symbol, state->list_ref_addr, &state->list_told,
 				  &state->table);
 }
 
@@ -193,16 +193,16 @@ static void begin_list(struct symbols *symbols, struct dso_state *state)
 {
 	const char *ref_symbol = state->dso->ref_symbol;
 	struct str told = STR_INIT;
-	struct kernel_list list;
+	struct kallsyms_list list;
 	char *path;
 
 	tell_list(symbols, &told);
 	if (!told.len || !dso_cached_find_list(symbols, state, told.s)) {
 		path = procfs_path(symbols, "kallsyms");
-		if (told.len && kernel_kept_map(symbols, ref_symbol, &told, &list))
-			symbols->kernel_ahead = kernel_list_known(&list, ref_symbol);
+		if (told.len && kallsyms_cache_map(symbols, ref_symbol, &told, &list))
+			symbols->kernel_ahead = kallsyms_prefetch_known(&list, ref_symbol);
 		else
-			symbols->kernel_ahead = kernel_list_begin(path, ref_symbol);
+			symbols->kernel_ahead = kallsyms_prefetch_begin(path, ref_symbol);
 		free(path);
 	}
 	str_release(&told);

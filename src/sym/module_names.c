@@ -83,7 +83,7 @@ static void choose_list(struct symbols *symbols, const struct dso *dso,
 		uint64_t slide;
 		char *folder = kcore_copy_of(symbols, dso, &slide);
 
-		/* What has this module where it lay is better than a list of any moment. */
+		/* A copy that has this module where it lay is better than a list of any moment. */
 		if (folder)
 			modules->path = xasprintf("%s/kallsyms", folder);
 		else

@@ -6,7 +6,7 @@
  *
  * A key is a text that begins with what is kept, and in which version of its own layout; all that this depends on
  * follows. It is compared as a whole; the entry's name has the file's build-id and the key's checksum. What is kept is
- * its owner's to know and to check: dso_cached.c, and those who come through rows_cached.c. sym.h has its front.
+ * its owner's to know and to check: dso_cached.c, and those who come through symbols_cached_read. sym.h has its front.
  */
 #ifndef PSTAT_NAMES_CACHE_H
 #define PSTAT_NAMES_CACHE_H
@@ -16,17 +16,17 @@
 /* An entry. */
 void names_cache_wrap(const struct str *key, const struct str *bytes, struct str *entry);
 /*
- * What is kept in n bytes that may be an entry: a part of them, aligned to 8 if they are; NULL: they are none that is
- * whole and of this key.
+ * Finds what is kept in n bytes that may be an entry: a part of them, aligned to 8 if they are; NULL: they are none
+ * that is whole and of this key.
  */
 const void *names_cache_unwrap(const void *entry, size_t n, const struct str *key, size_t *n_bytes);
 /*
- * As names_cache_read, of large entries: what is kept is not copied, but a part of *map, which is for elf_unmap, and
+ * Reads a large entry: what is kept is not copied, but a part of *map, which is for elf_unmap, and
  * aligned to 8. NULL: nothing is.
  */
 char *names_cache_map(struct names_cache *cache, const struct build_id *id, const struct str *key, char **map,
 		      size_t *map_bytes);
-/* As names_cache_write, of what is appended to entry between the two. */
+/* Write what is appended to entry between the two, as names_cache_write does. */
 void names_cache_begin(const struct str *key, struct str *entry);
 void names_cache_end(struct names_cache *cache, const struct build_id *id, const struct str *key, struct str *entry);
 /* Hexadecimal digits, a hyphen, 16 hexadecimal digits: nothing else in the folder is touched. */

@@ -207,9 +207,9 @@ void symbol_code_release(struct symbol_code *code);
 /* location.addr of an address as shown; false: nothing of the file lies there. */
 bool symbols_addr_of(struct symbols *symbols, const struct dso *dso, uint64_t shown, uint64_t *addr);
 
-/* ---- recorded_write.c: names for the recording itself ---- */
+/* ---- embedded_write.c: names for the recording itself ---- */
 
-struct recorded_totals {
+struct embedded_totals {
 	size_t n_dsos, n_functions, n_addrs; /* that are in it */
 	uint64_t bytes; /* that they take */
 	uint64_t file_bytes; /* of the ELF files that they were read from */
@@ -218,7 +218,7 @@ struct recorded_totals {
  * Feature SYMBOLS of the recording, appended to out: of each address whose frames were looked up, with lines, what was
  * found. images: what unwinding needs of these files, too. -EFBIG with a sentence: it would be too large.
  */
-int symbols_write(struct symbols *symbols, bool images, struct str *out, struct recorded_totals *totals,
+int symbols_write(struct symbols *symbols, bool images, struct str *out, struct embedded_totals *totals,
 		  struct str *err);
 
 enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso);
@@ -261,7 +261,7 @@ struct names_cache_size {
 /* 0; -ENOENT without a sentence: it is not there yet; others with one: it is not used. */
 int names_cache_measure(struct names_cache_size *size, struct str *err);
 
-/* ---- rows_cached.c: what others made of ELF files, beside it ---- */
+/* ---- what others made of ELF files, beside it ---- */
 
 /*
  * Bytes about a file with this build-id, under a key that says all that they depend on. false, and nothing is written,

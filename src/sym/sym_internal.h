@@ -4,7 +4,7 @@
  *   dso_file.c debug_file.c debuginfod.c vdso_file.c   which file (symfs, cache, build-id, debuglink)
  *   processes.c            whose process still lives, and below which root its files are
  *   code_load.c code_file.c    which map or dump of code made at run time, and whether to believe it
- *   elf_symbols.c elf_plt.c elf_minidebug.c            symbols of an ELF file
+ *   elf_symbols.c          symbols of an ELF file
  *   elf_bounds.c           where its functions begin and end, whatever they are called
  *   kallsyms.c perf_map.c jitdump.c                    symbols of other kinds of text
  *   code_times.c           which of the codes of a dump lay at an address when
@@ -86,7 +86,7 @@ const struct symbol_row *symbol_table_aliases(const struct symbol_table *table, 
 /* The row that covers addr, or NULL. */
 const struct symbol_row *symbol_table_find(const struct symbol_table *table, uint64_t addr);
 
-/* ---- elf_symbols.c, elf_plt.c, elf_minidebug.c ---- */
+/* ---- elf_symbols.c ---- */
 /*
  * Function symbols of a table (SHT_SYMTAB, SHT_DYNSYM), at virtual addresses: 1; 0: the file has no such table.
  * Labels without a type count in executable sections: in the kernel, where they are entry points, all of
@@ -94,7 +94,7 @@ const struct symbol_row *symbol_table_find(const struct symbol_table *table, uin
  * Modules (relocatable): counted from the start of .text, see elf_module_places.
  */
 int elf_table_read(struct elf_file *file, uint32_t type, struct symbol_table *table, struct str *err);
-/* Those of .symtab, else of .dynsym. */
+/* Reads .symtab, else .dynsym. */
 int elf_symbols_read(struct elf_file *file, struct symbol_table *table, struct str *err);
 /* "puts@plt" for .plt, .plt.sec, .plt.got by their relocations. */
 int elf_plt_read(struct elf_file *file, struct symbol_table *table, struct str *err);
@@ -120,7 +120,7 @@ struct frame_entry {
 /* Calls take for each, in the section's order. The section's address and contents; false: there is none. */
 bool elf_frames_each(struct elf_file *file, void (*take)(void *context, const struct frame_entry *entry),
 		     void *context, uint64_t *vaddr, struct elf_data *data);
-/* What vaddr is in, or NULL. */
+/* The function that vaddr is in, or NULL. */
 const struct function_bounds *elf_bounds_find(const struct elf_bounds *bounds, uint64_t vaddr);
 
 /* ---- demangle_ocaml.c ---- */
@@ -148,15 +148,7 @@ void dso_files_find(const struct sym_options *options, struct elf_files *elf_fil
 		    struct dso_files *files);
 void dso_files_release(struct dso_files *files);
 
-/* ---- kallsyms.c, perf_map.c, jitdump.c ---- */
-/* What /proc/kallsyms says, kernel and modules, at absolute addresses. */
-struct kallsyms_result {
-	size_t n;
-	bool zeroed; /* all addresses 0: kptr_restrict */
-};
-/* only_module: NULL: all text of the kernel itself; "ext4": that module's. */
-int kallsyms_read(const char *path, const char *only_module, struct symbol_table *table,
-		  struct kallsyms_result *result, struct str *err);
+/* ---- perf_map.c, jitdump.c ---- */
 struct code_rules; /* code_file.h */
 /*
  * perf-PID.map lines "START SIZE name" in hexadecimal. Refused (-EPERM, with the reason) where it belongs
@@ -172,20 +164,22 @@ int perf_map_read(const char *path, struct code_rules *rules, struct symbol_tabl
 struct code_times; /* code_times.h */
 int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table *table,
 		 struct code_times *times, struct str *err);
-/* Where a dump has the code that lay at [start, end). */
-struct code_place {
+/* Place in a dump of the code that lay at [start, end). */
+struct dump_place {
 	uint64_t start, end;
 	uint64_t bytes_at; /* offset in the dump */
 };
-/* Of the code that came last to an address; false: there is none, with a sentence where the dump can't be read. */
-bool jitdump_place(const char *path, struct code_rules *rules, uint64_t addr, struct code_place *place,
+/* Place of the code that came last to an address; false: none, with a sentence where the dump can't be read. */
+bool jitdump_place(const char *path, struct code_rules *rules, uint64_t addr, struct dump_place *place,
 		   struct str *err);
 /* At most out->n bytes of it from addr on, into out->bytes, and whose machine's they are. */
-int jitdump_code(const char *path, const struct code_rules *rules, const struct code_place *place, uint64_t addr,
+int jitdump_code(const char *path, const struct code_rules *rules, const struct dump_place *place, uint64_t addr,
 		 struct symbol_code *out, struct str *err);
 
 /* ---- dwarf_*.c: one file's DWARF ---- */
 struct dwarf_file;
+/* Loads libdw, which is to be done while there is one thread; false: it can't be had. */
+bool dwarf_can_be_read(void);
 /*
  * *file, or a negative errno with a sentence: -ENODATA: it has no DWARF; -EFBIG: it is refused. vaddr: addresses
  * below are the ELF file's own. options: where other files that it needs are looked for (symfs, debug_dirs); NULL: in
@@ -194,12 +188,12 @@ struct dwarf_file;
  */
 int dwarf_file_open(struct elf_files *elf_files, const char *path, const char *program,
 		    const struct sym_options *options, struct dwarf_file **file, struct str *err);
-/* What is read of it from now on is opened through these. */
+/* Opens through these what is read of it from now on. */
 void dwarf_file_read_from(struct dwarf_file *file, struct elf_files *elf_files);
 /* Why some of its DWARF is not read, one clause; "": all that is looked for is. It may become known later. */
 const char *dwarf_file_refused(const struct dwarf_file *file);
 struct file_parts; /* file_parts.h */
-/* What all answers so far depend on, but for the file itself; NULL: also on what can't be told, or not all was read. */
+/* All that answers so far depend on, beside the file; NULL: also on what can't be known, or not all was read. */
 const struct file_parts *dwarf_file_parts(const struct dwarf_file *file);
 void dwarf_file_close(struct dwarf_file *file);
 struct dwarf_inline {

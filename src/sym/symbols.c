@@ -16,8 +16,8 @@
 #include "sym/code_times.h"
 #include "sym/dso_cached.h"
 #include "sym/dso_recorded.h"
-#include "sym/held_symbols.h"
-#include "sym/kernel_list.h"
+#include "sym/symbol_objects.h"
+#include "sym/kallsyms.h"
 #include "sym/names_cache.h"
 
 #include <stdlib.h>
@@ -85,10 +85,10 @@ void symbols_free(struct symbols *symbols)
 	processes_free(symbols->processes);
 	elf_files_free(symbols->elf_files);
 	cached_files_free(symbols->cached);
-	recorded_names_free(symbols->recorded);
+	embedded_names_free(symbols->recorded);
 	module_names_free(symbols->modules);
 	kernel_here_free(symbols->here);
-	kernel_list_drop(symbols->kernel_ahead);
+	kallsyms_prefetch_drop(symbols->kernel_ahead);
 	arena_release(&symbols->arena);
 	arena_release(&symbols->frames);
 	free(symbols);
@@ -246,7 +246,7 @@ static const struct function_bounds *bounds_at(struct symbols *symbols, struct d
 }
 
 static const struct symbol *held_listed(struct symbols *symbols, struct dso_state *state,
-					const struct recorded_addr *listed)
+					const struct embedded_addr *listed)
 {
 	const struct symbol *symbol =
 		listed->function1 ? held_recorded(symbols, state, listed->function1 - 1) : NULL;
@@ -264,11 +264,11 @@ static const struct symbol *look_up(struct symbols *symbols, struct dso_state *s
 {
 	const struct function_bounds *bounds = NULL;
 	const struct symbol_row *row = NULL;
-	const struct recorded_addr *listed;
+	const struct embedded_addr *listed;
 	bool guess;
 	uint64_t vaddr;
 
-	listed = state->recorded ? recorded_addr_find(state->recorded, addr) : NULL;
+	listed = state->recorded ? embedded_addr_find(state->recorded, addr) : NULL;
 	if (listed)
 		return held_listed(symbols, state, listed);
 	dso_state_load_files(symbols, state);
@@ -287,7 +287,7 @@ static const struct symbol *look_up(struct symbols *symbols, struct dso_state *s
 	return bounds ? held_bounds(symbols, state, bounds, addr, vaddr) : NULL;
 }
 
-struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr)
+struct addr_answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr)
 {
 	uint64_t hash = hash_word(addr);
 	const struct symbol *symbol;
@@ -298,7 +298,7 @@ struct answer *symbols_answer(struct symbols *symbols, struct dso_state *state, 
 	symbol = look_up(symbols, state, addr);
 	index_add(&state->answer_index, hash, (uint32_t)state->n_answers);
 	VEC_GROW(state->answers, state->n_answers, state->cap_answers);
-	state->answers[state->n_answers] = (struct answer){ .addr = addr, .symbol = symbol };
+	state->answers[state->n_answers] = (struct addr_answer){ .addr = addr, .symbol = symbol };
 	symbols->n_answers++;
 	return &state->answers[state->n_answers++];
 }
@@ -348,7 +348,7 @@ size_t symbols_leftovers(const struct symbols *symbols)
 
 size_t symbols_forgettable(const struct symbols *symbols)
 {
-	return symbols->n_answers * sizeof(struct answer) + symbols->frames.bytes;
+	return symbols->n_answers * sizeof(struct addr_answer) + symbols->frames.bytes;
 }
 
 /*
@@ -403,7 +403,7 @@ struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso,
 				 unsigned want)
 {
 	struct dso_state *state = symbols_loaded(symbols, dso);
-	struct answer *answer = symbols_answer(symbols, state, addr);
+	struct addr_answer *answer = symbols_answer(symbols, state, addr);
 	bool lines = want & SYM_LINES;
 
 	if (!answer->frames || (lines && !answer->has_lines))
@@ -449,7 +449,7 @@ struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso 
 	if (!times || !code || code > times->n) /* SYM_CODE_GONE as well */
 		return (struct frame_list){ &symbols->unknown, 1 };
 	found = held_code(symbols, state, code - 1);
-	return (struct frame_list){ &((const struct held_symbol *)(const void *)found)->alone, 1 };
+	return (struct frame_list){ &((const struct symbol_object *)(const void *)found)->alone, 1 };
 }
 
 /* ---- what is known of a dso ---- */
@@ -488,4 +488,90 @@ bool symbols_kernel_runs(struct symbols *symbols, const struct dso *dso, struct 
 	struct build_id id = recorded_kernel_id(symbols, dso);
 
 	return kernel_is_here(symbols, &id, why);
+}
+
+/* ---- what is known of a dso: nothing is looked for here ---- */
+
+static const struct dso_state *state_peek(const struct symbols *symbols, const struct dso *dso)
+{
+	return dso->index < symbols->n_states ? symbols->states[dso->index] : NULL;
+}
+
+size_t symbols_bytes(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	if (!state)
+		return 0;
+	return sizeof(*state) + state->table.names.cap + state->table.cap * sizeof(*state->table.v) +
+	       state->table.cap_aliases * sizeof(*state->table.aliases) + state->bounds.cap * sizeof(*state->bounds.v);
+}
+
+enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	return state ? state->state : SYM_UNTRIED;
+}
+
+static bool lacks_names(const struct dso_state *state)
+{
+	return state->only_exported && state->missed;
+}
+
+const char *symbols_why(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	if (state && !state->why.len && lacks_names(state))
+		return state->files.why.len ? state->files.why.s : "stripped: only exported names";
+	return state ? state->why.s : "";
+}
+
+bool symbols_hidden(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	return state && state->state == SYM_NONE && state->hidden;
+}
+
+const char *symbols_remedy(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	if (state && !state->remedy && lacks_names(state))
+		return state->files.remedy ? state->files.remedy : "install its debug package";
+	return state ? state->remedy : NULL;
+}
+
+const char *symbols_source(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct dso_state *state = state_peek(symbols, dso);
+
+	return !state ? NULL : state->recorded && !state->cached ? state->recorded_source : state->source;
+}
+
+/* ---- the cache of names, also for what others keep in it: the unwind rows of large files ---- */
+
+struct names_cache *symbols_names_cache(struct symbols *symbols)
+{
+	if (!symbols->names_cache && symbols->options.keep_answers)
+		symbols->names_cache = names_cache_new();
+	return symbols->names_cache;
+}
+
+bool symbols_cached_read(struct symbols *symbols, const struct build_id *id, const struct str *key, struct str *bytes)
+{
+	struct names_cache *cache = symbols_names_cache(symbols);
+
+	return cache && names_cache_read(cache, id, key, bytes);
+}
+
+void symbols_cached_write(struct symbols *symbols, const struct build_id *id, const struct str *key,
+			  const struct str *bytes)
+{
+	struct names_cache *cache = symbols_names_cache(symbols);
+
+	if (cache)
+		names_cache_write(cache, id, key, bytes);
 }

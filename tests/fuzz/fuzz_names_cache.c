@@ -19,16 +19,16 @@ static const struct dso dso = {
 static void ask(const struct cached_names *cached)
 {
 	struct dso_state state = { .dso = &dso, .recorded = cached->dso };
-	struct dwarf_inline inlines[RECORDED_DEPTH_MAX + 1];
+	struct dwarf_inline inlines[EMBEDDED_DEPTH_MAX + 1];
 	struct cached_names copy = *cached;
 
 	state.cached = &copy;
 	for (size_t i = 0; i < cached->dso->n_addrs; i++) {
-		const struct recorded_addr *addr = &cached->dso->addrs[i];
+		const struct embedded_addr *addr = &cached->dso->addrs[i];
 
 		if (dso_cached_depth(&state, addr) > ANSWER_LINES || addr->function1 > cached->dso->n_functions)
 			abort();
-		if (recorded_inlines(cached->dso, addr, true, inlines, ARRAY_SIZE(inlines)) > ARRAY_SIZE(inlines))
+		if (embedded_inlines(cached->dso, addr, true, inlines, ARRAY_SIZE(inlines)) > ARRAY_SIZE(inlines))
 			abort();
 	}
 }

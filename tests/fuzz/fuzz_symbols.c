@@ -3,7 +3,7 @@
  * is unpacked, so that what lies behind the packing is reached. The claim: no crash, no sanitizer report, no endless
  * loop; memory bounded.
  */
-#include "sym/recorded_names.h"
+#include "sym/embedded_names.h"
 
 #include "sym/code_times.h"
 #include "sym/dso_state.h"
@@ -12,44 +12,44 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void ask(const struct recorded_dso *dso)
+static void ask(const struct embedded_dso *dso)
 {
-	struct dwarf_inline inlines[RECORDED_DEPTH_MAX + 1];
+	struct dwarf_inline inlines[EMBEDDED_DEPTH_MAX + 1];
 
 	for (size_t i = 0; i < dso->n_addrs; i++) {
-		const struct recorded_addr *addr = &dso->addrs[i];
+		const struct embedded_addr *addr = &dso->addrs[i];
 
-		if (!recorded_addr_find(dso, addr->addr) || addr->function1 > dso->n_functions)
+		if (!embedded_addr_find(dso, addr->addr) || addr->function1 > dso->n_functions)
 			abort();
-		if (recorded_inlines(dso, addr, true, inlines, ARRAY_SIZE(inlines)) > ARRAY_SIZE(inlines))
+		if (embedded_inlines(dso, addr, true, inlines, ARRAY_SIZE(inlines)) > ARRAY_SIZE(inlines))
 			abort();
 	}
 	for (size_t i = 0; i < dso->n_functions; i++) {
-		const struct recorded_function *function = &dso->functions[i];
+		const struct embedded_function *function = &dso->functions[i];
 
-		bool nameless = function->kind & RECORDED_NAMELESS;
+		bool nameless = function->kind & EMBEDDED_NAMELESS;
 
-		if (function->end < function->start || !recorded_function_at(dso, function->start, nameless) ||
+		if (function->end < function->start || !embedded_function_at(dso, function->start, nameless) ||
 		    (size_t)function->alias + function->n_aliases > dso->n_aliases)
 			abort();
 	}
 }
 
-static void read_dso(struct recorded_names *names, const struct recorded_dso *recorded)
+static void read_dso(struct embedded_names *names, const struct embedded_dso *recorded)
 {
 	char *path = xstrdup(recorded->path);
 	struct dso dso = { .kind = recorded->kind, .path = path, .name = path, .pid = recorded->pid,
 			   .build_id = recorded->build_id, .start = recorded->start };
 	uint64_t pages_left = 256;
 	struct str why = STR_INIT;
-	struct recorded_dso *found = recorded_names_find(names, &dso, &why);
+	struct embedded_dso *found = embedded_names_find(names, &dso, &why);
 
 	if (!found && !why.len)
 		abort();
 	if (found) {
 		ask(found);
-		recorded_image_path(found, &pages_left, &why);
-		recorded_image_close(found);
+		embedded_image_path(found, &pages_left, &why);
+		embedded_image_close(found);
 	}
 	str_release(&why);
 	free(path);
@@ -57,15 +57,15 @@ static void read_dso(struct recorded_names *names, const struct recorded_dso *re
 
 static void read_all(const void *bytes, size_t n)
 {
-	struct recorded_names *names;
+	struct embedded_names *names;
 	struct str err = STR_INIT;
-	int rc = recorded_names_open(&names, bytes, n, &err);
+	int rc = embedded_names_open(&names, bytes, n, &err);
 
 	if (!!rc != !!err.len || !!rc != !names)
 		abort();
-	for (size_t i = 0; names && recorded_names_at(names, i); i++)
-		read_dso(names, recorded_names_at(names, i));
-	recorded_names_free(names);
+	for (size_t i = 0; names && embedded_names_at(names, i); i++)
+		read_dso(names, embedded_names_at(names, i));
+	embedded_names_free(names);
 	str_release(&err);
 }
 
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct str plain = STR_INIT;
 
 	read_all(data, size);
-	str_addc(&plain, RECORDED_VERSION);
+	str_addc(&plain, EMBEDDED_VERSION);
 	str_addc(&plain, 0);
 	put_number(&plain, size);
 	str_addn(&plain, (const char *)data, size);

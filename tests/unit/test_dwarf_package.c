@@ -2,7 +2,7 @@
  * The index of a .dwp file: the unit's part of each section, and indexes whose numbers are not to be believed. Whole
  * packages are tests/cli/dwarf_package.sh.
  */
-#include "sym/dwarf_package.h"
+#include "sym/dwarf_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -208,7 +208,7 @@ static char dso_path[] = "/tmp/app";
 static const struct dso dso = {
 	.kind = DSO_FILE, .path = dso_path, .name = dso_path, .pid = -1, .build_id = { .size = 2, .bytes = "\x12\x34" },
 };
-/* Two addresses of leaf, in one of which mixed is inlined: recorded_names.h. */
+/* Two addresses of leaf, in one of which mixed is inlined: embedded_names.h. */
 static const char names_of_two[] =
 	"\x01\x00\x4b /tmp/app\0app\0\0leaf\0mixed\0work.c\0\x01\x28" "f"
 	"\0\0\x01\x02\x12\x34\0\0\0\0\0\x01\x02\x01\x80 \x80"

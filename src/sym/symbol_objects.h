@@ -1,5 +1,5 @@
 /*
- * held_symbols: functions as symbols that live as long as their struct symbols, one object each. Private to sym/.
+ * symbol_objects: functions as symbols that live as long as their struct symbols, one object each. Private to sym/.
  */
 #ifndef PSTAT_HELD_SYMBOLS_H
 #define PSTAT_HELD_SYMBOLS_H

@@ -1,29 +1,28 @@
 /*
- * recorded_names: the reading of feature SYMBOLS, see recorded_names.h. What each dso is, is read at once, its names
- * when they are first asked for.
+ * embedded_names: names that are in the recording itself: the reading of feature SYMBOLS, and what it says of an
+ * address. See embedded_names.h. What each dso is, is read at once, its names when they are first asked for.
  *
  * The file is hostile: each count is checked against the bytes that so many need, each index against what was read
  * before it, so that memory is some times what the feature takes, and no chain has a loop.
  */
-#include "sym/recorded_names.h"
-
+#include "sym/embedded_names.h"
 #include "elf/elf.h"
 #include "sym/code_times.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct recorded_names {
+struct embedded_names {
 	uint8_t *bytes; /* unpacked */
 	const char *texts;
 	uint32_t *text_at; /* offsets in texts */
 	size_t n_texts;
-	struct recorded_dso *dsos;
+	struct embedded_dso *dsos;
 	size_t n_dsos;
 	struct index by_path;
 };
 
-/* By what letter a kind is written. */
+/* Letters by which kinds are written. */
 static const struct {
 	char letter;
 	uint8_t kind;
@@ -31,7 +30,7 @@ static const struct {
 	{ 'f', DSO_FILE }, { 'v', DSO_VDSO }, { 'k', DSO_KERNEL }, { 'm', DSO_MODULE }, { 'a', DSO_ANON },
 };
 
-char recorded_kind_letter(uint8_t kind)
+char embedded_kind_letter(uint8_t kind)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (kinds[i].kind == kind)
@@ -57,7 +56,7 @@ static size_t cursor_count(struct dwarf_cursor *c, size_t bytes_each)
 	return 0;
 }
 
-static const char *cursor_name(struct dwarf_cursor *c, const struct recorded_names *names)
+static const char *cursor_name(struct dwarf_cursor *c, const struct embedded_names *names)
 {
 	uint64_t number = cursor_uleb(c);
 
@@ -68,7 +67,7 @@ static const char *cursor_name(struct dwarf_cursor *c, const struct recorded_nam
 }
 
 /* 1 + its number; NULL for 0. */
-static const char *cursor_name1(struct dwarf_cursor *c, const struct recorded_names *names)
+static const char *cursor_name1(struct dwarf_cursor *c, const struct embedded_names *names)
 {
 	uint64_t number1 = cursor_uleb(c);
 
@@ -105,17 +104,17 @@ static int unpack(struct dwarf_cursor *c, uint64_t bytes, uint8_t *to, struct st
 	return (uint64_t)got == bytes && !left ? 0 : fail(err, -EINVAL, "damaged: it is packed otherwise than it says");
 }
 
-static int read_packed(struct recorded_names *names, struct dwarf_cursor *c, struct str *err)
+static int read_packed(struct embedded_names *names, struct dwarf_cursor *c, struct str *err)
 {
 	uint8_t version = cursor_u8(c), packing = cursor_u8(c);
 	uint64_t bytes = cursor_uleb(c);
 	int rc = 0;
 
-	if (!c->bad && version != RECORDED_VERSION)
+	if (!c->bad && version != EMBEDDED_VERSION)
 		return fail(err, -EPROTONOSUPPORT, "of version %u, and this pstat knows version %d alone", version,
-			    RECORDED_VERSION);
-	if (c->bad || packing > RECORDED_ZSTD || bytes > RECORDED_BYTES_MAX ||
-	    bytes > RECORDED_RATIO_MAX * (uint64_t)cursor_left(c) + (64 << 10) ||
+			    EMBEDDED_VERSION);
+	if (c->bad || packing > EMBEDDED_ZSTD || bytes > EMBEDDED_BYTES_MAX ||
+	    bytes > EMBEDDED_RATIO_MAX * (uint64_t)cursor_left(c) + (64 << 10) ||
 	    (!packing && bytes != cursor_left(c)))
 		return fail(err, -EINVAL, "damaged: its beginning makes no sense");
 	names->bytes = xmalloc(bytes + 1);
@@ -127,7 +126,7 @@ static int read_packed(struct recorded_names *names, struct dwarf_cursor *c, str
 	return rc;
 }
 
-static void read_texts(struct recorded_names *names, struct dwarf_cursor *c)
+static void read_texts(struct embedded_names *names, struct dwarf_cursor *c)
 {
 	uint64_t bytes = cursor_uleb(c);
 	size_t n = 0;
@@ -153,7 +152,7 @@ static uint64_t hash_of(uint8_t kind, const char *path, int32_t pid)
 	return hash_words(words, ARRAY_SIZE(words));
 }
 
-static void read_dso(struct recorded_names *names, struct dwarf_cursor *c, struct recorded_dso *dso)
+static void read_dso(struct embedded_names *names, struct dwarf_cursor *c, struct embedded_dso *dso)
 {
 	char letter = (char)cursor_u8(c);
 	size_t i = 0;
@@ -162,7 +161,7 @@ static void read_dso(struct recorded_names *names, struct dwarf_cursor *c, struc
 		i++;
 	dso->image_fd = -1;
 	dso->flags = cursor_u8(c);
-	c->bad |= i == ARRAY_SIZE(kinds) || (dso->flags & ~RECORDED_DSO_FLAGS);
+	c->bad |= i == ARRAY_SIZE(kinds) || (dso->flags & ~EMBEDDED_DSO_FLAGS);
 	dso->kind = i < ARRAY_SIZE(kinds) ? kinds[i].kind : DSO_OTHER;
 	dso->path = cursor_name(c, names);
 	dso->pid = (int32_t)cursor_signed(c);
@@ -187,13 +186,13 @@ static void read_dso(struct recorded_names *names, struct dwarf_cursor *c, struc
 
 enum { DSO_BYTES_MIN = 14 };
 
-static void read_dsos(struct recorded_names *names, struct dwarf_cursor *c)
+static void read_dsos(struct embedded_names *names, struct dwarf_cursor *c)
 {
 	size_t n = cursor_count(c, DSO_BYTES_MIN);
 
 	names->dsos = xcalloc(n + 1, sizeof(*names->dsos));
 	for (size_t i = 0; i < n && !c->bad; i++) {
-		struct recorded_dso *dso = &names->dsos[i];
+		struct embedded_dso *dso = &names->dsos[i];
 		uint64_t bytes = cursor_uleb(c);
 		struct dwarf_cursor own = *c;
 
@@ -208,9 +207,9 @@ static void read_dsos(struct recorded_names *names, struct dwarf_cursor *c)
 	}
 }
 
-int recorded_names_open(struct recorded_names **opened, const void *bytes, size_t n, struct str *err)
+int embedded_names_open(struct embedded_names **opened, const void *bytes, size_t n, struct str *err)
 {
-	struct recorded_names *names = xcalloc(1, sizeof(*names));
+	struct embedded_names *names = xcalloc(1, sizeof(*names));
 	struct dwarf_cursor c = { .at = bytes, .end = (const uint8_t *)bytes + n };
 	int rc = read_packed(names, &c, err);
 
@@ -223,15 +222,15 @@ int recorded_names_open(struct recorded_names **opened, const void *bytes, size_
 			rc = fail(err, -EINVAL, "damaged: it ends before what it says that is in it");
 	}
 	if (rc)
-		recorded_names_free(names);
+		embedded_names_free(names);
 	else
 		*opened = names;
 	return rc;
 }
 
-static void release(struct recorded_dso *dso)
+static void release(struct embedded_dso *dso)
 {
-	recorded_image_close(dso);
+	embedded_image_close(dso);
 	free(dso->functions);
 	free(dso->inlines);
 	free(dso->addrs);
@@ -240,7 +239,7 @@ static void release(struct recorded_dso *dso)
 	free(dso->pieces);
 }
 
-void recorded_names_free(struct recorded_names *names)
+void embedded_names_free(struct embedded_names *names)
 {
 	if (!names)
 		return;
@@ -253,12 +252,12 @@ void recorded_names_free(struct recorded_names *names)
 	free(names);
 }
 
-const struct recorded_dso *recorded_names_at(const struct recorded_names *names, size_t i)
+const struct embedded_dso *embedded_names_at(const struct embedded_names *names, size_t i)
 {
 	return i < names->n_dsos ? &names->dsos[i] : NULL;
 }
 
-const char *recorded_names_texts(const struct recorded_names *names)
+const char *embedded_names_texts(const struct embedded_names *names)
 {
 	return names->texts;
 }
@@ -267,14 +266,14 @@ const char *recorded_names_texts(const struct recorded_names *names)
 
 enum { FUNCTION_BYTES_MIN = 4, INLINE_BYTES_MIN = 4, ADDR_BYTES_MIN = 5, EVENT_BYTES_MIN = 5, PIECE_BYTES_MIN = 2 };
 
-static void read_functions(const struct recorded_names *names, struct recorded_dso *dso, struct dwarf_cursor *c)
+static void read_functions(const struct embedded_names *names, struct embedded_dso *dso, struct dwarf_cursor *c)
 {
 	size_t n = cursor_count(c, FUNCTION_BYTES_MIN);
 	uint64_t start = 0;
 
 	dso->functions = xcalloc(n + 1, sizeof(*dso->functions));
 	for (; dso->n_functions < n && !c->bad; dso->n_functions++) {
-		struct recorded_function *function = &dso->functions[dso->n_functions];
+		struct embedded_function *function = &dso->functions[dso->n_functions];
 		uint64_t step = cursor_uleb(c), size = cursor_uleb(c);
 
 		c->bad |= step > UINT64_MAX - start;
@@ -283,10 +282,10 @@ static void read_functions(const struct recorded_names *names, struct recorded_d
 		function->start = start;
 		function->end = start + size;
 		function->kind = cursor_u8(c);
-		c->bad |= function->kind & ~RECORDED_KINDS;
+		c->bad |= function->kind & ~EMBEDDED_KINDS;
 		function->name = cursor_name(c, names);
 		function->alias = (uint32_t)dso->n_aliases;
-		if (function->kind & RECORDED_ALIASES)
+		if (function->kind & EMBEDDED_ALIASES)
 			function->n_aliases = (uint32_t)cursor_count(c, 1);
 		for (uint32_t i = 0; i < function->n_aliases; i++) {
 			VEC_GROW(dso->aliases, dso->n_aliases, dso->cap_aliases);
@@ -295,33 +294,33 @@ static void read_functions(const struct recorded_names *names, struct recorded_d
 	}
 }
 
-static void read_inlines(const struct recorded_names *names, struct recorded_dso *dso, struct dwarf_cursor *c)
+static void read_inlines(const struct embedded_names *names, struct embedded_dso *dso, struct dwarf_cursor *c)
 {
 	size_t n = cursor_count(c, INLINE_BYTES_MIN);
 
 	dso->inlines = xcalloc(n + 1, sizeof(*dso->inlines));
 	for (; dso->n_inlines < n && !c->bad; dso->n_inlines++) {
-		struct recorded_inline *node = &dso->inlines[dso->n_inlines];
+		struct embedded_inline *node = &dso->inlines[dso->n_inlines];
 		uint64_t into1 = cursor_uleb(c);
 
 		c->bad |= into1 > dso->n_inlines; /* only earlier ones: no loop */
 		node->into1 = c->bad ? 0 : (uint32_t)into1;
 		node->depth = node->into1 ? dso->inlines[node->into1 - 1].depth + 1 : 1;
-		c->bad |= node->depth > RECORDED_DEPTH_MAX; /* each address of it costs so many steps */
+		c->bad |= node->depth > EMBEDDED_DEPTH_MAX; /* each address of it costs so many steps */
 		node->name = cursor_name(c, names);
 		node->call.file = cursor_name1(c, names);
 		node->call.line = (unsigned)cursor_uleb(c);
 	}
 }
 
-static void read_addrs(const struct recorded_names *names, struct recorded_dso *dso, struct dwarf_cursor *c)
+static void read_addrs(const struct embedded_names *names, struct embedded_dso *dso, struct dwarf_cursor *c)
 {
 	size_t n = cursor_count(c, ADDR_BYTES_MIN);
 	uint64_t addr = 0, function1 = 0, line = 0;
 
 	dso->addrs = xcalloc(n + 1, sizeof(*dso->addrs));
 	for (; dso->n_addrs < n && !c->bad; dso->n_addrs++) {
-		struct recorded_addr *to = &dso->addrs[dso->n_addrs];
+		struct embedded_addr *to = &dso->addrs[dso->n_addrs];
 		uint64_t step = cursor_uleb(c), inline1;
 
 		c->bad |= step > UINT64_MAX - addr;
@@ -338,7 +337,7 @@ static void read_addrs(const struct recorded_names *names, struct recorded_dso *
 	}
 }
 
-static void read_events(const struct recorded_names *names, struct recorded_dso *dso, struct dwarf_cursor *c)
+static void read_events(const struct embedded_names *names, struct embedded_dso *dso, struct dwarf_cursor *c)
 {
 	size_t n = cursor_count(c, EVENT_BYTES_MIN);
 	uint64_t time_ns = 0, start = 0;
@@ -362,7 +361,7 @@ static void read_events(const struct recorded_names *names, struct recorded_dso 
 	}
 }
 
-static void read_image(struct recorded_dso *dso, struct dwarf_cursor *c)
+static void read_image(struct embedded_dso *dso, struct dwarf_cursor *c)
 {
 	size_t n = cursor_count(c, PIECE_BYTES_MIN);
 	uint64_t at = 0;
@@ -372,7 +371,7 @@ static void read_image(struct recorded_dso *dso, struct dwarf_cursor *c)
 	dso->image_bytes = cursor_uleb(c);
 	dso->pieces = xcalloc(n, sizeof(*dso->pieces));
 	for (; dso->n_pieces < n && !c->bad; dso->n_pieces++) {
-		struct recorded_piece *piece = &dso->pieces[dso->n_pieces];
+		struct embedded_piece *piece = &dso->pieces[dso->n_pieces];
 		uint64_t step = cursor_uleb(c), bytes = cursor_uleb(c);
 
 		c->bad |= step > dso->image_bytes - at;
@@ -385,7 +384,7 @@ static void read_image(struct recorded_dso *dso, struct dwarf_cursor *c)
 	}
 }
 
-static void read_body(const struct recorded_names *names, struct recorded_dso *dso)
+static void read_body(const struct embedded_names *names, struct embedded_dso *dso)
 {
 	struct dwarf_cursor c = { .at = dso->body, .end = dso->end };
 
@@ -400,7 +399,7 @@ static void read_body(const struct recorded_names *names, struct recorded_dso *d
 
 /* ---- which ---- */
 
-static bool same_inode(const struct recorded_dso *recorded, const struct dso *dso)
+static bool same_inode(const struct embedded_dso *recorded, const struct dso *dso)
 {
 	if (!recorded->inode || !dso->inode)
 		return true;
@@ -408,13 +407,13 @@ static bool same_inode(const struct recorded_dso *recorded, const struct dso *ds
 	       (!recorded->generation || !dso->generation || recorded->generation == dso->generation);
 }
 
-static bool is_of(const struct recorded_dso *recorded, const struct dso *dso)
+static bool is_of(const struct embedded_dso *recorded, const struct dso *dso)
 {
 	return recorded->kind == dso->kind && recorded->pid == dso->pid &&
 	       (dso->kind == DSO_ANON || !strcmp(recorded->path, dso->path));
 }
 
-static bool is_stale(const struct recorded_dso *recorded, const struct dso *dso, struct str *why)
+static bool is_stale(const struct embedded_dso *recorded, const struct dso *dso, struct str *why)
 {
 	bool both = recorded->build_id.size && dso->build_id.size;
 
@@ -437,10 +436,10 @@ static bool is_stale(const struct recorded_dso *recorded, const struct dso *dso,
 	return true;
 }
 
-struct recorded_dso *recorded_names_find(struct recorded_names *names, const struct dso *dso, struct str *why)
+struct embedded_dso *embedded_names_find(struct embedded_names *names, const struct dso *dso, struct str *why)
 {
 	uint64_t hash = hash_of((uint8_t)dso->kind, dso->path, dso->pid);
-	struct recorded_dso *found = NULL;
+	struct embedded_dso *found = NULL;
 	uint32_t i;
 
 	for (size_t at = index_first(&names->by_path, hash);
@@ -456,4 +455,64 @@ struct recorded_dso *recorded_names_find(struct recorded_names *names, const str
 		return found;
 	str_add(why, "damaged");
 	return NULL;
+}
+
+/* ---- answers: binary searches, as addresses and functions ascend; a walk from an inlined function outwards ---- */
+
+const struct embedded_addr *embedded_addr_find(const struct embedded_dso *dso, uint64_t addr)
+{
+	size_t low = 0, high = dso->n_addrs;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dso->addrs[middle].addr < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < dso->n_addrs && dso->addrs[low].addr == addr ? &dso->addrs[low] : NULL;
+}
+
+uint32_t embedded_function_at(const struct embedded_dso *dso, uint64_t start, bool nameless)
+{
+	size_t low = 0, high = dso->n_functions;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dso->functions[middle].start < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < dso->n_functions && dso->functions[low].start == start; low++)
+		if (!!(dso->functions[low].kind & EMBEDDED_NAMELESS) == nameless)
+			return (uint32_t)low + 1;
+	return 0;
+}
+
+const struct embedded_function *embedded_aliases(const struct embedded_dso *dso, uint64_t start, bool nameless)
+{
+	uint32_t function1 = dso ? embedded_function_at(dso, start, nameless) : 0;
+	const struct embedded_function *function = function1 ? &dso->functions[function1 - 1] : NULL;
+
+	return function && function->n_aliases ? function : NULL;
+}
+
+size_t embedded_inlines(const struct embedded_dso *dso, const struct embedded_addr *addr, bool inlined,
+			struct dwarf_inline *out, size_t max)
+{
+	struct source_line line = addr->line;
+	uint32_t depth = inlined && addr->inline1 ? dso->inlines[addr->inline1 - 1].depth : 0;
+	size_t n = 0;
+
+	for (uint32_t i1 = addr->inline1; depth && i1; i1 = dso->inlines[i1 - 1].into1) {
+		if (depth-- < max) /* the function itself comes last */
+			out[n++] = (struct dwarf_inline){ dso->inlines[i1 - 1].name, line };
+		line = dso->inlines[i1 - 1].call;
+	}
+	if (n || line.file || line.line)
+		out[n++] = (struct dwarf_inline){ NULL, line };
+	return n;
 }

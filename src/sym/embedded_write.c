@@ -1,16 +1,16 @@
 /*
- * recorded_write: what was looked up becomes the feature SYMBOLS of a recording, see recorded_names.h: for each dso the
+ * embedded_write: what was looked up becomes the feature SYMBOLS of a recording, see embedded_names.h: for each dso the
  * addresses that were asked for, with what was answered. So what is written is what a report would have shown, and
  * nothing else; whoever calls this has asked for all that any report may ask.
  *
  * Names are written raw, and with a function those that may be shown in its place when they are demangled in another
  * way, so that reports choose as they would from the file.
  */
-#include "sym/recorded_names.h"
+#include "sym/embedded_names.h"
 
 #include "sym/code_times.h"
 #include "sym/dso_state.h"
-#include "sym/recorded_write.h"
+#include "sym/embedded_write.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,14 +24,14 @@ struct pack {
 	size_t n_texts;
 	struct str dsos;
 	struct str *depths; /* enum answer_depth of each address; NULL: not wanted */
-	struct recorded_totals totals;
+	struct embedded_totals totals;
 };
 
-/* What is written of one dso. */
+/* State of the writing of one dso. */
 struct dso_pack {
 	struct pack *all;
 	struct dso_state *state;
-	const struct answer **answers; /* by address */
+	const struct addr_answer **answers; /* by address */
 	size_t n_answers;
 	const struct symbol **functions; /* by their start */
 	size_t n_functions;
@@ -58,7 +58,7 @@ static uint64_t text_number1(struct pack *all, const char *text)
 
 static int by_addr(const void *a, const void *b)
 {
-	const struct answer *const *x = a, *const *y = b;
+	const struct addr_answer *const *x = a, *const *y = b;
 
 	return ((*x)->addr > (*y)->addr) - ((*x)->addr < (*y)->addr);
 }
@@ -153,25 +153,25 @@ static uint8_t kind_of(const struct symbol *symbol)
 		char binding;
 		uint8_t kind;
 	} rows[] = { { 'l', SYMBOL_LOCAL }, { 'w', SYMBOL_WEAK }, { 'g', SYMBOL_GLOBAL } };
-	uint8_t nameless = symbol->nameless ? RECORDED_NAMELESS : 0;
+	uint8_t nameless = symbol->nameless ? EMBEDDED_NAMELESS : 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].binding == symbol->binding)
 			return rows[i].kind | nameless;
-	return RECORDED_UNKNOWN_BINDING | nameless;
+	return EMBEDDED_UNKNOWN_BINDING | nameless;
 }
 
 static void put_names(struct dso_pack *p, const struct symbol *symbol)
 {
 	const struct dso_state *state = p->state;
-	const struct recorded_function *listed = recorded_aliases(state->recorded, symbol->start, symbol->nameless);
+	const struct embedded_function *listed = embedded_aliases(state->recorded, symbol->start, symbol->nameless);
 	const struct symbol_row *row = state->raw_names || listed ? NULL : row_of(p, symbol);
 	struct str *out = &p->all->dsos;
 	size_t n_aliases = 0;
 
 	if (row)
 		symbol_table_aliases(&state->table, row->start, &n_aliases);
-	str_addc(out, (char)(kind_of(symbol) | (listed || n_aliases ? RECORDED_ALIASES : 0)));
+	str_addc(out, (char)(kind_of(symbol) | (listed || n_aliases ? EMBEDDED_ALIASES : 0)));
 	put_number(out, text_number(p->all, symbol->raw));
 	if (listed) {
 		put_number(out, listed->n_aliases);
@@ -202,7 +202,7 @@ static void put_functions(struct dso_pack *p)
 /* ---- inlined functions ---- */
 
 /* From the outermost in: each is a row, made once. */
-static uint32_t inlines_of(struct dso_pack *p, const struct answer *answer)
+static uint32_t inlines_of(struct dso_pack *p, const struct addr_answer *answer)
 {
 	uint32_t into1 = 0;
 
@@ -243,7 +243,7 @@ static void put_addrs(struct dso_pack *p)
 
 	put_number(out, p->n_answers);
 	for (size_t i = 0; i < p->n_answers; i++) {
-		const struct answer *answer = p->answers[i];
+		const struct addr_answer *answer = p->answers[i];
 		const struct source_line *own = answer->frames ? &answer->frames[0].line : &none;
 		uint64_t number1 = function1(p, answer->symbol);
 
@@ -324,7 +324,7 @@ static void put_image(struct dso_pack *p)
 	vaddrs = xcalloc(p->n_answers + 1, sizeof(*vaddrs));
 	for (size_t i = 0; i < p->n_answers; i++)
 		n += elf_file_vaddr(file, p->answers[i]->addr, &vaddrs[n]);
-	recorded_image_write(file, symbols_debug_file(p->all->symbols, dso), vaddrs, n, &p->all->dsos);
+	embedded_image_write(file, symbols_debug_file(p->all->symbols, dso), vaddrs, n, &p->all->dsos);
 	free(vaddrs);
 }
 
@@ -355,9 +355,9 @@ static void put_identity(struct pack *all, const struct dso_state *state)
 	const struct dso *dso = state->dso;
 	struct str *out = &all->dsos;
 
-	str_addc(out, recorded_kind_letter((uint8_t)dso->kind));
-	str_addc(out, (char)((state->state == SYM_FOUND ? 0 : RECORDED_NONE) |
-			     (state->only_exported ? RECORDED_PARTIAL : 0)));
+	str_addc(out, embedded_kind_letter((uint8_t)dso->kind));
+	str_addc(out, (char)((state->state == SYM_FOUND ? 0 : EMBEDDED_NONE) |
+			     (state->only_exported ? EMBEDDED_PARTIAL : 0)));
 	put_number(out, text_number(all, dso->path));
 	put_signed(out, dso->pid);
 	str_addc(out, (char)dso->build_id.size);
@@ -374,7 +374,7 @@ static void put_identity(struct pack *all, const struct dso_state *state)
 /* Whether anything was found: names that its addresses then were not among are a finding, too. */
 static bool has_names(const struct dso_state *state)
 {
-	if (!recorded_kind_letter((uint8_t)state->dso->kind) || !state->n_answers)
+	if (!embedded_kind_letter((uint8_t)state->dso->kind) || !state->n_answers)
 		return false;
 	if (state->state == SYM_FOUND)
 		return true;
@@ -430,7 +430,7 @@ static void put_texts(const struct pack *all, struct str *out)
 	str_release(&texts);
 }
 
-/* Where there is no zstd, or it packs too well to be believed, or level is 0, as it is. */
+/* Puts it as it is where there is no zstd, it packs too well to be believed, or level is 0. */
 static void put_packed(const struct str *body, int level, struct str *out)
 {
 	struct str packed = STR_INIT, ignored = STR_INIT;
@@ -439,11 +439,11 @@ static void put_packed(const struct str *body, int level, struct str *out)
 
 	if (level && !zstd_out_new(&zstd, level, &ignored)) {
 		is_packed = !zstd_out_add(zstd, body->s, body->len, &packed, &ignored) &&
-			    packed.len < body->len && body->len / RECORDED_RATIO_MAX <= packed.len;
+			    packed.len < body->len && body->len / EMBEDDED_RATIO_MAX <= packed.len;
 		zstd_out_free(zstd);
 	}
-	str_addc(out, RECORDED_VERSION);
-	str_addc(out, is_packed ? RECORDED_ZSTD : 0);
+	str_addc(out, EMBEDDED_VERSION);
+	str_addc(out, is_packed ? EMBEDDED_ZSTD : 0);
 	put_number(out, body->len);
 	str_addn(out, is_packed ? packed.s : body->s, is_packed ? packed.len : body->len);
 	str_release(&packed);
@@ -459,7 +459,7 @@ static bool put_all(struct pack *all, int level, struct str *out)
 	put_texts(all, &body);
 	put_number(&body, all->totals.n_dsos);
 	str_addn(&body, all->dsos.s, all->dsos.len);
-	fits = body.len <= RECORDED_BYTES_MAX;
+	fits = body.len <= EMBEDDED_BYTES_MAX;
 	if (fits)
 		put_packed(&body, level, out);
 	all->totals.bytes = body.len;
@@ -469,7 +469,7 @@ static bool put_all(struct pack *all, int level, struct str *out)
 	return fits;
 }
 
-bool recorded_write_one(struct symbols *symbols, struct dso_state *state, struct str *out, struct str *depths)
+bool embedded_write_one(struct symbols *symbols, struct dso_state *state, struct str *out, struct str *depths)
 {
 	struct pack all = { .symbols = symbols, .texts = texts_new(), .dsos = STR_INIT, .depths = depths };
 
@@ -477,7 +477,7 @@ bool recorded_write_one(struct symbols *symbols, struct dso_state *state, struct
 	return put_all(&all, 0, out);
 }
 
-int symbols_write(struct symbols *symbols, bool images, struct str *out, struct recorded_totals *totals,
+int symbols_write(struct symbols *symbols, bool images, struct str *out, struct embedded_totals *totals,
 		  struct str *err)
 {
 	struct pack all = { .symbols = symbols, .images = images, .texts = texts_new(), .dsos = STR_INIT };

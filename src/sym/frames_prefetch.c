@@ -1,5 +1,5 @@
 /*
- * frames_ahead: the DWARF of several files is read side by side, before the first of their frames is asked for.
+ * frames_prefetch: the DWARF of several files is read side by side, before the first of their frames is asked for.
  *
  *	places, sorted -> a job per file -> threads: open it, look each address up -> the file's tables are there
  *	                                                                              (what is found is thrown away)
@@ -14,7 +14,6 @@
  * answer: the helper process for that is started where there are no other threads.
  */
 #include "sym/dso_state.h"
-#include "sym/dw_lib.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -22,15 +21,15 @@
 
 enum { THREADS_MAX = 8, INLINES_MAX = 128 };
 
-struct job {
+struct prefetch_job {
 	struct dso_state *state;
 	uint64_t *vaddrs;
 	size_t n, cap;
 	struct dwarf_opened opened;
 };
 
-struct frames_ahead {
-	struct job *v;
+struct frames_prefetch {
+	struct prefetch_job *v;
 	size_t n, cap;
 	struct sym_options options;
 	bool lines;
@@ -49,22 +48,22 @@ static void look_up(struct dwarf_file *dwarf, uint64_t vaddr, bool inlines, bool
 		dwarf_file_line(dwarf, vaddr, &ignored[0].line);
 }
 
-static void run_job(const struct frames_ahead *ahead, struct job *job)
+static void run_job(const struct frames_prefetch *prefetch, struct prefetch_job *job)
 {
 	struct elf_files *elf_files = elf_files_new();
 
-	dwarf_opened_find(elf_files, &job->state->files, &ahead->options, &job->opened);
+	dwarf_opened_find(elf_files, &job->state->files, &prefetch->options, &job->opened);
 	for (size_t i = 0; i < job->n && job->opened.dwarf; i++)
-		look_up(job->opened.dwarf, job->vaddrs[i], !ahead->options.no_inlines, ahead->lines);
+		look_up(job->opened.dwarf, job->vaddrs[i], !prefetch->options.no_inlines, prefetch->lines);
 	elf_files_free(elf_files);
 }
 
 static void *run(void *context)
 {
-	struct frames_ahead *ahead = context;
+	struct frames_prefetch *prefetch = context;
 
-	for (size_t i; (i = atomic_fetch_add(&ahead->next, 1)) < ahead->n;)
-		run_job(ahead, &ahead->v[i]);
+	for (size_t i; (i = atomic_fetch_add(&prefetch->next, 1)) < prefetch->n;)
+		run_job(prefetch, &prefetch->v[i]);
 	return NULL;
 }
 
@@ -82,9 +81,9 @@ static bool has_dwarf_to_read(const struct dso_state *state)
 	       !may_wait(&state->files);
 }
 
-static void add_place(struct symbols *symbols, struct job *job, uint64_t addr, bool lines)
+static void add_place(struct symbols *symbols, struct prefetch_job *job, uint64_t addr, bool lines)
 {
-	const struct answer *answer = symbols_answer(symbols, job->state, addr);
+	const struct addr_answer *answer = symbols_answer(symbols, job->state, addr);
 	uint64_t vaddr;
 
 	if ((!answer->symbol && !lines) || !dso_state_elf_vaddr(job->state, addr, &vaddr))
@@ -94,19 +93,20 @@ static void add_place(struct symbols *symbols, struct job *job, uint64_t addr, b
 }
 
 /* The places of one dso. */
-static void add_job(struct frames_ahead *ahead, struct symbols *symbols, const struct symbols_place *places, size_t n)
+static void add_job(struct frames_prefetch *prefetch, struct symbols *symbols, const struct symbols_place *places,
+		    size_t n)
 {
-	struct job job = { .state = symbols_loaded(symbols, places[0].dso) };
+	struct prefetch_job job = { .state = symbols_loaded(symbols, places[0].dso) };
 
 	if (!has_dwarf_to_read(job.state))
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (!i || places[i].addr != places[i - 1].addr)
-			add_place(symbols, &job, places[i].addr, ahead->lines);
+			add_place(symbols, &job, places[i].addr, prefetch->lines);
 	if (!job.n)
 		return;
-	VEC_GROW(ahead->v, ahead->n, ahead->cap);
-	ahead->v[ahead->n++] = job;
+	VEC_GROW(prefetch->v, prefetch->n, prefetch->cap);
+	prefetch->v[prefetch->n++] = job;
 }
 
 static int by_place(const void *a, const void *b)
@@ -118,25 +118,25 @@ static int by_place(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Those with the most to look up are begun first, so that none of them is left over for one thread. */
+/* The jobs with the most to look up are begun first, so that none of them is left over for one thread. */
 static int by_size(const void *a, const void *b)
 {
-	const struct job *x = a, *y = b;
+	const struct prefetch_job *x = a, *y = b;
 
 	return x->n > y->n ? -1 : x->n < y->n;
 }
 
-static void add_jobs(struct frames_ahead *ahead, struct symbols *symbols, struct symbols_place *places, size_t n)
+static void add_jobs(struct frames_prefetch *prefetch, struct symbols *symbols, struct symbols_place *places, size_t n)
 {
 	qsort(places, n, sizeof(*places), by_place);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && places[end].dso == places[i].dso;)
 			end++;
 		if (places[i].dso->kind == DSO_FILE)
-			add_job(ahead, symbols, places + i, end - i);
+			add_job(prefetch, symbols, places + i, end - i);
 	}
-	if (ahead->n)
-		qsort(ahead->v, ahead->n, sizeof(*ahead->v), by_size);
+	if (prefetch->n)
+		qsort(prefetch->v, prefetch->n, sizeof(*prefetch->v), by_size);
 }
 
 /* ---- threads ---- */
@@ -148,48 +148,46 @@ static size_t cpus_to_use(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (size_t)CPU_COUNT(&set);
 }
 
-static void run_all(struct frames_ahead *ahead, size_t n_threads)
+static void run_all(struct frames_prefetch *prefetch, size_t n_threads)
 {
 	pthread_t threads[THREADS_MAX];
 	size_t n = 0;
 
-	while (n + 1 < n_threads && !thread_start(&threads[n], NULL, run, ahead))
+	while (n + 1 < n_threads && !thread_start(&threads[n], NULL, run, prefetch))
 		n++;
-	run(ahead);
+	run(prefetch);
 	for (size_t i = 0; i < n; i++)
 		pthread_join(threads[i], NULL);
 }
 
-static void end_jobs(struct frames_ahead *ahead, struct symbols *symbols)
+static void end_jobs(struct frames_prefetch *prefetch, struct symbols *symbols)
 {
-	for (size_t i = 0; i < ahead->n; i++) {
-		struct job *job = &ahead->v[i];
+	for (size_t i = 0; i < prefetch->n; i++) {
+		struct prefetch_job *job = &prefetch->v[i];
 
 		if (job->opened.tried)
 			dso_state_take_dwarf(symbols, job->state, &job->opened);
 		free(job->vaddrs);
 	}
-	free(ahead->v);
+	free(prefetch->v);
 }
 
 void symbols_ahead(struct symbols *symbols, struct symbols_place *places, size_t n, unsigned want)
 {
-	struct frames_ahead ahead = { .options = symbols->options, .lines = want & SYM_LINES };
+	struct frames_prefetch prefetch = { .options = symbols->options, .lines = want & SYM_LINES };
 	size_t n_threads = cpus_to_use();
-	struct str ignored = STR_INIT;
 
-	if (n < 2 || n_threads < 2 || symbols->options.debuginfod || (symbols->options.no_inlines && !ahead.lines))
+	if (n < 2 || n_threads < 2 || symbols->options.debuginfod || (symbols->options.no_inlines && !prefetch.lines))
 		return;
-	add_jobs(&ahead, symbols, places, n);
-	if (n_threads > ahead.n)
-		n_threads = ahead.n;
+	add_jobs(&prefetch, symbols, places, n);
+	if (n_threads > prefetch.n)
+		n_threads = prefetch.n;
 	if (n_threads > THREADS_MAX)
 		n_threads = THREADS_MAX;
-	if (n_threads > 1 && dw_lib_get(&ignored)) { /* loaded while there is one thread */
-		ahead.options.progress = NULL;
-		symbols_progress(symbols, "reading debug information of", ahead.v[0].state->dso->name);
-		run_all(&ahead, n_threads);
+	if (n_threads > 1 && dwarf_can_be_read()) { /* loaded while there is one thread */
+		prefetch.options.progress = NULL;
+		symbols_progress(symbols, "reading debug information of", prefetch.v[0].state->dso->name);
+		run_all(&prefetch, n_threads);
 	}
-	end_jobs(&ahead, symbols);
-	str_release(&ignored);
+	end_jobs(&prefetch, symbols);
 }

@@ -1,18 +1,29 @@
 /*
- * recorded_image: what unwinding needs of an ELF file, as the few pieces of it that it reads. Put back to where they
+ * embedded_image: what unwinding needs of an ELF file, as the few pieces of it that it reads. Put back to where they
  * lay, in a file of the old size that is empty between them, they are an ELF file that unwinders take for the real one:
  *
  *	ELF header, segments | code at sampled addresses | .eh_frame | .eh_frame_hdr | ... | sections | .debug_frame
  *
  * Offsets and addresses are the file's own. Of .eh_frame the entries of sampled functions stay, byte by byte and in
  * their places, with their CIEs; between them lie empty CIEs as long as what was there, so that the section can also be
- * read in order. The search table in .eh_frame_hdr is made anew, for it is sorted. What .eh_frame does not cover may be
- * in .debug_frame, also in that of the debug file (recorded_frames.c). Only 64-bit files of this byte order are kept,
- * which are all that are unwound.
+ * read in order. The search table in .eh_frame_hdr is made anew, for it is sorted.
  *
- * Source: Linux Standard Base Core, "Exception Frames" and "DWARF Extensions"; ELF specification.
+ * What .eh_frame does not cover may be in .debug_frame, also in that of the debug file. No segment has this section, so
+ * its entries need not keep their places: those of sampled functions are put behind one another, each behind the CIE by
+ * which it is read:
+ *
+ *	CIE | FDE | FDE | ... | CIE | FDE		whole entries; of an FDE the offset of its CIE is made anew
+ *
+ * The file is hostile: entries are looked at in the order of the section, so none lies over another, and an FDE has a
+ * CIE that came before it, as all have that are written. What is kept is never more than what was there.
+ *
+ * Only 64-bit files of this byte order are kept, which are all that are unwound.
+ *
+ * Source: Linux Standard Base Core, "Exception Frames" and "DWARF Extensions"; ELF specification; DWARF 5, 6.4.1
+ * (structure of call frame information), 7.24.
  */
-#include "sym/recorded_names.h"
+#include "sym/embedded_names.h"
+#include "elf/elf.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,9 +36,10 @@ enum {
 	HDR_BYTES = 12,
 	HDR_ENTRY_BYTES = 8,
 	/*
-	 * Of code at an address: what tells that a function is about to return; where there are no tables, a signal's
-	 * way back, and an entry of a linkage table. Before it: the call, by which a return address is known where a
-	 * frame pointer leads to it; where there are no tables, what tells one entry from another (unwind_code.c).
+	 * Code that is kept at an address shows that a function is about to return; where there are no tables, a
+	 * signal's way back, and an entry of a linkage table. Code before it shows the call, by which a return address
+	 * is known where a frame pointer leads to it; where there are no tables, what tells one entry from another
+	 * (unwind_code.c).
 	 */
 	CODE_BYTES = 2,
 	CODE_BYTES_BEFORE = 8,
@@ -43,7 +55,7 @@ enum { NAME_EH_FRAME = 1, NAME_EH_FRAME_HDR = 11, NAME_DEBUG_FRAME = 25, NAME_SH
 
 /* ---- pieces of a file ---- */
 
-struct piece {
+struct image_piece {
 	uint64_t offset;
 	size_t at, n; /* in bytes */
 };
@@ -58,7 +70,7 @@ struct image_writer {
 	struct frame_entry *entries; /* of the functions at these addresses, in the section's order */
 	size_t n_entries, cap_entries;
 	bool *covered; /* the address has an entry */
-	struct piece *pieces;
+	struct image_piece *pieces;
 	size_t n_pieces, cap_pieces;
 	struct str bytes;
 };
@@ -68,18 +80,19 @@ static void add_piece(struct image_writer *w, uint64_t offset, const void *bytes
 	if (!n)
 		return;
 	VEC_GROW(w->pieces, w->n_pieces, w->cap_pieces);
-	w->pieces[w->n_pieces++] = (struct piece){ offset, w->bytes.len, n };
+	w->pieces[w->n_pieces++] = (struct image_piece){ offset, w->bytes.len, n };
 	str_addn(&w->bytes, bytes, n);
 }
 
-size_t recorded_first_addr(const uint64_t *addrs, size_t n, uint64_t start)
+/* The first address that is not below start; n_addrs: none. */
+static size_t first_addr(const struct image_writer *w, uint64_t start)
 {
-	size_t low = 0, high = n;
+	size_t low = 0, high = w->n_addrs;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (addrs[middle] < start)
+		if (w->addrs[middle] < start)
 			low = middle + 1;
 		else
 			high = middle;
@@ -90,7 +103,7 @@ size_t recorded_first_addr(const uint64_t *addrs, size_t n, uint64_t start)
 static void take_entry(void *context, const struct frame_entry *entry)
 {
 	struct image_writer *w = context;
-	size_t i = recorded_first_addr(w->addrs, w->n_addrs, entry->start);
+	size_t i = first_addr(w, entry->start);
 
 	if (i == w->n_addrs || w->addrs[i] - entry->start >= entry->size)
 		return;
@@ -102,13 +115,13 @@ static void take_entry(void *context, const struct frame_entry *entry)
 
 /* ---- .eh_frame ---- */
 
-struct span {
+struct image_span {
 	size_t at, end;
 };
 
 static int by_place(const void *a, const void *b)
 {
-	const struct span *x = a, *y = b;
+	const struct image_span *x = a, *y = b;
 
 	return (x->at > y->at) - (x->at < y->at);
 }
@@ -127,18 +140,18 @@ static void fill_gap(struct image_writer *w, uint64_t offset, const uint8_t *was
 	add_piece(w, offset, cie, sizeof(cie));
 }
 
-/* Its bytes; returns how long the section is now, with the zeros that end it. */
+/* Puts the section's bytes; returns how long it is now, with the zeros that end it. */
 static size_t keep_entries(struct image_writer *w, uint64_t offset, const struct elf_data *data)
 {
-	struct span *spans = xcalloc(2 * w->n_entries + 1, sizeof(*spans));
+	struct image_span *spans = xcalloc(2 * w->n_entries + 1, sizeof(*spans));
 	const uint8_t *bytes = data->bytes;
 	size_t n = 0, end = 0;
 
 	for (size_t i = 0; i < w->n_entries; i++) {
 		const struct frame_entry *entry = &w->entries[i];
 
-		spans[n++] = (struct span){ entry->at, entry->at + entry->bytes };
-		spans[n++] = (struct span){ entry->cie_at, entry->cie_at + entry->cie_bytes };
+		spans[n++] = (struct image_span){ entry->at, entry->at + entry->bytes };
+		spans[n++] = (struct image_span){ entry->cie_at, entry->cie_at + entry->cie_bytes };
 	}
 	qsort(spans, n, sizeof(*spans), by_place);
 	for (size_t i = 0; i < n; i++) {
@@ -191,6 +204,122 @@ static size_t make_search_table(struct image_writer *w, uint64_t eh_frame)
 	add_piece(w, hdr->offset, table.s, table.len);
 	str_release(&table);
 	return n;
+}
+
+/* ---- .debug_frame ---- */
+
+enum {
+	CIE_ID = 0xffffffff,
+	LENGTH_64 = 0xfffffff0, /* and above: entries over 4 GiB, which nobody writes */
+	ADDRESS_BYTES = 8,
+	POINTER_AT = 4, /* of an FDE, to its CIE */
+};
+
+struct kept_cie {
+	size_t at, bytes;
+	size_t put1; /* 1 + where it was put; 0: it was not */
+};
+struct frames_keeping {
+	const uint8_t *bytes;
+	struct image_writer *w;
+	struct kept_cie *cies; /* by place */
+	size_t n_cies, cap_cies;
+};
+
+/* Only those that gcc and clang write: nothing added to what DWARF has, addresses of 8 bytes. */
+static bool is_plain(struct dwarf_cursor c)
+{
+	uint8_t version = cursor_u8(&c), augmentation = cursor_u8(&c);
+
+	if (augmentation || (version != 1 && version != 3 && version != 4))
+		return false;
+	return version < 4 || (cursor_u8(&c) == ADDRESS_BYTES && cursor_u8(&c) == 0);
+}
+
+static struct kept_cie *find_cie(const struct frames_keeping *k, uint64_t at)
+{
+	size_t low = 0, high = k->n_cies;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (k->cies[middle].at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < k->n_cies && k->cies[low].at == at ? &k->cies[low] : NULL;
+}
+
+/* Whether the code has an address that nothing covers so far, which it then does. */
+static bool cover(const struct frames_keeping *k, uint64_t start, uint64_t size)
+{
+	bool wanted = false;
+
+	for (size_t i = first_addr(k->w, start);
+	     i < k->w->n_addrs && k->w->addrs[i] - start < size; i++) {
+		wanted |= !k->w->covered[i];
+		k->w->covered[i] = true;
+	}
+	return wanted;
+}
+
+/* c: behind the pointer to the CIE. */
+static void take_fde(struct frames_keeping *k, struct dwarf_cursor c, size_t at, size_t bytes, uint64_t cie_at)
+{
+	uint64_t start = cursor_number(&c, ADDRESS_BYTES), size = cursor_number(&c, ADDRESS_BYTES);
+	struct kept_cie *cie = find_cie(k, cie_at);
+	struct str *out = &k->w->debug_frame;
+	uint32_t pointer;
+
+	if (c.bad || !cie || !cover(k, start, size))
+		return;
+	if (!cie->put1) {
+		cie->put1 = out->len + 1;
+		str_addn(out, (const char *)k->bytes + cie->at, cie->bytes);
+	}
+	pointer = (uint32_t)(cie->put1 - 1);
+	str_addn(out, (const char *)k->bytes + at, POINTER_AT);
+	str_addn(out, (const char *)&pointer, sizeof(pointer));
+	at += POINTER_AT + sizeof(pointer);
+	str_addn(out, (const char *)k->bytes + at, bytes - POINTER_AT - sizeof(pointer));
+}
+
+static void take_entries(struct frames_keeping *k, struct dwarf_cursor c)
+{
+	while (cursor_left(&c) >= POINTER_AT + sizeof(uint32_t)) {
+		size_t at = (size_t)(c.at - k->bytes);
+		uint64_t length = cursor_number(&c, 4), id;
+		struct dwarf_cursor entry = c;
+
+		if (length >= LENGTH_64 || length > cursor_left(&c))
+			return;
+		entry.end = c.at + length;
+		cursor_skip(&c, length);
+		id = cursor_number(&entry, 4);
+		if (entry.bad)
+			continue;
+		if (id != CIE_ID) {
+			take_fde(k, entry, at, POINTER_AT + (size_t)length, id);
+		} else if (is_plain(entry)) {
+			VEC_GROW(k->cies, k->n_cies, k->cap_cies);
+			k->cies[k->n_cies++] = (struct kept_cie){ at, POINTER_AT + (size_t)length, 0 };
+		}
+	}
+}
+
+/* Keeps the entries of a held file's .debug_frame that are about addresses that nothing covers so far. */
+static void keep_debug_frame(struct image_writer *w, struct elf_file *file)
+{
+	struct frames_keeping k = { .w = w };
+	struct elf_section section;
+	struct elf_data data;
+
+	if (!elf_section_named(file, ".debug_frame", &section) || !elf_section_read(file, &section, &data))
+		return;
+	k.bytes = data.bytes;
+	take_entries(&k, (struct dwarf_cursor){ .at = k.bytes, .end = k.bytes + data.n });
+	free(k.cies);
 }
 
 /* ---- code ---- */
@@ -285,7 +414,7 @@ static uint64_t put_sections(struct image_writer *w, uint64_t sections_at, const
 
 static int by_offset(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct image_piece *x = a, *y = b;
 
 	if (x->offset != y->offset)
 		return x->offset < y->offset ? -1 : 1;
@@ -305,7 +434,7 @@ static void put_pieces(struct image_writer *w, uint64_t file_bytes, struct str *
 		struct str run = STR_INIT;
 
 		for (; i < w->n_pieces && w->pieces[i].offset <= until; i++) {
-			const struct piece *piece = &w->pieces[i];
+			const struct image_piece *piece = &w->pieces[i];
 			uint64_t skipped = until - piece->offset;
 
 			if (skipped >= piece->n)
@@ -352,18 +481,18 @@ static void find_debug_frame(struct image_writer *w, struct elf_file *debug)
 {
 	struct str ignored = STR_INIT;
 
-	recorded_frames_keep(w->file, w->addrs, w->covered, w->n_addrs, &w->debug_frame);
+	keep_debug_frame(w, w->file);
 	if (w->debug_frame.len || !debug || debug == w->file || debug->machine != w->file->machine ||
 	    !debug->is_64 || debug->swapped)
 		return;
 	if (!elf_file_hold(debug, &ignored)) {
-		recorded_frames_keep(debug, w->addrs, w->covered, w->n_addrs, &w->debug_frame);
+		keep_debug_frame(w, debug);
 		elf_file_let_go(debug);
 	}
 	str_release(&ignored);
 }
 
-void recorded_image_write(struct elf_file *file, struct elf_file *debug, const uint64_t *addrs, size_t n,
+void embedded_image_write(struct elf_file *file, struct elf_file *debug, const uint64_t *addrs, size_t n,
 			  struct str *out)
 {
 	struct image_writer w = {
@@ -394,7 +523,7 @@ void recorded_image_write(struct elf_file *file, struct elf_file *debug, const u
 
 /* ---- reading ---- */
 
-static int make_file(const struct recorded_dso *dso, uint64_t *pages_left)
+static int make_file(const struct embedded_dso *dso, uint64_t *pages_left)
 {
 	int fd = memfd_create("image", MFD_CLOEXEC);
 	uint64_t last = UINT64_MAX;
@@ -406,7 +535,7 @@ static int make_file(const struct recorded_dso *dso, uint64_t *pages_left)
 		return -EFBIG;
 	}
 	for (size_t i = 0; i < dso->n_pieces; i++) {
-		const struct recorded_piece *piece = &dso->pieces[i];
+		const struct embedded_piece *piece = &dso->pieces[i];
 		uint64_t first = piece->offset / PAGE_BYTES, end = (piece->offset + piece->n) / PAGE_BYTES;
 		uint64_t pages = end - first + (first != last);
 
@@ -421,7 +550,7 @@ static int make_file(const struct recorded_dso *dso, uint64_t *pages_left)
 	return fd;
 }
 
-const char *recorded_image_path(struct recorded_dso *dso, uint64_t *pages_left, struct str *why)
+const char *embedded_image_path(struct embedded_dso *dso, uint64_t *pages_left, struct str *why)
 {
 	if (dso->image_tried || !dso->n_pieces)
 		return dso->image;
@@ -434,7 +563,7 @@ const char *recorded_image_path(struct recorded_dso *dso, uint64_t *pages_left, 
 	return dso->image;
 }
 
-void recorded_image_close(struct recorded_dso *dso)
+void embedded_image_close(struct embedded_dso *dso)
 {
 	if (dso->image_fd >= 0)
 		close(dso->image_fd);

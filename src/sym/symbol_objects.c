@@ -1,10 +1,10 @@
 /*
- * held_symbols: one object per function, made when an address of it is first asked for, so that pointers can be
+ * symbol_objects: one object per function, made when an address of it is first asked for, so that pointers can be
  * compared and names are demangled once. What it is made from has a number in its dso: a row of the table, the bounds
  * of a function without a name, a piece of code made at run time, or a function in the recording itself. A function
  * that is in the recording and in a file is the same object, by its start.
  */
-#include "sym/held_symbols.h"
+#include "sym/symbol_objects.h"
 
 #include "sym/code_times.h"
 #include "sym/dso_recorded.h"
@@ -67,9 +67,9 @@ static const struct symbol *held_find(const struct dso_state *state, uint32_t nu
 static const struct symbol *hold(struct symbols *symbols, struct dso_state *state, uint32_t number,
 				 const struct symbol *symbol)
 {
-	struct held_symbol *held = arena_alloc(&symbols->arena, sizeof(*held));
+	struct symbol_object *held = arena_alloc(&symbols->arena, sizeof(*held));
 
-	*held = (struct held_symbol){ .symbol = *symbol };
+	*held = (struct symbol_object){ .symbol = *symbol };
 	held->alone.symbol = &held->symbol;
 	index_add(&state->held_index, hash_word(number), (uint32_t)state->n_held);
 	VEC_GROW(state->held_rows, state->n_held, state->cap_held_rows);
@@ -87,10 +87,10 @@ static const char bindings[] = {
 
 /* As best_alias: of the names at its start the best as people read them. */
 static const char *best_recorded(struct symbols *symbols, const struct dso_state *state,
-				 const struct recorded_function *function, const char **raw)
+				 const struct embedded_function *function, const char **raw)
 {
 	const char *const *names = state->recorded->aliases + function->alias;
-	bool demangled = !state->raw_names && !(function->kind & RECORDED_NAMELESS);
+	bool demangled = !state->raw_names && !(function->kind & EMBEDDED_NAMELESS);
 	const char *best = symbols_display_name(symbols, function->name, demangled);
 
 	*raw = function->name;
@@ -108,26 +108,26 @@ static const char *best_recorded(struct symbols *symbols, const struct dso_state
 /* i: of the dso's recorded functions. NULL: it has no name, and none is to be made. */
 const struct symbol *held_recorded(struct symbols *symbols, struct dso_state *state, uint32_t i)
 {
-	const struct recorded_function *function = &state->recorded->functions[i];
+	const struct embedded_function *function = &state->recorded->functions[i];
 	const struct symbol *found = held_find(state, HELD_RECORDED | i);
-	unsigned binding = function->kind & RECORDED_BINDING;
+	unsigned binding = function->kind & EMBEDDED_BINDING;
 	struct symbol symbol;
 
 	if (found)
 		return found;
-	if (symbols->options.no_bounds && (function->kind & RECORDED_NAMELESS))
+	if (symbols->options.no_bounds && (function->kind & EMBEDDED_NAMELESS))
 		return NULL;
 	symbol = (struct symbol){ .dso = state->dso, .start = function->start, .end = function->end };
 	symbol.name = best_recorded(symbols, state, function, &symbol.raw);
 	symbol.binding = binding < sizeof(bindings) ? bindings[binding] : ' ';
-	symbol.nameless = function->kind & RECORDED_NAMELESS;
+	symbol.nameless = function->kind & EMBEDDED_NAMELESS;
 	return hold(symbols, state, HELD_RECORDED | i, &symbol);
 }
 
 /* One object per function: what a file has may be in the recording, too. 1 + its number there; 0: it is not. */
 static uint32_t recorded_at(const struct dso_state *state, uint64_t start, bool nameless)
 {
-	return state->recorded ? recorded_function_at(state->recorded, start, nameless) : 0;
+	return state->recorded ? embedded_function_at(state->recorded, start, nameless) : 0;
 }
 
 /* The symbol of a row; addr and vaddr: one and the same place in it. */

@@ -2,7 +2,7 @@
  * The names in a recording itself, from bytes that are made here: whose they are, that those of another file are
  * refused, that what is cut or leads in circles is damage and not a crash.
  */
-#include "sym/recorded_names.h"
+#include "sym/embedded_names.h"
 
 #include "elf/elf.h"
 #include "elf_builder.h"
@@ -62,12 +62,12 @@ static struct dso dso_of(uint8_t last)
 			     .build_id = { .size = 2, .bytes = { 0xab, last } } };
 }
 
-static struct recorded_names *open_names(const struct str *bytes, int code)
+static struct embedded_names *open_names(const struct str *bytes, int code)
 {
-	struct recorded_names *names;
+	struct embedded_names *names;
 	struct str err = STR_INIT;
 
-	assert_int_equal(recorded_names_open(&names, bytes->s, bytes->len, &err), code);
+	assert_int_equal(embedded_names_open(&names, bytes->s, bytes->len, &err), code);
 	assert_int_equal(!err.len, !code);
 	str_release(&err);
 	return names;
@@ -77,33 +77,33 @@ static void frames_come_back(void **state)
 {
 	struct dso dso = dso_of(0xcd);
 	struct str bytes = STR_INIT, why = STR_INIT;
-	struct recorded_names *names;
-	struct recorded_dso *found;
-	const struct recorded_addr *addr;
+	struct embedded_names *names;
+	struct embedded_dso *found;
+	const struct embedded_addr *addr;
 	struct dwarf_inline frames[8];
 
 	(void)state;
-	make(&bytes, RECORDED_VERSION, 0);
+	make(&bytes, EMBEDDED_VERSION, 0);
 	names = open_names(&bytes, 0);
-	found = recorded_names_find(names, &dso, &why);
+	found = embedded_names_find(names, &dso, &why);
 	assert_non_null(found);
-	addr = recorded_addr_find(found, 0x18);
+	addr = embedded_addr_find(found, 0x18);
 	assert_non_null(addr);
-	assert_null(recorded_addr_find(found, 0x19));
+	assert_null(embedded_addr_find(found, 0x19));
 	assert_string_equal(found->functions[addr->function1 - 1].name, "outer");
-	assert_int_equal(recorded_inlines(found, addr, true, frames, 8), 3);
+	assert_int_equal(embedded_inlines(found, addr, true, frames, 8), 3);
 	assert_string_equal(frames[0].name, "inner");
 	assert_int_equal(frames[0].line.line, 12);
 	assert_int_equal(frames[1].line.line, 9);
 	assert_null(frames[2].name);
 	assert_int_equal(frames[2].line.line, 7);
-	assert_int_equal(recorded_inlines(found, addr, false, frames, 8), 1);
+	assert_int_equal(embedded_inlines(found, addr, false, frames, 8), 1);
 	assert_int_equal(frames[0].line.line, 12);
 	/* The outermost are kept. */
-	assert_int_equal(recorded_inlines(found, addr, true, frames, 2), 2);
+	assert_int_equal(embedded_inlines(found, addr, true, frames, 2), 2);
 	assert_int_equal(frames[0].line.line, 9);
-	assert_int_equal(recorded_addr_find(found, 0x78)->function1, 0);
-	recorded_names_free(names);
+	assert_int_equal(embedded_addr_find(found, 0x78)->function1, 0);
+	embedded_names_free(names);
 	str_release(&bytes);
 	str_release(&why);
 }
@@ -112,22 +112,22 @@ static void another_files_are_refused(void **state)
 {
 	struct dso dso = dso_of(0xce);
 	struct str bytes = STR_INIT, why = STR_INIT;
-	struct recorded_names *names;
+	struct embedded_names *names;
 
 	(void)state;
-	make(&bytes, RECORDED_VERSION, 0);
+	make(&bytes, EMBEDDED_VERSION, 0);
 	names = open_names(&bytes, 0);
-	assert_null(recorded_names_find(names, &dso, &why));
+	assert_null(embedded_names_find(names, &dso, &why));
 	assert_non_null(strstr(why.s, "its build-id was abcd, the recording has abce"));
 	str_reset(&why);
 	dso.kind = DSO_VDSO; /* it has nothing of that: nothing is to be said */
-	assert_null(recorded_names_find(names, &dso, &why));
+	assert_null(embedded_names_find(names, &dso, &why));
 	assert_int_equal(why.len, 0);
 	dso = dso_of(0xcd);
 	dso.start += 0x1000;
-	assert_null(recorded_names_find(names, &dso, &why));
+	assert_null(embedded_names_find(names, &dso, &why));
 	assert_string_equal(why.s, "of another place than where it was loaded");
-	recorded_names_free(names);
+	embedded_names_free(names);
 	str_release(&bytes);
 	str_release(&why);
 }
@@ -136,32 +136,32 @@ static void circles_and_other_versions_are_refused(void **state)
 {
 	struct dso dso = dso_of(0xcd);
 	struct str bytes = STR_INIT, why = STR_INIT;
-	struct recorded_names *names;
+	struct embedded_names *names;
 
 	(void)state;
-	make(&bytes, RECORDED_VERSION, 1); /* inlined into itself */
+	make(&bytes, EMBEDDED_VERSION, 1); /* inlined into itself */
 	names = open_names(&bytes, 0);
-	assert_null(recorded_names_find(names, &dso, &why));
+	assert_null(embedded_names_find(names, &dso, &why));
 	assert_string_equal(why.s, "damaged");
-	recorded_names_free(names);
+	embedded_names_free(names);
 	str_reset(&bytes);
-	make(&bytes, RECORDED_VERSION + 1, 0);
+	make(&bytes, EMBEDDED_VERSION + 1, 0);
 	open_names(&bytes, -EPROTONOSUPPORT);
 	str_release(&bytes);
 	str_release(&why);
 }
 
 /* The dso of a recording that has nothing but `rest`, also where that is damaged: then why says so. */
-static struct recorded_dso *find_of(struct recorded_names **names, const struct str *rest, struct str *why)
+static struct embedded_dso *find_of(struct embedded_names **names, const struct str *rest, struct str *why)
 {
 	struct dso dso = dso_of(0xcd);
 	struct str bytes = STR_INIT;
-	struct recorded_dso *found;
+	struct embedded_dso *found;
 
 	str_reset(why);
-	make_of(&bytes, RECORDED_VERSION, rest->s, rest->len);
+	make_of(&bytes, EMBEDDED_VERSION, rest->s, rest->len);
 	*names = open_names(&bytes, 0);
-	found = recorded_names_find(*names, &dso, why);
+	found = embedded_names_find(*names, &dso, why);
 	assert_int_equal(!found, why->len > 0);
 	str_release(&bytes);
 	return found;
@@ -173,9 +173,9 @@ static void a_bottomless_pit_is_refused(void **state)
 	struct str why = STR_INIT;
 
 	(void)state;
-	for (size_t depth = RECORDED_DEPTH_MAX; depth <= RECORDED_DEPTH_MAX + 1; depth++) {
+	for (size_t depth = EMBEDDED_DEPTH_MAX; depth <= EMBEDDED_DEPTH_MAX + 1; depth++) {
 		struct str rest = STR_INIT;
-		struct recorded_names *names;
+		struct embedded_names *names;
 
 		put_number(&rest, 0);
 		put_number(&rest, depth);
@@ -186,10 +186,10 @@ static void a_bottomless_pit_is_refused(void **state)
 		}
 		str_addn(&rest, "\0\0", 3);
 		if (find_of(&names, &rest, &why))
-			assert_int_equal(depth, RECORDED_DEPTH_MAX);
+			assert_int_equal(depth, EMBEDDED_DEPTH_MAX);
 		else
 			assert_string_equal(why.s, "damaged");
-		recorded_names_free(names);
+		embedded_names_free(names);
 		str_release(&rest);
 	}
 	str_release(&why);
@@ -202,10 +202,10 @@ struct made_piece {
 };
 
 /* A file of so many bytes with these pieces, of letters; each ends with one. */
-static struct recorded_dso *find_image(struct recorded_names **names, uint64_t bytes, const struct made_piece *pieces,
+static struct embedded_dso *find_image(struct embedded_names **names, uint64_t bytes, const struct made_piece *pieces,
 				       size_t n, struct str *why)
 {
-	struct recorded_dso *found;
+	struct embedded_dso *found;
 	struct str rest = STR_INIT;
 
 	str_addn(&rest, "\0\0\0", 4);
@@ -235,11 +235,11 @@ static void pieces_are_within_the_file(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct recorded_names *names;
+		struct embedded_names *names;
 
 		assert_int_equal(!find_image(&names, 100, cases[i].pieces, 2, &why), cases[i].damaged);
 		assert_string_equal(why.s, cases[i].damaged ? "damaged" : "");
-		recorded_names_free(names);
+		embedded_names_free(names);
 	}
 	str_release(&why);
 }
@@ -254,16 +254,16 @@ static void an_image_takes_no_more_than_it_may(void **state)
 
 	(void)state;
 	for (uint64_t most = 3; most <= 5; most++) {
-		struct recorded_names *names;
-		struct recorded_dso *found = find_image(&names, bytes, pieces, ARRAY_SIZE(pieces), &why);
+		struct embedded_names *names;
+		struct embedded_dso *found = find_image(&names, bytes, pieces, ARRAY_SIZE(pieces), &why);
 		uint64_t left = most;
-		const char *image = recorded_image_path(found, &left, &why);
+		const char *image = embedded_image_path(found, &left, &why);
 		struct stat st;
 		int fd;
 
 		assert_int_equal(!image, most < 4);
 		assert_int_equal(!image, why.len > 0);
-		assert_ptr_equal(recorded_image_path(found, &left, &why), image); /* once */
+		assert_ptr_equal(embedded_image_path(found, &left, &why), image); /* once */
 		if (image) {
 			fd = open(image, O_RDONLY | O_CLOEXEC);
 			assert_true(fd >= 0 && !fstat(fd, &st));
@@ -273,7 +273,7 @@ static void an_image_takes_no_more_than_it_may(void **state)
 			close(fd);
 			assert_int_equal(left, most - 4);
 		}
-		recorded_names_free(names);
+		embedded_names_free(names);
 	}
 	str_release(&why);
 }
@@ -314,7 +314,7 @@ static void keep_of(const struct str *frames, bool covered[2], struct str *out)
 	if (elf_file_open_memory(&file, bytes.s, bytes.len, "x", &err))
 		fail_msg("%s", err.s);
 	str_reset(out);
-	recorded_frames_keep(&file, addrs, covered, 2, out);
+	embedded_frames_keep(&file, addrs, covered, 2, out);
 	elf_file_close(&file);
 	elf_end(&elf);
 	str_release(&bytes);
@@ -387,21 +387,21 @@ static void damage_is_no_crash(void **state)
 {
 	struct dso dso = dso_of(0xcd);
 	struct str bytes = STR_INIT, why = STR_INIT, err = STR_INIT;
-	struct recorded_names *names;
+	struct embedded_names *names;
 
 	(void)state;
-	make(&bytes, RECORDED_VERSION, 0);
+	make(&bytes, EMBEDDED_VERSION, 0);
 	for (size_t n = 0; n < bytes.len; n++) {
-		assert_true(recorded_names_open(&names, bytes.s, n, &err) < 0);
+		assert_true(embedded_names_open(&names, bytes.s, n, &err) < 0);
 		assert_null(names);
 	}
 	for (size_t i = 0; i < bytes.len; i++) {
 		char was = bytes.s[i];
 
 		bytes.s[i] = (char)0xff;
-		if (!recorded_names_open(&names, bytes.s, bytes.len, &err))
-			recorded_names_find(names, &dso, &why);
-		recorded_names_free(names);
+		if (!embedded_names_open(&names, bytes.s, bytes.len, &err))
+			embedded_names_find(names, &dso, &why);
+		embedded_names_free(names);
 		bytes.s[i] = was;
 	}
 	str_release(&bytes);
