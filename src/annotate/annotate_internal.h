@@ -1,5 +1,5 @@
 /*
- * annotate_internal: what the files of annotate/ hand each other. Private to annotate/.
+ * annotate_internal: what the files of annotate/ and its tests share. Private to annotate/.
  */
 #ifndef PSTAT_ANNOTATE_INTERNAL_H
 #define PSTAT_ANNOTATE_INTERNAL_H
@@ -25,15 +25,6 @@ struct session *annotate_session(const struct annotate *annotate);
 const struct data_event *annotate_event(const struct annotate *annotate, size_t event);
 
 /* ---- annotation.c ---- */
-struct annotate_cell *annotation_new_cells(struct annotation *annotation);
-void annotation_add_cells(const struct annotation *annotation, struct annotate_cell *to,
-			  const struct annotate_cell *from);
-
-/* ---- instructions.c: code -> annotation->instructions, and whose samples are theirs ---- */
-void instructions_make(struct annotation *annotation, struct disasm *disasm, uint64_t start);
-void instructions_count(struct annotation *annotation);
-
-/* ---- annotation_rows.c ---- */
 /* Instructions are there: rows from top to bottom, and the sums by source line. */
 void annotation_make_rows(struct annotation *annotation);
 void annotation_make_lines(struct annotation *annotation);

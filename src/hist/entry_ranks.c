@@ -1,8 +1,8 @@
 /*
  * What is the same of entries for all questions about the same keys of the same groups: in which order their keys are,
  * and what tells their rows from others. It is learnt when entries are sorted, and again where one of them is not yet
- * known; it stands in arrays by the number that an entry has here, so that whoever orders entries by the thousand needs
- * no texts.
+ * known; it stands in arrays by the number that an entry has here, so that whoever orders entries by the thousand
+ * needs no texts.
  */
 #include "hist/fold_internal.h"
 
@@ -78,7 +78,7 @@ static uint32_t *learn(struct table *table, struct entry *const *entries, size_t
 static bool number_known(struct entry_ranks *ranks, struct entry *const *entries, size_t n, size_t n_known)
 {
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t row[] = { entries[i]->others, entries[i]->codes };
+		const uint64_t row[] = { entries[i]->group_key, entries[i]->frame_key };
 
 		entries[i]->ranked = row_set_intern(&ranks->entries, row);
 		if (entries[i]->ranked >= n_known)

@@ -75,7 +75,7 @@ static uint64_t hash_key(struct table *table, const struct entry *entry, const s
 
 uint64_t table_key_hash(struct table *table, const struct entry *entry, const struct column *column)
 {
-	struct key_hashes *hashes = &table->private->folding->key_hashes;
+	struct key_hashes *hashes = &table->private->cache->key_hashes;
 	const uint64_t row[] = { column->key_index, key_value(entry, column) };
 	const uint32_t i = row_set_intern(&hashes->values, row);
 

@@ -1,11 +1,77 @@
 /*
- * Cells into entries. First cells become groups: a cell's location becomes a frame, its stack a stack of frames,
- * and cells that then agree are one group. There are far fewer groups than cells, because cells tell
- * addresses apart and groups functions; all that follows is done per group.
+ * Cells into entries, sorted. First cells become groups: a cell's location becomes a frame, its stack a stack of
+ * frames, and cells that then agree are one group. There are far fewer groups than cells, because cells tell addresses
+ * apart and groups functions; all that follows is done per group.
+ *
+ * --ignore-callees moves cells before that: samples in what a matching function called count as if they had been taken
+ * in the function itself, so that all ways to it come together. Of several in one chain the outermost stands. A stack
+ * is a node of a tree whose root is the outermost caller, and everything below a matching node is that node: one pass
+ * over the nodes, callers first, finds it for all.
  */
 #include "hist/fold_internal.h"
 
 #include <stdlib.h>
+
+static bool ends_here(struct table *table, uint32_t location)
+{
+	const struct symbol *symbol = location_symbol(table->session, location);
+
+	return symbol && name_pattern_match(table->private->ignored, symbol->name);
+}
+
+/* Of each stack the one that it counts for: itself, or that of the function whose callees are ignored. */
+static uint32_t *stacks_kept(struct table *table)
+{
+	const struct stacks *stacks = table->session->stacks;
+	uint32_t *kept = xcalloc(stacks->n + 1, sizeof(*kept));
+	bool *ended = xcalloc(stacks->n + 1, sizeof(*ended));
+
+	for (size_t i = 1; i < stacks->n; i++) {
+		uint32_t parent = stacks->v[i].parent;
+
+		ended[i] = ended[parent] || ends_here(table, stacks->v[i].location);
+		kept[i] = ended[parent] ? kept[parent] : (uint32_t)i;
+	}
+	free(ended);
+	return kept;
+}
+
+/* The cells with their stacks moved; the profile's stay as they are. */
+static void move_cells(struct hist *hist, size_t member, const struct stacks *stacks, const uint32_t *kept)
+{
+	const struct cells *from = hist->cells[member];
+	struct cells *to = hist_own_cells(hist, member);
+
+	for (size_t i = 0; i < from->n; i++) {
+		uint32_t stack = (uint32_t)cell_fact(from, i, FACT_STACK);
+		uint64_t facts[FACTS];
+
+		for (unsigned f = 0; f < FACTS; f++)
+			facts[f] = cell_fact(from, i, f);
+		if (kept[stack] != stack) {
+			facts[FACT_STACK] = kept[stack];
+			facts[FACT_LOCATION] = stacks->v[kept[stack]].location;
+		}
+		cells_add(to, facts, &from->values[i]);
+	}
+	hist->cells[member] = to;
+}
+
+void hists_ignore_callees(struct table *table)
+{
+	uint32_t *kept;
+
+	if (!table->private->ignored)
+		return;
+	kept = stacks_kept(table);
+	for (size_t i = 0; i < table->n_hists; i++) {
+		struct hist *hist = &table->hists[i];
+
+		for (size_t m = 0; m < hist->n_members; m++)
+			move_cells(hist, m, table->session->stacks, kept);
+	}
+	free(kept);
+}
 
 static uint32_t fact_location(const struct cells *cells, size_t cell, enum sample_fact fact)
 {
@@ -106,7 +172,7 @@ static uint32_t add_group(struct groups *groups, const struct group *group)
 static uint32_t find_group(struct table *table, struct groups *groups, size_t member, const struct cells *cells,
 			   size_t cell)
 {
-	const struct frames *frames = &table->private->folding->frames;
+	const struct frames *frames = &table->private->cache->frames;
 	uint32_t location = fact_location(cells, cell, FACT_LOCATION), i;
 	const struct group group = { .self = frames_self(table, location),
 				     .values = other_values(table, groups, cells, cell),
@@ -156,7 +222,7 @@ static bool is_location_taken(struct grouping *g, uint32_t location)
 
 static bool is_taken(struct grouping *g, const struct cells *cells, size_t cell)
 {
-	const struct frames *frames = &g->table->private->folding->frames;
+	const struct frames *frames = &g->table->private->cache->frames;
 
 	return (!g->table->options.exclude_other || frames->parent_of[cell_fact(cells, cell, FACT_STACK)]) &&
 	       takes_task(g->table, cells, cell) &&
@@ -227,9 +293,9 @@ static void make_groups(struct table *table, const struct hist *hist, struct gro
 	row_set_init(&groups->values, table->private->n_other_keys);
 	groups->n_members = hist->n_members;
 	groups->hidden = xcalloc(hist->n_members, sizeof(*groups->hidden));
-	if (folding_is_for_others(table))
+	if (fold_cache_is_for_others(table))
 		groups->ranks = entry_ranks_new();
-	if (table->options.needs & NEED_BLOCKS || folding_is_for_others(table))
+	if (table->options.needs & NEED_BLOCKS || fold_cache_is_for_others(table))
 		groups->of_cell = xcalloc(hist->n_members, sizeof(*groups->of_cell));
 	if (before) {
 		g.now = xcalloc(before->n + 1, sizeof(*g.now));
@@ -255,21 +321,21 @@ static void grow_set(struct group_set *set, size_t n)
 /* Those of this hist, unless an earlier table has left them. */
 static struct groups *groups_of(struct table *table, const struct hist *hist)
 {
-	struct group_set *set = &table->private->folding->sets[0];
+	struct group_set *set = &table->private->cache->sets[0];
 	const size_t at = hist->event->index;
 
 	frames_update(table);
 	if (at >= set->n)
 		grow_set(set, at + 1);
 	if (!set->v[at].hidden)
-		make_groups(table, hist, &set->v[at], folding_groups_before(table->private->folding, at));
+		make_groups(table, hist, &set->v[at], fold_cache_groups_before(table->private->cache, at));
 	return &set->v[at];
 }
 
 /* What is in the groups, and of it what --symbol-filter leaves. */
 static void count_groups(const struct table *table, struct hist *hist, const struct groups *groups)
 {
-	const struct fold_frame *frames = table->private->folding->frames.v;
+	const struct fold_frame *frames = table->private->cache->frames.v;
 
 	for (size_t i = 0; i < hist->n_members; i++)
 		subtract(i ? &hist->member_totals[i] : &hist->totals, &groups->hidden[i]);
@@ -386,6 +452,6 @@ void hist_fold(struct table *table, struct hist *hist)
 	entries_release(&entries);
 	sort_rows(table, hist);
 	/* Rows that are left out count for none. */
-	known = folding_is_for_others(table) && !table->options.rows_max ? &groups->widths : NULL;
+	known = fold_cache_is_for_others(table) && !table->options.rows_max ? &groups->widths : NULL;
 	hist_measure(table, hist, known);
 }

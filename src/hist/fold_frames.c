@@ -23,12 +23,12 @@ void frames_release(struct frames *frames)
 	free(frames->depths);
 	free(frames->stack_of);
 	free(frames->parent_of);
-	forest_release(&frames->forest);
+	stack_preorder_release(&frames->preorder);
 }
 
 static uint32_t frame_values(struct table *table, const struct view_frame *view)
 {
-	struct frames *frames = &table->private->folding->frames;
+	struct frames *frames = &table->private->cache->frames;
 	struct key_source source = { .table = table, .frame = view };
 	uint64_t row[KEYS_MAX];
 	unsigned n = 0;
@@ -70,13 +70,13 @@ static bool is_named(const struct table *table, const struct view_frame *view)
 /* Now, or of this table's frames when another one has them. */
 static bool filter_may_ask(const struct table *table)
 {
-	return table->options.filters.symbol_filter || folding_is_for_others(table);
+	return table->options.filters.symbol_filter || fold_cache_is_for_others(table);
 }
 
 static uint32_t frame_intern(struct table *table, const struct view_frame *view,
 			     unsigned position)
 {
-	struct frames *frames = &table->private->folding->frames;
+	struct frames *frames = &table->private->cache->frames;
 	uint32_t values = frame_values(table, view);
 	const uint64_t id[] = { values, chain_identity(table, view, position),
 				filter_may_ask(table) ? table_function_id(table, view) : 0 };
@@ -95,7 +95,7 @@ static uint32_t frame_intern(struct table *table, const struct view_frame *view,
 
 void frames_filter(struct table *table)
 {
-	struct frames *frames = &table->private->folding->frames;
+	struct frames *frames = &table->private->cache->frames;
 
 	for (size_t i = 0; i < frames->n; i++)
 		frames->v[i].named = is_named(table, &frames->v[i].view);
@@ -132,7 +132,7 @@ static struct frame_list frames_at(struct table *table, uint32_t location, struc
 /* LOCATION_NONE has the first view. */
 static const struct location_view *location_view(struct table *table, uint32_t location)
 {
-	struct frames *frames = &table->private->folding->frames;
+	struct frames *frames = &table->private->cache->frames;
 	size_t at = location == LOCATION_NONE ? 0 : (size_t)location + 1;
 	struct frame_list list;
 	struct frame alone;
@@ -184,7 +184,7 @@ static uint32_t push_frame(struct frames *frames, uint32_t parent, uint32_t fram
 
 static uint32_t push_location(struct table *table, uint32_t parent, uint32_t location)
 {
-	struct frames *frames = &table->private->folding->frames;
+	struct frames *frames = &table->private->cache->frames;
 	const struct location_view view = *location_view(table, location);
 
 	for (uint32_t i = view.n; i-- > 0;) {
@@ -228,7 +228,7 @@ static void view_files(struct table *table)
 
 void frames_update(struct table *table)
 {
-	struct frames *frames = &table->private->folding->frames;
+	struct frames *frames = &table->private->cache->frames;
 	const struct stacks *stacks = table->session->stacks;
 	/* Where nobody asks all cells are of stack 0. */
 	size_t n = stacks->n && asks_for_stacks(table) ? stacks->n : 1;
@@ -249,7 +249,7 @@ void frames_update(struct table *table)
 
 size_t frames_walk(const struct table *table, uint32_t stack, uint32_t *out)
 {
-	const struct frames *frames = &table->private->folding->frames;
+	const struct frames *frames = &table->private->cache->frames;
 	size_t n = stacks_walk(&frames->stacks, stack, out, frames->max_depth);
 
 	if (table->order == CHAIN_CALLEE)

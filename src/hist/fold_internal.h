@@ -3,10 +3,10 @@
  *
  *   stack of locations --fold_frames.c--> stack of distinct frames      (one pass over all stack nodes)
  *   cell --fold.c--> group: other keys, frame, stack of frames  (far fewer than cells)
- *   group --runs.c--> sums of the nodes of stacks
- *   group, sums --children.c--> entries --perf_order.c--> sorted
- *   group --fold_trees.c--> call tree of an entry, when a format asks for it
- *   all but entries --folding.c--> the profile's next table
+ *   group --entries.c--> sums of the nodes of stacks
+ *   group, sums --entries.c--> entries --perf_order.c--> sorted
+ *   group --calltree.c--> call tree of an entry, when a format asks for it
+ *   all but entries --fold_cache.c--> the profile's next table
  *
  * Two frames are the same where all keys of code and the chain's key say so; what the keys of code make of a
  * frame, and what the other keys make of a cell, is a row of words that is kept once. An entry is then
@@ -17,13 +17,7 @@
 
 #include "hist/hist.h"
 
-/* ---- calltree.c, for fold_trees.c: how a tree grows ---- */
-struct call_tree *calltree_new(const struct locations *locations, enum chain_key key);
-/* A new child, without a frame and sums. */
-struct call_node *calltree_add(struct call_tree *tree, struct call_node *parent);
-/* Greatest total first, then perf's order of ties. */
-void calltree_sort_children(struct call_tree *tree, struct call_node *parent);
-
+/* ---- stack_preorder.c: all stacks in the order of a walk ---- */
 struct frame_id { /* of a frame */
 	uint32_t same; /* frames with the same number are the same */
 	uint32_t name; /* number of its function's name + 1; 0: none */
@@ -36,13 +30,7 @@ struct frame_ids {
 	struct text_index *names;
 	uint32_t n_names;
 };
-void frame_ids_init(struct frame_ids *ids);
-void frame_ids_release(struct frame_ids *ids);
-void frame_ids_add(struct frame_ids *ids, const struct locations *locations, enum chain_key key,
-		   const struct view_frame *frame);
-
-/* ---- forest.c: all stacks in the order of a walk ---- */
-struct forest {
+struct stack_preorder {
 	size_t n; /* nodes; 0: not yet made. The root is number 0 */
 	uint32_t *frame, *parent; /* of each node */
 	uint32_t *end; /* the first number that is not below the node */
@@ -52,16 +40,16 @@ struct forest {
 	uint32_t *of_row, *row_end; /* the nodes by row of frames.values; NULL: nobody has asked */
 	size_t n_frames; /* that there were then */
 };
-void forest_release(struct forest *forest);
+void stack_preorder_release(struct stack_preorder *preorder);
 /* What depends on which frames are let through goes. */
-void forest_forget_rows(struct forest *forest);
+void stack_preorder_forget_rows(struct stack_preorder *preorder);
 /*
  * The numbers of n things in order of their keys, which are below n_keys; equal ones as they stand in `before`
  * (NULL: in order of their numbers). The caller frees them.
  */
 uint32_t *numbers_sorted(const uint32_t *keys, size_t n, size_t n_keys, const uint32_t *before);
 /* All stacks of the table's frames, numbered. */
-const struct forest *forest_update(struct table *table);
+const struct stack_preorder *stack_preorder_update(struct table *table);
 
 /* ---- fold_frames.c ---- */
 struct fold_frame {
@@ -90,7 +78,7 @@ struct frames {
 	uint32_t *parent_of; /* session stack -> the name that --parent's expression found + 1, or 0 */
 	size_t n_stacks; /* session stacks that were looked at */
 	uint32_t max_depth; /* frames of the deepest stack */
-	struct forest forest; /* made by who first asks for it */
+	struct stack_preorder preorder; /* made by who first asks for it */
 };
 void frames_release(struct frames *frames);
 /* What --symbol-filter says of each, anew. */
@@ -134,7 +122,7 @@ struct entry_stats cell_stats(const struct cells *cells, size_t cell);
 void table_trace_text(struct table *table, const struct data_event *event, const struct sample *sample,
 		      struct str *out);
 
-/* ---- runs.c: groups of the same other keys and member ---- */
+/* ---- entries.c: groups of the same other keys and member ---- */
 struct node_sums { /* of a node that chains of the run come by; callers stand before what they called */
 	uint32_t node; /* of frames.stacks */
 	uint32_t first; /* group of the run that comes by it */
@@ -142,27 +130,25 @@ struct node_sums { /* of a node that chains of the run come by; callers stand be
 	struct entry_total total; /* of all of them */
 };
 struct group_run {
-	uint32_t others; /* row of groups.values */
+	uint32_t group_key; /* row of groups.values */
 	size_t member;
 	const uint32_t *groups; /* n of their numbers, ascending */
 	size_t n;
 	struct node_sums *nodes;
 	size_t n_nodes;
 };
-struct runs { /* those of the same other keys are behind each other */
+struct stack_totals { /* those of the same other keys are behind each other */
 	struct group_run *v;
 	size_t n, cap;
 	uint32_t *order; /* of all groups; NULL: not yet made */
 	bool summed; /* nodes are there */
 };
 struct groups;
-void runs_make(struct runs *runs, const struct groups *groups); /* unless they are there */
-void runs_sum(struct runs *runs, const struct frames *frames, const struct groups *groups); /* likewise */
-void runs_release(struct runs *runs);
+void stack_totals_release(struct stack_totals *totals);
 
 /* ---- entry_ranks.c: kept with the groups ---- */
 struct entry_ranks {
-	struct row_set entries; /* others and codes of those that it was learnt of */
+	struct row_set entries; /* group_key and frame_key of each that is known */
 	uint32_t *found, *shown; /* of each: its place by sort_key.find_order and .compare; equal ones have the same */
 	uint64_t *hashes; /* table_entry_hash; 0: nobody has asked */
 };
@@ -197,7 +183,7 @@ struct groups {
 	struct row_set ids; /* while they are made */
 	struct row_set values; /* of the keys without KEY_FRAME */
 	uint32_t last_values; /* the row that was asked for last */
-	struct runs runs;
+	struct stack_totals totals;
 	struct trees *trees; /* NULL: not yet made */
 	uint32_t **of_cell; /* of each member: the cell's group + 1, 0: left out; NULL: nobody asks */
 	size_t n_members; /* of hidden and of_cell */
@@ -205,7 +191,7 @@ struct groups {
 	struct known_widths widths;
 };
 
-/* ---- children.c: groups into entries ---- */
+/* ---- entries.c: groups into entries ---- */
 struct entries {
 	struct table *table;
 	const struct hist *hist;
@@ -224,39 +210,39 @@ size_t hist_blocks_count(const struct table *table);
 struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups *groups);
 void hist_blocks_free(struct hist_blocks *blocks); /* NULL is fine */
 
-/* ---- forest.c: what trees are made of ---- */
+/* ---- stack_preorder.c: what trees are made of ---- */
 struct leaf { /* a group with a stack, of the first event of its hist */
-	uint32_t stack, at; /* its node, see forest.number */
-	uint32_t others, self; /* rows of groups.values and of its own frame; NO_ROW: not asked for */
+	uint32_t stack, at; /* its node, see preorder.number */
+	uint32_t group_key, self; /* rows of groups.values and of its own frame; NO_ROW: not asked for */
 	uint64_t period, count;
 };
-struct way_slot { /* of fold_trees.c: valid where the round is the present one */
+struct branch_slot { /* of calltree.c: valid where the round is the present one */
 	uint64_t round;
-	uint32_t way;
+	uint32_t branch;
 };
-struct way_slots { /* kept from tree to tree: there are as many as frames, and most trees have few */
-	struct way_slot *of_id, *of_name; /* ways by frame_id.same and .name */
+struct branch_slots { /* kept from tree to tree: there are as many as frames, and most trees have few */
+	struct branch_slot *of_id, *of_name; /* branches by frame_id.same and .name */
 	size_t n_ids, n_names;
 	uint64_t round;
 };
 struct trees { /* of the groups of a hist */
 	struct leaf *v; /* sorted by `at` once n_numbered is set */
 	size_t n, n_rows; /* of groups.values */
-	size_t n_numbered; /* nodes of the forest that numbered them */
-	uint32_t *by_others; /* of v, in order of others, then of v */
-	uint32_t *at; /* of by_others: v[].at, close together, for it is searched by every node of an entry */
-	uint32_t *by_self; /* of v, in order of others and self, then of v */
-	struct way_slots slots;
+	size_t n_numbered; /* nodes of the preorder that numbered them */
+	uint32_t *by_group_key; /* of v, in order of group_key, then of v */
+	uint32_t *at; /* of by_group_key: v[].at, close together, for it is searched by every node of an entry */
+	uint32_t *by_self; /* of v, in order of group_key and self, then of v */
+	struct branch_slots slots;
 };
 /* Keeps what trees need of the groups; NULL where no format will ask for trees. */
 struct trees *trees_new(struct table *table, const struct groups *groups);
 /* Those of the groups, which keep them; NULL likewise. */
 struct trees *trees_of(struct table *table, struct groups *groups);
 /* Numbers the leaves. */
-const struct forest *trees_prepare(struct trees *trees, struct table *table);
+const struct stack_preorder *trees_prepare(struct trees *trees, struct table *table);
 
-struct leaf_run { /* leaves that come by one node; way: for the caller's use */
-	uint32_t node, first, end, way;
+struct leaf_run { /* leaves that come by one node; branch: for the caller's use */
+	uint32_t node, first, end, branch;
 };
 struct entry_leaves {
 	uint32_t *v; /* of trees.v; those of a run are in order */
@@ -265,7 +251,7 @@ struct entry_leaves {
 	size_t n_starts, cap_starts;
 };
 /* outermost: stacks begin with the outermost caller, else with the innermost frame. */
-void entry_leaves_find(struct entry_leaves *out, const struct trees *trees, const struct forest *forest,
+void entry_leaves_find(struct entry_leaves *out, const struct trees *trees, const struct stack_preorder *preorder,
 		       const struct entry *entry, bool outermost, bool children);
 void entry_leaves_release(struct entry_leaves *leaves);
 
@@ -279,10 +265,10 @@ void entries_sort(struct table *table, const struct hist *hist, struct entry **e
 		  struct entry_ranks *ranks);
 
 /*
- * Sorts pointers as inserting them one after the other into a red-black tree does; equal ones stay in their
- * order. For comparisons that are no order: the result is then still the one that such a tree has.
- * compare: negative where a stands before b. numbers, of each pointer: the greater one is first, and only where two are
- * equal it is compared; NULL: there are none.
+ * Sorts pointers as inserting them one after the other into a red-black tree does; equal ones stay in their order. For
+ * comparisons that are no order: the result is then still the one that such a tree has. compare: negative where a
+ * stands before b. numbers, of each pointer: the greater one is first, and only where two are equal it is compared;
+ * NULL: there are none.
  */
 void tree_sort(void **v, size_t n, const uint64_t *numbers, int (*compare)(void *context, const void *a, const void *b),
 	       void *context);
@@ -310,7 +296,7 @@ extern const size_t n_field_rows;
 extern const struct field_row field_self; /* overhead, beside overhead_children */
 const struct field_row *field_find(const char *name, size_t len);
 
-/* ---- codes: values of keys of code, in keys_code.c ---- */
+/* ---- function ids: values of keys of code, in keys_code.c ---- */
 struct function_id {
 	const struct symbol *symbol; /* NULL: not known */
 	uint64_t addr; /* in its file, or as it is */
@@ -334,7 +320,7 @@ struct key_slot {
 };
 enum { KEYS_MAX = 64 };
 
-/* ---- folding.c: what is made of cells before there are entries ---- */
+/* ---- fold_cache.c: what is made of cells before there are entries ---- */
 enum { GROUP_SETS = 2 };
 struct group_set { /* groups by one set of filters */
 	struct str cells; /* the cells that they are made of, as far as the question says */
@@ -347,7 +333,7 @@ struct key_hashes { /* table_key_hash */
 	size_t n, cap;
 	struct row_set values; /* the key's index, and its value */
 };
-struct folding {
+struct fold_cache {
 	struct frames frames;
 	struct function_ids function_ids;
 	struct key_hashes key_hashes;
@@ -359,24 +345,24 @@ struct folding {
 	struct str filter; /* --symbol-filter, that frames and trees are of */
 	struct group_set sets[GROUP_SETS]; /* the first is the table's; another one is from before a zoom */
 };
-struct folding *folding_new(void);
-void folding_free(struct folding *folding); /* NULL is fine */
+struct fold_cache *fold_cache_new(void);
+void fold_cache_free(struct fold_cache *cache); /* NULL is fine */
 /* When keys are known: the kinds of rows that frames have. */
-void folding_begin(struct table *table);
+void fold_cache_begin(struct table *table);
 /*
  * Before hists are folded: in place of the table's empty one that which the profile's last table left, as far as it is
  * what this one would make.
  */
-void folding_take(struct table *table);
+void fold_cache_take(struct table *table);
 /* Will another table be able to use it? */
-bool folding_is_for_others(const struct table *table);
+bool fold_cache_is_for_others(const struct table *table);
 /* Those of the same cells of a hist that another question has left, with of_cell; NULL: there are none. */
-const struct groups *folding_groups_before(const struct folding *folding, size_t hist);
+const struct groups *fold_cache_groups_before(const struct fold_cache *cache, size_t hist);
 /* A table goes: what others can use is left to the profile, the rest freed. */
-void folding_leave(struct table *table);
+void fold_cache_leave(struct table *table);
 
 struct table_private {
-	struct folding *folding;
+	struct fold_cache *cache;
 	struct field_key **field_keys;
 	size_t n_field_keys, cap_field_keys;
 	bool trace_text; /* the key `trace` is there */
@@ -393,7 +379,7 @@ struct table_private {
 	size_t n_blocks; /* hist_blocks_count */
 };
 uint32_t table_name(struct table *table, const char *text, size_t len); /* a number in names */
-/* The value of a frame's function: a number in codes, the same for the same function or unknown address. */
+/* The value of a frame's function: a number in function_ids, the same for the same function or unknown address. */
 uint64_t table_function_id(struct table *table, const struct view_frame *view);
 
 /* ---- name_pattern.c ---- */
@@ -402,8 +388,7 @@ int name_pattern_new(struct name_pattern **pattern, const char *option, const ch
 void name_pattern_free(struct name_pattern *pattern);
 bool name_pattern_match(const struct name_pattern *pattern, const char *name);
 
-/* ---- fold_ignore.c ---- */
-/* Before any hist is folded: --ignore-callees, if it was given; its cells keep FACT_STACK and FACT_LOCATION. */
+/* --ignore-callees, before any hist is folded, if it was given; its cells keep FACT_STACK and FACT_LOCATION. */
 void hists_ignore_callees(struct table *table);
 
 #endif

@@ -4,7 +4,7 @@
  *     profile: cells --fold.c--> entries by the sort keys; children; filters
  *                                    |
  *                                    v
- *                                fold_trees.c: the call tree of one entry, when it is asked for
+ *                                calltree.c: the call tree of one entry, when it is asked for
  *
  * Cells tell facts apart, entries tell key values apart: facts are turned into values (a location into its
  * symbol), equal values into one entry. A format prints what is here and computes nothing.
@@ -110,8 +110,8 @@ int table_new(struct table **table, const struct query *options, struct reader *
 	      struct str *err);
 /*
  * Of what is being recorded: never read, but fed (table_profile), and asked by table_make, for which its profile keeps
- * what this question needs; whole: and all else that cells can tell but times, whatever is filtered. events and info of
- * the recording are known, and must stay, as the source. Errors as table_new's.
+ * what this question needs; whole: and all else that cells can tell but times, whatever is filtered. events and info
+ * of the recording are known, and must stay, as the source. Errors as table_new's.
  */
 int table_new_live(struct table **table, const struct query *options, const struct recording_info *recording,
 		   struct record_source *source, bool whole, struct str *err);
@@ -234,7 +234,8 @@ struct entry {
 	/* --group: one per event of the group, [0] the leader; else NULL. */
 	struct entry_stats *members;
 	struct entry_total *members_total;
-	uint32_t others, codes; /* rows of what its values were made of, for table_tree; NO_ROW: it has no tree */
+	/* The rows of groups.values and frames.values that its values were made of, for table_tree. NO_ROW: no tree. */
+	uint32_t group_key, frame_key;
 	uint32_t location; /* one that it came from, for addresses and -v; LOCATION_NONE */
 	char level; /* '.', 'k', ... of that location */
 	uint32_t number; /* in order of appearance, within its hist */
@@ -246,7 +247,7 @@ struct entry {
 	struct entry **children; /* sorted */
 	size_t n_children, depth;
 };
-struct trees; /* fold_trees.c */
+struct trees; /* calltree.c */
 struct entry_block { /* what an entry has in a block of time */
 	uint32_t entry, block; /* entry.number; blocks are counted from 0 */
 	uint64_t n_samples, period;
@@ -348,7 +349,7 @@ bool entry_is_shown(const struct table *table, const struct hist *hist,
  */
 void table_columns_for(struct table *table, const struct hist *hist);
 
-/* ---- entry.c ---- */
+/* ---- entries.c ---- */
 /* Empty, with room for its values; it goes with the hist. */
 struct entry *entry_new(struct table *table, const struct hist *hist);
 void entry_stats_add(struct entry_stats *to, const struct entry_stats *from);
@@ -392,7 +393,7 @@ uint64_t tree_limit_period(const struct tree_limit *limit, const struct call_nod
 /* The limit of -g; of_branch: as `fractal` has it. */
 struct tree_limit table_tree_limit(const struct table *table, const struct hist *hist, bool of_branch);
 /*
- * fold_trees.c: the tree of a shown entry; NULL: none is printed with it. All nodes that are at or above the limit
+ * calltree.c: the tree of a shown entry; NULL: none is printed with it. All nodes that are at or above the limit
  * are there, and those that alone go on from one. Made anew by each call: the caller frees it, best before
  * it asks for the next one.
  */

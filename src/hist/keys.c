@@ -21,8 +21,8 @@ KEY_COMPARE(compare_descending)
 KEY_COMPARE(compare_names)
 {
 	return a == b ? 0
-		      : strcmp(texts_get(table->private->folding->names, (uint32_t)a),
-			       texts_get(table->private->folding->names, (uint32_t)b));
+		      : strcmp(texts_get(table->private->cache->names, (uint32_t)a),
+			       texts_get(table->private->cache->names, (uint32_t)b));
 }
 
 KEY_TEXT(text_decimal)
@@ -33,12 +33,12 @@ KEY_TEXT(text_decimal)
 
 KEY_TEXT(text_name)
 {
-	str_add(out, texts_get(table->private->folding->names, (uint32_t)value));
+	str_add(out, texts_get(table->private->cache->names, (uint32_t)value));
 }
 
 uint32_t table_name(struct table *table, const char *text, size_t len)
 {
-	return texts_intern(table->private->folding->names, text, len);
+	return texts_intern(table->private->cache->names, text, len);
 }
 
 #define FRAME FACT(LOCATION), KEY_FRAME

@@ -1,5 +1,5 @@
 /*
- * Keys of code: file, function, line. A function's value is a number in folding.function_ids, given per symbol,
+ * Keys of code: file, function, line. A function's value is a number in fold_cache.function_ids, given per symbol,
  * or, where none is known, per file and address; so equal values are equal text, and the text needs no
  * more than the value.
  */
@@ -16,41 +16,41 @@ static const struct location_row *location_row(struct table *table, uint32_t loc
 	return location == LOCATION_NONE ? &nowhere : &table->session->locations->v[location];
 }
 
-static void grow_dso_names(struct folding *folding, size_t wanted)
+static void grow_dso_names(struct fold_cache *cache, size_t wanted)
 {
 	size_t n = wanted + wanted / 4 + 64;
 
-	folding->dso_names = xreallocarray(folding->dso_names, n, sizeof(*folding->dso_names));
-	memset(folding->dso_names + folding->n_dso_names, 0, (n - folding->n_dso_names) * sizeof(*folding->dso_names));
-	folding->n_dso_names = n;
+	cache->dso_names = xreallocarray(cache->dso_names, n, sizeof(*cache->dso_names));
+	memset(cache->dso_names + cache->n_dso_names, 0, (n - cache->n_dso_names) * sizeof(*cache->dso_names));
+	cache->n_dso_names = n;
 }
 
 /* Files of one name are one entry; with -v of one path. */
 uint64_t table_dso_name(struct table *table, uint32_t location)
 {
-	struct folding *folding = table->private->folding;
+	struct fold_cache *cache = table->private->cache;
 	const struct dso *dso = location_row(table, location)->dso;
 	struct str path = STR_INIT;
 
 	if (!dso)
 		return 0;
-	if (dso->index >= folding->n_dso_names)
-		grow_dso_names(folding, dso->index + 1);
-	if (!folding->dso_names[dso->index]) {
+	if (dso->index >= cache->n_dso_names)
+		grow_dso_names(cache, dso->index + 1);
+	if (!cache->dso_names[dso->index]) {
 		if (table->options.verbose)
 			str_add_printable(&path, dso->path, strlen(dso->path));
 		else
 			str_add(&path, dso->name);
-		folding->dso_names[dso->index] = table_name(table, path.s, path.len) + 1;
+		cache->dso_names[dso->index] = table_name(table, path.s, path.len) + 1;
 		str_release(&path);
 	}
-	return folding->dso_names[dso->index];
+	return cache->dso_names[dso->index];
 }
 
 static uint64_t function_id_intern(struct table *table, enum code_kind kind, uint64_t a, uint64_t b,
 			    const struct function_id *code)
 {
-	struct function_ids *codes = &table->private->folding->function_ids;
+	struct function_ids *codes = &table->private->cache->function_ids;
 	const uint64_t row[] = { kind, a, b };
 	uint32_t i = row_set_intern(&codes->ids, row);
 
@@ -136,7 +136,7 @@ KEY_VALUE(value_symbol)
 
 KEY_TEXT(text_function)
 {
-	const struct function_id *code = &table->private->folding->function_ids.v[value];
+	const struct function_id *code = &table->private->cache->function_ids.v[value];
 
 	if (table->options.verbose)
 		str_addf(out, "%#-18" PRIx64 " ", code->addr);
@@ -165,7 +165,7 @@ uint64_t function_identity(const struct symbol *symbol)
 /* Static functions of one name are as many as there are files with one. */
 KEY_IDENTITY(identity_function)
 {
-	const struct function_id *code = &table->private->folding->function_ids.v[value];
+	const struct function_id *code = &table->private->cache->function_ids.v[value];
 
 	return code->symbol ? function_identity(code->symbol) : code->addr;
 }
@@ -177,7 +177,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 
 KEY_COMPARE(compare_function_address)
 {
-	const struct function_id *codes = table->private->folding->function_ids.v, *x = &codes[a], *y = &codes[b];
+	const struct function_id *codes = table->private->cache->function_ids.v, *x = &codes[a], *y = &codes[b];
 
 	if (!x->data && (!x->symbol || !y->symbol) && x->symbol != y->symbol)
 		return !x->symbol - !y->symbol;
@@ -187,7 +187,7 @@ KEY_COMPARE(compare_function_address)
 
 KEY_COMPARE(compare_function)
 {
-	const struct function_id *codes = table->private->folding->function_ids.v, *x = &codes[a], *y = &codes[b];
+	const struct function_id *codes = table->private->cache->function_ids.v, *x = &codes[a], *y = &codes[b];
 
 	if (!x->symbol || !y->symbol)
 		return !x->symbol - !y->symbol;
@@ -196,7 +196,7 @@ KEY_COMPARE(compare_function)
 
 KEY_COMPARE(compare_function_found)
 {
-	const struct function_id *codes = table->private->folding->function_ids.v, *x = &codes[a], *y = &codes[b];
+	const struct function_id *codes = table->private->cache->function_ids.v, *x = &codes[a], *y = &codes[b];
 	int order = 0;
 
 	if (x->symbol || y->symbol)
@@ -206,7 +206,7 @@ KEY_COMPARE(compare_function_found)
 
 KEY_COMPARE(compare_memory)
 {
-	const struct function_id *codes = table->private->folding->function_ids.v;
+	const struct function_id *codes = table->private->cache->function_ids.v;
 
 	return compare_ascending(table, codes[a].ip, codes[b].ip);
 }

@@ -108,7 +108,7 @@ KEY_VALUE(value_symbol_daddr)
 
 KEY_WIDTH(width_data)
 {
-	const struct symbol *symbol = table->private->folding->function_ids.v[value].symbol;
+	const struct symbol *symbol = table->private->cache->function_ids.v[value].symbol;
 
 	return LEVEL_WIDTH + ADDRESS_WIDTH + (unsigned)(symbol ? strlen(symbol->name) : 0);
 }
@@ -130,7 +130,7 @@ KEY_VALUE(value_dcacheline)
 
 KEY_WIDTH(width_cache_line)
 {
-	return width_data(table, value) + (table->private->folding->function_ids.v[value].symbol != NULL);
+	return width_data(table, value) + (table->private->cache->function_ids.v[value].symbol != NULL);
 }
 
 KEY_VALUE(value_phys_daddr)

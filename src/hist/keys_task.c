@@ -126,20 +126,20 @@ KEY_VALUE(value_cgroup_id)
 	const uint64_t row[] = { source_fact(source, FACT_CGROUP_DEV),
 				 source_fact(source, FACT_CGROUP_INO) };
 
-	return row_set_intern(&source->table->private->folding->cgroup_ids, row);
+	return row_set_intern(&source->table->private->cache->cgroup_ids, row);
 }
 
 KEY_TEXT(text_cgroup_id)
 {
-	const uint64_t *row = row_set_at(&table->private->folding->cgroup_ids, (uint32_t)value);
+	const uint64_t *row = row_set_at(&table->private->cache->cgroup_ids, (uint32_t)value);
 
 	str_addf(out, "%" PRIu64 "/0x%" PRIx64, row[0], row[1]);
 }
 
 KEY_COMPARE(compare_cgroup_id)
 {
-	const uint64_t *x = row_set_at(&table->private->folding->cgroup_ids, (uint32_t)a);
-	const uint64_t *y = row_set_at(&table->private->folding->cgroup_ids, (uint32_t)b);
+	const uint64_t *x = row_set_at(&table->private->cache->cgroup_ids, (uint32_t)a);
+	const uint64_t *y = row_set_at(&table->private->cache->cgroup_ids, (uint32_t)b);
 	int order = compare_ascending(table, x[0], y[0]);
 
 	return order ? order : compare_ascending(table, x[1], y[1]);
@@ -148,7 +148,7 @@ KEY_COMPARE(compare_cgroup_id)
 /* ---- the caller that --parent found: its name + 1; 0: none ---- */
 KEY_VALUE(value_parent)
 {
-	return source->table->private->folding->frames.parent_of[source_fact(source, FACT_STACK)];
+	return source->table->private->cache->frames.parent_of[source_fact(source, FACT_STACK)];
 }
 
 KEY_TEXT(text_parent)

@@ -137,8 +137,8 @@ KEY_VALUE(value_field)
 /* perf compares a field's bytes in memory, the greater first. */
 KEY_COMPARE(compare_fields)
 {
-	const char *x = texts_get(table->private->folding->names, (uint32_t)a);
-	const char *y = texts_get(table->private->folding->names, (uint32_t)b);
+	const char *x = texts_get(table->private->cache->names, (uint32_t)a);
+	const char *y = texts_get(table->private->cache->names, (uint32_t)b);
 	uint64_t m, n;
 
 	if (parse_u64(x, 10, &m) || parse_u64(y, 10, &n))
@@ -151,7 +151,7 @@ KEY_COMPARE(compare_fields)
 /* A field that is a number is one in its text, which all samples that have it share. */
 static KEY_NUMBER(field_number)
 {
-	return !parse_u64(texts_get(table->private->folding->names, (uint32_t)value), 10, number);
+	return !parse_u64(texts_get(table->private->cache->names, (uint32_t)value), 10, number);
 }
 
 /* ---- making the keys ---- */

@@ -18,9 +18,9 @@
 /* ---- a sort like a red-black tree's, with nodes in an array ---- */
 
 /*
- * An ordinary sort gives the same as long as the comparison is an order. Where it is not, results depend on which pairs
- * are compared, and these are the ones that every such tree compares. See Cormen et al., Introduction to Algorithms,
- * "Red-Black Trees".
+ * An ordinary sort gives the same as long as the comparison is an order. Where it is not, results depend on which
+ * pairs are compared, and these are the ones that every such tree compares. See Cormen et al., Introduction to
+ * Algorithms, "Red-Black Trees".
  */
 enum { NONE = 0 }; /* node 0 is no node, and black */
 enum side { LEFT, RIGHT };
@@ -336,67 +336,4 @@ void entries_sort(struct table *table, const struct hist *hist, struct entry **e
 	else
 		sort_by_entries(&sorting, entries, n, numbers);
 	free(numbers);
-}
-
-/* ---- branches of call trees ---- */
-
-/* Files in the order in which they appeared; no file comes before all. */
-static uint64_t file_rank(const struct call_tree *tree, const struct view_frame *frame)
-{
-	const struct dso *dso = NULL;
-
-	if (frame->symbol)
-		dso = frame->symbol->dso;
-	else if (frame->location < tree->locations->n)
-		dso = tree->locations->v[frame->location].dso;
-	return dso ? (uint64_t)dso->index + 1 : 0;
-}
-
-static int descending(uint64_t a, uint64_t b)
-{
-	return a < b ? 1 : a > b ? -1 : 0;
-}
-
-static int compare_texts(const char *a, const char *b)
-{
-	int by = strcmp(b, a);
-
-	return by < 0 ? -1 : by > 0;
-}
-
-/* "x.c:10" stands behind "x.c:9": as texts, as perf has it. */
-static int compare_lines(const struct source_line *a, const struct source_line *b)
-{
-	const char *base_a = strrchr(a->file, '/'), *base_b = strrchr(b->file, '/');
-	char line_a[16], line_b[16];
-	int by = compare_texts(base_a ? base_a + 1 : a->file, base_b ? base_b + 1 : b->file);
-
-	snprintf(line_a, sizeof(line_a), "%u", a->line);
-	snprintf(line_b, sizeof(line_b), "%u", b->line);
-	return by ? by : compare_texts(line_a, line_b);
-}
-
-static uint64_t location_rank(const struct call_tree *tree, const struct view_frame *frame)
-{
-	return frame->location < tree->locations->n ? tree->locations->v[frame->location].ip : frame->location;
-}
-
-int calltree_compare_frames(const struct call_tree *tree, const struct call_node *a,
-			    const struct call_node *b)
-{
-	const struct view_frame *fa = &a->frame, *fb = &b->frame;
-	int by = 0;
-
-	if (tree->key == CHAIN_BY_SRCLINE && fa->line.file && fb->line.file)
-		by = compare_lines(&fa->line, &fb->line);
-	if (!by)
-		by = descending(file_rank(tree, fa), file_rank(tree, fb));
-	if (!by)
-		by = descending(fa->symbol ? fa->symbol->start : location_rank(tree, fa),
-				fb->symbol ? fb->symbol->start : location_rank(tree, fb));
-	if (!by && fa->symbol && fb->symbol)
-		by = compare_texts(fa->symbol->name, fb->symbol->name);
-	if (!by)
-		by = descending(location_rank(tree, fa), location_rank(tree, fb));
-	return by ? by : descending(b->number, a->number);
 }

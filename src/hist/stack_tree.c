@@ -1,11 +1,41 @@
 /*
- * Recorded stacks into one tree of functions: each recorded stack is a node of a prefix tree of addresses, and is
- * turned once into a node of a second one, whose frames are the same when they read the same. At the end nodes are
- * numbered in the order of a walk, siblings by their names.
+ * stack_tree: recorded stacks as one tree of functions, and the rows that say how often each was sampled.
+ *
+ * Each recorded stack is a node of a prefix tree of addresses, and is turned once into a node of a second one, whose
+ * frames are the same when they read the same. At the end nodes are numbered in the order of a walk, siblings by their
+ * names. Rows are cells by node, group, lane and bucket: fewer than cells, which tell the addresses of a function
+ * apart.
+ *
+ * Boxes are the tree as it is drawn: rows in the order of a walk, group by group. What a row shares with the one
+ * before stays open, all else is closed, and a box that is too small to be seen is left out again, with all that it
+ * called.
  */
-#include "hist/stack_tree_internal.h"
+#include "hist/keys_internal.h"
 
 #include <stdlib.h>
+
+/* A stack_tree being made. */
+struct stack_maker {
+	struct stack_tree *tree;
+	struct table *table;
+	const struct cells *cells;
+	const struct stack_tree_options *options;
+	struct str text;
+	/* of frames and nodes */
+	struct index frame_ix, node_ix;
+	uint32_t *of_stack; /* by stack of the session: its node + 1; 0: not yet known */
+	uint32_t *of_location; /* by location: where its frames begin in `lists`, + 1; outermost first */
+	uint32_t *lists;
+	size_t n_lists, cap_lists;
+	uint64_t *stack_samples, *location_samples; /* with what was called from there */
+	uint32_t delimiter; /* number of the frame "-" */
+	/* of rows, groups and lanes */
+	struct row_set values; /* of groups, by keys that are not of code */
+	uint32_t *group_of; /* by row of values, or by comm: the group + 1 */
+	size_t n_group_of, cap_group_of;
+	struct index group_ix;
+	struct row_set lanes; /* CPU, or FACT_TID */
+};
 
 /* ---- frames ---- */
 
@@ -21,7 +51,8 @@ static const char *annotation(const struct location_row *row, bool inlined)
 	return inlined ? "_[i]" : location_is_kernel(row) ? "_[k]" : location_is_jit(row) ? "_[j]" : "";
 }
 
-uint32_t stack_maker_text(struct stack_maker *maker)
+/* maker->text with ";" replaced, as the number of a text. */
+static uint32_t add_text(struct stack_maker *maker)
 {
 	for (size_t i = 0; maker->options->semicolon && i < maker->text.len; i++)
 		if (maker->text.s[i] == ';')
@@ -45,7 +76,7 @@ static uint32_t frame_name(struct stack_maker *maker, const struct location_row 
 		str_addf(text, "[%s]", row->dso->name);
 	if (maker->options->annotate)
 		str_add(text, annotation(row, inlined));
-	return stack_maker_text(maker);
+	return add_text(maker);
 }
 
 static uint32_t add_frame(struct stack_maker *maker, uint32_t name, enum frame_kind kind)
@@ -157,7 +188,8 @@ static uint32_t add_stack(struct stack_maker *maker, uint32_t stack)
 	return node;
 }
 
-uint32_t stack_maker_node(struct stack_maker *maker, size_t cell)
+/* The node where a cell was sampled. */
+static uint32_t cell_node(struct stack_maker *maker, size_t cell)
 {
 	uint32_t stack = (uint32_t)cell_fact(maker->cells, cell, FACT_STACK);
 	uint32_t location = (uint32_t)cell_fact(maker->cells, cell, FACT_LOCATION);
@@ -275,7 +307,329 @@ static void place_frames(struct stack_maker *maker)
 	}
 }
 
-/* ---- contract ---- */
+/* ---- groups ---- */
+
+/* The keys of a row of values, "callers, 1234:callers". */
+static void add_key_texts(struct stack_maker *maker, const uint64_t *values)
+{
+	struct table *table = maker->table;
+	const uint64_t task = FACT(PID) | FACT(TID);
+	struct str one = STR_INIT;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < table->n_keys; i++) {
+		if (table->keys[i]->flags & KEY_FRAME)
+			continue;
+		str_reset(&one);
+		table->keys[i]->text(table, values[n], &one);
+		str_add(&maker->text, n++ ? ", " : "");
+		/* Numbers of tasks stand in a column of the table. */
+		str_add(&maker->text, one.s + (table->keys[i]->facts & task ? strspn(one.s, " ") : 0));
+	}
+	str_release(&one);
+}
+
+static void add_comm(struct stack_maker *maker, uint32_t comm)
+{
+	const struct session *session = maker->table->session;
+	const char *name = comm < session_n_comms(session) ? session_comm(session, comm) : "";
+
+	str_add_printable(&maker->text, name, strlen(name));
+}
+
+static uint32_t add_group(struct stack_maker *maker)
+{
+	struct stack_tree *tree = maker->tree;
+	uint32_t text, i;
+	uint64_t hash;
+
+	if (!maker->text.len && (maker->options->by_comm || maker->values.width))
+		str_add(&maker->text, "[unknown]");
+	text = add_text(maker);
+	hash = hash_word(text);
+	if (INDEX_FIND(&maker->group_ix, hash, i, tree->groups[i] == text))
+		return i;
+	VEC_GROW(tree->groups, tree->n_groups, tree->cap_groups);
+	index_add(&maker->group_ix, hash, (uint32_t)tree->n_groups);
+	tree->groups[tree->n_groups] = text;
+	return (uint32_t)tree->n_groups++;
+}
+
+static uint32_t group_of(struct stack_maker *maker, size_t cell)
+{
+	struct key_source source = { .table = maker->table, .cells = maker->cells, .cell = cell };
+	uint64_t values[KEYS_MAX] = { 0 };
+	uint32_t row;
+	unsigned n = 0;
+
+	if (maker->options->by_comm)
+		values[n++] = cell_fact(maker->cells, cell, FACT_COMM);
+	for (size_t i = 0; i < maker->table->n_keys && !maker->options->by_comm; i++) {
+		source.key = maker->table->keys[i];
+		if (!(source.key->flags & KEY_FRAME))
+			values[n++] = source.key->value(&source);
+	}
+	row = row_set_intern(&maker->values, values);
+	if (row >= maker->n_group_of) {
+		VEC_GROW(maker->group_of, maker->n_group_of, maker->cap_group_of);
+		str_reset(&maker->text);
+		if (maker->options->by_comm)
+			add_comm(maker, (uint32_t)values[0]);
+		else
+			add_key_texts(maker, values);
+		maker->group_of[maker->n_group_of++] = add_group(maker);
+	}
+	return maker->group_of[row];
+}
+
+/* ---- lanes ---- */
+
+static bool lanes_are_cpus(const struct stack_maker *maker)
+{
+	return cells_have(maker->cells, FACT_CPU) && !cells_have(maker->cells, FACT_TID);
+}
+
+static uint32_t lane_of(struct stack_maker *maker, size_t cell)
+{
+	const uint64_t value = cell_fact(maker->cells, cell, maker->tree->lanes_are_cpus ? FACT_CPU : FACT_TID);
+
+	return row_set_intern(&maker->lanes, &value);
+}
+
+static uint32_t lane_text(struct stack_maker *maker, uint64_t value)
+{
+	const struct table *table = maker->table;
+
+	str_reset(&maker->text);
+	if (maker->tree->lanes_are_cpus) {
+		if (value == UINT64_MAX)
+			str_add(&maker->text, "CPU not known");
+		else
+			str_addf(&maker->text, "CPU %llu", (unsigned long long)value);
+	} else {
+		str_addf(&maker->text, "%d ", task_names_number(value));
+		if (table->profile->tasks)
+			add_comm(maker, task_names_comm(table->profile->tasks, value));
+	}
+	return add_text(maker);
+}
+
+struct lane_order {
+	uint64_t value, n_samples;
+	uint32_t number;
+};
+
+static int most_samples_first(const void *pa, const void *pb)
+{
+	const struct lane_order *a = pa, *b = pb;
+
+	if (a->n_samples != b->n_samples)
+		return a->n_samples < b->n_samples ? 1 : -1;
+	return a->value < b->value ? -1 : a->value > b->value;
+}
+
+static int by_value(const void *pa, const void *pb)
+{
+	const struct lane_order *a = pa, *b = pb;
+
+	return a->value < b->value ? -1 : a->value > b->value;
+}
+
+/* Those with most samples, by number, and one for the rest. The new number of each: the caller frees it. */
+static uint32_t *choose_lanes(struct stack_maker *maker, const uint64_t *n_samples)
+{
+	struct stack_tree *tree = maker->tree;
+	size_t n = maker->lanes.n, kept = n > STACK_LANES ? STACK_LANES - 1 : n;
+	struct lane_order *order = xcalloc(n + 1, sizeof(*order));
+	uint32_t *number = xcalloc(n + 1, sizeof(*number));
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = (struct lane_order){ *row_set_at(&maker->lanes, (uint32_t)i), n_samples[i], (uint32_t)i };
+	qsort(order, n, sizeof(*order), most_samples_first);
+	qsort(order, kept, sizeof(*order), by_value);
+	tree->lanes = xcalloc(kept + 1, sizeof(*tree->lanes));
+	for (size_t i = 0; i < n; i++) {
+		number[order[i].number] = (uint32_t)(i < kept ? i : kept);
+		if (i < kept)
+			tree->lanes[i] = lane_text(maker, order[i].value);
+	}
+	tree->n_lanes = kept;
+	if (kept < n) {
+		str_reset(&maker->text);
+		str_addf(&maker->text, "%zu others", n - kept);
+		tree->lanes[tree->n_lanes++] = add_text(maker);
+	}
+	free(order);
+	return number;
+}
+
+/* ---- rows ---- */
+
+/* While rows are made `lane` is too narrow for all of 10,000 threads: the numbers stand beside them. */
+static void make_row(struct stack_maker *maker, size_t cell, uint32_t *lane)
+{
+	const struct cell_values *values = &maker->cells->values[cell];
+	struct stack_tree *tree = maker->tree;
+
+	VEC_GROW(tree->rows, tree->n_rows, tree->cap_rows);
+	tree->rows[tree->n_rows] = (struct stack_tree_row){
+		.node = cell_node(maker, cell),
+		.group = group_of(maker, cell),
+		.bucket = maker->options->times ? (uint16_t)cell_fact(maker->cells, cell, FACT_BUCKET) : 0,
+		.n_samples = values->n_samples,
+		.period = values->period,
+	};
+	*lane = maker->options->times ? lane_of(maker, cell) : 0;
+	if (tree->rows[tree->n_rows].bucket >= tree->n_buckets)
+		tree->n_buckets = tree->rows[tree->n_rows].bucket + 1U;
+	tree->n_samples += values->n_samples;
+	tree->period += values->period;
+	tree->n_rows++;
+}
+
+static void set_lanes(struct stack_maker *maker, const uint32_t *lanes)
+{
+	struct stack_tree *tree = maker->tree;
+	uint64_t *n_samples = xcalloc(maker->lanes.n + 1, sizeof(*n_samples));
+	uint32_t *number;
+
+	for (size_t i = 0; i < tree->n_rows; i++)
+		n_samples[lanes[i]] += tree->rows[i].n_samples;
+	number = choose_lanes(maker, n_samples);
+	for (size_t i = 0; i < tree->n_rows; i++)
+		tree->rows[i].lane = (uint16_t)number[lanes[i]];
+	free(n_samples);
+	free(number);
+}
+
+static unsigned n_group_keys(const struct stack_maker *maker)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < maker->table->n_keys; i++)
+		n += !(maker->table->keys[i]->flags & KEY_FRAME);
+	return maker->options->by_comm ? 1 : n;
+}
+
+/* Makes a row for each cell that no filter leaves out; nodes get their final numbers later. */
+static void make_rows(struct stack_maker *maker)
+{
+	const struct cells *cells = maker->cells;
+	struct stack_tree *tree = maker->tree;
+	uint32_t *lanes = xcalloc(cells->n + 1, sizeof(*lanes));
+
+	/* The key `parent` is asked of frames, which nobody has made where entries are not wanted. */
+	if (maker->table->private->parent)
+		frames_update(maker->table);
+	tree->lanes_are_cpus = lanes_are_cpus(maker);
+	tree->bucket_ns = maker->table->profile->bucket_ns;
+	tree->start_ns = maker->table->profile->bucket_origin_ns;
+	row_set_init(&maker->values, n_group_keys(maker));
+	row_set_init(&maker->lanes, 1);
+	for (size_t i = 0; i < cells->n; i++)
+		if (cells->values[i].n_samples && table_takes_cell(maker->table, cells, i))
+			make_row(maker, i, &lanes[tree->n_rows]);
+	if (maker->options->times)
+		set_lanes(maker, lanes);
+	free(lanes);
+	row_set_release(&maker->values);
+	row_set_release(&maker->lanes);
+	index_release(&maker->group_ix);
+	free(maker->group_of);
+}
+
+/* ---- order ---- */
+
+static int compare_groups(const void *pa, const void *pb, void *context)
+{
+	const struct stack_tree *tree = context;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return strcmp(stack_tree_text(tree, tree->groups[a]), stack_tree_text(tree, tree->groups[b]));
+}
+
+/* Groups in the order of their texts; rows follow. */
+static void sort_groups(struct stack_tree *tree)
+{
+	uint32_t *order = xcalloc(tree->n_groups + 1, sizeof(*order));
+	uint32_t *number = xcalloc(tree->n_groups + 1, sizeof(*number));
+	uint32_t *groups = xcalloc(tree->n_groups + 1, sizeof(*groups));
+
+	for (size_t i = 0; i < tree->n_groups; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, tree->n_groups, sizeof(*order), compare_groups, tree);
+	for (size_t i = 0; i < tree->n_groups; i++) {
+		groups[i] = tree->groups[order[i]];
+		number[order[i]] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < tree->n_rows; i++)
+		tree->rows[i].group = number[tree->rows[i].group];
+	free(tree->groups);
+	tree->groups = groups;
+	free(order);
+	free(number);
+}
+
+static int compare_rows(const void *pa, const void *pb)
+{
+	const struct stack_tree_row *a = pa, *b = pb;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return a->lane != b->lane ? (int)a->lane - (int)b->lane : (int)a->bucket - (int)b->bucket;
+}
+
+/* By node in one pass over them all, then within each node, where there are few. */
+static void sort_rows(struct stack_tree *tree)
+{
+	size_t *first = xcalloc(tree->n + 2, sizeof(*first));
+	struct stack_tree_row *sorted = xcalloc(tree->n_rows + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < tree->n_rows; i++)
+		first[tree->rows[i].node + 2]++;
+	for (size_t i = 0; i < tree->n; i++)
+		first[i + 1] += first[i];
+	for (size_t i = 0; i < tree->n_rows; i++)
+		sorted[first[tree->rows[i].node + 1]++] = tree->rows[i];
+	for (size_t i = 0; i < tree->n; i++)
+		if (first[i + 1] - first[i] > 1)
+			qsort(sorted + first[i], first[i + 1] - first[i], sizeof(*sorted), compare_rows);
+	free(first);
+	free(tree->rows);
+	tree->rows = sorted;
+	tree->cap_rows = tree->n_rows + 1;
+}
+
+static void join_rows(struct stack_tree *tree)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < tree->n_rows; i++) {
+		struct stack_tree_row *row = &tree->rows[i], *last = n ? &tree->rows[n - 1] : NULL;
+
+		if (last && last->node == row->node && !compare_rows(last, row)) {
+			last->n_samples += row->n_samples;
+			last->period += row->period;
+		} else {
+			tree->rows[n++] = *row;
+		}
+	}
+	tree->n_rows = n;
+}
+
+/* Sorts rows, groups and lanes, and joins what agrees. of_node: the final numbers. */
+static void finish_rows(struct stack_maker *maker, const uint32_t *of_node)
+{
+	struct stack_tree *tree = maker->tree;
+
+	for (size_t i = 0; i < tree->n_rows; i++)
+		tree->rows[i].node = of_node[tree->rows[i].node];
+	sort_groups(tree);
+	sort_rows(tree);
+	join_rows(tree);
+}
+
+/* ---- the whole ---- */
 
 static void maker_init(struct stack_maker *maker, struct table *table, const struct hist *hist, size_t member,
 		       const struct stack_tree_options *options)
@@ -296,7 +650,7 @@ static void maker_init(struct stack_maker *maker, struct table *table, const str
 	maker->location_samples = xcalloc(session->locations->n + 1, sizeof(*maker->location_samples));
 	if (options->delimiter) {
 		str_add(&maker->text, "-");
-		maker->delimiter = add_frame(maker, stack_maker_text(maker), FRAME_USER);
+		maker->delimiter = add_frame(maker, add_text(maker), FRAME_USER);
 	}
 }
 
@@ -319,10 +673,10 @@ struct stack_tree *stack_tree_new(struct table *table, const struct hist *hist, 
 	uint32_t *number;
 
 	maker_init(&maker, table, hist, member, options);
-	stack_rows_make(&maker);
+	make_rows(&maker);
 	number = number_nodes(maker.tree);
 	move_nodes(maker.tree, number);
-	stack_rows_finish(&maker, number);
+	finish_rows(&maker, number);
 	free(number);
 	place_frames(&maker);
 	maker_release(&maker);
@@ -360,4 +714,100 @@ const struct stack_tree_row **stack_tree_by_group(const struct stack_tree *tree)
 		rows[i] = &tree->rows[i];
 	qsort(rows, tree->n_rows, sizeof(*rows), by_group);
 	return rows;
+}
+
+/* ---- as it is drawn ---- */
+
+struct box_walk {
+	struct stack_boxes *boxes;
+	const struct stack_tree *tree;
+	struct open_box {
+		size_t box;
+		uint32_t node;
+	} *open; /* from the outside in */
+	size_t n_open, cap_open;
+	uint32_t *todo;
+	size_t cap_todo;
+	uint64_t x;
+	double least; /* samples */
+};
+
+static void open_box(struct box_walk *walk, bool is_group, uint32_t what, uint32_t node)
+{
+	struct stack_boxes *boxes = walk->boxes;
+
+	VEC_GROW(boxes->v, boxes->n, boxes->cap);
+	VEC_GROW(walk->open, walk->n_open, walk->cap_open);
+	boxes->v[boxes->n] = (struct stack_box){
+		.is_group = is_group, .what = what, .node = node, .level = (uint32_t)walk->n_open, .start = walk->x,
+	};
+	walk->open[walk->n_open++] = (struct open_box){ boxes->n++, node };
+}
+
+static void close_boxes(struct box_walk *walk, size_t n_open)
+{
+	struct stack_boxes *boxes = walk->boxes;
+
+	while (walk->n_open > n_open) {
+		size_t at = walk->open[--walk->n_open].box;
+		struct stack_box *box = &boxes->v[at];
+
+		box->n_samples = walk->x - box->start;
+		if ((double)box->n_samples < walk->least) {
+			/* Those below have no more: they went before it. */
+			boxes->n_small += boxes->n - at;
+			boxes->n = at;
+		} else if (box->level >= boxes->n_levels) {
+			boxes->n_levels = box->level + 1;
+		}
+	}
+}
+
+static void add_row(struct box_walk *walk, const struct stack_tree_row *row, size_t n_groups)
+{
+	const struct stack_tree *tree = walk->tree;
+	size_t n_todo = 0, depth;
+	uint32_t node = row->node;
+
+	for (;; node = tree->nodes[node].parent) {
+		depth = tree->nodes[node].depth + n_groups;
+		if (!node || (depth <= walk->n_open && walk->open[depth - 1].node == node))
+			break;
+		VEC_GROW(walk->todo, n_todo, walk->cap_todo);
+		walk->todo[n_todo++] = node;
+	}
+	close_boxes(walk, depth);
+	while (n_todo) {
+		node = walk->todo[--n_todo];
+		open_box(walk, false, tree->nodes[node].frame, node);
+	}
+	if (walk->n_open)
+		walk->boxes->v[walk->open[walk->n_open - 1].box].self += row->n_samples;
+	walk->x += row->n_samples;
+}
+
+void stack_boxes_make(struct stack_boxes *boxes, const struct stack_tree *tree, double part)
+{
+	const struct stack_tree_row **rows = stack_tree_by_group(tree);
+	struct box_walk walk = { .boxes = boxes, .tree = tree, .least = part * (double)tree->n_samples };
+	bool grouped = tree->n_groups > 1 || (tree->n_groups && *stack_tree_text(tree, tree->groups[0]));
+
+	*boxes = (struct stack_boxes){ .n_samples = tree->n_samples };
+	for (size_t i = 0; i < tree->n_rows; i++) {
+		if (grouped && (!i || rows[i - 1]->group != rows[i]->group)) {
+			close_boxes(&walk, 0);
+			open_box(&walk, true, rows[i]->group, 0);
+		}
+		add_row(&walk, rows[i], grouped);
+	}
+	close_boxes(&walk, 0);
+	free(rows);
+	free(walk.open);
+	free(walk.todo);
+}
+
+void stack_boxes_release(struct stack_boxes *boxes)
+{
+	free(boxes->v);
+	*boxes = (struct stack_boxes){ 0 };
 }

@@ -75,7 +75,7 @@ static inline const char *stack_tree_text(const struct stack_tree *tree, uint32_
 	return texts_get(tree->texts, number);
 }
 
-/* ---- stack_boxes.c: as they are drawn ---- */
+/* ---- boxes: the tree as it is drawn ---- */
 
 struct stack_box { /* a function in one place: from `start` on so many samples wide */
 	bool is_group;

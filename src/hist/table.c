@@ -242,7 +242,7 @@ int table_decide(struct table *table, struct str *err)
 	choose_facts(table);
 	if (table->profile_owned)
 		tell_what_is_shown(table);
-	folding_begin(table);
+	fold_cache_begin(table);
 	return prepare_trace(table, err);
 }
 
@@ -277,7 +277,7 @@ struct table *table_alloc(const struct query *options)
 	if (!table->options.needs)
 		table->options.needs = NEED_ENTRIES | NEED_TREES | NEED_HEAD;
 	table->private = xcalloc(1, sizeof(*table->private));
-	table->private->folding = folding_new();
+	table->private->cache = fold_cache_new();
 	str_init(&table->sort_text);
 	str_init(&table->elided);
 	return table;
@@ -388,7 +388,7 @@ void table_free(struct table *table)
 	if (!table)
 		return;
 	table_release_hists(table);
-	folding_leave(table);
+	fold_cache_leave(table);
 	free(table->columns);
 	free(table->keys);
 	private_free(table);
@@ -437,7 +437,7 @@ void table_fold(struct table *table)
 {
 	table_make_hists(table);
 	hists_ignore_callees(table);
-	folding_take(table);
+	fold_cache_take(table);
 	table->private->n_blocks = hist_blocks_count(table);
 	for (size_t i = 0; i < table->n_hists; i++)
 		hist_fold(table, &table->hists[i]);

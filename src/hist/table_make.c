@@ -1,6 +1,6 @@
 /*
- * One profile, many questions: the cells of a profile answer all that they can tell; for the rest the recording is read
- * again, by what the question needs.
+ * One profile, many questions: the cells of a profile answer all that they can tell; for the rest the recording is
+ * read again, by what the question needs.
  */
 #include "hist/fold_internal.h"
 #include "hist/keys_internal.h"

@@ -14,7 +14,7 @@ static bool is_unknown_function(const struct table *table, const struct entry *e
 {
 	for (size_t i = 0; i < table->n_keys; i++)
 		if (!strcmp(table->keys[i]->name, key))
-			return !table->private->folding->function_ids.v[entry->values[i]].symbol;
+			return !table->private->cache->function_ids.v[entry->values[i]].symbol;
 	return false;
 }
 

@@ -1,19 +1,161 @@
 /*
- * A profile that is fed for ever stays as large as what it shows: sums decay, cells that have nothing left go, and with
- * them the stacks, locations and tasks that no other cell has. What stays is numbered anew, in its old order.
+ * Forgetting, so that what is read or fed for ever stays as large as what it shows. Three kinds of things grow:
+ *
+ *   cells       profile_compact(): sums decay, cells that have nothing left go, and with them the stacks, locations,
+ *               names and tasks that no other cell has. What stays is numbered anew, in its old order.
+ *   addresses   session_forget_locations(): locations, stacks and looked-up frames go all at once, because the next
+ *               samples soon bring back those that are needed. No order of age is kept, and a look-up costs no more.
+ *               What notes say of all locations is added up per file before they go (struct location_totals).
+ *   files       forget_files(): programs that were built, run and removed, and code that compilers made at run time,
+ *               which is a dso for each process. A dso is a few hundred bytes, its symbols may be megabytes. It goes
+ *               when no process that replay knows has it mapped and no location that is left lies in it; a program that
+ *               runs again and again stays, for its last samples have not decayed when it comes back. Notes at the end
+ *               don't speak of files that were forgotten.
  */
-#include "profile/filters_internal.h"
 #include "profile/session_internal.h"
 
 #include <stdlib.h>
 
+static struct dso_total *total_of(struct location_totals *totals, uint32_t dso)
+{
+	if (dso >= totals->n_dsos) {
+		size_t n = dso + dso / 2 + 16;
+
+		totals->dsos = xreallocarray(totals->dsos, n, sizeof(*totals->dsos));
+		memset(totals->dsos + totals->n_dsos, 0, (n - totals->n_dsos) * sizeof(*totals->dsos));
+		totals->n_dsos = n;
+	}
+	return &totals->dsos[dso];
+}
+
+/* Adds the locations that there are. */
+static void location_totals_add(struct location_totals *totals, const struct session *session)
+{
+	for (size_t i = 0; i < session->locations->n; i++) {
+		const struct location_row *row = &session->locations->v[i];
+
+		totals->n_samples += row->n_samples;
+		if (row->dso) {
+			struct dso_total *dso = total_of(totals, row->dso->index);
+
+			dso->n_samples += row->n_samples;
+			dso->seen = true;
+		} else if (row->mode == MISC_KERNEL) {
+			totals->n_unmapped += row->n_samples;
+			totals->unmapped = true;
+		}
+	}
+}
+
+void location_totals_all(struct location_totals *totals, const struct session *session)
+{
+	const struct location_totals *forgotten = &session->private->forgotten;
+
+	*totals = *forgotten;
+	totals->dsos = xcalloc(forgotten->n_dsos + 1, sizeof(*totals->dsos));
+	if (forgotten->n_dsos)
+		memcpy(totals->dsos, forgotten->dsos, forgotten->n_dsos * sizeof(*totals->dsos));
+	location_totals_add(totals, session);
+	if (session->replay.dsos.n) /* one for each, whether it was seen or not */
+		total_of(totals, (uint32_t)(session->replay.dsos.n - 1));
+}
+
+void location_totals_release(struct location_totals *totals)
+{
+	free(totals->dsos);
+	*totals = (struct location_totals){ .n_dsos = 0 };
+}
+
+void session_forget_locations(struct session *session)
+{
+	location_totals_add(&session->private->forgotten, session);
+	session->locations->n = 0;
+	index_clear(&session->locations->ix);
+	session->stacks->n = 0;
+	index_clear(&session->stacks->ix);
+	session_forget(session, NULL);
+	symbols_forget(session->symbols);
+}
+
+/* Fewer and less than that is not worth new numbers. */
+enum { GONE_MIN = 32, GONE_BYTES_MIN = 256 << 10 };
+
+static void mark_located(const struct session *session, const bool *locations, bool *used)
+{
+	for (size_t i = 0; i < session->locations->n; i++)
+		if (locations[i] && session->locations->v[i].dso)
+			used[session->locations->v[i].dso->index] = true;
+}
+
+/* What there is one of for a machine has its place in the notes, and costs nothing. */
+static bool goes(const struct dso *dso)
+{
+	return dso->kind == DSO_FILE || dso->kind == DSO_ANON || dso->kind == DSO_BPF;
+}
+
+/* Marks what stays; whether the rest is worth it. */
+static bool worth_it(const struct session *session, const bool *locations, bool *used)
+{
+	const struct dso_table *dsos = &session->replay.dsos;
+	size_t n = 0, bytes = 0;
+
+	mark_located(session, locations, used);
+	for (size_t i = 0; i < session->private->n_held; i++)
+		used[session->private->held[i]->index] = true;
+	replay_mark_dsos(&session->replay, used);
+	for (size_t i = 0; i < dsos->n; i++) {
+		used[i] |= !goes(dsos->v[i]);
+		if (used[i])
+			continue;
+		n++;
+		bytes += symbols_bytes(session->symbols, dsos->v[i]);
+	}
+	return n >= GONE_MIN || bytes >= GONE_BYTES_MIN;
+}
+
+/* Which of the codes at an address is meant is a number in the dump as it was read: who tells them apart keeps all. */
+static bool is_needed_whole(const struct session *session)
+{
+	return session->private->code_clock.n || session->private->forgotten.n_dsos;
+}
+
+/*
+ * Dsos that no process has mapped any more, and in which none of the locations that are `used` lies, go with all that
+ * was read for them. The others have new indexes: whoever keeps something by index has to forget it. Locations that
+ * are not used may point nowhere afterwards.
+ */
+static void forget_files(struct session *session, const bool *used)
+{
+	size_t n = session->replay.dsos.n;
+	bool *dsos = xcalloc(n + 1, sizeof(*dsos));
+
+	replay_forget_kin(&session->replay);
+	if (!is_needed_whole(session) && worth_it(session, used, dsos)) {
+		uint32_t *now = replay_keep_dsos(&session->replay, dsos);
+
+		session_renumber_files(session, now);
+		free(now);
+	}
+	free(dsos);
+}
+
+void session_hold_files(struct session *session, const struct dso *const *dsos, size_t n)
+{
+	struct session_private *private = session->private;
+
+	private->held = xreallocarray(private->held, n + 1, sizeof(*private->held));
+	if (n)
+		memcpy(private->held, dsos, n * sizeof(*dsos));
+	private->n_held = n;
+}
+
 /* What cells still have. */
-struct marks {
+struct cell_marks {
 	bool *stacks, *locations; /* by number */
 	size_t n_stacks, n_locations;
 };
 
-static void mark_stack(const struct stacks *stacks, struct marks *marks, uint32_t stack)
+static void mark_stack(const struct stacks *stacks, struct cell_marks *marks, uint32_t stack)
 {
 	for (; stack && !marks->stacks[stack]; stack = stacks->v[stack].parent) {
 		marks->stacks[stack] = true;
@@ -21,7 +163,7 @@ static void mark_stack(const struct stacks *stacks, struct marks *marks, uint32_
 	}
 }
 
-static void mark_location(const struct locations *locations, struct marks *marks, uint64_t location)
+static void mark_location(const struct locations *locations, struct cell_marks *marks, uint64_t location)
 {
 	if (location < locations->n)
 		marks->locations[location] = true;
@@ -29,7 +171,7 @@ static void mark_location(const struct locations *locations, struct marks *marks
 
 static const enum sample_fact location_facts[] = { FACT_LOCATION, FACT_FROM, FACT_TO, FACT_DATA_LOCATION };
 
-static void mark_cells(struct profile *profile, const struct cells *cells, struct marks *marks)
+static void mark_cells(struct profile *profile, const struct cells *cells, struct cell_marks *marks)
 {
 	for (size_t i = 0; i < cells->n; i++) {
 		if (cells_have(cells, FACT_STACK))
@@ -167,7 +309,7 @@ void profile_compact(struct profile *profile, unsigned decay_eighths)
 {
 	struct session *session = &profile->session;
 	struct cell_moves moves = { .decay_eighths = 0 };
-	struct marks marks = {
+	struct cell_marks marks = {
 		.stacks = xcalloc(session->stacks->n + 1, sizeof(bool)),
 		.locations = xcalloc(session->locations->n + 1, sizeof(bool)),
 		.n_stacks = session->stacks->n,
@@ -181,7 +323,7 @@ void profile_compact(struct profile *profile, unsigned decay_eighths)
 		decay_all(profile, decay_eighths);
 	for (size_t i = 0; i < profile->n_events; i++)
 		mark_cells(profile, &profile->events[i]->cells, &marks);
-	session_forget_files(session, marks.locations);
+	forget_files(session, marks.locations);
 	locations = locations_keep(session->locations, marks.locations);
 	stacks = stacks_keep(session->stacks, marks.stacks, locations);
 	moves.renumbered[FACT_STACK] = (struct cell_renumbering){ stacks, marks.n_stacks };

@@ -1,18 +1,154 @@
 /*
- * Which samples take part. What only needs the record is asked first; names of threads, files and functions
- * are compared once per distinct name, thread names by their number.
+ * Which samples take part. Questions that the record alone answers are asked first; names of threads, files and
+ * functions are compared once per distinct name, thread names by their number.
+ *
+ * --switch-on and --switch-off are a switch: samples of one event open it, those of another close it; samples taken
+ * while it is closed are left out as if they had not been recorded. It begins closed if there is an event that opens
+ * it.
+ *
+ * Where filters leave nothing, a note says which of them it was, and the name that was meant, or a few of those that
+ * there are, so that an empty table explains itself:
+ *
+ *   nothing is left by --comms 'caller': did you mean 'callers'?
+ *   nothing is left by --dsos 'nosuch': there are callers, libc.so.6, [kernel.kallsyms]
  */
-#include "profile/filters_internal.h"
+#include "profile/session_internal.h"
+#include "profile/time_filter.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+enum role { ROLE_UNKNOWN, ROLE_NONE, ROLE_ON, ROLE_OFF };
+
+struct event_switch {
+	const char *on, *off; /* NULL: none */
+	bool shown; /* samples of the two events themselves take part */
+	bool open;
+	uint8_t *roles; /* by index of the event */
+	size_t n_roles;
+};
+
+static bool has_event(const struct events *events, const char *name)
+{
+	struct str text = STR_INIT;
+	bool found = false;
+
+	for (size_t i = 0; i < events->n && !found; i++) {
+		str_reset(&text);
+		data_event_add_name(events->v[i], &text);
+		found = !strcmp(text.s, name);
+	}
+	str_release(&text);
+	return found;
+}
+
+static int check_name(const struct events *events, const char *option, const char *name, struct str *err)
+{
+	struct str names = STR_INIT;
+	int code = 0;
+
+	/* A pipe's events are known when they have gone by. */
+	if (!name || !events->n || has_event(events, name))
+		return 0;
+	for (size_t i = 0; i < events->n; i++) {
+		str_add(&names, i ? ", " : "");
+		data_event_add_name(events->v[i], &names);
+	}
+	code = fail(err, -EINVAL, "%s: no event '%s' was recorded; there is %s", option, name, names.s);
+	str_release(&names);
+	return code;
+}
+
+static int event_switch_new(struct event_switch **made, const struct filter_options *options,
+			    const struct events *events, struct str *err)
+{
+	int code = check_name(events, "--switch-on", options->switch_on, err);
+
+	*made = NULL;
+	if (!code)
+		code = check_name(events, "--switch-off", options->switch_off, err);
+	if (!code && options->switch_on && options->switch_off && !strcmp(options->switch_on, options->switch_off))
+		code = fail(err, -EINVAL, "--switch-off: '%s' is what switches on", options->switch_off);
+	if (code || (!options->switch_on && !options->switch_off))
+		return code;
+	*made = xcalloc(1, sizeof(**made));
+	(*made)->on = options->switch_on;
+	(*made)->off = options->switch_off;
+	(*made)->shown = options->switches_shown;
+	(*made)->open = !options->switch_on;
+	return 0;
+}
+
+static void event_switch_free(struct event_switch *the)
+{
+	if (the)
+		free(the->roles);
+	free(the);
+}
+
+static enum role find_role(const struct event_switch *the, const struct data_event *event)
+{
+	struct str name = STR_INIT;
+	enum role role = ROLE_NONE;
+
+	data_event_add_name(event, &name);
+	if (the->on && !strcmp(name.s, the->on))
+		role = ROLE_ON;
+	else if (the->off && !strcmp(name.s, the->off))
+		role = ROLE_OFF;
+	str_release(&name);
+	return role;
+}
+
+static enum role role_of(struct event_switch *the, const struct data_event *event)
+{
+	if (event->index >= the->n_roles) {
+		size_t n = event->index + 16;
+
+		the->roles = xreallocarray(the->roles, n, 1);
+		memset(the->roles + the->n_roles, ROLE_UNKNOWN, n - the->n_roles);
+		the->n_roles = n;
+	}
+	if (the->roles[event->index] == ROLE_UNKNOWN)
+		the->roles[event->index] = (uint8_t)find_role(the, event);
+	return the->roles[event->index];
+}
+
+static bool event_switch_drops(struct event_switch *the, const struct data_event *event)
+{
+	enum role role = role_of(the, event);
+
+	if (role == ROLE_ON && !the->open) {
+		the->open = true;
+		return !the->shown;
+	}
+	if (role == ROLE_OFF && the->open) {
+		the->open = false;
+		return !the->shown;
+	}
+	return !the->open;
+}
+
 enum { CPUS_MAX = 1 << 20 };
 
-/* What is known of a numbered name. */
-enum verdict { VERDICT_UNKNOWN, VERDICT_TAKE, VERDICT_LEAVE };
+/* In the order in which a sample is asked about them. */
+enum filter_kind {
+	FILTER_TIME,
+	FILTER_SWITCH,
+	FILTER_MODE,
+	FILTER_CPU,
+	FILTER_SOCKET,
+	FILTER_PID,
+	FILTER_TID,
+	FILTER_COMM,
+	FILTER_DSO,
+	FILTER_SYMBOL,
+	FILTER_KINDS,
+};
+/* The answer for a numbered name, as far as it is known. */
+enum filter_verdict { VERDICT_UNKNOWN, VERDICT_TAKE, VERDICT_LEAVE };
 struct verdicts {
 	uint8_t *v;
 	size_t n;
@@ -29,11 +165,11 @@ struct filters {
 	struct time_ranges times;
 	struct event_switch *event_switch; /* NULL: none; moves while asking */
 	struct verdicts *comm_verdicts, *dso_verdicts; /* filled while asking */
-	struct marks *marks; /* likewise */
+	struct filter_marks *marks; /* likewise */
 };
 
 /* Bits 1 << enum filter_kind: filters that took a sample away, and that let one pass. */
-struct marks {
+struct filter_marks {
 	unsigned took, passed;
 };
 
@@ -401,10 +537,157 @@ bool filters_any(const struct filters *filters)
 	       filters->by_tid || filters->by_socket || filters->symbol_filter;
 }
 
-enum filter_kind filters_took_all(const struct filters *filters)
+/* The filter that let nothing pass of what came to it, FILTER_KINDS: there is none. */
+static enum filter_kind kind_that_took_all(const struct filters *filters)
 {
 	for (unsigned kind = 0; kind < FILTER_KINDS; kind++)
 		if (filters->marks->took >> kind & 1 && !(filters->marks->passed >> kind & 1))
 			return kind;
 	return FILTER_KINDS;
+}
+
+enum {
+	LISTED_MAX = 5,
+	LOOKED_AT_MAX = 20000, /* names: what is near to a word takes time to find */
+};
+
+/* Names are handed to it one by one; they may come again. */
+struct known {
+	struct near_name near;
+	const char *listed[LISTED_MAX];
+	size_t n_listed, n_seen;
+	bool more;
+};
+
+static void know(struct known *known, const char *name)
+{
+	if (!*name || known->n_seen++ >= LOOKED_AT_MAX)
+		return;
+	near_consider(&known->near, name);
+	for (size_t i = 0; i < known->n_listed; i++)
+		if (!strcmp(known->listed[i], name))
+			return;
+	if (known->n_listed < LISTED_MAX)
+		known->listed[known->n_listed++] = name;
+	else
+		known->more = true;
+}
+
+static void comms_of(struct session *session, struct known *known)
+{
+	/* The first is swapper, in every recording; one like ":12" is of a task that nobody named. */
+	for (uint32_t i = 1; i < replay_n_comms(&session->replay); i++)
+		if (replay_comm(&session->replay, i)[0] != ':')
+			know(known, replay_comm(&session->replay, i));
+}
+
+static void dsos_of(struct session *session, struct known *known)
+{
+	const struct location_totals *forgotten = &session->private->forgotten;
+
+	for (size_t i = 0; i < session->locations->n; i++)
+		if (session->locations->v[i].dso)
+			know(known, session->locations->v[i].dso->name);
+	for (size_t i = 0; i < forgotten->n_dsos; i++)
+		if (forgotten->dsos[i].seen)
+			know(known, session->replay.dsos.v[i]->name);
+}
+
+/* Where locations were forgotten: those of the last samples. */
+static void symbols_of(struct session *session, struct known *known)
+{
+	for (uint32_t i = 0; i < session->locations->n && known->n_seen < LOOKED_AT_MAX; i++) {
+		const struct symbol *symbol = location_symbol(session, i);
+
+		if (symbol)
+			know(known, symbol->name);
+	}
+}
+
+/*
+ * To add a filter: a row in enum filter_kind, one here, its line in parse_all(), and one in
+ * tests/cli/empty_reports.sh.
+ */
+#define NO_TEXT SIZE_MAX
+static const struct filter_words {
+	const char *option;
+	size_t text; /* offset of what was typed in struct filter_options; NO_TEXT: it takes no argument */
+	void (*names)(struct session *session, struct known *known); /* that it could have been; or NULL */
+} rows[FILTER_KINDS] = {
+#define TEXT(name) offsetof(struct filter_options, name)
+	[FILTER_TIME] = { "--time", TEXT(time), NULL },
+	[FILTER_SWITCH] = { "--switch-on or --switch-off", TEXT(switch_on), NULL },
+	[FILTER_MODE] = { "--hide_kernel_symbols or --hide_user_symbols", NO_TEXT, NULL },
+	[FILTER_CPU] = { "--cpu", TEXT(cpus), NULL },
+	[FILTER_SOCKET] = { "--socket-filter", TEXT(sockets), NULL },
+	[FILTER_PID] = { "--pid", TEXT(pids), NULL },
+	[FILTER_TID] = { "--tid", TEXT(tids), NULL },
+	[FILTER_COMM] = { "--comms", TEXT(comms), comms_of },
+	[FILTER_DSO] = { "--dsos", TEXT(dsos), dsos_of },
+	[FILTER_SYMBOL] = { "--symbols", TEXT(symbols), symbols_of },
+#undef TEXT
+};
+
+static void add_quoted(const char *name, struct str *out)
+{
+	str_addc(out, '\'');
+	str_add_printable(out, name, strlen(name));
+	str_addc(out, '\'');
+}
+
+/* What is near to one of the names that were typed; else what there is. */
+static void add_names(struct session *session, const struct filter_words *row, const char *typed, struct str *out)
+{
+	struct known known = { .n_listed = 0 };
+
+	for (const char *at = typed; *at && !near_best(&known.near);) {
+		size_t len = strcspn(at, ",");
+
+		known = (struct known){ .n_listed = 0 };
+		near_init(&known.near, at, len);
+		row->names(session, &known);
+		at += len + (at[len] == ',');
+	}
+	if (near_best(&known.near)) {
+		str_add(out, ": did you mean ");
+		add_quoted(near_best(&known.near), out);
+		str_addc(out, '?');
+		return;
+	}
+	for (size_t i = 0; i < known.n_listed; i++) {
+		str_add(out, i ? ", " : ": there are ");
+		str_add_printable(out, known.listed[i], strlen(known.listed[i]));
+	}
+	str_add(out, known.more ? ", ..." : "");
+}
+
+static void add_time(const struct replay *replay, struct str *out)
+{
+	if (replay->last_ns)
+		str_addf(out, ": the samples are from %.6f to %.6f", (double)replay->first_ns / 1e9,
+			 (double)replay->last_ns / 1e9);
+}
+
+void filters_add_note(const struct filters *filters, const struct filter_options *options, struct session *session)
+{
+	enum filter_kind kind = kind_that_took_all(filters);
+	const struct filter_words *row = &rows[kind < FILTER_KINDS ? kind : 0];
+	struct str text = STR_INIT;
+	const char *typed = NULL;
+
+	if (kind == FILTER_KINDS)
+		return;
+	if (row->text != NO_TEXT)
+		memcpy(&typed, (const char *)options + row->text, sizeof(typed));
+	str_addf(&text, "nothing is left by %s", row->option);
+	if (typed) {
+		str_addc(&text, ' ');
+		add_quoted(typed, &text);
+	}
+	if (row->names && typed)
+		add_names(session, row, typed, &text);
+	else if (kind == FILTER_TIME)
+		add_time(&session->replay, &text);
+	note_add(&session->notes, false, NULL, "%s", text.s);
+	str_release(&text);
 }

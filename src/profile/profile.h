@@ -165,7 +165,7 @@ uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t location)
 /* The locations of a stack, innermost first, into out (at most max); returns how many. */
 size_t stacks_walk(const struct stacks *stacks, uint32_t stack, uint32_t *out, size_t max);
 
-/* ---- chain.c, chain_link.c: a sample's frames ---- */
+/* ---- chain.c: a sample's frames ---- */
 
 struct chain_entry {
 	uint64_t ip; /* as recorded */
@@ -242,25 +242,7 @@ bool filters_take_record(const struct filters *filters, const struct record_body
 /* By pid, tid, comm and socket alone. */
 bool filters_take_task(const struct filters *filters, const struct replay_sample *sample);
 
-/* In the order in which a sample is asked about them. */
-enum filter_kind {
-	FILTER_TIME,
-	FILTER_SWITCH,
-	FILTER_MODE,
-	FILTER_CPU,
-	FILTER_SOCKET,
-	FILTER_PID,
-	FILTER_TID,
-	FILTER_COMM,
-	FILTER_DSO,
-	FILTER_SYMBOL,
-	FILTER_KINDS,
-};
-/* The filter that let nothing pass of what came to it, FILTER_KINDS: there is none. */
-enum filter_kind filters_took_all(const struct filters *filters);
-
-/* ---- filter_note.c ---- */
-/* Where a filter left nothing: a note of which one, and what there is instead. */
+/* Adds a note where a filter left nothing: which one, and what there is instead. */
 void filters_add_note(const struct filters *filters, const struct filter_options *options, struct session *session);
 
 /* ---- sample_stream.c: the samples of a recording one by one, resolved, to whoever takes them ---- */
@@ -366,7 +348,7 @@ void thread_counts_add(struct thread_counts *counts, const struct events *events
 void thread_counts_print(const struct thread_counts *counts, const struct events *events,
 			 struct str *out);
 
-/* ---- profile.c, collect.c: a recording, read once ---- */
+/* ---- profile.c: a recording, read once ---- */
 
 struct entry_stats {
 	uint64_t n_samples, period;

@@ -1,6 +1,6 @@
 /*
  * session_internal: what a session remembers between samples. Private to profile/: session.c owns it,
- * chain.c, read_values.c, forget_locations.c and forget_files.c use their own parts.
+ * chain.c, read_values.c and compact.c use their own parts.
  *
  * All of it is bounded but a total per file and the last values of counters, of which there is one per counter.
  */
@@ -42,16 +42,6 @@ uint32_t session_function_location(struct session *session, struct thread *threa
 /* Behind session_forget: the locations that are left stand for their functions again. */
 void session_name_functions(struct session *session);
 
-/* ---- chain_link.c: the caller that frame pointers miss ---- */
-
-/*
- * A sample whose innermost user function has its return address still in a register: the same, with this
- * address in its chain, in *with, until the next call. Any other: the sample itself.
- */
-const struct replay_sample *session_add_link(struct session *session,
-					     const struct replay_sample *sample,
-					     struct replay_sample *with);
-
 /* chain.c: a sample's registers, stack and maps, for unwind/. */
 struct unwind_input session_unwind_input(const struct replay_sample *sample);
 
@@ -83,6 +73,8 @@ void stack_cache_release(struct stack_cache *cache);
 void session_forget(struct session *session, const uint32_t *now);
 /* No more samples come: what was kept to find their stacks again goes. */
 void session_end_samples(struct session *session);
+/* filters.c: numbers of names of threads, and of dsos, may be those of others from now on. */
+void filters_forget_numbers(const struct filters *filters);
 /* profile.c: cells with fewer facts are made anew. */
 void profile_forget_coarse(struct profile *profile);
 
@@ -100,7 +92,7 @@ struct last_values {
 };
 void last_values_release(struct last_values *values);
 
-/* ---- forget_locations.c ---- */
+/* ---- compact.c ---- */
 
 /*
  * Forgets locations, stacks and frames that were looked up: all numbers and lists that were given out are void, new
@@ -113,17 +105,8 @@ void session_forget_locations(struct session *session);
 /* Less is not worth it. */
 #define NAMES_LEAST_BYTES ((size_t)2 << 20)
 #define NAMES_FORGOTTEN SIZE_MAX
-/* compact.c: frames that were looked up are forgotten; locations stay, and their symbols. */
+/* Frames that were looked up are forgotten; locations stay, and their symbols. */
 void session_forget_frames(struct session *session);
-
-/* ---- forget_files.c ---- */
-
-/*
- * Dsos that no process has mapped any more, and in which none of the locations that are `used` lies, go with all that
- * was read for them. The others have new indexes: whoever keeps something by index has to forget it. Locations that
- * are not used may point nowhere afterwards.
- */
-void session_forget_files(struct session *session, const bool *used);
 
 /* What notes need of locations that are forgotten. */
 
@@ -138,9 +121,7 @@ struct location_totals {
 	struct dso_total *dsos; /* by dso.index */
 	size_t n_dsos;
 };
-/* Adds the locations to totals, which the caller releases. */
-void location_totals_add(struct location_totals *totals, const struct session *session);
-/* Those of all locations, also of forgotten ones. */
+/* The totals of all locations, also of forgotten ones; the caller releases them. */
 void location_totals_all(struct location_totals *totals, const struct session *session);
 void location_totals_release(struct location_totals *totals);
 
@@ -161,7 +142,7 @@ struct session_private {
 	size_t n_frames;
 	uint64_t *unwound; /* the user's addresses of the last session_chain that was unwound */
 	size_t unwound_room; /* max_stack, and never less than perf's own limit: see session_unwinds */
-	uint64_t *linked; /* the chain of the last session_add_link */
+	uint64_t *linked; /* the chain of the last add_link() */
 	size_t cap_linked;
 	enum unwind_state unwind_state;
 	struct utsname host; /* for recordings without an architecture */

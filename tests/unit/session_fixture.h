@@ -7,7 +7,7 @@
 
 #include "replay_fixture.h"
 
-#include "profile/filters_internal.h"
+#include "profile/time_filter.h"
 #include "profile/profile.h"
 
 struct fix_session {

@@ -201,9 +201,9 @@ static void the_same_answers(void **state)
 		ask_all(names[i]);
 }
 
-static void add_groups_asked(const struct folding *folding, struct str *out)
+static void add_groups_asked(const struct fold_cache *cache, struct str *out)
 {
-	str_addf(out, "%s%s", folding->sets[0].cells.s, folding->sets[0].question.s);
+	str_addf(out, "%s%s", cache->sets[0].cells.s, cache->sets[0].question.s);
 }
 
 static const struct {
@@ -235,14 +235,14 @@ static void what_is_left_is_taken(void **state)
 	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
 	assert_int_equal(profile_read(profile, NULL, NULL, &err), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(after_first); i++) {
-		const struct folding *left, *folding;
+		const struct fold_cache *left, *cache;
 		const struct group *groups;
 		struct table *table;
 
 		str_reset(&frames_asked);
 		str_reset(&groups_asked);
 		assert_int_equal(table_make(&table, profile, &after_first[0].options, &err), 0);
-		left = table->private->folding;
+		left = table->private->cache;
 		groups = left->sets[0].v[0].v;
 		str_add(&frames_asked, left->of_frames.s);
 		add_groups_asked(left, &groups_asked);
@@ -251,20 +251,20 @@ static void what_is_left_is_taken(void **state)
 		assert_ptr_equal(profile->left, left);
 		assert_int_equal(table_make(&table, profile, &after_first[i].options, &err), 0);
 		/* What was freed may have its place again: then it is told by what it is for. */
-		folding = table->private->folding;
-		assert_int_equal(!strcmp(folding->of_frames.s, frames_asked.s), after_first[i].frames);
+		cache = table->private->cache;
+		assert_int_equal(!strcmp(cache->of_frames.s, frames_asked.s), after_first[i].frames);
 		if (after_first[i].frames) {
 			struct str asked = STR_INIT;
 
-			add_groups_asked(folding, &asked);
+			add_groups_asked(cache, &asked);
 			assert_int_equal(!strcmp(asked.s, groups_asked.s), after_first[i].groups);
-			assert_ptr_equal(folding, left);
+			assert_ptr_equal(cache, left);
 			str_release(&asked);
 		}
 		if (after_first[i].groups)
-			assert_ptr_equal(folding->sets[0].v[0].v, groups);
+			assert_ptr_equal(cache->sets[0].v[0].v, groups);
 		else
-			assert_int_equal(folding_groups_before(folding, 0) != NULL, after_first[i].cells);
+			assert_int_equal(fold_cache_groups_before(cache, 0) != NULL, after_first[i].cells);
 		table_free(table);
 	}
 	profile_free(profile);

@@ -24,7 +24,7 @@ struct tree_fixture {
 	struct locations locations;
 	struct table table;
 	struct table_private private;
-	struct folding folding;
+	struct fold_cache cache;
 	struct groups groups; /* a chain each */
 	struct call_tree *tree; /* of tree_make */
 	struct hist hist;
@@ -36,7 +36,7 @@ struct tree_fixture {
 /* Each distinct frame has a row of its own; the first is the entry's. */
 static inline uint32_t tree_frame_number(struct tree_fixture *t, struct view_frame frame)
 {
-	struct frames *frames = &t->folding.frames;
+	struct frames *frames = &t->cache.frames;
 	const uint64_t row[] = { frames->n };
 
 	for (uint32_t i = 0; i < frames->n; i++) {
@@ -75,10 +75,10 @@ static inline void tree_init(struct tree_fixture *t)
 	t->session.locations = &t->locations;
 	t->table.session = &t->session;
 	t->table.private = &t->private;
-	t->private.folding = &t->folding;
+	t->private.cache = &t->cache;
 	t->table.chains = true;
 	t->table.options.needs = NEED_TREES;
-	row_set_init(&t->folding.frames.values, 1);
+	row_set_init(&t->cache.frames.values, 1);
 	row_set_init(&t->groups.values, 0);
 	row_set_intern(&t->groups.values, NULL);
 	tree_frame_number(t, (struct view_frame){ .location = LOCATION_NONE }); /* of the samples */
@@ -92,7 +92,7 @@ static inline void tree_release(struct tree_fixture *t)
 {
 	calltree_free(t->tree);
 	trees_free(t->hist.trees);
-	frames_release(&t->folding.frames);
+	frames_release(&t->cache.frames);
 	free(t->groups.v);
 	row_set_release(&t->groups.values);
 	str_release(&t->output.text);
@@ -117,7 +117,7 @@ static inline void tree_add_frames(struct tree_fixture *t, const struct view_fra
 	struct group group = { .stats = { .period = period, .n_samples = count } };
 
 	for (size_t i = 0; i < n; i++)
-		group.stack = stacks_child(&t->folding.frames.stacks, group.stack,
+		group.stack = stacks_child(&t->cache.frames.stacks, group.stack,
 					   tree_frame_number(t, frames[i]));
 	VEC_GROW(t->groups.v, t->groups.n, t->groups.cap);
 	t->groups.v[t->groups.n++] = group;
@@ -130,7 +130,7 @@ static inline const struct call_tree *tree_make(struct tree_fixture *t)
 	struct hist hist = { .trees = trees_new(&t->table, &t->groups) };
 
 	calltree_free(t->tree);
-	t->entry.others = t->entry.codes = 0;
+	t->entry.group_key = t->entry.frame_key = 0;
 	t->tree = table_tree(&t->table, &hist, &t->entry, &all);
 	trees_free(hist.trees);
 	assert_non_null(t->tree);

@@ -9,27 +9,27 @@
 
 #include <stdlib.h>
 
-struct folding *folding_new(void)
+struct fold_cache *fold_cache_new(void)
 {
-	struct folding *folding = xcalloc(1, sizeof(*folding));
+	struct fold_cache *cache = xcalloc(1, sizeof(*cache));
 
-	folding->names = texts_new();
-	str_init(&folding->of_frames);
-	str_init(&folding->filter);
+	cache->names = texts_new();
+	str_init(&cache->of_frames);
+	str_init(&cache->filter);
 	for (size_t i = 0; i < GROUP_SETS; i++)
-		folding->sets[i] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
-	return folding;
+		cache->sets[i] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
+	return cache;
 }
 
-void folding_begin(struct table *table)
+void fold_cache_begin(struct table *table)
 {
-	struct folding *folding = table->private->folding;
+	struct fold_cache *cache = table->private->cache;
 
-	row_set_init(&folding->frames.ids, 3);
-	row_set_init(&folding->frames.values, table->private->n_frame_keys);
-	row_set_init(&folding->function_ids.ids, 3);
-	row_set_init(&folding->key_hashes.values, 2);
-	row_set_init(&folding->cgroup_ids, 2);
+	row_set_init(&cache->frames.ids, 3);
+	row_set_init(&cache->frames.values, table->private->n_frame_keys);
+	row_set_init(&cache->function_ids.ids, 3);
+	row_set_init(&cache->key_hashes.values, 2);
+	row_set_init(&cache->cgroup_ids, 2);
 }
 
 static void groups_release(struct groups *groups)
@@ -39,7 +39,7 @@ static void groups_release(struct groups *groups)
 	for (size_t i = 0; groups->of_cell && i < groups->n_members; i++)
 		free(groups->of_cell[i]);
 	free(groups->of_cell);
-	runs_release(&groups->runs);
+	stack_totals_release(&groups->totals);
 	trees_free(groups->trees);
 	entry_ranks_free(groups->ranks);
 	known_widths_forget(&groups->widths);
@@ -56,28 +56,28 @@ static void set_release(struct group_set *set)
 	str_release(&set->question);
 }
 
-void folding_free(struct folding *folding)
+void fold_cache_free(struct fold_cache *cache)
 {
-	if (!folding)
+	if (!cache)
 		return;
 	for (size_t i = 0; i < GROUP_SETS; i++)
-		set_release(&folding->sets[i]);
-	frames_release(&folding->frames);
-	free(folding->function_ids.v);
-	row_set_release(&folding->function_ids.ids);
-	free(folding->key_hashes.v);
-	row_set_release(&folding->key_hashes.values);
-	row_set_release(&folding->cgroup_ids);
-	texts_free(folding->names);
-	free(folding->dso_names);
-	str_release(&folding->of_frames);
-	str_release(&folding->filter);
-	free(folding);
+		set_release(&cache->sets[i]);
+	frames_release(&cache->frames);
+	free(cache->function_ids.v);
+	row_set_release(&cache->function_ids.ids);
+	free(cache->key_hashes.v);
+	row_set_release(&cache->key_hashes.values);
+	row_set_release(&cache->cgroup_ids);
+	texts_free(cache->names);
+	free(cache->dso_names);
+	str_release(&cache->of_frames);
+	str_release(&cache->filter);
+	free(cache);
 }
 
 static void free_left(void *left)
 {
-	folding_free(left);
+	fold_cache_free(left);
 }
 
 /* ---- what it depends on ---- */
@@ -140,7 +140,7 @@ static void add_groups_question(const struct table *table, struct str *out)
  * Cells alone can be asked again, and blocks are left to who asks for them. What is being recorded gets more before
  * the next question.
  */
-bool folding_is_for_others(const struct table *table)
+bool fold_cache_is_for_others(const struct table *table)
 {
 	return table->profile && !table->profile_owned && table->session->reader &&
 	       table->options.needs & NEED_ENTRIES && !(table->options.needs & NEED_BLOCKS);
@@ -149,43 +149,43 @@ bool folding_is_for_others(const struct table *table)
 /* ---- from table to table ---- */
 
 /* The set of this question comes first; where there is none, an empty one, and the oldest goes. */
-static void choose_set(struct folding *folding, const struct group_set *wanted)
+static void choose_set(struct fold_cache *cache, const struct group_set *wanted)
 {
 	struct group_set chosen;
 	size_t at = 0;
 
-	while (at < GROUP_SETS && (strcmp(folding->sets[at].cells.s, wanted->cells.s) != 0 ||
-				   strcmp(folding->sets[at].question.s, wanted->question.s) != 0))
+	while (at < GROUP_SETS && (strcmp(cache->sets[at].cells.s, wanted->cells.s) != 0 ||
+				   strcmp(cache->sets[at].question.s, wanted->question.s) != 0))
 		at++;
 	if (at == GROUP_SETS) {
-		set_release(&folding->sets[--at]);
-		folding->sets[at] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
-		str_add(&folding->sets[at].cells, wanted->cells.s);
-		str_add(&folding->sets[at].question, wanted->question.s);
+		set_release(&cache->sets[--at]);
+		cache->sets[at] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
+		str_add(&cache->sets[at].cells, wanted->cells.s);
+		str_add(&cache->sets[at].question, wanted->question.s);
 	}
-	chosen = folding->sets[at];
-	memmove(folding->sets + 1, folding->sets, at * sizeof(chosen));
-	folding->sets[0] = chosen;
+	chosen = cache->sets[at];
+	memmove(cache->sets + 1, cache->sets, at * sizeof(chosen));
+	cache->sets[0] = chosen;
 }
 
 /* What is made of it for another --symbol-filter goes. */
 static void filter_anew(struct table *table)
 {
-	struct folding *folding = table->private->folding;
+	struct fold_cache *cache = table->private->cache;
 	struct str filter = STR_INIT;
 	bool same;
 
 	add_text(&filter, table->options.filters.symbol_filter);
-	same = !strcmp(folding->filter.s, filter.s);
-	str_release(&folding->filter);
-	folding->filter = filter;
+	same = !strcmp(cache->filter.s, filter.s);
+	str_release(&cache->filter);
+	cache->filter = filter;
 	if (same)
 		return;
 	frames_filter(table);
-	forest_forget_rows(&folding->frames.forest);
+	stack_preorder_forget_rows(&cache->frames.preorder);
 	for (size_t i = 0; i < GROUP_SETS; i++)
-		for (size_t k = 0; k < folding->sets[i].n; k++) {
-			struct groups *groups = &folding->sets[i].v[k];
+		for (size_t k = 0; k < cache->sets[i].n; k++) {
+			struct groups *groups = &cache->sets[i].v[k];
 
 			trees_free(groups->trees);
 			groups->trees = NULL;
@@ -193,12 +193,12 @@ static void filter_anew(struct table *table)
 		}
 }
 
-void folding_take(struct table *table)
+void fold_cache_take(struct table *table)
 {
 	struct table_private *private = table->private;
-	struct folding *left, *empty = private->folding;
+	struct fold_cache *left, *empty = private->cache;
 
-	if (!folding_is_for_others(table))
+	if (!fold_cache_is_for_others(table))
 		return;
 	add_frames_question(table, &empty->of_frames);
 	add_cells_question(table, &empty->sets[0].cells);
@@ -207,34 +207,34 @@ void folding_take(struct table *table)
 	if (left && !strcmp(left->of_frames.s, empty->of_frames.s)) {
 		table->profile->left = NULL;
 		choose_set(left, &empty->sets[0]);
-		folding_free(empty);
-		private->folding = left;
+		fold_cache_free(empty);
+		private->cache = left;
 	} else {
 		profile_forget_left(table->profile);
 	}
 	filter_anew(table);
 }
 
-const struct groups *folding_groups_before(const struct folding *folding, size_t hist)
+const struct groups *fold_cache_groups_before(const struct fold_cache *cache, size_t hist)
 {
-	const struct group_set *now = &folding->sets[0], *before = &folding->sets[1];
+	const struct group_set *now = &cache->sets[0], *before = &cache->sets[1];
 
 	if (hist >= before->n || !before->v[hist].of_cell || strcmp(now->cells.s, before->cells.s) != 0)
 		return NULL;
 	return &before->v[hist];
 }
 
-void folding_leave(struct table *table)
+void fold_cache_leave(struct table *table)
 {
-	struct folding *folding = table->private->folding;
+	struct fold_cache *cache = table->private->cache;
 
 	/* Of a table that was never folded nothing can be used. */
-	if (!folding_is_for_others(table) || !folding->sets[0].n) {
-		folding_free(folding);
+	if (!fold_cache_is_for_others(table) || !cache->sets[0].n) {
+		fold_cache_free(cache);
 	} else {
 		profile_forget_left(table->profile);
-		table->profile->left = folding;
+		table->profile->left = cache;
 		table->profile->free_left = free_left;
 	}
-	table->private->folding = NULL;
+	table->private->cache = NULL;
 }
