@@ -16,6 +16,8 @@
  */
 #include "count/estimate.h"
 
+#include "util/util.h"
+
 #include <math.h>
 
 /* One in a thousand: a report has many rows, and a false alarm spoils them all. */
@@ -46,7 +48,10 @@ static double common_variance(const struct copy *copies, size_t n)
 		freedom += copies[i].estimate.freedom;
 		known++;
 	}
-	return known > 0 ? sum / known * square(student_t95(freedom) / student_t95(1e9)) : -1;
+	if (!(known > 0))
+		return -1;
+	return sum / known * square(t_quantile(ESTIMATE_CONFIDENCE, freedom) /
+				    t_quantile(ESTIMATE_CONFIDENCE, INFINITY));
 }
 
 bool copies_agree(const struct copy *copies, size_t n, double *scatter)
@@ -72,7 +77,7 @@ bool copies_agree(const struct copy *copies, size_t n, double *scatter)
 		}
 		mean = pass ? mean : sum / weights;
 	}
-	*scatter = student_t95((double)n - 1) * sqrt(squares / ((double)n - 1));
+	*scatter = t_quantile(ESTIMATE_CONFIDENCE, (double)n - 1) * sqrt(squares / ((double)n - 1));
 	return chi_square <= chi_square_limit((double)n - 1);
 }
 

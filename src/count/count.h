@@ -36,15 +36,6 @@ enum core_time {
 enum core_time core_time_of(const uint64_t *longest_ns, size_t n_types, size_t n_counted, size_t type,
 			    uint64_t enabled_ns, uint64_t *on_type_ns);
 
-/* Mean and deviation of a series by Welford's method; zeroed is empty. */
-struct series {
-	uint64_t n;
-	double mean, m2, min, max;
-};
-void series_add(struct series *s, double x);
-double series_stdev_of_mean(const struct series *s); /* sqrt(variance / n); 0 for n < 2 */
-double series_rel_stdev_pct(const struct series *s); /* of the mean, in % of the mean; 0 if mean is 0 */
-
 /* ---- backends: who counts ---- */
 
 /* One event as it is counted. All but the numbers is borrowed from the backend. */

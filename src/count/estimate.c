@@ -35,9 +35,11 @@
  * Sources: W. G. Cochran, Sampling Techniques, 3rd ed. 1977, chapters 2 (finite population), 6 (ratio estimates) and 8
  * (systematic samples); K. M. Wolter, Introduction to Variance Estimation, 2nd ed. 2007, chapter 8 (successive
  * differences); J. von Neumann, Annals of Mathematical Statistics 12 (1941), for their degrees of freedom; F. E.
- * Satterthwaite, Biometrics 2 (1946), for those of a variance of unequal parts; Abramowitz and Stegun 26.7.5 for t.
+ * Satterthwaite, Biometrics 2 (1946), for those of a variance of unequal parts.
  */
 #include "count/estimate.h"
+
+#include "util/util.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -302,18 +304,6 @@ static size_t widest(const struct pool_sums *sums)
 	return most;
 }
 
-double student_t95(double freedom)
-{
-	static const double few[] = { 12.706, 4.303, 3.182, 2.776 };
-	const double z = 1.959963984540054, z3 = z * z * z, z5 = z3 * z * z;
-
-	if (freedom < 1)
-		return few[0];
-	if (freedom < 5)
-		return few[(size_t)freedom - 1];
-	return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
-}
-
 /* Degrees of freedom of n differences, of which m carry the variance; neighbours overlap, which costs a third. */
 static double freedom_of(double n, double m)
 {
@@ -338,8 +328,8 @@ static double noise_of(const struct evidence *e, const struct estimate *estimate
 	double variance = estimate->unit_variance * e->unseen;
 
 	if (period)
-		return student_t95(period - 1) * sqrt(variance * (e->pool.times[0] + 1) / period);
-	return student_t95(estimate->freedom) * sqrt(variance);
+		return t_quantile(ESTIMATE_CONFIDENCE, period - 1) * sqrt(variance * (e->pool.times[0] + 1) / period);
+	return t_quantile(ESTIMATE_CONFIDENCE, estimate->freedom) * sqrt(variance);
 }
 
 struct estimate estimate_make(const struct evidence *e, double value)
@@ -386,7 +376,7 @@ void estimate_from_runs(struct estimate *estimate, uint64_t n, double stdev, dou
 	if (!few || n < RUNS_MIN || !(value > 0))
 		return;
 	estimate->start_differs = false; /* each group has seen it */
-	estimate->error = student_t95((double)n - 1) * stdev * sqrt((double)n);
+	estimate->error = t_quantile(ESTIMATE_CONFIDENCE, (double)n - 1) * stdev * sqrt((double)n);
 	estimate->state = estimate->error < error_min * value ? ESTIMATE_ALIKE : ESTIMATE_OK;
 }
 

@@ -19,6 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The truth is within a stated error so often. */
+#define ESTIMATE_CONFIDENCE 0.95
+
 /* Fewer times at which slices could be compared give no estimate: a variance of so few numbers is a guess. */
 enum { COMPARISONS_MIN = 7 };
 
@@ -132,8 +135,6 @@ struct estimate estimate_make(const struct evidence *evidence, double value);
  * are too few.
  */
 void estimate_from_runs(struct estimate *estimate, uint64_t n, double stdev, double value);
-/* Student's t, two-sided, 95 %. */
-double student_t95(double freedom);
 
 /* ---- agreement.c: one event in several groups ---- */
 

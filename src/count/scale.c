@@ -1,13 +1,11 @@
 /*
- * Arithmetic of counting: multiplex scaling, time on core types, mean and deviation. Pure functions, no state.
+ * Arithmetic of counting: multiplex scaling, time on core types. Pure functions, no state.
  *
  * A counter that shared its hardware ran for a part of the time it was enabled; the estimate for
  * the whole time is value * enabled / running (perf_event_open(2)). The product needs 128 bits: a
  * few hours of nanoseconds times a few billion counts do not fit into 64.
  */
 #include "count/count.h"
-
-#include <math.h>
 
 uint64_t scale_count(uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
 {
@@ -33,29 +31,4 @@ enum core_time core_time_of(const uint64_t *longest_ns, size_t n_types, size_t n
 	if (gap * 100 <= enabled * GAPS_PER_CENT)
 		return CORE_TIME_KNOWN;
 	return n_counted > 1 ? CORE_TIME_GAPS : CORE_TIME_UNSEEN;
-}
-
-void series_add(struct series *s, double x)
-{
-	double before = x - s->mean;
-
-	s->n++;
-	s->mean += before / (double)s->n;
-	s->m2 += before * (x - s->mean);
-	if (s->n == 1 || x < s->min)
-		s->min = x;
-	if (s->n == 1 || x > s->max)
-		s->max = x;
-}
-
-double series_stdev_of_mean(const struct series *s)
-{
-	double n = (double)s->n;
-
-	return s->n < 2 ? 0 : sqrt(s->m2 / (n - 1) / n);
-}
-
-double series_rel_stdev_pct(const struct series *s)
-{
-	return s->mean == 0 ? 0 : fabs(100 * series_stdev_of_mean(s) / s->mean);
 }

@@ -73,10 +73,4 @@ double change_beyond(const struct change *change, double limit, int sign);
  */
 void holm_correct(double *p, size_t n);
 
-/* ---- student.c ---- */
-
-/* Of Student's distribution; freedom INFINITY: the normal one. */
-double t_two_sided(double t, double freedom);
-double t_quantile(double probability, double freedom); /* two-sided: 0.95 */
-
 #endif

@@ -28,24 +28,13 @@ static bool same_event(const struct event *a, const struct event *b)
 	       text_same(a->filter, b->filter);
 }
 
-/* Student's t, two-sided, 99.9 %; beyond the table by the expansion of R. A. Fisher and E. A. Cornish. */
-static double student_t(uint64_t freedom)
-{
-	static const double table[] = { INFINITY, 636.6, 31.6, 12.92, 8.61, 6.87, 5.96, 5.41, 5.04 };
-	const double z = 3.290526731491896, z3 = z * z * z, z5 = z3 * z * z, f = (double)freedom;
-
-	if (freedom < ARRAY_SIZE(table))
-		return table[freedom];
-	return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f);
-}
-
 static double noise(const struct pass_count *a, const struct pass_count *b)
 {
 	double mean = (a->values->mean + b->values->mean) / 2;
 	double noise_a = series_stdev_of_mean(a->values), noise_b = series_stdev_of_mean(b->values);
 
 	if (a->values->n > 1 && b->values->n > 1)
-		return 2 + mean / 100 + student_t(a->values->n + b->values->n - 2) *
+		return 2 + mean / 100 + t_quantile(0.999, (double)(a->values->n + b->values->n - 2)) *
 						sqrt(noise_a * noise_a + noise_b * noise_b);
 	if (is_clock(a->event))
 		return mean / 3 + 2 * NS_PER_MSEC;

@@ -227,6 +227,7 @@ void *library_load(const char *soname, const struct library_symbol *symbols, siz
 #include "util/memory_locked.h"
 #include "util/name_set.h"
 #include "util/output.h"
+#include "util/statistics.h"
 #include "util/thread.h"
 
 #endif

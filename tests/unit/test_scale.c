@@ -1,4 +1,4 @@
-/* Multiplex scaling against long double and exact cases; mean and deviation against two passes. */
+/* Multiplex scaling against long double and exact cases. */
 #include "stat/stat.h"
 
 #include <math.h>
@@ -69,48 +69,6 @@ static void test_against_long_double(void **state)
 	}
 }
 
-static void test_series(void **state)
-{
-	const double x[] = { 4, 7, 13, 16 };
-	struct series s = { 0 };
-
-	(void)state;
-	assert_true(series_stdev_of_mean(&s) == 0);
-	assert_true(series_rel_stdev_pct(&s) == 0);
-	for (size_t i = 0; i < 4; i++)
-		series_add(&s, x[i]);
-	assert_int_equal(s.n, 4);
-	assert_true(s.mean == 10 && s.min == 4 && s.max == 16);
-	/* variance 30, of the mean 30 / 4 */
-	assert_true(fabs(series_stdev_of_mean(&s) - sqrt(7.5)) < 1e-12);
-	assert_true(fabs(series_rel_stdev_pct(&s) - 10 * sqrt(7.5)) < 1e-12);
-}
-
-static void test_series_one_and_negative(void **state)
-{
-	struct series s = { 0 };
-
-	(void)state;
-	series_add(&s, -3);
-	assert_true(s.mean == -3 && s.min == -3 && s.max == -3);
-	assert_true(series_stdev_of_mean(&s) == 0);
-	series_add(&s, -5);
-	assert_true(series_rel_stdev_pct(&s) == 25);
-	series_add(&s, 8); /* the mean is 0: a share of it means nothing */
-	assert_true(series_rel_stdev_pct(&s) == 0);
-}
-
-/* Big numbers that differ little: sums of squares would lose all digits. */
-static void test_series_is_stable(void **state)
-{
-	struct series s = { 0 };
-
-	(void)state;
-	for (int i = 0; i < 1000; i++)
-		series_add(&s, 1e15 + (i % 2 ? 1 : -1));
-	assert_true(fabs(series_stdev_of_mean(&s) - sqrt(1000.0 / 999 / 1000)) < 1e-6);
-}
-
 static void expect_core_time(uint64_t here_ns, uint64_t there_ns, size_t n_counted, uint64_t enabled_ns,
 			     enum core_time known, uint64_t on_type_ns)
 {
@@ -146,9 +104,6 @@ int main(void)
 		cmocka_unit_test(test_long_runs),
 		cmocka_unit_test(test_against_long_double),
 		cmocka_unit_test(test_core_time),
-		cmocka_unit_test(test_series),
-		cmocka_unit_test(test_series_one_and_negative),
-		cmocka_unit_test(test_series_is_stable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

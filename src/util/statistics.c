@@ -1,14 +1,42 @@
 /*
- * Student's distribution, and the normal one, which it is for many degrees of freedom: see significance.h.
+ * Mean and deviation, Student's distribution and the normal one, which it is for many degrees of freedom.
  *
  * The few functions that they need are worked out here: results are the same on each machine, and no start of pstat,
  * whatever it is to do, maps a library of mathematics for them. sqrt and fabs are instructions.
  *
- * Sources: NIST Digital Library of Mathematical Functions (DLMF), by number.
+ * Sources: B. P. Welford, Technometrics 4 (1962), for the series; NIST Digital Library of Mathematical Functions
+ * (DLMF), by number.
  */
-#include "hist/significance.h"
+#include "util/util.h"
 
 #include <math.h>
+
+/* ---- series ---- */
+
+void series_add(struct series *s, double x)
+{
+	double before = x - s->mean;
+
+	s->n++;
+	s->mean += before / (double)s->n;
+	s->m2 += before * (x - s->mean);
+	if (s->n == 1 || x < s->min)
+		s->min = x;
+	if (s->n == 1 || x > s->max)
+		s->max = x;
+}
+
+double series_stdev_of_mean(const struct series *s)
+{
+	double n = (double)s->n;
+
+	return s->n < 2 ? 0 : sqrt(s->m2 / (n - 1) / n);
+}
+
+double series_rel_stdev_pct(const struct series *s)
+{
+	return s->mean == 0 ? 0 : fabs(100 * series_stdev_of_mean(s) / s->mean);
+}
 
 /* ---- elementary functions ---- */
 
@@ -37,7 +65,7 @@ static double ln(double x)
 	return power * LN_2_HIGH + (power * LN_2_LOW + 2 * ratio * sum);
 }
 
-/* ln(1 + x), x > -1, where 1 + x has lost digits of x: what is lost is made up for by the same error below. */
+/* ln(1 + x), x > -1. The digits of x that 1 + x loses are lost in the divisor, too, which makes up for them. */
 static double ln_1_plus(double x)
 {
 	double sum = 1 + x;
@@ -74,7 +102,7 @@ static double ln_gamma(double x)
 	return (x - 0.5) * ln(x) - x + ln(2 * PI) / 2 - ln(before) + sum / x;
 }
 
-/* Of the normal distribution, both tails: erfc(|t| / sqrt 2), by DLMF 7.6.2 and, far out, 7.9.1. */
+/* Both tails of the normal distribution: erfc(|t| / sqrt 2), by DLMF 7.6.2 and, far out, 7.9.1. */
 static double normal_two_sided(double t)
 {
 	double x = fabs(t) / sqrt(2), front = exponential(-x * x) / sqrt(PI), sum, term;
@@ -127,15 +155,15 @@ static double beta_fraction(double a, double b, double x)
 	return value;
 }
 
-/* ln x, from what is less than a half of x and its rest up to 1. */
+/* ln x, worked out from x or from its rest up to 1, whichever is less. */
 static double ln_part(double x, double rest)
 {
 	return x < rest ? ln(x) : ln_1_plus(-rest);
 }
 
 /*
- * Of x, with the rest up to 1 beside it, as what is next to 1 has few digits of the rest. DLMF 8.17.4 takes it to where
- * the fraction converges fast.
+ * The regularised incomplete beta function of x. The rest up to 1 is given as well: an x next to 1 has few digits of
+ * it. DLMF 8.17.4 turns the question round where the fraction would converge slowly.
  */
 static double beta_part(double a, double b, double x, double rest)
 {
@@ -159,7 +187,7 @@ double t_two_sided(double t, double freedom)
 	return beta_part(freedom / 2, 0.5, freedom / (freedom + t * t), t * t / (freedom + t * t));
 }
 
-/* Of both sides: how fast t_two_sided falls. */
+/* How fast t_two_sided falls: the density on both sides. */
 static double t_density(double t, double freedom)
 {
 	if (!(freedom < NORMAL_FROM))
