@@ -186,32 +186,27 @@ LIBRARY_FLAGS := -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
 LIBRARY_SO := libpstat.so.0
 LIBRARY_FILES := $(addprefix $(BUILD)/library/,libpstat.a $(LIBRARY_SO) pstat.pc)
 # Its calls, and what they need, found by the linker: all but what has stand-ins in the library.
-LIBRARY_CALLS := $(patsubst src/%.c,$(BUILD)/library/%.o,$(wildcard src/count/lib_*.c src/count/user_read.c))
-LIBRARY_PARTS := $(patsubst src/%.c,$(BUILD)/library/%.o,$(filter-out src/event/pfm.c src/elf/% src/util/memory_exhausted.c, \
+LIBRARY_CALLS := $(patsubst src/%.c,$(BUILD)/src/%.o,$(filter-out %/lib_memory.c, \
+	$(wildcard src/count/lib_*.c src/count/user_read.c)))
+LIBRARY_PARTS := $(patsubst src/%.c,$(BUILD)/src/%.o,$(filter-out src/event/pfm.c src/elf/% src/util/memory_exhausted.c, \
 	$(filter $(LIBRARY_FOLDERS:%=src/%/%),$(sort $(wildcard src/*/*.c)))) $(ONLY_LIBRARY:%=src/%))
 
 library: $(LIBRARY_FILES)
 
-# malloc() and all that takes memory or descriptors becomes lib_malloc() ..., see src/count/lib_memory.c.
+# malloc() and all that takes memory or descriptors is __wrap_malloc() ... of lib_memory.c, which alone calls libc's.
+LIBRARY_MEMORY := $(BUILD)/src/count/lib_memory.o
 LEDGER := malloc calloc realloc reallocarray strdup strndup free open openat epoll_create1 close syscall opendir closedir \
-	fopen fclose mmap munmap
-$(BUILD)/library/ledger: $(BUILD)/flags Makefile
-	@mkdir -p $(@D)
-	@printf '%s lib_%s\n' $(foreach name,$(LEDGER),$(name) $(name)) \
-		__sched_cpualloc cpu_alloc __sched_cpufree cpu_free > $@
-$(BUILD)/library/count/lib_memory.o: $(BUILD)/src/count/lib_memory.o
-	@mkdir -p $(@D)
-	$(Q)cp $< $@
-$(BUILD)/library/%.o: $(BUILD)/src/%.o $(BUILD)/library/ledger
-	@mkdir -p $(@D)
-	$(Q)$(OBJCOPY) --redefine-syms=$(BUILD)/library/ledger $< $@
+	fopen fclose mmap munmap __sched_cpualloc __sched_cpufree
 
 # One object, of which the program that it is linked into sees no more than pstat_*.
-$(BUILD)/library/libpstat.o: $(LIBRARY_CALLS) $(LIBRARY_PARTS)
+$(BUILD)/library/libpstat.o: $(LIBRARY_CALLS) $(LIBRARY_PARTS) $(LIBRARY_MEMORY)
 	@echo "  LIBRARY $(@D)"
+	@mkdir -p $(@D)
 	$(Q)rm -f $(@D)/parts.a
-	$(Q)$(AR) rcs $(@D)/parts.a $(LIBRARY_PARTS)
-	$(Q)$(CC) -r -nostdlib -Wl,--gc-sections,--gc-keep-exported -o $@ $(LIBRARY_CALLS) $(@D)/parts.a
+	$(Q)$(AR) rcs $(@D)/parts.a $(filter-out $(LIBRARY_MEMORY),$(LIBRARY_PARTS))
+	$(Q)$(CC) -r -nostdlib -Wl,--gc-sections,--gc-keep-exported $(LEDGER:%=-Wl,--wrap=%) \
+		-o $(@D)/wrapped.o $(LIBRARY_CALLS) $(@D)/parts.a
+	$(Q)$(CC) -r -nostdlib -o $@ $(@D)/wrapped.o $(LIBRARY_MEMORY)
 	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='pstat_*' $@
 
 $(BUILD)/library/libpstat.a: $(BUILD)/library/libpstat.o

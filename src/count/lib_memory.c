@@ -1,13 +1,13 @@
 /*
- * The memory scope: what a call has allocated and opened, so that nothing of it is left when there is no more memory.
+ * The memory scope: all that a call has allocated and opened, so that nothing of it is left when memory runs out.
  *
  *	lib_run ---> body ---> event/, kern/, util/ ---> malloc, open, ... of this file ---> the ledger, and libc's
  *	   ^                                                  | no memory
  *	   '------------------- longjmp ----------------------'   then all in the ledger is freed and closed: -ENOMEM
  *
- * The functions lib_malloc and so on take the places of malloc and so on in the objects of the library alone (the
- * Makefile gives them these names). What they hand out is libc's own, so that it may be freed anywhere; the ledger
- * lies beside it. Without a scope, which is after opening, they are what they stand for.
+ * The linker puts __wrap_malloc and so on in place of malloc and so on where the library is made (--wrap in the
+ * Makefile); in the program nobody calls them. The memory that they hand out is libc's own, so that it may be freed
+ * anywhere; the ledger lies beside it. Outside a scope, which is after opening, they are what they stand for.
  *
  * A call of libc that fails for want of memory is the end of the scope, whichever it is: no caller has to tell a file
  * that is not there from a file that could not be opened for that.
@@ -30,7 +30,7 @@
 
 enum kind { NOTHING, MEMORY, DESCRIPTOR, FOLDER, STREAM, CPUS, MAPPING };
 
-struct entry {
+struct ledger_entry {
 	enum kind kind; /* NOTHING: a free place */
 	uintptr_t key;
 	size_t bytes; /* of a mapping */
@@ -40,9 +40,9 @@ struct entry {
 enum { ENTRIES_AT_FIRST = 64 };
 
 struct scope {
-	struct entry *v; /* open addressing, a power of two, at most half full */
+	struct ledger_entry *v; /* open addressing, a power of two, at most half full */
 	size_t cap, n;
-	struct entry at_first[ENTRIES_AT_FIRST];
+	struct ledger_entry at_first[ENTRIES_AT_FIRST];
 	jmp_buf out;
 	struct scope *outer;
 };
@@ -56,7 +56,7 @@ static size_t place_of(const struct scope *scope, enum kind kind, uintptr_t key)
 	return (size_t)((key ^ (key >> 17) ^ (uintptr_t)kind) * 0x9e3779b97f4a7c15ull >> 20) & (scope->cap - 1);
 }
 
-static struct entry *find(const struct scope *scope, enum kind kind, uintptr_t key)
+static struct ledger_entry *find(const struct scope *scope, enum kind kind, uintptr_t key)
 {
 	size_t i = place_of(scope, kind, key);
 
@@ -67,14 +67,14 @@ static struct entry *find(const struct scope *scope, enum kind kind, uintptr_t k
 
 static void put(struct scope *scope, enum kind kind, uintptr_t key, size_t bytes)
 {
-	*find(scope, kind, key) = (struct entry){ kind, key, bytes };
+	*find(scope, kind, key) = (struct ledger_entry){ kind, key, bytes };
 	scope->n++;
 }
 
-/* Entries behind it move up, so that each is still found from its own place. */
+/* Entries after it move up, so that each is still found from its own place. */
 static void strike(struct scope *scope, enum kind kind, uintptr_t key)
 {
-	struct entry *hole = find(scope, kind, key);
+	struct ledger_entry *hole = find(scope, kind, key);
 	size_t i = (size_t)(hole - scope->v);
 
 	if (!hole->kind)
@@ -117,7 +117,7 @@ static void make_room(void)
 	scope->cap = grown.cap;
 }
 
-static void give_back(const struct entry *entry)
+static void give_back(const struct ledger_entry *entry)
 {
 	switch (entry->kind) {
 	case NOTHING:
@@ -180,28 +180,28 @@ int lib_run(int (*body)(void *data, struct str *err), void *data, struct pstat_e
 	return rc;
 }
 
-/* ---- what takes the place of libc's in the library ---- */
+/* ---- in place of libc's ---- */
 
-void *lib_malloc(size_t bytes);
-void *lib_calloc(size_t n, size_t bytes);
-void *lib_realloc(void *old, size_t bytes);
-void *lib_reallocarray(void *old, size_t n, size_t bytes);
-char *lib_strdup(const char *s);
-char *lib_strndup(const char *s, size_t n);
-void lib_free(void *p);
-int lib_open(const char *path, int flags, ...);
-int lib_openat(int folder, const char *path, int flags, ...);
-int lib_epoll_create1(int flags);
-int lib_close(int fd);
-long lib_syscall(long number, long a, long b, long c, long d, long e, long f);
-DIR *lib_opendir(const char *path);
-int lib_closedir(DIR *folder);
-FILE *lib_fopen(const char *path, const char *mode);
-int lib_fclose(FILE *file);
-cpu_set_t *lib_cpu_alloc(size_t n);
-void lib_cpu_free(cpu_set_t *cpus);
-void *lib_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset);
-int lib_munmap(void *addr, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+void *__wrap_reallocarray(void *old, size_t n, size_t bytes);
+char *__wrap_strdup(const char *s);
+char *__wrap_strndup(const char *s, size_t n);
+void __wrap_free(void *p);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_openat(int folder, const char *path, int flags, ...);
+int __wrap_epoll_create1(int flags);
+int __wrap_close(int fd);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
+DIR *__wrap_opendir(const char *path);
+int __wrap_closedir(DIR *folder);
+FILE *__wrap_fopen(const char *path, const char *mode);
+int __wrap_fclose(FILE *file);
+cpu_set_t *__wrap___sched_cpualloc(size_t n);
+void __wrap___sched_cpufree(cpu_set_t *cpus);
+void *__wrap_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset);
+int __wrap_munmap(void *addr, size_t bytes);
 
 static void *taken(enum kind kind, void *p)
 {
@@ -231,19 +231,19 @@ static void given_back(enum kind kind, uintptr_t key)
 		strike(current, kind, key);
 }
 
-void *lib_malloc(size_t bytes)
+void *__wrap_malloc(size_t bytes)
 {
 	make_room();
 	return taken(MEMORY, malloc(bytes));
 }
 
-void *lib_calloc(size_t n, size_t bytes)
+void *__wrap_calloc(size_t n, size_t bytes)
 {
 	make_room();
 	return taken(MEMORY, calloc(n, bytes));
 }
 
-void *lib_reallocarray(void *old, size_t n, size_t bytes)
+void *__wrap_reallocarray(void *old, size_t n, size_t bytes)
 {
 	void *p;
 
@@ -256,55 +256,55 @@ void *lib_reallocarray(void *old, size_t n, size_t bytes)
 	return taken(MEMORY, p);
 }
 
-void *lib_realloc(void *old, size_t bytes)
+void *__wrap_realloc(void *old, size_t bytes)
 {
-	return lib_reallocarray(old, 1, bytes);
+	return __wrap_reallocarray(old, 1, bytes);
 }
 
-char *lib_strdup(const char *s)
+char *__wrap_strdup(const char *s)
 {
 	make_room();
 	return taken(MEMORY, strdup(s));
 }
 
-char *lib_strndup(const char *s, size_t n)
+char *__wrap_strndup(const char *s, size_t n)
 {
 	make_room();
 	return taken(MEMORY, strndup(s, n));
 }
 
-void lib_free(void *p)
+void __wrap_free(void *p)
 {
 	given_back(MEMORY, (uintptr_t)p);
 	free(p);
 }
 
-int lib_openat(int folder, const char *path, int flags, ...)
+int __wrap_openat(int folder, const char *path, int flags, ...)
 {
 	make_room();
 	return taken_fd(openat(folder, path, flags)); /* the library makes no files: there is no mode */
 }
 
-int lib_open(const char *path, int flags, ...)
+int __wrap_open(const char *path, int flags, ...)
 {
 	make_room();
 	return taken_fd(open(path, flags));
 }
 
-int lib_epoll_create1(int flags)
+int __wrap_epoll_create1(int flags)
 {
 	make_room();
 	return taken_fd(epoll_create1(flags));
 }
 
-int lib_close(int fd)
+int __wrap_close(int fd)
 {
 	given_back(DESCRIPTOR, (uintptr_t)fd);
 	return close(fd);
 }
 
 /* perf_event_open(2), which libc has no function for. */
-long lib_syscall(long number, long a, long b, long c, long d, long e, long f)
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (number != SYS_perf_event_open)
 		return syscall(number, a, b, c, d, e, f);
@@ -312,43 +312,43 @@ long lib_syscall(long number, long a, long b, long c, long d, long e, long f)
 	return taken_fd((int)syscall(number, a, b, c, d, e, f));
 }
 
-DIR *lib_opendir(const char *path)
+DIR *__wrap_opendir(const char *path)
 {
 	make_room();
 	return taken(FOLDER, opendir(path));
 }
 
-int lib_closedir(DIR *folder)
+int __wrap_closedir(DIR *folder)
 {
 	given_back(FOLDER, (uintptr_t)folder);
 	return closedir(folder);
 }
 
-FILE *lib_fopen(const char *path, const char *mode)
+FILE *__wrap_fopen(const char *path, const char *mode)
 {
 	make_room();
 	return taken(STREAM, fopen(path, mode));
 }
 
-int lib_fclose(FILE *file)
+int __wrap_fclose(FILE *file)
 {
 	given_back(STREAM, (uintptr_t)file);
 	return fclose(file);
 }
 
-cpu_set_t *lib_cpu_alloc(size_t n)
+cpu_set_t *__wrap___sched_cpualloc(size_t n)
 {
 	make_room();
 	return taken(CPUS, CPU_ALLOC(n));
 }
 
-void lib_cpu_free(cpu_set_t *cpus)
+void __wrap___sched_cpufree(cpu_set_t *cpus)
 {
 	given_back(CPUS, (uintptr_t)cpus);
 	CPU_FREE(cpus);
 }
 
-void *lib_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
+void *__wrap_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
 	void *p;
 
@@ -361,7 +361,7 @@ void *lib_mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offs
 	return p;
 }
 
-int lib_munmap(void *addr, size_t bytes)
+int __wrap_munmap(void *addr, size_t bytes)
 {
 	given_back(MAPPING, (uintptr_t)addr);
 	return munmap(addr, bytes);

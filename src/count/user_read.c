@@ -380,7 +380,7 @@ static ssize_t read_words(const struct pstat_counters *counters, int fd, uint64_
 	ssize_t n;
 
 	do {
-		n = sys_read(counters->kern.sys, fd, words, bytes);
+		n = counters->kern.sys->read(fd, words, bytes);
 	} while (n == -EINTR);
 	/* End of file: a pinned counter that lost its register. */
 	return n >= 0 && n < (ssize_t)(3 * sizeof(*words)) ? -EIO : n;

@@ -13,7 +13,6 @@
 #include "event/event.h"
 #include "util/util.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -37,20 +36,6 @@ struct sys_ops {
 	int (*cpu_time)(pid_t pid, uint64_t *ns);
 };
 extern const struct sys_ops sys_linux;
-
-/*
- * sys->read() for those who read all the time, with one return less after the system call: processors don't foresee
- * these, and one is some hundredths of a reading.
- */
-static inline ssize_t sys_read(const struct sys_ops *sys, int fd, void *buf, size_t bytes)
-{
-	ssize_t n;
-
-	if (sys != &sys_linux)
-		return sys->read(fd, buf, bytes);
-	n = read(fd, buf, bytes);
-	return n < 0 ? -errno : n;
-}
 
 /* The machine as this run sees it: the seam and the places of the pseudo file systems. */
 struct kern {

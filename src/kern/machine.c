@@ -6,6 +6,7 @@
  */
 #include "kern/machine.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -419,7 +419,7 @@ bool quick_read(const struct quick_read *quick)
 	const struct quick_slot *end = quick->slots + quick->n_slots;
 
 	for (const struct quick_slot *slot = quick->slots; slot < end; slot++)
-		if (sys_read(sys, slot->fd, slot->words, slot->bytes) != (ssize_t)slot->bytes ||
+		if (sys->read(slot->fd, slot->words, slot->bytes) != (ssize_t)slot->bytes ||
 		    (slot->is_group && !is_in_order(slot)))
 			return false;
 	return true;

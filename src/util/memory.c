@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Of x86-64 and of arm64 with pages of 4 KiB. Where they are larger, what is asked for below is refused, or no loss. */
+/* Huge pages of x86-64, and of arm64 with pages of 4 KiB. Larger ones make the request below refused, or no loss. */
 enum { HUGE_BYTES = 2 << 20 };
 
 /* To map a piece costs system calls and its pages' faults: little beside filling so much. */
@@ -21,8 +21,9 @@ static void *checked(void *p)
 }
 
 /*
- * Large pieces are filled from end to end, most of them at once: 512 faults, of which some virtual machines make 20 us
- * each, are one where the kernel has huge pages for those who ask. Only for what lies whole within the piece.
+ * Asks for huge pages in a piece that holds one: such pieces are filled from end to end, and 512 faults, of which some
+ * virtual machines make 20 us each, are one where the kernel has huge pages for those who ask. Smaller pieces, all that
+ * starting and counting take, cost a comparison. Only whole huge pages within the piece are asked for.
  */
 static void *in_huge_pages(void *p, size_t bytes)
 {
