@@ -14,7 +14,7 @@
 #include "count/estimate.h"
 #include "kern/kern.h"
 
-/* ---- scale.c: pure arithmetic (perf_event_open(2), "multiplexing") ---- */
+/* ---- pure arithmetic (perf_event_open(2), "multiplexing") ---- */
 
 /* value * enabled / running, rounded to nearest, in 128 bits; saturates. running must not be 0. */
 uint64_t scale_count(uint64_t value, uint64_t enabled_ns, uint64_t running_ns);

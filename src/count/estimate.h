@@ -145,7 +145,7 @@ struct copy {
 };
 /* False: they are further apart than chance makes them. *scatter is then how far the truth may be from each. */
 bool copies_agree(const struct copy *copies, size_t n, double *scatter);
-/* The turns keep step with the program, as copies told; alone: this event is in one group only. */
+/* The turns keep step with the program, as copies showed; alone: this event is in one group only. */
 void copy_widen(struct copy *copy, bool alone, double scatter);
 
 #endif

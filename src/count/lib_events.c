@@ -1,5 +1,5 @@
 /*
- * struct pstat_events: pstat's event list behind a handle. What is added goes to a copy of the list, which takes its
+ * struct pstat_events: pstat's event list in a handle. Additions go to a copy of the list, which takes its
  * place when nothing can fail any more: a call that fails leaves the handle as it was, whatever it failed of.
  */
 #include "count/lib.h"

@@ -243,7 +243,7 @@ int pstat_readings_copy(struct pstat_readings *to, const struct pstat_readings *
 int pstat_explain(struct pstat_counters *counters, struct pstat_readings *readings);
 /*
  * {"cycles":1200345,"instructions":null}: the values under the names of the events, null where there is none. Events
- * that one name became on several PMUs of a kind are summed; a name that comes again has #2, #3, ... behind it. As
+ * that one name became on several PMUs of a kind are summed; a name that comes again has #2, #3, ... after it. As
  * snprintf(3): writes at most `bytes`, with a NUL, and returns the length of the whole text. Nothing is allocated.
  */
 int pstat_readings_json(const struct pstat_readings *readings, char *text, size_t bytes);
@@ -349,7 +349,7 @@ struct pstat_sample {
 	uint32_t raw_bytes;
 	const uint8_t *raw; /* a tracepoint's fields, what a BPF program put out */
 	uint64_t n_branches;
-	uint64_t branch_hw_index; /* ~0: not told */
+	uint64_t branch_hw_index; /* ~0: not known */
 	const struct pstat_branch *branches; /* newest first */
 	const uint64_t *branch_counters; /* NULL: none */
 	struct pstat_registers user_registers, interrupted_registers;
@@ -511,7 +511,7 @@ struct pstat_sampling_options {
 int pstat_sampler_open(struct pstat_sampler **sampler, const struct pstat_events *events,
 		       const struct pstat_sampling_options *options, struct pstat_error *error);
 void pstat_sampler_close(struct pstat_sampler *sampler); /* NULL is allowed */
-/* The counters behind it: enable, disable, read, set periods and filters. They are the sampler's: do not close them. */
+/* The sampler's counters: enable, disable, read, set periods and filters. They are the sampler's: do not close them. */
 struct pstat_counters *pstat_sampler_counters(struct pstat_sampler *sampler);
 
 /*
@@ -521,8 +521,8 @@ struct pstat_counters *pstat_sampler_counters(struct pstat_sampler *sampler);
  */
 int pstat_sampler_next(struct pstat_sampler *sampler, const struct pstat_record **record, struct pstat_error *error);
 /*
- * Waits until a ring has what it was told to wake up for, at most so many milliseconds (-1: for ever, 0: not at all).
- * 1: something is there; 0: the time is over; -ENODATA: all tasks behind the rings have ended, no more will come than
+ * Waits until a ring has what it is to wake up for, at most so many milliseconds (-1: for ever, 0: not at all).
+ * 1: something is there; 0: the time is over; -ENODATA: all tasks of the rings have ended, no more will come than
  * what is there; -EINTR, -EBADF. Read all that is there before waiting again: what wakes up is what comes new.
  */
 int pstat_sampler_wait(struct pstat_sampler *sampler, int timeout_ms);

@@ -3,14 +3,18 @@
  * into the values of their event row and key: twice, as the total since counting began and as the
  * difference to the last read.
  *
+ * A counter that shared its hardware ran for a part of the time it was enabled; the estimate for the whole time is
+ * value * enabled / running (perf_event_open(2)).
  * Scaling is per cell, before anything is summed: CPUs and threads multiplex on their own. It waits for
- * the end of the read, because how long a task was on a type of cores is told by all its counters.
+ * the end of the read, because only all of its counters together show how long a task was on a type of cores.
  * A cell that was enabled and never ran is counted as such and never as 0; one that was never enabled (a
  * thread that slept) counted 0 events, which is right. A reading takes no memory.
  */
 #include "count/aggregation.h"
 
 #include <stdlib.h>
+
+/* ---- arithmetic ---- */
 
 static uint64_t add_saturating(uint64_t a, uint64_t b)
 {
@@ -22,6 +26,33 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
 static uint64_t positive_difference(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
+}
+
+/* The product needs 128 bits: a few hours of nanoseconds times a few billion counts do not fit into 64. */
+uint64_t scale_count(uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
+{
+	unsigned __int128 product = (unsigned __int128)value * enabled_ns;
+
+	/* The largest product is 2^128 - 2^65 + 1: half of running_ns more still fits. */
+	product = (product + running_ns / 2) / running_ns;
+	return product > UINT64_MAX ? UINT64_MAX : (uint64_t)product;
+}
+
+/* Reads and switches are not at one moment: so much of the enabled time may be missing. */
+enum { GAPS_PER_CENT = 1 };
+
+enum core_time core_time_of(const uint64_t *longest_ns, size_t n_types, size_t n_counted, size_t type,
+			    uint64_t enabled_ns, uint64_t *on_type_ns)
+{
+	unsigned __int128 seen = 0, enabled = enabled_ns, gap;
+
+	for (size_t i = 0; i < n_types; i++)
+		seen += longest_ns[i];
+	gap = seen > enabled ? seen - enabled : enabled - seen;
+	*on_type_ns = longest_ns[type];
+	if (gap * 100 <= enabled * GAPS_PER_CENT)
+		return CORE_TIME_KNOWN;
+	return n_counted > 1 ? CORE_TIME_GAPS : CORE_TIME_UNSEEN;
 }
 
 /* ---- the cells of a read ---- */

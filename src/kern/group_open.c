@@ -53,7 +53,7 @@ struct member {
 	size_t n_open; /* slots */
 };
 
-struct group {
+struct event_group {
 	struct member *members; /* in the order of the list; all have the same slots */
 	size_t n, cap;
 	const struct event *event; /* the first, with the group's own words */
@@ -72,24 +72,24 @@ struct group {
 };
 
 /* In the order of the list. */
-struct groups {
-	struct group *v;
+struct event_groups {
+	struct event_group *v;
 	size_t n, cap;
 	size_t *order; /* groups that take turns with each other stand side by side */
 };
 
 /* ---- which events are a group ---- */
 
-static struct group *add_group(struct groups *groups, const struct event *event)
+static struct event_group *add_group(struct event_groups *groups, const struct event *event)
 {
 	VEC_GROW(groups->v, groups->n, groups->cap);
-	groups->v[groups->n] = (struct group){
+	groups->v[groups->n] = (struct event_group){
 		.event = event, .cgroup_fd = -1, .turn_first = SIZE_MAX,
 	};
 	return &groups->v[groups->n++];
 }
 
-static void add_member(struct group *g, struct counter *c)
+static void add_member(struct event_group *g, struct counter *c)
 {
 	VEC_GROW(g->members, g->n, g->cap);
 	g->members[g->n++] = (struct member){ .counter = c };
@@ -106,7 +106,7 @@ static bool may_join_batch(const struct opening *o, const struct counter *c)
 	       !o->options->single_reads && !o->options->sample;
 }
 
-static struct group *batch_for(struct groups *groups, const struct counter *c)
+static struct event_group *batch_for(struct event_groups *groups, const struct counter *c)
 {
 	for (size_t i = 0; i < groups->n; i++) {
 		if (groups->v[i].batch)
@@ -116,7 +116,7 @@ static struct group *batch_for(struct groups *groups, const struct counter *c)
 }
 
 /* Whether children count: the first of the group's events that has a word on it decides. */
-static void choose_inherit(const struct opening *o, struct group *g, size_t first, size_t n)
+static void choose_inherit(const struct opening *o, struct event_group *g, size_t first, size_t n)
 {
 	const struct counter *decides = NULL;
 
@@ -140,12 +140,12 @@ static void choose_inherit(const struct opening *o, struct group *g, size_t firs
 }
 
 /* A member whose CPUs or cgroup are not the group's cannot share it. */
-static void plan_group(const struct opening *o, struct groups *groups, size_t first, size_t n)
+static void plan_group(const struct opening *o, struct event_groups *groups, size_t first, size_t n)
 {
 	struct counter *v = o->set->v;
 	const struct event *event = v[first].event;
 	size_t at = groups->n, n_kernel = 0;
-	struct group *g = add_group(groups, event);
+	struct event_group *g = add_group(groups, event);
 
 	g->grouped = n > 1;
 	if (n > 1)
@@ -172,7 +172,7 @@ static void plan_group(const struct opening *o, struct groups *groups, size_t fi
  * The group's first event that takes a counter; NULL where there is none, or where it takes no turns: of pinned groups
  * the first in the list keeps the counter.
  */
-static const struct event *wants_counter(const struct opening *o, const struct group *g)
+static const struct event *wants_counter(const struct opening *o, const struct event_group *g)
 {
 	for (size_t i = 0; i < g->n && !o->options->sample && !g->event->attr.pinned; i++) {
 		const struct event *event = g->members[i].counter->event;
@@ -183,13 +183,13 @@ static const struct event *wants_counter(const struct opening *o, const struct g
 	return NULL;
 }
 
-static bool take_turns(const struct group *a, const struct group *b)
+static bool take_turns(const struct event_group *a, const struct event_group *b)
 {
 	return a->rival && b->rival && events_share_counters(a->rival, b->rival) &&
 	       slots_match(a->members[0].counter, b->members[0].counter);
 }
 
-static void plan_turns(const struct opening *o, struct groups *groups)
+static void plan_turns(const struct opening *o, struct event_groups *groups)
 {
 	size_t n = 0;
 
@@ -211,19 +211,19 @@ static void plan_turns(const struct opening *o, struct groups *groups)
 }
 
 /* Leaves a note where the planned groups are not those that were asked for. */
-static void groups_plan(struct groups *groups, const struct opening *o)
+static void groups_plan(struct event_groups *groups, const struct opening *o)
 {
 	struct counter_set *set = o->set;
 	size_t n_batched = 0;
 
-	*groups = (struct groups){ 0 };
+	*groups = (struct event_groups){ 0 };
 	for (size_t i = 0; i < set->n; i++)
 		n_batched += may_join_batch(o, &set->v[i]);
 	for (size_t i = 0; i < set->n; i++) {
 		const struct event *event = set->v[i].event;
 		size_t n = event->n_members ? event->n_members : 1;
 		bool joins = n_batched > 1 && may_join_batch(o, &set->v[i]);
-		struct group *batch = joins ? batch_for(groups, &set->v[i]) : NULL;
+		struct event_group *batch = joins ? batch_for(groups, &set->v[i]) : NULL;
 
 		if (event->leader != i)
 			continue;
@@ -241,17 +241,18 @@ static void groups_plan(struct groups *groups, const struct opening *o)
 	plan_turns(o, groups);
 }
 
-static void groups_release(struct groups *groups)
+static void groups_release(struct event_groups *groups)
 {
 	for (size_t i = 0; i < groups->n; i++)
 		free(groups->v[i].members);
 	free(groups->v);
 	free(groups->order);
-	*groups = (struct groups){ 0 };
+	*groups = (struct event_groups){ 0 };
 }
 
 /* The group whose turn it is, in the slot that `g` opens next, where `g` stands in the list. */
-static struct group *whose_turn(const struct groups *groups, const struct group *g, unsigned first_group)
+static struct event_group *whose_turn(const struct event_groups *groups, const struct event_group *g,
+				      unsigned first_group)
 {
 	size_t at = (size_t)(g - groups->v), k = 0;
 
@@ -268,13 +269,14 @@ static struct group *whose_turn(const struct groups *groups, const struct group 
  * The kernel reads the text that a probe's attr points to again for each new task, out of the memory
  * of the task that forks: there it is not, and fork() in the measured program would fail (EFAULT).
  */
-static bool has_probe_path(const struct group *g, const struct counter *c)
+static bool has_probe_path(const struct event_group *g, const struct counter *c)
 {
 	return g->grouped ? g->probe_path : c->event->probe_path != NULL;
 }
 
 /* Are children and new threads to count with this counter, whether that can be had or not? */
-static bool wants_inherit(const struct opening *o, const struct group *g, const struct counter *c)
+static bool wants_inherit(const struct opening *o, const struct event_group *g,
+			  const struct counter *c)
 {
 	enum term_switch term = c->event->terms.inherit;
 
@@ -283,13 +285,13 @@ static bool wants_inherit(const struct opening *o, const struct group *g, const 
 	return term == TERM_UNSET ? o->options->inherit : term == TERM_ON;
 }
 
-static bool inherits(const struct opening *o, const struct group *g, const struct counter *c)
+static bool inherits(const struct opening *o, const struct event_group *g, const struct counter *c)
 {
 	return !has_probe_path(g, c) && wants_inherit(o, g, c);
 }
 
 static void prepare_attr(struct perf_event_attr *attr, const struct counter *c,
-			 const struct counter *leader, const struct opening *o, const struct group *g)
+			 const struct counter *leader, const struct opening *o, const struct event_group *g)
 {
 	const struct event *event = c->event;
 	bool together = g->grouped && g->together;
@@ -323,7 +325,7 @@ static void prepare_attr(struct perf_event_attr *attr, const struct counter *c,
 }
 
 /* leader: NULL where the member is to lead, or to be alone. */
-static void prepare_member(struct opening *o, const struct group *g, struct member *m,
+static void prepare_member(struct opening *o, const struct event_group *g, struct member *m,
 			   const struct counter *leader)
 {
 	m->attempt = (struct attempt){
@@ -351,7 +353,7 @@ enum opened {
 };
 
 /* Attrs that were prepared for another leader, or for the leader as it was, are made anew. */
-static void forget_prepared(struct group *g, const struct member *but)
+static void forget_prepared(struct event_group *g, const struct member *but)
 {
 	for (size_t i = 0; i < g->n; i++)
 		g->members[i].prepared = &g->members[i] == but;
@@ -369,19 +371,19 @@ static void close_member(const struct opening *o, struct member *m, size_t slot)
 }
 
 /* Members before their leader: else each would be made a leader first. */
-static void close_slot(const struct opening *o, struct group *g, size_t slot)
+static void close_slot(const struct opening *o, struct event_group *g, size_t slot)
 {
 	for (size_t i = g->n; i-- > 0;)
 		close_member(o, &g->members[i], slot);
 }
 
-static void close_everywhere(const struct opening *o, struct group *g)
+static void close_everywhere(const struct opening *o, struct event_group *g)
 {
 	for (size_t slot = 0; slot < slots_count(g->members[0].counter); slot++)
 		close_slot(o, g, slot);
 }
 
-static enum opened start_again(const struct opening *o, struct group *g)
+static enum opened start_again(const struct opening *o, struct event_group *g)
 {
 	close_everywhere(o, g);
 	forget_prepared(g, NULL);
@@ -399,7 +401,7 @@ static char *call_text(const struct perf_event_attr *attr, const struct failed_c
 }
 
 /* The group's events that take a counter, up to this one. */
-static size_t events_on_pmu(const struct group *g, const struct member *last)
+static size_t events_on_pmu(const struct event_group *g, const struct member *last)
 {
 	size_t n = event_needs_counter(last->counter->event);
 
@@ -413,7 +415,7 @@ static size_t events_on_pmu(const struct group *g, const struct member *last)
  * first, so what remains after the fallbacks is the real hindrance. What permission would be needed
  * is a question of what was asked for, before any fallback.
  */
-static void give_up(struct opening *o, const struct group *g, struct member *m,
+static void give_up(struct opening *o, const struct event_group *g, struct member *m,
 		    const struct failed_call *call, int rc)
 {
 	struct counter *c = m->counter;
@@ -457,7 +459,7 @@ static int no_descriptors(struct opening *o, int rc)
 }
 
 /* All counters of the group are closed again, to be opened one by one. */
-static enum opened break_up(struct opening *o, struct group *g)
+static enum opened break_up(struct opening *o, struct event_group *g)
 {
 	note_add(o->set->notes, true, NULL, "%s: its weak group does not fit: counted one by one",
 		 g->event->name);
@@ -469,7 +471,7 @@ static enum opened break_up(struct opening *o, struct group *g)
  * The member cannot be counted. Where others were opened on it, or it has slots elsewhere, the group
  * has to do without it there too.
  */
-static enum opened lose(struct opening *o, struct group *g, struct member *m,
+static enum opened lose(struct opening *o, struct event_group *g, struct member *m,
 			const struct failed_call *call, int rc, bool leads)
 {
 	give_up(o, g, m, call, rc);
@@ -512,7 +514,7 @@ static bool leader_has_moved(const struct opening *o, const struct counter *lead
 }
 
 /* A child that was forked between leader and member has half a group, and the kernel (6.7) adds up no such halves. */
-static bool child_has_half(const struct opening *o, const struct group *g, const struct counter *leader,
+static bool child_has_half(const struct opening *o, const struct event_group *g, const struct counter *leader,
 			   size_t slot)
 {
 	if (o->target->kind != TARGET_TASKS || !g->grouped || g->n < 2 || !leader->attr.inherit ||
@@ -523,7 +525,7 @@ static bool child_has_half(const struct opening *o, const struct group *g, const
 
 /* ---- one slot ---- */
 
-static struct failed_call call_for(const struct opening *o, const struct group *g,
+static struct failed_call call_for(const struct opening *o, const struct event_group *g,
 				   const struct counter *c, const struct counter *leader, size_t slot)
 {
 	bool in_cgroup = g->cgroup_fd >= 0;
@@ -545,7 +547,7 @@ static bool is_gone(const struct failed_call *call, int rc)
 }
 
 /* Decides about a call that failed. OPENED: try again with the attempt's attr. */
-static int after_refusal(struct opening *o, struct group *g, struct member *m,
+static int after_refusal(struct opening *o, struct event_group *g, struct member *m,
 			 const struct counter *leader, const struct failed_call *call, int rc)
 {
 	struct attempt *a = &m->attempt;
@@ -575,7 +577,7 @@ static int after_refusal(struct opening *o, struct group *g, struct member *m,
 	return CHANGED;
 }
 
-static int open_member(struct opening *o, struct group *g, struct member *m,
+static int open_member(struct opening *o, struct event_group *g, struct member *m,
 		       const struct counter *leader, size_t slot)
 {
 	struct counter *c = m->counter;
@@ -601,14 +603,14 @@ static int open_member(struct opening *o, struct group *g, struct member *m,
 }
 
 /* Events that are opened one by one take turns with each other as well. */
-static struct member *nth_member(const struct opening *o, struct group *g, size_t i, size_t slot)
+static struct member *nth_member(const struct opening *o, struct event_group *g, size_t i, size_t slot)
 {
 	if (g->grouped || !g->rival)
 		return &g->members[i];
 	return &g->members[(i + o->options->first_group + slot) % g->n];
 }
 
-static int open_back_to_back(struct opening *o, struct group *g, size_t slot)
+static int open_back_to_back(struct opening *o, struct event_group *g, size_t slot)
 {
 	const struct counter *leader = NULL;
 
@@ -629,7 +631,7 @@ static int open_back_to_back(struct opening *o, struct group *g, size_t slot)
 }
 
 /* CHANGED, or OPENED where the slot is as open as it will be. */
-static int open_slot(struct opening *o, struct group *g, size_t slot)
+static int open_slot(struct opening *o, struct event_group *g, size_t slot)
 {
 	int rc, tries = 0;
 
@@ -649,7 +651,7 @@ static int open_slot(struct opening *o, struct group *g, size_t slot)
 }
 
 /* The next slot; where that changes the group, those before it as well. */
-static int open_next_slot(struct opening *o, struct group *g, size_t next)
+static int open_next_slot(struct opening *o, struct event_group *g, size_t next)
 {
 	int rc = open_slot(o, g, next);
 
@@ -666,20 +668,20 @@ static int open_next_slot(struct opening *o, struct group *g, size_t next)
 /* ---- all slots ---- */
 
 /* CPU by CPU and thread by thread, all groups that have a slot there. */
-static int open_all_slots(struct opening *o, const struct groups *groups)
+static int open_all_slots(struct opening *o, const struct event_groups *groups)
 {
 	uint64_t place;
 
 	do {
 		place = UINT64_MAX;
 		for (size_t i = 0; i < groups->n; i++) {
-			const struct group *g = &groups->v[i];
+			const struct event_group *g = &groups->v[i];
 			uint64_t its = g->n ? slot_place(g->members[0].counter, g->next) : UINT64_MAX;
 
 			place = its < place ? its : place;
 		}
 		for (size_t i = 0; place != UINT64_MAX && i < groups->n; i++) {
-			struct group *g = &groups->v[i];
+			struct event_group *g = &groups->v[i];
 			int rc;
 
 			if (!g->n || slot_place(g->members[0].counter, g->next) != place)
@@ -696,7 +698,7 @@ static int open_all_slots(struct opening *o, const struct groups *groups)
 
 /* ---- conclusions ---- */
 
-static void note_probe(const struct opening *o, const struct group *g, const struct counter *c)
+static void note_probe(const struct opening *o, const struct event_group *g, const struct counter *c)
 {
 	if (c->leaves_tasks && has_probe_path(g, c))
 		note_add(o->set->notes, false, "-a counts them, with all other programs",
@@ -704,7 +706,7 @@ static void note_probe(const struct opening *o, const struct group *g, const str
 			 "probes that are set up in tracefs", c->name);
 }
 
-static void conclude_member(struct opening *o, struct group *g, struct member *m)
+static void conclude_member(struct opening *o, struct event_group *g, struct member *m)
 {
 	struct counter *c = m->counter;
 
@@ -726,7 +728,7 @@ static void conclude_member(struct opening *o, struct group *g, struct member *m
 	c->state = COUNTER_OPEN;
 }
 
-static void conclude(struct opening *o, struct group *g)
+static void conclude(struct opening *o, struct event_group *g)
 {
 	struct counter *leader = NULL, *first = g->n ? g->members[0].counter : NULL;
 
@@ -753,10 +755,10 @@ static void conclude(struct opening *o, struct group *g)
 			 leader->name);
 }
 
-static int open_cgroups(struct opening *o, struct groups *groups)
+static int open_cgroups(struct opening *o, struct event_groups *groups)
 {
 	for (size_t i = 0; i < groups->n; i++) {
-		struct group *g = &groups->v[i];
+		struct event_group *g = &groups->v[i];
 		const struct counter *c = g->n ? g->members[0].counter : NULL;
 
 		if (!c || !c->event->cgroup)
@@ -773,7 +775,7 @@ static int open_cgroups(struct opening *o, struct groups *groups)
 
 int groups_open(struct opening *o)
 {
-	struct groups groups;
+	struct event_groups groups;
 	int rc;
 
 	groups_plan(&groups, o);

@@ -297,7 +297,7 @@ struct reading {
 	uint64_t lost; /* records that found no room in the ring; 0 where the kernel does not say (before 6.0) */
 	/* CPU time of its tasks that it did not see, as the kernel took it away (removal.c); 0: none that is known */
 	uint64_t missed_ns;
-	bool unverified; /* nothing else told how long these tasks ran: whether it saw all is not known */
+	bool unverified; /* nothing else showed how long these tasks ran: whether it saw all is not known */
 };
 /* index into the set, slot's CPU (-1: any), index of the target's thread. */
 typedef void (*reading_fn)(void *data, size_t index, int cpu, size_t thread,

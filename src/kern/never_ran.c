@@ -140,8 +140,8 @@ char *counter_never_ran_reason(const struct counter_set *set, size_t index, cons
 	machine_init(&evidence.machine, set->kern);
 	for (size_t i = 0; i < set->n; i++)
 		evidence.competing += set->v[i].state == COUNTER_OPEN &&
-				  set->v[i].pass == set->v[index].pass &&
-				  events_share_counters(set->v[i].event, evidence.counter->event);
+				      set->v[i].pass == set->v[index].pass &&
+				      events_share_counters(set->v[i].event, evidence.counter->event);
 	evidence.others_ran = is_pinned(&evidence) && only_others_ran(set, index);
 	if (evidence.competing)
 		evidence.counters = machine_counters(&evidence.machine, evidence.counter->event, evidence.competing);

@@ -5,7 +5,7 @@
 
 enum { BRIEF_BYTES = 6 };
 
-/* perf's older recordings have 20 bytes in any case, with zeros behind a shorter one. */
+/* perf's older recordings have 20 bytes in any case, with zeros after a shorter one. */
 bool build_id_same(const struct build_id *a, const struct build_id *b)
 {
 	const struct build_id *longer = a->size > b->size ? a : b;

@@ -54,7 +54,7 @@ static bool is_wide(const unsigned char *p, size_t n)
 	       (code >= 0x20000 && code < 0x40000);
 }
 
-/* The columns of the character at *i, which moves behind it. */
+/* The columns of the character at *i, which moves past it. */
 static size_t take_char(const char *text, size_t n, size_t *i)
 {
 	size_t start = *i;

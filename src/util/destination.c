@@ -143,7 +143,7 @@ static int follow_links(const char *path, char **end, bool *is_proc, struct str 
 		struct statfs fs;
 		struct stat st;
 
-		if (fd < 0) /* whoever opens it is told why */
+		if (fd < 0) /* the error is for whoever opens it */
 			return 0;
 		if (!fstat(fd, &st) && S_ISLNK(st.st_mode)) {
 			*is_proc = !fstatfs(fd, &fs) && fs.f_type == PROC_FS;
@@ -246,7 +246,7 @@ int destination_open_control(const char *path, struct str *err)
 
 /* ---- beside its place ---- */
 
-/* NAME.PID.new, which tells whose it is if it is left behind; then names that nobody can foresee. */
+/* NAME.PID.new, a name that shows whose it is if it stays; then names that nobody can foresee. */
 static char *name_beside(const char *name, unsigned tried)
 {
 	uint64_t random = 0;
@@ -292,7 +292,7 @@ static int make_beside(struct destination *to, bool folder)
 			to->inode = (struct inode){ st.st_dev, st.st_ino };
 			return 0;
 		}
-		/* Left behind by a process that had this number before; or another user's, then it stays. */
+		/* A process that had this number before has left it; another user's stays. */
 		if (!i && rc == -EEXIST)
 			unlinkat(to->folder, to->beside, 0);
 		free(to->beside);

@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 /* The handler looks at these while they change: a slot is free while its start is 0, and bytes is set before it. */
-struct map {
+struct guarded_map {
 	_Atomic uintptr_t start;
 	_Atomic size_t bytes;
 	atomic_bool taken;
 };
 static struct {
-	struct map maps[FILE_MAPS_MAX];
+	struct guarded_map maps[FILE_MAPS_MAX];
 	struct sigaction before; /* whose the signal was */
 	size_t page_bytes;
 } guard;
@@ -78,7 +78,7 @@ static bool catch_bus_errors(void)
 	return caught;
 }
 
-static struct map *take_slot(void)
+static struct guarded_map *take_slot(void)
 {
 	for (size_t i = 0; i < FILE_MAPS_MAX; i++)
 		if (!atomic_exchange(&guard.maps[i].taken, true))
@@ -88,7 +88,7 @@ static struct map *take_slot(void)
 
 void *file_map(int fd, size_t bytes, int prot, int flags)
 {
-	struct map *slot = catch_bus_errors() ? take_slot() : NULL;
+	struct guarded_map *slot = catch_bus_errors() ? take_slot() : NULL;
 	void *start;
 
 	if (!slot)
@@ -105,7 +105,7 @@ void *file_map(int fd, size_t bytes, int prot, int flags)
 
 void file_unmap(void *start, size_t bytes)
 {
-	struct map *slot = NULL;
+	struct guarded_map *slot = NULL;
 
 	if (!start)
 		return;

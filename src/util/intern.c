@@ -1,5 +1,5 @@
 /*
- * intern.c: see intern.h. Rows lie one behind another in one block, texts in an arena.
+ * intern.c: see intern.h. Rows lie one after another in one block, texts in an arena.
  */
 #include "util/intern.h"
 

@@ -1,6 +1,6 @@
 /*
  * interrupt: whether long work is to be given up, as whoever started it can tell (a signal came). Work that has to
- * clean up behind itself asks between two pieces, and ends with -ECANCELED.
+ * clean up after itself asks between two pieces, and ends with -ECANCELED.
  */
 #ifndef PSTAT_UTIL_INTERRUPT_H
 #define PSTAT_UTIL_INTERRUPT_H

@@ -15,7 +15,7 @@
 
 /*
  * To add a file system that waits for somebody else: a row, with its number of statfs(2), or 0. A name that
- * ends in a dot has others behind it. autofs waits for the program that mounts; the one that systemd has on
+ * ends in a dot has others after it. autofs waits for the program that mounts; the one that systemd has on
  * every machine, for binfmt_misc, lies in proc and is left out.
  */
 static const struct slow_type {
@@ -60,7 +60,7 @@ enum mount_kind mount_kind_of_magic(uint32_t magic)
 	return MOUNT_OF_KERNEL;
 }
 
-/* The next word of a line; "" behind the last. */
+/* The next word of a line; "" after the last. */
 static char *next_word(char **at)
 {
 	char *word = *at, *end = word + strcspn(word, " ");

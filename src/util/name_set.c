@@ -63,7 +63,7 @@ static int add_part(struct name_set *set, const char *option, const char *part, 
 	return 0;
 }
 
-/* One name, up to a comma that no backslash stands before; what is behind it. */
+/* Takes one name, up to a comma that no backslash stands before; returns what is after it. */
 static const char *take_part(const char *text, struct str *part)
 {
 	str_reset(part);
