@@ -12,7 +12,8 @@
 #	}
 #	run_tests
 #
-# run_tests runs each test_* function in a process of its own, in the order of the file. Short files
+# run_tests runs each test_* function in a process of its own, in the order of the file; in the pass without rights of
+# tests/run ($TEST_WITHOUT_RIGHTS) of a file whose head has "# rights: test_x test_y" these alone. Short files
 # may do without functions: checks at top level, done_testing (or run_tests) at the end; a need_*
 # at top level skips the rest of the file.
 #
@@ -91,15 +92,28 @@ done_testing()
 	exit 0
 }
 
+# took BEGUN TICKS NAME: prints for TEST_TIMES what a test function took, see tests/run.
+took()
+{
+	awk -v t="$1" -v now="$EPOCHREALTIME" -v ticks=$(($(used_ticks) - $2)) -v name="$3" \
+		'BEGIN { printf "# took %.1f s, CPU %.1f s: %s\n", now - t, ticks / 100, name }'
+}
+
+# The CPU time of this test file, and of all that it has waited for.
+used_ticks() { awk '{ print $14 + $15 + $16 + $17 }' /proc/$tests_main_pid/stat; }
+
 # Runs the functions test_*, in the order of the file.
 run_tests()
 {
-	local before status_now
+	local before begun used status_now only=
 
+	[ -z "${TEST_WITHOUT_RIGHTS:-}" ] || only=$(sed -n '1,20s/^# rights: //p' "$0")
 	shopt -s extdebug # declare -F then tells the line
 	for test_now in $(declare -F | awk '$3 ~ /^test_/ { print $3 }' | while read -r name; do
 		declare -F "$name"; done | sort -k2,2n | awk '{ print $1 }'); do
-		before=$(<"$tmp/.count")
+		[ -z "$only" ] || [[ " $only " = *" $test_now "* ]] || continue
+		before=$(<"$tmp/.count") begun=$EPOCHREALTIME
+		[ -z "${TEST_TIMES:-}" ] || used=$(used_ticks)
 		shopt -u extdebug
 		(
 			name=$test_now
@@ -111,6 +125,7 @@ run_tests()
 			[ "$(<"$tmp_file/.count")" -gt "$before" ] || fail "checks something" "no check ran"
 		)
 		status_now=$?
+		[ -z "${TEST_TIMES:-}" ] || took "$begun" "$used" "$test_now"
 		if [ $status_now -gt 1 ]; then
 			fail "runs to its end" "status $status_now"
 		fi

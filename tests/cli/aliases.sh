@@ -1,6 +1,8 @@
 #!/bin/bash
 # Several names at one address: that of today is shown, and the same one with the whole file, without its own symbol
 # table, and with a debug file. And names of OCaml.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 test_one_name_per_function()

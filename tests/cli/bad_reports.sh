@@ -1,6 +1,8 @@
 #!/bin/bash
 # Hostile input over the whole path of report and script: recordings, ELF files, perf-PID.map, kallsyms, and
 # names. Spoilt files are made by bad_reports.py from the golden recordings (tests/golden).
+#
+# rights: test_unreadable test_hidden_kernel_addresses
 . "${0%/*}/../lib.sh"
 export HOME=$tmp NO_COLOR=1
 golden=$ROOT/tests/golden

@@ -1,6 +1,8 @@
 #!/bin/bash
 # pstat buildid-cache, beside perf's, in a home of its own: what one adds the other lists, finds and removes; and what
 # is wrong in the cache is refused.
+#
+# rights: test_pstat_adds_perf_reads test_a_container test_where test_doctor test_wrong
 . "${0%/*}/../lib.sh"
 
 new_home()

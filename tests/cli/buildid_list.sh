@@ -1,5 +1,7 @@
 #!/bin/bash
 # pstat buildid-list: what perf lists, from the header and from the mappings' own records.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 same_list()

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Debug files from a server: asked for with --debuginfod and not without, with a limit of time, and what could
 # not be had is said.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 export HOME=$tmp DEBUGINFOD_CACHE_PATH=$tmp/cache

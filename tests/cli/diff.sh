@@ -1,6 +1,8 @@
 #!/bin/bash
 # `pstat diff` by itself: verdicts, order, rules, several recordings a side, rates, formats, and recordings that don't fit
 # each other. Numbers beside perf's are diff_vs_perf.sh; the statistics are tests/unit/test_significance.c.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS=
 golden=$ROOT/tests/golden

@@ -1,6 +1,8 @@
 #!/bin/bash
 # `pstat diff` and `perf diff` of the same recordings give the same numbers for each row: baseline, value, formula and
 # periods, by every way to compute, sort and filter. What pstat has besides is left out by diff_rows.py.
+#
+# run: once
 . "${0%/*}/beside_perf.bash"
 
 tool=$ROOT/tests/cli/diff_rows.py

@@ -1,6 +1,8 @@
 #!/bin/bash
 # The cache of names: what is printed is the same with it as without, whatever is in it, whoever writes to it. Entries
 # with another name in them show that it is used.
+#
+# rights: test_not_a_file test_folder test_read_only_home
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 entry="$PYTHON $ROOT/tests/cli/disk_cache.py"

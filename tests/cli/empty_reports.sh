@@ -1,5 +1,7 @@
 #!/bin/bash
 # A table, or a list of samples, that filters leave empty says which of them it was, and what there is instead.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 cd "$ROOT/tests/golden" || exit 1
 export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS=

@@ -1,6 +1,8 @@
 #!/bin/bash
 # --switch-on and --switch-off: what lies between two events, as perf has it, and of a program that knows what
 # it does: it forks three times and writes before, between and after.
+#
+# run: once
 . "${0%/*}/vs_perf.bash"
 
 # samples PROGRAM OPTION...: how many lines of each event script prints.

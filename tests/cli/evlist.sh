@@ -1,5 +1,7 @@
 #!/bin/bash
 # pstat evlist beside perf evlist, on recordings of either.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 # An older perf has no names of types and configurations, and leaves out those that are 0.

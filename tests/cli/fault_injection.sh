@@ -1,5 +1,5 @@
 #!/bin/bash
-# Each system call of the recorder fails, one in a run: nothing is lost without a word. Here it is every thirteenth
+# Each system call of the recorder fails, one in a run: nothing is lost without a word. Here it is every 37th
 # of them; FAULTS_EVERY=1 (make check-long) tries all.
 #
 # run: once
@@ -13,6 +13,6 @@ strace -qq -o /dev/null -e inject=getpid:error=EPERM true 2>/dev/null || skip "n
 for kind in file packed pipe; do
 	mkdir "$tmp/$kind"
 	check "$kind" env -C "$tmp/$kind" "$PYTHON" "$ROOT/tests/cli/fault_injection.py" "$PSTAT" "$WORK/exact" $kind \
-		"${FAULTS_EVERY:-13}"
+		"${FAULTS_EVERY:-37}"
 done
 done_testing

@@ -10,6 +10,8 @@
 #
 # and then check what is new by hand: the C library is not there, so that its frames have no names and the
 # unwinding of stacks ends in it.
+#
+# run: once
 . "${0%/*}/golden.bash"
 
 test_frame_pointers()

@@ -35,28 +35,21 @@ def good(tar):
     add(tar, "opt/good/%s/elf" % good_id, ELF)
 
 
-def made(*bad, end=good):
-    """bad: the arguments of add(), or functions that are given the tar."""
+def made(*bad):
+    """bad: the arguments of add()."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as tar:
         for one in bad:
-            one(tar) if callable(one) else add(tar, *one)
-        if end:
-            end(tar)
+            add(tar, *one)
+        good(tar)
     return out.getvalue()
 
 
-def zeros(n):
-    """A member of n MiB of zeros behind an ELF file's head, without a copy of them in memory."""
-    class Zeros(io.RawIOBase):
-        def read(self, size=-1):
-            return bytes(size)
-
-    def one(tar):
-        member = tarfile.TarInfo("opt/bomb/%s/elf" % OTHER_ID)
-        member.size = n << 20
-        tar.addfile(member, Zeros())
-    return one
+def packed_bomb(mib):
+    """An archive with a member of so many MiB of zeros, each packed by itself, as bzip2 lets one join what is packed."""
+    member = tarfile.TarInfo("opt/bomb/%s/elf" % OTHER_ID)
+    member.size = mib << 20
+    return bz2.compress(member.tobuf(tarfile.GNU_FORMAT)) + bz2.compress(bytes(1 << 20)) * mib + bz2.compress(bytes(1024))
 
 
 CASES = {
@@ -91,13 +84,14 @@ CASES = {
     "inner_cut": made(("perf.symbols.tar.bz2", bz2.compress(made())[:2000])),
     "inner_inner": made(("perf.symbols.tar.bz2", bz2.compress(made(("perf.symbols.tar.bz2", bz2.compress(made())))))),
     "many": made(*[("stranger%d" % i, b"x") for i in range(30)]),
-    "bomb": made(zeros(700), end=None),
-    "inner_bomb": made(("perf.symbols.tar.bz2", bz2.compress(made(zeros(700), end=None)))),
+    "inner_bomb": made(("perf.symbols.tar.bz2", packed_bomb(700))),
     "huge_name": made(("opt/" + "x" * 60000 + "/%s/elf" % OTHER_ID, ELF)),
 }
 for name, data in CASES.items():
     with open(os.path.join(folder, name + ".tar.bz2"), "wb") as f:
         f.write(bz2.compress(data))
+with open(os.path.join(folder, "bomb.tar.bz2"), "wb") as f:
+    f.write(packed_bomb(700))
 with open(os.path.join(folder, "twice.tar.bz2"), "wb") as f:
     f.write(bz2.compress(bz2.compress(made())))
 with open(os.path.join(folder, "text.tar.bz2"), "wb") as f:

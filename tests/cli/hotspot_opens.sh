@@ -1,5 +1,7 @@
 #!/bin/bash
 # hotspot, a viewer of perf.data files, opens pstat's: its parser is run as the viewer runs it.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 callers=$WORK/callers

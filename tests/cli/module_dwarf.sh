@@ -1,6 +1,8 @@
 #!/bin/bash
 # Inlined functions and lines of kernel modules, which nobody has linked: a recording of a module that was never
 # loaded here, with a file of it below --symfs: as it is, packed, stripped with its debug file, of another build.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_cmd "${CC:-cc}"
 need_cmd strip

@@ -1,5 +1,7 @@
 #!/bin/bash
 # Code that a program copied into memory without a file is still the file's: its names, and unwinding through it.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Recordings of newer perfs than the machine's, written by hand: see newer_recording.py. What they must show is what
 # perf 7.2 shows of them.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 made() { "$PYTHON" "$ROOT/tests/cli/newer_recording.py" "$1" "$1"; }

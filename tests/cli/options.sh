@@ -1,5 +1,7 @@
 #!/bin/bash
 # The command line: subcommands, ways to write options, help, and every contradiction.
+#
+# rights: test_default_events test_as_perf test_default_events_of_cpus test_not_there
 . "${0%/*}/../lib.sh"
 
 test_stat_may_be_left_out()

@@ -27,6 +27,7 @@ after the other. A step is an argument:
 
 Nothing else waits for a time: what does not come within LIMIT_S is a failure, with the screen, and exit status 1.
 As a module: class Terminal."""
+import codecs
 import fcntl
 import os
 import re
@@ -37,8 +38,11 @@ import subprocess
 import sys
 import termios
 import time
+import unicodedata
 
 LIMIT_S = float(os.environ.get("SCREEN_LIMIT", "60"))
+SILENCE_S = 0.02
+PPOLL = ("271", "73") # its number on x86-64, and on most others
 KEYS = {"Up": "\033OA", "Down": "\033OB", "Right": "\033OC", "Left": "\033OD", "Home": "\033OH", "End": "\033OF",
         "PgUp": "\033[5~", "PgDn": "\033[6~", "Enter": "\r", "Esc": "\033", "Tab": "\t", "BackTab": "\033[Z",
         "Backspace": "\x7f", "CtrlC": "\x03", "CtrlU": "\x15", "CtrlZ": "\x1a", "F1": "\033OP", "Space": " "}
@@ -54,7 +58,7 @@ class Cells:
         self.mouse = set()
         self.cursor = True
         self.rest, self.used, self.reverse, self.other = "", set(), False, None
-        self.decoder = __import__("codecs").getincrementaldecoder("utf-8")("replace")
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.y = self.x = 0
         self.command = None
         self.resize(lines, columns, fresh=True)
@@ -82,7 +86,7 @@ class Cells:
                 self.rows.insert(top, self.blank(self.columns))
 
     def put(self, c):
-        wide = 2 if __import__("unicodedata").east_asian_width(c) in "WF" else 1
+        wide = 2 if c > "\x7f" and unicodedata.east_asian_width(c) in "WF" else 1
         if self.x + wide > self.columns:
             self.x = 0
             self.down()
@@ -277,6 +281,15 @@ class Terminal:
         self.cells.feed(data)
         return bool(data)
 
+    def waits_for_a_key(self):
+        """Is the command in ppoll(2) without an end, as the browser is when there is nothing to do but to wait for a key?"""
+        try:
+            with open("/proc/%d/syscall" % self.pid) as f:
+                call = f.read().split()
+            return call[0] in PPOLL and call[3] == "0x0"
+        except (OSError, IndexError):
+            return False
+
     def is_busy(self):
         """Does the command do something? When it sleeps and all it wrote is read, the screen is whole."""
         try:
@@ -308,8 +321,18 @@ class Terminal:
         return struct.unpack("i", unread)[0] > 0 or (self.pressed is not None and self.waits() == self.pressed)
 
     def settle(self, end):
-        while (self.read(0) or self.is_behind() or self.is_busy() or self.read(0.02)) and time.monotonic() < end:
-            self.read(0.001)
+        """Reads until all keys were read and what they made is drawn: at once where the command waits for the next key;
+        of one that waits for something else, too, it is taken for done when it has slept and written nothing for SILENCE_S."""
+        while time.monotonic() < end:
+            if self.read(0) or self.is_behind():
+                self.read(0.001)
+            elif self.waits_for_a_key():
+                if not self.read(0):
+                    return
+            elif self.is_busy():
+                self.read(0.001)
+            elif not self.read(SILENCE_S):
+                return
 
     def finish(self):
         """What the command wrote before it ended has all come when a mark behind it has."""

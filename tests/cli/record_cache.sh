@@ -2,6 +2,8 @@
 # What pstat record puts into the build-id cache, so that names stay when files go: programs that were deleted, rebuilt,
 # or ran in a container that is gone have their names, also in perf report, and never those of another program. What
 # can't be kept is told, and is no failure.
+#
+# rights: test_deleted test_a_container_that_is_gone test_kernel test_no_cache_to_be_had
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 need_cmd "${CC:-cc}"

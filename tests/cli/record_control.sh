@@ -1,5 +1,7 @@
 #!/bin/bash
 # --control, -D, SIGUSR2: who says when is recorded, and what is kept.
+#
+# run: once
 . "${0%/*}/vs_perf.bash"
 need_breakpoints
 

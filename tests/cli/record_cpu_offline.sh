@@ -1,6 +1,7 @@
 #!/bin/bash
 # A CPU that goes offline while it is recorded, and comes back.
 # run: alone
+# run: once
 . "${0%/*}/../lib.sh"
 
 need_root

@@ -1,23 +1,14 @@
 #!/bin/bash
 # Whatever goes wrong while recording: what was recorded until then can be read by pstat and by perf, and
 # what is missing is a number.
-. "${0%/*}/../lib.sh"
 #
-# run: alone
+# run: alone without rights
 # run: once
-# Rings of one user share a budget of locked memory: what another test of the same user holds is missing here.
+# Rings of one user without rights share a budget of locked memory: what another test of the same user holds is missing here.
+. "${0%/*}/recorded.bash"
 
-exact=$WORK/exact
 # A program that would run for long, and doesn't outlive pstat.
 endless=("$exact" mortal spins:20000)
-
-# ---- what a file holds, and what pstat said of it ----
-
-# stats FILE TYPE: how many records of that type.
-stats() { "$PSTAT" report --stats -i "$1" 2>/dev/null | awk -v t="$2" '$1 == t && $2 == "events:" && !n { n = $3 } END { print n + 0 }'; }
-
-# said WORD: the number before it in the last run's closing lines.
-said() { local one=${1%s}; printf "%s\n" "$err" | sed -n "/^\[ pstat record:/ s/.*[ :]\([0-9]*\) ${one}s\{0,1\}[ ,].*/\1/p" | tail -1; }
 
 can_be_read() # NAME FILE
 {
@@ -272,59 +263,6 @@ test_the_target_is_killed()
 	same "a process: status" 0 $?
 	err=$(cat err)
 	is_told "a process" y
-}
-
-# in_perf FILE: how many samples perf reads of it; as many as pstat where there is no perf.
-in_perf()
-{
-	command -v perf >/dev/null || { stats "$1" SAMPLE && return; }
-	perf script -F event -i "$1" >script 2>err && grep -c . <script
-}
-
-# One recording after the other at the same place, each killed at a random moment: there is always one.
-killed() # TIMES OPTIONS...
-{
-	local readable='' unreadable='' times=$1 most=0 i n file
-
-	shift
-	"$PSTAT" record -q -o x -e cpu-clock -- true
-	for ((i = 0; i < times; i++)); do
-		[ $((i % 2)) = 0 ] || rm -f x # every second one is killed when it has samples
-		"$PSTAT" record -q -o x "$@" -e cpu-clock -F 5000 -g -m 8K -- "${endless[@]}" >/dev/null 2>err &
-		pid=$!
-		[ $((i % 2)) = 0 ] || until [ "$(stats x SAMPLE)" -gt 0 ]; do sleep 0.01; done
-		sleep "0.$(printf %03d $((RANDOM % 100)))"
-		kill -9 $pid
-		wait $pid 2>/dev/null
-		file=x
-		[ -e x ] || file=x.old # between the two renames
-		n=$(stats $file SAMPLE)
-		[ "$n" -le $most ] || most=$n
-		if "$PSTAT" evlist -i $file 2>err >names && grep -q cpu-clock names &&
-			"$PSTAT" script -D -i $file 2>err >records &&
-			[ "$(in_perf $file)" = "$n" ]; then
-			readable+=.
-		else
-			unreadable+="$(stat -c %s $file), $n samples, in perf $(in_perf $file): $(cat err)"$'\n'
-		fi
-	done
-	same "all can be read" "" "$unreadable"
-	same "so many" "$times" ${#readable}
-	check "some have samples" test $most -gt 0
-	rm -f x.*.new
-}
-
-test_the_recorder_is_killed()
-{
-	need_paranoid 2
-	killed 50
-}
-
-test_the_recorder_is_killed_packing()
-{
-	need_paranoid 2
-	"$PSTAT" record -z -q -o x -e cpu-clock -- true 2>err || skip "$(cat err)"
-	killed 30 -z
 }
 
 # spoilt NAME COMMAND...: the command is run when x has samples; then the recording goes on and ends.

@@ -2,6 +2,8 @@
 # The marks between the rounds of a recording are true: whoever replays it hands out what is older than the mark before
 # the last one, so nothing behind that may be older. Snapshots of overwrite rings are older than what was taken
 # meanwhile of others.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 need_paranoid 2
@@ -39,7 +41,7 @@ snapshots()
 	until [ -s x ] && ps -o comm= --ppid $pid | grep -qx exact; do sleep 0.02; done
 	for ((i = 0; i < n; i++)); do
 		size=$(stat -c %s x)
-		sleep 0.2 # records are wanted in between, not a time
+		sleep 0.1 # records are wanted in between, not a time
 		kill -USR2 $pid
 		until [ "$(stat -c %s x)" -gt "$size" ]; do sleep 0.02; done
 	done

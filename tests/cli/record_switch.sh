@@ -1,10 +1,10 @@
 #!/bin/bash
 # Files of --switch-output: each can be read without the others. It names the tasks and the code of all its samples,
 # whenever they began and whatever they mapped before, and says of itself only what it has.
-. "${0%/*}/../lib.sh"
-
+#
+# run: once
+. "${0%/*}/recorded.bash"
 need_paranoid 2
-exact=$WORK/exact
 
 # What runs: processes that exec, that only fork, threads, a library mapped while it runs, and others that come and go.
 cat >"$tmp/family" <<'E2'
@@ -20,11 +20,7 @@ fi
 for ((i = 0; i < 5; i++)); do "$callers" known $((run_ms / 10)); done
 wait
 E2
-family=(bash "$tmp/family" "$exact" "$WORK/callers" 400)
-
-# stats FILE TYPE: how many records of that type.
-stats() { "$PSTAT" report --stats -i "$1" 2>/dev/null | awk -v t="$2" '$1 == t && $2 == "events:" && !n { n = $3 } END { print n + 0 }'; }
-said() { local one=${1%s}; printf "%s\n" "$err" | sed -n "/^\[ pstat record:/ s/.*[ :]\([0-9]*\) ${one}s\{0,1\}[ ,].*/\1/p" | tail -1; }
+family=(bash "$tmp/family" "$exact" "$WORK/callers" 250)
 
 # unnamed FILE: samples without a task's name or without a file.
 unnamed()
@@ -65,7 +61,7 @@ test_by_size()
 {
 	by_size 50K -- "${family[@]}"
 	same "status" 0 "$status"
-	are_named "a family" 4 x.*
+	are_named "a family" 3 x.*
 	rm x.*
 	by_size 50K --threads -- "${family[@]}"
 	are_named "with --threads" 2 x.*
@@ -75,13 +71,13 @@ test_packed()
 {
 	"$PSTAT" record -z -q -o x -e cpu-clock -- true 2>err || skip "$(cat err)"
 	rm -f x*
-	by_size 20K -z -- "${family[@]}"
+	by_size 15K -z -- "${family[@]}"
 	are_named "a family" 3 x.*
 }
 
 test_by_time()
 {
-	record --switch-output=1s -- "$exact" mortal forks:2 spins:1200
+	record --switch-output=1s -- "$exact" mortal forks:2 spins:50 sleeps:1100 spins:50
 	are_named "two children" 2 x.*
 }
 
@@ -98,7 +94,7 @@ by_signal()
 	pid=$!
 	until [ -s x ] && ps -o comm= --ppid $pid | grep -qx exact || ! is_there $pid; do sleep 0.02; done
 	for ((i = 1; i <= n; i++)); do
-		sleep 0.2 # samples are wanted in between, not a time
+		sleep 0.1 # samples are wanted in between, not a time
 		kill -USR2 $pid
 		until [ "$(ls x.* 2>/dev/null | wc -l)" -ge $i ] || ! is_there $pid; do sleep 0.02; done
 	done
@@ -109,14 +105,14 @@ by_signal()
 
 test_by_signal()
 {
-	by_signal 3 --switch-output -- "$exact" forks:2 name:forked spins:1200
+	by_signal 3 --switch-output -- "$exact" forks:2 name:forked spins:800
 	same "status" 0 "$status"
 	are_named "two that only forked" 4 x.*
 }
 
 test_snapshots()
 {
-	by_signal 2 --overwrite --switch-output -- "$exact" forks:2 name:forked spins:1200
+	by_signal 2 --overwrite --switch-output -- "$exact" forks:2 name:forked spins:800
 	same "status" 0 "$status"
 	are_named "snapshots" 3 x.*
 }
@@ -127,7 +123,7 @@ test_names_come_last()
 	"$exact" mortal spins:60000 &
 	target=$!
 	until [ "$(tr -d '\0' <"/proc/$target/comm")" = exact ]; do sleep 0.02; done
-	by_signal 2 --overwrite --tail-synthesize --switch-output -p $target -- "$exact" spins:1200
+	by_signal 2 --overwrite --tail-synthesize --switch-output -p $target -- "$exact" spins:800
 	kill $target
 	wait $target 2>/dev/null
 	same "status" 0 "$status"

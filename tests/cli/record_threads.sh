@@ -1,6 +1,8 @@
 #!/bin/bash
 # One recording of each shape that the recorder's threads come in. With SANITIZE=thread (make check-threads) a race
 # between them ends it with a report.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 

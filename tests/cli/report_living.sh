@@ -91,8 +91,8 @@ $err"
 # known NAME [PREFIX]: both functions of the compiler are there, 2 to 1.
 known()
 {
-	takes "$1: the one that takes two thirds" 55 78 "${2-}jit_two_thirds"
-	takes "$1: the other" 22 45 "${2-}jit_one_third"
+	takes "$1: the one that takes two thirds" 45 90 "${2-}jit_two_thirds"
+	takes "$1: the other" 10 55 "${2-}jit_one_third"
 }
 
 unknown() { has_not "$1" 'jit_|native_' "$out"; }

@@ -5,6 +5,8 @@
 #
 # Programs are recorded while they are at their work, by -p: at their start there are calls that do not
 # return, whose return addresses perf takes for the next function ("return addresses" in the manual).
+#
+# run: once
 . "${0%/*}/report_vs_perf.bash"
 
 chains=("" --no-children "-g none" "-g caller" "-g callee --no-children" "-g folded" "-g flat --no-children"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Functions of stripped programs: the same recording is read with the file that has the names and with its
 # stripped copy (which has the same build-id). Row by row the numbers must be the same.
+#
+# run: once
 . "${0%/*}/beside_perf.bash"
 cd "$tmp" || exit 1
 

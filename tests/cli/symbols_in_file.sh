@@ -1,6 +1,8 @@
 #!/bin/bash
 # Recordings with symbols in the file, read where no file of theirs is: each table is the one that the same recording
 # without them gives at home.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 edit="$PYTHON $ROOT/tests/cli/symbols_in_file.py"

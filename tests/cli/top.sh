@@ -3,6 +3,8 @@
 #
 # Who is sampled waits until all that sample it have begun, and shown an empty table; with -d 3600 the next one is the
 # last, of all that came.
+#
+# rights: test_counts_are_those_of_record test_modes test_vdso test_threads_and_users test_all_cpus test_without_rights test_priority
 . "${0%/*}/../lib.sh"
 
 need_paranoid 2

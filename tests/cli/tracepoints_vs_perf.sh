@@ -1,6 +1,8 @@
 #!/bin/bash
 # The text of every tracepoint of this kernel, beside perf's: a recording with samples of all of them is made, with
 # bytes of three kinds. Where perf is wrong, tracepoints_vs_perf.py says why.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 export HOME=$tmp NO_COLOR=1 DEBUGINFOD_URLS=
 

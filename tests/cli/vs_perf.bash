@@ -61,8 +61,8 @@ await_waiting()
 	return 1
 }
 
-# waiting N ARGUMENT...: $EXACT ARGUMENT... in the background, $pid, with N tasks at their wait. Nobody waits for it: its CPU
-# time, which pstat compares, can be read when it has ended.
+# waiting N ARGUMENT...: $EXACT ARGUMENT... in the background, $pid, with N tasks at their wait. Its parent, $holder, does not
+# wait for it: its CPU time, which pstat compares, can be read when it has ended.
 waiting()
 {
 	local n=$1
@@ -71,6 +71,7 @@ waiting()
 	rm -f "$tmp/held"
 	bash -c 'setarch -R "$@" & echo $! >"$0.new"; mv "$0.new" "$0"; exec sleep 60' "$tmp/held" "$EXACT" "$@" \
 		>/dev/null 2>&1 &
+	holder=$!
 	until [ -e "$tmp/held" ]; do sleep 0.01; done
 	pid=$(<"$tmp/held")
 	await_waiting $pid "$n" || fail "the work is ready"

@@ -2,6 +2,7 @@
 # What is counted for a cgroup, and the column with its name.
 #
 # run: alone
+# run: once
 # While tasks of other cgroups run on the CPU, Linux (6.18 seen) now and then adds the time since the last
 # cgroup event there to the time enabled, and not to the time running: a count then looks as if it had
 # shared its counter, and is scaled.

@@ -73,17 +73,19 @@ test_two_processes()
 test_end_of_the_process()
 {
 	need_breakpoints
-	local p answer
+	local p answer counting
 
 	mkfifo ctl ack
 	exec 10<>ctl 11<>ack
 	for p in perf "$PSTAT"; do
 		waiting 1 wait stores:20
 		setarch -R "$p" stat -x, -o rows -e "$stores" -p $pid -D -1 --control fd:10,11 >said 2>&1 &
+		counting=$!
 		echo enable >&10
 		read -r -t 20 answer <&11
 		"$release" $pid
-		wait $! 2>/dev/null
+		[ "$p" != perf ] || kill $holder # perf waits until nothing is left of the process
+		wait $counting 2>/dev/null
 		ran=
 		same "${p##*/} ends with the process it counts: answer, status, count" "ack 0 20" \
 			"$answer $? $(grep -v -e '^#' -e '^$' rows | cut -d, -f1)"
