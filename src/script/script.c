@@ -2,12 +2,198 @@
  * script: a sink that prints. Each sample goes to the writer of its format, and text is handed on in pieces. What
  * is remembered is bounded (see profile.h: struct sample_sink; texts of frames here), so memory depends neither
  * on how many samples there are nor on how many distinct addresses they have.
+ *
+ * Records between the samples (--show-task-events and others) are printed as lines that begin like a sample's.
+ * Counts that pstat stat record and perf stat record have stored are kept until the end of their round and then
+ * printed with its time, event by event, and of each thread by CPU:
+ *
+ *   THREAD_MAP   CPU_MAP   STAT STAT STAT STAT_ROUND   STAT STAT STAT STAT_ROUND ...
  */
 #include "script/script_internal.h"
 
 #include <stdlib.h>
 
-enum { TEXTS_MAX_BYTES = 16 << 20 };
+enum { TEXTS_MAX_BYTES = 16 << 20, COUNTS_MAX = 1 << 24 };
+
+/* ---- stored counts ---- */
+
+static int compare_cells(const void *a, const void *b)
+{
+	const struct script_count *x = a, *y = b;
+
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+static void take_threads(struct script_counts *counts, const struct record_threads *threads)
+{
+	counts->n_pids = 0;
+	for (uint64_t i = 0; i < threads->n; i++) {
+		VEC_GROW(counts->pids, counts->n_pids, counts->cap_pids);
+		counts->pids[counts->n_pids++] = (int32_t)record_threads_get(threads, i).pid;
+	}
+}
+
+static void take_count(struct script *script, const struct record_body *body)
+{
+	const struct data_event *event = events_find(script->session.recording->events, body->stat.id);
+	struct script_counts *counts = &script->counts;
+
+	if (!event || counts->n >= COUNTS_MAX)
+		return;
+	VEC_GROW(counts->v, counts->n, counts->cap);
+	counts->v[counts->n++] = (struct script_count){
+		.event = (uint32_t)event->index,
+		.thread = body->stat.thread,
+		.cpu = (int32_t)body->stat.cpu,
+		.value = body->stat.value,
+		.enabled_ns = body->stat.enabled_ns,
+		.running_ns = body->stat.running_ns,
+	};
+}
+
+static void print_count(const struct script *script, const struct script_count *count, uint64_t time_ns)
+{
+	const struct script_counts *counts = &script->counts;
+	int32_t pid = count->thread < counts->n_pids ? counts->pids[count->thread] : -1;
+	const char *format = script->options.json ?
+				     "{\"record\":\"STAT\",\"cpu\":%d,\"thread\":%d,\"value\":%llu,\"enabled_ns\":%llu,"
+				     "\"running_ns\":%llu,\"time_ns\":%llu,\"event\":" :
+				     "%3d %8d %15llu %15llu %15llu %15llu ";
+	struct str *out = &script->output->text, name = STR_INIT;
+
+	data_event_add_name(script->session.recording->events->v[count->event], &name);
+	str_addf(out, format, count->cpu, pid, (unsigned long long)count->value, (unsigned long long)count->enabled_ns,
+		 (unsigned long long)count->running_ns, (unsigned long long)time_ns);
+	if (script->options.json) {
+		str_add_json(out, name.s);
+		str_addc(out, '}');
+	} else {
+		str_addn(out, name.s, name.len);
+	}
+	str_addc(out, '\n');
+	str_release(&name);
+}
+
+static void print_round(struct script *script, uint64_t time_ns)
+{
+	struct script_counts *counts = &script->counts;
+
+	if (!counts->n)
+		return;
+	qsort(counts->v, counts->n, sizeof(*counts->v), compare_cells);
+	if (!counts->header_printed && !script->options.json)
+		str_addf(&script->output->text, "%3s %8s %15s %15s %15s %15s %s\n", "CPU", "THREAD", "VAL", "ENA",
+			 "RUN", "TIME", "EVENT");
+	counts->header_printed = true;
+	for (size_t i = 0; i < counts->n; i++)
+		print_count(script, &counts->v[i], time_ns);
+	counts->n = 0;
+}
+
+/* Keeps a count that pstat stat record stored, and prints all when their round ends. False: it is another record. */
+static bool take_counts(struct script *script, const struct record_body *body)
+{
+	switch (body->type) {
+	case RECORD_THREAD_MAP:
+		take_threads(&script->counts, &body->threads);
+		return true;
+	case RECORD_STAT:
+		take_count(script, body);
+		return true;
+	case RECORD_STAT_ROUND:
+		print_round(script, body->stat_round.time_ns);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void release_counts(struct script_counts *counts)
+{
+	free(counts->v);
+	free(counts->pids);
+	*counts = (struct script_counts){ 0 };
+}
+
+/* ---- other records ---- */
+
+/* Which switch shows which record. To add one: a row, a field of struct script_options, its option. */
+static const struct {
+	uint32_t type;
+	size_t shown; /* offset of the bool in struct script_options */
+} kinds[] = {
+#define SHOWN(type, option) { type, offsetof(struct script_options, option) }
+	SHOWN(RECORD_FORK, show_tasks),
+	SHOWN(RECORD_COMM, show_tasks),
+	SHOWN(RECORD_EXIT, show_tasks),
+	SHOWN(RECORD_MMAP, show_mmaps),
+	SHOWN(RECORD_MMAP2, show_mmaps),
+	SHOWN(RECORD_SWITCH, show_switches),
+	SHOWN(RECORD_SWITCH_CPU_WIDE, show_switches),
+	SHOWN(RECORD_LOST, show_lost),
+	SHOWN(RECORD_LOST_SAMPLES, show_lost),
+	SHOWN(RECORD_NAMESPACES, show_namespaces),
+	SHOWN(RECORD_CGROUP, show_cgroups),
+	SHOWN(RECORD_KSYMBOL, show_bpf),
+	SHOWN(RECORD_BPF_EVENT, show_bpf),
+	SHOWN(RECORD_TEXT_POKE, show_text_poke),
+};
+
+static bool shows_others(const struct script_options *options)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (*(const bool *)((const char *)options + kinds[i].shown))
+			return true;
+	return false;
+}
+
+static bool is_shown(const struct script_options *options, uint32_t type)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].type == type)
+			return *(const bool *)((const char *)options + kinds[i].shown);
+	return false;
+}
+
+/* The event whose fields a record's line has: its own, or the first one. */
+static const struct script_event *event_of(const struct script *script, const struct record_body *body)
+{
+	size_t i = body->event ? body->event->index : 0;
+
+	return i < script->n_events ? &script->events[i] : NULL;
+}
+
+static void print_other(struct script *script, const struct record *record, const struct record_body *body,
+			 const struct thread *thread)
+{
+	const struct script_event *event = event_of(script, body);
+	struct script_start start = {
+		.thread = thread,
+		.pid = (int32_t)body->id.pid,
+		.tid = (int32_t)body->id.tid,
+		.cpu = body->id.cpu,
+		.time_ns = body->id.time_ns,
+		.has = body->id.has,
+		.misc = record->misc,
+		.type = record->type,
+	};
+
+	if (!event || !is_shown(&script->options, record->type))
+		return;
+	if (script->options.json) {
+		script_json_record(script, &start, body);
+		return;
+	}
+	script_add_start(script, event, &start);
+	record_print(body, &script->output->text);
+	str_addc(&script->output->text, '\n');
+}
+
+/* ---- begin and end ---- */
 
 /* Are addresses of data to be named? */
 static bool needs_data_maps(const struct script *script)
@@ -54,7 +240,7 @@ static void forget_events(struct script *script)
 		free(script->events[i].name);
 	free(script->events);
 	script_release_styles(script);
-	script_release_counts(&script->counts);
+	release_counts(&script->counts);
 	script->events = NULL;
 	script->n_events = 0;
 }
@@ -93,6 +279,8 @@ struct tracepoints *script_tracepoints(struct script *script)
 	str_release(&why);
 	return script->tracepoints;
 }
+
+/* ---- the sink ---- */
 
 /* Once, in front of all else: in a pipe what the header says has come by then. */
 static void print_header(struct script *script)
@@ -173,16 +361,16 @@ static int take_other(void *context, const struct record *record, const struct r
 	struct script *script = context;
 	int rc;
 
-	if (script_take_counts(script, body))
+	if (take_counts(script, body))
 		return output_step(script->output);
-	if (!script_shows_others(&script->options))
+	if (!shows_others(&script->options))
 		return 0;
 	rc = know_event(script, body->event ? body->event->index : 0, false, err);
 
 	if (rc)
 		return rc;
 	print_header(script);
-	script_other_record(script, record, body, thread);
+	print_other(script, record, body, thread);
 	return output_step(script->output);
 }
 

@@ -146,7 +146,7 @@ struct field_list {
 	size_t first, last; /* types */
 };
 
-/* "sw:": *list is moved behind it. */
+/* "sw:": *list is moved past it. */
 static int take_type(struct field_list *list, struct str *err)
 {
 	const char *colon = memchr(list->at, ':', (size_t)(list->end - list->at));
@@ -236,7 +236,7 @@ static int take_list(struct script_choice *choice, const char *text, size_t len,
 	return rc;
 }
 
-/* What is asked for by name and would stay invisible. */
+/* A field that is asked for by name and would stay invisible is an error. */
 static int check_pairs(const struct script_choice *choice, struct str *err)
 {
 	static const struct {
@@ -244,12 +244,12 @@ static int check_pairs(const struct script_choice *choice, struct str *err)
 		uint64_t with; /* any of these */
 		const char *what;
 	} pairs[] = {
-		{ FIELD_SYMOFF, BIT(SYM), "it is printed behind the function: add sym" },
+		{ FIELD_SYMOFF, BIT(SYM), "it is printed after the function: add sym" },
 		{ FIELD_SRCLINE, BIT(IP), "it is printed below the address: add ip" },
-		{ FIELD_SYM, BIT(IP) | BIT(ADDR), "it is printed behind an address: add ip or addr" },
+		{ FIELD_SYM, BIT(IP) | BIT(ADDR), "it is printed after an address: add ip or addr" },
 		{ FIELD_DSO, BIT(IP) | BIT(ADDR) | BIT(BRSTACK) | BIT(BRSTACKSYM) | BIT(BRSTACKOFF),
-		  "it is printed behind an address: add ip or addr" },
-		{ FIELD_DSOFF, BIT(IP) | BIT(ADDR), "it is printed behind an address: add ip or addr" },
+		  "it is printed after an address: add ip or addr" },
+		{ FIELD_DSOFF, BIT(IP) | BIT(ADDR), "it is printed after an address: add ip or addr" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {

@@ -16,7 +16,7 @@ enum { FRAME_END = '\1' };
 
 enum { HEX_DIGITS = 16 };
 
-/* Its digits at the end of text; where they begin. */
+/* Writes the digits of value at the end of text; the index at which they begin. */
 static size_t hex_digits(uint64_t value, char text[HEX_DIGITS])
 {
 	static const char digits[] = "0123456789abcdef";
@@ -119,7 +119,7 @@ void script_add_location(struct script *script, uint64_t fields, uint32_t locati
 	add_fields(script, fields & ~FIELD_BIT(FIELD_SRCLINE), row, &frame, false, out);
 }
 
-/* The text behind the address, and for a chain those of the functions inlined there, in front. */
+/* The text after the address, and for a chain those of the functions inlined there, in front. */
 static void make_text(struct script *script, const struct script_style *style, uint32_t location, struct str *out)
 {
 	unsigned want = style->fields & FIELD_BIT(FIELD_SRCLINE) ? SYM_LINES : 0;

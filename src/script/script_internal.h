@@ -1,13 +1,10 @@
 /*
  * script_internal: what the files of `pstat script` hand each other. Private to script/.
  *
- *   script.c         a struct sample_sink: each sample -> script_text.c or script_json.c -> output
+ *   script.c         a struct sample_sink: each sample -> script_text.c or script_json.c -> output; other records
  *   script_fields.c  the fields: names, what a sample needs for them, defaults of each event type
  *   script_frame.c   frames as text, remembered per location and style
- *   script_mem.c     fields that are rarely asked for: memory, cgroups, bytes
- *   script_branch.c  branch stacks
  *   script_regs.c    registers by their names
- *   script_other.c   --show-*-events
  *
  * Words: a field is what -F names; a choice is what -F says for each type of event; a start is what every line
  * begins with; a style is how the frames of some events look; a location is an address of code in its file, as
@@ -56,7 +53,7 @@ enum script_field {
 };
 #define FIELD_BIT(field) (1ULL << (field))
 
-/* What -F says, for each type of event: hw, sw, trace, ... */
+/* The fields that -F chooses, for each type of event: hw, sw, trace, ... */
 enum { SCRIPT_TYPES = 7 };
 struct script_choice {
 	uint64_t fields[SCRIPT_TYPES]; /* FIELD_BIT; 0: samples of the type are not printed */
@@ -64,7 +61,7 @@ struct script_choice {
 	uint64_t frames[SCRIPT_TYPES]; /* added where samples have chains: tracepoints have no code else */
 };
 
-/* What is printed of an event's samples. */
+/* How an event's samples are printed. */
 struct script_event {
 	uint64_t fields; /* FIELD_BIT; 0: nothing at all */
 	bool chain; /* frames on lines of their own */
@@ -132,7 +129,7 @@ struct script {
 /* ---- script_fields.c ---- */
 
 /*
- * To add a field: an enum above, a row there, its text in script_text.c or script_mem.c, its member in
+ * To add a field: an enum above, a row there, its text in script_text.c (a row there, too, for most), its member in
  * script_json.c, a line in pstat-script(1).
  */
 struct script_field_row {
@@ -152,12 +149,6 @@ static inline bool script_prints(const struct script_event *event, enum script_f
 	return event->fields & FIELD_BIT(field);
 }
 
-/* ---- script_counts.c ---- */
-
-/* Keeps a count that pstat stat record stored, and prints all when their round ends. False: it is another record. */
-bool script_take_counts(struct script *script, const struct record_body *body);
-void script_release_counts(struct script_counts *counts);
-
 /* ---- script_frame.c ---- */
 
 /* The style of an event whose fields are chosen. */
@@ -175,15 +166,15 @@ bool script_add_frame(struct script *script, const struct script_event *event, c
 void script_add_location(struct script *script, uint64_t fields, uint32_t location, struct str *out);
 /* A file by its path, code made at run time by its perf map, all else by its name. */
 void script_add_dso(const struct dso *dso, struct str *out);
-/* The same as JSON: an object, behind those of the functions inlined there. false: as above. */
+/* The same as JSON: an object, after those of the functions inlined there. false: as above. */
 bool script_add_json_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame);
 void script_add_hex(struct str *out, uint64_t value);
 /* 16 digits at least, right-aligned with spaces. */
 void script_add_hex16(struct str *out, uint64_t value);
 
-/* ---- script_text.c, script_json.c, script_mem.c, script_other.c ---- */
+/* ---- script_text.c, script_json.c ---- */
 
-/* What stands in front of every line: of a sample or of another record. */
+/* The beginning of every line: of a sample or of another record. */
 struct script_start {
 	const struct thread *thread; /* NULL: not known */
 	int32_t pid, tid;
@@ -202,34 +193,21 @@ void script_text_sample(struct script *script, const struct script_event *event,
 			const struct script_start *start);
 void script_json_sample(struct script *script, const struct script_event *event, const struct sink_sample *sample,
 			const struct script_start *start);
-/* A frame's members behind "ip". */
+/* Another record in JSON, with its text. */
+void script_json_record(struct script *script, const struct script_start *start, const struct record_body *body);
+/* A frame's members after "ip". */
 void script_json_frame(const struct location_row *row, const struct frame *frame, bool inlined, struct str *out);
-/* The fields between the event's name and the address, and those behind the frames. */
-void script_mem_before(struct script *script, const struct script_event *event,
-			const struct replay_sample *sample);
-void script_mem_after(struct script *script, const struct script_event *event,
-		       const struct replay_sample *sample);
-/* ---- script_branch.c ---- */
-/* how: FIELD_BRSTACK, FIELD_BRSTACKSYM or FIELD_BRSTACKOFF */
-void script_add_branches(struct script *script, const struct script_event *event,
-			 const struct replay_sample *sample, enum script_field how, struct str *out);
 /* "COND", "CALL", ...; "": not said. */
 const char *script_branch_type(uint64_t flags);
+
+/* ---- script.c ---- */
+/* NULL where the recording has no formats, or the library is left out: then a note says so. */
+struct tracepoints *script_tracepoints(struct script *script);
 
 /* ---- script_regs.c ---- */
 /* The names of registers by their bit in a mask, of the recording's architecture. */
 const char *script_register_name(const struct reader *reader, unsigned bit); /* NULL: it has none */
 /* " ABI:2    AX:0x1 ..."; nothing where there are no registers. */
 void script_add_registers(const struct reader *reader, const struct sample_regs *regs, struct str *out);
-
-/* A record that is no sample, where --show-*-events asks for it. */
-bool script_shows_others(const struct script_options *options);
-void script_other_record(struct script *script, const struct record *record, const struct record_body *body,
-			 const struct thread *thread);
-/* The same in JSON, with its text. */
-void script_json_record(struct script *script, const struct script_start *start,
-			const struct record_body *body);
-/* NULL where the recording has no formats, or the library is left out: then a note says so. */
-struct tracepoints *script_tracepoints(struct script *script);
 
 #endif

@@ -8,7 +8,7 @@
  * Members that the recording does not have are left out. Addresses and sets of bits are text, because many
  * readers keep numbers as doubles. All members are in pstat-script(1): JSON.
  *
- * What a frame says behind its address depends on its location only, and is made once for each (script_frame.c).
+ * What a frame says after its address depends on its location only, and is made once for each (script_frame.c).
  */
 #include "script/script_internal.h"
 
@@ -16,12 +16,12 @@
 
 typedef unsigned long long ull;
 
-struct object {
+struct json_object {
 	struct str *out;
 	bool begun;
 };
 
-static void member(struct object *object, const char *name)
+static void member(struct json_object *object, const char *name)
 {
 	str_add(object->out, object->begun ? ",\"" : "\"");
 	object->begun = true;
@@ -29,19 +29,19 @@ static void member(struct object *object, const char *name)
 	str_addn(object->out, "\":", 2);
 }
 
-static void add_text(struct object *object, const char *name, const char *text)
+static void add_text(struct json_object *object, const char *name, const char *text)
 {
 	member(object, name);
 	str_add_json(object->out, text);
 }
 
-static void add_number(struct object *object, const char *name, uint64_t value)
+static void add_number(struct json_object *object, const char *name, uint64_t value)
 {
 	member(object, name);
 	script_add_number(object->out, value, 1, ' ');
 }
 
-static void add_hex(struct object *object, const char *name, uint64_t value)
+static void add_hex(struct json_object *object, const char *name, uint64_t value)
 {
 	member(object, name);
 	str_addn(object->out, "\"0x", 3);
@@ -53,7 +53,7 @@ static void add_hex(struct object *object, const char *name, uint64_t value)
 
 /* The members that say where a location is. symbol NULL: not known; inlined: it has no location of its own. */
 static void add_location(const struct location_row *row, const struct symbol *symbol, bool inlined,
-			 struct object *object)
+			 struct json_object *object)
 {
 	if (symbol)
 		add_text(object, "symbol", symbol->name);
@@ -75,7 +75,7 @@ static void add_location(const struct location_row *row, const struct symbol *sy
 
 void script_json_frame(const struct location_row *row, const struct frame *frame, bool inlined, struct str *out)
 {
-	struct object object = { out, true }; /* behind "ip" */
+	struct json_object object = { out, true }; /* after "ip" */
 
 	add_location(row, frame->symbol, inlined, &object);
 	if (frame->line.file) {
@@ -89,7 +89,7 @@ void script_json_frame(const struct location_row *row, const struct frame *frame
 }
 
 static void add_frames(struct script *script, const struct script_event *event, const struct chain *frames,
-		       struct object *object)
+		       struct json_object *object)
 {
 	member(object, "frames");
 	str_addc(object->out, '[');
@@ -116,11 +116,11 @@ static const char *mode_name(uint8_t mode)
 	return mode < ARRAY_SIZE(names) && names[mode] ? names[mode] : "unknown";
 }
 
-static void add_fields(struct script *script, const struct replay_sample *sample, struct object *object)
+static void add_fields(struct script *script, const struct replay_sample *sample, struct json_object *object)
 {
 	struct tracepoints *tracepoints = script_tracepoints(script);
 	size_t n = tracepoints ? tracepoint_n_fields(tracepoints, sample->event) : 0;
-	struct object fields = { object->out, false };
+	struct json_object fields = { object->out, false };
 	struct str text = STR_INIT;
 
 	if (!n)
@@ -150,7 +150,7 @@ static void add_fields(struct script *script, const struct replay_sample *sample
 	str_release(&text);
 }
 
-static void add_trace(struct script *script, const struct replay_sample *sample, struct object *object)
+static void add_trace(struct script *script, const struct replay_sample *sample, struct json_object *object)
 {
 	struct tracepoints *tracepoints = script_tracepoints(script);
 	struct str text = STR_INIT;
@@ -164,7 +164,7 @@ static void add_trace(struct script *script, const struct replay_sample *sample,
 	str_release(&text);
 }
 
-static void add_bytes(const struct sample *s, struct object *object)
+static void add_bytes(const struct sample *s, struct json_object *object)
 {
 	member(object, "raw");
 	str_addc(object->out, '"');
@@ -177,7 +177,7 @@ static void add_bytes(const struct sample *s, struct object *object)
  * Fields that are members just as they are. A weight may be one number or three, of which the greater are
  * left out where they are 0.
  */
-static void add_plain(const struct sample *s, struct object *object)
+static void add_plain(const struct sample *s, struct json_object *object)
 {
 	static const struct {
 		uint64_t bit;
@@ -209,8 +209,8 @@ static void add_plain(const struct sample *s, struct object *object)
 	}
 }
 
-/* What data_src says, in words. */
-static void add_memory(const struct sample *s, struct object *object)
+/* Adds what data_src says, in words. */
+static void add_memory(const struct sample *s, struct json_object *object)
 {
 	static const struct {
 		const char *name;
@@ -219,7 +219,7 @@ static void add_memory(const struct sample *s, struct object *object)
 		{ "op", mem_op_add },   { "level", mem_level_add }, { "snoop", mem_snoop_add },
 		{ "tlb", mem_tlb_add }, { "lock", mem_lock_add },   { "blocked", mem_blocked_add },
 	};
-	struct object words = { object->out, false };
+	struct json_object words = { object->out, false };
 	struct str text = STR_INIT;
 
 	member(object, "memory");
@@ -233,10 +233,10 @@ static void add_memory(const struct sample *s, struct object *object)
 	str_release(&text);
 }
 
-static void add_address(struct script *script, const struct replay_sample *sample, struct object *object)
+static void add_address(struct script *script, const struct replay_sample *sample, struct json_object *object)
 {
 	uint32_t location = session_data_location(&script->session, sample);
-	struct object data = { object->out, false };
+	struct json_object data = { object->out, false };
 
 	add_hex(object, "addr", sample->sample->addr);
 	if (location == LOCATION_NONE || !script->session.locations->v[location].dso)
@@ -248,14 +248,14 @@ static void add_address(struct script *script, const struct replay_sample *sampl
 	str_addc(object->out, '}');
 }
 
-static void add_branches(const struct sample *s, struct object *object)
+static void add_branches(const struct sample *s, struct json_object *object)
 {
 	member(object, "branches");
 	str_addc(object->out, '[');
 	for (uint64_t i = 0; i < s->n_branches; i++) {
 		const struct sample_branch *b = &s->branches[i];
 		const char *type = script_branch_type(b->flags);
-		struct object branch = { object->out, false };
+		struct json_object branch = { object->out, false };
 
 		str_add(object->out, i ? ",{" : "{");
 		add_hex(&branch, "from", b->from);
@@ -274,9 +274,9 @@ static void add_branches(const struct sample *s, struct object *object)
 
 /* {"abi":2,"AX":"0x1",...}; a vector register's second word is AX_high, so to say. */
 static void add_registers(struct script *script, const char *name, const struct sample_regs *regs,
-			  struct object *object)
+			  struct json_object *object)
 {
-	struct object members = { object->out, false };
+	struct json_object members = { object->out, false };
 	const char *before = NULL;
 	unsigned n = 0;
 
@@ -301,7 +301,7 @@ static void add_registers(struct script *script, const char *name, const struct 
 	str_addc(object->out, '}');
 }
 
-static void add_cgroup(struct script *script, const struct sample *s, struct object *object)
+static void add_cgroup(struct script *script, const struct sample *s, struct json_object *object)
 {
 	const char *path = session_cgroup(&script->session, s->cgroup);
 
@@ -313,7 +313,7 @@ static void add_cgroup(struct script *script, const struct sample *s, struct obj
 
 /* ---- lines ---- */
 
-static void add_start(struct script *script, const struct script_start *start, struct object *object)
+static void add_start(struct script *script, const struct script_start *start, struct json_object *object)
 {
 	const struct thread *thread = start->thread;
 
@@ -339,7 +339,7 @@ void script_json_sample(struct script *script, const struct script_event *event,
 {
 	const struct replay_sample *sample = taken->sample;
 	const struct sample *s = sample->sample;
-	struct object object = { &script->output->text, false };
+	struct json_object object = { &script->output->text, false };
 
 	str_addc(object.out, '{');
 	add_start(script, start, &object);
@@ -370,7 +370,7 @@ void script_json_sample(struct script *script, const struct script_event *event,
 
 void script_json_record(struct script *script, const struct script_start *start, const struct record_body *body)
 {
-	struct object object = { &script->output->text, false };
+	struct json_object object = { &script->output->text, false };
 	struct str text = STR_INIT;
 
 	record_print(body, &text);
