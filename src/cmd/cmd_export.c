@@ -1,6 +1,6 @@
 /*
- * pstat export: the samples of a recording for other programs: JSON lines for a store of many recordings, a database of
- * this one.
+ * pstat export: the samples of a recording for other programs: JSON lines for a store of many recordings, a
+ * database of this one.
  */
 #include "cmd/command.h"
 #include "cmd/export_file.h"
@@ -9,12 +9,12 @@
 
 #include <errno.h>
 
-struct export_words {
+struct export_command {
 	struct sample_words sample; /* first: sample_options[] fills it */
 	const char *jsonl, *sqlite; /* files */
 };
 
-#define WORD(name) .offset = offsetof(struct export_words, name)
+#define WORD(name) .offset = offsetof(struct export_command, name)
 
 const struct option_row export_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to write" },
@@ -25,7 +25,7 @@ const struct option_row export_options[] = {
 	{ .kind = OPTION_END, .more = sample_options },
 };
 
-static void write_lines(struct sample_run *run, const struct export_words *words, struct export *export)
+static void write_lines(struct sample_run *run, const struct export_command *words, struct export *export)
 {
 	const char *path = strcmp(words->jsonl, "-") != 0 ? words->jsonl : NULL;
 	struct str err = STR_INIT;
@@ -40,7 +40,7 @@ static void write_lines(struct sample_run *run, const struct export_words *words
 	str_release(&err);
 }
 
-static void write_database(struct sample_run *run, const struct export_words *words, struct export *export)
+static void write_database(struct sample_run *run, const struct export_command *words, struct export *export)
 {
 	const struct run_stop *stop;
 	struct interrupt interrupt;
@@ -61,7 +61,7 @@ static void write_database(struct sample_run *run, const struct export_words *wo
 	str_release(&err);
 }
 
-static int write_export(struct export_words *words)
+static int write_export(struct export_command *words)
 {
 	struct sample_run run;
 	struct export export;
@@ -86,7 +86,7 @@ static int write_export(struct export_words *words)
 
 int cmd_export(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
-	struct export_words words = { 0 };
+	struct export_command words = { 0 };
 	int first, status = command_parse(self, argc, argv, &words, &first);
 
 	(void)kern;

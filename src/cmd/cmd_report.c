@@ -1,12 +1,13 @@
 /*
  * pstat report: what a recording adds up to. The rows are in report_options.c; here is what runs: a dump,
- * a listing of tasks, or the histograms.
+ * a listing of tasks, a table in one of the formats of fmt/, or samples in one of those of export/.
  */
 #include "cmd/browse.h"
 #include "cmd/command.h"
+#include "cmd/export_file.h"
 #include "cmd/message.h"
+#include "cmd/report_options.h"
 #include "cmd/signals.h"
-#include "cmd/report_words.h"
 
 #include <unistd.h>
 
@@ -47,18 +48,44 @@ static void list_tasks(struct sample_run *run, const struct report_words *words)
 	str_release(&err);
 }
 
+/* A file whose name is not the user's is named in a note. */
+static void close_output(struct sample_run *run, const struct report_words *words)
+{
+	if (export_file_close(run, words->output) && words->unnamed && words->output && !words->sample.quiet)
+		export_file_say(words->export ? words->export->name : words->format->name, words->output);
+}
+
 static void print_report(struct sample_run *run, const struct report_words *words, struct table *table)
 {
 	struct pager pager;
 
-	if (!report_export_open(words, run))
+	if (!export_file_open(run, words->output))
 		return;
 	pager_open(&pager, !words->sample.no_pager && !words->output);
 	print_header(run, &words->sample.dump);
 	words->format->print(table, &run->output);
 	output_end(&run->output);
 	pager_close(&pager);
-	report_export_close(words, run);
+	close_output(run, words);
+}
+
+/* Reads the recording and writes it in a format that is made sample by sample. */
+static void run_export(struct sample_run *run, const struct report_words *words)
+{
+	struct export export;
+	struct str err = STR_INIT;
+	int code;
+
+	if (export_file_begin(run, &words->report.session, &words->report.filters, &export) &&
+	    export_file_open(run, words->output)) {
+		code = words->export->run(&export, &run->output, words->packed, &err);
+		if (code && !run->output.failed)
+			sample_run_fail(run, err.s);
+		close_output(run, words);
+		sample_run_notes(run, &export.session, &words->sample);
+	}
+	export_release(&export);
+	str_release(&err);
 }
 
 static void run_report(struct sample_run *run, const struct report_words *words)
@@ -70,7 +97,7 @@ static void run_report(struct sample_run *run, const struct report_words *words)
 		message_error(err.s);
 		run->status = EXIT_BAD_USAGE;
 	} else {
-		/* What could be read is shown, also where reading had to end early. */
+		/* A recording that could be read in part is shown as far as that. */
 		if (table_run(table, sample_run_progress, run, &err))
 			sample_run_fail(run, err.s);
 		signals_spare_end();
@@ -134,7 +161,7 @@ int cmd_report(const struct command *self, int argc, char **argv, const struct k
 		if (words.tasks || words.mmaps)
 			list_tasks(&run, &words);
 		else if (words.export)
-			report_export_run(&run, &words);
+			run_export(&run, &words);
 		else
 			show_report(&run, &words);
 	}

@@ -1,14 +1,17 @@
 /*
  * The option rows of `pstat report`, and how they become a struct query.
  */
-#include "cmd/annotate_words.h"
+#include "cmd/annotate_options.h"
 #include "cmd/command.h"
+#include "cmd/export_file.h"
 #include "cmd/message.h"
 #include "cmd/quantity.h"
-#include "cmd/report_words.h"
+#include "cmd/report_options.h"
 #include "cmd/terminal.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static struct report_words *of(void *target)
 {
@@ -30,7 +33,7 @@ int take_percent_limit(void *target, const char *argument, struct str *err)
 
 	if (parse_double(argument, limit) || !(*limit >= 0 && *limit <= 100))
 		return fail(err, -EINVAL, "--percent-limit: '%s' is not a number from 0 to 100", argument);
-	/* Of chains, too; a -g behind it may say otherwise. */
+	/* Chains have the same limit; a -g after it may say otherwise. */
 	of(target)->report.chain.min_percent = *limit;
 	return 0;
 }
@@ -58,6 +61,16 @@ static int take_quantum(void *target, const char *argument, struct str *err)
 	if (parse_duration(argument, &of(target)->report.time_quantum_ns) ||
 	    !of(target)->report.time_quantum_ns)
 		return fail(err, -EINVAL, "--time-quantum: '%s' is not a time such as 10ms or 1s", argument);
+	return 0;
+}
+
+int take_export(void *target, const char *argument, struct str *err)
+{
+	struct export_choice *choice = target;
+
+	if (argument && !*argument)
+		return fail(err, -EINVAL, "the file's name is missing after =");
+	*choice = (struct export_choice){ .given = true, .file = argument };
 	return 0;
 }
 
@@ -118,7 +131,7 @@ const struct option_row report_options[] = {
 	  WORD(sample.filters.sockets) },
 	{ OPTION_CALL, 0, "time-quantum", "time", "unit of the sort key time (100ms)",
 	  .value = VALUE_TIME, .call = take_quantum },
-	{ OPTION_FLAG, 0, "ns", NULL, "times of the key time with nine digits behind the point", REPORT(ns) },
+	{ OPTION_FLAG, 0, "ns", NULL, "times of the key time with nine digits after the point", REPORT(ns) },
 	{ OPTION_FLAG, 0, "full-source-path", NULL, "files of source lines with their folders",
 	  REPORT(full_source_path) },
 	{ OPTION_FLAG, 0, "raw-trace", NULL, "key trace: the fields one by one, not by the kernel's format",
@@ -136,14 +149,10 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 0, "delimiter", NULL, "--folded: a frame - between user and kernel",
 	  REPORT(folded_delimiter) },
 	{ OPTION_FLAG, 'j', "json", NULL, "one JSON document", WORD(json) },
-	{ OPTION_CALL, 0, "flamegraph", "file", "a flame graph for browsers; a picture, where the name ends in .svg",
-	  WORD(exports[EXPORT_FLAMEGRAPH]), .argument_optional = true, .value = VALUE_FILE, .call = take_export },
-	{ OPTION_CALL, 0, "speedscope", "file", "whole stacks as a file of the viewer speedscope",
-	  WORD(exports[EXPORT_SPEEDSCOPE]), .argument_optional = true, .value = VALUE_FILE, .call = take_export },
-	{ OPTION_CALL, 0, "pprof", "file", "samples, stacks and labels as a profile.proto for pprof",
-	  WORD(exports[EXPORT_PPROF]), .argument_optional = true, .value = VALUE_FILE, .call = take_export },
-	{ OPTION_CALL, 0, "firefox", "file", "samples in time for the Firefox profiler; packed, where it ends in .gz",
-	  WORD(exports[EXPORT_FIREFOX]), .argument_optional = true, .value = VALUE_FILE, .call = take_export },
+#define EXPORT_OPTION(id, file, help)                                                                     \
+	{ OPTION_CALL, 0, #id, "file", help, WORD(exports[EXPORT_##id]), .argument_optional = true,       \
+	  .value = VALUE_FILE, .call = take_export },
+	REPORT_EXPORTS(EXPORT_OPTION)
 	{ OPTION_FLAG, 0, "tui", NULL, "a browser: the default on a terminal", WORD(tui) },
 	{ OPTION_CALL, 'M', "disassembler-style", "att|intel", "the syntax of x86 code in the browser (att)",
 	  .value = VALUE_ONE_OF, .call = take_style },
@@ -195,9 +204,51 @@ void report_words_init(struct report_words *words)
 	words->report.chain = chain_options_default();
 }
 
+/* A format of that name and of the file's extension goes before the format of that name: "flamegraph.svg". */
+static const struct report_format *find_format(const char *name, const char *file)
+{
+	const char *extension = strrchr(file, '.');
+	const struct report_format *found = NULL;
+
+	if (extension) {
+		char *both = xasprintf("%s%s", name, extension);
+
+		found = report_format_find(both);
+		free(both);
+	}
+	return found ? found : report_format_find(name);
+}
+
+/* Puts the format that was asked for into words->format or words->export; neither: none was. */
+static int choose_export(struct report_words *words)
+{
+	static const struct {
+		const char *format, *file; /* file: its name on a terminal, where such a file is no good */
+	} rows[N_EXPORTS] = {
+#define EXPORT_ROW(id, file, help) { #id, file },
+		REPORT_EXPORTS(EXPORT_ROW)
+	};
+
+	for (size_t i = 0; i < N_EXPORTS; i++) {
+		const struct export_choice *given = &words->exports[i];
+		const char *file = given->file ? given->file : isatty(STDOUT_FILENO) ? rows[i].file : "-";
+
+		if (!given->given)
+			continue;
+		if (words->format || words->export)
+			return bad_usage("report: --%s is one of two formats; give one", rows[i].format);
+		words->unnamed = !given->file;
+		words->output = strcmp(file, "-") != 0 ? file : NULL;
+		words->packed = export_name_is_packed(file);
+		words->export = export_text_format_find(rows[i].format);
+		words->format = words->export ? NULL : find_format(rows[i].format, file);
+	}
+	return 0;
+}
+
 static int choose_format(struct report_words *words)
 {
-	int status = report_export_choose(words);
+	int status = choose_export(words);
 	bool export = words->format || words->export;
 
 	if (status)

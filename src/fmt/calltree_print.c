@@ -13,7 +13,6 @@
  * with a last branch "[...]" for what is below the limit. On a terminal names are cut to what is left of their
  * lines, but not in folded lines, which are read by programs.
  */
-#include "hist/hist.h"
 #include "fmt/fmt_internal.h"
 
 #include <stdio.h>
@@ -31,9 +30,9 @@ struct drawing {
 	struct tree_limit limit;
 	bool drawn; /* something */
 	struct str rails; /* one per level of branches: '|' while more branches follow, else ' ' */
-	struct level *levels; /* as many as rails; a stack of our own: depth is input */
+	struct branch_level *levels; /* as many as rails; a stack of our own: depth is input */
 	size_t n_levels, cap_levels;
-	const struct call_node **way; /* of a chain that is printed by itself */
+	const struct call_node **way; /* from the root to the end of a chain that is printed by itself */
 	size_t cap_way;
 };
 
@@ -115,7 +114,7 @@ static void draw_gap(struct drawing *d)
 	str_addc(d->out, '\n');
 }
 
-/* What stands before a name, up to the last level's rail; that level's own ten columns are the caller's. */
+/* Draws the rails in front of a name, up to the last level's; that level's own ten columns are the caller's. */
 static void draw_rails(struct drawing *d)
 {
 	add_margin(d);
@@ -159,7 +158,7 @@ static uint64_t least_period(const struct drawing *d, const struct call_node *no
 }
 
 /* The branches below a node, as far as they are drawn. */
-struct level {
+struct branch_level {
 	const struct call_node *parent, *next;
 	uint64_t least; /* period of a branch */
 	uint64_t total; /* what is 100 % */
@@ -167,14 +166,14 @@ struct level {
 	unsigned n_drawn;
 };
 
-static const struct call_node *if_drawn(const struct level *level, const struct call_node *node)
+static const struct call_node *if_drawn(const struct branch_level *level, const struct call_node *node)
 {
 	return node && node->total_period >= level->least ? node : NULL;
 }
 
 static void open_level(struct drawing *d, const struct call_node *parent, uint64_t total)
 {
-	struct level level = { .parent = parent,
+	struct branch_level level = { .parent = parent,
 			       .least = least_period(d, parent),
 			       .total = total,
 			       .remaining = total };
@@ -185,7 +184,7 @@ static void open_level(struct drawing *d, const struct call_node *parent, uint64
 	d->levels[d->n_levels++] = level;
 }
 
-static void draw_remainder(struct drawing *d, const struct level *level)
+static void draw_remainder(struct drawing *d, const struct branch_level *level)
 {
 	uint64_t count = level->parent->total_count - level->parent->self_count;
 
@@ -205,7 +204,7 @@ static void close_level(struct drawing *d)
 }
 
 /* The next branch of a level; its end. */
-static const struct call_node *draw_next(struct drawing *d, struct level *level)
+static const struct call_node *draw_next(struct drawing *d, struct branch_level *level)
 {
 	const struct call_node *node = level->next;
 
@@ -225,7 +224,7 @@ static void draw_levels(struct drawing *d, const struct call_node *parent, uint6
 {
 	open_level(d, parent, total);
 	while (d->n_levels) {
-		struct level *level = &d->levels[d->n_levels - 1];
+		struct branch_level *level = &d->levels[d->n_levels - 1];
 		const struct call_node *end = level->next ? draw_next(d, level) : NULL;
 
 		if (end)
@@ -273,7 +272,7 @@ static const struct call_node *draw_trunk(struct drawing *d, const struct call_n
 	return end;
 }
 
-/* With entries of symbols alone the trunk's first name would be the entry's again. */
+/* An entry that is a symbol alone has the name of its trunk's first frame already. */
 static bool entries_are_symbols(const struct query *options)
 {
 	return !options->fields && options->sort && !strncmp(options->sort, "sym", 3);
@@ -311,7 +310,7 @@ static size_t depth_of(const struct call_node *node)
 	return depth;
 }
 
-/* What is deeper on the same way stands first; else the order of siblings where the ways part. */
+/* The deeper of two nodes on one way stands first; nodes on different ways stand as the siblings where these part. */
 static int compare_ways(const struct call_tree *tree, const struct call_node *a,
 			const struct call_node *b)
 {

@@ -1,12 +1,298 @@
 /*
- * diff_text.c: a difference as perf diff prints it: lines above the rows, and rows of cells (diff_columns.c) and keys.
- * On a terminal keys are cut so that lines fit; the widest gives first.
+ * diff_text.c: a difference as perf diff prints it: lines above the rows, and rows of cells and keys. The columns of
+ * cells are perf's, in perf's order, and after perf's value those between which bounds the true difference is and
+ * whether chance explains it. On a terminal keys are cut so that lines fit; the widest gives first.
  */
-#include "fmt/diff_columns.h"
+#include "fmt/fmt_internal.h"
 
 #include <stdlib.h>
 
 enum { LEAST_KEY = 8, LEAST_FUNCTION = 16, MOST_KEYS = 64 };
+
+struct diff_place { /* of a cell */
+	const struct diff *diff;
+	const struct diff_event *event;
+	const struct diff_look *look;
+	const struct diff_row *row;
+	const struct diff_cell *cell;
+	size_t side;
+};
+struct diff_column {
+	unsigned width;
+	void (*head)(const struct diff_place *place, struct str *out);
+	/* Is it a column of this side? */
+	bool (*is_there)(const struct diff_place *place);
+	/* Nothing is added where there is nothing to say. */
+	void (*cell)(const struct diff_place *place, struct str *out);
+};
+
+/* A part of 1 is compared. */
+static bool shows_shares(const struct diff *diff)
+{
+	return diff->options.per == PER_SAMPLE;
+}
+
+static bool of_baseline(const struct diff_place *place)
+{
+	return !place->side;
+}
+
+static bool of_other(const struct diff_place *place)
+{
+	return place->side;
+}
+
+/* ---- cells ---- */
+
+static void head_baseline(const struct diff_place *place, struct str *out)
+{
+	static const char *const heads[] = {
+		[PER_SAMPLE] = "Baseline",
+		[PER_SECOND] = "Base/s",
+		[PER_UNIT] = "Base/unit",
+		[PER_EVENT] = "Base/event",
+	};
+
+	str_add(out, heads[place->diff->options.per]);
+}
+
+static void cell_baseline(const struct diff_place *place, struct str *out)
+{
+	if (!place->cell->found)
+		return;
+	if (shows_shares(place->diff))
+		str_addf(out, "%.2f%%", place->cell->percent);
+	else
+		str_addf(out, "%.6g", place->cell->rate);
+}
+
+/* rate: a difference of rates, or a bound of one; percent: the same of shares. */
+static void add_difference(const struct diff_place *place, double rate, double percent, struct str *out)
+{
+	if (shows_shares(place->diff))
+		str_addf(out, "%+.2f%%", percent);
+	else
+		str_addf(out, "%+.6g", rate);
+}
+
+static bool has_period(const struct diff_place *place)
+{
+	return place->look->period;
+}
+
+static bool has_base_period(const struct diff_place *place)
+{
+	return of_baseline(place) && has_period(place);
+}
+
+static bool has_other_period(const struct diff_place *place)
+{
+	return of_other(place) && has_period(place);
+}
+
+static void head_base_period(const struct diff_place *place, struct str *out)
+{
+	(void)place;
+	str_add(out, "Base period");
+}
+
+static void head_period(const struct diff_place *place, struct str *out)
+{
+	(void)place;
+	str_add(out, "Period");
+}
+
+static void cell_period(const struct diff_place *place, struct str *out)
+{
+	if (place->cell->found || !place->side)
+		str_addf(out, "%llu", (unsigned long long)place->cell->period);
+}
+
+static void head_value(const struct diff_place *place, struct str *out)
+{
+	static const char *const heads[] = {
+		[DIFF_DELTA_ABS] = "Delta Abs", [DIFF_DELTA] = "Delta", [DIFF_RATIO] = "Ratio",
+		[DIFF_WEIGHTED] = "Weighted diff",
+	};
+
+	str_add(out, heads[place->diff->options.compute]);
+}
+
+static void cell_value(const struct diff_place *place, struct str *out)
+{
+	double value;
+	bool known = diff_value(place->diff, place->row, place->side, &value);
+
+	if (!place->cell->found)
+		return;
+	if (!known)
+		str_add(out, "N/A");
+	else if (place->diff->options.compute == DIFF_RATIO)
+		str_addf(out, "%.6f", value);
+	else if (place->diff->options.compute == DIFF_WEIGHTED)
+		str_addf(out, "%.0f", value);
+	else
+		add_difference(place, value, place->cell->percent - place->row->cells[0].percent, out);
+}
+
+static bool has_relative(const struct diff_place *place)
+{
+	return of_other(place) && !shows_shares(place->diff);
+}
+
+static void head_relative(const struct diff_place *place, struct str *out)
+{
+	(void)place;
+	str_add(out, "Change");
+}
+
+static void cell_relative(const struct diff_place *place, struct str *out)
+{
+	double old = place->row->cells[0].rate;
+
+	if (old > 0)
+		str_addf(out, "%+.2f%%", 100 * (place->cell->rate - old) / old);
+}
+
+static void head_low(const struct diff_place *place, struct str *out)
+{
+	str_addf(out, "Low %g%%", 100 * place->diff->options.confidence);
+}
+
+static void head_high(const struct diff_place *place, struct str *out)
+{
+	str_addf(out, "High %g%%", 100 * place->diff->options.confidence);
+}
+
+static void cell_low(const struct diff_place *place, struct str *out)
+{
+	if (place->cell->verdict != DIFF_NONE)
+		add_difference(place, place->cell->change.low, 100 * place->cell->change.low, out);
+}
+
+static void cell_high(const struct diff_place *place, struct str *out)
+{
+	if (place->cell->verdict != DIFF_NONE)
+		add_difference(place, place->cell->change.high, 100 * place->cell->change.high, out);
+}
+
+static void head_verdict(const struct diff_place *place, struct str *out)
+{
+	(void)place;
+	str_add(out, "Verdict");
+}
+
+static void cell_verdict(const struct diff_place *place, struct str *out)
+{
+	str_add(out, diff_verdict_name(place->cell->verdict));
+}
+
+static bool has_samples(const struct diff_place *place)
+{
+	return place->look->samples;
+}
+
+static void head_samples(const struct diff_place *place, struct str *out)
+{
+	(void)place;
+	str_add(out, "Samples");
+}
+
+static void cell_samples(const struct diff_place *place, struct str *out)
+{
+	str_addf(out, "%llu", (unsigned long long)place->cell->n_samples);
+}
+
+static bool has_effect(const struct diff_place *place)
+{
+	return of_other(place) && has_samples(place) && !place->diff->sides[place->side].runs;
+}
+
+static void head_effect(const struct diff_place *place, struct str *out)
+{
+	(void)place;
+	str_add(out, "Effect");
+}
+
+static void cell_effect(const struct diff_place *place, struct str *out)
+{
+	if (place->cell->verdict != DIFF_NONE)
+		str_addf(out, "%.2f", place->cell->change.design_effect);
+}
+
+static bool has_formula(const struct diff_place *place)
+{
+	return of_other(place) && place->look->formula;
+}
+
+static void head_formula(const struct diff_place *place, struct str *out)
+{
+	(void)place;
+	str_add(out, "Formula");
+}
+
+static void cell_formula(const struct diff_place *place, struct str *out)
+{
+	const struct diff *diff = place->diff;
+	unsigned long long old = place->row->cells[0].period, new = place->cell->period;
+
+	if (!place->cell->found)
+		return;
+	if (diff->options.compute == DIFF_RATIO)
+		str_addf(out, "%llu / %llu", new, old);
+	else if (diff->options.compute == DIFF_WEIGHTED)
+		str_addf(out, "(%llu * %g) - (%llu * %g)", new, diff->options.weights[1], old,
+			 diff->options.weights[0]);
+	else if (shows_shares(place->diff))
+		str_addf(out, "(%llu * 100 / %llu) - (%llu * 100 / %llu)", new,
+			 (unsigned long long)place->event->totals[place->side].period, old,
+			 (unsigned long long)place->event->totals[0].period);
+	else
+		str_addf(out, "%g - %g", place->cell->rate, place->row->cells[0].rate);
+}
+
+/* perf's columns in perf's order; those that perf lacks stand after its value. To add one: a row, pstat-diff(1). */
+static const struct diff_column diff_columns[] = {
+	{ 8, head_baseline, of_baseline, cell_baseline },
+	{ 14, head_base_period, has_base_period, cell_period },
+	{ 9, head_samples, has_samples, cell_samples },
+	{ 9, head_value, of_other, cell_value },
+	{ 9, head_relative, has_relative, cell_relative },
+	{ 9, head_low, of_other, cell_low },
+	{ 9, head_high, of_other, cell_high },
+	{ 7, head_verdict, of_other, cell_verdict },
+	{ 7, head_effect, has_effect, cell_effect },
+	{ 70, head_formula, has_formula, cell_formula },
+	{ 14, head_period, has_other_period, cell_period },
+};
+
+/* A head ends in the recording's number where there are more than two. */
+static void column_add_head(const struct diff_column *column, const struct diff_place *place, struct str *out)
+{
+	column->head(place, out);
+	if (place->diff->n_sides > 2)
+		str_addf(out, "/%zu", place->side);
+}
+
+static unsigned column_width(const struct diff_column *column, const struct diff_place *place)
+{
+	struct str head = STR_INIT;
+	unsigned width = column->width;
+
+	column_add_head(column, place, &head);
+	if (!shows_shares(place->diff) && width == 9)
+		width = 12;
+	if (width < head.len)
+		width = (unsigned)head.len;
+	str_release(&head);
+	return width;
+}
+
+/* Is it the column of perf's value? */
+static bool column_is_value(const struct diff_column *column)
+{
+	return column->cell == cell_value;
+}
 
 /* ---- lines ---- */
 
@@ -69,9 +355,9 @@ static unsigned numbers_width(const struct diff_lines *lines)
 	for (size_t side = 0; side < lines->diff->n_sides; side++) {
 		const struct diff_place place = place_of(lines, NULL, side);
 
-		for (size_t i = 0; i < n_diff_columns; i++)
+		for (size_t i = 0; i < ARRAY_SIZE(diff_columns); i++)
 			if (diff_columns[i].is_there(&place))
-				width += 2 + diff_column_width(&diff_columns[i], &place);
+				width += 2 + column_width(&diff_columns[i], &place);
 	}
 	return width;
 }
@@ -140,7 +426,7 @@ static void add_right(struct str *out, const struct str *text, unsigned width)
 static void add_cell(const struct diff_column *column, const struct diff_place *place, struct output *output,
 		     struct str *text)
 {
-	bool colored = output->color && diff_column_is_value(column) && place->cell->verdict == DIFF_CERTAIN;
+	bool colored = output->color && column_is_value(column) && place->cell->verdict == DIFF_CERTAIN;
 	struct str *out = &output->text;
 
 	str_reset(text);
@@ -155,7 +441,7 @@ static void add_cell(const struct diff_column *column, const struct diff_place *
 	}
 	if (colored)
 		str_add(out, place->cell->change.difference > 0 ? "\033[31m" : "\033[32m");
-	add_right(out, text, diff_column_width(column, place));
+	add_right(out, text, column_width(column, place));
 	if (colored)
 		str_add(out, "\033[m");
 }
@@ -186,7 +472,7 @@ void diff_lines_add_row(const struct diff_lines *lines, const struct diff_row *r
 	for (size_t side = 0; side < lines->diff->n_sides; side++) {
 		const struct diff_place place = place_of(lines, row, side);
 
-		for (size_t i = 0; i < n_diff_columns; i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(diff_columns); i++) {
 			if (!diff_columns[i].is_there(&place))
 				continue;
 			add_between(lines, first, &output->text);
@@ -212,8 +498,8 @@ static void add_head_line(const struct diff_lines *lines, bool dots, struct str 
 	for (size_t side = 0; side < lines->diff->n_sides; side++) {
 		const struct diff_place place = place_of(lines, NULL, side);
 
-		for (size_t i = 0; i < n_diff_columns; i++) {
-			unsigned width = diff_column_width(&diff_columns[i], &place);
+		for (size_t i = 0; i < ARRAY_SIZE(diff_columns); i++) {
+			unsigned width = column_width(&diff_columns[i], &place);
 
 			if (!diff_columns[i].is_there(&place))
 				continue;
@@ -221,7 +507,7 @@ static void add_head_line(const struct diff_lines *lines, bool dots, struct str 
 				str_add(out, lines->look->separator ? lines->look->separator : "  ");
 			first = false;
 			str_reset(&text);
-			diff_column_add_head(&diff_columns[i], &place, &text);
+			column_add_head(&diff_columns[i], &place, &text);
 			if (dots)
 				str_pad(out, '.', width);
 			else

@@ -8,11 +8,23 @@
 #include "annotate/annotate.h"
 #include "hist/hist.h"
 
-#include "fmt/diff_print.h"
+/*
+ * The formats of `pstat report`. To add one: fmt/x.c, which ends in its struct report_format, format_x; a row here;
+ * its paragraph in pstat-report(1); a test in tests/unit/test_fmt_report.c.
+ */
+#define REPORT_TEXT_FORMATS(ROW) ROW(stdio) ROW(folded) ROW(json) ROW(flamegraph_svg)
+/*
+ * Formats for other programs: each has an option of its name, --NAME[=FILE], whose help stands here, too. The file is
+ * the one that is written where the option names none and standard output is a terminal.
+ */
+#define REPORT_FILE_FORMATS(ROW)                                                                     \
+	ROW(flamegraph, "flamegraph.html",                                                           \
+	    "a flame graph for browsers; a picture, where the name ends in .svg")                    \
+	ROW(speedscope, "speedscope.json", "whole stacks as a file of the viewer speedscope")        \
+	ROW(pprof, "profile.pb.gz", "samples, stacks and labels as a profile.proto for pprof")
 
 struct report_format {
 	const char *name;
-	const char *help;
 	unsigned needs; /* enum table_needs */
 	int (*print)(struct table *table, struct output *output);
 };
@@ -32,17 +44,54 @@ struct annotation_look {
 };
 /* A head that names file, function and events; then rows. Lines have the shape of perf's. */
 void annotation_print(const struct annotation *annotation, const struct annotation_look *look, struct output *output);
-/* The same in parts, for who shows it line by line: the head's lines, and the one line of a row of annotation->rows. */
+/*
+ * The same in parts, for who shows it line by line: the head's lines, and the one line of a row of
+ * annotation->rows.
+ */
 void annotation_add_head(const struct annotation *annotation, const struct annotation_look *look,
 			 struct output *output);
 void annotation_add_row(const struct annotation *annotation, const struct annotation_look *look, size_t row,
 			struct output *output);
 /* How many columns the numbers take that an instruction's line begins with. */
 unsigned annotation_values_columns(const struct annotation *annotation, const struct annotation_look *look);
-/* Of an instruction's row the greatest percentage of its events; of others 0. */
+/* The greatest percentage among the events of an instruction's row; 0 for other rows. */
 double annotation_row_percent(const struct annotation *annotation, const struct annotation_look *look, size_t row);
 /* "local period" */
 const char *annotation_percent_name(enum annotate_percent percent);
+
+/* ---- differences: text, JSON, a page or a picture of stacks; computed in hist/ ---- */
+
+struct diff_look {
+	bool period; /* -p: columns with the sums of periods */
+	bool formula; /* -F */
+	bool samples; /* -v: numbers of samples, and the design effect */
+	bool quiet; /* no lines above the rows */
+	const char *separator; /* -t; NULL: aligned columns */
+};
+
+/* 0, or the first error of the output. */
+int diff_print_text(const struct diff *diff, const struct diff_look *look, struct output *output);
+int diff_print_json(const struct diff *diff, struct output *output);
+/* The same in parts, for who shows it line by line: the lines above the rows of an event; one row. */
+struct diff_lines; /* how wide the columns of an event are */
+struct diff_lines *diff_lines_new(const struct diff *diff, const struct diff_event *event, const struct diff_look *look,
+				  const struct output *output);
+void diff_lines_free(struct diff_lines *lines); /* NULL is fine */
+void diff_lines_add_head(const struct diff_lines *lines, struct output *output);
+/* The heads of columns alone, one line. */
+void diff_lines_add_heads(const struct diff_lines *lines, struct output *output);
+void diff_lines_add_row(const struct diff_lines *lines, const struct diff_row *row, struct output *output);
+/*
+ * A page for a browser. The tables were made with NEED_STACKS | NEED_TIMES. 0, the first error of the
+ * output.
+ */
+int flamegraph_diff_print(struct table *before, struct table *now, double confidence, struct output *output);
+/* The same as a picture (SVG) of one event, with the widths of the new recording. */
+int flamegraph_diff_svg_print(struct table *before, struct table *now, double confidence, struct output *output);
+/* -ENOMSG with a sentence: there is nothing to compare. */
+int flamegraph_diff_check(struct table *before, struct table *now, struct str *err);
+/* The sentence that says what changes are judged by: "sampling noise alone, ...". */
+void diff_add_basis(const struct diff *diff, struct str *out);
 
 /* ---- parts of a table, for who shows it line by line ---- */
 

@@ -14,13 +14,13 @@
 
 #include <stdlib.h>
 
-/* Below it a line is not worth to be named by -l; perf's. */
+/* A line below this percentage is not named by -l, as in perf. */
 #define LINE_PERCENT_MIN 0.5
 
-static const struct value_row {
+static const struct value_column {
 	const char *head;
 	unsigned width;
-} value_rows[] = {
+} value_columns[] = {
 	[ANNOTATION_PERCENT] = { "Percent", 7 },
 	[ANNOTATION_PERIOD] = { "Period", 11 },
 	[ANNOTATION_SAMPLES] = { "Samples", 7 },
@@ -42,7 +42,7 @@ const char *annotation_percent_name(enum annotate_percent percent)
 
 unsigned annotation_values_columns(const struct annotation *annotation, const struct annotation_look *look)
 {
-	return (value_rows[look->value].width + 1) * (unsigned)annotation->n_events;
+	return (value_columns[look->value].width + 1) * (unsigned)annotation->n_events;
 }
 
 static double percent_of(const struct annotation *annotation, const struct annotation_look *look, size_t event,
@@ -65,7 +65,7 @@ static double most_percent(const struct annotation *annotation, const struct ann
 static void add_values(const struct annotation *annotation, const struct annotation_look *look,
 		       const struct annotate_cell *cells, struct output *output)
 {
-	int width = (int)value_rows[look->value].width;
+	int width = (int)value_columns[look->value].width;
 	struct str text = STR_INIT;
 
 	for (size_t i = 0; i < annotation->n_events; i++) {
@@ -142,7 +142,7 @@ static void add_raw_bytes(const struct annotate_instruction *instruction, struct
 	str_pad(out, ' ', out->len - start < 24 ? 24 - (out->len - start) : 1);
 }
 
-/* Where it goes: up or down in the function, out of it, or back. */
+/* Adds an arrow for where the instruction goes: up or down in the function, out of it, or back. */
 static void add_arrow(const struct annotate_instruction *v, size_t i, struct str *out)
 {
 	const struct annotate_instruction *instruction = &v[i];
@@ -218,7 +218,8 @@ static void add_title(const struct annotation *annotation, const struct annotati
 	const struct symbol *symbol = annotation->function->symbol;
 
 	str_addf(out, " %-*s |\tSource code & Disassembly of %s for ",
-		 (int)annotation_values_columns(annotation, look) - 1, value_rows[look->value].head, symbol->dso->name);
+		 (int)annotation_values_columns(annotation, look) - 1,
+		 value_columns[look->value].head, symbol->dso->name);
 	for (size_t i = 0; i < annotation->n_events; i++) {
 		str_add(out, i ? ", " : "");
 		data_event_add_name(annotation->events[i], out);
@@ -234,7 +235,7 @@ static void add_note(const struct annotation *annotation, const struct annotatio
 	str_addf(out, " : %s\n", text);
 }
 
-/* What is missing of it. */
+/* Says how much of the function is not shown, and why. */
 static void add_missing(const struct annotation *annotation, const struct annotation_look *look, struct str *out)
 {
 	const struct annotate_instruction *v = annotation->instructions;

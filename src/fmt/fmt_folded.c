@@ -83,7 +83,6 @@ static int folded_print(struct table *table, struct output *output)
 
 const struct report_format format_folded = {
 	.name = "folded",
-	.help = "a line per distinct stack, as flamegraph.pl takes it",
 	.needs = NEED_STACKS,
 	.print = folded_print,
 };

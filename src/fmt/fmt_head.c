@@ -1,32 +1,7 @@
 /*
- * fmt_head.c: the comment lines of --stdio: about the recording, about each event, and the heads of the
- * columns. perf ends its report with a tip of the day; pstat does not.
+ * fmt_head.c: what all formats say of an event: its name or its group's, its members, its samples and periods.
  */
 #include "fmt/fmt_internal.h"
-
-/* perf's sentence, or one that fits a terminal where that does not. */
-static void add_header_hint(const struct table *table, struct output *output)
-{
-	static const char hint[] = "# To display the perf.data header info, please use "
-				   "--header/--header-only options.";
-	bool long_one = !fmt_fits(table, output) || output->columns >= sizeof(hint) - 1;
-
-	str_add(&output->text, long_one ? hint : "# --header shows what the recording says of itself.");
-	str_add(&output->text, "\n#\n");
-}
-
-void head_add_start(struct table *table, struct output *output)
-{
-	struct str *out = &output->text;
-
-	if (table->options.quiet)
-		return;
-	if (!table->options.header_shown)
-		add_header_hint(table, output);
-	str_add(out, table->elided.s);
-	str_addf(out, "#\n# Total Lost Samples: %llu\n#\n",
-		 (unsigned long long)table->session->replay.counts.lost_samples);
-}
 
 static const struct events *events_of(const struct table *table)
 {
@@ -148,56 +123,4 @@ void head_add_samples(const struct table *table, const struct hist *hist, struct
 		str_add_printable(out, slices, strlen(slices));
 		str_addc(out, ')');
 	}
-}
-
-static void add_event(struct table *table, const struct hist *hist, struct str *out)
-{
-	const struct entry_stats totals = head_totals(hist, table->options.percentage_relative);
-
-	str_add(out, "# ");
-	head_add_samples(table, hist, out);
-	if (table->options.mem_mode)
-		str_addf(out, "\n# Total weight : %llu\n# Sort order   : %s\n",
-			 (unsigned long long)totals.period, table->sort_text.s);
-	else
-		str_addf(out, "\n# Event count (approx.): %llu\n",
-			 (unsigned long long)totals.period);
-	if (table->options.filters.sockets && *table->options.filters.sockets)
-		str_addf(out, "# Processor Socket: %s\n", table->options.filters.sockets);
-	str_add(out, "#\n");
-}
-
-static void add_column_heads(struct table *table, const struct hist *hist, struct output *output)
-{
-	const char *between = fmt_between(table);
-	struct str *out = &output->text;
-	size_t start;
-
-	str_add(out, "# ");
-	for (size_t i = 0; i < table->n_columns; i++) {
-		str_add(out, i ? between : "");
-		fmt_add_head(table, hist, &table->columns[i], out);
-	}
-	str_addc(out, '\n');
-	if (table->options.separator)
-		return;
-	start = out->len;
-	str_add(out, "# ");
-	for (size_t i = 0; i < table->n_columns; i++) {
-		str_add(out, i ? between : "");
-		str_pad(out, '.', fmt_width(table, hist, &table->columns[i]));
-	}
-	fmt_fit_line(table, output, start);
-	str_add(out, "\n#\n");
-}
-
-void head_add(struct table *table, const struct hist *hist, struct output *output)
-{
-	if (table->options.quiet)
-		return;
-	add_event(table, hist, &output->text);
-	if (table->options.view == VIEW_HIERARCHY)
-		hierarchy_add_head(table, hist, output);
-	else
-		add_column_heads(table, hist, output);
 }

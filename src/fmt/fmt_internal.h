@@ -10,17 +10,15 @@
 
 /* Text in the colour of its percentage, where colours are wanted. */
 void fmt_add_colored(struct output *output, double percent, const char *text);
-/* What -w says of a column; 0: nothing, as always in a hierarchy. */
+/* The width that -w gives a column; 0: none, as always in a hierarchy. */
 unsigned fmt_user_width(const struct table *table, const struct column *column);
-/* What stands between two columns. */
+/* The text between two columns. */
 const char *fmt_between(const struct table *table);
 
 /* Does a field hold the separator or a quote? NULL: there is none. */
 bool fmt_needs_quotes(const char *text, const char *separator);
 /* Puts what was added since `start` in quotes, as RFC 4180 has it. */
 void fmt_quote_field(struct str *out, size_t start);
-
-/* ---- fmt_fit.c: tables that fit a terminal ---- */
 
 /* Is what is printed to fit a terminal? Not with a separator. */
 bool fmt_fits(const struct table *table, const struct output *output);
@@ -31,21 +29,12 @@ void fmt_fit_line(const struct table *table, struct output *output, size_t start
 
 /* ---- fmt_head.c ---- */
 
-/* Everything before the first event: "# Total Lost Samples: 0". */
-void head_add_start(struct table *table, struct output *output);
 /* "cpu-clock"; of a group "anon group { cycles, instructions }". */
 void head_add_event_name(const struct table *table, const struct hist *hist, struct str *out);
 /* Samples and period of all members. shown: of what the filters let through. */
 struct entry_stats head_totals(const struct hist *hist, bool shown);
 /* The first event that has samples, with a note where there are others; NULL: none has. what: "folded stacks". */
 const struct hist *head_only_hist(struct table *table, const char *what, const char *why);
-/* The "# Samples: 59K of event 'cpu-clock'" lines and the column heads. */
-void head_add(struct table *table, const struct hist *hist, struct output *output);
-
-/* ---- fmt_hierarchy.c ---- */
-
-void hierarchy_add_head(struct table *table, const struct hist *hist, struct output *output);
-void hierarchy_add_entries(struct table *table, const struct hist *hist, struct output *output);
 
 /* ---- calltree_print.c ---- */
 
@@ -61,7 +50,8 @@ void calltree_print(struct table *table, const struct hist *hist, const struct e
 extern const char flamegraph_css[], flamegraph_html[], flamegraph_model_js[], flamegraph_looks_js[],
 	flamegraph_view_js[], flamegraph_svg_css[], flamegraph_svg_js[];
 
-extern const struct report_format format_stdio, format_folded, format_json, format_flamegraph, format_flamegraph_svg,
-	format_speedscope, format_pprof;
+#define DECLARE_FORMAT(id, ...) extern const struct report_format format_##id;
+REPORT_TEXT_FORMATS(DECLARE_FORMAT)
+REPORT_FILE_FORMATS(DECLARE_FORMAT)
 
 #endif

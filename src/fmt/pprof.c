@@ -3,7 +3,7 @@
  *
  *	sample_type: of each event how many samples (count) and their period (its unit)
  *	sample: a stack, the values of all events, labels; each combination of stack and labels once
- *	mapping, location, function: see pprof_code.c
+ *	mapping, location, function: the code that was sampled, see below
  *	string_table, and what the recording says of itself
  *
  * Labels: comm (the thread's name at the time), thread (that and its number), pid, tid, cpu. All are texts: a number
@@ -14,14 +14,54 @@
  *
  * Source: github.com/google/pprof, proto/profile.proto.
  */
-#include "fmt/pprof_internal.h"
+#include "fmt/fmt_internal.h"
+#include "fmt/protobuf.h"
 #include "fmt/stack_caption.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { PENDING_BYTES = 64 << 10 };
 
-uint64_t pprof_text(struct pprof *p, const char *text, size_t n)
+/* Fields of message Profile. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE,
+	PROFILE_MAPPING,
+	PROFILE_LOCATION,
+	PROFILE_FUNCTION,
+	PROFILE_STRING_TABLE,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS,
+	PROFILE_PERIOD_TYPE,
+	PROFILE_PERIOD,
+	PROFILE_COMMENT,
+	PROFILE_DEFAULT_SAMPLE_TYPE,
+};
+
+struct pprof_event {
+	const struct data_event *event;
+	const struct cells *cells;
+	uint64_t type, unit; /* numbers of texts: of its period */
+	uint64_t n_samples, period;
+};
+
+struct pprof {
+	struct table *table;
+	struct output *output;
+	struct gzip *gzip;
+	struct str pending; /* of the file, not packed yet */
+	struct str message, part, text; /* scratch: a message, one within it, a text */
+	struct text_index *texts; /* the string table; 0 is "" */
+	uint32_t n_texts;
+	struct pprof_event *events;
+	size_t n_events, cap_events;
+	bool *location_used; /* by number; the last one: LOCATION_NONE */
+	size_t n_locations;
+};
+
+/* The number of a text in the string table; printable: whatever it came from. */
+static uint64_t pprof_text(struct pprof *p, const char *text, size_t n)
 {
 	uint32_t number;
 
@@ -45,7 +85,8 @@ static void pack(struct pprof *p)
 	output_step(p->output);
 }
 
-void pprof_put(struct pprof *p, unsigned field)
+/* Adds p->message as a field of the profile and empties it. */
+static void pprof_put(struct pprof *p, unsigned field)
 {
 	pb_add_bytes(&p->pending, field, p->message.s, p->message.len);
 	str_reset(&p->message);
@@ -53,7 +94,8 @@ void pprof_put(struct pprof *p, unsigned field)
 		pack(p);
 }
 
-uint64_t pprof_location(struct pprof *p, uint32_t location)
+/* The id of a location, which is used from then on. Never 0. */
+static uint64_t pprof_location(struct pprof *p, uint32_t location)
 {
 	size_t at = location < p->n_locations ? location : p->n_locations;
 
@@ -93,7 +135,7 @@ static void add_event(struct pprof *p, const struct data_event *event, const str
 		}
 }
 
-/* Those that have samples; of a recording without any all of them. */
+/* Adds the events that have samples; all of them where none has any. */
 static void choose_events(struct pprof *p)
 {
 	const struct events *events = p->table->session->recording->events;
@@ -196,7 +238,7 @@ static void add_cell(struct pprof *p, struct samples *samples, size_t event, siz
 	const uint64_t stack = cell_fact(cells, cell, FACT_STACK);
 	const uint64_t labels[LABEL_FACTS] = {
 		[LABEL_COMM] = cell_fact(cells, cell, FACT_COMM),
-		/* Without what tells apart threads that had one number: no label does. */
+		/* The number alone: no label tells apart threads that had the same one. */
 		[LABEL_PID] = (uint64_t)task_names_number(cell_fact(cells, cell, FACT_PID)),
 		[LABEL_TID] = (uint64_t)task_names_number(cell_fact(cells, cell, FACT_TID)),
 		[LABEL_CPU] = cell_fact(cells, cell, FACT_CPU),
@@ -285,6 +327,233 @@ static void take_samples(struct pprof *p)
 	free(samples.values);
 }
 
+/*
+ * ---- the code ----
+ *
+ * For each file (dso) one mapping, for each address one location with a line for each function that was inlined
+ * there, innermost first, and each function once:
+ *
+ *	location --> mapping (file name, build-id)
+ *	         --> line, line ... --> function (name, name in the file, source file)
+ *
+ * A mapping is as long as the maps that its addresses were seen in. The first one is the program: of the files that
+ * have a sampled thread's name the one most often met in stacks, else the one most often met at all.
+ */
+
+enum { COMM_BYTES = 15 }; /* of a thread's name, as the kernel cuts it */
+
+struct code_mapping {
+	const struct dso *dso;
+	uint64_t start, end; /* in the terms of location_row.addr */
+	uint64_t n_locations;
+	bool functions, files, lines, is_program;
+	uint64_t id;
+};
+
+struct pprof_code {
+	struct pprof *p;
+	struct code_mapping *mappings; /* by index of the dso */
+	size_t n_mappings;
+	struct row_set functions; /* symbol, number of its file's text: ids are one more */
+};
+
+static const struct location_row *row_of(const struct pprof *p, size_t location)
+{
+	return &p->table->session->locations->v[location];
+}
+
+static const struct frame_list *frames_of(const struct pprof *p, size_t location)
+{
+	uint32_t known = location < p->n_locations ? (uint32_t)location : (uint32_t)LOCATION_NONE;
+
+	return location_frames(p->table->session, known, SYM_LINES);
+}
+
+/* ---- mappings ---- */
+
+static bool is_named_like_thread(const struct pprof *p, const struct dso *dso)
+{
+	const struct session *session = p->table->session;
+
+	for (uint32_t i = 0; dso->kind == DSO_FILE && i < session_n_comms(session); i++) {
+		const char *comm = session_comm(session, i);
+
+		if (*comm && !strncmp(comm, dso->name, COMM_BYTES))
+			return true;
+	}
+	return false;
+}
+
+static void widen(struct code_mapping *mapping, const struct location_row *row)
+{
+	/* An address of a map is as far from its start in the file as it is in memory. */
+	uint64_t in_map = row->ip - row->map_start;
+	uint64_t start = row->addr >= in_map ? row->addr - in_map : 0, end = start + row->map_bytes;
+
+	if (end <= row->addr)
+		end = row->addr < UINT64_MAX ? row->addr + 1 : row->addr;
+	if (!mapping->n_locations || start < mapping->start)
+		mapping->start = start;
+	if (end > mapping->end)
+		mapping->end = end;
+	mapping->n_locations++;
+}
+
+static void find_mappings(struct pprof_code *code)
+{
+	struct pprof *p = code->p;
+
+	for (size_t i = 0; i < p->n_locations; i++) {
+		const struct location_row *row = row_of(p, i);
+		struct code_mapping *mapping;
+
+		if (!p->location_used[i] || !row->dso)
+			continue;
+		mapping = &code->mappings[row->dso->index];
+		mapping->dso = row->dso;
+		widen(mapping, row);
+	}
+}
+
+static int program_first(const void *pa, const void *pb)
+{
+	const struct code_mapping *a = *(const struct code_mapping *const *)pa;
+	const struct code_mapping *b = *(const struct code_mapping *const *)pb;
+
+	if (a->is_program != b->is_program)
+		return a->is_program ? -1 : 1;
+	if (a->n_locations != b->n_locations)
+		return a->n_locations > b->n_locations ? -1 : 1;
+	return a->dso->index < b->dso->index ? -1 : 1;
+}
+
+/* The mappings that are used, with their ids; the caller frees the array. */
+static struct code_mapping **order_mappings(struct pprof_code *code, size_t *n)
+{
+	struct code_mapping **order = xcalloc(code->n_mappings + 1, sizeof(struct code_mapping *));
+
+	*n = 0;
+	for (size_t i = 0; i < code->n_mappings; i++) {
+		if (!code->mappings[i].dso)
+			continue;
+		code->mappings[i].is_program = is_named_like_thread(code->p, code->mappings[i].dso);
+		order[(*n)++] = &code->mappings[i];
+	}
+	qsort(order, *n, sizeof(struct code_mapping *), program_first);
+	for (size_t i = 0; i < *n; i++)
+		order[i]->id = i + 1;
+	return order;
+}
+
+static void put_mapping(struct pprof *p, const struct code_mapping *mapping)
+{
+	const struct dso *dso = mapping->dso;
+	const char *name = dso->kind == DSO_ANON || !*dso->path ? dso->name : dso->path;
+	struct str id = STR_INIT;
+
+	build_id_text(&dso->build_id, &id);
+	pb_add_u64(&p->message, 1, mapping->id);
+	pb_add_u64(&p->message, 2, mapping->start);
+	pb_add_u64(&p->message, 3, mapping->end);
+	if (dso->kind == DSO_FILE || dso->kind == DSO_VDSO)
+		pb_add_u64(&p->message, 4, mapping->start);
+	pb_add_u64(&p->message, 5, pprof_text(p, name, strlen(name)));
+	pb_add_u64(&p->message, 6, dso->build_id.size ? pprof_text(p, id.s, id.len) : 0);
+	pb_add_u64(&p->message, 7, mapping->functions);
+	pb_add_u64(&p->message, 8, mapping->files);
+	pb_add_u64(&p->message, 9, mapping->lines);
+	/* They were looked for, and are there as far as they are known. */
+	pb_add_u64(&p->message, 10, mapping->lines && !p->table->options.session.sym.no_inlines);
+	pprof_put(p, PROFILE_MAPPING);
+	str_release(&id);
+}
+
+/* ---- locations ---- */
+
+/* A function by its symbol and source file. */
+static uint64_t function_id(struct pprof_code *code, const struct frame *frame)
+{
+	const char *file = frame->line.file;
+	const uint64_t words[] = {
+		(uintptr_t)frame->symbol,
+		file ? pprof_text(code->p, file, strlen(file)) : 0,
+	};
+
+	return row_set_intern(&code->functions, words) + 1ULL;
+}
+
+static void add_code_line(struct pprof_code *code, const struct frame *frame, struct code_mapping *mapping)
+{
+	struct pprof *p = code->p;
+	uint64_t function = function_id(code, frame);
+
+	str_reset(&p->part);
+	pb_add_u64(&p->part, 1, function);
+	pb_add_u64(&p->part, 2, frame->line.line);
+	pb_add_bytes(&p->message, 4, p->part.s, p->part.len);
+	if (!mapping)
+		return;
+	mapping->functions = true;
+	mapping->files |= frame->line.file != NULL;
+	mapping->lines |= frame->line.line != 0;
+}
+
+/* An address without a function has no line: readers show its file. */
+static void put_location(struct pprof_code *code, size_t location)
+{
+	struct pprof *p = code->p;
+	const struct location_row *row = location < p->n_locations ? row_of(p, location) : NULL;
+	struct code_mapping *mapping = row && row->dso ? &code->mappings[row->dso->index] : NULL;
+	const struct frame_list *frames = frames_of(p, location);
+
+	pb_add_u64(&p->message, 1, location + 1);
+	pb_add_u64(&p->message, 2, mapping ? mapping->id : 0);
+	pb_add_u64(&p->message, 3, row ? row->addr : 0);
+	for (size_t i = 0; i < frames->n; i++)
+		if (frames->v[i].symbol || !mapping)
+			add_code_line(code, &frames->v[i], mapping);
+	pprof_put(p, PROFILE_LOCATION);
+}
+
+static void put_functions(struct pprof_code *code)
+{
+	struct pprof *p = code->p;
+
+	for (uint32_t i = 0; i < code->functions.n; i++) {
+		const uint64_t *words = row_set_at(&code->functions, i);
+		const struct symbol *symbol = (const void *)(uintptr_t)words[0];
+		const char *name = symbol ? symbol->name : "[unknown]";
+		const char *raw = symbol && symbol->raw ? symbol->raw : name;
+
+		pb_add_u64(&p->message, 1, i + 1ULL);
+		pb_add_u64(&p->message, 2, pprof_text(p, name, strlen(name)));
+		pb_add_u64(&p->message, 3, pprof_text(p, raw, strlen(raw)));
+		pb_add_u64(&p->message, 4, words[1]);
+		pprof_put(p, PROFILE_FUNCTION);
+	}
+}
+
+static void put_code(struct pprof *p)
+{
+	struct pprof_code code = { .p = p, .n_mappings = p->table->session->replay.dsos.n };
+	struct code_mapping **order;
+	size_t n;
+
+	code.mappings = xcalloc(code.n_mappings + 1, sizeof(*code.mappings));
+	row_set_init(&code.functions, 2);
+	find_mappings(&code);
+	order = order_mappings(&code, &n);
+	for (size_t i = 0; i <= p->n_locations && !p->output->failed; i++)
+		if (p->location_used[i])
+			put_location(&code, i);
+	put_functions(&code);
+	for (size_t i = 0; i < n; i++)
+		put_mapping(p, order[i]);
+	free(order);
+	free(code.mappings);
+	row_set_release(&code.functions);
+}
+
 /* ---- the recording ---- */
 
 static void put_number(struct pprof *p, unsigned field, uint64_t value)
@@ -315,7 +584,7 @@ static void put_period(struct pprof *p)
 								event->event->attr.sample_period;
 	put_value_type(p, PROFILE_PERIOD_TYPE, event->type, event->unit);
 	put_number(p, PROFILE_PERIOD, period);
-	/* Where periods are 0, nothing is to be seen of them. */
+	/* Periods that are all 0 would show nothing. */
 	put_number(p, PROFILE_DEFAULT_SAMPLE_TYPE,
 		   event->period	? event->type :
 		   p->n_events == 1	? text_of(p, "samples") :
@@ -345,7 +614,7 @@ static void put_all(struct pprof *p)
 	choose_events(p);
 	put_sample_types(p);
 	take_samples(p);
-	pprof_put_code(p);
+	put_code(p);
 	put_times(p);
 	put_period(p);
 	put_comments(p);
@@ -382,7 +651,6 @@ static int pprof_print(struct table *table, struct output *output)
 
 const struct report_format format_pprof = {
 	.name = "pprof",
-	.help = "a gzip'd profile.proto, for pprof",
 	.needs = NEED_STACKS | NEED_TASKS,
 	.print = pprof_print,
 };

@@ -159,7 +159,6 @@ static int speedscope_print(struct table *table, struct output *output)
 
 const struct report_format format_speedscope = {
 	.name = "speedscope",
-	.help = "a file for speedscope",
 	.needs = NEED_STACKS,
 	.print = speedscope_print,
 };

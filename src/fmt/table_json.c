@@ -38,7 +38,6 @@
  * Entries below --percent-limit and nodes below the least percentage of -g (of the event's period) are
  * left out, as in the table; sums are those of all.
  */
-#include "hist/hist.h"
 #include "fmt/fmt_internal.h"
 
 #include <math.h>
@@ -390,7 +389,6 @@ static int json_print(struct table *table, struct output *output)
 
 const struct report_format format_json = {
 	.name = "json",
-	.help = "one JSON document",
 	.needs = NEED_ENTRIES | NEED_TREES,
 	.print = json_print,
 };

@@ -1,7 +1,7 @@
 /*
  * Differences of whole recordings, made by hand: what each one has of an event, and what it lacks.
  */
-#include "fmt/diff_columns.h"
+#include "fmt/fmt.h"
 #include "report_recording.h"
 
 #include <math.h>
@@ -157,17 +157,16 @@ static void of_no_common_row_each_is_new_or_vanished(void **state)
 /* The baseline's cell of a row, and that of the value. */
 static void add_cells(const struct compared *c, const struct diff_row *row, struct str *out)
 {
-	struct diff_place place = { .diff = c->diff, .event = &c->diff->events[0], .row = row };
+	const struct diff_look look = { .separator = " " };
+	struct output output = { .text = STR_INIT };
+	struct diff_lines *lines = diff_lines_new(c->diff, &c->diff->events[0], &look, &output);
+	const char *value;
 
-	place.cell = &row->cells[0];
-	diff_columns[0].cell(&place, out);
-	place.side = 1;
-	place.cell = &row->cells[1];
-	for (size_t i = 0; i < n_diff_columns; i++)
-		if (diff_column_is_value(&diff_columns[i])) {
-			str_addc(out, ' ');
-			diff_columns[i].cell(&place, out);
-		}
+	diff_lines_add_row(lines, row, &output);
+	value = strchr(output.text.s, ' ') + 1;
+	str_addn(out, output.text.s, (size_t)(value - output.text.s) + strcspn(value, " "));
+	str_release(&output.text);
+	diff_lines_free(lines);
 }
 
 /* 30.625 % and 4.375 %, less 0.5 % and 1 %: to the even digit, as printf has it, and perf with it. */

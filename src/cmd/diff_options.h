@@ -1,10 +1,10 @@
 /*
- * diff_words: what the options of `pstat diff` fill. Private to cmd/.
+ * diff_options: what the options of `pstat diff` fill. Private to cmd/.
  */
-#ifndef PSTAT_DIFF_WORDS_H
-#define PSTAT_DIFF_WORDS_H
+#ifndef PSTAT_DIFF_OPTIONS_H
+#define PSTAT_DIFF_OPTIONS_H
 
-#include "cmd/report_words.h"
+#include "cmd/report_options.h"
 
 enum { DIFF_RULES_MAX = 64, DIFF_RUNS_MAX = 256 };
 
@@ -20,9 +20,9 @@ struct diff_words {
 	struct diff_rule rules[DIFF_RULES_MAX];
 	size_t n_rules;
 	bool json, stdio;
-	struct export_words flamegraph;
+	struct export_choice flamegraph;
 
-	/* What diff_words_finish makes of them. */
+	/* The fields below are made of those above by diff_words_finish(). */
 	char *files[DIFF_RUNS_MAX]; /* of all sides, one after the other */
 	char *times[DIFF_RUNS_MAX]; /* --time of each; NULL: all of it */
 	double units[DIFF_RUNS_MAX];

@@ -1,15 +1,21 @@
 /*
- * report_words: what the options of `pstat report` fill. Private to cmd/.
+ * report_options: what the options of `pstat report` fill. Private to cmd/.
  */
-#ifndef PSTAT_REPORT_WORDS_H
-#define PSTAT_REPORT_WORDS_H
+#ifndef PSTAT_REPORT_OPTIONS_H
+#define PSTAT_REPORT_OPTIONS_H
 
-#include "cmd/sample_words.h"
+#include "cmd/sample_options.h"
 #include "export/export.h"
 
-/* --FORMAT[=FILE]: formats that are files for other programs; export_rows[] in report_export.c. */
-enum { EXPORT_FLAMEGRAPH, EXPORT_SPEEDSCOPE, EXPORT_PPROF, EXPORT_FIREFOX, N_EXPORTS };
-struct export_words {
+/*
+ * --FORMAT[=FILE]: formats that are files for other programs. Firefox's is made sample by sample, not from a table.
+ */
+#define REPORT_EXPORTS(ROW)      \
+	REPORT_FILE_FORMATS(ROW) \
+	ROW(firefox, "profile.json.gz", "samples in time for the Firefox profiler; packed, where it ends in .gz")
+#define EXPORT_NUMBER(id, file, help) EXPORT_##id,
+enum { REPORT_EXPORTS(EXPORT_NUMBER) N_EXPORTS };
+struct export_choice {
 	bool given;
 	const char *file; /* NULL: none was named */
 };
@@ -22,7 +28,7 @@ struct report_words {
 	bool packed; /* the name of its file ends in .gz */
 	bool stdio, tui; /* neither: a browser on a terminal, else printed */
 	bool folded, json;
-	struct export_words exports[N_EXPORTS];
+	struct export_choice exports[N_EXPORTS];
 	bool unnamed; /* the name of the output is not the user's */
 	const char *output; /* where the text goes: a file; NULL: to standard output */
 	bool tasks, mmaps;
@@ -39,16 +45,8 @@ int take_chains(void *target, const char *argument, struct str *err);
 int take_percent_limit(void *target, const char *argument, struct str *err);
 int take_percentage(void *target, const char *argument, struct str *err);
 int take_widths(void *target, const char *argument, struct str *err);
-
-/* ---- report_export.c ---- */
+/* --FORMAT[=FILE]; the target is a struct export_choice. */
 int take_export(void *target, const char *argument, struct str *err);
-/* The format that was asked for, with words->output, into format or export; neither: none was. An exit status, or 0. */
-int report_export_choose(struct report_words *words);
-/* Reads the recording and writes what words->export is. */
-void report_export_run(struct sample_run *run, const struct report_words *words);
-/* Where its text goes from now on; false after a message. */
-bool report_export_open(const struct report_words *words, struct sample_run *run);
-void report_export_close(const struct report_words *words, struct sample_run *run);
 
 void report_words_init(struct report_words *words);
 /* Brings the words into words->report. 0, or an exit status after a message. */
