@@ -3,12 +3,11 @@
  *
  * The first word decides: it is a subcommand, or an option, then it is "stat" that was left out. No other
  * word is taken for a program to count: what a script means would change with each subcommand that is
- * added. A program stands behind an option or behind "--".
+ * added. A program stands after an option or after "--".
  */
 #include "cmd/cmd.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
-#include "cmd/perf_commands.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,6 +80,48 @@ const struct option_row global_options[] = {
 	{ .kind = OPTION_END },
 };
 
+/*
+ * Subcommands of perf that pstat does not have, and what does the same. Such a word never becomes a program to
+ * count: a script that says `pstat trace` would mean /usr/bin/trace today and something else on the day that pstat
+ * has a trace.
+ */
+/* perf 6.1 to 6.12, `perf --list-cmds`. To add one: a row here; tests/cli/options.sh compares with perf. */
+static const struct {
+	const char *name;
+	const char *instead;
+} perf_commands[] = {
+	{ "bench", "perf bench runs under pstat too: pstat -- perf bench ..." },
+	{ "c2c", "pstat record -d -W, then pstat report --mem-mode, where the CPU samples memory accesses" },
+	{ "check", "pstat version --build-options says what this build has" },
+	{ "config", "pstat has no configuration file: all is said by options, and buildid.dir by perf's" },
+	{ "daemon", "pstat record --switch-output --control, started by the service manager" },
+	{ "data", "pstat script -j makes JSON of a recording" },
+	{ "ftrace", "pstat record -a -e ftrace:function, where the kernel has it; or trace-cmd" },
+	{ "inject", "pstat report needs no such step: build-ids are in the recording, code made at run time is "
+		    "read from its jitdump files" },
+	{ "iostat", "pstat stat -I 1000 with the events of the I/O units, see pstat list pmu" },
+	{ "kallsyms", "grep -w NAME /proc/kallsyms" },
+	{ "kmem", "pstat record -a -g -e kmem:kmalloc, then pstat report" },
+	{ "kvm", "pstat record -a -e kvm:kvm_exit, then pstat report -s trace" },
+	{ "kwork", "pstat record -a -e irq:softirq_entry,workqueue:workqueue_execute_start, then pstat script" },
+	{ "lock", "pstat record -a -g -e lock:contention_begin, then pstat report" },
+	{ "mem", "pstat record -d -W, then pstat report --mem-mode, where the CPU samples memory accesses" },
+	{ "probe", "pstat names functions in -e, without a step before: pstat list probe" },
+	{ "sched", "pstat record -a -e sched:sched_switch,sched:sched_wakeup, then pstat script" },
+	{ "test", "make check, in pstat's sources" },
+	{ "timechart", "pstat record -a -e sched:sched_switch, then pstat script" },
+	{ "trace", "pstat record -e raw_syscalls:sys_enter, then pstat script; or strace" },
+};
+
+/* NULL: perf has none of that name, or pstat has it too. */
+static const char *perf_command_instead(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(perf_commands); i++)
+		if (!strcmp(perf_commands[i].name, name))
+			return perf_commands[i].instead;
+	return NULL;
+}
+
 static const char *near_command(const char *word)
 {
 	struct near_name near;
@@ -136,8 +177,8 @@ static int list_names(const struct global_words *words)
 }
 
 /*
- * Takes the options before the command; *n words of argv are behind us then. -1: go on; else the exit status. What they
- * say holds for whatever runs then: it is said in the environment.
+ * Takes the options before the command, which are *n words of argv. -1: go on; else the exit status. They hold for
+ * whatever runs then, and are put into the environment.
  */
 static int take_globals(int argc, char **argv, int *n)
 {
@@ -163,7 +204,7 @@ static int take_globals(int argc, char **argv, int *n)
 }
 
 /* perf's -v and -vv, where nothing follows. */
-static int tell_version(bool all, const struct kern *kern)
+static int print_version(bool all, const struct kern *kern)
 {
 	char name[] = "version", build[] = "--build-options", *argv[] = { name, build, NULL };
 	const struct command *version = command_find(name);
@@ -188,7 +229,7 @@ static int dispatch(int argc, char **argv, const struct kern *kern)
 	if (argc < 2)
 		return no_words();
 	if (argc == 2 && (!strcmp(argv[1], "-v") || !strcmp(argv[1], "-vv")))
-		return tell_version(argv[1][2], kern);
+		return print_version(argv[1][2], kern);
 	if (!strcmp(argv[1], "--version"))
 		command = command_find("version");
 	else if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))

@@ -1,7 +1,7 @@
 /*
  * The option rows of `pstat annotate`: perf's words, and those that report and script have as well.
  */
-#include "cmd/annotate_words.h"
+#include "cmd/annotate_options.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
 
@@ -61,13 +61,13 @@ static int take_percent_type(void *target, const char *argument, struct str *err
 
 const struct option_row annotate_options[] = {
 	{ .kind = OPTION_GROUP, .help = "Which functions" },
-	{ OPTION_TEXT, 's', "symbol", "name", "this function, as the word behind the options", WORD(symbol) },
+	{ OPTION_TEXT, 's', "symbol", "name", "this function, as the word after the options", WORD(symbol) },
 	{ OPTION_CALL, 0, "percent-limit", "percent", "of all functions those that have so much of all samples",
 	  .call = take_percent_limit },
 	{ OPTION_FLAG, 0, "skip-missing", NULL, "say nothing of functions whose code is not to be had",
 	  WORD(skip_missing) },
 	{ .kind = OPTION_GROUP, .help = "What to print; a sample is where the processor says it was, without precise\n"
-					"events (-e cycles:pp) mostly an instruction or more behind the costly one" },
+					"events (-e cycles:pp) mostly an instruction or more after the costly one" },
 	{ OPTION_FLAG, 'l', "print-line", NULL, "the hottest lines of source first, and beside hot instructions",
 	  WORD(look.lines) },
 	{ OPTION_SWITCH, 0, "source", NULL, "--no-source: no lines of source between the instructions", WORD(source),

@@ -1,6 +1,6 @@
 /*
- * archive_folder: a recording that is a folder (perf.data.5), out of an archive: its files come one by one, and it has
- * its name when all are there. Private to cmd/.
+ * archive_folder: a recording that is a folder (perf.data.5), out of an archive: its files come one by one, and it
+ * has its name when all are there. Private to cmd/.
  */
 #ifndef PSTAT_ARCHIVE_FOLDER_H
 #define PSTAT_ARCHIVE_FOLDER_H
@@ -19,8 +19,9 @@ struct archive_folder { /* begins as { 0 } */
  */
 int archive_folder_add(struct archive_folder *folder, const char *path, const char *name, int from, struct str *err);
 /*
- * It gets its name, if the archive was read to its end. -EEXIST: there is something of that name, which stays; -EINVAL:
- * it is none, or not whole; another errno: it can't be renamed. In each of these cases nothing is left of it.
+ * It gets its name, if the archive was read to its end. -EEXIST: there is something of that name, which stays;
+ * -EINVAL: it is none, or not whole; another errno: it can't be renamed. In each of these cases nothing is left of
+ * it.
  */
 int archive_folder_end(struct archive_folder *folder, bool whole, struct str *err);
 

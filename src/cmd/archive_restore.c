@@ -1,7 +1,7 @@
 /*
- * archive_restore: an archive into the build-id cache, and a recording that is in it into this folder: as --unpack of
- * perf-archive does, but that nothing is written over. What is refused of an archive is told, a line each, and the exit
- * status says that it was not all.
+ * archive_restore: an archive into the build-id cache, and a recording that is in it into this folder: as --unpack
+ * of perf-archive does, but that nothing is written over. What is refused of an archive is told, a line each, and
+ * the exit status says that it was not all.
  */
 #include "cmd/archive_folder.h"
 #include "cmd/archive_words.h"

@@ -1,6 +1,6 @@
 /*
- * The wiring of reader and screen. The recording is read while it is looked at, and what stopped that is said when the
- * terminal is as it was before.
+ * The wiring of reader and screen. The recording is read while it is looked at, and what stopped that is said when
+ * the terminal is as it was before.
  */
 #include "cmd/browse.h"
 

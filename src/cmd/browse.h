@@ -4,7 +4,7 @@
 #ifndef PSTAT_BROWSE_H
 #define PSTAT_BROWSE_H
 
-#include "cmd/sample_words.h"
+#include "cmd/sample_options.h"
 #include "screen/screen.h"
 
 struct browse_words {
@@ -13,7 +13,10 @@ struct browse_words {
 	const struct screen_code *code; /* as struct screen_options has it */
 	bool asked_for; /* --tui: where there is no screen, it is said why */
 };
-/* Whoever looks at it has left again, or why not is said. False: there is no screen to be had, and nothing was read. */
+/*
+ * Whoever looks at it has left again, or why not is said. False: there is no screen to be had, and nothing was
+ * read.
+ */
 bool browse_recording(struct sample_run *run, const struct browse_words *words);
 /* A message for who asked for it: why there is none. */
 void browse_not(bool asked_for, const char *why);

@@ -2,11 +2,11 @@
  * pstat annotate: the code of the functions that were sampled, with the samples of each instruction.
  *
  * The recording is read once, into cells by address. Then, for each event or group: its functions, heaviest first, or
- * those that were named. What can't be shown is told with its reason, functions of one file and reason together.
- * On a terminal it is the browser, which begins with the code.
+ * those that were named. Functions that can't be shown are reported with the reason, those of one file and reason
+ * together. On a terminal it is the browser, which begins with the code.
  */
 #include "annotate/annotate.h"
-#include "cmd/annotate_words.h"
+#include "cmd/annotate_options.h"
 #include "cmd/browse.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
@@ -49,8 +49,8 @@ static void add_missing(struct annotate_run *run, const struct symbol *symbol, c
 	run->missing[run->n_missing++] = (struct missing){ symbol->dso, xstrdup(why), symbol, 1 };
 }
 
-/* A part of a large file is not worth a message each. */
-static void tell_missing(struct annotate_run *run)
+/* Reports all functions of a file and reason in one message. */
+static void report_missing(struct annotate_run *run)
 {
 	struct str text = STR_INIT;
 
@@ -165,13 +165,15 @@ static void annotate(struct annotate_run *run)
 	}
 	if (run->n_missing && !run->n_shown && !run->words->skip_missing)
 		run->run.status = EXIT_PSTAT_FAILED;
-	tell_missing(run);
+	report_missing(run);
 	filters_add_note(run->profile->filters, &sample->filters, &run->profile->session);
 	sample_run_notes(&run->run, &run->profile->session, sample);
 	str_release(&err);
 }
 
-/* Without a disassembler there is nothing to be shown of any function: that is said once, not for each file. */
+/*
+ * False after a message: no function can be shown without a disassembler, which is said once and not for each file.
+ */
 static bool can_disassemble(struct annotate_run *run)
 {
 	struct str why = STR_INIT, text = STR_INIT;
@@ -193,7 +195,7 @@ static bool can_disassemble(struct annotate_run *run)
 
 /* ---- on a terminal ---- */
 
-/* False: what was asked for is a text, or there is no screen to be had. */
+/* False: a text was asked for, or there is no screen to be had. */
 static bool browse_code(struct sample_run *run, const struct annotate_words *words)
 {
 	const struct query query = {

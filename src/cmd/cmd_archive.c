@@ -52,7 +52,7 @@ static int fail_with(int fd, struct str *why)
 	return EXIT_PSTAT_FAILED;
 }
 
-/* What is looked for is looked for as report does: -v tells no more. */
+/* Names are looked for as report does it; -v has nothing to add. */
 static int put_into_recording(const struct archive_words *words)
 {
 	const struct symbols_put how = {

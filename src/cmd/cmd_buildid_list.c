@@ -58,7 +58,7 @@ static int print_kernel(const struct kern *kern)
 	if (text.len)
 		status = message_stdout(&text);
 	else
-		message_error("buildid-list: this kernel does not tell its build-id: "
+		message_error("buildid-list: this kernel does not show its build-id: "
 			      "/sys/kernel/notes has none that may be read");
 	buildid_set_free(set);
 	info_release(&info);

@@ -19,32 +19,6 @@ static const struct completion_shell *find_shell(const char *name)
 	return NULL;
 }
 
-static const char *const kind_words[] = {
-	[OFFER_WORDS] = "words",
-	[OFFER_FILES] = "files",
-	[OFFER_DIRECTORIES] = "directories",
-	[OFFER_PROGRAMS] = "programs",
-	[OFFER_COMMAND] = "command",
-};
-
-void completion_add_kind(struct str *out, const struct offers *offers)
-{
-	bool parts = offers->kind == OFFER_WORDS && offers->list;
-
-	str_addf(out, "%s\n", parts ? "parts" : kind_words[offers->kind]);
-}
-
-void completion_add_answer(struct str *out, const struct offers *offers)
-{
-	completion_add_kind(out, offers);
-	if (offers->kind == OFFER_COMMAND)
-		str_addf(out, "%d\n", offers->command);
-	else
-		str_addf(out, "%.*s\n", (int)offers->kept, offers->argv[offers->argc - 1]);
-	for (size_t i = 0; i < offers->n; i++)
-		str_addf(out, "%s\t%s\n", offers->v[i].word, offers->v[i].help);
-}
-
 int cmd_completion(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	const struct completion_shell *shell = NULL;

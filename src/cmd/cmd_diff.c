@@ -3,7 +3,7 @@
  * here is what runs: each recording is read, the tables are compared, the answer is printed.
  */
 #include "cmd/command.h"
-#include "cmd/diff_words.h"
+#include "cmd/diff_options.h"
 #include "cmd/export_file.h"
 #include "cmd/message.h"
 #include "cmd/terminal.h"
@@ -57,7 +57,7 @@ static bool read_file(struct diff_run *diff, size_t i)
 		message_error(err.s);
 		diff->run.status = EXIT_BAD_USAGE;
 	} else if (table_run(diff->tables[i], sample_run_progress, &diff->run, &err)) {
-		/* What could be read is compared, also where reading had to end early. */
+		/* A recording that could be read in part is compared as far as that. */
 		fail_file(diff, i, err.s);
 	}
 	diff->n_read = i + 1;
@@ -152,7 +152,7 @@ static void print_diff(struct diff_run *diff)
 	pager_close(&pager);
 }
 
-/* Without a name it goes to standard output; a terminal is no good for it: then into a file with a name of ours. */
+/* A picture without a name goes to standard output, or where that is a terminal into a file of the default name. */
 static void print_picture(struct diff_run *diff)
 {
 	const struct diff_words *words = diff->words;
@@ -186,7 +186,7 @@ struct graph_side {
 	bool opened;
 };
 
-/* A recording once more, by its stacks; what could be read of it is drawn: why not more has been said. */
+/* Reads a recording once more, by its stacks. Errors of reading were reported the first time: the rest is drawn. */
 static int read_stacks(const struct diff_run *diff, size_t file, struct graph_side *side)
 {
 	struct query query = diff->words->query;
@@ -240,7 +240,7 @@ static void add_screen_notes(void *context, struct str *out)
 	}
 }
 
-/* False: what was asked for is a text, or there is no terminal for it. */
+/* False: a text was asked for, or there is no terminal for the browser. */
 static bool browse(struct diff_run *diff)
 {
 	const struct diff_words *words = diff->words;

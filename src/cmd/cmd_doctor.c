@@ -127,7 +127,7 @@ static void describe_cache(struct build_cache *cache, struct fact *fact, struct 
 				megabytes(BUILD_CACHE_BYTES_DEFAULT));
 }
 
-/* Behind the others: what is kept of files that ran. */
+/* Adds, after the facts of kern/, the cache of files that ran. */
 static void add_cache(struct fact_list *facts)
 {
 	struct fact fact = { .name = "build-id cache", .state = FACT_GOOD };
@@ -155,7 +155,7 @@ static void add_cache(struct fact_list *facts)
 	str_release(&err);
 }
 
-/* And what was found out about these. */
+/* Adds, last of all, the cache of names that were found in those files. */
 static void add_names_cache(struct fact_list *facts)
 {
 	struct fact fact = { .name = "names cache", .state = FACT_GOOD };

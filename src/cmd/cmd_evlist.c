@@ -42,7 +42,7 @@ static void read_names(struct input *in)
 	struct record record;
 
 	while ((in->reader.pipe || missing) && input_next(in, &record)) {
-		/* What the kernel writes comes after all that describes the events. */
+		/* Records of the kernel come after all those that describe the events. */
 		if (!in->reader.pipe && record.type < RECORD_USER_FIRST)
 			break;
 	}

@@ -1,14 +1,12 @@
 /*
  * pstat list: the events and metrics that can be named here, one line each. Words are topics, or
  * patterns over all topics. Whether hardware and cache events count is tried on this machine, for this
- * user (list_try.c); everything else is read from where the event sources have it.
+ * user; everything else is read from where the event sources have it.
  *
- * A pipe or a file gets lines that each say all, for grep; a terminal gets groups (list_groups.c), in a pager.
+ * A pipe or a file gets lines that each say all, for grep; a terminal gets groups, in a pager. A word that is neither
+ * topic nor event is answered with the names that are near to it.
  */
 #include "cmd/command.h"
-#include "cmd/list_groups.h"
-#include "cmd/list_near.h"
-#include "cmd/list_try.h"
 #include "cmd/message.h"
 #include "cmd/pager.h"
 #include "cmd/terminal.h"
@@ -17,24 +15,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
-
-enum { NAME_COLUMN = 46, PIECE_BYTES = 1 << 16 };
 
 struct list_words {
 	bool json, names, counters, no_pager;
-};
-
-struct listing {
-	const struct list_words *words;
-	const struct kern *kern;
-	struct event_trial trial;
-	struct str line; /* scratch */
-	struct str text; /* not yet written: all of it, where it is for a terminal */
-	bool terminal, grouped;
-	struct list_groups groups;
-	size_t n; /* events found for the current word */
-	size_t n_all; /* and for all */
 };
 
 const struct option_row list_options[] = {
@@ -62,7 +47,566 @@ const struct option_row list_options[] = {
 	{ .kind = OPTION_END },
 };
 
+/*
+ * ---- does it count here? ----
+ *
+ * One event after the other is opened on pstat itself. The words for a failure are those that counting
+ * would use: they come from kern/, by opening the event as a counter.
+ */
+
+struct event_trial {
+	const struct kern *kern;
+	/* Finding words costs more than trying: one text per errno. */
+	struct event_verdict {
+		int err;
+		char *reason;
+	} *v;
+	size_t n, cap;
+};
+
+static void event_trial_init(struct event_trial *trial, const struct kern *kern)
+{
+	*trial = (struct event_trial){ .kern = kern };
+}
+
+static void event_trial_release(struct event_trial *trial)
+{
+	for (size_t i = 0; i < trial->n; i++)
+		free(trial->v[i].reason);
+	free(trial->v);
+	*trial = (struct event_trial){ 0 };
+}
+
+/* "cannot count NAME: why" is about one event; the reason is kept for others too. */
+static const char *without_name(const char *sentence)
+{
+	static const char start[] = "cannot count ";
+	const char *why = strstr(sentence, ": ");
+
+	return why && !strncmp(sentence, start, sizeof(start) - 1) ? why + 2 : sentence;
+}
+
+static char *reason_of_counter(struct event_trial *trial, const struct event_list *events, int code)
+{
+	struct target_spec words = { .command = getpid() };
+	struct open_options options = { .start_disabled = true };
+	struct note_list notes = { 0 };
+	struct counter_set set = { 0 };
+	struct target target = { 0 };
+	struct str err = STR_INIT;
+	char *reason = NULL;
+
+	if (!target_resolve(&target, &words, trial->kern, &err) &&
+	    !counters_open(&set, events, &target, &options, trial->kern, &notes, &err)) {
+		if (set.n && set.v[0].reason)
+			reason = xstrdup(set.v[0].reason);
+		counters_close(&set);
+	}
+	target_release(&target);
+	note_list_release(&notes);
+	if (!reason) {
+		const char *why = err.len ? without_name(err.s) : strerror(code);
+
+		reason = xstrndup(why, strcspn(why, "\n"));
+	}
+	str_release(&err);
+	return reason;
+}
+
+static const char *reason_for(struct event_trial *trial, const struct event_list *events, int code)
+{
+	for (size_t i = 0; i < trial->n; i++)
+		if (trial->v[i].err == code)
+			return trial->v[i].reason;
+	VEC_GROW(trial->v, trial->n, trial->cap);
+	trial->v[trial->n] = (struct event_verdict){
+		.err = code,
+		.reason = reason_of_counter(trial, events, code),
+	};
+	return trial->v[trial->n++].reason;
+}
+
+/* "" if it counts, else the reason. Borrowed until release. */
+static const char *event_trial_verdict(struct event_trial *trial, const char *name)
+{
+	struct event_list events;
+	struct str err = STR_INIT;
+	const char *verdict = "";
+	int rc;
+
+	event_list_init(&events);
+	rc = event_list_parse(&events, name, &trial->kern->host, &err);
+	/* On a hybrid machine it is enough that one core PMU counts it. */
+	for (size_t i = 0; !rc && i < events.n; i++) {
+		rc = event_try(&events.v[i], trial->kern);
+		if (rc >= 0)
+			break;
+		rc = i + 1 < events.n ? 0 : rc;
+	}
+	if (rc < 0)
+		verdict = reason_for(trial, &events, -rc);
+	event_list_release(&events);
+	str_release(&err);
+	return verdict;
+}
+
+/*
+ * ---- groups, for a terminal ----
+ *
+ * A group is what one source has, or one PMU, one system of tracepoints, one machine of libpfm4. It is
+ * gathered until the next begins, because its head needs all of it: how wide the names are, and whether one
+ * reason holds for all.
+ *
+ *	Hardware events (hw): not here: no PMU in this virtual machine
+ *	  cpu-cycles or cycles  core clock cycles, at whatever speed the core runs
+ *	  instructions          instructions retired
+ *
+ * Where only some do not count, a dash stands before these. Events are tried one by one; of tracepoints one for
+ * all, because it is a matter of rights, and to close each would take a while.
+ */
+
+struct group_row {
+	char *name, *desc;
+	char *verdict; /* why it does not count here; "": it counts; NULL: not tried */
+};
+struct list_groups {
+	struct str *out;
+	const struct kern *kern;
+	unsigned columns; /* of the terminal */
+	struct event_trial trial; /* of the group's own events */
+	char *topic, *part; /* the group that is being gathered; NULL: none */
+	struct group_row *rows;
+	size_t n, cap;
+	size_t n_groups; /* printed */
+	char *tracepoints_verdict; /* of all: it is a matter of rights */
+};
+
+enum { ROW_INDENT = 2, GAP = 2, COLUMNS_DEFAULT = 80 };
+
+/* To add a topic: a row here, its source in event/, an entry in pstat-list(1). */
+static const struct topic_row {
+	const char *topic, *title;
+	const char *title_of_part; /* NULL: there are no parts */
+	const char *separator; /* the part is what stands in front of it in a name; NULL: the PMU */
+	enum { NONE_TRIED, EACH_TRIED, ONE_FOR_ALL } tried;
+} topics[] = {
+	{ "hw", "Hardware events", NULL, NULL, EACH_TRIED },
+	{ "sw", "Events of the kernel", NULL, NULL, EACH_TRIED },
+	{ "cache", "Hardware cache events", NULL, NULL, EACH_TRIED },
+	{ "raw", "Codes", NULL, NULL, NONE_TRIED },
+	{ "tool", "Times of the measurement", NULL, NULL, NONE_TRIED },
+	{ "pmu", "Counter units", "Counter unit ", NULL, EACH_TRIED },
+	{ "tracepoint", "Tracepoints", "Tracepoints of ", ":", ONE_FOR_ALL },
+	{ "breakpoint", "Breakpoints", NULL, NULL, NONE_TRIED },
+	{ "probe", "Probes", NULL, NULL, NONE_TRIED },
+	{ "pfm", "Vendor events", "Vendor events of ", "::", EACH_TRIED },
+	{ "metric", "Metrics", NULL, NULL, NONE_TRIED },
+};
+
+static const struct topic_row *topic_row(const char *topic)
+{
+	static const struct topic_row other = { NULL, "Events", NULL, NULL, NONE_TRIED };
+
+	for (size_t i = 0; i < ARRAY_SIZE(topics); i++)
+		if (!strcmp(topics[i].topic, topic))
+			return &topics[i];
+	return &other;
+}
+
+static void list_groups_init(struct list_groups *groups, struct str *out, unsigned columns, const struct kern *kern)
+{
+	*groups = (struct list_groups){ .out = out, .kern = kern, .columns = columns ? columns : COLUMNS_DEFAULT };
+	event_trial_init(&groups->trial, kern);
+}
+
+static void forget_rows(struct list_groups *groups)
+{
+	for (size_t i = 0; i < groups->n; i++) {
+		free(groups->rows[i].name);
+		free(groups->rows[i].desc);
+		free(groups->rows[i].verdict);
+	}
+	groups->n = 0;
+	free(groups->topic);
+	free(groups->part);
+	groups->topic = groups->part = NULL;
+}
+
+static void list_groups_release(struct list_groups *groups)
+{
+	forget_rows(groups);
+	free(groups->rows);
+	free(groups->tracepoints_verdict);
+	event_trial_release(&groups->trial);
+}
+
+/* ---- trying ---- */
+
+/* "cpu/.../" stands for any terms. */
+static bool is_event(const struct event_info *info)
+{
+	return !strstr(info->name, "...");
+}
+
+static char *try_row(struct list_groups *groups, const struct topic_row *topic, const struct event_info *info)
+{
+	if (topic->tried == NONE_TRIED || !is_event(info))
+		return NULL;
+	if (topic->tried == EACH_TRIED)
+		return xstrdup(event_trial_verdict(&groups->trial, info->name));
+	if (!groups->tracepoints_verdict)
+		groups->tracepoints_verdict = xstrdup(event_trial_verdict(&groups->trial, info->name));
+	return xstrdup(groups->tracepoints_verdict);
+}
+
+static bool is_missing(const struct group_row *row)
+{
+	return row->verdict && *row->verdict;
+}
+
+/* The one reason of all that do not count; NULL: there are several, or none. *some: others count. */
+static const char *common_reason(const struct list_groups *groups, bool *some)
+{
+	const char *reason = NULL;
+
+	*some = false;
+	for (size_t i = 0; i < groups->n; i++) {
+		const struct group_row *row = &groups->rows[i];
+
+		*some |= row->verdict && !*row->verdict;
+		if (!is_missing(row))
+			continue;
+		if (reason && strcmp(reason, row->verdict) != 0)
+			return NULL;
+		reason = row->verdict;
+	}
+	return reason;
+}
+
+/* ---- printing ---- */
+
+/* marked: the reason is that of the rows with a dash. */
+static void add_head(struct list_groups *groups, const char *topic, const char *part, const char *reason,
+		     bool marked)
+{
+	const struct topic_row *row = topic_row(topic);
+	struct str head = STR_INIT;
+
+	str_add(&head, part && row->title_of_part ? row->title_of_part : row->title);
+	if (part && row->title_of_part)
+		str_add_printable(&head, part, strlen(part));
+	str_addf(&head, " (%s)", topic);
+	if (reason) {
+		str_add(&head, marked ? ": those with - not here: " : ": not here: ");
+		str_add_printable(&head, reason, strlen(reason));
+	}
+	if (groups->n_groups++)
+		str_addc(groups->out, '\n');
+	str_add_wrapped(groups->out, head.s, 0, ROW_INDENT, groups->columns);
+	str_addc(groups->out, '\n');
+	str_release(&head);
+}
+
+/* The width of the widest name, but no more than two fifths of the line: the rest is for descriptions. */
+static size_t name_width(const struct list_groups *groups)
+{
+	size_t most = groups->columns * 2 / 5, width = 0;
+
+	for (size_t i = 0; i < groups->n; i++) {
+		size_t own = text_columns(groups->rows[i].name, strlen(groups->rows[i].name));
+
+		if (own > width && own <= most)
+			width = own;
+	}
+	return width;
+}
+
+/* common: the head has the reason. marked: of some of the rows. */
+static void add_row(struct list_groups *groups, const struct group_row *row, size_t width, bool common, bool marked)
+{
+	struct str *out = groups->out, text = STR_INIT;
+	size_t own = text_columns(row->name, strlen(row->name)), at = ROW_INDENT + width + GAP;
+
+	str_add(&text, row->desc);
+	if (!common && is_missing(row)) {
+		str_add(&text, text.len ? " (no: " : "(no: ");
+		str_add_printable(&text, row->verdict, strlen(row->verdict));
+		str_addc(&text, ')');
+	}
+	str_add(out, marked && is_missing(row) ? "- " : "  ");
+	str_add(out, row->name);
+	if (text.len) {
+		if (own > width) {
+			str_addc(out, '\n');
+			str_pad(out, ' ', at);
+		} else {
+			str_pad(out, ' ', width - own + GAP);
+		}
+		str_add_wrapped(out, text.s, at, at, groups->columns);
+	}
+	str_addc(out, '\n');
+	str_release(&text);
+}
+
+/* The last group is complete. */
+static void list_groups_end(struct list_groups *groups)
+{
+	bool some;
+	const char *reason = common_reason(groups, &some);
+	size_t width = name_width(groups);
+
+	if (!groups->topic)
+		return;
+	add_head(groups, groups->topic, groups->part, reason, some);
+	for (size_t i = 0; i < groups->n; i++)
+		add_row(groups, &groups->rows[i], width, reason != NULL, some);
+	forget_rows(groups);
+}
+
+/* A topic whose events cannot be listed here; why may have several lines. */
+static void list_groups_missing(struct list_groups *groups, const char *topic, const char *why)
+{
+	const char *title = topic_row(topic)->title;
+	size_t first = strcspn(why, "\n"), named = strlen(title) + 2;
+	char *reason = xstrndup(why, first);
+
+	list_groups_end(groups);
+	/* "tracepoints: ..." would say it twice. */
+	named = first > named && !strncasecmp(why, title, named - 2) && why[named - 2] == ':' ? named : 0;
+	add_head(groups, topic, NULL, reason + named, false);
+	for (why += first; *why; why += strcspn(why, "\n")) {
+		why += strspn(why, " \n");
+		str_pad(groups->out, ' ', ROW_INDENT);
+		str_add_printable(groups->out, why, strcspn(why, "\n"));
+		str_addc(groups->out, '\n');
+	}
+	free(reason);
+}
+
+/* ---- gathering ---- */
+
+/* On the heap, or NULL: the topic has no parts. */
+static char *part_of(const struct topic_row *topic, const struct event_info *info)
+{
+	const char *end = topic->separator ? strstr(info->name, topic->separator) : NULL;
+
+	if (end)
+		return xstrndup(info->name, (size_t)(end - info->name));
+	return topic->title_of_part && *info->pmu_name ? xstrdup(info->pmu_name) : NULL;
+}
+
+static void begin_group(struct list_groups *groups, const struct event_info *info, char *part)
+{
+	list_groups_end(groups);
+	groups->topic = xstrdup(info->topic);
+	groups->part = part;
+	/* Reasons are kept by errno: another source's may mean something else. */
+	event_trial_release(&groups->trial);
+	event_trial_init(&groups->trial, groups->kern);
+}
+
+static void list_groups_add(struct list_groups *groups, const struct event_info *info)
+{
+	const struct topic_row *topic = topic_row(info->topic);
+	char *part = part_of(topic, info);
+	struct str name = STR_INIT, desc = STR_INIT;
+
+	if (text_same(groups->topic, info->topic) && text_same(groups->part, part))
+		free(part);
+	else
+		begin_group(groups, info, part);
+	str_add_printable(&name, info->name, strlen(info->name));
+	if (info->alias[0]) {
+		str_add(&name, " or ");
+		str_add_printable(&name, info->alias, strlen(info->alias));
+	}
+	str_add_printable(&desc, info->desc, strlen(info->desc));
+	if (info->unit[0])
+		str_addf(&desc, "%sin %s", desc.len ? ", " : "", info->unit);
+	VEC_GROW(groups->rows, groups->n, groups->cap);
+	groups->rows[groups->n] = (struct group_row){ .verdict = try_row(groups, topic, info) };
+	groups->rows[groups->n].name = str_detach(&name);
+	groups->rows[groups->n++].desc = str_detach(&desc);
+}
+
+/*
+ * ---- names that may have been meant ----
+ *
+ * Names are compared as wholes, as util/ has it, and in pieces, because people remember pieces: "swich" is near
+ * to sched:sched_switch, "nosuch:sched_switch" too. A pattern is compared by its letters, and where it ends in a
+ * star with the beginnings of names.
+ */
+
+enum { NAMES = 3, WORD_BYTES = 128, PIECE_LEAST = 4, PREFIX_LEAST = 3, PIECE_PENALTY = 1 };
+
+struct near_word {
+	char text[WORD_BYTES]; /* without * ? [ ] and what then stands at its ends */
+	const char *event; /* after the colon of SYSTEM:EVENT; NULL: there is none */
+	bool prefix;
+};
+struct near_names {
+	struct near_word word;
+	struct {
+		char name[WORD_BYTES];
+		unsigned distance;
+	} v[NAMES];
+	size_t n;
+};
+
+static bool is_separator(char c)
+{
+	return strchr("-_:/., ", c) != NULL;
+}
+
+static void word_init(struct near_word *word, const char *typed)
+{
+	size_t n = 0, skip;
+
+	*word = (struct near_word){ .prefix = *typed && typed[strlen(typed) - 1] == '*' };
+	for (; *typed && n < WORD_BYTES - 1; typed++)
+		if (!strchr("*?[]", *typed))
+			word->text[n++] = *typed;
+	word->text[n] = '\0';
+	while (n && is_separator(word->text[n - 1]))
+		word->text[--n] = '\0';
+	skip = strspn(word->text, "-_:/., ");
+	memmove(word->text, word->text + skip, n - skip + 1);
+	word->event = strchr(word->text, ':');
+	if (word->event)
+		word->event++;
+}
+
+/* The edits from the word to n letters of a name; false: it is not near to them. */
+static bool is_near(const char *word, const char *name, size_t n, unsigned *distance)
+{
+	char piece[WORD_BYTES];
+	struct near_name near;
+
+	if (n >= sizeof(piece))
+		return false;
+	memcpy(piece, name, n);
+	piece[n] = '\0';
+	near_init(&near, word, strlen(word));
+	near_consider(&near, piece);
+	*distance = near.best_distance;
+	return near_best(&near) != NULL;
+}
+
+/* A few letters are near to everything: pieces have to be nearer than wholes. */
+static bool piece_is_near(const char *word, const char *name, size_t n, unsigned *distance)
+{
+	return n >= PIECE_LEAST && is_near(word, name, n, distance) && *distance <= n / PIECE_LEAST;
+}
+
+static void keep_least(unsigned distance, bool *found, unsigned *least)
+{
+	if (!*found || distance < *least)
+		*least = distance;
+	*found = true;
+}
+
+static bool nearest(const struct near_word *word, const char *name, unsigned *least)
+{
+	const char *event = strchr(name, ':'), *sought = word->event ? word->event : word->text;
+	size_t n = strlen(name), letters = strlen(word->text);
+	unsigned distance;
+	bool found = false;
+
+	if (is_near(word->text, name, n, &distance))
+		keep_least(distance, &found, least);
+	if (word->prefix && letters >= PREFIX_LEAST && n > letters &&
+	    is_near(word->text, name, letters, &distance))
+		keep_least(distance, &found, least);
+	event = event ? event + 1 : NULL;
+	if (event && piece_is_near(sought, event, strlen(event), &distance))
+		keep_least(distance + PIECE_PENALTY, &found, least);
+	/* A system that was named has its own pieces only. */
+	if (word->event && strncmp(name, word->text, (size_t)(word->event - word->text)) != 0)
+		return found;
+	for (const char *at = event ? event : name; *at;) {
+		size_t piece = strcspn(at, "-_:/.,");
+
+		if (piece_is_near(sought, at, piece, &distance))
+			keep_least(distance + PIECE_PENALTY, &found, least);
+		at += piece + (at[piece] != '\0');
+	}
+	return found;
+}
+
+static void consider(struct near_names *names, const char *name)
+{
+	unsigned distance = 0;
+	size_t at;
+
+	if (strlen(name) >= WORD_BYTES || !nearest(&names->word, name, &distance))
+		return;
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->v[i].name, name))
+			return;
+	for (at = names->n; at && names->v[at - 1].distance > distance; at--)
+		;
+	if (at == NAMES)
+		return;
+	names->n += names->n < NAMES;
+	memmove(&names->v[at + 1], &names->v[at], (names->n - at - 1) * sizeof(names->v[0]));
+	names->v[at].distance = distance;
+	snprintf(names->v[at].name, sizeof(names->v[at].name), "%s", name);
+}
+
+static int consider_event(const struct event_info *info, void *names)
+{
+	consider(names, info->name);
+	consider(names, info->alias);
+	return 0;
+}
+
+static void consider_all(struct near_names *names, const struct host_paths *host)
+{
+	struct str ignored = STR_INIT; /* a source that cannot be read has no names */
+	const char *topic;
+
+	for (size_t i = 0; (topic = event_topic(i)); i++)
+		consider(names, topic);
+	consider(names, "metric");
+	for (size_t i = 0; i < n_metrics; i++)
+		consider(names, metrics[i].name);
+	event_walk(NULL, NULL, host, consider_event, names, &ignored);
+	str_release(&ignored);
+}
+
+/* Adds the nearest names as "did you mean a, b or c?", or where to look; on a line of its own. */
+static void add_near(const char *word, const struct host_paths *host, struct str *out)
+{
+	struct near_names names = { .n = 0 };
+
+	word_init(&names.word, word);
+	consider_all(&names, host);
+	str_add(out, names.n ? "\ndid you mean " : "\n");
+	for (size_t i = 0; i < names.n; i++) {
+		str_add(out, !i ? "" : i + 1 < names.n ? ", " : " or ");
+		str_add(out, names.v[i].name);
+	}
+	if (names.n)
+		str_addc(out, '?');
+	else
+		str_addf(out, "'pstat list%s' shows what there is", names.word.event ? " tracepoint" : "");
+}
+
 /* ---- one line ---- */
+
+enum { NAME_COLUMN = 46, PIECE_BYTES = 1 << 16 };
+
+struct event_listing {
+	const struct list_words *words;
+	const struct kern *kern;
+	struct event_trial trial;
+	struct str line; /* scratch */
+	struct str text; /* not yet written: all of it, where it is for a terminal */
+	bool terminal, grouped;
+	struct list_groups groups;
+	size_t n; /* events found for the current word */
+	size_t n_all; /* and for all */
+};
 
 static void add_printable(struct str *out, const char *text)
 {
@@ -70,7 +614,7 @@ static void add_printable(struct str *out, const char *text)
 }
 
 /* "cpu/.../" stands for any terms: its name is what a user types first. */
-static void add_names(struct str *line, const struct event_info *info)
+static void add_names_only(struct str *line, const struct event_info *info)
 {
 	const char *dots = strstr(info->name, "...");
 
@@ -171,7 +715,7 @@ static bool worth_trying(const struct event_info *info)
 }
 
 /* Non-zero: the reader has gone away. */
-static int write_text(struct listing *listing)
+static int write_text(struct event_listing *listing)
 {
 	struct str *text = &listing->text;
 	bool all = fwrite(text->s, 1, text->len, stdout) == text->len;
@@ -183,7 +727,7 @@ static int write_text(struct listing *listing)
 /* A reader that has gone away ends the walk. */
 static int print_event(const struct event_info *info, void *data)
 {
-	struct listing *listing = data;
+	struct event_listing *listing = data;
 	struct str *line = &listing->line;
 	const char *verdict = NULL;
 
@@ -195,7 +739,7 @@ static int print_event(const struct event_info *info, void *data)
 	}
 	str_reset(line);
 	if (listing->words->names) {
-		add_names(line, info);
+		add_names_only(line, info);
 	} else {
 		if (listing->words->json)
 			str_add(line, before_element(listing->n_all - 1));
@@ -209,7 +753,7 @@ static int print_event(const struct event_info *info, void *data)
 
 /* ---- words ---- */
 
-static int walk_metrics(struct listing *listing, const char *pattern)
+static int walk_metrics(struct event_listing *listing, const char *pattern)
 {
 	int rc = 0;
 
@@ -231,19 +775,19 @@ static int walk_metrics(struct listing *listing, const char *pattern)
 	return rc;
 }
 
-static int nothing_found(const struct listing *listing, const char *word)
+static int nothing_found(const struct event_listing *listing, const char *word)
 {
 	struct str text = STR_INIT;
 
 	str_addf(&text, "list: there is no topic, event or metric '%s'", word);
-	list_near_add(word, &listing->kern->host, &text);
+	add_near(word, &listing->kern->host, &text);
 	message_error(text.s);
 	str_release(&text);
 	return EXIT_PSTAT_FAILED;
 }
 
 /* A topic that was asked for by name and can't be read is an error; else it only is missing. */
-static int list_topic(struct listing *listing, const char *topic, bool *known)
+static int list_topic(struct event_listing *listing, const char *topic, bool *known)
 {
 	struct str err = STR_INIT;
 	int rc;
@@ -261,7 +805,7 @@ static int list_topic(struct listing *listing, const char *topic, bool *known)
 	return *known && rc < 0 ? EXIT_PSTAT_FAILED : 0;
 }
 
-static int list_pattern(struct listing *listing, const char *pattern)
+static int list_pattern(struct event_listing *listing, const char *pattern)
 {
 	struct str err = STR_INIT;
 	char *inside = NULL;
@@ -278,8 +822,8 @@ static int list_pattern(struct listing *listing, const char *pattern)
 	return rc < 0 ? EXIT_PSTAT_FAILED : 0;
 }
 
-/* All in groups: a source that cannot be read here is one that says why. */
-static void list_all_groups(struct listing *listing)
+/* Lists all in groups; the group of a source that cannot be read here says why. */
+static void list_all_groups(struct event_listing *listing)
 {
 	const char *topic;
 
@@ -294,7 +838,7 @@ static void list_all_groups(struct listing *listing)
 	list_groups_end(&listing->groups);
 }
 
-static int list_all(struct listing *listing)
+static int list_all(struct event_listing *listing)
 {
 	if (!listing->grouped)
 		return list_pattern(listing, NULL);
@@ -302,7 +846,7 @@ static int list_all(struct listing *listing)
 	return 0;
 }
 
-static int list_word(struct listing *listing, const char *word)
+static int list_word(struct event_listing *listing, const char *word)
 {
 	bool known;
 	int status;
@@ -377,8 +921,8 @@ static int list_counters(const struct list_words *words, const struct kern *kern
 	return status;
 }
 
-/* What is still to be written, through the pager where it is for a terminal. */
-static void finish(struct listing *listing)
+/* Writes the rest of the text, through the pager where it is for a terminal. */
+static void finish(struct event_listing *listing)
 {
 	struct pager pager;
 
@@ -392,7 +936,7 @@ static void finish(struct listing *listing)
 int cmd_list(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct list_words words = { 0 };
-	struct listing listing = { .words = &words, .kern = kern, .line = STR_INIT, .text = STR_INIT };
+	struct event_listing listing = { .words = &words, .kern = kern, .line = STR_INIT, .text = STR_INIT };
 	int first, status = command_parse(self, argc, argv, &words, &first);
 
 	if (status >= 0)
@@ -403,7 +947,7 @@ int cmd_list(const struct command *self, int argc, char **argv, const struct ker
 		return bad_usage("list: --names and --json: give one of them");
 	if (words.counters)
 		return list_counters(&words, kern);
-	listing.terminal = stdout_is_terminal();
+	listing.terminal = isatty(STDOUT_FILENO);
 	listing.grouped = listing.terminal && !words.names && !words.json;
 	event_trial_init(&listing.trial, kern);
 	list_groups_init(&listing.groups, &listing.text, terminal_columns(STDOUT_FILENO), kern);

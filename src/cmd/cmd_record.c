@@ -1,23 +1,221 @@
 /*
- * pstat record: the wiring. Words become a plan, the plan runs (record/record_run.c), its notes and
- * totals go to stderr. Nothing is computed here.
+ * pstat record: the wiring. Words become a plan, the plan runs (record/record_run.c), its notes and totals go to
+ * stderr. Nothing is computed here. Each loss is a number in the closing lines, also when it is 0: nobody should
+ * have to guess whether the recording is whole.
  */
 #include "cmd/command.h"
-#include "cmd/counter_message.h"
+#include "cmd/control_place.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
-#include "cmd/record_summary.h"
-#include "cmd/record_words.h"
+#include "cmd/record_options.h"
 #include "cmd/recording_symbols.h"
 #include "cmd/signals.h"
-#include "cmd/control_place.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+/* ---- the closing lines ---- */
+
+static void add_bytes(struct str *out, uint64_t bytes)
+{
+	str_addf(out, "%.3f MB", (double)bytes / (1024 * 1024));
+}
+
+static void add_plural(struct str *out, uint64_t n, const char *what)
+{
+	str_addf(out, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+}
+
+static void add_rate(struct str *out, const struct record_event_totals *event)
+{
+	if (event->asked_hz > 0 && event->running_ns)
+		str_addf(out, ", %.0f of %.0f Hz", event->achieved_hz, event->asked_hz);
+}
+
+static void add_losses(struct str *out, uint64_t lost, uint64_t throttled)
+{
+	str_addf(out, ", %" PRIu64 " lost, %" PRIu64 " throttled", lost, throttled);
+}
+
+static size_t n_sampled(const struct record_totals *totals)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < totals->n_events; i++)
+		n += !totals->events[i].tracking;
+	return n;
+}
+
+static void add_events(struct str *out, const struct record_totals *totals)
+{
+	size_t n_silent = 0;
+
+	for (size_t i = 0; i < totals->n_events; i++) {
+		const struct record_event_totals *event = &totals->events[i];
+
+		if (event->tracking)
+			continue;
+		if (!event->samples && !event->lost && !event->throttled) {
+			n_silent++;
+			continue;
+		}
+		str_add(out, "[   ");
+		str_add_printable(out, event->name, strlen(event->name));
+		str_add(out, ": ");
+		add_plural(out, event->samples, "sample");
+		add_rate(out, event);
+		add_losses(out, event->lost, event->throttled);
+		str_add(out, " ]\n");
+	}
+	if (n_silent) {
+		str_add(out, "[   ");
+		add_plural(out, n_silent, "event");
+		str_add(out, " without samples ]\n");
+	}
+}
+
+/* The line on a terminal that is renewed every second: begins with a return, ends without a newline. */
+static void record_progress_add(struct str *out, const struct record_totals *totals)
+{
+	str_addf(out, "\r[ pstat record: %" PRIu64 " s, ", totals->elapsed_ns / 1000000000);
+	add_plural(out, totals->samples, "sample");
+	str_add(out, ", ");
+	add_bytes(out, totals->bytes);
+	if (totals->lost)
+		str_addf(out, ", %" PRIu64 " lost", totals->lost);
+	str_add(out, " ]\033[K");
+}
+
+enum chain_class { CHAINS_COMPLETE, CHAINS_CUT, CHAINS_BROKEN, CHAINS_LONG, CHAIN_CLASSES };
+
+/* How chains ended, in words of one line. To add one: enum chain_end, a row, pstat.data(5), session_notes.c. */
+static const struct chain_row {
+	enum chain_class class;
+	const char *where; /* of its class; NULL: there is no more to say */
+	const char *remedy; /* or NULL */
+} chain_rows[CHAIN_ENDS] = {
+	[CHAIN_COMPLETE] = { CHAINS_COMPLETE, NULL, NULL },
+	[CHAIN_GUESSED] = { CHAINS_COMPLETE, NULL, NULL },
+	[CHAIN_CUT] = { CHAINS_CUT, NULL, "larger copies (--call-graph dwarf,65528) cut fewer stacks" },
+	[CHAIN_NO_COPY] = { CHAINS_CUT, "without any copy", NULL },
+	[CHAIN_OTHER_STACK] = { CHAINS_CUT, "below signal handlers with stacks of their own", NULL },
+	[CHAIN_NO_INFO] = { CHAINS_BROKEN, "in code without tables",
+			    "code without tables needs frame pointers, or the debug file that has them" },
+	[CHAIN_MADE] = { CHAINS_BROKEN, "in code made at run time",
+			 "have the compiler at run time keep frame pointers (java -XX:+PreserveFramePointer, "
+			 "python -X perf)" },
+	[CHAIN_NO_FILE] = { CHAINS_BROKEN, "in files out of reach or written over",
+			    "files that are out of reach need a user who may read them" },
+	[CHAIN_NOT_64] = { CHAINS_BROKEN, "of 32-bit programs", NULL },
+	[CHAIN_STRAY] = { CHAINS_BROKEN, "where there is no code", NULL },
+	[CHAIN_BROKEN] = { CHAINS_BROKEN, NULL, NULL },
+	[CHAIN_LIMIT] = { CHAINS_LONG, NULL, NULL },
+};
+
+static uint64_t n_of_class(const struct chain_totals *chains, enum chain_class class)
+{
+	uint64_t n = 0;
+
+	for (size_t end = 0; end < CHAIN_ENDS; end++)
+		n += chain_rows[end].class == class ? chains->ends[end] : 0;
+	return n;
+}
+
+/* ", 130 broken (120 in code without tables, 10 of 32-bit programs)" */
+static void add_class(struct str *out, const struct chain_totals *chains, enum chain_class class, const char *name)
+{
+	bool any = false;
+
+	str_addf(out, ", %" PRIu64 " %s", n_of_class(chains, class), name);
+	for (size_t end = 0; end < CHAIN_ENDS; end++) {
+		if (chain_rows[end].class != class || !chain_rows[end].where || !chains->ends[end])
+			continue;
+		str_addf(out, "%s%" PRIu64 " %s", any ? ", " : " (", chains->ends[end], chain_rows[end].where);
+		any = true;
+	}
+	str_add(out, any ? ")" : "");
+}
+
+/* The remedy against what cut most chains. Single stacks are cut with any program: it takes one in a hundred. */
+static const char *remedy(const struct chain_totals *chains)
+{
+	const char *found = NULL;
+	uint64_t most = chains->n / 100;
+
+	for (size_t end = 0; end < CHAIN_ENDS; end++) {
+		bool helps = chain_rows[end].remedy && (end != CHAIN_CUT || chains->copy_bytes < STACK_DUMP_BYTES_MAX);
+
+		if (helps && chains->ends[end] > most) {
+			most = chains->ends[end];
+			found = chain_rows[end].remedy;
+		}
+	}
+	return found;
+}
+
+/* How the chains of all stacks that were unwound ended, and what to do about what ended early most often. */
+static void add_chains(struct str *out, const struct record_totals *totals)
+{
+	const struct chain_totals *chains = &totals->chains;
+
+	if (!chains->n)
+		return;
+	str_add(out, "  ");
+	add_plural(out, chains->n, "stack");
+	str_addf(out, " unwound: %" PRIu64 " complete", n_of_class(chains, CHAINS_COMPLETE));
+	add_class(out, chains, CHAINS_CUT, "cut");
+	add_class(out, chains, CHAINS_BROKEN, "broken");
+	if (n_of_class(chains, CHAINS_LONG))
+		add_class(out, chains, CHAINS_LONG, "with more frames than asked for");
+	if (chains->guessed)
+		str_addf(out, "; %" PRIu64 " by frame pointers in part", chains->guessed);
+	str_addc(out, '\n');
+	if (remedy(chains))
+		str_addf(out, "  %s\n", remedy(chains));
+}
+
+/*
+ * "[ pstat record: wrote 1.250 MB to perf.data: 40123 samples, 3998 of 4000 Hz, 0 lost, 0 throttled ]",
+ * then a line for each event where there are several, and what to do about losses.
+ */
+static void record_summary_add(struct str *out, const struct record_totals *totals)
+{
+	size_t n = n_sampled(totals);
+
+	str_add(out, "[ pstat record: wrote ");
+	add_bytes(out, totals->bytes);
+	str_add(out, " to ");
+	str_add_printable(out, totals->path, strlen(totals->path));
+	if (totals->files > 1)
+		str_addf(out, " and %u more", totals->files - 1);
+	str_add(out, ": ");
+	add_plural(out, totals->samples, "sample");
+	for (size_t i = 0; n == 1 && i < totals->n_events; i++) {
+		if (!totals->events[i].tracking)
+			add_rate(out, &totals->events[i]);
+	}
+	add_losses(out, totals->lost, totals->throttled);
+	if (totals->not_written)
+		str_addf(out, ", %" PRIu64 " not written", totals->not_written);
+	if (totals->cut)
+		str_addf(out, ", %" PRIu64 " without their stack", totals->cut);
+	str_add(out, " ]\n");
+	if (n > 1)
+		add_events(out, totals);
+	add_chains(out, totals);
+	if (totals->dropped || totals->cut)
+		str_addf(out, "  %" PRIu64 " dropped, %" PRIu64 " cut: what takes the records was too slow; "
+			 "--buffer-size bridges longer pauses\n", totals->dropped, totals->cut);
+	if (totals->lost > totals->dropped)
+		str_add(out, "  larger rings (-m 4M), a lower rate (-F) or shorter callchains lose less\n");
+}
+
+/* ---- what a run reports ---- */
+
 enum { PROGRESS_AFTER_S = 2 };
 
-/* What the callbacks of a run need. */
+/* The callbacks of a run get this. */
 struct record_session {
 	const struct recording_words *words;
 	struct note_list notes;
@@ -26,8 +224,6 @@ struct record_session {
 	bool progress_shown;
 	struct progress caching;
 };
-
-/* ---- what a run tells ---- */
 
 static void to_stderr(struct str *text)
 {
@@ -148,7 +344,7 @@ int cmd_record(const struct command *self, int argc, char **argv, const struct k
 	struct str err = STR_INIT;
 	int first, status;
 
-	record_words_init(&words, kern);
+	recording_words_init(&words, kern);
 	status = command_parse(self, argc, argv, &words, &first);
 	if (status >= 0)
 		goto out;
@@ -160,7 +356,7 @@ int cmd_record(const struct command *self, int argc, char **argv, const struct k
 	memcpy(own_argv + 1, argv, (size_t)argc * sizeof(*own_argv));
 	own_argv[0] = program;
 	words.plan.own_argv = own_argv;
-	if (record_words_complete(&words, &err)) {
+	if (recording_words_complete(&words, &err)) {
 		status = bad_usage("%s", err.s);
 		goto out;
 	}
@@ -170,7 +366,7 @@ int cmd_record(const struct command *self, int argc, char **argv, const struct k
 	status = run_plan(&words, &session);
 out:
 	note_list_release(&session.notes);
-	record_words_release(&words);
+	recording_words_release(&words);
 	free(own_argv);
 	str_release(&err);
 	return status;

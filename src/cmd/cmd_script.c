@@ -4,7 +4,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
-#include "cmd/sample_words.h"
+#include "cmd/sample_options.h"
 
 struct script_words {
 	struct sample_words sample; /* first: sample_options[] fills it */
@@ -33,7 +33,7 @@ const struct option_row script_options[] = {
 	{ OPTION_FLAG, 'G', "hide-call-graph", NULL, "no chains", SCRIPT(no_chains) },
 	{ OPTION_TEXT, 0, "stop-bt", "names", "chains end at these functions", SCRIPT(stop_bt) },
 	{ OPTION_FLAG, 'j', "json", NULL, "a JSON object for each sample", SCRIPT(json) },
-	{ OPTION_FLAG, 0, "ns", NULL, "times with nine digits behind the point", SCRIPT(ns) },
+	{ OPTION_FLAG, 0, "ns", NULL, "times with nine digits after the point", SCRIPT(ns) },
 	{ OPTION_FLAG, 0, "reltime", NULL, "times since the first sample", SCRIPT(reltime) },
 	{ OPTION_FLAG, 0, "deltatime", NULL, "times since the sample before", SCRIPT(deltatime) },
 	{ OPTION_FLAG, 0, "full-source-path", NULL, "files of source lines with their folders",
@@ -127,7 +127,7 @@ static void run_script(struct sample_run *run, const struct script_words *words)
 		rc = script_run(script, &run->output, sample_run_progress, run, &err);
 		output_end(&run->output);
 		pager_close(&pager);
-		/* Behind the text, and not on the pager's screen. */
+		/* Errors come after the text, and not on the pager's screen. */
 		if (rc && !run->output.failed)
 			sample_run_fail(run, err.s);
 		sample_run_notes(run, script_session(script), &words->sample);

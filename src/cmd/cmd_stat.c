@@ -6,7 +6,6 @@
  * stat_report.c.
  */
 #include "cmd/command.h"
-#include "cmd/counter_message.h"
 #include "cmd/message.h"
 #include "cmd/signals.h"
 #include "cmd/control_place.h"
@@ -19,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What the callbacks of a run need. */
+/* The callbacks of a run get this. */
 struct session {
 	const struct stat_settings *settings;
 	struct stat_output output;
@@ -29,7 +28,7 @@ struct session {
 	size_t n_noted; /* notes that were printed */
 };
 
-/* ---- what a run tells ---- */
+/* ---- what a run reports ---- */
 
 /*
  * Programs read CSV and JSON from stderr too: a note between the rows would break them. What a note
@@ -196,7 +195,7 @@ static int count(struct stat_settings *settings, int argc, char **argv)
 	return status;
 }
 
-/* Behind "--" is a program, whatever it is called. */
+/* A word after "--" is a program, whatever it is called. */
 static bool is_word(const char *word, int at, int argc, char **argv)
 {
 	return at < argc && !strcmp(argv[at], word) && strcmp(argv[at - 1], "--");

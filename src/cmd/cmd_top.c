@@ -1,6 +1,6 @@
 /*
  * pstat top: the wiring. A recording in a thread of its own (live_run.c), read here while it is taken: a profile that
- * is fed, asked for a table at each tick, and forgets an eighth of what it has behind each. On a terminal the screen
+ * is fed, asked for a table at each tick, and forgets an eighth of what it has after each. On a terminal the screen
  * asks it (top_screen.c), else its tables are printed.
  */
 #include "cmd/browse.h"
@@ -10,7 +10,7 @@
 #include "cmd/signals.h"
 #include "cmd/terminal.h"
 #include "cmd/top_screen.h"
-#include "cmd/top_words.h"
+#include "cmd/top_options.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -113,7 +113,7 @@ static void wait_for_records(struct top *top)
 		poll(&news, 1, (int)((top->tick.next_ns - now) / NS_PER_MS + 1));
 }
 
-/* What came last is shown, too, unless somebody wants the end now. */
+/* Shows the last samples, too, unless a signal asks for the end now. */
 static void show_rest(struct top *top)
 {
 	const struct session *session = table_session(top->kept);
@@ -136,8 +136,9 @@ static bool has_begun(const struct top *top, uint64_t now)
 }
 
 /*
- * What has come already is taken first, unless there is no end of it. Then a table that is dear waits for twice its
- * time, so that it costs no samples, but for no more than a delay: else it would have the more to show.
+ * How long a table that is due may wait for samples that have come already, which are read first. A table that
+ * takes long to make waits for twice its time, so that making it costs no samples; none waits longer than a delay,
+ * or it would have the more to show.
  */
 static uint64_t patience_ns(const struct top *top)
 {
@@ -282,7 +283,7 @@ static int exit_status(const struct top *top, int of_run)
 	return of_run == 128 + SIGINT ? 0 : of_run;
 }
 
-/* Of this thread, and of those that it starts. */
+/* Sets the priority of this thread and of those that it starts. */
 static int take_priority(long priority, struct str *err)
 {
 	const struct sched_param param = { .sched_priority = (int)priority };
@@ -310,7 +311,7 @@ static int run_top(struct top_words *words, bool delay_given)
 	top.run.plan->found = &found;
 	top.run.plan->look_ns = LOOK_NS;
 	top.run.plan->look_later_ns = later_look_ns(words);
-	top.output.color = color_wanted(words->report.sample.color);
+	top.output.color = color_wanted(words->report.sample.color, STDOUT_FILENO);
 	top.output.columns = terminal_columns(STDOUT_FILENO);
 	top.output.dots = terminal_dots();
 	if (take_priority(words->priority, &err) || live_run_begin(&top.run, &err))

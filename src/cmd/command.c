@@ -1,5 +1,6 @@
 /*
- * What all subcommands share: finding one, parsing its options, printing its help and usage errors.
+ * command: the parts that all subcommands share: finding one, parsing its options, printing its help and usage
+ * errors.
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
@@ -30,7 +31,7 @@ void commands_add_help(struct str *out)
 	for (const struct command *c = commands; c->name; c++)
 		str_addf(out, "    %-14s %s\n", c->name, c->summary);
 	str_add(out, "\nOptions\n"
-		     "    -h, --help    this list; behind a command, its options\n"
+		     "    -h, --help    this list; after a command, its options\n"
 		     "    --version     the version of pstat; -v alone is the same\n");
 	options_add_help(out, global_options);
 }

@@ -12,7 +12,7 @@ struct command {
 	const char *synopsis; /* what follows the name: "[<options>] [<command>]" */
 	const char *summary; /* one line */
 	const struct option_row *options; /* never NULL; may be just OPTION_END */
-	/* What a word behind the options may be, separated by spaces, for completion; NULL: a command's name. */
+	/* The words that may follow the options, separated by spaces, for completion; NULL: a command's name. */
 	const char *words;
 	/* argv[0] is the name. Returns the exit status; prints its own errors. */
 	int (*run)(const struct command *self, int argc, char **argv, const struct kern *kern);

@@ -1,7 +1,7 @@
 /*
  * completion for bash, which matches and quotes nothing itself: what is printed goes into the line as it
- * is. bash replaces only what stands behind the last of COMP_WORDBREAKS, $2 in its function, so that the
- * words are cut to that: by how much, the typed word and $2 tell, whatever these characters are.
+ * is. bash replaces only what stands after the last of COMP_WORDBREAKS, $2 in its function, so that the
+ * words are cut to that: by how much follows from the typed word and $2, whatever these characters are.
  */
 #include "cmd/completion.h"
 #include "cmd/shell_words.h"
@@ -107,7 +107,7 @@ static bool add_quoted(struct str *out, const char *word, char open)
 	return true;
 }
 
-/* What bash replaces: the last word from `cut` on. */
+/* Adds the part of a word that bash replaces: from `cut` on. */
 static void add_word(struct str *out, const struct offers *offers, const char *word, size_t cut, char open)
 {
 	size_t typed = strlen(offers_typed(offers));

@@ -36,7 +36,7 @@ static const char script[] =
 	"end\n"
 	"complete -c pstat -f -a '(__pstat_complete)'\n";
 
-/* argv: the words behind pstat, the last as it is typed. */
+/* argv: the words after pstat, the last as it is typed. */
 static void answer(struct str *out, int argc, char **argv, const struct kern *kern)
 {
 	struct shell_words last;

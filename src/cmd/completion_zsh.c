@@ -45,7 +45,7 @@ static const char script[] =
 	"}\n"
 	"if [[ ${funcstack[1]-} == _pstat ]]; then _pstat \"$@\"; else compdef _pstat pstat; fi\n";
 
-/* argv: the words behind pstat, without their quotes. */
+/* argv: the words after pstat, without their quotes. */
 static void answer(struct str *out, int argc, char **argv, const struct kern *kern)
 {
 	struct offers offers;

@@ -18,7 +18,7 @@ static int take_fd(const char *text, int *fd, struct str *err)
 		return fail(err, -EINVAL, "--control: '%s' is not a descriptor's number", text);
 	if (fcntl((int)number, F_GETFD) < 0)
 		return fail(err, -EBADF, "--control: descriptor %ld is not open", number);
-	/* It stays open for the command, which may use it to say what of itself is counted. */
+	/* The descriptor stays open for the command, which may use it to say what of itself is counted. */
 	*fd = (int)number;
 	return 0;
 }

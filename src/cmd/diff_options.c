@@ -2,7 +2,7 @@
  * The option rows of `pstat diff`, perf's letters among them, and how they become sides, options and a query.
  */
 #include "cmd/command.h"
-#include "cmd/diff_words.h"
+#include "cmd/diff_options.h"
 #include "cmd/message.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static int take_rule(void *target, const char *argument, struct str *err)
 const struct option_row diff_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to compare" },
 	{ OPTION_TEXT, 0, "old", "files",
-	  "recordings of the baseline, by commas; three or more tell what differs from run to run", WORD(old),
+	  "recordings of the baseline, by commas; three or more show what differs from run to run", WORD(old),
 	  .value = VALUE_FILE },
 	{ OPTION_TEXT, 0, "new", "files", "recordings to compare with these", WORD(new), .value = VALUE_FILE },
 	{ OPTION_TEXT, 's', "sort", "keys", "what makes a row (dso,symbol), as report has it", WORD(sort),
@@ -111,7 +111,7 @@ const struct option_row diff_options[] = {
 	  "only samples in these spans: 10%/2, 0%-10% or start,stop; by colons one of each recording", FILTER(time) },
 	{ .kind = OPTION_GROUP, .help = "What to print" },
 	{ OPTION_CALL, 'c', "compute", "delta|delta-abs|ratio|wdiff:w1,w2",
-	  "the column behind the baseline's (delta-abs)", .value = VALUE_ONE_OF, .call = take_compute },
+	  "the column after the baseline's (delta-abs)", .value = VALUE_ONE_OF, .call = take_compute },
 	{ OPTION_NUMBER, 'o', "order", "n",
 	  "rows by the column of recording n, 0: the baseline's; else what is certain comes first", WORD(order),
 	  .max = DIFF_SIDES_MAX - 1 },
@@ -189,7 +189,7 @@ static int add_recording(struct diff_words *words, const char *name)
 	return add_file(words, name, strlen(name));
 }
 
-/* As perf: one name is the new recording's. */
+/* A single name is the new recording's, as in perf. */
 static int take_sides(struct diff_words *words, int argc, char **argv, int first)
 {
 	int n = argc - first, status = 0;

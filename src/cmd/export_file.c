@@ -1,5 +1,5 @@
 /*
- * What is exported goes to the file that was named, in large pieces; a message names the file.
+ * export_file: text goes to the file that was named, in large pieces; a message names the file.
  */
 #include "cmd/export_file.h"
 #include "cmd/message.h"
@@ -65,7 +65,7 @@ bool export_file_close(struct sample_run *run, const char *path)
 	free(file);
 	if (code)
 		export_file_failed(run, path, strerror(-code));
-	/* What went wrong was said. */
+	/* The error was reported above. */
 	run->output.failed = 0;
 	run->output.write = NULL;
 	run->output.context = NULL;

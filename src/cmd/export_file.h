@@ -1,14 +1,14 @@
 /*
- * export_file: where what is exported goes: a file that the user has named, or standard output; and a recording that is
- * exported sample by sample. Private to cmd/.
+ * export_file: where what is exported goes: a file that the user has named, or standard output; and a recording
+ * that is exported sample by sample. Private to cmd/.
  */
 #ifndef PSTAT_EXPORT_FILE_H
 #define PSTAT_EXPORT_FILE_H
 
-#include "cmd/sample_words.h"
+#include "cmd/sample_options.h"
 #include "export/export.h"
 
-/* Where the text of run->output goes from now on; path NULL: to standard output. False after a message. */
+/* Sends the text of run->output to the path from now on; NULL: to standard output. False after a message. */
 bool export_file_open(struct sample_run *run, const char *path);
 /* All of it is written; true: without an error, which is said and is run->status. */
 bool export_file_close(struct sample_run *run, const char *path);

@@ -2,7 +2,7 @@
  * Reading a recording for a command: messages, notes, the end, the exit status.
  *
  * A recording that ends early is a good one: one line says what is missing, and the status is 0. A
- * record that makes no sense is told (each of the first few) and makes the status a failure.
+ * record that makes no sense is reported (each of the first few) and makes the status a failure.
  */
 #include "cmd/input.h"
 
@@ -11,7 +11,7 @@
 
 enum {
 	PIECE_BYTES = 1 << 16, /* of text written at once */
-	MAX_BROKEN_TOLD = 10, /* a damaged file can have millions */
+	MAX_BROKEN_REPORTED = 10, /* a damaged file can have millions */
 };
 
 static void flush_text(struct input *in)
@@ -31,7 +31,7 @@ void input_message(struct input *in, const char *text)
 	str_release(&line);
 }
 
-static void tell_notes(struct input *in)
+static void print_notes(struct input *in)
 {
 	const struct note_list *notes = &in->reader.notes;
 
@@ -44,7 +44,7 @@ int input_open(struct input *in, const char *path)
 {
 	*in = (struct input){ .out = STR_INIT, .err = STR_INIT };
 	if (!recording_open(&in->reader, path, &in->err)) {
-		tell_notes(in);
+		print_notes(in);
 		return 0;
 	}
 	message_error(in->err.s);
@@ -62,7 +62,7 @@ bool input_next(struct input *in, struct record *record)
 		return false;
 	str_reset(&in->err);
 	rc = reader_next(&in->reader, record, &in->err);
-	tell_notes(in);
+	print_notes(in);
 	if (rc > 0) {
 		in->n_records++;
 		return true;
@@ -79,20 +79,20 @@ bool input_decode(struct input *in, const struct record *record, struct record_b
 	str_reset(&in->err);
 	if (!reader_decode(&in->reader, record, body, &in->err))
 		return true;
-	if (in->n_broken++ < MAX_BROKEN_TOLD)
+	if (in->n_broken++ < MAX_BROKEN_REPORTED)
 		input_message(in, in->err.s);
 	return false;
 }
 
-static void tell_broken(struct input *in)
+static void report_broken(struct input *in)
 {
 	struct str text = STR_INIT;
 
 	if (!in->n_broken)
 		return;
-	if (in->n_broken > MAX_BROKEN_TOLD) {
+	if (in->n_broken > MAX_BROKEN_REPORTED) {
 		str_addf(&text, "%llu more records could not be decoded",
-			 (unsigned long long)(in->n_broken - MAX_BROKEN_TOLD));
+			 (unsigned long long)(in->n_broken - MAX_BROKEN_REPORTED));
 		input_message(in, text.s);
 	}
 	if (!in->status)
@@ -105,7 +105,7 @@ int input_close(struct input *in)
 	int status;
 
 	flush_text(in);
-	tell_broken(in);
+	report_broken(in);
 	if (in->reader.missing.len) {
 		input_message(in, in->reader.missing.s);
 		if (!in->n_records && !in->status)

@@ -26,10 +26,10 @@ int input_open(struct input *in, const char *path);
 bool input_next(struct input *in, struct record *record);
 /* False after a message; the next record can still be read. */
 bool input_decode(struct input *in, const struct record *record, struct record_body *body);
-/* "<file>: <text>", behind the text so far. */
+/* "<file>: <text>", after the text so far. */
 void input_message(struct input *in, const char *text);
 /*
- * The exit status: writes what is left, tells the reader's notes and what is missing at the end. Not 0
+ * The exit status: writes what is left, reports the reader's notes and what is missing at the end. Not 0
  * where a part of the recording could not be read, or nothing of it.
  */
 int input_close(struct input *in);

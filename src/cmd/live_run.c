@@ -4,7 +4,6 @@
  */
 #include "cmd/live_run.h"
 
-#include "cmd/counter_message.h"
 #include "cmd/message.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 
 /* ---- the recorder's thread ---- */
 
-static void tell_ready(struct live_run *run)
+static void signal_ready(struct live_run *run)
 {
 	pthread_mutex_lock(&run->lock);
 	run->ready = true;
@@ -38,14 +37,14 @@ static void on_opened(void *data, const struct counter_set *set)
 		message_counter(&set->v[i]);
 }
 
-/* Who reads too slowly misses samples, which are counted, and not what tasks do. */
+/* A reader that is too slow misses samples, which are counted, but no record of what tasks do. */
 static struct record_sink *on_begin(void *data, const struct recording_info *recording)
 {
 	static const struct live_options options = { .samples_left_out = true, .no_wait = true };
 	struct live_run *run = data;
 
 	run->live = live_source_new(&options, recording->events, recording->info, &run->err);
-	tell_ready(run);
+	signal_ready(run);
 	return run->live ? live_source_sink(run->live) : NULL;
 }
 
@@ -54,7 +53,7 @@ static void *record_main(void *data)
 	struct live_run *run = data;
 
 	run->rc = record_run(run->plan, &run->totals, &run->status, &run->err);
-	tell_ready(run);
+	signal_ready(run);
 	return NULL;
 }
 

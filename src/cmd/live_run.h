@@ -36,14 +36,15 @@ struct live_run {
 };
 
 /*
- * Starts to record; plan, quiet, pausable and verbose are set, all else is zero. The plan's descriptor of the end, its
- * commands where it is pausable, notes, sink and callbacks are set here. Returns when there is a source, which is to be
- * read from then on, or none will be. End it in every case. A negative errno with a sentence: there is no thread.
+ * Starts to record; plan, quiet, pausable and verbose are set, all else is zero. The plan's descriptor of the end,
+ * its commands where it is pausable, notes, sink and callbacks are set here. Returns when there is a source, which
+ * is to be read from then on, or none will be. End it in every case. A negative errno with a sentence: there is no
+ * thread.
  */
 int live_run_begin(struct live_run *run, struct str *err);
-/* Samples are taken no more, or again; what tasks do is told all the time. Only where it is pausable. */
+/* Stops taking samples, or goes on; records of what tasks do come all the time. Only where it is pausable. */
 void live_run_pause(struct live_run *run, bool stops);
-/* Ends the recording, reads no more, and tells what is to be told of it: its exit status. */
+/* Ends the recording, reads no more, prints its notes and error, and returns its exit status. */
 int live_run_end(struct live_run *run);
 
 #endif

@@ -15,7 +15,7 @@ static const char program[] = "pstat: ";
 /* One line, at a column; a terminal gets it in lines that it can show, which go on below its first word. */
 static void add_line(struct str *out, const char *text, size_t n, size_t at)
 {
-	/* What is indented by itself stands below something. */
+	/* A line with its own indentation (a caret) must stay as it is. */
 	const bool whole = *text == ' ';
 	struct str line = STR_INIT;
 	unsigned columns;
@@ -28,7 +28,7 @@ static void add_line(struct str *out, const char *text, size_t n, size_t at)
 }
 
 /*
- * Lines behind the first are indented, unless they bring their own indentation (a caret under its
+ * Lines after the first are indented, unless they bring their own indentation (a caret under its
  * place). Names in them came from outside, so all is made printable. at: the column of the first.
  */
 static void add_lines(struct str *out, const char *text, size_t at)
@@ -46,7 +46,7 @@ static void add_lines(struct str *out, const char *text, size_t at)
 	}
 }
 
-/* Where both go to one place, what was printed before comes before. A stdout that fails is told at the end. */
+/* Flushes stdout first: both may go to one place. A stdout that fails is reported at the end. */
 static void to_stderr(struct str *text)
 {
 	fflush(stdout);
@@ -85,6 +85,49 @@ size_t message_notes(const struct note_list *notes, size_t from, bool verbose)
 	return notes->n;
 }
 
+static void add_places(struct str *text, const struct counter *counter)
+{
+	size_t n_open = 0, n = counter->n_cpus * counter->n_threads;
+
+	for (size_t i = 0; i < n; i++)
+		n_open += counter->fds[i] >= 0;
+	str_addf(text, "perf_event_open worked %zu times: ", n_open);
+	if (counter->cpus.n)
+		str_add(text, "CPU ");
+	else
+		str_add(text, "any CPU");
+	intset_format(&counter->cpus, text);
+	str_addf(text, ", tasks: %zu", counter->n_threads);
+}
+
+void message_counter(const struct counter *counter)
+{
+	struct str text = STR_INIT;
+
+	str_addf(&text, "%s: ", counter->name ? counter->name : counter->event->name);
+	switch (counter->state) {
+	case COUNTER_SOFTWARE:
+		str_add(&text, "measured by pstat itself");
+		break;
+	case COUNTER_OPEN:
+		add_places(&text, counter);
+		break;
+	case COUNTER_NOT_SUPPORTED:
+		if (counter->call)
+			str_add(&text, counter->call);
+		else
+			str_addf(&text, "errno %d (%s)", counter->err, strerror(counter->err));
+		if (counter->remedy)
+			str_addf(&text, "\n%s", counter->remedy);
+		break;
+	case COUNTER_LEFT_OUT:
+		str_add(&text, "not tried");
+		break;
+	}
+	message_error(text.s);
+	str_release(&text);
+}
+
 static int stdout_failed(int code)
 {
 	struct str text = STR_INIT;
@@ -106,6 +149,6 @@ int message_flush_stdout(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	/* The command has told already if it failed itself. */
+	/* A command that failed has said why already. */
 	return status ? status : stdout_failed(errno ? errno : EIO);
 }

@@ -1,18 +1,21 @@
 /*
  * message: the only place that prints errors, notes and warnings: "pstat: <what>: <why>" and, where
- * there is something to do about it, one indented line more. Each goes to stderr in one write, behind
+ * there is something to do about it, one indented line more. Each goes to stderr in one write, after
  * what stdout has so far.
  */
 #ifndef PSTAT_MESSAGE_H
 #define PSTAT_MESSAGE_H
 
-#include "util/util.h"
+#include "kern/kern.h"
 
 /* text may have several lines; each is made printable. */
 void message_error(const char *text);
 
 /* Notes from `from` on, verbose ones only if asked for. Returns how many there are in the list now. */
 size_t message_notes(const struct note_list *notes, size_t from, bool verbose);
+
+/* -v, of an event: where it is open, or the call that failed and what to do about it. */
+void message_counter(const struct counter *counter);
 
 /* All of text to stdout; 0, or EXIT_PSTAT_FAILED with a message. Buffered output goes first. */
 int message_stdout(const struct str *text);

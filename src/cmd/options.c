@@ -15,7 +15,7 @@ struct parse {
 	struct str *err;
 	char *const *argv;
 	int argc;
-	int next; /* the word behind the one being looked at */
+	int next; /* the word after the one being looked at */
 	bool dashes; /* the last one was "--" */
 };
 
@@ -84,7 +84,7 @@ static int set_number(struct parse *p, const struct option_row *row, const char 
 	return -EINVAL;
 }
 
-/* Where in the target the struct begins that this row's table is about. */
+/* The offset in the target of the struct that this row's table is about. */
 static size_t base_of(const struct option_row *rows, const struct option_row *wanted)
 {
 	size_t base = 0;
@@ -179,7 +179,7 @@ static int parse_letters(struct parse *p, const char *letters)
 
 /* ---- --name ---- */
 
-/* What a long word can mean: a row, and whether it is its negation. */
+/* The meaning of a long word: a row, and whether it is its negation. */
 struct match {
 	const struct option_row *row;
 	bool negated, exact;
@@ -307,7 +307,7 @@ static int parse_long(struct parse *p, const char *word)
 	return set_value(p, match.row, NULL, match.negated);
 }
 
-/* Up to the first word that is none, or behind "--". */
+/* Up to the first word that is none, or after "--". */
 static int parse_options(struct parse *p)
 {
 	int rc = 0;
@@ -420,7 +420,7 @@ void options_place(const struct option_row *rows, int argc, char *const *argv, s
 		if (argv[i][0] != '-' || (!argv[i][1] && !last))
 			return;
 		if (!last && !strcmp(argv[i], "--")) {
-			place->behind_dashes = true;
+			place->after_dashes = true;
 			place->first = i + 1;
 			return;
 		}

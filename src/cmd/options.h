@@ -3,8 +3,8 @@
  * (options_help.c), feed shell completion (cmd_completion.c) and are compared with the manual by a lint.
  *
  * What is understood: -ae cs, -e cs, -ecs, --event cs, --event=cs, unique beginnings of long names,
- * --no-X for flags and counts. Behind "--" nothing is an option. options_parse stops at the first word that is none,
- * for commands that run a program; options_parse_all goes on behind it.
+ * --no-X for flags and counts. After "--" nothing is an option. options_parse stops at the first word that is none,
+ * for commands that run a program; options_parse_all goes on after it.
  */
 #ifndef PSTAT_OPTIONS_H
 #define PSTAT_OPTIONS_H
@@ -25,7 +25,7 @@ enum option_kind {
 };
 
 /*
- * What an argument is. The shells complete by it: value_rows[] in complete_values.c says how. To add a kind:
+ * Kinds of arguments. The shells complete by them: value_rows[] in completion.c says how. To add a kind:
  * a word here, a row there.
  */
 enum option_value {
@@ -69,8 +69,8 @@ struct option_row {
 	const char *argument; /* how -h names the argument, "a|b": all it can be; NULL: it takes none */
 	const char *help; /* one line, without a full stop */
 	/*
-	 * Of the field, in the struct given to options_parse; OPTION_CALL: of what call() is given; OPTION_END: of the
-	 * struct that the rows of `more` are about.
+	 * Place of the field in the struct given to options_parse; OPTION_CALL: of what call() is given;
+	 * OPTION_END: of the struct that the rows of `more` are about.
 	 */
 	size_t offset;
 	long min, max; /* OPTION_NUMBER */
@@ -85,7 +85,7 @@ struct option_row {
 	int (*call)(void *target, const char *argument, struct str *err);
 };
 
-/* The row behind this one: `for (row = rows; row->kind != OPTION_END; row = option_next(row))`. */
+/* The row after this one: `for (row = rows; row->kind != OPTION_END; row = option_next(row))`. */
 static inline const struct option_row *option_next(const struct option_row *row)
 {
 	row++;
@@ -98,9 +98,9 @@ enum { OPTIONS_HELP = 1 }; /* -h or --help was met; nothing after it was looked 
 const char *option_attitude(const struct option_row *row);
 
 /*
- * argv[0] is the command's name. Fills the fields of target; *first is the index in argv of the first
- * word that is no option (argc if there is none). 0, OPTIONS_HELP, -ENOTSUP with a sentence for a row that is refused,
- * or -EINVAL with one and, where a known option is near, a second line that names it. Fields of options not given are
+ * argv[0] is the command's name. Fills the fields of target; *first is the index in argv of the first word that is
+ * no option (argc if there is none). 0, OPTIONS_HELP, -ENOTSUP with a sentence for a row that is refused, or
+ * -EINVAL with one and, where a known option is near, a second line that names it. Fields of options not given are
  * left alone.
  */
 int options_parse(const struct option_row *rows, int argc, char *const *argv, void *target, int *first,
@@ -108,16 +108,16 @@ int options_parse(const struct option_row *rows, int argc, char *const *argv, vo
 /* The same for options on both sides of other words, which are moved to the end of argv, in their order. */
 int options_parse_all(const struct option_row *rows, int argc, char **argv, void *target, int *first, struct str *err);
 
-/* How many of the words behind argv[0] are options by their whole long names, and their arguments. */
+/* How many of the words after argv[0] are options by their whole long names, and their arguments. */
 int options_leading(const struct option_row *rows, int argc, char *const *argv);
 
-/* What the last of the words is, for completion. */
+/* The place of the last word, for completion. */
 struct option_place {
 	enum { PLACE_NAME, PLACE_VALUE, PLACE_OPERAND } what;
 	const struct option_row *row; /* PLACE_VALUE: the option whose argument it is; NULL: not known */
 	size_t start; /* PLACE_VALUE: where in the word the argument begins: 8 for --event=cs */
 	int first; /* PLACE_OPERAND: the first word that is no option, as options_parse has it */
-	bool behind_dashes; /* PLACE_OPERAND: "--" stood before it */
+	bool after_dashes; /* PLACE_OPERAND: "--" stood before it */
 };
 
 /* argv[0] is the command's name, argc at least 2. Wrong options before the last word are passed over. */

@@ -14,24 +14,6 @@
 
 extern char **environ;
 
-bool stdout_is_terminal(void)
-{
-	return isatty(STDOUT_FILENO);
-}
-
-bool color_wanted(const char *mode)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (mode && !strcmp(mode, "always"))
-		return true;
-	if (mode && !strcmp(mode, "never"))
-		return false;
-	if (no_color && *no_color)
-		return false;
-	return stdout_is_terminal() && term && strcmp(term, "dumb") != 0;
-}
-
 static const char *pager_command(void)
 {
 	static const char *const variables[] = { "PSTAT_PAGER", "PAGER" };
@@ -75,7 +57,7 @@ void pager_open(struct pager *pager, bool wanted)
 	int ends[2];
 
 	*pager = (struct pager){ .saved_stdout = -1 };
-	if (!wanted || !stdout_is_terminal() || !*command || !strcmp(command, "cat"))
+	if (!wanted || !isatty(STDOUT_FILENO) || !*command || !strcmp(command, "cat"))
 		return;
 	if (pipe2(ends, O_CLOEXEC))
 		return;

@@ -21,12 +21,4 @@ void pager_open(struct pager *pager, bool wanted);
 /* Ends the text and waits until the user has left the pager. */
 void pager_close(struct pager *pager);
 
-/* Is stdout a terminal, or the pager's? To be asked before pager_open. */
-bool stdout_is_terminal(void);
-/*
- * Colours wanted? mode: "always", "never", "auto" or NULL, which is auto: on terminals that are not dumb
- * and where NO_COLOR is not set (https://no-color.org).
- */
-bool color_wanted(const char *mode);
-
 #endif

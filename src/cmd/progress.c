@@ -21,7 +21,7 @@ static void show(const char *text)
 	char line[LINE_COLUMNS + 3];
 	int n = snprintf(line, sizeof(line), "\r%-*.*s\r", LINE_COLUMNS, LINE_COLUMNS, text);
 
-	/* What can't be shown is not missed. */
+	/* A line that can't be shown is not missed. */
 	if (n > 0)
 		(void)!write(STDERR_FILENO, line, (size_t)n);
 }

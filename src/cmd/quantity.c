@@ -1,5 +1,5 @@
 /*
- * A whole number and a unit behind it: nothing is written where it is anything else.
+ * A whole number and a unit after it; any other text is refused, and nothing is written.
  */
 #include "cmd/quantity.h"
 

@@ -21,7 +21,7 @@ bool raw_dump_only(const struct raw_dump_words *words)
 	return words->records || words->header_only || words->stats;
 }
 
-/* What recorders put before everything else: from here the header is known. */
+/* Recorders put these before everything else: after them the header is known. */
 static bool is_about_header(uint32_t type)
 {
 	switch (type) {

@@ -24,7 +24,7 @@ static bool is_pipe(int fd)
 	return !fstat(fd, &st) && S_ISFIFO(st.st_mode);
 }
 
-/* Only whether anything comes is asked here; that a read fails is told where it is tried. */
+/* Asks only whether anything comes; a read that fails is reported where it is tried. */
 static void await_pipe(void)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };

@@ -15,7 +15,7 @@
  */
 int recording_open(struct reader *reader, const char *named, struct str *err);
 
-/* Where a recording is written to: named, or else "-" if standard output is a pipe, or else "perf.data". */
+/* The place that a recording is written to: named, or else "-" if standard output is a pipe, or else "perf.data". */
 const char *recording_target(const char *named);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * recording_symbols: what a user is told when names go into a recording. The names are looked for as a report without
+ * recording_symbols: what a user reads when names go into a recording. The names are looked for as a report without
  * options would: the work is profile/'s.
  */
 #include "cmd/recording_symbols.h"

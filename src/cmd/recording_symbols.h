@@ -17,8 +17,8 @@ struct symbols_put {
 	bool no_cache; /* names are neither taken from the user's cache of them nor kept there */
 };
 /*
- * fd: open on the recording that is at the path. Says on stderr what was put into it, unless quiet, or why nothing was.
- * 0, or a negative errno; a signal that is noted in `stop` meanwhile ends it: -ECANCELED.
+ * fd: open on the recording that is at the path. Says on stderr what was put into it, unless quiet, or why nothing
+ * was. 0, or a negative errno; a signal that is noted in `stop` meanwhile ends it: -ECANCELED.
  */
 int recording_symbols_put(int fd, const char *path, const struct symbols_put *how, const struct run_stop *stop);
 

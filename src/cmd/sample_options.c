@@ -3,7 +3,7 @@
  */
 #include "cmd/message.h"
 #include "cmd/recording_place.h"
-#include "cmd/sample_words.h"
+#include "cmd/sample_options.h"
 #include "cmd/terminal.h"
 
 #include <errno.h>
@@ -171,7 +171,7 @@ static int write_stdout(void *context, struct str *text)
 void sample_run_begin(struct sample_run *run, const struct sample_words *words)
 {
 	*run = (struct sample_run){ .output = { .text = STR_INIT, .write = write_stdout } };
-	run->output.color = color_wanted(words->color);
+	run->output.color = color_wanted(words->color, STDOUT_FILENO);
 	run->output.columns = terminal_columns(STDOUT_FILENO);
 	run->output.dots = terminal_dots();
 	progress_init(&run->progress, "reading the recording", !words->quiet);

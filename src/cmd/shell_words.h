@@ -13,7 +13,7 @@ struct shell_words {
 	char open; /* the quote that is still open at the end: ' or ", else 0 */
 };
 
-/* The last word is the one being typed: "" behind a blank and in an empty line. The line is borrowed. */
+/* The last word is the one being typed: "" after a blank and in an empty line. The line is borrowed. */
 void shell_words_split(struct shell_words *words, const char *line);
 void shell_words_release(struct shell_words *words);
 

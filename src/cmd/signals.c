@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-/* The one state outside structs: a handler has no other way to tell. */
+/* The one state outside structs: a handler has no other way to say what came. */
 static struct run_stop stop;
 
 static void on_stop(int sig, siginfo_t *info, void *context)
@@ -109,7 +109,7 @@ const struct run_stop *signals_catch_end(struct interrupt *interrupt)
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(ends[i], &on, NULL);
-	sigaction(SIGXFSZ, &write_error, NULL); /* whose write it was is told, and cleans up */
+	sigaction(SIGXFSZ, &write_error, NULL); /* the write fails, and its caller cleans up */
 	*interrupt = stop_interrupt(&since, &stop);
 	return &stop;
 }

@@ -8,23 +8,23 @@
 
 /*
  * SIGINT, SIGTERM and SIGHUP are noted in the struct that is returned, which is the only one there is.
- * Failing to write to a pipe or over the limit of file size becomes an error that is told. snapshots:
+ * Failing to write to a pipe or over the limit of file size becomes an error that is reported. snapshots:
  * SIGUSR2 is noted too. found: what the measured command is to find.
  */
 struct run_stop *signals_catch(bool snapshots, struct exec_state *found);
 
 /*
- * For commands that have to clean up behind themselves: what ends them is noted from now on, in the same struct, and
+ * For commands that have to clean up after themselves: what ends them is noted from now on, in the same struct, and
  * asked for by *interrupt.
  */
 const struct run_stop *signals_catch_end(struct interrupt *interrupt);
 /*
- * Ctrl-C on `pstat record -o - | pstat report` is for the recorder, which then ends the recording: the next SIGINT does
- * nothing, and the one after it ends pstat. signals_spare_end: from now on the next one does, too.
+ * Ctrl-C on `pstat record -o - | pstat report` is for the recorder, which then ends the recording: the next SIGINT
+ * does nothing, and the one after it ends pstat. signals_spare_end: from now on the next one does, too.
  */
 void signals_spare_first(void);
 void signals_spare_end(void);
-/* What has come since, for work that begins now. */
+/* The signals that have come since, for work that begins now. */
 struct stop_since {
 	const struct run_stop *stop;
 	int before;

@@ -3,6 +3,8 @@
  */
 #include "cmd/stat_output.h"
 
+#include "cmd/terminal.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -136,7 +138,7 @@ static char *make_title(const struct stat_settings *settings)
 	return str_detach(&title);
 }
 
-/* As ctime(3) has it, in every locale: pstat never calls setlocale. */
+/* The date as ctime(3) has it, in every locale: pstat never calls setlocale. */
 static char *date_now(void)
 {
 	time_t now = time(NULL);
@@ -146,13 +148,6 @@ static char *date_now(void)
 	if (localtime_r(&now, &tm))
 		strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &tm);
 	return xstrdup(text);
-}
-
-static bool wants_colour(int fd)
-{
-	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return isatty(fd) && !(no_colour && no_colour[0]) && term && strcmp(term, "dumb");
 }
 
 static void choose_style(struct stat_output *out, const struct stat_settings *settings)
@@ -174,7 +169,7 @@ static void choose_style(struct stat_output *out, const struct stat_settings *se
 		.metric_only = settings->metric_only,
 		.table = settings->table,
 		.csv_summary_tag = settings->csv_summary,
-		.colour = text && wants_colour(out->fd),
+		.colour = text && color_wanted(NULL, out->fd),
 		.has_cgroups = settings->what.has_cgroups || settings->each_cgroup,
 		.null_run = settings->null_run,
 		.explain = text,
@@ -283,7 +278,7 @@ int stat_output_close(struct stat_output *out, struct str *err)
 {
 	int rc = stat_output_finish(out);
 
-	/* Some file systems tell only now that the disk is full. */
+	/* Some file systems report only now that the disk is full. */
 	if (out->close_fd && close(out->fd) && !rc)
 		rc = -errno;
 	if (rc)

@@ -1,6 +1,6 @@
 /*
  * stat_output: where reports go, and as what. A report leaves whole rows at a time: in one write to a file, and
- * else in as many as never block. Any failure to write is kept and told at the end. Private to cmd/.
+ * else in as many as never block. Any failure to write is kept and reported at the end. Private to cmd/.
  */
 #ifndef PSTAT_STAT_OUTPUT_H
 #define PSTAT_STAT_OUTPUT_H

@@ -2,7 +2,7 @@
  * Readings -> STAT records. The bridge between counting, which knows no file, and the file, which knows
  * no counters.
  *
- * Counters that pstat itself counts (duration_time) have no id of the kernel's: they get ids behind all
+ * Counters that pstat itself counts (duration_time) have no id of the kernel's: they get ids after all
  * others, and are stored as the dummy event that perf uses for them.
  */
 #include "cmd/stat_record.h"
@@ -16,7 +16,7 @@
 enum { CONFIG_AGGR_MODE, CONFIG_INTERVAL, CONFIG_SCALE, N_CONFIG };
 enum { ROUND_INTERVAL, ROUND_FINAL };
 
-/* As perf 6.1 numbers them; later ones have moved CORE and what follows. */
+/* The numbers of perf 6.1; later versions have moved CORE and what follows. */
 static const uint64_t aggr_modes[N_AGGR] = {
 	[AGGR_TOTAL] = 1, [AGGR_CPU] = 0,  [AGGR_CORE] = 4,   [AGGR_DIE] = 3,
 	[AGGR_SOCKET] = 2, [AGGR_NODE] = 7, [AGGR_THREAD] = 5,
@@ -47,7 +47,7 @@ static int take_ids(struct stat_record *record, size_t index, struct str *err)
 		if (counter->fds[cell] >= 0)
 			record->ids[index][cell] = ids[next++];
 	free(ids);
-	return rc ? fail(err, rc, "%s: the kernel does not tell its id: %s", counter->event->name,
+	return rc ? fail(err, rc, "%s: the kernel does not give its id: %s", counter->event->name,
 			 strerror(-rc))
 		  : 0;
 }
@@ -158,7 +158,7 @@ static int list_events(struct stat_record *record, struct str *err)
 
 /* ---- what is measured ---- */
 
-/* What all readers know is a list of 16-bit numbers, -1 for any CPU. */
+/* CPUs as a list of 16-bit numbers, -1 for any CPU: the one form that all readers know. */
 static int add_cpus(struct stat_record *record, struct record_body *body,
 		    struct record_cpus *cpus, const struct intset *set, struct str *err)
 {
@@ -177,7 +177,7 @@ static int add_cpus(struct stat_record *record, struct record_body *body,
 	return rc;
 }
 
-/* Of a pipe's features perf's stat report takes none, so it would name events by their numbers. */
+/* Names go into a pipe as records: perf's stat report ignores its features, and would show numbers of events. */
 static int add_names(struct stat_record *record, struct str *err)
 {
 	int rc = 0;
@@ -315,15 +315,15 @@ static void take_reading(void *data, size_t index, int cpu, size_t thread,
 	record->failed = writer_add_body(&record->writer, &body, NULL, &record->err);
 }
 
-/* With -I the last read is not an interval, and has no mark: perf's readers would print it as one. */
+/* The last read of -I is not an interval and gets no mark: perf's readers would print it as one. */
 static int end_round(void *data, enum stat_report_kind kind, uint64_t since_start_ns,
 		     struct str *err)
 {
 	struct stat_record *record = data;
 	struct record_body body = { .type = RECORD_STAT_ROUND };
-	bool told = record->failed && !record->err.len;
+	bool reported = record->failed && !record->err.len;
 
-	if (told)
+	if (reported)
 		return record->failed;
 	body.stat_round.kind = kind == REPORT_INTERVAL ? ROUND_INTERVAL : ROUND_FINAL;
 	body.stat_round.time_ns = since_start_ns;
@@ -360,14 +360,14 @@ int stat_record_end(struct stat_record *record, struct str *err)
 	int rc = 0;
 
 	if (record->opened) {
-		struct str told = STR_INIT; /* what failed before was */
+		struct str ignored = STR_INIT; /* an earlier failure was reported */
 		bool failed = record->failed || record->writer.failed;
 
 		if (record->writer.fd >= 0)
 			rc = writer_finish(&record->writer, &record->events, &record->info,
-					   failed ? &told : err);
+					   failed ? &ignored : err);
 		writer_close(&record->writer);
-		str_release(&told);
+		str_release(&ignored);
 	}
 	for (size_t i = 0; i < record->n_counters; i++)
 		free(record->ids[i]);

@@ -32,7 +32,7 @@ struct stat_record {
 
 void stat_record_init(struct stat_record *record, const struct stat_settings *settings, int argc,
 		      char *const *argv);
-/* What a run's plan takes; record must outlive the run. */
+/* The tap for a run's plan; record must outlive the run. */
 struct stat_tap stat_record_tap(struct stat_record *record);
 /* The end: the file gets its features. 0, or a negative errno with a sentence. Releases all. */
 int stat_record_end(struct stat_record *record, struct str *err);

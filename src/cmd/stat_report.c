@@ -58,7 +58,7 @@ static bool is_by_cpu(enum aggr_mode aggr)
 	return aggr >= AGGR_CPU && aggr <= AGGR_NODE;
 }
 
-/* What cannot be added up because the recording lacks it; NULL: nothing. */
+/* Why the recording cannot be added up so: what it lacks; NULL: nothing. */
 static const char *what_lacks(const struct session *session, enum aggr_mode aggr)
 {
 	const struct info *info = &session->input.reader.info;
@@ -122,7 +122,7 @@ static bool end_round(struct session *session, const struct record_body *body)
 		return true; /* a round without counts */
 	if (!session->replay && !begin(session))
 		return false;
-	/* A failed output tells why when it is closed. */
+	/* A failed output says why when it is closed. */
 	return !stat_replay_round(session->replay, interval ? REPORT_INTERVAL : REPORT_FINAL,
 				  body->stat_round.time_ns);
 }
@@ -162,7 +162,7 @@ static bool read_rounds(struct session *session)
 	return true;
 }
 
-static void tell_what_was_not_there(struct session *session)
+static void report_what_is_missing(struct session *session)
 {
 	struct input *in = &session->input;
 	struct str text = STR_INIT;
@@ -201,7 +201,7 @@ int stat_report(struct stat_settings *settings, const char *word)
 	recorded_init(&session.counts);
 	good = !input_open(&session.input, settings->input) && read_rounds(&session);
 	if (good)
-		tell_what_was_not_there(&session);
+		report_what_is_missing(&session);
 	good = good && session.replay;
 	if (stat_output_close(&session.output, &session.err))
 		good = false;

@@ -6,7 +6,7 @@
 
 #include "cmd/stat_settings.h"
 
-/* word: what stands behind the options, or NULL. The exit status. */
+/* word: what stands after the options, or NULL. The exit status. */
 int stat_report(struct stat_settings *settings, const char *word);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef PSTAT_STAT_SETTINGS_H
 #define PSTAT_STAT_SETTINGS_H
 
-#include "cmd/event_words.h"
+#include "cmd/event_options.h"
 #include "cmd/options.h"
 #include "stat/stat.h"
 

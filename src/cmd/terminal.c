@@ -58,6 +58,17 @@ bool terminal_takes_keys(void)
 	return name && *name && strcmp(name, "dumb") != 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
+bool color_wanted(const char *mode, int fd)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (mode && !strcmp(mode, "always"))
+		return true;
+	if (mode && !strcmp(mode, "never"))
+		return false;
+	return !(no_color && *no_color) && isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
 /* The first that is set decides, as in locale(7). */
 static const char *locale_of_letters(void)
 {

@@ -11,13 +11,18 @@
  * know its size; text is then not made to fit.
  */
 unsigned terminal_columns(int fd);
-/* Its lines: $LINES, else its own; 0 likewise. */
+/* The lines of the terminal: $LINES, else its own; 0 likewise. */
 unsigned terminal_lines(int fd);
 /* terminal_columns for a sentence; 0 where it has a command in it: a line's end would be copied with that. */
 unsigned terminal_columns_for(int fd, const char *sentence);
-/* Whether there is a terminal for a browser, as far as can be told without trying: keys come from standard input. */
+/* Is there a terminal for a browser, as far as is known without trying? Keys come from standard input. */
 bool terminal_takes_keys(void);
-/* What stands for a left out part of a name: one character where the locale has it, else "...". */
+/*
+ * Colours wanted? mode: "always", "never", "auto" or NULL, which is auto: on terminals that are not dumb
+ * and where NO_COLOR is not set (https://no-color.org). Ask before pager_open(), which changes standard output.
+ */
+bool color_wanted(const char *mode, int fd);
+/* The dots for a left out part of a name: one character where the locale has it, else "...". */
 const char *terminal_dots(void);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * The options of `pstat top`, by perf top's names: rows that fill the words of record and of report, a few of its own,
- * and at the end the rows that report has, too.
+ * The options of `pstat top`, by perf top's names: rows that fill the words of record and of report, a few of its
+ * own, and at the end the rows that report has, too.
  */
-#include "cmd/annotate_words.h"
+#include "cmd/annotate_options.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/terminal.h"
-#include "cmd/top_words.h"
+#include "cmd/top_options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -179,7 +179,7 @@ const struct option_row top_options[] = {
 	{ OPTION_REFUSED, 0, "stitch-lbr", NULL,
 	  .help = "stacks of branch records are not put together from several samples" },
 	{ OPTION_REFUSED, 'D', "dump-symtab", NULL,
-	  .help = "tables of symbols are not printed; nm lists those of a file, and -v tells where names are from" },
+	  .help = "tables of symbols are not printed; nm lists those of a file, and -v says where names are from" },
 	{ OPTION_REFUSED, 0, "sym-annotate", "symbol",
 	  .help = "code is shown in the browser, by the key a on a function; of a recording by pstat annotate" },
 	{ .kind = OPTION_END, .more = name_options, FIELD(report) },
@@ -188,18 +188,18 @@ const struct option_row top_options[] = {
 void top_words_init(struct top_words *words, const struct kern *kern)
 {
 	*words = (struct top_words){ .zero = false };
-	record_words_init(&words->record, kern);
+	recording_words_init(&words->record, kern);
 	report_words_init(&words->report);
 }
 
 void top_words_release(struct top_words *words)
 {
-	record_words_release(&words->record);
+	recording_words_release(&words->record);
 }
 
 enum { ENTRIES_DEFAULT = 20, HEAD_LINES = 12, DELAY_DEFAULT_S = 2 };
 
-/* What the last words mean where they were not given. */
+/* Defaults of the options that are the table's own. */
 static void add_defaults(struct top_words *words)
 {
 	struct query *query = &words->report.report;
@@ -227,7 +227,7 @@ int top_words_complete(struct top_words *words)
 	add_defaults(words);
 	status = report_words_finish(&words->report);
 	words->report.report.header_shown = true; /* there is another line above all */
-	if (!status && record_words_complete(&words->record, &err))
+	if (!status && recording_words_complete(&words->record, &err))
 		status = bad_usage("%s", err.s);
 	plan->path = NULL; /* no file */
 	plan->build_ids = false;

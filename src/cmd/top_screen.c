@@ -1,6 +1,6 @@
 /*
  * The screen asks; the profile that is fed between its keys answers. The screen makes a table each delay; what is
- * behind such a table is forgotten by and by, as behind those that are printed.
+ * behind such a table is forgotten by and by, as with those that are printed.
  */
 #include "cmd/top_screen.h"
 
@@ -50,7 +50,7 @@ static void add_status(void *context, struct str *out)
 {
 	struct top_screen *top = context;
 
-	/* Of the last half of a delay at least, so that keys don't make it jump; at first, of what there is. */
+	/* Numbers are those of half a delay at least, so that keys don't make them jump; the first come at once. */
 	if (now_ns() >= top->status->time_ns + (top->status->samples_per_s > 0 ? top->delay_ns / 2 : FIRST_NS))
 		top_status_step(top->status);
 	if (top->ended || top->stopped)

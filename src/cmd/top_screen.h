@@ -15,14 +15,17 @@ struct top_screen {
 	struct record_source *source;
 	struct top_status *status; /* begun */
 	uint64_t delay_ns; /* from one table to the next */
-	unsigned decay_eighths; /* so much is forgotten behind each */
+	unsigned decay_eighths; /* so much is forgotten after each */
 	/* Zeros at first: when that is due; nothing more will come; the user has stopped it. */
 	uint64_t forget_ns;
 	bool ended, stopped;
 	struct str failed; /* what stopped the reading; empty: nothing. Release it */
 };
 
-/* As screen_run. It ends when the user leaves: what ends the recording before does not take the last table away. */
+/*
+ * Returns as screen_run. The user ends it by leaving: a recording that ends before does not take the last table
+ * away.
+ */
 int top_screen_run(struct top_screen *top, const struct screen_options *options, const struct query *query,
 		   struct str *err);
 

@@ -5,8 +5,8 @@
  *
  * On a terminal its end may be cut: what must be seen comes first.
  *
- * Losses are those since the beginning: who looks away for a moment does not miss one. `lost` are records that did not
- * fit into the kernel's rings, `missed` samples for which pstat had no room or no time.
+ * Losses are those since the beginning: who looks away for a moment does not miss one. `lost` are records that did
+ * not fit into the kernel's rings, `missed` samples for which pstat had no room or no time.
  */
 #include "cmd/top_status.h"
 

@@ -1,9 +1,9 @@
 /*
  * A recording that is read while it is looked at, as a source of tables.
  *
- * What was read is a profile, read in steps between keys; all its cells can tell is answered by it. A question
- * that they can't answer (a span of time, memory samples, branches) is of another reading: a profile of its own,
- * which begins empty and fills, too. The last few are kept, so that the way back costs no reading. A table of one that
+ * What was read is a profile, read in steps between keys; all its cells can tell is answered by it. A question that
+ * they can't answer (a span of time, memory samples, branches) is of another reading: a profile of its own, which
+ * begins empty and fills, too. The last few are kept, so that the way back costs no reading. A table of one that
  * goes has to be gone before: who makes a table beside another one drops that first.
  *
  * A reading belongs to a table that is never folded: it has decided what the cells keep.

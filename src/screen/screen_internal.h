@@ -239,7 +239,10 @@ const struct row *rows_selected(const struct screen *screen);
 bool rows_select(struct screen *screen, uint64_t id);
 /* What is different in it: "[.] main". */
 void rows_add_name(struct screen *screen, const struct row *row, struct str *out);
-/* The column of a key that says the same of all in the entry: in a hierarchy down to its own level. NULL: none does. */
+/*
+ * The column of a key that says the same of all in the entry: in a hierarchy down to its own level. NULL: none
+ * does.
+ */
 const struct column *rows_key_column(const struct table *table, const struct entry *entry, const char *key);
 /* The selected row's function; NULL: it has none, or it is not known. */
 const struct symbol *rows_selected_symbol(const struct screen *screen);

@@ -144,7 +144,10 @@ static void take_signals(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++) {
 		sigaction(ending_signals[i], NULL, &restore.before_ending[i]);
-		/* nohup's wish is obeyed; a shell that ignores SIGINT in what it starts behind it means no terminal. */
+		/*
+		 * nohup's wish is obeyed; a shell that ignores SIGINT in what it starts behind it means no
+		 * terminal.
+		 */
 		if (ending_signals[i] == SIGHUP && restore.before_ending[i].sa_handler == SIG_IGN)
 			continue;
 		/* Files that are mapped have a handler of their own, which knows how to go on. */

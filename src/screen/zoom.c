@@ -161,8 +161,8 @@ static bool is_named(const struct symbol *symbol, const char *name)
 }
 
 /*
- * Where the name is not this function's alone: by the addresses at which it was loaded, in its file, where nothing else
- * begins there.
+ * Where the name is not this function's alone: by the addresses at which it was loaded, in its file, where nothing
+ * else begins there.
  */
 static void name_by_address(struct screen *screen, const struct zoom_value *value, struct filter_options *filters)
 {

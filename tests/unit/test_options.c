@@ -336,11 +336,11 @@ static void test_place_of_values(void **state)
 	assert_null(PLACE("--interval=x").row); /* this could be two */
 }
 
-static void assert_operand(struct option_place found, int first, bool behind_dashes)
+static void assert_operand(struct option_place found, int first, bool after_dashes)
 {
 	assert_int_equal(found.what, PLACE_OPERAND);
 	assert_int_equal(found.first, first);
-	assert_int_equal(found.behind_dashes, behind_dashes);
+	assert_int_equal(found.after_dashes, after_dashes);
 }
 
 static void test_place_of_operands(void **state)

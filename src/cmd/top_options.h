@@ -1,12 +1,12 @@
 /*
- * top_words: what the command line of `pstat top` says: the words of record, those of report, and its own. Filled by
- * the rows in top_options.c. Private to cmd/.
+ * top_options: what the command line of `pstat top` says: the words of record, those of report, and its own. Filled
+ * by the rows in top_options.c. Private to cmd/.
  */
-#ifndef PSTAT_TOP_WORDS_H
-#define PSTAT_TOP_WORDS_H
+#ifndef PSTAT_TOP_OPTIONS_H
+#define PSTAT_TOP_OPTIONS_H
 
-#include "cmd/record_words.h"
-#include "cmd/report_words.h"
+#include "cmd/record_options.h"
+#include "cmd/report_options.h"
 
 struct top_words {
 	struct recording_words record; /* first: option functions of record and of events take it */
@@ -17,7 +17,6 @@ struct top_words {
 	bool zero, once;
 	bool screen; /* on a terminal: a browser */
 	long priority; /* -r; 0: not given */
-	/* Of options that are accepted without effect. */
 };
 
 void top_words_init(struct top_words *words, const struct kern *kern);

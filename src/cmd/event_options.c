@@ -2,7 +2,7 @@
  * Arguments of -e and its like -> the event list, at once and in the order of the command line: a filter
  * and a cgroup belong to what was named before them.
  */
-#include "cmd/event_words.h"
+#include "cmd/event_options.h"
 
 void event_words_init(struct event_words *words, const struct kern *kern)
 {

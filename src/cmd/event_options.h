@@ -1,10 +1,10 @@
 /*
- * event_words: the options that name events, the same for all commands that open some: -e, --filter,
+ * event_options: the options that name events, the same for all commands that open some: -e, --filter,
  * --pfm-events, -G. The functions are for option rows (OPTION_CALL): the struct that such rows fill
  * has a struct event_words as its first member. Private to cmd/.
  */
-#ifndef PSTAT_EVENT_WORDS_H
-#define PSTAT_EVENT_WORDS_H
+#ifndef PSTAT_EVENT_OPTIONS_H
+#define PSTAT_EVENT_OPTIONS_H
 
 #include "event/event.h"
 #include "kern/kern.h"

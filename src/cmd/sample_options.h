@@ -1,9 +1,10 @@
 /*
- * sample_words: the options that report, script, annotate, diff and export share: which recording, whose samples, where
- * names come from, how it is shown on a terminal; and what such a command owns while it runs. Private to cmd/.
+ * sample_options: the options that report, script, annotate, diff and export share: which recording, whose samples,
+ * where names come from, how it is shown on a terminal; and what such a command owns while it runs. Private to
+ * cmd/.
  */
-#ifndef PSTAT_SAMPLE_WORDS_H
-#define PSTAT_SAMPLE_WORDS_H
+#ifndef PSTAT_SAMPLE_OPTIONS_H
+#define PSTAT_SAMPLE_OPTIONS_H
 
 #include "cmd/options.h"
 #include "cmd/pager.h"
@@ -29,12 +30,12 @@ struct sample_words {
 	const char *color; /* "always", "never", "auto" or NULL */
 };
 
-/* What to read and whose samples; where names come from: the tail of a command's table. */
+/* Options of what to read and of whose samples; then those of name_options[]: the tail of a command's table. */
 extern const struct option_row sample_options[];
-/* The end of these: where names come from, and what is common to all that print samples. */
+/* Options of where names come from, and those common to all that print samples. */
 extern const struct option_row name_options[];
 
-/* What the rows filled, brought into the options that profile/ takes. 0, or an exit status after a message. */
+/* Brings what the rows filled into the options that profile/ takes. 0, or an exit status after a message. */
 int sample_words_finish(struct sample_words *words);
 
 /* A command that prints samples: what it owns while it runs. */
@@ -55,7 +56,7 @@ void sample_run_progress(void *context, double part);
 void sample_run_symbol_progress(void *context, const char *what, double part);
 /* "<file>: <text>" and status EXIT_PSTAT_FAILED. */
 void sample_run_fail(struct sample_run *run, const char *text);
-/* The notes of a session, behind the text. */
+/* The notes of a session, after the text. */
 void sample_run_notes(struct sample_run *run, struct session *session, const struct sample_words *words);
 /* Closes; the exit status. */
 int sample_run_close(struct sample_run *run);

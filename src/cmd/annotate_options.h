@@ -1,10 +1,10 @@
 /*
- * annotate_words: what the options of `pstat annotate` fill. Private to cmd/.
+ * annotate_options: what the options of `pstat annotate` fill. Private to cmd/.
  */
-#ifndef PSTAT_ANNOTATE_WORDS_H
-#define PSTAT_ANNOTATE_WORDS_H
+#ifndef PSTAT_ANNOTATE_OPTIONS_H
+#define PSTAT_ANNOTATE_OPTIONS_H
 
-#include "cmd/sample_words.h"
+#include "cmd/sample_options.h"
 
 struct annotate_words {
 	struct sample_words sample; /* first: sample_options[] fills it */

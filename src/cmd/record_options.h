@@ -1,0 +1,48 @@
+/*
+ * record_options: what the command line of `pstat record` says. The option rows (record_options[]) fill it; it is
+ * checked and completed with defaults before the plan in it runs. Private to cmd/.
+ */
+#ifndef PSTAT_RECORD_OPTIONS_H
+#define PSTAT_RECORD_OPTIONS_H
+
+#include "cmd/event_options.h"
+#include "cmd/options.h"
+#include "record/record.h"
+
+struct recording_words {
+	struct event_words what; /* first: its option functions take this struct */
+	struct record_plan plan;
+	/* Options that recording_words_complete() turns into the plan's fields. */
+	bool call_graph; /* -g */
+	bool branches; /* -b */
+	bool has_synth; /* --synth was given */
+	bool physical; /* --phys-data */
+	long max_stack;
+	long switch_max_files;
+	/* Options of the command itself. */
+	const char *control;
+	int verbose;
+	bool quiet;
+	bool symbols_in_file; /* --symbols-in-file */
+};
+
+void recording_words_init(struct recording_words *words, const struct kern *kern);
+void recording_words_release(struct recording_words *words);
+
+/*
+ * Options that exclude or need each other, and defaults: events, -a where it goes without saying.
+ * 0, or a negative errno with a sentence: the command line is wrong.
+ */
+int recording_words_complete(struct recording_words *words, struct str *err);
+
+/* Arguments that `pstat top` takes as well, for option rows; the target is a struct recording_words. */
+int take_frequency(void *target, const char *argument, struct str *err);
+int take_period(void *target, const char *argument, struct str *err);
+int take_call_graph(void *target, const char *argument, struct str *err);
+int take_branch_filter(void *target, const char *argument, struct str *err);
+int take_ring_size(void *target, const char *argument, struct str *err);
+
+/* The names of clocks that --clockid knows, for completion; false: no more. */
+bool clock_row(size_t i, const char **name, const char **help);
+
+#endif
