@@ -59,9 +59,9 @@ static const struct {
 	{ "+tid,comm", 0, "-F +tid,comm: +field and -field change" },
 	{ "hw:trace", 0, "-F hw:trace: only tracepoints have that" },
 	{ "trace:bpf-output", 0, "-F trace:bpf-output: only software events have that" },
-	{ "symoff,ip", 0, "-F symoff: it is printed behind the function" },
-	{ "sym", 0, "-F sym: it is printed behind an address" },
-	{ "dso", 0, "-F dso: it is printed behind an address" },
+	{ "symoff,ip", 0, "-F symoff: it is printed after the function" },
+	{ "sym", 0, "-F sym: it is printed after an address" },
+	{ "dso", 0, "-F dso: it is printed after an address" },
 	{ "srcline", 0, "-F srcline: it is printed below the address" },
 	{ "insn", 0, "-F insn: pstat does not read the machine code" },
 };
