@@ -61,7 +61,7 @@ test_addresses_in_chains()
 	has "dsoff brings the file" "^[[:blank:]]*[0-9a-f]+ \(/.*/callers\+0x[0-9a-f]+\)$" "$out"
 	run "$PSTAT" script -G -i addresses -F ip,sym,dsoff
 	has "also without chains" "^ *[0-9a-f]+ leaf \(/.*/callers\+0x[0-9a-f]+\) *$" "$out"
-	fails_with 129 'dsoff: it is printed behind an address' "$PSTAT" script -i addresses -F comm,dsoff
+	fails_with 129 'dsoff: it is printed after an address' "$PSTAT" script -i addresses -F comm,dsoff
 }
 
 test_threads()
