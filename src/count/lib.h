@@ -92,7 +92,7 @@ int lib_counters_open(struct pstat_counters **counters, const struct pstat_event
 /* Which cell, of all, a reading is about. */
 size_t lib_cell_index(const struct pstat_counters *counters, size_t index, int cpu, size_t thread);
 
-/* ---- lib_readings.c, lib_fold.c ---- */
+/* ---- lib_readings.c ---- */
 
 /* Facts of an event beside its count. Texts are owned by the readings. */
 struct lib_fact {
@@ -117,17 +117,11 @@ struct pstat_readings {
 	char **texts;
 	size_t n_texts, texts_cap;
 	bool all_plain; /* as folded last: each event that is open */
-	/* The events as they were opened; lib_fold.c's. */
+	/* The events as they were opened: */
 	struct event_list events;
 	struct counted_event *counted;
 	struct intset *cpus; /* of each event's cells */
 	struct aggregation *agg;
 };
-
-/* In a memory scope, once names and facts are there. */
-int lib_fold_prepare(struct pstat_readings *readings, const struct pstat_counters *counters, struct str *err);
-void lib_fold_release(struct pstat_readings *readings);
-/* From the cells. Allocates nothing. */
-void lib_fold(struct pstat_readings *readings);
 
 #endif

@@ -1,16 +1,246 @@
 /*
- * struct pstat_readings: what all descriptors of a handle said at one time.
+ * struct pstat_readings: what all descriptors of a handle said at one time, and the value, state and reason of each
+ * event that follow from it.
  *
- *	counters_read() --> cells (less what they were when reset) --lib_fold.c--> one struct pstat_reading per event
+ *	counters_read() --> cells (less what they were when reset) --fold()--> one struct pstat_reading per event
  *
  * Cells are kept, so that the difference of two readings is scaled from the times between them, descriptor by
  * descriptor, as CPUs and threads share their counters each on their own. A reading takes no memory: all room is made
  * by pstat_readings_new().
+ *
+ * Where all cells of an event counted the whole time their sum is the answer, which is the common case and costs next
+ * to nothing. The aggregation works out what is to be scaled, and what is missing, as it does for pstat stat: it knows
+ * types of cores, packages, and what a partial sum is worth. Readings may outlive their counters: all that the
+ * aggregation borrows is a copy of theirs.
  */
 #include "count/lib.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+/* ---- what the aggregation asks of readings ---- */
+
+static void describe_events(const void *data, struct counted_event *events)
+{
+	const struct pstat_readings *r = data;
+
+	memcpy(events, r->counted, r->n * sizeof(*events));
+}
+
+static int read_topology(const void *data, struct topology *topology, struct str *err)
+{
+	const struct pstat_readings *r = data;
+
+	return topology_read(topology, &r->of->kern.host, err);
+}
+
+static char *never_ran_reason(const void *data, size_t index, const struct reading *sum)
+{
+	const struct pstat_readings *r = data;
+
+	return counter_never_ran_reason(&r->of->set, index, sum);
+}
+
+static const struct count_backend of_readings = {
+	.name = "readings",
+	.describe = describe_events,
+	.topology = read_topology,
+};
+/* While the counters are there: for reasons. */
+static const struct count_backend of_counters = {
+	.name = "readings of open counters",
+	.describe = describe_events,
+	.topology = read_topology,
+	.never_ran_reason = never_ran_reason,
+};
+
+static const struct aggregation_options all_in_one = { .mode = AGGR_TOTAL, .scale = true };
+
+static int prepare_fold(struct pstat_readings *r, const struct pstat_counters *c, struct str *err)
+{
+	event_list_copy(&r->events, &c->events);
+	r->cpus = xcalloc(r->n + 1, sizeof(*r->cpus));
+	r->counted = xcalloc(r->n + 1, sizeof(*r->counted));
+	count_backend_perf.describe(&c->set, r->counted);
+	for (size_t i = 0; i < r->n; i++) {
+		struct counted_event *counted = &r->counted[i];
+
+		r->events.v[i].attr = *counted->attr;
+		intset_copy(&r->cpus[i], counted->cpus);
+		counted->event = &r->events.v[i];
+		counted->attr = &r->events.v[i].attr;
+		counted->name = r->v[i].name;
+		counted->reason = r->facts[i].reason;
+		counted->cpus = &r->cpus[i];
+	}
+	r->agg = aggregation_new(&r->events, &all_in_one);
+	return aggregation_attach(r->agg, &of_readings, r, &c->target, err);
+}
+
+static void release_fold(struct pstat_readings *r)
+{
+	if (r->agg)
+		aggregation_free(r->agg);
+	for (size_t i = 0; r->cpus && i < r->n; i++)
+		intset_release(&r->cpus[i]);
+	free(r->cpus);
+	free(r->counted);
+	event_list_release(&r->events);
+}
+
+/* ---- cells -> values ---- */
+
+static void begin(struct pstat_readings *r, size_t i)
+{
+	struct pstat_reading *reading = &r->v[i];
+
+	reading->raw = reading->scaled = reading->enabled_ns = reading->running_ns = 0;
+	reading->value = 0;
+	reading->error = 0;
+	reading->reason = reading->remedy = NULL;
+	reading->way = PSTAT_BY_READ;
+	reading->state = PSTAT_COUNTED;
+}
+
+static uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Sums the cells; true if each of them counted all the time. */
+static bool fold_plain(struct pstat_readings *r, size_t i)
+{
+	struct pstat_reading *reading = &r->v[i];
+	bool plain = !r->events.v[i].per_pkg && r->first_cell[i] < r->first_cell[i + 1];
+
+	for (size_t k = r->first_cell[i]; k < r->first_cell[i + 1]; k++) {
+		const struct lib_cell *cell = &r->cells[k];
+
+		if (cell->state != READING_OK) {
+			plain = false;
+			continue;
+		}
+		plain = plain && !cell->others_ran && cell->running_ns && cell->running_ns == cell->enabled_ns;
+		reading->raw = add_saturating(reading->raw, cell->value);
+		reading->enabled_ns = add_saturating(reading->enabled_ns, cell->enabled_ns);
+		reading->running_ns = add_saturating(reading->running_ns, cell->running_ns);
+	}
+	reading->scaled = reading->raw;
+	return plain;
+}
+
+static void not_supported(struct pstat_readings *r, size_t i)
+{
+	r->v[i].state = PSTAT_NOT_SUPPORTED;
+	r->v[i].error = r->facts[i].error;
+	r->v[i].reason = r->facts[i].reason;
+	r->v[i].remedy = r->facts[i].remedy;
+}
+
+/* Gives all cells to the aggregation. */
+static void feed(struct aggregation *agg, const struct pstat_readings *r)
+{
+	const struct count_clock no_clock = { 0 };
+
+	aggregation_begin_read(agg);
+	for (size_t i = 0; i < r->n; i++) {
+		size_t n_threads = r->counted[i].n_threads;
+
+		for (size_t k = r->first_cell[i]; k < r->first_cell[i + 1]; k++) {
+			const struct lib_cell *cell = &r->cells[k];
+			size_t at = k - r->first_cell[i];
+			const struct reading reading = {
+				.value = cell->value,
+				.enabled_ns = cell->enabled_ns,
+				.running_ns = cell->running_ns,
+				.state = cell->state,
+				.others_ran = cell->others_ran,
+				.err = cell->err,
+			};
+
+			aggregation_take(agg, i, r->cpus[i].n ? r->cpus[i].v[at / n_threads] : -1, at % n_threads,
+					 &reading);
+		}
+	}
+	aggregation_end_read(agg, &no_clock, &no_clock, NULL, NULL);
+}
+
+/* The reason without asking the machine, in words that need no memory; the counterpart is aggregation_reason(). */
+static const char *static_reason(const struct pstat_readings *r, size_t i, const struct count_sum *sum)
+{
+	const struct counted_event *counted = &r->counted[i];
+
+	if (!sum->cells)
+		return "the target was gone before it was opened";
+	if (sum->cells_failed)
+		return strerror(r->v[i].error);
+	if (sum->cells_lost_pin)
+		return "pinned, and no counter was free";
+	if (sum->enabled_ns)
+		return "it never got a counter";
+	if (sum->elsewhere_ns)
+		return "the task never ran on its type of core";
+	return event_never_enabled(counted->event, counted->cpus->n != 0);
+}
+
+static const char *partial_reason(const struct count_sum *sum)
+{
+	return sum->cells_failed    ? "some of its counters could not be read" :
+	       sum->cells_lost_pin  ? "some of its counters lost the pin" :
+	       sum->cells_never_ran ? "some of its counters never ran" :
+	       sum->cells_left_tasks ? "children and new threads ran, and are not counted" :
+	       sum->cells_unseen    ? "not scaled: nothing is counted on the other cores" :
+	       sum->cells_gaps	    ? "not scaled: no counter saw all of its core's time" : NULL;
+}
+
+/* The aggregation's answer for one event. */
+static void conclude(struct pstat_readings *r, size_t i)
+{
+	struct pstat_reading *reading = &r->v[i];
+	const struct aggr_value *value = aggregation_value(r->agg, r->agg->row_of[i], 0);
+	const struct count_sum *sum = &value->total;
+
+	reading->error = r->agg->rows[r->agg->row_of[i]].read_err;
+	reading->enabled_ns = sum->enabled_ns;
+	reading->running_ns = sum->running_ns;
+	if (count_state(value, sum) != COUNT_OK) {
+		reading->state = sum->cells_failed ? PSTAT_READ_FAILED : PSTAT_NOT_COUNTED;
+		reading->reason = static_reason(r, i, sum);
+		reading->scaled = 0;
+		return;
+	}
+	reading->scaled = sum->value;
+	reading->reason = partial_reason(sum);
+	reading->state = reading->reason ? PSTAT_LOWER_BOUND :
+			 sum->running_ns < sum->enabled_ns ? PSTAT_SCALED : PSTAT_COUNTED;
+	if (reading->state == PSTAT_SCALED && r->facts[i].read_elsewhere)
+		reading->reason = "a cgroup's times are right on their own CPU alone: it may be scaled too "
+				  "much, unless the thread may move";
+}
+
+/* Makes values, states and reasons of the cells. Takes no memory. */
+static void fold(struct pstat_readings *r)
+{
+	bool all_plain = true;
+
+	for (size_t i = 0; i < r->n; i++) {
+		begin(r, i);
+		r->facts[i].plain = r->facts[i].open && fold_plain(r, i);
+		all_plain = all_plain && (r->facts[i].plain || !r->facts[i].open);
+	}
+	r->all_plain = all_plain;
+	if (!all_plain)
+		feed(r->agg, r);
+	for (size_t i = 0; i < r->n; i++) {
+		if (!r->facts[i].open)
+			not_supported(r, i);
+		else if (!r->facts[i].plain)
+			conclude(r, i);
+		r->v[i].value = (double)r->v[i].scaled * r->events.v[i].scale;
+	}
+}
 
 /* ---- making room ---- */
 
@@ -101,12 +331,12 @@ static int new_body(void *data, struct str *err)
 	copy_tids(r, &c->target);
 	for (size_t i = 0; i < r->n; i++)
 		describe(r, c, i);
-	rc = lib_fold_prepare(r, c, err);
+	rc = prepare_fold(r, c, err);
 	if (rc < 0) {
 		pstat_readings_free(r);
 		return rc;
 	}
-	lib_fold(r);
+	fold(r);
 	*call->readings = r;
 	return 0;
 }
@@ -136,7 +366,7 @@ void pstat_readings_free(struct pstat_readings *readings)
 	free(readings->v);
 	free(readings->facts);
 	free(readings->tids);
-	lib_fold_release(readings);
+	release_fold(readings);
 	free(readings->twin);
 	free(readings->json_names);
 	free(readings->first_cell);
@@ -232,7 +462,7 @@ static bool read_quick(const struct pstat_counters *counters, struct pstat_readi
 		reading->value = (double)value * event->scale;
 	}
 	if (!plain)
-		lib_fold(readings);
+		fold(readings);
 	return true;
 }
 
@@ -245,7 +475,7 @@ int pstat_read(struct pstat_counters *counters, struct pstat_readings *readings)
 	if (counters->quick && read_quick(counters, readings))
 		return 0;
 	counters_read(&counters->set, store_cell, &call);
-	lib_fold(readings);
+	fold(readings);
 	return 0;
 }
 
@@ -279,7 +509,7 @@ int pstat_readings_subtract(struct pstat_readings *later, const struct pstat_rea
 			cell->running_ns = positive_difference(cell->running_ns, before->running_ns);
 		}
 	}
-	lib_fold(later);
+	fold(later);
 	return 0;
 }
 
@@ -288,7 +518,7 @@ int pstat_readings_copy(struct pstat_readings *to, const struct pstat_readings *
 	if (!alike(to, from))
 		return -EINVAL;
 	memcpy(to->cells, from->cells, from->n_cells * sizeof(*to->cells));
-	lib_fold(to);
+	fold(to);
 	return 0;
 }
 
@@ -344,6 +574,54 @@ int pstat_readings_cells(const struct pstat_readings *readings, pstat_cell_fn fn
 		}
 	}
 	return rc;
+}
+
+/* ---- reasons ---- */
+
+/*
+ * By an aggregation that is made for it: what it finds out belongs to it, and one that existed before may not be
+ * changed in a memory scope.
+ */
+static int explain(void *data, struct str *err)
+{
+	struct pstat_readings *r = data;
+	struct aggregation *agg = aggregation_new(&r->events, &all_in_one);
+	char **found = xcalloc(r->n + 1, sizeof(*found));
+	struct str text = STR_INIT;
+	int rc = aggregation_attach(agg, &of_counters, r, &r->of->target, err);
+
+	if (rc < 0) {
+		aggregation_free(agg);
+		free(found);
+		return rc;
+	}
+	feed(agg, r);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct aggr_value *value = aggregation_value(agg, agg->row_of[i], 0);
+
+		if (r->v[i].state != PSTAT_LOWER_BOUND && r->v[i].state != PSTAT_NOT_COUNTED)
+			continue;
+		aggregation_reason(agg, agg->row_of[i], value, &value->total, &text);
+		found[i] = text.len ? xstrdup(text.s) : NULL;
+	}
+	str_release(&text);
+	aggregation_free(agg);
+	/* From here on nothing fails. */
+	for (size_t i = 0; i < r->n; i++) {
+		if (!found[i])
+			continue;
+		free(r->facts[i].explained);
+		r->v[i].reason = r->facts[i].explained = found[i];
+	}
+	free(found);
+	return 0;
+}
+
+int pstat_explain(struct pstat_counters *counters, struct pstat_readings *readings)
+{
+	if (readings->of != counters)
+		return -EINVAL;
+	return lib_run(explain, readings, NULL);
 }
 
 /* ---- measuring a function ---- */

@@ -9,11 +9,10 @@
  *
  * Sources: kernel/ksyms_common.c of Linux, kallsyms_show_value(); proc(5), kptr_restrict.
  */
-#include "kern/privilege.h"
+#include "kern/machine.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 
