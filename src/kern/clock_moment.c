@@ -35,7 +35,7 @@ static uint64_t take_time(struct ring *ring)
 	return time_ns;
 }
 
-static int look(struct ring *ring, uint64_t *wall_ns, uint64_t *clock_ns)
+static int narrow_down(struct ring *ring, uint64_t *wall_ns, uint64_t *clock_ns)
 {
 	uint64_t narrowest = UINT64_MAX;
 	char name[TASK_NAME_BYTES + 1] = "";
@@ -75,7 +75,7 @@ int clock_moment(const struct sys_ops *sys, uint64_t *wall_ns, uint64_t *clock_n
 		return fd;
 	rc = ring_map(&ring, sys, fd, -1, 1, false);
 	if (!rc) {
-		rc = look(&ring, wall_ns, clock_ns);
+		rc = narrow_down(&ring, wall_ns, clock_ns);
 		ring_unmap(&ring);
 	}
 	sys->close(fd);

@@ -124,7 +124,7 @@ static bool unit_time(const struct counter_set *set, pid_t pid, uint64_t *ns)
 	return !set->kern->sys->cpu_time(pid, ns);
 }
 
-static void look(const struct counter_set *set, struct removal_unit *unit)
+static void update_time(const struct counter_set *set, struct removal_unit *unit)
 {
 	uint64_t now_ns;
 
@@ -136,7 +136,7 @@ static void look(const struct counter_set *set, struct removal_unit *unit)
 }
 
 /* Counting begins. A unit without a clock is not looked at again, unless counting begins once more. */
-static void begin(const struct counter_set *set, struct removal_unit *unit)
+static void begin_unit(const struct counter_set *set, struct removal_unit *unit)
 {
 	unit->before_ns = unit->ran_ns;
 	if (!unit_time(set, unit->pid, &unit->from_ns))
@@ -217,7 +217,7 @@ void removal_begin(struct counter_set *set)
 		return;
 	removal->counting = true;
 	for (size_t i = 0; i < removal->n_units; i++)
-		begin(set, &removal->units[i]);
+		begin_unit(set, &removal->units[i]);
 	removal->look_ms = LOOK_FIRST_MS;
 	removal->next_look_ns = removal->child ? NEVER_NS : now_ns() + LOOK_FIRST_MS * NS_PER_MS;
 }
@@ -247,7 +247,7 @@ void removal_look_at_ended(struct counter_set *set)
 	struct removal *removal = set->removal;
 
 	for (size_t i = 0; removal && removal->counting && i < removal->n_units; i++)
-		look(set, &removal->units[i]);
+		update_time(set, &removal->units[i]);
 }
 
 void removal_pause(struct counter_set *set)
@@ -517,7 +517,7 @@ void removal_judge(const struct counter_set *set)
 
 	for (size_t i = 0; removal && i < removal->n_units; i++) {
 		if (removal->counting && !(removal->child && removal->child->reaped))
-			look(set, &removal->units[i]);
+			update_time(set, &removal->units[i]);
 		judge(set, i);
 	}
 }
