@@ -28,7 +28,7 @@ void db_insert_free(struct db_insert *insert); /* NULL is fine */
 /* The columns of the next row, from the first on; those that are not set are NULL. */
 void db_number(struct db_insert *insert, int64_t value);
 void db_null(struct db_insert *insert);
-/* What cannot be printed, and bytes that are not UTF-8, become \xNN; NULL: no value. */
+/* Characters that cannot be printed, and bytes that are not UTF-8, become \xNN; NULL: no value. */
 void db_text(struct db_insert *insert, const char *text);
 int db_row(struct db_insert *insert, struct str *err);
 

@@ -1,5 +1,6 @@
 /*
- * export.c: what all formats do alike: a session and its filters, the text of tracepoints, the stack of a sample.
+ * export.c: what all formats do alike: a session and its filters, the text of tracepoints, the stack of a sample, and
+ * text on its way to the output.
  */
 #include "export/export_internal.h"
 
@@ -114,4 +115,40 @@ void export_add_command(const struct export *export, struct str *out)
 
 	for (size_t i = 0; i < info->cmdline.n; i++)
 		str_addf(out, "%s%s", i ? " " : "", info->cmdline.v[i]);
+}
+
+/* ---- text on its way to the output: as it is, or through gzip ---- */
+
+enum { STEP_BYTES = 64 << 10 };
+
+void text_out_init(struct text_out *out, struct output *output, bool gzip, struct str *why)
+{
+	*out = (struct text_out){ .text = STR_INIT, .output = output };
+	if (gzip)
+		out->gzip = gzip_new(GZIP_FAST, why);
+}
+
+static int hand_on(struct text_out *out)
+{
+	if (out->gzip)
+		gzip_add(out->gzip, out->text.s, out->text.len, &out->output->text);
+	else
+		str_addn(&out->output->text, out->text.s, out->text.len);
+	str_reset(&out->text);
+	return output_step(out->output);
+}
+
+int text_out_step(struct text_out *out)
+{
+	return out->text.len < STEP_BYTES ? out->output->failed : hand_on(out);
+}
+
+int text_out_end(struct text_out *out)
+{
+	hand_on(out);
+	if (out->gzip)
+		gzip_end(out->gzip, &out->output->text);
+	gzip_free(out->gzip);
+	str_release(&out->text);
+	return output_step(out->output);
 }

@@ -24,8 +24,7 @@ void export_add_command(const struct export *export, struct str *out);
 int export_wants(void *context, const struct data_event *event, unsigned *wanted, struct str *err);
 void export_progress(void *context, double part);
 
-/* ---- text_out.c: text on its way to the output, packed or not ---- */
-
+/* Text on its way to the output, packed or not: formats write into `text`, and call text_out_step() now and then. */
 struct text_out {
 	struct str text;
 	struct output *output;

@@ -3,26 +3,91 @@
  * later one reads:
  *
  *	{ "meta": { "preprocessedProfileVersion": 57, "categories": [...], "markerSchema": [...], ... },
- *	  "threads": [ see firefox_thread.c, ... ],
+ *	  "threads": [ { names, "samples", "markers", tables }, ... ],
  *	  "libs": [ { "name", "path", "codeId": build-id, ... } ],
  *	  "shared": { "stringArray": [ each text once ] } }
  *
- * While the recording is read, each sample is put into its thread's row of a pile: time and stack, five bytes as a
- * rule, most of them in a temporary file. Then one thread after the other is written. So memory grows with threads,
- * distinct stacks and addresses, not with samples.
+ * While the recording is read, each sample is put into its thread's row of a spill: time and stack, five bytes as a
+ * rule, most of them in a temporary file. Then one thread after the other is written: its row is read once to know
+ * what its tables need, and then once for each column. So memory grows with threads, distinct stacks and addresses,
+ * not with samples. The tables of a thread have only what it needs:
  *
- * A recording of several events has a track for each thread and event. Context switches are markers that last as long
- * as the thread was off its CPU; hits of tracepoints are markers with their fields and stack, beside being samples.
+ *	stackTable: frame, prefix (the caller) --> frameTable: address, line, category
+ *	    --> funcTable: name, source file --> resourceTable --> libs of the profile
+ *
+ * A recorded stack is one node of stackTable for each function at its address: the one that has code there, then what
+ * was inlined into it. A recording of several events has a track for each thread and event. Context switches are
+ * markers that last as long as the thread was off its CPU; hits of tracepoints are markers with their fields and stack,
+ * beside being samples.
  *
  * Sources: github.com/firefox-devtools/profiler: src/types/profile.js, docs-developer/CHANGELOG-formats.md.
  */
-#include "export/firefox_internal.h"
+#include "export/export_internal.h"
+#include "export/sample_spill.h"
 
 #include <stdlib.h>
 
 enum { FORMAT_VERSION = 57, GECKO_VERSION = 31 };
 
-uint32_t firefox_text(struct firefox *f, const char *text, size_t n)
+/* A thread's samples of one event; the first of a thread has its markers, too. */
+struct firefox_thread {
+	int32_t pid, tid;
+	uint32_t serial, process_serial; /* tell those apart that had one number */
+	const struct data_event *event;
+	uint32_t comm; /* the last name that it had in a sample */
+	bool first_of_thread;
+	uint64_t switched_out_ns; /* it is off its CPU since then; 0: it is not */
+	bool preempted;
+	struct spill_row samples; /* time, stack */
+	struct spill_row markers; /* time, see enum firefox_marker; text: of a tracepoint */
+};
+
+/* The kinds of markers, and their categories' number is 0. */
+enum firefox_marker { MARKER_OFF_CPU, MARKER_PREEMPTED, MARKER_TRACEPOINT };
+/* Word of a marker: its kind in the low two bits; else off the CPU: how long; of a tracepoint: the sample's stack. */
+enum { MARKER_KIND_BITS = 2 };
+
+/* A function: symbol, or file of an address without one; and its source file. */
+struct firefox_func {
+	uint32_t name, file; /* numbers of texts; file 0: not known */
+	uint32_t lib; /* number of the dso's lib; UINT32_MAX: none */
+};
+
+/* The rows of a table of all threads that this thread uses: by number the local one, and a list of the numbers. */
+struct firefox_used {
+	uint32_t *local; /* local number + 1; 0: not used */
+	size_t n_local; /* room */
+	uint32_t *v; /* those that are used, in the order of their local numbers */
+	size_t n, cap;
+};
+
+struct firefox {
+	struct export *export; /* first: export_progress */
+	struct text_out out;
+	struct str scratch;
+	struct sample_spill spill;
+	struct firefox_thread *threads;
+	size_t n_threads, cap_threads;
+	struct index thread_ix; /* by serial and event */
+	size_t last; /* that was looked up */
+	uint64_t first_ns, last_ns;
+	struct text_index *texts;
+	uint32_t n_texts;
+	struct row_set func_ids; /* symbol, dso, text of the file */
+	struct firefox_func *funcs; /* by the number of func_ids */
+	size_t n_funcs, cap_funcs;
+	struct row_set libs; /* indexes of dsos, by the number of their lib */
+	/* The tables of the thread that is written. */
+	struct firefox_used stacks, locations, used_funcs, resources;
+	uint32_t *node_of_stack; /* local: of the first frame of a stack's location, in the stack table */
+	size_t cap_node_of_stack;
+	uint32_t *frame_of_location; /* likewise, in the frame table */
+	size_t cap_frame_of_location;
+};
+
+/* ---- texts ---- */
+
+static uint32_t intern_text(struct firefox *f, const char *text, size_t n)
 {
 	uint32_t number = texts_intern(f->texts, text, n);
 
@@ -31,7 +96,8 @@ uint32_t firefox_text(struct firefox *f, const char *text, size_t n)
 	return number;
 }
 
-void firefox_add_ms(const struct firefox *f, struct str *out, uint64_t time_ns)
+/* Milliseconds since the first sample, with all digits. */
+static void add_ms(const struct firefox *f, struct str *out, uint64_t time_ns)
 {
 	uint64_t ns = time_ns >= f->first_ns ? time_ns - f->first_ns : f->first_ns - time_ns;
 	char digits[7] = ".";
@@ -45,7 +111,7 @@ void firefox_add_ms(const struct firefox *f, struct str *out, uint64_t time_ns)
 	str_addn(out, digits, sizeof(digits));
 }
 
-/* ---- samples ---- */
+/* ---- while the recording is read: samples ---- */
 
 static struct firefox_thread *add_thread(struct firefox *f, const struct thread *thread, const struct data_event *event,
 					 uint64_t hash)
@@ -90,7 +156,7 @@ static int add_tracepoint(struct firefox *f, const struct replay_sample *sample,
 			  struct str *err)
 {
 	const uint64_t word = (uint64_t)stack << MARKER_KIND_BITS | MARKER_TRACEPOINT;
-	struct pile_record record = { .time = time_ns, .word = word };
+	struct spill_record record = { .time = time_ns, .word = word };
 
 	str_reset(&f->scratch);
 	data_event_add_name(sample->event, &f->scratch);
@@ -98,7 +164,7 @@ static int add_tracepoint(struct firefox *f, const struct replay_sample *sample,
 	export_trace_text(f->export, sample, &f->scratch);
 	record.text = f->scratch.s;
 	record.text_bytes = f->scratch.len;
-	return pile_add(&f->pile, &track_of(f, sample->thread, NULL)->markers, &record, err);
+	return spill_add(&f->spill, &track_of(f, sample->thread, NULL)->markers, &record, err);
 }
 
 static int take_sample(void *context, const struct sink_sample *taken, struct str *err)
@@ -115,13 +181,13 @@ static int take_sample(void *context, const struct sink_sample *taken, struct st
 	if (time_ns > f->last_ns)
 		f->last_ns = time_ns;
 	track->comm = sample->thread->comm;
-	code = pile_add(&f->pile, &track->samples, &(struct pile_record){ .time = time_ns, .word = stack }, err);
+	code = spill_add(&f->spill, &track->samples, &(struct spill_record){ .time = time_ns, .word = stack }, err);
 	if (code || sample->event->attr.type != PERF_TYPE_TRACEPOINT)
 		return code;
 	return add_tracepoint(f, sample, stack, time_ns, err);
 }
 
-/* ---- context switches ---- */
+/* ---- while the recording is read: context switches ---- */
 
 static int take_other(void *context, const struct record *record, const struct record_body *body,
 		      const struct thread *thread, struct str *err)
@@ -142,14 +208,591 @@ static int take_other(void *context, const struct record *record, const struct r
 	track->preempted = body->misc & MISC_SWITCH_OUT_PREEMPT;
 	if (!taken || track->switched_out_ns || !out_ns || now < out_ns)
 		return 0;
-	return pile_add(&f->pile, &track->markers,
-			&(struct pile_record){ .time = out_ns,
+	return spill_add(&f->spill, &track->markers,
+			&(struct spill_record){ .time = out_ns,
 					       .word = (now - out_ns) << MARKER_KIND_BITS |
 						       (preempted ? MARKER_PREEMPTED : MARKER_OFF_CPU) },
 			err);
 }
 
-/* ---- what stands around the threads ---- */
+/* JSON's readers keep numbers as doubles. */
+static const uint64_t exact_max = 1ULL << 53;
+
+struct firefox_sizes { /* of stackTable and frameTable */
+	uint32_t n_nodes, n_frames;
+};
+
+/* ---- tables: what the thread needs ---- */
+
+/* True: it was not known to this thread. */
+static bool use(struct firefox_used *used, size_t number, size_t n)
+{
+	if (used->n_local < n) {
+		n = n > 2 * used->n_local ? n : 2 * used->n_local;
+		used->local = xreallocarray(used->local, n, sizeof(*used->local));
+		memset(used->local + used->n_local, 0, (n - used->n_local) * sizeof(*used->local));
+		used->n_local = n;
+	}
+	if (used->local[number])
+		return false;
+	VEC_GROW(used->v, used->n, used->cap);
+	used->v[used->n++] = (uint32_t)number;
+	used->local[number] = (uint32_t)used->n;
+	return true;
+}
+
+static void forget(struct firefox_used *used)
+{
+	for (size_t i = 0; i < used->n; i++)
+		used->local[used->v[i]] = 0;
+	used->n = 0;
+}
+
+static uint32_t local_of(const struct firefox_used *used, size_t number)
+{
+	return used->local[number] - 1;
+}
+
+static void release_tables(struct firefox *f)
+{
+	struct firefox_used *const tables[] = { &f->stacks, &f->locations, &f->used_funcs, &f->resources };
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		free(tables[i]->local);
+		free(tables[i]->v);
+	}
+	free(f->node_of_stack);
+	free(f->frame_of_location);
+}
+
+static const struct location_row *row_of(const struct firefox *f, uint32_t location)
+{
+	const struct locations *locations = f->export->session.locations;
+
+	return location < locations->n ? &locations->v[location] : NULL;
+}
+
+static const struct frame_list *frames_of(struct firefox *f, uint32_t location)
+{
+	uint32_t known = row_of(f, location) ? location : (uint32_t)LOCATION_NONE;
+
+	return location_frames(&f->export->session, known, SYM_LINES);
+}
+
+/* The number of a function among all, which has its texts from then on. */
+static uint32_t func_of(struct firefox *f, const struct location_row *row, const struct frame *frame)
+{
+	const char *file = frame->line.file;
+	const struct dso *dso = row ? row->dso : NULL;
+	const uint64_t words[] = { (uintptr_t)frame->symbol, (uintptr_t)dso,
+				   file ? intern_text(f, file, strlen(file)) : 0 };
+	uint32_t number = row_set_intern(&f->func_ids, words);
+
+	if (number < f->n_funcs)
+		return number;
+	str_reset(&f->scratch);
+	if (frame->symbol)
+		str_add(&f->scratch, frame->symbol->name);
+	else
+		export_add_nameless(row, &f->scratch);
+	VEC_GROW(f->funcs, f->n_funcs, f->cap_funcs);
+	f->funcs[f->n_funcs++] = (struct firefox_func){
+		.name = intern_text(f, f->scratch.s, f->scratch.len),
+		.file = (uint32_t)words[2],
+		.lib = dso ? row_set_intern(&f->libs, (const uint64_t[]){ dso->index }) : UINT32_MAX,
+	};
+	return number;
+}
+
+/* The place of an unknown location is after all others. */
+static size_t location_at(const struct firefox *f, uint32_t location)
+{
+	size_t n = f->export->session.locations->n;
+
+	return location < n ? location : n;
+}
+
+static void use_location(struct firefox *f, uint32_t location, uint32_t *n_frames)
+{
+	const struct frame_list *frames = frames_of(f, location);
+
+	if (!use(&f->locations, location_at(f, location), f->export->session.locations->n + 1))
+		return;
+	VEC_GROW(f->frame_of_location, f->locations.n - 1, f->cap_frame_of_location);
+	f->frame_of_location[f->locations.n - 1] = *n_frames;
+	*n_frames += (uint32_t)frames->n;
+	for (size_t i = 0; i < frames->n; i++) {
+		uint32_t func = func_of(f, row_of(f, location), &frames->v[i]);
+
+		if (use(&f->used_funcs, func, f->n_funcs) && f->funcs[func].lib != UINT32_MAX)
+			use(&f->resources, f->funcs[func].lib, f->libs.n);
+	}
+}
+
+/* A stack and its callers, the outermost first: prefixes stand in front of what they are prefixes of. */
+static void use_stack(struct firefox *f, uint32_t stack, struct firefox_sizes *sizes)
+{
+	const struct stacks *stacks = f->export->session.stacks;
+	uint32_t *path = NULL;
+	size_t n = 0, cap = 0;
+
+	for (; stack && !(stack < f->stacks.n_local && f->stacks.local[stack]); stack = stacks->v[stack].parent) {
+		VEC_GROW(path, n, cap);
+		path[n++] = stack;
+	}
+	while (n) {
+		uint32_t location = stacks->v[path[--n]].location;
+
+		use(&f->stacks, path[n], stacks->n);
+		use_location(f, location, &sizes->n_frames);
+		VEC_GROW(f->node_of_stack, f->stacks.n - 1, f->cap_node_of_stack);
+		f->node_of_stack[f->stacks.n - 1] = sizes->n_nodes;
+		sizes->n_nodes += (uint32_t)frames_of(f, location)->n;
+	}
+	free(path);
+}
+
+/* Forgets the thread before; then all stacks of this one have their places. 0, or a negative errno with a sentence. */
+static int use_all(struct firefox *f, const struct firefox_thread *thread, struct firefox_sizes *sizes,
+		    struct str *err)
+{
+	struct spill_reader reader;
+	struct spill_record record;
+	int code;
+
+	forget(&f->stacks);
+	forget(&f->locations);
+	forget(&f->used_funcs);
+	forget(&f->resources);
+	spill_read(&reader, &f->spill, &thread->samples);
+	while ((code = spill_next(&reader, &record, err)) > 0)
+		use_stack(f, (uint32_t)record.word, sizes);
+	if (code)
+		return code;
+	spill_read(&reader, &f->spill, &thread->markers);
+	while ((code = spill_next(&reader, &record, err)) > 0)
+		if ((record.word & ((1 << MARKER_KIND_BITS) - 1)) == MARKER_TRACEPOINT)
+			use_stack(f, (uint32_t)(record.word >> MARKER_KIND_BITS), sizes);
+	return code;
+}
+
+/* ---- tables: columns ---- */
+
+/* "name":[ one for each of n ] */
+static void add_column(struct firefox *f, const char *name, size_t n,
+		       void (*add)(struct firefox *f, struct str *out, size_t i))
+{
+	struct str *out = &f->out.text;
+
+	str_addf(out, ",\"%s\":[", name);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			str_addc(out, ',');
+		add(f, out, i);
+		text_out_step(&f->out);
+	}
+	str_addc(out, ']');
+}
+
+/* The same of a constant. */
+static void add_same(struct firefox *f, const char *name, size_t n, const char *value)
+{
+	struct str *out = &f->out.text;
+
+	str_addf(out, ",\"%s\":[", name);
+	for (size_t i = 0; i < n; i++) {
+		str_add(out, i ? "," : "");
+		str_add(out, value);
+		text_out_step(&f->out);
+	}
+	str_addc(out, ']');
+}
+
+static void begin_table(struct firefox *f, const char *name, size_t n)
+{
+	str_addf(&f->out.text, ",\n\"%s\":{\"length\":%zu", name, n);
+}
+
+static void end_table(struct firefox *f)
+{
+	str_addc(&f->out.text, '}');
+}
+
+/* The node of a stack that is its innermost frame; of stack 0 null. */
+static void add_node(struct firefox *f, struct str *out, uint32_t stack)
+{
+	uint32_t local, location;
+
+	if (!stack) {
+		str_add(out, "null");
+		return;
+	}
+	local = local_of(&f->stacks, stack);
+	location = f->export->session.stacks->v[stack].location;
+	str_add_u64(out, f->node_of_stack[local] + frames_of(f, location)->n - 1);
+}
+
+/* ---- stackTable, i: of the stacks that are used ---- */
+
+static void add_prefixes(struct firefox *f, struct str *out, size_t i)
+{
+	const struct stack_node *node = &f->export->session.stacks->v[f->stacks.v[i]];
+	size_t n = frames_of(f, node->location)->n;
+
+	add_node(f, out, node->parent);
+	for (size_t k = 1; k < n; k++) {
+		str_addc(out, ',');
+		str_add_u64(out, f->node_of_stack[i] + k - 1);
+	}
+}
+
+static void add_frames(struct firefox *f, struct str *out, size_t i)
+{
+	const struct stack_node *node = &f->export->session.stacks->v[f->stacks.v[i]];
+	uint32_t first = f->frame_of_location[local_of(&f->locations, location_at(f, node->location))];
+	size_t n = frames_of(f, node->location)->n;
+
+	for (size_t k = 0; k < n; k++) {
+		str_add(out, k ? "," : "");
+		str_add_u64(out, first + k);
+	}
+}
+
+/* ---- frameTable, i: of the locations that are used; their frames from the outermost in ---- */
+
+/* An address in its file, or from the kernel's start; of the call, not of where it returns to. */
+static void add_address(const struct location_row *row, struct str *out)
+{
+	uint64_t addr = row ? location_own_addr(row) : exact_max;
+
+	if (row && row->dso && row->dso->kind == DSO_KERNEL && row->dso->start && addr >= row->dso->start)
+		addr -= row->dso->start;
+	if (row && row->is_return && addr)
+		addr--;
+	if (addr >= exact_max)
+		str_add(out, "-1");
+	else
+		str_add_u64(out, addr);
+}
+
+static void add_addresses(struct firefox *f, struct str *out, size_t i)
+{
+	uint32_t location = f->locations.v[i];
+
+	for (size_t k = 0; k < frames_of(f, location)->n; k++) {
+		str_add(out, k ? "," : "");
+		add_address(row_of(f, location), out);
+	}
+}
+
+static void add_depths(struct firefox *f, struct str *out, size_t i)
+{
+	for (size_t k = 0; k < frames_of(f, f->locations.v[i])->n; k++) {
+		str_add(out, k ? "," : "");
+		str_add_u64(out, k);
+	}
+}
+
+/* Categories are the kinds of frames, after "Other". */
+static void add_categories(struct firefox *f, struct str *out, size_t i)
+{
+	uint32_t location = f->locations.v[i];
+	const struct frame_list *frames = frames_of(f, location);
+
+	for (size_t k = frames->n; k-- > 0;) {
+		str_add_u64(out, 1 + (uint64_t)location_frame_kind(row_of(f, location), frames->v[k].symbol,
+								      k + 1 < frames->n));
+		str_add(out, k ? "," : "");
+	}
+}
+
+static void add_funcs(struct firefox *f, struct str *out, size_t i)
+{
+	uint32_t location = f->locations.v[i];
+	const struct frame_list *frames = frames_of(f, location);
+
+	for (size_t k = frames->n; k-- > 0;) {
+		str_add_u64(out, local_of(&f->used_funcs, func_of(f, row_of(f, location), &frames->v[k])));
+		str_add(out, k ? "," : "");
+	}
+}
+
+static void add_lines(struct firefox *f, struct str *out, size_t i)
+{
+	const struct frame_list *frames = frames_of(f, f->locations.v[i]);
+
+	for (size_t k = frames->n; k-- > 0;) {
+		if (frames->v[k].line.line)
+			str_add_u64(out, frames->v[k].line.line);
+		else
+			str_add(out, "null");
+		str_add(out, k ? "," : "");
+	}
+}
+
+/* ---- funcTable, resourceTable ---- */
+
+static const struct firefox_func *used_func(const struct firefox *f, size_t i)
+{
+	return &f->funcs[f->used_funcs.v[i]];
+}
+
+static void add_func_name(struct firefox *f, struct str *out, size_t i)
+{
+	str_add_u64(out, used_func(f, i)->name);
+}
+
+static void add_func_file(struct firefox *f, struct str *out, size_t i)
+{
+	if (used_func(f, i)->file)
+		str_add_u64(out, used_func(f, i)->file);
+	else
+		str_add(out, "null");
+}
+
+static void add_func_resource(struct firefox *f, struct str *out, size_t i)
+{
+	uint32_t lib = used_func(f, i)->lib;
+
+	if (lib == UINT32_MAX)
+		str_add(out, "-1");
+	else
+		str_add_u64(out, local_of(&f->resources, lib));
+}
+
+static void add_resource_lib(struct firefox *f, struct str *out, size_t i)
+{
+	str_add_u64(out, f->resources.v[i]);
+}
+
+static void add_resource_name(struct firefox *f, struct str *out, size_t i)
+{
+	uint64_t dso = *row_set_at(&f->libs, f->resources.v[i]);
+	const char *name = f->export->session.replay.dsos.v[dso]->name;
+
+	str_add_u64(out, intern_text(f, name, strlen(name)));
+}
+
+static void add_tables(struct firefox *f, const struct firefox_sizes *sizes)
+{
+	begin_table(f, "stackTable", sizes->n_nodes);
+	add_column(f, "prefix", f->stacks.n, add_prefixes);
+	add_column(f, "frame", f->stacks.n, add_frames);
+	end_table(f);
+	begin_table(f, "frameTable", sizes->n_frames);
+	add_column(f, "address", f->locations.n, add_addresses);
+	add_column(f, "inlineDepth", f->locations.n, add_depths);
+	add_column(f, "category", f->locations.n, add_categories);
+	add_same(f, "subcategory", sizes->n_frames, "0");
+	add_column(f, "func", f->locations.n, add_funcs);
+	add_same(f, "nativeSymbol", sizes->n_frames, "null");
+	add_same(f, "innerWindowID", sizes->n_frames, "null");
+	add_column(f, "line", f->locations.n, add_lines);
+	add_same(f, "column", sizes->n_frames, "null");
+	end_table(f);
+	begin_table(f, "funcTable", f->used_funcs.n);
+	add_column(f, "name", f->used_funcs.n, add_func_name);
+	add_same(f, "isJS", f->used_funcs.n, "false");
+	add_same(f, "relevantForJS", f->used_funcs.n, "false");
+	add_column(f, "resource", f->used_funcs.n, add_func_resource);
+	add_column(f, "fileName", f->used_funcs.n, add_func_file);
+	add_same(f, "lineNumber", f->used_funcs.n, "null");
+	add_same(f, "columnNumber", f->used_funcs.n, "null");
+	end_table(f);
+	begin_table(f, "resourceTable", f->resources.n);
+	add_column(f, "lib", f->resources.n, add_resource_lib);
+	add_column(f, "name", f->resources.n, add_resource_name);
+	add_same(f, "host", f->resources.n, "null");
+	add_same(f, "type", f->resources.n, "1");
+	end_table(f);
+	str_add(&f->out.text, ",\n\"nativeSymbols\":"
+			      "{\"length\":0,\"address\":[],\"functionSize\":[],\"libIndex\":[],\"name\":[]}");
+}
+
+/* ---- a thread: samples ---- */
+
+/* A column of a row of the spill. */
+static int add_row_column(struct firefox *f, const char *name, const struct spill_row *row,
+			  void (*add)(struct firefox *f, struct str *out, const struct spill_record *record),
+			  struct str *err)
+{
+	struct str *out = &f->out.text;
+	struct spill_reader reader;
+	struct spill_record record;
+	bool any = false;
+	int code;
+
+	str_addf(out, ",\"%s\":[", name);
+	spill_read(&reader, &f->spill, row);
+	while ((code = spill_next(&reader, &record, err)) > 0 && !text_out_step(&f->out)) {
+		if (any)
+			str_addc(out, ',');
+		any = true;
+		add(f, out, &record);
+	}
+	str_addc(out, ']');
+	return code < 0 ? code : 0;
+}
+
+static void add_stack(struct firefox *f, struct str *out, const struct spill_record *record)
+{
+	add_node(f, out, (uint32_t)record->word);
+}
+
+static void add_time(struct firefox *f, struct str *out, const struct spill_record *record)
+{
+	add_ms(f, out, record->time);
+}
+
+static int add_samples(struct firefox *f, const struct spill_row *row, struct str *err)
+{
+	int code;
+
+	begin_table(f, "samples", row->n_records);
+	str_add(&f->out.text, ",\"weight\":null,\"weightType\":\"samples\"");
+	code = add_row_column(f, "stack", row, add_stack, err);
+	if (!code)
+		code = add_row_column(f, "time", row, add_time, err);
+	end_table(f);
+	return code;
+}
+
+/* ---- a thread: markers ---- */
+
+static enum firefox_marker kind_of(const struct spill_record *record)
+{
+	return record->word & ((1 << MARKER_KIND_BITS) - 1);
+}
+
+/* The event of a tracepoint's text is its first line. */
+static size_t event_bytes(const struct spill_record *record)
+{
+	const char *end = memchr(record->text, '\n', record->text_bytes);
+
+	return end ? (size_t)(end - record->text) : record->text_bytes;
+}
+
+static void add_marker_name(struct firefox *f, struct str *out, const struct spill_record *record)
+{
+	if (kind_of(record) == MARKER_TRACEPOINT)
+		str_add_u64(out, intern_text(f, record->text, event_bytes(record)));
+	else
+		str_add_u64(out, intern_text(f, "off CPU", 7));
+}
+
+static void add_marker_end(struct firefox *f, struct str *out, const struct spill_record *record)
+{
+	if (kind_of(record) == MARKER_TRACEPOINT)
+		str_add(out, "null");
+	else
+		add_ms(f, out, record->time + (record->word >> MARKER_KIND_BITS));
+}
+
+/* 0: at a moment; 1: from a start to an end. */
+static void add_marker_phase(struct firefox *f, struct str *out, const struct spill_record *record)
+{
+	(void)f;
+	str_addc(out, kind_of(record) == MARKER_TRACEPOINT ? '0' : '1');
+}
+
+static void add_marker_category(struct firefox *f, struct str *out, const struct spill_record *record)
+{
+	(void)f, (void)record;
+	str_addc(out, '0');
+}
+
+static void add_marker_data(struct firefox *f, struct str *out, const struct spill_record *record)
+{
+	uint32_t stack = (uint32_t)(record->word >> MARKER_KIND_BITS);
+	size_t n = event_bytes(record);
+
+	if (kind_of(record) != MARKER_TRACEPOINT) {
+		str_addf(out, "{\"type\":\"off-cpu\",\"why\":\"%s\"}",
+			 kind_of(record) == MARKER_PREEMPTED ? "preempted" : "waits");
+		return;
+	}
+	str_reset(&f->scratch);
+	if (n < record->text_bytes)
+		str_addn(&f->scratch, record->text + n + 1, record->text_bytes - n - 1);
+	str_add(out, "{\"type\":\"tracepoint\",\"fields\":");
+	str_add_json(out, f->scratch.s);
+	if (stack) {
+		str_add(out, ",\"cause\":{\"time\":");
+		add_ms(f, out, record->time);
+		str_add(out, ",\"stack\":");
+		add_node(f, out, stack);
+		str_addc(out, '}');
+	}
+	str_addc(out, '}');
+}
+
+static int add_markers(struct firefox *f, const struct spill_row *row, struct str *err)
+{
+	static const struct {
+		const char *name;
+		void (*add)(struct firefox *f, struct str *out, const struct spill_record *record);
+	} columns[] = {
+		{ "name", add_marker_name },   { "startTime", add_time },	    { "endTime", add_marker_end },
+		{ "phase", add_marker_phase }, { "category", add_marker_category }, { "data", add_marker_data },
+	};
+	int code = 0;
+
+	begin_table(f, "markers", row->n_records);
+	for (size_t i = 0; i < ARRAY_SIZE(columns) && !code; i++)
+		code = add_row_column(f, columns[i].name, row, columns[i].add, err);
+	end_table(f);
+	return code;
+}
+
+/* ---- a thread: the whole ---- */
+
+static const char *comm_of(const struct firefox *f, uint32_t comm)
+{
+	return comm < session_n_comms(&f->export->session) ? session_comm(&f->export->session, comm) : "";
+}
+
+static void add_names(struct firefox *f, const struct firefox_thread *thread)
+{
+	struct str *out = &f->out.text, event = STR_INIT;
+	const char *comm = comm_of(f, thread->comm);
+
+	str_reset(&f->scratch);
+	str_add_printable(&f->scratch, comm, strlen(comm));
+	if (!thread->first_of_thread) {
+		data_event_add_name(thread->event, &event);
+		str_addf(&f->scratch, " (%s)", event.s);
+	}
+	str_add(out, "{\"name\":");
+	str_add_json(out, f->scratch.s);
+	/* Numbers of tracks differ. */
+	str_addf(out, ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":",
+		 thread->pid == thread->tid && thread->first_of_thread ? "true" : "false", thread->pid);
+	str_reset(&f->scratch);
+	str_addf(&f->scratch, "%d%s%s", thread->tid, event.len ? " " : "", event.s);
+	str_add_json(out, f->scratch.s);
+	str_release(&event);
+}
+
+static int add_thread_object(struct firefox *f, const struct firefox_thread *thread, struct str *err)
+{
+	struct firefox_sizes sizes = { 0 };
+	int code = use_all(f, thread, &sizes, err);
+
+	add_names(f, thread);
+	str_add(&f->out.text, ",\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
+			      "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]");
+	if (!code)
+		code = add_samples(f, &thread->samples, err);
+	if (!code)
+		code = add_markers(f, &thread->markers, err);
+	if (!code)
+		add_tables(f, &sizes);
+	str_addc(&f->out.text, '}');
+	text_out_step(&f->out);
+	return code;
+}
+
+/* ---- around the threads ---- */
 
 static void add_meta(struct firefox *f)
 {
@@ -168,7 +811,7 @@ static void add_meta(struct firefox *f)
 	str_add(out, "{\"meta\":{\"interval\":1,\"startTime\":");
 	str_add_u64(out, wall_ns / 1000000);
 	str_addf(out, ",\"profilingStartTime\":0,\"profilingEndTime\":");
-	firefox_add_ms(f, out, f->last_ns);
+	add_ms(f, out, f->last_ns);
 	str_addf(out, ",\"processType\":0,\"product\":\"pstat %s\",\"importedFrom\":\"pstat\",\"stackwalk\":1,"
 		 "\"debug\":false,\"version\":%d,\"preprocessedProfileVersion\":%d,\"symbolicated\":true,"
 		 "\"usesOnlyOneStackType\":true,"
@@ -288,7 +931,7 @@ static void give_markers(struct firefox *f)
 		if (!track->first_of_thread || !markers || markers->serial != track->serial)
 			continue;
 		track->markers = markers->markers;
-		markers->markers = (struct pile_row){ 0 };
+		markers->markers = (struct spill_row){ 0 };
 	}
 }
 
@@ -305,7 +948,7 @@ static int write_profile(struct firefox *f, struct str *err)
 			continue;
 		str_add(&f->out.text, any ? ",\n" : "\n");
 		any = true;
-		code = firefox_add_thread(f, &f->threads[i], err);
+		code = add_thread_object(f, &f->threads[i], err);
 	}
 	add_shared(f);
 	return code;
@@ -314,17 +957,17 @@ static int write_profile(struct firefox *f, struct str *err)
 static void release(struct firefox *f)
 {
 	for (size_t i = 0; i < f->n_threads; i++) {
-		pile_row_release(&f->threads[i].samples);
-		pile_row_release(&f->threads[i].markers);
+		spill_row_release(&f->threads[i].samples);
+		spill_row_release(&f->threads[i].markers);
 	}
 	free(f->threads);
 	index_release(&f->thread_ix);
-	pile_release(&f->pile);
+	spill_release(&f->spill);
 	texts_free(f->texts);
 	row_set_release(&f->func_ids);
 	row_set_release(&f->libs);
 	free(f->funcs);
-	firefox_release_tables(f);
+	release_tables(f);
 	str_release(&f->scratch);
 }
 
@@ -342,15 +985,15 @@ static int run_firefox(struct export *export, struct output *output, bool gzip, 
 	struct str why = STR_INIT;
 	int code, written;
 
-	pile_init(&f.pile);
+	spill_init(&f.spill);
 	row_set_init(&f.func_ids, 3);
 	row_set_init(&f.libs, 1);
-	firefox_text(&f, "", 0);
+	intern_text(&f, "", 0);
 	code = export_run(export, &sink, err);
 	text_out_init(&f.out, output, gzip, &why);
 	if (why.len)
 		note_add(&export->session.notes, false, NULL, "the file is not compressed: %s", why.s);
-	/* What could be read is written, also where reading had to end early. */
+	/* The profile has what could be read, also where reading had to end early. */
 	written = write_profile(&f, code ? &why : err);
 	text_out_end(&f.out);
 	release(&f);

@@ -9,7 +9,7 @@
  * The members are in pstat-export(1). Another meaning or another type of one makes another schema; a member more at
  * the end does not.
  *
- * What is behind the CPU depends on the stack alone, and is made once for each: a line is mostly copying. These texts
+ * Members after the CPU depend on the stack alone, and are made once for each: a line is mostly copying. These texts
  * are forgotten with the locations, and when they take too much.
  */
 #include "export/export_internal.h"

@@ -401,7 +401,7 @@ static int put_tables(struct database *d, struct str *err)
 
 /* ---- contract ---- */
 
-/* What could be read is in the database, also where reading had to end early. */
+/* The database has what could be read, also where reading had to end early. */
 static int fill_database(struct database *d, int fd, struct str *err)
 {
 	const struct sample_sink sink = {
@@ -439,7 +439,7 @@ static void release(struct database *d)
 	str_release(&d->scratch);
 }
 
-/* It is put in place of what has the name: that must be a file that holds nothing but bytes. */
+/* The database takes the place of what has the name: that must be a file that holds nothing but bytes. */
 static int check_place(const char *path, struct str *err)
 {
 	struct stat st;
@@ -449,7 +449,7 @@ static int check_place(const char *path, struct str *err)
 	return fail(err, -EINVAL, "a database is written to a regular file, and this is none");
 }
 
-/* As if it had been created where it now is. */
+/* Gives the file the permissions that it would have if it had been created where it now is. */
 static int put_in_place(struct destination *to, struct str *err)
 {
 	mode_t mask = umask(0);

@@ -1,28 +1,28 @@
 /*
- * pile.c: records as varints: the time as the difference to the last one, folded so that small steps back are short,
- * too; the word; the length of the text and the text.
+ * sample_spill.c: records as varints: the time as the difference to the last one, folded so that small steps back are
+ * short, too; the word; the length of the text and the text.
  */
-#include "export/pile.h"
+#include "export/sample_spill.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RECORD_BYTES_MAX = 3 * 10 + PILE_TEXT_MAX, ROW_BYTES_FIRST = 64 };
+enum { RECORD_BYTES_MAX = 3 * 10 + SPILL_TEXT_MAX, ROW_BYTES_FIRST = 64 };
 
-void pile_init(struct pile *pile)
+void spill_init(struct sample_spill *spill)
 {
-	*pile = (struct pile){ .fd = -1 };
+	*spill = (struct sample_spill){ .fd = -1 };
 }
 
-void pile_release(struct pile *pile)
+void spill_release(struct sample_spill *spill)
 {
-	if (pile->fd >= 0)
-		close(pile->fd);
-	pile_init(pile);
+	if (spill->fd >= 0)
+		close(spill->fd);
+	spill_init(spill);
 }
 
-void pile_row_release(struct pile_row *row)
+void spill_row_release(struct spill_row *row)
 {
 	free(row->bytes);
 	free(row->chunks);
@@ -30,25 +30,25 @@ void pile_row_release(struct pile_row *row)
 
 /* ---- writing ---- */
 
-static int put_away(struct pile *pile, struct pile_row *row, struct str *err)
+static int put_away(struct sample_spill *spill, struct spill_row *row, struct str *err)
 {
 	int code;
 
-	if (pile->fd < 0)
-		pile->fd = destination_create_nameless(NULL, err);
-	if (pile->fd < 0)
-		return pile->fd;
-	code = write_all_at(pile->fd, row->bytes, row->n_bytes, pile->file_bytes);
+	if (spill->fd < 0)
+		spill->fd = destination_create_nameless(NULL, err);
+	if (spill->fd < 0)
+		return spill->fd;
+	code = write_all_at(spill->fd, row->bytes, row->n_bytes, spill->file_bytes);
 	if (code)
 		return fail(err, code, "the samples can't be put away in a temporary file: %s", strerror(-code));
 	VEC_GROW(row->chunks, row->n_chunks, row->cap_chunks);
-	row->chunks[row->n_chunks++] = (struct pile_chunk){ pile->file_bytes, row->n_bytes };
-	pile->file_bytes += row->n_bytes;
+	row->chunks[row->n_chunks++] = (struct spill_chunk){ spill->file_bytes, row->n_bytes };
+	spill->file_bytes += row->n_bytes;
 	row->n_bytes = 0;
 	return 0;
 }
 
-static void add_varint(struct pile_row *row, uint64_t value)
+static void add_varint(struct spill_row *row, uint64_t value)
 {
 	for (; value >= 0x80; value >>= 7)
 		row->bytes[row->n_bytes++] = (uint8_t)(value | 0x80);
@@ -65,11 +65,11 @@ static uint64_t unfold(uint64_t folded)
 	return folded >> 1 ^ (folded & 1 ? UINT64_MAX : 0);
 }
 
-int pile_add(struct pile *pile, struct pile_row *row, const struct pile_record *record, struct str *err)
+int spill_add(struct sample_spill *spill, struct spill_row *row, const struct spill_record *record, struct str *err)
 {
-	size_t text_bytes = record->text_bytes < PILE_TEXT_MAX ? record->text_bytes : PILE_TEXT_MAX;
-	uint32_t need = (uint32_t)(RECORD_BYTES_MAX - PILE_TEXT_MAX + text_bytes);
-	int code = row->n_bytes + need > PILE_BYTES ? put_away(pile, row, err) : 0;
+	size_t text_bytes = record->text_bytes < SPILL_TEXT_MAX ? record->text_bytes : SPILL_TEXT_MAX;
+	uint32_t need = (uint32_t)(RECORD_BYTES_MAX - SPILL_TEXT_MAX + text_bytes);
+	int code = row->n_bytes + need > SPILL_BYTES ? put_away(spill, row, err) : 0;
 
 	if (code)
 		return code;
@@ -77,7 +77,7 @@ int pile_add(struct pile *pile, struct pile_row *row, const struct pile_record *
 		uint32_t cap = row->cap ? 2 * row->cap : ROW_BYTES_FIRST;
 
 		row->cap = row->n_bytes + need > cap ? row->n_bytes + need : cap;
-		row->cap = row->cap < PILE_BYTES ? row->cap : PILE_BYTES;
+		row->cap = row->cap < SPILL_BYTES ? row->cap : SPILL_BYTES;
 		row->bytes = xreallocarray(row->bytes, row->cap, 1);
 	}
 	add_varint(row, fold(record->time - row->last_time));
@@ -93,20 +93,20 @@ int pile_add(struct pile *pile, struct pile_row *row, const struct pile_record *
 
 /* ---- reading ---- */
 
-void pile_read(struct pile_reader *reader, const struct pile *pile, const struct pile_row *row)
+void spill_read(struct spill_reader *reader, const struct sample_spill *spill, const struct spill_row *row)
 {
-	reader->pile = pile;
+	reader->spill = spill;
 	reader->row = row;
 	reader->next_chunk = 0;
 	reader->at = reader->end = NULL;
 	reader->time = 0;
 }
 
-/* The next chunk, and behind the last one what is in memory. False: there is no more, or an error. */
-static bool refill(struct pile_reader *reader, int *code)
+/* The next chunk, and after the last one what is in memory. False: there is no more, or an error. */
+static bool refill(struct spill_reader *reader, int *code)
 {
-	const struct pile_row *row = reader->row;
-	const struct pile_chunk *chunk;
+	const struct spill_row *row = reader->row;
+	const struct spill_chunk *chunk;
 
 	*code = 0;
 	if (reader->next_chunk > row->n_chunks)
@@ -117,7 +117,7 @@ static bool refill(struct pile_reader *reader, int *code)
 		return row->n_bytes;
 	chunk = &row->chunks[reader->next_chunk - 1];
 	for (size_t got = 0; got < chunk->n_bytes;) {
-		ssize_t n = pread(reader->pile->fd, reader->room + got, chunk->n_bytes - got,
+		ssize_t n = pread(reader->spill->fd, reader->room + got, chunk->n_bytes - got,
 				  (off_t)(chunk->offset + got));
 
 		if (n < 0 && errno == EINTR)
@@ -133,7 +133,7 @@ static bool refill(struct pile_reader *reader, int *code)
 	return true;
 }
 
-static uint64_t take_varint(struct pile_reader *reader)
+static uint64_t take_varint(struct spill_reader *reader)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -143,7 +143,7 @@ static uint64_t take_varint(struct pile_reader *reader)
 	return value | (uint64_t)*reader->at++ << shift;
 }
 
-int pile_next(struct pile_reader *reader, struct pile_record *record, struct str *err)
+int spill_next(struct spill_reader *reader, struct spill_record *record, struct str *err)
 {
 	int code = 0;
 
