@@ -1,5 +1,14 @@
 /*
  * trace: the fields of tracepoints, as text and as numbers, from the formats that a recording carries.
+ *
+ *   tracepoints_new()    trace.c reads TRACING_DATA: the formats, texts of the kernel's, by the number of their event
+ *   first sample         trace_format.c makes fields of the format's lines, trace_parse.c a program of its print format
+ *   tracepoint_print()   trace_text.c runs the program over the sample's bytes, trace_eval.c works out its numbers:
+ *                        "prev_comm=sh prev_pid=12 ..."
+ *   tracepoint_value()   one field by its name, for sort keys, filters and columns
+ *
+ * A recording may be from anywhere: a format may be any text, and is bounded in all that is made of it
+ * (trace_internal.h).
  */
 #ifndef PSTAT_TRACE_H
 #define PSTAT_TRACE_H

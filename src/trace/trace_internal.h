@@ -1,9 +1,9 @@
 /*
  * trace_internal: how the text of a tracepoint's sample is made. Private to trace/.
  *
- *	TRACING_DATA -> trace_sections.c -> a format's text -> trace_format.c -> its fields
- *	                 print fmt -> trace_lex.c -> trace_parse.c -> trace_print.c -> pieces and nodes
- *	a sample's bytes -> trace_eval.c (numbers), trace_convert.c (one %), trace_text.c (all) -> text
+ *	TRACING_DATA -> trace.c -> a format's text -> trace_format.c -> its fields
+ *	                           print fmt -> trace_parse.c -> pieces and nodes
+ *	a sample's bytes -> trace_eval.c (numbers), trace_text.c (the text)
  *
  * A recording may be from anywhere, so a format may be any text. What is made of one is bounded: in the
  * length of the text that is looked at, in fields, in nodes, and in how deep they stand below one another;
@@ -13,24 +13,6 @@
 #define PSTAT_TRACE_PARTS_H
 
 #include "util/util.h"
-
-/* ---- trace_sections.c ---- */
-
-/* What the parts of TRACING_DATA are handed to, in their order. Texts end in NUL. */
-struct trace_sections {
-	void *context;
-	void (*head)(void *context, bool big_endian, unsigned long_bytes);
-	void (*format)(void *context, const char *text, size_t len);
-	/* What a pointer to a text stood for in the kernel. */
-	void (*text)(void *context, uint64_t address, const char *text);
-};
-enum trace_end {
-	TRACE_WHOLE,
-	TRACE_CUT, /* the formats end early; those before have been handed out */
-	TRACE_FOREIGN, /* not TRACING_DATA at all; nothing has been handed out */
-};
-enum trace_end trace_sections_read(const uint8_t *bytes, size_t size,
-				   const struct trace_sections *sections);
 
 /* ---- trace_format.c: a format's lines ---- */
 
@@ -46,7 +28,7 @@ struct trace_field {
 struct trace_format {
 	struct trace_field *fields; /* the common ones first */
 	size_t n_fields, n_common;
-	const char *print; /* behind "print fmt: "; not ended by NUL */
+	const char *print; /* after "print fmt: "; not ended by NUL */
 	size_t print_len; /* 0: there is none */
 };
 
@@ -58,36 +40,10 @@ bool trace_format_parse(struct arena *arena, const char *text, size_t len, unsig
 /* NULL: no such field. */
 const struct trace_field *trace_field_find(const struct trace_format *format, const char *name, size_t len);
 
-/* ---- trace_lex.c: the words of a print format ---- */
+/* ---- a print format: pieces, and the expressions that they show ---- */
 
-enum trace_token_kind {
-	TRACE_TOKEN_END,
-	TRACE_TOKEN_BAD, /* what no print format has */
-	TRACE_TOKEN_WORD,
-	TRACE_TOKEN_NUMBER, /* of 1, or 'x' */
-	TRACE_TOKEN_STRING, /* all that stand behind one another; what \ escapes is left as it is */
-	TRACE_TOKEN_SIGN,
-};
 /* A sign of one or two characters as a number. */
 #define TRACE_SIGN(a, b) ((unsigned)(a) | (unsigned)(b) << 8)
-
-struct trace_token {
-	enum trace_token_kind kind;
-	const char *text;
-	size_t len;
-	unsigned sign;
-	uint64_t value;
-	uint8_t bytes; /* of the number's type: 4 or 8 */
-	bool is_signed;
-};
-struct trace_lexer {
-	struct arena *arena; /* for texts of strings */
-	const char *at, *end;
-	unsigned long_bytes;
-};
-struct trace_token trace_lex(struct trace_lexer *lexer);
-
-/* ---- trace_parse.c: expressions ---- */
 
 enum trace_node_kind {
 	TRACE_CONST, /* text: as it was written, where it was a word or a string */
@@ -121,7 +77,7 @@ struct trace_node {
 	bool is_signed;
 	bool is_word; /* of a constant: from a word that nobody knows, taken as 0 */
 	uint16_t depth; /* of the nodes below, and one */
-	/* Of a cast to a pointer: the type that it points to, 0: unknown. Of a comparison: its operands' type. */
+	/* The type that a cast to a pointer points to, 0: unknown; the type of a comparison's operands. */
 	uint8_t element_bytes;
 	bool element_signed;
 	unsigned sign;
@@ -133,47 +89,13 @@ struct trace_node {
 	size_t n_names;
 };
 
-struct trace_parser {
-	struct arena *arena;
-	const struct trace_format *format;
-	struct trace_lexer lexer;
-	struct trace_token token; /* the next one */
-	unsigned long_bytes;
-	size_t n_nodes, n_names;
-	unsigned depth; /* of the expressions that are open */
-};
-/* One expression, up to what can't belong to it. NULL: it is not understood. */
-const struct trace_node *trace_parse_expression(struct trace_parser *parser);
-/* trace_parse_calls.c: behind "NAME(". NULL: no such function, or its arguments are not understood. */
-struct trace_node *trace_parse_call(struct trace_parser *parser, const char *name, size_t len);
-/* What these files share. Nodes: NULL when there are too many. */
-struct trace_node *trace_node_new(struct trace_parser *parser, enum trace_node_kind kind,
-				  const struct trace_node *a, const struct trace_node *b,
-				  const struct trace_node *c);
-void trace_next(struct trace_parser *parser);
-bool trace_is_sign(const struct trace_parser *parser, unsigned sign);
-bool trace_takes(struct trace_parser *parser, unsigned sign); /* and goes on behind it */
-struct trace_node *trace_number_node(struct trace_parser *parser, uint64_t value, uint8_t bytes, bool is_signed);
-
-/* ---- trace_type.c ---- */
-
-/* An operand's type in an expression: at least an int. */
-void trace_promote(const struct trace_node *node, uint8_t *bytes, bool *is_signed);
-/* The type that two operands have in common. */
-void trace_common_type(const struct trace_node *a, const struct trace_node *b, uint8_t *bytes, bool *is_signed);
-bool trace_is_type_word(const char *name, size_t len);
-/* A type's words and stars, up to what can't belong to it; false: they name none whose size is known. */
-bool trace_parse_type(struct trace_parser *parser, uint8_t *bytes, bool *is_signed, bool *is_pointer);
-
-/* ---- trace_print.c: a print format as pieces ---- */
-
 struct trace_spec { /* of one % */
 	char conversion; /* d u x X o c s p */
 	bool left, plus, blank, zero, alternate;
 	uint8_t bytes; /* of the number that is shown */
 	int width, precision; /* -1: none */
-	char pointer; /* behind %p: S s M I U h b, or NUL; what stands for another is replaced by it */
-	char options[5]; /* the letters behind that one */
+	char pointer; /* after %p: S s M I U h b, or NUL; what stands for another is replaced by it */
+	char options[5]; /* the letters after that one */
 };
 struct trace_piece {
 	const char *text; /* as it is, where arg is NULL */
@@ -185,13 +107,13 @@ struct trace_print {
 	struct trace_piece *pieces;
 	size_t n;
 };
-/* false: not understood; the fields are then shown one by one. */
+/* trace_parse.c; false: not understood; the fields are then shown one by one. */
 bool trace_print_parse(struct arena *arena, const struct trace_format *format, unsigned long_bytes,
 		       struct trace_print *print);
 
 /* ---- a sample ---- */
 
-/* Whose pointers are looked up. Functions return NULL for what they do not know. */
+/* The machine that was recorded, whose pointers are looked up. Functions return NULL for what they do not know. */
 struct trace_machine {
 	bool swap, big_endian; /* samples are of the other byte order; of the high byte first */
 	unsigned long_bytes;
@@ -212,25 +134,14 @@ uint64_t trace_extend(uint64_t value, uint8_t bytes, bool is_signed);
 uint64_t trace_eval(const struct trace_raw *raw, const struct trace_node *node);
 /* 1, 2, 4 or 8 bytes at a place that is in the sample; 0 for others. */
 uint64_t trace_read(const struct trace_raw *raw, size_t at, size_t bytes);
-/* Where a field's bytes are; false: not all of them are in the sample. */
+/* Finds a field's bytes; false: not all of them are in the sample. */
 bool trace_field_place(const struct trace_raw *raw, const struct trace_field *field, size_t *at, size_t *len);
-/* Where the bytes are that a pointer would point at; false: it is none into the sample. */
+/* Finds the bytes that a pointer would point at; false: it is none into the sample. */
 bool trace_node_place(const struct trace_raw *raw, const struct trace_node *node, size_t *at, size_t *len);
-
-/* ---- trace_convert.c, trace_address.c: one % ---- */
-
-void trace_add_number(struct str *out, const struct trace_spec *spec, uint64_t value);
-/* Blanks around, or a cut in, what was added from `start` on. */
-void trace_finish_string(struct str *out, size_t start, const struct trace_spec *spec);
-void trace_add_bitmask(struct str *out, const struct trace_raw *raw, size_t at, size_t len);
-void trace_add_bit_list(struct str *out, const struct trace_raw *raw, size_t at, size_t len, size_t n_bits);
-/* %pM, %pI.., %pU, %ph.. of the bytes there. */
-void trace_add_address(struct str *out, const struct trace_raw *raw, const struct trace_spec *spec, size_t at,
-		       size_t len);
 
 /* ---- trace_text.c ---- */
 
-/* What the kernel's format makes of a sample. */
+/* The text that the kernel's format makes of a sample. */
 void trace_add_text(struct str *out, const struct trace_raw *raw, const struct trace_print *print);
 /* " name=value" for each field that is not a common one. */
 void trace_add_fields(struct str *out, const struct trace_raw *raw, const struct trace_format *format);

@@ -1,36 +1,251 @@
 /*
- * Expressions of a print format: C's operators with C's types and precedence, on fields of the sample
- * ("REC->x"). What only consists of constants is worked out here, once.
+ * The parser of a print format: text as it stands, and one piece for each %, with its arguments.
  *
- * A word that stands for nothing known is 0, as perf has it: `vmemmap_base + REC->pfn` is the number of the
- * page then. Parts of C that no kernel's format can do without a compiler (statements, assignments, what a
- * pointer points at) are not understood.
+ *	"prev_comm=%s prev_pid=%d", REC->prev_comm, REC->prev_pid
+ *	-> "prev_comm=", %s of a field, " prev_pid=", %d of a field
+ *
+ * Arguments are C's expressions on fields of the sample, with C's types and precedence; what looks like a call is one
+ * of the kernel's own helpers, a row of helpers[] each. What only consists of constants is worked out here, once.
+ *
+ * A word that stands for nothing known is 0, as perf has it: `vmemmap_base + REC->pfn` is the number of the page then.
+ * Parts of C that no kernel's format can do without a compiler (statements, assignments, what a pointer points at) are
+ * not understood. What the kernel's %p can show beyond printf(3) is in Documentation/core-api/printk-formats.rst of the
+ * kernel.
  */
 #include "trace/trace_internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
 
 enum {
 	NODES_MAX = 16 << 10, /* of a format; the kernel's largest have some 500 */
 	OPEN_MAX = 200, /* two for each expression within another; the kernel's deepest have some 30 */
+	NAMES_MAX = 16 << 10, /* of a format; the kernel's largest have some 200 */
 	DEPTH_MAX = 256, /* nodes below one another: a + b + c + ... */
+	PIECES_MAX = 1024,
+	WIDTH_MAX = 256, /* the kernel's formats have two digits at most */
 };
 
-/* ---- what is shared ---- */
+/* ==== words: names, numbers, strings, signs ==== */
 
-void trace_next(struct trace_parser *parser)
+enum trace_token_kind {
+	TRACE_TOKEN_END,
+	TRACE_TOKEN_BAD, /* what no print format has */
+	TRACE_TOKEN_WORD,
+	TRACE_TOKEN_NUMBER, /* of 1, or 'x' */
+	TRACE_TOKEN_STRING, /* all that stand after one another; what \ escapes is left as it is */
+	TRACE_TOKEN_SIGN,
+};
+
+struct trace_token {
+	enum trace_token_kind kind;
+	const char *text;
+	size_t len;
+	unsigned sign;
+	uint64_t value;
+	uint8_t bytes; /* of the number's type: 4 or 8 */
+	bool is_signed;
+};
+struct trace_lexer {
+	struct arena *arena; /* for texts of strings */
+	const char *at, *end;
+	unsigned long_bytes;
+};
+
+static bool is_word_char(char c)
 {
-	parser->token = trace_lex(&parser->lexer);
+	return isalnum((unsigned char)c) || c == '_';
 }
 
-bool trace_is_sign(const struct trace_parser *parser, unsigned sign)
+/* ---- strings ---- */
+
+/* The last quote of the string that begins after a first one at `at`; NULL: there is none. */
+static const char *string_end(const struct trace_lexer *lexer, const char *at)
+{
+	for (at++; at < lexer->end && *at != '"'; at++)
+		if (*at == '\\' && ++at == lexer->end)
+			return NULL;
+	return at < lexer->end ? at : NULL;
+}
+
+static void skip_blanks(struct trace_lexer *lexer)
+{
+	while (lexer->at < lexer->end && isspace((unsigned char)*lexer->at))
+		lexer->at++;
+}
+
+/* Strings after one another are one. At the first quote. */
+static struct trace_token lex_string(struct trace_lexer *lexer)
+{
+	struct trace_token token = { .kind = TRACE_TOKEN_STRING };
+	struct trace_lexer ahead = *lexer;
+	const char *last;
+	char *text;
+
+	while (ahead.at < ahead.end && *ahead.at == '"') {
+		last = string_end(&ahead, ahead.at);
+		if (!last)
+			return (struct trace_token){ .kind = TRACE_TOKEN_BAD };
+		token.len += (size_t)(last - ahead.at) - 1;
+		ahead.at = last + 1;
+		skip_blanks(&ahead);
+	}
+	token.text = text = arena_alloc(lexer->arena, token.len + 1);
+	while (lexer->at < ahead.at && (last = string_end(lexer, lexer->at))) {
+		text = mempcpy(text, lexer->at + 1, (size_t)(last - lexer->at) - 1);
+		lexer->at = last + 1;
+		skip_blanks(lexer);
+	}
+	*text = '\0';
+	return token;
+}
+
+/* ---- numbers ---- */
+
+/* 'x', and '\n' and its like. */
+static struct trace_token lex_char(struct trace_lexer *lexer)
+{
+	static const char letters[] = "abfnrtv0", values[] = "\a\b\f\n\r\t\v";
+	struct trace_token token = { .kind = TRACE_TOKEN_NUMBER, .bytes = 4, .is_signed = true };
+	const char *p = lexer->at + 1, *letter;
+
+	if (lexer->end - p >= 3 && *p == '\\') {
+		p++;
+		letter = memchr(letters, *p, sizeof(letters) - 1);
+		token.value = letter ? (uint8_t)values[letter - letters] : (uint8_t)*p;
+	} else if (lexer->end - p >= 2 && *p != '\'') {
+		token.value = (uint8_t)*p;
+	} else {
+		return (struct trace_token){ .kind = TRACE_TOKEN_BAD };
+	}
+	if (p[1] != '\'')
+		return (struct trace_token){ .kind = TRACE_TOKEN_BAD };
+	lexer->at = p + 2;
+	return token;
+}
+
+/* Digits by their base; what they stand for beyond 64 bits is lost. */
+static const char *lex_digits(const char *p, const char *end, uint64_t *value)
+{
+	unsigned base = 10;
+
+	if (end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && isxdigit((unsigned char)p[2])) {
+		base = 16;
+		p += 2;
+	} else if (*p == '0') {
+		base = 8;
+	}
+	for (*value = 0; p < end && isxdigit((unsigned char)*p); p++) {
+		unsigned digit = isdigit((unsigned char)*p) ? (unsigned)(*p - '0')
+							    : (unsigned)(tolower(*p) - 'a') + 10;
+
+		if (digit >= base)
+			break;
+		*value = *value * base + digit;
+	}
+	return p;
+}
+
+/* The type is the first of C's that holds the value. */
+static struct trace_token lex_number(struct trace_lexer *lexer)
+{
+	struct trace_token token = { .kind = TRACE_TOKEN_NUMBER, .bytes = 4, .is_signed = true };
+	bool decimal = *lexer->at != '0';
+	const char *p = lex_digits(lexer->at, lexer->end, &token.value);
+	unsigned longs = 0;
+
+	for (; p < lexer->end && strchr("uUlL", *p); p++) {
+		if (*p == 'u' || *p == 'U')
+			token.is_signed = false;
+		else
+			longs++;
+	}
+	if (p < lexer->end && is_word_char(*p))
+		return (struct trace_token){ .kind = TRACE_TOKEN_BAD };
+	if (token.value > UINT32_MAX || longs > 1 || (longs && lexer->long_bytes == 8) ||
+	    (token.is_signed && decimal && token.value > INT32_MAX))
+		token.bytes = 8;
+	if (token.is_signed && !decimal && (token.bytes == 4 ? token.value > INT32_MAX : token.value > INT64_MAX))
+		token.is_signed = false;
+	lexer->at = p;
+	return token;
+}
+
+/* ---- signs and words ---- */
+
+static struct trace_token lex_sign(struct trace_lexer *lexer)
+{
+	static const char *const pairs[] = { "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||" };
+	static const char single[] = "()[]{},?:+-*/%&|^~!<>";
+	const char *p = lexer->at;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		if (lexer->end - p < 2 || p[0] != pairs[i][0] || p[1] != pairs[i][1])
+			continue;
+		lexer->at += 2;
+		return (struct trace_token){ .kind = TRACE_TOKEN_SIGN, .sign = TRACE_SIGN(p[0], p[1]) };
+	}
+	if (!memchr(single, *p, sizeof(single) - 1))
+		return (struct trace_token){ .kind = TRACE_TOKEN_BAD };
+	lexer->at++;
+	return (struct trace_token){ .kind = TRACE_TOKEN_SIGN, .sign = (unsigned char)*p };
+}
+
+static struct trace_token lex(struct trace_lexer *lexer)
+{
+	struct trace_token token = { .kind = TRACE_TOKEN_END };
+	const char *p;
+
+	skip_blanks(lexer);
+	if (lexer->at == lexer->end)
+		return token;
+	if (*lexer->at == '"')
+		return lex_string(lexer);
+	if (*lexer->at == '\'')
+		return lex_char(lexer);
+	if (isdigit((unsigned char)*lexer->at))
+		return lex_number(lexer);
+	if (!is_word_char(*lexer->at))
+		return lex_sign(lexer);
+	for (p = lexer->at; p < lexer->end && is_word_char(*p); p++)
+		;
+	token = (struct trace_token){ .kind = TRACE_TOKEN_WORD, .text = lexer->at,
+				      .len = (size_t)(p - lexer->at) };
+	lexer->at = p;
+	return token;
+}
+
+/* ==== expressions ==== */
+
+struct trace_parser {
+	struct arena *arena;
+	const struct trace_format *format;
+	struct trace_lexer lexer;
+	struct trace_token token; /* the next one */
+	unsigned long_bytes;
+	size_t n_nodes, n_names;
+	unsigned depth; /* of the expressions that are open */
+};
+
+static const struct trace_node *parse_expression(struct trace_parser *parser);
+
+/* ---- nodes ---- */
+
+static void next_token(struct trace_parser *parser)
+{
+	parser->token = lex(&parser->lexer);
+}
+
+static bool is_sign(const struct trace_parser *parser, unsigned sign)
 {
 	return parser->token.kind == TRACE_TOKEN_SIGN && parser->token.sign == sign;
 }
 
-bool trace_takes(struct trace_parser *parser, unsigned sign)
+static bool takes(struct trace_parser *parser, unsigned sign)
 {
-	if (!trace_is_sign(parser, sign))
+	if (!is_sign(parser, sign))
 		return false;
-	trace_next(parser);
+	next_token(parser);
 	return true;
 }
 
@@ -44,7 +259,7 @@ static unsigned larger(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
-struct trace_node *trace_node_new(struct trace_parser *parser, enum trace_node_kind kind,
+static struct trace_node *new_node(struct trace_parser *parser, enum trace_node_kind kind,
 				  const struct trace_node *a, const struct trace_node *b, const struct trace_node *c)
 {
 	unsigned depth = 1 + larger(depth_of(a), larger(depth_of(b), depth_of(c)));
@@ -59,9 +274,9 @@ struct trace_node *trace_node_new(struct trace_parser *parser, enum trace_node_k
 	return node;
 }
 
-struct trace_node *trace_number_node(struct trace_parser *parser, uint64_t value, uint8_t bytes, bool is_signed)
+static struct trace_node *number_node(struct trace_parser *parser, uint64_t value, uint8_t bytes, bool is_signed)
 {
-	struct trace_node *node = trace_node_new(parser, TRACE_CONST, NULL, NULL, NULL);
+	struct trace_node *node = new_node(parser, TRACE_CONST, NULL, NULL, NULL);
 
 	if (!node)
 		return NULL;
@@ -69,6 +284,110 @@ struct trace_node *trace_number_node(struct trace_parser *parser, uint64_t value
 	node->is_signed = is_signed;
 	node->value = trace_extend(value, bytes, is_signed);
 	return node;
+}
+
+/* ---- C's types: how many bytes a value has, and whether it has a sign ---- */
+
+static void promote(const struct trace_node *node, uint8_t *bytes, bool *is_signed)
+{
+	*bytes = node->bytes < 4 ? 4 : node->bytes;
+	*is_signed = node->bytes < 4 || node->is_signed;
+}
+
+static void common_type(const struct trace_node *a, const struct trace_node *b, uint8_t *bytes, bool *is_signed)
+{
+	uint8_t a_bytes, b_bytes;
+	bool a_signed, b_signed;
+
+	promote(a, &a_bytes, &a_signed);
+	promote(b, &b_bytes, &b_signed);
+	*bytes = a_bytes > b_bytes ? a_bytes : b_bytes;
+	*is_signed = a_bytes == b_bytes ? a_signed && b_signed : a_bytes > b_bytes ? a_signed : b_signed;
+}
+
+/* A word of a type: what it says of the size and the sign. */
+struct type_word {
+	const char *name;
+	uint8_t bytes; /* 0: nothing */
+	bool is_unsigned, is_signed, is_long, is_other; /* other: of a size that is not known here */
+};
+
+static const struct type_word type_words[] = {
+	{ "u8", .bytes = 1, .is_unsigned = true },
+	{ "u16", .bytes = 2, .is_unsigned = true },
+	{ "u32", .bytes = 4, .is_unsigned = true },
+	{ "u64", .bytes = 8, .is_unsigned = true },
+	{ "s8", .bytes = 1 },
+	{ "s16", .bytes = 2 },
+	{ "s32", .bytes = 4 },
+	{ "s64", .bytes = 8 },
+	{ "char", .bytes = 1, .is_unsigned = true }, /* in kernels since 6.2, on all machines */
+	{ "short", .bytes = 2 },
+	{ "int", .bytes = 4 },
+	{ "long", .is_long = true },
+	{ "unsigned", .is_unsigned = true },
+	{ "signed", .is_signed = true },
+	{ "const", .bytes = 0 },
+	{ "volatile", .bytes = 0 },
+	{ "bool", .bytes = 1, .is_unsigned = true },
+	{ "size_t", .is_long = true, .is_unsigned = true },
+	{ "void", .is_other = true },
+	{ "struct", .is_other = true },
+	{ "union", .is_other = true },
+	{ "enum", .is_other = true },
+};
+
+static const struct type_word *find_type_word(const char *name, size_t len)
+{
+	if (len > 2 && name[0] == '_' && name[1] == '_') { /* __u32 */
+		name += 2;
+		len -= 2;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(type_words); i++)
+		if (strlen(type_words[i].name) == len && !memcmp(type_words[i].name, name, len))
+			return &type_words[i];
+	return NULL;
+}
+
+static bool is_type_word(const char *name, size_t len)
+{
+	return find_type_word(name, len);
+}
+
+static bool parse_type(struct trace_parser *parser, uint8_t *bytes, bool *is_signed, bool *is_pointer)
+{
+	bool other = false, any = false, with_sign = false;
+	unsigned longs = 0;
+
+	*bytes = 0;
+	*is_signed = true;
+	*is_pointer = false;
+	for (;; next_token(parser)) {
+		const struct type_word *word;
+
+		if (is_sign(parser, '*')) {
+			*is_pointer = true;
+			continue;
+		}
+		if (parser->token.kind != TRACE_TOKEN_WORD)
+			break;
+		any = true;
+		word = find_type_word(parser->token.text, parser->token.len);
+		other |= !word || word->is_other;
+		if (!word)
+			continue;
+		if (word->bytes)
+			*bytes = word->bytes;
+		*is_signed &= !word->is_unsigned;
+		with_sign |= word->is_signed;
+		longs += word->is_long;
+	}
+	*is_signed |= with_sign;
+	if (longs)
+		*bytes = longs > 1 ? 8 : (uint8_t)parser->long_bytes;
+	else if (!*bytes && any && !other)
+		*bytes = 4;
+	return *bytes && !other;
 }
 
 /* ---- constants ---- */
@@ -108,7 +427,7 @@ static const struct {
 
 static struct trace_node *word_node(struct trace_parser *parser, const struct trace_token *word)
 {
-	struct trace_node *node = trace_number_node(parser, 0, 4, true);
+	struct trace_node *node = number_node(parser, 0, 4, true);
 
 	if (!node)
 		return NULL;
@@ -123,23 +442,239 @@ static struct trace_node *word_node(struct trace_parser *parser, const struct tr
 	return node;
 }
 
+static struct trace_node *typed(struct trace_node *node, unsigned bytes, bool is_signed)
+{
+	if (node) {
+		node->bytes = (uint8_t)bytes;
+		node->is_signed = is_signed;
+	}
+	return node;
+}
+
+/* ---- helpers: names of values: { 1, "READ" }, { 2, "WRITE" } ---- */
+
+static bool parse_name(struct trace_parser *parser, struct trace_name *name)
+{
+	const struct trace_node *value, *text;
+
+	*name = (struct trace_name){ .known = false };
+	if (!takes(parser, '{'))
+		return false;
+	if (takes(parser, '}'))
+		return true; /* of an empty table */
+	value = parse_expression(parser);
+	if (!value || value->kind != TRACE_CONST || !takes(parser, ','))
+		return false;
+	text = parse_expression(parser);
+	if (!text || text->kind != TRACE_CONST || !takes(parser, '}'))
+		return false;
+	/* A row without a text is the kernel's end of the table. */
+	*name = (struct trace_name){ value->value, text->text, !value->is_word && text->text };
+	return true;
+}
+
+/* Up to and with the last parenthesis. */
+static bool parse_names(struct trace_parser *parser, struct trace_node *node)
+{
+	struct trace_name *names = NULL;
+	size_t n = 0, cap = 0;
+	bool good;
+
+	do {
+		if (n == cap) {
+			cap = cap ? 2 * cap : 8;
+			names = xreallocarray(names, cap, sizeof(*names));
+		}
+		good = parser->n_names++ < NAMES_MAX && parse_name(parser, &names[n]);
+		n++;
+	} while (good && takes(parser, ','));
+	good = good && takes(parser, ')');
+	if (good) {
+		node->names = arena_copy(parser->arena, names, n * sizeof(*names));
+		node->n_names = n;
+	}
+	free(names);
+	return good;
+}
+
+static struct trace_node *parse_flags(struct trace_parser *parser, enum trace_node_kind kind)
+{
+	const struct trace_node *value = parse_expression(parser), *between = NULL;
+	struct trace_node *node;
+
+	if (!value || !takes(parser, ','))
+		return NULL;
+	if (kind == TRACE_FLAGS) {
+		between = parse_expression(parser);
+		if (!between || between->kind != TRACE_CONST || !between->text || !takes(parser, ','))
+			return NULL;
+	}
+	node = new_node(parser, kind, value, NULL, NULL);
+	if (!node || !parse_names(parser, node))
+		return NULL;
+	node->text = between ? between->text : NULL;
+	return node;
+}
+
+/* ---- helpers: bytes ---- */
+
+/* (field, n) or (field, n, size) */
+static struct trace_node *parse_bytes(struct trace_parser *parser, enum trace_node_kind kind)
+{
+	const struct trace_node *arg[3] = { NULL };
+	unsigned n = kind == TRACE_ARRAY ? 3 : 2;
+
+	for (unsigned i = 0; i < n; i++) {
+		arg[i] = parse_expression(parser);
+		if (!arg[i] || !takes(parser, i + 1 < n ? ',' : ')'))
+			return NULL;
+	}
+	return new_node(parser, kind, arg[0], arg[1], arg[2]);
+}
+
+/* (NAME), a dynamic field's. */
+static struct trace_node *parse_dynamic(struct trace_parser *parser, enum trace_node_kind kind)
+{
+	const struct trace_field *field;
+	struct trace_node *node;
+
+	if (parser->token.kind != TRACE_TOKEN_WORD)
+		return NULL;
+	field = trace_field_find(parser->format, parser->token.text, parser->token.len);
+	next_token(parser);
+	if (!field || !field->is_dynamic || !takes(parser, ')'))
+		return NULL;
+	node = new_node(parser, kind, NULL, NULL, NULL);
+	if (node)
+		node->field = field;
+	return kind == TRACE_DYNAMIC ? typed(node, 8, false) : node;
+}
+
+/* ---- helpers: numbers ---- */
+
+/* __builtin_expect(x, 0): x */
+static struct trace_node *parse_expect(struct trace_parser *parser, enum trace_node_kind kind)
+{
+	const struct trace_node *value = parse_expression(parser);
+	struct trace_node *node;
+
+	if (!value || !takes(parser, ',') || !parse_expression(parser) || !takes(parser, ')'))
+		return NULL;
+	node = new_node(parser, kind, value, NULL, NULL);
+	return typed(node, value->bytes, value->is_signed);
+}
+
+/* sizeof(type), sizeof(REC->x), sizeof(REC->x[0]): a constant. */
+static struct trace_node *parse_sizeof(struct trace_parser *parser, enum trace_node_kind kind)
+{
+	const struct trace_node *value;
+	unsigned size;
+	bool is_signed, is_pointer, is_known;
+	uint8_t bytes;
+
+	(void)kind;
+	if (parser->token.kind != TRACE_TOKEN_WORD)
+		return NULL;
+	if (parser->token.len == 3 && !memcmp(parser->token.text, "REC", 3)) {
+		value = parse_expression(parser);
+		if (!value)
+			return NULL;
+		size = value->kind == TRACE_FIELD ? value->field->size : value->bytes;
+	} else {
+		is_known = parse_type(parser, &bytes, &is_signed, &is_pointer);
+		size = is_pointer ? parser->long_bytes : bytes;
+		if (!is_known && !is_pointer)
+			return NULL;
+	}
+	return takes(parser, ')') ? number_node(parser, size, (uint8_t)parser->long_bytes, false) : NULL;
+}
+
+/* Nanoseconds as whole seconds, and what is left of them. */
+static struct trace_node *parse_seconds(struct trace_parser *parser, unsigned sign)
+{
+	const struct trace_node *value = parse_expression(parser);
+	struct trace_node *second = number_node(parser, 1000000000, 8, false), *node;
+
+	if (!value || !second || !takes(parser, ')'))
+		return NULL;
+	node = typed(new_node(parser, TRACE_BINARY, value, second, NULL), 8, false);
+	if (node)
+		node->sign = sign;
+	return node;
+}
+
+static struct trace_node *parse_ns_to_secs(struct trace_parser *parser, enum trace_node_kind kind)
+{
+	(void)kind;
+	return parse_seconds(parser, '/');
+}
+
+static struct trace_node *parse_ns_without_secs(struct trace_parser *parser, enum trace_node_kind kind)
+{
+	(void)kind;
+	return parse_seconds(parser, '%');
+}
+
+/*
+ * To add a helper: a row here; a new kind of node: also trace_eval.c or trace_text.c. Any other function is one of the
+ * kernel's that can't be called here.
+ */
+static const struct {
+	const char *name;
+	struct trace_node *(*parse)(struct trace_parser *parser, enum trace_node_kind kind);
+	enum trace_node_kind kind;
+} helpers[] = {
+	{ "__print_flags", parse_flags, TRACE_FLAGS },
+	{ "__print_flags_u64", parse_flags, TRACE_FLAGS },
+	{ "__print_symbolic", parse_flags, TRACE_SYMBOL },
+	{ "__print_symbolic_u64", parse_flags, TRACE_SYMBOL },
+	{ "__print_hex", parse_bytes, TRACE_HEX },
+	{ "__print_hex_str", parse_bytes, TRACE_HEX_STR },
+	{ "__print_array", parse_bytes, TRACE_ARRAY },
+	{ "__print_ns_to_secs", parse_ns_to_secs, TRACE_BINARY },
+	{ "__print_ns_without_secs", parse_ns_without_secs, TRACE_BINARY },
+	{ "__get_str", parse_dynamic, TRACE_DYNAMIC },
+	{ "__get_rel_str", parse_dynamic, TRACE_DYNAMIC },
+	{ "__get_dynamic_array", parse_dynamic, TRACE_DYNAMIC },
+	{ "__get_rel_dynamic_array", parse_dynamic, TRACE_DYNAMIC },
+	{ "__get_sockaddr", parse_dynamic, TRACE_DYNAMIC },
+	{ "__get_rel_sockaddr", parse_dynamic, TRACE_DYNAMIC },
+	{ "__get_sockaddr_rel", parse_dynamic, TRACE_DYNAMIC },
+	{ "__get_dynamic_array_len", parse_dynamic, TRACE_DYNAMIC_LEN },
+	{ "__get_rel_dynamic_array_len", parse_dynamic, TRACE_DYNAMIC_LEN },
+	{ "__get_bitmask", parse_dynamic, TRACE_BITMASK },
+	{ "__get_rel_bitmask", parse_dynamic, TRACE_BITMASK },
+	{ "__get_cpumask", parse_dynamic, TRACE_CPUMASK },
+	{ "__get_rel_cpumask", parse_dynamic, TRACE_CPUMASK },
+	{ "__builtin_expect", parse_expect, TRACE_CAST },
+	{ "sizeof", parse_sizeof, TRACE_CONST },
+};
+
+static struct trace_node *parse_call(struct trace_parser *parser, const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++)
+		if (strlen(helpers[i].name) == len && !memcmp(helpers[i].name, name, len))
+			return helpers[i].parse(parser, helpers[i].kind);
+	return NULL;
+}
+
 /* ---- operands ---- */
 
 static const struct trace_node *parse_unary(struct trace_parser *parser);
 
-/* Behind REC. A field's number is as wide as the field. */
+/* After REC. A field's number is as wide as the field. */
 static struct trace_node *parse_field(struct trace_parser *parser)
 {
 	const struct trace_field *field;
 	struct trace_node *node;
 	struct trace_token name;
 
-	if (!trace_takes(parser, TRACE_SIGN('-', '>')) || parser->token.kind != TRACE_TOKEN_WORD)
+	if (!takes(parser, TRACE_SIGN('-', '>')) || parser->token.kind != TRACE_TOKEN_WORD)
 		return NULL;
 	name = parser->token;
-	trace_next(parser);
+	next_token(parser);
 	field = trace_field_find(parser->format, name.text, name.len);
-	node = field ? trace_node_new(parser, TRACE_FIELD, NULL, NULL, NULL) : NULL;
+	node = field ? new_node(parser, TRACE_FIELD, NULL, NULL, NULL) : NULL;
 	if (!node)
 		return NULL;
 	node->field = field;
@@ -148,18 +683,18 @@ static struct trace_node *parse_field(struct trace_parser *parser)
 	return node;
 }
 
-/* Behind a string: its text, which is no number. */
+/* After a string: its text, which is no number. */
 static struct trace_node *string_node(struct trace_parser *parser)
 {
-	struct trace_node *node = trace_number_node(parser, 0, 8, false);
+	struct trace_node *node = number_node(parser, 0, 8, false);
 
 	if (node)
 		node->text = parser->token.text;
-	trace_next(parser);
+	next_token(parser);
 	return node;
 }
 
-/* What a cast's operand can begin with. Behind a word that may be a value, a sign is an operator. */
+/* Can a cast's operand begin here? After a word that may be a value, a sign is an operator. */
 static bool begins_operand(const struct trace_parser *parser, bool after_type)
 {
 	const struct trace_token *token = &parser->token;
@@ -167,14 +702,14 @@ static bool begins_operand(const struct trace_parser *parser, bool after_type)
 	if (token->kind == TRACE_TOKEN_WORD || token->kind == TRACE_TOKEN_NUMBER ||
 	    token->kind == TRACE_TOKEN_STRING)
 		return true;
-	return trace_is_sign(parser, '(') ||
-	       (after_type && (trace_is_sign(parser, '-') || trace_is_sign(parser, '~') || trace_is_sign(parser, '!')));
+	return is_sign(parser, '(') ||
+	       (after_type && (is_sign(parser, '-') || is_sign(parser, '~') || is_sign(parser, '!')));
 }
 
 static struct trace_node *parse_cast(struct trace_parser *parser, uint8_t bytes, bool is_signed, bool is_pointer)
 {
 	const struct trace_node *item = parse_unary(parser);
-	struct trace_node *node = item ? trace_node_new(parser, TRACE_CAST, item, NULL, NULL) : NULL;
+	struct trace_node *node = item ? new_node(parser, TRACE_CAST, item, NULL, NULL) : NULL;
 
 	if (!node)
 		return NULL;
@@ -193,21 +728,21 @@ static struct trace_node *parse_cast(struct trace_parser *parser, uint8_t bytes,
 }
 
 /*
- * "(type)x" or "(REC)->x", behind the first parenthesis. false, without having gone on: what stands in the
+ * "(type)x" or "(REC)->x", after the first parenthesis. false, without having gone on: what stands in the
  * parentheses is a value.
  */
 static bool parse_paren_word(struct trace_parser *parser, const struct trace_node **node)
 {
 	const struct trace_lexer lexer = parser->lexer;
 	const struct trace_token token = parser->token;
-	bool is_type = trace_is_type_word(token.text, token.len), is_signed, is_pointer;
+	bool is_type = is_type_word(token.text, token.len), is_signed, is_pointer;
 	bool is_rec = token.len == 3 && !memcmp(token.text, "REC", 3);
 	uint8_t bytes;
 
-	if (!trace_parse_type(parser, &bytes, &is_signed, &is_pointer))
+	if (!parse_type(parser, &bytes, &is_signed, &is_pointer))
 		bytes = 0;
-	if (trace_takes(parser, ')')) {
-		if (is_rec && trace_is_sign(parser, TRACE_SIGN('-', '>'))) {
+	if (takes(parser, ')')) {
+		if (is_rec && is_sign(parser, TRACE_SIGN('-', '>'))) {
 			*node = parse_field(parser);
 			return true;
 		}
@@ -221,15 +756,15 @@ static bool parse_paren_word(struct trace_parser *parser, const struct trace_nod
 	return false;
 }
 
-/* Behind '('. */
+/* After '('. */
 static const struct trace_node *parse_paren(struct trace_parser *parser)
 {
 	const struct trace_node *node;
 
 	if (parser->token.kind == TRACE_TOKEN_WORD && parse_paren_word(parser, &node))
 		return node;
-	node = trace_parse_expression(parser);
-	return node && trace_takes(parser, ')') ? node : NULL;
+	node = parse_expression(parser);
+	return node && takes(parser, ')') ? node : NULL;
 }
 
 static const struct trace_node *parse_primary(struct trace_parser *parser)
@@ -238,17 +773,17 @@ static const struct trace_node *parse_primary(struct trace_parser *parser)
 
 	if (token.kind == TRACE_TOKEN_STRING)
 		return string_node(parser);
-	if (trace_takes(parser, '('))
+	if (takes(parser, '('))
 		return parse_paren(parser);
 	if (token.kind != TRACE_TOKEN_NUMBER && token.kind != TRACE_TOKEN_WORD)
 		return NULL;
-	trace_next(parser);
+	next_token(parser);
 	if (token.kind == TRACE_TOKEN_NUMBER)
-		return trace_number_node(parser, token.value, token.bytes, token.is_signed);
+		return number_node(parser, token.value, token.bytes, token.is_signed);
 	if (token.len == 3 && !memcmp(token.text, "REC", 3))
 		return parse_field(parser);
-	if (trace_takes(parser, '('))
-		return trace_parse_call(parser, token.text, token.len);
+	if (takes(parser, '('))
+		return parse_call(parser, token.text, token.len);
 	return word_node(parser, &token);
 }
 
@@ -271,17 +806,17 @@ static unsigned element_of(const struct trace_parser *parser, const struct trace
 	return bytes;
 }
 
-/* Behind '[': an element of `array`. */
+/* After '[': an element of `array`. */
 static const struct trace_node *parse_index(struct trace_parser *parser, const struct trace_node *array)
 {
-	const struct trace_node *index = trace_parse_expression(parser);
+	const struct trace_node *index = parse_expression(parser);
 	struct trace_node *node;
 	bool is_signed = false;
 	unsigned bytes = element_of(parser, array, &is_signed);
 
-	if (!index || !trace_takes(parser, ']') || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+	if (!index || !takes(parser, ']') || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
 		return NULL;
-	node = trace_node_new(parser, TRACE_INDEX, array, index, NULL);
+	node = new_node(parser, TRACE_INDEX, array, index, NULL);
 	if (node) {
 		node->bytes = (uint8_t)bytes;
 		node->is_signed = is_signed;
@@ -293,7 +828,7 @@ static const struct trace_node *parse_postfix(struct trace_parser *parser)
 {
 	const struct trace_node *node = parse_primary(parser);
 
-	while (node && trace_takes(parser, '['))
+	while (node && takes(parser, '['))
 		node = parse_index(parser, node);
 	return node;
 }
@@ -304,14 +839,14 @@ static const struct trace_node *parse_sign(struct trace_parser *parser)
 	const struct trace_node *operand;
 	struct trace_node *node;
 
-	trace_next(parser);
+	next_token(parser);
 	operand = parse_unary(parser);
-	node = operand ? trace_node_new(parser, TRACE_UNARY, operand, NULL, NULL) : NULL;
+	node = operand ? new_node(parser, TRACE_UNARY, operand, NULL, NULL) : NULL;
 	if (!node)
 		return NULL;
 	node->sign = sign;
 	if (sign != '!')
-		trace_promote(operand, &node->bytes, &node->is_signed);
+		promote(operand, &node->bytes, &node->is_signed);
 	return fold(node);
 }
 
@@ -322,8 +857,8 @@ static const struct trace_node *parse_unary(struct trace_parser *parser)
 	if (parser->depth == OPEN_MAX)
 		return NULL;
 	parser->depth++;
-	if (trace_is_sign(parser, '-') || trace_is_sign(parser, '+') || trace_is_sign(parser, '~') ||
-	    trace_is_sign(parser, '!'))
+	if (is_sign(parser, '-') || is_sign(parser, '+') || is_sign(parser, '~') ||
+	    is_sign(parser, '!'))
 		node = parse_sign(parser);
 	else
 		node = parse_postfix(parser);
@@ -333,7 +868,7 @@ static const struct trace_node *parse_unary(struct trace_parser *parser)
 
 /* ---- operators ---- */
 
-/* What binds tighter has the greater number. */
+/* An operator that binds tighter has the greater number. */
 static const struct {
 	unsigned sign;
 	unsigned char binds;
@@ -351,7 +886,7 @@ static size_t find_operator(const struct trace_parser *parser)
 {
 	size_t i = 0;
 
-	while (i < ARRAY_SIZE(operators) && !trace_is_sign(parser, operators[i].sign))
+	while (i < ARRAY_SIZE(operators) && !is_sign(parser, operators[i].sign))
 		i++;
 	return i;
 }
@@ -360,17 +895,17 @@ static const struct trace_node *binary_node(struct trace_parser *parser, size_t 
 					    const struct trace_node *left, const struct trace_node *right)
 {
 	unsigned sign = operators[operator].sign;
-	struct trace_node *node = trace_node_new(parser, TRACE_BINARY, left, right, NULL);
+	struct trace_node *node = new_node(parser, TRACE_BINARY, left, right, NULL);
 
 	if (!node)
 		return NULL;
 	node->sign = sign;
 	if (sign == TRACE_SIGN('<', '<') || sign == TRACE_SIGN('>', '>'))
-		trace_promote(left, &node->bytes, &node->is_signed);
+		promote(left, &node->bytes, &node->is_signed);
 	else if (!operators[operator].is_truth)
-		trace_common_type(left, right, &node->bytes, &node->is_signed);
+		common_type(left, right, &node->bytes, &node->is_signed);
 	else /* the operands' type; a truth is a small number in any */
-		trace_common_type(left, right, &node->element_bytes, &node->element_signed);
+		common_type(left, right, &node->element_bytes, &node->element_signed);
 	return fold(node);
 }
 
@@ -380,7 +915,7 @@ static const struct trace_node *parse_binary(struct trace_parser *parser, unsign
 	size_t i;
 
 	while (left && (i = find_operator(parser)) < ARRAY_SIZE(operators) && operators[i].binds >= at_least) {
-		trace_next(parser);
+		next_token(parser);
 		right = parse_binary(parser, operators[i].binds + 1u);
 		left = right ? binary_node(parser, i, left, right) : NULL;
 	}
@@ -389,20 +924,20 @@ static const struct trace_node *parse_binary(struct trace_parser *parser, unsign
 
 static const struct trace_node *parse_cond(struct trace_parser *parser, const struct trace_node *cond)
 {
-	const struct trace_node *yes = trace_parse_expression(parser), *no;
+	const struct trace_node *yes = parse_expression(parser), *no;
 	struct trace_node *node;
 
-	if (!yes || !trace_takes(parser, ':'))
+	if (!yes || !takes(parser, ':'))
 		return NULL;
-	no = trace_parse_expression(parser);
-	node = no ? trace_node_new(parser, TRACE_COND, cond, yes, no) : NULL;
+	no = parse_expression(parser);
+	node = no ? new_node(parser, TRACE_COND, cond, yes, no) : NULL;
 	if (!node)
 		return NULL;
-	trace_common_type(yes, no, &node->bytes, &node->is_signed);
+	common_type(yes, no, &node->bytes, &node->is_signed);
 	return yes->text || no->text ? node : fold(node); /* a text stays one */
 }
 
-const struct trace_node *trace_parse_expression(struct trace_parser *parser)
+static const struct trace_node *parse_expression(struct trace_parser *parser)
 {
 	const struct trace_node *node;
 
@@ -410,8 +945,217 @@ const struct trace_node *trace_parse_expression(struct trace_parser *parser)
 		return NULL;
 	parser->depth++;
 	node = parse_binary(parser, 1);
-	if (node && trace_takes(parser, '?'))
+	if (node && takes(parser, '?'))
 		node = parse_cond(parser, node);
 	parser->depth--;
 	return node;
+}
+
+/* ==== pieces ==== */
+
+struct print_parser {
+	struct trace_parser expressions;
+	const char *at, *end; /* of the text */
+	struct trace_piece *pieces;
+	size_t n;
+};
+
+/* ---- text ---- */
+
+static char unescape(char c)
+{
+	return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+}
+
+/* Up to the next conversion: what is escaped, and %%, as they are meant. */
+static bool parse_text(struct print_parser *p)
+{
+	char *text = arena_alloc(p->expressions.arena, (size_t)(p->end - p->at) + 1), *to = text;
+
+	while (p->at < p->end && (*p->at != '%' || (p->end - p->at > 1 && p->at[1] == '%'))) {
+		if (*p->at == '\\' && p->end - p->at > 1)
+			*to++ = unescape(*++p->at);
+		else
+			*to++ = *p->at;
+		p->at += *p->at == '%' ? 2 : 1;
+	}
+	if (p->n == PIECES_MAX)
+		return false;
+	p->pieces[p->n++] = (struct trace_piece){ .text = text, .len = (size_t)(to - text) };
+	return true;
+}
+
+/* ---- a conversion ---- */
+
+static bool takes_char(struct print_parser *p, char c)
+{
+	if (p->at == p->end || *p->at != c)
+		return false;
+	p->at++;
+	return true;
+}
+
+static void parse_spec_flags(struct print_parser *p, struct trace_spec *spec)
+{
+	for (; p->at < p->end; p->at++) {
+		if (*p->at == '-')
+			spec->left = true;
+		else if (*p->at == '+')
+			spec->plus = true;
+		else if (*p->at == ' ')
+			spec->blank = true;
+		else if (*p->at == '0')
+			spec->zero = true;
+		else if (*p->at == '#')
+			spec->alternate = true;
+		else
+			break;
+	}
+}
+
+/* The next argument; NULL: there is none, or it is not understood. */
+static const struct trace_node *next_argument(struct print_parser *p)
+{
+	return takes(&p->expressions, ',') ? parse_expression(&p->expressions) : NULL;
+}
+
+/* Digits, or a '*' for an argument. */
+static bool parse_width(struct print_parser *p, int *width, const struct trace_node **arg)
+{
+	if (takes_char(p, '*')) {
+		*arg = next_argument(p);
+		return *arg;
+	}
+	for (; p->at < p->end && isdigit((unsigned char)*p->at); p->at++) {
+		*width = (*width < 0 ? 0 : *width) * 10 + (*p->at - '0');
+		if (*width > WIDTH_MAX)
+			return false;
+	}
+	return true;
+}
+
+static void parse_length(struct print_parser *p, struct trace_spec *spec)
+{
+	unsigned longs = 0, halves = 0;
+	bool size = false;
+
+	for (; p->at < p->end && *p->at && strchr("hlLqzZt", *p->at); p->at++) {
+		longs += *p->at == 'l' ? 1 : *p->at == 'L' || *p->at == 'q' ? 2 : 0;
+		halves += *p->at == 'h';
+		size |= strchr("zZt", *p->at) != NULL;
+	}
+	spec->bytes = 4;
+	if (longs > 1)
+		spec->bytes = 8;
+	else if (longs || size)
+		spec->bytes = (uint8_t)p->expressions.long_bytes;
+	else if (halves)
+		spec->bytes = halves > 1 ? 1 : 2;
+}
+
+/*
+ * Letters that %p can have after it. One is replaced where another means the same; letters that are not here are text
+ * that follows an address, as perf has it.
+ */
+static const struct pointer_kind {
+	const char *letters; /* all of them */
+	char pointer; /* of the spec */
+	const char *options; /* letters that may follow */
+	bool of_bytes; /* it shows bytes of the sample, not a value */
+} pointer_kinds[] = {
+	{ "I4", '4', "hnbl", true }, { "i4", '4', "hnbl", true }, { "I6", '6', "c", true },
+	{ "i6", '6', "c", true },    { "IS", 'A', "pfschnbl", true }, { "iS", 'A', "pfschnbl", true },
+	{ "S", 'S', "", false },     { "F", 'S', "", false },     { "s", 's', "", false },
+	{ "f", 's', "", false },     { "M", 'M', "FR", true },    { "m", 'm', "R", true },
+	{ "U", 'U', "bBlL", true },  { "h", 'h', "CDN", true },   { "b", 'b', "l", true },
+};
+
+/* After the p. */
+static const struct pointer_kind *parse_pointer(struct print_parser *p, struct trace_spec *spec)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pointer_kinds); i++) {
+		const struct pointer_kind *kind = &pointer_kinds[i];
+		size_t len = strlen(kind->letters), n = 0;
+
+		if ((size_t)(p->end - p->at) < len || memcmp(p->at, kind->letters, len) != 0)
+			continue;
+		p->at += len;
+		spec->pointer = kind->pointer;
+		if (kind->letters[0] == 'i')
+			spec->options[n++] = 'i';
+		while (p->at < p->end && *p->at && strchr(kind->options, *p->at) && n < sizeof(spec->options) - 1)
+			spec->options[n++] = *p->at++;
+		return kind;
+	}
+	return NULL;
+}
+
+static bool is_place(const struct trace_node *node)
+{
+	while (node->kind == TRACE_CAST)
+		node = node->a;
+	return node->kind == TRACE_FIELD || node->kind == TRACE_DYNAMIC;
+}
+
+/* At a '%'. */
+static bool parse_conversion(struct print_parser *p)
+{
+	struct trace_piece piece = { .spec = { .width = -1, .precision = -1 } };
+	const struct pointer_kind *kind = NULL;
+
+	p->at++;
+	parse_spec_flags(p, &piece.spec);
+	if (!parse_width(p, &piece.spec.width, &piece.width))
+		return false;
+	if (takes_char(p, '.')) {
+		piece.spec.precision = 0;
+		if (!parse_width(p, &piece.spec.precision, &piece.precision))
+			return false;
+	}
+	parse_length(p, &piece.spec);
+	if (p->at == p->end || !*p->at || !strchr("cdiuxXops", *p->at))
+		return false;
+	piece.spec.conversion = *p->at++;
+	if (piece.spec.conversion == 'i')
+		piece.spec.conversion = 'd';
+	if (piece.spec.conversion == 'p')
+		kind = parse_pointer(p, &piece.spec);
+	piece.arg = next_argument(p);
+	if (!piece.arg || p->n == PIECES_MAX || (kind && kind->of_bytes && !is_place(piece.arg)))
+		return false;
+	p->pieces[p->n++] = piece;
+	return true;
+}
+
+bool trace_print_parse(struct arena *arena, const struct trace_format *format, unsigned long_bytes,
+		       struct trace_print *print)
+{
+	struct trace_piece pieces[PIECES_MAX];
+	struct print_parser p = {
+		.pieces = pieces,
+		.expressions = { .arena = arena, .format = format, .long_bytes = long_bytes },
+	};
+	struct trace_parser *parser = &p.expressions;
+
+	if (!format->print_len)
+		return false;
+	parser->lexer = (struct trace_lexer){ arena, format->print, format->print + format->print_len, long_bytes };
+	next_token(parser);
+	if (parser->token.kind != TRACE_TOKEN_STRING)
+		return false;
+	p.at = parser->token.text;
+	p.end = p.at + parser->token.len;
+	next_token(parser);
+	while (p.at < p.end)
+		if (*p.at == '%' && p.end - p.at > 1 && p.at[1] != '%' ? !parse_conversion(&p) : !parse_text(&p))
+			return false;
+	/* No piece shows further arguments; they must be understood all the same. */
+	while (takes(parser, ','))
+		if (!parse_expression(parser))
+			return false;
+	if (parser->token.kind != TRACE_TOKEN_END)
+		return false;
+	print->pieces = arena_copy(arena, pieces, p.n * sizeof(*pieces));
+	print->n = p.n;
+	return true;
 }

@@ -1,8 +1,20 @@
 /*
- * trace_fields: the fields of tracepoints as text and as numbers, from the formats that the recording carries.
+ * The tracepoints of a recording: the formats that TRACING_DATA carries, by the number of their event, and what the
+ * formats make of a sample. A format is parsed when the first sample of its event comes, and once, whatever number of
+ * events has it. A sample is only shown where all of its format's fields are in its bytes.
  *
- * A format is parsed when the first sample of its event comes, and once, whatever number of events has it. A
- * sample is only shown where all of its format's fields are in its bytes.
+ * TRACING_DATA is a file within the recording: a head, then formats of tracepoints by their system, then texts of the
+ * kernel by their address.
+ *
+ *	17 08 44 "tracing" version\0 big-endian(1) long(1) page(4)
+ *	"header_page\0" n(8) bytes, "header_event\0" n(8) bytes
+ *	n(4) formats of ftrace: size(8) text
+ *	n(4) systems: name\0 n(4) formats: size(8) text
+ *	size(4) kallsyms, size(4) lines of `0xADDRESS : "text"`
+ *
+ * Every length is checked before it is believed; a cut end leaves what came before.
+ *
+ * Source: trace-cmd.dat(5).
  */
 #include "trace/trace.h"
 #include "trace/trace_internal.h"
@@ -10,7 +22,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct tracepoint { /* of one ID */
+struct tracepoint_format { /* of one ID */
 	const char *text;
 	size_t len;
 	bool parsed, good; /* good: it has fields */
@@ -19,7 +31,7 @@ struct tracepoint { /* of one ID */
 	struct trace_print print;
 };
 
-struct kernel_text {
+struct tracing_text {
 	uint64_t address;
 	const char *text;
 	size_t order; /* of two at one address the first counts */
@@ -27,10 +39,10 @@ struct kernel_text {
 
 struct tracepoints {
 	struct arena arena; /* formats, and all that is made of them */
-	struct tracepoint *v;
+	struct tracepoint_format *v;
 	size_t n, cap;
 	uint32_t *by_id; /* UINT16_MAX + 1 of them: a place in v and 1; 0: there is none */
-	struct kernel_text *texts; /* by address */
+	struct tracing_text *texts; /* by address */
 	size_t n_texts, cap_texts;
 	struct trace_machine machine;
 	tracepoint_function_fn *function; /* NULL: the kernel's functions have no names */
@@ -39,11 +51,10 @@ struct tracepoints {
 	struct str text; /* of a sample, before it is printable */
 };
 
-/* ---- formats ---- */
+/* ---- what TRACING_DATA holds ---- */
 
-static void take_head(void *context, bool big_endian, unsigned long_bytes)
+static void set_machine(struct tracepoints *t, bool big_endian, unsigned long_bytes)
 {
-	struct tracepoints *t = context;
 	const uint16_t one = 1;
 
 	t->machine.big_endian = big_endian;
@@ -51,34 +62,167 @@ static void take_head(void *context, bool big_endian, unsigned long_bytes)
 	t->machine.long_bytes = long_bytes;
 }
 
-static void take_format(void *context, const char *text, size_t len)
+static void add_format(struct tracepoints *t, const char *text, size_t len)
 {
-	struct tracepoints *t = context;
 	uint16_t id;
 
 	if (!trace_format_id(text, len, &id) || t->by_id[id])
 		return;
 	VEC_GROW(t->v, t->n, t->cap);
-	t->v[t->n++] = (struct tracepoint){ .text = arena_strndup(&t->arena, text, len), .len = len };
+	t->v[t->n++] = (struct tracepoint_format){ .text = arena_strndup(&t->arena, text, len), .len = len };
 	t->by_id[id] = (uint32_t)t->n;
 }
 
 /* The kernel's texts of trace_printk end in a newline, which no line of a report has. */
-static void take_text(void *context, uint64_t address, const char *text)
+static void add_text(struct tracepoints *t, uint64_t address, const char *text)
 {
-	struct tracepoints *t = context;
 	size_t len = strlen(text);
 
 	if (len >= 2 && !strcmp(text + len - 2, "\\n"))
 		len -= 2;
 	VEC_GROW(t->texts, t->n_texts, t->cap_texts);
-	t->texts[t->n_texts] = (struct kernel_text){ address, arena_strndup(&t->arena, text, len), t->n_texts };
+	t->texts[t->n_texts] = (struct tracing_text){ address, arena_strndup(&t->arena, text, len), t->n_texts };
 	t->n_texts++;
 }
 
+/* ---- reading TRACING_DATA ---- */
+
+struct section_cursor {
+	const uint8_t *p;
+	size_t left;
+	bool swap, bad;
+};
+
+static const void *take(struct section_cursor *c, uint64_t n)
+{
+	const uint8_t *at = c->p;
+
+	if (c->bad || n > c->left) {
+		c->bad = true;
+		return NULL;
+	}
+	c->p += n;
+	c->left -= n;
+	return at;
+}
+
+static uint32_t take_u32(struct section_cursor *c)
+{
+	const void *p = take(c, 4);
+	uint32_t value = 0;
+
+	if (p)
+		memcpy(&value, p, sizeof(value));
+	return c->swap ? __builtin_bswap32(value) : value;
+}
+
+static uint64_t take_u64(struct section_cursor *c)
+{
+	const void *p = take(c, 8);
+	uint64_t value = 0;
+
+	if (p)
+		memcpy(&value, p, sizeof(value));
+	return c->swap ? __builtin_bswap64(value) : value;
+}
+
+static const char *take_text(struct section_cursor *c)
+{
+	const uint8_t *end = c->bad || !c->left ? NULL : memchr(c->p, '\0', c->left);
+
+	if (!end) {
+		c->bad = true;
+		return "";
+	}
+	return take(c, (uint64_t)(end - c->p) + 1);
+}
+
+/* A copy that ends in NUL. */
+static char *take_copy(struct section_cursor *c, uint64_t n)
+{
+	const char *bytes = take(c, n);
+
+	return bytes ? xstrndup(bytes, (size_t)n) : NULL;
+}
+
+static bool read_head(struct section_cursor *c, struct tracepoints *t)
+{
+	static const uint8_t magic[10] = { 23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
+	const uint8_t *head = take(c, sizeof(magic)), *sizes;
+	const uint16_t one = 1;
+	bool native_big = *(const uint8_t *)&one == 0, big;
+
+	if (!head || memcmp(head, magic, sizeof(magic)) != 0)
+		return false;
+	take_text(c); /* version */
+	sizes = take(c, 2);
+	if (!sizes || (sizes[1] != 4 && sizes[1] != 8))
+		return false;
+	big = sizes[0];
+	c->swap = big != native_big;
+	take_u32(c); /* a page's size */
+	if (c->bad)
+		return false;
+	set_machine(t, big, sizes[1]);
+	return true;
+}
+
+static void read_formats(struct section_cursor *c, struct tracepoints *t)
+{
+	for (uint32_t n = take_u32(c); n && !c->bad; n--) {
+		char *text = take_copy(c, take_u64(c));
+
+		if (text)
+			add_format(t, text, strlen(text));
+		free(text);
+	}
+}
+
+static void read_texts(struct section_cursor *c, struct tracepoints *t)
+{
+	char *all = take_copy(c, take_u32(c)), *rest = all, *line;
+
+	while (rest && (line = strsep(&rest, "\n"))) {
+		char *colon = strchr(line, ':'), *text = colon ? strchr(colon, '"') : NULL;
+		size_t len;
+
+		if (!text)
+			continue;
+		len = strlen(++text);
+		if (len && text[len - 1] == '"')
+			text[len - 1] = '\0';
+		add_text(t, strtoull(line, NULL, 16), text);
+	}
+	free(all);
+}
+
+/* False: this is no TRACING_DATA at all. Formats that end early are as many as there are. */
+static bool read_tracing_data(struct tracepoints *t, const uint8_t *bytes, size_t size)
+{
+	struct section_cursor c = { bytes, size, false, false };
+
+	if (!read_head(&c, t))
+		return false;
+	take_text(&c); /* "header_page" */
+	take(&c, take_u64(&c));
+	take_text(&c); /* "header_event" */
+	take(&c, take_u64(&c));
+	read_formats(&c, t); /* of ftrace */
+	for (uint32_t n = take_u32(&c); n && !c.bad; n--) {
+		take_text(&c); /* a system's name */
+		read_formats(&c, t);
+	}
+	/* The rest only makes some texts better: without it they show addresses. */
+	take(&c, take_u32(&c)); /* kallsyms: the session knows the kernel's functions */
+	read_texts(&c, t);
+	return true;
+}
+
+/* ---- the kernel's texts and functions ---- */
+
 static int compare_texts(const void *x, const void *y)
 {
-	const struct kernel_text *a = x, *b = y;
+	const struct tracing_text *a = x, *b = y;
 
 	if (a->address != b->address)
 		return (a->address > b->address) - (a->address < b->address);
@@ -108,11 +252,12 @@ static const char *find_function(void *context, uint64_t address, uint64_t *star
 	return t->function ? t->function(t->function_context, address, start) : NULL;
 }
 
+/* ---- formats ---- */
+
 struct tracepoints *tracepoints_new(const struct recording_info *recording, struct str *err)
 {
 	const struct info *info = recording->info;
 	struct tracepoints *t;
-	struct trace_sections sections = { NULL, take_head, take_format, take_text };
 
 	if (!info->tracing_data || !info->tracing_data_size) {
 		fail(err, 0, "the recording has no formats of tracepoints");
@@ -124,8 +269,7 @@ struct tracepoints *tracepoints_new(const struct recording_info *recording, stru
 	t->machine.function = find_function;
 	t->machine.text = find_text;
 	str_init(&t->text);
-	sections.context = t;
-	if (trace_sections_read(info->tracing_data, info->tracing_data_size, &sections) == TRACE_FOREIGN) {
+	if (!read_tracing_data(t, info->tracing_data, info->tracing_data_size)) {
 		fail(err, 0, "the recording's formats of tracepoints are broken");
 		tracepoints_free(t);
 		return NULL;
@@ -158,7 +302,7 @@ void tracepoints_print_raw(struct tracepoints *t)
 	t->raw = true;
 }
 
-static void parse(struct tracepoints *t, struct tracepoint *point)
+static void parse(struct tracepoints *t, struct tracepoint_format *point)
 {
 	point->parsed = true;
 	point->good = trace_format_parse(&t->arena, point->text, point->len, t->machine.long_bytes, &point->format);
@@ -166,9 +310,9 @@ static void parse(struct tracepoints *t, struct tracepoint *point)
 			   trace_print_parse(&t->arena, &point->format, t->machine.long_bytes, &point->print);
 }
 
-static const struct tracepoint *find(struct tracepoints *t, const struct data_event *event)
+static const struct tracepoint_format *find(struct tracepoints *t, const struct data_event *event)
 {
-	struct tracepoint *point;
+	struct tracepoint_format *point;
 
 	if (event->attr.type != PERF_TYPE_TRACEPOINT || event->attr.config > UINT16_MAX ||
 	    !t->by_id[event->attr.config])
@@ -182,7 +326,7 @@ static const struct tracepoint *find(struct tracepoints *t, const struct data_ev
 /* ---- a sample ---- */
 
 /* The sample's bytes; false: it has none, or not all fields of the format are in them. */
-static bool take_raw(const struct tracepoints *t, const struct tracepoint *point, const struct data_event *event,
+static bool take_raw(const struct tracepoints *t, const struct tracepoint_format *point, const struct data_event *event,
 		     const struct sample *sample, struct trace_raw *raw)
 {
 	const struct trace_format *format = &point->format;
@@ -202,7 +346,7 @@ static bool take_raw(const struct tracepoints *t, const struct tracepoint *point
 bool tracepoint_print(struct tracepoints *t, const struct data_event *event, const struct sample *sample,
 		      struct str *out)
 {
-	const struct tracepoint *point = find(t, event);
+	const struct tracepoint_format *point = find(t, event);
 	struct trace_raw raw;
 
 	if (!point || !take_raw(t, point, event, sample, &raw))
@@ -223,7 +367,7 @@ bool tracepoint_print(struct tracepoints *t, const struct data_event *event, con
 
 size_t tracepoint_n_fields(struct tracepoints *t, const struct data_event *event)
 {
-	const struct tracepoint *point = find(t, event);
+	const struct tracepoint_format *point = find(t, event);
 
 	return point ? point->format.n_fields - point->format.n_common : 0;
 }
@@ -231,7 +375,7 @@ size_t tracepoint_n_fields(struct tracepoints *t, const struct data_event *event
 bool tracepoint_field(struct tracepoints *t, const struct data_event *event, size_t i,
 		      struct tracepoint_field *field)
 {
-	const struct tracepoint *point = find(t, event);
+	const struct tracepoint_format *point = find(t, event);
 	const struct trace_field *found;
 
 	if (!point || i >= point->format.n_fields - point->format.n_common)
@@ -248,7 +392,7 @@ bool tracepoint_field(struct tracepoints *t, const struct data_event *event, siz
 bool tracepoint_value(struct tracepoints *t, const struct data_event *event, const struct sample *sample,
 		      const char *name, struct str *text, int64_t *number, bool *is_number)
 {
-	const struct tracepoint *point = find(t, event);
+	const struct tracepoint_format *point = find(t, event);
 	const struct trace_field *field = point ? trace_field_find(&point->format, name, strlen(name)) : NULL;
 	struct trace_raw raw;
 	size_t at, len;
