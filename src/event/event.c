@@ -8,8 +8,9 @@
  */
 #include "event/event.h"
 
-#include "event/source.h"
+#include "event/pfm.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -103,9 +104,48 @@ static int explain_pair(struct event_parse *p, const struct spec_event *spec)
 			 "the modifiers of '%s' stand behind one colon, in one word", spec->word);
 }
 
+static int consider(const struct event_info *info, void *data)
+{
+	near_consider(data, info->name);
+	near_consider(data, info->alias);
+	return 0;
+}
+
+static void consider_pmus(const struct host_paths *host, struct near_name *near)
+{
+	struct event_pmu_list pmus = { .v = NULL };
+
+	if (event_pmus_read(&pmus, host) >= 0)
+		for (size_t i = 0; i < pmus.n; i++)
+			near_consider(near, pmus.v[i].name);
+	event_pmu_list_release(&pmus);
+}
+
+/* Known names near `word` become error->hint ("did you mean ...?"), from sources whose lists are cheap to read. */
+static void suggest(struct event_parse *p, const char *word)
+{
+	struct str unread = STR_INIT; /* a source that cannot be read here suggests nothing */
+	struct near_name near;
+	const char *best;
+
+	if (p->error->code)
+		return;
+	near_init(&near, word, strlen(word));
+	for (size_t i = 0; i < n_event_sources; i++)
+		if (event_sources[i]->list && !event_sources[i]->list_is_slow)
+			event_sources[i]->list(p->host, consider, &near, &unread);
+	consider_pmus(p->host, &near);
+	best = near_best(&near);
+	if (best)
+		str_addf(&p->error->hint, "did you mean '%s'?", best);
+	else
+		str_add(&p->error->hint, "'pstat list' shows what there is");
+	str_release(&unread);
+}
+
 static int unknown_event(struct event_parse *p, const struct spec_event *spec)
 {
-	event_suggest(p, spec->word);
+	suggest(p, spec->word);
 	if (spec->kind == SPEC_PMU)
 		return spec_fail(p->error, -ENOENT, spec->word_pos,
 				 "'%s' is neither a counter unit of this machine nor an event",
@@ -136,7 +176,7 @@ static void note_tracepoint_modes(struct event_parse *p, const struct event *eve
 			 "has the registers of user mode (syscalls:*, uprobes)", event->name);
 }
 
-/* What all sources have in common: own modifiers, expansion ids, units of value. */
+/* Does what all sources have in common: own modifiers, expansion ids, units of value. */
 static int finish_events(struct event_parse *p, const struct spec_event *spec, size_t first)
 {
 	struct event_list *list = p->list;
@@ -195,7 +235,7 @@ static int add_specs(struct event_parse *p)
 	return rc;
 }
 
-/* Where a list stood before a parse. */
+/* The state of a list before a parse. */
 struct list_mark {
 	size_t n, n_notes;
 	unsigned n_expansions;
@@ -241,9 +281,94 @@ int event_list_parse(struct event_list *list, const char *spec, const struct hos
 	return parse_with(add_specs, list, spec, host, err);
 }
 
+/*
+ * ---- --pfm-events, whose syntax is another; libpfm4 knows the names ----
+ *
+ *	list := item { ',' item }        item := name | '{' name { ',' name } '}'
+ *
+ * A name goes up to the next comma, brace or white space; its colons are libpfm4's.
+ */
+
+struct pfm_parser {
+	struct event_parse *p;
+	const char *text;
+	size_t at;
+};
+
+static char next_char(struct pfm_parser *np)
+{
+	while (isspace((unsigned char)np->text[np->at]))
+		np->at++;
+	return np->text[np->at];
+}
+
+static int parse_pfm_name(struct pfm_parser *np)
+{
+	size_t len;
+	struct spec_event spec = { .kind = SPEC_PFM };
+	char none[1] = "";
+	int ret;
+
+	next_char(np);
+	len = strcspn(np->text + np->at, ",{} \t\r\n");
+	if (!len)
+		return spec_fail(np->p->error, -EINVAL, np->at, "the name of an event is missing");
+	spec.pos = spec.word_pos = np->at;
+	spec.len = len;
+	spec.word = xstrndup(np->text + np->at, len);
+	spec.modifiers = none;
+	spec.modifiers_pos = np->at + len;
+	np->at += len;
+	ret = pfm_add(np->p, &spec);
+	free(spec.word);
+	return ret < 0 ? ret : 0;
+}
+
+static int parse_pfm_names(struct pfm_parser *np)
+{
+	int ret = parse_pfm_name(np);
+
+	while (!ret && next_char(np) == ',') {
+		np->at++;
+		ret = parse_pfm_name(np);
+	}
+	return ret;
+}
+
+static int parse_pfm_braces(struct pfm_parser *np)
+{
+	char none[1] = "";
+	struct spec_group group = { .braces = true, .modifiers = none, .pos = np->at };
+	size_t first = np->p->list->n, open = np->at++;
+	int ret = parse_pfm_names(np);
+
+	if (ret)
+		return ret;
+	if (next_char(np) != '}')
+		return spec_fail(np->p->error, -EINVAL, np->text[np->at] ? np->at : open,
+				 np->text[np->at] ? "',' or '}' must stand here" :
+						    "this '{' is not closed");
+	group.modifiers_pos = ++np->at;
+	return event_make_group(np->p, first, &group);
+}
+
 static int add_pfm_names(struct event_parse *p)
 {
-	return pfm_parse_list(p, p->text);
+	struct pfm_parser np = { .p = p, .text = p->text };
+
+	for (;;) {
+		int ret = next_char(&np) == '{' ? parse_pfm_braces(&np) : parse_pfm_name(&np);
+		char after;
+
+		if (ret)
+			return ret;
+		after = next_char(&np);
+		if (!after)
+			return 0;
+		if (after != ',')
+			return spec_fail(p->error, -EINVAL, np.at, "',' must stand here");
+		np.at++;
+	}
 }
 
 int event_list_parse_pfm(struct event_list *list, const char *names, const struct host_paths *host,

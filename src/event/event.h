@@ -1,9 +1,17 @@
 /*
- * event: text -> events with a filled perf_event_attr. Opens nothing, makes no perf system call;
- * it reads sysfs, procfs and tracefs only as far as the words on the command line need it.
+ * event: text -> events with a filled perf_event_attr. Opens nothing, makes no perf system call; reads sysfs, procfs
+ * and tracefs only as far as the words on the command line need it. The way of `-e '{cycles:u,sched:sched_switch}:S'`:
  *
- * The struct that crosses the arrow to kern/ is `struct event_list`: an ordered list of events,
- * in which a group is a leader followed directly by its members.
+ *   text -> tree        spec.c: groups, events, their words, terms and modifiers, each with its place in the text
+ *   tree -> events      event.c asks the sources by priority, event_sources[]: generic.c, tool.c, breakpoint.c,
+ *                       probe.c, tracepoint.c, pmu.c, pfm.c; one of them knows the word and makes one event or several
+ *   /terms/ :modifiers  terms.c and modifier.c; a unit's own terms are pmu.c's
+ *   {groups}            group.c: a leader and its members, parted where they are on different PMUs
+ *   what is wrong       spec_error.c: the reason, the text, a caret under the place, what was probably meant
+ *
+ * Out comes a struct event_list, which kern/ opens: an ordered list of events, in which a group is a leader followed
+ * directly by its members. event_list.c is what options say of all of its events; list.c is `pstat list`, by the same
+ * sources.
  *
  * Sources: perf_event_open(2), include/uapi/linux/perf_event.h.
  */
@@ -14,7 +22,7 @@
 
 #include <linux/perf_event.h>
 
-/* What an event is counted by. */
+/* Who counts an event. */
 enum event_kind {
 	EVENT_KERNEL, /* attr is opened with perf_event_open */
 	EVENT_DURATION_TIME, /* the rest is counted by pstat itself, in ns */
@@ -143,8 +151,8 @@ bool event_own_code(const struct event *event, const struct host_paths *host,
 		    struct perf_event_attr *attr);
 
 /*
- * Its PMU names the CPUs on which it is opened for others (cpumask), and where one of these goes offline the
- * kernel moves the event to another.
+ * Does its PMU name the CPUs on which it is opened for others (cpumask)? Where one of these goes offline the kernel
+ * moves the event to another.
  */
 bool event_is_moved(const struct event *event);
 /* Why the event is not opened at all, as it would count nothing: a few static words; or NULL. */
@@ -175,7 +183,7 @@ struct event_info {
 	const char *unit; /* unit of the value, or "" */
 	double scale;
 };
-/* The letters that may follow an event behind a colon, in order; 0: no more. */
+/* The letters that may follow an event after a colon, in order; 0: no more. */
 char event_modifier_row(size_t i, const char **help);
 /* Return non-zero to stop the walk. */
 typedef int (*event_info_fn)(const struct event_info *info, void *data);

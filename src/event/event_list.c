@@ -131,7 +131,7 @@ void event_list_remove(struct event_list *list, size_t index)
 	list->n--;
 	memmove(gone, gone + 1, (list->n - index) * sizeof(*gone));
 	for (size_t i = index; i < list->n; i++) {
-		/* Where a leader is gone, its first member is now at its index. */
+		/* The first member of a leader that is gone is now at its index. */
 		if (list->v[i].leader > index)
 			list->v[i].leader--;
 	}

@@ -1,10 +1,10 @@
 /*
- * What is wrong with a tracepoint's filter. The kernel alone parses it, and answers EINVAL to all that
+ * The reason why a tracepoint's filter was refused. The kernel alone parses it, and answers EINVAL to all that
  * it does not like; most often that is a field's name. So the names that stand where a field belongs
  * are looked up in the tracepoint's format:
  *
  *	prev_pid > 1 && (next_comm ~ "ba*" || !prio)
- *	^^^^^^^^         ^^^^^^^^^             ^^^^     at the start, behind ( ! && ||
+ *	^^^^^^^^         ^^^^^^^^^             ^^^^     at the start, after ( ! && ||
  *
  * Source: Documentation/trace/events.rst, "Event filtering"; kernel/trace/trace_events.c for the
  * fields that every tracepoint has.
@@ -23,7 +23,7 @@ static bool is_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Does a field's name belong behind this character, if nothing else than white space follows it? */
+/* Does a field's name belong after this character, if nothing else than white space follows it? */
 static bool asks_for_field(const char *at)
 {
 	return *at == '(' || *at == '&' || *at == '|' || (*at == '!' && at[1] != '=');

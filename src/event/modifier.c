@@ -1,5 +1,5 @@
 /*
- * The letters behind an event or a group: which there are, and what they do to an event.
+ * The letters after an event or a group: which there are, and what they do to an event.
  *
  * An event's own letters come first, its group's after them. What both may say is combined letter
  * by letter: u k h are OR-ed, p adds up, a guest or host letter of the event's own wins. pinned and
@@ -135,7 +135,7 @@ bool event_is_kernel_only(const struct event *event)
 		config == PERF_COUNT_SW_CPU_MIGRATIONS || config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
-/* ftrace writes its own events into its buffer and nowhere else; functions alone are told to perf events. */
+/* ftrace writes its own events into its buffer and nowhere else; only functions reach perf events. */
 static bool is_ftraces_own(const struct event *event)
 {
 	return event->attr.type == PERF_TYPE_TRACEPOINT && event->tracepoint &&
@@ -149,7 +149,7 @@ const char *event_nowhere(const struct event *event)
 		return "its unit counts on no CPU that is online";
 	if (is_ftraces_own(event))
 		return "it goes to ftrace's own buffer, and is never counted";
-	/* Of tracepoints, some fire with the registers of user mode and are counted. */
+	/* Some tracepoints fire with the registers of user mode and are counted. */
 	if (event->kind == EVENT_KERNEL && event->attr.exclude_kernel &&
 	    event->attr.type != PERF_TYPE_TRACEPOINT && event_is_kernel_only(event))
 		return "happens in the kernel, which its modifiers leave out";
@@ -184,7 +184,7 @@ static void apply_where(struct event *event, unsigned bits)
 	event->user_guest = true;
 }
 
-/* What own letters and a group's have in common. */
+/* Applies the letters that have the same effect on an event and on a group. */
 static int apply_common(struct event_parse *p, const struct modifier_set *set, size_t pos,
 			struct event *event)
 {

@@ -46,7 +46,7 @@ static int initialize(const struct libpfm *lib)
 	return ret;
 }
 
-/* It stays loaded: a second look-up costs little then. */
+/* Loads libpfm4, which stays loaded: a second look-up costs little then. */
 static int libpfm_load(struct libpfm *lib, struct str *err)
 {
 	static const struct library_symbol symbols[] = {
@@ -68,7 +68,7 @@ static int libpfm_load(struct libpfm *lib, struct str *err)
 	return 0;
 }
 
-/* Of the PMU whose name is the first len bytes of name; false if there is none. */
+/* Finds the PMU whose name is the first len bytes of name; false if there is none. */
 static bool find_pmu(const struct libpfm *lib, const char *name, size_t len, pfm_pmu_info_t *out)
 {
 	pfm_pmu_t pmu;
@@ -223,14 +223,14 @@ static int pfm_lookup(struct event_parse *p, const struct spec_event *spec)
 
 /* ---- list ---- */
 
-struct listing {
+struct pfm_listing {
 	const struct libpfm *lib;
 	const char *pmu;
 	event_info_fn fn;
 	void *data;
 };
 
-static int list_one(const struct listing *l, const pfm_event_info_t *event,
+static int list_one(const struct pfm_listing *l, const pfm_event_info_t *event,
 		    const pfm_event_attr_info_t *umask)
 {
 	char *name = xasprintf("%s::%s%s%s", l->pmu, event->name, umask ? ":" : "",
@@ -248,7 +248,7 @@ static int list_one(const struct listing *l, const pfm_event_info_t *event,
 }
 
 /* One row for each unit mask, or one for an event without any. */
-static int list_event(const struct listing *l, int index)
+static int list_event(const struct pfm_listing *l, int index)
 {
 	pfm_event_info_t event = { .size = sizeof(event) };
 	bool has_umask = false;
@@ -279,7 +279,7 @@ int pfm_list_pmus(const char *pattern, event_info_fn fn, void *data, struct str 
 		goto out;
 	pfm_for_all_pmus(pmu) {
 		pfm_pmu_info_t info = { .size = sizeof(info) };
-		struct listing l = { .lib = &lib, .fn = fn, .data = data };
+		struct pfm_listing l = { .lib = &lib, .fn = fn, .data = data };
 
 		if (ret || lib.pfm_get_pmu_info(pmu, &info) != PFM_SUCCESS)
 			continue;

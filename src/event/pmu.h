@@ -75,13 +75,4 @@ void pmu_alias_release(struct pmu_alias *alias);
 /* Names of a PMU's aliases, without the files that only describe one; appended. */
 void pmu_alias_names(const struct pmu *pmu, struct name_list *names);
 
-/* ---- pmu_term.c ---- */
-/*
- * Applies spec's terms to an event of the PMU: the common ones, the PMU's fields and aliases, and
- * generic names; before them, where word_is_alias, the alias that spec's word names. 0 or negative
- * errno with p->error filled.
- */
-int pmu_apply_terms(struct event_parse *p, const struct spec_event *spec, bool word_is_alias,
-		     struct event *event, const struct pmu *pmu);
-
 #endif

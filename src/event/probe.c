@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 /* To add a kind of probe: a row, its finish function, a line in pstat-list(1). */
-struct probe;
+struct probe_terms;
 /*
  * A probe is set where the file is mapped as code, and nowhere else: the kernel takes any offset, and beside the code
  * nothing ever comes of it.
@@ -44,15 +44,15 @@ static void note_no_code(struct event_parse *p, const struct event *event)
 	str_release(&path);
 }
 
-static int finish_uprobe(struct event_parse *p, struct probe *probe, struct event *event);
-static int finish_kprobe(struct event_parse *p, struct probe *probe, struct event *event);
+static int finish_uprobe(struct event_parse *p, struct probe_terms *probe, struct event *event);
+static int finish_kprobe(struct event_parse *p, struct probe_terms *probe, struct event *event);
 static const struct probe_kind {
 	const char *pmu;
 	const char *absent; /* why the PMU may be missing */
 	const char *terms; /* own terms, for messages */
 	const char *example;
 	const char *desc;
-	int (*finish)(struct event_parse *p, struct probe *probe, struct event *event);
+	int (*finish)(struct event_parse *p, struct probe_terms *probe, struct event *event);
 } probe_kinds[] = {
 	{ "uprobe", "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)", "path, func, offset",
 	  "uprobe/path=FILE,func=NAME/", "calls of a function of a program or library",
@@ -61,8 +61,8 @@ static const struct probe_kind {
 	  "kprobe/func=NAME/", "calls of a kernel function", finish_kprobe },
 };
 
-/* What the terms say, before it is put together. Terms are NULL where not given. */
-struct probe {
+/* The terms of a probe, before they are put together. Terms are NULL where not given. */
+struct probe_terms {
 	const struct probe_kind *kind;
 	const struct spec_event *spec;
 	const struct pmu *pmu;
@@ -70,7 +70,7 @@ struct probe {
 	bool returns; /* retprobe */
 };
 
-struct place {
+struct probe_place {
 	char *name; /* function */
 	uint64_t offset;
 };
@@ -85,7 +85,7 @@ static bool is_own_term(const struct probe_kind *kind, const char *name)
 	return at && (at == kind->terms || at[-1] == ' ') && (!at[len] || at[len] == ',');
 }
 
-static const struct spec_term **own_term(struct probe *probe, const char *name)
+static const struct spec_term **own_term(struct probe_terms *probe, const char *name)
 {
 	const struct {
 		const char *name;
@@ -106,7 +106,7 @@ static const struct spec_term **own_term(struct probe *probe, const char *name)
 static int probe_term(struct event_parse *p, const struct spec_term *term, struct event *event,
 		      void *data)
 {
-	struct probe *probe = data;
+	struct probe_terms *probe = data;
 	const struct spec_term **own = own_term(probe, term->name);
 	struct pmu_format format = { 0 };
 	uint64_t value;
@@ -137,7 +137,7 @@ static int probe_term(struct event_parse *p, const struct spec_term *term, struc
 
 static void add_probe_names(void *data, struct near_name *near, struct str *names)
 {
-	const struct probe *probe = data;
+	const struct probe_terms *probe = data;
 	struct name_list formats = { 0 };
 	char *dir = xasprintf("%s/format", probe->pmu->dir);
 	char *words = xstrdup(probe->kind->terms), *rest = words, *word;
@@ -157,14 +157,14 @@ static void add_probe_names(void *data, struct near_name *near, struct str *name
 
 /* ---- the place ---- */
 
-/* "main+0x10": a plus sign with a number behind it; others belong to the name. */
-static int split_place(struct event_parse *p, const struct probe *probe, struct place *place)
+/* "main+0x10": a plus sign with a number after it; others belong to the name. */
+static int split_place(struct event_parse *p, const struct probe_terms *probe, struct probe_place *place)
 {
 	const char *text = probe->func->value, *plus = strrchr(text, '+');
 	uint64_t more = 0;
 	struct spec_term number = *probe->func;
 
-	*place = (struct place){ .name = xstrdup(text) };
+	*place = (struct probe_place){ .name = xstrdup(text) };
 	if (plus && isdigit((unsigned char)plus[1])) {
 		place->name[plus - text] = '\0';
 		number.value = place->name + (plus - text) + 1;
@@ -181,10 +181,10 @@ static int split_place(struct event_parse *p, const struct probe *probe, struct 
 	return 0;
 }
 
-static int find_in_file(struct event_parse *p, const struct probe *probe, uint64_t *out)
+static int find_in_file(struct event_parse *p, const struct probe_terms *probe, uint64_t *out)
 {
 	struct elf_function function = { 0 };
-	struct place place;
+	struct probe_place place;
 	struct str err = STR_INIT;
 	struct near_name near;
 	int ret = split_place(p, probe, &place);
@@ -210,7 +210,7 @@ out:
 	return ret;
 }
 
-static int finish_uprobe(struct event_parse *p, struct probe *probe, struct event *event)
+static int finish_uprobe(struct event_parse *p, struct probe_terms *probe, struct event *event)
 {
 	uint64_t offset = 0;
 	int ret;
@@ -236,9 +236,9 @@ static int finish_uprobe(struct event_parse *p, struct probe *probe, struct even
 	return ret;
 }
 
-static int finish_kprobe(struct event_parse *p, struct probe *probe, struct event *event)
+static int finish_kprobe(struct event_parse *p, struct probe_terms *probe, struct event *event)
 {
-	struct place place;
+	struct probe_place place;
 	uint64_t addr;
 	int ret;
 
@@ -272,7 +272,7 @@ static bool has_term(const struct spec_event *spec, const char *name)
 }
 
 /* probe_ and the file's name up to its first dot or hyphen; what is no file has no name. */
-static void add_probe_group(struct str *out, const struct probe *probe)
+static void add_probe_group(struct str *out, const struct probe_terms *probe)
 {
 	const char *base;
 
@@ -286,7 +286,7 @@ static void add_probe_group(struct str *out, const struct probe *probe)
 		str_addc(out, *base);
 }
 
-static void name_probe(const struct probe *probe, struct event *event)
+static void name_probe(const struct probe_terms *probe, struct event *event)
 {
 	const char *modifiers = probe->spec->modifiers;
 	struct str name = STR_INIT;
@@ -317,7 +317,7 @@ static const struct probe_kind *find_kind(const char *word)
 
 static int probe_lookup(struct event_parse *p, const struct spec_event *spec)
 {
-	struct probe probe = { .spec = spec };
+	struct probe_terms probe = { .spec = spec };
 	struct event *event;
 	int ret;
 

@@ -86,7 +86,7 @@ bool generic_config(const char *name, uint32_t *type, uint64_t *config);
 /* -EINVAL unless text consists of modifier letters that are valid together; applies them. (modifier.c) */
 int event_apply_modifiers(struct event_parse *p, const char *letters, size_t pos, struct event *event);
 /*
- * The same for the letters behind a group's brace: u k h are OR-ed into the event's own, its own G H
+ * The same for the letters after a group's brace: u k h are OR-ed into the event's own, its own G H
  * win, p adds up, D e and W are for the leader only. (modifier.c)
  */
 int event_apply_group_modifiers(struct event_parse *p, const char *letters, size_t pos, bool leader,
@@ -107,13 +107,6 @@ void event_release(struct event *event);
  * where that splits what was written; applies the group's modifiers and name. (group.c)
  */
 int event_make_group(struct event_parse *p, size_t first, const struct spec_group *group);
-/* Known names near `word` become error->hint ("did you mean ...?"). (suggest.c) */
-void event_suggest(struct event_parse *p, const char *word);
-/*
- * libpfm4 names separated by commas, groups in braces (p->text is `names`): appends the events.
- * 0, or negative errno with p->error filled. (pfm.c)
- */
-int pfm_parse_list(struct event_parse *p, const char *names);
 /* The tracefs in use: host->tracefs if it has events/, else sysfs/kernel/debug/tracing; into out. */
 int tracefs_root(const struct host_paths *host, struct str *out);
 

@@ -1,7 +1,7 @@
 /*
  * The syntax of the event language: one pass over the text, no look-ups, no files, no recursion
  * (groups do not nest). The grammar stands in spec.h; each parse_* function is one of its lines,
- * starts at its first character and ends behind its last.
+ * starts at its first character and ends after its last.
  *
  * Every failure names the byte where the reader would put a finger: the brace that is not closed,
  * the comma that is alone, the letter that does not belong there.
@@ -14,14 +14,14 @@
 
 enum { SPEC_MAX_BYTES = 1 << 20 };
 
-struct parser {
+struct spec_parser {
 	struct spec *spec;
 	const char *text;
 	size_t at;
 	struct spec_error *error;
 };
 
-static char peek(const struct parser *ps)
+static char peek(const struct spec_parser *ps)
 {
 	return ps->text[ps->at];
 }
@@ -31,7 +31,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static void skip_space(struct parser *ps)
+static void skip_space(struct spec_parser *ps)
 {
 	while (is_space(peek(ps)))
 		ps->at++;
@@ -43,7 +43,7 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || (c && strchr("_-.*?[]!%@+~", c));
 }
 
-static size_t word_length(const struct parser *ps)
+static size_t word_length(const struct spec_parser *ps)
 {
 	size_t n = 0;
 
@@ -52,7 +52,7 @@ static size_t word_length(const struct parser *ps)
 	return n;
 }
 
-static char *take(struct parser *ps, size_t n, size_t *pos)
+static char *take(struct spec_parser *ps, size_t n, size_t *pos)
 {
 	char *s = xstrndup(ps->text + ps->at, n);
 
@@ -61,7 +61,7 @@ static char *take(struct parser *ps, size_t n, size_t *pos)
 	return s;
 }
 
-static int unexpected(struct parser *ps, const char *instead)
+static int unexpected(struct spec_parser *ps, const char *instead)
 {
 	char c = peek(ps);
 
@@ -83,14 +83,14 @@ static bool is_access(char c)
 	return c == 'r' || c == 'w' || c == 'x';
 }
 
-static void parse_modifiers(struct parser *ps, char **modifiers, size_t *pos)
+static void parse_modifiers(struct spec_parser *ps, char **modifiers, size_t *pos)
 {
 	free(*modifiers);
 	*modifiers = take(ps, word_length(ps), pos);
 }
 
 /* Before the end of an event: [':'] modifiers, the colon needed unless slashes went before. */
-static void parse_event_modifiers(struct parser *ps, struct spec_event *event)
+static void parse_event_modifiers(struct spec_parser *ps, struct spec_event *event)
 {
 	if (peek(ps) == ':')
 		ps->at++;
@@ -101,7 +101,7 @@ static void parse_event_modifiers(struct parser *ps, struct spec_event *event)
 
 /* ---- terms ---- */
 
-static int parse_quoted(struct parser *ps, struct spec_term *term)
+static int parse_quoted(struct spec_parser *ps, struct spec_term *term)
 {
 	char quote = peek(ps);
 	const char *end = strchr(ps->text + ps->at + 1, quote);
@@ -150,7 +150,7 @@ static size_t value_length(const struct spec_term *term, const char *s)
 	return n;
 }
 
-static int parse_value(struct parser *ps, struct spec_term *term)
+static int parse_value(struct spec_parser *ps, struct spec_term *term)
 {
 	size_t n;
 
@@ -163,7 +163,7 @@ static int parse_value(struct parser *ps, struct spec_term *term)
 	return 0;
 }
 
-static int parse_term(struct parser *ps, struct spec_event *event)
+static int parse_term(struct spec_parser *ps, struct spec_event *event)
 {
 	size_t n = word_length(ps);
 	struct spec_term *term;
@@ -183,7 +183,7 @@ static int parse_term(struct parser *ps, struct spec_event *event)
 }
 
 /* '/' [terms] '/' */
-static int parse_terms(struct parser *ps, struct spec_event *event)
+static int parse_terms(struct spec_parser *ps, struct spec_event *event)
 {
 	size_t open = ps->at++;
 	int rc;
@@ -216,7 +216,7 @@ static int parse_terms(struct parser *ps, struct spec_event *event)
 /* ---- events ---- */
 
 /* 'mem:' addr ['/' len] [':' rwx] ['/' terms '/'] [[':'] modifiers]; the text stands at the colon */
-static int parse_mem(struct parser *ps, struct spec_event *event)
+static int parse_mem(struct spec_parser *ps, struct spec_event *event)
 {
 	size_t n;
 	int rc = 0;
@@ -248,7 +248,7 @@ static int parse_mem(struct parser *ps, struct spec_event *event)
 }
 
 /* pmu '::' event { ':' attribute }: libpfm4 takes it whole; the text stands at the colons */
-static int parse_pfm(struct parser *ps, struct spec_event *event)
+static int parse_pfm(struct spec_parser *ps, struct spec_event *event)
 {
 	size_t from = event->word_pos, n = strcspn(ps->text + ps->at, ",{} \t\r\n");
 
@@ -265,7 +265,7 @@ static int parse_pfm(struct parser *ps, struct spec_event *event)
  * word ':' ...: modifiers where it is only their letters and nothing comes after them, else the
  * second word of a pair. The text stands at the colon.
  */
-static int parse_colon(struct parser *ps, struct spec_event *event)
+static int parse_colon(struct spec_parser *ps, struct spec_event *event)
 {
 	size_t n;
 	char after;
@@ -288,7 +288,7 @@ static int parse_colon(struct parser *ps, struct spec_event *event)
 	return rc;
 }
 
-static int parse_word(struct parser *ps, struct spec_event *event)
+static int parse_word(struct spec_parser *ps, struct spec_event *event)
 {
 	size_t n = word_length(ps);
 	int rc;
@@ -318,7 +318,7 @@ static bool ends_event(char c)
 	return !c || c == ',' || c == '}' || is_space(c);
 }
 
-static int parse_event(struct parser *ps, struct spec_group *group)
+static int parse_event(struct spec_parser *ps, struct spec_group *group)
 {
 	struct spec_event *event;
 	int rc;
@@ -339,7 +339,7 @@ static int parse_event(struct parser *ps, struct spec_group *group)
 /* ---- groups and the list ---- */
 
 /* How many bytes before the '{' that opens a group here: the name's and white space; -1: no group. */
-static ssize_t group_brace(const struct parser *ps, size_t *name_length)
+static ssize_t group_brace(const struct spec_parser *ps, size_t *name_length)
 {
 	size_t n = word_length(ps), at = n;
 
@@ -349,7 +349,7 @@ static ssize_t group_brace(const struct parser *ps, size_t *name_length)
 	return ps->text[ps->at + at] == '{' ? (ssize_t)at : -1;
 }
 
-static int parse_members(struct parser *ps, struct spec_group *group, size_t open)
+static int parse_members(struct spec_parser *ps, struct spec_group *group, size_t open)
 {
 	size_t name_length;
 	int rc;
@@ -379,7 +379,7 @@ static int parse_members(struct parser *ps, struct spec_group *group, size_t ope
 }
 
 /* [name] '{' events '}' [':' modifiers] */
-static int parse_group(struct parser *ps, struct spec_group *group, size_t name_length, size_t brace)
+static int parse_group(struct spec_parser *ps, struct spec_group *group, size_t name_length, size_t brace)
 {
 	size_t open, pos;
 	int rc;
@@ -403,7 +403,7 @@ static int parse_group(struct parser *ps, struct spec_group *group, size_t name_
 	return 0;
 }
 
-static int parse_item(struct parser *ps)
+static int parse_item(struct spec_parser *ps)
 {
 	struct spec *spec = ps->spec;
 	struct spec_group *group;
@@ -418,7 +418,7 @@ static int parse_item(struct parser *ps)
 	return parse_event(ps, group);
 }
 
-static int parse_list(struct parser *ps)
+static int parse_list(struct spec_parser *ps)
 {
 	size_t comma;
 	int rc;
@@ -443,7 +443,7 @@ static int parse_list(struct parser *ps)
 
 int spec_parse(struct spec *spec, const char *text, struct spec_error *error)
 {
-	struct parser ps = { .spec = spec, .text = text, .error = error };
+	struct spec_parser ps = { .spec = spec, .text = text, .error = error };
 
 	spec->text = text;
 	if (strlen(text) > SPEC_MAX_BYTES)

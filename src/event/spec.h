@@ -61,7 +61,7 @@ struct spec {
 	size_t n, cap;
 };
 
-/* Where and why: filled by the parser and by every source's lookup. */
+/* The place and the reason of a failure: filled by the parser and by every source's lookup. */
 struct spec_error {
 	int code; /* negative errno, 0 while there is none */
 	size_t pos; /* offset into the spec's text, for the caret */
@@ -75,7 +75,7 @@ void spec_error_release(struct spec_error *error);
 /* Reason, spec, caret, hint: the lines for the user. Names from the spec are made printable. */
 void spec_error_format(const struct spec_error *error, const char *text, struct str *out);
 
-/* Is c one of the letters that may stand behind an event (u k h ...)? (modifier.c) */
+/* Is c one of the letters that may stand after an event (u k h ...)? (modifier.c) */
 bool spec_is_modifier(char c);
 
 /* 0 or -EINVAL with error filled. spec must be zeroed before; release it in both cases. */

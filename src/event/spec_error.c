@@ -1,5 +1,5 @@
 /*
- * What is wrong with a spec, where, and how the user is told:
+ * The message about a spec that is wrong: why, where, and what may have been meant.
  *
  *   unknown modifier 'x'            reason
  *     {cycles:x,faults}             the spec, cut to a window where it is long

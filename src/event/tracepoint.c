@@ -58,15 +58,15 @@ static void explain_tracefs(int code, const char *root, struct str *reason, stru
 
 /* ---- lookup ---- */
 
-/* Where an event list is being made from one spec. */
-struct tracepoints {
+/* One spec, from which the tracepoints that it names are made. */
+struct tracepoint_search {
 	struct event_parse *p;
 	const struct spec_event *spec;
 	struct str root;
 	size_t n_found;
 };
 
-static int tracefs_fail(struct tracepoints *t, int code)
+static int tracefs_fail(struct tracepoint_search *t, int code)
 {
 	struct str reason = STR_INIT, remedy = STR_INIT;
 
@@ -85,7 +85,7 @@ static bool is_pattern(const struct spec_event *spec)
 }
 
 /* 0 also where the event has no id; negative errno with the error filled. */
-static int add_tracepoint(struct tracepoints *t, const char *system, const char *name)
+static int add_tracepoint(struct tracepoint_search *t, const char *system, const char *name)
 {
 	char *path = xasprintf("%s/events/%s/%s/id", t->root.s, system, name);
 	const char *modifiers = t->spec->modifiers;
@@ -111,7 +111,7 @@ static int add_tracepoint(struct tracepoints *t, const char *system, const char 
 	return event_apply_terms(t->p, t->spec, event, NULL, NULL, NULL);
 }
 
-static int add_system(struct tracepoints *t, const char *system)
+static int add_system(struct tracepoint_search *t, const char *system)
 {
 	const char *pattern = t->spec->second;
 	struct name_list names = { 0 };
@@ -135,7 +135,7 @@ static int add_system(struct tracepoints *t, const char *system)
 	return ret;
 }
 
-static int add_matching(struct tracepoints *t)
+static int add_matching(struct tracepoint_search *t)
 {
 	const char *pattern = t->spec->word;
 	struct name_list systems = { 0 };
@@ -156,8 +156,8 @@ static int add_matching(struct tracepoints *t)
 	return ret;
 }
 
-/* The nearest entry of a folder below events/ becomes a hint, behind `before`. */
-static void suggest_in(struct tracepoints *t, const char *folder, const char *word,
+/* The nearest entry of a folder below events/ becomes a hint, after `before`. */
+static void suggest_in(struct tracepoint_search *t, const char *folder, const char *word,
 		       const char *before)
 {
 	char *dir = xasprintf("%s/events/%s", t->root.s, folder);
@@ -174,7 +174,7 @@ static void suggest_in(struct tracepoints *t, const char *folder, const char *wo
 	free(dir);
 }
 
-static int unknown_tracepoint(struct tracepoints *t)
+static int unknown_tracepoint(struct tracepoint_search *t)
 {
 	const struct spec_event *spec = t->spec;
 	struct spec_error *error = t->p->error;
@@ -204,7 +204,7 @@ static int unknown_tracepoint(struct tracepoints *t)
 
 static int tracepoint_lookup(struct event_parse *p, const struct spec_event *spec)
 {
-	struct tracepoints t = { .p = p, .spec = spec, .root = STR_INIT };
+	struct tracepoint_search t = { .p = p, .spec = spec, .root = STR_INIT };
 	int ret;
 
 	if (spec->kind != SPEC_PAIR)
