@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Parts of a CPU's position that a mode keeps. To add one: enum aggr_mode, a row here and one in stat/rows.c. */
+/* Parts of a CPU's position that a mode keeps. To add one: enum aggr_mode, a row here and one in stat/reporter.c. */
 static const struct {
 	bool node, socket, die, core, cpu;
 	bool needs_topology;

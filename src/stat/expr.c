@@ -107,7 +107,7 @@ static const struct binary {
 
 /* ---- text -> program ---- */
 
-struct parser {
+struct expr_parser {
 	struct expr *expr;
 	const char *p;
 	unsigned depth;
@@ -115,9 +115,9 @@ struct parser {
 };
 
 /* Each returns false where the text is not a formula. */
-static bool parse_expr(struct parser *ps);
+static bool parse_expr(struct expr_parser *ps);
 
-static bool emit(struct parser *ps, struct op op)
+static bool emit(struct expr_parser *ps, struct op op)
 {
 	struct expr *expr = ps->expr;
 
@@ -132,13 +132,13 @@ static bool emit(struct parser *ps, struct op op)
 	return true;
 }
 
-static void skip_spaces(struct parser *ps)
+static void skip_spaces(struct expr_parser *ps)
 {
 	while (*ps->p == ' ' || *ps->p == '\t' || *ps->p == '\n')
 		ps->p++;
 }
 
-static bool take(struct parser *ps, char c)
+static bool take(struct expr_parser *ps, char c)
 {
 	skip_spaces(ps);
 	if (*ps->p != c)
@@ -169,7 +169,7 @@ static bool is_word(const char *name, size_t len, const char *word)
 	return strlen(word) == len && !memcmp(name, word, len);
 }
 
-static bool take_word(struct parser *ps, const char *word)
+static bool take_word(struct expr_parser *ps, const char *word)
 {
 	size_t len;
 
@@ -182,7 +182,7 @@ static bool take_word(struct parser *ps, const char *word)
 }
 
 /* Digits, a fraction and an exponent; whatever the locale, the point is '.'. */
-static bool parse_number(struct parser *ps)
+static bool parse_number(struct expr_parser *ps)
 {
 	double v = 0, unit = 1;
 	long exponent = 0;
@@ -230,7 +230,7 @@ static unsigned input_of(struct expr *expr, const char *text, size_t len, bool c
 }
 
 /* The name in parentheses. */
-static bool parse_question(struct parser *ps, enum op_code code)
+static bool parse_question(struct expr_parser *ps, enum op_code code)
 {
 	unsigned input;
 	size_t len;
@@ -246,13 +246,13 @@ static bool parse_question(struct parser *ps, enum op_code code)
 	return take(ps, ')') && emit(ps, (struct op){ .code = code, .index = input });
 }
 
-static bool parse_function(struct parser *ps, unsigned row)
+static bool parse_function(struct expr_parser *ps, unsigned row)
 {
 	return take(ps, '(') && parse_expr(ps) && take(ps, ',') && parse_expr(ps) && take(ps, ')') &&
 	       emit(ps, (struct op){ .code = OP_BINARY, .index = row });
 }
 
-static bool parse_name(struct parser *ps, size_t len)
+static bool parse_name(struct expr_parser *ps, size_t len)
 {
 	const char *name = ps->p;
 
@@ -269,7 +269,7 @@ static bool parse_name(struct parser *ps, size_t len)
 	return emit(ps, (struct op){ .code = OP_VALUE, .index = input_of(ps->expr, name, len, true) });
 }
 
-static bool parse_factor(struct parser *ps)
+static bool parse_factor(struct expr_parser *ps)
 {
 	bool good = false;
 	size_t len;
@@ -292,7 +292,7 @@ static bool parse_factor(struct parser *ps)
 }
 
 /* ARRAY_SIZE(binaries): none of this level stands here. */
-static unsigned take_operator(struct parser *ps, unsigned level)
+static unsigned take_operator(struct expr_parser *ps, unsigned level)
 {
 	unsigned i = 0;
 
@@ -302,7 +302,7 @@ static unsigned take_operator(struct parser *ps, unsigned level)
 	return i;
 }
 
-static bool parse_level(struct parser *ps, unsigned level)
+static bool parse_level(struct expr_parser *ps, unsigned level)
 {
 	unsigned row;
 
@@ -317,7 +317,7 @@ static bool parse_level(struct parser *ps, unsigned level)
 	return true;
 }
 
-static bool parse_expr(struct parser *ps)
+static bool parse_expr(struct expr_parser *ps)
 {
 	bool good;
 
@@ -336,7 +336,7 @@ static bool parse_expr(struct parser *ps)
 
 struct expr *expr_compile(const char *text)
 {
-	struct parser ps = { .expr = xcalloc(1, sizeof(*ps.expr)), .p = text };
+	struct expr_parser ps = { .expr = xcalloc(1, sizeof(*ps.expr)), .p = text };
 	bool good = parse_expr(&ps);
 
 	skip_spaces(&ps);

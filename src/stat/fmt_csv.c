@@ -8,7 +8,7 @@
  * is made of blanks itself, there is none. A second metric of an event has a line of its own, on
  * which the fields between key and metric are empty; so has the error of a scaled value.
  */
-#include "fmt_stat.h"
+#include "stat/formats.h"
 
 struct csv_line {
 	struct str *out;
@@ -138,7 +138,7 @@ static void metric_fields(struct csv_line *line, const struct stat_metric *m)
 	name_field(line, fmt_metric_unit(m, &pct));
 }
 
-/* With --passes: what is to be said of a metric, words with a blank between them. */
+/* Marks of a metric with --passes: words with a blank between them. */
 static void marks_field(struct csv_line *line, bool mixed)
 {
 	bool differ = line->report->passes_differ;

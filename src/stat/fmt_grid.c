@@ -6,7 +6,7 @@
  * As in perf, rates per second and "CPUs utilized" have no column of their own, unless there is
  * nothing else to show.
  */
-#include "fmt_stat.h"
+#include "stat/formats.h"
 
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static const struct {
 	{ "G/sec", 1e9 },
 };
 
-/* What a rate's number must be multiplied by; 0 where the metric is no rate. */
+/* The factor of a rate's number by its unit; 0 where the metric is no rate. */
 static double rate_factor(const struct stat_metric *m)
 {
 	for (size_t i = 0; m->unit && i < ARRAY_SIZE(rate_units); i++)
@@ -55,7 +55,7 @@ static bool same_line(const struct stat_row *a, const struct stat_row *b)
 	return same_text(a->key, b->key) && same_text(a->cgroup, b->cgroup);
 }
 
-/* Rows cycle over keys or stay at one: look where the last one was found, then behind it. */
+/* Rows cycle over keys or stay at one: look where the last one was found, then after it. */
 static size_t find_line(struct grid *g, const struct stat_row *row, size_t hint)
 {
 	for (size_t i = 0; i < g->n_lines; i++) {

@@ -2,13 +2,13 @@
  * JSON, as `perf stat -j`: one object per line, and nothing else: no comment, no header. Every line
  * is valid JSON in every locale, whatever bytes a name holds.
  *
- * perf's keys come first and in its order; what pstat adds stands behind them: "pass", "reason", "scaled",
+ * perf's keys come first and in its order; what pstat adds stands after them: "pass", "reason", "scaled",
  * "scale-error-pct", "partial", "mixed". Every object has "event" but those of --metric-only, whose keys are the
  * metrics' names; that of an event's second metric has no "counter-value". The last rows of a report, but for
  * intervals, are pstat's own: the times that text has below its rows, by the names that these have as events; none
  * with --metric-only.
  */
-#include "fmt_stat.h"
+#include "stat/formats.h"
 
 #include <math.h>
 

@@ -20,7 +20,7 @@ struct metric_event {
 extern const struct metric_event metric_events[];
 extern const size_t n_metric_events;
 
-/* Where a clock is counted, the metric of every event without one of its own; not for -M. */
+/* The metric of every event without one of its own, where a clock is counted; not for -M. */
 extern const struct metric metric_rate;
 
 /* A line as metrics see it; fixed while counters are open. */
@@ -61,10 +61,8 @@ struct amount {
 	 */
 	uint32_t cells_unscaled;
 };
-/* Counted everywhere and all the time: nothing of it is an estimate. */
-bool amount_is_whole(const struct amount *amount);
 
-/* ---- metric_inputs.c: which lines a metric takes ---- */
+/* ---- which lines a metric takes ---- */
 
 enum metric_source {
 	METRIC_COUNT, /* of a line */
@@ -93,26 +91,12 @@ struct metric_use {
 /* Is this an event that the name means? */
 bool metric_attr_is(const struct perf_event_attr *attr, const struct expr_name *name);
 enum metric_source metric_source_of(const struct expr_name *name); /* never METRIC_CLOCK */
-/* Is the input to be counted, as an event? */
+/* Is this a name of an event that is to be counted? */
 bool metric_name_is_event(const struct expr_name *name);
 /* Rows of metric_events[] that a name means, as bits. */
 uint64_t metric_events_called(const struct expr_name *name);
-/* The row of metric_events[] that this is; n_metric_events: no formula knows it. */
-size_t metric_event_of(const struct perf_event_attr *attr);
 
-struct metric_search {
-	const struct metric_line *lines;
-	const size_t *events; /* by line: metric_event_of() */
-	size_t n_lines;
-};
-bool metric_is_called(const struct metric_search *s, size_t line, const struct metric_input *input);
-bool metric_line_is_hardware(const struct metric_line *line);
-bool metric_line_is_clock(const struct metric_line *line);
-bool metric_same_cgroup(const char *a, const char *b);
-/* Sets core_line, and line of all inputs. Those that there are all in one pass, if there is such a one. */
-void metric_find_lines(const struct metric_search *s, struct metric_use *use);
-
-/* ---- metric_bind.c: once, when counters are open ---- */
+/* ---- once, when counters are open ---- */
 
 struct metric_uses {
 	struct metric_use *v; /* by line, then in the table's order */
@@ -129,10 +113,7 @@ void metrics_bind(struct metric_uses *uses, const struct metric_line *lines, siz
 		  const struct metric *const *chosen, size_t n_chosen);
 void metric_uses_release(struct metric_uses *uses);
 
-/* How many events are added up in an input; 0: it has no line. */
-unsigned metric_n_sources(const struct metric_use *use, const struct metric_line *lines, size_t input);
-
-/* ---- metric.c: for each place and report; takes no memory ---- */
+/* ---- for each place and report; takes no memory ---- */
 
 /* amounts: by line, of one place. elapsed_s 0: metrics that need it are invalid. */
 void metric_eval(const struct metric_use *use, const struct metric_line *lines,

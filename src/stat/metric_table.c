@@ -1,5 +1,5 @@
 /*
- * The tables of metric_bind.c: what can be computed from counts, and which events the formulas name.
+ * The tables of metric.c: what can be computed from counts, and which events the formulas name.
  *
  * To add a metric: a row in metrics[]; a row in metric_events[] for each new name; its name in the
  * list of tests/unit/test_metric.c. `pstat list metric` and -M read the same rows.

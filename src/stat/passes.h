@@ -1,6 +1,6 @@
 /*
- * passes: which events are counted in which run of the command, so that none has to share a counter
- * (--passes). Private to stat/: passes.c decides, and opens nothing; pass_run.c asks and carries out.
+ * passes: which events are counted in which run of the command, so that none has to share a counter (--passes).
+ * Private to stat/.
  */
 #ifndef PSTAT_PASSES_H
 #define PSTAT_PASSES_H
@@ -8,11 +8,11 @@
 #include "stat/metric.h"
 #include "stat/run.h"
 
-/* ---- passes.c ---- */
+/* ---- planning ---- */
 
 #define NO_PMU SIZE_MAX
 
-/* What the plan depends on. */
+/* All that the plan depends on. */
 struct pass_question {
 	const struct event_list *events;
 	const size_t *pmu; /* by event: whose counters it takes, any number; NO_PMU: none */
@@ -41,7 +41,7 @@ struct pass_plan {
 int pass_plan_make(struct pass_plan *plan, const struct pass_question *question, size_t *too_big);
 void pass_plan_release(struct pass_plan *plan);
 
-/* ---- pass_compare.c ---- */
+/* ---- did the passes do the same? ---- */
 
 /* An event in one of the passes. */
 struct pass_count {
@@ -54,5 +54,27 @@ struct pass_count {
  * events, with their values.
  */
 bool passes_differ(const struct pass_count *counts, size_t n, struct str *which);
+
+/* ---- carrying out ---- */
+
+/*
+ * Decides what is counted in which pass; run->plan is then one with the events of all. -E2BIG with a
+ * sentence: a group is too big for its PMU.
+ */
+int passes_begin(struct run *run);
+/* The events of run->pass. */
+const struct event_list *passes_events(const struct run *run);
+/* The pass is over: its counters are read, stopped and kept. */
+void passes_read(struct run *run, const struct count_clock *clock);
+/*
+ * All are over, or no more will be run: what they counted is handed to the reporter. Of a repeat that was
+ * cut short and would spoil the mean, only the names are.
+ */
+int passes_end_repeat(struct run *run);
+/* After the last repeat: a note tells if passes differ by more than noise; true then. */
+bool passes_compare(struct run *run);
+/* Before the next repeat: counters are closed. The reporter must not be asked for a report any more. */
+void passes_forget(struct run *run);
+void passes_end(struct run *run);
 
 #endif

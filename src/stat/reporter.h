@@ -1,9 +1,8 @@
 /*
  * reporter: from an aggregation to finished reports. Private to stat/.
  *
- *   reporter.c  runs, clocks, metrics bound to what was opened
- *   rows.c      values -> struct stat_report
- *   copies.c    one event in several groups: do the turns keep step with the program?
+ *   reporter.c          runs, clocks, metrics bound to what was opened; values -> struct stat_report
+ *   repeated_events.c   one event in several groups: do the turns keep step with the program?
  */
 #ifndef PSTAT_REPORTER_H
 #define PSTAT_REPORTER_H
@@ -11,7 +10,7 @@
 #include "stat/metric.h"
 #include "stat/stat.h"
 
-struct row_list {
+struct report_room { /* of the report that was made last */
 	struct stat_row *v; /* room for one per value */
 	size_t n;
 	struct stat_metric *metrics; /* room for each use at each key */
@@ -41,7 +40,7 @@ struct reporter {
 	size_t n_runs, runs_cap;
 	struct series *pass_elapsed; /* seconds, by pass; NULL without passes */
 
-	struct row_list rows;
+	struct report_room rows;
 	struct stat_times shown_times;
 	struct stat_report report;
 	unsigned n_intervals;
@@ -81,13 +80,8 @@ void reporter_end_repeat(struct reporter *r);
  */
 const struct stat_report *reporter_report(struct reporter *r, enum stat_report_kind kind, uint64_t time_ns);
 
-/* ---- copies.c ---- */
+/* ---- repeated_events.c ---- */
 /* Amounts are set: compares those of one event in several groups, and widens errors where the turns are in step. */
-void copies_compare(struct reporter *r);
-
-/* ---- rows.c ---- */
-/* What rows and keys are called, and room for them, after what was attached. */
-void rows_prepare(struct reporter *r);
-void rows_release(struct reporter *r);
+void repeated_events_compare(struct reporter *r);
 
 #endif

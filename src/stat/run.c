@@ -3,13 +3,18 @@
  *
  *   pre -> fork, held -> open -> enable, release -> [ tick: read, report ]... -> end -> read -> post
  *
- * One loop (run_loop) waits for everything that can happen, by watch.c; between two waits each
- * cause is looked at in a fixed order, the end of the command first, so that its end is the moment
- * that counts. Counters of the last run stay open until the final report: it may ask them for reasons.
+ * At the beginning the command is forked and held, what is measured becomes a target, all counters are opened on it,
+ * and only then does anything go. A command that is itself the target is counted from its exec on, by the kernel
+ * (enable_on_exec), so that nothing of pstat is in the counts; all else is enabled by hand.
  *
- * How a run ends early: a command is told to end and then waited for, so that what it does while it
- * shuts down is counted and its exit status is known; without a command the run ends at once.
+ * One loop (run_loop) waits for everything that can happen, by kern's watch; between two waits each cause is looked at
+ * in a fixed order, the end of the command first, so that its end is the moment that counts. Counters of the last run
+ * stay open until the final report: it may ask them for reasons.
+ *
+ * How a run ends early: a command is told to end and then waited for, so that what it does while it shuts down is
+ * counted and its exit status is known; without a command the run ends at once.
  */
+#include "stat/passes.h"
 #include "stat/run.h"
 
 #include <errno.h>
@@ -20,7 +25,139 @@ static bool stopped(const struct run *run)
 	return run->plan->stop->signal != 0;
 }
 
-/* ---- times ---- */
+/* ---- the beginning ---- */
+
+static bool words_name_target(const struct target_spec *words)
+{
+	return words->pids || words->tids || words->cpus || words->all_cpus;
+}
+
+static int start_child(struct run *run)
+{
+	const struct stat_plan *plan = run->plan;
+	int rc;
+
+	if (!plan->argv)
+		return 0;
+	rc = plan->stdout_taken ?
+		     child_fork_off_stdout(&run->child, plan->argv, plan->found, run->err) :
+		     child_fork(&run->child, plan->argv, plan->found, run->err);
+	run->has_child = !rc;
+	run->child_is_target = !rc && !words_name_target(&plan->target);
+	return rc;
+}
+
+static int resolve(struct run *run)
+{
+	struct target_spec words = run->plan->target;
+	int rc;
+
+	words.command = run->child_is_target ? run->child.pid : 0;
+	rc = target_resolve(&run->target, &words, run->plan->kern, run->err);
+	if (rc == -EINVAL)
+		run->failed_status = EXIT_BAD_USAGE;
+	return rc;
+}
+
+static bool starts_with_exec(const struct run *run)
+{
+	return run->child_is_target && run->plan->delay_ms == 0;
+}
+
+static int open_counters(struct run *run)
+{
+	const struct stat_plan *plan = run->plan;
+	const struct event_list *events = run->passes ? passes_events(run) : plan->events;
+	struct open_options options = plan->open;
+	int rc = 0;
+
+	options.enable_on_exec = starts_with_exec(run);
+	options.start_disabled = !options.enable_on_exec;
+	options.single_reads = plan->aggr == AGGR_THREAD;
+	options.first_group = run->index;
+	run->set = (struct counter_set){ .kern = plan->kern, .notes = plan->notes };
+	if (!plan->null_run)
+		rc = counters_open(&run->set, events, &run->target, &options, plan->kern,
+				   plan->notes, run->err);
+	run->set_open = !rc && !plan->null_run;
+	if (rc)
+		return rc;
+	removal_watch(&run->set, &run->target, run->child_is_target ? &run->child : NULL,
+		    plan->argv ? plan->argv[0] : NULL);
+	if (!run->index)
+		plan->opened(plan->emit_data, &run->set);
+	if (run->passes)
+		return 0;
+	rc = reporter_attach(run->reporter, &count_backend_perf, &run->set, &run->target, run->err);
+	if (!rc && plan->tap)
+		rc = plan->tap->begin(plan->tap->data, &run->set, &run->target, run->err);
+	return rc;
+}
+
+static uint64_t later(uint64_t ns, uint64_t ms)
+{
+	return ms ? ns + ms * NS_PER_MS : NEVER_NS;
+}
+
+static int begin_counting(struct run *run)
+{
+	const struct stat_plan *plan = run->plan;
+	int rc = 0;
+
+	run->delay_until_ns = NEVER_NS;
+	if (!starts_with_exec(run) && plan->delay_ms >= 0)
+		rc = counters_enable(&run->set);
+	run->start_ns = run->last_ns = now_ns();
+	run->look_at_ns = run->start_ns;
+	run->timeout_at_ns = later(run->start_ns, plan->timeout_ms);
+	ticker_start(&run->ticker, run->start_ns, (uint64_t)plan->interval_ms * NS_PER_MS);
+	if (rc)
+		return fail(run->err, rc, "the counters cannot be started: %s", strerror(-rc));
+	slicing_begin(run);
+	return 0;
+}
+
+static int release_child(struct run *run)
+{
+	const char *name = run->has_child ? run->plan->argv[0] : "";
+	int rc = run->has_child ? child_release(&run->child) : 0;
+
+	if (!rc && starts_with_exec(run))
+		removal_begin_at_exec(&run->set);
+	if (!rc)
+		return 0;
+	run->failed_status = rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	return fail(run->err, rc, rc == -ENOENT ? "%s: command not found" : "%s: cannot be executed: %s",
+		    name, strerror(-rc));
+}
+
+static int start_uncounted(struct run *run)
+{
+	int rc = start_child(run);
+
+	run->timeout_at_ns = later(now_ns(), run->plan->timeout_ms);
+	return rc ? rc : release_child(run);
+}
+
+static int start_counted(struct run *run)
+{
+	const struct stat_plan *plan = run->plan;
+	int rc = start_child(run);
+
+	if (!rc)
+		rc = resolve(run);
+	if (!rc)
+		rc = open_counters(run);
+	if (!rc && run->target.kind == TARGET_TASKS)
+		watch_tasks(&run->watch, &run->target);
+	if (!rc && plan->delay_ms > 0)
+		run->delay_until_ns = later(now_ns(), (uint64_t)plan->delay_ms);
+	else if (!rc)
+		rc = begin_counting(run);
+	return rc ? rc : release_child(run);
+}
+
+/* ---- reports ---- */
 
 static uint64_t timeval_ns(struct timeval t)
 {
@@ -40,8 +177,6 @@ static struct count_clock clock_since(const struct run *run, uint64_t since_ns, 
 	return clock;
 }
 
-/* ---- reports ---- */
-
 static int read_counters(struct run *run, enum stat_report_kind kind, uint64_t now)
 {
 	const struct stat_tap *tap = run->plan->tap;
@@ -56,7 +191,7 @@ static int read_counters(struct run *run, enum stat_report_kind kind, uint64_t n
 	return tap ? tap->round(tap->data, kind, since_start.elapsed_ns, run->err) : 0;
 }
 
-/* Of emit() and write_on(). */
+/* Takes the result of emit() or write_on(). */
 static int written(struct run *run, int rc)
 {
 	run->output_waits = rc > 0;
@@ -109,7 +244,7 @@ static void run_failed(struct run *run, int rc)
 	tell_to_end(run);
 }
 
-/* What is measured does not suffer from it; without a command there is nothing left to do. */
+/* The measured command goes on to its end; without a command there is nothing left to do. */
 static void output_failed(struct run *run, int rc)
 {
 	if (!run->rc)
@@ -208,7 +343,7 @@ static void do_what_is_due(struct run *run)
 	int rc = 0;
 
 	if (now >= run->delay_until_ns)
-		rc = run_begin_counting(run);
+		rc = begin_counting(run);
 	if (rc)
 		run_failed(run, rc);
 	rc = 0;
@@ -252,7 +387,7 @@ static void run_loop(struct run *run)
 
 static int read_at_end(struct run *run, uint64_t now)
 {
-	/* It ended before -D let counting begin. */
+	/* The command ended before -D let counting begin. */
 	if (run->start_ns == NEVER_NS)
 		run->start_ns = run->last_ns = now;
 	/* Others than the command go on running: all counters have to stop together. */
@@ -300,7 +435,7 @@ static void note_signal(struct run *run)
 
 static int exit_status(const struct run *run)
 {
-	/* Of many runs, the one that happened to be on when the signal came says nothing. */
+	/* The run that happened to be on when the signal came says nothing of many runs. */
 	if (stopped(run) && (!run->has_child || run->plan->repeat != 1 || run->n_passes > 1))
 		return 128 + run->plan->stop->signal;
 	if (!run->has_child)
@@ -312,7 +447,7 @@ static int exit_status(const struct run *run)
 	return child_exit_status(&run->child);
 }
 
-/* Of repeats the last run's, as perf has it. Passes are parts of one measurement: their first failure. */
+/* Keeps the last repeat's status, as perf does. Passes are parts of one measurement: their first failure counts. */
 static void keep_status(struct run *run)
 {
 	bool keep_failure = run->n_passes > 1 || run->plan->warm_up;
@@ -366,7 +501,7 @@ static int run_repeat(struct run *run)
 	run->child_is_target = false;
 	run->child = (struct child){ .hold_fd = -1, .exec_fd = -1 };
 	watch_begin(&run->watch, run->control.fd);
-	rc = run->warming_up ? run_start_uncounted(run) : run_start(run);
+	rc = run->warming_up ? start_uncounted(run) : start_counted(run);
 	if (!rc) {
 		run_loop(run);
 		now = now_ns();
@@ -410,7 +545,7 @@ static int new_repeat(struct run *run)
 
 static int one_of_many(struct run *run)
 {
-	int rc = around_before(run);
+	int rc = hooks_before(run);
 
 	if (!rc && stopped(run))
 		run->status = 128 + run->plan->stop->signal;
@@ -421,7 +556,7 @@ static int one_of_many(struct run *run)
 		rc = run_repeat(run);
 	if (!rc && !run->plan->repeat && !run->warming_up)
 		rc = final_report(run);
-	return rc ? rc : around_after(run);
+	return rc ? rc : hooks_after(run);
 }
 
 static int one_repeat(struct run *run)
@@ -465,7 +600,7 @@ int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 	if (plan->passes)
 		rc = passes_begin(&run);
 	if (!rc)
-		rc = around_begin(&run);
+		rc = hooks_begin(&run);
 	if (!rc)
 		rc = warm_up(&run);
 	if (!rc && !stopped(&run)) {
@@ -474,7 +609,7 @@ int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 		} while (!rc && !stopped(&run) && (!plan->repeat || run.index < plan->repeat));
 	}
 	keep_interruption(&run);
-	/* What was counted is reported, also where --pre or --post failed since. */
+	/* Counts are reported, also where --pre or --post failed since. */
 	if (plan->repeat && run.reportable && !run.rc)
 		report_rc = final_report(&run);
 	note_failure(&run);

@@ -1,6 +1,6 @@
 /*
- * run: the state of a run, shared by run.c (its course), run_start.c (its beginning), around.c (what comes before and
- * after each run of the command), pass_run.c (--passes) and slicing.c. Private to stat/.
+ * run: the state of a run, shared by run.c (its course), hooks.c (what comes before and after each run of the command),
+ * passes.c (--passes) and slicing.c. Private to stat/.
  */
 #ifndef PSTAT_RUN_H
 #define PSTAT_RUN_H
@@ -52,43 +52,12 @@ struct run {
 	int rc; /* of the first failure while running */
 };
 
-/*
- * Starts the command (held), opens all counters, and lets both go: 0, or a negative errno with a
- * sentence and failed_status set. With -D counting begins later: start_ns is then NEVER_NS.
- */
-int run_start(struct run *run);
-/* Starts the command alone. */
-int run_start_uncounted(struct run *run);
-/* Counting begins, by now or by the exec that follows. */
-int run_begin_counting(struct run *run);
-
-/* ---- around.c ---- */
+/* ---- hooks.c ---- */
 /* Before the first run, when it is known how many there will be. -EINVAL with a sentence: its input is a pipe. */
-int around_begin(struct run *run);
+int hooks_begin(struct run *run);
 /* Before and after each run of the command: 0, or a negative errno with a sentence. */
-int around_before(struct run *run);
-int around_after(struct run *run);
-
-/* ---- pass_run.c ---- */
-/*
- * Decides what is counted in which pass; run->plan is then one with the events of all. -E2BIG with a
- * sentence: a group is too big for its PMU.
- */
-int passes_begin(struct run *run);
-/* Of run->pass. */
-const struct event_list *passes_events(const struct run *run);
-/* The pass is over: its counters are read, stopped and kept. */
-void passes_read(struct run *run, const struct count_clock *clock);
-/*
- * All are over, or no more will be run: what they counted is handed to the reporter. Of a repeat that was
- * cut short and would spoil the mean, only the names are.
- */
-int passes_end_repeat(struct run *run);
-/* After the last repeat: a note tells if passes differ by more than noise; true then. */
-bool passes_compare(struct run *run);
-/* Before the next repeat: counters are closed. The reporter must not be asked for a report any more. */
-void passes_forget(struct run *run);
-void passes_end(struct run *run);
+int hooks_before(struct run *run);
+int hooks_after(struct run *run);
 
 /* ---- slicing.c ---- */
 /* Counting has begun. */

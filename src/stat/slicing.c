@@ -11,7 +11,7 @@
 
 #define FIRST_NS (20 * NS_PER_MS)
 #define LONGEST_WAIT_NS NS_PER_S
-/* What the kernel has for perf_event_mux_interval_ms, where nobody has changed it and a second has 250 ticks. */
+/* The kernel's perf_event_mux_interval_ms, where nobody has changed it and a second has 250 ticks. */
 #define TICK_NS (4 * NS_PER_MS)
 /* An event that hardly ran says little of the rotation. */
 #define SHORTEST_SLICE_NS (8 * NS_PER_MS)

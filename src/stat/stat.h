@@ -1,10 +1,19 @@
 /*
- * stat: values -> rows -> text. Counting has no file format and no symbols.
+ * stat: what `pstat stat` adds to counting. Counting has no file format and no symbols. The way through:
  *
- *   readings --count/--> values --rows.c--> struct stat_report --fmt_*.c--> struct str
+ *   words -> struct stat_plan     cmd/stat_options.c: what to count, on what, how often, how to add up
+ *   plan -> stat_run()            run.c starts the command, held; kern/ opens the counters; both are let go. One loop
+ *                                 then waits for ends, intervals, signals and control commands, and reads.
+ *                                 hooks.c is what comes before and after each run of the command (--pre, --post),
+ *                                 slicing.c when to read in between, passes.c makes one measurement of several runs.
+ *   readings -> values            count/: added up by event and by key (CPU, core, thread, ...)
+ *   values -> struct stat_report  reporter.c: each row with its amount, or the reason why there is none; metric.c the
+ *                                 numbers beside rows (metric_table.c, expr.c), repeated_events.c how sure they are
+ *   report -> text                a struct stat_format: fmt_text.c, fmt_csv.c, fmt_json.c; the table is in formats.c
+ *   text -> plan->emit()          cmd/stat_output.c writes it
  *
- * A format never computes; the code that computes never prints. run.c drives it all: repeats,
- * intervals, delay, timeout, control commands, signals.
+ * `pstat stat report` comes in at the readings, with those of a recording: stat_replay_new(). A format never computes;
+ * the code that computes never prints.
  */
 #ifndef PSTAT_STAT_H
 #define PSTAT_STAT_H
@@ -15,12 +24,12 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* ---- rows.c: what is printed, complete ---- */
+/* ---- reporter.c: what is printed, complete ---- */
 
 struct stat_metric {
 	const char *name; /* static: "insn per cycle" */
 	/*
-	 * What stands behind the value: "GHz", "K/sec". A percentage begins with "% ": "% of all branches";
+	 * The text after the value: "GHz", "K/sec". A percentage begins with "% ": "% of all branches";
 	 * text writes the sign at the value, CSV and JSON leave it out, as perf has them.
 	 */
 	const char *unit;
@@ -85,7 +94,7 @@ struct stat_report {
 	bool passes_differ; /* an event that was counted in several of them: a note says which */
 };
 
-/* What formats need to know of the command line; fixed for the whole run. */
+/* The command line as formats know it; fixed for the whole run. */
 struct stat_style {
 	enum aggr_mode aggr;
 	/* Printable, with its quotes: "'sleep 1'", "'system wide'", "'CPU(s) 0-1'", "process id '1,2'". */
@@ -121,7 +130,7 @@ struct metric {
 	const char *group; /* -M takes this too: all metrics of the group */
 	const char *desc; /* one line */
 	const char *formula; /* over event names, elapsed (s), + - * / ( ) and numbers; see expr.h */
-	const char *unit; /* printed behind the value; see struct stat_metric */
+	const char *unit; /* printed after the value; see struct stat_metric */
 	const char *beside; /* event beside which it is printed by default when all inputs are there; or NULL */
 	int decimals;
 	bool per_second; /* a rate: K, M or G goes before the unit as its size asks for */
@@ -217,10 +226,10 @@ struct stat_plan {
  */
 int stat_run(const struct stat_plan *plan, int *status, struct str *err);
 
-/* ---- replay.c: readings from a recording instead of counters ---- */
+/* ---- reporter.c: readings from a recording instead of counters ---- */
 
 /*
- * Of the plan: events (those of counts), aggr, scale, merge, metrics and emit. Plan and counts, which have been
+ * Takes of the plan: events (those of counts), aggr, scale, merge, metrics and emit. Plan and counts, which have been
  * described, are borrowed until stat_replay_free. NULL on failure.
  */
 struct stat_replay;

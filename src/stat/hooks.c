@@ -1,6 +1,6 @@
 /*
- * What comes before and after each run of the command: --pre, --sync and --post, and its standard input, which each
- * run is to find as the first did. A file is put back to where it was. A pipe cannot be: what the first run has read
+ * Actions before and after each run of the command: --pre, --sync and --post, and its standard input, which each run is
+ * to find as the first did. A file is put back to where it was. A pipe cannot be: what the first run has read
  * is gone. That is left to whoever repeats a command, as perf has it; but passes are parts of one measurement, and a
  * warm-up is no part of it.
  */
@@ -25,13 +25,13 @@ static int refuse_pipe(struct run *run)
 		    S_ISFIFO(st.st_mode) ? "pipe" : "socket");
 }
 
-int around_begin(struct run *run)
+int hooks_begin(struct run *run)
 {
 	run->input_at = run->plan->argv ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
 	return run->n_passes > 1 || run->plan->warm_up ? refuse_pipe(run) : 0;
 }
 
-/* It is started as the measured command is. */
+/* Runs a shell command, which is started as the measured command is. */
 static int shell(const struct run *run, const char *command, const char *option)
 {
 	char *words[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, NULL, NULL };
@@ -58,7 +58,7 @@ static int shell(const struct run *run, const char *command, const char *option)
 	return 0;
 }
 
-int around_before(struct run *run)
+int hooks_before(struct run *run)
 {
 	int rc = shell(run, run->plan->pre, "--pre");
 
@@ -71,7 +71,7 @@ int around_before(struct run *run)
 	return 0;
 }
 
-int around_after(struct run *run)
+int hooks_after(struct run *run)
 {
 	return shell(run, run->plan->post, "--post");
 }

@@ -1,11 +1,11 @@
 /*
- * What events that take turns with each other say of each other's errors: each group sees what the others do not.
+ * Errors of events that take turns with each other, compared: each group sees what the others do not.
  *
  * Events that stand in several groups, once more in each: their values say whether the groups saw the same program
  * (count/agreement.c). Where they do not, the turns keep step with it, and no event that takes part in these turns is
  * as sure as its own slices make it: copies get an interval as wide as they scatter, the others none.
  *
- * Start-up: what the first group saw of it, those behind it did not. Where the first slice of an event is unlike all
+ * Start-up: the first group saw it, those after it did not. Where the first slice of an event is unlike all
  * others, nothing is stated of events that take turns with it.
  */
 #include "stat/reporter.h"
@@ -88,7 +88,7 @@ static void withhold_unseen_start(struct reporter *r, size_t row, struct amount 
 			amounts[i].scale.estimate.state = ESTIMATE_START;
 }
 
-void copies_compare(struct reporter *r)
+void repeated_events_compare(struct reporter *r)
 {
 	size_t n_rows = r->counts->n_rows;
 	struct copy *copies = r->rows.copies;

@@ -1,11 +1,11 @@
 /*
- * fmt_stat: what the formats share. Private to stat/: only fmt_*.c include it.
+ * formats: what the formats of `pstat stat` share. Private to stat/: only formats.c and fmt_*.c include it.
  *
  * Numbers are written with a decimal point in every locale, names go out printable, and each kind
  * of place has one row that says how it looks in each format. Nothing here keeps state.
  */
-#ifndef PSTAT_FMT_STAT_H
-#define PSTAT_FMT_STAT_H
+#ifndef PSTAT_FORMATS_H
+#define PSTAT_FORMATS_H
 
 #include "stat/stat.h"
 
@@ -14,7 +14,7 @@ struct key_look {
 	const char *json_key; /* NULL: rows have no key */
 	const char *csv_title; /* of the key's column, in --metric-only headers */
 	const char *text_title; /* heading over key and number of CPUs */
-	size_t cols; /* width of key, number and the space behind them, in text */
+	size_t cols; /* width of key, number and the space after them, in text */
 	bool folded; /* the number of CPUs follows the key */
 };
 const struct key_look *fmt_key(enum aggr_mode aggr);
@@ -40,9 +40,12 @@ bool fmt_metric_ok(const struct stat_metric *m);
 const char *fmt_metric_unit(const struct stat_metric *m, bool *pct);
 /*
  * Index of the metric that stands on the row itself: the first that has a number; n_metrics if none
- * has. Metrics behind it that have one go on lines of their own.
+ * has. Metrics after it that have one go on lines of their own.
  */
 size_t fmt_row_metric(const struct stat_row *row);
+
+/* Header lines go before this report. */
+bool fmt_header_due(const struct stat_style *style, const struct stat_report *report);
 
 /* ---- fmt_grid.c: --metric-only, a line per key and cgroup, a column per metric ---- */
 struct grid_column {
@@ -69,16 +72,5 @@ void grid_release(struct grid *g);
 const struct stat_metric *grid_cell(const struct grid_line *line, size_t column);
 /* The cell's number, rates without their K, M or G: a column has one unit. */
 void grid_add_number(struct str *out, const struct stat_metric *m);
-
-/* Header lines go before this report. */
-bool fmt_header_due(const struct stat_style *style, const struct stat_report *report);
-
-/* ---- fmt_total.c: the text around the rows of a final report ---- */
-void fmt_text_title(struct str *out, const struct stat_style *style,
-		    const struct stat_report *report);
-void fmt_text_footer(struct str *out, const struct stat_style *style,
-		     const struct stat_report *report);
-/* "  ( +-  1.23% )"; nothing where the deviation is 0. */
-void fmt_text_noise(struct str *out, double pct);
 
 #endif
