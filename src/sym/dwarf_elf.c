@@ -429,7 +429,7 @@ static void take_code(struct dwarf_file *file, const struct dwarf_module *module
 			add_code(file, module->places[i], section.header.sh_size);
 }
 
-/* Where the view is of a kernel module: puts its code somewhere, and links its DWARF, before libdw reads it. */
+/* Puts a kernel module's code somewhere, and links its DWARF, before libdw reads it. Other files stay as they are. */
 static void link_module(struct dwarf_file *file)
 {
 	struct dwarf_module module = { .view = &file->view };

@@ -84,15 +84,15 @@ static void add_piece(struct image_writer *w, uint64_t offset, const void *bytes
 	str_addn(&w->bytes, bytes, n);
 }
 
-/* The first address that is not below start; n_addrs: none. */
-static size_t first_addr(const struct image_writer *w, uint64_t start)
+/* The first of n ascending addresses that is not below start; n: none. */
+static size_t first_addr(const uint64_t *addrs, size_t n, uint64_t start)
 {
-	size_t low = 0, high = w->n_addrs;
+	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (w->addrs[middle] < start)
+		if (addrs[middle] < start)
 			low = middle + 1;
 		else
 			high = middle;
@@ -103,7 +103,7 @@ static size_t first_addr(const struct image_writer *w, uint64_t start)
 static void take_entry(void *context, const struct frame_entry *entry)
 {
 	struct image_writer *w = context;
-	size_t i = first_addr(w, entry->start);
+	size_t i = first_addr(w->addrs, w->n_addrs, entry->start);
 
 	if (i == w->n_addrs || w->addrs[i] - entry->start >= entry->size)
 		return;
@@ -221,9 +221,12 @@ struct kept_cie {
 };
 struct frames_keeping {
 	const uint8_t *bytes;
-	struct image_writer *w;
+	const uint64_t *addrs;
+	bool *covered;
+	size_t n_addrs;
 	struct kept_cie *cies; /* by place */
 	size_t n_cies, cap_cies;
+	struct str *out;
 };
 
 /* Only those that gcc and clang write: nothing added to what DWARF has, addresses of 8 bytes. */
@@ -256,10 +259,10 @@ static bool cover(const struct frames_keeping *k, uint64_t start, uint64_t size)
 {
 	bool wanted = false;
 
-	for (size_t i = first_addr(k->w, start);
-	     i < k->w->n_addrs && k->w->addrs[i] - start < size; i++) {
-		wanted |= !k->w->covered[i];
-		k->w->covered[i] = true;
+	for (size_t i = first_addr(k->addrs, k->n_addrs, start);
+	     i < k->n_addrs && k->addrs[i] - start < size; i++) {
+		wanted |= !k->covered[i];
+		k->covered[i] = true;
 	}
 	return wanted;
 }
@@ -269,7 +272,7 @@ static void take_fde(struct frames_keeping *k, struct dwarf_cursor c, size_t at,
 {
 	uint64_t start = cursor_number(&c, ADDRESS_BYTES), size = cursor_number(&c, ADDRESS_BYTES);
 	struct kept_cie *cie = find_cie(k, cie_at);
-	struct str *out = &k->w->debug_frame;
+	struct str *out = k->out;
 	uint32_t pointer;
 
 	if (c.bad || !cie || !cover(k, start, size))
@@ -308,10 +311,9 @@ static void take_entries(struct frames_keeping *k, struct dwarf_cursor c)
 	}
 }
 
-/* Keeps the entries of a held file's .debug_frame that are about addresses that nothing covers so far. */
-static void keep_debug_frame(struct image_writer *w, struct elf_file *file)
+void embedded_frames_keep(struct elf_file *file, const uint64_t *addrs, bool *covered, size_t n, struct str *out)
 {
-	struct frames_keeping k = { .w = w };
+	struct frames_keeping k = { .addrs = addrs, .covered = covered, .n_addrs = n, .out = out };
 	struct elf_section section;
 	struct elf_data data;
 
@@ -481,12 +483,12 @@ static void find_debug_frame(struct image_writer *w, struct elf_file *debug)
 {
 	struct str ignored = STR_INIT;
 
-	keep_debug_frame(w, w->file);
+	embedded_frames_keep(w->file, w->addrs, w->covered, w->n_addrs, &w->debug_frame);
 	if (w->debug_frame.len || !debug || debug == w->file || debug->machine != w->file->machine ||
 	    !debug->is_64 || debug->swapped)
 		return;
 	if (!elf_file_hold(debug, &ignored)) {
-		keep_debug_frame(w, debug);
+		embedded_frames_keep(debug, w->addrs, w->covered, w->n_addrs, &w->debug_frame);
 		elf_file_let_go(debug);
 	}
 	str_release(&ignored);

@@ -45,7 +45,7 @@ enum {
 	EMBEDDED_ALIASES = 8,
 	EMBEDDED_KINDS = EMBEDDED_BINDING | EMBEDDED_NAMELESS | EMBEDDED_ALIASES,
 	EMBEDDED_IMAGES_MAX = 256, /* each is a descriptor */
-	EMBEDDED_DEPTH_MAX = 127, /* of inlined functions in one another, as dso_frames.c asks for */
+	EMBEDDED_DEPTH_MAX = 127, /* of inlined functions in one another, as symbols_fill_frames() asks for */
 };
 /* Unpacked bytes are at most so many times the packed ones, and 64 KiB; in any case at most EMBEDDED_BYTES_MAX. */
 #define EMBEDDED_RATIO_MAX 64
@@ -140,6 +140,12 @@ void embedded_image_write(struct elf_file *file, struct elf_file *debug, const u
  */
 const char *embedded_image_path(struct embedded_dso *dso, uint64_t *pages_left, struct str *why);
 void embedded_image_close(struct embedded_dso *dso);
+
+/*
+ * Appends the entries of a held file's .debug_frame that are about those of n ascending addresses that are not covered;
+ * these are covered then. Nothing: there is no such entry.
+ */
+void embedded_frames_keep(struct elf_file *file, const uint64_t *addrs, bool *covered, size_t n, struct str *out);
 
 /* ---- writing ---- */
 static inline void put_number(struct str *out, uint64_t value)

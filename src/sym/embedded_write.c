@@ -9,8 +9,7 @@
 #include "sym/embedded_names.h"
 
 #include "sym/code_times.h"
-#include "sym/dso_state.h"
-#include "sym/embedded_write.h"
+#include "sym/dso_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ struct pack {
 /* State of the writing of one dso. */
 struct dso_pack {
 	struct pack *all;
-	struct dso_state *state;
+	struct dso_names *names;
 	const struct addr_answer **answers; /* by address */
 	size_t n_answers;
 	const struct symbol **functions; /* by their start */
@@ -65,10 +64,10 @@ static int by_addr(const void *a, const void *b)
 
 static void sort_answers(struct dso_pack *p)
 {
-	p->n_answers = p->state->n_answers;
+	p->n_answers = p->names->n_answers;
 	p->answers = xcalloc(p->n_answers + 1, sizeof(*p->answers));
 	for (size_t i = 0; i < p->n_answers; i++)
-		p->answers[i] = &p->state->answers[i];
+		p->answers[i] = &p->names->answers[i];
 	qsort(p->answers, p->n_answers, sizeof(*p->answers), by_addr);
 }
 
@@ -114,11 +113,12 @@ static uint64_t function1(const struct dso_pack *p, const struct symbol *symbol)
 
 static const struct symbol_row *row_of(const struct dso_pack *p, const struct symbol *symbol)
 {
-	const struct dso_state *state = p->state;
+	const struct names_table *table = dso_names_table(p->names);
 	uint64_t vaddr;
 
-	return symbol->nameless || !dso_state_vaddr(state, symbol->start, &vaddr) ||
-			       state->table.n == 0 ? NULL : symbol_table_find(&state->table, vaddr);
+	if (symbol->nameless || !table || !names_table_vaddr(table, symbol->start, &vaddr) || !table->table.n)
+		return NULL;
+	return symbol_table_find(&table->table, vaddr);
 }
 
 static int by_name(const void *a, const void *b)
@@ -131,7 +131,7 @@ static int by_name(const void *a, const void *b)
 /* All that may be shown at its start, in the order of the file. */
 static void put_aliases(struct dso_pack *p, const struct symbol_row *row)
 {
-	const struct symbol_table *table = &p->state->table;
+	const struct symbol_table *table = &dso_names_table(p->names)->table;
 	const struct symbol_row *aliases;
 	struct symbol_row *all;
 	size_t n;
@@ -163,20 +163,20 @@ static uint8_t kind_of(const struct symbol *symbol)
 
 static void put_names(struct dso_pack *p, const struct symbol *symbol)
 {
-	const struct dso_state *state = p->state;
-	const struct embedded_function *listed = embedded_aliases(state->recorded, symbol->start, symbol->nameless);
-	const struct symbol_row *row = state->raw_names || listed ? NULL : row_of(p, symbol);
+	const struct dso_names *names = p->names;
+	const struct embedded_function *listed = embedded_aliases(names->listed, symbol->start, symbol->nameless);
+	const struct symbol_row *row = dso_names_are_raw(names) || listed ? NULL : row_of(p, symbol);
 	struct str *out = &p->all->dsos;
 	size_t n_aliases = 0;
 
 	if (row)
-		symbol_table_aliases(&state->table, row->start, &n_aliases);
+		symbol_table_aliases(&dso_names_table(names)->table, row->start, &n_aliases);
 	str_addc(out, (char)(kind_of(symbol) | (listed || n_aliases ? EMBEDDED_ALIASES : 0)));
 	put_number(out, text_number(p->all, symbol->raw));
 	if (listed) {
 		put_number(out, listed->n_aliases);
 		for (uint32_t i = 0; i < listed->n_aliases; i++)
-			put_number(out, text_number(p->all, state->recorded->aliases[listed->alias + i]));
+			put_number(out, text_number(p->all, names->listed->aliases[listed->alias + i]));
 	} else if (n_aliases) {
 		put_aliases(p, row);
 	}
@@ -280,7 +280,7 @@ static bool is_asked(const struct dso_pack *p, const struct code_event *event)
 
 static void put_events(struct dso_pack *p)
 {
-	const struct code_times *times = p->state->times;
+	const struct code_times *times = p->names->times;
 	struct str *out = &p->all->dsos;
 	uint64_t time_ns = 0, start = 0;
 	size_t n = 0;
@@ -307,7 +307,7 @@ static void put_events(struct dso_pack *p)
 
 static void put_image(struct dso_pack *p)
 {
-	const struct dso *dso = p->state->dso;
+	const struct dso *dso = p->names->dso;
 	bool has = dso->kind == DSO_FILE || dso->kind == DSO_VDSO;
 	struct elf_file *file = NULL;
 	struct str ignored = STR_INIT;
@@ -330,9 +330,9 @@ static void put_image(struct dso_pack *p)
 
 /* ---- a dso ---- */
 
-static uint64_t bytes_of(struct pack *all, struct dso_state *state)
+static uint64_t bytes_of(struct pack *all, struct dso_names *names)
 {
-	const struct dso_files *files = state->files_known ? &state->files : NULL;
+	const struct dso_files *files = names->files_known ? &names->files : NULL;
 	const char *paths[] = { files ? files->runtime : NULL, files ? files->debug : NULL };
 	uint64_t bytes = 0;
 
@@ -350,14 +350,14 @@ static uint64_t bytes_of(struct pack *all, struct dso_state *state)
 	return bytes;
 }
 
-static void put_identity(struct pack *all, const struct dso_state *state)
+static void put_identity(struct pack *all, const struct dso_names *names)
 {
-	const struct dso *dso = state->dso;
+	const struct dso *dso = names->dso;
 	struct str *out = &all->dsos;
 
 	str_addc(out, embedded_kind_letter((uint8_t)dso->kind));
-	str_addc(out, (char)((state->state == SYM_FOUND ? 0 : EMBEDDED_NONE) |
-			     (state->only_exported ? EMBEDDED_PARTIAL : 0)));
+	str_addc(out, (char)((names->state == SYM_FOUND ? 0 : EMBEDDED_NONE) |
+			     (names->only_exported ? EMBEDDED_PARTIAL : 0)));
 	put_number(out, text_number(all, dso->path));
 	put_signed(out, dso->pid);
 	str_addc(out, (char)dso->build_id.size);
@@ -367,34 +367,34 @@ static void put_identity(struct pack *all, const struct dso_state *state)
 	put_number(out, dso->inode);
 	put_number(out, dso->generation);
 	put_number(out, dso->start);
-	put_number(out, text_number(all, state->source ? state->source : ""));
+	put_number(out, text_number(all, names->origin ? names->origin : ""));
 	put_number(out, text_number(all, symbols_why(all->symbols, dso)));
 }
 
 /* Whether anything was found: names that its addresses then were not among are a finding, too. */
-static bool has_names(const struct dso_state *state)
+static bool has_names(const struct dso_names *names)
 {
-	if (!embedded_kind_letter((uint8_t)state->dso->kind) || !state->n_answers)
+	if (!embedded_kind_letter((uint8_t)names->dso->kind) || !names->n_answers)
 		return false;
-	if (state->state == SYM_FOUND)
+	if (names->state == SYM_FOUND)
 		return true;
-	for (size_t i = 0; i < state->n_answers; i++)
-		if (state->answers[i].symbol ||
-		    (state->answers[i].frames && state->answers[i].frames[0].line.file))
+	for (size_t i = 0; i < names->n_answers; i++)
+		if (names->answers[i].symbol ||
+		    (names->answers[i].frames && names->answers[i].frames[0].line.file))
 			return true;
 	return false;
 }
 
-static void put_dso(struct pack *all, struct dso_state *state)
+static void put_dso(struct pack *all, struct dso_names *names)
 {
-	struct dso_pack p = { .all = all, .state = state };
+	struct dso_pack p = { .all = all, .names = names };
 	struct str before = all->dsos;
 
 	str_init(&all->dsos);
 	row_set_init(&p.inlines, INLINE_WORDS);
 	sort_answers(&p);
 	sort_functions(&p);
-	put_identity(all, state);
+	put_identity(all, names);
 	put_functions(&p);
 	put_inlines(&p);
 	put_addrs(&p);
@@ -406,7 +406,7 @@ static void put_dso(struct pack *all, struct dso_state *state)
 	all->dsos = before;
 	all->totals.n_dsos++;
 	all->totals.n_addrs += p.n_answers;
-	all->totals.file_bytes += bytes_of(all, state);
+	all->totals.file_bytes += bytes_of(all, names);
 	free(p.answers);
 	free(p.functions);
 	free(p.inlines_of);
@@ -469,11 +469,11 @@ static bool put_all(struct pack *all, int level, struct str *out)
 	return fits;
 }
 
-bool embedded_write_one(struct symbols *symbols, struct dso_state *state, struct str *out, struct str *depths)
+bool embedded_write_one(struct symbols *symbols, struct dso_names *names, struct str *out, struct str *depths)
 {
 	struct pack all = { .symbols = symbols, .texts = texts_new(), .dsos = STR_INIT, .depths = depths };
 
-	put_dso(&all, state);
+	put_dso(&all, names);
 	return put_all(&all, 0, out);
 }
 
@@ -483,9 +483,9 @@ int symbols_write(struct symbols *symbols, bool images, struct str *out, struct 
 	struct pack all = { .symbols = symbols, .images = images, .texts = texts_new(), .dsos = STR_INIT };
 	bool fits;
 
-	for (size_t i = 0; i < symbols->n_states; i++)
-		if (symbols->states[i] && has_names(symbols->states[i]))
-			put_dso(&all, symbols->states[i]);
+	for (size_t i = 0; i < symbols->n_names; i++)
+		if (symbols->names[i] && has_names(symbols->names[i]))
+			put_dso(&all, symbols->names[i]);
 	fits = put_all(&all, ZSTD_LEVEL, out);
 	*totals = all.totals;
 	totals->bytes = out->len;

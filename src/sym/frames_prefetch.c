@@ -3,26 +3,26 @@
  *
  *	places, sorted -> a job per file -> threads: open it, look each address up -> the file's tables are there
  *	                                                                              (what is found is thrown away)
- *	dso_frames.c asks once more, and finds them
+ *	source_debug.c asks once more, and finds them
  *
  * So an answer never depends on whether this was done, or how far. What the DWARF of a file is read into belongs to
  * that file alone (struct dwarf_file); the files that it is read from are opened in a set of the job's own, and closed
  * again. All that files share, and what is told to people, stays with the thread that calls.
  *
- * Left to dso_frames.c are files that the recording or the cache has answers of; all of them where a server may be
+ * Left to source_debug.c are files that the recording or the cache has answers of; all of them where a server may be
  * asked for parts; and those that lie, as other parts of their DWARF may, where a file system is mounted that may not
  * answer: the helper process for that is started where there are no other threads.
  */
-#include "sym/dso_state.h"
+#include "sym/source_cached.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { THREADS_MAX = 8, INLINES_MAX = 128 };
+enum { THREADS_MAX = 8 };
 
 struct prefetch_job {
-	struct dso_state *state;
+	struct dso_names *names;
 	uint64_t *vaddrs;
 	size_t n, cap;
 	struct dwarf_opened opened;
@@ -52,7 +52,7 @@ static void run_job(const struct frames_prefetch *prefetch, struct prefetch_job 
 {
 	struct elf_files *elf_files = elf_files_new();
 
-	dwarf_opened_find(elf_files, &job->state->files, &prefetch->options, &job->opened);
+	dwarf_opened_find(elf_files, &job->names->files, &prefetch->options, &job->opened);
 	for (size_t i = 0; i < job->n && job->opened.dwarf; i++)
 		look_up(job->opened.dwarf, job->vaddrs[i], !prefetch->options.no_inlines, prefetch->lines);
 	elf_files_free(elf_files);
@@ -75,18 +75,20 @@ static bool may_wait(const struct dso_files *files)
 	       (files->runtime && foreign_path_may_wait(files->runtime));
 }
 
-static bool has_dwarf_to_read(const struct dso_state *state)
+static bool has_dwarf_to_read(const struct dso_names *names)
 {
-	return state->from_elf && !state->recorded && !state->cached && !state->dwarf_tried && state->files_known &&
-	       !may_wait(&state->files);
+	const struct names_table *table = dso_names_table(names);
+
+	return table && table->from_elf && !names->listed && !source_cached_has(names) &&
+	       !source_debug_is_tried(names) && names->files_known && !may_wait(&names->files);
 }
 
 static void add_place(struct symbols *symbols, struct prefetch_job *job, uint64_t addr, bool lines)
 {
-	const struct addr_answer *answer = symbols_answer(symbols, job->state, addr);
+	const struct addr_answer *answer = symbols_answer(symbols, job->names, addr);
 	uint64_t vaddr;
 
-	if ((!answer->symbol && !lines) || !dso_state_elf_vaddr(job->state, addr, &vaddr))
+	if ((!answer->symbol && !lines) || !dso_names_elf_vaddr(job->names, addr, &vaddr))
 		return;
 	VEC_GROW(job->vaddrs, job->n, job->cap);
 	job->vaddrs[job->n++] = vaddr;
@@ -96,9 +98,9 @@ static void add_place(struct symbols *symbols, struct prefetch_job *job, uint64_
 static void add_job(struct frames_prefetch *prefetch, struct symbols *symbols, const struct symbols_place *places,
 		    size_t n)
 {
-	struct prefetch_job job = { .state = symbols_loaded(symbols, places[0].dso) };
+	struct prefetch_job job = { .names = symbols_loaded(symbols, places[0].dso) };
 
-	if (!has_dwarf_to_read(job.state))
+	if (!has_dwarf_to_read(job.names))
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (!i || places[i].addr != places[i - 1].addr)
@@ -166,7 +168,7 @@ static void end_jobs(struct frames_prefetch *prefetch, struct symbols *symbols)
 		struct prefetch_job *job = &prefetch->v[i];
 
 		if (job->opened.tried)
-			dso_state_take_dwarf(symbols, job->state, &job->opened);
+			source_debug_take(symbols, job->names, &job->opened);
 		free(job->vaddrs);
 	}
 	free(prefetch->v);
@@ -186,7 +188,7 @@ void symbols_ahead(struct symbols *symbols, struct symbols_place *places, size_t
 		n_threads = THREADS_MAX;
 	if (n_threads > 1 && dwarf_can_be_read()) { /* loaded while there is one thread */
 		prefetch.options.progress = NULL;
-		symbols_progress(symbols, "reading debug information of", prefetch.v[0].state->dso->name);
+		symbols_progress(symbols, "reading debug information of", prefetch.v[0].names->dso->name);
 		run_all(&prefetch, n_threads);
 	}
 	end_jobs(&prefetch, symbols);

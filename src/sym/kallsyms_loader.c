@@ -12,7 +12,7 @@
  * within the table. What tells one start's list from another's (kallsyms_list_tell) is in the entry and not in its key:
  * so the list of the next start takes the place of this one.
  */
-#include "sym/dso_state.h"
+#include "sym/dso_names.h"
 #include "sym/kallsyms.h"
 #include "sym/names_cache.h"
 

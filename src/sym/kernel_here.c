@@ -6,7 +6,7 @@
  *
  * Sources: proc(5), sysfs(5); kernel/kallsyms.c of Linux on who sees addresses.
  */
-#include "sym/dso_state.h"
+#include "sym/dso_names.h"
 #include "sym/text_lines.h"
 
 #include <stdlib.h>

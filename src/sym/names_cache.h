@@ -6,7 +6,7 @@
  *
  * A key is a text that begins with what is kept, and in which version of its own layout; all that this depends on
  * follows. It is compared as a whole; the entry's name has the file's build-id and the key's checksum. What is kept is
- * its owner's to know and to check: dso_cached.c, and those who come through symbols_cached_read. sym.h has its front.
+ * its owner's to know and to check: source_cached.c, and whoever calls symbols_cached_read. sym.h has its front.
  */
 #ifndef PSTAT_NAMES_CACHE_H
 #define PSTAT_NAMES_CACHE_H

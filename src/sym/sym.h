@@ -18,7 +18,7 @@
 
 #include <sys/stat.h>
 
-/* What the recording says of a process that it calls by this pid. */
+/* Facts that the recording has about a process that it calls by this pid. */
 struct sym_process {
 	bool exited; /* all of its threads have, the first one among them */
 	/* The jit-*.dump that it mapped last, as recorded; NULL: none. inode 0: not known. */
@@ -27,7 +27,7 @@ struct sym_process {
 	uint64_t jit_inode;
 };
 
-/* Who knows the recording's processes. */
+/* Answers about the recording's processes, by whoever knows them. */
 struct sym_processes {
 	const void *context;
 	/* false: it says nothing of this pid. Texts need to stay valid until the next record is read. */
@@ -110,7 +110,7 @@ enum sym_state {
 struct symbols;
 struct elf_file; /* elf.h */
 
-/* What options point to, and recording (for its header and when it was written), are borrowed. */
+/* Borrows recording (for its header and when it was written), and all that options point to. */
 struct symbols *symbols_new(const struct sym_options *options, const struct recording_info *recording);
 void symbols_free(struct symbols *symbols);
 
@@ -120,7 +120,7 @@ void symbols_free(struct symbols *symbols);
  */
 void symbols_expect(struct symbols *symbols, const struct dso *dso);
 
-/* What symbols_frames will be asked for. */
+/* A question that symbols_frames will be asked. */
 struct symbols_place {
 	const struct dso *dso;
 	uint64_t addr; /* location.addr */
@@ -142,7 +142,7 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso
  */
 uint32_t symbols_code_at(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t time_ns);
 enum { SYM_CODE_GONE = UINT32_MAX }; /* what was there had been moved away or given up */
-/* As long as this is the same, so is what symbols_code_at says of each address. */
+/* A number; as long as it is the same, so is what symbols_code_at says of each address. */
 uint32_t symbols_code_epoch(struct symbols *symbols, const struct dso *dso, uint64_t time_ns);
 /* The frames of a number that is not 0. */
 struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso *dso, uint32_t code);
@@ -170,7 +170,7 @@ size_t symbols_forgettable(const struct symbols *symbols);
 void symbols_keep(struct symbols *symbols, const uint32_t *now);
 /* About how many bytes are kept for a dso, but for frames: what symbols_keep would free. */
 size_t symbols_bytes(const struct symbols *symbols, const struct dso *dso);
-/* Of how many dsos that went names and headers of their files are left, which only symbols_free frees. */
+/* Counts dsos that went of which names and headers of their files are left, which only symbols_free frees. */
 size_t symbols_leftovers(const struct symbols *symbols);
 
 /*
@@ -185,7 +185,7 @@ bool symbols_kernel_runs(struct symbols *symbols, const struct dso *dso, struct 
 /* The same for its unwind tables: the ones in the recording, where it has them, which have the sampled functions'. */
 struct elf_file *symbols_unwind_file(struct symbols *symbols, const struct dso *dso, struct str *why);
 
-/* ---- code_bytes.c: the code itself ---- */
+/* ---- the code itself ---- */
 
 /* Begins as { 0 }. */
 struct symbol_code {
@@ -228,11 +228,11 @@ enum sym_state symbols_state(const struct symbols *symbols, const struct dso *ds
  * "owned by user 1000, not by you or root"), or "" where nothing is wrong. Printable.
  */
 const char *symbols_why(const struct symbols *symbols, const struct dso *dso);
-/* Its names are missing because /proc/kallsyms hides the kernel's addresses from this user. */
+/* True: names are missing because /proc/kallsyms hides the kernel's addresses from this user. */
 bool symbols_hidden(const struct symbols *symbols, const struct dso *dso);
-/* What to do about it ("install its debug package", "kernel.kptr_restrict=0"), or NULL. */
+/* Advice on it ("install its debug package", "kernel.kptr_restrict=0"), or NULL. */
 const char *symbols_remedy(const struct symbols *symbols, const struct dso *dso);
-/* Where the names came from ("/usr/lib/debug/.build-id/..", "/proc/kallsyms"), for -v; or NULL. */
+/* Origin of the names ("/usr/lib/debug/.build-id/..", "/proc/kallsyms"), for -v; or NULL. */
 const char *symbols_source(const struct symbols *symbols, const struct dso *dso);
 
 /* ---- names_cache.c: what was found out before ---- */
@@ -243,10 +243,10 @@ const char *symbols_source(const struct symbols *symbols, const struct dso *dso)
  */
 struct names_cache;
 struct names_cache *names_cache_new(void); /* nothing is opened yet */
-/* Where it has grown past its bounds, what was not used for longest goes. NULL is nothing. */
+/* Removes what was not used for longest, where the cache has grown past its bounds. NULL is nothing. */
 void names_cache_free(struct names_cache *cache);
 /*
- * What is kept about this file under this key, appended. false: nothing is, or the entry is not this user's own, is
+ * Appends what is kept about this file under this key. false: nothing is, or the entry is not this user's own, is
  * damaged, or of another version.
  */
 bool names_cache_read(struct names_cache *cache, const struct build_id *id, const struct str *key, struct str *bytes);

@@ -3,15 +3,15 @@
  *
  *   dso_file.c debug_file.c debuginfod.c vdso_file.c   which file (symfs, cache, build-id, debuglink)
  *   processes.c            whose process still lives, and below which root its files are
- *   code_load.c code_file.c    which map or dump of code made at run time, and whether to believe it
+ *   code_file.c            whether to believe a map or dump of code made at run time
  *   elf_symbols.c          symbols of an ELF file
  *   elf_bounds.c           where its functions begin and end, whatever they are called
  *   kallsyms.c perf_map.c jitdump.c                    symbols of other kinds of text
  *   code_times.c           which of the codes of a dump lay at an address when
  *   symbol_table.c  the sorted array that all of them fill
  *   dwarf_*.c       inlined functions and lines
- *   code_bytes.c    the code itself
- *   symbols.c       the front: one state per dso, answers remembered
+ *   dso_names.c source_*.c     the sources of a dso's names, see dso_names.h
+ *   symbols.c       the front: the names of each dso, answers remembered
  */
 #ifndef PSTAT_SYM_INTERNAL_H
 #define PSTAT_SYM_INTERNAL_H

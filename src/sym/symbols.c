@@ -1,25 +1,18 @@
 /*
- * symbols: the front of sym/. One state per dso, its names read when the first address of it is asked for;
+ * symbols: the front of sym/. Each dso has its names (dso_names.h), loaded when the first address of it is asked for;
  * where frames are asked for one answer per distinct address, which is remembered until symbols_forget.
  *
  *   dso, addr -> answers (hash) -> symbol, frames    asked before, and not forgotten: one probe
  *                    | new
- *                    +-> vaddr -> symbol_table_find -> row -> held symbol (one per row)
- *
- * Where no row covers an address, the bounds of its function give it a symbol without a name of its own, so that
- * a stripped function is one, however many of its addresses were sampled.
- *
- * Symbols are made only for rows that were hit, so that names are demangled and made printable once each,
- * and a file with a million functions costs what its few hot ones do.
+ *                    +-> sources of the dso, in their order -> symbol (one object per function)
  */
 #include "sym/cached_files.h"
 #include "sym/code_times.h"
-#include "sym/dso_cached.h"
-#include "sym/dso_recorded.h"
-#include "sym/symbol_objects.h"
 #include "sym/kallsyms.h"
 #include "sym/names_cache.h"
+#include "sym/source_cached.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 struct symbols *symbols_new(const struct sym_options *options, const struct recording_info *recording)
@@ -35,57 +28,30 @@ struct symbols *symbols_new(const struct sym_options *options, const struct reco
 	return symbols;
 }
 
-static void state_free(struct dso_state *state)
+static void keep(struct symbols *symbols, struct dso_names *names)
 {
-	if (state->dwarf)
-		dwarf_file_close(state->dwarf);
-	if (state->files_known)
-		dso_files_release(&state->files);
-	symbol_table_release(&state->table);
-	elf_bounds_release(&state->bounds);
-	if (state->times)
-		code_times_release(state->times);
-	free(state->times);
-	free(state->dump);
-	free(state->kcore);
-	free(state->dump_rules);
-	cached_names_free(state->cached);
-	str_release(&state->cache_key);
-	str_release(&state->cache_search);
-	str_release(&state->list_told);
-	str_release(&state->why);
-	index_release(&state->answer_index);
-	index_release(&state->held_index);
-	index_release(&state->inlined_index);
-	free(state->segments);
-	free(state->source);
-	free(state->recorded_source);
-	free(state->answers);
-	free(state->held);
-	free(state->held_rows);
-	free(state->inlined);
-	free(state->inlined_in);
-	free(state);
+	for (unsigned i = 0; i < names->n_slots; i++)
+		if (names->slots[i].source->keep)
+			names->slots[i].source->keep(symbols, names, &names->slots[i]);
 }
 
 void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	for (size_t i = 0; i < symbols->n_states; i++) {
-		if (!symbols->states[i])
+	for (size_t i = 0; i < symbols->n_names; i++) {
+		if (!symbols->names[i])
 			continue;
-		dso_cached_keep(symbols, symbols->states[i]);
-		kernel_names_keep(symbols, symbols->states[i]);
-		state_free(symbols->states[i]);
+		keep(symbols, symbols->names[i]);
+		dso_names_free(symbols->names[i]);
 	}
-	free(symbols->states);
+	free(symbols->names);
 	free(symbols->found);
 	names_cache_free(symbols->names_cache);
 	processes_free(symbols->processes);
 	elf_files_free(symbols->elf_files);
 	cached_files_free(symbols->cached);
-	embedded_names_free(symbols->recorded);
+	embedded_names_free(symbols->embedded);
 	module_names_free(symbols->modules);
 	kernel_here_free(symbols->here);
 	kallsyms_prefetch_drop(symbols->kernel_ahead);
@@ -94,82 +60,39 @@ void symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
-/* ---- states ---- */
+/* ---- names of dsos ---- */
 
-static struct dso_state *state_of(struct symbols *symbols, const struct dso *dso)
+static struct dso_names *names_of(struct symbols *symbols, const struct dso *dso)
 {
-	struct dso_state *state;
-
-	while (symbols->n_states <= dso->index) {
-		VEC_GROW(symbols->states, symbols->n_states, symbols->cap_states);
-		symbols->states[symbols->n_states++] = NULL;
+	while (symbols->n_names <= dso->index) {
+		VEC_GROW(symbols->names, symbols->n_names, symbols->cap_names);
+		symbols->names[symbols->n_names++] = NULL;
 	}
-	state = symbols->states[dso->index];
-	if (!state) {
-		state = xcalloc(1, sizeof(*state));
-		state->dso = dso;
-		symbol_table_init(&state->table);
-		str_init(&state->why);
-		str_init(&state->cache_key);
-		str_init(&state->cache_search);
-		str_init(&state->list_told);
-		symbols->states[dso->index] = state;
-	}
-	return state;
+	if (!symbols->names[dso->index])
+		symbols->names[dso->index] = dso_names_new(dso);
+	return symbols->names[dso->index];
 }
 
-struct dso_state *symbols_loaded(struct symbols *symbols, const struct dso *dso)
+struct dso_names *symbols_loaded(struct symbols *symbols, const struct dso *dso)
 {
-	struct dso_state *state = state_of(symbols, dso);
+	struct dso_names *names = names_of(symbols, dso);
 
-	if (state->state == SYM_UNTRIED) {
+	if (names->state == SYM_UNTRIED) {
 		symbols_progress(symbols, "reading symbols of", dso->name);
-		dso_state_load(symbols, state);
+		dso_names_load(symbols, names);
 	}
-	return state;
+	return names;
 }
 
 void symbols_expect(struct symbols *symbols, const struct dso *dso)
 {
-	struct dso_state *state;
+	struct dso_names *names;
 
 	if (dso->kind != DSO_KERNEL || symbols->kernel_ahead || symbols->options.kernel_late)
 		return;
-	state = state_of(symbols, dso);
-	if (state->state == SYM_UNTRIED && !dso_recorded_has(symbols, dso))
-		kernel_names_expect(symbols, state);
-}
-
-/* A kernel maps its own vdso: the recording's kernel is known to be the one that runs, by its build-id. */
-static bool vdso_is_here(struct symbols *symbols, const struct dso *dso)
-{
-	const struct dso_table *dsos = symbols->options.dsos;
-	struct build_id id = recorded_kernel_id(symbols, dso);
-	struct str ignored = STR_INIT;
-	bool is_here;
-
-	if (dso->kind != DSO_VDSO || dso->build_id.size)
-		return false;
-	for (size_t i = 0; dsos && i < dsos->n && !id.size; i++)
-		if (dsos->v[i]->kind == DSO_KERNEL)
-			id = recorded_kernel_id(symbols, dsos->v[i]);
-	is_here = id.size && kernel_here_id(symbols)->size && kernel_is_here(symbols, &id, &ignored);
-	str_release(&ignored);
-	return is_here;
-}
-
-const struct dso_files *dso_state_files(struct symbols *symbols, struct dso_state *state)
-{
-	struct sym_options options;
-
-	if (state->files_known)
-		return &state->files;
-	options = symbols->options;
-	options.of_now |= vdso_is_here(symbols, state->dso);
-	dso_files_find(&options, symbols->elf_files, symbols->cached, symbols->recording, symbols->processes,
-		       state->dso, &state->files);
-	state->files_known = true;
-	return &state->files;
+	names = names_of(symbols, dso);
+	if (names->state == SYM_UNTRIED && !source_embedded_has(symbols, dso))
+		source_kernel_expect(symbols, names);
 }
 
 void symbols_progress(const struct symbols *symbols, const char *what, const char *name)
@@ -186,157 +109,72 @@ void symbols_progress(const struct symbols *symbols, const char *what, const cha
 
 /* ---- symbols ---- */
 
-bool dso_state_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vaddr)
+static const struct symbol *look_up(struct symbols *symbols, struct dso_names *names, uint64_t addr)
 {
-	const struct elf_file file = {
-		.segments = state->segments,
-		.n_segments = state->n_segments,
-	};
+	const struct symbol *symbol;
 
-	if (state->n_segments)
-		return elf_file_vaddr(&file, addr, vaddr);
-	*vaddr = addr - state->slide;
-	return true;
-}
+	for (unsigned i = 0; i < names->n_slots; i++) {
+		struct names_slot *slot = &names->slots[i];
 
-/* Modules are counted from where they were loaded, see elf_module_places. */
-bool dso_state_elf_vaddr(const struct dso_state *state, uint64_t addr, uint64_t *vaddr)
-{
-	if (state->dso->kind != DSO_MODULE)
-		return state->from_elf && dso_state_vaddr(state, addr, vaddr);
-	*vaddr = addr - state->dso->start;
-	return state->dso->start && addr >= state->dso->start;
-}
-
-const char *symbols_display_name(struct symbols *symbols, const char *raw, bool demangled)
-{
-	struct str text = STR_INIT, name = STR_INIT;
-	const char *kept = raw;
-
-	if (demangled && !symbols->options.no_demangle &&
-	    demangle(raw, symbols->options.verbose, &symbols->long_names, &text))
-		str_add_printable(&name, text.s, text.len);
-	else
-		str_add_printable(&name, raw, strlen(raw));
-	if (strcmp(name.s, raw) != 0)
-		kept = arena_strndup(&symbols->arena, name.s, name.len);
-	str_release(&text);
-	str_release(&name);
-	return kept;
-}
-
-/* ---- functions without names ---- */
-
-static const struct function_bounds *bounds_at(struct symbols *symbols, struct dso_state *state, uint64_t vaddr)
-{
-	bool has = state->dso->kind == DSO_FILE || state->dso->kind == DSO_VDSO;
-	struct str err = STR_INIT;
-	struct elf_file *file;
-
-	if (symbols->options.no_bounds || !has || !state->files_known || !state->files.runtime)
-		return NULL;
-	if (!state->bounds_tried &&
-	    !elf_files_open(symbols->elf_files, state->files.runtime, &file, &err)) {
-		elf_bounds_read(file, &state->bounds);
-		elf_file_let_go(file);
+		if (i >= names->n_asked)
+			dso_names_load_rest(symbols, names);
+		if (slot->source->find && slot->source->find(symbols, names, slot, addr, &symbol))
+			return symbol;
 	}
-	state->bounds_tried = true;
-	str_release(&err);
-	return elf_bounds_find(&state->bounds, vaddr);
+	names->missed = true;
+	return NULL;
 }
 
-static const struct symbol *held_listed(struct symbols *symbols, struct dso_state *state,
-					const struct embedded_addr *listed)
-{
-	const struct symbol *symbol =
-		listed->function1 ? held_recorded(symbols, state, listed->function1 - 1) : NULL;
-
-	/* As below. Of names in the recording nothing more is to be said than what was then. */
-	state->missed |= state->cached && !symbol_has_name(symbol);
-	return symbol;
-}
-
-/*
- * An exported name without a size covers what follows it by a guess: where other functions lie there, their
- * bounds are better.
- */
-static const struct symbol *look_up(struct symbols *symbols, struct dso_state *state, uint64_t addr)
-{
-	const struct function_bounds *bounds = NULL;
-	const struct symbol_row *row = NULL;
-	const struct embedded_addr *listed;
-	bool guess;
-	uint64_t vaddr;
-
-	listed = state->recorded ? embedded_addr_find(state->recorded, addr) : NULL;
-	if (listed)
-		return held_listed(symbols, state, listed);
-	dso_state_load_files(symbols, state);
-	if (dso_state_vaddr(state, addr, &vaddr)) {
-		if (state->state == SYM_FOUND)
-			row = symbol_table_find(&state->table, vaddr);
-		guess = row && row->open && state->only_exported;
-		if (!row || guess)
-			bounds = bounds_at(symbols, state, vaddr);
-		if (guess && bounds && bounds->start > row->start)
-			row = NULL;
-		if (row)
-			return held_row(symbols, state, row, addr, vaddr);
-	}
-	state->missed = true;
-	return bounds ? held_bounds(symbols, state, bounds, addr, vaddr) : NULL;
-}
-
-struct addr_answer *symbols_answer(struct symbols *symbols, struct dso_state *state, uint64_t addr)
+struct addr_answer *symbols_answer(struct symbols *symbols, struct dso_names *names, uint64_t addr)
 {
 	uint64_t hash = hash_word(addr);
 	const struct symbol *symbol;
 	uint32_t i;
 
-	if (INDEX_FIND(&state->answer_index, hash, i, state->answers[i].addr == addr))
-		return &state->answers[i];
-	symbol = look_up(symbols, state, addr);
-	index_add(&state->answer_index, hash, (uint32_t)state->n_answers);
-	VEC_GROW(state->answers, state->n_answers, state->cap_answers);
-	state->answers[state->n_answers] = (struct addr_answer){ .addr = addr, .symbol = symbol };
+	if (INDEX_FIND(&names->answer_index, hash, i, names->answers[i].addr == addr))
+		return &names->answers[i];
+	symbol = look_up(symbols, names, addr);
+	index_add(&names->answer_index, hash, (uint32_t)names->n_answers);
+	VEC_GROW(names->answers, names->n_answers, names->cap_answers);
+	names->answers[names->n_answers] = (struct addr_answer){ .addr = addr, .symbol = symbol };
 	symbols->n_answers++;
-	return &state->answers[state->n_answers++];
+	return &names->answers[names->n_answers++];
 }
 
 /* Not just emptied: a recording may have a dso for each of its processes. */
-static void forget_answers(struct dso_state *state)
+static void forget_answers(struct dso_names *names)
 {
-	free(state->answers);
-	state->answers = NULL;
-	state->n_answers = state->cap_answers = 0;
-	index_release(&state->answer_index);
+	free(names->answers);
+	names->answers = NULL;
+	names->n_answers = names->cap_answers = 0;
+	index_release(&names->answer_index);
 }
 
 void symbols_forget(struct symbols *symbols)
 {
-	for (size_t i = 0; i < symbols->n_states; i++)
-		if (symbols->states[i])
-			forget_answers(symbols->states[i]);
+	for (size_t i = 0; i < symbols->n_names; i++)
+		if (symbols->names[i])
+			forget_answers(symbols->names[i]);
 	arena_reset(&symbols->frames);
 	symbols->n_answers = 0;
 }
 
 void symbols_keep(struct symbols *symbols, const uint32_t *now)
 {
-	size_t n = symbols->n_states;
+	size_t n = symbols->n_names;
 
 	free(symbols->found);
 	symbols->found = NULL;
-	symbols->n_states = 0;
+	symbols->n_names = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct dso_state *state = symbols->states[i];
+		struct dso_names *names = symbols->names[i];
 
 		if (now[i] != DSO_DROPPED) {
-			symbols->states[symbols->n_states++] = state;
-		} else if (state) {
-			symbols->n_answers -= state->n_answers;
-			symbols->n_leftovers += state->files_known || state->n_held;
-			state_free(state);
+			symbols->names[symbols->n_names++] = names;
+		} else if (names) {
+			symbols->n_answers -= names->n_answers;
+			symbols->n_leftovers += names->files_known || names->n_objects;
+			dso_names_free(names);
 		}
 	}
 }
@@ -352,12 +190,13 @@ size_t symbols_forgettable(const struct symbols *symbols)
 }
 
 /*
- * Who asks for no more remembers what he got: an answer would cost more than it spares, but for what the cache is to
- * have. A live view forgets, and soon asks again for much of it; by then nothing of a large table is near, and this is
- * one place to look at instead of a search in it.
+ * Symbols that were found for addresses of which nothing else is remembered: callers that ask for symbols alone
+ * remember them, and an answer would cost more than it spares, but for what the cache is to have. A live view forgets,
+ * and soon asks again for many of them; by then nothing of a large table is near, and this is one place to look at
+ * instead of a search in it.
  */
 struct found_symbol {
-	const struct dso_state *state; /* NULL: empty */
+	const struct dso_names *names; /* NULL: empty */
 	uint64_t addr;
 	const struct symbol *symbol;
 };
@@ -372,17 +211,17 @@ static void renew_found(struct symbols *symbols)
 	symbols->n_looked_up = 0;
 }
 
-static const struct symbol *find_again(struct symbols *symbols, struct dso_state *state, uint64_t addr)
+static const struct symbol *find_again(struct symbols *symbols, struct dso_names *names, uint64_t addr)
 {
-	uint64_t hash = hash_word(addr ^ (uintptr_t)state);
+	uint64_t hash = hash_word(addr ^ (uintptr_t)names);
 	struct found_symbol *found;
 
 	if (!symbols->found ||
 	    (symbols->n_looked_up >> symbols->found_bits && symbols->found_bits < FOUND_BITS_MOST))
 		renew_found(symbols);
 	found = &symbols->found[hash >> (64 - symbols->found_bits)];
-	if (found->state != state || found->addr != addr) {
-		*found = (struct found_symbol){ state, addr, look_up(symbols, state, addr) };
+	if (found->names != names || found->addr != addr) {
+		*found = (struct found_symbol){ names, addr, look_up(symbols, names, addr) };
 		symbols->n_looked_up++;
 	}
 	return found->symbol;
@@ -390,24 +229,68 @@ static const struct symbol *find_again(struct symbols *symbols, struct dso_state
 
 const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr)
 {
-	struct dso_state *state = symbols_loaded(symbols, dso);
+	struct dso_names *names = symbols_loaded(symbols, dso);
 
-	if (dso_cached_wants(symbols, state))
-		return symbols_answer(symbols, state, addr)->symbol;
+	if (source_cached_wants(symbols, names))
+		return symbols_answer(symbols, names, addr)->symbol;
 	if (dso->kind == DSO_ANON) /* its compiler may put other code there */
-		return look_up(symbols, state, addr);
-	return find_again(symbols, state, addr);
+		return look_up(symbols, names, addr);
+	return find_again(symbols, names, addr);
+}
+
+/* ---- frames ---- */
+
+static void set_frames(struct symbols *symbols, struct dso_names *names, struct addr_answer *answer,
+		       const struct dwarf_inline *inlines, size_t n)
+{
+	struct frame *frames = arena_alloc(&symbols->frames, n * sizeof(*frames));
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = inlines[i].name ? inlines[i].name : "[inlined]";
+		bool last = i + 1 == n;
+
+		frames[i].line = inlines[i].line;
+		frames[i].symbol = last ? answer->symbol : symbol_object_inlined(symbols, names, name, answer->symbol);
+	}
+	answer->frames = frames;
+	answer->n_frames = (uint32_t)n;
+}
+
+/*
+ * The last frame is always the symbol, whatever DWARF calls the function: what was counted for an address with and
+ * without --inline stays under one name. Just the symbol is a frame that lies beside it, so that most addresses need
+ * none of their own.
+ */
+void symbols_fill_frames(struct symbols *symbols, struct dso_names *names, struct addr_answer *answer, bool lines)
+{
+	const struct frames_request request = {
+		.answer = answer, .inlined = !symbols->options.no_inlines && answer->symbol, .lines = lines,
+	};
+	struct dwarf_inline inlines[INLINES_MAX];
+	bool found = !request.inlined && !lines;
+	size_t n = 0;
+
+	answer->has_lines = lines;
+	answer->frames = symbol_object_alone(symbols, answer->symbol);
+	answer->n_frames = 1;
+	for (unsigned i = 0; i < names->n_slots && !found; i++) {
+		struct names_slot *slot = &names->slots[i];
+
+		found = slot->source->frames && slot->source->frames(symbols, names, slot, &request, inlines, &n);
+	}
+	if (n > 1 || (n && lines))
+		set_frames(symbols, names, answer, inlines, n);
 }
 
 struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso, uint64_t addr,
 				 unsigned want)
 {
-	struct dso_state *state = symbols_loaded(symbols, dso);
-	struct addr_answer *answer = symbols_answer(symbols, state, addr);
+	struct dso_names *names = symbols_loaded(symbols, dso);
+	struct addr_answer *answer = symbols_answer(symbols, names, addr);
 	bool lines = want & SYM_LINES;
 
 	if (!answer->frames || (lines && !answer->has_lines))
-		dso_frames_fill(symbols, state, answer, lines);
+		symbols_fill_frames(symbols, names, answer, lines);
 	return (struct frame_list){ answer->frames, answer->n_frames };
 }
 
@@ -416,14 +299,14 @@ struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso,
 /* NULL: not told apart, now or at all. */
 static const struct code_times *times_of(struct symbols *symbols, const struct dso *dso)
 {
-	struct dso_state *state;
+	struct dso_names *names;
 
 	if (dso->kind != DSO_ANON)
 		return NULL;
-	state = state_of(symbols, dso);
-	if (state->state == SYM_UNTRIED && code_has_times(symbols, dso))
+	names = names_of(symbols, dso);
+	if (names->state == SYM_UNTRIED && code_has_times(symbols, dso))
 		symbols_loaded(symbols, dso);
-	return state->times;
+	return names->times;
 }
 
 uint32_t symbols_code_at(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t time_ns)
@@ -442,21 +325,69 @@ uint32_t symbols_code_epoch(struct symbols *symbols, const struct dso *dso, uint
 
 struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso *dso, uint32_t code)
 {
-	struct dso_state *state = state_of(symbols, dso);
-	const struct code_times *times = state->times;
+	struct dso_names *names = names_of(symbols, dso);
+	const struct code_times *times = names->times;
 	const struct symbol *found;
 
 	if (!times || !code || code > times->n) /* SYM_CODE_GONE as well */
 		return (struct frame_list){ &symbols->unknown, 1 };
-	found = held_code(symbols, state, code - 1);
-	return (struct frame_list){ &((const struct symbol_object *)(const void *)found)->alone, 1 };
+	found = code_symbol(symbols, names, code - 1);
+	return (struct frame_list){ symbol_object_alone(symbols, found), 1 };
+}
+
+/* ---- the code itself, for those who disassemble ---- */
+
+void symbol_code_release(struct symbol_code *code)
+{
+	free(code->bytes);
+	free(code->from);
+	*code = (struct symbol_code){ 0 };
+}
+
+int symbols_code(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint32_t code, size_t n,
+		 struct symbol_code *out, struct str *why)
+{
+	struct dso_names *names = symbols_loaded(symbols, dso);
+	int rc = 1;
+
+	dso_names_load_rest(symbols, names);
+	*out = (struct symbol_code){ .bytes = xmalloc(n + 1), .n = n };
+	for (unsigned i = 0; i < names->n_slots && rc > 0; i++) {
+		struct names_slot *slot = &names->slots[i];
+
+		if (slot->source->code)
+			rc = slot->source->code(symbols, names, slot, addr, code, out, why);
+	}
+	if (rc > 0)
+		rc = fail(why, -ENOENT, "%s",
+			  dso->kind == DSO_BPF ? "the code of BPF programs is not in the recording, and in no file"
+					       : "its code is in no file of this machine");
+	if (rc)
+		symbol_code_release(out);
+	return rc;
+}
+
+bool symbols_addr_of(struct symbols *symbols, const struct dso *dso, uint64_t shown, uint64_t *addr)
+{
+	struct dso_names *names = symbols_loaded(symbols, dso);
+	const struct names_table *table;
+	struct elf_file file;
+
+	dso_names_load_rest(symbols, names);
+	table = dso_names_table(names);
+	if (table && table->n_segments) {
+		file = (struct elf_file){ .segments = table->segments, .n_segments = table->n_segments };
+		return elf_file_offset(&file, shown, addr);
+	}
+	*addr = shown + (table ? table->slide : 0);
+	return true;
 }
 
 /* ---- what is known of a dso ---- */
 
 struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso, struct str *why)
 {
-	const struct dso_files *files = dso_state_files(symbols, state_of(symbols, dso));
+	const struct dso_files *files = dso_names_files(symbols, names_of(symbols, dso));
 	struct elf_file *file;
 
 	if (!files->runtime) {
@@ -471,7 +402,7 @@ struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso
 
 struct elf_file *symbols_debug_file(struct symbols *symbols, const struct dso *dso)
 {
-	const struct dso_files *files = dso_state_files(symbols, state_of(symbols, dso));
+	const struct dso_files *files = dso_names_files(symbols, names_of(symbols, dso));
 	struct str ignored = STR_INIT;
 	struct elf_file *file = NULL;
 
@@ -492,63 +423,73 @@ bool symbols_kernel_runs(struct symbols *symbols, const struct dso *dso, struct 
 
 /* ---- what is known of a dso: nothing is looked for here ---- */
 
-static const struct dso_state *state_peek(const struct symbols *symbols, const struct dso *dso)
+static const struct dso_names *peek(const struct symbols *symbols, const struct dso *dso)
 {
-	return dso->index < symbols->n_states ? symbols->states[dso->index] : NULL;
+	return dso->index < symbols->n_names ? symbols->names[dso->index] : NULL;
 }
 
 size_t symbols_bytes(const struct symbols *symbols, const struct dso *dso)
 {
-	const struct dso_state *state = state_peek(symbols, dso);
+	const struct dso_names *names = peek(symbols, dso);
+	size_t bytes = sizeof(*names);
 
-	if (!state)
+	if (!names)
 		return 0;
-	return sizeof(*state) + state->table.names.cap + state->table.cap * sizeof(*state->table.v) +
-	       state->table.cap_aliases * sizeof(*state->table.aliases) + state->bounds.cap * sizeof(*state->bounds.v);
+	for (unsigned i = 0; i < names->n_slots; i++) {
+		const struct names_table *table = names->slots[i].table;
+
+		if (table)
+			bytes += sizeof(*table) + table->table.names.cap + table->table.cap * sizeof(*table->table.v) +
+				 table->table.cap_aliases * sizeof(*table->table.aliases) +
+				 table->bounds.cap * sizeof(*table->bounds.v);
+	}
+	return bytes;
 }
 
 enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso)
 {
-	const struct dso_state *state = state_peek(symbols, dso);
+	const struct dso_names *names = peek(symbols, dso);
 
-	return state ? state->state : SYM_UNTRIED;
+	return names ? names->state : SYM_UNTRIED;
 }
 
-static bool lacks_names(const struct dso_state *state)
+static bool lacks_names(const struct dso_names *names)
 {
-	return state->only_exported && state->missed;
+	return names->only_exported && names->missed;
 }
 
 const char *symbols_why(const struct symbols *symbols, const struct dso *dso)
 {
-	const struct dso_state *state = state_peek(symbols, dso);
+	const struct dso_names *names = peek(symbols, dso);
 
-	if (state && !state->why.len && lacks_names(state))
-		return state->files.why.len ? state->files.why.s : "stripped: only exported names";
-	return state ? state->why.s : "";
+	if (names && !names->why.len && lacks_names(names))
+		return names->files.why.len ? names->files.why.s : "stripped: only exported names";
+	return names ? names->why.s : "";
 }
 
 bool symbols_hidden(const struct symbols *symbols, const struct dso *dso)
 {
-	const struct dso_state *state = state_peek(symbols, dso);
+	const struct dso_names *names = peek(symbols, dso);
 
-	return state && state->state == SYM_NONE && state->hidden;
+	return names && names->state == SYM_NONE && names->hidden;
 }
 
 const char *symbols_remedy(const struct symbols *symbols, const struct dso *dso)
 {
-	const struct dso_state *state = state_peek(symbols, dso);
+	const struct dso_names *names = peek(symbols, dso);
 
-	if (state && !state->remedy && lacks_names(state))
-		return state->files.remedy ? state->files.remedy : "install its debug package";
-	return state ? state->remedy : NULL;
+	if (names && !names->remedy && lacks_names(names))
+		return names->files.remedy ? names->files.remedy : "install its debug package";
+	return names ? names->remedy : NULL;
 }
 
 const char *symbols_source(const struct symbols *symbols, const struct dso *dso)
 {
-	const struct dso_state *state = state_peek(symbols, dso);
+	const struct dso_names *names = peek(symbols, dso);
 
-	return !state ? NULL : state->recorded && !state->cached ? state->recorded_source : state->source;
+	const char *embedded = names ? source_embedded_origin(names) : NULL;
+
+	return !names || embedded ? embedded : names->origin;
 }
 
 /* ---- the cache of names, also for what others keep in it: the unwind rows of large files ---- */

@@ -4,7 +4,7 @@
  * first bytes say how much of the rest is of the addresses and the parts). The claim: no crash, no sanitizer report, no
  * endless loop; what is believed is in bounds. What the names themselves may hold is fuzz_symbols' business.
  */
-#include "sym/dso_cached.h"
+#include "sym/source_cached.h"
 #include "sym/names_cache.h"
 
 #include <stdlib.h>
@@ -18,15 +18,12 @@ static const struct dso dso = {
 
 static void ask(const struct cached_names *cached)
 {
-	struct dso_state state = { .dso = &dso, .recorded = cached->dso };
 	struct dwarf_inline inlines[EMBEDDED_DEPTH_MAX + 1];
-	struct cached_names copy = *cached;
 
-	state.cached = &copy;
 	for (size_t i = 0; i < cached->dso->n_addrs; i++) {
 		const struct embedded_addr *addr = &cached->dso->addrs[i];
 
-		if (dso_cached_depth(&state, addr) > ANSWER_LINES || addr->function1 > cached->dso->n_functions)
+		if (cached->depths[i] > ANSWER_LINES || addr->function1 > cached->dso->n_functions)
 			abort();
 		if (embedded_inlines(cached->dso, addr, true, inlines, ARRAY_SIZE(inlines)) > ARRAY_SIZE(inlines))
 			abort();

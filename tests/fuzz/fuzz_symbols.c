@@ -6,7 +6,7 @@
 #include "sym/embedded_names.h"
 
 #include "sym/code_times.h"
-#include "sym/dso_state.h"
+#include "sym/dso_names.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * The debug information of several files read side by side: what is answered afterwards is what is answered without,
  * address by address, also of files that are cut or gone; and it has been read, which is what it is for.
  */
-#include "sym/dso_state.h"
+#include "sym/dso_names.h"
 
 #include "unit/fake_machine.h"
 
@@ -124,7 +124,7 @@ static void add_frames(struct symbols *symbols, unsigned want, struct str *out)
 
 static bool has_been_read(const struct symbols *symbols, size_t i)
 {
-	return i < symbols->n_states && symbols->states[i] && symbols->states[i]->dwarf;
+	return i < symbols->n_names && symbols->names[i] && source_debug_dwarf(symbols->names[i]);
 }
 
 /* ahead: what is read ahead; want: what is asked for then. */
@@ -204,10 +204,10 @@ static void it_may_be_asked_again(void **state)
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < FILES; i++)
 			list[i] = (struct symbols_place){ &dsos[i], first + STEP * (uint64_t)round };
-		before = round ? symbols->states[0]->dwarf : NULL;
+		before = round ? source_debug_dwarf(symbols->names[0]) : NULL;
 		symbols_ahead(symbols, list, FILES, 0);
 		if (round)
-			assert_ptr_equal(symbols->states[0]->dwarf, before);
+			assert_ptr_equal(source_debug_dwarf(symbols->names[0]), before);
 	}
 	symbols_free(symbols);
 }

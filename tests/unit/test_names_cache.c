@@ -3,7 +3,7 @@
  * same are refused or in bounds. And the other files that an answer came from: it holds while each is what it was.
  */
 #include "elf_builder.h"
-#include "sym/dso_cached.h"
+#include "sym/source_cached.h"
 #include "sym/names_cache.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "profile/profile.h"
 #include "session_fixture.h"
-#include "sym/dso_state.h"
+#include "sym/dso_names.h"
 
 struct targets {
 	struct profile_shape shape;

@@ -1,5 +1,5 @@
 /*
- * module_names: names of kernel modules' addresses, which recordings have as they were: absolute.
+ * source_module: names of kernel modules' addresses, which recordings have as they were: absolute.
  *
  * They are in the same list as the kernel's (kallsyms), each with its module's name. A module may have been
  * loaded elsewhere since, so the list is used only where it agrees with the place that was recorded: by
@@ -7,8 +7,8 @@
  * the module's own file is left: its functions, counted from the place recorded.
  */
 #include "sym/cached_files.h"
-#include "sym/dso_cached.h"
 #include "sym/kallsyms.h"
+#include "sym/source_cached.h"
 
 #include <stdlib.h>
 
@@ -161,8 +161,8 @@ static bool is_within(const struct dso *dso, uint64_t addr)
  * The module's symbols in its recorded place into the table; its data may lie elsewhere. lowest: its first
  * function, wherever; 0: there is none.
  */
-static void take_own(const struct module_names *modules, const char *name, struct dso_state *state,
-		     uint64_t *lowest)
+static void take_own(const struct module_names *modules, const char *name, const struct dso *dso,
+		     struct symbol_table *table, uint64_t *lowest)
 {
 	struct index by_addr = { 0 };
 	uint32_t met = UINT32_MAX; /* the last text that was this module's name */
@@ -179,8 +179,8 @@ static void take_own(const struct module_names *modules, const char *name, struc
 		}
 		if (symbol->text && (!*lowest || symbol->addr < *lowest))
 			*lowest = symbol->addr;
-		if (is_within(state->dso, symbol->addr))
-			put_row(&state->table, &by_addr, symbol, text);
+		if (is_within(dso, symbol->addr))
+			put_row(table, &by_addr, symbol, text);
 	}
 	index_release(&by_addr);
 }
@@ -196,46 +196,55 @@ static bool is_where_recorded(const struct symbols *symbols, const struct dso *d
 }
 
 /* The module's own file: its functions in their order, from where it was loaded. */
-static bool try_module_file(struct symbols *symbols, struct dso_state *state, struct str *why)
+static enum source_result try_module_file(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
 {
-	const struct dso_files *files = dso_state_files(symbols, state);
-	const char *source;
+	const struct dso_files *files = dso_names_files(symbols, names);
+	struct str why = STR_INIT;
+	const char *origin;
+	bool found;
 
-	if ((!files->runtime && !files->debug) || !state->dso->start)
-		return false;
-	if (dso_cached_take(symbols, state))
-		return true;
-	if (!dso_state_read_elf(symbols, state, &source, why))
-		return false;
-	state->unsure |= why->len;
-	state->n_segments = 0;
-	state->slide = state->dso->start;
-	dso_state_found(state, source);
-	return true;
+	if ((!files->runtime && !files->debug) || !names->dso->start)
+		return SOURCE_NONE;
+	if (source_cached_take(symbols, names))
+		return SOURCE_CACHED;
+	found = names_table_read_elf(symbols, names, slot, &origin, &why);
+	if (found) {
+		names->unsure |= why.len;
+		slot->table->n_segments = 0;
+		slot->table->slide = names->dso->start;
+		names_table_found(names, slot, origin);
+	}
+	str_release(&why);
+	return found ? SOURCE_DONE : SOURCE_NONE;
 }
 
-void module_names_load(struct symbols *symbols, struct dso_state *state)
+static enum source_result load(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
 {
-	const struct module_names *modules = module_names(symbols, state->dso);
-	char *name = module_name_of(state->dso->path);
-	struct str why = STR_INIT, file_why = STR_INIT;
+	const struct module_names *modules = module_names(symbols, names->dso);
+	char *name = module_name_of(names->dso->path);
+	enum source_result result = SOURCE_DONE;
+	struct str why = STR_INIT;
 	uint64_t lowest;
 
-	state->raw_names = true;
-	take_own(modules, name, state, &lowest);
-	if (state->table.n && is_where_recorded(symbols, state->dso, name, lowest)) {
-		dso_state_found(state, modules->path);
+	take_own(modules, name, names->dso, names_table_begin(slot), &lowest);
+	if (slot->table->table.n && is_where_recorded(symbols, names->dso, name, lowest)) {
+		names_table_found(names, slot, modules->path);
 	} else {
 		if (lowest)
 			str_add(&why, "loaded at another address since the recording");
 		else
 			str_add(&why, modules->why.len ? modules->why.s : "not loaded any more");
-		symbol_table_release(&state->table);
-		state->hidden = !lowest && modules->hidden && modules->here;
-		if (!try_module_file(symbols, state, &file_why))
-			dso_state_none(state, &why, modules->remedy);
+		names_table_drop(slot);
+		names->hidden = !lowest && modules->hidden && modules->here;
+		result = try_module_file(symbols, names, slot);
+		if (result == SOURCE_NONE)
+			dso_names_none(names, &why, modules->remedy);
 	}
 	free(name);
 	str_release(&why);
-	str_release(&file_why);
+	return result == SOURCE_CACHED ? result : SOURCE_DONE;
 }
+
+const struct names_source source_module = {
+	.name = "kallsyms, module's file", .kinds = NAMES_OF(DSO_MODULE), .load = load, .find = names_table_find,
+};

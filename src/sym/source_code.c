@@ -1,5 +1,5 @@
 /*
- * code_load: where code made at run time has its names from. The compiler writes them into a file that is named
+ * source_code: names of code made at run time. The compiler writes them into a file that is named
  * after its process, or maps a dump whose path the recording has:
  *
  *	perf-PID.map, jit-PID.dump in /tmp      by the pid that the process has in its own namespace, below its
@@ -11,7 +11,7 @@
  */
 #include "sym/code_file.h"
 #include "sym/code_times.h"
-#include "sym/dso_state.h"
+#include "sym/dso_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,24 +20,25 @@
 
 enum { SOURCES_MAX = 16, ROOTS_MAX = 8 };
 
-static int read_map(struct dso_state *state, const char *path, struct code_rules *rules,
+static int read_map(struct dso_names *names, struct names_slot *slot, const char *path, struct code_rules *rules,
 		    struct str *err)
 {
 	uint64_t bad_lines;
-	int rc = perf_map_read(path, rules, &state->table, &bad_lines, err);
+	int rc = perf_map_read(path, rules, names_table_begin(slot), &bad_lines, err);
 
+	(void)names;
 	if (!rc && bad_lines)
 		fail(err, 0, "%s: %llu of its lines are not START SIZE NAME", path,
 		     (unsigned long long)bad_lines);
 	return rc;
 }
 
-static int read_dump(struct dso_state *state, const char *path, struct code_rules *rules,
+static int read_dump(struct dso_names *names, struct names_slot *slot, const char *path, struct code_rules *rules,
 		     struct str *err)
 {
-	if (!state->times)
-		state->times = xcalloc(1, sizeof(*state->times));
-	return jitdump_read(path, rules, &state->table, state->times, err);
+	if (!names->times)
+		names->times = xcalloc(1, sizeof(*names->times));
+	return jitdump_read(path, rules, names_table_begin(slot), names->times, err);
 }
 
 enum { KIND_MAP, KIND_DUMP };
@@ -48,7 +49,7 @@ enum { KIND_MAP, KIND_DUMP };
 static const struct code_file_kind {
 	const char *name; /* with the process's id */
 	/* err without a failure: what was left out */
-	int (*read)(struct dso_state *state, const char *path, struct code_rules *rules,
+	int (*read)(struct dso_names *names, struct names_slot *slot, const char *path, struct code_rules *rules,
 		    struct str *err);
 } code_kinds[] = {
 	[KIND_MAP] = { "perf-%d.map", read_map },
@@ -208,8 +209,8 @@ static struct code_source *next_source(struct code_sources *sources)
 }
 
 /* Adds what was read, or why not; true: names were found. */
-static bool try_source(struct symbols *symbols, struct dso_state *state, struct code_source *source,
-		       struct str *why)
+static bool try_source(struct symbols *symbols, struct dso_names *names, struct names_slot *slot,
+		       struct code_source *source, struct str *why)
 {
 	uint64_t all = CODE_WORK_ALL - symbols->code_work;
 	uint64_t work = all < CODE_WORK_FILE ? all : CODE_WORK_FILE;
@@ -218,18 +219,18 @@ static bool try_source(struct symbols *symbols, struct dso_state *state, struct 
 
 	source->there = false;
 	source->rules.work_left = work;
-	rc = source->kind->read(state, source->path, &source->rules, &err);
+	rc = source->kind->read(names, slot, source->path, &source->rules, &err);
 	symbols->code_work += work - source->rules.work_left;
 	if (err.len) {
 		str_add(why, why->len ? "; " : "");
 		str_add(why, err.s);
-	} else if (!state->table.n) {
+	} else if (!slot->table->table.n) {
 		str_addf(why, "%s%s: it has no names", why->len ? "; " : "", source->path);
 	}
-	if (rc == -EPERM && !state->remedy)
-		state->remedy = "-f, if it is to be trusted";
+	if (rc == -EPERM && !names->remedy)
+		names->remedy = "-f, if it is to be trusted";
 	str_release(&err);
-	return state->table.n != 0;
+	return slot->table->table.n != 0;
 }
 
 bool code_has_times(const struct symbols *symbols, const struct dso *dso)
@@ -245,52 +246,119 @@ bool code_has_times(const struct symbols *symbols, const struct dso *dso)
 	return about.jit_path;
 }
 
-/* What was not read, or has times of another clock than the samples, has none. */
-static void finish_times(const struct symbols *symbols, struct dso_state *state)
+void dso_names_drop_times(struct dso_names *names)
 {
-	if (state->times &&
-	    (!code_has_times(symbols, state->dso) || !code_times_finish(state->times, state->table.names.s))) {
-		code_times_release(state->times);
-		free(state->times);
-		state->times = NULL;
-	}
+	if (names->times)
+		code_times_release(names->times);
+	free(names->times);
+	names->times = NULL;
 }
 
-/* It is opened again, by the same rules, when its code is asked for. */
-static void keep_dump(struct dso_state *state, const struct code_source *source)
+/* Drops times of another clock than the samples', and those of what was not read. */
+static void finish_times(const struct symbols *symbols, struct dso_names *names, const struct names_slot *slot)
 {
+	if (names->times && (!code_has_times(symbols, names->dso) ||
+			     !code_times_finish(names->times, slot->table->table.names.s)))
+		dso_names_drop_times(names);
+}
+
+/* The dump that the names are from. It is opened again, by the same rules, when its code is asked for. */
+struct code_dump {
+	char *path;
+	struct code_rules rules;
+};
+
+static void keep_dump(struct names_slot *slot, const struct code_source *source)
+{
+	struct code_dump *dump;
+
 	if (source->kind != &code_kinds[KIND_DUMP])
 		return;
-	state->dump = xstrdup(source->path);
-	state->dump_rules = xmalloc(sizeof(*state->dump_rules));
-	*state->dump_rules = source->rules;
+	dump = slot->state = xmalloc(sizeof(*dump));
+	dump->path = xstrdup(source->path);
+	dump->rules = source->rules;
 }
 
-void code_load(struct symbols *symbols, struct dso_state *state)
+static void release(void *state)
+{
+	struct code_dump *dump = state;
+
+	free(dump->path);
+	free(dump);
+}
+
+static enum source_result load(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
 {
 	struct code_sources sources = { .n = 0 };
 	struct code_source *source;
 	struct str why = STR_INIT;
 
-	state->raw_names = true;
-	find_sources(&sources, symbols, state->dso);
+	find_sources(&sources, symbols, names->dso);
 	while ((source = next_source(&sources)))
-		if (try_source(symbols, state, source, &why)) {
-			dso_state_found(state, source->path);
-			keep_dump(state, source);
+		if (try_source(symbols, names, slot, source, &why)) {
+			names_table_found(names, slot, source->path);
+			keep_dump(slot, source);
 			break;
 		}
 	if (!source && !why.len) {
 		str_addf(&why, "made at run time, and there is no %s", sources.first);
-		state->remedy =
-			"have the run-time compiler write one, as node --perf-basic-prof does";
+		names->remedy = "have the run-time compiler write one, as node --perf-basic-prof does";
 	}
-	finish_times(symbols, state);
+	finish_times(symbols, names, slot);
 	if (source)
-		dso_state_doubt(state, &why, state->remedy);
+		dso_names_doubt(names, &why, names->remedy);
 	else
-		dso_state_none(state, &why, state->remedy);
+		dso_names_none(names, &why, names->remedy);
 	for (size_t i = 0; i < sources.n; i++)
 		free(sources.v[i].path);
 	free(sources.first);
+	return SOURCE_DONE;
 }
+
+/* ---- asked for ---- */
+
+const struct symbol *code_symbol(struct symbols *symbols, struct dso_names *names, uint32_t i)
+{
+	const struct code_event *event = &names->times->v[i];
+	const struct symbol *found = symbol_object_find(names, SYMBOL_OF_CODE, i);
+	struct symbol symbol;
+
+	if (found)
+		return found;
+	symbol = (struct symbol){ .dso = names->dso, .start = event->start, .end = event->end, .binding = 'g' };
+	symbol.raw = names->times->names + event->name;
+	symbol.name = symbol_display_name(symbols, symbol.raw, false);
+	return symbol_object_add(symbols, names, SYMBOL_OF_CODE, i, &symbol);
+}
+
+/* The code is in the dump: a record of each function's. A perf map has names alone. */
+static int code(struct symbols *symbols, struct dso_names *names, struct names_slot *slot, uint64_t addr,
+		uint32_t number, struct symbol_code *out, struct str *why)
+{
+	const struct code_times *times = names->times;
+	struct code_dump *dump = slot->state;
+	struct dump_place place;
+
+	if (number == SYM_CODE_GONE)
+		return fail(why, -ENOENT, "it was moved away or given up before the sample");
+	if (!dump && names->listed)
+		return fail(why, -ENOENT, "its names are in the recording, its code is not");
+	if (!dump)
+		return fail(why, -ENOENT, "its compiler left names alone (%s): code is in dumps, jit-PID.dump",
+			    names->origin ? names->origin : symbols_why(symbols, names->dso));
+	if (times && number && number <= times->n)
+		place = (struct dump_place){ times->v[number - 1].start, times->v[number - 1].end,
+					     times->v[number - 1].bytes_at };
+	else if (!jitdump_place(dump->path, &dump->rules, addr, &place, why))
+		return why->len ? -ENOENT : fail(why, -ENOENT, "%s has no code there", dump->path);
+	out->shown = addr;
+	if (addr < place.start || addr >= place.end)
+		return fail(why, -ENOENT, "%s has no code there", dump->path);
+	symbol_code_set_from(out, dump->path);
+	return jitdump_code(dump->path, &dump->rules, &place, addr, out, why);
+}
+
+const struct names_source source_code = {
+	.name = "perf map, jitdump", .kinds = NAMES_OF(DSO_ANON), .load = load, .find = names_table_find,
+	.code = code, .release = release,
+};

@@ -1,5 +1,5 @@
 /*
- * kcore_code: the code of a kernel and its modules as it was patched while it ran: /proc/kcore of the running kernel,
+ * source_kcore: the code of a kernel and its modules as it was patched while it ran: /proc/kcore of the running kernel,
  * or one of the copies that the cache of files keeps (cache_kcore.c), which may be of another boot.
  *
  *	the running kernel is the recorded one --> /proc/kcore --can't be read--> a copy
@@ -11,7 +11,7 @@
  * Source of kcore's layout: fs/proc/kcore.c of Linux: an ELF core file whose segments are the kernel's memory.
  */
 #include "sym/cached_files.h"
-#include "sym/dso_state.h"
+#include "sym/dso_names.h"
 #include "sym/kallsyms.h"
 
 #include <errno.h>
@@ -124,36 +124,67 @@ char *kcore_copy_of(struct symbols *symbols, const struct dso *dso, uint64_t *sl
 	return folder;
 }
 
-static int of_copy(struct symbols *symbols, struct dso_state *state, uint64_t addr, struct symbol_code *out)
+struct kcore_source {
+	char *folder; /* of the copy; NULL: there is none */
+	uint64_t slide;
+};
+
+static int of_copy(struct symbols *symbols, const struct dso *dso, struct names_slot *slot, uint64_t addr,
+		   struct symbol_code *out)
 {
+	struct kcore_source *source = slot->state;
 	char *path;
 	int rc;
 
-	if (!state->kcore_tried)
-		state->kcore = kcore_copy_of(symbols, state->dso, &state->kcore_slide);
-	state->kcore_tried = true;
-	if (!state->kcore)
+	if (!source) {
+		source = slot->state = xcalloc(1, sizeof(*source));
+		source->folder = kcore_copy_of(symbols, dso, &source->slide);
+	}
+	if (!source->folder)
 		return -ENOENT;
-	path = xasprintf("%s/kcore", state->kcore);
-	rc = read_kcore(path, addr - state->kcore_slide, out);
+	path = xasprintf("%s/kcore", source->folder);
+	rc = read_kcore(path, addr - source->slide, out);
 	free(path);
 	return rc;
 }
 
-int kcore_code(struct symbols *symbols, struct dso_state *state, uint64_t addr, bool is_here, struct symbol_code *out,
-	       struct str *why)
+static void release(void *state)
 {
-	uint64_t listed = addr - state->slide; /* modules are where they were, or their names are not from the list */
+	struct kcore_source *source = state;
+
+	free(source->folder);
+	free(source);
+}
+
+/* The names are from the list of the kernel that runs, and that is the recorded one. */
+static bool is_running(struct symbols *symbols, const struct dso_names *names, struct str *why)
+{
+	struct build_id id = recorded_kernel_id(symbols, names->dso);
+	char *list = procfs_path(symbols, "kallsyms");
+	bool running = text_same(names->origin, list) && kernel_is_here(symbols, &id, why);
+
+	free(list);
+	return running;
+}
+
+static int code(struct symbols *symbols, struct dso_names *names, struct names_slot *slot, uint64_t addr,
+		uint32_t number, struct symbol_code *out, struct str *why)
+{
+	const struct names_table *table = dso_names_table(names);
+	/* Modules are where they were, or their names are not from the list. */
+	uint64_t listed = addr - (table ? table->slide : 0);
+	bool is_here = is_running(symbols, names, why);
 	char *path = procfs_path(symbols, "kcore");
 	int rc = is_here ? read_kcore(path, listed, out) : -ENOENT;
 
-	if (rc && !of_copy(symbols, state, addr, out))
+	(void)number;
+	if (rc && !of_copy(symbols, names->dso, slot, addr, out))
 		rc = 0;
 	else if (rc && is_here)
 		fail(why, rc, "%s %s; -k with that kernel's vmlinux has the code, too", path,
-		     rc == -ENOENT                    ? "is not there"
+		     rc == -ENOENT                   ? "is not there"
 		     : rc == -EACCES || rc == -EPERM ? "can be read by root alone"
-						      : "does not have it");
+						     : "does not have it");
 	else if (rc)
 		fail(why, rc, "%sits code is in no file that was found; -k with that kernel's vmlinux",
 		     why->len ? ": " : "");
@@ -161,3 +192,7 @@ int kcore_code(struct symbols *symbols, struct dso_state *state, uint64_t addr, 
 	free(path);
 	return rc;
 }
+
+const struct names_source source_kcore = {
+	.name = "kcore", .kinds = NAMES_OF_KERNELS, .code = code, .release = release,
+};
