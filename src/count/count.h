@@ -1,12 +1,14 @@
 /*
- * count: the engine of counting, from readings to values. It prints nothing, and neither signals nor
- * exits are its business: pstat stat is one client of it.
+ * count: the engine of counting, from readings to values. It prints nothing, and neither signals nor exits are its
+ * business: pstat stat is one client of it, the library (libpstat.h, lib.h) another.
  *
  *   backend --readings--> cells --scaled, summed--> values, by event row and key
  *
- * A cell is a counter on one CPU and thread: it keeps its last raw reading, so that an interval is a
- * difference. A key says where cells are added up: a CPU, a core, ..., a thread, or all there is. An
- * event row is one event, or several that are counted as one (the same event on several PMUs).
+ * A backend hands over readings: of counters that are open (perf.c), or of a recording (recorded.c). A cell is a
+ * counter on one CPU and thread: it keeps its last raw reading, so that an interval is a difference. A key says where
+ * cells are added up: a CPU, a core, ..., a thread, or all there is. An event row is one event, or several that are
+ * counted as one (the same event on several PMUs). A value that is not whole says why (missing.c), and one that is
+ * scaled how far it may be off (estimate.h).
  */
 #ifndef PSTAT_COUNT_H
 #define PSTAT_COUNT_H
@@ -57,7 +59,7 @@ struct counted_event {
 };
 #define NO_CORE_TYPE SIZE_MAX
 
-/* To add one: a file that ends in such a row. What is NULL is not there. */
+/* A backend of counts. To add one: a file that ends in such a row. Members that are NULL are not there. */
 struct count_backend {
 	const char *name;
 	/* Describes all events, as many as the aggregation has, in its order. */

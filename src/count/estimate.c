@@ -45,7 +45,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* After so many reads a slice ends, even if the counter ran all the time: it may go on like that. */
+/* A slice ends after so many reads, even if the counter ran all the time: it may go on like that. */
 enum { READS_MAX = 8 };
 /* Fewer repeats tell nothing by themselves: each group has to have been first a few times. */
 enum { RUNS_MIN = 20 };
@@ -312,7 +312,7 @@ static double freedom_of(double n, double m)
 	return uneven > 0 && 4 / 3.0 / uneven < normal ? 4 / 3.0 / uneven : normal;
 }
 
-/* After how many slices they repeat; 0: they do not. */
+/* Number of slices after which they repeat; 0: they do not. */
 static uint32_t period_of(const struct pool_sums *sums)
 {
 	for (size_t lag = 1; lag < SLICE_LAGS; lag++)

@@ -83,7 +83,7 @@ void slices_add(struct slices *slices, struct pool *pool, uint64_t value, uint64
 		uint64_t running_ns);
 /* Adds the readings since the last slice as one, whatever they saw: to be called before sums are used. */
 void slices_close(struct slices *slices, struct pool *pool);
-/* All counters of the pool have been read. */
+/* Ends a read: all counters of the pool have been read. */
 void pool_end_read(struct pool *pool);
 
 /* Evidence for the error of a scaled value; it adds up over counters and over repeats. */

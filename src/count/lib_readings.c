@@ -46,7 +46,7 @@ static const struct count_backend of_readings = {
 	.describe = describe_events,
 	.topology = read_topology,
 };
-/* While the counters are there: for reasons. */
+/* The backend for reasons, which need the counters themselves. */
 static const struct count_backend of_counters = {
 	.name = "readings of open counters",
 	.describe = describe_events,
@@ -579,8 +579,8 @@ int pstat_readings_cells(const struct pstat_readings *readings, pstat_cell_fn fn
 /* ---- reasons ---- */
 
 /*
- * By an aggregation that is made for it: what it finds out belongs to it, and one that existed before may not be
- * changed in a memory scope.
+ * Finds reasons by an aggregation that is made for it: the answers belong to that, and one that existed before may not
+ * be changed in a memory scope.
  */
 static int explain(void *data, struct str *err)
 {

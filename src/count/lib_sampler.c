@@ -298,7 +298,7 @@ static int open_rings(struct pstat_sampler *s, const struct sampler_call *call, 
 	return rings_open(&s->rings, &s->counters->set, &options, err);
 }
 
-/* In the order of the counters, also those that could not be opened: an index means the same in both. */
+/* Adds all counters in their order, also those that could not be opened: an index means the same in both. */
 static int open_feed(struct pstat_sampler *s, struct str *err)
 {
 	const struct counter_set *set = &s->counters->set;

@@ -424,7 +424,7 @@ static inline __attribute__((always_inline)) int ask_kernel(const struct pstat_c
 
 /* ---- reading ---- */
 
-/* Less what it was at the last reset: one thread on any CPU, so an event has one cell. */
+/* Takes off the value at the last reset: one thread on any CPU, so an event has one cell. */
 static inline void subtract_base(const struct pstat_counters *counters, size_t index, struct user_value *value)
 {
 	const struct lib_cell *base = &counters->base[counters->first_cell[index]];

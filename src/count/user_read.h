@@ -80,7 +80,7 @@ struct lib_user {
 
 /* Sets the bits of the attrs that reading in user space needs, before they are opened. */
 void lib_user_prepare(struct event_list *events);
-/* After opening, in the memory scope; the counters follow the calling thread alone. */
+/* Maps the pages, after opening, in the memory scope; the counters follow the calling thread alone. */
 int lib_user_open(struct pstat_counters *counters, bool inherit);
 void lib_user_close(struct lib_user *user); /* safe on a zeroed one */
 

@@ -28,7 +28,7 @@ static uint64_t take_time(struct ring *ring)
 	size_t n = ring_ready(ring, span);
 	uint64_t time_ns = 0;
 
-	/* All of them together fill a part of the ring, so that none wraps. */
+	/* The records of all tries fill a part of the ring, so that none wraps. */
 	if (n >= sizeof(time_ns) && span[0].n == n)
 		memcpy(&time_ns, span[0].bytes + n - sizeof(time_ns), sizeof(time_ns));
 	ring_release(ring, n);

@@ -206,7 +206,7 @@ static int pin_one(const struct counter_probe *p)
 	return -1;
 }
 
-/* While all general counters are held: an event that still gets one has a counter of its own. */
+/* An event that still gets a counter while all general ones are held has one of its own. */
 static int pin_own(struct counter_probe *p, struct pmu_counters *counters, int *fds)
 {
 	uint64_t pmu_bits = p->attr.config >> EXTENDED_TYPE_SHIFT << EXTENDED_TYPE_SHIFT;
@@ -375,7 +375,7 @@ bool events_fit(const struct event *const *events, size_t n, const struct kern *
 
 	machine_init(&trial.machine, kern);
 	go_to_core(&visit, n && events[0]->pmu_is_core, n ? &events[0]->cpus : NULL);
-	/* All of them first: while others are held, one that opens alone may not. */
+	/* Each event is tried alone before any is held: later it might not open for want of a counter. */
 	for (size_t i = 0; i < n; i++)
 		n_opening += opening_attr(&trial, events[i], &attrs[n_opening]) >= 0;
 	fits = opens_and_runs(&trial, attrs, n_opening);

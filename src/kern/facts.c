@@ -260,7 +260,7 @@ static void watchdog(struct fact_collector *c)
 
 /* ---- tracing ---- */
 
-/* They are the kernel's own, and few may read what is in their samples. */
+/* Tracepoints are the kernel's own, and few may read what is in their samples. */
 static void readable_tracepoints(struct fact_collector *c, const char *root, const char *below)
 {
 	int level = machine_paranoid(&c->machine);

@@ -71,7 +71,7 @@ struct event_group {
 	struct failed_call call;
 };
 
-/* In the order of the list. */
+/* All groups, in the order of the list. */
 struct event_groups {
 	struct event_group *v;
 	size_t n, cap;
@@ -458,7 +458,7 @@ static int no_descriptors(struct opening *o, int rc)
 		    need, (unsigned long long)limit.rlim_cur, need);
 }
 
-/* All counters of the group are closed again, to be opened one by one. */
+/* Closes all counters of the group, to be opened one by one. */
 static enum opened break_up(struct opening *o, struct event_group *g)
 {
 	note_add(o->set->notes, true, NULL, "%s: its weak group does not fit: counted one by one",

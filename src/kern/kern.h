@@ -1,8 +1,16 @@
 /*
- * kern: the only folder that makes perf system calls. Events x CPUs x tasks become file descriptors
- * here, and file descriptors become readings.
+ * kern: the only folder that makes perf system calls.
  *
- * The struct that crosses the arrow to stat/ is `struct reading`, one per event, CPU and task.
+ *   words of -p, -a, -C, -G --target_resolve()--> target: threads, or CPUs
+ *   events + target --counters_open()--> counter_set: for each event a counter, with a descriptor for each CPU and task
+ *   counter_set --counters_read()--> struct reading, one for each descriptor: value, enabled and running time
+ *   counter_set --rings_open()--> ring_set: records of samples, for record/ and the library
+ *
+ * A slot is the place of one descriptor: one counter on one CPU and task. Events of a group are opened, switched and
+ * read at once. An event that cannot be opened is no error: what may be given up to open it is the ladder (fallback.c),
+ * and if nothing helps its counter has a reason and maybe a remedy (reason.c). All perf calls go through struct
+ * sys_ops, so that a test plays any kernel. Beside these stand the command that is measured (child) and the wait for
+ * whatever moves a run on (watch).
  *
  * Sources: perf_event_open(2), include/uapi/linux/perf_event.h, Documentation/admin-guide/perf-security.rst,
  * proc(5), cgroups(7).
@@ -319,7 +327,7 @@ void removal_watch(struct counter_set *set, const struct target *target, const s
 		 const char *command);
 /* The command was let go, and its exec has enabled the counters. */
 void removal_begin_at_exec(struct counter_set *set);
-/* Before a command that has ended is reaped: its times are there to be read for the last time. */
+/* Reads the times of a command that has ended, before it is reaped: for the last time. */
 void removal_look_at_ended(struct counter_set *set);
 /*
  * Looks, if it is time to, at tasks that may end without a word. Returns when to look next, in ns of now_ns();
@@ -338,7 +346,7 @@ struct quick_value {
 /* NULL: these counters are more than one task's on any CPU. The set stays where it is. The caller frees it. */
 struct quick_read *quick_read_plan(const struct counter_set *set);
 void quick_read_free(struct quick_read *quick); /* NULL is fine */
-/* By event, those that are open; the same for all readings, until freed. */
+/* The places of the values, by event, of those that are open; the same for all readings, until freed. */
 const struct quick_value *quick_read_values(const struct quick_read *quick);
 /* False: something is not as always, and counters_read() has to be asked. */
 bool quick_read(const struct quick_read *quick);

@@ -88,7 +88,7 @@ int read_times(const struct counter_set *set, int fd, uint64_t *enabled_ns, uint
 
 /* ---- what is open ---- */
 
-/* More than any kernel has: a smaller mask would be refused. */
+/* CPUs of a mask: more than any kernel has, as a smaller mask would be refused. */
 enum { MASK_CPUS = 65536 };
 
 const struct counter *layout_leader(const struct counter_set *set, size_t group)

@@ -28,7 +28,7 @@ static bool is_pinned(const struct never_ran *evidence)
 	return evidence->set->v[evidence->counter->leader].attr.pinned;
 }
 
-/* Once its task has ended, a pinned event without a counter reads as zeros and no longer as the end. */
+/* A pinned event without a counter reads as end-of-file, and as zeros once its task has ended. */
 static bool lost_pin(const struct never_ran *evidence)
 {
 	return evidence->sum->state == READING_LOST_PIN ||

@@ -340,7 +340,7 @@ int counters_disable(struct counter_set *set)
 
 /* ---- an event, tried alone ---- */
 
-/* Long enough never to be reached while the event is open. */
+/* A period that is never reached while the event is open. */
 enum { TRY_PERIOD = 1 << 30 };
 
 static int try_to_open(const struct event *event, uint64_t period, const struct kern *kern)

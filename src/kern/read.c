@@ -65,7 +65,7 @@ static void hand_over(const struct slots_reading *r, size_t index, size_t slot,
 	r->fn(r->data, index, slot_cpu(c, slot), slot % c->n_threads, &mended);
 }
 
-/* Also a group that has but one event. */
+/* Reads one event alone; it may be a group of one, whose words are then those of a group. */
 static void read_single(const struct slots_reading *r, size_t index, size_t slot)
 {
 	int fd = r->set->v[index].fds[slot];

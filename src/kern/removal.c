@@ -55,7 +55,7 @@ enum {
  */
 enum { EXEC_NS = 200000, EXEC_NS_MAX = 4000000 };
 
-/* Soon, as it may end at once, and then less and less often: pstat is to leave the machine alone. */
+/* Looks come soon, as the task may end at once, and then less and less often, to leave the machine alone. */
 enum { LOOK_FIRST_MS = 4, LOOK_RARER = 4, LOOK_LAST_MS = 1000 };
 
 /* Tasks whose time is known as one. */
@@ -150,7 +150,7 @@ static bool counts_tasks(const struct counter *c)
 	return c->state == COUNTER_OPEN && (!c->cpus.n || c->follows_tasks) && !c->event->cgroup;
 }
 
-/* They are enabled whenever all are, and then their enabled time passes whether they find a counter or not. */
+/* Counters that are enabled whenever all are: their enabled time then passes whether they find a counter or not. */
 static bool is_evidence(const struct counter_set *set, size_t index)
 {
 	const struct counter *c = &set->v[index];

@@ -23,8 +23,8 @@
 /* Four times what perf takes, while all rings together stay within ALL_BYTES. */
 enum { DEFAULT_BYTES = 2 << 20, ALL_BYTES = 64 << 20, WAKE_PARTS = 4 };
 /*
- * At least so much, even where that is more in all. Each CPU may be busy at once; of many threads only as many
- * are as there are CPUs, and a ring of theirs needs room for what comes until pstat has woken.
+ * Least sizes of a ring, even where all together are then larger than ALL_BYTES. Each CPU may be busy at once; of many
+ * threads only as many are as there are CPUs, and a ring of theirs needs room for what comes until pstat has woken.
  */
 enum { LEAST_BYTES_OF_CPU = 512 << 10, LEAST_BYTES_OF_THREAD = 16 << 10 };
 

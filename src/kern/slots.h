@@ -93,7 +93,7 @@ bool counter_was_enabled(const struct counter_set *set, size_t index);
  */
 void witnesses_open(struct counter_set *set, const struct target *target, bool enable_on_exec);
 void witnesses_switch(const struct counter_set *set, unsigned long request);
-/* Before the counters are read, whose own enabled time is then compared. */
+/* Reads the witnesses, before the counters, whose own enabled time is then compared. */
 void witnesses_read(const struct counter_set *set);
 bool witness_saw_others(const struct counter_set *set, size_t index, size_t thread, uint64_t own_ns);
 void witnesses_close(struct counter_set *set);

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Far above any kernel's limit; it keeps a mistyped range from filling the memory. */
+/* A number far above any kernel's limit: it keeps a mistyped range from filling the memory. */
 enum { CPU_MAX = 1 << 16 };
 
 /* A program that starts threads without end would be walked without end. */

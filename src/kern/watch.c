@@ -163,7 +163,7 @@ enum { LINE_MAX_BYTES = 1024 }; /* no command is near that long */
 
 static void answer(struct control *control, struct note_list *notes)
 {
-	/* Once: whoever does not read its answers is not waited for, where the descriptor does not block. */
+	/* Writes once: whoever does not read its answers is not waited for, where the descriptor does not block. */
 	if (control->ack_fd < 0 || write(control->ack_fd, "ack\n", 4) == 4)
 		return;
 	note_add(notes, false, NULL, "--control: cannot answer: %s", strerror(errno));

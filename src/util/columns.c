@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-/* Deeper ones go with the one at this depth that they are in. */
+/* Deepest brackets that are told apart; deeper ones go with the one at this depth that they are in. */
 enum { DEPTH_MAX = 32 };
 
 /* Returns the end of the escape sequence at text[i] that turns a colour on or off; i where there is none. */

@@ -191,7 +191,7 @@ static int open_behind_links(const char *path, int flags, struct stat *st, struc
 
 	if (!fd)
 		fd = open_existing(end, is_proc, flags, st, err);
-	/* To nothing: what a link names is made, as the shell's > does. */
+	/* A link to nothing: the file that it names is made, as the shell's > does. */
 	if (fd == -ENOENT && (flags & O_CREAT)) {
 		fd = open(end, flags | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
 		if (fd < 0 || fstat(fd, st))

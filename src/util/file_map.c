@@ -51,7 +51,7 @@ static void on_bus_error(int signal, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* Others may have taken the signal since the last file was mapped. With the lock held. */
+/* Takes the signal, which others may have taken since the last file was mapped. The lock is held. */
 static bool catch_signal(void)
 {
 	struct sigaction now, ours = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };

@@ -36,7 +36,7 @@ void mounts_release(struct mounts *mounts);
 /* The one that the open file is on, without asking it anything; NULL: none of these. */
 const struct mount *mounts_find(const struct mounts *mounts, int fd);
 
-/* By statfs(2), which asks the file system itself. */
+/* Reads the kind from statfs(2), which asks the file system itself. */
 enum mount_kind mount_kind_of_magic(uint32_t magic);
 
 #endif
