@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -203,7 +201,7 @@ static bool read_module(const struct kern *kern, const struct buildid_packet *pa
 
 /* ---- one after the other ---- */
 
-/* *held: a descriptor to hand on; whether it was found. */
+/* One row per kind. Returns whether it was found; *held: a descriptor to hand on. */
 static bool (*const readers[])(const struct kern *kern, const struct buildid_packet *packet,
 			       struct buildid_reply *reply, int *held) = {
 	[BUILDID_OF_FILE] = read_file,
@@ -211,44 +209,13 @@ static bool (*const readers[])(const struct kern *kern, const struct buildid_pac
 	[BUILDID_OF_VDSO] = read_vdso,
 };
 
-void buildid_serve(int socket, void *data)
+int buildid_answer(void *kern, const struct helper_question *asked, void *answer)
 {
-	const struct kern *kern = data;
-	struct buildid_packet *packet = xmalloc(sizeof(*packet));
-	ssize_t got;
+	const struct buildid_packet *packet = asked->bytes;
+	struct buildid_reply *reply = answer;
+	int held = -1;
 
-	while ((got = recv(socket, packet, sizeof(*packet), 0)) > (ssize_t)sizeof(packet->question)) {
-		const struct buildid_question *question = &packet->question;
-		struct buildid_reply reply = { .number = question->number };
-		int held = -1, rc;
-
-		packet->path[(size_t)got - sizeof(*question) - 1] = '\0';
-		reply.found = readers[question->kind](kern, packet, &reply, &held);
-		rc = helper_send(socket, &reply, sizeof(reply), held);
-		if (held >= 0)
-			close(held);
-		if (rc)
-			break;
-	}
-	free(packet);
-}
-
-/* The kernel gives out the lowest number: it tells how many descriptors there are. */
-static bool is_one_too_many(int fd)
-{
-	struct rlimit limit;
-
-	return fd >= BUILDID_FDS_MAX || getrlimit(RLIMIT_NOFILE, &limit) ||
-	       (rlim_t)fd + BUILDID_FDS_LEFT >= limit.rlim_cur;
-}
-
-bool buildid_receive(int socket, struct buildid_reply *reply, int *fd)
-{
-	ssize_t got = helper_receive(socket, reply, sizeof(*reply), MSG_DONTWAIT, fd);
-
-	if (*fd >= 0 && (got != sizeof(*reply) || is_one_too_many(*fd))) {
-		close(*fd);
-		*fd = -1;
-	}
-	return got == sizeof(*reply);
+	reply->number = packet->question.number;
+	reply->found = readers[packet->question.kind](kern, packet, reply, &held);
+	return held;
 }

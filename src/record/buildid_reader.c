@@ -15,19 +15,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { HELPERS_MAX = 8, AHEAD_MAX = 16, LOOK_EVERY_MS = 2000, STARVED_MAX = 10 };
+enum { HELPERS_MAX = 8, AHEAD_MAX = 16, LOOK_EVERY_MS = 2000 };
 #define STUCK_NS (BUILDID_STUCK_MS * NS_PER_MS)
+#define STARVED_NS (11 * STUCK_NS) /* for one file, though it waits for a CPU */
 
 struct buildid_helper {
 	struct helper process;
 	struct buildid_request *sent[AHEAD_MAX]; /* in order: the first is being read */
 	size_t n;
-	uint64_t since_ns; /* when the first became the first, or it was seen at work on that, */
-	unsigned starved; /* so often */
 	bool stuck;
 };
 
@@ -145,9 +144,13 @@ static void drop_helper(struct buildid_reader *reader, struct buildid_helper *he
 static struct buildid_helper *add_helper(struct buildid_reader *reader, int *failure)
 {
 	struct buildid_helper *helper = &reader->helpers[reader->n_helpers];
+	const struct helper_work work = {
+		sizeof(struct buildid_packet), sizeof(struct buildid_reply), buildid_answer,
+		(void *)(uintptr_t)reader->kern,
+	};
 
 	*helper = (struct buildid_helper){ .n = 0 };
-	*failure = helper_start(&helper->process, buildid_serve, (void *)(uintptr_t)reader->kern);
+	*failure = helper_start(&helper->process, &work);
 	if (*failure)
 		return NULL;
 	reader->n_helpers++;
@@ -175,6 +178,7 @@ static bool send_next(struct buildid_reader *reader, struct buildid_helper *help
 	struct buildid_request *request;
 	struct buildid_packet packet;
 	size_t bytes = 0;
+	int rc;
 
 	pthread_mutex_lock(&reader->lock);
 	request = dequeue(reader);
@@ -186,12 +190,10 @@ static bool send_next(struct buildid_reader *reader, struct buildid_helper *help
 	pthread_mutex_unlock(&reader->lock);
 	if (!request)
 		return false;
-	if (!helper->n)
-		helper->since_ns = now_ns();
 	helper->sent[helper->n++] = request;
 	/* A helper that has ended is noticed by its socket; one that has enough, by its next reply. */
-	if (send(helper->process.socket, &packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 ||
-	    errno == EPIPE)
+	rc = helper_ask(&helper->process, &packet, bytes, -1);
+	if (!rc || rc == -EPIPE)
 		return true;
 	pthread_mutex_lock(&reader->lock);
 	take_back(reader, helper, helper->n - 1);
@@ -239,6 +241,15 @@ static void take_reply(struct buildid_reader *reader, struct buildid_request *re
 		settle(reader, request);
 }
 
+/* The kernel gives out the lowest number: it tells how many descriptors there are. */
+static bool is_one_too_many(int fd)
+{
+	struct rlimit limit;
+
+	return fd >= BUILDID_FDS_MAX || getrlimit(RLIMIT_NOFILE, &limit) ||
+	       (rlim_t)fd + BUILDID_FDS_LEFT >= limit.rlim_cur;
+}
+
 /* A reply to what was given to another helper, when this one was stuck, only says that it is not any more. */
 static void take_replies(struct buildid_reader *reader, struct buildid_helper *helper)
 {
@@ -246,14 +257,14 @@ static void take_replies(struct buildid_reader *reader, struct buildid_helper *h
 	size_t i;
 	int fd;
 
-	while (buildid_receive(helper->process.socket, &reply, &fd)) {
+	while (helper_take_answer(&helper->process, &reply, sizeof(reply), &fd) > 0) {
 		helper->stuck = false;
-		helper->starved = 0;
-		helper->since_ns = now_ns();
 		for (i = 0; i < helper->n && helper->sent[i]->question.number != reply.number; i++)
 			;
-		if (i == helper->n && fd >= 0)
+		if (fd >= 0 && (i == helper->n || is_one_too_many(fd))) {
 			close(fd);
+			fd = -1;
+		}
 		if (i == helper->n)
 			continue;
 		pthread_mutex_lock(&reader->lock);
@@ -284,11 +295,9 @@ static void find_stuck(struct buildid_reader *reader)
 	for (size_t i = 0; i < reader->n_helpers; i++) {
 		struct buildid_helper *helper = &reader->helpers[i];
 
-		if (helper->stuck || !helper->n || now_ns() < helper->since_ns + STUCK_NS)
+		if (helper->stuck || !helper->n || now_ns() < helper->process.sign_ns + STUCK_NS)
 			continue;
-		/* On a busy machine it is no file system that it waits for. */
-		helper->stuck = helper->starved++ >= STARVED_MAX || !helper_is_runnable(&helper->process);
-		helper->since_ns = now_ns();
+		helper->stuck = helper_is_stuck(&helper->process, STUCK_NS, STARVED_NS);
 		pthread_mutex_lock(&reader->lock);
 		if (helper->stuck)
 			take_back(reader, helper, 1);
@@ -305,8 +314,8 @@ static int ms_to_stuck(const struct buildid_reader *reader)
 	for (size_t i = 0; i < reader->n_helpers; i++) {
 		const struct buildid_helper *helper = &reader->helpers[i];
 
-		if (helper->n && !helper->stuck && helper->since_ns + STUCK_NS < first)
-			first = helper->since_ns + STUCK_NS;
+		if (helper->n && !helper->stuck && helper->process.sign_ns + STUCK_NS < first)
+			first = helper->process.sign_ns + STUCK_NS;
 	}
 	return first == UINT64_MAX ? LOOK_EVERY_MS : first > now ? (int)((first - now) / NS_PER_MS) + 1 : 0;
 }

@@ -107,10 +107,8 @@ void buildid_reader_wait(struct buildid_reader *reader);
 /* 0, or the errno of the first helper or thread that could not be started: then nothing is answered. */
 int buildid_reader_failure(struct buildid_reader *reader);
 
-/* buildid_file.c: the helper's side. Answers questions from the socket until it is closed. data: struct kern. */
-void buildid_serve(int socket, void *data);
-/* The next reply that waits in the socket, if any; *fd: the file that came with it and may be held, or -1. */
-bool buildid_receive(int socket, struct buildid_reply *reply, int *fd);
+/* buildid_file.c: the helper's side: the answer of struct helper_work. data: struct kern. */
+int buildid_answer(void *data, const struct helper_question *question, void *answer);
 /* The kernel's file with its notes; false: it has no build-id. */
 bool buildid_of_notes(const char *path, struct build_id *id);
 

@@ -5,7 +5,7 @@
  */
 #include "util/foreign.h"
 
-#include "util/courier.h"
+#include "util/remote_open.h"
 #include "util/mounts.h"
 #include "util/util.h"
 
@@ -90,7 +90,7 @@ static bool is_kernel_file(const char *path)
 
 /* ---- below a root, by hand ---- */
 
-struct walk {
+struct path_walk {
 	int fds[DEPTH_MAX]; /* the root, and the folders below it down to here */
 	size_t depth; /* of fds in use; at least 1 */
 	char rest[2 * PATH_MAX]; /* what is left of the path */
@@ -98,7 +98,7 @@ struct walk {
 	bool no_link; /* the last name is taken as it is */
 };
 
-static int walk_down(struct walk *walk, int fd)
+static int walk_down(struct path_walk *walk, int fd)
 {
 	if (walk->depth == DEPTH_MAX) {
 		close(fd);
@@ -108,14 +108,14 @@ static int walk_down(struct walk *walk, int fd)
 	return 0;
 }
 
-static void walk_up(struct walk *walk, size_t depth)
+static void walk_up(struct path_walk *walk, size_t depth)
 {
 	while (walk->depth > depth)
 		close(walk->fds[--walk->depth]);
 }
 
 /* The link's text before `rest`. */
-static int walk_link(struct walk *walk, int link, const char *rest)
+static int walk_link(struct path_walk *walk, int link, const char *rest)
 {
 	char text[PATH_MAX], left[sizeof(walk->rest)];
 	ssize_t len = readlinkat(link, "", text, sizeof(text) - 1);
@@ -139,7 +139,7 @@ static int walk_link(struct walk *walk, int link, const char *rest)
  * One name. 0: go on; 1: *fd is what the whole path names. The links of /proc that lead elsewhere are taken by
  * their text, like any link, and so stay below the root too.
  */
-static int walk_step(struct walk *walk, int *fd)
+static int walk_step(struct path_walk *walk, int *fd)
 {
 	char *name = walk->rest + strspn(walk->rest, "/"), *end = name + strcspn(name, "/");
 	char *rest = end + strspn(end, "/");
@@ -176,7 +176,7 @@ static int walk_step(struct walk *walk, int *fd)
 
 static int path_below_by_hand(int root, const char *path, bool no_link)
 {
-	struct walk walk = { .no_link = no_link };
+	struct path_walk walk = { .no_link = no_link };
 	int fd = -1, rc = fcntl(root, F_DUPFD_CLOEXEC, 0);
 
 	if (rc < 0)
@@ -331,7 +331,7 @@ static const struct foreign_options plain;
 
 bool foreign_path_may_wait(const char *path)
 {
-	return courier_needed(path, &plain);
+	return remote_open_needed(path, &plain);
 }
 
 int foreign_open(const char *path, const struct foreign_options *options, struct stat *st,
@@ -339,7 +339,7 @@ int foreign_open(const char *path, const struct foreign_options *options, struct
 {
 	if (!options)
 		options = &plain;
-	return courier_needed(path, options) ? courier_open(path, options, st, err) :
+	return remote_open_needed(path, options) ? remote_open(path, options, st, err) :
 					       foreign_open_here(path, options, st, err);
 }
 

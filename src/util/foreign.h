@@ -8,7 +8,7 @@
  *   path --below root, no way out of it--> O_PATH --regular? not of the kernel's? not too large?--> O_RDONLY
  *
  * Where a file system is mounted that may not answer (FUSE, a network), another process does this and the
- * reading, and has its time: courier.h says what comes from there, and why.
+ * reading, and has its time: remote_open.h says what comes from there, and why.
  *
  * The sources: openat2(2) for RESOLVE_IN_ROOT, statfs(2) for the types of file systems.
  */
@@ -31,7 +31,7 @@ struct foreign_options {
 	 */
 	const char *root;
 	uint64_t bytes_max; /* a larger file is refused; 0: any size */
-	/* Of a file on FUSE only so many bytes are fetched, the others read as zeros; 0: all. */
+	/* Only so many bytes of a file on FUSE are fetched, the others read as zeros; 0: all. */
 	uint64_t head_bytes;
 	/* The kernel's own files of these names may be read: kallsyms, kcore, notes and their like. */
 	bool kernel_file;
@@ -50,7 +50,7 @@ struct foreign_options {
 int foreign_open(const char *path, const struct foreign_options *options, struct stat *st,
 		 struct str *err);
 
-/* The same by this process, which waits for as long as a file system does: for the courier. */
+/* The same by this process, which waits for as long as a file system does: for the helper. */
 int foreign_open_here(const char *path, const struct foreign_options *options, struct stat *st,
 		      struct str *err);
 
@@ -70,7 +70,7 @@ size_t foreign_root_bytes(const char *path);
  * it is another path, or the options let no link lead there. In another process such a path means something else.
  */
 int foreign_own_descriptor(const char *path, const struct foreign_options *options);
-/* Those of "/proc/12" in a path that goes on behind it, to its root or to another of its files; 0: none. */
+/* The bytes of "/proc/12" in a path that goes on from there, to its root or to another of its files; 0: none. */
 size_t foreign_process_bytes(const char *path);
 
 #endif

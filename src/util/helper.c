@@ -1,5 +1,5 @@
 /*
- * helper.c: see helper.h. A helper holds nothing that somebody waits for: a pipe behind pstat, a file that is being
+ * helper.c: see helper.h. A helper holds nothing that somebody waits for: a pipe after pstat, a file that is being
  * written, the socket of another helper.
  */
 #include "util/helper.h"
@@ -9,8 +9,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -18,50 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void close_all_but(int fd)
-{
-	struct rlimit limit;
+/* ---- packets, for both ends ---- */
 
-#ifdef SYS_close_range
-	if ((!fd || !syscall(SYS_close_range, 0U, (unsigned)fd - 1, 0U)) &&
-	    !syscall(SYS_close_range, (unsigned)fd + 1, ~0U, 0U))
-		return;
-#endif
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > 1 << 20)
-		limit.rlim_cur = 1 << 20;
-	for (int i = 0; i < (int)limit.rlim_cur; i++)
-		if (i != fd)
-			close(i);
-}
-
-int helper_start(struct helper *helper, void (*serve)(int socket, void *data), void *data)
-{
-	sigset_t all, before;
-	int pair[2], rc;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return -errno;
-	/* No signal is for the helper, and no handler may run in it. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	helper->pid = fork();
-	rc = helper->pid < 0 ? -errno : 0;
-	if (!helper->pid) {
-		close_all_but(pair[1]);
-		serve(pair[1], data);
-		_exit(0);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	close(pair[1]);
-	helper->socket = pair[0];
-	if (rc) {
-		close(pair[0]);
-		*helper = (struct helper){ 0, -1 };
-	}
-	return rc;
-}
-
-int helper_send(int socket, const void *bytes, size_t n, int fd)
+static int send_packet(int socket, const void *bytes, size_t n, int fd, int flags)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -81,10 +41,11 @@ int helper_send(int socket, const void *bytes, size_t n, int fd)
 		header->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
 	}
-	return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return sendmsg(socket, &message, flags | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-ssize_t helper_receive(int socket, void *bytes, size_t n, int flags, int *fd)
+/* How many bytes came, or -errno; *fd: the descriptor beside them, or -1. */
+static ssize_t receive_packet(int socket, void *bytes, size_t n, int *fd, int flags)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -101,14 +62,131 @@ ssize_t helper_receive(int socket, void *bytes, size_t n, int flags, int *fd)
 	*fd = -1;
 	if (got < 0)
 		return -errno;
-	/* Where no descriptor is left there is no header. */
+	/* There is no header if this process had no descriptor left. */
 	header = CMSG_FIRSTHDR(&message);
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
 	return got;
 }
 
-bool helper_is_runnable(const struct helper *helper)
+/* ---- the helper's own side ---- */
+
+static void close_all_but(int fd)
+{
+	struct rlimit limit;
+
+#ifdef SYS_close_range
+	if ((!fd || !syscall(SYS_close_range, 0U, (unsigned)fd - 1, 0U)) &&
+	    !syscall(SYS_close_range, (unsigned)fd + 1, ~0U, 0U))
+		return;
+#endif
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > 1 << 20)
+		limit.rlim_cur = 1 << 20;
+	for (int i = 0; i < (int)limit.rlim_cur; i++)
+		if (i != fd)
+			close(i);
+}
+
+static void serve(int socket, const struct helper_work *work, atomic_uint *signs)
+{
+	char *bytes = xmalloc(work->question_max + 1);
+	void *answer = xmalloc(work->answer_bytes);
+	struct helper_question question = { .bytes = bytes, .signs = signs };
+	ssize_t got;
+	int fd, rc;
+
+	while ((got = receive_packet(socket, bytes, work->question_max, &question.beside, 0)) > 0) {
+		bytes[got] = '\0';
+		question.n = (size_t)got;
+		memset(answer, 0, work->answer_bytes);
+		fd = work->answer(work->data, &question, answer);
+		rc = send_packet(socket, answer, work->answer_bytes, fd, 0);
+		if (fd >= 0)
+			close(fd);
+		if (question.beside >= 0)
+			close(question.beside);
+		if (rc)
+			break;
+	}
+	_exit(0);
+}
+
+/* ---- this side ---- */
+
+static int start(struct helper *helper, const struct helper_work *work)
+{
+	sigset_t all, before;
+	int pair[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	/* No signal is for the helper, and no handler may run in it. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	helper->pid = fork();
+	rc = helper->pid < 0 ? -errno : 0;
+	if (!helper->pid) {
+		close_all_but(pair[1]);
+		serve(pair[1], work, helper->signs);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	close(pair[1]);
+	helper->socket = pair[0];
+	if (rc)
+		close(pair[0]);
+	return rc;
+}
+
+int helper_start(struct helper *helper, const struct helper_work *work)
+{
+	void *page = mmap(NULL, sizeof(*helper->signs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int rc;
+
+	*helper = (struct helper){ .socket = -1 };
+	if (page == MAP_FAILED)
+		return -errno;
+	helper->signs = page;
+	rc = start(helper, work);
+	if (!rc)
+		return 0;
+	munmap(page, sizeof(*helper->signs));
+	*helper = (struct helper){ .socket = -1 };
+	return rc;
+}
+
+/* The helper turns to another question. */
+static void begin_question(struct helper *helper)
+{
+	helper->begin_ns = helper->sign_ns = now_ns();
+	helper->signs_seen = atomic_load(helper->signs);
+}
+
+int helper_ask(struct helper *helper, const void *question, size_t n, int fd)
+{
+	int rc = send_packet(helper->socket, question, n, fd, MSG_DONTWAIT);
+
+	if (!rc && !helper->n_unanswered++)
+		begin_question(helper);
+	return rc;
+}
+
+int helper_take_answer(struct helper *helper, void *answer, size_t n, int *fd)
+{
+	ssize_t got = receive_packet(helper->socket, answer, n, fd, MSG_DONTWAIT);
+
+	if (got == (ssize_t)n) {
+		helper->n_unanswered--;
+		begin_question(helper);
+		return 1;
+	}
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return got == -EAGAIN || got == -EINTR ? 0 : got < 0 ? (int)got : -EPIPE;
+}
+
+/* Is it at work, or would it be if it got a CPU? False where it waits for something, and where /proc does not tell. */
+static bool is_runnable(const struct helper *helper)
 {
 	char *path = xasprintf("/proc/%d/stat", (int)helper->pid);
 	struct str stat = STR_INIT;
@@ -121,10 +199,34 @@ bool helper_is_runnable(const struct helper *helper)
 	return runnable;
 }
 
+bool helper_is_stuck(struct helper *helper, uint64_t patience_ns, uint64_t total_ns)
+{
+	unsigned signs = atomic_load(helper->signs);
+	uint64_t now = now_ns();
+
+	if (!helper->n_unanswered)
+		return false;
+	if (signs != helper->signs_seen) {
+		helper->signs_seen = signs;
+		helper->sign_ns = now;
+	}
+	if (now >= helper->begin_ns + total_ns)
+		return true;
+	if (now < helper->sign_ns + patience_ns)
+		return false;
+	/* On a busy machine it is no file system that it waits for. */
+	if (!is_runnable(helper))
+		return true;
+	helper->sign_ns = now;
+	return false;
+}
+
 void helper_leave(struct helper *helper)
 {
 	close(helper->socket);
+	/* The helper may still wait when this process is long gone; the page is then its own. */
+	munmap(helper->signs, sizeof(*helper->signs));
 	kill(helper->pid, SIGKILL);
 	waitpid(helper->pid, NULL, WNOHANG);
-	*helper = (struct helper){ 0, -1 };
+	*helper = (struct helper){ .socket = -1 };
 }

@@ -11,7 +11,7 @@ need_paranoid 0
 mkdir "$tmp/mounted"
 "${own_mounts[@]}" "$WORK/stuck_fs" read "$tmp/mounted" "$WORK/callers" "$tmp/none" true 2>"$tmp/why" ||
 	skip "needs a FUSE mount: $(cat "$tmp/why")"
-MOST_S=300 # only what hangs takes so long; the courier's patience is 10 s, and half as long for each file that follows
+MOST_S=300 # only what hangs takes so long; a helper's patience is 10 s, and half as long for each file that follows
 record="-q -e cpu-clock:u -F 2000"
 missing='^pstat: the build-ids? of [0-9]+ files? (is|are) missing: (its|their) file system did not answer: .*/mounted/app(,|$)'
 
@@ -31,7 +31,7 @@ test_answers()
 	has_not "no doubts" 'answer' "$(cat never.said)"
 }
 
-# Files that are held open are read by the courier, too: those of ordinary folders, the vDSO, and the copies of what
+# Files that are held open are read by a helper, too: those of ordinary folders, the vDSO, and the copies of what
 # is on FUSE, which are no younger than their file.
 test_stacks()
 {
@@ -75,7 +75,7 @@ see_reports()
 	done
 }
 
-# Nobody waits for a courier that is left behind: not a pipe that it had, not the parent.
+# Nobody waits for a helper that is left behind: not a pipe that it had, not the parent.
 start_pipe()
 {
 	mkdir pipe && cd pipe && stuck read "

@@ -2,7 +2,7 @@
  * Files that others named: nothing but regular files, nothing of the kernel's, no way out of a root. Each
  * case of a root is asked twice, of openat2(2) and of the walk by hand.
  */
-#include "util/courier.h"
+#include "util/remote_open.h"
 #include "util/foreign.h"
 #include "util/util.h"
 
@@ -110,12 +110,12 @@ static const char *read_by(const char *path, const struct foreign_options *optio
 	return text_of(foreign_open(path, options, &st, &why));
 }
 
-static const char *by_courier(const char *path, const struct foreign_options *options)
+static const char *by_helper(const char *path, const struct foreign_options *options)
 {
 	struct stat st;
 
 	str_reset(&why);
-	return text_of(courier_open(path, options, &st, &why));
+	return text_of(remote_open(path, options, &st, &why));
 }
 
 static void in_root(const char *path, const char *expected)
@@ -329,9 +329,9 @@ static void test_no_link(void **state)
 }
 
 /*
- * Descriptors of this process are in no other: neither those that were open when the courier began nor those since.
+ * Descriptors of this process are in no other: neither those that were open when the helper began nor those since.
  */
-static void test_own_descriptors_by_the_courier(void **state)
+static void test_own_descriptors_by_the_helper(void **state)
 {
 	static const char *const ways[] = { "/proc/self/fd/%d", "/proc/thread-self/fd/%d", "/dev/fd/%d" };
 	const struct foreign_options plain = { 0 };
@@ -341,28 +341,28 @@ static void test_own_descriptors_by_the_courier(void **state)
 
 	(void)state;
 	put("other", "other");
-	assert_string_equal(by_courier(app, &plain), "app");
+	assert_string_equal(by_helper(app, &plain), "app");
 	late = open(other, O_RDONLY | O_CLOEXEC);
 	unlink(other);
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		char path[64];
 
 		snprintf(path, sizeof(path), ways[i], early);
-		assert_string_equal(by_courier(path, &plain), "app");
-		assert_string_equal(by_courier(path, &rooted), error(ENOENT));
+		assert_string_equal(by_helper(path, &plain), "app");
+		assert_string_equal(by_helper(path, &rooted), error(ENOENT));
 		snprintf(path, sizeof(path), ways[i], late);
-		assert_string_equal(by_courier(path, &plain), "other");
+		assert_string_equal(by_helper(path, &plain), "other");
 	}
-	/* Not open here; 3 or so is one of the courier's own. */
+	/* Not open here; 3 or so is one of the helper's own. */
 	close(late);
 	for (int fd = 0; fd <= late; fd++) {
 		char path[64];
 
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		if (fcntl(fd, F_GETFD) < 0)
-			assert_string_equal(by_courier(path, &plain), error(ENOENT));
+			assert_string_equal(by_helper(path, &plain), error(ENOENT));
 	}
-	assert_string_equal(by_courier(app, &plain), "app");
+	assert_string_equal(by_helper(app, &plain), "app");
 	close(early);
 	free(other);
 	free(app);
@@ -383,7 +383,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_path_that_begins_with_such_a_root, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_no_link, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_own_descriptors_by_the_courier, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_own_descriptors_by_the_helper, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,72 +1,88 @@
 /*
- * Helpers: packets go both ways, with a file beside them; one that works is told from one that waits, so that a busy
- * machine is not taken for a file system that does not answer.
+ * Helpers: questions and answers, with a file beside them; one that works or gives signs of life is told from one that
+ * waits, so that a busy machine is not taken for a file system that does not answer.
  */
 #include "util/helper.h"
 #include "util/util.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-/* Answers each packet with itself, and with the file of that name where it begins with '/'; "work": never ends. */
-static void serve(int socket, void *data)
+enum { WORD_BYTES = 16 };
+#define EVER_NS (UINT64_MAX / 4)
+
+/* Answers a word with itself, and with the file of that name where it begins with '/'. "work", "sleep": never ends. */
+static int answer(void *data, const struct helper_question *question, void *word)
 {
-	char packet[64];
-	int fd;
+	const char *asked = question->bytes;
 
-	(void)data;
-	for (;;) {
-		ssize_t n = helper_receive(socket, packet, sizeof(packet) - 1, 0, &fd);
-
-		if (n <= 0)
-			return;
-		packet[n] = '\0';
-		for (volatile int forever = !strcmp(packet, "work"); forever;)
-			;
-		fd = packet[0] == '/' ? open(packet, O_RDONLY | O_CLOEXEC) : -1;
-		helper_send(socket, packet, (size_t)n, fd);
-		if (fd >= 0)
-			close(fd);
+	assert_ptr_equal(data, NULL);
+	for (volatile int forever = !strcmp(asked, "work"); forever;)
+		;
+	while (!strcmp(asked, "sleep")) {
+		usleep(1000);
+		atomic_fetch_add(question->signs, 1);
 	}
+	memcpy(word, asked, question->n);
+	return *asked == '/' ? open(asked, O_RDONLY | O_CLOEXEC) : -1;
 }
 
 static struct helper started(void)
 {
+	const struct helper_work work = { WORD_BYTES, WORD_BYTES, answer, NULL };
 	struct helper helper;
 
-	assert_int_equal(helper_start(&helper, serve, NULL), 0);
+	assert_int_equal(helper_start(&helper, &work), 0);
 	return helper;
 }
 
-/* What it becomes sooner or later: the runner ends what waits for ever. */
-static void becomes(const struct helper *helper, bool runnable)
+static void asks(struct helper *helper, const char *word)
 {
-	while (helper_is_runnable(helper) != runnable)
+	assert_int_equal(helper_ask(helper, word, strlen(word), -1), 0);
+}
+
+/* Returns the descriptor that came beside the answer. */
+static int is_answered(struct helper *helper, const char *word)
+{
+	struct pollfd pollfd = { .fd = helper->socket, .events = POLLIN };
+	char got[WORD_BYTES];
+	int fd;
+
+	assert_int_equal(poll(&pollfd, 1, -1), 1);
+	assert_int_equal(helper_take_answer(helper, got, sizeof(got), &fd), 1);
+	assert_string_equal(got, word);
+	return fd;
+}
+
+/* It becomes so sooner or later: the runner ends what waits for ever. */
+static void becomes_stuck(struct helper *helper, bool stuck)
+{
+	while (helper_is_stuck(helper, 0, EVER_NS) != stuck)
 		usleep(1000);
 }
 
-static void test_packets(void **state)
+static void test_questions(void **state)
 {
 	struct helper helper = started();
-	char packet[64] = "", byte = 1;
+	char byte, none[WORD_BYTES];
 	int fd;
 
 	(void)state;
-	assert_int_equal(helper_send(helper.socket, "word", 4, -1), 0);
-	assert_int_equal(helper_receive(helper.socket, packet, sizeof(packet), 0, &fd), 4);
-	assert_string_equal(packet, "word");
+	assert_int_equal(helper_take_answer(&helper, none, sizeof(none), &fd), 0);
 	assert_int_equal(fd, -1);
-	assert_int_equal(helper_send(helper.socket, "/dev/null", 9, -1), 0);
-	assert_int_equal(helper_receive(helper.socket, packet, sizeof(packet), 0, &fd), 9);
+	asks(&helper, "word");
+	asks(&helper, "/dev/null");
+	assert_int_equal(is_answered(&helper, "word"), -1);
+	fd = is_answered(&helper, "/dev/null");
 	assert_true(fd >= 0);
 	assert_int_equal(read(fd, &byte, 1), 0);
 	close(fd);
@@ -79,24 +95,61 @@ static void test_work_and_waiting(void **state)
 	struct helper helper = started();
 
 	(void)state;
-	becomes(&helper, false); /* it waits for a packet */
-	assert_int_equal(helper_send(helper.socket, "work", 4, -1), 0);
-	becomes(&helper, true);
+	assert_false(helper_is_stuck(&helper, 0, 0)); /* nothing was asked */
+	asks(&helper, "work");
+	becomes_stuck(&helper, false);
+	assert_true(helper_is_stuck(&helper, EVER_NS, 0)); /* however it works */
 	assert_int_equal(kill(helper.pid, SIGSTOP), 0);
-	becomes(&helper, false);
+	becomes_stuck(&helper, true);
+	assert_false(helper_is_stuck(&helper, EVER_NS, EVER_NS));
 	assert_int_equal(kill(helper.pid, SIGCONT), 0);
-	becomes(&helper, true);
+	becomes_stuck(&helper, false);
+	assert_int_equal(kill(helper.pid, SIGKILL), 0);
+	becomes_stuck(&helper, true);
+	helper_leave(&helper);
+}
+
+static void test_signs(void **state)
+{
+	struct helper helper = started();
+
+	(void)state;
+	asks(&helper, "sleep");
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t before = helper.sign_ns;
+
+		/* Each sign begins the patience anew. */
+		while (helper.sign_ns == before) {
+			assert_false(helper_is_stuck(&helper, EVER_NS, EVER_NS));
+			usleep(1000);
+		}
+	}
+	helper_leave(&helper);
+}
+
+static void test_end(void **state)
+{
+	struct helper helper = started();
+	struct pollfd pollfd = { .fd = helper.socket, .events = POLLIN };
+	char none[WORD_BYTES];
+	int fd;
+
+	(void)state;
 	assert_int_equal(kill(helper.pid, SIGKILL), 0);
 	assert_int_equal(waitpid(helper.pid, NULL, 0), helper.pid);
-	assert_false(helper_is_runnable(&helper));
-	close(helper.socket);
+	assert_int_equal(poll(&pollfd, 1, -1), 1);
+	assert_true(helper_take_answer(&helper, none, sizeof(none), &fd) < 0);
+	assert_int_equal(fd, -1);
+	helper_leave(&helper);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_questions),
 		cmocka_unit_test(test_work_and_waiting),
+		cmocka_unit_test(test_signs),
+		cmocka_unit_test(test_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
