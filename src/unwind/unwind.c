@@ -161,7 +161,7 @@ static size_t better_chain(struct unwind *unwind, const struct unwind_input *inp
 	return other_n;
 }
 
-/* What has more frames than its stack has words goes in circles. */
+/* A chain with more frames than its stack has words goes in circles. */
 static size_t frames_at_most(const struct unwind_input *input, size_t max)
 {
 	uint64_t most = FRAMES_FREE + input->stack_bytes / sizeof(uint64_t);

@@ -18,7 +18,7 @@ enum { UNWIND_FRAMES_MAX = 1 << 16 }; /* whatever the caller asks for */
 struct elf_file; /* elf.h */
 typedef struct elf_file *unwind_file_fn(void *context, const struct dso *dso);
 
-/* What is known of how to unwind the code of a file: so many rows, and the memory that they take. */
+/* Is called for a file whose code can be unwound by rows: how many there are, and the memory that they take. */
 typedef void unwind_tables_fn(void *context, const struct dso *dso, size_t n_rows, size_t bytes);
 
 /* The numbers are those of enum chain_end, which files have. */
@@ -63,9 +63,9 @@ struct unwind {
 	uint64_t *second_ips; /* room for its chain */
 	size_t second_room;
 	/*
-	 * Of the last unwind_frames: bit i is set where frame i is an instruction about to run (the sampled
-	 * one, one that a signal interrupted, the code that a handler returns to). All others are return
-	 * addresses: the call lies before them, so names and lines are those of ip - 1.
+	 * Bit i is set where frame i of the last unwind_frames is an instruction about to run (the sampled one,
+	 * one that a signal interrupted, the code that a handler returns to). All others are return addresses:
+	 * the call lies before them, so names and lines are those of ip - 1.
 	 */
 	uint64_t exact[UNWIND_FRAMES_MAX / 64];
 };
@@ -92,19 +92,19 @@ struct unwinder {
 	/* Innermost first, as instruction pointers of the frames (return addresses, unchanged). Sets exact. */
 	size_t (*frames)(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips,
 			 size_t max, enum unwind_end *end);
-	/* As unwind_try_again. NULL: it is never asked to. */
+	/* Does what unwind_try_again says. NULL: it is never asked to. */
 	void (*try_again)(struct unwind *unwind);
-	/* As unwind_in_link. NULL: of no architecture that it handles has calls leave anything in a register. */
+	/* Does what unwind_in_link says. NULL: of no architecture that it handles do calls use a register. */
 	bool (*in_link)(struct unwind *unwind, const struct address_space *space, uint64_t ip);
-	/* As unwind_tables. NULL: it makes none. */
+	/* Does what unwind_tables says. NULL: it makes none. */
 	void (*tables)(const struct unwind *unwind, unwind_tables_fn *take, void *context);
 };
 /* Each in its own file; the build may leave libunwind out (unwind_libunwind_none.c). */
 extern const struct unwinder unwind_rows, unwind_libunwind, unwind_libdw;
 
 /*
- * Where what was made of large files is kept from one run to the next, as bytes under a file's build-id and a key.
- * What read() gives is not trusted. context: unwind_options.file_context.
+ * Keeps what was made of large files from one run to the next, as bytes under a file's build-id and a key. The bytes
+ * that read() gives are not trusted. context: unwind_options.file_context.
  */
 struct unwind_keeper {
 	/* Appended to bytes. false: there is nothing under this key. */
@@ -136,9 +136,9 @@ size_t unwind_frames(struct unwind *unwind, const struct unwind_input *input, ui
 /* Calls take for each file whose tables became rows by now, or were kept as such. */
 void unwind_tables(const struct unwind *unwind, unwind_tables_fn *take, void *context);
 /*
- * Where a call leaves the return address in a register, as on arm64, frame pointers know of a function's
- * caller only after the function has saved it: a leaf function never does. So this register is sampled
- * with such callchains. true: it is among the registers, and *link is what it held.
+ * On arm64 and the like, a call leaves the return address in a register, and frame pointers know of a function's
+ * caller only after the function has saved it: a leaf function never does. So this register is sampled with such
+ * callchains. true: it is among the registers, and *link is what it held.
  */
 bool unwind_link(const char *arch, const struct unwind_input *input, uint64_t *link);
 /* By the tables, the return address of the function at ip is still in that register. */

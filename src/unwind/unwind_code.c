@@ -19,7 +19,7 @@ enum {
 };
 
 /* CFA = SP + so many bytes; which of restored[] it restores. */
-struct frame {
+struct code_frame {
 	struct unwind_rule rule;
 	struct unwind_saved saved[2];
 };
@@ -27,21 +27,21 @@ struct frame {
 #define AT(reg, offset) { offset, reg, UNWIND_SAVED_AT }
 #define CFA(sp, bytes, n) { .kind = UNWIND_RULE_PLAIN, .cfa_reg = sp, .cfa_offset = bytes, .n_saved = n }
 
-static const struct frame x86_called = { CFA(7, 8, 1), { AT(16, -8) } };
-static const struct frame x86_pushed = { CFA(7, 16, 1), { AT(16, -8) } };
-static const struct frame x86_pushed_twice = { CFA(7, 24, 1), { AT(16, -8) } };
-static const struct frame x86_saved = { CFA(7, 16, 2), { AT(16, -8), AT(6, -16) } };
-static const struct frame x86_kept = { CFA(6, 16, 2), { AT(16, -8), AT(6, -16) } };
+static const struct code_frame x86_called = { CFA(7, 8, 1), { AT(16, -8) } };
+static const struct code_frame x86_pushed = { CFA(7, 16, 1), { AT(16, -8) } };
+static const struct code_frame x86_pushed_twice = { CFA(7, 24, 1), { AT(16, -8) } };
+static const struct code_frame x86_saved = { CFA(7, 16, 2), { AT(16, -8), AT(6, -16) } };
+static const struct code_frame x86_kept = { CFA(6, 16, 2), { AT(16, -8), AT(6, -16) } };
 /* The return address is in x30. */
-static const struct frame arm_called = { CFA(31, 0, 0), { { 0 } } };
-static const struct frame arm_pushed = { CFA(31, 16, 1), { AT(30, -8) } };
+static const struct code_frame arm_called = { CFA(31, 0, 0), { { 0 } } };
+static const struct code_frame arm_pushed = { CFA(31, 16, 1), { AT(30, -8) } };
 
 struct pattern {
 	uint16_t machine;
 	uint8_t before; /* of the bytes, so many stand before ip */
 	uint8_t n;
 	uint8_t bytes[PATTERN_BYTES], mask[PATTERN_BYTES]; /* as they stand in memory */
-	const struct frame *frame;
+	const struct code_frame *frame;
 };
 
 /* Bytes without a mask: all of their bits count; ANY4: four that don't. */
@@ -66,13 +66,13 @@ static const struct pattern patterns[] = {
 	{ EM_X86_64, 6, 9, { 0xff, 0x35, NO4, 0xf2, 0xff, 0x25 }, { B, B, NO4, B, B, B }, &x86_pushed_twice },
 	{ EM_X86_64, 0, 8, { 0xff, 0x35, NO4, 0xff, 0x25 }, { B, B, NO4, B, B }, &x86_pushed },
 	{ EM_X86_64, 0, 9, { 0xff, 0x35, NO4, 0xf2, 0xff, 0x25 }, { B, B, NO4, B, B, B }, &x86_pushed },
-	/* push $n; jmp x: the others, behind the push and before it */
+	/* push $n; jmp x: the others, after the push and before it */
 	{ EM_X86_64, 5, 6, { 0x68, NO4, 0xe9 }, { B, NO4, B }, &x86_pushed },
 	{ EM_X86_64, 5, 7, { 0x68, NO4, 0xf2, 0xe9 }, { B, NO4, B, B }, &x86_pushed },
 	{ EM_X86_64, 0, 6, { 0x68, NO4, 0xe9 }, { B, NO4, B }, &x86_called },
 	{ EM_X86_64, 0, 7, { 0x68, NO4, 0xf2, 0xe9 }, { B, NO4, B, B }, &x86_called },
 	{ EM_X86_64, 0, 10, { 0xf3, 0x0f, 0x1e, 0xfa, 0x68, NO4, 0xe9 }, { B4, B, NO4, B }, &x86_called },
-	/* jmp *x(%rip), behind endbr64, a prefix, or mov $n,%r11d */
+	/* jmp *x(%rip), after endbr64, a prefix, or mov $n,%r11d */
 	{ EM_X86_64, 0, 2, { 0xff, 0x25 }, { B, B }, &x86_called },
 	{ EM_X86_64, 0, 3, { 0xf2, 0xff, 0x25 }, { B, B, B }, &x86_called },
 	{ EM_X86_64, 0, 6, { 0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25 }, { B4, B, B }, &x86_called },
@@ -84,7 +84,7 @@ static const struct pattern patterns[] = {
 	{ EM_X86_64, 9, 13, { 0x80, 0x3d, NO4, 0, 0x75, 0, 0x55, 0x48, 0x83, 0x3d }, { DTORS_AUX }, &x86_called },
 	{ EM_X86_64, 7, 13, { 0x80, 0x3d, NO4, 0, 0x75, 0, 0x55, 0x48, 0x83, 0x3d }, { DTORS_AUX }, &x86_called },
 	{ EM_X86_64, 0, 13, { 0x80, 0x3d, NO4, 0, 0x75, 0, 0x55, 0x48, 0x83, 0x3d }, { DTORS_AUX }, &x86_called },
-	/* push %rbp; mov %rsp,%rbp, behind the push and before it */
+	/* push %rbp; mov %rsp,%rbp, after the push and before it */
 	{ EM_X86_64, 1, 4, { 0x55, 0x48, 0x89, 0xe5 }, { B4 }, &x86_saved },
 	{ EM_X86_64, 0, 4, { 0x55, 0x48, 0x89, 0xe5 }, { B4 }, &x86_called },
 	{ EM_X86_64, 0, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5 }, { B4, B4 }, &x86_called },
@@ -94,10 +94,10 @@ static const struct pattern patterns[] = {
 	{ EM_X86_64, 0, 2, { 0xf2, 0xc3 }, { B, B }, &x86_called },
 	{ EM_X86_64, 0, 2, { 0x5d, 0xc3 }, { B, B }, &x86_saved },
 	{ EM_X86_64, 0, 2, { 0xc9, 0xc3 }, { B, B }, &x86_kept },
-	/* endbr64, and behind it: what is jumped to from elsewhere is a function's first instruction, nearly always */
+	/* endbr64, and after it: what is jumped to from elsewhere is a function's first instruction, nearly always */
 	{ EM_X86_64, 0, 4, { 0xf3, 0x0f, 0x1e, 0xfa }, { B4 }, &x86_called },
 	{ EM_X86_64, 4, 4, { 0xf3, 0x0f, 0x1e, 0xfa }, { B4 }, &x86_called },
-	/* The first entry, behind its store, at each instruction; then all of them, and the first before its store */
+	/* The first entry, after its store, at each instruction; then all of them, and the first before its store */
 	{ EM_AARCH64, 4, 12, { STP_X16_X30, ADRP_X16, LDR_X17 }, { B4, ADRP_MASK, IMM12_MASK }, &arm_pushed },
 	{ EM_AARCH64, 8, 12, { STP_X16_X30, ADRP_X16, LDR_X17 }, { B4, ADRP_MASK, IMM12_MASK }, &arm_pushed },
 	{ EM_AARCH64, 12, 16, { STP_X16_X30, ADRP_X16, LDR_X17, ADD_X16 }, { B4, ADRP_MASK, IMM12_MASK, IMM12_MASK },

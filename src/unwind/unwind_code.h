@@ -21,7 +21,7 @@ const struct unwind_rule *unwind_code_rule(struct unwind_memory *memory, uint64_
 bool unwind_code_called(struct unwind_memory *memory, uint64_t ip);
 /* The same of the address that a thread's first function was made to return to, though nothing called it: a no-op. */
 bool unwind_code_made(struct unwind_memory *memory, uint64_t ip);
-/* What a coroutine's first function returns to, in C libraries that have no tables for it, begins at ip. */
+/* True: a coroutine's first function returns to ip, in C libraries that have no tables for that code. */
 bool unwind_code_outermost(struct unwind_memory *memory, uint64_t ip);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * unwind_expr: a stack machine over operations that libdw has decoded. Arithmetic wraps around in 64 bits.
+ * unwind_expr: bytes -> operations, and a stack machine over them. Only operations that rules of frames may have are
+ * decoded: what needs debug information, or makes a location of pieces, is refused. Arithmetic wraps around in 64 bits.
  * Each operation costs one of the sample's budget, so that a loop ends.
  *
- * Sources: DWARF 5, sections 2.5 and 6.4.2.
+ * Sources: DWARF 5, sections 2.5, 6.4.2 and 7.7.1.
  */
 #include "unwind/unwind_expr.h"
 
@@ -10,7 +11,123 @@
 
 enum { EXPR_STACK_MAX = 64 };
 
-struct machine {
+/* ---- bytes -> operations ---- */
+
+enum op_operand {
+	REFUSED,
+	BARE, /* no operand */
+	U1,
+	S1,
+	U2,
+	S2,
+	U4,
+	S4,
+	WORD,
+	ULEB,
+	SLEB,
+	ULEB_SLEB,
+};
+
+/* By atom; what is REFUSED is not listed. */
+static const uint8_t operands[256] = {
+	[DW_OP_addr] = WORD,
+	[DW_OP_deref] = BARE,
+	[DW_OP_const1u] = U1,
+	[DW_OP_const1s] = S1,
+	[DW_OP_const2u] = U2,
+	[DW_OP_const2s] = S2,
+	[DW_OP_const4u] = U4,
+	[DW_OP_const4s] = S4,
+	[DW_OP_const8u] = WORD,
+	[DW_OP_const8s] = WORD,
+	[DW_OP_constu] = ULEB,
+	[DW_OP_consts] = SLEB,
+	[DW_OP_dup] = BARE,
+	[DW_OP_drop] = BARE,
+	[DW_OP_over] = BARE,
+	[DW_OP_pick] = U1,
+	[DW_OP_swap] = BARE,
+	[DW_OP_rot] = BARE,
+	[DW_OP_abs ... DW_OP_plus] = BARE,
+	[DW_OP_plus_uconst] = ULEB,
+	[DW_OP_shl ... DW_OP_xor] = BARE,
+	[DW_OP_bra] = S2,
+	[DW_OP_eq ... DW_OP_ne] = BARE,
+	[DW_OP_skip] = S2,
+	[DW_OP_lit0 ... DW_OP_lit31] = BARE,
+	[DW_OP_reg0 ... DW_OP_reg31] = BARE,
+	[DW_OP_breg0 ... DW_OP_breg31] = SLEB,
+	[DW_OP_regx] = ULEB,
+	[DW_OP_bregx] = ULEB_SLEB,
+	[DW_OP_deref_size] = U1,
+	[DW_OP_nop] = BARE,
+	[DW_OP_call_frame_cfa] = BARE,
+	[DW_OP_stack_value] = BARE,
+};
+
+static bool decode(struct dwarf_cursor *at, Dwarf_Op *op)
+{
+	switch ((enum op_operand)operands[op->atom]) {
+	case REFUSED:
+		return false;
+	case BARE:
+		break;
+	case U1:
+		op->number = cursor_u8(at);
+		break;
+	case S1:
+		op->number = (Dwarf_Word)(int8_t)cursor_u8(at);
+		break;
+	case U2:
+		op->number = cursor_number(at, 2);
+		break;
+	case S2:
+		op->number = (Dwarf_Word)(int16_t)cursor_number(at, 2);
+		break;
+	case U4:
+		op->number = cursor_number(at, 4);
+		break;
+	case S4:
+		op->number = (Dwarf_Word)(int32_t)cursor_number(at, 4);
+		break;
+	case WORD:
+		op->number = cursor_number(at, 8);
+		break;
+	case ULEB:
+		op->number = cursor_uleb(at);
+		break;
+	case SLEB:
+		op->number = (Dwarf_Word)cursor_sleb(at);
+		break;
+	case ULEB_SLEB:
+		op->number = cursor_uleb(at);
+		op->number2 = (Dwarf_Word)cursor_sleb(at);
+		break;
+	}
+	return !at->bad;
+}
+
+size_t unwind_expr_decode(const uint8_t *bytes, size_t n, Dwarf_Op *ops, size_t max)
+{
+	struct dwarf_cursor at = { bytes, bytes + n, false, false };
+	size_t n_ops = 0;
+
+	while (cursor_left(&at)) {
+		Dwarf_Op *op = &ops[n_ops];
+
+		if (n_ops++ == max)
+			return 0;
+		*op = (Dwarf_Op){ .offset = (Dwarf_Word)(at.at - bytes) };
+		op->atom = cursor_u8(&at);
+		if (!decode(&at, op))
+			return 0;
+	}
+	return n_ops;
+}
+
+/* ---- operations -> a value ---- */
+
+struct expr_machine {
 	const struct unwind_expr *expr;
 	const Dwarf_Op *ops;
 	size_t n_ops, at;
@@ -19,7 +136,7 @@ struct machine {
 	bool is_value;
 };
 
-static bool push(struct machine *m, uint64_t value)
+static bool push(struct expr_machine *m, uint64_t value)
 {
 	if (m->n == EXPR_STACK_MAX)
 		return false;
@@ -27,7 +144,7 @@ static bool push(struct machine *m, uint64_t value)
 	return true;
 }
 
-static bool push_register(struct machine *m, uint64_t number, uint64_t offset)
+static bool push_register(struct expr_machine *m, uint64_t number, uint64_t offset)
 {
 	uint64_t value;
 
@@ -37,8 +154,8 @@ static bool push_register(struct machine *m, uint64_t number, uint64_t offset)
 	return false;
 }
 
-/* Moves to the operation that begins where a branch leads: distances count from behind the branch. */
-static bool branch(struct machine *m, const Dwarf_Op *op)
+/* Moves to the operation that begins where a branch leads: distances count from after the branch. */
+static bool branch(struct expr_machine *m, const Dwarf_Op *op)
 {
 	Dwarf_Word target = op->offset + 3 + (Dwarf_Word)(int64_t)(int16_t)op->number;
 	const Dwarf_Op *last = &m->ops[m->n_ops - 1];
@@ -55,7 +172,7 @@ static bool branch(struct machine *m, const Dwarf_Op *op)
 	return false;
 }
 
-static bool deref(struct machine *m, unsigned size)
+static bool deref(struct expr_machine *m, unsigned size)
 {
 	return m->n && size >= 1 && size <= 8 &&
 	       unwind_memory_read(m->expr->memory, m->stack[m->n - 1], size, &m->stack[m->n - 1]);
@@ -157,7 +274,7 @@ static bool binary(unsigned atom, uint64_t a, uint64_t b, uint64_t *result)
 	}
 }
 
-static bool arithmetic(struct machine *m, const Dwarf_Op *op)
+static bool arithmetic(struct expr_machine *m, const Dwarf_Op *op)
 {
 	if (m->n >= 1 && unary(op, &m->stack[m->n - 1]))
 		return true;
@@ -168,13 +285,13 @@ static bool arithmetic(struct machine *m, const Dwarf_Op *op)
 	return true;
 }
 
-static bool pick(struct machine *m, uint64_t depth)
+static bool pick(struct expr_machine *m, uint64_t depth)
 {
 	return depth < m->n && push(m, m->stack[m->n - 1 - depth]);
 }
 
 /* The top n elements turn by one: the top goes below the others. */
-static bool rotate(struct machine *m, size_t n)
+static bool rotate(struct expr_machine *m, size_t n)
 {
 	uint64_t top;
 
@@ -186,7 +303,7 @@ static bool rotate(struct machine *m, size_t n)
 	return true;
 }
 
-static bool constant_or_register(struct machine *m, const Dwarf_Op *op, bool *handled)
+static bool constant_or_register(struct expr_machine *m, const Dwarf_Op *op, bool *handled)
 {
 	unsigned atom = op->atom;
 
@@ -205,7 +322,7 @@ static bool constant_or_register(struct machine *m, const Dwarf_Op *op, bool *ha
 	return false;
 }
 
-static bool operation(struct machine *m, const Dwarf_Op *op)
+static bool operation(struct expr_machine *m, const Dwarf_Op *op)
 {
 	bool handled, done = constant_or_register(m, op, &handled);
 
@@ -254,7 +371,7 @@ static bool operation(struct machine *m, const Dwarf_Op *op)
 bool unwind_expr_eval(const struct unwind_expr *expr, const Dwarf_Op *ops, size_t n,
 		      uint64_t *result, bool *is_value)
 {
-	struct machine m = { .expr = expr, .ops = ops, .n_ops = n };
+	struct expr_machine m = { .expr = expr, .ops = ops, .n_ops = n };
 
 	expr->memory->why = UNWIND_BROKEN;
 	while (m.at < n)

@@ -17,6 +17,9 @@ struct unwind_expr {
 	uint64_t cfa;
 };
 
+enum { EXPR_OPS_MAX = 128 }; /* of one expression */
+/* Operations as libdw would decode them. How many; 0: none, too many, cut, or with one that rules have no use for. */
+size_t unwind_expr_decode(const uint8_t *bytes, size_t n, Dwarf_Op *ops, size_t max);
 /*
  * The value on top of the stack at the end. *is_value: it is the wanted value, else the address of it.
  * false, and the reason in memory->why: not to be computed.

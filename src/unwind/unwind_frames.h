@@ -31,7 +31,7 @@ struct unwind_chain {
 const struct unwind *unwind_hand_over(struct unwind *unwind, const struct unwind_input *input, uint64_t *ips,
 				      size_t max, size_t *n, enum unwind_end *end);
 
-/* Of unwind.exact, for so many frames. */
+/* The words of unwind.exact that so many frames need. */
 static inline size_t unwind_exact_words(size_t frames)
 {
 	return (frames + 63) / 64;

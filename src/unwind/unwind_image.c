@@ -1,6 +1,12 @@
 /*
- * unwind_image: what unwinding needs of an ELF file besides its segments: the bytes at an address as linked, and the
- * search table in .eh_frame_hdr, read by hand, for that is little, and every number is checked here.
+ * unwind_image: the bytes at an address as linked; the search table in .eh_frame_hdr, read by hand, for that is little,
+ * and every number is checked here; and rows, made once per section, when an address is first asked for:
+ *
+ *	file -> section -> unwind_cfi.c -> rows
+ *	               `-> rows that an earlier run has kept (struct unwind_keeper)
+ *
+ * The bytes of the section are needed only meanwhile. .eh_frame is found by its name, or, in files without section
+ * headers, by .eh_frame_hdr; no search table is needed.
  *
  * .eh_frame_hdr: u8 version 1 | u8 encoding of pointer, of count, of table | pointer to .eh_frame |
  * count | table. Only tables of sdata4 relative to the section (0x3b) can be searched; all linkers
@@ -10,17 +16,21 @@
  * Source: Linux Standard Base Core, "Exception Frames" and "DWARF Extensions".
  */
 #include "unwind/unwind_image.h"
-#include "unwind/unwind_table.h"
+
+#include "unwind/unwind.h"
+#include "unwind/unwind_cfi.h"
 
 #include <dwarf.h>
-
 #include <stdlib.h>
 
 enum {
 	HDR_BYTES = 4,
 	TABLE_SDATA4_DATAREL = 0x3b,
 	FDE_ENTRY_BYTES = 8,
+	KEPT_VERSION = 1, /* of how rows are made of a section; rows of other versions are made anew */
+	KEPT_BYTES_MIN = 1 << 17, /* of a section; rows of a smaller one are made in a millisecond */
 };
+#define SECTION_BYTES_MAX ((uint64_t)256 << 20) /* of an .eh_frame that only .eh_frame_hdr knows of */
 
 static const struct elf_segment *segment_of(const struct image *image, uint64_t vaddr)
 {
@@ -63,7 +73,7 @@ static unsigned encoded_size(uint8_t encoding)
 	return encoding == 0xff ? 0 : sizes[encoding & 15];
 }
 
-/* Where .eh_frame is: the pointer behind the header, where it is of one of the two encodings that linkers use. */
+/* Takes the pointer to .eh_frame, if it has one of the two encodings that linkers use. */
 static void take_pointer(struct image *image, const uint8_t *hdr, uint64_t vaddr)
 {
 	int32_t relative;
@@ -147,4 +157,146 @@ void image_free(struct image *image)
 	unwind_table_free(image->eh);
 	unwind_table_free(image->debug);
 	free(image);
+}
+
+/* ---- rows that are kept from one run to the next ---- */
+
+/*
+ * All that the rows of this section depend on: the file with its times, and how rows are made. Empty: they are not
+ * worth to be kept, or there is no keeper, or the file has no build-id.
+ */
+static void kept_key(const struct unwind *unwind, const struct image *image, const struct elf_file *file,
+		     const char *section, uint64_t section_bytes, struct str *key)
+{
+	if (!unwind->keeper || section_bytes < KEPT_BYTES_MIN || image->dso->kind != DSO_FILE || !file->build_id.size)
+		return;
+	str_addf(key, "rows %d " PSTAT_VERSION " %s of machine %u at %llx-%llx\n", KEPT_VERSION, section, file->machine,
+		 (unsigned long long)image->start, (unsigned long long)image->end);
+	elf_file_identity(file, key);
+}
+
+/* NULL: none under this key; an empty key has none. */
+static struct unwind_table *kept_read(const struct unwind *unwind, const struct build_id *id, const struct str *key)
+{
+	struct unwind_table *table = NULL;
+	struct str bytes = STR_INIT;
+
+	if (key->len && unwind->keeper->read(unwind->file_context, id, key, &bytes))
+		table = unwind_table_take(bytes.s, bytes.len);
+	str_release(&bytes);
+	return table;
+}
+
+/* table: NULL, and with an empty key, nothing is written. */
+static void kept_write(const struct unwind *unwind, const struct build_id *id, const struct str *key,
+		       const struct unwind_table *table)
+{
+	struct str bytes = STR_INIT;
+
+	if (!key->len || !table)
+		return;
+	unwind_table_put(table, &bytes);
+	unwind->keeper->write(unwind->file_context, id, key, &bytes);
+	str_release(&bytes);
+}
+
+/* ---- rows ---- */
+
+/* The file is held. */
+static struct unwind_table *compile(const struct image *image, struct elf_file *file, struct elf_section *section,
+				    const char *name, const struct unwind_arch *arch)
+{
+	struct elf_data data;
+
+	if (!elf_section_read(file, section, &data))
+		return NULL;
+	return cfi_table(&(struct cfi_section){ .bytes = data.bytes,
+						.n = data.n,
+						.vaddr = section->header.sh_addr,
+						.debug_frame = !strcmp(name, ".debug_frame") },
+			 arch, image->start, image->end - image->start);
+}
+
+/* Rows of a section by its name, in image's file or its debug file. NULL: it has none, or nothing in it. */
+static struct unwind_table *section_rows(const struct image *image, struct elf_file *file, const char *name,
+					 const struct unwind_arch *arch, const struct unwind *unwind)
+{
+	struct unwind_table *table = NULL;
+	struct str ignored = STR_INIT, key = STR_INIT;
+	struct elf_section section;
+
+	if (!elf_file_hold(file, &ignored)) {
+		if (elf_section_named(file, name, &section)) {
+			kept_key(unwind, image, file, name, section.header.sh_size, &key);
+			table = kept_read(unwind, &file->build_id, &key);
+			if (!table) {
+				table = compile(image, file, &section, name, arch);
+				kept_write(unwind, &file->build_id, &key, table);
+			}
+		}
+		elf_file_let_go(file);
+	}
+	str_release(&key);
+	str_release(&ignored);
+	return table;
+}
+
+/* Rows of .eh_frame by .eh_frame_hdr: from where that says to the end of the segment. */
+static struct unwind_table *segment_rows(struct image *image, const struct unwind_arch *arch)
+{
+	struct unwind_table *table = NULL;
+
+	for (size_t i = 0; i < image->file->n_segments && !table; i++) {
+		const struct elf_segment *segment = &image->file->segments[i];
+		uint64_t within = image->eh_frame_vaddr - segment->vaddr;
+		struct cfi_section section = { .vaddr = image->eh_frame_vaddr };
+		uint8_t *bytes;
+
+		if (within >= segment->file_size || segment->file_size - within > SECTION_BYTES_MAX ||
+		    segment->offset > (uint64_t)image->file->stat.st_size)
+			continue;
+		section.n = (size_t)(segment->file_size - within);
+		/* No room for bytes that are cut off: sparse files say anything of themselves. */
+		if (section.n > (uint64_t)image->file->stat.st_size - segment->offset)
+			section.n = (size_t)((uint64_t)image->file->stat.st_size - segment->offset);
+		section.bytes = bytes = xmalloc(section.n + 1);
+		if (image_read(image, image->eh_frame_vaddr, bytes, section.n))
+			table = cfi_table(&section, arch, image->start, image->end - image->start);
+		free(bytes);
+	}
+	return table;
+}
+
+const struct unwind_table *image_eh_rows(struct image *image, const struct unwind_arch *arch,
+					 const struct unwind *unwind)
+{
+	if (image->tried_eh)
+		return image->eh;
+	image->tried_eh = true;
+	image->eh = section_rows(image, image->file, ".eh_frame", arch, unwind);
+	if (!image->eh && image->eh_frame_vaddr)
+		image->eh = segment_rows(image, arch);
+	return image->eh;
+}
+
+const struct unwind_table *image_debug_rows(struct image *image, const struct unwind_arch *arch,
+					    const struct unwind *unwind)
+{
+	struct elf_file *debug;
+
+	if (image->tried_debug)
+		return image->debug;
+	image->tried_debug = true;
+	image->debug = section_rows(image, image->file, ".debug_frame", arch, unwind);
+	debug = image->debug || !unwind->debug_file_of ? NULL :
+							 unwind->debug_file_of(unwind->file_context, image->dso);
+	if (debug && debug != image->file && debug->is_64 && !debug->swapped && debug->machine == arch->machine)
+		image->debug = section_rows(image, debug, ".debug_frame", arch, unwind);
+	return image->debug;
+}
+
+size_t image_rows(const struct image *image, size_t *bytes)
+{
+	*bytes = unwind_table_bytes(image->eh) + unwind_table_bytes(image->debug);
+	return (image->eh ? image->eh->n : 0) + (image->debug ? image->debug->n : 0);
 }

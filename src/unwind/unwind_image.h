@@ -1,6 +1,6 @@
 /*
  * unwind_image: the ELF files that code was mapped from, as unwinding needs them: where each part of
- * the file lies in memory, where the table of .eh_frame_hdr is, and the bytes behind an address.
+ * the file lies in memory, where the table of .eh_frame_hdr is, and the bytes after an address.
  *
  *	file offset --(PT_LOAD)--> address as linked --(bias of one process)--> address as sampled
  *
@@ -23,7 +23,7 @@ struct image {
 	uint64_t hdr_vaddr, table_vaddr, n_fdes;
 	uint64_t eh_frame_vaddr; /* of .eh_frame, as .eh_frame_hdr has it; 0: not known */
 	const struct dso *dso;
-	/* Rows, made when they are first asked for: unwind_compile.c. NULL: none. */
+	/* Rows, made when they are first asked for. NULL: none. */
 	struct unwind_table *eh, *debug;
 	bool tried_eh, tried_debug;
 };
@@ -36,15 +36,13 @@ void image_free(struct image *image); /* NULL is nothing */
  * because words are asked for where bytes are needed. false: the first byte is in no part.
  */
 bool image_read(struct image *image, uint64_t vaddr, void *bytes, size_t n);
-/* What the program may have written to since it was mapped: the file does not tell what is there. */
+/* True: the program may have written there since it was mapped, and the file does not tell what. */
 bool image_is_data(const struct image *image, uint64_t vaddr);
-
-/* ---- unwind_compile.c ---- */
 
 /* The rows of .eh_frame; NULL: there are none. unwind: who keeps rows, and has the architecture of `arch`. */
 const struct unwind_table *image_eh_rows(struct image *image, const struct unwind_arch *arch,
 					 const struct unwind *unwind);
-/* Those of .debug_frame, of the file itself or else of its debug file, which unwind->debug_file_of gives. */
+/* The rows of .debug_frame, of the file itself or else of its debug file, which unwind->debug_file_of gives. */
 const struct unwind_table *image_debug_rows(struct image *image, const struct unwind_arch *arch,
 					    const struct unwind *unwind);
 /* How many rows of the file there are by now, and the memory that they take. */

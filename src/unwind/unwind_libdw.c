@@ -30,7 +30,7 @@
 
 enum { ROWS = 4096 }; /* a power of 2; a row is about 600 bytes */
 
-/* What libdw has read of one image. */
+/* The tables that libdw has read of one image. */
 struct tables {
 	const struct image *image;
 	struct elf_file elf, debug_elf; /* views; elf NULL: not to be had */
@@ -39,7 +39,7 @@ struct tables {
 	bool tried_frame;
 };
 
-struct row {
+struct libdw_row {
 	struct tables *tables;
 	uint64_t vaddr;
 	Dwarf_Frame *rules; /* NULL: there are none for this address */
@@ -53,16 +53,16 @@ struct libdw {
 	struct index by_image;
 	struct tables **tables;
 	size_t n_tables, cap_tables;
-	struct row *rows;
+	struct libdw_row *rows;
 #define MEMBER(name) __typeof__(name) *name;
 	LIBDW_FUNCTIONS(MEMBER)
 #undef MEMBER
 };
 
 /* One step of a chain. */
-struct step {
+struct libdw_step {
 	struct libdw *lib;
-	const struct row *row;
+	const struct libdw_row *row;
 	struct unwind_expr expr;
 	const struct unwind_regs *from;
 	uint64_t ip;
@@ -99,7 +99,7 @@ static bool begin(const struct image *image, struct elf_file *view, bool (*wante
 	return begun;
 }
 
-/* What is needed has been read. */
+/* Lets the file go: all that is needed of it has been read. */
 static void done_reading(const struct image *image, struct elf_file *view)
 {
 	elf_view_done(view);
@@ -161,7 +161,7 @@ static void tables_free(const struct libdw *lib, struct tables *tables)
 
 /* ---- rows ---- */
 
-static void row_fill(struct libdw *lib, struct row *row)
+static void row_fill(struct libdw *lib, struct libdw_row *row)
 {
 	Dwarf_CFI *frame;
 
@@ -174,23 +174,23 @@ static void row_fill(struct libdw *lib, struct row *row)
 		row->return_register = lib->dwarf_frame_info(row->rules, NULL, NULL, &row->signal);
 }
 
-static const struct row *row_at(struct libdw *lib, const struct module *module, uint64_t ip)
+static const struct libdw_row *row_at(struct libdw *lib, const struct unwind_module *module, uint64_t ip)
 {
 	struct tables *tables = tables_of(lib, module->image);
 	uint64_t key[2] = { (uintptr_t)tables, ip - module->bias };
-	struct row *row = &lib->rows[hash_words(key, 2) % ROWS];
+	struct libdw_row *row = &lib->rows[hash_words(key, 2) % ROWS];
 
 	if (row->tables == tables && row->vaddr == key[1])
 		return row;
 	free(row->rules);
-	*row = (struct row){ .tables = tables, .vaddr = key[1] };
+	*row = (struct libdw_row){ .tables = tables, .vaddr = key[1] };
 	row_fill(lib, row);
 	return row;
 }
 
 /* ---- steps ---- */
 
-static bool step_cfa(struct step *step)
+static bool step_cfa(struct libdw_step *step)
 {
 	Dwarf_Op *ops;
 	size_t n;
@@ -206,7 +206,7 @@ static bool step_cfa(struct step *step)
 
 enum rule_result { RULE_KNOWN, RULE_UNDEFINED, RULE_FAILED };
 
-static bool same_value(struct step *step, unsigned number, uint64_t *value)
+static bool same_value(struct libdw_step *step, unsigned number, uint64_t *value)
 {
 	if (unwind_regs_get(step->from, number, value))
 		return true;
@@ -214,8 +214,8 @@ static bool same_value(struct step *step, unsigned number, uint64_t *value)
 	return false;
 }
 
-/* What a register was saved as. Below SP only of a function that has restored it already. */
-static bool saved_value(struct step *step, unsigned number, uint64_t address, uint64_t *value)
+/* Reads what a register was saved as. A function that is returning has restored what it saved below SP. */
+static bool saved_value(struct libdw_step *step, unsigned number, uint64_t address, uint64_t *value)
 {
 	struct unwind_memory *memory = &step->lib->memory;
 
@@ -225,7 +225,7 @@ static bool saved_value(struct step *step, unsigned number, uint64_t address, ui
 	return unwind_memory_read(memory, address, sizeof(*value), value);
 }
 
-static enum rule_result step_register(struct step *step, unsigned number)
+static enum rule_result step_register(struct libdw_step *step, unsigned number)
 {
 	Dwarf_Op memory[3], *ops;
 	uint64_t result, value;
@@ -251,7 +251,7 @@ static enum rule_result step_register(struct step *step, unsigned number)
 }
 
 /* By the tables: the caller's registers into step->to, its ip. */
-static bool step_by_row(struct step *step, uint64_t *ip, enum unwind_end *end)
+static bool step_by_row(struct libdw_step *step, uint64_t *ip, enum unwind_end *end)
 {
 	const struct unwind_arch *arch = step->lib->memory.arch;
 	unsigned last = (unsigned)step->row->return_register;
@@ -283,7 +283,7 @@ static bool step_by_row(struct step *step, uint64_t *ip, enum unwind_end *end)
 }
 
 /* Back from a signal without tables: everything is where the kernel saved it. */
-static bool step_by_signal(struct step *step, uint64_t *ip, enum unwind_end *end)
+static bool step_by_signal(struct libdw_step *step, uint64_t *ip, enum unwind_end *end)
 {
 	struct unwind_memory *memory = &step->lib->memory;
 	const struct unwind_arch *arch = memory->arch;
@@ -302,8 +302,8 @@ static bool step_by_signal(struct step *step, uint64_t *ip, enum unwind_end *end
 	return true;
 }
 
-/* Where a process begins. */
-static bool is_outermost(const struct step *step, const struct module *module, uint64_t ip)
+/* True: this is the code that a process begins with, and nothing called it. */
+static bool is_outermost(const struct libdw_step *step, const struct unwind_module *module, uint64_t ip)
 {
 	struct unwind_memory *memory = &step->lib->memory;
 	uint64_t fp;
@@ -313,13 +313,13 @@ static bool is_outermost(const struct step *step, const struct module *module, u
 }
 
 /* To the caller's registers and ip; false, and the reason in *end: there is no way. */
-static bool step_once(struct step *step, const struct module *module, struct unwind_chain *chain,
+static bool step_once(struct libdw_step *step, const struct unwind_module *module, struct unwind_chain *chain,
 		      uint64_t *ip)
 {
 	struct unwind_memory *memory = &step->lib->memory;
 	bool tables;
 
-	/* A return address may lie behind the function that made the call. */
+	/* A return address may lie after the function that made the call. */
 	step->row = row_at(step->lib, module, step->exact ? *ip : *ip - 1);
 	step->expr =
 		(struct unwind_expr){ .memory = memory, .regs = step->from, .bias = module->bias };
@@ -342,8 +342,8 @@ static void step_all(struct libdw *lib, struct unwind_chain *chain, struct unwin
 	uint64_t ip = chain->ips[0];
 
 	do {
-		struct step step = { .lib = lib, .from = regs, .ip = ip, .exact = exact };
-		const struct module *module =
+		struct libdw_step step = { .lib = lib, .from = regs, .ip = ip, .exact = exact };
+		const struct unwind_module *module =
 			unwind_memory_module(&lib->memory, exact ? ip : ip - 1);
 
 		chain->end = lib->memory.why;
@@ -422,8 +422,8 @@ static bool libdw_in_link(struct unwind *unwind, const struct address_space *spa
 	const struct unwind_input input = { .address_space = space };
 	struct libdw *lib = unwind->state;
 	unsigned link = lib->memory.arch->link;
-	const struct module *module;
-	const struct row *row;
+	const struct unwind_module *module;
+	const struct libdw_row *row;
 	Dwarf_Op memory[3], *ops;
 	size_t n;
 

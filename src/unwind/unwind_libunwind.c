@@ -51,7 +51,7 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 			  int need_unwind_info, void *arg)
 {
 	struct libunwind *lib = arg;
-	const struct module *module = unwind_memory_module(&lib->memory, ip);
+	const struct unwind_module *module = unwind_memory_module(&lib->memory, ip);
 	enum unwind_end why = lib->memory.why;
 	unw_dyn_info_t info = { .format = UNW_INFO_FORMAT_REMOTE_TABLE };
 	int code = -UNW_ENOINFO;
@@ -105,7 +105,7 @@ static int access_mem(unw_addr_space_t space, unw_word_t addr, unw_word_t *value
 	return 0;
 }
 
-/* libunwind's numbers are those of DWARF; its pc is the number behind them. */
+/* libunwind's numbers are those of DWARF; its pc is the number after them. */
 static int access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *value, int write,
 		      void *arg)
 {

@@ -105,15 +105,15 @@ static bool has(const struct unwind_memory *memory, size_t i, uint64_t addr)
 	       addr < memory->modules[i].end;
 }
 
-static const struct module *add_module(struct unwind_memory *memory, size_t at, uint64_t ip)
+static const struct unwind_module *add_module(struct unwind_memory *memory, size_t at, uint64_t ip)
 {
 	const struct map *map = memory->address_space ? address_space_find(memory->address_space, ip) : NULL;
-	struct module module;
+	struct unwind_module module;
 	uint64_t offset, vaddr;
 
 	if (!map)
 		return NULL;
-	module = (struct module){ map->start, map->end, 0, image_of(memory, map->dso),
+	module = (struct unwind_module){ map->start, map->end, 0, image_of(memory, map->dso),
 				  has_file(map->dso) ? UNWIND_NO_FILE : UNWIND_MADE };
 	offset = ip - map->start + map->pgoff;
 	if (module.image && elf_file_vaddr(module.image->file, offset, &vaddr))
@@ -129,9 +129,9 @@ static const struct module *add_module(struct unwind_memory *memory, size_t at, 
 	return &memory->modules[at];
 }
 
-const struct module *unwind_memory_module(struct unwind_memory *memory, uint64_t ip)
+const struct unwind_module *unwind_memory_module(struct unwind_memory *memory, uint64_t ip)
 {
-	const struct module *module = NULL;
+	const struct unwind_module *module = NULL;
 
 	if (!has(memory, memory->last_module, ip))
 		memory->last_module = module_place(memory, ip);
@@ -145,7 +145,7 @@ const struct module *unwind_memory_module(struct unwind_memory *memory, uint64_t
 	return NULL;
 }
 
-static bool read_module(const struct module *module, uint64_t addr, void *bytes, size_t n)
+static bool read_module(const struct unwind_module *module, uint64_t addr, void *bytes, size_t n)
 {
 	uint64_t vaddr = addr - module->bias;
 
@@ -154,7 +154,7 @@ static bool read_module(const struct module *module, uint64_t addr, void *bytes,
 }
 
 /* A stack may lie in a program's own data, of which the file has what was there at first. */
-static bool read_constant(const struct module *module, uint64_t addr, void *bytes, size_t n)
+static bool read_constant(const struct unwind_module *module, uint64_t addr, void *bytes, size_t n)
 {
 	return module->image && !image_is_data(module->image, addr - module->bias) &&
 	       read_module(module, addr, bytes, n);
@@ -210,7 +210,7 @@ enum unwind_end unwind_memory_beyond(const struct unwind_memory *memory, uint64_
 bool unwind_memory_code(struct unwind_memory *memory, uint64_t start, uint64_t ip, uint8_t *code, size_t n)
 {
 	enum unwind_end why = memory->why;
-	const struct module *module = unwind_memory_module(memory, ip);
+	const struct unwind_module *module = unwind_memory_module(memory, ip);
 
 	memory->why = why;
 	return module && start >= module->start && read_module(module, start, code, n);
@@ -225,7 +225,7 @@ bool unwind_memory_trampoline(struct unwind_memory *memory, uint64_t ip)
 	       !memcmp(code, arch->trampoline, arch->trampoline_size);
 }
 
-bool unwind_memory_entry(struct unwind_memory *memory, const struct module *module, uint64_t ip)
+bool unwind_memory_entry(struct unwind_memory *memory, const struct unwind_module *module, uint64_t ip)
 {
 	uint64_t within = ip - module->bias - module->image->file->entry;
 
@@ -238,7 +238,7 @@ bool unwind_memory_entry(struct unwind_memory *memory, const struct module *modu
 bool unwind_memory_returning(struct unwind_memory *memory, uint64_t ip)
 {
 	const struct unwind_arch *arch = memory->arch;
-	const struct module *module = unwind_memory_module(memory, ip);
+	const struct unwind_module *module = unwind_memory_module(memory, ip);
 	uint8_t code[2];
 
 	if (!module || !read_module(module, ip, code, sizeof(code)))

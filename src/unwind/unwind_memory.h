@@ -13,7 +13,7 @@
 #include "unwind/unwind_regs.h"
 
 /* A mapped part of a file in the present space. */
-struct module {
+struct unwind_module {
 	uint64_t start, end; /* of the map */
 	uint64_t bias; /* add to an address as linked: an address as sampled */
 	struct image *image; /* NULL: there is none */
@@ -29,8 +29,8 @@ struct unwind_memory {
 		bool tried;
 	} * images;
 	size_t n_images;
-	/* Of the address space with this version, sorted by start; found as they are asked for. */
-	struct module *modules;
+	/* The modules of the address space with this version, sorted by start; found as they are asked for. */
+	struct unwind_module *modules;
 	size_t n_modules, cap_modules, last_module;
 	uint64_t address_space_version;
 	bool address_space_known;
@@ -50,16 +50,16 @@ void unwind_memory_try_again(struct unwind_memory *memory);
 /* New registers. true: their thread has other maps than the one before. */
 bool unwind_memory_start(struct unwind_memory *memory, const struct unwind_input *input, uint64_t sp);
 /* The module of an ip, with an image; NULL, and the reason in why. */
-const struct module *unwind_memory_module(struct unwind_memory *memory, uint64_t ip);
+const struct unwind_module *unwind_memory_module(struct unwind_memory *memory, uint64_t ip);
 /* size 1 to 8 bytes as a number; false, and the reason in why. */
 bool unwind_memory_read(struct unwind_memory *memory, uint64_t addr, unsigned size,
 			uint64_t *value);
-/* What it means that addr, where a frame is to be, is not in the copy of the stack. */
+/* Says how a chain ends whose next frame is to be at addr, which is not in the copy of the stack. */
 enum unwind_end unwind_memory_beyond(const struct unwind_memory *memory, uint64_t addr);
 /* One of the budget; false: there is none left. */
 bool unwind_memory_spend(struct unwind_memory *memory);
 /*
- * n bytes of code from start on, of the file that has ip; behind its end they are 0. Never changes why. false: they do
+ * n bytes of code from start on, of the file that has ip; after its end they are 0. Never changes why. false: they do
  * not begin in its map, or there is no file.
  */
 bool unwind_memory_code(struct unwind_memory *memory, uint64_t start, uint64_t ip, uint8_t *code, size_t n);
@@ -69,9 +69,9 @@ bool unwind_memory_trampoline(struct unwind_memory *memory, uint64_t ip);
  * ip, which has no tables, lies where a process begins. The dynamic linker's first instructions are such: nothing
  * called them. Other code may lie there, too: only these have a frame pointer of 0.
  */
-bool unwind_memory_entry(struct unwind_memory *memory, const struct module *module, uint64_t ip);
+bool unwind_memory_entry(struct unwind_memory *memory, const struct unwind_module *module, uint64_t ip);
 /*
- * The instruction at ip is one of those that end a function, behind which registers have been restored, but
+ * The instruction at ip is one of those that end a function, after which registers have been restored, but
  * tables still name the places below SP that they were restored from.
  */
 bool unwind_memory_returning(struct unwind_memory *memory, uint64_t ip);

@@ -63,7 +63,7 @@ static const struct unwind_arch archs[] = {
 		.trampoline = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 },
 		.trampoline_size = 9,
 		.saved_at = x86_64_saved_at,
-		.entry_bytes = 48, /* behind that may stand other functions, as deregister_tm_clones */
+		.entry_bytes = 48, /* after that may stand other functions, as deregister_tm_clones */
 		.returning = x86_64_returning,
 		.n_returning = ARRAY_SIZE(x86_64_returning),
 	},

@@ -1,7 +1,7 @@
 /*
  * unwind_regs: what unwinding must know of an architecture, one row each. Sampled registers are numbered
  * by the kernel, unwind tables and libunwind use the numbers of the architecture's DWARF supplement;
- * the program counter, where DWARF has no column of its own, is kept behind the others.
+ * the program counter, where DWARF has no column of its own, is kept after the others.
  *
  * Private to unwind/.
  */

@@ -8,26 +8,36 @@
  * may have had a stack of its own), a return address that is not mapped, the budget of the sample. A register that a
  * call may change is not known any more in the caller, unless its rule says where it is.
  *
- * Where files say nothing, code may: unwind_code.c. Then the frame pointer is tried, and such a chain is counted as
- * a guess. What rows cannot express is another unwinder's from that frame on, which is given the registers.
+ * Tables are asked first, .eh_frame before .debug_frame. Where files say nothing, code may: unwind_code.c. Then the
+ * frame pointer is tried, and such a chain is counted as a guess. Another unwinder is given the registers at a frame
+ * that rows cannot express, and all from there on.
  */
 #include "unwind/unwind.h"
 #include "unwind/unwind_code.h"
 #include "unwind/unwind_expr.h"
 #include "unwind/unwind_frames.h"
-#include "unwind/unwind_slot.h"
+#include "unwind/unwind_table.h"
 
 #include <stdlib.h>
 
 enum { SLOTS = 1 << 13 };
 
-struct rows {
-	struct unwind_memory memory;
-	struct unwind_slot *slots;
-	struct unwind_slot other; /* of an address space that is not known */
+struct rule_slot {
+	uint64_t ip, version; /* of the address space; 0: empty */
+	const struct unwind_rule *rule;
+	const struct unwind_saved *saved; /* what it restores */
+	const struct unwind_table *table; /* that has its expressions */
+	bool exact; /* ip is about to run: it is not a return address */
+	enum unwind_end otherwise; /* why it has no tables, where the frame pointer does not lead on either */
 };
 
-struct walk {
+struct rows {
+	struct unwind_memory memory;
+	struct rule_slot *slots;
+	struct rule_slot other; /* of an address space that is not known */
+};
+
+struct rows_walk {
 	struct rows *rows;
 	struct unwind_memory *memory;
 	struct unwind_regs regs;
@@ -37,18 +47,90 @@ struct walk {
 	bool guessed;
 };
 
-static const struct unwind_slot *slot_of(struct rows *rows, uint64_t ip, bool exact)
+/* ---- the rule of an address ---- */
+
+static const struct unwind_rule outermost = { .kind = UNWIND_RULE_OUTERMOST };
+static const struct unwind_rule other = { .kind = UNWIND_RULE_OTHER };
+static const struct unwind_rule trampoline = { .kind = UNWIND_RULE_TRAMPOLINE, .signal = true };
+static const struct unwind_rule entry = { .kind = UNWIND_RULE_ENTRY };
+static const struct unwind_rule pointer = { .kind = UNWIND_RULE_POINTER };
+static const struct unwind_rule unmapped = { .kind = UNWIND_RULE_UNMAPPED };
+
+/* NULL: they say nothing. */
+static const struct unwind_rule *find_in_tables(struct unwind_memory *memory, const struct unwind_module *module,
+						uint64_t ip, struct rule_slot *slot)
+{
+	const struct unwind *unwind = memory->unwind;
+	const struct unwind_table *tables[2] = { image_eh_rows(module->image, memory->arch, unwind), NULL };
+	bool incomplete = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		const struct unwind_rule *rule;
+
+		if (i)
+			tables[i] = image_debug_rows(module->image, memory->arch, unwind);
+		if (!tables[i])
+			continue;
+		rule = unwind_table_find(tables[i], ip - module->bias);
+		slot->table = tables[i];
+		slot->saved = tables[i]->saved + rule->saved;
+		if (rule->kind != UNWIND_RULE_NONE)
+			return rule;
+		incomplete |= tables[i]->incomplete;
+	}
+	return incomplete ? &other : NULL;
+}
+
+/* NULL: the code says nothing either. */
+static const struct unwind_rule *find_in_code(struct unwind_memory *memory, const struct unwind_module *module,
+					      uint64_t ip, struct rule_slot *slot)
+{
+	if (unwind_memory_entry(memory, module, ip))
+		return &entry;
+	if (slot->exact)
+		return unwind_code_rule(memory, slot->ip, &slot->saved);
+	return unwind_code_outermost(memory, slot->ip) ? &outermost : NULL;
+}
+
+static const struct unwind_rule *find_rule(struct unwind_memory *memory, const struct unwind_module *module,
+					   uint64_t ip, struct rule_slot *slot)
+{
+	const struct unwind_rule *rule = find_in_tables(memory, module, ip, slot), *code = NULL;
+
+	/* The code itself says best whether a handler returns there. */
+	if ((!rule || rule->signal) && unwind_memory_trampoline(memory, slot->ip))
+		return &trampoline;
+	if (!rule || rule == &other)
+		code = find_in_code(memory, module, ip, slot);
+	return code ? code : rule ? rule : &pointer;
+}
+
+/* Sets all but ip, version and exact, in the present address space. */
+static void fill_slot(struct unwind_memory *memory, struct rule_slot *slot)
+{
+	/* A return address may lie past the function that made the call. */
+	uint64_t ip = slot->exact ? slot->ip : slot->ip - 1;
+	const struct unwind_module *module = unwind_memory_module(memory, ip);
+
+	slot->otherwise = module ? UNWIND_NO_INFO : memory->why;
+	if (module)
+		slot->rule = find_rule(memory, module, ip, slot);
+	else
+		slot->rule = slot->otherwise == UNWIND_BROKEN ? &unmapped : &pointer;
+}
+
+static const struct rule_slot *slot_of(struct rows *rows, uint64_t ip, bool exact)
 {
 	const struct unwind_memory *memory = &rows->memory;
 	uint64_t version = memory->address_space_version;
-	struct unwind_slot *slot = &rows->slots[(ip ^ ip >> 13 ^ version * 31 ^ exact) % SLOTS];
+	struct rule_slot *slot = &rows->slots[(ip ^ ip >> 13 ^ version * 31 ^ exact) % SLOTS];
 
 	if (!memory->address_space_known)
 		slot = &rows->other;
 	else if (slot->ip == ip && slot->version == version && slot->exact == exact && slot->rule)
 		return slot;
-	*slot = (struct unwind_slot){ .ip = ip, .version = version, .exact = exact };
-	unwind_slot_fill(&rows->memory, slot);
+	*slot = (struct rule_slot){ .ip = ip, .version = version, .exact = exact };
+	fill_slot(&rows->memory, slot);
 	return slot;
 }
 
@@ -64,8 +146,8 @@ static inline bool read_word(struct unwind_memory *memory, uint64_t addr, uint64
 	return true;
 }
 
-/* What a register was saved as. Below SP only of a function that has restored it already. */
-static inline bool saved_value(struct walk *walk, unsigned reg, uint64_t address, uint64_t sp, uint64_t *value)
+/* Reads what a register was saved as. A function that is returning has restored what it saved below SP. */
+static inline bool saved_value(struct rows_walk *walk, unsigned reg, uint64_t address, uint64_t sp, uint64_t *value)
 {
 	if (address < sp && walk->exact && unwind_memory_returning(walk->memory, walk->ip))
 		return unwind_regs_get(&walk->regs, reg, value);
@@ -73,26 +155,26 @@ static inline bool saved_value(struct walk *walk, unsigned reg, uint64_t address
 }
 
 /* Not below where the frame before ended; only a first frame may have its CFA where SP is. */
-static inline bool rises(const struct walk *walk, uint64_t cfa)
+static inline bool rises(const struct rows_walk *walk, uint64_t cfa)
 {
 	return cfa > walk->cfa || (walk->exact && cfa == walk->cfa);
 }
 
-static bool end_at(struct walk *walk, enum unwind_end end)
+static bool end_at(struct rows_walk *walk, enum unwind_end end)
 {
 	walk->chain.end = end;
 	return false;
 }
 
 /* The caller's ip is known; `set`: the registers that the rule has restored. */
-static inline bool finish(struct walk *walk, const struct unwind_rule *rule, uint64_t cfa, uint64_t set)
+static inline bool finish(struct rows_walk *walk, const struct unwind_rule *rule, uint64_t cfa, uint64_t set)
 {
 	const struct unwind_arch *arch = walk->memory->arch;
 	struct unwind_regs *regs = &walk->regs;
 	unsigned from = arch->link == NO_LINK ? arch->pc : arch->link;
 
 	if (!(set >> from & 1)) {
-		/* Where nothing has changed it, the return address is where a call leaves it. */
+		/* Until something changes that register, the return address is where a call leaves it. */
 		if (arch->link == NO_LINK || !walk->exact || !(regs->known >> from & 1))
 			return end_at(walk, UNWIND_BROKEN);
 	}
@@ -108,7 +190,7 @@ static inline bool finish(struct walk *walk, const struct unwind_rule *rule, uin
 	return true;
 }
 
-static bool step_plain(struct walk *walk, const struct unwind_rule *rule, const struct unwind_saved *saved)
+static bool step_plain(struct rows_walk *walk, const struct unwind_rule *rule, const struct unwind_saved *saved)
 {
 	struct unwind_regs *regs = &walk->regs;
 	uint64_t cfa, sp = regs->v[walk->memory->arch->sp], set = 0, value;
@@ -144,7 +226,7 @@ static bool eval(const struct unwind_table *table, int32_t number, const struct 
 }
 
 /* The value of a register in the caller. */
-static bool general_value(struct walk *walk, const struct unwind_slot *slot, const struct unwind_saved *saved,
+static bool general_value(struct rows_walk *walk, const struct rule_slot *slot, const struct unwind_saved *saved,
 			  const struct unwind_expr *expr, uint64_t *value)
 {
 	uint64_t at = expr->cfa + (uint64_t)(int64_t)saved->offset, sp = walk->regs.v[walk->memory->arch->sp];
@@ -173,12 +255,12 @@ static bool general_value(struct walk *walk, const struct unwind_slot *slot, con
 	return false;
 }
 
-static bool step_general(struct walk *walk, const struct unwind_slot *slot)
+static bool step_general(struct rows_walk *walk, const struct rule_slot *slot)
 {
 	const struct unwind_rule *rule = slot->rule;
 	const struct unwind_regs from = walk->regs;
 	struct unwind_expr expr = { .memory = walk->memory, .regs = &from };
-	const struct module *module = unwind_memory_module(walk->memory, walk->exact ? walk->ip : walk->ip - 1);
+	const struct unwind_module *module = unwind_memory_module(walk->memory, walk->exact ? walk->ip : walk->ip - 1);
 	struct unwind_regs to = walk->regs;
 	uint64_t set = 0, value;
 	bool is_value;
@@ -213,7 +295,7 @@ static bool step_general(struct walk *walk, const struct unwind_slot *slot)
 }
 
 /* Back from a signal: everything is where the kernel saved it. */
-static bool step_trampoline(struct walk *walk)
+static bool step_trampoline(struct rows_walk *walk)
 {
 	const struct unwind_arch *arch = walk->memory->arch;
 	uint64_t frame = walk->regs.v[arch->sp], value;
@@ -232,10 +314,10 @@ static bool step_trampoline(struct walk *walk)
 }
 
 /*
- * Where the frame pointer leads is a caller's frame: its address is behind a call. One that has no caller is told by a
- * frame pointer of 0 below it, as in the first function of a goroutine, which nothing called.
+ * True: the frame pointer has led to a caller's frame, as its address comes after a call. A frame pointer of 0 tells a
+ * frame that has no caller, as that of the first function of a goroutine, which nothing called.
  */
-static bool is_caller(struct walk *walk, uint64_t ip, uint64_t next)
+static bool is_caller(struct rows_walk *walk, uint64_t ip, uint64_t next)
 {
 	if (!ip)
 		return !next && walk->guessed;
@@ -247,7 +329,7 @@ static bool is_caller(struct walk *walk, uint64_t ip, uint64_t next)
  * without tables may use the register for something else, or not have saved it yet; then it is some caller's.
  * Zeros end a chain of frame pointers; without such a chain they are just zeros.
  */
-static bool step_pointer(struct walk *walk, enum unwind_end otherwise)
+static bool step_pointer(struct rows_walk *walk, enum unwind_end otherwise)
 {
 	struct unwind_memory *memory = walk->memory;
 	const struct unwind_arch *arch = memory->arch;
@@ -280,7 +362,7 @@ static bool step_pointer(struct walk *walk, enum unwind_end otherwise)
 	return true;
 }
 
-static bool step_entry(struct walk *walk)
+static bool step_entry(struct rows_walk *walk)
 {
 	uint64_t fp;
 
@@ -290,7 +372,7 @@ static bool step_entry(struct walk *walk)
 }
 
 /* The rest of the chain is another unwinder's, which begins with this frame. */
-static bool hand_over(struct walk *walk)
+static bool hand_over(struct rows_walk *walk)
 {
 	struct unwind_memory *memory = walk->memory;
 	const struct unwind_arch *arch = memory->arch;
@@ -300,7 +382,7 @@ static bool hand_over(struct walk *walk)
 	size_t before = chain->n - 1, n;
 	const struct unwind *unwind;
 
-	/* Who begins there looks for the tables of ip itself. */
+	/* An unwinder that begins there looks for the tables of ip itself. */
 	unwind_regs_set(&walk->regs, arch->pc, walk->exact ? walk->ip : walk->ip - 1);
 	for (unsigned bit = 0; bit < arch->n_bits; bit++)
 		if (arch->dwarf_of[bit] >= 0 &&
@@ -324,9 +406,9 @@ static bool hand_over(struct walk *walk)
 	return false;
 }
 
-static bool step(struct walk *walk)
+static bool step(struct rows_walk *walk)
 {
-	const struct unwind_slot *slot = slot_of(walk->rows, walk->ip, walk->exact);
+	const struct rule_slot *slot = slot_of(walk->rows, walk->ip, walk->exact);
 	const struct unwind_rule *rule = slot->rule;
 
 	if (rule->signal)
@@ -388,7 +470,7 @@ static size_t rows_frames(struct unwind *unwind, const struct unwind_input *inpu
 {
 	struct rows *rows = unwind->state;
 	const struct unwind_arch *arch = rows->memory.arch;
-	struct walk walk;
+	struct rows_walk walk;
 
 	walk.rows = rows;
 	walk.memory = &rows->memory;
@@ -421,7 +503,7 @@ static bool rows_in_link(struct unwind *unwind, const struct address_space *spac
 	const struct unwind_input input = { .address_space = space };
 	struct rows *rows = unwind->state;
 	unsigned link = rows->memory.arch->link;
-	const struct unwind_slot *slot;
+	const struct rule_slot *slot;
 
 	unwind_memory_start(&rows->memory, &input, 0);
 	slot = slot_of(rows, ip, true);

@@ -8,7 +8,7 @@
  * A row holds from its offset to the next row's. A file of a million rows has a few hundred rules, so that it
  * takes little more than 8 MB, and a look-up is a binary search over 4 MB of numbers.
  *
- * Private to unwind/. Made by unwind_compile.c of .eh_frame and .debug_frame, by unwind_code.c of nothing but code.
+ * Private to unwind/. Made by unwind_cfi.c of .eh_frame and .debug_frame.
  */
 #ifndef PSTAT_UNWIND_TABLE_H
 #define PSTAT_UNWIND_TABLE_H
@@ -87,7 +87,7 @@ size_t unwind_table_bytes(const struct unwind_table *table);
 enum { UNWIND_RULE_NUMBER_NONE, UNWIND_RULE_NUMBER_OTHER };
 
 /* The rules of all registers at one address. */
-struct unwind_state {
+struct unwind_row_state {
 	struct unwind_rule cfa; /* saved and n_saved unused */
 	uint64_t set; /* bit: saved[register] is a rule */
 	struct unwind_saved saved[UNWIND_REGS_MAX];
@@ -117,7 +117,7 @@ void unwind_builder_init(struct unwind_builder *builder, uint64_t base);
  */
 void unwind_builder_row(struct unwind_builder *builder, uint64_t offset, uint32_t rule);
 /* The number of a rule with these registers; return_reg: of the return address. */
-uint32_t unwind_builder_rule(struct unwind_builder *builder, const struct unwind_state *state, unsigned return_reg);
+uint32_t unwind_builder_rule(struct unwind_builder *builder, const struct unwind_row_state *state, unsigned return_reg);
 /*
  * The number of the block with this expression; negative: it is not understood, or too long. The bytes must stay
  * until the table is done.
@@ -126,10 +126,10 @@ int32_t unwind_builder_block(struct unwind_builder *builder, const uint8_t *byte
 /* The table, for the caller to free; the builder is empty then. NULL: it has no rows. */
 struct unwind_table *unwind_builder_done(struct unwind_builder *builder);
 
-/* ---- unwind_ops.c ---- */
+/* ---- as bytes, so that the rows of a large file are made once and not once a run ---- */
 
-enum { UNWIND_OPS_MAX = 128 }; /* of one expression */
-/* Operations as libdw would decode them. How many; 0: none, too many, cut, or with one that rules have no use for. */
-size_t unwind_ops_decode(const uint8_t *bytes, size_t n, Dwarf_Op *ops, size_t max);
+void unwind_table_put(const struct unwind_table *table, struct str *bytes);
+/* A table of its own; NULL: these bytes are none. */
+struct unwind_table *unwind_table_take(const void *bytes, size_t n);
 
 #endif

@@ -6,7 +6,6 @@
  */
 #include "unwind/unwind_cfi.h"
 #include "unwind/unwind_expr.h"
-#include "unwind/unwind_kept.h"
 
 #include <stdlib.h>
 
@@ -88,18 +87,8 @@ static void keep(const struct unwind_table *table, const struct unwind_arch *arc
 
 static void make_rows(const struct cfi_section *section, const struct unwind_arch *arch)
 {
-	struct unwind_builder builder;
-	struct cfi_entries entries;
-	struct unwind_table *table;
+	struct unwind_table *table = cfi_table(section, arch, BASE, CODE_BYTES);
 
-	cfi_entries_read(&entries, section, BASE, CODE_BYTES);
-	for (size_t i = 0; i < entries.n_fdes; i++)
-		if (entries.fdes[i].start >= entries.fdes[i].end || entries.fdes[i].end > CODE_BYTES)
-			abort();
-	unwind_builder_init(&builder, BASE);
-	cfi_rows(&entries, section, arch, &builder);
-	cfi_entries_release(&entries);
-	table = unwind_builder_done(&builder);
 	if (!table)
 		return;
 	check(table, section->n);

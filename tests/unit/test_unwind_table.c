@@ -2,7 +2,8 @@
  * Rows as bytes: what comes back says the same of each address; of bytes that are cut or changed nothing comes back
  * that a look-up, a step or an expression could not rely on.
  */
-#include "unwind/unwind_kept.h"
+#include "unwind/unwind.h"
+#include "unwind/unwind_table.h"
 
 #include <dwarf.h>
 #include <setjmp.h>
@@ -17,9 +18,9 @@ enum { BASE = 0x400000, RETURN_REG = 16, WORD = 4 };
 static const uint8_t cfa_text[] = { DW_OP_breg0 + 7, 8, DW_OP_breg0 + 16, 0, DW_OP_lit15, DW_OP_and, DW_OP_plus };
 static const uint8_t saved_text[] = { DW_OP_plus_uconst, 24 };
 
-static struct unwind_state state_of(uint8_t reg, int32_t offset)
+static struct unwind_row_state state_of(uint8_t reg, int32_t offset)
 {
-	struct unwind_state state = { .cfa = { .cfa_reg = reg, .cfa_offset = offset } };
+	struct unwind_row_state state = { .cfa = { .cfa_reg = reg, .cfa_offset = offset } };
 
 	state.set = 1ULL << RETURN_REG;
 	state.saved[RETURN_REG] = (struct unwind_saved){ .offset = -8, .how = UNWIND_SAVED_AT };
@@ -30,7 +31,7 @@ static struct unwind_state state_of(uint8_t reg, int32_t offset)
 static struct unwind_table *some_table(void)
 {
 	struct unwind_builder builder;
-	struct unwind_state state = state_of(7, 8);
+	struct unwind_row_state state = state_of(7, 8);
 	int32_t block;
 
 	unwind_builder_init(&builder, BASE);
