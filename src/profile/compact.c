@@ -129,7 +129,7 @@ static void forget_files(struct session *session, const bool *used)
 	size_t n = session->replay.dsos.n;
 	bool *dsos = xcalloc(n + 1, sizeof(*dsos));
 
-	replay_forget_kin(&session->replay);
+	replay_forget_processes(&session->replay);
 	if (!is_needed_whole(session) && worth_it(session, used, dsos)) {
 		uint32_t *now = replay_keep_dsos(&session->replay, dsos);
 

@@ -18,21 +18,21 @@ enum {
 
 static bool recorded_process(const void *context, int32_t pid, struct sym_process *about)
 {
-	const struct kin *kin = replay_kin(context, pid);
+	const struct known_process *known = replay_known_process(context, pid);
 
-	if (!kin)
+	if (!known)
 		return false;
-	*about = (struct sym_process){ .exited = kin->exited,
-				       .jit_path = kin->jit_path,
-				       .jit_major = kin->jit_major,
-				       .jit_minor = kin->jit_minor,
-				       .jit_inode = kin->jit_inode };
+	*about = (struct sym_process){ .exited = known->exited,
+				       .jit_path = known->jit_path,
+				       .jit_major = known->jit_major,
+				       .jit_minor = known->jit_minor,
+				       .jit_inode = known->jit_inode };
 	return true;
 }
 
-static size_t recorded_holders(const void *context, const struct dso *dso, int32_t *pids, size_t max)
+static size_t recorded_mappers(const void *context, const struct dso *dso, int32_t *pids, size_t max)
 {
-	return replay_holders(context, dso, pids, max);
+	return replay_mappers(context, dso, pids, max);
 }
 
 int session_init_live(struct session *session, const struct recording_info *recording, struct record_source *source,
@@ -55,7 +55,7 @@ int session_init_live(struct session *session, const struct recording_info *reco
 	str_init(&private->unwind_why);
 	private->frames = xreallocarray(NULL, session->options.max_stack, sizeof(*private->frames));
 	replay_init(&session->replay, recording, &session->options.replay);
-	private->processes = (struct sym_processes){ &session->replay, recorded_process, recorded_holders };
+	private->processes = (struct sym_processes){ &session->replay, recorded_process, recorded_mappers };
 	session->options.sym.processes = &private->processes;
 	session->options.sym.dsos = &session->replay.dsos;
 	session->symbols = symbols_new(&session->options.sym, recording);

@@ -253,9 +253,9 @@ static const struct thread *living_parent(const struct walk *walk, const struct 
 
 	if (key.pid == first->pid) {
 		/* Its main thread has gone, and this one is a child of it. */
-		const struct kin *kin = replay_kin(&walk->from->replay, first->pid);
+		const struct known_process *known = replay_known_process(&walk->from->replay, first->pid);
 
-		key.pid = kin ? kin->ppid : -1;
+		key.pid = known ? known->ppid : -1;
 	}
 	parent = bsearch(&at, walk->leaders, walk->n_leaders, sizeof(at), by_pid);
 	return parent && (*parent)->process_serial < first->process_serial ? *parent : NULL;

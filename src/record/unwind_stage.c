@@ -249,7 +249,7 @@ static int round_ends(void *data, struct str *err)
 	int rc = replay_round(&unwind->replay, err);
 
 	if (++unwind->rounds % FORGET_EVERY == 0)
-		replay_forget_kin(&unwind->replay);
+		replay_forget_processes(&unwind->replay);
 	give_ready(unwind);
 	return rc;
 }

@@ -77,7 +77,7 @@ static void copy_drop(struct order *order, struct order_copy *copy)
 		block_drop(order, block);
 }
 
-static const struct order_copy *copy_of(const struct order_item *item)
+static const struct order_copy *copy_of(const struct order_entry *item)
 {
 	return item->offset & 1 ? item->at : NULL;
 }
@@ -125,14 +125,14 @@ static struct order_copy *copy_new(struct order *order, const struct record *rec
 	return copy;
 }
 
-static size_t item_bytes(const struct order_item *item, const struct record *record)
+static size_t item_bytes(const struct order_entry *item, const struct record *record)
 {
 	return sizeof(*item) + (copy_of(item) ? sizeof(struct order_copy) + record->size : 0);
 }
 
 void order_add(struct order *order, const struct record *record, uint64_t time_ns, bool stable)
 {
-	struct order_item item = { time_ns, record->offset << 1, record->mapped ? record->mapped : record->bytes };
+	struct order_entry item = { time_ns, record->offset << 1, record->mapped ? record->mapped : record->bytes };
 
 	if (!stable) {
 		item.at = copy_new(order, record);
@@ -150,7 +150,7 @@ void order_add(struct order *order, const struct record *record, uint64_t time_n
 		order->newest_ns = time_ns;
 }
 
-/* What was given back makes room. */
+/* Makes room where records were that have been handed out. */
 static void forget_given(struct order *order)
 {
 	size_t gone = order->at;
@@ -166,7 +166,7 @@ static void forget_given(struct order *order)
 }
 
 /* [a, b) and [b, c) of `from`, each in order, to the same place of `to`. */
-static void merge(struct order_item *to, const struct order_item *from, size_t a, size_t b,
+static void merge(struct order_entry *to, const struct order_entry *from, size_t a, size_t b,
 		  size_t c)
 {
 	size_t left = a, right = b, out = a;
@@ -181,7 +181,7 @@ static void merge(struct order_item *to, const struct order_item *from, size_t a
 static void merge_pairs(struct order *order)
 {
 	size_t start = 0, kept = 0, i = 0;
-	struct order_item *from = order->v;
+	struct order_entry *from = order->v;
 
 	while (start < order->n) {
 		size_t middle = i < order->n_runs ? order->runs[i++] : order->n;
@@ -244,7 +244,7 @@ void order_all(struct order *order)
 	order->ready = order->n;
 }
 
-static void stable_record(const struct order *order, const struct order_item *item, struct record *record)
+static void stable_record(const struct order *order, const struct order_entry *item, struct record *record)
 {
 	const struct record_source *source = order->source;
 	const uint8_t *nearer = source && source->nearer ? source->nearer(source, item->at) : NULL;
@@ -254,7 +254,7 @@ static void stable_record(const struct order *order, const struct order_item *it
 	record->mapped = nearer ? item->at : NULL;
 }
 
-static void copied_record(const struct order *order, const struct order_item *item, struct record *record)
+static void copied_record(const struct order *order, const struct order_entry *item, struct record *record)
 {
 	const struct order_copy *copy = item->at;
 
@@ -267,7 +267,7 @@ static void copied_record(const struct order *order, const struct order_item *it
 
 bool order_next(struct order *order, struct record *record, uint64_t *time_ns)
 {
-	const struct order_item *item;
+	const struct order_entry *item;
 
 	if (order->handed_out) {
 		copy_drop(order, order->handed_out);

@@ -30,7 +30,7 @@
 struct order_block; /* of copied records */
 struct order_copy;
 
-struct order_item {
+struct order_entry {
 	uint64_t time_ns;
 	uint64_t offset; /* of the record in the file, times 2; odd: `at` is a struct order_copy */
 	const void *at; /* where the record's bytes stay, or a copy */
@@ -39,11 +39,11 @@ struct order_item {
 struct order {
 	bool swap; /* of the records' bytes */
 	const struct record_source *source; /* of the stable ones, for its `nearer`; NULL: nobody to ask */
-	struct order_item *v; /* [at, ready): may go; [ready, n): wait */
+	struct order_entry *v; /* [at, ready): may go; [ready, n): wait */
 	size_t at, ready, n, cap;
 	size_t *runs; /* where v goes back in time: each begins a run that is in order by itself */
 	size_t n_runs, cap_runs;
-	struct order_item *spare; /* for merging */
+	struct order_entry *spare; /* for merging */
 	size_t spare_cap;
 	uint64_t newest_ns; /* of all records so far */
 	uint64_t last_ns; /* of the one that was added last */

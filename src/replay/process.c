@@ -1,5 +1,5 @@
 /*
- * process.c: see process.h.
+ * process.c: see process.h. Threads and processes are found by chained buckets, at most as many things as buckets.
  */
 #include "replay/process.h"
 
@@ -10,6 +10,76 @@
 
 /* Exited threads: GONE_STEP at a time go, GONE_KEPT stay. */
 enum { GONE_KEPT = 512, GONE_STEP = 512 };
+
+/* ---- by pid or tid ---- */
+
+static void id_table_release(struct id_table *table)
+{
+	free(table->buckets);
+	*table = (struct id_table){ NULL, 0, 0 };
+}
+
+static struct id_link **bucket(const struct id_table *table, int32_t id)
+{
+	return &table->buckets[hash_word((uint32_t)id) & (table->n_buckets - 1)];
+}
+
+static struct id_link *id_table_find(const struct id_table *table, int32_t id)
+{
+	struct id_link *link = table->n_buckets ? *bucket(table, id) : NULL;
+
+	while (link && link->id != id)
+		link = link->next;
+	return link;
+}
+
+static void grow(struct id_table *table)
+{
+	struct id_table old = *table;
+
+	table->n_buckets = old.n_buckets ? old.n_buckets * 2 : 64;
+	table->buckets = xcalloc(table->n_buckets, sizeof(*table->buckets));
+	for (size_t i = 0; i < old.n_buckets; i++) {
+		struct id_link *link = old.buckets[i];
+
+		while (link) {
+			struct id_link *next = link->next;
+			struct id_link **to = bucket(table, link->id);
+
+			link->next = *to;
+			*to = link;
+			link = next;
+		}
+	}
+	free(old.buckets);
+}
+
+static void id_table_add(struct id_table *table, struct id_link *link, int32_t id)
+{
+	struct id_link **to;
+
+	if (table->n == table->n_buckets)
+		grow(table);
+	to = bucket(table, id);
+	*link = (struct id_link){ *to, id, true };
+	*to = link;
+	table->n++;
+}
+
+static void id_table_remove(struct id_table *table, struct id_link *link)
+{
+	struct id_link **at;
+
+	if (!link->linked)
+		return;
+	for (at = bucket(table, link->id); *at != link; at = &(*at)->next)
+		;
+	*at = link->next;
+	link->linked = false;
+	table->n--;
+}
+
+/* ---- processes and threads ---- */
 
 struct task *task_of(const struct thread *thread)
 {
@@ -63,7 +133,7 @@ static void leave(struct process_table *table, struct task *task)
 static void join(struct replay *replay, struct task *task, struct process *process, int32_t pid)
 {
 	if (!process->n_threads)
-		kin_begins(&replay->private->kin, pid);
+		process_history_begin(&replay->private->history, pid);
 	process->n_running++;
 	task->process = process;
 	task->thread.pid = pid;
@@ -118,7 +188,7 @@ static void task_free(struct replay *replay, struct task *task)
 	free(task);
 }
 
-/* Those of replay->threads that are not marked stay; the mark is a thread without an address space. */
+/* Takes the marked ones out of replay->threads; the mark is a thread without an address space. */
 static void forget_marked(struct replay *replay)
 {
 	size_t kept = 0;
@@ -170,7 +240,7 @@ static void note_exit(struct replay *replay, const struct task *task)
 	process->n_running--;
 	process->first_exited |= task->thread.tid == task->thread.pid;
 	if (!process->n_running && process->first_exited && process->by_pid.linked)
-		kin_ends(&replay->private->kin, task->thread.pid);
+		process_history_end(&replay->private->history, task->thread.pid);
 }
 
 void process_table_exit(struct replay *replay, struct task *task)
@@ -189,7 +259,7 @@ void process_table_exit(struct replay *replay, struct task *task)
 		forget_gone(replay);
 }
 
-/* Its tid belongs to another thread from now on. */
+/* The task's tid belongs to another thread from now on. */
 static void replaced(struct replay *replay, struct task *task)
 {
 	struct process_table *table = &replay->private->processes;
@@ -207,6 +277,11 @@ struct task *process_table_find(const struct replay *replay, int32_t tid)
 	return link ? task_by_link(link) : NULL;
 }
 
+bool process_table_has(const struct replay *replay, int32_t pid)
+{
+	return id_table_find(&replay->private->processes.pids, pid);
+}
+
 struct task *process_table_get(struct replay *replay, int32_t pid, int32_t tid)
 {
 	struct process_table *table = &replay->private->processes;
@@ -220,7 +295,7 @@ struct task *process_table_get(struct replay *replay, int32_t pid, int32_t tid)
 			leave(table, task);
 			join(replay, task, process_get(table, pid), pid);
 		} else {
-			/* Its FORK was lost. */
+			/* The FORK of the thread that has the tid now was lost. */
 			replaced(replay, task);
 			task = NULL;
 		}
@@ -285,7 +360,7 @@ struct task *process_table_fork(struct replay *replay, const struct record_body 
 	inherit(replay, task, parent);
 	task->thread.ppid = ppid;
 	if (pid != ppid)
-		kin_has_parent(&replay->private->kin, pid, ppid);
+		process_history_parent(&replay->private->history, pid, ppid);
 	task->thread.start_ns = body->task.time_ns;
 	/* Last, because it may be what lets the parent go. */
 	if (old)

@@ -9,10 +9,20 @@
 #ifndef PSTAT_REPLAY_PROCESS_H
 #define PSTAT_REPLAY_PROCESS_H
 
-#include "replay/id_table.h"
 #include "replay/replay.h"
 
 struct held_sample; /* deferred.h */
+
+/* Things by their pid or tid. The link lies in the thing; unlike util's index, it can be taken out. */
+struct id_link {
+	struct id_link *next;
+	int32_t id;
+	bool linked; /* it is in its table */
+};
+struct id_table {
+	struct id_link **buckets;
+	size_t n_buckets, n; /* n_buckets is 0 or a power of 2 */
+};
 
 struct process {
 	/* First, so that a link is a process; not linked: its pid is not known, or was reused. */
@@ -24,13 +34,13 @@ struct process {
 	struct address_space address_space;
 	const struct dso *program; /* the first file whose code was mapped, to be compared; NULL: not known */
 	/*
-	 * What was mapped before the last exec: its own system call's frames lie there. Until a
-	 * sample in user mode shows that the new program runs.
+	 * The maps from before the last exec, where the frames of its own system call lie. Kept until a sample in user
+	 * mode shows that the new program runs.
 	 */
 	struct address_space before_exec;
 };
 
-/* What replay.h shows as struct thread. */
+/* A thread; others see its struct thread. */
 struct task {
 	struct id_link by_tid; /* first, as above; not linked: the tid was reused */
 	struct thread thread;
@@ -56,6 +66,8 @@ void process_table_release(struct replay *replay);
 /* The thread, made if there is none; -1: not known. */
 struct task *process_table_get(struct replay *replay, int32_t pid, int32_t tid);
 struct task *process_table_find(const struct replay *replay, int32_t tid); /* or NULL */
+/* True: the process has threads, also ones that have exited a short while ago. */
+bool process_table_has(const struct replay *replay, int32_t pid);
 struct task *process_table_fork(struct replay *replay, const struct record_body *body);
 /* To be called when its EXIT has been handed on. */
 void process_table_exit(struct replay *replay, struct task *task);

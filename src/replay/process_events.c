@@ -1,17 +1,15 @@
 /*
  * process_events.c: what each type of record does to the processes, and handing it on. rows[] says it per type:
- * `apply` changes the state before the caller hears of the record and names its thread, `after` comes
- * behind it (a thread's EXIT is told while the thread is still there).
+ * `apply` changes the state before the caller hears of the record and names its thread, `after` is called
+ * when the caller has heard of it (a thread's EXIT is reported while the thread is still there).
  *
  * To add a type: a row in rows[], its function, a case in tests/unit/test_replay_process_events.c.
  */
 #include "replay/process_events.h"
 
-#include "replay/moved_code.h"
 #include "replay/state.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 enum { BROKEN_NOTES = 8 }; /* records that could not be decoded and are described */
 
@@ -44,94 +42,6 @@ static struct task *apply_comm(struct replay *replay, const struct record_body *
 	}
 	task->thread.comm = text_table_add(&replay->private->comms, body->comm.comm);
 	task->thread.comm_known = true;
-	return task;
-}
-
-/* The map without its dso; whether it is executable. */
-static bool map_fields(const struct record_body *body, struct map *map)
-{
-	const struct record_mmap *mmap = &body->mmap;
-	bool old = body->type == RECORD_MMAP; /* tells only whether it is executable */
-
-	*map = (struct map){ .start = mmap->start, .pgoff = mmap->pgoff, .flags = mmap->flags };
-	map->end = mmap->len > UINT64_MAX - mmap->start ? UINT64_MAX : mmap->start + mmap->len;
-	map->prot = mmap->prot;
-	if (old && !(body->misc & MISC_MMAP_DATA))
-		map->prot = PROT_EXEC;
-	return map->prot & PROT_EXEC;
-}
-
-static struct dso *dso_of_map(struct replay *replay, const struct record_body *body,
-			      enum dso_kind kind, const struct thread *thread)
-{
-	const struct record_mmap *mmap = &body->mmap;
-	struct dso_key key = { .kind = kind, .path = mmap->path, .pid = -1 };
-	struct dso *dso;
-
-	key.path_bytes = strlen(key.path);
-	if (kind == DSO_ANON)
-		key.pid = thread->pid;
-	key.build_id.size = mmap->build_id_size;
-	memcpy(key.build_id.bytes, mmap->build_id, sizeof(key.build_id.bytes));
-	key.major = mmap->major;
-	key.minor = mmap->minor;
-	key.inode = mmap->inode;
-	key.generation = mmap->inode_generation;
-	dso = dso_table_get(&replay->dsos, &key);
-	if (!dso->inode) {
-		dso->major = mmap->major;
-		dso->minor = mmap->minor;
-		dso->inode = mmap->inode;
-	}
-	if (!dso->generation && dso->inode == mmap->inode)
-		dso->generation = mmap->inode_generation;
-	return dso;
-}
-
-static struct task *apply_mmap(struct replay *replay, const struct record_body *body)
-{
-	uint8_t mode = body->misc & MISC_CPUMODE_MASK;
-	uint64_t *clock = &replay->private->clock;
-	enum dso_kind kind;
-	struct task *task;
-	struct map map;
-	bool executable;
-
-	if (mode == MISC_KERNEL || mode == MISC_GUEST_KERNEL) {
-		kernel_maps_add(replay, body, mode == MISC_GUEST_KERNEL);
-		return NULL;
-	}
-	/*
-	 * The idle task maps nothing, so process 0 is all those outside of the recorder's PID namespace at once: the
-	 * files of one of them would name the addresses of another.
-	 */
-	if (mode == MISC_GUEST_USER || mode == MISC_HYPERVISOR || !body->mmap.pid)
-		return NULL;
-	task = process_table_get(replay, (int32_t)body->mmap.pid, (int32_t)body->mmap.tid);
-	executable = map_fields(body, &map);
-	if (!executable && !replay->options.data_maps) {
-		address_space_cut(&task->process->address_space, map.start, map.end, clock);
-		return task;
-	}
-	kind = map_kind_user(body->mmap.path, executable, map.flags);
-	if (kind == DSO_VDSO)
-		map.pgoff = 0;
-	if (kind == DSO_ANON && moved_code_take(task->process, &map)) {
-		address_space_add(&task->process->address_space, &map, clock);
-		return task;
-	}
-	map.dso = dso_of_map(replay, body, kind, &task->thread);
-	if (kind == DSO_FILE && executable && !task->process->program)
-		task->process->program = map.dso;
-	kin_holds(&replay->private->kin, map.dso, task->thread.pid);
-	kin_maps(&replay->private->kin, task->thread.pid, &body->mmap);
-	address_space_add(&task->process->address_space, &map, clock);
-	if (kind == DSO_ANON)
-		moved_code_between(task->process, map.start, clock);
-	if (kind == DSO_FILE && executable) {
-		moved_code_between(task->process, map.start - 1, clock);
-		moved_code_between(task->process, map.end, clock);
-	}
 	return task;
 }
 
@@ -200,12 +110,6 @@ static struct task *apply_namespaces(struct replay *replay, const struct record_
 	return task;
 }
 
-static struct task *apply_ksymbol(struct replay *replay, const struct record_body *body)
-{
-	kernel_maps_ksymbol(replay, body);
-	return NULL;
-}
-
 static struct cgroup_id *find_cgroup(const struct replay_private *p, uint64_t id)
 {
 	uint64_t hash = hash_word(id);
@@ -266,21 +170,21 @@ static struct task *apply_build_id(struct replay *replay, const struct record_bo
 	return NULL;
 }
 
-static const struct event_row {
+static const struct record_effect {
 	struct task *(*apply)(struct replay *replay, const struct record_body *body);
 	int (*after)(struct replay *replay, const struct record_body *body, struct task *task,
 		     struct str *err);
 } rows[] = {
-	[RECORD_MMAP] = { apply_mmap, NULL },
+	[RECORD_MMAP] = { map_events_mmap, NULL },
 	[RECORD_LOST] = { apply_lost, NULL },
 	[RECORD_COMM] = { apply_comm, NULL },
 	[RECORD_EXIT] = { apply_exit, after_exit },
 	[RECORD_THROTTLE] = { apply_throttle, NULL },
 	[RECORD_FORK] = { process_table_fork, NULL },
-	[RECORD_MMAP2] = { apply_mmap, NULL },
+	[RECORD_MMAP2] = { map_events_mmap, NULL },
 	[RECORD_LOST_SAMPLES] = { apply_lost_samples, NULL },
 	[RECORD_NAMESPACES] = { apply_namespaces, NULL },
-	[RECORD_KSYMBOL] = { apply_ksymbol, NULL },
+	[RECORD_KSYMBOL] = { map_events_ksymbol, NULL },
 	[RECORD_CGROUP] = { apply_cgroup, NULL },
 	[RECORD_CALLCHAIN_DEFERRED] = { apply_deferred, after_deferred },
 	[RECORD_HEADER_FEATURE] = { apply_build_id, NULL },
@@ -320,9 +224,9 @@ static void note_time(struct replay *replay, uint64_t time_ns)
 }
 
 /*
- * Where a recorder's buffers are nearly full it cuts the copy of the stack to no bytes and leaves the registers. The
- * kernel itself makes no copy where there are no registers, and, since Linux 6.16, where a task that exits has given
- * its memory back: such a sample is in the kernel, behind the task's EXIT.
+ * A recorder whose buffers are nearly full cuts the copy of the stack to no bytes and leaves the registers. The kernel
+ * itself makes no copy where there are no registers, and, since Linux 6.16, where a task that exits has given its
+ * memory back: such a sample is in the kernel, after the task's EXIT.
  */
 static bool stack_was_cut(const struct replay_sample *sample)
 {
@@ -367,8 +271,8 @@ static int take_other(struct replay *replay, const struct record *record,
 		      const struct record_body *body, struct str *err)
 {
 	const struct replay_handlers *handlers = &replay->private->handlers;
-	static const struct event_row none;
-	const struct event_row *row = record->type < ARRAY_SIZE(rows) ? &rows[record->type] : &none;
+	static const struct record_effect none;
+	const struct record_effect *row = record->type < ARRAY_SIZE(rows) ? &rows[record->type] : &none;
 	struct task *task = NULL;
 	int rc = 0;
 

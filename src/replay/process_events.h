@@ -12,7 +12,7 @@ int process_events_take(struct replay *replay, const struct record *record, bool
 /* After the last record: what still waits is delivered. */
 int process_events_end(struct replay *replay, struct str *err);
 void process_events_release(struct replay *replay);
-/* What the header's list of build-ids has gained is given to the dsos. */
+/* Gives the dsos what the header's list of build-ids has gained. */
 void process_events_take_build_ids(struct replay *replay);
 
 /* For samples that were held (deferred.c). */
@@ -20,8 +20,8 @@ void process_events_fill_sample(struct replay_sample *sample, const struct recor
 				const struct record_body *body, struct thread *thread);
 int process_events_emit(struct replay *replay, const struct replay_sample *sample, struct str *err);
 
-/* kernel_maps.c: MMAP records of the kernel's own code; KSYMBOL. */
-void kernel_maps_add(struct replay *replay, const struct record_body *body, bool guest);
-void kernel_maps_ksymbol(struct replay *replay, const struct record_body *body);
+/* map_events.c: MMAP, MMAP2 and KSYMBOL records. The task of a mapping; NULL: the kernel's. */
+struct task *map_events_mmap(struct replay *replay, const struct record_body *body);
+struct task *map_events_ksymbol(struct replay *replay, const struct record_body *body);
 
 #endif

@@ -35,7 +35,7 @@ struct thread {
 	void *user; /* for the caller, who clears it in handlers.thread_gone, and at the end in replay.threads */
 };
 
-/* Where an address lies. */
+/* The place of an address in what is mapped. */
 struct location {
 	struct dso *dso; /* NULL: no map was there */
 	uint64_t
@@ -70,7 +70,7 @@ struct replay_handlers {
 	int (*other)(void *context, struct replay *replay, const struct record *record,
 		     const struct record_body *body, struct thread *thread, struct str *err);
 	void (*thread_gone)(void *context, struct thread *thread);
-	/* What is fed lies in it: it is told what was delivered. NULL: nobody is; replay_run has its own. */
+	/* The records that are fed lie in it, and it hears of each that was delivered. NULL: none. Set by replay_run. */
 	struct record_source *source;
 	/* Called by replay_run, now and then, with the part that the source has given: see record_source.part. */
 	void (*progress)(void *context, double part);
@@ -89,7 +89,7 @@ struct replay_counts {
 	uint64_t lost_events, lost_samples; /* LOST, LOST_SAMPLES */
 	uint64_t cut_stacks; /* samples whose copy of the stack the recorder cut, for want of room */
 	uint64_t throttles;
-	uint64_t out_of_order; /* records delivered behind a newer one */
+	uint64_t out_of_order; /* records delivered after a newer one */
 	uint64_t unknown_ids; /* samples of no known event */
 	uint64_t broken; /* records that could not be decoded; the first few are in recording->notes */
 	uint64_t deferred_missing;
@@ -156,20 +156,20 @@ uint32_t replay_n_comms(const struct replay *replay);
  */
 void replay_keep_comms(struct replay *replay, bool *used);
 /*
- * And so do dsos: replay_mark_dsos sets used, by index, of those that are mapped; replay_keep_dsos frees those that are
- * not used, and gives what dso_table_keep does.
+ * The same for dsos: replay_mark_dsos sets used, by index, of those that are mapped; replay_keep_dsos frees those that
+ * are not used, and gives what dso_table_keep does.
  */
 void replay_mark_dsos(const struct replay *replay, bool *used);
 uint32_t *replay_keep_dsos(struct replay *replay, const bool *used);
-/* And what replay_kin knows of processes that have ended and of which no samples can come any more. */
-void replay_forget_kin(struct replay *replay);
+/* Forgets what replay_known_process knows of processes that have ended and of which no samples can come any more. */
+void replay_forget_processes(struct replay *replay);
 /* The path of a cgroup id of samples, or NULL. */
 const char *replay_cgroup(const struct replay *replay, uint64_t id);
 /* All of them, from i = 0 on, in order of appearance; false: no more. */
 bool replay_cgroup_at(const struct replay *replay, size_t i, uint64_t *id, const char **path);
 
 /*
- * Where this address of this thread lies in this mode (MISC_*). Fast: remembers the last map. A user
+ * Finds what is mapped at an address of a thread, in this mode (MISC_*). Fast: remembers the last map. A user
  * address in a thread without maps has no dso. Kernel addresses are the same for all threads.
  */
 void replay_locate(struct replay *replay, struct thread *thread, uint8_t mode, uint64_t ip, struct location *location);
@@ -183,9 +183,9 @@ bool replay_has_code(const struct thread *thread, uint64_t addr);
 /* PERF_CONTEXT_* in a chain: the mode that follows it, 0: no frames (DEFERRED); false: not a mark. */
 bool context_mode(uint64_t ip, uint8_t *mode);
 
-/* ---- processes, also gone ones: for those who ask for the files of a process that may still live ---- */
+/* ---- process_history.c: processes, also gone ones, whose files may be there as long as they live ---- */
 
-struct kin {
+struct known_process {
 	int32_t pid;
 	int32_t ppid; /* -1: not known */
 	bool exited; /* all of its threads have, the first one among them */
@@ -196,12 +196,12 @@ struct kin {
 };
 
 /* The latest process of this pid, or NULL. Valid until the next record is taken. */
-const struct kin *replay_kin(const struct replay *replay, int32_t pid);
+const struct known_process *replay_known_process(const struct replay *replay, int32_t pid);
 /*
  * Processes that had the dso mapped and have not exited as far as the recording goes, the latest first, then
  * their relatives: children, who have a copy of its maps, and parents. At most max pids; how many.
  */
-size_t replay_holders(const struct replay *replay, const struct dso *dso, int32_t *pids, size_t max);
+size_t replay_mappers(const struct replay *replay, const struct dso *dso, int32_t *pids, size_t max);
 
 /* ---- listing.c of replay: report --tasks and --mmaps; needs keep_exited ---- */
 void replay_print_tasks(const struct replay *replay, struct str *out);

@@ -4,7 +4,7 @@
  */
 #include "replay/state.h"
 
-/* PERF_CONTEXT_* of include/uapi/linux/perf_event.h; what is not listed has no frames behind it. */
+/* PERF_CONTEXT_* of include/uapi/linux/perf_event.h; what is not listed has no frames after it. */
 static const struct {
 	uint64_t mark;
 	uint8_t mode;
@@ -48,7 +48,7 @@ static void fill(struct location *location, struct dso *dso, uint64_t ip, uint64
 
 /*
  * The map of an address. The kernel's recorded map is that of its text; code that ran once, at its start,
- * lies behind it and belongs to it, too, up to the next map: that part is made up in *rest.
+ * lies after it and belongs to it, too, up to the next map: that part is made up in *rest.
  */
 static const struct map *find_map(const struct address_space *space, uint64_t ip, struct map *rest)
 {

@@ -2,6 +2,9 @@
  * replay_run.c: from the first record to the last. A record with a time waits in `order` for its round;
  * those of the recorder (type 64 and above), synthesized ones (time 0) and all, where nothing has a
  * time, take effect at once.
+ *
+ * A caller who feeds for ever has names, files and ended processes forgotten that nobody has any more; numbers of names
+ * and files may then be given to others.
  */
 #include "replay/process_events.h"
 #include "replay/state.h"
@@ -50,7 +53,7 @@ void replay_release(struct replay *replay)
 	free(replay->kernel);
 	free(replay->guest_kernel);
 	dso_table_release(&replay->dsos);
-	kin_release(&replay->private->kin);
+	process_history_release(&replay->private->history);
 	process_events_release(replay);
 	text_table_release(&p->comms);
 	text_table_release(&p->cgroups);
@@ -64,7 +67,7 @@ static void note_passed(struct replay *replay, const struct record *record)
 	struct passed *passed = &replay->private->passed;
 	const uint8_t *end = record->bytes + record->size;
 
-	/* What is still where it was read to took no memory of the mapping's. */
+	/* Bytes that are still where they were read to took no memory of the mapping's. */
 	if (!source || !source->passed || !record->stable || record->mapped)
 		return;
 	if (!passed->bytes || record->bytes < passed->from)
@@ -79,7 +82,7 @@ static void note_passed(struct replay *replay, const struct record *record)
 	passed->bytes = 0;
 }
 
-/* One that waited. */
+/* Delivers a record that waited. */
 static int deliver(struct replay *replay, const struct record *record, uint64_t time_ns, struct str *err)
 {
 	int rc = process_events_take(replay, record, true, time_ns, err);
@@ -152,7 +155,7 @@ int replay_make_room(struct replay *replay, struct str *err)
 	return drain(replay, err);
 }
 
-/* Where the record's time puts it; false: here. */
+/* True: the record waits for others, at *time_ns; false: it takes effect at once. */
 static bool must_wait(struct replay *replay, const struct record *record, uint64_t *time_ns)
 {
 	const struct order *order = &replay->private->order;
@@ -161,7 +164,7 @@ static bool must_wait(struct replay *replay, const struct record *record, uint64
 		return false;
 	if (record_time(replay->recording->decoder, record, time_ns))
 		return *time_ns && *time_ns != UINT64_MAX;
-	/* Without a time it stays behind the record before it, if that one waits. */
+	/* A record without a time stays after the one before it, if that one waits. */
 	if (order->n == order->ready)
 		return false;
 	*time_ns = order->last_ns;
@@ -244,4 +247,62 @@ const char *replay_comm(const struct replay *replay, uint32_t comm)
 uint32_t replay_n_comms(const struct replay *replay)
 {
 	return (uint32_t)replay->private->comms.n;
+}
+
+/* ---- for those who feed for ever ---- */
+
+void replay_keep_comms(struct replay *replay, bool *used)
+{
+	const struct deferred *deferred = &replay->private->deferred;
+
+	for (size_t i = 0; i < replay->n_threads; i++)
+		used[replay->threads[i]->comm] = true;
+	for (const struct held_sample *held = deferred->oldest; held; held = held->newer)
+		used[held->comm] = true;
+	text_table_keep(&replay->private->comms, used);
+}
+
+static void mark_maps(const struct address_space *space, bool *used)
+{
+	const struct map *map = NULL;
+
+	while ((map = address_space_next(space, map)))
+		if (map->dso)
+			used[map->dso->index] = true;
+}
+
+void replay_mark_dsos(const struct replay *replay, bool *used)
+{
+	const struct process *last = NULL;
+
+	mark_maps(replay->kernel, used);
+	mark_maps(replay->guest_kernel, used);
+	for (size_t i = 0; i < replay->n_threads; i++) {
+		const struct process *process = task_of(replay->threads[i])->process;
+
+		if (process == last)
+			continue;
+		mark_maps(&process->address_space, used);
+		mark_maps(&process->before_exec, used);
+		last = process;
+	}
+}
+
+uint32_t *replay_keep_dsos(struct replay *replay, const bool *used)
+{
+	uint32_t *now = dso_table_keep(&replay->dsos, used);
+
+	process_history_renumber(&replay->private->history, now);
+	return now;
+}
+
+/* Samples of a process that has ended may still come as long as its threads are there. */
+static bool has_threads(const void *replay, int32_t pid)
+{
+	return process_table_has(replay, pid);
+}
+
+void replay_forget_processes(struct replay *replay)
+{
+	process_history_forget(&replay->private->history, has_threads, replay);
 }

@@ -5,7 +5,7 @@
 #define PSTAT_REPLAY_STATE_H
 
 #include "replay/deferred.h"
-#include "replay/kin.h"
+#include "replay/process_history.h"
 #include "replay/order.h"
 #include "replay/process.h"
 #include "replay/text_table.h"
@@ -32,7 +32,7 @@ struct replay_private {
 	struct address_space kernel_covered, guest_covered; /* where replay's two have maps: see address_space_fill */
 	struct process_table processes;
 	size_t build_ids_taken; /* of the header's list, by dsos */
-	struct kin_table kin;
+	struct process_history history;
 	struct text_table comms;
 	struct text_table cgroups;
 	struct cgroup_id *cgroup_ids; /* process_events.c */

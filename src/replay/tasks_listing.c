@@ -86,7 +86,7 @@ static struct node *forest_new(const struct replay *replay)
 	return nodes;
 }
 
-/* The node behind this one, children first; 0: none below this one's root. */
+/* The node after this one, children first; 0: none below this one's root. */
 static size_t next_in_tree(const struct node *nodes, size_t at1)
 {
 	if (nodes[at1 - 1].first1)

@@ -24,7 +24,7 @@ static void chunk_ref(struct map_chunk *chunk)
 	atomic_fetch_add_explicit(&chunk->refs, 1, memory_order_relaxed);
 }
 
-/* What its users have read is read before it is freed. */
+/* The counts order memory: whatever its users read of a chunk is read before the last of them frees it. */
 static void chunk_unref(struct map_chunk *chunk)
 {
 	if (atomic_fetch_sub_explicit(&chunk->refs, 1, memory_order_acq_rel) == 1)
@@ -218,7 +218,7 @@ static void put(struct address_space *space, const struct map *map)
 	space->n++;
 }
 
-/* p is then the position of the map behind it. */
+/* p is then the position of the map after it. */
 static void take_out(struct address_space *space, struct position *p)
 {
 	struct map_chunk *chunk = chunk_own(space, p->chunk);

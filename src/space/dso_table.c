@@ -131,7 +131,7 @@ static struct dso *dso_new(struct dso_table *table, const struct dso_key *key)
 	return dso;
 }
 
-/* Of the files of the path: first is one of them. NULL: none of them is the key's. */
+/* The key's file among those of its path, of which `first` is one; NULL: it is none of them. */
 static struct dso *find_known(struct dso_table *table, struct dso *first, uint64_t hash,
 			      const struct dso_key *key)
 {

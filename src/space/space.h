@@ -60,11 +60,11 @@ struct dso {
 
 /* ---- map_kind.c: what the name of a mapping says about what is mapped ---- */
 
-/* Of a mapping in a process; flags: MAP_*. */
+/* The kind of a mapping in a process; flags: MAP_*. */
 enum dso_kind map_kind_user(const char *path, bool executable, uint32_t flags);
 /*
- * Of a mapping of the kernel's: the kernel (then *name_bytes is the length of its name, behind which a
- * symbol may stand: "[kernel.kallsyms]_text") or a module.
+ * The kind of a mapping of the kernel's: the kernel (then *name_bytes is the length of its name, after which a symbol
+ * may stand: "[kernel.kallsyms]_text") or a module.
  */
 enum dso_kind map_kind_kernel(const char *path, bool guest, size_t *name_bytes);
 /* Heap text: the name for people. pid: DSO_ANON's. */
@@ -86,7 +86,7 @@ int32_t jitted_pid(const char *path);
 struct dso_table {
 	struct dso **v; /* by index; pointers stay valid as long as the dso is there */
 	size_t n, cap;
-	/* Of dso_table.c alone: */
+	/* Used by dso_table.c alone: */
 	struct index by_path; /* DSO_ANON: by pid; the first dso of each (path, kind) */
 	struct index by_build_id; /* (path, kind, build-id) */
 	struct index by_inode; /* (path, kind, device and inode), of all but the first */

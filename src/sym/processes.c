@@ -14,7 +14,7 @@
 enum {
 	PROCESSES_MAX = 4096, /* looked at for one recording */
 	THREADS_MAX = 64, /* asked for their root, where the first thread has ended */
-	HOLDERS_MAX = 64, /* of one dso */
+	MAPPERS_MAX = 64, /* of one dso */
 	START_FIELD = 22, /* of /proc/PID/stat, counted from 1 */
 	STATE_FIELD = 3, /* the first behind the name */
 };
@@ -294,11 +294,11 @@ size_t processes_elsewhere(struct processes *processes, const struct dso *dso,
 			   const struct process_here **v, size_t max)
 {
 	const struct sym_processes *recorded = processes->options->processes;
-	int32_t pids[HOLDERS_MAX];
+	int32_t pids[MAPPERS_MAX];
 	size_t n_pids = 0, n = 0;
 
 	if (recorded)
-		n_pids = recorded->holders(recorded->context, dso, pids, HOLDERS_MAX);
+		n_pids = recorded->mappers(recorded->context, dso, pids, MAPPERS_MAX);
 	for (size_t i = 0; i < n_pids && n < max; i++) {
 		const struct process_here *process = processes_get(processes, pids[i]);
 

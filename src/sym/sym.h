@@ -33,7 +33,7 @@ struct sym_processes {
 	/* false: it says nothing of this pid. Texts need to stay valid until the next record is read. */
 	bool (*process)(const void *context, int32_t pid, struct sym_process *about);
 	/* Processes that had the dso mapped and may still live, and their relatives. At most max; how many. */
-	size_t (*holders)(const void *context, const struct dso *dso, int32_t *pids, size_t max);
+	size_t (*mappers)(const void *context, const struct dso *dso, int32_t *pids, size_t max);
 };
 
 struct sym_options {

@@ -325,10 +325,10 @@ static bool await(struct remote *remote)
 {
 	enum { LOOK_MS = 50 };
 	struct pollfd pollfd = { .fd = remote->helper.socket, .events = POLLIN };
-	uint64_t patience_ns = (REMOTE_PATIENCE_MS >> remote->failures) * UINT64_C(1000000);
+	uint64_t patience_ns = (REMOTE_PATIENCE_MS >> remote->failures) * NS_PER_MS;
 
 	while (poll(&pollfd, 1, LOOK_MS) <= 0)
-		if (helper_is_stuck(&remote->helper, patience_ns, REMOTE_TOTAL_MS * UINT64_C(1000000)))
+		if (helper_is_stuck(&remote->helper, patience_ns, REMOTE_TOTAL_MS * NS_PER_MS))
 			return false;
 	return true;
 }

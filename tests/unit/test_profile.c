@@ -371,8 +371,8 @@ static void a_storm_stays_flat(void **state)
 	assert_true(most_stacks > 0 && most_stacks < TASKS / 5);
 	assert_true(most_dsos > 0 && most_dsos < TASKS / 5);
 	assert_true(t.profile->session.replay.n_threads < TASKS / 10);
-	assert_non_null(replay_kin(&t.profile->session.replay, 1000 + TASKS - 1));
-	assert_null(replay_kin(&t.profile->session.replay, 1000));
+	assert_non_null(replay_known_process(&t.profile->session.replay, 1000 + TASKS - 1));
+	assert_null(replay_known_process(&t.profile->session.replay, 1000));
 	assert_true(session_n_comms(&t.profile->session) < TASKS / 5);
 	release(&t, &recording);
 	str_release(&bytes);

@@ -181,7 +181,7 @@ static void test_half(void **state)
 	order_init(&order, false);
 	for (unsigned i = 0; i < 5; i++)
 		add(&order, i, 50 - i, false, NULL);
-	assert_true(order.bytes > 5 * sizeof(struct order_item));
+	assert_true(order.bytes > 5 * sizeof(struct order_entry));
 	order_half(&order);
 	expect(&order, "4@46 3@47 2@48 ");
 	order_all(&order);

@@ -276,7 +276,7 @@ static void test_exit(void **state)
 	recording_release(&s);
 }
 
-static void expect_holders(const struct made_recording *s, const char *path, const char *expected)
+static void expect_mappers(const struct made_recording *s, const char *path, const char *expected)
 {
 	int32_t pids[16];
 	char text[128] = "";
@@ -284,14 +284,14 @@ static void expect_holders(const struct made_recording *s, const char *path, con
 
 	for (size_t i = 0; i < s->replay.dsos.n; i++)
 		if (!strcmp(s->replay.dsos.v[i]->path, path))
-			n = replay_holders(&s->replay, s->replay.dsos.v[i], pids, ARRAY_SIZE(pids));
+			n = replay_mappers(&s->replay, s->replay.dsos.v[i], pids, ARRAY_SIZE(pids));
 	for (size_t i = 0; i < n; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%d ", pids[i]);
 	assert_string_equal(text, expected);
 }
 
 /* Who had a file mapped, and their relatives: those that may still live. */
-static void test_holders(void **state)
+static void test_mappers(void **state)
 {
 	struct made_recording s;
 
@@ -314,14 +314,14 @@ static void test_holders(void **state)
 	recording_fork(&s, 9, 90, 90, 60, 60); /* the pid again */
 	recording_sample(&s, 10, 60, 60, 0x10008);
 	expect(&s, ":60/60 10: 10008=a+8\n");
-	expect_holders(&s, "/bin/a", "60 70 40 ");
-	expect_holders(&s, "/bin/b", "70 60 40 ");
-	expect_holders(&s, "/bin/c", "80 40 ");
+	expect_mappers(&s, "/bin/a", "60 70 40 ");
+	expect_mappers(&s, "/bin/b", "70 60 40 ");
+	expect_mappers(&s, "/bin/c", "80 40 ");
 	/* Another process has the number: it is told, and what it has at the path shows who it is. */
-	expect_holders(&s, "/bin/d", "90 60 40 ");
-	assert_true(replay_kin(&s.replay, 50)->exited);
-	assert_false(replay_kin(&s.replay, 90)->exited);
-	assert_null(replay_kin(&s.replay, 4711));
+	expect_mappers(&s, "/bin/d", "90 60 40 ");
+	assert_true(replay_known_process(&s.replay, 50)->exited);
+	assert_false(replay_known_process(&s.replay, 90)->exited);
+	assert_null(replay_known_process(&s.replay, 4711));
 	recording_release(&s);
 }
 
@@ -341,9 +341,9 @@ static void test_jit_dumps(void **state)
 	recording_map(&s, 4, OTHER_PID, 0x10000, 0x1000, 0, "/tmp/jit-2.dump");
 	recording_sample(&s, 5, PID, PID, 0x10008);
 	expect(&s, ":42/42 5: 10008=jit-7.dump+8\n");
-	assert_string_equal(replay_kin(&s.replay, PID)->jit_path, "/var/u/.debug/jit/x/jit-7.dump");
-	assert_int_equal(replay_kin(&s.replay, PID)->jit_inode, 7);
-	assert_string_equal(replay_kin(&s.replay, OTHER_PID)->jit_path, "/tmp/jit-2.dump");
+	assert_string_equal(replay_known_process(&s.replay, PID)->jit_path, "/var/u/.debug/jit/x/jit-7.dump");
+	assert_int_equal(replay_known_process(&s.replay, PID)->jit_inode, 7);
+	assert_string_equal(replay_known_process(&s.replay, OTHER_PID)->jit_path, "/tmp/jit-2.dump");
 	recording_release(&s);
 }
 
@@ -749,7 +749,7 @@ int main(void)
 		cmocka_unit_test(test_synthesized_fork),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_exit),
-		cmocka_unit_test(test_holders),
+		cmocka_unit_test(test_mappers),
 		cmocka_unit_test(test_jit_dumps),
 		cmocka_unit_test(test_many_exits),
 		cmocka_unit_test(test_lost_fork),
