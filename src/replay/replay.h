@@ -70,7 +70,7 @@ struct replay_handlers {
 	int (*other)(void *context, struct replay *replay, const struct record *record,
 		     const struct record_body *body, struct thread *thread, struct str *err);
 	void (*thread_gone)(void *context, struct thread *thread);
-	/* The records that are fed lie in it, and it hears of each that was delivered. NULL: none. Set by replay_run. */
+	/* The records that are fed lie in it, and it hears of those that were delivered. replay_run sets it. */
 	struct record_source *source;
 	/* Called by replay_run, now and then, with the part that the source has given: see record_source.part. */
 	void (*progress)(void *context, double part);
