@@ -321,7 +321,7 @@ static const char kernel_name[] = "[kernel.kallsyms]";
 
 /* ---- -l ---- */
 
-struct cache_listing {
+struct entry_listing {
 	const struct kern *kern;
 	bool all;
 	struct str out;
@@ -391,7 +391,7 @@ static void add_weight(struct str *out, uint64_t bytes, int64_t used_ns, bool re
 /* Copies of the kernel's code are no entries, and perf does not list them. */
 static int list_kcore(void *context, const struct cache_kcore *kcore)
 {
-	struct cache_listing *listing = context;
+	struct entry_listing *listing = context;
 
 	build_id_text(&kcore->id, &listing->out);
 	str_addf(&listing->out, " " CACHE_KCORE "  %s", kcore->moment);
@@ -402,7 +402,7 @@ static int list_kcore(void *context, const struct cache_kcore *kcore)
 
 static int list_entry(void *context, const struct cache_entry *entry)
 {
-	struct cache_listing *listing = context;
+	struct entry_listing *listing = context;
 
 	if (!listing->all && !is_current(listing->kern, entry)) {
 		listing->n_others++;
@@ -426,7 +426,7 @@ static int list_entry(void *context, const struct cache_entry *entry)
  */
 static int list_entries(struct build_cache *cache, const struct kern *kern, bool all)
 {
-	struct cache_listing listing = { .kern = kern, .all = all, .out = STR_INIT };
+	struct entry_listing listing = { .kern = kern, .all = all, .out = STR_INIT };
 	struct str err = STR_INIT, text = STR_INIT;
 	int status = 0;
 

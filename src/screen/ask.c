@@ -87,7 +87,7 @@ static void fields_done(struct screen *screen, bool accepted)
 		screen_ask(screen, &query);
 }
 
-/* Those that are there, by the names that --fields has for them. */
+/* Begins with the columns that are there, by the names that --fields has for them. */
 void act_fields(struct screen *screen, int argument)
 {
 	struct str names = STR_INIT;
@@ -114,7 +114,7 @@ static void limit_text(double limit, char text[static LIMIT_TEXT])
 	snprintf(text, LIMIT_TEXT, "%g", limit);
 }
 
-/* Of branches none is a limit, too: the one that there is where none of rows was asked for. */
+/* A limit of 0 is none for rows; branches then have the limit that they had at the beginning. */
 static void limit_done(struct screen *screen, bool accepted)
 {
 	struct query query = screen->query;
@@ -249,7 +249,7 @@ void act_zero(struct screen *screen, int argument)
 		screen_say(screen, "a recording stays what it is");
 		return;
 	}
-	/* Nothing may be taken from under a table. */
+	/* A table must be gone before its samples are forgotten. */
 	screen_drop_table(screen);
 	screen->seen = false;
 	source->zero(source->context);

@@ -61,7 +61,7 @@ static bool is_unfolded(const struct row_list *rows, uint64_t id)
 
 /* ---- ids ---- */
 
-/* What looks the same and is not told apart otherwise is so by its order. */
+/* Rows that look the same and have the same parent get different ids by their order. */
 static uint64_t child_id(struct making *m, uint64_t parent, uint64_t looks)
 {
 	const uint64_t words[] = { parent, looks };
@@ -202,7 +202,7 @@ static void add_entry(struct making *m, const struct entry *entry, uint64_t pare
 		return;
 	if (!entry->n_children)
 		add_tree(m, entry, &row);
-	/* As deep as there are keys. */
+	/* The recursion is as deep as there are keys. */
 	for (size_t i = 0; i < entry->n_children; i++)
 		add_entry(m, entry->children[i], row.id);
 }

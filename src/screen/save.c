@@ -39,7 +39,7 @@ static void save(struct screen *screen, const char *path)
 		screen_say(screen, "written to %s", path);
 		return;
 	}
-	/* A part is no use. Why it is one may have been said. */
+	/* A part of a file is no use. Its reason may have been shown already. */
 	unlink(path);
 	if (!screen->message.len)
 		screen_say(screen, "%s: %s", path, strerror(-rc));
@@ -48,7 +48,7 @@ static void save(struct screen *screen, const char *path)
 static void print_table(struct screen *screen, struct output *output)
 {
 	report_format_find("stdio")->print(screen->table, output);
-	/* Its columns are those of the last event now. */
+	/* Columns fit the last event now. */
 	screen->fitted = 0;
 }
 

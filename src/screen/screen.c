@@ -89,7 +89,10 @@ static void show(struct screen *screen)
 		      cursor);
 }
 
-/* What is typed, or that it takes a while, is seen before the answer; while it is read, how far that is. */
+/*
+ * Shows before an answer that takes a while what was typed, or that it takes a while; not while there is more to
+ * read.
+ */
 static void announce(struct screen *screen)
 {
 	if (!screen->terminal || screen->fed != SCREEN_FED_ALL || screen->make_cost_ns < (uint64_t)SLOW_MS * 1000000)
@@ -331,7 +334,7 @@ static bool is_fed(const struct screen *screen)
 	return screen->fed == SCREEN_FED_MORE || screen->fed == SCREEN_FED_LATER;
 }
 
-/* What was fed is worth a table again. */
+/* Enough was fed since the last table for another one. */
 static bool is_due(const struct screen *screen)
 {
 	uint64_t since_ns = now_ns() - screen->made_ns;

@@ -17,21 +17,21 @@
 
 #include "fmt/fmt.h"
 
-/* What feed() answers, if not a negative errno. */
+/* Answers of feed(), if not a negative errno. */
 enum {
 	SCREEN_FED_ALL, /* nothing more will come */
 	SCREEN_FED_MORE, /* there is more at once */
 	SCREEN_FED_LATER, /* there will be more: asked again after later_ms, or after a key */
 };
 
-/* What gives tables when asked. Each function gets the context; those that may be NULL say so. */
+/* A source of tables. Each function gets the context; those that may be NULL say so. */
 struct screen_source {
 	void *context;
-	/* As table_make: 0 and a table, which the screen frees before it calls feed(); or -errno with a sentence. */
+	/* Makes a table: 0, and the screen frees it before it calls feed(); or -errno with a sentence. */
 	int (*make)(void *context, struct table **table, const struct query *query, struct str *err);
 	/* Takes of what there is for about budget_ns. After an error it is not called again. NULL: all is there. */
 	int (*feed)(void *context, uint64_t budget_ns, struct str *err);
-	/* Behind SCREEN_FED_ALL: has a table that was made begun another reading? NULL: none does. */
+	/* After SCREEN_FED_ALL: has a table that was made begun another reading? NULL: none does. */
 	bool (*reads_on)(const void *context);
 	unsigned later_ms; /* see SCREEN_FED_LATER */
 	unsigned refresh_ms; /* while it is fed: a new table after this time, though no key was pressed; never 0 */
@@ -39,7 +39,7 @@ struct screen_source {
 	void (*status)(void *context, struct str *out);
 	/* All that is to be said of losses and doubts, a line each; for key !. NULL: nothing. */
 	void (*notes)(void *context, struct str *out);
-	/* What the recording says of itself, for key i. NULL: nothing. */
+	/* Adds what the recording says of itself, for key i. NULL: nothing. */
 	void (*header)(void *context, struct str *out);
 	/* The key z: forgets what was counted so far. NULL: it can't. */
 	void (*zero)(void *context);
@@ -96,7 +96,7 @@ int screen_recording_new(struct screen_recording **recording, struct reader *rea
 void screen_recording_free(struct screen_recording *recording); /* NULL is fine */
 /* Borrows the recording. */
 struct screen_source screen_recording_source(struct screen_recording *recording);
-/* What stopped the reading, a sentence; NULL: nothing. */
+/* The error that stopped the reading, a sentence; NULL: none. */
 const char *screen_recording_failed(const struct screen_recording *recording);
 
 #endif

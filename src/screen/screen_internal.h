@@ -98,7 +98,7 @@ struct view {
 	void (*draw)(struct screen *screen);
 	/* A key that is in no row; NULL: nothing happens. */
 	void (*typed)(struct screen *screen, int key);
-	/* Where the cursor stands while it is drawn; NULL: none. */
+	/* The column of the cursor while it is drawn; NULL: there is no cursor. */
 	unsigned (*cursor)(const struct screen *screen);
 };
 extern const struct view view_rows, view_text, view_menu, view_prompt, view_code, view_diff;
@@ -118,7 +118,7 @@ struct menu {
 	uint64_t row; /* the menu of a row: its id; 0: there was none */
 	struct str row_name;
 };
-struct text {
+struct shown_text {
 	struct str title;
 	struct str lines;
 	size_t top, left;
@@ -189,7 +189,7 @@ struct screen {
 	size_t n_views;
 	struct prompt prompt;
 	struct menu menu;
-	struct text text;
+	struct shown_text text;
 	struct code code;
 	void (*printed)(struct screen *screen, struct output *output); /* what a prompt for a file's name is about */
 	void *chooser; /* what the menu or prompt is about: a row of a table */
@@ -237,7 +237,7 @@ void rows_renew(struct screen *screen);
 const struct row *rows_selected(const struct screen *screen);
 /* False: there is no row with this id. */
 bool rows_select(struct screen *screen, uint64_t id);
-/* What is different in it: "[.] main". */
+/* Adds what is different in it: "[.] main". */
 void rows_add_name(struct screen *screen, const struct row *row, struct str *out);
 /*
  * The column of a key that says the same of all in the entry: in a hierarchy down to its own level. NULL: none
@@ -264,8 +264,9 @@ void text_open(struct screen *screen, const char *title);
 void act_text_move(struct screen *screen, int how);
 void act_text_scroll(struct screen *screen, int by);
 void act_close(struct screen *screen, int argument);
-enum { TEXT_HELP = 1, TEXT_NOTES, TEXT_HEADER };
-void act_text(struct screen *screen, int what);
+void act_help(struct screen *screen, int argument);
+void act_notes(struct screen *screen, int argument);
+void act_header(struct screen *screen, int argument);
 
 /* ---- view_menu.c ---- */
 /* Shows screen->menu.lines, which the caller has filled; chosen() is called with the line's number. */
@@ -273,7 +274,7 @@ void menu_open(struct screen *screen, const char *title, void (*chosen)(struct s
 void act_menu_move(struct screen *screen, int how);
 void act_menu_choose(struct screen *screen, int argument);
 
-/* ---- prompt.c ---- */
+/* ---- view_prompt.c ---- */
 void prompt_open(struct screen *screen, const char *label, const char *text, void (*changed)(struct screen *screen),
 		 void (*done)(struct screen *screen, bool accepted));
 /* The label, and of what is typed the end, as far as it fits; the cursor is behind it. */
@@ -322,28 +323,12 @@ void act_group_sort(struct screen *screen, int member);
 void act_zero(struct screen *screen, int argument);
 void act_pause(struct screen *screen, int argument);
 
-/* ---- code_lines.c ---- */
-/* Fills screen->code; any: also of a function that has no samples. Else it is as it was, and err says why. */
-int code_make(struct screen *screen, const struct symbol *symbol, bool any, struct str *err);
-/* The function of this name with most samples, NULL: of any name; i: those with more are left out. NULL: no more. */
-const struct symbol *code_function(struct screen *screen, const char *name, size_t i);
-/* What is shown, and where the ways back lead, stays while the profile forgets; nothing where no code is shown. */
-void code_hold(struct code *code, struct session *session);
+/* ---- view_code.c ---- */
 /* Before the table goes. */
 void code_forget(struct code *code);
-size_t code_line_of(const struct code *code, size_t instruction);
-/* The hottest instruction's line (step 0), or of those that are less hot than `from` the next one. SIZE_MAX: none. */
-size_t code_hottest(const struct code *code, size_t from, int step);
-/*
- * The function that lies so many steps behind the one that is shown in order of samples, or before it; none that has
- * less than the query's limit. NULL: there is none.
- */
-const struct symbol *code_neighbour(struct screen *screen, int steps);
 void code_release(struct code *code);
-
-/* ---- view_annotate.c ---- */
 void act_annotate(struct screen *screen, int argument);
-/* What options->code wants, or why it can't be shown. */
+/* Shows the function that options->code wants, or why it can't be shown. */
 void code_begin(struct screen *screen);
 void act_code_move(struct screen *screen, int how);
 void act_code_hottest(struct screen *screen, int step);
@@ -351,18 +336,15 @@ void act_code_scroll(struct screen *screen, int by);
 void act_code_enter(struct screen *screen, int argument);
 void act_code_neighbour(struct screen *screen, int step);
 void act_code_back(struct screen *screen, int argument);
-enum {
-	CODE_SOURCE = 1,
-	CODE_VALUES,
-	CODE_SCOPE,
-	CODE_BASE,
-	CODE_INTEL,
-	CODE_BYTES,
-	CODE_LINES,
-	CODE_PATHS,
-	CODE_ARROWS
-};
-void act_code_switch(struct screen *screen, int what);
+void act_code_source(struct screen *screen, int argument);
+void act_code_values(struct screen *screen, int argument);
+void act_code_scope(struct screen *screen, int argument);
+void act_code_base(struct screen *screen, int argument);
+void act_code_intel(struct screen *screen, int argument);
+void act_code_bytes(struct screen *screen, int argument);
+void act_code_lines(struct screen *screen, int argument);
+void act_code_paths(struct screen *screen, int argument);
+void act_code_arrows(struct screen *screen, int argument);
 void act_code_search(struct screen *screen, int step);
 void code_add_title(const struct screen *screen, struct str *out);
 void code_print(struct screen *screen, struct output *output);

@@ -18,7 +18,7 @@ enum terminal_key {
 	KEY_RETURN = '\r',
 	KEY_ESCAPE = 27,
 	KEY_DELETE = 127, /* backspace */
-	KEY_OF_TERMINAL = 0x110000, /* behind all characters */
+	KEY_OF_TERMINAL = 0x110000, /* after all characters */
 	KEY_GO_UP,
 	KEY_GO_DOWN,
 	KEY_GO_LEFT,
@@ -57,7 +57,7 @@ int terminal_try(struct str *err);
  * terminfo does not know) or another negative errno. One at a time. utf8: may it show UTF-8?
  */
 int terminal_open(struct terminal **terminal, bool color, bool utf8, struct str *err);
-/* As it was before. NULL is fine. */
+/* Puts the terminal back as it was before. NULL is fine. */
 void terminal_close(struct terminal *terminal);
 unsigned terminal_height(const struct terminal *terminal);
 unsigned terminal_width(const struct terminal *terminal);
@@ -70,7 +70,7 @@ void terminal_put(struct terminal *terminal, unsigned line, unsigned column, uns
 void terminal_show(struct terminal *terminal, unsigned line, unsigned column);
 /* The next key; waits for it timeout_ms, -1: for ever. */
 int terminal_key(struct terminal *terminal, int timeout_ms);
-/* Where the mouse was for KEY_CLICK: a line. */
+/* The line of the mouse for KEY_CLICK. */
 unsigned terminal_click(const struct terminal *terminal);
 
 #endif

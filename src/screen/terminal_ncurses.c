@@ -53,8 +53,8 @@ struct terminal {
 	attr_t looks[LOOKS];
 };
 
-/* What signals need; there is one terminal. */
-static struct restore {
+/* Handlers of signals find here what puts the terminal back; there is one terminal. */
+static struct restoring {
 	volatile sig_atomic_t wanted;
 	volatile sig_atomic_t resized;
 	struct termios modes;
@@ -145,7 +145,7 @@ static void take_signals(void)
 	for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++) {
 		sigaction(ending_signals[i], NULL, &restore.before_ending[i]);
 		/*
-		 * nohup's wish is obeyed; a shell that ignores SIGINT in what it starts behind it means no
+		 * nohup's wish is obeyed; a shell that ignores SIGINT in what it starts in the background means no
 		 * terminal.
 		 */
 		if (ending_signals[i] == SIGHUP && restore.before_ending[i].sa_handler == SIG_IGN)
@@ -157,7 +157,7 @@ static void take_signals(void)
 	action.sa_handler = note_resize;
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGWINCH, &action, &restore.before_resize);
-	/* Of a resize while it is stopped only the shell is told. */
+	/* A resize while the program is stopped is reported to the shell alone: look for it when it goes on. */
 	sigaction(SIGCONT, &action, &restore.before_going_on);
 }
 
@@ -188,7 +188,7 @@ static void add_restoring(const struct ncurses *curses, const char *name)
 
 static void prepare_restoring(const struct ncurses *curses)
 {
-	/* As ncurses asks for it: the mouse, and its places as numbers. */
+	/* Switches off what ncurses asked for: the mouse, and its places as numbers. */
 	static const char mouse_off[] = "\033[?1006;1000l";
 	/* Lines are wrapped again: ncurses ends that while it writes the last column. */
 	static const char *const names[] = { "sgr0", "op", "cnorm", "rmkx", "smam", "rmcup" };
@@ -322,7 +322,7 @@ void terminal_clear(struct terminal *terminal)
 	terminal->curses->werase(terminal->window);
 }
 
-/* Where there is no UTF-8: what says the same, or nearly. */
+/* A character of ASCII that says the same, or nearly, where there is no UTF-8. */
 static wchar_t plain_character(wchar_t code)
 {
 	static const struct {
@@ -463,7 +463,9 @@ int terminal_key(struct terminal *terminal, int timeout_ms)
 	if (ready <= 0)
 		return KEY_NOTHING;
 	key = read_key(terminal);
-	/* What can be read, and gives nothing, is its end; the middle of a character or of a key comes later. */
+	/*
+	 * A terminal that can be read and gives nothing has ended; the rest of a character or of a key comes later.
+	 */
 	if (key == KEY_NOTHING && (in.revents & (POLLHUP | POLLERR)))
 		return KEY_GONE;
 	return key;

@@ -166,7 +166,7 @@ static void add_mark(const struct row *row, struct str *out)
 	str_add(out, !row->foldable ? "  " : row->unfolded ? "- " : "+ ");
 }
 
-/* As terminals fit: shortened, unless names are to be whole. */
+/* Begins a line that is shortened to the terminal, unless names are to be whole. */
 static struct output begin_line(const struct screen *screen)
 {
 	unsigned width = terminal_width(screen->terminal);
@@ -175,7 +175,7 @@ static struct output begin_line(const struct screen *screen)
 	return (struct output){ .text = STR_INIT, .columns = whole ? 0 : width, .dots = screen->options->dots };
 }
 
-/* What makes the entry different, in a hierarchy at its level; the last column of that. */
+/* Adds the keys that make the entry different, in a hierarchy those of its level; the last one's column. */
 static const struct column *add_key_texts(struct table *table, const struct entry *entry, struct str *out)
 {
 	const struct column *last = NULL;
@@ -406,7 +406,7 @@ void act_fold(struct screen *screen, int how)
 	rows_renew(screen);
 }
 
-/* What can be unfolded is; else there is the menu of what can be done with it. */
+/* Unfolds or folds a row that can be; else opens the menu of what can be done with it. */
 void act_enter(struct screen *screen, int argument)
 {
 	const struct row *row;

@@ -19,7 +19,7 @@ static size_t n_lines(const struct str *lines)
 
 static void draw(struct screen *screen)
 {
-	struct text *text = &screen->text;
+	struct shown_text *text = &screen->text;
 	const char *at = text->lines.s;
 	unsigned lines = screen_body_lines(screen);
 	size_t n = n_lines(&text->lines);
@@ -43,7 +43,7 @@ const struct view view_text = { .bit = VIEW_TEXT, .draw = draw };
 
 void text_open(struct screen *screen, const char *title)
 {
-	struct text *text = &screen->text;
+	struct shown_text *text = &screen->text;
 
 	str_reset(&text->title);
 	str_add(&text->title, title);
@@ -57,7 +57,7 @@ void text_open(struct screen *screen, const char *title)
 
 void act_text_move(struct screen *screen, int how)
 {
-	struct text *text = &screen->text;
+	struct shown_text *text = &screen->text;
 	const size_t page = screen_body_lines(screen);
 
 	switch (how) {
@@ -97,7 +97,7 @@ static size_t widest(const struct str *lines)
 
 void act_text_scroll(struct screen *screen, int by)
 {
-	struct text *text = &screen->text;
+	struct shown_text *text = &screen->text;
 
 	if (by > 0)
 		text->left = screen_scrolled(screen, text->left, SCROLL_COLUMNS, widest(&text->lines));
@@ -128,30 +128,38 @@ static void add_wrapped(const struct screen *screen, const char *lines, struct s
 	}
 }
 
-void act_text(struct screen *screen, int what)
+void act_help(struct screen *screen, int argument)
+{
+	(void)argument;
+	str_reset(&screen->text.lines);
+	screen_keys_add(&screen->text.lines);
+	text_open(screen, "Keys");
+}
+
+void act_notes(struct screen *screen, int argument)
+{
+	const struct screen_source *source = screen->source;
+	struct str notes = STR_INIT;
+
+	(void)argument;
+	if (source->notes)
+		source->notes(source->context, &notes);
+	str_reset(&screen->text.lines);
+	add_wrapped(screen, notes.len ? notes.s : "nothing was lost, and nothing is in doubt", &screen->text.lines);
+	text_open(screen, "Losses and doubts");
+	str_release(&notes);
+}
+
+void act_header(struct screen *screen, int argument)
 {
 	const struct screen_source *source = screen->source;
 	struct str *lines = &screen->text.lines;
-	struct str told = STR_INIT;
 
+	(void)argument;
 	str_reset(lines);
-	switch (what) {
-	case TEXT_HELP:
-		screen_keys_add(lines);
-		text_open(screen, "Keys");
-		break;
-	case TEXT_NOTES:
-		if (source->notes)
-			source->notes(source->context, &told);
-		add_wrapped(screen, told.len ? told.s : "nothing was lost, and nothing is in doubt", lines);
-		text_open(screen, "Losses and doubts");
-		break;
-	case TEXT_HEADER:
-		if (source->header)
-			source->header(source->context, &told);
-		str_add(lines, told.len ? told.s : "there is no header\n");
-		text_open(screen, "What the recording says of itself");
-		break;
-	}
-	str_release(&told);
+	if (source->header)
+		source->header(source->context, lines);
+	if (!lines->len)
+		str_add(lines, "there is no header\n");
+	text_open(screen, "What the recording says of itself");
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What is zoomed into: an entry of a table, or a frame of its call tree. */
+/* The thing to zoom into: an entry of a table, or a frame of its call tree. */
 struct target {
 	struct table *table;
 	const struct entry *entry;
@@ -142,7 +142,7 @@ static void zoom_by_text(struct screen *screen, const struct zoom_row *row, cons
 	zoom_in(screen, row, &filters, text);
 }
 
-/* As filters take it. */
+/* Keeps a name quoted as filters take it. */
 static const char *keep_name(struct screen *screen, const char *name)
 {
 	struct str text = STR_INIT;
@@ -161,8 +161,8 @@ static bool is_named(const struct symbol *symbol, const char *name)
 }
 
 /*
- * Where the name is not this function's alone: by the addresses at which it was loaded, in its file, where nothing
- * else begins there.
+ * Names a function by its addresses and its file where others have its name, too: nothing else begins at an address
+ * at which it was loaded.
  */
 static void name_by_address(struct screen *screen, const struct zoom_value *value, struct filter_options *filters)
 {
@@ -208,7 +208,7 @@ static void zoom_to(struct screen *screen, const struct zoom_row *row, const str
 	zoom_in(screen, row, &filters, value->shown.len ? value->shown.s : value->exact.s);
 }
 
-/* What was typed for / in the zoom is a step of its own; what else was changed (order, columns) stays. */
+/* A filter that was typed in the zoom (/) is a step of its own; other changes (order, columns) stay. */
 bool zoom_out(struct screen *screen)
 {
 	struct query query = screen->query;
@@ -351,7 +351,7 @@ static void time_done(struct screen *screen, bool accepted)
 		zoom_by_text(screen, &zooms[ZOOM_TIME], screen->prompt.text.s);
 }
 
-/* What the selected row says; else what is chosen from the list. */
+/* Zooms into what the selected row says, or into what is then chosen from a list. */
 static void zoom_by_row(struct screen *screen, const struct zoom_row *row)
 {
 	const struct row *selected = rows_selected(screen);

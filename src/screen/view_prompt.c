@@ -1,5 +1,5 @@
 /*
- * prompt: the status line while something is typed: a filter, which is obeyed letter by letter, sort keys, a
+ * view_prompt: the status line while something is typed: a filter, which is obeyed letter by letter, sort keys, a
  * limit, a file's name. Editing is at the end of the line, as long as it takes to be right.
  */
 #include "screen/screen_internal.h"
@@ -34,7 +34,7 @@ void prompt_add_line(const struct screen *screen, struct str *out)
 	add_label(screen, width, out);
 	room = width - text_columns(out->s, out->len) - 1;
 	columns = text_columns(text->s, text->len);
-	/* Its end; a character may have two columns. */
+	/* The end of the text is shown; a character may have two columns. */
 	for (size_t over = columns > room ? columns - room : 0; columns > room; over++) {
 		skipped = text_fitting(text->s, text->len, over);
 		columns = text_columns(text->s + skipped, text->len - skipped);
