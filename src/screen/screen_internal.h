@@ -327,6 +327,8 @@ void act_pause(struct screen *screen, int argument);
 /* Before the table goes. */
 void code_forget(struct code *code);
 void code_release(struct code *code);
+/* The hottest instruction's line (step 0), or of those less hot than `from` the next one. SIZE_MAX: none. */
+size_t code_hottest(const struct code *code, size_t from, int step);
 void act_annotate(struct screen *screen, int argument);
 /* Shows the function that options->code wants, or why it can't be shown. */
 void code_begin(struct screen *screen);

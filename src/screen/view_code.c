@@ -242,8 +242,7 @@ static bool is_hotter(const struct code *code, size_t a, size_t b)
 	return code->lines[a].percent >= code->lines[b].percent && a < b;
 }
 
-/* The hottest instruction's line (step 0), or of those less hot than `from` the next one. SIZE_MAX: none. */
-static size_t hottest_line(const struct code *code, size_t from, int step)
+size_t code_hottest(const struct code *code, size_t from, int step)
 {
 	size_t first = SIZE_MAX, last = SIZE_MAX, next = SIZE_MAX, before = SIZE_MAX;
 
@@ -393,7 +392,7 @@ void act_code_move(struct screen *screen, int how)
 
 void act_code_hottest(struct screen *screen, int step)
 {
-	size_t i = hottest_line(&screen->code, screen->code.selected, step);
+	size_t i = code_hottest(&screen->code, screen->code.selected, step);
 
 	if (i == SIZE_MAX)
 		screen_say(screen, "no instruction here has samples");
@@ -426,7 +425,7 @@ static bool show(struct screen *screen, const struct symbol *symbol, bool any)
 	if (rc) {
 		screen_say(screen, "%s: %s", symbol->name, err.s);
 	} else {
-		hottest = hottest_line(code, 0, 0);
+		hottest = code_hottest(code, 0, 0);
 		code->left = code->top = 0;
 		select_line(screen, hottest == SIZE_MAX ? 0 : hottest);
 		hold_files(code, screen->table->session);
