@@ -14,8 +14,8 @@
  * Source: perf_event_open(2), "bp_type", "bp_addr", "bp_len".
  */
 #include "kern/machine.h"
+#include "kern/slots.h"
 
-#include <errno.h>
 #include <linux/hw_breakpoint.h>
 
 static void __attribute__((noinline)) executed(void)
@@ -36,12 +36,8 @@ static void hit(volatile uint64_t *watched)
 static bool reads_zero(const struct sys_ops *sys, int fd)
 {
 	uint64_t count;
-	ssize_t n;
 
-	do {
-		n = sys->read(fd, &count, sizeof(count));
-	} while (n == -EINTR);
-	return n == (ssize_t)sizeof(count) && !count;
+	return read_fd(sys, fd, &count, sizeof(count)) == (ssize_t)sizeof(count) && !count;
 }
 
 static bool is_silent(const struct sys_ops *sys, uint32_t type, uint64_t length)

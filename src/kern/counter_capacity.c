@@ -12,6 +12,7 @@
  */
 #include "kern/fallback.h"
 #include "kern/machine.h"
+#include "kern/slots.h"
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -91,12 +92,8 @@ static void leave_core(const struct core_visit *visit)
 static bool has_counter(const struct sys_ops *sys, int fd)
 {
 	uint64_t value;
-	ssize_t n;
 
-	do {
-		n = sys->read(fd, &value, sizeof(value));
-	} while (n == -EINTR);
-	return n > 0;
+	return read_fd(sys, fd, &value, sizeof(value)) > 0;
 }
 
 /* ---- how many are free ---- */

@@ -50,16 +50,6 @@ static bool may_all(struct fact_collector *c)
 	return privilege_has(p, CAP_PERFMON) || privilege_has(p, CAP_SYS_ADMIN);
 }
 
-/* A number below procfs/sys/kernel; false if it is not there. */
-static bool kernel_setting(struct fact_collector *c, const char *file, uint64_t *value)
-{
-	char *path = xasprintf("%s/sys/kernel/%s", c->kern->host.procfs, file);
-	int rc = read_u64_file(path, value);
-
-	free(path);
-	return !rc;
-}
-
 static bool exists(const char *root, const char *below, int mode)
 {
 	char *path = xasprintf("%s/%s", root, below);
@@ -251,7 +241,7 @@ static void watchdog(struct fact_collector *c)
 {
 	uint64_t on = 0;
 
-	if (!kernel_setting(c, "nmi_watchdog", &on) || !on)
+	if (!kernel_setting(&c->kern->host, "nmi_watchdog", &on) || !on)
 		add(c, FACT_GOOD, NULL, "off");
 	else
 		add(c, FACT_LIMITED, "sudo sysctl kernel.nmi_watchdog=0",
@@ -328,7 +318,7 @@ static void bpf(struct fact_collector *c)
 	bool may = privilege_has(p, CAP_BPF) || privilege_has(p, CAP_SYS_ADMIN);
 	uint64_t disabled;
 
-	if (!kernel_setting(c, "unprivileged_bpf_disabled", &disabled)) {
+	if (!kernel_setting(&c->kern->host, "unprivileged_bpf_disabled", &disabled)) {
 		add(c, FACT_MISSING, NULL, "this kernel has none");
 		return;
 	}
@@ -367,7 +357,7 @@ static void locked_memory(struct fact_collector *c)
 	uint64_t ring_kib = 0;
 
 	if (c->kern->sys->rlimit(RLIMIT_MEMLOCK, NULL, &limit) < 0 ||
-	    !kernel_setting(c, "perf_event_mlock_kb", &ring_kib)) {
+	    !kernel_setting(&c->kern->host, "perf_event_mlock_kb", &ring_kib)) {
 		add(c, FACT_LIMITED, NULL, "not known");
 		return;
 	}
@@ -406,7 +396,7 @@ static void sample_rate(struct fact_collector *c)
 	enum { DEFAULT_HZ = 100000 };
 	uint64_t hz;
 
-	if (!kernel_setting(c, "perf_event_max_sample_rate", &hz))
+	if (!kernel_setting(&c->kern->host, "perf_event_max_sample_rate", &hz))
 		add(c, FACT_LIMITED, NULL, "not known");
 	else
 		add(c, hz >= DEFAULT_HZ ? FACT_GOOD : FACT_LIMITED,
@@ -418,7 +408,7 @@ static void sample_time(struct fact_collector *c)
 {
 	uint64_t pct;
 
-	if (!kernel_setting(c, "perf_cpu_time_max_percent", &pct))
+	if (!kernel_setting(&c->kern->host, "perf_cpu_time_max_percent", &pct))
 		add(c, FACT_LIMITED, NULL, "not known");
 	else
 		add(c, FACT_GOOD, NULL, pct && pct < 100 ? "%llu %% of a CPU" : "no limit (%llu)",

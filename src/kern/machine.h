@@ -32,6 +32,8 @@ bool privilege_has(const struct privilege *privilege, int capability);
 /* True for root without the capabilities of root, as in a container: "become root" is then no advice. */
 bool privilege_is_bare_root(const struct privilege *privilege);
 
+/* A number below procfs/sys/kernel; false if it is not there. */
+bool kernel_setting(const struct host_paths *host, const char *name, uint64_t *value);
 /* The user id that owns a task, or -1 where it cannot be known. */
 long task_owner(const struct host_paths *host, pid_t tid);
 

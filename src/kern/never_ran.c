@@ -47,12 +47,9 @@ static bool never_enabled(const struct never_ran *evidence)
 
 static bool watchdog_holds_one(const struct never_ran *evidence)
 {
-	char *path = xasprintf("%s/sys/kernel/nmi_watchdog", evidence->machine.kern->host.procfs);
-	uint64_t on = 0;
-	int rc = read_u64_file(path, &on);
+	uint64_t on;
 
-	free(path);
-	return !rc && on && too_many(evidence);
+	return kernel_setting(&evidence->machine.kern->host, "nmi_watchdog", &on) && on && too_many(evidence);
 }
 
 static bool task_ran_elsewhere(const struct never_ran *evidence)

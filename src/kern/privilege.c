@@ -95,6 +95,15 @@ long task_owner(const struct host_paths *host, pid_t tid)
 	return uid;
 }
 
+bool kernel_setting(const struct host_paths *host, const char *name, uint64_t *value)
+{
+	char *path = xasprintf("%s/sys/kernel/%s", host->procfs, name);
+	int rc = read_u64_file(path, value);
+
+	free(path);
+	return !rc;
+}
+
 int perf_paranoid(const struct host_paths *host)
 {
 	struct str text = STR_INIT;
@@ -148,23 +157,13 @@ static bool first_line(const struct host_paths *host, char *line, int n)
 	return there;
 }
 
-static uint64_t restriction(const struct host_paths *host)
-{
-	char *path = xasprintf("%s/sys/kernel/kptr_restrict", host->procfs);
-	uint64_t value = 0;
-
-	if (read_u64_file(path, &value))
-		value = 0;
-	free(path);
-	return value;
-}
-
 void kernel_symbols_look(struct kernel_symbols *symbols, const struct host_paths *host)
 {
 	bool paranoid = perf_paranoid(host) > 1;
 	char line[64];
 
-	*symbols = (struct kernel_symbols){ .kptr_restrict = restriction(host) };
+	*symbols = (struct kernel_symbols){ 0 };
+	kernel_setting(host, "kptr_restrict", &symbols->kptr_restrict);
 	if (!first_line(host, line, sizeof(line)))
 		return;
 	symbols->there = true;

@@ -74,12 +74,8 @@ void witnesses_read(const struct counter_set *set)
 
 	for (size_t i = 0; w && i < w->n; i++) {
 		uint64_t words[2]; /* value, enabled time */
-		ssize_t n = -EBADF;
+		ssize_t n = w->fds[i] < 0 ? -EBADF : read_fd(set->kern->sys, w->fds[i], words, sizeof(words));
 
-		do {
-			if (w->fds[i] >= 0)
-				n = set->kern->sys->read(w->fds[i], words, sizeof(words));
-		} while (n == -EINTR);
 		w->enabled_ns[i] = n == (ssize_t)sizeof(words) ? words[1] : UINT64_MAX;
 	}
 }
