@@ -5,6 +5,7 @@
 #define PSTAT_ANNOTATE_OPTIONS_H
 
 #include "cmd/sample_options.h"
+#include "fmt/fmt.h"
 
 struct annotate_words {
 	struct sample_words sample; /* first: sample_options[] fills it */

@@ -4,7 +4,7 @@
 #ifndef PSTAT_BROWSE_H
 #define PSTAT_BROWSE_H
 
-#include "cmd/sample_options.h"
+#include "cmd/sample_run.h"
 #include "screen/screen.h"
 
 struct browse_words {

@@ -4,7 +4,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/diff_options.h"
-#include "cmd/export_file.h"
+#include "cmd/sample_run.h"
 #include "cmd/message.h"
 #include "cmd/terminal.h"
 #include "screen/screen.h"
@@ -167,11 +167,11 @@ static void print_picture(struct diff_run *diff)
 	if (flamegraph_diff_check(diff->tables[0], diff->tables[1], &err)) {
 		message_error(err.s);
 		diff->run.status = EXIT_PSTAT_FAILED;
-	} else if (export_file_open(&diff->run, path)) {
+	} else if (sample_run_to_file(&diff->run, path)) {
 		print(diff->tables[0], diff->tables[1], words->diff.confidence, &diff->run.output);
 		output_end(&diff->run.output);
-		if (export_file_close(&diff->run, path) && unnamed && !words->sample.quiet)
-			export_file_say("flamegraph", path);
+		if (sample_run_end_file(&diff->run, path) && unnamed && !words->sample.quiet)
+			message_written("flamegraph", path);
 	}
 	for (size_t i = 0; i < diff->n_read; i++)
 		sample_run_notes(&diff->run, table_session(diff->tables[i]), &words->sample);

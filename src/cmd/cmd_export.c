@@ -3,7 +3,7 @@
  * database of this one.
  */
 #include "cmd/command.h"
-#include "cmd/export_file.h"
+#include "cmd/sample_run.h"
 #include "cmd/message.h"
 #include "cmd/signals.h"
 
@@ -31,12 +31,12 @@ static void write_lines(struct sample_run *run, const struct export_command *wor
 	struct str err = STR_INIT;
 	int code;
 
-	if (!export_file_open(run, path))
+	if (!sample_run_to_file(run, path))
 		return;
 	code = export_text_format_find("jsonl")->run(export, &run->output, export_name_is_packed(words->jsonl), &err);
 	if (code && !run->output.failed)
 		sample_run_fail(run, err.s);
-	export_file_close(run, path);
+	sample_run_end_file(run, path);
 	str_release(&err);
 }
 
@@ -55,7 +55,7 @@ static void write_database(struct sample_run *run, const struct export_command *
 	if (code == EXPORT_READING_ENDED)
 		sample_run_fail(run, err.s);
 	else if (code)
-		export_file_failed(run, words->sqlite, err.s);
+		sample_run_fail_file(run, words->sqlite, err.s);
 	if (code == -ECANCELED)
 		run->status = 128 + stop->signal;
 	str_release(&err);
@@ -73,7 +73,7 @@ static int write_export(struct export_command *words)
 	words->sample.session.sym.progress_context = &run;
 	if (!sample_run_open(&run, &words->sample))
 		return sample_run_close(&run);
-	if (export_file_begin(&run, &words->sample.session, &words->sample.filters, &export)) {
+	if (sample_run_export(&run, &words->sample.session, &words->sample.filters, &export)) {
 		if (words->jsonl)
 			write_lines(&run, words, &export);
 		else

@@ -4,7 +4,7 @@
  */
 #include "cmd/browse.h"
 #include "cmd/command.h"
-#include "cmd/export_file.h"
+#include "cmd/sample_run.h"
 #include "cmd/message.h"
 #include "cmd/report_options.h"
 #include "cmd/signals.h"
@@ -51,15 +51,15 @@ static void list_tasks(struct sample_run *run, const struct report_words *words)
 /* A file whose name is not the user's is named in a note. */
 static void close_output(struct sample_run *run, const struct report_words *words)
 {
-	if (export_file_close(run, words->output) && words->unnamed && words->output && !words->sample.quiet)
-		export_file_say(words->export ? words->export->name : words->format->name, words->output);
+	if (sample_run_end_file(run, words->output) && words->unnamed && words->output && !words->sample.quiet)
+		message_written(words->export ? words->export->name : words->format->name, words->output);
 }
 
 static void print_report(struct sample_run *run, const struct report_words *words, struct table *table)
 {
 	struct pager pager;
 
-	if (!export_file_open(run, words->output))
+	if (!sample_run_to_file(run, words->output))
 		return;
 	pager_open(&pager, !words->sample.no_pager && !words->output);
 	print_header(run, &words->sample.dump);
@@ -76,8 +76,8 @@ static void run_export(struct sample_run *run, const struct report_words *words)
 	struct str err = STR_INIT;
 	int code;
 
-	if (export_file_begin(run, &words->report.session, &words->report.filters, &export) &&
-	    export_file_open(run, words->output)) {
+	if (sample_run_export(run, &words->report.session, &words->report.filters, &export) &&
+	    sample_run_to_file(run, words->output)) {
 		code = words->export->run(&export, &run->output, words->packed, &err);
 		if (code && !run->output.failed)
 			sample_run_fail(run, err.s);

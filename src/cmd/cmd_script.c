@@ -4,7 +4,8 @@
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
-#include "cmd/sample_options.h"
+#include "cmd/sample_run.h"
+#include "script/script.h"
 
 struct script_words {
 	struct sample_words sample; /* first: sample_options[] fills it */

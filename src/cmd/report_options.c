@@ -3,7 +3,7 @@
  */
 #include "cmd/annotate_options.h"
 #include "cmd/command.h"
-#include "cmd/export_file.h"
+#include "cmd/sample_run.h"
 #include "cmd/message.h"
 #include "cmd/quantity.h"
 #include "cmd/report_options.h"

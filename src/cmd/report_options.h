@@ -6,6 +6,7 @@
 
 #include "cmd/sample_options.h"
 #include "export/export.h"
+#include "fmt/fmt.h"
 
 /*
  * --FORMAT[=FILE]: formats that are files for other programs. Firefox's is made sample by sample, not from a table.

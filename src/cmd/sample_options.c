@@ -1,10 +1,10 @@
 /*
- * The options of report and script that mean the same in both, and what running both has in common.
+ * sample_options: rows that report, script, annotate, diff, export and top share, and the check of names of files and
+ * folders that were typed.
  */
-#include "cmd/message.h"
-#include "cmd/recording_place.h"
 #include "cmd/sample_options.h"
-#include "cmd/terminal.h"
+
+#include "cmd/command.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -157,90 +157,4 @@ int sample_words_finish(struct sample_words *words)
 	words->session.sym.keep_answers = !words->no_cache;
 	words->session.sym.debug_dirs = words->debug_dirs[0] ? words->debug_dirs : NULL;
 	return check_paths(words);
-}
-
-static int write_stdout(void *context, struct str *text)
-{
-	(void)context;
-	if (fwrite(text->s, 1, text->len, stdout) != text->len)
-		return errno ? -errno : -EIO;
-	str_reset(text);
-	return 0;
-}
-
-void sample_run_begin(struct sample_run *run, const struct sample_words *words)
-{
-	*run = (struct sample_run){ .output = { .text = STR_INIT, .write = write_stdout } };
-	run->output.color = color_wanted(words->color, STDOUT_FILENO);
-	run->output.columns = terminal_columns(STDOUT_FILENO);
-	run->output.dots = terminal_dots();
-	progress_init(&run->progress, "reading the recording", !words->quiet);
-}
-
-bool sample_run_open(struct sample_run *run, const struct sample_words *words)
-{
-	struct str err = STR_INIT;
-	int rc;
-
-	sample_run_begin(run, words);
-	rc = recording_open(&run->reader, words->dump.input, &err);
-	run->reader_open = true;
-	if (rc) {
-		message_error(err.s);
-		run->status = EXIT_PSTAT_FAILED;
-	}
-	str_release(&err);
-	return !rc;
-}
-
-void sample_run_progress(void *context, double part)
-{
-	struct sample_run *run = context;
-
-	progress_step(&run->progress, NULL, part);
-}
-
-void sample_run_symbol_progress(void *context, const char *what, double part)
-{
-	struct sample_run *run = context;
-
-	progress_step(&run->progress, what, part);
-}
-
-void sample_run_fail(struct sample_run *run, const char *text)
-{
-	struct str line = STR_INIT;
-
-	progress_end(&run->progress);
-	output_end(&run->output);
-	str_addf(&line, "%s: %s", run->reader.path, text);
-	message_error(line.s);
-	str_release(&line);
-	run->status = EXIT_PSTAT_FAILED;
-}
-
-void sample_run_notes(struct sample_run *run, struct session *session, const struct sample_words *words)
-{
-	progress_end(&run->progress);
-	if (words->quiet)
-		return;
-	session_add_notes(session);
-	message_notes(&session->notes, 0, words->verbose > 0);
-}
-
-int sample_run_close(struct sample_run *run)
-{
-	progress_end(&run->progress);
-	if (output_end(&run->output) && run->output.failed != -EPIPE && !run->status) {
-		struct str line = STR_INIT;
-
-		str_addf(&line, "standard output: cannot write: %s", strerror(-run->output.failed));
-		message_error(line.s);
-		str_release(&line);
-		run->status = EXIT_PSTAT_FAILED;
-	}
-	str_release(&run->output.text);
-	if (run->reader_open)
-		reader_close(&run->reader);
-	return run->status;
 }

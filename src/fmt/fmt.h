@@ -1,6 +1,15 @@
 /*
- * fmt: a table -> text: one file and one row each. A format computes nothing and asks nothing; what it needs to be
- * there stands in its row.
+ * fmt: a table -> text. Each format is a file that ends in its struct report_format, and a row of
+ * REPORT_TEXT_FORMATS or REPORT_FILE_FORMATS. A format computes nothing and asks nothing; what it needs to be there
+ * stands in its row (needs).
+ *
+ *   table -> fmt_stdio.c: heads, a line for each entry (fmt_cell.c), its call tree (calltree_print.c)
+ *         -> table_json.c, fmt_folded.c, flamegraph.c, speedscope.c, pprof.c
+ *   diff  -> diff_text.c, diff_json.c, flamegraph.c        annotation -> fmt_annotate.c
+ *
+ * Text goes to a struct output, which is handed on in pieces (output_step) and knows colours and the terminal's
+ * width. Names come from outside: they are printable in texts, and escaped in JSON, HTML and SVG. The browser
+ * (screen/) shows the same lines by the functions at the end of this header.
  */
 #ifndef PSTAT_FMT_H
 #define PSTAT_FMT_H

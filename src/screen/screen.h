@@ -5,9 +5,11 @@
  *                         ^
  *     source.feed() ------+   between keys: what is still to be read, or is being recorded
  *
- * Whoever has a profile can be browsed: a recording that is read meanwhile (screen_recording_*, below), or one
- * that is being made. The screen owns the terminal from screen_run's begin to its end, however that comes: a
- * signal that ends the program puts the terminal back first.
+ * Whoever has a profile can be browsed: a recording that is read meanwhile (screen_recording_*, below), or one that
+ * is being made. screen.c is the loop; a view (view_x.c) draws what lies on top and has keys of its own; keys that
+ * ask another question are in ask.c and zoom.c; terminal_ncurses.c is the only file that knows the terminal. The
+ * screen owns the terminal from screen_run's begin to its end, however that comes: a signal that ends the program
+ * puts the terminal back first.
  *
  * To add a view: a file view_x.c that ends in a const struct view, its keys as rows of screen_keys[], a
  * test in tests/cli/browser_*.sh. To add a key: a row of screen_keys[], its place in pstat-report(1).

@@ -1,5 +1,14 @@
 /*
- * script: the samples of a recording one by one, as text or as JSON.
+ * script: the samples of a recording one by one, as text in perf's layout or as JSON.
+ *
+ *   script_new(options, reader) -> script_run(output): sample_stream_run (profile/) -> each sample -> a line -> output
+ *
+ * The options say which fields are printed (-F) and which records beside the samples. Memory does not grow with the
+ * recording: what is remembered are texts of frames, up to a limit. script_internal.h says which file does what.
+ *
+ * script_new: 0, or -EINVAL with a sentence about a field or a filter; free the script in either case. script_run:
+ * 0, a negative errno with a sentence where the recording could not be read to its end, or output->failed. The
+ * session's notes, for the user, are complete after it.
  */
 #ifndef PSTAT_SCRIPT_H
 #define PSTAT_SCRIPT_H
@@ -29,6 +38,7 @@ void script_free(struct script *script);
 int script_run(struct script *script, struct output *output,
 	       void (*progress)(void *context, double part), void *context, struct str *err);
 struct session *script_session(struct script *script);
+/* The fields of -F, for completion; false: no more. */
 bool script_field_row(size_t i, const char **name, const char **help);
 
 #endif

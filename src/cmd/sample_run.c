@@ -1,0 +1,199 @@
+/*
+ * sample_run: the run of a command that prints samples, from opening the recording to the exit status. Text leaves in
+ * large pieces; messages about it name the recording, or the file that is written.
+ */
+#include "cmd/sample_run.h"
+
+#include "cmd/message.h"
+#include "cmd/recording_place.h"
+#include "cmd/terminal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int write_stdout(void *context, struct str *text)
+{
+	(void)context;
+	if (fwrite(text->s, 1, text->len, stdout) != text->len)
+		return errno ? -errno : -EIO;
+	str_reset(text);
+	return 0;
+}
+
+void sample_run_begin(struct sample_run *run, const struct sample_words *words)
+{
+	*run = (struct sample_run){ .output = { .text = STR_INIT, .write = write_stdout } };
+	run->output.color = color_wanted(words->color, STDOUT_FILENO);
+	run->output.columns = terminal_columns(STDOUT_FILENO);
+	run->output.dots = terminal_dots();
+	progress_init(&run->progress, "reading the recording", !words->quiet);
+}
+
+bool sample_run_open(struct sample_run *run, const struct sample_words *words)
+{
+	struct str err = STR_INIT;
+	int rc;
+
+	sample_run_begin(run, words);
+	rc = recording_open(&run->reader, words->dump.input, &err);
+	run->reader_open = true;
+	if (rc) {
+		message_error(err.s);
+		run->status = EXIT_PSTAT_FAILED;
+	}
+	str_release(&err);
+	return !rc;
+}
+
+void sample_run_progress(void *context, double part)
+{
+	struct sample_run *run = context;
+
+	progress_step(&run->progress, NULL, part);
+}
+
+void sample_run_symbol_progress(void *context, const char *what, double part)
+{
+	struct sample_run *run = context;
+
+	progress_step(&run->progress, what, part);
+}
+
+void sample_run_fail(struct sample_run *run, const char *text)
+{
+	struct str line = STR_INIT;
+
+	progress_end(&run->progress);
+	output_end(&run->output);
+	str_addf(&line, "%s: %s", run->reader.path, text);
+	message_error(line.s);
+	str_release(&line);
+	run->status = EXIT_PSTAT_FAILED;
+}
+
+void sample_run_notes(struct sample_run *run, struct session *session, const struct sample_words *words)
+{
+	progress_end(&run->progress);
+	if (words->quiet)
+		return;
+	session_add_notes(session);
+	message_notes(&session->notes, 0, words->verbose > 0);
+}
+
+int sample_run_close(struct sample_run *run)
+{
+	progress_end(&run->progress);
+	if (output_end(&run->output) && run->output.failed != -EPIPE && !run->status) {
+		struct str line = STR_INIT;
+
+		str_addf(&line, "standard output: cannot write: %s", strerror(-run->output.failed));
+		message_error(line.s);
+		str_release(&line);
+		run->status = EXIT_PSTAT_FAILED;
+	}
+	str_release(&run->output.text);
+	if (run->reader_open)
+		reader_close(&run->reader);
+	return run->status;
+}
+
+/* ---- into a file ---- */
+
+struct export_file {
+	int fd;
+};
+
+static int write_file(void *context, struct str *text)
+{
+	const struct export_file *file = context;
+	int code = write_all(file->fd, text->s, text->len);
+
+	str_reset(text);
+	return code;
+}
+
+void sample_run_fail_file(struct sample_run *run, const char *path, const char *why)
+{
+	struct str line = STR_INIT;
+
+	str_addf(&line, "%s: %s", path, why);
+	message_error(line.s);
+	str_release(&line);
+	run->status = EXIT_PSTAT_FAILED;
+}
+
+bool sample_run_to_file(struct sample_run *run, const char *path)
+{
+	struct export_file *file;
+	struct str err = STR_INIT;
+	int fd;
+
+	if (!path)
+		return true;
+	fd = destination_open(path, false, &err);
+	if (fd < 0) {
+		sample_run_fail_file(run, path, err.s);
+		str_release(&err);
+		return false;
+	}
+	file = xmalloc(sizeof(*file));
+	file->fd = fd;
+	run->output.write = write_file;
+	run->output.context = file;
+	return true;
+}
+
+bool sample_run_end_file(struct sample_run *run, const char *path)
+{
+	struct export_file *file = run->output.context;
+	int code;
+
+	if (!path)
+		return true;
+	code = output_end(&run->output);
+	if (close(file->fd) && !code)
+		code = -errno;
+	free(file);
+	if (code)
+		sample_run_fail_file(run, path, strerror(-code));
+	/* The error was reported above. */
+	run->output.failed = 0;
+	run->output.write = NULL;
+	run->output.context = NULL;
+	return !code;
+}
+
+void message_written(const char *format, const char *path)
+{
+	struct note_list notes = { 0 };
+
+	note_add(&notes, false, NULL, "%s: written to %s", format, path);
+	message_notes(&notes, 0, false);
+	note_list_release(&notes);
+}
+
+bool sample_run_export(struct sample_run *run, const struct session_options *session,
+		       const struct filter_options *filters, struct export *export)
+{
+	const struct export_options options = { *session, *filters };
+	struct str err = STR_INIT;
+	bool begun = !export_init(export, &options, &run->reader, &err);
+
+	export->progress = sample_run_progress;
+	export->progress_context = run;
+	if (!begun) {
+		message_error(err.s);
+		run->status = EXIT_BAD_USAGE;
+	}
+	str_release(&err);
+	return begun;
+}
+
+bool export_name_is_packed(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n >= 3 && !strcmp(path + n - 3, ".gz");
+}
