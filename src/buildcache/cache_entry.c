@@ -342,7 +342,7 @@ bool build_cache_look(struct build_cache *cache, const struct build_id *id, enum
 
 	*used_ns = INT64_MAX;
 	if (found && !fstatat(place.folder, CACHE_MARK, &st, AT_SYMLINK_NOFOLLOW))
-		*used_ns = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+		*used_ns = timespec_ns(&st.st_mtim);
 	cache_place_close(&place);
 	return found;
 }

@@ -401,7 +401,7 @@ static bool look_at(const struct build_cache *cache, int folder, struct cache_kc
 		if (!whole)
 			break;
 		kcore->bytes += (uint64_t)st.st_blocks * 512;
-		kcore->made_ns = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+		kcore->made_ns = timespec_ns(&st.st_mtim);
 	}
 	str_release(&ignored);
 	return whole;

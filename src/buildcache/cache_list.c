@@ -14,11 +14,6 @@
 
 /* ---- one entry ---- */
 
-static int64_t time_ns(const struct timespec *time)
-{
-	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
-}
-
 static void weigh(const struct cache_place *place, struct cache_entry *entry)
 {
 	int fd = openat(place->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -49,7 +44,7 @@ static void look_at(const struct cache_place *place, struct cache_entry *entry)
 		entry->kinds |= 1u << kind;
 		if (place->file) {
 			entry->bytes = (uint64_t)st.st_blocks * 512;
-			entry->used_ns = time_ns(&st.st_mtim);
+			entry->used_ns = timespec_ns(&st.st_mtim);
 		}
 	}
 	if (place->file)
@@ -57,7 +52,7 @@ static void look_at(const struct cache_place *place, struct cache_entry *entry)
 	weigh(place, entry);
 	entry->removable = !fstatat(place->folder, CACHE_MARK, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
 	if (entry->removable || !fstat(place->folder, &st))
-		entry->used_ns = time_ns(&st.st_mtim);
+		entry->used_ns = timespec_ns(&st.st_mtim);
 }
 
 static int tell(struct build_cache *cache, const char *hex,

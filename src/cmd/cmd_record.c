@@ -267,7 +267,7 @@ static void on_progress(void *data, const struct record_totals *totals)
 	struct record_session *session = data;
 	struct str text = STR_INIT;
 
-	if (!session->progress || totals->elapsed_ns < PROGRESS_AFTER_S * 1000000000ull)
+	if (!session->progress || totals->elapsed_ns < PROGRESS_AFTER_S * NS_PER_S)
 		return;
 	record_progress_add(&text, totals);
 	session->progress_shown = true;

@@ -19,17 +19,17 @@
 #include <unistd.h>
 
 enum { DECAY_EIGHTHS = 1, ALL_EIGHTHS = 8 };
-#define FIRST_TABLE_NS (330ull * NS_PER_MS)
+#define FIRST_TABLE_NS (330 * NS_PER_MS)
 /*
  * The newest samples of a table are at most twice as old; each look costs a few switches between threads. Behind the
  * first second that is a quarter of the time between tables.
  */
-#define LOOK_NS (100ull * NS_PER_MS)
-#define BEGIN_NS (2000ull * NS_PER_MS)
-#define LOOK_MOST_NS (500ull * NS_PER_MS)
+#define LOOK_NS (100 * NS_PER_MS)
+#define BEGIN_NS (2000 * NS_PER_MS)
+#define LOOK_MOST_NS (500 * NS_PER_MS)
 enum { LOOKS_OF_TABLE = 4 };
-#define FEED_NS (20ull * NS_PER_MS)
-#define PATIENCE_NS (100ull * NS_PER_MS)
+#define FEED_NS (20 * NS_PER_MS)
+#define PATIENCE_NS (100 * NS_PER_MS)
 
 struct top {
 	const struct top_words *words;

@@ -24,12 +24,12 @@ static const struct unit byte_units[] = {
 
 static const struct unit time_units[] = {
 	{ "ns", "nanoseconds", 1 },
-	{ "us", "microseconds", 1000 },
-	{ "ms", "milliseconds", 1000000ull },
-	{ "s", "seconds", 1000000000ull },
-	{ "m", "minutes", 60 * 1000000000ull },
-	{ "h", "hours", 3600 * 1000000000ull },
-	{ "d", "days", 86400 * 1000000000ull },
+	{ "us", "microseconds", NS_PER_US },
+	{ "ms", "milliseconds", NS_PER_MS },
+	{ "s", "seconds", NS_PER_S },
+	{ "m", "minutes", 60 * NS_PER_S },
+	{ "h", "hours", 3600 * NS_PER_S },
+	{ "d", "days", 86400 * NS_PER_S },
 };
 
 static int parse_with_unit(const char *text, const struct unit *units, size_t n_units,

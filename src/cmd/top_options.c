@@ -206,7 +206,7 @@ static void add_defaults(struct top_words *words)
 	unsigned lines = terminal_lines(STDOUT_FILENO);
 
 	if (!words->delay_ns)
-		words->delay_ns = DELAY_DEFAULT_S * 1000000000ull;
+		words->delay_ns = DELAY_DEFAULT_S * NS_PER_S;
 	query->rows_max = words->entries ? (size_t)words->entries : ENTRIES_DEFAULT;
 	if (!words->entries && lines > HEAD_LINES)
 		query->rows_max = lines - HEAD_LINES;

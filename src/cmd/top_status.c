@@ -19,7 +19,7 @@ static uint64_t own_cpu_ns(void)
 	struct timespec t = { 0 };
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return (uint64_t)timespec_ns(&t);
 }
 
 void top_status_begin(struct top_status *status)

@@ -13,9 +13,9 @@ typedef unsigned long long ull;
 static time_t captured_on(const struct reader *reader)
 {
 	if (reader->recording.written_ns)
-		return (time_t)(reader->recording.written_ns / 1000000000);
+		return (time_t)(reader->recording.written_ns / (int64_t)NS_PER_S);
 	if (info_has(&reader->info, FEATURE_CLOCK_DATA) && reader->info.wall_clock_ns)
-		return (time_t)(reader->info.wall_clock_ns / 1000000000);
+		return (time_t)(reader->info.wall_clock_ns / NS_PER_S);
 	return time(NULL);
 }
 

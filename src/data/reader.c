@@ -71,7 +71,7 @@ static int open_regular(struct reader *reader, int fd, const struct stat *st, st
 
 	reader->file_size = (uint64_t)st->st_size;
 	reader->inode = (struct inode){ st->st_dev, st->st_ino };
-	reader->recording.written_ns = st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
+	reader->recording.written_ns = timespec_ns(&st->st_mtim);
 	if (!reader->file_size)
 		return header_check_magic(reader, NULL, 0, err);
 	map = map_fd(fd, reader->file_size);

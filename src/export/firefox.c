@@ -101,11 +101,11 @@ static void add_ms(const struct firefox *f, struct str *out, uint64_t time_ns)
 {
 	uint64_t ns = time_ns >= f->first_ns ? time_ns - f->first_ns : f->first_ns - time_ns;
 	char digits[7] = ".";
-	uint32_t rest = (uint32_t)(ns % 1000000);
+	uint32_t rest = (uint32_t)(ns % NS_PER_MS);
 
 	if (time_ns < f->first_ns)
 		str_addc(out, '-');
-	str_add_u64(out, ns / 1000000);
+	str_add_u64(out, ns / NS_PER_MS);
 	for (int i = 6; i > 0; i--, rest /= 10)
 		digits[i] = (char)('0' + rest % 10);
 	str_addn(out, digits, sizeof(digits));
@@ -809,7 +809,7 @@ static void add_meta(struct firefox *f)
 	struct str *out = &f->out.text, command = STR_INIT;
 
 	str_add(out, "{\"meta\":{\"interval\":1,\"startTime\":");
-	str_add_u64(out, wall_ns / 1000000);
+	str_add_u64(out, wall_ns / NS_PER_MS);
 	str_addf(out, ",\"profilingStartTime\":0,\"profilingEndTime\":");
 	add_ms(f, out, f->last_ns);
 	str_addf(out, ",\"processType\":0,\"product\":\"pstat %s\",\"importedFrom\":\"pstat\",\"stackwalk\":1,"

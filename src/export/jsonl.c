@@ -18,7 +18,6 @@
 #include <time.h>
 
 enum { SCHEMA = 1, TAILS_MAX_BYTES = 64 << 20 };
-static const uint64_t ns_per_s = 1000000000;
 
 struct jsonl {
 	struct export *export; /* first: export_progress */
@@ -187,15 +186,15 @@ static void add_time(struct jsonl *j, struct str *out, const struct sample *s)
 		str_add(out, ",\"time\":null,\"time_ns\":null");
 		return;
 	}
-	if (wall_ns && (wall_ns / ns_per_s != j->second || !j->second)) {
-		second = (time_t)(wall_ns / ns_per_s);
+	if (wall_ns && (wall_ns / NS_PER_S != j->second || !j->second)) {
+		second = (time_t)(wall_ns / NS_PER_S);
 		if (!gmtime_r(&second, &tm) || !strftime(j->date, sizeof(j->date), "%Y-%m-%dT%H:%M:%S.", &tm))
 			wall_ns = 0;
-		j->second = wall_ns / ns_per_s;
+		j->second = wall_ns / NS_PER_S;
 	}
 	str_add(out, wall_ns ? ",\"time\":\"" : ",\"time\":null");
 	if (wall_ns) {
-		rest = wall_ns % ns_per_s;
+		rest = wall_ns % NS_PER_S;
 		for (int i = sizeof(digits) - 1; i >= 0; i--, rest /= 10)
 			digits[i] = (char)('0' + rest % 10);
 		str_add(out, j->date);

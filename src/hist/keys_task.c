@@ -99,9 +99,9 @@ KEY_TEXT(text_time)
 
 	number_time(table, value, &ns);
 	if (table->options.ns)
-		str_addf(out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+		str_addf(out, "%" PRIu64 ".%09" PRIu64, ns / NS_PER_S, ns % NS_PER_S);
 	else
-		str_addf(out, "%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000);
+		str_addf(out, "%" PRIu64 ".%06" PRIu64, ns / NS_PER_S, ns % NS_PER_S / 1000);
 }
 
 KEY_VALUE(value_cgroup)

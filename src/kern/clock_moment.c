@@ -18,7 +18,7 @@ static uint64_t time_of_day_ns(void)
 	struct timespec t = { 0 };
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return (uint64_t)timespec_ns(&t);
 }
 
 /* The time of the record that has just come; sample_id is only that, at its end. 0: there is none. */

@@ -39,7 +39,7 @@
  * allowed. ENDS_PCT bounds all ends together: what they undo took time to make.
  */
 enum {
-	ALLOWED_NS = 1000000,
+	ALLOWED_NS = NS_PER_MS,
 	ALLOWED_PART = 50, /* a 50th of the CPU time */
 	SWITCH_NS = 100000,
 	SWITCH_PAGE_NS = 100,
@@ -466,7 +466,7 @@ static bool is_missing(const struct counter_set *set, const struct removal_unit 
 
 static uint64_t timeval_ns(struct timeval t)
 {
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * 1000;
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * NS_PER_US;
 }
 
 /* The CPU time of a command and of the children it waited for, once it has ended; else of the unit alone. */

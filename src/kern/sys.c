@@ -74,7 +74,7 @@ static int linux_cpu_time(pid_t pid, uint64_t *ns)
 		return -rc;
 	if (clock_gettime(clock, &t))
 		return -errno;
-	*ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	*ns = (uint64_t)timespec_ns(&t);
 	return 0;
 }
 

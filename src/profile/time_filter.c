@@ -16,7 +16,7 @@
 #include <time.h>
 
 enum { HALF_DAY_S = 12 * 60 * 60, NS_PER_DIGIT_MAX = 100000000 };
-static const uint64_t ns_per_s = 1000000000, day_ns = 24 * 60 * 60 * 1000000000ull;
+static const uint64_t day_ns = 24 * 60 * 60 * NS_PER_S;
 
 static bool wall_clock_is(const char *text, size_t len)
 {
@@ -69,7 +69,7 @@ static uint64_t to_wall(const struct info *info, uint64_t time_ns)
 static time_t choose_day(const struct info *info, struct tm tm, time_t first_s)
 {
 	bool known = info_has(info, FEATURE_SAMPLE_TIME) && info->last_sample_ns;
-	time_t last_s = known ? (time_t)(to_wall(info, info->last_sample_ns) / ns_per_s)
+	time_t last_s = known ? (time_t)(to_wall(info, info->last_sample_ns) / NS_PER_S)
 			      : first_s + HALF_DAY_S;
 	struct tm next = tm;
 	time_t day = mktime(&tm), after;
@@ -91,7 +91,7 @@ static int wall_clock_parse(const struct info *info, const char *text, size_t le
 	int rc = 0;
 
 	first_ns = known ? to_wall(info, info->first_sample_ns) : info->wall_clock_ns;
-	first_s = (time_t)(first_ns / ns_per_s);
+	first_s = (time_t)(first_ns / NS_PER_S);
 	good = dated ? take_date(&at, &tm) : localtime_r(&first_s, &tm) != NULL;
 	good = good && take_time_of_day(at, &tm, &fraction_ns);
 	tm.tm_isdst = -1;
@@ -103,7 +103,7 @@ static int wall_clock_parse(const struct info *info, const char *text, size_t le
 			  "showed\nrecord with pstat record, or perf record -k monotonic", copy);
 	} else {
 		seconds = dated ? mktime(&tm) : choose_day(info, tm, first_s);
-		wall_ns = seconds < 0 ? 0 : (uint64_t)seconds * ns_per_s + fraction_ns;
+		wall_ns = seconds < 0 ? 0 : (uint64_t)seconds * NS_PER_S + fraction_ns;
 		/* A moment before the clock began is its beginning. */
 		*ns = wall_ns + info->clockid_time_ns < info->wall_clock_ns
 			      ? 0
@@ -132,11 +132,11 @@ static int parse_seconds(const char *text, size_t len, uint64_t *ns, struct str 
 
 	for (; at < len && text[at] >= '0' && text[at] <= '9'; at++, digits++) {
 		seconds = seconds * 10 + (uint64_t)(text[at] - '0');
-		if (seconds > UINT64_MAX / ns_per_s - 1)
+		if (seconds > UINT64_MAX / NS_PER_S - 1)
 			return bad_time(err, text, len, "is out of range");
 	}
 	if (at < len && text[at] == '.') {
-		uint64_t unit = ns_per_s / 10;
+		uint64_t unit = NS_PER_S / 10;
 
 		for (at++; at < len && text[at] >= '0' && text[at] <= '9'; at++, unit /= 10) {
 			if (!unit)
@@ -147,7 +147,7 @@ static int parse_seconds(const char *text, size_t len, uint64_t *ns, struct str 
 	}
 	if (at != len || !digits)
 		return bad_time(err, text, len, form);
-	*ns = seconds * ns_per_s + fraction;
+	*ns = seconds * NS_PER_S + fraction;
 	return 0;
 }
 

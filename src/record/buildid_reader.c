@@ -459,7 +459,7 @@ void buildid_reader_wait(struct buildid_reader *reader)
 			reader->n_awaited = 0;
 			break;
 		}
-		time = (struct timespec){ (time_t)(until / 1000000000), (long)(until % 1000000000) };
+		time = (struct timespec){ (time_t)(until / NS_PER_S), (long)(until % NS_PER_S) };
 		pthread_cond_timedwait(&reader->progress, &reader->lock, &time);
 	}
 	pthread_mutex_unlock(&reader->lock);

@@ -44,7 +44,7 @@ static const struct reason {
 };
 
 enum { NAMED_MAX = 3 };
-#define FRESH_NS INT64_C(3600000000000)
+#define FRESH_NS (3600 * (int64_t)NS_PER_S)
 
 struct refused {
 	struct str names;
@@ -405,7 +405,7 @@ static void run(struct caching *caching, bool can_read)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	caching->begun_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+	caching->begun_ns = timespec_ns(&now);
 	caching->signals_before = caching->plan->stop->count;
 	caching->n = buildid_set_files(caching->set);
 	caching->states = xcalloc(caching->n + 1, sizeof(*caching->states));

@@ -223,7 +223,7 @@ static uint64_t ns_of(clockid_t id)
 	struct timespec t = { 0 };
 
 	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return (uint64_t)timespec_ns(&t);
 }
 
 /*
@@ -244,7 +244,7 @@ static void describe_clock(struct recording *rec)
 	}
 	if (clock_getres(sampling->clockid, &res))
 		return;
-	info->clock_res_ns = (uint64_t)res.tv_sec * NS_PER_S + (uint64_t)res.tv_nsec;
+	info->clock_res_ns = (uint64_t)timespec_ns(&res);
 	info_set(info, FEATURE_CLOCKID);
 	info->clockid = (uint32_t)sampling->clockid;
 	info->clockid_time_ns = ns_of(sampling->clockid);

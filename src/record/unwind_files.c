@@ -151,7 +151,7 @@ static void describe(struct entry *entry, const struct dso *dso)
 /* Of the time of a file; 0: before the recording began. */
 static uint64_t sample_time(const struct unwind_files *files, const struct timespec *t)
 {
-	uint64_t wall_ns = (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
+	uint64_t wall_ns = (uint64_t)timespec_ns(t);
 
 	if (!files->clock.wall_ns || wall_ns <= files->clock.wall_ns)
 		return 0;

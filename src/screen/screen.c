@@ -95,7 +95,7 @@ static void show(struct screen *screen)
  */
 static void announce(struct screen *screen)
 {
-	if (!screen->terminal || screen->fed != SCREEN_FED_ALL || screen->make_cost_ns < (uint64_t)SLOW_MS * 1000000)
+	if (!screen->terminal || screen->fed != SCREEN_FED_ALL || screen->make_cost_ns < SLOW_MS * NS_PER_MS)
 		return;
 	screen->counting = true;
 	draw_status(screen);
@@ -340,7 +340,7 @@ static bool is_due(const struct screen *screen)
 	uint64_t since_ns = now_ns() - screen->made_ns;
 	uint64_t least_ms = screen->seen ? screen->source->refresh_ms : FIRST_MS;
 
-	return since_ns >= least_ms * 1000000 && since_ns >= screen->make_cost_ns * TABLE_SHARE;
+	return since_ns >= least_ms * NS_PER_MS && since_ns >= screen->make_cost_ns * TABLE_SHARE;
 }
 
 static void feed(struct screen *screen)
@@ -350,7 +350,7 @@ static void feed(struct screen *screen)
 	if (!source->feed || !is_fed(screen))
 		return;
 	screen_drop_table(screen);
-	screen->fed = source->feed(source->context, (uint64_t)FEED_MS * 1000000, &screen->failed);
+	screen->fed = source->feed(source->context, FEED_MS * NS_PER_MS, &screen->failed);
 	if (screen->fed < 0)
 		screen_say(screen, "%s", screen->failed.s);
 	if (!is_fed(screen) || is_due(screen))

@@ -328,9 +328,9 @@ static void add_start(struct script *script, const struct script_start *start, s
 	if (start->has & PERF_SAMPLE_CPU)
 		add_number(object, "cpu", start->cpu);
 	if (start->has & PERF_SAMPLE_TIME) {
-		add_number(object, "time", start->time_ns / 1000000000);
+		add_number(object, "time", start->time_ns / NS_PER_S);
 		str_addc(object->out, '.');
-		script_add_number(object->out, start->time_ns % 1000000000, 9, '0');
+		script_add_number(object->out, start->time_ns % NS_PER_S, 9, '0');
 	}
 }
 

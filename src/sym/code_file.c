@@ -44,7 +44,7 @@ static int check_owner(const char *path, const struct code_rules *rules, const s
 static int check(int fd, const char *path, const struct code_rules *rules, const struct stat *st,
 		 struct str *err)
 {
-	int64_t written_ns = st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
+	int64_t written_ns = timespec_ns(&st->st_mtim);
 	int rc = check_owner(path, rules, st, err);
 
 	if (rc)

@@ -105,7 +105,7 @@ int debuginfod_fetch(const struct sym_options *options, const struct build_id *i
 {
 	const unsigned seconds =
 		options->debuginfod_seconds ? options->debuginfod_seconds : SECONDS_DEFAULT;
-	const uint64_t limit_ns = seconds * UINT64_C(1000000000), start_ns = now_ns();
+	const uint64_t limit_ns = seconds * NS_PER_S, start_ns = now_ns();
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	char *what;
 	int rc;

@@ -110,7 +110,7 @@ static void take_runtime(struct dso_search *search, struct elf_file *file)
 static void why_doubtful(struct dso_search *search)
 {
 	const struct dso *dso = search->dso;
-	int64_t written_s = search->recording->written_ns / 1000000000;
+	int64_t written_s = search->recording->written_ns / (int64_t)NS_PER_S;
 
 	if (dso->in_doubt)
 		dso_search_why(search, "record again", NULL,

@@ -137,7 +137,7 @@ static int64_t clock_ns(clockid_t clock)
 	struct timespec now = { 0 };
 
 	clock_gettime(clock, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
+	return timespec_ns(&now);
 }
 
 /* "12 (a name) R 1 ...": anything may be in the name, so the fields are counted behind its end. */
@@ -153,7 +153,7 @@ static bool take_start(struct process_here *process, const char *stat)
 		return false;
 	ticks = strtoll(at + 1, NULL, 10);
 	process->start_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
-			    ticks / hz * NS_PER_S + ticks % hz * (NS_PER_S / hz);
+			    ticks / hz * (int64_t)NS_PER_S + ticks % hz * ((int64_t)NS_PER_S / hz);
 	return true;
 }
 

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include "util/arena.h"
 #include "util/build_id.h"
@@ -37,9 +38,9 @@ enum {
 	EXIT_BAD_USAGE = 129, /* as perf and git have it */
 };
 
-#define NS_PER_S 1000000000ull
-#define NS_PER_MS 1000000ull
-#define NS_PER_US 1000ull
+#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_US UINT64_C(1000)
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -210,6 +211,10 @@ bool glob_match(const char *pattern, const char *text);
 bool has_glob_chars(const char *text);
 
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+static inline int64_t timespec_ns(const struct timespec *time)
+{
+	return time->tv_sec * (int64_t)NS_PER_S + time->tv_nsec;
+}
 
 /* ---- libraries that are loaded when they are first needed ---- */
 struct library_symbol {
