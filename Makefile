@@ -293,7 +293,7 @@ lint: all test-programs
 	@BUILD='$(BUILD)' CC='$(CC)' tests/run lint
 
 # What has threads: the recorder's, and whoever works beside it. A pattern that matches nothing is no mistake.
-THREADED_TESTS := unit/test_*reader* unit/test_consumer* unit/test_pipeline* unit/test_buffers* unit/test_squeeze* \
+THREADED_TESTS := unit/test_*reader* unit/test_consumer* unit/test_pipeline* unit/test_buffers* \
 	unit/test_stages unit/test_read_ahead unit/test_unwind_stage unit/test_unwind_files unit/test_frames_ahead \
 	unit/test_live_source unit/test_sink* unit/test_buildid* unit/test_helper* cli/record_threads \
 	cli/record_pressure cli/live_unwind cli/read_ahead

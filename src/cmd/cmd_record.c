@@ -222,7 +222,7 @@ struct record_session {
 	size_t n_noted; /* notes that were printed */
 	bool progress; /* stderr is a terminal */
 	bool progress_shown;
-	struct progress caching;
+	struct progress cache_progress;
 };
 
 static void to_stderr(struct str *text)
@@ -274,20 +274,20 @@ static void on_progress(void *data, const struct record_totals *totals)
 	to_stderr(&text);
 }
 
-static void on_caching(void *data, double part)
+static void on_cache_progress(void *data, double part)
 {
 	struct record_session *session = data;
 
-	if (!session->caching.begun_ns)
-		progress_init(&session->caching, "keeping the files that had samples", session->progress);
-	progress_step(&session->caching, NULL, part);
+	if (!session->cache_progress.begun_ns)
+		progress_init(&session->cache_progress, "keeping the files that had samples", session->progress);
+	progress_step(&session->cache_progress, NULL, part);
 }
 
 static void print_summary(struct record_session *session, const struct record_totals *totals)
 {
 	struct str text = STR_INIT;
 
-	progress_end(&session->caching);
+	progress_end(&session->cache_progress);
 	if (session->progress_shown)
 		str_add(&text, "\r\033[K");
 	if (totals->path && !session->words->quiet)
@@ -315,7 +315,7 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 		plan->opened = on_opened;
 		plan->list_events = on_list_events;
 		plan->progress = session->progress ? on_progress : NULL;
-		plan->caching = on_caching;
+		plan->cache_progress = on_cache_progress;
 		plan->data = session;
 		record_run(plan, &totals, &status, &err);
 	}

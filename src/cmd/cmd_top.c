@@ -309,8 +309,8 @@ static int run_top(struct top_words *words, bool delay_given)
 	memory_return_large();
 	top.run.plan->stop = signals_catch(false, &found);
 	top.run.plan->found = &found;
-	top.run.plan->look_ns = LOOK_NS;
-	top.run.plan->look_later_ns = later_look_ns(words);
+	top.run.plan->drain_every_ns = LOOK_NS;
+	top.run.plan->drain_later_every_ns = later_look_ns(words);
 	top.output.color = color_wanted(words->report.sample.color, STDOUT_FILENO);
 	top.output.columns = terminal_columns(STDOUT_FILENO);
 	top.output.dots = terminal_dots();

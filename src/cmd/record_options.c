@@ -97,7 +97,7 @@ int take_call_graph(void *target, const char *argument, struct str *err)
 
 	words->call_graph = false;
 	words->plan.sampling.stacks_raw = false;
-	words->plan.sampling.chains_later = false;
+	words->plan.sampling.defer_chains = false;
 	for (size_t i = 0; i < ARRAY_SIZE(callchain_kinds); i++) {
 		if (strlen(callchain_kinds[i].name) != len ||
 		    strncmp(callchain_kinds[i].name, argument, len))
@@ -108,7 +108,7 @@ int take_call_graph(void *target, const char *argument, struct str *err)
 		if (callchain_kinds[i].kind == CALLCHAIN_DWARF)
 			return take_dwarf(&words->plan.sampling, argument + len + 1, err);
 		if (callchain_kinds[i].kind == CALLCHAIN_FP && !strcmp(argument + len, ",defer")) {
-			words->plan.sampling.chains_later = true;
+			words->plan.sampling.defer_chains = true;
 			return 0;
 		}
 		return fail(err, -EINVAL, "--call-graph: only dwarf takes a size, and only fp the word defer");

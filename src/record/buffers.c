@@ -1,5 +1,5 @@
 /*
- * The lock is taken once a buffer and once a look, never for a record.
+ * buffers.c: the lock is taken once a buffer and once for each pass over the rings, never for a record.
  */
 #include "record/buffers.h"
 
@@ -108,14 +108,14 @@ struct buffer *buffers_get(struct buffers *buffers, struct producer *producer, b
 		atomic_fetch_sub_explicit(&buffers->n_free, 1, memory_order_relaxed);
 		buffer->from = producer;
 		buffer->n = 0;
-		buffer->looked_round = 0;
+		buffer->drained_round = 0;
 		buffer->snapshot_ends = false;
 	}
 	pthread_mutex_unlock(&buffers->lock);
 	return buffer;
 }
 
-/* With the lock held. */
+/* Needs the lock. */
 static void queue(struct buffers *buffers, struct buffer *buffer)
 {
 	buffer->next = NULL;
@@ -142,36 +142,36 @@ void buffers_put(struct buffers *buffers, struct buffer *buffer)
 	pthread_mutex_unlock(&buffers->lock);
 }
 
-void buffers_look_begins(struct buffers *buffers, struct producer *producer)
+void buffers_drain_begins(struct buffers *buffers, struct producer *producer)
 {
 	producer->round = atomic_load_explicit(&buffers->round, memory_order_acquire);
 }
 
-/* With the lock held. A look that found nothing: its news go with what waits already, if anything does. */
-static void tell_look(struct buffers *buffers, struct producer *producer)
+/* Needs the lock. A pass that found nothing: its news go with a buffer that waits already, if one does. */
+static void tell_drained(struct buffers *buffers, struct producer *producer)
 {
 	if (producer->last && producer->last->queued && producer->last->from == producer) {
-		producer->last->looked_round = producer->round;
+		producer->last->drained_round = producer->round;
 	} else if (atomic_load_explicit(&buffers->rounds_to_tell, memory_order_relaxed)) {
-		producer->news.looked_round = producer->round;
+		producer->news.drained_round = producer->round;
 		queue(buffers, &producer->news);
 	}
 }
 
-void buffers_looked(struct buffers *buffers, struct producer *producer, bool now)
+void buffers_drained(struct buffers *buffers, struct producer *producer, bool now)
 {
 	struct buffer *filling = producer->filling;
 
 	pthread_mutex_lock(&buffers->lock);
 	if (filling && filling->n) {
-		filling->looked_round = producer->round;
+		filling->drained_round = producer->round;
 		producer->holds = !now && !buffers->consumer_waits;
 		if (!producer->holds) {
 			producer->filling = NULL;
 			queue(buffers, filling);
 		}
 	} else {
-		tell_look(buffers, producer);
+		tell_drained(buffers, producer);
 	}
 	pthread_mutex_unlock(&buffers->lock);
 }
@@ -194,24 +194,24 @@ void buffers_snapshot_ends(struct buffers *buffers, struct producer *producer)
 
 /* ---- the consumer ---- */
 
-/* With the lock held: whoever holds records is asked for them. */
+/* Needs the lock. Asks all who hold records for them. */
 static void ask_producers(struct buffers *buffers)
 {
 	const uint64_t one = 1;
 
 	for (struct producer *p = buffers->producers; p; p = p->next) {
-		if (p->holds && p->kick_fd >= 0)
-			(void)!write(p->kick_fd, &one, sizeof(one));
+		if (p->holds && p->wake_fd >= 0)
+			(void)!write(p->wake_fd, &one, sizeof(one));
 	}
 }
 
-/* With the lock held: a producer's own one may be handed over again while this one is dealt with. */
+/* Needs the lock: a producer's own buffer may be handed over again while this one is dealt with. */
 static void take_news(struct buffer *buffer)
 {
 	struct producer *from = buffer->from;
 
-	if (buffer->looked_round > from->looked_round)
-		from->looked_round = buffer->looked_round;
+	if (buffer->drained_round > from->drained_round)
+		from->drained_round = buffer->drained_round;
 	from->snapshot_ended |= buffer->snapshot_ends;
 	buffer->snapshot_ends = false;
 }

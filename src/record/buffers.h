@@ -8,8 +8,8 @@
  * All memory is there, touched and as far as allowed locked, before the first record comes. One lock, held
  * for a few instructions: nobody holds it while reading, writing or waiting for a file.
  *
- * A producer keeps a buffer that is not full while the consumer has other work, so that bytes and not looks
- * fill the memory; a consumer that runs out of work asks for such buffers (producer.kick_fd).
+ * A producer keeps a buffer that is not full while the consumer has other work, so that bytes, and not how
+ * often rings are drained, fill the memory; a consumer that runs out of work asks for such buffers (producer.wake_fd).
  */
 #ifndef PSTAT_BUFFERS_H
 #define PSTAT_BUFFERS_H
@@ -27,13 +27,13 @@ enum {
 
 struct producer;
 
-/* One piece on its way: records, the news that its producer has looked at all its rings, or a call. */
+/* One piece on its way: records, the news that its producer has drained all its rings, or a call. */
 struct buffer {
 	struct buffer *next; /* in the queue or among the free ones */
 	struct producer *from;
 	uint8_t *bytes; /* aligned to 8; NULL: it carries none */
 	size_t n, cap;
-	uint64_t looked_round; /* its producer has looked at all its rings since this round began; 0: not yet */
+	uint64_t drained_round; /* its producer has drained all its rings since this round began; 0: not yet */
 	bool snapshot_ends; /* with it all overwrite rings have been copied */
 	void (*call)(void *data); /* to be called by the consumer, in this place of the order; or NULL */
 	void *data;
@@ -44,14 +44,14 @@ struct buffer {
 struct producer {
 	struct producer *next; /* of all */
 	struct buffer *filling; /* NULL: none */
-	struct buffer news; /* carries looked_round alone, where there are no records */
+	struct buffer news; /* carries drained_round alone, where there are no records */
 	struct buffer *last; /* what it handed over last, news among it; may be free again */
-	int kick_fd; /* an eventfd, written where `filling` is wanted; -1: nobody waits for it */
+	int wake_fd; /* an eventfd, written where `filling` is wanted; -1: nobody waits for it */
 	bool holds; /* `filling` has records that could be handed over */
-	bool is_waited_for; /* a round ends only when it has looked; false: it takes snapshots */
-	uint64_t round; /* its present look began in this round */
-	/* The consumer's: the last look that came, and whether a snapshot has. */
-	uint64_t looked_round;
+	bool is_waited_for; /* a round ends only when it has drained its rings; false: it takes snapshots */
+	uint64_t round; /* its present pass over the rings began in this round */
+	/* The consumer's: the last pass that was handed over, and whether a snapshot was. */
+	uint64_t drained_round;
 	bool snapshot_ended;
 };
 
@@ -79,7 +79,7 @@ struct buffers {
  */
 int buffers_open(struct buffers *buffers, size_t bytes, size_t n_producers, struct str *err);
 void buffers_release(struct buffers *buffers);
-/* Before the first buffer is asked for; is_waited_for and kick_fd are the caller's to set. */
+/* Before the first buffer is asked for; is_waited_for and wake_fd are the caller's to set. */
 void buffers_add_producer(struct buffers *buffers, struct producer *producer);
 
 /* The part that is free, in bytes: what others take meanwhile is not known. */
@@ -89,13 +89,13 @@ struct buffer *buffers_get(struct buffers *buffers, struct producer *producer, b
 /* Hands it over: it is the consumer's. */
 void buffers_put(struct buffers *buffers, struct buffer *buffer);
 /*
- * The producer is about to look at all its rings; and has done so. What it is filling is then handed over if the
- * consumer has nothing to do, or `now` asks for it.
+ * The producer is about to drain all its rings; and has done so. The buffer that it is filling is then handed over if
+ * the consumer has nothing to do, or `now` asks for it.
  */
-void buffers_look_begins(struct buffers *buffers, struct producer *producer);
-void buffers_looked(struct buffers *buffers, struct producer *producer, bool now);
+void buffers_drain_begins(struct buffers *buffers, struct producer *producer);
+void buffers_drained(struct buffers *buffers, struct producer *producer, bool now);
 
-/* The same of one who takes snapshots: what it has given is one whole snapshot. */
+/* The same for a producer that takes snapshots: its buffers since the last call are one whole snapshot. */
 void buffers_snapshot_ends(struct buffers *buffers, struct producer *producer);
 
 /* From now on buffers_take gives what was handed over. */
@@ -103,7 +103,7 @@ void buffers_begin(struct buffers *buffers);
 /* The next piece, in order; waits for one, and for buffers_begin. NULL: closed, and all was taken. */
 struct buffer *buffers_take(struct buffers *buffers);
 void buffers_give_back(struct buffers *buffers, struct buffer *buffer);
-/* Calls fn(data) on the consumer, behind all that was handed over; returns when it was done. */
+/* Calls fn(data) on the consumer, after all that was handed over; returns when it was done. */
 void buffers_call(struct buffers *buffers, void (*fn)(void *data), void *data);
 /* Does not wait for it. `call`, all zeros at first, is the caller's; nothing is done while its last call waits. */
 void buffers_call_later(struct buffers *buffers, struct buffer *call, void (*fn)(void *data), void *data);

@@ -1,5 +1,5 @@
 /*
- * After a failure of the sink all that comes is still handed to it, for it counts what it could not keep; and the
+ * consumer.c: after a failure of the sink all that comes is still handed to it, for it counts what it could not keep; and the
  * buffers go round, so that no reader ever finds itself waiting.
  */
 #include "record/consumer.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* With the second end of a round after it, a record is older than all that comes: whoever waits for that has it. */
+/* The second end of a round after a record makes it older than all that comes: more ends say nothing new. */
 enum { ROUNDS_TOLD = 2 };
 
 static void tell(struct consumer *consumer, int rc, struct str *why)
@@ -17,17 +17,17 @@ static void tell(struct consumer *consumer, int rc, struct str *why)
 	if (rc && !atomic_load(&consumer->failed)) {
 		str_add(&consumer->why, why->s);
 		atomic_store(&consumer->failed, rc);
-		/* Where it is full, it has told already. */
-		(void)!write(consumer->news_fd, &one, sizeof(one));
+		/* A failure means a full counter: somebody is woken already. */
+		(void)!write(consumer->wake_fd, &one, sizeof(one));
 	}
 	str_reset(why);
 }
 
-/* Has everyone who is waited for looked since the last round ended? */
-static bool all_have_looked(const struct consumer *consumer, uint64_t round)
+/* Has everyone who is waited for drained their rings since the last round ended? */
+static bool all_have_drained(const struct consumer *consumer, uint64_t round)
 {
 	for (const struct producer *p = consumer->buffers->producers; p; p = p->next) {
-		if (p->is_waited_for && p->looked_round < round)
+		if (p->is_waited_for && p->drained_round < round)
 			return false;
 	}
 	return true;
@@ -42,7 +42,7 @@ static bool round_ends(struct consumer *consumer, struct producer *from)
 			from->snapshot_ended = false;
 		return ends;
 	}
-	return all_have_looked(consumer, atomic_load_explicit(&consumer->buffers->round,
+	return all_have_drained(consumer, atomic_load_explicit(&consumer->buffers->round,
 							      memory_order_relaxed));
 }
 
@@ -59,7 +59,7 @@ static void end_round(struct consumer *consumer, struct str *why)
 		tell(consumer, consumer->sink->round(consumer->sink, why), why);
 }
 
-static void take(struct consumer *consumer, struct buffer *buffer, struct str *why)
+static void take_buffer(struct consumer *consumer, struct buffer *buffer, struct str *why)
 {
 	if (buffer->call) {
 		buffer->call(buffer->data);
@@ -81,14 +81,14 @@ static void *consumer_main(void *data)
 	struct buffer *buffer;
 
 	while ((buffer = buffers_take(consumer->buffers)) != NULL) {
-		take(consumer, buffer, &why);
+		take_buffer(consumer, buffer, &why);
 		buffers_give_back(consumer->buffers, buffer);
 	}
 	str_release(&why);
 	return NULL;
 }
 
-int consumer_start(struct consumer *consumer, struct buffers *buffers, bool snapshots, int news_fd,
+int consumer_start(struct consumer *consumer, struct buffers *buffers, bool snapshots, int wake_fd,
 		   struct str *err)
 {
 	int code;
@@ -96,7 +96,7 @@ int consumer_start(struct consumer *consumer, struct buffers *buffers, bool snap
 	*consumer = (struct consumer){
 		.buffers = buffers,
 		.snapshots = snapshots,
-		.news_fd = news_fd,
+		.wake_fd = wake_fd,
 		.why = STR_INIT,
 	};
 	code = pthread_create(&consumer->thread, NULL, consumer_main, consumer);

@@ -69,8 +69,8 @@ static struct live_source *live_of_sink(struct record_sink *sink)
 	return (struct live_source *)sink;
 }
 
-/* With the lock held. */
-static void tell(struct live_source *live)
+/* Makes the descriptor readable. Needs the lock. */
+static void wake(struct live_source *live)
 {
 	const uint64_t one = 1;
 
@@ -101,18 +101,18 @@ static bool next_tail(struct live_source *live)
 		live->tail = block;
 		live->filled = 0;
 		live->n_blocks++;
-		tell(live);
+		wake(live);
 	}
 	pthread_mutex_unlock(&live->lock);
 	return block;
 }
 
-/* What has been put into the tail may be read. */
+/* Lets the other thread read what has been put into the tail. */
 static void publish(struct live_source *live)
 {
 	pthread_mutex_lock(&live->lock);
 	live->tail->n = live->filled;
-	tell(live);
+	wake(live);
 	pthread_mutex_unlock(&live->lock);
 }
 
@@ -209,7 +209,7 @@ static int live_end(struct record_sink *sink, struct str *err)
 	(void)err;
 	pthread_mutex_lock(&live->lock);
 	live->ended = true;
-	tell(live);
+	wake(live);
 	pthread_mutex_unlock(&live->lock);
 	return 0;
 }

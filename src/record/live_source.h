@@ -19,7 +19,7 @@
 struct live_options {
 	size_t bytes_max; /* of records that were told and not asked for yet; 0: 16 MiB. At least 512 KiB */
 	/*
-	 * Where three quarters of these are full samples are left out. The rest is for records about tasks, for
+	 * Samples are left out while three quarters of these are full. The rest is for records about tasks, for
 	 * which the sink waits all the same when that is full, too.
 	 */
 	bool samples_left_out;
@@ -43,14 +43,14 @@ struct record_sink *live_source_sink(struct live_source *live);
 
 /* Records stay until the next call; rounds come without a FINISHED_ROUND record. */
 struct record_source *live_source_source(struct live_source *live);
-/* Its own decoder and notes: for this thread alone. */
+/* The decoder and notes in it are for this thread alone. */
 const struct recording_info *live_source_recording(const struct live_source *live);
 /*
  * Readable, for poll(2) beside other things, when the source has given SOURCE_LATER and there is something again, its
  * end too. It may be so once too often: then the source gives SOURCE_LATER again. Nobody else reads it.
  */
 int live_source_fd(const struct live_source *live);
-/* It will ask no more. */
+/* Says that the source will be asked no more. */
 void live_source_close(struct live_source *live);
 
 /* Samples that were left out so far; for any thread. */

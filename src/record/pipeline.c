@@ -1,5 +1,5 @@
 /*
- * The order of starting and stopping. Readers begin before the consumer has anywhere to put records: what comes while
+ * pipeline.c: the order of starting and stopping. Readers begin before the consumer has anywhere to put records: what comes while
  * the file is made and running tasks are listed waits in the buffers.
  */
 #include "record/pipeline.h"
@@ -10,14 +10,14 @@
 
 /*
  * A second of samples with a stack of 8 KiB each, 4,000 a second on two CPUs; of others some seconds. A live view has
- * a queue of its own behind them, and what is not touched costs no time at its start.
+ * a queue of its own after them, and what is not touched costs no time at its start.
  */
 enum { DEFAULT_BYTES = 16 << 20, DUMPS_BYTES = 64 << 20, LIVE_BYTES = 4 << 20 };
 
 static size_t bytes_for(const struct record_plan *plan)
 {
 	bool dumps = plan->sampling.callchain == CALLCHAIN_DWARF;
-	size_t bytes = dumps ? DUMPS_BYTES : plan->look_ns ? LIVE_BYTES : DEFAULT_BYTES;
+	size_t bytes = dumps ? DUMPS_BYTES : plan->drain_every_ns ? LIVE_BYTES : DEFAULT_BYTES;
 
 	if (plan->buffer_bytes)
 		return plan->buffer_bytes;
@@ -56,8 +56,8 @@ int pipeline_open(struct pipeline *pipeline, const struct record_plan *plan, str
 	int rc;
 
 	*pipeline = (struct pipeline)PIPELINE_INIT;
-	pipeline->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (pipeline->news_fd < 0)
+	pipeline->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (pipeline->wake_fd < 0)
 		return fail(err, -errno, "eventfd: %s", strerror(errno));
 	rc = readers_plan(&pipeline->readers, rings, plan, err);
 	if (!rc)
@@ -67,7 +67,7 @@ int pipeline_open(struct pipeline *pipeline, const struct record_plan *plan, str
 	note_memory(plan, &pipeline->buffers);
 	add_snapshots(pipeline, rings, events);
 	rc = consumer_start(&pipeline->consumer, &pipeline->buffers, pipeline->snapshots.n > 0,
-			    pipeline->news_fd, err);
+			    pipeline->wake_fd, err);
 	return rc ? rc : readers_start(&pipeline->readers, &pipeline->buffers, events, err);
 }
 
@@ -93,16 +93,16 @@ static void take_snapshot(struct pipeline *pipeline)
 	pause_rings(&pipeline->snapshots, false);
 }
 
-void pipeline_look(struct pipeline *pipeline, bool snapshot)
+void pipeline_drain(struct pipeline *pipeline, bool snapshot)
 {
-	readers_look(&pipeline->readers);
+	readers_drain(&pipeline->readers);
 	if (snapshot)
 		take_snapshot(pipeline);
 }
 
-void pipeline_look_ahead(struct pipeline *pipeline)
+void pipeline_drain_soon(struct pipeline *pipeline)
 {
-	readers_look_ahead(&pipeline->readers);
+	readers_drain_soon(&pipeline->readers);
 }
 
 int pipeline_stop(struct pipeline *pipeline, struct str *err)
@@ -115,7 +115,7 @@ int pipeline_stop(struct pipeline *pipeline, struct str *err)
 	return consumer_stop(&pipeline->consumer, err);
 }
 
-/* Where the consumer never began nobody makes room: what readers hold is nobody's, and they may not wait. */
+/* The consumer may never have begun: then nobody makes room, and readers must not wait for it. */
 void pipeline_release(struct pipeline *pipeline)
 {
 	struct str why = STR_INIT;
@@ -128,8 +128,8 @@ void pipeline_release(struct pipeline *pipeline)
 	readers_release(&pipeline->readers);
 	ring_reader_release(&pipeline->snapshots);
 	buffers_release(&pipeline->buffers);
-	if (pipeline->news_fd >= 0)
-		close(pipeline->news_fd);
+	if (pipeline->wake_fd >= 0)
+		close(pipeline->wake_fd);
 	str_release(&why);
 	*pipeline = (struct pipeline)PIPELINE_INIT;
 }

@@ -18,9 +18,9 @@ struct pipeline {
 	struct ring_reader snapshots; /* the overwrite rings */
 	struct consumer consumer;
 	bool has_begun; /* somebody takes what the readers collect */
-	int news_fd; /* an eventfd, readable when a sink has failed or is full */
+	int wake_fd; /* an eventfd, readable when a sink has failed or is full */
 };
-#define PIPELINE_INIT { .news_fd = -1 }
+#define PIPELINE_INIT { .wake_fd = -1 }
 
 /*
  * Memory and all threads: readers begin at once to collect. Signals must be blocked. pipeline_release is needed in
@@ -31,15 +31,15 @@ int pipeline_open(struct pipeline *pipeline, const struct record_plan *plan, str
 /* The sink is told what was collected so far, and then all that comes. */
 void pipeline_begin(struct pipeline *pipeline, struct record_sink *sink);
 /*
- * What is in the rings now is handed over, that of overwrite rings too with `snapshot`: these stand still meanwhile.
+ * Hands over what is in the rings now, that of overwrite rings too with `snapshot`: these stand still meanwhile.
  * The consumer has not necessarily come to it yet: consumer_call waits for that.
  */
-void pipeline_look(struct pipeline *pipeline, bool snapshot);
+void pipeline_drain(struct pipeline *pipeline, bool snapshot);
 /*
- * For those who only want it soon: nothing is waited for, and a buffer that is not full is not handed over to a
- * consumer that is busy; records of tasks may need the room.
+ * The same, only soon: nothing is waited for, and a buffer that is not full is not handed over to a consumer that is
+ * busy; records of tasks may need the room.
  */
-void pipeline_look_ahead(struct pipeline *pipeline);
+void pipeline_drain_soon(struct pipeline *pipeline);
 /*
  * Nothing comes into the rings any more: all that is left in them goes its way. 0, or the first failure of the sink,
  * which is the caller's again.

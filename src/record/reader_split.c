@@ -1,6 +1,6 @@
 /*
- * Who drains what. By a word of --threads: CPUs of the same place (core, package, node) are one reader's. By
- * masks: what the user says, as perf-record(1) has it:
+ * reader_split.c: by a word of --threads, CPUs of the same place (core, package, node) are one reader's. By masks, the
+ * user says it, as perf-record(1) has it:
  *
  *   --threads=0,2-4/2-4:1,5-7/5-7       reader 0 drains CPUs 0 and 2 to 4, and runs on 2 to 4;
  *                                       reader 1 drains CPUs 1 and 5 to 7, and runs on 5 to 7
@@ -131,7 +131,7 @@ static void split_by_place(struct reader_shares *shares, const struct record_pla
 
 /* ---- by masks ---- */
 
-/* What is in both goes into `to`; false: nothing. */
+/* Adds the CPUs that are in both; false: there are none. */
 static bool common(struct intset *to, const struct intset *mask, const struct intset *cpus)
 {
 	for (size_t i = 0; i < mask->n; i++) {

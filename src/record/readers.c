@@ -1,7 +1,7 @@
 /*
- * A reader's life: wait for its rings, or for being asked (kick_fd), and look.
+ * readers.c: a reader's life: wait for its rings, or for being asked (wake_fd), and drain them.
  *
- * It wakes at least every LOOK_EVERY_MS where there are several, since a round waits for all of them; and more often
+ * It wakes at least every DRAIN_EVERY_MS where there are several, since a round waits for all of them; and more often
  * where it could not take all: the consumer may have made room.
  */
 #include "record/readers.h"
@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOOK_EVERY_MS = 100, LOOK_SELDOM_MS = 2000, LOOK_AGAIN_MS = 5, HIGHEST_PRIORITY = -20 };
+enum { DRAIN_EVERY_MS = 100, DRAIN_SELDOM_MS = 2000, DRAIN_AGAIN_MS = 5, HIGHEST_PRIORITY = -20 };
 
 /* The kernel's own least. */
 enum { SHORT_SLICE_NS = 100000 };
@@ -31,8 +31,8 @@ struct reader_thread {
 	struct ring_reader reader;
 	size_t *rings; /* indexes in the ring set */
 	size_t n_rings, rings_cap;
-	struct pollfd *fds; /* kick_fd, then one for each ring */
-	uint64_t looked; /* of readers.asked; under the lock */
+	struct pollfd *fds; /* wake_fd, then one for each ring */
+	uint64_t drained; /* of readers.asked; under the lock */
 	uint64_t wakeups;
 };
 
@@ -47,7 +47,7 @@ static void run_on(const struct intset *cpus)
 		if (cpus->v[i] >= 0 && cpus->v[i] < CPU_SETSIZE)
 			CPU_SET(cpus->v[i], &set);
 	}
-	/* Where it may not, it reads from elsewhere. */
+	/* A reader that may not run there reads from elsewhere. */
 	if (CPU_COUNT(&set))
 		(void)!sched_setaffinity(0, sizeof(set), &set);
 }
@@ -78,7 +78,7 @@ static void ask_for_short_slices(void)
 static void begin_polling(struct reader_thread *reader)
 {
 	reader->fds = xcalloc(reader->n_rings + 1, sizeof(*reader->fds));
-	reader->fds[0] = (struct pollfd){ .fd = reader->reader.producer.kick_fd, .events = POLLIN };
+	reader->fds[0] = (struct pollfd){ .fd = reader->reader.producer.wake_fd, .events = POLLIN };
 	for (size_t i = 0; i < reader->n_rings; i++)
 		reader->fds[i + 1] = (struct pollfd){
 			.fd = rings_next_fd(reader->readers->rings, reader->rings[i]),
@@ -89,14 +89,14 @@ static void begin_polling(struct reader_thread *reader)
 static int longest_wait_ms(const struct reader_thread *reader)
 {
 	if (reader->reader.short_of_room)
-		return LOOK_AGAIN_MS;
-	return reader->readers->n > 1 ? LOOK_EVERY_MS : LOOK_SELDOM_MS;
+		return DRAIN_AGAIN_MS;
+	return reader->readers->n > 1 ? DRAIN_EVERY_MS : DRAIN_SELDOM_MS;
 }
 
 /* A ring whose descriptor has hung up is polled on the next one that writes into it. */
 static void wait_for_rings(struct reader_thread *reader)
 {
-	uint64_t kicks;
+	uint64_t wakes;
 
 	if (poll(reader->fds, reader->n_rings + 1, longest_wait_ms(reader)) < 0)
 		return;
@@ -107,7 +107,7 @@ static void wait_for_rings(struct reader_thread *reader)
 			fd->fd = rings_next_fd(reader->readers->rings, reader->rings[i]);
 	}
 	if (reader->fds[0].revents)
-		(void)!read(reader->fds[0].fd, &kicks, sizeof(kicks));
+		(void)!read(reader->fds[0].fd, &wakes, sizeof(wakes));
 }
 
 /* Returns how often it was asked so far. */
@@ -122,15 +122,15 @@ static uint64_t asked(struct readers *readers, bool *stops)
 	return n;
 }
 
-static void has_looked(struct reader_thread *reader, uint64_t looked)
+static void has_drained(struct reader_thread *reader, uint64_t drained)
 {
 	struct readers *readers = reader->readers;
 
-	if (looked == reader->looked)
+	if (drained == reader->drained)
 		return;
 	pthread_mutex_lock(&readers->lock);
-	reader->looked = looked;
-	pthread_cond_signal(&readers->looked);
+	reader->drained = drained;
+	pthread_cond_signal(&readers->drained);
 	pthread_mutex_unlock(&readers->lock);
 }
 
@@ -140,7 +140,7 @@ static void *reader_main(void *data)
 	bool stops = false;
 
 	run_on(&reader->affinity);
-	/* Of this thread alone (setpriority(2), NOTES). Where it may not, it waits its turn. */
+	/* The priority of this thread alone (setpriority(2), NOTES). A refusal means that it waits its turn. */
 	(void)!setpriority(PRIO_PROCESS, 0, HIGHEST_PRIORITY);
 	ask_for_short_slices();
 	begin_polling(reader);
@@ -150,11 +150,11 @@ static void *reader_main(void *data)
 
 		wait_for_rings(reader);
 		wanted = asked(reader->readers, &stops);
-		n = ring_reader_look(&reader->reader, stops			? LOOK_PATIENTLY :
-						      wanted != reader->looked ? LOOK_AND_HAND_OVER :
-										 LOOK_ON);
+		n = ring_reader_drain(&reader->reader, stops			? DRAIN_PATIENTLY :
+						      wanted != reader->drained ? DRAIN_AND_HAND_OVER :
+										 DRAIN_ON);
 		reader->wakeups += n > 0;
-		has_looked(reader, wanted);
+		has_drained(reader, wanted);
 	}
 	free(reader->fds);
 	return NULL;
@@ -182,7 +182,7 @@ static void make_readers(struct readers *readers, const struct reader_shares *sh
 	readers->v = xcalloc(shares->n, sizeof(*readers->v));
 	for (size_t i = 0; i < shares->n; i++) {
 		readers->v[i].readers = readers;
-		readers->v[i].reader.producer.kick_fd = -1;
+		readers->v[i].reader.producer.wake_fd = -1;
 		for (size_t k = 0; k < shares->v[i].affinity.n; k++)
 			intset_add(&readers->v[i].affinity, shares->v[i].affinity.v[k]);
 	}
@@ -218,7 +218,7 @@ int readers_plan(struct readers *readers, struct ring_set *rings, const struct r
 
 	*readers = (struct readers){ .rings = rings };
 	pthread_mutex_init(&readers->lock, NULL);
-	pthread_cond_init(&readers->looked, NULL);
+	pthread_cond_init(&readers->drained, NULL);
 	if (!rc)
 		rc = split(readers, plan, by_place ? &topology : NULL, err);
 	topology_release(&topology);
@@ -235,7 +235,7 @@ static int start(struct readers *readers, struct reader_thread *reader, struct b
 	ring_reader_init(&reader->reader, events, buffers);
 	for (size_t i = 0; i < reader->n_rings; i++)
 		ring_reader_add(&reader->reader, &readers->rings->v[reader->rings[i]]);
-	reader->reader.producer.kick_fd = fd;
+	reader->reader.producer.wake_fd = fd;
 	reader->reader.producer.is_waited_for = true;
 	if (fd < 0)
 		return fail(err, -errno, "cannot start a reader: eventfd: %s", strerror(errno));
@@ -256,40 +256,40 @@ int readers_start(struct readers *readers, struct buffers *buffers, const struct
 	return rc;
 }
 
-/* With the lock held. */
-static void kick_all(struct readers *readers)
+/* Needs the lock. */
+static void wake_all(struct readers *readers)
 {
 	const uint64_t one = 1;
 
 	for (size_t i = 0; i < readers->n; i++) {
 		if (readers->v[i].started)
-			(void)!write(readers->v[i].reader.producer.kick_fd, &one, sizeof(one));
+			(void)!write(readers->v[i].reader.producer.wake_fd, &one, sizeof(one));
 	}
 }
 
-static bool all_looked(const struct readers *readers)
+static bool all_drained(const struct readers *readers)
 {
 	for (size_t i = 0; i < readers->n; i++) {
-		if (readers->v[i].started && readers->v[i].looked != readers->asked)
+		if (readers->v[i].started && readers->v[i].drained != readers->asked)
 			return false;
 	}
 	return true;
 }
 
-void readers_look(struct readers *readers)
+void readers_drain(struct readers *readers)
 {
 	pthread_mutex_lock(&readers->lock);
 	readers->asked++;
-	kick_all(readers);
-	while (!all_looked(readers))
-		pthread_cond_wait(&readers->looked, &readers->lock);
+	wake_all(readers);
+	while (!all_drained(readers))
+		pthread_cond_wait(&readers->drained, &readers->lock);
 	pthread_mutex_unlock(&readers->lock);
 }
 
-void readers_look_ahead(struct readers *readers)
+void readers_drain_soon(struct readers *readers)
 {
 	pthread_mutex_lock(&readers->lock);
-	kick_all(readers);
+	wake_all(readers);
 	pthread_mutex_unlock(&readers->lock);
 }
 
@@ -300,7 +300,7 @@ void readers_stop(struct readers *readers)
 	pthread_mutex_lock(&readers->lock);
 	readers->stops = true;
 	readers->asked++;
-	kick_all(readers);
+	wake_all(readers);
 	pthread_mutex_unlock(&readers->lock);
 	for (size_t i = 0; i < readers->n; i++) {
 		if (readers->v[i].started)
@@ -314,8 +314,8 @@ void readers_count(const struct readers *readers, struct reader_totals *totals)
 	*totals = (struct reader_totals){ 0 };
 	for (size_t i = 0; i < readers->n; i++) {
 		totals->wakeups += readers->v[i].wakeups;
-		totals->n_cut += readers->v[i].reader.squeeze.n_cut;
-		totals->n_dropped += readers->v[i].reader.squeeze.n_dropped;
+		totals->n_cut += readers->v[i].reader.n_cut;
+		totals->n_dropped += readers->v[i].reader.n_dropped;
 	}
 }
 
@@ -327,14 +327,14 @@ void readers_release(struct readers *readers)
 	for (size_t i = 0; i < readers->n; i++) {
 		struct reader_thread *reader = &readers->v[i];
 
-		if (reader->reader.producer.kick_fd >= 0 && reader->reader.buffers)
-			close(reader->reader.producer.kick_fd);
+		if (reader->reader.producer.wake_fd >= 0 && reader->reader.buffers)
+			close(reader->reader.producer.wake_fd);
 		ring_reader_release(&reader->reader);
 		intset_release(&reader->affinity);
 		free(reader->rings);
 	}
 	free(readers->v);
 	pthread_mutex_destroy(&readers->lock);
-	pthread_cond_destroy(&readers->looked);
+	pthread_cond_destroy(&readers->drained);
 	*readers = (struct readers){ 0 };
 }

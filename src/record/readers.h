@@ -15,12 +15,12 @@ struct readers {
 	size_t n;
 	struct ring_set *rings; /* borrowed */
 	pthread_mutex_t lock;
-	pthread_cond_t looked;
-	uint64_t asked; /* looks that were asked for; under the lock */
+	pthread_cond_t drained;
+	uint64_t asked; /* how often they were asked to drain; under the lock */
 	bool stops; /* under the lock */
 };
 
-/* Who reads what: readers->n threads. -errno with a sentence. readers_release is needed in every case. */
+/* Decides who reads what: readers->n threads. -errno with a sentence. readers_release is needed in every case. */
 int readers_plan(struct readers *readers, struct ring_set *rings, const struct record_plan *plan,
 		 struct str *err);
 /*
@@ -29,10 +29,10 @@ int readers_plan(struct readers *readers, struct ring_set *rings, const struct r
  */
 int readers_start(struct readers *readers, struct buffers *buffers, const struct events *events,
 		  struct str *err);
-/* Every reader looks at its rings once more, and hands over what it has: returns when they all did. */
-void readers_look(struct readers *readers);
-/* The same without waiting for them: what they have is handed over as soon as the consumer has nothing else to do. */
-void readers_look_ahead(struct readers *readers);
+/* Has every reader drain its rings once more, and hand over what it has: returns when they all did. */
+void readers_drain(struct readers *readers);
+/* The same without waiting for them: their buffers are handed over when the consumer has nothing else to do. */
+void readers_drain_soon(struct readers *readers);
 /*
  * When nothing comes into the rings any more: takes what is left, however long the consumer needs to make room, and
  * ends the threads.
@@ -42,7 +42,7 @@ void readers_release(struct readers *readers);
 
 struct reader_totals {
 	uint64_t wakeups; /* that found something */
-	uint64_t n_cut, n_dropped; /* samples: see squeeze.h */
+	uint64_t n_cut, n_dropped; /* samples: see ring_reader.h */
 };
 /* After readers_stop: of all readers. */
 void readers_count(const struct readers *readers, struct reader_totals *totals);

@@ -1,11 +1,17 @@
 /*
- * record: events -> rings -> perf.data. Readers copy whole records from the rings into buffers, one consumer
- * tells them to sinks: the file, and whoever else wants to see them; every loss is accounted for.
+ * record: a sample's way from the kernel's ring to the file, with the files that it passes.
  *
- *   plan --sampling.c--> attrs --kern--> rings --readers.c--> buffers.c --consumer.c--> sink_file.c --> writer (data/)
- *                                              what_runs.c -----------------------^ \-> other sinks
+ *   ring (kern/) -- readers.c: a thread for each reader wakes, ring_reader.c copies whole records out of its rings
+ *     -> buffers.c: bounded memory; a reader never waits, so under pressure ring_reader.c keeps less of each sample
+ *     -> consumer.c: the one thread that takes buffers in turn
+ *     -> [unwind_stage.c, a stage (stages.c): takes the copy of the stack out, puts the callchain in]
+ *     -> [sink_tee.c: top's live_source.c sees it too]
+ *     -> sink_file.c: counts it (sample_counts.c), learns from records about tasks (buildid.c, task_table.c)
+ *     -> data/writer.c -> perf.data
  *
- * record_run.c drives it; no work is done per sample beyond a copy and a look at its header.
+ * record_run.c drives it: record_start.c opens all (sampling.c: options -> attrs; host_info.c: the header; synth.c:
+ * what runs already), record_end.c asks the kernel what it lost, cache_files.c keeps the files that had samples.
+ * No work is done per sample beyond a copy and a look at its header, and each loss is a number in record_totals.
  */
 #ifndef PSTAT_RECORD_H
 #define PSTAT_RECORD_H
@@ -26,7 +32,7 @@ struct sampling {
 	bool freq_max; /* -F max */
 	bool strict_freq; /* --strict-freq: over the limit is an error, not a note */
 	enum callchain_kind callchain;
-	bool chains_later; /* fp: user callchains by records of their own, where the kernel has them */
+	bool defer_chains; /* fp: user callchains come later in records of their own, where the kernel has them */
 	uint32_t stack_dump_bytes; /* dwarf: multiple of 8, at most 65528; 0: the default */
 	bool stacks_raw; /* dwarf: the file has the copies of stacks; else they are unwound while recording */
 	uint32_t max_stack; /* 0: the kernel's own limit */
@@ -85,35 +91,6 @@ int branch_filter_parse(const char *text, uint64_t *filter, struct str *err);
 /* "ip,sp" -> a mask of registers, in any case; -EINVAL with a sentence that lists them all. */
 int sample_regs_parse(const char *text, uint64_t *mask, struct str *err);
 
-/* ---- synth.c: what runs already, as records ---- */
-
-/* Non-zero ends the walk and is what the walk returns. Texts in body are valid during the call. */
-typedef int (*synth_fn)(void *data, const struct record_body *body);
-
-enum synth_what {
-	SYNTH_TASKS = 1, /* FORK and COMM of every thread */
-	SYNTH_MMAPS = 2, /* MMAP2 of what a process may execute */
-	SYNTH_CGROUPS = 4, /* CGROUP of every cgroup there is: of use with PERF_SAMPLE_CGROUP only */
-	SYNTH_ALL = 7,
-	SYNTH_DATA_MMAPS = 8, /* with SYNTH_MMAPS: what it may only read, too (where attr.mmap_data is) */
-};
-/*
- * Calls fn with records of the target's tasks, or of all tasks for TARGET_CPUS: for each process FORK,
- * NAMESPACES (if asked for) and COMM of its main thread, the MMAP2 records, then the same for its other
- * threads. CGROUP records come first. A task that ends meanwhile is left out. A held command has FORK
- * and COMM only: its maps begin with its exec. Times and event ids are 0: fn fills body->id.
- * what: enum synth_what. -errno with a sentence where procfs itself cannot be read.
- */
-int synth_tasks(const struct target *target, unsigned what, bool namespaces, const struct kern *kern,
-		synth_fn fn, void *data, struct str *err);
-/*
- * MMAPs of the kernel ("[kernel.kallsyms]_text", start and pgoff are the address of _text) and of its
- * modules (the file's path where modules.dep of this kernel knows one, else "[name]"). Where
- * kptr_restrict hides the addresses there are none: no call, and 0.
- * Programs loaded by BPF before the recording are not among them.
- */
-int synth_kernel(const struct kern *kern, synth_fn fn, void *data, struct str *err);
-
 /* ---- host_info.c, buildid.c: the header's features ---- */
 
 /* HOSTNAME to CPU_TOPOLOGY, PMU_MAPPINGS, ... of this machine; argv: the command line of pstat. */
@@ -132,7 +109,7 @@ void buildid_set_hold(struct buildid_set *set);
 void buildid_set_prepare(struct buildid_set *set);
 /* Starts its thread now, and not with the first file: for those who want to know all threads. */
 void buildid_set_begin(struct buildid_set *set);
-/* Leaves a file system that does not answer behind. */
+/* Does not wait for a file system that does not answer. */
 void buildid_set_free(struct buildid_set *set);
 /*
  * A record was seen (synthesized or from a ring). MMAP2 of files and [vdso], MMAP of modules: the file is
@@ -150,7 +127,7 @@ void buildid_set_write(struct buildid_set *set, struct info *info);
 /* Says which files were asked for and did not come. */
 void buildid_set_note(const struct buildid_set *set, struct note_list *notes);
 
-/* What was taken, one by one, as far as buildid_set_write has waited for it. */
+/* One file that was mapped, as far as buildid_set_write has waited for it. */
 struct buildid_file {
 	const char *path; /* as in the record; the set's */
 	uint16_t cpumode; /* MISC_KERNEL: a module */
@@ -163,7 +140,7 @@ void buildid_set_file(const struct buildid_set *set, size_t i, struct buildid_fi
 /* Which of them a dso of the recording is; buildid_set_files(): none. */
 size_t buildid_set_find(const struct buildid_set *set, const struct dso *dso);
 
-/* ---- record_run.c ---- */
+/* ---- a recording ---- */
 
 /* Threads that drain the rings: how many, and which CPUs are whose. */
 enum reader_split {
@@ -188,6 +165,15 @@ struct reader_masks {
  */
 int reader_masks_parse(struct reader_masks *masks, const char *text, struct str *err);
 void reader_masks_release(struct reader_masks *masks);
+
+/* Descriptions of what runs already: synth.h. */
+enum synth_what {
+	SYNTH_TASKS = 1, /* FORK and COMM of every thread */
+	SYNTH_MMAPS = 2, /* MMAP2 of what a process may execute */
+	SYNTH_CGROUPS = 4, /* CGROUP of every cgroup there is: of use with PERF_SAMPLE_CGROUP only */
+	SYNTH_ALL = 7,
+	SYNTH_DATA_MMAPS = 8, /* with SYNTH_MMAPS: what it may only read, too (where attr.mmap_data is) */
+};
 
 struct record_totals; /* below */
 
@@ -223,8 +209,8 @@ struct record_plan {
 	long delay_ms; /* -D; -1: start disabled */
 	int control_fd, ack_fd; /* -1: none */
 	int end_fd; /* the recording ends when this can be read; -1: none */
-	uint64_t look_ns; /* so often records are taken out of rings that are not nearly full; 0: each second */
-	uint64_t look_later_ns; /* the same behind the first second, up to a second; 0: as before */
+	uint64_t drain_every_ns; /* how often rings that are not nearly full are drained; 0: each second */
+	uint64_t drain_later_every_ns; /* the same after the first second, up to a second; 0: as before */
 	bool dry_run;
 	int argc; /* pstat's own words, for the header */
 	char *const *own_argv;
@@ -237,11 +223,11 @@ struct record_plan {
 	 */
 	struct run_stop *stop;
 	void (*opened)(void *data, const struct counter_set *set); /* notes are final */
-	/* --control "evlist": the events, as the words behind it ask ("-v", "-g", "-F" or ""). */
+	/* --control "evlist": the events, as the words after it ask ("-v", "-g", "-F" or ""). */
 	void (*list_events)(void *data, const struct events *events, const char *words);
 	void (*progress)(void *data, const struct record_totals *totals); /* about once a second */
 	/* The recording is whole, files are put into the cache; may be NULL. part: 0 to 1. */
-	void (*caching)(void *data, double part);
+	void (*cache_progress)(void *data, double part);
 	/*
 	 * Each may be NULL, and is called once, before the first record. other_sink: who else is to be told of the
 	 * records; NULL: nobody. stage: what stands before `next`, a sink that tells it (stages.h); written: the events
@@ -262,7 +248,7 @@ struct chain_totals {
 	uint32_t copy_bytes; /* of the stack, at most */
 };
 
-/* What the closing lines say: each loss is a number. */
+/* Numbers of the closing lines. */
 struct record_event_totals {
 	char *name;
 	bool tracking; /* a dummy: what it says is not about samples */

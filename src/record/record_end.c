@@ -1,10 +1,9 @@
 /*
- * The end of a recording: events stop, what is left in the rings goes its way, the kernel is asked what it lost,
+ * record_end.c: the end of a recording: events stop, what is left in the rings goes its way, the kernel is asked what it lost,
  * and all that is known becomes totals.
  */
-#include "record/rate.h"
 #include "record/recording.h"
-#include "record/what_runs.h"
+#include "record/synth.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ struct last_read {
 	struct intset stopped; /* CPUs that went offline, as the kernel says */
 };
 
-static void take_cpu(struct last_read *last, size_t index, int cpu, uint64_t enabled_ns)
+static void add_cpu(struct last_read *last, size_t index, int cpu, uint64_t enabled_ns)
 {
 	const struct recording *rec = last->rec;
 
@@ -62,14 +61,14 @@ static void note_offline_cpus(const struct last_read *last)
 	}
 }
 
-static void take_reading(void *data, size_t index, int cpu, size_t thread,
+static void add_reading(void *data, size_t index, int cpu, size_t thread,
 			 const struct reading *reading)
 {
 	struct last_read *last = data;
 
 	(void)thread;
 	if (reading->state == READING_OK)
-		take_cpu(last, index, cpu, reading->enabled_ns);
+		add_cpu(last, index, cpu, reading->enabled_ns);
 	if (reading->unverified)
 		note_add(last->rec->plan->notes, false, NULL,
 			 "whether all was recorded is not known: nothing else tells how long the task ran");
@@ -87,7 +86,7 @@ static bool says_lost(const struct data_event *event)
 	return event->attr.read_format & DATA_FORMAT_LOST;
 }
 
-/* Of what was overwritten nobody knows how much it was. */
+/* Nobody knows how much was overwritten. */
 static bool has_rate(const struct recording *rec, size_t index)
 {
 	const struct data_event *event = rec->events.v[index];
@@ -103,7 +102,7 @@ void recording_count(struct recording *rec)
 	struct record_totals *totals = rec->totals;
 	struct sink_file_totals file;
 
-	sink_file_look(&rec->file, &file);
+	sink_file_count(&rec->file, &file);
 	totals->samples = file.samples;
 	totals->not_written = file.not_written;
 	totals->lost = file.lost;
@@ -124,26 +123,26 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 	totals->n_events = rec->events.n;
 	totals->events = xcalloc(rec->events.n + 1, sizeof(*totals->events));
 	for (size_t i = 0; i < rec->events.n; i++) {
-		const struct event_tally *tally = &rec->file.total.v[i];
-		const struct event_tally *dropped = &rec->file.dropped.v[i];
+		const struct event_counts *counts = &rec->file.total.v[i];
+		const struct event_counts *dropped = &rec->file.dropped.v[i];
 		const struct data_event *event = rec->events.v[i];
 		struct record_event_totals *to = &totals->events[i];
 
 		*to = (struct record_event_totals){
 			.name = xstrdup(event->name),
 			.tracking = rec->set.v[rec->counter_of[i]].event->tracking,
-			.samples = tally->samples,
-			.lost = (says_lost(event) ? ends[i].lost : tally->lost) + ends[i].told,
-			.throttled = tally->throttled,
+			.samples = counts->samples,
+			.lost = (says_lost(event) ? ends[i].lost : counts->lost) + ends[i].told,
+			.throttled = counts->throttled,
 			.enabled_ns = ends[i].enabled_ns,
 			.running_ns = ends[i].running_ns,
 			.asked_hz = has_rate(rec, i) ? (double)event->attr.sample_freq : 0,
 		};
 		if (to->running_ns && to->asked_hz > 0)
-			to->achieved_hz = (double)(tally->samples + dropped->samples) * 1e9 /
+			to->achieved_hz = (double)(counts->samples + dropped->samples) * 1e9 /
 					  (double)to->running_ns;
 		read += ends[i].lost;
-		told += tally->lost;
+		told += counts->lost;
 		by_pmu += ends[i].told;
 	}
 	told += rec->file.total.v[rec->events.n].lost;
@@ -173,7 +172,7 @@ static int add_losses(struct recording *rec, const struct event_end *ends)
 		if (!ends[i].lost)
 			continue;
 		str_reset(&bytes);
-		rc = tally_encode_loss(rec->events.v[i], ends[i].lost, 0, &bytes, rec->err);
+		rc = loss_encode(rec->events.v[i], ends[i].lost, 0, &bytes, rec->err);
 		if (!rc)
 			rc = rec->sink->take(rec->sink, bytes.s, bytes.len, rec->err);
 	}
@@ -196,7 +195,7 @@ static int finish(struct recording *rec, const struct event_end *ends)
 
 	rc = add_losses(rec, ends);
 	if (!rc && plan->tail_synthesize)
-		rc = what_runs_tell(plan, &rec->target, &rec->events, rec->sink, rec->err);
+		rc = synth_to_sink(plan, &rec->target, &rec->events, rec->sink, rec->err);
 	end_rc = rec->sink->end(rec->sink, rc ? &again : rec->err);
 	str_release(&again);
 	return rc ? rc : end_rc;
@@ -243,16 +242,16 @@ int recording_end(struct recording *rec)
 	counters_disable(&rec->set);
 	if (rec->start_ns != NEVER_NS)
 		elapsed_ns = now_ns() - rec->start_ns;
-	/* What failed already has been told. */
+	/* An earlier failure has been reported already. */
 	if (rec->rc)
 		rec->err = &again;
 	rc = pipeline_stop(&rec->pipeline, rec->err);
 	if (rc)
 		rec->err = &again;
-	/* What the sinks are told is counted below; a failure is theirs, and told once more at their end. */
+	/* Samples that reach the sinks are counted below; a failure of a sink is reported once more at its end. */
 	if (rec->unwinds)
 		(void)stage_hand_on(rec->unwinds, true, &again);
-	counters_read(&rec->set, take_reading, &last);
+	counters_read(&rec->set, add_reading, &last);
 	note_offline_cpus(&last);
 	count_told(rec, last.v);
 	finish_rc = finish(rec, last.v);

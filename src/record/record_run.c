@@ -1,12 +1,11 @@
 /*
- * The course of a recording: one loop waits for everything that can happen (kern/watch.c) and then asks for a look
- * at the rings, switches files, flushes, as the time asks for it. The records go their way without it (pipeline.h).
+ * record_run.c: the course of a recording: one loop waits for everything that can happen (kern/watch.c) and then has
+ * the rings drained, switches files, flushes, as the time asks for it. The records go their way without it (pipeline.h).
  *
  * How it ends: with the command, with the measured tasks, by a signal, by --control, when the file is
  * full, or when it cannot be written. Whatever the reason, the file is finished first and the command
  * told to end afterwards: what was recorded does not depend on its goodwill.
  */
-#include "record/caching.h"
 #include "record/recording.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KEEPER_FIRST_MS = 50 };
+enum { HOLD_POLL_FIRST_MS = 50 };
 
 /* ---- snapshots and files ---- */
 
@@ -23,26 +22,29 @@ static int hand_on_all(void *data, struct str *err)
 	return stage_hand_on(data, true, err);
 }
 
-/* What waits to be unwound goes to the file: of what came before the last look but one, nothing is out of order. */
+/*
+ * Waits until all samples read so far are unwound and written. The file is then in order up to the last pass but one
+ * over the rings.
+ */
 static int unwind_all(struct recording *rec)
 {
 	if (!rec->unwinds)
 		return 0;
-	pipeline_look(&rec->pipeline, false);
+	pipeline_drain(&rec->pipeline, false);
 	return consumer_call(&rec->pipeline.consumer, hand_on_all, rec->unwinds, rec->err);
 }
 
-/* All that is not newer than what was in the rings when this was asked for has come with the second look. */
+/* The second pass over the rings brings all that is not newer than what was in them when this was asked for. */
 static int switch_file(struct recording *rec)
 {
 	struct consumer *consumer = &rec->pipeline.consumer;
 	int rc;
 
-	pipeline_look(&rec->pipeline, true);
+	pipeline_drain(&rec->pipeline, true);
 	rc = unwind_all(rec);
 	if (!rc)
 		rc = consumer_call(consumer, sink_file_cut, &rec->file, rec->err);
-	pipeline_look(&rec->pipeline, false);
+	pipeline_drain(&rec->pipeline, false);
 	if (!rc)
 		rc = unwind_all(rec);
 	return rc ? rc : consumer_call(consumer, sink_file_switch, &rec->file, rec->err);
@@ -54,9 +56,9 @@ static int do_snapshot(struct recording *rec)
 
 	if (rec->plan->switch_on_signal)
 		return switch_file(rec);
-	pipeline_look(&rec->pipeline, true);
+	pipeline_drain(&rec->pipeline, true);
 	rc = unwind_all(rec);
-	/* Who asked for it may look at it now. */
+	/* The one who asked for it may look at it now. */
 	return rc ? rc : consumer_flush(&rec->pipeline.consumer, rec->err);
 }
 
@@ -67,9 +69,9 @@ static int control_enable(void *data, const char *words)
 	struct recording *rec = data;
 
 	(void)words;
-	rec->look_at_ns = now_ns();
+	rec->removal_look_ns = now_ns();
 	if (rec->start_ns == NEVER_NS)
-		rec->start_ns = rec->look_at_ns;
+		rec->start_ns = rec->removal_look_ns;
 	return counters_enable(&rec->set);
 }
 
@@ -156,7 +158,7 @@ static uint64_t next_switch_ns(struct recording *rec)
 
 	if (!rec->plan->switch_ns)
 		return NEVER_NS;
-	sink_file_look(&rec->file, &totals);
+	sink_file_count(&rec->file, &totals);
 	return totals.opened_ns + rec->plan->switch_ns;
 }
 
@@ -164,10 +166,10 @@ static void each_second(struct recording *rec)
 {
 	const struct record_plan *plan = rec->plan;
 
-	pipeline_look(&rec->pipeline, false);
+	pipeline_drain(&rec->pipeline, false);
 	consumer_flush_later(&rec->pipeline.consumer);
-	if (plan->look_later_ns)
-		ticker_start(&rec->look, now_ns(), plan->look_later_ns);
+	if (plan->drain_later_every_ns)
+		ticker_start(&rec->drain, now_ns(), plan->drain_later_every_ns);
 	if (plan->progress) {
 		recording_count(rec);
 		plan->progress(plan->data, rec->totals);
@@ -175,24 +177,19 @@ static void each_second(struct recording *rec)
 }
 
 /*
- * A file that is kept is opened when its MMAP comes out of a ring. After the start, and after each new file, that is
- * soon, then less and less: a process that ends within a second may take its files with it.
+ * Drains the rings sooner where mapped files are to be held open: a file is opened when its MMAP comes out of a ring,
+ * and a process that ends within a second may take its files with it. The interval is short after the start and after
+ * each new file, then doubles.
  */
-static void pace_keeper(struct recording *rec, uint64_t now)
+static void pace_hold_poll(struct recording *rec, uint64_t now)
 {
 	size_t files = atomic_load(&rec->file.mapped_files);
 
-	if (!rec->plan->cache || rec->plan->look_ns)
+	if (!rec->plan->cache || rec->plan->drain_every_ns)
 		return;
-	rec->keeper_ns = files != rec->keeper_files ? KEEPER_FIRST_MS * NS_PER_MS : 2 * rec->keeper_ns;
-	rec->keeper_files = files;
-	ticker_start(&rec->look, now, rec->keeper_ns < NS_PER_S ? rec->keeper_ns : 0);
-}
-
-static void look_ahead(struct recording *rec, uint64_t now)
-{
-	pipeline_look_ahead(&rec->pipeline);
-	pace_keeper(rec, now);
+	rec->hold_poll_ns = files != rec->hold_poll_files ? HOLD_POLL_FIRST_MS * NS_PER_MS : 2 * rec->hold_poll_ns;
+	rec->hold_poll_files = files;
+	ticker_start(&rec->drain, now, rec->hold_poll_ns < NS_PER_S ? rec->hold_poll_ns : 0);
 }
 
 static int do_what_is_due(struct recording *rec)
@@ -209,14 +206,16 @@ static int do_what_is_due(struct recording *rec)
 	}
 	if (!rc && now >= next_switch_ns(rec))
 		rc = switch_file(rec);
-	if (now >= rec->look_at_ns)
-		rec->look_at_ns = removal_look(&rec->set, now);
+	if (now >= rec->removal_look_ns)
+		rec->removal_look_ns = removal_look(&rec->set, now);
 	if (!rc && ticker_due(&rec->second, now)) {
 		each_second(rec);
-		pace_keeper(rec, now);
+		pace_hold_poll(rec, now);
 	}
-	if (!rc && ticker_due(&rec->look, now))
-		look_ahead(rec, now);
+	if (!rc && ticker_due(&rec->drain, now)) {
+		pipeline_drain_soon(&rec->pipeline);
+		pace_hold_poll(rec, now);
+	}
 	return rc;
 }
 
@@ -226,21 +225,21 @@ static uint64_t next_due_ns(struct recording *rec)
 
 	if (rec->delay_until_ns < next)
 		next = rec->delay_until_ns;
-	if (rec->look.next_ns < next)
-		next = rec->look.next_ns;
-	if (rec->look_at_ns < next)
-		next = rec->look_at_ns;
+	if (rec->drain.next_ns < next)
+		next = rec->drain.next_ns;
+	if (rec->removal_look_ns < next)
+		next = rec->removal_look_ns;
 	return switch_ns < next ? switch_ns : next;
 }
 
 static void run_loop(struct recording *rec)
 {
-	watch_fd(&rec->watch, rec->pipeline.news_fd);
+	watch_fd(&rec->watch, rec->pipeline.wake_fd);
 	rec->end_slot = watch_fd(&rec->watch, rec->plan->end_fd);
 	ticker_start(&rec->second, now_ns(), NS_PER_S);
-	ticker_start(&rec->look, now_ns(), rec->plan->look_ns);
-	rec->keeper_ns = KEEPER_FIRST_MS * NS_PER_MS / 2;
-	pace_keeper(rec, now_ns());
+	ticker_start(&rec->drain, now_ns(), rec->plan->drain_every_ns);
+	rec->hold_poll_ns = HOLD_POLL_FIRST_MS * NS_PER_MS / 2;
+	pace_hold_poll(rec, now_ns());
 	while (!is_over(rec)) {
 		watch_wait(&rec->watch, next_due_ns(rec));
 		rec->rc = do_what_is_due(rec);
@@ -294,7 +293,7 @@ static void release(struct recording *rec)
 	pipeline_release(&rec->pipeline);
 	unwind_stage_free(rec->unwind);
 	sink_file_release(&rec->file);
-	sinks_all_release(&rec->sinks);
+	sink_tee_release(&rec->tee);
 	rings_close(&rec->rings);
 	if (rec->set_open)
 		counters_close(&rec->set);
@@ -318,7 +317,7 @@ int record_run(const struct record_plan *plan, struct record_totals *totals, int
 		.pipeline = PIPELINE_INIT,
 		.start_ns = NEVER_NS,
 		.delay_until_ns = NEVER_NS,
-		.look_at_ns = NEVER_NS,
+		.removal_look_ns = NEVER_NS,
 	};
 	int rc, end_rc = 0;
 
@@ -340,7 +339,7 @@ int record_run(const struct record_plan *plan, struct record_totals *totals, int
 	*status = rc ? rec.failed_status : plan->dry_run ? 0 : exit_status(&rec);
 	watch_end(&rec.watch);
 	if (!rc && rec.sink)
-		recording_cache(&rec);
+		cache_files(&rec);
 	release(&rec);
 	return rc;
 }

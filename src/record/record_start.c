@@ -1,6 +1,6 @@
 /*
- * The beginning of a recording, in this order, so that each step can fail without harm to what was
- * there before: command held -> target -> attrs -> events open -> rings -> readers -> file -> what
+ * record_start.c: the beginning of a recording, in this order, so that each step can fail without harm to what was
+ * there before: command held -> target -> attrs -> events open -> rings -> header -> readers -> file -> what
  * runs already -> go.
  *
  * A command that is itself the target samples from its exec on, by the kernel (enable_on_exec). Tasks
@@ -8,10 +8,11 @@
  * the rings.
  */
 #include "record/recording.h"
-#include "record/sampling_dumps.h"
-#include "record/what_runs.h"
+#include "record/synth.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,6 +65,70 @@ static int resolve(struct recording *rec)
 	return rc;
 }
 
+/* ---- cycles that no counter counts ---- */
+
+static bool is_cycles(const struct event *event)
+{
+	return event->kind == EVENT_KERNEL && event->attr.type == PERF_TYPE_HARDWARE &&
+	       (uint32_t)event->attr.config == PERF_COUNT_HW_CPU_CYCLES;
+}
+
+/* perf_event_open(2): no such event, no such device, and two for PMUs that cannot sample it. */
+static bool means_no_counter(int rc)
+{
+	return rc == -ENOENT || rc == -ENXIO || rc == -ENODEV || rc == -EOPNOTSUPP;
+}
+
+/* "cycles:u" -> "cpu-clock:u"; p is about counters only. */
+static char *clock_name(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	struct str out = STR_INIT;
+
+	str_add(&out, "cpu-clock");
+	for (const char *at = colon ? colon + 1 : ""; *at; at++) {
+		if (strchr("pP", *at))
+			continue;
+		if (!strchr(out.s, ':'))
+			str_addc(&out, ':');
+		str_addc(&out, *at);
+	}
+	return str_detach(&out);
+}
+
+/*
+ * The default event counts cycles, and many machines have no counter for them. The question is where the time goes,
+ * which a clock answers as well: cpu-clock, with a line that says so. Asking the kernel is the only test: the same
+ * errno has many causes, and four errnos mean "there is no such counter". Other events are left as they are.
+ */
+static void replace_cycles(struct event_list *events, const struct sampling *sampling,
+		    const struct kern *kern, struct note_list *notes)
+{
+	for (size_t i = 0; i < events->n; i++) {
+		struct event *event = &events->v[i];
+		char *name, *why = NULL;
+		int rc;
+
+		/* A clock has no branch records: with the event's own failure all is said. */
+		if (!is_cycles(event) || sampling_wants_branches(sampling, event))
+			continue;
+		rc = event_try_sample(event, kern, &why);
+		if (!means_no_counter(rc)) {
+			free(why);
+			continue;
+		}
+		name = clock_name(event->name);
+		note_add(notes, false, NULL, "%s: %s: sampling %s instead", event->name, why, name);
+		free(why);
+		event->attr.type = PERF_TYPE_SOFTWARE;
+		event->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+		event->attr.precise_ip = 0;
+		event->precise_max = false;
+		free(event->name);
+		event->name = name;
+	}
+}
+
 /* ---- events and rings ---- */
 
 static bool waits(const struct recording *rec)
@@ -82,7 +147,7 @@ static int choose_samples(struct recording *rec)
 	struct sampling sampling = plan->sampling;
 	int rc;
 
-	/* What can be switched off must not take with it what is known about tasks. */
+	/* Events that can be switched off must not take with them what is known about tasks. */
 	sampling.starts_late = waits(rec) || plan->control_fd >= 0;
 	/* A ring of its own for each thread has no CPU, and then no children. */
 	sampling.inherit = sampling.inherit && !plan->target.per_thread;
@@ -103,7 +168,7 @@ static const char *reason_of(const struct counter *c)
 	return c->reason ? c->reason : "it is not an event of the kernel";
 }
 
-/* What is not open is a note, as long as anything to sample is. */
+/* An event that is not open is a note, as long as another one can be sampled. */
 static int check_open(struct recording *rec)
 {
 	const struct counter *first = NULL;
@@ -195,8 +260,8 @@ static int open_with_rings(struct recording *rec, uint64_t ring_bytes)
 }
 
 /*
- * Where the rings had to be smaller than asked for, the level at which they wake pstat is too high, and copies of
- * stacks may be too large: only opening again can change it.
+ * Opens again where the rings had to be smaller than asked for: the level at which they wake pstat is then too high,
+ * and copies of stacks may be too large.
  */
 static int open_events(struct recording *rec)
 {
@@ -217,6 +282,71 @@ static int open_events(struct recording *rec)
 }
 
 /* ---- the header ---- */
+
+static void copy_words(struct data_event *to, const struct counter *c)
+{
+	const struct event *event = c->event;
+
+	to->name = xstrdup(c->name);
+	if (event->unit[0])
+		to->unit = xstrdup(event->unit);
+	to->scale = event->scale;
+	intset_copy(&to->cpus, &event->cpus);
+}
+
+/* The index in the file of the counter at `index` of the set. */
+static size_t file_index(const struct recording *rec, size_t index)
+{
+	size_t i = 0;
+
+	while (i < rec->events.n && rec->counter_of[i] != index)
+		i++;
+	return i;
+}
+
+static void set_groups(struct recording *rec)
+{
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct counter *c = &rec->set.v[rec->counter_of[i]];
+		struct data_event *event = rec->events.v[i];
+
+		event->leader = file_index(rec, c->leader);
+		event->n_members = c->leader == rec->counter_of[i] ? c->n_members : 1;
+		if (event->n_members < 2)
+			continue;
+		event->group_name = c->event->group_name ? xstrdup(c->event->group_name) : NULL;
+		info_set(&rec->info, FEATURE_GROUP_DESC);
+	}
+}
+
+/*
+ * Open counters become the file's events. A counter that could not be opened is not in the file, so an event's
+ * index there may differ from its index in the set: counter_of leads back.
+ */
+static int list_events(struct recording *rec)
+{
+	rec->counter_of = xcalloc(rec->set.n + 1, sizeof(*rec->counter_of));
+	for (size_t i = 0; i < rec->set.n; i++) {
+		const struct counter *c = &rec->set.v[i];
+		uint64_t *ids = NULL;
+		size_t n_ids = 0;
+		int rc;
+
+		if (c->state != COUNTER_OPEN)
+			continue;
+		rc = counter_add_ids(&rec->set, i, &ids, &n_ids);
+		if (rc) {
+			free(ids);
+			return fail(rec->err, rc, "%s: the kernel does not tell its id: %s", c->name,
+				    strerror(-rc));
+		}
+		rec->counter_of[rec->events.n] = i;
+		copy_words(events_add(&rec->events, &c->attr, sizeof(c->attr), ids, n_ids), c);
+		free(ids);
+	}
+	set_groups(rec);
+	return 0;
+}
 
 static uint64_t ns_of(clockid_t id)
 {
@@ -275,9 +405,9 @@ int recording_begin(struct recording *rec)
 	rec->delay_until_ns = NEVER_NS;
 	if (!starts_with_exec(rec) && rec->plan->delay_ms >= 0)
 		rc = counters_enable(&rec->set);
-	rec->look_at_ns = now_ns();
+	rec->removal_look_ns = now_ns();
 	if (rec->start_ns == NEVER_NS)
-		rec->start_ns = rec->look_at_ns;
+		rec->start_ns = rec->removal_look_ns;
 	if (rc)
 		return fail(rec->err, rc, "the events cannot be started: %s", strerror(-rc));
 	return 0;
@@ -292,12 +422,12 @@ static int release_child(struct recording *rec)
 	return rc ? exec_failed(rec, rc) : 0;
 }
 
-/* For the file alone: a stage before it has had its say. */
-static int tell_file_what_runs(void *data, struct record_sink *to, struct str *err)
+/* Describes what runs to the file alone, by its own events: a stage before it has had its say. */
+static int synth_to_file(void *data, struct record_sink *to, struct str *err)
 {
 	struct recording *rec = data;
 
-	return what_runs_tell(rec->plan, &rec->target, rec->described.events, to, err);
+	return synth_to_sink(rec->plan, &rec->target, rec->described.events, to, err);
 }
 
 /* The threads that unwind, where the file is to have chains and no copies of stacks. */
@@ -322,7 +452,7 @@ static int open_unwinding(struct recording *rec)
 	return rc;
 }
 
-/* Of the files that the recording meets; NULL: nobody wants them. Its process is forked before there are threads. */
+/* NULL: no build-ids are wanted. The process that reads files is forked before there are threads. */
 static struct buildid_set *begin_build_ids(const struct record_plan *plan)
 {
 	struct buildid_set *set;
@@ -346,50 +476,89 @@ static void describe_sinks(struct recording *rec, struct buildid_set *build_ids)
 	else if (plan->written)
 		rec->described.events = plan->written(plan->data, &rec->events);
 	sink_file_init(&rec->file, plan, &rec->described, &rec->info, build_ids,
-		       rec->pipeline.news_fd);
+		       rec->pipeline.wake_fd);
 	if (plan->tail_synthesize) {
-		rec->file.what_runs = tell_file_what_runs;
+		rec->file.synth = synth_to_file;
 		rec->file.data = rec;
 	}
 }
 
-/* Without a name there is none, and what comes is counted all the same. */
+/* A plan without a path has no file: its sink only counts. */
 static int open_file(struct recording *rec)
 {
 	int rc = rec->plan->path ? sink_file_open(&rec->file, rec->err) : 0;
 
 	if (!rc)
-		sinks_all_add(&rec->sinks, &rec->file.sink);
+		sink_tee_add(&rec->tee, &rec->file.sink);
 	return rc;
 }
 
-/* The file and other sinks, what stands before them, and in all of them what ran already, unless that comes last. */
+/* Opens the file and other sinks, and the stage before them; all are told what ran already, unless that comes last. */
 static int open_sinks(struct recording *rec)
 {
 	const struct record_plan *plan = rec->plan;
 	struct record_sink *other = NULL;
 	int rc;
 
-	sinks_all_init(&rec->sinks);
+	sink_tee_init(&rec->tee);
 	rc = open_file(rec);
 	if (rc)
 		return rc;
 	if (plan->other_sink)
 		other = plan->other_sink(plan->data, &rec->described);
 	if (other)
-		sinks_all_add(&rec->sinks, other);
-	rec->sink = rec->sinks.n == 1 ? rec->sinks.v[0] : &rec->sinks.sink;
+		sink_tee_add(&rec->tee, other);
+	rec->sink = rec->tee.n == 1 ? rec->tee.v[0] : &rec->tee.sink;
 	if (rec->unwind) {
 		rec->unwinds = unwind_stage_begin(rec->unwind, rec->sink);
 		rec->sink = &rec->unwinds->sink;
 	} else if (plan->stage)
 		rec->sink = plan->stage(plan->data, &rec->described, rec->sink);
 	if (!plan->tail_synthesize)
-		rc = what_runs_tell(plan, &rec->target, &rec->events, rec->sink, rec->err);
+		rc = synth_to_sink(plan, &rec->target, &rec->events, rec->sink, rec->err);
 	return rc || !plan->path ? rc : sink_file_begun(&rec->file, rec->err);
 }
 
-/* All threads are there, that of the build-ids too. */
+/* "common_pid != 7 && common_pid != 8", for each thread of this process. */
+static int other_threads(struct str *out, struct str *err)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+
+	if (!tasks)
+		return fail(err, -errno, "--exclude-perf: /proc/self/task: %s", strerror(errno));
+	while ((entry = readdir(tasks)) != NULL) {
+		if (entry->d_name[0] != '.')
+			str_addf(out, "%scommon_pid != %s", out->len ? " && " : "", entry->d_name);
+	}
+	closedir(tasks);
+	return 0;
+}
+
+/*
+ * --exclude-perf: tracepoints leave out what pstat itself hits. A filter can name threads only, and a descriptor takes
+ * one filter: so it is set when all of them have been started, and before any event runs.
+ */
+int leave_pstat_out(struct event_list *events, struct counter_set *set, struct str *err)
+{
+	struct str others = STR_INIT;
+	int rc = other_threads(&others, err);
+
+	for (size_t i = 0; i < events->n && !rc; i++) {
+		struct event *event = &events->v[i];
+		char *given = event->filter;
+
+		if (event->attr.type != PERF_TYPE_TRACEPOINT)
+			continue;
+		event->filter = given ? xasprintf("(%s) && (%s)", given, others.s) :
+					xasprintf("%s", others.s);
+		free(given);
+	}
+	str_release(&others);
+	return rc ? rc : counters_set_filters(set, err);
+}
+
+/* Called when all threads are there, that of the build-ids too. */
 static int leave_threads_out(struct recording *rec)
 {
 	if (rec->file.build_ids)
@@ -442,7 +611,7 @@ int recording_start(struct recording *rec)
 	if (!rc)
 		rc = open_events(rec);
 	if (!rc)
-		rc = recording_list_events(rec);
+		rc = list_events(rec);
 	if (rc)
 		return rc;
 	note_hidden_kernel(rec);

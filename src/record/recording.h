@@ -8,7 +8,7 @@
 #include "record/pipeline.h"
 #include "record/record.h"
 #include "record/sink_file.h"
-#include "record/sinks_all.h"
+#include "record/sink_tee.h"
 #include "record/unwind_stage.h"
 
 struct recording {
@@ -32,7 +32,7 @@ struct recording {
 	struct recording_info described; /* for sinks: events and info of what is written */
 	struct pipeline pipeline;
 	struct sink_file file;
-	struct sinks_all sinks; /* the file, and others */
+	struct sink_tee tee; /* the file, and others */
 	struct unwind_stage *unwind; /* NULL: no stacks are unwound */
 	struct stage *unwinds; /* its stage, once there is one */
 	struct record_sink *sink; /* what the pipeline tells: the sinks, or a stage before them; NULL: none is open */
@@ -42,11 +42,11 @@ struct recording {
 	struct control control;
 	uint64_t start_ns; /* sampling began; NEVER_NS: not yet */
 	uint64_t delay_until_ns;
-	uint64_t look_at_ns; /* removal_look() */
+	uint64_t removal_look_ns; /* when removal_look() is due */
 	struct ticker second; /* flush and progress */
-	struct ticker look; /* plan.look_ns; else when a mapped file may be waiting to be held */
-	uint64_t keeper_ns; /* from one of these looks to the next */
-	size_t keeper_files; /* were known at the last one */
+	struct ticker drain; /* plan.drain_every_ns; else when a mapped file may be waiting to be held */
+	uint64_t hold_poll_ns; /* from one look for mapped files to the next */
+	size_t hold_poll_files; /* that were known at the last one */
 	size_t end_slot; /* of the watch: plan.end_fd */
 	int signals_seen;
 	bool told_to_end; /* by --control */
@@ -64,14 +64,14 @@ int recording_start(struct recording *rec);
 /* Sampling begins, by now or by the exec that follows. */
 int recording_begin(struct recording *rec);
 
-/* file_events.c: the open counters as events of the file: attrs, ids, names, units, groups */
-int recording_list_events(struct recording *rec);
+/* --exclude-perf: sets the filters of tracepoints (see open_options.filters_later), which leave out pstat's threads. */
+int leave_pstat_out(struct event_list *events, struct counter_set *set, struct str *err);
 
 /* record_end.c */
 
 /* Stops, takes what is left, finishes the file. 0 or the first failure. */
 int recording_end(struct recording *rec);
-/* What is known so far, without the losses that only the end tells. */
+/* Counts so far, without the losses that only the end tells. */
 void recording_count(struct recording *rec);
 
 /* tracing_data.c */
@@ -80,18 +80,30 @@ void recording_count(struct recording *rec);
 void tracing_data_collect(struct info *info, const struct event_list *events,
 			  const struct kern *kern);
 
-/* exclude_perf.c */
-
-/* Sets the filters of tracepoints (see open_options.filters_later), which then leave out all threads of pstat. */
-int leave_pstat_out(struct event_list *events, struct counter_set *set, struct str *err);
-
-/* clock_fallback.c */
+/* sampling.c */
 
 /*
- * Cycles where no counter counts them become cpu-clock, with a note that says why; other events are
- * left as they are, and so are those that are to bring branch records.
+ * Does the event go on all the time, so that a lower rate than -F says something? Page faults and other
+ * single hits come as seldom as they do; then each of them is a sample, whatever was asked for.
  */
-void replace_cycles(struct event_list *events, const struct sampling *sampling,
-		    const struct kern *kern, struct note_list *notes);
+bool rate_is_reachable(const struct event *event);
+/*
+ * The largest of 8, 16 and 32 KiB of which a ring holds 50 ms of samples, `hz` a second; 8 KiB where not even that
+ * fits, or where nobody knows how many there will be (hz 0).
+ */
+uint32_t stack_dump_for(uint64_t ring_bytes, uint64_t hz);
+/*
+ * Sets that for the events whose stacks are unwound while they are recorded, and for which no size was given; they
+ * share the rings. true: some event had another size.
+ */
+bool stack_dumps_fit(const struct sampling *sampling, struct event_list *events, uint64_t ring_bytes);
+
+/* cache_files.c */
+
+/*
+ * Puts files that had samples into the build-id cache, as perf has it. After the end of the recording, while what it
+ * knows of mapped files is there, with signals let in: one that comes now ends it. Failures are in the plan's notes.
+ */
+void cache_files(const struct recording *rec);
 
 #endif

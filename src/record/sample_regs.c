@@ -17,7 +17,7 @@ struct reg_name {
 };
 
 #if defined(__x86_64__)
-/* Without the segment registers (bits 12 to 15): the kernel refuses them for 64-bit tasks. */
+/* The segment registers (bits 12 to 15) are not among them: the kernel refuses them for 64-bit tasks. */
 const uint64_t dwarf_regs = 0xff0fff;
 const uint64_t link_regs = 0;
 static const struct reg_name reg_names[] = {

@@ -1,24 +1,25 @@
 /*
- * Options of a recording -> attr fields. What the options mean stands in tables: which of them
+ * sampling.c: options of a recording -> attr fields. What the options mean stands in tables: which of them
  * contradict, and which add fields to each sample; the rest is one pass over the events:
  *
- *	how often (rate.c) -> what each sample holds -> :S groups -> who records what tasks do
+ *	how often -> what each sample holds -> :S groups -> who records what tasks do -> which chains come later
  *
- * A term of an event (cpu-clock/call-graph=fp/) goes before the option of the command line.
+ * A term of an event (cpu-clock/call-graph=fp/) goes before the option of the command line. What the kernel limits
+ * (kernel.perf_event_max_sample_rate, which it lowers by itself when interrupts take too long, and
+ * kernel.perf_event_max_stack) is cut to the limit, and said.
  *
- * Source: perf_event_open(2).
+ * Source: perf_event_open(2); Documentation/admin-guide/sysctl/kernel.rst.
  */
-#include "record/aux_pmus.h"
-#include "record/chains_later.h"
-#include "record/rate.h"
-#include "record/record.h"
+#include "record/recording.h"
 #include "record/sample_regs.h"
-#include "record/sampling_dumps.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { DEFAULT_HZ = 4000 };
+enum { STACK_DUMP_BYTES_DEFAULT = 8192 }; /* perf's, and the least where nobody says how much */
+#define RATE_LIMIT_NAME "kernel.perf_event_max_sample_rate"
 #define SAMPLE_ALWAYS                                                                       \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
@@ -65,6 +66,115 @@ static const struct clash {
 	{ late_overwrite, "--overwrite with --no-timestamp: a snapshot is put in order by time" },
 };
 
+/* ---- how often ---- */
+
+struct rate_limit {
+	uint64_t max_hz; /* kernel.perf_event_max_sample_rate; 0: not known */
+	uint64_t default_hz; /* for events without a rate of their own, within max_hz */
+};
+
+/* Cuts hz to the limit. */
+static int clamp(uint64_t *hz, const char *what, const struct rate_limit *limit, bool strict,
+		 struct note_list *notes, struct str *err)
+{
+	char *remedy;
+
+	if (!limit->max_hz || *hz <= limit->max_hz)
+		return 0;
+	if (strict)
+		return fail(err, -EINVAL, "%s: %llu Hz is over the limit of %llu, "
+			    RATE_LIMIT_NAME, what, (unsigned long long)*hz, (unsigned long long)limit->max_hz);
+	remedy = xasprintf("sysctl " RATE_LIMIT_NAME "=%llu", (unsigned long long)*hz);
+	note_add(notes, false, remedy, "%s: %llu Hz lowered to %llu, the limit " RATE_LIMIT_NAME, what,
+		 (unsigned long long)*hz, (unsigned long long)limit->max_hz);
+	free(remedy);
+	*hz = limit->max_hz;
+	return 0;
+}
+
+/*
+ * Reads the limit and settles -F by it, with a note. -EINVAL: --strict-freq and a frequency over the
+ * limit, or -F max where the limit cannot be read.
+ */
+static int rate_limit_read(struct rate_limit *limit, const struct sampling *sampling,
+		    const struct kern *kern, struct note_list *notes, struct str *err)
+{
+	char *path = xasprintf("%s/sys/kernel/perf_event_max_sample_rate", kern->host.procfs);
+	int rc = read_u64_file(path, &limit->max_hz);
+
+	free(path);
+	if (rc)
+		limit->max_hz = 0;
+	limit->default_hz = sampling->freq_hz ? sampling->freq_hz : DEFAULT_HZ;
+	if (sampling->freq_max) {
+		limit->default_hz = limit->max_hz;
+		return rc ? fail(err, -EINVAL, "-F max: " RATE_LIMIT_NAME " cannot be read: %s",
+				 strerror(-rc)) : 0;
+	}
+	if (sampling->period || sampling->no_samples)
+		return 0;
+	return clamp(&limit->default_hz, sampling->freq_hz ? "-F" : "default frequency", limit,
+		     sampling->strict_freq && sampling->freq_hz, notes, err);
+}
+
+/* Each hit is of interest, and there may be few of them. */
+static bool hit_by_hit(const struct event *event)
+{
+	return event->attr.type == PERF_TYPE_TRACEPOINT ||
+	       event->attr.type == PERF_TYPE_BREAKPOINT || !strcmp(event->source, "probe");
+}
+
+static bool is_clock(const struct event *event)
+{
+	return event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+	       event->attr.config == PERF_COUNT_SW_TASK_CLOCK;
+}
+
+bool rate_is_reachable(const struct event *event)
+{
+	return !hit_by_hit(event) && (event->attr.type != PERF_TYPE_SOFTWARE || is_clock(event));
+}
+
+static void set_period(struct perf_event_attr *attr, uint64_t period)
+{
+	attr->freq = 0;
+	attr->sample_period = period;
+}
+
+static void set_freq(struct perf_event_attr *attr, uint64_t hz)
+{
+	attr->freq = 1;
+	attr->sample_freq = hz;
+}
+
+/*
+ * The event's own term goes before -c and -F, and these before the default: 1 for events that are hit one by one
+ * (tracepoints, breakpoints, probes), else limit->default_hz.
+ */
+static int rate_set(const struct sampling *sampling, const struct rate_limit *limit, struct event *event,
+	     struct note_list *notes, struct str *err)
+{
+	struct perf_event_attr *attr = &event->attr;
+	uint64_t hz = attr->sample_freq;
+	int rc = 0;
+
+	if (sampling->no_samples) {
+		set_period(attr, 0);
+	} else if (event->terms.has_freq) {
+		rc = clamp(&hz, event->name, limit, sampling->strict_freq, notes, err);
+		set_freq(attr, hz);
+	} else if (event->terms.has_period) {
+		set_period(attr, attr->sample_period);
+	} else if (sampling->period) {
+		set_period(attr, sampling->period);
+	} else if (hit_by_hit(event) && !sampling->freq_hz && !sampling->freq_max) {
+		set_period(attr, 1);
+	} else {
+		set_freq(attr, limit->default_hz);
+	}
+	return rc;
+}
+
 /* ---- what each sample holds ---- */
 
 #define OPTION(member) offsetof(struct sampling, member)
@@ -97,7 +207,7 @@ static uint64_t common_fields(const struct sampling *s)
 	return bits;
 }
 
-struct pass {
+struct sampling_pass {
 	const struct sampling *sampling;
 	const struct target *target;
 	const struct rate_limit *limit;
@@ -128,7 +238,7 @@ bool sampling_wants_branches(const struct sampling *sampling, const struct event
 	       callchain_of(sampling, event) == CALLCHAIN_LBR;
 }
 
-static void set_max_stack(const struct pass *p, struct event *event)
+static void set_max_stack(const struct sampling_pass *p, struct event *event)
 {
 	uint32_t depth = event->terms.max_stack ? event->terms.max_stack : p->sampling->max_stack;
 
@@ -141,7 +251,7 @@ static void set_max_stack(const struct pass *p, struct event *event)
 	event->attr.sample_max_stack = (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX);
 }
 
-static int set_dwarf(const struct pass *p, struct event *event)
+static int set_dwarf(const struct sampling_pass *p, struct event *event)
 {
 	uint32_t bytes = event->terms.stack_size_bytes;
 
@@ -165,7 +275,7 @@ static void set_link_register(struct event *event)
 		event->attr.sample_type |= PERF_SAMPLE_REGS_USER;
 }
 
-static int set_callchain(const struct pass *p, struct event *event)
+static int set_callchain(const struct sampling_pass *p, struct event *event)
 {
 	enum callchain_kind kind = callchain_of(p->sampling, event);
 
@@ -185,7 +295,7 @@ static int set_callchain(const struct pass *p, struct event *event)
 	return kind == CALLCHAIN_DWARF ? set_dwarf(p, event) : 0;
 }
 
-static int set_branches(const struct pass *p, struct event *event)
+static int set_branches(const struct sampling_pass *p, struct event *event)
 {
 	uint64_t filter = p->sampling->branch_filter;
 	int rc = 0;
@@ -199,7 +309,7 @@ static int set_branches(const struct pass *p, struct event *event)
 	return 0;
 }
 
-static void set_registers(const struct pass *p, struct event *event)
+static void set_registers(const struct sampling_pass *p, struct event *event)
 {
 	event->attr.sample_regs_user = p->sampling->user_regs;
 	event->attr.sample_regs_intr = p->sampling->intr_regs;
@@ -209,7 +319,7 @@ static void set_registers(const struct pass *p, struct event *event)
 		event->attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 }
 
-static void set_time(const struct pass *p, struct event *event)
+static void set_time(const struct sampling_pass *p, struct event *event)
 {
 	if (event->terms.time == TERM_ON)
 		event->attr.sample_type |= PERF_SAMPLE_TIME;
@@ -219,8 +329,8 @@ static void set_time(const struct pass *p, struct event *event)
 	event->attr.clockid = p->sampling->has_clockid ? p->sampling->clockid : 0;
 }
 
-/* What holds for all events, the dummy too. */
-static void set_common(const struct pass *p, struct event *event)
+/* Sets what holds for all events, the dummy too. */
+static void set_common(const struct sampling_pass *p, struct event *event)
 {
 	const struct sampling *s = p->sampling;
 	enum term_switch overwrite = event->terms.overwrite;
@@ -240,7 +350,7 @@ static void set_common(const struct pass *p, struct event *event)
 	set_time(p, event);
 }
 
-static int set_event(const struct pass *p, struct event *event)
+static int set_event(const struct sampling_pass *p, struct event *event)
 {
 	int rc;
 
@@ -250,8 +360,8 @@ static int set_event(const struct pass *p, struct event *event)
 		event->attr.sample_type |= PERF_SAMPLE_RAW;
 	rc = rate_set(p->sampling, p->limit, event, p->notes, p->err);
 	/*
-	 * With the field the kernel takes a fixed period for an answer and samples each hit of a tracepoint
-	 * or software event, whatever the period. Where it is fixed, the attr says what it is.
+	 * The kernel samples each hit of a tracepoint or software event, whatever its fixed period, as long as samples
+	 * have this field. The attr says what the period is.
 	 */
 	if (!event->attr.freq && event->attr.sample_period > 1 && !p->sampling->period_field)
 		event->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
@@ -262,7 +372,7 @@ static int set_event(const struct pass *p, struct event *event)
 
 /* ---- :S groups ---- */
 
-static void note_children(const struct pass *p, const struct event *leader)
+static void note_children(const struct sampling_pass *p, const struct event *leader)
 {
 	if (p->target->kind == TARGET_CPUS || !p->sampling->inherit ||
 	    leader->terms.inherit == TERM_OFF)
@@ -272,7 +382,7 @@ static void note_children(const struct pass *p, const struct event *leader)
 }
 
 /* Members are only read: their samples would be copies of the leader's. */
-static void set_read_group(const struct pass *p, struct event *leader)
+static void set_read_group(const struct sampling_pass *p, struct event *leader)
 {
 	leader->attr.sample_type |= PERF_SAMPLE_READ;
 	if (leader->n_members < 2)
@@ -291,7 +401,7 @@ static void set_read_group(const struct pass *p, struct event *leader)
 			continue;
 		member->attr.freq = 0;
 		member->attr.sample_period = 0;
-		/* It has no samples, and this layout in other records: the leader's. */
+		/* A member has no samples; its other records have the layout of the leader's. */
 		member->attr.sample_type = leader->attr.sample_type;
 		member->attr.sample_regs_user = leader->attr.sample_regs_user;
 		member->attr.sample_regs_intr = leader->attr.sample_regs_intr;
@@ -304,7 +414,7 @@ static void set_read_group(const struct pass *p, struct event *leader)
 
 /* ---- what tasks do ---- */
 
-/* Who walks a stack later looks into the tables of its program, and linkers put these beside the code. */
+/* Stacks that are walked later need the tables of their program, and linkers put these beside the code. */
 static bool dumps_stacks(const struct event_list *events)
 {
 	for (size_t i = 0; i < events->n; i++) {
@@ -314,7 +424,7 @@ static bool dumps_stacks(const struct event_list *events)
 	return false;
 }
 
-static void set_tracking(const struct pass *p, const struct event_list *events, struct event *event)
+static void set_tracking(const struct sampling_pass *p, const struct event_list *events, struct event *event)
 {
 	const struct sampling *s = p->sampling;
 	struct perf_event_attr *attr = &event->attr;
@@ -334,7 +444,7 @@ static void set_tracking(const struct pass *p, const struct event_list *events, 
  * open where they run or does not follow their children. In a ring that is overwritten, what tasks did
  * long ago would be gone, and with it the meaning of the samples.
  */
-static bool sees_all(const struct pass *p, const struct event_list *events)
+static bool sees_all(const struct sampling_pass *p, const struct event_list *events)
 {
 	const struct event *first = &events->v[0];
 
@@ -351,7 +461,7 @@ static bool sees_all(const struct pass *p, const struct event_list *events)
 }
 
 /*
- * It has no samples, and so no callchain either; but perf sched timehist shows callchains only where every
+ * The dummy has no samples, and so no callchain either; but perf sched timehist shows callchains only where every
  * event of the recording says that it has them.
  */
 static void set_tracking_callchain(const struct event_list *events, struct event *dummy)
@@ -368,7 +478,7 @@ static void set_tracking_callchain(const struct event_list *events, struct event
 	dummy->attr.exclude_callchain_user = first->exclude_callchain_user;
 }
 
-static int choose_tracking(const struct pass *p, struct event_list *events, const struct kern *kern,
+static int choose_tracking(const struct sampling_pass *p, struct event_list *events, const struct kern *kern,
 			   struct event **tracking)
 {
 	struct event *dummy;
@@ -386,7 +496,7 @@ static int choose_tracking(const struct pass *p, struct event_list *events, cons
 	dummy->tracking = true;
 	set_common(p, dummy);
 	dummy->attr.write_backward = 0;
-	/* It never overflows, but a period makes it an event with samples for every reader. */
+	/* The dummy never overflows, but a period makes it an event with samples for every reader. */
 	dummy->attr.sample_period = 1;
 	/* The values of a dummy belong to no group, and nobody asks for its children's. */
 	dummy->attr.inherit_stat = 0;
@@ -396,7 +506,82 @@ static int choose_tracking(const struct pass *p, struct event_list *events, cons
 	return 0;
 }
 
-/* ---- the list ---- */
+/* ---- user callchains that come later ---- */
+
+/*
+ * Chains that are not left to the kernel:
+ *   - chains from a copy of the stack or from branch records: the kernel is not asked to walk anything;
+ *   - samples without a time, as sample and record may lie in two rings, and only the time tells which comes first;
+ *   - samples in rings that are overwritten: the records would be kept for long after them;
+ *   - chains of limited length, for the limit does not hold for what comes later.
+ */
+static bool may_wait(const struct event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	const uint64_t fields = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TIME;
+
+	/* A member of a :S group has no samples of its own. */
+	return !event->tracking && attr->sample_period && (attr->sample_type & fields) == fields &&
+	       !attr->exclude_callchain_user && !attr->sample_max_stack && !attr->write_backward &&
+	       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+}
+
+/*
+ * Asks the kernel to find user callchains when the thread returns to user mode (Linux 6.19), where it may wait for a
+ * page, and once for all samples of one stay in the kernel. A sample's chain then ends in a number, and a record of
+ * its own brings the frames for all samples with that number; replay puts them together. The record comes to the event
+ * that sees what tasks do (`tracking`), from whatever CPU the thread is on by then. The attrs are final otherwise.
+ */
+static void defer_chains(struct event_list *events, struct event *tracking)
+{
+	bool any = false;
+
+	if (!(tracking->attr.sample_type & PERF_SAMPLE_TIME))
+		return;
+	for (size_t i = 0; i < events->n; i++) {
+		if (!may_wait(&events->v[i]))
+			continue;
+		attr_set_defer(&events->v[i].attr, DEFER_CALLCHAIN);
+		any = true;
+	}
+	if (any)
+		attr_set_defer(&tracking->attr, attr_defer(&tracking->attr) | DEFER_OUTPUT);
+}
+
+/* ---- events that cannot be sampled ---- */
+
+/*
+ * Events that trace into an AUX buffer, a ring of bytes that only a decoder of this PMU understands; pstat maps none.
+ * Such an event opens and starts like others: it would be a recording without a sample, and without a word. sysfs does
+ * not tell it of a PMU, so their names stand here. A number may follow: arm_spe_0. To add one: a row here,
+ * pstat-record(1).
+ */
+static const char *const aux_pmus[] = { "intel_pt", "intel_bts", "cs_etm", "arm_spe", "hisi_ptt" };
+
+static bool pmu_needs_aux(const char *pmu_name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(aux_pmus); i++) {
+		size_t len = strlen(aux_pmus[i]);
+
+		if (!strncmp(pmu_name, aux_pmus[i], len) &&
+		    !pmu_name[len + strspn(pmu_name + len, "_0123456789")])
+			return true;
+	}
+	return false;
+}
+
+static int refuse_aux(const struct event_list *events, struct str *err)
+{
+	for (size_t i = 0; i < events->n; i++) {
+		const struct event *event = &events->v[i];
+
+		if (pmu_needs_aux(event->pmu_name) || event->terms.aux_sample_size ||
+		    event->terms.aux_output == TERM_ON)
+			return fail(err, -EINVAL, "%s: it needs AUX buffers, which pstat does not record",
+				    event->name);
+	}
+	return 0;
+}
 
 static int drop_unsampled(struct event_list *events, struct note_list *notes, struct str *err)
 {
@@ -429,6 +614,8 @@ static int check_tracepoints(const struct event_list *events, struct str *err)
 	return fail(err, -EINVAL, "--exclude-perf: none of the events is a tracepoint");
 }
 
+/* ---- all of it ---- */
+
 static uint64_t stack_limit(const struct kern *kern)
 {
 	char *path = xasprintf("%s/sys/kernel/perf_event_max_stack", kern->host.procfs);
@@ -440,7 +627,7 @@ static uint64_t stack_limit(const struct kern *kern)
 	return limit;
 }
 
-static int apply(const struct pass *p, struct event_list *events, const struct kern *kern)
+static int apply(const struct sampling_pass *p, struct event_list *events, const struct kern *kern)
 {
 	struct event *tracking;
 	int rc = 0;
@@ -453,8 +640,8 @@ static int apply(const struct pass *p, struct event_list *events, const struct k
 	}
 	if (!rc)
 		rc = choose_tracking(p, events, kern, &tracking);
-	if (!rc && p->sampling->chains_later)
-		chains_later_ask(events, tracking);
+	if (!rc && p->sampling->defer_chains)
+		defer_chains(events, tracking);
 	return rc;
 }
 
@@ -463,7 +650,7 @@ int sampling_apply(const struct sampling *sampling, const struct target *target,
 		   struct str *err)
 {
 	struct rate_limit limit;
-	struct pass pass = {
+	struct sampling_pass pass = {
 		.sampling = sampling,
 		.target = target,
 		.limit = &limit,
@@ -478,7 +665,7 @@ int sampling_apply(const struct sampling *sampling, const struct target *target,
 		if (clashes[i].holds(sampling))
 			return fail(err, -EINVAL, "%s", clashes[i].text);
 	}
-	rc = aux_refuse(events, err);
+	rc = refuse_aux(events, err);
 	if (!rc)
 		rc = drop_unsampled(events, notes, err);
 	if (!rc && sampling->exclude_perf)
@@ -492,4 +679,66 @@ int sampling_apply(const struct sampling *sampling, const struct target *target,
 	if (sampling->all_kernel)
 		event_list_only_kernel(events);
 	return apply(&pass, events, kern);
+}
+
+/* ---- how much of its stack a sample copies ---- */
+
+/* Bytes of a sample beside its dump, roughly: registers, the kernel's callchain. */
+enum { OTHER_BYTES = 512, HELD_PART_OF_SECOND = 20 };
+
+/*
+ * A copy of a stack that is unwound at once costs room in the ring alone, and the file nothing. So it may be as large
+ * as the ring allows: what is too short cuts chains, and what is too large loses samples when the recorder is not
+ * there at once. On a busy machine it may be away for 50 ms.
+ */
+uint32_t stack_dump_for(uint64_t ring_bytes, uint64_t hz)
+{
+	static const uint32_t sizes[] = { 32768, 16384 };
+
+	for (size_t i = 0; hz && i < ARRAY_SIZE(sizes); i++) {
+		uint64_t sample_bytes = sizes[i] + OTHER_BYTES;
+
+		if (hz <= ring_bytes / sample_bytes * HELD_PART_OF_SECOND)
+			return sizes[i];
+	}
+	return STACK_DUMP_BYTES_DEFAULT;
+}
+
+static bool may_choose_dump(const struct sampling *sampling, const struct event *event)
+{
+	return (event->attr.sample_type & PERF_SAMPLE_STACK_USER) && !event->terms.stack_size_bytes &&
+	       !sampling->stack_dump_bytes && !sampling->stacks_raw;
+}
+
+/* 0: not known, as with any event by period. */
+static uint64_t samples_per_second(const struct event_list *events)
+{
+	uint64_t hz = 0;
+
+	for (size_t i = 0; i < events->n; i++) {
+		const struct event *event = &events->v[i];
+
+		if (event->tracking || (event->leader != i && event->read_group))
+			continue;
+		if (!event->attr.freq)
+			return 0;
+		hz += event->attr.sample_freq;
+	}
+	return hz;
+}
+
+bool stack_dumps_fit(const struct sampling *sampling, struct event_list *events, uint64_t ring_bytes)
+{
+	uint32_t bytes = stack_dump_for(ring_bytes, samples_per_second(events));
+	bool changed = false;
+
+	for (size_t i = 0; i < events->n; i++) {
+		struct event *event = &events->v[i];
+
+		if (!may_choose_dump(sampling, event))
+			continue;
+		changed |= event->attr.sample_stack_user != bytes;
+		event->attr.sample_stack_user = bytes;
+	}
+	return changed;
 }

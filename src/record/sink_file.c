@@ -1,20 +1,29 @@
 /*
- * Files of --switch-output: PATH is always the one being written; see file_dates.c.
+ * sink_file.c: records into perf.data, in the order of this file: the numbers that others see, writing, what the
+ * records tell, the sink, the names of finished files, and the way from one file to the next.
+ *
+ * PATH is always the file that is being written. With --switch-output and --timestamp-filename a finished file becomes
+ * PATH.<date and time>. Nothing is overwritten: a name that is taken already means another file of the same hundredth
+ * of a second. Of more than --switch-max-files the oldest is removed. Only files of this recording are: those that an
+ * earlier one left are somebody's.
  *
  * All of this runs on the consumer's thread, or before it starts and after it has ended; others see `shown`.
  */
 #include "record/sink_file.h"
 
-#include "record/what_runs.h"
+#include "record/synth.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Pieces of this size and larger go to the file without another copy. */
 enum { FLUSH_BYTES = 64 << 10 };
 
-static int take(struct record_sink *sink, const void *records, size_t n, struct str *err);
+static int take_records(struct record_sink *sink, const void *records, size_t n, struct str *err);
 static int end_round(struct record_sink *sink, struct str *err);
 static int flush(struct record_sink *sink, struct str *err);
 static int finish(struct record_sink *sink, struct str *err);
@@ -35,10 +44,10 @@ static bool maps_data(const struct events *events)
 
 void sink_file_init(struct sink_file *file, const struct record_plan *plan,
 		    const struct recording_info *recording, struct info *info, struct buildid_set *build_ids,
-		    int news_fd)
+		    int wake_fd)
 {
 	*file = (struct sink_file){
-		.sink = { .take = take, .round = end_round, .flush = flush, .end = finish },
+		.sink = { .take = take_records, .round = end_round, .flush = flush, .end = finish },
 		.plan = plan,
 		.recording = recording,
 		.info = info,
@@ -46,16 +55,16 @@ void sink_file_init(struct sink_file *file, const struct record_plan *plan,
 		.why = STR_INIT,
 		.build_ids = build_ids,
 		.last_fd = -1,
-		.news_fd = news_fd,
+		.wake_fd = wake_fd,
 	};
 	pthread_mutex_init(&file->lock, NULL);
 	if (is_switching(plan) && plan->path)
 		file->tasks = task_table_new(recording->events, maps_data(recording->events));
 	decoder_init(&file->decoder, recording->events, false);
-	tally_init(&file->file, recording->events);
-	tally_init(&file->dropped, recording->events);
-	tally_init(&file->total, recording->events);
-	file_cut_init(&file->cut);
+	sample_counts_init(&file->file, recording->events);
+	sample_counts_init(&file->dropped, recording->events);
+	sample_counts_init(&file->total, recording->events);
+	file->cut = (struct file_cut){ .later = STR_INIT, .now = STR_INIT };
 }
 
 void sink_file_release(struct sink_file *file)
@@ -67,10 +76,11 @@ void sink_file_release(struct sink_file *file)
 		buildid_set_free(file->build_ids);
 	task_table_free(file->tasks);
 	decoder_release(&file->decoder);
-	tally_release(&file->file);
-	tally_release(&file->dropped);
-	tally_release(&file->total);
-	file_cut_release(&file->cut);
+	sample_counts_release(&file->file);
+	sample_counts_release(&file->dropped);
+	sample_counts_release(&file->total);
+	str_release(&file->cut.later);
+	str_release(&file->cut.now);
 	for (size_t i = 0; i < file->n_kept; i++)
 		free(file->kept[i].path);
 	free(file->kept);
@@ -89,13 +99,13 @@ static uint64_t bytes_so_far(const struct sink_file *file)
 	return file->writer.data_offset + file->writer.data_size + file->writer.buf.len;
 }
 
-static void add_to_shown(struct sink_file_totals *to, const struct tally *tally)
+static void add_to_shown(struct sink_file_totals *to, const struct sample_counts *counts)
 {
-	for (size_t i = 0; i <= tally->events->n; i++) {
-		to->samples += tally->v[i].samples;
-		to->lost += tally->v[i].lost + tally->v[i].lost_samples;
-		to->throttled += tally->v[i].throttled;
-		to->unthrottled += tally->v[i].unthrottled;
+	for (size_t i = 0; i <= counts->events->n; i++) {
+		to->samples += counts->v[i].samples;
+		to->lost += counts->v[i].lost + counts->v[i].lost_samples;
+		to->throttled += counts->v[i].throttled;
+		to->unthrottled += counts->v[i].unthrottled;
 	}
 }
 
@@ -119,7 +129,7 @@ static void show(struct sink_file *file)
 	pthread_mutex_unlock(&file->lock);
 }
 
-void sink_file_look(struct sink_file *file, struct sink_file_totals *totals)
+void sink_file_count(struct sink_file *file, struct sink_file_totals *totals)
 {
 	pthread_mutex_lock(&file->lock);
 	*totals = file->shown;
@@ -139,8 +149,8 @@ static void set_full(struct sink_file *file)
 		return;
 	file->full = true;
 	atomic_store(&file->is_full, true);
-	/* Where it is full, somebody has told already. */
-	(void)!write(file->news_fd, &one, sizeof(one));
+	/* A failure means a full counter: somebody is woken already. */
+	(void)!write(file->wake_fd, &one, sizeof(one));
 }
 
 /* ---- writing ---- */
@@ -149,15 +159,15 @@ static void set_full(struct sink_file *file)
 static int failed_now(struct sink_file *file, int rc, struct str *err)
 {
 	const struct str *unwritten = &file->writer.unwritten;
-	struct tally gone;
+	struct sample_counts gone;
 
 	file->failed = rc;
 	str_add(&file->why, err->s);
-	tally_init(&gone, file->recording->events);
-	tally_walk(&gone, (const uint8_t *)unwritten->s, unwritten->len, 0, NULL, NULL);
-	tally_subtract(&file->file, &gone);
-	tally_merge(&file->dropped, &gone);
-	tally_release(&gone);
+	sample_counts_init(&gone, file->recording->events);
+	sample_counts_walk(&gone, (const uint8_t *)unwritten->s, unwritten->len, 0, NULL, NULL);
+	sample_counts_subtract(&file->file, &gone);
+	sample_counts_merge(&file->dropped, &gone);
+	sample_counts_release(&gone);
 	return rc;
 }
 
@@ -203,20 +213,69 @@ static void learn(void *data, const struct record *record)
 	if (file->build_ids)
 		atomic_store(&file->mapped_files, buildid_set_files(file->build_ids));
 	str_reset(&why);
-	/* What the kernel wrote makes sense; what does not is in the file all the same. */
+	/* The kernel's records make sense; one that does not is in the file all the same. */
 	if (file->tasks)
 		(void)task_table_take(file->tasks, record, &why);
 	str_release(&why);
 }
 
-static void count(struct sink_file *file, struct tally *to, const void *records, size_t n)
+static void count(struct sink_file *file, struct sample_counts *to, const void *records, size_t n)
 {
-	tally_walk(to, records, n, wanted_types(file), learn, file);
+	sample_counts_walk(to, records, n, wanted_types(file), learn, file);
+}
+
+/* ---- the cut between two files ---- */
+
+/*
+ * A round ends when each reader has emptied all its rings since the last one ended. One that had been at a ring shortly
+ * before the moment is there again in the next round: hence two.
+ */
+enum { CUT_ROUNDS = 2, CUT_WAITS_MOST_BYTES = 64 << 20 };
+
+/* Nothing where a moment has been chosen already. */
+static void cut_begin(struct file_cut *cut, uint64_t until_ns)
+{
+	if (cut->on)
+		return;
+	cut->on = true;
+	cut->until_ns = until_ns;
+	cut->rounds = 0;
+	str_reset(&cut->later);
+}
+
+/*
+ * Returns those of n bytes of whole records, aligned to 8, that belong to the file that ends, until the next call; also
+ * those without a time. The others wait. decoder: of their events.
+ */
+static const struct str *cut_split(struct file_cut *cut, const struct decoder *decoder, const void *records,
+				   size_t n)
+{
+	const char *bytes = records;
+	size_t size;
+
+	str_reset(&cut->now);
+	for (size_t at = 0; (size = record_whole(bytes + at, n - at)) > 0; at += size) {
+		struct record record;
+		uint64_t time_ns;
+
+		record_from_bytes(&record, (const uint8_t *)bytes + at, 0, false);
+		if (record_time(decoder, &record, &time_ns) && time_ns > cut->until_ns)
+			str_addn(&cut->later, bytes + at, size);
+		else
+			str_addn(&cut->now, bytes + at, size);
+	}
+	return &cut->now;
+}
+
+/* True: nothing older comes any more, or too much waits: it is time to switch. */
+static bool cut_is_due(const struct file_cut *cut)
+{
+	return cut->on && (cut->rounds >= CUT_ROUNDS || cut->later.len > CUT_WAITS_MOST_BYTES);
 }
 
 /* ---- the sink ---- */
 
-/* Of what comes when no more samples go in: what says how many were lost. */
+/* Writes what says how many were lost, when no more samples go in. */
 static void keep_losses(void *data, const struct record *record)
 {
 	struct sink_file *file = data;
@@ -228,20 +287,20 @@ static void keep_losses(void *data, const struct record *record)
 
 static void drop(struct sink_file *file, const void *records, size_t n)
 {
-	struct tally losses;
+	struct sample_counts losses;
 
 	if (!n)
 		return;
 	if (file->failed || !file->is_open) {
-		tally_walk(&file->dropped, records, n, 0, NULL, NULL);
+		sample_counts_walk(&file->dropped, records, n, 0, NULL, NULL);
 		return;
 	}
-	tally_init(&losses, file->recording->events);
-	tally_walk(&losses, records, n, 1ull << RECORD_LOST | 1ull << RECORD_LOST_SAMPLES,
+	sample_counts_init(&losses, file->recording->events);
+	sample_counts_walk(&losses, records, n, 1ull << RECORD_LOST | 1ull << RECORD_LOST_SAMPLES,
 		   keep_losses, file);
-	tally_move_samples(&losses, &file->dropped);
-	tally_merge(&file->file, &losses);
-	tally_release(&losses);
+	sample_counts_move_samples(&losses, &file->dropped);
+	sample_counts_merge(&file->file, &losses);
+	sample_counts_release(&losses);
 }
 
 static bool is_large(const struct sink_file *file)
@@ -283,7 +342,7 @@ static void put_what_waits(struct sink_file *file)
 	str_release(&why);
 }
 
-static int take(struct record_sink *sink, const void *records, size_t n, struct str *err)
+static int take_records(struct record_sink *sink, const void *records, size_t n, struct str *err)
 {
 	struct sink_file *file = (struct sink_file *)sink;
 	const struct str *now;
@@ -297,9 +356,9 @@ static int take(struct record_sink *sink, const void *records, size_t n, struct 
 		sink_file_cut(file, err);
 	if (!file->cut.on)
 		return put(file, records, n, err);
-	now = file_cut_split(&file->cut, &file->decoder, records, n);
+	now = cut_split(&file->cut, &file->decoder, records, n);
 	rc = now->len ? put(file, now->s, now->len, err) : 0;
-	return !rc && file_cut_is_due(&file->cut) ? sink_file_switch(file, err) : rc;
+	return !rc && cut_is_due(&file->cut) ? sink_file_switch(file, err) : rc;
 }
 
 static int end_round(struct record_sink *sink, struct str *err)
@@ -310,8 +369,8 @@ static int end_round(struct record_sink *sink, struct str *err)
 
 	if (!rc && !file->full && file->is_open)
 		rc = write_records(file, &mark, sizeof(mark), err);
-	file_cut_round(&file->cut);
-	return !rc && file_cut_is_due(&file->cut) ? sink_file_switch(file, err) : rc;
+	file->cut.rounds += file->cut.on;
+	return !rc && cut_is_due(&file->cut) ? sink_file_switch(file, err) : rc;
 }
 
 static int flush(struct record_sink *sink, struct str *err)
@@ -359,6 +418,71 @@ int sink_file_begun(struct sink_file *file, struct str *err)
 	return rc;
 }
 
+/* ".YYYYMMDDhhmmss" and hundredths of a second. */
+static void add_date(struct str *name)
+{
+	struct timespec now;
+	char text[32] = "";
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (localtime_r(&now.tv_sec, &tm))
+		strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
+	str_addf(name, ".%s%02ld", text, now.tv_nsec / 10000000);
+}
+
+/* Two files within a hundredth of a second: the second waits, nothing is overwritten. *name: in the folder. */
+static int rename_dated(const struct destination *place, struct str *name)
+{
+	int rc;
+
+	for (;;) {
+		str_reset(name);
+		str_add(name, place->name);
+		add_date(name);
+		rc = destination_rename(place, name->s);
+		if (rc != -EEXIST)
+			return rc;
+		usleep(10000);
+	}
+}
+
+/* Someone else may have removed it, or put something there: then it is gone as well. */
+static void remove_oldest(struct sink_file *file)
+{
+	const struct finished_file *oldest = &file->kept[0];
+	const char *slash = strrchr(oldest->path, '/');
+
+	destination_remove(&file->writer.place, slash ? slash + 1 : oldest->path, &oldest->inode);
+	free(oldest->path);
+	memmove(file->kept, file->kept + 1, --file->n_kept * sizeof(*file->kept));
+}
+
+/* Gives the finished file its time as a name. 0, or -errno with a sentence. */
+static int give_date(struct sink_file *file, struct str *err)
+{
+	const struct record_plan *plan = file->plan;
+	const struct destination *place = &file->writer.place;
+	const char *slash = strrchr(plan->path, '/');
+	struct str name = STR_INIT;
+	int rc = rename_dated(place, &name);
+	char *path = xasprintf("%.*s%s", slash ? (int)(slash + 1 - plan->path) : 0, plan->path, name.s);
+
+	str_release(&name);
+	if (rc) {
+		fail(err, rc, "%s: cannot be renamed to %s: %s", plan->path, path, strerror(-rc));
+		free(path);
+		return rc;
+	}
+	free(file->last_path);
+	file->last_path = xstrdup(path);
+	VEC_GROW(file->kept, file->n_kept, file->kept_cap);
+	file->kept[file->n_kept++] = (struct finished_file){ path, place->inode };
+	if (plan->switch_max_files && file->n_kept > plan->switch_max_files)
+		remove_oldest(file);
+	return 0;
+}
+
 static void complete_info(struct sink_file *file)
 {
 	struct info *info = file->info;
@@ -399,11 +523,11 @@ static int finish_file(struct sink_file *file, struct str *err)
 	rc = rc ? rc : finish_rc;
 	str_release(&again);
 	file->bytes_before += file->writer.data_offset + file->writer.data_size;
-	tally_merge(&file->total, &file->file);
+	sample_counts_merge(&file->total, &file->file);
 	if (!file->last_path)
 		file->last_path = xstrdup(file->plan->path);
 	if (!rc && dated && !file->writer.pipe)
-		rc = sink_file_give_date(file, err);
+		rc = give_date(file, err);
 	keep_last(file);
 	writer_close(&file->writer);
 	file->is_open = false;
@@ -419,7 +543,7 @@ static int finish(struct record_sink *sink, struct str *err)
 		put_what_waits(file);
 		return finish_file(file, err);
 	}
-	tally_merge(&file->total, &file->file);
+	sample_counts_merge(&file->total, &file->file);
 	show(file);
 	return 0;
 }
@@ -444,7 +568,7 @@ static int put_beginning(struct beginning *beginning)
 static int add_beginning(void *data, const struct record_body *body)
 {
 	struct beginning *beginning = data;
-	int rc = what_runs_encode(beginning->file->recording->events, body, &beginning->bytes,
+	int rc = synth_encode(beginning->file->recording->events, body, &beginning->bytes,
 				  beginning->err);
 
 	if (!rc && beginning->bytes.len >= FLUSH_BYTES)
@@ -469,7 +593,7 @@ int sink_file_cut(void *data, struct str *err)
 	struct sink_file *file = data;
 
 	(void)err;
-	file_cut_begin(&file->cut, file->file.last_ns);
+	cut_begin(&file->cut, file->file.last_ns);
 	return 0;
 }
 
@@ -478,8 +602,8 @@ static int begin_next(struct sink_file *file, struct str *err)
 	int rc = 0;
 
 	file->has_begun = false; /* what comes now is no reason for another one */
-	if (file->what_runs && !file->failed)
-		rc = file->what_runs(file->data, &file->sink, err);
+	if (file->synth && !file->failed)
+		rc = file->synth(file->data, &file->sink, err);
 	if (!rc)
 		rc = finish_file(file, err);
 	if (!rc)

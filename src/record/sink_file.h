@@ -10,21 +10,34 @@
 #ifndef PSTAT_SINK_FILE_H
 #define PSTAT_SINK_FILE_H
 
-#include "record/file_cut.h"
 #include "record/record.h"
-#include "record/tally.h"
+#include "record/sample_counts.h"
 #include "record/task_table.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What others want to know while it is written. */
+/* Numbers for others while it is written. */
 struct sink_file_totals {
 	uint64_t samples, lost, throttled, unthrottled;
 	uint64_t not_written; /* samples */
 	uint64_t bytes; /* of all files */
 	uint64_t opened_ns; /* when the present file began */
 	unsigned files;
+};
+
+/*
+ * The end of a file is a moment, not a place in the stream. Rings are read one after the other, so a sample may come
+ * before the older record that says what ran there. Both have to be in one file, or the file cannot name the sample.
+ * So records that are not newer than the moment still go into the file that ends, and newer ones wait, until two
+ * rounds have ended: then nothing older comes.
+ */
+struct file_cut {
+	bool on; /* the moment has been chosen, the next file is not open yet */
+	uint64_t until_ns; /* the moment: the last that belongs to the file that ends */
+	unsigned rounds; /* that have ended since then */
+	struct str later; /* the records that wait */
+	struct str now; /* those of the last call that do not */
 };
 
 struct finished_file {
@@ -43,9 +56,9 @@ struct sink_file {
 	struct decoder decoder;
 	struct writer writer;
 	bool is_open, has_begun;
-	struct tally file; /* what was written */
-	struct tally dropped; /* what could not be written */
-	struct tally total; /* of the files before this one, and of all at the end */
+	struct sample_counts file; /* what was written */
+	struct sample_counts dropped; /* what could not be written */
+	struct sample_counts total; /* of the files before this one, and of all at the end */
 	uint64_t bytes_before; /* in the files before this one */
 	uint64_t beginning_bytes; /* header and what ran already: any other file begins like that */
 	uint64_t opened_ns;
@@ -57,36 +70,34 @@ struct sink_file {
 	bool full; /* --max-size was reached: samples that come now are left out */
 	int failed; /* the first failure while writing; its sentence is in why */
 	struct str why;
-	int news_fd; /* an eventfd, written when it is full; borrowed */
+	int wake_fd; /* an eventfd, written when it is full; borrowed */
 	atomic_bool is_full; /* for other threads */
 	atomic_size_t mapped_files; /* whose build-ids are wanted, so far; for other threads */
 	pthread_mutex_t lock; /* for shown */
 	struct sink_file_totals shown; /* as of the last flush */
 	/* --tail-synthesize: tells what runs, at the end of each file but the last, which is told it; or NULL */
-	int (*what_runs)(void *data, struct record_sink *to, struct str *err);
+	int (*synth)(void *data, struct record_sink *to, struct str *err);
 	void *data;
 };
 
 /* Before the first record: sets all up, opens nothing. Release it in every case; build_ids (or NULL) is its own. */
 void sink_file_init(struct sink_file *file, const struct record_plan *plan,
 		    const struct recording_info *recording, struct info *info, struct buildid_set *build_ids,
-		    int news_fd);
+		    int wake_fd);
 void sink_file_release(struct sink_file *file);
 /* The file, without a record; what ran already is the first that it is told. */
 int sink_file_open(struct sink_file *file, struct str *err);
-/* What ran already is in it: it is readable from now on, and grows by what is recorded. */
+/* Called when it has all that ran already: it is readable from now on, and grows by what is recorded. */
 int sink_file_begun(struct sink_file *file, struct str *err);
 /*
- * What is not newer than the newest sample so far belongs to this file, what comes else to the next one, which
+ * Records that are not newer than the newest sample so far belong to this file, others to the next one, which
  * begins when two rounds have ended, or with sink_file_switch. data: the sink_file. Always 0.
  */
 int sink_file_cut(void *data, struct str *err);
 /* Ends this file, gives it its time as a name, and begins the next. data: the sink_file. */
 int sink_file_switch(void *data, struct str *err);
 /* By any thread. */
-void sink_file_look(struct sink_file *file, struct sink_file_totals *totals);
+void sink_file_count(struct sink_file *file, struct sink_file_totals *totals);
 bool sink_file_is_full(struct sink_file *file);
-/* file_dates.c: the finished file gets its time as a name. 0, or -errno with a sentence. */
-int sink_file_give_date(struct sink_file *file, struct str *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * stages.c: the order of what a stage hands on. While nothing is held, what passes is handed on as it lies in the
- * consumer's batch. Behind a sample that is not done all else is held:
+ * consumer's batch. After a sample that is not done all else is held:
  *
  *   held     | sample: waiting | round | sample: done, result | sample: waiting |
  *               |                  |               |                    |
@@ -21,7 +21,7 @@ enum {
 struct held {
 	enum { HELD_WAITING, HELD_DONE, HELD_ROUND } state;
 	size_t cost; /* part of held_bytes */
-	size_t behind; /* bytes of `passed` */
+	size_t after; /* bytes of `passed` that follow it */
 	struct str result;
 };
 
@@ -117,7 +117,7 @@ static void pass(struct stage *stage, const char *bytes, size_t n)
 		return;
 	}
 	str_addn(&stage->passed, bytes, n);
-	stage->held[stage->n_held - 1].behind += n;
+	stage->held[stage->n_held - 1].after += n;
 	add_held_bytes(stage, n);
 }
 
@@ -130,7 +130,7 @@ static void pass_last(struct stage *stage, const char *bytes, size_t n)
 		pass(stage, bytes, n);
 }
 
-/* What was handed on makes room. */
+/* Makes room of what was handed on. */
 static void forget_handed_on(struct stage *stage)
 {
 	struct str *passed = &stage->passed;
@@ -156,10 +156,10 @@ static void release(struct stage *stage)
 		if (held->state == HELD_ROUND)
 			hand_on_round(stage);
 		emit(stage, held->result.s, held->result.len);
-		emit(stage, stage->passed.s + stage->passed_at, held->behind);
+		emit(stage, stage->passed.s + stage->passed_at, held->after);
 		str_release(&held->result);
-		stage->passed_at += held->behind;
-		stage->held_bytes -= held->cost + held->behind;
+		stage->passed_at += held->after;
+		stage->held_bytes -= held->cost + held->after;
 		stage->oldest_ticket++;
 	}
 	forget_handed_on(stage);
@@ -167,7 +167,7 @@ static void release(struct stage *stage)
 
 /* ---- what the stage says ---- */
 
-/* What it has not given will not come. */
+/* The stage has failed: samples that it has not given will not come. */
 static void give_up(struct stage *stage, int code, struct str *why)
 {
 	keep_error(stage, code, why);

@@ -12,7 +12,7 @@
  * (record_source.h) stays true as long as a replaced sample keeps its time.
  *
  * All is done by the consumer's thread; `collect` is where results of other threads come in. After a failure, its
- * own or that of a sink behind it, a stage may still be told more, and hands on what it can: a sink counts what it
+ * own or that of a sink after it, a stage may still be told more, and hands on what it can: a sink counts what it
  * cannot keep, and its `end` is called in every case.
  */
 #ifndef PSTAT_STAGES_H
@@ -27,7 +27,7 @@ enum stage_verdict {
 };
 
 /*
- * What one stage does. `out` takes native records whose sizes are multiples of 8, none or more. Each function may
+ * One kind of stage. `out` takes native records whose sizes are multiples of 8, none or more. Each function may
  * give a negative errno with a sentence: then the stage has failed, none of its functions is called any more, and the
  * samples that it still has and those that come are lost and counted.
  */
@@ -41,7 +41,7 @@ struct stage_ops {
 	 * none was left. NULL: take never says STAGE_LATER.
 	 */
 	int (*collect)(void *data, bool wait, uint64_t *ticket, struct str *out, struct str *err);
-	/* A round has ended behind what was taken so far: see record_sink.h. May be NULL. */
+	/* A round has ended after what was taken so far: see record_sink.h. May be NULL. */
 	int (*round)(void *data, struct str *err);
 };
 
@@ -49,7 +49,7 @@ struct held; /* private: a sample or a round that waits, and what follows it */
 
 struct stage {
 	struct record_sink sink; /* what stands before it tells this */
-	/* What the records that it hands on are of: a stage may give out samples with other fields than it takes. */
+	/* The events of the records that it hands on: a stage may give out samples with other fields than it takes. */
 	const struct events *events;
 	uint64_t waits; /* how often so much was held that the consumer had to wait for samples to be done */
 	uint64_t lost; /* samples that were lost as the stage failed; it adds those that it can make nothing of */
@@ -64,7 +64,7 @@ struct stage {
 	size_t held_at, n_held, cap_held;
 	uint64_t oldest_ticket; /* of held[held_at] */
 	size_t n_waiting; /* of these that are not done */
-	struct str passed; /* from passed_at on: the records behind each of these, one after another */
+	struct str passed; /* from passed_at on: the records after each of these, one after another */
 	size_t passed_at;
 	struct str ready; /* what is handed on next, if anything */
 	struct str out; /* of the ops */

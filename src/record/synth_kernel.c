@@ -1,5 +1,5 @@
 /*
- * The kernel and its modules -> MMAP records.
+ * synth_kernel.c: the kernel and its modules -> MMAP records.
  *
  * kallsyms is megabytes of text that the kernel makes while it is read, so only its beginning is: _text
  * stands there. How long the text is stands in iomem, where root may read it; else kallsyms is read on
@@ -7,8 +7,9 @@
  *
  * Source: proc(5) kallsyms, modules, iomem; modules.dep(5).
  */
+#include "record/synth.h"
+
 #include "record/line_reader.h"
-#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 
 #define MODULES_DIR "/lib/modules"
 
-/* Of a file below procfs; -errno where it cannot be opened. */
+/* Opens a file below procfs; -errno where it cannot be opened. */
 static int open_proc(struct line_reader *reader, const struct kern *kern, const char *name)
 {
 	char *path = xasprintf("%s/%s", kern->host.procfs, name);
@@ -43,7 +44,7 @@ static bool split(char *line, char *words[], size_t n)
 
 /* ---- the kernel ---- */
 
-struct kernel_text {
+struct text_range {
 	uint64_t start, len;
 	const char *symbol; /* at start */
 };
@@ -72,7 +73,7 @@ static uint64_t text_bytes(struct line_reader *reader, const struct kern *kern)
 	return bytes;
 }
 
-static void take_symbol(struct kernel_text *text, uint64_t address, const char *name)
+static void take_symbol(struct text_range *text, uint64_t address, const char *name)
 {
 	if (!strcmp(name, "_text") || (!text->start && !strcmp(name, "_stext"))) {
 		text->start = address;
@@ -86,7 +87,7 @@ static void take_symbol(struct kernel_text *text, uint64_t address, const char *
  * _text and _stext are neighbours, usually at one address, in either order: the symbols of a few more
  * addresses are looked at after the first of them.
  */
-static void find_text(struct line_reader *reader, const struct kern *kern, struct kernel_text *text)
+static void find_text(struct line_reader *reader, const struct kern *kern, struct text_range *text)
 {
 	unsigned more = 16;
 	char *line;
@@ -111,7 +112,7 @@ static void find_text(struct line_reader *reader, const struct kern *kern, struc
 static int put_kernel(struct line_reader *reader, const struct kern *kern, synth_fn fn, void *data)
 {
 	struct record_body body = { .type = RECORD_MMAP, .misc = MISC_KERNEL };
-	struct kernel_text text = { .len = text_bytes(reader, kern) };
+	struct text_range text = { .len = text_bytes(reader, kern) };
 	char *name;
 	int rc;
 
@@ -133,30 +134,30 @@ static int put_kernel(struct line_reader *reader, const struct kern *kern, synth
 
 /* ---- modules ---- */
 
-struct module {
+struct loaded_module {
 	char *name, *path; /* path NULL: modules.dep does not know it */
 	uint64_t start, len;
 };
-struct modules {
-	struct module *v;
+struct loaded_modules {
+	struct loaded_module *v;
 	size_t n, cap;
 };
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
+	return strcmp(((const struct loaded_module *)a)->name, ((const struct loaded_module *)b)->name);
 }
 
 /* "ext4 1032192 3 mbcache,jbd2, Live 0xffffffffc0401000 (OE)" */
 static void read_modules(struct line_reader *reader, const struct kern *kern,
-			 struct modules *modules)
+			 struct loaded_modules *modules)
 {
 	char *line;
 
 	if (open_proc(reader, kern, "modules"))
 		return;
 	while ((line = line_reader_next(reader)) != NULL) {
-		struct module module = { 0 };
+		struct loaded_module module = { 0 };
 		char *words[6];
 
 		if (!split(line, words, ARRAY_SIZE(words)) ||
@@ -173,12 +174,12 @@ static void read_modules(struct line_reader *reader, const struct kern *kern,
 }
 
 /* "kernel/fs/ext4/jbd2-x.ko.xz" -> the module jbd2_x, or NULL. */
-static struct module *module_of_file(const struct modules *modules, const char *file)
+static struct loaded_module *module_of_file(const struct loaded_modules *modules, const char *file)
 {
 	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
 	const char *end = strstr(base, ".ko");
-	struct module key = { .name = xstrndup(base, end ? (size_t)(end - base) : strlen(base)) };
-	struct module *found;
+	struct loaded_module key = { .name = xstrndup(base, end ? (size_t)(end - base) : strlen(base)) };
+	struct loaded_module *found;
 
 	for (char *c = key.name; *c; c++)
 		*c = *c == '-' ? '_' : *c;
@@ -187,7 +188,7 @@ static struct module *module_of_file(const struct modules *modules, const char *
 	return found;
 }
 
-static void find_files(struct line_reader *reader, const struct kern *kern, struct modules *modules)
+static void find_files(struct line_reader *reader, const struct kern *kern, struct loaded_modules *modules)
 {
 	char *path = xasprintf("%s/sys/kernel/osrelease", kern->host.procfs), *dep, *line;
 	struct str release = STR_INIT;
@@ -196,7 +197,7 @@ static void find_files(struct line_reader *reader, const struct kern *kern, stru
 	      xasprintf(MODULES_DIR "/%s/modules.dep", release.s);
 	if (dep && !line_reader_open(reader, AT_FDCWD, dep)) {
 		while ((line = line_reader_next(reader)) != NULL) {
-			struct module *module;
+			struct loaded_module *module;
 
 			line[strcspn(line, ":")] = '\0';
 			module = module_of_file(modules, line);
@@ -211,7 +212,7 @@ static void find_files(struct line_reader *reader, const struct kern *kern, stru
 	str_release(&release);
 }
 
-static int put_module(const struct module *module, synth_fn fn, void *data)
+static int put_module(const struct loaded_module *module, synth_fn fn, void *data)
 {
 	struct record_body body = { .type = RECORD_MMAP, .misc = MISC_KERNEL };
 	char *bare = xasprintf("[%s]", module->name);
@@ -230,7 +231,7 @@ static int put_module(const struct module *module, synth_fn fn, void *data)
 
 static int put_modules(struct line_reader *reader, const struct kern *kern, synth_fn fn, void *data)
 {
-	struct modules modules = { 0 };
+	struct loaded_modules modules = { 0 };
 	int rc = 0;
 
 	read_modules(reader, kern, &modules);
@@ -246,12 +247,11 @@ static int put_modules(struct line_reader *reader, const struct kern *kern, synt
 	return rc;
 }
 
-int synth_kernel(const struct kern *kern, synth_fn fn, void *data, struct str *err)
+int synth_kernel(const struct kern *kern, synth_fn fn, void *data)
 {
 	struct line_reader *reader = xmalloc(sizeof(*reader));
 	int rc;
 
-	(void)err;
 	rc = put_kernel(reader, kern, fn, data);
 	if (!rc)
 		rc = put_modules(reader, kern, fn, data);

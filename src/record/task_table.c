@@ -24,7 +24,7 @@ enum {
 	LINKS_MAX = 8, /* namespaces of a thread; the kernel tells 7 */
 };
 
-/* What is thrown away and made anew. */
+/* The part that is thrown away and made anew. */
 struct generation {
 	struct replay replay;
 	struct row_set links; /* of NAMESPACES: how many, then device and inode of each; thread->user: 1 + row */
@@ -81,7 +81,7 @@ static void generation_free(struct generation *generation)
 	free(generation);
 }
 
-/* What only grows, of all that a replay has. */
+/* Counts what only grows, of all that a replay has. */
 static size_t size_of(const struct generation *generation)
 {
 	const struct replay *replay = &generation->replay;
@@ -91,7 +91,7 @@ static size_t size_of(const struct generation *generation)
 
 /* ---- the kernel, as records ---- */
 
-struct walk {
+struct table_walk {
 	const struct generation *from;
 	synth_fn fn;
 	void *data;
@@ -106,7 +106,7 @@ static bool has_build_id(const struct dso *dso)
 	return dso->build_id.size && !dso->build_id_listed;
 }
 
-/* What MMAP2 says of a file: its build-id or its inode. */
+/* Says in an MMAP2 which file it is: by its build-id or its inode. */
 static void fill_identity(struct record_body *body, const struct dso *dso)
 {
 	struct record_mmap *mmap = &body->mmap;
@@ -135,7 +135,7 @@ static const struct map *first_map(const struct address_space *space, const stru
 	return map && map->dso == dso ? map : NULL;
 }
 
-static int put_loaded(struct walk *walk, const struct dso *dso, const struct map *map)
+static int put_loaded(struct table_walk *walk, const struct dso *dso, const struct map *map)
 {
 	struct record_body body = { .type = RECORD_MMAP, .misc = MISC_KERNEL };
 	char *path = xasprintf("%s%s", dso->path, dso->ref_symbol ? dso->ref_symbol : "");
@@ -159,7 +159,7 @@ static int put_loaded(struct walk *walk, const struct dso *dso, const struct map
 	return rc;
 }
 
-static int put_kernel(struct walk *walk, enum dso_kind kind)
+static int put_kernel(struct table_walk *walk, enum dso_kind kind)
 {
 	const struct replay *replay = &walk->from->replay;
 	int rc = 0;
@@ -174,7 +174,7 @@ static int put_kernel(struct walk *walk, enum dso_kind kind)
 	return rc;
 }
 
-static int put_ksymbols(struct walk *walk)
+static int put_ksymbols(struct table_walk *walk)
 {
 	const struct address_space *kernel = walk->from->replay.kernel;
 	int rc = 0;
@@ -194,7 +194,7 @@ static int put_ksymbols(struct walk *walk)
 	return rc;
 }
 
-static int put_cgroups(struct walk *walk)
+static int put_cgroups(struct table_walk *walk)
 {
 	struct record_body body = { .type = RECORD_CGROUP };
 	int rc = 0;
@@ -227,7 +227,7 @@ static int by_pid(const void *a, const void *b)
 }
 
 /* Thread 0 is the idle one, or all those that the recorder's PID namespace does not show: every reader has it. */
-static void find_threads(struct walk *walk)
+static void find_threads(struct table_walk *walk)
 {
 	const struct replay *replay = &walk->from->replay;
 
@@ -247,12 +247,12 @@ static void find_threads(struct walk *walk)
 }
 
 /* The parent of a process, if it lives. A younger process of its number is not it. */
-static const struct thread *living_parent(const struct walk *walk, const struct thread *first)
+static const struct thread *living_parent(const struct table_walk *walk, const struct thread *first)
 {
 	struct thread key = { .pid = first->ppid }, *at = &key, **parent;
 
 	if (key.pid == first->pid) {
-		/* Its main thread has gone, and this one is a child of it. */
+		/* The main thread has gone, and this one is its child. */
 		const struct known_process *known = replay_known_process(&walk->from->replay, first->pid);
 
 		key.pid = known ? known->ppid : -1;
@@ -261,7 +261,7 @@ static const struct thread *living_parent(const struct walk *walk, const struct 
 	return parent && (*parent)->process_serial < first->process_serial ? *parent : NULL;
 }
 
-static int put_fork(struct walk *walk, const struct thread *thread, int32_t ppid, int32_t ptid, bool inherits)
+static int put_fork(struct table_walk *walk, const struct thread *thread, int32_t ppid, int32_t ptid, bool inherits)
 {
 	struct record_body body = { .type = RECORD_FORK, .misc = inherits ? 0 : MISC_FORK_EXEC };
 
@@ -275,7 +275,7 @@ static int put_fork(struct walk *walk, const struct thread *thread, int32_t ppid
 	return walk->fn(walk->data, &body);
 }
 
-static int put_namespaces(struct walk *walk, const struct thread *thread)
+static int put_namespaces(struct table_walk *walk, const struct thread *thread)
 {
 	struct record_body body = { .type = RECORD_NAMESPACES };
 	const uint64_t *row = row_set_at(&walk->from->links, (uint32_t)(uintptr_t)thread->user - 1);
@@ -287,7 +287,7 @@ static int put_namespaces(struct walk *walk, const struct thread *thread)
 	return walk->fn(walk->data, &body);
 }
 
-static int put_comm(struct walk *walk, const struct thread *thread)
+static int put_comm(struct table_walk *walk, const struct thread *thread)
 {
 	struct record_body body = { .type = RECORD_COMM };
 
@@ -297,14 +297,14 @@ static int put_comm(struct walk *walk, const struct thread *thread)
 	return walk->fn(walk->data, &body);
 }
 
-static int put_names(struct walk *walk, const struct thread *thread)
+static int put_names(struct table_walk *walk, const struct thread *thread)
 {
 	int rc = thread->user ? put_namespaces(walk, thread) : 0;
 
 	return rc || !thread->comm_known ? rc : put_comm(walk, thread);
 }
 
-static int put_map(struct walk *walk, const struct thread *first, const struct map *map)
+static int put_map(struct table_walk *walk, const struct thread *first, const struct map *map)
 {
 	struct record_body body = { .type = RECORD_MMAP2, .misc = MISC_USER };
 	bool anon = map->dso->kind == DSO_ANON;
@@ -332,7 +332,7 @@ static int put_map(struct walk *walk, const struct thread *first, const struct m
  * were written before, inherits them: so what the parent made at run time stays the parent's. The first thread of a
  * process whose parent is gone is a child of 0, but for one without a name, which would get that of 0.
  */
-static int put_process(struct walk *walk, const struct thread *first)
+static int put_process(struct table_walk *walk, const struct thread *first)
 {
 	const struct thread *parent = living_parent(walk, first);
 	const struct address_space *space = first->address_space;
@@ -350,7 +350,7 @@ static int put_process(struct walk *walk, const struct thread *first)
 	return rc;
 }
 
-static int put_processes(struct walk *walk)
+static int put_processes(struct table_walk *walk)
 {
 	const struct thread *first = NULL;
 	int rc = 0;
@@ -374,7 +374,7 @@ static int put_processes(struct walk *walk)
 
 static int put_all(const struct generation *from, synth_fn fn, void *data)
 {
-	struct walk walk = { .from = from, .fn = fn, .data = data };
+	struct table_walk walk = { .from = from, .fn = fn, .data = data };
 	int rc;
 
 	find_threads(&walk);

@@ -10,7 +10,7 @@
 #ifndef PSTAT_TASK_TABLE_H
 #define PSTAT_TASK_TABLE_H
 
-#include "record/record.h"
+#include "record/synth.h"
 
 struct task_table;
 

@@ -1,5 +1,5 @@
 /*
- * The formats of the recorded tracepoints, as readers of perf.data expect them (feature TRACING_DATA):
+ * tracing_data.c: the formats of the recorded tracepoints, as readers of perf.data expect them (feature TRACING_DATA):
  * a file within the file, in the layout of trace.dat version 0.6. All numbers are of this machine's
  * byte order, which a byte in it names.
  *
@@ -23,13 +23,13 @@
 #include <unistd.h>
 
 /* One tracepoint: where its format is. */
-struct tracepoint {
+struct found_tracepoint {
 	char *system, *name;
 	uint64_t id;
 };
 
-struct tracepoints {
-	struct tracepoint *v; /* those of one system follow one another */
+struct found_tracepoints {
+	struct found_tracepoint *v; /* those of one system follow one another */
 	size_t n, cap;
 };
 
@@ -43,7 +43,7 @@ static void put_u64(struct str *out, uint64_t value)
 	str_addn(out, (const char *)&value, sizeof(value));
 }
 
-/* With its NUL. */
+/* The text and its NUL. */
 static void put_text(struct str *out, const char *text)
 {
 	str_addn(out, text, strlen(text) + 1);
@@ -77,7 +77,7 @@ static bool wanted(const struct event_list *events, uint64_t id)
 	return false;
 }
 
-static void look_at(struct tracepoints *found, const struct event_list *events, const char *root,
+static void look_at(struct found_tracepoints *found, const struct event_list *events, const char *root,
 		    const char *system, const char *name)
 {
 	char *path = xasprintf("%s/events/%s/%s/id", root, system, name);
@@ -85,12 +85,12 @@ static void look_at(struct tracepoints *found, const struct event_list *events, 
 
 	if (!read_u64_file(path, &id) && wanted(events, id)) {
 		VEC_GROW(found->v, found->n, found->cap);
-		found->v[found->n++] = (struct tracepoint){ xstrdup(system), xstrdup(name), id };
+		found->v[found->n++] = (struct found_tracepoint){ xstrdup(system), xstrdup(name), id };
 	}
 	free(path);
 }
 
-static void walk_system(struct tracepoints *found, const struct event_list *events,
+static void walk_system(struct found_tracepoints *found, const struct event_list *events,
 			const char *root, const char *system)
 {
 	char *path = xasprintf("%s/events/%s", root, system);
@@ -107,7 +107,7 @@ static void walk_system(struct tracepoints *found, const struct event_list *even
 }
 
 /* "sched:sched_switch:u" is in events/sched/sched_switch, if name= did not invent it. */
-static void look_by_name(struct tracepoints *found, const struct event_list *events,
+static void look_by_name(struct found_tracepoints *found, const struct event_list *events,
 			 const char *root, const struct event *event)
 {
 	const char *colon = strchr(event->name, ':');
@@ -125,24 +125,24 @@ static void look_by_name(struct tracepoints *found, const struct event_list *eve
 
 static int by_system(const void *a, const void *b)
 {
-	const struct tracepoint *x = a, *y = b;
+	const struct found_tracepoint *x = a, *y = b;
 	int order = strcmp(x->system, y->system);
 
 	return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-static void free_all(struct tracepoints *found)
+static void free_all(struct found_tracepoints *found)
 {
 	for (size_t i = 0; i < found->n; i++) {
 		free(found->v[i].system);
 		free(found->v[i].name);
 	}
 	free(found->v);
-	*found = (struct tracepoints){ 0 };
+	*found = (struct found_tracepoints){ 0 };
 }
 
 /* Sorted, each id once. */
-static void tidy(struct tracepoints *found)
+static void tidy(struct found_tracepoints *found)
 {
 	size_t n = 0;
 
@@ -160,7 +160,7 @@ static void tidy(struct tracepoints *found)
 }
 
 /* By name, which is quick; all of tracefs is searched where a name was given away by name=. */
-static void find_all(struct tracepoints *found, const struct event_list *events, const char *root)
+static void find_all(struct found_tracepoints *found, const struct event_list *events, const char *root)
 {
 	char *path = xasprintf("%s/events", root);
 	size_t n_named = 0, n_events = 0;
@@ -205,7 +205,7 @@ static void put_header(struct str *out, const char *root)
 	put_u32(out, 0);
 }
 
-static size_t n_of_system(const struct tracepoints *found, size_t first)
+static size_t n_of_system(const struct found_tracepoints *found, size_t first)
 {
 	size_t n = 1;
 
@@ -214,7 +214,7 @@ static size_t n_of_system(const struct tracepoints *found, size_t first)
 	return n;
 }
 
-static void put_systems(struct str *out, const struct tracepoints *found, const char *root)
+static void put_systems(struct str *out, const struct found_tracepoints *found, const char *root)
 {
 	uint32_t n_systems = 0;
 
@@ -249,7 +249,7 @@ static char *tracefs_root(const struct kern *kern)
 void tracing_data_collect(struct info *info, const struct event_list *events,
 			  const struct kern *kern)
 {
-	struct tracepoints found = { 0 };
+	struct found_tracepoints found = { 0 };
 	struct str out = STR_INIT;
 	bool any = false;
 	char *root;

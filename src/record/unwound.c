@@ -120,7 +120,7 @@ static bool is_exact(const struct unwound_chain *chain, size_t i)
 	return !i || (chain->exact[i / 64] >> i % 64 & 1);
 }
 
-/* So many words of the record may be the chain: what comes in place of the stack, and what the kernel gave. */
+/* How many words of the record may be the chain: the room of the stack, and of what the kernel gave. */
 static size_t words_for_chain(const struct sample *sample, size_t record_bytes)
 {
 	size_t others = record_bytes - sample->stack_size - sample->n_ips * sizeof(uint64_t);
@@ -154,7 +154,7 @@ static size_t join(const struct sample *sample, const struct unwound_chain *chai
 	return n;
 }
 
-/* Those of user_regs, which the recorded ones contain. */
+/* Keeps the registers of user_regs, which the recorded ones contain. */
 static void choose_regs(struct sample_regs *regs, uint64_t user_regs, uint64_t *values)
 {
 	unsigned n = 0, at = 0;

@@ -5,7 +5,7 @@
  *	recorded:  .. | callchain: kernel | .. | registers | stack | ..
  *	written:   .. | callchain: kernel, USER mark, user frames, end marks | .. | ..
  *
- * Behind a mark stands code that was running or was interrupted, behind an address its caller: so each frame that a
+ * After a mark stands code that was running or was interrupted, after an address its caller: so each frame that a
  * signal interrupted has a mark of its own, too. The end marks are those of enum chain_end.
  */
 #ifndef PSTAT_UNWOUND_H
@@ -23,7 +23,7 @@ bool unwound_takes(const struct data_event *recorded);
 void unwound_events(struct events *to, const struct events *recorded, uint64_t user_regs);
 
 /*
- * The same events with samples that end behind PERIOD: what process events need to know of them.
+ * The same events with samples that end after PERIOD: what process events need to know of them.
  */
 void unwound_brief_events(struct events *to, const struct events *recorded);
 /* Such a sample of a recorded one, which body is of; appended to out. */
@@ -31,7 +31,7 @@ int unwound_brief(const struct record_body *body, const struct events *brief, st
 /* The recorded sample with no more of its stack than the kernel found; appended to out. */
 int unwound_trim(const struct record_body *body, struct str *out, struct str *err);
 
-/* What the unwinder is to know of a sample, in which all is borrowed; its address space is the caller's. */
+/* The part of a sample that the unwinder needs, all borrowed; its address space is the caller's. */
 struct unwind_input unwound_input(const struct sample *sample);
 
 struct unwound_chain {

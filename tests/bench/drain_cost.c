@@ -90,7 +90,7 @@ static void fill(const struct cost_case *c)
 /* A reader on this thread, and a consumer on its own: as it records, but that the sink only counts. */
 struct recorder {
 	struct record_sink sink;
-	struct tally total;
+	struct sample_counts total;
 	struct buffers buffers;
 	struct ring_reader reader;
 	struct consumer consumer;
@@ -109,7 +109,7 @@ static int take(struct record_sink *sink, const void *records, size_t n, struct 
 			       1 << RECORD_MMAP2;
 
 	(void)err;
-	tally_walk(&rec->total, records, n, tasks, on_task, NULL);
+	sample_counts_walk(&rec->total, records, n, tasks, on_task, NULL);
 	return 0;
 }
 
@@ -131,12 +131,12 @@ static void recorder_begin(struct recorder *rec, const struct events *events, si
 		.sink = { .take = take, .round = nothing, .flush = nothing, .end = nothing },
 		.err = STR_INIT,
 	};
-	tally_init(&rec->total, events);
+	sample_counts_init(&rec->total, events);
 	if (buffers_open(&rec->buffers, BUFFERS_BYTES, 1, &rec->err))
 		errx(2, "%s", rec->err.s);
 	ring_reader_init(&rec->reader, events, &rec->buffers);
 	rec->reader.producer.is_waited_for = true;
-	rec->reader.producer.kick_fd = -1;
+	rec->reader.producer.wake_fd = -1;
 	for (size_t i = 0; i < n_rings; i++)
 		ring_reader_add(&rec->reader, &rings[i]);
 	if (consumer_start(&rec->consumer, &rec->buffers, false, -1, &rec->err))
@@ -147,7 +147,7 @@ static void recorder_begin(struct recorder *rec, const struct events *events, si
 /* All that the rings have, until it was counted; the bytes of it. Where buffers run short it waits: nothing is cut. */
 static size_t recorder_pass(struct recorder *rec)
 {
-	size_t bytes = ring_reader_look(&rec->reader, LOOK_PATIENTLY);
+	size_t bytes = ring_reader_drain(&rec->reader, DRAIN_PATIENTLY);
 
 	if (bytes)
 		consumer_call(&rec->consumer, is_done, NULL, &rec->err);
@@ -164,7 +164,7 @@ static uint64_t recorder_end(struct recorder *rec)
 		samples += rec->total.v[i].samples;
 	ring_reader_release(&rec->reader);
 	buffers_release(&rec->buffers);
-	tally_release(&rec->total);
+	sample_counts_release(&rec->total);
 	str_release(&rec->err);
 	return samples;
 }

@@ -4,7 +4,7 @@
 #ifndef RECORD_TEXT_H
 #define RECORD_TEXT_H
 
-#include "record/record.h"
+#include "record/synth.h"
 
 struct record_text {
 	struct str text;

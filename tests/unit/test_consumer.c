@@ -20,7 +20,7 @@ enum { N_PRODUCERS = 3 };
 static struct buffers buffers;
 static struct producer producers[N_PRODUCERS];
 static struct consumer consumer;
-static int news_fd;
+static int wake_fd;
 static struct str err;
 static struct test_sink {
 	struct record_sink sink;
@@ -62,10 +62,10 @@ static int setup(void **state)
 {
 	(void)state;
 	to = (struct test_sink){ .sink = { take, end_round, flush, flush }, .seen = STR_INIT };
-	news_fd = eventfd(0, EFD_NONBLOCK);
+	wake_fd = eventfd(0, EFD_NONBLOCK);
 	assert_int_equal(buffers_open(&buffers, 1, N_PRODUCERS, &err), 0);
 	for (size_t i = 0; i < N_PRODUCERS; i++) {
-		producers[i] = (struct producer){ .kick_fd = -1, .is_waited_for = true };
+		producers[i] = (struct producer){ .wake_fd = -1, .is_waited_for = true };
 		buffers_add_producer(&buffers, &producers[i]);
 	}
 	return 0;
@@ -76,7 +76,7 @@ static int teardown(void **state)
 	(void)state;
 	consumer_stop(&consumer, &err);
 	buffers_release(&buffers);
-	close(news_fd);
+	close(wake_fd);
 	str_release(&to.seen);
 	str_release(&err);
 	return 0;
@@ -84,7 +84,7 @@ static int teardown(void **state)
 
 static void begin(bool snapshots)
 {
-	assert_int_equal(consumer_start(&consumer, &buffers, snapshots, news_fd, &err), 0);
+	assert_int_equal(consumer_start(&consumer, &buffers, snapshots, wake_fd, &err), 0);
 	consumer_begin(&consumer, &to.sink);
 }
 
@@ -93,7 +93,7 @@ static void look(size_t index, size_t n)
 {
 	struct producer *producer = &producers[index];
 
-	buffers_look_begins(&buffers, producer);
+	buffers_drain_begins(&buffers, producer);
 	for (size_t i = 0; i < n; i++) {
 		const struct perf_event_header header = { .misc = (uint16_t)index, .size = 8 };
 
@@ -102,7 +102,7 @@ static void look(size_t index, size_t n)
 		memcpy(producer->filling->bytes + producer->filling->n, &header, 8);
 		producer->filling->n += 8;
 	}
-	buffers_looked(&buffers, producer, true);
+	buffers_drained(&buffers, producer, true);
 }
 
 static int nothing(void *data, struct str *why)
@@ -152,10 +152,10 @@ static void a_look_belongs_to_the_round_in_which_it_began(void **state)
 	look(1, 1);
 	look(2, 1);
 	settle();
-	buffers_look_begins(&buffers, &producers[1]);
+	buffers_drain_begins(&buffers, &producers[1]);
 	look(0, 1);
 	assert_string_equal(seen(), "bca|");
-	buffers_looked(&buffers, &producers[1], true);
+	buffers_drained(&buffers, &producers[1], true);
 	look(0, 1);
 	look(2, 1);
 	assert_string_equal(seen(), "bca|ac");
@@ -218,7 +218,7 @@ static void calls_keep_their_place(void **state)
 static void what_came_before_the_beginning(void **state)
 {
 	(void)state;
-	assert_int_equal(consumer_start(&consumer, &buffers, false, news_fd, &err), 0);
+	assert_int_equal(consumer_start(&consumer, &buffers, false, wake_fd, &err), 0);
 	look(0, 3);
 	look(1, 2);
 	look(2, 1);
@@ -236,12 +236,12 @@ static void a_sink_that_fails(void **state)
 	look(0, 1);
 	settle();
 	assert_false(consumer_failed(&consumer));
-	assert_int_equal(read(news_fd, &news, sizeof(news)), -1);
+	assert_int_equal(read(wake_fd, &news, sizeof(news)), -1);
 	to.fail = -ENOSPC;
 	look(0, 1);
 	settle();
 	assert_true(consumer_failed(&consumer));
-	assert_int_equal(read(news_fd, &news, sizeof(news)), sizeof(news));
+	assert_int_equal(read(wake_fd, &news, sizeof(news)), sizeof(news));
 	look(0, 1);
 	look(1, 1);
 	look(2, 1);

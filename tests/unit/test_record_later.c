@@ -73,7 +73,7 @@ static void record(const char *path, bool starts_late)
 	struct record_plan plan = {
 		.found = &found,
 		.events = &events,
-		.sampling = { .inherit = true, .period = 1, .callchain = CALLCHAIN_FP, .chains_later = true },
+		.sampling = { .inherit = true, .period = 1, .callchain = CALLCHAIN_FP, .defer_chains = true },
 		.ring_bytes = 64 << 10,
 		.path = path,
 		.argv = argv,

@@ -23,7 +23,7 @@ static struct events events;
 static struct buffers buffers;
 static struct ring_reader reader;
 static struct str taken; /* all that was handed over */
-static struct tally total;
+static struct sample_counts total;
 static struct str err;
 
 /* As the kernel does it. */
@@ -89,7 +89,7 @@ static void open_buffers(size_t bytes)
 	reader.producer.is_waited_for = true;
 	for (size_t i = 0; i < N_RINGS; i++)
 		ring_reader_add(&reader, &rings[i]);
-	tally_init(&total, &events);
+	sample_counts_init(&total, &events);
 }
 
 static int setup(void **state)
@@ -113,7 +113,7 @@ static int teardown(void **state)
 	(void)state;
 	ring_reader_release(&reader);
 	buffers_release(&buffers);
-	tally_release(&total);
+	sample_counts_release(&total);
 	events_release(&events);
 	str_release(&taken);
 	str_release(&err);
@@ -139,7 +139,7 @@ static size_t consume(void)
 		assert_true(buffer->n <= buffer->cap);
 		n += buffer->n > 0;
 		str_addn(&taken, (const char *)buffer->bytes, buffer->n);
-		assert_int_equal(tally_walk(&total, buffer->bytes, buffer->n, 0, ignore, NULL), buffer->n);
+		assert_int_equal(sample_counts_walk(&total, buffer->bytes, buffer->n, 0, ignore, NULL), buffer->n);
 		buffers_give_back(&buffers, buffer);
 	}
 	buffers.closed = false;
@@ -148,7 +148,7 @@ static size_t consume(void)
 
 static size_t look(void)
 {
-	return ring_reader_look(&reader, LOOK_AND_HAND_OVER);
+	return ring_reader_drain(&reader, DRAIN_AND_HAND_OVER);
 }
 
 static void nothing(void **state)
@@ -213,7 +213,7 @@ static void many_buffers(void **state)
 	assert_int_equal(look(), (size_t)N_RINGS * (48 << 10));
 	assert_true(consume() >= (size_t)N_RINGS * (48 << 10) / BUFFER_BYTES);
 	assert_int_equal(total.records, 2 * N_RINGS);
-	assert_int_equal(reader.squeeze.n_dropped, 0);
+	assert_int_equal(reader.shedding.n_dropped, 0);
 }
 
 /* What comes while it looks is for the next look. */
@@ -237,7 +237,7 @@ static void looks_share_a_buffer(void **state)
 	open_buffers(BUFFERS_BYTES);
 	for (size_t i = 0; i < 100; i++) {
 		put_sample(i, ID_A, i);
-		assert_int_equal(ring_reader_look(&reader, LOOK_ON), 48);
+		assert_int_equal(ring_reader_drain(&reader, DRAIN_ON), 48);
 	}
 	assert_int_equal(consume(), 0);
 	put_sample(200, ID_A, 200);
@@ -272,7 +272,7 @@ static void samples_go_before_tasks(void **state)
 	open_buffers(1); /* as small as it gets */
 	n = fill_up(40);
 	assert_true(reader.short_of_room);
-	assert_true(reader.squeeze.n_dropped > 0);
+	assert_true(reader.shedding.n_dropped > 0);
 	free_bytes = buffers_free_bytes(&buffers);
 	for (size_t i = 0; i < 200; i++, tasks++) {
 		put_words(i, RECORD_FORK, (uint64_t[]){ 1, 1, i, 7, i, ID_A }, 6);
@@ -285,8 +285,8 @@ static void samples_go_before_tasks(void **state)
 	look();
 	assert_false(reader.short_of_room);
 	consume();
-	assert_int_equal(total.v[0].samples + reader.squeeze.n_dropped, n);
-	assert_int_equal(lost_samples(), reader.squeeze.n_dropped);
+	assert_int_equal(total.v[0].samples + reader.shedding.n_dropped, n);
+	assert_int_equal(lost_samples(), reader.shedding.n_dropped);
 	assert_true(total.records >= total.v[0].samples + tasks);
 }
 
@@ -332,8 +332,8 @@ static void stacks_go_before_samples(void **state)
 	consume();
 	for (size_t i = 0; i < n; i++)
 		buffers_give_back(&buffers, held[i]);
-	assert_int_equal(reader.squeeze.n_cut, 1);
-	assert_int_equal(reader.squeeze.n_dropped, 0);
+	assert_int_equal(reader.shedding.n_cut, 1);
+	assert_int_equal(reader.shedding.n_dropped, 0);
 	assert_int_equal(total.v[1].samples, 1);
 	assert_int_equal(total.v[0].samples, 1);
 	decoder_init(&decoder, &events, false);
@@ -370,7 +370,7 @@ static void losses_are_told_by_event(void **state)
 		buffers_give_back(&buffers, held[i]);
 	look();
 	consume();
-	assert_int_equal(reader.squeeze.n_dropped, 3);
+	assert_int_equal(reader.shedding.n_dropped, 3);
 	assert_int_equal(total.v[0].lost_samples, 1);
 	assert_int_equal(total.v[1].lost_samples, 2);
 	assert_int_equal(total.v[0].samples + total.v[1].samples, 0);
@@ -391,7 +391,7 @@ static void broken_records(void **state)
 		uint64_t *bytes = calloc(2, sizeof(*bytes));
 
 		memcpy(bytes, &cases[i], sizeof(cases[i]));
-		assert_int_equal(tally_walk(&total, (const uint8_t *)bytes, 16, 0, ignore, NULL), 0);
+		assert_int_equal(sample_counts_walk(&total, (const uint8_t *)bytes, 16, 0, ignore, NULL), 0);
 		free(bytes);
 	}
 	/* Too short for what its type should have: counted, not read. */
@@ -425,7 +425,7 @@ static void counts(void **state)
 	assert_int_equal(total.v[0].unthrottled, 1);
 	assert_int_equal(total.records, 6);
 	assert_true(total.first_ns > total.last_ns);
-	tally_clear(&total);
+	sample_counts_clear(&total);
 	assert_int_equal(total.records + total.v[1].lost, 0);
 }
 

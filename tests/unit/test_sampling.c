@@ -5,7 +5,6 @@
  */
 #include "fake_machine.h"
 #include "record/recording.h"
-#include "record/sampling_dumps.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -311,7 +310,7 @@ static void test_chains_later(void **state)
 		struct sampling options = cases[i].options;
 		struct str asks = STR_INIT;
 
-		options.inherit = options.chains_later = true;
+		options.inherit = options.defer_chains = true;
 		assert_int_equal(apply(cases[i].text, options, cases[i].target), 0);
 		for (size_t k = 0; k < events.n; k++) {
 			unsigned bits = attr_defer(&events.v[k].attr);
@@ -323,7 +322,7 @@ static void test_chains_later(void **state)
 		str_release(&asks);
 	}
 	/* As the names in the file say it. */
-	assert_int_equal(apply("cpu-clock", (struct sampling){ .callchain = CALLCHAIN_FP, .chains_later = true },
+	assert_int_equal(apply("cpu-clock", (struct sampling){ .callchain = CALLCHAIN_FP, .defer_chains = true },
 			       TARGET_COMMAND), 0);
 	char *text = attr_text(&events.v[0]);
 

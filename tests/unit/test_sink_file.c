@@ -31,7 +31,7 @@ static struct info info;
 static struct recording_info recording;
 static struct sink_file file;
 static struct record_sink *sink = &file.sink;
-static int news_fd;
+static int wake_fd;
 static struct str err;
 static uint64_t next_time;
 
@@ -62,8 +62,8 @@ static int setup(void **state)
 static void begin(void)
 {
 	recording = (struct recording_info){ .events = &events, .info = &info };
-	news_fd = eventfd(0, EFD_NONBLOCK);
-	sink_file_init(&file, &plan, &recording, &info, NULL, news_fd);
+	wake_fd = eventfd(0, EFD_NONBLOCK);
+	sink_file_init(&file, &plan, &recording, &info, NULL, wake_fd);
 	assert_int_equal(sink_file_open(&file, &err), 0);
 	assert_int_equal(sink_file_begun(&file, &err), 0);
 }
@@ -75,7 +75,7 @@ static int teardown(void **state)
 
 	(void)state;
 	sink_file_release(&file);
-	close(news_fd);
+	close(wake_fd);
 	events_release(&events);
 	info_release(&info);
 	str_release(&err);
@@ -150,7 +150,7 @@ static void ends_at_max_size(void **state)
 	begin();
 	assert_int_equal(tell(100), 0);
 	assert_true(sink_file_is_full(&file));
-	assert_int_equal(read(news_fd, &news, sizeof(news)), sizeof(news));
+	assert_int_equal(read(wake_fd, &news, sizeof(news)), sizeof(news));
 	assert_int_equal(sink->end(sink, &err), 0);
 	assert_int_equal(strlen(story(path)), file.total.v[0].samples);
 	assert_true(file.total.v[0].samples > 50);

@@ -5,7 +5,7 @@
  */
 #include "late_stage.h"
 
-#include "record/sinks_all.h"
+#include "record/sink_tee.h"
 #include "replay/replay.h"
 
 enum { RINGS = 3, IPS_MAX = 32, STACK_MAX = 512, PID = 42 };
@@ -306,7 +306,7 @@ struct chain {
 	struct stage *stages[2];
 	struct checker checker;
 	struct file file;
-	struct sinks_all sinks;
+	struct sink_tee sinks;
 	struct str err;
 };
 
@@ -319,9 +319,9 @@ static void chain_init(struct chain *c, uint64_t seed, size_t held_bytes_max)
 	made_events(&c->out, 0);
 	file_init(&c->file, &c->out);
 	checker_init(&c->checker, &c->out);
-	sinks_all_init(&c->sinks);
-	sinks_all_add(&c->sinks, &c->file.sink);
-	sinks_all_add(&c->sinks, &c->checker.sink);
+	sink_tee_init(&c->sinks);
+	sink_tee_add(&c->sinks, &c->file.sink);
+	sink_tee_add(&c->sinks, &c->checker.sink);
 	late_init(&c->late[0], seed + 10, &c->maker.events, &c->out, shrink);
 	late_init(&c->late[1], seed + 20, &c->out, &c->out, shrink);
 	c->stages[1] = stage_new(&late_ops, &c->late[1], &c->out, &c->sinks.sink, held_bytes_max);
@@ -334,7 +334,7 @@ static void chain_release(struct chain *c)
 		stage_free(c->stages[i]);
 		late_release(&c->late[i]);
 	}
-	sinks_all_release(&c->sinks);
+	sink_tee_release(&c->sinks);
 	checker_release(&c->checker);
 	maker_release(&c->maker);
 	events_release(&c->out);
@@ -694,16 +694,16 @@ static void a_stage_breaks_its_word(void **state)
 static void a_sink_fails(void **state)
 {
 	struct checker bad;
-	struct sinks_all all;
+	struct sink_tee all;
 	struct plain p;
 
 	(void)state;
 	plain_init(&p);
 	checker_init(&bad, &p.events);
 	bad.code = -ENOSPC;
-	sinks_all_init(&all);
-	sinks_all_add(&all, &bad.sink);
-	sinks_all_add(&all, &p.checker.sink);
+	sink_tee_init(&all);
+	sink_tee_add(&all, &bad.sink);
+	sink_tee_add(&all, &p.checker.sink);
 	p.stage->next = &all.sink;
 	p.told.verdicts[2] = STAGE_LATER;
 	assert_int_equal(TAKE(&p, 1, 2, 3), -ENOSPC);
@@ -715,7 +715,7 @@ static void a_sink_fails(void **state)
 	assert_int_equal(p.sink->end(p.sink, &p.err), 0);
 	assert_int_equal(bad.ends + p.checker.ends, 2);
 	assert_int_equal(bad.rounds + p.checker.rounds, 2);
-	sinks_all_release(&all);
+	sink_tee_release(&all);
 	checker_release(&bad);
 	plain_release(&p);
 }

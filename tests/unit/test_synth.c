@@ -258,7 +258,7 @@ static int synth_kern(void)
 {
 	str_reset(&got.text);
 	got.n = 0;
-	return synth_kernel(&kern, record_text_add, &got, &err);
+	return synth_kernel(&kern, record_text_add, &got);
 }
 
 static void test_kernel(void **state)
