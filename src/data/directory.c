@@ -1,6 +1,12 @@
 /*
- * directory.c: see directory.h. A binary heap: the head at [0] was handed out by the last call and is replaced
+ * directory.c: the files of a directory (`perf record --threads`) as one sequence: of the first records of all files
+ * the oldest comes next, by a binary heap. Its head at [0] was handed out by the last call and is replaced
  * by its file's next record in this one, since a file's record is good only until its next is read.
+ *
+ * A file may be one ring's, and is then in order by itself, or that of several (--threads=package): then it is
+ * a row of runs, each in order, which overlap. So each file is looked through once before: where its runs begin
+ * and how old what follows them is. That tells when a round ends: when nothing that is still to come is older than
+ * the newest record of the round before.
  *
  *	time   ring 0  ring 1  ring 0  ring 1
  *	  |     /       /       /       /
@@ -8,11 +14,11 @@
  *	  |   /     /       /       /
  *	  +---|-------|-------|-------|----> records
  *
- * Of each run is kept what its first record is, and the least time behind it: RUNS_MAX for all files together, in
+ * Of each run is kept what its first record is, and the least time after it: RUNS_MAX for all files together, in
  * any recording. Where there are more, neighbours become one that is not in order by itself; rounds are then
  * longer, not wrong.
  */
-#include "data/directory.h"
+#include "data/reader.h"
 
 #include "data/stream.h"
 
@@ -24,10 +30,10 @@ enum {
 	ROUND_EVERY = 4096, /* records, at the least */
 };
 
-struct run {
+struct file_run {
 	uint64_t first; /* which of the file's records it begins with, from 0 */
 	uint64_t oldest_ns; /* of its own records */
-	uint64_t rest_ns; /* the oldest record of all runs behind it; UINT64_MAX: there is none */
+	uint64_t rest_ns; /* the oldest record of all runs after it; UINT64_MAX: there is none */
 	bool rough; /* it is not in order by itself */
 };
 
@@ -36,7 +42,7 @@ struct file {
 	struct record record; /* its next one */
 	uint64_t time_ns; /* of that one; where it has none: of the record before it */
 	uint64_t number; /* which of the file's records it is */
-	struct run *runs;
+	struct file_run *runs;
 	size_t n_runs, cap_runs, run; /* run: the present one */
 };
 
@@ -65,7 +71,7 @@ static void join_runs(struct file *file)
 	size_t n = 0;
 
 	for (size_t i = 0; i < file->n_runs; i += 2) {
-		struct run run = file->runs[i];
+		struct file_run run = file->runs[i];
 
 		if (i + 1 < file->n_runs) {
 			run.rough = true;
@@ -93,7 +99,7 @@ static void find_runs(const struct recording_directory *directory, struct file *
 			if (file->n_runs >= most && file->n_runs >= RUNS_LEAST)
 				join_runs(file);
 			VEC_GROW(file->runs, file->n_runs, file->cap_runs);
-			file->runs[file->n_runs++] = (struct run){ .first = i, .oldest_ns = time_ns };
+			file->runs[file->n_runs++] = (struct file_run){ .first = i, .oldest_ns = time_ns };
 		}
 		last_ns = time_ns;
 	}
@@ -188,10 +194,10 @@ static void begin(struct recording_directory *directory, struct str *err)
 		sink(directory, i);
 }
 
-/* Of what is still to come of a file, the time of the oldest record, or an earlier one. */
+/* Returns the time of the oldest record that is still to come of a file, or an earlier one. */
 static uint64_t still_to_come(const struct file *file)
 {
-	const struct run *run;
+	const struct file_run *run;
 	uint64_t own_ns;
 
 	if (!file->n_runs)

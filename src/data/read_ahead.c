@@ -6,7 +6,7 @@
  *	                      <-------- tail ----------> bytes
  *
  * The lock is for who reads which block. The thread never reads into a slot whose block may still be looked at: it is
- * less than AHEAD blocks before the present one, and what lies BLOCKS - AHEAD behind is not given again.
+ * less than AHEAD blocks before the present one, and one that lies BLOCKS - AHEAD back is not given again.
  */
 #include "data/read_ahead.h"
 
@@ -31,7 +31,7 @@ enum {
 _Static_assert((int)FRONT_BYTES >= (int)RECORD_BYTES_MAX && (int)BLOCK_BYTES >= (int)RECORD_BYTES_MAX,
 	       "a record lies in two blocks at most, and its beginning has room in front of the second");
 
-struct slot {
+struct block_slot {
 	uint64_t block; /* NO_BLOCK: none */
 	size_t have; /* bytes of it that could be read */
 	size_t tail; /* bytes of the block before that lie in front; 0: none */
@@ -42,7 +42,7 @@ struct read_ahead {
 	int fd;
 	uint64_t end, n_blocks;
 	uint8_t *room;
-	struct slot *slots; /* BLOCKS */
+	struct block_slot *slots; /* BLOCKS */
 	uint64_t at; /* the present block; NO_BLOCK: before the first call */
 	bool failed;
 	bool thread_tried, has_thread;
@@ -97,7 +97,7 @@ void read_ahead_free(struct read_ahead *ahead)
 	free(ahead);
 }
 
-static struct slot *slot_of(const struct read_ahead *ahead, uint64_t block)
+static struct block_slot *slot_of(const struct read_ahead *ahead, uint64_t block)
 {
 	return &ahead->slots[block % BLOCKS];
 }
@@ -112,7 +112,7 @@ static size_t block_bytes(const struct read_ahead *ahead, uint64_t block)
 
 static void read_block(struct read_ahead *ahead, uint64_t block)
 {
-	struct slot *slot = slot_of(ahead, block);
+	struct block_slot *slot = slot_of(ahead, block);
 	size_t want = block_bytes(ahead, block);
 
 	slot->block = block;
@@ -170,7 +170,7 @@ static void start_thread(struct read_ahead *ahead)
 	ahead->thread_tried = true;
 	if (!has_cpu_to_spare() || pthread_attr_init(&attr))
 		return;
-	/* It needs little. A size that is refused, and the usual one is used. */
+	/* The thread needs little. If the size is refused it has the usual one. */
 	(void)!pthread_attr_setstacksize(&attr, STACK_BYTES);
 	ahead->has_thread = !thread_start(&ahead->thread, &attr, thread_main, ahead);
 	pthread_attr_destroy(&attr);
@@ -178,7 +178,7 @@ static void start_thread(struct read_ahead *ahead)
 
 /* ---- the reader's side ---- */
 
-/* Makes this block, behind the present one, the present one. */
+/* Makes this block, after the present one, the present one. */
 static void go_to(struct read_ahead *ahead, uint64_t block)
 {
 	bool reads;
@@ -186,7 +186,7 @@ static void go_to(struct read_ahead *ahead, uint64_t block)
 	if (!ahead->thread_tried && block >= THREAD_FROM && ahead->n_blocks - block >= THREAD_FOR)
 		start_thread(ahead);
 	pthread_mutex_lock(&ahead->lock);
-	/* What is skipped need not be read; the thread may be at a block whose slot is wanted now. */
+	/* Blocks that are skipped need not be read; the thread may be at one whose slot is wanted now. */
 	while (ahead->next < block && ahead->reading != NO_BLOCK)
 		pthread_cond_wait(&ahead->done, &ahead->lock);
 	if (ahead->next < block)
@@ -215,8 +215,8 @@ static bool is_kept(const struct read_ahead *ahead, uint64_t block)
 /* In front of the block, what ends there: `tail` bytes of the one before. */
 static const uint8_t *join(const struct read_ahead *ahead, uint64_t block, size_t tail)
 {
-	struct slot *slot = slot_of(ahead, block);
-	const struct slot *before = slot_of(ahead, block - 1);
+	struct block_slot *slot = slot_of(ahead, block);
+	const struct block_slot *before = slot_of(ahead, block - 1);
 
 	if (slot->tail < tail && !is_kept(ahead, block - 1))
 		return NULL;
@@ -248,7 +248,7 @@ const uint8_t *read_ahead_again(const struct read_ahead *ahead, uint64_t offset)
 
 	if (ahead->failed)
 		return NULL;
-	/* Of records that begin in a block, one at most ends in the next. */
+	/* One record at most that begins in a block ends in the next. */
 	if (is_kept(ahead, block + 1) && slot_of(ahead, block + 1)->tail == tail)
 		return slot_of(ahead, block + 1)->bytes - tail;
 	return is_kept(ahead, block) ? slot_of(ahead, block)->bytes + offset % BLOCK_BYTES : NULL;

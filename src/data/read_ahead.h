@@ -7,7 +7,7 @@
  *	         [ kept: looked at again  ]^[   read ahead  ]
  *	                                   the record at hand
  *
- * Those behind the present one are kept as long as there is room, because a record waits for its round. Those before it
+ * Blocks that were read are kept as long as there is room, because a record waits for its round. Blocks to come
  * are read by a thread, where there is a second CPU and enough to read; without it a block is read when its turn
  * comes. What is not here, the caller has in its mapping.
  */
@@ -19,7 +19,7 @@
 
 struct read_ahead;
 
-/* Of the file's first `end` bytes. Takes over fd. */
+/* Reads the file's first `end` bytes. Takes over fd. */
 struct read_ahead *read_ahead_new(int fd, uint64_t end);
 void read_ahead_free(struct read_ahead *ahead); /* NULL is fine */
 /*

@@ -1,6 +1,8 @@
 /*
  * reader.c: opens recordings and hands out their records: sets up the streams that records come from (a
- * mapped file, a directory of them, a pipe) and lets reader_take.c have those about the recording itself.
+ * mapped file, a directory of them, a pipe). Records that describe the recording itself (attrs, names, units, features,
+ * tracepoint formats, build-ids) go into events and info while they go by, so that a pipe ends up with what a file's
+ * header has; one of them that cannot be understood becomes a note.
  *
  * A file is mapped whole, and a single one is also read, which takes less time (read_ahead.h): the mapping is for what
  * does not come in turn. Pages that were passed are given back (stream.c). What somebody cuts off while it is read
@@ -9,7 +11,8 @@
  */
 #include "data/reader.h"
 
-#include "data/directory.h"
+#include "data/bytes.h"
+#include "data/feature.h"
 #include "data/format.h"
 #include "data/stream.h"
 
@@ -20,7 +23,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STREAMS_MAX = 8192 /* data.N files of a directory */ };
+enum {
+	STREAMS_MAX = 8192, /* data.N files of a directory */
+	EVENTS_MAX = 65536, /* of a pipe, which has no size to bound them by */
+};
+
+static int source_next(struct record_source *source, struct record *record, struct str *err);
+static double source_part(const struct record_source *source);
+static void source_passed(struct record_source *source, const uint8_t *from, const uint8_t *to);
+static const uint8_t *source_nearer(const struct record_source *source, const uint8_t *mapped);
 
 static void stream_add(struct reader *reader, struct stream *stream)
 {
@@ -55,7 +66,7 @@ static uint8_t *map_fd(int fd, uint64_t size)
 	return map;
 }
 
-/* Where no descriptor is left the mapping does. */
+/* Goes without where no descriptor is left: the mapping does, too. */
 static void read_ahead(struct stream *stream, int fd)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -132,53 +143,6 @@ static int open_pipe(struct reader *reader, int *fd, struct str *err)
 	stream_add(reader, stream_new_pipe(*fd, FORMAT_PIPE_HEADER));
 	*fd = -1;
 	return 0;
-}
-
-static int source_next(struct record_source *source, struct record *record, struct str *err)
-{
-	struct reader *reader = (struct reader *)source;
-	int rc;
-
-	if (reader->n_streams > 1) {
-		if (!reader->directory)
-			reader->directory = recording_directory_new(reader);
-		return recording_directory_next(reader->directory, record, err);
-	}
-	if (reader->round_due) {
-		reader->round_due = false;
-		return SOURCE_ROUND;
-	}
-	if (reader->no_wait && reader->n_streams && stream_would_wait(reader->streams[0], reader->swap))
-		return SOURCE_LATER;
-	rc = reader_next(reader, record, err);
-	reader->round_due = rc > 0 && record->type == RECORD_FINISHED_ROUND;
-	return rc;
-}
-
-static double source_part(const struct record_source *source)
-{
-	const struct reader *reader = (const struct reader *)source;
-	uint64_t given = 0, all = 0;
-
-	for (size_t i = 0; i < reader->n_streams; i++)
-		if (!stream_position(reader->streams[i], &given, &all))
-			return -1;
-	return all ? (double)given / (double)all : -1;
-}
-
-static void source_passed(struct record_source *source, const uint8_t *from, const uint8_t *to)
-{
-	struct reader *reader = (struct reader *)source;
-
-	for (size_t i = 0; i < reader->n_streams; i++)
-		stream_passed(reader->streams[i], from, to);
-}
-
-static const uint8_t *source_nearer(const struct record_source *source, const uint8_t *mapped)
-{
-	const struct reader *reader = (const struct reader *)source;
-
-	return reader->n_streams == 1 ? stream_nearer(reader->streams[0], mapped) : NULL;
 }
 
 static void reader_init(struct reader *reader, const char *path)
@@ -286,7 +250,7 @@ int reader_keep(struct reader *reader, uint64_t bytes_max, struct str *err)
 	reader->kept = spool_new(bytes_max, err);
 	if (!reader->kept)
 		return -EIO;
-	/* What stood in front of the first record was read before. */
+	/* The bytes in front of the first record were read before. */
 	spool_add(reader->kept, reader->swap ? FORMAT_MAGIC_SWAPPED : FORMAT_MAGIC, FORMAT_MAGIC_BYTES);
 	spool_add(reader->kept, &head_bytes, sizeof(head_bytes));
 	stream_keep(reader->streams[0], reader->kept);
@@ -346,6 +310,176 @@ void reader_close(struct reader *reader)
 	str_init(&reader->missing);
 }
 
+/* ---- records about the recording itself ---- */
+
+static void learn_attr(struct reader *reader, const struct record *record, const struct record_body *body)
+{
+	const struct record_bytes *attr = &body->header_attr.attr;
+	const struct record_words *ids = &body->header_attr.ids;
+
+	/* In a file they repeat what the header has said. */
+	if (!reader->pipe || reader->events.n >= EVENTS_MAX ||
+	    (ids->n && events_find(&reader->events, ids->v[0])))
+		return;
+	if (record->misc)
+		reader_add_ids(reader, record->misc - 1u, attr->v, attr->n, ids->v, ids->n);
+	else
+		reader_add_event(reader, attr->v, attr->n, ids->v, ids->n);
+}
+
+static void learn_update(struct reader *reader, const struct record_body *body)
+{
+	struct data_event *event = events_find(&reader->events, body->update.id);
+	char **text = NULL;
+	size_t cursor = 0;
+	int cpu;
+
+	if (!event)
+		return;
+	switch (body->update.kind) {
+	case EVENT_UPDATE_UNIT:
+		text = &event->unit;
+		break;
+	case EVENT_UPDATE_NAME:
+		text = &event->name;
+		break;
+	case EVENT_UPDATE_SCALE:
+		event->scale = body->update.scale;
+		break;
+	case EVENT_UPDATE_CPUS:
+		while (record_cpus_get(&body->update.cpus, &cursor, &cpu))
+			intset_add(&event->cpus, cpu);
+	}
+	if (text) {
+		free(*text);
+		*text = xstrdup(body->update.text);
+	}
+}
+
+/*
+ * perf of Linux 4.14 writes a pipe's features before its attrs. Two of them name events that are not known
+ * then: they wait. False: it need not.
+ */
+static bool keep_early(struct reader *reader, const struct record *record, const struct record_body *body)
+{
+	uint64_t id = body->feature.feature;
+	struct early_feature *early = &reader->early[reader->n_early];
+
+	if (!reader->pipe || reader->events.n || (id != FEATURE_EVENT_DESC && id != FEATURE_GROUP_DESC))
+		return false;
+	for (size_t i = 0; i < reader->n_early; i++)
+		if (reader->early[i].feature == id)
+			return true;
+	*early = (struct early_feature){ (unsigned)id, record->offset, STR_INIT };
+	str_addn(&early->bytes, (const char *)body->feature.bytes.v, body->feature.bytes.n);
+	reader->n_early++;
+	return true;
+}
+
+static void learn_early(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->n_early; i++) {
+		struct early_feature *early = &reader->early[i];
+
+		reader_add_feature(reader, early->feature, (const uint8_t *)early->bytes.s,
+				   early->bytes.len, early->offset);
+		str_release(&early->bytes);
+	}
+	reader->n_early = 0;
+}
+
+static void learn_feature(struct reader *reader, const struct record *record,
+			 const struct record_body *body)
+{
+	uint64_t id = body->feature.feature;
+
+	/* perf ends the list with an empty one past its last feature; what the file's header has is newer. */
+	if (id && id < FEATURE_BITS && !info_has(&reader->info, (unsigned)id) &&
+	    body->feature.bytes.n && !keep_early(reader, record, body))
+		reader_add_feature(reader, (unsigned)id, body->feature.bytes.v,
+				   body->feature.bytes.n, record->offset);
+}
+
+static void learn_tracing_data(struct reader *reader, struct stream *stream, struct record *record)
+{
+	struct str bytes = STR_INIT;
+
+	if (!info_has(&reader->info, FEATURE_TRACING_DATA) &&
+	    stream_extra(stream, record, READER_FEATURE_MAX, &bytes))
+		reader_add_feature(reader, FEATURE_TRACING_DATA, (const uint8_t *)bytes.s,
+				   bytes.len, record->offset);
+	str_release(&bytes);
+}
+
+static void learn_build_id(struct reader *reader, const struct record *record)
+{
+	struct cursor c = cursor_on(record->bytes, record->size, reader->swap);
+	struct str place = STR_INIT;
+	const char *why = build_id_entry_read(&c, &reader->info);
+
+	if (!why) {
+		info_set(&reader->info, FEATURE_BUILD_ID);
+		return;
+	}
+	record_fail(record, &place, 0, "%s", why);
+	reader_note(reader, "%s", place.s);
+	str_release(&place);
+}
+
+static void learn(struct reader *reader, struct stream *stream, struct record *record)
+{
+	struct str why = STR_INIT;
+	struct record_body body;
+
+	if (record_decode(&reader->decoder, record, &body, &why)) {
+		reader_note(reader, "%s", why.s);
+		str_release(&why);
+		return;
+	}
+	switch (record->type) {
+	case RECORD_HEADER_ATTR:
+		learn_attr(reader, record, &body);
+		break;
+	case RECORD_EVENT_UPDATE:
+		learn_update(reader, &body);
+		break;
+	case RECORD_HEADER_FEATURE:
+		learn_feature(reader, record, &body);
+		break;
+	case RECORD_HEADER_TRACING_DATA:
+		learn_tracing_data(reader, stream, record);
+		break;
+	case RECORD_HEADER_BUILD_ID:
+		learn_build_id(reader, record);
+		break;
+	}
+}
+
+static bool describes_recording(uint32_t type)
+{
+	return type == RECORD_HEADER_ATTR || type == RECORD_EVENT_UPDATE ||
+	       type == RECORD_HEADER_FEATURE || type == RECORD_HEADER_TRACING_DATA ||
+	       type == RECORD_HEADER_BUILD_ID;
+}
+
+int reader_next_of(struct reader *reader, size_t stream, struct record *record, struct str *err)
+{
+	struct str missing = STR_INIT;
+	int rc = stream_next(reader->streams[stream], reader->swap, record, &missing, err);
+
+	if (missing.len) {
+		if (reader->missing.len)
+			str_add(&reader->missing, "; ");
+		str_addn(&reader->missing, missing.s, missing.len);
+	}
+	str_release(&missing);
+	if (rc > 0 && describes_recording(record->type))
+		learn(reader, reader->streams[stream], record);
+	else if (reader->n_early && (reader->events.n || rc <= 0))
+		learn_early(reader);
+	return rc;
+}
+
 int reader_next(struct reader *reader, struct record *record, struct str *err)
 {
 	while (reader->current < reader->n_streams) {
@@ -362,4 +496,53 @@ int reader_decode(struct reader *reader, const struct record *record, struct rec
 		  struct str *err)
 {
 	return record_decode(&reader->decoder, record, body, err);
+}
+
+/* ---- as a source: records in the order of replay ---- */
+
+static int source_next(struct record_source *source, struct record *record, struct str *err)
+{
+	struct reader *reader = (struct reader *)source;
+	int rc;
+
+	if (reader->n_streams > 1) {
+		if (!reader->directory)
+			reader->directory = recording_directory_new(reader);
+		return recording_directory_next(reader->directory, record, err);
+	}
+	if (reader->round_due) {
+		reader->round_due = false;
+		return SOURCE_ROUND;
+	}
+	if (reader->no_wait && reader->n_streams && stream_would_wait(reader->streams[0], reader->swap))
+		return SOURCE_LATER;
+	rc = reader_next(reader, record, err);
+	reader->round_due = rc > 0 && record->type == RECORD_FINISHED_ROUND;
+	return rc;
+}
+
+static double source_part(const struct record_source *source)
+{
+	const struct reader *reader = (const struct reader *)source;
+	uint64_t given = 0, all = 0;
+
+	for (size_t i = 0; i < reader->n_streams; i++)
+		if (!stream_position(reader->streams[i], &given, &all))
+			return -1;
+	return all ? (double)given / (double)all : -1;
+}
+
+static void source_passed(struct record_source *source, const uint8_t *from, const uint8_t *to)
+{
+	struct reader *reader = (struct reader *)source;
+
+	for (size_t i = 0; i < reader->n_streams; i++)
+		stream_passed(reader->streams[i], from, to);
+}
+
+static const uint8_t *source_nearer(const struct record_source *source, const uint8_t *mapped)
+{
+	const struct reader *reader = (const struct reader *)source;
+
+	return reader->n_streams == 1 ? stream_nearer(reader->streams[0], mapped) : NULL;
 }

@@ -17,28 +17,39 @@
 #include "data/reader.h"
 
 #include "data/bytes.h"
-#include "data/pipe_buffer.h"
 #include "data/read_ahead.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
 	WINDOW_BYTES = 512 << 10,
-	KEEP_BYTES = 4 << 20, /* of a mapping behind the position */
+	PIPE_BUFFER_BYTES = 512 << 10,
+	KEEP_BYTES = 4 << 20, /* of a mapping before the position */
 	DROP_BYTES = 1 << 20, /* which are given back at once */
 };
 
 /*
- * What packed bytes may become: dumps of equal stacks were seen to shrink to 1/1300, small records to 1/20. More
- * than that is made to keep the reader busy.
+ * Limits of what packed bytes may become: dumps of equal stacks were seen to shrink to 1/1300, small records to 1/20.
+ * More than that is made to keep the reader busy.
  */
 enum {
 	UNPACKED_BYTES_FREE = 64 << 20,
 	UNPACKED_BYTES_PER_BYTE = 4096,
 	UNPACKED_RECORDS_FREE = 4 << 20,
 	UNPACKED_RECORDS_PER_BYTE = 4,
+};
+
+/* The bytes of a pipe that were read and not passed; what is left moves down before more is read after it. */
+struct pipe_buffer {
+	int fd; /* -1: there is no pipe */
+	uint8_t *bytes;
+	size_t at, have; /* bytes that were read, from bytes + at */
+	int error; /* errno of what stopped it */
+	struct spool *kept; /* what was read is added to it; borrowed; NULL: to nothing */
 };
 
 struct stream {
@@ -66,6 +77,68 @@ struct stream {
 	uint64_t inner_offset; /* of window + win_at in all unpacked bytes */
 };
 
+/* ---- bytes of a pipe ---- */
+
+static void move_down(struct pipe_buffer *buffer)
+{
+	memmove(buffer->bytes, buffer->bytes + buffer->at, buffer->have);
+	buffer->at = 0;
+}
+
+/* Reads once, after what is there. false: the pipe has ended. */
+static bool read_more(struct pipe_buffer *buffer)
+{
+	uint8_t *to = buffer->bytes + buffer->have;
+	ssize_t got = read(buffer->fd, to, PIPE_BUFFER_BYTES - buffer->have);
+
+	if (got < 0 && errno == EINTR)
+		return true;
+	if (got < 0)
+		buffer->error = errno;
+	if (got <= 0)
+		return false;
+	if (buffer->kept)
+		spool_add(buffer->kept, to, (size_t)got);
+	buffer->have += (size_t)got;
+	return true;
+}
+
+/* Reads until n bytes, at most PIPE_BUFFER_BYTES, are there or the pipe ends: how many there are then. */
+static size_t pipe_buffer_fill(struct pipe_buffer *buffer, size_t n)
+{
+	if (buffer->have >= n)
+		return buffer->have;
+	move_down(buffer);
+	while (buffer->have < n && !buffer->error && read_more(buffer))
+		;
+	return buffer->have;
+}
+
+/*
+ * The same without waiting. True: fewer are there, and more may come. n is at least 1: the end of the pipe gives false.
+ */
+static bool pipe_buffer_lacks(struct pipe_buffer *buffer, size_t n)
+{
+	struct pollfd fd = { .fd = buffer->fd, .events = POLLIN };
+
+	while (buffer->have < n && !buffer->error) {
+		if (poll(&fd, 1, 0) <= 0)
+			return true;
+		move_down(buffer);
+		if (!read_more(buffer))
+			return false;
+	}
+	return false;
+}
+
+static void pipe_buffer_pass(struct pipe_buffer *buffer, size_t n)
+{
+	buffer->at += n;
+	buffer->have -= n;
+}
+
+/* ---- the stream ---- */
+
 static struct stream *stream_new(void)
 {
 	struct stream *s = xcalloc(1, sizeof(*s));
@@ -90,7 +163,7 @@ struct stream *stream_new_pipe(int fd, uint64_t offset)
 	struct stream *s = stream_new();
 
 	s->pos = offset;
-	pipe_buffer_init(&s->pipe, fd);
+	s->pipe = (struct pipe_buffer){ .fd = fd, .bytes = xmalloc(PIPE_BUFFER_BYTES) };
 	return s;
 }
 
@@ -100,7 +173,9 @@ void stream_free(struct stream *s)
 		return;
 	read_ahead_free(s->ahead);
 	file_unmap(s->map, s->map_bytes);
-	pipe_buffer_release(&s->pipe);
+	if (s->pipe.fd >= 0)
+		close(s->pipe.fd);
+	free(s->pipe.bytes);
 	zstd_in_free(s->zstd);
 	free(s->window);
 	free(s);
@@ -131,7 +206,7 @@ bool stream_would_wait(struct stream *s, bool swap)
 {
 	struct record next;
 
-	/* What is packed is there, and what a record has behind it may be longer than the buffer. */
+	/* Packed bytes are there already, and the bytes that follow some records may be longer than the buffer. */
 	if (s->pipe.fd < 0 || s->ended || s->skip || s->packed_left || s->window_full)
 		return false;
 	if (pipe_buffer_lacks(&s->pipe, RECORD_HEADER_BYTES))
@@ -193,7 +268,7 @@ static void map_drop(struct stream *s)
 	s->dropped = to;
 }
 
-/* As integers: the bytes may be of another mapping. */
+/* Compares them as integers: the bytes may be of another mapping. */
 void stream_passed(struct stream *s, const uint8_t *from, const uint8_t *to)
 {
 	uintptr_t map = (uintptr_t)s->map, low = (uintptr_t)from, high = (uintptr_t)to;
@@ -442,7 +517,7 @@ int stream_next(struct stream *s, bool swap, struct record *r, struct str *missi
 {
 	int rc = any_next(s, swap, r, missing, err);
 
-	/* Behind the last one. Who looks back has the mapping. */
+	/* After the last record. A look back finds it in the mapping. */
 	if (rc <= 0) {
 		read_ahead_free(s->ahead);
 		s->ahead = NULL;

@@ -25,7 +25,7 @@ void stream_free(struct stream *stream);
  */
 int stream_next(struct stream *stream, bool swap, struct record *record, struct str *missing,
 		struct str *err);
-/* Its next record is not there yet, and stream_next would wait for it: only of a pipe. */
+/* True: the next record is not there yet, and stream_next would wait for it: only of a pipe. */
 bool stream_would_wait(struct stream *stream, bool swap);
 /* Back to the first record; not of a pipe. */
 void stream_rewind(struct stream *stream);
