@@ -14,7 +14,7 @@
 
 enum { FLAGS_OFFSET = 40 };
 
-/* The words behind a mask, in bit order. */
+/* The words of a mask, in bit order. */
 static const char *const sample_type_names[] = {
 	"IP",
 	"TID",

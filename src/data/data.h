@@ -2,13 +2,15 @@
  * data: the perf.data file, read and written. Knows neither the perf system calls nor ELF, so files
  * from other machines and of the other byte order are read as well as one's own.
  *
- *   file or pipe -> struct reader -> struct record (bytes) -> record_decode -> struct record_body
- *   struct record_body -> record_encode -> bytes -> struct writer -> file or pipe
+ *   file or pipe -- stream.c: bytes -> struct record (packed ones unpacked; read_ahead.c: in large blocks)
+ *     -> reader.c: header (reader_header.c), records about the recording itself -> struct events, struct info
+ *     -> record_decode (record.c, one row per type; sample.c, one per field of a sample) -> struct record_body
+ *     -> replay/, script, dump.c: the reader is a record_source.h; directory.c merges several files by time
  *
- * What a recording says about itself lives in two structs that both sides share: `struct events`
- * (what was measured, with the kernel's ids) and `struct info` (the header's features).
- * The files are in an order, each calls earlier ones only (a lint looks): decoder, sample, events; feature_*;
- * record_lines, record_fields, record; dump, listing; read_ahead, stream, reader_take, directory, reader; writer; put_feature.
+ *   struct record_body -> record_encode -> bytes -> writer.c -> file or pipe: valid from the first flush on
+ *
+ * What a recording says about itself lives in two structs that both sides share: `struct events` (events.c: what was
+ * measured, with the kernel's ids) and `struct info` (feature.c: the header's features, one row each).
  *
  * Everything read is hostile: each length is checked against what is there, each error names the
  * place: "at offset 0x1f40: MMAP2 (10): ...".
@@ -19,7 +21,6 @@
 #define PSTAT_DATA_H
 
 #include "data/records.h"
-#include "data/put_feature.h"
 #include "data/record_sink.h"
 #include "data/record_source.h"
 #include "util/util.h"
@@ -64,7 +65,7 @@ struct events {
 	bool same_layout; /* all events have one sample_type, read_format and sample_id_all */
 	int sample_id_word; /* of a SAMPLE, from the start of its payload; -1: no common place */
 	int trailer_id_word; /* of any other record, from its end, 1 is the last; -1: none */
-	/* Where TIME lies, counted in the same way; -1: no common place, or none at all. */
+	/* The place of TIME, counted in the same way; -1: no common place, or none at all. */
 	int sample_time_word, trailer_time_word;
 };
 
@@ -264,7 +265,7 @@ void info_print(const struct info *info, const struct events *events, bool full,
 
 /* ---- decoder.c, record.c: decoding and encoding ---- */
 
-/* What decoding needs to know; the reader has one, and a recorder may make its own. */
+/* The knowledge that decoding needs; the reader has one, and a recorder may make its own. */
 struct decoder {
 	const struct events *events;
 	bool swap; /* records are of the other byte order */
@@ -320,7 +321,7 @@ uint64_t read_values_value(const struct read_values *values, size_t i);
 bool read_values_id(const struct read_values *values, size_t i, uint64_t *id);
 bool read_values_lost(const struct read_values *values, size_t i, uint64_t *lost);
 
-/* ---- reader.c, reader_take.c, stream.c, read_ahead.c, directory.c: the reading side ---- */
+/* ---- reader.c: the reading side ---- */
 
 struct stream; /* private: one file's or pipe's records */
 
@@ -337,7 +338,7 @@ struct recording_directory; /* private: the order of a directory's files */
 
 struct reader { /* not to be moved while it is open */
 	/*
-	 * Its records in the order of replay: a directory's files merged by time. A FINISHED_ROUND record of a
+	 * The records in the order of replay: a directory's files merged by time. A FINISHED_ROUND record of a
 	 * file or pipe is a record and then a round.
 	 */
 	struct record_source source;
@@ -351,7 +352,7 @@ struct reader { /* not to be moved while it is open */
 	struct events events;
 	struct info info;
 	struct decoder decoder;
-	struct stream **streams; /* [0] the file; a directory's data.0, data.1 ... behind it */
+	struct stream **streams; /* [0] the file; a directory's data.0, data.1 ... after it */
 	size_t n_streams;
 	size_t current; /* the stream that reader_next reads */
 	struct recording_directory *directory; /* once source is asked for a directory's records */
@@ -459,7 +460,7 @@ int writer_add_round(struct writer *writer, struct str *err); /* FINISHED_ROUND 
  */
 int writer_flush(struct writer *writer, struct str *err);
 /*
- * The end: flush, then the features that info has behind the data (in a pipe: the build-ids), then
+ * The end: flush, then the features that info has after the data (in a pipe: the build-ids), then
  * the header. The file is a valid recording whatever this returns, but for -ESTALE: somebody cut, moved
  * or removed it meanwhile.
  */
@@ -467,6 +468,18 @@ int writer_finish(struct writer *writer, const struct events *events, const stru
 		  struct str *err);
 /* Frees and closes; safe on a half-built writer and after writer_finish. */
 void writer_close(struct writer *writer);
+
+/* ---- put_feature.c ---- */
+
+/*
+ * A finished recording, which fd is open on and which is at the path, gets one more feature, in place of the one that it
+ * has of this id. It is written anew beside its place and renamed: whatever fails, or whoever is killed, leaves it as it
+ * was. -ENOTSUP: it is in the layout of pipes or of the other byte order; -EINVAL: it is unfinished or damaged; -ESTALE:
+ * it changed since, or another is at the path; -ECANCELED: interrupted; others of the file system. Nobody may write to
+ * it meanwhile.
+ */
+int recording_put_feature(int fd, const char *path, unsigned id, const void *bytes, size_t n,
+			  const struct interrupt *interrupt, struct str *err);
 
 /* ---- dump.c, listing.c: recordings as text ---- */
 

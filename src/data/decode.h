@@ -1,7 +1,6 @@
 /*
  * decode.h: what the files between bytes and struct record_body share. Private to data/. Each calls only
- * those above it here: decoder.c, trailer.c, sample.c, events.c; sample_print.c, record_lines.c;
- * record_fields.c, record_cpus.c; record.c; record_time.c, dump.c.
+ * those before it here: decoder.c, sample.c, events.c; sample_print.c; record_fields.c, record_cpus.c; record.c; dump.c.
  */
 #ifndef PSTAT_DATA_DECODE_H
 #define PSTAT_DATA_DECODE_H
@@ -20,13 +19,6 @@ const char *read_values_decode(struct decoder *decoder, uint64_t format, struct 
 			       struct read_values *values);
 void read_values_encode(const struct read_values *values, uint64_t format, struct str *out);
 
-/* ---- trailer.c ---- */
-/* Bytes of an event's trailer: 0 without sample_id_all. */
-size_t trailer_size(const struct perf_event_attr *attr);
-void trailer_decode(const struct perf_event_attr *attr, struct cursor *c, struct sample_id *id);
-void trailer_encode(const struct perf_event_attr *attr, const struct sample_id *id,
-		    struct str *out);
-
 /* ---- sample.c ---- */
 /* Fills event->sample_rows from its attr. */
 void sample_rows_find(struct data_event *event);
@@ -37,7 +29,7 @@ const char *sample_decode(struct decoder *decoder, const struct data_event *even
 void sample_encode(const struct sample *sample, const struct data_event *event, struct str *out);
 
 /* ---- events.c ---- */
-/* Where TIME lies: words from the start of a SAMPLE's payload; from the end of another's, 1 is the last. */
+/* The place of TIME: words from the start of a SAMPLE's payload; from the end of another's, 1 is the last. */
 int sample_time_word(const struct perf_event_attr *attr); /* -1: it has none */
 int trailer_time_word(const struct perf_event_attr *attr);
 
@@ -46,21 +38,7 @@ int trailer_time_word(const struct perf_event_attr *attr);
 void sample_print(const struct sample *sample, struct str *out);
 void read_values_print(const struct read_values *values, struct str *out);
 
-/* ---- record_lines.c: the rest of a dump's line ---- */
-void mmap_print(const struct record_body *body, struct str *out);
-void comm_print(const struct record_body *body, struct str *out);
-void task_print(const struct record_body *body, struct str *out);
-void sample_line_print(const struct record_body *body, struct str *out);
-void switch_print(const struct record_body *body, struct str *out);
-void namespaces_print(const struct record_body *body, struct str *out);
-void id_index_print(const struct record_body *body, struct str *out);
-void stat_config_print(const struct record_body *body, struct str *out);
-void feature_record_print(const struct record_body *body, struct str *out);
-
 /* ---- record.c ---- */
-/* The event that an id word names, or NULL; *layout is an event whose layout the record has, or NULL. */
-const struct data_event *event_of(const struct decoder *decoder, uint64_t id, bool has_id,
-				  const struct data_event **layout);
 /* How one part of a record's payload is decoded, encoded and printed; rows in record_fields.c. */
 struct field_kind;
 struct record_field {
@@ -84,7 +62,7 @@ struct record_row {
 const struct record_row *record_row(uint32_t type);
 const struct record_field *record_row_fields(const struct record_row *row, uint16_t misc);
 
-/* What a field kind works on while a record is decoded. */
+/* The state of a record that is being decoded, for its kinds of fields. */
 struct decode_state {
 	struct decoder *decoder;
 	struct cursor c;

@@ -4,7 +4,7 @@
  *
  * Records name their event by an id at a place that depends on sample_type. The place is worked out
  * whenever an event is added, so that decoding only loads a word: IDENTIFIER is first in samples and
- * last elsewhere; ID lies behind the fields that precede it, if all events agree on those. The same
+ * last elsewhere; ID lies after the fields that precede it, if all events agree on those. The same
  * holds for a record's time.
  */
 #include "data/decode.h"
@@ -90,7 +90,7 @@ static void slot_add(struct events *events, uint64_t id, struct data_event *even
 	events->n_ids++;
 }
 
-/* Where ID lies in a sample, in words; -1: nowhere. */
+/* The place of ID in a sample, in words; -1: nowhere. */
 static int sample_id_word(const struct perf_event_attr *attr)
 {
 	const uint64_t before =
@@ -103,7 +103,7 @@ static int sample_id_word(const struct perf_event_attr *attr)
 	return __builtin_popcountll(attr->sample_type & before);
 }
 
-/* Where it lies in the trailer of another record, in words from its end; -1: nowhere. */
+/* The place of ID in the trailer of another record, in words from its end; -1: nowhere. */
 static int trailer_id_word(const struct perf_event_attr *attr)
 {
 	const uint64_t after = PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;

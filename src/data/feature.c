@@ -40,7 +40,7 @@
 #define E(type, kind, member) FIELD(#member, kind, offsetof(struct info_##type, member), 0, NULL)
 #define WHOLE(kind, limit) FIELD(#kind, kind, 0, limit, NULL)
 
-/* Of one node: 128 TiB in blocks of 128 MiB, as they are today. */
+/* The most of one node: 128 TiB in blocks of 128 MiB, as they are today. */
 enum { MEM_BLOCKS_MAX = 1 << 20 };
 
 #define ROW(id, words, ...) { FEATURE_##id, #id, false, words, FIELDS(__VA_ARGS__) }

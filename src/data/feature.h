@@ -35,7 +35,7 @@ struct feature_row {
 	const struct feature_field *fields;
 };
 
-/* What a kind works on while a feature is read. It may only move the cursor and set `why`. */
+/* The state of a feature that is being read, for its kinds. They may only move the cursor and set `why`. */
 struct feature_reading {
 	struct cursor c;
 	struct info *info;
@@ -97,7 +97,7 @@ void feature_words(const struct feature_telling *t, const char *words,
 		   const struct feature_field *fields, const void *base);
 /* The next element of a vector of struct info, zeroed. */
 void *feature_next(void *vec, size_t element_bytes);
-/* What the kind feature_list does, for kinds that are lists with a difference. */
+/* The functions of the kind feature_list, for kinds that are lists with a difference. */
 void feature_list_read(struct feature_reading *r, const struct feature_field *f, void *at);
 void feature_list_write(const struct feature_telling *t, const struct feature_field *f,
 			const void *at);

@@ -5,7 +5,7 @@
  *   16   u64 attr entry size | attrs | data | event types (unused) | feature bits     (file only)
  *   104  attr entries: { attr, section of its ids }, ids
  *        data: records
- *        feature table: one section per bit, ascending, right behind the data; their bytes
+ *        feature table: one section per bit, ascending, right after the data; their bytes
  *
  * A section is { u64 offset, u64 size }. In a pipe the header ends after 16 bytes, and everything else
  * comes as records. There a HEADER_ATTR with a misc that is not 0 has further ids of the event with the

@@ -184,7 +184,7 @@ void build_ids_add(struct info *info, const struct record_body *body)
 
 	if (body->type != RECORD_MMAP2 || !(body->misc & MISC_MMAP_BUILD_ID) || !map->build_id_size)
 		return;
-	/* The kernel's map has a symbol behind its name: "[kernel.kallsyms]_text". */
+	/* The kernel's map has a symbol after its name: "[kernel.kallsyms]_text". */
 	end = *map->path == '[' ? strchr(map->path, ']') : NULL;
 	len = end ? (size_t)(end - map->path) + 1 : strlen(map->path);
 	for (size_t i = 0; i < info->build_ids.n; i++) {

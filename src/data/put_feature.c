@@ -1,6 +1,6 @@
 /*
- * put_feature.c: one more feature in a finished recording. The table of the features lies right behind the data, with
- * their bytes behind it, so a new row has no room: the recording is written anew beside its place, then renamed.
+ * put_feature.c: one more feature in a finished recording. The table of the features lies right after the data, with
+ * their bytes after it, so a new row has no room: the recording is written anew beside its place, then renamed.
  *
  *	header | attrs, ids | data | table        | features               now
  *	header'| attrs, ids | data | table, 1 row | features | the new one  beside it
@@ -10,6 +10,7 @@
  * written by descriptors: what somebody puts at the path meanwhile gets nothing.
  */
 #include "data/bytes.h"
+#include "data/data.h"
 #include "data/format.h"
 
 #include <errno.h>
@@ -133,7 +134,7 @@ static int read_table(struct rewriting *r, unsigned except)
 
 /* ---- the new one ---- */
 
-/* Where the kernel can't copy by itself. */
+/* Copies where the kernel can't do it by itself. */
 static int copy_by_hand(const struct rewriting *r, uint64_t at, uint64_t n)
 {
 	char *piece = xmalloc(PIECE_BYTES);
@@ -238,7 +239,7 @@ static int write_anew(struct rewriting *r, unsigned id, const void *bytes, size_
 		rc = copy(r, FORMAT_HEADER, r->data_end - FORMAT_HEADER);
 	if (!rc)
 		rc = put_features(r, id, bytes, n);
-	/* It stays its owner's, if that can be had; it is never more open than it was. */
+	/* The file stays its owner's, if that can be had; it is never more open than it was. */
 	if (!rc && r->stat.st_uid != geteuid() && fchown(r->to.fd, r->stat.st_uid, r->stat.st_gid))
 		rc = fail_errno(r, -errno);
 	if (!rc && fchmod(r->to.fd, r->stat.st_mode & 07777))

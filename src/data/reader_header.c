@@ -1,5 +1,5 @@
 /*
- * reader_header.c: what stands in front of the records of a file and behind them: header, attrs with
+ * reader_header.c: the bytes in front of the records of a file and after them: header, attrs with
  * their ids, features. The layout is drawn in format.h. A wrong header or attr is an error, as no record could be
  * understood; a wrong feature is a note.
  *
@@ -19,7 +19,7 @@ struct section {
 	uint64_t offset, size;
 };
 
-/* What the header of a file says, while it is being opened. */
+/* Contents of the header of a file, while it is being opened. */
 struct file_header {
 	const uint8_t *map;
 	uint64_t attr_entry;
@@ -299,7 +299,7 @@ static bool features_read(struct reader *reader, const struct file_header *heade
 /* ---- where the records are ---- */
 
 /*
- * pstat's features lie in front of the data as well, as records behind the last ids: what is to be read instead of
+ * pstat's features lie in front of the data as well, as records after the last ids: they are to be read instead of
  * the data's beginning where the table is cut off. The data's beginning where there are none.
  */
 static uint64_t features_in_front(const struct reader *reader, const struct file_header *header)

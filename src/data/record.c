@@ -5,7 +5,7 @@
  *   | u32 type | u16 misc | u16 size | fields ... | trailer (kernel records of sample_id_all events) |
  *
  * To add a record type: its number in records.h, a member in struct record_body, a row here, and a case
- * in tests/unit/test_data_record.c; a function in record_lines.c where "name value" is not enough.
+ * in tests/unit/test_data_record.c; a function below "dumped lines" where "name value" is not enough.
  *
  * Source: include/uapi/linux/perf_event.h, perf.data-file-format.txt.
  */
@@ -13,6 +13,129 @@
 
 #include <errno.h>
 #include <stdlib.h>
+
+typedef unsigned long long ull;
+
+/* ---- dumped lines: the rest after the name, where it is more than the fields, in the words of perf ---- */
+
+static void text_print(const char *text, struct str *out)
+{
+	if (text)
+		str_add_printable(out, text, strlen(text));
+}
+
+static void mmap_print(const struct record_body *body, struct str *out)
+{
+	const struct record_mmap *m = &body->mmap;
+
+	str_addf(out, " %d/%d: [%#llx(%#llx) @ ", (int)m->pid, (int)m->tid, (ull)m->start,
+		 (ull)m->len);
+	str_addf(out, m->pgoff ? "%#llx" : "%llu", (ull)m->pgoff);
+	if (body->type == RECORD_MMAP) {
+		str_addf(out, "]: %c ", body->misc & MISC_MMAP_DATA ? 'r' : 'x');
+		text_print(m->path, out);
+		return;
+	}
+	if (body->misc & MISC_MMAP_BUILD_ID) {
+		str_add(out, " <");
+		for (unsigned i = 0; i < m->build_id_size; i++)
+			str_addf(out, "%02x", m->build_id[i]);
+		str_addc(out, '>');
+	} else {
+		str_addf(out, " %02x:%02x %llu %llu", m->major, m->minor, (ull)m->inode,
+			 (ull)m->inode_generation);
+	}
+	/* PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4; MAP_SHARED 1 */
+	str_addf(out, "]: %c%c%c%c ", m->prot & 1 ? 'r' : '-', m->prot & 2 ? 'w' : '-',
+		 m->prot & 4 ? 'x' : '-', m->flags & 1 ? 's' : 'p');
+	text_print(m->path, out);
+}
+
+static void comm_print(const struct record_body *body, struct str *out)
+{
+	str_add(out, body->misc & MISC_COMM_EXEC ? " exec: " : ": ");
+	text_print(body->comm.comm, out);
+	str_addf(out, ":%d/%d", (int)body->comm.pid, (int)body->comm.tid);
+}
+
+static void task_print(const struct record_body *body, struct str *out)
+{
+	const struct record_task *t = &body->task;
+
+	str_addf(out, "(%d:%d):(%d:%d)", (int)t->pid, (int)t->tid, (int)t->ppid, (int)t->ptid);
+}
+
+static void sample_line_print(const struct record_body *body, struct str *out)
+{
+	const struct sample *s = &body->sample;
+
+	str_addf(out, "(IP, %#x): %d/%d: %#llx period: %llu addr: %#llx", body->misc, (int)s->pid,
+		 (int)s->tid, (ull)s->ip, (ull)s->period, (ull)s->addr);
+	sample_print(s, out);
+}
+
+static void switch_print(const struct record_body *body, struct str *out)
+{
+	bool out_of_cpu = body->misc & MISC_SWITCH_OUT;
+	bool preempted = body->misc & MISC_SWITCH_OUT_PREEMPT;
+
+	str_addf(out, " %-11s", !out_of_cpu ? "IN" : preempted ? "OUT preempt" : "OUT");
+	if (body->type == RECORD_SWITCH_CPU_WIDE)
+		str_addf(out, "  %s pid/tid: %5d/%-5d", out_of_cpu ? "next" : "prev",
+			 (int)body->sched.other_pid, (int)body->sched.other_tid);
+}
+
+static void namespaces_print(const struct record_body *body, struct str *out)
+{
+	static const char *const names[] = { "net", "uts", "ipc", "pid", "user", "mnt", "cgroup" };
+	const struct record_words *links = &body->namespaces.links;
+
+	str_addf(out, " %d/%d - nr_namespaces: %llu [", (int)body->namespaces.pid,
+		 (int)body->namespaces.tid, (ull)links->n);
+	for (uint64_t i = 0; i < links->n; i++)
+		str_addf(out, "%s%llu/%s: %#llx/%#llx", i ? ", " : "", (ull)i,
+			 i < ARRAY_SIZE(names) ? names[i] : "unknown", (ull)links->v[2 * i],
+			 (ull)links->v[2 * i + 1]);
+	str_addc(out, ']');
+}
+
+static void id_index_print(const struct record_body *body, struct str *out)
+{
+	const struct record_words *rows = &body->id_index;
+
+	str_addf(out, " nr: %llu", (ull)rows->n);
+	for (uint64_t i = 0; i < rows->n; i++)
+		str_addf(out, "\n ... id: %llu  idx: %llu  cpu: %lld  tid: %lld",
+			 (ull)rows->v[4 * i], (ull)rows->v[4 * i + 1],
+			 (long long)rows->v[4 * i + 2], (long long)rows->v[4 * i + 3]);
+}
+
+static void stat_config_print(const struct record_body *body, struct str *out)
+{
+	static const char *const tags[] = { "aggr_mode", "interval", "scale", "aggr_level" };
+	const struct record_words *rows = &body->stat_config;
+
+	for (uint64_t i = 0; i < rows->n; i++) {
+		uint64_t tag = rows->v[2 * i];
+
+		if (tag < ARRAY_SIZE(tags))
+			str_addf(out, "\n... %s ", tags[tag]);
+		else
+			str_addf(out, "\n... tag %llu ", (ull)tag);
+		str_addf(out, "%llu", (ull)rows->v[2 * i + 1]);
+	}
+}
+
+static void feature_record_print(const struct record_body *body, struct str *out)
+{
+	uint64_t id = body->feature.feature;
+	const char *name = id < FEATURE_BITS ? feature_name((unsigned)id) : NULL;
+
+	str_addf(out, " %s (%llu), %llu bytes", name ? name : "unknown", (ull)id,
+		 (ull)body->feature.bytes.n);
+}
+
+/* ---- the types ---- */
 
 #define AT(member) offsetof(struct record_body, member)
 #define F(name, kind, member)                                                                      \
@@ -192,8 +315,87 @@ int record_fail(const struct record *record, struct str *err, int code, const ch
 	return code;
 }
 
-const struct data_event *event_of(const struct decoder *d, uint64_t id, bool has_id,
-				  const struct data_event **layout)
+/* ---- trailers ---- */
+
+/*
+ * The trailer is the block that sample_id_all appends to every record but SAMPLE, so that they can be ordered and
+ * attributed. Its fields stand in a fixed order; this table says which, where and how wide.
+ * Source: struct sample_id in include/uapi/linux/perf_event.h.
+ */
+static const struct {
+	uint64_t bit;
+	uint16_t at;
+	bool halves; /* two u32: pid and tid; cpu and a reserved one */
+	bool second; /* the second u32 is stored, too */
+} trailer_fields[] = {
+	{ PERF_SAMPLE_TID, offsetof(struct sample_id, pid), true, true },
+	{ PERF_SAMPLE_TIME, offsetof(struct sample_id, time_ns), false, false },
+	{ PERF_SAMPLE_ID, offsetof(struct sample_id, id), false, false },
+	{ PERF_SAMPLE_STREAM_ID, offsetof(struct sample_id, stream_id), false, false },
+	{ PERF_SAMPLE_CPU, offsetof(struct sample_id, cpu), true, false },
+	{ PERF_SAMPLE_IDENTIFIER, offsetof(struct sample_id, id), false, false },
+};
+
+_Static_assert(offsetof(struct sample_id, tid) ==
+		       offsetof(struct sample_id, pid) + sizeof(uint32_t),
+	       "pid and tid are stored together");
+
+/* Bytes of an event's trailer: 0 without sample_id_all. */
+static size_t trailer_size(const struct perf_event_attr *attr)
+{
+	size_t n = 0;
+
+	if (!attr->sample_id_all)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(trailer_fields); i++)
+		n += attr->sample_type & trailer_fields[i].bit ? sizeof(uint64_t) : 0;
+	return n;
+}
+
+static void trailer_decode(const struct perf_event_attr *attr, struct cursor *c, struct sample_id *id)
+{
+	memset(id, 0, sizeof(*id));
+	for (size_t i = 0; i < ARRAY_SIZE(trailer_fields); i++) {
+		char *at = (char *)id + trailer_fields[i].at;
+
+		if (!(attr->sample_type & trailer_fields[i].bit))
+			continue;
+		id->has |= trailer_fields[i].bit;
+		if (trailer_fields[i].halves) {
+			uint32_t v[2];
+
+			v[0] = cursor_u32(c);
+			v[1] = cursor_u32(c);
+			memcpy(at, v, trailer_fields[i].second ? sizeof(v) : sizeof(v[0]));
+		} else {
+			uint64_t v = cursor_u64(c);
+
+			memcpy(at, &v, sizeof(v));
+		}
+	}
+}
+
+static void trailer_encode(const struct perf_event_attr *attr, const struct sample_id *id, struct str *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(trailer_fields); i++) {
+		const char *at = (const char *)id + trailer_fields[i].at;
+
+		if (!(attr->sample_type & trailer_fields[i].bit))
+			continue;
+		if (trailer_fields[i].halves && !trailer_fields[i].second) {
+			str_addn(out, at, sizeof(uint32_t));
+			put_u32(out, 0);
+		} else {
+			str_addn(out, at, sizeof(uint64_t));
+		}
+	}
+}
+
+/* ---- the event of a record ---- */
+
+/* The event that an id word names, or NULL; *layout is an event whose layout the record has, or NULL. */
+static const struct data_event *event_of(const struct decoder *d, uint64_t id, bool has_id,
+					 const struct data_event **layout)
 {
 	const struct events *events = d->events;
 	const struct data_event *first = events->n ? events->v[0] : NULL;
@@ -214,6 +416,8 @@ static void count_unknown(struct decoder *d, const struct record_body *body, uin
 	if (has_id && !body->event && (id || body->type == RECORD_SAMPLE) && d->events->n_ids)
 		d->unknown_ids++;
 }
+
+/* ---- decoding ---- */
 
 static int decode_sample(struct decoder *d, const struct record *record, struct record_body *body,
 			 struct cursor *c, struct str *err)
@@ -284,7 +488,7 @@ static bool has_build_ids(const struct decoder *d, const struct data_event *even
  */
 static bool is_stray_build_id_bit(const struct decoder *d, const struct record_body *body, const struct cursor *c)
 {
-	enum { SIZE_AT = 32, MD5_BYTES = 16, SHA1_BYTES = 20 }; /* SIZE_AT: behind pid, tid, start, len, pgoff */
+	enum { SIZE_AT = 32, MD5_BYTES = 16, SHA1_BYTES = 20 }; /* SIZE_AT: after pid, tid, start, len, pgoff */
 	const uint8_t *at = c->p + SIZE_AT;
 
 	if (body->type != RECORD_MMAP2 || !(body->misc & MISC_MMAP_BUILD_ID) || cursor_left(c) < SIZE_AT + 4 ||
@@ -347,6 +551,8 @@ int record_decode(struct decoder *decoder, const struct record *record, struct r
 	return 0;
 }
 
+/* ---- encoding ---- */
+
 int record_encode(const struct record_body *body, const struct data_event *event, struct str *out,
 		  struct str *err)
 {
@@ -376,4 +582,78 @@ int record_encode(const struct record_body *body, const struct data_event *event
 	size16 = (uint16_t)size;
 	memcpy(out->s + start + 6, &size16, sizeof(size16));
 	return 0;
+}
+
+/* ---- the time of a record, without decoding it, and records in bytes ---- */
+
+/* The word at `word` of the payload (from the start, or from 1 at its end); false: it is shorter. */
+static bool payload_word(const struct record *record, bool swap, bool from_end, int word,
+			 uint64_t *value)
+{
+	size_t n = (size_t)record->size - RECORD_HEADER_BYTES;
+	size_t need = 8 * ((size_t)word + !from_end);
+	const uint8_t *end = record->bytes + record->size;
+
+	if (word < from_end || n < need)
+		return false;
+	*value = load_u64(from_end ? end - need : record->bytes + need, swap);
+	return true;
+}
+
+/* By the layout of the record's own event, where events differ. */
+static bool own_time(const struct decoder *d, const struct record *record, bool sample,
+		     uint64_t *time_ns)
+{
+	const struct events *events = d->events;
+	int word = sample ? events->sample_id_word : events->trailer_id_word;
+	const struct data_event *layout;
+	uint64_t id = 0;
+	bool has_id = payload_word(record, d->swap, !sample, word, &id);
+
+	event_of(d, id, has_id, &layout);
+	if (!layout && events->n && !sample && !id)
+		layout = events->v[0];
+	if (!layout)
+		return false;
+	word = sample ? sample_time_word(&layout->attr) : trailer_time_word(&layout->attr);
+	return payload_word(record, d->swap, !sample, word, time_ns);
+}
+
+bool record_time(const struct decoder *d, const struct record *record, uint64_t *time_ns)
+{
+	bool sample = record->type == RECORD_SAMPLE;
+	int word = sample ? d->events->sample_time_word : d->events->trailer_time_word;
+
+	if (record->type >= RECORD_USER_FIRST)
+		return false;
+	if (word >= 0)
+		return payload_word(record, d->swap, !sample, word, time_ns);
+	return own_time(d, record, sample, time_ns);
+}
+
+void record_from_bytes(struct record *record, const uint8_t *bytes, uint64_t offset, bool swap)
+{
+	*record = (struct record){ .offset = offset, .bytes = bytes };
+	record->type = load_u32(bytes, swap);
+	record->misc = load_u16(bytes + 4, swap);
+	record->size = load_u16(bytes + 6, swap);
+}
+
+size_t record_whole(const void *bytes, size_t n)
+{
+	struct perf_event_header header;
+
+	if (n < sizeof(header))
+		return 0;
+	memcpy(&header, bytes, sizeof(header));
+	return header.size >= sizeof(header) && header.size <= n ? header.size : 0;
+}
+
+size_t records_whole(const void *bytes, size_t n)
+{
+	size_t at = 0, size;
+
+	while ((size = record_whole((const char *)bytes + at, n - at)) > 0)
+		at += size;
+	return at;
 }

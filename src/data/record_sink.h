@@ -26,7 +26,7 @@ struct record_sink {
 	 * the round before this one ended. Twice after the last record, then not until there is another one.
 	 */
 	int (*round)(struct record_sink *sink, struct str *err);
-	/* What was taken so far is to be where others find it, also if this program is killed now. */
+	/* Puts all that was taken so far where others find it, also if this program is killed now. */
 	int (*flush)(struct record_sink *sink, struct str *err);
 	/* No more will come; what a stage still has is handed on first. Called once, also after a failure. */
 	int (*end)(struct record_sink *sink, struct str *err);

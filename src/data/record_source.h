@@ -14,7 +14,7 @@ struct note_list;
 struct str;
 
 /*
- * What a recording says of itself, for those who make sense of its records. Borrowed: of a reader, or of a
+ * A recording's description of itself, for those who make sense of its records. Borrowed: of a reader, or of a
  * recorder that looks at what it records. It may gain while records go by.
  */
 struct recording_info {
@@ -28,7 +28,7 @@ struct recording_info {
 enum { SOURCE_END, SOURCE_RECORD, SOURCE_ROUND, SOURCE_LATER };
 
 /*
- * Where records come from: a file, a pipe, a directory, or rings. It is the first member of what gives them.
+ * A source of records: a file, a pipe, a directory, or rings. It is the first member of what gives them.
  *
  * A round: between two SOURCE_ROUND the source has been at all that it takes records from. So what it gives
  * after a round is not older than the newest record that it had given when the round before ended. Records
@@ -45,14 +45,15 @@ struct record_source {
 	/* The part that was given, 0 to 1; -1: nobody knows the whole. */
 	double (*part)(const struct record_source *source);
 	/*
-	 * The bytes of stable records in [from, to) have been looked at again, after records behind them were given: those
+	 * The bytes of stable records in [from, to) have been looked at again, after later records were given: those
 	 * who put records in order tell, so that the memory that this took may be given back. They stay readable. NULL:
 	 * nobody needs to.
 	 */
 	void (*passed)(struct record_source *source, const uint8_t *from, const uint8_t *to);
 	/*
-	 * Of a record that was given as stable, by where its bytes stay: where they still are also, and are looked at in less
-	 * time. They are there until `next` is called. NULL: nowhere. A source that never has such bytes has NULL here.
+	 * Finds a second place of the bytes of a record that was given as stable, where they are looked at in less time;
+	 * mapped: the place where they stay. Good until `next` is called. NULL: there is none. A source that never has
+	 * such bytes has NULL here.
 	 */
 	const uint8_t *(*nearer)(const struct record_source *source, const uint8_t *mapped);
 };

@@ -148,12 +148,12 @@ struct sample_regs {
 	unsigned n;
 };
 
-/* Of the stack in a sample: a record has at most 65,535 bytes, and a copy a multiple of 8. perf_event_open(2) */
+/* The most of a stack in a sample: a record has at most 65,535 bytes, a copy a multiple of 8. perf_event_open(2) */
 enum { STACK_DUMP_BYTES_MAX = 65528 };
 
 /*
  * How a chain ended that was unwound while it was recorded: so many PERF_CONTEXT_USER marks stand at its end, without a
- * frame behind them, which every reader passes over. A PERF_CONTEXT_KERNEL before them: one of its callers was found by
+ * frame after them, which every reader passes over. A PERF_CONTEXT_KERNEL before them: one of its callers was found by
  * the frame pointer; of complete ones CHAIN_GUESSED says so.
  */
 enum chain_end {
@@ -203,7 +203,7 @@ struct sample {
 /* enum chain_end, or what a later pstat wrote; *guessed: a caller was found by the frame pointer. */
 unsigned chain_end(const struct sample *sample, bool *guessed);
 struct data_event;
-/* Its stacks were unwound while they were recorded (pstat.data(5)): it has the size of their copies, and no copies. */
+/* The event's stacks were unwound while they were recorded (pstat.data(5)): it has the size of their copies only. */
 bool event_is_unwound(const struct data_event *event);
 /*
  * A BPF program's samples of tasks that were off the CPU (perf record --off-cpu, "offcpu-time"): what they say is in

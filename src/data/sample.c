@@ -123,7 +123,7 @@ static const char *branches_decode(struct decoder *d, const struct data_event *e
 	words = decoder_words(d, c, s->n_branches * 3);
 	s->branches = (const struct sample_branch *)(const void *)words;
 	for (uint64_t i = 0; words && c->swap && i < s->n_branches; i++) {
-		/* With swap the words are the decoder's own copy, at the end of what it used. */
+		/* Swapped words are the decoder's own copy, at the end of what it used. */
 		uint64_t *flags = d->scratch + d->scratch_used - 3 * (s->n_branches - i) + 2;
 
 		*flags = bits_from_big(*flags, branch_flag_widths);

@@ -1,6 +1,6 @@
 /*
  * spool.c: what comes through a pipe, in a temporary file without a name, which is gone when the reader is. A recording
- * in file layout, as from `cat perf.data |`: its header names places behind the records, so it cannot be read as it
+ * in file layout, as from `cat perf.data |`: its header names places after the records, so it cannot be read as it
  * comes. And one in the layout of pipes where it is to be read a second time.
  */
 #include "data/reader.h"

@@ -23,7 +23,7 @@ void line_reader_close(struct line_reader *reader)
 	reader->fd = -1;
 }
 
-/* More bytes behind what is unread; false at the end. */
+/* Reads more bytes after the unread ones; false at the end. */
 static bool fill(struct line_reader *reader)
 {
 	ssize_t n;

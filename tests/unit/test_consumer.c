@@ -1,6 +1,6 @@
 /*
  * The buffers' two sides together: what several producers hand over comes to the sink in order and once, rounds end
- * when all have looked, snapshots end them alone, calls keep their place, and a sink that fails is told all the same.
+ * when all have drained their rings, snapshots end them alone, calls keep their place, and a sink that fails is told all the same.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -88,8 +88,8 @@ static void begin(bool snapshots)
 	consumer_begin(&consumer, &to.sink);
 }
 
-/* A look of one producer that found n records. */
-static void look(size_t index, size_t n)
+/* A pass of one producer that found n records. */
+static void drain(size_t index, size_t n)
 {
 	struct producer *producer = &producers[index];
 
@@ -127,39 +127,39 @@ static void a_round_waits_for_all(void **state)
 {
 	(void)state;
 	begin(false);
-	look(0, 2);
-	look(0, 1);
+	drain(0, 2);
+	drain(0, 1);
 	assert_string_equal(seen(), "aaa");
-	/* One had nothing, but it has looked. */
-	look(1, 0);
+	/* One had nothing, but it has drained its rings. */
+	drain(1, 0);
 	assert_string_equal(seen(), "aaa");
-	look(2, 1);
+	drain(2, 1);
 	assert_string_equal(seen(), "aaac|");
-	look(2, 1);
-	look(1, 1);
-	look(1, 1);
+	drain(2, 1);
+	drain(1, 1);
+	drain(1, 1);
 	settle();
-	look(0, 0);
+	drain(0, 0);
 	assert_string_equal(seen(), "aaac|cbb|");
 	assert_int_equal(consumer.rounds, 2);
 }
 
-/* A look that began in the round before says nothing about this one. */
-static void a_look_belongs_to_the_round_in_which_it_began(void **state)
+/* A pass that began in the round before says nothing about this one. */
+static void a_pass_belongs_to_the_round_in_which_it_began(void **state)
 {
 	(void)state;
 	begin(false);
-	look(1, 1);
-	look(2, 1);
+	drain(1, 1);
+	drain(2, 1);
 	settle();
 	buffers_drain_begins(&buffers, &producers[1]);
-	look(0, 1);
+	drain(0, 1);
 	assert_string_equal(seen(), "bca|");
 	buffers_drained(&buffers, &producers[1], true);
-	look(0, 1);
-	look(2, 1);
+	drain(0, 1);
+	drain(2, 1);
 	assert_string_equal(seen(), "bca|ac");
-	look(1, 0);
+	drain(1, 0);
 	assert_string_equal(seen(), "bca|ac|");
 }
 
@@ -169,13 +169,13 @@ static void no_empty_rounds(void **state)
 	(void)state;
 	begin(false);
 	for (size_t i = 0; i < 5 * N_PRODUCERS; i++) {
-		look(i % N_PRODUCERS, 0);
+		drain(i % N_PRODUCERS, 0);
 		settle();
 	}
-	look(0, 1);
+	drain(0, 1);
 	settle();
 	for (size_t i = 0; i < 5 * N_PRODUCERS; i++) {
-		look(i % N_PRODUCERS, 0);
+		drain(i % N_PRODUCERS, 0);
 		settle();
 	}
 	assert_string_equal(seen(), "a||");
@@ -188,14 +188,14 @@ static void snapshots_make_the_rounds(void **state)
 	(void)state;
 	snapshots->is_waited_for = false;
 	begin(true);
-	look(0, 1);
-	look(1, 1);
-	look(0, 1);
-	look(1, 1);
+	drain(0, 1);
+	drain(1, 1);
+	drain(0, 1);
+	drain(1, 1);
 	assert_string_equal(seen(), "abab");
 	buffers_snapshot_ends(&buffers, snapshots);
 	assert_string_equal(seen(), "abab|");
-	look(0, 1);
+	drain(0, 1);
 	snapshots->filling = buffers_get(&buffers, snapshots, true);
 	memcpy(snapshots->filling->bytes, &(struct perf_event_header){ .misc = 2, .size = 8 }, 8);
 	snapshots->filling->n = 8;
@@ -207,9 +207,9 @@ static void calls_keep_their_place(void **state)
 {
 	(void)state;
 	begin(false);
-	look(0, 2);
+	drain(0, 2);
 	assert_int_equal(consumer_flush(&consumer, &err), 0);
-	look(0, 1);
+	drain(0, 1);
 	consumer_flush_later(&consumer);
 	assert_string_equal(seen(), "aaFaF");
 }
@@ -219,9 +219,9 @@ static void what_came_before_the_beginning(void **state)
 {
 	(void)state;
 	assert_int_equal(consumer_start(&consumer, &buffers, false, wake_fd, &err), 0);
-	look(0, 3);
-	look(1, 2);
-	look(2, 1);
+	drain(0, 3);
+	drain(1, 2);
+	drain(2, 1);
 	assert_int_equal(to.n_takes, 0);
 	consumer_begin(&consumer, &to.sink);
 	assert_string_equal(seen(), "aaabbc|");
@@ -233,18 +233,18 @@ static void a_sink_that_fails(void **state)
 
 	(void)state;
 	begin(false);
-	look(0, 1);
+	drain(0, 1);
 	settle();
 	assert_false(consumer_failed(&consumer));
 	assert_int_equal(read(wake_fd, &news, sizeof(news)), -1);
 	to.fail = -ENOSPC;
-	look(0, 1);
+	drain(0, 1);
 	settle();
 	assert_true(consumer_failed(&consumer));
 	assert_int_equal(read(wake_fd, &news, sizeof(news)), sizeof(news));
-	look(0, 1);
-	look(1, 1);
-	look(2, 1);
+	drain(0, 1);
+	drain(1, 1);
+	drain(2, 1);
 	/* It is told, for counting; but no rounds, and no flush. */
 	assert_string_equal(seen(), "aaabc");
 	assert_int_equal(consumer_flush(&consumer, &err), -ENOSPC);
@@ -263,7 +263,7 @@ static void *produce(void *data)
 	size_t index = (size_t)(uintptr_t)data;
 
 	for (size_t i = 0; i < LOOKS; i++)
-		look(index, i % 7);
+		drain(index, i % 7);
 	return NULL;
 }
 
@@ -301,7 +301,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_round_waits_for_all),
-		CASE(a_look_belongs_to_the_round_in_which_it_began),
+		CASE(a_pass_belongs_to_the_round_in_which_it_began),
 		CASE(no_empty_rounds),
 		CASE(snapshots_make_the_rounds),
 		CASE(calls_keep_their_place),

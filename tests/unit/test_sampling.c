@@ -278,7 +278,7 @@ static void test_rows(void **state)
 }
 
 /* Who asks for user callchains that come later, and who is told them: "c" and "o" of each event. */
-static void test_chains_later(void **state)
+static void test_deferred_chains(void **state)
 {
 	static const struct {
 		const char *text;
@@ -544,7 +544,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dump_bytes),
 		cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_chains_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_deferred_chains, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_inherit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clashes, setup, teardown),
