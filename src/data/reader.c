@@ -389,7 +389,7 @@ static void learn_early(struct reader *reader)
 }
 
 static void learn_feature(struct reader *reader, const struct record *record,
-			 const struct record_body *body)
+			  const struct record_body *body)
 {
 	uint64_t id = body->feature.feature;
 

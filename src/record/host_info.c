@@ -184,7 +184,7 @@ static bool find_cpuid(struct info *info, const struct host *host)
 	}
 	if (n == ARRAY_SIZE(keys) ||
 	    sysfs_line(host, &text,
-			    "devices/system/cpu/cpu0/regs/identification/midr_el1"))
+		       "devices/system/cpu/cpu0/regs/identification/midr_el1"))
 		info->cpuid = str_detach(&text);
 	str_release(&text);
 	return info->cpuid != NULL;
@@ -249,11 +249,11 @@ static void find_siblings(struct info *info, const struct host *host, int cpu)
 		const struct sibling_list *row = &sibling_lists[i];
 		struct text_list *list = (struct text_list *)((char *)info + row->list);
 		bool found = sysfs_line(host, &text, "devices/system/cpu/cpu%d/topology/%s",
-					     cpu, row->file);
+					cpu, row->file);
 
 		if (!found && row->old_file)
 			found = sysfs_line(host, &text, "devices/system/cpu/cpu%d/topology/%s",
-						cpu, row->old_file);
+					   cpu, row->old_file);
 		/* The lowest CPU names them all; the others would only repeat it. */
 		if (found && is_first_of(&text, cpu))
 			text_list_add(list, text.s, text.len);
@@ -330,7 +330,7 @@ static bool find_numa_topology(struct info *info, const struct host *host)
 		struct info_node *node;
 
 		if (!sysfs_line(host, &meminfo, "devices/system/node/node%d/meminfo",
-				     nodes.v[i]) ||
+				nodes.v[i]) ||
 		    !sysfs_line(host, &cpus, "devices/system/node/node%d/cpulist", nodes.v[i]))
 			continue;
 		VEC_GROW(info->nodes.v, info->nodes.n, info->nodes.cap);

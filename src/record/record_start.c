@@ -102,7 +102,7 @@ static char *clock_name(const char *name)
  * errno has many causes, and four errnos mean "there is no such counter". Other events are left as they are.
  */
 static void replace_cycles(struct event_list *events, const struct sampling *sampling,
-		    const struct kern *kern, struct note_list *notes)
+			   const struct kern *kern, struct note_list *notes)
 {
 	for (size_t i = 0; i < events->n; i++) {
 		struct event *event = &events->v[i];
@@ -616,7 +616,7 @@ int recording_start(struct recording *rec)
 		return rc;
 	note_hidden_kernel(rec);
 	removal_watch(&rec->set, &rec->target, rec->child_is_target ? &rec->child : NULL,
-		    plan->argv ? plan->argv[0] : NULL);
+		      plan->argv ? plan->argv[0] : NULL);
 	plan->opened(plan->data, &rec->set);
 	describe(rec);
 	if (rec->target.kind == TARGET_TASKS)

@@ -120,7 +120,7 @@ static size_t fill(struct buffer *buffer, const struct ring_span span[2], size_t
 
 /* Copies what fits into one buffer. Returns how many bytes; 0: there is no buffer. */
 static size_t copy_whole(struct ring_reader *reader, const struct ring_span span[2], size_t at,
-			size_t end, bool wait)
+			 size_t end, bool wait)
 {
 	struct buffer *buffer = buffer_for(reader, sizeof(struct perf_event_header), wait);
 	size_t n = buffer ? fill(buffer, span, at, end - at) : 0, size;

@@ -87,7 +87,7 @@ void sample_counts_move_samples(struct sample_counts *from, struct sample_counts
 }
 
 int loss_encode(const struct data_event *event, uint64_t lost, uint64_t time_ns, struct str *out,
-		      struct str *err)
+		struct str *err)
 {
 	struct record_body body = { .type = RECORD_LOST_SAMPLES };
 
@@ -160,7 +160,7 @@ static bool is_in(uint64_t types, uint32_t type)
 }
 
 size_t sample_counts_walk(struct sample_counts *counts, const uint8_t *bytes, size_t n, uint64_t types, counted_record_fn fn,
-		  void *data)
+			  void *data)
 {
 	size_t at = 0;
 

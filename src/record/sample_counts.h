@@ -39,7 +39,7 @@ void sample_counts_move_samples(struct sample_counts *from, struct sample_counts
 
 /* Appends the LOST_SAMPLES record of an event; time_ns 0: nobody knows. */
 int loss_encode(const struct data_event *event, uint64_t lost, uint64_t time_ns, struct str *out,
-		      struct str *err);
+		struct str *err);
 
 typedef void (*counted_record_fn)(void *data, const struct record *record);
 /*
@@ -48,6 +48,6 @@ typedef void (*counted_record_fn)(void *data, const struct record *record);
  * sense, which a kernel never writes.
  */
 size_t sample_counts_walk(struct sample_counts *counts, const uint8_t *bytes, size_t n, uint64_t types, counted_record_fn fn,
-		  void *data);
+			  void *data);
 
 #endif

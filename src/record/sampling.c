@@ -97,7 +97,7 @@ static int clamp(uint64_t *hz, const char *what, const struct rate_limit *limit,
  * limit, or -F max where the limit cannot be read.
  */
 static int rate_limit_read(struct rate_limit *limit, const struct sampling *sampling,
-		    const struct kern *kern, struct note_list *notes, struct str *err)
+			   const struct kern *kern, struct note_list *notes, struct str *err)
 {
 	char *path = xasprintf("%s/sys/kernel/perf_event_max_sample_rate", kern->host.procfs);
 	int rc = read_u64_file(path, &limit->max_hz);
@@ -152,7 +152,7 @@ static void set_freq(struct perf_event_attr *attr, uint64_t hz)
  * (tracepoints, breakpoints, probes), else limit->default_hz.
  */
 static int rate_set(const struct sampling *sampling, const struct rate_limit *limit, struct event *event,
-	     struct note_list *notes, struct str *err)
+		    struct note_list *notes, struct str *err)
 {
 	struct perf_event_attr *attr = &event->attr;
 	uint64_t hz = attr->sample_freq;

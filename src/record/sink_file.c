@@ -297,7 +297,7 @@ static void drop(struct sink_file *file, const void *records, size_t n)
 	}
 	sample_counts_init(&losses, file->recording->events);
 	sample_counts_walk(&losses, records, n, 1ull << RECORD_LOST | 1ull << RECORD_LOST_SAMPLES,
-		   keep_losses, file);
+			   keep_losses, file);
 	sample_counts_move_samples(&losses, &file->dropped);
 	sample_counts_merge(&file->file, &losses);
 	sample_counts_release(&losses);
@@ -569,7 +569,7 @@ static int add_beginning(void *data, const struct record_body *body)
 {
 	struct beginning *beginning = data;
 	int rc = synth_encode(beginning->file->recording->events, body, &beginning->bytes,
-				  beginning->err);
+			      beginning->err);
 
 	if (!rc && beginning->bytes.len >= FLUSH_BYTES)
 		rc = put_beginning(beginning);

@@ -539,7 +539,7 @@ static const struct data_event *tracking_event(const struct events *events)
 }
 
 int synth_encode(const struct events *events, const struct record_body *body, struct str *out,
-		     struct str *err)
+		 struct str *err)
 {
 	const struct data_event *event = tracking_event(events);
 	struct record_body stamped = *body;
@@ -577,7 +577,7 @@ static unsigned what_to_describe(const struct record_plan *plan)
 }
 
 int synth_to_sink(const struct record_plan *plan, const struct target *target,
-		   const struct events *events, struct record_sink *to, struct str *err)
+		  const struct events *events, struct record_sink *to, struct str *err)
 {
 	struct sink_filler filler = { .events = events, .to = to, .bytes = STR_INIT, .err = err };
 	int rc = synth_kernel(plan->kern, add_record, &filler);
