@@ -213,7 +213,7 @@ static void many_buffers(void **state)
 	assert_int_equal(look(), (size_t)N_RINGS * (48 << 10));
 	assert_true(consume() >= (size_t)N_RINGS * (48 << 10) / BUFFER_BYTES);
 	assert_int_equal(total.records, 2 * N_RINGS);
-	assert_int_equal(reader.shedding.n_dropped, 0);
+	assert_int_equal(reader.n_dropped, 0);
 }
 
 /* What comes while it looks is for the next look. */
@@ -272,7 +272,7 @@ static void samples_go_before_tasks(void **state)
 	open_buffers(1); /* as small as it gets */
 	n = fill_up(40);
 	assert_true(reader.short_of_room);
-	assert_true(reader.shedding.n_dropped > 0);
+	assert_true(reader.n_dropped > 0);
 	free_bytes = buffers_free_bytes(&buffers);
 	for (size_t i = 0; i < 200; i++, tasks++) {
 		put_words(i, RECORD_FORK, (uint64_t[]){ 1, 1, i, 7, i, ID_A }, 6);
@@ -285,8 +285,8 @@ static void samples_go_before_tasks(void **state)
 	look();
 	assert_false(reader.short_of_room);
 	consume();
-	assert_int_equal(total.v[0].samples + reader.shedding.n_dropped, n);
-	assert_int_equal(lost_samples(), reader.shedding.n_dropped);
+	assert_int_equal(total.v[0].samples + reader.n_dropped, n);
+	assert_int_equal(lost_samples(), reader.n_dropped);
 	assert_true(total.records >= total.v[0].samples + tasks);
 }
 
@@ -332,8 +332,8 @@ static void stacks_go_before_samples(void **state)
 	consume();
 	for (size_t i = 0; i < n; i++)
 		buffers_give_back(&buffers, held[i]);
-	assert_int_equal(reader.shedding.n_cut, 1);
-	assert_int_equal(reader.shedding.n_dropped, 0);
+	assert_int_equal(reader.n_cut, 1);
+	assert_int_equal(reader.n_dropped, 0);
 	assert_int_equal(total.v[1].samples, 1);
 	assert_int_equal(total.v[0].samples, 1);
 	decoder_init(&decoder, &events, false);
@@ -370,7 +370,7 @@ static void losses_are_told_by_event(void **state)
 		buffers_give_back(&buffers, held[i]);
 	look();
 	consume();
-	assert_int_equal(reader.shedding.n_dropped, 3);
+	assert_int_equal(reader.n_dropped, 3);
 	assert_int_equal(total.v[0].lost_samples, 1);
 	assert_int_equal(total.v[1].lost_samples, 2);
 	assert_int_equal(total.v[0].samples + total.v[1].samples, 0);
