@@ -231,11 +231,6 @@ static void mask_print(uint64_t mask, const char *const *names, struct str *out)
 			 (unsigned long long)(mask >> bit << bit));
 }
 
-void sample_type_print(uint64_t sample_type, struct str *out)
-{
-	mask_print(sample_type, sample_type_names, out);
-}
-
 static const char *name_of(uint64_t number, const char *const *names, size_t n)
 {
 	return number < n ? names[number] : NULL;

@@ -14,7 +14,4 @@ enum { ATTR_SIZE_VER0 = 64 };
  */
 size_t attr_load(const uint8_t *bytes, size_t size, bool swap, uint8_t out[DATA_ATTR_MAX]);
 
-/* "IP|TID|TIME" of a sample_type; unknown bits as 0x... */
-void sample_type_print(uint64_t sample_type, struct str *out);
-
 #endif
