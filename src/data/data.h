@@ -5,7 +5,7 @@
  *   file or pipe -- stream.c: bytes -> struct record (packed ones unpacked; read_ahead.c: in large blocks)
  *     -> reader.c: header (reader_header.c), records about the recording itself -> struct events, struct info
  *     -> record_decode (record.c, one row per type; sample.c, one per field of a sample) -> struct record_body
- *     -> replay/, script, dump.c: the reader is a record_source.h; directory.c merges several files by time
+ *     -> replay/, script, dump.c: the reader is a record_source.h, which merges the files of a directory by time
  *
  *   struct record_body -> record_encode -> bytes -> writer.c -> file or pipe: valid from the first flush on
  *

@@ -1,6 +1,6 @@
 /*
- * reader.h: between reader.c (opening, records), reader_header.c (the bytes in front of and after the records),
- * directory.c (several files as one sequence) and spool.c (copies of pipes). Private to data/.
+ * reader.h: between reader.c (opening, records), reader_header.c (the bytes in front of and after the records) and
+ * spool.c (copies of pipes). Private to data/.
  */
 #ifndef PSTAT_DATA_READER_H
 #define PSTAT_DATA_READER_H
@@ -30,16 +30,6 @@ void reader_add_ids(struct reader *reader, size_t index, const uint8_t *attr, si
 /* A feature's bytes; a note where they cannot be read. */
 void reader_add_feature(struct reader *reader, unsigned feature, const uint8_t *bytes, size_t size,
 			uint64_t offset);
-
-/* ---- directory.c ---- */
-/* The reader has the files open, and they are at their beginning. */
-struct recording_directory *recording_directory_new(struct reader *reader);
-void recording_directory_free(struct recording_directory *directory); /* NULL is nothing */
-/*
- * See record_source.next. A file that cannot be read on is left, its error comes when all have ended; so does the
- * sentence that says what is missing.
- */
-int recording_directory_next(struct recording_directory *directory, struct record *record, struct str *err);
 
 /* ---- spool.c ---- */
 /*

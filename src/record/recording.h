@@ -98,6 +98,16 @@ uint32_t stack_dump_for(uint64_t ring_bytes, uint64_t hz);
  */
 bool stack_dumps_fit(const struct sampling *sampling, struct event_list *events, uint64_t ring_bytes);
 
+/* sample_regs.c: the registers of this build's architecture, as bits */
+
+/* All general registers, from which unwinding by DWARF tables starts. 0: none are known here. */
+extern const uint64_t dwarf_regs;
+/*
+ * The register that a callchain by frame pointers lacks: it may hold a return address which is in no
+ * frame yet. 0: calls store it in memory. No other bits, for then perf does not use it.
+ */
+extern const uint64_t link_regs;
+
 /* cache_files.c */
 
 /*

@@ -4,9 +4,7 @@
  *
  * Source: arch/x86/include/uapi/asm/perf_regs.h, arch/arm64/include/uapi/asm/perf_regs.h.
  */
-#include "record/sample_regs.h"
-
-#include "record/record.h"
+#include "record/recording.h"
 
 #include <errno.h>
 #include <strings.h>

@@ -11,7 +11,6 @@
  * Source: perf_event_open(2); Documentation/admin-guide/sysctl/kernel.rst.
  */
 #include "record/recording.h"
-#include "record/sample_regs.h"
 
 #include <errno.h>
 #include <stdlib.h>
