@@ -379,7 +379,7 @@ static void add_kinds(struct str *out, unsigned kinds)
 /* The size of an entry, the day it was last used, and whether a recording's limit may remove it. */
 static void add_weight(struct str *out, uint64_t bytes, int64_t used_ns, bool removable)
 {
-	time_t used_s = (time_t)(used_ns / 1000000000);
+	time_t used_s = (time_t)(used_ns / (int64_t)NS_PER_S);
 	char day[32] = "";
 	struct tm when;
 

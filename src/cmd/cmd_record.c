@@ -78,7 +78,7 @@ static void add_events(struct str *out, const struct record_totals *totals)
 /* The line on a terminal that is renewed every second: begins with a return, ends without a newline. */
 static void record_progress_add(struct str *out, const struct record_totals *totals)
 {
-	str_addf(out, "\r[ pstat record: %" PRIu64 " s, ", totals->elapsed_ns / 1000000000);
+	str_addf(out, "\r[ pstat record: %" PRIu64 " s, ", totals->elapsed_ns / NS_PER_S);
 	add_plural(out, totals->samples, "sample");
 	str_add(out, ", ");
 	add_bytes(out, totals->bytes);

@@ -481,7 +481,7 @@ static void keep_limit(struct cache_run *run)
 	uint64_t freed = 0, most = run->plan->cache_bytes;
 	struct str err = STR_INIT;
 
-	/* The limit was kept before, if nothing was added; and files that were not looked at again are not to go first. */
+	/* The limit was kept before, if nothing was added; files that were not looked at again are not to go first. */
 	if (!most || is_stopped(run) || (!run->bytes_added && !is_small(run)))
 		return;
 	if (build_cache_shrink(run->cache, most, run->begun_ns, &freed, NULL, &err))

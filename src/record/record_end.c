@@ -1,6 +1,6 @@
 /*
- * record_end.c: the end of a recording: events stop, what is left in the rings goes its way, the kernel is asked what it lost,
- * and all that is known becomes totals.
+ * record_end.c: the end of a recording: events stop, what is left in the rings goes its way, the kernel is asked what
+ * it lost, and all that is known becomes totals.
  */
 #include "record/recording.h"
 #include "record/synth.h"

@@ -1,6 +1,7 @@
 /*
  * record_run.c: the course of a recording: one loop waits for everything that can happen (kern/watch.c) and then has
- * the rings drained, switches files, flushes, as the time asks for it. The records go their way without it (pipeline.h).
+ * the rings drained, switches files, flushes, as the time asks for it. The records go their way without it
+ * (pipeline.h).
  *
  * How it ends: with the command, with the measured tasks, by a signal, by --control, when the file is
  * full, or when it cannot be written. Whatever the reason, the file is finished first and the command

@@ -159,8 +159,8 @@ static bool is_in(uint64_t types, uint32_t type)
 	return type < RECORD_USER_FIRST && types >> type & 1;
 }
 
-size_t sample_counts_walk(struct sample_counts *counts, const uint8_t *bytes, size_t n, uint64_t types, counted_record_fn fn,
-			  void *data)
+size_t sample_counts_walk(struct sample_counts *counts, const uint8_t *bytes, size_t n, uint64_t types,
+			  counted_record_fn fn, void *data)
 {
 	size_t at = 0;
 

@@ -47,7 +47,7 @@ typedef void (*counted_record_fn)(void *data, const struct record *record);
  * type of the kernel's (below 64). Returns how many bytes were understood: less than n where a header makes no
  * sense, which a kernel never writes.
  */
-size_t sample_counts_walk(struct sample_counts *counts, const uint8_t *bytes, size_t n, uint64_t types, counted_record_fn fn,
-			  void *data);
+size_t sample_counts_walk(struct sample_counts *counts, const uint8_t *bytes, size_t n, uint64_t types,
+			  counted_record_fn fn, void *data);
 
 #endif
