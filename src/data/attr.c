@@ -52,7 +52,7 @@ static const char *const branch_type_names[] = {
 	"NO_FLAGS", "NO_CYCLES", "TYPE_SAVE", "HW_INDEX", "PRIV_SAVE",  "COUNTERS",   NULL,
 };
 
-/* By their numbers: enum perf_type_id, perf_hw_id, perf_sw_ids, perf_hw_cache_id, ..._op_id, ..._op_result_id. */
+/* Names by their numbers: enum perf_type_id, perf_hw_id, perf_sw_ids, perf_hw_cache_id, ..._op_id, ..._op_result_id. */
 static const char *const type_names[] = { "HARDWARE", "SOFTWARE", "TRACEPOINT", "HW_CACHE", NULL, "BREAKPOINT" };
 static const char *const hardware_names[] = {
 	"CPU_CYCLES",

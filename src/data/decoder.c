@@ -102,7 +102,7 @@ const char *read_values_decode(struct decoder *decoder, uint64_t format, struct 
 	return c->bad ? "counter values are cut off" : NULL;
 }
 
-/* In the layout of `format`, whichever the values came in: what they lack is 0. */
+/* Writes them in the layout of `format`, whichever they came in: what they lack is 0. */
 void read_values_encode(const struct read_values *values, uint64_t format, struct str *out)
 {
 	bool group = format & PERF_FORMAT_GROUP;

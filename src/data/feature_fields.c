@@ -32,7 +32,7 @@ void feature_fields_release(struct info *info, const struct feature_field *field
 			f->kind->release(info, f, (char *)base + f->at);
 }
 
-/* In so many columns, to the right; below 0 to the left. */
+/* Adds it in so many columns, to the right; below 0 to the left. */
 static void cell_print(const struct feature_telling *t, const struct feature_field *f, const void *at,
 		       int columns)
 {

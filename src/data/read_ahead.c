@@ -212,7 +212,7 @@ static bool is_kept(const struct read_ahead *ahead, uint64_t block)
 	       slot_of(ahead, block)->block == block;
 }
 
-/* In front of the block, what ends there: `tail` bytes of the one before. */
+/* Puts in front of the block the record that ends there: `tail` bytes of the block before. */
 static const uint8_t *join(const struct read_ahead *ahead, uint64_t block, size_t tail)
 {
 	struct block_slot *slot = slot_of(ahead, block);

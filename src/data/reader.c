@@ -318,7 +318,7 @@ static void learn_attr(struct reader *reader, const struct record *record, const
 	const struct record_bytes *attr = &body->header_attr.attr;
 	const struct record_words *ids = &body->header_attr.ids;
 
-	/* In a file they repeat what the header has said. */
+	/* Attrs in a file repeat what the header has said. */
 	if (!reader->pipe || reader->events.n >= EVENTS_MAX ||
 	    (ids->n && events_find(&reader->events, ids->v[0])))
 		return;

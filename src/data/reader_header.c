@@ -134,7 +134,7 @@ static int header_load(struct reader *reader, struct file_header *header, struct
 
 /* ---- attrs ---- */
 
-/* Into bytes, in native order; how many there are. */
+/* Puts it into bytes, in native order; returns how many there are. */
 static size_t native_attr(struct reader *reader, const uint8_t *attr, size_t size, uint8_t bytes[DATA_ATTR_MAX])
 {
 	uint32_t said = load_u32(attr + 4, reader->swap);

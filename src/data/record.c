@@ -498,7 +498,7 @@ static bool is_stray_build_id_bit(const struct decoder *d, const struct record_b
 }
 
 /*
- * In pieces that become a few plain stores each: as one memset(), compilers make it an instruction that takes
+ * Clears it in pieces that become a few plain stores each: of one memset() compilers make it an instruction that takes
  * longer than the rest of a small sample's decoding.
  */
 static void body_clear(struct record_body *body)
@@ -600,7 +600,7 @@ static bool payload_word(const struct record *record, bool swap, bool from_end, 
 	return true;
 }
 
-/* By the layout of the record's own event, where events differ. */
+/* Finds it by the layout of the record's own event, where events differ. */
 static bool own_time(const struct decoder *d, const struct record *record, bool sample,
 		     uint64_t *time_ns)
 {

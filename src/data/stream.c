@@ -517,7 +517,7 @@ int stream_next(struct stream *s, bool swap, struct record *r, struct str *missi
 {
 	int rc = any_next(s, swap, r, missing, err);
 
-	/* After the last record. A look back finds it in the mapping. */
+	/* The blocks go after the last record: a look back finds it in the mapping. */
 	if (rc <= 0) {
 		read_ahead_free(s->ahead);
 		s->ahead = NULL;

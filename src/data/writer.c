@@ -827,7 +827,7 @@ int writer_finish(struct writer *writer, const struct events *events, const stru
 		rc = check_whole(writer, err);
 	if (writer->damaged)
 		return writer->failed;
-	/* After a failure there may still be room for them; the first error is the one to report. */
+	/* Features may still find room after a failure; the first error is the one to report. */
 	if (!put_features(writer, events, info, bits, rc ? &again : err))
 		put_final_header(writer, bits, rc ? &again : err);
 	str_release(&again);

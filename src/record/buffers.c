@@ -26,7 +26,7 @@ static int map_memory(struct buffers *buffers, size_t bytes, struct str *err)
 	if (memory == MAP_FAILED)
 		return fail(err, -ENOMEM, "buffers of %zu KiB: %s\na smaller --buffer-size may do",
 			    bytes / 1024, strerror(errno));
-	/* Whatever the answer: huge pages are faster made, and all that is asked of small ones they do too. */
+	/* Huge pages are made faster; if they are refused, small ones do as well. */
 	(void)!madvise(memory, bytes, MADV_HUGEPAGE);
 	/* A process that is started to read build-ids would have them copied page by page as they are filled. */
 	(void)!madvise(memory, bytes, MADV_DONTFORK);

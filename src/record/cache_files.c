@@ -372,14 +372,14 @@ static void refuse(struct cache_run *run, const char *path, int rc, const char *
 	str_add_printable(&refused->names, path, strlen(path));
 }
 
-/* Nothing else would find room, or be allowed, either. */
+/* True: no other file would find room, or be allowed, either. */
 static bool is_final(int rc)
 {
 	return rc == -ENOSPC || rc == -EDQUOT || rc == -EROFS || rc == -EIO || rc == -EACCES || rc == -EMFILE ||
 	       rc == -ENFILE;
 }
 
-/* Below the root of a process that had it mapped, and by its name; the build-id says whether it is the one. */
+/* Opens it below the root of a process that had it mapped, or by its name; the build-id says whether it is the one. */
 static int open_again(const struct cache_run *run, const struct buildid_file *file, struct str *err)
 {
 	struct stat st;

@@ -20,7 +20,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Above the sizes of any machine; they bound what a broken sysfs can ask for. */
+/* Limits above the sizes of any machine; they bound what a broken sysfs can ask for. */
 enum { CPU_MAX = 1 << 16, NODE_MAX = 1 << 16, CACHE_INDEX_MAX = 16, MEM_BLOCK_MAX = 1 << 20 };
 
 struct host {
@@ -145,7 +145,7 @@ static bool find_nrcpus(struct info *info, const struct host *host)
 	bool found = cpu_list(host, "online", &online);
 
 	if (found) {
-		/* Up to the last CPU there is: readers index by CPU number. */
+		/* Counts up to the last CPU there is: readers index by CPU number. */
 		const struct intset *all = cpu_list(host, "present", &present) ? &present :
 										      &online;
 
@@ -375,7 +375,7 @@ static bool find_cache(struct info *info, const struct host *host, int cpu, int 
 #undef CACHE_FILE
 }
 
-/* By level; within one level in the order found, which qsort(3) does not promise to keep. */
+/* Sorts by level; within one level in the order found, which qsort(3) does not promise to keep. */
 static void sort_caches(struct info *info)
 {
 	size_t n = info->caches.n, done = 0;

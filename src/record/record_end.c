@@ -180,7 +180,7 @@ static int add_losses(struct recording *rec, const struct event_end *ends)
 	return rc;
 }
 
-/* Before what the kernel tells only now is added. */
+/* Counts the losses that records told, before those are added that the kernel tells only now. */
 static void count_told(const struct recording *rec, struct event_end *ends)
 {
 	for (size_t i = 0; i < rec->events.n; i++)

@@ -100,7 +100,7 @@ static struct buffer *buffer_for(struct ring_reader *reader, size_t n, bool wait
 }
 
 /*
- * Up to n bytes into the buffer: as many whole records as it has room for. Where that is not all they are counted
+ * Copies up to n bytes into the buffer: as many whole records as it has room for. If that is not all they are counted
  * in the copy, which is near; in the ring each header would have to come from another CPU by itself.
  */
 static size_t fill(struct buffer *buffer, const struct ring_span span[2], size_t at, size_t n)
@@ -127,7 +127,7 @@ static size_t copy_whole(struct ring_reader *reader, const struct ring_span span
 
 	if (n || !buffer)
 		return n;
-	/* Not even one record fits: into another buffer, where there is room for any. */
+	/* If not even one record fits, another buffer has room for any. */
 	size = record_size(span, at, end);
 	if (!size)
 		return end - at; /* nothing after a header that makes no sense can be understood: all of it goes */

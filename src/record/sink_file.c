@@ -232,7 +232,7 @@ static void count(struct sink_file *file, struct sample_counts *to, const void *
  */
 enum { CUT_ROUNDS = 2, CUT_WAITS_MOST_BYTES = 64 << 20 };
 
-/* Nothing where a moment has been chosen already. */
+/* Chooses the moment, unless it has been chosen already. */
 static void cut_begin(struct file_cut *cut, uint64_t until_ns)
 {
 	if (cut->on)
@@ -309,7 +309,7 @@ static bool is_large(const struct sink_file *file)
 	       bytes_so_far(file) >= file->beginning_bytes + file->plan->switch_bytes;
 }
 
-/* Into the present file. */
+/* Writes into the present file. */
 static int put(struct sink_file *file, const void *records, size_t n, struct str *err)
 {
 	uint64_t max = file->plan->max_bytes, so_far = file->bytes_before + bytes_so_far(file);
@@ -410,7 +410,7 @@ int sink_file_open(struct sink_file *file, struct str *err)
 
 int sink_file_begun(struct sink_file *file, struct str *err)
 {
-	/* From now on a kill leaves a recording that says what it is and what ran. */
+	/* A kill leaves, from now on, a recording that says what it is and what ran. */
 	int rc = flush(&file->sink, err);
 
 	file->beginning_bytes = bytes_so_far(file);
@@ -497,7 +497,7 @@ static void complete_info(struct sink_file *file)
 		buildid_set_write(file->build_ids, info);
 }
 
-/* Whoever reads it again reads this one, whatever has its name then. */
+/* Keeps a descriptor, so that this file is read again, whatever has its name then. */
 static void keep_last(struct sink_file *file)
 {
 	if (file->last_fd >= 0)
@@ -518,7 +518,7 @@ static int finish_file(struct sink_file *file, struct str *err)
 	else
 		rc = flush(&file->sink, err);
 	complete_info(file);
-	/* Also after a failure: there may be room for the little that makes the file whole. */
+	/* A file that failed is finished, too: there may be room for the little that makes it whole. */
 	finish_rc = writer_finish(&file->writer, file->recording->events, file->info, rc ? &again : err);
 	rc = rc ? rc : finish_rc;
 	str_release(&again);

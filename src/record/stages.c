@@ -72,7 +72,7 @@ static void emit(struct stage *stage, const char *bytes, size_t n)
 		hand_on_ready(stage);
 }
 
-/* Not where all records since the last one were left out. */
+/* Hands on the end of a round, unless all records since the last one were left out. */
 static void hand_on_round(struct stage *stage)
 {
 	struct str why = STR_INIT;

@@ -112,7 +112,7 @@ static int put_fork(struct synth *synth, const struct proc_task *task)
 	return synth->fn(synth->data, &body);
 }
 
-/* In the order of the kernel's enum: NET_NS_INDEX and so on. */
+/* Names in the order of the kernel's enum: NET_NS_INDEX and so on. */
 static const char *const namespace_names[] = { "net", "uts", "ipc", "pid", "user", "mnt", "cgroup" };
 
 static int put_namespaces(struct synth *synth, int process, const struct proc_task *task)

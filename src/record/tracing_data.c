@@ -159,7 +159,7 @@ static void tidy(struct found_tracepoints *found)
 	found->n = n;
 }
 
-/* By name, which is quick; all of tracefs is searched where a name was given away by name=. */
+/* Finds them by name, which is quick; all of tracefs is searched where a name was given away by name=. */
 static void find_all(struct found_tracepoints *found, const struct event_list *events, const char *root)
 {
 	char *path = xasprintf("%s/events", root);
