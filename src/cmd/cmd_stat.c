@@ -1,6 +1,6 @@
 /*
- * pstat stat: the wiring. Words become a plan, the plan runs (stat/run.c), its reports go to the output,
- * its notes to stderr. Nothing is computed here.
+ * pstat stat: the wiring. Options have filled a plan, which runs (stat/run.c); its reports go to the output, its notes
+ * to stderr. Nothing is computed here.
  *
  * `pstat stat record` is the same with a tap on the readings (stat_record.c); `pstat stat report` is in
  * stat_report.c.
@@ -12,7 +12,7 @@
 #include "cmd/stat_output.h"
 #include "cmd/stat_record.h"
 #include "cmd/stat_report.h"
-#include "cmd/stat_settings.h"
+#include "cmd/stat_options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 /* The callbacks of a run get this. */
 struct session {
-	const struct stat_settings *settings;
+	const struct stat_words *words;
 	struct stat_output output;
 	struct stat_record record;
 	struct stat_tap tap;
@@ -36,17 +36,17 @@ struct session {
  */
 static bool notes_are_wanted(const struct session *session)
 {
-	const struct stat_settings *settings = session->settings;
-	bool machine_on_stderr = session->output.with_notes && (settings->json || settings->separator);
+	const struct stat_words *words = session->words;
+	bool machine_on_stderr = session->output.with_notes && !session->output.format->for_people;
 
-	return !settings->quiet && (settings->verbose > 0 || !machine_on_stderr);
+	return !words->quiet && (words->verbose > 0 || !machine_on_stderr);
 }
 
 static void print_notes(struct session *session)
 {
 	if (notes_are_wanted(session))
 		session->n_noted = message_notes(&session->notes, session->n_noted,
-						 session->settings->verbose > 0);
+						 session->words->verbose > 0);
 }
 
 static void on_opened(void *data, const struct counter_set *set)
@@ -54,7 +54,7 @@ static void on_opened(void *data, const struct counter_set *set)
 	struct session *session = data;
 
 	print_notes(session);
-	for (size_t i = 0; i < set->n && session->settings->verbose && !session->settings->quiet; i++)
+	for (size_t i = 0; i < set->n && session->words->verbose && !session->words->quiet; i++)
 		message_counter(&set->v[i]);
 }
 
@@ -74,75 +74,44 @@ static int on_write_on(void *data)
 	return stat_output_write_on(&session->output);
 }
 
-/* ---- settings -> plan ---- */
+/* ---- the run ---- */
 
-static struct stat_plan make_plan(struct stat_settings *settings, struct session *session)
+/* Gives the plan, which the options have filled, what only the session knows. */
+static void complete_plan(struct stat_plan *plan, const char *recording, struct session *session)
 {
-	return (struct stat_plan){
-		.events = &settings->what.events,
-		.target = {
-			.pids = settings->pids,
-			.tids = settings->tids,
-			.cpus = settings->cpus,
-			.all_cpus = settings->all_cpus,
-			.per_thread = settings->aggr[AGGR_THREAD],
-		},
-		.argv = settings->argv,
-		.open = { .inherit = settings->inherit },
-		.metrics = settings->metrics,
-		.n_metrics = settings->n_metrics,
-		.aggr = stat_settings_aggr(settings),
-		.scale = settings->scale,
-		.merge = settings->merge,
-		.metric_only = settings->metric_only,
-		.null_run = settings->null_run,
-		.repeat = (unsigned)settings->repeat,
-		.passes = settings->passes,
-		.warm_up = settings->warm_up,
-		.sync = settings->sync,
-		.pre = settings->pre,
-		.post = settings->post,
-		.delay_ms = settings->delay_ms,
-		.interval_ms = (unsigned)settings->interval_ms,
-		.interval_count = (unsigned)settings->interval_count,
-		.timeout_ms = (unsigned)settings->timeout_ms,
-		.summary = settings->summary,
-		.control_fd = -1,
-		.ack_fd = -1,
-		.kern = settings->what.kern,
-		.tap = settings->recording ? &session->tap : NULL,
-		.stdout_taken = settings->recording && !strcmp(settings->recording, "-"),
-		.notes = &session->notes,
-		.emit = on_report,
-		.write_on = on_write_on,
-		.emit_data = session,
-		.opened = on_opened,
-	};
+	plan->tap = recording ? &session->tap : NULL;
+	plan->stdout_taken = recording && !strcmp(recording, "-");
+	plan->notes = &session->notes;
+	plan->emit = on_report;
+	plan->write_on = on_write_on;
+	plan->emit_data = session;
+	plan->opened = on_opened;
 }
 
-static int run_plan(struct stat_settings *settings, struct session *session)
+static int run_plan(struct stat_words *words, struct session *session)
 {
-	struct stat_plan plan = make_plan(settings, session);
+	struct stat_plan *plan = &words->plan;
 	struct control_place control = CONTROL_PLACE_INIT;
 	struct exec_state found;
 	struct str err = STR_INIT;
 	bool mute = false;
-	int status = EXIT_PSTAT_FAILED, rc = control_place_open(&control, settings->control, &err);
+	int status = EXIT_PSTAT_FAILED, rc = control_place_open(&control, words->control, &err);
 
+	complete_plan(plan, words->recording, session);
 	if (rc)
 		status = EXIT_BAD_USAGE;
 	else
-		rc = stat_output_open(&session->output, settings, &err);
+		rc = stat_output_open(&session->output, words, &err);
 	if (!rc) {
-		plan.control_fd = control.fd;
-		plan.ack_fd = control.ack_fd;
-		plan.output_fd = session->output.fd;
+		plan->control_fd = control.fd;
+		plan->ack_fd = control.ack_fd;
+		plan->output_fd = session->output.fd;
 		if (notes_are_wanted(session))
-			message_notes(&settings->what.events.notes, 0, settings->verbose > 0);
-		plan.stop = signals_catch(false, &found);
-		plan.found = &found;
-		session->output.stop = plan.stop;
-		stat_run(&plan, &status, &err);
+			message_notes(&words->what.events.notes, 0, words->verbose > 0);
+		plan->stop = signals_catch(false, &found);
+		plan->found = &found;
+		session->output.stop = plan->stop;
+		stat_run(plan, &status, &err);
 		/* Before the notes: they may go to the same place, and nobody may be reading there. */
 		mute = stat_output_finish(&session->output) == -EINTR && session->output.with_notes;
 	}
@@ -173,22 +142,22 @@ static char **command_line(int argc, char **argv)
 	return line;
 }
 
-static int count(struct stat_settings *settings, int argc, char **argv)
+static int count(struct stat_words *words, int argc, char **argv)
 {
-	struct session session = { .settings = settings, .output = { .fd = -1, .text = STR_INIT } };
+	struct session session = { .words = words, .output = { .fd = -1, .text = STR_INIT } };
 	char **own_argv = command_line(argc, argv);
 	struct str err = STR_INIT;
 	int status;
 
-	stat_record_init(&session.record, settings, argc + 1, own_argv);
+	stat_record_init(&session.record, words, argc + 1, own_argv);
 	session.tap = stat_record_tap(&session.record);
-	if (stat_settings_complete(settings, &err))
+	if (stat_words_complete(words, &err))
 		status = bad_usage("%s", err.s);
-	else if (settings->recording && !strcmp(settings->recording, "-") && isatty(STDOUT_FILENO))
+	else if (words->recording && !strcmp(words->recording, "-") && isatty(STDOUT_FILENO))
 		status = bad_usage("--output: standard output is a terminal; a recording is for "
 				   "a file or a program");
 	else
-		status = run_plan(settings, &session);
+		status = run_plan(words, &session);
 	note_list_release(&session.notes);
 	str_release(&err);
 	free(own_argv);
@@ -214,27 +183,27 @@ static const struct command *const report_command = &stat_parts[1];
 
 int cmd_stat(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
-	struct stat_settings settings;
+	struct stat_words words;
 	int first, more, status;
 
-	stat_settings_init(&settings, kern);
-	status = command_parse(self, argc, argv, &settings, &first);
+	stat_words_init(&words, kern);
+	status = command_parse(self, argc, argv, &words, &first);
 	if (status < 0 && is_word("report", first, argc, argv)) {
-		status = command_parse(report_command, argc - first, argv + first, &settings, &more);
+		status = command_parse(report_command, argc - first, argv + first, &words, &more);
 		if (status < 0)
-			status = stat_report(&settings, first + more < argc ? argv[first + more] : NULL);
+			status = stat_report(&words, first + more < argc ? argv[first + more] : NULL);
 		goto out;
 	}
 	if (status < 0 && is_word("record", first, argc, argv)) {
-		settings.record = true;
-		status = command_parse(record_command, argc - first, argv + first, &settings, &more);
+		words.record = true;
+		status = command_parse(record_command, argc - first, argv + first, &words, &more);
 		first += more;
 	}
 	if (status < 0) {
-		settings.argv = first < argc ? argv + first : NULL;
-		status = count(&settings, argc, argv);
+		words.plan.argv = first < argc ? argv + first : NULL;
+		status = count(&words, argc, argv);
 	}
 out:
-	stat_settings_release(&settings);
+	stat_words_release(&words);
 	return status;
 }

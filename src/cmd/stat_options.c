@@ -1,36 +1,44 @@
 /*
- * The options of `pstat stat`: one row each, under the headings of its man page. What an option does
- * beyond filling a field is a function above the table.
+ * The options of `pstat stat`: one row each, under the headings of its man page, which fills the plan, the style of the
+ * report, or a word that stat_words_complete() makes a part of them; what goes together, and what the command line
+ * means where it says nothing. What an option does beyond filling a field is a function above the table. Which words
+ * name one target is checked where targets are made (kern/target.c).
  */
+#include "cmd/stat_options.h"
+
 #include "cmd/command.h"
-#include "cmd/stat_settings.h"
+#include "cmd/recording_place.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- the rows ---- */
 
 static int take_metrics(void *target, const char *argument, struct str *err)
 {
-	struct stat_settings *settings = target;
+	struct stat_words *words = target;
 
 	(void)err;
-	str_addf(&settings->metric_names, "%s%s", settings->metric_names.len ? "," : "", argument);
+	str_addf(&words->metric_names, "%s%s", words->metric_names.len ? "," : "", argument);
 	return 0;
 }
 
 static int take_separator(void *target, const char *argument, struct str *err)
 {
-	struct stat_settings *settings = target;
+	struct stat_words *words = target;
 
 	if (!argument[0])
 		return fail(err, -EINVAL, "--field-separator: it is empty, fields could not be told apart");
 	if (strpbrk(argument, "\"\n\r"))
 		return fail(err, -EINVAL, "--field-separator: a quote or the end of a line in it: fields could not "
 					  "be told apart, as text in them is quoted");
-	settings->separator = strcmp(argument, "\\t") ? argument : "\t";
+	words->style.separator = strcmp(argument, "\\t") ? argument : "\t";
 	return 0;
 }
 
-#define FIELD(name) .offset = offsetof(struct stat_settings, name)
+#define FIELD(name) .offset = offsetof(struct stat_words, name)
 #define LIMITS(low, high, what) .min = (low), .max = (high), .unit = (what)
 
 enum { DAY_MS = 24 * 60 * 60 * 1000 };
@@ -82,7 +90,7 @@ static const struct option_row report_rows[] = {
 	{ OPTION_FLAG, 0, "per-node", NULL, "a row per memory node", FIELD(aggr[AGGR_NODE]) },
 	{ OPTION_FLAG, 0, "per-thread", NULL, "a row per thread", FIELD(aggr[AGGR_THREAD]) },
 	{ OPTION_FLAG, 0, "scale", NULL, "scale counts of events that shared a counter (default)",
-	  FIELD(scale), .both = true },
+	  FIELD(plan.scale), .both = true },
 
 	{ .kind = OPTION_GROUP, .help = "How to print" },
 	{ OPTION_CALL, 'x', "field-separator", "text", "fields with a separator; \\t is a tab",
@@ -93,9 +101,9 @@ static const struct option_row report_rows[] = {
 	{ OPTION_FLAG, 0, "append", NULL, "append to that file", FIELD(append) },
 	{ OPTION_NUMBER, 0, "log-fd", "fd", "print to an open descriptor", FIELD(log_fd),
 	  LIMITS(0, INT_MAX, NULL) },
-	{ OPTION_FLAG, 'B', "big-num", NULL, "group digits of large numbers (default)", FIELD(big_num),
+	{ OPTION_FLAG, 'B', "big-num", NULL, "group digits of large numbers (default)", FIELD(style.big_num),
 	  .both = true },
-	{ OPTION_FLAG, 0, "metric-only", NULL, "only the metrics", FIELD(metric_only) },
+	{ OPTION_FLAG, 0, "metric-only", NULL, "only the metrics", FIELD(style.metric_only) },
 	{ OPTION_FLAG, 0, "quiet", NULL, "print nothing", FIELD(quiet) },
 	{ OPTION_COUNT, 'v', "verbose", NULL, "say what was opened, and what call failed", FIELD(verbose) },
 	{ .kind = OPTION_END, .more = known_rows },
@@ -113,55 +121,55 @@ const struct option_row stat_options[] = {
 	  .call = take_filter },
 	{ OPTION_COUNT, 'd', "detailed", NULL, "more default events: caches; -dd TLBs; -ddd prefetches",
 	  FIELD(detailed) },
-	{ OPTION_FLAG, 'n', "null", NULL, "no events: only the times", FIELD(null_run) },
+	{ OPTION_FLAG, 'n', "null", NULL, "no events: only the times", FIELD(plan.null_run) },
 	{ OPTION_FLAG, 0, "all-user", NULL, "count in user mode only", FIELD(all_user) },
 	{ OPTION_FLAG, 0, "all-kernel", NULL, "count in the kernel only", FIELD(all_kernel) },
 
 	{ .kind = OPTION_GROUP, .help = "What to measure" },
-	{ OPTION_FLAG, 'a', "all-cpus", NULL, "everything that runs on all CPUs", FIELD(all_cpus) },
-	{ OPTION_TEXT, 'C', "cpu", "cpus", "everything that runs on these CPUs: 0-3,7", FIELD(cpus),
+	{ OPTION_FLAG, 'a', "all-cpus", NULL, "everything that runs on all CPUs", FIELD(plan.target.all_cpus) },
+	{ OPTION_TEXT, 'C', "cpu", "cpus", "everything that runs on these CPUs: 0-3,7", FIELD(plan.target.cpus),
 	  .value = VALUE_CPUS },
-	{ OPTION_TEXT, 'p', "pid", "pids", "running processes", FIELD(pids), .value = VALUE_PIDS },
-	{ OPTION_TEXT, 't', "tid", "tids", "running threads", FIELD(tids), .value = VALUE_TIDS },
+	{ OPTION_TEXT, 'p', "pid", "pids", "running processes", FIELD(plan.target.pids), .value = VALUE_PIDS },
+	{ OPTION_TEXT, 't', "tid", "tids", "running threads", FIELD(plan.target.tids), .value = VALUE_TIDS },
 	{ OPTION_CALL, 'G', "cgroup", "names", "the n-th cgroup for the n-th event; a single one for all",
 	  .value = VALUE_CGROUPS, .call = take_cgroups },
 	{ OPTION_TEXT, 0, "for-each-cgroup", "names", "all events once for each of these cgroups",
 	  FIELD(each_cgroup), .value = VALUE_CGROUPS },
-	{ OPTION_FLAG, 'i', "no-inherit", NULL, "do not count in children", FIELD(inherit), .off = true },
+	{ OPTION_FLAG, 'i', "no-inherit", NULL, "do not count in children", FIELD(plan.open.inherit), .off = true },
 
 	{ .kind = OPTION_GROUP, .help = "How often" },
 	{ OPTION_NUMBER, 'r', "repeat", "n", "run the command n times: mean and deviation; 0: for ever",
-	  FIELD(repeat), LIMITS(0, 1000000, NULL) },
+	  FIELD(plan.repeat), LIMITS(0, 1000000, NULL) },
 	{ OPTION_FLAG, 0, "passes", NULL,
-	  "run the command as often as it takes to count all events all the time", FIELD(passes) },
+	  "run the command as often as it takes to count all events all the time", FIELD(plan.passes) },
 	{ OPTION_FLAG, 0, "warm-up", NULL, "run the command once before, and count nothing of that",
-	  FIELD(warm_up) },
-	{ OPTION_FLAG, 0, "table", NULL, "with -r: every run's elapsed time", FIELD(table) },
+	  FIELD(plan.warm_up) },
+	{ OPTION_FLAG, 0, "table", NULL, "with -r: every run's elapsed time", FIELD(style.table) },
 	{ OPTION_NUMBER, 'I', "interval-print", "ms", "print the counts of every interval of n ms",
-	  FIELD(interval_ms), LIMITS(1, DAY_MS, "ms") },
+	  FIELD(plan.interval_ms), LIMITS(1, DAY_MS, "ms") },
 	{ OPTION_NUMBER, 0, "interval-count", "n", "with -I: print n intervals",
-	  FIELD(interval_count), LIMITS(1, INT_MAX, NULL) },
+	  FIELD(plan.interval_count), LIMITS(1, INT_MAX, NULL) },
 	{ OPTION_FLAG, 0, "interval-clear", NULL, "with -I: clear the screen before each interval",
 	  FIELD(interval_clear) },
 	{ OPTION_FLAG, 0, "summary", NULL, "with -I: the counts of the whole run at its end",
-	  FIELD(summary) },
+	  FIELD(plan.summary) },
 	{ OPTION_FLAG, 0, "no-csv-summary", NULL, "no word summary at the rows of --summary with -x",
-	  FIELD(csv_summary), .off = true },
+	  FIELD(style.csv_summary_tag), .off = true },
 	{ OPTION_NUMBER, 0, "timeout", "ms", "end the measurement after n ms; at least 10",
-	  FIELD(timeout_ms), LIMITS(10, INT_MAX, "ms") },
+	  FIELD(plan.timeout_ms), LIMITS(10, INT_MAX, "ms") },
 	{ OPTION_NUMBER, 'D', "delay", "ms", "start counting n ms after the start; -1: by --control only",
-	  FIELD(delay_ms), LIMITS(-1, INT_MAX, "ms") },
+	  FIELD(plan.delay_ms), LIMITS(-1, INT_MAX, "ms") },
 	{ OPTION_TEXT, 0, "control", "fd:n[,n] | fifo:path[,path]",
 	  "read enable and disable from there, answer ack there", FIELD(control), .value = VALUE_CONTROL },
-	{ OPTION_TEXT, 0, "pre", "command", "shell command before each run", FIELD(pre),
+	{ OPTION_TEXT, 0, "pre", "command", "shell command before each run", FIELD(plan.pre),
 	  .value = VALUE_SHELL_COMMAND },
-	{ OPTION_TEXT, 0, "post", "command", "shell command after each run", FIELD(post),
+	{ OPTION_TEXT, 0, "post", "command", "shell command after each run", FIELD(plan.post),
 	  .value = VALUE_SHELL_COMMAND },
-	{ OPTION_FLAG, 'S', "sync", NULL, "call sync() before each run", FIELD(sync) },
+	{ OPTION_FLAG, 'S', "sync", NULL, "call sync() before each run", FIELD(plan.sync) },
 
 	{ .kind = OPTION_GROUP, .help = "How to add up" },
 	{ OPTION_FLAG, 0, "no-merge", NULL, "a row for each of several units that count one event",
-	  FIELD(merge), .off = true },
+	  FIELD(plan.merge), .off = true },
 	{ .kind = OPTION_END, .more = report_rows },
 };
 
@@ -172,3 +180,373 @@ const struct option_row stat_report_options[] = {
 	{ .kind = OPTION_GROUP, .help = "How to add up" },
 	{ .kind = OPTION_END, .more = report_rows },
 };
+
+/* ---- words before and after ---- */
+
+void stat_words_init(struct stat_words *words, const struct kern *kern)
+{
+	*words = (struct stat_words){
+		.plan = {
+			.kern = kern,
+			.open = { .inherit = true },
+			.repeat = 1,
+			.merge = true,
+			.scale = true,
+			.control_fd = -1,
+			.ack_fd = -1,
+			.output_fd = -1,
+		},
+		.style = { .big_num = true, .csv_summary_tag = true },
+		.log_fd = -1,
+		.metric_names = STR_INIT,
+	};
+	words->plan.events = &words->what.events;
+	event_words_init(&words->what, kern);
+}
+
+void stat_words_release(struct stat_words *words)
+{
+	event_words_release(&words->what);
+	str_release(&words->metric_names);
+	free(words->plan.metrics);
+	words->plan.metrics = NULL;
+}
+
+/* ---- what is said ---- */
+
+static bool names_tasks(const struct stat_words *w)
+{
+	return w->plan.target.pids || w->plan.target.tids;
+}
+
+static bool names_cpus(const struct stat_words *w)
+{
+	return w->plan.target.all_cpus || w->plan.target.cpus;
+}
+
+static bool names_cgroups(const struct stat_words *w)
+{
+	return w->what.has_cgroups || w->each_cgroup;
+}
+
+static bool adds_up_by_cpu(const struct stat_words *w)
+{
+	for (int aggr = AGGR_CPU; aggr <= AGGR_NODE; aggr++)
+		if (w->aggr[aggr])
+			return true;
+	return false;
+}
+
+static bool adds_up_by_thread(const struct stat_words *w)
+{
+	return w->aggr[AGGR_THREAD];
+}
+
+static enum aggr_mode aggr_of(const struct stat_words *words)
+{
+	for (int aggr = AGGR_CPU; aggr < N_AGGR; aggr++)
+		if (words->aggr[aggr])
+			return (enum aggr_mode)aggr;
+	return AGGR_TOTAL;
+}
+
+/* ---- what does not go together ---- */
+
+static bool two_outputs(const struct stat_words *w)
+{
+	return w->output && w->log_fd >= 0;
+}
+
+static bool append_to_nothing(const struct stat_words *w)
+{
+	return w->append && !w->output;
+}
+
+static bool two_formats(const struct stat_words *w)
+{
+	return w->json && w->style.separator;
+}
+
+static bool null_with_events(const struct stat_words *w)
+{
+	return w->plan.null_run && (w->what.events.n || w->metric_names.len || w->detailed);
+}
+
+static bool neither_user_nor_kernel(const struct stat_words *w)
+{
+	return w->all_user && w->all_kernel;
+}
+
+static bool two_ways_to_add_up(const struct stat_words *w)
+{
+	int n = 0;
+
+	for (int aggr = AGGR_CPU; aggr < N_AGGR; aggr++)
+		n += w->aggr[aggr];
+	return n > 1;
+}
+
+static bool by_cpu_without_cpus(const struct stat_words *w)
+{
+	return adds_up_by_cpu(w) && !names_cpus(w);
+}
+
+static bool by_thread_of_command(const struct stat_words *w)
+{
+	return adds_up_by_thread(w) && !names_cpus(w) && !names_tasks(w);
+}
+
+static bool cgroups_of_tasks(const struct stat_words *w)
+{
+	return names_cgroups(w) && names_tasks(w);
+}
+
+static bool cgroups_twice(const struct stat_words *w)
+{
+	return w->what.has_cgroups && w->each_cgroup;
+}
+
+static bool no_intervals(const struct stat_words *w)
+{
+	return !w->plan.interval_ms && (w->plan.interval_count || w->interval_clear);
+}
+
+static bool repeated_intervals(const struct stat_words *w)
+{
+	return w->plan.interval_ms && w->plan.repeat != 1;
+}
+
+static bool repeat_without_command(const struct stat_words *w)
+{
+	return w->plan.repeat != 1 && !w->plan.argv;
+}
+
+static bool passes_of_tasks(const struct stat_words *w)
+{
+	return w->plan.passes && names_tasks(w);
+}
+
+static bool passes_of_cpus(const struct stat_words *w)
+{
+	return w->plan.passes && (names_cpus(w) || names_cgroups(w) || adds_up_by_cpu(w));
+}
+
+static bool passes_of_intervals(const struct stat_words *w)
+{
+	return w->plan.passes && w->plan.interval_ms;
+}
+
+static bool passes_for_ever(const struct stat_words *w)
+{
+	return w->plan.passes && !w->plan.repeat;
+}
+
+static bool passes_of_recording(const struct stat_words *w)
+{
+	return w->plan.passes && w->record;
+}
+
+static bool passes_of_nothing(const struct stat_words *w)
+{
+	return w->plan.passes && w->plan.null_run;
+}
+
+static bool passes_without_command(const struct stat_words *w)
+{
+	return w->plan.passes && !w->plan.argv;
+}
+
+static bool warm_up_of_nothing(const struct stat_words *w)
+{
+	return w->plan.warm_up && !w->plan.argv;
+}
+
+static bool recording_of_nothing(const struct stat_words *w)
+{
+	return w->record && w->plan.null_run;
+}
+
+static bool recording_of_repeats(const struct stat_words *w)
+{
+	return w->record && w->plan.repeat != 1;
+}
+
+/*
+ * To add one: a function above, a row here, tests/cli/options.sh. The first that holds is told. First
+ * those about printing, which are also those of `stat report`.
+ */
+struct contradiction {
+	bool (*holds)(const struct stat_words *words);
+	const char *text;
+};
+static const struct contradiction of_printing[] = {
+	{ two_outputs, "--output and --log-fd: give one place to print to" },
+	{ append_to_nothing, "--append: there is no --output to append to" },
+	{ two_formats, "--json-output and --field-separator: give one format" },
+	{ two_ways_to_add_up, "--no-aggr and the --per-X options: give one way to add up" },
+};
+static const struct contradiction of_counting[] = {
+	{ null_with_events, "--null: it counts nothing, but events are given" },
+	{ neither_user_nor_kernel, "--all-user and --all-kernel: nothing is left to count" },
+	{ cgroups_twice, "--cgroup and --for-each-cgroup: give one of them" },
+	{ cgroups_of_tasks, "--cgroup: cgroups are measured on CPUs, not with --pid or --tid" },
+	{ by_cpu_without_cpus, "--no-aggr, --per-core and wider: they need -a or -C" },
+	{ by_thread_of_command, "--per-thread: it needs -p, -t or -a" },
+	{ no_intervals, "--interval-count and --interval-clear: they need -I" },
+	{ repeated_intervals, "--repeat and --interval-print: give one of them" },
+	{ recording_of_nothing, "--null: there would be no counts to record" },
+	{ recording_of_repeats, "--repeat: a recording holds one run" },
+	{ passes_of_nothing, "--passes and --null: there are no events to count in passes" },
+	{ passes_of_tasks, "--passes: each pass runs a command anew; what runs already, as with --pid and "
+			   "--tid, cannot be run again" },
+	{ passes_of_cpus, "--passes: each pass runs a command anew; what else runs on CPUs or in cgroups "
+			  "is not the same in each pass" },
+	{ passes_of_intervals, "--passes and --interval-print: intervals of different runs are not the "
+			       "same time" },
+	{ passes_for_ever, "--passes: --repeat 0 never ends, and has a report for each run, but a run "
+			   "counts a part of the events" },
+	{ passes_of_recording, "--passes: a recording holds one run" },
+	{ passes_without_command, "--passes: there is no command to run" },
+	{ warm_up_of_nothing, "--warm-up: there is no command to run" },
+	{ repeat_without_command, "--repeat: there is no command to repeat" },
+};
+
+/* -a goes without saying where nothing else is named, and for cgroups, as with perf. */
+static void imply_all_cpus(struct stat_words *w)
+{
+	if (!w->plan.argv && !names_tasks(w) && !names_cpus(w))
+		w->plan.target.all_cpus = true;
+	if (names_cgroups(w) && !names_cpus(w) && !names_tasks(w))
+		w->plan.target.all_cpus = true;
+}
+
+static int check(const struct stat_words *words, const struct contradiction *rows, size_t n,
+		 struct str *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].holds(words))
+			return fail(err, -EINVAL, "%s", rows[i].text);
+	return 0;
+}
+
+int stat_words_check_report(struct stat_words *words, struct str *err)
+{
+	words->plan.aggr = aggr_of(words);
+	return check(words, of_printing, ARRAY_SIZE(of_printing), err);
+}
+
+/* ---- events ---- */
+
+static bool on_cpus(const struct stat_words *words)
+{
+	return names_cpus(words);
+}
+
+static bool on_tasks(const struct stat_words *words)
+{
+	return !names_cpus(words);
+}
+
+/* Does the core PMU offer this event, or for "" any, by name? */
+static bool core_pmu_has(const struct stat_words *words, const char *event)
+{
+	char *path = xasprintf("%s/bus/event_source/devices/cpu/events/%s", words->what.kern->host.sysfs,
+			       event);
+	bool found = access(path, R_OK) == 0;
+
+	free(path);
+	return found;
+}
+
+/* The events of a plain `pstat stat`, in their order, and those that -d adds. */
+static const struct default_event {
+	int level; /* how many -d it takes; 0: only where no other event is given */
+	const char *names;
+	bool (*wanted)(const struct stat_words *words); /* NULL: always */
+	bool of_few; /* only where the core PMU has it: "not supported" on all others helps no one */
+} default_events[] = {
+	{ 0, "task-clock", on_tasks, false },
+	{ 0, "cpu-clock", on_cpus, false },
+	{ 0, "context-switches,cpu-migrations,page-faults,cycles", NULL, false },
+	{ 0, "stalled-cycles-frontend", NULL, true },
+	{ 0, "stalled-cycles-backend", NULL, true },
+	{ 0, "instructions,branches,branch-misses", NULL, false },
+	{ 1, "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses", NULL, false },
+	{ 2, "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"
+	     "iTLB-load-misses", NULL, false },
+	{ 3, "L1-dcache-prefetches,L1-dcache-prefetch-misses", NULL, false },
+};
+
+static int add_default_events(struct stat_words *words, struct str *err)
+{
+	bool others = words->what.events.n || words->metric_names.len;
+	/* In a virtual machine there is mostly no core PMU, and to look for a file of it costs more than to count. */
+	bool named = !others && core_pmu_has(words, "");
+	struct str list = STR_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(default_events) && !words->plan.null_run; i++) {
+		const struct default_event *event = &default_events[i];
+
+		if (event->level == 0 ? others : event->level > words->detailed)
+			continue;
+		if (event->of_few && !(named && core_pmu_has(words, event->names)))
+			continue;
+		if (!event->wanted || event->wanted(words))
+			str_addf(&list, "%s%s", list.len ? "," : "", event->names);
+	}
+	if (list.len)
+		rc = event_list_parse(&words->what.events, list.s, &words->what.kern->host, err);
+	str_release(&list);
+	return rc;
+}
+
+static int add_metrics(struct stat_words *words, struct str *err)
+{
+	if (!words->metric_names.len)
+		return 0;
+	return metrics_select(words->metric_names.s, &words->what.events, &words->plan.metrics,
+			      &words->plan.n_metrics, &words->what.kern->host, err);
+}
+
+static int add_cgroups(struct stat_words *words, struct str *err)
+{
+	struct str names = STR_INIT;
+	int rc;
+
+	if (!words->each_cgroup)
+		return event_words_add_cgroups(&words->what, err);
+	rc = cgroups_named(words->each_cgroup, &words->what.kern->host, &names, err);
+	rc = rc ? rc : event_list_for_each_cgroup(&words->what.events, names.s, err);
+	str_release(&names);
+	return rc;
+}
+
+int stat_words_complete(struct stat_words *words, struct str *err)
+{
+	int rc;
+
+	if (words->record) {
+		words->recording = recording_target(words->output);
+		words->output = NULL;
+	}
+	imply_all_cpus(words);
+	words->plan.aggr = aggr_of(words);
+	words->plan.target.per_thread = words->aggr[AGGR_THREAD];
+	rc = check(words, of_printing, ARRAY_SIZE(of_printing), err);
+	if (!rc)
+		rc = check(words, of_counting, ARRAY_SIZE(of_counting), err);
+	if (!rc)
+		rc = add_default_events(words, err);
+	if (!rc)
+		rc = add_metrics(words, err);
+	if (!rc)
+		rc = add_cgroups(words, err);
+	if (rc)
+		return rc;
+	if (words->all_user)
+		event_list_only_user(&words->what.events);
+	if (words->all_kernel)
+		event_list_only_kernel(&words->what.events);
+	return 0;
+}

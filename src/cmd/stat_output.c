@@ -55,24 +55,24 @@ static void share_descriptor(struct stat_output *out)
 	}
 }
 
-static int open_file(struct stat_output *out, const struct stat_settings *settings, struct str *err)
+static int open_file(struct stat_output *out, const struct stat_words *words, struct str *err)
 {
 	struct str why = STR_INIT;
 
-	out->place = settings->output;
-	out->fd = destination_open(settings->output, settings->append, &why);
+	out->place = words->output;
+	out->fd = destination_open(words->output, words->append, &why);
 	out->close_fd = out->fd >= 0;
 	if (out->fd < 0)
-		fail(err, out->fd, "%s: cannot be opened for writing: %s", settings->output, why.s);
+		fail(err, out->fd, "%s: cannot be opened for writing: %s", words->output, why.s);
 	else
 		share_descriptor(out);
 	str_release(&why);
 	return out->fd < 0 ? out->fd : 0;
 }
 
-static int open_log_fd(struct stat_output *out, const struct stat_settings *settings, struct str *err)
+static int open_log_fd(struct stat_output *out, const struct stat_words *words, struct str *err)
 {
-	int fd = (int)settings->log_fd, flags = fcntl(fd, F_GETFL);
+	int fd = (int)words->log_fd, flags = fcntl(fd, F_GETFL);
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return fail(err, -EBADF, "--log-fd: %d is not a descriptor that is open for writing", fd);
@@ -84,12 +84,12 @@ static int open_log_fd(struct stat_output *out, const struct stat_settings *sett
 	return 0;
 }
 
-static int open_place(struct stat_output *out, const struct stat_settings *settings, struct str *err)
+static int open_place(struct stat_output *out, const struct stat_words *words, struct str *err)
 {
-	if (settings->output)
-		return open_file(out, settings, err);
-	if (settings->log_fd >= 0)
-		return open_log_fd(out, settings, err);
+	if (words->output)
+		return open_file(out, words, err);
+	if (words->log_fd >= 0)
+		return open_log_fd(out, words, err);
 	out->place = "standard error";
 	out->fd = STDERR_FILENO;
 	return 0;
@@ -97,11 +97,12 @@ static int open_place(struct stat_output *out, const struct stat_settings *setti
 
 /* ---- as what ---- */
 
-static const struct stat_format *choose_format(const struct stat_settings *settings)
+/* To add a format: see stat/formats.c; its option is a row of stat_options[], which is asked here. */
+static const struct stat_format *choose_format(const struct stat_words *words)
 {
-	if (settings->json)
+	if (words->json)
 		return &stat_format_json;
-	return settings->separator ? &stat_format_csv : &stat_format_text;
+	return words->style.separator ? &stat_format_csv : &stat_format_text;
 }
 
 static void add_quoted(struct str *title, const char *before, const char *text)
@@ -118,20 +119,20 @@ static void add_cpus(struct str *title, const char *cpus)
 	str_addc(title, '\'');
 }
 
-static char *make_title(const struct stat_settings *settings)
+static char *make_title(const struct stat_words *words)
 {
 	struct str title = STR_INIT, command = STR_INIT;
 
-	for (char *const *arg = settings->argv; arg && *arg; arg++)
-		str_addf(&command, "%s%s", arg == settings->argv ? "" : " ", *arg);
-	if (settings->cpus)
-		add_cpus(&title, settings->cpus);
-	else if (settings->all_cpus)
+	for (char *const *arg = words->plan.argv; arg && *arg; arg++)
+		str_addf(&command, "%s%s", arg == words->plan.argv ? "" : " ", *arg);
+	if (words->plan.target.cpus)
+		add_cpus(&title, words->plan.target.cpus);
+	else if (words->plan.target.all_cpus)
 		str_add(&title, "'system wide'");
-	else if (settings->pids)
-		add_quoted(&title, "process id ", settings->pids);
-	else if (settings->tids)
-		add_quoted(&title, "thread id ", settings->tids);
+	else if (words->plan.target.pids)
+		add_quoted(&title, "process id ", words->plan.target.pids);
+	else if (words->plan.target.tids)
+		add_quoted(&title, "thread id ", words->plan.target.tids);
 	else
 		add_quoted(&title, "", command.s);
 	str_release(&command);
@@ -150,48 +151,42 @@ static char *date_now(void)
 	return xstrdup(text);
 }
 
-static void choose_style(struct stat_output *out, const struct stat_settings *settings)
+static void choose_style(struct stat_output *out, const struct stat_words *words)
 {
-	bool text = out->format == &stat_format_text;
+	bool for_people = out->format->for_people;
 
-	out->title = settings->title ? xstrdup(settings->title) : make_title(settings);
+	out->title = words->title ? xstrdup(words->title) : make_title(words);
 	/* A report of recorded counts: they did not start now. */
-	if (settings->output && !settings->json && !settings->title)
+	if (words->output && out->format->dated && !words->title)
 		out->started_on = date_now();
-	out->clear_screen = settings->interval_clear && text && isatty(out->fd);
-	out->style = (struct stat_style){
-		.aggr = stat_settings_aggr(settings),
-		.title = out->title,
-		.runs = settings->repeat ? (unsigned)settings->repeat : 1,
-		.interval = settings->interval_ms > 0,
-		.interval_clear = out->clear_screen,
-		.big_num = settings->big_num,
-		.metric_only = settings->metric_only,
-		.table = settings->table,
-		.csv_summary_tag = settings->csv_summary,
-		.colour = text && color_wanted(NULL, out->fd),
-		.has_cgroups = settings->what.has_cgroups || settings->each_cgroup,
-		.null_run = settings->null_run,
-		.explain = text,
-		.separator = settings->separator,
-		.started_on = out->started_on,
-	};
+	out->clear_screen = words->interval_clear && for_people && isatty(out->fd);
+	out->style = words->style;
+	out->style.aggr = words->plan.aggr;
+	out->style.title = out->title;
+	out->style.runs = words->plan.repeat ? (unsigned)words->plan.repeat : 1;
+	out->style.interval = words->plan.interval_ms > 0;
+	out->style.interval_clear = out->clear_screen;
+	out->style.colour = for_people && color_wanted(NULL, out->fd);
+	out->style.has_cgroups = words->what.has_cgroups || words->each_cgroup;
+	out->style.null_run = words->plan.null_run;
+	out->style.explain = for_people;
+	out->style.started_on = out->started_on;
 }
 
-int stat_output_open(struct stat_output *out, const struct stat_settings *settings, struct str *err)
+int stat_output_open(struct stat_output *out, const struct stat_words *words, struct str *err)
 {
-	bool prints = !settings->quiet;
+	bool prints = !words->quiet;
 	int rc = 0;
 
-	*out = (struct stat_output){ .fd = -1, .text = STR_INIT, .format = choose_format(settings) };
+	*out = (struct stat_output){ .fd = -1, .text = STR_INIT, .format = choose_format(words) };
 	/* Whoever reads a recording from stdout prints the counts. */
-	if (settings->recording && !strcmp(settings->recording, "-") && settings->log_fd < 0)
+	if (words->recording && !strcmp(words->recording, "-") && words->log_fd < 0)
 		prints = false;
 	if (prints)
-		rc = open_place(out, settings, err);
+		rc = open_place(out, words, err);
 	out->may_block = !rc && prints && !is_file(out->fd);
 	out->with_notes = !rc && prints && same_file(out->fd, STDERR_FILENO);
-	choose_style(out, settings);
+	choose_style(out, words);
 	return rc;
 }
 

@@ -5,7 +5,7 @@
 #ifndef PSTAT_STAT_OUTPUT_H
 #define PSTAT_STAT_OUTPUT_H
 
-#include "cmd/stat_settings.h"
+#include "cmd/stat_options.h"
 #include "stat/stat.h"
 
 struct stat_output {
@@ -26,7 +26,7 @@ struct stat_output {
 };
 
 /* Opens before anything runs. 0, or -errno with a sentence. */
-int stat_output_open(struct stat_output *out, const struct stat_settings *settings, struct str *err);
+int stat_output_open(struct stat_output *out, const struct stat_words *words, struct str *err);
 /* Waits until all is written. 0, or -errno; the sentence comes from stat_output_close. */
 int stat_output_report(struct stat_output *out, const struct stat_report *report);
 /* Never waits: 1 where the place takes no more now, and stat_output_write_on() is to be called when it does. */

@@ -73,7 +73,7 @@ static struct perf_event_attr attr_of(const struct stat_record *record, const st
 	}
 	attr.size = sizeof(attr);
 	/* Readers find a record's event by its id. In a pipe perf script wants addresses of whoever has fields. */
-	attr.sample_type = strcmp(record->settings->recording, "-") ? PERF_SAMPLE_IDENTIFIER : 0;
+	attr.sample_type = strcmp(record->words->recording, "-") ? PERF_SAMPLE_IDENTIFIER : 0;
 	attr.sample_period = 0;
 	return attr;
 }
@@ -144,8 +144,8 @@ static int list_events(struct stat_record *record, struct str *err)
 	next_id = highest_id(record) + 1;
 	for (size_t i = 0; i < record->set->n; i++)
 		add_event(record, i, &next_id);
-	host_info_collect(&record->info, &record->settings->what.events, record->argc, record->argv,
-			  record->settings->what.kern);
+	host_info_collect(&record->info, &record->words->what.events, record->argc, record->argv,
+			  record->words->what.kern);
 	info_clear(&record->info, FEATURE_GROUP_DESC);
 	add_groups(record);
 	info_set(&record->info, FEATURE_STAT);
@@ -245,11 +245,11 @@ static int add_thread_map(struct stat_record *record, struct str *err)
 static int add_config(struct stat_record *record, struct str *err)
 {
 	struct record_body body = { .type = RECORD_STAT_CONFIG };
-	const struct stat_settings *settings = record->settings;
+	const struct stat_words *words = record->words;
 	const uint64_t rows[] = {
-		CONFIG_AGGR_MODE, aggr_modes[stat_settings_aggr(settings)],
-		CONFIG_INTERVAL,  (uint64_t)settings->interval_ms,
-		CONFIG_SCALE,     settings->scale,
+		CONFIG_AGGR_MODE, aggr_modes[words->plan.aggr],
+		CONFIG_INTERVAL,  (uint64_t)words->plan.interval_ms,
+		CONFIG_SCALE,     words->plan.scale,
 	};
 
 	body.stat_config = (struct record_words){ N_CONFIG, rows };
@@ -260,7 +260,7 @@ static int begin(void *data, const struct counter_set *set, const struct target 
 		 struct str *err)
 {
 	struct stat_record *record = data;
-	struct writer_options options = { .path = record->settings->recording };
+	struct writer_options options = { .path = record->words->recording };
 	int rc;
 
 	record->set = set;
@@ -327,7 +327,7 @@ static int end_round(void *data, enum stat_report_kind kind, uint64_t since_star
 		return record->failed;
 	body.stat_round.kind = kind == REPORT_INTERVAL ? ROUND_INTERVAL : ROUND_FINAL;
 	body.stat_round.time_ns = since_start_ns;
-	if (!record->failed && (kind == REPORT_INTERVAL || !record->settings->interval_ms))
+	if (!record->failed && (kind == REPORT_INTERVAL || !record->words->plan.interval_ms))
 		record->failed = writer_add_body(&record->writer, &body, NULL, &record->err);
 	if (!record->failed)
 		record->failed = writer_flush(&record->writer, &record->err);
@@ -345,11 +345,11 @@ struct stat_tap stat_record_tap(struct stat_record *record)
 
 /* ---- the whole ---- */
 
-void stat_record_init(struct stat_record *record, const struct stat_settings *settings, int argc,
+void stat_record_init(struct stat_record *record, const struct stat_words *words, int argc,
 		      char *const *argv)
 {
 	*record = (struct stat_record){
-		.settings = settings, .argc = argc, .argv = argv, .err = STR_INIT,
+		.words = words, .argc = argc, .argv = argv, .err = STR_INIT,
 	};
 	events_init(&record->events);
 	info_init(&record->info);

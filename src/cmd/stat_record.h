@@ -10,12 +10,12 @@
 #ifndef PSTAT_STAT_RECORD_H
 #define PSTAT_STAT_RECORD_H
 
-#include "cmd/stat_settings.h"
+#include "cmd/stat_options.h"
 #include "data/data.h"
 #include "stat/stat.h"
 
 struct stat_record {
-	const struct stat_settings *settings;
+	const struct stat_words *words;
 	int argc; /* pstat's own command line, for the header */
 	char *const *argv;
 	const struct counter_set *set;
@@ -30,7 +30,7 @@ struct stat_record {
 	struct str err; /* of `failed`, until the round ends */
 };
 
-void stat_record_init(struct stat_record *record, const struct stat_settings *settings, int argc,
+void stat_record_init(struct stat_record *record, const struct stat_words *words, int argc,
 		      char *const *argv);
 /* The tap for a run's plan; record must outlive the run. */
 struct stat_tap stat_record_tap(struct stat_record *record);

@@ -17,7 +17,7 @@
 enum { ROUND_INTERVAL };
 
 struct session {
-	struct stat_settings *settings;
+	struct stat_words *words;
 	struct input input;
 	struct recorded_counts counts;
 	struct stat_plan plan;
@@ -78,9 +78,9 @@ static const char *what_lacks(const struct session *session, enum aggr_mode aggr
 
 static bool begin(struct session *session)
 {
-	struct stat_settings *settings = session->settings;
+	struct stat_words *words = session->words;
 	const struct reader *reader = &session->input.reader;
-	enum aggr_mode aggr = stat_settings_aggr(settings);
+	enum aggr_mode aggr = words->plan.aggr;
 	const char *lack;
 
 	if (aggr == AGGR_TOTAL)
@@ -90,20 +90,19 @@ static bool begin(struct session *session)
 		input_message(&session->input, lack);
 		return false;
 	}
-	settings->aggr[aggr] = true;
-	settings->interval_ms = session->counts.interval_ms > INT_MAX ?
+	words->plan.aggr = aggr;
+	words->plan.interval_ms = session->counts.interval_ms > INT_MAX ?
 				     INT_MAX : (long)session->counts.interval_ms;
 	session->title = make_title(reader);
-	settings->title = session->title;
-	if (stat_output_open(&session->output, settings, &session->err))
+	words->title = session->title;
+	if (stat_output_open(&session->output, words, &session->err))
 		return false;
 	recorded_describe(&session->counts, &reader->events, &reader->info);
 	session->plan = (struct stat_plan){
 		.events = &session->counts.list,
 		.aggr = aggr,
-		.scale = settings->scale && session->counts.scale,
+		.scale = words->plan.scale && session->counts.scale,
 		.merge = true,
-		.metric_only = settings->metric_only,
 		.repeat = 1,
 		.emit = on_report,
 		.emit_data = session,
@@ -182,10 +181,10 @@ static void report_what_is_missing(struct session *session)
 	str_release(&text);
 }
 
-int stat_report(struct stat_settings *settings, const char *word)
+int stat_report(struct stat_words *words, const char *word)
 {
 	struct session session = {
-		.settings = settings, .err = STR_INIT, .output = { .fd = -1, .text = STR_INIT },
+		.words = words, .err = STR_INIT, .output = { .fd = -1, .text = STR_INIT },
 	};
 	bool good;
 	int status;
@@ -193,13 +192,13 @@ int stat_report(struct stat_settings *settings, const char *word)
 	if (word)
 		return bad_usage("stat report: '%s' is not an option; the recording is named with -i",
 				 word);
-	if (stat_settings_check_report(settings, &session.err)) {
+	if (stat_words_check_report(words, &session.err)) {
 		status = bad_usage("%s", session.err.s);
 		str_release(&session.err);
 		return status;
 	}
 	recorded_init(&session.counts);
-	good = !input_open(&session.input, settings->input) && read_rounds(&session);
+	good = !input_open(&session.input, words->input) && read_rounds(&session);
 	if (good)
 		report_what_is_missing(&session);
 	good = good && session.replay;

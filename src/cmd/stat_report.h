@@ -4,9 +4,9 @@
 #ifndef PSTAT_STAT_REPORT_H
 #define PSTAT_STAT_REPORT_H
 
-#include "cmd/stat_settings.h"
+#include "cmd/stat_options.h"
 
 /* word: what stands after the options, or NULL. The exit status. */
-int stat_report(struct stat_settings *settings, const char *word);
+int stat_report(struct stat_words *words, const char *word);
 
 #endif

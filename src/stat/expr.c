@@ -49,7 +49,7 @@ static double larger(double a, double b) { return a > b ? a : b; }
 static double smaller(double a, double b) { return a < b ? a : b; }
 static double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
 
-/* Both without their fractions; false: one is no int64_t. */
+/* Cuts the fractions of both; false: one is no int64_t. */
 static bool to_whole(double a, double b, int64_t *whole_a, int64_t *whole_b)
 {
 	if (!(fabs(a) < 0x1p63 && fabs(b) < 0x1p63))

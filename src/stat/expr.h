@@ -33,7 +33,7 @@ enum {
 	EXPR_MAX_STACK = 128, /* of values that wait for an operator; more is no formula */
 };
 
-/* In rising order: the worst of its parts is the status of the whole. */
+/* Statuses in rising order: the worst of its parts is the status of the whole. */
 enum expr_status {
 	EXPR_OK,
 	EXPR_UNDEFINED, /* a division by zero, or a result that is not finite */

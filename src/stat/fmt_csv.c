@@ -23,7 +23,7 @@ static const char *separator_of(const struct csv_line *line)
 	return line->style->separator ? line->style->separator : ",";
 }
 
-/* In the field, or across its end: "a:" before "::". */
+/* Is the separator in the field, or across its end, as "a:" before "::"? */
 static bool holds_separator(struct csv_line *line, const char *sep)
 {
 	size_t len = line->field.len;
@@ -288,6 +288,7 @@ static void csv_report(struct str *out, const struct stat_style *style,
 
 const struct stat_format stat_format_csv = {
 	.name = "csv",
+	.dated = true,
 	.begin = csv_begin,
 	.report = csv_report,
 };

@@ -63,7 +63,7 @@ static void add_u64(struct json_line *line, const char *key, uint64_t value)
 	str_addf(line->out, "%llu", (unsigned long long)value);
 }
 
-/* Only said where it is so: absent means false. */
+/* A flag is only there where it is true: absent means false. */
 static void add_flag(struct json_line *line, const char *key, bool on)
 {
 	if (!on)
@@ -111,7 +111,7 @@ static void add_metric(struct json_line *line, const struct stat_metric *m)
 	add_text(line, "metric-unit", m ? fmt_metric_unit(m, &pct) : "");
 }
 
-/* All that a row has, with this metric of its; the object stays open. */
+/* Adds all that a row has, with this metric of its; the object stays open. */
 static void begin_row(struct json_line *line, const struct stat_row *row, const struct stat_metric *m)
 {
 	start_line(line);

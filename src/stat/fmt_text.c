@@ -541,6 +541,8 @@ static void text_report(struct str *out, const struct stat_style *style,
 
 const struct stat_format stat_format_text = {
 	.name = "text",
+	.for_people = true,
+	.dated = true,
 	.begin = text_begin,
 	.report = text_report,
 };

@@ -7,7 +7,8 @@
 #include <math.h>
 
 /*
- * To add one: fmt_x.c with its struct stat_format, a row here, tests/unit/test_fmt_x.c, pstat-stat(1).
+ * To add one: fmt_x.c with its struct stat_format, its declaration in stat.h, a row here, its option in
+ * cmd/stat_options.c and stat_output.c, tests/unit/test_fmt_x.c, pstat-stat(1).
  */
 const struct stat_format *const stat_formats[] = {
 	&stat_format_text,

@@ -23,7 +23,7 @@ const struct key_look *fmt_key(enum aggr_mode aggr);
 void fmt_fixed(struct str *out, double value, int decimals);
 /* Interval time as perf has it: "%lu.%09lu", seconds padded to sec_cols. */
 void fmt_time(struct str *out, uint64_t time_ns, int sec_cols);
-/* All of s made printable; NULL is "". */
+/* Adds s, made printable; NULL is "". */
 void fmt_name(struct str *out, const char *s);
 /* Columns on a terminal of n bytes of printable UTF-8 text, one per character. */
 size_t fmt_cols(const char *s, size_t n);
@@ -34,7 +34,7 @@ void fmt_right(struct str *out, const char *text, size_t cols);
 
 /* The value field: digits, not grouped (two decimals where it is no plain count), or the state. */
 void fmt_value(struct str *out, const struct stat_row *row);
-/* There is a number to print. */
+/* Is there a number to print? */
 bool fmt_metric_ok(const struct stat_metric *m);
 /* The unit without the "% " of a percentage; never NULL. *pct says whether it was one. */
 const char *fmt_metric_unit(const struct stat_metric *m, bool *pct);

@@ -117,7 +117,7 @@ struct metric_line metric_line_of(const struct event *event, const struct perf_e
 
 /* ---- the lines of one use ---- */
 
-/* All lines, among which a use looks for its own. */
+/* The lines among which a use looks for its own. */
 struct metric_search {
 	const struct metric_line *lines;
 	const size_t *events; /* by line: event_of() */
@@ -260,7 +260,7 @@ static void take_lines(const struct metric_search *s, struct metric_use *use, co
 				use->inputs[i].line = first_of_group(s, &fitting[i], leader);
 }
 
-/* In one pass, or in ANY_PASS; returns how many inputs have a line. */
+/* Finds lines of one pass, or of ANY_PASS; returns how many inputs have a line. */
 static size_t find_inputs(const struct metric_search *s, struct metric_use *use, unsigned pass)
 {
 	struct fitting *fitting = xcalloc(use->n_inputs + 1, sizeof(*fitting));
@@ -431,7 +431,7 @@ static void bind_default(struct metric_uses *uses, const struct metric_search *s
 
 /* ---- chosen metrics ---- */
 
-/* Beside which event it stands: for each core type once, where its events are of core types. */
+/* The event beside which a metric stands: for each core type once, where its events are of core types. */
 static struct metric_input anchor_of(const struct metric *metric, const struct expr *expr,
 				     struct expr_name *beside)
 {

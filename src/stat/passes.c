@@ -854,7 +854,7 @@ static void note_cut_short(const struct run *run, unsigned n_done, bool spoilt)
 {
 	if (spoilt)
 		note_add(run->plan->notes, false, NULL,
-			 "-r: run %u of %u was interrupted in pass %u of %u and is left out",
+			 "-r: run %u of %ld was interrupted in pass %u of %u and is left out",
 			 run->index + 1, run->plan->repeat, n_done, run->n_passes);
 	else
 		note_add(run->plan->notes, false, NULL, "--passes: interrupted in pass %u of %u", n_done,

@@ -12,7 +12,7 @@
 
 #define NO_PMU SIZE_MAX
 
-/* All that the plan depends on. */
+/* The question: all that the plan depends on. */
 struct pass_question {
 	const struct event_list *events;
 	const size_t *pmu; /* by event: whose counters it takes, any number; NO_PMU: none */
@@ -67,13 +67,13 @@ const struct event_list *passes_events(const struct run *run);
 /* The pass is over: its counters are read, stopped and kept. */
 void passes_read(struct run *run, const struct count_clock *clock);
 /*
- * All are over, or no more will be run: what they counted is handed to the reporter. Of a repeat that was
- * cut short and would spoil the mean, only the names are.
+ * The passes are over, or no more will be run: hands what they counted to the reporter; of a repeat that was
+ * cut short and would spoil the mean, only the names.
  */
 int passes_end_repeat(struct run *run);
-/* After the last repeat: a note tells if passes differ by more than noise; true then. */
+/* Called after the last repeat: a note tells if passes differ by more than noise; true then. */
 bool passes_compare(struct run *run);
-/* Before the next repeat: counters are closed. The reporter must not be asked for a report any more. */
+/* Closes the counters, before the next repeat. The reporter must not be asked for a report any more. */
 void passes_forget(struct run *run);
 void passes_end(struct run *run);
 

@@ -40,7 +40,7 @@ static bool takes_turns(const struct amount *amount)
 	return amount->state == COUNT_OK && amount->has_estimate;
 }
 
-/* At one key: the rows from `row` on that are copies of it. */
+/* Gathers the rows at one key, from `row` on, that are copies of it. */
 static size_t gather(const struct reporter *r, size_t row, const struct amount *amounts, struct copy *copies)
 {
 	size_t n = 0;

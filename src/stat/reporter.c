@@ -421,7 +421,7 @@ static void add_rows(struct reporter *r, double elapsed_s)
 
 /* ---- the report ---- */
 
-/* While no run has ended, the clock of the last read stands for it. */
+/* The clock of the last read stands for a run, while none has ended. */
 static void set_times(struct reporter *r)
 {
 	const struct count_clock *clock = &r->since_start;

@@ -48,7 +48,7 @@ struct reporter {
 };
 
 /*
- * For the plan's events. With -r the same reporter takes all runs: reporter_attach() is called with what
+ * A reporter of the plan's events. With -r the same reporter takes all runs: reporter_attach() is called with what
  * each has opened. backend, data and what they lend stay until the last report of the run is done with; the
  * target only during the call.
  */

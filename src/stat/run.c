@@ -94,9 +94,9 @@ static int open_counters(struct run *run)
 	return rc;
 }
 
-static uint64_t later(uint64_t ns, uint64_t ms)
+static uint64_t later(uint64_t ns, long ms)
 {
-	return ms ? ns + ms * NS_PER_MS : NEVER_NS;
+	return ms ? ns + (uint64_t)ms * NS_PER_MS : NEVER_NS;
 }
 
 static int begin_counting(struct run *run)
@@ -151,7 +151,7 @@ static int start_counted(struct run *run)
 	if (!rc && run->target.kind == TARGET_TASKS)
 		watch_tasks(&run->watch, &run->target);
 	if (!rc && plan->delay_ms > 0)
-		run->delay_until_ns = later(now_ns(), (uint64_t)plan->delay_ms);
+		run->delay_until_ns = later(now_ns(), plan->delay_ms);
 	else if (!rc)
 		rc = begin_counting(run);
 	return rc ? rc : release_child(run);
@@ -349,7 +349,7 @@ static void do_what_is_due(struct run *run)
 	rc = 0;
 	if (run->output_waits && watch_may_write(&run->watch))
 		rc = written(run, run->plan->write_on(run->plan->emit_data));
-	/* While the place takes nothing the interval goes on. */
+	/* The interval goes on while the place takes nothing. */
 	if (ticker_due(&run->ticker, now) && !run->output_waits && !rc)
 		rc = emit_interval(run, now);
 	if (rc)
@@ -416,7 +416,7 @@ static void close_repeat(struct run *run, uint64_t now)
 		return; /* passes_end_repeat() */
 	if (spoils_the_mean(run)) {
 		note_add(run->plan->notes, false, NULL,
-			 "-r: run %u of %u was interrupted and is left out", run->index + 1,
+			 "-r: run %u of %ld was interrupted and is left out", run->index + 1,
 			 run->plan->repeat);
 		return;
 	}
@@ -471,7 +471,7 @@ static void keep_interruption(struct run *run)
 static void note_failure(const struct run *run)
 {
 	if (run->first_failed && !run->status)
-		note_add(run->plan->notes, false, NULL, "-r: run %u of %u failed, the last did not",
+		note_add(run->plan->notes, false, NULL, "-r: run %u of %ld failed, the last did not",
 			 run->first_failed, run->plan->repeat);
 }
 

@@ -53,16 +53,16 @@ struct run {
 };
 
 /* ---- hooks.c ---- */
-/* Before the first run, when it is known how many there will be. -EINVAL with a sentence: its input is a pipe. */
+/* Called when it is known how many runs there will be. -EINVAL with a sentence: standard input is a pipe. */
 int hooks_begin(struct run *run);
-/* Before and after each run of the command: 0, or a negative errno with a sentence. */
+/* Called before and after each run of the command: 0, or a negative errno with a sentence. */
 int hooks_before(struct run *run);
 int hooks_after(struct run *run);
 
 /* ---- slicing.c ---- */
 /* Counting has begun. */
 void slicing_begin(struct run *run);
-/* From one read to the next, where the event that ran least did so for this share, and a read costs as much. */
+/* The time between reads, where the event that ran least did so for this share, and a read costs as much. */
 uint64_t slicing_interval_ns(double least_share, uint64_t cost_ns);
 /* Reads, if it is time to. */
 void slicing_go_on(struct run *run, uint64_t now);

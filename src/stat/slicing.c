@@ -1,5 +1,5 @@
 /*
- * When to read between reports, so that a scaled value can say how sure it is (estimate.c).
+ * The times to read at between reports, so that a scaled value can say how sure it is (estimate.c).
  *
  * Reading costs time on the CPUs that are measured, so it is seldom done in vain: 20 ms after the start, then at
  * doubling distances up to a second, until a counter is seen to take turns. From then on a slice is about one

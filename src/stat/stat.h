@@ -117,6 +117,8 @@ struct stat_style {
 /* One row in formats[] (formats.c) each; a format appends to out, and never computes or prints. */
 struct stat_format {
 	const char *name; /* "text", "csv", "json" */
+	bool for_people; /* coloured, with reasons at marks; notes may come between its lines, the screen be cleared */
+	bool dated; /* a file begins with the time */
 	void (*begin)(struct str *out, const struct stat_style *style); /* once, at the very start */
 	void (*report)(struct str *out, const struct stat_style *style, const struct stat_report *report);
 };
@@ -155,7 +157,7 @@ struct pass_plan; /* passes.h */
  */
 struct stat_tap {
 	void *data;
-	/* All counters are open and nothing runs yet. Both stay as they are until the run's end. */
+	/* Called when all counters are open and nothing runs yet. Both stay as they are until the run's end. */
 	int (*begin)(void *data, const struct counter_set *set, const struct target *target,
 		     struct str *err);
 	/* Each cell of one read; what pstat counts itself comes as one cell, on no CPU, of thread 0. */
@@ -165,6 +167,7 @@ struct stat_tap {
 		     struct str *err);
 };
 
+/* Numbers are long, so that rows of options fill them. */
 struct stat_plan {
 	/* what */
 	struct event_list *events;
@@ -179,17 +182,16 @@ struct stat_plan {
 	bool scale; /* --scale (default) */
 	bool merge; /* false: --no-merge */
 	bool hybrid_merge;
-	bool metric_only;
 	bool null_run;
-	unsigned repeat; /* -r; 1 default, 0 forever */
+	long repeat; /* -r; 1 default, 0 forever */
 	bool passes; /* the command runs so often that no event has to share a counter */
 	bool warm_up; /* the command runs once before, and nothing of that is counted */
 	const struct pass_plan *pass_plan; /* run.c's own: NULL */
 	bool sync; /* -S */
 	const char *pre, *post; /* shell commands around each run */
 	long delay_ms; /* -D; -1: start disabled */
-	unsigned interval_ms, interval_count; /* 0: none */
-	unsigned timeout_ms; /* 0: none */
+	long interval_ms, interval_count; /* 0: none */
+	long timeout_ms; /* 0: none */
 	bool summary;
 	int control_fd, ack_fd; /* --control; -1: none */
 	/* where it goes */
