@@ -183,34 +183,36 @@ struct list_groups {
 
 enum { ROW_INDENT = 2, GAP = 2, COLUMNS_DEFAULT = 80 };
 
-/* To add a topic: a row here, its source in event/, an entry in pstat-list(1). */
+/* Topics whose events are tried, or come in parts; others are listed as they are. */
 static const struct topic_row {
-	const char *topic, *title;
+	const char *topic;
 	const char *title_of_part; /* NULL: there are no parts */
 	const char *separator; /* the part is what stands in front of it in a name; NULL: the PMU */
 	enum { NONE_TRIED, EACH_TRIED, ONE_FOR_ALL } tried;
 } topics[] = {
-	{ "hw", "Hardware events", NULL, NULL, EACH_TRIED },
-	{ "sw", "Events of the kernel", NULL, NULL, EACH_TRIED },
-	{ "cache", "Hardware cache events", NULL, NULL, EACH_TRIED },
-	{ "raw", "Codes", NULL, NULL, NONE_TRIED },
-	{ "tool", "Times of the measurement", NULL, NULL, NONE_TRIED },
-	{ "pmu", "Counter units", "Counter unit ", NULL, EACH_TRIED },
-	{ "tracepoint", "Tracepoints", "Tracepoints of ", ":", ONE_FOR_ALL },
-	{ "breakpoint", "Breakpoints", NULL, NULL, NONE_TRIED },
-	{ "probe", "Probes", NULL, NULL, NONE_TRIED },
-	{ "pfm", "Vendor events", "Vendor events of ", "::", EACH_TRIED },
-	{ "metric", "Metrics", NULL, NULL, NONE_TRIED },
+	{ "hw", NULL, NULL, EACH_TRIED },
+	{ "sw", NULL, NULL, EACH_TRIED },
+	{ "cache", NULL, NULL, EACH_TRIED },
+	{ "pmu", "Counter unit ", NULL, EACH_TRIED },
+	{ "tracepoint", "Tracepoints of ", ":", ONE_FOR_ALL },
+	{ "pfm", "Vendor events of ", "::", EACH_TRIED },
 };
 
 static const struct topic_row *topic_row(const char *topic)
 {
-	static const struct topic_row other = { NULL, "Events", NULL, NULL, NONE_TRIED };
+	static const struct topic_row other = { NULL, NULL, NULL, NONE_TRIED };
 
 	for (size_t i = 0; i < ARRAY_SIZE(topics); i++)
 		if (!strcmp(topics[i].topic, topic))
 			return &topics[i];
 	return &other;
+}
+
+static const char *title_of(const char *name)
+{
+	const struct event_topic *topic = event_topic_find(name);
+
+	return topic ? topic->title : "Metrics";
 }
 
 static void list_groups_init(struct list_groups *groups, struct str *out, unsigned columns, const struct kern *kern)
@@ -292,7 +294,7 @@ static void add_head(struct list_groups *groups, const char *topic, const char *
 	const struct topic_row *row = topic_row(topic);
 	struct str head = STR_INIT;
 
-	str_add(&head, part && row->title_of_part ? row->title_of_part : row->title);
+	str_add(&head, part && row->title_of_part ? row->title_of_part : title_of(topic));
 	if (part && row->title_of_part)
 		str_add_printable(&head, part, strlen(part));
 	str_addf(&head, " (%s)", topic);
@@ -366,7 +368,7 @@ static void list_groups_end(struct list_groups *groups)
 /* A topic whose events cannot be listed here; why may have several lines. */
 static void list_groups_missing(struct list_groups *groups, const char *topic, const char *why)
 {
-	const char *title = topic_row(topic)->title;
+	const char *title = title_of(topic);
 	size_t first = strcspn(why, "\n"), named = strlen(title) + 2;
 	char *reason = xstrndup(why, first);
 
@@ -563,10 +565,10 @@ static int consider_event(const struct event_info *info, void *names)
 static void consider_all(struct near_names *names, const struct host_paths *host)
 {
 	struct str ignored = STR_INIT; /* a source that cannot be read has no names */
-	const char *topic;
+	const struct event_topic *topic;
 
 	for (size_t i = 0; (topic = event_topic(i)); i++)
-		consider(names, topic);
+		consider(names, topic->name);
 	consider(names, "metric");
 	for (size_t i = 0; i < n_metrics; i++)
 		consider(names, metrics[i].name);
@@ -651,23 +653,6 @@ static void add_json_text(struct str *line, const char *key, const char *text)
 	str_add_json(line, text);
 }
 
-/* perf's words for a kind of event; a topic that has none here is of "Kernel PMU event"s. */
-static const struct {
-	const char *topic, *type;
-} event_types[] = {
-	{ "hw", "Hardware event" },	  { "sw", "Software event" },	   { "cache", "Hardware cache event" },
-	{ "tool", "Tool event" },	  { "raw", "Raw event descriptor" }, { "tracepoint", "Tracepoint event" },
-	{ "breakpoint", "Hardware breakpoint" },
-};
-
-static const char *event_type(const char *topic)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(event_types); i++)
-		if (!strcmp(event_types[i].topic, topic))
-			return event_types[i].type;
-	return "Kernel PMU event";
-}
-
 /* The keys that perf has, by its names; then pstat's own. */
 static void add_json(struct str *line, const struct event_info *info, const char *verdict)
 {
@@ -678,7 +663,7 @@ static void add_json(struct str *line, const struct event_info *info, const char
 	if (info->alias[0])
 		add_json_text(line, "EventAlias", info->alias);
 	if (!metric)
-		add_json_text(line, "EventType", event_type(info->topic));
+		add_json_text(line, "EventType", event_topic_find(info->topic)->kind);
 	if (info->desc[0])
 		add_json_text(line, "BriefDescription", info->desc);
 	if (info->pmu_name[0])
@@ -825,13 +810,13 @@ static int list_pattern(struct event_listing *listing, const char *pattern)
 /* Lists all in groups; the group of a source that cannot be read here says why. */
 static void list_all_groups(struct event_listing *listing)
 {
-	const char *topic;
+	const struct event_topic *topic;
 
 	for (size_t i = 0; (topic = event_topic(i)); i++) {
 		struct str err = STR_INIT;
 
-		if (event_walk(topic, NULL, &listing->kern->host, print_event, listing, &err) < 0)
-			list_groups_missing(&listing->groups, topic, err.s);
+		if (event_walk(topic->name, NULL, &listing->kern->host, print_event, listing, &err) < 0)
+			list_groups_missing(&listing->groups, topic->name, err.s);
 		str_release(&err);
 	}
 	walk_metrics(listing, NULL);

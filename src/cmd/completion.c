@@ -151,15 +151,15 @@ static int add_event(const struct event_info *info, void *offers)
 	return 0;
 }
 
-static const char *const named_topics[] = { "hw", "sw", "cache", "tool", "pmu" };
-
 static void add_event_names(struct offers *offers)
 {
 	const struct host_paths *host = &offers->kern->host;
+	const struct event_topic *topic;
 	struct str ignored = STR_INIT;
 
-	for (size_t i = 0; i < ARRAY_SIZE(named_topics); i++)
-		event_walk(named_topics[i], NULL, host, add_event, offers, &ignored);
+	for (size_t i = 0; (topic = event_topic(i)); i++)
+		if (topic->completed)
+			event_walk(topic->name, NULL, host, add_event, offers, &ignored);
 	event_walk_tracepoints(NULL, host, add_event, offers);
 	offer(offers, "mem:", "a breakpoint: mem:ADDRESS[/LENGTH][:rwx]");
 	str_release(&ignored);

@@ -131,7 +131,7 @@ static int breakpoint_list(const struct host_paths *host, event_info_fn fn, void
 			   struct str *err)
 {
 	const struct event_info info = {
-		.topic = breakpoint_source.name,
+		.topic = breakpoint_source.topic.name,
 		.name = "mem:ADDR[/LEN][:rwx]",
 		.alias = "",
 		.desc = "hardware breakpoint: accesses to LEN bytes (1, 2, 4, 8) at ADDR; x: "
@@ -147,7 +147,7 @@ static int breakpoint_list(const struct host_paths *host, event_info_fn fn, void
 }
 
 const struct event_source breakpoint_source = {
-	.name = "breakpoint",
+	.topic = { "breakpoint", "Breakpoints", "Hardware breakpoint", false },
 	.lookup = breakpoint_lookup,
 	.list = breakpoint_list,
 };

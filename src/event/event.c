@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 /*
- * By priority: the first source that knows a name has it. To add a source: see source.h.
+ * The sources by priority: the first that knows a name has it. To add a source: see source.h.
  */
 const struct event_source *const event_sources[] = {
 	&hw_source,
@@ -41,7 +41,7 @@ struct event *event_new(struct event_parse *p, const struct spec_event *spec,
 	event = &list->v[list->n];
 	*event = (struct event){
 		.kind = EVENT_KERNEL,
-		.source = source->name,
+		.source = source->topic.name,
 		.name = xstrndup(p->text + spec->pos, spec->len),
 		.pmu_name = xstrdup(""),
 		.unit = xstrdup(""),

@@ -22,7 +22,7 @@
 
 #include <linux/perf_event.h>
 
-/* Who counts an event. */
+/* The one that counts an event: the kernel, or pstat itself. */
 enum event_kind {
 	EVENT_KERNEL, /* attr is opened with perf_event_open */
 	EVENT_DURATION_TIME, /* the rest is counted by pstat itself, in ns */
@@ -202,8 +202,17 @@ int event_walk(const char *topic, const char *glob, const struct host_paths *hos
  */
 int event_walk_tracepoints(const char *system, const struct host_paths *host, event_info_fn fn, void *data);
 
-/* The topics in the order of the walk; NULL: there are no more. */
-const char *event_topic(size_t i);
+/* A topic: the events of one source. */
+struct event_topic {
+	const char *name; /* the word of `pstat list`, and event.source: "hw", "sw", "cache", "pmu", ... */
+	const char *title; /* heading of its events */
+	const char *kind; /* perf's words for one of them */
+	bool completed; /* its names may be offered where an event is typed: few, and none with a pattern in it */
+};
+/* The i-th topic in the order of the walk; NULL: there are no more. */
+const struct event_topic *event_topic(size_t i);
+/* The topic of that name; NULL: there is none. */
+const struct event_topic *event_topic_find(const char *name);
 
 /* ---- PMUs of this machine (sysfs) ---- */
 struct event_pmu {
@@ -218,7 +227,7 @@ struct event_pmu_list {
 	size_t n;
 	size_t cap;
 };
-/* All PMUs, sorted by name. -errno where sysfs cannot be read. */
+/* Reads all PMUs, sorted by name. -errno where sysfs cannot be read. */
 int event_pmus_read(struct event_pmu_list *pmus, const struct host_paths *host);
 /* The core PMUs alone, without a look into the others; none where sysfs cannot be read. */
 void event_core_pmus_read(struct event_pmu_list *pmus, const struct host_paths *host);

@@ -15,7 +15,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* In no format file, and in every tracepoint. */
+/* Fields that every tracepoint has, and no format file. */
 static const char *const general_fields[] = { "CPU", "cpu", "COMM", "comm" };
 
 static bool is_name_char(char c)

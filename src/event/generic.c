@@ -340,14 +340,14 @@ static int hw_list(const struct host_paths *host, event_info_fn fn, void *data, 
 {
 	(void)host;
 	(void)err;
-	return list_named(hw_events, ARRAY_SIZE(hw_events), hw_source.name, fn, data);
+	return list_named(hw_events, ARRAY_SIZE(hw_events), hw_source.topic.name, fn, data);
 }
 
 static int sw_list(const struct host_paths *host, event_info_fn fn, void *data, struct str *err)
 {
 	(void)host;
 	(void)err;
-	return list_named(sw_events, ARRAY_SIZE(sw_events), sw_source.name, fn, data);
+	return list_named(sw_events, ARRAY_SIZE(sw_events), sw_source.topic.name, fn, data);
 }
 
 /* "L1-dcache-loads", "L1-dcache-load-misses" */
@@ -355,7 +355,7 @@ static int list_cache_event(const struct cache_word *cache, const struct cache_w
 			    event_info_fn fn, void *data)
 {
 	struct str name = STR_INIT, desc = STR_INIT;
-	struct event_info info = { .topic = cache_source.name, .alias = "", .pmu_name = "",
+	struct event_info info = { .topic = cache_source.topic.name, .alias = "", .pmu_name = "",
 				   .unit = "", .scale = 1.0 };
 	int rc;
 
@@ -462,11 +462,26 @@ static int raw_list(const struct host_paths *host, event_info_fn fn, void *data,
 
 	(void)host;
 	(void)err;
-	return list_named(forms, ARRAY_SIZE(forms), raw_source.name, fn, data);
+	return list_named(forms, ARRAY_SIZE(forms), raw_source.topic.name, fn, data);
 }
 
-const struct event_source hw_source = { .name = "hw", .lookup = hw_lookup, .list = hw_list };
-const struct event_source sw_source = { .name = "sw", .lookup = sw_lookup, .list = sw_list };
-const struct event_source cache_source = { .name = "cache", .lookup = cache_lookup,
-					   .list = cache_list };
-const struct event_source raw_source = { .name = "raw", .lookup = raw_lookup, .list = raw_list };
+const struct event_source hw_source = {
+	.topic = { "hw", "Hardware events", "Hardware event", true },
+	.lookup = hw_lookup,
+	.list = hw_list,
+};
+const struct event_source sw_source = {
+	.topic = { "sw", "Events of the kernel", "Software event", true },
+	.lookup = sw_lookup,
+	.list = sw_list,
+};
+const struct event_source cache_source = {
+	.topic = { "cache", "Hardware cache events", "Hardware cache event", true },
+	.lookup = cache_lookup,
+	.list = cache_list,
+};
+const struct event_source raw_source = {
+	.topic = { "raw", "Codes", "Raw event descriptor", false },
+	.lookup = raw_lookup,
+	.list = raw_list,
+};

@@ -41,7 +41,7 @@ static bool joins_any(const struct event *event)
 	for (size_t i = 0; i < ARRAY_SIZE(pmus); i++)
 		if (strcmp(event->pmu_name, pmus[i]) == 0)
 			return true;
-	return strcmp(event->source, probe_source.name) == 0;
+	return strcmp(event->source, probe_source.topic.name) == 0;
 }
 
 /* The core PMU's own type in a generic event of a hybrid machine, else 0. */

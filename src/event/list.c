@@ -44,8 +44,8 @@ static int unknown_topic(const char *topic, struct str *err)
 	near_init(&near, topic, strlen(topic));
 	fail(err, -EINVAL, "unknown topic '%s'; there are:", topic);
 	for (size_t i = 0; i < n_event_sources; i++) {
-		near_consider(&near, event_sources[i]->name);
-		str_addf(err, " %s", event_sources[i]->name);
+		near_consider(&near, event_sources[i]->topic.name);
+		str_addf(err, " %s", event_sources[i]->topic.name);
 	}
 	if (near_best(&near))
 		str_addf(err, "\n  did you mean '%s'?", near_best(&near));
@@ -73,9 +73,17 @@ static int walk_source(const struct event_source *source, bool asked, const char
 	return asked || filter->stopped ? ret : 0;
 }
 
-const char *event_topic(size_t i)
+const struct event_topic *event_topic(size_t i)
 {
-	return i < n_event_sources ? event_sources[i]->name : NULL;
+	return i < n_event_sources ? &event_sources[i]->topic : NULL;
+}
+
+const struct event_topic *event_topic_find(const char *name)
+{
+	for (size_t i = 0; i < n_event_sources; i++)
+		if (!strcmp(event_sources[i]->topic.name, name))
+			return &event_sources[i]->topic;
+	return NULL;
 }
 
 int event_walk(const char *topic, const char *glob, const struct host_paths *host, event_info_fn fn,
@@ -88,7 +96,7 @@ int event_walk(const char *topic, const char *glob, const struct host_paths *hos
 	if (glob)
 		filter.pattern = has_glob_chars(glob) ? xstrdup(glob) : xasprintf("*%s*", glob);
 	for (size_t i = 0; i < n_event_sources && !ret; i++) {
-		if (topic && strcmp(topic, event_sources[i]->name) != 0)
+		if (topic && strcmp(topic, event_sources[i]->topic.name) != 0)
 			continue;
 		known = true;
 		ret = walk_source(event_sources[i], topic != NULL, glob, host, &filter, err);

@@ -237,7 +237,7 @@ static int list_one(const struct pfm_listing *l, const pfm_event_info_t *event,
 			       umask ? umask->name : "");
 	const char *more = umask && umask->desc ? umask->desc : "";
 	char *desc = xasprintf("%s%s%s", event->desc ? event->desc : "", *more ? ": " : "", more);
-	const struct event_info info = { .topic = pfm_source.name, .name = name, .alias = "",
+	const struct event_info info = { .topic = pfm_source.topic.name, .name = name, .alias = "",
 					 .desc = desc, .pmu_name = l->pmu, .unit = "",
 					 .scale = 1.0 };
 	int ret = l->fn(&info, l->data);
@@ -300,7 +300,7 @@ static int pfm_list(const struct host_paths *host, event_info_fn fn, void *data,
 }
 
 const struct event_source pfm_source = {
-	.name = "pfm",
+	.topic = { "pfm", "Vendor events", "Kernel PMU event", false },
 	.lookup = pfm_lookup,
 	.list = pfm_list,
 	.list_is_slow = true,

@@ -32,7 +32,7 @@ static int pfm_list(const struct host_paths *host, event_info_fn fn, void *data,
 }
 
 const struct event_source pfm_source = {
-	.name = "pfm",
+	.topic = { "pfm", "Vendor events", "Kernel PMU event", false },
 	.lookup = pfm_lookup,
 	.list = pfm_list,
 	.list_is_slow = true,

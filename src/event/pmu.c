@@ -428,7 +428,7 @@ void event_find_pmu(struct event_parse *p, struct event *event)
 
 static int list_alias(const struct pmu *pmu, const char *name, event_info_fn fn, void *data)
 {
-	struct event_info info = { .topic = pmu_source.name, .pmu_name = pmu->info.name };
+	struct event_info info = { .topic = pmu_source.topic.name, .pmu_name = pmu->info.name };
 	struct str full = STR_INIT, desc = STR_INIT;
 	struct pmu_alias alias = { 0 };
 	int ret = 0;
@@ -479,7 +479,7 @@ static int list_formats(const struct pmu *pmu, event_info_fn fn, void *data)
 		pmu_format_release(&format);
 	}
 	if (desc.len) {
-		const struct event_info info = { .topic = pmu_source.name, .name = name,
+		const struct event_info info = { .topic = pmu_source.topic.name, .name = name,
 						 .alias = "", .desc = desc.s, .unit = "",
 						 .pmu_name = pmu->info.name, .scale = 1.0 };
 
@@ -520,7 +520,7 @@ static int pmu_list(const struct host_paths *host, event_info_fn fn, void *data,
 }
 
 const struct event_source pmu_source = {
-	.name = "pmu",
+	.topic = { "pmu", "Counter units", "Kernel PMU event", true },
 	.lookup = pmu_lookup,
 	.list = pmu_list,
 };

@@ -31,7 +31,7 @@ const struct pmu *pmu_get(struct event_parse *p, const char *name);
  * else the PMU that has it as its sysfs `alias`.
  */
 void pmu_match(struct event_parse *p, const char *word, struct pmu_set *set);
-/* All PMUs, sorted, appended to set. -errno where sysfs cannot be read. */
+/* Appends all PMUs to set, sorted. -errno where sysfs cannot be read. */
 int pmu_all(struct event_parse *p, struct pmu_set *set);
 
 /* ---- pmu_format.c: a named bit field of attr.config* ---- */

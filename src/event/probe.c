@@ -345,7 +345,7 @@ static int probe_list(const struct host_paths *host, event_info_fn fn, void *dat
 
 	(void)err;
 	for (size_t i = 0; i < ARRAY_SIZE(probe_kinds) && !ret; i++) {
-		const struct event_info info = { .topic = probe_source.name,
+		const struct event_info info = { .topic = probe_source.topic.name,
 						 .name = probe_kinds[i].example, .alias = "",
 						 .desc = probe_kinds[i].desc,
 						 .pmu_name = probe_kinds[i].pmu, .unit = "",
@@ -359,7 +359,7 @@ static int probe_list(const struct host_paths *host, event_info_fn fn, void *dat
 }
 
 const struct event_source probe_source = {
-	.name = "probe",
+	.topic = { "probe", "Probes", "Kernel PMU event", false },
 	.lookup = probe_lookup,
 	.list = probe_list,
 };

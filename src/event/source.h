@@ -1,9 +1,9 @@
 /*
- * source: what an event source is to event.c. One file and one row in sources[] (event.c) each.
+ * source: what an event source is to event.c. One file and one row in event_sources[] (event.c) each.
  * Private to event/.
  *
- * To add a source: a file event/X.c that ends in one `const struct event_source X_source`, a row in
- * sources[] (the order is the priority), a test in tests/unit, a line in pstat-list(1).
+ * To add a source: a file event/X.c that ends in one `const struct event_source X_source`, its declaration below, a row
+ * in event_sources[] (the order is the priority), a test in tests/unit, a line in pstat-list(1).
  */
 #ifndef PSTAT_SOURCE_H
 #define PSTAT_SOURCE_H
@@ -24,7 +24,7 @@ struct event_parse {
 };
 
 struct event_source {
-	const char *name; /* the word of `pstat list`, and event.source */
+	struct event_topic topic;
 	/*
 	 * Appends the event or events that spec names (event_new), applies spec's terms
 	 * (event_apply_terms), but not its modifiers: event.c does that for all alike.
@@ -45,7 +45,7 @@ extern const struct event_source breakpoint_source; /* breakpoint.c */
 extern const struct event_source probe_source; /* probe.c: kprobe/ and uprobe/ */
 extern const struct event_source pfm_source; /* pfm.c */
 
-/* All of them by priority: the table in event.c. */
+/* The sources by priority: the table in event.c. */
 extern const struct event_source *const event_sources[];
 extern const size_t n_event_sources;
 

@@ -89,7 +89,7 @@ static void parse_modifiers(struct spec_parser *ps, char **modifiers, size_t *po
 	*modifiers = take(ps, word_length(ps), pos);
 }
 
-/* Before the end of an event: [':'] modifiers, the colon needed unless slashes went before. */
+/* Modifiers before the end of an event: [':'] modifiers, the colon needed unless slashes went before. */
 static void parse_event_modifiers(struct spec_parser *ps, struct spec_event *event)
 {
 	if (peek(ps) == ':')
@@ -120,7 +120,7 @@ static bool ends_value(char c)
 }
 
 /*
- * In a path slashes belong to it: it ends at a comma that more terms follow, or else its last slash
+ * The length of a path, which has slashes: it ends at a comma that more terms follow, or else its last slash
  * closes the terms.
  */
 static size_t path_length(const char *s)

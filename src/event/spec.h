@@ -69,7 +69,7 @@ struct spec_error {
 	struct str hint; /* what was probably meant, a list of valid words, or "" */
 };
 
-/* Both return `code`, so that a caller can write `return spec_fail(...)`. The first failure wins. */
+/* Keeps the failure and returns `code`, so that a caller can write `return spec_fail(...)`. The first failure wins. */
 int spec_fail(struct spec_error *error, int code, size_t pos, const char *fmt, ...) PRINTF_LIKE(4, 5);
 void spec_error_release(struct spec_error *error);
 /* Reason, spec, caret, hint: the lines for the user. Names from the spec are made printable. */

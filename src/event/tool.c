@@ -45,7 +45,7 @@ static int tool_list(const struct host_paths *host, event_info_fn fn, void *data
 	(void)host;
 	(void)err;
 	for (size_t i = 0; i < ARRAY_SIZE(tool_events); i++) {
-		const struct event_info info = { .topic = tool_source.name,
+		const struct event_info info = { .topic = tool_source.topic.name,
 						 .name = tool_events[i].name, .alias = "",
 						 .desc = tool_events[i].desc, .pmu_name = "",
 						 .unit = "ns", .scale = 1.0 };
@@ -58,7 +58,7 @@ static int tool_list(const struct host_paths *host, event_info_fn fn, void *data
 }
 
 const struct event_source tool_source = {
-	.name = "tool",
+	.topic = { "tool", "Times of the measurement", "Tool event", true },
 	.lookup = tool_lookup,
 	.list = tool_list,
 };

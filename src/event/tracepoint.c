@@ -232,7 +232,7 @@ static int list_system(const char *root, const char *system, event_info_fn fn, v
 	for (size_t i = 0; i < names.n && !ret; i++) {
 		char *id = xasprintf("%s/%s/id", dir, names.v[i]);
 		char *name = xasprintf("%s:%s", system, names.v[i]);
-		const struct event_info info = { .topic = tracepoint_source.name, .name = name,
+		const struct event_info info = { .topic = tracepoint_source.topic.name, .name = name,
 						 .alias = "", .desc = "", .unit = "",
 						 .pmu_name = "tracepoint", .scale = 1.0 };
 
@@ -283,7 +283,7 @@ static int walk_systems(const char *root, event_info_fn fn, void *data)
 	for (size_t i = 0; i < systems.n && !ret; i++) {
 		char *enable = xasprintf("%s/%s/enable", dir, systems.v[i]);
 		char *name = xasprintf("%s:", systems.v[i]);
-		const struct event_info info = { .topic = tracepoint_source.name, .name = name,
+		const struct event_info info = { .topic = tracepoint_source.topic.name, .name = name,
 						 .alias = "", .desc = "tracepoints", .unit = "",
 						 .pmu_name = "tracepoint", .scale = 1.0 };
 
@@ -313,7 +313,7 @@ int event_walk_tracepoints(const char *system, const struct host_paths *host, ev
 }
 
 const struct event_source tracepoint_source = {
-	.name = "tracepoint",
+	.topic = { "tracepoint", "Tracepoints", "Tracepoint event", false },
 	.lookup = tracepoint_lookup,
 	.list = tracepoint_list,
 	.list_is_slow = true,
