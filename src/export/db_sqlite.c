@@ -168,7 +168,7 @@ static int vfs_full_name(sqlite3_vfs *vfs, const char *name, int n, char *full)
 	return snprintf(full, (size_t)n, "%s", name) < n ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-/* Beside a descriptor there is no other file. */
+/* No other file stands beside a descriptor. */
 static int vfs_access(sqlite3_vfs *vfs, const char *name, int how, int *is)
 {
 	(void)vfs;

@@ -20,7 +20,7 @@ void export_add_nameless(const struct location_row *row, struct str *out);
 uint64_t export_wall_ns(const struct session *session, uint64_t time_ns);
 /* The command line of the recording, as it was given. */
 void export_add_command(const struct export *export, struct str *out);
-/* For a sample_sink that takes all samples, and whose context begins with its struct export *. */
+/* Functions of a sample_sink that takes all samples, and whose context begins with its struct export *. */
 int export_wants(void *context, const struct data_event *event, unsigned *wanted, struct str *err);
 void export_progress(void *context, double part);
 

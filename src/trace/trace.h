@@ -21,7 +21,7 @@ struct tracepoint_field {
 	bool is_string, is_array, is_signed;
 	unsigned size; /* bytes in the format; of the reference where the field is dynamic */
 };
-/* From the recording's TRACING_DATA; NULL with a sentence: it has none, or it is broken. */
+/* Reads the recording's TRACING_DATA; NULL with a sentence: it has none, or it is broken. */
 struct tracepoints *tracepoints_new(const struct recording_info *recording, struct str *err);
 void tracepoints_free(struct tracepoints *tracepoints);
 /* The name of the kernel's function at an address, and where it starts; NULL: not known. */

@@ -92,7 +92,7 @@ static bool less(uint64_t left, uint64_t right, bool is_signed)
 	return is_signed ? (int64_t)left < (int64_t)right : left < right;
 }
 
-/* On two values of that type. */
+/* The operation on two values of that type. */
 static uint64_t operate(unsigned sign, uint64_t left, uint64_t right, uint8_t bytes, bool is_signed)
 {
 	switch (sign) {

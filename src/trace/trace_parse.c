@@ -473,7 +473,7 @@ static bool parse_name(struct trace_parser *parser, struct trace_name *name)
 	return true;
 }
 
-/* Up to and with the last parenthesis. */
+/* Parses the rows of names, up to and with the last parenthesis. */
 static bool parse_names(struct trace_parser *parser, struct trace_node *node)
 {
 	struct trace_name *names = NULL;
@@ -662,7 +662,7 @@ static struct trace_node *parse_call(struct trace_parser *parser, const char *na
 
 static const struct trace_node *parse_unary(struct trace_parser *parser);
 
-/* After REC. A field's number is as wide as the field. */
+/* Parses what follows REC. A field's number is as wide as the field. */
 static struct trace_node *parse_field(struct trace_parser *parser)
 {
 	const struct trace_field *field;
@@ -683,7 +683,7 @@ static struct trace_node *parse_field(struct trace_parser *parser)
 	return node;
 }
 
-/* After a string: its text, which is no number. */
+/* The node of a string: its text, which is no number. */
 static struct trace_node *string_node(struct trace_parser *parser)
 {
 	struct trace_node *node = number_node(parser, 0, 8, false);
@@ -756,7 +756,7 @@ static bool parse_paren_word(struct trace_parser *parser, const struct trace_nod
 	return false;
 }
 
-/* After '('. */
+/* Parses what follows '('. */
 static const struct trace_node *parse_paren(struct trace_parser *parser)
 {
 	const struct trace_node *node;
@@ -806,7 +806,7 @@ static unsigned element_of(const struct trace_parser *parser, const struct trace
 	return bytes;
 }
 
-/* After '[': an element of `array`. */
+/* Parses what follows '[': an element of `array`. */
 static const struct trace_node *parse_index(struct trace_parser *parser, const struct trace_node *array)
 {
 	const struct trace_node *index = parse_expression(parser);
@@ -967,7 +967,7 @@ static char unescape(char c)
 	return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
 }
 
-/* Up to the next conversion: what is escaped, and %%, as they are meant. */
+/* Parses text up to the next conversion: what is escaped, and %%, as they are meant. */
 static bool parse_text(struct print_parser *p)
 {
 	char *text = arena_alloc(p->expressions.arena, (size_t)(p->end - p->at) + 1), *to = text;
@@ -1070,7 +1070,7 @@ static const struct pointer_kind {
 	{ "U", 'U', "bBlL", true },  { "h", 'h', "CDN", true },   { "b", 'b', "l", true },
 };
 
-/* After the p. */
+/* Parses what follows the p. */
 static const struct pointer_kind *parse_pointer(struct print_parser *p, struct trace_spec *spec)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(pointer_kinds); i++) {
@@ -1097,7 +1097,7 @@ static bool is_place(const struct trace_node *node)
 	return node->kind == TRACE_FIELD || node->kind == TRACE_DYNAMIC;
 }
 
-/* At a '%'. */
+/* Parses a conversion, at its '%'. */
 static bool parse_conversion(struct print_parser *p)
 {
 	struct trace_piece piece = { .spec = { .width = -1, .precision = -1 } };
