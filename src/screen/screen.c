@@ -130,7 +130,7 @@ static void choose_hist(struct screen *screen)
 	screen->hist = table->n_hists ? &table->hists[screen->event] : NULL;
 }
 
-static bool has_next(const struct screen *screen)
+bool screen_has_next_event(const struct screen *screen)
 {
 	for (size_t i = 0; i < screen->table->n_hists; i++)
 		if (&screen->table->hists[i] != screen->hist && !head_is_empty(&screen->table->hists[i]))
@@ -237,6 +237,37 @@ void screen_put_line(struct screen *screen, unsigned line, const struct str *tex
 		     screen->scratch.len, look);
 }
 
+size_t screen_moved(int how, size_t at, size_t n, size_t page, size_t clicked)
+{
+	const size_t last = n ? n - 1 : 0;
+	size_t to = at;
+
+	switch (how) {
+	case MOVE_UP:
+		to = at ? at - 1 : 0;
+		break;
+	case MOVE_DOWN:
+		to = at + 1;
+		break;
+	case MOVE_PAGE_UP:
+		to = at > page ? at - page : 0;
+		break;
+	case MOVE_PAGE_DOWN:
+		to = at + page;
+		break;
+	case MOVE_FIRST:
+		to = 0;
+		break;
+	case MOVE_LAST:
+		to = last;
+		break;
+	case MOVE_CLICK:
+		to = clicked < n ? clicked : at;
+		break;
+	}
+	return to < last ? to : last;
+}
+
 size_t screen_scrolled(const struct screen *screen, size_t left, size_t step, size_t widest)
 {
 	const size_t width = terminal_width(screen->terminal), end = widest > width ? widest - width : 0;
@@ -255,24 +286,11 @@ size_t screen_line_columns(const struct str *line)
 	return text_columns(line->s, n);
 }
 
-static void draw_title(struct screen *screen)
+static void draw_title(struct screen *screen, const struct view *drawn)
 {
 	struct str text = STR_INIT;
-	const struct view *top = screen->views[screen->n_views - 1];
 
-	if (top == &view_text)
-		str_addn(&text, screen->text.title.s, screen->text.title.len);
-	else if (top == &view_menu)
-		str_addn(&text, screen->menu.title.s, screen->menu.title.len);
-	else if (screen->n_views > 1 && screen->views[1] == &view_code)
-		code_add_title(screen, &text);
-	else if (screen->diff)
-		diff_add_title(screen, &text);
-	else if (screen->hist) {
-		head_add_samples(screen->table, screen->hist, &text);
-		str_addf(&text, "%s", has_next(screen) ? " (Tab: the next)" : "");
-		zooms_add(screen, &text);
-	}
+	drawn->title(screen, &text);
 	put_bar(screen, 0, &text);
 	str_release(&text);
 }
@@ -280,13 +298,12 @@ static void draw_title(struct screen *screen)
 static void draw(struct screen *screen)
 {
 	const struct view *top = screen->views[screen->n_views - 1];
-	const struct view *drawn =
-		top == &view_prompt && screen->n_views > 1 ? screen->views[screen->n_views - 2] : top;
+	const struct view *drawn = top->draw ? top : screen->views[screen->n_views - 2];
 
 	screen_need_table(screen);
 	terminal_clear(screen->terminal);
 	drawn->draw(screen);
-	draw_title(screen);
+	draw_title(screen, drawn);
 	draw_status(screen);
 	show(screen);
 	screen->dirty = false;

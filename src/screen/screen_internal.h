@@ -95,6 +95,10 @@ void screen_keys_add(struct str *out);
 
 struct view {
 	unsigned bit;
+	/*
+	 * The line above, and the lines down to the status line. NULL: those of the view below, as a prompt has it.
+	 */
+	void (*title)(const struct screen *screen, struct str *out);
 	void (*draw)(struct screen *screen);
 	/* A key that is in no row; NULL: nothing happens. */
 	void (*typed)(struct screen *screen, int key);
@@ -211,6 +215,8 @@ bool screen_need_table(struct screen *screen);
 void screen_drop_table(struct screen *screen);
 /* The query has changed: the table is made anew. False: it can't be answered, and is as it was before. */
 bool screen_ask(struct screen *screen, const struct query *query);
+/* Has another event of the table something to show? */
+bool screen_has_next_event(const struct screen *screen);
 void screen_say(struct screen *screen, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void screen_push_view(struct screen *screen, const struct view *view);
 void screen_pop_view(struct screen *screen);
@@ -221,6 +227,9 @@ unsigned screen_body_lines(const struct screen *screen);
 /* Text in a line of the body, counted from 0; what stands before the column `left` is not shown. */
 void screen_put_line(struct screen *screen, unsigned line, const struct str *text, size_t left,
 		     enum terminal_look look);
+enum { MOVE_UP = 1, MOVE_DOWN, MOVE_PAGE_UP, MOVE_PAGE_DOWN, MOVE_FIRST, MOVE_LAST, MOVE_CLICK };
+/* The line that a key leads to from line `at` of n, page lines being in sight. clicked: the line under the mouse. */
+size_t screen_moved(int how, size_t at, size_t n, size_t page, size_t clicked);
 /* A step to the right from the column `left` on, as long as lines that are so wide go on beyond the edge. */
 size_t screen_scrolled(const struct screen *screen, size_t left, size_t step, size_t widest);
 /* Columns up to the last that is not blank. */
@@ -248,7 +257,6 @@ const struct column *rows_key_column(const struct table *table, const struct ent
 const struct symbol *rows_selected_symbol(const struct screen *screen);
 /* The line of a row as it is shown, without marks. */
 void rows_add_heads(struct screen *screen, struct str *out);
-enum { MOVE_UP = 1, MOVE_DOWN, MOVE_PAGE_UP, MOVE_PAGE_DOWN, MOVE_FIRST, MOVE_LAST, MOVE_CLICK };
 void act_move(struct screen *screen, int how);
 enum { FOLD_ONE = 1, UNFOLD_BELOW, FOLD_BELOW, UNFOLD_ALL, FOLD_ALL };
 void act_fold(struct screen *screen, int how);
@@ -348,11 +356,9 @@ void act_code_lines(struct screen *screen, int argument);
 void act_code_paths(struct screen *screen, int argument);
 void act_code_arrows(struct screen *screen, int argument);
 void act_code_search(struct screen *screen, int step);
-void code_add_title(const struct screen *screen, struct str *out);
 void code_print(struct screen *screen, struct output *output);
 
 /* ---- view_diff.c ---- */
-void diff_add_title(const struct screen *screen, struct str *out);
 void diff_print_shown(struct screen *screen, struct output *output);
 void diff_print_graph(struct screen *screen, struct output *output);
 void act_diff_move(struct screen *screen, int how);

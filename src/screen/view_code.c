@@ -337,12 +337,12 @@ static void draw(struct screen *screen)
 	}
 }
 
-const struct view view_code = { .bit = VIEW_CODE, .draw = draw };
-
-void code_add_title(const struct screen *screen, struct str *out)
+static void add_title(const struct screen *screen, struct str *out)
 {
 	str_addf(out, "%s  (Esc: back)", screen->code.symbol->name);
 }
+
+const struct view view_code = { .bit = VIEW_CODE, .title = add_title, .draw = draw };
 
 /* ---- moving ---- */
 
@@ -361,32 +361,13 @@ static void select_line(struct screen *screen, size_t i)
 void act_code_move(struct screen *screen, int how)
 {
 	struct code *code = &screen->code;
-	const size_t page = screen_body_lines(screen), at = code->selected;
+	const size_t line = terminal_click(screen->terminal);
+	size_t clicked = line ? code->top + line - 1 : SIZE_MAX;
 
-	switch (how) {
-	case MOVE_UP:
-		code->selected = at ? at - 1 : 0;
-		break;
-	case MOVE_DOWN:
-		code->selected = at + 1;
-		break;
-	case MOVE_PAGE_UP:
-		code->selected = at > page ? at - page : 0;
-		break;
-	case MOVE_PAGE_DOWN:
-		code->selected = at + page;
-		break;
-	case MOVE_FIRST:
-		code->selected = 0;
-		break;
-	case MOVE_LAST:
-		code->selected = code->n;
-		break;
-	case MOVE_CLICK: /* below the title */
-		if (terminal_click(screen->terminal))
-			code->selected = code->top + terminal_click(screen->terminal) - 1;
-		break;
-	}
+	/* A click below the last line selects that one. */
+	if (line && code->n && clicked >= code->n)
+		clicked = code->n - 1;
+	code->selected = screen_moved(how, code->selected, code->n, screen_body_lines(screen), clicked);
 	clamp(screen);
 }
 

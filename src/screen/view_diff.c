@@ -80,44 +80,21 @@ static void draw(struct screen *screen)
 	str_release(&output.text);
 }
 
-const struct view view_diff = { .bit = VIEW_DIFF, .draw = draw };
-
-void diff_add_title(const struct screen *screen, struct str *out)
+static void add_title(const struct screen *screen, struct str *out)
 {
 	str_addf(out, "Differences of event '%s'%s  ", shown_event(screen)->name,
 		 screen->diff->diff->n_events > 1 ? " (Tab: the next)" : "");
 	diff_add_basis(screen->diff->diff, out);
 }
 
+const struct view view_diff = { .bit = VIEW_DIFF, .title = add_title, .draw = draw };
+
 void act_diff_move(struct screen *screen, int how)
 {
-	size_t n = shown_event(screen)->n, page = rows_shown(screen), *at = &screen->selected, clicked;
+	const size_t line = terminal_click(screen->terminal), below_heads = HEAD_LINES + 1; /* and below the title */
 
-	switch (how) {
-	case MOVE_UP:
-		*at -= *at > 0;
-		break;
-	case MOVE_DOWN:
-		++*at;
-		break;
-	case MOVE_PAGE_UP:
-		*at -= *at > page ? page : *at;
-		break;
-	case MOVE_PAGE_DOWN:
-		*at += page;
-		break;
-	case MOVE_FIRST:
-		*at = 0;
-		break;
-	case MOVE_LAST:
-		*at = n;
-		break;
-	case MOVE_CLICK:
-		clicked = screen->top + terminal_click(screen->terminal) - 1;
-		if (clicked >= screen->top + HEAD_LINES && clicked - HEAD_LINES < n)
-			*at = clicked - HEAD_LINES;
-		break;
-	}
+	screen->selected = screen_moved(how, screen->selected, shown_event(screen)->n, rows_shown(screen),
+					line >= below_heads ? screen->top + line - below_heads : SIZE_MAX);
 	keep_in_view(screen);
 }
 

@@ -27,7 +27,12 @@ static void draw(struct screen *screen)
 	}
 }
 
-const struct view view_menu = { .bit = VIEW_MENU, .draw = draw };
+static void add_title(const struct screen *screen, struct str *out)
+{
+	str_addn(out, screen->menu.title.s, screen->menu.title.len);
+}
+
+const struct view view_menu = { .bit = VIEW_MENU, .title = add_title, .draw = draw };
 
 void menu_open(struct screen *screen, const char *title, void (*chosen)(struct screen *screen, size_t i))
 {
@@ -50,36 +55,9 @@ void menu_open(struct screen *screen, const char *title, void (*chosen)(struct s
 void act_menu_move(struct screen *screen, int how)
 {
 	struct menu *menu = &screen->menu;
-	const size_t page = screen_body_lines(screen);
-	size_t to = menu->selected, clicked;
 
-	switch (how) {
-	case MOVE_UP:
-		to -= to > 0;
-		break;
-	case MOVE_DOWN:
-		to++;
-		break;
-	case MOVE_PAGE_UP:
-		to -= to > page ? page : to;
-		break;
-	case MOVE_PAGE_DOWN:
-		to += page;
-		break;
-	case MOVE_FIRST:
-		to = 0;
-		break;
-	case MOVE_LAST:
-		to = menu->n;
-		break;
-	case MOVE_CLICK: /* below the title */
-		clicked = menu->top + terminal_click(screen->terminal) - 1;
-		to = clicked < menu->n ? clicked : to;
-		break;
-	}
-	if (to >= menu->n)
-		to = menu->n ? menu->n - 1 : 0;
-	menu->selected = to;
+	menu->selected = screen_moved(how, menu->selected, menu->n, screen_body_lines(screen),
+				      menu->top + terminal_click(screen->terminal) - 1);
 }
 
 void act_menu_choose(struct screen *screen, int argument)

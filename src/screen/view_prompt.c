@@ -6,11 +6,6 @@
 
 enum { LABEL_LEAST = 6 }; /* columns with its colon: fewer say nothing */
 
-static void draw_nothing(struct screen *screen)
-{
-	(void)screen;
-}
-
 /* Half of the line is for what is typed, if it needs so much: the label gives way. One column is the cursor's. */
 static void add_label(const struct screen *screen, size_t width, struct str *out)
 {
@@ -86,7 +81,7 @@ static void typed(struct screen *screen, int key)
 	changed(screen);
 }
 
-const struct view view_prompt = { .bit = VIEW_PROMPT, .draw = draw_nothing, .typed = typed, .cursor = cursor };
+const struct view view_prompt = { .bit = VIEW_PROMPT, .typed = typed, .cursor = cursor };
 
 void prompt_open(struct screen *screen, const char *label, const char *text,
 		 void (*when_changed)(struct screen *screen), void (*done)(struct screen *screen, bool accepted))

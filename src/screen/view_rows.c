@@ -338,43 +338,27 @@ static void draw(struct screen *screen)
 	}
 }
 
-const struct view view_rows = { .bit = VIEW_ROWS, .draw = draw };
+static void add_title(const struct screen *screen, struct str *out)
+{
+	if (!screen->hist)
+		return;
+	head_add_samples(screen->table, screen->hist, out);
+	str_addf(out, "%s", screen_has_next_event(screen) ? " (Tab: the next)" : "");
+	zooms_add(screen, out);
+}
+
+const struct view view_rows = { .bit = VIEW_ROWS, .title = add_title, .draw = draw };
 
 /* ---- keys ---- */
 
 void act_move(struct screen *screen, int how)
 {
-	const size_t page = rows_in_sight(screen), at = screen->selected;
-	size_t to = at;
+	const size_t line = terminal_click(screen->terminal), below_heads = HEAD_LINES + 1; /* and below the title */
 
 	if (!screen_need_table(screen) || !screen->rows.n)
 		return;
-	switch (how) {
-	case MOVE_UP:
-		to = at ? at - 1 : 0;
-		break;
-	case MOVE_DOWN:
-		to = at + 1;
-		break;
-	case MOVE_PAGE_UP:
-		to = at > page ? at - page : 0;
-		break;
-	case MOVE_PAGE_DOWN:
-		to = at + page;
-		break;
-	case MOVE_FIRST:
-		to = 0;
-		break;
-	case MOVE_LAST:
-		to = screen->rows.n - 1;
-		break;
-	case MOVE_CLICK: /* below the title and the heads */
-		to = terminal_click(screen->terminal);
-		to = to > HEAD_LINES ? screen->top + to - HEAD_LINES - 1 : at;
-		to = to < screen->rows.n ? to : at;
-		break;
-	}
-	select_row(screen, to);
+	select_row(screen, screen_moved(how, screen->selected, screen->rows.n, rows_in_sight(screen),
+					line >= below_heads ? screen->top + line - below_heads : SIZE_MAX));
 }
 
 /* A frame that follows another is of that one's fold. */

@@ -39,7 +39,12 @@ static void draw(struct screen *screen)
 	}
 }
 
-const struct view view_text = { .bit = VIEW_TEXT, .draw = draw };
+static void add_title(const struct screen *screen, struct str *out)
+{
+	str_addn(out, screen->text.title.s, screen->text.title.len);
+}
+
+const struct view view_text = { .bit = VIEW_TEXT, .title = add_title, .draw = draw };
 
 void text_open(struct screen *screen, const char *title)
 {
@@ -58,28 +63,8 @@ void text_open(struct screen *screen, const char *title)
 void act_text_move(struct screen *screen, int how)
 {
 	struct shown_text *text = &screen->text;
-	const size_t page = screen_body_lines(screen);
 
-	switch (how) {
-	case MOVE_UP:
-		text->top -= text->top > 0;
-		break;
-	case MOVE_DOWN:
-		text->top++;
-		break;
-	case MOVE_PAGE_UP:
-		text->top -= text->top > page ? page : text->top;
-		break;
-	case MOVE_PAGE_DOWN:
-		text->top += page;
-		break;
-	case MOVE_FIRST:
-		text->top = 0;
-		break;
-	case MOVE_LAST:
-		text->top = n_lines(&text->lines);
-		break;
-	}
+	text->top = screen_moved(how, text->top, n_lines(&text->lines), screen_body_lines(screen), SIZE_MAX);
 }
 
 static size_t widest(const struct str *lines)
