@@ -26,7 +26,7 @@ struct parent { /* the latest process whose pid has this place */
 
 struct orphan { /* a file that was asked for when the parent of who mapped it was not known */
 	size_t file;
-	struct buildid_sighting seen; /* of it, or of one that descends from it */
+	struct mapping_seen seen; /* it, or one that descends from it */
 };
 
 struct file_key {
@@ -35,7 +35,7 @@ struct file_key {
 };
 #define NO_DEVICE UINT64_MAX
 
-struct mapped_file {
+struct buildid_entry {
 	struct file_key key;
 	char *path; /* as in the record */
 	uint16_t cpumode;
@@ -48,7 +48,7 @@ struct mapped_file {
 
 struct buildid_set {
 	const struct kern *kern;
-	struct mapped_file *files;
+	struct buildid_entry *files;
 	size_t n, cap;
 	uint32_t *slots; /* index + 1 into files; 0: empty */
 	size_t n_slots;
@@ -120,14 +120,14 @@ static void grow_slots(struct buildid_set *set)
  * The file with this key and path, or NULL. *twin: one with this key and a known build-id, or NULL: of several one
  * that is held open.
  */
-static struct mapped_file *find(const struct buildid_set *set, const struct file_key *key,
-				const char *path, const struct mapped_file **twin)
+static struct buildid_entry *find(const struct buildid_set *set, const struct file_key *key,
+				const char *path, const struct buildid_entry **twin)
 {
 	*twin = NULL;
 	if (!set->n_slots)
 		return NULL;
 	for (size_t at = first_slot(set, key); set->slots[at]; at = (at + 1) & (set->n_slots - 1)) {
-		struct mapped_file *file = &set->files[set->slots[at] - 1];
+		struct buildid_entry *file = &set->files[set->slots[at] - 1];
 
 		if (!same_key(&file->key, key))
 			continue;
@@ -139,13 +139,13 @@ static struct mapped_file *find(const struct buildid_set *set, const struct file
 	return NULL;
 }
 
-static struct mapped_file *add(struct buildid_set *set, const struct file_key *key, const char *path,
+static struct buildid_entry *add(struct buildid_set *set, const struct file_key *key, const char *path,
 			       uint16_t cpumode)
 {
 	if ((set->n + 1) * 2 > set->n_slots)
 		grow_slots(set);
 	VEC_GROW(set->files, set->n, set->cap);
-	set->files[set->n] = (struct mapped_file){ .key = *key, .path = xstrdup(path),
+	set->files[set->n] = (struct buildid_entry){ .key = *key, .path = xstrdup(path),
 						   .cpumode = cpumode, .tries = OPEN_TRIES, .fd = -1 };
 	put_slot(set, set->n);
 	return &set->files[set->n++];
@@ -153,13 +153,13 @@ static struct mapped_file *add(struct buildid_set *set, const struct file_key *k
 
 /* ---- questions ---- */
 
-/* What was answered meanwhile. */
+/* Takes what was answered meanwhile. */
 static void take_answers(struct buildid_set *set)
 {
 	struct buildid_request *next, *request = buildid_reader_answered(set->reader);
 
 	for (; request; request = next) {
-		struct mapped_file *file = &set->files[request->file];
+		struct buildid_entry *file = &set->files[request->file];
 
 		next = request->next;
 		file->id = request->id;
@@ -198,7 +198,7 @@ static struct buildid_request *request_new(const char *path, enum buildid_kind k
 	return request;
 }
 
-static struct buildid_request *request_for(struct buildid_set *set, struct mapped_file *file,
+static struct buildid_request *request_for(struct buildid_set *set, struct buildid_entry *file,
 					   enum buildid_kind kind)
 {
 	struct buildid_request *request = request_new(file->path, kind, file->tries);
@@ -211,58 +211,58 @@ static struct buildid_request *request_for(struct buildid_set *set, struct mappe
 }
 
 /* From whom it descends, as far as that is known. The pid whose parent is not; 0: more need not be known. */
-static uint32_t add_ancestors(const struct buildid_set *set, struct buildid_sighting *sighting)
+static uint32_t add_ancestors(const struct buildid_set *set, struct mapping_seen *seen)
 {
-	uint32_t pid = sighting->pid;
+	uint32_t pid = seen->pid;
 
-	for (unsigned i = 0; i < BUILDID_ANCESTORS_MAX; i++) {
+	for (unsigned i = 0; i < MAPPED_ANCESTORS_MAX; i++) {
 		const struct parent *parent = &set->parents[pid % PARENTS_KEPT];
 
 		if (!parent->ppid || parent->pid != pid)
 			return pid;
-		sighting->ancestors[i] = pid = parent->ppid;
+		seen->ancestors[i] = pid = parent->ppid;
 	}
 	return 0;
 }
 
-static void ask(struct buildid_set *set, struct mapped_file *file, struct buildid_sighting *sighting, uint64_t inode)
+static void ask(struct buildid_set *set, struct buildid_entry *file, struct mapping_seen *seen, uint64_t inode)
 {
 	size_t at = set->next_orphan % ORPHANS_KEPT;
-	uint32_t pid = add_ancestors(set, sighting);
+	uint32_t pid = add_ancestors(set, seen);
 
 	if (pid) {
 		set->orphan_pids[at] = pid;
-		set->orphans[at] = (struct orphan){ (size_t)(file - set->files), *sighting };
+		set->orphans[at] = (struct orphan){ (size_t)(file - set->files), *seen };
 		set->next_orphan++;
 	}
 	if (file->request) {
-		buildid_reader_see(set->reader, file->request, sighting);
+		buildid_reader_see(set->reader, file->request, seen);
 		return;
 	}
 	request_for(set, file, BUILDID_OF_FILE);
 	file->request->question.inode = inode;
-	file->request->question.seen[0] = *sighting;
+	file->request->question.seen[0] = *seen;
 	file->request->question.n_seen = 1;
 	buildid_reader_ask(set->reader, file->request);
 }
 
-/* It was mapped: once more in another process, while it is asked for, or after it was not found. */
-static void ask_for_file(struct buildid_set *set, struct mapped_file *file, const struct record_mmap *map)
+/* Asks for a file that was mapped: new, once more while it is asked for, or after it was not found. */
+static void ask_for_file(struct buildid_set *set, struct buildid_entry *file, const struct record_mmap *map)
 {
-	struct buildid_sighting sighting = { .pid = map->pid, .start = map->start, .end = map->start + map->len };
+	struct mapping_seen seen = { .pid = map->pid, .start = map->start, .end = map->start + map->len };
 
 	if (file->request)
 		take_answers(set);
 	if (!file->tries || (file->request && file->last_pid == map->pid))
 		return;
 	file->last_pid = map->pid;
-	ask(set, file, &sighting, map->inode);
+	ask(set, file, &seen, map->inode);
 }
 
-/* With its parent, unless it was found without. */
+/* Asks once more for an orphan, as its parent is known now, unless it was found meanwhile. */
 static void ask_again(struct buildid_set *set, struct orphan orphan)
 {
-	struct mapped_file *file = &set->files[orphan.file];
+	struct buildid_entry *file = &set->files[orphan.file];
 
 	if (file->request)
 		take_answers(set);
@@ -292,8 +292,8 @@ static void take_given(struct buildid_set *set, const struct record_body *body)
 {
 	const struct record_mmap *map = &body->mmap;
 	struct file_key key = { .device = NO_DEVICE };
-	const struct mapped_file *twin;
-	struct mapped_file *file;
+	const struct buildid_entry *twin;
+	struct buildid_entry *file;
 
 	memcpy(&key.inode, map->build_id, sizeof(key.inode));
 	if (find(set, &key, map->path, &twin))
@@ -308,8 +308,8 @@ static void take_given(struct buildid_set *set, const struct record_body *body)
 static void take_file(struct buildid_set *set, const struct record_mmap *map)
 {
 	struct file_key key = { (uint64_t)map->major << 32 | map->minor, map->inode };
-	const struct mapped_file *twin;
-	struct mapped_file *file = find(set, &key, map->path, &twin);
+	const struct buildid_entry *twin;
+	struct buildid_entry *file = find(set, &key, map->path, &twin);
 
 	if (!file) {
 		/* Adding moves the files: the twin's build-id is taken first. */
@@ -323,12 +323,12 @@ static void take_file(struct buildid_set *set, const struct record_mmap *map)
 		ask_for_file(set, file, map);
 }
 
-/* What has a name, and no process is asked for. */
+/* A module or the vDSO: it has a name, and no process is asked for it. */
 static void take_named(struct buildid_set *set, const char *name, enum buildid_kind kind, uint16_t cpumode)
 {
 	struct file_key key = { 0 };
-	const struct mapped_file *twin;
-	struct mapped_file *file;
+	const struct buildid_entry *twin;
+	struct buildid_entry *file;
 
 	if (find(set, &key, name, &twin))
 		return;
@@ -390,7 +390,7 @@ void buildid_set_note(const struct buildid_set *set, struct note_list *notes)
 	int failure = buildid_reader_failure(set->reader);
 
 	for (size_t i = 0; i < set->n; i++) {
-		const struct mapped_file *file = &set->files[i];
+		const struct buildid_entry *file = &set->files[i];
 
 		if (!file->request || n++ >= NAMED_MAX)
 			continue;
@@ -409,9 +409,9 @@ void buildid_set_note(const struct buildid_set *set, struct note_list *notes)
 }
 
 /* Itself, or the same file under another path, if more is known of that. */
-static const struct mapped_file *known_of(const struct buildid_set *set, const struct mapped_file *file)
+static const struct buildid_entry *known_of(const struct buildid_set *set, const struct buildid_entry *file)
 {
-	const struct mapped_file *twin;
+	const struct buildid_entry *twin;
 
 	if ((file->id.size && file->fd >= 0) || !file->key.inode)
 		return file;
@@ -450,7 +450,7 @@ size_t buildid_set_files(const struct buildid_set *set)
 
 void buildid_set_file(const struct buildid_set *set, size_t i, struct buildid_file *to)
 {
-	const struct mapped_file *file = &set->files[i], *known = known_of(set, file);
+	const struct buildid_entry *file = &set->files[i], *known = known_of(set, file);
 
 	*to = (struct buildid_file){ .path = file->path, .cpumode = file->cpumode, .id = known->id,
 				     .fd = known->fd, .pid = file->last_pid };
@@ -459,7 +459,7 @@ void buildid_set_file(const struct buildid_set *set, size_t i, struct buildid_fi
 size_t buildid_set_find(const struct buildid_set *set, const struct dso *dso)
 {
 	struct file_key key = { (uint64_t)dso->major << 32 | dso->minor, dso->inode };
-	const struct mapped_file *file, *twin;
+	const struct buildid_entry *file, *twin;
 
 	if (!dso->inode && dso->build_id.size && !dso->build_id_listed) {
 		key.device = NO_DEVICE;

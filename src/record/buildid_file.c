@@ -2,10 +2,8 @@
  * The helper that reads build-ids: questions come by a socket, each is answered before the next is looked at. It may
  * wait for a file system for ever: nobody waits for it (buildid_reader.h).
  *
- * Where a file is looked for (places[]): below the root of a process that has it mapped, since it may run in a
- * container; by the mapping itself, where the file was deleted; below the root of the processes that it descends
- * from, and in pstat's root, where it has ended. It must be the inode that was mapped: a file that was replaced
- * meanwhile has another build-id. What lies below a process's root is its user's work: foreign.h.
+ * A file is looked for in all places of mapped_file.c. It must be the inode that was mapped: a file that was replaced
+ * meanwhile has another build-id. Files below a process's root are its user's work: foreign.h.
  */
 #include "elf/elf.h"
 #include "record/buildid_reader.h"
@@ -20,96 +18,54 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct place {
-	const struct kern *kern;
-	const char *path;
-	uint64_t inode;
-	const struct buildid_sighting *seen;
-};
-
 /* ---- files ---- */
 
-/*
- * A descriptor, or a negative errno. The device is not compared: mappings on btrfs and overlayfs name another one than
- * stat(2) does. Takes the path.
- */
-static int open_that_file(char *path, uint64_t inode)
+struct opening {
+	const struct mapped_file *file;
+	int fd; /* -1: not found */
+};
+
+/* A process's root comes first in the path, and foreign_open_here doesn't go out of it. */
+static bool open_at(void *context, const char *root, const char *path)
 {
-	const struct foreign_options options = { 0 };
+	struct opening *opening = context;
+	char *whole = xasprintf("%s%s", root, path);
 	struct str ignored = STR_INIT;
 	struct stat st;
-	int fd = foreign_open_here(path, &options, &st, &ignored);
+	int fd = foreign_open_here(whole, &(struct foreign_options){ 0 }, &st, &ignored);
 
 	str_release(&ignored);
-	free(path);
-	if (fd < 0 || st.st_ino == inode)
-		return fd;
-	close(fd);
-	return -ESTALE;
+	free(whole);
+	if (fd >= 0 && !mapped_file_is(opening->file, fd, &st, NULL)) {
+		close(fd);
+		fd = -1;
+	}
+	opening->fd = fd >= 0 ? fd : -1;
+	return fd >= 0;
 }
-
-static int open_below_root_of(const struct place *place, uint32_t pid)
-{
-	/* The path then begins with a process's root, out of which foreign_open_here doesn't go. */
-	return open_that_file(xasprintf("%s/%u/root%s", place->kern->host.procfs, pid, place->path),
-			      place->inode);
-}
-
-static int open_below_its_root(const struct place *place)
-{
-	return open_below_root_of(place, place->seen->pid);
-}
-
-static int open_by_its_mapping(const struct place *place)
-{
-	return open_that_file(xasprintf("%s/%u/map_files/%llx-%llx", place->kern->host.procfs,
-					place->seen->pid, (unsigned long long)place->seen->start,
-					(unsigned long long)place->seen->end),
-			      place->inode);
-}
-
-static int open_below_parents_root(const struct place *place)
-{
-	int fd = -ENOENT;
-
-	for (unsigned i = 0; fd < 0 && i < BUILDID_ANCESTORS_MAX && place->seen->ancestors[i]; i++)
-		fd = open_below_root_of(place, place->seen->ancestors[i]);
-	return fd;
-}
-
-/*
- * Each is asked for all processes before the next is; at last the path itself is, in pstat's root. To add a place: a
- * function that opens the file there, in the order of trust; a case in test_buildid.c.
- */
-static int (*const places[])(const struct place *place) = {
-	open_below_its_root,
-	open_by_its_mapping,
-	open_below_parents_root,
-};
 
 static bool read_file(const struct kern *kern, const struct buildid_packet *packet, struct buildid_reply *reply,
 		      int *held)
 {
 	const struct buildid_question *question = &packet->question;
-	struct place place = { .kern = kern, .path = packet->path, .inode = question->inode };
-	int fd = -ENOENT;
+	const unsigned places = MAPPED_IN_ROOT | MAPPED_BY_RANGE | MAPPED_IN_ANCESTORS | MAPPED_HERE;
+	/* The device is not compared: mappings on btrfs, overlayfs and others name another one than stat(2) does. */
+	const struct mapped_file file = {
+		.path = packet->path,
+		.inode = question->inode,
+		.any_device = true,
+		.seen = question->seen,
+		.n_seen = question->n_seen,
+	};
+	struct opening opening = { &file, -1 };
 
-	/* The newest is the most likely to live. */
-	for (size_t i = 0; fd < 0 && i < ARRAY_SIZE(places); i++) {
-		for (unsigned k = question->n_seen; fd < 0 && k-- > 0;) {
-			place.seen = &question->seen[k];
-			fd = places[i](&place);
-		}
-	}
-	if (fd < 0)
-		fd = open_that_file(xstrdup(place.path), place.inode);
-	if (fd < 0)
+	if (!mapped_file_look(&file, kern->host.procfs, places, open_at, &opening))
 		return false;
-	elf_build_id_of_fd(fd, &reply->id);
-	if (reply->id.size && question->hold && !foreign_may_wait(fd))
-		*held = fd;
+	elf_build_id_of_fd(opening.fd, &reply->id);
+	if (reply->id.size && question->hold && !foreign_may_wait(opening.fd))
+		*held = opening.fd;
 	else
-		close(fd);
+		close(opening.fd);
 	return true;
 }
 

@@ -127,7 +127,7 @@ static struct buildid_request *dequeue(struct buildid_reader *reader)
 
 /* ---- helpers: the thread's side ---- */
 
-/* What was sent to it from the at-th on goes back into the queue. With the lock held. */
+/* Puts the requests that the helper was sent, from the at-th on, back into the queue. Called with the lock held. */
 static void take_back(struct buildid_reader *reader, struct buildid_helper *helper, size_t at)
 {
 	while (helper->n > at)
@@ -228,7 +228,7 @@ static void give_out(struct buildid_reader *reader)
 	pthread_mutex_unlock(&reader->lock);
 }
 
-/* With the lock held. A file that was not found may be where it has been seen meanwhile. */
+/* Called with the lock held. A file that was not found may be where it has been seen meanwhile. */
 static void take_reply(struct buildid_reader *reader, struct buildid_request *request,
 		       const struct buildid_reply *reply, int fd)
 {
@@ -274,7 +274,7 @@ static void take_replies(struct buildid_reader *reader, struct buildid_helper *h
 	}
 }
 
-/* It was killed, or the file that it was reading has done that: that one is not tried again. */
+/* The helper was killed, perhaps by the file that it was reading: that one is not tried again. */
 static void bury(struct buildid_reader *reader, struct buildid_helper *helper)
 {
 	const struct buildid_reply none = { .found = false };
@@ -289,7 +289,7 @@ static void bury(struct buildid_reader *reader, struct buildid_helper *helper)
 	drop_helper(reader, helper);
 }
 
-/* Those that have become so: what else was sent to them is for others. */
+/* Marks helpers that have become stuck: all but the first of what was sent to them is for others. */
 static void find_stuck(struct buildid_reader *reader)
 {
 	for (size_t i = 0; i < reader->n_helpers; i++) {
@@ -366,7 +366,7 @@ static void *reader_main(void *reader)
 	return NULL;
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static void start(struct buildid_reader *reader)
 {
 	int rc;
@@ -385,7 +385,7 @@ static void start(struct buildid_reader *reader)
 
 void buildid_reader_prepare(struct buildid_reader *reader)
 {
-	/* Where that fails, the thread tries again, and says so. */
+	/* If that fails, the thread tries again, and says so. */
 	if (!reader->started && !reader->n_helpers)
 		(void)add_helper(reader, &(int){ 0 });
 }
@@ -416,16 +416,12 @@ void buildid_reader_ask(struct buildid_reader *reader, struct buildid_request *r
 }
 
 void buildid_reader_see(struct buildid_reader *reader, struct buildid_request *request,
-			const struct buildid_sighting *sighting)
+			const struct mapping_seen *seen)
 {
 	struct buildid_question *question = &request->question;
 
 	pthread_mutex_lock(&reader->lock);
-	/* The first and the newest are kept: it may be the one that runs for long. */
-	if (question->n_seen == BUILDID_SEEN_MAX)
-		memmove(&question->seen[1], &question->seen[2],
-			(--question->n_seen - 1) * sizeof(question->seen[0]));
-	question->seen[question->n_seen++] = *sighting;
+	question->n_seen = (uint8_t)mapping_seen_add(question->seen, question->n_seen, seen);
 	request->seen_again = true;
 	pthread_mutex_unlock(&reader->lock);
 }
@@ -479,7 +475,7 @@ void buildid_reader_free(struct buildid_reader *reader)
 		reader->ended = true;
 		wake(reader);
 		pthread_mutex_unlock(&reader->lock);
-		/* It never waits for a file: it is there at once. */
+		/* The thread never waits for a file: it ends at once. */
 		pthread_join(reader->thread, NULL);
 	}
 	for (request = reader->answered; request; request = next) {

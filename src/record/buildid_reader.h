@@ -16,12 +16,11 @@
 #define PSTAT_BUILDID_READER_H
 
 #include "kern/kern.h"
+#include "space/space.h"
 
 #include <limits.h>
 
 enum {
-	BUILDID_ANCESTORS_MAX = 4, /* how far back a process's parents are asked */
-	BUILDID_SEEN_MAX = 4, /* processes that are asked for one file */
 	BUILDID_STUCK_MS = 1000,
 	BUILDID_WAIT_MS = 2000, /* for the next answer or change of helper, at the end of a recording */
 	BUILDID_WAIT_ALL_MS = 20000, /* for all of them, however they come */
@@ -30,27 +29,20 @@ enum {
 	BUILDID_FDS_LEFT = 128,
 };
 
-/* Where a file was mapped: below whose root it is looked for. */
-struct buildid_sighting {
-	uint32_t pid;
-	uint32_t ancestors[BUILDID_ANCESTORS_MAX]; /* its parent, and so on; 0: not known */
-	uint64_t start, end; /* of the mapping */
-};
-
 enum buildid_kind {
 	BUILDID_OF_FILE,
 	BUILDID_OF_MODULE, /* of the kernel */
 	BUILDID_OF_VDSO,
 };
 
-/* What crosses the socket: one packet each way. */
+/* A question and its reply cross the socket as one packet each. */
 struct buildid_question {
 	uint32_t number; /* of the request, by which its reply is known */
 	uint8_t kind; /* enum buildid_kind */
 	uint8_t n_seen;
 	bool hold; /* the open file is wanted, too */
 	uint64_t inode; /* which it has to be; of a file */
-	struct buildid_sighting seen[BUILDID_SEEN_MAX]; /* the newest last */
+	struct mapping_seen seen[MAPPED_SEEN_MAX]; /* the newest last */
 };
 
 struct buildid_packet { /* as long as the path is, with its NUL */
@@ -73,7 +65,7 @@ struct buildid_request {
 	struct build_id id; /* the answer; size 0: none */
 	int fd; /* the file, open, the asker's; -1: none */
 	struct buildid_question question;
-	char path[]; /* behind the question, as in a packet */
+	char path[]; /* after the question, as in a packet */
 };
 
 struct buildid_reader;
@@ -96,8 +88,8 @@ void buildid_reader_free(struct buildid_reader *reader);
 void buildid_reader_ask(struct buildid_reader *reader, struct buildid_request *request);
 /* The file of a request that was asked for was mapped again, elsewhere. */
 void buildid_reader_see(struct buildid_reader *reader, struct buildid_request *request,
-			const struct buildid_sighting *sighting);
-/* Those that are answered, as a list that is the caller's, to free one by one, and fds. NULL: none. Cheap. */
+			const struct mapping_seen *seen);
+/* Gives the answered requests, as a list that is the caller's, to free one by one, and fds. NULL: none. Cheap. */
 struct buildid_request *buildid_reader_answered(struct buildid_reader *reader);
 /*
  * Waits until all is answered, or no answer has come for BUILDID_WAIT_MS since the last one and the last question.

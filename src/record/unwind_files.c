@@ -1,16 +1,13 @@
 /*
  * unwind_files.c: a file counts if it is the one that was mapped: by its device and inode, or where the record has a
- * build-id, by that. Tried in this order, for each of the last few processes that mapped it:
- *
- *	/proc/PID/root/PATH       in its own mount namespace
- *	/proc/PID/map_files/A-B   deleted or replaced meanwhile; root, or with CAP_CHECKPOINT_RESTORE
- *	PATH                      the process has ended, or is out of reach
+ * build-id, by that. It is looked for in the places of mapped_file.c, of the last few processes that mapped it, but for
+ * the roots of their ancestors.
  *
  * The one that led there stays open, or, where so many are open already, is what the file is opened by again.
  * Entries are found by the dso's number and never go, so that a path that was given out stays.
  *
  * A file that is written to in place keeps its inode, and what it was before is gone: samples from before that are not
- * unwound by it, those behind it are. That is seen by its time of writing, whenever a process maps it.
+ * unwound by it, those after it are. That is seen by its time of writing, whenever a process maps it.
  *
  * A debug file is looked for below /proc/PID/root of the same processes, then here, by build-id and by debug link. That
  * may take long, and is done once: a lock of its own is held meanwhile. Other workers that look for one wait; who wants
@@ -31,21 +28,17 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { SIGHTINGS_MAX = 4, HELD_MAX = 1024, HELD_PART = 4, WRITINGS_MAX = 64 };
+enum { HELD_MAX = 1024, HELD_PART = 4, WRITINGS_MAX = 64 };
 
-struct sighting {
-	uint32_t pid;
-	uint64_t start, end;
-};
-
-struct entry {
+struct unwind_file {
 	enum dso_kind kind;
 	char *name; /* the path that was mapped; NULL: never seen */
 	uint32_t major, minor;
 	uint64_t inode;
 	struct build_id build_id;
-	struct sighting seen[SIGHTINGS_MAX]; /* of n_seen, the latest */
-	unsigned n_seen, n_tried;
+	struct mapping_seen seen[MAPPED_SEEN_MAX];
+	size_t n_kept; /* in seen */
+	unsigned n_seen, n_tried; /* sightings so far; so many of them had been looked at when it was tried last */
 	char *path; /* to read it by; NULL: not open */
 	int fd; /* that path leads to; -1: none */
 	struct timespec written; /* when it was opened, or looked at since */
@@ -61,7 +54,7 @@ struct unwind_files {
 	const char *vdso; /* a path to it, or NULL */
 	pthread_mutex_t lock;
 	pthread_mutex_t debug_lock; /* who has it looks for a debug file; taken before the other */
-	struct entry **v; /* by dso.index; pointers stay */
+	struct unwind_file **v; /* by dso.index; pointers stay */
 	size_t n, cap;
 	size_t n_held, held_max;
 	atomic_uint late;
@@ -105,7 +98,7 @@ void unwind_files_free(struct unwind_files *files)
 	if (!files)
 		return;
 	for (size_t i = 0; i < files->n; i++) {
-		struct entry *entry = files->v[i];
+		struct unwind_file *entry = files->v[i];
 
 		if (entry->fd >= 0)
 			close(entry->fd);
@@ -124,7 +117,7 @@ void unwind_files_free(struct unwind_files *files)
 
 /* ---- what was mapped ---- */
 
-static struct entry *entry_at(struct unwind_files *files, uint32_t dso)
+static struct unwind_file *entry_at(struct unwind_files *files, uint32_t dso)
 {
 	while (dso >= files->n) {
 		VEC_GROW(files->v, files->n, files->cap);
@@ -135,7 +128,7 @@ static struct entry *entry_at(struct unwind_files *files, uint32_t dso)
 	return files->v[dso];
 }
 
-static void describe(struct entry *entry, const struct dso *dso)
+static void describe(struct unwind_file *entry, const struct dso *dso)
 {
 	if (!entry->name)
 		entry->name = xstrdup(dso->path);
@@ -148,7 +141,7 @@ static void describe(struct entry *entry, const struct dso *dso)
 
 /* ---- what was written to ---- */
 
-/* Of the time of a file; 0: before the recording began. */
+/* The time of a file on the clock of samples; 0: before the recording began. */
 static uint64_t sample_time(const struct unwind_files *files, const struct timespec *t)
 {
 	uint64_t wall_ns = (uint64_t)timespec_ns(t);
@@ -159,7 +152,7 @@ static uint64_t sample_time(const struct unwind_files *files, const struct times
 }
 
 /* Under the lock. */
-static void note_time(struct unwind_files *files, struct entry *entry, int fd)
+static void note_time(struct unwind_files *files, struct unwind_file *entry, int fd)
 {
 	size_t n = atomic_load(&files->n_writings);
 	struct stat st;
@@ -178,7 +171,7 @@ static void note_time(struct unwind_files *files, struct entry *entry, int fd)
 bool unwind_files_changed(struct unwind_files *files, uint32_t dso, const struct timespec *since)
 {
 	struct timespec now;
-	struct entry *entry;
+	struct unwind_file *entry;
 
 	pthread_mutex_lock(&files->lock);
 	entry = files->v[dso];
@@ -199,7 +192,7 @@ unsigned unwind_files_era(const struct unwind_files *files, uint64_t time_ns)
 }
 
 /* Under the lock. */
-static const char *path_at(const struct entry *entry, uint64_t time_ns, struct timespec *written)
+static const char *path_at(const struct unwind_file *entry, uint64_t time_ns, struct timespec *written)
 {
 	if (written)
 		*written = entry->written;
@@ -208,7 +201,7 @@ static const char *path_at(const struct entry *entry, uint64_t time_ns, struct t
 
 bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const struct record_mmap *mmap)
 {
-	struct entry *entry;
+	struct unwind_file *entry;
 	bool wanted = false;
 
 	/* "[vdso]" is no path. */
@@ -221,78 +214,78 @@ bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const s
 		wanted = true;
 	}
 	note_time(files, entry, entry->fd);
-	/* Of one that is open, too: its debug file may be below the root of who lives then. */
-	entry->seen[entry->n_seen++ % SIGHTINGS_MAX] =
-		(struct sighting){ mmap->pid, mmap->start, mmap->start + mmap->len };
+	/* Noted of an open file, too: its debug file may be below the root of a process that lives then. */
+	entry->n_kept = mapping_seen_add(entry->seen, entry->n_kept,
+					 &(struct mapping_seen){ .pid = mmap->pid,
+								 .start = mmap->start,
+								 .end = mmap->start + mmap->len });
+	entry->n_seen++;
 	pthread_mutex_unlock(&files->lock);
 	return wanted;
 }
 
 /* ---- opening ---- */
 
-static bool is_it(const struct entry *entry, int fd, const struct stat *st)
-{
-	struct build_id id;
-
-	if (entry->build_id.size)
-		return elf_build_id_of_fd(fd, &id) && build_id_same(&id, &entry->build_id);
-	return !entry->inode || is_recorded_inode(fd, st, entry->major, entry->minor, entry->inode);
-}
-
-/* A descriptor, or -1. */
-static int open_at(const struct entry *entry, const char *path)
-{
-	struct str why = STR_INIT;
-	struct stat st;
-	int fd = foreign_open(path, NULL, &st, &why);
-
-	str_release(&why);
-	if (fd < 0 || is_it(entry, fd, &st))
-		return fd < 0 ? -1 : fd;
-	close(fd);
-	return -1;
-}
-
 /* A file that was opened, and the path that led to it. */
-struct found {
+struct opened_file {
 	int fd; /* -1: none */
 	char *path; /* heap */
 };
 
-/* Takes over path. */
-static bool found_at(struct found *found, const struct entry *entry, char *path)
+/* entry is a copy. n_new: how many of its sightings are looked at, the newest. */
+static struct mapped_file mapped_file_of(const struct unwind_file *entry, unsigned n_new)
 {
-	found->fd = open_at(entry, path);
-	if (found->fd >= 0)
-		found->path = path;
-	else
-		free(path);
-	return found->fd >= 0;
+	size_t n = n_new < entry->n_kept ? n_new : entry->n_kept;
+
+	return (struct mapped_file){ .path = entry->name,
+				     .build_id = entry->build_id,
+				     .major = entry->major,
+				     .minor = entry->minor,
+				     .inode = entry->inode,
+				     .seen = entry->seen + (entry->n_kept - n),
+				     .n_seen = n };
 }
 
-static bool found_in_process(struct found *found, const struct unwind_files *files, const struct entry *entry,
-			     const struct sighting *seen)
+struct file_search {
+	const struct mapped_file *file;
+	struct opened_file found;
+};
+
+static bool open_at(void *context, const char *root, const char *path)
 {
-	return found_at(found, entry, xasprintf("%s/%u/root%s", files->procfs, seen->pid, entry->name)) ||
-	       found_at(found, entry, xasprintf("%s/%u/map_files/%" PRIx64 "-%" PRIx64, files->procfs, seen->pid,
-						seen->start, seen->end));
+	struct file_search *search = context;
+	const struct mapped_file *file = search->file;
+	char *whole = xasprintf("%s%s", root, path);
+	struct str why = STR_INIT;
+	struct build_id id;
+	struct stat st;
+	int fd = foreign_open(whole, NULL, &st, &why);
+	bool has_id = fd >= 0 && file->build_id.size && elf_build_id_of_fd(fd, &id);
+
+	str_release(&why);
+	/* A file of which neither build-id nor inode was recorded is taken for what its path says. */
+	if (fd >= 0 && ((!file->build_id.size && !file->inode) || mapped_file_is(file, fd, &st, has_id ? &id : NULL))) {
+		search->found = (struct opened_file){ fd, whole };
+		return true;
+	}
+	if (fd >= 0)
+		close(fd);
+	free(whole);
+	return false;
 }
 
 /* entry is a copy, whose sightings from n_tried on are new. */
-static struct found find_anywhere(const struct unwind_files *files, const struct entry *entry)
+static struct opened_file find_anywhere(const struct unwind_files *files, const struct unwind_file *entry)
 {
-	unsigned first = entry->n_seen > SIGHTINGS_MAX ? entry->n_seen - SIGHTINGS_MAX : 0;
-	struct found found = { .fd = -1 };
+	const struct mapped_file file = mapped_file_of(entry, entry->n_seen - entry->n_tried);
+	struct file_search search = { &file, { .fd = -1 } };
 
-	for (unsigned i = entry->n_seen; i-- > first && i >= entry->n_tried;)
-		if (found_in_process(&found, files, entry, &entry->seen[i % SIGHTINGS_MAX]))
-			return found;
-	found_at(&found, entry, xstrdup(entry->name));
-	return found;
+	mapped_file_look(&file, files->procfs, MAPPED_IN_ROOT | MAPPED_BY_RANGE | MAPPED_HERE, open_at, &search);
+	return search.found;
 }
 
 /* Under the lock: what was opened stays open, if there is room for one more. Takes all of found over. */
-static char *hold(struct unwind_files *files, struct found *found, int *fd)
+static char *hold(struct unwind_files *files, struct opened_file *found, int *fd)
 {
 	if (found->fd < 0 || files->n_held >= files->held_max) {
 		if (found->fd >= 0)
@@ -306,7 +299,7 @@ static char *hold(struct unwind_files *files, struct found *found, int *fd)
 }
 
 /* Under the lock: what was opened without it. Two may have opened the same. */
-static void keep(struct unwind_files *files, struct entry *entry, struct found *found)
+static void keep(struct unwind_files *files, struct unwind_file *entry, struct opened_file *found)
 {
 	if (found->fd < 0)
 		return;
@@ -324,8 +317,8 @@ static void keep(struct unwind_files *files, struct entry *entry, struct found *
 
 const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t time_ns, struct timespec *written)
 {
-	struct entry *entry = NULL, copy;
-	struct found found;
+	struct unwind_file *entry = NULL, copy;
+	struct opened_file found;
 	const char *path;
 
 	pthread_mutex_lock(&files->lock);
@@ -340,7 +333,7 @@ const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t
 	}
 	copy = *entry;
 	pthread_mutex_unlock(&files->lock);
-	/* Its name never changes. */
+	/* The copy may be used without the lock: its name never changes. */
 	found = find_anywhere(files, &copy);
 	pthread_mutex_lock(&files->lock);
 	keep(files, entry, &found);
@@ -353,11 +346,11 @@ const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t
 
 /* ---- debug files ---- */
 
-/* What is asked for. */
 struct debug_search {
 	const struct elf_file *file;
 	struct str link; /* "": none */
 	uint32_t link_crc;
+	struct opened_file found;
 };
 
 static bool fits(const struct debug_search *search, const struct elf_file *debug)
@@ -374,8 +367,9 @@ static bool fits(const struct debug_search *search, const struct elf_file *debug
 }
 
 /* Takes over path, which may be NULL. */
-static bool debug_found_at(struct found *found, const struct debug_search *search, char *path)
+static bool debug_found_at(struct debug_search *search, char *path)
 {
+	struct opened_file *found = &search->found;
 	struct str why = STR_INIT;
 	struct elf_file debug;
 
@@ -392,51 +386,39 @@ static bool debug_found_at(struct found *found, const struct debug_search *searc
 	return found->fd >= 0;
 }
 
-/* root: "" or of a process. */
-static bool debug_found_below(struct found *found, const struct debug_search *search, const char *root,
-			      const char *name)
+static bool debug_found_below(void *context, const char *root, const char *name)
 {
+	struct debug_search *search = context;
 	char *debug_dir = xasprintf("%s" ELF_DEBUG_DIR, root), *path = xasprintf("%s%s", root, name);
 	const char *link = search->link.s;
 
-	debug_found_at(found, search, build_id_path(debug_dir, &search->file->build_id, ".debug"));
-	for (size_t i = 0; link[0] && found->fd < 0 && i < ELF_DEBUGLINK_NEAR; i++)
-		debug_found_at(found, search, elf_debuglink_near(path, link, i));
-	if (link[0] && found->fd < 0)
-		debug_found_at(found, search, elf_debuglink_below(debug_dir, name, link));
+	debug_found_at(search, build_id_path(debug_dir, &search->file->build_id, ".debug"));
+	for (size_t i = 0; link[0] && search->found.fd < 0 && i < ELF_DEBUGLINK_NEAR; i++)
+		debug_found_at(search, elf_debuglink_near(path, link, i));
+	if (link[0] && search->found.fd < 0)
+		debug_found_at(search, elf_debuglink_below(debug_dir, name, link));
 	free(debug_dir);
 	free(path);
-	return found->fd >= 0;
+	return search->found.fd >= 0;
 }
 
 /* entry is a copy. */
-static struct found find_debug(const struct unwind_files *files, const struct entry *entry, struct elf_file *file)
+static struct opened_file find_debug(const struct unwind_files *files, const struct unwind_file *entry,
+				     struct elf_file *elf)
 {
-	unsigned first = entry->n_seen > SIGHTINGS_MAX ? entry->n_seen - SIGHTINGS_MAX : 0;
-	struct debug_search search = { .file = file, .link = STR_INIT };
-	struct found found = { .fd = -1 };
-	uint32_t before = 0;
+	const struct mapped_file file = mapped_file_of(entry, entry->n_seen);
+	struct debug_search search = { .file = elf, .link = STR_INIT, .found = { .fd = -1 } };
 
-	elf_file_debuglink(file, &search.link, &search.link_crc);
-	for (unsigned i = entry->n_seen; found.fd < 0 && i-- > first;) {
-		uint32_t pid = entry->seen[i % SIGHTINGS_MAX].pid;
-		char *root = xasprintf("%s/%u/root", files->procfs, pid);
-
-		if (pid != before)
-			debug_found_below(&found, &search, root, entry->name);
-		before = pid;
-		free(root);
-	}
-	if (found.fd < 0)
-		debug_found_below(&found, &search, "", entry->name);
+	elf_file_debuglink(elf, &search.link, &search.link_crc);
+	mapped_file_look(&file, files->procfs, MAPPED_IN_ROOT | MAPPED_HERE, debug_found_below, &search);
 	str_release(&search.link);
-	return found;
+	return search.found;
 }
 
 const char *unwind_files_debug_path(struct unwind_files *files, uint32_t dso, struct elf_file *file)
 {
-	struct found found = { .fd = -1 };
-	struct entry *entry, copy;
+	struct opened_file found = { .fd = -1 };
+	struct unwind_file *entry, copy;
 
 	pthread_mutex_lock(&files->debug_lock);
 	pthread_mutex_lock(&files->lock);

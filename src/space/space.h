@@ -18,6 +18,7 @@
 #include "util/util.h"
 
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 /* ---- files and other sources of code ---- */
 
@@ -120,6 +121,49 @@ void dso_table_list_build_id(struct dso_table *table, const char *path, const st
  */
 enum { DSO_DROPPED = UINT32_MAX };
 uint32_t *dso_table_keep(struct dso_table *table, const bool *used);
+
+/* ---- mapped_file.c: what was seen of a file that was mapped, and where it may be now ---- */
+
+enum { MAPPED_SEEN_MAX = 4, MAPPED_ANCESTORS_MAX = 4 };
+
+/* A process that had the file mapped. */
+struct mapping_seen {
+	const char *root; /* what it has as /; NULL: /proc/PID/root */
+	uint32_t pid;
+	uint32_t ancestors[MAPPED_ANCESTORS_MAX]; /* its parent, and so on; 0: not known */
+	uint64_t start, end; /* of the mapping */
+};
+
+struct mapped_file { /* all is borrowed */
+	const char *path; /* as mapped, in the mount namespaces of its processes */
+	struct build_id build_id; /* size 0: not known */
+	uint32_t major, minor;
+	uint64_t inode; /* 0: not known */
+	bool any_device; /* the inode alone says which file it is */
+	const struct mapping_seen *seen; /* the newest last */
+	size_t n_seen;
+};
+
+/* One more of the MAPPED_SEEN_MAX at `seen`, of which there are n: one between the first and the newest makes room. */
+size_t mapping_seen_add(struct mapping_seen *seen, size_t n, const struct mapping_seen *newest);
+/*
+ * An open file is the one that was mapped: by its build-id `now` (NULL: it has none) where one was recorded, else by
+ * device and inode. false also where neither was recorded.
+ */
+bool mapped_file_is(const struct mapped_file *file, int fd, const struct stat *st, const struct build_id *now);
+
+/* Bits of a set; asked for in this order. */
+enum mapped_place {
+	MAPPED_IN_ROOT = 1, /* below the root of the processes that had it */
+	MAPPED_BY_RANGE = 2, /* the mapping itself, also of a deleted file */
+	MAPPED_IN_ANCESTORS = 4, /* below the roots of those that they descend from */
+	MAPPED_HERE = 8, /* below this process's root */
+};
+/* path: below root, which is "" or a folder without a slash at its end. true: this is it. Both are borrowed. */
+typedef bool mapped_try_fn(void *context, const char *root, const char *path);
+/* Calls `try` for each of the places until it says true; false: it never did. */
+bool mapped_file_look(const struct mapped_file *file, const char *procfs, unsigned places, mapped_try_fn *try,
+		      void *context);
 
 /* ---- address_space.c: address spaces ---- */
 

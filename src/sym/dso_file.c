@@ -48,7 +48,7 @@ void dso_search_not_cached(struct dso_search *search, const struct str *why)
 	struct str text = STR_INIT;
 
 	str_add_printable(&text, why->s, why->len);
-	/* Of the file and of its debug file it may be the same. */
+	/* The reason may be there already, from the search for the file itself. */
 	if (text.len && !strstr(search->files->why.s, text.s))
 		str_addf(&search->files->why, "%s%s", search->files->why.len ? "; " : "", text.s);
 	str_release(&text);
@@ -72,7 +72,7 @@ static void why_replaced(struct dso_search *search, const struct build_id *now)
 	str_release(&then);
 }
 
-/* What can be done where a file could not be opened. One row per error that something is known for. */
+/* Says what can be done where a file could not be opened. One row per error that something is known for. */
 static const char *open_remedy(int code)
 {
 	static const struct {
@@ -136,12 +136,14 @@ static bool fits(const struct dso_search *search, const struct elf_file *file,
 		 enum acceptance acceptance)
 {
 	const struct dso *dso = search->dso;
+	const struct mapped_file mapped = { .build_id = search->build_id,
+					    .major = dso->major,
+					    .minor = dso->minor,
+					    .inode = dso->inode };
 
-	if (search->build_id.size)
-		return build_id_same(&search->build_id, &file->build_id);
-	return acceptance == ACCEPT_PATH ||
-	       (acceptance == ACCEPT_SAME &&
-		is_recorded_inode(file->fd, &file->stat, dso->major, dso->minor, dso->inode));
+	if (!search->build_id.size && acceptance != ACCEPT_SAME)
+		return acceptance == ACCEPT_PATH;
+	return mapped_file_is(&mapped, file->fd, &file->stat, &file->build_id);
 }
 
 /* Notes a debug file in the program's place: it has names, but no code, so the search for the program goes on. */
@@ -191,29 +193,27 @@ static bool try_runtime(struct dso_search *search, char *path, enum acceptance a
 
 /* ---- where it may be ---- */
 
-/*
- * Below the roots of living processes; then here, but for a file that can't be the one. bytes: of the path that
- * are used.
- */
-static bool try_roots(struct dso_search *search, size_t bytes)
+static bool try_place(void *search, const char *root, const char *path)
 {
-	const char *path = search->dso->path;
-	char *here;
+	return try_runtime(search, xasprintf("%s%s", root, path), ACCEPT_SAME);
+}
+
+/* Looks here for the recorded build-id, then below the roots of living processes, then here for the same file. */
+static bool try_roots(struct dso_search *search)
+{
+	struct mapping_seen seen[ROOTS_MAX];
+	const struct mapped_file file = { .path = search->dso->path, .seen = seen, .n_seen = search->n_roots };
 
 	if (!search->n_roots)
 		return false;
-	here = xasprintf("%.*s", (int)bytes, path);
-	if (try_runtime(search, here, ACCEPT_BUILD_ID))
-		return true;
+	/* The roots of the latest processes are first in search->roots and last in seen. */
 	for (size_t i = 0; i < search->n_roots; i++)
-		if (try_runtime(search,
-				xasprintf("%s%.*s", search->roots[i]->root, (int)bytes, path),
-				ACCEPT_SAME))
-			return true;
-	return try_runtime(search, xasprintf("%.*s", (int)bytes, path), ACCEPT_SAME);
+		seen[search->n_roots - 1 - i] = (struct mapping_seen){ .root = search->roots[i]->root };
+	return try_runtime(search, xstrdup(file.path), ACCEPT_BUILD_ID) ||
+	       mapped_file_look(&file, NULL, MAPPED_IN_ROOT | MAPPED_HERE, try_place, search);
 }
 
-/* Its process lives, and sees something else at the path. */
+/* The file's process lives, and sees something else at the path. */
 static void why_not_below_roots(struct dso_search *search)
 {
 	dso_search_why(search, "record again", NULL,
@@ -233,7 +233,7 @@ static bool try_recorded(struct dso_search *search)
 			dso_search_why(search, NULL, NULL, "it has no path in the recording");
 		return false;
 	}
-	if (try_roots(search, n))
+	if (try_roots(search))
 		return true;
 	if (n < mark_len || strcmp(path + n - mark_len, mark) != 0) {
 		if (!search->n_roots || (!search->build_id.size && !search->dso->inode))
@@ -242,7 +242,7 @@ static bool try_recorded(struct dso_search *search)
 		why_not_below_roots(search);
 		return false;
 	}
-	/* What bears the name now is another file, unless the build-id says otherwise. */
+	/* Another file bears the name now, unless the build-id says otherwise. */
 	if (try_runtime(search, xasprintf("%s%s", search->symfs, path), ACCEPT_BUILD_ID) ||
 	    try_runtime(search, xasprintf("%s%.*s", search->symfs, (int)(n - mark_len), path),
 			ACCEPT_BUILD_ID))
@@ -278,7 +278,7 @@ static bool try_vmlinux(struct dso_search *search)
 	return false;
 }
 
-/* What a recorder has kept, see buildcache/buildcache.h. */
+/* Looks for a copy that a recorder has kept, see buildcache/buildcache.h. */
 static bool try_cache(struct dso_search *search)
 {
 	static const enum cache_kind kinds[] = { CACHE_ELF, CACHE_VDSO };
@@ -340,7 +340,7 @@ static bool find_runtime(struct dso_search *search)
 	       try_own_vdso(search) || try_server(search);
 }
 
-/* What was found makes up for what was in the way; but doubts about the file that is used stay. */
+/* Drops the reasons that other places gave, as the file was found; but doubts about the file that is used stay. */
 static void forget_why(struct dso_search *search)
 {
 	if (search->build_id.size && build_id_same(&search->build_id, &search->dso->build_id)) {

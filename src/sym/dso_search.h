@@ -25,7 +25,7 @@ struct dso_search {
 	const char *symfs; /* "" or a folder */
 	/* The recording's, or where it has none, that of the file that was found. size 0: neither. */
 	struct build_id build_id;
-	/* Of files->runtime, once it was found: */
+	/* Known of files->runtime, once it was found: */
 	struct stat stat;
 	struct str link; /* .gnu_debuglink; "": none */
 	uint32_t link_crc;
@@ -36,7 +36,7 @@ struct dso_search {
 void dso_search_why(struct dso_search *search, const char *remedy, const char *path, const char *fmt,
 		    ...) PRINTF_LIKE(4, 5);
 
-/* The same of what is in the cache and can't be used: behind the reason that there is. */
+/* The same of what is in the cache and can't be used: after the reason that there is. */
 void dso_search_not_cached(struct dso_search *search, const struct str *why);
 
 /* Looks for files->debug, once files->runtime and what comes with it is known. */

@@ -6,8 +6,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +14,7 @@ enum {
 	THREADS_MAX = 64, /* asked for their root, where the first thread has ended */
 	MAPPERS_MAX = 64, /* of one dso */
 	START_FIELD = 22, /* of /proc/PID/stat, counted from 1 */
-	STATE_FIELD = 3, /* the first behind the name */
+	STATE_FIELD = 3, /* the first after the name */
 };
 #define START_TICK_NS ((int64_t)NS_PER_S / 100) /* start times are in hundredths, rounded down */
 
@@ -140,7 +138,7 @@ static int64_t clock_ns(clockid_t clock)
 	return timespec_ns(&now);
 }
 
-/* "12 (a name) R 1 ...": anything may be in the name, so the fields are counted behind its end. */
+/* "12 (a name) R 1 ...": anything may be in the name, so the fields are counted after its end. */
 static bool take_start(struct process_here *process, const char *stat)
 {
 	const char *at = strrchr(stat, ')');
@@ -174,7 +172,7 @@ static bool take_root(struct process_here *process, char *path)
 	return true;
 }
 
-/* That of the process, or, where its first thread has ended, of another one. */
+/* Takes the root of the process's first thread, or, where that has ended, of another one. */
 static void find_root(const struct processes *processes, struct process_here *process)
 {
 	char *tasks = xasprintf("%s/%d/task", processes->procfs, (int)process->pid);
@@ -306,17 +304,4 @@ size_t processes_elsewhere(struct processes *processes, const struct dso *dso,
 			add_view(process, v, &n);
 	}
 	return n;
-}
-
-bool is_recorded_inode(int fd, const struct stat *st, uint32_t major, uint32_t minor, uint64_t inode)
-{
-	enum { BTRFS = 0x9123683e, OVERLAYFS = 0x794c7630 };
-	struct statfs fs;
-
-	if (!inode || st->st_ino != inode)
-		return false;
-	if (major(st->st_dev) == major && minor(st->st_dev) == minor)
-		return true;
-	return !fstatfs(fd, &fs) &&
-	       ((uint32_t)fs.f_type == (uint32_t)BTRFS || (uint32_t)fs.f_type == OVERLAYFS);
 }

@@ -278,11 +278,6 @@ void symbols_cached_write(struct symbols *symbols, const struct build_id *id, co
  * there is just one; NULL: it can't be had. The first call is to be made before there are other threads that may.
  */
 const char *vdso_file_path(void);
-/*
- * Is an open file that with the recorded inode? Mappings of btrfs and overlayfs name another device than
- * stat(2) does: there it is not compared. inode 0: not known, which is no. processes.c.
- */
-bool is_recorded_inode(int fd, const struct stat *st, uint32_t major, uint32_t minor, uint64_t inode);
 
 /* ---- demangle: OCaml; C++, Rust and D by a library; demangle_none.c where it was left out ---- */
 /*
