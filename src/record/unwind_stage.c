@@ -26,7 +26,7 @@ struct unwind_stage {
 	struct unwind_workers *workers;
 	struct unwind_files *files;
 
-	/* What tasks do. */
+	/* Processes and their maps, as records tell of them. */
 	struct info info;
 	struct note_list notes; /* of records that made no sense */
 	struct decoder decoder, brief_decoder;
@@ -94,7 +94,7 @@ static void give_ready(struct unwind_stage *unwind)
 	unwind->n_ready = 0;
 }
 
-/* What was only a look at a file has done its work. */
+/* Takes back the jobs that are done. One that was only a look at a file has done its work. */
 static void take_back(struct unwind_stage *unwind, bool wait)
 {
 	struct unwind_job *next, *job = unwind_workers_take_done(unwind->workers, wait), **end = &unwind->done;
@@ -202,10 +202,10 @@ static int take(void *data, const struct perf_event_header *header, uint64_t tic
 	record_from_bytes(&record, (const uint8_t *)header, 0, false);
 	rc = record_decode(&unwind->decoder, &record, &body, &why);
 	str_release(&why);
-	/* Of no event that is known, in which form it ever came. */
+	/* Samples of no known event, in whatever form, and those without a copy of the stack are not changed. */
 	if (!body.event || !unwound_takes(body.event))
 		return STAGE_PASS;
-	/* It makes no sense, and as it is it would make less: the file says that such samples have another form. */
+	/* A broken sample can't be written as it is: the file says that such samples have another form. */
 	if (rc) {
 		unwind->stage->lost++;
 		return STAGE_REPLACED;

@@ -296,7 +296,7 @@ static void *worker_main(void *data)
 	struct unwind_workers *workers = worker->workers;
 	struct unwind_job *first, *last = NULL;
 
-	/* Of this thread alone (setpriority(2), NOTES). Where it may not, it waits its turn. */
+	/* Sets the priority of this thread alone (setpriority(2), NOTES). A thread that may not waits its turn. */
 	(void)!setpriority(PRIO_PROCESS, 0, WORKER_PRIORITY);
 	pthread_mutex_lock(&workers->lock);
 	while ((first = take_batch(workers)) != NULL) {

@@ -46,7 +46,7 @@ void unwind_workers_give(struct unwind_workers *workers, struct unwind_job *firs
 /* All that are done, as a list; wait: until there are any, which is for those who know that some were given. */
 struct unwind_job *unwind_workers_take_done(struct unwind_workers *workers, bool wait);
 
-/* Of samples so far, by any thread. */
+/* Counts of the samples that all threads have unwound so far. */
 struct unwind_workers_counts {
 	uint64_t chains[CHAIN_ENDS]; /* by enum chain_end */
 	uint64_t guessed; /* of these, with a caller that was found by the frame pointer */
