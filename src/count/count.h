@@ -18,6 +18,18 @@
 
 /* ---- pure arithmetic (perf_event_open(2), "multiplexing") ---- */
 
+static inline uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t positive_difference(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
 /* value * enabled / running, rounded to nearest, in 128 bits; saturates. running must not be 0. */
 uint64_t scale_count(uint64_t value, uint64_t enabled_ns, uint64_t running_ns);
 

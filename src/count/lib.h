@@ -89,8 +89,6 @@ extern const struct kern lib_kern;
 int lib_counters_open(struct pstat_counters **counters, const struct pstat_events *events,
 		      const struct pstat_open_options *options, const struct lib_sampling *sampling,
 		      const struct kern *kern, struct str *err);
-/* Which cell, of all, a reading is about. */
-size_t lib_cell_index(const struct pstat_counters *counters, size_t index, int cpu, size_t thread);
 
 /* ---- lib_readings.c ---- */
 

@@ -102,13 +102,6 @@ static void begin(struct pstat_readings *r, size_t i)
 	reading->state = PSTAT_COUNTED;
 }
 
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 /* Sums the cells; true if each of them counted all the time. */
 static bool fold_plain(struct pstat_readings *r, size_t i)
 {
@@ -394,17 +387,13 @@ const struct pstat_reading *pstat_reading_of(const struct pstat_readings *readin
 
 /* ---- reading ---- */
 
-size_t lib_cell_index(const struct pstat_counters *counters, size_t index, int cpu, size_t thread)
+/* The index, among all cells, of the one that a reading is about. */
+static size_t cell_index(const struct pstat_counters *counters, size_t index, int cpu, size_t thread)
 {
 	const struct counter *counter = &counters->set.v[index];
 	size_t column = counter->cpus.n ? intset_index(&counter->cpus, cpu) : 0;
 
 	return counters->first_cell[index] + column * counter->n_threads + thread;
-}
-
-static uint64_t positive_difference(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
 }
 
 /* The reading of a descriptor, less that of the last reset. base NULL: as it is. */
@@ -431,7 +420,7 @@ struct read_call {
 static void store_cell(void *data, size_t index, int cpu, size_t thread, const struct reading *reading)
 {
 	const struct read_call *call = data;
-	size_t i = lib_cell_index(call->counters, index, cpu, thread);
+	size_t i = cell_index(call->counters, index, cpu, thread);
 
 	call->cells[i] = cell_of(call->counters->set.v[index].event, reading, call->base ? &call->base[i] : NULL);
 }

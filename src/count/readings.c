@@ -16,18 +16,6 @@
 
 /* ---- arithmetic ---- */
 
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static uint64_t positive_difference(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 /* The product needs 128 bits: a few hours of nanoseconds times a few billion counts do not fit into 64. */
 uint64_t scale_count(uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
 {

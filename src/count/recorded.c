@@ -16,14 +16,30 @@
 enum { CONFIG_AGGR_MODE, CONFIG_INTERVAL, CONFIG_SCALE };
 enum { CELLS_MAX = 1 << 22, THREADS_MAX = 1 << 16, CPUS_MAX = 1 << 13 /* of Linux */ };
 
+struct recorded_event {
+	bool was_open;
+	struct intset cpus; /* on which it has counts */
+	size_t core_type; /* index into info.hybrid, or NO_CORE_TYPE */
+};
+
 void recorded_init(struct recorded_counts *counts)
 {
 	*counts = (struct recorded_counts){ .scale = 1, .aggr_mode = 1 };
 }
 
+static void forget(struct recorded_counts *counts)
+{
+	for (size_t i = 0; counts->events && i < counts->n_events; i++)
+		intset_release(&counts->events[i].cpus);
+	free(counts->events);
+	counts->events = NULL;
+	event_list_release(&counts->list);
+	target_release(&counts->target);
+}
+
 void recorded_release(struct recorded_counts *counts)
 {
-	recorded_forget(counts);
+	forget(counts);
 	intset_release(&counts->cpus);
 	free(counts->threads);
 	free(counts->v);
@@ -207,12 +223,6 @@ enum aggr_mode recorded_aggr(const struct recorded_counts *counts, const char *v
 	return mode == MODE_OTHER ? AGGR_TOTAL : (enum aggr_mode)mode;
 }
 
-struct recorded_event {
-	bool was_open;
-	struct intset cpus; /* on which it has counts */
-	size_t core_type; /* index into info.hybrid, or NO_CORE_TYPE */
-};
-
 /* ---- core types ---- */
 
 /* Generic events of hybrid machines have the type of the core's PMU in the upper half of config. */
@@ -315,16 +325,6 @@ void recorded_describe(struct recorded_counts *counts, const struct events *even
 			event->core_type = core_type_of(info, &events->v[i]->attr);
 	}
 	set_target(counts);
-}
-
-void recorded_forget(struct recorded_counts *counts)
-{
-	for (size_t i = 0; counts->events && i < counts->n_events; i++)
-		intset_release(&counts->events[i].cpus);
-	free(counts->events);
-	counts->events = NULL;
-	event_list_release(&counts->list);
-	target_release(&counts->target);
 }
 
 /* ---- topology ---- */

@@ -57,7 +57,6 @@ enum aggr_mode recorded_aggr(const struct recorded_counts *counts, const char *v
  * info, of the recording's header, is borrowed.
  */
 void recorded_describe(struct recorded_counts *counts, const struct events *events, const struct info *info);
-void recorded_forget(struct recorded_counts *counts);
 /* data: struct recorded_counts; a read hands over all cells that were ever read. */
 extern const struct count_backend count_backend_recorded;
 

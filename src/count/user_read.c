@@ -128,7 +128,11 @@ uint64_t user_read_config1(const struct event *event)
 	}
 }
 
-const char *user_read_hindrance(const struct host_paths *host)
+/*
+ * Why none of this machine's counters can be read in user space, whatever the event: static text; NULL: nothing is
+ * known against it.
+ */
+static const char *hindrance_of(const struct host_paths *host)
 {
 	struct str path = STR_INIT;
 	uint64_t allowed = 1;
@@ -317,7 +321,7 @@ static const char *missing_reason(const struct counter *counter, bool inherit, c
 int lib_user_open(struct pstat_counters *counters, bool inherit)
 {
 	const struct counter_set *set = &counters->set;
-	const char *hindrance = user_read_hindrance(&counters->kern.host);
+	const char *hindrance = hindrance_of(&counters->kern.host);
 	struct lib_user *user = &counters->user;
 	int *fds = xcalloc(set->n + 1, sizeof(*fds)), rc;
 

@@ -65,11 +65,6 @@ bool user_pages_read(const struct user_pages *pages, size_t i, struct user_value
  * arm64's PMUs. 0 elsewhere, and for events that no PMU of a CPU counts.
  */
 uint64_t user_read_config1(const struct event *event);
-/*
- * Why none of this machine's counters can be read in user space, whatever the event: static text; NULL: nothing is
- * known against it.
- */
-const char *user_read_hindrance(const struct host_paths *host);
 
 /* Reading without system calls, as far as a handle's counters have it. */
 struct lib_user {

@@ -493,7 +493,6 @@ bool watch_tasks_ended(const struct watch *watch, const struct target *target);
 size_t watch_fd(struct watch *watch, int fd);
 /* Events that the last wait saw on it: POLLIN, POLLHUP, ... or 0. */
 short watch_seen(const struct watch *watch, size_t slot);
-void watch_replace_fd(struct watch *watch, size_t slot, int fd);
 
 /*
  * The lines that --control brings. A line may come in pieces. Each that was carried out is answered with "ack" and a

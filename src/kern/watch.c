@@ -140,11 +140,6 @@ short watch_seen(const struct watch *watch, size_t slot)
 	return watch->fds[slot].revents;
 }
 
-void watch_replace_fd(struct watch *watch, size_t slot, int fd)
-{
-	watch->fds[slot] = (struct pollfd){ .fd = fd, .events = POLLIN };
-}
-
 void watch_forget_control(struct watch *watch)
 {
 	watch->fds[CONTROL_SLOT] = (struct pollfd){ .fd = -1 };

@@ -56,11 +56,6 @@ char *arena_strndup(struct arena *arena, const char *text, size_t n)
 	return piece;
 }
 
-char *arena_strdup(struct arena *arena, const char *text)
-{
-	return arena_strndup(arena, text, strlen(text));
-}
-
 void arena_release(struct arena *arena)
 {
 	while (arena->blocks) {

@@ -16,7 +16,6 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t bytes); /* aligned for any type; not zeroed */
 void *arena_copy(struct arena *arena, const void *bytes, size_t n);
 char *arena_strndup(struct arena *arena, const char *text, size_t n);
-char *arena_strdup(struct arena *arena, const char *text);
 void arena_release(struct arena *arena);
 /* Empty again; one block is kept. */
 void arena_reset(struct arena *arena);
