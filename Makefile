@@ -119,7 +119,8 @@ SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))
 TEXT_FILES := $(sort $(foreach kind,css html js sql,$(wildcard src/*/*.$(kind))))
 TEXT_OBJECTS := $(TEXT_FILES:%=$(BUILD)/%.o)
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o) $(TEXT_OBJECTS)
-UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+UNIT_NAMES ?= test_*
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard $(UNIT_NAMES:%=tests/unit/%.c))))
 FAKE_OBJECTS := $(patsubst tests/fake/%.c,$(BUILD)/tests/fake/%.o,$(sort $(wildcard tests/fake/*.c)))
 WORKLOADS := $(patsubst tests/work/%.c,$(BUILD)/tests/work/%,$(sort $(wildcard tests/work/*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(sort $(wildcard tests/bench/*.c)))
@@ -293,13 +294,14 @@ lint: all test-programs
 	@BUILD='$(BUILD)' CC='$(CC)' tests/run lint
 
 # What has threads: the recorder's, and whoever works beside it. A pattern that matches nothing is no mistake.
-THREADED_TESTS := unit/test_*reader* unit/test_consumer* unit/test_pipeline* unit/test_buffers* \
-	unit/test_stages unit/test_read_ahead unit/test_unwind_stage unit/test_unwind_files unit/test_frames_ahead \
-	unit/test_live_source unit/test_sink* unit/test_buildid* unit/test_helper* cli/record_threads \
-	cli/record_pressure cli/live_unwind cli/read_ahead
-# The sanitizer wants the addresses where it expects them, which newer kernels spread wider.
+THREADED_TESTS := unit/test_*reader* unit/test_consumer* unit/test_stages unit/test_read_ahead unit/test_unwind_stage \
+	unit/test_unwind_files unit/test_frames_prefetch unit/test_live_source unit/test_sink* unit/test_buildid* unit/test_helper* \
+	unit/test_remote* cli/record_threads cli/record_pressure cli/live_unwind cli/read_ahead
+# Of unit tests only these are built. The sanitizer wants the addresses where it expects them, which newer kernels spread wider.
+check-threads: TESTS := $(or $(TESTS),$(THREADED_TESTS))
 check-threads:
-	@TEST_USERS=own setarch -R $(MAKE) --no-print-directory SANITIZE=thread check TESTS='$(or $(TESTS),$(THREADED_TESTS))'
+	@TEST_USERS=own setarch -R $(MAKE) --no-print-directory SANITIZE=thread check TESTS='$(TESTS)' \
+		UNIT_NAMES='$(or $(patsubst unit/%,%,$(filter unit/%,$(TESTS))),test_*)'
 
 # Builds pstat once more, for arm64, into LAB. Skipped where QEMU or the packages can't be had.
 LAB ?= build/lab

@@ -42,6 +42,7 @@ tests_main_pid=$BASHPID
 tests_name=${0##*/}
 echo 0 >"$tmp/.count"
 status=0 out='' err=''
+used=$ROOT/tests/cli/used # $used PID MS: until the process has used the CPU for so long
 
 tests_end()
 {
@@ -105,7 +106,7 @@ used_ticks() { awk '{ print $14 + $15 + $16 + $17 }' /proc/$tests_main_pid/stat;
 # Runs the functions test_*, in the order of the file.
 run_tests()
 {
-	local before begun used status_now only=
+	local before begun ticks status_now only=
 
 	[ -z "${TEST_WITHOUT_RIGHTS:-}" ] || only=$(sed -n '1,20s/^# rights: //p' "$0")
 	shopt -s extdebug # declare -F then tells the line
@@ -113,7 +114,7 @@ run_tests()
 		declare -F "$name"; done | sort -k2,2n | awk '{ print $1 }'); do
 		[ -z "$only" ] || [[ " $only " = *" $test_now "* ]] || continue
 		before=$(<"$tmp/.count") begun=$EPOCHREALTIME
-		[ -z "${TEST_TIMES:-}" ] || used=$(used_ticks)
+		[ -z "${TEST_TIMES:-}" ] || ticks=$(used_ticks)
 		shopt -u extdebug
 		(
 			name=$test_now
@@ -125,7 +126,7 @@ run_tests()
 			[ "$(<"$tmp_file/.count")" -gt "$before" ] || fail "checks something" "no check ran"
 		)
 		status_now=$?
-		[ -z "${TEST_TIMES:-}" ] || took "$begun" "$used" "$test_now"
+		[ -z "${TEST_TIMES:-}" ] || took "$begun" "$ticks" "$test_now"
 		if [ $status_now -gt 1 ]; then
 			fail "runs to its end" "status $status_now"
 		fi

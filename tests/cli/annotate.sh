@@ -218,7 +218,7 @@ jit()
 	pid=$!
 	exec {hold}>ctl
 	for ((i = 0; i < 600; i++)); do [ -s ready ] && break; sleep 0.05; done
-	"$PSTAT" record -q -o jit.data -F 2000 -e cpu-clock:u -p $pid -- sleep 1 2>record.err
+	"$PSTAT" record -q -o jit.data -F 2000 -e cpu-clock:u -p $pid -- "$used" $pid 300 2>record.err
 	"$PSTAT" annotate -i jit.data "${@:2}" >jit.out 2>jit.said
 	status=$?
 	exec {hold}>&-

@@ -2,7 +2,7 @@
 # pstat archive: what a recording needs in one file, and out of it again, beside perf-archive and tar; archives that
 # were made to do harm.
 #
-# rights: test_round_trip test_all_of_a_folder test_missing
+# rights: test_round_trip
 . "${0%/*}/../lib.sh"
 need_libarchive
 need_paranoid 2

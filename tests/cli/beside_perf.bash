@@ -29,25 +29,6 @@ verdicts()
 	done 3< <("$PYTHON" "$@" || echo "status"$'\t'"of $1")
 }
 
-# Returns when process PID has used the CPU for N ms more, however long that takes, or has ended.
-cat >"$tmp/used" <<'END'
-#!/bin/bash
-hz=$(getconf CLK_TCK)
-used_ms()
-{
-	read -r line <"/proc/$1/stat" || return
-	stat=(${line##*) }) # behind the name, which may have blanks; from field 3 of proc_pid_stat(5) on
-	ms=$(((stat[11] + stat[12]) * 1000 / hz))
-} 2>/dev/null
-used_ms "$1" || exit 0
-until=$((ms + $2))
-while [ "$ms" -lt "$until" ] && used_ms "$1"; do
-	read -r -t 0.01 <> <(:)
-done
-exit 0
-END
-chmod +x "$tmp/used"
-
 # recorded FILE RECORDER OPTION... -- PROGRAM...: for some of its work ($recorded_ms of CPU time), in the middle.
 recorded_ms=250
 recorded()
@@ -62,9 +43,9 @@ recorded()
 	shift
 	"$@" >said 2>&1 &
 	pid=$!
-	"$tmp/used" $pid 30
+	"$used" $pid 30
 	[ -e /proc/$pid ] || fail "the program is at its work" "$(<said)"
-	"$recorder" record -q -o "$file" "${options[@]}" -p $pid -- "$tmp/used" $pid $recorded_ms >/dev/null 2>record_err ||
+	"$recorder" record -q -o "$file" "${options[@]}" -p $pid -- "$used" $pid $recorded_ms >/dev/null 2>record_err ||
 		fail "$file is recorded" "$(<record_err)"
 	kill $pid
 	wait $pid 2>/dev/null

@@ -1,6 +1,8 @@
 #!/bin/bash
 # What the measured command finds in its process is what pstat was started with: blocked and ignored signals and the
 # limits, in every run of it.
+#
+# run: once
 . "${0%/*}/vs_perf.bash"
 
 # Everything that a program finds and pstat changes for itself: one line of each, in any order.

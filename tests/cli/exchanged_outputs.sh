@@ -1,6 +1,8 @@
 #!/bin/bash
 # Who may write to the folder of an output exchanges the file while it is written: what stands there then is neither
 # written to nor given other rights, and gets nothing of what was found out.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 

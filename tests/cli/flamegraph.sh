@@ -132,7 +132,7 @@ test_hostile()
 	'./<img src=x>' map "$name$(printf '%065000d' 0)" <ctl >ready 2>said &
 	exec 8>ctl
 	timeout 20 "$BASH" -c 'until [ -s ready ]; do sleep 0.05; done'
-	"$PSTAT" record -q -o bad -F 2000 -e cpu-clock:u -g -p $! -- sleep 0.5 2>said
+	"$PSTAT" record -q -o bad -F 2000 -e cpu-clock:u -g -p $! -- "$used" $! 200 2>said
 	report bad --flamegraph=page.html
 	report bad --flamegraph=page.svg
 	exec 8>&-

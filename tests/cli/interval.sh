@@ -1,5 +1,7 @@
 #!/bin/bash
 # -I: intervals, their sum, their number and their clock. Times themselves are not compared.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 test_intervals_add_up()

@@ -1,6 +1,8 @@
 #!/bin/bash
 # pstat buildid-cache -k: copies of a kernel's own code, beside perf's; the kernel is one of a few made pages, since the real
 # one's /proc/kcore is for root alone and on some machines not there.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 id=0102030405060708090a0b0c0d0e0f1011121314
 copies=.debug/[kernel.kcore]

@@ -1,6 +1,8 @@
 #!/bin/bash
 # pstat list on a terminal: by source, each reason said once, lines that fit; near names for what there is not. In a
 # pipe: a line for each event, as before.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 export PSTAT_PAGER=cat
 unset COLUMNS

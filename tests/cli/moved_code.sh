@@ -31,7 +31,7 @@ test_moved_before()
 {
 	"$WORK/moved" from 30 >ready &
 	until grep -q "runs there" ready; do sleep 0.01; done
-	"$PSTAT" record -q -N -F 1000 -e cpu-clock:u -g -o data -p $! -- sleep 0.1
+	"$PSTAT" record -q -N -F 1000 -e cpu-clock:u -g -o data -p $! -- "$used" $! 100
 	kill $!
 	expect_names data "attached"
 }

@@ -1,5 +1,7 @@
 #!/bin/bash
 # Where reports go, and what happens where they can't be written.
+#
+# rights: test_places_that_cannot_be_opened test_notes
 . "${0%/*}/../lib.sh"
 
 test_to_stderr_by_default()

@@ -1,6 +1,8 @@
 #!/bin/bash
 # --passes: where it makes no sense; and runs of a command whose truth is known, with more breakpoints than a
 # machine has.
+#
+# run: once
 . "${0%/*}/vs_perf.bash"
 
 need_few_breakpoints()

@@ -1,5 +1,7 @@
 #!/bin/bash
 # How pstat record ends: with the command's status, by a signal, or because it cannot do its work.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Every record that is written is a multiple of 8 bytes long, in each way of recording: perf 7 refuses a stream
 # with others ("event size 100 is not 8-byte aligned").
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 

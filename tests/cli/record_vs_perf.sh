@@ -1,6 +1,8 @@
 #!/bin/bash
 # A recording of work that knows what it does: pstat says how many samples, the file has so many, perf and
 # pstat read the same records out of it, and each sample is where the work was.
+#
+# rights: test_a_program test_children_and_threads test_what_runs_already test_what_other_readers_need
 . "${0%/*}/vs_perf.bash"
 
 # said WORD: the number before it in the closing line.

@@ -1,6 +1,8 @@
 #!/bin/bash
 # What options of pstat record do to the file and to the closing lines. Work is counted, not timed: each of
 # these faults is a sample.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 need_paranoid 2
 exact=$WORK/exact

@@ -3,19 +3,12 @@
 # dumps of code made at run time under the pid that the process has in its namespace, beside perf where it can;
 # and what a hostile process puts there. The work is tests/work/jit.c, whose code is known: jit_two_thirds and
 # jit_one_third. It runs until it is told to end, after the report.
+#
+# rights: test_a_program_below_its_own_tmp test_a_map_in_a_container test_dumps test_a_pid_that_is_used_again
 . "${0%/*}/../lib.sh"
 export HOME=$tmp NO_COLOR=1 PERF_BUILDID_DIR=/dev/null
 unset JITDUMPDIR
 JIT=$WORK/jit
-
-cat >"$tmp/burnt" <<'END'
-#!/bin/bash
-# burnt PID N: waits until the process has used N more ticks of user time, or is gone.
-ticks() { local line; { read -r line <"/proc/$1/stat"; } 2>/dev/null && set -- ${line##*) } && echo "${12}"; }
-end=$(($(ticks "$1") + $2))
-while now=$(ticks "$1") && [ -n "$now" ] && [ "$now" -lt "$end" ]; do sleep 0.05; done
-END
-chmod +x "$tmp/burnt"
 
 # start COMM COMMAND...: runs it until stop; $pid is the process called COMM among those that it becomes.
 start()
@@ -49,13 +42,13 @@ stop()
 	wait $starter 2>/dev/null
 }
 
-# sample FILE OPTION...: at least 25 ticks of the process's time. No file is kept: what there is now has to do.
+# sample FILE OPTION...: at least 250 ms of the process's time. No file is kept: what there is now has to do.
 sample()
 {
 	local file=$1
 
 	shift
-	run "$PSTAT" record -N -q -o "$file" -F 1000 -e cpu-clock:u "$@" -p "$pid" -- "$tmp/burnt" "$pid" 25
+	run "$PSTAT" record -N -q -o "$file" -F 1000 -e cpu-clock:u "$@" -p "$pid" -- "$used" "$pid" 250
 	[ "$status" = 0 ] || fail "record" "$err"
 }
 
@@ -200,7 +193,7 @@ test_two_containers()
 		sh -c 'echo ready; exec /tmp/app known 1000000'
 	for ids in --no-buildid --buildid-all; do
 		run "$PSTAT" record -q -o x -F 1000 -e cpu-clock:u "$ids" -p "$first,$pid" -- \
-			sh -c "'$tmp/burnt' $first 25; '$tmp/burnt' $pid 25"
+			sh -c "'$used' $first 250; '$used' $pid 250"
 		run "$PSTAT" report --no-children -g none -s pid,symbol -i x
 		has "$ids the first" "%  *$first:app  *\[\.\] native_spin" "$out"
 		has "$ids the second" "%  *$pid:app  *\[\.\] burn\$" "$(sed 's/ *$//' <<<"$out")"
@@ -226,7 +219,7 @@ test_a_mount_namespace_and_relatives()
 	END
 	start app unshare -m bash inside
 	parent=$(awk '$1 == "PPid:" { print $2 }' "/proc/$pid/status")
-	run "$PSTAT" record -N -q -o x -F 1000 -e cpu-clock:u -p "$parent,$pid" -- "$tmp/burnt" "$pid" 25
+	run "$PSTAT" record -N -q -o x -F 1000 -e cpu-clock:u -p "$parent,$pid" -- "$used" "$pid" 250
 	report x
 	takes "its function" 90 100 native_spin
 	kill "$pid"
@@ -343,7 +336,7 @@ test_dumps()
 	dump_is_read "where it was started"
 	if command -v perf >/dev/null; then
 		# By the clock that the dump has, which perf needs to put both together.
-		run perf record -q -k mono -e cpu-clock:u -F 1000 -o p -p "$pid" -- "$tmp/burnt" "$pid" 25
+		run perf record -q -k mono -e cpu-clock:u -F 1000 -o p -p "$pid" -- "$used" "$pid" 250
 		report p
 		known "a recording of perf, without an inject step"
 		perf inject -j -i p -o pj 2>/dev/null
@@ -513,7 +506,7 @@ test_a_pid_that_is_used_again()
 		trap 'rm -f /tmp/perf-$pid.map' EXIT
 		exec 9>ctl
 		until [ -s ready ]; do sleep 0.05; done
-		"$PSTAT" record -q -o x -F 1000 -e cpu-clock:u -p $pid -- "$BURNT" $pid 25
+		"$PSTAT" record -q -o x -F 1000 -e cpu-clock:u -p $pid -- "$USED" $pid 250
 		"$PSTAT" report -q -g none -s symbol -i x >first
 		exec 9>&-
 		wait $pid
@@ -529,11 +522,11 @@ test_a_pid_that_is_used_again()
 		[ $! = $pid ] || exit 2
 		until [ -s ready ]; do sleep 0.05; done
 		"$PSTAT" report -g none -s symbol -i x >second 2>second.err
-		"$PSTAT" record -q -o y -F 1000 -e cpu-clock:u -p $pid -- "$BURNT" $pid 25
+		"$PSTAT" record -q -o y -F 1000 -e cpu-clock:u -p $pid -- "$USED" $pid 250
 		"$PSTAT" report -q -g none -s symbol -i y >third
 		kill $pid
 	END
-	run env JIT="$JIT" PSTAT="$PSTAT" BURNT="$tmp/burnt" unshare -p -m -f bash inside
+	run env JIT="$JIT" PSTAT="$PSTAT" USED="$used" unshare -p -m -f bash inside
 	[ "$status" = 2 ] && skip "needs a pid to be used again, and others came between"
 	same "status" 0 "$status"
 	has "the process itself" first_jit_two_thirds "$(<first)"

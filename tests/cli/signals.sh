@@ -1,5 +1,7 @@
 #!/bin/bash
 # Signals end a run with its full output.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 
 # begin OPTIONS... -- COMMAND: pstat in the background; returns when the command has made the file "up".

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Counts in a file: pstat stat record and pstat stat report, each also with perf at the other end. What is
 # recorded is what was printed, so every comparison is exact.
+#
+# rights: test_a_command test_threads test_pipes
 . "${0%/*}/../lib.sh"
 
 events=page-faults:u,minor-faults:u,major-faults:u

@@ -119,7 +119,7 @@ test_stuck()
 }
 
 # While a program of another mount namespace is recorded, its file system sticks: the rings are emptied all the same.
-# They have room for some seconds, the recording takes some more.
+# They have room for about a second, the recording takes some more.
 test_the_recording_goes_on()
 {
 	local waited=0
@@ -130,8 +130,8 @@ test_the_recording_goes_on()
 		sleep 0.1
 	done
 	cd open
-	run timeout -s KILL $MOST_S "$PSTAT" record -e cpu-clock -F 2500 -m 1M -g -a -o x -- \
-		sh -c "touch go; until [ -e mapped ]; do sleep 0.01; done; '$WORK/callers' deep 5000 2"
+	run timeout -s KILL $MOST_S "$PSTAT" record -e cpu-clock -F 2500 -m 512K -g -a -o x -- \
+		sh -c "touch go; until [ -e mapped ]; do sleep 0.01; done; '$WORK/callers' deep 3000"
 	touch stop
 	wait
 	same "it ends well, and at all" 0 "$status"

@@ -89,7 +89,7 @@ test_callchains_are_those_of_record()
 {
 	local two one
 
-	gate "$callers" known 1500
+	gate "$callers" known 500
 	begin tables -d 3600 -e cpu-clock:u -g --no-children
 	begin_record x -e cpu-clock:u -g
 	finish
@@ -97,10 +97,10 @@ test_callchains_are_those_of_record()
 	"$PSTAT" report --stdio -i x -s dso,symbol --no-children >reported 2>/dev/null
 	two=$(part two_thirds tables)
 	one=$(part two_thirds reported)
-	# Of so many samples of 1.5 s at 4000 Hz a part of two thirds is off by a percent in one of ten thousand
-	# recordings; on a busy machine timers are late, which makes samples few, and others of each program.
+	# A part of two thirds is far from a half and from all, however few samples a busy machine's late timers take;
+	# tests/unit/test_calltree.c has it to the sample.
 	check "two thirds: ${two:-none} in top, ${one:-none} in report" \
-		awk -v a="${two:-0}" -v b="${one:-0}" 'BEGIN { exit !(a > 59 && a < 75 && b > 59 && b < 75) }'
+		awk -v a="${two:-0}" -v b="${one:-0}" 'BEGIN { exit !(a > 50 && a < 85 && b > 50 && b < 85) }'
 	has "the hottest one is there" '^ +[0-9.]+% +callers +\[\.\] burn' "$(<tables)"
 }
 
@@ -145,13 +145,13 @@ test_late_tables()
 	local n left
 
 	gate "$exact" pages:4000 pauses
-	begin tables -d 0.2 -e page-faults/period=1,name=each/u -n -E 1000
+	begin tables -d 0.05 -e page-faults/period=1,name=each/u -n -E 1000
 	echo >go
 	until [ "$(samples_of tables each)" -ge 4000 ] && sleeps $held; do sleep 0.02; done
 	n=$(grep -c '^# top' tables)
 	until [ "$(grep -c '^# top' tables)" -gt $((n + 5)) ]; do sleep 0.02; done
 	kill -STOP "${tops[0]}"
-	sleep 2
+	sleep 0.6
 	n=$(grep -c '^# top' tables)
 	kill -CONT "${tops[0]}"
 	until [ "$(grep -c '^# top' tables)" -gt $((n + 3)) ]; do sleep 0.02; done

@@ -1,6 +1,6 @@
 /*
  * moved HOW SECONDS: copies the code of hot_loop() and its caller into memory without a file, at the same addresses, as
- * programs do for huge pages, and spends the time there.
+ * programs do for huge pages, and spends so much CPU time there.
  *	HOW over: maps over it; from: moves a copy there, of which the kernel tells no one
  * Prints a line when it runs there.
  */
@@ -23,7 +23,7 @@ static double now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
