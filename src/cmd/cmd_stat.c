@@ -1,9 +1,9 @@
 /*
- * pstat stat: the wiring. Options have filled a plan, which runs (stat/run.c); its reports go to the output, its notes
- * to stderr. Nothing is computed here.
+ * pstat stat: the wiring. Options have filled a plan, which runs (stat/run.c); its reports go to the output, its
+ * notes to stderr. Nothing is computed here.
  *
  * `pstat stat record` is the same with a tap on the readings (stat_record.c); `pstat stat report` is in
- * stat_report.c.
+ * cmd_stat_report.c.
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
@@ -11,7 +11,6 @@
 #include "cmd/control_place.h"
 #include "cmd/stat_output.h"
 #include "cmd/stat_record.h"
-#include "cmd/stat_report.h"
 #include "cmd/stat_options.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 #include <unistd.h>
 
 /* The callbacks of a run get this. */
-struct session {
+struct stat_session {
 	const struct stat_words *words;
 	struct stat_output output;
 	struct stat_record record;
@@ -34,7 +33,7 @@ struct session {
  * Programs read CSV and JSON from stderr too: a note between the rows would break them. What a note
  * says of an event stands in its row as well, by ":u" in its name or by a reason.
  */
-static bool notes_are_wanted(const struct session *session)
+static bool notes_are_wanted(const struct stat_session *session)
 {
 	const struct stat_words *words = session->words;
 	bool machine_on_stderr = session->output.with_notes && !session->output.format->for_people;
@@ -42,7 +41,7 @@ static bool notes_are_wanted(const struct session *session)
 	return !words->quiet && (words->verbose > 0 || !machine_on_stderr);
 }
 
-static void print_notes(struct session *session)
+static void print_notes(struct stat_session *session)
 {
 	if (notes_are_wanted(session))
 		session->n_noted = message_notes(&session->notes, session->n_noted,
@@ -51,7 +50,7 @@ static void print_notes(struct session *session)
 
 static void on_opened(void *data, const struct counter_set *set)
 {
-	struct session *session = data;
+	struct stat_session *session = data;
 
 	print_notes(session);
 	for (size_t i = 0; i < set->n && session->words->verbose && !session->words->quiet; i++)
@@ -60,7 +59,7 @@ static void on_opened(void *data, const struct counter_set *set)
 
 static int on_report(void *data, const struct stat_report *report)
 {
-	struct session *session = data;
+	struct stat_session *session = data;
 
 	if (report->kind == REPORT_INTERVAL)
 		return stat_output_offer(&session->output, report);
@@ -69,7 +68,7 @@ static int on_report(void *data, const struct stat_report *report)
 
 static int on_write_on(void *data)
 {
-	struct session *session = data;
+	struct stat_session *session = data;
 
 	return stat_output_write_on(&session->output);
 }
@@ -77,7 +76,7 @@ static int on_write_on(void *data)
 /* ---- the run ---- */
 
 /* Gives the plan, which the options have filled, what only the session knows. */
-static void complete_plan(struct stat_plan *plan, const char *recording, struct session *session)
+static void complete_plan(struct stat_plan *plan, const char *recording, struct stat_session *session)
 {
 	plan->tap = recording ? &session->tap : NULL;
 	plan->stdout_taken = recording && !strcmp(recording, "-");
@@ -88,7 +87,7 @@ static void complete_plan(struct stat_plan *plan, const char *recording, struct 
 	plan->opened = on_opened;
 }
 
-static int run_plan(struct stat_words *words, struct session *session)
+static int run_plan(struct stat_words *words, struct stat_session *session)
 {
 	struct stat_plan *plan = &words->plan;
 	struct control_place control = CONTROL_PLACE_INIT;
@@ -144,7 +143,7 @@ static char **command_line(int argc, char **argv)
 
 static int count(struct stat_words *words, int argc, char **argv)
 {
-	struct session session = { .words = words, .output = { .fd = -1, .text = STR_INIT } };
+	struct stat_session session = { .words = words, .output = { .fd = -1, .text = STR_INIT } };
 	char **own_argv = command_line(argc, argv);
 	struct str err = STR_INIT;
 	int status;

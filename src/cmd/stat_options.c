@@ -1,8 +1,8 @@
 /*
- * The options of `pstat stat`: one row each, under the headings of its man page, which fills the plan, the style of the
- * report, or a word that stat_words_complete() makes a part of them; what goes together, and what the command line
- * means where it says nothing. What an option does beyond filling a field is a function above the table. Which words
- * name one target is checked where targets are made (kern/target.c).
+ * The options of `pstat stat`: one row each, under the headings of its man page, which fills the plan, the style of
+ * the report, or a word that stat_words_complete() makes a part of them; what goes together, and what the command
+ * line means where it says nothing. What an option does beyond filling a field is a function above the table. Which
+ * words name one target is checked where targets are made (kern/target.c).
  */
 #include "cmd/stat_options.h"
 
@@ -81,7 +81,7 @@ static const struct option_row known_rows[] = {
 	{ .kind = OPTION_END },
 };
 
-/* What counts and recorded counts have in common: the rest of the two tables below. */
+/* Options that counts and recorded counts have in common: the end of the two tables below. */
 static const struct option_row report_rows[] = {
 	{ OPTION_FLAG, 'A', "no-aggr", NULL, "a row per CPU", FIELD(aggr[AGGR_CPU]) },
 	{ OPTION_FLAG, 0, "per-core", NULL, "a row per core", FIELD(aggr[AGGR_CORE]) },

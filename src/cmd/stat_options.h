@@ -1,6 +1,7 @@
 /*
- * stat_options: what the command line of `pstat stat` says. The option rows (stat_options[]) fill it; it is checked and
- * completed with defaults before the plan in it runs, and its output is opened (stat_output.c). Private to cmd/.
+ * stat_options: what the command line of `pstat stat` says. The option rows (stat_options[]) fill it; it is checked
+ * and completed with defaults before the plan in it runs, and its output is opened (stat_output.c). Private to
+ * cmd/.
  */
 #ifndef PSTAT_STAT_OPTIONS_H
 #define PSTAT_STAT_OPTIONS_H
@@ -47,5 +48,8 @@ int stat_words_complete(struct stat_words *words, struct str *err);
 
 /* The same for `stat report`, which has no events and no target of its own. */
 int stat_words_check_report(struct stat_words *words, struct str *err);
+
+/* `pstat stat report` (cmd_stat_report.c). word: what stands after the options, or NULL. The exit status. */
+int stat_report(struct stat_words *words, const char *word);
 
 #endif

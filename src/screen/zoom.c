@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* The thing to zoom into: an entry of a table, or a frame of its call tree. */
-struct target {
+struct zoom_target {
 	struct table *table;
 	const struct entry *entry;
 	const struct call_node *node; /* NULL: the entry itself */
@@ -38,22 +38,22 @@ struct zoom_row {
 	const char *key; /* the sort key that tells them apart; NULL: it is typed */
 	bool of_frame; /* frames have it, too */
 	size_t filter; /* offset in struct filter_options */
-	bool (*value)(const struct target *target, struct zoom_value *out);
+	bool (*value)(const struct zoom_target *target, struct zoom_value *out);
 };
 
-static bool number_of_task(const struct target *target, struct zoom_value *out)
+static bool number_of_task(const struct zoom_target *target, struct zoom_value *out)
 {
 	str_addf(&out->exact, "%d", task_names_number(target->value));
 	return true;
 }
 
-static bool plain_number(const struct target *target, struct zoom_value *out)
+static bool plain_number(const struct zoom_target *target, struct zoom_value *out)
 {
 	str_addf(&out->exact, "%" PRIu64, target->value);
 	return target->value != UINT64_MAX;
 }
 
-static bool comm_name(const struct target *target, struct zoom_value *out)
+static bool comm_name(const struct zoom_target *target, struct zoom_value *out)
 {
 	const char *comm = session_comm(target->table->session, (uint32_t)target->value);
 
@@ -61,12 +61,12 @@ static bool comm_name(const struct target *target, struct zoom_value *out)
 	return out->exact.len;
 }
 
-static uint32_t location_of(const struct target *target)
+static uint32_t location_of(const struct zoom_target *target)
 {
 	return target->node ? target->node->frame.location : target->entry->location;
 }
 
-static bool dso_name(const struct target *target, struct zoom_value *out)
+static bool dso_name(const struct zoom_target *target, struct zoom_value *out)
 {
 	const struct locations *locations = target->table->session->locations;
 	uint32_t location = location_of(target);
@@ -77,7 +77,7 @@ static bool dso_name(const struct target *target, struct zoom_value *out)
 }
 
 /* Samples are those of the function around what is inlined: by that the filter asks. */
-static const struct symbol *symbol_of(const struct target *target)
+static const struct symbol *symbol_of(const struct zoom_target *target)
 {
 	struct session *session = target->table->session;
 
@@ -89,7 +89,7 @@ static const struct symbol *symbol_of(const struct target *target)
 }
 
 /* The name in the file where it differs from the one that is shown: that is exact. */
-static bool symbol_name(const struct target *target, struct zoom_value *out)
+static bool symbol_name(const struct zoom_target *target, struct zoom_value *out)
 {
 	const struct symbol *symbol = symbol_of(target);
 
@@ -250,7 +250,7 @@ void zooms_release(struct screen *screen)
 /* ---- which one ---- */
 
 /* Does the target say which? */
-static bool find_value(struct target *target, const struct zoom_row *row)
+static bool find_value(struct zoom_target *target, const struct zoom_row *row)
 {
 	const struct column *column = rows_key_column(target->table, target->entry, row->key);
 
@@ -296,7 +296,7 @@ static void add_choices(struct screen *screen, struct table *table, const struct
 
 	for (size_t i = 0; hist && i < hist->n; i++) {
 		const struct entry *entry = hist->entries[i];
-		struct target target = { .table = table, .entry = entry };
+		struct zoom_target target = { .table = table, .entry = entry };
 		struct output output = { .text = STR_INIT };
 		struct zoom_value value = { .exact = STR_INIT, .shown = STR_INIT };
 
@@ -355,7 +355,7 @@ static void time_done(struct screen *screen, bool accepted)
 static void zoom_by_row(struct screen *screen, const struct zoom_row *row)
 {
 	const struct row *selected = rows_selected(screen);
-	struct target target = { .table = screen->table };
+	struct zoom_target target = { .table = screen->table };
 	struct zoom_value value = { .exact = STR_INIT, .shown = STR_INIT };
 
 	if (selected) {

@@ -4,8 +4,6 @@
  *
  *   records -> struct recorded_counts -> at each STAT_ROUND: replay -> report -> output
  */
-#include "cmd/stat_report.h"
-
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/message.h"
@@ -16,7 +14,7 @@
 
 enum { ROUND_INTERVAL };
 
-struct session {
+struct stat_report_run {
 	struct stat_words *words;
 	struct input input;
 	struct recorded_counts counts;
@@ -29,9 +27,9 @@ struct session {
 
 static int on_report(void *data, const struct stat_report *report)
 {
-	struct session *session = data;
+	struct stat_report_run *run = data;
 
-	return stat_output_report(&session->output, report);
+	return stat_output_report(&run->output, report);
 }
 
 /* ---- what the recording says ---- */
@@ -59,10 +57,10 @@ static bool is_by_cpu(enum aggr_mode aggr)
 }
 
 /* Why the recording cannot be added up so: what it lacks; NULL: nothing. */
-static const char *what_lacks(const struct session *session, enum aggr_mode aggr)
+static const char *what_lacks(const struct stat_report_run *run, enum aggr_mode aggr)
 {
-	const struct info *info = &session->input.reader.info;
-	const struct recorded_counts *counts = &session->counts;
+	const struct info *info = &run->input.reader.info;
+	const struct recorded_counts *counts = &run->counts;
 
 	if (is_by_cpu(aggr) && !counts->cpus.n)
 		return "its counts are not by CPU: record with -a or -C";
@@ -76,71 +74,71 @@ static const char *what_lacks(const struct session *session, enum aggr_mode aggr
 	return NULL;
 }
 
-static bool begin(struct session *session)
+static bool begin(struct stat_report_run *run)
 {
-	struct stat_words *words = session->words;
-	const struct reader *reader = &session->input.reader;
+	struct stat_words *words = run->words;
+	const struct reader *reader = &run->input.reader;
 	enum aggr_mode aggr = words->plan.aggr;
 	const char *lack;
 
 	if (aggr == AGGR_TOTAL)
-		aggr = recorded_aggr(&session->counts, reader->info.version);
-	lack = what_lacks(session, aggr);
+		aggr = recorded_aggr(&run->counts, reader->info.version);
+	lack = what_lacks(run, aggr);
 	if (lack) {
-		input_message(&session->input, lack);
+		input_message(&run->input, lack);
 		return false;
 	}
 	words->plan.aggr = aggr;
-	words->plan.interval_ms = session->counts.interval_ms > INT_MAX ?
-				     INT_MAX : (long)session->counts.interval_ms;
-	session->title = make_title(reader);
-	words->title = session->title;
-	if (stat_output_open(&session->output, words, &session->err))
+	words->plan.interval_ms = run->counts.interval_ms > INT_MAX ?
+				     INT_MAX : (long)run->counts.interval_ms;
+	run->title = make_title(reader);
+	words->title = run->title;
+	if (stat_output_open(&run->output, words, &run->err))
 		return false;
-	recorded_describe(&session->counts, &reader->events, &reader->info);
-	session->plan = (struct stat_plan){
-		.events = &session->counts.list,
+	recorded_describe(&run->counts, &reader->events, &reader->info);
+	run->plan = (struct stat_plan){
+		.events = &run->counts.list,
 		.aggr = aggr,
-		.scale = words->plan.scale && session->counts.scale,
+		.scale = words->plan.scale && run->counts.scale,
 		.merge = true,
 		.repeat = 1,
 		.emit = on_report,
-		.emit_data = session,
+		.emit_data = run,
 	};
-	session->replay = stat_replay_new(&session->plan, &session->counts, &session->err);
-	return session->replay;
+	run->replay = stat_replay_new(&run->plan, &run->counts, &run->err);
+	return run->replay;
 }
 
 /* ---- the records ---- */
 
-static bool end_round(struct session *session, const struct record_body *body)
+static bool end_round(struct stat_report_run *run, const struct record_body *body)
 {
-	bool interval = body->stat_round.kind == ROUND_INTERVAL && session->counts.interval_ms;
+	bool interval = body->stat_round.kind == ROUND_INTERVAL && run->counts.interval_ms;
 
-	if (!session->counts.fixed)
+	if (!run->counts.fixed)
 		return true; /* a round without counts */
-	if (!session->replay && !begin(session))
+	if (!run->replay && !begin(run))
 		return false;
 	/* A failed output says why when it is closed. */
-	return !stat_replay_round(session->replay, interval ? REPORT_INTERVAL : REPORT_FINAL,
+	return !stat_replay_round(run->replay, interval ? REPORT_INTERVAL : REPORT_FINAL,
 				  body->stat_round.time_ns);
 }
 
-static bool take_record(struct session *session, const struct record *record)
+static bool take_record(struct stat_report_run *run, const struct record *record)
 {
 	struct record_body body;
 	struct str why = STR_INIT;
 	int rc;
 
-	if (!input_decode(&session->input, record, &body))
+	if (!input_decode(&run->input, record, &body))
 		return true;
 	if (record->type == RECORD_STAT_ROUND)
-		return end_round(session, &body);
-	rc = recorded_take(&session->counts, &session->input.reader.events, &body, &why);
+		return end_round(run, &body);
+	rc = recorded_take(&run->counts, &run->input.reader.events, &body, &why);
 	if (rc) {
-		record_fail(record, &session->err, rc, "%s", why.s);
-		input_message(&session->input, session->err.s);
-		str_reset(&session->err);
+		record_fail(record, &run->err, rc, "%s", why.s);
+		input_message(&run->input, run->err.s);
+		str_reset(&run->err);
 	}
 	str_release(&why);
 	return !rc;
@@ -151,29 +149,29 @@ static bool is_about_counts(uint32_t type)
 	return type >= RECORD_THREAD_MAP && type <= RECORD_STAT_ROUND;
 }
 
-static bool read_rounds(struct session *session)
+static bool read_rounds(struct stat_report_run *run)
 {
 	struct record record;
 
-	while (input_next(&session->input, &record))
-		if (is_about_counts(record.type) && !take_record(session, &record))
+	while (input_next(&run->input, &record))
+		if (is_about_counts(record.type) && !take_record(run, &record))
 			return false;
 	return true;
 }
 
-static void report_what_is_missing(struct session *session)
+static void report_what_is_missing(struct stat_report_run *run)
 {
-	struct input *in = &session->input;
+	struct input *in = &run->input;
 	struct str text = STR_INIT;
 
-	if (session->counts.n_strays)
+	if (run->counts.n_strays)
 		str_addf(&text,
 			 "%llu counts are left out: their event, CPU or thread is not one of "
 			 "the recording's",
-			 (unsigned long long)session->counts.n_strays);
-	else if (!session->replay && session->counts.fixed)
+			 (unsigned long long)run->counts.n_strays);
+	else if (!run->replay && run->counts.fixed)
 		str_add(&text, "the end is missing: no round of counts is complete");
-	else if (!session->replay)
+	else if (!run->replay)
 		str_addf(&text, "there are no counts in it%s",
 			 in->reader.missing.len ? "" : ": it is not of stat record");
 	if (text.len)
@@ -183,7 +181,7 @@ static void report_what_is_missing(struct session *session)
 
 int stat_report(struct stat_words *words, const char *word)
 {
-	struct session session = {
+	struct stat_report_run run = {
 		.words = words, .err = STR_INIT, .output = { .fd = -1, .text = STR_INIT },
 	};
 	bool good;
@@ -192,24 +190,24 @@ int stat_report(struct stat_words *words, const char *word)
 	if (word)
 		return bad_usage("stat report: '%s' is not an option; the recording is named with -i",
 				 word);
-	if (stat_words_check_report(words, &session.err)) {
-		status = bad_usage("%s", session.err.s);
-		str_release(&session.err);
+	if (stat_words_check_report(words, &run.err)) {
+		status = bad_usage("%s", run.err.s);
+		str_release(&run.err);
 		return status;
 	}
-	recorded_init(&session.counts);
-	good = !input_open(&session.input, words->input) && read_rounds(&session);
+	recorded_init(&run.counts);
+	good = !input_open(&run.input, words->input) && read_rounds(&run);
 	if (good)
-		report_what_is_missing(&session);
-	good = good && session.replay;
-	if (stat_output_close(&session.output, &session.err))
+		report_what_is_missing(&run);
+	good = good && run.replay;
+	if (stat_output_close(&run.output, &run.err))
 		good = false;
-	if (session.err.len)
-		message_error(session.err.s);
-	stat_replay_free(session.replay);
-	recorded_release(&session.counts);
-	free(session.title);
-	str_release(&session.err);
-	status = input_close(&session.input);
+	if (run.err.len)
+		message_error(run.err.s);
+	stat_replay_free(run.replay);
+	recorded_release(&run.counts);
+	free(run.title);
+	str_release(&run.err);
+	status = input_close(&run.input);
 	return status || good ? status : EXIT_PSTAT_FAILED;
 }
