@@ -21,7 +21,10 @@
 #include "buildcache/buildcache.h"
 #include "buildcache/tar.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,6 +33,7 @@
 #define MEMBER_BYTES_MAX ((uint64_t)64 << 30)
 enum {
 	ID_DIGITS_MIN = 4,
+	FILE_MODE = 0600,
 	LEAD_DIGITS = 2, /* of a build-id, which are a folder's name */
 	PIECE_BYTES = 256 << 10,
 	RATIO_MAX = 1000,
@@ -325,6 +329,191 @@ int cache_pack_end(struct cache_pack *pack, uint64_t *bytes, struct str *err)
 	return tar_writer_end(pack->writer, err);
 }
 
+/* ---- recordings: beside their place, and renamed when they are whole ---- */
+
+/* Does the file begin as a perf.data file does, of either byte order? */
+static bool is_recording(int fd)
+{
+	static const char magic[] = "PERFILE2", swapped[] = "2ELIFREP";
+	char head[sizeof(magic) - 1];
+
+	return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	       (!memcmp(head, magic, sizeof(head)) || !memcmp(head, swapped, sizeof(head)));
+}
+
+static int copy_all(int from, int to)
+{
+	char *piece = xmalloc(PIECE_BYTES);
+	off_t at = 0;
+	ssize_t got;
+	int rc = 0;
+
+	while (!rc && (got = pread(from, piece, PIECE_BYTES, at)) != 0) {
+		rc = got < 0 ? -errno : write_all(to, piece, (size_t)got);
+		at += got;
+	}
+	free(piece);
+	return rc;
+}
+
+static int write_recording(const char *path, int from, bool over, struct str *err)
+{
+	struct str why = STR_INIT;
+	struct destination beside;
+	int rc = destination_begin(&beside, path, &why);
+
+	if (!rc && (rc = copy_all(from, beside.fd)) != 0)
+		str_add(&why, strerror(-rc));
+	if (!rc)
+		rc = destination_put(&beside, over, &why);
+	if (rc)
+		fail(err, rc, "%s",
+		     rc == -EEXIST ? "there is one of that name: -f writes over it, -o gives it another name" : why.s);
+	destination_end(&beside);
+	str_release(&why);
+	return rc;
+}
+
+/*
+ * A name that somebody else chose, in this folder: shells and other programs read files of some names by themselves,
+ * take some for options, and show some otherwise than they are.
+ */
+static int check_name(const char *name, struct str *err)
+{
+	struct str shown = STR_INIT;
+	int rc = 0;
+
+	str_add_printable(&shown, name, strlen(name));
+	if (name[0] == '.')
+		rc = fail(err, -EINVAL, "a hidden file: -o gives it another name");
+	else if (name[0] == '-')
+		rc = fail(err, -EINVAL, "its name looks like an option: -o gives it another one");
+	else if (strcmp(shown.s, name) != 0)
+		rc = fail(err, -EINVAL, "its name can't be shown: -o gives it another one");
+	str_release(&shown);
+	return rc;
+}
+
+/* -f writes over recordings alone, of those whose names somebody else chose. */
+static int check_over(const char *name, struct str *err)
+{
+	int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	bool is_other = fd >= 0 ? !is_recording(fd) : errno != ENOENT;
+
+	if (fd >= 0)
+		close(fd);
+	return is_other ? fail(err, -EEXIST, "what has its name is no recording: -o gives it another one") : 0;
+}
+
+/* A folder of files that come one by one: perf.data.PID.new/data, ... --all there, and a header--> perf.data */
+static int begin_folder(struct archive_folder *folder, const char *path, struct str *err)
+{
+	*folder = (struct archive_folder){ .path = xstrdup(path) };
+	return destination_begin_folder(&folder->beside, path, err);
+}
+
+/* Removes what was made; what comes is refused. */
+static void give_up_folder(struct archive_folder *folder)
+{
+	DIR *names = folder->beside.fd < 0 ? NULL : fdopendir(fcntl(folder->beside.fd, F_DUPFD_CLOEXEC, 0));
+	struct dirent *row;
+
+	while (names && (row = readdir(names)) != NULL)
+		if (row->d_name[0] != '.')
+			unlinkat(dirfd(names), row->d_name, 0);
+	if (names)
+		closedir(names);
+	destination_end(&folder->beside);
+}
+
+/* Whatever is wrong with one file is wrong with all: without it the others would look whole. from -1: there is none. */
+static int add_to_folder(struct unpacked_recordings *recordings, const char *path, const char *name, int from,
+			 struct str *err)
+{
+	struct archive_folder *folder = &recordings->folder;
+	int to, rc = 0;
+
+	if (folder->path && strcmp(folder->path, path) != 0)
+		return fail(err, -EINVAL, "of a second recording that is a folder");
+	if (!folder->path)
+		rc = begin_folder(folder, path, err);
+	if (!rc && folder->beside.fd < 0)
+		return fail(err, -EINVAL, "of a recording that lacks another file");
+	if (!rc) {
+		to = openat(folder->beside.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+		rc = to < 0 ? -errno : copy_all(from, to);
+		if (to >= 0 && close(to) && !rc)
+			rc = -errno;
+		if (rc)
+			fail(err, 0, "%s", strerror(-rc));
+	}
+	if (!rc && !strcmp(name, "data"))
+		rc = recordings->check(from, err);
+	folder->has_header |= !rc && !strcmp(name, "data");
+	if (rc)
+		give_up_folder(folder);
+	return rc;
+}
+
+/*
+ * Gives the folder its name, if the archive was read to its end. Else, or where there is something of that name or it
+ * is no recording, nothing is left of it.
+ */
+static int end_folder(struct archive_folder *folder, bool whole, struct str *err)
+{
+	struct str why = STR_INIT;
+	int rc = 0;
+
+	if (folder->beside.fd < 0 || !whole)
+		rc = fail(err, -EINVAL, "not all of it could be had");
+	else if (!folder->has_header)
+		rc = fail(err, -EINVAL, "a folder without a recording's header");
+	else if ((rc = destination_put(&folder->beside, false, &why)) != 0)
+		fail(err, rc, "%s", rc == -EEXIST ? "there is one of that name: -o gives it another name" : why.s);
+	if (rc)
+		give_up_folder(folder);
+	else
+		destination_end(&folder->beside);
+	free(folder->path);
+	str_release(&why);
+	*folder = (struct archive_folder){ 0 };
+	return rc;
+}
+
+static int add_done(struct unpacked_recordings *recordings, const char *path)
+{
+	str_add(&recordings->done, recordings->done.len ? ", " : "");
+	str_add_printable(&recordings->done, path, strlen(path));
+	return 0;
+}
+
+static int take_recording(struct unpacked_recordings *recordings, const char *name, int fd, struct str *err)
+{
+	const char *output = recordings->output, *path = output ? output : name;
+	int rc = output ? 0 : check_name(name, err);
+
+	if (!rc)
+		rc = recordings->check(fd, err);
+	if (!rc && !output && recordings->force)
+		rc = check_over(name, err);
+	if (!rc && output && recordings->done.len)
+		rc = fail(err, -EEXIST, "a second recording, and -o names one place");
+	if (!rc)
+		rc = write_recording(path, fd, recordings->force, err);
+	return rc ? rc : add_done(recordings, path);
+}
+
+static int take_part(struct unpacked_recordings *recordings, const char *folder, const char *name, int fd,
+		     struct str *err)
+{
+	const char *output = recordings->output;
+	int rc = output ? 0 : check_name(folder, err);
+
+	if (!rc && output && recordings->done.len)
+		rc = fail(err, -EEXIST, "a second recording, and -o names one place");
+	return rc ? rc : add_to_folder(recordings, output ? output : folder, name, fd, err);
+}
+
 /* ---- unpacking ---- */
 
 struct unpack {
@@ -479,15 +668,6 @@ static int take_entry(struct unpack *unpack, const struct tar_member *member, co
 
 /* ---- a recording, or the archive beside it ---- */
 
-bool archive_is_recording(int fd)
-{
-	static const char magic[] = "PERFILE2", swapped[] = "2ELIFREP";
-	char head[sizeof(magic) - 1];
-
-	return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-	       (!memcmp(head, magic, sizeof(head)) || !memcmp(head, swapped, sizeof(head)));
-}
-
 static int take_all(struct unpack *unpack, int fd, struct str *err);
 
 /* Damage of the inner archive is its own; where that unpacks to too much, both do. */
@@ -510,8 +690,8 @@ static int take_inner(struct unpack *unpack, const struct tar_member *member, in
 
 static int hand_over(struct unpack *unpack, const char *base, int fd, struct str *why)
 {
-	int rc = unpack->how->recording ? unpack->how->recording(unpack->how->context, base, fd, why) :
-					  fail(why, -EINVAL, "a recording");
+	int rc = unpack->how->recordings ? take_recording(unpack->how->recordings, base, fd, why) :
+					   fail(why, -EINVAL, "a recording");
 
 	unpack->counts->n_recordings += !rc;
 	return rc;
@@ -543,11 +723,10 @@ static char *folder_of(const char *name, const char *base)
 
 static int hand_over_part(struct unpack *unpack, const char *folder, const char *base, int fd, struct str *why)
 {
-	int rc = unpack->how->recording_part ?
-			 unpack->how->recording_part(unpack->how->context, folder, base, fd, why) :
-			 fail(why, -EINVAL, "of a recording");
+	int rc = unpack->how->recordings ? take_part(unpack->how->recordings, folder, base, fd, why) :
+					   fail(why, -EINVAL, "of a recording");
 
-	unpack->counts->n_recordings += !rc && archive_is_recording(fd);
+	unpack->counts->n_recordings += !rc && is_recording(fd);
 	return rc;
 }
 
@@ -563,7 +742,7 @@ static int take_other(struct unpack *unpack, const struct tar_member *member, st
 		refused = hand_over_part(unpack, folder, base, fd, fd < 0 ? &ignored : &why) != 0;
 	else if (refused)
 		;
-	else if (*base && strcmp(base, ".") != 0 && archive_is_recording(fd))
+	else if (*base && strcmp(base, ".") != 0 && is_recording(fd))
 		refused = hand_over(unpack, base, fd, &why) != 0;
 	else if (!unpack->outer && tar_packing_known(base))
 		rc = take_inner(unpack, member, fd, err);
@@ -659,10 +838,28 @@ static int take_all(struct unpack *unpack, int fd, struct str *err)
 	return rc;
 }
 
+/* The last recording, where that is a folder. */
+static void finish_folder(struct unpack *unpack, bool whole)
+{
+	struct unpacked_recordings *recordings = unpack->how->recordings;
+	char *path = recordings && recordings->folder.path ? xstrdup(recordings->folder.path) : NULL;
+	struct str why = STR_INIT;
+
+	if (path && end_folder(&recordings->folder, whole, &why))
+		refuse(unpack, path, why.s);
+	else if (path)
+		add_done(recordings, path);
+	str_release(&why);
+	free(path);
+}
+
 int cache_unpack(int fd, const struct cache_unpack *how, struct cache_unpack_counts *counts, struct str *err)
 {
 	struct unpack unpack = { .how = how, .counts = counts };
+	int rc;
 
 	*counts = (struct cache_unpack_counts){ 0 };
-	return take_all(&unpack, fd, err);
+	rc = take_all(&unpack, fd, err);
+	finish_folder(&unpack, !rc);
+	return rc;
 }

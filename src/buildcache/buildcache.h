@@ -161,6 +161,20 @@ struct cache_unpack_counts {
 	size_t n_recordings;
 	uint64_t bytes; /* of the files, unpacked */
 };
+struct archive_folder { /* a recording that is one, whose files come one by one; begins as { 0 } */
+	char *path; /* its name to be; NULL: none is being made */
+	struct destination beside; /* where it is made; fd -1: it was given up */
+	bool has_header; /* the file `data`, which is a recording's */
+};
+/* Recordings that an archive has: each under the last part of its name in this folder, or at `output`. */
+struct unpacked_recordings {
+	const char *output; /* the only one's place; NULL: see above */
+	bool force; /* writes over what is there, if that is a recording or at `output` */
+	/* 0: it is a recording, with a header and events as they have to be; else a negative errno with a clause. */
+	int (*check)(int fd, struct str *err);
+	struct str done; /* places of those that were written, printable, separated by commas; the caller releases */
+	struct archive_folder folder; /* private */
+};
 struct cache_unpack {
 	struct build_cache *cache;
 	void *context;
@@ -169,17 +183,7 @@ struct cache_unpack {
 	/* "usr/bin/x/ab12../elf: why": a sentence, printable. What else the archive has is taken all the same. */
 	void (*refused)(void *context, const char *text);
 	const struct interrupt *interrupt; /* ends it, with -ECANCELED; or NULL */
-	/*
-	 * A recording, whose last name is `name` (raw bytes, no slash, not "." or ".."), to be read from the beginning
-	 * of fd. 0, or a negative errno with a clause: it is refused. NULL: each is.
-	 */
-	int (*recording)(void *context, const char *name, int fd, struct str *err);
-	/*
-	 * A file of a recording that is a folder (perf.data.5): data, data.0, ... in this folder, a last name as above.
-	 * Those of one follow each other, in any order. As above; fd -1: it could not be unpacked, so that the folder
-	 * is not whole: a negative errno.
-	 */
-	int (*recording_part)(void *context, const char *folder, const char *name, int fd, struct str *err);
+	struct unpacked_recordings *recordings; /* NULL: each is refused */
 	void (*progress)(void *context, uint64_t packed_bytes); /* or NULL */
 };
 /*
@@ -187,8 +191,6 @@ struct cache_unpack {
  * a clause: what came before is taken.
  */
 int cache_unpack(int fd, const struct cache_unpack *how, struct cache_unpack_counts *counts, struct str *err);
-/* Does the file begin as a perf.data file does, of either byte order? */
-bool archive_is_recording(int fd);
 
 /* ---- cache_kcore.c ---- */
 

@@ -370,7 +370,7 @@ struct listed {
 	uint64_t bytes;
 	struct timespec used;
 };
-struct cache_listing {
+struct names_listing {
 	struct listed *v;
 	size_t n, cap;
 	uint64_t bytes;
@@ -385,7 +385,7 @@ static int by_use(const void *a, const void *b)
 	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-static void list_one(struct cache_listing *list, int in, const char *name, bool tidy)
+static void list_one(struct names_listing *list, int in, const char *name, bool tidy)
 {
 	bool is_entry = names_cache_is_entry(name), is_new = !strncmp(name, new_prefix, strlen(new_prefix));
 	struct stat st;
@@ -403,7 +403,7 @@ static void list_one(struct cache_listing *list, int in, const char *name, bool 
 }
 
 /* The least recently used first. tidy: what never became an entry goes. */
-static void list_entries(struct cache_listing *list, int in, bool tidy)
+static void list_entries(struct names_listing *list, int in, bool tidy)
 {
 	int fd = openat(in, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -419,7 +419,7 @@ static void list_entries(struct cache_listing *list, int in, bool tidy)
 		qsort(list->v, list->n, sizeof(*list->v), by_use);
 }
 
-static void list_release(struct cache_listing *list)
+static void list_release(struct names_listing *list)
 {
 	for (size_t i = 0; i < list->n; i++)
 		free(list->v[i].name);
@@ -428,7 +428,7 @@ static void list_release(struct cache_listing *list)
 
 static void make_room(int in)
 {
-	struct cache_listing list = { 0 };
+	struct names_listing list = { 0 };
 	size_t left;
 
 	list_entries(&list, in, true);
@@ -454,7 +454,7 @@ void names_cache_free(struct names_cache *cache)
 int names_cache_measure(struct names_cache_size *size, struct str *err)
 {
 	char *home = cache_home();
-	struct cache_listing list = { 0 };
+	struct names_listing list = { 0 };
 	int fd;
 
 	*size = (struct names_cache_size){ .bytes_max = CACHE_BYTES_MAX };
