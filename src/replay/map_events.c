@@ -244,6 +244,8 @@ struct task *map_events_mmap(struct replay *replay, const struct record_body *bo
 		return task;
 	}
 	map.dso = dso_of_map(replay, body, kind, &task->thread);
+	if (kind == DSO_FILE && executable && !map.dso->code.pid)
+		map.dso->code = (struct dso_mapping){ task->thread.pid, map.start, map.end, map.pgoff };
 	if (kind == DSO_FILE && executable && !task->process->program)
 		task->process->program = map.dso;
 	process_history_add_mapper(&replay->private->history, map.dso, task->thread.pid);

@@ -46,6 +46,10 @@ struct dso {
 	char *name; /* for people: base name, printable; "[JIT] tid 12" for DSO_ANON, "[vdso]", ... */
 	int32_t pid; /* DSO_ANON: the process; else -1 */
 	int32_t jit_pid; /* DSO_FILE "jitted-PID-N.so" made by inject: PID; else -1 */
+	struct dso_mapping {
+		int32_t pid; /* 0: none */
+		uint64_t start, end, pgoff;
+	} code; /* DSO_FILE: the first executable mapping of it: that process may have names for code in no ELF file */
 
 	struct build_id build_id; /* from MMAP2, or BUILD_ID feature/record for this path */
 	bool build_id_listed; /* from the latter */

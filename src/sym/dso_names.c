@@ -59,7 +59,7 @@ static const struct names_source source_record = {
  */
 static const struct names_source *const sources[] = {
 	&source_embedded, &source_cached, &source_files, &source_kernel, &source_module, &source_code,
-	&source_record,   &source_guest,  &source_none,	 &source_kcore,	 &source_debug,
+	&source_mapped_code, &source_record, &source_guest, &source_none, &source_kcore, &source_debug,
 };
 
 struct dso_names *dso_names_new(const struct dso *dso)

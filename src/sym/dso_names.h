@@ -13,7 +13,7 @@
  *   source_files.c       ELF files that were found
  *   source_kernel.c      the kernel's lists, and its ELF file
  *   source_module.c      those of its modules
- *   source_code.c        maps and dumps of code made at run time
+ *   source_code.c        maps and dumps of code made at run time; maps of code in files that are not ELF
  *   source_kcore.c       the code of the kernel and its modules
  *   source_debug.c       debug information: inlined functions and lines
  *
@@ -59,7 +59,7 @@ struct dso_names;
 struct names_slot;
 
 enum source_result {
-	SOURCE_NONE, /* not mine, or it has no names: the next one */
+	SOURCE_NONE, /* not mine, or it has no names (and may have said why): the next one */
 	SOURCE_DONE, /* names->state says how */
 	SOURCE_CACHED, /* the cache answers for it; it is asked again for what the cache does not have */
 };
@@ -99,7 +99,7 @@ struct names_slot {
 };
 
 extern const struct names_source source_embedded, source_cached, source_files, source_kernel, source_module,
-	source_code, source_kcore, source_debug;
+	source_code, source_mapped_code, source_kcore, source_debug;
 
 /* ---- a dso's names ---- */
 

@@ -6,6 +6,9 @@
  *	                                        own root; and by the recorded pid, here
  *	the dump that it mapped                 below its root or that of a relative, and here
  *
+ * A run-time compiler may also run code that lies in a file which is none of ELF (the precompiled code in a .dll of
+ * .NET), and name it in its map: source_mapped_code has these names, by the first mapping of the file.
+ *
  * Below its own root comes first; of several there, the one that was written last, and the others only where
  * that one has no names. See code_file.h for which are believed.
  */
@@ -67,6 +70,7 @@ struct code_source {
 
 struct code_sources {
 	struct code_rules rules; /* of each */
+	size_t n_kinds; /* of code_kinds, that are looked for by the process's number */
 	struct code_source v[SOURCES_MAX];
 	size_t n;
 	char *first; /* the path of the first that was looked for, for the message that there is none */
@@ -116,7 +120,7 @@ static void add_named(struct code_sources *sources, const struct symbols *symbol
 {
 	const char *dir = symbols->options.map_dir ? symbols->options.map_dir : "/tmp";
 
-	for (size_t i = 0; i < ARRAY_SIZE(code_kinds); i++) {
+	for (size_t i = 0; i < sources->n_kinds; i++) {
 		struct str path = STR_INIT;
 
 		str_addf(&path, "%s%s/", root, dir);
@@ -148,9 +152,10 @@ static int32_t dump_pid(const char *path)
 	return slash && sscanf(slash, "/jit-%9d.dump", &pid) == 1 ? pid : 0;
 }
 
-static void find_mapped(struct code_sources *sources, struct symbols *symbols, const struct dso *dso,
-			const struct process_here *here, const char *symfs)
+static void find_mapped(struct code_sources *sources, struct symbols *symbols, const struct dso *dso)
 {
+	const struct process_here *here = processes_get(symbols->processes, dso->pid);
+	const char *symfs = symbols->options.symfs ? symbols->options.symfs : "";
 	const struct sym_processes *recorded = symbols->options.processes;
 	const struct process_here *roots[ROOTS_MAX];
 	struct sym_process about = { .jit_path = NULL };
@@ -169,13 +174,14 @@ static void find_mapped(struct code_sources *sources, struct symbols *symbols, c
 	add_mapped(sources, &about, symfs, pid, !n);
 }
 
-static void find_sources(struct code_sources *sources, struct symbols *symbols, const struct dso *dso)
+/* By the process's number. */
+static void find_named(struct code_sources *sources, struct symbols *symbols, int32_t pid)
 {
-	const struct process_here *here = processes_get(symbols->processes, dso->pid);
+	const struct process_here *here = processes_get(symbols->processes, pid);
 	const char *symfs = symbols->options.symfs ? symbols->options.symfs : "";
 
 	sources->rules.anyone = symbols->options.force;
-	sources->rules.not_after_ns = processes_taken_over(symbols->processes, dso->pid);
+	sources->rules.not_after_ns = processes_taken_over(symbols->processes, pid);
 	if (here) {
 		sources->rules.user_known = true;
 		sources->rules.user = here->user;
@@ -183,8 +189,7 @@ static void find_sources(struct code_sources *sources, struct symbols *symbols, 
 	}
 	if (here && (here->elsewhere || here->ns_pid != here->pid))
 		add_named(sources, symbols, here->elsewhere ? here->root : symfs, here->ns_pid, true);
-	add_named(sources, symbols, symfs, dso->pid, !sources->first);
-	find_mapped(sources, symbols, dso, here, symfs);
+	add_named(sources, symbols, symfs, pid, !sources->first);
 }
 
 /* ---- which is taken ---- */
@@ -287,13 +292,21 @@ static void release(void *state)
 	free(dump);
 }
 
+static void release_sources(struct code_sources *sources)
+{
+	for (size_t i = 0; i < sources->n; i++)
+		free(sources->v[i].path);
+	free(sources->first);
+}
+
 static enum source_result load(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
 {
-	struct code_sources sources = { .n = 0 };
+	struct code_sources sources = { .n_kinds = ARRAY_SIZE(code_kinds) };
 	struct code_source *source;
 	struct str why = STR_INIT;
 
-	find_sources(&sources, symbols, names->dso);
+	find_named(&sources, symbols, names->dso->pid);
+	find_mapped(&sources, symbols, names->dso);
 	while ((source = next_source(&sources)))
 		if (try_source(symbols, names, slot, source, &why)) {
 			names_table_found(names, slot, source->path);
@@ -309,9 +322,7 @@ static enum source_result load(struct symbols *symbols, struct dso_names *names,
 		dso_names_doubt(names, &why, names->remedy);
 	else
 		dso_names_none(names, &why, names->remedy);
-	for (size_t i = 0; i < sources.n; i++)
-		free(sources.v[i].path);
-	free(sources.first);
+	release_sources(&sources);
 	return SOURCE_DONE;
 }
 
@@ -361,4 +372,74 @@ static int code(struct symbols *symbols, struct dso_names *names, struct names_s
 const struct names_source source_code = {
 	.name = "perf map, jitdump", .kinds = NAMES_OF(DSO_ANON), .load = load, .find = names_table_find,
 	.code = code, .release = release,
+};
+
+/* ---- code in a file that is not ELF ---- */
+
+static bool is_not_elf(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct process_here *here = processes_get(symbols->processes, dso->code.pid);
+	const char *symfs = symbols->options.symfs ? symbols->options.symfs : "";
+	char *path = xasprintf("%s%s", here && here->elsewhere ? here->root : symfs, dso->path);
+	char magic[SELFMAG];
+	struct str ignored = STR_INIT;
+	struct stat st;
+	int fd = foreign_open(path, NULL, &st, &ignored);
+	bool is_other = fd >= 0 && pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+			memcmp(magic, ELFMAG, sizeof(magic)) != 0;
+
+	if (fd >= 0)
+		close(fd);
+	str_release(&ignored);
+	free(path);
+	return is_other;
+}
+
+static bool names_some_of(const struct symbol_table *table, const struct dso_mapping *code)
+{
+	for (size_t i = 0; i < table->n; i++)
+		if (table->v[i].start >= code->start && table->v[i].start < code->end)
+			return true;
+	return false;
+}
+
+/* The map has addresses of the process; location.addr is an offset in the file. */
+static enum source_result load_mapped(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
+{
+	struct code_sources sources = { .n_kinds = KIND_MAP + 1 };
+	const struct dso_mapping *code = &names->dso->code;
+	const char *remedy = names->remedy;
+	struct code_source *source = NULL;
+	struct str why = STR_INIT;
+
+	if (!code->pid || !is_not_elf(symbols, names->dso))
+		return SOURCE_NONE;
+	find_named(&sources, symbols, code->pid);
+	while ((source = next_source(&sources)))
+		if (try_source(symbols, names, slot, source, &why) && names_some_of(&slot->table->table, code))
+			break;
+	if (source) {
+		slot->table->slide = code->pgoff - code->start;
+		names_table_found(names, slot, source->path);
+		dso_names_doubt(names, &why, NULL);
+	} else {
+		names_table_drop(slot);
+		names->remedy = remedy;
+	}
+	release_sources(&sources);
+	str_release(&why);
+	return source ? SOURCE_DONE : SOURCE_NONE;
+}
+
+static bool find_mapped_code(struct symbols *symbols, struct dso_names *names, struct names_slot *slot, uint64_t addr,
+			     const struct symbol **symbol)
+{
+	const struct dso_mapping *code = &names->dso->code;
+
+	return addr >= code->pgoff && addr - code->pgoff < code->end - code->start &&
+	       names_table_find(symbols, names, slot, addr, symbol);
+}
+
+const struct names_source source_mapped_code = {
+	.name = "perf map over a file", .kinds = NAMES_OF(DSO_FILE), .load = load_mapped, .find = find_mapped_code,
 };

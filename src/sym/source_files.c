@@ -32,12 +32,13 @@ static void none(struct dso_names *names, const char *why, const char *remedy)
 static enum source_result load(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
 {
 	const struct dso_files *files = dso_names_files(symbols, names);
-	enum source_result result = SOURCE_DONE;
+	enum source_result result = SOURCE_DONE; /* also where there are no names, but: */
 	struct str err = STR_INIT;
 	const char *origin;
 
 	if (!files->runtime && !files->debug) {
 		none(names, files->why.len ? files->why.s : "no such file", files->remedy);
+		result = SOURCE_NONE;
 	} else if (source_cached_take(symbols, names)) {
 		report_doubts(names);
 		result = SOURCE_CACHED;

@@ -423,6 +423,46 @@ static void code_made_at_run_time(void **state)
 		strstr(symbols_why(symbols, &code), "1 of its lines are not START SIZE NAME"));
 }
 
+/* A .dll is no ELF file; the process that maps it names code in it by its own addresses. */
+static void code_in_a_file_that_is_not_elf(void **state)
+{
+	char *path = xasprintf("%s/some.dll", machine.root);
+	struct dso dll = { .kind = DSO_FILE, .path = path, .name = path, .index = 2, .pid = -1,
+			   .code = { .pid = 7, .start = 0x700000, .end = 0x710000, .pgoff = 0x2000 } };
+	const struct symbol *symbol;
+
+	(void)state;
+	fake_machine_file(&machine, "some.dll", "MZ..");
+	fake_machine_file(&machine, "perf-7.map", "700100 20 Sum\n800000 20 elsewhere\n");
+	begin();
+	symbol = symbols_find(symbols, &dll, 0x2110);
+	assert_non_null(symbol);
+	assert_string_equal(symbol->name, "Sum");
+	assert_int_equal(symbol->start, 0x2100);
+	assert_int_equal(symbol->end, 0x2120);
+	assert_int_equal(symbols_state(symbols, &dll), SYM_FOUND);
+	assert_string_equal(symbols_why(symbols, &dll), "");
+	assert_null(symbols_find(symbols, &dll, 0x2200));
+	assert_null(symbols_find(symbols, &dll, 0x102000)); /* outside of the mapping */
+	free(path);
+}
+
+static void a_map_without_the_file_leaves_the_reason(void **state)
+{
+	char *path = xasprintf("%s/some.dll", machine.root);
+	struct dso dll = { .kind = DSO_FILE, .path = path, .name = path, .index = 2, .pid = -1,
+			   .code = { .pid = 7, .start = 0x700000, .end = 0x710000, .pgoff = 0x2000 } };
+
+	(void)state;
+	fake_machine_file(&machine, "some.dll", "MZ..");
+	fake_machine_file(&machine, "perf-7.map", "800000 20 elsewhere\n");
+	begin();
+	assert_null(symbols_find(symbols, &dll, 0x2110));
+	assert_int_equal(symbols_state(symbols, &dll), SYM_NONE);
+	assert_string_equal(symbols_why(symbols, &dll), "not an ELF file");
+	free(path);
+}
+
 static void code_that_nobody_names(void **state)
 {
 	(void)state;
@@ -508,6 +548,8 @@ int main(void)
 		TEST(a_vmlinux_that_was_moved),
 		TEST(a_bpf_program_is_its_own_symbol),
 		TEST(code_made_at_run_time),
+		TEST(code_in_a_file_that_is_not_elf),
+		TEST(a_map_without_the_file_leaves_the_reason),
 		TEST(code_that_nobody_names),
 		TEST(the_newer_of_map_and_dump_is_read),
 		TEST(the_map_of_another_user_is_refused),
