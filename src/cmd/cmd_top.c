@@ -21,13 +21,13 @@
 enum { DECAY_EIGHTHS = 1, ALL_EIGHTHS = 8 };
 #define FIRST_TABLE_NS (330 * NS_PER_MS)
 /*
- * The newest samples of a table are at most twice as old; each look costs a few switches between threads. Behind the
+ * The newest samples of a table are at most twice as old; draining costs a few switches between threads. After the
  * first second that is a quarter of the time between tables.
  */
-#define LOOK_NS (100 * NS_PER_MS)
+#define DRAIN_NS (100 * NS_PER_MS)
 #define BEGIN_NS (2000 * NS_PER_MS)
-#define LOOK_MOST_NS (500 * NS_PER_MS)
-enum { LOOKS_OF_TABLE = 4 };
+#define DRAIN_MOST_NS (500 * NS_PER_MS)
+enum { DRAINS_OF_TABLE = 4 };
 #define FEED_NS (20 * NS_PER_MS)
 #define PATIENCE_NS (100 * NS_PER_MS)
 
@@ -154,7 +154,7 @@ static bool is_due(struct top *top, int fed)
 	uint64_t now = now_ns();
 
 	if (now >= top->tick.next_ns && !has_begun(top, now)) {
-		top->tick.next_ns = now + LOOK_NS;
+		top->tick.next_ns = now + DRAIN_NS;
 		return false;
 	}
 	return (fed == PROFILE_FED_LATER || now > top->tick.next_ns + patience_ns(top)) && ticker_due(&top->tick, now);
@@ -181,13 +181,13 @@ static void show_tables(struct top *top)
 	str_release(&err);
 }
 
-static uint64_t later_look_ns(const struct top_words *words)
+static uint64_t drain_later_ns(const struct top_words *words)
 {
-	uint64_t wanted_ns = words->delay_ns / LOOKS_OF_TABLE;
+	uint64_t wanted_ns = words->delay_ns / DRAINS_OF_TABLE;
 
-	if (wanted_ns < LOOK_NS)
-		return LOOK_NS;
-	return wanted_ns < LOOK_MOST_NS ? wanted_ns : LOOK_MOST_NS;
+	if (wanted_ns < DRAIN_NS)
+		return DRAIN_NS;
+	return wanted_ns < DRAIN_MOST_NS ? wanted_ns : DRAIN_MOST_NS;
 }
 
 /* The first table comes soon, unless it is to be the only one, and of a time that was asked for. */
@@ -309,8 +309,8 @@ static int run_top(struct top_words *words, bool delay_given)
 	memory_return_large();
 	top.run.plan->stop = signals_catch(false, &found);
 	top.run.plan->found = &found;
-	top.run.plan->drain_every_ns = LOOK_NS;
-	top.run.plan->drain_later_every_ns = later_look_ns(words);
+	top.run.plan->drain_every_ns = DRAIN_NS;
+	top.run.plan->drain_later_every_ns = drain_later_ns(words);
 	top.output.color = color_wanted(words->report.sample.color, STDOUT_FILENO);
 	top.output.columns = terminal_columns(STDOUT_FILENO);
 	top.output.dots = terminal_dots();

@@ -196,10 +196,10 @@ struct info_raw { /* a feature that pstat does not know: kept as it is */
 		size_t n, cap;                                                                     \
 	}
 
-/* In STAT_TARGET: what the thread map has is every thread of the system (stat -a --per-thread). */
+/* A bit of STAT_TARGET: the thread map has every thread of the system (stat -a --per-thread). */
 enum { STAT_TARGET_ALL_THREADS = 1 };
 
-/* In CLOCK_DATA: the kernel's clock for samples, which has no number in clock_gettime(2). */
+/* The kernel's clock for samples in CLOCK_DATA; it has no number in clock_gettime(2). */
 #define CLOCKID_OF_KERNEL UINT32_MAX
 
 struct info {
@@ -361,7 +361,7 @@ struct reader { /* not to be moved while it is open */
 	struct early_feature early[2]; /* EVENT_DESC, GROUP_DESC; taken when the events are there */
 	size_t n_early;
 	struct note_list notes; /* features that could not be read, attrs that were cut, ... */
-	/* At the end of the data: what is missing, as one sentence; empty: nothing. */
+	/* Says at the end of the data what is missing, as one sentence; empty: nothing. */
 	struct str missing;
 	struct spool *kept; /* of reader_keep */
 };
@@ -374,7 +374,7 @@ int reader_open(struct reader *reader, const char *path, struct str *err);
 /* The same on an open descriptor, which the reader takes over. */
 int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *err);
 /*
- * Before the first record, for who may read again: what comes through a pipe is kept in a temporary file of at most
+ * Keeps what comes through a pipe in a temporary file, so that it can be read again; before the first record. At most
  * bytes_max. Nothing is done for a file. A negative errno with a sentence: it can't be kept.
  */
 int reader_keep(struct reader *reader, uint64_t bytes_max, struct str *err);

@@ -37,7 +37,7 @@ enum record_type {
 	RECORD_TEXT_POKE,
 	RECORD_AUX_OUTPUT_HW_ID,
 	RECORD_CALLCHAIN_DEFERRED,
-	/* From here on written by recorders, not by the kernel; without a trailer. */
+	/* Types from here on are written by recorders, not by the kernel; without a trailer. */
 	RECORD_USER_FIRST = 64,
 	RECORD_HEADER_ATTR = 64,
 	RECORD_HEADER_EVENT_TYPE, /* of 2011; no longer written */

@@ -15,7 +15,7 @@ struct stream *stream_new_map(uint8_t *map, size_t bytes, uint64_t start, uint64
 struct stream *stream_new_pipe(int fd, uint64_t offset);
 bool stream_is_pipe(const struct stream *stream);
 struct spool; /* reader.h */
-/* From now on what is read of the pipe is added to it. */
+/* Adds from now on what is read of the pipe to it. */
 void stream_keep(struct stream *stream, struct spool *kept);
 void stream_free(struct stream *stream);
 
@@ -30,7 +30,7 @@ bool stream_would_wait(struct stream *stream, bool swap);
 /* Back to the first record; not of a pipe. */
 void stream_rewind(struct stream *stream);
 /*
- * From now on the records' bytes are read from fd, of the file that is mapped, which is taken over; not of a stream that
+ * Reads from now on the records' bytes from fd, of the file that is mapped, which is taken over; not of a stream that
  * is rewound.
  */
 void stream_read_ahead(struct stream *stream, int fd);

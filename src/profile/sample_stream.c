@@ -11,14 +11,14 @@
 
 enum { LOCATIONS_MAX = 1 << 16 };
 
-struct stream {
+struct sample_stream {
 	struct session *session;
 	const struct filters *filters;
 	const struct sample_sink *sink;
 	size_t locations_max;
 };
 
-static void forget_when_full(struct stream *stream)
+static void forget_when_full(struct sample_stream *stream)
 {
 	struct session *session = stream->session;
 
@@ -30,7 +30,7 @@ static void forget_when_full(struct stream *stream)
 		stream->sink->forget(stream->sink->context);
 }
 
-static bool takes_location(struct stream *stream, const struct replay_sample *sample)
+static bool takes_location(struct sample_stream *stream, const struct replay_sample *sample)
 {
 	struct session *session = stream->session;
 	uint32_t location;
@@ -42,7 +42,7 @@ static bool takes_location(struct stream *stream, const struct replay_sample *sa
 				     location_symbol(session, location));
 }
 
-static int hand_over(struct stream *stream, const struct replay_sample *sample, uint64_t period, struct str *err)
+static int hand_over(struct sample_stream *stream, const struct replay_sample *sample, uint64_t period, struct str *err)
 {
 	const struct sample_sink *sink = stream->sink;
 	struct sink_sample out = { .sample = sample, .period = period };
@@ -62,7 +62,7 @@ static int hand_over(struct stream *stream, const struct replay_sample *sample, 
 }
 
 /* A sample that holds the values of its group is one of each member that went on. */
-static int hand_over_shares(struct stream *stream, const struct replay_sample *sample, struct str *err)
+static int hand_over_shares(struct sample_stream *stream, const struct replay_sample *sample, struct str *err)
 {
 	struct sample values = *sample->sample;
 	struct replay_sample one = *sample;
@@ -84,7 +84,7 @@ static int hand_over_shares(struct stream *stream, const struct replay_sample *s
 
 static int on_sample(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
 {
-	struct stream *stream = context;
+	struct sample_stream *stream = context;
 	const struct sample *s = sample->sample;
 
 	(void)replay;
@@ -102,7 +102,7 @@ static int on_sample(void *context, struct replay *replay, const struct replay_s
 static int on_other(void *context, struct replay *replay, const struct record *record,
 		    const struct record_body *body, struct thread *thread, struct str *err)
 {
-	const struct stream *stream = context;
+	const struct sample_stream *stream = context;
 
 	(void)replay;
 	return stream->sink->other(stream->sink->context, record, body, thread, err);
@@ -110,7 +110,7 @@ static int on_other(void *context, struct replay *replay, const struct record *r
 
 static void on_progress(void *context, double part)
 {
-	const struct stream *stream = context;
+	const struct sample_stream *stream = context;
 
 	stream->sink->progress(stream->sink->context, part);
 }
@@ -118,7 +118,7 @@ static void on_progress(void *context, double part)
 int sample_stream_run(struct session *session, const struct filters *filters, const struct sample_sink *sink,
 		      struct str *err)
 {
-	struct stream stream = {
+	struct sample_stream stream = {
 		.session = session,
 		.filters = filters,
 		.sink = sink,

@@ -79,7 +79,7 @@ struct buffers {
  */
 int buffers_open(struct buffers *buffers, size_t bytes, size_t n_producers, struct str *err);
 void buffers_release(struct buffers *buffers);
-/* Before the first buffer is asked for; is_waited_for and wake_fd are the caller's to set. */
+/* Call it before the first buffer is asked for; is_waited_for and wake_fd are the caller's to set. */
 void buffers_add_producer(struct buffers *buffers, struct producer *producer);
 
 /* The part that is free, in bytes: what others take meanwhile is not known. */
@@ -98,7 +98,7 @@ void buffers_drained(struct buffers *buffers, struct producer *producer, bool no
 /* The same for a producer that takes snapshots: its buffers since the last call are one whole snapshot. */
 void buffers_snapshot_ends(struct buffers *buffers, struct producer *producer);
 
-/* From now on buffers_take gives what was handed over. */
+/* Lets buffers_take give what was handed over. */
 void buffers_begin(struct buffers *buffers);
 /* The next piece, in order; waits for one, and for buffers_begin. NULL: closed, and all was taken. */
 struct buffer *buffers_take(struct buffers *buffers);

@@ -28,7 +28,7 @@ struct consumer {
 /* The thread, which waits for its sink. Signals must be blocked. consumer_stop is needed in every case. */
 int consumer_start(struct consumer *consumer, struct buffers *buffers, bool snapshots, int wake_fd,
 		   struct str *err);
-/* From now on the sink belongs to the consumer's thread, until consumer_stop. */
+/* Gives the sink to the consumer's thread, until consumer_stop. */
 void consumer_begin(struct consumer *consumer, struct record_sink *sink);
 /* When all producers have handed over what they had: takes it, and ends. 0, or the first failure. */
 int consumer_stop(struct consumer *consumer, struct str *err);

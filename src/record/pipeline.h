@@ -41,7 +41,7 @@ void pipeline_drain(struct pipeline *pipeline, bool snapshot);
  */
 void pipeline_drain_soon(struct pipeline *pipeline);
 /*
- * Nothing comes into the rings any more: all that is left in them goes its way. 0, or the first failure of the sink,
+ * Sends all that is left in the rings, which nothing enters any more, its way. 0, or the first failure of the sink,
  * which is the caller's again.
  */
 int pipeline_stop(struct pipeline *pipeline, struct str *err);

@@ -44,7 +44,7 @@ struct reader_totals {
 	uint64_t wakeups; /* that found something */
 	uint64_t n_cut, n_dropped; /* samples: see ring_reader.h */
 };
-/* After readers_stop: of all readers. */
+/* Adds up all readers; after readers_stop. */
 void readers_count(const struct readers *readers, struct reader_totals *totals);
 
 #endif

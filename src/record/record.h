@@ -103,7 +103,7 @@ void host_info_collect(struct info *info, const struct event_list *events, int a
  */
 struct buildid_set;
 struct buildid_set *buildid_set_new(const struct kern *kern);
-/* Before the first record: files stay open from when they are read, as far as there are descriptors for it. */
+/* Keeps files open from when they are read, as far as there are descriptors for it. Before the first record. */
 void buildid_set_hold(struct buildid_set *set);
 /* Forks the process that reads files, while there are no other threads yet: better than with the first file. */
 void buildid_set_prepare(struct buildid_set *set);

@@ -80,7 +80,7 @@ struct sink_file {
 	void *data;
 };
 
-/* Before the first record: sets all up, opens nothing. Release it in every case; build_ids (or NULL) is its own. */
+/* Sets all up, opens nothing; before the first record. Release it in every case; build_ids (or NULL) is its own. */
 void sink_file_init(struct sink_file *file, const struct record_plan *plan,
 		    const struct recording_info *recording, struct info *info, struct buildid_set *build_ids,
 		    int wake_fd);
@@ -96,7 +96,7 @@ int sink_file_begun(struct sink_file *file, struct str *err);
 int sink_file_cut(void *data, struct str *err);
 /* Ends this file, gives it its time as a name, and begins the next. data: the sink_file. */
 int sink_file_switch(void *data, struct str *err);
-/* By any thread. */
+/* Both may be called by any thread. */
 void sink_file_count(struct sink_file *file, struct sink_file_totals *totals);
 bool sink_file_is_full(struct sink_file *file);
 

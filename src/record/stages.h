@@ -81,7 +81,7 @@ struct stage {
  */
 struct stage *stage_new(const struct stage_ops *ops, void *data, const struct events *events, struct record_sink *next,
 			size_t held_bytes_max);
-/* After its end, or without it: what is held is gone. NULL is fine. */
+/* Frees it, after its end or without it: what is held is gone. NULL is fine. */
 void stage_free(struct stage *stage);
 
 /*
