@@ -4,7 +4,6 @@
  */
 #include "replay_fixture.h"
 
-
 static void test_user_kinds(void **state)
 {
 	static const struct {
@@ -115,205 +114,129 @@ static void test_jitted(void **state)
 	assert_int_equal(jitted_pid("/usr/bin/x"), -1);
 }
 
-static void add_with_id(struct made_recording *s, uint64_t time_ns, const char *path, unsigned char id)
-{
-	struct record_body body = recording_map_body(time_ns, PID, 0x10000 * time_ns, 0x1000, 0, path);
+/* A recording: build-ids that are listed, then maps; and the dsos that come of it, as describe() has them. */
+struct dso_case {
+	const char *what;
+	struct listed_row {
+		const char *path;
+		unsigned char id;
+	} listed[5];
+	struct map_row {
+		const char *path;
+		unsigned char id; /* of the map's own build-id; 0: it has none, but: */
+		uint64_t inode, generation;
+	} maps[10];
+	const char *dsos;
+};
 
-	if (id) {
-		body.misc |= MISC_MMAP_BUILD_ID;
-		body.mmap.build_id_size = 20;
-		memset(body.mmap.build_id, id, 20);
-	}
-	recording_add(s, &body);
-}
+static const struct dso_case dso_cases[] = {
+	{ "the same file, as far as anybody knows; replaced; a link; all code without a file is one dso",
+	  .maps = { { "/a", 0, 7 }, { "/a", 0, 7 }, { "/a", 0xa1 }, { "/a", 0xa1 }, { "/a", 0xa2 }, { "/a", 0xa1 },
+		    { "/a", 0xa2 }, { "/b", 0xa1 }, { "//anon", 0, 7 }, { "[heap]", 0, 7 } },
+	  .dsos = "a:a1 inode 7 several, a:a2 several, b:a1, [JIT] tid 42:00 inode 7 pid 42, " },
+	{ "a path in several containers: whose the listed build-ids are is not known",
+	  .listed = { { "/a", 0xa1 }, { "/a", 0xa1 }, { "/b", 0xb1 }, { "/b", 0xb2 } },
+	  .maps = { { "/a", 0, 1 }, { "/b", 0, 1 }, { "/b", 0, 2 }, { "/b", 0, 0 }, { "/b", 0, 2 }, { "/c", 0, 0 },
+		    { "/c", 0, 3 }, { "/c", 0, 4 }, { "//anon", 0, 5 }, { "//anon", 0, 6 } },
+	  .dsos = "a:a1 inode 1, b:00 inode 1 several, b:00 inode 2 several, c:00 inode 3 several, "
+		  "c:00 inode 4 several, [JIT] tid 42:00 inode 5 pid 42, " },
+	{ "a path that became another file's: the listed build-id is nobody's",
+	  .listed = { { "/a", 0xa1 } },
+	  .maps = { { "/a", 0, 1 }, { "/a", 0, 2 } },
+	  .dsos = "a:00 inode 1 several, a:00 inode 2 several, " },
+	{ "an inode that is used again is told apart, in doubt",
+	  .listed = { { "/b", 0xb1 } },
+	  .maps = { { "/b", 0, 5, 1 }, { "/b", 0, 5, 2 }, { "/b", 0, 5, 3 } },
+	  .dsos = "b:00 inode 5.1 several doubt, b:00 inode 5.2 several doubt, b:00 inode 5.3 several doubt, " },
+	{ "/proc tells no generation: it is the file that is mapped again",
+	  .listed = { { "/b", 0xb1 } },
+	  .maps = { { "/b", 0, 5, 0 }, { "/b", 0, 5, 99 }, { "/b", 0, 5, 0 }, { "/b", 0, 5, 99 } },
+	  .dsos = "b:b1 inode 5.99, " },
+	{ "listed build-ids: what the map says is nearer to the truth",
+	  .listed = { { "/a", 0xa1 }, { "/b", 0xb1 }, { "[kernel.kallsyms]", 0xc1 }, { "//anon", 0xd1 },
+		      { "/never/mapped", 0xe1 } },
+	  .maps = { { "/a", 0, 7 }, { "/b", 0xb2 }, { "[kernel.kallsyms]_text" }, { "//anon", 0, 7 } },
+	  .dsos = "[kernel.kallsyms]:c1, a:a1 inode 7, b:b2, [JIT] tid 42:00 inode 7 pid 42, " },
+};
 
-/* PATH:BUILD-ID for each dso. */
-static void list(const struct replay *replay, struct str *out)
-{
-	for (size_t i = 0; i < replay->dsos.n; i++) {
-		assert_int_equal(replay->dsos.v[i]->index, i);
-		str_addf(out, "%s:%02x ", replay->dsos.v[i]->name,
-			 replay->dsos.v[i]->build_id.size ? replay->dsos.v[i]->build_id.bytes[0] : 0);
-	}
-}
-
-static void test_same_file(void **state)
-{
-	const struct replay_options options = { 0 };
-	struct str out = STR_INIT;
-	struct made_recording s;
-
-	(void)state;
-	recording_init(&s);
-	add_with_id(&s, 1, "/a", 0);
-	add_with_id(&s, 2, "/a", 0);
-	add_with_id(&s, 3, "/a", 0xa1); /* the same one, as far as anybody knows */
-	add_with_id(&s, 4, "/a", 0xa1);
-	add_with_id(&s, 5, "/a", 0xa2); /* replaced */
-	add_with_id(&s, 6, "/a", 0xa1);
-	add_with_id(&s, 7, "/a", 0xa2);
-	add_with_id(&s, 8, "/b", 0xa1); /* a link */
-	add_with_id(&s, 9, "//anon", 0);
-	add_with_id(&s, 10, "[heap]", 0); /* all code without a file is one dso */
-	recording_run(&s, options);
-	list(&s.replay, &out);
-	assert_string_equal(out.s, "a:a1 a:a2 b:a1 [JIT] tid 42:00 ");
-	assert_int_equal(s.replay.dsos.v[3]->pid, PID);
-	assert_int_equal(s.replay.dsos.v[0]->pid, -1);
-	assert_int_equal(s.replay.dsos.v[0]->inode, 7);
-	str_release(&out);
-	recording_release(&s);
-}
-
-static void list_id(struct info *info, const char *path, unsigned char id)
+static void list_id(struct info *info, const struct listed_row *listed)
 {
 	struct info_build_id row = { .pid = -1, .misc = MISC_USER, .size = 20 };
 
-	memset(row.bytes, id, 20);
-	row.path = xstrdup(path);
+	memset(row.bytes, listed->id, 20);
+	row.path = xstrdup(listed->path);
 	VEC_GROW(info->build_ids.v, info->build_ids.n, info->build_ids.cap);
 	info->build_ids.v[info->build_ids.n++] = row;
 	info_set(info, FEATURE_BUILD_ID);
 }
 
-static void add_with_inode(struct made_recording *s, uint64_t time_ns, const char *path, uint64_t inode)
+static void add_map(struct made_recording *s, uint64_t time_ns, const struct map_row *row)
 {
-	struct record_body body = recording_map_body(time_ns, PID, 0x10000 * time_ns, 0x1000, 0, path);
+	struct record_body body = recording_map_body(time_ns, PID, 0x10000 * time_ns, 0x1000, 0, row->path);
 
-	body.mmap.inode = inode;
+	if (!strncmp(row->path, "[kernel", strlen("[kernel"))) {
+		recording_kernel_map(s, 0xffffffff81000000, 0x1000, 0, row->path);
+		return;
+	}
+	body.mmap.inode = row->inode;
+	body.mmap.inode_generation = row->generation;
+	if (row->id) {
+		body.misc |= MISC_MMAP_BUILD_ID;
+		body.mmap.build_id_size = 20;
+		memset(body.mmap.build_id, row->id, 20);
+	}
 	recording_add(s, &body);
 }
 
-/* One path in several containers: files of their own. Which of the listed build-ids is whose is not known. */
-static void test_several_files_of_a_path(void **state)
+/* "NAME:BUILD-ID inode N.GENERATION several doubt pid N, " for each dso; without what it has not. */
+static void describe(const struct replay *replay, struct str *out)
 {
-	const struct replay_options options = { 0 };
+	for (size_t i = 0; i < replay->dsos.n; i++) {
+		const struct dso *dso = replay->dsos.v[i];
 
-	(void)state;
-	for (unsigned pipe_layout = 0; pipe_layout < 2; pipe_layout++) {
-		struct str out = STR_INIT;
-		struct made_recording s;
-
-		recording_init(&s);
-		list_id(&s.info, "/a", 0xa1);
-		list_id(&s.info, "/a", 0xa1);
-		list_id(&s.info, "/b", 0xb1);
-		list_id(&s.info, "/b", 0xb2);
-		add_with_inode(&s, 1, "/a", 1);
-		add_with_inode(&s, 2, "/b", 1);
-		add_with_inode(&s, 3, "/b", 2);
-		add_with_inode(&s, 4, "/b", 0); /* not known: the first */
-		add_with_inode(&s, 5, "/b", 2);
-		add_with_inode(&s, 6, "/c", 0);
-		add_with_inode(&s, 7, "/c", 3);
-		add_with_inode(&s, 8, "/c", 4);
-		add_with_inode(&s, 9, "//anon", 5); /* all code without a file is one dso */
-		add_with_inode(&s, 10, "//anon", 6);
-		if (pipe_layout)
-			recording_run_pipe(&s, options);
-		else
-			recording_run(&s, options);
-		assert_string_equal(s.err.s, "");
-		list(&s.replay, &out);
-		assert_string_equal(out.s, "a:a1 b:00 b:00 c:00 c:00 [JIT] tid 42:00 ");
-		assert_int_equal(s.replay.dsos.v[2]->inode, 2);
-		str_release(&out);
-		recording_release(&s);
+		assert_int_equal(dso->index, i);
+		str_addf(out, "%s:%02x", dso->name, dso->build_id.size ? dso->build_id.bytes[0] : 0);
+		if (dso->inode)
+			str_addf(out, " inode %u", (unsigned)dso->inode);
+		if (dso->generation)
+			str_addf(out, ".%u", (unsigned)dso->generation);
+		str_addf(out, "%s%s", dso->several ? " several" : "", dso->in_doubt ? " doubt" : "");
+		if (dso->pid != -1)
+			str_addf(out, " pid %d", (int)dso->pid);
+		str_add(out, ", ");
 	}
 }
 
-/* A path that became another file's: the listed build-id is nobody's. Inodes used again are told apart, in doubt. */
-static void test_replaced(void **state)
+/* Build-ids are listed in the header of a file, and at the end of a pipe. */
+static void check_case(const struct dso_case *c, bool pipe_layout)
 {
 	const struct replay_options options = { 0 };
-
-	(void)state;
-	for (unsigned pipe_layout = 0; pipe_layout < 2; pipe_layout++) {
-		struct str out = STR_INIT;
-		struct made_recording s;
-
-		recording_init(&s);
-		list_id(&s.info, "/a", 0xa1);
-		list_id(&s.info, "/b", 0xb1);
-		add_with_inode(&s, 1, "/a", 1);
-		add_with_inode(&s, 2, "/a", 2);
-		for (uint64_t generation = 1; generation < 4; generation++) {
-			struct record_body body = recording_map_body(3 + generation, PID, 0x900000, 0x1000, 0, "/b");
-
-			body.mmap.inode = 5;
-			body.mmap.inode_generation = generation;
-			recording_add(&s, &body);
-		}
-		if (pipe_layout)
-			recording_run_pipe(&s, options);
-		else
-			recording_run(&s, options);
-		list(&s.replay, &out);
-		assert_string_equal(out.s, "a:00 a:00 b:00 b:00 b:00 ");
-		for (size_t i = 0; i < s.replay.dsos.n; i++) {
-			assert_true(s.replay.dsos.v[i]->several);
-			assert_int_equal(s.replay.dsos.v[i]->in_doubt, s.replay.dsos.v[i]->path[1] == 'b');
-		}
-		str_release(&out);
-		recording_release(&s);
-	}
-}
-
-/* What ran before the recording comes from /proc, where no generation stands: it is the file that is mapped again. */
-static void test_generation_not_known(void **state)
-{
-	const struct replay_options options = { 0 };
-	struct made_recording s;
 	struct str out = STR_INIT;
+	struct made_recording s;
 
-	(void)state;
 	recording_init(&s);
-	list_id(&s.info, "/b", 0xb1);
-	for (uint64_t i = 0; i < 4; i++) {
-		struct record_body body = recording_map_body(1 + i, PID, 0x10000 * i, 0x1000, 0, "/b");
-
-		body.mmap.inode = 5;
-		body.mmap.inode_generation = i % 2 ? 99 : 0;
-		recording_add(&s, &body);
-	}
-	recording_run(&s, options);
-	list(&s.replay, &out);
-	assert_string_equal(out.s, "b:b1 ");
-	assert_int_equal(s.replay.dsos.v[0]->generation, 99);
-	assert_false(s.replay.dsos.v[0]->several);
+	for (size_t i = 0; i < ARRAY_SIZE(c->listed) && c->listed[i].path; i++)
+		list_id(&s.info, &c->listed[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(c->maps) && c->maps[i].path; i++)
+		add_map(&s, i + 1, &c->maps[i]);
+	if (pipe_layout)
+		recording_run_pipe(&s, options);
+	else
+		recording_run(&s, options);
+	assert_string_equal(s.err.s, "");
+	describe(&s.replay, &out);
+	if (strcmp(out.s, c->dsos) != 0)
+		fail_msg("%s (%s): %s", c->what, pipe_layout ? "pipe" : "file", out.s);
 	str_release(&out);
 	recording_release(&s);
 }
 
-/* From the header of a file, and from the end of a pipe. */
-static void test_listed_build_ids(void **state)
+static void test_dsos(void **state)
 {
-	const struct replay_options options = { 0 };
-
 	(void)state;
-	for (unsigned pipe_layout = 0; pipe_layout < 2; pipe_layout++) {
-		struct str out = STR_INIT;
-		struct made_recording s;
-
-		recording_init(&s);
-		list_id(&s.info, "/a", 0xa1);
-		list_id(&s.info, "/b", 0xb1);
-		list_id(&s.info, "[kernel.kallsyms]", 0xc1);
-		list_id(&s.info, "//anon", 0xd1);
-		list_id(&s.info, "/never/mapped", 0xe1);
-		add_with_id(&s, 1, "/a", 0);
-		add_with_id(&s, 2, "/b", 0xb2); /* what the map says is nearer to the truth */
-		recording_kernel_map(&s, 0xffffffff81000000, 0x1000, 0, "[kernel.kallsyms]_text");
-		add_with_id(&s, 3, "//anon", 0);
-		if (pipe_layout)
-			recording_run_pipe(&s, options);
-		else
-			recording_run(&s, options);
-		assert_string_equal(s.err.s, "");
-		list(&s.replay, &out);
-		assert_string_equal(out.s, "[kernel.kallsyms]:c1 a:a1 b:b2 [JIT] tid 42:00 ");
-		str_release(&out);
-		recording_release(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(dso_cases); i++) {
+		check_case(&dso_cases[i], false);
+		check_case(&dso_cases[i], true);
 	}
 }
 
@@ -322,10 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_user_kinds),   cmocka_unit_test(test_kernel_kinds),
 		cmocka_unit_test(test_people_names), cmocka_unit_test(test_jitted),
-		cmocka_unit_test(test_same_file),    cmocka_unit_test(test_several_files_of_a_path),
-		cmocka_unit_test(test_replaced),
-		cmocka_unit_test(test_generation_not_known),
-		cmocka_unit_test(test_listed_build_ids),
+		cmocka_unit_test(test_dsos),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
