@@ -121,7 +121,7 @@ static void grow_slots(struct buildid_set *set)
  * that is held open.
  */
 static struct buildid_entry *find(const struct buildid_set *set, const struct file_key *key,
-				const char *path, const struct buildid_entry **twin)
+				  const char *path, const struct buildid_entry **twin)
 {
 	*twin = NULL;
 	if (!set->n_slots)
@@ -140,13 +140,13 @@ static struct buildid_entry *find(const struct buildid_set *set, const struct fi
 }
 
 static struct buildid_entry *add(struct buildid_set *set, const struct file_key *key, const char *path,
-			       uint16_t cpumode)
+				 uint16_t cpumode)
 {
 	if ((set->n + 1) * 2 > set->n_slots)
 		grow_slots(set);
 	VEC_GROW(set->files, set->n, set->cap);
 	set->files[set->n] = (struct buildid_entry){ .key = *key, .path = xstrdup(path),
-						   .cpumode = cpumode, .tries = OPEN_TRIES, .fd = -1 };
+						     .cpumode = cpumode, .tries = OPEN_TRIES, .fd = -1 };
 	put_slot(set, set->n);
 	return &set->files[set->n++];
 }

@@ -1,7 +1,7 @@
 /*
- * space: what is mapped where: files and other sources of code (dso), their mappings (map), and all mappings
- * of a process (its address space). Knows neither records nor ELF: who reads records, and who unwinds, has the
- * same maps.
+ * space: what is mapped where: files and other sources of code (dso), their mappings (map), all mappings of a process
+ * (its address space), and where a file that was mapped may be found now (mapped_file). Knows neither records nor ELF:
+ * who reads records, and who unwinds, has the same maps.
  *
  *   struct dso_table: each file once  <--  struct map  <--  struct address_space: one writer, changed in place
  *                                                             |
