@@ -14,21 +14,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/*
- * The sources by priority: the first that knows a name has it. To add a source: see source.h.
- */
-const struct event_source *const event_sources[] = {
-	&hw_source,
-	&sw_source,
-	&cache_source,
-	&raw_source,
-	&tool_source,
-	&breakpoint_source,
-	&probe_source,
-	&tracepoint_source,
-	&pmu_source,
-	&pfm_source,
-};
+#define SOURCE_ROW(name) &name##_source,
+const struct event_source *const event_sources[] = { EVENT_SOURCES(SOURCE_ROW) };
 const size_t n_event_sources = ARRAY_SIZE(event_sources);
 
 struct event *event_new(struct event_parse *p, const struct spec_event *spec,

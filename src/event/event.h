@@ -3,7 +3,7 @@
  * and tracefs only as far as the words on the command line need it. The way of `-e '{cycles:u,sched:sched_switch}:S'`:
  *
  *   text -> tree        spec.c: groups, events, their words, terms and modifiers, each with its place in the text
- *   tree -> events      event.c asks the sources by priority, event_sources[]: generic.c, tool.c, breakpoint.c,
+ *   tree -> events      event.c asks the sources by priority, EVENT_SOURCES: generic.c, tool.c, breakpoint.c,
  *                       probe.c, tracepoint.c, pmu.c, pfm.c; one of them knows the word and makes one event or several
  *   /terms/ :modifiers  terms.c and modifier.c; a unit's own terms are pmu.c's
  *   {groups}            group.c: a leader and its members, parted where they are on different PMUs

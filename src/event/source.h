@@ -1,9 +1,5 @@
 /*
- * source: what an event source is to event.c. One file and one row in event_sources[] (event.c) each.
- * Private to event/.
- *
- * To add a source: a file event/X.c that ends in one `const struct event_source X_source`, its declaration below, a row
- * in event_sources[] (the order is the priority), a test in tests/unit, a line in pstat-list(1).
+ * source: what an event source is to event.c: a file, and a row of EVENT_SOURCES. Private to event/.
  */
 #ifndef PSTAT_SOURCE_H
 #define PSTAT_SOURCE_H
@@ -37,15 +33,19 @@ struct event_source {
 	bool list_is_slow;
 };
 
-extern const struct event_source hw_source, sw_source, cache_source, raw_source; /* generic.c */
-extern const struct event_source tool_source; /* tool.c */
-extern const struct event_source pmu_source; /* pmu.c: "pmu" */
-extern const struct event_source tracepoint_source; /* tracepoint.c */
-extern const struct event_source breakpoint_source; /* breakpoint.c */
-extern const struct event_source probe_source; /* probe.c: kprobe/ and uprobe/ */
-extern const struct event_source pfm_source; /* pfm.c */
-
-/* The sources by priority: the table in event.c. */
+/*
+ * The sources by priority: the first that knows a name has it. To add one: event/x.c, which ends in its struct
+ * event_source, x_source; a row here; a test in tests/unit; an entry in pstat-list(1).
+ */
+#define EVENT_SOURCES(ROW)                                                    \
+	ROW(hw) ROW(sw) ROW(cache) ROW(raw) /* generic.c */                   \
+	ROW(tool) ROW(breakpoint)                                             \
+	ROW(probe) /* kprobe/ and uprobe/ */                                  \
+	ROW(tracepoint)                                                       \
+	ROW(pmu)                                                              \
+	ROW(pfm)
+#define DECLARE_SOURCE(name) extern const struct event_source name##_source;
+EVENT_SOURCES(DECLARE_SOURCE)
 extern const struct event_source *const event_sources[];
 extern const size_t n_event_sources;
 

@@ -6,22 +6,14 @@
 
 #include <math.h>
 
-/*
- * To add one: fmt_x.c with its struct stat_format, its declaration in stat.h, a row here, its option in
- * cmd/stat_options.c and stat_output.c, tests/unit/test_fmt_x.c, pstat-stat(1).
- */
-const struct stat_format *const stat_formats[] = {
-	&stat_format_text,
-	&stat_format_csv,
-	&stat_format_json,
-	NULL,
-};
-
 const struct stat_format *stat_format_find(const char *name)
 {
-	for (size_t i = 0; stat_formats[i]; i++)
-		if (!strcmp(stat_formats[i]->name, name))
-			return stat_formats[i];
+#define FORMAT_ROW(name) &stat_format_##name,
+	static const struct stat_format *const formats[] = { STAT_FORMATS(FORMAT_ROW) };
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (!strcmp(formats[i]->name, name))
+			return formats[i];
 	return NULL;
 }
 
