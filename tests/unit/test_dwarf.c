@@ -366,32 +366,37 @@ static void build_inlines(uint16_t type, bool big)
 	end_lines(table);
 }
 
-static void expect_inlines(struct dwarf_file *file, uint64_t text)
+/* What is found at an address: functions, innermost first, with their lines. */
+struct place {
+	uint64_t addr;
+	const char *stack;
+};
+#define EXPECT(name, ...) \
+	expect(name, (const struct place[]){ __VA_ARGS__ }, ARRAY_SIZE(((const struct place[]){ __VA_ARGS__ })))
+
+/* Writes the file that was built, and asks for each place. */
+static void expect(const char *name, const struct place *places, size_t n)
 {
-	assert_string_equal(stack_at(file, text - 1), "");
-	assert_string_equal(stack_at(file, text), "large@/src/a.c:5");
-	assert_string_equal(stack_at(file, text + 0xf), "large@/src/a.c:5");
-	assert_string_equal(stack_at(file, text + 0x10),
-			    "small@/src/inc/b.h:7 < large@/src/a.c:300");
-	assert_string_equal(stack_at(file, text + 0x1b),
-			    "small@/src/inc/b.h:7 < large@/src/a.c:300");
-	assert_string_equal(stack_at(file, text + 0x1c),
-			    "small@/src/inc/b.h:17 < large@/src/a.c:300");
-	assert_string_equal(stack_at(file, text + 0x2f), "large@/src/inc/b.h:17");
-	assert_string_equal(stack_at(file, text + 0x30), "");
+	struct dwarf_file *file;
+
+	write_file(name);
+	file = open_file(NULL);
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(stack_at(file, places[i].addr), places[i].stack);
+	dwarf_file_close(file);
 }
 
 static void inlines_of_both_byte_orders(void **state)
 {
-	struct dwarf_file *file;
 
 	(void)state;
 	for (int big = 0; big < 2; big++) {
 		build_inlines(ET_DYN, big);
-		write_file("inlines");
-		file = open_file(NULL);
-		expect_inlines(file, TEXT);
-		dwarf_file_close(file);
+		EXPECT("inlines", { TEXT - 1, "" }, { TEXT, "large@/src/a.c:5" }, { TEXT + 0xf, "large@/src/a.c:5" },
+		       { TEXT + 0x10, "small@/src/inc/b.h:7 < large@/src/a.c:300" },
+		       { TEXT + 0x1b, "small@/src/inc/b.h:7 < large@/src/a.c:300" },
+		       { TEXT + 0x1c, "small@/src/inc/b.h:17 < large@/src/a.c:300" },
+		       { TEXT + 0x2f, "large@/src/inc/b.h:17" }, { TEXT + 0x30, "" });
 	}
 }
 
@@ -418,7 +423,6 @@ static void modules_are_linked(void **state)
 	const size_t info_holes[] = { 12, 12 + 8 + 8 + 4 + 5 + 7 + 1 + 6,
 				      12 + 8 + 8 + 4 + 5 + 7 + 1 + 6 + 16 + 1 + 1 + 4 };
 	const size_t line_holes[] = { 53 };
-	struct dwarf_file *file;
 	uint32_t symbols;
 
 	(void)state;
@@ -427,11 +431,7 @@ static void modules_are_linked(void **state)
 	elf_symbol(&built, symbols, ".text", 0, 0, STB_LOCAL, STT_SECTION, 1);
 	make_holes(".debug_info", symbols, info_holes, ARRAY_SIZE(info_holes));
 	make_holes(".debug_line", symbols, line_holes, ARRAY_SIZE(line_holes));
-	write_file("module.ko");
-	file = open_file(NULL);
-	assert_string_equal(stack_at(file, 0), "large@/src/a.c:5");
-	assert_string_equal(stack_at(file, 0x10), "small@/src/inc/b.h:7 < large@/src/a.c:300");
-	dwarf_file_close(file);
+	EXPECT("module.ko", { 0, "large@/src/a.c:5" }, { 0x10, "small@/src/inc/b.h:7 < large@/src/a.c:300" });
 }
 
 /*
@@ -440,7 +440,6 @@ static void modules_are_linked(void **state)
  */
 static void thrown_away_code_is_not_asked(void **state)
 {
-	struct dwarf_file *file;
 	size_t unit, table;
 
 	(void)state;
@@ -467,18 +466,12 @@ static void thrown_away_code_is_not_asked(void **state)
 	end_unit(unit);
 	table = start_lines("inc");
 	end_lines(table);
-	write_file("dead");
-	file = open_file(NULL);
-	assert_string_equal(stack_at(file, TEXT), "live@/src/a.c:10");
-	assert_string_equal(stack_at(file, TEXT + 0xfff), "live@/src/a.c:10");
-	assert_string_equal(stack_at(file, 0x10), "");
-	dwarf_file_close(file);
+	EXPECT("dead", { TEXT, "live@/src/a.c:10" }, { TEXT + 0xfff, "live@/src/a.c:10" }, { 0x10, "" });
 }
 
 /* Units that say nothing of where their code is: their lines do, unless another unit says where its is. */
 static void lines_say_where_code_is(void **state)
 {
-	struct dwarf_file *file;
 	size_t unit, table;
 
 	(void)state;
@@ -500,12 +493,8 @@ static void lines_say_where_code_is(void **state)
 			unit = start_unit(TEXT + 0x800, 0x10, "/src");
 			end_unit(unit);
 		}
-		write_file("lines");
-		file = open_file(NULL);
-		assert_string_equal(stack_at(file, TEXT + 0xf), beside ? "" : "?@/inc/b.h:10");
-		assert_string_equal(stack_at(file, TEXT + 0x110), beside ? "" : "?@/inc/b.h:11");
-		assert_string_equal(stack_at(file, TEXT + 0x120), "");
-		dwarf_file_close(file);
+		EXPECT("lines", { TEXT + 0xf, beside ? "" : "?@/inc/b.h:10" },
+		       { TEXT + 0x110, beside ? "" : "?@/inc/b.h:11" }, { TEXT + 0x120, "" });
 	}
 }
 
@@ -548,7 +537,6 @@ static void code_is_where_sections_are(void **state)
 /* The table of version 5 says its own directory of compilation, which may be relative: Debian's glibc. */
 static void directories_of_version_5(void **state)
 {
-	struct dwarf_file *file;
 	size_t unit, table;
 
 	(void)state;
@@ -573,20 +561,14 @@ static void directories_of_version_5(void **state)
 	row(1, 1, 0x10);
 	end_sequence(0x10);
 	end_lines(table);
-	write_file("version5");
-	file = open_file(NULL);
-	assert_string_equal(stack_at(file, TEXT), "f@./csu/a.c:10");
-	assert_string_equal(stack_at(file, TEXT + 0x10), "f@./csu/../inc/b.h:11");
-	/* A function whose lines are not known, and nothing else. */
-	assert_string_equal(stack_at(file, TEXT + 0x20), "f@?:0");
-	dwarf_file_close(file);
+	EXPECT("version5", { TEXT, "f@./csu/a.c:10" }, { TEXT + 0x10, "f@./csu/../inc/b.h:11" },
+	       { TEXT + 0x20, "f@?:0" } /* a function whose lines are not known, and nothing else */);
 }
 
 /* ---- hostile ---- */
 
 static void cycles_of_origins_end(void **state)
 {
-	struct dwarf_file *file;
 	size_t unit, first;
 
 	(void)state;
@@ -601,16 +583,12 @@ static void cycles_of_origins_end(void **state)
 	inlined(first, TEXT, 0x10, 3);
 	info(0, 2);
 	end_unit(unit);
-	write_file("cycle");
-	file = open_file(NULL);
-	assert_string_equal(stack_at(file, TEXT), "?@?:0 < f@?:3");
-	dwarf_file_close(file);
+	EXPECT("cycle", { TEXT, "?@?:0 < f@?:3" });
 }
 
 static void depth_has_an_end(void **state)
 {
 	enum { DEPTH = 50000 };
-	struct dwarf_file *file;
 	size_t unit, pattern;
 
 	(void)state;
@@ -630,16 +608,11 @@ static void depth_has_an_end(void **state)
 	function("next", TEXT + 0x40, 0x40);
 	info(0, 1);
 	end_unit(unit);
-	write_file("deep");
-	file = open_file(NULL);
-	assert_string_equal(stack_at(file, TEXT), "deep@?:0");
-	assert_string_equal(stack_at(file, TEXT + 0x40), "next@?:0");
-	dwarf_file_close(file);
+	EXPECT("deep", { TEXT, "deep@?:0" }, { TEXT + 0x40, "next@?:0" });
 }
 
 static void ranges_may_wrap(void **state)
 {
-	struct dwarf_file *file;
 	size_t unit;
 
 	(void)state;
@@ -652,11 +625,7 @@ static void ranges_may_wrap(void **state)
 	function("f", TEXT, 0x40);
 	info(0, 1);
 	end_unit(unit);
-	write_file("wrap");
-	file = open_file(NULL);
-	assert_string_equal(stack_at(file, TEXT + 0x10), "f@?:0");
-	assert_string_equal(stack_at(file, TEXT + 0x20), "f@?:0");
-	dwarf_file_close(file);
+	EXPECT("wrap", { TEXT + 0x10, "f@?:0" }, { TEXT + 0x20, "f@?:0" });
 }
 
 static uint64_t xorshift(uint64_t *seed)
