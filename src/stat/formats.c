@@ -64,8 +64,8 @@ void fmt_fixed(struct str *out, double value, int decimals)
 
 void fmt_time(struct str *out, uint64_t time_ns, int sec_cols)
 {
-	str_addf(out, "%*llu.%09llu", sec_cols, (unsigned long long)(time_ns / 1000000000u),
-		 (unsigned long long)(time_ns % 1000000000u));
+	str_addf(out, "%*llu.%09llu", sec_cols, (unsigned long long)(time_ns / NS_PER_S),
+		 (unsigned long long)(time_ns % NS_PER_S));
 }
 
 void fmt_name(struct str *out, const char *s)

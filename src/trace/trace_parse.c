@@ -593,7 +593,7 @@ static struct trace_node *parse_sizeof(struct trace_parser *parser, enum trace_n
 static struct trace_node *parse_seconds(struct trace_parser *parser, unsigned sign)
 {
 	const struct trace_node *value = parse_expression(parser);
-	struct trace_node *second = number_node(parser, 1000000000, 8, false), *node;
+	struct trace_node *second = number_node(parser, NS_PER_S, 8, false), *node;
 
 	if (!value || !second || !takes(parser, ')'))
 		return NULL;
