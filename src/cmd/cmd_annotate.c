@@ -136,21 +136,12 @@ static void show_all(struct annotate_run *run)
 
 /* ---- the text ---- */
 
-/* Addresses are all that is asked about. */
-static int choose_addresses(void *context, struct profile *profile, struct profile_shape *shape, struct str *err)
-{
-	(void)context, (void)profile, (void)err;
-	shape->facts = 1ULL << FACT_LOCATION;
-	return 0;
-}
-
 static void annotate(struct annotate_run *run)
 {
 	const struct sample_words *sample = &run->words->sample;
 	struct pager pager;
 	struct str err = STR_INIT;
 
-	run->profile->session.files_shown = run->profile->filters;
 	if (profile_read(run->profile, sample_run_progress, &run->run, &err))
 		sample_run_fail(&run->run, err.s);
 	signals_spare_end();
@@ -166,7 +157,8 @@ static void annotate(struct annotate_run *run)
 	if (run->n_missing && !run->n_shown && !run->words->skip_missing)
 		run->run.status = EXIT_PSTAT_FAILED;
 	report_missing(run);
-	filters_add_note(run->profile->filters, &sample->filters, &run->profile->session);
+	filters_add_note(run->profile->filters, &sample->filters, &run->profile->session,
+			 &run->profile->session.notes);
 	sample_run_notes(&run->run, &run->profile->session, sample);
 	str_release(&err);
 }
@@ -225,7 +217,8 @@ static void print_code(struct annotate_run *run)
 	struct profile_options options = {
 		.session = run->words->sample.session,
 		.filters = run->words->sample.filters,
-		.choose = choose_addresses,
+		.shape = { .facts = 1ULL << FACT_LOCATION },
+		.files_filtered = true,
 	};
 	struct str err = STR_INIT;
 

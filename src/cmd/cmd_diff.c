@@ -18,6 +18,10 @@ struct diff_run {
 	struct sample_run run; /* output and progress; its reader is not used */
 	struct diff_words *words;
 	struct reader *readers; /* one a recording */
+	struct diff_recording {
+		struct question *question;
+		struct profile *profile;
+	} *recordings;
 	struct table **tables;
 	size_t n_open, n_read;
 	struct diff_side sides[DIFF_SIDES_MAX];
@@ -33,6 +37,36 @@ static void fail_file(struct diff_run *diff, size_t i, const char *why)
 	message_error(line.s);
 	str_release(&line);
 	diff->run.status = EXIT_PSTAT_FAILED;
+}
+
+/* -EINVAL with a sentence: the question is wrong. To be released in every case. */
+static int open_profile(struct diff_recording *recording, const struct query *query, struct reader *reader,
+			struct str *err)
+{
+	struct profile_options options;
+	int code;
+
+	reader_know_events(reader);
+	code = question_make(&recording->question, query, &reader->recording, err);
+	if (code)
+		return code;
+	options = question_profile(recording->question, 0);
+	return profile_new(&recording->profile, &options, reader, err);
+}
+
+static int make_table(const struct diff_recording *recording, struct table **table, struct str *err)
+{
+	int code = table_make(table, recording->profile, recording->question, NULL, err);
+
+	if (!code)
+		note_list_join(&recording->profile->session.notes, &(*table)->notes);
+	return code;
+}
+
+static void release_recording(struct diff_recording *recording)
+{
+	profile_free(recording->profile);
+	question_free(recording->question);
 }
 
 /* Sentences of reader_open begin with the file's name. */
@@ -52,15 +86,21 @@ static bool read_file(struct diff_run *diff, size_t i)
 		return false;
 	}
 	query.filters.time = words->times[i];
-	code = table_new(&diff->tables[i], &query, &diff->readers[i], &err);
+	code = open_profile(&diff->recordings[i], &query, &diff->readers[i], &err);
+	diff->n_read = i + 1;
 	if (code) {
 		message_error(err.s);
 		diff->run.status = EXIT_BAD_USAGE;
-	} else if (table_run(diff->tables[i], sample_run_progress, &diff->run, &err)) {
+	} else if (profile_read(diff->recordings[i].profile, sample_run_progress, &diff->run, &err)) {
 		/* A recording that could be read in part is compared as far as that. */
 		fail_file(diff, i, err.s);
 	}
-	diff->n_read = i + 1;
+	str_reset(&err);
+	if (!code) {
+		code = make_table(&diff->recordings[i], &diff->tables[i], &err);
+		if (code)
+			fail_file(diff, i, err.s);
+	}
 	str_release(&err);
 	return !code;
 }
@@ -71,6 +111,7 @@ static bool read_files(struct diff_run *diff)
 	size_t run = 0;
 
 	diff->readers = xcalloc(words->n_files, sizeof(*diff->readers));
+	diff->recordings = xcalloc(words->n_files, sizeof(*diff->recordings));
 	diff->tables = xcalloc(words->n_files, sizeof(*diff->tables));
 	for (size_t i = 0; i < words->n_files; i++)
 		if (!read_file(diff, i))
@@ -121,7 +162,7 @@ static void print_notes(struct diff_run *diff)
 	message_notes(&diff->diff->notes, 0, sample->verbose > 0);
 	note_list_release(&notes);
 	for (size_t i = 0; i < diff->n_read; i++)
-		sample_run_notes(&diff->run, table_session(diff->tables[i]), sample);
+		sample_run_notes(&diff->run, &diff->recordings[i].profile->session, sample);
 }
 
 static void check_rules(struct diff_run *diff)
@@ -174,7 +215,7 @@ static void print_picture(struct diff_run *diff)
 			message_written("flamegraph", path);
 	}
 	for (size_t i = 0; i < diff->n_read; i++)
-		sample_run_notes(&diff->run, table_session(diff->tables[i]), &words->sample);
+		sample_run_notes(&diff->run, &diff->recordings[i].profile->session, &words->sample);
 	str_release(&err);
 }
 
@@ -182,6 +223,7 @@ static void print_picture(struct diff_run *diff)
 
 struct graph_side {
 	struct reader reader;
+	struct diff_recording recording;
 	struct table *table;
 	bool opened;
 };
@@ -201,9 +243,11 @@ static int read_stacks(const struct diff_run *diff, size_t file, struct graph_si
 	side->opened = true;
 	code = reader_open_again(&side->reader, &diff->readers[file], &err);
 	if (!code)
-		code = table_new(&side->table, &query, &side->reader, &err);
-	if (!code)
-		table_run(side->table, NULL, NULL, &err);
+		code = open_profile(&side->recording, &query, &side->reader, &err);
+	if (!code) {
+		profile_read(side->recording.profile, NULL, NULL, &err);
+		code = make_table(&side->recording, &side->table, &err);
+	}
 	str_release(&err);
 	return code;
 }
@@ -220,6 +264,7 @@ static int write_graph(void *context, struct output *output)
 		code = flamegraph_diff_print(sides[0].table, sides[1].table, diff->words->diff.confidence, output);
 	for (size_t i = 0; i < 2; i++) {
 		table_free(sides[i].table);
+		release_recording(&sides[i].recording);
 		if (sides[i].opened)
 			reader_close(&sides[i].reader);
 	}
@@ -233,7 +278,7 @@ static void add_screen_notes(void *context, struct str *out)
 
 	note_list_add_lines(&diff->diff->notes, out);
 	for (size_t i = 0; i < diff->n_read; i++) {
-		struct session *session = table_session(diff->tables[i]);
+		struct session *session = &diff->recordings[i].profile->session;
 
 		session_add_notes(session);
 		note_list_add_lines(&session->notes, out);
@@ -288,11 +333,14 @@ static int run_diff(struct diff_words *words)
 			compare(&diff);
 	}
 	diff_free(diff.diff);
-	for (size_t i = 0; i < diff.n_read; i++)
+	for (size_t i = 0; i < diff.n_read; i++) {
 		table_free(diff.tables[i]);
+		release_recording(&diff.recordings[i]);
+	}
 	for (size_t i = 0; i < diff.n_open; i++)
 		reader_close(&diff.readers[i]);
 	free(diff.tables);
+	free(diff.recordings);
 	free(diff.readers);
 	return sample_run_close(&diff.run);
 }

@@ -88,24 +88,51 @@ static void run_export(struct sample_run *run, const struct report_words *words)
 	str_release(&err);
 }
 
-static void run_report(struct sample_run *run, const struct report_words *words)
+/* A recording that could be read in part is shown as far as that. */
+static void answer(struct sample_run *run, const struct report_words *words, const struct question *question,
+		   struct profile *profile)
 {
 	struct table *table = NULL;
 	struct str err = STR_INIT;
 
-	if (table_new(&table, &words->report, &run->reader, &err)) {
+	if (profile_read(profile, sample_run_progress, run, &err))
+		sample_run_fail(run, err.s);
+	signals_spare_end();
+	progress_end(&run->progress);
+	str_reset(&err);
+	if (table_make(&table, profile, question, NULL, &err)) {
+		sample_run_fail(run, err.s);
+	} else {
+		print_report(run, words, table);
+		note_list_join(&profile->session.notes, &table->notes);
+	}
+	sample_run_notes(run, &profile->session, &words->sample);
+	table_free(table);
+	str_release(&err);
+}
+
+static void run_report(struct sample_run *run, const struct report_words *words)
+{
+	struct question *question = NULL;
+	struct profile_options options;
+	struct profile *profile = NULL;
+	struct str err = STR_INIT;
+	int code;
+
+	reader_know_events(&run->reader);
+	code = question_make(&question, &words->report, &run->reader.recording, &err);
+	if (!code) {
+		options = question_profile(question, 0);
+		code = profile_new(&profile, &options, &run->reader, &err);
+	}
+	if (code) {
 		message_error(err.s);
 		run->status = EXIT_BAD_USAGE;
 	} else {
-		/* A recording that could be read in part is shown as far as that. */
-		if (table_run(table, sample_run_progress, run, &err))
-			sample_run_fail(run, err.s);
-		signals_spare_end();
-		progress_end(&run->progress);
-		print_report(run, words, table);
-		sample_run_notes(run, table_session(table), &words->sample);
+		answer(run, words, question, profile);
 	}
-	table_free(table);
+	profile_free(profile);
+	question_free(question);
 	str_release(&err);
 }
 

@@ -34,8 +34,8 @@ enum { DRAINS_OF_TABLE = 4 };
 struct top {
 	const struct top_words *words;
 	struct live_run run;
-	struct table *kept; /* whose profile is fed; itself it is never shown */
-	struct query query;
+	struct question *question; /* that is asked at each tick, and what the profile keeps */
+	struct profile *profile;
 	struct top_status status;
 	struct output output;
 	struct ticker tick;
@@ -51,13 +51,6 @@ static int write_stdout(void *context, struct str *text)
 	(void)context;
 	str_reset(text);
 	return rc;
-}
-
-/* Filters by sample were asked when it was fed: what is left of these are filters by cell. */
-static void prepare_query(struct top *top)
-{
-	top->query = top->words->report.report;
-	top->query.filters.switch_on = top->query.filters.switch_off = NULL;
 }
 
 static void fail_with(struct top *top, struct str *err)
@@ -87,7 +80,7 @@ static bool show_table(struct top *top)
 	struct str err = STR_INIT;
 
 	top_status_step(&top->status);
-	if (table_make(&table, table_profile(top->kept), &top->query, &err)) {
+	if (table_make(&table, top->profile, top->question, NULL, &err)) {
 		fail_with(top, &err);
 	} else {
 		str_add(&top->output.text, "# top: ");
@@ -96,7 +89,7 @@ static bool show_table(struct top *top)
 		format->print(table, &top->output);
 		table_free(table);
 		top->failed = output_end(&top->output);
-		profile_compact(table_profile(top->kept), decay_eighths(top, begun_ns));
+		profile_compact(top->profile, decay_eighths(top, begun_ns));
 	}
 	str_release(&err);
 	top->table_ns = begun_ns;
@@ -116,7 +109,7 @@ static void wait_for_records(struct top *top)
 /* Shows the last samples, too, unless a signal asks for the end now. */
 static void show_rest(struct top *top)
 {
-	const struct session *session = table_session(top->kept);
+	const struct session *session = &top->profile->session;
 
 	if (!top->run.plan->stop->signal && session->replay.counts.samples > top->status.samples)
 		show_table(top);
@@ -131,7 +124,7 @@ static bool has_begun(const struct top *top, uint64_t now)
 	const struct target_spec *target = &top->run.plan->target;
 	uint64_t delay_ns = top->words->delay_ns;
 
-	return table_session(top->kept)->replay.counts.samples || !(target->all_cpus || target->cpus) ||
+	return top->profile->session.replay.counts.samples || !(target->all_cpus || target->cpus) ||
 	       now > top->begun_ns + (delay_ns > BEGIN_NS ? delay_ns : BEGIN_NS);
 }
 
@@ -163,7 +156,7 @@ static bool is_due(struct top *top, int fed)
 static void show_tables(struct top *top)
 {
 	struct record_source *source = live_source_source(top->run.live);
-	struct profile *profile = table_profile(top->kept);
+	struct profile *profile = top->profile;
 	struct str err = STR_INIT;
 	int rc;
 
@@ -204,7 +197,7 @@ static void start_ticks(struct top *top, bool delay_given)
 
 static void print_notes(struct top *top)
 {
-	struct session *session = table_session(top->kept);
+	struct session *session = &top->profile->session;
 
 	if (top->words->report.sample.quiet)
 		return;
@@ -223,14 +216,14 @@ static bool browse(struct top *top)
 		.intel = words->intel,
 	};
 	struct top_screen screen = {
-		.kept = top->kept,
+		.profile = top->profile,
 		.run = &top->run,
 		.source = live_source_source(top->run.live),
 		.status = &top->status,
 		.delay_ns = top->words->delay_ns,
 		.decay_eighths = top->words->zero ? ALL_EIGHTHS : DECAY_EIGHTHS,
 	};
-	struct query query = top->query;
+	struct query query = words->report;
 	struct str err = STR_INIT;
 	int code;
 
@@ -245,23 +238,35 @@ static bool browse(struct top *top)
 	return code != -ENOSYS && code != -ENOTTY;
 }
 
+/* On a screen other questions will follow. */
+static int open_profile(struct top *top, struct str *err)
+{
+	const struct recording_info *recording = live_source_recording(top->run.live);
+	struct profile_options options;
+	int code = question_make(&top->question, &top->words->report.report, recording, err);
+
+	if (code)
+		return code;
+	options = question_profile(top->question, PROFILE_LIVE | (top->words->screen ? PROFILE_FOR_OTHERS : 0));
+	code = profile_new_live(&top->profile, &options, recording, live_source_source(top->run.live), err);
+	if (!code)
+		note_list_join(&top->profile->session.notes, &top->question->notes);
+	return code;
+}
+
 static void read_run(struct top *top, bool delay_given)
 {
-	bool screen = top->words->screen;
-	const struct recording_info *recording = live_source_recording(top->run.live);
 	struct str err = STR_INIT;
 
-	if (table_new_live(&top->kept, &top->words->report.report, recording, live_source_source(top->run.live), screen,
-			   &err)) {
+	if (open_profile(top, &err)) {
 		fail_with(top, &err);
 	} else {
-		prepare_query(top);
 		top->status = (struct top_status){
-			.session = table_session(top->kept), .live = top->run.live, .plan = top->run.plan,
+			.session = &top->profile->session, .live = top->run.live, .plan = top->run.plan,
 		};
 		top_status_begin(&top->status);
 		start_ticks(top, delay_given);
-		if (!screen || !browse(top))
+		if (!top->words->screen || !browse(top))
 			show_tables(top);
 		print_notes(top);
 	}
@@ -318,8 +323,8 @@ static int run_top(struct top_words *words, bool delay_given)
 		fail_with(&top, &err);
 	else if (top.run.live)
 		read_run(&top, delay_given);
-	table_free(top.kept);
-	top.kept = NULL;
+	profile_free(top.profile);
+	question_free(top.question);
 	status = exit_status(&top, live_run_end(&top.run));
 	str_release(&top.output.text);
 	str_release(&err);

@@ -9,10 +9,10 @@
 enum { LATER_MS = 100, FIRST_NS = 20 * NS_PER_MS };
 
 /* Only cells can be asked: what was recorded is kept nowhere. */
-static int make_table(void *context, struct table **table, const struct query *query, struct str *err)
+static int make_table(void *context, struct table **table, const struct question *question, struct str *err)
 {
 	struct top_screen *top = context;
-	int code = table_of_cells(table, table_profile(top->kept), query, err);
+	int code = table_make(table, top->profile, question, NULL, err);
 
 	if (code == -EAGAIN)
 		return fail(err, -EINVAL, "this can't be asked of what is not kept; record it, and ask pstat report");
@@ -25,14 +25,14 @@ static void forget(struct top_screen *top)
 {
 	if (!top->forget_ns || top->stopped || now_ns() < top->forget_ns)
 		return;
-	profile_compact(table_profile(top->kept), top->decay_eighths);
+	profile_compact(top->profile, top->decay_eighths);
 	top->forget_ns = 0;
 }
 
 static int feed(void *context, uint64_t budget_ns, struct str *err)
 {
 	struct top_screen *top = context;
-	struct profile *profile = table_profile(top->kept);
+	struct profile *profile = top->profile;
 	int rc;
 
 	forget(top);
@@ -64,14 +64,14 @@ static void add_notes(void *context, struct str *out)
 
 	top_status_add_losses(top->status, out);
 	str_addc(out, '\n');
-	note_list_add_lines(&table_session(top->kept)->notes, out);
+	note_list_add_lines(&top->profile->session.notes, out);
 }
 
 static void zero(void *context)
 {
 	const struct top_screen *top = context;
 
-	profile_compact(table_profile(top->kept), 8 /* all of it */);
+	profile_compact(top->profile, 8 /* all of it */);
 }
 
 /* While it stands still nothing is forgotten, so that what is shown can be looked at for long. */
@@ -91,6 +91,7 @@ int top_screen_run(struct top_screen *top, const struct screen_options *options,
 {
 	const struct screen_source source = {
 		.context = top,
+		.recording = top->profile->session.recording,
 		.make = make_table,
 		.feed = feed,
 		.later_ms = LATER_MS,

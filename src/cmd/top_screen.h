@@ -10,7 +10,7 @@
 #include "screen/screen.h"
 
 struct top_screen {
-	struct table *kept; /* table_new_live's, whole; its profile is fed */
+	struct profile *profile; /* fed with what is recorded; it keeps all that cells can tell but times */
 	struct live_run *run; /* that is pausable */
 	struct record_source *source;
 	struct top_status *status; /* begun */

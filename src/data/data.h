@@ -357,6 +357,10 @@ struct reader { /* not to be moved while it is open */
 	size_t current; /* the stream that reader_next reads */
 	struct recording_directory *directory; /* once source is asked for a directory's records */
 	bool round_due; /* the last record of source was FINISHED_ROUND */
+	struct record ahead; /* of reader_know_events: what source gives next */
+	int ahead_rc; /* as reader_next gave it, an error with its sentence */
+	bool has_ahead;
+	struct str ahead_why;
 	bool no_wait; /* see reader_no_wait */
 	struct early_feature early[2]; /* EVENT_DESC, GROUP_DESC; taken when the events are there */
 	size_t n_early;
@@ -378,6 +382,11 @@ int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *
  * bytes_max. Nothing is done for a file. A negative errno with a sentence: it can't be kept.
  */
 int reader_keep(struct reader *reader, uint64_t bytes_max, struct str *err);
+/*
+ * Reads a pipe up to the first record that is not about the recording itself, which source gives next: then its events
+ * are known. A file's are already. To be called before source is asked for the first record.
+ */
+void reader_know_events(struct reader *reader);
 void reader_no_wait(struct reader *reader); /* its source gives SOURCE_LATER where it would wait for a pipe */
 /*
  * The recording that `reader` was opened on, from its beginning, for a second reading beside it. -ESPIPE: it came

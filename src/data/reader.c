@@ -156,6 +156,7 @@ static void reader_init(struct reader *reader, const char *path)
 						     .notes = &reader->notes };
 	reader->path = xstrdup(path);
 	str_init(&reader->missing);
+	str_init(&reader->ahead_why);
 	events_init(&reader->events);
 	info_init(&reader->info);
 }
@@ -306,8 +307,10 @@ void reader_close(struct reader *reader)
 	events_release(&reader->events);
 	info_release(&reader->info);
 	note_list_release(&reader->notes);
+	str_release(&reader->ahead_why);
 	str_release(&reader->missing);
 	memset(reader, 0, sizeof(*reader));
+	str_init(&reader->ahead_why);
 	str_init(&reader->missing);
 }
 
@@ -497,6 +500,26 @@ int reader_decode(struct reader *reader, const struct record *record, struct rec
 		  struct str *err)
 {
 	return record_decode(&reader->decoder, record, body, err);
+}
+
+/* ---- the first records of a pipe ---- */
+
+void reader_know_events(struct reader *reader)
+{
+	if (!reader->pipe || reader->has_ahead)
+		return;
+	reader->has_ahead = true;
+	do
+		reader->ahead_rc = reader_next(reader, &reader->ahead, &reader->ahead_why);
+	while (reader->ahead_rc > 0 && describes_recording(reader->ahead.type));
+}
+
+static int give_ahead(struct reader *reader, struct record *record, struct str *err)
+{
+	reader->has_ahead = false;
+	*record = reader->ahead;
+	str_addn(err, reader->ahead_why.s, reader->ahead_why.len);
+	return reader->ahead_rc;
 }
 
 /* ---- the files of a directory (`perf record --threads`) as one sequence ---- */
@@ -762,9 +785,10 @@ static int source_next(struct record_source *source, struct record *record, stru
 		reader->round_due = false;
 		return SOURCE_ROUND;
 	}
-	if (reader->no_wait && reader->n_streams && stream_would_wait(reader->streams[0], reader->swap))
+	if (!reader->has_ahead && reader->no_wait && reader->n_streams &&
+	    stream_would_wait(reader->streams[0], reader->swap))
 		return SOURCE_LATER;
-	rc = reader_next(reader, record, err);
+	rc = reader->has_ahead ? give_ahead(reader, record, err) : reader_next(reader, record, err);
 	reader->round_due = rc > 0 && record->type == RECORD_FINISHED_ROUND;
 	return rc;
 }

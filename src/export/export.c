@@ -43,7 +43,7 @@ int export_run(struct export *export, const struct sample_sink *sink, struct str
 {
 	int code = sample_stream_run(&export->session, export->filters, sink, err);
 
-	filters_add_note(export->filters, &export->options.filters, &export->session);
+	filters_add_note(export->filters, &export->options.filters, &export->session, &export->session.notes);
 	return code;
 }
 

@@ -43,7 +43,7 @@ static bool is_fractal(const struct drawing *d)
 
 void calltree_add_name(const struct table *table, const struct view_frame *frame, struct str *out)
 {
-	const enum chain_key key = table->options.chain.key;
+	const enum chain_key key = table->question->query.chain.key;
 	const struct locations *locations = table->session->locations;
 	const struct location_row *row = frame->location < locations->n ? &locations->v[frame->location] : NULL;
 
@@ -55,7 +55,7 @@ void calltree_add_name(const struct table *table, const struct view_frame *frame
 	if (key != CHAIN_BY_FUNCTION && frame->line.file) {
 		const char *file = frame->line.file, *base = strrchr(file, '/');
 
-		if (base && !table->options.full_source_path)
+		if (base && !table->question->query.full_source_path)
 			file = base + 1;
 		str_addc(out, ' ');
 		str_add_printable(out, file, strlen(file));
@@ -286,7 +286,7 @@ static void draw_graph(struct drawing *d, const struct call_node *root)
 	if (first && first->total_period >= least_period(d, root) &&
 	    !(first->next && first->next->total_period >= least_period(d, root)) &&
 	    first->total_period == d->entry_period)
-		root = draw_trunk(d, first, entries_are_symbols(&d->table->options));
+		root = draw_trunk(d, first, entries_are_symbols(&d->table->question->query));
 	draw_levels(d, root, total);
 	if (d->drawn)
 		str_addc(d->out, '\n');
@@ -383,7 +383,7 @@ static void add_flat(struct drawing *d, const struct call_node *end)
 
 static void add_folded(struct drawing *d, const struct call_node *end)
 {
-	const char *separator = d->table->options.separator;
+	const char *separator = d->table->question->query.separator;
 	const size_t n = find_way(d, end);
 
 	separator = separator && *separator ? separator : ";";
@@ -421,16 +421,16 @@ static void draw_ends(struct drawing *d, struct call_tree *tree)
 void calltree_print(struct table *table, const struct hist *hist, const struct entry *entry,
 		    unsigned left_margin, struct output *output)
 {
-	const enum chain_kind kind = table->options.chain.kind;
+	const enum chain_kind kind = table->question->query.chain.kind;
 	struct drawing d = {
 		.table = table,
-		.options = &table->options.chain,
+		.options = &table->question->query.chain,
 		.output = output,
 		.out = &output->text,
 		.left_margin = left_margin,
 		/* perf's branches are parts of all, also where --percentage relative makes entries not. */
 		.event_period = hist->totals.period,
-		.entry_period = table->children ? entry->total.period : entry->self.period,
+		.entry_period = table->question->children ? entry->total.period : entry->self.period,
 		.limit = table_tree_limit(table, hist, kind == CHAIN_FRACTAL),
 		.rails = STR_INIT,
 	};

@@ -352,7 +352,7 @@ static void add_graph(struct output *output, const struct stack_tree *tree, cons
 static void add_events(struct table *table, struct output *output)
 {
 	const struct stack_tree_options options = { .kinds_apart = true, .lines = true,
-						    .times = table->options.needs & NEED_TIMES };
+						    .times = table->question->query.needs & NEED_TIMES };
 	struct str name = STR_INIT;
 	bool any = false;
 

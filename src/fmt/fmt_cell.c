@@ -43,15 +43,15 @@ void fmt_add_colored(struct output *output, double percent, const char *text)
 
 const char *fmt_between(const struct table *table)
 {
-	return table->options.separator ? table->options.separator : "  ";
+	return table->question->query.separator ? table->question->query.separator : "  ";
 }
 
 unsigned fmt_user_width(const struct table *table, const struct column *column)
 {
-	const char *widths = table->options.field_widths;
+	const char *widths = table->question->query.field_widths;
 	unsigned long width;
 
-	if (table->options.view == VIEW_HIERARCHY)
+	if (table->question->query.view == VIEW_HIERARCHY)
 		return 0;
 	for (ptrdiff_t i = column - table->columns; widths && i; i--) {
 		widths = strchr(widths, ',');
@@ -83,7 +83,7 @@ static void add_percent(const struct table *table, double percent, int width,
 
 	/* The blank, the sign. */
 	snprintf(text, sizeof(text), " %*.2f%%", width > 2 ? width - 2 : 0, percent);
-	if (table->options.separator)
+	if (table->question->query.separator)
 		str_add(&output->text, text);
 	else
 		fmt_add_colored(output, percent, text);
@@ -97,10 +97,10 @@ static void add_number(const struct table *table, const struct hist *hist,
 	unsigned user = fmt_user_width(table, column);
 	int width = (int)(user ? user : field->width);
 
-	if (table->options.separator)
+	if (table->question->query.separator)
 		width = 0;
 	for (size_t i = 0; i < hist->n_members; i++) {
-		if (field->total && !table->children)
+		if (field->total && !table->question->children)
 			str_addf(&output->text, " %*s", width > 1 ? width - 1 : 0, "N/A");
 		else if (field->percent)
 			add_percent(table, entry_percent(table, hist, entry, field, i), width,
@@ -177,10 +177,10 @@ void fmt_add_cell(struct table *table, const struct hist *hist, const struct ent
 		table_key_text(table, entry, column, out);
 		if (fmt_user_width(table, column))
 			cut(column, width, out, start);
-		else if (fmt_fits(table, output) && table->options.view != VIEW_HIERARCHY &&
+		else if (fmt_fits(table, output) && table->question->query.view != VIEW_HIERARCHY &&
 			 column->key->flags & (KEY_LONG | KEY_FUNCTION))
 			str_shorten(out, start, width, column->key->flags & KEY_FUNCTION, output->dots);
-		quoted = fmt_needs_quotes(out->s + start, table->options.separator);
+		quoted = fmt_needs_quotes(out->s + start, table->question->query.separator);
 		if (column->key->right)
 			align_right(out, start, width);
 		fill = fill || !(column->key->flags & KEY_RAGGED);
@@ -216,7 +216,7 @@ enum {
 
 bool fmt_fits(const struct table *table, const struct output *output)
 {
-	return output->columns && !table->options.separator;
+	return output->columns && !table->question->query.separator;
 }
 
 static bool is_cut(const struct table *table, const struct column *column)
@@ -263,7 +263,7 @@ void fmt_fit_columns(struct table *table, const struct hist *hist, const struct 
 	size_t others = other_columns(table, hist), room = 0, sum;
 	unsigned limit = output->columns;
 
-	if (!fmt_fits(table, output) || table->options.view == VIEW_HIERARCHY)
+	if (!fmt_fits(table, output) || table->question->query.view == VIEW_HIERARCHY)
 		return;
 	if (others < output->columns)
 		room = output->columns - others;

@@ -66,8 +66,8 @@ static int folded_print(struct table *table, struct output *output)
 {
 	const struct stack_tree_options options = {
 		.by_comm = true,
-		.annotate = table->options.folded_annotate,
-		.delimiter = table->options.folded_delimiter,
+		.annotate = table->question->query.folded_annotate,
+		.delimiter = table->question->query.folded_delimiter,
 		.semicolon = ':',
 	};
 	const struct hist *hist = head_only_hist(table, "folded stacks", "a folded line names none");

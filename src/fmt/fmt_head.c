@@ -86,7 +86,7 @@ const struct hist *head_only_hist(struct table *table, const char *what, const c
 		}
 		chosen = chosen ? chosen : hist;
 		data_event_add_name(chosen->event, &name);
-		note_add(table->notes, false, NULL, "%s: only those of %s, one of several events: %s", what, name.s,
+		note_add(&table->notes, false, NULL, "%s: only those of %s, one of several events: %s", what, name.s,
 			 why);
 		break;
 	}
@@ -109,8 +109,8 @@ static void add_short_count(struct str *out, uint64_t value)
 
 void head_add_samples(const struct table *table, const struct hist *hist, struct str *out)
 {
-	const struct entry_stats totals = head_totals(hist, table->options.percentage_relative);
-	const char *slices = table->options.filters.time;
+	const struct entry_stats totals = head_totals(hist, table->question->query.percentage_relative);
+	const char *slices = table->question->query.filters.time;
 
 	str_add(out, "Samples: ");
 	add_short_count(out, totals.n_samples);

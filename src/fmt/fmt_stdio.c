@@ -29,7 +29,7 @@ static void add_indent(const struct table *table, char c, struct str *out)
 {
 	unsigned n = n_levels(table);
 
-	if (!table->options.separator && n > 1)
+	if (!table->question->query.separator && n > 1)
 		str_pad(out, c, (n - 1) * INDENT);
 }
 
@@ -81,7 +81,7 @@ static size_t level_width(const struct table *table, const struct hist *hist, un
 
 static void add_level_heads(struct table *table, const struct hist *hist, struct output *output)
 {
-	const char *separator = table->options.separator;
+	const char *separator = table->question->query.separator;
 	struct str *out = &output->text;
 	bool first = true;
 	size_t width, start;
@@ -133,29 +133,29 @@ static void add_start(struct table *table, struct output *output)
 {
 	struct str *out = &output->text;
 
-	if (table->options.quiet)
+	if (table->question->query.quiet)
 		return;
-	if (!table->options.header_shown)
+	if (!table->question->query.header_shown)
 		add_header_hint(table, output);
-	str_add(out, table->elided.s);
+	str_add(out, table->question->elided.s);
 	str_addf(out, "#\n# Total Lost Samples: %llu\n#\n",
 		 (unsigned long long)table->session->replay.counts.lost_samples);
 }
 
 static void add_event_head(struct table *table, const struct hist *hist, struct str *out)
 {
-	const struct entry_stats totals = head_totals(hist, table->options.percentage_relative);
+	const struct entry_stats totals = head_totals(hist, table->question->query.percentage_relative);
 
 	str_add(out, "# ");
 	head_add_samples(table, hist, out);
-	if (table->options.mem_mode)
+	if (table->question->query.mem_mode)
 		str_addf(out, "\n# Total weight : %llu\n# Sort order   : %s\n",
-			 (unsigned long long)totals.period, table->sort_text.s);
+			 (unsigned long long)totals.period, table->question->sort_text.s);
 	else
 		str_addf(out, "\n# Event count (approx.): %llu\n",
 			 (unsigned long long)totals.period);
-	if (table->options.filters.sockets && *table->options.filters.sockets)
-		str_addf(out, "# Processor Socket: %s\n", table->options.filters.sockets);
+	if (table->question->query.filters.sockets && *table->question->query.filters.sockets)
+		str_addf(out, "# Processor Socket: %s\n", table->question->query.filters.sockets);
 	str_add(out, "#\n");
 }
 
@@ -171,7 +171,7 @@ static void add_column_heads(struct table *table, const struct hist *hist, struc
 		fmt_add_head(table, hist, &table->columns[i], out);
 	}
 	str_addc(out, '\n');
-	if (table->options.separator)
+	if (table->question->query.separator)
 		return;
 	start = out->len;
 	str_add(out, "# ");
@@ -185,10 +185,10 @@ static void add_column_heads(struct table *table, const struct hist *hist, struc
 
 static void add_head(struct table *table, const struct hist *hist, struct output *output)
 {
-	if (table->options.quiet)
+	if (table->question->query.quiet)
 		return;
 	add_event_head(table, hist, &output->text);
-	if (table->options.view == VIEW_HIERARCHY)
+	if (table->question->query.view == VIEW_HIERARCHY)
 		add_level_heads(table, hist, output);
 	else
 		add_column_heads(table, hist, output);
@@ -199,7 +199,7 @@ static void add_head(struct table *table, const struct hist *hist, struct output
 static void add_entry(struct table *table, const struct hist *hist, const struct entry *entry,
 		      struct output *output)
 {
-	const char *separator = table->options.separator;
+	const char *separator = table->question->query.separator;
 
 	for (size_t i = 0; i < table->n_columns; i++) {
 		str_add(&output->text, !separator ? "  " : i ? separator : "");
@@ -226,7 +226,7 @@ static void add_entries(struct table *table, const struct hist *hist, struct out
 static void add_numbers(struct table *table, const struct hist *hist, const struct entry *entry,
 			struct output *output)
 {
-	const char *separator = table->options.separator;
+	const char *separator = table->question->query.separator;
 	bool first = true;
 
 	str_pad(&output->text, ' ', entry->depth * INDENT);
@@ -282,10 +282,10 @@ static void add_none(struct table *table, const struct hist *hist, const struct 
 	for (size_t i = 0; i < table->n_columns; i++)
 		if (table->columns[i].kind == COLUMN_NUMBER)
 			width += fmt_width(table, hist, &table->columns[i]) + (width ? 2 : 0);
-	if (!table->options.separator)
+	if (!table->question->query.separator)
 		str_pad(out, ' ', (n_levels(table) + entry->depth) * INDENT);
 	str_pad(out, ' ', width + 4);
-	str_addf(out, "no entry >= %.2f%%\n", table->options.percent_limit);
+	str_addf(out, "no entry >= %.2f%%\n", table->question->query.percent_limit);
 }
 
 static void add_level_entry(struct table *table, const struct hist *hist, const struct entry *entry,
@@ -321,12 +321,12 @@ static int stdio_print(struct table *table, struct output *output)
 	for (size_t i = 0; i < table->n_hists; i++) {
 		const struct hist *hist = &table->hists[i];
 
-		if (head_is_empty(hist) && !table->options.empty_shown)
+		if (head_is_empty(hist) && !table->question->query.empty_shown)
 			continue;
 		table_columns_for(table, hist);
 		fmt_fit_columns(table, hist, output);
 		add_head(table, hist, output);
-		if (table->options.view == VIEW_HIERARCHY)
+		if (table->question->query.view == VIEW_HIERARCHY)
 			add_level_entries(table, hist, output);
 		else
 			add_entries(table, hist, output);
@@ -334,7 +334,7 @@ static int stdio_print(struct table *table, struct output *output)
 		if (output_step(output))
 			break;
 	}
-	if (table->options.threads_counted && table->profile->thread_counts.n)
+	if (table->question->query.threads_counted && table->profile->thread_counts.n)
 		thread_counts_print(&table->profile->thread_counts, table->session->recording->events, &output->text);
 	return output->failed;
 }

@@ -463,7 +463,7 @@ static void put_mapping(struct pprof *p, const struct code_mapping *mapping)
 	pb_add_u64(&p->message, 8, mapping->files);
 	pb_add_u64(&p->message, 9, mapping->lines);
 	/* They were looked for, and are there as far as they are known. */
-	pb_add_u64(&p->message, 10, mapping->lines && !p->table->options.session.sym.no_inlines);
+	pb_add_u64(&p->message, 10, mapping->lines && !p->table->question->query.session.sym.no_inlines);
 	pprof_put(p, PROFILE_MAPPING);
 	str_release(&id);
 }
@@ -633,7 +633,7 @@ static int pprof_print(struct table *table, struct output *output)
 
 	p.gzip = gzip_new(GZIP_FAST, &why);
 	if (why.len)
-		note_add(table->notes, false, NULL, "the file is not compressed: %s", why.s);
+		note_add(&table->notes, false, NULL, "the file is not compressed: %s", why.s);
 	p.location_used = xcalloc(p.n_locations + 1, sizeof(*p.location_used));
 	text_of(&p, "");
 	put_all(&p);

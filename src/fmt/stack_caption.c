@@ -103,6 +103,7 @@ static void add_lost(const struct replay_counts *counts, struct str *line)
 
 void stack_caption_of(struct table *table, const char *what, struct note_list *lines)
 {
+	const struct note_list *const notes[] = { &table->notes, &table->session->notes };
 	const struct info *info = table->session->recording->info;
 	struct str line = STR_INIT;
 
@@ -118,15 +119,16 @@ void stack_caption_of(struct table *table, const char *what, struct note_list *l
 	add_machine(info, &line);
 	if (line.len)
 		add(lines, &line);
-	add_filters(&table->options.filters, &line);
+	add_filters(&table->question->query.filters, &line);
 	if (line.len)
 		add(lines, &line);
 	add_lost(&table->session->replay.counts, &line);
 	add(lines, &line);
 	session_add_notes(table->session);
-	for (size_t i = 0; i < table->notes->n; i++)
-		if (!table->notes->v[i].verbose)
-			note_add(lines, false, NULL, "%s", table->notes->v[i].text);
+	for (size_t l = 0; l < ARRAY_SIZE(notes); l++)
+		for (size_t i = 0; i < notes[l]->n; i++)
+			if (!notes[l]->v[i].verbose)
+				note_add(lines, false, NULL, "%s", notes[l]->v[i].text);
 	str_release(&line);
 }
 

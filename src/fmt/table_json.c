@@ -138,7 +138,7 @@ static void add_frame(struct table *table, const struct view_frame *frame, struc
 		str_add(out, "true");
 	}
 	/* A function's frame has been at many lines. */
-	if (table->options.chain.key != CHAIN_BY_FUNCTION && frame->line.file) {
+	if (table->question->query.chain.key != CHAIN_BY_FUNCTION && frame->line.file) {
 		add_text(out, "file", frame->line.file);
 		add_u64(out, "line", frame->line.line);
 	}
@@ -237,7 +237,7 @@ static void add_numbers(struct table *table, const struct hist *hist, const stru
 
 	add_u64(out, "samples", self->n_samples);
 	add_u64(out, "period", self->period);
-	if (table->children) {
+	if (table->question->children) {
 		add_u64(out, "total_samples", total->n_samples);
 		add_u64(out, "total_period", total->period);
 	}
@@ -248,7 +248,7 @@ static void add_numbers(struct table *table, const struct hist *hist, const stru
 
 		if (column->kind != COLUMN_NUMBER)
 			continue;
-		if (column->field->total && !table->children)
+		if (column->field->total && !table->question->children)
 			add_text(out, column->field->name, NULL);
 		else
 			add_number(out, column->field->name, table_value(table, hist, entry, column, member));
@@ -285,7 +285,7 @@ static void add_entry(struct table *table, const struct hist *hist, const struct
 		const struct column *column = &table->columns[i];
 
 		if (column->kind == COLUMN_KEY &&
-		    (table->options.view != VIEW_HIERARCHY || column->level == entry->depth))
+		    (table->question->query.view != VIEW_HIERARCHY || column->level == entry->depth))
 			add_key(table, hist, entry, column, out);
 	}
 	str_addc(out, '}');
@@ -360,8 +360,8 @@ static void add_event(struct table *table, const struct hist *hist, struct outpu
 	add_totals(out, &totals, &shown);
 	add_event_members(table, hist, out);
 	add_text(out, "chains",
-		 !table->chains                 ? NULL
-		 : table->order == CHAIN_CALLER ? "caller"
+		 !table->question->chains                 ? NULL
+		 : table->question->order == CHAIN_CALLER ? "caller"
 						 : "callee");
 	add_name(out, "entries");
 	add_entries(table, hist, hist->entries, hist->n, output);
@@ -374,7 +374,7 @@ static int json_print(struct table *table, struct output *output)
 
 	add_recording(table, &output->text);
 	for (size_t i = 0; i < table->n_hists; i++) {
-		if (head_is_empty(&table->hists[i]) && !table->options.empty_shown)
+		if (head_is_empty(&table->hists[i]) && !table->question->query.empty_shown)
 			continue;
 		str_add(&output->text, any ? "," : "");
 		any = true;

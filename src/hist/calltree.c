@@ -494,16 +494,16 @@ static void build(struct tree_builder *g)
 struct tree_limit table_tree_limit(const struct table *table, const struct hist *hist, bool of_branch)
 {
 	return (struct tree_limit){
-		.part = table->options.chain.min_percent / 100,
+		.part = table->question->query.chain.min_percent / 100,
 		.of_branch = of_branch,
-		.period = table->options.percentage_relative ? hist->shown.period : hist->totals.period,
+		.period = table->question->query.percentage_relative ? hist->shown.period : hist->totals.period,
 	};
 }
 
 /* Only `fractal` has limits that a small entry's branches can reach. */
 bool table_has_tree(const struct table *table, const struct hist *hist, const struct entry *entry)
 {
-	const struct chain_options *chain = &table->options.chain;
+	const struct chain_options *chain = &table->question->query.chain;
 	double all = (double)hist_period(table, hist, 0);
 
 	if (!hist->trees || entry->frame_key == NO_ROW || !entry_is_shown(table, hist, entry))
@@ -533,16 +533,16 @@ static struct branch_slots *branch_slots_of(struct trees *trees, const struct fr
 struct call_tree *table_tree(struct table *table, const struct hist *hist, const struct entry *entry,
 			     const struct tree_limit *limit)
 {
-	struct tree_builder g = { .limit = limit, .outermost = table->order == CHAIN_CALLER };
+	struct tree_builder g = { .limit = limit, .outermost = table->question->order == CHAIN_CALLER };
 
 	if (!table_has_tree(table, hist, entry))
 		return NULL;
 	g.preorder = trees_prepare(hist->trees, table);
 	g.leaves = hist->trees->v;
 	g.frames = table->private->cache->frames.v;
-	g.tree = calltree_new(table->session->locations, table->options.chain.key);
+	g.tree = calltree_new(table->session->locations, table->question->query.chain.key);
 	g.slots = branch_slots_of(hist->trees, &g.preorder->ids);
-	entry_leaves_find(&g.of_entry, hist->trees, g.preorder, entry, g.outermost, table->children);
+	entry_leaves_find(&g.of_entry, hist->trees, g.preorder, entry, g.outermost, table->question->children);
 	sum_leaves(&g);
 	start(&g);
 	build(&g);

@@ -127,7 +127,7 @@ static struct rate whole_of(struct collector *c)
 	const struct diff_options *options = &c->diff->options;
 	const struct replay *replay = &c->table->session->replay;
 	const struct hist *other = c->hist;
-	bool relative = c->table->options.percentage_relative;
+	bool relative = c->table->question->query.percentage_relative;
 	const struct entry_stats *all = relative ? &c->hist->shown : &c->hist->totals;
 	struct rate rate = { .n_whole = (double)all->n_samples };
 	double period = (double)(c->event->by_samples ? all->n_samples : all->period);
@@ -215,7 +215,7 @@ static void collect_recording(struct collector *c)
 		add_entry(c, entries[i], whole);
 	}
 	entry_stats_add(&c->event->totals[c->side],
-			c->table->options.percentage_relative ? &c->hist->shown : &c->hist->totals);
+			c->table->question->query.percentage_relative ? &c->hist->shown : &c->hist->totals);
 	free(entries);
 	free(c->part);
 	free(c->whole);

@@ -25,7 +25,7 @@ static void *empty(const struct hist *hist, size_t bytes)
 struct entry *entry_new(struct table *table, const struct hist *hist)
 {
 	/* In one piece with its values. */
-	struct entry *entry = empty(hist, sizeof(*entry) + table->n_keys * sizeof(*entry->values));
+	struct entry *entry = empty(hist, sizeof(*entry) + table->question->n_keys * sizeof(*entry->values));
 
 	entry->values = (uint64_t *)(entry + 1);
 	entry->location = LOCATION_NONE;
@@ -71,12 +71,12 @@ uint64_t entry_number(const struct entry *entry, const struct field_row *field, 
 
 uint64_t entry_limit_period(const struct table *table, const struct entry *entry)
 {
-	return table->children ? entry->total.period : entry->self.period;
+	return table->question->children ? entry->total.period : entry->self.period;
 }
 
 uint64_t hist_period(const struct table *table, const struct hist *hist, size_t member)
 {
-	bool relative = table->options.percentage_relative;
+	bool relative = table->question->query.percentage_relative;
 
 	if (member)
 		return relative ? hist->member_shown[member].period
@@ -97,11 +97,11 @@ bool entry_is_shown(const struct table *table, const struct hist *hist, const st
 	uint64_t all = hist_period(table, hist, 0);
 	double percent =
 		all ? 100.0 * (double)entry_limit_period(table, entry) / (double)all : 0.0;
-	uint64_t n_samples = table->children ? entry->total.n_samples : entry->self.n_samples;
+	uint64_t n_samples = table->question->children ? entry->total.n_samples : entry->self.n_samples;
 
-	if (table->options.samples_over && n_samples <= table->options.samples_over)
+	if (table->question->query.samples_over && n_samples <= table->question->query.samples_over)
 		return false;
-	return percent >= table->options.percent_limit;
+	return percent >= table->question->query.percent_limit;
 }
 
 struct summing {
@@ -279,8 +279,8 @@ static struct entry *new_entry(const struct entry_builder *m, uint32_t group_key
 	const uint64_t *other_row = row_set_at(&m->groups->values, group_key);
 	const uint64_t *code_row = row_set_at(&m->frames->values, frame_key);
 
-	for (size_t i = 0; i < table->n_keys; i++) {
-		const struct key_slot *slot = &table->private->slots[i];
+	for (size_t i = 0; i < table->question->n_keys; i++) {
+		const struct key_slot *slot = &table->question->private->slots[i];
 
 		entry->values[i] = slot->frame ? code_row[slot->at] : other_row[slot->at];
 	}
@@ -357,7 +357,7 @@ static void add_own(struct entry_builder *m, uint32_t number)
 		entry_stats_add(&entry->members[group->member], &group->stats);
 	if (!group->member)
 		entry_stats_add(&entry->self, &group->stats);
-	if (!m->table->children)
+	if (!m->table->question->children)
 		return;
 	lengthen(entry, group->member, chain_len(m->frames, group->stack));
 	/* Else it comes with its node. */
@@ -382,7 +382,7 @@ static void add_nodes(struct entry_builder *m, const struct group_run *run)
 		entry = find_entry(m, sums->first, frame->values);
 		if (!m->repeated[numbers[sums->node]])
 			add_total(entry, run->member, &sums->total);
-		lengthen(entry, run->member, m->table->order == CHAIN_CALLER ? sums->deepest - depth + 1 : depth);
+		lengthen(entry, run->member, m->table->question->order == CHAIN_CALLER ? sums->deepest - depth + 1 : depth);
 	}
 }
 
@@ -416,7 +416,7 @@ static void add_runs(struct entry_builder *m)
 		m->run += !i || totals->v[i - 1].group_key != run->group_key;
 		for (size_t k = 0; k < run->n; k++)
 			add_own(m, run->groups[k]);
-		if (m->table->children)
+		if (m->table->question->children)
 			add_nodes(m, run);
 	}
 }
@@ -486,18 +486,18 @@ void entries_make(struct entries *entries, struct table *table, const struct his
 	};
 
 	*entries = (struct entries){ .table = table, .hist = hist };
-	if (table->options.needs & NEED_BLOCKS)
+	if (table->question->query.needs & NEED_BLOCKS)
 		entries->own = xcalloc(groups->n + 1, sizeof(*entries->own));
 	m.of_values = xcalloc(frames->values.n + 1, sizeof(*m.of_values));
 	m.chain = xcalloc(frames->max_depth + 1, sizeof(*m.chain));
 	make_runs(&groups->totals, groups);
-	if (table->children) {
+	if (table->question->children) {
 		sum_runs(&groups->totals, frames, groups);
 		find_repeated(&m);
 	}
 	add_runs(&m);
 	number_entries(&m);
-	if (!fold_cache_is_for_others(table))
+	if (!table->private->is_cached)
 		stack_totals_release(&groups->totals);
 	free(m.built);
 	free(m.of_values);

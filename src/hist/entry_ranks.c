@@ -38,8 +38,8 @@ static int compare_keys(struct table *table, const struct entry *a, const struct
 {
 	int order = 0;
 
-	for (size_t i = 0; i < table->n_keys && !order; i++)
-		order = order_of(table->keys[i], found)(table, a->values[i], b->values[i]);
+	for (size_t i = 0; i < table->question->n_keys && !order; i++)
+		order = order_of(table->question->keys[i], found)(table, a->values[i], b->values[i]);
 	return order;
 }
 
@@ -126,7 +126,7 @@ void entries_by_rank(struct entry **entries, size_t n, const uint32_t *ranks)
 
 static uint64_t hash_entry(struct table *table, const struct entry *entry)
 {
-	const bool levels = table->options.view == VIEW_HIERARCHY;
+	const bool levels = table->question->query.view == VIEW_HIERARCHY;
 	uint64_t hash = 0;
 
 	for (size_t i = 0; i < table->n_columns; i++) {

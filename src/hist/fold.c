@@ -16,7 +16,7 @@ static bool ends_here(struct table *table, uint32_t location)
 {
 	const struct symbol *symbol = location_symbol(table->session, location);
 
-	return symbol && name_pattern_match(table->private->ignored, symbol->name);
+	return symbol && name_pattern_match(table->question->private->ignored, symbol->name);
 }
 
 /* Of each stack the one that it counts for: itself, or that of the function whose callees are ignored. */
@@ -61,7 +61,7 @@ void hists_ignore_callees(struct table *table)
 {
 	uint32_t *kept;
 
-	if (!table->private->ignored)
+	if (!table->question->private->ignored)
 		return;
 	kept = stacks_kept(table);
 	for (size_t i = 0; i < table->n_hists; i++) {
@@ -107,9 +107,9 @@ static bool is_hidden(struct table *table, const struct cells *cells, size_t cel
 {
 	struct session *session = table->session;
 
-	if (!table->options.hide_unresolved)
+	if (!table->question->query.hide_unresolved)
 		return false;
-	if (table->branch_view)
+	if (table->question->branch_view)
 		return !symbol_has_name(location_symbol(session, fact_location(cells, cell, FACT_FROM))) ||
 		       !symbol_has_name(location_symbol(session, fact_location(cells, cell, FACT_TO)));
 	return !symbol_has_name(location_symbol(session, fact_location(cells, cell, FACT_LOCATION)));
@@ -117,7 +117,7 @@ static bool is_hidden(struct table *table, const struct cells *cells, size_t cel
 
 static bool takes_task(const struct table *table, const struct cells *cells, size_t cell)
 {
-	return !table->cells_unfiltered || filters_take_cell(table->filters, cells, cell);
+	return table_is_read_filtered(table) || filters_take_cell(table->filters, cells, cell);
 }
 
 static bool takes_location(struct table *table, uint32_t location)
@@ -142,8 +142,8 @@ static uint32_t other_values(struct table *table, struct groups *groups,
 	uint64_t row[KEYS_MAX];
 	unsigned n = 0;
 
-	for (size_t i = 0; i < table->n_keys; i++) {
-		source.key = table->keys[i];
+	for (size_t i = 0; i < table->question->n_keys; i++) {
+		source.key = table->question->keys[i];
 		if (!(source.key->flags & KEY_FRAME))
 			row[n++] = source.key->value(&source);
 	}
@@ -224,7 +224,7 @@ static bool is_taken(struct grouping *g, const struct cells *cells, size_t cell)
 {
 	const struct frames *frames = &g->table->private->cache->frames;
 
-	return (!g->table->options.exclude_other || frames->parent_of[cell_fact(cells, cell, FACT_STACK)]) &&
+	return (!g->table->question->query.exclude_other || frames->parent_of[cell_fact(cells, cell, FACT_STACK)]) &&
 	       takes_task(g->table, cells, cell) &&
 	       is_location_taken(g, fact_location(cells, cell, FACT_LOCATION));
 }
@@ -290,12 +290,12 @@ static void make_groups(struct table *table, const struct hist *hist, struct gro
 	struct grouping g = { .table = table, .groups = groups, .before = before };
 
 	row_set_init(&groups->ids, 2);
-	row_set_init(&groups->values, table->private->n_other_keys);
+	row_set_init(&groups->values, table->question->private->n_other_keys);
 	groups->n_members = hist->n_members;
 	groups->hidden = xcalloc(hist->n_members, sizeof(*groups->hidden));
-	if (fold_cache_is_for_others(table))
+	if (table->private->is_cached)
 		groups->ranks = entry_ranks_new();
-	if (table->options.needs & NEED_BLOCKS || fold_cache_is_for_others(table))
+	if (table->question->query.needs & NEED_BLOCKS || table->private->is_cached)
 		groups->of_cell = xcalloc(hist->n_members, sizeof(*groups->of_cell));
 	if (before) {
 		g.now = xcalloc(before->n + 1, sizeof(*g.now));
@@ -384,11 +384,11 @@ static int greatest_first(const void *pa, const void *pb)
 /* Only those that can be among the first rows_max are worth the sorting: by the number that orders them. */
 static void drop_small(const struct table *table, struct hist *hist)
 {
-	const struct order_item *first = &table->private->order[0];
-	size_t n = 0, n_shown = 0, max = table->options.rows_max;
+	const struct order_item *first = &table->question->private->order[0];
+	size_t n = 0, n_shown = 0, max = table->question->query.rows_max;
 	uint64_t *numbers, least;
 
-	if (!table->private->n_order || !first->field || hist->n_members > 1 || hist->n <= max)
+	if (!table->question->private->n_order || !first->field || hist->n_members > 1 || hist->n <= max)
 		return;
 	numbers = xcalloc(hist->n, sizeof(*numbers));
 	for (size_t i = 0; i < hist->n; i++)
@@ -409,16 +409,16 @@ static void drop_rest(const struct table *table, struct hist *hist)
 {
 	size_t n = 0, n_shown = 0;
 
-	while (n < hist->n && n_shown < table->options.rows_max)
+	while (n < hist->n && n_shown < table->question->query.rows_max)
 		n_shown += entry_is_shown(table, hist, hist->entries[n++]);
 	hist->n = n;
 }
 
 static void sort_rows(struct table *table, struct hist *hist)
 {
-	bool some = table->options.rows_max;
+	bool some = table->question->query.rows_max;
 
-	if (table->options.view == VIEW_HIERARCHY) {
+	if (table->question->query.view == VIEW_HIERARCHY) {
 		hist_make_hierarchy(table, hist);
 	} else {
 		if (some)
@@ -435,7 +435,7 @@ void hist_fold(struct table *table, struct hist *hist)
 	struct groups *groups;
 	struct entries entries;
 
-	if (!(table->options.needs & NEED_ENTRIES)) {
+	if (!(table->question->query.needs & NEED_ENTRIES)) {
 		count_members(table, hist);
 		return;
 	}
@@ -452,6 +452,6 @@ void hist_fold(struct table *table, struct hist *hist)
 	entries_release(&entries);
 	sort_rows(table, hist);
 	/* Rows that are left out count for none. */
-	known = fold_cache_is_for_others(table) && !table->options.rows_max ? &groups->widths : NULL;
+	known = table->private->is_cached && !table->question->query.rows_max ? &groups->widths : NULL;
 	hist_measure(table, hist, known);
 }

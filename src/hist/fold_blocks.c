@@ -49,7 +49,7 @@ size_t hist_blocks_count(const struct table *table)
 {
 	uint64_t last = 0;
 
-	if (!(table->options.needs & NEED_BLOCKS))
+	if (!(table->question->query.needs & NEED_BLOCKS))
 		return 0;
 	for (size_t i = 0; i < table->n_hists; i++) {
 		const struct hist *hist = &table->hists[i];
@@ -77,7 +77,7 @@ struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups
 	struct hist_blocks *blocks;
 	size_t cap = 0;
 
-	if (!(table->options.needs & NEED_BLOCKS))
+	if (!(table->question->query.needs & NEED_BLOCKS))
 		return NULL;
 	of_cell = groups->of_cell[0];
 	blocks = xcalloc(1, sizeof(*blocks));
@@ -88,7 +88,7 @@ struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups
 		const struct entry *entry = of_cell[i] ? entries->own[of_cell[i] - 1] : NULL;
 		size_t block = block_of(blocks, cells, i);
 
-		if (entry || !table->options.percentage_relative) {
+		if (entry || !table->question->query.percentage_relative) {
 			blocks->periods[block] += (double)cells->values[i].period;
 			blocks->samples[block] += (double)cells->values[i].n_samples;
 		}

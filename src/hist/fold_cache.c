@@ -1,36 +1,16 @@
 /*
  * What is made of a profile's cells before there are entries: frames, groups, and the numbers that values have in
- * them; and with groups what all entries of theirs have in common (entry_ranks.c, widths.c). It is most of the work,
- * and the same for all questions about the same keys of the same cells: other columns, limits and orders, with or
- * without children, names to be filtered by. So a table that goes leaves it to its profile, and the next one takes it,
- * if it would make the same.
+ * them; and with groups what all entries of theirs have in common (widths.c, the order of their keys). It is most of
+ * the work, and the same for all questions about the same keys of the same cells: other columns, limits and orders,
+ * with or without children, names to be filtered by. So who asks a profile many times keeps it from table to table.
+ *
+ * The key says what was asked, by level: frames and values of keys depend on .frames, the profile and its state
+ * included; groups also on .cells and .groups. A level that is not the same is made anew. The groups of the question
+ * before stay, so that those of the same cells help when only filters have changed, and the way back costs nothing.
  */
 #include "hist/fold_internal.h"
 
 #include <stdlib.h>
-
-struct fold_cache *fold_cache_new(void)
-{
-	struct fold_cache *cache = xcalloc(1, sizeof(*cache));
-
-	cache->names = texts_new();
-	str_init(&cache->of_frames);
-	str_init(&cache->filter);
-	for (size_t i = 0; i < GROUP_SETS; i++)
-		cache->sets[i] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
-	return cache;
-}
-
-void fold_cache_begin(struct table *table)
-{
-	struct fold_cache *cache = table->private->cache;
-
-	row_set_init(&cache->frames.ids, 3);
-	row_set_init(&cache->frames.values, table->private->n_frame_keys);
-	row_set_init(&cache->function_ids.ids, 3);
-	row_set_init(&cache->key_hashes.values, 2);
-	row_set_init(&cache->cgroup_ids, 2);
-}
 
 static void groups_release(struct groups *groups)
 {
@@ -56,10 +36,28 @@ static void set_release(struct group_set *set)
 	str_release(&set->question);
 }
 
-void fold_cache_free(struct fold_cache *cache)
+static void fold_key_release(struct fold_key *key)
 {
-	if (!cache)
-		return;
+	str_release(&key->frames);
+	str_release(&key->cells);
+	str_release(&key->groups);
+}
+
+/* Makes it empty; n_frame_keys: keys of code. */
+static void start(struct fold_cache *cache, unsigned n_frame_keys)
+{
+	*cache = (struct fold_cache){ .names = texts_new(), .of_frames = STR_INIT, .filter = STR_INIT };
+	for (size_t i = 0; i < GROUP_SETS; i++)
+		cache->sets[i] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
+	row_set_init(&cache->frames.ids, 3);
+	row_set_init(&cache->frames.values, n_frame_keys);
+	row_set_init(&cache->function_ids.ids, 3);
+	row_set_init(&cache->key_hashes.values, 2);
+	row_set_init(&cache->cgroup_ids, 2);
+}
+
+static void release(struct fold_cache *cache)
+{
 	for (size_t i = 0; i < GROUP_SETS; i++)
 		set_release(&cache->sets[i]);
 	frames_release(&cache->frames);
@@ -72,12 +70,22 @@ void fold_cache_free(struct fold_cache *cache)
 	free(cache->dso_names);
 	str_release(&cache->of_frames);
 	str_release(&cache->filter);
-	free(cache);
 }
 
-static void free_left(void *left)
+struct fold_cache *fold_cache_new(void)
 {
-	fold_cache_free(left);
+	struct fold_cache *cache = xcalloc(1, sizeof(*cache));
+
+	start(cache, 0);
+	return cache;
+}
+
+void fold_cache_free(struct fold_cache *cache)
+{
+	if (!cache)
+		return;
+	release(cache);
+	free(cache);
 }
 
 /* ---- what it depends on ---- */
@@ -93,75 +101,86 @@ static void add_text(struct str *out, const char *text)
 	str_addf(out, "%zd:%s\n", text ? (ssize_t)strlen(text) : -1, text ? text : "");
 }
 
-/* All of the question that frames, and values of keys, are made by; what the profile has is the same. */
+/* All that frames, and values of keys, are made by: the profile, and what the question says of them. */
 static void add_frames_question(const struct table *table, struct str *out)
 {
-	const struct query *options = &table->options;
+	const struct question *question = table->question;
+	const struct query *query = &question->query;
+	const bool by_parent = question->private->parent;
 	const unsigned long long numbers[] = {
-		table->private->want, table->private->shape.facts >> FACT_STACK & 1, table->chains, options->chain.key,
-		options->hide_unresolved, options->full_source_path, options->verbose, options->raw_trace,
-		options->time_quantum_ns, table->private->parent ? table->order : 0,
+		(uintptr_t)table->profile,
+		table->profile->n_changes,
+		question->private->want,
+		table->private->facts >> FACT_STACK & 1,
+		question->chains,
+		query->chain.key,
+		query->hide_unresolved,
+		query->full_source_path,
+		query->verbose,
+		query->raw_trace,
+		query->time_quantum_ns,
+		by_parent ? question->order : 0,
 	};
 
-	for (size_t i = 0; i < table->n_keys; i++)
-		add_text(out, table->keys[i]->name);
-	add_text(out, table->private->parent ? options->parent : NULL);
+	for (size_t i = 0; i < question->n_keys; i++)
+		add_text(out, question->keys[i]->name);
+	add_text(out, by_parent ? query->parent : NULL);
 	add_numbers(out, numbers, ARRAY_SIZE(numbers));
 }
 
 static void add_cells_question(const struct table *table, struct str *out)
 {
-	const struct query *options = &table->options;
-	const struct filter_options *filters = &options->filters;
+	const struct query *query = &table->question->query;
+	const struct filter_options *filters = &query->filters;
 	const unsigned long long numbers[] = {
-		table->private->shape.facts, table->branch_view,     options->mem_mode,    options->group,
-		options->group_off,	     filters->kernel_hidden, filters->user_hidden,
+		table->private->facts, table->question->branch_view, query->mem_mode,	    query->group,
+		query->group_off,      filters->kernel_hidden,	     filters->user_hidden,
 	};
 
 	add_text(out, filters->cpus);
-	add_text(out, options->ignore_callees);
+	add_text(out, query->ignore_callees);
 	add_numbers(out, numbers, ARRAY_SIZE(numbers));
 }
 
 /* Which of the cells. */
 static void add_groups_question(const struct table *table, struct str *out)
 {
-	const struct filter_options *filters = &table->options.filters;
+	const struct filter_options *filters = &table->question->query.filters;
 	const char *const texts[] = { filters->comms, filters->dsos, filters->symbols,
 				      filters->pids,  filters->tids, filters->sockets };
-	const unsigned long long numbers[] = { table->options.exclude_other };
+	const unsigned long long numbers[] = { table->question->query.exclude_other };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		add_text(out, texts[i]);
 	add_numbers(out, numbers, ARRAY_SIZE(numbers));
 }
 
-/*
- * Cells alone can be asked again, and blocks are left to who asks for them. What is being recorded gets more before
- * the next question.
- */
-bool fold_cache_is_for_others(const struct table *table)
+static struct fold_key key_of(const struct table *table)
 {
-	return table->profile && !table->profile_owned && table->session->reader &&
-	       table->options.needs & NEED_ENTRIES && !(table->options.needs & NEED_BLOCKS);
+	struct fold_key key = { .frames = STR_INIT, .cells = STR_INIT, .groups = STR_INIT };
+
+	add_frames_question(table, &key.frames);
+	add_cells_question(table, &key.cells);
+	add_groups_question(table, &key.groups);
+	return key;
 }
 
 /* ---- from table to table ---- */
 
 /* The set of this question comes first; where there is none, an empty one, and the oldest goes. */
-static void choose_set(struct fold_cache *cache, const struct group_set *wanted)
+static void choose_set(struct fold_cache *cache, const struct fold_key *wanted)
 {
 	struct group_set chosen;
 	size_t at = 0;
 
 	while (at < GROUP_SETS && (strcmp(cache->sets[at].cells.s, wanted->cells.s) != 0 ||
-				   strcmp(cache->sets[at].question.s, wanted->question.s) != 0))
+				   strcmp(cache->sets[at].question.s, wanted->groups.s) != 0))
 		at++;
 	if (at == GROUP_SETS) {
 		set_release(&cache->sets[--at]);
 		cache->sets[at] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
 		str_add(&cache->sets[at].cells, wanted->cells.s);
-		str_add(&cache->sets[at].question, wanted->question.s);
+		str_add(&cache->sets[at].question, wanted->groups.s);
 	}
 	chosen = cache->sets[at];
 	memmove(cache->sets + 1, cache->sets, at * sizeof(chosen));
@@ -175,7 +194,7 @@ static void filter_anew(struct table *table)
 	struct str filter = STR_INIT;
 	bool same;
 
-	add_text(&filter, table->options.filters.symbol_filter);
+	add_text(&filter, table->question->query.filters.symbol_filter);
 	same = !strcmp(cache->filter.s, filter.s);
 	str_release(&cache->filter);
 	cache->filter = filter;
@@ -193,26 +212,36 @@ static void filter_anew(struct table *table)
 		}
 }
 
-void fold_cache_take(struct table *table)
+void fold_cache_begin(struct table *table, struct fold_cache *cache)
 {
-	struct table_private *private = table->private;
-	struct fold_cache *left, *empty = private->cache;
+	const unsigned n_frame_keys = table->question->private->n_frame_keys, needs = table->question->query.needs;
+	struct fold_key key;
 
-	if (!fold_cache_is_for_others(table))
+	/* Cells alone can be asked again, and blocks are left to who asks for them. */
+	table->private->is_cached = cache && !cache->busy && needs & NEED_ENTRIES && !(needs & NEED_BLOCKS);
+	table->private->cache = table->private->is_cached ? cache : xcalloc(1, sizeof(*cache));
+	if (!table->private->is_cached) {
+		start(table->private->cache, n_frame_keys);
 		return;
-	add_frames_question(table, &empty->of_frames);
-	add_cells_question(table, &empty->sets[0].cells);
-	add_groups_question(table, &empty->sets[0].question);
-	left = table->profile->left;
-	if (left && !strcmp(left->of_frames.s, empty->of_frames.s)) {
-		table->profile->left = NULL;
-		choose_set(left, &empty->sets[0]);
-		fold_cache_free(empty);
-		private->cache = left;
-	} else {
-		profile_forget_left(table->profile);
 	}
+	key = key_of(table);
+	if (strcmp(cache->of_frames.s, key.frames.s) != 0) {
+		release(cache);
+		start(cache, n_frame_keys);
+		str_add(&cache->of_frames, key.frames.s);
+	}
+	cache->busy = true;
+	choose_set(cache, &key);
 	filter_anew(table);
+	fold_key_release(&key);
+}
+
+void fold_cache_end(struct table *table)
+{
+	if (table->private->is_cached)
+		table->private->cache->busy = false;
+	else
+		fold_cache_free(table->private->cache);
 }
 
 const struct groups *fold_cache_groups_before(const struct fold_cache *cache, size_t hist)
@@ -222,19 +251,4 @@ const struct groups *fold_cache_groups_before(const struct fold_cache *cache, si
 	if (hist >= before->n || !before->v[hist].of_cell || strcmp(now->cells.s, before->cells.s) != 0)
 		return NULL;
 	return &before->v[hist];
-}
-
-void fold_cache_leave(struct table *table)
-{
-	struct fold_cache *cache = table->private->cache;
-
-	/* Of a table that was never folded nothing can be used. */
-	if (!fold_cache_is_for_others(table) || !cache->sets[0].n) {
-		fold_cache_free(cache);
-	} else {
-		profile_forget_left(table->profile);
-		table->profile->left = cache;
-		table->profile->free_left = free_left;
-	}
-	table->private->cache = NULL;
 }

@@ -33,8 +33,8 @@ static uint32_t frame_values(struct table *table, const struct view_frame *view)
 	uint64_t row[KEYS_MAX];
 	unsigned n = 0;
 
-	for (size_t i = 0; i < table->n_keys; i++) {
-		source.key = table->keys[i];
+	for (size_t i = 0; i < table->question->n_keys; i++) {
+		source.key = table->question->keys[i];
 		if (source.key->flags & KEY_FRAME)
 			row[n++] = source.key->value(&source);
 	}
@@ -48,11 +48,11 @@ static uint64_t chain_identity(struct table *table, const struct view_frame *vie
 	struct str text = STR_INIT;
 	uint64_t identity;
 
-	if (!table->chains)
+	if (!table->question->chains)
 		return 0;
-	if (table->options.chain.key == CHAIN_BY_FUNCTION)
+	if (table->question->query.chain.key == CHAIN_BY_FUNCTION)
 		return table_function_id(table, view);
-	if (table->options.chain.key == CHAIN_BY_ADDRESS || !view->line.file)
+	if (table->question->query.chain.key == CHAIN_BY_ADDRESS || !view->line.file)
 		return (uint64_t)view->location << 32 | position;
 	str_addf(&text, "%s:%u", view->line.file, view->line.line);
 	identity = UINT64_MAX - table_name(table, text.s, text.len);
@@ -62,7 +62,7 @@ static uint64_t chain_identity(struct table *table, const struct view_frame *vie
 
 static bool is_named(const struct table *table, const struct view_frame *view)
 {
-	const char *filter = table->options.filters.symbol_filter;
+	const char *filter = table->question->query.filters.symbol_filter;
 
 	return !filter || (view->symbol && strstr(view->symbol->name, filter));
 }
@@ -70,7 +70,7 @@ static bool is_named(const struct table *table, const struct view_frame *view)
 /* Now, or of this table's frames when another one has them. */
 static bool filter_may_ask(const struct table *table)
 {
-	return table->options.filters.symbol_filter || fold_cache_is_for_others(table);
+	return table->question->query.filters.symbol_filter || table->private->is_cached;
 }
 
 static uint32_t frame_intern(struct table *table, const struct view_frame *view,
@@ -112,19 +112,19 @@ static void grow_locations(struct frames *frames, size_t wanted)
 
 static bool asks_for_stacks(const struct table *table)
 {
-	return table->private->shape.facts & 1ULL << FACT_STACK;
+	return table->private->facts & 1ULL << FACT_STACK;
 }
 
 /* Functions that were inlined are frames of callers alone, as lines are of DWARF alone: else it is not read. */
 static bool asks_for_frames(const struct table *table)
 {
-	return table->private->want || asks_for_stacks(table);
+	return table->question->private->want || asks_for_stacks(table);
 }
 
 static struct frame_list frames_at(struct table *table, uint32_t location, struct frame *alone)
 {
 	if (asks_for_frames(table))
-		return *location_frames(table->session, location, table->private->want);
+		return *location_frames(table->session, location, table->question->private->want);
 	*alone = (struct frame){ .symbol = location_symbol(table->session, location) };
 	return (struct frame_list){ alone, 1 };
 }
@@ -190,7 +190,7 @@ static uint32_t push_location(struct table *table, uint32_t parent, uint32_t loc
 	for (uint32_t i = view.n; i-- > 0;) {
 		uint32_t frame = frames->lists[view.first + i];
 
-		if (table->options.hide_unresolved && !symbol_has_name(frames->v[frame].view.symbol))
+		if (table->question->query.hide_unresolved && !symbol_has_name(frames->v[frame].view.symbol))
 			continue;
 		parent = push_frame(frames, parent, frame);
 	}
@@ -202,10 +202,10 @@ static uint32_t find_parent(struct table *table, uint32_t of_caller, uint32_t lo
 {
 	const struct symbol *symbol;
 
-	if (!table->private->parent || (table->order == CHAIN_CALLER && of_caller))
+	if (!table->question->private->parent || (table->question->order == CHAIN_CALLER && of_caller))
 		return of_caller;
 	symbol = location_symbol(table->session, location);
-	if (!symbol || !name_pattern_match(table->private->parent, symbol->name))
+	if (!symbol || !name_pattern_match(table->question->private->parent, symbol->name))
 		return of_caller;
 	return table_name(table, symbol->name, strlen(symbol->name)) + 1;
 }
@@ -217,7 +217,7 @@ static void view_files(struct table *table)
 	const struct stacks *stacks = table->session->stacks;
 
 	if (asks_for_frames(table))
-		locations_frames_ahead(table->session, table->private->want);
+		locations_frames_ahead(table->session, table->question->private->want);
 	for (size_t i = 1; i < stacks->n && asks_for_stacks(table); i++) {
 		uint32_t location = stacks->v[i].location;
 
@@ -252,7 +252,7 @@ size_t frames_walk(const struct table *table, uint32_t stack, uint32_t *out)
 	const struct frames *frames = &table->private->cache->frames;
 	size_t n = stacks_walk(&frames->stacks, stack, out, frames->max_depth);
 
-	if (table->order == CHAIN_CALLEE)
+	if (table->question->order == CHAIN_CALLEE)
 		return n;
 	for (size_t i = 0; i < n / 2; i++) {
 		uint32_t frame = out[i];

@@ -6,7 +6,7 @@
  *   group --entries.c--> sums of the nodes of stacks
  *   group, sums --entries.c--> entries --perf_order.c--> sorted
  *   group --calltree.c--> call tree of an entry, when a format asks for it
- *   all but entries --fold_cache.c--> the profile's next table
+ *   all but entries --fold_cache.c--> the next table
  *
  * Two frames are the same where all keys of code and the chain's key say so; what the keys of code make of a
  * frame, and what the other keys make of a cell, is a row of words that is kept once. An entry is then
@@ -90,38 +90,25 @@ uint32_t frames_self(struct table *table, uint32_t location);
 /* The frames of a stack in the report's order; returns how many. out: frames.max_depth of them. */
 size_t frames_walk(const struct table *table, uint32_t stack, uint32_t *out);
 
-/* ---- table.c, for table_make.c ---- */
+/* ---- question.c ---- */
+#define FACT(name) (1ULL << FACT_##name)
+/* The filters of its query that are asked of samples or cells. */
+struct filter_options question_filters(const struct question *question);
+/* What filters ask of a cell: bits. */
+uint64_t filter_facts(const struct filter_options *filters);
 
-struct table *table_alloc(const struct query *options);
-/* With the session, filters and notes of its profile: what the question means of it. As table_new. */
-int table_decide(struct table *table, struct str *err);
-/* A profile that is read for this table alone, and keeps what it asks for. */
-int table_own_profile(struct table *table, struct reader *reader, struct str *err);
-void table_fold(struct table *table);
-/* code; where that is an error there is no table. */
-int table_or_none(struct table **table, int code);
-/* Whose question it was that a profile was read for; or NULL. */
-const struct table *table_of_profile(const struct profile *profile);
-
-/* ---- table_make.c ---- */
-
-/* What filters ask of a cell. */
-uint64_t table_filter_facts(const struct filter_options *filters);
-
-/* ---- hists.c ---- */
-/* The hists of what the profile has, with its cells and totals. */
-void table_make_hists(struct table *table);
+/* ---- table.c ---- */
+/* The table's filters are those that its profile was read with: nothing is to be asked of cells. */
+static inline bool table_is_read_filtered(const struct table *table)
+{
+	return !table->profile || table->filters == table->profile->filters;
+}
 void hist_release(struct hist *hist);
-void table_release_hists(struct table *table);
 /* Room for so many members, without cells. */
 void hist_grow(struct hist *hist, size_t n_members);
 /* Empty cells of the member's facts, for this hist alone: in `own`, to be put in `cells` when they are filled. */
 struct cells *hist_own_cells(struct hist *hist, size_t member);
 struct entry_stats cell_stats(const struct cells *cells, size_t cell);
-/* As tracepoints have it: what the keys `trace` and those of single fields need of a sample, in one text. */
-void table_trace_text(struct table *table, const struct data_event *event, const struct sample *sample,
-		      struct str *out);
-
 /* ---- entries.c: groups of the same other keys and member ---- */
 struct node_sums { /* of a node that chains of the run come by; callers stand before what they called */
 	uint32_t node; /* of frames.stacks */
@@ -276,13 +263,6 @@ void tree_sort(void **v, size_t n, const uint64_t *numbers, int (*compare)(void 
 /* ---- fold_levels.c: sorted flat entries into levels ---- */
 void hist_make_hierarchy(struct table *table, struct hist *hist);
 
-/* ---- table_columns.c: -s, -F and switches into keys, columns and order ---- */
-int table_make_columns(struct table *table, struct str *err);
-/* A recording of its own default, as -s would have it. */
-const char *table_default_sort(const struct table *table);
-/* Does a column show this field? */
-bool table_has_field(const struct table *table, const char *name);
-
 /* ---- widths.c ---- */
 /* How wide the texts of its entries are, per key. known: of its groups; NULL: nothing is kept. */
 void hist_measure(struct table *table, struct hist *hist, struct known_widths *known);
@@ -333,7 +313,11 @@ struct key_hashes { /* table_key_hash */
 	size_t n, cap;
 	struct row_set values; /* the key's index, and its value */
 };
+struct fold_key { /* what was asked, as texts: see fold_cache.c */
+	struct str frames, cells, groups;
+};
 struct fold_cache {
+	bool busy; /* a table has it */
 	struct frames frames;
 	struct function_ids function_ids;
 	struct key_hashes key_hashes;
@@ -345,47 +329,39 @@ struct fold_cache {
 	struct str filter; /* --symbol-filter, that frames and trees are of */
 	struct group_set sets[GROUP_SETS]; /* the first is the table's; another one is from before a zoom */
 };
-struct fold_cache *fold_cache_new(void);
-void fold_cache_free(struct fold_cache *cache); /* NULL is fine */
-/* When keys are known: the kinds of rows that frames have. */
-void fold_cache_begin(struct table *table);
 /*
- * Before hists are folded: in place of the table's empty one that which the profile's last table left, as far as it is
- * what this one would make.
+ * Before hists are folded: private->cache is the one that is given, of which stays what this table would make, or one
+ * of its own where there is none that could be kept.
  */
-void fold_cache_take(struct table *table);
-/* Will another table be able to use it? */
-bool fold_cache_is_for_others(const struct table *table);
-/* Those of the same cells of a hist that another question has left, with of_cell; NULL: there are none. */
+void fold_cache_begin(struct table *table, struct fold_cache *cache);
+void fold_cache_end(struct table *table);
+/* Groups of the same cells of a hist that another question has left, with of_cell; NULL: there are none. */
 const struct groups *fold_cache_groups_before(const struct fold_cache *cache, size_t hist);
-/* A table goes: what others can use is left to the profile, the rest freed. */
-void fold_cache_leave(struct table *table);
 
-struct table_private {
-	struct fold_cache *cache;
+struct question_private {
 	struct field_key **field_keys;
 	size_t n_field_keys, cap_field_keys;
-	bool trace_text; /* the key `trace` is there */
-	bool live, whole; /* of table_new_live and table_new_whole */
+	struct tracepoints *tracepoints; /* NULL: nobody has asked for fields */
+	struct str trace_fields; /* names of field_keys, for the profile */
 	struct key_slot *slots; /* per key */
 	unsigned n_frame_keys, n_other_keys;
 	struct order_item *order;
 	size_t n_order, cap_order;
-	struct column *columns; /* all; table->columns are those of the hist that is printed */
-	size_t n_columns, cap_columns;
+	size_t cap_columns;
 	struct name_pattern *parent, *ignored; /* --ignore-callees; NULL: not asked for */
 	unsigned want; /* SYM_LINES */
-	struct profile_shape shape; /* of the cells that tell it */
+};
+struct table_private {
+	struct fold_cache *cache;
+	bool is_cached; /* the cache is the caller's: what is in it may serve another table */
+	uint64_t facts; /* of cells: what the question and its filters ask */
 	size_t n_blocks; /* hist_blocks_count */
 };
 uint32_t table_name(struct table *table, const char *text, size_t len); /* a number in names */
 /* The value of a frame's function: a number in function_ids, the same for the same function or unknown address. */
 uint64_t table_function_id(struct table *table, const struct view_frame *view);
 
-/* ---- name_pattern.c ---- */
-/* -EINVAL: not a regular expression, with a sentence that begins with the option. */
-int name_pattern_new(struct name_pattern **pattern, const char *option, const char *text, struct str *err);
-void name_pattern_free(struct name_pattern *pattern);
+/* question.c */
 bool name_pattern_match(const struct name_pattern *pattern, const char *name);
 
 /* --ignore-callees, before any hist is folded, if it was given; its cells keep FACT_STACK and FACT_LOCATION. */

@@ -21,13 +21,13 @@ struct levels {
 static void levels_init(struct levels *levels, struct table *table, struct hist *hist)
 {
 	*levels = (struct levels){ .table = table, .hist = hist };
-	levels->of_key = xcalloc(table->n_keys + 1, sizeof(*levels->of_key));
-	for (size_t i = 0; i < table->n_keys; i++) {
-		levels->of_key[i] = table->private->slots[i].level;
+	levels->of_key = xcalloc(table->question->n_keys + 1, sizeof(*levels->of_key));
+	for (size_t i = 0; i < table->question->n_keys; i++) {
+		levels->of_key[i] = table->question->private->slots[i].level;
 		if (levels->of_key[i] >= levels->n)
 			levels->n = levels->of_key[i] + 1;
 	}
-	row_set_init(&levels->ids, (unsigned)table->n_keys + 1);
+	row_set_init(&levels->ids, (unsigned)table->question->n_keys + 1);
 }
 
 static void levels_release(struct levels *levels)
@@ -66,7 +66,7 @@ static struct entry *new_level(struct levels *levels, struct entry *parent,
 {
 	struct entry *entry = entry_new(levels->table, levels->hist);
 
-	memcpy(entry->values, leaf->values, levels->table->n_keys * sizeof(*entry->values));
+	memcpy(entry->values, leaf->values, levels->table->question->n_keys * sizeof(*entry->values));
 	entry->depth = depth;
 	entry->tid = leaf->tid;
 	entry->number = leaf->number;
@@ -81,7 +81,7 @@ static struct entry *new_level(struct levels *levels, struct entry *parent,
 static struct entry *find_level(struct levels *levels, struct entry *parent,
 				const struct entry *leaf, size_t depth)
 {
-	size_t n_keys = levels->table->n_keys;
+	size_t n_keys = levels->table->question->n_keys;
 	uint64_t *row = xcalloc(n_keys + 1, sizeof(*row));
 	uint32_t i;
 

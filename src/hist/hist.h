@@ -105,34 +105,32 @@ struct query {
 };
 
 struct table;
-/* 0, or -EINVAL with a sentence about a sort key, field, filter or expression. */
-int table_new(struct table **table, const struct query *options, struct reader *reader,
-	      struct str *err);
+struct fold_cache;
+struct question; /* below */
 /*
- * Of what is being recorded: never read, but fed (table_profile), and asked by table_make, for which its profile keeps
- * what this question needs; whole: and all else that cells can tell but times, whatever is filtered. events and info
- * of the recording are known, and must stay, as the source. Errors as table_new's.
+ * The question that a query asks of a recording, whose events are known; it stays as it is. Texts of the query and the
+ * recording are borrowed. 0, or -EINVAL with a sentence about a sort key, field, filter or expression.
  */
-int table_new_live(struct table **table, const struct query *options, const struct recording_info *recording,
-		   struct record_source *source, bool whole, struct str *err);
-/* The same; its profile keeps all else that cells can tell but times, whatever is filtered, for other questions. */
-int table_new_whole(struct table **table, const struct query *options, struct reader *reader, struct str *err);
+int question_make(struct question **question, const struct query *query, const struct recording_info *recording,
+		  struct str *err);
+void question_free(struct question *question); /* NULL is fine */
+/* What a profile is for that is read for a question; bits. Else it is for this one alone. */
+enum profile_use {
+	PROFILE_LIVE = 1, /* it is fed with what is being recorded, and asked again and again */
+	PROFILE_FOR_OTHERS = 2, /* it keeps all that cells can tell but times, whatever is filtered */
+};
+struct profile_options question_profile(const struct question *question, unsigned uses);
+/*
+ * The answer that the profile's cells give. Both must outlive the table, and nothing may be added to the profile
+ * meanwhile. cache: of who asks this profile many times; NULL: nothing is kept. 0; -EAGAIN without a sentence: the
+ * cells can't tell, another profile has to be read for this question; -EINVAL with a sentence: a filter is wrong.
+ */
+int table_make(struct table **table, struct profile *profile, const struct question *question,
+	       struct fold_cache *cache, struct str *err);
 void table_free(struct table *table);
-/* Reads the recording and folds. */
-int table_run(struct table *table, void (*progress)(void *context, double part), void *context,
-	      struct str *err);
-struct session *table_session(struct table *table);
-struct profile *table_profile(struct table *table);
-/*
- * The answer of a profile that was read before: of its cells, where they can tell it, without reading the file again;
- * else of the file. options.session is the profile's. The profile must outlive the table, and nothing may be added to
- * it meanwhile. 0; -EINVAL as table_new; or as reader_open_again, where the recording would have to be read again.
- */
-int table_make(struct table **table, struct profile *profile, const struct query *options,
-	       struct str *err);
-
-/* The same of the cells alone: -EAGAIN, without a sentence, where they can't tell it. */
-int table_of_cells(struct table **table, struct profile *profile, const struct query *options, struct str *err);
+/* What is made of a profile's cells before there are entries, for the next table; see fold_cache.c. One for a profile. */
+struct fold_cache *fold_cache_new(void);
+void fold_cache_free(struct fold_cache *cache); /* NULL is fine; no table uses it */
 
 /* Rows for -h and the man pages: name and help of each, in order. false: no more. */
 bool report_key_row(size_t i, const char **name, const char **help);
@@ -291,27 +289,32 @@ struct column {
 	unsigned width; /* worked out after folding; as wide as its widest text */
 };
 
-struct table {
-	struct query options;
-	struct profile *profile;
-	bool profile_owned; /* read for this table alone */
-	struct session *session; /* the profile's */
-	struct filters *filters; /* the profile's, where it was read for this table; else own ones */
-	struct note_list *notes; /* the session's; own_notes, where the profile answers others as well */
-	struct note_list own_notes;
-	struct reader *reader_owned; /* of a profile that was read again; or NULL */
-	bool cells_unfiltered; /* cells are there that filters by sample leave out */
-	struct tracepoints *tracepoints;
+/* A query about a recording, worked out. */
+struct question {
+	struct query query;
+	const struct recording_info *recording;
 	const struct sort_key **keys; /* those that make entries different */
 	size_t n_keys;
-	struct column *columns;
+	struct column *columns; /* all; those of the hist that is printed: table.columns */
 	size_t n_columns;
-	bool children, chains, branch_view; /* as worked out from options and recording */
+	bool children, chains, branch_view;
 	enum chain_order order;
-	struct hist *hists;
-	size_t n_hists;
+	struct profile_shape shape; /* what cells must tell */
 	struct str sort_text; /* the sort keys, for "# Sort order" */
 	struct str elided; /* "# dso: two\n": columns that a filter leaves out; before all else */
+	struct note_list notes; /* what is done otherwise than asked */
+	struct question_private *private;
+};
+struct table {
+	const struct question *question;
+	struct profile *profile;
+	struct session *session; /* the profile's */
+	struct filters *filters; /* the profile's, where they are the same; else own ones */
+	struct note_list notes; /* the question's, and what there is to say of this answer */
+	struct column *columns;
+	size_t n_columns;
+	struct hist *hists;
+	size_t n_hists;
 	struct table_private *private;
 };
 
@@ -345,7 +348,7 @@ bool entry_is_shown(const struct table *table, const struct hist *hist,
 /*
  * Sets table->columns to those that this hist has (a tracepoint's field is only a column of events that
  * have it), as wide as its entries need, also those below the limit. To be called before its heads are
- * printed; after table_run columns are those of all hists.
+ * printed; after table_make columns are those of all hists.
  */
 void table_columns_for(struct table *table, const struct hist *hist);
 

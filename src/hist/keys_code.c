@@ -37,7 +37,7 @@ uint64_t table_dso_name(struct table *table, uint32_t location)
 	if (dso->index >= cache->n_dso_names)
 		grow_dso_names(cache, dso->index + 1);
 	if (!cache->dso_names[dso->index]) {
-		if (table->options.verbose)
+		if (table->question->query.verbose)
 			str_add_printable(&path, dso->path, strlen(dso->path));
 		else
 			str_add(&path, dso->name);
@@ -138,7 +138,7 @@ KEY_TEXT(text_function)
 {
 	const struct function_id *code = &table->private->cache->function_ids.v[value];
 
-	if (table->options.verbose)
+	if (table->question->query.verbose)
 		str_addf(out, "%#-18" PRIx64 " ", code->addr);
 	str_addf(out, "[%c] ", code->level);
 	if (!code->symbol) {
@@ -227,7 +227,7 @@ static const char *base_name(const struct table *table, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash && !table->options.full_source_path ? slash + 1 : path;
+	return slash && !table->question->query.full_source_path ? slash + 1 : path;
 }
 
 uint64_t table_line(struct table *table, uint32_t location, const struct symbol *symbol, const struct source_line *line)

@@ -13,12 +13,11 @@
 #define KEY_NUMBER(name) bool name(const struct table *table, uint64_t value, uint64_t *number)
 #define KEY_WIDTH(name) unsigned name(struct table *table, uint64_t value)
 #define KEY_IDENTITY(name) uint64_t name(struct table *table, uint64_t value)
-#define FACT(name) (1ULL << FACT_##name)
 
 /* ---- keys.c ---- */
 KEY_COMPARE(compare_ascending); /* as signed numbers */
 KEY_COMPARE(compare_descending);
-KEY_COMPARE(compare_names); /* numbers in private->names, by their texts */
+KEY_COMPARE(compare_names); /* numbers in cache->names, by their texts */
 KEY_TEXT(text_decimal);
 KEY_TEXT(text_name);
 static inline uint64_t source_fact(const struct key_source *source, enum sample_fact fact)
@@ -31,7 +30,7 @@ static inline uint32_t source_location(const struct key_source *source, enum sam
 }
 
 /* ---- keys_code.c ---- */
-/* The value of a frame's or location's function: a number in private->function_ids. */
+/* The value of a frame's or location's function: a number in cache->function_ids. */
 uint64_t table_location_function(struct table *table, uint32_t location);
 /* The value of an address of data, cut to a multiple of `align`. */
 uint64_t table_data_function(struct table *table, uint32_t location, uint64_t align);
@@ -141,16 +140,14 @@ KEY_VALUE(value_trace);
 KEY_VALUE(value_field);
 KEY_COMPARE(compare_fields);
 /*
- * A key named "field" or "event.field", with or without "/raw", added to private->field_keys: 1 and *key;
- * 0: the recording has no such field; -EINVAL with a sentence.
+ * A key named "field" or "event.field", with or without "/raw", added to private->field_keys: true and *key; false: the
+ * recording has no such field.
  */
-int field_key_new(struct table *table, const char *name, size_t len, const struct sort_key **key,
-		  struct str *err);
+bool field_key_new(struct question *question, const char *name, size_t len, const struct sort_key **key);
 /* False: the key is a tracepoint's field that this event does not have. */
-bool key_is_of_event(const struct table *table, const struct sort_key *key,
-		     const struct data_event *event);
-/* Opens table->tracepoints once; false: the recording has none. */
-bool table_open_tracepoints(struct table *table, struct str *err);
-void field_keys_free(struct table *table);
+bool key_is_of_event(const struct question *question, const struct sort_key *key, const struct data_event *event);
+/* Opens private->tracepoints once; false with a sentence: the recording has none. */
+bool question_open_tracepoints(struct question *question, struct str *err);
+void field_keys_free(struct question *question);
 
 #endif

@@ -87,7 +87,7 @@ KEY_VALUE(value_time)
 
 KEY_NUMBER(number_time)
 {
-	uint64_t quantum_ns = table->options.time_quantum_ns;
+	uint64_t quantum_ns = table->question->query.time_quantum_ns;
 
 	*number = value * (quantum_ns ? quantum_ns : 100000000);
 	return true;
@@ -98,7 +98,7 @@ KEY_TEXT(text_time)
 	uint64_t ns;
 
 	number_time(table, value, &ns);
-	if (table->options.ns)
+	if (table->question->query.ns)
 		str_addf(out, "%" PRIu64 ".%09" PRIu64, ns / NS_PER_S, ns % NS_PER_S);
 	else
 		str_addf(out, "%" PRIu64 ".%06" PRIu64, ns / NS_PER_S, ns % NS_PER_S / 1000);

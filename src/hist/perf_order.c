@@ -167,7 +167,7 @@ static int compare_depths(const struct table *table, uint32_t a, uint32_t b)
 {
 	int order = greater_first(a, b);
 
-	return table->order == CHAIN_CALLER ? order : -order;
+	return table->question->order == CHAIN_CALLER ? order : -order;
 }
 
 static int compare_numbers(const struct sorting *sorting, const struct field_row *field,
@@ -175,12 +175,12 @@ static int compare_numbers(const struct sorting *sorting, const struct field_row
 {
 	const struct table *table = sorting->table;
 	size_t n = a->members && !field->total ? sorting->n_members : 1;
-	size_t first = table->options.group_sort < n ? table->options.group_sort : 0;
+	size_t first = table->question->query.group_sort < n ? table->question->query.group_sort : 0;
 	int order = greater_first(entry_number(a, field, first), entry_number(b, field, first));
 
 	for (size_t i = 0; i < n && !order; i++)
 		order = greater_first(entry_number(a, field, i), entry_number(b, field, i));
-	if (order || !field->total || !table->chains || a->tid != b->tid)
+	if (order || !field->total || !table->question->chains || a->tid != b->tid)
 		return order;
 	return compare_depths(table, a->chain_depth, b->chain_depth);
 }
@@ -190,14 +190,14 @@ static int compare_items(const struct sorting *sorting, size_t from, const struc
 	struct table *table = sorting->table;
 	int order = 0;
 
-	for (size_t i = from; i < table->private->n_order && !order; i++) {
-		const struct order_item *item = &table->private->order[i];
+	for (size_t i = from; i < table->question->private->n_order && !order; i++) {
+		const struct order_item *item = &table->question->private->order[i];
 		size_t key = item->key_index;
 
 		if (item->field)
 			order = compare_numbers(sorting, item->field, a, b);
 		else
-			order = table->keys[key]->compare(table, a->values[key], b->values[key]);
+			order = table->question->keys[key]->compare(table, a->values[key], b->values[key]);
 	}
 	return order;
 }
@@ -215,7 +215,7 @@ static int compare_rows(void *context, const void *pa, const void *pb)
 	const struct shown_row *a = pa, *b = pb;
 	int order = 0;
 
-	if (table->private->order[0].field->total && table->chains && a->tid == b->tid)
+	if (table->question->private->order[0].field->total && table->question->chains && a->tid == b->tid)
 		order = compare_depths(table, a->depth, b->depth);
 	for (size_t i = 0; i < ROW_NUMBERS && !order; i++)
 		order = greater_first(a->numbers[i], b->numbers[i]);
@@ -228,7 +228,7 @@ static int compare_rows(void *context, const void *pa, const void *pb)
 static uint64_t *first_numbers(const struct table *table, const struct hist *hist, struct entry *const *entries,
 			       size_t n)
 {
-	const struct field_row *field = table->private->n_order ? table->private->order[0].field : NULL;
+	const struct field_row *field = table->question->private->n_order ? table->question->private->order[0].field : NULL;
 	uint64_t *numbers;
 
 	if (!field || hist->n_members > 1)
@@ -242,7 +242,7 @@ static uint64_t *first_numbers(const struct table *table, const struct hist *his
 /* Behind the first one; those of callers are asked with their depths. */
 static size_t row_numbers(const struct table *table)
 {
-	const struct table_private *private = table->private;
+	const struct question_private *private = table->question->private;
 	size_t n = 0;
 
 	while (n < ROW_NUMBERS && n + 1 < private->n_order && private->order[n + 1].field &&
@@ -265,12 +265,12 @@ static bool is_asked_before(const struct order_item *items, size_t at)
 /* Some numbers and then all keys in their order, as is usual; else 0. */
 static size_t told_by_rows(const struct table *table, const struct hist *hist)
 {
-	const struct table_private *private = table->private;
+	const struct question_private *private = table->question->private;
 	size_t at = 1 + row_numbers(table);
 
 	if (hist->n_members > 1 || !private->n_order || !private->order[0].field)
 		return 0;
-	for (size_t key = 0; key < table->n_keys; key++, at++)
+	for (size_t key = 0; key < table->question->n_keys; key++, at++)
 		if (at >= private->n_order || private->order[at].field || private->order[at].key_index != key)
 			return 0;
 	while (at < private->n_order && is_asked_before(private->order, at))
@@ -281,7 +281,7 @@ static size_t told_by_rows(const struct table *table, const struct hist *hist)
 static void sort_by_rows(struct sorting *sorting, struct entry **entries, size_t n, const uint64_t *numbers,
 			 const struct entry_ranks *ranks)
 {
-	const struct order_item *order = sorting->table->private->order;
+	const struct order_item *order = sorting->table->question->private->order;
 	const size_t n_numbers = row_numbers(sorting->table);
 	struct shown_row *rows = xcalloc(n, sizeof(*rows));
 	void **v = xcalloc(n, sizeof(*v));

@@ -199,7 +199,7 @@ static void update_ids(struct table *table)
 	if (!ids->names)
 		frame_ids_init(ids);
 	for (size_t i = ids->n; i < frames->n; i++)
-		frame_ids_add(ids, table->session->locations, table->options.chain.key, &frames->v[i].view);
+		frame_ids_add(ids, table->session->locations, table->question->query.chain.key, &frames->v[i].view);
 }
 
 static void update_rows(struct table *table)
@@ -207,7 +207,7 @@ static void update_rows(struct table *table)
 	const struct frames *frames = &table->private->cache->frames;
 	struct stack_preorder *preorder = &table->private->cache->frames.preorder;
 
-	if (!table->children || (preorder->of_row && preorder->n_frames == frames->n))
+	if (!table->question->children || (preorder->of_row && preorder->n_frames == frames->n))
 		return;
 	stack_preorder_forget_rows(preorder);
 	preorder->n_frames = frames->n;
@@ -221,7 +221,7 @@ struct trees *trees_new(struct table *table, const struct groups *groups)
 	const struct frames *frames = &table->private->cache->frames;
 	struct trees *trees;
 
-	if (!table->chains || !(table->options.needs & NEED_TREES))
+	if (!table->question->chains || !(table->question->query.needs & NEED_TREES))
 		return NULL;
 	trees = xcalloc(1, sizeof(*trees));
 	trees->v = xcalloc(groups->n + 1, sizeof(*trees->v));
@@ -247,7 +247,7 @@ struct trees *trees_of(struct table *table, struct groups *groups)
 {
 	if (!groups->trees)
 		groups->trees = trees_new(table, groups);
-	return table->options.needs & NEED_TREES ? groups->trees : NULL;
+	return table->question->query.needs & NEED_TREES ? groups->trees : NULL;
 }
 
 void trees_free(struct trees *trees)

@@ -317,14 +317,14 @@ static void add_key_texts(struct stack_maker *maker, const uint64_t *values)
 	struct str one = STR_INIT;
 	unsigned n = 0;
 
-	for (size_t i = 0; i < table->n_keys; i++) {
-		if (table->keys[i]->flags & KEY_FRAME)
+	for (size_t i = 0; i < table->question->n_keys; i++) {
+		if (table->question->keys[i]->flags & KEY_FRAME)
 			continue;
 		str_reset(&one);
-		table->keys[i]->text(table, values[n], &one);
+		table->question->keys[i]->text(table, values[n], &one);
 		str_add(&maker->text, n++ ? ", " : "");
 		/* Numbers of tasks stand in a column of the table. */
-		str_add(&maker->text, one.s + (table->keys[i]->facts & task ? strspn(one.s, " ") : 0));
+		str_add(&maker->text, one.s + (table->question->keys[i]->facts & task ? strspn(one.s, " ") : 0));
 	}
 	str_release(&one);
 }
@@ -364,8 +364,8 @@ static uint32_t group_of(struct stack_maker *maker, size_t cell)
 
 	if (maker->options->by_comm)
 		values[n++] = cell_fact(maker->cells, cell, FACT_COMM);
-	for (size_t i = 0; i < maker->table->n_keys && !maker->options->by_comm; i++) {
-		source.key = maker->table->keys[i];
+	for (size_t i = 0; i < maker->table->question->n_keys && !maker->options->by_comm; i++) {
+		source.key = maker->table->question->keys[i];
 		if (!(source.key->flags & KEY_FRAME))
 			values[n++] = source.key->value(&source);
 	}
@@ -506,8 +506,8 @@ static unsigned n_group_keys(const struct stack_maker *maker)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < maker->table->n_keys; i++)
-		n += !(maker->table->keys[i]->flags & KEY_FRAME);
+	for (size_t i = 0; i < maker->table->question->n_keys; i++)
+		n += !(maker->table->question->keys[i]->flags & KEY_FRAME);
 	return maker->options->by_comm ? 1 : n;
 }
 
@@ -519,7 +519,7 @@ static void make_rows(struct stack_maker *maker)
 	uint32_t *lanes = xcalloc(cells->n + 1, sizeof(*lanes));
 
 	/* The key `parent` is asked of frames, which nobody has made where entries are not wanted. */
-	if (maker->table->private->parent)
+	if (maker->table->question->private->parent)
 		frames_update(maker->table);
 	tree->lanes_are_cpus = lanes_are_cpus(maker);
 	tree->bucket_ns = maker->table->profile->bucket_ns;

@@ -12,8 +12,8 @@ enum { UNKNOWN_FILE_WIDTH = 16 };
 
 static bool is_unknown_function(const struct table *table, const struct entry *entry, const char *key)
 {
-	for (size_t i = 0; i < table->n_keys; i++)
-		if (!strcmp(table->keys[i]->name, key))
+	for (size_t i = 0; i < table->question->n_keys; i++)
+		if (!strcmp(table->question->keys[i]->name, key))
 			return !table->private->cache->function_ids.v[entry->values[i]].symbol;
 	return false;
 }
@@ -31,7 +31,7 @@ static bool is_unknown(struct table *table, const struct entry *entry, const str
 
 static bool leaves_room(const struct table *table)
 {
-	return !table->options.separator && !table->options.filters.dsos && !table->options.field_widths;
+	return !table->question->query.separator && !table->question->query.filters.dsos && !table->question->query.field_widths;
 }
 
 static void at_least(size_t *width, size_t least)
@@ -63,7 +63,7 @@ static size_t entry_width(struct table *table, const struct sort_key *key, size_
 static size_t widest(struct table *table, size_t key_index, struct entry *const *entries, size_t n, size_t width)
 {
 	for (size_t i = 0; i < n; i++) {
-		width = entry_width(table, table->keys[key_index], key_index, entries[i], width);
+		width = entry_width(table, table->question->keys[key_index], key_index, entries[i], width);
 		width = widest(table, key_index, entries[i]->children, entries[i]->n_children, width);
 	}
 	return width;
@@ -78,8 +78,8 @@ void known_widths_forget(struct known_widths *known)
 
 void hist_measure(struct table *table, struct hist *hist, struct known_widths *known)
 {
-	size_t **widths = known ? &known->v[table->children][leaves_room(table)] : NULL;
-	const size_t size = (table->n_keys + 1) * sizeof(*hist->widths);
+	size_t **widths = known ? &known->v[table->question->children][leaves_room(table)] : NULL;
+	const size_t size = (table->question->n_keys + 1) * sizeof(*hist->widths);
 
 	free(hist->widths);
 	hist->widths = xcalloc(1, size);
@@ -87,7 +87,7 @@ void hist_measure(struct table *table, struct hist *hist, struct known_widths *k
 		memcpy(hist->widths, *widths, size);
 		return;
 	}
-	for (size_t key = 0; key < table->n_keys; key++)
+	for (size_t key = 0; key < table->question->n_keys; key++)
 		hist->widths[key] = widest(table, key, hist->entries, hist->n, 0);
 	if (widths) {
 		*widths = xmalloc(size);
@@ -127,17 +127,17 @@ static void widen(struct table *table, const struct hist *hist)
 static bool has_column(const struct table *table, const struct hist *hist,
 		       const struct column *column)
 {
-	return column->kind == COLUMN_NUMBER || key_is_of_event(table, column->key, hist->event);
+	return column->kind == COLUMN_NUMBER || key_is_of_event(table->question, column->key, hist->event);
 }
 
 void table_columns_for(struct table *table, const struct hist *hist)
 {
-	const struct table_private *private = table->private;
+	const struct question *question = table->question;
 
 	table->n_columns = 0;
-	for (size_t i = 0; i < private->n_columns; i++)
-		if (!hist || has_column(table, hist, &private->columns[i]))
-			table->columns[table->n_columns++] = private->columns[i];
+	for (size_t i = 0; i < question->n_columns; i++)
+		if (!hist || has_column(table, hist, &question->columns[i]))
+			table->columns[table->n_columns++] = question->columns[i];
 	if (hist)
 		widen(table, hist);
 	for (size_t i = 0; i < table->n_hists && !hist; i++)

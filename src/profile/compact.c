@@ -317,7 +317,7 @@ void profile_compact(struct profile *profile, unsigned decay_eighths)
 	};
 	uint32_t *stacks, *locations;
 
-	profile_forget_left(profile);
+	profile->n_changes++;
 	profile_forget_coarse(profile);
 	if (decay_eighths)
 		decay_all(profile, decay_eighths);

@@ -668,7 +668,8 @@ static void add_time(const struct replay *replay, struct str *out)
 			 (double)replay->last_ns / 1e9);
 }
 
-void filters_add_note(const struct filters *filters, const struct filter_options *options, struct session *session)
+void filters_add_note(const struct filters *filters, const struct filter_options *options, struct session *session,
+		      struct note_list *notes)
 {
 	enum filter_kind kind = kind_that_took_all(filters);
 	const struct filter_words *row = &rows[kind < FILTER_KINDS ? kind : 0];
@@ -688,6 +689,6 @@ void filters_add_note(const struct filters *filters, const struct filter_options
 		add_names(session, row, typed, &text);
 	else if (kind == FILTER_TIME)
 		add_time(&session->replay, &text);
-	note_add(&session->notes, false, NULL, "%s", text.s);
+	note_add(notes, false, NULL, "%s", text.s);
 	str_release(&text);
 }

@@ -41,11 +41,16 @@ static int make(struct profile **profile, const struct profile_options *options,
 	*profile = made;
 	made->options = *options;
 	made->options.session.sym.of_now = !reader;
+	made->shape = options->shape;
+	if (options->shape.trace.fields)
+		made->shape.trace.fields = made->trace_fields = xstrdup(options->shape.trace.fields);
 	made->bucket_ns = FIRST_BUCKET_NS;
 	code = reader ? session_init(&made->session, reader, &made->options.session, err)
 		      : session_init_live(&made->session, recording, source, &made->options.session, err);
 	if (!code)
 		code = filters_new(&made->filters, &made->options.filters, &made->session, err);
+	made->session.names_unseen = options->names_unseen;
+	made->session.files_shown = options->files_filtered ? made->filters : NULL;
 	if (code) {
 		profile_free(made);
 		*profile = NULL;
@@ -86,7 +91,6 @@ void profile_free(struct profile *profile)
 	if (!profile)
 		return;
 	profile_end(profile);
-	profile_forget_left(profile);
 	for (size_t i = 0; i < profile->n_events; i++) {
 		forget_coarse(profile->events[i], 0);
 		free(profile->events[i]->coarse);
@@ -95,22 +99,13 @@ void profile_free(struct profile *profile)
 	}
 	free(profile->events);
 	texts_free(profile->texts);
+	trace_texts_free(profile->trace_texts);
+	free(profile->trace_fields);
 	task_names_free(profile->tasks);
 	thread_counts_release(&profile->thread_counts);
 	filters_free(profile->filters);
 	session_release(&profile->session);
 	free(profile);
-}
-
-int profile_decide(struct profile *profile, struct str *err)
-{
-	const struct profile_options *options = &profile->options;
-
-	if (profile->decided)
-		return 0;
-	profile->decided = true;
-	profile->shape = (struct profile_shape){ .facts = PROFILE_WHOLE };
-	return options->choose ? options->choose(options->context, profile, &profile->shape, err) : 0;
 }
 
 static void widen_buckets(struct profile *profile, unsigned shift)
@@ -156,14 +151,7 @@ uint32_t profile_bucket(struct profile *profile, uint64_t time_ns)
 	return (uint32_t)(since_ns / profile->bucket_ns);
 }
 
-/* ---- what questions made of it, for the next ones ---- */
-
-void profile_forget_left(struct profile *profile)
-{
-	if (profile->left)
-		profile->free_left(profile->left);
-	profile->left = NULL;
-}
+/* ---- cells with fewer facts ---- */
 
 const struct cells *profile_cells(struct profile *profile, size_t at, uint64_t facts)
 {
@@ -308,8 +296,7 @@ static uint64_t fact_trace(struct collect *collect, const struct replay_sample *
 	const struct profile *profile = collect->profile;
 
 	str_reset(&collect->text);
-	if (profile->options.trace_text)
-		profile->options.trace_text(profile->options.context, sample->event, sample->sample, &collect->text);
+	trace_texts_add(profile->trace_texts, sample->event, sample->sample, &collect->text);
 	return texts_intern(profile->texts, collect->text.s, collect->text.len);
 }
 
@@ -400,21 +387,20 @@ static void keep_facts(struct collect *collect)
 		kept &= ~(1ULL << FACT_LOCATION); /* it is the branch's target */
 	else if (collect->count_locations)
 		kept |= 1ULL << FACT_LOCATION;
-	if (kept >> FACT_TRACE & 1 && !profile->texts)
+	if (kept >> FACT_TRACE & 1 && !profile->texts) {
 		profile->texts = texts_new();
+		profile->trace_texts = trace_texts_new(&profile->session, &profile->shape.trace);
+	}
 	if (kept & (1ULL << FACT_PID | 1ULL << FACT_TID) && !profile->tasks)
 		profile->tasks = task_names_new();
 	choose_facts(collect, kept);
 }
 
-/* Cells for all events known by now; what they keep is decided when there are any. */
-static int make_events(struct profile *profile, struct str *err)
+/* Cells for all events known by now. */
+static void make_events(struct profile *profile)
 {
 	size_t n = profile->session.recording->events->n;
-	int code = profile_decide(profile, err);
 
-	if (code)
-		return code;
 	profile->events = xreallocarray(profile->events, n + 1, sizeof(*profile->events));
 	for (; profile->n_events < n; profile->n_events++) {
 		struct profile_event *event = xcalloc(1, sizeof(*event));
@@ -422,16 +408,12 @@ static int make_events(struct profile *profile, struct str *err)
 		cells_init(&event->cells, profile->shape.facts);
 		profile->events[profile->n_events] = event;
 	}
-	return 0;
 }
 
-static int know_events(struct collect *collect, struct str *err)
+static void know_events(struct collect *collect)
 {
-	int code = make_events(collect->profile, err);
-
-	if (!code)
-		keep_facts(collect);
-	return code;
+	make_events(collect->profile);
+	keep_facts(collect);
 }
 
 /* ---- samples ---- */
@@ -468,11 +450,9 @@ static void add_to(struct collect *collect, struct profile_event *event, uint8_t
 int profile_add(struct profile *profile, size_t event, const uint64_t *facts, const struct cell_values *values,
 		struct str *err)
 {
-	int code = event < profile->n_events ? 0 : make_events(profile, err);
-
-	profile_forget_left(profile);
-	if (code)
-		return code;
+	profile->n_changes++;
+	if (event >= profile->n_events)
+		make_events(profile);
 	if (event >= profile->n_events)
 		return fail(err, -EINVAL, "the recording has no event number %zu", event);
 	add_totals(&profile->events[event]->totals, (uint8_t)facts[FACT_MISC], values);
@@ -551,15 +531,11 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	size_t n = session_shares(&profile->session, sample, &shares);
 	bool taken;
 
-	(void)replay;
+	(void)replay, (void)err;
 	if (!sample->event || filters_drop_sample(profile->filters, sample))
 		return 0;
-	if (profile->n_events != profile->session.recording->events->n) {
-		int code = know_events(collect, err);
-
-		if (code)
-			return code;
-	}
+	if (profile->n_events != profile->session.recording->events->n)
+		know_events(collect);
 	taken = filters_take_task(profile->filters, sample);
 	if (taken) {
 		fill_facts(collect, sample);
@@ -601,13 +577,13 @@ static void show_progress(void *context, double part)
 
 /* ---- all at once, or in steps ---- */
 
-static int begin(struct profile *profile, void (*progress)(void *context, double part), void *context, struct str *err)
+static void begin(struct profile *profile, void (*progress)(void *context, double part), void *context)
 {
 	struct collect *collect = xcalloc(1, sizeof(*collect));
 
 	*collect = (struct collect){
 		.profile = profile,
-		.quantum_ns = profile->options.time_quantum_ns ? profile->options.time_quantum_ns : TIME_QUANTUM_NS,
+		.quantum_ns = profile->shape.time_quantum_ns ? profile->shape.time_quantum_ns : TIME_QUANTUM_NS,
 		.text = STR_INIT,
 		.why = STR_INIT,
 		.progress = progress,
@@ -623,7 +599,7 @@ static int begin(struct profile *profile, void (*progress)(void *context, double
 	};
 	profile->collect = collect;
 	replay_begin(&profile->session.replay, &collect->handlers);
-	return profile->session.recording->events->n ? know_events(collect, err) : 0;
+	know_events(collect);
 }
 
 void profile_end(struct profile *profile)
@@ -645,11 +621,11 @@ void profile_end(struct profile *profile)
 int profile_read(struct profile *profile, void (*progress)(void *context, double part), void *context,
 		 struct str *err)
 {
-	int code = begin(profile, progress, context, err);
+	int code;
 
-	if (!code)
-		code = replay_run(&profile->session.replay, profile->session.source,
-				  &profile->collect->handlers, err);
+	profile->n_changes++;
+	begin(profile, progress, context);
+	code = replay_run(&profile->session.replay, profile->session.source, &profile->collect->handlers, err);
 	profile_end(profile);
 	return code;
 }
@@ -687,12 +663,12 @@ static int take_some(struct collect *collect, struct record_source *source, stru
 int profile_feed(struct profile *profile, struct record_source *source, uint64_t budget_ns, struct str *err)
 {
 	uint64_t begin_ns = now_ns();
-	int rc = profile->collect ? 0 : begin(profile, NULL, NULL, err);
 	const struct map *kernel;
+	int rc;
 
-	profile_forget_left(profile);
-	if (rc)
-		return rc;
+	profile->n_changes++;
+	if (!profile->collect)
+		begin(profile, NULL, NULL);
 	kernel = address_space_next(profile->session.replay.kernel, NULL);
 	if (kernel && profile->shape.by_function && !profile->session.reader) /* it is read while it is recorded */
 		expect_kernel(profile->collect, kernel->dso);

@@ -243,7 +243,8 @@ bool filters_take_record(const struct filters *filters, const struct record_body
 bool filters_take_task(const struct filters *filters, const struct replay_sample *sample);
 
 /* Adds a note where a filter left nothing: which one, and what there is instead. */
-void filters_add_note(const struct filters *filters, const struct filter_options *options, struct session *session);
+void filters_add_note(const struct filters *filters, const struct filter_options *options, struct session *session,
+		      struct note_list *notes);
 
 /* ---- sample_stream.c: the samples of a recording one by one, resolved, to whoever takes them ---- */
 
@@ -369,6 +370,23 @@ struct profile_event {
 	uint64_t coarse_samples;
 };
 
+/* ---- trace_texts.c: the text of FACT_TRACE, in pieces ---- */
+
+enum { TRACE_PIECE_END = '\x1f' };
+struct trace_pieces { /* a piece for each field, which ends in TRACE_PIECE_END, and then the event's own text */
+	const char *fields; /* names as wanted_field_parse() takes them, with commas between; NULL: none */
+	bool whole; /* the event's own text is wanted, too */
+	bool raw; /* texts are the fields one by one, not what the kernel's format makes of them */
+};
+struct wanted_field { /* "field" or "event.field", with or without "/raw" */
+	char *event; /* part of a name, a whole one with ':', "%2"; NULL: any event that has the field */
+	char *name;
+	bool raw; /* as a number, not as the event's text has it */
+};
+void wanted_field_parse(struct wanted_field *field, const char *name, size_t len);
+void wanted_field_release(struct wanted_field *field);
+bool wanted_field_is_of(const struct wanted_field *field, const struct data_event *event);
+
 /* How samples are kept. */
 struct profile_shape {
 	uint64_t facts; /* of cells: bits 1 << FACT_* */
@@ -377,6 +395,8 @@ struct profile_shape {
 	unsigned buckets; /* of FACT_BUCKET, at most; 0: PROFILE_BUCKETS */
 	/* FACT_LOCATION is one of the function's: fewer cells, where all addresses of a function mean the same. */
 	bool by_function;
+	uint64_t time_quantum_ns; /* of FACT_TIME; 0: 100 ms */
+	struct trace_pieces trace; /* of FACT_TRACE */
 };
 /* What a profile keeps that is to answer all that cells can. */
 #define PROFILE_WHOLE                                                                                                  \
@@ -387,24 +407,19 @@ enum { PROFILE_BUCKETS = 4096 };
 struct profile;
 struct profile_options {
 	struct session_options session;
-	struct filter_options filters; /* what these leave out is in no cell */
-	uint64_t time_quantum_ns; /* of FACT_TIME; 0: 100 ms */
+	struct filter_options filters; /* samples that these leave out are in no cell */
+	struct profile_shape shape; /* what is kept; texts are copied */
 	bool threads_counted; /* READ records are kept */
-	/*
-	 * Asked once, when the recording's events are known (in a pipe with the first sample): what is kept. NULL:
-	 * the whole. -EINVAL with a sentence ends the reading.
-	 */
-	int (*choose)(void *context, struct profile *profile, struct profile_shape *shape, struct str *err);
-	/* The text of FACT_TRACE; NULL: it is empty. */
-	void (*trace_text)(void *context, const struct data_event *event, const struct sample *sample, struct str *out);
-	void *context;
+	/* What the session's notes need not speak of. */
+	bool names_unseen; /* names of functions are shown nowhere */
+	bool files_filtered; /* files that the filters leave out are in no row */
 };
 struct profile {
 	struct profile_options options;
 	struct session session;
 	struct filters *filters; /* by sample */
 	struct profile_shape shape;
-	bool decided; /* shape is what was chosen */
+	uint64_t n_changes; /* grows whenever something is added or forgotten: what was made of it before is void */
 	struct profile_event **events; /* by index of the event; pointers stay */
 	size_t n_events;
 	uint64_t bucket_ns, bucket_origin_ns; /* width, and where the first one begins; 0: no sample yet */
@@ -413,9 +428,8 @@ struct profile {
 	struct thread_counts thread_counts;
 	struct collect *collect; /* while it is read */
 	uint64_t decay_carry; /* of profile_compact */
-	/* What an asker made of it that may serve the next one; gone before anything is added. NULL: nothing. */
-	void *left;
-	void (*free_left)(void *left);
+	struct trace_texts *trace_texts; /* makes the texts of FACT_TRACE; NULL: not kept */
+	char *trace_fields; /* of shape.trace */
 };
 /* The reader must stay open. 0, or -EINVAL with a sentence about a filter. */
 int profile_new(struct profile **profile, const struct profile_options *options, struct reader *reader,
@@ -427,8 +441,6 @@ int profile_new(struct profile **profile, const struct profile_options *options,
 int profile_new_live(struct profile **profile, const struct profile_options *options,
 		     const struct recording_info *recording, struct record_source *source, struct str *err);
 void profile_free(struct profile *profile); /* NULL is fine */
-/* Asks what to keep, where that was not done; for those who want to know before reading whether it can be had. */
-int profile_decide(struct profile *profile, struct str *err);
 /*
  * Reads the recording: cells and totals of each event. 0; or a negative errno with a sentence, when what came before
  * is in the cells.
@@ -453,7 +465,6 @@ void profile_end(struct profile *profile);
  */
 const struct cells *profile_cells(struct profile *profile, size_t event, uint64_t facts);
 void profile_cells_done(struct profile *profile, size_t event, const struct cells *cells);
-void profile_forget_left(struct profile *profile);
 /*
  * Forgets: so many eighths of the samples that were taken so far (0: none; 8: all; see cell_moves), and the stacks,
  * locations, names and tasks that nothing else has: what is fed for ever stays flat. No table of the profile may be
@@ -462,7 +473,7 @@ void profile_forget_left(struct profile *profile);
 void profile_compact(struct profile *profile, unsigned decay_eighths);
 /*
  * As if it had been sampled in an event, without a record: counts that somebody else made, by location and stack.
- * facts: all FACTS of them, FACT_MISC too. The same errors as profile_decide.
+ * facts: all FACTS of them, FACT_MISC too. -EINVAL: no such event.
  */
 int profile_add(struct profile *profile, size_t event, const uint64_t *facts, const struct cell_values *values,
 		struct str *err);

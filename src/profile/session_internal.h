@@ -8,6 +8,7 @@
 #define PSTAT_SESSION_PRIVATE_H
 
 #include "profile/profile.h"
+#include "trace/trace.h"
 
 #include <sys/utsname.h>
 
@@ -77,6 +78,13 @@ void session_end_samples(struct session *session);
 void filters_forget_numbers(const struct filters *filters);
 /* profile.c: cells with fewer facts are made anew. */
 void profile_forget_coarse(struct profile *profile);
+
+/* ---- trace_texts.c ---- */
+/* The session's notes say where the recording does not describe its tracepoints. Field names are copied. */
+struct trace_texts *trace_texts_new(struct session *session, const struct trace_pieces *pieces);
+void trace_texts_free(struct trace_texts *texts); /* NULL is fine */
+void trace_texts_add(struct trace_texts *texts, const struct data_event *event, const struct sample *sample,
+		     struct str *out);
 
 /* ---- read_values.c ---- */
 

@@ -74,7 +74,7 @@ void act_sort(struct screen *screen, int argument)
 {
 	(void)argument;
 	if (screen_need_table(screen))
-		prompt_open(screen, "Sort by", screen->query.sort ? screen->query.sort : screen->table->sort_text.s,
+		prompt_open(screen, "Sort by", screen->query.sort ? screen->query.sort : screen->table->question->sort_text.s,
 			    NULL, sort_done);
 }
 
@@ -149,7 +149,7 @@ void act_limit(struct screen *screen, int argument)
 
 static void switch_order(struct query *query, const struct table *table)
 {
-	query->chain.order = table->order == CHAIN_CALLER ? CHAIN_CALLEE : CHAIN_CALLER;
+	query->chain.order = table->question->order == CHAIN_CALLER ? CHAIN_CALLEE : CHAIN_CALLER;
 	query->chain.order_set = true;
 }
 
@@ -190,7 +190,7 @@ void act_switch(struct screen *screen, int what)
 	table = screen->table;
 	switch (what) {
 	case SWITCH_CHILDREN:
-		query.children = !table->children;
+		query.children = !table->question->children;
 		break;
 	case SWITCH_HIERARCHY:
 		query.view = query.view == VIEW_HIERARCHY ? VIEW_FLAT_ENTRIES : VIEW_HIERARCHY;
@@ -216,12 +216,12 @@ void act_switch(struct screen *screen, int what)
 	if (!screen->table)
 		return;
 	table = screen->table;
-	if ((what == SWITCH_CHILDREN && query.children && !table->children) ||
-	    (what == SWITCH_ORDER && !table->chains))
+	if ((what == SWITCH_CHILDREN && query.children && !table->question->children) ||
+	    (what == SWITCH_ORDER && !table->question->chains))
 		screen_say(screen, "the recording has no callchains, or they are not shown");
 	else if (what == SWITCH_ORDER)
 		screen_say(screen, "call trees from the %s",
-			   table->order == CHAIN_CALLER ? "outermost caller in" : "sampled function out");
+			   table->question->order == CHAIN_CALLER ? "outermost caller in" : "sampled function out");
 	else if (what == SWITCH_RELATIVE)
 		screen_say(screen, "percentages of %s", query.percentage_relative ? "what the filters left" : "all");
 }

@@ -5,8 +5,6 @@
  * they can't answer (a span of time, memory samples, branches) is of another reading: a profile of its own, which
  * begins empty and fills, too. The last few are kept, so that the way back costs no reading. A table of one that
  * goes has to be gone before: who makes a table beside another one drops that first.
- *
- * A reading belongs to a table that is never folded: it has decided what the cells keep.
  */
 #include "screen/screen.h"
 
@@ -19,7 +17,8 @@ enum { READINGS_MAX = 4, REFRESH_MS = 250, LATER_MS = 50 };
 #define KEPT_BYTES_MAX (UINT64_C(1) << 30)
 
 struct reading {
-	struct table *first; /* whose question it was; it owns the profile */
+	struct profile *profile;
+	struct fold_cache *cache; /* of its tables */
 	struct reader *reader;
 	struct reader *owned; /* reader, where it was opened for this; else NULL */
 	bool ended; /* all was taken, or it failed */
@@ -34,17 +33,36 @@ struct screen_recording {
 
 static void reading_release(struct reading *reading)
 {
-	table_free(reading->first);
+	fold_cache_free(reading->cache);
+	profile_free(reading->profile);
 	if (reading->owned)
 		reader_close(reading->owned);
 	free(reading->owned);
-	*reading = (struct reading){ .first = NULL };
+	*reading = (struct reading){ .profile = NULL };
 }
 
 /* Filters are asked of the cells, but those by time: the next question may have others. */
-static int reading_open(struct reading *reading, const struct query *query, struct str *err)
+static int reading_open(struct reading *reading, const struct question *question, struct str *err)
 {
-	return table_new_whole(&reading->first, query, reading->reader, err);
+	const struct profile_options options = question_profile(question, PROFILE_FOR_OTHERS);
+	int code = profile_new(&reading->profile, &options, reading->reader, err);
+
+	if (code)
+		return code;
+	reading->cache = fold_cache_new();
+	note_list_join(&reading->profile->session.notes, &question->notes);
+	return 0;
+}
+
+static int open_first(struct screen_recording *recording, const struct query *query, struct str *err)
+{
+	struct question *question;
+	int code = question_make(&question, query, &recording->reader->recording, err);
+
+	if (!code)
+		code = reading_open(&recording->readings[0], question, err);
+	question_free(question);
+	return code;
 }
 
 int screen_recording_new(struct screen_recording **recording, struct reader *reader, const struct query *query,
@@ -57,11 +75,12 @@ int screen_recording_new(struct screen_recording **recording, struct reader *rea
 	made->reader = reader;
 	made->readings[0].reader = reader;
 	made->n = 1;
-	reader_no_wait(reader);
 	/* Where it can't be, what is asked says so. */
 	if (reader_keep(reader, KEPT_BYTES_MAX, err))
 		str_reset(err);
-	code = reading_open(&made->readings[0], query, err);
+	reader_know_events(reader);
+	reader_no_wait(reader);
+	code = open_first(made, query, err);
 	*recording = made;
 	if (code) {
 		screen_recording_free(made);
@@ -87,15 +106,17 @@ const char *screen_recording_failed(const struct screen_recording *recording)
 
 /* ---- tables ---- */
 
-static int read_again(struct screen_recording *recording, const struct query *query, struct str *err)
+static int read_again(struct screen_recording *recording, const struct question *question, struct str *err)
 {
-	struct reading made = { .first = NULL };
+	struct reading made = { .profile = NULL };
 	int code;
 
 	made.reader = made.owned = xcalloc(1, sizeof(*made.owned));
 	code = reader_open_again(made.owned, recording->reader, err);
-	if (!code)
-		code = reading_open(&made, query, err);
+	if (!code) {
+		reader_know_events(made.reader);
+		code = reading_open(&made, question, err);
+	}
 	if (code) {
 		reading_release(&made);
 		return code;
@@ -110,34 +131,34 @@ static int read_again(struct screen_recording *recording, const struct query *qu
 	return 0;
 }
 
-static int ask(struct screen_recording *recording, size_t i, struct table **table, const struct query *query,
+static int ask(struct screen_recording *recording, size_t i, struct table **table, const struct question *question,
 	       struct str *err)
 {
 	struct reading *reading = &recording->readings[i];
-	int code = table_of_cells(table, reading->first->profile, query, err);
+	int code = table_make(table, reading->profile, question, reading->cache, err);
 
 	if (code == -EAGAIN)
 		return code;
 	recording->asked = i;
 	if (!code && reading->ended && !reading->noted)
-		session_add_notes(reading->first->session);
+		session_add_notes(&reading->profile->session);
 	reading->noted |= !code && reading->ended;
 	return code;
 }
 
-static int make_table(void *context, struct table **table, const struct query *query, struct str *err)
+static int make_table(void *context, struct table **table, const struct question *question, struct str *err)
 {
 	struct screen_recording *recording = context;
 	int code = -EAGAIN;
 
 	for (size_t i = 0; i < recording->n && code == -EAGAIN; i++)
-		code = ask(recording, i, table, query, err);
+		code = ask(recording, i, table, question, err);
 	if (code != -EAGAIN)
 		return code;
-	code = read_again(recording, query, err);
+	code = read_again(recording, question, err);
 	if (code)
 		return code;
-	code = ask(recording, recording->n - 1, table, query, err);
+	code = ask(recording, recording->n - 1, table, question, err);
 	return code == -EAGAIN ? fail(err, -EINVAL, "this can't be asked here; pstat report --stdio answers it")
 			       : code;
 }
@@ -174,13 +195,10 @@ static int feed(void *context, uint64_t budget_ns, struct str *err)
 	if (i == recording->n)
 		return SCREEN_FED_ALL;
 	reading = &recording->readings[i];
-	profile = reading->first->profile;
+	profile = reading->profile;
 	rc = profile_feed(profile, &reading->reader->source, budget_ns, err);
 	if (rc > 0)
 		return rc == PROFILE_FED_LATER ? SCREEN_FED_LATER : SCREEN_FED_MORE;
-	/* Without samples nobody has asked; a wrong word is said all the same. */
-	if (!rc)
-		rc = profile_decide(profile, err);
 	profile_end(profile);
 	reading->ended = true;
 	if (rc < 0) {
@@ -195,7 +213,7 @@ static int feed(void *context, uint64_t budget_ns, struct str *err)
 
 static size_t n_doubts(const struct reading *reading)
 {
-	const struct note_list *lists[] = { &reading->first->session->notes, &reading->reader->notes };
+	const struct note_list *lists[] = { &reading->profile->session.notes, &reading->reader->notes };
 	size_t n = reading->reader->missing.len > 0;
 
 	for (size_t l = 0; l < ARRAY_SIZE(lists); l++)
@@ -208,7 +226,7 @@ static void add_status(void *context, struct str *out)
 {
 	struct screen_recording *recording = context;
 	const struct reading *reading = &recording->readings[recording->asked];
-	const struct replay_counts *counts = &reading->first->session->replay.counts;
+	const struct replay_counts *counts = &reading->profile->session.replay.counts;
 	size_t notes = n_doubts(reading);
 
 	if (!reading->ended) {
@@ -240,7 +258,7 @@ static void add_notes(void *context, struct str *out)
 	if (reading->reader->missing.len)
 		str_addf(out, "%s\n", reading->reader->missing.s);
 	note_list_add_lines(&reading->reader->notes, out);
-	note_list_add_lines(&reading->first->session->notes, out);
+	note_list_add_lines(&reading->profile->session.notes, out);
 }
 
 static void add_header(void *context, struct str *out)
@@ -254,6 +272,7 @@ struct screen_source screen_recording_source(struct screen_recording *recording)
 {
 	return (struct screen_source){
 		.context = recording,
+		.recording = &recording->reader->recording,
 		.make = make_table,
 		.feed = feed,
 		.reads_on = reads_on,

@@ -109,7 +109,7 @@ static bool has_children(const struct making *m, const struct entry *entry)
 
 static struct call_tree *tree_of(struct making *m, const struct entry *entry)
 {
-	const bool of_branch = m->table->options.chain.kind == CHAIN_FRACTAL;
+	const bool of_branch = m->table->question->query.chain.kind == CHAIN_FRACTAL;
 	const struct tree_limit limit = table_tree_limit(m->table, m->hist, of_branch);
 	struct row_list *rows = m->rows;
 	uint64_t hash = hash_word((uintptr_t)entry);

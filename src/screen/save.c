@@ -53,22 +53,25 @@ static void print_table(struct screen *screen, struct output *output)
 }
 
 /* A question that wants another reading of the recording: that is done to its end first, in a second or so. */
-static int make_whole(struct screen *screen, struct table **table, const struct query *query, struct str *err)
+static int make_whole(struct screen *screen, struct question **question, struct table **table,
+		      const struct query *query, struct str *err)
 {
 	const struct screen_source *source = screen->source;
 	int fed = SCREEN_FED_MORE, code;
 
 	screen_drop_table(screen);
-	code = source->make(source->context, table, query, err);
+	code = screen_table_of(screen, query, question, table, err);
 	if (code || !source->reads_on || !source->reads_on(source->context))
 		return code;
 	table_free(*table);
+	question_free(*question);
 	*table = NULL;
+	*question = NULL;
 	while (fed == SCREEN_FED_MORE)
 		fed = source->feed(source->context, FEED_NS, err);
 	if (fed != SCREEN_FED_ALL)
 		return fed < 0 ? fed : fail(err, -EAGAIN, "the recording has not come to its end yet");
-	return source->make(source->context, table, query, err);
+	return screen_table_of(screen, query, question, table, err);
 }
 
 /*
@@ -79,6 +82,7 @@ static void print_graph(struct screen *screen, struct output *output)
 {
 	const struct report_format *format = report_format_find("flamegraph");
 	struct query query = screen->query;
+	struct question *question = NULL;
 	struct table *table = NULL;
 	struct str err = STR_INIT;
 
@@ -87,12 +91,13 @@ static void print_graph(struct screen *screen, struct output *output)
 	query.view = VIEW_FLAT_ENTRIES;
 	query.no_chains = query.exclude_other = query.branch_stack = false;
 	query.rows_max = 0;
-	output->failed = make_whole(screen, &table, &query, &err);
+	output->failed = make_whole(screen, &question, &table, &query, &err);
 	if (output->failed)
 		screen_say(screen, "%s", err.s);
 	else
 		format->print(table, output);
 	table_free(table);
+	question_free(question);
 	str_release(&err);
 }
 

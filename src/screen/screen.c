@@ -110,7 +110,9 @@ void screen_drop_table(struct screen *screen)
 	row_list_forget(&screen->rows);
 	code_forget(&screen->code);
 	table_free(screen->table);
+	question_free(screen->question);
 	screen->table = NULL;
+	screen->question = NULL;
 	screen->hist = NULL;
 	screen->fitted = 0;
 }
@@ -138,15 +140,30 @@ bool screen_has_next_event(const struct screen *screen)
 	return false;
 }
 
-static int make_table(struct screen *screen, struct str *err)
+int screen_table_of(const struct screen *screen, const struct query *query, struct question **question,
+		    struct table **table, struct str *err)
 {
 	const struct screen_source *source = screen->source;
+	int code = question_make(question, query, source->recording, err);
+
+	*table = NULL;
+	if (!code)
+		code = source->make(source->context, table, *question, err);
+	if (code) {
+		question_free(*question);
+		*question = NULL;
+	}
+	return code;
+}
+
+static int make_table(struct screen *screen, struct str *err)
+{
 	uint64_t begin_ns = now_ns();
 	int code;
 
 	announce(screen);
 	screen_drop_table(screen);
-	code = source->make(source->context, &screen->table, &screen->query, err);
+	code = screen_table_of(screen, &screen->query, &screen->question, &screen->table, err);
 	if (code)
 		return code;
 	choose_hist(screen);

@@ -1,9 +1,9 @@
 /*
  * screen: tables on the terminal, asked anew by keys.
  *
- *     key -> query -> source.make() -> table -> rows -> lines of the terminal
- *                         ^
- *     source.feed() ------+   between keys: what is still to be read, or is being recorded
+ *     key -> query -> question -> source.make() -> table -> rows -> lines of the terminal
+ *                                     ^
+ *     source.feed() ------------------+   between keys: what is still to be read, or is being recorded
  *
  * Whoever has a profile can be browsed: a recording that is read meanwhile (screen_recording_*, below), or one that
  * is being made. screen.c is the loop; a view (view_x.c) draws what lies on top and has keys of its own; keys that
@@ -29,8 +29,9 @@ enum {
 /* A source of tables. Each function gets the context; those that may be NULL say so. */
 struct screen_source {
 	void *context;
+	const struct recording_info *recording; /* that questions are about; its events are known */
 	/* Makes a table: 0, and the screen frees it before it calls feed(); or -errno with a sentence. */
-	int (*make)(void *context, struct table **table, const struct query *query, struct str *err);
+	int (*make)(void *context, struct table **table, const struct question *question, struct str *err);
 	/* Takes of what there is for about budget_ns. After an error it is not called again. NULL: all is there. */
 	int (*feed)(void *context, uint64_t budget_ns, struct str *err);
 	/* After SCREEN_FED_ALL: has a table that was made begun another reading? NULL: none does. */
@@ -90,7 +91,7 @@ int screen_try(struct str *err);
 /* ---- recording_source.c: a recording that is read while it is looked at ---- */
 struct screen_recording;
 /*
- * 0, or -EINVAL as table_new. The reader must stay open until it is freed. Questions that cells can't answer
+ * 0, or -EINVAL as question_make. The reader must stay open until it is freed. Questions that cells can't answer
  * make it read the recording once more, in steps as the first time.
  */
 int screen_recording_new(struct screen_recording **recording, struct reader *reader, const struct query *query,

@@ -178,6 +178,7 @@ struct screen {
 	const char *first_filter; /* of symbols, as the command line has it; or NULL */
 	double least_branch; /* in percent, where there is no limit of rows */
 
+	struct question *question; /* of the table */
 	struct table *table; /* NULL: to be made anew */
 	const struct hist *hist; /* of table->hists */
 	size_t event; /* which of them */
@@ -209,6 +210,9 @@ struct screen {
 };
 
 /* ---- screen.c ---- */
+/* A table that the caller frees, and then its question; both NULL where it fails, with a sentence. */
+int screen_table_of(const struct screen *screen, const struct query *query, struct question **question,
+		    struct table **table, struct str *err);
 /* Makes the table, if it has to be; false: there is none, and the status line says why. */
 bool screen_need_table(struct screen *screen);
 /* For whoever makes another one, which may need what this one is of; it is made again when it is needed. */

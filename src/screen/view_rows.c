@@ -36,8 +36,8 @@ const struct column *rows_key_column(const struct table *table, const struct ent
 /* Is it of one function? Where rows have no rows within, also by a key without a column. */
 static bool is_by_function(const struct table *table, const struct entry *entry)
 {
-	for (size_t i = 0; i < table->n_keys && !entry->n_children; i++)
-		if (!strcmp(table->keys[i]->name, "symbol"))
+	for (size_t i = 0; i < table->question->n_keys && !entry->n_children; i++)
+		if (!strcmp(table->question->keys[i]->name, "symbol"))
 			return true;
 	return rows_key_column(table, entry, "symbol");
 }
@@ -135,7 +135,7 @@ void rows_fit(struct screen *screen)
 
 static bool has_levels(const struct table *table)
 {
-	return table->options.view == VIEW_HIERARCHY;
+	return table->question->query.view == VIEW_HIERARCHY;
 }
 
 void rows_add_heads(struct screen *screen, struct str *out)
@@ -249,7 +249,7 @@ static double node_percent(const struct screen *screen, const struct row *row)
 	const struct call_node *node = row->node;
 	uint64_t total = hist_period(screen->table, screen->hist, 0);
 
-	if (screen->table->options.chain.kind == CHAIN_FRACTAL)
+	if (screen->table->question->query.chain.kind == CHAIN_FRACTAL)
 		total = calltree_below(node->parent);
 	return total ? (double)node->total_period * 100.0 / (double)total : 0.0;
 }
@@ -264,9 +264,9 @@ static void add_node_line(struct screen *screen, const struct row *row, struct o
 	add_mark(row, out);
 	if (row->continued)
 		str_pad(out, ' ', MARK_COLUMNS);
-	else if (table->options.chain.value == CHAIN_PERCENT)
+	else if (table->question->query.chain.value == CHAIN_PERCENT)
 		str_addf(out, "%.2f%% ", node_percent(screen, row));
-	else if (table->options.chain.value == CHAIN_PERIOD)
+	else if (table->question->query.chain.value == CHAIN_PERIOD)
 		str_addf(out, "%llu ", (unsigned long long)row->node->total_period);
 	else
 		str_addf(out, "%llu ", (unsigned long long)row->node->total_count);

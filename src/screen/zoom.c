@@ -316,9 +316,9 @@ static void add_choices(struct screen *screen, struct table *table, const struct
 
 static void choose(struct screen *screen, const struct zoom_row *row)
 {
-	const struct screen_source *source = screen->source;
 	struct query query = screen->query;
 	struct str err = STR_INIT, title = STR_INIT;
+	struct question *question;
 	struct table *table;
 
 	query.sort = row->key;
@@ -329,11 +329,12 @@ static void choose(struct screen *screen, const struct zoom_row *row)
 	query.filters.symbol_filter = NULL;
 	str_reset(&screen->menu.lines);
 	str_reset(&screen->values);
-	if (source->make(source->context, &table, &query, &err)) {
+	if (screen_table_of(screen, &query, &question, &table, &err)) {
 		screen_say(screen, "%s", err.s);
 	} else {
 		add_choices(screen, table, row);
 		table_free(table);
+		question_free(question);
 		screen->chooser = (void *)(uintptr_t)row;
 		str_addf(&title, "Which %s?", row->what);
 		if (screen->menu.lines.len)

@@ -406,7 +406,7 @@ int script_run(struct script *script, struct output *output, void (*progress)(vo
 	script->progress_context = context;
 	rc = sample_stream_run(&script->session, script->filters, &sink, err);
 	print_header(script);
-	filters_add_note(script->filters, &script->options.filters, &script->session);
+	filters_add_note(script->filters, &script->options.filters, &script->session, &script->session.notes);
 	if (script->without_trace)
 		note_add(&script->session.notes, false, NULL,
 			 "fields of tracepoints: %llu samples are without: their format is missing, or "

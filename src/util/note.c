@@ -28,6 +28,12 @@ void note_add(struct note_list *notes, bool verbose, const char *remedy, const c
 	};
 }
 
+void note_list_join(struct note_list *notes, const struct note_list *others)
+{
+	for (size_t i = 0; i < others->n; i++)
+		note_add(notes, others->v[i].verbose, others->v[i].remedy, "%s", others->v[i].text);
+}
+
 void note_list_add_lines(const struct note_list *notes, struct str *out)
 {
 	for (size_t i = 0; i < notes->n; i++) {

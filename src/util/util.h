@@ -190,6 +190,7 @@ struct note_list {
 /* Takes copies; the same text is kept once. remedy may be NULL. */
 void note_add(struct note_list *notes, bool verbose, const char *remedy, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
+void note_list_join(struct note_list *notes, const struct note_list *others); /* adds the others */
 /* Adds all notes, a line each; what to do is a line below, indented. */
 void note_list_add_lines(const struct note_list *notes, struct str *out);
 void note_list_release(struct note_list *notes);

@@ -5,6 +5,7 @@
 #ifndef REPORT_FIXTURE_H
 #define REPORT_FIXTURE_H
 
+#include "ask_fixture.h"
 #include "data_fixture.h"
 
 #include "hist/hist.h"
@@ -16,6 +17,7 @@ enum { MADE_FRAMES = 16, MADE_MEMBERS = 2 };
 struct made_report {
 	struct str bytes, err;
 	struct reader reader;
+	struct asked asked; /* its table is `table` */
 	struct table *table;
 	struct hist hist;
 	struct cells cells[MADE_MEMBERS];
@@ -40,7 +42,7 @@ static const struct symbol made_work_z = { &made_dsos[2], 0x200, 0x300, "work", 
 static inline void made_members(struct made_report *m, size_t n)
 {
 	for (size_t i = m->hist.n_members; i < n; i++)
-		cells_init(&m->cells[i], m->table->private->shape.facts);
+		cells_init(&m->cells[i], m->table->private->facts);
 	hist_grow(&m->hist, n);
 	for (size_t i = 0; i < n; i++)
 		m->hist.cells[i] = &m->cells[i];
@@ -56,7 +58,9 @@ static inline int made_open(struct made_report *m, const struct query *options)
 	assert_int_equal(reader_open_fd(&m->reader, fix_memory_file(m->bytes.s, m->bytes.len), "made",
 					&m->err),
 			 0);
-	code = table_new(&m->table, options, &m->reader, &m->err);
+	code = asked_open(&m->asked, options, &m->reader, &m->err);
+	if (!code)
+		code = table_make(&m->table, m->asked.profile, m->asked.question, NULL, &m->err);
 	if (code)
 		return code;
 	m->hist = (struct hist){ .event = m->reader.events.v[0] };
@@ -70,6 +74,7 @@ static inline void made_close(struct made_report *m)
 		cells_release(&m->cells[i]);
 	hist_release(&m->hist);
 	table_free(m->table);
+	asked_release(&m->asked);
 	reader_close(&m->reader);
 	str_release(&m->bytes);
 	str_release(&m->err);
@@ -150,9 +155,9 @@ static inline const char *made_text(struct made_report *m, const struct entry *e
 	static char line[256];
 	struct str text = STR_INIT;
 
-	for (size_t i = 0; i < m->table->n_keys; i++) {
+	for (size_t i = 0; i < m->table->question->n_keys; i++) {
 		str_add(&text, i ? "|" : "");
-		m->table->keys[i]->text(m->table, entry->values[i], &text);
+		m->table->question->keys[i]->text(m->table, entry->values[i], &text);
 	}
 	snprintf(line, sizeof(line), "%s", text.s);
 	str_release(&text);

@@ -6,6 +6,7 @@
 #ifndef REPORT_RECORDING_H
 #define REPORT_RECORDING_H
 
+#include "ask_fixture.h"
 #include "fmt/fmt_internal.h"
 
 #include <errno.h>
@@ -275,18 +276,21 @@ static inline void recorded_report(const struct recorded *recorded,
 				   struct str *text, struct str *notes)
 {
 	struct output output = { .text = STR_INIT, .color = color };
-	struct table *table = NULL;
+	struct note_list *lines;
+	struct asked asked;
 	struct reader reader;
 	struct str err = STR_INIT;
 
 	assert_int_equal(reader_open(&reader, recorded->data, &err), 0);
-	if (table_new(&table, options, &reader, &err) || table_run(table, NULL, NULL, &err))
+	if (asked_alone(&asked, options, &reader, &err))
 		fail_msg("%s", err.s);
-	assert_int_equal(recorded_format(options)->print(table, &output), 0);
+	assert_int_equal(recorded_format(options)->print(asked.table, &output), 0);
+	lines = &asked.profile->session.notes;
+	note_list_join(lines, &asked.table->notes);
 	if (notes)
-		for (size_t i = 0; i < table_session(table)->notes.n; i++)
-			str_addf(notes, "%s\n", table_session(table)->notes.v[i].text);
-	table_free(table);
+		for (size_t i = 0; i < lines->n; i++)
+			str_addf(notes, "%s\n", lines->v[i].text);
+	asked_release(&asked);
 	reader_close(&reader);
 	str_release(&err);
 	*text = output.text;

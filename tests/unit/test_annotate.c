@@ -212,7 +212,7 @@ static int made_try(struct made *m, const struct program *program)
 {
 	static const size_t events[] = { 0 };
 	const struct annotate_query query = { .events = events, .n_events = 1 };
-	const struct profile_options options = { .session.no_unwind = true };
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session.no_unwind = true };
 	const struct annotate_options looked = { .intel = program->intel };
 
 	need_capstone();

@@ -125,7 +125,7 @@ static void test_by_address(void **state)
 
 	(void)state;
 	tree_init(&t);
-	t.table.options.chain.key = CHAIN_BY_ADDRESS;
+	t.question.query.chain.key = CHAIN_BY_ADDRESS;
 	for (uint32_t location = 2; location < 4; location++) {
 		frame = (struct view_frame){ .symbol = &t.symbols[2], .location = location };
 		tree_add_frames(&t, &frame, 1, 1, 1);
@@ -145,7 +145,7 @@ static void test_by_line(void **state)
 
 	(void)state;
 	tree_init(&t);
-	t.table.options.chain.key = CHAIN_BY_SRCLINE;
+	t.question.query.chain.key = CHAIN_BY_SRCLINE;
 	frame = (struct view_frame){ &t.symbols[2], 2, { "src/x.c", 7 }, false };
 	tree_add_frames(&t, &frame, 1, 1, 1);
 	frame.location = 3;

@@ -22,7 +22,7 @@ static void expect_text(enum chain_order order, struct chain_options options, co
 	struct tree_fixture t;
 
 	tree_init(&t);
-	t.table.options.chain = options;
+	t.question.query.chain = options;
 	add_chains(&t, order);
 	assert_string_equal(tree_text(&t, 0), text);
 	tree_release(&t);
@@ -260,7 +260,7 @@ static void test_trunk(void **state)
 					      "               0x77\n"
 					      "\n");
 	/* Entries of symbols: the first is the entry itself. */
-	t.table.options.sort = "symbol";
+	t.question.query.sort = "symbol";
 	assert_string_equal(tree_text(&t, 2), "              |\n"
 					      "              ---a\n"
 					      "                 0x1234\n"
@@ -293,8 +293,8 @@ static void test_fractal_limit(void **state)
 
 	(void)state;
 	tree_init(&t);
-	t.table.options.chain.kind = CHAIN_FRACTAL;
-	t.table.options.chain.min_percent = 34;
+	t.question.query.chain.kind = CHAIN_FRACTAL;
+	t.question.query.chain.min_percent = 34;
 	tree_add(&t, "a", 2, 1);
 	tree_add(&t, "b", 1, 1);
 	assert_string_equal(tree_text(&t, 0), "            |          \n"
@@ -320,7 +320,7 @@ static void test_deep(void **state)
 		str_addc(&chain, ' ');
 	}
 	tree_add(&t, "b", 1, 1);
-	t.table.options.chain.min_percent = 0;
+	t.question.query.chain.min_percent = 0;
 	line = strstr(tree_text(&t, 0), "100.00%");
 	assert_null(line);
 	line = strstr(t.output.text.s, "--2.00%--a\n");
@@ -361,8 +361,8 @@ static void test_names(void **state)
 
 		frame.line = (struct source_line){ rows[i].file, 7 };
 		frame.inlined = rows[i].inlined;
-		t.table.options.chain.key = rows[i].key;
-		t.table.options.full_source_path = rows[i].full;
+		t.question.query.chain.key = rows[i].key;
+		t.question.query.full_source_path = rows[i].full;
 		str_reset(&name);
 		calltree_add_name(&t.table, &frame, &name);
 		assert_string_equal(name.s, rows[i].text);
@@ -378,11 +378,11 @@ static void test_folded_separator(void **state)
 
 	(void)state;
 	tree_init(&t);
-	t.table.options.chain.kind = CHAIN_FOLDED;
+	t.question.query.chain.kind = CHAIN_FOLDED;
 	tree_add(&t, "main a", 1, 1);
 	t.symbols[1].name = "a;b";
 	assert_string_equal(tree_text(&t, 0), "100.00% main;a.b\n");
-	t.table.options.separator = ",";
+	t.question.query.separator = ",";
 	assert_string_equal(tree_text(&t, 0), "100.00% main,a;b\n");
 	tree_release(&t);
 }
@@ -402,7 +402,7 @@ static void test_colors(void **state)
 					      "            |          \n"
 					      "             --\033[32m0.60%\033[m--b\n"
 					      "\n");
-	t.table.options.chain.value = CHAIN_COUNT;
+	t.question.query.chain.value = CHAIN_COUNT;
 	assert_null(strchr(tree_text(&t, 0), '\033'));
 	tree_release(&t);
 }
@@ -414,7 +414,7 @@ static void test_none(void **state)
 	(void)state;
 	tree_init(&t);
 	tree_add(&t, "a", 50, 1);
-	t.table.options.chain.kind = CHAIN_NONE;
+	t.question.query.chain.kind = CHAIN_NONE;
 	assert_string_equal(tree_text(&t, 0), "");
 	tree_release(&t);
 }

@@ -12,6 +12,7 @@ struct compared {
 	struct recorded recorded[RUNS_MAX];
 	struct reader readers[RUNS_MAX];
 	struct table *tables[RUNS_MAX];
+	struct asked asked[RUNS_MAX];
 	struct diff_side sides[SIDES];
 	size_t n;
 	struct diff *diff;
@@ -31,8 +32,8 @@ static void add_recording(struct compared *c, const struct recorded_samples *sam
 	query.sort = "symbol";
 	query.needs = NEED_ENTRIES | NEED_BLOCKS;
 	query.no_chains = query.group_off = true;
-	assert_int_equal(table_new(&c->tables[c->n], &query, &c->readers[c->n], &c->err), 0);
-	assert_int_equal(table_run(c->tables[c->n], NULL, NULL, &c->err), 0);
+	assert_int_equal(asked_alone(&c->asked[c->n], &query, &c->readers[c->n], &c->err), 0);
+	c->tables[c->n] = c->asked[c->n].table;
 	c->n++;
 }
 
@@ -48,7 +49,7 @@ static void release(struct compared *c)
 {
 	diff_free(c->diff);
 	for (size_t i = 0; i < c->n; i++) {
-		table_free(c->tables[i]);
+		asked_release(&c->asked[i]);
 		reader_close(&c->readers[i]);
 		recorded_remove(&c->recorded[i]);
 	}

@@ -362,7 +362,7 @@ static void facts_are_those_that_are_needed(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		options.needs = rows[i].needs;
 		assert_int_equal(made_open(&m, &options), 0);
-		assert_int_equal(m.table->private->shape.facts & asked, rows[i].facts);
+		assert_int_equal(m.table->private->facts & asked, rows[i].facts);
 		made_close(&m);
 	}
 }

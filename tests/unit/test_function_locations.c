@@ -17,13 +17,6 @@ static const struct recorded_samples samples[] = {
 	{ NULL, "c", 20, 0, 0, 0 },
 };
 
-static int by_function(void *context, struct profile *profile, struct profile_shape *shape, struct str *err)
-{
-	(void)context, (void)profile, (void)err;
-	*shape = (struct profile_shape){ .facts = 1ULL << FACT_LOCATION, .by_function = true };
-	return 0;
-}
-
 /* The samples of a function; "": of those that are in none. */
 static uint64_t samples_of(struct profile *profile, const char *name)
 {
@@ -56,7 +49,7 @@ static void feed(struct profile *profile, struct reader *reader, uint64_t n)
 static void addresses_of_a_function_are_one(void **state)
 {
 	struct recorded recorded = { .two_sockets = false };
-	struct profile_options options = { .choose = by_function };
+	struct profile_options options = { .shape = { .facts = 1ULL << FACT_LOCATION, .by_function = true } };
 	struct profile *profile;
 	struct reader reader;
 	struct str err = STR_INIT;

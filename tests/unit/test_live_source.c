@@ -2,6 +2,7 @@
  * A recording that is read while it is taken gives what a file with the same records gives, to a replay and to a
  * profile; what waits is bounded; who is slow, gives up or ends early keeps nobody waiting.
  */
+#include "ask_fixture.h"
 #include "replay_fixture.h"
 
 #include "hist/hist.h"
@@ -338,11 +339,13 @@ static uint64_t ask(struct profile *profile, struct str *text)
 	const struct query query = { .children = 0, .sort = "comm,dso,pid", .session = session_options };
 	struct str err = STR_INIT;
 	struct table *table;
+	struct asked asked;
 	uint64_t samples = 0;
 
 	str_reset(text);
-	if (table_make(&table, profile, &query, &err))
+	if (asked_of(&asked, profile, &query, NULL, &err))
 		fail_msg("%s", err.s);
+	table = asked.table;
 	for (size_t i = 0; table->n_hists && i < table->hists[0].n; i++) {
 		const struct entry *entry = table->hists[0].entries[i];
 
@@ -355,13 +358,13 @@ static uint64_t ask(struct profile *profile, struct str *text)
 			}
 		str_addc(text, '\n');
 	}
-	table_free(table);
+	asked_release(&asked);
 	return samples;
 }
 
 static void profile_of_file(const struct made_recording *s, struct str *text)
 {
-	const struct profile_options options = { .session = session_options };
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options };
 	struct profile *profile;
 	struct reader reader;
 	struct str bytes, err = STR_INIT;
@@ -385,7 +388,7 @@ static int new_live(struct profile **profile, const struct profile_options *opti
 /* In one thread, so that it is known what each answer must have: all but what waits for its round. */
 static void a_table_while_it_is_recorded(void **state)
 {
-	const struct profile_options options = { .session = session_options };
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options };
 	const struct live_options live_options = { .no_wait = true };
 	struct str text = STR_INIT, expected = STR_INIT, err = STR_INIT;
 	struct profile *profile;
@@ -430,14 +433,14 @@ static void a_table_while_it_is_recorded(void **state)
 /* The recorder's thread runs beside it; what needs a second reading is refused. */
 static void a_profile_beside_its_recorder(void **state)
 {
-	const struct profile_options options = { .session = session_options };
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options };
 	const struct live_options live_options = { .bytes_max = LEAST_BYTES };
 	const struct query time = { .children = 0, .sort = "time", .session = session_options };
 	struct str text = STR_INIT, expected = STR_INIT, err = STR_INIT;
 	struct filter_options percent = { .time = "10%/2" };
-	struct profile_options refused = { .session = session_options, .filters = percent };
+	struct profile_options refused = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options, .filters = percent };
 	struct profile *profile;
-	struct table *table;
+	struct asked asked;
 	struct made_recording s;
 	struct feeder feeder;
 	struct live_source *live;
@@ -455,8 +458,8 @@ static void a_profile_beside_its_recorder(void **state)
 	pthread_join(feeder.thread, NULL);
 	ask(profile, &text);
 	assert_string_equal(text.s, expected.s);
-	assert_int_equal(table_make(&table, profile, &time, &err), -ESPIPE);
-	assert_has(err.s, "still being recorded");
+	assert_int_equal(asked_of(&asked, profile, &time, NULL, &err), -EAGAIN);
+	asked_release(&asked);
 	session_add_notes(&profile->session);
 	profile_free(profile);
 	live_source_free(live);

@@ -15,28 +15,18 @@ struct targets {
 	struct str err;
 };
 
-static int choose(void *context, struct profile *profile, struct profile_shape *shape, struct str *err)
-{
-	const struct targets *t = context;
-
-	(void)profile, (void)err;
-	*shape = t->shape;
-	return 0;
-}
-
 static void collect(struct targets *t, struct made_recording *recording, uint64_t facts,
 		    const struct filter_options *filters)
 {
-	const struct profile_options options = {
+	struct profile_options options = {
 		.session = t->session,
 		.filters = *filters,
-		.time_quantum_ns = t->quantum_ns,
-		.choose = choose,
-		.context = t,
+		.shape = t->shape,
 	};
 	struct str bytes;
 
-	t->shape.facts = facts;
+	options.shape.facts = facts;
+	options.shape.time_quantum_ns = t->quantum_ns;
 	str_init(&t->err);
 	recording_bytes(recording, false, &bytes);
 	if (reader_open_fd(&t->reader, fix_memory_file(bytes.s, bytes.len), "recording", &t->err) ||
@@ -339,7 +329,7 @@ static void at_least(size_t *most, size_t n)
 static void a_storm_stays_flat(void **state)
 {
 	enum { TASKS = 20000, STEPS_EACH = 8 };
-	const struct profile_options options = { .time_quantum_ns = 0 };
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE } };
 	static struct targets t;
 	struct made_recording recording;
 	struct str bytes;

@@ -2,6 +2,7 @@
  * One profile, many questions: what table_make says of a profile that was read once, for whatever may come, is what a
  * report says that reads the recording for this question alone.
  */
+#include "ask_fixture.h"
 #include "data_fixture.h"
 
 #include "fmt/fmt.h"
@@ -15,7 +16,7 @@
 
 #define CHAINS .chain = { .kind = CHAIN_GRAPH, .min_percent = 0.5, .order = CHAIN_CALLER }
 
-static const struct question {
+static const struct asking {
 	const char *format;
 	struct query options;
 	bool of_file; /* its answer is in no cell: the file is read again */
@@ -75,7 +76,7 @@ static const struct session_options session_options = {
 };
 
 /* The table's text, and its error where there is none. */
-static void print(struct table *table, const struct question *question, struct str *text)
+static void print(struct table *table, const struct asking *question, struct str *text)
 {
 	struct output output = { .text = STR_INIT };
 
@@ -85,7 +86,7 @@ static void print(struct table *table, const struct question *question, struct s
 	str_release(&output.text);
 }
 
-static struct query options_of(const struct question *question)
+static struct query options_of(const struct asking *question)
 {
 	struct query options = question->options;
 
@@ -94,31 +95,30 @@ static struct query options_of(const struct question *question)
 	return options;
 }
 
-static void ask_alone(const char *path, const struct question *question, struct str *text)
+static void ask_alone(const char *path, const struct asking *question, struct str *text)
 {
 	const struct query options = options_of(question);
-	struct table *table = NULL;
+	struct asked asked;
 	struct reader reader;
 
 	assert_int_equal(reader_open(&reader, path, text), 0);
-	if (!table_new(&table, &options, &reader, text))
-		table_run(table, NULL, NULL, text);
-	print(table, question, text);
-	table_free(table);
+	asked_alone(&asked, &options, &reader, text);
+	print(asked.table, question, text);
+	asked_release(&asked);
 	reader_close(&reader);
 }
 
-static void ask_profile(struct profile *profile, const char *name, const struct question *question, struct str *text)
+static void ask_profile(struct profile *profile, const char *name, const struct asking *question, struct str *text)
 {
 	const struct query options = options_of(question);
-	struct table *table = NULL;
-	int code = table_make(&table, profile, &options, text);
+	struct asked asked;
+	int code = asked_of_either(&asked, profile, &options, NULL, text);
 
-	print(table, question, text);
+	print(asked.table, question, text);
 	/* Tracepoints are by themselves told apart by their texts, which are in no cell. */
 	if (!code && strcmp(name, "tracepoints") != 0)
-		assert_int_equal(table->reader_owned != NULL, question->of_file);
-	table_free(table);
+		assert_int_equal(asked.reader != NULL, question->of_file);
+	asked_release(&asked);
 }
 
 static void ask_again(struct profile *profile, const char *name, size_t question, const struct str *alone)
@@ -155,7 +155,7 @@ static void ask_each(const char *name, const char *path, struct profile *profile
 
 static void ask_all(const char *name)
 {
-	const struct profile_options options = { .session = session_options };
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options };
 	struct profile *profile;
 	struct reader reader;
 	struct str err = STR_INIT;
@@ -225,7 +225,8 @@ static const struct {
 /* A table takes over what the last one left, as far as it would make the same. */
 static void what_is_left_is_taken(void **state)
 {
-	const struct profile_options options = { .session = session_options };
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options };
+	struct fold_cache *cache = fold_cache_new();
 	struct profile *profile;
 	struct reader reader;
 	struct str frames_asked = STR_INIT, groups_asked = STR_INIT, err = STR_INIT;
@@ -235,38 +236,32 @@ static void what_is_left_is_taken(void **state)
 	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
 	assert_int_equal(profile_read(profile, NULL, NULL, &err), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(after_first); i++) {
-		const struct fold_cache *left, *cache;
 		const struct group *groups;
-		struct table *table;
+		struct asked asked;
 
 		str_reset(&frames_asked);
 		str_reset(&groups_asked);
-		assert_int_equal(table_make(&table, profile, &after_first[0].options, &err), 0);
-		left = table->private->cache;
-		groups = left->sets[0].v[0].v;
-		str_add(&frames_asked, left->of_frames.s);
-		add_groups_asked(left, &groups_asked);
-		assert_null(profile->left);
-		table_free(table);
-		assert_ptr_equal(profile->left, left);
-		assert_int_equal(table_make(&table, profile, &after_first[i].options, &err), 0);
-		/* What was freed may have its place again: then it is told by what it is for. */
-		cache = table->private->cache;
+		assert_int_equal(asked_of(&asked, profile, &after_first[0].options, cache, &err), 0);
+		groups = cache->sets[0].v[0].v;
+		str_add(&frames_asked, cache->of_frames.s);
+		add_groups_asked(cache, &groups_asked);
+		asked_release(&asked);
+		assert_int_equal(asked_of(&asked, profile, &after_first[i].options, cache, &err), 0);
 		assert_int_equal(!strcmp(cache->of_frames.s, frames_asked.s), after_first[i].frames);
 		if (after_first[i].frames) {
-			struct str asked = STR_INIT;
+			struct str groups_now = STR_INIT;
 
-			add_groups_asked(cache, &asked);
-			assert_int_equal(!strcmp(asked.s, groups_asked.s), after_first[i].groups);
-			assert_ptr_equal(cache, left);
-			str_release(&asked);
+			add_groups_asked(cache, &groups_now);
+			assert_int_equal(!strcmp(groups_now.s, groups_asked.s), after_first[i].groups);
+			str_release(&groups_now);
 		}
 		if (after_first[i].groups)
 			assert_ptr_equal(cache->sets[0].v[0].v, groups);
 		else
 			assert_int_equal(fold_cache_groups_before(cache, 0) != NULL, after_first[i].cells);
-		table_free(table);
+		asked_release(&asked);
 	}
+	fold_cache_free(cache);
 	profile_free(profile);
 	reader_close(&reader);
 	str_release(&frames_asked);
@@ -293,13 +288,13 @@ static void a_pipe_is_kept_or_not(void **state)
 {
 	static const uint64_t kept[] = { 0, 1000, 1 << 20 };
 	static const int codes[] = { -ESPIPE, -EFBIG, 0 };
-	const struct profile_options options = { .session = session_options };
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options };
 	const struct query time = { .children = 0, .sort = "time", .session = session_options };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
 		struct profile *profile;
-		struct table *table;
+		struct asked asked;
 		struct reader reader;
 		struct str err = STR_INIT;
 
@@ -308,12 +303,12 @@ static void a_pipe_is_kept_or_not(void **state)
 			assert_int_equal(reader_keep(&reader, kept[i], &err), 0);
 		assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
 		assert_int_equal(profile_read(profile, NULL, NULL, &err), 0);
-		assert_int_equal(table_make(&table, profile, &time, &err), codes[i]);
+		assert_int_equal(asked_of_either(&asked, profile, &time, NULL, &err), codes[i]);
 		if (codes[i])
 			assert_non_null(strstr(err.s, "came through a pipe"));
 		else
-			assert_true(table->n_hists && table->hists[0].n);
-		table_free(table);
+			assert_true(asked.table->n_hists && asked.table->hists[0].n);
+		asked_release(&asked);
 		profile_free(profile);
 		reader_close(&reader);
 		str_release(&err);
@@ -369,16 +364,19 @@ static void made_sample(struct profile *profile, uint32_t location, uint32_t sta
 	made_sample_of(profile, 0, location, stack, cpu, period);
 }
 
+static struct fold_cache *made_cache; /* of the profile below */
+
 /* A profile that is fed by hand; `bytes` are its empty recording's. */
 static struct profile *made_profile(struct reader *reader, struct str *bytes)
 {
-	const struct profile_options options = { .session = session_options };
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options };
 	struct profile *profile;
 	struct str err = STR_INIT;
 
 	fix_recording((struct writer_options){ .flush_bytes = 0 }, bytes);
 	assert_int_equal(reader_open_fd(reader, fix_memory_file(bytes->s, bytes->len), "made", &err), 0);
 	assert_int_equal(profile_new(&profile, &options, reader, &err), 0);
+	made_cache = fold_cache_new();
 	return profile;
 }
 
@@ -386,12 +384,13 @@ static struct profile *made_profile(struct reader *reader, struct str *bytes)
 static void assert_table(struct profile *profile, struct query query, const char *expected)
 {
 	struct str text = STR_INIT, err = STR_INIT;
-	struct table *table;
+	const struct table *table;
+	struct asked asked;
 
 	query.session = session_options;
 	query.needs = NEED_ENTRIES | NEED_TREES;
-	assert_int_equal(table_make(&table, profile, &query, &err), 0);
-	assert_null(table->reader_owned);
+	assert_int_equal(asked_of(&asked, profile, &query, made_cache, &err), 0);
+	table = asked.table;
 	for (size_t i = 0; i < table->hists[0].n; i++) {
 		const struct entry *entry = table->hists[0].entries[i];
 
@@ -399,12 +398,12 @@ static void assert_table(struct profile *profile, struct query query, const char
 		for (size_t c = 0; c < table->n_columns; c++)
 			if (table->columns[c].kind == COLUMN_KEY) {
 				str_addc(&text, ' ');
-				table_key_text(table, entry, &table->columns[c], &text);
+				table_key_text(asked.table, entry, &table->columns[c], &text);
 			}
 		str_addc(&text, '\n');
 	}
 	assert_string_equal(text.s, expected);
-	table_free(table);
+	asked_release(&asked);
 	str_release(&text);
 }
 
@@ -446,6 +445,7 @@ static void counts_made_by_hand(void **state)
 	assert_int_equal(profile->session.locations->n, 3);
 	assert_table(profile, (struct query){ .children = 0, .sort = "sym" },
 		     "0 50020 [.] work\n0 4300 [.] leaf\n0 1 [.] main\n");
+	fold_cache_free(made_cache);
 	profile_free(profile);
 	reader_close(&reader);
 	str_release(&bytes);
@@ -472,6 +472,7 @@ static void groups_of_another_filter(void **state)
 	assert_table(profile, all, "0 292 [.] leaf\n0 146 [.] work\n0 73 [.] main\n");
 	assert_table(profile, fewer, "0 292 [.] leaf\n");
 	assert_table(profile, filtered, "0 292 [.] leaf\n0 146 [.] work\n");
+	fold_cache_free(made_cache);
 	profile_free(profile);
 	reader_close(&reader);
 	str_release(&bytes);
@@ -507,20 +508,19 @@ static void groups_of_a_filter_that_took_less(void **state)
 		if (i == 1)
 			assert_table(profile, between, "");
 	}
+	fold_cache_free(made_cache);
 	profile_free(profile);
 	reader_close(&reader);
 	str_release(&bytes);
 }
 
-static struct table *table_of(struct profile *profile, bool children)
+static void ask_of(struct asked *asked, struct profile *profile, bool children)
 {
 	struct query query = { .children = children, .sort = "sym", CHAINS, .session = session_options };
 	struct str err = STR_INIT;
-	struct table *table;
 
 	query.needs = NEED_ENTRIES;
-	assert_int_equal(table_make(&table, profile, &query, &err), 0);
-	return table;
+	assert_int_equal(asked_of(asked, profile, &query, made_cache, &err), 0);
 }
 
 /* Entries in their order by name: where they stand is by name, and they are found by address. */
@@ -544,8 +544,13 @@ static void what_is_the_same_of_entries(void **state)
 		made_sample(profile, locations[i], stacks_child(profile->session.stacks, way, locations[i]), 0, 5);
 	for (int round = 0; round < 3; round++) {
 		const bool children = round != 1;
-		struct table *table = table_of(profile, children);
-		const struct hist *hist = &table->hists[0];
+		struct table *table;
+		const struct hist *hist;
+		struct asked asked;
+
+		ask_of(&asked, profile, children);
+		table = asked.table;
+		hist = &table->hists[0];
 
 		assert_int_equal(hist->n, children ? N : N - 1);
 		assert_int_equal(hist->widths[0], strlen(children ? "[.] outermost" : "[.] leaf"));
@@ -563,8 +568,9 @@ static void what_is_the_same_of_entries(void **state)
 			for (size_t k = 0; k < at && !round; k++)
 				assert_int_not_equal(hashes[k], hash);
 		}
-		table_free(table);
+		asked_release(&asked);
 	}
+	fold_cache_free(made_cache);
 	profile_free(profile);
 	reader_close(&reader);
 	str_release(&bytes);

@@ -3,6 +3,7 @@
  * on, a stage that replaces samples late, a sink that fails. What each of them was told is what is in the file and
  * in the totals.
  */
+#include "ask_fixture.h"
 #include "late_stage.h"
 
 #include "hist/hist.h"
@@ -193,11 +194,15 @@ static uint64_t replayed_samples(const char *path)
 static int64_t ask(struct profile *profile, struct str *text, struct str *err)
 {
 	struct table *table;
+	struct asked asked;
 	int64_t samples = 0;
 
 	str_reset(text);
-	if (table_make(&table, profile, &query, err))
+	if (asked_of(&asked, profile, &query, NULL, err)) {
+		asked_release(&asked);
 		return -1;
+	}
+	table = asked.table;
 	for (size_t i = 0; table->n_hists && i < table->hists[0].n; i++) {
 		const struct entry *entry = table->hists[0].entries[i];
 
@@ -210,13 +215,13 @@ static int64_t ask(struct profile *profile, struct str *text, struct str *err)
 			}
 		str_addc(text, '\n');
 	}
-	table_free(table);
+	asked_release(&asked);
 	return samples;
 }
 
 static uint64_t table_of_file(const char *path, struct str *text)
 {
-	const struct profile_options options = { .filters = { .time = NULL } };
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE } };
 	struct profile *profile;
 	struct reader reader;
 	struct str err = STR_INIT;
@@ -250,7 +255,7 @@ static void look_meanwhile(struct whole_run *r, struct profile *profile)
 
 static void *ask_meanwhile(void *data)
 {
-	static const struct profile_options options;
+	static const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE } };
 	struct whole_run *r = data;
 	struct pollfd news = { .fd = live_source_fd(r->live), .events = POLLIN };
 	struct profile *profile;

@@ -55,11 +55,11 @@ static void add_columns(const struct table *table, struct str *out)
 
 static void add_order(const struct table *table, struct str *out)
 {
-	for (size_t i = 0; i < table->private->n_order; i++) {
-		const struct order_item *item = &table->private->order[i];
+	for (size_t i = 0; i < table->question->private->n_order; i++) {
+		const struct order_item *item = &table->question->private->order[i];
 
 		str_addf(out, "%s%s", i ? " " : "",
-			 item->field ? item->field->header : table->keys[item->key_index]->name);
+			 item->field ? item->field->header : table->question->keys[item->key_index]->name);
 	}
 }
 
@@ -142,7 +142,7 @@ static void a_column_left_out_is_said(void **state)
 
 	(void)state;
 	assert_int_equal(made_open(&m, &options), 0);
-	assert_string_equal(m.table->elided.s, "# comm: a\\x1bb\n");
+	assert_string_equal(m.table->question->elided.s, "# comm: a\\x1bb\n");
 	made_close(&m);
 }
 
@@ -166,7 +166,7 @@ static void braces_join_levels(void **state)
 
 		assert_int_equal(made_open(&m, &options), 0);
 		for (size_t k = 0; k < 4; k++)
-			assert_int_equal(m.table->private->slots[k].level, rows[i].levels[k]);
+			assert_int_equal(m.table->question->private->slots[k].level, rows[i].levels[k]);
 		made_close(&m);
 	}
 }

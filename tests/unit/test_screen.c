@@ -152,7 +152,7 @@ int terminal_key(struct terminal *of, int timeout_ms)
 
 static struct screen_source recorded_source;
 
-static int count_make(void *context, struct table **table, const struct query *query, struct str *err)
+static int count_make(void *context, struct table **table, const struct question *question, struct str *err)
 {
 	const struct timespec slow = { .tv_nsec = SLOW_MS * 1000000L };
 
@@ -165,22 +165,27 @@ static int count_make(void *context, struct table **table, const struct query *q
 		str_add(err, "it is refused");
 		return -EINVAL;
 	}
-	return recorded_source.make(context, table, query, err);
+	return recorded_source.make(context, table, question, err);
 }
 
 /* What is live: as long as the recording is read, the samples of one name; then those of another. */
+enum { ASKED_MAX = 64 };
 static struct live {
 	const char *first, *then; /* comms; NULL: all */
 	bool read;
+	struct question *asked[ASKED_MAX]; /* in place of the screen's */
+	size_t n_asked;
 } live;
 
-static int live_make(void *context, struct table **table, const struct query *query, struct str *err)
+static int live_make(void *context, struct table **table, const struct question *question, struct str *err)
 {
-	struct query asked = *query;
+	struct query asked = question->query;
 
 	if (!asked.filters.comms)
 		asked.filters.comms = live.read ? live.then : live.first;
-	return count_make(context, table, &asked, err);
+	assert_true(live.n_asked < ASKED_MAX);
+	assert_int_equal(question_make(&live.asked[live.n_asked], &asked, question->recording, err), 0);
+	return count_make(context, table, live.asked[live.n_asked++], err);
 }
 
 static int live_feed(void *context, uint64_t budget_ns, struct str *err)
@@ -211,6 +216,8 @@ static void press(const struct recorded *recorded, const struct query *query, co
 	script = (struct script){ .steps = steps, .slow = script.slow };
 	if (screen_run(&options, &source, query, &err))
 		fail_msg("%s", err.s);
+	while (live.n_asked)
+		question_free(live.asked[--live.n_asked]);
 	screen_recording_free(recording);
 	reader_close(&reader);
 	str_release(&err);

@@ -6,6 +6,7 @@
  */
 #include "fmt/fmt.h"
 #include "script/script.h"
+#include "ask_fixture.h"
 #include "trace_fixture.h"
 
 #include <sys/mman.h>
@@ -333,22 +334,24 @@ static size_t run_report(int fd)
 	struct query options = { .children = -1, .sort = "trace,number,comm",
 					  .session = session_options };
 	struct output output = { .text = STR_INIT };
-	struct table *table = NULL;
+	struct asked asked;
 	struct reader reader;
 	struct str err = STR_INIT;
 	size_t len;
 
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	assert_int_equal(reader_open_fd(&reader, dup(fd), "mutant", &err), 0);
-	if (table_new(&table, &options, &reader, &err)) { /* no field of that name is left */
+	if (asked_open(&asked, &options, &reader, &err)) { /* no field of that name is left */
+		asked_release(&asked);
 		options.sort = "trace";
 		str_reset(&err);
-		assert_int_equal(table_new(&table, &options, &reader, &err), 0);
+		assert_int_equal(asked_open(&asked, &options, &reader, &err), 0);
 	}
-	assert_int_equal(table_run(table, NULL, NULL, &err), 0);
-	report_format_find("stdio")->print(table, &output);
+	assert_int_equal(profile_read(asked.profile, NULL, NULL, &err), 0);
+	assert_int_equal(table_make(&asked.table, asked.profile, asked.question, NULL, &err), 0);
+	report_format_find("stdio")->print(asked.table, &output);
 	len = output.text.len;
-	table_free(table);
+	asked_release(&asked);
 	reader_close(&reader);
 	str_release(&output.text);
 	str_release(&err);

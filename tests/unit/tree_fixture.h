@@ -22,6 +22,7 @@ struct tree_fixture {
 	struct symbol symbols[10]; /* main, a .. h at 0x1000, 0x1100, ...; "b" again, inlined */
 	struct location_row rows[12]; /* of the symbols, in order; [10] 0x1234, [11] 0x77: no file */
 	struct locations locations;
+	struct question question;
 	struct table table;
 	struct table_private private;
 	struct fold_cache cache;
@@ -74,16 +75,17 @@ static inline void tree_init(struct tree_fixture *t)
 	t->locations = (struct locations){ .v = t->rows, .n = ARRAY_SIZE(t->rows) };
 	t->session.locations = &t->locations;
 	t->table.session = &t->session;
+	t->table.question = &t->question;
 	t->table.private = &t->private;
 	t->private.cache = &t->cache;
-	t->table.chains = true;
-	t->table.options.needs = NEED_TREES;
+	t->question.chains = true;
+	t->question.query.needs = NEED_TREES;
 	row_set_init(&t->cache.frames.values, 1);
 	row_set_init(&t->groups.values, 0);
 	row_set_intern(&t->groups.values, NULL);
 	tree_frame_number(t, (struct view_frame){ .location = LOCATION_NONE }); /* of the samples */
-	t->table.children = true;
-	t->table.options.chain = (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5 };
+	t->question.children = true;
+	t->question.query.chain = (struct chain_options){ .kind = CHAIN_GRAPH, .min_percent = 0.5 };
 	t->hist.n_members = 1;
 	str_init(&t->output.text);
 }
