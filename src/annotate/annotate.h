@@ -50,14 +50,14 @@ struct annotate *annotate_new(struct profile *profile, const struct annotate_que
 void annotate_free(struct annotate *annotate); /* NULL is fine */
 /* Heaviest first: by period of the first event, then of the others, then by name. i: from 0; NULL: no more. */
 const struct annotate_function *annotate_function_at(const struct annotate *annotate, size_t i);
-/* Of a symbol; NULL: it has no samples. */
+/* The function of a symbol; NULL: it has no samples. */
 const struct annotate_function *annotate_function_of(const struct annotate *annotate, const struct symbol *symbol);
-/* Of a symbol of a file, with or without samples: for who goes from one function to another. */
+/* The function of a symbol of a file, with or without samples: for going from one function to another. */
 const struct annotate_function *annotate_function_any(struct annotate *annotate, const struct symbol *symbol);
-/* Of an inlined function the one that it is part of, which its samples count for; others are their own. NULL: NULL. */
+/* The function that an inlined one is part of, which its samples count for; else the symbol itself. NULL: NULL. */
 const struct symbol *annotate_around(struct session *session, const struct symbol *symbol);
 /*
- * What there is to say where no function of this name has samples: where it was inlined, or which one may be meant. A
+ * Adds why no function of this name has samples: where it was inlined, or which one may be meant. A
  * sentence, and perhaps a line with what to do.
  */
 void annotate_add_unknown(struct session *session, const char *name, struct str *out);
@@ -75,7 +75,7 @@ struct annotate_instruction {
 	uint8_t n_bytes;
 	bool bad; /* the bytes are no instruction that is known; text says ".byte 0x06" */
 	enum annotate_flow flow; /* where it goes on; a conditional jump is one too */
-	/* What it names, where has_target: where it jumps, what it calls or, relative to itself, reads. As `shown`. */
+	/* The address it names, if has_target: where it jumps, calls or, relative to itself, reads. As `shown`. */
 	bool has_target;
 	uint64_t target;
 	uint32_t target_instruction; /* of a jump within the function; else ANNOTATE_NONE */
@@ -91,7 +91,7 @@ struct annotate_instruction {
 	const struct annotate_cell *cells; /* one for each event */
 };
 
-/* What is shown, from top to bottom. */
+/* Rows as they are shown, from top to bottom. */
 enum annotate_row_kind {
 	ROW_INLINED, /* what follows belongs to other functions than before: frames of the instruction */
 	ROW_SOURCE, /* a line of source; text NULL: its file can't be read */
@@ -145,7 +145,7 @@ int annotation_new(struct annotation **annotation, struct annotate *annotate, co
 		   const struct annotate_options *options, struct str *err);
 void annotation_free(struct annotation *annotation); /* NULL is fine */
 
-/* What a percentage is of. */
+/* The whole that a percentage is of. */
 enum annotate_percent { PERCENT_LOCAL_PERIOD, PERCENT_LOCAL_HITS, PERCENT_GLOBAL_PERIOD, PERCENT_GLOBAL_HITS };
 double annotation_percent(const struct annotation *annotation, size_t event, const struct annotate_cell *cell,
 			  enum annotate_percent of);

@@ -8,7 +8,7 @@
 #include "annotate/disasm.h"
 #include "annotate/source_text.h"
 
-/* What an annotation owns beside its arrays. */
+/* Owned by an annotation beside its arrays. */
 struct annotation_private {
 	struct annotate *annotate;
 	struct session *session;

@@ -348,7 +348,7 @@ void annotation_make_lines(struct annotation *annotation)
 
 /* ---- which part ---- */
 
-/* Where ANNOTATE_BYTES_MAX begin that have the most samples of the first event. */
+/* The start of the ANNOTATE_BYTES_MAX that have the most samples of the first event. */
 static uint64_t hottest_part(const struct annotate_function *function)
 {
 	const struct annotate_address *v = function->addresses;

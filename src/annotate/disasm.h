@@ -11,7 +11,7 @@ struct disasm_instruction { /* valid until the next one is asked for */
 	const char *name; /* "callq" */
 	const char *operands; /* "0x1139"; not printable as such: see annotation.c */
 	enum annotate_flow flow;
-	/* It names an address: jumps there, calls it or, relative to itself, reads there. */
+	/* The instruction names an address: jumps there, calls it or, relative to itself, reads there. */
 	bool has_target;
 	bool target_is_last_operand; /* it stands in the text, as its last operand */
 	uint64_t target;

@@ -54,7 +54,7 @@ int annotate_try(struct str *err)
 
 /* ---- machines ---- */
 
-/* Where the last operand is an address, that. */
+/* Takes the last operand, where it is an address. */
 static bool x86_target(const cs_insn *insn, bool goes, struct disasm_instruction *out)
 {
 	const cs_x86 *x86 = &insn->detail->x86;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* What a cell gives to an address of a function. */
+/* The part of a cell that counts for an address of a function. */
 struct contribution {
 	uint32_t function;
 	uint32_t event; /* in the query */
@@ -43,7 +43,7 @@ static uint32_t function_of(struct annotate *annotate, const struct symbol *symb
 	return (uint32_t)annotate->n_functions++;
 }
 
-/* As location_symbol, but without a look for inlined functions, which would read the debug information of all files. */
+/* Like location_symbol, without a look for inlined functions, which would read debug information of all files. */
 static const struct symbol *symbol_of(struct session *session, uint32_t location)
 {
 	const struct location_row *row = &session->locations->v[location];
@@ -274,7 +274,7 @@ const struct data_event *annotate_event(const struct annotate *annotate, size_t 
 
 /* ---- a name that no function with samples has ---- */
 
-/* Where the name is that of a function that was inlined: into which, among others. */
+/* Says into which functions the name was inlined, where it was. */
 static const struct symbol *inlined_into(struct session *session, const char *name)
 {
 	for (size_t i = 0; i < session->locations->n; i++) {

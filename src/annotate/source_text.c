@@ -53,7 +53,7 @@ void source_texts_free(struct source_texts *texts)
 
 /* ---- reading a file ---- */
 
-/* As many bytes as there are, at most the file's size when it was opened; NULL: it can't be read. */
+/* Reads as many bytes as there are, at most the file's size when it was opened; NULL: it can't be read. */
 static char *read_file(const char *path, size_t *n)
 {
 	const struct foreign_options options = { .bytes_max = FILE_BYTES_MAX };

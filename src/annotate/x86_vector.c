@@ -14,7 +14,7 @@
 /* Which table of opcodes; as prefixes number them. */
 enum { MAP_0F = 1, MAP_0F3A = 3, VZEROUPPER = 0x77 };
 
-/* Those of the first table that have an immediate byte; all of the third one do. */
+/* Opcodes of the first table that have an immediate byte; all of the third one do. */
 static bool has_immediate(unsigned map, uint8_t opcode)
 {
 	static const uint8_t opcodes[] = { 0x70, 0x71, 0x72, 0x73, 0xc2, 0xc4, 0xc5, 0xc6 };

@@ -172,7 +172,7 @@ uint64_t tree_limit_period(const struct tree_limit *limit, const struct call_nod
 	if (least >= (double)UINT64_MAX)
 		return UINT64_MAX;
 	whole = (uint64_t)least;
-	/* Of a branch rounded up; without ceil(), which would want libm. */
+	/* The limit of a branch is rounded up; without ceil(), which would want libm. */
 	return whole + (limit->of_branch && (double)whole < least);
 }
 

@@ -147,7 +147,7 @@ static double order_value(const struct diff *diff, const struct diff_row *row)
 	return diff->options.compute == DIFF_DELTA_ABS ? fabs(value) : value;
 }
 
-/* What vanished has no value against the baseline in perf's order; here it may be what is most certain. */
+/* A row that vanished has no value against the baseline in perf's order; here it may be what is most certain. */
 static double certain_value(const struct diff_row *row)
 {
 	return fabs(row->cells[1].change.difference);
@@ -209,7 +209,7 @@ static void add_event_name(const struct hist *hist, struct str *name)
 	data_event_add_name(hist->event, name);
 }
 
-/* Of each recording; how many sides have it. */
+/* Each recording's; how many sides have it. */
 static size_t find_hists(const struct diff *diff, const char *event, struct hist **hists)
 {
 	size_t run = 0, n_sides = 0;
@@ -244,7 +244,7 @@ static bool lacks_periods(const struct diff *diff, struct hist *const *hists)
 	return false;
 }
 
-/* Of a run that has no samples of an event nobody can say which share a row has. */
+/* If a run has no samples of an event, nobody can say which share a row has. */
 static bool is_run_of(const struct diff *diff, const struct hist *hist)
 {
 	return hist && (diff->options.per != PER_SAMPLE || hist->totals.n_samples);

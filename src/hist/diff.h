@@ -19,7 +19,7 @@ struct table;
 struct hist;
 struct sort_key;
 
-/* What is shown of a row and what orders rows; perf's. */
+/* The number shown of a row, which orders rows, too; perf's. */
 enum diff_compute { DIFF_DELTA_ABS, DIFF_DELTA, DIFF_RATIO, DIFF_WEIGHTED };
 enum diff_per {
 	PER_SAMPLE, /* shares of all samples, by their periods */
@@ -28,7 +28,7 @@ enum diff_per {
 	PER_EVENT, /* periods of another event */
 };
 enum diff_verdict {
-	/* It is not on both sides of a comparison that can be made: all, or too many runs, have no samples of it. */
+	/* The row is not on both sides of a possible comparison: all, or too many runs, have no samples of it. */
 	DIFF_NONE,
 	DIFF_FEW, /* too few samples to tell anything */
 	DIFF_NOISE, /* chance explains it */
@@ -104,7 +104,7 @@ void diff_free(struct diff *diff); /* NULL is fine */
 bool diff_value(const struct diff *diff, const struct diff_row *row, size_t side, double *value);
 /* Is it on the baseline and on another side? */
 bool diff_row_is_matched(const struct diff *diff, const struct diff_row *row);
-/* Where the side's recordings begin in row.runs. */
+/* The place in row.runs where the side's recordings begin. */
 size_t diff_first_run(const struct diff *diff, size_t side);
 /* The text of key number i; its length. */
 const char *diff_key_text(const char *key, size_t i, size_t *len);

@@ -110,7 +110,7 @@ static void begin_blocks(struct collector *c)
 	c->whole = xcalloc(c->n_blocks, sizeof(*c->whole));
 }
 
-/* Of what filters by task left out nobody knows when it came: as if all the time. */
+/* Samples that filters by task left out came at unknown times: they count as if spread evenly. */
 static void spread_rest(struct collector *c, double all)
 {
 	double known = 0;
@@ -121,7 +121,7 @@ static void spread_rest(struct collector *c, double all)
 		c->whole[i] += (all - known) / (double)c->n_blocks;
 }
 
-/* What rates of this recording are parts of; also what its blocks have of that. */
+/* The whole that rates of this recording are parts of; also what its blocks have of that. */
 static struct rate whole_of(struct collector *c)
 {
 	const struct diff_options *options = &c->diff->options;
@@ -221,7 +221,7 @@ static void collect_recording(struct collector *c)
 	free(c->whole);
 }
 
-/* What is not there is a rate of 0, but of this whole. */
+/* A row that is not there is a rate of 0, but of this whole. */
 static void complete_wholes(const struct collector *c)
 {
 	for (size_t i = 0; i < c->event->n; i++)

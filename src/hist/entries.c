@@ -205,7 +205,7 @@ static void sum_runs(struct stack_totals *totals, const struct frames *frames, c
 	free(s.path);
 }
 
-/* Those with the same other keys behind each other, in their order: of the members one after the other. */
+/* Sorts groups by their other keys, and leaves those with the same keys in order: member after member. */
 static uint32_t *order_groups(const struct groups *groups)
 {
 	uint32_t *keys = xcalloc(groups->n + 1, sizeof(*keys)), *order;
@@ -329,7 +329,7 @@ static uint32_t chain_len(const struct frames *frames, uint32_t stack)
 	return stack ? frames->depths[stack] : 0;
 }
 
-/* As a rule the innermost frame is it. */
+/* Mostly the innermost frame is the one. */
 static bool is_on_stack(const struct frames *frames, uint32_t stack, uint32_t frame_key)
 {
 	for (; stack; stack = frames->stacks.v[stack].parent) {
@@ -382,7 +382,8 @@ static void add_nodes(struct entry_builder *m, const struct group_run *run)
 		entry = find_entry(m, sums->first, frame->values);
 		if (!m->repeated[numbers[sums->node]])
 			add_total(entry, run->member, &sums->total);
-		lengthen(entry, run->member, m->table->question->order == CHAIN_CALLER ? sums->deepest - depth + 1 : depth);
+		lengthen(entry, run->member,
+			 m->table->question->order == CHAIN_CALLER ? sums->deepest - depth + 1 : depth);
 	}
 }
 

@@ -1,5 +1,5 @@
 /*
- * What is the same of entries for all questions about the same keys of the same groups: in which order their keys are,
+ * Ranks of entries are the same for questions about the same keys of the same groups: in which order their keys are,
  * and what tells their rows from others. It is learnt when entries are sorted, and again where one of them is not yet
  * known; it stands in arrays by the number that an entry has here, so that whoever orders entries by the thousand
  * needs no texts.
@@ -61,7 +61,7 @@ static int compare_shown(const void *pa, const void *pb, void *context)
 	return compare_keys(context, *(struct entry *const *)pa, *(struct entry *const *)pb, false);
 }
 
-/* Of n entries that are known. `sorted`: room for them. */
+/* Ranks n entries that are known. `sorted`: room for them. */
 static uint32_t *learn(struct table *table, struct entry *const *entries, size_t n, struct entry **sorted, bool found)
 {
 	uint32_t *ranks = xmalloc(n * sizeof(*ranks)), rank = 0;

@@ -19,7 +19,7 @@ static bool ends_here(struct table *table, uint32_t location)
 	return symbol && name_pattern_match(table->question->private->ignored, symbol->name);
 }
 
-/* Of each stack the one that it counts for: itself, or that of the function whose callees are ignored. */
+/* The stack that each stack counts for: itself, or that of the function whose callees are ignored. */
 static uint32_t *stacks_kept(struct table *table)
 {
 	const struct stacks *stacks = table->session->stacks;
@@ -181,7 +181,7 @@ static uint32_t find_group(struct table *table, struct groups *groups, size_t me
 				     .tid = cells->values[cell].tid,
 				     .member = member };
 
-	/* Those that came by carry_group. */
+	/* Groups appended by carry_group() have no id yet; give them one, so that this cell can find them. */
 	for (size_t at = groups->ids.n; at < groups->n; at++)
 		intern_group(groups, &groups->v[at]);
 	i = intern_group(groups, &group);
@@ -199,7 +199,7 @@ enum verdict { NOT_ASKED, TAKEN, LEFT_OUT };
 struct grouping {
 	struct table *table;
 	struct groups *groups;
-	/* Of the same cells, by other filters: cells of one group there are of one here. NULL: there are none. */
+	/* Groups of the same cells, by other filters: cells of one group there are of one here. NULL: none. */
 	const struct groups *before;
 	uint32_t *now; /* by group of `before` + 1: its group here + 1; 0: not yet met */
 	uint32_t *values_now; /* the same of rows of before->values */
@@ -318,7 +318,7 @@ static void grow_set(struct group_set *set, size_t n)
 	set->n = n;
 }
 
-/* Those of this hist, unless an earlier table has left them. */
+/* Makes the groups of this hist, unless an earlier table has left them. */
 static struct groups *groups_of(struct table *table, const struct hist *hist)
 {
 	struct group_set *set = &table->private->cache->sets[0];
@@ -332,7 +332,7 @@ static struct groups *groups_of(struct table *table, const struct hist *hist)
 	return &set->v[at];
 }
 
-/* What is in the groups, and of it what --symbol-filter leaves. */
+/* Counts what is in the groups, and how much of it --symbol-filter leaves. */
 static void count_groups(const struct table *table, struct hist *hist, const struct groups *groups)
 {
 	const struct fold_frame *frames = table->private->cache->frames.v;
@@ -404,7 +404,7 @@ static void drop_small(const struct table *table, struct hist *hist)
 	hist->n = n;
 }
 
-/* So that columns are as wide as what is shown. */
+/* Drops entries that are not shown, so that columns are no wider than needed. */
 static void drop_rest(const struct table *table, struct hist *hist)
 {
 	size_t n = 0, n_shown = 0;

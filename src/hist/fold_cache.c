@@ -1,5 +1,5 @@
 /*
- * What is made of a profile's cells before there are entries: frames, groups, and the numbers that values have in
+ * The work done on a profile's cells before there are entries: frames, groups, and the numbers that values have in
  * them; and with groups what all entries of theirs have in common (widths.c, the order of their keys). It is most of
  * the work, and the same for all questions about the same keys of the same cells: other columns, limits and orders,
  * with or without children, names to be filtered by. So who asks a profile many times keeps it from table to table.
@@ -187,7 +187,7 @@ static void choose_set(struct fold_cache *cache, const struct fold_key *wanted)
 	cache->sets[0] = chosen;
 }
 
-/* What is made of it for another --symbol-filter goes. */
+/* Forgets what was made for another --symbol-filter. */
 static void filter_anew(struct table *table)
 {
 	struct fold_cache *cache = table->private->cache;

@@ -41,7 +41,7 @@ static uint32_t frame_values(struct table *table, const struct view_frame *view)
 	return row_set_intern(&frames->values, row);
 }
 
-/* What makes frames different in a call tree. position: among the frames of its location. */
+/* The identity of a frame in a call tree. position: among the frames of its location. */
 static uint64_t chain_identity(struct table *table, const struct view_frame *view,
 			       unsigned position)
 {
@@ -210,7 +210,7 @@ static uint32_t find_parent(struct table *table, uint32_t of_caller, uint32_t lo
 	return table_name(table, symbol->name, strlen(symbol->name)) + 1;
 }
 
-/* Those of the kernel are last: the list of its names may still be on its way, see symbols_expect. */
+/* Locations of the kernel are last: the list of its names may still be on its way, see symbols_expect. */
 static void view_files(struct table *table)
 {
 	const struct locations *locations = table->session->locations;
@@ -230,7 +230,7 @@ void frames_update(struct table *table)
 {
 	struct frames *frames = &table->private->cache->frames;
 	const struct stacks *stacks = table->session->stacks;
-	/* Where nobody asks all cells are of stack 0. */
+	/* If nobody asks for stacks, all cells are of stack 0. */
 	size_t n = stacks->n && asks_for_stacks(table) ? stacks->n : 1;
 
 	if (frames->n_stacks >= n)

@@ -35,13 +35,13 @@ struct stack_preorder {
 	uint32_t *frame, *parent; /* of each node */
 	uint32_t *end; /* the first number that is not below the node */
 	uint32_t *number; /* by stack: its node */
-	/* What trees need besides. */
+	/* Needed by trees besides. */
 	struct frame_ids ids; /* of frames */
 	uint32_t *of_row, *row_end; /* the nodes by row of frames.values; NULL: nobody has asked */
 	size_t n_frames; /* that there were then */
 };
 void stack_preorder_release(struct stack_preorder *preorder);
-/* What depends on which frames are let through goes. */
+/* Forgets what depends on which frames are let through. */
 void stack_preorder_forget_rows(struct stack_preorder *preorder);
 /*
  * The numbers of n things in order of their keys, which are below n_keys; equal ones as they stand in `before`
@@ -64,7 +64,7 @@ struct location_view { /* the frames of a location, in frames.lists */
 struct frames {
 	struct fold_frame *v;
 	size_t n, cap;
-	/* Of the frames: row of values, what the chain's key tells apart, and the function where a filter may ask. */
+	/* Frames by row of values, what the chain's key tells apart, and the function where a filter may ask. */
 	struct row_set ids;
 	struct row_set values; /* of the keys with KEY_FRAME, in order of table.keys */
 	struct location_view *locations;
@@ -81,7 +81,7 @@ struct frames {
 	struct stack_preorder preorder; /* made by who first asks for it */
 };
 void frames_release(struct frames *frames);
-/* What --symbol-filter says of each, anew. */
+/* Asks --symbol-filter about each anew. */
 void frames_filter(struct table *table);
 /* Makes stack_of and parent_of complete for all stacks of the session. */
 void frames_update(struct table *table);
@@ -94,7 +94,7 @@ size_t frames_walk(const struct table *table, uint32_t stack, uint32_t *out);
 #define FACT(name) (1ULL << FACT_##name)
 /* The filters of its query that are asked of samples or cells. */
 struct filter_options question_filters(const struct question *question);
-/* What filters ask of a cell: bits. */
+/* The facts that filters ask of a cell: bits. */
 uint64_t filter_facts(const struct filter_options *filters);
 
 /* ---- table.c ---- */
@@ -191,7 +191,7 @@ void entries_make(struct entries *entries, struct table *table, const struct his
 void entries_release(struct entries *entries); /* not the struct entry themselves */
 
 /* ---- fold_blocks.c ---- */
-/* Of each event, up to the last one that any event has a cell in; 0: not asked for. Before any hist is folded. */
+/* Blocks of each event, up to the last that any event has a cell in; 0: not asked for. Before any hist is folded. */
 size_t hist_blocks_count(const struct table *table);
 /* NULL: not asked for. When all groups are added. */
 struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups *groups);
@@ -223,7 +223,7 @@ struct trees { /* of the groups of a hist */
 };
 /* Keeps what trees need of the groups; NULL where no format will ask for trees. */
 struct trees *trees_new(struct table *table, const struct groups *groups);
-/* Those of the groups, which keep them; NULL likewise. */
+/* The trees of the groups, which keep them; NULL likewise. */
 struct trees *trees_of(struct table *table, struct groups *groups);
 /* Numbers the leaves. */
 const struct stack_preorder *trees_prepare(struct trees *trees, struct table *table);
@@ -269,7 +269,7 @@ void hist_measure(struct table *table, struct hist *hist, struct known_widths *k
 void known_widths_forget(struct known_widths *known);
 
 /* ---- fields.c ---- */
-/* Of a key's text, and of what tells its value from others with this text. */
+/* A hash of a key's text, and of what tells its value from others with this text. */
 uint64_t table_key_hash(struct table *table, const struct entry *entry, const struct column *column);
 extern const struct field_row field_rows[];
 extern const size_t n_field_rows;

@@ -47,12 +47,12 @@ struct chain_options {
 	enum chain_value value;
 	bool branch; /* "branch": branch info in chains */
 };
-/* Where nothing is asked for: whole trees, but branches of at least half a percent. */
+/* The default: whole trees, but branches of at least half a percent. */
 struct chain_options chain_options_default(void);
 /* "graph,0.5,caller,function,percent": any part may be missing, as perf's -g takes it. */
 int chain_options_parse(struct chain_options *options, const char *text, struct str *err);
 
-/* What is printed of a profile; bits. Nothing is made that nobody needs. */
+/* Parts of a table that a format needs; bits. Nothing is made that nobody needs. */
 enum table_needs {
 	NEED_STACKS = 1, /* whole stacks with the names of their threads, cells as they are */
 	NEED_ENTRIES = 2, /* entries by the sort keys */
@@ -114,7 +114,7 @@ struct question; /* below */
 int question_make(struct question **question, const struct query *query, const struct recording_info *recording,
 		  struct str *err);
 void question_free(struct question *question); /* NULL is fine */
-/* What a profile is for that is read for a question; bits. Else it is for this one alone. */
+/* Uses of a profile that is read for a question, beside this question; bits. */
 enum profile_use {
 	PROFILE_LIVE = 1, /* it is fed with what is being recorded, and asked again and again */
 	PROFILE_FOR_OTHERS = 2, /* it keeps all that cells can tell but times, whatever is filtered */
@@ -128,7 +128,7 @@ struct profile_options question_profile(const struct question *question, unsigne
 int table_make(struct table **table, struct profile *profile, const struct question *question,
 	       struct fold_cache *cache, struct str *err);
 void table_free(struct table *table);
-/* What is made of a profile's cells before there are entries, for the next table; see fold_cache.c. One for a profile. */
+/* Frames and groups made of a profile's cells, kept for the next table: see fold_cache.c. One for a profile. */
 struct fold_cache *fold_cache_new(void);
 void fold_cache_free(struct fold_cache *cache); /* NULL is fine; no table uses it */
 
@@ -147,7 +147,7 @@ struct view_frame {
 
 /* ---- keys.c: the sort keys and fields ---- */
 
-/* What a key's value is taken from: a cell and, for keys of code, the frame (the cell's own location, or a
+/* The source of a key's value: a cell and, for keys of code, the frame (the cell's own location, or a
  * caller's with --children). */
 struct key_source {
 	struct table *table;
@@ -170,7 +170,7 @@ enum key_flags {
 	KEY_HEAD_RIGHT = 128, /* the head is aligned to the right too */
 	KEY_RAGGED = 32, /* as the last column not filled up with blanks, as perf has it: symbols, lines */
 };
-/* What a column's values are, for those who want more than their text. */
+/* The type of a column's values, for those who want more than their text. */
 enum value_type {
 	TABLE_TEXT,
 	TABLE_NUMBER,
@@ -191,7 +191,7 @@ struct sort_key {
 	unsigned min_width;
 	bool right; /* numbers: aligned to the right */
 	enum value_type type;
-	/* Of a value whose type is not text; false: it is not known, and has only its text. NULL: it is the number. */
+	/* The number, where the type is not text; false: not known, there is only the text. NULL: it is the value. */
 	bool (*number)(const struct table *table, uint64_t value, uint64_t *number);
 	uint64_t (*value)(const struct key_source *source);
 	int (*compare)(struct table *table, uint64_t a, uint64_t b); /* order of ties, perf's */
@@ -200,7 +200,7 @@ struct sort_key {
 	int (*find_order)(struct table *table, uint64_t a, uint64_t b);
 	/* Least width of the column for this value, beside its text's; perf's. NULL: none. */
 	unsigned (*width)(struct table *table, uint64_t value);
-	/* What tells values apart whose texts may be the same; in each table the same number. NULL: texts do. */
+	/* Tells values apart whose texts may be the same; in each table the same number. NULL: texts do. */
 	uint64_t (*identity)(struct table *table, uint64_t value);
 };
 extern const struct sort_key sort_keys[];
@@ -327,7 +327,7 @@ void hist_fold(struct table *table, struct hist *hist);
 /* An entry's percentage for a number column, as perf has it. */
 double entry_percent(const struct table *table, const struct hist *hist,
 		     const struct entry *entry, const struct field_row *field, size_t member);
-/* What a column has of an entry: a number, where it is one; its text is the key's. */
+/* A column's value of an entry: a number, where it is one; its text is the key's. */
 struct table_value {
 	enum value_type type;
 	uint64_t number; /* of all types but text and percent */
@@ -337,9 +337,9 @@ struct table_value table_value(const struct table *table, const struct hist *his
 			       const struct column *column, size_t member);
 /* The text of a key, printable. */
 void table_key_text(struct table *table, const struct entry *entry, const struct column *column, struct str *out);
-/* Of its texts, and of what tells it from others with these; the same number in each table of a profile. */
+/* A hash of its texts, and of what tells it from others with these; the same number in each table of a profile. */
 uint64_t table_entry_hash(struct table *table, const struct hist *hist, const struct entry *entry);
-/* With its name: what tells a function from others; likewise. */
+/* Tells a function from others, together with its name; likewise the same in each table. */
 uint64_t function_identity(const struct symbol *symbol);
 /* A shown entry is at or above options.percent_limit, and has more samples than options.samples_over. */
 bool entry_is_shown(const struct table *table, const struct hist *hist,
@@ -360,7 +360,7 @@ struct entry_total entry_own_total(const struct entry_stats *self);
 void entry_total_add(struct entry_total *to, const struct entry_total *from);
 /* An entry's number for a field row. */
 uint64_t entry_number(const struct entry *entry, const struct field_row *field, size_t member);
-/* What --percent-limit looks at: the total with children, else the entry's own period. */
+/* The number that --percent-limit looks at: the total with children, else the entry's own period. */
 uint64_t entry_limit_period(const struct table *table, const struct entry *entry);
 uint64_t hist_period(const struct table *table, const struct hist *hist, size_t member);
 

@@ -211,7 +211,7 @@ KEY_COMPARE(compare_memory)
 	return compare_ascending(table, codes[a].ip, codes[b].ip);
 }
 
-/* As it was in memory when it was first seen: an address of a file has no other. */
+/* Compares addresses in memory as first seen: an address of a file has no other. */
 KEY_VALUE(value_addr)
 {
 	return location_row(source->table, source->frame->location)->ip;

@@ -126,7 +126,8 @@ static const struct field_key *find_known(const struct question_private *private
 	for (size_t i = 0; i < private->n_field_keys; i++) {
 		const struct wanted_field *known = &private->field_keys[i]->field;
 
-		if (known->raw == field->raw && text_same(known->event, field->event) && text_same(known->name, field->name))
+		if (known->raw == field->raw && text_same(known->event, field->event) &&
+		    text_same(known->name, field->name))
 			return private->field_keys[i];
 	}
 	return NULL;

@@ -224,11 +224,12 @@ static int compare_rows(void *context, const void *pa, const void *pb)
 	return order ? order : compare_items(sorting, sorting->told, a->entry, b->entry);
 }
 
-/* What compare_shown asks first, where that is one number. */
+/* The number that compare_shown asks first, where it is one. */
 static uint64_t *first_numbers(const struct table *table, const struct hist *hist, struct entry *const *entries,
 			       size_t n)
 {
-	const struct field_row *field = table->question->private->n_order ? table->question->private->order[0].field : NULL;
+	const struct question_private *private = table->question->private;
+	const struct field_row *field = private->n_order ? private->order[0].field : NULL;
 	uint64_t *numbers;
 
 	if (!field || hist->n_members > 1)

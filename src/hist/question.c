@@ -747,7 +747,7 @@ struct filter_options question_filters(const struct question *question)
 {
 	struct filter_options filters = question->query.filters;
 
-	/* Where there are entries, it is about these: with children, about callers too. */
+	/* If there are entries, it is about them: with children, about callers too. */
 	if (!(question->query.needs & NEED_STACKS))
 		filters.symbol_filter = NULL;
 	return filters;

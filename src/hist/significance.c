@@ -83,7 +83,7 @@ double design_effect(const struct rate *a, const struct rate *b, enum rate_kind 
 }
 
 /*
- * Of an interval: a rate that was seen seldom, or never, is not known to be so: as if one sample more had been in the
+ * Widens an interval: a rate seen seldom, or never, is not known to be so: as if one sample more had been in the
  * part and one more outside (Agresti and Caffo), counted in samples that are independent.
  */
 static double cautious(const struct rate *rate, enum rate_kind kind, double effect)

@@ -18,7 +18,7 @@
 
 /* ---- what makes frames the same ---- */
 
-/* What an identity is taken from. */
+/* The source of an identity. */
 enum identity_kind { BY_SYMBOL, BY_LOCATION, BY_LINE };
 
 /*
@@ -412,7 +412,7 @@ static void close_before(struct gathering *g, uint32_t number)
 	}
 }
 
-/* What the entry called: from its outermost frame on, or outwards from its innermost one. */
+/* Gathers what the entry called: from its outermost frame on, or outwards from its innermost one. */
 static void gather_callers(struct gathering *g, bool outermost)
 {
 	const struct stack_preorder *preorder = g->preorder;
@@ -434,7 +434,7 @@ static void gather_callers(struct gathering *g, bool outermost)
 	free(g->open);
 }
 
-/* What was sampled in the entry itself. */
+/* Gathers what was sampled in the entry itself. */
 static void gather_selves(struct gathering *g, bool outermost)
 {
 	const struct trees *trees = g->trees;

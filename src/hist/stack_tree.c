@@ -435,7 +435,7 @@ static int by_value(const void *pa, const void *pb)
 	return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* Those with most samples, by number, and one for the rest. The new number of each: the caller frees it. */
+/* Chooses the lanes with most samples, by number, and one for the rest. The new number of each: the caller frees it. */
 static uint32_t *choose_lanes(struct stack_maker *maker, const uint64_t *n_samples)
 {
 	struct stack_tree *tree = maker->tree;
@@ -754,7 +754,7 @@ static void close_boxes(struct box_walk *walk, size_t n_open)
 
 		box->n_samples = walk->x - box->start;
 		if ((double)box->n_samples < walk->least) {
-			/* Those below have no more: they went before it. */
+			/* Boxes below have no more: they were left out before it. */
 			boxes->n_small += boxes->n - at;
 			boxes->n = at;
 		} else if (box->level >= boxes->n_levels) {

@@ -64,7 +64,7 @@ struct stack_tree {
 	uint64_t bucket_ns, start_ns; /* width, and where the first begins on the recording's clock */
 	uint64_t n_samples, period; /* sums of the rows */
 };
-/* Of one member of a hist. The table must stay; the caller frees it. */
+/* Makes the tree of one member of a hist. The table must stay; the caller frees it. */
 struct stack_tree *stack_tree_new(struct table *table, const struct hist *hist, size_t member,
 				  const struct stack_tree_options *options);
 void stack_tree_free(struct stack_tree *tree); /* NULL is fine */

@@ -13,7 +13,7 @@
 
 /* ---- can the profile answer? ---- */
 
-/* Filters by sample, but those by time, that the profile was read with: each is also in the question, or was not given. */
+/* Each filter that the profile was read with is also asked, and by time and switches nothing else is asked. */
 static bool is_narrower(const struct filter_options *read, const struct filter_options *asked)
 {
 	const char *const texts[][2] = {
@@ -99,7 +99,7 @@ static struct hist *find_hist(struct table *table, const struct data_event *lead
 	return &table->hists[table->n_hists++];
 }
 
-/* Of a member whose event had not come when the recording ended. */
+/* The cells of a member whose event had not come when the recording ended. */
 static const struct cells no_cells;
 
 void hist_grow(struct hist *hist, size_t n)
@@ -261,7 +261,7 @@ static void fold(struct table *table)
 	add_emptiness(table);
 }
 
-/* Those that the profile was read with, or own ones that are asked of its cells. */
+/* Takes the filters that the profile was read with, or makes own ones that are asked of its cells. */
 static int choose_filters(struct table *table, struct str *err)
 {
 	struct filter_options asked = question_filters(table->question);

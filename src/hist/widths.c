@@ -31,7 +31,9 @@ static bool is_unknown(struct table *table, const struct entry *entry, const str
 
 static bool leaves_room(const struct table *table)
 {
-	return !table->question->query.separator && !table->question->query.filters.dsos && !table->question->query.field_widths;
+	const struct query *query = &table->question->query;
+
+	return !query->separator && !query->filters.dsos && !query->field_widths;
 }
 
 static void at_least(size_t *width, size_t least)

@@ -59,7 +59,7 @@ static void insert(struct session_private *private, const struct replay_sample *
 }
 
 /*
- * Of a sample whose innermost user function has its return address still in a register: the same, with this address in
+ * A sample whose innermost user function has its return address still in a register: the same, with this address in
  * its chain, in *with, until the next call. Any other: the sample itself.
  */
 static const struct replay_sample *add_link(struct session *session,
@@ -142,7 +142,7 @@ static void add_recorded(struct session *session, const struct replay_sample *sa
 	}
 }
 
-/* Where the user part of the recorded chain begins; n_ips: there is none. */
+/* The place where the user part of the recorded chain begins; n_ips: there is none. */
 static size_t user_part(const struct replay_sample *sample)
 {
 	uint8_t mode = sample->mode;

@@ -87,7 +87,7 @@ static void mark_located(const struct session *session, const bool *locations, b
 			used[session->locations->v[i].dso->index] = true;
 }
 
-/* What there is one of for a machine has its place in the notes, and costs nothing. */
+/* A dso that a machine has one of has its place in the notes, and costs nothing. */
 static bool goes(const struct dso *dso)
 {
 	return dso->kind == DSO_FILE || dso->kind == DSO_ANON || dso->kind == DSO_BPF;
@@ -149,7 +149,7 @@ void session_hold_files(struct session *session, const struct dso *const *dsos, 
 	private->n_held = n;
 }
 
-/* What cells still have. */
+/* Marks of what cells still have. */
 struct cell_marks {
 	bool *stacks, *locations; /* by number */
 	size_t n_stacks, n_locations;
@@ -199,7 +199,7 @@ static struct entry_stats sums_of(const struct cells *cells)
 	return sums;
 }
 
-/* What is in no cell, as filters left it out, decays likewise. */
+/* Samples that filters left out are in no cell; they decay likewise. */
 static uint64_t decayed(uint64_t total, uint64_t in_cells, uint64_t left_in_cells, unsigned eighths)
 {
 	uint64_t others = total > in_cells ? total - in_cells : 0;

@@ -497,7 +497,7 @@ bool filters_take_cell(const struct filters *filters, const struct cells *cells,
 	       judge(filters, FILTER_COMM, take_comm(filters, (uint32_t)cell_fact(cells, cell, FACT_COMM)));
 }
 
-/* As it is shown, as the file has it, or "0x" and the address where it was loaded. */
+/* Compares the name as shown, as the file has it, or "0x" and the address where it was loaded. */
 static bool take_symbol(const struct filters *filters, const struct location_row *row, const struct symbol *symbol)
 {
 	char address[sizeof("0x") + 16];
@@ -593,7 +593,7 @@ static void dsos_of(struct session *session, struct known *known)
 			know(known, session->replay.dsos.v[i]->name);
 }
 
-/* Where locations were forgotten: those of the last samples. */
+/* If locations were forgotten, these are of the last samples. */
 static void symbols_of(struct session *session, struct known *known)
 {
 	for (uint32_t i = 0; i < session->locations->n && known->n_seen < LOOKED_AT_MAX; i++) {
@@ -635,7 +635,7 @@ static void add_quoted(const char *name, struct str *out)
 	str_addc(out, '\'');
 }
 
-/* What is near to one of the names that were typed; else what there is. */
+/* Adds what is near to one of the names that were typed; else what there is. */
 static void add_names(struct session *session, const struct filter_words *row, const char *typed, struct str *out)
 {
 	struct known known = { .n_listed = 0 };

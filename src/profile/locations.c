@@ -120,7 +120,7 @@ const struct frame_list *location_frames(struct session *session, uint32_t locat
 		row->framed = true;
 		row->frames = symbols_frames(session->symbols, row->dso, row->addr - row->is_return,
 					     row->want);
-		/* Where a signal's handler returns to is a function's start: nothing called from there. */
+		/* The place that a signal's handler returns to is a function's start: nothing called from there. */
 		if (row->is_return && !row->frames.v[row->frames.n - 1].symbol)
 			row->frames = symbols_frames(session->symbols, row->dso, row->addr, row->want);
 	}

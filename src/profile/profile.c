@@ -23,7 +23,7 @@ struct collect {
 	void (*progress)(void *context, double part);
 	void *progress_context;
 	struct replay_handlers handlers;
-	/* Of profile_feed: records wait to be delivered; the source has ended, and how. */
+	/* State of profile_feed: records wait to be delivered; the source has ended, and how. */
 	bool delivering, ended;
 	int failed;
 	struct str why;
@@ -70,7 +70,7 @@ int profile_new_live(struct profile **profile, const struct profile_options *opt
 	return make(profile, options, NULL, recording, source, err);
 }
 
-/* Those that nobody uses, but for the first `kept` of them. */
+/* Frees the coarse cells that nobody uses, but for the first `kept` of them. */
 static void forget_coarse(struct profile_event *event, size_t kept)
 {
 	size_t n = 0;
@@ -126,7 +126,7 @@ static unsigned buckets_max(const struct profile *profile)
 	return profile->shape.buckets ? profile->shape.buckets : PROFILE_BUCKETS;
 }
 
-/* As wide as they will be in the end, where the header knows when that is: then nothing is widened on the way. */
+/* Makes buckets as wide as they will be in the end, where the header knows it: none is widened on the way. */
 static void begin_buckets(struct profile *profile, uint64_t time_ns)
 {
 	uint64_t last_ns = profile->session.recording->info->last_sample_ns;
@@ -460,7 +460,7 @@ int profile_add(struct profile *profile, size_t event, const uint64_t *facts, co
 	return 0;
 }
 
-/* Of a branch's flag word: bits 4 to 19 are the cycles since the last one. */
+/* A branch's flag word: bits 4 to 19 are the cycles since the last one. */
 enum { BRANCH_CYCLES_SHIFT = 4, BRANCH_CYCLES_MASK = 0xffff };
 
 /* One cell per branch, each worth one. */

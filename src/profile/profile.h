@@ -43,7 +43,7 @@ struct session {
 	bool can_unwind;
 	struct note_list
 		notes; /* losses, files without symbols, stacks cut, ...: for the user, at the end */
-	/* What the notes are about. names_unseen: nothing that is shown has a function's name in it. */
+	/* Subjects of the notes. names_unseen: nothing that is shown has a function's name in it. */
 	bool names_unseen;
 	const struct filters *files_shown; /* files that these leave out are not in any row; NULL: none is left out */
 	struct session_private *private;
@@ -51,7 +51,7 @@ struct session {
 /* The reader must stay open; what its header says is used. Release in every case. */
 int session_init(struct session *session, struct reader *reader,
 		 const struct session_options *options, struct str *err);
-/* Of what is being recorded, whose events are known. What needs a second reading is refused. */
+/* The same of what is being recorded, whose events are known. Options that need a second reading are refused. */
 int session_init_live(struct session *session, const struct recording_info *recording, struct record_source *source,
 		      const struct session_options *options, struct str *err);
 void session_release(struct session *session);
@@ -126,11 +126,11 @@ uint32_t locations_intern(struct locations *locations, const struct location *lo
 			  bool is_return);
 /* Names, looked up once. want: SYM_LINES. */
 const struct frame_list *location_frames(struct session *session, uint32_t location, unsigned want);
-/* Those of all locations in stacks will be asked for: see symbols_ahead. */
+/* Frames of all locations in stacks will be asked for: see symbols_ahead. */
 void locations_frames_ahead(struct session *session, unsigned want);
 /* The symbol of the table (last of the frames), or NULL. Opens no debug information for it. */
 const struct symbol *location_symbol(struct session *session, uint32_t location);
-/* Its address as it is shown without a name: of a kernel module from its start, the same after each boot. */
+/* The address as it is shown without a name: of a kernel module from its start, the same after each boot. */
 uint64_t location_own_addr(const struct location_row *row);
 char location_level(const struct location_row *row); /* '.', 'k', 'g', 'u', 'H' */
 enum frame_kind { /* in this order: the first that fits */
@@ -144,7 +144,7 @@ enum frame_kind { /* in this order: the first that fits */
 /* row NULL: a location that is not known; symbol: of one of its frames, or NULL. */
 enum frame_kind location_frame_kind(const struct location_row *row, const struct symbol *symbol, bool inlined);
 bool location_is_kernel(const struct location_row *row);
-/* Of code made at run time: named by a perf-PID.map or a file that inject wrote. */
+/* Is it of code made at run time? Named by a perf-PID.map or a file that inject wrote. */
 bool location_is_jit(const struct location_row *row);
 
 /* ---- stacks.c: a prefix tree, outermost frame first ---- */
@@ -158,7 +158,7 @@ struct stacks {
 	size_t n, cap;
 	struct index ix;
 };
-/* Those that are not `used` (by number) go; the caller frees the new number of each old one. */
+/* Removes those that are not `used` (by number); the caller frees the new number of each old one. */
 uint32_t *locations_keep(struct locations *locations, const bool *used);
 uint32_t *stacks_keep(struct stacks *stacks, const bool *used, const uint32_t *locations);
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t location);
@@ -248,7 +248,7 @@ void filters_add_note(const struct filters *filters, const struct filter_options
 
 /* ---- sample_stream.c: the samples of a recording one by one, resolved, to whoever takes them ---- */
 
-/* What a sink wants of the samples of an event; bits. */
+/* Wishes of a sink about the samples of an event; bits. */
 enum sample_wants {
 	SAMPLE_TAKEN = 1, /* without it they are not resolved and not handed over */
 	SAMPLE_CHAIN = 2, /* frames: the callchain */
@@ -257,14 +257,14 @@ enum sample_wants {
 
 /* One sample of one event, valid until the sink returns. */
 struct sink_sample {
-	/* Its event is never NULL. Where it had the values of its group: the event of the share, with its period. */
+	/* The event is never NULL. If it had its group's values, it is the event of the share, with its period. */
 	const struct replay_sample *sample;
 	uint64_t period; /* what it stands for; the event's own where all are the same */
 	struct chain frames; /* innermost first, as far as wanted and recorded; locations: session->locations */
 };
 
 /*
- * Who takes the samples, in the order of time. Each function may be NULL but wants and sample. One that returns a
+ * A sink takes the samples, in the order of time. Each function may be NULL but wants and sample. One that returns a
  * negative errno, with a sentence in err, ends the reading with that code.
  */
 struct sample_sink {
@@ -307,7 +307,7 @@ bool filters_take_cell(const struct filters *filters, const struct cells *cells,
 struct task_names;
 struct task_names *task_names_new(void);
 void task_names_free(struct task_names *names); /* NULL is fine */
-/* As FACT_TID and FACT_PID have them. */
+/* Ids like those of FACT_TID and FACT_PID. */
 uint64_t task_names_tid(const struct thread *thread);
 uint64_t task_names_pid(const struct thread *thread);
 /* The number of either. */
@@ -398,7 +398,7 @@ struct profile_shape {
 	uint64_t time_quantum_ns; /* of FACT_TIME; 0: 100 ms */
 	struct trace_pieces trace; /* of FACT_TRACE */
 };
-/* What a profile keeps that is to answer all that cells can. */
+/* Facts of a profile that is to answer all that cells can. */
 #define PROFILE_WHOLE                                                                                                  \
 	(1ULL << FACT_COMM | 1ULL << FACT_PID | 1ULL << FACT_TID | 1ULL << FACT_CPU | 1ULL << FACT_LOCATION |          \
 	 1ULL << FACT_STACK | 1ULL << FACT_MISC | 1ULL << FACT_BUCKET)
@@ -410,7 +410,7 @@ struct profile_options {
 	struct filter_options filters; /* samples that these leave out are in no cell */
 	struct profile_shape shape; /* what is kept; texts are copied */
 	bool threads_counted; /* READ records are kept */
-	/* What the session's notes need not speak of. */
+	/* Left out of the session's notes. */
 	bool names_unseen; /* names of functions are shown nowhere */
 	bool files_filtered; /* files that the filters leave out are in no row */
 };
@@ -472,7 +472,7 @@ void profile_cells_done(struct profile *profile, size_t event, const struct cell
  */
 void profile_compact(struct profile *profile, unsigned decay_eighths);
 /*
- * As if it had been sampled in an event, without a record: counts that somebody else made, by location and stack.
+ * Adds a sample of an event, without a record: counts that somebody else made, by location and stack.
  * facts: all FACTS of them, FACT_MISC too. -EINVAL: no such event.
  */
 int profile_add(struct profile *profile, size_t event, const uint64_t *facts, const struct cell_values *values,

@@ -48,7 +48,7 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	return give_up(asked, ++asked->n_samples, err);
 }
 
-/* Of code whose address had several functions: also that it was sampled, for what lay there when is looked up anew. */
+/* Marks code whose address had several functions as sampled: which of them lay there when is looked up anew. */
 static int look_up_all(const struct asked *asked, struct str *err)
 {
 	struct session *session = asked->session;

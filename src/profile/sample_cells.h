@@ -51,7 +51,7 @@ struct cell_column {
 	uint32_t last_id;
 };
 /*
- * Of one event. With the eight columns of a whole profile (task, process, comm, stack, location, CPU, mode, time) a
+ * Cells of one event. With eight columns (task, process, comm, stack, location, CPU, mode, time), a whole profile's, a
  * cell takes at most 64 bytes: 4 for each column whose cells differ, 32 for the sums.
  */
 struct cells {
@@ -66,7 +66,7 @@ void cells_init(struct cells *cells, uint64_t facts); /* bits 1 << FACT_* */
 void cells_release(struct cells *cells);
 /* facts: all FACTS of them; those not kept are ignored. */
 void cells_add(struct cells *cells, const uint64_t *facts, const struct cell_values *values);
-/* What a cell has of a fact; 0: it is not kept. */
+/* A cell's value of a fact; 0: it is not kept. */
 uint64_t cell_fact(const struct cells *cells, size_t cell, enum sample_fact fact);
 static inline bool cells_have(const struct cells *cells, enum sample_fact fact)
 {
@@ -81,7 +81,7 @@ struct cell_moves {
 	struct cell_renumbering renumbered[FACTS];
 	unsigned bucket_shift; /* FACT_BUCKET is halved so many times */
 	/*
-	 * So many eighths of all samples go, each with its cell's mean period and weight: what is left is as if fewer
+	 * The eighths of all samples that go, each with its cell's mean period and weight: what is left is as if fewer
 	 * had been taken. Cells give in turn, and what is less than one sample is carried on to the next cell and, in
 	 * *carry, to the next move: no sum is off by more than a sample, however few samples its cells have. Cells
 	 * without samples are left out. 0: all stay, and carry may be NULL.

@@ -1,5 +1,5 @@
 /*
- * What belongs together while one recording is read: replay, names, distinct locations and stacks, and the
+ * A session is what belongs together while one recording is read: replay, names, distinct locations and stacks, and the
  * unwinder, which is opened by the first sample that needs it.
  */
 #include "profile/session_internal.h"
@@ -71,7 +71,7 @@ int session_init(struct session *session, struct reader *reader, const struct se
 	return code;
 }
 
-/* It is opened again when a sample needs it; what it has counted stays. */
+/* Closes the unwinder; a sample that needs it opens it again. Its counts stay. */
 static void close_unwinder(struct session *session)
 {
 	const struct unwind_counts counts = session->unwind.counts;
@@ -167,7 +167,7 @@ bool session_unwinds(struct session *session)
 	session->can_unwind = !unwind_open(&session->unwind, session_arch(session), &options, &private->unwind_why);
 	session->unwind.counts = counts;
 	private->unwind_state = session->can_unwind ? UNWIND_READY : UNWIND_IMPOSSIBLE;
-	/* That a stack is whole is known also where few of its frames are shown. */
+	/* Room for a whole stack, so that its end is known also if few of its frames are shown. */
 	private->unwound_room = session->options.max_stack > MAX_STACK_DEFAULT ? session->options.max_stack :
 										 MAX_STACK_DEFAULT;
 	free(private->unwound);

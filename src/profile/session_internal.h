@@ -21,7 +21,7 @@ struct location_slot {
 	uint32_t location;
 	bool is_return;
 };
-/* Of code made at run time it depends on the sample's time what lies at an address: this follows it. */
+/* Follows the sample's time, on which it depends what code made at run time lies at an address. */
 struct code_clock {
 	uint64_t now_ns; /* of the sample at hand; 0: it has none */
 	uint32_t epoch; /* of its process's code, see symbols_code_epoch; 0 of all others */
@@ -108,7 +108,7 @@ void last_values_release(struct last_values *values);
  * without asking twice, so that memory does not grow with distinct addresses.
  */
 void session_forget_locations(struct session *session);
-/* What is looked up may take so much before it is forgotten: lists of frames may be long where much is inlined. */
+/* The most that names may take before they are forgotten: lists of frames may be long where much is inlined. */
 #define NAMES_MAX_BYTES ((size_t)24 << 20)
 /* Less is not worth it. */
 #define NAMES_LEAST_BYTES ((size_t)2 << 20)
@@ -116,7 +116,7 @@ void session_forget_locations(struct session *session);
 /* Frames that were looked up are forgotten; locations stay, and their symbols. */
 void session_forget_frames(struct session *session);
 
-/* What notes need of locations that are forgotten. */
+/* Needed by notes of locations that are forgotten. */
 
 struct dso_total {
 	uint64_t n_samples;

@@ -1,5 +1,5 @@
 /*
- * What the user should know about a recording after it was read: what is not in it, and what could not be
+ * Notes say what the user should know about a recording after it was read: what is not in it, and what could not be
  * named or unwound. One note each, with a number, its share where there is one, and what to do.
  */
 #include "profile/session_internal.h"
@@ -77,7 +77,7 @@ static void add_losses(struct session *session)
 			 share_pct(counts->lost_samples, counts->samples + counts->lost_samples));
 }
 
-/* What hardware traced beside the samples. */
+/* Notes what hardware traced beside the samples. */
 static void add_traces(struct session *session)
 {
 	static const char *const kinds[] = {
@@ -185,7 +185,7 @@ static void add_unwinding(struct session *session)
 	str_release(&reasons);
 }
 
-/* What the tables that stacks were unwound by take, in kB of 1,000 bytes, as other sizes. */
+/* Notes what the tables that stacks were unwound by take, in kB of 1,000 bytes, as other sizes. */
 static void add_table(void *context, const struct dso *dso, size_t n_rows, size_t bytes)
 {
 	struct session *session = context;
@@ -286,7 +286,7 @@ static void add_files(struct session *session, const struct location_totals *tot
 
 /* ---- where names are from ---- */
 
-/* Of those that have any; those that are in the recording itself say so. */
+/* Counts those that have any; those that are in the recording itself say so. */
 static void add_sources(struct session *session, const struct location_totals *totals)
 {
 	const struct replay *replay = &session->replay;

@@ -60,7 +60,7 @@ static bool has_counts(const struct thread_counts *counts, size_t event)
 	return false;
 }
 
-/* Of the numbers as text, and of the heads. */
+/* The width of the numbers as text, and of the heads. */
 static int width_of_ids(const struct thread_counts *counts, bool tid)
 {
 	int width = (int)strlen("PID");

@@ -46,7 +46,9 @@ bool wanted_field_is_of(const struct wanted_field *field, const struct data_even
 		return !parse_u64(field->event + 1, 10, &number) && number == (uint64_t)event->index + 1;
 	if (!event->name)
 		return false;
-	return strchr(field->event, ':') ? !strcmp(event->name, field->event) : strstr(event->name, field->event) != NULL;
+	if (strchr(field->event, ':'))
+		return !strcmp(event->name, field->event);
+	return strstr(event->name, field->event);
 }
 
 /* ---- a sample's text ---- */
@@ -57,7 +59,9 @@ struct trace_texts *trace_texts_new(struct session *session, const struct trace_
 	struct str why = STR_INIT;
 	bool has_raw = false;
 
-	*texts = (struct trace_texts){ .session = session, .whole = pieces->whole, .raw = pieces->raw, .own = STR_INIT };
+	*texts = (struct trace_texts){
+		.session = session, .whole = pieces->whole, .raw = pieces->raw, .own = STR_INIT,
+	};
 	for (const char *at = pieces->fields; at && *at; at += strspn(at, ",")) {
 		size_t len = strcspn(at, ",");
 

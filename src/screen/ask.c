@@ -74,7 +74,7 @@ void act_sort(struct screen *screen, int argument)
 {
 	(void)argument;
 	if (screen_need_table(screen))
-		prompt_open(screen, "Sort by", screen->query.sort ? screen->query.sort : screen->table->question->sort_text.s,
+		prompt_open(screen, "Sort by", screen->query.sort ? screen->query.sort : screen->question->sort_text.s,
 			    NULL, sort_done);
 }
 

@@ -38,8 +38,8 @@ static inline int asked_alone(struct asked *a, const struct query *query, struct
 	return a->profile ? (table_make(&a->table, a->profile, a->question, NULL, err), code) : code;
 }
 
-static inline int asked_of(struct asked *a, struct profile *profile, const struct query *query, struct fold_cache *cache,
-			   struct str *err)
+static inline int asked_of(struct asked *a, struct profile *profile, const struct query *query,
+			   struct fold_cache *cache, struct str *err)
 {
 	int code;
 

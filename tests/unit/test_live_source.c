@@ -438,7 +438,9 @@ static void a_profile_beside_its_recorder(void **state)
 	const struct query time = { .children = 0, .sort = "time", .session = session_options };
 	struct str text = STR_INIT, expected = STR_INIT, err = STR_INIT;
 	struct filter_options percent = { .time = "10%/2" };
-	struct profile_options refused = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options, .filters = percent };
+	struct profile_options refused = {
+		.shape = { .facts = PROFILE_WHOLE }, .session = session_options, .filters = percent,
+	};
 	struct profile *profile;
 	struct asked asked;
 	struct made_recording s;
