@@ -1,7 +1,7 @@
 /*
- * pstat top: the wiring. A recording in a thread of its own (live_run.c), read here while it is taken: a profile that
- * is fed, asked for a table at each tick, and forgets an eighth of what it has after each. On a terminal the screen
- * asks it (top_screen.c), else its tables are printed.
+ * pstat top: the wiring. A recording in a thread of its own (live_run.c), read here while it is taken: a profile
+ * that is fed, asked for a table at each tick, and forgets an eighth of what it has after each. Tables are printed;
+ * or on a terminal the screen asks for them, feeds the profile between its keys, and makes one each delay.
  */
 #include "cmd/browse.h"
 #include "cmd/command.h"
@@ -9,8 +9,9 @@
 #include "cmd/message.h"
 #include "cmd/signals.h"
 #include "cmd/terminal.h"
-#include "cmd/top_screen.h"
 #include "cmd/top_options.h"
+#include "cmd/top_status.h"
+#include "screen/screen.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +19,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { DECAY_EIGHTHS = 1, ALL_EIGHTHS = 8 };
+enum { DECAY_EIGHTHS = 1, ALL_EIGHTHS = 8, LATER_MS = 100 };
 #define FIRST_TABLE_NS (330 * NS_PER_MS)
 /*
  * The newest samples of a table are at most twice as old; draining costs a few switches between threads. After the
@@ -30,6 +31,7 @@ enum { DECAY_EIGHTHS = 1, ALL_EIGHTHS = 8 };
 enum { DRAINS_OF_TABLE = 4 };
 #define FEED_NS (20 * NS_PER_MS)
 #define PATIENCE_NS (100 * NS_PER_MS)
+#define FIRST_STATUS_NS (20 * NS_PER_MS)
 
 struct top {
 	const struct top_words *words;
@@ -42,7 +44,16 @@ struct top {
 	uint64_t begun_ns;
 	uint64_t table_ns, table_cost_ns; /* when the last one was begun, and how long it took; 0: there is none */
 	bool failed;
+	/*
+	 * On a screen: when the next part is forgotten, 0: nothing is to be; nothing more will come; the user has
+	 * stopped it.
+	 */
+	uint64_t forget_ns;
+	bool ended, stopped;
+	struct str reading_failed; /* why; empty: it did not */
 };
+
+/* ---- tables as text ---- */
 
 static int write_stdout(void *context, struct str *text)
 {
@@ -205,7 +216,96 @@ static void print_notes(struct top *top)
 	message_notes(&session->notes, 0, top->words->report.sample.verbose > 0);
 }
 
-/* False: there is no screen to be had, and nothing was read. */
+/* ---- tables on a screen ---- */
+
+static unsigned least_eighths(const struct top *top)
+{
+	return top->words->zero ? ALL_EIGHTHS : DECAY_EIGHTHS;
+}
+
+/* Only cells can be asked: what was recorded is kept nowhere. */
+static int make_screen_table(void *context, struct table **table, const struct question *question, struct str *err)
+{
+	struct top *top = context;
+	int code = table_make(table, top->profile, question, NULL, err);
+
+	if (code == -EAGAIN)
+		return fail(err, -EINVAL, "this can't be asked of what is not kept; record it, and ask pstat report");
+	if (!top->forget_ns)
+		top->forget_ns = now_ns() + top->words->delay_ns;
+	return code;
+}
+
+static void forget(struct top *top)
+{
+	if (!top->forget_ns || top->stopped || now_ns() < top->forget_ns)
+		return;
+	profile_compact(top->profile, least_eighths(top));
+	top->forget_ns = 0;
+}
+
+static int feed_screen(void *context, uint64_t budget_ns, struct str *err)
+{
+	struct top *top = context;
+	struct profile *profile = top->profile;
+	int rc;
+
+	forget(top);
+	rc = profile_feed(profile, live_source_source(top->run.live), budget_ns, err);
+	if (rc > 0)
+		return rc == PROFILE_FED_LATER ? SCREEN_FED_LATER : SCREEN_FED_MORE;
+	profile_end(profile);
+	top->ended = true;
+	if (rc < 0)
+		str_addn(&top->reading_failed, err->s, err->len);
+	return rc < 0 ? rc : SCREEN_FED_ALL;
+}
+
+static void add_status(void *context, struct str *out)
+{
+	struct top *top = context;
+	uint64_t least_ns = top->status.samples_per_s > 0 ? top->words->delay_ns / 2 : FIRST_STATUS_NS;
+
+	/* Numbers are those of half a delay at least, so that keys don't make them jump; the first come at once. */
+	if (now_ns() >= top->status.time_ns + least_ns)
+		top_status_step(&top->status);
+	if (top->ended || top->stopped)
+		str_add(out, top->ended ? "ended, " : "stopped (f), ");
+	top_status_add(&top->status, out);
+}
+
+static void add_screen_notes(void *context, struct str *out)
+{
+	const struct top *top = context;
+
+	top_status_add_losses(&top->status, out);
+	str_addc(out, '\n');
+	note_list_add_lines(&top->profile->session.notes, out);
+}
+
+static void zero(void *context)
+{
+	const struct top *top = context;
+
+	profile_compact(top->profile, ALL_EIGHTHS);
+}
+
+/* While it stands still nothing is forgotten, so that what is shown can be looked at for long. */
+static void pause_samples(void *context)
+{
+	struct top *top = context;
+
+	if (top->ended)
+		return;
+	top->stopped = !top->stopped;
+	top->forget_ns = now_ns() + top->words->delay_ns;
+	live_run_pause(&top->run, top->stopped);
+}
+
+/*
+ * False: there is no screen to be had, and nothing was read. The user ends it by leaving: a recording that ends
+ * before does not take the last table away.
+ */
 static bool browse(struct top *top)
 {
 	const struct report_words *words = &top->words->report;
@@ -215,28 +315,33 @@ static bool browse(struct top *top)
 		.dots = top->output.dots,
 		.intel = words->intel,
 	};
-	struct top_screen screen = {
-		.profile = top->profile,
-		.run = &top->run,
-		.source = live_source_source(top->run.live),
-		.status = &top->status,
-		.delay_ns = top->words->delay_ns,
-		.decay_eighths = top->words->zero ? ALL_EIGHTHS : DECAY_EIGHTHS,
+	const struct screen_source source = {
+		.context = top,
+		.recording = top->profile->session.recording,
+		.make = make_screen_table,
+		.feed = feed_screen,
+		.later_ms = LATER_MS,
+		.refresh_ms = (unsigned)(top->words->delay_ns / NS_PER_MS),
+		.status = add_status,
+		.notes = add_screen_notes,
+		.zero = zero,
+		.pause = pause_samples,
 	};
 	struct query query = words->report;
 	struct str err = STR_INIT;
 	int code;
 
 	query.rows_max = 0;
-	code = top_screen_run(&screen, &options, &query, &err);
+	code = screen_run(&options, &source, &query, &err);
 	if (code == -ENOSYS || code == -ENOTTY)
 		browse_not(words->tui, err.s);
-	else if (code || screen.failed.len)
-		fail_with(top, code ? &err : &screen.failed);
-	str_release(&screen.failed);
+	else if (code || top->reading_failed.len)
+		fail_with(top, code ? &err : &top->reading_failed);
 	str_release(&err);
 	return code != -ENOSYS && code != -ENOTTY;
 }
+
+/* ---- the run ---- */
 
 /* On a screen other questions will follow. */
 static int open_profile(struct top *top, struct str *err)
@@ -307,6 +412,7 @@ static int run_top(struct top_words *words, bool delay_given)
 		.run = { .plan = &words->record.plan, .quiet = words->record.quiet, .verbose = words->record.verbose,
 			 .pausable = words->screen },
 		.output = { .text = STR_INIT, .write = write_stdout },
+		.reading_failed = STR_INIT,
 	};
 	struct str err = STR_INIT;
 	int status;
@@ -327,6 +433,7 @@ static int run_top(struct top_words *words, bool delay_given)
 	question_free(top.question);
 	status = exit_status(&top, live_run_end(&top.run));
 	str_release(&top.output.text);
+	str_release(&top.reading_failed);
 	str_release(&err);
 	return status;
 }

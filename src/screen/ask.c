@@ -147,83 +147,121 @@ void act_limit(struct screen *screen, int argument)
 
 /* ---- switches ---- */
 
-static void switch_order(struct query *query, const struct table *table)
+static bool columns_are_named(const struct screen *screen)
 {
-	query->chain.order = table->question->order == CHAIN_CALLER ? CHAIN_CALLEE : CHAIN_CALLER;
-	query->chain.order_set = true;
+	return screen->query.fields && screen->query.fields[0] != '+';
 }
 
-/* Why nothing would change; NULL: something will. */
-static const char *why_not(const struct screen *screen, int what)
+/* Asks what the switch has made of the query. False: it has no answer. */
+static bool ask_switched(struct screen *screen, const struct query *query)
 {
-	const char *fields = screen->query.fields;
-	const bool named = fields && fields[0] != '+';
-
-	switch (what) {
-	case SWITCH_CHILDREN:
-		return screen->query.view == VIEW_HIERARCHY ? "rows within rows have no Children; y makes them flat"
-		       : screen->query.mem_mode             ? "rows of --mem-mode have no Children"
-							    : NULL;
-	case SWITCH_SAMPLES:
-		return named ? "the columns are named: O and sample show this one" : NULL;
-	case SWITCH_PERIOD:
-		return named ? "the columns are named: O and period show this one" : NULL;
-	case SWITCH_GROUP:
-		return screen->table->n_hists < 2 && screen->hist->n_members < 2 ? "there is no other event" : NULL;
-	}
-	return NULL;
+	return screen_ask(screen, query) && screen->table;
 }
 
-void act_switch(struct screen *screen, int what)
+static void say_no_chains(struct screen *screen)
+{
+	screen_say(screen, "the recording has no callchains, or they are not shown");
+}
+
+void act_children(struct screen *screen, int argument)
 {
 	struct query query = screen->query;
-	const struct table *table;
-	const char *why;
 
+	(void)argument;
 	if (!screen_need_table(screen))
 		return;
-	why = why_not(screen, what);
-	if (why) {
-		screen_say(screen, "%s", why);
+	if (query.view == VIEW_HIERARCHY || query.mem_mode) {
+		screen_say(screen, query.view == VIEW_HIERARCHY ?
+					   "rows within rows have no Children; y makes them flat" :
+					   "rows of --mem-mode have no Children");
 		return;
 	}
-	table = screen->table;
-	switch (what) {
-	case SWITCH_CHILDREN:
-		query.children = !table->question->children;
-		break;
-	case SWITCH_HIERARCHY:
-		query.view = query.view == VIEW_HIERARCHY ? VIEW_FLAT_ENTRIES : VIEW_HIERARCHY;
-		break;
-	case SWITCH_ORDER:
-		switch_order(&query, table);
-		break;
-	case SWITCH_SAMPLES:
-		query.n_samples = !query.n_samples;
-		break;
-	case SWITCH_PERIOD:
-		query.total_period = !query.total_period;
-		break;
-	case SWITCH_RELATIVE:
-		query.percentage_relative = !query.percentage_relative;
-		break;
-	case SWITCH_GROUP:
-		query.group_off = query.group || screen->hist->n_members > 1;
-		query.group = !query.group_off;
-		break;
-	}
-	screen_ask(screen, &query);
-	if (!screen->table)
+	query.children = !screen->table->question->children;
+	if (ask_switched(screen, &query) && query.children && !screen->table->question->children)
+		say_no_chains(screen);
+}
+
+void act_hierarchy(struct screen *screen, int argument)
+{
+	struct query query = screen->query;
+
+	(void)argument;
+	query.view = query.view == VIEW_HIERARCHY ? VIEW_FLAT_ENTRIES : VIEW_HIERARCHY;
+	if (screen_need_table(screen))
+		screen_ask(screen, &query);
+}
+
+void act_order(struct screen *screen, int argument)
+{
+	struct query query = screen->query;
+
+	(void)argument;
+	if (!screen_need_table(screen))
 		return;
-	table = screen->table;
-	if ((what == SWITCH_CHILDREN && query.children && !table->question->children) ||
-	    (what == SWITCH_ORDER && !table->question->chains))
-		screen_say(screen, "the recording has no callchains, or they are not shown");
-	else if (what == SWITCH_ORDER)
+	query.chain.order = screen->table->question->order == CHAIN_CALLER ? CHAIN_CALLEE : CHAIN_CALLER;
+	query.chain.order_set = true;
+	if (!ask_switched(screen, &query))
+		return;
+	if (!screen->table->question->chains)
+		say_no_chains(screen);
+	else
 		screen_say(screen, "call trees from the %s",
-			   table->question->order == CHAIN_CALLER ? "outermost caller in" : "sampled function out");
-	else if (what == SWITCH_RELATIVE)
+			   screen->table->question->order == CHAIN_CALLER ? "outermost caller in" :
+									    "sampled function out");
+}
+
+void act_samples(struct screen *screen, int argument)
+{
+	struct query query = screen->query;
+
+	(void)argument;
+	query.n_samples = !query.n_samples;
+	if (!screen_need_table(screen))
+		return;
+	if (columns_are_named(screen))
+		screen_say(screen, "the columns are named: O and sample show this one");
+	else
+		screen_ask(screen, &query);
+}
+
+void act_period(struct screen *screen, int argument)
+{
+	struct query query = screen->query;
+
+	(void)argument;
+	query.total_period = !query.total_period;
+	if (!screen_need_table(screen))
+		return;
+	if (columns_are_named(screen))
+		screen_say(screen, "the columns are named: O and period show this one");
+	else
+		screen_ask(screen, &query);
+}
+
+void act_relative(struct screen *screen, int argument)
+{
+	struct query query = screen->query;
+
+	(void)argument;
+	query.percentage_relative = !query.percentage_relative;
+	if (screen_need_table(screen) && ask_switched(screen, &query))
 		screen_say(screen, "percentages of %s", query.percentage_relative ? "what the filters left" : "all");
+}
+
+void act_group(struct screen *screen, int argument)
+{
+	struct query query = screen->query;
+
+	(void)argument;
+	if (!screen_need_table(screen))
+		return;
+	if (screen->table->n_hists < 2 && screen->hist->n_members < 2) {
+		screen_say(screen, "there is no other event");
+		return;
+	}
+	query.group_off = query.group || screen->hist->n_members > 1;
+	query.group = !query.group_off;
+	screen_ask(screen, &query);
 }
 
 void act_group_sort(struct screen *screen, int member)

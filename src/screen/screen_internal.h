@@ -17,7 +17,7 @@
 
 struct screen;
 
-/* ---- row_list.c ---- */
+/* ---- view_rows.c ---- */
 
 struct row {
 	uint64_t id;
@@ -53,16 +53,6 @@ struct row_list {
 void row_list_release(struct row_list *rows);
 /* Before the table goes: all that points into it. */
 void row_list_forget(struct row_list *rows);
-/* The rows of a hist as they are folded now. */
-void row_list_make(struct row_list *rows, struct table *table, const struct hist *hist);
-/* Unfolds or folds one row; row_list_make shows it. */
-void row_list_flip(struct row_list *rows, const struct row *row);
-/* The row and all below it: of an entry with its whole tree. */
-void row_list_set_below(struct row_list *rows, struct table *table, const struct hist *hist, const struct row *row,
-			bool unfold);
-void row_list_set_all(struct row_list *rows, bool unfold);
-/* The number of the row with this id; rows->n: there is none. */
-size_t row_list_find(const struct row_list *rows, uint64_t id);
 
 /* ---- screen_keys.c ---- */
 
@@ -243,15 +233,10 @@ int screen_run_view(struct screen *screen, struct str *err);
 /* Leaves the program, whatever lies on the rows. */
 void act_leave(struct screen *screen, int argument);
 
-/* ---- row_list.c ---- */
-void rows_fit(struct screen *screen);
+/* ---- view_rows.c ---- */
 /* The selected row stays what it was, where it is still there. */
 void rows_renew(struct screen *screen);
 const struct row *rows_selected(const struct screen *screen);
-/* False: there is no row with this id. */
-bool rows_select(struct screen *screen, uint64_t id);
-/* Adds what is different in it: "[.] main". */
-void rows_add_name(struct screen *screen, const struct row *row, struct str *out);
 /*
  * The column of a key that says the same of all in the entry: in a hierarchy down to its own level. NULL: none
  * does.
@@ -259,8 +244,6 @@ void rows_add_name(struct screen *screen, const struct row *row, struct str *out
 const struct column *rows_key_column(const struct table *table, const struct entry *entry, const char *key);
 /* The selected row's function; NULL: it has none, or it is not known. */
 const struct symbol *rows_selected_symbol(const struct screen *screen);
-/* The line of a row as it is shown, without marks. */
-void rows_add_heads(struct screen *screen, struct str *out);
 void act_move(struct screen *screen, int how);
 enum { FOLD_ONE = 1, UNFOLD_BELOW, FOLD_BELOW, UNFOLD_ALL, FOLD_ALL };
 void act_fold(struct screen *screen, int how);
@@ -269,6 +252,8 @@ void act_scroll(struct screen *screen, int by);
 void act_back(struct screen *screen, int key);
 void act_whole_names(struct screen *screen, int argument);
 void act_show_name(struct screen *screen, int argument);
+/* The menu of all that can be done with the selected row. */
+void act_menu(struct screen *screen, int argument);
 
 /* ---- view_text.c ---- */
 /* Shows screen->text.lines, which the caller has filled. */
@@ -312,8 +297,6 @@ bool zoom_out(struct screen *screen);
 /* "comm: callers, dso: libc.so.6" */
 void zooms_add(const struct screen *screen, struct str *out);
 void zooms_release(struct screen *screen);
-/* All that can be done with the selected row. */
-void act_menu(struct screen *screen, int argument);
 
 /* ---- ask.c ---- */
 void act_next_event(struct screen *screen, int step);
@@ -321,16 +304,13 @@ void act_filter(struct screen *screen, int argument);
 void act_sort(struct screen *screen, int argument);
 void act_fields(struct screen *screen, int argument);
 void act_limit(struct screen *screen, int argument);
-enum {
-	SWITCH_CHILDREN = 1,
-	SWITCH_HIERARCHY,
-	SWITCH_ORDER,
-	SWITCH_SAMPLES,
-	SWITCH_PERIOD,
-	SWITCH_RELATIVE,
-	SWITCH_GROUP
-};
-void act_switch(struct screen *screen, int what);
+void act_children(struct screen *screen, int argument);
+void act_hierarchy(struct screen *screen, int argument);
+void act_order(struct screen *screen, int argument);
+void act_samples(struct screen *screen, int argument);
+void act_period(struct screen *screen, int argument);
+void act_relative(struct screen *screen, int argument);
+void act_group(struct screen *screen, int argument);
 void act_group_sort(struct screen *screen, int member);
 void act_zero(struct screen *screen, int argument);
 void act_pause(struct screen *screen, int argument);
