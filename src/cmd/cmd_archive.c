@@ -4,9 +4,9 @@
  *	recording --samples--> files that they lie in (archive_files.c) --> archive; with --all the recording, too
  *	archive ------------> the build-id cache, and a recording in it into this folder
  *
- * Members are named as perf-archive names them. The archive is made beside its place and renamed, so that there is none
- * or a whole one; nothing is written over when one is unpacked. What an archive has that is refused is reported, a line
- * each, and the exit status says that it was not all.
+ * Members are named as perf-archive names them. The archive is made beside its place and renamed, so that there is
+ * none or a whole one; nothing is written over when one is unpacked. What an archive has that is refused is
+ * reported, a line each, and the exit status says that it was not all.
  */
 #include "cmd/archive_files.h"
 #include "cmd/command.h"

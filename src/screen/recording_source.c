@@ -13,10 +13,13 @@
 
 enum { READINGS_MAX = 4, REFRESH_MS = 250, LATER_MS = 50 };
 
-/* What comes through a pipe is kept, for questions that cells can't answer: in a temporary file of so much. */
+/*
+ * A recording that comes through a pipe is kept in a temporary file of this size, for questions that need another
+ * reading.
+ */
 #define KEPT_BYTES_MAX (UINT64_C(1) << 30)
 
-struct reading {
+struct recording_reading {
 	struct profile *profile;
 	struct fold_cache *cache; /* of its tables */
 	struct reader *reader;
@@ -26,23 +29,23 @@ struct reading {
 };
 struct screen_recording {
 	struct reader *reader;
-	struct reading readings[READINGS_MAX]; /* the first stays; the last one was asked last */
+	struct recording_reading readings[READINGS_MAX]; /* the first stays; the last one was asked last */
 	size_t n, asked;
 	struct str failed;
 };
 
-static void reading_release(struct reading *reading)
+static void reading_release(struct recording_reading *reading)
 {
 	fold_cache_free(reading->cache);
 	profile_free(reading->profile);
 	if (reading->owned)
 		reader_close(reading->owned);
 	free(reading->owned);
-	*reading = (struct reading){ .profile = NULL };
+	*reading = (struct recording_reading){ .profile = NULL };
 }
 
 /* Filters are asked of the cells, but those by time: the next question may have others. */
-static int reading_open(struct reading *reading, const struct question *question, struct str *err)
+static int reading_open(struct recording_reading *reading, const struct question *question, struct str *err)
 {
 	const struct profile_options options = question_profile(question, PROFILE_FOR_OTHERS);
 	int code = profile_new(&reading->profile, &options, reading->reader, err);
@@ -75,7 +78,7 @@ int screen_recording_new(struct screen_recording **recording, struct reader *rea
 	made->reader = reader;
 	made->readings[0].reader = reader;
 	made->n = 1;
-	/* Where it can't be, what is asked says so. */
+	/* A question that needs a recording that could not be kept says so. */
 	if (reader_keep(reader, KEPT_BYTES_MAX, err))
 		str_reset(err);
 	reader_know_events(reader);
@@ -108,7 +111,7 @@ const char *screen_recording_failed(const struct screen_recording *recording)
 
 static int read_again(struct screen_recording *recording, const struct question *question, struct str *err)
 {
-	struct reading made = { .profile = NULL };
+	struct recording_reading made = { .profile = NULL };
 	int code;
 
 	made.reader = made.owned = xcalloc(1, sizeof(*made.owned));
@@ -134,7 +137,7 @@ static int read_again(struct screen_recording *recording, const struct question 
 static int ask(struct screen_recording *recording, size_t i, struct table **table, const struct question *question,
 	       struct str *err)
 {
-	struct reading *reading = &recording->readings[i];
+	struct recording_reading *reading = &recording->readings[i];
 	int code = table_make(table, reading->profile, question, reading->cache, err);
 
 	if (code == -EAGAIN)
@@ -188,7 +191,7 @@ static int feed(void *context, uint64_t budget_ns, struct str *err)
 {
 	struct screen_recording *recording = context;
 	const size_t i = to_be_fed(recording);
-	struct reading *reading;
+	struct recording_reading *reading;
 	struct profile *profile;
 	int rc;
 
@@ -211,7 +214,7 @@ static int feed(void *context, uint64_t budget_ns, struct str *err)
 
 /* ---- what is said ---- */
 
-static size_t n_doubts(const struct reading *reading)
+static size_t n_doubts(const struct recording_reading *reading)
 {
 	const struct note_list *lists[] = { &reading->profile->session.notes, &reading->reader->notes };
 	size_t n = reading->reader->missing.len > 0;
@@ -225,7 +228,7 @@ static size_t n_doubts(const struct reading *reading)
 static void add_status(void *context, struct str *out)
 {
 	struct screen_recording *recording = context;
-	const struct reading *reading = &recording->readings[recording->asked];
+	const struct recording_reading *reading = &recording->readings[recording->asked];
 	const struct replay_counts *counts = &reading->profile->session.replay.counts;
 	size_t notes = n_doubts(reading);
 
@@ -251,7 +254,7 @@ static void add_status(void *context, struct str *out)
 static void add_notes(void *context, struct str *out)
 {
 	struct screen_recording *recording = context;
-	const struct reading *reading = &recording->readings[recording->asked];
+	const struct recording_reading *reading = &recording->readings[recording->asked];
 
 	if (recording->failed.len)
 		str_addf(out, "%s\n", recording->failed.s);
