@@ -332,7 +332,7 @@ const struct symbol_row *symbol_table_aliases(const struct symbol_table *table, 
 	}
 	for (*n = 0; low + *n < table->n_aliases && table->aliases[low + *n].start == start;)
 		++*n;
-	return table->aliases + low;
+	return low < table->n_aliases ? table->aliases + low : NULL; /* of none there is no array */
 }
 
 /* How many marks are at or below addr. */
