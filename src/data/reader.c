@@ -508,10 +508,12 @@ void reader_know_events(struct reader *reader)
 {
 	if (!reader->pipe || reader->has_ahead)
 		return;
-	reader->has_ahead = true;
-	do
+	do {
+		if (reader->no_wait && reader->events.n && stream_would_wait(reader->streams[0], reader->swap))
+			return;
 		reader->ahead_rc = reader_next(reader, &reader->ahead, &reader->ahead_why);
-	while (reader->ahead_rc > 0 && describes_recording(reader->ahead.type));
+	} while (reader->ahead_rc > 0 && describes_recording(reader->ahead.type));
+	reader->has_ahead = true;
 }
 
 static int give_ahead(struct reader *reader, struct record *record, struct str *err)

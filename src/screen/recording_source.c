@@ -81,8 +81,8 @@ int screen_recording_new(struct screen_recording **recording, struct reader *rea
 	/* A question that needs a recording that could not be kept says so. */
 	if (reader_keep(reader, KEPT_BYTES_MAX, err))
 		str_reset(err);
-	reader_know_events(reader);
 	reader_no_wait(reader);
+	reader_know_events(reader);
 	code = open_first(made, query, err);
 	*recording = made;
 	if (code) {
