@@ -25,6 +25,8 @@ struct session *annotate_session(const struct annotate *annotate);
 const struct data_event *annotate_event(const struct annotate *annotate, size_t event);
 
 /* ---- annotation.c ---- */
+/* Code is there, whose first byte is at start: its instructions, and the samples of each. */
+void annotation_make_instructions(struct annotation *annotation, struct disasm *disasm, uint64_t start);
 /* Instructions are there: rows from top to bottom, and the sums by source line. */
 void annotation_make_rows(struct annotation *annotation);
 void annotation_make_lines(struct annotation *annotation);

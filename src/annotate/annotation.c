@@ -189,17 +189,6 @@ static void link_jumps(struct annotation *annotation)
 	}
 }
 
-static void make_instructions(struct annotation *annotation, struct disasm *disasm, uint64_t start)
-{
-	struct str text = STR_INIT;
-	size_t at = 0, cap = 0;
-
-	while (at < annotation->private->code.n)
-		add_instruction(annotation, &cap, disasm, start, &at, &text);
-	link_jumps(annotation);
-	str_release(&text);
-}
-
 /* A sample between the starts of two instructions is the first one's. */
 static void count_samples(struct annotation *annotation)
 {
@@ -220,6 +209,18 @@ static void count_samples(struct annotation *annotation)
 	for (size_t i = 0; i < annotation->n_instructions; i++)
 		annotation->instructions[i].cells = own[i] ? own[i] : none;
 	free(own);
+}
+
+void annotation_make_instructions(struct annotation *annotation, struct disasm *disasm, uint64_t start)
+{
+	struct str text = STR_INIT;
+	size_t at = 0, cap = 0;
+
+	while (at < annotation->private->code.n)
+		add_instruction(annotation, &cap, disasm, start, &at, &text);
+	link_jumps(annotation);
+	str_release(&text);
+	count_samples(annotation);
 }
 
 static bool same_line(const struct source_line *a, const struct source_line *b)
@@ -427,9 +428,8 @@ static int fill(struct annotation *annotation, struct str *err)
 	disasm = disasm_open(private->code.machine, private->options.intel, err);
 	if (!disasm)
 		return -ENOSYS;
-	make_instructions(annotation, disasm, start);
+	annotation_make_instructions(annotation, disasm, start);
 	disasm_close(disasm);
-	count_samples(annotation);
 	annotation_make_rows(annotation);
 	annotation_make_lines(annotation);
 	return 0;

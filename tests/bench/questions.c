@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct question {
+static const struct asked {
 	const char *what, *format;
-	struct query options;
+	struct query query;
 } questions[] = {
 #define CHAINS .chain = { .kind = CHAIN_GRAPH, .min_percent = 0.5, .order = CHAIN_CALLER }
 	{ "children, with trees", "stdio", { .children = -1, CHAINS } },
@@ -27,36 +27,44 @@ static void stop(const struct str *err)
 	exit(1);
 }
 
-static double ask(struct profile *profile, const struct question *question)
+static double ask(struct profile *profile, const struct asked *asked)
 {
-	const struct report_format *format = report_format_find(question->format);
-	struct query options = question->options;
+	const struct report_format *format = report_format_find(asked->format);
+	struct query query = asked->query;
 	struct output output = { .text = STR_INIT };
 	struct str err = STR_INIT;
+	struct question *question;
 	struct table *table;
 	uint64_t begin_ns = now_ns();
 
-	options.needs = format->needs;
-	if (table_make(&table, profile, &options, &err))
+	query.needs = format->needs;
+	if (question_make(&question, &query, profile->session.recording, &err) ||
+	    table_make(&table, profile, question, NULL, &err))
 		stop(&err);
 	format->print(table, &output);
 	table_free(table);
+	question_free(question);
 	str_release(&output.text);
 	return (double)(now_ns() - begin_ns) / 1e6;
 }
 
 int main(int argc, char **argv)
 {
-	const struct profile_options options = { .time_quantum_ns = 0 };
+	struct profile_options options;
+	struct question *question;
 	struct profile *profile;
 	struct reader reader;
 	struct str err = STR_INIT;
 	size_t n_cells = 0;
 	uint64_t begin_ns = now_ns();
 
-	if (argc != 2 || reader_open(&reader, argv[1], &err) || profile_new(&profile, &options, &reader, &err) ||
-	    profile_read(profile, NULL, NULL, &err))
+	if (argc != 2 || reader_open(&reader, argv[1], &err) ||
+	    question_make(&question, &questions[0].query, &reader.recording, &err))
 		stop(&err);
+	options = question_profile(question, PROFILE_FOR_OTHERS);
+	if (profile_new(&profile, &options, &reader, &err) || profile_read(profile, NULL, NULL, &err))
+		stop(&err);
+	question_free(question);
 	for (size_t i = 0; i < profile->n_events; i++)
 		n_cells += profile->events[i]->cells.n;
 	printf("%-30s %8.1f ms  %llu samples, %zu cells\n", "reading all", (double)(now_ns() - begin_ns) / 1e6,

@@ -69,9 +69,8 @@ static void annotate_bytes(struct annotation *annotation, unsigned how)
 
 	if (!disasm)
 		abort();
-	instructions_make(annotation, disasm, START);
+	annotation_make_instructions(annotation, disasm, START);
 	disasm_close(disasm);
-	instructions_count(annotation);
 	annotation_make_rows(annotation);
 	annotation_make_lines(annotation);
 	check(annotation);
@@ -90,12 +89,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct data_event event = { 0 };
 	const struct data_event *events[] = { &event };
 	struct session session = { .recording = &recording };
-	struct annotate_cell cells[ADDRESSES_MAX], total = { 0 };
+	struct annotate_cell cells[ADDRESSES_MAX], total = { 0 }, elsewhere = { 0 };
 	struct annotate_address addresses[ADDRESSES_MAX];
 	struct annotate_function function = { .symbol = &symbol, .total = &total, .addresses = addresses };
 	struct annotation_private private = { .session = &session };
 	struct annotation annotation = { .function = &function, .events = events, .n_events = 1, .totals = &total,
-					 .private = &private };
+					 .elsewhere = &elsewhere, .private = &private };
 	size_t n;
 
 	if (size < 3)
@@ -118,7 +117,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	private.code.bytes = xmalloc(private.code.n);
 	memcpy(private.code.bytes, data + 2 + 2 * n, private.code.n);
 	private.code.shown = START;
-	annotation.elsewhere = annotation_new_cells(&annotation);
 	annotate_bytes(&annotation, data[0]);
 	source_texts_free(private.sources);
 	symbol_code_release(&private.code);

@@ -100,43 +100,60 @@ static const struct report_format *format_of(const struct query *query)
 	return report_format_find(query->needs == NEED_STACKS ? "folded" : query->needs ? "json" : "stdio");
 }
 
-/* The file is not at its path: what only it can tell is refused. */
-static void ask_profile(struct profile *profile, const struct query *query)
+static void print(const struct query *query, struct profile *profile, const struct question *question)
 {
+	const struct report_format *format = format_of(query);
 	struct output output = { .text = STR_INIT };
 	struct str err = STR_INIT;
 	struct table *table;
 
-	if (!table_make(&table, profile, query, &err)) {
-		format_of(query)->print(table, &output);
+	if (!table_make(&table, profile, question, NULL, &err)) {
+		format->print(table, &output);
 		check_text(&output.text);
+		if (!strcmp(format->name, "folded"))
+			check_folded(&output.text);
 		table_free(table);
 	}
 	str_release(&output.text);
 	str_release(&err);
 }
 
+/* A profile that was read for other questions; its file is not at its path, so that what only it can tell is refused. */
+static void ask_profile(struct profile *profile, const struct query *query)
+{
+	struct question *question = NULL;
+	struct str err = STR_INIT;
+
+	if (!question_make(&question, query, profile->session.recording, &err))
+		print(query, profile, question);
+	question_free(question);
+	str_release(&err);
+}
+
 static void run_report(int fd, const struct query *how)
 {
-	struct query options = *how;
-	const struct report_format *format = format_of(how);
-	struct output output = { .text = STR_INIT };
-	struct table *report = NULL;
+	struct query query = *how;
+	struct question *question = NULL;
+	struct profile_options options;
+	struct profile *profile = NULL;
 	struct reader reader;
 	struct str err = STR_INIT;
 
-	options.session = session_options;
-	if (open_input(&reader, fd) && !table_new(&report, &options, &reader, &err)) {
-		table_run(report, NULL, NULL, &err);
-		format->print(report, &output);
-		session_add_notes(table_session(report));
-		check_text(&output.text);
-		if (!strcmp(format->name, "folded"))
-			check_folded(&output.text);
+	query.session = session_options;
+	if (open_input(&reader, fd)) {
+		reader_know_events(&reader);
+		if (!question_make(&question, &query, &reader.recording, &err)) {
+			options = question_profile(question, 0);
+			if (!profile_new(&profile, &options, &reader, &err)) {
+				profile_read(profile, NULL, NULL, &err);
+				print(&query, profile, question);
+				session_add_notes(&profile->session);
+			}
+		}
 	}
-	table_free(report);
+	profile_free(profile);
+	question_free(question);
 	reader_close(&reader);
-	str_release(&output.text);
 	str_release(&err);
 }
 
@@ -160,26 +177,42 @@ static void run_script(int fd, const struct script_options *how)
 	str_release(&err);
 }
 
-/* One profile, fed in steps and compacted between them, is asked all that its cells can tell. */
-static void run_profile(int fd)
+/* Feeds a profile in steps, compacts it between them, and asks all that its cells can tell. */
+static void ask_all(struct profile *profile, struct reader *reader)
 {
-	const struct profile_options options = { .session = session_options };
-	struct profile *profile = NULL;
-	struct reader reader;
 	struct str err = STR_INIT;
 	unsigned steps = 0;
 
-	if (open_input(&reader, fd) && !profile_new(&profile, &options, &reader, &err)) {
-		while (profile_feed(profile, &reader.source, 0, &err) > 0)
-			if (++steps % 2)
-				profile_compact(profile, steps % 9);
-		profile_end(profile);
-		for (size_t i = 0; i < ARRAY_SIZE(reports); i++)
-			ask_profile(profile, &reports[i]);
-		profile_compact(profile, 0);
-		ask_profile(profile, &reports[0]);
+	while (profile_feed(profile, &reader->source, 0, &err) > 0)
+		if (++steps % 2)
+			profile_compact(profile, steps % 9);
+	profile_end(profile);
+	for (size_t i = 0; i < ARRAY_SIZE(reports); i++)
+		ask_profile(profile, &reports[i]);
+	profile_compact(profile, 0);
+	ask_profile(profile, &reports[0]);
+	str_release(&err);
+}
+
+static void run_profile(int fd)
+{
+	const struct query query = { .session = session_options };
+	struct question *question = NULL;
+	struct profile_options options;
+	struct profile *profile = NULL;
+	struct reader reader;
+	struct str err = STR_INIT;
+
+	if (open_input(&reader, fd)) {
+		reader_know_events(&reader);
+		if (!question_make(&question, &query, &reader.recording, &err)) {
+			options = question_profile(question, PROFILE_FOR_OTHERS);
+			if (!profile_new(&profile, &options, &reader, &err))
+				ask_all(profile, &reader);
+		}
 	}
 	profile_free(profile);
+	question_free(question);
 	reader_close(&reader);
 	str_release(&err);
 }
