@@ -1,10 +1,11 @@
 /*
- * hist: a profile and what is asked of it -> a table.
+ * hist: a profile and a question -> a table.
  *
- *     profile: cells --fold.c--> entries by the sort keys; children; filters
- *                                    |
- *                                    v
- *                                calltree.c: the call tree of one entry, when it is asked for
+ *     query --question.c--> question: keys, columns, facts that a profile has to keep
+ *     profile: cells, question --table.c, fold.c--> entries by the sort keys; children; filters
+ *                                                       |
+ *                                                       v
+ *                                                   calltree.c: the call tree of one entry, when it is asked for
  *
  * Cells tell facts apart, entries tell key values apart: facts are turned into values (a location into its
  * symbol), equal values into one entry. A format prints what is here and computes nothing.
@@ -12,7 +13,8 @@
  * Words, here and in the files of this folder:
  *
  *	cell		what samples have that agree in all facts: how often, with how much period (profile.h)
- *	query		what is asked: keys, columns, filters, limits, how chains are shown
+ *	query		what is asked, in a user's words: keys, columns, filters, limits, how chains are shown
+ *	question	the same understood for one recording, and constant: question_make()
  *	table		the answer: one hist for each event, or for each group of events
  *	key, field	what makes entries different; a number of an entry. A column shows one of either
  *	hist, member	the entries of an event; one event of a group's hist
@@ -63,40 +65,50 @@ enum table_needs {
 	NEED_BLOCKS = 64, /* with NEED_ENTRIES: hist.blocks */
 };
 enum report_view { VIEW_FLAT_ENTRIES, VIEW_HIERARCHY };
+/* Query: the words of a user, or of a key of the browser, before anything is known of the recording. */
 struct query {
+	/* Samples: from where, which ones, how they are told apart. */
 	struct session_options session;
 	struct filter_options filters;
-	const char *sort; /* -s, as typed; NULL: the default for the recording */
-	const char *fields; /* -F; NULL: made from sort and the switches below */
-	unsigned needs; /* of its format: enum table_needs */
-	const char *separator; /* -t; NULL: aligned columns */
-	const char *parent; /* -p: regular expression; NULL: the default, "^sys_|^do_page_fault" */
-	bool exclude_other; /* -x: only entries with a parent */
-	const char *ignore_callees; /* regular expression: functions whose callees count for them; or NULL */
-	int children; /* 1, 0; -1: on where there are chains */
-	bool no_chains; /* --no-call-graph: as if there were none */
-	bool chains_asked; /* -g was given: a recording without chains is worth a note */
-	struct chain_options chain;
 	bool branch_stack; /* -b; --no-branch-stack: branch_stack_off */
 	bool branch_stack_off;
 	bool mem_mode; /* --mem-mode */
-	bool n_samples, total_period; /* -n, --show-total-period */
-	bool cpu_utilization; /* --showcpuutilization */
+	uint64_t time_quantum_ns; /* 0: 100 ms */
+	bool threads_counted; /* -T: per-thread event counts (READ records) */
+
+	/* Rows: their keys, which are shown, in which order. */
+	const char *sort; /* -s, as typed; NULL: the default for the recording */
+	const char *parent; /* -p: regular expression; NULL: the default, "^sys_|^do_page_fault" */
+	bool exclude_other; /* -x: only entries with a parent */
+	enum report_view view; /* --hierarchy */
 	bool group, group_off; /* --group */
 	size_t group_sort; /* the member that orders rows; too great: the first */
 	bool empty_shown; /* --no-skip-empty: events without samples */
-	enum report_view view; /* --hierarchy */
-	bool threads_counted; /* -T: per-thread event counts (READ records) */
+	bool hide_unresolved; /* -U */
 	double percent_limit; /* --percent-limit */
 	size_t rows_max; /* of an event's rows, in their order: with hierarchy of its first level; 0: all */
 	uint64_t samples_over; /* only rows with more samples than this */
+
+	/* Callchains. */
+	int children; /* 1, 0; -1: on where there are chains */
+	const char *ignore_callees; /* regular expression: functions whose callees count for them; or NULL */
+	bool no_chains; /* --no-call-graph: as if there were none */
+	bool chains_asked; /* -g was given: a recording without chains is worth a note */
+	struct chain_options chain;
+
+	/* Columns. */
+	const char *fields; /* -F; NULL: made from sort and the switches below */
+	bool n_samples, total_period; /* -n, --show-total-period */
+	bool cpu_utilization; /* --showcpuutilization */
 	bool percentage_relative; /* --percentage relative: of what the filters left; default absolute */
+
+	/* Text. */
+	unsigned needs; /* of its format: enum table_needs */
+	const char *separator; /* -t; NULL: aligned columns */
 	const char *field_widths; /* -w */
 	unsigned verbose; /* -v */
-	bool hide_unresolved; /* -U */
 	bool full_source_path;
 	bool raw_trace; /* texts of tracepoints: field by field */
-	uint64_t time_quantum_ns; /* 0: 100 ms */
 	bool ns; /* nine digits for the sort key time */
 	bool folded_annotate; /* --folded -a: _[k], _[i] */
 	bool folded_delimiter; /* a "-" frame between user and kernel */

@@ -46,7 +46,7 @@ enum {
 	FORCED_SWITCH_NS = 20000,
 	FAULT_NS = 1000,
 	ENDS_PCT = 70,
-	LAG_NS = 20000000, /* the files have of a thread that runs what it had at the last tick */
+	LAG_NS = 20000000, /* of a task that runs clocks and files have what it had at the last tick */
 };
 
 /*
@@ -412,6 +412,12 @@ static uint64_t ends_allowed(const struct rusage *usage)
 	       (uint64_t)(usage->ru_minflt + usage->ru_majflt) * FAULT_NS;
 }
 
+/* How much later than it was a CPU time may be seen; wait4(2) has that of a command from its exec on. */
+static uint64_t lag_ns(const struct removal *removal)
+{
+	return removal->by_thread || !removal->from_exec ? LAG_NS : 0;
+}
+
 /* The most that may be missing of this CPU time where no counter was removed. */
 static uint64_t allowed_ns(const struct removal *removal, uint64_t ran_ns)
 {
@@ -421,9 +427,7 @@ static uint64_t allowed_ns(const struct removal *removal, uint64_t ran_ns)
 
 	if (child && child->has_usage)
 		ends_ns = ends_allowed(&child->usage) * removal->slowness;
-	if (removal->by_thread)
-		allowed += LAG_NS;
-	return allowed + (ends_ns < most_ns ? ends_ns : most_ns);
+	return allowed + lag_ns(removal) + (ends_ns < most_ns ? ends_ns : most_ns);
 }
 
 /* Reads the task's flags, the 7th field after its name (include/linux/sched.h). True, too, where they are not known. */
@@ -445,7 +449,7 @@ static bool is_exiting(const struct host_paths *host, pid_t pid)
 /* True where the task ran since the last comparison, and its enabled time did not pass. */
 static bool stands_still(const struct counter_set *set, const struct removal_unit *unit, uint64_t enabled_ns)
 {
-	uint64_t least_ns = ALLOWED_NS * set->removal->slowness + (set->removal->by_thread ? LAG_NS : 0);
+	uint64_t least_ns = ALLOWED_NS * set->removal->slowness + lag_ns(set->removal);
 
 	return unit->judged_ns && enabled_ns == unit->enabled_ns && unit->ran_ns > unit->judged_ns + least_ns &&
 	       !is_exiting(&set->kern->host, unit->pid);

@@ -373,7 +373,7 @@ test_texts()
 	has "? has the last one" '^q  *leaves' "$out"
 	browse 30 100 'keys !' 'until Losses and doubts' show -- -i "$golden/lost.data"
 	has "!: losses" 'lost' "$out"
-	browse 30 100 'line ^. help' -- -i "$golden/lost.data"
+	browse 30 200 'line ^. help' -- -i "$golden/lost.data"
 	has "losses are in the status line" 'lost: 3 samples, lost: 5 records, [0-9]+ notes' "$out"
 	browse 60 100 'keys i' 'until says of itself' show -- -i "$golden/plain.data"
 	has "i: the header" 'hostname|captured|cmdline|nrcpus' "$out"

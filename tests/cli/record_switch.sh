@@ -77,7 +77,7 @@ test_packed()
 
 test_by_time()
 {
-	record --switch-output=1s -- "$exact" mortal forks:2 spins:50 sleeps:1100 spins:50
+	record --switch-output=1s -- "$exact" mortal forks:2 spins:1200
 	are_named "two children" 2 x.*
 }
 

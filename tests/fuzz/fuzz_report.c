@@ -118,7 +118,7 @@ static void print(const struct query *query, struct profile *profile, const stru
 	str_release(&err);
 }
 
-/* A profile that was read for other questions; its file is not at its path, so that what only it can tell is refused. */
+/* A profile was read for other questions. Its file is not at its path: what only it can tell is refused. */
 static void ask_profile(struct profile *profile, const struct query *query)
 {
 	struct question *question = NULL;
