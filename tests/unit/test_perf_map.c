@@ -121,7 +121,7 @@ static void random_ranges_are_as_painted(void **state)
 		memset(painted, 0, sizeof(painted));
 		for (int i = 0; i < RANGES; i++) {
 			uint64_t start, size;
-			char name[8];
+			char name[16];
 
 			seed = seed * 1664525 + 1013904223;
 			start = 1 + (seed >> 16) % (PLACES - 1);

@@ -131,18 +131,18 @@ struct dso_case {
 
 static const struct dso_case dso_cases[] = {
 	{ "the same file, as far as anybody knows; replaced; a link; all code without a file is one dso",
-	  .maps = { { "/a", 0, 7 }, { "/a", 0, 7 }, { "/a", 0xa1 }, { "/a", 0xa1 }, { "/a", 0xa2 }, { "/a", 0xa1 },
-		    { "/a", 0xa2 }, { "/b", 0xa1 }, { "//anon", 0, 7 }, { "[heap]", 0, 7 } },
+	  .maps = { { "/a", 0, 7, 0 }, { "/a", 0, 7, 0 }, { "/a", 0xa1, 0, 0 }, { "/a", 0xa1, 0, 0 }, { "/a", 0xa2, 0, 0 },
+		    { "/a", 0xa1, 0, 0 }, { "/a", 0xa2, 0, 0 }, { "/b", 0xa1, 0, 0 }, { "//anon", 0, 7, 0 }, { "[heap]", 0, 7, 0 } },
 	  .dsos = "a:a1 inode 7 several, a:a2 several, b:a1, [JIT] tid 42:00 inode 7 pid 42, " },
 	{ "a path in several containers: whose the listed build-ids are is not known",
 	  .listed = { { "/a", 0xa1 }, { "/a", 0xa1 }, { "/b", 0xb1 }, { "/b", 0xb2 } },
-	  .maps = { { "/a", 0, 1 }, { "/b", 0, 1 }, { "/b", 0, 2 }, { "/b", 0, 0 }, { "/b", 0, 2 }, { "/c", 0, 0 },
-		    { "/c", 0, 3 }, { "/c", 0, 4 }, { "//anon", 0, 5 }, { "//anon", 0, 6 } },
+	  .maps = { { "/a", 0, 1, 0 }, { "/b", 0, 1, 0 }, { "/b", 0, 2, 0 }, { "/b", 0, 0, 0 }, { "/b", 0, 2, 0 },
+		    { "/c", 0, 0, 0 }, { "/c", 0, 3, 0 }, { "/c", 0, 4, 0 }, { "//anon", 0, 5, 0 }, { "//anon", 0, 6, 0 } },
 	  .dsos = "a:a1 inode 1, b:00 inode 1 several, b:00 inode 2 several, c:00 inode 3 several, "
 		  "c:00 inode 4 several, [JIT] tid 42:00 inode 5 pid 42, " },
 	{ "a path that became another file's: the listed build-id is nobody's",
 	  .listed = { { "/a", 0xa1 } },
-	  .maps = { { "/a", 0, 1 }, { "/a", 0, 2 } },
+	  .maps = { { "/a", 0, 1, 0 }, { "/a", 0, 2, 0 } },
 	  .dsos = "a:00 inode 1 several, a:00 inode 2 several, " },
 	{ "an inode that is used again is told apart, in doubt",
 	  .listed = { { "/b", 0xb1 } },
@@ -155,7 +155,7 @@ static const struct dso_case dso_cases[] = {
 	{ "listed build-ids: what the map says is nearer to the truth",
 	  .listed = { { "/a", 0xa1 }, { "/b", 0xb1 }, { "[kernel.kallsyms]", 0xc1 }, { "//anon", 0xd1 },
 		      { "/never/mapped", 0xe1 } },
-	  .maps = { { "/a", 0, 7 }, { "/b", 0xb2 }, { "[kernel.kallsyms]_text" }, { "//anon", 0, 7 } },
+	  .maps = { { "/a", 0, 7, 0 }, { "/b", 0xb2, 0, 0 }, { "[kernel.kallsyms]_text", 0, 0, 0 }, { "//anon", 0, 7, 0 } },
 	  .dsos = "[kernel.kallsyms]:c1, a:a1 inode 7, b:b2, [JIT] tid 42:00 inode 7 pid 42, " },
 };
 
