@@ -140,6 +140,31 @@ static void after_a_pause_only_its_own_time_counts(void **state)
 	assert_false(got[0].unverified);
 }
 
+/* The clock of a task that runs is as of the last tick: what it ran before counting began may be seen after it. */
+static void clock_that_lags(void **state)
+{
+	static const struct {
+		uint64_t seen_ms; /* of the CPU time after counting began, by the clock */
+		bool missing;
+	} rows[] = { { 2, false }, { 20, false }, { 40, true } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		options.enable_on_exec = false;
+		options.start_disabled = true;
+		open_on(&child);
+		now.cpu_ns = 0;
+		counters_enable(&set);
+		now.cpu_ns = rows[i].seen_ms * MS;
+		now.enabled_ns = MS / 10;
+		removal_look_at_ended(&set);
+		child.reaped = child.has_usage = true;
+		counters_read(&set, take, NULL);
+		assert_int_equal(got[0].missed_ns > 0, rows[i].missing);
+		(void)teardown(state);
+		begin(state);
+	}
+}
+
 static void paused_time_is_not_missed(void **state)
 {
 	(void)state;
@@ -260,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(command_beside_its_usage, begin, teardown),
 		cmocka_unit_test_setup_teardown(after_a_pause_only_its_own_time_counts, begin, teardown),
+		cmocka_unit_test_setup_teardown(clock_that_lags, begin, teardown),
 		cmocka_unit_test_setup_teardown(paused_time_is_not_missed, begin, teardown),
 		cmocka_unit_test_setup_teardown(enabled_time_that_stands_still, begin, teardown),
 		cmocka_unit_test_setup_teardown(thread_without_children, begin, teardown),
