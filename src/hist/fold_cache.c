@@ -51,7 +51,7 @@ static void start(struct fold_cache *cache, unsigned n_frame_keys)
 		cache->sets[i] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
 	row_set_init(&cache->frames.ids, 3);
 	row_set_init(&cache->frames.values, n_frame_keys);
-	row_set_init(&cache->function_ids.ids, 3);
+	row_set_init(&cache->function_ids.ids, 4);
 	row_set_init(&cache->key_hashes.values, 2);
 	row_set_init(&cache->cgroup_ids, 2);
 }

@@ -282,6 +282,7 @@ struct function_id {
 	uint64_t addr; /* in its file, or as it is */
 	uint64_t ip; /* as it was in memory, for keys that show that where no symbol is known; or 0 */
 	uint64_t file; /* table_dso_name */
+	uint64_t process; /* whose memory it is, as FACT_PID; 0: code, or memory that processes may share */
 	char level;
 	bool data; /* an address of data: printed with its distance from the symbol */
 };

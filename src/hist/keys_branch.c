@@ -43,12 +43,12 @@ KEY_VALUE(value_symbol_to)
 
 KEY_VALUE(value_addr_from)
 {
-	return table_data_function(source->table, source_location(source, FACT_FROM), 1);
+	return table_data_function(source->table, source_location(source, FACT_FROM), 1, 0);
 }
 
 KEY_VALUE(value_addr_to)
 {
-	return table_data_function(source->table, source_location(source, FACT_TO), 1);
+	return table_data_function(source->table, source_location(source, FACT_TO), 1, 0);
 }
 
 KEY_VALUE(value_srcline_from)

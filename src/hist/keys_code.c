@@ -9,7 +9,7 @@
 
 enum code_kind { CODE_ADDRESS, CODE_SYMBOL, CODE_DATA, CODE_MEMORY, CODE_INSTRUCTION };
 
-static const struct location_row *location_row(struct table *table, uint32_t location)
+const struct location_row *table_location_row(struct table *table, uint32_t location)
 {
 	static const struct location_row nowhere = { .mode = MISC_USER };
 
@@ -29,7 +29,7 @@ static void grow_dso_names(struct fold_cache *cache, size_t wanted)
 uint64_t table_dso_name(struct table *table, uint32_t location)
 {
 	struct fold_cache *cache = table->private->cache;
-	const struct dso *dso = location_row(table, location)->dso;
+	const struct dso *dso = table_location_row(table, location)->dso;
 	struct str path = STR_INIT;
 
 	if (!dso)
@@ -51,7 +51,7 @@ static uint64_t function_id_intern(struct table *table, enum code_kind kind, uin
 			    const struct function_id *code)
 {
 	struct function_ids *codes = &table->private->cache->function_ids;
-	const uint64_t row[] = { kind, a, b };
+	const uint64_t row[] = { kind, a, b, code->process };
 	uint32_t i = row_set_intern(&codes->ids, row);
 
 	if (i == codes->n) {
@@ -63,7 +63,7 @@ static uint64_t function_id_intern(struct table *table, enum code_kind kind, uin
 
 static uint64_t function_id_of(struct table *table, uint32_t location, const struct symbol *symbol)
 {
-	const struct location_row *row = location_row(table, location);
+	const struct location_row *row = table_location_row(table, location);
 	const struct function_id code = { .symbol = symbol,
 					  .addr = symbol ? row->addr : location_own_addr(row),
 					  .file = table_dso_name(table, location),
@@ -84,12 +84,13 @@ uint64_t table_location_function(struct table *table, uint32_t location)
 	return function_id_of(table, location, location_symbol(table->session, location));
 }
 
-uint64_t table_data_function(struct table *table, uint32_t location, uint64_t align)
+uint64_t table_data_function(struct table *table, uint32_t location, uint64_t align, uint64_t process)
 {
-	const struct location_row *row = location_row(table, location);
+	const struct location_row *row = table_location_row(table, location);
 	const struct function_id code = { .symbol = location_symbol(table->session, location),
 					  .addr = row->addr & ~(align - 1),
 					  .file = table_dso_name(table, location),
+					  .process = process,
 					  .level = location_level(row),
 					  .data = true };
 
@@ -98,7 +99,7 @@ uint64_t table_data_function(struct table *table, uint32_t location, uint64_t al
 
 uint64_t table_memory_function(struct table *table, uint32_t location, bool data)
 {
-	const struct location_row *row = location_row(table, location);
+	const struct location_row *row = table_location_row(table, location);
 	const struct function_id code = { .symbol = location_symbol(table->session, location),
 					  .addr = row->addr,
 					  .ip = row->ip,
@@ -214,7 +215,7 @@ KEY_COMPARE(compare_memory)
 /* Compares addresses in memory as first seen: an address of a file has no other. */
 KEY_VALUE(value_addr)
 {
-	return location_row(source->table, source->frame->location)->ip;
+	return table_location_row(source->table, source->frame->location)->ip;
 }
 
 KEY_TEXT(text_addr)
@@ -232,7 +233,7 @@ static const char *base_name(const struct table *table, const char *path)
 
 uint64_t table_line(struct table *table, uint32_t location, const struct symbol *symbol, const struct source_line *line)
 {
-	const struct location_row *row = location_row(table, location);
+	const struct location_row *row = table_location_row(table, location);
 	struct str text = STR_INIT;
 	const char *file;
 	uint32_t name;
@@ -284,7 +285,7 @@ KEY_VALUE(value_symbol_size)
 
 KEY_VALUE(value_dso_size)
 {
-	return location_row(source->table, source->frame->location)->map_bytes;
+	return table_location_row(source->table, source->frame->location)->map_bytes;
 }
 
 KEY_NUMBER(number_size)

@@ -33,7 +33,9 @@ static inline uint32_t source_location(const struct key_source *source, enum sam
 /* The value of a frame's or location's function: a number in cache->function_ids. */
 uint64_t table_location_function(struct table *table, uint32_t location);
 /* The value of an address of data, cut to a multiple of `align`. */
-uint64_t table_data_function(struct table *table, uint32_t location, uint64_t align);
+/* LOCATION_NONE: one of nowhere. */
+const struct location_row *table_location_row(struct table *table, uint32_t location);
+uint64_t table_data_function(struct table *table, uint32_t location, uint64_t align, uint64_t process);
 /*
  * The value of an address in memory, each of them one of its own: of data, or of an instruction, which is
  * shown as its function.

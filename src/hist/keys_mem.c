@@ -123,9 +123,21 @@ KEY_VALUE(value_dso_daddr)
 	return table_dso_name(source->table, source_location(source, FACT_DATA_LOCATION));
 }
 
+/* Memory of one process: of no file, and not the kernel's. */
+static bool is_private(const struct location_row *row)
+{
+	return !location_is_kernel(row) &&
+	       (!row->dso || ((row->dso->kind == DSO_ANON || row->dso->kind == DSO_OTHER) && !row->dso->inode));
+}
+
+/* Tells private lines at the same address apart by process, as perf does; what processes may share is one line. */
 KEY_VALUE(value_dcacheline)
 {
-	return table_data_function(source->table, source_location(source, FACT_DATA_LOCATION), CACHE_LINE_BYTES);
+	const uint32_t location = source_location(source, FACT_DATA_LOCATION);
+	const bool private = is_private(table_location_row(source->table, location));
+
+	return table_data_function(source->table, location, CACHE_LINE_BYTES,
+				   private ? source_fact(source, FACT_PID) : 0);
 }
 
 KEY_WIDTH(width_cache_line)

@@ -218,6 +218,17 @@ test_memory()
 		"$PSTAT" report -i "$golden/mem_samples.data" -s mem
 }
 
+# Children map the same ten pages, each for itself: perf, too, tells their lines apart.
+test_private_lines()
+{
+	local rows
+
+	"$PSTAT" record -q -e page-faults:u -c 1 -d -o forks -- "$WORK/exact" forks:3 pages:10
+	rows=$("$PSTAT" report -i forks --mem-mode -F sample,dcacheline -s dcacheline --stdio 2>&1 |
+		grep -o '^ *1  *\[.\] 0x[0-9a-f]*000 *$' | sort | uniq -c | awk '$1 == 3' | wc -l)
+	same "lines that three processes have" 10 "$rows"
+}
+
 test_weights()
 {
 	keyed weight_struct -F sample,local_weight,local_ins_lat,sym -s local_weight,local_ins_lat,sym <<-'END'

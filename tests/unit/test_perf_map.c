@@ -116,7 +116,7 @@ static void random_ranges_are_as_painted(void **state)
 	(void)state;
 	for (int round = 0; round < ROUNDS; round++) {
 		struct code_ranges ranges = CODE_RANGES_INIT;
-		char painted[PLACES][8];
+		char painted[PLACES][16];
 
 		memset(painted, 0, sizeof(painted));
 		for (int i = 0; i < RANGES; i++) {
