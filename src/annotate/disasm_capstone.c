@@ -95,7 +95,7 @@ static bool arm64_calls(const cs_insn *insn)
 }
 
 /* To add a machine: a row, its function, and its syntaxes; a test in test_annotate.c. */
-static const struct machine {
+static const struct disasm_machine {
 	uint16_t machine;
 	cs_arch arch;
 	cs_mode mode;
@@ -112,7 +112,7 @@ static const struct machine {
 
 struct disasm {
 	const struct capstone *lib;
-	const struct machine *machine;
+	const struct disasm_machine *machine;
 	csh handle;
 	cs_insn *insn;
 };
@@ -154,7 +154,7 @@ void disasm_close(struct disasm *disasm)
 
 unsigned disasm_unknown(const struct disasm *disasm, const uint8_t *bytes, size_t n)
 {
-	const struct machine *machine = disasm->machine;
+	const struct disasm_machine *machine = disasm->machine;
 	unsigned length = machine->length ? machine->length(bytes, n) : 0;
 
 	if (!length)
@@ -164,7 +164,7 @@ unsigned disasm_unknown(const struct disasm *disasm, const uint8_t *bytes, size_
 
 static enum annotate_flow flow_of(const struct disasm *disasm)
 {
-	const struct machine *machine = disasm->machine;
+	const struct disasm_machine *machine = disasm->machine;
 	const cs_insn *insn = disasm->insn;
 
 	if (disasm->lib->cs_insn_group(disasm->handle, insn, CS_GRP_CALL) ||

@@ -76,13 +76,13 @@ static double limit_of(const struct diff *diff, const struct diff_rule *rule, co
 	return rule->limit / 100 * (diff->options.per == PER_SAMPLE ? 1 : row->cells[0].rate);
 }
 
-struct asked {
+struct rule_check {
 	const struct diff *diff;
 	const struct diff_rule *rule;
 	size_t n_rows; /* that it looks at */
 };
 
-static void add_change(const struct asked *asked, const struct diff_row *row, const struct diff_cell *cell,
+static void add_change(const struct rule_check *asked, const struct diff_row *row, const struct diff_cell *cell,
 		       struct str *out)
 {
 	double base = row->cells[0].rate, scale = asked->diff->options.per == PER_SAMPLE ? 1 : base;
@@ -93,7 +93,7 @@ static void add_change(const struct asked *asked, const struct diff_row *row, co
 }
 
 /* 1: it is broken; -1: it would be, but that is not certain; 0: it is kept. */
-static int judge(const struct asked *asked, const struct diff_row *row, const struct diff_cell *cell,
+static int judge(const struct rule_check *asked, const struct diff_row *row, const struct diff_cell *cell,
 		 size_t n_questions)
 {
 	double limit = limit_of(asked->diff, asked->rule, row);
@@ -118,8 +118,8 @@ static size_t count_rows(const struct diff *diff, const struct diff_rule *rule)
 	return n * (diff->n_sides - 1);
 }
 
-static bool look_at(const struct asked *asked, const struct diff_event *event, const struct diff_row *row, size_t side,
-		    size_t n_questions, struct note_list *lines)
+static bool look_at(const struct rule_check *asked, const struct diff_event *event, const struct diff_row *row,
+		    size_t side, size_t n_questions, struct note_list *lines)
 {
 	const struct diff_cell *cell = &row->cells[side];
 	struct str text = STR_INIT;
@@ -146,7 +146,7 @@ static bool look_at(const struct asked *asked, const struct diff_event *event, c
 
 bool diff_rule_broken(const struct diff *diff, const struct diff_rule *rule, size_t n_rules, struct note_list *lines)
 {
-	struct asked asked = { diff, rule, count_rows(diff, rule) };
+	struct rule_check asked = { diff, rule, count_rows(diff, rule) };
 	bool broken = false;
 
 	for (size_t i = 0; i < diff->n_events; i++) {

@@ -17,13 +17,13 @@
 
 enum { ASK_EVERY = 1024 }; /* samples, or addresses, from one question to the next whether to give up */
 
-struct asked {
+struct names_walk {
 	struct session *session;
 	const struct interrupt *interrupt;
 	uint64_t n_samples;
 };
 
-static int give_up(const struct asked *asked, uint64_t n, struct str *err)
+static int give_up(const struct names_walk *asked, uint64_t n, struct str *err)
 {
 	if (n % ASK_EVERY || !interrupt_came(asked->interrupt))
 		return 0;
@@ -32,7 +32,7 @@ static int give_up(const struct asked *asked, uint64_t n, struct str *err)
 
 static int take_sample(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
 {
-	struct asked *asked = context;
+	struct names_walk *asked = context;
 	struct session *session = asked->session;
 	const struct sample *s = sample->sample;
 
@@ -49,7 +49,7 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 }
 
 /* Marks code whose address had several functions as sampled: which of them lay there when is looked up anew. */
-static int look_up_all(const struct asked *asked, struct str *err)
+static int look_up_all(const struct names_walk *asked, struct str *err)
 {
 	struct session *session = asked->session;
 	int rc = 0;
@@ -84,7 +84,7 @@ static int write_names(struct reader *reader, const struct sym_options *sym, con
 		.max_stack = UNWIND_FRAMES_MAX,
 	};
 	struct session session;
-	struct asked asked = { .session = &session, .interrupt = interrupt };
+	struct names_walk asked = { .session = &session, .interrupt = interrupt };
 	const struct replay_handlers handlers = { .sample = take_sample, .context = &asked };
 	int rc = session_init(&session, reader, &options, err);
 

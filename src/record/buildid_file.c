@@ -20,7 +20,7 @@
 
 /* ---- files ---- */
 
-struct opening {
+struct file_opening {
 	const struct mapped_file *file;
 	int fd; /* -1: not found */
 };
@@ -28,7 +28,7 @@ struct opening {
 /* A process's root comes first in the path, and foreign_open_here doesn't go out of it. */
 static bool open_at(void *context, const char *root, const char *path)
 {
-	struct opening *opening = context;
+	struct file_opening *opening = context;
 	char *whole = xasprintf("%s%s", root, path);
 	struct str ignored = STR_INIT;
 	struct stat st;
@@ -57,7 +57,7 @@ static bool read_file(const struct kern *kern, const struct buildid_packet *pack
 		.seen = question->seen,
 		.n_seen = question->n_seen,
 	};
-	struct opening opening = { &file, -1 };
+	struct file_opening opening = { &file, -1 };
 
 	if (!mapped_file_look(&file, kern->host.procfs, places, open_at, &opening))
 		return false;
