@@ -160,8 +160,7 @@ static void assert_recorded(const struct whole_run *r)
 	if (r->rc)
 		fail_msg("%s", r->err.s);
 	assert_int_equal(r->status, 0);
-	/* What the kernel throttled nobody counts, and a ring that is full has no room for the word that it did. */
-	assert_true(r->totals.samples >= PAGES || r->totals.lost || r->totals.throttled);
+	/* The kernel does not count what it throttles, and a full ring has no room for the word that it did. */
 	assert_true(r->totals.samples > PAGES / 2);
 	assert_int_equal(r->totals.not_written, 0);
 }
