@@ -273,9 +273,10 @@ test_missing()
 	run "$PSTAT" archive -v
 	has "-v: which, and why" '^pstat: archive: not found: .*/gone: replaced since the recording: its build-id is now' "$err"
 	has "-v: what was found" '^[0-9a-f]{40} /' "$out"
-	# Nothing at all is left.
+	# Nothing at all is left: not even the vdso, which is found in memory, has samples.
 	mkdir root
-	run "$PSTAT" archive --symfs root --buildid-dir root -o none.tar
+	"$PSTAT" record -q -N -o faults.data -e page-faults:u -c 1 -- "$WORK/exact" pages:50 >/dev/null 2>&1
+	run "$PSTAT" archive -i faults.data --symfs root --buildid-dir root -o none.tar
 	same "nothing: status" 125 "$status"
 	has "the reason" '^pstat: none.tar: not made: none of the files with samples could be found' "$err"
 	check_not "and no archive" test -e none.tar
