@@ -67,18 +67,18 @@ static struct embedded_dso *find(struct symbols *symbols, const struct dso *dso)
 static const char *best_name(struct symbols *symbols, const struct dso_names *names,
 			     const struct embedded_function *function, const char **raw)
 {
-	const char *const *aliases = names->listed->aliases + function->alias;
 	bool demangled = !dso_names_are_raw(names) && !(function->kind & EMBEDDED_NAMELESS);
 	const char *best = symbol_display_name(symbols, function->name, demangled);
 
 	*raw = function->name;
 	for (uint32_t i = 0; i < function->n_aliases && i <= ALIASES_MAX; i++) {
-		const char *other = symbol_display_name(symbols, aliases[i], demangled);
+		const char *alias = names->listed->aliases[function->alias + i];
+		const char *other = symbol_display_name(symbols, alias, demangled);
 
-		if (!symbol_name_is_better(other, aliases[i], best, *raw))
+		if (!symbol_name_is_better(other, alias, best, *raw))
 			continue;
 		best = other;
-		*raw = aliases[i];
+		*raw = alias;
 	}
 	return best;
 }
