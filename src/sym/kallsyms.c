@@ -55,19 +55,19 @@ static bool parse_line(const char *line, size_t len, struct kallsyms_symbol *sym
 
 int kallsyms_each(const char *path,
 		  void (*take)(void *context, const struct kallsyms_symbol *symbol), void *context,
-		  struct kallsyms_result *result, struct str *err)
+		  bool *zeroed, struct str *err)
 {
 	const struct foreign_options options = { .kernel_file = true };
 	struct str why = STR_INIT;
 	struct text_lines lines;
 	struct stat st;
 	struct kallsyms_symbol symbol;
-	bool any_zero = false;
+	bool any_zero = false, any_other = false;
 	const char *line;
 	size_t len;
 	int rc, fd = foreign_open(path, &options, &st, &why);
 
-	*result = (struct kallsyms_result){ 0 };
+	*zeroed = false;
 	if (fd < 0) {
 		fail(err, fd, "%s: %s", path, why.s);
 		str_release(&why);
@@ -82,9 +82,9 @@ int kallsyms_each(const char *path,
 			continue;
 		}
 		take(context, &symbol);
-		result->n++;
+		any_other = true;
 	}
-	result->zeroed = any_zero && !result->n;
+	*zeroed = any_zero && !any_other;
 	rc = lines.error;
 	text_lines_release(&lines);
 	if (rc)

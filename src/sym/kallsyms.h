@@ -18,17 +18,14 @@ struct kallsyms_symbol {
 	uint8_t binding; /* SYMBOL_* */
 	bool text; /* a function or label, not data */
 };
-struct kallsyms_result {
-	size_t n;
-	bool zeroed; /* all addresses 0: kptr_restrict */
-};
+
 /*
- * Each function and variable, in the order of the file. Of a file whose addresses are all 0 none is handed
- * out, and result says so. -errno with a sentence that names the file.
+ * Each function and variable, in the order of the file. Of a file whose addresses are all 0 (kptr_restrict) none is
+ * handed out, and *zeroed says so. -errno with a sentence that names the file.
  */
 int kallsyms_each(const char *path,
 		  void (*take)(void *context, const struct kallsyms_symbol *symbol), void *context,
-		  struct kallsyms_result *result, struct str *err);
+		  bool *zeroed, struct str *err);
 /* Adds it; of names of one address, which follow one another in the list, the last one stays, as in perf. */
 void kallsyms_add(struct symbol_table *table, const struct kallsyms_symbol *symbol);
 
@@ -37,7 +34,7 @@ void kallsyms_add(struct symbol_table *table, const struct kallsyms_symbol *symb
 struct kallsyms_list {
 	struct symbol_table table; /* not finished, unless it was kept; the kernel's own names, none of modules */
 	uint64_t ref_addr; /* where ref_symbol is; 0: it was not asked for or is not there */
-	struct kallsyms_result result;
+	bool zeroed; /* see kallsyms_each */
 	struct str why; /* a sentence where the list could not be read; empty: it could */
 };
 

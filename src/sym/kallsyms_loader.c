@@ -53,7 +53,7 @@ void kallsyms_list_read(struct kallsyms_list *list, const char *path, const char
 	*list = (struct kallsyms_list){ .why = STR_INIT };
 	symbol_table_init(&list->table);
 	symbol_table_reserve(&list->table, SYMBOLS_EXPECTED, NAME_BYTES_EXPECTED);
-	kallsyms_each(path, take_kernel, &pass, &list->result, &list->why);
+	kallsyms_each(path, take_kernel, &pass, &list->zeroed, &list->why);
 }
 
 void kallsyms_list_release(struct kallsyms_list *list)

@@ -64,7 +64,7 @@ static bool use_list(struct symbols *symbols, struct dso_names *names, struct na
 
 	if (list->why.len) {
 		str_addn(why, list->why.s, list->why.len);
-	} else if (!list->table.n && list->result.zeroed) {
+	} else if (!list->table.n && list->zeroed) {
 		str_add(why, "kernel addresses are hidden");
 		names->remedy = kallsyms_remedy(symbols);
 		names->hidden = true;

@@ -98,7 +98,7 @@ static void choose_list(struct symbols *symbols, const struct dso *dso,
 static const struct module_names *module_names(struct symbols *symbols, const struct dso *dso)
 {
 	struct module_names *modules = symbols->modules;
-	struct kallsyms_result result;
+	bool zeroed;
 
 	if (modules)
 		return modules;
@@ -109,8 +109,8 @@ static const struct module_names *module_names(struct symbols *symbols, const st
 	if (!modules->path)
 		return modules;
 	str_reset(&modules->why);
-	kallsyms_each(modules->path, take_module, modules, &result, &modules->why);
-	if (result.zeroed) {
+	kallsyms_each(modules->path, take_module, modules, &zeroed, &modules->why);
+	if (zeroed) {
 		str_add(&modules->why, "kernel addresses are hidden");
 		modules->remedy = kallsyms_remedy(symbols);
 		modules->hidden = true;

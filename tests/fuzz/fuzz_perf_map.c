@@ -50,12 +50,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("input", MFD_CLOEXEC);
 	struct code_rules rules = CODE_RULES_INIT;
-	struct kallsyms_result result;
 	struct symbol_table table;
 	struct code_times times = { 0 };
 	struct str err = STR_INIT;
 	uint64_t bad_lines;
 	char path[64];
+	bool zeroed;
 
 	if (fd < 0 || write_all(fd, data, size))
 		abort();
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_times(&times, &table);
 	check_table(&table);
 	symbol_table_init(&table);
-	kallsyms_each(path, take, &table, &result, &err);
+	kallsyms_each(path, take, &table, &zeroed, &err);
 	check_table(&table);
 	str_release(&err);
 	close(fd);

@@ -9,7 +9,7 @@
 
 static struct fake_machine machine;
 static struct symbol_table table;
-static struct kallsyms_result result;
+static bool zeroed;
 static size_t n_taken;
 
 static int set_up(void **state)
@@ -46,7 +46,7 @@ static int read_text(const char *text, const char *module)
 
 	fake_machine_file(&machine, "list", text);
 	n_taken = 0;
-	rc = kallsyms_each(path, take, (void *)(uintptr_t)module, &result, &err);
+	rc = kallsyms_each(path, take, (void *)(uintptr_t)module, &zeroed, &err);
 	str_release(&err);
 	free(path);
 	symbol_table_finish(&table);
@@ -85,7 +85,7 @@ static void functions_and_data_of_the_kernel(void **state)
 	(void)state;
 	assert_int_equal(read_text(list, NULL), 0);
 	assert_int_equal(n_taken, 6);
-	assert_false(result.zeroed);
+	assert_false(zeroed);
 	assert_int_equal(table.n, 5);
 	assert_string_equal(at(0xffffffff81000000),
 			    "_text"); /* the last of one address, as in perf */
@@ -117,10 +117,10 @@ static void hidden_addresses_are_noticed(void **state)
 	(void)state;
 	assert_int_equal(
 		read_text("0000000000000000 T _stext\n0000000000000000 t x\t[ext4]\n", NULL), 0);
-	assert_true(result.zeroed);
+	assert_true(zeroed);
 	assert_int_equal(table.n, 0);
 	assert_int_equal(read_text("", NULL), 0);
-	assert_false(result.zeroed);
+	assert_false(zeroed);
 }
 
 static void a_long_line_is_left_out(void **state)
@@ -143,7 +143,7 @@ static void a_missing_list_is_an_error(void **state)
 	struct str err = STR_INIT;
 
 	(void)state;
-	assert_int_equal(kallsyms_each("/nowhere/kallsyms", take, NULL, &result, &err), -ENOENT);
+	assert_int_equal(kallsyms_each("/nowhere/kallsyms", take, NULL, &zeroed, &err), -ENOENT);
 	assert_string_equal(err.s, "/nowhere/kallsyms: no such file");
 	str_release(&err);
 }
