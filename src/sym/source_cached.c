@@ -362,9 +362,11 @@ void source_cached_drop(struct dso_names *names)
 {
 	struct cached_source *source = source_of(names);
 
+	names->keeps_answers = false;
+	if (names->listed_by_cache) /* its answers are in use */
+		return;
 	cached_names_free(source->cached);
 	source->cached = NULL;
-	names->keeps_answers = false;
 	str_reset(&source->key);
 	str_reset(&source->search);
 }
