@@ -22,7 +22,7 @@ static enum source_result of_guest(struct symbols *symbols, struct dso_names *na
 	return SOURCE_DONE;
 }
 static const struct names_source source_guest = {
-	.name = "guest", .kinds = NAMES_OF(DSO_GUEST_KERNEL) | NAMES_OF(DSO_GUEST_MODULE), .load = of_guest,
+	.kinds = NAMES_OF(DSO_GUEST_KERNEL) | NAMES_OF(DSO_GUEST_MODULE), .load = of_guest,
 };
 
 static enum source_result of_none(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
@@ -34,7 +34,7 @@ static enum source_result of_none(struct symbols *symbols, struct dso_names *nam
 	dso_names_none(names, &why, NULL);
 	return SOURCE_DONE;
 }
-static const struct names_source source_none = { .name = "none", .kinds = NAMES_OF(DSO_OTHER), .load = of_none };
+static const struct names_source source_none = { .kinds = NAMES_OF(DSO_OTHER), .load = of_none };
 
 /* A KSYMBOL record has the one name of a BPF program. */
 static enum source_result of_record(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
@@ -48,7 +48,7 @@ static enum source_result of_record(struct symbols *symbols, struct dso_names *n
 	return SOURCE_DONE;
 }
 static const struct names_source source_record = {
-	.name = "KSYMBOL record", .kinds = NAMES_OF(DSO_BPF), .load = of_record, .find = names_table_find,
+	.kinds = NAMES_OF(DSO_BPF), .load = of_record, .find = names_table_find,
 };
 
 /*

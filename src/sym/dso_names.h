@@ -71,7 +71,6 @@ struct frames_request {
 
 /* Operations of a source; it has NULL for those that it does not have. */
 struct names_source {
-	const char *name;
 	unsigned kinds; /* of dsos: NAMES_OF(kind) | ... */
 	/* Finds out whether it has names, and fills its slot. */
 	enum source_result (*load)(struct symbols *symbols, struct dso_names *names, struct names_slot *slot);

@@ -505,6 +505,6 @@ static void release(void *state)
 }
 
 const struct names_source source_cached = {
-	.name = "cache of names", .kinds = NAMES_OF(DSO_FILE) | NAMES_OF_KERNELS, .find = find_symbol,
+	.kinds = NAMES_OF(DSO_FILE) | NAMES_OF_KERNELS, .find = find_symbol,
 	.frames = find_frames, .keep = keep, .release = release,
 };

@@ -370,7 +370,7 @@ static int code(struct symbols *symbols, struct dso_names *names, struct names_s
 }
 
 const struct names_source source_code = {
-	.name = "perf map, jitdump", .kinds = NAMES_OF(DSO_ANON), .load = load, .find = names_table_find,
+	.kinds = NAMES_OF(DSO_ANON), .load = load, .find = names_table_find,
 	.code = code, .release = release,
 };
 
@@ -441,5 +441,5 @@ static bool find_mapped_code(struct symbols *symbols, struct dso_names *names, s
 }
 
 const struct names_source source_mapped_code = {
-	.name = "perf map over a file", .kinds = NAMES_OF(DSO_FILE), .load = load_mapped, .find = find_mapped_code,
+	.kinds = NAMES_OF(DSO_FILE), .load = load_mapped, .find = find_mapped_code,
 };

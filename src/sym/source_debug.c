@@ -131,6 +131,6 @@ static void release(void *state)
 }
 
 const struct names_source source_debug = {
-	.name = "debug information", .kinds = NAMES_OF_FILES | NAMES_OF_KERNELS,
+	.kinds = NAMES_OF_FILES | NAMES_OF_KERNELS,
 	.frames = find_frames, .release = release,
 };

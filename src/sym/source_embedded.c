@@ -253,7 +253,7 @@ static void release(void *state)
 }
 
 const struct names_source source_embedded = {
-	.name = "symbols in the file", .kinds = NAMES_OF_FILES | NAMES_OF_KERNELS | NAMES_OF(DSO_ANON),
+	.kinds = NAMES_OF_FILES | NAMES_OF_KERNELS | NAMES_OF(DSO_ANON),
 	.load = load, .find = find_symbol, .frames = find_frames, .release = release,
 };
 

@@ -140,5 +140,5 @@ int vmlinux_code(struct symbols *symbols, struct dso_names *names, uint64_t vadd
 }
 
 const struct names_source source_files = {
-	.name = "files", .kinds = NAMES_OF_FILES, .load = load, .find = names_table_find, .code = code_of_file,
+	.kinds = NAMES_OF_FILES, .load = load, .find = names_table_find, .code = code_of_file,
 };

@@ -194,5 +194,5 @@ static int code(struct symbols *symbols, struct dso_names *names, struct names_s
 }
 
 const struct names_source source_kcore = {
-	.name = "kcore", .kinds = NAMES_OF_KERNELS, .code = code, .release = release,
+	.kinds = NAMES_OF_KERNELS, .code = code, .release = release,
 };

@@ -341,6 +341,6 @@ static int code(struct symbols *symbols, struct dso_names *names, struct names_s
 }
 
 const struct names_source source_kernel = {
-	.name = "vmlinux, kallsyms", .kinds = NAMES_OF(DSO_KERNEL), .load = load, .find = names_table_find,
+	.kinds = NAMES_OF(DSO_KERNEL), .load = load, .find = names_table_find,
 	.code = code, .keep = keep, .release = release,
 };

@@ -246,5 +246,5 @@ static enum source_result load(struct symbols *symbols, struct dso_names *names,
 }
 
 const struct names_source source_module = {
-	.name = "kallsyms, module's file", .kinds = NAMES_OF(DSO_MODULE), .load = load, .find = names_table_find,
+	.kinds = NAMES_OF(DSO_MODULE), .load = load, .find = names_table_find,
 };
