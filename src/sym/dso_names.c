@@ -2,7 +2,7 @@
  * dso_names: the names of one dso, and the array of sources in the order in which they are asked. See dso_names.h.
  *
  * Loading ends with the first source that has names, or says why there are none. Where that is a list by address (of
- * the recording or of the cache), the sources behind it stay unasked until an address is not in the list, or its code
+ * the recording or of the cache), the sources after it stay unasked until an address is not in the list, or its code
  * is wanted: so a report that has all in its recording opens no file.
  *
  * Whatever goes wrong ends in a state with its reason, never in an error.
@@ -12,29 +12,19 @@
 
 #include <stdlib.h>
 
-static enum source_result of_guest(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
-{
-	struct str why = STR_INIT;
-
-	(void)symbols, (void)slot;
-	str_add(&why, "of a virtual machine's kernel, whose names are not on this machine");
-	dso_names_none(names, &why, NULL);
-	return SOURCE_DONE;
-}
-static const struct names_source source_guest = {
-	.kinds = NAMES_OF(DSO_GUEST_KERNEL) | NAMES_OF(DSO_GUEST_MODULE), .load = of_guest,
-};
-
 static enum source_result of_none(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
 {
 	struct str why = STR_INIT;
 
 	(void)symbols, (void)slot;
-	str_add(&why, "has no code with names");
+	str_add(&why, names->dso->kind == DSO_OTHER ? "has no code with names" :
+			      "of a virtual machine's kernel, whose names are not on this machine");
 	dso_names_none(names, &why, NULL);
 	return SOURCE_DONE;
 }
-static const struct names_source source_none = { .kinds = NAMES_OF(DSO_OTHER), .load = of_none };
+static const struct names_source source_none = {
+	.kinds = NAMES_OF(DSO_GUEST_KERNEL) | NAMES_OF(DSO_GUEST_MODULE) | NAMES_OF(DSO_OTHER), .load = of_none,
+};
 
 /* A KSYMBOL record has the one name of a BPF program. */
 static enum source_result of_record(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
@@ -59,7 +49,7 @@ static const struct names_source source_record = {
  */
 static const struct names_source *const sources[] = {
 	&source_embedded, &source_cached, &source_files, &source_kernel, &source_module, &source_code,
-	&source_mapped_code, &source_record, &source_guest, &source_none, &source_kcore, &source_debug,
+	&source_mapped_code, &source_record, &source_none, &source_kcore, &source_debug,
 };
 
 struct dso_names *dso_names_new(const struct dso *dso)
@@ -72,6 +62,14 @@ struct dso_names *dso_names_new(const struct dso *dso)
 		if (sources[i]->kinds & NAMES_OF(dso->kind))
 			names->slots[names->n_slots++].source = sources[i];
 	return names;
+}
+
+void dso_names_drop_times(struct dso_names *names)
+{
+	if (names->times)
+		code_times_release(names->times);
+	free(names->times);
+	names->times = NULL;
 }
 
 void dso_names_free(struct dso_names *names)

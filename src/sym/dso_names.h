@@ -179,33 +179,34 @@ struct symbols {
 /* ---- symbols.c ---- */
 /* The dso's names, loaded. */
 struct dso_names *symbols_loaded(struct symbols *symbols, const struct dso *dso);
+void symbols_progress(const struct symbols *symbols, const char *what, const char *name);
 /* The remembered answer of an address, its symbol looked up; valid until the next one is asked for. */
 struct addr_answer *symbols_answer(struct symbols *symbols, struct dso_names *names, uint64_t addr);
 /* Fills frames of an answer whose symbol is known. */
 void symbols_fill_frames(struct symbols *symbols, struct dso_names *names, struct addr_answer *answer, bool lines);
-void symbols_progress(const struct symbols *symbols, const char *what, const char *name);
 /* The cache of names, once it is needed; NULL: it is not to be used. */
 struct names_cache *symbols_names_cache(struct symbols *symbols);
 
 /* ---- dso_names.c ---- */
 struct dso_names *dso_names_new(const struct dso *dso);
+void dso_names_drop_times(struct dso_names *names); /* none is nothing */
 void dso_names_free(struct dso_names *names);
-/* Asks the sources until one has names, or says why there are none. */
-void dso_names_load(struct symbols *symbols, struct dso_names *names);
-/* Asks those that were left out since a list answers first: for addresses that it does not have, and for the code. */
-void dso_names_load_rest(struct symbols *symbols, struct dso_names *names);
-/* Ends a load: there are no names. Takes over why's text, made printable. remedy may be NULL. */
-void dso_names_none(struct dso_names *names, struct str *why, const char *remedy);
-/* Sets what speaks against its names, or was left out. Takes over why's text, made printable. */
-void dso_names_doubt(struct dso_names *names, struct str *why, const char *remedy);
-/* Ends a load: the names are from `origin`. */
-void dso_names_found(struct dso_names *names, const char *origin);
-/* The dso's files, looked for when first asked. */
-const struct dso_files *dso_names_files(struct symbols *symbols, struct dso_names *names);
 /* The slot of a source; NULL: it is not for this kind of dso. */
 struct names_slot *dso_names_slot(const struct dso_names *names, const struct names_source *source);
 /* The table that names are in; NULL: there is none. */
 struct names_table *dso_names_table(const struct dso_names *names);
+/* Sets what speaks against its names, or was left out. Takes over why's text, made printable. */
+void dso_names_doubt(struct dso_names *names, struct str *why, const char *remedy);
+/* Ends a load: there are no names. Takes over why's text, made printable. remedy may be NULL. */
+void dso_names_none(struct dso_names *names, struct str *why, const char *remedy);
+/* Ends a load: the names are from `origin`. */
+void dso_names_found(struct dso_names *names, const char *origin);
+/* Asks the sources until one has names, or says why there are none. */
+void dso_names_load(struct symbols *symbols, struct dso_names *names);
+/* Asks those that were left out since a list answers first: for addresses that it does not have, and for the code. */
+void dso_names_load_rest(struct symbols *symbols, struct dso_names *names);
+/* The dso's files, looked for when first asked. */
+const struct dso_files *dso_names_files(struct symbols *symbols, struct dso_names *names);
 /* location.addr as the ELF files that were found have it, whatever the names are from; false: it has no place there. */
 bool dso_names_elf_vaddr(const struct dso_names *names, uint64_t addr, uint64_t *vaddr);
 /* Names of the kernel, and of code made at run time, are never demangled. */
@@ -230,14 +231,14 @@ struct symbol_table *names_table_begin(struct names_slot *slot);
 void names_table_drop(struct names_slot *slot); /* none is nothing */
 /* Sorts it, and ends the load: the names are from `origin`. */
 void names_table_found(struct dso_names *names, struct names_slot *slot, const char *origin);
+/* location.addr as the table has it; false: it lies in no segment. */
+bool names_table_vaddr(const struct names_table *table, uint64_t addr, uint64_t *vaddr);
 /* Reads the ELF files that were found, at their virtual addresses; false, with a sentence. *origin: of most names. */
 bool names_table_read_elf(struct symbols *symbols, struct dso_names *names, struct names_slot *slot,
 			  const char **origin, struct str *err);
 /* Finds a symbol in the table, as a source does. */
 bool names_table_find(struct symbols *symbols, struct dso_names *names, struct names_slot *slot, uint64_t addr,
 		      const struct symbol **symbol);
-/* location.addr as the table has it; false: it lies in no segment. */
-bool names_table_vaddr(const struct names_table *table, uint64_t addr, uint64_t *vaddr);
 
 /* ---- symbol_objects.c: one object per function ---- */
 enum symbol_origin { SYMBOL_OF_ROW, SYMBOL_OF_BOUNDS, SYMBOL_OF_CODE, SYMBOL_OF_LIST, SYMBOL_ORIGINS };
@@ -259,16 +260,16 @@ char symbol_binding(unsigned binding);
 enum { ALIASES_MAX = 64 };
 
 /* ---- names by address: of the recording (source_embedded.c), of the cache ---- */
-/* Finds a symbol in the list, as a source does. */
-bool listed_find(struct symbols *symbols, struct dso_names *names, uint64_t addr, const struct symbol **symbol);
 /* The object of the function that begins there, if the list has it; NULL: it has not. */
 const struct symbol *listed_symbol_at(struct symbols *symbols, struct dso_names *names, uint64_t start, bool nameless);
+/* Finds a symbol in the list, as a source does. */
+bool listed_find(struct symbols *symbols, struct dso_names *names, uint64_t addr, const struct symbol **symbol);
 
 /* ---- source_embedded.c ---- */
-/* Whether it is what will be asked for the dso. */
-bool source_embedded_has(struct symbols *symbols, const struct dso *dso);
 /* To be called when all other sources were asked: they may have less. */
 void source_embedded_later(struct symbols *symbols, struct dso_names *names);
+/* Whether it is what will be asked for the dso. */
+bool source_embedded_has(struct symbols *symbols, const struct dso *dso);
 /* Whether the recording has names of it that are used, now or when other sources have less. */
 bool source_embedded_is_used(const struct dso_names *names);
 /* Origin of the recording's names, printable; NULL: they are not used. */
@@ -293,18 +294,18 @@ struct dwarf_file *source_debug_dwarf(const struct dso_names *names);
 /* ---- source_code.c ---- */
 /*
  * Whether it is worth to load the names of code made at run time when it is sampled, for the times in them: the
- * recording's clock is that of dumps, and it has told by now where the process's dump is.
+ * recording's clock is that of dumps, and it has said by now where the process's dump is.
  */
 bool code_has_times(const struct symbols *symbols, const struct dso *dso);
 /* The symbol of an event of names->times, by its number. */
 const struct symbol *code_symbol(struct symbols *symbols, struct dso_names *names, uint32_t i);
-void dso_names_drop_times(struct dso_names *names); /* none is nothing */
 
 /* ---- source_kernel.c ---- */
-/* Begins to read the list that will be needed, if that is the running kernel's. */
-void source_kernel_expect(struct symbols *symbols, struct dso_names *names);
 /* The build-id of the recorded kernel, also for one of its modules. size 0: not known. */
 struct build_id recorded_kernel_id(const struct symbols *symbols, const struct dso *dso);
+/* Begins to read the list that will be needed, if that is the running kernel's. */
+void source_kernel_expect(struct symbols *symbols, struct dso_names *names);
+
 /* ---- source_module.c ---- */
 void module_names_free(struct module_names *modules);
 /* "[ext4]", "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz" -> "ext4", with _ as lists have it; the caller frees. */
@@ -316,6 +317,7 @@ char *module_name_of(const char *path);
  * the recorded addresses are more than those of the copy.
  */
 char *kcore_copy_of(struct symbols *symbols, const struct dso *dso, uint64_t *slide);
+
 /* ---- source_files.c ---- */
 void symbol_code_set_from(struct symbol_code *out, const char *path);
 /* The code of a kernel in its vmlinux, where its names are from that. */

@@ -483,4 +483,3 @@ void dwarf_elf_close(struct dwarf_file *file)
 	elf_file_close(&file->alt_view);
 	elf_file_close(&file->line_view);
 }
-

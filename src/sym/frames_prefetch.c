@@ -7,7 +7,7 @@
  *
  * So an answer never depends on whether this was done, or how far. What the DWARF of a file is read into belongs to
  * that file alone (struct dwarf_file); the files that it is read from are opened in a set of the job's own, and closed
- * again. All that files share, and what is told to people, stays with the thread that calls.
+ * again. All that files share, and what is reported to people, stays with the thread that calls.
  *
  * Left to source_debug.c are files that the recording or the cache has answers of; all of them where a server may be
  * asked for parts; and those that lie, as other parts of their DWARF may, where a file system is mounted that may not

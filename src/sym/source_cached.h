@@ -49,6 +49,8 @@ void cached_names_free(struct cached_names *cached); /* NULL is nothing */
 void cached_names_put(const struct str *depths, const struct str *names, const char *search,
 		      const struct file_parts *parts, uint64_t base, struct str *out);
 
+/* Whether the cache has anything that answers. */
+bool source_cached_has(const struct dso_names *names);
 /* Takes what there is of files that are known, and not yet read, also the kernel's; false: nothing is in the cache. */
 bool source_cached_take(struct symbols *symbols, struct dso_names *names);
 /*
@@ -59,8 +61,6 @@ bool source_cached_find_list(struct symbols *symbols, struct dso_names *names, c
 bool source_cached_take_list(struct symbols *symbols, struct dso_names *names, const char *list);
 /* The files that were asked for could not be used: others are, under another key. */
 void source_cached_drop(struct dso_names *names);
-/* Whether the cache has anything that answers. */
-bool source_cached_has(const struct dso_names *names);
 /* Whether an address that is asked for is worth to be remembered, so that it is kept at the end. */
 bool source_cached_wants(const struct symbols *symbols, const struct dso_names *names);
 

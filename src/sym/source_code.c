@@ -251,14 +251,6 @@ bool code_has_times(const struct symbols *symbols, const struct dso *dso)
 	return about.jit_path;
 }
 
-void dso_names_drop_times(struct dso_names *names)
-{
-	if (names->times)
-		code_times_release(names->times);
-	free(names->times);
-	names->times = NULL;
-}
-
 /* Drops times of another clock than the samples', and those of what was not read. */
 static void finish_times(const struct symbols *symbols, struct dso_names *names, const struct names_slot *slot)
 {

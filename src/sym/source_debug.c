@@ -14,7 +14,7 @@ struct debug_source { /* not there until DWARF was looked for */
 	bool refused; /* some of it is not read, and that is in the names' why */
 };
 
-/* Reports DWARF that is there and is not read, behind all else that speaks against the names. */
+/* Reports DWARF that is there and is not read, after all else that speaks against the names. */
 static void doubt(struct dso_names *names, const char *why)
 {
 	str_add(&names->why, names->why.len ? "; " : "");

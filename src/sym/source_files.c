@@ -118,7 +118,7 @@ static int code_of_file(struct symbols *symbols, struct dso_names *names, struct
 }
 
 int vmlinux_code(struct symbols *symbols, struct dso_names *names, uint64_t vaddr, struct symbol_code *out,
-		      struct str *why)
+		 struct str *why)
 {
 	const struct dso_files *files = dso_names_files(symbols, names);
 	const char *paths[] = { files->runtime, files->debug };

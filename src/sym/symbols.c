@@ -383,7 +383,7 @@ bool symbols_addr_of(struct symbols *symbols, const struct dso *dso, uint64_t sh
 	return true;
 }
 
-/* ---- what is known of a dso ---- */
+/* ---- files of a dso, and its kernel ---- */
 
 struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso, struct str *why)
 {
@@ -486,7 +486,6 @@ const char *symbols_remedy(const struct symbols *symbols, const struct dso *dso)
 const char *symbols_source(const struct symbols *symbols, const struct dso *dso)
 {
 	const struct dso_names *names = peek(symbols, dso);
-
 	const char *embedded = names ? source_embedded_origin(names) : NULL;
 
 	return !names || embedded ? embedded : names->origin;

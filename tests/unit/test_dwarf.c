@@ -388,7 +388,6 @@ static void expect(const char *name, const struct place *places, size_t n)
 
 static void inlines_of_both_byte_orders(void **state)
 {
-
 	(void)state;
 	for (int big = 0; big < 2; big++) {
 		build_inlines(ET_DYN, big);
