@@ -10,7 +10,7 @@
  * a slash unless that is in brackets. A file is packed with its length in front, so one that is cut meanwhile ends the
  * archive, which nobody shall take for a whole one. And unpacked:
  *
- *	member --by its kind and name--> a file without a name --> build_cache_add(), or the recording's taker
+ *	member --by its kind and name--> a file without a name --> build_cache_add(), or a recording's place
  *	                                                       '-> the archive within one of --all: the same once more
  *
  * What a member claims has no consequence: its name only says which build-id to look for inside of it, and its bytes

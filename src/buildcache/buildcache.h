@@ -124,7 +124,7 @@ int build_cache_shrink(struct build_cache *cache, uint64_t max_bytes, int64_t ke
  * So tar(1) unpacks what cache_pack_* made, below ~/.debug, and cache_unpack() takes what perf-archive made.
  *
  * What is unpacked was made by somebody else. No name in it becomes a name here: what an entry stands for goes through
- * build_cache_add(), which looks at the build-id inside, and of a recording only the last name is handed over. Links,
+ * build_cache_add(), which looks at the build-id inside, and of a recording only the last name is used. Links,
  * devices and names that lead out are refused, and what unpacks to far more than it is ends the reading.
  *
  * Source: perf-archive of Linux 6.12, as it behaves.
