@@ -64,6 +64,12 @@ void str_add_printable(struct str *s, const char *bytes, size_t n)
 	}
 }
 
+/* JSON may have them as they are, but not HTML, which has JSON in it. Those beyond U+FFFF would need surrogates. */
+static bool is_noncharacter(uint32_t c)
+{
+	return (c >= 0xfdd0 && c <= 0xfdef) || c == 0xfffe || c == 0xffff;
+}
+
 static void add_json_escape(struct str *s, uint32_t code)
 {
 	switch (code) {
@@ -99,7 +105,7 @@ void str_add_json(struct str *s, const char *text)
 			i++;
 			continue;
 		}
-		if (is_hidden(code) || code == '"' || code == '\\')
+		if (is_hidden(code) || is_noncharacter(code) || code == '"' || code == '\\')
 			add_json_escape(s, code);
 		else
 			str_addn(s, text + i, len);

@@ -155,6 +155,7 @@ test_names_that_no_format_has()
 	report bad --flamegraph=page.html
 	report bad --flamegraph=page.svg
 	check "no markup, and characters of XML" flame whole page.html page.svg
+	check_not "no character that HTML has not" grep -q $'\xef\xbf\xbe' page.html
 	report bad -j >json
 	report bad --folded >folded
 	report bad --speedscope=speedscope.json

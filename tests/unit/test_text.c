@@ -23,8 +23,8 @@ static const struct {
 	{ "\x7f", "\\x7f", "\"\\u007f\"", "\x7f" },
 	{ "\xc3\xa4\xf0\x9f\x98\x80", "\xc3\xa4\xf0\x9f\x98\x80", "\"\xc3\xa4\xf0\x9f\x98\x80\"",
 	  "\xc3\xa4\xf0\x9f\x98\x80" },
-	/* U+FFFE and U+FFFF are characters of no XML; U+1FFFE is one. */
-	{ "\xef\xbf\xbe.\xef\xbf\xbf", "\xef\xbf\xbe.\xef\xbf\xbf", "\"\xef\xbf\xbe.\xef\xbf\xbf\"", LOST "." LOST },
+	/* U+FFFE and U+FFFF are characters of no XML, and of no HTML, which has JSON in it; U+1FFFE is one. */
+	{ "\xef\xbf\xbe.\xef\xbf\xbf", "\xef\xbf\xbe.\xef\xbf\xbf", "\"\\ufffe.\\uffff\"", LOST "." LOST },
 	{ "\xf0\x9f\xbf\xbe", "\xf0\x9f\xbf\xbe", "\"\xf0\x9f\xbf\xbe\"", "\xf0\x9f\xbf\xbe" },
 	/* Surrogates, overlong, beyond U+10FFFF, cut off. */
 	{ "\xed\xa0\x80", "\\xed\\xa0\\x80", "\"\\ufffd\\ufffd\\ufffd\"", LOST LOST LOST },
