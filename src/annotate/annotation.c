@@ -159,19 +159,11 @@ static void add_instruction(struct annotation *annotation, size_t *cap, struct d
 static uint32_t instruction_at(const struct annotation *annotation, uint64_t shown)
 {
 	const struct annotate_instruction *v = annotation->instructions;
-	size_t low = 0, high = annotation->n_instructions;
+	size_t at = BISECT(i, 0, annotation->n_instructions, v[i].shown <= shown);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (v[middle].shown <= shown)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || shown - v[low - 1].shown >= v[low - 1].n_bytes)
+	if (!at || shown - v[at - 1].shown >= v[at - 1].n_bytes)
 		return ANNOTATE_NONE;
-	return (uint32_t)(low - 1);
+	return (uint32_t)(at - 1);
 }
 
 static void link_jumps(struct annotation *annotation)

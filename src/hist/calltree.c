@@ -281,15 +281,7 @@ static uint32_t end_below(const struct tree_builder *g, uint32_t node, uint32_t 
 
 	if (leaf_at(g, end - 1) < behind)
 		return end;
-	while (first < end) {
-		uint32_t middle = first + (end - first) / 2;
-
-		if (leaf_at(g, middle) < behind)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	return (uint32_t)BISECT(i, first, end, leaf_at(g, (uint32_t)i) < behind);
 }
 
 /* Inwards: the callees of a node that have leaves, in order; leaves at the node itself end here. */

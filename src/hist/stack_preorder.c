@@ -334,32 +334,16 @@ static size_t first_from(const struct trees *trees, size_t first, size_t end, ui
 		}
 		first += step;
 	}
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (trees->at[middle] < number)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	return BISECT(i, first, end, trees->at[i] < number);
 }
 
 /* The first of `order` that is not before the row of group_key and of self, itself in this order. */
 static size_t first_of(const struct trees *trees, const uint32_t *order, uint64_t group_key, uint64_t self)
 {
-	size_t first = 0, end = trees->n;
+	const struct leaf *v = trees->v;
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		const struct leaf *leaf = &trees->v[order[middle]];
-
-		if (leaf->group_key < group_key || (leaf->group_key == group_key && leaf->self < self))
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	return BISECT(i, 0, trees->n, v[order[i]].group_key < group_key ||
+				      (v[order[i]].group_key == group_key && v[order[i]].self < self));
 }
 
 struct gathering {

@@ -89,19 +89,9 @@ static void place_read(struct topology_cpu *place, const char *sysfs)
 
 static struct topology_cpu *place_of(const struct topology *topology, int cpu)
 {
-	size_t low = 0, high = topology->n;
+	size_t at = BISECT(i, 0, topology->n, topology->v[i].cpu < cpu);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (topology->v[mid].cpu == cpu)
-			return &topology->v[mid];
-		if (topology->v[mid].cpu < cpu)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	return at < topology->n && topology->v[at].cpu == cpu ? &topology->v[at] : NULL;
 }
 
 static void nodes_read(struct topology *topology, const char *sysfs)

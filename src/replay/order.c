@@ -216,19 +216,8 @@ static void sort(struct order *order)
 
 void order_round(struct order *order)
 {
-	size_t low = 0, high;
-
 	sort(order);
-	high = order->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (order->v[middle].time_ns <= order->round_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	order->ready = low;
+	order->ready = BISECT(i, 0, order->n, order->v[i].time_ns <= order->round_ns);
 	order->round_ns = order->newest_ns;
 }
 

@@ -41,17 +41,9 @@ static int compare(const void *a, const void *b)
 static size_t find_parent(const struct by_tid *v, size_t n, int32_t tid, size_t index)
 {
 	const struct by_tid key = { tid, index };
-	size_t low = 0, high = n;
+	size_t at = BISECT(i, 0, n, compare(&v[i], &key) < 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare(&v[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && v[low - 1].tid == tid ? v[low - 1].index + 1 : 0;
+	return at && v[at - 1].tid == tid ? v[at - 1].index + 1 : 0;
 }
 
 static void add_child(struct node *nodes, size_t parent1, size_t child)

@@ -35,17 +35,7 @@ struct making {
 
 static size_t id_place(const struct id_set *set, uint64_t id)
 {
-	size_t low = 0, high = set->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (set->v[middle] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, 0, set->n, set->v[i] < id);
 }
 
 static bool id_has(const struct id_set *set, uint64_t id)

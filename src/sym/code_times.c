@@ -77,17 +77,7 @@ static void make_bounds(struct code_times *times)
 /* How many of the bounds are not above addr. */
 static size_t bounds_up_to(const struct code_times *times, uint64_t addr)
 {
-	size_t low = 0, high = times->n_bounds;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (times->bounds[middle] <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, 0, times->n_bounds, times->bounds[i] <= addr);
 }
 
 /* Leaf i is node n_bounds + i, and node i is above 2 i and 2 i + 1. The nodes of an event; returns how many. */
@@ -222,17 +212,7 @@ bool code_times_finish(struct code_times *times, const char *names)
 
 uint32_t code_times_epoch(const struct code_times *times, uint64_t time_ns)
 {
-	size_t low = 0, high = times->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (times->v[middle].time_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
+	return (uint32_t)BISECT(i, 0, times->n, times->v[i].time_ns <= time_ns);
 }
 
 struct around { /* of the events that cover an address, UINT32_MAX: none */
@@ -244,20 +224,13 @@ static struct around events_around(const struct code_times *times, size_t piece,
 	struct around around = { UINT32_MAX, UINT32_MAX };
 
 	for (size_t node = times->n_bounds + piece; node; node /= 2) {
-		uint32_t low = times->lists[node], start = low, end = times->lists[node + 1], high = end;
+		const size_t start = times->lists[node], end = times->lists[node + 1];
+		const size_t at = BISECT(i, start, end, times->events[i] < number);
 
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-
-			if (times->events[middle] < number)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low > start && (around.before == UINT32_MAX || times->events[low - 1] > around.before))
-			around.before = times->events[low - 1];
-		if (low < end && times->events[low] < around.after)
-			around.after = times->events[low];
+		if (at > start && (around.before == UINT32_MAX || times->events[at - 1] > around.before))
+			around.before = times->events[at - 1];
+		if (at < end && times->events[at] < around.after)
+			around.after = times->events[at];
 	}
 	return around;
 }

@@ -30,17 +30,9 @@ const struct file_parts *dwarf_file_parts(const struct dwarf_file *file)
 
 bool dwarf_file_is_code(const struct dwarf_file *file, uint64_t addr)
 {
-	size_t low = 0, high = file->n_code; /* those before low begin at or below addr, from high on above */
+	size_t at = BISECT(i, 0, file->n_code, file->code[i].start <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->code[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return !file->n_code || (low && addr < file->code[low - 1].end);
+	return !file->n_code || (at && addr < file->code[at - 1].end);
 }
 
 size_t dwarf_file_ranges(struct dwarf_file *file, Dwarf_Die *die, uint64_t rank, uint32_t id,

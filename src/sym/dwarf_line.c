@@ -514,7 +514,7 @@ bool dwarf_line_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t 
 		     struct source_line *out)
 {
 	const struct dwarf_row *rows, *row;
-	size_t low = 0, high;
+	size_t at;
 	uint32_t id;
 
 	*out = (struct source_line){ NULL, 0 };
@@ -523,15 +523,8 @@ bool dwarf_line_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t 
 	if (id == SPAN_NONE)
 		return false;
 	rows = &unit->rows[unit->sequences[id].first];
-	for (high = unit->sequences[id].n; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rows[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	row = &rows[low - 1]; /* the sequence starts with its first row */
+	at = BISECT(i, 0, unit->sequences[id].n, rows[i].start <= addr);
+	row = &rows[at - 1]; /* the sequence starts with its first row */
 	id = source_id(file, &unit->sources, row->file); /* may move names */
 	out->file = file->names[id];
 	out->line = row->line;

@@ -98,17 +98,9 @@ void dwarf_spans_build(struct dwarf_spans *spans, struct dwarf_range_list *range
 
 uint32_t dwarf_spans_find(const struct dwarf_spans *spans, uint64_t addr)
 {
-	size_t low = 0, high = spans->n;
+	size_t at = BISECT(i, 0, spans->n, spans->v[i].start <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (spans->v[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? spans->v[low - 1].id : SPAN_NONE;
+	return at ? spans->v[at - 1].id : SPAN_NONE;
 }
 
 void dwarf_spans_release(struct dwarf_spans *spans)

@@ -58,18 +58,10 @@ static void take_unit(struct units_reading *reading, Dwarf_CU *cu, Dwarf_Die *di
 
 static struct unlisted *find_unlisted(const struct units_reading *reading, uint64_t die)
 {
-	size_t low = 0, high = reading->n_unlisted;
+	size_t at = BISECT(i, 0, reading->n_unlisted, reading->unlisted[i].die < die);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (reading->unlisted[middle].die < die)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < reading->n_unlisted && reading->unlisted[low].die == die ?
-		       &reading->unlisted[low] :
+	return at < reading->n_unlisted && reading->unlisted[at].die == die ?
+		       &reading->unlisted[at] :
 		       NULL;
 }
 

@@ -267,15 +267,7 @@ void elf_bounds_release(struct elf_bounds *bounds)
 
 const struct function_bounds *elf_bounds_find(const struct elf_bounds *bounds, uint64_t vaddr)
 {
-	size_t low = 0, high = bounds->n; /* those before low begin at or below vaddr, from high on above */
+	size_t at = BISECT(i, 0, bounds->n, bounds->v[i].start <= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (bounds->v[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && vaddr < bounds->v[low - 1].end ? &bounds->v[low - 1] : NULL;
+	return at && vaddr < bounds->v[at - 1].end ? &bounds->v[at - 1] : NULL;
 }

@@ -400,17 +400,9 @@ static int by_chooser(const void *left, const void *right)
 
 static struct plt_slot *first_of_chooser(struct plt *plt, uint64_t addr)
 {
-	size_t low = 0, high = plt->n;
+	size_t at = BISECT(i, 0, plt->n, plt->slots[i].chooser < addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (plt->slots[middle].chooser < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return plt->slots + low;
+	return plt->slots + at;
 }
 
 static bool is_new_name(const struct plt_slot *slot, const char *name)

@@ -87,17 +87,7 @@ static void add_piece(struct image_writer *w, uint64_t offset, const void *bytes
 /* The first of n ascending addresses that is not below start; n: none. */
 static size_t first_addr(const uint64_t *addrs, size_t n, uint64_t start)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (addrs[middle] < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, 0, n, addrs[i] < start);
 }
 
 static void take_entry(void *context, const struct frame_entry *entry)
@@ -241,17 +231,9 @@ static bool is_plain(struct dwarf_cursor c)
 
 static struct kept_cie *find_cie(const struct frames_keeping *k, uint64_t at)
 {
-	size_t low = 0, high = k->n_cies;
+	size_t place = BISECT(i, 0, k->n_cies, k->cies[i].at < at);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->cies[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < k->n_cies && k->cies[low].at == at ? &k->cies[low] : NULL;
+	return place < k->n_cies && k->cies[place].at == at ? &k->cies[place] : NULL;
 }
 
 /* Whether the code has an address that nothing covers so far, which it then does. */

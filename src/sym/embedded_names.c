@@ -461,34 +461,18 @@ struct embedded_dso *embedded_names_find(struct embedded_names *names, const str
 
 const struct embedded_addr *embedded_addr_find(const struct embedded_dso *dso, uint64_t addr)
 {
-	size_t low = 0, high = dso->n_addrs;
+	size_t at = BISECT(i, 0, dso->n_addrs, dso->addrs[i].addr < addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dso->addrs[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < dso->n_addrs && dso->addrs[low].addr == addr ? &dso->addrs[low] : NULL;
+	return at < dso->n_addrs && dso->addrs[at].addr == addr ? &dso->addrs[at] : NULL;
 }
 
 uint32_t embedded_function_at(const struct embedded_dso *dso, uint64_t start, bool nameless)
 {
-	size_t low = 0, high = dso->n_functions;
+	size_t at = BISECT(i, 0, dso->n_functions, dso->functions[i].start < start);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dso->functions[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < dso->n_functions && dso->functions[low].start == start; low++)
-		if (!!(dso->functions[low].kind & EMBEDDED_NAMELESS) == nameless)
-			return (uint32_t)low + 1;
+	for (; at < dso->n_functions && dso->functions[at].start == start; at++)
+		if (!!(dso->functions[at].kind & EMBEDDED_NAMELESS) == nameless)
+			return (uint32_t)at + 1;
 	return 0;
 }
 

@@ -265,17 +265,9 @@ static void put_addrs(struct dso_pack *p)
 /* An address was sampled in it. */
 static bool is_asked(const struct dso_pack *p, const struct code_event *event)
 {
-	size_t low = 0, high = p->n_answers;
+	size_t at = BISECT(i, 0, p->n_answers, p->answers[i]->addr < event->start);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (p->answers[middle]->addr < event->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < p->n_answers && p->answers[low]->addr < event->end;
+	return at < p->n_answers && p->answers[at]->addr < event->end;
 }
 
 static void put_events(struct dso_pack *p)

@@ -320,53 +320,27 @@ void symbol_table_finish(struct symbol_table *table)
 
 const struct symbol_row *symbol_table_aliases(const struct symbol_table *table, uint64_t start, size_t *n)
 {
-	size_t low = 0, high = table->n_aliases;
+	size_t at = BISECT(i, 0, table->n_aliases, table->aliases[i].start < start);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->aliases[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (*n = 0; low + *n < table->n_aliases && table->aliases[low + *n].start == start;)
+	for (*n = 0; at + *n < table->n_aliases && table->aliases[at + *n].start == start;)
 		++*n;
-	return low < table->n_aliases ? table->aliases + low : NULL; /* of none there is no array */
+	return at < table->n_aliases ? table->aliases + at : NULL; /* of none there is no array */
 }
 
 /* How many marks are at or below addr. */
 static size_t marks_below(const struct symbol_table *table, uint64_t addr)
 {
-	size_t low = 0, high = table->n_marks;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->marks[middle] <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, 0, table->n_marks, table->marks[i] <= addr);
 }
 
 const struct symbol_row *symbol_table_find(const struct symbol_table *table, uint64_t addr)
 {
 	size_t marks = marks_below(table, addr);
-	/* Rows before low start at or below addr, from high on above. */
-	size_t low = marks ? (marks - 1) * MARKED_ROWS + 1 : 0;
-	size_t high = marks < table->n_marks ? marks * MARKED_ROWS : table->n;
+	size_t first = marks ? (marks - 1) * MARKED_ROWS + 1 : 0;
+	size_t end = marks < table->n_marks ? marks * MARKED_ROWS : table->n;
+	size_t above = BISECT(i, first, end, table->v[i].start <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->v[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t row1 = low, steps = 0; row1 && row1 <= table->n && steps < OUTER_STEPS_MAX; steps++) {
+	for (size_t row1 = above, steps = 0; row1 && row1 <= table->n && steps < OUTER_STEPS_MAX; steps++) {
 		const struct symbol_row *row = &table->v[row1 - 1];
 
 		if (addr - row->start < row->size)

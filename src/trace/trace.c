@@ -232,17 +232,9 @@ static int compare_texts(const void *x, const void *y)
 static const char *find_text(void *context, uint64_t address)
 {
 	const struct tracepoints *t = context;
-	size_t low = 0, high = t->n_texts;
+	size_t at = BISECT(i, 0, t->n_texts, t->texts[i].address < address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->texts[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < t->n_texts && t->texts[low].address == address ? t->texts[low].text : NULL;
+	return at < t->n_texts && t->texts[at].address == address ? t->texts[at].text : NULL;
 }
 
 static const char *find_function(void *context, uint64_t address, uint64_t *start)

@@ -86,17 +86,7 @@ static struct image *image_of(struct unwind_memory *memory, const struct dso *ds
 /* The first module that ends above the address. */
 static size_t module_place(const struct unwind_memory *memory, uint64_t addr)
 {
-	size_t low = 0, high = memory->n_modules;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (memory->modules[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, 0, memory->n_modules, memory->modules[i].end <= addr);
 }
 
 static bool has(const struct unwind_memory *memory, size_t i, uint64_t addr)

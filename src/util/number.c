@@ -82,19 +82,9 @@ int parse_double(const char *text, double *out)
 /* Index of the first element that is not below value. */
 static size_t intset_place(const struct intset *set, int value)
 {
-	size_t low = 0, high = set->n;
-
 	if (set->n && set->v[set->n - 1] < value)
 		return set->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (set->v[mid] < value)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return BISECT(i, 0, set->n, set->v[i] < value);
 }
 
 void intset_add(struct intset *set, int value)

@@ -43,6 +43,24 @@ enum {
 #define NS_PER_US UINT64_C(1000)
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+/*
+ * The first index from `from` on for which `before`, an expression of the index i, is false; `to`: none. It has to be
+ * true of all indexes up to some place, and false of all from there on.
+ */
+#define BISECT(i, from, to, before)                                                                                    \
+	({                                                                                                             \
+		size_t bisect_low = (from), bisect_high = (to);                                                        \
+                                                                                                                       \
+		while (bisect_low < bisect_high) {                                                                     \
+			size_t i = bisect_low + (bisect_high - bisect_low) / 2;                                        \
+                                                                                                                       \
+			if (before)                                                                                    \
+				bisect_low = i + 1;                                                                    \
+			else                                                                                           \
+				bisect_high = i;                                                                       \
+		}                                                                                                      \
+		bisect_low;                                                                                            \
+	})
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* ---- memory: never NULL; the caller frees with free() ---- */
