@@ -304,12 +304,16 @@ static size_t widest(const struct pool_sums *sums)
 	return most;
 }
 
-/* Degrees of freedom of n differences, of which m carry the variance; neighbours overlap, which costs a third. */
+/*
+ * Degrees of freedom of n differences, of which m carry the variance; neighbours overlap, which costs a third. There is
+ * one at least: of less, which few differences and rounding would give, t is beyond all bounds.
+ */
 static double freedom_of(double n, double m)
 {
 	double normal = 2 * n / 3, uneven = 1 / m - 1 / n;
+	double freedom = uneven > 0 && 4 / 3.0 / uneven < normal ? 4 / 3.0 / uneven : normal;
 
-	return uneven > 0 && 4 / 3.0 / uneven < normal ? 4 / 3.0 / uneven : normal;
+	return freedom > 1 ? freedom : 1;
 }
 
 /* Number of slices after which they repeat; 0: they do not. */

@@ -198,7 +198,10 @@ static double t_density(double t, double freedom)
 	       sqrt(freedom * PI);
 }
 
-/* Newton's steps, and halves where they lead out of the bounds. */
+/*
+ * Newton's steps, and halves where they lead out of the bounds. A step leaves about its square as error, so the last
+ * one may be large beside the rounding of t_two_sided, which smaller steps would only follow to and fro.
+ */
 double t_quantile(double probability, double freedom)
 {
 	double low = 0, high = 1, t, step = 1;
@@ -206,7 +209,7 @@ double t_quantile(double probability, double freedom)
 	while (t_two_sided(high, freedom) > 1 - probability && high < 1e12)
 		high *= 2;
 	t = high;
-	for (int i = 0; i < 100 && fabs(step) > 1e-12 * t; i++) {
+	for (int i = 0; i < 100 && fabs(step) > 1e-8 * t; i++) {
 		double off = t_two_sided(t, freedom) - (1 - probability), next;
 
 		if (off > 0)
