@@ -46,7 +46,7 @@ enum {
 	FORCED_SWITCH_NS = 20000,
 	FAULT_NS = 1000,
 	ENDS_PCT = 70,
-	LAG_NS = 20000000, /* of a task that runs clocks and files have what it had at the last tick */
+	LAG_NS = 20000000, /* clocks and files have of a running task what it had at the last tick */
 };
 
 /*
@@ -412,7 +412,10 @@ static uint64_t ends_allowed(const struct rusage *usage)
 	       (uint64_t)(usage->ru_minflt + usage->ru_majflt) * FAULT_NS;
 }
 
-/* How much later than it was a CPU time may be seen; wait4(2) has that of a command from its exec on. */
+/*
+ * How far a CPU time may lag. That of a command and its children, counted from the exec on, does not: it began with the
+ * exec, and wait4(2) has all of it.
+ */
 static uint64_t lag_ns(const struct removal *removal)
 {
 	return removal->by_thread || !removal->from_exec ? LAG_NS : 0;

@@ -4,9 +4,9 @@
  *
  *   target      event                          CPUs of the slots       tasks of the slots
  *   tasks       any, or a core type of CPUs    any (one column)        the target's threads
- *   tasks       a PMU with a cpumask          the cpumask             all tasks
+ *   tasks       a PMU with a cpumask           the cpumask             all tasks
  *   CPUs        any                            the target's            all tasks (or one cgroup's)
- *   CPUs        a PMU with CPUs of its own    both have it            all tasks (or one cgroup's)
+ *   CPUs        a PMU with CPUs of its own     both have it            all tasks (or one cgroup's)
  *
  * So a counter with CPUs measures all tasks, and one without measures the target's threads. Samples
  * of tasks are the exception (follows_tasks): each thread on each CPU, since a ring belongs to one.
@@ -67,7 +67,8 @@ void layout_make(struct counter_set *set, bool visit_cpus);
 void layout_free(struct layout *layout); /* NULL is fine */
 const struct counter *layout_leader(const struct counter_set *set, size_t group);
 
-enum { GROUP_HEAD = 3, SINGLE_HEAD = 3, SINGLE_WORDS = 5 }; /* words before the values; of a reading of one event */
+/* Words of a reading: before a group's values; of one event, value and times; the same with id and losses. */
+enum { GROUP_HEAD = 3, SINGLE_HEAD = 3, SINGLE_WORDS = 5 };
 /* Words after each value: its id and its losses, where they were asked for. */
 size_t words_after_value(uint64_t read_format);
 /* Words of a group's reading. */
