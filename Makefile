@@ -148,7 +148,7 @@ $(BUILD)/program.a: $(OBJECTS) $(BUILD)/sources
 $(BUILD)/src/%.o: src/%.c $(BUILD)/flags | $(BUILD)/libs
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(COMPILE) $(if $(filter $(LIBRARY_FOLDERS),$(firstword $(subst /, ,$*))),$(LIBRARY_FLAGS)) \
+	$(Q)$(COMPILE) $(if $(filter $(LIBRARY_FOLDERS:%=%/%) $(ONLY_LIBRARY),$*.c),$(LIBRARY_FLAGS)) \
 		-include src/util/banned.h -c -o $@ $<
 
 # These change when the flags or the list of sources do, so that nothing stale is linked.
@@ -181,9 +181,9 @@ $(BUILD)/libs:
 
 # ---- the library ----
 # The program's own objects, of these folders: compiled so that they may be at any address, and that only what
-# libpstat.h declares is seen from outside.
+# libpstat.h declares is seen from outside. Objects of -flto would keep the linker from putting the ledger in, see below.
 LIBRARY_FOLDERS := util event kern count data
-LIBRARY_FLAGS := -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections
+LIBRARY_FLAGS := -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -fno-lto
 LIBRARY_SO := libpstat.so.0
 LIBRARY_FILES := $(addprefix $(BUILD)/library/,libpstat.a $(LIBRARY_SO) pstat.pc)
 # Its calls, and what they need, found by the linker: all but what has stand-ins in the library.

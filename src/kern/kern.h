@@ -316,6 +316,27 @@ typedef void (*reading_fn)(void *data, size_t index, int cpu, size_t thread,
  */
 void counters_read(const struct counter_set *set, reading_fn fn, void *data);
 
+/*
+ * Adds the CPUs on which counters of whole CPUs have stopped: a CPU that goes offline ends them for
+ * good, also when it comes back. Events that the kernel moves (event_is_moved) do not tell. To be asked while
+ * the counters are enabled.
+ */
+void counters_stopped_cpus(const struct counter_set *set, struct intset *cpus);
+
+/* counters_read() for counters of one task, in the least time. */
+struct quick_read; /* private: which descriptor has which values where */
+/* The last reading's words of an event. */
+struct quick_value {
+	const uint64_t *value, *times; /* enabled and running, ns */
+};
+/* NULL: these counters are more than one task's on any CPU. The set stays where it is. The caller frees it. */
+struct quick_read *quick_read_plan(const struct counter_set *set);
+void quick_read_free(struct quick_read *quick); /* NULL is fine */
+/* The places of the values, by event, of those that are open; the same for all readings, until freed. */
+const struct quick_value *quick_read_values(const struct quick_read *quick);
+/* False: something is not as always, and counters_read() has to be asked. */
+bool quick_read(const struct quick_read *quick);
+
 /* ---- removal.c: counters that the kernel takes away at an exec ---- */
 
 /*
@@ -336,27 +357,6 @@ void removal_look_at_ended(struct counter_set *set);
 uint64_t removal_look(struct counter_set *set, uint64_t now);
 /* The reason of readings with missed_ns: "the kernel takes counters away at ..."; NULL while there are none. */
 const char *counters_removed_reason(const struct counter_set *set);
-
-/* The same for counters of one task, in the least time. */
-struct quick_read; /* private: which descriptor has which values where */
-/* The last reading's words of an event. */
-struct quick_value {
-	const uint64_t *value, *times; /* enabled and running, ns */
-};
-/* NULL: these counters are more than one task's on any CPU. The set stays where it is. The caller frees it. */
-struct quick_read *quick_read_plan(const struct counter_set *set);
-void quick_read_free(struct quick_read *quick); /* NULL is fine */
-/* The places of the values, by event, of those that are open; the same for all readings, until freed. */
-const struct quick_value *quick_read_values(const struct quick_read *quick);
-/* False: something is not as always, and counters_read() has to be asked. */
-bool quick_read(const struct quick_read *quick);
-
-/*
- * Adds the CPUs on which counters of whole CPUs have stopped: a CPU that goes offline ends them for
- * good, also when it comes back. Events that the kernel moves (event_is_moved) do not tell. To be asked while
- * the counters are enabled.
- */
-void counters_stopped_cpus(const struct counter_set *set, struct intset *cpus);
 
 /* ---- ring.c: one mmap ring ---- */
 
