@@ -147,17 +147,6 @@ void act_limit(struct screen *screen, int argument)
 
 /* ---- switches ---- */
 
-static bool columns_are_named(const struct screen *screen)
-{
-	return screen->query.fields && screen->query.fields[0] != '+';
-}
-
-/* Asks what the switch has made of the query. False: it has no answer. */
-static bool ask_switched(struct screen *screen, const struct query *query)
-{
-	return screen_ask(screen, query) && screen->table;
-}
-
 static void say_no_chains(struct screen *screen)
 {
 	screen_say(screen, "the recording has no callchains, or they are not shown");
@@ -177,7 +166,7 @@ void act_children(struct screen *screen, int argument)
 		return;
 	}
 	query.children = !screen->table->question->children;
-	if (ask_switched(screen, &query) && query.children && !screen->table->question->children)
+	if (screen_ask(screen, &query) && query.children && !screen->table->question->children)
 		say_no_chains(screen);
 }
 
@@ -200,7 +189,7 @@ void act_order(struct screen *screen, int argument)
 		return;
 	query.chain.order = screen->table->question->order == CHAIN_CALLER ? CHAIN_CALLEE : CHAIN_CALLER;
 	query.chain.order_set = true;
-	if (!ask_switched(screen, &query))
+	if (!screen_ask(screen, &query))
 		return;
 	if (!screen->table->question->chains)
 		say_no_chains(screen);
@@ -210,18 +199,24 @@ void act_order(struct screen *screen, int argument)
 									    "sampled function out");
 }
 
+/* The query has a column more, or less; unless all of them are named. */
+static void ask_columns(struct screen *screen, const struct query *query, const char *changed)
+{
+	if (!screen_need_table(screen))
+		return;
+	if (query->fields && query->fields[0] != '+')
+		screen_say(screen, "the columns are named: O and %s show this one", changed);
+	else
+		screen_ask(screen, query);
+}
+
 void act_samples(struct screen *screen, int argument)
 {
 	struct query query = screen->query;
 
 	(void)argument;
 	query.n_samples = !query.n_samples;
-	if (!screen_need_table(screen))
-		return;
-	if (columns_are_named(screen))
-		screen_say(screen, "the columns are named: O and sample show this one");
-	else
-		screen_ask(screen, &query);
+	ask_columns(screen, &query, "sample");
 }
 
 void act_period(struct screen *screen, int argument)
@@ -230,12 +225,7 @@ void act_period(struct screen *screen, int argument)
 
 	(void)argument;
 	query.total_period = !query.total_period;
-	if (!screen_need_table(screen))
-		return;
-	if (columns_are_named(screen))
-		screen_say(screen, "the columns are named: O and period show this one");
-	else
-		screen_ask(screen, &query);
+	ask_columns(screen, &query, "period");
 }
 
 void act_relative(struct screen *screen, int argument)
@@ -244,7 +234,7 @@ void act_relative(struct screen *screen, int argument)
 
 	(void)argument;
 	query.percentage_relative = !query.percentage_relative;
-	if (screen_need_table(screen) && ask_switched(screen, &query))
+	if (screen_need_table(screen) && screen_ask(screen, &query))
 		screen_say(screen, "percentages of %s", query.percentage_relative ? "what the filters left" : "all");
 }
 

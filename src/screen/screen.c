@@ -54,7 +54,7 @@ static void draw_status(struct screen *screen)
 {
 	const struct screen_source *source = screen->source;
 	unsigned lines = terminal_height(screen->terminal);
-	struct str text = STR_INIT, told = STR_INIT;
+	struct str text = STR_INIT, status = STR_INIT;
 
 	if (lines <= TITLE_LINES)
 		return;
@@ -64,20 +64,20 @@ static void draw_status(struct screen *screen)
 		str_add_printable(&text, screen->message.s, screen->message.len);
 	} else {
 		if (screen->counting)
-			str_add(&told, "counting");
+			str_add(&status, "counting");
 		else
-			source->status(source->context, &told);
+			source->status(source->context, &status);
 		str_add(&text, "? help  q quit");
 		if (screen->options->title) {
 			str_add(&text, "  ");
 			str_add_printable(&text, screen->options->title, strlen(screen->options->title));
 		}
-		if (told.len)
-			str_addf(&text, ": %s", told.s);
+		if (status.len)
+			str_addf(&text, ": %s", status.s);
 	}
 	put_bar(screen, lines - 1, &text);
 	str_release(&text);
-	str_release(&told);
+	str_release(&status);
 }
 
 static void show(struct screen *screen)

@@ -274,7 +274,7 @@ void act_menu_choose(struct screen *screen, int argument);
 /* ---- view_prompt.c ---- */
 void prompt_open(struct screen *screen, const char *label, const char *text, void (*changed)(struct screen *screen),
 		 void (*done)(struct screen *screen, bool accepted));
-/* The label, and of what is typed the end, as far as it fits; the cursor is behind it. */
+/* The label, and of what is typed the end, as far as it fits; the cursor is after it. */
 void prompt_add_line(const struct screen *screen, struct str *out);
 void act_prompt_end(struct screen *screen, int accepted);
 void act_prompt_delete(struct screen *screen, int all);
@@ -330,15 +330,10 @@ void act_code_scroll(struct screen *screen, int by);
 void act_code_enter(struct screen *screen, int argument);
 void act_code_neighbour(struct screen *screen, int step);
 void act_code_back(struct screen *screen, int argument);
-void act_code_source(struct screen *screen, int argument);
+void act_code_flip(struct screen *screen, int member);
 void act_code_values(struct screen *screen, int argument);
 void act_code_scope(struct screen *screen, int argument);
 void act_code_base(struct screen *screen, int argument);
-void act_code_intel(struct screen *screen, int argument);
-void act_code_bytes(struct screen *screen, int argument);
-void act_code_lines(struct screen *screen, int argument);
-void act_code_paths(struct screen *screen, int argument);
-void act_code_arrows(struct screen *screen, int argument);
 void act_code_search(struct screen *screen, int step);
 void code_print(struct screen *screen, struct output *output);
 

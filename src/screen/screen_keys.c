@@ -9,6 +9,8 @@
 
 enum { CTRL_U = 'U' - '@', NAMES_COLUMNS = 18 };
 
+#define CODE_FLIP(member) act_code_flip, offsetof(struct code, member)
+
 const struct key_row screen_keys[] = {
 	{ { KEY_GO_UP }, "Up", VIEW_ROWS, "the row above", act_move, MOVE_UP },
 	{ { KEY_GO_UP }, "Up", VIEW_TEXT, NULL, act_text_move, MOVE_UP },
@@ -120,15 +122,15 @@ const struct key_row screen_keys[] = {
 	{ { '/' }, "/", VIEW_CODE, "searches the lines for what is typed", act_code_search, 0 },
 	{ { 'n' }, "n", VIEW_CODE, "the next line with that", act_code_search, 1 },
 	{ { 'N' }, "N", VIEW_CODE, "the line before with that", act_code_search, -1 },
-	{ { 's' }, "s", VIEW_CODE, "with lines of source, or without", act_code_source, 0 },
+	{ { 's' }, "s", VIEW_CODE, "with lines of source, or without", CODE_FLIP(options.no_source) },
 	{ { 't' }, "t", VIEW_CODE, "percentages, periods or numbers of samples", act_code_values, 0 },
 	{ { 'p' }, "p", VIEW_CODE, "percentages of the function, or of all", act_code_scope, 0 },
 	{ { 'b' }, "b", VIEW_CODE, "percentages of periods, or of samples", act_code_base, 0 },
-	{ { 'k' }, "k", VIEW_CODE, "sums by line, and the line of each hot instruction", act_code_lines, 0 },
-	{ { 'l' }, "l", VIEW_CODE, "files of source with their folders, or without", act_code_paths, 0 },
-	{ { 'i' }, "i", VIEW_CODE, "the syntax of x86: att or intel", act_code_intel, 0 },
-	{ { 'o' }, "o", VIEW_CODE, "the bytes of instructions, or none", act_code_bytes, 0 },
-	{ { 'j' }, "j", VIEW_CODE, "arrows at jumps, calls and returns, or none", act_code_arrows, 0 },
+	{ { 'k' }, "k", VIEW_CODE, "sums by line, and the line of each hot instruction", CODE_FLIP(look.lines) },
+	{ { 'l' }, "l", VIEW_CODE, "files of source with their folders, or without", CODE_FLIP(look.full_paths) },
+	{ { 'i' }, "i", VIEW_CODE, "the syntax of x86: att or intel", CODE_FLIP(options.intel) },
+	{ { 'o' }, "o", VIEW_CODE, "the bytes of instructions, or none", CODE_FLIP(look.raw_bytes) },
+	{ { 'j' }, "j", VIEW_CODE, "arrows at jumps, calls and returns, or none", CODE_FLIP(look.arrows) },
 	{ { 'P' }, "P", VIEW_CODE, "prints the code to a file", act_save, SAVE_CODE },
 	{ { '?', 'h', KEY_HELP_F1 }, "?, h, F1", VIEW_CODE, NULL, act_help, 0 },
 	/* Keys of pstat diff. */

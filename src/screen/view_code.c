@@ -32,7 +32,7 @@ static int keep_text(void *context, struct str *text)
 	return 0;
 }
 
-static void add_line(struct code *code, const struct str *text, size_t from, const struct code_line *line)
+static void add_line(struct code *code, const struct str *text, const struct code_line *line)
 {
 	struct code_line *added;
 
@@ -41,7 +41,7 @@ static void add_line(struct code *code, const struct str *text, size_t from, con
 	*added = *line;
 	added->text = code->text.len;
 	/* The end of the line is left out: each line is a text of its own. */
-	str_addn(&code->text, text->s + from, text->len - from - 1);
+	str_addn(&code->text, text->s, text->len - 1);
 	added->n = code->text.len - added->text;
 }
 
@@ -58,7 +58,7 @@ static void add_head_lines(struct code *code, struct str *text)
 		for (size_t i = 0; i < one.len; i++)
 			if (one.s[i] == '\t')
 				one.s[i] = ' ';
-		add_line(code, &one, 0, &line);
+		add_line(code, &one, &line);
 		str_release(&one);
 		at += n;
 	}
@@ -80,7 +80,7 @@ static void take_row(struct code *code, const struct annotation *annotation, siz
 	}
 	str_reset(&output->text);
 	annotation_add_row(annotation, &code->look, row, output);
-	add_line(code, &output->text, 0, &line);
+	add_line(code, &output->text, &line);
 }
 
 /* The line of an instruction; 0 where there is none of it, which can't be. */
@@ -214,9 +214,7 @@ static const struct symbol *neighbour(struct screen *screen, int steps)
 
 /* ---- what stays ---- */
 
-/*
- * Holds the files of what is shown, and of where the ways back lead, while the profile forgets. session NULL: none.
- */
+/* Holds the files of what is shown, and of where the ways back lead, while the profile forgets. session NULL: none. */
 static void hold_files(struct code *code, struct session *session)
 {
 	const struct dso **dsos = xcalloc(code->n_back + 1, sizeof(*dsos));
@@ -570,46 +568,13 @@ static bool show_anew(struct screen *screen)
 	return !failed;
 }
 
-static void flip(struct screen *screen, bool *shown)
+/* member: the offset of a bool in struct code. */
+void act_code_flip(struct screen *screen, int member)
 {
+	bool *shown = (bool *)((char *)&screen->code + member);
+
 	*shown = !*shown;
 	show_anew(screen);
-}
-
-void act_code_source(struct screen *screen, int argument)
-{
-	(void)argument;
-	flip(screen, &screen->code.options.no_source);
-}
-
-void act_code_intel(struct screen *screen, int argument)
-{
-	(void)argument;
-	flip(screen, &screen->code.options.intel);
-}
-
-void act_code_bytes(struct screen *screen, int argument)
-{
-	(void)argument;
-	flip(screen, &screen->code.look.raw_bytes);
-}
-
-void act_code_lines(struct screen *screen, int argument)
-{
-	(void)argument;
-	flip(screen, &screen->code.look.lines);
-}
-
-void act_code_paths(struct screen *screen, int argument)
-{
-	(void)argument;
-	flip(screen, &screen->code.look.full_paths);
-}
-
-void act_code_arrows(struct screen *screen, int argument)
-{
-	(void)argument;
-	flip(screen, &screen->code.look.arrows);
 }
 
 /* Shows other numbers, and says which. */
