@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static int write_stdout(void *context, struct str *text)
@@ -101,14 +100,10 @@ int sample_run_close(struct sample_run *run)
 
 /* ---- into a file ---- */
 
-struct export_file {
-	int fd;
-};
-
 static int write_file(void *context, struct str *text)
 {
-	const struct export_file *file = context;
-	int code = write_all(file->fd, text->s, text->len);
+	const struct sample_run *run = context;
+	int code = write_all(run->fd, text->s, text->len);
 
 	str_reset(text);
 	return code;
@@ -126,36 +121,30 @@ void sample_run_fail_file(struct sample_run *run, const char *path, const char *
 
 bool sample_run_to_file(struct sample_run *run, const char *path)
 {
-	struct export_file *file;
 	struct str err = STR_INIT;
-	int fd;
 
 	if (!path)
 		return true;
-	fd = destination_open(path, false, &err);
-	if (fd < 0) {
+	run->fd = destination_open(path, false, &err);
+	if (run->fd < 0) {
 		sample_run_fail_file(run, path, err.s);
 		str_release(&err);
 		return false;
 	}
-	file = xmalloc(sizeof(*file));
-	file->fd = fd;
 	run->output.write = write_file;
-	run->output.context = file;
+	run->output.context = run;
 	return true;
 }
 
 bool sample_run_end_file(struct sample_run *run, const char *path)
 {
-	struct export_file *file = run->output.context;
 	int code;
 
 	if (!path)
 		return true;
 	code = output_end(&run->output);
-	if (close(file->fd) && !code)
+	if (close(run->fd) && !code)
 		code = -errno;
-	free(file);
 	if (code)
 		sample_run_fail_file(run, path, strerror(-code));
 	/* The error was reported above. */

@@ -14,6 +14,7 @@ struct sample_run {
 	struct reader reader;
 	bool reader_open;
 	struct output output;
+	int fd; /* of the file that sample_run_to_file() has opened */
 	struct progress progress;
 	int status;
 };
