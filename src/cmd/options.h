@@ -126,8 +126,6 @@ void options_place(const struct option_row *rows, int argc, char *const *argv, s
 /* The row can be taken back, as --no-NAME (or as NAME, where the name is no-NAME). */
 bool option_may_be_negated(const struct option_row *row);
 
-/* "-e, --event <list>": how -h shows a row. */
-void option_add_synopsis(struct str *out, const struct option_row *row);
 /* The groups and options, aligned. */
 void options_add_help(struct str *out, const struct option_row *rows);
 

@@ -8,7 +8,8 @@ enum {
 	HELP_COLUMN = 34, /* where the explanations begin */
 };
 
-void option_add_synopsis(struct str *out, const struct option_row *row)
+/* "-e, --event <list>": how -h shows a row. */
+static void add_synopsis(struct str *out, const struct option_row *row)
 {
 	if (row->letter)
 		str_addf(out, "-%c", row->letter);
@@ -39,7 +40,7 @@ void options_add_help(struct str *out, const struct option_row *rows)
 		}
 		start = out->len;
 		str_pad(out, ' ', INDENT);
-		option_add_synopsis(out, rows);
+		add_synopsis(out, rows);
 		/* At least two spaces before the explanation, or a line of its own. */
 		if (out->len - start + 2 > HELP_COLUMN) {
 			str_addc(out, '\n');

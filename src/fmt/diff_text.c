@@ -567,7 +567,7 @@ void diff_lines_add_heads(const struct diff_lines *lines, struct output *output)
 	add_head_line(lines, false, &output->text);
 }
 
-void diff_lines_add_head(const struct diff_lines *lines, struct output *output)
+static void add_head(const struct diff_lines *lines, struct output *output)
 {
 	struct str *out = &output->text;
 
@@ -592,7 +592,7 @@ int diff_print_text(const struct diff *diff, const struct diff_look *look, struc
 		if (i)
 			str_addc(&output->text, '\n');
 		if (!look->quiet)
-			diff_lines_add_head(lines, output);
+			add_head(lines, output);
 		for (size_t k = 0; k < event->n && !output_step(output); k++)
 			diff_lines_add_row(lines, event->rows[k], output);
 		diff_lines_free(lines);

@@ -46,7 +46,7 @@ enum annotation_value { ANNOTATION_PERCENT, ANNOTATION_PERIOD, ANNOTATION_SAMPLE
 struct annotation_look {
 	enum annotation_value value; /* what stands in front of each instruction */
 	enum annotate_percent percent; /* what a percentage is of */
-	bool lines; /* -l: the hottest source lines first, and the line behind each hot instruction */
+	bool lines; /* -l: the hottest source lines first, and the line after each hot instruction */
 	bool raw_bytes; /* --asm-raw */
 	bool full_paths; /* -P: files of source lines with their folders */
 	bool arrows; /* --stdio2: where jumps, calls and returns go */
@@ -65,8 +65,6 @@ void annotation_add_row(const struct annotation *annotation, const struct annota
 unsigned annotation_values_columns(const struct annotation *annotation, const struct annotation_look *look);
 /* The greatest percentage among the events of an instruction's row; 0 for other rows. */
 double annotation_row_percent(const struct annotation *annotation, const struct annotation_look *look, size_t row);
-/* "local period" */
-const char *annotation_percent_name(enum annotate_percent percent);
 
 /* ---- differences: text, JSON, a page or a picture of stacks; computed in hist/ ---- */
 
@@ -86,7 +84,6 @@ struct diff_lines; /* how wide the columns of an event are */
 struct diff_lines *diff_lines_new(const struct diff *diff, const struct diff_event *event, const struct diff_look *look,
 				  const struct output *output);
 void diff_lines_free(struct diff_lines *lines); /* NULL is fine */
-void diff_lines_add_head(const struct diff_lines *lines, struct output *output);
 /* The heads of columns alone, one line. */
 void diff_lines_add_heads(const struct diff_lines *lines, struct output *output);
 void diff_lines_add_row(const struct diff_lines *lines, const struct diff_row *row, struct output *output);

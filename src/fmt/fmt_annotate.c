@@ -26,7 +26,8 @@ static const struct value_column {
 	[ANNOTATION_SAMPLES] = { "Samples", 7 },
 };
 
-const char *annotation_percent_name(enum annotate_percent percent)
+/* "local period" */
+static const char *percent_name(enum annotate_percent percent)
 {
 	static const char *const names[] = {
 		[PERCENT_LOCAL_PERIOD] = "local period",
@@ -225,7 +226,7 @@ static void add_title(const struct annotation *annotation, const struct annotati
 		data_event_add_name(annotation->events[i], out);
 	}
 	str_addf(out, " (%llu samples, percent: %s)", (unsigned long long)annotation->function->total[0].n_samples,
-		 annotation_percent_name(look->percent));
+		 percent_name(look->percent));
 }
 
 static void add_note(const struct annotation *annotation, const struct annotation_look *look, const char *text,

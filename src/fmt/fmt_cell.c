@@ -46,7 +46,8 @@ const char *fmt_between(const struct table *table)
 	return table->question->query.separator ? table->question->query.separator : "  ";
 }
 
-unsigned fmt_user_width(const struct table *table, const struct column *column)
+/* The width that -w gives a column; 0: none, as always in a hierarchy. */
+static unsigned user_width(const struct table *table, const struct column *column)
 {
 	const char *widths = table->question->query.field_widths;
 	unsigned long width;
@@ -64,7 +65,7 @@ unsigned fmt_user_width(const struct table *table, const struct column *column)
 unsigned fmt_width(const struct table *table, const struct hist *hist,
 		   const struct column *column)
 {
-	unsigned user = fmt_user_width(table, column), width, least;
+	unsigned user = user_width(table, column), width, least;
 
 	if (column->kind == COLUMN_KEY)
 		return user ? user : column->width;
@@ -94,7 +95,7 @@ static void add_number(const struct table *table, const struct hist *hist,
 		       struct output *output)
 {
 	const struct field_row *field = column->field;
-	unsigned user = fmt_user_width(table, column);
+	unsigned user = user_width(table, column);
 	int width = (int)(user ? user : field->width);
 
 	if (table->question->query.separator)
@@ -175,7 +176,7 @@ void fmt_add_cell(struct table *table, const struct hist *hist, const struct ent
 		add_number(table, hist, entry, column, output);
 	} else {
 		table_key_text(table, entry, column, out);
-		if (fmt_user_width(table, column))
+		if (user_width(table, column))
 			cut(column, width, out, start);
 		else if (fmt_fits(table, output) && table->question->query.view != VIEW_HIERARCHY &&
 			 column->key->flags & (KEY_LONG | KEY_FUNCTION))
@@ -222,7 +223,7 @@ bool fmt_fits(const struct table *table, const struct output *output)
 static bool is_cut(const struct table *table, const struct column *column)
 {
 	return column->kind == COLUMN_KEY && column->key->flags & (KEY_LONG | KEY_FUNCTION) &&
-	       !fmt_user_width(table, column);
+	       !user_width(table, column);
 }
 
 /* The width of a column of long texts that has no more than its share of `limit`. */

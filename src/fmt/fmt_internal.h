@@ -10,8 +10,6 @@
 
 /* Text in the colour of its percentage, where colours are wanted. */
 void fmt_add_colored(struct output *output, double percent, const char *text);
-/* The width that -w gives a column; 0: none, as always in a hierarchy. */
-unsigned fmt_user_width(const struct table *table, const struct column *column);
 /* The text between two columns. */
 const char *fmt_between(const struct table *table);
 

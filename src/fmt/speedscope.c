@@ -6,7 +6,7 @@
  *	  "profiles": [ { "type": "sampled", "name": text, "unit": "none", "startValue": 0, "endValue": sum,
  *	      "samples": [ [ frames, outermost first ], ... ], "weights": [ number of samples, ... ] }, ... ] }
  *
- * One profile for each group of each event, as "event: group". Frames of later events stand behind those of earlier
+ * One profile for each group of each event, as "event: group". Frames of later events stand after those of earlier
  * ones. What is told apart is what -s tells apart beside code.
  */
 #include "fmt/fmt_internal.h"
