@@ -83,9 +83,9 @@ const struct option_row global_options[] = {
 /*
  * Subcommands of perf that pstat does not have, and what does the same. Such a word never becomes a program to
  * count: a script that says `pstat trace` would mean /usr/bin/trace today and something else on the day that pstat
- * has a trace.
+ * has a trace. They are those of `perf --list-cmds`, perf 6.1 to 6.12. To add one: a row here; tests/cli/options.sh
+ * compares with perf.
  */
-/* perf 6.1 to 6.12, `perf --list-cmds`. To add one: a row here; tests/cli/options.sh compares with perf. */
 static const struct {
 	const char *name;
 	const char *instead;

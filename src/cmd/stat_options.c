@@ -372,7 +372,7 @@ static bool recording_of_repeats(const struct stat_words *w)
 }
 
 /*
- * To add one: a function above, a row here, tests/cli/options.sh. The first that holds is told. First
+ * To add one: a function above, a row here, tests/cli/options.sh. The first that holds is reported. First
  * those about printing, which are also those of `stat report`.
  */
 struct contradiction {
