@@ -384,8 +384,8 @@ int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *
 int reader_keep(struct reader *reader, uint64_t bytes_max, struct str *err);
 /*
  * Reads a pipe up to the first record that is not about the recording itself, which source gives next: then its events
- * are known. With reader_no_wait it reads no further than the pipe has come, once there are events. A file's events are
- * known already. To be called before source is asked for the first record.
+ * are known. With reader_no_wait it reads no further than the pipe has come, once there are events, and formats of
+ * tracepoints. A file's events are known already. To be called before source is asked for the first record.
  */
 void reader_know_events(struct reader *reader);
 void reader_no_wait(struct reader *reader); /* its source gives SOURCE_LATER where it would wait for a pipe */

@@ -504,12 +504,21 @@ int reader_decode(struct reader *reader, const struct record *record, struct rec
 
 /* ---- the first records of a pipe ---- */
 
+/* Tracepoints can be asked for their fields once their formats have come, which are too large for one write. */
+static bool has_described_events(const struct reader *reader)
+{
+	for (size_t i = 0; i < reader->events.n; i++)
+		if (reader->events.v[i]->attr.type == PERF_TYPE_TRACEPOINT && !info_has(&reader->info, FEATURE_TRACING_DATA))
+			return false;
+	return reader->events.n;
+}
+
 void reader_know_events(struct reader *reader)
 {
 	if (!reader->pipe || reader->has_ahead)
 		return;
 	do {
-		if (reader->no_wait && reader->events.n && stream_would_wait(reader->streams[0], reader->swap))
+		if (reader->no_wait && has_described_events(reader) && stream_would_wait(reader->streams[0], reader->swap))
 			return;
 		reader->ahead_rc = reader_next(reader, &reader->ahead, &reader->ahead_why);
 	} while (reader->ahead_rc > 0 && describes_recording(reader->ahead.type));

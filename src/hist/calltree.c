@@ -211,6 +211,10 @@ struct waiting { /* a node whose children are not yet made; its runs are the las
 	struct call_node *node;
 	size_t n_runs;
 };
+struct branch_slot { /* valid where the round is the present one */
+	uint64_t round;
+	uint32_t branch;
+};
 struct tree_builder {
 	struct call_tree *tree;
 	const struct tree_limit *limit;

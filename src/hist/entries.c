@@ -48,12 +48,12 @@ void entry_stats_add(struct entry_stats *to, const struct entry_stats *from)
 	to->weight += from->weight;
 }
 
-struct entry_total entry_own_total(const struct entry_stats *self)
+static struct entry_total entry_own_total(const struct entry_stats *self)
 {
 	return (struct entry_total){ .n_samples = self->n_samples, .period = self->period };
 }
 
-void entry_total_add(struct entry_total *to, const struct entry_total *from)
+static void entry_total_add(struct entry_total *to, const struct entry_total *from)
 {
 	to->n_samples += from->n_samples;
 	to->period += from->period;
@@ -104,6 +104,20 @@ bool entry_is_shown(const struct table *table, const struct hist *hist, const st
 	return percent >= table->question->query.percent_limit;
 }
 
+struct node_sums { /* of a node that chains of the run come by; callers stand before what they called */
+	uint32_t node; /* of frames.stacks */
+	uint32_t first; /* group of the run that comes by it */
+	uint32_t deepest; /* frames of the longest chain that does */
+	struct entry_total total; /* of all of them */
+};
+struct group_run {
+	uint32_t group_key; /* row of groups.values */
+	size_t member;
+	const uint32_t *groups; /* n of their numbers, ascending */
+	size_t n;
+	struct node_sums *nodes;
+	size_t n_nodes;
+};
 struct summing {
 	const struct frames *frames;
 	const struct groups *groups;

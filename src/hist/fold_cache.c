@@ -12,6 +12,10 @@
 
 #include <stdlib.h>
 
+struct fold_key { /* what was asked, as texts */
+	struct str frames, cells, groups;
+};
+
 static void groups_release(struct groups *groups)
 {
 	free(groups->v);

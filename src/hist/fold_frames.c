@@ -11,6 +11,11 @@
 
 #include <stdlib.h>
 
+struct location_view { /* the frames of a location, in frames.lists */
+	uint32_t first, n; /* innermost first; n 0: not yet worked out */
+	uint32_t self; /* frame of a sample taken there: the function of the symbol table */
+};
+
 void frames_release(struct frames *frames)
 {
 	free(frames->v);

@@ -57,17 +57,14 @@ struct fold_frame {
 	uint32_t values; /* row of frames.values */
 	bool named; /* --symbol-filter lets it through */
 };
-struct location_view { /* the frames of a location, in frames.lists */
-	uint32_t first, n; /* innermost first; n 0: not yet worked out */
-	uint32_t self; /* frame of a sample taken there: the function of the symbol table */
-};
+struct location_view;
 struct frames {
 	struct fold_frame *v;
 	size_t n, cap;
 	/* Frames by row of values, what the chain's key tells apart, and the function where a filter may ask. */
 	struct row_set ids;
 	struct row_set values; /* of the keys with KEY_FRAME, in order of table.keys */
-	struct location_view *locations;
+	struct location_view *locations; /* by location + 1 */
 	size_t n_locations;
 	uint32_t *lists;
 	size_t n_lists, cap_lists;
@@ -110,21 +107,8 @@ void hist_grow(struct hist *hist, size_t n_members);
 struct cells *hist_own_cells(struct hist *hist, size_t member);
 struct entry_stats cell_stats(const struct cells *cells, size_t cell);
 /* ---- entries.c: groups of the same other keys and member ---- */
-struct node_sums { /* of a node that chains of the run come by; callers stand before what they called */
-	uint32_t node; /* of frames.stacks */
-	uint32_t first; /* group of the run that comes by it */
-	uint32_t deepest; /* frames of the longest chain that does */
-	struct entry_total total; /* of all of them */
-};
-struct group_run {
-	uint32_t group_key; /* row of groups.values */
-	size_t member;
-	const uint32_t *groups; /* n of their numbers, ascending */
-	size_t n;
-	struct node_sums *nodes;
-	size_t n_nodes;
-};
-struct stack_totals { /* those of the same other keys are behind each other */
+struct group_run;
+struct stack_totals { /* runs; those of the same other keys are behind each other */
 	struct group_run *v;
 	size_t n, cap;
 	uint32_t *order; /* of all groups; NULL: not yet made */
@@ -203,10 +187,7 @@ struct leaf { /* a group with a stack, of the first event of its hist */
 	uint32_t group_key, self; /* rows of groups.values and of its own frame; NO_ROW: not asked for */
 	uint64_t period, count;
 };
-struct branch_slot { /* of calltree.c: valid where the round is the present one */
-	uint64_t round;
-	uint32_t branch;
-};
+struct branch_slot; /* calltree.c */
 struct branch_slots { /* kept from tree to tree: there are as many as frames, and most trees have few */
 	struct branch_slot *of_id, *of_name; /* branches by frame_id.same and .name */
 	size_t n_ids, n_names;
@@ -313,9 +294,6 @@ struct key_hashes { /* table_key_hash */
 	uint64_t *v;
 	size_t n, cap;
 	struct row_set values; /* the key's index, and its value */
-};
-struct fold_key { /* what was asked, as texts: see fold_cache.c */
-	struct str frames, cells, groups;
 };
 struct fold_cache {
 	bool busy; /* a table has it */

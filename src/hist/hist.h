@@ -368,8 +368,6 @@ void table_columns_for(struct table *table, const struct hist *hist);
 /* Empty, with room for its values; it goes with the hist. */
 struct entry *entry_new(struct table *table, const struct hist *hist);
 void entry_stats_add(struct entry_stats *to, const struct entry_stats *from);
-struct entry_total entry_own_total(const struct entry_stats *self);
-void entry_total_add(struct entry_total *to, const struct entry_total *from);
 /* An entry's number for a field row. */
 uint64_t entry_number(const struct entry *entry, const struct field_row *field, size_t member);
 /* The number that --percent-limit looks at: the total with children, else the entry's own period. */

@@ -795,11 +795,11 @@ struct profile_options question_profile(const struct question *question, unsigne
 
 	options.session.replay.data_maps |= query->mem_mode;
 	options.shape.by_function &= live && !whole;
-	if (live) /* other questions will be asked of its cells, with the same filters */
-		options.shape.facts |= filter_facts(&query->filters);
-	if (whole && !(options.shape.branches && live))
-		options.shape.facts |= PROFILE_WHOLE & ~FACT(BUCKET);
-	if (whole)
+	if (whole) {
+		/* Live branches are too many for cells with all facts. Other questions have the same filters. */
+		options.shape.facts |= live && options.shape.branches ? filter_facts(&query->filters) :
+									 PROFILE_WHOLE & ~FACT(BUCKET);
 		options.filters = filters_of_reading(&options.filters);
+	}
 	return options;
 }

@@ -43,7 +43,7 @@ static bool same_traces(const struct trace_pieces *kept, const struct trace_piec
 /* facts: of the question, and what its filters ask of cells. */
 static bool cells_answer(const struct profile *profile, const struct question *question, uint64_t facts)
 {
-	const struct profile_shape *kept = &profile->shape, *asked = &question->shape;
+	const struct profile_shape *kept = &profile->options.shape, *asked = &question->shape;
 
 	return !(facts & ~kept->facts) && asked->by_function >= kept->by_function &&
 	       asked->branches == kept->branches && asked->weights == kept->weights &&

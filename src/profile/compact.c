@@ -77,8 +77,8 @@ void session_forget_locations(struct session *session)
 	symbols_forget(session->symbols);
 }
 
-/* Fewer and less than that is not worth new numbers. */
-enum { GONE_MIN = 32, GONE_BYTES_MIN = 256 << 10 };
+/* Fewer and less than that is not worth new numbers, or looking names up again. */
+enum { GONE_MIN = 32, GONE_BYTES_MIN = 256 << 10, NAMES_BYTES_MIN = 2 << 20 };
 
 static void mark_located(const struct session *session, const bool *locations, bool *used)
 {
@@ -289,19 +289,19 @@ void session_forget_frames(struct session *session)
 }
 
 /*
- * When there is twice as much as the tables behind the last time asked for, which is what those that are left may need
- * again: so most of it is of locations that went.
+ * Forgets names once they take twice what was looked up again after the last time, which is what the locations that are
+ * left may need: most of the rest is then of locations that went.
  */
 static void forget_names(struct session *session)
 {
 	struct session_private *private = session->private;
 	size_t bytes = symbols_forgettable(session->symbols);
 
-	if (private->names_bytes == NAMES_FORGOTTEN)
+	if (private->names_bytes == SIZE_MAX)
 		private->names_bytes = bytes;
-	else if (bytes > NAMES_LEAST_BYTES && bytes / 2 > private->names_bytes) {
+	else if (bytes > NAMES_BYTES_MIN && bytes / 2 > private->names_bytes) {
 		session_forget_frames(session);
-		private->names_bytes = NAMES_FORGOTTEN;
+		private->names_bytes = SIZE_MAX;
 	}
 }
 
@@ -331,7 +331,7 @@ void profile_compact(struct profile *profile, unsigned decay_eighths)
 		moves.renumbered[location_facts[f]] = (struct cell_renumbering){ locations, marks.n_locations };
 	move_all(profile, &moves);
 	session_forget(session, locations);
-	if (profile->shape.by_function)
+	if (profile->options.shape.by_function)
 		session_name_functions(session);
 	forget_names(session);
 	if (profile->tasks)

@@ -29,7 +29,10 @@ struct collect {
 	struct str why;
 };
 
-enum { FIRST_BUCKET_NS = 1 << 20 }; /* about a millisecond: 4 s in all buckets */
+enum {
+	FIRST_BUCKET_NS = 1 << 20, /* about a millisecond: 4 s in all buckets */
+	COARSE_CELLS = 8, /* of an event, that are remembered without users */
+};
 
 /* reader NULL: it is being recorded. */
 static int make(struct profile **profile, const struct profile_options *options, struct reader *reader,
@@ -41,9 +44,8 @@ static int make(struct profile **profile, const struct profile_options *options,
 	*profile = made;
 	made->options = *options;
 	made->options.session.sym.of_now = !reader;
-	made->shape = options->shape;
 	if (options->shape.trace.fields)
-		made->shape.trace.fields = made->trace_fields = xstrdup(options->shape.trace.fields);
+		made->options.shape.trace.fields = made->trace_fields = xstrdup(options->shape.trace.fields);
 	made->bucket_ns = FIRST_BUCKET_NS;
 	code = reader ? session_init(&made->session, reader, &made->options.session, err)
 		      : session_init_live(&made->session, recording, source, &made->options.session, err);
@@ -123,7 +125,7 @@ static void widen_buckets(struct profile *profile, unsigned shift)
 
 static unsigned buckets_max(const struct profile *profile)
 {
-	return profile->shape.buckets ? profile->shape.buckets : PROFILE_BUCKETS;
+	return profile->options.shape.buckets ? profile->options.shape.buckets : PROFILE_BUCKETS;
 }
 
 /* Makes buckets as wide as they will be in the end, where the header knows it: none is widened on the way. */
@@ -136,7 +138,8 @@ static void begin_buckets(struct profile *profile, uint64_t time_ns)
 		profile->bucket_ns <<= 1;
 }
 
-uint32_t profile_bucket(struct profile *profile, uint64_t time_ns)
+/* The bucket of a time; widens all of them until it is one of buckets_max. */
+static uint32_t bucket_of(struct profile *profile, uint64_t time_ns)
 {
 	uint64_t since_ns;
 	unsigned shift = 0;
@@ -229,14 +232,14 @@ static uint64_t fact_time(struct collect *collect, const struct replay_sample *s
 
 static uint64_t fact_bucket(struct collect *collect, const struct replay_sample *sample)
 {
-	return profile_bucket(collect->profile, sample->sample->time_ns);
+	return bucket_of(collect->profile, sample->sample->time_ns);
 }
 
 static uint64_t fact_location(struct collect *collect, const struct replay_sample *sample)
 {
 	struct session *session = &collect->profile->session;
 
-	return collect->profile->shape.by_function ? session_ip_function(session, sample) :
+	return collect->profile->options.shape.by_function ? session_ip_function(session, sample) :
 						     session_ip_location(session, sample);
 }
 
@@ -380,16 +383,16 @@ static const uint64_t location_facts = 1ULL << FACT_LOCATION | 1ULL << FACT_STAC
 static void keep_facts(struct collect *collect)
 {
 	struct profile *profile = collect->profile;
-	uint64_t kept = profile->shape.facts;
+	uint64_t kept = profile->options.shape.facts;
 
 	collect->count_locations = kept & location_facts;
-	if (profile->shape.branches)
+	if (profile->options.shape.branches)
 		kept &= ~(1ULL << FACT_LOCATION); /* it is the branch's target */
 	else if (collect->count_locations)
 		kept |= 1ULL << FACT_LOCATION;
 	if (kept >> FACT_TRACE & 1 && !profile->texts) {
 		profile->texts = texts_new();
-		profile->trace_texts = trace_texts_new(&profile->session, &profile->shape.trace);
+		profile->trace_texts = trace_texts_new(&profile->session, &profile->options.shape.trace);
 	}
 	if (kept & (1ULL << FACT_PID | 1ULL << FACT_TID) && !profile->tasks)
 		profile->tasks = task_names_new();
@@ -405,7 +408,7 @@ static void make_events(struct profile *profile)
 	for (; profile->n_events < n; profile->n_events++) {
 		struct profile_event *event = xcalloc(1, sizeof(*event));
 
-		cells_init(&event->cells, profile->shape.facts);
+		cells_init(&event->cells, profile->options.shape.facts);
 		profile->events[profile->n_events] = event;
 	}
 }
@@ -496,11 +499,11 @@ static void add_share(struct collect *collect, const struct replay_sample *sampl
 	struct cell_values values = { 1, share->period, sample_weight(sample->sample),
 				      sample->thread->tid };
 
-	if (collect->profile->shape.branches) {
+	if (collect->profile->options.shape.branches) {
 		add_branches(collect, event, sample, taken);
 		return;
 	}
-	if (collect->profile->shape.weights) /* memory samples are worth their latency */
+	if (collect->profile->options.shape.weights) /* memory samples are worth their latency */
 		values.period = values.weight ? values.weight : 1;
 	add_to(collect, event, sample->mode, taken, &values);
 }
@@ -539,7 +542,7 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	taken = filters_take_task(profile->filters, sample);
 	if (taken) {
 		fill_facts(collect, sample);
-		if (collect->count_locations && !profile->shape.branches)
+		if (collect->count_locations && !profile->options.shape.branches)
 			count_location(collect);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -583,7 +586,7 @@ static void begin(struct profile *profile, void (*progress)(void *context, doubl
 
 	*collect = (struct collect){
 		.profile = profile,
-		.quantum_ns = profile->shape.time_quantum_ns ? profile->shape.time_quantum_ns : TIME_QUANTUM_NS,
+		.quantum_ns = profile->options.shape.time_quantum_ns ? profile->options.shape.time_quantum_ns : TIME_QUANTUM_NS,
 		.text = STR_INIT,
 		.why = STR_INIT,
 		.progress = progress,
@@ -670,7 +673,7 @@ int profile_feed(struct profile *profile, struct record_source *source, uint64_t
 	if (!profile->collect)
 		begin(profile, NULL, NULL);
 	kernel = address_space_next(profile->session.replay.kernel, NULL);
-	if (kernel && profile->shape.by_function && !profile->session.reader) /* it is read while it is recorded */
+	if (kernel && profile->options.shape.by_function && !profile->session.reader) /* it is read while it is recorded */
 		expect_kernel(profile->collect, kernel->dso);
 	do
 		rc = take_some(profile->collect, source, err);

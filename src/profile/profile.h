@@ -357,7 +357,6 @@ struct entry_stats {
 	uint64_t weight; /* sum */
 };
 /* An event's samples. */
-enum { COARSE_CELLS = 8 }; /* that are remembered without users */
 struct profile_event {
 	struct cells cells; /* of those that all filters by sample let through */
 	struct entry_stats totals; /* of those that filters_drop_sample leaves, filtered or not */
@@ -408,7 +407,7 @@ struct profile;
 struct profile_options {
 	struct session_options session;
 	struct filter_options filters; /* samples that these leave out are in no cell */
-	struct profile_shape shape; /* what is kept; texts are copied */
+	struct profile_shape shape; /* of what is kept; texts are copied */
 	bool threads_counted; /* READ records are kept */
 	/* Left out of the session's notes. */
 	bool names_unseen; /* names of functions are shown nowhere */
@@ -418,7 +417,6 @@ struct profile {
 	struct profile_options options;
 	struct session session;
 	struct filters *filters; /* by sample */
-	struct profile_shape shape;
 	uint64_t n_changes; /* grows whenever something is added or forgotten: what was made of it before is void */
 	struct profile_event **events; /* by index of the event; pointers stay */
 	size_t n_events;
@@ -429,15 +427,12 @@ struct profile {
 	struct collect *collect; /* while it is read */
 	uint64_t decay_carry; /* of profile_compact */
 	struct trace_texts *trace_texts; /* makes the texts of FACT_TRACE; NULL: not kept */
-	char *trace_fields; /* of shape.trace */
+	char *trace_fields; /* of options.shape.trace */
 };
 /* The reader must stay open. 0, or -EINVAL with a sentence about a filter. */
 int profile_new(struct profile **profile, const struct profile_options *options, struct reader *reader,
 		struct str *err);
-/*
- * The same of what is being recorded: its events are known, and the two must stay. A table asks all that cells can
- * answer, while it is fed too; what they can't is -ESPIPE.
- */
+/* The same of what is being recorded: its events are known, and the two must stay. */
 int profile_new_live(struct profile **profile, const struct profile_options *options,
 		     const struct recording_info *recording, struct record_source *source, struct str *err);
 void profile_free(struct profile *profile); /* NULL is fine */
@@ -477,7 +472,4 @@ void profile_compact(struct profile *profile, unsigned decay_eighths);
  */
 int profile_add(struct profile *profile, size_t event, const uint64_t *facts, const struct cell_values *values,
 		struct str *err);
-/* The bucket of a time; widens all of them until it is one of PROFILE_BUCKETS. */
-uint32_t profile_bucket(struct profile *profile, uint64_t time_ns);
-
 #endif

@@ -9,7 +9,10 @@
  */
 #include "profile/session_internal.h"
 
-enum { LOCATIONS_MAX = 1 << 16 };
+enum {
+	LOCATIONS_MAX = 1 << 16,
+	NAMES_BYTES_MAX = 24 << 20, /* lists of frames may be long where much is inlined */
+};
 
 struct sample_stream {
 	struct session *session;
@@ -23,7 +26,7 @@ static void forget_when_full(struct sample_stream *stream)
 	struct session *session = stream->session;
 
 	if (session->locations->n <= stream->locations_max &&
-	    (stream->locations_max == SIZE_MAX || symbols_forgettable(session->symbols) <= NAMES_MAX_BYTES))
+	    (stream->locations_max == SIZE_MAX || symbols_forgettable(session->symbols) <= NAMES_BYTES_MAX))
 		return;
 	session_forget_locations(session);
 	if (stream->sink->forget)

@@ -108,11 +108,6 @@ void last_values_release(struct last_values *values);
  * without asking twice, so that memory does not grow with distinct addresses.
  */
 void session_forget_locations(struct session *session);
-/* The most that names may take before they are forgotten: lists of frames may be long where much is inlined. */
-#define NAMES_MAX_BYTES ((size_t)24 << 20)
-/* Less is not worth it. */
-#define NAMES_LEAST_BYTES ((size_t)2 << 20)
-#define NAMES_FORGOTTEN SIZE_MAX
 /* Frames that were looked up are forgotten; locations stay, and their symbols. */
 void session_forget_frames(struct session *session);
 
@@ -145,7 +140,7 @@ struct session_private {
 	struct index functions; /* locations by symbol: see session_ip_function */
 	struct last_values last_values;
 	struct location_totals forgotten; /* of the locations that were */
-	size_t names_bytes; /* of compact.c: what was looked up after it was forgotten; or NAMES_FORGOTTEN */
+	size_t names_bytes; /* of compact.c: what was looked up after it was forgotten; SIZE_MAX: that is not known yet */
 	struct chain_entry *frames; /* of the last session_chain; room for max_stack */
 	size_t n_frames;
 	uint64_t *unwound; /* the user's addresses of the last session_chain that was unwound */
