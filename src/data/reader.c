@@ -593,8 +593,6 @@ static bool happened(const struct recording_directory *directory, const struct r
 	return record_time(&directory->reader->decoder, record, time_ns) && *time_ns && *time_ns != UINT64_MAX;
 }
 
-
-
 /* Neighbours become one. */
 static void join_runs(struct directory_file *file)
 {

@@ -13,11 +13,26 @@
 struct stream *stream_new_map(uint8_t *map, size_t bytes, uint64_t start, uint64_t end);
 /* A pipe from its present position on, which counts as `offset`. Takes over fd. */
 struct stream *stream_new_pipe(int fd, uint64_t offset);
-bool stream_is_pipe(const struct stream *stream);
+void stream_free(struct stream *stream);
+/* Back to the first record; not of a pipe. */
+void stream_rewind(struct stream *stream);
+/* Adds the bytes that were given, and those of all records. False: a pipe, which has no end. */
+bool stream_position(const struct stream *stream, uint64_t *given, uint64_t *all);
+/* True: the next record is not there yet, and stream_next would wait for it: only of a pipe. */
+bool stream_would_wait(struct stream *stream, bool swap);
 struct spool; /* reader.h */
 /* Adds from now on what is read of the pipe to it. */
 void stream_keep(struct stream *stream, struct spool *kept);
-void stream_free(struct stream *stream);
+/*
+ * Reads from now on the records' bytes from fd, of the file that is mapped, which is taken over; not of a stream that
+ * is rewound.
+ */
+void stream_read_ahead(struct stream *stream, int fd);
+bool stream_is_pipe(const struct stream *stream);
+/* See record_source.passed. Bytes of other streams are none of its own. */
+void stream_passed(struct stream *stream, const uint8_t *from, const uint8_t *to);
+/* See record_source.nearer. NULL: they are in its mapping only, or of another stream. */
+const uint8_t *stream_nearer(const struct stream *stream, const uint8_t *mapped);
 
 /*
  * The next record: 1; 0 at the end, with a sentence in `missing` where it came too early; or a negative
@@ -25,21 +40,6 @@ void stream_free(struct stream *stream);
  */
 int stream_next(struct stream *stream, bool swap, struct record *record, struct str *missing,
 		struct str *err);
-/* True: the next record is not there yet, and stream_next would wait for it: only of a pipe. */
-bool stream_would_wait(struct stream *stream, bool swap);
-/* Back to the first record; not of a pipe. */
-void stream_rewind(struct stream *stream);
-/*
- * Reads from now on the records' bytes from fd, of the file that is mapped, which is taken over; not of a stream that
- * is rewound.
- */
-void stream_read_ahead(struct stream *stream, int fd);
-/* See record_source.nearer. NULL: they are in its mapping only, or of another stream. */
-const uint8_t *stream_nearer(const struct stream *stream, const uint8_t *mapped);
-/* See record_source.passed. Bytes of other streams are none of its own. */
-void stream_passed(struct stream *stream, const uint8_t *from, const uint8_t *to);
-/* Adds the bytes that were given, and those of all records. False: a pipe, which has no end. */
-bool stream_position(const struct stream *stream, uint64_t *given, uint64_t *all);
 /*
  * Appends the record's extra bytes to out and passes them; the record stays readable. False where they
  * are more than max or are not all there (the next stream_next says so).

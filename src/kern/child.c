@@ -88,6 +88,13 @@ int command_check(const char *name)
 	return path ? check_path(name, path) : 0;
 }
 
+int command_failed(const char *name, int rc, int *status, struct str *err)
+{
+	*status = rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	return rc == -ENOENT ? fail(err, rc, "%s: command not found", name) :
+			       fail(err, rc, "%s: cannot be executed: %s", name, strerror(-rc));
+}
+
 /* execvp(3) also says EACCES for a folder in PATH that may not be searched; a shell does not. */
 static int exec_error(const char *name, int code)
 {
@@ -130,7 +137,7 @@ static int fork_failed(struct str *err, const char *what)
 	return fail(err, code, "cannot start the command: %s: %s", what, strerror(-code));
 }
 
-int child_fork(struct child *child, char *const argv[], const struct exec_state *found, struct str *err)
+static int fork_held(struct child *child, char *const argv[], const struct exec_state *found, struct str *err)
 {
 	int hold[2], exec_fds[2], rc = 0;
 	sigset_t all, old;
@@ -170,14 +177,17 @@ close_hold:
 	return rc;
 }
 
-int child_fork_off_stdout(struct child *child, char *const argv[], const struct exec_state *found,
-			  struct str *err)
+int child_fork(struct child *child, char *const argv[], const struct exec_state *found, bool off_stdout,
+	       struct str *err)
 {
-	int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), rc;
+	int out, rc;
 
+	if (!off_stdout)
+		return fork_held(child, argv, found, err);
+	out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return fail(err, -errno, "standard output: %s", strerror(errno));
-	rc = child_fork(child, argv, found, err);
+	rc = fork_held(child, argv, found, err);
 	if (dup2(out, STDOUT_FILENO) < 0 && !rc) { /* else the recording would go where the messages go */
 		rc = fail(err, -errno, "standard output: %s", strerror(errno));
 		child_end(child);

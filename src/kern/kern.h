@@ -82,7 +82,7 @@ struct target_spec {
 	bool all_cpus;
 	const char *user; /* a name or a number: all processes of this user; or NULL */
 	bool per_thread; /* with all_cpus: every thread of the system is a target */
-	pid_t command; /* the held child, or 0 */
+	pid_t command; /* the held child, which is the target where nothing else is given; or 0 */
 };
 
 /*
@@ -125,12 +125,11 @@ struct child {
 };
 /*
  * Forks; the child waits for child_release() before it execs argv, in the state that is given. Files are pstat's own
- * business: open them with O_CLOEXEC.
+ * business: open them with O_CLOEXEC. off_stdout: pstat's own standard output is a recording, so that the command's
+ * goes to standard error.
  */
-int child_fork(struct child *child, char *const argv[], const struct exec_state *found, struct str *err);
-/* The same where pstat's own standard output is a recording: the command's goes to standard error. */
-int child_fork_off_stdout(struct child *child, char *const argv[], const struct exec_state *found,
-			  struct str *err);
+int child_fork(struct child *child, char *const argv[], const struct exec_state *found, bool off_stdout,
+	       struct str *err);
 /* Lets the child exec and waits for that: 0, or the negative errno of exec (the child is reaped). */
 int child_release(struct child *child);
 /*
@@ -138,6 +137,8 @@ int child_release(struct child *child);
  * executed. For those who have something to lose before child_release() can tell.
  */
 int command_check(const char *name);
+/* Says what child_release() or command_check() returned; *status: what pstat ends with then. Returns rc. */
+int command_failed(const char *name, int rc, int *status, struct str *err);
 /* True once the child has ended and nobody has reaped it: what it leaves is still there to be looked at. */
 bool child_has_ended(const struct child *child);
 /* Non-blocking: true once the child has ended and status and usage are set. */

@@ -107,9 +107,9 @@ void buffers_give_back(struct buffers *buffers, struct buffer *buffer);
 void buffers_call(struct buffers *buffers, void (*fn)(void *data), void *data);
 /* Does not wait for it. `call`, all zeros at first, is the caller's; nothing is done while its last call waits. */
 void buffers_call_later(struct buffers *buffers, struct buffer *call, void (*fn)(void *data), void *data);
-/* There is no consumer, and will be none: whoever waits for a buffer gets NULL. */
-void buffers_abandon(struct buffers *buffers);
 /* No more will be handed over. */
 void buffers_close(struct buffers *buffers);
+/* There is no consumer, and will be none: whoever waits for a buffer gets NULL. */
+void buffers_abandon(struct buffers *buffers);
 
 #endif

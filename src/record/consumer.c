@@ -43,7 +43,7 @@ static bool round_ends(struct consumer *consumer, struct producer *from)
 		return ends;
 	}
 	return all_have_drained(consumer, atomic_load_explicit(&consumer->buffers->round,
-							      memory_order_relaxed));
+							       memory_order_relaxed));
 }
 
 static void end_round(struct consumer *consumer, struct str *why)

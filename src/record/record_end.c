@@ -62,7 +62,7 @@ static void note_offline_cpus(const struct last_read *last)
 }
 
 static void add_reading(void *data, size_t index, int cpu, size_t thread,
-			 const struct reading *reading)
+			const struct reading *reading)
 {
 	struct last_read *last = data;
 

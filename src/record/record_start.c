@@ -21,20 +21,6 @@ enum { ENOUGH_BYTES = 512 << 10 };
 
 enum { SIZE_PARTS = 16, LEAST_WATERMARK = 4096 };
 
-static bool words_name_target(const struct target_spec *words)
-{
-	return words->pids || words->tids || words->user || words->cpus || words->all_cpus;
-}
-
-static int exec_failed(struct recording *rec, int rc)
-{
-	const char *name = rec->plan->argv[0];
-
-	rec->failed_status = rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-	return rc == -ENOENT ? fail(rec->err, rc, "%s: command not found", name) :
-			       fail(rec->err, rc, "%s: cannot be executed: %s", name, strerror(-rc));
-}
-
 static int start_child(struct recording *rec)
 {
 	const struct record_plan *plan = rec->plan;
@@ -45,11 +31,9 @@ static int start_child(struct recording *rec)
 	/* Seen now and not at its exec: the recording of before keeps its name. */
 	rc = command_check(plan->argv[0]);
 	if (rc)
-		return exec_failed(rec, rc);
-	rc = !plan->path || strcmp(plan->path, "-") ? child_fork(&rec->child, plan->argv, plan->found, rec->err) :
-				       child_fork_off_stdout(&rec->child, plan->argv, plan->found, rec->err);
+		return command_failed(plan->argv[0], rc, &rec->failed_status, rec->err);
+	rc = child_fork(&rec->child, plan->argv, plan->found, plan->path && !strcmp(plan->path, "-"), rec->err);
 	rec->has_child = !rc;
-	rec->child_is_target = !rc && !words_name_target(&plan->target);
 	return rc;
 }
 
@@ -58,8 +42,9 @@ static int resolve(struct recording *rec)
 	struct target_spec words = rec->plan->target;
 	int rc;
 
-	words.command = rec->child_is_target ? rec->child.pid : 0;
+	words.command = rec->child.pid;
 	rc = target_resolve(&rec->target, &words, rec->plan->kern, rec->err);
+	rec->child_is_target = !rc && rec->target.kind == TARGET_COMMAND;
 	if (rc == -EINVAL)
 		rec->failed_status = EXIT_BAD_USAGE;
 	return rc;
@@ -417,9 +402,9 @@ static int release_child(struct recording *rec)
 {
 	int rc = rec->has_child ? child_release(&rec->child) : 0;
 
-	if (!rc && rec->has_child && starts_with_exec(rec))
+	if (!rc && starts_with_exec(rec))
 		removal_begin_at_exec(&rec->set);
-	return rc ? exec_failed(rec, rc) : 0;
+	return rc ? command_failed(rec->plan->argv[0], rc, &rec->failed_status, rec->err) : 0;
 }
 
 /* Describes what runs to the file alone, by its own events: a stage before it has had its say. */

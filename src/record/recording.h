@@ -48,7 +48,6 @@ struct recording {
 	uint64_t hold_poll_ns; /* from one look for mapped files to the next */
 	size_t hold_poll_files; /* that were known at the last one */
 	size_t end_slot; /* of the watch: plan.end_fd */
-	int signals_seen;
 	bool told_to_end; /* by --control */
 	bool child_told; /* it was running when the recording ended, and was sent a signal */
 	int rc; /* of the first failure while recording */
@@ -56,23 +55,22 @@ struct recording {
 
 /* record_start.c */
 
+/* Sampling begins, by now or by the exec that follows. */
+int recording_begin(struct recording *rec);
+/* --exclude-perf: sets the filters of tracepoints (see open_options.filters_later), which leave out pstat's threads. */
+int leave_pstat_out(struct event_list *events, struct counter_set *set, struct str *err);
 /*
  * Starts the command (held), opens events, rings and file, and lets all go: 0, or a negative errno
  * with a sentence and failed_status set.
  */
 int recording_start(struct recording *rec);
-/* Sampling begins, by now or by the exec that follows. */
-int recording_begin(struct recording *rec);
-
-/* --exclude-perf: sets the filters of tracepoints (see open_options.filters_later), which leave out pstat's threads. */
-int leave_pstat_out(struct event_list *events, struct counter_set *set, struct str *err);
 
 /* record_end.c */
 
-/* Stops, takes what is left, finishes the file. 0 or the first failure. */
-int recording_end(struct recording *rec);
 /* Counts so far, without the losses that only the end tells. */
 void recording_count(struct recording *rec);
+/* Stops, takes what is left, finishes the file. 0 or the first failure. */
+int recording_end(struct recording *rec);
 
 /* tracing_data.c */
 

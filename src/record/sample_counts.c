@@ -1,5 +1,5 @@
 /*
- * The walk over record headers. It is all the work that is done per sample while recording: a header,
+ * sample_counts.c: the walk over record headers. It is all the work that is done per sample while recording: a header,
  * the event's id (one load, as IDENTIFIER is first) and the time.
  */
 #include "record/sample_counts.h"

@@ -1,5 +1,5 @@
 /*
- * counts: what went by, counted from the records' headers: samples, losses and throttles per event,
+ * sample_counts: what went by, counted from the records' headers: samples, losses and throttles per event,
  * and the time of the first and the last sample. Private to record/.
  *
  * The kernel says losses in two ways that overlap: LOST records, which come when there is room again

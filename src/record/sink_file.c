@@ -1,6 +1,6 @@
 /*
  * sink_file.c: records into perf.data, in the order of this file: the numbers that others see, writing, what the
- * records tell, the sink, the names of finished files, and the way from one file to the next.
+ * records tell, the moment between two files, the sink, the names of finished files, and how the next file begins.
  *
  * PATH is always the file that is being written. With --switch-output and --timestamp-filename a finished file becomes
  * PATH.<date and time>. Nothing is overwritten: a name that is taken already means another file of the same hundredth

@@ -41,7 +41,7 @@ static int shell(const struct run *run, const char *command, const char *option)
 	if (!command)
 		return 0;
 	words[2] = xstrdup(command);
-	rc = child_fork(&child, words, run->plan->found, run->err);
+	rc = child_fork(&child, words, run->plan->found, false, run->err);
 	free(words[2]);
 	if (rc)
 		return rc;

@@ -27,11 +27,6 @@ static bool stopped(const struct run *run)
 
 /* ---- the beginning ---- */
 
-static bool words_name_target(const struct target_spec *words)
-{
-	return words->pids || words->tids || words->cpus || words->all_cpus;
-}
-
 static int start_child(struct run *run)
 {
 	const struct stat_plan *plan = run->plan;
@@ -39,11 +34,8 @@ static int start_child(struct run *run)
 
 	if (!plan->argv)
 		return 0;
-	rc = plan->stdout_taken ?
-		     child_fork_off_stdout(&run->child, plan->argv, plan->found, run->err) :
-		     child_fork(&run->child, plan->argv, plan->found, run->err);
+	rc = child_fork(&run->child, plan->argv, plan->found, plan->stdout_taken, run->err);
 	run->has_child = !rc;
-	run->child_is_target = !rc && !words_name_target(&plan->target);
 	return rc;
 }
 
@@ -52,8 +44,9 @@ static int resolve(struct run *run)
 	struct target_spec words = run->plan->target;
 	int rc;
 
-	words.command = run->child_is_target ? run->child.pid : 0;
+	words.command = run->child.pid;
 	rc = target_resolve(&run->target, &words, run->plan->kern, run->err);
+	run->child_is_target = !rc && run->target.kind == TARGET_COMMAND;
 	if (rc == -EINVAL)
 		run->failed_status = EXIT_BAD_USAGE;
 	return rc;
@@ -83,7 +76,7 @@ static int open_counters(struct run *run)
 	if (rc)
 		return rc;
 	removal_watch(&run->set, &run->target, run->child_is_target ? &run->child : NULL,
-		    plan->argv ? plan->argv[0] : NULL);
+		      plan->argv ? plan->argv[0] : NULL);
 	if (!run->index)
 		plan->opened(plan->emit_data, &run->set);
 	if (run->passes)
@@ -119,16 +112,11 @@ static int begin_counting(struct run *run)
 
 static int release_child(struct run *run)
 {
-	const char *name = run->has_child ? run->plan->argv[0] : "";
 	int rc = run->has_child ? child_release(&run->child) : 0;
 
 	if (!rc && starts_with_exec(run))
 		removal_begin_at_exec(&run->set);
-	if (!rc)
-		return 0;
-	run->failed_status = rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-	return fail(run->err, rc, rc == -ENOENT ? "%s: command not found" : "%s: cannot be executed: %s",
-		    name, strerror(-rc));
+	return rc ? command_failed(run->plan->argv[0], rc, &run->failed_status, run->err) : 0;
 }
 
 static int start_uncounted(struct run *run)

@@ -288,6 +288,85 @@ static void test_no_records_but_features(void **state)
 	assert_true(size > 0);
 }
 
+/* The source's records to its end or until it would wait; returns which. Counts the samples. */
+static int read_source(struct made *m, struct reader *reader, size_t *samples)
+{
+	struct record record;
+	int rc;
+
+	*samples = 0;
+	while ((rc = reader->source.next(&reader->source, &record, &m->err)) != SOURCE_LATER && rc > 0)
+		*samples += rc == SOURCE_RECORD && record.type == RECORD_SAMPLE;
+	assert_string_equal(m->err.s, "");
+	return rc;
+}
+
+/* The first `there` bytes of a pipe, which then ends. */
+static void know_events_at_end(struct made *m, const struct str *bytes, size_t there, size_t events, size_t samples)
+{
+	struct reader reader;
+	size_t found;
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write_all(fds[1], bytes->s, there), 0);
+	close(fds[1]);
+	assert_int_equal(reader_open_fd(&reader, fds[0], "pipe", &m->err), 0);
+	reader_know_events(&reader);
+	assert_int_equal(reader.events.n, events);
+	assert_int_equal(read_source(m, &reader, &found), SOURCE_END);
+	assert_int_equal(found, samples);
+	reader_close(&reader);
+}
+
+/* A pipe that halts there, and that nobody waits for; the rest comes later. */
+static void know_events_meanwhile(struct made *m, const struct str *bytes, size_t there, size_t events,
+				  size_t samples)
+{
+	struct reader reader;
+	size_t found;
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write_all(fds[1], bytes->s, there), 0);
+	assert_int_equal(reader_open_fd(&reader, fds[0], "pipe", &m->err), 0);
+	reader_no_wait(&reader);
+	reader_know_events(&reader);
+	assert_int_equal(reader.events.n, events);
+	assert_int_equal(read_source(m, &reader, &found), SOURCE_LATER);
+	assert_int_equal(found, samples);
+	assert_int_equal(write_all(fds[1], bytes->s + there, bytes->len - there), 0);
+	close(fds[1]);
+	assert_int_equal(read_source(m, &reader, &found), SOURCE_END);
+	assert_int_equal(found, m->events.n - samples);
+	assert_int_equal(reader.events.n, m->events.n);
+	reader_close(&reader);
+}
+
+/* Events are known before the first sample is asked for, as far as the pipe has come. */
+static void test_know_events(void **state)
+{
+	struct made *m = *state;
+	struct str bytes = STR_INIT;
+	size_t second, third;
+
+	for (size_t e = 0; e < 3; e++)
+		fix_event(&m->events, PERF_COUNT_SW_CPU_CLOCK, &(uint64_t){ many_id(e, 0) }, 1, "event");
+	write_recording(m, (struct writer_options){ .pipe = true }, true);
+	assert_int_equal(read_text_file(m->path, &bytes), 0);
+	second = fix_find(&bytes, RECORD_HEADER_ATTR, 1);
+	third = fix_find(&bytes, RECORD_HEADER_ATTR, 2);
+	know_events_at_end(m, &bytes, second, 1, 0);
+	know_events_at_end(m, &bytes, second + 4, 1, 0);
+	know_events_at_end(m, &bytes, third - 8, 1, 0);
+	know_events_at_end(m, &bytes, bytes.len, 3, 3);
+	know_events_meanwhile(m, &bytes, second, 1, 0);
+	know_events_meanwhile(m, &bytes, second + 4, 1, 0);
+	know_events_meanwhile(m, &bytes, third, 2, 0);
+	know_events_meanwhile(m, &bytes, bytes.len, 3, 3);
+	str_release(&bytes);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, made_setup, made_teardown)
@@ -298,6 +377,7 @@ int main(void)
 		TEST(test_features_without_room),
 		TEST(test_where_features_are),
 		TEST(test_no_records_but_features),
+		TEST(test_know_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
 /* Packed recordings: 81 as the writer makes it, 83 put together here, records that straddle, bombs. */
 #include "data_fixture.h"
 
-
 static bool have_zstd(void)
 {
 	struct zstd_out *out = NULL;
