@@ -10,7 +10,6 @@
 #include "record/line_reader.h"
 #include "record/record.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/auxv.h>

@@ -42,7 +42,7 @@ struct buildid_question {
 	uint8_t n_seen;
 	bool hold; /* the open file is wanted, too */
 	uint64_t inode; /* which it has to be; of a file */
-	struct mapping_seen seen[MAPPED_SEEN_MAX]; /* the newest last */
+	struct mapping_seen seen[MAPPED_SEEN_MAX]; /* the newest last; `root`, a pointer, is NULL in each */
 };
 
 struct buildid_packet { /* as long as the path is, with its NUL */

@@ -2,8 +2,8 @@
  * unwind_files: where the files that were mapped can be read while their processes may end: each is opened soon after
  * it was mapped, and stays open. Private to record/.
  *
- *	consumer: a map was made --see--> table, by dso        workers: open (below the process's root, here, or the
- *	                                   `-- descriptor  <------------ mapping itself), then read by the descriptor
+ *	consumer: a map was made --see--> table, by dso        workers: open (below the process's root, the mapping
+ *	                                   `-- descriptor  <------------ itself, or here), then read by the descriptor
  *
  * Seeing waits for nothing but a lock that is held for moments. Opening may wait for a file system: workers do it.
  */

@@ -25,12 +25,12 @@
 
 enum { PIECES_MAX = 64 }; /* of one gap: the kernel splits what has different flags */
 
-/* ---- the kernel ---- */
-
 static uint64_t map_end(uint64_t start, uint64_t len)
 {
 	return len > UINT64_MAX - start ? UINT64_MAX : start + len;
 }
+
+/* ---- the kernel ---- */
 
 static void set_reference(struct dso *dso, const char *symbol, uint64_t addr)
 {

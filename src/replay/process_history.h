@@ -30,12 +30,12 @@ void process_history_parent(struct process_history *history, int32_t pid, int32_
 void process_history_end(struct process_history *history, int32_t pid);
 /* The process mapped a file: it may be its dump of code. */
 void process_history_map(struct process_history *history, int32_t pid, const struct record_mmap *mmap);
+/* The process is one of those that mapped the dso. */
+void process_history_add_mapper(struct process_history *history, const struct dso *dso, int32_t pid);
 /* Forgets processes that have ended, but for those that `stays` says yes to. */
 void process_history_forget(struct process_history *history, bool (*stays)(const void *context, int32_t pid),
 			    const void *context);
 /* Dsos have new indexes: see dso_table_keep. */
 void process_history_renumber(struct process_history *history, const uint32_t *now);
-/* The process is one of those that mapped the dso. */
-void process_history_add_mapper(struct process_history *history, const struct dso *dso, int32_t pid);
 
 #endif

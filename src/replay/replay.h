@@ -133,9 +133,9 @@ int replay_make_room(struct replay *replay, struct str *err);
 /* No more records will come: all that waits is delivered. */
 int replay_end(struct replay *replay, struct str *err);
 /*
- * The last two in steps, for those who have other things to do meanwhile: replay_ready marks what may be delivered
- * (end: all, else as a round does), replay_deliver hands on at most `max` of it: 1 while there is more, which has
- * to be delivered before anything is fed; 0; or what a handler returned.
+ * replay_round and replay_end in steps, for those who have other things to do meanwhile: replay_ready marks what may be
+ * delivered (end: all, else as a round does), replay_deliver hands on at most `max` of it: 1 while there is more, which
+ * has to be delivered before anything is fed; 0; or what a handler returned.
  */
 void replay_ready(struct replay *replay, bool end);
 int replay_deliver(struct replay *replay, size_t max, struct str *err);
@@ -203,7 +203,7 @@ const struct known_process *replay_known_process(const struct replay *replay, in
  */
 size_t replay_mappers(const struct replay *replay, const struct dso *dso, int32_t *pids, size_t max);
 
-/* ---- listing.c of replay: report --tasks and --mmaps; needs keep_exited ---- */
+/* ---- tasks_listing.c: report --tasks and --mmaps; needs keep_exited ---- */
 void replay_print_tasks(const struct replay *replay, struct str *out);
 void replay_print_mmaps(const struct replay *replay, struct str *out);
 

@@ -5,9 +5,9 @@
 #define PSTAT_REPLAY_STATE_H
 
 #include "replay/deferred.h"
-#include "replay/process_history.h"
 #include "replay/order.h"
 #include "replay/process.h"
+#include "replay/process_history.h"
 #include "replay/text_table.h"
 
 /* replay_locate.c: a map that was found for an address near by; good as long as the version is. */

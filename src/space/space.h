@@ -46,10 +46,6 @@ struct dso {
 	char *name; /* for people: base name, printable; "[JIT] tid 12" for DSO_ANON, "[vdso]", ... */
 	int32_t pid; /* DSO_ANON: the process; else -1 */
 	int32_t jit_pid; /* DSO_FILE "jitted-PID-N.so" made by inject: PID; else -1 */
-	struct dso_mapping {
-		int32_t pid; /* 0: none */
-		uint64_t start, end, pgoff;
-	} code; /* DSO_FILE: the first executable mapping of it: that process may have names for code in no ELF file */
 
 	struct build_id build_id; /* from MMAP2, or BUILD_ID feature/record for this path */
 	bool build_id_listed; /* from the latter */
@@ -57,6 +53,10 @@ struct dso {
 	uint64_t inode, generation; /* an inode used again has another generation; 0: not known */
 	bool several; /* other files had this path while it was recorded */
 	bool in_doubt; /* one of them had this inode, too, or nothing tells whether it is one of them */
+	struct dso_mapping {
+		int32_t pid; /* 0: none */
+		uint64_t start, end, pgoff;
+	} code; /* DSO_FILE: the first executable mapping of it: that process may have names for code in no ELF file */
 	uint64_t start, end; /* DSO_KERNEL, _MODULE, _BPF: where it was loaded; else 0 */
 	uint64_t ref_addr; /* DSO_KERNEL: the recorded address of ref_symbol (MMAP's pgoff) */
 	char *ref_symbol; /* DSO_KERNEL: "_text" or "_stext", or NULL */

@@ -32,7 +32,7 @@ struct image {
 struct image *image_open(struct elf_file *file, const struct dso *dso, uint16_t machine);
 void image_free(struct image *image); /* NULL is nothing */
 /*
- * The n bytes at an address as linked. Behind the end of the part that has the first byte they are 0,
+ * The n bytes at an address as linked. After the end of the part that has the first byte they are 0,
  * because words are asked for where bytes are needed. false: the first byte is in no part.
  */
 bool image_read(struct image *image, uint64_t vaddr, void *bytes, size_t n);

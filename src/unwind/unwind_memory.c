@@ -104,7 +104,7 @@ static const struct unwind_module *add_module(struct unwind_memory *memory, size
 	if (!map)
 		return NULL;
 	module = (struct unwind_module){ map->start, map->end, 0, image_of(memory, map->dso),
-				  has_file(map->dso) ? UNWIND_NO_FILE : UNWIND_MADE };
+					 has_file(map->dso) ? UNWIND_NO_FILE : UNWIND_MADE };
 	offset = ip - map->start + map->pgoff;
 	if (module.image && elf_file_vaddr(module.image->file, offset, &vaddr))
 		module.bias = ip - vaddr;

@@ -5,8 +5,8 @@
  */
 #include "util/foreign.h"
 
-#include "util/remote_open.h"
 #include "util/mounts.h"
+#include "util/remote_open.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -340,7 +340,7 @@ int foreign_open(const char *path, const struct foreign_options *options, struct
 	if (!options)
 		options = &plain;
 	return remote_open_needed(path, options) ? remote_open(path, options, st, err) :
-					       foreign_open_here(path, options, st, err);
+						    foreign_open_here(path, options, st, err);
 }
 
 bool foreign_may_wait(int fd)

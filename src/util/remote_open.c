@@ -389,7 +389,7 @@ static int ask(struct remote *remote, const struct open_question *question, size
 }
 
 int remote_open(const char *path, const struct foreign_options *options, struct stat *st,
-		 struct str *err)
+		struct str *err)
 {
 	int own = foreign_own_descriptor(path, options), rc;
 	struct remote *remote = &the_remote;

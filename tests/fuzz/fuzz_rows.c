@@ -92,6 +92,9 @@ static void make_rows(const struct cfi_section *section, const struct unwind_arc
 	if (!table)
 		return;
 	check(table, section->n);
+	/* All entries end within the code; after the last one nothing is said. */
+	if (table->offsets[table->n - 1] > CODE_BYTES || table->rules[table->n - 1] != UNWIND_RULE_NUMBER_NONE)
+		abort();
 	look_up(table);
 	evaluate(table, arch, section->bytes, section->n);
 	keep(table, arch, section->bytes, section->n);
