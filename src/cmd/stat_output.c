@@ -97,7 +97,7 @@ static int open_place(struct stat_output *out, const struct stat_words *words, s
 
 /* ---- as what ---- */
 
-/* Each format has an option of its own: see STAT_FORMATS. */
+/* Each format has an option of its own. */
 static const struct stat_format *choose_format(const struct stat_words *words)
 {
 	if (words->json)

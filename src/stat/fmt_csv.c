@@ -287,7 +287,6 @@ static void csv_report(struct str *out, const struct stat_style *style,
 }
 
 const struct stat_format stat_format_csv = {
-	.name = "csv",
 	.dated = true,
 	.begin = csv_begin,
 	.report = csv_report,

@@ -248,7 +248,6 @@ static void json_report(struct str *out, const struct stat_style *style,
 }
 
 const struct stat_format stat_format_json = {
-	.name = "json",
 	.begin = json_begin,
 	.report = json_report,
 };

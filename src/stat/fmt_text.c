@@ -540,7 +540,6 @@ static void text_report(struct str *out, const struct stat_style *style,
 }
 
 const struct stat_format stat_format_text = {
-	.name = "text",
 	.for_people = true,
 	.dated = true,
 	.begin = text_begin,

@@ -1,23 +1,10 @@
 /*
- * The formats that `pstat stat` can print, and the small pieces that text, CSV and JSON have in common: numbers that
- * don't depend on the locale, names that are safe for a terminal, and the look of each kind of key.
+ * The small pieces that text, CSV and JSON of `pstat stat` have in common: numbers that don't depend on the locale,
+ * names that are safe for a terminal, and the look of each kind of key.
  */
 #include "stat/formats.h"
 
 #include <math.h>
-
-const struct stat_format *stat_format_find(const char *name)
-{
-#define FORMAT_ROW(name) &stat_format_##name,
-	static const struct stat_format *const formats[] = { STAT_FORMATS(FORMAT_ROW) };
-
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		if (!strcmp(formats[i]->name, name))
-			return formats[i];
-	return NULL;
-}
-
-/* ---- pieces ---- */
 
 /* Header lines come again after this many interval reports, as perf has it. */
 #define REPORTS_PER_HEADER 25

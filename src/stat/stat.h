@@ -9,7 +9,7 @@
  *   readings -> values            count/: added up by event and by key (CPU, core, thread, ...)
  *   values -> struct stat_report  reporter.c: each row with its amount, or the reason why there is none; metric.c the
  *                                 numbers beside rows (metric_table.c, expr.c), repeated_events.c how sure they are
- *   report -> text                a struct stat_format: fmt_text.c, fmt_csv.c, fmt_json.c: STAT_FORMATS
+ *   report -> text                a struct stat_format: fmt_text.c, fmt_csv.c, fmt_json.c
  *   text -> plan->emit()          cmd/stat_output.c writes it
  *
  * `pstat stat report` comes in at the readings, with those of a recording: stat_replay_new(). A format never computes;
@@ -114,22 +114,18 @@ struct stat_style {
 	const char *started_on; /* date for "# started on" (CSV and text with -o), or NULL */
 };
 
-/* A format appends to out, and never computes or prints. */
+/*
+ * A format appends to out, and never computes or prints. To add one: fmt_x.c, which ends in its struct stat_format; its
+ * name below; its option, a row in cmd/stat_options.c that choose_format() of cmd/stat_output.c asks;
+ * tests/unit/test_fmt_x.c; pstat-stat(1).
+ */
 struct stat_format {
-	const char *name; /* "text", "csv", "json" */
 	bool for_people; /* coloured, with reasons at marks; notes may come between its lines, the screen be cleared */
 	bool dated; /* a file begins with the time */
 	void (*begin)(struct str *out, const struct stat_style *style); /* once, at the very start */
 	void (*report)(struct str *out, const struct stat_style *style, const struct stat_report *report);
 };
-/*
- * To add one: fmt_x.c, which ends in its struct stat_format, stat_format_x; a row here; its option, a row in
- * cmd/stat_options.c that choose_format() of cmd/stat_output.c asks; tests/unit/test_fmt_x.c; pstat-stat(1).
- */
-#define STAT_FORMATS(ROW) ROW(text) ROW(csv) ROW(json)
-#define DECLARE_STAT_FORMAT(name) extern const struct stat_format stat_format_##name;
-STAT_FORMATS(DECLARE_STAT_FORMAT)
-const struct stat_format *stat_format_find(const char *name); /* NULL: there is none */
+extern const struct stat_format stat_format_text, stat_format_csv, stat_format_json;
 
 /* ---- metric.c: metrics[] = { name, group, events, formula, unit } ---- */
 struct metric {

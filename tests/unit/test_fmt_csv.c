@@ -277,15 +277,6 @@ static void test_begin(void **state)
 	str_release(&out);
 }
 
-static void test_find(void **state)
-{
-	(void)state;
-	assert_ptr_equal(stat_format_find("csv"), &stat_format_csv);
-	assert_ptr_equal(stat_format_find("text"), &stat_format_text);
-	assert_ptr_equal(stat_format_find("json"), &stat_format_json);
-	assert_null(stat_format_find("xml"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,7 +292,6 @@ int main(void)
 		cmocka_unit_test(test_metric_only),
 		cmocka_unit_test(test_metric_only_rates),
 		cmocka_unit_test(test_begin),
-		cmocka_unit_test(test_find),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
