@@ -187,8 +187,8 @@ struct screen {
 	struct shown_text text;
 	struct code code;
 	void (*printed)(struct screen *screen, struct output *output); /* what a prompt for a file's name is about */
-	void *chooser; /* what the menu or prompt is about: a row of a table */
-	struct str values; /* of the menu's lines, each ended by NUL */
+	const struct zoom_row *chosen_from; /* zoom.c: the menu's lines are values of this row's key */
+	struct str values; /* three texts a line, each ended by NUL: exact, shown, function */
 
 	struct str message; /* in the status line until the next key */
 	struct str scratch;

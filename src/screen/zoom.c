@@ -284,7 +284,7 @@ static void chosen(struct screen *screen, size_t i)
 	take_text(&at, &value.exact);
 	take_text(&at, &value.shown);
 	value.function = strtoull(at, NULL, 16);
-	zoom_to(screen, screen->chooser, &value);
+	zoom_to(screen, screen->chosen_from, &value);
 	value_release(&value);
 }
 
@@ -335,7 +335,7 @@ static void choose(struct screen *screen, const struct zoom_row *row)
 		add_choices(screen, table, row);
 		table_free(table);
 		question_free(question);
-		screen->chooser = (void *)(uintptr_t)row;
+		screen->chosen_from = row;
 		str_addf(&title, "Which %s?", row->what);
 		if (screen->menu.lines.len)
 			menu_open(screen, title.s, chosen);
