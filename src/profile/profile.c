@@ -582,11 +582,12 @@ static void show_progress(void *context, double part)
 
 static void begin(struct profile *profile, void (*progress)(void *context, double part), void *context)
 {
+	const struct profile_shape *shape = &profile->options.shape;
 	struct collect *collect = xcalloc(1, sizeof(*collect));
 
 	*collect = (struct collect){
 		.profile = profile,
-		.quantum_ns = profile->options.shape.time_quantum_ns ? profile->options.shape.time_quantum_ns : TIME_QUANTUM_NS,
+		.quantum_ns = shape->time_quantum_ns ? shape->time_quantum_ns : TIME_QUANTUM_NS,
 		.text = STR_INIT,
 		.why = STR_INIT,
 		.progress = progress,
@@ -673,7 +674,8 @@ int profile_feed(struct profile *profile, struct record_source *source, uint64_t
 	if (!profile->collect)
 		begin(profile, NULL, NULL);
 	kernel = address_space_next(profile->session.replay.kernel, NULL);
-	if (kernel && profile->options.shape.by_function && !profile->session.reader) /* it is read while it is recorded */
+	/* The kernel's list is read while it is recorded. */
+	if (kernel && profile->options.shape.by_function && !profile->session.reader)
 		expect_kernel(profile->collect, kernel->dso);
 	do
 		rc = take_some(profile->collect, source, err);

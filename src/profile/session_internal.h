@@ -140,7 +140,7 @@ struct session_private {
 	struct index functions; /* locations by symbol: see session_ip_function */
 	struct last_values last_values;
 	struct location_totals forgotten; /* of the locations that were */
-	size_t names_bytes; /* of compact.c: what was looked up after it was forgotten; SIZE_MAX: that is not known yet */
+	size_t names_bytes; /* of compact.c: what was looked up after it was forgotten; SIZE_MAX: not known yet */
 	struct chain_entry *frames; /* of the last session_chain; room for max_stack */
 	size_t n_frames;
 	uint64_t *unwound; /* the user's addresses of the last session_chain that was unwound */

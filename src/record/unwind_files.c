@@ -1,7 +1,7 @@
 /*
  * unwind_files.c: a file counts if it is the one that was mapped: by its device and inode, or where the record has a
- * build-id, by that. It is looked for in the places of mapped_file.c, of the first and the last few processes that mapped
- * it, but for the roots of their ancestors.
+ * build-id, by that. It is looked for in the places of mapped_file.c, of the first and the last few processes that
+ * mapped it, but for the roots of their ancestors.
  *
  * The one that led there stays open, or, where so many are open already, is what the file is opened by again.
  * Entries are found by the dso's number and never go, so that a path that was given out stays.

@@ -50,10 +50,8 @@ enum {
 #define BISECT(i, from, to, before)                                                                                    \
 	({                                                                                                             \
 		size_t bisect_low = (from), bisect_high = (to);                                                        \
-                                                                                                                       \
 		while (bisect_low < bisect_high) {                                                                     \
 			size_t i = bisect_low + (bisect_high - bisect_low) / 2;                                        \
-                                                                                                                       \
 			if (before)                                                                                    \
 				bisect_low = i + 1;                                                                    \
 			else                                                                                           \
