@@ -53,6 +53,7 @@ void sink_file_init(struct sink_file *file, const struct record_plan *plan,
 		.info = info,
 		.writer = { .fd = -1, .buf = STR_INIT, .unwritten = STR_INIT, .why = STR_INIT },
 		.why = STR_INIT,
+		.mended = STR_INIT,
 		.build_ids = build_ids,
 		.last_fd = -1,
 		.wake_fd = wake_fd,
@@ -79,6 +80,8 @@ void sink_file_release(struct sink_file *file)
 	sample_counts_release(&file->file);
 	sample_counts_release(&file->dropped);
 	sample_counts_release(&file->total);
+	free(file->strays);
+	str_release(&file->mended);
 	str_release(&file->cut.later);
 	str_release(&file->cut.now);
 	for (size_t i = 0; i < file->n_kept; i++)
@@ -191,10 +194,10 @@ static int write_records(struct sink_file *file, const void *records, size_t n, 
 /* Records that make processes, names and address spaces. */
 static uint64_t wanted_types(const struct sink_file *file)
 {
-	uint64_t types = 0;
+	uint64_t types = 1ull << RECORD_MMAP2;
 
 	if (file->build_ids)
-		types |= 1ull << RECORD_MMAP | 1ull << RECORD_MMAP2 | 1ull << RECORD_FORK;
+		types |= 1ull << RECORD_MMAP | 1ull << RECORD_FORK;
 	for (unsigned i = 0; i < RECORD_USER_FIRST && file->tasks; i++) {
 		if (task_table_wants(i))
 			types |= 1ull << i;
@@ -202,13 +205,24 @@ static uint64_t wanted_types(const struct sink_file *file)
 	return types;
 }
 
+/*
+ * While somebody else records with attr.build_id, kernels (6.18 is one) leave its bit in the MMAP2 records of events
+ * without. The decoder sees through that; perf 6.1 takes the device for the size of a build-id, and aborts. So in the
+ * file the bit is cleared.
+ */
 static void learn(void *data, const struct record *record)
 {
 	struct sink_file *file = data;
 	struct record_body body;
 	struct str why = STR_INIT;
+	bool decoded = (file->build_ids || record->type == RECORD_MMAP2) &&
+		       !record_decode(&file->decoder, record, &body, &why);
 
-	if (file->build_ids && !record_decode(&file->decoder, record, &body, &why))
+	if (decoded && record->type == RECORD_MMAP2 && record->misc & ~body.misc & MISC_MMAP_BUILD_ID) {
+		VEC_GROW(file->strays, file->n_strays, file->cap_strays);
+		file->strays[file->n_strays++] = record->bytes;
+	}
+	if (decoded && file->build_ids)
 		buildid_set_take(file->build_ids, &body);
 	if (file->build_ids)
 		atomic_store(&file->mapped_files, buildid_set_files(file->build_ids));
@@ -221,7 +235,26 @@ static void learn(void *data, const struct record *record)
 
 static void count(struct sink_file *file, struct sample_counts *to, const void *records, size_t n)
 {
+	file->n_strays = 0;
 	sample_counts_walk(to, records, n, wanted_types(file), learn, file);
+}
+
+/* The records that were counted last, as they are to be written; until the next call. */
+static const void *mended(struct sink_file *file, const void *records, size_t n)
+{
+	if (!file->n_strays)
+		return records;
+	str_reset(&file->mended);
+	str_addn(&file->mended, records, n);
+	for (size_t i = 0; i < file->n_strays; i++) {
+		char *at = file->mended.s + (file->strays[i] - (const uint8_t *)records);
+		struct perf_event_header header;
+
+		memcpy(&header, at, sizeof(header));
+		header.misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
+		memcpy(at, &header, sizeof(header));
+	}
+	return file->mended.s;
 }
 
 /* ---- the cut between two files ---- */
@@ -322,7 +355,7 @@ static int put(struct sink_file *file, const void *records, size_t n, struct str
 		fits = max > so_far ? records_whole(records, (size_t)(max - so_far)) : 0;
 	if (fits) {
 		count(file, &file->file, records, fits);
-		rc = write_records(file, records, fits, err);
+		rc = write_records(file, mended(file, records, fits), fits, err);
 	}
 	if (max && file->bytes_before + bytes_so_far(file) + n - fits >= max)
 		set_full(file);

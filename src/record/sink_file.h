@@ -56,6 +56,9 @@ struct sink_file {
 	struct decoder decoder;
 	struct writer writer;
 	bool is_open, has_begun;
+	const uint8_t **strays; /* records of a call that have a stray bit: see learn() */
+	size_t n_strays, cap_strays;
+	struct str mended; /* the records of that call without these bits */
 	struct sample_counts file; /* what was written */
 	struct sample_counts dropped; /* what could not be written */
 	struct sample_counts total; /* of the files before this one, and of all at the end */

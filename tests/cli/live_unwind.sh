@@ -169,14 +169,16 @@ test_ways()
 	same "with symbols in it" "$truth" "$(our_stacks kept)"
 }
 
-# The other recorder's events have build-ids in their maps, these have not; the kernel marks both. It records this
-# program alone: else each recording of the machine would have these marks meanwhile, at which perf aborts.
+# The other recorder's events have build-ids in their maps, these have not; the kernel marks both, which the file does
+# not show. It records this program alone: else perf's recordings of other tests would have these marks meanwhile, at
+# which perf aborts.
 test_beside_build_ids()
 {
 	write_program
 	"$PSTAT" record -N -o live "${faults[@]}" --call-graph dwarf -- \
 		"$PSTAT" record -q -e cpu-clock:u --buildid-mmap -o beside -- ./deep >said 2>&1
 	same "as they were" "$(true_stacks)" "$(our_stacks live)"
+	! command -v perf >/dev/null || check "perf reads it" perf script -i live
 }
 
 test_ends_are_told()

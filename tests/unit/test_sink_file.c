@@ -141,6 +141,55 @@ static void samples_and_marks(void **state)
 	assert_int_equal(file.total.v[0].samples, 3);
 }
 
+/* The misc bits of the file's MMAP2 records, one after the other: "2 4002". */
+static void map_bits(struct str *bits)
+{
+	struct reader reader;
+	struct record record;
+
+	str_reset(bits);
+	assert_int_equal(reader_open(&reader, path, &err), 0);
+	while (reader_next(&reader, &record, &err) > 0)
+		if (record.type == RECORD_MMAP2)
+			str_addf(bits, "%s%x", bits->len ? " " : "", record.misc);
+	assert_int_equal(err.len, 0);
+	reader_close(&reader);
+}
+
+/* Somebody else's build-ids: the kernel sets their bit, and the record has a device where their size would be. */
+static void stray_bits_are_cleared(void **state)
+{
+	const struct {
+		uint64_t device; /* major and minor; or a build-id's size, and three zeros */
+		uint16_t misc;
+	} rows[] = {
+		{ 8 | 1ull << 32, MISC_USER }, { 8 | 1ull << 32, MISC_USER | MISC_MMAP_BUILD_ID },
+		{ 20 | 1ull << 32, MISC_USER | MISC_MMAP_BUILD_ID }, { 259, MISC_USER | MISC_MMAP_BUILD_ID },
+	};
+	struct str bytes = STR_INIT, bits = STR_INIT;
+
+	(void)state;
+	begin();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		/* pid and tid, start, len, pgoff, device, inode, generation, prot and flags, name; id, tid, time */
+		uint64_t words[] = { 7 | 7ull << 32, 0x1000, 0x1000, 0, rows[i].device, 5, 0, 5, 'f', 7, next_time++,
+				     ID };
+		size_t at = bytes.len;
+
+		add(&bytes, RECORD_MMAP2, words, ARRAY_SIZE(words));
+		bytes.s[at + 4] = (char)rows[i].misc;
+		bytes.s[at + 5] = (char)(rows[i].misc >> 8);
+	}
+	assert_int_equal(sink->take(sink, bytes.s, bytes.len, &err), 0);
+	tell(1);
+	assert_int_equal(sink->end(sink, &err), 0);
+	map_bits(&bits);
+	assert_string_equal(bits.s, "2 2 4002 2");
+	assert_string_equal(story(path), "s");
+	str_release(&bytes);
+	str_release(&bits);
+}
+
 static void ends_at_max_size(void **state)
 {
 	uint64_t news = 0;
@@ -354,6 +403,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(samples_and_marks),
+		CASE(stray_bits_are_cleared),
 		CASE(ends_at_max_size),
 		CASE(losses_go_in_when_it_is_full),
 		CASE(one_file_after_another),
