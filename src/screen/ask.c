@@ -27,73 +27,72 @@ void act_next_event(struct screen *screen, int step)
 	}
 	screen->event = at;
 	screen->hist = &table->hists[at];
-	screen->fitted = 0;
-	row_list_forget(&screen->rows);
 	rows_renew(screen);
 }
 
 /* ---- what is typed ---- */
 
-/* Asked when it is drawn: once for all letters that were typed meanwhile. No text is wrong. */
-static void filter_changed(struct screen *screen)
+/* The query is asked when it is drawn: once for all letters that were typed meanwhile. No text is wrong. */
+static void filter_changed(struct screen *screen, const char *text)
 {
-	const char *text = screen->prompt.text.s;
-
 	screen_drop_table(screen);
 	screen->query.filters.symbol_filter = *text ? screen_keep(screen, text) : NULL;
 	screen->dirty = true;
 }
 
-static void filter_done(struct screen *screen, bool accepted)
-{
-	if (!accepted)
-		screen_ask(screen, &screen->before_filter);
-	else
-		screen_need_table(screen);
-}
-
-void act_filter(struct screen *screen, int argument)
-{
-	const char *now = screen->query.filters.symbol_filter;
-
-	(void)argument;
-	screen->before_filter = screen->query;
-	prompt_open(screen, "Symbols with", now ? now : "", filter_changed, filter_done);
-}
-
-static void sort_done(struct screen *screen, bool accepted)
+static void filter_done(struct screen *screen, const char *text)
 {
 	struct query query = screen->query;
 
-	query.sort = screen->prompt.text.len ? screen_keep(screen, screen->prompt.text.s) : NULL;
-	if (accepted)
-		screen_ask(screen, &query);
+	if (text) {
+		screen_need_table(screen);
+		return;
+	}
+	query.filters.symbol_filter = screen->filter_before;
+	screen_ask(screen, &query);
 }
 
-void act_sort(struct screen *screen, int argument)
+void act_filter(struct screen *screen)
 {
-	(void)argument;
+	const char *now = screen->query.filters.symbol_filter;
+
+	screen->filter_before = now;
+	prompt_open(screen, "Symbols with", now ? now : "", filter_changed, filter_done);
+}
+
+static void sort_done(struct screen *screen, const char *text)
+{
+	struct query query = screen->query;
+
+	if (!text)
+		return;
+	query.sort = *text ? screen_keep(screen, text) : NULL;
+	screen_ask(screen, &query);
+}
+
+void act_sort(struct screen *screen)
+{
 	if (screen_need_table(screen))
 		prompt_open(screen, "Sort by", screen->query.sort ? screen->query.sort : screen->question->sort_text.s,
 			    NULL, sort_done);
 }
 
-static void fields_done(struct screen *screen, bool accepted)
+static void fields_done(struct screen *screen, const char *text)
 {
 	struct query query = screen->query;
 
-	query.fields = screen->prompt.text.len ? screen_keep(screen, screen->prompt.text.s) : NULL;
-	if (accepted)
-		screen_ask(screen, &query);
+	if (!text)
+		return;
+	query.fields = *text ? screen_keep(screen, text) : NULL;
+	screen_ask(screen, &query);
 }
 
 /* Begins with the columns that are there, by the names that --fields has for them. */
-void act_fields(struct screen *screen, int argument)
+void act_fields(struct screen *screen)
 {
 	struct str names = STR_INIT;
-	const struct table *table = screen->table;
+	const struct table *table;
 
-	(void)argument;
 	if (!screen_need_table(screen))
 		return;
 	table = screen->table;
@@ -115,16 +114,16 @@ static void limit_text(double limit, char text[static LIMIT_TEXT])
 }
 
 /* A limit of 0 is none for rows; branches then have the limit that they had at the beginning. */
-static void limit_done(struct screen *screen, bool accepted)
+static void limit_done(struct screen *screen, const char *text)
 {
 	struct query query = screen->query;
 	char now[LIMIT_TEXT], typed[LIMIT_TEXT];
 	double limit;
 
-	if (!accepted)
+	if (!text)
 		return;
-	if (parse_double(screen->prompt.text.s, &limit) || !(limit >= 0 && limit <= 100)) {
-		screen_say(screen, "'%s' is not a number from 0 to 100", screen->prompt.text.s);
+	if (parse_double(text, &limit) || !(limit >= 0 && limit <= 100)) {
+		screen_say(screen, "'%s' is not a number from 0 to 100", text);
 		return;
 	}
 	limit_text(query.percent_limit, now);
@@ -136,11 +135,10 @@ static void limit_done(struct screen *screen, bool accepted)
 	screen_ask(screen, &query);
 }
 
-void act_limit(struct screen *screen, int argument)
+void act_limit(struct screen *screen)
 {
 	char now[LIMIT_TEXT];
 
-	(void)argument;
 	limit_text(screen->query.percent_limit, now);
 	prompt_open(screen, "Only rows and branches of at least (percent)", now, NULL, limit_done);
 }
@@ -152,11 +150,10 @@ static void say_no_chains(struct screen *screen)
 	screen_say(screen, "the recording has no callchains, or they are not shown");
 }
 
-void act_children(struct screen *screen, int argument)
+void act_children(struct screen *screen)
 {
 	struct query query = screen->query;
 
-	(void)argument;
 	if (!screen_need_table(screen))
 		return;
 	if (query.view == VIEW_HIERARCHY || query.mem_mode) {
@@ -170,21 +167,19 @@ void act_children(struct screen *screen, int argument)
 		say_no_chains(screen);
 }
 
-void act_hierarchy(struct screen *screen, int argument)
+void act_hierarchy(struct screen *screen)
 {
 	struct query query = screen->query;
 
-	(void)argument;
 	query.view = query.view == VIEW_HIERARCHY ? VIEW_FLAT_ENTRIES : VIEW_HIERARCHY;
 	if (screen_need_table(screen))
 		screen_ask(screen, &query);
 }
 
-void act_order(struct screen *screen, int argument)
+void act_order(struct screen *screen)
 {
 	struct query query = screen->query;
 
-	(void)argument;
 	if (!screen_need_table(screen))
 		return;
 	query.chain.order = screen->table->question->order == CHAIN_CALLER ? CHAIN_CALLEE : CHAIN_CALLER;
@@ -210,39 +205,35 @@ static void ask_columns(struct screen *screen, const struct query *query, const 
 		screen_ask(screen, query);
 }
 
-void act_samples(struct screen *screen, int argument)
+void act_samples(struct screen *screen)
 {
 	struct query query = screen->query;
 
-	(void)argument;
 	query.n_samples = !query.n_samples;
 	ask_columns(screen, &query, "sample");
 }
 
-void act_period(struct screen *screen, int argument)
+void act_period(struct screen *screen)
 {
 	struct query query = screen->query;
 
-	(void)argument;
 	query.total_period = !query.total_period;
 	ask_columns(screen, &query, "period");
 }
 
-void act_relative(struct screen *screen, int argument)
+void act_relative(struct screen *screen)
 {
 	struct query query = screen->query;
 
-	(void)argument;
 	query.percentage_relative = !query.percentage_relative;
 	if (screen_need_table(screen) && screen_ask(screen, &query))
 		screen_say(screen, "percentages of %s", query.percentage_relative ? "what the filters left" : "all");
 }
 
-void act_group(struct screen *screen, int argument)
+void act_group(struct screen *screen)
 {
 	struct query query = screen->query;
 
-	(void)argument;
 	if (!screen_need_table(screen))
 		return;
 	if (screen->table->n_hists < 2 && screen->hist->n_members < 2) {
@@ -268,11 +259,10 @@ void act_group_sort(struct screen *screen, int member)
 	screen_ask(screen, &query);
 }
 
-void act_zero(struct screen *screen, int argument)
+void act_zero(struct screen *screen)
 {
 	const struct screen_source *source = screen->source;
 
-	(void)argument;
 	if (!source->zero) {
 		screen_say(screen, "a recording stays what it is");
 		return;
@@ -283,8 +273,7 @@ void act_zero(struct screen *screen, int argument)
 	source->zero(source->context);
 }
 
-void act_pause(struct screen *screen, int argument)
+void act_pause(struct screen *screen)
 {
-	(void)argument;
 	screen->source->pause(screen->source->context);
 }

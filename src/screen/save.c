@@ -4,12 +4,11 @@
  */
 #include "screen/screen_internal.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { NAME_BYTES_MAX = 100, FEED_NS = 20000000 };
+enum { NUMBERS = 10000, FEED_NS = 20000000 };
 
 static int write_file(void *context, struct str *text)
 {
@@ -30,7 +29,7 @@ static void save(struct screen *screen, const char *path)
 		return;
 	}
 	str_reset(&screen->message);
-	screen->printed(screen, &output);
+	screen->print(screen, &output);
 	rc = output_end(&output);
 	if (close(fd) && !rc)
 		rc = -errno;
@@ -45,12 +44,32 @@ static void save(struct screen *screen, const char *path)
 		screen_say(screen, "%s: %s", path, strerror(-rc));
 }
 
-static void print_table(struct screen *screen, struct output *output)
+static void done(struct screen *screen, const char *path)
 {
-	report_format_find("stdio")->print(screen->table, output);
-	/* Columns fit the last event now. */
-	screen->fitted = 0;
+	if (path && *path)
+		save(screen, path);
 }
+
+void save_as(struct screen *screen, const char *path, void (*print)(struct screen *screen, struct output *output))
+{
+	screen->print = print;
+	prompt_open(screen, "Print to the new file", path, NULL, done);
+}
+
+void save_numbered(struct screen *screen, const char *path,
+		   void (*print)(struct screen *screen, struct output *output))
+{
+	struct str numbered = STR_INIT;
+
+	for (unsigned i = 0; i < NUMBERS && (!i || !access(numbered.s, F_OK)); i++) {
+		str_reset(&numbered);
+		str_addf(&numbered, path, i);
+	}
+	save_as(screen, numbered.s, print);
+	str_release(&numbered);
+}
+
+/* ---- the flame graph ---- */
 
 /* A question that wants another reading of the recording: that is done to its end first, in a second or so. */
 static int make_whole(struct screen *screen, struct question **question, struct table **table,
@@ -101,47 +120,18 @@ static void print_graph(struct screen *screen, struct output *output)
 	str_release(&err);
 }
 
-static void done(struct screen *screen, bool accepted)
-{
-	const char *path = screen->prompt.text.s;
+/* ---- keys ---- */
 
-	if (accepted && *path && (screen->diff || screen_need_table(screen)))
-		save(screen, path);
+/* The names of files are perf's. */
+void act_save_table(struct screen *screen)
+{
+	save_numbered(screen, "perf.hist.%u", rows_print);
 }
 
-/* "hot.annotation": of the name what every file system takes. */
-static void add_code_path(const struct screen *screen, struct str *out)
+void act_save_graph(struct screen *screen)
 {
-	const char *name = screen->code.symbol->name;
-
-	for (size_t i = 0; name[i] && i < NAME_BYTES_MAX; i++)
-		str_addc(out, isalnum((unsigned char)name[i]) || (i && name[i] == '.') ? name[i] : '_');
-	str_add(out, ".annotation");
-}
-
-/* perf's names; of tables with the first number that is free. */
-void act_save(struct screen *screen, int what)
-{
-	struct str path = STR_INIT;
-
-	if (what == SAVE_GRAPH && !screen->diff && screen->fed == SCREEN_FED_MORE && screen->source->reads_on) {
+	if (screen->fed == SCREEN_FED_MORE && screen->source->reads_on)
 		screen_say(screen, "the recording is still being read: a picture of all of it comes later");
-		return;
-	}
-	screen->printed = what == SAVE_CODE ? code_print : what == SAVE_GRAPH ? print_graph : print_table;
-	if (screen->diff)
-		screen->printed = what == SAVE_GRAPH ? diff_print_graph : diff_print_shown;
-	if (what == SAVE_CODE)
-		add_code_path(screen, &path);
-	for (unsigned i = 0; what != SAVE_CODE && i < 10000; i++) {
-		str_reset(&path);
-		if (what == SAVE_GRAPH)
-			str_addf(&path, "flamegraph.%u.html", i);
-		else
-			str_addf(&path, "perf.hist.%u", i);
-		if (access(path.s, F_OK))
-			break;
-	}
-	prompt_open(screen, "Print to the new file", path.s, NULL, done);
-	str_release(&path);
+	else
+		save_numbered(screen, "flamegraph.%u.html", print_graph);
 }

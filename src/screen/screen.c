@@ -17,6 +17,11 @@ enum {
 	SLOW_MS = 100, /* a table that is likely to take longer is announced */
 	TITLE_LINES = 1,
 	STATUS_LINES = 1,
+	SCROLL_COLUMNS = 8,
+};
+
+static const struct view *const views[] = {
+	&view_rows, &view_text, &view_menu, &view_prompt, &view_code, &view_diff,
 };
 
 const char *screen_keep(struct screen *screen, const char *text)
@@ -107,14 +112,14 @@ static void announce(struct screen *screen)
 
 void screen_drop_table(struct screen *screen)
 {
-	row_list_forget(&screen->rows);
-	code_forget(&screen->code);
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
+		if (views[i]->forget_table)
+			views[i]->forget_table(screen);
 	table_free(screen->table);
 	question_free(screen->question);
 	screen->table = NULL;
 	screen->question = NULL;
 	screen->hist = NULL;
-	screen->fitted = 0;
 }
 
 /* The event that was shown; or the first that has something to show. */
@@ -167,8 +172,7 @@ static int make_table(struct screen *screen, struct str *err)
 	if (code)
 		return code;
 	choose_hist(screen);
-	rows_renew(screen);
-	screen->seen |= screen->rows.n > 0;
+	screen->seen |= rows_renew(screen);
 	screen->made_ns = now_ns();
 	screen->make_cost_ns = screen->made_ns - begin_ns;
 	return 0;
@@ -178,7 +182,7 @@ bool screen_need_table(struct screen *screen)
 {
 	struct str err = STR_INIT;
 
-	if (screen->diff)
+	if (!screen->source->make)
 		return false;
 	if (!screen->table && make_table(screen, &err))
 		screen_say(screen, "%s", err.s);
@@ -222,19 +226,13 @@ void screen_pop_view(struct screen *screen)
 	screen->dirty = true;
 }
 
-void act_leave(struct screen *screen, int argument)
-{
-	(void)argument;
-	screen->leaving = true;
-}
-
 /* ---- lines ---- */
 
-unsigned screen_body_lines(const struct screen *screen)
+unsigned screen_body_lines(const struct screen *screen, unsigned heads)
 {
-	unsigned lines = terminal_height(screen->terminal);
+	const unsigned lines = terminal_height(screen->terminal), others = TITLE_LINES + STATUS_LINES + heads;
 
-	return lines > TITLE_LINES + STATUS_LINES ? lines - TITLE_LINES - STATUS_LINES : 0;
+	return lines > others ? lines - others : 0;
 }
 
 void screen_put_line(struct screen *screen, unsigned line, const struct str *text, size_t left,
@@ -242,56 +240,47 @@ void screen_put_line(struct screen *screen, unsigned line, const struct str *tex
 {
 	unsigned width = terminal_width(screen->terminal);
 	size_t skipped = text_fitting(text->s, text->len, left), shown = text->len - skipped, columns;
+	struct str blanks = STR_INIT;
 
 	terminal_put(screen->terminal, line + TITLE_LINES, 0, width, text->s + skipped, shown, look);
 	columns = text_columns(text->s + skipped, shown);
-	if (look != LOOK_SELECTED && look != LOOK_BAR)
+	if ((look != LOOK_SELECTED && look != LOOK_BAR) || columns >= width)
 		return;
 	/* The bar goes to the edge. */
-	str_reset(&screen->scratch);
-	str_pad(&screen->scratch, ' ', columns < width ? width - columns : 0);
-	terminal_put(screen->terminal, line + TITLE_LINES, (unsigned)columns, width, screen->scratch.s,
-		     screen->scratch.len, look);
+	str_pad(&blanks, ' ', width - columns);
+	terminal_put(screen->terminal, line + TITLE_LINES, (unsigned)columns, width, blanks.s, blanks.len, look);
+	str_release(&blanks);
 }
 
-size_t screen_moved(int how, size_t at, size_t n, size_t page, size_t clicked)
+void screen_put_lines(struct screen *screen, const struct str *lines, const struct viewport *viewport,
+		      size_t selected)
 {
-	const size_t last = n ? n - 1 : 0;
-	size_t to = at;
+	const size_t end = viewport->top + screen_body_lines(screen, 0);
+	const char *at = lines->s;
 
-	switch (how) {
-	case MOVE_UP:
-		to = at ? at - 1 : 0;
-		break;
-	case MOVE_DOWN:
-		to = at + 1;
-		break;
-	case MOVE_PAGE_UP:
-		to = at > page ? at - page : 0;
-		break;
-	case MOVE_PAGE_DOWN:
-		to = at + page;
-		break;
-	case MOVE_FIRST:
-		to = 0;
-		break;
-	case MOVE_LAST:
-		to = last;
-		break;
-	case MOVE_CLICK:
-		to = clicked < n ? clicked : at;
-		break;
+	for (size_t i = 0; *at && i < end; i++) {
+		size_t len = strcspn(at, "\n");
+		struct str line = STR_INIT;
+
+		if (i >= viewport->top) {
+			str_addn(&line, at, len);
+			screen_put_line(screen, (unsigned)(i - viewport->top), &line, viewport->left,
+					i == selected ? LOOK_SELECTED : LOOK_PLAIN);
+			str_release(&line);
+		}
+		at += len + (at[len] == '\n');
 	}
-	return to < last ? to : last;
 }
 
-size_t screen_scrolled(const struct screen *screen, size_t left, size_t step, size_t widest)
+size_t screen_count_lines(const struct str *lines)
 {
-	const size_t width = terminal_width(screen->terminal), end = widest > width ? widest - width : 0;
+	size_t n = 0;
 
-	if (left >= end)
-		return left;
-	return left + step < end ? left + step : end;
+	for (const char *at = lines->s; *at; n++) {
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
+	return n;
 }
 
 size_t screen_line_columns(const struct str *line)
@@ -302,6 +291,62 @@ size_t screen_line_columns(const struct str *line)
 		n--;
 	return text_columns(line->s, n);
 }
+
+size_t screen_moved(enum movement how, size_t at, size_t n, size_t page)
+{
+	const size_t last = n ? n - 1 : 0;
+	const size_t to[] = {
+		[MOVE_UP] = at ? at - 1 : 0,
+		[MOVE_DOWN] = at + 1,
+		[MOVE_PAGE_UP] = at > page ? at - page : 0,
+		[MOVE_PAGE_DOWN] = at + page,
+		[MOVE_FIRST] = 0,
+		[MOVE_LAST] = last,
+		[MOVE_CLICK] = at,
+	};
+
+	return to[how] < last ? to[how] : last;
+}
+
+void viewport_clamp(struct viewport *viewport, const struct screen *screen, size_t n, unsigned heads)
+{
+	const size_t page = screen_body_lines(screen, heads);
+
+	if (viewport->selected >= n)
+		viewport->selected = n ? n - 1 : 0;
+	if (viewport->top + page > n)
+		viewport->top = n > page ? n - page : 0;
+	if (viewport->selected < viewport->top)
+		viewport->top = viewport->selected;
+	if (page && viewport->selected >= viewport->top + page)
+		viewport->top = viewport->selected - page + 1;
+}
+
+void viewport_move(struct viewport *viewport, const struct screen *screen, enum movement how, size_t n,
+		   unsigned heads)
+{
+	const unsigned line = terminal_click(screen->terminal), first = TITLE_LINES + heads;
+
+	if (how == MOVE_CLICK && line >= first && viewport->top + (line - first) < n)
+		viewport->selected = viewport->top + (line - first);
+	else
+		viewport->selected = screen_moved(how, viewport->selected, n, screen_body_lines(screen, heads));
+	viewport_clamp(viewport, screen, n, heads);
+}
+
+bool viewport_scroll(struct viewport *viewport, const struct screen *screen, int by, size_t widest)
+{
+	const size_t width = terminal_width(screen->terminal), end = widest > width ? widest - width : 0;
+	const size_t left = viewport->left, right = left + SCROLL_COLUMNS;
+
+	if (by < 0)
+		viewport->left = left > SCROLL_COLUMNS ? left - SCROLL_COLUMNS : 0;
+	else if (left < end)
+		viewport->left = right < end ? right : end;
+	return by > 0 || left;
+}
+
+/* ---- drawing ---- */
 
 static void draw_title(struct screen *screen, const struct view *drawn)
 {
@@ -326,7 +371,27 @@ static void draw(struct screen *screen)
 	screen->dirty = false;
 }
 
-/* ---- keys and feeding ---- */
+/* ---- keys ---- */
+
+void act_leave(struct screen *screen)
+{
+	screen->leaving = true;
+}
+
+void act_close(struct screen *screen)
+{
+	screen_pop_view(screen);
+}
+
+void act_move(struct screen *screen, int how)
+{
+	screen->views[screen->n_views - 1]->move(screen, (enum movement)how);
+}
+
+void act_scroll(struct screen *screen, int by)
+{
+	screen->views[screen->n_views - 1]->scroll(screen, by);
+}
 
 static const struct key_row *find_key(const struct screen *screen, const struct view *top, int key)
 {
@@ -341,7 +406,7 @@ static bool is_beside_view(const struct screen *screen, int key)
 {
 	const unsigned line = terminal_click(screen->terminal);
 
-	return key == KEY_CLICK && (line < TITLE_LINES || line - TITLE_LINES >= screen_body_lines(screen));
+	return key == KEY_CLICK && (line < TITLE_LINES || line - TITLE_LINES >= screen_body_lines(screen, 0));
 }
 
 static void take_key(struct screen *screen, int key)
@@ -352,16 +417,16 @@ static void take_key(struct screen *screen, int key)
 	screen->dirty = true;
 	if (key == KEY_GONE)
 		screen->leaving = true;
-	if (key == KEY_SIZE)
-		screen->fitted = 0;
 	if (key == KEY_SIZE || key == KEY_GONE || is_beside_view(screen, key))
 		return;
 	str_reset(&screen->message);
 	if (row)
-		row->act(screen, row->argument);
+		screen_key_act(screen, row);
 	else if (top->typed)
 		top->typed(screen, key);
 }
+
+/* ---- feeding ---- */
 
 static bool is_fed(const struct screen *screen)
 {
@@ -431,19 +496,12 @@ static void run(struct screen *screen)
 static void release(struct screen *screen)
 {
 	screen_drop_table(screen);
-	row_list_release(&screen->rows);
-	zooms_release(screen);
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
+		if (views[i]->end)
+			views[i]->end(screen);
+	zooms_free(screen->zooms);
 	texts_free(screen->texts);
-	str_release(&screen->prompt.text);
-	str_release(&screen->menu.title);
-	str_release(&screen->menu.lines);
-	str_release(&screen->menu.row_name);
-	str_release(&screen->text.title);
-	str_release(&screen->text.lines);
-	code_release(&screen->code);
-	str_release(&screen->values);
 	str_release(&screen->message);
-	str_release(&screen->scratch);
 	str_release(&screen->failed);
 }
 
@@ -456,11 +514,13 @@ int screen_run_view(struct screen *screen, struct str *err)
 {
 	int code = 0;
 
-	screen->prompt.text = screen->menu.title = screen->menu.lines = screen->menu.row_name =
-		screen->text.title = screen->text.lines =
-		screen->code.text = screen->code.search =
-		screen->values = screen->message = screen->scratch = screen->failed = (struct str)STR_INIT;
-	if (!screen->diff)
+	screen->texts = texts_new();
+	screen->dirty = true;
+	screen->message = screen->failed = (struct str)STR_INIT;
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
+		if (views[i]->begin)
+			views[i]->begin(screen);
+	if (screen->source->make)
 		code = make_table(screen, err);
 	if (!code)
 		code = terminal_open(&screen->terminal, screen->options->color,
@@ -480,13 +540,11 @@ int screen_run(const struct screen_options *options, const struct screen_source 
 		.options = options,
 		.source = source,
 		.query = *query,
-		.first_filter = query->filters.symbol_filter,
-		.texts = texts_new(),
+		.zooms = zooms_new(query->filters.symbol_filter),
 		.views = { &view_rows },
 		.n_views = 1,
 		.fed = source->feed ? SCREEN_FED_MORE : SCREEN_FED_ALL,
 		.code_wanted = options->code,
-		.dirty = true,
 	};
 
 	screen.least_branch = query->percent_limit > 0 ? chain_options_default().min_percent : query->chain.min_percent;

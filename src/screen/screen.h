@@ -11,8 +11,9 @@
  * screen owns the terminal from screen_run's begin to its end, however that comes: a signal that ends the program
  * puts the terminal back first.
  *
- * To add a view: a file view_x.c that ends in a const struct view, its keys as rows of screen_keys[], a
- * test in tests/cli/browser_*.sh. To add a key: a row of screen_keys[], its place in pstat-report(1).
+ * To add a view: a file view_x.c with its state and a const struct view, which is a row of views[] in screen.c; its
+ * keys as rows of screen_keys[]; a test in tests/cli/browser_*.sh. To add a key: a row of screen_keys[], its place in
+ * pstat-report(1).
  */
 #ifndef PSTAT_SCREEN_H
 #define PSTAT_SCREEN_H
@@ -30,7 +31,10 @@ enum {
 struct screen_source {
 	void *context;
 	const struct recording_info *recording; /* that questions are about; its events are known */
-	/* Makes a table: 0, and the screen frees it before it calls feed(); or -errno with a sentence. */
+	/*
+	 * Makes a table: 0, and the screen frees it before it calls feed(); or -errno with a sentence. NULL: no table
+	 * is ever asked for.
+	 */
 	int (*make)(void *context, struct table **table, const struct question *question, struct str *err);
 	/* Takes of what there is for about budget_ns. After an error it is not called again. NULL: all is there. */
 	int (*feed)(void *context, uint64_t budget_ns, struct str *err);

@@ -14,14 +14,62 @@
  */
 #include "screen/screen_internal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SCROLL_COLUMNS = 8, TRIED_MAX = 32 };
+enum { TRIED_MAX = 32, NAME_BYTES_MAX = 100 };
 
 /* Above these a number is red, or green, as in --stdio. */
 #define HOT_PERCENT 5.0
 #define WARM_PERCENT 0.5
+
+/* A way back. */
+struct code_place {
+	const struct symbol *symbol;
+	struct viewport viewport;
+};
+struct code_view {
+	const struct symbol *symbol;
+	struct annotate *annotate; /* the functions that have samples, of the table; NULL: not asked for */
+	const struct hist *annotated; /* of whose events */
+	struct session *session; /* that holds the files of what is shown; NULL: none does */
+	bool used; /* options and look are the user's */
+	struct annotate_options options;
+	struct annotation_look look;
+	struct str text;
+	struct code_line *lines;
+	size_t n, cap;
+	struct viewport viewport;
+	size_t jump_to; /* the line that the selected one jumps to; SIZE_MAX: none */
+	struct code_place *back; /* where one came from, the last one first to come back to */
+	size_t n_back, cap_back;
+	struct str search;
+};
+
+static void begin(struct screen *screen)
+{
+	screen->code = xcalloc(1, sizeof(*screen->code));
+	str_init(&screen->code->text);
+	str_init(&screen->code->search);
+}
+
+static void forget_table(struct screen *screen)
+{
+	annotate_free(screen->code->annotate);
+	screen->code->annotate = NULL;
+}
+
+static void end(struct screen *screen)
+{
+	struct code_view *code = screen->code;
+
+	str_release(&code->text);
+	str_release(&code->search);
+	free(code->lines);
+	free(code->back);
+	free(code);
+}
 
 /* ---- lines ---- */
 
@@ -32,7 +80,7 @@ static int keep_text(void *context, struct str *text)
 	return 0;
 }
 
-static void add_line(struct code *code, const struct str *text, const struct code_line *line)
+static void add_line(struct code_view *code, const struct str *text, const struct code_line *line)
 {
 	struct code_line *added;
 
@@ -46,7 +94,7 @@ static void add_line(struct code *code, const struct str *text, const struct cod
 }
 
 /* Adds the lines of a text that stands above the instructions. */
-static void add_head_lines(struct code *code, struct str *text)
+static void add_head_lines(struct code_view *code, struct str *text)
 {
 	const struct code_line line = { .instruction = ANNOTATE_NONE, .to = SIZE_MAX };
 
@@ -64,7 +112,7 @@ static void add_head_lines(struct code *code, struct str *text)
 	}
 }
 
-static void take_row(struct code *code, const struct annotation *annotation, size_t row, struct output *output)
+static void take_row(struct code_view *code, const struct annotation *annotation, size_t row, struct output *output)
 {
 	const struct annotate_row *shown = &annotation->rows[row];
 	const struct annotate_instruction *instruction = &annotation->instructions[shown->instruction];
@@ -84,7 +132,7 @@ static void take_row(struct code *code, const struct annotation *annotation, siz
 }
 
 /* The line of an instruction; 0 where there is none of it, which can't be. */
-static size_t line_of(const struct code *code, size_t instruction)
+static size_t line_of(const struct code_view *code, size_t instruction)
 {
 	for (size_t i = 0; i < code->n; i++)
 		if (code->lines[i].kind == ROW_INSTRUCTION && code->lines[i].instruction == instruction)
@@ -92,7 +140,7 @@ static size_t line_of(const struct code *code, size_t instruction)
 	return 0;
 }
 
-static void take_annotation(struct code *code, const struct annotation *annotation)
+static void take_annotation(struct code_view *code, const struct annotation *annotation)
 {
 	struct output output = { .text = STR_INIT, .write = keep_text };
 
@@ -105,7 +153,7 @@ static void take_annotation(struct code *code, const struct annotation *annotati
 	str_release(&output.text);
 }
 
-static int annotate_symbol(struct code *code, struct annotate *annotate, const struct symbol *symbol, bool any,
+static int annotate_symbol(struct code_view *code, struct annotate *annotate, const struct symbol *symbol, bool any,
 			   struct str *err)
 {
 	const struct annotate_function *function = any ? annotate_function_any(annotate, symbol)
@@ -148,21 +196,15 @@ static struct annotate *ask(struct screen *screen)
 /* Asks once for each table, as that goes through all samples. NULL: there is no table. */
 static struct annotate *annotate_of(struct screen *screen)
 {
-	struct code *code = &screen->code;
+	struct code_view *code = screen->code;
 
 	if (!screen_need_table(screen))
 		return NULL;
 	if (code->annotate && code->annotated == screen->hist)
 		return code->annotate;
-	code_forget(code);
+	forget_table(screen);
 	code->annotated = screen->hist;
 	return code->annotate = ask(screen);
-}
-
-void code_forget(struct code *code)
-{
-	annotate_free(code->annotate);
-	code->annotate = NULL;
 }
 
 /* Fills screen->code; any: also of a function that has no samples. Else it is as it was, and err says why. */
@@ -170,7 +212,7 @@ static int make_lines(struct screen *screen, const struct symbol *symbol, bool a
 {
 	struct annotate *annotate = annotate_of(screen);
 
-	return annotate ? annotate_symbol(&screen->code, annotate, symbol, any, err) :
+	return annotate ? annotate_symbol(screen->code, annotate, symbol, any, err) :
 			  fail(err, -ENOENT, "there is no table");
 }
 
@@ -204,7 +246,7 @@ static const struct symbol *neighbour(struct screen *screen, int steps)
 	const struct annotate_function *function = NULL;
 	size_t at = 0;
 
-	while (annotate && (function = annotate_function_at(annotate, at)) && function->symbol != screen->code.symbol)
+	while (annotate && (function = annotate_function_at(annotate, at)) && function->symbol != screen->code->symbol)
 		at++;
 	if (!function || (steps < 0 && at < (size_t)-steps))
 		return NULL;
@@ -215,7 +257,7 @@ static const struct symbol *neighbour(struct screen *screen, int steps)
 /* ---- what stays ---- */
 
 /* Holds the files of what is shown, and of where the ways back lead, while the profile forgets. session NULL: none. */
-static void hold_files(struct code *code, struct session *session)
+static void hold_files(struct code_view *code, struct session *session)
 {
 	const struct dso **dsos = xcalloc(code->n_back + 1, sizeof(*dsos));
 	size_t n = 0;
@@ -233,29 +275,29 @@ static void hold_files(struct code *code, struct session *session)
 /* ---- the hottest ---- */
 
 /* Is a line before another one, where the hottest is first? Lines equally hot are from top to bottom. */
-static bool is_hotter(const struct code *code, size_t a, size_t b)
+static bool is_hotter(const struct code_line *lines, size_t a, size_t b)
 {
-	if (code->lines[a].percent > code->lines[b].percent)
+	if (lines[a].percent > lines[b].percent)
 		return true;
-	return code->lines[a].percent >= code->lines[b].percent && a < b;
+	return lines[a].percent >= lines[b].percent && a < b;
 }
 
-size_t code_hottest(const struct code *code, size_t from, int step)
+size_t code_hottest(const struct code_line *lines, size_t n, size_t from, int step)
 {
 	size_t first = SIZE_MAX, last = SIZE_MAX, next = SIZE_MAX, before = SIZE_MAX;
 
-	for (size_t i = 0; i < code->n; i++) {
-		if (code->lines[i].percent <= 0)
+	for (size_t i = 0; i < n; i++) {
+		if (lines[i].percent <= 0)
 			continue;
-		if (first == SIZE_MAX || is_hotter(code, i, first))
+		if (first == SIZE_MAX || is_hotter(lines, i, first))
 			first = i;
-		if (last == SIZE_MAX || is_hotter(code, last, i))
+		if (last == SIZE_MAX || is_hotter(lines, last, i))
 			last = i;
-		if (from >= code->n)
+		if (from >= n)
 			continue;
-		if (is_hotter(code, from, i) && (next == SIZE_MAX || is_hotter(code, i, next)))
+		if (is_hotter(lines, from, i) && (next == SIZE_MAX || is_hotter(lines, i, next)))
 			next = i;
-		if (is_hotter(code, i, from) && (before == SIZE_MAX || is_hotter(code, before, i)))
+		if (is_hotter(lines, i, from) && (before == SIZE_MAX || is_hotter(lines, before, i)))
 			before = i;
 	}
 	if (!step)
@@ -265,18 +307,9 @@ size_t code_hottest(const struct code *code, size_t from, int step)
 	return before == SIZE_MAX ? last : before;
 }
 
-void code_release(struct code *code)
-{
-	code_forget(code);
-	str_release(&code->text);
-	str_release(&code->search);
-	free(code->lines);
-	free(code->back);
-}
-
 /* ---- drawing ---- */
 
-static enum terminal_look look_of(const struct code *code, size_t i)
+static enum terminal_look look_of(const struct code_view *code, size_t i)
 {
 	const struct code_line *line = &code->lines[i];
 
@@ -290,46 +323,39 @@ static enum terminal_look look_of(const struct code *code, size_t i)
 /* The numbers in front of a hot instruction, over the line that is there. */
 static void draw_numbers(struct screen *screen, unsigned y, const struct code_line *line, const struct str *text)
 {
-	const struct code *code = &screen->code;
+	const struct code_view *code = screen->code;
 	struct str numbers = STR_INIT;
 
-	if (code->left >= line->numbers || line->percent <= WARM_PERCENT)
+	if (code->viewport.left >= line->numbers || line->percent <= WARM_PERCENT)
 		return;
 	str_addn(&numbers, text->s, line->numbers < text->len ? line->numbers : text->len);
-	screen_put_line(screen, y, &numbers, code->left, line->percent >= HOT_PERCENT ? LOOK_HOT : LOOK_WARM);
+	screen_put_line(screen, y, &numbers, code->viewport.left, line->percent >= HOT_PERCENT ? LOOK_HOT : LOOK_WARM);
 	str_release(&numbers);
 }
 
 static void clamp(struct screen *screen)
 {
-	struct code *code = &screen->code;
-	const size_t lines = screen_body_lines(screen);
-
-	if (code->selected >= code->n)
-		code->selected = code->n ? code->n - 1 : 0;
-	if (code->top + lines > code->n)
-		code->top = code->n > lines ? code->n - lines : 0;
-	if (code->selected < code->top)
-		code->top = code->selected;
-	if (lines && code->selected >= code->top + lines)
-		code->top = code->selected - lines + 1;
+	viewport_clamp(&screen->code->viewport, screen, screen->code->n, 0);
 }
 
 static void draw(struct screen *screen)
 {
-	struct code *code = &screen->code;
-	unsigned lines = screen_body_lines(screen);
-	const struct code_line *selected = code->selected < code->n ? &code->lines[code->selected] : NULL;
+	struct code_view *code = screen->code;
+	struct viewport *viewport = &code->viewport;
+	unsigned lines = screen_body_lines(screen, 0);
+	size_t to;
 
 	clamp(screen);
-	code->jump_to = selected && selected->to != SIZE_MAX ? line_of(code, selected->to) : SIZE_MAX;
-	for (unsigned y = 0; y < lines && code->top + y < code->n; y++) {
-		const size_t i = code->top + y;
+	to = viewport->selected < code->n ? code->lines[viewport->selected].to : SIZE_MAX;
+	code->jump_to = to != SIZE_MAX ? line_of(code, to) : SIZE_MAX;
+	for (unsigned y = 0; y < lines && viewport->top + y < code->n; y++) {
+		const size_t i = viewport->top + y;
+		const bool selected = i == viewport->selected;
 		struct str text = STR_INIT;
 
 		str_addn(&text, code->text.s + code->lines[i].text, code->lines[i].n);
-		screen_put_line(screen, y, &text, code->left, i == code->selected ? LOOK_SELECTED : look_of(code, i));
-		if (i != code->selected)
+		screen_put_line(screen, y, &text, viewport->left, selected ? LOOK_SELECTED : look_of(code, i));
+		if (!selected)
 			draw_numbers(screen, y, &code->lines[i], &text);
 		str_release(&text);
 	}
@@ -337,41 +363,49 @@ static void draw(struct screen *screen)
 
 static void add_title(const struct screen *screen, struct str *out)
 {
-	str_addf(out, "%s  (Esc: back)", screen->code.symbol->name);
+	str_addf(out, "%s  (Esc: back)", screen->code->symbol->name);
 }
-
-const struct view view_code = { .bit = VIEW_CODE, .title = add_title, .draw = draw };
 
 /* ---- moving ---- */
 
 /* In the middle of the screen, where it is out of sight. */
 static void select_line(struct screen *screen, size_t i)
 {
-	struct code *code = &screen->code;
-	const size_t lines = screen_body_lines(screen);
+	struct viewport *viewport = &screen->code->viewport;
+	const size_t lines = screen_body_lines(screen, 0);
 
-	if (i < code->top || i >= code->top + lines)
-		code->top = i > lines / 2 ? i - lines / 2 : 0;
-	code->selected = i;
+	if (i < viewport->top || i >= viewport->top + lines)
+		viewport->top = i > lines / 2 ? i - lines / 2 : 0;
+	viewport->selected = i;
 	clamp(screen);
 }
 
-void act_code_move(struct screen *screen, int how)
+static void move(struct screen *screen, enum movement how)
 {
-	struct code *code = &screen->code;
-	const size_t line = terminal_click(screen->terminal);
-	size_t clicked = line ? code->top + line - 1 : SIZE_MAX;
+	struct code_view *code = screen->code;
 
 	/* A click below the last line selects that one. */
-	if (line && code->n && clicked >= code->n)
-		clicked = code->n - 1;
-	code->selected = screen_moved(how, code->selected, code->n, screen_body_lines(screen), clicked);
-	clamp(screen);
+	if (how == MOVE_CLICK && code->n < screen_body_lines(screen, 0) && terminal_click(screen->terminal) > code->n)
+		how = MOVE_LAST;
+	viewport_move(&code->viewport, screen, how, code->n, 0);
 }
+
+/* Goes on to the right without end: lines of source may be far away. */
+static void scroll(struct screen *screen, int by)
+{
+	if (!viewport_scroll(&screen->code->viewport, screen, by, SIZE_MAX))
+		act_code_back(screen);
+}
+
+const struct view view_code = {
+	.bit = VIEW_CODE, .title = add_title, .draw = draw, .move = move, .scroll = scroll,
+	.begin = begin, .end = end, .forget_table = forget_table,
+};
 
 void act_code_hottest(struct screen *screen, int step)
 {
-	size_t i = code_hottest(&screen->code, screen->code.selected, step);
+	const struct code_view *code = screen->code;
+	size_t i = code_hottest(code->lines, code->n, code->viewport.selected, step);
 
 	if (i == SIZE_MAX)
 		screen_say(screen, "no instruction here has samples");
@@ -379,24 +413,12 @@ void act_code_hottest(struct screen *screen, int step)
 		select_line(screen, i);
 }
 
-void act_code_scroll(struct screen *screen, int by)
-{
-	struct code *code = &screen->code;
-
-	if (by > 0)
-		code->left += SCROLL_COLUMNS;
-	else if (code->left)
-		code->left -= code->left > SCROLL_COLUMNS ? SCROLL_COLUMNS : code->left;
-	else
-		act_code_back(screen, 0);
-}
-
 /* ---- from function to function ---- */
 
 /* False: its code can't be shown, and the status line says why. */
 static bool show(struct screen *screen, const struct symbol *symbol, bool any)
 {
-	struct code *code = &screen->code;
+	struct code_view *code = screen->code;
 	struct str err = STR_INIT;
 	int rc = make_lines(screen, symbol, any, &err);
 	size_t hottest;
@@ -404,8 +426,8 @@ static bool show(struct screen *screen, const struct symbol *symbol, bool any)
 	if (rc) {
 		screen_say(screen, "%s: %s", symbol->name, err.s);
 	} else {
-		hottest = code_hottest(code, 0, 0);
-		code->left = code->top = 0;
+		hottest = code_hottest(code->lines, code->n, 0, 0);
+		code->viewport.left = code->viewport.top = 0;
 		select_line(screen, hottest == SIZE_MAX ? 0 : hottest);
 		hold_files(code, screen->table->session);
 	}
@@ -417,7 +439,7 @@ static bool show(struct screen *screen, const struct symbol *symbol, bool any)
 static void begin_look(struct screen *screen)
 {
 	const struct screen_code *wanted = screen->options->code;
-	struct code *code = &screen->code;
+	struct code_view *code = screen->code;
 
 	if (code->used)
 		return;
@@ -460,12 +482,11 @@ void code_begin(struct screen *screen)
 	str_release(&why);
 }
 
-void act_annotate(struct screen *screen, int argument)
+void act_annotate(struct screen *screen)
 {
-	struct code *code = &screen->code;
+	struct code_view *code = screen->code;
 	const struct symbol *symbol;
 
-	(void)argument;
 	if (!screen_need_table(screen))
 		return;
 	symbol = annotate_around(screen->table->session, rows_selected_symbol(screen));
@@ -482,8 +503,8 @@ void act_annotate(struct screen *screen, int argument)
 /* Shows a function with a way back to this one. */
 static void go_to_function(struct screen *screen, const struct symbol *symbol)
 {
-	struct code *code = &screen->code;
-	const struct code_place here = { code->symbol, code->selected, code->top };
+	struct code_view *code = screen->code;
+	const struct code_place here = { code->symbol, code->viewport };
 
 	if (!show(screen, symbol, true))
 		return;
@@ -492,12 +513,11 @@ static void go_to_function(struct screen *screen, const struct symbol *symbol)
 	hold_files(code, screen->table->session);
 }
 
-void act_code_enter(struct screen *screen, int argument)
+void act_code_enter(struct screen *screen)
 {
-	struct code *code = &screen->code;
-	const struct code_line *line = &code->lines[code->selected];
+	struct code_view *code = screen->code;
+	const struct code_line *line = &code->lines[code->viewport.selected];
 
-	(void)argument;
 	if (line->to != SIZE_MAX)
 		select_line(screen, line_of(code, line->to));
 	else if (line->callee == code->symbol)
@@ -528,12 +548,11 @@ void act_code_neighbour(struct screen *screen, int step)
 	str_release(&why);
 }
 
-void act_code_back(struct screen *screen, int argument)
+void act_code_back(struct screen *screen)
 {
-	struct code *code = &screen->code;
+	struct code_view *code = screen->code;
 	struct code_place place;
 
-	(void)argument;
 	if (!code->n_back) {
 		hold_files(code, NULL);
 		screen_pop_view(screen);
@@ -542,8 +561,7 @@ void act_code_back(struct screen *screen, int argument)
 	place = code->back[--code->n_back];
 	if (!show(screen, place.symbol, true))
 		return;
-	code->selected = place.selected;
-	code->top = place.top;
+	code->viewport = place.viewport;
 	clamp(screen);
 }
 
@@ -552,28 +570,33 @@ void act_code_back(struct screen *screen, int argument)
 /* The selected instruction, or the one below the selected line, stays where it is. False: an error is shown. */
 static bool show_anew(struct screen *screen)
 {
-	struct code *code = &screen->code;
-	const uint32_t instruction = code->lines[code->selected].instruction;
-	const size_t above = code->selected - code->top;
+	struct code_view *code = screen->code;
+	const uint32_t instruction = code->lines[code->viewport.selected].instruction;
+	struct viewport *viewport = &code->viewport;
+	const size_t above = viewport->selected - viewport->top;
 	struct str err = STR_INIT;
 	bool failed = make_lines(screen, code->symbol, true, &err);
 
 	if (failed)
 		screen_say(screen, "%s", err.s);
 	if (instruction != ANNOTATE_NONE)
-		code->selected = line_of(code, instruction);
-	code->top = code->selected > above ? code->selected - above : 0;
+		viewport->selected = line_of(code, instruction);
+	viewport->top = viewport->selected > above ? viewport->selected - above : 0;
 	clamp(screen);
 	str_release(&err);
 	return !failed;
 }
 
-/* member: the offset of a bool in struct code. */
-void act_code_flip(struct screen *screen, int member)
+void act_code_flip(struct screen *screen, int which)
 {
-	bool *shown = (bool *)((char *)&screen->code + member);
+	struct code_view *code = screen->code;
+	bool *const switches[] = {
+		[CODE_SOURCE] = &code->options.no_source, [CODE_SYNTAX] = &code->options.intel,
+		[CODE_LINES] = &code->look.lines,	  [CODE_PATHS] = &code->look.full_paths,
+		[CODE_BYTES] = &code->look.raw_bytes,	  [CODE_ARROWS] = &code->look.arrows,
+	};
 
-	*shown = !*shown;
+	*switches[which] = !*switches[which];
 	show_anew(screen);
 }
 
@@ -586,12 +609,12 @@ static void show_values(struct screen *screen, enum annotation_value value)
 		[ANNOTATION_SAMPLES] = "numbers of samples",
 	};
 
-	screen->code.look.value = value;
+	screen->code->look.value = value;
 	if (show_anew(screen))
 		screen_say(screen, "%s", names[value]);
 }
 
-void act_code_values(struct screen *screen, int argument)
+void act_code_values(struct screen *screen)
 {
 	static const enum annotation_value next[] = {
 		[ANNOTATION_PERCENT] = ANNOTATION_PERIOD,
@@ -599,31 +622,28 @@ void act_code_values(struct screen *screen, int argument)
 		[ANNOTATION_SAMPLES] = ANNOTATION_PERCENT,
 	};
 
-	(void)argument;
-	show_values(screen, next[screen->code.look.value]);
+	show_values(screen, next[screen->code->look.value]);
 }
 
-void act_code_scope(struct screen *screen, int argument)
+void act_code_scope(struct screen *screen)
 {
 	static const enum annotate_percent other[] = {
 		[PERCENT_LOCAL_PERIOD] = PERCENT_GLOBAL_PERIOD, [PERCENT_GLOBAL_PERIOD] = PERCENT_LOCAL_PERIOD,
 		[PERCENT_LOCAL_HITS] = PERCENT_GLOBAL_HITS, [PERCENT_GLOBAL_HITS] = PERCENT_LOCAL_HITS,
 	};
 
-	(void)argument;
-	screen->code.look.percent = other[screen->code.look.percent];
+	screen->code->look.percent = other[screen->code->look.percent];
 	show_values(screen, ANNOTATION_PERCENT);
 }
 
-void act_code_base(struct screen *screen, int argument)
+void act_code_base(struct screen *screen)
 {
 	static const enum annotate_percent other[] = {
 		[PERCENT_LOCAL_PERIOD] = PERCENT_LOCAL_HITS, [PERCENT_LOCAL_HITS] = PERCENT_LOCAL_PERIOD,
 		[PERCENT_GLOBAL_PERIOD] = PERCENT_GLOBAL_HITS, [PERCENT_GLOBAL_HITS] = PERCENT_GLOBAL_PERIOD,
 	};
 
-	(void)argument;
-	screen->code.look.percent = other[screen->code.look.percent];
+	screen->code->look.percent = other[screen->code->look.percent];
 	show_values(screen, ANNOTATION_PERCENT);
 }
 
@@ -632,10 +652,10 @@ void act_code_base(struct screen *screen, int argument)
 /* From the selected line on, and around. */
 static void search(struct screen *screen, int step)
 {
-	struct code *code = &screen->code;
+	struct code_view *code = screen->code;
 
 	for (size_t k = 1; k <= code->n; k++) {
-		size_t i = (code->selected + (step > 0 ? k : code->n - k)) % code->n;
+		size_t i = (code->viewport.selected + (step > 0 ? k : code->n - k)) % code->n;
 		const char *text = code->text.s + code->lines[i].text;
 
 		if (!memmem(text, code->lines[i].n, code->search.s, code->search.len))
@@ -646,22 +666,25 @@ static void search(struct screen *screen, int step)
 	screen_say(screen, "'%s' is nowhere in it", code->search.s);
 }
 
-static void search_done(struct screen *screen, bool accepted)
+static void search_done(struct screen *screen, const char *text)
 {
-	struct code *code = &screen->code;
+	struct code_view *code = screen->code;
 
-	if (!accepted || !screen->prompt.text.len)
+	if (!text || !*text)
 		return;
 	str_reset(&code->search);
-	str_addn(&code->search, screen->prompt.text.s, screen->prompt.text.len);
+	str_add(&code->search, text);
 	search(screen, 1);
 }
 
-void act_code_search(struct screen *screen, int step)
+void act_code_search(struct screen *screen)
 {
-	if (!step)
-		prompt_open(screen, "Search for", screen->code.search.s, NULL, search_done);
-	else if (screen->code.search.len)
+	prompt_open(screen, "Search for", screen->code->search.s, NULL, search_done);
+}
+
+void act_code_search_on(struct screen *screen, int step)
+{
+	if (screen->code->search.len)
 		search(screen, step);
 	else
 		screen_say(screen, "/ says what to search for");
@@ -669,12 +692,25 @@ void act_code_search(struct screen *screen, int step)
 
 /* ---- to a file ---- */
 
-void code_print(struct screen *screen, struct output *output)
+static void print(struct screen *screen, struct output *output)
 {
-	const struct code *code = &screen->code;
+	const struct code_view *code = screen->code;
 
 	for (size_t i = 0; i < code->n && !output_step(output); i++) {
 		str_addn(&output->text, code->text.s + code->lines[i].text, code->lines[i].n);
 		str_addc(&output->text, '\n');
 	}
+}
+
+/* "hot.annotation": of the name what every file system takes. */
+void act_code_save(struct screen *screen)
+{
+	const char *name = screen->code->symbol->name;
+	struct str path = STR_INIT;
+
+	for (size_t i = 0; name[i] && i < NAME_BYTES_MAX; i++)
+		str_addc(&path, isalnum((unsigned char)name[i]) || (i && name[i] == '.') ? name[i] : '_');
+	str_add(&path, ".annotation");
+	save_as(screen, path.s, print);
+	str_release(&path);
 }

@@ -4,12 +4,33 @@
  */
 #include "screen/screen_internal.h"
 
+#include <stdlib.h>
+
 enum { LABEL_LEAST = 6 }; /* columns with its colon: fewer say nothing */
+
+struct prompt {
+	const char *label;
+	struct str text;
+	void (*changed)(struct screen *screen, const char *text);
+	void (*done)(struct screen *screen, const char *text);
+};
+
+static void begin(struct screen *screen)
+{
+	screen->prompt = xcalloc(1, sizeof(*screen->prompt));
+	str_init(&screen->prompt->text);
+}
+
+static void end(struct screen *screen)
+{
+	str_release(&screen->prompt->text);
+	free(screen->prompt);
+}
 
 /* Half of the line is for what is typed, if it needs so much: the label gives way. One column is the cursor's. */
 static void add_label(const struct screen *screen, size_t width, struct str *out)
 {
-	const struct prompt *prompt = &screen->prompt;
+	const struct prompt *prompt = screen->prompt;
 	const size_t typed = text_columns(prompt->text.s, prompt->text.len) + 1;
 	const size_t needed = typed < width / 2 ? typed : width / 2, begin = out->len;
 
@@ -22,7 +43,7 @@ static void add_label(const struct screen *screen, size_t width, struct str *out
 
 void prompt_add_line(const struct screen *screen, struct str *out)
 {
-	const struct str *text = &screen->prompt.text;
+	const struct str *text = &screen->prompt->text;
 	const size_t width = terminal_width(screen->terminal);
 	size_t room, columns, skipped = 0;
 
@@ -50,8 +71,8 @@ static unsigned cursor(const struct screen *screen)
 
 static void changed(struct screen *screen)
 {
-	if (screen->prompt.changed)
-		screen->prompt.changed(screen);
+	if (screen->prompt->changed)
+		screen->prompt->changed(screen, screen->prompt->text.s);
 }
 
 static void add_character(struct str *text, unsigned code)
@@ -77,16 +98,17 @@ static void typed(struct screen *screen, int key)
 {
 	if (key < ' ' || key >= KEY_OF_TERMINAL)
 		return;
-	add_character(&screen->prompt.text, (unsigned)key);
+	add_character(&screen->prompt->text, (unsigned)key);
 	changed(screen);
 }
 
-const struct view view_prompt = { .bit = VIEW_PROMPT, .typed = typed, .cursor = cursor };
+const struct view view_prompt = { .bit = VIEW_PROMPT, .typed = typed, .cursor = cursor, .begin = begin, .end = end };
 
 void prompt_open(struct screen *screen, const char *label, const char *text,
-		 void (*when_changed)(struct screen *screen), void (*done)(struct screen *screen, bool accepted))
+		 void (*when_changed)(struct screen *screen, const char *text),
+		 void (*done)(struct screen *screen, const char *text))
 {
-	struct prompt *prompt = &screen->prompt;
+	struct prompt *prompt = screen->prompt;
 
 	prompt->label = label;
 	prompt->changed = when_changed;
@@ -96,22 +118,36 @@ void prompt_open(struct screen *screen, const char *label, const char *text,
 	screen_push_view(screen, &view_prompt);
 }
 
-void act_prompt_end(struct screen *screen, int accepted)
+void act_prompt_accept(struct screen *screen)
 {
 	screen_pop_view(screen);
-	screen->prompt.done(screen, accepted);
+	screen->prompt->done(screen, screen->prompt->text.s);
 }
 
-/* The last character, or all of them. */
-void act_prompt_delete(struct screen *screen, int all)
+void act_prompt_cancel(struct screen *screen)
 {
-	struct str *text = &screen->prompt.text;
+	screen_pop_view(screen);
+	screen->prompt->done(screen, NULL);
+}
+
+/* Takes the last character back: its bytes, of which all but the first begin with the bits 10. */
+void act_prompt_delete(struct screen *screen)
+{
+	struct str *text = &screen->prompt->text;
 
 	if (!text->len)
 		return;
 	do
 		text->len--;
-	while (text->len && (all || ((unsigned char)text->s[text->len] & 0xc0) == 0x80));
+	while (text->len && ((unsigned char)text->s[text->len] & 0xc0) == 0x80);
 	text->s[text->len] = '\0';
+	changed(screen);
+}
+
+void act_prompt_delete_all(struct screen *screen)
+{
+	if (!screen->prompt->text.len)
+		return;
+	str_reset(&screen->prompt->text);
 	changed(screen);
 }

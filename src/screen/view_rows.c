@@ -16,14 +16,49 @@
  */
 #include "screen/screen_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
-enum { SCROLL_COLUMNS = 8, MARK_COLUMNS = 2, STEP_COLUMNS = 3, HEAD_LINES = 1 };
+enum { MARK_COLUMNS = 2, STEP_COLUMNS = 3, HEAD_LINES = 1 };
 
 /* Above these a percentage is red, or green, as in --stdio. */
 #define HOT_PERCENT 5.0
 #define WARM_PERCENT 0.5
 
+struct id_set { /* sorted */
+	uint64_t *v;
+	size_t n, cap;
+};
+struct row_tree {
+	const struct entry *entry;
+	struct call_tree *tree; /* or NULL: it has none */
+};
+struct row_list {
+	struct row *v;
+	size_t n, cap;
+	struct row_tree *trees; /* made when they are first unfolded */
+	size_t n_trees, cap_trees;
+	struct index of_entry; /* of trees */
+	struct id_set flipped; /* rows that are not as `all_unfolded` says */
+	bool all_unfolded;
+	struct id_count { /* while rows are made: kept, for there are as many as rows */
+		uint64_t id;
+		uint32_t n; /* rows that would have it */
+	} *ids;
+	size_t n_ids, cap_ids;
+	struct index of_id; /* of ids */
+};
+struct rows_view {
+	struct row_list list;
+	struct viewport viewport;
+	uint64_t selected_id;
+	bool whole_names;
+	unsigned fitted; /* columns that the table's widths are for, and one more; 0: not yet */
+	uint64_t menu_id; /* of the row that the menu is of; 0: of none */
+	struct str menu_name; /* and its name */
+};
+
+/* The rows while they are made. */
 struct making {
 	struct row_list *rows;
 	struct table *table;
@@ -223,7 +258,8 @@ static void row_list_make(struct row_list *rows, struct table *table, const stru
 	str_release(&m.text);
 }
 
-void row_list_forget(struct row_list *rows)
+/* Before the table goes: forgets all that points into it. */
+static void row_list_forget(struct row_list *rows)
 {
 	for (size_t i = 0; i < rows->n_trees; i++)
 		calltree_free(rows->trees[i].tree);
@@ -232,7 +268,7 @@ void row_list_forget(struct row_list *rows)
 	index_clear(&rows->of_entry);
 }
 
-void row_list_release(struct row_list *rows)
+static void row_list_release(struct row_list *rows)
 {
 	row_list_forget(rows);
 	free(rows->v);
@@ -241,7 +277,6 @@ void row_list_release(struct row_list *rows)
 	index_release(&rows->of_entry);
 	free(rows->ids);
 	index_release(&rows->of_id);
-	*rows = (struct row_list){ .n = 0 };
 }
 
 /* The number of the row with this id; rows->n: there is none. */
@@ -304,7 +339,9 @@ static void row_list_set_below(struct row_list *rows, struct table *table, const
 
 const struct row *rows_selected(const struct screen *screen)
 {
-	return screen->selected < screen->rows.n ? &screen->rows.v[screen->selected] : NULL;
+	const struct rows_view *view = screen->rows;
+
+	return view->viewport.selected < view->list.n ? &view->list.v[view->viewport.selected] : NULL;
 }
 
 const struct column *rows_key_column(const struct table *table, const struct entry *entry, const char *key)
@@ -339,84 +376,99 @@ const struct symbol *rows_selected_symbol(const struct screen *screen)
 		       : NULL;
 }
 
-static unsigned rows_in_sight(const struct screen *screen)
-{
-	unsigned lines = screen_body_lines(screen);
-
-	return lines > HEAD_LINES ? lines - HEAD_LINES : 1;
-}
-
-/* The selected row is in sight, and no line is wasted below the last one. */
-static void clamp(struct screen *screen)
-{
-	const size_t n = screen->rows.n, lines = screen->terminal ? rows_in_sight(screen) : 1;
-
-	if (screen->selected >= n)
-		screen->selected = n ? n - 1 : 0;
-	if (screen->top + lines > n)
-		screen->top = n > lines ? n - lines : 0;
-	if (screen->selected < screen->top)
-		screen->top = screen->selected;
-	if (screen->selected >= screen->top + lines)
-		screen->top = screen->selected - lines + 1;
-}
-
 static void select_row(struct screen *screen, size_t i)
 {
-	screen->selected = i;
-	clamp(screen);
-	if (screen->rows.n)
-		screen->selected_id = screen->rows.v[screen->selected].id;
+	struct rows_view *view = screen->rows;
+
+	view->viewport.selected = i;
+	viewport_clamp(&view->viewport, screen, view->list.n, HEAD_LINES);
+	if (view->list.n)
+		view->selected_id = view->list.v[view->viewport.selected].id;
 }
 
 static bool rows_select(struct screen *screen, uint64_t id)
 {
-	size_t i = row_list_find(&screen->rows, id);
+	size_t i = row_list_find(&screen->rows->list, id);
 
-	if (i == screen->rows.n)
+	if (i == screen->rows->list.n)
 		return false;
 	select_row(screen, i);
 	return true;
 }
 
 /* At the same height of the screen, where the row is still there; else the line at the same place, or the first. */
-void rows_renew(struct screen *screen)
+static void select_again(struct rows_view *view)
 {
-	struct row_list *rows = &screen->rows;
-	size_t before = screen->selected, found;
+	const struct row_list *rows = &view->list;
+	struct viewport *at = &view->viewport;
+	size_t before = at->selected, found;
 
-	if (!screen->hist) {
-		rows->n = 0;
-		return;
-	}
-	row_list_make(rows, screen->table, screen->hist);
-	found = screen->selected_id ? row_list_find(rows, screen->selected_id) : rows->n;
+	found = view->selected_id ? row_list_find(rows, view->selected_id) : rows->n;
 	if (found < rows->n && found >= before)
-		screen->top += found - before;
+		at->top += found - before;
 	else if (found < rows->n)
-		screen->top -= screen->top > before - found ? before - found : screen->top;
-	screen->selected = found < rows->n ? found : before;
+		at->top -= at->top > before - found ? before - found : at->top;
+	at->selected = found < rows->n ? found : before;
 	/* Nobody has moved yet: the first row stays selected, whatever it is. */
-	if (!before && !screen->top)
-		screen->selected = 0;
-	clamp(screen);
+	if (!before && !at->top)
+		at->selected = 0;
 }
 
-static void rows_fit(struct screen *screen)
+static void make_rows(struct screen *screen)
 {
-	unsigned width = terminal_width(screen->terminal);
-	struct output output = { .columns = width > MARK_COLUMNS ? width - MARK_COLUMNS : 1 };
+	struct rows_view *view = screen->rows;
 
-	if (screen->whole_names || screen->left)
-		output.columns = 0;
-	if (screen->fitted == width + 1)
-		return;
-	screen->fitted = width + 1;
-	table_columns_for(screen->table, screen->hist);
-	fmt_fit_columns(screen->table, screen->hist, &output);
+	row_list_make(&view->list, screen->table, screen->hist);
+	select_again(view);
+	if (screen->terminal)
+		viewport_clamp(&view->viewport, screen, view->list.n, HEAD_LINES);
+}
+
+/* ---- the life of the view ---- */
+
+static void begin(struct screen *screen)
+{
+	screen->rows = xcalloc(1, sizeof(*screen->rows));
+	str_init(&screen->rows->menu_name);
+}
+
+static void end(struct screen *screen)
+{
+	row_list_release(&screen->rows->list);
+	str_release(&screen->rows->menu_name);
+	free(screen->rows);
+}
+
+static void forget_table(struct screen *screen)
+{
+	row_list_forget(&screen->rows->list);
+	screen->rows->fitted = 0;
+}
+
+bool rows_renew(struct screen *screen)
+{
+	forget_table(screen);
+	if (screen->hist)
+		make_rows(screen);
+	return screen->rows->list.n;
 }
 
 /* ---- lines ---- */
+
+static void rows_fit(struct screen *screen)
+{
+	struct rows_view *view = screen->rows;
+	const unsigned width = terminal_width(screen->terminal);
+	struct output output = { .columns = width > MARK_COLUMNS ? width - MARK_COLUMNS : 1 };
+
+	if (view->whole_names || view->viewport.left)
+		output.columns = 0;
+	if (view->fitted == width + 1)
+		return;
+	view->fitted = width + 1;
+	table_columns_for(screen->table, screen->hist);
+	fmt_fit_columns(screen->table, screen->hist, &output);
+}
 
 static bool has_levels(const struct table *table)
 {
@@ -455,7 +507,7 @@ static void add_mark(const struct row *row, struct str *out)
 static struct output begin_line(const struct screen *screen)
 {
 	unsigned width = terminal_width(screen->terminal);
-	bool whole = screen->whole_names || screen->left;
+	bool whole = screen->rows->whole_names || screen->rows->viewport.left;
 
 	return (struct output){ .text = STR_INIT, .columns = whole ? 0 : width, .dots = screen->options->dots };
 }
@@ -591,7 +643,7 @@ static void draw_empty(struct screen *screen)
 	struct str text = STR_INIT;
 
 	str_add(&text, begins || screen->fed == SCREEN_FED_MORE ? "No sample so far" : "No sample is left");
-	if (screen->n_zooms)
+	if (zooms_any(screen))
 		str_add(&text, " (Left: back)");
 	screen_put_line(screen, HEAD_LINES, &text, 0, LOOK_PLAIN);
 	str_release(&text);
@@ -599,26 +651,26 @@ static void draw_empty(struct screen *screen)
 
 static void draw(struct screen *screen)
 {
+	struct rows_view *view = screen->rows;
+	struct viewport *viewport = &view->viewport;
 	struct str heads = STR_INIT;
-	unsigned lines = rows_in_sight(screen);
 
-	if (!screen->table || !screen->hist || !screen->rows.n) {
+	if (!screen->table || !screen->hist || !view->list.n) {
 		draw_empty(screen);
 		return;
 	}
 	rows_fit(screen);
-	clamp(screen);
+	viewport_clamp(viewport, screen, view->list.n, HEAD_LINES);
 	rows_add_heads(screen, &heads);
-	screen_put_line(screen, 0, &heads, screen->left, LOOK_HEAD);
+	screen_put_line(screen, 0, &heads, viewport->left, LOOK_HEAD);
 	str_release(&heads);
-	for (unsigned line = 0; line < lines && screen->top + line < screen->rows.n; line++) {
-		const struct row *row = &screen->rows.v[screen->top + line];
-		bool selected = screen->top + line == screen->selected;
+	for (unsigned y = 0; y < screen_body_lines(screen, HEAD_LINES) && viewport->top + y < view->list.n; y++) {
+		const struct row *row = &view->list.v[viewport->top + y];
 		struct output output = begin_line(screen);
 
 		add_row_line(screen, row, &output);
-		screen_put_line(screen, HEAD_LINES + line, &output.text, screen->left,
-				selected ? LOOK_SELECTED : look_of(screen, row));
+		screen_put_line(screen, HEAD_LINES + y, &output.text, viewport->left,
+				row == rows_selected(screen) ? LOOK_SELECTED : look_of(screen, row));
 		str_release(&output.text);
 	}
 }
@@ -632,77 +684,34 @@ static void add_title(const struct screen *screen, struct str *out)
 	zooms_add(screen, out);
 }
 
-const struct view view_rows = { .bit = VIEW_ROWS, .title = add_title, .draw = draw };
+/* ---- moving ---- */
 
-/* ---- keys ---- */
-
-void act_move(struct screen *screen, int how)
+static void move(struct screen *screen, enum movement how)
 {
-	const size_t line = terminal_click(screen->terminal), below_heads = HEAD_LINES + 1; /* and below the title */
+	struct rows_view *view = screen->rows;
 
-	if (!screen_need_table(screen) || !screen->rows.n)
+	if (!screen_need_table(screen) || !view->list.n)
 		return;
-	select_row(screen, screen_moved(how, screen->selected, screen->rows.n, rows_in_sight(screen),
-					line >= below_heads ? screen->top + line - below_heads : SIZE_MAX));
-}
-
-/* A frame that follows another is of that one's fold. */
-static void select_head(struct screen *screen)
-{
-	size_t i = screen->selected;
-
-	while (i && screen->rows.v[i].continued)
-		i--;
-	select_row(screen, i);
-}
-
-void act_fold(struct screen *screen, int how)
-{
-	struct row_list *rows = &screen->rows;
-
-	if (!screen_need_table(screen) || !rows->n)
-		return;
-	if (how == UNFOLD_ALL || how == FOLD_ALL) {
-		row_list_set_all(rows, how == UNFOLD_ALL);
-		rows_renew(screen);
-		return;
-	}
-	select_head(screen);
-	if (how == FOLD_ONE)
-		row_list_flip(rows, rows_selected(screen));
-	else
-		row_list_set_below(rows, screen->table, screen->hist, rows_selected(screen), how == UNFOLD_BELOW);
-	rows_renew(screen);
-}
-
-/* Unfolds or folds a row that can be; else opens the menu of what can be done with it. */
-void act_enter(struct screen *screen, int argument)
-{
-	const struct row *row;
-
-	if (!screen_need_table(screen))
-		return;
-	row = rows_selected(screen);
-	if (row && (row->foldable || row->continued))
-		act_fold(screen, FOLD_ONE);
-	else
-		act_menu(screen, argument);
+	viewport_move(&view->viewport, screen, how, view->list.n, HEAD_LINES);
+	select_row(screen, view->viewport.selected);
 }
 
 /* Columns of the longest line in sight, with whole names. */
 static size_t widest_in_sight(struct screen *screen)
 {
+	const struct row_list *rows = &screen->rows->list;
+	const size_t top = screen->rows->viewport.top;
 	struct output output = { .text = STR_INIT };
 	size_t widest;
 
 	table_columns_for(screen->table, screen->hist);
 	rows_add_heads(screen, &output.text);
 	widest = screen_line_columns(&output.text);
-	for (size_t i = 0; i < rows_in_sight(screen) && screen->top + i < screen->rows.n; i++) {
+	for (size_t i = top; i < top + screen_body_lines(screen, HEAD_LINES) && i < rows->n; i++) {
 		size_t columns;
 
 		str_reset(&output.text);
-		add_row_line(screen, &screen->rows.v[screen->top + i], &output);
+		add_row_line(screen, &rows->v[i], &output);
 		columns = screen_line_columns(&output.text);
 		widest = columns > widest ? columns : widest;
 	}
@@ -710,107 +719,186 @@ static size_t widest_in_sight(struct screen *screen)
 	return widest;
 }
 
-void act_scroll(struct screen *screen, int by)
+static void scroll(struct screen *screen, int by)
 {
-	if (by > 0 && screen_need_table(screen))
-		screen->left = screen_scrolled(screen, screen->left, SCROLL_COLUMNS, widest_in_sight(screen));
-	else if (by < 0)
-		screen->left -= screen->left > SCROLL_COLUMNS ? SCROLL_COLUMNS : screen->left;
-	screen->fitted = 0;
+	const size_t widest = by > 0 && screen_need_table(screen) ? widest_in_sight(screen) : 0;
+
+	viewport_scroll(&screen->rows->viewport, screen, by, widest);
+	screen->rows->fitted = 0;
 }
 
-void act_back(struct screen *screen, int key)
+const struct view view_rows = {
+	.bit = VIEW_ROWS, .title = add_title, .draw = draw, .move = move, .scroll = scroll,
+	.begin = begin, .end = end, .forget_table = forget_table,
+};
+
+void act_left(struct screen *screen)
 {
-	if (key == KEY_GO_LEFT && screen->left)
-		act_scroll(screen, -1);
-	else if (!zoom_out(screen))
+	if (screen->rows->viewport.left)
+		scroll(screen, -1);
+	else
+		act_back(screen);
+}
+
+void act_back(struct screen *screen)
+{
+	if (!zoom_out(screen))
 		screen_say(screen, "this is all there is; q leaves");
 }
 
-void act_whole_names(struct screen *screen, int argument)
+/* ---- folding ---- */
+
+void act_fold_all(struct screen *screen, int unfold)
 {
-	(void)argument;
-	screen->whole_names = !screen->whole_names;
-	screen->fitted = 0;
+	if (!screen_need_table(screen))
+		return;
+	row_list_set_all(&screen->rows->list, unfold);
+	make_rows(screen);
+}
+
+/* Selects the first frame of the selected fold, which the others follow. NULL: there is no row. */
+static const struct row *select_head(struct screen *screen)
+{
+	const struct row_list *rows = &screen->rows->list;
+	size_t i = screen->rows->viewport.selected;
+
+	if (!screen_need_table(screen) || !rows->n)
+		return NULL;
+	while (i && rows->v[i].continued)
+		i--;
+	select_row(screen, i);
+	return rows_selected(screen);
+}
+
+void act_fold_row(struct screen *screen)
+{
+	const struct row *row = select_head(screen);
+
+	if (!row)
+		return;
+	row_list_flip(&screen->rows->list, row);
+	make_rows(screen);
+}
+
+void act_fold_below(struct screen *screen, int unfold)
+{
+	const struct row *row = select_head(screen);
+
+	if (!row)
+		return;
+	row_list_set_below(&screen->rows->list, screen->table, screen->hist, row, unfold);
+	make_rows(screen);
+}
+
+/* Unfolds or folds a row that can be; else opens the menu of what can be done with it. */
+void act_enter(struct screen *screen)
+{
+	const struct row *row;
+
+	if (!screen_need_table(screen))
+		return;
+	row = rows_selected(screen);
+	if (row && (row->foldable || row->continued))
+		act_fold_row(screen);
+	else
+		act_menu(screen);
+}
+
+/* ---- names ---- */
+
+void act_whole_names(struct screen *screen)
+{
+	screen->rows->whole_names = !screen->rows->whole_names;
+	screen->rows->fitted = 0;
 }
 
 /* The row's line without any cut, broken into as many lines as it needs. */
-void act_show_name(struct screen *screen, int argument)
+void act_show_name(struct screen *screen)
 {
 	struct output output = { .text = STR_INIT };
-	struct str *lines = &screen->text.lines;
+	struct str lines = STR_INIT;
 	unsigned width = terminal_width(screen->terminal);
 
-	(void)argument;
 	if (!screen_need_table(screen) || !rows_selected(screen))
 		return;
 	table_columns_for(screen->table, screen->hist);
-	screen->fitted = 0;
+	screen->rows->fitted = 0;
 	add_row_line(screen, rows_selected(screen), &output);
-	str_reset(lines);
 	for (size_t at = 0; at < output.text.len;) {
 		size_t n = text_fitting(output.text.s + at, output.text.len - at, width ? width : 1);
 
 		n = n ? n : output.text.len - at;
-		str_addn(lines, output.text.s + at, n);
-		str_addc(lines, '\n');
+		str_addn(&lines, output.text.s + at, n);
+		str_addc(&lines, '\n');
 		at += n;
 	}
 	str_release(&output.text);
-	text_open(screen, "The whole row");
+	text_open(screen, "The whole row", &lines);
+}
+
+/* ---- to a file ---- */
+
+void rows_print(struct screen *screen, struct output *output)
+{
+	if (!screen_need_table(screen)) {
+		output->failed = -ENODATA;
+		return;
+	}
+	report_format_find("stdio")->print(screen->table, output);
+	/* Columns fit the last event now. */
+	screen->rows->fitted = 0;
 }
 
 /* ---- the menu of a row ---- */
 
+/* A line does what its key does. */
 static const struct menu_row {
 	const char *line;
-	void (*act)(struct screen *screen, int argument);
-	int argument;
+	int key;
 	bool of_row;
 } menu_rows[] = {
-	{ "Annotate: the code of this function", act_annotate, 0, true },
-	{ "Only this thread", act_zoom, ZOOM_THREAD, true },
-	{ "Only this file (dso)", act_zoom, ZOOM_DSO, true },
-	{ "Only this task's name (comm)", act_zoom, ZOOM_COMM, true },
-	{ "Only this function (symbol)", act_zoom, ZOOM_SYMBOL, true },
-	{ "Only one CPU", act_zoom, ZOOM_CPU, true },
-	{ "Only one socket", act_zoom, ZOOM_SOCKET, true },
-	{ "Only a span of time", act_zoom, ZOOM_TIME, false },
-	{ "The whole row, with nothing shortened", act_show_name, 0, true },
-	{ "Print the table to a file", act_save, SAVE_TABLE, false },
-	{ "Write the flame graph to a file", act_save, SAVE_GRAPH, false },
-	{ "Leave", act_leave, 0, false },
+	{ "Annotate: the code of this function", 'a', true },
+	{ "Only this thread", 't', true },
+	{ "Only this file (dso)", 'd', true },
+	{ "Only this task's name (comm)", 'n', true },
+	{ "Only this function (symbol)", 's', true },
+	{ "Only one CPU", 'u', true },
+	{ "Only one socket", 'S', true },
+	{ "Only a span of time", 'T', false },
+	{ "The whole row, with nothing shortened", 'W', true },
+	{ "Print the table to a file", 'P', false },
+	{ "Write the flame graph to a file", 'V', false },
+	{ "Leave", 'q', false },
 };
 
 /* Other samples may have come: the row is another line now, or none. */
 static void menu_chosen(struct screen *screen, size_t i)
 {
-	const struct menu *menu = &screen->menu;
+	const struct rows_view *view = screen->rows;
 
-	if (menu_rows[i].of_row && menu->row && (!screen_need_table(screen) || !rows_select(screen, menu->row)))
-		screen_say(screen, "%s is not there any more", menu->row_name.s);
+	if (menu_rows[i].of_row && view->menu_id &&
+	    (!screen_need_table(screen) || !rows_select(screen, view->menu_id)))
+		screen_say(screen, "%s is not there any more", view->menu_name.s);
 	else
-		menu_rows[i].act(screen, menu_rows[i].argument);
+		screen_key_act(screen, screen_key_find(VIEW_ROWS, menu_rows[i].key));
 }
 
-void act_menu(struct screen *screen, int argument)
+void act_menu(struct screen *screen)
 {
-	struct menu *menu = &screen->menu;
-	struct str title = STR_INIT;
+	struct rows_view *view = screen->rows;
+	struct str title = STR_INIT, lines = STR_INIT;
 	const struct row *row;
 
-	(void)argument;
 	if (!screen_need_table(screen))
 		return;
 	row = rows_selected(screen);
-	menu->row = row ? row->id : 0;
-	str_reset(&menu->row_name);
+	view->menu_id = row ? row->id : 0;
+	str_reset(&view->menu_name);
 	if (row)
-		rows_add_name(screen, row, &menu->row_name);
-	str_addf(&title, "What to do%s%s", row ? " with " : "", menu->row_name.s);
-	str_reset(&menu->lines);
+		rows_add_name(screen, row, &view->menu_name);
+	str_addf(&title, "What to do%s%s", row ? " with " : "", view->menu_name.s);
 	for (size_t i = 0; i < ARRAY_SIZE(menu_rows); i++)
-		str_addf(&menu->lines, "%s\n", menu_rows[i].line);
-	menu_open(screen, title.s, menu_chosen);
+		str_addf(&lines, "%s\n", menu_rows[i].line);
+	menu_open(screen, title.s, &lines, menu_chosen);
 	str_release(&title);
 }

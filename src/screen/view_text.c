@@ -4,67 +4,49 @@
  */
 #include "screen/screen_internal.h"
 
-enum { SCROLL_COLUMNS = 8 };
+#include <stdlib.h>
 
-static size_t n_lines(const struct str *lines)
+struct text_view {
+	struct str title;
+	struct str lines; /* each ended by '\n' */
+	struct viewport viewport; /* nothing is selected */
+};
+
+static void begin(struct screen *screen)
 {
-	size_t n = 0;
+	screen->text = xcalloc(1, sizeof(*screen->text));
+	str_init(&screen->text->title);
+	str_init(&screen->text->lines);
+}
 
-	for (const char *at = lines->s; *at; n++) {
-		at += strcspn(at, "\n");
-		at += *at == '\n';
-	}
-	return n;
+static void end(struct screen *screen)
+{
+	str_release(&screen->text->title);
+	str_release(&screen->text->lines);
+	free(screen->text);
 }
 
 static void draw(struct screen *screen)
 {
-	struct shown_text *text = &screen->text;
-	const char *at = text->lines.s;
-	unsigned lines = screen_body_lines(screen);
-	size_t n = n_lines(&text->lines);
+	struct text_view *text = screen->text;
+	const size_t n = screen_count_lines(&text->lines), page = screen_body_lines(screen, 0);
 
-	if (text->top + lines > n)
-		text->top = n > lines ? n - lines : 0;
-	for (size_t i = 0; *at && i < text->top + lines; i++) {
-		size_t len = strcspn(at, "\n");
-		struct str line = STR_INIT;
-
-		if (i >= text->top) {
-			str_addn(&line, at, len);
-			screen_put_line(screen, (unsigned)(i - text->top), &line, text->left, LOOK_PLAIN);
-			str_release(&line);
-		}
-		at += len + (at[len] == '\n');
-	}
+	if (text->viewport.top + page > n)
+		text->viewport.top = n > page ? n - page : 0;
+	screen_put_lines(screen, &text->lines, &text->viewport, SIZE_MAX);
 }
 
 static void add_title(const struct screen *screen, struct str *out)
 {
-	str_addn(out, screen->text.title.s, screen->text.title.len);
+	str_addn(out, screen->text->title.s, screen->text->title.len);
 }
 
-const struct view view_text = { .bit = VIEW_TEXT, .title = add_title, .draw = draw };
-
-void text_open(struct screen *screen, const char *title)
+static void move(struct screen *screen, enum movement how)
 {
-	struct shown_text *text = &screen->text;
+	struct text_view *text = screen->text;
 
-	str_reset(&text->title);
-	str_add(&text->title, title);
-	str_add(&text->title, "  (Esc: back)");
-	text->top = text->left = 0;
-	/* There is one text: over another it takes its place. */
-	if (screen->views[screen->n_views - 1] != &view_text)
-		screen_push_view(screen, &view_text);
-	screen->dirty = true;
-}
-
-void act_text_move(struct screen *screen, int how)
-{
-	struct shown_text *text = &screen->text;
-
-	text->top = screen_moved(how, text->top, n_lines(&text->lines), screen_body_lines(screen), SIZE_MAX);
+	text->viewport.top = screen_moved(how, text->viewport.top, screen_count_lines(&text->lines),
+					  screen_body_lines(screen, 0));
 }
 
 static size_t widest(const struct str *lines)
@@ -80,23 +62,33 @@ static size_t widest(const struct str *lines)
 	return most;
 }
 
-void act_text_scroll(struct screen *screen, int by)
+static void scroll(struct screen *screen, int by)
 {
-	struct shown_text *text = &screen->text;
-
-	if (by > 0)
-		text->left = screen_scrolled(screen, text->left, SCROLL_COLUMNS, widest(&text->lines));
-	else if (text->left)
-		text->left -= text->left > SCROLL_COLUMNS ? SCROLL_COLUMNS : text->left;
-	else
+	if (!viewport_scroll(&screen->text->viewport, screen, by, widest(&screen->text->lines)))
 		screen_pop_view(screen);
 }
 
-void act_close(struct screen *screen, int argument)
+const struct view view_text = {
+	.bit = VIEW_TEXT, .title = add_title, .draw = draw, .move = move, .scroll = scroll, .begin = begin, .end = end
+};
+
+void text_open(struct screen *screen, const char *title, struct str *lines)
 {
-	(void)argument;
-	screen_pop_view(screen);
+	struct text_view *text = screen->text;
+
+	str_reset(&text->title);
+	str_addf(&text->title, "%s  (Esc: back)", title);
+	str_release(&text->lines);
+	text->lines = *lines;
+	str_init(lines);
+	text->viewport = (struct viewport){ .top = 0 };
+	/* There is one text: over another it takes its place. */
+	if (screen->views[screen->n_views - 1] != &view_text)
+		screen_push_view(screen, &view_text);
+	screen->dirty = true;
 }
+
+/* ---- texts ---- */
 
 /* Sentences as wide as the terminal. */
 static void add_wrapped(const struct screen *screen, const char *lines, struct str *out)
@@ -113,38 +105,34 @@ static void add_wrapped(const struct screen *screen, const char *lines, struct s
 	}
 }
 
-void act_help(struct screen *screen, int argument)
+void act_help(struct screen *screen)
 {
-	(void)argument;
-	str_reset(&screen->text.lines);
-	screen_keys_add(&screen->text.lines);
-	text_open(screen, "Keys");
+	struct str lines = STR_INIT;
+
+	screen_keys_add(&lines);
+	text_open(screen, "Keys", &lines);
 }
 
-void act_notes(struct screen *screen, int argument)
+void act_notes(struct screen *screen)
 {
 	const struct screen_source *source = screen->source;
-	struct str notes = STR_INIT;
+	struct str notes = STR_INIT, lines = STR_INIT;
 
-	(void)argument;
 	if (source->notes)
 		source->notes(source->context, &notes);
-	str_reset(&screen->text.lines);
-	add_wrapped(screen, notes.len ? notes.s : "nothing was lost, and nothing is in doubt", &screen->text.lines);
-	text_open(screen, "Losses and doubts");
+	add_wrapped(screen, notes.len ? notes.s : "nothing was lost, and nothing is in doubt", &lines);
+	text_open(screen, "Losses and doubts", &lines);
 	str_release(&notes);
 }
 
-void act_header(struct screen *screen, int argument)
+void act_header(struct screen *screen)
 {
 	const struct screen_source *source = screen->source;
-	struct str *lines = &screen->text.lines;
+	struct str lines = STR_INIT;
 
-	(void)argument;
-	str_reset(lines);
 	if (source->header)
-		source->header(source->context, lines);
-	if (!lines->len)
-		str_add(lines, "there is no header\n");
-	text_open(screen, "What the recording says of itself");
+		source->header(source->context, &lines);
+	if (!lines.len)
+		str_add(&lines, "there is no header\n");
+	text_open(screen, "What the recording says of itself", &lines);
 }

@@ -26,6 +26,20 @@ struct zoom_value {
 	uint64_t function; /* function_identity: others may have its name; 0: it is no function */
 };
 
+struct zoom {
+	struct filter_options before; /* the filters to which it leads back */
+	const char *said; /* "comm: callers"; interned */
+};
+
+struct zooms {
+	struct zoom *v; /* the last one first to come back */
+	size_t n, cap;
+	const char *first_filter; /* of symbols, as the command line has it; or NULL */
+	const struct zoom_row *chosen_from; /* of the menu */
+	struct zoom_value *choices; /* its lines */
+	size_t n_choices, cap_choices;
+};
+
 static void value_release(struct zoom_value *value)
 {
 	str_release(&value->exact);
@@ -102,15 +116,14 @@ static bool symbol_name(const struct zoom_target *target, struct zoom_value *out
 }
 
 #define FILTER(name) offsetof(struct filter_options, name)
-static const struct zoom_row zooms[ZOOM_KINDS] = {
+static const struct zoom_row zoom_rows[ZOOM_KINDS] = {
 	[ZOOM_THREAD] = { "thread", "tid", false, FILTER(tids), number_of_task },
 	[ZOOM_DSO] = { "dso", "dso", true, FILTER(dsos), dso_name },
 	[ZOOM_COMM] = { "comm", "comm", false, FILTER(comms), comm_name },
 	[ZOOM_CPU] = { "cpu", "cpu", false, FILTER(cpus), plain_number },
 	[ZOOM_SYMBOL] = { "symbol", "symbol", true, FILTER(symbols), symbol_name },
-	[ZOOM_TIME] = { "time", NULL, false, FILTER(time), NULL },
 	[ZOOM_SOCKET] = { "socket", "socket", false, FILTER(sockets), plain_number },
-	[ZOOM_KERNEL] = { "dso", NULL, false, FILTER(dsos), NULL },
+	[ZOOM_TIME] = { "time", NULL, false, FILTER(time), NULL },
 };
 
 /* ---- in and out ---- */
@@ -119,7 +132,8 @@ static void zoom_in(struct screen *screen, const struct zoom_row *row, const str
 		    const char *shown)
 {
 	struct query query = screen->query;
-	struct zoom before = { .query = screen->query };
+	struct zoom zoom = { .before = screen->query.filters };
+	struct zooms *zooms = screen->zooms;
 	struct str said = STR_INIT;
 
 	query.filters = *filters;
@@ -127,10 +141,10 @@ static void zoom_in(struct screen *screen, const struct zoom_row *row, const str
 		return;
 	str_addf(&said, "%s: ", row->what);
 	str_add_printable(&said, shown, strlen(shown));
-	before.said = screen_keep(screen, said.s);
+	zoom.said = screen_keep(screen, said.s);
 	str_release(&said);
-	VEC_GROW(screen->zooms, screen->n_zooms, screen->cap_zooms);
-	screen->zooms[screen->n_zooms++] = before;
+	VEC_GROW(zooms->v, zooms->n, zooms->cap);
+	zooms->v[zooms->n++] = zoom;
 }
 
 static void zoom_by_text(struct screen *screen, const struct zoom_row *row, const char *text)
@@ -211,40 +225,64 @@ static void zoom_to(struct screen *screen, const struct zoom_row *row, const str
 /* A filter that was typed in the zoom (/) is a step of its own; other changes (order, columns) stay. */
 bool zoom_out(struct screen *screen)
 {
+	struct zooms *zooms = screen->zooms;
+	const struct zoom *last = zooms->n ? &zooms->v[zooms->n - 1] : NULL;
 	struct query query = screen->query;
 	const char *typed = query.filters.symbol_filter;
-	const char *before = screen->n_zooms ? screen->zooms[screen->n_zooms - 1].query.filters.symbol_filter
-					     : screen->first_filter;
+	const char *before = last ? last->before.symbol_filter : zooms->first_filter;
 
 	if (typed && !text_same(typed, before)) {
 		query.filters.symbol_filter = before;
 		screen_ask(screen, &query);
 		return true;
 	}
-	if (!screen->n_zooms)
+	if (!last)
 		return false;
-	query.filters = screen->zooms[screen->n_zooms - 1].query.filters;
+	query.filters = last->before;
 	if (screen_ask(screen, &query))
-		screen->n_zooms--;
+		zooms->n--;
 	return true;
+}
+
+bool zooms_any(const struct screen *screen)
+{
+	return screen->zooms->n;
 }
 
 void zooms_add(const struct screen *screen, struct str *out)
 {
-	for (size_t i = 0; i < screen->n_zooms; i++)
-		str_addf(out, "%s%s", i ? ", " : "  ", screen->zooms[i].said);
-	if (screen->query.filters.symbol_filter) {
+	const char *typed = screen->query.filters.symbol_filter;
+
+	for (size_t i = 0; i < screen->zooms->n; i++)
+		str_addf(out, "%s%s", i ? ", " : "  ", screen->zooms->v[i].said);
+	if (typed) {
 		str_add(out, "  symbols with: ");
-		str_add_printable(out, screen->query.filters.symbol_filter,
-				  strlen(screen->query.filters.symbol_filter));
+		str_add_printable(out, typed, strlen(typed));
 	}
 }
 
-void zooms_release(struct screen *screen)
+struct zooms *zooms_new(const char *first_filter)
 {
-	free(screen->zooms);
-	screen->zooms = NULL;
-	screen->n_zooms = screen->cap_zooms = 0;
+	struct zooms *zooms = xcalloc(1, sizeof(*zooms));
+
+	zooms->first_filter = first_filter;
+	return zooms;
+}
+
+static void forget_choices(struct zooms *zooms)
+{
+	while (zooms->n_choices)
+		value_release(&zooms->choices[--zooms->n_choices]);
+}
+
+void zooms_free(struct zooms *zooms)
+{
+	if (!zooms)
+		return;
+	forget_choices(zooms);
+	free(zooms->choices);
+	free(zooms->v);
+	free(zooms);
 }
 
 /* ---- which one ---- */
@@ -259,40 +297,16 @@ static bool find_value(struct zoom_target *target, const struct zoom_row *row)
 	return column || (target->node && row->of_frame);
 }
 
-/* Three texts each, see chosen(). */
-static void add_choice(struct screen *screen, const struct zoom_value *value)
-{
-	str_addn(&screen->values, value->exact.s, value->exact.len + 1);
-	str_addn(&screen->values, value->shown.s, value->shown.len + 1);
-	str_addf(&screen->values, "%" PRIx64, value->function);
-	str_addc(&screen->values, '\0');
-}
-
-static void take_text(const char **at, struct str *out)
-{
-	str_add(out, *at);
-	*at += strlen(*at) + 1;
-}
-
 static void chosen(struct screen *screen, size_t i)
 {
-	struct zoom_value value = { .exact = STR_INIT, .shown = STR_INIT };
-	const char *at = screen->values.s;
-
-	for (i *= 3; i; i--)
-		at += strlen(at) + 1;
-	take_text(&at, &value.exact);
-	take_text(&at, &value.shown);
-	value.function = strtoull(at, NULL, 16);
-	zoom_to(screen, screen->chosen_from, &value);
-	value_release(&value);
+	zoom_to(screen, screen->zooms->chosen_from, &screen->zooms->choices[i]);
 }
 
-/* The lines are those of a table with this key alone. */
-static void add_choices(struct screen *screen, struct table *table, const struct zoom_row *row)
+/* Adds lines of a table that has this key alone, and what each of them says. */
+static void add_choices(struct screen *screen, struct table *table, const struct zoom_row *row, struct str *lines)
 {
-	struct str *lines = &screen->menu.lines;
 	const struct hist *hist = screen->event < table->n_hists ? &table->hists[screen->event] : NULL;
+	struct zooms *zooms = screen->zooms;
 
 	for (size_t i = 0; hist && i < hist->n; i++) {
 		const struct entry *entry = hist->entries[i];
@@ -300,24 +314,25 @@ static void add_choices(struct screen *screen, struct table *table, const struct
 		struct output output = { .text = STR_INIT };
 		struct zoom_value value = { .exact = STR_INIT, .shown = STR_INIT };
 
-		if (entry_is_shown(table, hist, entry) && find_value(&target, row) && row->value(&target, &value)) {
-			for (size_t c = 0; c < table->n_columns; c++) {
-				str_add(&output.text, c ? "  " : "");
-				fmt_add_cell(table, hist, entry, &table->columns[c], c + 1 == table->n_columns,
-					     &output);
-			}
-			str_addf(lines, "%s\n", output.text.s);
-			add_choice(screen, &value);
+		if (!entry_is_shown(table, hist, entry) || !find_value(&target, row) || !row->value(&target, &value)) {
+			value_release(&value);
+			continue;
 		}
-		value_release(&value);
+		for (size_t c = 0; c < table->n_columns; c++) {
+			str_add(&output.text, c ? "  " : "");
+			fmt_add_cell(table, hist, entry, &table->columns[c], c + 1 == table->n_columns, &output);
+		}
+		str_addf(lines, "%s\n", output.text.s);
 		str_release(&output.text);
+		VEC_GROW(zooms->choices, zooms->n_choices, zooms->cap_choices);
+		zooms->choices[zooms->n_choices++] = value;
 	}
 }
 
 static void choose(struct screen *screen, const struct zoom_row *row)
 {
 	struct query query = screen->query;
-	struct str err = STR_INIT, title = STR_INIT;
+	struct str err = STR_INIT, title = STR_INIT, lines = STR_INIT;
 	struct question *question;
 	struct table *table;
 
@@ -327,18 +342,17 @@ static void choose(struct screen *screen, const struct zoom_row *row)
 	query.view = VIEW_FLAT_ENTRIES;
 	query.needs = NEED_ENTRIES;
 	query.filters.symbol_filter = NULL;
-	str_reset(&screen->menu.lines);
-	str_reset(&screen->values);
+	forget_choices(screen->zooms);
 	if (screen_table_of(screen, &query, &question, &table, &err)) {
 		screen_say(screen, "%s", err.s);
 	} else {
-		add_choices(screen, table, row);
+		add_choices(screen, table, row, &lines);
 		table_free(table);
 		question_free(question);
-		screen->chosen_from = row;
+		screen->zooms->chosen_from = row;
 		str_addf(&title, "Which %s?", row->what);
-		if (screen->menu.lines.len)
-			menu_open(screen, title.s, chosen);
+		if (lines.len)
+			menu_open(screen, title.s, &lines, chosen);
 		else
 			screen_say(screen, "no sample says its %s", row->what);
 	}
@@ -346,19 +360,17 @@ static void choose(struct screen *screen, const struct zoom_row *row)
 	str_release(&err);
 }
 
-static void time_done(struct screen *screen, bool accepted)
+void act_zoom(struct screen *screen, int kind)
 {
-	if (accepted && screen->prompt.text.len)
-		zoom_by_text(screen, &zooms[ZOOM_TIME], screen->prompt.text.s);
-}
-
-/* Zooms into what the selected row says, or into what is then chosen from a list. */
-static void zoom_by_row(struct screen *screen, const struct zoom_row *row)
-{
-	const struct row *selected = rows_selected(screen);
-	struct zoom_target target = { .table = screen->table };
+	const struct zoom_row *row = &zoom_rows[kind];
 	struct zoom_value value = { .exact = STR_INIT, .shown = STR_INIT };
+	struct zoom_target target;
+	const struct row *selected;
 
+	if (!screen_need_table(screen))
+		return;
+	target = (struct zoom_target){ .table = screen->table };
+	selected = rows_selected(screen);
 	if (selected) {
 		target.entry = selected->entry;
 		target.node = row->of_frame ? selected->node : NULL;
@@ -372,17 +384,22 @@ static void zoom_by_row(struct screen *screen, const struct zoom_row *row)
 	value_release(&value);
 }
 
-void act_zoom(struct screen *screen, int kind)
+void act_zoom_kernel(struct screen *screen)
 {
-	const struct zoom_row *row = &zooms[kind];
-	const char *time = screen->query.filters.time;
+	if (screen_need_table(screen))
+		zoom_by_text(screen, &zoom_rows[ZOOM_DSO], "[kernel.kallsyms]");
+}
 
-	if (!screen_need_table(screen))
-		return;
-	if (kind == ZOOM_TIME)
-		prompt_open(screen, "Time (start,stop in seconds, or 10%-20%)", time ? time : "", NULL, time_done);
-	else if (kind == ZOOM_KERNEL)
-		zoom_by_text(screen, row, "[kernel.kallsyms]");
-	else
-		zoom_by_row(screen, row);
+static void time_done(struct screen *screen, const char *text)
+{
+	if (text && *text)
+		zoom_by_text(screen, &zoom_rows[ZOOM_TIME], text);
+}
+
+void act_zoom_time(struct screen *screen)
+{
+	const char *now = screen->query.filters.time;
+
+	if (screen_need_table(screen))
+		prompt_open(screen, "Time (start,stop in seconds, or 10%-20%)", now ? now : "", NULL, time_done);
 }

@@ -809,21 +809,20 @@ static void from_one_hot_line_to_the_next(void **state)
 	static const double percents[] = { 0, 5, 9, 0, 5, 9 };
 	static const size_t order[] = { 2, 5, 1, 4 };
 	struct code_line lines[ARRAY_SIZE(percents)];
-	const struct code code = { .lines = lines, .n = ARRAY_SIZE(lines) };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(percents); i++)
 		lines[i] = (struct code_line){ .percent = percents[i] };
-	assert_int_equal(code_hottest(&code, 3, 0), order[0]);
+	assert_int_equal(code_hottest(lines, ARRAY_SIZE(lines), 3, 0), order[0]);
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		size_t next = order[(i + 1) % ARRAY_SIZE(order)];
 
-		assert_int_equal(code_hottest(&code, order[i], 1), next);
-		assert_int_equal(code_hottest(&code, next, -1), order[i]);
+		assert_int_equal(code_hottest(lines, ARRAY_SIZE(lines), order[i], 1), next);
+		assert_int_equal(code_hottest(lines, ARRAY_SIZE(lines), next, -1), order[i]);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(percents); i++)
 		lines[i].percent = 0;
-	assert_int_equal(code_hottest(&code, 0, 0), SIZE_MAX);
+	assert_int_equal(code_hottest(lines, ARRAY_SIZE(lines), 0, 0), SIZE_MAX);
 }
 
 int main(void)
