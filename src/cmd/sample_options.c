@@ -103,6 +103,9 @@ const struct option_row sample_options[] = {
 	  FILTER(switches_shown) },
 	{ OPTION_NUMBER, 0, "max-stack", "n", "frames taken of each callchain (127)", FIELD(max_stack),
 	  .min = 1, .max = 65535 },
+	{ OPTION_FLAG, 0, "user-stacks", NULL, "of each callchain only the frames in user space", FIELD(user_stacks) },
+	{ OPTION_FLAG, 0, "kernel-stacks", NULL, "of each callchain only the frames in the kernel",
+	  FIELD(kernel_stacks) },
 	{ OPTION_CALL, 0, "unwinder", "rows|libunwind|libdw", "how sampled stacks become callchains (rows)",
 	  .call = take_unwinder, .value = VALUE_ONE_OF },
 	{ OPTION_CALL, 0, "unwind-style", "libunwind|libdw", "the same, by perf's name",
@@ -151,6 +154,10 @@ static int check_paths(const struct sample_words *words)
 
 int sample_words_finish(struct sample_words *words)
 {
+	if (words->user_stacks && words->kernel_stacks)
+		return bad_usage("--user-stacks and --kernel-stacks leave nothing of a stack; give one");
+	if (words->user_stacks || words->kernel_stacks)
+		words->session.part = words->user_stacks ? STACK_USER : STACK_KERNEL;
 	words->session.max_stack = (unsigned)words->max_stack;
 	words->session.sym.debuginfod_seconds = (unsigned)words->debuginfod_seconds;
 	words->session.sym.verbose = words->verbose > 0;

@@ -18,6 +18,7 @@ struct sample_words {
 	struct filter_options filters;
 	const char *debug_dirs[DEBUG_DIRS_MAX + 1];
 	long max_stack;
+	bool user_stacks, kernel_stacks; /* only that side of each chain */
 	long debuginfod_seconds;
 	int verbose;
 	bool quiet;

@@ -50,7 +50,7 @@ int export_run(struct export *export, const struct sample_sink *sink, struct str
 int export_wants(void *context, const struct data_event *event, unsigned *wanted, struct str *err)
 {
 	(void)context, (void)event, (void)err;
-	*wanted |= SAMPLE_TAKEN;
+	*wanted |= SAMPLE_TAKEN | SAMPLE_STACK;
 	return 0;
 }
 
@@ -81,15 +81,6 @@ bool export_trace_text(struct export *export, const struct replay_sample *sample
 		str_add_printable(out, text.s, text.len);
 	str_release(&text);
 	return known;
-}
-
-uint32_t export_stack(struct session *session, const struct replay_sample *sample)
-{
-	uint32_t stack = session_stack(session, sample);
-
-	if (stack || !(sample->sample->has & PERF_SAMPLE_IP))
-		return stack;
-	return stacks_child(session->stacks, 0, session_ip_location(session, sample));
 }
 
 void export_add_nameless(const struct location_row *row, struct str *out)

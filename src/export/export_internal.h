@@ -12,15 +12,13 @@
 int export_run(struct export *export, const struct sample_sink *sink, struct str *err);
 /* The text of a tracepoint's sample, printable; false: nothing is known of it. */
 bool export_trace_text(struct export *export, const struct replay_sample *sample, struct str *out);
-/* The sample's stack, as session_stack; of a sample without a callchain the one of its own address. */
-uint32_t export_stack(struct session *session, const struct replay_sample *sample);
 /* A file's name for a frame whose function is not known: "[libc.so.6]", "[unknown]". */
 void export_add_nameless(const struct location_row *row, struct str *out);
 /* Nanoseconds since 1970 of a time of the recording's clock; 0: the recording does not say. */
 uint64_t export_wall_ns(const struct session *session, uint64_t time_ns);
 /* The command line of the recording, as it was given. */
 void export_add_command(const struct export *export, struct str *out);
-/* Functions of a sample_sink that takes all samples, and whose context begins with its struct export *. */
+/* Functions of a sample_sink that takes all samples with stacks, and whose context begins with its struct export *. */
 int export_wants(void *context, const struct data_event *event, unsigned *wanted, struct str *err);
 void export_progress(void *context, double part);
 

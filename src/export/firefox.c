@@ -172,7 +172,7 @@ static int take_sample(void *context, const struct sink_sample *taken, struct st
 	struct firefox *f = context;
 	const struct replay_sample *sample = taken->sample;
 	uint64_t time_ns = sample->sample->has & PERF_SAMPLE_TIME ? sample->sample->time_ns : 0;
-	uint32_t stack = export_stack(&f->export->session, sample);
+	uint32_t stack = taken->stack;
 	struct firefox_thread *track = track_of(f, sample->thread, sample->event);
 	int code;
 

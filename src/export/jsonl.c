@@ -233,7 +233,7 @@ static int take_sample(void *context, const struct sink_sample *taken, struct st
 	add_number(out, ",\"tid\":", s->has & PERF_SAMPLE_TID, (int32_t)s->tid);
 	str_addn(out, comm->s, comm->len);
 	add_number(out, ",\"cpu\":", s->has & PERF_SAMPLE_CPU, s->cpu);
-	tail = tail_of(j, export_stack(&j->export->session, taken->sample));
+	tail = tail_of(j, taken->stack);
 	str_addn(out, tail->s, tail->len);
 	return text_out_step(&j->out);
 }

@@ -116,7 +116,7 @@ static int take_sample(void *context, const struct sink_sample *taken, struct st
 	const struct replay_sample *sample = taken->sample;
 	const struct sample *s = sample->sample;
 	struct event_sums *stats = stats_of(d, sample->event->index);
-	uint32_t stack = export_stack(&d->export->session, sample);
+	uint32_t stack = taken->stack;
 
 	stats->n_samples++;
 	stats->period += taken->period;

@@ -64,8 +64,10 @@ static void add_machine(const struct info *info, struct str *line)
 	}
 }
 
-static void add_filters(const struct filter_options *filters, struct str *line)
+static void add_filters(const struct query *query, struct str *line)
 {
+	static const char *const parts[] = { [STACK_USER] = "user", [STACK_KERNEL] = "kernel" };
+	const struct filter_options *filters = &query->filters;
 	const struct {
 		const char *option, *text;
 	} rows[] = {
@@ -88,6 +90,8 @@ static void add_filters(const struct filter_options *filters, struct str *line)
 		str_addf(line, "%s --%s ", line->len ? "," : "Only", rows[i].option);
 		str_add_printable(line, rows[i].text, strlen(rows[i].text));
 	}
+	if (query->session.part != STACK_WHOLE)
+		str_addf(line, "%s --%s-stacks", line->len ? "," : "Only", parts[query->session.part]);
 }
 
 static void add_lost(const struct replay_counts *counts, struct str *line)
@@ -119,7 +123,7 @@ void stack_caption_of(struct table *table, const char *what, struct note_list *l
 	add_machine(info, &line);
 	if (line.len)
 		add(lines, &line);
-	add_filters(&table->question->query.filters, &line);
+	add_filters(&table->question->query, &line);
 	if (line.len)
 		add(lines, &line);
 	add_lost(&table->session->replay.counts, &line);

@@ -598,7 +598,7 @@ static bool asks_of_functions(const struct question *question)
 		if (question->keys[i]->flags & KEY_FRAME && !(question->keys[i]->flags & KEY_OF_FUNCTION))
 			return false;
 	return !(question->shape.facts & (FACT(STACK) | FACT(FROM) | FACT(TO) | FACT(DATA_LOCATION))) &&
-	       !private->want && !question->query.verbose;
+	       question->query.session.part == STACK_WHOLE && !private->want && !question->query.verbose;
 }
 
 /* A lane of time is a CPU, or a thread where CPUs were not recorded or threads are asked for. */

@@ -4,6 +4,9 @@
  * callchain, the other two replace its user part. Addresses with a PERF_CONTEXT_* mark before them (and the first of
  * all) are where code was running or interrupted; all others are return addresses.
  *
+ * A chain that is cut (session_options.part) gets the frames on one side alone, so whatever is made of chains has no
+ * others.
+ *
  * A callchain by frame pointers may miss a caller. On arm64 a call leaves the return address in the link register,
  * x30, and the called function saves it beside the frame pointer; a leaf function does not, and no function has at its
  * first instruction. The kernel's walk by frame pointers goes from there to the caller's caller. So recordings have
@@ -13,6 +16,23 @@
  * added again: around the instructions that save it, the tables of some compilers lag behind.
  */
 #include "profile/session_internal.h"
+
+static bool is_user_mode(uint8_t mode)
+{
+	return mode == MISC_USER || mode == MISC_GUEST_USER;
+}
+
+/* Frames of this mode are kept. An unknown mode (0) may be either side's. */
+static bool keeps_mode(const struct session *session, uint8_t mode)
+{
+	return session->options.part == STACK_WHOLE || !mode ||
+	       is_user_mode(mode) == (session->options.part == STACK_USER);
+}
+
+static bool keeps_user(const struct session *session)
+{
+	return keeps_mode(session, MISC_USER);
+}
 
 /* The number of the innermost user address; n_ips: there is none. */
 static size_t user_ip(const struct replay_sample *sample)
@@ -71,8 +91,9 @@ static const struct replay_sample *add_link(struct session *session,
 	uint64_t link;
 	size_t ip;
 
-	if (session->options.no_unwind || (sample->sample->has & PERF_SAMPLE_STACK_USER) || !arch ||
-	    !(sample->sample->has & PERF_SAMPLE_REGS_USER) || (sample->event && event_is_unwound(sample->event)))
+	if (session->options.no_unwind || !keeps_user(session) || !arch ||
+	    (sample->sample->has & PERF_SAMPLE_STACK_USER) || !(sample->sample->has & PERF_SAMPLE_REGS_USER) ||
+	    (sample->event && event_is_unwound(sample->event)))
 		return sample;
 	input = session_unwind_input(sample);
 	if (!unwind_link(arch, &input, &link))
@@ -98,7 +119,7 @@ static void add_frame(struct session *session, const struct replay_sample *sampl
 {
 	struct session_private *private = session->private;
 
-	if (private->n_frames == session->options.max_stack)
+	if (private->n_frames == session->options.max_stack || !keeps_mode(session, mode))
 		return;
 	private->frames[private->n_frames++] =
 		(struct chain_entry){ ip, session_location(session, sample->thread, mode, ip, is_return) };
@@ -117,7 +138,7 @@ static bool is_unwound(const struct replay_sample *sample)
  */
 static void add_recorded(struct session *session, const struct replay_sample *sample, size_t n)
 {
-	bool checks = !session->options.as_recorded && !is_unwound(sample) &&
+	bool checks = !session->options.as_recorded && keeps_user(session) && !is_unwound(sample) &&
 		      replay_knows_code(&session->replay, sample->thread);
 	bool is_return = false, is_first = true;
 	uint8_t mode = sample->mode;
@@ -149,7 +170,7 @@ static size_t user_part(const struct replay_sample *sample)
 
 	for (size_t i = 0; i < sample->n_ips; i++) {
 		context_mode(sample->ips[i], &mode);
-		if (mode == MISC_USER || mode == MISC_GUEST_USER)
+		if (is_user_mode(mode))
 			return i;
 	}
 	return sample->n_ips;
@@ -157,7 +178,7 @@ static size_t user_part(const struct replay_sample *sample)
 
 static bool has_stack_copy(const struct session *session, const struct sample *sample)
 {
-	return !session->options.no_unwind && (sample->has & PERF_SAMPLE_REGS_USER) &&
+	return !session->options.no_unwind && keeps_user(session) && (sample->has & PERF_SAMPLE_REGS_USER) &&
 	       (sample->has & PERF_SAMPLE_STACK_USER) && sample->user_regs.abi &&
 	       sample->stack_size;
 }
@@ -251,7 +272,7 @@ static void count_end(struct session *session, const struct replay_sample *sampl
 	bool guessed;
 	unsigned end;
 
-	if (!sample->n_ips || !is_unwound(sample))
+	if (!sample->n_ips || !is_unwound(sample) || !keeps_user(session))
 		return;
 	if (user_part(sample) == sample->n_ips) /* the kernel's own thread */
 		return;
@@ -267,7 +288,7 @@ static void count_recorded(struct session *session, const struct replay_sample *
 {
 	struct session_private *private = session->private;
 
-	if (!sample->n_ips || is_unwound(sample) || has_stack_copy(session, sample->sample) ||
+	if (!sample->n_ips || is_unwound(sample) || !keeps_user(session) || has_stack_copy(session, sample->sample) ||
 	    has_call_branches(sample))
 		return;
 	private->recorded_stacks++;
@@ -329,6 +350,25 @@ uint32_t session_ip_location(struct session *session, const struct replay_sample
 {
 	session_follow(session, sample);
 	return session_location(session, sample->thread, sample->mode, sample->sample->ip, false);
+}
+
+/* Stands for what is not kept. It may have been forgotten since the last time, and so may its dso. */
+static uint32_t left_out(struct session *session)
+{
+	const bool user = !keeps_user(session);
+	const char *name = user ? "[user]" : "[kernel]";
+	const struct dso_key key = { .kind = DSO_LEFT_OUT, .path = name, .path_bytes = strlen(name), .pid = -1 };
+	const struct location location = { .dso = dso_table_get(&session->replay.dsos, &key),
+					   .mode = user ? MISC_USER : MISC_KERNEL };
+
+	return locations_intern(session->locations, &location, 0, 0, false);
+}
+
+uint32_t session_own_location(struct session *session, const struct replay_sample *sample, uint32_t innermost)
+{
+	if (keeps_mode(session, sample->mode))
+		return session_ip_location(session, sample);
+	return innermost != LOCATION_NONE ? innermost : left_out(session);
 }
 
 uint32_t session_ip_function(struct session *session, const struct replay_sample *sample)

@@ -235,17 +235,29 @@ static uint64_t fact_bucket(struct collect *collect, const struct replay_sample 
 	return bucket_of(collect->profile, sample->sample->time_ns);
 }
 
+static uint64_t fact_stack(struct collect *collect, const struct replay_sample *sample)
+{
+	return session_stack(&collect->profile->session, sample);
+}
+
+/* The location of a cut chain depends on what is left of it. */
+static uint64_t cut_location(struct collect *collect, const struct replay_sample *sample)
+{
+	struct session *session = &collect->profile->session;
+	const uint64_t stack = collect->facts[FACT_STACK] = fact_stack(collect, sample);
+
+	return session_own_location(session, sample,
+				    stack ? session->stacks->v[stack].location : (uint32_t)LOCATION_NONE);
+}
+
 static uint64_t fact_location(struct collect *collect, const struct replay_sample *sample)
 {
 	struct session *session = &collect->profile->session;
 
+	if (session->options.part != STACK_WHOLE)
+		return cut_location(collect, sample);
 	return collect->profile->options.shape.by_function ? session_ip_function(session, sample) :
 						     session_ip_location(session, sample);
-}
-
-static uint64_t fact_stack(struct collect *collect, const struct replay_sample *sample)
-{
-	return session_stack(&collect->profile->session, sample);
 }
 
 static uint64_t fact_data_location(struct collect *collect, const struct replay_sample *sample)
@@ -351,6 +363,9 @@ static const struct fact_row {
 static void choose_facts(struct collect *collect, uint64_t kept)
 {
 	collect->n_rows = 0;
+	/* The location of a cut chain fills in the stack, too. */
+	if (kept >> FACT_LOCATION & 1 && collect->profile->session.options.part != STACK_WHOLE)
+		kept &= ~(1ULL << FACT_STACK);
 	for (unsigned f = 0; f < FACTS; f++)
 		if (kept >> f & 1 && (fact_rows[f].get || fact_rows[f].bits))
 			collect->rows[collect->n_rows++] = (uint8_t)f;

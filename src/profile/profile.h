@@ -19,10 +19,17 @@
 #include "unwind/unwind.h"
 
 /* ---- session.c: one recording being read ---- */
+/*
+ * The side of each callchain that is kept, as bcc's profile -U and -K have it: user space, or the kernel (guests' and
+ * hypervisors among them). No sample is left out: one that was taken on the other side counts for the innermost frame
+ * that is kept, and where there is none for a location whose only name says where it was: "[kernel]" or "[user]".
+ */
+enum stack_part { STACK_WHOLE, STACK_USER, STACK_KERNEL };
 struct session_options {
 	struct sym_options sym;
 	struct replay_options replay;
 	unsigned max_stack; /* frames kept of a chain; 0: 127 */
+	enum stack_part part;
 	bool no_unwind; /* leave sampled stacks alone */
 	bool as_recorded; /* the kernel's callchains with all their addresses, also where there is no code */
 	const char *unwinder; /* which one; NULL: the best */
@@ -183,6 +190,11 @@ void session_chain(struct session *session, const struct replay_sample *sample,
 		   struct chain *chain);
 /* The same as a stack's number, 0: no chain. Remembers chains it has seen: a hash and a comparison. */
 uint32_t session_stack(struct session *session, const struct replay_sample *sample);
+/*
+ * The location that the sample counts for: that of its ip, unless only the other side of its chain is kept. innermost:
+ * the location of the innermost frame of session_chain or session_stack; LOCATION_NONE: there is none.
+ */
+uint32_t session_own_location(struct session *session, const struct replay_sample *sample, uint32_t innermost);
 /* The location of the sample's ip; of its data address (LOCATION_NONE without one). */
 uint32_t session_ip_location(struct session *session, const struct replay_sample *sample);
 /*
@@ -253,6 +265,7 @@ enum sample_wants {
 	SAMPLE_TAKEN = 1, /* without it they are not resolved and not handed over */
 	SAMPLE_CHAIN = 2, /* frames: the callchain */
 	SAMPLE_IP = 4, /* frames: the sample's own address, where there is no callchain or none is wanted */
+	SAMPLE_STACK = 8, /* stack: of the callchain, or of the sample's own address */
 };
 
 /* One sample of one event, valid until the sink returns. */
@@ -261,6 +274,7 @@ struct sink_sample {
 	const struct replay_sample *sample;
 	uint64_t period; /* what it stands for; the event's own where all are the same */
 	struct chain frames; /* innermost first, as far as wanted and recorded; locations: session->locations */
+	uint32_t stack; /* likewise, by session_stack; 0: not wanted, or the sample has no address */
 };
 
 /*

@@ -3,6 +3,8 @@
  *
  *   replay -> shares of a group's sample -> filters -> sink.wants -> filter by location -> frames -> sink.sample
  *
+ * Where chains are cut frames come before the filter, which is asked about the location that is left of them.
+ *
  * Nothing is kept of a sample that was handed over but what may come again: the locations of its addresses and their
  * names. When these are too many all are forgotten, between two samples, so memory does not grow with the
  * recording's length nor with its distinct addresses.
@@ -33,34 +35,85 @@ static void forget_when_full(struct sample_stream *stream)
 		stream->sink->forget(stream->sink->context);
 }
 
-static bool takes_location(struct sample_stream *stream, const struct replay_sample *sample)
+static bool takes_location(struct sample_stream *stream, uint32_t location)
 {
 	struct session *session = stream->session;
-	uint32_t location;
 
-	if (!filters_any(stream->filters))
-		return true;
-	location = session_ip_location(session, sample);
 	return filters_take_location(stream->filters, &session->locations->v[location],
 				     location_symbol(session, location));
+}
+
+/* The chain, as frames or as a stack, as far as it was recorded and is kept. */
+static void add_chain(struct session *session, unsigned wants, struct sink_sample *out)
+{
+	if (wants & SAMPLE_CHAIN)
+		session_chain(session, out->sample, &out->frames);
+	if (wants & SAMPLE_STACK)
+		out->stack = session_stack(session, out->sample);
+}
+
+/* The frame that the sample counts for. Where chains are cut, its chain was added before. */
+static struct chain_entry own_frame(struct session *session, const struct sink_sample *out)
+{
+	struct chain_entry own = { out->sample->sample->ip, LOCATION_NONE };
+
+	if (out->frames.n)
+		own.location = out->frames.v[0].location;
+	else if (out->stack)
+		own.location = session->stacks->v[out->stack].location;
+	own.location = session_own_location(session, out->sample, own.location);
+	if (out->frames.n && out->frames.v[0].location == own.location)
+		own.ip = out->frames.v[0].ip;
+	return own;
+}
+
+/* Nothing is left of its chain: that is shown in the chain's place. */
+static bool is_left_out(const struct session *session, const struct chain_entry *own)
+{
+	const struct dso *dso = session->locations->v[own->location].dso;
+
+	return dso && dso->kind == DSO_LEFT_OUT;
+}
+
+/* Puts the sample's own frame where it is wanted and there is no chain. */
+static void add_own(struct session *session, unsigned wants, struct chain_entry *own, struct sink_sample *out)
+{
+	const bool cut = session->options.part != STACK_WHOLE;
+
+	if (!(wants & SAMPLE_CHAIN))
+		out->frames.n = 0;
+	if (!(out->sample->sample->has & PERF_SAMPLE_IP) || out->frames.n || out->stack ||
+	    !(wants & (SAMPLE_IP | SAMPLE_STACK) || cut))
+		return;
+	if (!cut)
+		*own = own_frame(session, out);
+	if (wants & SAMPLE_STACK)
+		out->stack = stacks_child(session->stacks, 0, own->location);
+	if (wants & SAMPLE_IP || (wants & SAMPLE_CHAIN && is_left_out(session, own)))
+		out->frames = (struct chain){ own, 1 };
 }
 
 static int hand_over(struct sample_stream *stream, const struct replay_sample *sample, uint64_t period, struct str *err)
 {
 	const struct sample_sink *sink = stream->sink;
 	struct sink_sample out = { .sample = sample, .period = period };
-	struct chain_entry own = { sample->sample->ip, LOCATION_NONE };
+	struct session *session = stream->session;
+	const bool cut = session->options.part != STACK_WHOLE;
+	struct chain_entry own = { .location = LOCATION_NONE };
 	unsigned wants = 0;
 	int rc = sink->wants(sink->context, sample->event, &wants, err);
 
-	if (rc || !(wants & SAMPLE_TAKEN) || !takes_location(stream, sample))
+	if (rc || !(wants & SAMPLE_TAKEN))
 		return rc;
-	if (wants & SAMPLE_CHAIN)
-		session_chain(stream->session, sample, &out.frames);
-	if ((wants & SAMPLE_IP) && !out.frames.n && (sample->sample->has & PERF_SAMPLE_IP)) {
-		own.location = session_ip_location(stream->session, sample);
-		out.frames = (struct chain){ &own, 1 };
-	}
+	if (cut)
+		add_chain(session, wants & SAMPLE_STACK ? wants : wants | SAMPLE_CHAIN, &out);
+	if (cut || filters_any(stream->filters))
+		own = own_frame(session, &out);
+	if (filters_any(stream->filters) && !takes_location(stream, own.location))
+		return 0;
+	if (!cut)
+		add_chain(session, wants, &out);
+	add_own(session, wants, &own, &out);
 	return sink->sample(sink->context, &out, err);
 }
 

@@ -49,7 +49,7 @@ static void add_symbol(const struct location_row *row, const struct symbol *symb
 {
 	str_addc(out, ' ');
 	str_add(out, symbol ? symbol->name : "[unknown]");
-	if (symbol && !inlined && (fields & FIELD_BIT(FIELD_SYMOFF)))
+	if (symbol && !inlined && (fields & FIELD_BIT(FIELD_SYMOFF)) && symbol->dso->kind != DSO_LEFT_OUT)
 		str_addf(out, "+0x%llx", (unsigned long long)(row->addr - symbol->start));
 }
 
@@ -69,7 +69,7 @@ void script_add_dso(const struct dso *dso, struct str *out)
 static bool has_file_offset(const struct dso *dso)
 {
 	return dso && dso->kind != DSO_KERNEL && dso->kind != DSO_GUEST_KERNEL && dso->kind != DSO_BPF &&
-	       dso->kind != DSO_ANON;
+	       dso->kind != DSO_ANON && dso->kind != DSO_LEFT_OUT;
 }
 
 static void add_dso(const struct location_row *row, uint64_t fields, struct str *out)

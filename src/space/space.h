@@ -32,6 +32,7 @@ enum dso_kind {
 	DSO_BPF, /* what a KSYMBOL record named: a BPF program, or out-of-line code of the kernel */
 	DSO_ANON, /* executable memory without a file: code made at run time; one per process */
 	DSO_OTHER, /* [vsyscall], [stack], [heap] as data, ...: never has symbols */
+	DSO_LEFT_OUT, /* [user], [kernel]: no file, the part of a callchain that is not shown; see profile.h */
 };
 
 /*

@@ -366,7 +366,7 @@ void dso_files_find(const struct sym_options *options, struct elf_files *elf_fil
 	};
 
 	*files = (struct dso_files){ .why = STR_INIT };
-	if (dso->kind == DSO_ANON || dso->kind == DSO_BPF || dso->kind == DSO_OTHER)
+	if (dso->kind == DSO_ANON || dso->kind == DSO_BPF || dso->kind == DSO_OTHER || dso->kind == DSO_LEFT_OUT)
 		return;
 	if (processes && dso->kind == DSO_FILE)
 		search.n_roots = processes_elsewhere(processes, dso, search.roots, ROOTS_MAX);

@@ -26,19 +26,19 @@ static const struct names_source source_none = {
 	.kinds = NAMES_OF(DSO_GUEST_KERNEL) | NAMES_OF(DSO_GUEST_MODULE) | NAMES_OF(DSO_OTHER), .load = of_none,
 };
 
-/* A KSYMBOL record has the one name of a BPF program. */
-static enum source_result of_record(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
+/* The path is the only name: a KSYMBOL record has the one of a BPF program, and parts of callchains are called so. */
+static enum source_result of_path(struct symbols *symbols, struct dso_names *names, struct names_slot *slot)
 {
 	const struct dso *dso = names->dso;
 
 	(void)symbols;
 	symbol_table_add(names_table_begin(slot), dso->start, dso->end > dso->start ? dso->end - dso->start : 1,
 			 dso->path, strlen(dso->path), SYMBOL_GLOBAL);
-	names_table_found(names, slot, "KSYMBOL record");
+	names_table_found(names, slot, dso->kind == DSO_BPF ? "KSYMBOL record" : "the callchain");
 	return SOURCE_DONE;
 }
-static const struct names_source source_record = {
-	.kinds = NAMES_OF(DSO_BPF), .load = of_record, .find = names_table_find,
+static const struct names_source source_path = {
+	.kinds = NAMES_OF(DSO_BPF) | NAMES_OF(DSO_LEFT_OUT), .load = of_path, .find = names_table_find,
 };
 
 /*
@@ -49,7 +49,7 @@ static const struct names_source source_record = {
  */
 static const struct names_source *const sources[] = {
 	&source_embedded, &source_cached, &source_files, &source_kernel, &source_module, &source_code,
-	&source_mapped_code, &source_record, &source_none, &source_kcore, &source_debug,
+	&source_mapped_code, &source_path, &source_none, &source_kcore, &source_debug,
 };
 
 struct dso_names *dso_names_new(const struct dso *dso)
