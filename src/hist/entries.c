@@ -29,7 +29,7 @@ struct entry *entry_new(struct table *table, const struct hist *hist)
 
 	entry->values = (uint64_t *)(entry + 1);
 	entry->location = LOCATION_NONE;
-	entry->group_key = entry->frame_key = entry->ranked = NO_ROW;
+	entry->group_key = entry->frame_key = NO_ROW;
 	if (hist->n_members > 1) {
 		entry->members = empty(hist, hist->n_members * sizeof(*entry->members));
 		entry->members_total = empty(hist, hist->n_members * sizeof(*entry->members_total));
@@ -438,13 +438,12 @@ static void add_runs(struct entry_builder *m)
 
 /* ---- numbers ---- */
 
-static void set_number(struct entries *entries, struct entry *entry, const struct group *group, uint32_t location)
+static void set_number(struct entries *entries, struct entry *entry, uint32_t location)
 {
 	const struct locations *locations = entries->table->session->locations;
 
 	entry->location = location;
 	entry->level = location == LOCATION_NONE ? '.' : location_level(&locations->v[location]);
-	entry->tid = group->tid;
 	entry->number = (uint32_t)entries->n;
 	entries->v[entries->n++] = entry;
 }
@@ -466,7 +465,7 @@ static void number_some(struct entry_builder *m, const struct group *group, cons
 		slot = &m->of_values[frame->values];
 		if (!frame->named || slot->run != m->run)
 			continue;
-		set_number(m->entries, m->built[slot->at].entry, group, own ? group->location : frame->view.location);
+		set_number(m->entries, m->built[slot->at].entry, own ? group->location : frame->view.location);
 		slot->run = 0;
 		n--;
 	}

@@ -73,7 +73,7 @@ static uint64_t hash_key(struct table *table, const struct entry *entry, const s
 	return hash_words(words, ARRAY_SIZE(words));
 }
 
-uint64_t table_key_hash(struct table *table, const struct entry *entry, const struct column *column)
+static uint64_t known_hash(struct table *table, const struct entry *entry, const struct column *column)
 {
 	struct key_hashes *hashes = &table->private->cache->key_hashes;
 	const uint64_t row[] = { column->key_index, key_value(entry, column) };
@@ -84,6 +84,20 @@ uint64_t table_key_hash(struct table *table, const struct entry *entry, const st
 		hashes->v[hashes->n++] = hash_key(table, entry, column);
 	}
 	return hashes->v[i];
+}
+
+uint64_t table_entry_hash(struct table *table, const struct entry *entry)
+{
+	const bool levels = table->question->query.view == VIEW_HIERARCHY;
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		const struct column *column = &table->columns[i];
+
+		if (column->kind == COLUMN_KEY && (!levels || column->level == entry->depth))
+			hash = hash_word(hash ^ known_hash(table, entry, column));
+	}
+	return hash;
 }
 
 struct table_value table_value(const struct table *table, const struct hist *hist, const struct entry *entry,

@@ -178,7 +178,6 @@ static uint32_t find_group(struct table *table, struct groups *groups, size_t me
 				     .values = other_values(table, groups, cells, cell),
 				     .stack = frames->stack_of[cell_fact(cells, cell, FACT_STACK)],
 				     .location = location,
-				     .tid = cells->values[cell].tid,
 				     .member = member };
 
 	/* Groups appended by carry_group() have no id yet; give them one, so that this cell can find them. */
@@ -236,7 +235,6 @@ static uint32_t carry_group(struct grouping *g, const struct group *before, cons
 	struct group group = { .self = before->self,
 			       .stack = before->stack,
 			       .location = fact_location(cells, cell, FACT_LOCATION),
-			       .tid = cells->values[cell].tid,
 			       .member = before->member };
 
 	if (!*values)
@@ -293,8 +291,6 @@ static void make_groups(struct table *table, const struct hist *hist, struct gro
 	row_set_init(&groups->values, table->question->private->n_other_keys);
 	groups->n_members = hist->n_members;
 	groups->hidden = xcalloc(hist->n_members, sizeof(*groups->hidden));
-	if (table->private->is_cached)
-		groups->ranks = entry_ranks_new();
 	if (table->question->query.needs & NEED_BLOCKS || table->private->is_cached)
 		groups->of_cell = xcalloc(hist->n_members, sizeof(*groups->of_cell));
 	if (before) {
@@ -423,7 +419,7 @@ static void sort_rows(struct table *table, struct hist *hist)
 	} else {
 		if (some)
 			drop_small(table, hist);
-		entries_sort(table, hist, hist->entries, hist->n, hist->ranks);
+		entries_sort(table, hist, hist->entries, hist->n);
 	}
 	if (some)
 		drop_rest(table, hist);
@@ -443,7 +439,6 @@ void hist_fold(struct table *table, struct hist *hist)
 	groups = groups_of(table, hist);
 	count_groups(table, hist, groups);
 	entries_make(&entries, table, hist, groups);
-	hist->ranks = groups->ranks;
 	hist->trees = trees_of(table, groups);
 	hist->blocks = hist_blocks_new(&entries, groups);
 	hist->entries = entries.v;

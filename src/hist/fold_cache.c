@@ -25,7 +25,6 @@ static void groups_release(struct groups *groups)
 	free(groups->of_cell);
 	stack_totals_release(&groups->totals);
 	trees_free(groups->trees);
-	entry_ranks_free(groups->ranks);
 	known_widths_forget(&groups->widths);
 	row_set_release(&groups->ids);
 	row_set_release(&groups->values);

@@ -4,7 +4,7 @@
  *   stack of locations --fold_frames.c--> stack of distinct frames      (one pass over all stack nodes)
  *   cell --fold.c--> group: other keys, frame, stack of frames  (far fewer than cells)
  *   group --entries.c--> sums of the nodes of stacks
- *   group, sums --entries.c--> entries --perf_order.c--> sorted
+ *   group, sums --entries.c--> entries --entry_order.c--> sorted
  *   group --calltree.c--> call tree of an entry, when a format asks for it
  *   all but entries --fold_cache.c--> the next table
  *
@@ -117,21 +117,6 @@ struct stack_totals { /* runs; those of the same other keys are behind each othe
 struct groups;
 void stack_totals_release(struct stack_totals *totals);
 
-/* ---- entry_ranks.c: kept with the groups ---- */
-struct entry_ranks {
-	struct row_set entries; /* group_key and frame_key of each that is known */
-	uint32_t *found, *shown; /* of each: its place by sort_key.find_order and .compare; equal ones have the same */
-	uint64_t *hashes; /* table_entry_hash; 0: nobody has asked */
-};
-struct entry_ranks *entry_ranks_new(void);
-void entry_ranks_free(struct entry_ranks *ranks); /* NULL is fine */
-/* Numbers the entries; learns all anew where there is one that is not known. */
-void entry_ranks_update(struct table *table, struct entry_ranks *ranks, struct entry *const *entries, size_t n);
-/* ranks: of `found` or `shown`. Equal ones stay in their order. */
-void entries_by_rank(struct entry **entries, size_t n, const uint32_t *ranks);
-/* The same order as by `found` and then by number, without ranks. */
-void entries_by_keys(struct table *table, struct entry **entries, size_t n);
-
 /* ---- widths.c: kept with the groups ---- */
 struct known_widths { /* of all entries that --symbol-filter leaves, per key */
 	size_t *v[2][2]; /* without children or with them; perf's room for unknown files or not */
@@ -143,7 +128,6 @@ struct group {
 	uint32_t self; /* frame */
 	uint32_t stack; /* of frames.stacks */
 	uint32_t location; /* one that it came from */
-	int32_t tid; /* of the first cell */
 	size_t member;
 	struct entry_stats stats;
 };
@@ -158,7 +142,6 @@ struct groups {
 	struct trees *trees; /* NULL: not yet made */
 	uint32_t **of_cell; /* of each member: the cell's group + 1, 0: left out; NULL: nobody asks */
 	size_t n_members; /* of hidden and of_cell */
-	struct entry_ranks *ranks; /* NULL: nothing is kept for other tables */
 	struct known_widths widths;
 };
 
@@ -223,23 +206,12 @@ void entry_leaves_find(struct entry_leaves *out, const struct trees *trees, cons
 		       const struct entry *entry, bool outermost, bool children);
 void entry_leaves_release(struct entry_leaves *leaves);
 
-/* ---- perf_order.c ---- */
+/* ---- entry_order.c ---- */
 struct order_item { /* what entries are sorted by, first first */
 	const struct field_row *field; /* NULL: a key */
 	size_t key_index;
 };
-/* ranks: those of all entries, which stand in order of their numbers; or NULL. */
-void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n,
-		  struct entry_ranks *ranks);
-
-/*
- * Sorts pointers as inserting them one after the other into a red-black tree does; equal ones stay in their order. For
- * comparisons that are no order: the result is then still the one that such a tree has. compare: negative where a
- * stands before b. numbers, of each pointer: the greater one is first, and only where two are equal it is compared;
- * NULL: there are none.
- */
-void tree_sort(void **v, size_t n, const uint64_t *numbers, int (*compare)(void *context, const void *a, const void *b),
-	       void *context);
+void entries_sort(struct table *table, const struct hist *hist, struct entry **entries, size_t n);
 
 /* ---- fold_levels.c: sorted flat entries into levels ---- */
 void hist_make_hierarchy(struct table *table, struct hist *hist);
@@ -250,8 +222,6 @@ void hist_measure(struct table *table, struct hist *hist, struct known_widths *k
 void known_widths_forget(struct known_widths *known);
 
 /* ---- fields.c ---- */
-/* A hash of a key's text, and of what tells its value from others with this text. */
-uint64_t table_key_hash(struct table *table, const struct entry *entry, const struct column *column);
 extern const struct field_row field_rows[];
 extern const size_t n_field_rows;
 extern const struct field_row field_self; /* overhead, beside overhead_children */
@@ -290,7 +260,7 @@ struct group_set { /* groups by one set of filters */
 	struct groups *v; /* of each hist, by index of its event; those without `hidden` are not made */
 	size_t n;
 };
-struct key_hashes { /* table_key_hash */
+struct key_hashes { /* fields.c: of keys' texts, for table_entry_hash */
 	uint64_t *v;
 	size_t n, cap;
 	struct row_set values; /* the key's index, and its value */

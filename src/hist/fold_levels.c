@@ -68,7 +68,6 @@ static struct entry *new_level(struct levels *levels, struct entry *parent,
 
 	memcpy(entry->values, leaf->values, levels->table->question->n_keys * sizeof(*entry->values));
 	entry->depth = depth;
-	entry->tid = leaf->tid;
 	entry->number = leaf->number;
 	entry->location = leaf->location;
 	entry->level = leaf->level;
@@ -116,8 +115,8 @@ void hist_make_hierarchy(struct table *table, struct hist *hist)
 		add_child(&levels, parent, leaf);
 	}
 	for (size_t i = 0; i < levels.n_v; i++)
-		entries_sort(table, hist, levels.v[i]->children, levels.v[i]->n_children, NULL);
-	entries_sort(table, hist, levels.tops, levels.n_tops, NULL);
+		entries_sort(table, hist, levels.v[i]->children, levels.v[i]->n_children);
+	entries_sort(table, hist, levels.tops, levels.n_tops);
 	free(hist->entries);
 	hist->entries = levels.tops;
 	hist->n = levels.n_tops;

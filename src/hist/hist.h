@@ -206,10 +206,9 @@ struct sort_key {
 	/* The number, where the type is not text; false: not known, there is only the text. NULL: it is the value. */
 	bool (*number)(const struct table *table, uint64_t value, uint64_t *number);
 	uint64_t (*value)(const struct key_source *source);
-	int (*compare)(struct table *table, uint64_t a, uint64_t b); /* order of ties, perf's */
+	/* The order of ties, perf's where it has one; 0 only for values whose texts are the same. */
+	int (*compare)(struct table *table, uint64_t a, uint64_t b);
 	void (*text)(struct table *table, uint64_t value, struct str *out); /* printable */
-	/* The order in which perf finds them, for what is still equal. NULL: as compare. */
-	int (*find_order)(struct table *table, uint64_t a, uint64_t b);
 	/* Least width of the column for this value, beside its text's; perf's. NULL: none. */
 	unsigned (*width)(struct table *table, uint64_t value);
 	/* Tells values apart whose texts may be the same; in each table the same number. NULL: texts do. */
@@ -249,8 +248,6 @@ struct entry {
 	uint32_t location; /* one that it came from, for addresses and -v; LOCATION_NONE */
 	char level; /* '.', 'k', ... of that location */
 	uint32_t number; /* in order of appearance, within its hist */
-	uint32_t ranked; /* its number in hist.ranks; NO_ROW: it is not there */
-	int32_t tid; /* of its first sample */
 	uint32_t chain_depth; /* frames of its longest chain: orders ties of overhead_children */
 	/* --hierarchy */
 	struct entry *parent;
@@ -285,7 +282,6 @@ struct hist { /* one per event, or per group */
 	struct entry_stats totals; /* of all samples of the event */
 	struct entry_stats shown; /* of those that pass all filters */
 	struct entry_stats *member_totals, *member_shown;
-	struct entry_ranks *ranks; /* of its groups; NULL: nothing is kept for other tables */
 	struct trees *trees; /* what table_tree takes them from, of its groups; NULL: there are none */
 	struct hist_blocks *blocks; /* of the first member; NULL: not asked for */
 };
@@ -350,7 +346,7 @@ struct table_value table_value(const struct table *table, const struct hist *his
 /* The text of a key, printable. */
 void table_key_text(struct table *table, const struct entry *entry, const struct column *column, struct str *out);
 /* A hash of its texts, and of what tells it from others with these; the same number in each table of a profile. */
-uint64_t table_entry_hash(struct table *table, const struct hist *hist, const struct entry *entry);
+uint64_t table_entry_hash(struct table *table, const struct entry *entry);
 /* Tells a function from others, together with its name; likewise the same in each table. */
 uint64_t function_identity(const struct symbol *symbol);
 /* A shown entry is at or above options.percent_limit, and has more samples than options.samples_over. */

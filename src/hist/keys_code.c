@@ -176,40 +176,55 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-KEY_COMPARE(compare_function_address)
+static uint64_t code_address(const struct function_id *code)
 {
-	const struct function_id *codes = table->private->cache->function_ids.v, *x = &codes[a], *y = &codes[b];
-
-	if (!x->data && (!x->symbol || !y->symbol) && x->symbol != y->symbol)
-		return !x->symbol - !y->symbol;
-	return compare_numbers(x->data || !x->symbol ? x->addr : x->symbol->start,
-			       y->data || !y->symbol ? y->addr : y->symbol->start);
+	return code->data || !code->symbol ? code->addr : code->symbol->start;
 }
 
-KEY_COMPARE(compare_function)
+/* Ends each order of functions: files by name, addresses, and for two files of one name their paths. */
+static int compare_places(struct table *table, const struct function_id *x, const struct function_id *y)
 {
-	const struct function_id *codes = table->private->cache->function_ids.v, *x = &codes[a], *y = &codes[b];
+	int order = compare_dso(table, x->file, y->file);
 
+	if (!order)
+		order = compare_numbers(code_address(x), code_address(y));
+	if (!order)
+		order = compare_numbers(x->process, y->process);
+	return order || !x->symbol || !y->symbol ? order : strcmp(x->symbol->dso->path, y->symbol->dso->path);
+}
+
+/* Functions without a name are last. */
+static int compare_function_names(const struct function_id *x, const struct function_id *y)
+{
 	if (!x->symbol || !y->symbol)
 		return !x->symbol - !y->symbol;
 	return strcmp(x->symbol->name, y->symbol->name);
 }
 
-KEY_COMPARE(compare_function_found)
+KEY_COMPARE(compare_function)
 {
 	const struct function_id *codes = table->private->cache->function_ids.v, *x = &codes[a], *y = &codes[b];
-	int order = 0;
+	int order = compare_function_names(x, y);
 
-	if (x->symbol || y->symbol)
-		order = compare_dso(table, x->file, y->file);
-	return order ? order : compare_function_address(table, a, b);
+	return order ? order : compare_places(table, x, y);
+}
+
+KEY_COMPARE(compare_function_address)
+{
+	const struct function_id *codes = table->private->cache->function_ids.v, *x = &codes[a], *y = &codes[b];
+	int order = x->data ? 0 : !x->symbol - !y->symbol;
+
+	if (!order)
+		order = compare_numbers(code_address(x), code_address(y));
+	return order ? order : compare_function(table, a, b);
 }
 
 KEY_COMPARE(compare_memory)
 {
 	const struct function_id *codes = table->private->cache->function_ids.v;
+	int order = compare_ascending(table, codes[a].ip, codes[b].ip);
 
-	return compare_ascending(table, codes[a].ip, codes[b].ip);
+	return order ? order : compare_function(table, a, b);
 }
 
 /* Compares addresses in memory as first seen: an address of a file has no other. */

@@ -57,9 +57,8 @@ KEY_TEXT(text_addr);
 KEY_TEXT(text_size);
 KEY_NUMBER(number_size);
 KEY_COMPARE(compare_dso);
-KEY_COMPARE(compare_function); /* by name */
-KEY_COMPARE(compare_function_address);
-KEY_COMPARE(compare_function_found); /* by file and address */
+KEY_COMPARE(compare_function); /* by name, then by file and address */
+KEY_COMPARE(compare_function_address); /* by address, then as compare_function */
 KEY_COMPARE(compare_memory);
 KEY_IDENTITY(identity_function);
 

@@ -43,12 +43,16 @@ KEY_VALUE(value_mem)
 /* perf orders by the older bits alone. */
 KEY_COMPARE(compare_mem)
 {
-	return compare_ascending(table, a & OLD_LEVEL_BITS, b & OLD_LEVEL_BITS);
+	int order = compare_ascending(table, a & OLD_LEVEL_BITS, b & OLD_LEVEL_BITS);
+
+	return order ? order : compare_ascending(table, a, b);
 }
 
 KEY_COMPARE(compare_snoop)
 {
-	return compare_ascending(table, a & OLD_SNOOP_BITS, b & OLD_SNOOP_BITS);
+	int order = compare_ascending(table, a & OLD_SNOOP_BITS, b & OLD_SNOOP_BITS);
+
+	return order ? order : compare_ascending(table, a, b);
 }
 
 KEY_TEXT(text_mem)

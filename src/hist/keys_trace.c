@@ -55,18 +55,17 @@ KEY_VALUE(value_field)
 	return 0;
 }
 
-/* perf compares a field's bytes in memory, the greater first. */
+/* Numbers come first, the greater before the smaller, then texts likewise. */
 KEY_COMPARE(compare_fields)
 {
 	const char *x = texts_get(table->private->cache->names, (uint32_t)a);
 	const char *y = texts_get(table->private->cache->names, (uint32_t)b);
 	uint64_t m, n;
+	const bool is_text = parse_u64(x, 10, &m), other_is_text = parse_u64(y, 10, &n);
 
-	if (parse_u64(x, 10, &m) || parse_u64(y, 10, &n))
-		return strcmp(y, x);
-	m = __builtin_bswap64(m);
-	n = __builtin_bswap64(n);
-	return (m < n) - (m > n);
+	if (is_text != other_is_text)
+		return is_text - other_is_text;
+	return is_text ? strcmp(y, x) : (m < n) - (m > n);
 }
 
 /* A field that is a number is one in its text, which all samples that have it share. */

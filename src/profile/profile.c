@@ -492,7 +492,7 @@ static void add_branches(struct collect *collect, struct profile_event *event,
 	for (uint64_t i = 0; i < s->n_branches; i++) {
 		const struct sample_branch *branch = &s->branches[i];
 		uint64_t cycles = branch->flags >> BRANCH_CYCLES_SHIFT & BRANCH_CYCLES_MASK;
-		struct cell_values values = { 1, 1, cycles ? cycles : 1, sample->thread->tid };
+		struct cell_values values = { 1, 1, cycles ? cycles : 1 };
 
 		facts[FACT_FROM] = session_address_location(session, sample, branch->from);
 		facts[FACT_TO] = session_address_location(session, sample, branch->to);
@@ -511,8 +511,7 @@ static void add_share(struct collect *collect, const struct replay_sample *sampl
 		      const struct sample_share *share, bool taken)
 {
 	struct profile_event *event = collect->profile->events[share->event->index];
-	struct cell_values values = { 1, share->period, sample_weight(sample->sample),
-				      sample->thread->tid };
+	struct cell_values values = { 1, share->period, sample_weight(sample->sample) };
 
 	if (collect->profile->options.shape.branches) {
 		add_branches(collect, event, sample, taken);

@@ -133,7 +133,7 @@ static void add_ids(struct cells *cells, const uint32_t *ids, const struct cell_
 			column_put(&cells->columns[c], cells->n, cells->cap, ids[c]);
 		index_add(&cells->ix, hash, (uint32_t)cells->n);
 		sum = &cells->values[cells->n++];
-		*sum = (struct cell_values){ .tid = values->tid };
+		*sum = (struct cell_values){ 0 };
 	}
 	sum->n_samples += values->n_samples;
 	sum->period += values->period;

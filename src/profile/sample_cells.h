@@ -39,7 +39,6 @@ enum sample_fact {
 };
 struct cell_values {
 	uint64_t n_samples, period, weight;
-	int32_t tid; /* of the first sample: orders ties of overhead_children */
 };
 struct cell_column {
 	enum sample_fact fact;
@@ -52,7 +51,7 @@ struct cell_column {
 };
 /*
  * Cells of one event. With eight columns (task, process, comm, stack, location, CPU, mode, time), a whole profile's, a
- * cell takes at most 64 bytes: 4 for each column whose cells differ, 32 for the sums.
+ * cell takes at most 56 bytes: 4 for each column whose cells differ, 24 for the sums.
  */
 struct cells {
 	uint8_t at[FACTS]; /* column of a fact; UINT8_MAX: not kept */

@@ -122,7 +122,7 @@ static uint64_t child_id(struct making *m, uint64_t parent, uint64_t looks)
 /* An entry is what its keys are; in a hierarchy those of its level, below its parent. */
 static uint64_t entry_id(struct making *m, uint64_t parent, const struct entry *entry)
 {
-	return child_id(m, parent, table_entry_hash(m->table, m->hist, entry));
+	return child_id(m, parent, table_entry_hash(m->table, entry));
 }
 
 static uint64_t node_id(struct making *m, uint64_t parent, const struct call_node *node)

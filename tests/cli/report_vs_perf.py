@@ -74,7 +74,7 @@ def no_cut_name(lines):
 
 
 def no_ties(lines):
-    """Rows of equal share: perf's order of those of several threads depends on what else there is.
+    """Rows of equal share: pstat's order is total; perf's depends on what else there is.
 
     Empty lines behind them come last: those at the table's end belong to no row.
     """

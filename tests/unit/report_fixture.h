@@ -133,7 +133,7 @@ static inline void made_sample_in(struct cells *cells, struct entry_stats *total
 				  uint32_t stack, uint64_t period)
 {
 	uint64_t facts[FACTS] = { 0 };
-	struct cell_values values = { .n_samples = 1, .period = period, .tid = 42 };
+	struct cell_values values = { .n_samples = 1, .period = period };
 
 	facts[FACT_CPU] = cpu;
 	facts[FACT_LOCATION] = location;

@@ -197,33 +197,28 @@ static void unknown_callers_are_entries_or_hidden(void **state)
 	}
 }
 
-static void the_caller_stands_first_within_a_thread(void **state)
+static void of_equal_rows_the_caller_stands_first(void **state)
 {
 	struct made_report m;
-	uint32_t work, leaf;
+	uint32_t main, work, leaf;
 
 	(void)state;
-	for (int threads = 1; threads < 3; threads++) {
-		uint64_t facts[FACTS] = { 0 };
-
-		open_order(&m, CHAIN_CALLER);
+	for (int order = CHAIN_CALLER; order <= CHAIN_CALLEE; order++) {
+		open_order(&m, order);
+		main = made_location(&m, &made_main, 0, NULL);
 		work = made_location(&m, &made_work, 4, NULL);
 		leaf = made_location(&m, &made_leaf, 0, NULL);
-		/* work calls leaf; main alone, as often, in the same thread or another. */
+		/* work calls leaf; main alone has as much. */
 		made_sample(&m, 0, leaf, made_stack(&m, (const uint32_t[]){ work, leaf, LOCATION_NONE }), 5);
-		facts[FACT_LOCATION] = made_location(&m, &made_main, 0, NULL);
-		facts[FACT_STACK] = made_stack(&m, (const uint32_t[]){ (uint32_t)facts[FACT_LOCATION], LOCATION_NONE });
-		cells_add(&m.cells[0], facts,
-			  &(struct cell_values){ .n_samples = 1, .period = 5, .tid = 41 + threads });
-		m.hist.totals.period += 5;
+		made_sample(&m, 0, main, made_stack(&m, (const uint32_t[]){ main, LOCATION_NONE }), 5);
 		hist_fold(m.table, &m.hist);
-		/* In one thread main, with the shortest way to go, is last. */
-		assert_entries(&m, threads == 1 ? "5/5/1 [.] leaf\n"
-						  "5/0/0 [.] work\n"
-						  "5/5/1 [.] main\n"
-						: "5/5/1 [.] leaf\n"
-						  "5/5/1 [.] main\n"
-						  "5/0/0 [.] work\n");
+		/* With callers first, main has no frames to come; with callees first, leaf has the most. */
+		assert_entries(&m, order == CHAIN_CALLER ? "5/5/1 [.] leaf\n"
+							   "5/0/0 [.] work\n"
+							   "5/5/1 [.] main\n"
+							 : "5/5/1 [.] main\n"
+							   "5/0/0 [.] work\n"
+							   "5/5/1 [.] leaf\n");
 		made_close(&m);
 	}
 }
@@ -297,7 +292,7 @@ int main(void)
 		cmocka_unit_test(inlined_functions_are_frames_and_self_is_the_symbols),
 		cmocka_unit_test(a_sample_without_chain_is_its_own_total),
 		cmocka_unit_test(unknown_callers_are_entries_or_hidden),
-		cmocka_unit_test(the_caller_stands_first_within_a_thread),
+		cmocka_unit_test(of_equal_rows_the_caller_stands_first),
 		cmocka_unit_test(small_entries_get_no_tree),
 		cmocka_unit_test(the_symbol_filter_is_for_callers_too),
 		cmocka_unit_test(the_parent_is_the_first_match_in_the_order_shown),

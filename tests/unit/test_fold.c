@@ -254,91 +254,67 @@ static void an_event_without_samples_has_no_entries(void **state)
 	made_close(&m);
 }
 
-struct numbered {
-	unsigned value, number;
-};
-
-static int compare_numbered(void *context, const void *a, const void *b)
+/* The files that rows are of, in their order: "app|[.] work /a/app". */
+static char *rows_with_files(struct made_report *m)
 {
-	const struct numbered *x = a, *y = b;
+	struct str out = STR_INIT;
 
-	++*(unsigned *)context;
-	return (x->value > y->value) - (x->value < y->value);
+	for (size_t i = 0; i < m->hist.n; i++) {
+		const struct entry *entry = m->hist.entries[i];
+		const struct dso *dso = m->table->session->locations->v[entry->location].dso;
+
+		str_addf(&out, "%s %s\n", made_text(m, entry), dso ? dso->path : "");
+	}
+	return str_detach(&out);
 }
 
-static void a_tree_sorts_as_any_stable_sort_and_as_fast(void **state)
+/* One sample each of nine rows with the same numbers, beginning with the first-th and then in steps. */
+static char *rows_of_equals(const char *sort, size_t first, size_t step)
 {
-	enum { N = 5000 };
-	static struct numbered rows[N];
-	static void *v[N];
-	unsigned compared = 0, seed = 7;
+	static const struct symbol work_b = { &made_dsos[1], 0x200, 0x300, "work", "work", 'g', false, false };
+	struct made_report m;
+	uint32_t locations[9];
+	char *rows;
+
+	open_sorted(&m, sort);
+	for (size_t i = 0; i < ARRAY_SIZE(locations); i++) {
+		size_t n = (first + i * step) % ARRAY_SIZE(locations);
+		const struct symbol *symbols[] = { &made_main, &made_work, &made_work_z, &work_b, &made_leaf };
+		struct dso *const dsos[] = { &made_dsos[0], &made_dsos[2], &made_dsos[0], NULL };
+		const uint64_t addresses[] = { 0x30, 0x30, 0x20, 0x20 };
+		uint32_t location = n < 5 ? made_location(&m, symbols[n], 0, NULL)
+					  : made_unknown(&m, dsos[n - 5], addresses[n - 5]);
+
+		made_sample(&m, 0, location, 0, 5);
+	}
+	hist_fold(m.table, &m.hist);
+	rows = rows_with_files(&m);
+	made_close(&m);
+	return rows;
+}
+
+/* Keys decide; then files, addresses, and paths of files with one name. */
+static void equal_rows_stand_in_one_order_whichever_came_first(void **state)
+{
+	static const char *const sorts[][2] = {
+		{ "sym", "[.] leaf /a/app\n[.] main /a/app\n[.] work /a/app\n[.] work /b/app\n[.] work /lib/z.so\n"
+			 "[.] 0x0000000000000020 /a/app\n[.] 0x0000000000000030 /a/app\n"
+			 "[.] 0x0000000000000030 /lib/z.so\n[.] 0x0000000000000020 \n" },
+		{ "dso,sym", "app|[.] leaf /a/app\napp|[.] main /a/app\napp|[.] work /a/app\napp|[.] work /b/app\n"
+			     "app|[.] 0x0000000000000020 /a/app\napp|[.] 0x0000000000000030 /a/app\n"
+			     "z.so|[.] work /lib/z.so\nz.so|[.] 0x0000000000000030 /lib/z.so\n"
+			     "[unknown]|[.] 0x0000000000000020 \n" },
+	};
 
 	(void)state;
-	for (unsigned i = 0; i < N; i++) {
-		seed = seed * 1103515245 + 12345;
-		rows[i] = (struct numbered){ i < N / 2 ? i : seed >> 16 & 255, i };
-		v[i] = &rows[i];
-	}
-	tree_sort(v, N, NULL, compare_numbered, &compared);
-	for (unsigned i = 1; i < N; i++) {
-		const struct numbered *a = v[i - 1], *b = v[i];
+	for (size_t i = 0; i < ARRAY_SIZE(sorts); i++)
+		for (size_t first = 0; first < 9; first++)
+			for (size_t step = 1; step < 9; step += step % 3 ? 3 : 1) {
+				char *rows = rows_of_equals(sorts[i][0], first, step);
 
-		assert_true(a->value < b->value || (a->value == b->value && a->number < b->number));
-	}
-	assert_in_range(compared, N, N * 2 * 13); /* a red-black tree is at most 2 log2 n deep */
-	tree_sort(v, 0, NULL, compare_numbered, &compared);
-}
-
-/* Of different numbers the greater is first, whatever a comparison would say; it is only asked where they are equal. */
-static void a_tree_goes_by_numbers_first(void **state)
-{
-	enum { N = 900 };
-	static struct numbered rows[N];
-	static uint64_t numbers[N];
-	static void *v[N];
-	unsigned compared = 0;
-
-	(void)state;
-	for (unsigned i = 0; i < N; i++) {
-		rows[i] = (struct numbered){ i * 7 % N / 3, i };
-		numbers[i] = rows[i].value % 4;
-		v[i] = &rows[i];
-	}
-	tree_sort(v, N, numbers, compare_numbered, &compared);
-	for (unsigned i = 1; i < N; i++) {
-		const struct numbered *a = v[i - 1], *b = v[i];
-
-		assert_in_range(b->value % 4, 0, a->value % 4);
-		if (a->value % 4 == b->value % 4)
-			assert_true(a->value < b->value || (a->value == b->value && a->number < b->number));
-	}
-	assert_in_range(compared, 1, N * 2 * 8); /* of N / 4 that are equal */
-}
-
-/* Each number stands before the next one, and the last before the first. */
-static int compare_in_circles(void *context, const void *a, const void *b)
-{
-	unsigned x = ((const struct numbered *)a)->value, y = ((const struct numbered *)b)->value;
-
-	(void)context;
-	return (y + 7 - x) % 7 < 4 ? -(x != y) : 1;
-}
-
-static void a_tree_keeps_all_where_there_is_no_order(void **state)
-{
-	struct numbered rows[70];
-	void *v[70];
-	unsigned seen = 0;
-
-	(void)state;
-	for (unsigned i = 0; i < 70; i++) {
-		rows[i] = (struct numbered){ i * 3 % 7, i };
-		v[i] = &rows[i];
-	}
-	tree_sort(v, 70, NULL, compare_in_circles, NULL);
-	for (unsigned i = 0; i < 70; i++)
-		seen += ((const struct numbered *)v[i])->number;
-	assert_int_equal(seen, 69 * 70 / 2);
+				assert_string_equal(rows, sorts[i][1]);
+				free(rows);
+			}
 }
 
 /* Each fact makes more cells: those of one need are no other's. */
@@ -384,9 +360,7 @@ int main(void)
 		cmocka_unit_test(without_keys_all_is_one_entry),
 		cmocka_unit_test(an_event_without_samples_has_no_entries),
 		cmocka_unit_test(facts_are_those_that_are_needed),
-		cmocka_unit_test(a_tree_sorts_as_any_stable_sort_and_as_fast),
-		cmocka_unit_test(a_tree_goes_by_numbers_first),
-		cmocka_unit_test(a_tree_keeps_all_where_there_is_no_order),
+		cmocka_unit_test(equal_rows_stand_in_one_order_whichever_came_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

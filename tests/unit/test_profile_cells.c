@@ -3,7 +3,7 @@
 
 #include <cmocka.h>
 
-static const struct cell_values one = { 1, 10, 3, 0 };
+static const struct cell_values one = { 1, 10, 3 };
 
 static void kept_facts_make_cells(void **state)
 {
@@ -57,7 +57,7 @@ static void sums_are_whole(void **state)
 	(void)state;
 	cells_init(&cells, (1ULL << FACTS) - 1);
 	for (uint64_t i = 0; i < N; i++) {
-		const struct cell_values values = { 1, i % DISTINCT, 0, 0 };
+		const struct cell_values values = { 1, i % DISTINCT, 0 };
 
 		for (unsigned f = 0; f < FACTS; f++)
 			facts[f] = (i % DISTINCT) * (f + 1);

@@ -347,7 +347,7 @@ static uint32_t made_location(struct profile *profile, const struct symbol *symb
 static void made_sample_of(struct profile *profile, uint64_t tid, uint32_t location, uint32_t stack, uint64_t cpu,
 			   uint64_t period)
 {
-	const struct cell_values values = { .n_samples = 1, .period = period, .tid = 42 };
+	const struct cell_values values = { .n_samples = 1, .period = period };
 	uint64_t facts[FACTS] = { 0 };
 	struct str err = STR_INIT;
 
@@ -556,7 +556,7 @@ static void what_is_the_same_of_entries(void **state)
 		assert_int_equal(hist->widths[0], strlen(children ? "[.] outermost" : "[.] leaf"));
 		for (size_t i = 0; i < hist->n; i++) {
 			const size_t at = children ? i : i + 1;
-			const uint64_t hash = table_entry_hash(table, hist, hist->entries[i]);
+			const uint64_t hash = table_entry_hash(table, hist->entries[i]);
 			struct str text = STR_INIT;
 
 			table_key_text(table, hist->entries[i], &table->columns[table->n_columns - 1], &text);

@@ -205,6 +205,35 @@ static void values_become_texts(void **state)
 	made_close(&m);
 }
 
+/* Texts that differ stand in an order; it is the same from both sides. */
+static void only_equal_texts_are_equal_in_order(void **state)
+{
+	static const char *const names[] = { "mem",    "snoop",	      "tlb",	 "locked", "blocked",
+					     "weight", "transaction", "mispredict", "cycles", "phys_daddr" };
+	struct query options = { .children = 0 };
+	struct made_report m;
+
+	(void)state;
+	assert_int_equal(made_open(&m, &options), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct sort_key *key = sort_key_find(names[i], strlen(names[i]));
+
+		for (unsigned x = 0; x < 64; x++)
+			for (unsigned y = 0; y < 64; y++) {
+				const uint64_t a = 1ULL << x, b = 1ULL << y | 1;
+				const int order = key->compare(m.table, a, b), back = key->compare(m.table, b, a);
+				struct str texts[] = { STR_INIT, STR_INIT };
+
+				key->text(m.table, a, &texts[0]);
+				key->text(m.table, b, &texts[1]);
+				assert_true(order ? (order < 0) == (back > 0) : !strcmp(texts[0].s, texts[1].s));
+				str_release(&texts[0]);
+				str_release(&texts[1]);
+			}
+	}
+	made_close(&m);
+}
+
 static void columns_are_as_wide_as_their_widest(void **state)
 {
 	const struct query options = { .sort = "dso,sym", .children = 0 };
@@ -230,6 +259,7 @@ int main(void)
 		cmocka_unit_test(a_column_left_out_is_said),
 		cmocka_unit_test(braces_join_levels),
 		cmocka_unit_test(values_become_texts),
+		cmocka_unit_test(only_equal_texts_are_equal_in_order),
 		cmocka_unit_test(columns_are_as_wide_as_their_widest),
 	};
 
