@@ -13,6 +13,9 @@
 
 struct str;
 
+/* The second end of a round after a record makes it older than all that comes: more ends say nothing new. */
+enum { ROUNDS_TOLD = 2 };
+
 /*
  * All of these are called by one thread. Each gives 0, or a negative errno with a sentence, which ends the recording;
  * of what was taken until then as much as possible is kept, and `end` is still called. After a failure `take` is told
@@ -23,7 +26,7 @@ struct record_sink {
 	int (*take)(struct record_sink *sink, const void *records, size_t n, struct str *err);
 	/*
 	 * A round has ended: whatever is taken from now on is not older than the newest record that was taken before
-	 * the round before this one ended. Twice after the last record, then not until there is another one.
+	 * the round before this one ended. ROUNDS_TOLD times after the last record, then not until there is another one.
 	 */
 	int (*round)(struct record_sink *sink, struct str *err);
 	/* Puts all that was taken so far where others find it, also if this program is killed now. */

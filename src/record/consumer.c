@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* The second end of a round after a record makes it older than all that comes: more ends say nothing new. */
-enum { ROUNDS_TOLD = 2 };
-
 static void tell(struct consumer *consumer, int rc, struct str *why)
 {
 	const uint64_t one = 1;

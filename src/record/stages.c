@@ -49,7 +49,7 @@ static void hand_on(struct stage *stage, const char *bytes, size_t n)
 
 	if (!n)
 		return;
-	stage->round_open = true;
+	stage->rounds_to_tell = ROUNDS_TOLD;
 	keep_error(stage, stage->next->take(stage->next, bytes, n, &why), &why);
 }
 
@@ -72,15 +72,15 @@ static void emit(struct stage *stage, const char *bytes, size_t n)
 		hand_on_ready(stage);
 }
 
-/* Hands on the end of a round, unless all records since the last one were left out. */
+/* Hands on the end of a round, unless the next sink knows all that it says: records of this round were left out. */
 static void hand_on_round(struct stage *stage)
 {
 	struct str why = STR_INIT;
 
 	hand_on_ready(stage);
-	if (!stage->round_open)
+	if (!stage->rounds_to_tell)
 		return;
-	stage->round_open = false;
+	stage->rounds_to_tell--;
 	keep_error(stage, stage->next->round(stage->next, &why), &why);
 }
 

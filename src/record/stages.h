@@ -68,7 +68,7 @@ struct stage {
 	size_t passed_at;
 	struct str ready; /* what is handed on next, if anything */
 	struct str out; /* of the ops */
-	bool round_open; /* records were handed on since the last round */
+	unsigned rounds_to_tell; /* ends of rounds that the next sink is still to be told, see record_sink.h */
 	bool failed;
 	int code; /* of the present call, with its sentence in err */
 	struct str *err;

@@ -53,7 +53,8 @@ struct late {
 	struct job *v;
 	size_t n, cap, n_done;
 	bool hurry, stop; /* hurry: somebody waits */
-	unsigned patience; /* it begins when so many have come together */
+	unsigned patience; /* it begins when so many have come together, or a round has ended */
+	size_t n_of_round; /* that had come and were not done when the last round ended */
 	uint64_t n_later, n_out_of_order, newest_ticket;
 };
 
@@ -79,7 +80,7 @@ static inline void *late_main(void *data)
 		struct job job, *picked;
 		struct str out = STR_INIT;
 
-		if (!left || (left < late->patience && !late->hurry)) {
+		if (!left || (left < late->patience && !late->hurry && !late->n_of_round)) {
 			pthread_cond_wait(&late->work, &late->lock);
 			continue;
 		}
@@ -95,6 +96,7 @@ static inline void *late_main(void *data)
 			picked++;
 		*picked = (struct job){ job.ticket, out, true };
 		late->n_done++;
+		late->n_of_round -= late->n_of_round > 0;
 		late->hurry = false;
 		pthread_cond_signal(&late->finished);
 	}
@@ -186,6 +188,19 @@ static inline int late_collect(void *data, bool wait, uint64_t *ticket, struct s
 	return rc;
 }
 
-static const struct stage_ops late_ops = { late_take, late_collect, NULL };
+/* Nobody may send another sample before those of this round are done: they are not to wait for it. */
+static inline int late_round(void *data, struct str *err)
+{
+	struct late *late = data;
+
+	(void)err;
+	pthread_mutex_lock(&late->lock);
+	late->n_of_round = late->n - late->n_done;
+	pthread_cond_signal(&late->work);
+	pthread_mutex_unlock(&late->lock);
+	return 0;
+}
+
+static const struct stage_ops late_ops = { late_take, late_collect, late_round };
 
 #endif

@@ -384,7 +384,12 @@ static int noting_collect(void *data, bool wait, uint64_t *ticket, struct str *o
 	return late_collect(&((struct whole_run *)data)->late, wait, ticket, out, err);
 }
 
-static const struct stage_ops noting_ops = { noting_take, noting_collect, NULL };
+static int noting_round(void *data, struct str *err)
+{
+	return late_round(&((struct whole_run *)data)->late, err);
+}
+
+static const struct stage_ops noting_ops = { noting_take, noting_collect, noting_round };
 
 /* Three entries of the chain, or none; of a copied stack, registers and stack pointer are all that is told. */
 static void cut_chain(const struct events *to, struct decoder *decoder, const void *bytes, struct str *out)
@@ -492,7 +497,7 @@ static void check_staged_file(const struct whole_run *r)
 	assert_true(seen.without_chain > PAGES / 20);
 	assert_true(seen.without_chain < seen.samples / 2);
 	assert_int_equal(seen.stacks, 0);
-	assert_true(seen.rounds > 1);
+	assert_true(seen.rounds > 0); /* a busy machine may let one reader sleep until the end */
 	str_release(&seen.records);
 	assert_true(r->late.n_later > PAGES / 4);
 	assert_true(r->late.n_out_of_order > PAGES / 40);
@@ -626,7 +631,7 @@ static void a_sink_fails(void **state)
 	static const struct {
 		enum step step;
 		unsigned at;
-		const char *work; /* where this one ends by itself the failure is the last thing that happens */
+		const char *work; /* and, where the failure is not that of the end, more for ever */
 	} rows[] = {
 		{ STEP_TAKE, 1, "pauses" },
 		{ STEP_TAKE, 20, "pages:200000" },
@@ -639,7 +644,7 @@ static void a_sink_fails(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct whole_run *r = run_new("page-faults:u");
 		char words[64];
-		char *argv[] = { r->exact, (char[]){ "mortal" }, words, (char[]){ "pauses" }, NULL };
+		char *argv[] = { r->exact, (char[]){ "mortal" }, words, (char[]){ "trickles" }, NULL };
 
 		snprintf(words, sizeof(words), "%s", rows[i].work);
 		if (rows[i].step == STEP_END)

@@ -186,6 +186,23 @@ static void pauses(long n, const char *text)
 		pause();
 }
 
+/* A page fault each millisecond, for ever. */
+static void trickles(long n, const char *text)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	char *page = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)n, (void)text;
+	if (page == MAP_FAILED)
+		err(2, "mmap");
+	for (;;) {
+		*(volatile char *)page = 1;
+		madvise(page, page_bytes, MADV_DONTNEED);
+		nanosleep(&pause, NULL);
+	}
+}
+
 static void on_signal(int number)
 {
 	(void)number;
@@ -296,6 +313,7 @@ static const struct work {
 	{ "execs", execs },	    /* processes that fork, exec and end */
 	{ "mortal", mortal },	    /* ends when the parent does */
 	{ "pauses", pauses },	    /* for ever */
+	{ "trickles", trickles },
 	{ "wait", wait_signal },
 	{ "name", name },	    /* of the thread: TEXT */
 	{ "where", where },
