@@ -20,7 +20,7 @@ void process_events_fill_sample(struct replay_sample *sample, const struct recor
 				const struct record_body *body, struct thread *thread);
 int process_events_emit(struct replay *replay, const struct replay_sample *sample, struct str *err);
 
-/* map_events.c: MMAP, MMAP2, KSYMBOL records. The task that mapped it; NULL: the kernel, a guest, an unknown one did. */
+/* map_events.c: MMAP, MMAP2, KSYMBOL records. The task that mapped it; NULL: the kernel, a guest or unknown. */
 struct task *map_events_mmap(struct replay *replay, const struct record_body *body);
 struct task *map_events_ksymbol(struct replay *replay, const struct record_body *body);
 
