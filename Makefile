@@ -16,6 +16,7 @@
 #   WITH_CAPSTONE=0 (no disassembly)
 #   WITH_NCURSES=0 (report prints, also on terminals)
 #   WITH_LIBARCHIVE=0 (no pstat archive)  WITH_SQLITE=0 (no databases by pstat export)
+#   WITH_LIBBPF=0 (nothing is counted in the kernel)
 #   V=1 (show commands)  FUZZ_SECONDS=20
 #
 # Each compiler and sanitizer builds into its own folder under build/, so that they do not undo each
@@ -74,6 +75,15 @@ WITH_CAPSTONE ?= $(call has_header,capstone/capstone.h)
 WITH_NCURSES ?= $(call has_header,ncurses.h)
 WITH_LIBARCHIVE ?= $(call has_header,archive.h)
 WITH_SQLITE ?= $(call has_header,sqlite3.h)
+# Programs for the kernel are made by clang, whatever CC is. Headers of the kernel's that they include are below a
+# folder of the architecture on some systems.
+BPF_CLANG ?= clang
+BPF_COMPILE = $(BPF_CLANG) -target bpf -mcpu=v3 -std=gnu11 -O2 -g -fdebug-compilation-dir=. -Wall -Wextra \
+	-I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
+makes_bpf = $(if $(shell command -v $(BPF_CLANG) >/dev/null && \
+	printf '$(hash)include <%s>\n' linux/bpf.h bpf/bpf_helpers.h | $(BPF_COMPILE) -x c -c -o /dev/null - 2>/dev/null && \
+	echo yes),1,0)
+WITH_LIBBPF ?= $(if $(filter 1,$(call has_header,bpf/libbpf.h)),$(makes_bpf),0)
 # Asked once, not each time that they are used.
 WITH_LIBPFM4 := $(WITH_LIBPFM4)
 WITH_LIBIBERTY := $(WITH_LIBIBERTY)
@@ -83,6 +93,7 @@ WITH_CAPSTONE := $(WITH_CAPSTONE)
 WITH_NCURSES := $(WITH_NCURSES)
 WITH_LIBARCHIVE := $(WITH_LIBARCHIVE)
 WITH_SQLITE := $(WITH_SQLITE)
+WITH_LIBBPF := $(WITH_LIBBPF)
 
 # ---- flags ----
 STRICT_WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -91,7 +102,7 @@ STRICT_WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 WARNINGS := $(if $(filter 1,$(DEVELOPER)),$(STRICT_WARNINGS),-Wall -Wextra)
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # What the code relies on, whatever CFLAGS says. No errno from sqrt(): then it is an instruction, and no libm is loaded.
-BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -fno-math-errno -Isrc $(LIBS_CFLAGS) $(SANITIZE_FLAGS) $(WARNINGS)
+BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -fno-math-errno -iquote src $(LIBS_CFLAGS) $(SANITIZE_FLAGS) $(WARNINGS)
 COMPILE = $(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 # At fixed addresses a sanitized program needs no relocations, which are a third of a short run's time.
 LINK = $(CC) $(SANITIZE_FLAGS) $(if $(findstring address,$(SANITIZE)),-no-pie) $(CFLAGS) $(LDFLAGS)
@@ -113,11 +124,15 @@ LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
 	$(call with_or_none,$(WITH_NCURSES),screen/terminal_ncurses) \
 	$(call with_or_none,$(WITH_LIBARCHIVE),buildcache/tar_libarchive) \
 	$(call with_or_none,$(WITH_SQLITE),export/db_sqlite) \
+	$(call with_or_none,$(WITH_LIBBPF),bpf/loaded_libbpf) \
 	$(ONLY_LIBRARY))
-SOURCES := $(filter-out $(LEFT_OUT),$(sort $(wildcard src/*/*.c)))
+# For the kernel: each becomes an object for BPF, which the program carries.
+BPF_SOURCES := $(sort $(wildcard src/*/*.bpf.c))
+BPF_OBJECTS := $(if $(filter 0 no,$(WITH_LIBBPF)),,$(BPF_SOURCES:src/%.c=$(BUILD)/src/%.elf))
+SOURCES := $(filter-out $(LEFT_OUT) $(BPF_SOURCES),$(sort $(wildcard src/*/*.c)))
 # Pages, styles and scripts that the program prints: each is a text in it, see "files in the program".
 TEXT_FILES := $(sort $(foreach kind,css html js sql,$(wildcard src/*/*.$(kind))))
-TEXT_OBJECTS := $(TEXT_FILES:%=$(BUILD)/%.o)
+TEXT_OBJECTS := $(TEXT_FILES:%=$(BUILD)/%.o) $(BPF_OBJECTS:%=%.o)
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o) $(TEXT_OBJECTS)
 UNIT_NAMES ?= test_*
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard $(UNIT_NAMES:%=tests/unit/%.c))))
@@ -159,14 +174,23 @@ $(BUILD)/flags: force
 	@$(call write_if_new,$(COMPILE) $(LINK))
 $(BUILD)/sources: force
 	@mkdir -p $(@D)
-	@$(call write_if_new,$(SOURCES) $(TEXT_FILES))
+	@$(call write_if_new,$(SOURCES) $(TEXT_FILES) $(BPF_OBJECTS))
 
 # ---- files in the program ----
 # src/fmt/page.css becomes `const char page_css[]`, which ends in a 0.
+as_array = { echo 'extern const char $1[];'; echo '_Alignas(8) const char $1[] = {'; \
+	od -An -v -tx1 $< | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g'; echo '0};'; }
 $(BUILD)/src/%.text.c: src/% Makefile
 	@mkdir -p $(@D)
-	$(Q){ echo 'extern const char $(subst .,_,$(notdir $*))[];'; echo 'const char $(subst .,_,$(notdir $*))[] = {'; \
-		od -An -v -tx1 $< | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g'; echo '0};'; } > $@
+	$(Q)$(call as_array,$(subst .,_,$(notdir $*))) > $@
+# src/bpf/x.bpf.c becomes `const char x_bpf_elf[]`, and `const unsigned long x_bpf_elf_bytes` without the last 0.
+$(BUILD)/src/%.bpf.elf: src/%.bpf.c $(wildcard src/bpf/layout.h) Makefile
+	@mkdir -p $(@D)
+	@echo "  BPF     $<"
+	$(Q)$(BPF_COMPILE) -c -o $@ $<
+$(BUILD)/src/%.bpf.elf.text.c: $(BUILD)/src/%.bpf.elf
+	$(Q){ $(call as_array,$(notdir $*)_bpf_elf); echo 'extern const unsigned long $(notdir $*)_bpf_elf_bytes;'; \
+		echo 'const unsigned long $(notdir $*)_bpf_elf_bytes = sizeof($(notdir $*)_bpf_elf) - 1;'; } > $@
 $(TEXT_OBJECTS): %.o: %.text.c $(BUILD)/flags
 	@echo "  TEXT    $(@:$(BUILD)/%.o=%)"
 	$(Q)$(COMPILE) -c -o $@ $<

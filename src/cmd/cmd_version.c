@@ -4,6 +4,7 @@
  * that lacks it.
  */
 #include "annotate/annotate.h"
+#include "bpf/bpf.h"
 #include "buildcache/buildcache.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
@@ -92,6 +93,12 @@ static int try_sqlite(const struct kern *kern, struct str *err)
 	return export_sqlite_try(err);
 }
 
+static int try_libbpf(const struct kern *kern, struct str *err)
+{
+	(void)kern;
+	return bpf_try(err);
+}
+
 static int try_zlib(const struct kern *kern, struct str *err)
 {
 	(void)kern;
@@ -113,6 +120,7 @@ static const struct build_option {
 	{ "ncurses", "the browser of report on terminals", try_ncurses },
 	{ "libarchive", "archives of what a recording needs, for pstat archive", try_libarchive },
 	{ "libsqlite3", "databases, for pstat export", try_sqlite },
+	{ "libbpf", "samples counted in the kernel", try_libbpf },
 	{ "zlib", "smaller files for pprof and the Firefox profiler", try_zlib },
 	{ "libdebuginfod", "debug files from servers", try_debuginfod },
 };

@@ -37,11 +37,48 @@ static void on_opened(void *data, const struct counter_set *set)
 		message_counter(&set->v[i]);
 }
 
+/* ---- samples that are counted in the kernel ---- */
+
+static int on_attach(void *data, const struct counter_set *set, struct str *err)
+{
+	struct live_run *run = data;
+	int code = bpf_counting_attach(run->counting, set, err);
+
+	if (code != -ENOTSUP)
+		return code;
+	note_add(&run->notes, false, NULL, "samples come by rings: %s", err->s);
+	str_reset(err);
+	run->counting = NULL;
+	return 0;
+}
+
+static const struct events *on_written(void *data, const struct events *recorded)
+{
+	struct live_run *run = data;
+
+	return run->counting ? bpf_counting_written(run->counting, recorded) : recorded;
+}
+
+static struct record_sink *on_stage(void *data, const struct recording_info *recording, struct record_sink *next)
+{
+	struct live_run *run = data;
+
+	(void)recording;
+	return run->counting ? bpf_counting_stage(run->counting, next) : next;
+}
+
+static void count_in_kernel(struct live_run *run)
+{
+	run->plan->attach = on_attach;
+	run->plan->written = on_written;
+	run->plan->stage = on_stage;
+}
+
 /* A reader that is too slow misses samples, which are counted, but no record of what tasks do. */
 static struct record_sink *on_begin(void *data, const struct recording_info *recording)
 {
-	static const struct live_options options = { .samples_left_out = true, .no_wait = true };
 	struct live_run *run = data;
+	const struct live_options options = { .samples_left_out = !run->counting, .no_wait = true };
 
 	run->live = live_source_new(&options, recording->events, recording->info, &run->err);
 	signal_ready(run);
@@ -109,6 +146,8 @@ int live_run_begin(struct live_run *run, struct str *err)
 	run->plan->notes = &run->notes;
 	run->plan->opened = on_opened;
 	run->plan->other_sink = on_begin;
+	if (run->counting)
+		count_in_kernel(run);
 	run->plan->data = run;
 	code = pthread_create(&run->thread, NULL, record_main, run);
 	if (code)

@@ -8,6 +8,7 @@
 #ifndef PSTAT_LIVE_RUN_H
 #define PSTAT_LIVE_RUN_H
 
+#include "bpf/bpf.h"
 #include "record/record.h"
 
 #include <pthread.h>
@@ -18,6 +19,11 @@ struct live_run {
 	bool quiet;
 	bool pausable; /* see live_run_pause */
 	int verbose;
+	/*
+	 * Counts samples in the kernel: none that comes can be left out. Borrowed. NULL: they come by rings. Becomes
+	 * NULL, with a note, where the events turn out to be none that it can count.
+	 */
+	struct bpf_counting *counting;
 
 	struct note_list notes; /* the recording's; the recorder's until it has ended */
 	size_t n_noted; /* of these, how many were printed */

@@ -49,6 +49,7 @@ struct data_event {
 	size_t leader; /* index of the group's leader; its own outside groups */
 	size_t n_members; /* leader only: events of the group; 1 outside groups */
 	char *group_name; /* leader only, or NULL */
+	bool counted; /* a sample stands for as many as its weight says: cells that were counted in the kernel */
 	/* Which fields its samples have, in order: rows of the table in sample.c; kept by events_add. */
 	uint8_t n_sample_rows, sample_rows[SAMPLE_ROWS_MAX];
 };
@@ -79,6 +80,11 @@ void events_add_ids(struct events *events, struct data_event *event, const uint6
 struct data_event *events_find(const struct events *events, uint64_t id);
 /* A deep copy; `to` must be initialized and empty. */
 void events_copy(struct events *to, const struct events *from);
+/* How many samples one of this event stands for; event NULL: it is not known, and 1. */
+static inline uint64_t data_sample_count(const struct data_event *event, const struct sample *sample)
+{
+	return event && event->counted ? sample->weight : 1;
+}
 /* The event's name made printable; where the file has none, from its type and config. */
 void data_event_add_name(const struct data_event *event, struct str *out);
 

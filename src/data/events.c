@@ -210,6 +210,7 @@ void events_copy(struct events *to, const struct events *from)
 		event->scale = old->scale;
 		event->leader = old->leader;
 		event->n_members = old->n_members;
+		event->counted = old->counted;
 		intset_copy(&event->cpus, &old->cpus);
 	}
 }

@@ -511,7 +511,8 @@ static void add_share(struct collect *collect, const struct replay_sample *sampl
 		      const struct sample_share *share, bool taken)
 {
 	struct profile_event *event = collect->profile->events[share->event->index];
-	struct cell_values values = { 1, share->period, sample_weight(sample->sample) };
+	struct cell_values values = { data_sample_count(sample->event, sample->sample), share->period,
+				      sample->event->counted ? 0 : sample_weight(sample->sample) };
 
 	if (collect->profile->options.shape.branches) {
 		add_branches(collect, event, sample, taken);
@@ -530,12 +531,12 @@ static void expect_kernel(struct collect *collect, const struct dso *dso)
 	symbols_expect(collect->profile->session.symbols, dso);
 }
 
-static void count_location(struct collect *collect)
+static void count_location(struct collect *collect, const struct replay_sample *sample)
 {
 	struct session *session = &collect->profile->session;
 	struct location_row *row = &session->locations->v[collect->facts[FACT_LOCATION]];
 
-	row->n_samples++;
+	row->n_samples += data_sample_count(sample->event, sample->sample);
 	expect_kernel(collect, row->dso);
 }
 
@@ -557,7 +558,7 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	if (taken) {
 		fill_facts(collect, sample);
 		if (collect->count_locations && !profile->options.shape.branches)
-			count_location(collect);
+			count_location(collect, sample);
 	}
 	for (size_t i = 0; i < n; i++)
 		add_share(collect, sample, &shares[i], taken);

@@ -210,6 +210,7 @@ struct record_plan {
 	int control_fd, ack_fd; /* -1: none */
 	int end_fd; /* the recording ends when this can be read; -1: none */
 	uint64_t drain_every_ns; /* how often rings that are not nearly full are drained; 0: each second */
+	uint64_t flush_every_ns; /* how often all that was taken is put where others find it; 0: each second */
 	uint64_t drain_later_every_ns; /* the same after the first second, up to a second; 0: as before */
 	bool dry_run;
 	int argc; /* pstat's own words, for the header */
@@ -223,6 +224,11 @@ struct record_plan {
 	 */
 	struct run_stop *stop;
 	void (*opened)(void *data, const struct counter_set *set); /* notes are final */
+	/*
+	 * The events are open, and none that samples runs: what becomes of their samples may be changed. NULL, or 0; a
+	 * negative errno with a sentence: there is no recording.
+	 */
+	int (*attach)(void *data, const struct counter_set *set, struct str *err);
 	/* --control "evlist": the events, as the words after it ask ("-v", "-g", "-F" or ""). */
 	void (*list_events)(void *data, const struct events *events, const char *words);
 	void (*progress)(void *data, const struct record_totals *totals); /* about once a second */

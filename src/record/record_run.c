@@ -237,7 +237,7 @@ static void run_loop(struct recording *rec)
 {
 	watch_fd(&rec->watch, rec->pipeline.wake_fd);
 	rec->end_slot = watch_fd(&rec->watch, rec->plan->end_fd);
-	ticker_start(&rec->second, now_ns(), NS_PER_S);
+	ticker_start(&rec->second, now_ns(), rec->plan->flush_every_ns ? rec->plan->flush_every_ns : NS_PER_S);
 	ticker_start(&rec->drain, now_ns(), rec->plan->drain_every_ns);
 	rec->hold_poll_ns = HOLD_POLL_FIRST_MS * NS_PER_MS / 2;
 	pace_hold_poll(rec, now_ns());

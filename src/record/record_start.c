@@ -597,6 +597,8 @@ int recording_start(struct recording *rec)
 		rc = open_events(rec);
 	if (!rc)
 		rc = list_events(rec);
+	if (!rc && plan->attach)
+		rc = plan->attach(plan->data, &rec->set, rec->err);
 	if (rc)
 		return rc;
 	note_hidden_kernel(rec);

@@ -43,7 +43,7 @@ struct recording {
 	uint64_t start_ns; /* sampling began; NEVER_NS: not yet */
 	uint64_t delay_until_ns;
 	uint64_t removal_look_ns; /* when removal_look() is due */
-	struct ticker second; /* flush and progress */
+	struct ticker second; /* flush and progress; of another time where the plan says so */
 	struct ticker drain; /* plan.drain_every_ns; else when a mapped file may be waiting to be held */
 	uint64_t hold_poll_ns; /* from one look for mapped files to the next */
 	size_t hold_poll_files; /* that were known at the last one */

@@ -247,7 +247,7 @@ static int take_sample(struct replay *replay, const struct record *record,
 	struct replay_sample out;
 	uint64_t cookie;
 
-	replay->counts.samples++;
+	replay->counts.samples += data_sample_count(body->event, sample);
 	replay->counts.unknown_ids += !body->event;
 	if (sample->has & PERF_SAMPLE_TIME)
 		note_time(replay, sample->time_ns);

@@ -1,0 +1,81 @@
+/*
+ * bpf: samples counted in the kernel. A BPF program (profile.bpf.c) runs for each sample of an event and counts it in
+ * a cell of its thread, CPU and stack; nothing is put into a ring. Once a second what was counted is taken out, while
+ * the program goes on in other maps, and goes on as records.
+ *
+ *   event -> program -> cells, stacks (kernel) --each flush--> drained.c -> one SAMPLE for a cell -> next sink
+ *                              ring: what tasks do, all the while ----------------------------------^
+ *
+ * Cells come as samples that stand for many (data_event.counted), and at their last sample's time: so they meet
+ * the process as it was then, also one that has ended, and everything that is made of samples is made of them.
+ *
+ * loaded_libbpf.c has the library; builds without it have loaded_libbpf_none.c, whose every attempt fails with a
+ * reason. Nothing is pinned: all that is in the kernel goes with the process, whatever ends it.
+ */
+#ifndef PSTAT_BPF_H
+#define PSTAT_BPF_H
+
+#include "data/data.h"
+#include "kern/kern.h"
+
+struct bpf_options {
+	size_t n_events; /* that will be sampled: each takes a copy of the program */
+	/* In all, of which half are filled while the other half is read; 0: BPF_STACKS. At least one in each half. */
+	size_t stacks_max;
+	size_t cells_max; /* likewise; 0: four for each stack */
+	const struct kern *kern; /* borrowed */
+};
+enum { BPF_STACKS = 16384, BPF_STACKS_MOST = 1 << 20 };
+
+enum bpf_loss {
+	BPF_LOST_STACKS_FULL, /* a stack that was new, and no room for it */
+	BPF_LOST_CELLS_FULL,
+	BPF_LOST_BUSY, /* a map was locked by what the sample has interrupted */
+	BPF_LOST_NO_STACK, /* not even the sample's own address was to be had */
+	BPF_LOST_READING, /* was in a cell that could not be read */
+	BPF_LOSSES,
+};
+/* runs = samples + all lost, exactly, once the recording has ended. */
+struct bpf_totals {
+	uint64_t runs; /* of the program: one for each sample */
+	uint64_t samples; /* counted in cells; after the end: handed on */
+	uint64_t lost[BPF_LOSSES];
+	uint64_t cells; /* handed on */
+	uint64_t drains;
+	uint64_t memory_bytes; /* of all maps, as the kernel accounts for them: the same from beginning to end */
+};
+
+struct bpf_counting;
+
+/*
+ * Loads the program and its maps. -ENOSYS: this build has no libbpf, or the kernel no bpf(2); -ENOENT: the library is
+ * not installed; -EPERM: refused; others. Each comes with a sentence that says what is missing: samples can be had by
+ * rings all the same.
+ */
+int bpf_counting_new(struct bpf_counting **counting, const struct bpf_options *options, struct str *err);
+/* After the recording has ended. NULL is fine. */
+void bpf_counting_free(struct bpf_counting *counting);
+
+/* Can libbpf be used? -ENOSYS: this build is without it; or -ENOENT with a sentence. Loads it, and no program. */
+int bpf_try(struct str *err);
+
+/*
+ * For record_plan. The events, whose clock has to be CLOCK_MONOTONIC, are open, and none has been enabled: the
+ * program is attached to all that sample. -ENOTSUP with a sentence: one of them cannot be counted so, and all are as
+ * they were. Another negative errno: none may be enabled.
+ */
+int bpf_counting_attach(struct bpf_counting *counting, const struct counter_set *set, struct str *err);
+/* The recorded events as the stage hands on their samples; stays until counting is freed. */
+const struct events *bpf_counting_written(struct bpf_counting *counting, const struct events *recorded);
+/*
+ * A stage before `next`. It tells rounds of its own, one at each flush, which has to follow a whole pass over the
+ * rings.
+ */
+struct record_sink *bpf_counting_stage(struct bpf_counting *counting, struct record_sink *next);
+
+/* Numbers so far; for any thread. What could not be asked of the kernel is as it was at the last call. */
+void bpf_counting_totals(struct bpf_counting *counting, struct bpf_totals *totals);
+/* "no room for its stack", ...: what happened to a sample. */
+const char *bpf_loss_words(enum bpf_loss loss);
+
+#endif

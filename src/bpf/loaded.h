@@ -1,0 +1,37 @@
+/*
+ * loaded: the program and its maps as they are in the kernel. Private to bpf/. One of loaded_libbpf.c and
+ * loaded_libbpf_none.c defines it; no caller knows which.
+ */
+#ifndef PSTAT_BPF_LOADED_H
+#define PSTAT_BPF_LOADED_H
+
+#include "bpf/layout.h"
+#include "util/util.h"
+
+struct bpf_loaded;
+
+struct bpf_load_options {
+	size_t n_programs; /* at least 1; their event numbers are 0 and up */
+	uint32_t stacks_max, cells_max; /* of each generation */
+};
+/* bpf_try() of bpf.h is here, too. A negative errno with a sentence. */
+int bpf_load(struct bpf_loaded **loaded, const struct bpf_load_options *options, struct str *err);
+void bpf_unload(struct bpf_loaded *loaded); /* NULL is fine */
+int bpf_loaded_program(const struct bpf_loaded *loaded, size_t program); /* its descriptor */
+uint64_t bpf_loaded_bytes(const struct bpf_loaded *loaded); /* of all maps */
+
+/* A receiver is given what a generation has: all stacks, then all cells, in pieces, which are valid during the call. */
+struct bpf_receiver {
+	void *context;
+	void (*stacks)(void *context, const uint64_t *hashes, const struct bpf_stack *stacks, size_t n);
+	void (*cells)(void *context, const struct bpf_cell_key *keys, const struct bpf_cell_sums *sums, size_t n);
+};
+/*
+ * Lets the program fill the other generation, waits until no run uses the one it filled so far, and empties that into
+ * the receiver. A negative errno with a sentence; what was received until then is no more in the kernel.
+ */
+int bpf_loaded_take(struct bpf_loaded *loaded, const struct bpf_receiver *receiver, struct str *err);
+/* The sum of all CPUs; 0 or a negative errno. */
+int bpf_loaded_counts(const struct bpf_loaded *loaded, struct bpf_run_counts *counts);
+
+#endif

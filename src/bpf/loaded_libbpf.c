@@ -1,0 +1,312 @@
+/*
+ * loaded_libbpf.c: loading and reading with libbpf, which is itself loaded when it is first needed; the only file that
+ * knows it. The program comes in as the object that clang has made of profile.bpf.c, which is a part of pstat. Its
+ * copies, one for each event, share the maps of the first.
+ *
+ * Sources: bpf(2), the headers of libbpf; Documentation/bpf/map_hash.rst and map_of_maps.rst.
+ */
+#include "bpf/bpf.h"
+#include "bpf/loaded.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LIBBPF "libbpf.so.1"
+#define LIBBPF_FUNCTIONS(FN)                                                                                \
+	FN(libbpf_set_print) FN(libbpf_num_possible_cpus) FN(bpf_object__open_mem) FN(bpf_object__load)     \
+	FN(bpf_object__close) FN(bpf_object__find_map_by_name) FN(bpf_object__find_program_by_name)         \
+	FN(bpf_map__fd) FN(bpf_map__set_max_entries) FN(bpf_map__set_initial_value) FN(bpf_map__reuse_fd)   \
+	FN(bpf_program__fd) FN(bpf_map_update_elem) FN(bpf_map_lookup_elem) FN(bpf_map_lookup_and_delete_batch)
+
+struct libbpf {
+#define MEMBER(name) __typeof__(name) *name;
+	LIBBPF_FUNCTIONS(MEMBER)
+#undef MEMBER
+};
+
+/* In the program: see "files in the program" in the Makefile. */
+extern const char profile_bpf_elf[];
+extern const unsigned long profile_bpf_elf_bytes;
+
+/* Maps that copies of the program share. */
+enum shared_map { CELLS_0, CELLS_1, STACKS_0, STACKS_1, NUMBER_0, NUMBER_1, GENERATION, RUN_COUNTS, SCRATCHES, MAPS };
+static const char *const map_names[MAPS] = {
+	[CELLS_0] = "cells_0", [CELLS_1] = "cells_1", [STACKS_0] = "stacks_0", [STACKS_1] = "stacks_1",
+	[NUMBER_0] = "number_0", [NUMBER_1] = "number_1", [GENERATION] = "generation", [RUN_COUNTS] = "run_counts",
+	[SCRATCHES] = "scratches",
+};
+
+/* Elements that are read at once: a call takes whole buckets of a hash map, which have few. */
+enum { STACKS_AT_ONCE = 256, CELLS_AT_ONCE = 4096 };
+
+struct bpf_loaded {
+	void *handle; /* of the library */
+	struct libbpf lib;
+	struct bpf_object **objects; /* one for each program */
+	size_t n_objects;
+	int *programs;
+	int maps[MAPS];
+	unsigned generation; /* that is filled */
+	int n_cpus;
+	void *keys, *values; /* room for those that are read at once */
+};
+
+/* ---- loading ---- */
+
+/* Silent: what failed is said in pstat's words. */
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list ap)
+{
+	(void)level, (void)format, (void)ap;
+	return 0;
+}
+
+static void *open_library(struct libbpf *lib, struct str *err)
+{
+#define ROW(name) { #name, offsetof(struct libbpf, name) },
+	static const struct library_symbol symbols[] = { LIBBPF_FUNCTIONS(ROW) };
+#undef ROW
+
+	return library_load(LIBBPF, symbols, ARRAY_SIZE(symbols), lib, err);
+}
+
+static int refused(int code, const struct bpf_load_options *options, struct str *err)
+{
+	switch (-code) {
+	case EPERM:
+	case EACCES:
+		return fail(err, -EPERM, "the kernel refuses BPF programs\n"
+			    "it takes root, or CAP_BPF and CAP_PERFMON, and no seccomp filter or lockdown against it");
+	case ENOSYS:
+		return fail(err, code, "this kernel has no bpf(2), or a seccomp filter hides it");
+	case ENOMEM:
+		return fail(err, code, "there is no memory for %u stacks in the kernel",
+			    BPF_GENERATIONS * options->stacks_max);
+	default:
+		return fail(err, code, "the kernel does not take the BPF program (Linux 5.6 or later should): %s",
+			    strerror(-code));
+	}
+}
+
+/* Sizes of the maps of the first object; the maps of later ones are those of the first. */
+static int prepare_maps(const struct bpf_loaded *loaded, struct bpf_object *object,
+			const struct bpf_load_options *options)
+{
+	const struct libbpf *lib = &loaded->lib;
+	bool first = !loaded->n_objects;
+	int code = 0;
+
+	for (int m = 0; m < MAPS && !code; m++) {
+		struct bpf_map *map = lib->bpf_object__find_map_by_name(object, map_names[m]);
+
+		if (!map)
+			return -ENOENT;
+		if (!first)
+			code = lib->bpf_map__reuse_fd(map, loaded->maps[m]);
+		else if (m <= CELLS_1)
+			code = lib->bpf_map__set_max_entries(map, options->cells_max);
+		else if (m <= STACKS_1)
+			code = lib->bpf_map__set_max_entries(map, options->stacks_max);
+	}
+	return code;
+}
+
+static int load_program(struct bpf_loaded *loaded, const struct bpf_load_options *options)
+{
+	const struct libbpf *lib = &loaded->lib;
+	LIBBPF_OPTS(bpf_object_open_opts, open_options, .object_name = "pstat");
+	struct bpf_object *object =
+		lib->bpf_object__open_mem(profile_bpf_elf, profile_bpf_elf_bytes, &open_options);
+	const uint32_t number = (uint32_t)loaded->n_objects;
+	struct bpf_map *constants;
+	int code;
+
+	if (!object)
+		return -errno;
+	constants = lib->bpf_object__find_map_by_name(object, ".rodata");
+	code = prepare_maps(loaded, object, options);
+	if (!code)
+		code = constants ? lib->bpf_map__set_initial_value(constants, &number, sizeof(number)) : -ENOENT;
+	if (!code)
+		code = lib->bpf_object__load(object);
+	if (code) {
+		lib->bpf_object__close(object);
+		return code;
+	}
+	for (int m = 0; m < MAPS && !number; m++)
+		loaded->maps[m] = lib->bpf_map__fd(lib->bpf_object__find_map_by_name(object, map_names[m]));
+	loaded->programs[number] =
+		lib->bpf_program__fd(lib->bpf_object__find_program_by_name(object, "count_sample"));
+	loaded->objects[loaded->n_objects++] = object;
+	return 0;
+}
+
+static int load_all(struct bpf_loaded *loaded, const struct bpf_load_options *options, struct str *err)
+{
+	const uint32_t zero = 0, one = 1;
+	int code = 0;
+
+	loaded->lib.libbpf_set_print(print_nothing);
+	loaded->n_cpus = loaded->lib.libbpf_num_possible_cpus();
+	if (loaded->n_cpus < 1)
+		return fail(err, -ENODEV, "the number of CPUs is not known");
+	for (size_t i = 0; i < options->n_programs && !code; i++)
+		code = load_program(loaded, options);
+	if (!code && loaded->lib.bpf_map_update_elem(loaded->maps[NUMBER_1], &zero, &one, BPF_ANY))
+		code = -errno;
+	return code ? refused(code, options, err) : 0;
+}
+
+int bpf_try(struct str *err)
+{
+	struct libbpf lib;
+
+	return open_library(&lib, err) ? 0 : -ENOENT;
+}
+
+int bpf_load(struct bpf_loaded **loaded, const struct bpf_load_options *options, struct str *err)
+{
+	struct bpf_loaded *made = xcalloc(1, sizeof(*made));
+	int code;
+
+	*loaded = NULL;
+	made->handle = open_library(&made->lib, err);
+	if (!made->handle) {
+		free(made);
+		return -ENOENT;
+	}
+	made->objects = xcalloc(options->n_programs, sizeof(struct bpf_object *));
+	made->programs = xcalloc(options->n_programs, sizeof(*made->programs));
+	code = load_all(made, options, err);
+	if (code) {
+		bpf_unload(made);
+		return code;
+	}
+	made->keys = xcalloc(CELLS_AT_ONCE, sizeof(struct bpf_cell_key));
+	made->values = xcalloc(STACKS_AT_ONCE, sizeof(struct bpf_stack));
+	*loaded = made;
+	return 0;
+}
+
+_Static_assert(CELLS_AT_ONCE * sizeof(struct bpf_cell_sums) <= STACKS_AT_ONCE * sizeof(struct bpf_stack) &&
+		       STACKS_AT_ONCE * sizeof(uint64_t) <= CELLS_AT_ONCE * sizeof(struct bpf_cell_key),
+	       "there is room for either");
+
+/* The library stays, as others do: what it has begun can't be undone safely. */
+void bpf_unload(struct bpf_loaded *loaded)
+{
+	if (!loaded)
+		return;
+	while (loaded->n_objects)
+		loaded->lib.bpf_object__close(loaded->objects[--loaded->n_objects]);
+	free(loaded->objects);
+	free(loaded->programs);
+	free(loaded->keys);
+	free(loaded->values);
+	free(loaded);
+}
+
+int bpf_loaded_program(const struct bpf_loaded *loaded, size_t program)
+{
+	return loaded->programs[program];
+}
+
+/* The line "memlock:" of a map's fdinfo, see bpf(2) and Documentation/bpf; 0: it is not there. */
+static uint64_t map_bytes(int fd)
+{
+	char *path = xasprintf("/proc/self/fdinfo/%d", fd), line[256];
+	FILE *file = fopen(path, "re");
+	unsigned long long bytes = 0;
+
+	while (file && fgets(line, sizeof(line), file) && sscanf(line, "memlock: %llu", &bytes) != 1)
+		;
+	if (file)
+		fclose(file);
+	free(path);
+	return bytes;
+}
+
+uint64_t bpf_loaded_bytes(const struct bpf_loaded *loaded)
+{
+	uint64_t sum = 0;
+
+	for (int m = 0; m < MAPS; m++)
+		sum += map_bytes(loaded->maps[m]);
+	return sum;
+}
+
+/* ---- reading ---- */
+
+/* Returns when no run of the program uses the generation that was filled so far. */
+static int switch_generation(struct bpf_loaded *loaded, struct str *err)
+{
+	const uint32_t zero = 0;
+	unsigned other = !loaded->generation;
+
+	if (loaded->lib.bpf_map_update_elem(loaded->maps[GENERATION], &zero, &loaded->maps[NUMBER_0 + other], BPF_ANY))
+		return fail(err, -errno, "the BPF program cannot be given other maps: %s", strerror(errno));
+	loaded->generation = other;
+	return 0;
+}
+
+/* Takes up to n elements out of a hash map into keys and values: how many; *more: there may be others. */
+static int take_some(struct bpf_loaded *loaded, int map, uint32_t *token, bool first, uint32_t *n, bool *more,
+		     struct str *err)
+{
+	int rc = loaded->lib.bpf_map_lookup_and_delete_batch(loaded->maps[map], first ? NULL : token, token,
+							     loaded->keys, loaded->values, n, NULL);
+
+	*more = !rc;
+	if (!rc || errno == ENOENT)
+		return 0;
+	return fail(err, -errno, "what was counted in the kernel cannot be read: %s", strerror(errno));
+}
+
+static int take_map(struct bpf_loaded *loaded, int map, const struct bpf_receiver *receiver, struct str *err)
+{
+	uint32_t token = 0, n;
+	bool more = true;
+	int code = 0;
+
+	for (bool first = true; more && !code; first = false) {
+		n = map <= CELLS_1 ? CELLS_AT_ONCE : STACKS_AT_ONCE;
+		code = take_some(loaded, map, &token, first, &n, &more, err);
+		if (code || !n)
+			continue;
+		if (map <= CELLS_1)
+			receiver->cells(receiver->context, loaded->keys, loaded->values, n);
+		else
+			receiver->stacks(receiver->context, loaded->keys, loaded->values, n);
+	}
+	return code;
+}
+
+int bpf_loaded_take(struct bpf_loaded *loaded, const struct bpf_receiver *receiver, struct str *err)
+{
+	const unsigned filled = loaded->generation;
+	int code = switch_generation(loaded, err);
+
+	if (!code)
+		code = take_map(loaded, (int)(STACKS_0 + filled), receiver, err);
+	return code ? code : take_map(loaded, (int)(CELLS_0 + filled), receiver, err);
+}
+
+int bpf_loaded_counts(const struct bpf_loaded *loaded, struct bpf_run_counts *counts)
+{
+	struct bpf_run_counts *each = xcalloc((size_t)loaded->n_cpus, sizeof(*each));
+	const uint32_t zero = 0;
+	int code = loaded->lib.bpf_map_lookup_elem(loaded->maps[RUN_COUNTS], &zero, each) ? -errno : 0;
+
+	*counts = (struct bpf_run_counts){ 0 };
+	for (int cpu = 0; cpu < loaded->n_cpus && !code; cpu++) {
+		counts->runs += each[cpu].runs;
+		for (int o = 0; o < BPF_OUTCOMES; o++)
+			counts->ended[o] += each[cpu].ended[o];
+	}
+	free(each);
+	return code;
+}

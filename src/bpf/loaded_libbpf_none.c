@@ -1,0 +1,55 @@
+/*
+ * loaded_libbpf_none: in place of loaded_libbpf.c where the build leaves libbpf out (make WITH_LIBBPF=0), or has no
+ * clang that makes BPF programs. Nothing is ever loaded, so only the attempt is made.
+ */
+#include "bpf/bpf.h"
+#include "bpf/loaded.h"
+
+#include <errno.h>
+
+static int left_out(struct str *err)
+{
+	return fail(err, -ENOSYS, "this pstat was built without libbpf, which loads BPF programs\n"
+		    "build it where libbpf's headers and clang are, or with WITH_LIBBPF=1");
+}
+
+int bpf_try(struct str *err)
+{
+	return left_out(err);
+}
+
+int bpf_load(struct bpf_loaded **loaded, const struct bpf_load_options *options, struct str *err)
+{
+	(void)options;
+	*loaded = NULL;
+	return left_out(err);
+}
+
+void bpf_unload(struct bpf_loaded *loaded)
+{
+	(void)loaded;
+}
+
+int bpf_loaded_program(const struct bpf_loaded *loaded, size_t program)
+{
+	(void)loaded, (void)program;
+	return -1;
+}
+
+uint64_t bpf_loaded_bytes(const struct bpf_loaded *loaded)
+{
+	(void)loaded;
+	return 0;
+}
+
+int bpf_loaded_take(struct bpf_loaded *loaded, const struct bpf_receiver *receiver, struct str *err)
+{
+	(void)loaded, (void)receiver, (void)err;
+	return -ENOSYS;
+}
+
+int bpf_loaded_counts(const struct bpf_loaded *loaded, struct bpf_run_counts *counts)
+{
+	(void)loaded, (void)counts;
+	return -ENOSYS;
+}
