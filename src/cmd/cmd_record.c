@@ -175,11 +175,41 @@ static void add_chains(struct str *out, const struct record_totals *totals)
 		str_addf(out, "  %s\n", remedy(chains));
 }
 
+static double seconds(uint64_t ns)
+{
+	return (double)ns / NS_PER_S;
+}
+
+/* Adds what became of the waits: those that are not in the file as samples have a line for each reason. */
+static void add_off_cpu(struct str *out, const struct record_totals *totals, uint64_t least_ns)
+{
+	const struct off_cpu_totals *off = &totals->off_cpu;
+
+	if (!totals->has_off_cpu)
+		return;
+	str_add(out, "  off the CPU: ");
+	add_plural(out, off->waits, "wait");
+	str_addf(out, ", %.3f s", seconds(off->ns));
+	if (off->open)
+		str_addf(out, "; %" PRIu64 " not over at the end", off->open);
+	if (off->no_stack)
+		str_addf(out, "; %" PRIu64 " without a stack", off->no_stack);
+	str_addc(out, '\n');
+	if (off->short_waits)
+		str_addf(out, "  %" PRIu64 " shorter than %" PRIu64 " ms left out, %.3f s; --off-cpu-thresh 0 keeps "
+			 "them\n", off->short_waits, least_ns / NS_PER_MS, seconds(off->short_ns));
+	if (off->begun_before)
+		str_addf(out, "  %" PRIu64 " began before the recording and are left out\n", off->begun_before);
+	if (off->unpaired || off->backwards)
+		str_addf(out, "  %" PRIu64 " of unknown length left out: a record of the switch is lost or out of "
+			 "order\n", off->unpaired + off->backwards);
+}
+
 /*
  * "[ pstat record: wrote 1.250 MB to perf.data: 40123 samples, 3998 of 4000 Hz, 0 lost, 0 throttled ]",
  * then a line for each event where there are several, and what to do about losses.
  */
-static void record_summary_add(struct str *out, const struct record_totals *totals)
+static void record_summary_add(struct str *out, const struct record_totals *totals, uint64_t off_cpu_least_ns)
 {
 	size_t n = n_sampled(totals);
 
@@ -204,6 +234,7 @@ static void record_summary_add(struct str *out, const struct record_totals *tota
 	if (n > 1)
 		add_events(out, totals);
 	add_chains(out, totals);
+	add_off_cpu(out, totals, off_cpu_least_ns);
 	if (totals->dropped || totals->cut)
 		str_addf(out, "  %" PRIu64 " dropped, %" PRIu64 " cut: what takes the records was too slow; "
 			 "--buffer-size bridges longer pauses\n", totals->dropped, totals->cut);
@@ -213,7 +244,7 @@ static void record_summary_add(struct str *out, const struct record_totals *tota
 
 /* ---- what a run reports ---- */
 
-enum { PROGRESS_AFTER_S = 2 };
+enum { PROGRESS_AFTER_S = 2, OFF_CPU_LEAST_MS = 500 /* perf's */ };
 
 /* The callbacks of a run get this. */
 struct record_session {
@@ -291,7 +322,7 @@ static void print_summary(struct record_session *session, const struct record_to
 	if (session->progress_shown)
 		str_add(&text, "\r\033[K");
 	if (totals->path && !session->words->quiet)
-		record_summary_add(&text, totals);
+		record_summary_add(&text, totals, session->words->plan.sampling.off_cpu_least_ns);
 	to_stderr(&text);
 }
 
@@ -345,6 +376,7 @@ int cmd_record(const struct command *self, int argc, char **argv, const struct k
 	int first, status;
 
 	recording_words_init(&words, kern);
+	words.plan.sampling.off_cpu_least_ns = OFF_CPU_LEAST_MS * NS_PER_MS;
 	status = command_parse(self, argc, argv, &words, &first);
 	if (status >= 0)
 		goto out;

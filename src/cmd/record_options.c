@@ -44,6 +44,18 @@ int take_period(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
+int take_off_cpu_least(void *target, const char *argument, struct str *err)
+{
+	struct recording_words *words = target;
+	uint64_t ms;
+
+	if (parse_u64(argument, 10, &ms) || ms > UINT64_MAX / NS_PER_MS)
+		return fail(err, -EINVAL, "--off-cpu-thresh: '%s' is not a number of ms", argument);
+	words->has_off_cpu_least = true;
+	words->plan.sampling.off_cpu_least_ns = ms * NS_PER_MS;
+	return 0;
+}
+
 static int take_start_delay(void *target, const char *argument, struct str *err)
 {
 	struct recording_words *words = target;
@@ -377,6 +389,10 @@ const struct option_row record_options[] = {
 	{ OPTION_FLAG, 0, "exclude-perf", NULL, "no tracepoints that pstat itself hits",
 	  SAMPLING(exclude_perf) },
 
+	{ OPTION_FLAG, 0, "off-cpu", NULL, "the time that threads wait, too: an event offcpu-time", SAMPLING(off_cpu) },
+	{ OPTION_CALL, 0, "off-cpu-thresh", "ms", "waits shorter than this are counted only (default 500)",
+	  .call = take_off_cpu_least },
+
 	{ .kind = OPTION_GROUP, .help = "What to record" },
 	{ OPTION_FLAG, 'a', "all-cpus", NULL, "everything that runs on all CPUs", PLAN(target.all_cpus) },
 	{ OPTION_TEXT, 'C', "cpu", "cpus", "everything that runs on these CPUs: 0-3,7",
@@ -528,10 +544,6 @@ const struct option_row record_options[] = {
 	  .help = "chains have both sides; an event with :u is of user mode alone" },
 	{ OPTION_REFUSED, 0, "latency", NULL,
 	  .help = "reports do not weigh samples by how many tasks ran at once" },
-	{ OPTION_REFUSED, 0, "off-cpu", NULL,
-	  .help = "time off the CPU is not sampled; -e sched:sched_switch -g says where tasks leave it" },
-	{ OPTION_REFUSED, 0, "off-cpu-thresh", "ms",
-	  .help = "time off the CPU is not sampled; -e sched:sched_switch -g says where tasks leave it" },
 	{ OPTION_REFUSED, 'r', "realtime", "priority",
 	  .help = "chrt -f PRIORITY pstat record ... -a does it, without a command, which would have it too" },
 	{ OPTION_REFUSED, 0, "setup-filter", "pin|unpin",
@@ -623,6 +635,16 @@ static bool threads_of_command(const struct recording_words *w)
 	return w->plan.target.per_thread && !names_tasks(w) && !names_cpus(w) && !w->plan.argv;
 }
 
+static bool off_cpu_cgroups(const struct recording_words *w)
+{
+	return w->plan.sampling.off_cpu && w->what.has_cgroups;
+}
+
+static bool off_cpu_limit_alone(const struct recording_words *w)
+{
+	return w->has_off_cpu_least && !w->plan.sampling.off_cpu;
+}
+
 static bool threads_per_thread(const struct recording_words *w)
 {
 	return w->plan.target.per_thread && w->plan.readers != READERS_ONE;
@@ -655,6 +677,8 @@ static const struct recording_conflict {
 			   "record into a file with -o" },
 	{ symbols_in_many, "--symbols-in-file: it is for one file, not for those of --switch-output\n"
 			   "pstat archive --into-recording -i FILE puts them into one afterwards" },
+	{ off_cpu_cgroups, "--off-cpu and --cgroup: a cgroup's events do not see when its threads come back" },
+	{ off_cpu_limit_alone, "--off-cpu-thresh: it needs --off-cpu" },
 	{ threads_per_thread, "--per-thread and --threads: rings of threads belong to no CPU" },
 };
 
@@ -674,7 +698,7 @@ static int add_default_event(struct recording_words *words, struct str *err)
 	struct event_list *events = &words->what.events;
 	int rc;
 
-	if (events->n)
+	if (events->n || words->no_default_event)
 		return 0;
 	rc = event_list_parse(events, "cycles:P", &words->what.kern->host, err);
 	for (size_t i = 0; i < events->n; i++)

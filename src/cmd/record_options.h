@@ -17,6 +17,8 @@ struct recording_words {
 	bool branches; /* -b */
 	bool has_synth; /* --synth was given */
 	bool physical; /* --phys-data */
+	bool has_off_cpu_least; /* --off-cpu-thresh was given */
+	bool no_default_event; /* no event of -e is needed: the plan has another one */
 	long max_stack;
 	long switch_max_files;
 	/* Options of the command itself. */
@@ -40,6 +42,7 @@ int take_frequency(void *target, const char *argument, struct str *err);
 int take_period(void *target, const char *argument, struct str *err);
 int take_call_graph(void *target, const char *argument, struct str *err);
 int take_branch_filter(void *target, const char *argument, struct str *err);
+int take_off_cpu_least(void *target, const char *argument, struct str *err);
 int take_ring_size(void *target, const char *argument, struct str *err);
 
 /* The names of clocks that --clockid knows, for completion; false: no more. */

@@ -94,6 +94,10 @@ const struct option_row top_options[] = {
 	{ OPTION_CALL, 'F', "freq", "hertz", "samples per second of running time, or max (default 4000)",
 	  .value = VALUE_FREQUENCY, .call = take_frequency },
 	{ OPTION_CALL, 'c', "count", "n", "a sample every n events", .call = take_period },
+	{ OPTION_FLAG, 0, "off-cpu", NULL, "the time that threads wait, not the default event",
+	  PLAN(sampling.off_cpu) },
+	{ OPTION_CALL, 0, "off-cpu-thresh", "ms", "waits shorter than this are left out (default 0)",
+	  .call = take_off_cpu_least },
 	{ OPTION_FLAG, 'g', NULL, NULL, "callchains by frame pointers", FIELD(record.call_graph) },
 	{ OPTION_CALL, 0, "call-graph", "mode,style",
 	  "callchains: fp, dwarf[,bytes] or lbr, and how they are shown: graph,0.5,caller", .value = VALUE_CHAIN_STYLE,
@@ -228,6 +232,7 @@ int top_words_complete(struct top_words *words)
 	words->record.quiet = words->report.sample.quiet;
 	words->record.verbose = words->report.sample.verbose;
 	words->report.sample.max_stack = words->record.max_stack;
+	words->record.no_default_event = plan->sampling.off_cpu;
 	add_defaults(words);
 	status = report_words_finish(&words->report);
 	words->report.report.header_shown = true; /* there is another line above all */

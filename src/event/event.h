@@ -88,6 +88,7 @@ struct event {
 	unsigned expansion_id; /* events made from one spec have the same id (from 1); 0: none */
 	enum event_expansion expansion;
 
+	bool off_cpu; /* context switches of which time off the CPU is made: of use without the kernel's side, too */
 	bool tracking; /* a dummy for what tasks do (maps, names, forks): runs also where others wait */
 
 	char *filter; /* tracepoint filter, or NULL */

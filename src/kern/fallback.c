@@ -33,6 +33,21 @@ static void note_drop_kernel(const struct attempt *a, struct note_list *notes)
 		 "perf_event_paranoid 1 or CAP_PERFMON");
 }
 
+/* ---- switches without their stacks ---- */
+
+static bool switches_refused(const struct attempt *a)
+{
+	return a->event->off_cpu && !a->attr.exclude_kernel && a->pid >= 0;
+}
+
+static void note_drop_stacks(const struct attempt *a, struct note_list *notes)
+{
+	note_add(notes, false,
+		 privilege_remedy(machine_privilege(a->machine), machine_paranoid(a->machine), 1),
+		 "%s: the time that threads wait has no stacks: these need perf_event_paranoid 1 or CAP_PERFMON",
+		 a->event->name);
+}
+
 /* ---- precise levels: they are about samples, a count is the same without ---- */
 
 static bool precise_set(const struct attempt *a)
@@ -261,6 +276,7 @@ static const struct ladder_step {
 	  kernel_refused,
 	  drop_kernel,
 	  note_drop_kernel },
+	{ "switches without stacks", { EACCES, EPERM }, false, switches_refused, drop_kernel, note_drop_stacks },
 	{ "deferred callchains", { EINVAL }, false, defer_may_be_unknown, drop_defer, NULL },
 	{ "lost counts", { EINVAL }, false, lost_unknown, drop_lost, note_lost },
 	{ "build-ids in maps", { EINVAL }, false, build_id_unknown, drop_build_id, note_build_id },
@@ -331,7 +347,7 @@ char *fallback_name(const struct attempt *attempt)
 	static const char letters[] = "ukhGHpPISDWeb";
 	const char *name = attempt->event->name, *tail;
 
-	if (!attempt->attr.exclude_kernel || attempt->event->attr.exclude_kernel)
+	if (!attempt->attr.exclude_kernel || attempt->event->attr.exclude_kernel || attempt->event->off_cpu)
 		return xstrdup(name);
 	/* "cycles:D" takes the u among its modifiers, so does "cpu/cycles/". */
 	tail = strpbrk(name, ":/");

@@ -5,6 +5,7 @@
  *     -> buffers.c: bounded memory; a reader never waits, so under pressure ring_reader.c keeps less of each sample
  *     -> consumer.c: the one thread that takes buffers in turn
  *     -> [unwind_stage.c, a stage (stages.c): takes the copy of the stack out, puts the callchain in]
+ *     -> [off_cpu_stage.c, another: takes context switches out, puts samples of the waits in]
  *     -> [sink_tee.c: top's live_source.c sees it too]
  *     -> sink_file.c: counts it (sample_counts.c), learns from records about tasks (buildid.c, task_table.c)
  *     -> data/writer.c -> perf.data
@@ -59,6 +60,8 @@ struct sampling {
 	int32_t clockid;
 	bool all_user, all_kernel;
 	bool overwrite;
+	bool off_cpu; /* --off-cpu: an event for the time that threads wait, see struct off_cpu_totals */
+	uint64_t off_cpu_least_ns; /* --off-cpu-thresh: shorter waits are counted and not written */
 	bool starts_late; /* -D, --control: events wait, but what tasks do is recorded from the start */
 };
 
@@ -71,6 +74,7 @@ struct sampling {
  *     READ of :S groups, callchains by term) is its own.
  *   - One event also records what tasks do (attr.mmap and so on): the first, where it sees all that the
  *     others see, else a dummy at the end of the list (event.tracking). The dummy runs from the start.
+ *   - With off_cpu the event of the context switches is added (event.off_cpu), which samples each of them.
  *   - In a :S group only the leader samples, with the values of all; children are not followed.
  *   - Frequencies are lowered to kernel.perf_event_max_sample_rate and stack depths to
  *     kernel.perf_event_max_stack, with a note.
@@ -254,6 +258,18 @@ struct chain_totals {
 	uint32_t copy_bytes; /* of the stack, at most */
 };
 
+/* Waits: what became of all times that threads left a CPU. */
+struct off_cpu_totals {
+	uint64_t waits, ns; /* written as samples of offcpu-time, and the sum of their periods */
+	uint64_t open; /* of these, not over at the end: they lasted until then */
+	uint64_t no_stack; /* of these, without a stack: the sample at the switch is not there */
+	uint64_t short_waits, short_ns; /* left out, as they were shorter than off_cpu_least_ns */
+	/* Not known how long: */
+	uint64_t begun_before; /* they began before the recording, or before it was enabled again */
+	uint64_t unpaired; /* the thread left twice, came back twice or ended: a record between is not there */
+	uint64_t backwards; /* the return has an earlier time than the leaving */
+};
+
 /* Numbers of the closing lines. */
 struct record_event_totals {
 	char *name;
@@ -272,6 +288,8 @@ struct record_totals {
 	uint64_t dropped; /* samples that were left out, as the buffers were full; `lost` has them too */
 	uint64_t throttled, unthrottled; /* records */
 	struct chain_totals chains;
+	bool has_off_cpu; /* the recording had the event */
+	struct off_cpu_totals off_cpu;
 	uint64_t rounds, wakeups;
 	uint64_t elapsed_ns;
 	unsigned files; /* --switch-output */

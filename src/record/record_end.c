@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* ---- what the kernel says at the end ---- */
 
@@ -113,6 +114,12 @@ void recording_count(struct recording *rec)
 	totals->elapsed_ns = rec->start_ns == NEVER_NS ? 0 : now_ns() - rec->start_ns;
 }
 
+/* Samples that the stages could make nothing of. */
+static uint64_t stages_lost(const struct recording *rec)
+{
+	return (rec->unwinds ? rec->unwinds->lost : 0) + (rec->off_cpu_joins ? rec->off_cpu_joins->lost : 0);
+}
+
 /* Each ring's LOST records say whose record came next, not whose were lost: per event the kernel's
  * own count is better, and only their sum is compared with it. */
 static void count_events(struct recording *rec, const struct event_end *ends)
@@ -146,7 +153,7 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 		by_pmu += ends[i].told;
 	}
 	told += rec->file.total.v[rec->events.n].lost;
-	totals->lost = (told > read ? told : read) + by_pmu + (rec->unwinds ? rec->unwinds->lost : 0);
+	totals->lost = (told > read ? told : read) + by_pmu + stages_lost(rec);
 }
 
 void record_totals_release(struct record_totals *totals)
@@ -201,6 +208,13 @@ static int finish(struct recording *rec, const struct event_end *ends)
 	return rc ? rc : end_rc;
 }
 
+int recording_hand_on(struct recording *rec, struct str *err)
+{
+	int rc = rec->unwinds ? stage_hand_on(rec->unwinds, true, err) : 0;
+
+	return rc || !rec->off_cpu_joins ? rc : stage_hand_on(rec->off_cpu_joins, true, err);
+}
+
 static void count_readers(struct recording *rec)
 {
 	struct reader_totals readers;
@@ -230,6 +244,29 @@ static void count_chains(struct recording *rec)
 			to->copy_bytes = rec->events.v[i]->attr.sample_stack_user;
 }
 
+static void count_off_cpu(struct recording *rec)
+{
+	rec->totals->has_off_cpu = rec->off_cpu != NULL;
+	if (rec->off_cpu)
+		off_cpu_stage_count(rec->off_cpu, &rec->totals->off_cpu);
+}
+
+/* Waits that are not over last until now, on the samples' clock, which the kernel tells unless -k chose another. */
+static void end_waits(struct recording *rec)
+{
+	const struct sampling *sampling = &rec->plan->sampling;
+	uint64_t wall_ns, end_ns = 0;
+	struct timespec t;
+
+	if (!rec->off_cpu || rec->start_ns == NEVER_NS)
+		return;
+	if (!sampling->has_clockid)
+		clock_moment(rec->plan->kern->sys, &wall_ns, &end_ns);
+	else if (!clock_gettime(sampling->clockid, &t))
+		end_ns = (uint64_t)timespec_ns(&t);
+	off_cpu_stage_ends_at(rec->off_cpu, end_ns);
+}
+
 int recording_end(struct recording *rec)
 {
 	struct last_read last = { .rec = rec };
@@ -242,6 +279,7 @@ int recording_end(struct recording *rec)
 	counters_disable(&rec->set);
 	if (rec->start_ns != NEVER_NS)
 		elapsed_ns = now_ns() - rec->start_ns;
+	end_waits(rec);
 	/* An earlier failure has been reported already. */
 	if (rec->rc)
 		rec->err = &again;
@@ -249,8 +287,7 @@ int recording_end(struct recording *rec)
 	if (rc)
 		rec->err = &again;
 	/* Samples that reach the sinks are counted below; a failure of a sink is reported once more at its end. */
-	if (rec->unwinds)
-		(void)stage_hand_on(rec->unwinds, true, &again);
+	(void)recording_hand_on(rec, &again);
 	counters_read(&rec->set, add_reading, &last);
 	note_offline_cpus(&last);
 	count_told(rec, last.v);
@@ -258,6 +295,7 @@ int recording_end(struct recording *rec)
 	recording_count(rec);
 	count_readers(rec);
 	count_chains(rec);
+	count_off_cpu(rec);
 	count_events(rec, last.v);
 	if (rec->file.build_ids)
 		buildid_set_note(rec->file.build_ids, rec->plan->notes);

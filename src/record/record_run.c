@@ -20,19 +20,19 @@ enum { HOLD_POLL_FIRST_MS = 50 };
 
 static int hand_on_all(void *data, struct str *err)
 {
-	return stage_hand_on(data, true, err);
+	return recording_hand_on(data, err);
 }
 
 /*
- * Waits until all samples read so far are unwound and written. The file is then in order up to the last pass but one
- * over the rings.
+ * Waits until all samples read so far are unwound, joined and written. The file is then in order up to the last pass
+ * but one over the rings.
  */
-static int unwind_all(struct recording *rec)
+static int finish_stages(struct recording *rec)
 {
-	if (!rec->unwinds)
+	if (!rec->unwinds && !rec->off_cpu_joins)
 		return 0;
 	pipeline_drain(&rec->pipeline, false);
-	return consumer_call(&rec->pipeline.consumer, hand_on_all, rec->unwinds, rec->err);
+	return consumer_call(&rec->pipeline.consumer, hand_on_all, rec, rec->err);
 }
 
 /* The second pass over the rings brings all that is not newer than what was in them when this was asked for. */
@@ -42,12 +42,12 @@ static int switch_file(struct recording *rec)
 	int rc;
 
 	pipeline_drain(&rec->pipeline, true);
-	rc = unwind_all(rec);
+	rc = finish_stages(rec);
 	if (!rc)
 		rc = consumer_call(consumer, sink_file_cut, &rec->file, rec->err);
 	pipeline_drain(&rec->pipeline, false);
 	if (!rc)
-		rc = unwind_all(rec);
+		rc = finish_stages(rec);
 	return rc ? rc : consumer_call(consumer, sink_file_switch, &rec->file, rec->err);
 }
 
@@ -58,18 +58,40 @@ static int do_snapshot(struct recording *rec)
 	if (rec->plan->switch_on_signal)
 		return switch_file(rec);
 	pipeline_drain(&rec->pipeline, true);
-	rc = unwind_all(rec);
+	rc = finish_stages(rec);
 	/* The one who asked for it may look at it now. */
 	return rc ? rc : consumer_flush(&rec->pipeline.consumer, rec->err);
 }
 
 /* ---- control commands ---- */
 
-static int control_enable(void *data, const char *words)
+static int forget_waits(void *data, struct str *err)
 {
 	struct recording *rec = data;
 
+	(void)err;
+	off_cpu_stage_interrupted(rec->off_cpu);
+	return 0;
+}
+
+/* Threads have come and gone unseen while the events were disabled. */
+static int interrupt_waits(struct recording *rec)
+{
+	int rc = rec->off_cpu_joins ? finish_stages(rec) : 0;
+
+	if (!rc && rec->off_cpu_joins)
+		rc = consumer_call(&rec->pipeline.consumer, forget_waits, rec, rec->err);
+	return rc;
+}
+
+static int control_enable(void *data, const char *words)
+{
+	struct recording *rec = data;
+	int rc = interrupt_waits(rec);
+
 	(void)words;
+	if (rc)
+		return rc;
 	rec->removal_look_ns = now_ns();
 	if (rec->start_ns == NEVER_NS)
 		rec->start_ns = rec->removal_look_ns;
@@ -293,6 +315,7 @@ static void release(struct recording *rec)
 		child_end(&rec->child);
 	pipeline_release(&rec->pipeline);
 	unwind_stage_free(rec->unwind);
+	off_cpu_stage_free(rec->off_cpu);
 	sink_file_release(&rec->file);
 	sink_tee_release(&rec->tee);
 	rings_close(&rec->rings);

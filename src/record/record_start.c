@@ -437,6 +437,20 @@ static int open_unwinding(struct recording *rec)
 	return rc;
 }
 
+/* Makes the stage that joins switches to waits, where their event is open. It comes after the unwinding. */
+static void open_off_cpu(struct recording *rec)
+{
+	const struct off_cpu_stage_options options = { .least_ns = rec->plan->sampling.off_cpu_least_ns };
+	const struct events *recorded = rec->unwind ? unwind_stage_written(rec->unwind) : &rec->events;
+
+	for (size_t i = 0; i < rec->events.n && !rec->off_cpu; i++)
+		if (rec->set.v[rec->counter_of[i]].event->off_cpu)
+			rec->off_cpu = off_cpu_stage_new(recorded, i, &options);
+	if (rec->off_cpu && rec->plan->target.cpus)
+		note_add(rec->plan->notes, false, NULL,
+			 "offcpu-time: the time that a thread spends on other CPUs than those of -C counts as waiting");
+}
+
 /* NULL: no build-ids are wanted. The process that reads files is forked before there are threads. */
 static struct buildid_set *begin_build_ids(const struct record_plan *plan)
 {
@@ -456,7 +470,9 @@ static void describe_sinks(struct recording *rec, struct buildid_set *build_ids)
 	const struct record_plan *plan = rec->plan;
 
 	rec->described = (struct recording_info){ .events = &rec->events, .info = &rec->info };
-	if (rec->unwind)
+	if (rec->off_cpu)
+		rec->described.events = off_cpu_stage_written(rec->off_cpu);
+	else if (rec->unwind)
 		rec->described.events = unwind_stage_written(rec->unwind);
 	else if (plan->written)
 		rec->described.events = plan->written(plan->data, &rec->events);
@@ -494,6 +510,10 @@ static int open_sinks(struct recording *rec)
 	if (other)
 		sink_tee_add(&rec->tee, other);
 	rec->sink = rec->tee.n == 1 ? rec->tee.v[0] : &rec->tee.sink;
+	if (rec->off_cpu) {
+		rec->off_cpu_joins = off_cpu_stage_begin(rec->off_cpu, rec->sink);
+		rec->sink = &rec->off_cpu_joins->sink;
+	}
 	if (rec->unwind) {
 		rec->unwinds = unwind_stage_begin(rec->unwind, rec->sink);
 		rec->sink = &rec->unwinds->sink;
@@ -570,6 +590,7 @@ static int open_and_begin(struct recording *rec)
 		buildid_set_free(build_ids);
 		return rc;
 	}
+	open_off_cpu(rec);
 	describe_sinks(rec, build_ids);
 	if (rec->plan->sampling.exclude_perf)
 		rc = leave_threads_out(rec);

@@ -5,6 +5,7 @@
 #ifndef PSTAT_RECORDING_H
 #define PSTAT_RECORDING_H
 
+#include "record/off_cpu_stage.h"
 #include "record/pipeline.h"
 #include "record/record.h"
 #include "record/sink_file.h"
@@ -35,6 +36,8 @@ struct recording {
 	struct sink_tee tee; /* the file, and others */
 	struct unwind_stage *unwind; /* NULL: no stacks are unwound */
 	struct stage *unwinds; /* its stage, once there is one */
+	struct off_cpu_stage *off_cpu; /* NULL: time off the CPU is not asked for, or its event did not open */
+	struct stage *off_cpu_joins; /* its stage, once there is one */
 	struct record_sink *sink; /* what the pipeline tells: the sinks, or a stage before them; NULL: none is open */
 
 	/* its course */
@@ -66,6 +69,9 @@ int leave_pstat_out(struct event_list *events, struct counter_set *set, struct s
 int recording_start(struct recording *rec);
 
 /* record_end.c */
+
+/* Finishes the samples that the stages have: all that was taken so far is told to the sinks. */
+int recording_hand_on(struct recording *rec, struct str *err);
 
 /* Counts so far, without the losses that only the end tells. */
 void recording_count(struct recording *rec);

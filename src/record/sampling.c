@@ -53,6 +53,21 @@ static bool late_overwrite(const struct sampling *s)
 	return s->overwrite && s->time_off;
 }
 
+static bool off_cpu_overwrite(const struct sampling *s)
+{
+	return s->off_cpu && s->overwrite;
+}
+
+static bool off_cpu_without_time(const struct sampling *s)
+{
+	return s->off_cpu && s->time_off;
+}
+
+static bool off_cpu_without_samples(const struct sampling *s)
+{
+	return s->off_cpu && s->no_samples;
+}
+
 /* To add a pair that cannot be: a row here and in tests/unit/test_sampling.c. */
 static const struct clash {
 	bool (*holds)(const struct sampling *sampling);
@@ -63,6 +78,9 @@ static const struct clash {
 	{ lbr_and_branches, "--call-graph lbr with -b or -j: both need the branch records" },
 	{ stack_too_large, "--call-graph dwarf: at most 65528 bytes of stack fit in a sample" },
 	{ late_overwrite, "--overwrite with --no-timestamp: a snapshot is put in order by time" },
+	{ off_cpu_overwrite, "--off-cpu with --overwrite: half of a wait would be overwritten" },
+	{ off_cpu_without_time, "--off-cpu with --no-timestamp: a wait is the time between two records" },
+	{ off_cpu_without_samples, "--off-cpu with --no-samples: waits are samples" },
 };
 
 /* ---- how often ---- */
@@ -349,10 +367,34 @@ static void set_common(const struct sampling_pass *p, struct event *event)
 	set_time(p, event);
 }
 
+/*
+ * The event of the context switches, of which the off-CPU stage makes samples of the waits: it samples each switch,
+ * and has SWITCH records of its own, so that these begin and end with it. The place in the program tells waits apart,
+ * so that a chain goes without saying.
+ */
+static int set_off_cpu(const struct sampling_pass *p, struct event *event)
+{
+	struct sampling sampling = *p->sampling;
+	struct sampling_pass pass = *p;
+
+	if (sampling.callchain == CALLCHAIN_NONE)
+		sampling.callchain = CALLCHAIN_FP;
+	sampling.branch_filter = 0;
+	pass.sampling = &sampling;
+	set_common(&pass, event);
+	event->attr.sample_type = p->fields & (SAMPLE_ALWAYS | PERF_SAMPLE_CGROUP);
+	set_period(&event->attr, 1);
+	event->attr.context_switch = 1;
+	event->attr.exclude_callchain_kernel = sampling.all_user;
+	return set_callchain(&pass, event);
+}
+
 static int set_event(const struct sampling_pass *p, struct event *event)
 {
 	int rc;
 
+	if (event->off_cpu)
+		return set_off_cpu(p, event);
 	set_common(p, event);
 	set_registers(p, event);
 	if (event->attr.type == PERF_TYPE_TRACEPOINT)
@@ -512,7 +554,8 @@ static int choose_tracking(const struct sampling_pass *p, struct event_list *eve
  *   - chains from a copy of the stack or from branch records: the kernel is not asked to walk anything;
  *   - samples without a time, as sample and record may lie in two rings, and only the time tells which comes first;
  *   - samples in rings that are overwritten: the records would be kept for long after them;
- *   - chains of limited length, for the limit does not hold for what comes later.
+ *   - chains of limited length, for the limit does not hold for what comes later;
+ *   - chains of waits, whose samples are held until the thread is back.
  */
 static bool may_wait(const struct event *event)
 {
@@ -520,7 +563,7 @@ static bool may_wait(const struct event *event)
 	const uint64_t fields = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TIME;
 
 	/* A member of a :S group has no samples of its own. */
-	return !event->tracking && attr->sample_period && (attr->sample_type & fields) == fields &&
+	return !event->tracking && !event->off_cpu && attr->sample_period && (attr->sample_type & fields) == fields &&
 	       !attr->exclude_callchain_user && !attr->sample_max_stack && !attr->write_backward &&
 	       !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
 }
@@ -582,7 +625,21 @@ static int refuse_aux(const struct event_list *events, struct str *err)
 	return 0;
 }
 
-static int drop_unsampled(struct event_list *events, struct note_list *notes, struct str *err)
+static int add_off_cpu(struct event_list *events, const struct kern *kern, struct str *err)
+{
+	int rc = event_list_parse(events, "context-switches:HG", &kern->host, err);
+	struct event *event;
+
+	if (rc)
+		return rc;
+	event = &events->v[events->n - 1];
+	event->off_cpu = true;
+	free(event->name);
+	event->name = xstrdup("offcpu-time");
+	return 0;
+}
+
+static int drop_unsampled(struct event_list *events, bool others, struct note_list *notes, struct str *err)
 {
 	struct str names = STR_INIT;
 	int rc = 0;
@@ -595,7 +652,7 @@ static int drop_unsampled(struct event_list *events, struct note_list *notes, st
 		str_addf(&names, "%s%s", names.len ? ", " : "", events->v[i].name);
 		event_list_remove(events, i);
 	}
-	if (!events->n)
+	if (!events->n && !others)
 		rc = fail(err, -EINVAL, "%s%sno event to sample", names.s, names.len ? ": " : "");
 	else if (names.len)
 		note_add(notes, false, NULL, "%s: left out: a time can be counted, not sampled",
@@ -666,7 +723,7 @@ int sampling_apply(const struct sampling *sampling, const struct target *target,
 	}
 	rc = refuse_aux(events, err);
 	if (!rc)
-		rc = drop_unsampled(events, notes, err);
+		rc = drop_unsampled(events, sampling->off_cpu, notes, err);
 	if (!rc && sampling->exclude_perf)
 		rc = check_tracepoints(events, err);
 	if (!rc)
@@ -677,7 +734,9 @@ int sampling_apply(const struct sampling *sampling, const struct target *target,
 		event_list_only_user(events);
 	if (sampling->all_kernel)
 		event_list_only_kernel(events);
-	return apply(&pass, events, kern);
+	if (sampling->off_cpu)
+		rc = add_off_cpu(events, kern, err);
+	return rc ? rc : apply(&pass, events, kern);
 }
 
 /* ---- how much of its stack a sample copies ---- */

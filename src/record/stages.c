@@ -348,6 +348,22 @@ static int stage_flush(struct record_sink *sink, struct str *err)
 	return stage->code;
 }
 
+static void take_last(struct stage *stage)
+{
+	struct str why = STR_INIT;
+	int rc;
+
+	if (!stage->ops->end || stage->failed)
+		return;
+	str_reset(&stage->out);
+	rc = stage->ops->end(stage->data, &stage->out, &why);
+	if (rc < 0)
+		give_up(stage, rc, &why);
+	else
+		hand_on(stage, stage->out.s, stage->out.len);
+	str_release(&why);
+}
+
 static int stage_end(struct record_sink *sink, struct str *err)
 {
 	struct stage *stage = stage_of(sink);
@@ -355,6 +371,7 @@ static int stage_end(struct record_sink *sink, struct str *err)
 
 	begin(stage, err);
 	hand_on_all(stage, true);
+	take_last(stage);
 	keep_error(stage, stage->next->end(stage->next, &why), &why);
 	return stage->code;
 }

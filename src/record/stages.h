@@ -43,6 +43,8 @@ struct stage_ops {
 	int (*collect)(void *data, bool wait, uint64_t *ticket, struct str *out, struct str *err);
 	/* A round has ended after what was taken so far: see record_sink.h. May be NULL. */
 	int (*round)(void *data, struct str *err);
+	/* No more will come, and all that was left for later has been collected: the last records. May be NULL. */
+	int (*end)(void *data, struct str *out, struct str *err);
 };
 
 struct held; /* private: a sample or a round that waits, and what follows it */

@@ -201,6 +201,6 @@ static inline int late_round(void *data, struct str *err)
 	return 0;
 }
 
-static const struct stage_ops late_ops = { late_take, late_collect, late_round };
+static const struct stage_ops late_ops = { .take = late_take, .collect = late_collect, .round = late_round };
 
 #endif

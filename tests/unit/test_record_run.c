@@ -389,7 +389,7 @@ static int noting_round(void *data, struct str *err)
 	return late_round(&((struct whole_run *)data)->late, err);
 }
 
-static const struct stage_ops noting_ops = { noting_take, noting_collect, noting_round };
+static const struct stage_ops noting_ops = { .take = noting_take, .collect = noting_collect, .round = noting_round };
 
 /* Three entries of the chain, or none; of a copied stack, registers and stack pointer are all that is told. */
 static void cut_chain(const struct events *to, struct decoder *decoder, const void *bytes, struct str *out)

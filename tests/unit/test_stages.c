@@ -478,7 +478,7 @@ static int told_round(void *data, struct str *err)
 	return 0;
 }
 
-static const struct stage_ops told_ops = { told_take, told_collect, told_round };
+static const struct stage_ops told_ops = { .take = told_take, .collect = told_collect, .round = told_round };
 
 struct plain {
 	struct events events;
