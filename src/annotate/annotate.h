@@ -63,6 +63,8 @@ const struct symbol *annotate_around(struct session *session, const struct symbo
 void annotate_add_unknown(struct session *session, const char *name, struct str *out);
 /* All samples of the event that were counted, inside of functions or not; event: index in the query. */
 struct annotate_cell annotate_total(const struct annotate *annotate, size_t event);
+/* Has the function at least this part of the samples of the first event, by their periods? */
+bool annotate_is_heavy(const struct annotate *annotate, const struct annotate_function *function, double percent);
 
 /* ---- annotation.c: one of them, instruction by instruction ---- */
 

@@ -261,6 +261,11 @@ struct annotate_cell annotate_total(const struct annotate *annotate, size_t even
 	return annotate->totals[event];
 }
 
+bool annotate_is_heavy(const struct annotate *annotate, const struct annotate_function *function, double percent)
+{
+	return 100.0 * (double)function->total[0].period >= percent * (double)annotate->totals[0].period;
+}
+
 struct session *annotate_session(const struct annotate *annotate)
 {
 	return &annotate->profile->session;

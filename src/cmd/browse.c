@@ -10,13 +10,8 @@
 
 void browse_not(bool asked_for, const char *why)
 {
-	struct str text = STR_INIT;
-
-	if (!asked_for)
-		return;
-	str_addf(&text, "--tui: %s: printed as with --stdio", why);
-	message_error(text.s);
-	str_release(&text);
+	if (asked_for)
+		message_error("--tui: %s: printed as with --stdio", why);
 }
 
 static int show(struct sample_run *run, const struct browse_words *words, struct screen_recording *recording,
@@ -51,7 +46,7 @@ bool browse_recording(struct sample_run *run, const struct browse_words *words)
 	if (code == -ENOSYS || code == -ENOTTY) {
 		browse_not(words->asked_for, err.s);
 	} else if (code) {
-		message_error(err.s);
+		message_error("%s", err.s);
 		run->status = EXIT_BAD_USAGE;
 	}
 	run->progress.terminal = progress;

@@ -14,6 +14,7 @@
 #include "cmd/terminal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Functions whose code can't be shown, by file and reason. */
@@ -52,33 +53,21 @@ static void add_missing(struct annotate_run *run, const struct symbol *symbol, c
 /* Reports all functions of a file and reason in one message. */
 static void report_missing(struct annotate_run *run)
 {
-	struct str text = STR_INIT;
-
 	for (size_t i = 0; i < run->n_missing; i++) {
 		const struct missing *missing = &run->missing[i];
+		char others[48] = "";
 
-		str_reset(&text);
-		str_addf(&text, "%s", missing->first->name);
 		if (missing->n > 1)
-			str_addf(&text, " and %zu other function%s", missing->n - 1, missing->n > 2 ? "s" : "");
-		str_addf(&text, " of %s: %s", missing->dso->name, missing->why);
+			snprintf(others, sizeof(others), " and %zu other function%s", missing->n - 1,
+				 missing->n > 2 ? "s" : "");
 		if (!run->words->skip_missing)
-			message_error(text.s);
+			message_error("%s%s of %s: %s", missing->first->name, others, missing->dso->name, missing->why);
 		free(missing->why);
 	}
 	free(run->missing);
-	str_release(&text);
 }
 
 /* ---- functions ---- */
-
-static bool is_heavy(const struct annotate_words *words, const struct annotate *annotate,
-		     const struct annotate_function *function)
-{
-	uint64_t all = annotate_total(annotate, 0).period;
-
-	return 100.0 * (double)function->total[0].period >= words->percent_limit * (double)all;
-}
 
 static void show_function(struct annotate_run *run, struct annotate *annotate,
 			  const struct annotate_function *function)
@@ -107,7 +96,7 @@ static void show_events(struct annotate_run *run, const size_t *events, size_t n
 
 	for (size_t i = 0; !run->run.output.failed && (function = annotate_function_at(annotate, i)); i++) {
 		run->n_found++;
-		if (run->words->symbol || is_heavy(run->words, annotate, function))
+		if (run->words->symbol || annotate_is_heavy(annotate, function, run->words->percent_limit))
 			show_function(run, annotate, function);
 	}
 	annotate_free(annotate);
@@ -168,20 +157,17 @@ static void annotate(struct annotate_run *run)
  */
 static bool can_disassemble(struct annotate_run *run)
 {
-	struct str why = STR_INIT, text = STR_INIT;
+	struct str why = STR_INIT;
 	int code = annotate_try(&why);
 
 	if (code == -ENOSYS)
-		str_add(&text, "annotate: this pstat was built without capstone, which disassembles\n"
-			       "build it where capstone's headers are, or with WITH_CAPSTONE=1");
+		message_error("annotate: this pstat was built without capstone, which disassembles\n"
+			      "build it where capstone's headers are, or with WITH_CAPSTONE=1");
 	else if (code)
-		str_addf(&text, "annotate: %s", why.s);
-	if (code) {
-		message_error(text.s);
+		message_error("annotate: %s", why.s);
+	if (code)
 		run->run.status = EXIT_PSTAT_FAILED;
-	}
 	str_release(&why);
-	str_release(&text);
 	return !code;
 }
 
@@ -225,7 +211,7 @@ static void print_code(struct annotate_run *run)
 	options.session.no_unwind = true;
 	options.session.sym.kernel_late = run->words->symbol;
 	if (profile_new(&run->profile, &options, &run->run.reader, &err)) {
-		message_error(err.s);
+		message_error("%s", err.s);
 		run->run.status = EXIT_BAD_USAGE;
 	} else {
 		annotate(run);

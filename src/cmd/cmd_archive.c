@@ -73,11 +73,7 @@ const struct option_row archive_options[] = {
 
 static int fail_with(const char *path, const char *why)
 {
-	struct str text = STR_INIT;
-
-	str_addf(&text, "%s: %s", path, why);
-	message_error(text.s);
-	str_release(&text);
+	message_error("%s: %s", path, why);
 	return EXIT_PSTAT_FAILED;
 }
 
@@ -356,8 +352,6 @@ static int read_recording(struct archive_packing *make, struct str *err)
 
 static void tell_missing(struct archive_packing *make)
 {
-	struct str text = STR_INIT;
-
 	if (!make->n_missing)
 		return;
 	if (make->options->verbose) {
@@ -366,13 +360,11 @@ static void tell_missing(struct archive_packing *make)
 			end = strchr(line, '\n');
 			if (end)
 				*end++ = '\0';
-			message_error(line);
+			message_error("%s", line);
 		}
 	}
-	str_addf(&text, "archive: %zu of %zu files with samples could not be found%s", make->n_missing,
-		 archive_files_count(make->files), make->options->verbose ? "" : ": -v lists them");
-	message_error(text.s);
-	str_release(&text);
+	message_error("archive: %zu of %zu files with samples could not be found%s", make->n_missing,
+		      archive_files_count(make->files), make->options->verbose ? "" : ": -v lists them");
 }
 
 static int tell_packed(const struct archive_packing *make)
@@ -439,12 +431,12 @@ static int make_archive(const struct archive_options *options)
 
 	progress_init(&make.progress, "reading the recording", true);
 	if (cache_archive_try(&err)) {
-		message_error(err.s);
+		message_error("%s", err.s);
 		str_release(&err);
 		return status;
 	}
 	if (recording_open(&make.reader, options->input, &err)) {
-		message_error(err.s);
+		message_error("%s", err.s);
 	} else {
 		make.path = archive_path(options, make.reader.path);
 		status = check_end(&make);
@@ -499,7 +491,7 @@ static char *archive_here(void)
 			str_add_printable(&text, found.gl_pathv[i], strlen(found.gl_pathv[i]));
 		}
 		str_add(&text, "\npstat archive --unpack FILE");
-		message_error(text.s);
+		message_error("%s", text.s);
 	} else {
 		path = xstrdup(found.gl_pathv[0]);
 	}
@@ -562,14 +554,11 @@ static void taken(void *context, const char *path, const struct build_id *id, en
 static void refused(void *context, const char *text)
 {
 	struct archive_unpacking *restore = context;
-	struct str line = STR_INIT;
 
 	if (restore->n_refused++ >= REFUSED_TOLD_MAX)
 		return;
 	progress_end(&restore->progress);
-	str_addf(&line, "%s: refused: %s", restore->path, text);
-	message_error(line.s);
-	str_release(&line);
+	message_error("%s: refused: %s", restore->path, text);
 }
 
 static int check_recording(int fd, struct str *err)
@@ -619,12 +608,8 @@ static int tell_unpacked(const struct archive_unpacking *restore, const struct c
 
 static int tell_refused(const struct archive_unpacking *restore)
 {
-	char more[64];
-
-	if (restore->n_refused > REFUSED_TOLD_MAX) {
-		snprintf(more, sizeof(more), "%zu more were refused", restore->n_refused - REFUSED_TOLD_MAX);
-		fail_with(restore->path, more);
-	}
+	if (restore->n_refused > REFUSED_TOLD_MAX)
+		message_error("%s: %zu more were refused", restore->path, restore->n_refused - REFUSED_TOLD_MAX);
 	return restore->n_refused ? EXIT_PSTAT_FAILED : 0;
 }
 

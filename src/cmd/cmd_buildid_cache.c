@@ -66,21 +66,14 @@ struct work {
 /* sentence: what is wrong with what. */
 static void wrong_said(struct work *work, const char *sentence)
 {
-	struct str text = STR_INIT;
-
-	str_addf(&text, "buildid-cache: %s", sentence);
-	message_error(text.s);
-	str_release(&text);
+	message_error("buildid-cache: %s", sentence);
 	work->status = EXIT_PSTAT_FAILED;
 }
 
 static void wrong(struct work *work, const char *what, const char *why)
 {
-	struct str text = STR_INIT;
-
-	str_addf(&text, "%s: %s", what, why);
-	wrong_said(work, text.s);
-	str_release(&text);
+	message_error("buildid-cache: %s: %s", what, why);
+	work->status = EXIT_PSTAT_FAILED;
 }
 
 static void say(struct work *work, const char *verb, const struct build_id *id, const char *path)
@@ -427,12 +420,11 @@ static int list_entry(void *context, const struct cache_entry *entry)
 static int list_entries(struct build_cache *cache, const struct kern *kern, bool all)
 {
 	struct entry_listing listing = { .kern = kern, .all = all, .out = STR_INIT };
-	struct str err = STR_INIT, text = STR_INIT;
+	struct str err = STR_INIT;
 	int status = 0;
 
 	if (cache && build_cache_each(cache, list_entry, &listing, &err)) {
-		str_addf(&text, "%s: %s", build_cache_dir(cache), err.s);
-		message_error(text.s);
+		message_error("%s: %s", build_cache_dir(cache), err.s);
 		status = EXIT_PSTAT_FAILED;
 	}
 	if (!status && cache && all)
@@ -450,7 +442,6 @@ static int list_entries(struct build_cache *cache, const struct kern *kern, bool
 	}
 	str_release(&listing.out);
 	str_release(&err);
-	str_release(&text);
 	return status;
 }
 

@@ -70,13 +70,10 @@ int cmd_buildid_list(const struct command *self, int argc, char **argv, const st
 {
 	struct buildid_words words = { 0 };
 	struct input in;
-	int first, status = command_parse(self, argc, argv, &words, &first);
+	int status = command_parse(self, argc, argv, &words, NULL);
 
 	if (status >= 0)
 		return status;
-	if (first < argc)
-		return bad_usage("buildid-list: '%s' is not an option; the recording is named with -i",
-				 argv[first]);
 	if (words.kernel && words.input)
 		return bad_usage("buildid-list: -k is about this machine, -i about a recording");
 	if (words.kernel)

@@ -30,12 +30,8 @@ struct diff_run {
 
 static void fail_file(struct diff_run *diff, size_t i, const char *why)
 {
-	struct str line = STR_INIT;
-
 	progress_end(&diff->run.progress);
-	str_addf(&line, "%s: %s", diff->words->files[i], why);
-	message_error(line.s);
-	str_release(&line);
+	message_error("%s: %s", diff->words->files[i], why);
 	diff->run.status = EXIT_PSTAT_FAILED;
 }
 
@@ -80,7 +76,7 @@ static bool read_file(struct diff_run *diff, size_t i)
 	diff->n_open = i + 1;
 	if (code) {
 		progress_end(&diff->run.progress);
-		message_error(err.s);
+		message_error("%s", err.s);
 		diff->run.status = EXIT_PSTAT_FAILED;
 		str_release(&err);
 		return false;
@@ -89,7 +85,7 @@ static bool read_file(struct diff_run *diff, size_t i)
 	code = open_profile(&diff->recordings[i], &query, &diff->readers[i], &err);
 	diff->n_read = i + 1;
 	if (code) {
-		message_error(err.s);
+		message_error("%s", err.s);
 		diff->run.status = EXIT_BAD_USAGE;
 	} else if (profile_read(diff->recordings[i].profile, sample_run_progress, &diff->run, &err)) {
 		/* A recording that could be read in part is compared as far as that. */
@@ -206,7 +202,7 @@ static void print_picture(struct diff_run *diff)
 	struct str err = STR_INIT;
 
 	if (flamegraph_diff_check(diff->tables[0], diff->tables[1], &err)) {
-		message_error(err.s);
+		message_error("%s", err.s);
 		diff->run.status = EXIT_PSTAT_FAILED;
 	} else if (sample_run_to_file(&diff->run, path)) {
 		print(diff->tables[0], diff->tables[1], words->diff.confidence, &diff->run.output);
@@ -309,7 +305,7 @@ static void compare(struct diff_run *diff)
 	struct str err = STR_INIT;
 
 	if (diff_new(&diff->diff, &diff->words->diff, diff->sides, diff->words->n_sides, &err)) {
-		message_error(err.s);
+		message_error("%s", err.s);
 		diff->run.status = EXIT_PSTAT_FAILED;
 	} else if (!browse(diff)) {
 		print_diff(diff);

@@ -184,12 +184,10 @@ int cmd_doctor(const struct command *self, int argc, char **argv, const struct k
 	struct doctor_words words = { 0 };
 	struct fact_list facts = { 0 };
 	struct str out = STR_INIT;
-	int first, status = command_parse(self, argc, argv, &words, &first);
+	int status = command_parse(self, argc, argv, &words, NULL);
 
 	if (status >= 0)
 		return status;
-	if (first < argc)
-		return bad_usage("doctor: it takes no argument, but '%s' was given", argv[first]);
 	facts_collect(&facts, kern);
 	add_cache(&facts);
 	add_names_cache(&facts);

@@ -52,14 +52,11 @@ int cmd_evlist(const struct command *self, int argc, char **argv, const struct k
 {
 	struct evlist_words words = { 0 };
 	struct input in;
-	int first, status = command_parse(self, argc, argv, &words, &first);
+	int status = command_parse(self, argc, argv, &words, NULL);
 
 	(void)kern;
 	if (status >= 0)
 		return status;
-	if (first < argc)
-		return bad_usage("evlist: '%s' is not an option; the recording is named with -i",
-				 argv[first]);
 	if (!input_open(&in, words.input)) {
 		read_names(&in);
 		events_print(&in.reader.events, &in.reader.info, &words.print, &in.out);

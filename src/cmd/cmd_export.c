@@ -87,13 +87,11 @@ static int write_export(struct export_command *words)
 int cmd_export(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct export_command words = { 0 };
-	int first, status = command_parse(self, argc, argv, &words, &first);
+	int status = command_parse(self, argc, argv, &words, NULL);
 
 	(void)kern;
 	if (status >= 0)
 		return status;
-	if (first < argc)
-		return bad_usage("export: '%s' is not an option; the recording is named with -i", argv[first]);
 	if (!words.jsonl == !words.sqlite)
 		return bad_usage("export: %s", words.jsonl ? "--jsonl and --sqlite are two files; give one" :
 							     "give --jsonl or --sqlite with the name of a file");

@@ -764,9 +764,8 @@ static int nothing_found(const struct event_listing *listing, const char *word)
 {
 	struct str text = STR_INIT;
 
-	str_addf(&text, "list: there is no topic, event or metric '%s'", word);
 	add_near(word, &listing->kern->host, &text);
-	message_error(text.s);
+	message_error("list: there is no topic, event or metric '%s'%s", word, text.s);
 	str_release(&text);
 	return EXIT_PSTAT_FAILED;
 }
@@ -785,7 +784,7 @@ static int list_topic(struct event_listing *listing, const char *topic, bool *kn
 	rc = event_walk(topic, NULL, &listing->kern->host, print_event, listing, &err);
 	*known = rc != -EINVAL;
 	if (*known && rc < 0)
-		message_error(err.s);
+		message_error("%s", err.s);
 	str_release(&err);
 	return *known && rc < 0 ? EXIT_PSTAT_FAILED : 0;
 }
@@ -801,7 +800,7 @@ static int list_pattern(struct event_listing *listing, const char *pattern)
 	if (rc <= 0)
 		rc = walk_metrics(listing, inside ? inside : pattern);
 	if (err.len && !listing->words->names)
-		message_error(err.s);
+		message_error("%s", err.s);
 	free(inside);
 	str_release(&err);
 	return rc < 0 ? EXIT_PSTAT_FAILED : 0;

@@ -353,7 +353,7 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 	print_summary(session, &totals);
 	print_notes(session);
 	if (err.len)
-		message_error(err.s);
+		message_error("%s", err.s);
 	if (words->symbols_in_file && totals.path &&
 	    recording_symbols_put(totals.fd, totals.path,
 				  &(struct symbols_put){ .cache_dir = plan->cache_dir,

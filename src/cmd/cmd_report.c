@@ -126,7 +126,7 @@ static void run_report(struct sample_run *run, const struct report_words *words)
 		code = profile_new(&profile, &options, &run->reader, &err);
 	}
 	if (code) {
-		message_error(err.s);
+		message_error("%s", err.s);
 		run->status = EXIT_BAD_USAGE;
 	} else {
 		answer(run, words, question, profile);

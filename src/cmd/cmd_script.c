@@ -121,7 +121,7 @@ static void run_script(struct sample_run *run, const struct script_words *words)
 	int rc;
 
 	if (script_new(&script, &words->script, &run->reader, &err)) {
-		message_error(err.s);
+		message_error("%s", err.s);
 		run->status = EXIT_BAD_USAGE;
 	} else {
 		pager_open(&pager, !words->sample.no_pager);
@@ -170,13 +170,11 @@ static int print(struct script_words *words)
 int cmd_script(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct script_words words = { .fields = STR_INIT };
-	int first, status = command_parse(self, argc, argv, &words, &first);
+	int status = command_parse(self, argc, argv, &words, NULL);
 
 	(void)kern;
 	if (status < 0)
-		status = first < argc ? bad_usage("script: '%s' is not an option; the recording is named with -i",
-						  argv[first])
-				      : print(&words);
+		status = print(&words);
 	str_release(&words.fields);
 	return status;
 }

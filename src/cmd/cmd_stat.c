@@ -117,13 +117,13 @@ static int run_plan(struct stat_words *words, struct stat_session *session)
 	if (!mute)
 		print_notes(session);
 	if (err.len && !mute)
-		message_error(err.s);
+		message_error("%s", err.s);
 	str_reset(&err);
 	rc = stat_record_end(&session->record, &err);
 	if (stat_output_close(&session->output, &err) || rc)
 		status = EXIT_PSTAT_FAILED;
 	if (err.len && !mute)
-		message_error(err.s);
+		message_error("%s", err.s);
 	control_place_close(&control);
 	str_release(&err);
 	return status;
@@ -188,9 +188,9 @@ int cmd_stat(const struct command *self, int argc, char **argv, const struct ker
 	stat_words_init(&words, kern);
 	status = command_parse(self, argc, argv, &words, &first);
 	if (status < 0 && is_word("report", first, argc, argv)) {
-		status = command_parse(report_command, argc - first, argv + first, &words, &more);
+		status = command_parse(report_command, argc - first, argv + first, &words, NULL);
 		if (status < 0)
-			status = stat_report(&words, first + more < argc ? argv[first + more] : NULL);
+			status = stat_report(&words);
 		goto out;
 	}
 	if (status < 0 && is_word("record", first, argc, argv)) {

@@ -179,7 +179,7 @@ static void report_what_is_missing(struct stat_report_run *run)
 	str_release(&text);
 }
 
-int stat_report(struct stat_words *words, const char *word)
+int stat_report(struct stat_words *words)
 {
 	struct stat_report_run run = {
 		.words = words, .err = STR_INIT, .output = { .fd = -1, .text = STR_INIT },
@@ -187,9 +187,6 @@ int stat_report(struct stat_words *words, const char *word)
 	bool good;
 	int status;
 
-	if (word)
-		return bad_usage("stat report: '%s' is not an option; the recording is named with -i",
-				 word);
 	if (stat_words_check_report(words, &run.err)) {
 		status = bad_usage("%s", run.err.s);
 		str_release(&run.err);
@@ -203,7 +200,7 @@ int stat_report(struct stat_words *words, const char *word)
 	if (stat_output_close(&run.output, &run.err))
 		good = false;
 	if (run.err.len)
-		message_error(run.err.s);
+		message_error("%s", run.err.s);
 	stat_replay_free(run.replay);
 	recorded_release(&run.counts);
 	free(run.title);

@@ -66,7 +66,7 @@ static int write_stdout(void *context, struct str *text)
 
 static void fail_with(struct top *top, struct str *err)
 {
-	message_error(err->s);
+	message_error("%s", err->s);
 	str_reset(err);
 	top->failed = true;
 }
@@ -381,13 +381,8 @@ static void read_run(struct top *top, bool delay_given)
 /* Ctrl-C is how top is left. */
 static int exit_status(const struct top *top, int of_run)
 {
-	if (top->output.failed && top->output.failed != -EPIPE) {
-		struct str line = STR_INIT;
-
-		str_addf(&line, "standard output: cannot write: %s", strerror(-top->output.failed));
-		message_error(line.s);
-		str_release(&line);
-	}
+	if (top->output.failed && top->output.failed != -EPIPE)
+		message_stdout_failed(-top->output.failed);
 	if (top->failed && top->output.failed != -EPIPE)
 		return EXIT_PSTAT_FAILED;
 	return of_run == 128 + SIGINT ? 0 : of_run;

@@ -142,12 +142,10 @@ int cmd_version(const struct command *self, int argc, char **argv, const struct 
 {
 	struct version_words words = { 0 };
 	struct str out = STR_INIT;
-	int first, status = command_parse(self, argc, argv, &words, &first);
+	int status = command_parse(self, argc, argv, &words, NULL);
 
 	if (status >= 0)
 		return status;
-	if (first < argc)
-		return bad_usage("version: it takes no argument, but '%s' was given", argv[first]);
 	str_addf(&out, "pstat version %s\n", PSTAT_VERSION);
 	for (size_t i = 0; words.build_options && i < ARRAY_SIZE(build_options); i++)
 		add_build_option(&out, &build_options[i], kern);

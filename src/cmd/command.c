@@ -36,20 +36,31 @@ void commands_add_help(struct str *out)
 	options_add_help(out, global_options);
 }
 
+static int refuse_word(const struct command *self, const char *word)
+{
+	for (const struct option_row *row = self->options; row->kind != OPTION_END; row = option_next(row))
+		if (row->letter == 'i')
+			return bad_usage("%s: '%s' is not an option; the recording is named with -i", self->name, word);
+	return bad_usage("%s: it takes no argument, but '%s' was given", self->name, word);
+}
+
 int command_parse(const struct command *self, int argc, char **argv, void *target, int *first)
 {
 	struct str text = STR_INIT;
-	int rc = (self->options_end ? options_parse(self->options, argc, argv, target, first, &text) :
-				      options_parse_all(self->options, argc, argv, target, first, &text));
+	int end = argc;
+	int rc = self->options_end ? options_parse(self->options, argc, argv, target, &end, &text)
+				   : options_parse_all(self->options, argc, argv, target, &end, &text);
 
 	if (!rc) {
-		rc = -1;
+		rc = !first && end < argc ? refuse_word(self, argv[end]) : -1;
+		if (first)
+			*first = end;
 	} else if (rc == OPTIONS_HELP) {
 		str_reset(&text);
 		command_add_help(&text, self);
 		rc = message_stdout(&text);
 	} else {
-		message_error(text.s);
+		message_error("%s", text.s);
 		rc = rc == -ENOTSUP ? EXIT_PSTAT_FAILED : EXIT_BAD_USAGE;
 	}
 	str_release(&text);
@@ -58,13 +69,10 @@ int command_parse(const struct command *self, int argc, char **argv, void *targe
 
 int bad_usage(const char *fmt, ...)
 {
-	struct str text = STR_INIT;
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
+	message_error_of(fmt, ap);
 	va_end(ap);
-	message_error(text.s);
-	str_release(&text);
 	return EXIT_BAD_USAGE;
 }

@@ -30,8 +30,8 @@ extern const struct command commands[];
 const struct command *command_find(const char *name);
 
 /*
- * Parses the command's options into target. -1: go on, *first is the first word that is no option; else
- * the exit status to return at once: help was printed, or an error was.
+ * Parses the command's options into target. -1: go on, *first is the first word that is no option; first NULL: no
+ * word may follow. Else the exit status to return at once: help was printed, or an error was.
  */
 int command_parse(const struct command *self, int argc, char **argv, void *target, int *first);
 

@@ -23,12 +23,8 @@ static void flush_text(struct input *in)
 
 void input_message(struct input *in, const char *text)
 {
-	struct str line = STR_INIT;
-
 	flush_text(in);
-	str_addf(&line, "%s: %s", in->reader.path, text);
-	message_error(line.s);
-	str_release(&line);
+	message_error("%s: %s", in->reader.path, text);
 }
 
 static void print_notes(struct input *in)
@@ -47,7 +43,7 @@ int input_open(struct input *in, const char *path)
 		print_notes(in);
 		return 0;
 	}
-	message_error(in->err.s);
+	message_error("%s", in->err.s);
 	in->status = EXIT_PSTAT_FAILED;
 	return in->status;
 }

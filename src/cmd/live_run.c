@@ -172,7 +172,7 @@ int live_run_end(struct live_run *run)
 		pthread_join(run->thread, NULL);
 		print_notes(run);
 		if (run->err.len)
-			message_error(run->err.s);
+			message_error("%s", run->err.s);
 		status = run->err.len && !run->rc ? EXIT_PSTAT_FAILED : run->status;
 	}
 	live_source_free(run->live);

@@ -55,13 +55,24 @@ static void to_stderr(struct str *text)
 	str_release(text);
 }
 
-void message_error(const char *text)
+void message_error_of(const char *fmt, va_list ap)
 {
-	struct str out = STR_INIT;
+	struct str text = STR_INIT, out = STR_INIT;
 
+	str_vaddf(&text, fmt, ap);
 	str_add(&out, program);
-	add_lines(&out, text, sizeof(program) - 1);
+	add_lines(&out, text.s, sizeof(program) - 1);
 	to_stderr(&out);
+	str_release(&text);
+}
+
+void message_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	message_error_of(fmt, ap);
+	va_end(ap);
 }
 
 size_t message_notes(const struct note_list *notes, size_t from, bool verbose)
@@ -124,24 +135,20 @@ void message_counter(const struct counter *counter)
 		str_add(&text, "not tried");
 		break;
 	}
-	message_error(text.s);
+	message_error("%s", text.s);
 	str_release(&text);
 }
 
-static int stdout_failed(int code)
+int message_stdout_failed(int code)
 {
-	struct str text = STR_INIT;
-
-	str_addf(&text, "standard output: cannot write: %s", strerror(code));
-	message_error(text.s);
-	str_release(&text);
+	message_error("standard output: cannot write: %s", strerror(code));
 	return EXIT_PSTAT_FAILED;
 }
 
 int message_stdout(const struct str *text)
 {
 	if (fwrite(text->s, 1, text->len, stdout) != text->len || fflush(stdout))
-		return stdout_failed(errno);
+		return message_stdout_failed(errno);
 	return 0;
 }
 
@@ -150,5 +157,5 @@ int message_flush_stdout(int status)
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
 	/* A command that failed has said why already. */
-	return status ? status : stdout_failed(errno ? errno : EIO);
+	return status ? status : message_stdout_failed(errno ? errno : EIO);
 }

@@ -8,8 +8,11 @@
 
 #include "kern/kern.h"
 
-/* text may have several lines; each is made printable. */
-void message_error(const char *text);
+/* Prints an error. The text may have several lines; each is made printable. */
+void message_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void message_error_of(const char *fmt, va_list ap);
+/* Prints that standard output could not be written, errno's number saying why. EXIT_PSTAT_FAILED. */
+int message_stdout_failed(int code);
 
 /* Notes from `from` on, verbose ones only if asked for. Returns how many there are in the list now. */
 size_t message_notes(const struct note_list *notes, size_t from, bool verbose);

@@ -50,7 +50,7 @@ int recording_symbols_put(int fd, const char *path, const struct symbols_put *ho
 	int rc = recording_put_names(fd, path, &options, &interrupt, &totals, &err);
 
 	if (rc)
-		message_error(err.s);
+		message_error("%s", err.s);
 	else if (!how->quiet)
 		print_totals(&totals);
 	str_release(&err);

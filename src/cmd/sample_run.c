@@ -39,7 +39,7 @@ bool sample_run_open(struct sample_run *run, const struct sample_words *words)
 	rc = recording_open(&run->reader, words->dump.input, &err);
 	run->reader_open = true;
 	if (rc) {
-		message_error(err.s);
+		message_error("%s", err.s);
 		run->status = EXIT_PSTAT_FAILED;
 	}
 	str_release(&err);
@@ -62,13 +62,9 @@ void sample_run_symbol_progress(void *context, const char *what, double part)
 
 void sample_run_fail(struct sample_run *run, const char *text)
 {
-	struct str line = STR_INIT;
-
 	progress_end(&run->progress);
 	output_end(&run->output);
-	str_addf(&line, "%s: %s", run->reader.path, text);
-	message_error(line.s);
-	str_release(&line);
+	message_error("%s: %s", run->reader.path, text);
 	run->status = EXIT_PSTAT_FAILED;
 }
 
@@ -84,14 +80,8 @@ void sample_run_notes(struct sample_run *run, struct session *session, const str
 int sample_run_close(struct sample_run *run)
 {
 	progress_end(&run->progress);
-	if (output_end(&run->output) && run->output.failed != -EPIPE && !run->status) {
-		struct str line = STR_INIT;
-
-		str_addf(&line, "standard output: cannot write: %s", strerror(-run->output.failed));
-		message_error(line.s);
-		str_release(&line);
-		run->status = EXIT_PSTAT_FAILED;
-	}
+	if (output_end(&run->output) && run->output.failed != -EPIPE && !run->status)
+		run->status = message_stdout_failed(-run->output.failed);
 	str_release(&run->output.text);
 	if (run->reader_open)
 		reader_close(&run->reader);
@@ -111,11 +101,7 @@ static int write_file(void *context, struct str *text)
 
 void sample_run_fail_file(struct sample_run *run, const char *path, const char *why)
 {
-	struct str line = STR_INIT;
-
-	str_addf(&line, "%s: %s", path, why);
-	message_error(line.s);
-	str_release(&line);
+	message_error("%s: %s", path, why);
 	run->status = EXIT_PSTAT_FAILED;
 }
 
@@ -173,7 +159,7 @@ bool sample_run_export(struct sample_run *run, const struct session_options *ses
 	export->progress = sample_run_progress;
 	export->progress_context = run;
 	if (!begun) {
-		message_error(err.s);
+		message_error("%s", err.s);
 		run->status = EXIT_BAD_USAGE;
 	}
 	str_release(&err);

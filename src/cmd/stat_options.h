@@ -49,7 +49,7 @@ int stat_words_complete(struct stat_words *words, struct str *err);
 /* The same for `stat report`, which has no events and no target of its own. */
 int stat_words_check_report(struct stat_words *words, struct str *err);
 
-/* `pstat stat report` (cmd_stat_report.c). word: what stands after the options, or NULL. The exit status. */
-int stat_report(struct stat_words *words, const char *word);
+/* `pstat stat report` (cmd_stat_report.c). The exit status. */
+int stat_report(struct stat_words *words);
 
 #endif

@@ -20,6 +20,10 @@ enum {
 	SCROLL_COLUMNS = 8,
 };
 
+/* Above these a percentage is red, or green, as in --stdio. */
+#define HOT_PERCENT 5.0
+#define WARM_PERCENT 0.5
+
 static const struct view *const views[] = {
 	&view_rows, &view_text, &view_menu, &view_prompt, &view_code, &view_diff,
 };
@@ -290,6 +294,11 @@ size_t screen_line_columns(const struct str *line)
 	while (n && line->s[n - 1] == ' ')
 		n--;
 	return text_columns(line->s, n);
+}
+
+enum terminal_look screen_percent_look(double percent)
+{
+	return percent >= HOT_PERCENT ? LOOK_HOT : percent > WARM_PERCENT ? LOOK_WARM : LOOK_PLAIN;
 }
 
 size_t screen_moved(enum movement how, size_t at, size_t n, size_t page)

@@ -123,6 +123,7 @@ void screen_put_lines(struct screen *screen, const struct str *lines, const stru
 size_t screen_count_lines(const struct str *lines);
 /* Columns up to the last that is not blank. */
 size_t screen_line_columns(const struct str *line);
+enum terminal_look screen_percent_look(double percent);
 /* The line that a key leads to from line `at` of n, `page` lines being in sight. */
 size_t screen_moved(enum movement how, size_t at, size_t n, size_t page);
 /* Selects what a key leads to, of n lines below so many heads, and keeps it in sight. */

@@ -20,10 +20,6 @@
 
 enum { TRIED_MAX = 32, NAME_BYTES_MAX = 100 };
 
-/* Above these a number is red, or green, as in --stdio. */
-#define HOT_PERCENT 5.0
-#define WARM_PERCENT 0.5
-
 /* A way back. */
 struct code_place {
 	const struct symbol *symbol;
@@ -228,14 +224,6 @@ static const struct symbol *function_named(struct screen *screen, const char *na
 	return function ? function->symbol : NULL;
 }
 
-static bool is_heavy(const struct screen *screen, const struct annotate *annotate,
-		     const struct annotate_function *function)
-{
-	double all = (double)annotate_total(annotate, 0).period;
-
-	return 100.0 * (double)function->total[0].period >= screen->query.percent_limit * all;
-}
-
 /*
  * The function that lies so many steps after the one that is shown in order of samples, or before it; none that has
  * less than the query's limit. NULL: there is none.
@@ -251,7 +239,9 @@ static const struct symbol *neighbour(struct screen *screen, int steps)
 	if (!function || (steps < 0 && at < (size_t)-steps))
 		return NULL;
 	function = annotate_function_at(annotate, steps < 0 ? at - (size_t)-steps : at + (size_t)steps);
-	return function && is_heavy(screen, annotate, function) ? function->symbol : NULL;
+	if (!function || !annotate_is_heavy(annotate, function, screen->query.percent_limit))
+		return NULL;
+	return function->symbol;
 }
 
 /* ---- what stays ---- */
@@ -324,12 +314,13 @@ static enum terminal_look look_of(const struct code_view *code, size_t i)
 static void draw_numbers(struct screen *screen, unsigned y, const struct code_line *line, const struct str *text)
 {
 	const struct code_view *code = screen->code;
+	const enum terminal_look look = screen_percent_look(line->percent);
 	struct str numbers = STR_INIT;
 
-	if (code->viewport.left >= line->numbers || line->percent <= WARM_PERCENT)
+	if (code->viewport.left >= line->numbers || look == LOOK_PLAIN)
 		return;
 	str_addn(&numbers, text->s, line->numbers < text->len ? line->numbers : text->len);
-	screen_put_line(screen, y, &numbers, code->viewport.left, line->percent >= HOT_PERCENT ? LOOK_HOT : LOOK_WARM);
+	screen_put_line(screen, y, &numbers, code->viewport.left, look);
 	str_release(&numbers);
 }
 

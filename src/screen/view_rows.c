@@ -21,10 +21,6 @@
 
 enum { MARK_COLUMNS = 2, STEP_COLUMNS = 3, HEAD_LINES = 1 };
 
-/* Above these a percentage is red, or green, as in --stdio. */
-#define HOT_PERCENT 5.0
-#define WARM_PERCENT 0.5
-
 struct id_set { /* sorted */
 	uint64_t *v;
 	size_t n, cap;
@@ -634,7 +630,7 @@ static enum terminal_look look_of(const struct screen *screen, const struct row 
 			if (table->columns[i].kind == COLUMN_NUMBER && table->columns[i].field->percent)
 				percent = entry_percent(table, screen->hist, row->entry, table->columns[i].field, 0);
 	}
-	return percent >= HOT_PERCENT ? LOOK_HOT : percent > WARM_PERCENT ? LOOK_WARM : LOOK_PLAIN;
+	return screen_percent_look(percent);
 }
 
 static void draw_empty(struct screen *screen)
