@@ -1,13 +1,18 @@
 /*
  * The option parser: words -> fields of a struct, by the rows of a table. It knows no option by name
  * but --help. Each error names the option as its row has it, so that a message reads the same for
- * -I and --interval-print.
+ * -I and --interval-print. The same rows print -h.
  */
 #include "cmd/options.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+
+enum {
+	HELP_INDENT = 4,
+	HELP_COLUMN = 34, /* where the explanations begin */
+};
 
 struct parse {
 	const struct option_row *rows;
@@ -435,5 +440,50 @@ void options_place(const struct option_row *rows, int argc, char *const *argv, s
 			place->what = PLACE_VALUE;
 			return;
 		}
+	}
+}
+
+/* ---- help: one aligned line each, under the headings that the table gives ---- */
+
+/* "-e, --event <list>": how -h shows a row. */
+static void add_synopsis(struct str *out, const struct option_row *row)
+{
+	if (row->letter)
+		str_addf(out, "-%c", row->letter);
+	if (row->letter && row->name)
+		str_add(out, ", ");
+	if (row->name)
+		str_addf(out, "--%s", row->name);
+	if (row->both)
+		str_addf(out, ", --no-%s", row->name);
+	if (!row->argument)
+		return;
+	if (row->argument_optional)
+		str_addf(out, "%s<%s>]", row->name ? "[=" : "[", row->argument);
+	else if (row->argument_may_follow)
+		str_addf(out, " [<%s>]", row->argument);
+	else
+		str_addf(out, " <%s>", row->argument);
+}
+
+void options_add_help(struct str *out, const struct option_row *rows)
+{
+	for (; rows->kind != OPTION_END; rows = option_next(rows)) {
+		size_t start;
+
+		if (rows->kind == OPTION_GROUP) {
+			str_addf(out, "\n%s\n", rows->help);
+			continue;
+		}
+		start = out->len;
+		str_pad(out, ' ', HELP_INDENT);
+		add_synopsis(out, rows);
+		/* At least two spaces before the explanation, or a line of its own. */
+		if (out->len - start + 2 > HELP_COLUMN) {
+			str_addc(out, '\n');
+			start = out->len;
+		}
+		str_pad(out, ' ', HELP_COLUMN - (out->len - start));
+		str_addf(out, "%s%s\n", option_attitude(rows), rows->help);
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * options: the table-driven option parser. One row per option; the same rows are parsed, print -h
- * (options_help.c), feed shell completion (cmd_completion.c) and are compared with the manual by a lint.
+ * options: the table-driven option parser. One row per option; the same rows are parsed, print -h,
+ * feed shell completion (cmd_completion.c) and are compared with the manual by a lint.
  *
  * What is understood: -ae cs, -e cs, -ecs, --event cs, --event=cs, unique beginnings of long names,
  * --no-X for flags and counts. After "--" nothing is an option. options_parse stops at the first word that is none,
