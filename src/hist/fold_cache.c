@@ -4,17 +4,14 @@
  * the work, and the same for all questions about the same keys of the same cells: other columns, limits and orders,
  * with or without children, names to be filtered by. So who asks a profile many times keeps it from table to table.
  *
- * The key says what was asked, by level: frames and values of keys depend on .frames, the profile and its state
- * included; groups also on .cells and .groups. A level that is not the same is made anew. The groups of the question
- * before stay, so that those of the same cells help when only filters have changed, and the way back costs nothing.
+ * The key says what was asked, as a row of numbers in which each level is the beginning of the next: frames and values
+ * of keys depend on the profile and its state, among others; groups also on which cells there are, and on which of them
+ * filters leave. A level that is not the same is made anew. The groups of the question before stay, so that those of
+ * the same cells help when only filters have changed, and the way back costs nothing.
  */
 #include "hist/fold_internal.h"
 
 #include <stdlib.h>
-
-struct fold_key { /* what was asked, as texts */
-	struct str frames, cells, groups;
-};
 
 static void groups_release(struct groups *groups)
 {
@@ -35,23 +32,13 @@ static void set_release(struct group_set *set)
 	for (size_t i = 0; i < set->n; i++)
 		groups_release(&set->v[i]);
 	free(set->v);
-	str_release(&set->cells);
-	str_release(&set->question);
-}
-
-static void fold_key_release(struct fold_key *key)
-{
-	str_release(&key->frames);
-	str_release(&key->cells);
-	str_release(&key->groups);
+	*set = (struct group_set){ .n = 0 };
 }
 
 /* Makes it empty; n_frame_keys: keys of code. */
 static void start(struct fold_cache *cache, unsigned n_frame_keys)
 {
-	*cache = (struct fold_cache){ .names = texts_new(), .of_frames = STR_INIT, .filter = STR_INIT };
-	for (size_t i = 0; i < GROUP_SETS; i++)
-		cache->sets[i] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
+	*cache = (struct fold_cache){ .names = texts_new(), .asked = cache->asked };
 	row_set_init(&cache->frames.ids, 3);
 	row_set_init(&cache->frames.values, n_frame_keys);
 	row_set_init(&cache->function_ids.ids, 4);
@@ -71,14 +58,13 @@ static void release(struct fold_cache *cache)
 	row_set_release(&cache->cgroup_ids);
 	texts_free(cache->names);
 	free(cache->dso_names);
-	str_release(&cache->of_frames);
-	str_release(&cache->filter);
 }
 
 struct fold_cache *fold_cache_new(void)
 {
 	struct fold_cache *cache = xcalloc(1, sizeof(*cache));
 
+	cache->asked = texts_new();
 	start(cache, 0);
 	return cache;
 }
@@ -88,83 +74,59 @@ void fold_cache_free(struct fold_cache *cache)
 	if (!cache)
 		return;
 	release(cache);
+	texts_free(cache->asked);
 	free(cache);
 }
 
 /* ---- what it depends on ---- */
 
-static void add_numbers(struct str *out, const unsigned long long *numbers, size_t n)
+/* A number for the text that was asked; 0: NULL. */
+static uint64_t asked(struct fold_cache *cache, const char *text)
 {
-	for (size_t i = 0; i < n; i++)
-		str_addf(out, "%llx ", numbers[i]);
+	return text ? (uint64_t)texts_intern(cache->asked, text, strlen(text)) + 1 : 0;
 }
 
-static void add_text(struct str *out, const char *text)
-{
-	str_addf(out, "%zd:%s\n", text ? (ssize_t)strlen(text) : -1, text ? text : "");
-}
-
-/* All that frames, and values of keys, are made by: the profile, and what the question says of them. */
-static void add_frames_question(const struct table *table, struct str *out)
+static struct fold_key key_of(const struct table *table, struct fold_cache *cache)
 {
 	const struct question *question = table->question;
 	const struct query *query = &question->query;
+	const struct filter_options *filters = &query->filters;
 	const bool by_parent = question->private->parent;
-	const unsigned long long numbers[] = {
-		(uintptr_t)table->profile,
-		table->profile->n_changes,
-		question->private->want,
-		table->private->facts >> FACT_STACK & 1,
-		question->chains,
-		query->chain.key,
-		query->hide_unresolved,
-		query->full_source_path,
-		query->verbose,
-		query->raw_trace,
-		query->time_quantum_ns,
-		by_parent ? question->order : 0,
+	struct fold_key key = {
+		.profile = (uintptr_t)table->profile,
+		.n_changes = table->profile->n_changes,
+		.want = question->private->want,
+		.stacks = table->private->facts >> FACT_STACK & 1,
+		.chains = question->chains,
+		.chain_key = query->chain.key,
+		.hide_unresolved = query->hide_unresolved,
+		.full_source_path = query->full_source_path,
+		.verbose = query->verbose,
+		.raw_trace = query->raw_trace,
+		.time_quantum_ns = query->time_quantum_ns,
+		.parent = by_parent ? asked(cache, query->parent) : 0,
+		.parent_order = by_parent ? question->order : 0,
+		.facts = table->private->facts,
+		.branch_view = question->branch_view,
+		.mem_mode = query->mem_mode,
+		.group = query->group,
+		.group_off = query->group_off,
+		.kernel_hidden = filters->kernel_hidden,
+		.user_hidden = filters->user_hidden,
+		.cpus = asked(cache, filters->cpus),
+		.ignore_callees = asked(cache, query->ignore_callees),
+		.comms = asked(cache, filters->comms),
+		.dsos = asked(cache, filters->dsos),
+		.symbols = asked(cache, filters->symbols),
+		.pids = asked(cache, filters->pids),
+		.tids = asked(cache, filters->tids),
+		.sockets = asked(cache, filters->sockets),
+		.exclude_other = query->exclude_other,
+		.symbol_filter = asked(cache, filters->symbol_filter),
 	};
 
 	for (size_t i = 0; i < question->n_keys; i++)
-		add_text(out, question->keys[i]->name);
-	add_text(out, by_parent ? query->parent : NULL);
-	add_numbers(out, numbers, ARRAY_SIZE(numbers));
-}
-
-static void add_cells_question(const struct table *table, struct str *out)
-{
-	const struct query *query = &table->question->query;
-	const struct filter_options *filters = &query->filters;
-	const unsigned long long numbers[] = {
-		table->private->facts, table->question->branch_view, query->mem_mode,	    query->group,
-		query->group_off,      filters->kernel_hidden,	     filters->user_hidden,
-	};
-
-	add_text(out, filters->cpus);
-	add_text(out, query->ignore_callees);
-	add_numbers(out, numbers, ARRAY_SIZE(numbers));
-}
-
-/* Which of the cells. */
-static void add_groups_question(const struct table *table, struct str *out)
-{
-	const struct filter_options *filters = &table->question->query.filters;
-	const char *const texts[] = { filters->comms, filters->dsos, filters->symbols,
-				      filters->pids,  filters->tids, filters->sockets };
-	const unsigned long long numbers[] = { table->question->query.exclude_other };
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		add_text(out, texts[i]);
-	add_numbers(out, numbers, ARRAY_SIZE(numbers));
-}
-
-static struct fold_key key_of(const struct table *table)
-{
-	struct fold_key key = { .frames = STR_INIT, .cells = STR_INIT, .groups = STR_INIT };
-
-	add_frames_question(table, &key.frames);
-	add_cells_question(table, &key.cells);
-	add_groups_question(table, &key.groups);
+		key.keys[i] = asked(cache, question->keys[i]->name);
 	return key;
 }
 
@@ -176,16 +138,12 @@ static void choose_set(struct fold_cache *cache, const struct fold_key *wanted)
 	struct group_set chosen;
 	size_t at = 0;
 
-	while (at < GROUP_SETS && (strcmp(cache->sets[at].cells.s, wanted->cells.s) != 0 ||
-				   strcmp(cache->sets[at].question.s, wanted->groups.s) != 0))
+	while (at < GROUP_SETS && !fold_keys_agree(&cache->sets[at].key, wanted, FOLD_GROUPS))
 		at++;
-	if (at == GROUP_SETS) {
+	if (at == GROUP_SETS)
 		set_release(&cache->sets[--at]);
-		cache->sets[at] = (struct group_set){ .cells = STR_INIT, .question = STR_INIT };
-		str_add(&cache->sets[at].cells, wanted->cells.s);
-		str_add(&cache->sets[at].question, wanted->groups.s);
-	}
 	chosen = cache->sets[at];
+	chosen.key = *wanted;
 	memmove(cache->sets + 1, cache->sets, at * sizeof(chosen));
 	cache->sets[0] = chosen;
 }
@@ -194,15 +152,7 @@ static void choose_set(struct fold_cache *cache, const struct fold_key *wanted)
 static void filter_anew(struct table *table)
 {
 	struct fold_cache *cache = table->private->cache;
-	struct str filter = STR_INIT;
-	bool same;
 
-	add_text(&filter, table->question->query.filters.symbol_filter);
-	same = !strcmp(cache->filter.s, filter.s);
-	str_release(&cache->filter);
-	cache->filter = filter;
-	if (same)
-		return;
 	frames_filter(table);
 	stack_preorder_forget_rows(&cache->frames.preorder);
 	for (size_t i = 0; i < GROUP_SETS; i++)
@@ -218,7 +168,7 @@ static void filter_anew(struct table *table)
 void fold_cache_begin(struct table *table, struct fold_cache *cache)
 {
 	const unsigned n_frame_keys = table->question->private->n_frame_keys, needs = table->question->query.needs;
-	struct fold_key key;
+	struct fold_key key, before;
 
 	/* Cells alone can be asked again, and blocks are left to who asks for them. */
 	table->private->is_cached = cache && !cache->busy && needs & NEED_ENTRIES && !(needs & NEED_BLOCKS);
@@ -227,16 +177,16 @@ void fold_cache_begin(struct table *table, struct fold_cache *cache)
 		start(table->private->cache, n_frame_keys);
 		return;
 	}
-	key = key_of(table);
-	if (strcmp(cache->of_frames.s, key.frames.s) != 0) {
+	key = key_of(table, cache);
+	before = cache->sets[0].key;
+	if (!fold_keys_agree(&before, &key, FOLD_FRAMES)) {
 		release(cache);
 		start(cache, n_frame_keys);
-		str_add(&cache->of_frames, key.frames.s);
 	}
 	cache->busy = true;
 	choose_set(cache, &key);
-	filter_anew(table);
-	fold_key_release(&key);
+	if (before.symbol_filter != key.symbol_filter)
+		filter_anew(table);
 }
 
 void fold_cache_end(struct table *table)
@@ -251,7 +201,7 @@ const struct groups *fold_cache_groups_before(const struct fold_cache *cache, si
 {
 	const struct group_set *now = &cache->sets[0], *before = &cache->sets[1];
 
-	if (hist >= before->n || !before->v[hist].of_cell || strcmp(now->cells.s, before->cells.s) != 0)
+	if (hist >= before->n || !before->v[hist].of_cell || !fold_keys_agree(&now->key, &before->key, FOLD_CELLS))
 		return NULL;
 	return &before->v[hist];
 }

@@ -254,9 +254,32 @@ enum { KEYS_MAX = 64 };
 
 /* ---- fold_cache.c: what is made of cells before there are entries ---- */
 enum { GROUP_SETS = 2 };
+/*
+ * A question, as far as the cache depends on it. Members are numbers without gaps between them, so that keys are
+ * compared as bytes; texts are numbers in fold_cache.asked + 1. All 0: of an empty set.
+ */
+struct fold_key {
+	/* Frames, and values of keys, depend on these; */
+	uint64_t profile, n_changes, want, stacks, chains, chain_key, hide_unresolved, full_source_path, verbose,
+		raw_trace, time_quantum_ns, parent, parent_order, keys[KEYS_MAX];
+	/* cells also on these; */
+	uint64_t facts, branch_view, mem_mode, group, group_off, kernel_hidden, user_hidden, cpus, ignore_callees;
+	/* groups of them also on these; */
+	uint64_t comms, dsos, symbols, pids, tids, sockets, exclude_other;
+	/* trees and widths also on this. */
+	uint64_t symbol_filter;
+};
+enum fold_level { /* how far keys are compared */
+	FOLD_FRAMES = offsetof(struct fold_key, facts),
+	FOLD_CELLS = offsetof(struct fold_key, comms),
+	FOLD_GROUPS = offsetof(struct fold_key, symbol_filter),
+};
+static inline bool fold_keys_agree(const struct fold_key *a, const struct fold_key *b, enum fold_level level)
+{
+	return !memcmp(a, b, level);
+}
 struct group_set { /* groups by one set of filters */
-	struct str cells; /* the cells that they are made of, as far as the question says */
-	struct str question; /* what they depend on besides, but for of_frames */
+	struct fold_key key; /* of all sets the same as to frames */
 	struct groups *v; /* of each hist, by index of its event; those without `hidden` are not made */
 	size_t n;
 };
@@ -274,8 +297,7 @@ struct fold_cache {
 	uint32_t *dso_names; /* per dso, its number in names + 1 */
 	size_t n_dso_names;
 	struct row_set cgroup_ids; /* device, inode */
-	struct str of_frames; /* what is asked, as far as all this depends on it */
-	struct str filter; /* --symbol-filter, that frames and trees are of */
+	struct text_index *asked; /* texts of questions, for keys; not of a table's own cache */
 	struct group_set sets[GROUP_SETS]; /* the first is the table's; another one is from before a zoom */
 };
 /*
