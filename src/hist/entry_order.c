@@ -32,7 +32,7 @@ static int compare_numbers(const struct sorting *by, const struct field_row *fie
 
 	for (size_t i = 0; i < n && !order; i++)
 		order = greater_first(entry_number(a, field, i), entry_number(b, field, i));
-	if (order || !field->total || !question->chains)
+	if (order || !field->total)
 		return order;
 	order = greater_first(a->chain_depth, b->chain_depth);
 	return question->order == CHAIN_CALLER ? order : -order;

@@ -1,26 +1,31 @@
 /*
  * The formats of report, from a recording to text: what perf 6.1 prints of the same entries for --stdio, and
- * lines and JSON that hold whatever a name is.
+ * lines and JSON that hold whatever a name is. The order of the samples changes no text.
  */
 #include "report_recording.h"
 
 #include "hist/hist.h"
 
-static void expect_report(const struct recorded_samples *samples, size_t n, unsigned n_events,
-			  void (*set)(struct query *options), const char *expected)
-{
-	struct recorded recorded = { .two_sockets = false };
-	struct query options;
-	struct str text;
+enum { SAMPLES_MAX = 7 };
 
-	record_samples(&recorded, samples, n, n_events);
-	options = recorded_options(&recorded);
-	set(&options);
-	recorded_report(&recorded, &options, false, &text, NULL);
-	assert_string_equal(text.s, expected);
-	str_release(&text);
-	recorded_remove(&recorded);
-}
+/* To add a case: one row of cases[]. */
+struct format_case {
+	const char *what, *format; /* NULL: stdio */
+	struct query query;
+	bool color;
+	const struct recorded_samples *samples; /* ended by one without a chain */
+	unsigned n_events; /* 0: 1 */
+	const char *from; /* the text is compared from here on; NULL: from its beginning */
+	const char *expected;
+	const char *holds[3]; /* parts of the text before that */
+	const char *note, *no_note; /* parts of notes: one that there is, one that there isn't */
+};
+
+#define HEAD \
+	"# To display the perf.data header info, please use --header/--header-only options.\n" \
+	"#\n#\n# Total Lost Samples: 0\n#\n"
+#define GRAPH(percent) .chain = { .kind = CHAIN_GRAPH, .min_percent = (percent) }
+#define SAMPLES(...) ((const struct recorded_samples[]){ __VA_ARGS__, { 0 } })
 
 static const struct recorded_samples some[] = {
 	{ .chain = "main|a|b|c", .count = 10 },
@@ -28,24 +33,35 @@ static const struct recorded_samples some[] = {
 	{ .chain = "main|a|b", .count = 5 },
 	{ .chain = "main|e|k:entry|k:read", .count = 1 },
 	{ .comm = "x", .chain = "main", .count = 4 },
+	{ 0 },
+};
+static const struct recorded_samples awkward[] = {
+	{ .comm = "a,b \"c\"", .chain = "main|com,ma \"q\"", .count = 1 },
+	{ .comm = "esc\033[31m", .chain = "main|semi;colon", .count = 2 },
+	{ .comm = "new\nline;x", .chain = "main|0x7000000077", .count = 3 },
+	{ .comm = "bytes\xff", .chain = "", .count = 4 },
+	{ 0 },
+};
+static const struct recorded_samples colored[] = {
+	{ .chain = "main|a", .count = 94 },
+	{ .chain = "main|b", .count = 5 },
+	{ .chain = "main|c", .count = 1 },
+	{ 0 },
+};
+static const struct recorded_samples equals[] = {
+	{ .chain = "main|a|b", .count = 2 },
+	{ .chain = "main|a|c", .count = 2 },
+	{ .chain = "main|twin", .count = 2 },
+	{ .chain = "main|" TWIN, .count = 2 },
+	{ .comm = "x", .chain = "main|a|c", .count = 2 },
+	{ .chain = "main|0x7000000077", .count = 2 },
+	{ .comm = "x", .chain = "main|k:entry", .count = 2 },
+	{ 0 },
 };
 
-static void set_stdio(struct query *options)
-{
-	options->sort = "comm,sym";
-	options->children = 0;
-}
-
-static void test_stdio(void **state)
-{
-	(void)state;
-	expect_report(some, ARRAY_SIZE(some), 1, set_stdio,
-		      "# To display the perf.data header info, please use "
-		      "--header/--header-only options.\n"
-		      "#\n"
-		      "#\n"
-		      "# Total Lost Samples: 0\n"
-		      "#\n"
+static const struct format_case cases[] = {
+	{ "chains", NULL, { .sort = "comm,sym", GRAPH(0.5) }, .samples = some,
+	  .expected = HEAD
 		      "# Samples: 40  of event 'cycles'\n"
 		      "# Event count (approx.): 40000\n"
 		      "#\n"
@@ -82,21 +98,11 @@ static void test_stdio(void **state)
 		      "               entry\n"
 		      "               e\n"
 		      "               main\n"
-		      "\n\n\n");
-}
-
-static void set_children(struct query *options)
-{
-	options->sort = "comm";
-	options->n_samples = options->total_period = true;
-	options->header_shown = true;
-}
-
-static void test_children(void **state)
-{
-	(void)state;
-	expect_report(some, ARRAY_SIZE(some), 1, set_children,
-		      "#\n"
+		      "\n\n\n" },
+	{ "children", NULL,
+	  { .sort = "comm", .children = -1, .n_samples = true, .total_period = true, .header_shown = true, GRAPH(0.5) },
+	  .samples = some,
+	  .expected = "#\n"
 		      "# Total Lost Samples: 0\n"
 		      "#\n"
 		      "# Samples: 40  of event 'cycles'\n"
@@ -123,66 +129,24 @@ static void test_children(void **state)
 		      "    10.00%    10.00%             4          4000  x      \n"
 		      "            |\n"
 		      "            ---main\n"
-		      "\n\n\n");
-}
-
-static const struct recorded_samples awkward[] = {
-	{ .comm = "a,b \"c\"", .chain = "main|com,ma \"q\"", .count = 1 },
-	{ .comm = "esc\033[31m", .chain = "main|semi;colon", .count = 2 },
-	{ .comm = "new\nline;x", .chain = "main|0x7000000077", .count = 3 },
-	{ .comm = "bytes\xff", .chain = "", .count = 4 },
-};
-
-static void set_separator(struct query *options)
-{
-	options->sort = "comm,sym";
-	options->separator = ",";
-	options->children = 0;
-	options->chain.kind = CHAIN_NONE;
-	options->quiet = true;
-	options->n_samples = true;
-}
-
-/* Columns stay filled up, as perf has them; what holds a separator is one field all the same. */
-static void test_separator(void **state)
-{
-	(void)state;
-	expect_report(awkward, ARRAY_SIZE(awkward), 1, set_separator,
-		      " 40.00% , 4          ,bytes\\xff    ,[.] main\n"
+		      "\n\n\n" },
+	/* Columns stay filled up, as perf has them; what holds a separator is one field all the same. */
+	{ "separator", NULL, { .sort = "comm,sym", .separator = ",", .quiet = true, .n_samples = true },
+	  .samples = awkward,
+	  .expected = " 40.00% , 4          ,bytes\\xff    ,[.] main\n"
 		      " 30.00% , 3          ,new\\x0aline;x,[.] 0x0000007000000077\n"
 		      " 20.00% , 2          ,esc\\x1b[31m  ,[.] semi;colon\n"
 		      " 10.00% , 1          ,\"a,b \"\"c\"\"      \",\"[.] com,ma \"\"q\"\"\"\n"
-		      "\n\n");
-}
-
-static void set_hierarchy(struct query *options)
-{
-	options->sort = "comm,sym";
-	options->view = VIEW_HIERARCHY;
-	options->chain.kind = CHAIN_NONE;
-	options->percent_limit = 11;
-}
-
-static void test_hierarchy(void **state)
-{
-	static const struct recorded_samples samples[] = {
-		{ .chain = "main|a", .count = 50 },
-		{ .chain = "main|b", .count = 20 },
-		{ .chain = "main|c", .count = 2 },
-		{ .comm = "x", .chain = "d", .count = 9 },
-		{ .comm = "x", .chain = "e", .count = 9 },
-		{ .comm = "x", .chain = "a", .count = 9 },
-		{ .comm = "lo", .chain = "a", .count = 1 },
-	};
-
-	(void)state;
-	expect_report(samples, ARRAY_SIZE(samples), 1, set_hierarchy,
-		      "# To display the perf.data header info, please use "
-		      "--header/--header-only options.\n"
-		      "#\n"
-		      "#\n"
-		      "# Total Lost Samples: 0\n"
-		      "#\n"
+		      "\n\n" },
+	{ "hierarchy", NULL, { .sort = "comm,sym", .children = -1, .view = VIEW_HIERARCHY, .percent_limit = 11 },
+	  .samples = SAMPLES({ .chain = "main|a", .count = 50 },
+			     { .chain = "main|b", .count = 20 },
+			     { .chain = "main|c", .count = 2 },
+			     { .comm = "x", .chain = "d", .count = 9 },
+			     { .comm = "x", .chain = "e", .count = 9 },
+			     { .comm = "x", .chain = "a", .count = 9 },
+			     { .comm = "lo", .chain = "a", .count = 1 }),
+	  .expected = HEAD
 		      "# Samples: 100  of event 'cycles'\n"
 		      "# Event count (approx.): 100000\n"
 		      "#\n"
@@ -194,196 +158,81 @@ static void test_hierarchy(void **state)
 		      "       20.00%     [.] b\n"
 		      "    27.00%     x      \n"
 		      "                  no entry >= 11.00%\n"
-		      "\n\n");
-}
-
-static void set_folded(struct query *options)
-{
-	options->needs = report_format_find("folded")->needs;
-}
-
-static void test_folded(void **state)
-{
-	(void)state;
-	expect_report(some, ARRAY_SIZE(some), 1, set_folded,
-		      "prog;main;a;b 5\n"
+		      "\n\n" },
+	{ "folded", "folded", { .children = -1, GRAPH(0.5) }, .samples = some,
+	  .expected = "prog;main;a;b 5\n"
 		      "prog;main;a;b;c 10\n"
 		      "prog;main;a;b;d 20\n"
 		      "prog;main;e;entry;read 1\n"
-		      "x;main 4\n");
-	expect_report(awkward, ARRAY_SIZE(awkward), 1, set_folded,
-		      "a,b \"c\";main;com,ma \"q\" 1\n"
+		      "x;main 4\n" },
+	{ "folded, of awkward names", "folded", { .children = -1, GRAPH(0.5) }, .samples = awkward,
+	  .expected = "a,b \"c\";main;com,ma \"q\" 1\n"
 		      "bytes\\xff;main 4\n"
 		      "esc\\x1b[31m;main;semi:colon 2\n"
-		      "new\\x0aline:x;main;[unknown] 3\n");
-}
-
-static void set_folded_marks(struct query *options)
-{
-	options->needs = report_format_find("folded")->needs;
-	options->folded_annotate = options->folded_delimiter = true;
-	options->sort = "cpu"; /* what entries are made of does not matter */
-}
-
-/* Code of a perf-PID.map was made at run time. */
-static void test_folded_marks(void **state)
-{
-	(void)state;
-	expect_report(some, ARRAY_SIZE(some), 1, set_folded_marks,
-		      "prog;main_[j];a_[j];b_[j] 5\n"
+		      "new\\x0aline:x;main;[unknown] 3\n" },
+	/* Code of a perf-PID.map was made at run time. Of which keys entries are made does not matter. */
+	{ "folded, with marks", "folded",
+	  { .children = -1, GRAPH(0.5), .folded_annotate = true, .folded_delimiter = true, .sort = "cpu" },
+	  .samples = some,
+	  .expected = "prog;main_[j];a_[j];b_[j] 5\n"
 		      "prog;main_[j];a_[j];b_[j];c_[j] 10\n"
 		      "prog;main_[j];a_[j];b_[j];d_[j] 20\n"
 		      "prog;main_[j];e_[j];-;entry_[k];read_[k] 1\n"
-		      "x;main_[j] 4\n");
-}
-
-static void test_folded_events(void **state)
-{
-	static const struct recorded_samples samples[] = {
-		{ .chain = "main|a", .count = 7, .event = 0, .period = 5 },
-		{ .chain = "main|b", .count = 3, .event = 1 },
-	};
-	struct recorded recorded = { .two_sockets = false };
-	struct query options;
-	struct str text, notes = STR_INIT;
-
-	(void)state;
-	record_samples(&recorded, samples, 2, 2);
-	options = recorded_options(&recorded);
-	set_folded(&options);
-	recorded_report(&recorded, &options, false, &text, &notes);
-	assert_string_equal(text.s, "prog;main;a 7\n");
-	assert_non_null(strstr(notes.s, "folded stacks: only those of cycles"));
-	str_release(&text);
-	str_release(&notes);
+		      "x;main_[j] 4\n" },
+	{ "folded, of two events", "folded", { .children = -1, GRAPH(0.5) }, .n_events = 2,
+	  .samples = SAMPLES({ .chain = "main|a", .count = 7, .period = 5 },
+			     { .chain = "main|b", .count = 3, .event = 1 }),
+	  .expected = "prog;main;a 7\n", .note = "folded stacks: only those of cycles" },
 	/* The other event has none: nothing to say, and the first that has some is it. */
-	recorded_remove(&recorded);
-	record_samples(&recorded, samples + 1, 1, 2);
-	options = recorded_options(&recorded);
-	set_folded(&options);
-	recorded_report(&recorded, &options, false, &text, &notes);
-	assert_string_equal(text.s, "prog;main;b 3\n");
-	assert_null(strstr(notes.s, "folded"));
-	str_release(&text);
-	str_release(&notes);
-	recorded_remove(&recorded);
-}
-
-static void set_json(struct query *options)
-{
-	options->needs = report_format_find("json")->needs;
-	options->sort = "comm,sym,cpu";
-	options->chain.min_percent = 20;
-}
-
-static void test_json(void **state)
-{
-	static const struct recorded_samples samples[] = {
-		{ .chain = "main|0x7000000077", .count = 3 },
-		{ .comm = "q\"\\\xff\n", .chain = "main|com,ma \"q\"", .count = 1 },
-		{ .chain = "main|a", .count = 1, .period = 200 },
-	};
-	struct recorded recorded = { .two_sockets = false };
-	struct query options;
-	struct str text;
-	const char *events;
-
-	(void)state;
-	record_samples(&recorded, samples, ARRAY_SIZE(samples), 1);
-	options = recorded_options(&recorded);
-	set_json(&options);
-	options.children = 0;
-	recorded_report(&recorded, &options, false, &text, NULL);
-	assert_non_null(strstr(text.s, "\"hostname\": \"host\", \"os_release\": null"));
-	assert_non_null(strstr(text.s, "\"cmdline\": null, \"first_sample_ns\": 1002, "
-				       "\"last_sample_ns\": 1008}"));
-	assert_non_null(strstr(text.s, "\"lost\": {\"samples\": 0, \"events\": 0, \"stacks\": 0, "
-				       "\"throttles\": 0, \"end\": null}"));
-	events = strstr(text.s, "\"events\": [\n");
-	assert_non_null(events);
-	assert_string_equal(
-		events,
-		"\"events\": [\n"
-		"{\"name\": \"cycles\", \"samples\": 5, \"period\": 4200, \"shown_samples\": 5, "
-		"\"shown_period\": 4200, \"members\": [{\"name\": \"cycles\", \"samples\": 5, "
-		"\"period\": 4200, \"shown_samples\": 5, \"shown_period\": 4200}], "
-		"\"chains\": \"callee\", \"entries\": [\n"
-		"{\"samples\": 3, \"period\": 3000, \"columns\": {\"overhead\": 71.428571, "
-		"\"comm\": \"prog\", \"symbol\": \"0x0000007000000077\", \"cpu\": 0}, "
-		"\"level\": \".\", \"tree\": [{\"symbol\": null, \"dso\": null, "
-		"\"address\": \"0x7000000077\", \"samples\": 3, \"period\": 3000, "
-		"\"self_samples\": 0, \"self_period\": 0, \"children\": [{\"symbol\": \"main\", "
-		"\"dso\": \"[JIT] tid 100\", \"samples\": 3, \"period\": 3000, "
-		"\"self_samples\": 3, \"self_period\": 3000}]}]},\n"
-		"{\"samples\": 1, \"period\": 1000, \"columns\": {\"overhead\": 23.809524, "
-		"\"comm\": \"q\\\"\\\\\\\\xff\\\\x0a\", \"symbol\": \"com,ma \\\"q\\\"\", \"cpu\": "
-		"0}, "
-		"\"level\": \".\", \"tree\": [{\"symbol\": \"com,ma \\\"q\\\"\", "
-		"\"dso\": \"[JIT] tid 100\", \"samples\": 1, \"period\": 1000, "
-		"\"self_samples\": 0, \"self_period\": 0, \"children\": [{\"symbol\": \"main\", "
-		"\"dso\": \"[JIT] tid 100\", \"samples\": 1, \"period\": 1000, "
-		"\"self_samples\": 1, \"self_period\": 1000}]}]},\n"
-		"{\"samples\": 1, \"period\": 200, \"columns\": {\"overhead\": 4.761905, "
-		"\"comm\": \"prog\", \"symbol\": \"a\", \"cpu\": 0}, \"level\": \".\"}]}]}\n");
-	str_release(&text);
-	recorded_remove(&recorded);
-}
-
-static void test_colors(void **state)
-{
-	static const struct recorded_samples samples[] = {
-		{ .chain = "main|a", .count = 94 },
-		{ .chain = "main|b", .count = 5 },
-		{ .chain = "main|c", .count = 1 },
-	};
-	struct recorded recorded = { .two_sockets = false };
-	struct query options;
-	struct str text;
-
-	(void)state;
-	record_samples(&recorded, samples, 3, 1);
-	options = recorded_options(&recorded);
-	options.sort = "comm,sym";
-	options.children = 0;
-	options.quiet = true;
-	options.chain.kind = CHAIN_NONE;
-	recorded_report(&recorded, &options, true, &text, NULL);
-	assert_string_equal(text.s, "  \033[31m  94.00%\033[m  prog     [.] a\n"
-				    "  \033[31m   5.00%\033[m  prog     [.] b\n"
-				    "  \033[32m   1.00%\033[m  prog     [.] c\n"
-				    "\n\n");
-	str_release(&text);
-	options.separator = ";";
-	recorded_report(&recorded, &options, true, &text, NULL);
-	assert_null(strchr(text.s, '\033'));
-	str_release(&text);
-	recorded_remove(&recorded);
-}
-
-static void set_group(struct query *options)
-{
-	options->group = true;
-	options->children = 0;
-	options->sort = "sym";
-	options->chain.kind = CHAIN_NONE;
-}
-
-static void test_group(void **state)
-{
-	static const struct recorded_samples samples[] = {
-		{ .chain = "main|a", .count = 3 },
-		{ .chain = "main|b", .count = 1 },
-		{ .chain = "main|b", .count = 5, .event = 1 },
-	};
-
-	(void)state;
-	expect_report(samples, ARRAY_SIZE(samples), 2, set_group,
-		      "# To display the perf.data header info, please use "
-		      "--header/--header-only options.\n"
-		      "#\n"
-		      "#\n"
-		      "# Total Lost Samples: 0\n"
-		      "#\n"
+	{ "folded, of the second event", "folded", { .children = -1, GRAPH(0.5) }, .n_events = 2,
+	  .samples = SAMPLES({ .chain = "main|b", .count = 3, .event = 1 }),
+	  .expected = "prog;main;b 3\n", .no_note = "folded" },
+	{ "JSON", "json", { .sort = "comm,sym,cpu", GRAPH(20) },
+	  .samples = SAMPLES({ .chain = "main|0x7000000077", .count = 3 },
+			     { .comm = "q\"\\\xff\n", .chain = "main|com,ma \"q\"", .count = 1 },
+			     { .chain = "main|a", .count = 1, .period = 200 }),
+	  .holds = { "\"hostname\": \"host\", \"os_release\": null",
+		     "\"cmdline\": null, \"first_sample_ns\": 1002, \"last_sample_ns\": 1008}",
+		     "\"lost\": {\"samples\": 0, \"events\": 0, \"stacks\": 0, \"throttles\": 0, \"end\": null}" },
+	  .from = "\"events\": [\n",
+	  .expected = "\"events\": [\n"
+		      "{\"name\": \"cycles\", \"samples\": 5, \"period\": 4200, \"shown_samples\": 5, "
+		      "\"shown_period\": 4200, \"members\": [{\"name\": \"cycles\", \"samples\": 5, "
+		      "\"period\": 4200, \"shown_samples\": 5, \"shown_period\": 4200}], "
+		      "\"chains\": \"callee\", \"entries\": [\n"
+		      "{\"samples\": 3, \"period\": 3000, \"columns\": {\"overhead\": 71.428571, "
+		      "\"comm\": \"prog\", \"symbol\": \"0x0000007000000077\", \"cpu\": 0}, "
+		      "\"level\": \".\", \"tree\": [{\"symbol\": null, \"dso\": null, "
+		      "\"address\": \"0x7000000077\", \"samples\": 3, \"period\": 3000, "
+		      "\"self_samples\": 0, \"self_period\": 0, \"children\": [{\"symbol\": \"main\", "
+		      "\"dso\": \"[JIT] tid 100\", \"samples\": 3, \"period\": 3000, "
+		      "\"self_samples\": 3, \"self_period\": 3000}]}]},\n"
+		      "{\"samples\": 1, \"period\": 1000, \"columns\": {\"overhead\": 23.809524, "
+		      "\"comm\": \"q\\\"\\\\\\\\xff\\\\x0a\", \"symbol\": \"com,ma \\\"q\\\"\", \"cpu\": "
+		      "0}, "
+		      "\"level\": \".\", \"tree\": [{\"symbol\": \"com,ma \\\"q\\\"\", "
+		      "\"dso\": \"[JIT] tid 100\", \"samples\": 1, \"period\": 1000, "
+		      "\"self_samples\": 0, \"self_period\": 0, \"children\": [{\"symbol\": \"main\", "
+		      "\"dso\": \"[JIT] tid 100\", \"samples\": 1, \"period\": 1000, "
+		      "\"self_samples\": 1, \"self_period\": 1000}]}]},\n"
+		      "{\"samples\": 1, \"period\": 200, \"columns\": {\"overhead\": 4.761905, "
+		      "\"comm\": \"prog\", \"symbol\": \"a\", \"cpu\": 0}, \"level\": \".\"}]}]}\n" },
+	{ "colors", NULL, { .sort = "comm,sym", .quiet = true }, .color = true, .samples = colored,
+	  .expected = "  \033[31m  94.00%\033[m  prog     [.] a\n"
+		      "  \033[31m   5.00%\033[m  prog     [.] b\n"
+		      "  \033[32m   1.00%\033[m  prog     [.] c\n"
+		      "\n\n" },
+	{ "no colors in fields", NULL, { .sort = "comm,sym", .quiet = true, .separator = ";" }, .color = true,
+	  .samples = colored,
+	  .expected = " 94.00% ;prog   ;[.] a\n"
+		      " 5.00%  ;prog   ;[.] b\n"
+		      " 1.00%  ;prog   ;[.] c\n"
+		      "\n\n" },
+	{ "group", NULL, { .sort = "sym", .group = true }, .n_events = 2,
+	  .samples = SAMPLES({ .chain = "main|a", .count = 3 },
+			     { .chain = "main|b", .count = 1 },
+			     { .chain = "main|b", .count = 5, .event = 1 }),
+	  .expected = HEAD
 		      "# Samples: 9  of events 'cycles, faults'\n"
 		      "# Event count (approx.): 9000\n"
 		      "#\n"
@@ -392,7 +241,95 @@ static void test_group(void **state)
 		      "#\n"
 		      "    75.00%   0.00%  [.] a\n"
 		      "    25.00% 100.00%  [.] b\n"
-		      "\n\n");
+		      "\n\n" },
+	{ "equal rows", NULL, { .sort = "comm,sym", .children = -1, .quiet = true }, .samples = equals,
+	  .expected = "    71.43%     0.00%  prog     [.] main\n"
+		      "    28.57%     0.00%  x        [.] main\n"
+		      "    28.57%     0.00%  prog     [.] a\n"
+		      "    14.29%    14.29%  prog     [.] b\n"
+		      "    14.29%    14.29%  prog     [.] c\n"
+		      "    14.29%    14.29%  x        [.] c\n"
+		      "    14.29%    14.29%  prog     [.] twin\n"
+		      "    14.29%    14.29%  prog     [.] twin\n"
+		      "    14.29%    14.29%  prog     [.] 0x0000007000000077\n"
+		      "    14.29%    14.29%  x        [k] entry\n"
+		      "    14.29%     0.00%  x        [.] a\n"
+		      "\n\n" },
+	{ "equal branches", NULL, { .sort = "comm", .quiet = true, GRAPH(0.5) }, .samples = equals,
+	  .expected = "    71.43%  prog   \n"
+		      "            |          \n"
+		      "            |--14.29%--twin\n"
+		      "            |          main\n"
+		      "            |          \n"
+		      "            |--14.29%--twin\n"
+		      "            |          main\n"
+		      "            |          \n"
+		      "            |--14.29%--c\n"
+		      "            |          a\n"
+		      "            |          main\n"
+		      "            |          \n"
+		      "            |--14.29%--b\n"
+		      "            |          a\n"
+		      "            |          main\n"
+		      "            |          \n"
+		      "             --14.29%--0x7000000077\n"
+		      "                       main\n"
+		      "\n"
+		      "    28.57%  x      \n"
+		      "            |          \n"
+		      "            |--14.29%--c\n"
+		      "            |          a\n"
+		      "            |          main\n"
+		      "            |          \n"
+		      "             --14.29%--entry\n"
+		      "                       main\n"
+		      "\n\n\n" },
+};
+
+static bool is_as_expected(const struct format_case *row, const struct recorded_samples *samples, size_t n)
+{
+	struct recorded recorded = { .two_sockets = false };
+	struct str text, notes = STR_INIT;
+	struct query query = row->query;
+	const char *from;
+	bool is_right;
+
+	record_samples(&recorded, samples, n, row->n_events ? row->n_events : 1);
+	query.session = recorded_options(&recorded).session;
+	query.needs = row->format ? report_format_find(row->format)->needs : 0;
+	recorded_report(&recorded, &query, row->color, &text, &notes);
+	from = row->from ? strstr(text.s, row->from) : text.s;
+	is_right = from && !strcmp(from, row->expected);
+	for (size_t i = 0; i < ARRAY_SIZE(row->holds); i++)
+		is_right &= !row->holds[i] || strstr(text.s, row->holds[i]);
+	is_right &= (!row->note || strstr(notes.s, row->note)) && (!row->no_note || !strstr(notes.s, row->no_note));
+	if (!is_right)
+		fprintf(stderr, "%s:\n%s\nnotes:\n%s\n", row->what, text.s, notes.s);
+	str_release(&text);
+	str_release(&notes);
+	recorded_remove(&recorded);
+	return is_right;
+}
+
+static void each_text_in_each_order(void **state)
+{
+	size_t n_wrong = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct recorded_samples *samples = cases[i].samples;
+		struct recorded_samples turned[2 * SAMPLES_MAX];
+		size_t n = 0;
+
+		while (samples[n].chain)
+			n++;
+		for (size_t k = 0; k < n; k++)
+			turned[k] = turned[k + n] = samples[n - 1 - k];
+		n_wrong += !is_as_expected(&cases[i], samples, n);
+		for (size_t first = 0; first < n; first++)
+			n_wrong += !is_as_expected(&cases[i], turned + first, n);
+	}
+	assert_int_equal(n_wrong, 0);
 }
 
 static void test_formats(void **state)
@@ -408,11 +345,7 @@ static void test_formats(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stdio),         cmocka_unit_test(test_children),
-		cmocka_unit_test(test_separator),     cmocka_unit_test(test_hierarchy),
-		cmocka_unit_test(test_folded),        cmocka_unit_test(test_folded_marks),
-		cmocka_unit_test(test_folded_events), cmocka_unit_test(test_json),
-		cmocka_unit_test(test_colors),        cmocka_unit_test(test_group),
+		cmocka_unit_test(each_text_in_each_order),
 		cmocka_unit_test(test_formats),
 	};
 
