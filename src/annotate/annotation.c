@@ -118,7 +118,7 @@ static struct frame_list frames_at(const struct annotation *annotation, uint64_t
 	struct symbols *symbols = annotation->private->session->symbols;
 
 	if (function->code)
-		return symbols_code_frames(symbols, function->symbol->dso, function->code);
+		return symbols_code_frames(symbols, function->symbol->dso, addr, function->code, SYM_LINES);
 	return symbols_frames(symbols, function->symbol->dso, addr, SYM_LINES);
 }
 

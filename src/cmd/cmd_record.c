@@ -104,7 +104,8 @@ static const struct chain_row {
 			    "code without tables needs frame pointers, or the debug file that has them" },
 	[CHAIN_MADE] = { CHAINS_BROKEN, "in code made at run time",
 			 "have the compiler at run time keep frame pointers (java -XX:+PreserveFramePointer, "
-			 "python -X perf)" },
+			 "python -X perf), or record copies, --call-graph dwarf,raw, if its dump (jit-PID.dump) comes "
+			 "late (python -X perf_jit)" },
 	[CHAIN_NO_FILE] = { CHAINS_BROKEN, "in files out of reach or written over",
 			    "files that are out of reach need a user who may read them" },
 	[CHAIN_NOT_64] = { CHAINS_BROKEN, "of 32-bit programs", NULL },

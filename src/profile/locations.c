@@ -102,6 +102,12 @@ uint32_t *locations_keep(struct locations *locations, const bool *used)
 	return now;
 }
 
+static struct frame_list frames_at(struct session *session, const struct location_row *row, uint64_t addr)
+{
+	return row->code ? symbols_code_frames(session->symbols, row->dso, addr, row->code, row->want) :
+			   symbols_frames(session->symbols, row->dso, addr, row->want);
+}
+
 const struct frame_list *location_frames(struct session *session, uint32_t location, unsigned want)
 {
 	static const struct frame_list nothing = { &frame_unknown, 1 };
@@ -112,18 +118,14 @@ const struct frame_list *location_frames(struct session *session, uint32_t locat
 	row = &session->locations->v[location];
 	if (!row->dso)
 		return &nothing;
-	if (row->code && !row->framed) {
-		row->framed = true;
-		row->frames = symbols_code_frames(session->symbols, row->dso, row->code);
-	} else if (!row->code && (!row->framed || (want & ~row->want))) {
-		row->want |= want;
-		row->framed = true;
-		row->frames = symbols_frames(session->symbols, row->dso, row->addr - row->is_return,
-					     row->want);
-		/* The place that a signal's handler returns to is a function's start: nothing called from there. */
-		if (row->is_return && !row->frames.v[row->frames.n - 1].symbol)
-			row->frames = symbols_frames(session->symbols, row->dso, row->addr, row->want);
-	}
+	if (row->framed && !(want & ~row->want))
+		return &row->frames;
+	row->want |= want;
+	row->framed = true;
+	row->frames = frames_at(session, row, row->addr - row->is_return);
+	/* The place that a signal's handler returns to is a function's start: nothing called from there. */
+	if (row->is_return && !row->code && !row->frames.v[row->frames.n - 1].symbol)
+		row->frames = frames_at(session, row, row->addr);
 	return &row->frames;
 }
 
@@ -160,7 +162,7 @@ static const struct symbol *find_symbol(struct session *session, const struct lo
 	const struct symbol *symbol;
 
 	if (row->code)
-		return symbols_code_frames(session->symbols, row->dso, row->code).v[0].symbol;
+		return symbols_code_frames(session->symbols, row->dso, row->addr, row->code, 0).v[0].symbol;
 	symbol = symbols_find(session->symbols, row->dso, row->addr - row->is_return);
 	/* See location_frames: where a signal's handler returns to. */
 	return symbol || !row->is_return ? symbol : symbols_find(session->symbols, row->dso, row->addr);

@@ -147,6 +147,22 @@ static void kept_write(void *context, const struct build_id *id, const struct st
 
 static const struct unwind_keeper keeper = { kept_read, kept_write };
 
+static bool made_find(void *context, const struct dso *dso, uint64_t addr, struct code_piece *piece)
+{
+	struct session *session = context;
+
+	return symbols_code_piece(session->symbols, dso, addr, session->private->code_clock.now_ns, piece);
+}
+
+static bool made_table(void *context, const struct dso *dso, const struct code_piece *piece, struct str *eh_frame)
+{
+	struct session *session = context;
+
+	return symbols_code_unwind(session->symbols, dso, piece, eh_frame);
+}
+
+static const struct unwind_made made = { made_find, made_table };
+
 const char *session_arch(struct session *session)
 {
 	struct utsname *host = &session->private->host;
@@ -160,7 +176,8 @@ bool session_unwinds(struct session *session)
 {
 	const struct unwind_counts counts = session->unwind.counts;
 	struct session_private *private = session->private;
-	const struct unwind_options options = { session->options.unwinder, file_of, debug_file_of, session, &keeper };
+	const struct unwind_options options = { session->options.unwinder, file_of, debug_file_of, session, &keeper,
+						&made };
 
 	if (private->unwind_state != UNWIND_UNTRIED)
 		return private->unwind_state == UNWIND_READY;

@@ -101,8 +101,9 @@ static const struct {
 } unwind_ends[UNWIND_ENDS] = {
 #define NO_TABLES "build it with one of them, or install the debug file that has them"
 #define LARGER "record more of it: --call-graph dwarf,SIZE"
-#define POINTERS \
-	"have the compiler at run time keep frame pointers (java -XX:+PreserveFramePointer, python -X perf)"
+#define POINTERS "have the compiler at run time keep frame pointers (java -XX:+PreserveFramePointer, python -X perf)"
+#define TABLES POINTERS ", or write a dump with unwind tables (python -X perf_jit)"
+#define COPIES POINTERS ", or record --call-graph dwarf,raw if its dump comes late (python -X perf_jit)"
 #define NO_ROOM "where the recorder had no room: record with larger buffers (--buffer-size) or at a lower rate (-F)"
 	[UNWIND_TRUNCATED] = { "the copy of the stack was too short", LARGER, LARGER },
 	[UNWIND_NO_COPY] = { "nothing of the stack was copied", NO_ROOM, NO_ROOM },
@@ -112,12 +113,14 @@ static const struct {
 	[UNWIND_NO_FILE] = { "files are missing", "install the files that the recording was made with",
 			     "files that were out of reach: record as a user who may read them" },
 	[UNWIND_NOT_64] = { "they are of 32-bit programs", NULL, NULL },
-	[UNWIND_MADE] = { "code made at run time without frame pointers", POINTERS, POINTERS },
+	[UNWIND_MADE] = { "code made at run time without frame pointers", TABLES, COPIES },
 	[UNWIND_STRAY] = { "a caller's address is not in any code", NULL, NULL },
 	[UNWIND_BROKEN] = { "registers or tables lead nowhere", NULL, NULL },
 	[UNWIND_LIMIT] = { "they have more frames than are shown", NULL, "record more of them: --max-stack" },
 #undef NO_TABLES
 #undef NO_ROOM
+#undef COPIES
+#undef TABLES
 #undef POINTERS
 #undef LARGER
 };

@@ -40,6 +40,7 @@ struct unwind_file {
 	int fd; /* that path leads to; -1: none */
 	struct timespec written; /* when it was opened, or looked at since */
 	uint64_t written_ns; /* the same on the clock of samples; 0: before the recording, or not known */
+	bool grows; /* a run-time compiler's dump of its code: writing to it is no reason to read others anew */
 	/* The same of its debug file, once that was looked for. */
 	bool debug_tried;
 	char *debug_path;
@@ -54,6 +55,13 @@ struct unwind_files {
 	struct unwind_file **v; /* by dso.index; pointers stay */
 	size_t n, cap;
 	size_t n_held, held_max;
+	/* Dumps of code, by the process that mapped them. */
+	struct jit_dump_of {
+		int32_t pid;
+		uint32_t dso;
+	} *dumps;
+	size_t n_dumps, cap_dumps;
+	struct index dumps_by_pid;
 	atomic_uint late;
 	struct unwind_clock clock;
 	/* Times of writings over what was mapped; beyond WRITINGS_MAX none is noted. Added under the lock. */
@@ -107,6 +115,8 @@ void unwind_files_free(struct unwind_files *files)
 		free(entry);
 	}
 	free(files->v);
+	free(files->dumps);
+	index_release(&files->dumps_by_pid);
 	pthread_mutex_destroy(&files->lock);
 	pthread_mutex_destroy(&files->debug_lock);
 	free(files);
@@ -154,7 +164,7 @@ static void note_time(struct unwind_files *files, struct unwind_file *entry, int
 	size_t n = atomic_load(&files->n_writings);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) ||
+	if (fd < 0 || entry->grows || fstat(fd, &st) ||
 	    (st.st_mtim.tv_sec == entry->written.tv_sec && st.st_mtim.tv_nsec == entry->written.tv_nsec))
 		return;
 	entry->written = st.st_mtim;
@@ -196,6 +206,28 @@ static const char *path_at(const struct unwind_file *entry, uint64_t time_ns, st
 	return time_ns && time_ns < entry->written_ns ? NULL : entry->path;
 }
 
+/* NULL: none is known. */
+static struct jit_dump_of *dump_of(const struct unwind_files *files, int32_t pid)
+{
+	uint64_t hash = hash_word((uint32_t)pid);
+	uint32_t i;
+
+	return INDEX_FIND(&files->dumps_by_pid, hash, i, files->dumps[i].pid == pid) ? &files->dumps[i] : NULL;
+}
+
+/* Under the lock. */
+static void note_dump(struct unwind_files *files, int32_t pid, uint32_t dso)
+{
+	struct jit_dump_of *dump = dump_of(files, pid);
+
+	if (!dump) {
+		index_add(&files->dumps_by_pid, hash_word((uint32_t)pid), (uint32_t)files->n_dumps);
+		VEC_GROW(files->dumps, files->n_dumps, files->cap_dumps);
+		dump = &files->dumps[files->n_dumps++];
+	}
+	*dump = (struct jit_dump_of){ pid, dso };
+}
+
 bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const struct record_mmap *mmap)
 {
 	struct unwind_file *entry;
@@ -208,8 +240,11 @@ bool unwind_files_see(struct unwind_files *files, const struct dso *dso, const s
 	entry = entry_at(files, dso->index);
 	if (!entry->path) {
 		describe(entry, dso);
+		entry->grows = jit_dump_pid(dso->path) >= 0;
 		wanted = true;
 	}
+	if (entry->grows)
+		note_dump(files, (int32_t)mmap->pid, dso->index);
 	note_time(files, entry, entry->fd);
 	/* Noted of an open file, too: its debug file may be below the root of a process that lives then. */
 	entry->n_kept = mapping_seen_add(entry->seen, entry->n_kept,
@@ -339,6 +374,18 @@ const char *unwind_files_path(struct unwind_files *files, uint32_t dso, uint64_t
 	path = path_at(entry, time_ns, written);
 	pthread_mutex_unlock(&files->lock);
 	return path;
+}
+
+const char *unwind_files_jit_dump(struct unwind_files *files, int32_t pid, uint32_t *file)
+{
+	const struct jit_dump_of *dump;
+
+	pthread_mutex_lock(&files->lock);
+	dump = dump_of(files, pid);
+	if (dump)
+		*file = dump->dso;
+	pthread_mutex_unlock(&files->lock);
+	return dump ? unwind_files_path(files, *file, 0, NULL) : NULL;
 }
 
 /* ---- debug files ---- */

@@ -53,6 +53,11 @@ bool unwind_files_changed(struct unwind_files *files, uint32_t dso, const struct
  * looked for when it is first asked for, and never again: others who ask wait. By workers alone.
  */
 const char *unwind_files_debug_path(struct unwind_files *files, uint32_t dso, struct elf_file *file);
+/*
+ * A path as unwind_files_path's to the dump of its code that the process mapped last; NULL: none is known, or it could
+ * not be had. *file: a number of that dump. By any thread.
+ */
+const char *unwind_files_jit_dump(struct unwind_files *files, int32_t pid, uint32_t *file);
 /* How often a file could be opened after it could not be. By any thread. */
 unsigned unwind_files_late(const struct unwind_files *files);
 

@@ -22,11 +22,21 @@ enum {
 	WORKER_PRIORITY = -10,
 	FRAMES_MAX = 8000, /* a record has room for few more */
 	READ_AGAIN = 4, /* so often, of files that are being written to */
+	DUMP_WORK = 16 << 20, /* of each dump of code made at run time; some 100,000 functions */
+	DUMP_WORK_ALL = 128 << 20,
+	DUMP_IDLE_SAMPLES = 4096, /* after so many without any in its code, a dump makes room for others */
 };
 
 struct asked_file {
 	uint32_t dso;
 	struct timespec written; /* before it was asked for */
+};
+/* The dump of its code that a process's run-time compiler writes. */
+struct worker_dump {
+	struct jitdump *dump; /* NULL: there is none */
+	uint32_t file; /* of unwind_files_jit_dump */
+	uint64_t looked_at; /* the sample that it was read on for */
+	uint64_t work; /* that it has cost */
 };
 struct unwind_worker {
 	struct unwind_workers *workers;
@@ -44,6 +54,10 @@ struct unwind_worker {
 	uint64_t time_ns; /* of the sample at hand */
 	struct asked_file *asked; /* for it, the first time */
 	size_t n_asked, cap_asked;
+	struct worker_dump *dumps; /* by dso.index of the process's code */
+	size_t n_dumps, cap_dumps;
+	uint64_t dump_work_left; /* of all dumps */
+	uint64_t n_samples;
 };
 
 struct unwind_workers {
@@ -124,6 +138,76 @@ static struct elf_file *debug_file_of(void *context, const struct dso *dso)
 	return file_at(worker, path);
 }
 
+/* ---- code made at run time ---- */
+
+static void drop_dump(struct unwind_worker *worker, struct worker_dump *dump)
+{
+	jitdump_free(dump->dump);
+	worker->dump_work_left += dump->work;
+	*dump = (struct worker_dump){ .looked_at = dump->looked_at };
+}
+
+/* Dumps of processes that end are not heard of: those that nobody looks at go. They would be read again. */
+static void make_room_for_dump(struct unwind_worker *worker)
+{
+	for (size_t i = 0; i < worker->n_dumps && worker->dump_work_left < DUMP_WORK; i++)
+		if (worker->n_samples - worker->dumps[i].looked_at > DUMP_IDLE_SAMPLES)
+			drop_dump(worker, &worker->dumps[i]);
+}
+
+/* Reads on what the compiler has written, once for each sample. NULL: there is no dump. */
+static struct jitdump *dump_of(struct unwind_worker *worker, const struct dso *dso)
+{
+	struct worker_dump *dump;
+	const char *path;
+	uint32_t file;
+
+	while (worker->n_dumps <= dso->index) {
+		VEC_GROW(worker->dumps, worker->n_dumps, worker->cap_dumps);
+		worker->dumps[worker->n_dumps++] = (struct worker_dump){ .dump = NULL };
+	}
+	dump = &worker->dumps[dso->index];
+	if (dump->looked_at == worker->n_samples)
+		return dump->dump;
+	dump->looked_at = worker->n_samples;
+	path = unwind_files_jit_dump(worker->workers->options.files, dso->pid, &file);
+	if (path && (!dump->dump || dump->file != file)) {
+		drop_dump(worker, dump);
+		make_room_for_dump(worker);
+		dump->dump = jitdump_follow(path, DUMP_WORK);
+		dump->file = file;
+	}
+	if (dump->dump && worker->dump_work_left >= DUMP_WORK) {
+		uint64_t work = jitdump_update(dump->dump);
+
+		dump->work += work;
+		worker->dump_work_left -= work;
+	}
+	return dump->dump;
+}
+
+enum { FILE_SHIFT = 32 }; /* the numbers of one dump's pieces are 32 bits; those of two must differ */
+
+static bool made_find(void *context, const struct dso *dso, uint64_t addr, struct code_piece *piece)
+{
+	struct unwind_worker *worker = context;
+	const struct jitdump *dump = dump_of(worker, dso);
+
+	if (!dump || !jitdump_piece(dump, addr, piece))
+		return false;
+	piece->number |= (uint64_t)worker->dumps[dso->index].file << FILE_SHIFT;
+	return true;
+}
+
+static bool made_table(void *context, const struct dso *dso, const struct code_piece *piece, struct str *eh_frame)
+{
+	struct unwind_worker *worker = context;
+
+	return jitdump_unwind(dump_of(worker, dso), (uint32_t)piece->number, eh_frame);
+}
+
+static const struct unwind_made made = { made_find, made_table };
+
 /* ---- its unwinder ---- */
 
 static bool kept_read(void *context, const struct build_id *id, const struct str *key, struct str *bytes)
@@ -146,7 +230,8 @@ static void open_unwinder(struct unwind_worker *worker)
 {
 	const struct unwind_options options = { .file_of = file_of, .debug_file_of = debug_file_of,
 						.file_context = worker,
-						.keeper = worker->workers->options.no_cache ? NULL : &keeper };
+						.keeper = worker->workers->options.no_cache ? NULL : &keeper,
+						.made = &made };
 	struct str why = STR_INIT;
 
 	worker->elf = elf_files_new();
@@ -238,6 +323,7 @@ static void work_on(struct unwind_worker *worker, struct unwind_job *job, struct
 		unwind_try_again(&worker->unwind);
 	}
 	worker->time_ns = job->time_ns;
+	worker->n_samples++;
 	if (job->look_only)
 		(void)unwind_files_path(files, job->dso, 0, NULL);
 	else
@@ -361,6 +447,7 @@ static int start(struct unwind_workers *workers, struct unwind_worker *worker, s
 	worker->cache = workers->options.no_cache ? NULL : names_cache_new();
 	decoder_init(&worker->decoder, workers->options.recorded, false);
 	worker->ips = xcalloc(FRAMES_MAX, sizeof(*worker->ips));
+	worker->dump_work_left = DUMP_WORK_ALL;
 	open_unwinder(worker);
 	code = pthread_create(&worker->thread, NULL, worker_main, worker);
 	if (code)
@@ -392,6 +479,9 @@ static void free_worker(struct unwind_worker *worker)
 	if (worker->started)
 		pthread_join(worker->thread, NULL);
 	close_unwinder(worker);
+	for (size_t i = 0; i < worker->n_dumps; i++)
+		jitdump_free(worker->dumps[i].dump);
+	free(worker->dumps);
 	names_cache_free(worker->cache);
 	decoder_release(&worker->decoder);
 	unwound_room_release(&worker->room);

@@ -63,23 +63,9 @@ void process_history_end(struct process_history *history, int32_t pid)
 		known->exited = true;
 }
 
-/* ".../jit-12.dump": the file that a run-time compiler maps to say where its dump is. */
-static bool is_jit_dump(const char *path)
-{
-	static const char start[] = "jit-", end[] = ".dump";
-	const char *slash = strrchr(path, '/');
-	size_t digits;
-
-	if (!slash || strncmp(slash + 1, start, strlen(start)) != 0)
-		return false;
-	path = slash + 1 + strlen(start);
-	digits = strspn(path, "0123456789");
-	return digits && !strcmp(path + digits, end);
-}
-
 void process_history_map(struct process_history *history, int32_t pid, const struct record_mmap *mmap)
 {
-	struct known_process *known = is_jit_dump(mmap->path) ? find(history, pid) : NULL;
+	struct known_process *known = jit_dump_pid(mmap->path) >= 0 ? find(history, pid) : NULL;
 
 	if (!known)
 		return;

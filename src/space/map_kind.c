@@ -112,16 +112,28 @@ char *dso_name_new(enum dso_kind kind, const char *path, int32_t pid)
 	return str_detach(&name);
 }
 
-int32_t jitted_pid(const char *path)
+/* The number between two texts that the name begins and goes on with; -1: it is none. */
+static int32_t pid_between(const char *path, const char *before, const char *after)
 {
 	const char *base = base_name(path), *end;
 	long pid = 0;
 
-	if (!begins(base, "jitted-"))
+	if (!begins(base, before))
 		return -1;
-	for (end = base + strlen("jitted-"); *end >= '0' && *end <= '9' && pid <= INT_MAX / 10;
-	     end++)
+	base += strlen(before);
+	for (end = base; *end >= '0' && *end <= '9' && pid <= INT_MAX / 10; end++)
 		pid = pid * 10 + (*end - '0');
-	return end[-1] != '-' && *end == '-' && strstr(end, ".so") && pid <= INT_MAX ? (int32_t)pid
-										     : -1;
+	return end != base && begins(end, after) && pid <= INT_MAX ? (int32_t)pid : -1;
+}
+
+int32_t jitted_pid(const char *path)
+{
+	return strstr(path, ".so") ? pid_between(path, "jitted-", "-") : -1;
+}
+
+int32_t jit_dump_pid(const char *path)
+{
+	size_t n = strlen(path), end = strlen(".dump");
+
+	return *path == '/' && n > end && !strcmp(path + n - end, ".dump") ? pid_between(path, "jit-", ".dump") : -1;
 }

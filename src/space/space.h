@@ -77,6 +77,8 @@ enum dso_kind map_kind_kernel(const char *path, bool guest, size_t *name_bytes);
 char *dso_name_new(enum dso_kind kind, const char *path, int32_t pid);
 /* PID of ".../jitted-PID-N.so", or -1. */
 int32_t jitted_pid(const char *path);
+/* The same of ".../jit-PID.dump", which a run-time compiler maps to say where the dump of its code is. */
+int32_t jit_dump_pid(const char *path);
 
 /* ---- dso_table.c: the files of a recording, each once, and their build-ids ---- */
 
@@ -169,6 +171,18 @@ typedef bool mapped_try_fn(void *context, const char *root, const char *path);
 /* Calls `try` for each of the places until it says true; false: it never did. */
 bool mapped_file_look(const struct mapped_file *file, const char *procfs, unsigned places, mapped_try_fn *try,
 		      void *context);
+
+/* ---- code made at run time ---- */
+
+/*
+ * A function that a compiler made at run time: [start, end), where it lies. Its unwind table is about the addresses
+ * from loaded_at on, where it was put at first, and about each relative to where the table stands: after the code, at
+ * the next multiple of 8.
+ */
+struct code_piece {
+	uint64_t start, end, loaded_at;
+	uint64_t number; /* one for each within a process, whoever gives it */
+};
 
 /* ---- address_space.c: address spaces ---- */
 

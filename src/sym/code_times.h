@@ -15,7 +15,7 @@ enum code_event_kind {
 struct code_event {
 	uint64_t time_ns, start, end; /* [start, end) */
 	uint32_t name; /* offset in the dump's names */
-	uint64_t bytes_at; /* of code that was loaded: offset in the dump */
+	uint32_t piece; /* of code that was loaded: its number in the dump */
 	uint32_t same; /* after finish: the first event that loaded the same function to the same place */
 	enum code_event_kind kind;
 };

@@ -297,8 +297,15 @@ struct dwarf_file *source_debug_dwarf(const struct dso_names *names);
  * recording's clock is that of dumps, and it has said by now where the process's dump is.
  */
 bool code_has_times(const struct symbols *symbols, const struct dso *dso);
+/* The recording has said by now where the process's dump is. */
+bool code_has_dump(const struct symbols *symbols, const struct dso *dso);
 /* The symbol of an event of names->times, by its number. */
 const struct symbol *code_symbol(struct symbols *symbols, struct dso_names *names, uint32_t i);
+/* Do what symbols_code_piece and symbols_code_unwind do, of names that were loaded. */
+bool code_piece(const struct dso_names *names, uint64_t addr, uint64_t time_ns, struct code_piece *piece);
+bool code_unwind(const struct dso_names *names, const struct code_piece *piece, struct str *eh_frame);
+/* The line of an address in the code of this number (0: the latest there); false: none is known. */
+bool code_line(struct dso_names *names, uint64_t addr, uint32_t number, struct source_line *line);
 
 /* ---- source_kernel.c ---- */
 /* The build-id of the recorded kernel, also for one of its modules. size 0: not known. */

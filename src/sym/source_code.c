@@ -13,8 +13,8 @@
  * that one has no names. See code_file.h for which are believed.
  */
 #include "sym/code_file.h"
-#include "sym/code_times.h"
 #include "sym/dso_names.h"
+#include "sym/jitdump.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,12 +36,43 @@ static int read_map(struct dso_names *names, struct names_slot *slot, const char
 	return rc;
 }
 
+/* The dump that the names are from, and the files that its lines are of. */
+struct code_dump {
+	struct jitdump *dump;
+	struct text_index *files;
+};
+
+static void release(void *state)
+{
+	struct code_dump *kept = state;
+
+	jitdump_free(kept->dump);
+	texts_free(kept->files);
+	free(kept);
+}
+
 static int read_dump(struct dso_names *names, struct names_slot *slot, const char *path, struct code_rules *rules,
 		     struct str *err)
 {
+	struct symbol_table *table = names_table_begin(slot);
+	struct jitdump *dump = jitdump_new(path, rules);
+	struct code_dump *kept;
+	int rc;
+
 	if (!names->times)
 		names->times = xcalloc(1, sizeof(*names->times));
-	return jitdump_read(path, rules, names_table_begin(slot), names->times, err);
+	rc = jitdump_read(dump, names->times, table->names.len, err);
+	rules->work_left = dump->rules.work_left;
+	code_ranges_flatten(&dump->ranges, table);
+	if (!table->n) { /* nor its names */
+		code_times_release(names->times);
+		jitdump_free(dump);
+		return rc;
+	}
+	str_release(&dump->ranges.names); /* the table has them */
+	kept = slot->state = xmalloc(sizeof(*kept));
+	*kept = (struct code_dump){ dump, texts_new() };
+	return rc;
 }
 
 enum { KIND_MAP, KIND_DUMP };
@@ -143,15 +174,6 @@ static void add_mapped(struct code_sources *sources, const struct sym_process *p
 	source->rules.inode = process->jit_inode;
 }
 
-/* PID of ".../jit-PID.dump"; 0: it has none. */
-static int32_t dump_pid(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	int pid = 0;
-
-	return slash && sscanf(slash, "/jit-%9d.dump", &pid) == 1 ? pid : 0;
-}
-
 static void find_mapped(struct code_sources *sources, struct symbols *symbols, const struct dso *dso)
 {
 	const struct process_here *here = processes_get(symbols->processes, dso->pid);
@@ -164,9 +186,9 @@ static void find_mapped(struct code_sources *sources, struct symbols *symbols, c
 
 	if (recorded)
 		recorded->process(recorded->context, dso->pid, &about);
-	pid = about.jit_path ? dump_pid(about.jit_path) : 0;
+	pid = about.jit_path ? jit_dump_pid(about.jit_path) : -1;
 	/* A dump that is named after another process has nothing to say of this one. */
-	if (!pid || (here && pid != here->ns_pid && pid != here->pid))
+	if (pid < 0 || (here && pid != here->ns_pid && pid != here->pid))
 		return;
 	n = processes_elsewhere(symbols->processes, dso, roots, ROOTS_MAX);
 	for (size_t i = 0; i < n; i++)
@@ -238,17 +260,20 @@ static bool try_source(struct symbols *symbols, struct dso_names *names, struct 
 	return slot->table->table.n != 0;
 }
 
+bool code_has_dump(const struct symbols *symbols, const struct dso *dso)
+{
+	const struct sym_processes *recorded = symbols->options.processes;
+	struct sym_process about = { .jit_path = NULL };
+
+	return recorded && recorded->process(recorded->context, dso->pid, &about) && about.jit_path;
+}
+
 bool code_has_times(const struct symbols *symbols, const struct dso *dso)
 {
 	const struct events *events = symbols->recording->events;
 	const struct perf_event_attr *attr = events && events->n ? &events->v[0]->attr : NULL;
-	const struct sym_processes *recorded = symbols->options.processes;
-	struct sym_process about = { .jit_path = NULL };
 
-	if (!attr || !attr->use_clockid || attr->clockid != CLOCK_MONOTONIC || !recorded)
-		return false;
-	recorded->process(recorded->context, dso->pid, &about);
-	return about.jit_path;
+	return attr && attr->use_clockid && attr->clockid == CLOCK_MONOTONIC && code_has_dump(symbols, dso);
 }
 
 /* Drops times of another clock than the samples', and those of what was not read. */
@@ -257,31 +282,6 @@ static void finish_times(const struct symbols *symbols, struct dso_names *names,
 	if (names->times && (!code_has_times(symbols, names->dso) ||
 			     !code_times_finish(names->times, slot->table->table.names.s)))
 		dso_names_drop_times(names);
-}
-
-/* The dump that the names are from. It is opened again, by the same rules, when its code is asked for. */
-struct code_dump {
-	char *path;
-	struct code_rules rules;
-};
-
-static void keep_dump(struct names_slot *slot, const struct code_source *source)
-{
-	struct code_dump *dump;
-
-	if (source->kind != &code_kinds[KIND_DUMP])
-		return;
-	dump = slot->state = xmalloc(sizeof(*dump));
-	dump->path = xstrdup(source->path);
-	dump->rules = source->rules;
-}
-
-static void release(void *state)
-{
-	struct code_dump *dump = state;
-
-	free(dump->path);
-	free(dump);
 }
 
 static void release_sources(struct code_sources *sources)
@@ -302,7 +302,6 @@ static enum source_result load(struct symbols *symbols, struct dso_names *names,
 	while ((source = next_source(&sources)))
 		if (try_source(symbols, names, slot, source, &why)) {
 			names_table_found(names, slot, source->path);
-			keep_dump(slot, source);
 			break;
 		}
 	if (!source && !why.len) {
@@ -334,35 +333,98 @@ const struct symbol *code_symbol(struct symbols *symbols, struct dso_names *name
 	return symbol_object_add(symbols, names, SYMBOL_OF_CODE, i, &symbol);
 }
 
+/*
+ * The range of code that lay at addr, by the number of symbols_code_at, or (0) the latest there. false: the dump has
+ * none, or there is no dump.
+ */
+static bool find_range(const struct dso_names *names, const struct names_slot *slot, uint64_t addr, uint32_t number,
+		       struct code_range *range)
+{
+	const struct code_times *times = names->times;
+	const struct code_dump *kept = slot->state;
+	const struct code_range *latest;
+
+	if (!kept || number == SYM_CODE_GONE)
+		return false;
+	if (times && number && number <= times->n) {
+		const struct code_event *event = &times->v[number - 1];
+
+		*range = (struct code_range){ .start = event->start, .end = event->end, .piece = event->piece };
+	} else {
+		latest = code_ranges_find(&kept->dump->ranges, addr);
+		if (!latest)
+			return false;
+		*range = *latest;
+	}
+	return addr >= range->start && addr < range->end;
+}
+
 /* The code is in the dump: a record of each function's. A perf map has names alone. */
 static int code(struct symbols *symbols, struct dso_names *names, struct names_slot *slot, uint64_t addr,
 		uint32_t number, struct symbol_code *out, struct str *why)
 {
-	const struct code_times *times = names->times;
-	struct code_dump *dump = slot->state;
-	struct dump_place place;
+	const struct code_dump *kept = slot->state;
+	struct code_range range;
 
 	if (number == SYM_CODE_GONE)
 		return fail(why, -ENOENT, "it was moved away or given up before the sample");
-	if (!dump && names->listed)
+	if (!kept && names->listed)
 		return fail(why, -ENOENT, "its names are in the recording, its code is not");
-	if (!dump)
+	if (!kept)
 		return fail(why, -ENOENT, "its compiler left names alone (%s): code is in dumps, jit-PID.dump",
 			    names->origin ? names->origin : symbols_why(symbols, names->dso));
-	if (times && number && number <= times->n)
-		place = (struct dump_place){ times->v[number - 1].start, times->v[number - 1].end,
-					     times->v[number - 1].bytes_at };
-	else if (!jitdump_place(dump->path, &dump->rules, addr, &place, why))
-		return why->len ? -ENOENT : fail(why, -ENOENT, "%s has no code there", dump->path);
+	if (!find_range(names, slot, addr, number, &range))
+		return fail(why, -ENOENT, "%s has no code there", kept->dump->path);
 	out->shown = addr;
-	if (addr < place.start || addr >= place.end)
-		return fail(why, -ENOENT, "%s has no code there", dump->path);
-	symbol_code_set_from(out, dump->path);
-	return jitdump_code(dump->path, &dump->rules, &place, addr, out, why);
+	symbol_code_set_from(out, kept->dump->path);
+	return jitdump_code(kept->dump, &range, addr, out, why);
+}
+
+bool code_line(struct dso_names *names, uint64_t addr, uint32_t number, struct source_line *line)
+{
+	const struct names_slot *slot = dso_names_slot(names, &source_code);
+	const struct code_dump *kept = slot ? slot->state : NULL;
+	struct code_range range;
+
+	if (!kept || !find_range(names, slot, addr, number, &range) || !jitdump_line(kept->dump, &range, addr, line))
+		return false;
+	if (line->file)
+		line->file = texts_get(kept->files, texts_intern(kept->files, line->file, strlen(line->file)));
+	return true;
+}
+
+static bool frames(struct symbols *symbols, struct dso_names *names, struct names_slot *slot,
+		   const struct frames_request *request, struct dwarf_inline *inlines, size_t *n)
+{
+	(void)symbols, (void)slot;
+	inlines[0] = (struct dwarf_inline){ 0 };
+	*n = request->lines && code_line(names, request->answer->addr, 0, &inlines[0].line);
+	return true;
+}
+
+bool code_piece(const struct dso_names *names, uint64_t addr, uint64_t time_ns, struct code_piece *piece)
+{
+	const struct names_slot *slot = dso_names_slot(names, &source_code);
+	const struct code_dump *kept = slot ? slot->state : NULL;
+	uint32_t number = names->times ? code_times_find(names->times, addr, time_ns) : 0;
+	struct code_range range;
+
+	if (!kept || (names->times && !number) || !find_range(names, slot, addr, number, &range))
+		return false;
+	*piece = jitdump_piece_of(kept->dump, &range);
+	return true;
+}
+
+bool code_unwind(const struct dso_names *names, const struct code_piece *piece, struct str *eh_frame)
+{
+	const struct names_slot *slot = dso_names_slot(names, &source_code);
+	const struct code_dump *kept = slot ? slot->state : NULL;
+
+	return kept && jitdump_unwind(kept->dump, piece->number, eh_frame);
 }
 
 const struct names_source source_code = {
-	.kinds = NAMES_OF(DSO_ANON), .load = load, .find = names_table_find,
+	.kinds = NAMES_OF(DSO_ANON), .load = load, .find = names_table_find, .frames = frames,
 	.code = code, .release = release,
 };
 

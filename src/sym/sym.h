@@ -144,10 +144,19 @@ uint32_t symbols_code_at(struct symbols *symbols, const struct dso *dso, uint64_
 enum { SYM_CODE_GONE = UINT32_MAX }; /* what was there had been moved away or given up */
 /* A number; as long as it is the same, so is what symbols_code_at says of each address. */
 uint32_t symbols_code_epoch(struct symbols *symbols, const struct dso *dso, uint64_t time_ns);
-/* The frames of a number that is not 0. */
-struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso *dso, uint32_t code);
-
 enum { SYM_LINES = 1 }; /* want lines */
+/* The frames at an address of the code of a number that is not 0; valid as those of symbols_frames are. */
+struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint32_t code,
+				      unsigned want);
+/*
+ * The piece of such code that lay at an address at a time, where its compiler's dump is there; the latest there, where
+ * times are not told apart.
+ */
+bool symbols_code_piece(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t time_ns,
+			struct code_piece *piece);
+/* Appends the unwind table (.eh_frame) of a piece that symbols_code_piece gave; see struct code_piece. */
+bool symbols_code_unwind(struct symbols *symbols, const struct dso *dso, const struct code_piece *piece,
+			 struct str *eh_frame);
 /*
  * All frames at an address, remembered per distinct address until symbols_forget: the same answer is the same
  * list. With options.no_inlines, or where there is no DWARF, just the symbol. Pass the address of the call
@@ -270,6 +279,19 @@ int names_cache_measure(struct names_cache_size *size, struct str *err);
 bool symbols_cached_read(struct symbols *symbols, const struct build_id *id, const struct str *key, struct str *bytes);
 void symbols_cached_write(struct symbols *symbols, const struct build_id *id, const struct str *key,
 			  const struct str *bytes);
+
+/* ---- jitdump.c: the dump of a run-time compiler that still writes it ---- */
+
+struct jitdump;
+/* The dump at this path, whoever it belongs to. work: bytes of it that may be read and kept, about. */
+struct jitdump *jitdump_follow(const char *path, uint64_t work);
+void jitdump_free(struct jitdump *dump); /* NULL is nothing */
+/* Reads what was written since the last time; how much of its work that was. */
+uint64_t jitdump_update(struct jitdump *dump);
+/* The latest code at an address, as far as the dump was read; false: none. */
+bool jitdump_piece(const struct jitdump *dump, uint64_t addr, struct code_piece *piece);
+/* Appends the unwind table (.eh_frame) of a piece by its number; false: it has none, or it can't be read. */
+bool jitdump_unwind(struct jitdump *dump, uint64_t piece, struct str *eh_frame);
 
 /* ---- for those who look for files themselves ---- */
 

@@ -148,7 +148,7 @@ void dso_files_find(const struct sym_options *options, struct elf_files *elf_fil
 		    struct dso_files *files);
 void dso_files_release(struct dso_files *files);
 
-/* ---- perf_map.c, jitdump.c ---- */
+/* ---- perf_map.c ---- */
 struct code_rules; /* code_file.h */
 /*
  * perf-PID.map lines "START SIZE name" in hexadecimal. Refused (-EPERM, with the reason) where it belongs
@@ -157,24 +157,6 @@ struct code_rules; /* code_file.h */
  */
 int perf_map_read(const char *path, struct code_rules *rules, struct symbol_table *table,
 		  uint64_t *bad_lines, struct str *err);
-/*
- * jit-PID.dump: code load, move; the latest wins, by address. err as above. times, unless NULL: what was where
- * when, not finished; none where the dump has the times of another clock. Their names are the table's.
- */
-struct code_times; /* code_times.h */
-int jitdump_read(const char *path, struct code_rules *rules, struct symbol_table *table,
-		 struct code_times *times, struct str *err);
-/* Place in a dump of the code that lay at [start, end). */
-struct dump_place {
-	uint64_t start, end;
-	uint64_t bytes_at; /* offset in the dump */
-};
-/* Place of the code that came last to an address; false: none, with a sentence where the dump can't be read. */
-bool jitdump_place(const char *path, struct code_rules *rules, uint64_t addr, struct dump_place *place,
-		   struct str *err);
-/* At most out->n bytes of it from addr on, into out->bytes, and whose machine's they are. */
-int jitdump_code(const char *path, const struct code_rules *rules, const struct dump_place *place, uint64_t addr,
-		 struct symbol_code *out, struct str *err);
 
 /* ---- dwarf_*.c: one file's DWARF ---- */
 struct dwarf_file;

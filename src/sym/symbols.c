@@ -323,16 +323,52 @@ uint32_t symbols_code_epoch(struct symbols *symbols, const struct dso *dso, uint
 	return times ? code_times_epoch(times, time_ns) : 0;
 }
 
-struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso *dso, uint32_t code)
+struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint32_t code,
+				      unsigned want)
 {
 	struct dso_names *names = names_of(symbols, dso);
 	const struct code_times *times = names->times;
 	const struct symbol *found;
+	struct source_line line;
+	struct frame *frame;
 
 	if (!times || !code || code > times->n) /* SYM_CODE_GONE as well */
 		return (struct frame_list){ &symbols->unknown, 1 };
 	found = code_symbol(symbols, names, code - 1);
-	return (struct frame_list){ symbol_object_alone(symbols, found), 1 };
+	if (!(want & SYM_LINES) || !code_line(names, addr, code, &line))
+		return (struct frame_list){ symbol_object_alone(symbols, found), 1 };
+	frame = arena_alloc(&symbols->frames, sizeof(*frame));
+	*frame = (struct frame){ found, line };
+	return (struct frame_list){ frame, 1 };
+}
+
+/* The names of code made at run time, loaded where its dump is known; NULL: it is none. */
+static struct dso_names *dumped_names(struct symbols *symbols, const struct dso *dso)
+{
+	struct dso_names *names;
+
+	if (dso->kind != DSO_ANON)
+		return NULL;
+	names = names_of(symbols, dso);
+	if (names->state == SYM_UNTRIED && code_has_dump(symbols, dso))
+		symbols_loaded(symbols, dso);
+	return names;
+}
+
+bool symbols_code_piece(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t time_ns,
+			struct code_piece *piece)
+{
+	const struct dso_names *names = dumped_names(symbols, dso);
+
+	return names && code_piece(names, addr, time_ns, piece);
+}
+
+bool symbols_code_unwind(struct symbols *symbols, const struct dso *dso, const struct code_piece *piece,
+			 struct str *eh_frame)
+{
+	const struct dso_names *names = dumped_names(symbols, dso);
+
+	return names && code_unwind(names, piece, eh_frame);
 }
 
 /* ---- the code itself, for those who disassemble ---- */

@@ -68,7 +68,8 @@ int unwind_open(struct unwind *unwind, const char *arch, const struct unwind_opt
 				   .file_of = options->file_of,
 				   .debug_file_of = options->debug_file_of,
 				   .file_context = options->file_context,
-				   .keeper = options->keeper };
+				   .keeper = options->keeper,
+				   .made = options->made };
 	str_add(&why, "no unwinder for the architecture '");
 	str_add_printable(&why, unwind->arch, strlen(unwind->arch));
 	str_addc(&why, '\'');

@@ -21,6 +21,16 @@ typedef struct elf_file *unwind_file_fn(void *context, const struct dso *dso);
 /* Is called for a file whose code can be unwound by rows: how many there are, and the memory that they take. */
 typedef void unwind_tables_fn(void *context, const struct dso *dso, size_t n_rows, size_t bytes);
 
+/*
+ * Whoever has read what run-time compilers say of their code, of the sample at hand. dso: DSO_ANON.
+ */
+struct unwind_made {
+	/* The code that lay at an address (as sampled); false: none is known. */
+	bool (*find)(void *context, const struct dso *dso, uint64_t addr, struct code_piece *piece);
+	/* Appends the .eh_frame of such a piece; false: it has none. Asked once for each number. */
+	bool (*table)(void *context, const struct dso *dso, const struct code_piece *piece, struct str *eh_frame);
+};
+
 /* The numbers are those of enum chain_end, which files have. */
 enum unwind_end {
 	UNWIND_COMPLETE, /* the outermost frame was reached */
@@ -49,6 +59,7 @@ struct unwind {
 	unwind_file_fn *file_of, *debug_file_of;
 	void *file_context;
 	const struct unwind_keeper *keeper; /* NULL: none */
+	const struct unwind_made *made; /* NULL: nothing is known of code made at run time */
 	struct unwind_counts counts;
 	/* How the last of unwind_frames ended, and whether it is one of counts.guessed. */
 	enum unwind_end end;
@@ -116,8 +127,9 @@ struct unwind_options {
 	const char *unwinder; /* by its name; NULL: the first that can do the architecture */
 	unwind_file_fn *file_of;
 	unwind_file_fn *debug_file_of; /* the file with debug information, where it is another one; NULL: never */
-	void *file_context; /* of both, and of the keeper */
+	void *file_context; /* of both, of the keeper and of `made` */
 	const struct unwind_keeper *keeper; /* NULL: nothing is kept */
+	const struct unwind_made *made; /* NULL: nothing is known of code made at run time */
 };
 /* There is an unwinder of this name. */
 bool unwind_known(const char *name);

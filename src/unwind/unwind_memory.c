@@ -5,12 +5,16 @@
  */
 #include "unwind/unwind_memory.h"
 
+#include "unwind/unwind_cfi.h"
+
 #include <stdlib.h>
 
 enum {
 	SAMPLE_BUDGET = 1 << 18, /* real chains of 127 frames need a tenth */
 	/* A read this far above the copy is still taken for stack. Threads have 8 MiB, limits may be raised. */
 	STACK_BYTES_MAX = 1 << 30,
+	MADE_KEY_WORDS = 2,
+	MADE_TABLE_ALIGN = 8, /* see struct code_piece */
 };
 
 void unwind_memory_init(struct unwind_memory *memory, struct unwind *unwind)
@@ -18,14 +22,19 @@ void unwind_memory_init(struct unwind_memory *memory, struct unwind *unwind)
 	memset(memory, 0, sizeof(*memory));
 	memory->unwind = unwind;
 	memory->arch = unwind_arch_find(unwind->arch);
+	row_set_init(&memory->made_keys, MADE_KEY_WORDS);
 }
 
 void unwind_memory_release(struct unwind_memory *memory)
 {
 	for (size_t i = 0; i < memory->n_images; i++)
 		image_free(memory->images[i].image);
+	for (size_t i = 0; i < memory->n_made; i++)
+		unwind_table_free(memory->made[i]);
 	free(memory->images);
 	free(memory->modules);
+	free(memory->made);
+	row_set_release(&memory->made_keys);
 }
 
 void unwind_memory_try_again(struct unwind_memory *memory)
@@ -133,6 +142,44 @@ const struct unwind_module *unwind_memory_module(struct unwind_memory *memory, u
 		return module;
 	memory->why = module ? module->without_image : UNWIND_BROKEN;
 	return NULL;
+}
+
+/* NULL: it has none. */
+static struct unwind_table *made_rows(const struct unwind_memory *memory, const struct dso *dso,
+				      const struct code_piece *piece)
+{
+	const struct unwind *unwind = memory->unwind;
+	uint64_t bytes = piece->end - piece->start;
+	uint64_t after = (bytes + MADE_TABLE_ALIGN - 1) & ~(uint64_t)(MADE_TABLE_ALIGN - 1);
+	struct unwind_table *table = NULL;
+	struct str eh_frame = STR_INIT;
+
+	if (unwind->made->table(unwind->file_context, dso, piece, &eh_frame))
+		table = cfi_table(&(struct cfi_section){ .bytes = (const uint8_t *)eh_frame.s,
+							 .n = eh_frame.len,
+							 .vaddr = piece->loaded_at + after },
+				  memory->arch, piece->loaded_at, bytes);
+	str_release(&eh_frame);
+	return table;
+}
+
+const struct unwind_table *unwind_memory_made(struct unwind_memory *memory, uint64_t ip, uint64_t *vaddr)
+{
+	const struct unwind *unwind = memory->unwind;
+	const struct map *map = memory->address_space ? address_space_find(memory->address_space, ip) : NULL;
+	struct code_piece piece;
+	uint32_t i;
+
+	if (!unwind->made || !map || map->dso->kind != DSO_ANON ||
+	    !unwind->made->find(unwind->file_context, map->dso, ip, &piece))
+		return NULL;
+	i = row_set_intern(&memory->made_keys, (const uint64_t[]){ map->dso->index, piece.number });
+	if (i == memory->n_made) {
+		VEC_GROW(memory->made, memory->n_made, memory->cap_made);
+		memory->made[memory->n_made++] = made_rows(memory, map->dso, &piece);
+	}
+	*vaddr = ip - piece.start + piece.loaded_at;
+	return memory->made[i];
 }
 
 static bool read_module(const struct unwind_module *module, uint64_t addr, void *bytes, size_t n)

@@ -29,6 +29,10 @@ struct unwind_memory {
 		bool tried;
 	} * images;
 	size_t n_images;
+	/* Rows of code made at run time, by dso and number of the piece. NULL: it has none. */
+	struct unwind_table **made;
+	size_t n_made, cap_made;
+	struct row_set made_keys;
 	/* The modules of the address space with this version, sorted by start; found as they are asked for. */
 	struct unwind_module *modules;
 	size_t n_modules, cap_modules, last_module;
@@ -51,6 +55,11 @@ void unwind_memory_try_again(struct unwind_memory *memory);
 bool unwind_memory_start(struct unwind_memory *memory, const struct unwind_input *input, uint64_t sp);
 /* The module of an ip, with an image; NULL, and the reason in why. */
 const struct unwind_module *unwind_memory_module(struct unwind_memory *memory, uint64_t ip);
+/*
+ * The rows of the code made at run time that has ip, and ip as they have it; NULL: there are none. Another time may
+ * have another answer.
+ */
+const struct unwind_table *unwind_memory_made(struct unwind_memory *memory, uint64_t ip, uint64_t *vaddr);
 /* size 1 to 8 bytes as a number; false, and the reason in why. */
 bool unwind_memory_read(struct unwind_memory *memory, uint64_t addr, unsigned size,
 			uint64_t *value);

@@ -28,6 +28,7 @@ struct rule_slot {
 	const struct unwind_saved *saved; /* what it restores */
 	const struct unwind_table *table; /* that has its expressions */
 	bool exact; /* ip is about to run: it is not a return address */
+	bool passing; /* code made at run time: another may lie there at another time */
 	enum unwind_end otherwise; /* why it has no tables, where the frame pointer does not lead on either */
 };
 
@@ -105,18 +106,36 @@ static const struct unwind_rule *find_rule(struct unwind_memory *memory, const s
 	return code ? code : rule ? rule : &pointer;
 }
 
+/* NULL: nobody says anything about it. */
+static const struct unwind_rule *find_made_rule(struct unwind_memory *memory, uint64_t ip, struct rule_slot *slot)
+{
+	const struct unwind_rule *rule;
+	uint64_t vaddr;
+
+	slot->passing = memory->unwind->made;
+	slot->table = unwind_memory_made(memory, ip, &vaddr);
+	if (!slot->table)
+		return NULL;
+	rule = unwind_table_find(slot->table, vaddr);
+	slot->saved = slot->table->saved + rule->saved;
+	return rule->kind != UNWIND_RULE_NONE ? rule : NULL;
+}
+
 /* Sets all but ip, version and exact, in the present address space. */
 static void fill_slot(struct unwind_memory *memory, struct rule_slot *slot)
 {
 	/* A return address may lie past the function that made the call. */
 	uint64_t ip = slot->exact ? slot->ip : slot->ip - 1;
 	const struct unwind_module *module = unwind_memory_module(memory, ip);
+	const struct unwind_rule *made = NULL;
 
 	slot->otherwise = module ? UNWIND_NO_INFO : memory->why;
+	if (slot->otherwise == UNWIND_MADE)
+		made = find_made_rule(memory, ip, slot);
 	if (module)
 		slot->rule = find_rule(memory, module, ip, slot);
 	else
-		slot->rule = slot->otherwise == UNWIND_BROKEN ? &unmapped : &pointer;
+		slot->rule = made ? made : slot->otherwise == UNWIND_BROKEN ? &unmapped : &pointer;
 }
 
 static const struct rule_slot *slot_of(struct rows *rows, uint64_t ip, bool exact)
@@ -127,7 +146,7 @@ static const struct rule_slot *slot_of(struct rows *rows, uint64_t ip, bool exac
 
 	if (!memory->address_space_known)
 		slot = &rows->other;
-	else if (slot->ip == ip && slot->version == version && slot->exact == exact && slot->rule)
+	else if (slot->ip == ip && slot->version == version && slot->exact == exact && slot->rule && !slot->passing)
 		return slot;
 	*slot = (struct rule_slot){ .ip = ip, .version = version, .exact = exact };
 	fill_slot(&rows->memory, slot);

@@ -3,8 +3,7 @@
  * that of ranges that lie over one another the latest is named: compared with painting them one by one; and
  * what lay where at a time.
  */
-#include "sym/code_ranges.h"
-#include "sym/code_times.h"
+#include "sym/jitdump.h"
 
 #include "unit/fake_machine.h"
 
@@ -17,6 +16,7 @@ static struct fake_machine machine;
 static struct code_rules rules = CODE_RULES_INIT;
 static struct symbol_table table;
 static struct code_times times;
+static struct jitdump *dump;
 static struct str err, bytes;
 static char *path;
 
@@ -39,6 +39,8 @@ static int tear_down(void **state)
 	str_release(&bytes);
 	symbol_table_release(&table);
 	code_times_release(&times);
+	jitdump_free(dump);
+	dump = NULL;
 	fake_machine_release(&machine);
 	return 0;
 }
@@ -183,7 +185,8 @@ static void what_is_no_file_is_refused(void **state)
 	assert_int_equal(perf_map_read(path, &rules, &table, &bad_lines, &err), -ENOENT);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(perf_map_read(path, &rules, &table, &bad_lines, &err), -EINVAL);
-	assert_int_equal(jitdump_read(path, &rules, &table, NULL, &err), -EINVAL);
+	dump = jitdump_new(path, &rules);
+	assert_int_equal(jitdump_read(dump, NULL, 0, &err), -EINVAL);
 }
 
 /* ---- jitdump ---- */
@@ -246,25 +249,42 @@ static void add_move(uint64_t from, uint64_t to, uint64_t size, uint64_t code)
 	add_u64(code);
 }
 
-static void add_other(void)
+/* A record of no known number, with what is too short for a record of lines. */
+static void add_other(uint32_t id)
 {
-	add_u32(2);
+	add_u32(id);
 	add_u32(16 + 5);
 	add_u64(3);
 	str_addn(&bytes, "12345", 5);
 }
 
-static int read_dump(size_t n)
+/* The bytes from one offset to another, after those that the file has. */
+static void append_dump(size_t from, size_t to)
 {
-	FILE *f = fopen(path, "w");
-	int rc;
+	FILE *f = fopen(path, "a");
 
 	assert_non_null(f);
-	assert_int_equal(fwrite(bytes.s, 1, n, f), n);
+	assert_int_equal(fwrite(bytes.s + from, 1, to - from, f), to - from);
 	fclose(f);
+}
+
+static void write_dump(size_t n)
+{
+	unlink(path);
+	append_dump(0, n);
+}
+
+static int read_dump(size_t n)
+{
+	int rc;
+
+	write_dump(n);
 	symbol_table_release(&table);
 	code_times_release(&times);
-	rc = jitdump_read(path, &rules, &table, &times, &err);
+	jitdump_free(dump);
+	dump = jitdump_new(path, &rules);
+	rc = jitdump_read(dump, &times, 0, &err);
+	code_ranges_flatten(&dump->ranges, &table);
 	symbol_table_finish(&table);
 	return rc;
 }
@@ -273,7 +293,8 @@ static void write_story(bool swap)
 {
 	begin_dump(swap);
 	add_load(0x1000, 0x20, 1, "first");
-	add_other();
+	add_other(9);
+	add_other(2);
 	add_load(0x2000, 0x20, 2, "second");
 	add_move(0x1000, 0x3000, 0x20, 1);
 	add_move(0x2000, 0x4000, 0x20, 2);
@@ -352,6 +373,163 @@ static void a_long_name_is_kept_once(void **state)
 	assert_string_equal(at(0x1000 + MOVES * 0x40), name);
 	assert_true(table.names.len < 2 * NAME_BYTES);
 	free(name);
+}
+
+/* ---- lines and unwind tables ---- */
+
+struct dump_line {
+	uint64_t addr;
+	uint32_t line;
+	const char *file;
+};
+
+static void add_lines(uint64_t code_addr, const struct dump_line *lines, size_t n)
+{
+	size_t size = 16 + 16;
+
+	for (size_t i = 0; i < n; i++)
+		size += 16 + strlen(lines[i].file) + 1;
+	add_u32(2);
+	add_u32((uint32_t)size);
+	add_u64(record_ns);
+	add_u64(code_addr);
+	add_u64(n);
+	for (size_t i = 0; i < n; i++) {
+		add_u64(lines[i].addr);
+		add_u32(lines[i].line);
+		add_u32(0);
+		str_addn(&bytes, lines[i].file, strlen(lines[i].file) + 1);
+	}
+}
+
+/* header: how many of the bytes are of .eh_frame_hdr; said: how many there are, by the record. */
+static void add_unwind(const char *tables, uint64_t n, uint64_t header, uint64_t said)
+{
+	add_u32(4);
+	add_u32((uint32_t)(16 + 24 + n));
+	add_u64(record_ns);
+	add_u64(said);
+	add_u64(header);
+	add_u64(0);
+	str_addn(&bytes, tables, n);
+}
+
+/* "FILE:LINE" of an address, by the latest code there; "none". */
+static const char *line_at(uint64_t addr)
+{
+	const struct code_range *range = code_ranges_find(&dump->ranges, addr);
+	static char text[64];
+	struct source_line line;
+
+	if (!range || !jitdump_line(dump, range, addr, &line))
+		return "none";
+	snprintf(text, sizeof(text), "%s:%u", line.file ? line.file : "?", line.line);
+	return text;
+}
+
+static const char *unwind_at(uint64_t addr)
+{
+	static struct str table_bytes;
+	struct code_piece piece;
+
+	str_reset(&table_bytes);
+	if (!jitdump_piece(dump, addr, &piece))
+		return "no code";
+	return jitdump_unwind(dump, piece.number, &table_bytes) ? table_bytes.s : "none";
+}
+
+static void write_tables(bool swap)
+{
+	static const struct dump_line lines[] = {
+		{ 0x1000, 10, "a.src" }, { 0x1008, 12, "\xff" }, { 0x1010, 7, "b.src" }, { 0x1010, 8, "\xff" },
+		{ 0x1004, 11, "a.src" }, /* not in order */
+	};
+
+	begin_dump(swap);
+	add_lines(0x1000, lines, ARRAY_SIZE(lines));
+	add_unwind("rowsHDR", 7, 3, 7);
+	add_load(0x1000, 0x20, 1, "first");
+	add_load(0x2000, 0x20, 2, "without");
+	add_unwind("liesHDR", 7, 8, 7);
+	add_lines(0x1000, lines, 1); /* of other code than what is loaded next */
+	add_load(0x3000, 0x20, 3, "lies");
+	add_unwind("long", 4, 0, 5);
+	add_load(0x4000, 0x20, 4, "long");
+	add_move(0x1000, 0x5000, 0x20, 1);
+}
+
+static void tables_are_of_the_code_that_comes_next(void **state)
+{
+	(void)state;
+	for (int swap = 0; swap < 2; swap++) {
+		struct code_piece piece;
+
+		write_tables(swap);
+		assert_int_equal(read_dump(bytes.len), 0);
+		assert_string_equal(line_at(0x1000), "a.src:10");
+		assert_string_equal(line_at(0x1003), "a.src:10");
+		assert_string_equal(line_at(0x1007), "a.src:11");
+		assert_string_equal(line_at(0x100f), "a.src:12");
+		assert_string_equal(line_at(0x101f), "b.src:8");
+		assert_string_equal(line_at(0x1020), "none");
+		assert_string_equal(line_at(0x2000), "none");
+		assert_string_equal(line_at(0x3000), "none");
+		assert_string_equal(line_at(0x5008), "a.src:12");
+		assert_string_equal(unwind_at(0x1010), "rows");
+		assert_string_equal(unwind_at(0x2000), "none");
+		assert_string_equal(unwind_at(0x3000), "none");
+		assert_string_equal(unwind_at(0x4000), "none");
+		assert_string_equal(unwind_at(0x5010), "rows");
+		assert_string_equal(unwind_at(0x6000), "no code");
+		assert_true(jitdump_piece(dump, 0x5010, &piece));
+		assert_int_equal(piece.start, 0x5000);
+		assert_int_equal(piece.loaded_at, 0x1000);
+	}
+}
+
+/* Whatever was there when it was looked at before, in the end it is as if all had been read at once. */
+static void a_dump_is_read_while_it_grows(void **state)
+{
+	static const size_t steps[] = { 1, 2, 7, 16, 41, 99 };
+
+	(void)state;
+	write_tables(false);
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		size_t n_ranges = 0, to;
+
+		jitdump_free(dump);
+		dump = jitdump_follow(path, CODE_WORK_FILE);
+		write_dump(0);
+		for (size_t n = 0; n < bytes.len; n = to) {
+			to = n + steps[i] < bytes.len ? n + steps[i] : bytes.len;
+			append_dump(n, to);
+			jitdump_update(dump);
+			assert_true(dump->ranges.n >= n_ranges && dump->next <= (to > 40 ? to : 40));
+			n_ranges = dump->ranges.n;
+		}
+		assert_int_equal(jitdump_update(dump), 0);
+		assert_int_equal(dump->next, bytes.len);
+		assert_string_equal(unwind_at(0x1010), "rows");
+		assert_string_equal(line_at(0x5008), "a.src:12");
+		assert_string_equal(unwind_at(0x4000), "none");
+	}
+	/* What was read is gone; nothing more is. */
+	unlink(path);
+	assert_int_equal(jitdump_update(dump), 0);
+	assert_string_equal(unwind_at(0x1010), "none");
+}
+
+static void the_work_on_a_dump_ends(void **state)
+{
+	(void)state;
+	begin_dump(false);
+	for (uint64_t i = 0; i < 100; i++)
+		add_load(0x1000 + i * 0x40, 0x20, i, "code");
+	write_dump(bytes.len);
+	dump = jitdump_follow(path, 2000);
+	assert_in_range(jitdump_update(dump), 1900, 2000);
+	assert_in_range(dump->ranges.n, 10, 20);
+	assert_int_equal(jitdump_update(dump), 0);
 }
 
 /* ---- by time ---- */
@@ -505,6 +683,9 @@ int main(void)
 		TEST(loads_and_moves_of_a_dump),
 		TEST(a_dump_cut_anywhere_is_read),
 		TEST(lying_sizes_end_a_dump),
+		TEST(tables_are_of_the_code_that_comes_next),
+		TEST(a_dump_is_read_while_it_grows),
+		TEST(the_work_on_a_dump_ends),
 		TEST(a_long_name_is_kept_once),
 		TEST(what_lay_there_at_the_time),
 		TEST(times_of_another_clock_are_none),
