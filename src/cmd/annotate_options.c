@@ -12,19 +12,6 @@ static struct annotate_words *of(void *target)
 	return target;
 }
 
-int take_disassembler_style(const char *argument, bool *intel, struct str *err)
-{
-	*intel = !strcmp(argument, "intel");
-	if (!*intel && strcmp(argument, "att") != 0)
-		return fail(err, -EINVAL, "--disassembler-style: '%s' is not att or intel", argument);
-	return 0;
-}
-
-static int take_style(void *target, const char *argument, struct str *err)
-{
-	return take_disassembler_style(argument, &of(target)->options.intel, err);
-}
-
 static int take_percent_limit(void *target, const char *argument, struct str *err)
 {
 	double *limit = &of(target)->percent_limit;
@@ -32,28 +19,6 @@ static int take_percent_limit(void *target, const char *argument, struct str *er
 	if (parse_double(argument, limit) || !(*limit >= 0 && *limit <= 100))
 		return fail(err, -EINVAL, "--percent-limit: '%s' is not a number from 0 to 100", argument);
 	return 0;
-}
-
-static int take_percent_type(void *target, const char *argument, struct str *err)
-{
-	static const struct {
-		const char *name;
-		enum annotate_percent percent;
-	} rows[] = {
-		{ "local-period", PERCENT_LOCAL_PERIOD },
-		{ "local-hits", PERCENT_LOCAL_HITS },
-		{ "global-period", PERCENT_GLOBAL_PERIOD },
-		{ "global-hits", PERCENT_GLOBAL_HITS },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (strcmp(rows[i].name, argument) != 0)
-			continue;
-		of(target)->look.percent = rows[i].percent;
-		return 0;
-	}
-	return fail(err, -EINVAL, "--percent-type: '%s' is not local-period, local-hits, global-period or global-hits",
-		    argument);
 }
 
 #define WORD(name) .offset = offsetof(struct annotate_words, name)
@@ -74,18 +39,19 @@ const struct option_row annotate_options[] = {
 	  .both = true },
 	{ OPTION_FLAG, 'n', "show-nr-samples", NULL, "numbers of samples, not percentages", WORD(n_samples) },
 	{ OPTION_FLAG, 0, "show-total-period", NULL, "sums of periods, not percentages", WORD(total_period) },
-	{ OPTION_CALL, 0, "percent-type", "local-period|local-hits|global-period|global-hits",
+	{ OPTION_CHOICE, 0, "percent-type", "local-period|local-hits|global-period|global-hits",
 	  "a percentage is of the function's period or samples (local), or of all (global)", .value = VALUE_ONE_OF,
-	  .call = take_percent_type },
+	  WORD(look.percent) },
 	{ OPTION_SWITCH, 0, "group", NULL, "all events beside each other; --no-group: one after the other", WORD(group),
 	  .both = true },
-	{ OPTION_CALL, 'M', "disassembler-style", "att|intel", "the syntax of x86 (att)", .value = VALUE_ONE_OF,
-	  .call = take_style },
+	{ OPTION_CHOICE, 'M', "disassembler-style", "att|intel", "the syntax of x86 (att)", .value = VALUE_ONE_OF,
+	  WORD(options.intel) },
 	{ OPTION_FLAG, 0, "asm-raw", NULL, "the bytes of each instruction, too", WORD(look.raw_bytes) },
 	{ OPTION_FLAG, 'P', "full-paths", NULL, "files of source lines with their folders", WORD(look.full_paths) },
 	{ OPTION_TEXT, 0, "prefix", "folder", "goes in front of the names of source files where these are looked for",
 	  WORD(options.prefix), .value = VALUE_DIRECTORY },
-	{ OPTION_NUMBER, 0, "prefix-strip", "n", "and takes the place of their first n folders", WORD(prefix_strip),
+	{ OPTION_UNSIGNED, 0, "prefix-strip", "n", "and takes the place of their first n folders",
+	  WORD(options.prefix_strip),
 	  .max = 1000 },
 	{ OPTION_FLAG, 0, "stdio", NULL, "lines as perf prints them, also on a terminal", WORD(stdio) },
 	{ OPTION_FLAG, 0, "stdio2", NULL, "the same with arrows at jumps, calls and returns", WORD(look.arrows) },
@@ -122,12 +88,11 @@ int annotate_words_finish(struct annotate_words *words)
 		return bad_usage("annotate: -n and --show-total-period: one of them");
 	if (words->tui && (words->stdio || words->look.arrows))
 		return bad_usage("annotate: --tui and --stdio are two ways to show it; give one");
-	if (words->prefix_strip && !words->options.prefix)
+	if (words->options.prefix_strip && !words->options.prefix)
 		return bad_usage("annotate: --prefix-strip goes with --prefix");
 	words->look.value = words->n_samples      ? ANNOTATION_SAMPLES
 			    : words->total_period ? ANNOTATION_PERIOD
 						  : ANNOTATION_PERCENT;
 	words->options.no_source = !words->source;
-	words->options.prefix_strip = (unsigned)words->prefix_strip;
 	return 0;
 }

@@ -13,15 +13,12 @@ struct annotate_words {
 	struct annotate_options options;
 	struct annotation_look look;
 	double percent_limit;
-	long prefix_strip;
 	int group, source; /* 1, 0 with --no-X; -1: not given */
 	bool total_period, n_samples;
 	bool skip_missing;
 	bool stdio, tui; /* neither: the browser on a terminal, else printed */
 };
 
-/* att or intel; of annotate and of report. */
-int take_disassembler_style(const char *argument, bool *intel, struct str *err);
 void annotate_words_init(struct annotate_words *words);
 /* 0, or an exit status after a message. */
 int annotate_words_finish(struct annotate_words *words);

@@ -50,16 +50,6 @@ static int take_compute(void *target, const char *argument, struct str *err)
 	return fail(err, -EINVAL, "--compute: '%s' is not delta, delta-abs, ratio or wdiff:W1,W2", argument);
 }
 
-static int take_percentage_of(void *target, const char *argument, struct str *err)
-{
-	bool relative = !strcmp(argument, "relative");
-
-	if (!relative && strcmp(argument, "absolute") != 0)
-		return fail(err, -EINVAL, "--percentage: '%s' is not relative or absolute", argument);
-	of(target)->percentage_relative = relative;
-	return 0;
-}
-
 static int take_confidence(void *target, const char *argument, struct str *err)
 {
 	double percent;
@@ -98,8 +88,8 @@ const struct option_row diff_options[] = {
 	{ OPTION_TEXT, 0, "per", "sample|second|n|event",
 	  "what is compared: shares (sample), or periods per second, per unit of work or per period of another event",
 	  WORD(per) },
-	{ OPTION_CALL, 0, "percentage", "relative|absolute", "of what the filters left, or of all (the default)",
-	  .value = VALUE_ONE_OF, .call = take_percentage_of },
+	{ OPTION_CHOICE, 0, "percentage", "relative|absolute", "of what the filters left, or of all (the default)",
+	  .off = true, .value = VALUE_ONE_OF, WORD(percentage_relative) },
 	{ .kind = OPTION_GROUP, .help = "Which samples" },
 	{ OPTION_TEXT, 'C', "comms", "names", "only samples of tasks with these names", FILTER(comms) },
 	{ OPTION_TEXT, 'd', "dsos", "names", "only samples in these files", FILTER(dsos) },

@@ -89,6 +89,49 @@ static int set_number(struct parse *p, const struct option_row *row, const char 
 	return -EINVAL;
 }
 
+static int set_unsigned(struct parse *p, const struct option_row *row, const char *text, unsigned *field)
+{
+	long number;
+	int rc = set_number(p, row, text, &number);
+
+	if (!rc)
+		*field = (unsigned)number;
+	return rc;
+}
+
+/* "'x' is not a, b or c" */
+static int no_choice(struct parse *p, const struct option_row *row, const char *text)
+{
+	option_fail(p, row, "'%s' is not ", text);
+	for (const char *at = row->argument; *at; at++) {
+		if (*at == '|')
+			str_add(p->err, strchr(at + 1, '|') ? ", " : " or ");
+		else
+			str_addc(p->err, *at);
+	}
+	return -EINVAL;
+}
+
+static int set_choice(struct parse *p, const struct option_row *row, const char *text, void *field)
+{
+	int n = 0, chosen = -1;
+
+	for (const char *at = row->argument; at; n++) {
+		size_t len = strcspn(at, "|");
+
+		if (!strncmp(text, at, len) && !text[len])
+			chosen = n;
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	if (chosen < 0)
+		return no_choice(p, row, text);
+	if (n == 2)
+		*(bool *)field = row->off != chosen;
+	else
+		*(int *)field = (int)row->min + chosen;
+	return 0;
+}
+
 /* The offset in the target of the struct that this row's table is about. */
 static size_t base_of(const struct option_row *rows, const struct option_row *wanted)
 {
@@ -124,6 +167,10 @@ static int set_value(struct parse *p, const struct option_row *row, const char *
 		return 0;
 	case OPTION_NUMBER:
 		return argument ? set_number(p, row, argument, field) : 0;
+	case OPTION_UNSIGNED:
+		return argument ? set_unsigned(p, row, argument, field) : 0;
+	case OPTION_CHOICE:
+		return argument ? set_choice(p, row, argument, field) : 0;
 	case OPTION_TEXT:
 		*(const char **)field = argument;
 		return 0;

@@ -18,6 +18,8 @@ enum option_kind {
 	OPTION_SWITCH, /* int: 1, and 0 as --no-X; left alone where it is not given */
 	OPTION_COUNT, /* int: each time it is given adds 1; --no-X makes it 0 */
 	OPTION_NUMBER, /* long, from min to max */
+	OPTION_UNSIGNED, /* unsigned, from min to max */
+	OPTION_CHOICE, /* one of argument's words: the second of two as a bool; of more an int, min for the first */
 	OPTION_TEXT, /* const char *, borrowed from argv */
 	OPTION_CALL, /* call() takes the argument, at once, in the order of the command line */
 	OPTION_ACCEPTED, /* perf's, means nothing here; `help` is why. An argument is a number where max is not 0 */
@@ -73,9 +75,9 @@ struct option_row {
 	 * OPTION_END: of the struct that the rows of `more` are about.
 	 */
 	size_t offset;
-	long min, max; /* OPTION_NUMBER */
-	const char *unit; /* OPTION_NUMBER: "ms"; NULL: none */
-	bool off; /* OPTION_FLAG: being given makes the field false (--no-inherit) */
+	long min, max; /* OPTION_NUMBER, OPTION_UNSIGNED */
+	const char *unit; /* of these two: "ms"; NULL: none */
+	bool off; /* OPTION_FLAG: being given makes the field false (--no-inherit); OPTION_CHOICE: the second word does */
 	bool both; /* OPTION_FLAG: -h shows --no-X too */
 	bool argument_optional; /* only as -xARG or --name=ARG; NULL is passed on where it is missing */
 	bool argument_may_follow; /* optional, and also the next word unless that begins with a dash */

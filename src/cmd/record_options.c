@@ -410,13 +410,13 @@ const struct option_row record_options[] = {
 	{ OPTION_FLAG, 'g', NULL, NULL, "callchains by frame pointers", FIELD(call_graph) },
 	{ OPTION_CALL, 0, "call-graph", "fp[,defer]|dwarf[,raw][,bytes]|lbr|no", "callchains, and how they are made",
 	  .value = VALUE_ONE_OF, .call = take_call_graph },
-	{ OPTION_NUMBER, 0, "max-stack", "n", "frames of a callchain at most", FIELD(max_stack),
+	{ OPTION_UNSIGNED, 0, "max-stack", "n", "frames of a callchain at most", SAMPLING(max_stack),
 	  LIMITS(1, UINT16_MAX, NULL) },
 	{ OPTION_FLAG, 'b', "branch-any", NULL, "taken branches", FIELD(branches) },
 	{ OPTION_CALL, 'j', "branch-filter", "list", "taken branches of these kinds: any_call,u",
 	  .value = VALUE_BRANCHES, .call = take_branch_filter },
 	{ OPTION_FLAG, 'd', "data", NULL, "data addresses, and maps of data", SAMPLING(addr) },
-	{ OPTION_FLAG, 0, "phys-data", NULL, "physical data addresses", FIELD(physical) },
+	{ OPTION_FLAG, 0, "phys-data", NULL, "physical data addresses", SAMPLING(phys_addr) },
 	{ OPTION_FLAG, 0, "data-mmap", NULL, "maps of data, without the addresses", SAMPLING(data_maps) },
 	{ OPTION_FLAG, 0, "sample-mem-info", NULL, "where data came from: cache, memory, ...", SAMPLING(data_src) },
 	{ OPTION_FLAG, 0, "data-page-size", NULL, "page sizes of data addresses",
@@ -488,8 +488,8 @@ const struct option_row record_options[] = {
 	{ OPTION_CALL, 0, "switch-output", "signal|size|time",
 	  "a new file at each SIGUSR2, or when this one has reached this size or age",
 	  .argument_optional = true, .value = VALUE_SWITCH, .call = take_switch_output },
-	{ OPTION_NUMBER, 0, "switch-max-files", "n", "keep the last n of these files",
-	  FIELD(switch_max_files), LIMITS(1, 1000000, NULL) },
+	{ OPTION_UNSIGNED, 0, "switch-max-files", "n", "keep the last n of these files",
+	  PLAN(switch_max_files), LIMITS(1, 1000000, NULL) },
 	{ OPTION_FLAG, 0, "overwrite", NULL, "keep the newest records only, until SIGUSR2 or the end",
 	  SAMPLING(overwrite) },
 
@@ -617,7 +617,7 @@ static bool pipe_with_name(const struct recording_words *w)
 
 static bool files_without_switch(const struct recording_words *w)
 {
-	return w->switch_max_files && !switches(w);
+	return w->plan.switch_max_files && !switches(w);
 }
 
 static bool affinity_alone(const struct recording_words *w)
@@ -715,15 +715,12 @@ static void complete_plan(struct recording_words *words)
 		sampling->callchain = CALLCHAIN_FP;
 	if (words->branches)
 		sampling->branch_filter = PERF_SAMPLE_BRANCH_ANY;
-	if (words->physical)
-		sampling->phys_addr = sampling->addr = true;
-	sampling->max_stack = (uint32_t)words->max_stack;
+	sampling->addr |= sampling->phys_addr;
 	/*
 	 * perf does the same: files are kept with the build-ids that the header has, and without these there are
 	 * none.
 	 */
 	plan->cache = plan->cache && plan->build_ids && !sampling->build_id;
-	plan->switch_max_files = (unsigned)words->switch_max_files;
 	if (!words->has_synth && sampling->all_cgroups)
 		plan->synth |= SYNTH_CGROUPS;
 	if (sampling->all_user)

@@ -16,11 +16,8 @@ struct recording_words {
 	bool call_graph; /* -g */
 	bool branches; /* -b */
 	bool has_synth; /* --synth was given */
-	bool physical; /* --phys-data */
 	bool has_off_cpu_least; /* --off-cpu-thresh was given */
 	bool no_default_event; /* no event of -e is needed: the plan has another one */
-	long max_stack;
-	long switch_max_files;
 	/* Options of the command itself. */
 	const char *control;
 	int verbose;

@@ -38,16 +38,6 @@ int take_percent_limit(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
-int take_percentage(void *target, const char *argument, struct str *err)
-{
-	bool relative = !strcmp(argument, "relative");
-
-	if (!relative && strcmp(argument, "absolute") != 0)
-		return fail(err, -EINVAL, "--percentage: '%s' is not relative or absolute", argument);
-	of(target)->report.percentage_relative = relative;
-	return 0;
-}
-
 int take_widths(void *target, const char *argument, struct str *err)
 {
 	if (argument[strspn(argument, "0123456789,")])
@@ -74,11 +64,6 @@ int take_export(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
-static int take_style(void *target, const char *argument, struct str *err)
-{
-	return take_disassembler_style(argument, &((struct report_words *)target)->intel, err);
-}
-
 #define WORD(name) .offset = offsetof(struct report_words, name)
 #define REPORT(name) .offset = offsetof(struct report_words, report.name)
 #define DUMP(name) .offset = offsetof(struct report_words, sample.dump.name)
@@ -97,8 +82,8 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 'G', "inverted", NULL, "chains from the outermost caller in (-g caller)",
 	  WORD(inverted) },
 	{ OPTION_CALL, 0, "percent-limit", "percent", "leave out rows below it", .call = take_percent_limit },
-	{ OPTION_CALL, 0, "percentage", "relative|absolute", "of what the filters left, or of all (the default)",
-	  .value = VALUE_ONE_OF, .call = take_percentage },
+	{ OPTION_CHOICE, 0, "percentage", "relative|absolute", "of what the filters left, or of all (the default)",
+	  .off = true, .value = VALUE_ONE_OF, REPORT(percentage_relative) },
 	{ OPTION_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples",
 	  REPORT(n_samples) },
 	{ OPTION_FLAG, 0, "show-total-period", NULL, "a column with the sum of the periods",
@@ -154,8 +139,8 @@ const struct option_row report_options[] = {
 	  .value = VALUE_FILE, .call = take_export },
 	REPORT_EXPORTS(EXPORT_OPTION)
 	{ OPTION_FLAG, 0, "tui", NULL, "a browser: the default on a terminal", WORD(tui) },
-	{ OPTION_CALL, 'M', "disassembler-style", "att|intel", "the syntax of x86 code in the browser (att)",
-	  .value = VALUE_ONE_OF, .call = take_style },
+	{ OPTION_CHOICE, 'M', "disassembler-style", "att|intel", "the syntax of x86 code in the browser (att)",
+	  .value = VALUE_ONE_OF, WORD(intel) },
 	{ .kind = OPTION_GROUP, .help = "Something else to print" },
 	{ OPTION_FLAG, 0, "tasks", NULL, "the recorded processes and threads as a tree", WORD(tasks) },
 	{ OPTION_FLAG, 0, "mmaps", NULL, "the same with their maps", WORD(mmaps) },

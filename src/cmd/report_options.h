@@ -44,7 +44,6 @@ struct report_words {
 /* For option rows, also of other commands: the target is a struct report_words. */
 int take_chains(void *target, const char *argument, struct str *err);
 int take_percent_limit(void *target, const char *argument, struct str *err);
-int take_percentage(void *target, const char *argument, struct str *err);
 int take_widths(void *target, const char *argument, struct str *err);
 /* --FORMAT[=FILE]; the target is a struct export_choice. */
 int take_export(void *target, const char *argument, struct str *err);

@@ -23,16 +23,6 @@ static int take_debug_dir(void *target, const char *argument, struct str *err)
 	return fail(err, -EINVAL, "--debug-dir: at most %d can be given", DEBUG_DIRS_MAX);
 }
 
-static int take_color(void *target, const char *argument, struct str *err)
-{
-	struct sample_words *words = target;
-
-	if (strcmp(argument, "always") && strcmp(argument, "never") && strcmp(argument, "auto"))
-		return fail(err, -EINVAL, "--color: '%s' is not always, never or auto", argument);
-	words->color = argument;
-	return 0;
-}
-
 static int take_unwinder(void *target, const char *argument, struct str *err)
 {
 	struct sample_words *words = target;
@@ -65,8 +55,8 @@ const struct option_row name_options[] = {
 	{ OPTION_FLAG, 0, "no-cache", NULL, "neither take nor keep names in ~/.cache/pstat", FIELD(no_cache) },
 	{ OPTION_FLAG, 0, "debuginfod", NULL, "ask the servers of $DEBUGINFOD_URLS for debug files",
 	  SYM(debuginfod) },
-	{ OPTION_NUMBER, 0, "debuginfod-timeout", "seconds", "for all files together (30)",
-	  FIELD(debuginfod_seconds), .min = 1, .max = 86400, .unit = "s" },
+	{ OPTION_UNSIGNED, 0, "debuginfod-timeout", "seconds", "for all files together (30)",
+	  SYM(debuginfod_seconds), .min = 1, .max = 86400, .unit = "s" },
 	{ OPTION_FLAG, 0, "no-demangle", NULL, "names as the compiler made them", SYM(no_demangle),
 	  .both = false },
 	{ OPTION_FLAG, 0, "no-bounds", NULL, "stripped code by address, not by function", SYM(no_bounds) },
@@ -75,10 +65,10 @@ const struct option_row name_options[] = {
 	{ OPTION_COUNT, 'v', "verbose", NULL,
 	  "addresses, paths of files, parameters of C++ functions; all notes", FIELD(verbose) },
 	{ OPTION_FLAG, 'q', "quiet", NULL, "no notes", FIELD(quiet) },
-	{ OPTION_CALL, 0, "color", "always|never|auto", "auto: on terminals, unless NO_COLOR is set",
-	  .value = VALUE_ONE_OF, .call = take_color },
-	{ OPTION_CALL, 0, "stdio-color", "always|never|auto", "the same, by perf's name",
-	  .value = VALUE_ONE_OF, .call = take_color },
+	{ OPTION_CHOICE, 0, "color", "always|never|auto", "auto: on terminals, unless NO_COLOR is set",
+	  .value = VALUE_ONE_OF, FIELD(color), .min = COLOR_ALWAYS },
+	{ OPTION_CHOICE, 0, "stdio-color", "always|never|auto", "the same, by perf's name",
+	  .value = VALUE_ONE_OF, FIELD(color), .min = COLOR_ALWAYS },
 	{ OPTION_FLAG, 0, "no-pager", NULL, "straight to the terminal", FIELD(no_pager) },
 	{ .kind = OPTION_END },
 };
@@ -101,7 +91,7 @@ const struct option_row sample_options[] = {
 	  .value = VALUE_EVENT },
 	{ OPTION_FLAG, 0, "show-on-off-events", NULL, "samples of these two events, too",
 	  FILTER(switches_shown) },
-	{ OPTION_NUMBER, 0, "max-stack", "n", "frames taken of each callchain (127)", FIELD(max_stack),
+	{ OPTION_UNSIGNED, 0, "max-stack", "n", "frames taken of each callchain (127)", FIELD(session.max_stack),
 	  .min = 1, .max = 65535 },
 	{ OPTION_FLAG, 0, "user-stacks", NULL, "of each callchain only the frames in user space", FIELD(user_stacks) },
 	{ OPTION_FLAG, 0, "kernel-stacks", NULL, "of each callchain only the frames in the kernel",
@@ -158,8 +148,6 @@ int sample_words_finish(struct sample_words *words)
 		return bad_usage("--user-stacks and --kernel-stacks leave nothing of a stack; give one");
 	if (words->user_stacks || words->kernel_stacks)
 		words->session.part = words->user_stacks ? STACK_USER : STACK_KERNEL;
-	words->session.max_stack = (unsigned)words->max_stack;
-	words->session.sym.debuginfod_seconds = (unsigned)words->debuginfod_seconds;
 	words->session.sym.verbose = words->verbose > 0;
 	words->session.sym.keep_answers = !words->no_cache;
 	words->session.sym.debug_dirs = words->debug_dirs[0] ? words->debug_dirs : NULL;

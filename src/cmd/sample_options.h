@@ -7,6 +7,7 @@
 
 #include "cmd/options.h"
 #include "cmd/raw_dump.h"
+#include "cmd/terminal.h"
 #include "profile/profile.h"
 
 enum { DEBUG_DIRS_MAX = 16 };
@@ -17,14 +18,12 @@ struct sample_words {
 	struct session_options session;
 	struct filter_options filters;
 	const char *debug_dirs[DEBUG_DIRS_MAX + 1];
-	long max_stack;
 	bool user_stacks, kernel_stacks; /* only that side of each chain */
-	long debuginfod_seconds;
 	int verbose;
 	bool quiet;
 	bool no_pager;
 	bool no_cache;
-	const char *color; /* "always", "never", "auto" or NULL */
+	enum color_mode color;
 };
 
 /* Options of what to read and of whose samples; then those of name_options[]: the tail of a command's table. */

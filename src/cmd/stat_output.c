@@ -166,7 +166,7 @@ static void choose_style(struct stat_output *out, const struct stat_words *words
 	out->style.runs = words->plan.repeat ? (unsigned)words->plan.repeat : 1;
 	out->style.interval = words->plan.interval_ms > 0;
 	out->style.interval_clear = out->clear_screen;
-	out->style.colour = for_people && color_wanted(NULL, out->fd);
+	out->style.colour = for_people && color_wanted(COLOR_AUTO, out->fd);
 	out->style.has_cgroups = words->what.has_cgroups || words->each_cgroup;
 	out->style.null_run = words->plan.null_run;
 	out->style.explain = for_people;

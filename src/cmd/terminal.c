@@ -58,14 +58,12 @@ bool terminal_takes_keys(void)
 	return name && *name && strcmp(name, "dumb") != 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-bool color_wanted(const char *mode, int fd)
+bool color_wanted(enum color_mode mode, int fd)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	if (mode && !strcmp(mode, "always"))
-		return true;
-	if (mode && !strcmp(mode, "never"))
-		return false;
+	if (mode == COLOR_ALWAYS || mode == COLOR_NEVER)
+		return mode == COLOR_ALWAYS;
 	return !(no_color && *no_color) && isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 

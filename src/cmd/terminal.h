@@ -17,11 +17,12 @@ unsigned terminal_lines(int fd);
 unsigned terminal_columns_for(int fd, const char *sentence);
 /* Is there a terminal for a browser, as far as is known without trying? Keys come from standard input. */
 bool terminal_takes_keys(void);
+enum color_mode { COLOR_DEFAULT, COLOR_ALWAYS, COLOR_NEVER, COLOR_AUTO };
 /*
- * Colours wanted? mode: "always", "never", "auto" or NULL, which is auto: on terminals that are not dumb
- * and where NO_COLOR is not set (https://no-color.org). Ask before pager_open(), which changes standard output.
+ * Colours wanted? By default and with COLOR_AUTO: on terminals that are not dumb and where NO_COLOR is not set
+ * (https://no-color.org). Ask before pager_open(), which changes standard output.
  */
-bool color_wanted(const char *mode, int fd);
+bool color_wanted(enum color_mode mode, int fd);
 /* The dots for a left out part of a name: one character where the locale has it, else "...". */
 const char *terminal_dots(void);
 

@@ -28,11 +28,6 @@ static int take_delay(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
-static int take_style(void *target, const char *argument, struct str *err)
-{
-	return take_disassembler_style(argument, &((struct top_words *)target)->report.intel, err);
-}
-
 /* How many bytes of the text say how chains are made: "dwarf,4096", "fp"; 0: it is all about how they are shown. */
 static size_t mode_bytes(const char *text)
 {
@@ -102,7 +97,7 @@ const struct option_row top_options[] = {
 	{ OPTION_CALL, 0, "call-graph", "mode,style",
 	  "callchains: fp, dwarf[,bytes] or lbr, and how they are shown: graph,0.5,caller", .value = VALUE_CHAIN_STYLE,
 	  .call = take_chains_and_mode },
-	{ OPTION_NUMBER, 0, "max-stack", "n", "frames of a callchain at most", FIELD(record.max_stack),
+	{ OPTION_UNSIGNED, 0, "max-stack", "n", "frames of a callchain at most", PLAN(sampling.max_stack),
 	  LIMITS(1, UINT16_MAX) },
 	{ OPTION_FLAG, 'b', "branch-any", NULL, "taken branches, a row for each", FIELD(record.branches) },
 	{ OPTION_CALL, 'j', "branch-filter", "list", "taken branches of these kinds: any_call,u",
@@ -145,8 +140,8 @@ const struct option_row top_options[] = {
 	  LIMITS(0, INT_MAX) },
 	{ OPTION_CALL, 0, "percent-limit", "percent", "leave out rows below it", FIELD(report),
 	  .call = take_percent_limit },
-	{ OPTION_CALL, 0, "percentage", "relative|absolute", "of what the filters left, or of all (the default)",
-	  FIELD(report), .value = VALUE_ONE_OF, .call = take_percentage },
+	{ OPTION_CHOICE, 0, "percentage", "relative|absolute", "of what the filters left, or of all (the default)",
+	  QUERY(percentage_relative), .off = true, .value = VALUE_ONE_OF },
 	{ OPTION_FLAG, 'n', "show-nr-samples", NULL, "a column with the number of samples", QUERY(n_samples) },
 	{ OPTION_FLAG, 0, "show-total-period", NULL, "a column with the sum of the periods", QUERY(total_period) },
 	{ OPTION_SWITCH, 0, "children", NULL, "a column with what a function called, too (where there are chains)",
@@ -163,8 +158,8 @@ const struct option_row top_options[] = {
 	{ OPTION_CALL, 'w', "column-widths", "list", "these widths", FIELD(report), .call = take_widths },
 	{ OPTION_FLAG, 0, "stdio", NULL, "tables as text, also on a terminal", FIELD(report.stdio) },
 	{ OPTION_FLAG, 0, "tui", NULL, "a browser: the default on a terminal", FIELD(report.tui) },
-	{ OPTION_CALL, 'M', "disassembler-style", "att|intel", "the syntax of x86 code in the browser (att)",
-	  .value = VALUE_ONE_OF, .call = take_style },
+	{ OPTION_CHOICE, 'M', "disassembler-style", "att|intel", "the syntax of x86 code in the browser (att)",
+	  .value = VALUE_ONE_OF, FIELD(report.intel) },
 	{ OPTION_FLAG, 0, "force", NULL, "read maps and dumps of code made at run time, whoever they belong to",
 	  FIELD(report.sample.session.sym.force) },
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
@@ -231,7 +226,7 @@ int top_words_complete(struct top_words *words)
 
 	words->record.quiet = words->report.sample.quiet;
 	words->record.verbose = words->report.sample.verbose;
-	words->report.sample.max_stack = words->record.max_stack;
+	words->report.sample.session.max_stack = plan->sampling.max_stack;
 	words->record.no_default_event = plan->sampling.off_cpu;
 	add_defaults(words);
 	status = report_words_finish(&words->report);

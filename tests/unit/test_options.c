@@ -17,6 +17,9 @@ struct words {
 	bool all, inherit, scale;
 	int verbose;
 	long interval, repeat;
+	unsigned depth;
+	bool intel, relative;
+	int percent;
 	const char *output, *graph;
 	struct str events;
 };
@@ -49,6 +52,10 @@ static const struct option_row rows[] = {
 	{ OPTION_TEXT, 'g', "call-graph", "mode", "graph", FIELD(graph), .argument_optional = true },
 	{ OPTION_FLAG, 0, "no-call-graph", NULL, "none", FIELD(all) },
 	{ OPTION_TEXT, 'm', "may-follow", "mode", "mode", FIELD(graph), .argument_may_follow = true },
+	{ OPTION_UNSIGNED, 0, "depth", "n", "depth", FIELD(depth), .min = 1, .max = 99 },
+	{ OPTION_CHOICE, 0, "syntax", "att|intel", "syntax", FIELD(intel) },
+	{ OPTION_CHOICE, 0, "share", "relative|absolute", "share", FIELD(relative), .off = true },
+	{ OPTION_CHOICE, 'P', "percent", "local|local-hits|global", "percent", FIELD(percent), .min = 5 },
 	{ OPTION_FLAG, 0, "a-name-that-fills-the-whole-column", NULL, "long", FIELD(all) },
 	{ OPTION_ACCEPTED, 0, "threads", "n", .help = "one is enough", .min = 1, .max = 9 },
 	{ OPTION_ACCEPTED, 'Q', "quick", NULL, .help = "it is" },
@@ -176,6 +183,23 @@ static void test_numbers(void **state)
 	      "--repeat: '99999999999999999999' is out of range (0 or more)");
 }
 
+static void test_choices(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--depth", "99").words.depth, 99);
+	assert_true(PARSE("--syntax", "intel").words.intel);
+	assert_false(PARSE("--syntax=intel", "--syntax=att").words.intel);
+	assert_true(PARSE("--share=relative").words.relative);
+	assert_false(PARSE("--share=relative", "--share=absolute").words.relative);
+	assert_int_equal(PARSE("-P", "local").words.percent, 5);
+	assert_int_equal(PARSE("-P", "local-hits").words.percent, 6);
+	assert_int_equal(PARSE("-Pglobal").words.percent, 7);
+	fails(PARSE("--depth", "100"), "--depth: '100' is out of range (1 to 99)");
+	fails(PARSE("--syntax", "int"), "--syntax: 'int' is not att or intel");
+	fails(PARSE("-P", "local|local-hits"), "--percent: 'local|local-hits' is not local, local-hits or global");
+	fails(PARSE("-P", ""), "--percent: '' is not local, local-hits or global");
+}
+
 static void test_wrong_words(void **state)
 {
 	(void)state;
@@ -212,6 +236,11 @@ static void test_help(void **state)
 			    "    -g, --call-graph[=<mode>]     graph\n"
 			    "    --no-call-graph               none\n"
 			    "    -m, --may-follow [<mode>]     mode\n"
+			    "    --depth <n>                   depth\n"
+			    "    --syntax <att|intel>          syntax\n"
+			    "    --share <relative|absolute>   share\n"
+			    "    -P, --percent <local|local-hits|global>\n"
+			    "                                  percent\n"
 			    "    --a-name-that-fills-the-whole-column\n"
 			    "                                  long\n"
 			    "    --threads <n>                 accepted: one is enough\n"
@@ -366,6 +395,7 @@ int main(void)
 		cmocka_unit_test(test_where_options_end),
 		cmocka_unit_test(test_optional_arguments),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_accepted_and_refused), cmocka_unit_test(test_options_on_both_sides),
