@@ -77,7 +77,7 @@ struct option_row {
 	size_t offset;
 	long min, max; /* OPTION_NUMBER, OPTION_UNSIGNED */
 	const char *unit; /* of these two: "ms"; NULL: none */
-	bool off; /* OPTION_FLAG: being given makes the field false (--no-inherit); OPTION_CHOICE: the second word does */
+	bool off; /* OPTION_FLAG: given, it makes the field false (--no-inherit); OPTION_CHOICE: the second word does */
 	bool both; /* OPTION_FLAG: -h shows --no-X too */
 	bool argument_optional; /* only as -xARG or --name=ARG; NULL is passed on where it is missing */
 	bool argument_may_follow; /* optional, and also the next word unless that begins with a dash */

@@ -3,8 +3,8 @@
  *
  * What was read is a profile, read in steps between keys; all its cells can tell is answered by it. A question that
  * they can't answer (a span of time, memory samples, branches) is of another reading: a profile of its own, which
- * begins empty and fills, too. The last few are kept, so that the way back costs no reading. A table of one that
- * goes has to be gone before: who makes a table beside another one drops that first.
+ * begins empty and fills, too. The last few are kept, so that the way back costs no reading. A table points into its
+ * reading: the one that was asked last is never among those that go.
  */
 #include "screen/screen.h"
 
@@ -29,8 +29,9 @@ struct recording_reading {
 };
 struct screen_recording {
 	struct reader *reader;
-	struct recording_reading readings[READINGS_MAX]; /* the first stays; the last one was asked last */
-	size_t n, asked;
+	struct recording_reading readings[READINGS_MAX]; /* the first one stays; then the oldest first */
+	size_t n;
+	size_t asked; /* the one that was asked last */
 	struct str failed;
 };
 
@@ -109,6 +110,19 @@ const char *screen_recording_failed(const struct screen_recording *recording)
 
 /* ---- tables ---- */
 
+/* Makes room for one more reading. */
+static void forget_oldest(struct screen_recording *recording)
+{
+	const size_t i = recording->asked == 1 ? 2 : 1;
+
+	reading_release(&recording->readings[i]);
+	recording->n--;
+	recording->asked -= recording->asked > i;
+	memmove(&recording->readings[i], &recording->readings[i + 1],
+		(recording->n - i) * sizeof(recording->readings[0]));
+}
+
+/* Begins a reading that keeps what this question asks for. */
 static int read_again(struct screen_recording *recording, const struct question *question, struct str *err)
 {
 	struct recording_reading made = { .profile = NULL };
@@ -124,16 +138,13 @@ static int read_again(struct screen_recording *recording, const struct question 
 		reading_release(&made);
 		return code;
 	}
-	if (recording->n == READINGS_MAX) {
-		reading_release(&recording->readings[1]);
-		memmove(&recording->readings[1], &recording->readings[2],
-			(READINGS_MAX - 2) * sizeof(recording->readings[0]));
-		recording->n--;
-	}
+	if (recording->n == READINGS_MAX)
+		forget_oldest(recording);
 	recording->readings[recording->n++] = made;
 	return 0;
 }
 
+/* -EAGAIN: its cells can't answer this. */
 static int ask(struct screen_recording *recording, size_t i, struct table **table, const struct question *question,
 	       struct str *err)
 {

@@ -99,8 +99,8 @@ static void show(struct screen *screen)
 }
 
 /*
- * Shows before an answer that takes a while what was typed, or that it takes a while; not while there is more to
- * read.
+ * Draws the status line before a table that is likely to take a while: with what has been typed so far, or with
+ * "counting". Not while there is more to read: then tables are made all the time.
  */
 static void announce(struct screen *screen)
 {
@@ -126,7 +126,7 @@ void screen_drop_table(struct screen *screen)
 	screen->hist = NULL;
 }
 
-/* The event that was shown; or the first that has something to show. */
+/* Stays with the event that was shown, or goes on to the next that has something to show. */
 static void choose_hist(struct screen *screen)
 {
 	const struct table *table = screen->table;
@@ -465,7 +465,7 @@ static void feed(struct screen *screen)
 		screen->dirty = true;
 }
 
-/* All was read. Who has gone elsewhere meanwhile stays there. */
+/* Shows the code that the user wants to begin with, unless another view has been opened meanwhile. */
 static void show_code(struct screen *screen)
 {
 	screen->code_wanted = false;
@@ -480,7 +480,7 @@ static int wait_ms(const struct screen *screen)
 	return screen->fed == SCREEN_FED_LATER ? (int)screen->source->later_ms : -1;
 }
 
-/* All keys that are there are taken before one table is drawn. */
+/* Takes all keys that are there before it draws one table, so that keys held down don't queue up tables. */
 static void run(struct screen *screen)
 {
 	int key;

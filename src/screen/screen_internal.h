@@ -1,6 +1,16 @@
 /*
  * screen_internal: what the files of the screen share. Private to screen/.
  *
+ * The way of a key to a table that is drawn again:
+ *
+ *	terminal_key()		screen.c waits for it, and feeds the source meanwhile
+ *	screen_keys[]		its row: where it works, and the function
+ *	act_x()			changes the query (ask.c, zoom.c), or what is in sight of a view (view_x.c)
+ *	screen_ask()		query -> question -> source.make() -> table; where there is no answer, it says why
+ *	rows_renew()		table -> rows, the selected one at the same height as before
+ *	draw()			the title, the lines of the view that are in sight, the status line
+ *	terminal_put()		characters; terminal_show() writes those that are others now
+ *
  * Words:
  *
  *	view		what the terminal shows between title and status: rows, a text, a menu; they lie on each other

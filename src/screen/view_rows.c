@@ -54,8 +54,8 @@ struct rows_view {
 	struct str menu_name; /* and its name */
 };
 
-/* The rows while they are made. */
-struct making {
+/* Makes the rows of a hist. */
+struct row_builder {
 	struct row_list *rows;
 	struct table *table;
 	const struct hist *hist;
@@ -97,11 +97,11 @@ static bool is_unfolded(const struct row_list *rows, uint64_t id)
 /* ---- ids ---- */
 
 /* Rows that look the same and have the same parent get different ids by their order. */
-static uint64_t child_id(struct making *m, uint64_t parent, uint64_t looks)
+static uint64_t child_id(struct row_builder *builder, uint64_t parent, uint64_t looks)
 {
 	const uint64_t words[] = { parent, looks };
 	const uint64_t id = hash_words(words, ARRAY_SIZE(words));
-	struct row_list *rows = m->rows;
+	struct row_list *rows = builder->rows;
 	uint32_t i;
 
 	if (INDEX_FIND(&rows->of_id, id, i, rows->ids[i].id == id)) {
@@ -116,82 +116,84 @@ static uint64_t child_id(struct making *m, uint64_t parent, uint64_t looks)
 }
 
 /* An entry is what its keys are; in a hierarchy those of its level, below its parent. */
-static uint64_t entry_id(struct making *m, uint64_t parent, const struct entry *entry)
+static uint64_t entry_id(struct row_builder *builder, uint64_t parent, const struct entry *entry)
 {
-	return child_id(m, parent, table_entry_hash(m->table, entry));
+	return child_id(builder, parent, table_entry_hash(builder->table, entry));
 }
 
-static uint64_t node_id(struct making *m, uint64_t parent, const struct call_node *node)
+static uint64_t node_id(struct row_builder *builder, uint64_t parent, const struct call_node *node)
 {
 	const struct symbol *symbol = node->frame.symbol;
 	uint64_t looks;
 
-	str_reset(&m->text);
-	calltree_add_name(m->table, &node->frame, &m->text);
-	looks = hash_bytes(m->text.s, m->text.len);
-	return child_id(m, parent, symbol ? hash_word(looks ^ function_identity(symbol)) : looks);
+	str_reset(&builder->text);
+	calltree_add_name(builder->table, &node->frame, &builder->text);
+	looks = hash_bytes(builder->text.s, builder->text.len);
+	return child_id(builder, parent, symbol ? hash_word(looks ^ function_identity(symbol)) : looks);
 }
 
 /* ---- call trees ---- */
 
-static bool has_children(const struct making *m, const struct entry *entry)
+static bool has_children(const struct row_builder *builder, const struct entry *entry)
 {
 	for (size_t i = 0; i < entry->n_children; i++)
-		if (entry_is_shown(m->table, m->hist, entry->children[i]))
+		if (entry_is_shown(builder->table, builder->hist, entry->children[i]))
 			return true;
 	return false;
 }
 
-static struct call_tree *tree_of(struct making *m, const struct entry *entry)
+static struct call_tree *tree_of(struct row_builder *builder, const struct entry *entry)
 {
-	const bool of_branch = m->table->question->query.chain.kind == CHAIN_FRACTAL;
-	const struct tree_limit limit = table_tree_limit(m->table, m->hist, of_branch);
-	struct row_list *rows = m->rows;
+	const bool of_branch = builder->table->question->query.chain.kind == CHAIN_FRACTAL;
+	const struct tree_limit limit = table_tree_limit(builder->table, builder->hist, of_branch);
+	struct row_list *rows = builder->rows;
 	uint64_t hash = hash_word((uintptr_t)entry);
 	uint32_t i;
 
 	if (INDEX_FIND(&rows->of_entry, hash, i, rows->trees[i].entry == entry))
 		return rows->trees[i].tree;
 	VEC_GROW(rows->trees, rows->n_trees, rows->cap_trees);
-	rows->trees[rows->n_trees] = (struct row_tree){ entry, table_tree(m->table, m->hist, entry, &limit) };
+	rows->trees[rows->n_trees] = (struct row_tree){
+		.entry = entry, .tree = table_tree(builder->table, builder->hist, entry, &limit),
+	};
 	index_add(&rows->of_entry, hash, (uint32_t)rows->n_trees);
 	return rows->trees[rows->n_trees++].tree;
 }
 
-static void add_row(struct making *m, const struct row *row)
+static void add_row(struct row_builder *builder, const struct row *row)
 {
-	struct row_list *rows = m->rows;
+	struct row_list *rows = builder->rows;
 
 	VEC_GROW(rows->v, rows->n, rows->cap);
 	rows->v[rows->n++] = *row;
 }
 
 /* A branch up to its end, which follows its first frame where it is unfolded. The end's row. */
-static struct row add_branch(struct making *m, const struct entry *entry, const struct call_node *node,
+static struct row add_branch(struct row_builder *builder, const struct entry *entry, const struct call_node *node,
 			     uint64_t parent, unsigned depth)
 {
 	const struct call_node *end = calltree_run_end(node);
 	struct row row = { .entry = entry, .node = node, .depth = depth };
 
-	row.id = node_id(m, parent, node);
+	row.id = node_id(builder, parent, node);
 	row.foldable = end != node || end->children;
-	row.unfolded = row.foldable && is_unfolded(m->rows, row.id);
-	add_row(m, &row);
+	row.unfolded = row.foldable && is_unfolded(builder->rows, row.id);
+	add_row(builder, &row);
 	while (row.unfolded && row.node != end) {
 		row.node = row.node->children;
-		row.id = node_id(m, row.id, row.node);
+		row.id = node_id(builder, row.id, row.node);
 		row.continued = true;
 		row.foldable = false;
-		add_row(m, &row);
+		add_row(builder, &row);
 	}
 	row.node = row.unfolded ? end : NULL;
 	return row;
 }
 
 /* The depth is input: where the walk goes on is on a stack of our own. */
-static void add_tree(struct making *m, const struct entry *entry, const struct row *above)
+static void add_tree(struct row_builder *builder, const struct entry *entry, const struct row *above)
 {
-	struct call_tree *tree = tree_of(m, entry);
+	struct call_tree *tree = tree_of(builder, entry);
 	struct level {
 		const struct call_node *next;
 		uint64_t parent;
@@ -212,7 +214,7 @@ static void add_tree(struct making *m, const struct entry *entry, const struct r
 			continue;
 		}
 		level->next = node->next;
-		end = add_branch(m, entry, node, level->parent, above->depth + (unsigned)n);
+		end = add_branch(builder, entry, node, level->parent, above->depth + (unsigned)n);
 		if (!end.node)
 			continue;
 		VEC_GROW(levels, n, cap);
@@ -223,35 +225,36 @@ static void add_tree(struct making *m, const struct entry *entry, const struct r
 
 /* ---- entries ---- */
 
-static void add_entry(struct making *m, const struct entry *entry, uint64_t parent)
+static void add_entry(struct row_builder *builder, const struct entry *entry, uint64_t parent)
 {
 	struct row row = { .entry = entry, .depth = (unsigned)entry->depth };
 
-	if (!entry_is_shown(m->table, m->hist, entry))
+	if (!entry_is_shown(builder->table, builder->hist, entry))
 		return;
-	row.id = entry_id(m, parent, entry);
-	row.foldable = entry->n_children ? has_children(m, entry) : table_has_tree(m->table, m->hist, entry);
-	row.unfolded = row.foldable && is_unfolded(m->rows, row.id);
-	add_row(m, &row);
+	row.id = entry_id(builder, parent, entry);
+	row.foldable = entry->n_children ? has_children(builder, entry)
+					 : table_has_tree(builder->table, builder->hist, entry);
+	row.unfolded = row.foldable && is_unfolded(builder->rows, row.id);
+	add_row(builder, &row);
 	if (!row.unfolded)
 		return;
 	if (!entry->n_children)
-		add_tree(m, entry, &row);
+		add_tree(builder, entry, &row);
 	/* The recursion is as deep as there are keys. */
 	for (size_t i = 0; i < entry->n_children; i++)
-		add_entry(m, entry->children[i], row.id);
+		add_entry(builder, entry->children[i], row.id);
 }
 
 /* Makes the rows of a hist as they are folded now. */
 static void row_list_make(struct row_list *rows, struct table *table, const struct hist *hist)
 {
-	struct making m = { .rows = rows, .table = table, .hist = hist, .text = STR_INIT };
+	struct row_builder builder = { .rows = rows, .table = table, .hist = hist, .text = STR_INIT };
 
 	rows->n = rows->n_ids = 0;
 	index_clear(&rows->of_id);
 	for (size_t i = 0; i < hist->n; i++)
-		add_entry(&m, hist->entries[i], 0);
-	str_release(&m.text);
+		add_entry(&builder, hist->entries[i], 0);
+	str_release(&builder.text);
 }
 
 /* Before the table goes: forgets all that points into it. */
