@@ -111,8 +111,9 @@ static bool refill(struct spill_reader *reader, int *code)
 	*code = 0;
 	if (reader->next_chunk > row->n_chunks)
 		return false;
-	reader->at = row->bytes;
-	reader->end = row->bytes + row->n_bytes;
+	reader->at = reader->end = row->bytes;
+	if (row->n_bytes)
+		reader->end += row->n_bytes;
 	if (reader->next_chunk++ == row->n_chunks)
 		return row->n_bytes;
 	chunk = &row->chunks[reader->next_chunk - 1];

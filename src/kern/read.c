@@ -352,7 +352,7 @@ static void plan_slot(struct quick_read *quick, const size_t *members, size_t n,
 	};
 	planned->n_words += n_words;
 	for (size_t i = 0; i < n; i++) {
-		quick->ids[planned->n_ids++] = &quick->set->v[members[i]].ids[0];
+		quick->ids[planned->n_ids++] = quick->set->v[members[i]].ids;
 		quick->values[members[i]] = (struct quick_value){ words + first + i * step, words + 1 };
 	}
 }

@@ -37,7 +37,7 @@ static void on_bus_error(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t addr = (uintptr_t)info->si_addr;
 	int error = errno;
-	void *page = (char *)info->si_addr - addr % guard.page_bytes;
+	void *page = (void *)(addr - addr % guard.page_bytes);
 
 	(void)context;
 	/* Sent by kill(2), it has no address. One that returns without a change comes again, to who had it before. */
